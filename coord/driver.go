@@ -1,0 +1,227 @@
+package coord
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// Kind is what sort of primitive a name stands for. It decides the form of the
+// key and the verb on the wire.
+type Kind uint8
+
+// The kinds. KindNone is the zero value and never valid in a Claim.
+const (
+	KindNone Kind = iota
+	KindMutex
+	KindSemaphore
+	KindElection
+)
+
+// String returns the word the interface uses: "mutex", "semaphore", "election".
+func (k Kind) String() string {
+	switch k {
+	case KindMutex:
+		return "mutex"
+	case KindSemaphore:
+		return "semaphore"
+	case KindElection:
+		return "election"
+	}
+	return "none"
+}
+
+// Mode is how a claim shares its primitive with others.
+type Mode uint8
+
+// The modes. Shared exists where Caps.Shared says so.
+const (
+	Exclusive Mode = iota
+	Shared
+)
+
+// String returns "exclusive" or "shared".
+func (m Mode) String() string {
+	if m == Shared {
+		return "shared"
+	}
+	return "exclusive"
+}
+
+// Forever as Claim.Wait means: until granted, or until the context ends.
+const Forever time.Duration = -1
+
+// Driver is one backend. Its methods are safe for concurrent use.
+type Driver interface {
+	// Name is the backend's short name: "redis", "postgres". It appears in errors.
+	Name() string
+	// Open makes a session. ctx bounds the opening only and must not be kept.
+	// An error that wraps ErrRefused is final; any other may pass.
+	Open(ctx context.Context, o SessionOptions) (DriverSession, error)
+	// Close frees what the driver's sessions share. Call it after the last session
+	// is closed or abandoned. A second call does nothing.
+	Close(ctx context.Context) error
+}
+
+// DriverSession is a client's presence on a backend. Its methods are safe for
+// concurrent use.
+type DriverSession interface {
+	// Info is cheap and may be called at any time, also after Done.
+	Info() SessionInfo
+	// Acquire claims one primitive and blocks for at most c.Wait. ok is false when
+	// the try missed or c.Wait ran out; then, and when an error is returned, nothing
+	// of us is left behind where the service can be told. When ctx ends, its error
+	// is joined to the result, and a grant that raced the cancel has been released.
+	Acquire(ctx context.Context, c Claim) (g Grant, ok bool, err error)
+	// Done is closed when all grants are over. Where Caps.OneFate is false only
+	// Close and Abandon close it.
+	Done() <-chan struct{}
+	// Err says why, after Done: it wraps ErrExpired, ErrLost or ErrClosed. Nil before.
+	Err() error
+	// Close releases the grants, newest first, tells the service that the session is
+	// over, and joins every goroutine. ctx bounds the talking, not the joining. A
+	// second call, and a call after Abandon, does nothing.
+	Close(ctx context.Context) error
+	// Abandon joins every goroutine and tells the service nothing: grants run out by
+	// themselves. It does not block on the network.
+	Abandon()
+}
+
+// Grant is what the service gave for one claim.
+type Grant interface {
+	// Info is cheap; Window and Fence are those of the last answer.
+	Info() GrantInfo
+	// Done is closed once: when this grant alone, or its session, is over.
+	Done() <-chan struct{}
+	// Err says why, after Done: it wraps ErrExpired, ErrLost, ErrReleased or
+	// ErrClosed. Nil before.
+	Err() error
+	// Release gives it back. An answer that it was not ours any more is not an error.
+	// A second call does nothing.
+	Release(ctx context.Context) error
+	// Abandon forgets it without telling the service. It does not block.
+	Abandon()
+}
+
+// Renewer is implemented by the DriverSession (its window covers every grant) or
+// by every Grant (each has its own), never by both.
+type Renewer interface {
+	// Renew asks the service to confirm us. A final verdict wraps ErrLost; after any
+	// other error the core asks again until the window ends. It is never called
+	// twice at a time on one Renewer.
+	Renew(ctx context.Context) (Window, error)
+}
+
+// Publisher is implemented by a Grant that can change its data while it is held.
+type Publisher interface {
+	// Publish replaces the data, fenced to this grant: after a loss nothing is
+	// written and the error wraps ErrLost.
+	Publish(ctx context.Context, data []byte) error
+}
+
+// Describer is implemented by a DriverSession that can look a primitive up.
+type Describer interface {
+	// Describe reads one primitive now. A primitive that does not exist is
+	// ErrNotFound where existence means something; where it does not (a Redis key, an
+	// advisory lock) it is a Description without owners.
+	Describe(ctx context.Context, kind Kind, name string) (Description, error)
+}
+
+// Watcher is implemented by a DriverSession that can follow a primitive.
+type Watcher interface {
+	// Watch yields the present state, then each later state that differs. It re-arms
+	// itself and reconnects with back-off; an error is yielded once and ends the
+	// sequence. It ends without an error when ctx or the session ends.
+	Watch(ctx context.Context, kind Kind, name string) iter.Seq2[Description, error]
+}
+
+// Queuer is implemented by a DriverSession whose service keeps a queue in which a
+// place can be taken now and waited for later.
+type Queuer interface {
+	// Enqueue takes the place. A claim that is granted at once has a Place whose
+	// Wait returns at once.
+	Enqueue(ctx context.Context, c Claim) (Place, error)
+}
+
+// Place is a place in a queue. One of Wait (until it returns a grant) or Leave
+// must be called.
+type Place interface {
+	// Wait blocks until the grant comes, the claim's Wait runs out (ok is false and
+	// the place is gone) or ctx ends (the place is kept).
+	Wait(ctx context.Context) (g Grant, ok bool, err error)
+	// Leave gives the place up; a grant that raced it is released.
+	Leave(ctx context.Context) error
+}
+
+// Provisioner is implemented by a DriverSession whose primitives have an
+// existence of their own.
+type Provisioner interface {
+	Create(ctx context.Context, name string, limit uint64, data []byte) error
+	Update(ctx context.Context, name string, data []byte) error
+	Delete(ctx context.Context, name string, force bool) error
+}
+
+// Caps is what the server that was met can do.
+type Caps struct {
+	Mutex, Semaphore, Election bool
+	Shared                     bool // Mode Shared
+	Ephemeral                  bool // primitives that vanish with their last owner
+	OneFate                    bool // the session is renewed and all its grants end with it
+	Fence                      bool // grants carry a fence
+	FIFO                       bool // waiters are served in order of arrival
+	MaxData                    int  // bytes of data a claim may carry; 0: none
+}
+
+// SessionInfo describes a DriverSession.
+type SessionInfo struct {
+	ID   string // "" where the service knows no sessions
+	Caps Caps
+}
+
+// GrantInfo describes a Grant.
+type GrantInfo struct {
+	Owner string // our identity exactly as a source shows it; "" until known
+	Fence uint64 // 0: none
+	Window
+}
+
+// Window is a stretch of time in which the service surely counts us as the owner.
+type Window struct {
+	Asked   time.Time     // sending of the request whose answer proves that we own it now
+	Valid   time.Duration // from Asked: what the service surely grants; our margin is not yet taken off
+	RenewIn time.Duration // renew at the latest this long after Asked; 0: Valid/3
+}
+
+// Claim is what is asked of a session.
+type Claim struct {
+	Kind      Kind
+	Name      string
+	Mode      Mode
+	Permits   uint64        // 0: 1
+	Limit     uint64        // of the semaphore, for services that take it with every claim; else 0
+	Ephemeral bool          // where Caps.Ephemeral
+	Data      []byte        // at most Caps.MaxData, else ErrDataTooLong before anything is sent
+	TTL       time.Duration // 0: the session's
+	Wait      time.Duration // 0: try once; Forever; else how long to queue
+}
+
+// Description is the state of one primitive as its service tells it.
+type Description struct {
+	Kind         Kind
+	Name         string
+	Limit, Taken uint64 // 0: not told
+	Ephemeral    bool
+	Data         []byte // of the primitive, where it has data of its own
+	Owners       []Owner
+	Waiters      []Owner // in the service's order
+	WaitersKnown bool    // false: the service keeps or tells no queue
+}
+
+// Owner is one owner or waiter in a Description.
+type Owner struct {
+	ID      string // as GrantInfo.Owner
+	Mode    Mode
+	Permits uint64
+	Fence   uint64 // 0: none
+	Data    []byte
+}

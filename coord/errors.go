@@ -1,0 +1,61 @@
+package coord
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels a caller branches on. They arrive wrapped in *Error, joined with a
+// context's error, or as the cause of a context that ended; test with errors.Is.
+var (
+	// ErrLost: the service says (or it follows from what it says) that we do not
+	// own it any more although our window had not run out.
+	ErrLost = errors.New("lost")
+	// ErrExpired: our trust ran out before the service confirmed us again.
+	ErrExpired = errors.New("expired")
+	// ErrReleased: we gave it up ourselves.
+	ErrReleased = errors.New("released")
+	// ErrClosed: the session under it was closed or abandoned by us.
+	ErrClosed = errors.New("closed")
+
+	// ErrClaimed: this session already claims or owns that name.
+	ErrClaimed = errors.New("already claimed by this session")
+	// ErrRefused: the service refuses and would refuse again (wrong password,
+	// missing right, wrong type of value): retrying is useless.
+	ErrRefused = errors.New("refused")
+	// ErrUnsupported: this backend has no such primitive or ability.
+	ErrUnsupported = errors.New("not supported by this backend")
+	// ErrDataTooLong: the data is longer than Caps.MaxData; nothing was sent.
+	ErrDataTooLong = errors.New("data too long")
+	// ErrNotFound: the primitive does not exist on the service.
+	ErrNotFound = errors.New("not found")
+	// ErrLeaderChanged is the cause of a Leader's context when another leader,
+	// or the same owner in a new term, followed.
+	ErrLeaderChanged = errors.New("leader changed")
+	// ErrObservationEnded is the cause of a Leader's context when the observation
+	// that it belongs to ended; the leader may well go on leading.
+	ErrObservationEnded = errors.New("observation ended")
+	// ErrStarted: Run was called on a Candidate that runs already.
+	ErrStarted = errors.New("already started")
+)
+
+// Error says where an error happened. It wraps the cause and never holds a
+// secret: no nonce, no password, no connection string.
+type Error struct {
+	Op     string // what was being done, an infinitive: "open", "acquire", "renew"
+	Driver string // Driver.Name
+	Kind   Kind   // KindNone where no primitive is concerned
+	Name   string // the primitive; "" where none is concerned
+	Err    error
+}
+
+// Error reads "redis: acquire election \"app:leader:x\": refused".
+func (e *Error) Error() string {
+	if e.Name == "" {
+		return fmt.Sprintf("%s: %s: %v", e.Driver, e.Op, e.Err)
+	}
+	return fmt.Sprintf("%s: %s %v %q: %v", e.Driver, e.Op, e.Kind, e.Name, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }

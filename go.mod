@@ -1,0 +1,3 @@
+module coordtop
+
+go 1.26

@@ -1,0 +1,61 @@
+// Package backoff computes the pauses between retries: they grow exponentially,
+// are spread by jitter so that clients that failed together do not return
+// together, and start anew after a success.
+package backoff
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// Policy describes a sequence of pauses. The zero value is usable: 100 ms, doubling,
+// up to 5 s.
+type Policy struct {
+	Min time.Duration // first pause before jitter; 0: 100 ms
+	Max time.Duration // longest pause before jitter; 0: 5 s, never less than Min
+}
+
+func (p Policy) bounds() (lowest, highest time.Duration) {
+	lowest, highest = p.Min, p.Max
+	if lowest <= 0 {
+		lowest = 100 * time.Millisecond
+	}
+	if highest <= 0 {
+		highest = 5 * time.Second
+	}
+	return lowest, max(lowest, highest)
+}
+
+// Backoff is one running sequence. It is not safe for concurrent use.
+type Backoff struct {
+	policy Policy
+	next   time.Duration
+}
+
+// Start begins a sequence.
+func (p Policy) Start() *Backoff { return &Backoff{policy: p} }
+
+// Next returns the pause to make now and lengthens the one after it. The pause is
+// drawn evenly from the upper half of the step: between step/2 and step.
+func (b *Backoff) Next() time.Duration {
+	lowest, highest := b.policy.bounds()
+	step := min(max(b.next, lowest), highest)
+	b.next = 2 * step
+	return step/2 + rand.N(step/2+1)
+}
+
+// Reset starts the sequence anew, after a success.
+func (b *Backoff) Reset() { b.next = 0 }
+
+// Wait sleeps for Next and returns nil, or the context's error as soon as it ends.
+func (b *Backoff) Wait(ctx context.Context) error {
+	t := time.NewTimer(b.Next())
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,57 @@
+package backoff_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/internal/backoff"
+)
+
+func TestNextGrowsWithinItsBoundsAndStartsAnewAfterReset(t *testing.T) {
+	t.Parallel()
+	b := backoff.Policy{Min: 10 * time.Millisecond, Max: 80 * time.Millisecond}.Start()
+	for round := range 2 {
+		for _, step := range []time.Duration{10, 20, 40, 80, 80, 80} {
+			step *= time.Millisecond
+			if got := b.Next(); got < step/2 || got > step {
+				t.Fatalf("round %d: pause %v, want between %v and %v", round, got, step/2, step)
+			}
+		}
+		b.Reset()
+	}
+}
+
+func TestNextSpreadsThePauses(t *testing.T) {
+	t.Parallel()
+	seen := map[time.Duration]bool{}
+	for range 20 {
+		seen[backoff.Policy{Min: time.Second}.Start().Next()] = true
+	}
+	if len(seen) < 2 {
+		t.Fatal("twenty sequences began with the same pause: there is no jitter")
+	}
+}
+
+func TestMaxBelowMinIsMin(t *testing.T) {
+	t.Parallel()
+	b := backoff.Policy{Min: time.Minute, Max: time.Second}.Start()
+	if got := b.Next(); got < 30*time.Second {
+		t.Fatalf("pause %v, want at least half of Min", got)
+	}
+}
+
+func TestWaitEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		err := backoff.Policy{Min: time.Hour, Max: time.Hour}.Start().Wait(ctx)
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+			t.Fatalf("Wait = %v after %v, want the context's error after 1s", err, time.Since(start))
+		}
+	})
+}

@@ -1,0 +1,228 @@
+package sources
+
+import "time"
+
+// Ref is the identity of a primitive. Space is the YDB node path, the Redis
+// database, the Postgres database or the dflockd server.
+type Ref struct{ Source, Space, Name string }
+
+// Kind is what sort of primitive a row shows: an attribute, configured or guessed,
+// not part of the identity.
+type Kind uint8
+
+// The kinds.
+const (
+	KindUnknown Kind = iota
+	KindElection
+	KindMutex
+	KindSemaphore
+)
+
+// String returns "election", "mutex", "semaphore" or "unknown".
+func (k Kind) String() string {
+	switch k {
+	case KindElection:
+		return "election"
+	case KindMutex:
+		return "mutex"
+	case KindSemaphore:
+		return "semaphore"
+	}
+	return "unknown"
+}
+
+// Known says how we know something. It is printed, so that a guess never looks like
+// a fact.
+type Known uint8
+
+// The ways of knowing. Unknown is the zero value: a value marked with it must not be
+// shown as a number.
+const (
+	Unknown  Known = iota
+	Told           // by the server
+	Seen           // by us, as a difference of two looks: it happened in (After, At]
+	Inferred       // it follows from what was told or seen
+	AtLeast        // it was already so when we first looked: at At or before
+	Claimed        // written by the owner, on the owner's clock
+	Bound          // no earlier than this (a connection's or transaction's start)
+	Ours           // we did it ourselves
+)
+
+// String returns the word of the JSON documentation: "unknown", "told", "seen",
+// "inferred", "at_least", "claimed", "bound", "ours".
+func (k Known) String() string {
+	return [...]string{"unknown", "told", "seen", "inferred", "at_least", "claimed", "bound", "ours"}[k]
+}
+
+// Stamp is an instant and how it is known. The zero Stamp is unknown. With How Seen
+// the instant lies in (After, At]; After zero means At exactly.
+type Stamp struct {
+	At, After time.Time
+	How       Known
+}
+
+// Mode is how an owner shares the primitive.
+type Mode uint8
+
+// The modes.
+const (
+	Exclusive Mode = iota
+	Shared
+)
+
+// String returns "exclusive" or "shared".
+func (m Mode) String() string {
+	if m == Shared {
+		return "shared"
+	}
+	return "exclusive"
+}
+
+// NoLimit as a Limit means that any number may own it.
+const NoLimit = ^uint64(0)
+
+// Primitive is one named mutex, semaphore or election as a source last saw it. A
+// source never changes a Primitive that it has handed over.
+type Primitive struct {
+	Ref
+	Kind         Kind
+	Limit, Taken uint64
+	LimitHow     Known
+	OwnersHow    Known // Told with no Owners: nobody owns it; Unknown: we cannot tell
+	Ephemeral    bool
+	Owners       []Owner
+	Queue        Queue
+	Candidates   []Waiter // seen or probable: pollers, former owners
+	Data         Blob
+	At           time.Time // when this was read, on our clock
+	Incarnation  string    // of the server that told it; part of every owner's identity
+	Note         string    // why it cannot be read as a lock ("a list, not a string"); "" mostly
+	Labels       []Attr    // of the source, for the filter
+	Expected     bool      // configured as: must always have an owner
+	ForgetAfter  time.Duration
+}
+
+// Owner is one owner. Two owners of one incarnation with the same ID and Fence are the same
+// term.
+type Owner struct {
+	ID, Session, Label      string
+	Mode                    Mode
+	Permits, Fence          uint64 // Permits 0: 1; Fence 0: none known
+	Since, Expires, Renewed Stamp
+	NoExpiry                bool          // it owns without any end, which is told (a key without TTL, a session)
+	Lease                   time.Duration // full length; 0: unknown
+	Data                    Blob
+	Attrs                   []Attr
+	Guard                   string // what compare-and-act compares; "" where the backend has none
+}
+
+// Queue is what is known of the waiters.
+type Queue struct {
+	How     Known // Unknown: this backend tells no queue
+	Len     int
+	At      time.Time // when it was read
+	Waiters []Waiter  // in server order; may be shorter than Len
+}
+
+// Waiter is one waiter or candidate.
+type Waiter struct {
+	ID, Session, Label string
+	Mode               Mode
+	Permits, Order     uint64
+	Since              Stamp
+	Timeout            time.Duration // 0: unknown or none
+	Data               Blob
+	Attrs              []Attr
+	Guard              string
+}
+
+// Attr is a fact of a backend under its own name.
+type Attr struct{ Key, Value string }
+
+// BlobHead is how many bytes of a value are kept.
+const BlobHead = 4096
+
+// Blob is the beginning of a value that may be huge.
+type Blob struct {
+	Head []byte // at most BlobHead bytes, as read: not cleaned for a terminal
+	Len  int    // of the whole value, in bytes
+	Sum  uint64 // FNV-1a of Head and Len; equal sums are taken as equal data
+}
+
+// EventKind is what happened.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	EventPresent EventKind = iota // was already there when we first looked
+	EventSynced                   // a scope's listing is complete
+	EventAcquired
+	EventReleased // gone before its lease ran out, as far as known
+	EventExpired  // gone at the end of its lease or after it
+	EventOwnerChanged
+	EventRenewed
+	EventProclaimed
+	EventWaiterJoined
+	EventWaiterLeft
+	EventCreated
+	EventDeleted
+	EventSourceUp
+	EventSourceDown
+	EventRestarted
+	EventClockStep
+)
+
+// String returns the word of the JSON documentation, as "owner_changed".
+func (k EventKind) String() string {
+	return [...]string{"present", "synced", "acquired", "released", "expired", "owner_changed", "renewed", "proclaimed",
+		"waiter_joined", "waiter_left", "created", "deleted", "source_up", "source_down", "restarted", "clock_step"}[k]
+}
+
+// Cause is why an owner is gone.
+type Cause uint8
+
+// The causes.
+const (
+	CauseUnknown  Cause = iota
+	CauseReleased       // given up by its owner
+	CauseExpired        // its lease ran out
+	CauseDeleted        // the primitive was deleted, or the data flushed
+	CauseEvicted        // taken away by us
+	CauseReplaced       // another owner was written over it
+	CauseRestart        // the server restarted
+	CauseSession        // its session or connection ended
+)
+
+// String returns "unknown", "released", "expired", "deleted", "evicted", "replaced",
+// "restart" or "session_ended".
+func (c Cause) String() string {
+	return [...]string{"unknown", "released", "expired", "deleted", "evicted", "replaced", "restart", "session_ended"}[c]
+}
+
+// OwnerRef names an owner in an event or a term.
+type OwnerRef struct {
+	ID, Label string
+	Fence     uint64
+}
+
+// Event is one thing that happened, with the stretch of time in which it did.
+type Event struct {
+	Seq       uint64        // 1, 2, 3 ... within one run of the program
+	At, After time.Time     // it happened in (After, At]; After zero: at At, told
+	Mono      time.Duration // since the Hub was made, on the monotonic clock
+	Kind      EventKind
+	Ref       Ref // Name "" for events of a source or scope
+	Prim      Kind
+	Owner     OwnerRef      // after the event; zero where nobody owns it
+	Previous  OwnerRef      // before it
+	Cause     Cause         // why Previous is gone
+	How       Known         // how the event is known; a cause that is not told is Inferred
+	LeaseLeft time.Duration // of Previous when it was last read; 0: unknown or none
+	Gap       Interval      // how long nobody owned it before Owner took it; zero: no gap known
+	Scope     string
+	Detail    string // a sentence for people; data changes, errors
+}
+
+// Interval is a length of time that is known only to lie between two bounds.
+// Min == Max: exact. The zero Interval is "none".
+type Interval struct{ Min, Max time.Duration }

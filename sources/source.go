@@ -1,0 +1,65 @@
+package sources
+
+import (
+	"context"
+	"time"
+)
+
+// Source reads one backend. Connect, Next and Close never overlap; the runner calls
+// Connect until it succeeds, then Next until it fails, then Close, then Connect
+// again after a pause. Focus and Refresh, where implemented, may be called at any
+// time.
+type Source interface {
+	// Connect reaches the backend. ctx bounds the connecting only and must not be kept.
+	// An error that wraps ErrRefused is retried rarely; any other soon.
+	Connect(ctx context.Context) error
+	// Next blocks until there is something to tell, at most a second, so that the
+	// runner can act. Only Change.Alive is proof of life. An error means that the
+	// connection is over: Close, then Connect, follow. After Connect the first Change of
+	// each scope has Gap set.
+	Next(ctx context.Context) (Change, error)
+	// Close frees what Connect made and joins every goroutine. It is called after every
+	// successful or failed Connect, and may be called again.
+	Close() error
+}
+
+// Focuser is implemented by a source that reads faster what is on screen. Focus
+// never blocks.
+type Focuser interface{ Focus(visible []Ref, selected Ref) }
+
+// Refresher is implemented by a source that can look again now. Refresh never
+// blocks.
+type Refresher interface{ Refresh() }
+
+// Change is what a source tells at a time: a part of the state, not an event.
+type Change struct {
+	Scope     string       // the unit that can be silent or restart alone; "" if there is one
+	Set       []*Primitive // only those that differ; never changed after this
+	Gone      []Ref        // does not exist any more; not "nobody owns it"
+	Ended     []Ending     // only where the service told it or it follows
+	Gap       bool         // continuity of Scope was lost before this: not observed until now; everything is Set anew
+	Synced    bool         // once after each Gap: the listing is complete, what was not Set since the Gap is gone
+	Alive     []string     // scopes whose server answered since the last Next, also where nothing changed
+	After, At time.Time    // what is told here happened in (After, At]; After zero: at At, told. At zero: now
+	About     *About       // if it differs from the last one
+}
+
+// Ending says why an owner of Ref is gone, where that is known.
+type Ending struct {
+	Ref   Ref
+	Owner string // Owner.ID
+	Cause Cause
+	How   Known // Told, or Inferred where it follows
+}
+
+// About is what a source says of itself and its scope's server.
+type About struct {
+	Mode        string        // "tracking", "tracking RESP2", "keyspace events", "polling": what is in use
+	Sampling    time.Duration // 0: pushed; else the pause between two looks
+	Version     string        // of the server
+	Incarnation string        // "" where a restart cannot be told or keeps the state
+	RoundTrip   time.Duration // of the last request; 0: not measured
+	Role        string        // "master", "replica", "standby"; "" if unknown
+	Warnings    []string      // sentences that say what to do
+	Config      []Attr
+}

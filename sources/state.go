@@ -1,0 +1,92 @@
+package sources
+
+import "time"
+
+// State is one published snapshot. Nothing in it is ever changed: it may be kept and
+// read from any goroutine.
+type State struct {
+	Rev     uint64    // grows with every publish
+	At      time.Time // of the publish
+	LastSeq uint64    // of the newest event that is already in this state
+	Rows    []*Row    // by slot; nil: the slot is free. A row keeps its slot for life
+	Scopes  []Scope   // by Row.Scope
+	Sources []SourceStatus
+}
+
+// Row is a primitive and what the Hub derives for it.
+type Row struct {
+	*Primitive
+	Slot   int
+	Gen    uint32 // of the slot: together they are a handle that is never given to another row
+	Rev    uint64 // of the publish that brought this version: equal Rev, equal row
+	Scope  int    // index in State.Scopes
+	Terms  []Term // oldest first, the running one last; at most MaxTerms; empty for semaphores with a limit other than 1
+	Nobody Stamp  // since when nobody owns it; zero where somebody does or nobody ever looked
+
+	LowestLease time.Duration // lowest remainder seen in the running term; 0: unknown
+	RenewEvery  time.Duration // usual pause between two renewals; 0: unknown
+
+	activity activity
+}
+
+// MaxTerms is how many terms a row keeps.
+const MaxTerms = 64
+
+// Term is one uninterrupted ownership of a row.
+type Term struct {
+	Owner OwnerRef
+	Hue   uint8 // 0 for the first owner of the row, 1 for the second...: the same owner keeps it
+	Start Stamp
+	End   Stamp // zero: running
+	Cause Cause // of the end
+	How   Known // of the cause
+}
+
+// Health says how far a source or scope can be believed.
+type Health uint8
+
+// The states of health.
+const (
+	HealthConnecting Health = iota // never heard from yet
+	HealthLive
+	HealthStale // silent for longer than its limit, or its connection is closed
+)
+
+// String returns "connecting", "live" or "stale".
+func (h Health) String() string {
+	return [...]string{"connecting", "live", "stale"}[h]
+}
+
+// Scope is the unit that can be silent alone: a server, a cluster master, a node.
+type Scope struct {
+	Source  string
+	Name    string
+	Health  Health
+	Synced  bool          // the listing is complete since the last gap
+	Alive   time.Time     // when its server last answered; zero: never
+	Silence time.Duration // the limit after which it is stale
+	About   About
+	Dark    []Dark // when it was not observed, oldest first, bounded by count and age
+}
+
+// Dark is a stretch in which a scope was not observed. To zero: it lasts.
+type Dark struct{ From, To time.Time }
+
+// SourceStatus is the health of one configured source.
+type SourceStatus struct {
+	Name    string
+	Type    string    // "redis", "postgres", "ydb", "dflockd"
+	Address string    // without user, password and query
+	Health  Health    // the worst of its scopes; connecting until the first answer
+	Err     error     // why it is not live; nil otherwise
+	Retry   time.Time // when it is tried again; zero: no pause runs
+	Rows    int
+}
+
+// GapStats sums up the times in which nobody owned a row.
+type GapStats struct {
+	Count    int
+	Sum      Interval
+	P50, P95 Interval
+	Longest  Interval
+}
