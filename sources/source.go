@@ -25,7 +25,9 @@ type Source interface {
 
 // Focuser is implemented by a source that reads faster what is on screen. Focus
 // never blocks.
-type Focuser interface{ Focus(visible []Ref, selected Ref) }
+type Focuser interface {
+	Focus(visible []Ref, selected Ref)
+}
 
 // Refresher is implemented by a source that can look again now. Refresh never
 // blocks.

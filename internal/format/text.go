@@ -1,0 +1,150 @@
+package format
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Clean returns s as one line that is safe to write to a terminal: what cannot be
+// printed is shown as an escape (`\x1b`, `\n`, `\u202e`, `\xff`). At most limit bytes
+// of s are looked at; when there are more the result ends in an ellipsis. limit 0
+// means no limit. Text that is already clean is returned as it is.
+func Clean(s string, limit int) string {
+	cut := limit > 0 && len(s) > limit
+	if cut {
+		s = s[:runeBoundary(s, limit)]
+	}
+	if i := firstUnsafe(s); i >= 0 {
+		s = s[:i] + escapeUnsafe(s[i:])
+	}
+	if cut {
+		return s + "…"
+	}
+	return s
+}
+
+// runeBoundary returns the last index up to limit, which must be below len(s), that
+// does not cut a character in two.
+func runeBoundary(s string, limit int) int {
+	for i := limit; i > max(limit-utf8.UTFMax, 0); i-- {
+		if utf8.RuneStart(s[i]) {
+			return i
+		}
+	}
+	return limit // no UTF-8 here: any byte will do
+}
+
+// firstUnsafe returns the index of the first thing in s that must be escaped, or -1.
+func firstUnsafe(s string) int {
+	for i, r := range s {
+		if r >= ' ' && r < 0x7f {
+			continue
+		}
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
+				return i
+			}
+		}
+		if !safe(r) {
+			return i
+		}
+	}
+	return -1
+}
+
+// safe says whether r occupies cells of its own and changes nothing around it.
+// Terminals disagree about the width of joined and combined characters, so marks
+// (Mn, Me) are shown as escapes too; precomposed letters are not touched.
+func safe(r rune) bool {
+	return unicode.IsPrint(r) && !unicode.In(r, unicode.Mn, unicode.Me)
+}
+
+func escapeUnsafe(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			b.WriteString(`\x`)
+			b.WriteString(hexByte(s[0]))
+		case safe(r):
+			b.WriteRune(r)
+		default:
+			q := strconv.QuoteRuneToASCII(r)
+			b.WriteString(q[1 : len(q)-1])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+func hexByte(c byte) string {
+	const digits = "0123456789abcdef"
+	return string([]byte{digits[c>>4], digits[c&15]})
+}
+
+// UTF8 returns b as a string, with each byte that is not part of valid UTF-8 as
+// \xNN. exact is false when there was such a byte: the string then does not stand
+// for b alone, and the caller should give the bytes beside it.
+func UTF8(b []byte) (s string, exact bool) {
+	if utf8.Valid(b) {
+		return string(b), true
+	}
+	var out strings.Builder
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n == 1 {
+			out.WriteString(`\x`)
+			out.WriteString(hexByte(b[0]))
+		} else {
+			out.Write(b[:n])
+		}
+		b = b[n:]
+	}
+	return out.String(), false
+}
+
+// Printable says whether b is valid UTF-8 that Clean would not change. Empty is
+// printable.
+func Printable(b []byte) bool { return firstUnsafe(string(b)) < 0 }
+
+// Width is the number of terminal cells that s takes. s may carry styles.
+func Width(s string) int { return ansi.StringWidth(s) }
+
+// Fit returns s cut or padded on the right to exactly width cells; a cut is marked
+// with an ellipsis. s must be clean but may carry styles. Width 0 or less gives "".
+func Fit(s string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	w := ansi.StringWidth(s)
+	if w > width {
+		s = ansi.Truncate(s, width, "…")
+		w = ansi.StringWidth(s)
+	}
+	return s + spaces(width-w)
+}
+
+// FitRight is Fit for numbers: it pads on the left.
+func FitRight(s string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	w := ansi.StringWidth(s)
+	if w > width {
+		return Fit(s, width)
+	}
+	return spaces(width-w) + s
+}
+
+func spaces(n int) string {
+	const some = "                                                                "
+	if n <= len(some) {
+		return some[:max(n, 0)]
+	}
+	return strings.Repeat(" ", n)
+}
