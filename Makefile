@@ -1,0 +1,57 @@
+# coordtop. `make` lists what can be made. `make demo` and `make test` each work
+# alone on a fresh clone: they install what they lack (see .ci/deps).
+
+GO        ?= go
+PREFIX    ?= /usr/local
+BIN       := bin/coordtop
+TESTFLAGS ?=
+RACEFLAGS ?=
+FUZZTIME  ?= 20s
+BENCHTIME ?= 1s
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build install test race lint bench fuzz golden deps clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: deps build ## start private servers and candidates and watch them on the board
+	@$(BIN) demo
+
+build: ## build bin/coordtop, stripped; the version is stamped from git
+	@mkdir -p bin
+	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) .
+
+install: build ## install coordtop under PREFIX (default /usr/local)
+	install -D -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin/coordtop
+
+test: deps ## run all tests
+	$(GO) test $(TESTFLAGS) ./...
+
+race: deps ## run all tests with the race detector
+	CGO_ENABLED=1 $(GO) test -race $(RACEFLAGS) ./...
+
+lint: ## formatting, vet (linux and darwin), staticcheck, import directions
+	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change:"; echo "$$files"; exit 1; }
+	$(GO) vet ./...
+	GOOS=darwin CGO_ENABLED=0 $(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) test -count=1 ./internal/lint
+
+bench: deps ## measure the numbers of the README (about two minutes)
+	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) ./sources ./sources/redissource ./ui/... ./internal/app
+
+fuzz: ## run every fuzz test for FUZZTIME (default 20s each)
+	@for p in $$($(GO) list ./...); do \
+		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do \
+			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+		done; done
+
+golden: ## write the golden files anew; review the diff
+	$(GO) test ./ui ./internal/headless -update
+
+deps: ## install what the demo and the tests need, where this machine allows it
+	@sh .ci/deps redis-server:redis-server gcc:gcc
+
+clean: ## remove what was built
+	rm -rf bin
