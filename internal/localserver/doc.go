@@ -1,0 +1,26 @@
+// Package localserver starts real servers as private processes for the tests and for
+// the demo: one file a server, on parts that they share.
+//
+// A server started here listens on 127.0.0.1 only and never on its standard port, keeps
+// nothing on disk unless asked to, and is the leader of a session of its own, so that
+// ctrl-c on the terminal reaches its parent alone.
+//
+// # Nothing is left behind
+//
+// A parent can die without running another instruction (SIGKILL, a panic, the test
+// binary's time-out), and its server and the server's folder must still vanish. A
+// kernel's parent-death signal would kill the server but cannot remove a folder, is tied
+// to a thread rather than to a process, and exists on Linux only. Instead every server has
+// a guard: a tiny shell that reads a pipe whose other end the parent holds. When the
+// parent is gone in whatever way, the guard reads the end of the pipe, kills the server
+// and removes the folder. The guard makes the folder, and the server tells the guard its
+// process id before it becomes the server, so there is no instant at which a dying
+// parent could leave either behind. Stop takes the same path.
+//
+// # Proxy
+//
+// [Proxy] stands between a client and a server and misbehaves like a network: it cuts
+// links, swallows bytes in silence, delays them, and loses single replies.
+//
+// All methods of all types are safe for concurrent use.
+package localserver

@@ -1,0 +1,35 @@
+package localserver_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"coordtop/internal/localserver"
+)
+
+// childEnv makes this test binary a parent that starts a server, tells where it is and
+// waits to be killed.
+const childEnv = "COORDTOP_LOCALSERVER_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		os.Exit(beParent())
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func beParent() int {
+	r, err := localserver.StartRedis(context.Background(), localserver.RedisOptions{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Printf("%d %s\n", r.Pid(), r.Dir())
+	_, _ = io.Copy(io.Discard, os.Stdin) // until killed
+	return 0
+}

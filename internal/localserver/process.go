@@ -1,0 +1,95 @@
+package localserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+var (
+	// ErrMissing is wrapped when a server's program is not installed; the text says
+	// how to install it.
+	ErrMissing = errors.New("not installed")
+	// ErrTooOld is wrapped when the installed server is older than was asked for.
+	ErrTooOld = errors.New("too old")
+
+	errStopped = errors.New("the server was stopped")
+	errExited  = errors.New("the server exited")
+)
+
+// stopGrace is how long a server that was asked to terminate may take before it is killed.
+const stopGrace = 2 * time.Second
+
+// process is one run of a server under a guard. A goroutine waits for it; done is closed
+// when the process was waited for and the guard knows.
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+// startProcess launches program. The goroutine it starts ends with the process; whoever
+// calls stop or reads done waits for it.
+func startProcess(g *guard, log *os.File, program string, args ...string) (*process, error) {
+	cmd, err := g.launch(log, program, args...)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		// How it ended is told by the log and by those who made it end.
+		_ = cmd.Wait()
+		g.gone()
+	}()
+	return p, nil
+}
+
+func (p *process) pid() int { return p.cmd.Process.Pid }
+
+func (p *process) running() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// signal sends s. A process that is gone is an error.
+func (p *process) signal(s syscall.Signal) error {
+	if err := p.cmd.Process.Signal(s); err != nil {
+		return fmt.Errorf("sending %v to process %d: %w", s, p.pid(), err)
+	}
+	return nil
+}
+
+// stop asks the process to terminate, kills it after stopGrace or when ctx ends, and
+// returns when it is gone. A frozen process is thawed so that it can hear.
+func (p *process) stop(ctx context.Context) {
+	if !p.running() {
+		return
+	}
+	// Errors mean that it has just gone by itself, which is what we wait for.
+	_ = p.signal(syscall.SIGTERM)
+	_ = p.signal(syscall.SIGCONT)
+	grace := time.NewTimer(stopGrace)
+	defer grace.Stop()
+	select {
+	case <-p.done:
+		return
+	case <-grace.C:
+	case <-ctx.Done():
+	}
+	p.kill()
+}
+
+// kill sends SIGKILL and returns when the process is gone.
+func (p *process) kill() {
+	// An error means that it has just gone by itself.
+	_ = p.signal(syscall.SIGKILL)
+	<-p.done
+}

@@ -1,0 +1,313 @@
+package localserver
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Proxy forwards TCP links to a server and misbehaves on demand. It knows nothing of the
+// protocol: what it calls a request is what one read from the client returned.
+type Proxy struct {
+	target   string
+	listener net.Listener
+	tasks    sync.WaitGroup // the accepting goroutine and two a link; Close waits
+
+	mu     sync.Mutex
+	links  map[*link]struct{}
+	open   chan struct{} // closed while bytes may pass; replaced by BlackHole
+	refuse bool
+	delay  time.Duration
+	losses []*loss
+	closed bool
+}
+
+// Half is the half of an exchange that a Proxy loses.
+type Half uint8
+
+// The halves.
+const (
+	Request Half = iota // the server never sees it
+	Reply               // the server acts on the request, and nobody hears of it
+)
+
+// loss is an order to lose one half of the exchange whose request contains match.
+type loss struct {
+	half  Half
+	match []byte
+	done  chan struct{}
+}
+
+// link is one client's connection and its counterpart to the server.
+type link struct {
+	client, server net.Conn
+	gone           chan struct{} // closed with the link
+	once           sync.Once
+	ended          atomic.Int32 // directions that ended politely
+
+	mu     sync.Mutex
+	losing *loss // the next bytes from the server are to be lost
+}
+
+// NewProxy listens on a free port of 127.0.0.1 and forwards to target, a host and port.
+// It starts goroutines that end with Close.
+func NewProxy(target string) (*Proxy, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
+	if err != nil {
+		return nil, fmt.Errorf("listening for the proxy: %w", err)
+	}
+	p := &Proxy{target: target, listener: l, links: map[*link]struct{}{}, open: make(chan struct{})}
+	close(p.open)
+	p.tasks.Go(p.accept)
+	return p, nil
+}
+
+// ProxyForTest makes a proxy that is closed when the test ends.
+func ProxyForTest(t TB, target string) *Proxy {
+	t.Helper()
+	p, err := NewProxy(target)
+	if err != nil {
+		t.Fatalf("%v", err)
+		return nil
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// Addr is the host and port that clients connect to.
+func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+
+// Links is how many links are up, held ones included.
+func (p *Proxy) Links() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.links)
+}
+
+// Cut resets every link and from then on every new one, until Resume.
+func (p *Proxy) Cut() {
+	p.mu.Lock()
+	p.refuse = true
+	p.mu.Unlock()
+	p.Reset()
+}
+
+// Reset resets every link once; new ones are served.
+func (p *Proxy) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.links {
+		l.close()
+	}
+}
+
+// BlackHole holds back every byte in both directions until Resume, on links that are up
+// and on new ones: nobody is told anything. As with a real outage, what was sent meanwhile
+// arrives after Resume, even if its sender has given up.
+func (p *Proxy) BlackHole() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.open:
+		p.open = make(chan struct{})
+	default:
+	}
+}
+
+// Delay adds d to the way of all bytes, in each direction. 0: none.
+func (p *Proxy) Delay(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.delay = d
+}
+
+// Resume ends Cut and BlackHole. Delay and losses that were ordered stay.
+func (p *Proxy) Resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refuse = false
+	p.letThroughLocked()
+}
+
+func (p *Proxy) letThroughLocked() {
+	select {
+	case <-p.open:
+	default:
+		close(p.open)
+	}
+}
+
+// Lose loses one half of the next exchange whose request contains match, and resets its
+// link, so that the client knows only that it does not know. Orders for the same match are
+// served one after the other. The channel is closed when it has happened.
+func (p *Proxy) Lose(half Half, match string) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	order := &loss{half: half, match: []byte(match), done: make(chan struct{})}
+	p.losses = append(p.losses, order)
+	return order.done
+}
+
+// takeLoss finds the order for this request and strikes it off the list; nil: none.
+func (p *Proxy) takeLoss(request []byte) *loss {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, order := range p.losses {
+		if bytes.Contains(request, order.match) {
+			p.losses = append(p.losses[:i:i], p.losses[i+1:]...)
+			return order
+		}
+	}
+	return nil
+}
+
+// Close resets all links, stops listening and returns when nothing of the proxy runs.
+func (p *Proxy) Close() {
+	p.mu.Lock()
+	p.closed = true
+	p.letThroughLocked()
+	p.mu.Unlock()
+	// The listener is ours alone; its only error is that it was closed before.
+	_ = p.listener.Close()
+	p.Reset()
+	p.tasks.Wait()
+}
+
+// accept serves links until the listener is closed.
+func (p *Proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			continue // a client that gave up while it was in the queue
+		}
+		p.serve(client)
+	}
+}
+
+// serve connects to the server and starts the two pumps of a link. While Cut lasts it
+// resets the client instead.
+func (p *Proxy) serve(client net.Conn) {
+	server, err := net.DialTimeout("tcp", p.target, 5*time.Second)
+	if err != nil {
+		reset(client)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.refuse || p.closed {
+		reset(client)
+		reset(server)
+		return
+	}
+	l := &link{client: client, server: server, gone: make(chan struct{})}
+	p.links[l] = struct{}{}
+	p.tasks.Go(func() { p.pump(l, l.client, l.server, p.upstream) })
+	p.tasks.Go(func() { p.pump(l, l.server, l.client, p.downstream) })
+}
+
+// pump copies from src to dst until either ends. see decides about each chunk before it
+// passes; a false answer ends the link. A polite end of src is passed on like a byte: it
+// waits its turn, it does not overtake what was sent before, and it leaves the other
+// direction alone.
+func (p *Proxy) pump(l *link, src, dst net.Conn, see func(*link, []byte) bool) {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := src.Read(buffer)
+		if !p.hold(l) {
+			break
+		}
+		if n > 0 {
+			if !see(l, buffer[:n]) {
+				break
+			}
+			if _, err := dst.Write(buffer[:n]); err != nil {
+				break
+			}
+		}
+		if errors.Is(err, io.EOF) && dst.(*net.TCPConn).CloseWrite() == nil && l.ended.Add(1) < 2 {
+			return
+		}
+		if err != nil {
+			break
+		}
+	}
+	l.close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.links, l)
+}
+
+// hold waits for as long as bytes are held back or delayed; false: the link is gone.
+func (p *Proxy) hold(l *link) bool {
+	p.mu.Lock()
+	delay, open := p.delay, p.open
+	p.mu.Unlock()
+	if delay > 0 {
+		timer := time.NewTimer(delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-l.gone:
+			return false
+		}
+	}
+	select {
+	case <-open:
+		return true
+	case <-l.gone:
+		return false
+	}
+}
+
+// upstream looks at a request: false when it is to be lost.
+func (p *Proxy) upstream(l *link, request []byte) bool {
+	order := p.takeLoss(request)
+	if order == nil {
+		return true
+	}
+	if order.half == Request {
+		close(order.done)
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.losing = order
+	return true
+}
+
+// downstream looks at a reply: false when it is to be lost.
+func (p *Proxy) downstream(l *link, _ []byte) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.losing == nil {
+		return true
+	}
+	close(l.losing.done)
+	l.losing = nil
+	return false
+}
+
+func (l *link) close() {
+	l.once.Do(func() {
+		close(l.gone)
+		reset(l.client)
+		reset(l.server)
+	})
+}
+
+// reset closes a connection so that the other side sees an error and not a polite end.
+func reset(c net.Conn) {
+	if tcp, ok := c.(*net.TCPConn); ok {
+		// It only changes how the close looks from outside.
+		_ = tcp.SetLinger(0)
+	}
+	_ = c.Close()
+}

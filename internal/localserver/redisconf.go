@@ -1,0 +1,181 @@
+package localserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const redisInstallHint = "install it: apt-get install redis-server (Debian, Ubuntu), " +
+	"dnf install valkey (Fedora), apk add redis (Alpine), brew install redis (macOS)"
+
+// redisProgram finds the server's program and checks its version.
+func redisProgram(ctx context.Context, o RedisOptions) (string, error) {
+	names := []string{"redis-server", "valkey-server"}
+	if o.Program != "" {
+		names = []string{o.Program}
+	}
+	for _, name := range names {
+		program, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if o.MinVersion == "" {
+			return program, nil
+		}
+		return program, checkVersion(ctx, program, o.MinVersion)
+	}
+	return "", fmt.Errorf("%s is %w: %s", names[0], ErrMissing, redisInstallHint)
+}
+
+func checkVersion(ctx context.Context, program, lowest string) error {
+	out, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return fmt.Errorf("asking %s for its version: %w", program, err)
+	}
+	version := parseVersion(string(out))
+	if compareVersions(version, lowest) < 0 {
+		return fmt.Errorf("%s is version %q: %w: %s or newer is needed", program, version, ErrTooOld, lowest)
+	}
+	return nil
+}
+
+// parseVersion finds "7.0.15" in "Redis server v=7.0.15 sha=...". "": not found.
+func parseVersion(out string) string {
+	for word := range strings.FieldsSeq(out) {
+		if v, ok := strings.CutPrefix(word, "v="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// compareVersions compares dotted numbers; a part that is missing or no number counts 0.
+func compareVersions(a, b string) int {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range max(len(as), len(bs)) {
+		if d := versionPart(as, i) - versionPart(bs, i); d != 0 {
+			return d
+		}
+	}
+	return 0
+}
+
+func versionPart(parts []string, i int) int {
+	if i >= len(parts) {
+		return 0
+	}
+	n, err := strconv.Atoi(parts[i])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// redisConf writes the configuration. It is a file and not arguments because arguments,
+// and the passwords in them, can be read by every user of the machine.
+func redisConf(r *Redis) []byte {
+	var b bytes.Buffer
+	line := func(words ...string) { fmt.Fprintln(&b, strings.Join(words, " ")) }
+	line("bind", loopback)
+	line("daemonize no")
+	line("dir", quoted(r.guard.dir))
+	line("pidfile", quoted(r.file("redis.pid")))
+	line(`logfile ""`)
+	line(`save ""`)
+	if r.options.Keep {
+		line("appendonly yes")
+		line("appendfsync always")
+		line("auto-aof-rewrite-percentage 0")
+	}
+	port := strconv.Itoa(r.port)
+	if r.options.TLS {
+		line("port 0")
+		line("tls-port", port)
+		line("tls-cert-file", quoted(r.file(serverCertFile)))
+		line("tls-key-file", quoted(r.file(serverKeyFile)))
+		line("tls-ca-cert-file", quoted(r.files.CA))
+		if r.options.ClientCert {
+			line("tls-auth-clients yes")
+		} else {
+			line("tls-auth-clients optional")
+		}
+	} else {
+		line("port", port)
+	}
+	if r.options.Password != "" {
+		line("requirepass", quoted(r.options.Password))
+	}
+	for _, rule := range r.options.Users {
+		line("user", rule)
+	}
+	for _, extra := range r.options.Config {
+		line(extra)
+	}
+	return b.Bytes()
+}
+
+// quoted writes s as redis.conf reads a quoted word.
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// pidFileNames reports whether the file holds pid. Redis writes it once it listens.
+func pidFileNames(file string, pid int) bool {
+	text, err := os.ReadFile(file)
+	return err == nil && strings.TrimSpace(string(text)) == strconv.Itoa(pid)
+}
+
+// redisAnswers sends one PING. A server that refuses it for want of a password or of a
+// right is up too; one that still loads its data is not.
+func redisAnswers(ctx context.Context, addr string, config *tls.Config) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := conn.SetDeadline(deadline); err != nil {
+			return false
+		}
+	}
+	if config != nil {
+		conn = tls.Client(conn, config)
+	}
+	if _, err := io.WriteString(conn, "PING\r\n"); err != nil {
+		return false
+	}
+	answer := make([]byte, 5)
+	if _, err := io.ReadFull(conn, answer); err != nil {
+		return false
+	}
+	return string(answer) == "+PONG" || string(answer) == "-NOAU" || string(answer) == "-NOPE"
+}
+
+// logTail is the end of a server's log, on one line, for an error's text.
+func logTail(file string) string {
+	const most = 400
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) || len(bytes.TrimSpace(text)) == 0 {
+		return "its log is empty"
+	}
+	if err != nil {
+		return "its log cannot be read"
+	}
+	if len(text) > most {
+		text = text[len(text)-most:]
+	}
+	return strings.Join(strings.Fields(string(text)), " ")
+}
