@@ -1,0 +1,75 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// FromURLs makes a config of URLs, one source each, named by their hosts. The error is
+// a *Problems with every URL that cannot be used.
+func FromURLs(urls []string) (Config, error) {
+	var c Config
+	var problems Problems
+	for i, raw := range urls {
+		t, err := ParseURL(raw)
+		if err == nil {
+			err = Supported(t.Type)
+		}
+		if err != nil {
+			problems.List = append(problems.List, Problem{Text: fmt.Sprintf("%s: %v", shown(raw, i), err)})
+			continue
+		}
+		c.Sources = append(c.Sources, sourceOf(t))
+	}
+	nameSources(c.Sources)
+	return c, (&problems).orNil()
+}
+
+// shown is how an unusable URL is named in an error: without the part before its @ and
+// without its parameters, where a secret could be.
+func shown(raw string, i int) string {
+	text, _, _ := strings.Cut(raw, "?")
+	if at := strings.LastIndexByte(text, '@'); at >= 0 {
+		scheme, _, _ := strings.Cut(text, "://")
+		text = cut(scheme) + "://..." + text[at:]
+	}
+	if text == "" {
+		return fmt.Sprintf("argument %d", i+1)
+	}
+	return fmt.Sprintf("%q", cut(text))
+}
+
+func sourceOf(t Target) Source {
+	return Source{Type: t.Type, URL: t.URL, Address: t.Address, Watch: t.Watch}
+}
+
+// nameSources gives every source without a name one that is unique: its hosts, with
+// its path if that is taken, with a number if that is taken too.
+func nameSources(sources []Source) {
+	taken := map[string]bool{}
+	for _, s := range sources {
+		taken[s.Name] = true
+	}
+	for i := range sources {
+		if sources[i].Name == "" {
+			sources[i].Name = freeName(sources[i], taken)
+			taken[sources[i].Name] = true
+		}
+	}
+}
+
+func freeName(s Source, taken map[string]bool) string {
+	_, rest, _ := strings.Cut(s.Address, "://")
+	rest = strings.TrimSuffix(rest, "/")
+	host, _, _ := strings.Cut(rest, "/")
+	if host == "" {
+		host, rest = s.Type, s.Type+rest
+	}
+	name := host
+	for n := 1; taken[name]; n++ {
+		if name = rest; n > 1 {
+			name = fmt.Sprintf("%s #%d", rest, n)
+		}
+	}
+	return name
+}

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"regexp"
+	"time"
+
+	"coordtop/sources"
+)
+
+// Config is a config that passed every check. The zero Config has no sources.
+type Config struct {
+	Path     string // the file that it came from; "": arguments or the environment
+	Title    string // names the environment; "": none given
+	Color    string // of the title, one of Colors; "": the program's choice
+	Identity string // template of our label where we own; "": the program's choice
+	Sources  []Source
+	Names    map[string]map[string]string // source, then lock number, then the name to show
+	Owners   []OwnerRule
+}
+
+// Types of sources, as they are shown and printed.
+const (
+	TypeRedis    = "redis"
+	TypePostgres = "postgres"
+	TypeYDB      = "ydb"
+	TypeDflockd  = "dflockd"
+)
+
+// Source is one backend to look at.
+type Source struct {
+	Name     string // unique in a Config
+	Type     string // one of the Type constants
+	URL      string // for the backend's parser, without our parameters. May hold a password if it was an argument
+	Address  string // for people: scheme, hosts and path, no user, password or parameters
+	User     string // overrides the URL's; "": the URL's
+	Password Secret
+	Token    Secret
+	TLS      TLS
+	Watch    []Watch
+	ReadOnly bool
+	Protect  bool
+	Labels   []Label // sorted by key
+	PollMin  time.Duration
+	PollMax  time.Duration // 0, as PollMin 0: the source's own choice
+	Forget   time.Duration // 0: the source's own choice
+}
+
+// TLS names the files of a TLS connection. The zero TLS leaves the choice to the URL.
+type TLS struct {
+	CA         string // PEM file of the authorities to trust; "": the system's
+	Cert, Key  string // PEM files that prove who we are; both or none
+	ServerName string // expected in the server's certificate; "": the host of the URL
+}
+
+// Watch selects primitives of a source.
+type Watch struct {
+	Kind     sources.Kind // KindUnknown: the source guesses from the name
+	Pattern  string       // a name, or a pattern in the backend's own language
+	Expected bool         // must always have an owner
+}
+
+// Label is a fact about a source that a filter can ask for.
+type Label struct{ Key, Value string }
+
+// OwnerRule gives owners a readable label.
+type OwnerRule struct {
+	Match *regexp.Regexp
+	Label string // may use $1, ${name}
+}
+
+// Apply returns the label that the first matching rule gives to text, or text itself.
+func Apply(rules []OwnerRule, text string) string {
+	for _, r := range rules {
+		if m := r.Match.FindStringSubmatchIndex(text); m != nil {
+			return string(r.Match.ExpandString(nil, r.Label, text, m))
+		}
+	}
+	return text
+}
+
+// Colors are the names that `color` takes: those of a terminal's 16 colours, so that
+// the theme of the person's terminal decides what they look like.
+func Colors() []string {
+	return []string{"red", "green", "yellow", "blue", "magenta", "cyan", "white", "gray",
+		"bright-red", "bright-green", "bright-yellow", "bright-blue", "bright-magenta", "bright-cyan", "bright-white"}
+}

@@ -1,0 +1,306 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/sources"
+)
+
+const example = "../../config.example.yaml"
+
+func noEnv(string) (string, bool) { return "", false }
+
+func env(pairs map[string]string) Lookup {
+	return func(name string) (string, bool) {
+		v, ok := pairs[name]
+		return v, ok
+	}
+}
+
+func TestExampleLoadsWithoutAProblem(t *testing.T) {
+	t.Parallel()
+	c, err := Load(example, noEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Sources) != 1 || c.Title != "prod-eu" || c.Color != "red" || len(c.Owners) != 1 {
+		t.Fatalf("the example does not say what it says: %+v", c)
+	}
+	s := c.Sources[0]
+	want := Source{
+		Name: "leases", Type: TypeRedis, URL: "rediss://leases.example:6380/0", Address: "rediss://leases.example:6380/0",
+		User: "coordtop", Password: Secret{Env: "REDIS_PW"},
+		TLS:     TLS{CA: "../../ca.pem", Cert: "../../client.pem", Key: "../../client.key", ServerName: "leases.internal"},
+		Watch:   []Watch{{sources.KindElection, "app:leader:*", true}, {sources.KindMutex, "app:lock:*", false}},
+		Protect: true, Labels: []Label{{"env", "prod"}}, PollMin: 250 * time.Millisecond, PollMax: 5 * time.Second, Forget: time.Hour,
+	}
+	if !reflect.DeepEqual(s, want) {
+		t.Errorf("got  %+v\nwant %+v", s, want)
+	}
+	if got := Apply(c.Owners, "host-07:4411"); got != "host-07" {
+		t.Errorf("the owner rule gives %q", got)
+	}
+}
+
+// TestExampleShowsEveryKey takes the comment mark off the alternatives, so that a key
+// that stands in the example only as prose does not count.
+func TestExampleShowsEveryKey(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keysOf(reflect.TypeFor[file]()) {
+		if !regexp.MustCompile(`(?m)^[ #-]*`+key+`: |^[ #-]*`+key+`:$`).Match(data) && !strings.Contains(string(data), "{ "+key+":") {
+			t.Errorf("config.example.yaml does not show the key %q", key)
+		}
+	}
+}
+
+func TestExampleAlternativesAreValidToo(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, alternative := range []struct{ out, in string }{
+		{`    password_env:`, `    # password_file:`},
+		{`    password_env:`, `    # password_command:`},
+		{`      - mutex:`, `      # - semaphore:`},
+		{`      - mutex:`, `      # - keys:`},
+	} {
+		text := strings.Replace(string(data), alternative.out, "    # "+strings.TrimSpace(alternative.out), 1)
+		text = strings.Replace(text, alternative.in, strings.Replace(alternative.in, "# ", "", 1), 1)
+		if text == string(data) {
+			t.Fatalf("%q is not in the example", alternative.in)
+		}
+		if _, err := Parse([]byte(text), example, noEnv); err != nil {
+			t.Errorf("with %s: %v", alternative.in, err)
+		}
+	}
+}
+
+func keysOf(t reflect.Type) []string {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Map:
+		return keysOf(t.Elem())
+	case reflect.Struct:
+		var keys []string
+		for i := range t.NumField() {
+			keys = append(keys, t.Field(i).Tag.Get("yaml"))
+			keys = append(keys, keysOf(t.Field(i).Type)...)
+		}
+		return keys
+	}
+	return nil
+}
+
+func TestEveryProblemIsReportedAtOnceWithItsPlace(t *testing.T) {
+	t.Parallel()
+	const text = `titel: prod
+color: rot
+identity: "{user}|{pod}"
+sources:
+  - name: a
+    url: redis://:hunter2@h:6379/0
+    password_env: X
+    password_file: y
+    read_only: yes
+    poll: {min: 250, max: 1s}
+  - name: a
+    url: http://h
+    watch:
+      - {election: "x", mutex: "y"}
+      - {leader: x}
+  - url: redis://h
+    token_env: T
+    tls: {ca: f, cert: c}
+    labels: [a]
+    name: b
+    name: b2
+  - name: c
+names:
+  nobody: {"1": x}
+owners:
+  - {match: "(", label: l}
+  - {label: l}
+`
+	_, err := Parse([]byte(text), "/etc/c.yaml", noEnv)
+	var p *Problems
+	if !errors.As(err, &p) {
+		t.Fatalf("got %v", err)
+	}
+	want := []string{
+		"/etc/c.yaml:1:1: titel: unknown key; known here: title, color, identity, sources, names, owners",
+		"/etc/c.yaml:2:8: color: must be one of red, green",
+		"/etc/c.yaml:3:11: identity: only {user}, {host} and {pid} can stand in braces",
+		"/etc/c.yaml:6:10: sources[0].url: holds a password: take it out and say where it is with password_env",
+		"/etc/c.yaml:8:20: sources[0].password_file: password_env is there too: keep one",
+		"/etc/c.yaml:9:16: sources[0].read_only: must be true or false",
+		"/etc/c.yaml:10:17: sources[0].poll.min: must be a length of time with its unit",
+		"/etc/c.yaml:11:11: sources[1].name: sources[0] has this name too",
+		`/etc/c.yaml:12:10: sources[1].url: unknown scheme "http": write redis`,
+		"/etc/c.yaml:14:9: sources[1].watch[0]: must have one of election, mutex, semaphore, keys",
+		"/etc/c.yaml:15:9: sources[1].watch[1]: must have one of",
+		"/etc/c.yaml:15:10: sources[1].watch[1].leader: unknown key; known here: keys, election, mutex, semaphore, expected",
+		"/etc/c.yaml:17:16: sources[2].token_env: only YDB takes this",
+		"/etc/c.yaml:18:10: sources[2].tls: cert and key belong together",
+		"/etc/c.yaml:18:10: sources[2].tls: the url is not encrypted: write it as rediss://",
+		"/etc/c.yaml:19:13: sources[2].labels: must be names with values",
+		"/etc/c.yaml:21:5: sources[2].name: given twice",
+		"/etc/c.yaml:22:5: sources[3].url: missing: where the server is",
+		"/etc/c.yaml:24:11: names.nobody: no source has this name",
+		"/etc/c.yaml:26:13: owners[0].match: not a regular expression",
+		"/etc/c.yaml:27:5: owners[1].match: missing",
+	}
+	got := strings.Split(err.Error(), "\n")
+	for i := range max(len(got), len(want)) {
+		g, w := "", ""
+		if i < len(got) {
+			g = got[i]
+		}
+		if i < len(want) {
+			w = want[i]
+		}
+		if w == "" || !strings.HasPrefix(g, w) {
+			t.Errorf("line %d:\n got %s\nwant %s", i, g, w)
+		}
+	}
+	if strings.Contains(err.Error(), "hunter2") {
+		t.Error("the password is in the error")
+	}
+}
+
+func TestWhatIsNotYAMLIsAProblemWithItsPlace(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, want string }{
+		{"sources: [", "c.yaml:1:10: not YAML: "},
+		{"a: b: c", "c.yaml:1:"},
+		{"- a", "c.yaml:1:1: must be keys with values"},
+		{"", "c.yaml: sources: no sources"},
+		{"# only a comment\n", "c.yaml: sources: no sources"},
+		{"title: x\n---\ntitle: y\n", "a second document"},
+		{"title: *nobody", "c.yaml:1:8: title: no anchor"},
+		{"title: &a *a", "c.yaml:1:11: not YAML"},
+		{"? [a]\n: b", "not YAML"},
+		{"title: \"a\\u001b[2J\"", "c.yaml:1:8: title: must be printable"},
+		{"<<: {title: x}", "<< is not supported"},
+		{"sources: [{url: 'redis://h', forget: -5s}]", "sources[0].forget: must be a length of time"},
+		{"sources: [{url: 'redis://h', password_command: ''}]", "must be a list"},
+		{"sources: [{url: 'redis://h', password_env: ''}]", "password_env: is empty"},
+		{"sources: [{url: 'redis://h', poll: {min: 5s, max: 1s}}]", "poll.min: is longer than max"},
+		{"sources: [{url: 'redis://u@h', user: v}]", "user: the url names another user"},
+		{"owners: [{match: x}]\nsources: [{url: 'redis://h'}]", "owners[0].label: missing"},
+	} {
+		_, err := Parse([]byte(c.text), "c.yaml", noEnv)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
+func TestAnchorsAndPlainScalarsAreUnderstood(t *testing.T) {
+	t.Parallel()
+	c, err := Parse([]byte(`title: 42
+sources:
+  - url: rediss://a
+    tls: &t {ca: ~/ca.pem}
+    labels: {env: true, n: 1.50}
+    password_command: [pass, show, 7]
+  - {url: rediss://b, tls: *t, name: !!str b}
+`), "/etc/coordtop/config.yaml", env(map[string]string{"HOME": "/home/me"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Title != "42" || c.Sources[1].TLS.CA != "/home/me/ca.pem" || c.Sources[1].Name != "b" || c.Sources[0].Name != "a" {
+		t.Errorf("got %+v", c)
+	}
+	if want := []Label{{"env", "true"}, {"n", "1.50"}}; !reflect.DeepEqual(c.Sources[0].Labels, want) {
+		t.Errorf("labels %v, want %v", c.Sources[0].Labels, want)
+	}
+	if want := []string{"pass", "show", "7"}; !reflect.DeepEqual(c.Sources[0].Password.Command, want) {
+		t.Errorf("command %v, want %v", c.Sources[0].Password.Command, want)
+	}
+}
+
+func TestAShortFileCannotSayTooMuch(t *testing.T) {
+	t.Parallel()
+	text := "sources:\n- &a {url: redis://h, watch: &w [" + strings.Repeat("{keys: x},", 400) + "]}\n" +
+		strings.Repeat("- {url: redis://h, watch: *w}\n", 400)
+	_, err := Parse([]byte(text), "c.yaml", noEnv)
+	if err == nil || !strings.Contains(err.Error(), "too much for a config") {
+		t.Fatalf("got %.200v", err)
+	}
+}
+
+func TestTheConfigIsLookedForWhereItShouldBe(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		env  map[string]string
+		want string
+		must bool
+	}{
+		{map[string]string{"COORDTOP_CONFIG": "x.yaml", "HOME": "/h"}, "x.yaml", true},
+		{map[string]string{"XDG_CONFIG_HOME": "/x", "HOME": "/h"}, "/x/coordtop/config.yaml", false},
+		{map[string]string{"XDG_CONFIG_HOME": "relative", "HOME": "/h"}, "/h/.config/coordtop/config.yaml", false},
+		{map[string]string{"HOME": "/h"}, "/h/.config/coordtop/config.yaml", false},
+		{nil, "", false},
+	} {
+		if path, must := Locate(env(c.env)); path != c.want || must != c.must {
+			t.Errorf("%v: got %q, %v", c.env, path, must)
+		}
+	}
+}
+
+func TestAFileThatIsNotThereOrTooLongIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, err := Load(filepath.Join(dir, "none.yaml"), noEnv); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+	long := filepath.Join(dir, "long.yaml")
+	if err := os.WriteFile(long, make([]byte, maxFile+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(long, noEnv); err == nil || !strings.Contains(err.Error(), "longer than a megabyte") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	data, err := os.ReadFile(example)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte("sources: [{url: 'redis://:p@h'}]"))
+	f.Add([]byte("a: &a [*a]"))
+	f.Add([]byte("sources:\n- <<: *x\n  url: |\n    redis://h\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := Parse(data, "c.yaml", noEnv)
+		if err != nil {
+			if strings.TrimSpace(err.Error()) == "" {
+				t.Fatal("an error that says nothing")
+			}
+			return
+		}
+		if len(c.Sources) == 0 {
+			t.Fatal("a config without sources was accepted")
+		}
+		names := map[string]bool{}
+		for _, s := range c.Sources {
+			if s.Name == "" || s.Type == "" || s.URL == "" || names[s.Name] {
+				t.Fatalf("bad source %+v", s)
+			}
+			names[s.Name] = true
+		}
+	})
+}

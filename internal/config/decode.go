@@ -1,0 +1,312 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// maxNodes bounds the walk: aliases can make a short file say a great deal.
+const maxNodes = 100_000
+
+// maxAliases bounds a chain of anchors, aliases and tags on one value.
+const maxAliases = 8
+
+// decoder walks a syntax tree into a struct. It goes on after a problem, and
+// remembers where every value stood, so that later checks can point at it too.
+type decoder struct {
+	problems Problems
+	places   map[string]ast.Node // by path
+	anchors  map[string]ast.Node
+	nodes    int
+}
+
+// duration is a time.Duration that is written with its unit.
+type duration time.Duration
+
+var durationType = reflect.TypeFor[duration]()
+
+// decode reads data into a file. The decoder it returns holds the problems found.
+func decode(data []byte, path string) (*file, *decoder) {
+	d := &decoder{places: map[string]ast.Node{}, anchors: map[string]ast.Node{}}
+	d.problems.Path = path
+	f := new(file)
+	tree, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		d.syntax(err)
+		return f, d
+	}
+	documents := 0
+	for _, doc := range tree.Docs {
+		if doc.Body == nil || doc.Body.Type() == ast.NullType || doc.Body.Type() == ast.CommentType {
+			continue
+		}
+		if documents++; documents > 1 {
+			d.add(doc.Body, "", "a second document: one file is one config")
+			break
+		}
+		d.value(doc.Body, "", reflect.ValueOf(f).Elem())
+	}
+	return f, d
+}
+
+// syntax reports what the parser could not read.
+func (d *decoder) syntax(err error) {
+	p := Problem{Text: "not YAML: " + firstLine(err.Error())}
+	var e yaml.Error
+	if errors.As(err, &e) {
+		p.Text = "not YAML: " + e.GetMessage()
+		if t := e.GetToken(); t != nil && t.Position != nil {
+			p.Line, p.Column = t.Position.Line, t.Position.Column
+		}
+	}
+	d.problems.List = append(d.problems.List, p)
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// add reports a problem at a node, or without a place if n is nil.
+func (d *decoder) add(n ast.Node, path, format string, args ...any) {
+	p := Problem{Path: path, Text: fmt.Sprintf(format, args...)}
+	if n != nil {
+		if t := firstToken(n); t != nil && t.Position != nil {
+			p.Line, p.Column = t.Position.Line, t.Position.Column
+		}
+	}
+	d.problems.List = append(d.problems.List, p)
+}
+
+// firstToken is where a value begins. The parser gives a block of keys the place of
+// its first colon.
+func firstToken(n ast.Node) *token.Token {
+	switch t := n.(type) {
+	case *ast.MappingNode:
+		if !t.IsFlowStyle && len(t.Values) > 0 {
+			return t.Values[0].Key.GetToken()
+		}
+	case *ast.MappingValueNode:
+		return t.Key.GetToken()
+	}
+	return n.GetToken()
+}
+
+// at reports a problem with the value of a path, at the nearest place that was
+// written: a key that is missing is reported at the mapping that lacks it.
+func (d *decoder) at(path, format string, args ...any) {
+	for where := path; ; {
+		if n, ok := d.places[where]; ok || where == "" {
+			d.add(n, path, format, args...)
+			return
+		}
+		where = where[:max(strings.LastIndexAny(where, ".["), 0)]
+	}
+}
+
+// wrote says whether a path was in the file.
+func (d *decoder) wrote(path string) bool {
+	_, ok := d.places[path]
+	return ok
+}
+
+// value decodes n into v and reports what does not fit.
+func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
+	if d.nodes++; d.nodes > maxNodes {
+		if d.nodes == maxNodes+1 {
+			d.add(n, path, "more than %d values, aliases counted: too much for a config", maxNodes)
+		}
+		return
+	}
+	n, ok := d.resolve(n, path)
+	if !ok || n.Type() == ast.NullType {
+		return
+	}
+	if _, again := d.places[path]; !again {
+		d.places[path] = n
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		d.structure(n, path, v)
+	case reflect.Map:
+		d.dictionary(n, path, v)
+	case reflect.Slice:
+		d.list(n, path, v)
+	default:
+		d.scalar(n, path, v)
+	}
+}
+
+// resolve follows tags, anchors and aliases to the value itself.
+func (d *decoder) resolve(n ast.Node, path string) (ast.Node, bool) {
+	for range maxAliases {
+		switch t := n.(type) {
+		case *ast.TagNode:
+			n = t.Value
+		case *ast.AnchorNode:
+			d.anchors[t.Name.GetToken().Value] = t.Value
+			n = t.Value
+		case *ast.AliasNode:
+			to, ok := d.anchors[t.Value.GetToken().Value]
+			if !ok {
+				d.add(n, path, "no anchor of that name above it")
+				return nil, false
+			}
+			n = to
+		default:
+			return n, n != nil
+		}
+		if n == nil {
+			return nil, false
+		}
+	}
+	d.add(n, path, "an alias of an alias of an alias: write the value")
+	return nil, false
+}
+
+// entries returns the pairs of a mapping; ok is false, and reported, if n is none.
+func (d *decoder) entries(n ast.Node, path, want string) ([]*ast.MappingValueNode, bool) {
+	switch t := n.(type) {
+	case *ast.MappingNode:
+		return t.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{t}, true
+	}
+	d.add(n, path, "must be %s", want)
+	return nil, false
+}
+
+// key returns the text of a mapping's key and reports a key seen before.
+func (d *decoder) key(e *ast.MappingValueNode, path string, seen map[string]bool) (string, bool) {
+	if e.Key.IsMergeKey() {
+		d.add(e.Key, path, "<< is not supported: write the keys out")
+		return "", false
+	}
+	text, ok := scalarText(e.Key)
+	if !ok {
+		d.add(e.Key, path, "a key must be a plain word")
+		return "", false
+	}
+	if seen[text] {
+		d.add(e.Key, join(path, text), "given twice")
+		return "", false
+	}
+	seen[text] = true
+	return text, true
+}
+
+func (d *decoder) structure(n ast.Node, path string, v reflect.Value) {
+	entries, ok := d.entries(n, path, "keys with values")
+	if !ok {
+		return
+	}
+	fields, names := fieldsOf(v.Type())
+	seen := map[string]bool{}
+	for _, e := range entries {
+		key, ok := d.key(e, path, seen)
+		if !ok {
+			continue
+		}
+		i, known := fields[key]
+		if !known {
+			d.add(e.Key, join(path, key), "unknown key; known here: %s", strings.Join(names, ", "))
+			continue
+		}
+		d.value(e.Value, join(path, key), v.Field(i))
+	}
+}
+
+// fieldsOf returns the index of each field by its key, and the keys in order.
+func fieldsOf(t reflect.Type) (map[string]int, []string) {
+	index, names := make(map[string]int, t.NumField()), make([]string, t.NumField())
+	for i := range t.NumField() {
+		names[i] = t.Field(i).Tag.Get("yaml")
+		index[names[i]] = i
+	}
+	return index, names
+}
+
+func (d *decoder) dictionary(n ast.Node, path string, v reflect.Value) {
+	entries, ok := d.entries(n, path, "names with values")
+	if !ok {
+		return
+	}
+	v.Set(reflect.MakeMap(v.Type()))
+	seen := map[string]bool{}
+	for _, e := range entries {
+		key, ok := d.key(e, path, seen)
+		if !ok {
+			continue
+		}
+		value := reflect.New(v.Type().Elem()).Elem()
+		d.value(e.Value, join(path, key), value)
+		v.SetMapIndex(reflect.ValueOf(key), value)
+	}
+}
+
+func (d *decoder) list(n ast.Node, path string, v reflect.Value) {
+	s, ok := n.(*ast.SequenceNode)
+	if !ok {
+		d.add(n, path, "must be a list, as [a, b] or one a line after a dash")
+		return
+	}
+	v.Set(reflect.MakeSlice(v.Type(), len(s.Values), len(s.Values)))
+	for i, item := range s.Values {
+		d.value(item, fmt.Sprintf("%s[%d]", path, i), v.Index(i))
+	}
+}
+
+func (d *decoder) scalar(n ast.Node, path string, v reflect.Value) {
+	text, ok := scalarText(n)
+	switch {
+	case v.Type() == durationType:
+		length, err := time.ParseDuration(text)
+		if !ok || err != nil || length < 0 {
+			d.add(n, path, "must be a length of time with its unit, as 250ms, 5s or 1h")
+			return
+		}
+		v.SetInt(int64(length))
+	case v.Kind() == reflect.Bool:
+		b, ok := n.(*ast.BoolNode)
+		if !ok {
+			d.add(n, path, "must be true or false")
+			return
+		}
+		v.SetBool(b.Value)
+	case !ok:
+		d.add(n, path, "must be a text")
+	default:
+		v.SetString(text)
+	}
+}
+
+// scalarText returns a scalar as it was written: 4242 and true are texts too where a
+// text is asked for.
+func scalarText(n ast.Node) (string, bool) {
+	switch t := n.(type) {
+	case *ast.StringNode:
+		return t.Value, true
+	case *ast.LiteralNode:
+		return t.Value.Value, true
+	case *ast.MappingKeyNode:
+		return scalarText(t.Value)
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return t.GetToken().Value, true
+	}
+	return "", false
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}

@@ -1,0 +1,54 @@
+package config
+
+// file is the config as it is written. Every key of it is in config.example.yaml; a
+// test compares the two.
+type file struct {
+	Title    string                       `yaml:"title"`
+	Color    string                       `yaml:"color"`
+	Identity string                       `yaml:"identity"`
+	Sources  []fileSource                 `yaml:"sources"`
+	Names    map[string]map[string]string `yaml:"names"`
+	Owners   []fileOwner                  `yaml:"owners"`
+}
+
+type fileSource struct {
+	Name            string            `yaml:"name"`
+	URL             string            `yaml:"url"`
+	User            string            `yaml:"user"`
+	PasswordEnv     string            `yaml:"password_env"`
+	PasswordFile    string            `yaml:"password_file"`
+	PasswordCommand []string          `yaml:"password_command"`
+	TokenEnv        string            `yaml:"token_env"`
+	TLS             fileTLS           `yaml:"tls"`
+	Watch           []fileWatch       `yaml:"watch"`
+	ReadOnly        bool              `yaml:"read_only"`
+	Protect         bool              `yaml:"protect"`
+	Labels          map[string]string `yaml:"labels"`
+	Poll            filePoll          `yaml:"poll"`
+	Forget          duration          `yaml:"forget"`
+}
+
+type fileTLS struct {
+	CA         string `yaml:"ca"`
+	Cert       string `yaml:"cert"`
+	Key        string `yaml:"key"`
+	ServerName string `yaml:"server_name"`
+}
+
+type fileWatch struct {
+	Keys      string `yaml:"keys"`
+	Election  string `yaml:"election"`
+	Mutex     string `yaml:"mutex"`
+	Semaphore string `yaml:"semaphore"`
+	Expected  bool   `yaml:"expected"`
+}
+
+type filePoll struct {
+	Min duration `yaml:"min"`
+	Max duration `yaml:"max"`
+}
+
+type fileOwner struct {
+	Match string `yaml:"match"`
+	Label string `yaml:"label"`
+}

@@ -1,0 +1,60 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is one thing that is wrong with a config.
+type Problem struct {
+	Line, Column int    // from 1; 0: the problem has no place in a file
+	Path         string // of the key, as "sources[1].url"; "": the whole file
+	Text         string // what is wrong and what to do
+}
+
+// String returns "line:column: path: text", without the parts that are not known.
+func (p Problem) String() string {
+	var b strings.Builder
+	if p.Line > 0 {
+		fmt.Fprintf(&b, "%d:%d: ", p.Line, p.Column)
+	}
+	if p.Path != "" {
+		b.WriteString(p.Path + ": ")
+	}
+	b.WriteString(p.Text)
+	return b.String()
+}
+
+// Problems is every problem of one config, in the order of the file.
+type Problems struct {
+	Path string // of the file
+	List []Problem
+}
+
+// Error returns one line a problem, each with the file's path before it.
+func (p *Problems) Error() string {
+	lines := make([]string, len(p.List))
+	for i, one := range p.List {
+		lines[i] = one.String()
+		if p.Path != "" {
+			lines[i] = p.Path + ":" + lines[i]
+			if one.Line == 0 {
+				lines[i] = p.Path + ": " + one.String()
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// orNil sorts the problems and returns them, or nil if there are none.
+func (p *Problems) orNil() error {
+	if len(p.List) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(p.List, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return p
+}

@@ -1,0 +1,158 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"coordtop/sources"
+)
+
+// ErrNotYet is wrapped by the errors about backends that are known and not built in.
+var ErrNotYet = errors.New("this build does not watch them yet")
+
+// Target is a source's URL taken apart.
+type Target struct {
+	Type        string // one of the Type constants
+	Scheme      string
+	Hosts       string // host:port, or several with commas, as written
+	Path        string // after the hosts, with its slash; "" if there is none
+	User        string // decoded
+	HasPassword bool
+	URL         string // the URL without our parameters
+	Address     string // scheme, hosts and path
+	Watch       []Watch
+}
+
+// ParseURL takes a source's URL apart and takes our parameters out of it. No error of
+// it repeats the user, the password or the parameters.
+//
+// net/url is used for the parts only: it refuses the host lists of Sentinel, Cluster
+// and dflockd, and its errors repeat the whole URL, password included.
+func ParseURL(raw string) (Target, error) {
+	var t Target
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		return t, errors.New("not a URL: write it as redis://host:6379/0")
+	}
+	t.Scheme = strings.ToLower(scheme)
+	if t.Type = typeOf(t.Scheme); t.Type == "" {
+		return t, fmt.Errorf("unknown scheme %q: write redis, rediss, redis+sentinel or redis+cluster", cut(t.Scheme))
+	}
+	if i := strings.IndexFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }); i >= 0 {
+		return t, errors.New("a space or a control character in it: write it as %20 and so on")
+	}
+	if strings.Contains(rest, "#") {
+		return t, errors.New("a # in it: write it as %23")
+	}
+	rest, query, hasQuery := strings.Cut(rest, "?")
+	authority := rest
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		authority, t.Path = rest[:i], rest[i:]
+	}
+	if err := t.login(authority); err != nil {
+		return t, err
+	}
+	theirs, err := t.parameters(query)
+	if err != nil {
+		return t, err
+	}
+	t.Address = t.Scheme + "://" + t.Hosts + t.Path
+	t.URL = scheme + "://" + rest
+	if hasQuery && theirs != "" {
+		t.URL += "?" + theirs
+	}
+	return t, nil
+}
+
+// cut shortens what a person typed for an error.
+func cut(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "..."
+	}
+	return s
+}
+
+func typeOf(scheme string) string {
+	switch scheme {
+	case "redis", "rediss", "redis+sentinel", "rediss+sentinel", "redis+cluster", "rediss+cluster":
+		return TypeRedis
+	case "postgres", "postgresql":
+		return TypePostgres
+	case "grpc", "grpcs":
+		return TypeYDB
+	case "dflockd", "dflockds":
+		return TypeDflockd
+	}
+	return ""
+}
+
+// login splits the authority at its last @.
+func (t *Target) login(authority string) error {
+	t.Hosts = authority
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		t.Hosts = authority[i+1:]
+		user, password, has := strings.Cut(authority[:i], ":")
+		name, err := url.PathUnescape(user)
+		if err != nil {
+			return errors.New("a bad % in the user: write % itself as %25")
+		}
+		if _, err := url.PathUnescape(password); err != nil {
+			return errors.New("a bad % in the password: write % itself as %25")
+		}
+		t.User, t.HasPassword = name, has && password != ""
+	}
+	if t.Type == TypePostgres {
+		return nil // libpq takes an empty host for the local socket
+	}
+	for host := range strings.SplitSeq(t.Hosts, ",") {
+		if strings.TrimSpace(host) == "" {
+			return fmt.Errorf("no host in it: write it as %s://host:port", t.Scheme)
+		}
+	}
+	return nil
+}
+
+// parameters takes ours and returns theirs, as they were written.
+func (t *Target) parameters(query string) (theirs string, err error) {
+	var rest []string
+	for part := range strings.SplitSeq(query, "&") {
+		key, value, _ := strings.Cut(part, "=")
+		kind, ours := watchKind(key)
+		if !ours {
+			if part != "" {
+				rest = append(rest, part)
+			}
+			continue
+		}
+		pattern, err := url.PathUnescape(value)
+		if err != nil {
+			return "", fmt.Errorf("a bad %% in %s=: write %% itself as %%25", key)
+		}
+		if pattern == "" {
+			return "", fmt.Errorf("%s= is empty: write a name or a pattern, as %s=app:leader:*", key, key)
+		}
+		t.Watch = append(t.Watch, Watch{Kind: kind, Pattern: pattern})
+	}
+	return strings.Join(rest, "&"), nil
+}
+
+func watchKind(key string) (kind sources.Kind, ours bool) {
+	for _, k := range []sources.Kind{sources.KindElection, sources.KindMutex, sources.KindSemaphore} {
+		if key == k.String() {
+			return k, true
+		}
+	}
+	return sources.KindUnknown, key == "keys"
+}
+
+// Supported returns nil for a type that this build can watch, else an error that wraps
+// ErrNotYet and says which it can.
+func Supported(typ string) error {
+	if typ == TypeRedis {
+		return nil
+	}
+	name := map[string]string{TypePostgres: "Postgres advisory locks", TypeYDB: "YDB coordination nodes", TypeDflockd: "dflockd servers"}[typ]
+	return fmt.Errorf("%s: %w; it watches Redis (redis, rediss, redis+sentinel, redis+cluster)", name, ErrNotYet)
+}

@@ -1,0 +1,134 @@
+package config
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"coordtop/sources"
+)
+
+func TestURLsAreTakenApart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		raw  string
+		want Target
+	}{
+		{"redis://h:6379/0?keys=app:leader:*", Target{
+			Type: TypeRedis, Scheme: "redis", Hosts: "h:6379", Path: "/0", URL: "redis://h:6379/0", Address: "redis://h:6379/0",
+			Watch: []Watch{{sources.KindUnknown, "app:leader:*", false}},
+		}},
+		{"rediss://me:p%40ss@h?protocol=2&election=a%26b&mutex=c+d&dial_timeout=1s&mutex=e&semaphore=f", Target{
+			Type: TypeRedis, Scheme: "rediss", Hosts: "h", User: "me", HasPassword: true,
+			URL: "rediss://me:p%40ss@h?protocol=2&dial_timeout=1s", Address: "rediss://h",
+			Watch: []Watch{{sources.KindElection, "a&b", false}, {sources.KindMutex, "c+d", false},
+				{sources.KindMutex, "e", false}, {sources.KindSemaphore, "f", false}},
+		}},
+		{"redis+sentinel://h:1,[::1]:2/primary/3", Target{
+			Type: TypeRedis, Scheme: "redis+sentinel", Hosts: "h:1,[::1]:2", Path: "/primary/3",
+			URL: "redis+sentinel://h:1,[::1]:2/primary/3", Address: "redis+sentinel://h:1,[::1]:2/primary/3",
+		}},
+		{"redis://:p@ss@h", Target{Type: TypeRedis, Scheme: "redis", Hosts: "h", HasPassword: true, URL: "redis://:p@ss@h", Address: "redis://h"}},
+		{"redis://h/0?keys=what?", Target{
+			Type: TypeRedis, Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0", Address: "redis://h/0",
+			Watch: []Watch{{sources.KindUnknown, "what?", false}},
+		}},
+		{"postgres:///db?locks=42", Target{Type: TypePostgres, Scheme: "postgres", Path: "/db", URL: "postgres:///db?locks=42", Address: "postgres:///db"}},
+		{"grpcs://h:2136/local?node=/n", Target{Type: TypeYDB, Scheme: "grpcs", Hosts: "h:2136", Path: "/local",
+			URL: "grpcs://h:2136/local?node=/n", Address: "grpcs://h:2136/local"}},
+		{"dflockd://h:6388,h2:6388", Target{Type: TypeDflockd, Scheme: "dflockd", Hosts: "h:6388,h2:6388",
+			URL: "dflockd://h:6388,h2:6388", Address: "dflockd://h:6388,h2:6388"}},
+	} {
+		got, err := ParseURL(c.raw)
+		if err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s:\n got %+v, %v\nwant %+v", c.raw, got, err, c.want)
+		}
+	}
+}
+
+func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ raw, want string }{
+		{"localhost:6379", `"localhost:6379": not a URL: write it as redis://host:6379/0`},
+		{"", "argument 1: not a URL"},
+		{"http://u:hunter2@h", `"http://...@h": unknown scheme "http"`},
+		{"redis://", "no host in it: write it as redis://host:port"},
+		{"redis://:hunter2@/0", "no host in it"},
+		{"redis://a,,b", "no host in it"},
+		{"redis://h/0?keys=", "keys= is empty"},
+		{"redis://h/0?keys=%zz", "a bad % in keys="},
+		{"redis://h/0?keys=a b", "a space or a control character"},
+		{"redis://h/0?keys=a\x1b[2J", "a space or a control character"},
+		{"redis://h/0#x", "a # in it: write it as %23"},
+		{"redis://:hunter2%zz@h", "a bad % in the password"},
+		{"postgres://u:hunter2@h/db", "Postgres advisory locks: this build does not watch them yet; it watches Redis"},
+		{"grpc://h:2136/local", "YDB coordination nodes: this build does not watch them yet"},
+		{"dflockd://h", "dflockd servers: this build does not watch them yet"},
+		{"\x1b]0;x\a://h", "unknown scheme"},
+	} {
+		_, err := FromURLs([]string{c.raw})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got %v, want %s", c.raw, err, c.want)
+			continue
+		}
+		if strings.Contains(err.Error(), "hunter2") || strings.ContainsAny(err.Error(), "\x1b\a") {
+			t.Errorf("%q: the error repeats what it must not: %q", c.raw, err)
+		}
+	}
+}
+
+func TestEveryBadArgumentIsReported(t *testing.T) {
+	t.Parallel()
+	c, err := FromURLs([]string{"redis://h", "x", "http://y"})
+	var p *Problems
+	if !errors.As(err, &p) || len(p.List) != 2 {
+		t.Fatalf("got %v", err)
+	}
+	if len(c.Sources) != 1 {
+		t.Errorf("the good one is lost: %+v", c)
+	}
+}
+
+func TestUnsupportedBackendsCanBeToldApart(t *testing.T) {
+	t.Parallel()
+	if err := Supported(TypePostgres); !errors.Is(err, ErrNotYet) {
+		t.Errorf("got %v", err)
+	}
+	if err := Supported(TypeRedis); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSourcesAreNamedByWhatTellsThemApart(t *testing.T) {
+	t.Parallel()
+	c, err := FromURLs([]string{"redis://h:1", "redis://h:2/0", "redis://h:1/3", "redis://h:1/3/", "redis://me@h:1/3", "redis://h:1/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"h:1", "h:2", "h:1/3", "h:1/3 #2", "h:1/3 #3", "h:1 #2"}
+	for i, s := range c.Sources {
+		if s.Name != want[i] {
+			t.Errorf("%s: named %q, want %q", s.URL, s.Name, want[i])
+		}
+	}
+}
+
+func FuzzParseURL(f *testing.F) {
+	for _, s := range []string{"redis://h:6379/0?keys=a", "redis://u:p@h", "redis+cluster://a,b", "postgres://", "x", "redis://%"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		got, err := ParseURL(raw)
+		if err != nil {
+			return
+		}
+		if strings.Contains(got.Address, "@") && !strings.Contains(got.Path, "@") {
+			t.Fatalf("%q: the address %q shows a login", raw, got.Address)
+		}
+		again, err := ParseURL(got.URL)
+		if err != nil || len(again.Watch) != 0 || again.Address != got.Address {
+			t.Fatalf("%q: what is left, %q, is read as %+v, %v", raw, got.URL, again, err)
+		}
+	})
+}

@@ -1,0 +1,201 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"coordtop/sources"
+)
+
+// validator turns a file into a Config and reports what is wrong with it.
+type validator struct {
+	*decoder
+	dir  string // relative file names start here
+	home string // ~ means this; "" unknown
+}
+
+func (v *validator) config(f *file) Config {
+	c := Config{Title: f.Title, Color: f.Color, Identity: f.Identity, Names: f.Names}
+	v.plain("title", f.Title)
+	if f.Color != "" && !slices.Contains(Colors(), f.Color) {
+		v.at("color", "must be one of %s", strings.Join(Colors(), ", "))
+	}
+	if f.Identity != "" {
+		if err := CheckIdentity(f.Identity); err != nil {
+			v.at("identity", "%v", err)
+		}
+	}
+	if len(f.Sources) == 0 && len(v.problems.List) == 0 {
+		v.at("sources", "no sources: name at least one, as - url: redis://host:6379/0")
+	}
+	for i := range f.Sources {
+		c.Sources = append(c.Sources, v.source(&f.Sources[i], fmt.Sprintf("sources[%d]", i)))
+	}
+	v.unique(c.Sources)
+	nameSources(c.Sources)
+	for _, name := range slices.Sorted(maps.Keys(f.Names)) {
+		if !slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Name == name }) {
+			v.at(join("names", name), "no source has this name")
+		}
+	}
+	for i, o := range f.Owners {
+		c.Owners = append(c.Owners, v.owner(o, fmt.Sprintf("owners[%d]", i))...)
+	}
+	return c
+}
+
+// plain reports characters that would do something to a terminal.
+func (v *validator) plain(path, text string) {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		v.at(path, "must be printable text on one line")
+	}
+}
+
+func (v *validator) unique(sources []Source) {
+	first := map[string]int{}
+	for i, s := range sources {
+		if s.Name == "" {
+			continue
+		}
+		if j, taken := first[s.Name]; taken {
+			v.at(fmt.Sprintf("sources[%d].name", i), "sources[%d] has this name too: give each its own", j)
+			continue
+		}
+		first[s.Name] = i
+	}
+}
+
+func (v *validator) owner(o fileOwner, path string) []OwnerRule {
+	if o.Match == "" {
+		v.at(path+".match", "missing: a regular expression for the owner's text")
+		return nil
+	}
+	if o.Label == "" {
+		v.at(path+".label", "missing: what to show, with $1 for the first group")
+	}
+	re, err := regexp.Compile(o.Match)
+	if err != nil {
+		v.at(path+".match", "not a regular expression (RE2): %v", err)
+		return nil
+	}
+	return []OwnerRule{{Match: re, Label: o.Label}}
+}
+
+func (v *validator) source(f *fileSource, path string) Source {
+	s := Source{
+		Name: f.Name, User: f.User, ReadOnly: f.ReadOnly, Protect: f.Protect, Forget: time.Duration(f.Forget),
+		PollMin: time.Duration(f.Poll.Min), PollMax: time.Duration(f.Poll.Max), Password: v.password(f, path),
+	}
+	v.plain(path+".name", f.Name)
+	if v.wrote(path+".name") && f.Name == "" {
+		v.at(path+".name", "is empty: write one or leave the key out")
+	}
+	t, ok := v.target(f, path)
+	if ok {
+		s.Type, s.URL, s.Address, s.Watch = t.Type, t.URL, t.Address, t.Watch
+	}
+	if f.User != "" && t.User != "" && f.User != t.User {
+		v.at(path+".user", "the url names another user: keep one of the two")
+	}
+	if f.TokenEnv != "" {
+		s.Token = Secret{Env: f.TokenEnv}
+		if ok && t.Type != TypeYDB {
+			v.at(path+".token_env", "only YDB takes this; write password_env")
+		}
+	}
+	s.TLS = v.tls(f.TLS, t, path+".tls")
+	for i, w := range f.Watch {
+		s.Watch = append(s.Watch, v.watch(w, fmt.Sprintf("%s.watch[%d]", path, i))...)
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.Labels)) {
+		v.plain(join(path+".labels", key), key+f.Labels[key])
+		s.Labels = append(s.Labels, Label{Key: key, Value: f.Labels[key]})
+	}
+	if s.PollMin > 0 && s.PollMax > 0 && s.PollMin > s.PollMax {
+		v.at(path+".poll.min", "is longer than max")
+	}
+	return s
+}
+
+// target reads the url of a source, without a password in it.
+func (v *validator) target(f *fileSource, path string) (Target, bool) {
+	if f.URL == "" {
+		v.at(path+".url", "missing: where the server is, as redis://host:6379/0")
+		return Target{}, false
+	}
+	t, err := ParseURL(f.URL)
+	if err != nil {
+		v.at(path+".url", "%v", err)
+		return t, false
+	}
+	if t.HasPassword {
+		v.at(path+".url", "holds a password: take it out and say where it is with password_env, password_file or password_command")
+	}
+	return t, true
+}
+
+func (v *validator) password(f *fileSource, path string) Secret {
+	s := Secret{Env: f.PasswordEnv, File: v.file(f.PasswordFile), Command: f.PasswordCommand}
+	var given []string
+	for _, key := range []string{"password_env", "password_file", "password_command"} {
+		if v.wrote(path + "." + key) {
+			given = append(given, key)
+		}
+	}
+	if len(given) > 1 {
+		v.at(path+"."+given[1], "%s is there too: keep one", given[0])
+		return Secret{}
+	}
+	if len(given) == 1 && s.IsZero() || len(s.Command) > 0 && s.Command[0] == "" {
+		v.at(path+"."+given[0], "is empty")
+	}
+	return s
+}
+
+func (v *validator) tls(f fileTLS, t Target, path string) TLS {
+	if f == (fileTLS{}) {
+		return TLS{}
+	}
+	if (f.Cert == "") != (f.Key == "") {
+		v.at(path, "cert and key belong together: give both or none")
+	}
+	if t.Scheme == "redis" || t.Scheme == "redis+sentinel" || t.Scheme == "redis+cluster" {
+		v.at(path, "the url is not encrypted: write it as %s://", strings.Replace(t.Scheme, "redis", "rediss", 1))
+	}
+	return TLS{CA: v.file(f.CA), Cert: v.file(f.Cert), Key: v.file(f.Key), ServerName: f.ServerName}
+}
+
+func (v *validator) watch(f fileWatch, path string) []Watch {
+	var all []Watch
+	for _, w := range []Watch{
+		{sources.KindUnknown, f.Keys, f.Expected}, {sources.KindElection, f.Election, f.Expected},
+		{sources.KindMutex, f.Mutex, f.Expected}, {sources.KindSemaphore, f.Semaphore, f.Expected},
+	} {
+		if w.Pattern != "" {
+			all = append(all, w)
+		}
+	}
+	if len(all) != 1 {
+		v.at(path, "must have one of election, mutex, semaphore, keys, with a name or a pattern")
+		return nil
+	}
+	return all
+}
+
+// file makes a file name absolute: ~ is the home directory, and other relative names
+// start at the config file, so that it means the same wherever coordtop is started.
+func (v *validator) file(name string) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	if rest, ok := strings.CutPrefix(name, "~/"); ok && v.home != "" {
+		return filepath.Join(v.home, rest)
+	}
+	return filepath.Join(v.dir, name)
+}
