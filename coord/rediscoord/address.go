@@ -1,0 +1,95 @@
+package rediscoord
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Topology is how the servers of a Redis are arranged.
+type Topology uint8
+
+// The topologies.
+const (
+	Single   Topology = iota // one server
+	Sentinel                 // a master that Sentinels know
+	Cluster                  // masters that share the keys
+)
+
+// String returns "single", "sentinel" or "cluster".
+func (t Topology) String() string {
+	switch t {
+	case Sentinel:
+		return "sentinel"
+	case Cluster:
+		return "cluster"
+	}
+	return "single"
+}
+
+// ClientOptions say where a Redis is and how to talk to it. They hold secrets: formatting
+// and logging them shows the address only.
+type ClientOptions struct {
+	Topology Topology
+	// Addrs are host:port: the server, or the Sentinels, or some nodes of the Cluster.
+	Addrs []string
+	// Master is the master's name at the Sentinels.
+	Master string
+	// DB is the number of the database. A Cluster has DB 0 only.
+	DB int
+	// User and Password log in at the servers. User "": the default user.
+	User, Password string
+	// SentinelUser and SentinelPassword log in at the Sentinels.
+	SentinelUser, SentinelPassword string
+	// TLS is nil for plain text. It is used towards Sentinels too.
+	TLS *TLS
+	// Name is what the server lists the connections as (CLIENT SETNAME), as far as the
+	// user may set it. "": "coordtop".
+	Name string
+	// PoolSize is the most connections a node. 0: the library's default.
+	PoolSize int
+	// DialTimeout bounds making a connection. 0: 2 s.
+	DialTimeout time.Duration
+	// ReadTimeout bounds sending a command and reading its reply, each. 0: 3 s. A context
+	// that ends earlier is obeyed where it has a deadline; a cancel is seen only between
+	// two commands.
+	ReadTimeout time.Duration
+	// Protocol is the version of RESP, 2 or 3. 0: 3, or 2 where the server knows no 3.
+	Protocol int
+	// OnConnect is called on every new connection after login, also on those to
+	// Sentinels. Nil: nothing is done.
+	OnConnect func(ctx context.Context, c *redis.Conn) error
+}
+
+// TLS says how to encrypt. The zero value trusts the system's authorities.
+type TLS struct {
+	CA         string // file of PEM certificates to trust instead of the system's
+	Cert, Key  string // files of our own certificate and key; both or none
+	ServerName string // "": the host that was dialled
+}
+
+// String returns the address without user and password.
+func (o ClientOptions) String() string {
+	scheme := "redis"
+	if o.TLS != nil {
+		scheme = "rediss"
+	}
+	addrs := strings.Join(o.Addrs, ",")
+	switch o.Topology {
+	case Sentinel:
+		return fmt.Sprintf("%s+sentinel://%s/%s/%d", scheme, addrs, o.Master, o.DB)
+	case Cluster:
+		return fmt.Sprintf("%s+cluster://%s", scheme, addrs)
+	}
+	return fmt.Sprintf("%s://%s/%d", scheme, addrs, o.DB)
+}
+
+// GoString returns what String returns.
+func (o ClientOptions) GoString() string { return o.String() }
+
+// LogValue returns what String returns.
+func (o ClientOptions) LogValue() slog.Value { return slog.StringValue(o.String()) }

@@ -1,0 +1,146 @@
+package rediscoord
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+const (
+	defaultName        = "coordtop"
+	defaultDialTimeout = 2 * time.Second
+	defaultReadTimeout = 3 * time.Second
+)
+
+// NewClient makes the one kind of client that coordtop talks to Redis with. It does not
+// connect; it fails when the options contradict each other or a certificate cannot be
+// read. The caller closes the client, which also ends commands that are in flight.
+//
+// The client never sends a command twice by itself: a command whose reply was lost may
+// have been obeyed, and only its sender knows what that means. (A ClusterClient would,
+// whatever its options say, except for commands that are marked: see once.)
+func NewClient(o ClientOptions) (redis.UniversalClient, error) {
+	u, err := o.universal()
+	if err != nil {
+		return nil, err
+	}
+	silence()
+	return redis.NewUniversalClient(u), nil
+}
+
+// check finds contradictions.
+func (o ClientOptions) check() error {
+	switch {
+	case len(o.Addrs) == 0:
+		return errors.New("no address of a Redis server")
+	case o.Topology == Single && len(o.Addrs) > 1:
+		return errors.New("several addresses: they need Sentinel or Cluster")
+	case o.Topology == Sentinel && o.Master == "":
+		return errors.New("no name of a master for the Sentinels")
+	case o.Topology != Sentinel && o.Master != "":
+		return errors.New("the name of a master needs Sentinel")
+	case o.Topology == Cluster && o.DB != 0:
+		return errors.New("a Cluster has DB 0 only")
+	case o.DB < 0:
+		return errors.New("a DB number is not negative")
+	case o.Protocol != 0 && o.Protocol != 2 && o.Protocol != 3:
+		return errors.New("the protocol is 2 or 3")
+	}
+	return nil
+}
+
+// universal turns the options into the library's.
+func (o ClientOptions) universal() (*redis.UniversalOptions, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	u := &redis.UniversalOptions{
+		Addrs:            o.Addrs,
+		MasterName:       o.Master,
+		IsClusterMode:    o.Topology == Cluster,
+		DB:               o.DB,
+		Username:         o.User,
+		Password:         o.Password,
+		SentinelUsername: o.SentinelUser,
+		SentinelPassword: o.SentinelPassword,
+		Protocol:         o.Protocol,
+		PoolSize:         o.PoolSize,
+		PipelinePoolSize: -1, // pipelines use the same connections as everything else
+		DialTimeout:      orDuration(o.DialTimeout, defaultDialTimeout),
+		ReadTimeout:      orDuration(o.ReadTimeout, defaultReadTimeout),
+		WriteTimeout:     orDuration(o.ReadTimeout, defaultReadTimeout),
+		OnConnect:        o.onConnect,
+
+		MaxRetries:            -1,
+		DialerRetries:         1,
+		ContextTimeoutEnabled: true,
+		DisableIdentity:       true,
+		MaintNotificationsConfig: &maintnotifications.Config{
+			Mode: maintnotifications.ModeDisabled,
+		},
+	}
+	if o.TLS != nil {
+		var err error
+		if u.TLSConfig, err = o.TLS.config(); err != nil {
+			return nil, err
+		}
+	}
+	return u, nil
+}
+
+// onConnect names the connection. The library's own way fails the connection of a user
+// who may not set a name.
+func (o ClientOptions) onConnect(ctx context.Context, c *redis.Conn) error {
+	name := o.Name
+	if name == "" {
+		name = defaultName
+	}
+	var refused redis.Error
+	if err := c.ClientSetName(ctx, name).Err(); err != nil && !errors.As(err, &refused) {
+		return fmt.Errorf("naming the connection: %w", err)
+	}
+	if o.OnConnect != nil {
+		return o.OnConnect(ctx, c)
+	}
+	return nil
+}
+
+// config reads the files.
+func (t TLS) config() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
+	if t.CA != "" {
+		pem, err := os.ReadFile(t.CA)
+		if err != nil {
+			return nil, fmt.Errorf("reading the TLS authorities: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("reading the TLS authorities: no certificate in %s", t.CA)
+		}
+	}
+	if (t.Cert == "") != (t.Key == "") {
+		return nil, errors.New("a TLS certificate and its key belong together: only one of them is given")
+	}
+	if t.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		if err != nil {
+			return nil, fmt.Errorf("reading the TLS certificate and key: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+func orDuration(d, otherwise time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return otherwise
+}

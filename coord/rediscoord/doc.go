@@ -1,0 +1,54 @@
+// Package rediscoord is the coord driver for Redis leader keys and mutexes: a string key
+// with an expiry, whose value proves who owns it.
+//
+// # Key and value
+//
+// The form is that of LeaderService of dk-server-foundation (src/services/leader.ts and
+// src/helpers/redis/mutex.ts there), so that candidates of both contend for one key. A
+// claim's name is the whole Redis key; with [Options].Prefix set, an election's key is
+// <prefix>:leader:<name> and a mutex's <prefix>:<name>, as they build them. The value is a
+// nonce, a random UUID made for every claim; or the nonce, one space and the claim's data:
+// their scripts compare values as a whole and never look inside. The nonce is a secret:
+// this package shows it as # and 8 hex digits of its sha1 ([ParseValue], [ShortID]), which
+// is also our identity in coord.GrantInfo and coord.Description.
+//
+// # What a lease rests on
+//
+// A key is set with PX and prolonged by a compare-and-expire; each grant renews itself. A
+// window runs from the sending of the try, or of the renewal, that the server confirmed,
+// and lasts as long as the PX that it was sent with: the server counts from a later
+// instant. What Redis cannot promise: a failover (Sentinel, Cluster) may forget the newest
+// writes, and then two owners trust their windows at a time; eviction and an operator's DEL
+// take a key away, which the next renewal notices.
+//
+// # Uncertain answers
+//
+// When a reply is lost nobody knows whether the command was obeyed. No command is sent a
+// second time by the library underneath (its Cluster client would; see once). After an
+// uncertain try the driver asks the renewal script with the same nonce before it believes
+// that it missed; after an uncertain release it releases again; after an uncertain
+// proclamation both values count as ours until the server says which one stands. A nonce
+// whose fate cannot be learned in time is remembered, and given back before the next claim
+// of its key and when the session closes.
+//
+// # Waiting
+//
+// Redis keeps no queue. A waiting claim tries again after a pause, spread by jitter, of at
+// most [Options].RetryDelay, or when the key's expiry is due. A key that has no expiry is
+// [ErrNoExpiry]: nobody but a person will free it. A key of another type is
+// coord.ErrRefused.
+//
+// # Fences
+//
+// With [Options].FenceSuffix a counter stands beside each key and grows with every win of
+// this driver, in the same script; LeaderService does not know it, so a fence orders only
+// owners that all use it. In a Cluster both keys must share a slot: the name needs a
+// {hash tag}.
+//
+// # Rights
+//
+// A candidate needs +evalsha +eval +get +set +exists +del +pexpire and its keys (~pattern);
+// +pttl and +type let it see when a key is due and what is wrong with it; +incr (and +multi
+// +exec to look) with fences; +getrange and +type to describe and watch; +ping, +hello and
+// +client|setname are optional.
+package rediscoord

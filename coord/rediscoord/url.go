@@ -1,0 +1,248 @@
+package rediscoord
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ParseURL reads
+//
+//	redis://[user[:password]@]host[:6379][/db]
+//	redis+sentinel://[user[:password]@]host[:26379],host.../master[/db]
+//	redis+cluster://[user[:password]@]host[:6379],host...
+//
+// and the same with rediss for TLS. Parameters: db, master, client_name, protocol,
+// dial_timeout and read_timeout (as 1.5s), sentinel_user, sentinel_password, and with TLS
+// ca, cert, key (files) and server_name. An unknown parameter is an error. User and
+// password are percent-decoded. No error repeats what stands before the @ or a parameter's
+// value.
+//
+// net/url refuses lists of hosts, and its errors repeat the password, so only its decoding
+// is used.
+func ParseURL(raw string) (ClientOptions, error) {
+	o, err := parseURL(raw)
+	if err != nil {
+		return ClientOptions{}, fmt.Errorf("reading the Redis URL: %w", err)
+	}
+	return o, nil
+}
+
+func parseURL(raw string) (ClientOptions, error) {
+	var o ClientOptions
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		return o, errors.New("it has no scheme: write it as redis://host:6379/0")
+	}
+	if err := o.setScheme(scheme); err != nil {
+		return o, err
+	}
+	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return o, errors.New("it holds a space or a control character: write it percent-encoded")
+	}
+	if strings.Contains(rest, "#") {
+		return o, errors.New("it holds a #: write it as %23")
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	authority, path, _ := strings.Cut(rest, "/")
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		if err := o.setLogin(authority[:i]); err != nil {
+			return o, err
+		}
+		authority = authority[i+1:]
+	}
+	if strings.Contains(path+query, "@") {
+		return o, errors.New("an @ behind the host: in a user or a password write / as %2F, ? as %3F, " +
+			"elsewhere write @ as %40")
+	}
+	if err := o.setHosts(authority); err != nil {
+		return o, err
+	}
+	if err := o.setPath(path); err != nil {
+		return o, err
+	}
+	if err := o.setQuery(query); err != nil {
+		return o, err
+	}
+	return o, o.check()
+}
+
+func (o *ClientOptions) setScheme(scheme string) error {
+	base, topology, _ := strings.Cut(strings.ToLower(scheme), "+")
+	switch base {
+	case "redis":
+	case "rediss":
+		o.TLS = &TLS{}
+	default:
+		return errors.New("its scheme is unknown: write redis, rediss, redis+sentinel or redis+cluster")
+	}
+	switch topology {
+	case "":
+	case "sentinel":
+		o.Topology = Sentinel
+	case "cluster":
+		o.Topology = Cluster
+	default:
+		return errors.New("its scheme is unknown: write redis, rediss, redis+sentinel or redis+cluster")
+	}
+	return nil
+}
+
+func (o *ClientOptions) setLogin(login string) error {
+	user, password, _ := strings.Cut(login, ":")
+	var err error
+	if o.User, err = url.PathUnescape(user); err != nil {
+		return errors.New("a bad % in the user: write % itself as %25")
+	}
+	if o.Password, err = url.PathUnescape(password); err != nil {
+		return errors.New("a bad % in the password: write % itself as %25")
+	}
+	return nil
+}
+
+func (o *ClientOptions) setHosts(list string) error {
+	port := "6379"
+	if o.Topology == Sentinel {
+		port = "26379"
+	}
+	for host := range strings.SplitSeq(list, ",") {
+		addr, err := withPort(host, port)
+		if err != nil {
+			return err
+		}
+		o.Addrs = append(o.Addrs, addr)
+	}
+	return nil
+}
+
+// withPort completes host[:port]. An IPv6 address stands in brackets.
+func withPort(host, otherwise string) (string, error) {
+	name, port := host, otherwise
+	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+		name, port = host[:i], host[i+1:]
+	}
+	if inner, ok := strings.CutPrefix(name, "["); ok {
+		if inner, ok = strings.CutSuffix(inner, "]"); !ok || net.ParseIP(inner) == nil {
+			return "", errors.New("a bad IPv6 address: write it as [::1]:6379")
+		}
+		name = inner
+	} else if strings.ContainsAny(name, ":[]@/") {
+		return "", errors.New("a bad host: write it as host:6379, an IPv6 address as [::1]:6379")
+	}
+	if name == "" {
+		return "", errors.New("a host is missing: write it as redis://host:6379/0")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", errors.New("a bad port: it is a number from 1 to 65535")
+	}
+	return net.JoinHostPort(name, port), nil
+}
+
+// setPath reads db, or master, or master/db.
+func (o *ClientOptions) setPath(path string) error {
+	path = strings.TrimSuffix(path, "/")
+	if path == "" {
+		return nil
+	}
+	first, second, both := strings.Cut(path, "/")
+	if o.Topology != Sentinel {
+		if both {
+			return errors.New("a bad path: it is the number of the DB, as in redis://host:6379/0")
+		}
+		return o.setDB(first)
+	}
+	if _, err := strconv.Atoi(first); err == nil && !both {
+		return o.setDB(first) // the master is then a parameter
+	}
+	master, err := url.PathUnescape(first)
+	if err != nil {
+		return errors.New("a bad % in the master's name: write % itself as %25")
+	}
+	o.Master = master
+	if both {
+		return o.setDB(second)
+	}
+	return nil
+}
+
+func (o *ClientOptions) setDB(text string) error {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return errors.New("a bad DB: it is a number from 0 on, as in redis://host:6379/0")
+	}
+	o.DB = int(n)
+	return nil
+}
+
+func (o *ClientOptions) setQuery(query string) error {
+	for part := range strings.SplitSeq(query, "&") {
+		if part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		value, err := url.QueryUnescape(value)
+		if err != nil {
+			return fmt.Errorf("a bad %% in the parameter %q: write %% itself as %%25", name)
+		}
+		if err := o.setParameter(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *ClientOptions) setParameter(name, value string) (err error) {
+	switch name {
+	case "db":
+		return o.setDB(value)
+	case "master":
+		o.Master = value
+	case "client_name":
+		o.Name = value
+	case "protocol":
+		if o.Protocol, err = strconv.Atoi(value); err != nil {
+			return errors.New("a bad protocol: it is 2 or 3")
+		}
+	case "dial_timeout":
+		o.DialTimeout, err = parseTimeout(name, value)
+	case "read_timeout":
+		o.ReadTimeout, err = parseTimeout(name, value)
+	case "sentinel_user":
+		o.SentinelUser = value
+	case "sentinel_password":
+		o.SentinelPassword = value
+	case "ca", "cert", "key", "server_name":
+		if o.TLS == nil {
+			return fmt.Errorf("the parameter %q is for TLS: write rediss instead of redis", name)
+		}
+		o.TLS.set(name, value)
+	default:
+		return fmt.Errorf("unknown parameter %q", name)
+	}
+	return err
+}
+
+func (t *TLS) set(name, value string) {
+	switch name {
+	case "ca":
+		t.CA = value
+	case "cert":
+		t.Cert = value
+	case "key":
+		t.Key = value
+	case "server_name":
+		t.ServerName = value
+	}
+}
+
+func parseTimeout(name, value string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("a bad %s: write it as 1500ms or 2s", name)
+	}
+	return d, nil
+}

@@ -1,0 +1,127 @@
+package rediscoord_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"coordtop/coord/rediscoord"
+)
+
+func TestParseValueTellsWhoOwnsAKey(t *testing.T) {
+	t.Parallel()
+	const id = "07221940-03fa-41e1-98c6-ea5f0efb9a90"
+	short := rediscoord.ShortID([]byte(id))
+	for _, c := range []struct {
+		name, raw              string
+		opaque                 bool
+		nonce, data, id, label string
+	}{
+		{"a UUID alone", id, true, id, "", short, short},
+		{"a UUID and data", id + " host-3:4711 eu", true, id, "host-3:4711 eu", short, "host-3:4711"},
+		{"the same owner with other data", id + " x", true, id, "x", short, "x"},
+		{"a UUID and nothing behind the space", id + " ", true, id, "", short, short},
+		{"a UUID and a binary word", id + " \x1b[2J", true, id, "\x1b[2J", short, short},
+		{"upper case", strings.ToUpper(id), true, strings.ToUpper(id), "", rediscoord.ShortID([]byte(strings.ToUpper(id))),
+			rediscoord.ShortID([]byte(strings.ToUpper(id)))},
+		{"resque's host and pid", "web-1:4711", false, "web-1:4711", "", "web-1:4711", "web-1:4711"},
+		{"ShedLock", "ADDED:2026-01-02T03:04:05Z@web-1:u", false, "ADDED:2026-01-02T03:04:05Z@web-1:u", "",
+			"ADDED:2026-01-02T03:04:05Z@web-1:u", "ADDED:2026-01-02T03:04:05Z@web-1:u"},
+		{"a sentence", "my own lock", false, "my own lock", "", "my own lock", "my own lock"},
+		{"accents", "büro-1", false, "büro-1", "", "büro-1", "büro-1"},
+	} {
+		v := rediscoord.ParseValue([]byte(c.raw))
+		if v.Opaque != c.opaque || string(v.Nonce) != c.nonce || string(v.Data) != c.data || v.ID != c.id || v.Label != c.label {
+			t.Errorf("%s: ParseValue(%q) = opaque %v, nonce %q, data %q, id %q, label %q",
+				c.name, c.raw, v.Opaque, string(v.Nonce), v.Data, v.ID, v.Label)
+		}
+	}
+}
+
+func TestParseValueSeesWhatIsRandom(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]bool{
+		"9f86d081884c7d65":                     true, // 16 hex
+		"9f86d081884c7d65-":                    false,
+		"9f86d081884c7d6":                      false, // 15 hex
+		"3q2+7wEjRWeJq83vASNFZw==":             true,  // redsync
+		"abcdefghijklmnopqrst==":               true,
+		"abcdefghijklmnopqr===":                false,
+		"dGhpcyBpcyByYW5kb20":                  true,
+		"01ARZ3NDEKTSV4RRFFQ69G5FAV":           true, // ULID
+		"app-7d9f8b6c5d-x2x4z":                 false,
+		"ledger-primary-eu-west-1":             false,
+		"DESKTOP-PRODUCTION-77":                false,
+		"worker0000000000017":                  false,
+		"web-1":                                false,
+		"07221940-03fa-41e1-98c6-ea5f0efb9a9":  false,
+		"07221940x03fa-41e1-98c6-ea5f0efb9a90": false,
+		"":                                     true, // nothing a person could read
+		"\x00\x01":                             true,
+		"a\x1b[31mb":                           true,
+		"\xff\xfe":                             true,
+		strings.Repeat("host ", 60):            true, // too long to be a name
+	} {
+		v := rediscoord.ParseValue([]byte(raw))
+		if v.Opaque != want {
+			t.Errorf("ParseValue(%q).Opaque is %v, want %v", raw, v.Opaque, want)
+		}
+		if v.Opaque && v.ID != rediscoord.ShortID([]byte(raw)) {
+			t.Errorf("ParseValue(%q).ID is %q, want the short id", raw, v.ID)
+		}
+	}
+}
+
+func TestShortIDAndGuardAreSha1(t *testing.T) {
+	t.Parallel()
+	if got := rediscoord.ShortID([]byte("abc")); got != "#a9993e36" {
+		t.Errorf("ShortID(abc) is %q", got)
+	}
+	if got := rediscoord.Guard([]byte("abc")); got != "a9993e364706816aba3e25717850c26c9cd0d89d" {
+		t.Errorf("Guard(abc) is %q", got)
+	}
+}
+
+func TestNonceIsNeverFormattedOrLogged(t *testing.T) {
+	t.Parallel()
+	id := uuid.NewString()
+	v := rediscoord.ParseValue([]byte(id + " data"))
+	var log bytes.Buffer
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "nonce", v.Nonce)
+	out := fmt.Sprintf("%v %+v %s %#v %q", v, v, v.Nonce, v, v.Nonce) + log.String()
+	if strings.Contains(out, id) {
+		t.Errorf("the nonce shows in %s", out)
+	}
+	if !strings.Contains(out, v.ID) {
+		t.Errorf("the short id is missing in %s", out)
+	}
+}
+
+func FuzzParseValue(f *testing.F) {
+	for _, s := range []string{"", " ", "a b", "07221940-03fa-41e1-98c6-ea5f0efb9a90 {\"x\":1}", "\x1b]0;x\a", "\xff "} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		v := rediscoord.ParseValue(raw)
+		for _, text := range []string{v.ID, v.Label} {
+			if text == "" || len(text) > 256 || strings.ContainsFunc(text, unicode.IsControl) {
+				t.Errorf("ParseValue(%q) shows %q", raw, text)
+			}
+		}
+		back := string(v.Nonce)
+		if v.Data != nil {
+			back += " " + string(v.Data)
+		}
+		if back != string(raw) {
+			t.Errorf("ParseValue(%q) lost something: %q", raw, back)
+		}
+		if back != "" && v.Opaque && strings.Contains(v.ID, back) {
+			t.Errorf("ParseValue(%q) shows its nonce: %q", raw, v.ID)
+		}
+	})
+}
