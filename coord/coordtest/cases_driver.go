@@ -1,0 +1,179 @@
+package coordtest
+
+import (
+	"context"
+	"errors"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/coord"
+)
+
+// driverCases are the promises of a driver that do not depend on the kind of
+// primitive.
+func driverCases() []testCase {
+	return []testCase{
+		{"ExactlyOneOfSessionAndGrantRenews", nil, exactlyOneRenews},
+		{"SessionCloseTwiceIsHarmless", nil, closeTwice},
+		{"ClosedSessionRefusesToAcquire", nil, closedRefuses},
+		{"OpenStopsWithItsContext", nil, openStops},
+		{"CloseLeavesNoGoroutine", nil, noGoroutines},
+		{"CloseReleasesNewestFirst", nil, newestFirst},
+		{"SharedOwnersKeepExclusiveOnesOut", func(c coord.Caps) bool { return c.Shared }, shared},
+		{"SemaphoreGivesOutItsLimitAndNoMore", hasSemaphore, counts},
+		{"SemaphoreRefusesMoreThanItsLimit", hasSemaphore, tooMany},
+		{"ProvisionerCreatesUpdatesAndDeletes", hasSemaphore, provisions},
+		{"EphemeralSemaphoreVanishesWithItsLastOwner", func(c coord.Caps) bool { return c.Semaphore && c.Ephemeral }, ephemeral},
+	}
+}
+
+func hasSemaphore(c coord.Caps) bool { return c.Semaphore }
+
+// anyKind is a kind that the driver has.
+func (s *suite) anyKind() coord.Kind {
+	switch {
+	case s.caps.Mutex:
+		return coord.KindMutex
+	case s.caps.Election:
+		return coord.KindElection
+	case s.caps.Semaphore:
+		return coord.KindSemaphore
+	}
+	s.Fatal("the driver has no primitive at all")
+	return coord.KindNone
+}
+
+func exactlyOneRenews(s *suite) {
+	session := s.open()
+	g := s.must(session, s.claim(s.anyKind()))
+	ofSession, ofGrant := SessionAbilities(session)&CanRenew != 0, GrantAbilities(g)&CanRenew != 0
+	if ofSession == ofGrant {
+		s.Errorf("renewed by the session: %v, by the grant: %v, want exactly one", ofSession, ofGrant)
+	}
+	if s.caps.OneFate != ofSession {
+		s.Errorf("Caps.OneFate is %v, but the session renews: %v", s.caps.OneFate, ofSession)
+	}
+}
+
+func closeTwice(s *suite) {
+	for _, first := range []string{"close", "abandon"} {
+		session := s.open()
+		if first == "close" {
+			if err := session.Close(s.ctx); err != nil {
+				s.Fatalf("closing: %v", err)
+			}
+		} else {
+			session.Abandon()
+		}
+		s.ended("session", session, coord.ErrClosed)
+		if err := session.Close(s.ctx); err != nil {
+			s.Errorf("closing after %s: %v", first, err)
+		}
+		session.Abandon()
+	}
+}
+
+func closedRefuses(s *suite) {
+	session, c := s.open(), s.claim(s.anyKind())
+	if err := session.Close(s.ctx); err != nil {
+		s.Fatalf("closing: %v", err)
+	}
+	_, ok, err := session.Acquire(s.ctx, waiting(c))
+	if ok || !errors.Is(err, coord.ErrClosed) {
+		s.Errorf("acquiring in a closed session: ok %v, %v, want ErrClosed", ok, err)
+	}
+	s.must(s.open(), c)
+}
+
+func openStops(s *suite) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	d := s.driver()
+	session, err := d.Open(ctx, s.options())
+	if err != nil {
+		s.Fatalf("opening: %v", err)
+	}
+	cancel() // bounded the opening only
+	s.must(session, s.claim(s.anyKind()))
+	if err := session.Err(); err != nil {
+		s.Errorf("the session ended with the context of its opening: %v", err)
+	}
+	if err := session.Close(s.ctx); err != nil {
+		s.Errorf("closing: %v", err)
+	}
+}
+
+// noGoroutines counts by a profiler label, which goroutines inherit, so that other
+// tests may run beside it.
+func noGoroutines(s *suite) {
+	id := s.fresh(coord.KindNone)
+	c := s.claim(s.anyKind())
+	pprof.Do(s.ctx, pprof.Labels("coordtest", id), func(ctx context.Context) {
+		d := s.h.NewDriver(s)
+		for _, last := range []string{"abandon", "close"} {
+			session, err := d.Open(ctx, s.options())
+			if err != nil {
+				s.Fatalf("opening: %v", err)
+			}
+			stop := s.keep(session, nil) // it waits for the abandoned one to run out
+			s.must(session, waiting(c))
+			stop()
+			if last == "abandon" {
+				session.Abandon()
+			} else if err := session.Close(ctx); err != nil {
+				s.Fatalf("closing: %v", err)
+			}
+		}
+		if err := d.Close(ctx); err != nil {
+			s.Fatalf("closing the driver: %v", err)
+		}
+		if err := d.Close(ctx); err != nil {
+			s.Fatalf("closing the driver twice: %v", err)
+		}
+	})
+	// A goroutine that has been joined may still be on its last instruction.
+	t := time.NewTicker(10 * time.Millisecond)
+	defer t.Stop()
+	for range 200 {
+		if !strings.Contains(goroutines(), id) {
+			return
+		}
+		<-t.C
+	}
+	s.Fatalf("goroutines are left after Close:\n%s", goroutines())
+}
+
+func goroutines() string {
+	var b strings.Builder
+	_ = pprof.Lookup("goroutine").WriteTo(&b, 1) // a Builder takes everything
+	return b.String()
+}
+
+func newestFirst(s *suite) {
+	if s.h.Endings == nil {
+		s.Skip("the harness does not see the order of endings")
+	}
+	session := s.open()
+	var claims []coord.Claim
+	var names []string
+	for range 3 {
+		c := s.claim(s.anyKind())
+		s.must(session, c)
+		claims = append(claims, c)
+		names = append([]string{c.Name}, names...)
+	}
+	recorded := s.h.Endings(s)
+	if err := session.Close(s.ctx); err != nil {
+		s.Fatalf("closing: %v", err)
+	}
+	// Acquiring them anew proves that the service is through with all of them.
+	rival := s.open()
+	for _, c := range claims {
+		s.must(rival, waiting(c))
+	}
+	got := slices.DeleteFunc(recorded(), func(n string) bool { return !slices.Contains(names, n) })
+	if !slices.Equal(got, names) {
+		s.Errorf("released in the order %q, want %q", got, names)
+	}
+}

@@ -1,0 +1,46 @@
+// Package coordtest is what a coord.Driver is tested with: a suite of promises that
+// every driver keeps, a coordination service in memory, and faults.
+//
+// # The suite
+//
+// A driver's own test starts a service and calls Run with a function that makes a
+// Harness, once per case:
+//
+//	func TestConformance(t *testing.T) {
+//		t.Parallel()
+//		server := localserver.Start(t) // one for all cases: every name is fresh
+//		coordtest.Run(t, func(t testing.TB) coordtest.Harness {
+//			return coordtest.Harness{
+//				NewDriver: func(testing.TB) coord.Driver { return mine.New(server.URL) },
+//				TTL:       time.Second,
+//			}
+//		})
+//	}
+//
+// NewDriver and TTL are needed; every other field opens cases that are skipped
+// without it. A case asserts lower bounds of time only (nothing is given away before
+// its window ends, nobody waits less than asked) and bounds itself by 30 s and 20
+// TTLs, so a slow machine does not fail it. What it cannot keep up is a renewal every
+// Window.RenewIn: choose the TTL so that a stalled test process survives it.
+//
+// Cases run in parallel, each with clients of its own, which are closed at its end.
+// A case skips itself where Caps or the missing optional interface says that there is
+// no such thing; what Caps promises must be there. Names of cases are the promises.
+//
+// # The service in memory
+//
+// Mem is a service, and each MemDriver a client of it. It comes in both shapes: where
+// the session renews there is a queue, semaphores that exist, and one window; where
+// each grant renews a waiting claim polls, exclusive and shared owners exist, and the
+// limit of a semaphore comes with the claim. It follows the services it stands for in
+// what they do that hurts: a second claim of one session is granted silently where
+// the session renews. Its clock is time.Now, so it runs in synctest bubbles, and
+// Intervals tells what it, not its clients, held for the truth.
+//
+// # Faults
+//
+// A Faults breaks requests by verb: Drop, Fail, Delay, DelayReply, LoseReply, Hang,
+// HangReply, Expire. Wrap puts one in front of any driver, whose optional interfaces
+// stay what they are; NewDriver of a Mem puts one on the wire, below the driver, where
+// the driver has to cope with it.
+package coordtest

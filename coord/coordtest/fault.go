@@ -1,0 +1,291 @@
+package coordtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"coordtop/coord"
+)
+
+// Verb names one kind of request.
+type Verb string
+
+// The verbs. Abandon asks nothing of the service and therefore has none.
+const (
+	VerbOpen     Verb = "open"
+	VerbAcquire  Verb = "acquire" // also each further try of a waiting claim that polls, on a Mem's link
+	VerbRenew    Verb = "renew"
+	VerbRelease  Verb = "release"
+	VerbPublish  Verb = "publish"
+	VerbDescribe Verb = "describe"
+	VerbWatch    Verb = "watch" // on a Mem's link each read of a watch, on a wrapped driver its beginning
+	VerbEnqueue  Verb = "enqueue"
+	VerbWait     Verb = "wait"  // Place.Wait
+	VerbLeave    Verb = "leave" // Place.Leave, and on a Mem's link whatever takes back an uncertain claim
+	VerbCreate   Verb = "create"
+	VerbUpdate   Verb = "update"
+	VerbDelete   Verb = "delete"
+	VerbClose    Verb = "close" // of a session
+)
+
+// ErrCut is the error of a request that a fault broke.
+var ErrCut = errors.New("connection cut by a test")
+
+// Fault is what happens to a request. The zero Fault is that nothing does.
+type Fault struct {
+	name string
+	step func(p passage) error
+}
+
+// String returns the fault's name: "drop", "lose reply".
+func (f Fault) String() string {
+	if f.step == nil {
+		return "none"
+	}
+	return f.name
+}
+
+// passage is one request on its way through a fault.
+type passage struct {
+	ctx    context.Context
+	open   <-chan struct{} // closed when the fault is cleared
+	run    func(context.Context) error
+	expire func()
+}
+
+// wait blocks until the fault is cleared (nil) or the context ends.
+func (p passage) wait() error {
+	select {
+	case <-p.open:
+		return nil
+	case <-p.ctx.Done():
+		return p.ended()
+	}
+}
+
+func (p passage) sleep(d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-p.ctx.Done():
+		return p.ended()
+	}
+}
+
+func (p passage) ended() error {
+	return errors.Join(fmt.Errorf("no answer: %w", ErrCut), p.ctx.Err())
+}
+
+// Drop: the request never arrives and nobody says so. It ends with its context, or
+// with ErrCut when the fault is cleared.
+func Drop() Fault {
+	return Fault{"drop", func(p passage) error {
+		if err := p.wait(); err != nil {
+			return err
+		}
+		return fmt.Errorf("request lost: %w", ErrCut)
+	}}
+}
+
+// Fail: the request never arrives and the client is told err at once. Nil: ErrCut.
+func Fail(err error) Fault {
+	if err == nil {
+		err = ErrCut
+	}
+	return Fault{"fail", func(passage) error { return fmt.Errorf("request lost: %w", err) }}
+}
+
+// Delay: the request arrives d later, unless its context ends before.
+func Delay(d time.Duration) Fault {
+	return Fault{"delay", func(p passage) error {
+		if err := p.sleep(d); err != nil {
+			return err
+		}
+		return p.run(p.ctx)
+	}}
+}
+
+// DelayReply: the request is executed at once, its answer arrives d later. If the
+// context ends before, the answer is lost.
+func DelayReply(d time.Duration) Fault {
+	return Fault{"delay reply", func(p passage) error {
+		err := p.run(p.ctx)
+		return errors.Join(p.sleep(d), err)
+	}}
+}
+
+// LoseReply: the request is executed, and instead of the answer comes ErrCut.
+func LoseReply() Fault {
+	return Fault{"lose reply", func(p passage) error {
+		_ = p.run(p.ctx) // the answer is what gets lost
+		return fmt.Errorf("answer lost: %w", ErrCut)
+	}}
+}
+
+// Hang: the request waits on its way until the fault is cleared, then arrives. If
+// the context ends before, it never does.
+func Hang() Fault {
+	return Fault{"hang", func(p passage) error {
+		if err := p.wait(); err != nil {
+			return err
+		}
+		return p.run(p.ctx)
+	}}
+}
+
+// HangReply: the request is executed, its answer waits on its way until the fault is
+// cleared. If the context ends before, the answer is lost.
+func HangReply() Fault {
+	return Fault{"hang reply", func(p passage) error {
+		err := p.run(p.ctx)
+		return errors.Join(p.wait(), err)
+	}}
+}
+
+// Expire: the service takes away what the request is about (of a renewal or a
+// publication: the grant, or the session where that renews) and answers that it is
+// lost. On any other verb it is the answer alone.
+func Expire() Fault {
+	return Fault{"expire", func(p passage) error {
+		if p.expire != nil {
+			p.expire()
+		}
+		return fmt.Errorf("taken away: %w", coord.ErrLost)
+	}}
+}
+
+// Faults decides what happens to requests: those of a driver that Wrap made, or
+// those on the link of a Mem's client. The zero value lets everything pass. Its
+// methods are safe for concurrent use.
+type Faults struct {
+	mu     sync.Mutex
+	rules  map[Verb]*rule
+	script func(Verb) Fault
+	calls  map[Verb]int
+	called chan struct{} // closed and replaced at each call; nil: nobody waits
+}
+
+type rule struct {
+	fault Fault
+	left  int // requests it is still for; negative: all
+	open  chan struct{}
+}
+
+// Set makes fault happen to the next times requests of a verb; 0: to all until it is
+// cleared or replaced. What hangs in the fault it replaces is released.
+func (f *Faults) Set(v Verb, fault Fault, times int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.clearLocked(v)
+	if times == 0 {
+		times = -1
+	}
+	if f.rules == nil {
+		f.rules = map[Verb]*rule{}
+	}
+	f.rules[v] = &rule{fault: fault, left: times, open: make(chan struct{})}
+}
+
+// Clear lets the given verbs pass again and releases what hangs in their faults.
+// Without verbs it clears all, a script included.
+func (f *Faults) Clear(verbs ...Verb) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(verbs) == 0 {
+		f.script = nil
+		for v := range f.rules {
+			f.clearLocked(v)
+		}
+	}
+	for _, v := range verbs {
+		f.clearLocked(v)
+	}
+}
+
+func (f *Faults) clearLocked(v Verb) {
+	if r := f.rules[v]; r != nil {
+		close(r.open)
+		delete(f.rules, v)
+	}
+}
+
+// Script is asked for the fault of every request whose verb has none set. It must be
+// safe for concurrent use. What hangs in a fault that it chose ends with its
+// request's context only. Nil: no script.
+func (f *Faults) Script(choose func(Verb) Fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.script = choose
+}
+
+// Calls tells how many requests of a verb began, broken ones included.
+func (f *Faults) Calls(v Verb) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls[v]
+}
+
+// Await blocks until n requests of a verb have begun since the Faults were made, or
+// the context ends, which is the error.
+func (f *Faults) Await(ctx context.Context, v Verb, n int) error {
+	for {
+		f.mu.Lock()
+		if f.calls[v] >= n {
+			f.mu.Unlock()
+			return nil
+		}
+		if f.called == nil {
+			f.called = make(chan struct{})
+		}
+		called := f.called
+		f.mu.Unlock()
+		select {
+		case <-called:
+		case <-ctx.Done():
+			return fmt.Errorf("awaiting request %d to %s: %w", n, v, context.Cause(ctx))
+		}
+	}
+}
+
+// begin counts a request and takes the fault that is for it.
+func (f *Faults) begin(v Verb) (Fault, <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.calls == nil {
+		f.calls = map[Verb]int{}
+	}
+	f.calls[v]++
+	if f.called != nil {
+		close(f.called)
+		f.called = nil
+	}
+	r := f.rules[v]
+	if r == nil || r.left == 0 {
+		if f.script != nil {
+			return f.script(v), nil
+		}
+		return Fault{}, nil
+	}
+	if r.left > 0 {
+		r.left--
+	}
+	return r.fault, r.open
+}
+
+// do makes one request through its fault. run executes it; expire, which may be nil,
+// is what Expire does before it answers. Nil Faults break nothing.
+func (f *Faults) do(ctx context.Context, v Verb, expire func(), run func(context.Context) error) error {
+	if f == nil {
+		return run(ctx)
+	}
+	fault, open := f.begin(v)
+	if fault.step == nil {
+		return run(ctx)
+	}
+	return fault.step(passage{ctx: ctx, open: open, run: run, expire: expire})
+}

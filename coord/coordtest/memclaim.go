@@ -1,0 +1,199 @@
+package coordtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"coordtop/coord"
+)
+
+// renewingSession is the session of SessionRenews: a queue at the service, and one
+// window for all grants.
+type renewingSession struct{ *memSession }
+
+var (
+	_ coord.DriverSession = (*renewingSession)(nil)
+	_ coord.Renewer       = (*renewingSession)(nil)
+	_ coord.Queuer        = (*renewingSession)(nil)
+	_ coord.Provisioner   = (*renewingSession)(nil)
+	_ coord.Describer     = (*renewingSession)(nil)
+	_ coord.Watcher       = (*renewingSession)(nil)
+	_ coord.DriverSession = (*pollingSession)(nil)
+	_ coord.Describer     = (*pollingSession)(nil)
+	_ coord.Watcher       = (*pollingSession)(nil)
+)
+
+// Renew implements coord.Renewer.
+func (s *renewingSession) Renew(ctx context.Context) (coord.Window, error) {
+	s.mu.Lock()
+	debts := s.debts
+	s.mu.Unlock()
+	asked := time.Now()
+	err := s.call(ctx, VerbRenew, func() { s.m.ExpireSession(s.id) }, func(context.Context) error {
+		for _, h := range debts {
+			s.m.withdraw(h)
+		}
+		return s.m.prolong(s.id)
+	})
+	if err != nil {
+		if errors.Is(err, coord.ErrLost) {
+			s.end(err)
+		}
+		return coord.Window{}, fmt.Errorf("renewing the session: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.debts = s.debts[len(debts):]
+	s.window = s.m.window(asked, s.ttl)
+	return s.window, nil
+}
+
+// verdict ends the session when the service said that it is over.
+func (s *memSession) verdict(err error) {
+	if errors.Is(err, errSessionOver) {
+		s.end(err)
+	}
+}
+
+// Acquire implements coord.DriverSession.
+func (s *renewingSession) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
+	if err := s.check(c); err != nil {
+		return nil, false, err
+	}
+	h := s.ask(c)
+	g := s.grant(h, s.ttl)
+	var e *entry
+	err := s.call(ctx, VerbAcquire, nil, func(ctx context.Context) (err error) {
+		if e, err = s.m.claim(h, c, s.ttl, c.Wait != 0, g.end); err != nil || e == nil {
+			return err
+		}
+		return s.m.await(ctx, e, c.Wait)
+	})
+	return s.conclude(ctx, g, e, err)
+}
+
+// errWaitOver is what await returns when the claim's own wait ran out.
+var errWaitOver = errors.New("wait ran out")
+
+// await blocks until a claim in the queue is served. When the wait runs out the
+// service takes the claim out of the queue, unless it was served at that instant.
+func (m *Mem) await(ctx context.Context, e *entry, wait time.Duration) error {
+	var over <-chan time.Time
+	if wait > 0 {
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		over = t.C
+	}
+	select {
+	case <-e.granted:
+		return nil
+	case <-e.over:
+		return fmt.Errorf("taken out of the queue: %w", e.why)
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-over:
+	}
+	err := errWaitOver
+	m.do(func(now time.Time) {
+		if e.span != nil {
+			err = nil
+			return
+		}
+		m.endLocked(e, now, coord.ErrReleased)
+	})
+	return err
+}
+
+// conclude makes the outcome of a claim the driver's answer.
+func (s *memSession) conclude(ctx context.Context, g *memGrant, e *entry, err error) (coord.Grant, bool, error) {
+	if err == nil && e != nil {
+		g.fence = e.span.Fence // set before granted was closed, and never again
+		if s.adopt(g) {
+			if s.id != "" {
+				return g, true, nil
+			}
+			return &renewingGrant{g}, true, nil
+		}
+		err = s.Err()
+	}
+	g.end(coord.ErrReleased)
+	if err == nil || errors.Is(err, errWaitOver) {
+		return nil, false, nil
+	}
+	s.clear(ctx, g.handle, err)
+	return nil, false, fmt.Errorf("acquiring: %w", err)
+}
+
+// clear sees to it that nothing of a claim that ended in err is left at the service.
+func (s *memSession) clear(ctx context.Context, h handle, err error) {
+	if final(err) {
+		s.verdict(err)
+		return
+	}
+	s.settle(ctx, h)
+}
+
+// final says whether the service refused, so that nothing can be left behind there.
+func final(err error) bool {
+	for _, e := range []error{coord.ErrLost, coord.ErrNotFound, coord.ErrRefused, coord.ErrUnsupported} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// pollingSession is the session of GrantRenews: the service keeps no queue, and each
+// grant has its own window.
+type pollingSession struct{ *memSession }
+
+// Acquire implements coord.DriverSession. A waiting claim tries again and again; the
+// winning try is the one that trust is counted from.
+func (s *pollingSession) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
+	if err := s.check(c); err != nil {
+		return nil, false, err
+	}
+	ttl := c.TTL
+	if ttl <= 0 {
+		ttl = s.ttl
+	}
+	start := time.Now()
+	for {
+		h := s.ask(c)
+		g := s.grant(h, ttl)
+		var e *entry
+		err := s.call(ctx, VerbAcquire, nil, func(context.Context) (err error) {
+			e, err = s.m.claim(h, c, ttl, false, g.end)
+			return err
+		})
+		if err != nil || e != nil {
+			return s.conclude(ctx, g, e, err)
+		}
+		g.end(coord.ErrReleased)
+		pause := s.m.o.Poll
+		if c.Wait >= 0 {
+			pause = min(pause, time.Until(start.Add(c.Wait)))
+		}
+		if pause <= 0 {
+			return nil, false, nil
+		}
+		if err := s.pause(ctx, pause); err != nil {
+			return nil, false, fmt.Errorf("acquiring: %w", err)
+		}
+	}
+}
+
+func (s *memSession) pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.Done():
+		return s.Err()
+	}
+}

@@ -1,0 +1,215 @@
+package coordtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"coordtop/coord"
+)
+
+// settleFor bounds the request that takes back a claim of which nobody knows whether
+// it was granted.
+const settleFor = time.Second
+
+// MemDriver is one client of a Mem.
+type MemDriver struct {
+	m    *Mem
+	link *Faults
+}
+
+var _ coord.Driver = (*MemDriver)(nil)
+
+// NewDriver makes another client of the service. Its requests pass through link; nil
+// is a perfect link. It starts no goroutine and its Close has nothing to free.
+func (m *Mem) NewDriver(link *Faults) *MemDriver { return &MemDriver{m: m, link: link} }
+
+// Name returns "mem".
+func (d *MemDriver) Name() string { return "mem" }
+
+// Close does nothing: sessions share nothing here.
+func (d *MemDriver) Close(context.Context) error { return nil }
+
+// Open makes a session. Its dynamic type depends on the shape of the service.
+func (d *MemDriver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
+	s := &memSession{m: d.m, link: d.link, ttl: o.TTL}
+	if s.ttl <= 0 {
+		s.ttl = d.m.o.TTL
+	}
+	s.ctx, s.end = context.WithCancelCause(context.Background())
+	asked := time.Now()
+	var opened bool
+	err := d.link.do(ctx, VerbOpen, nil, func(context.Context) error {
+		if d.m.shape == SessionRenews {
+			s.id = d.m.attach(s.ttl, s.end).id
+		} else {
+			s.client = "client-" + strconv.FormatUint(d.m.number(), 10)
+		}
+		opened = true
+		return nil
+	})
+	if err != nil {
+		s.end(coord.ErrClosed)
+		if opened && s.id != "" {
+			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+			defer cancel()
+			err = errors.Join(err, s.detach(late)) // else its TTL ends it
+		}
+		return nil, fmt.Errorf("opening a session: %w", err)
+	}
+	s.window = d.m.window(asked, s.ttl)
+	if d.m.shape == SessionRenews {
+		return &renewingSession{s}, nil
+	}
+	return &pollingSession{s}, nil
+}
+
+func (m *Mem) window(asked time.Time, ttl time.Duration) coord.Window {
+	return coord.Window{Asked: asked, Valid: ttl, RenewIn: ttl / 3}
+}
+
+func (m *Mem) caps() coord.Caps {
+	w, session := m.o.Without, m.shape == SessionRenews
+	return coord.Caps{
+		Mutex:     !w.Mutex,
+		Semaphore: !w.Semaphore,
+		Election:  !w.Election,
+		Shared:    !w.Shared && !session,
+		Ephemeral: !w.Ephemeral && session,
+		OneFate:   session,
+		Fence:     !w.Fence,
+		FIFO:      session,
+		MaxData:   m.o.MaxData,
+	}
+}
+
+// memSession is what both shapes of session have in common. ctx is its life: it ends
+// with the session, and its cause is Err.
+type memSession struct {
+	m      *Mem
+	link   *Faults
+	ttl    time.Duration
+	id     string // of the session, where the service knows sessions
+	client string // what our owner ids begin with, where it does not
+	ctx    context.Context
+	end    context.CancelCauseFunc
+
+	mu     sync.Mutex
+	closed bool
+	asks   uint64       // the number of the last claim
+	window coord.Window // of the session, where that renews
+	grants []*memGrant  // those that live, oldest first
+	debts  []handle     // claims that may be left at the service and could not be taken back
+}
+
+// Info implements coord.DriverSession.
+func (s *memSession) Info() coord.SessionInfo {
+	return coord.SessionInfo{ID: s.id, Caps: s.m.caps()}
+}
+
+// Done implements coord.DriverSession.
+func (s *memSession) Done() <-chan struct{} { return s.ctx.Done() }
+
+// Err implements coord.DriverSession.
+func (s *memSession) Err() error { return context.Cause(s.ctx) }
+
+// Close implements coord.DriverSession.
+func (s *memSession) Close(ctx context.Context) error {
+	grants, first := s.finish()
+	if !first {
+		return nil
+	}
+	if s.id != "" {
+		return s.detach(ctx)
+	}
+	var err error
+	for i := len(grants) - 1; i >= 0; i-- {
+		h := grants[i].handle
+		e := s.link.do(ctx, VerbRelease, nil, func(context.Context) error { s.m.withdraw(h); return nil })
+		if err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// Abandon implements coord.DriverSession.
+func (s *memSession) Abandon() { s.finish() }
+
+// finish ends the session and its grants on our side. first is false when it was
+// finished before.
+func (s *memSession) finish() (grants []*memGrant, first bool) {
+	s.mu.Lock()
+	grants, first, s.closed = s.grants, !s.closed, true
+	s.grants = nil
+	s.mu.Unlock()
+	s.end(fmt.Errorf("session: %w", coord.ErrClosed))
+	return grants, first
+}
+
+func (s *memSession) detach(ctx context.Context) error {
+	return s.link.do(ctx, VerbClose, nil, func(context.Context) error { s.m.detach(s.id); return nil })
+}
+
+// call makes one request under ctx and the session's life, whichever ends first. A
+// verdict on the whole session ends it.
+func (s *memSession) call(ctx context.Context, v Verb, expire func(), run func(context.Context) error) error {
+	if err := s.Err(); err != nil {
+		return err
+	}
+	both, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	err := s.link.do(both, v, expire, run)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() == nil && s.ctx.Err() != nil:
+		return s.Err() // not the caller's context ended, so that error would mislead
+	}
+	return err
+}
+
+// check refuses what is not asked of this service.
+func (s *memSession) check(c coord.Claim) error {
+	caps := s.m.caps()
+	known := map[coord.Kind]bool{
+		coord.KindMutex: caps.Mutex, coord.KindSemaphore: caps.Semaphore, coord.KindElection: caps.Election,
+	}
+	switch {
+	case !known[c.Kind], c.Mode == coord.Shared && !caps.Shared, c.Ephemeral && !caps.Ephemeral:
+		return fmt.Errorf("%v %v: %w", c.Mode, c.Kind, coord.ErrUnsupported)
+	case len(c.Data) > caps.MaxData:
+		return fmt.Errorf("%d bytes, at most %d: %w", len(c.Data), caps.MaxData, coord.ErrDataTooLong)
+	}
+	return nil
+}
+
+// ask gives a claim its handle.
+func (s *memSession) ask(c coord.Claim) handle {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asks++
+	h := handle{key: itemKey{c.Kind, c.Name}, owner: s.id, ask: s.asks}
+	if s.id == "" {
+		h.owner = fmt.Sprintf("%s-%d", s.client, s.asks)
+	}
+	return h
+}
+
+// settle takes a claim back of which nobody knows what became of it. What cannot be
+// told to the service now is told with the next renewal of the session; where each
+// grant renews it runs out by itself.
+func (s *memSession) settle(ctx context.Context, h handle) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+	defer cancel()
+	withdraw := func(context.Context) error { s.m.withdraw(h); return nil }
+	if s.link.do(ctx, VerbLeave, nil, withdraw) != nil && s.id != "" {
+		s.mu.Lock()
+		s.debts = append(s.debts, h)
+		s.mu.Unlock()
+	}
+}

@@ -1,0 +1,146 @@
+package coordtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"coordtop/coord"
+)
+
+// memGrant is a grant of either shape. ctx is its life, a child of the session's.
+type memGrant struct {
+	handle
+	s     *memSession
+	fence uint64 // set before anybody else knows the grant
+	ttl   time.Duration
+	ctx   context.Context
+	end   context.CancelCauseFunc
+
+	window coord.Window // guarded by s.mu; used where each grant renews
+}
+
+var (
+	_ coord.Grant     = (*memGrant)(nil)
+	_ coord.Publisher = (*memGrant)(nil)
+	_ coord.Renewer   = (*renewingGrant)(nil)
+)
+
+// grant prepares what a claim will be if it is granted. Trust counts from now: the
+// caller sends the claim next. Whoever drops it instead of adopting it ends it.
+func (s *memSession) grant(h handle, ttl time.Duration) *memGrant {
+	g := &memGrant{handle: h, s: s, ttl: ttl, window: s.m.window(time.Now(), ttl)}
+	g.ctx, g.end = context.WithCancelCause(s.ctx)
+	return g
+}
+
+// adopt puts a grant under the session. It is false when the session is over.
+func (s *memSession) adopt(g *memGrant) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.ctx.Err() != nil {
+		return false
+	}
+	s.grants = append(s.grants, g)
+	return true
+}
+
+func (s *memSession) forget(g *memGrant) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.grants = slices.DeleteFunc(s.grants, func(o *memGrant) bool { return o == g })
+}
+
+// Info implements coord.Grant. Where the session renews, the window is the session's.
+func (g *memGrant) Info() coord.GrantInfo {
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	i := coord.GrantInfo{Owner: g.owner, Fence: g.fence, Window: g.window}
+	if g.s.id != "" {
+		i.Window = g.s.window
+	}
+	return i
+}
+
+// Done implements coord.Grant.
+func (g *memGrant) Done() <-chan struct{} { return g.ctx.Done() }
+
+// Err implements coord.Grant.
+func (g *memGrant) Err() error { return context.Cause(g.ctx) }
+
+// Release implements coord.Grant. Where the session renews, a release that could not
+// be told is told with the next renewal.
+func (g *memGrant) Release(ctx context.Context) error {
+	if !g.finish() {
+		return nil
+	}
+	err := g.s.call(ctx, VerbRelease, nil, func(context.Context) error { g.s.m.withdraw(g.handle); return nil })
+	if err == nil || errors.Is(err, coord.ErrLost) {
+		return nil
+	}
+	if g.s.id != "" {
+		g.s.mu.Lock()
+		g.s.debts = append(g.s.debts, g.handle)
+		g.s.mu.Unlock()
+	}
+	return fmt.Errorf("releasing: %w", err)
+}
+
+// Abandon implements coord.Grant.
+func (g *memGrant) Abandon() { g.finish() }
+
+// finish ends the grant on our side; false when it was over before.
+func (g *memGrant) finish() bool {
+	g.s.forget(g)
+	if g.ctx.Err() != nil {
+		return false
+	}
+	g.end(fmt.Errorf("grant: %w", coord.ErrReleased))
+	return errors.Is(g.Err(), coord.ErrReleased)
+}
+
+// Publish implements coord.Publisher.
+func (g *memGrant) Publish(ctx context.Context, data []byte) error {
+	if err := g.Err(); err != nil {
+		return fmt.Errorf("publishing: %w: %w", err, coord.ErrLost)
+	}
+	if len(data) > g.s.m.o.MaxData {
+		return fmt.Errorf("publishing: %d bytes, at most %d: %w", len(data), g.s.m.o.MaxData, coord.ErrDataTooLong)
+	}
+	err := g.s.call(ctx, VerbPublish, g.takeAway, func(context.Context) error { return g.s.m.publish(g.handle, data) })
+	if errors.Is(err, coord.ErrLost) {
+		g.end(err)
+		g.s.forget(g)
+	}
+	if err != nil {
+		return fmt.Errorf("publishing: %w", err)
+	}
+	return nil
+}
+
+func (g *memGrant) takeAway() { g.s.m.takeAway(g.handle) }
+
+// renewingGrant is the grant of GrantRenews.
+type renewingGrant struct{ *memGrant }
+
+// Renew implements coord.Renewer.
+func (g *renewingGrant) Renew(ctx context.Context) (coord.Window, error) {
+	asked := time.Now()
+	if err := g.Err(); err != nil {
+		return coord.Window{}, fmt.Errorf("renewing: %w: %w", err, coord.ErrLost)
+	}
+	err := g.s.call(ctx, VerbRenew, g.takeAway, func(context.Context) error { return g.s.m.extend(g.handle) })
+	if errors.Is(err, coord.ErrLost) {
+		g.end(err)
+		g.s.forget(g.memGrant)
+	}
+	if err != nil {
+		return coord.Window{}, fmt.Errorf("renewing: %w", err)
+	}
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	g.window = g.s.m.window(asked, g.ttl)
+	return g.window, nil
+}

@@ -1,0 +1,236 @@
+package coordtest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"coordtop/coord"
+)
+
+// errSessionOver is the service's answer to a session that it does not know (any more).
+var errSessionOver = fmt.Errorf("the session is over: %w", coord.ErrLost)
+
+// This file is what clients may ask of the service. Each method is one request, done
+// at one instant; the answer is its result.
+
+// attach makes a session (SessionRenews) that lives for ttl.
+func (m *Mem) attach(ttl time.Duration, tell func(error)) *remote {
+	var r *remote
+	m.do(func(now time.Time) {
+		m.serial++
+		r = &remote{id: "session-" + strconv.FormatUint(m.serial, 10), tell: tell}
+		m.startLocked(&r.life, ttl, now)
+		m.sessions[r.id] = r
+	})
+	return r
+}
+
+// number gives a client a number that no other client has.
+func (m *Mem) number() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.serial++
+	return m.serial
+}
+
+// prolong is the renewal of a session.
+func (m *Mem) prolong(id string) (err error) {
+	m.do(func(now time.Time) {
+		r := m.sessions[id]
+		if r == nil {
+			err = errSessionOver
+			return
+		}
+		r.life.extend(now)
+	})
+	return err
+}
+
+// detach ends a session on its client's wish.
+func (m *Mem) detach(id string) {
+	m.do(func(now time.Time) {
+		if r := m.sessions[id]; r != nil {
+			r.tell = nil
+			m.endSessionLocked(r, now, coord.ErrClosed)
+		}
+	})
+}
+
+// claim asks for a primitive. e is nil when the claim was not served and does not
+// wait either.
+func (m *Mem) claim(h handle, c coord.Claim, ttl time.Duration, queue bool, tell func(error)) (e *entry, err error) {
+	m.do(func(now time.Time) {
+		e = &entry{
+			handle: h, permits: max(c.Permits, 1), mode: c.Mode, data: slices.Clone(c.Data), tell: tell,
+			granted: make(chan struct{}), over: make(chan struct{}),
+		}
+		if m.shape == SessionRenews {
+			if e.session = m.sessions[h.owner]; e.session == nil {
+				e, err = nil, errSessionOver
+				return
+			}
+			if old := m.ownedLocked(h); old != nil {
+				// The service takes it for a change of the claim that is there, as YDB
+				// does: no second place, the same fence.
+				old.ask, old.data, old.tell = h.ask, e.data, tell
+				e = old
+				return
+			}
+		}
+		if err = m.admitLocked(c); err != nil {
+			e = nil
+			return
+		}
+		served, waits := m.claimLocked(e, now, queue)
+		switch {
+		case served && m.shape == GrantRenews:
+			m.startLocked(&e.life, ttl, now)
+		case !served && !waits:
+			e = nil
+		}
+	})
+	return e, err
+}
+
+func (m *Mem) ownedLocked(h handle) *entry {
+	for _, e := range m.itemLocked(h.key).owners {
+		if e.owner == h.owner {
+			return e
+		}
+	}
+	return nil
+}
+
+// admitLocked checks a claim against the limit of its semaphore; where each grant
+// renews, the first to come sets it.
+func (m *Mem) admitLocked(c coord.Claim) error {
+	if c.Kind != coord.KindSemaphore {
+		return nil
+	}
+	it := m.itemLocked(itemKey{c.Kind, c.Name})
+	switch {
+	case m.shape == GrantRenews && len(it.owners) == 0:
+		if c.Limit == 0 {
+			return fmt.Errorf("a claim on a semaphore needs its limit: %w", coord.ErrRefused)
+		}
+		it.limit = c.Limit
+	case m.shape == GrantRenews && c.Limit != it.limit:
+		return fmt.Errorf("the limit is %d, not %d: %w", it.limit, c.Limit, coord.ErrRefused)
+	case m.shape == SessionRenews && !it.exists && c.Ephemeral:
+		it.exists, it.ephemeral, it.limit = true, true, max(c.Limit, c.Permits, 1)
+	case m.shape == SessionRenews && !it.exists:
+		return fmt.Errorf("semaphore %q: %w", c.Name, coord.ErrNotFound)
+	}
+	if c.Permits > it.limit {
+		return fmt.Errorf("%d permits of a limit of %d: %w", c.Permits, it.limit, coord.ErrRefused)
+	}
+	return nil
+}
+
+// extend is the renewal of a grant.
+func (m *Mem) extend(h handle) (err error) {
+	m.do(func(now time.Time) {
+		e := m.findLocked(h)
+		if e == nil {
+			err = fmt.Errorf("not the owner: %w", coord.ErrLost)
+			return
+		}
+		e.life.extend(now)
+	})
+	return err
+}
+
+// withdraw ends a claim, served or waiting, on its client's wish. That there is
+// nothing to end is no error.
+func (m *Mem) withdraw(h handle) {
+	m.do(func(now time.Time) {
+		if e := m.findLocked(h); e != nil {
+			e.tell = nil
+			m.endLocked(e, now, coord.ErrReleased)
+		}
+	})
+}
+
+// takeAway ends one grant before its time, as an operator would.
+func (m *Mem) takeAway(h handle) {
+	m.do(func(now time.Time) {
+		if e := m.findLocked(h); e != nil {
+			m.endLocked(e, now, coord.ErrLost)
+		}
+	})
+}
+
+// publish replaces the data of a grant.
+func (m *Mem) publish(h handle, data []byte) (err error) {
+	m.do(func(time.Time) {
+		e := m.findLocked(h)
+		if e == nil || e.span == nil {
+			err = fmt.Errorf("not the owner: %w", coord.ErrLost)
+			return
+		}
+		e.data = slices.Clone(data)
+		m.itemLocked(h.key).changedLocked()
+	})
+	return err
+}
+
+// describe reads a primitive; changed is closed when it differs from what was read.
+func (m *Mem) describe(k itemKey) (d coord.Description, changed <-chan struct{}, err error) {
+	m.do(func(time.Time) {
+		d, err = m.describeLocked(k)
+		changed = m.itemLocked(k).changed
+	})
+	return d, changed, err
+}
+
+func (m *Mem) create(name string, limit uint64, data []byte) (err error) {
+	m.do(func(time.Time) {
+		it := m.itemLocked(itemKey{coord.KindSemaphore, name})
+		if it.exists {
+			err = fmt.Errorf("semaphore %q exists already: %w", name, coord.ErrRefused)
+			return
+		}
+		it.exists, it.ephemeral, it.limit, it.data = true, false, limit, slices.Clone(data)
+		it.changedLocked()
+	})
+	return err
+}
+
+func (m *Mem) update(name string, data []byte) (err error) {
+	m.do(func(time.Time) {
+		it := m.itemLocked(itemKey{coord.KindSemaphore, name})
+		if !it.exists {
+			err = fmt.Errorf("semaphore %q: %w", name, coord.ErrNotFound)
+			return
+		}
+		it.data = slices.Clone(data)
+		it.changedLocked()
+	})
+	return err
+}
+
+func (m *Mem) remove(name string, force bool) (err error) {
+	m.do(func(now time.Time) {
+		it := m.itemLocked(itemKey{coord.KindSemaphore, name})
+		switch {
+		case !it.exists:
+			err = fmt.Errorf("semaphore %q: %w", name, coord.ErrNotFound)
+			return
+		case !force && len(it.owners)+len(it.queue) > 0:
+			err = fmt.Errorf("semaphore %q is in use: %w", name, coord.ErrRefused)
+			return
+		}
+		waiters, owners := slices.Clone(it.queue), slices.Clone(it.owners)
+		for _, e := range waiters { // before the owners, lest they are served
+			m.endLocked(e, now, coord.ErrNotFound)
+		}
+		for _, e := range owners {
+			m.endLocked(e, now, coord.ErrLost)
+		}
+		it.exists, it.ephemeral, it.data, it.limit = false, false, nil, 1
+		it.changedLocked()
+	})
+	return err
+}

@@ -1,0 +1,230 @@
+package coordtest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"coordtop/coord"
+)
+
+// This file is the service's model: primitives, queues and who is served next.
+// Nothing here knows of requests, answers or faults.
+
+type itemKey struct {
+	kind coord.Kind
+	name string
+}
+
+// item is one primitive. It stays in the map when nobody owns it, so that watchers
+// keep their place; exists says whether clients may know of it.
+type item struct {
+	limit     uint64
+	exists    bool // semaphores only
+	ephemeral bool
+	data      []byte
+	owners    []*entry // in the order of being served
+	queue     []*entry // in the order of arrival
+	changed   chan struct{}
+}
+
+// handle names one claim of one client. ask tells an old claim from a newer one of
+// the same owner, so that a release that arrives late cannot hit the newer.
+type handle struct {
+	key   itemKey
+	owner string
+	ask   uint64
+}
+
+// entry is one claim as the service knows it, waiting or served.
+type entry struct {
+	handle
+	session *remote // nil where each grant renews
+	permits uint64
+	mode    coord.Mode
+	data    []byte
+	granted chan struct{} // closed when it is served
+	over    chan struct{} // closed when it is neither waiting nor served any more
+	why     error         // set before over is closed
+	life    life          // used where each grant renews
+	span    *span         // nil while it waits
+	tell    func(error)   // tells the client what was taken from it
+}
+
+type span struct {
+	key itemKey
+	Interval
+}
+
+// remote is a client's session as the service knows it.
+type remote struct {
+	id      string
+	life    life
+	entries []*entry // in the order of asking
+	tell    func(error)
+}
+
+func (m *Mem) itemLocked(k itemKey) *item {
+	it := m.items[k]
+	if it == nil {
+		it = &item{limit: 1, changed: make(chan struct{})}
+		m.items[k] = it
+	}
+	return it
+}
+
+// changedLocked wakes everybody who watches the primitive.
+func (it *item) changedLocked() {
+	close(it.changed)
+	it.changed = make(chan struct{})
+}
+
+// roomLocked says whether e could be served beside the present owners.
+func (it *item) roomLocked(e *entry) bool {
+	if e.key.kind != coord.KindSemaphore {
+		return !slices.ContainsFunc(it.owners, func(o *entry) bool {
+			return o.mode == coord.Exclusive || e.mode == coord.Exclusive
+		})
+	}
+	return takenOf(it.owners)+e.permits <= it.limit
+}
+
+// claimLocked puts e before the service. It is served at once where there is room
+// and nobody waits; else it stays in the queue if queue is set, and is forgotten if
+// not. served and waits tell which.
+func (m *Mem) claimLocked(e *entry, now time.Time, queue bool) (served, waits bool) {
+	it := m.itemLocked(e.key)
+	switch {
+	case len(it.queue) == 0 && it.roomLocked(e):
+		m.serveLocked(it, e, now)
+		served = true
+	case queue:
+		it.queue = append(it.queue, e)
+		waits = true
+	default:
+		return false, false
+	}
+	if e.session != nil {
+		e.session.entries = append(e.session.entries, e)
+	}
+	it.changedLocked()
+	return served, waits
+}
+
+func (m *Mem) serveLocked(it *item, e *entry, now time.Time) {
+	it.owners = append(it.owners, e)
+	s := &span{key: e.key, Interval: Interval{Owner: e.owner, Permits: e.permits, From: now}}
+	if !m.o.Without.Fence {
+		m.fence++
+		s.Fence = m.fence
+	}
+	e.span = s
+	m.spans = append(m.spans, s)
+	close(e.granted)
+}
+
+// endLocked ends a claim, served or waiting, at the given time and serves those who
+// waited for it. A claim that is over already is left alone.
+func (m *Mem) endLocked(e *entry, at time.Time, why error) {
+	it := m.itemLocked(e.key)
+	isIt := func(o *entry) bool { return o == e }
+	if !slices.ContainsFunc(it.owners, isIt) && !slices.ContainsFunc(it.queue, isIt) {
+		return
+	}
+	it.owners = slices.DeleteFunc(it.owners, isIt)
+	it.queue = slices.DeleteFunc(it.queue, isIt)
+	e.life.stop()
+	if e.session != nil {
+		e.session.entries = slices.DeleteFunc(e.session.entries, isIt)
+	}
+	if e.span != nil {
+		e.span.Until, e.span.Why = at, why
+		m.ended = append(m.ended, e.key.name)
+	}
+	e.why = why
+	if e.session != nil && m.sessions[e.session.id] == nil {
+		e.why = errSessionOver
+	}
+	close(e.over)
+	if m.o.Push && e.tell != nil {
+		m.notices = append(m.notices, func() { e.tell(why) })
+	}
+	m.serveWaitersLocked(it)
+	if it.ephemeral && len(it.owners)+len(it.queue) == 0 {
+		it.exists, it.ephemeral, it.data, it.limit = false, false, nil, 1
+	}
+	it.changedLocked()
+}
+
+// serveWaitersLocked serves the head of the queue as long as there is room for it.
+// It counts from now, not from the deadline that made the room: nobody is given
+// what the service has not looked at yet.
+func (m *Mem) serveWaitersLocked(it *item) {
+	for len(it.queue) > 0 && it.roomLocked(it.queue[0]) {
+		e := it.queue[0]
+		it.queue = it.queue[1:]
+		m.serveLocked(it, e, time.Now())
+	}
+}
+
+func (m *Mem) endSessionLocked(r *remote, at time.Time, why error) {
+	if m.sessions[r.id] != r {
+		return
+	}
+	delete(m.sessions, r.id)
+	r.life.stop()
+	for _, e := range slices.Backward(slices.Clone(r.entries)) {
+		e.tell = nil // the session tells it
+		m.endLocked(e, at, why)
+	}
+	if m.o.Push && r.tell != nil {
+		m.notices = append(m.notices, func() { r.tell(why) })
+	}
+}
+
+// findLocked returns the claim that h names, or nil when it is over or was never
+// made.
+func (m *Mem) findLocked(h handle) *entry {
+	it := m.itemLocked(h.key)
+	for _, e := range slices.Concat(it.owners, it.queue) {
+		if e.handle == h {
+			return e
+		}
+	}
+	return nil
+}
+
+func (m *Mem) describeLocked(k itemKey) (coord.Description, error) {
+	it := m.itemLocked(k)
+	if k.kind == coord.KindSemaphore && !it.exists && m.shape == SessionRenews {
+		return coord.Description{}, fmt.Errorf("semaphore %q: %w", k.name, coord.ErrNotFound)
+	}
+	d := coord.Description{
+		Kind: k.kind, Name: k.name, Limit: it.limit, Taken: takenOf(it.owners),
+		Ephemeral: it.ephemeral, Data: slices.Clone(it.data), Owners: ownersOf(it.owners),
+	}
+	if m.shape == SessionRenews {
+		d.Waiters, d.WaitersKnown = ownersOf(it.queue), true
+	}
+	return d, nil
+}
+
+func takenOf(entries []*entry) uint64 {
+	var sum uint64
+	for _, e := range entries {
+		sum += e.permits
+	}
+	return sum
+}
+
+func ownersOf(entries []*entry) []coord.Owner {
+	var owners []coord.Owner
+	for _, e := range entries {
+		o := coord.Owner{ID: e.owner, Mode: e.mode, Permits: e.permits, Data: slices.Clone(e.data)}
+		if e.span != nil {
+			o.Fence = e.span.Fence
+		}
+		owners = append(owners, o)
+	}
+	return owners
+}
