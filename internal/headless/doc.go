@@ -1,0 +1,97 @@
+// Package headless is the dashboard without a screen: Get prints the state once, Watch
+// prints one line for each change. Both read the same published states and events as
+// the screen does, as text for people or as JSON for programs.
+//
+// # Text
+//
+// Text is for reading: it may gain columns. Everything in it that came from other
+// people's programs has passed format.Clean. Unknown is ?, none is -, and ≥ before an
+// age says that it was already so when we first looked.
+//
+// # JSON
+//
+// The JSON is an interface. Fields may be added; none is renamed, removed or given
+// another meaning without another "v".
+//
+//   - null is unknown, or "there is none" where the table says so; [] is none.
+//   - Times are RFC 3339 in UTC with six digits of fraction. Fields that end in _ms
+//     are milliseconds.
+//   - Fences and orders are strings: they pass 2^53, where many readers of JSON lose
+//     digits.
+//   - -1 is no limit.
+//   - Names, ids, labels and the like are strings. A byte that is not UTF-8 is \xNN;
+//     beside a name that has one, name_b64 has the bytes in base64.
+//   - data is null where there is none, else {"text"|"base64", "len", "cut"}: text if
+//     the value is UTF-8, else base64; len is the length of the whole value in bytes;
+//     cut says that only its first 4096 bytes are here.
+//   - "known" words say how a thing is known: told (by the server), seen (by us, as
+//     the difference of two looks), inferred, at_least (it was so when we first
+//     looked), claimed (written by the owner), bound (no earlier than this), ours,
+//     unknown.
+//
+// Get prints one object:
+//
+//	v           1
+//	at          when it was printed
+//	sources     one object a source:
+//	  name, type, health      health: connecting (never heard from), live, stale
+//	  mode                    how changes are learned, as "tracking" or "polling"
+//	  error                   why it is not live; null: no error
+//	  age_ms                  since its server last answered; null: never
+//	  sampling_ms             between two looks; 0: changes are pushed
+//	  scopes                  one object for each server that can be silent alone:
+//	                          name, health, synced (its listing is complete), mode,
+//	                          age_ms, sampling_ms, version, role
+//	  warnings                sentences
+//	primitives  one object each, by source, namespace and name:
+//	  source, namespace, name namespace: Redis database number
+//	  kind                    election, mutex, semaphore
+//	  limit, taken            permits that exist, that are owned
+//	  ephemeral               it goes with its last owner
+//	  data                    of the primitive itself; null: none or unknown
+//	  fresh                   false: the source is silent, this is the last that was seen
+//	  state                   led; led, renewal late; no leader; no candidates; free;
+//	                          held; held, owner silent; full; stale; conflict;
+//	                          not observed yet; unknown
+//	  note                    only where it cannot be read as a lock: why
+//	  owners                  null: unknown; [] nobody; else one object each:
+//	    id, label             equal ids are one owner; label is for people
+//	    session               null: none
+//	    mode, permits         exclusive or shared; how many it owns
+//	    fence                 null: none known
+//	    since, since_known    when it began to own it, and how that is known
+//	    since_after           with seen: it happened after this and not after since
+//	    expires, lease_ms     end and full length of its lease; lease_ms -1: it has no end
+//	    data, attrs           what it wrote; facts of the backend by name
+//	    guard                 what a release would compare; null: this backend has none
+//	  owners_known            how the owners are known
+//	  queue                   known, len, at (when it was read), waiters: null: unknown;
+//	                          [] none; else id, label, mode, permits, order, since,
+//	                          since_known, timeout_ms (null: none), data
+//
+// Watch prints one object a line. First what is already there, as "present", then one
+// "synced" for each scope, then the changes:
+//
+//	v, seq       seq counts the events of this run
+//	at, after    it happened at `at`, or, where after is not null, after `after` and
+//	             not after `at`
+//	event        present synced acquired released expired owner_changed renewed
+//	             proclaimed waiter_joined waiter_left created deleted source_up
+//	             source_down restarted clock_step missed
+//	source, namespace, kind, name
+//	             namespace, kind and name are null for events of a whole source
+//	owner        id, label, fence of who owns it by this event, or goes on owning it;
+//	             with waiter_joined and waiter_left the waiter; null: nobody, or,
+//	             where known is unknown, unknown
+//	previous     the same of whose ownership ended by it; null: nobody's did
+//	cause        why it ended: released expired deleted evicted replaced restart
+//	             session_ended unknown; null: none ended
+//	known        how the least certain thing that it says is known
+//	gap_ms       {"min","max"}: how long nobody owned it before owner took it; null: no
+//	             gap, or none known
+//	detail       a sentence for people; null: none
+//
+// A reader that falls behind by more than the program keeps gets one line with event
+// "missed" and the count in "missed", then the state as "present" lines and a "synced"
+// line for each source, then what happened after it.
+package headless

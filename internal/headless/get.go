@@ -1,0 +1,118 @@
+package headless
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// Errors of a look that could not see everything. What was seen is printed all the
+// same.
+var (
+	ErrNoAnswer   = errors.New("did not answer")
+	ErrIncomplete = errors.New("did not finish its listing in time")
+)
+
+// GetOptions are the wishes for one look.
+type GetOptions struct {
+	Format  Format
+	Names   []string      // only these, as SOURCE/NAME or SOURCE/SPACE/NAME; none: all
+	Timeout time.Duration // how long to wait for slow sources; 0: 5 s
+}
+
+// Get waits until every source has told everything or has failed, at most for the
+// timeout, and prints the state to out. Text prints what is wrong with the sources to
+// diag; in JSON it is part of the object.
+//
+// The error wraps ErrNoAnswer, ErrIncomplete, ErrNotFound or ErrAmbiguous where one of
+// them is so, in this order; out has been written by then. It wraps the error of ctx
+// where ctx ends first, and then nothing is written.
+func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) error {
+	if o.Timeout <= 0 {
+		o.Timeout = 5 * time.Second
+	}
+	s, err := settle(ctx, feed, o.Timeout)
+	if err != nil {
+		return fmt.Errorf("looking: %w", err)
+	}
+	list := rows(s, o.Names)
+	if o.Format == JSON {
+		err = writeGet(out, s, list, time.Now())
+	} else {
+		err = textGet(out, diag, s, list, time.Now())
+	}
+	if err != nil {
+		return fmt.Errorf("writing: %w", err)
+	}
+	return errors.Join(missing(s), checkNames(list, o.Names))
+}
+
+// settle waits until no source has more to tell, or for the timeout.
+func settle(ctx context.Context, feed Feed, timeout time.Duration) (*sources.State, error) {
+	sub := feed.Subscribe(0)
+	defer sub.Close()
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	for {
+		s := feed.State()
+		if len(s.Sources) > 0 && !slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool {
+			return src.Err == nil && !complete(s, src)
+		}) {
+			return s, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-timer.C:
+			return feed.State(), nil
+		case <-sub.Wake():
+		}
+	}
+}
+
+// complete says whether every scope of a source has been listed.
+func complete(s *sources.State, src sources.SourceStatus) bool {
+	scopes := scopesOf(s, src.Name)
+	return src.Health == sources.HealthLive && len(scopes) > 0 &&
+		!slices.ContainsFunc(scopes, func(c sources.Scope) bool { return !c.Synced })
+}
+
+func scopesOf(s *sources.State, source string) []sources.Scope {
+	var list []sources.Scope
+	for _, c := range s.Scopes {
+		if c.Source == source {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// missing says which sources are not wholly in s, and why.
+func missing(s *sources.State) error {
+	var silent, late []string
+	for _, src := range s.Sources {
+		switch {
+		case complete(s, src):
+		case src.Err != nil:
+			silent = append(silent, src.Name+" ("+format.Clean(src.Err.Error(), 400)+")")
+		case src.Health == sources.HealthLive:
+			late = append(late, src.Name)
+		default:
+			silent = append(silent, src.Name)
+		}
+	}
+	if len(silent) > 0 {
+		return fmt.Errorf("%s: %w", strings.Join(silent, ", "), ErrNoAnswer)
+	}
+	if len(late) > 0 {
+		return fmt.Errorf("%s: %w: give it longer with --timeout", strings.Join(late, ", "), ErrIncomplete)
+	}
+	return nil
+}

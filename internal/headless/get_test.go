@@ -1,0 +1,240 @@
+package headless_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"coordtop/internal/headless"
+	"coordtop/sources"
+)
+
+func TestGetPrintsTheDocumentedObject(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out, diag bytes.Buffer
+		err := headless.Get(t.Context(), newScript(everything(time.Now())), &out, &diag, headless.GetOptions{Format: headless.JSON})
+		if !errors.Is(err, headless.ErrNoAnswer) {
+			t.Errorf("got %v", err)
+		}
+		if diag.Len() > 0 {
+			t.Errorf("JSON has it all, but the other stream got %q", diag.String())
+		}
+		golden(t, "get.json", indented(t, out.Bytes()))
+	})
+}
+
+func TestGetPrintsATableForPeople(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out, diag bytes.Buffer
+		err := headless.Get(t.Context(), newScript(everything(time.Now())), &out, &diag, headless.GetOptions{})
+		want := "quota (/local/old: no answer for 60 s), dark (connecting to dark: connection refused\\x1b[2J): did not answer"
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		golden(t, "get.txt", append(append(diag.Bytes(), "---\n"...), out.Bytes()...))
+		safe(t, out.String()+diag.String())
+	})
+}
+
+// safe fails if a terminal would obey something in s.
+func safe(t *testing.T, s string) {
+	t.Helper()
+	if !utf8.ValidString(s) {
+		t.Errorf("bytes that are no text reach the terminal in %q", s)
+	}
+	for _, r := range s {
+		if r != '\n' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Bidi_Control, r)) {
+			t.Errorf("%q reaches the terminal in %q", r, s)
+		}
+	}
+}
+
+func TestJSONIsSafeOnATerminalAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		_ = headless.Get(t.Context(), newScript(everything(time.Now())), &out, &out, headless.GetOptions{Format: headless.JSON})
+		safe(t, out.String())
+		var got struct {
+			Primitives []struct {
+				Name    string
+				NameB64 []byte `json:"name_b64"`
+			}
+		}
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		const name = "app:lock:" + hostile
+		for _, p := range got.Primitives {
+			if string(p.NameB64) == name {
+				if want := strings.ReplaceAll(name, "\xff", `\xff`); p.Name != want {
+					t.Errorf("name %q, want %q", p.Name, want)
+				}
+				return
+			}
+		}
+		t.Errorf("no primitive has the name in base64: %s", out.String())
+	})
+}
+
+// live is a state of one source that has told everything.
+func live(rows ...*sources.Row) *sources.State {
+	return &sources.State{
+		At: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), Rows: rows,
+		Scopes:  []sources.Scope{{Source: "a", Health: sources.HealthLive, Synced: true}},
+		Sources: []sources.SourceStatus{{Name: "a", Type: "redis", Health: sources.HealthLive}},
+	}
+}
+
+func named(space, name string) *sources.Row {
+	return &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: "a", Space: space, Name: name}, OwnersHow: sources.Told}}
+}
+
+func TestGetWaitsForWhatIsStillBeingListed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begun := live()
+		begun.Scopes[0].Synced = false
+		feed := newScript(&sources.State{})
+		var out bytes.Buffer
+		done := make(chan error)
+		go func() { done <- headless.Get(t.Context(), feed, &out, &out, headless.GetOptions{}) }()
+		synctest.Wait()
+		feed.tell(begun)
+		synctest.Wait()
+		if out.Len() > 0 {
+			t.Fatalf("printed before the listing was complete: %s", out.String())
+		}
+		feed.tell(live(named("0", "x")))
+		if err := <-done; err != nil || !strings.Contains(out.String(), "x") {
+			t.Errorf("got %v, %s", err, out.String())
+		}
+	})
+}
+
+func TestGetPrintsWhatArrivedWhenTheTimeIsOver(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*sources.State)
+		want   error
+		text   string
+	}{
+		"never heard from": {func(s *sources.State) { s.Sources[0].Health = sources.HealthConnecting }, headless.ErrNoAnswer, "a: did not answer"},
+		"still listing":    {func(s *sources.State) { s.Scopes[0].Synced = false }, headless.ErrIncomplete, "--timeout"},
+		"no scope yet":     {func(s *sources.State) { s.Scopes, s.Rows = nil, nil }, headless.ErrIncomplete, "a: did not finish"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := live(named("0", "x"))
+				c.change(s)
+				var out bytes.Buffer
+				start := time.Now()
+				err := headless.Get(t.Context(), newScript(s), &out, &out, headless.GetOptions{Timeout: 2 * time.Second, Format: headless.JSON})
+				if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+					t.Errorf("got %v, want %v", err, c.want)
+				}
+				if took := time.Since(start); took != 2*time.Second {
+					t.Errorf("took %v", took)
+				}
+				if len(s.Rows) > 0 && !strings.Contains(out.String(), `"name":"x"`) {
+					t.Errorf("what arrived is not printed: %s", out.String())
+				}
+			})
+		})
+	}
+}
+
+func TestGetDoesNotWaitForASourceThatFailed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := live(named("0", "x"))
+		s.Sources = append(s.Sources, sources.SourceStatus{Name: "b", Err: errRefused{}})
+		start := time.Now()
+		var out bytes.Buffer
+		err := headless.Get(t.Context(), newScript(s), &out, &out, headless.GetOptions{})
+		if !errors.Is(err, headless.ErrNoAnswer) || !time.Now().Equal(start) || !strings.Contains(out.String(), "x") {
+			t.Errorf("got %v after %v, %s", err, time.Since(start), out.String())
+		}
+	})
+}
+
+func TestGetEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var out bytes.Buffer
+		if err := headless.Get(ctx, newScript(&sources.State{}), &out, &out, headless.GetOptions{}); !errors.Is(err, context.Canceled) || out.Len() > 0 {
+			t.Errorf("got %v, %q", err, out.String())
+		}
+	})
+}
+
+func TestNamesSelectWholeTexts(t *testing.T) {
+	t.Parallel()
+	s := live(named("0", "x"), named("0", "x/y"), named("1", "x"), named("2", "2/z"), named("3", "z"))
+	for name, want := range map[string]struct {
+		prints string
+		err    error
+	}{
+		"a/0/x": {`"x"`, nil},
+		"a/x/y": {`"x/y"`, nil},
+		"a/x":   {`"x" "x"`, headless.ErrAmbiguous},
+		"a/2/z": {`"2/z"`, nil},
+		"a/3/z": {`"z"`, nil},
+		"a/q":   {"", headless.ErrNotFound},
+		"b/x":   {"", headless.ErrNotFound},
+		"x":     {"", headless.ErrNotFound},
+	} {
+		var out bytes.Buffer
+		err := headless.Get(t.Context(), newScript(s), &out, &out, headless.GetOptions{Format: headless.JSON, Names: []string{name}})
+		if !errors.Is(err, want.err) {
+			t.Errorf("%s: got %v, want %v", name, err, want.err)
+		}
+		var got struct{ Primitives []struct{ Name string } }
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, p := range got.Primitives {
+			names = append(names, `"`+p.Name+`"`)
+		}
+		if strings.Join(names, " ") != want.prints {
+			t.Errorf("%s: printed %v, want %s", name, names, want.prints)
+		}
+	}
+	var out bytes.Buffer
+	err := headless.Get(t.Context(), newScript(s), &out, &out, headless.GetOptions{Names: []string{"a/x"}})
+	if err == nil || !strings.Contains(err.Error(), "a/0/x, a/1/x") {
+		t.Errorf("the error does not name the candidates: %v", err)
+	}
+}
+
+type broken struct{}
+
+var errBroken = errors.New("broken pipe")
+
+func (broken) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestAFailedWriteIsReturned(t *testing.T) {
+	t.Parallel()
+	for _, f := range []headless.Format{headless.Text, headless.JSON} {
+		if err := headless.Get(t.Context(), newScript(live(named("0", "x"))), broken{}, broken{}, headless.GetOptions{Format: f}); !errors.Is(err, errBroken) {
+			t.Errorf("get: %v", err)
+		}
+		feed := newScript(live(), sources.Event{Kind: sources.EventSynced, Ref: sources.Ref{Source: "a"}})
+		if err := headless.Watch(t.Context(), feed, broken{}, headless.WatchOptions{Format: f}); !errors.Is(err, errBroken) {
+			t.Errorf("watch: %v", err)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package headless
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// version is the "v" of every object. A change that breaks a reader raises it.
+const version = 1
+
+// encode appends v to buf as one line of JSON. Characters that a terminal would obey
+// and JSON does not escape by itself (C1 controls, DEL, marks that reorder text) are
+// escaped too, since people do print JSON to terminals.
+func encode(buf *bytes.Buffer, v any) error {
+	var plain bytes.Buffer
+	e := json.NewEncoder(&plain)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	for b := plain.Bytes(); len(b) > 0; {
+		r, n := utf8.DecodeRune(b)
+		if r != '\n' && (r == 0x7f || r >= 0x80 && r <= 0xffff && !unicode.IsGraphic(r)) {
+			buf.WriteString(`\u`)
+			buf.WriteString(strings.Repeat("0", 4-len(strconv.FormatInt(int64(r), 16))))
+			buf.WriteString(strconv.FormatInt(int64(r), 16))
+		} else {
+			buf.Write(b[:n])
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// text is a string of other people's bytes.
+func text(s string) string {
+	clean, _ := format.UTF8([]byte(s))
+	return clean
+}
+
+// exact is the base64 of a string that text cannot stand for, else "".
+func exact(s string) string {
+	if utf8.ValidString(s) {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString([]byte(s))
+}
+
+// orNull is text, or null for nothing.
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	s = text(s)
+	return &s
+}
+
+func instant(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := t.UTC().Format("2006-01-02T15:04:05.000000Z")
+	return &s
+}
+
+// stamp returns the instant and the lower bound of a Stamp; both null if unknown.
+func stamp(s sources.Stamp) (at, after *string) {
+	if s.How == sources.Unknown {
+		return nil, nil
+	}
+	return instant(s.At), instant(s.After)
+}
+
+// number writes a fence or an order; 0 is none.
+func number(n uint64) *string {
+	if n == 0 {
+		return nil
+	}
+	s := strconv.FormatUint(n, 10)
+	return &s
+}
+
+func millis(d time.Duration) *int64 {
+	ms := d.Milliseconds()
+	return &ms
+}
+
+// millisOrNull is null where 0 means unknown or none.
+func millisOrNull(d time.Duration) *int64 {
+	if d == 0 {
+		return nil
+	}
+	return millis(d)
+}
+
+func kind(k sources.Kind) *string {
+	if k == sources.KindUnknown {
+		return nil
+	}
+	s := k.String()
+	return &s
+}
+
+type blobJSON struct {
+	Text   *string `json:"text,omitempty"`
+	Base64 *string `json:"base64,omitempty"`
+	Len    int     `json:"len"`
+	Cut    bool    `json:"cut"`
+}
+
+// blob encodes a value; a value without a byte is told from none by nobody, so both
+// are null.
+func blob(b sources.Blob) *blobJSON {
+	if b.Len == 0 && len(b.Head) == 0 {
+		return nil
+	}
+	out := &blobJSON{Len: b.Len, Cut: b.Len > len(b.Head)}
+	head := b.Head
+	if out.Cut {
+		head = wholeRunes(head)
+	}
+	if utf8.Valid(head) {
+		s := string(head)
+		out.Text = &s
+	} else {
+		s := base64.StdEncoding.EncodeToString(b.Head)
+		out.Base64 = &s
+	}
+	return out
+}
+
+// wholeRunes takes off the beginning of a character that a cut left at the end.
+func wholeRunes(b []byte) []byte {
+	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
+		if c := b[len(b)-i]; utf8.RuneStart(c) {
+			if !utf8.FullRune(b[len(b)-i:]) {
+				return b[:len(b)-i]
+			}
+			return b
+		}
+	}
+	return b
+}

@@ -1,0 +1,227 @@
+package headless
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/sources"
+)
+
+type getJSON struct {
+	V          int             `json:"v"`
+	At         *string         `json:"at"`
+	Sources    []sourceJSON    `json:"sources"`
+	Primitives []primitiveJSON `json:"primitives"`
+}
+
+type sourceJSON struct {
+	Name       string      `json:"name"`
+	Type       string      `json:"type"`
+	Health     string      `json:"health"`
+	Mode       *string     `json:"mode"`
+	Error      *string     `json:"error"`
+	AgeMS      *int64      `json:"age_ms"`
+	SamplingMS *int64      `json:"sampling_ms"`
+	Scopes     []scopeJSON `json:"scopes"`
+	Warnings   []string    `json:"warnings"`
+}
+
+type scopeJSON struct {
+	Name       string  `json:"name"`
+	Health     string  `json:"health"`
+	Synced     bool    `json:"synced"`
+	Mode       *string `json:"mode"`
+	AgeMS      *int64  `json:"age_ms"`
+	SamplingMS *int64  `json:"sampling_ms"`
+	Version    *string `json:"version"`
+	Role       *string `json:"role"`
+}
+
+type primitiveJSON struct {
+	Source      string       `json:"source"`
+	Namespace   *string      `json:"namespace"`
+	Kind        *string      `json:"kind"`
+	Name        string       `json:"name"`
+	NameB64     string       `json:"name_b64,omitempty"`
+	Limit       *int64       `json:"limit"`
+	Taken       *uint64      `json:"taken"`
+	Ephemeral   bool         `json:"ephemeral"`
+	Data        *blobJSON    `json:"data"`
+	Fresh       bool         `json:"fresh"`
+	State       string       `json:"state"`
+	Note        string       `json:"note,omitempty"`
+	Owners      *[]ownerJSON `json:"owners"`
+	OwnersKnown string       `json:"owners_known"`
+	Queue       queueJSON    `json:"queue"`
+}
+
+type ownerJSON struct {
+	ID         string            `json:"id"`
+	Label      string            `json:"label"`
+	Session    *string           `json:"session"`
+	Mode       string            `json:"mode"`
+	Permits    uint64            `json:"permits"`
+	Fence      *string           `json:"fence"`
+	Since      *string           `json:"since"`
+	SinceKnown string            `json:"since_known"`
+	SinceAfter *string           `json:"since_after"`
+	Expires    *string           `json:"expires"`
+	LeaseMS    *int64            `json:"lease_ms"`
+	Data       *blobJSON         `json:"data"`
+	Attrs      map[string]string `json:"attrs"`
+	Guard      *string           `json:"guard"`
+}
+
+type queueJSON struct {
+	Known   string        `json:"known"`
+	Len     *int          `json:"len"`
+	At      *string       `json:"at"`
+	Waiters *[]waiterJSON `json:"waiters"`
+}
+
+type waiterJSON struct {
+	ID         string    `json:"id"`
+	Label      string    `json:"label"`
+	Mode       string    `json:"mode"`
+	Permits    uint64    `json:"permits"`
+	Order      *string   `json:"order"`
+	Since      *string   `json:"since"`
+	SinceKnown string    `json:"since_known"`
+	TimeoutMS  *int64    `json:"timeout_ms"`
+	Data       *blobJSON `json:"data"`
+}
+
+// writeGet writes the whole object with one Write.
+func writeGet(w io.Writer, s *sources.State, list []*sources.Row, now time.Time) error {
+	g := getJSON{V: version, At: instant(now), Sources: []sourceJSON{}, Primitives: make([]primitiveJSON, 0, len(list))}
+	for _, src := range s.Sources {
+		g.Sources = append(g.Sources, sourceOf(s, src, now))
+	}
+	for _, r := range list {
+		g.Primitives = append(g.Primitives, primitiveOf(s, r, now))
+	}
+	var buf bytes.Buffer
+	if err := encode(&buf, g); err != nil {
+		return err
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+// sourceOf sums a source's scopes up: the oldest answer, the longest pause, all modes.
+func sourceOf(s *sources.State, src sources.SourceStatus, now time.Time) sourceJSON {
+	out := sourceJSON{Name: text(src.Name), Type: src.Type, Health: src.Health.String(), Scopes: []scopeJSON{}, Warnings: []string{}}
+	if src.Err != nil {
+		out.Error = orNull(src.Err.Error())
+	}
+	var modes []string
+	for _, c := range scopesOf(s, src.Name) {
+		sc := scopeOf(c, now)
+		out.Scopes = append(out.Scopes, sc)
+		out.AgeMS = larger(out.AgeMS, sc.AgeMS)
+		out.SamplingMS = larger(out.SamplingMS, sc.SamplingMS)
+		if m := c.About.Mode; m != "" && !slices.Contains(modes, m) {
+			modes = append(modes, m)
+		}
+		for _, w := range c.About.Warnings {
+			out.Warnings = append(out.Warnings, text(w))
+		}
+	}
+	out.Mode = orNull(strings.Join(modes, ", "))
+	return out
+}
+
+func scopeOf(c sources.Scope, now time.Time) scopeJSON {
+	out := scopeJSON{
+		Name: text(c.Name), Health: c.Health.String(), Synced: c.Synced, Mode: orNull(c.About.Mode),
+		Version: orNull(c.About.Version), Role: orNull(c.About.Role),
+	}
+	if !c.Alive.IsZero() {
+		out.AgeMS = millis(max(now.Sub(c.Alive), 0))
+	}
+	if c.About.Mode != "" {
+		out.SamplingMS = millis(c.About.Sampling)
+	}
+	return out
+}
+
+func larger(a, b *int64) *int64 {
+	if a == nil || b != nil && *b > *a {
+		return b
+	}
+	return a
+}
+
+func primitiveOf(s *sources.State, r *sources.Row, now time.Time) primitiveJSON {
+	out := primitiveJSON{
+		Source: text(r.Source), Namespace: orNull(r.Space), Kind: kind(r.Kind), Name: text(r.Name), NameB64: exact(r.Name),
+		Ephemeral: r.Ephemeral, Data: blob(r.Data), Fresh: r.Fresh(s), State: r.StatusAt(s, now).String(), Note: text(r.Note),
+		OwnersKnown: r.OwnersHow.String(), Queue: queueOf(r.Queue),
+	}
+	if r.LimitHow != sources.Unknown {
+		out.Limit = new(int64)
+		*out.Limit = -1
+		if r.Limit != sources.NoLimit {
+			*out.Limit = int64(r.Limit)
+		}
+	}
+	if r.OwnersHow != sources.Unknown || r.Taken > 0 {
+		taken := r.Taken
+		out.Taken = &taken
+	}
+	if r.OwnersHow != sources.Unknown || len(r.Owners) > 0 {
+		owners := make([]ownerJSON, len(r.Owners))
+		for i := range r.Owners {
+			owners[i] = ownerOf(&r.Owners[i])
+		}
+		out.Owners = &owners
+	}
+	return out
+}
+
+func ownerOf(o *sources.Owner) ownerJSON {
+	out := ownerJSON{
+		ID: text(o.ID), Label: text(o.Label), Session: orNull(o.Session), Mode: o.Mode.String(), Permits: max(o.Permits, 1),
+		Fence: number(o.Fence), SinceKnown: o.Since.How.String(), LeaseMS: millisOrNull(o.Lease), Data: blob(o.Data),
+		Attrs: make(map[string]string, len(o.Attrs)), Guard: orNull(o.Guard),
+	}
+	out.Since, out.SinceAfter = stamp(o.Since)
+	out.Expires, _ = stamp(o.Expires)
+	if o.NoExpiry {
+		endless := int64(-1)
+		out.LeaseMS = &endless
+	}
+	for _, a := range o.Attrs {
+		out.Attrs[text(a.Key)] = text(a.Value)
+	}
+	return out
+}
+
+func queueOf(q sources.Queue) queueJSON {
+	out := queueJSON{Known: q.How.String()}
+	if q.How == sources.Unknown {
+		return out
+	}
+	out.Len, out.At = &q.Len, instant(q.At)
+	if q.Len > 0 && len(q.Waiters) == 0 {
+		return out // the backend tells a number only
+	}
+	list := make([]waiterJSON, len(q.Waiters))
+	for i := range q.Waiters {
+		list[i] = waiterOf(&q.Waiters[i])
+	}
+	out.Waiters = &list
+	return out
+}
+
+func waiterOf(w *sources.Waiter) waiterJSON {
+	out := waiterJSON{
+		ID: text(w.ID), Label: text(w.Label), Mode: w.Mode.String(), Permits: max(w.Permits, 1), Order: number(w.Order),
+		SinceKnown: w.Since.How.String(), TimeoutMS: millisOrNull(w.Timeout), Data: blob(w.Data),
+	}
+	out.Since, _ = stamp(w.Since)
+	return out
+}

@@ -1,0 +1,66 @@
+package headless
+
+import (
+	"time"
+
+	"coordtop/sources"
+)
+
+type eventJSON struct {
+	V         int           `json:"v"`
+	Seq       uint64        `json:"seq"`
+	At        *string       `json:"at"`
+	After     *string       `json:"after"`
+	Event     string        `json:"event"`
+	Source    *string       `json:"source"`
+	Namespace *string       `json:"namespace"`
+	Kind      *string       `json:"kind"`
+	Name      *string       `json:"name"`
+	NameB64   string        `json:"name_b64,omitempty"`
+	Owner     *ownerRefJSON `json:"owner"`
+	Previous  *ownerRefJSON `json:"previous"`
+	Cause     *string       `json:"cause"`
+	Known     string        `json:"known"`
+	GapMS     *intervalJSON `json:"gap_ms"`
+	Detail    *string       `json:"detail"`
+	Missed    uint64        `json:"missed,omitempty"`
+}
+
+type ownerRefJSON struct {
+	ID    string  `json:"id"`
+	Label string  `json:"label"`
+	Fence *string `json:"fence"`
+}
+
+type intervalJSON struct {
+	Min int64 `json:"min"`
+	Max int64 `json:"max"`
+}
+
+func eventOf(e *sources.Event) eventJSON {
+	out := eventJSON{
+		V: version, Seq: e.Seq, At: instant(e.At), After: instant(e.After), Event: e.Kind.String(),
+		Source: orNull(e.Ref.Source), Namespace: orNull(e.Ref.Space), Kind: kind(e.Prim), Name: orNull(e.Ref.Name), NameB64: exact(e.Ref.Name),
+		Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous), Known: e.How.String(), GapMS: intervalOf(e.Gap), Detail: orNull(e.Detail),
+	}
+	if e.Previous != (sources.OwnerRef{}) {
+		cause := e.Cause.String()
+		out.Cause = &cause
+	}
+	return out
+}
+
+func ownerRefOf(o sources.OwnerRef) *ownerRefJSON {
+	if o == (sources.OwnerRef{}) {
+		return nil
+	}
+	return &ownerRefJSON{ID: text(o.ID), Label: text(o.Label), Fence: number(o.Fence)}
+}
+
+// intervalOf rounds outwards, so that what is printed still holds the truth.
+func intervalOf(i sources.Interval) *intervalJSON {
+	if i == (sources.Interval{}) {
+		return nil
+	}
+	return &intervalJSON{Min: i.Min.Milliseconds(), Max: (i.Max + time.Millisecond - 1).Milliseconds()}
+}

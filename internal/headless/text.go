@@ -1,0 +1,191 @@
+package headless
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// maxText is how many bytes of a name or an owner a line of text shows.
+const maxText = 120
+
+// clock is the form of times in text: with the date, since such lines end up in files.
+const clock = "2006-01-02 15:04:05.000"
+
+// textGet writes a table to out, and what is wrong with the sources to diag.
+func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, now time.Time) error {
+	for _, src := range s.Sources {
+		if err := textSource(diag, s, src, now); err != nil {
+			return err
+		}
+	}
+	table := [][]string{{"STATE", "SOURCE", "KIND", "NAME", "OWNER", "SINCE", "LEASE", "WAITERS"}}
+	for _, r := range list {
+		table = append(table, textRow(s, r, now))
+	}
+	if len(list) == 0 {
+		_, err := io.WriteString(diag, "nothing to show: no primitive was found; name what to look for, as ?keys=app:lock:*\n")
+		return err
+	}
+	_, err := out.Write(align(table))
+	return err
+}
+
+// textSource writes a line for each thing that a reader of the table must know: why
+// a source is missing, that it is old, what it warns of.
+func textSource(diag io.Writer, s *sources.State, src sources.SourceStatus, now time.Time) error {
+	var b strings.Builder
+	name := format.Clean(src.Name, maxText)
+	for _, c := range scopesOf(s, src.Name) {
+		if c.Health == sources.HealthStale && !c.Alive.IsZero() {
+			fmt.Fprintf(&b, "%s: STALE: its server last answered %s ago\n", name, format.Age(now.Sub(c.Alive)))
+		}
+		for _, w := range c.About.Warnings {
+			fmt.Fprintf(&b, "%s: %s\n", name, format.Clean(w, 400))
+		}
+	}
+	_, err := io.WriteString(diag, b.String())
+	return err
+}
+
+func textRow(s *sources.State, r *sources.Row, now time.Time) []string {
+	state := r.StatusAt(s, now).String()
+	if r.Kind == sources.KindSemaphore && r.LimitHow != sources.Unknown && r.Limit != sources.NoLimit {
+		state += fmt.Sprintf(" %d/%d", r.Taken, r.Limit)
+	}
+	name := format.Clean(r.Name, maxText)
+	if r.Note != "" {
+		name += " (" + format.Clean(r.Note, maxText) + ")"
+	}
+	owner, since, lease := "-", age(r.Nobody, now), "-"
+	switch {
+	case len(r.Owners) > 0:
+		owner, since, lease = textOwners(r.Owners), age(r.Owners[0].Since, now), leaseLeft(&r.Owners[0], now)
+	case r.OwnersHow == sources.Unknown:
+		owner, since, lease = "?", "?", "?"
+	}
+	waiters := "?"
+	if r.Queue.How != sources.Unknown {
+		waiters = strconv.Itoa(r.Queue.Len)
+	}
+	return []string{state, format.Clean(r.Source, maxText), r.Kind.String(), name, owner, since, lease, waiters}
+}
+
+// textOwners names up to three owners.
+func textOwners(owners []sources.Owner) string {
+	var names []string
+	for i := range min(len(owners), 3) {
+		names = append(names, format.Clean(owners[i].Label, maxText))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(owners) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// age writes how long ago a stamp is, with a mark where it is only a bound.
+func age(s sources.Stamp, now time.Time) string {
+	long := format.Age(now.Sub(s.At))
+	switch s.How {
+	case sources.Unknown:
+		return "?"
+	case sources.AtLeast:
+		return "≥" + long
+	case sources.Bound:
+		return "≤" + long
+	}
+	return long
+}
+
+func leaseLeft(o *sources.Owner, now time.Time) string {
+	switch {
+	case o.NoExpiry:
+		return "no end"
+	case o.Expires.How == sources.Unknown:
+		return "?"
+	}
+	return format.Left(o.Expires.At.Sub(now))
+}
+
+// align pads all columns but the last to the width of their longest cell.
+func align(table [][]string) []byte {
+	widths := make([]int, len(table[0]))
+	for _, line := range table {
+		for i, cell := range line {
+			widths[i] = max(widths[i], format.Width(cell))
+		}
+	}
+	var b bytes.Buffer
+	for _, line := range table {
+		for i, cell := range line[:len(line)-1] {
+			b.WriteString(format.Fit(cell, widths[i]))
+			b.WriteString("  ")
+		}
+		b.WriteString(line[len(line)-1])
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// textEvent appends one line.
+func textEvent(b *bytes.Buffer, e *sources.Event, zone *time.Location) {
+	fmt.Fprintf(b, "%s  %-13s  %s", e.At.In(zone).Format(clock), e.Kind, format.Clean(e.Ref.Source, maxText))
+	if e.Ref.Name != "" {
+		b.WriteString("/" + format.Clean(e.Ref.Name, maxText))
+	}
+	switch {
+	case e.Owner != (sources.OwnerRef{}):
+		b.WriteString("  " + textOwner(e.Owner))
+	case e.Kind == sources.EventPresent && e.How == sources.Unknown:
+		b.WriteString("  ?")
+	case e.Kind == sources.EventPresent:
+		b.WriteString("  nobody")
+	}
+	if e.Previous != (sources.OwnerRef{}) {
+		b.WriteString("  was " + textOwner(e.Previous))
+	}
+	if facts := textFacts(e); len(facts) > 0 {
+		b.WriteString("  (" + strings.Join(facts, ", ") + ")")
+	}
+	if e.Detail != "" {
+		b.WriteString("  " + format.Clean(e.Detail, 400))
+	}
+	b.WriteByte('\n')
+}
+
+func textOwner(o sources.OwnerRef) string {
+	text := format.Clean(o.Label, maxText)
+	if o.Fence > 0 {
+		text += " fence " + strconv.FormatUint(o.Fence, 10)
+	}
+	return text
+}
+
+// textFacts says why, how that is known, and what is only known as an interval.
+func textFacts(e *sources.Event) []string {
+	var facts []string
+	if e.Previous != (sources.OwnerRef{}) {
+		facts = append(facts, "cause "+e.Cause.String())
+	}
+	if e.How != sources.Told && e.Kind != sources.EventPresent {
+		facts = append(facts, e.How.String())
+	}
+	if !e.After.IsZero() {
+		facts = append(facts, "within the last "+format.Precise(e.At.Sub(e.After)))
+	}
+	switch gap := e.Gap; {
+	case gap == (sources.Interval{}):
+	case format.Precise(gap.Min) == format.Precise(gap.Max):
+		facts = append(facts, "nobody for "+format.Precise(gap.Max))
+	default:
+		facts = append(facts, "nobody for "+format.Precise(gap.Min)+" to "+format.Precise(gap.Max))
+	}
+	return facts
+}

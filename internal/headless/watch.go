@@ -1,0 +1,121 @@
+package headless
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"coordtop/sources"
+)
+
+// batch is how many events are written with one Write at most: more would hold back
+// the first line of a burst.
+const batch = 256
+
+// WatchOptions are the wishes for a stream of changes.
+type WatchOptions struct {
+	Format Format
+	Names  []string       // only these, as SOURCE/NAME or SOURCE/SPACE/NAME; none: all
+	Zone   *time.Location // of the times in text; nil: the local one
+}
+
+// Watch prints every event, the ones of before the call included, until ctx ends,
+// which is no error, or until a Write fails. It blocks in Write as long as out does;
+// the Hub does not wait for it, and what it misses meanwhile is counted and printed.
+func Watch(ctx context.Context, feed Feed, out io.Writer, o WatchOptions) error {
+	if o.Zone == nil {
+		o.Zone = time.Local
+	}
+	w := &watcher{out: out, o: o}
+	sub := feed.Subscribe(0)
+	defer func() { sub.Close() }() // the one of that time
+	for {
+		events, missed := sub.Events(batch)
+		if missed > 0 {
+			s := feed.State()
+			sub.Close()
+			sub = feed.Subscribe(s.LastSeq)
+			events = restart(s, o.Names)
+		}
+		if err := w.print(events, missed); err != nil {
+			return fmt.Errorf("writing: %w", err)
+		}
+		if len(events) > 0 && ctx.Err() == nil {
+			continue // there may be more, and Wake tells of new ones only
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-sub.Wake():
+		}
+	}
+}
+
+type watcher struct {
+	out io.Writer
+	o   WatchOptions
+	buf bytes.Buffer
+}
+
+// print writes a batch with one Write, so that no line is held back.
+func (w *watcher) print(events []sources.Event, missed uint64) error {
+	w.buf.Reset()
+	if missed > 0 {
+		if err := w.missed(missed); err != nil {
+			return err
+		}
+	}
+	for i := range events {
+		if !wanted(events[i].Ref, w.o.Names) {
+			continue
+		}
+		if err := w.event(&events[i]); err != nil {
+			return err
+		}
+	}
+	if w.buf.Len() == 0 {
+		return nil
+	}
+	_, err := w.out.Write(w.buf.Bytes())
+	return err
+}
+
+func (w *watcher) event(e *sources.Event) error {
+	if w.o.Format == JSON {
+		return encode(&w.buf, eventOf(e))
+	}
+	textEvent(&w.buf, e, w.o.Zone)
+	return nil
+}
+
+// missed tells of events that were dropped before we read them.
+func (w *watcher) missed(n uint64) error {
+	detail := fmt.Sprintf("%d events were dropped before they could be written: the state follows", n)
+	if w.o.Format == JSON {
+		return encode(&w.buf, eventJSON{V: version, At: instant(time.Now()), Event: "missed", Known: sources.Told.String(), Missed: n, Detail: &detail})
+	}
+	fmt.Fprintf(&w.buf, "%s  %-13s  %s\n", time.Now().In(w.o.Zone).Format(clock), "missed", detail)
+	return nil
+}
+
+// restart is the state as events, for a reader that lost its place.
+func restart(s *sources.State, names []string) []sources.Event {
+	var events []sources.Event
+	for _, r := range rows(s, names) {
+		e := sources.Event{Seq: s.LastSeq, At: s.At, Kind: sources.EventPresent, Ref: r.Ref, Prim: r.Kind, How: r.OwnersHow}
+		if len(r.Owners) > 0 {
+			o := &r.Owners[0]
+			e.Owner = sources.OwnerRef{ID: o.ID, Label: o.Label, Fence: o.Fence}
+		}
+		events = append(events, e)
+	}
+	for _, src := range s.Sources {
+		events = append(events, sources.Event{
+			Seq: s.LastSeq, At: s.At, Kind: sources.EventSynced, Ref: sources.Ref{Source: src.Name}, How: sources.Told,
+			Detail: "the state after what was missed",
+		})
+	}
+	return events
+}
