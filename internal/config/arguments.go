@@ -25,18 +25,18 @@ func FromURLs(urls []string) (Config, error) {
 	return c, (&problems).orNil()
 }
 
-// shown is how an unusable URL is named in an error: without the part before its @ and
-// without its parameters, where a secret could be.
+// shown is how an unusable URL is named in an error: without what stands before its
+// last @ and without its parameters, where a secret could be.
 func shown(raw string, i int) string {
-	text, _, _ := strings.Cut(raw, "?")
-	if at := strings.LastIndexByte(text, '@'); at >= 0 {
-		scheme, _, _ := strings.Cut(text, "://")
-		text = cut(scheme) + "://..." + text[at:]
+	if at := strings.LastIndexByte(raw, '@'); at >= 0 {
+		scheme, _, _ := strings.Cut(raw, "://")
+		raw = cut(scheme) + "://..." + raw[at:]
 	}
-	if text == "" {
+	raw, _, _ = strings.Cut(raw, "?")
+	if raw == "" {
 		return fmt.Sprintf("argument %d", i+1)
 	}
-	return fmt.Sprintf("%q", cut(text))
+	return fmt.Sprintf("%q", cut(raw))
 }
 
 func sourceOf(t Target) Source {

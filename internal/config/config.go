@@ -78,9 +78,8 @@ func Apply(rules []OwnerRule, text string) string {
 	return text
 }
 
-// Colors are the names that `color` takes: those of a terminal's 16 colours, so that
+// Colors are the names that `color` takes: those of a terminal's own palette, so that
 // the theme of the person's terminal decides what they look like.
 func Colors() []string {
-	return []string{"red", "green", "yellow", "blue", "magenta", "cyan", "white", "gray",
-		"bright-red", "bright-green", "bright-yellow", "bright-blue", "bright-magenta", "bright-cyan", "bright-white"}
+	return []string{"red", "green", "yellow", "blue", "magenta", "cyan", "black"}
 }

@@ -197,6 +197,7 @@ func TestWhatIsNotYAMLIsAProblemWithItsPlace(t *testing.T) {
 		{"sources: [{url: 'redis://h', password_command: ''}]", "must be a list"},
 		{"sources: [{url: 'redis://h', password_env: ''}]", "password_env: is empty"},
 		{"sources: [{url: 'redis://h', poll: {min: 5s, max: 1s}}]", "poll.min: is longer than max"},
+		{"sources: [{url: 'redis+sentinel://h/m?sentinel_password=hunter2'}]", "sources[0].url: holds a password"},
 		{"sources: [{url: 'redis://u@h', user: v}]", "user: the url names another user"},
 		{"owners: [{match: x}]\nsources: [{url: 'redis://h'}]", "owners[0].label: missing"},
 	} {

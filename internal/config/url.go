@@ -19,7 +19,7 @@ type Target struct {
 	Hosts       string // host:port, or several with commas, as written
 	Path        string // after the hosts, with its slash; "" if there is none
 	User        string // decoded
-	HasPassword bool
+	HasPassword bool   // before the @, or as a parameter such as sentinel_password
 	URL         string // the URL without our parameters
 	Address     string // scheme, hosts and path
 	Watch       []Watch
@@ -57,6 +57,9 @@ func ParseURL(raw string) (Target, error) {
 	theirs, err := t.parameters(query)
 	if err != nil {
 		return t, err
+	}
+	if strings.Contains(t.Path+theirs, "@") {
+		return t, errors.New("an @ behind the host: in a user or a password write / as %2F and ? as %3F, elsewhere @ as %40")
 	}
 	t.Address = t.Scheme + "://" + t.Hosts + t.Path
 	t.URL = scheme + "://" + rest
@@ -124,6 +127,7 @@ func (t *Target) parameters(query string) (theirs string, err error) {
 			if part != "" {
 				rest = append(rest, part)
 			}
+			t.HasPassword = t.HasPassword || strings.Contains(key, "password")
 			continue
 		}
 		pattern, err := url.PathUnescape(value)

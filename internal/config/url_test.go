@@ -62,6 +62,8 @@ func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
 		{"redis://h/0?keys=a\x1b[2J", "a space or a control character"},
 		{"redis://h/0#x", "a # in it: write it as %23"},
 		{"redis://:hunter2%zz@h", "a bad % in the password"},
+		{"redis://:hunter2/x@h", "an @ behind the host"},
+		{"redis://:hunter2?x@h", "an @ behind the host"},
 		{"postgres://u:hunter2@h/db", "Postgres advisory locks: this build does not watch them yet; it watches Redis"},
 		{"grpc://h:2136/local", "YDB coordination nodes: this build does not watch them yet"},
 		{"dflockd://h", "dflockd servers: this build does not watch them yet"},
@@ -115,7 +117,7 @@ func TestSourcesAreNamedByWhatTellsThemApart(t *testing.T) {
 }
 
 func FuzzParseURL(f *testing.F) {
-	for _, s := range []string{"redis://h:6379/0?keys=a", "redis://u:p@h", "redis+cluster://a,b", "postgres://", "x", "redis://%"} {
+	for _, s := range []string{"redis://:p/w@h", "redis://h:6379/0?keys=a", "redis://u:p@h", "redis+cluster://a,b", "postgres://", "x", "redis://%"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
@@ -123,7 +125,7 @@ func FuzzParseURL(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if strings.Contains(got.Address, "@") && !strings.Contains(got.Path, "@") {
+		if strings.Contains(got.Address, "@") {
 			t.Fatalf("%q: the address %q shows a login", raw, got.Address)
 		}
 		again, err := ParseURL(got.URL)
