@@ -94,8 +94,17 @@ func openStops(s *suite) {
 	if err != nil {
 		s.Fatalf("opening: %v", err)
 	}
+	s.keep(session, nil)
+	c := s.claim(s.anyKind())
+	g := s.must(session, c)
+	s.keep(session, g)
 	cancel() // bounded the opening only
-	s.must(session, s.claim(s.anyKind()))
+	rival := s.open()
+	s.keep(rival, nil)
+	c.Wait = s.h.TTL / 4 // time for whatever the cancel might have started
+	if _, ok, err := rival.Acquire(s.ctx, c); ok || err != nil {
+		s.Errorf("a rival's wait: ok %v, %v, want neither", ok, err)
+	}
 	if err := session.Err(); err != nil {
 		s.Errorf("the session ended with the context of its opening: %v", err)
 	}

@@ -54,7 +54,7 @@ func Run(t *testing.T, start func(t testing.TB) Harness) {
 	for _, c := range allCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.execute(t, start(t))
+			c.execute(t, start)
 		})
 	}
 }
@@ -68,7 +68,7 @@ func RunIn(t *testing.T, bubble func(*testing.T, func(*testing.T)), start func(t
 			skipped := false
 			bubble(t, func(t *testing.T) {
 				defer func() { skipped = t.Skipped() }()
-				c.execute(t, start(t))
+				c.execute(t, start)
 			})
 			if skipped { // inside, which the test outside is not told
 				t.SkipNow()
@@ -92,20 +92,68 @@ func allCases() []testCase {
 	return all
 }
 
-func (c testCase) execute(t testing.TB, h Harness) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second+20*h.TTL)
-	defer cancel()
-	s := &suite{TB: t, h: h, ctx: ctx}
-	s.caps = s.open().Info().Caps
-	if c.needs != nil && !c.needs(s.caps) {
-		t.Skip("the driver's Caps say that it has no such thing")
+// tries is how often a case may be run when the machine stands still during it.
+const tries = 4
+
+func (c testCase) execute(t testing.TB, start func(testing.TB) Harness) {
+	for n := 1; ; n++ {
+		a, ttl := c.attempt(t, start)
+		switch stalled := a.stalled > ttl/4; {
+		case a.skipped != "":
+			t.Skip(a.skipped)
+		case !a.failed:
+			return
+		case stalled && n < tries:
+			t.Logf("the test stood still for %v, so it says nothing (%q): once more", a.stalled, a.failures)
+		default:
+			for _, f := range a.failures {
+				t.Error(f)
+			}
+			return
+		}
 	}
-	c.run(s)
+}
+
+// attempt runs the case once and says how long the TTL was.
+func (c testCase) attempt(t testing.TB, start func(testing.TB) Harness) (a *attempt, ttl time.Duration) {
+	a = try(t, func(a *attempt) {
+		h := start(a)
+		ttl = h.TTL
+		ctx, cancel := context.WithTimeout(a.Context(), 30*time.Second+20*h.TTL)
+		defer cancel()
+		defer watchStalls(a)()
+		s := &suite{attempt: a, h: h, ctx: ctx}
+		s.caps = s.open().Info().Caps
+		if c.needs != nil && !c.needs(s.caps) {
+			s.Skip("the driver's Caps say that it has no such thing")
+		}
+		c.run(s)
+	})
+	return a, ttl
+}
+
+// watchStalls measures by how much this process is late, until stop is called.
+func watchStalls(a *attempt) (stop func()) {
+	const step = 20 * time.Millisecond
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			due := time.Now().Add(step)
+			select {
+			case <-time.After(step):
+				a.late(time.Since(due))
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
 }
 
 // suite is one case at work. ctx bounds all that it does.
 type suite struct {
-	testing.TB
+	*attempt
 	h    Harness
 	ctx  context.Context
 	caps coord.Caps
@@ -295,8 +343,10 @@ func (s *suite) keep(session coord.DriverSession, g coord.Grant) (stop func()) {
 }
 
 func (s *suite) renew(ctx context.Context, r coord.Renewer) {
+	due := time.Now()
 	for {
 		w, err := r.Renew(ctx)
+		s.late(time.Since(due))
 		if err != nil {
 			if ctx.Err() == nil {
 				s.Errorf("renewing: %v", err)
@@ -307,7 +357,8 @@ func (s *suite) renew(ctx context.Context, r coord.Renewer) {
 		if every <= 0 {
 			every = w.Valid / 3
 		}
-		t := time.NewTimer(time.Until(w.Asked.Add(every)))
+		due = w.Asked.Add(every)
+		t := time.NewTimer(time.Until(due))
 		select {
 		case <-t.C:
 		case <-ctx.Done():

@@ -1,6 +1,7 @@
 package coordtest_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,4 +40,45 @@ func TestSuiteWhereTheSessionRenews(t *testing.T) {
 func TestSuiteWhereEachGrantRenews(t *testing.T) {
 	t.Parallel()
 	coordtest.RunIn(t, synctest.Test, memHarness(coordtest.GrantRenews, coordtest.MemOptions{}))
+}
+
+func TestSuiteInRealTime(t *testing.T) {
+	t.Parallel()
+	for _, shape := range []coordtest.Shape{coordtest.SessionRenews, coordtest.GrantRenews} {
+		t.Run(shape.String(), func(t *testing.T) {
+			t.Parallel()
+			coordtest.Run(t, func(t testing.TB) coordtest.Harness {
+				h := memHarness(shape, coordtest.MemOptions{Poll: 5 * time.Millisecond})(t)
+				h.TTL = 300 * time.Millisecond
+				return h
+			})
+		})
+	}
+}
+
+// The wrapper changes nothing while no fault is set, and a driver without an optional
+// interface is no broken driver.
+func TestSuiteBehindTheWrapper(t *testing.T) {
+	t.Parallel()
+	for _, shape := range []coordtest.Shape{coordtest.SessionRenews, coordtest.GrantRenews} {
+		for _, hidden := range []coordtest.Ability{0, coordtest.CanWatch, coordtest.CanDescribe | coordtest.CanWatch | coordtest.CanPublish} {
+			t.Run(fmt.Sprintf("%v without %06b", shape, hidden), func(t *testing.T) {
+				t.Parallel()
+				coordtest.RunIn(t, synctest.Test, func(t testing.TB) coordtest.Harness {
+					h := memHarness(shape, coordtest.MemOptions{Push: true})(t)
+					plain := h.NewDriver
+					h.NewDriver = func(t testing.TB) coord.Driver {
+						return coordtest.Hide(coordtest.Wrap(plain(t), &coordtest.Faults{}), hidden)
+					}
+					return h
+				})
+			})
+		}
+	}
+}
+
+func TestSuiteWithFewAbilities(t *testing.T) {
+	t.Parallel()
+	few := coordtest.MemOptions{MaxData: 16, Without: coord.Caps{Semaphore: true, Shared: true, Fence: true}}
+	coordtest.RunIn(t, synctest.Test, memHarness(coordtest.GrantRenews, few))
 }

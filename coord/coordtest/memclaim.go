@@ -27,6 +27,9 @@ var (
 
 // Renew implements coord.Renewer.
 func (s *renewingSession) Renew(ctx context.Context) (coord.Window, error) {
+	if err := s.Err(); err != nil {
+		return coord.Window{}, fmt.Errorf("renewing the session: %w: %w", err, coord.ErrLost)
+	}
 	s.mu.Lock()
 	debts := s.debts
 	s.mu.Unlock()
