@@ -1,4 +1,310 @@
 package sources
 
-// Diff names what happened to one primitive between two looks.
-func Diff(before, after *Primitive, c Change) []Event { return nil }
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Diff names what happened to one primitive between two looks, in the order in which
+// it must be applied: ends before beginnings, one event for each. It is pure. The
+// events carry no numbers yet and no Gap, which take more than two looks to know.
+//
+// before nil: never seen; after nil: it is gone. A primitive that was not read (At
+// zero) tells nothing. Of c it uses Scope, After, At, Ended, and Gap as: the
+// continuity was lost since before was read, or, without a before, the listing that
+// found it is the first.
+func Diff(before, after *Primitive, c Change) []Event {
+	l := look{scope: c.Scope, after: c.After, at: c.At, gap: c.Gap}
+	ref := refOf(before, after)
+	for _, e := range c.Ended {
+		if e.Ref == ref {
+			l.ended = append(l.ended, e)
+		}
+	}
+	return l.diff(nil, before, after)
+}
+
+func refOf(before, after *Primitive) Ref {
+	if after != nil {
+		return after.Ref
+	}
+	if before != nil {
+		return before.Ref
+	}
+	return Ref{}
+}
+
+// look is what a Change tells about one primitive, with the doubts that the Hub knows of
+// already worked in.
+type look struct {
+	scope     string
+	after, at time.Time
+	gap       bool
+	ended     []Ending // of this primitive only
+}
+
+// read says whether p was ever read.
+func read(p *Primitive) bool { return p != nil && !p.At.IsZero() }
+
+// ownersKnown says whether the list of owners can be believed, an empty one included.
+func ownersKnown(p *Primitive) bool { return p.OwnersHow != Unknown || len(p.Owners) > 0 }
+
+// fact is how a difference between two looks is known.
+func (l *look) fact() Known {
+	if l.after.IsZero() {
+		return Told
+	}
+	return Seen
+}
+
+// stamp is the instant of what this look shows, as we saw it.
+func (l *look) stamp() Stamp { return Stamp{At: l.at, After: l.after, How: Seen} }
+
+func (l *look) event(kind EventKind, p *Primitive) Event {
+	return Event{At: l.at, After: l.after, Kind: kind, Ref: p.Ref, Prim: p.Kind, How: l.fact(), Scope: l.scope}
+}
+
+// diff appends to events and returns the longer slice.
+func (l *look) diff(events []Event, before, after *Primitive) []Event {
+	switch {
+	case after == nil && !read(before), after != nil && !read(after):
+		return events
+	case after == nil:
+		return l.vanished(events, before)
+	case !read(before):
+		return l.appeared(events, before, after)
+	}
+	anew := restarted(before, after)
+	if ownersKnown(after) {
+		if ownersKnown(before) {
+			events = l.owners(events, before, after, anew)
+		} else {
+			events = l.present(events, after)
+		}
+	}
+	if !anew {
+		events = l.waiters(events, before, after)
+	}
+	return events
+}
+
+// restarted says that the server that told after is not the one that told before, so
+// that no owner can be the same, whatever its ID.
+func restarted(before, after *Primitive) bool {
+	return before.Incarnation != after.Incarnation && before.Incarnation != "" && after.Incarnation != ""
+}
+
+// appeared names what a first look shows. What was configured and is now read for the
+// first time was there before, as far as we can tell.
+func (l *look) appeared(events []Event, before, after *Primitive) []Event {
+	if l.found(before) {
+		return l.present(events, after)
+	}
+	if after.ForgetAfter == 0 {
+		events = append(events, l.event(EventCreated, after))
+	}
+	for i := range after.Owners {
+		e := l.event(EventAcquired, after)
+		e.Owner = after.Owners[i].ref()
+		events = append(events, e)
+	}
+	return events
+}
+
+// found says whether an owner that is seen first in this look was there before, as far
+// as we can tell: its take-over was not seen.
+func (l *look) found(before *Primitive) bool {
+	if before == nil {
+		return l.gap
+	}
+	return !read(before) || !ownersKnown(before)
+}
+
+func (l *look) present(events []Event, p *Primitive) []Event {
+	e := l.event(EventPresent, p)
+	e.After, e.How = time.Time{}, AtLeast
+	if len(p.Owners) == 0 {
+		if ownersKnown(p) {
+			events = append(events, e)
+		}
+		return events
+	}
+	for i := range p.Owners {
+		e.Owner = p.Owners[i].ref()
+		events = append(events, e)
+	}
+	return events
+}
+
+func (l *look) vanished(events []Event, before *Primitive) []Event {
+	for i := range before.Owners {
+		events = append(events, l.end(before, &before.Owners[i], CauseDeleted))
+	}
+	if before.ForgetAfter == 0 {
+		events = append(events, l.event(EventDeleted, before))
+	}
+	return events
+}
+
+// owners compares who owned and who owns.
+func (l *look) owners(events []Event, before, after *Primitive, anew bool) []Event {
+	follows := CauseUnknown
+	if anew {
+		follows = CauseRestart
+	}
+	start := len(events)
+	events = l.ends(events, before, after, anew, follows)
+	ended := len(events) - start
+	events = l.begins(events, before, after, anew)
+	if ended == 1 && len(events)-start == 2 && l.replaces(before, after, &events[start], &events[start+1]) {
+		events[start] = l.replacement(&events[start], &events[start+1])
+		events = events[:start+1]
+	}
+	if anew {
+		return events
+	}
+	return l.continued(events, before, after)
+}
+
+func (l *look) ends(events []Event, before, after *Primitive, anew bool, follows Cause) []Event {
+	now := finder{owners: after.Owners}
+	for i := range before.Owners {
+		if o := &before.Owners[i]; anew || now.find(o) == nil {
+			events = append(events, l.end(before, o, follows))
+		}
+	}
+	return events
+}
+
+func (l *look) begins(events []Event, before, after *Primitive, anew bool) []Event {
+	was := finder{owners: before.Owners}
+	for i := range after.Owners {
+		if o := &after.Owners[i]; anew || was.find(o) == nil {
+			e := l.event(EventAcquired, after)
+			e.Owner = o.ref()
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// replaces says whether one end and one beginning in the same look are a replacement: where
+// only one can own it, the second followed the first. An owner that comes back after a
+// restart is told as two events, because nobody took it from it.
+func (l *look) replaces(before, after *Primitive, end, begin *Event) bool {
+	return single(after) && len(before.Owners) == 1 && len(after.Owners) == 1 &&
+		before.Owners[0].Mode == Exclusive && after.Owners[0].Mode == Exclusive &&
+		end.Previous.ID != begin.Owner.ID
+}
+
+// single says whether at most one can own p.
+func single(p *Primitive) bool {
+	return p.Kind == KindElection || p.Kind == KindMutex || p.Limit == 1
+}
+
+// replacement merges an end and a beginning. That the old owner gave it up is no more
+// than a guess here: it may as well have been written over.
+func (l *look) replacement(end, begin *Event) Event {
+	e := *begin
+	e.Kind = EventOwnerChanged
+	e.Previous, e.LeaseLeft, e.Cause, e.How = end.Previous, end.LeaseLeft, end.Cause, end.How
+	if e.Cause == CauseReleased && e.How == Inferred && !l.explained(end.Previous.ID) {
+		e.Cause, e.How = CauseUnknown, l.fact()
+	}
+	return e
+}
+
+func (l *look) explained(owner string) bool {
+	_, ok := l.ending(owner)
+	return ok
+}
+
+func (l *look) ending(owner string) (Ending, bool) {
+	for _, e := range l.ended {
+		if e.Owner == owner {
+			return e, true
+		}
+	}
+	return Ending{}, false
+}
+
+// end says how o lost p. What the service told comes first, then what follows from the
+// look as a whole (a restart, a deletion), then what its lease says: after its end it
+// expired; before its end, with nothing missed in between, it was given up.
+func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
+	e := l.event(EventReleased, p)
+	e.Previous, e.LeaseLeft = o.ref(), leaseLeft(o, p.At)
+	told, ok := l.ending(o.ID)
+	switch {
+	case ok:
+		e.Cause = told.Cause
+		if told.How != Told {
+			e.How = Inferred
+		}
+	case follows != CauseUnknown:
+		e.Cause, e.How = follows, Inferred
+	case leaseOver(o, l.at):
+		e.Cause, e.How = CauseExpired, Inferred
+	case leaseKnown(o) && !l.gap:
+		e.Cause, e.How = CauseReleased, Inferred
+	}
+	if e.Cause == CauseExpired {
+		e.Kind = EventExpired
+	}
+	return e
+}
+
+// continued names what changed for owners that stay.
+func (l *look) continued(events []Event, before, after *Primitive) []Event {
+	was := finder{owners: before.Owners}
+	data := before.Data.Sum != after.Data.Sum || before.Data.Len != after.Data.Len
+	for i := range after.Owners {
+		o := &after.Owners[i]
+		old := was.find(o)
+		if old == nil {
+			continue
+		}
+		if renewed(old, o) {
+			e := l.event(EventRenewed, after)
+			e.Owner = o.ref()
+			if !l.gap {
+				e.LeaseLeft = leaseLeft(old, l.at)
+			}
+			events = append(events, e)
+		}
+		if old.Data.Sum != o.Data.Sum || old.Data.Len != o.Data.Len {
+			events = append(events, l.proclaimed(after, o.ref(), o.Data))
+			data = data && len(after.Owners) > 1 // told once, by its owner
+		}
+	}
+	if data {
+		var who OwnerRef
+		if len(after.Owners) == 1 {
+			who = after.Owners[0].ref()
+		}
+		events = append(events, l.proclaimed(after, who, after.Data))
+	}
+	return events
+}
+
+func (l *look) proclaimed(p *Primitive, who OwnerRef, data Blob) Event {
+	e := l.event(EventProclaimed, p)
+	e.Owner, e.Detail = who, "data is now "+data.quoted()
+	return e
+}
+
+func (o *Owner) ref() OwnerRef { return OwnerRef{ID: o.ID, Label: o.Label, Fence: o.Fence} }
+
+// quotedBytes is how much of a value is repeated in an event's Detail.
+const quotedBytes = 120
+
+// quoted returns the beginning of b as a Go string literal, so that control characters
+// never travel in a sentence for people.
+func (b Blob) quoted() string {
+	head := b.Head[:min(len(b.Head), quotedBytes)]
+	if len(head) < b.Len {
+		return fmt.Sprintf("%q... (%d bytes)", head, b.Len)
+	}
+	return strconv.Quote(string(head))
+}

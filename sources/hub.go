@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -11,52 +12,136 @@ type HubOptions struct {
 	EventAge time.Duration // how long they are kept; 0: 24 h
 }
 
-// Hub turns the Changes of all sources into events and states.
+const (
+	defaultEvents   = 100_000
+	defaultEventAge = 24 * time.Hour
+)
+
+// Hub turns the Changes of all sources into events and states; it is their only writer.
+// All its methods are safe for concurrent use and none waits for a source, a
+// subscriber or the screen.
 type Hub struct {
+	ring  *ring
+	index index
 	state atomic.Pointer[State]
+	drift func() time.Duration // how far the wall clock has run ahead of the monotonic one
+	start time.Time
+
+	kick   chan struct{} // capacity 1: a publish is due earlier than the publisher knows
+	stop   chan struct{}
+	once   sync.Once
+	joined sync.WaitGroup // the publisher
+
+	mu      sync.Mutex // held while one Change is applied and while a state is made
+	feeds   []*feed    // in the order in which they were added
+	scopes  []*scope   // by Row.Scope
+	rows    []*Row     // by slot, as the next State will show them
+	free    []vacancy
+	known   map[int]*Primitive // by slot: the last with known owners, where the row's are unknown
+	watched map[Ref]struct{}
+	events  []Event // of the primitive being applied; kept to spare allocations
+	stepped time.Duration
+	forget  int // the slot where forgetting goes on
+	pace    pace
 }
 
-// NewHub returns a Hub whose publisher runs until Close.
+// NewHub returns a Hub and starts its publisher, a goroutine that Close ends.
 func NewHub(o HubOptions) *Hub {
-	h := &Hub{}
-	h.state.Store(&State{})
+	start := time.Now()
+	return newHub(o, func() time.Duration {
+		now := time.Now()
+		return now.Round(0).Sub(start.Round(0)) - now.Sub(start)
+	})
+}
+
+func newHub(o HubOptions, drift func() time.Duration) *Hub {
+	if o.Events <= 0 {
+		o.Events = defaultEvents
+	}
+	if o.EventAge <= 0 {
+		o.EventAge = defaultEventAge
+	}
+	h := &Hub{
+		ring:  newRing(o.Events, o.EventAge),
+		drift: drift,
+		start: time.Now(),
+		kick:  make(chan struct{}, 1),
+		stop:  make(chan struct{}),
+		known: map[int]*Primitive{},
+	}
+	h.state.Store(&State{At: h.start})
+	h.joined.Go(h.publisher)
 	return h
 }
 
-// Close stops and joins the publisher.
-func (h *Hub) Close() {}
-
-// State returns the latest published state, never nil.
-func (h *Hub) State() *State { return h.state.Load() }
-
-// Watch names the rows on screen: changes of owner in them are published at once.
-func (h *Hub) Watch(rows []Ref) {}
-
-// Focus is Watch, and tells every source that can read faster what is on screen.
-func (h *Hub) Focus(visible []Ref, selected Ref) {}
-
-// Refresh asks a source, or all with "", to look again now. It never blocks.
-func (h *Hub) Refresh(source string) {}
-
-// Slot finds a row in State.Rows.
-func (h *Hub) Slot(ref Ref) (slot int, ok bool) { return 0, false }
-
-func (h *Hub) register(specs []Spec) {}
-
-// Subscription reads events in order, at its own pace.
-type Subscription struct{ wake chan struct{} }
-
-// Subscribe starts reading behind the event numbered from; 0: all that are kept.
-func (h *Hub) Subscribe(from uint64) *Subscription {
-	return &Subscription{wake: make(chan struct{}, 1)}
+// Close stops and joins the publisher, after it has published what was still to be told.
+// State and Subscriptions can still be read. Closing again is harmless.
+func (h *Hub) Close() {
+	h.once.Do(func() { close(h.stop) })
+	h.joined.Wait()
 }
 
-// Wake receives after new events or a new state.
-func (s *Subscription) Wake() <-chan struct{} { return s.wake }
+// State returns the latest published state, never nil. Every event up to its LastSeq is
+// in it, so Subscribe(State().LastSeq) goes on exactly where it ends.
+func (h *Hub) State() *State { return h.state.Load() }
 
-// Events returns at most max events and moves the cursor behind them; missed counts
-// those that were dropped before they could be read.
-func (s *Subscription) Events(max int) (events []Event, missed uint64) { return nil, 0 }
+// Subscribe starts reading behind the event numbered from; 0: all that are kept. A
+// number that has not been given yet counts as the newest.
+func (h *Hub) Subscribe(from uint64) *Subscription { return h.ring.subscribe(from) }
 
-// Close ends the subscription.
-func (s *Subscription) Close() {}
+// Slot finds a row's place in State.Rows. It may be newer than a State in hand: compare
+// the Ref found there.
+func (h *Hub) Slot(ref Ref) (slot int, ok bool) { return h.index.find(ref) }
+
+// Watch names the rows on screen: a change of owner in one of them is published at once.
+// Each call replaces the rows of the last.
+func (h *Hub) Watch(rows []Ref) { h.Focus(rows, Ref{}) }
+
+// Focus is Watch, and tells every source that can read faster what is on screen which
+// of its rows are visible and which one is selected (the zero Ref if none of its own).
+func (h *Hub) Focus(visible []Ref, selected Ref) {
+	watched := make(map[Ref]struct{}, len(visible)+1)
+	bySource := map[string][]Ref{}
+	for _, ref := range visible {
+		watched[ref] = struct{}{}
+		bySource[ref.Source] = append(bySource[ref.Source], ref)
+	}
+	if selected != (Ref{}) {
+		watched[selected] = struct{}{}
+	}
+	h.mu.Lock()
+	h.watched = watched
+	feeds := h.feeds
+	h.mu.Unlock()
+	for _, f := range feeds {
+		focuser, ok := f.source.(Focuser)
+		if !ok {
+			continue
+		}
+		var own Ref
+		if selected.Source == f.Name {
+			own = selected
+		}
+		focuser.Focus(bySource[f.Name], own)
+	}
+}
+
+// Refresh asks a source, or all with "", to look again now; one that waits for its next
+// Connect tries at once.
+func (h *Hub) Refresh(source string) {
+	h.mu.Lock()
+	feeds := h.feeds
+	h.mu.Unlock()
+	for _, f := range feeds {
+		if source != "" && source != f.Name {
+			continue
+		}
+		select {
+		case f.hurry <- struct{}{}:
+		default: // it has been told already
+		}
+		if r, ok := f.source.(Refresher); ok {
+			r.Refresh()
+		}
+	}
+}

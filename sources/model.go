@@ -82,38 +82,48 @@ func (m Mode) String() string {
 const NoLimit = ^uint64(0)
 
 // Primitive is one named mutex, semaphore or election as a source last saw it. A
-// source never changes a Primitive that it has handed over.
+// source never changes a Primitive that it has handed over; neither does the Hub,
+// which copies what it completes.
 type Primitive struct {
 	Ref
 	Kind         Kind
-	Limit, Taken uint64
 	LimitHow     Known
-	OwnersHow    Known // Told with no Owners: nobody owns it; Unknown: we cannot tell
+	OwnersHow    Known // Told with no Owners: nobody owns it; Unknown with no Owners: we cannot tell
 	Ephemeral    bool
+	Expected     bool // configured as: must always have an owner
+	Limit, Taken uint64
 	Owners       []Owner
 	Queue        Queue
 	Candidates   []Waiter // seen or probable: pollers, former owners
 	Data         Blob
-	At           time.Time // when this was read, on our clock
+	At           time.Time // when this was read, on our clock; zero: configured and not read yet
 	Incarnation  string    // of the server that told it; part of every owner's identity
 	Note         string    // why it cannot be read as a lock ("a list, not a string"); "" mostly
 	Labels       []Attr    // of the source, for the filter
-	Expected     bool      // configured as: must always have an owner
-	ForgetAfter  time.Duration
+
+	// ForgetAfter marks a primitive that exists only while somebody owns it (a Redis
+	// key, a Postgres lock): once nobody has owned it for so long, the Hub drops the
+	// row without an event. 0: it exists by itself and stays until the source says Gone.
+	ForgetAfter time.Duration
 }
 
 // Owner is one owner. Two owners of one incarnation with the same ID and Fence are the same
-// term.
+// term; a Fence of 0 is not known yet and equals every other.
 type Owner struct {
-	ID, Session, Label      string
-	Mode                    Mode
-	Permits, Fence          uint64 // Permits 0: 1; Fence 0: none known
+	ID, Session, Label string
+	Permits, Fence     uint64 // Permits 0: 1; Fence 0: none known
+	Mode               Mode
+	NoExpiry           bool          // it owns without any end, which is told (a key without TTL, a session)
+	Lease              time.Duration // full length; 0: unknown
+
+	// Since is left unknown by a source that is not told it: the Hub fills in what it saw.
+	// The same holds for Renewed. Expires should carry the doubt of its reading: the
+	// lease ends in (After, At], where a remainder was told between sending and receiving.
 	Since, Expires, Renewed Stamp
-	NoExpiry                bool          // it owns without any end, which is told (a key without TTL, a session)
-	Lease                   time.Duration // full length; 0: unknown
-	Data                    Blob
-	Attrs                   []Attr
-	Guard                   string // what compare-and-act compares; "" where the backend has none
+
+	Data  Blob
+	Attrs []Attr
+	Guard string // what compare-and-act compares; "" where the backend has none
 }
 
 // Queue is what is known of the waiters.
@@ -211,16 +221,16 @@ type Event struct {
 	At, After time.Time     // it happened in (After, At]; After zero: at At, told
 	Mono      time.Duration // since the Hub was made, on the monotonic clock
 	Kind      EventKind
-	Ref       Ref // Name "" for events of a source or scope
 	Prim      Kind
-	Owner     OwnerRef      // after the event; zero where nobody owns it
-	Previous  OwnerRef      // before it
 	Cause     Cause         // why Previous is gone
-	How       Known         // how the event is known; a cause that is not told is Inferred
-	LeaseLeft time.Duration // of Previous when it was last read; 0: unknown or none
+	How       Known         // of the least certain thing it says: a cause that is not told makes it Inferred
+	Ref       Ref           // Name "" for events of a source or scope
+	Owner     OwnerRef      // who owns it by this event, or goes on owning it; the waiter where a waiter joins or leaves
+	Previous  OwnerRef      // whose ownership ended by it
+	LeaseLeft time.Duration // of Previous when it was last read, of Owner just before it renewed; 0: unknown or none
 	Gap       Interval      // how long nobody owned it before Owner took it; zero: no gap known
 	Scope     string
-	Detail    string // a sentence for people; data changes, errors
+	Detail    string // a sentence for people; data changes (quoted), errors
 }
 
 // Interval is a length of time that is known only to lie between two bounds.

@@ -2,7 +2,11 @@ package sources
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"coordtop/internal/backoff"
@@ -10,19 +14,190 @@ import (
 
 // Spec is one source to run and how to treat it.
 type Spec struct {
-	Name    string // unique in a Hub; Ref.Source of its primitives
+	Name    string // unique in a Hub; the Ref.Source of its primitives
 	Type    string // "redis", "postgres", "ydb", "dflockd"
 	Address string // for people: without user, password and query
 	Source  Source
 	Connect time.Duration  // time-out of one Connect; 0: 5 s
 	Retry   backoff.Policy // pauses between a failure and the next Connect
-	Silence time.Duration  // lowest silence limit; 0: 3 s
-	Logger  *slog.Logger   // nil: nothing is logged
+	Silence time.Duration  // the least silence limit of its scopes; 0: 3 s
+	Logger  *slog.Logger   // for retries and panics; nil: nothing is logged
 }
 
-// Run runs every source until ctx ends and joins all goroutines.
+const (
+	connectLimit = 5 * time.Second
+	// nextLimit is how long a Next may take that should take a second, and how long a
+	// source may go on without any proof of life, before it is connected anew.
+	nextLimit = 15 * time.Second
+	// settledAfter is how long a connection must live for the pauses to start anew: one
+	// that is made and lost at once is no success.
+	settledAfter = 10 * time.Second
+	// stopLimit is how long Run waits for sources that ignore the end of their context.
+	stopLimit = 5 * time.Second
+)
+
+// refusedPause is made after ErrRefused: a person has to change something first, who
+// presses refresh.
+var refusedPause = backoff.Policy{Min: 30 * time.Second, Max: 30 * time.Second}
+
+// Errors of the runner about a source.
+var (
+	ErrPanic  = errors.New("a bug: the source panicked")
+	ErrSilent = errors.New("no answer")
+)
+
+// Run runs the sources until ctx ends: it connects each, hands what it tells to h, and
+// connects it again after a failure. All of them stand in h.State at once, before any
+// has answered. Run returns nil when every source is closed and every goroutine
+// joined; an error names sources that cannot be run (nothing is started then) or that
+// did not stop in time.
 func Run(ctx context.Context, h *Hub, specs []Spec) error {
-	h.register(specs)
+	feeds, err := h.add(specs)
+	if err != nil {
+		return err
+	}
+	var all sync.WaitGroup
+	for i, f := range feeds {
+		r := newRunner(h, f, specs[i])
+		all.Go(func() { r.run(ctx) })
+	}
+	done := make(chan struct{})
+	go func() { // ends with the last source; joined below
+		all.Wait()
+		close(done)
+	}()
 	<-ctx.Done()
-	return ctx.Err()
+	limit := time.NewTimer(stopLimit)
+	defer limit.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-limit.C:
+		return fmt.Errorf("stopping the sources: some still run after %v", stopLimit)
+	}
+}
+
+// runner owns one source: it alone calls Connect, Next and Close, never two at a time.
+type runner struct {
+	hub  *Hub
+	feed *feed
+	spec Spec
+	log  *slog.Logger
+}
+
+func newRunner(h *Hub, f *feed, s Spec) *runner {
+	if s.Connect <= 0 {
+		s.Connect = connectLimit
+	}
+	log := s.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &runner{hub: h, feed: f, spec: s, log: log.With("source", s.Name)}
+}
+
+// run connects and reads until ctx ends.
+func (r *runner) run(ctx context.Context) {
+	pauses, refused := r.spec.Retry.Start(), refusedPause.Start()
+	for {
+		began := time.Now()
+		err := r.connection(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > settledAfter {
+			pauses.Reset()
+		}
+		pause := pauses.Next()
+		if errors.Is(err, ErrRefused) {
+			pause = refused.Next()
+		}
+		r.log.Warn("not connected", "error", err, "retry", pause)
+		r.hub.disconnected(r.feed, err, time.Now().Add(pause))
+		if !r.rest(ctx, pause) {
+			return
+		}
+	}
+}
+
+// rest waits until the pause is over, somebody asks for a refresh, or ctx ends.
+func (r *runner) rest(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-r.feed.hurry: // an old request: it was answered by the attempt that failed
+	default:
+	}
+	select {
+	case <-timer.C:
+	case <-r.feed.hurry:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+// connection makes one connection and reads it until it fails. It never returns nil.
+func (r *runner) connection(ctx context.Context) (err error) {
+	defer func() { // also after a failed Connect
+		if closing := r.guard("closing", r.spec.Source.Close); closing != nil {
+			err = fmt.Errorf("%w; %w", err, closing)
+		}
+	}()
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	r.hub.connected(r.feed)
+	proof := time.Now()
+	for {
+		c, err := r.next(ctx)
+		if err != nil {
+			return err
+		}
+		r.hub.apply(r.feed, c)
+		now := time.Now()
+		if len(c.Alive) > 0 {
+			proof = now
+		}
+		if limit := max(nextLimit, 2*r.hub.patience(r.feed)); now.Sub(proof) > limit {
+			return fmt.Errorf("reading: %w for %v", ErrSilent, limit)
+		}
+	}
+}
+
+func (r *runner) connect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.spec.Connect,
+		fmt.Errorf("%w within %v", ErrSilent, r.spec.Connect))
+	defer cancel()
+	return r.guard("connecting", func() error { return withCause(ctx, r.spec.Source.Connect(ctx)) })
+}
+
+func (r *runner) next(ctx context.Context) (c Change, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, nextLimit, fmt.Errorf("%w within %v", ErrSilent, nextLimit))
+	defer cancel()
+	err = r.guard("reading", func() error {
+		var err error
+		c, err = r.spec.Source.Next(ctx)
+		return withCause(ctx, err)
+	})
+	return c, err
+}
+
+// withCause adds why the context ended to the error that came of it.
+func withCause(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || errors.Is(err, context.Cause(ctx)) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+}
+
+// guard calls one method of the source. A panic in it becomes its error: one bad source
+// must not end the program or hide the others.
+func (r *runner) guard(doing string, call func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.log.Error("panic in a source", "while", doing, "panic", v, "stack", string(debug.Stack()))
+			err = fmt.Errorf("%s: %w: %v", doing, ErrPanic, v)
+		}
+	}()
+	return call()
 }

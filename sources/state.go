@@ -18,6 +18,7 @@ type Row struct {
 	*Primitive
 	Slot   int
 	Gen    uint32 // of the slot: together they are a handle that is never given to another row
+	gap    uint32 // the Scope's gap after which it was last read
 	Rev    uint64 // of the publish that brought this version: equal Rev, equal row
 	Scope  int    // index in State.Scopes
 	Terms  []Term // oldest first, the running one last; at most MaxTerms; empty for semaphores with a limit other than 1
@@ -26,7 +27,7 @@ type Row struct {
 	LowestLease time.Duration // lowest remainder seen in the running term; 0: unknown
 	RenewEvery  time.Duration // usual pause between two renewals; 0: unknown
 
-	activity activity
+	activity *activity // nil: no change counted; never changed once published
 }
 
 // MaxTerms is how many terms a row keeps.
@@ -36,10 +37,10 @@ const MaxTerms = 64
 type Term struct {
 	Owner OwnerRef
 	Hue   uint8 // 0 for the first owner of the row, 1 for the second...: the same owner keeps it
-	Start Stamp
-	End   Stamp // zero: running
 	Cause Cause // of the end
 	How   Known // of the cause
+	Start Stamp
+	End   Stamp // zero: running
 }
 
 // Health says how far a source or scope can be believed.
@@ -67,6 +68,7 @@ type Scope struct {
 	Silence time.Duration // the limit after which it is stale
 	About   About
 	Dark    []Dark // when it was not observed, oldest first, bounded by count and age
+	gap     uint32 // counts the gaps: a row with an older count was not read since
 }
 
 // Dark is a stretch in which a scope was not observed. To zero: it lasts.
@@ -83,10 +85,12 @@ type SourceStatus struct {
 	Rows    int
 }
 
-// GapStats sums up the times in which nobody owned a row.
+// GapStats sums up the times in which nobody owned a row. The lengths are intervals,
+// because what lies between two looks is one.
 type GapStats struct {
-	Count    int
-	Sum      Interval
-	P50, P95 Interval
+	Count    int      // gaps in which we saw that nobody owned it, the running one included
+	Sum      Interval // Max also counts what may have passed unseen between two owners
+	P50, P95 Interval // of the counted gaps
 	Longest  Interval
+	Since    time.Time // what lies before was forgotten; not after the start of the asked time if nothing was
 }

@@ -1,6 +1,7 @@
 package sourcetest
 
 import (
+	"context"
 	"testing"
 
 	"coordtop/sources"
@@ -9,17 +10,65 @@ import (
 // Harness lets the suite run against one kind of backend.
 type Harness struct {
 	// New prepares a backend of its own (freed by t.Cleanup) and a source on it that
-	// is not connected yet. The backend holds at least one primitive with an owner.
+	// is not connected yet. The backend holds at least one watched primitive with an owner,
+	// which keeps owning it for minutes.
 	New func(t *testing.T) Fixture
 }
 
-// Fixture is one source and its backend. Abilities that are nil are not tested.
+// Fixture is one source and its backend. Abilities that are nil are not tested. Each is
+// called while no method of the source runs or is about to return.
 type Fixture struct {
 	Source sources.Source
-	Change func()             // changes the owner of a watched primitive
-	Freeze func() (thaw func()) // the backend answers nothing until thaw
-	Drop   func()             // cuts every connection of the source, the backend lives on
+	Change func()               // changes the owner of a watched primitive
+	Freeze func() (thaw func()) // the backend answers nothing until thaw; its connections stay
+	Drop   func()               // cuts every connection of the source; the backend lives on
 }
 
-// Run checks every promise of sources.Source.
-func Run(t *testing.T, h Harness) {}
+// check is one promise of sources.Source. It returns what is broken.
+type check struct {
+	name  string
+	needs func(Fixture) bool
+	run   func(context.Context, Fixture) error
+}
+
+func checks() []check {
+	always := func(Fixture) bool { return true }
+	changes := func(f Fixture) bool { return f.Change != nil }
+	return []check{
+		{"FirstChangeOfEachScopeCarriesTheGap", always, listsWithGapAndSynced},
+		{"PrimitivesAreWellFormed", always, primitivesAreWellFormed},
+		{"NextReturnsSoonWhenNothingHappens", always, nextReturnsSoon},
+		{"ServerIsToldAliveAgainAndAgain", always, aliveGoesOn},
+		{"NothingIsToldAliveWhileTheServerIsFrozen", func(f Fixture) bool { return f.Freeze != nil }, frozenIsNotAlive},
+		{"ChangeOfOwnerIsTold", changes, changeIsTold},
+		{"WhatWasHandedOverNeverChanges", changes, handedOverIsNotChanged},
+		{"CancelledConnectFails", always, cancelledConnectFails},
+		{"CancelEndsNext", always, cancelEndsNext},
+		{"CloseMayBeCalledTwice", always, closeTwice},
+		{"CloseJoinsEveryGoroutine", always, closeJoins},
+		{"ConnectWorksAgainAfterClose", always, connectsAgain},
+		{"LostConnectionIsAnErrorOrAGap", func(f Fixture) bool { return f.Drop != nil }, lostConnectionIsTold},
+		{"FocusAndRefreshMayBeCalledAtAnyTime", always, focusAtAnyTime},
+	}
+}
+
+// Run checks every promise of sources.Source, each on a fixture of its own.
+func Run(t *testing.T, h Harness) {
+	t.Helper()
+	for _, c := range checks() {
+		t.Run(c.name, func(t *testing.T) {
+			f := h.New(t)
+			if !c.needs(f) {
+				t.Skip("this backend's harness cannot do that")
+			}
+			t.Cleanup(func() {
+				if err := f.Source.Close(); err != nil {
+					t.Errorf("Close at the end: %v", err)
+				}
+			})
+			if err := c.run(t.Context(), f); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,232 @@
+package sources
+
+import "time"
+
+// apply takes in one Change of a source: see the package comment for the order. It
+// returns when the events can be read; the state follows at its own pace.
+func (h *Hub) apply(f *feed, c Change) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now()
+	h.checkClockLocked(now)
+	if c.At.IsZero() {
+		c.At = now
+	}
+	b := batch{change: &c, urgency: calm}
+	if c.tells() {
+		b.scope, b.urgency = h.scopeLocked(f, c.Scope), normal
+		h.aboutLocked(b.scope, &c)
+	}
+	for _, name := range c.Alive { // before the rows, so that they are told by a source that is up
+		sc := h.scopeLocked(f, name)
+		if sc.Health != HealthLive {
+			b.urgency = urgent
+		}
+		h.aliveLocked(sc, now)
+	}
+	if b.scope != nil {
+		h.rowsLocked(&b)
+	}
+	if b.scope != nil || len(c.Alive) > 0 {
+		h.changedLocked(now, b.urgency)
+	}
+}
+
+// tells says whether c tells anything of its Scope; a Change may carry nothing but
+// proof of life, of other scopes.
+func (c *Change) tells() bool {
+	return len(c.Set) > 0 || len(c.Gone) > 0 || c.Gap || c.Synced || c.About != nil
+}
+
+// aboutLocked takes in what the Change says of its scope.
+func (h *Hub) aboutLocked(sc *scope, c *Change) {
+	if c.About != nil {
+		was := sc.About.Incarnation
+		sc.About = *c.About
+		sc.Silence = silenceAfter(sc.feed.silence, sc.About.Sampling)
+		if was != "" && sc.About.Incarnation != "" && was != sc.About.Incarnation {
+			e := sc.event(EventRestarted, c.At, "the server was restarted: "+sc.About.Incarnation)
+			e.After, e.How = c.After, Told
+			h.commitLocked(e)
+		}
+	}
+	if c.Gap {
+		sc.loseTrack()
+	}
+}
+
+// rowsLocked brings the rows of a scope up to date.
+func (h *Hub) rowsLocked(b *batch) {
+	c := b.change
+	b.endings = endingsByRef(c.Ended)
+	for _, p := range c.Set {
+		h.setLocked(b, p)
+	}
+	for _, ref := range c.Gone {
+		if slot, ok := h.index.find(ref); ok && h.rows[slot].Scope == b.scope.index {
+			h.goneLocked(b, slot)
+		}
+	}
+	if c.Synced {
+		h.syncedLocked(b)
+	}
+	b.scope.heard = later(b.scope.heard, c.At)
+}
+
+// loseTrack begins a new listing. Rows that are not in it yet are believed up to when the
+// scope was last heard, and where it is polled up to the look before that.
+func (sc *scope) loseTrack() {
+	sc.gap++
+	sc.Synced = false
+	sc.darken(sc.heard)
+	if sc.dark {
+		sc.lost = sc.Dark[len(sc.Dark)-1].From.Add(-sc.About.Sampling)
+	}
+}
+
+// batch is one Change while it is applied.
+type batch struct {
+	scope   *scope // nil: it is nothing but proof of life
+	change  *Change
+	urgency urgency
+	endings map[Ref][]Ending
+}
+
+func endingsByRef(ended []Ending) map[Ref][]Ending {
+	if len(ended) == 0 {
+		return nil
+	}
+	byRef := make(map[Ref][]Ending, len(ended))
+	for _, e := range ended {
+		byRef[e.Ref] = append(byRef[e.Ref], e)
+	}
+	return byRef
+}
+
+// lookAt is what the Change tells of one row (nil: a new one), with the doubt that a gap
+// adds: what was not read since then may have changed at any time after it was lost.
+func (b *batch) lookAt(row *Row, ref Ref) look {
+	c, sc := b.change, b.scope
+	l := look{scope: sc.Name, after: c.After, at: c.At, ended: b.endings[ref]}
+	switch {
+	case row == nil && !sc.listed:
+		l.gap = true
+	case row == nil && !sc.Synced:
+		l.after = lostBefore(c.After, sc.lost)
+	case row != nil && row.Scope != sc.index: // it moved, and which server missed what is not known
+		l.gap = true
+		l.after = lostBefore(c.After, row.At)
+	case row != nil && row.gap != sc.gap:
+		l.gap = true
+		l.after = later(lostBefore(c.After, sc.lost), row.At)
+	}
+	if l.after.After(l.at) {
+		l.after = l.at
+	}
+	return l
+}
+
+// lostBefore is the earlier of what the source says and what the Hub knows.
+func lostBefore(after, lost time.Time) time.Time {
+	if after.IsZero() || lost.Before(after) {
+		return lost
+	}
+	return after
+}
+
+// setLocked brings one row up to date, or makes it.
+func (h *Hub) setLocked(b *batch, p *Primitive) {
+	slot, exists := h.index.find(p.Ref)
+	var before *Primitive
+	var l look
+	if exists {
+		row := h.rows[slot]
+		if read(row.Primitive) && !read(p) {
+			return // an old snapshot is better than none
+		}
+		l = b.lookAt(row, p.Ref)
+		before = h.baseLocked(slot, &l)
+	} else {
+		l = b.lookAt(nil, p.Ref)
+		slot = h.occupyLocked(b.scope, p.Ref)
+	}
+	after := l.complete(before, p)
+	h.events = l.diff(h.events[:0], before, after)
+	row := h.draftLocked(slot)
+	row.foresee(h.events)
+	h.tellAll(b, h.events)
+	row.follow(&l, h.events, before, after)
+	row.Primitive = after
+	row.Scope, row.gap = b.scope.index, b.scope.gap
+	if read(after) && !ownersKnown(after) && before != nil && ownersKnown(before) {
+		h.known[slot] = before
+	} else {
+		delete(h.known, slot)
+	}
+}
+
+// baseLocked is what a look at a row is compared with: the last one at which its owners
+// were known. Where that is not the last, what happened meanwhile was missed.
+func (h *Hub) baseLocked(slot int, l *look) *Primitive {
+	base := h.known[slot]
+	if base == nil {
+		return h.rows[slot].Primitive
+	}
+	l.gap = true
+	l.after = lostBefore(l.after, base.At)
+	return base
+}
+
+// tellAll hands events to the subscribers.
+func (h *Hub) tellAll(b *batch, events []Event) {
+	if len(events) == 0 {
+		return
+	}
+	h.commitLocked(events...)
+	if b.urgency == urgent || len(h.watched) == 0 {
+		return
+	}
+	if _, ok := h.watched[events[0].Ref]; !ok {
+		return
+	}
+	for i := range events {
+		if k := events[i].Kind; k.EndsOwner() || k.BeginsOwner() {
+			b.urgency = urgent
+			return
+		}
+	}
+}
+
+// commitLocked numbers events and wakes the subscribers.
+func (h *Hub) commitLocked(events ...Event) {
+	mono := time.Since(h.start)
+	for i := range events {
+		events[i].Mono = mono
+	}
+	h.ring.append(events)
+}
+
+// goneLocked takes a row away, telling the end of its owners.
+func (h *Hub) goneLocked(b *batch, slot int) {
+	row := h.rows[slot]
+	l := b.lookAt(row, row.Ref)
+	before := h.baseLocked(slot, &l)
+	h.events = l.diff(h.events[:0], before, nil)
+	h.tellAll(b, h.events)
+	h.vacateLocked(slot)
+}
+
+// syncedLocked ends a listing: what was not in it is gone.
+func (h *Hub) syncedLocked(b *batch) {
+	sc := b.scope
+	for slot, row := range h.rows {
+		if row != nil && row.Scope == sc.index && row.gap != sc.gap {
+			h.goneLocked(b, slot)
+		}
+	}
+	sc.Synced, sc.listed = true, true
+	sc.lighten(b.change.At)
+	e := sc.event(EventSynced, b.change.At, "")
+	e.How = Told
+	h.commitLocked(e)
+}

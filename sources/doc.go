@@ -1,0 +1,66 @@
+// Package sources turns what backends tell into one live picture: who owns what, who
+// waits, since when, and how far each of these can be believed.
+//
+// # From a backend to the screen
+//
+// A [Source] reads one backend and tells [Change]s: parts of the state, never events. A
+// runner (see [Run]) owns each source: it alone calls Connect, Next and Close, never two
+// of them at a time, and connects again after a failure. The [Hub] is the only writer
+// of what everybody else reads. For each Change, under one lock and in this order:
+//
+//  1. About and Gap are taken in, and the scopes in Alive are live.
+//  2. For each primitive, [Diff] names what happened between the last look and this one.
+//     The events get their numbers, go into the ring and wake the subscribers.
+//  3. The row's terms, gaps and counters are brought up to date from these events.
+//  4. The row is replaced, or freed where the primitive is gone.
+//  5. With Synced, every row of the scope that was not Set since the Gap is gone.
+//  6. A [State] is published, at once or at the end of the step.
+//
+// # Events and states
+//
+// Events are the truth about what happened: numbered without holes, each told once, in an
+// order in which they can be applied to an empty model to arrive at the owners of the
+// state. A [Subscription] reads them by cursor; one that falls behind is told how many
+// it missed and starts again from the state. Nothing that cares about changes
+// compares two states.
+//
+// States are for looking at: immutable, and sparse. After a quiet time a change is
+// published at once, then at most ten times a second, and the last change is always
+// published. A change of owner in a row on screen ([Hub.Watch]), and a source that
+// goes up or down, do not wait. State.LastSeq names the last event that a state
+// contains, so a snapshot and a subscription fit together without a seam.
+//
+// The ring holds the newest 100,000 events of the last 24 hours. Renewals have a lane of
+// their own in it and go first, so that many healthy owners do not push out the one
+// that failed.
+//
+// # What is known
+//
+// Every fact carries how it is known. Told: the server said so. Seen: we saw a
+// difference between two looks, so it happened in (After, At]. AtLeast: it was
+// already so when we first looked. Inferred: it follows, as "released" follows from an
+// owner being gone before its lease ran out. An event's How is that of the least
+// certain thing it says.
+//
+// An owner is the same as long as server incarnation, ID and fence are the same; that is
+// one term. Since is the source's where it is told; else it is AtLeast for an owner
+// that was there at first, and Seen for one whose take-over we saw.
+//
+// # Silence, gaps and darkness
+//
+// A scope is what can be silent alone. Only Change.Alive proves that its server answers.
+// A scope not heard from for its limit, max(3 s, 2.5 x its sampling), is stale, and all
+// scopes of a source are when its connection fails; their rows stay, and [Row.Status]
+// says so before anything else. The stretch from when it was last heard is kept as
+// [Dark].
+//
+// A Gap says that continuity was lost: the rows of the scope are stale one by one until
+// they are Set anew. An owner that is still there goes on in the same term. Another
+// one took over somewhere in (last heard, now], and why is unknown unless its lease was
+// over by then. No run of ownership is ever invented for a time that was not observed.
+//
+// # Bounds
+//
+// A row keeps [MaxTerms] terms and an hour of activity in a fixed size; a scope keeps 256
+// dark stretches. Rows keep their slot, with a generation, for life.
+package sources

@@ -1,0 +1,273 @@
+package sources
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// feed is one source as the Hub knows it.
+type feed struct {
+	SourceStatus // Health and Rows are worked out when a state is made
+	source       Source
+	hurry        chan struct{} // capacity 1: connect now instead of after the pause
+	silence      time.Duration
+	scopes       map[string]*scope
+	inOrder      []*scope
+	rows         int
+	down         bool // told as down while it had no scope
+}
+
+// scope is what can be silent alone.
+type scope struct {
+	Scope
+	feed  *feed
+	index int
+	// listed: a listing was complete once, so that what appears later is new.
+	listed bool
+	// heard is up to when the rows are known to have been complete: the last answer or
+	// the last Change.
+	heard time.Time
+	// lost is, while a listing runs after a gap, up to when rows that were not read since
+	// can be believed.
+	lost time.Time
+	dark bool // the last of Dark still lasts
+	err  error
+}
+
+const (
+	silenceLimit = 3 * time.Second
+	maxDark      = 256
+	darkAge      = 24 * time.Hour
+)
+
+// silenceAfter is the limit for a scope that is looked at every sampling (0: pushed).
+func silenceAfter(lowest, sampling time.Duration) time.Duration {
+	if lowest <= 0 {
+		lowest = silenceLimit
+	}
+	return max(lowest, sampling*5/2)
+}
+
+// add makes room for sources before they are connected, for all of them or for none.
+func (h *Hub) add(specs []Spec) ([]*feed, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	taken := map[string]bool{"": true}
+	for _, f := range h.feeds {
+		taken[f.Name] = true
+	}
+	added := make([]*feed, 0, len(specs))
+	for _, s := range specs {
+		if taken[s.Name] {
+			return nil, fmt.Errorf("adding source %q: the name is empty or taken", s.Name)
+		}
+		taken[s.Name] = true
+		added = append(added, &feed{
+			SourceStatus: SourceStatus{Name: s.Name, Type: s.Type, Address: s.Address},
+			source:       s.Source,
+			hurry:        make(chan struct{}, 1),
+			silence:      s.Silence,
+			scopes:       map[string]*scope{},
+		})
+	}
+	h.feeds = slices.Concat(h.feeds, added) // a new slice: Focus and Refresh walk the old one unlocked
+	h.changedLocked(time.Now(), urgent)
+	return added, nil
+}
+
+// scopeLocked returns the scope of this name, made when it is first mentioned.
+func (h *Hub) scopeLocked(f *feed, name string) *scope {
+	sc := f.scopes[name]
+	if sc == nil {
+		sc = &scope{
+			Scope: Scope{Source: f.Name, Name: name, Silence: silenceAfter(f.silence, 0)},
+			feed:  f,
+			index: len(h.scopes),
+		}
+		f.scopes[name] = sc
+		f.inOrder = append(f.inOrder, sc)
+		h.scopes = append(h.scopes, sc)
+	}
+	return sc
+}
+
+// status is what a state shows of the source: the worst of its scopes.
+func (f *feed) status() SourceStatus {
+	s := f.SourceStatus
+	s.Rows = f.rows
+	live := 0
+	for _, sc := range f.inOrder {
+		switch {
+		case sc.Health == HealthLive:
+			live++
+		case sc.Health == HealthStale:
+			s.Health = HealthStale
+			if s.Err == nil {
+				s.Err = sc.err
+			}
+		}
+	}
+	switch {
+	case s.Health == HealthStale:
+	case live > 0 && live == len(f.inOrder):
+		s.Health = HealthLive
+	}
+	return s
+}
+
+// patience is the longest silence limit of the source's scopes.
+func (h *Hub) patience(f *feed) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	limit := silenceAfter(f.silence, 0)
+	for _, sc := range f.inOrder {
+		limit = max(limit, sc.Silence)
+	}
+	return limit
+}
+
+// connected takes in that a Connect succeeded. Only an answer makes the source live.
+func (h *Hub) connected(f *feed) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f.Retry = time.Time{}
+	h.changedLocked(time.Now(), calm)
+}
+
+// disconnected takes in that a Connect or the connection failed, and when it is tried
+// again: everything that the source showed is stale at once.
+func (h *Hub) disconnected(f *feed, err error, retry time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now()
+	h.checkClockLocked(now)
+	f.Err, f.Retry = err, retry
+	if len(f.scopes) == 0 && !f.down {
+		f.down = true
+		h.commitLocked(sourceEvent(EventSourceDown, f, now, err.Error()))
+	}
+	for _, sc := range f.inOrder {
+		sc.loseTrack() // the next connection begins with a gap
+		h.downLocked(sc, now, err)
+	}
+	h.changedLocked(now, urgent)
+}
+
+// sourceEvent tells something of a source as a whole.
+func sourceEvent(kind EventKind, f *feed, at time.Time, detail string) Event {
+	return Event{At: at, Kind: kind, How: Seen, Ref: Ref{Source: f.Name}, Detail: detail}
+}
+
+// event tells something of a scope.
+func (sc *scope) event(kind EventKind, at time.Time, detail string) Event {
+	e := sourceEvent(kind, sc.feed, at, detail)
+	e.Scope = sc.Name
+	return e
+}
+
+// downLocked marks a scope stale, dark from when it was last heard.
+func (h *Hub) downLocked(sc *scope, now time.Time, err error) {
+	sc.err = err
+	if sc.Health == HealthStale {
+		return
+	}
+	sc.Health = HealthStale
+	sc.darken(sc.heard)
+	e := sc.event(EventSourceDown, now, err.Error())
+	e.After = sc.heard
+	h.commitLocked(e)
+}
+
+// aliveLocked takes in that the scope's server answered.
+func (h *Hub) aliveLocked(sc *scope, now time.Time) {
+	was := sc.Health
+	sc.Health, sc.Alive, sc.err = HealthLive, now, nil
+	sc.heard = later(sc.heard, now)
+	sc.feed.Err, sc.feed.Retry, sc.feed.down = nil, time.Time{}, false
+	if sc.Synced {
+		sc.lighten(now)
+	}
+	if was != HealthLive {
+		h.commitLocked(sc.event(EventSourceUp, now, sc.About.Mode))
+	}
+}
+
+// darken begins a stretch that was not observed, unless one lasts. Before anything was
+// heard there is nothing to be missed. Its ends are on the wall clock, because the
+// monotonic one stands still while this machine sleeps.
+func (sc *scope) darken(from time.Time) {
+	if sc.dark || from.IsZero() {
+		return
+	}
+	sc.dark = true
+	first := max(0, len(sc.Dark)-(maxDark-1))
+	for first < len(sc.Dark) && sc.Dark[first].To.Before(from.Add(-darkAge)) {
+		first++
+	}
+	sc.Dark = append(slices.Clone(sc.Dark[first:]), Dark{From: from.Round(0)}) // published states keep theirs
+}
+
+// lighten ends the stretch that lasts.
+func (sc *scope) lighten(to time.Time) {
+	if !sc.dark {
+		return
+	}
+	sc.dark = false
+	sc.Dark = slices.Clone(sc.Dark)
+	last := &sc.Dark[len(sc.Dark)-1]
+	last.To = later(to.Round(0), last.From)
+}
+
+// checkSilenceLocked turns scopes stale whose server did not answer for their limit. It
+// returns how long that cannot happen again, a tick at most.
+func (h *Hub) checkSilenceLocked(now time.Time) time.Duration {
+	next := tick
+	for _, sc := range h.scopes {
+		if sc.Health != HealthLive {
+			continue
+		}
+		left := sc.Silence - now.Sub(sc.Alive)
+		if left > 0 {
+			next = min(next, left)
+			continue
+		}
+		h.downLocked(sc, now, silentFor(sc.Silence))
+		h.changedLocked(now, urgent)
+	}
+	return next
+}
+
+func silentFor(limit time.Duration) error { return fmt.Errorf("no answer for %v", limit) }
+
+var errClock = errors.New("the clock was put forward or this machine slept: not heard from since")
+
+// clockStep is how far wall and monotonic clock may part between two looks.
+const clockStep = 2 * time.Second
+
+// checkClockLocked tells when the wall clock was set. After a step forward this machine
+// may have slept for so long, which the monotonic clock does not count, so nothing is
+// believed until it is heard again.
+func (h *Hub) checkClockLocked(now time.Time) {
+	drift := h.drift()
+	step := drift - h.stepped
+	h.stepped = drift
+	if step.Abs() <= clockStep {
+		return
+	}
+	way, orSlept := "forward", ", or this machine slept"
+	if step < 0 {
+		way, orSlept = "back", ""
+	}
+	h.commitLocked(Event{At: now, Kind: EventClockStep, How: Seen,
+		Detail: fmt.Sprintf("the clock was put %s by %v%s", way, step.Abs().Round(time.Millisecond), orSlept)})
+	if step > 0 {
+		for _, sc := range h.scopes {
+			if sc.Health == HealthLive {
+				h.downLocked(sc, now, errClock)
+			}
+		}
+	}
+	h.changedLocked(now, urgent)
+}

@@ -1,0 +1,154 @@
+package sources
+
+import "time"
+
+// sameTerm says whether two owners of one incarnation are one uninterrupted ownership.
+func sameTerm(a, b *Owner) bool {
+	return a.ID == b.ID && (a.Fence == b.Fence || a.Fence == 0 || b.Fence == 0)
+}
+
+// finder finds owners in a list that mostly keeps its order: it looks first behind the
+// last one found, so that comparing two lists costs one step an owner, and builds an
+// index only where two long lists differ much.
+type finder struct {
+	owners []Owner
+	next   int
+	steps  int
+	byID   map[string]int // the first with this ID; nil until it pays
+}
+
+// indexAfter is how many steps are searched before an index is built.
+const indexAfter = 256
+
+func (f *finder) find(o *Owner) *Owner {
+	if f.next < len(f.owners) && sameTerm(&f.owners[f.next], o) {
+		f.next++
+		return &f.owners[f.next-1]
+	}
+	first := 0
+	if f.steps > indexAfter {
+		i, ok := f.index()[o.ID]
+		if !ok {
+			return nil
+		}
+		first = i
+	}
+	for i := first; i < len(f.owners); i++ {
+		f.steps++
+		if sameTerm(&f.owners[i], o) {
+			f.next = i + 1
+			return &f.owners[i]
+		}
+	}
+	return nil
+}
+
+func (f *finder) index() map[string]int {
+	if f.byID == nil {
+		f.byID = make(map[string]int, len(f.owners))
+		for i := range f.owners {
+			if _, ok := f.byID[f.owners[i].ID]; !ok {
+				f.byID[f.owners[i].ID] = i
+			}
+		}
+	}
+	return f.byID
+}
+
+// leaseKnown says whether the end of the lease is known.
+func leaseKnown(o *Owner) bool { return !o.NoExpiry && o.Expires.How != Unknown }
+
+// leaseOver says whether the lease may have ended by t. An end that lies in (After, At]
+// may have come as soon as After has passed.
+func leaseOver(o *Owner, t time.Time) bool {
+	switch {
+	case !leaseKnown(o):
+		return false
+	case o.Expires.After.IsZero():
+		return !t.Before(o.Expires.At)
+	}
+	return t.After(o.Expires.After)
+}
+
+// leaseLeft is what the lease had left at t; 0: unknown or nothing.
+func leaseLeft(o *Owner, t time.Time) time.Duration {
+	if !leaseKnown(o) {
+		return 0
+	}
+	return max(o.Expires.At.Sub(t), 0)
+}
+
+// Two readings of one lease end differ by what reading takes. An end that carries its
+// doubt differs by the rounding of the remainder only.
+const (
+	expiryRounding = 2 * time.Millisecond
+	expiryNoise    = 25 * time.Millisecond
+)
+
+// renewed says whether the lease was renewed between two looks at the same owner.
+func renewed(before, after *Owner) bool {
+	if before.Renewed.How == Told && after.Renewed.How == Told {
+		return after.Renewed.At.After(before.Renewed.At)
+	}
+	if !leaseKnown(before) || !leaseKnown(after) {
+		return false
+	}
+	if after.Expires.After.IsZero() {
+		return after.Expires.At.Sub(before.Expires.At) > expiryNoise
+	}
+	return after.Expires.After.Sub(before.Expires.At) > expiryRounding
+}
+
+// certainty orders the ways of knowing since when somebody owns something.
+var certainty = [...]uint8{Unknown: 0, AtLeast: 1, Bound: 2, Claimed: 3, Inferred: 3, Seen: 4, Told: 5, Ours: 5}
+
+// complete returns after with the owners' Since and Renewed filled in from what this look
+// and those before it showed. It copies what it completes: after stays as it is.
+func (l *look) complete(before, after *Primitive) *Primitive {
+	if !read(after) || len(after.Owners) == 0 {
+		return after
+	}
+	var was finder
+	found := l.found(before)
+	if read(before) && !restarted(before, after) {
+		was.owners = before.Owners
+	}
+	full := after
+	for i := range after.Owners {
+		o := &after.Owners[i]
+		since, renewal := l.completed(was.find(o), o, found)
+		if since == o.Since && renewal == o.Renewed {
+			continue
+		}
+		if full == after {
+			full = new(Primitive)
+			*full = *after
+			full.Owners = append([]Owner(nil), after.Owners...)
+		}
+		full.Owners[i].Since, full.Owners[i].Renewed = since, renewal
+	}
+	return full
+}
+
+func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp) {
+	since, renewal = o.Since, o.Renewed
+	var ours Stamp
+	switch {
+	case old != nil:
+		ours = old.Since
+	case found:
+		ours = Stamp{At: l.at, How: AtLeast}
+	default:
+		ours = l.stamp()
+	}
+	if certainty[ours.How] > certainty[since.How] || old != nil && ours.How == since.How && ours.How != Told {
+		since = ours
+	}
+	if renewal.How == Unknown && old != nil {
+		renewal = old.Renewed
+		if renewed(old, o) {
+			renewal = l.stamp()
+		}
+	}
+	return since, renewal
+}

@@ -1,0 +1,215 @@
+package sources
+
+import (
+	"sort"
+	"sync"
+	"time"
+)
+
+// ring keeps the newest events and numbers them. Renewals have a lane of their own: a
+// thousand healthy leaders must not push the one that failed out of memory. It is safe
+// for concurrent use, and its lock is never held for long, so that reading events
+// never waits for a publish.
+type ring struct {
+	most int
+	age  time.Duration
+
+	mu       sync.Mutex
+	last     uint64 // number of the newest event
+	changes  lane
+	renewals lane
+	subs     map[*Subscription]struct{}
+}
+
+func newRing(most int, age time.Duration) *ring {
+	return &ring{most: most, age: age, subs: map[*Subscription]struct{}{}}
+}
+
+// append numbers the events in place, keeps them and wakes the subscribers.
+func (r *ring) append(events []Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range events {
+		r.last++
+		events[i].Seq = r.last
+		if events[i].Kind == EventRenewed {
+			r.renewals.push(events[i])
+		} else {
+			r.changes.push(events[i])
+		}
+		r.boundLocked()
+	}
+	r.expireLocked(events[len(events)-1].Mono)
+	r.wakeLocked()
+}
+
+// boundLocked drops the oldest renewal while there are many of them, else the oldest event
+// of the other lane.
+func (r *ring) boundLocked() {
+	for r.renewals.len()+r.changes.len() > r.most {
+		if r.renewals.len() > r.most/4 {
+			r.renewals.drop()
+		} else {
+			r.changes.drop()
+		}
+	}
+}
+
+func (r *ring) expireLocked(now time.Duration) {
+	for _, l := range []*lane{&r.changes, &r.renewals} {
+		for l.len() > 0 && l.at(0).Mono < now-r.age {
+			l.drop()
+		}
+	}
+}
+
+// expire drops what is too old at now, on the clock of Event.Mono.
+func (r *ring) expire(now time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.expireLocked(now)
+}
+
+// newest returns the number of the newest event.
+func (r *ring) newest() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.last
+}
+
+// wake wakes the subscribers for a new state.
+func (r *ring) wake() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.wakeLocked()
+}
+
+func (r *ring) wakeLocked() {
+	for s := range r.subs {
+		select {
+		case s.wake <- struct{}{}:
+		default: // a wake-up is already waiting to be read
+		}
+	}
+}
+
+// subscribe starts a subscription behind the event numbered from.
+func (r *ring) subscribe(from uint64) *Subscription {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &Subscription{ring: r, cursor: min(from, r.last), wake: make(chan struct{}, 1)}
+	if from == 0 {
+		s.forgiven = r.last - uint64(r.changes.len()+r.renewals.len())
+	}
+	if r.last > s.cursor {
+		s.wake <- struct{}{}
+	}
+	r.subs[s] = struct{}{}
+	return s
+}
+
+// read returns up to max events behind cursor in order; max <= 0: all.
+func (r *ring) readLocked(cursor uint64, max int) []Event {
+	c, n := r.changes.after(cursor), r.renewals.after(cursor)
+	left := r.changes.len() - c + r.renewals.len() - n
+	if left == 0 {
+		return nil
+	}
+	if max > 0 {
+		left = min(left, max)
+	}
+	events := make([]Event, 0, left)
+	for range left {
+		if n == r.renewals.len() || c < r.changes.len() && r.changes.at(c).Seq < r.renewals.at(n).Seq {
+			events = append(events, *r.changes.at(c))
+			c++
+		} else {
+			events = append(events, *r.renewals.at(n))
+			n++
+		}
+	}
+	return events
+}
+
+// Subscription reads events in order and at its own pace. It holds no events itself: one
+// that never reads costs nothing.
+type Subscription struct {
+	ring     *ring
+	wake     chan struct{}
+	cursor   uint64 // number of the last event read or missed
+	forgiven uint64 // events that were gone before we asked for all that are kept
+}
+
+// Wake returns the channel that receives after new events or a new state; one wake-up
+// stands for any number of them. It is never closed.
+func (s *Subscription) Wake() <-chan struct{} { return s.wake }
+
+// Events returns at most max events (max <= 0: all there are), oldest first, and moves
+// the cursor behind them. missed counts the events before the last of them that were
+// dropped before they could be read; whoever missed some starts again from the state.
+// It never blocks and is safe for concurrent use.
+func (s *Subscription) Events(max int) (events []Event, missed uint64) {
+	s.ring.mu.Lock()
+	defer s.ring.mu.Unlock()
+	events = s.ring.readLocked(s.cursor, max)
+	end := s.ring.last
+	if max > 0 && len(events) == max {
+		end = events[max-1].Seq
+	}
+	missed = end - s.cursor - uint64(len(events))
+	pardon := min(missed, s.forgiven)
+	s.forgiven -= pardon
+	s.cursor = end
+	return events, missed - pardon
+}
+
+// Close ends the wake-ups. What is kept can still be read; closing again is harmless.
+func (s *Subscription) Close() {
+	s.ring.mu.Lock()
+	defer s.ring.mu.Unlock()
+	delete(s.ring.subs, s)
+}
+
+// lane is a queue of events in chunks, so that it neither moves what it keeps when it
+// grows nor holds memory for what it dropped.
+type lane struct {
+	chunks [][]Event
+	first  int // index of the oldest event in chunks[0]
+	count  int
+}
+
+const chunkEvents = 256
+
+func (l *lane) len() int { return l.count }
+
+func (l *lane) at(i int) *Event {
+	i += l.first
+	return &l.chunks[i/chunkEvents][i%chunkEvents]
+}
+
+func (l *lane) push(e Event) {
+	if n := len(l.chunks); n == 0 || len(l.chunks[n-1]) == chunkEvents {
+		l.chunks = append(l.chunks, make([]Event, 0, chunkEvents))
+	}
+	last := len(l.chunks) - 1
+	l.chunks[last] = append(l.chunks[last], e)
+	l.count++
+}
+
+// drop forgets the oldest event and what it refers to.
+func (l *lane) drop() {
+	l.chunks[0][l.first] = Event{}
+	l.first++
+	l.count--
+	if l.first < chunkEvents {
+		return
+	}
+	l.chunks[0] = nil
+	l.chunks = l.chunks[1:]
+	l.first = 0
+}
+
+// after returns the index of the first event behind cursor.
+func (l *lane) after(cursor uint64) int {
+	return sort.Search(l.count, func(i int) bool { return l.at(i).Seq > cursor })
+}

@@ -1,0 +1,188 @@
+package sources
+
+import "time"
+
+// vacancy is a slot without a row, and the generation of the row that left it.
+type vacancy struct {
+	slot int
+	gen  uint32
+}
+
+// occupyLocked makes an empty row for ref in a free slot.
+func (h *Hub) occupyLocked(sc *scope, ref Ref) int {
+	row := &Row{Primitive: &Primitive{Ref: ref}, Rev: h.nextRev(), Scope: sc.index}
+	if n := len(h.free); n > 0 {
+		v := h.free[n-1]
+		h.free = h.free[:n-1]
+		row.Slot, row.Gen = v.slot, v.gen+1
+		h.rows[v.slot] = row
+	} else {
+		row.Slot = len(h.rows)
+		h.rows = append(h.rows, row)
+	}
+	h.index.add(ref, row.Slot)
+	sc.feed.rows++
+	return row.Slot
+}
+
+// vacateLocked takes the row out of its slot.
+func (h *Hub) vacateLocked(slot int) {
+	row := h.rows[slot]
+	h.index.remove(row.Ref)
+	h.scopes[row.Scope].feed.rows--
+	h.rows[slot] = nil
+	h.free = append(h.free, vacancy{slot, row.Gen})
+	delete(h.known, slot)
+}
+
+// nextRev is the Rev of the State that is being prepared.
+func (h *Hub) nextRev() uint64 { return h.state.Load().Rev + 1 }
+
+// draftLocked returns the row in a version that no published State has.
+func (h *Hub) draftLocked(slot int) *Row {
+	row, rev := h.rows[slot], h.nextRev()
+	if row.Rev == rev {
+		return row
+	}
+	draft := *row
+	draft.Rev = rev
+	h.rows[slot] = &draft
+	return &draft
+}
+
+// forgetBatch is how many rows are looked at for forgetting in one tick.
+const forgetBatch = 4096
+
+// forgetLocked drops rows that nobody has owned for their ForgetAfter, a batch at a time,
+// so that no tick takes long. Where the scope is stale nothing is forgotten.
+func (h *Hub) forgetLocked(now time.Time) {
+	for range min(forgetBatch, len(h.rows)) {
+		if h.forget++; h.forget >= len(h.rows) {
+			h.forget = 0
+		}
+		row := h.rows[h.forget]
+		if row == nil || row.ForgetAfter <= 0 || row.Nobody.How == Unknown ||
+			now.Sub(row.Nobody.At) < row.ForgetAfter || h.scopes[row.Scope].Health != HealthLive {
+			continue
+		}
+		h.vacateLocked(h.forget)
+		h.changedLocked(now, normal)
+	}
+}
+
+// foresee completes events by what the row knows beyond the last look: how long nobody
+// owned it.
+func (r *Row) foresee(events []Event) {
+	for i := range events {
+		e := &events[i]
+		switch {
+		case e.Kind == EventAcquired:
+			e.Gap = gapBefore(r.Nobody, e.At, e.After)
+		case e.Kind == EventOwnerChanged && !e.After.IsZero():
+			e.Gap = Interval{Max: e.At.Sub(e.After)}
+		}
+	}
+}
+
+// follow brings the derived part of the row up to date from what happened.
+func (r *Row) follow(l *look, events []Event, before, after *Primitive) {
+	one := single(after)
+	t := terms(r.Terms)
+	if !one {
+		t = nil
+	}
+	for i := range events {
+		e := &events[i]
+		if e.Kind == EventAcquired || e.Kind == EventOwnerChanged {
+			r.changed(e.At)
+		}
+		if one && e.Kind.EndsOwner() {
+			t = t.end(e.Previous, l.stamp(), e.Cause, e.How)
+		}
+		if one && e.Kind.BeginsOwner() && e.Owner != (OwnerRef{}) {
+			if t.running() == nil {
+				r.LowestLease = 0
+			}
+			t = t.begin(e.Owner, since(after, e.Owner))
+		}
+		if e.Kind == EventRenewed && !l.gap {
+			r.renewed(e, before)
+		}
+	}
+	if one && ownersKnown(after) && len(after.Owners) > 0 {
+		if t.running() == nil { // in a conflict, the one that was first is gone
+			t = t.begin(after.Owners[0].ref(), after.Owners[0].Since)
+		}
+		t = t.named(after.Owners)
+		r.lowest(leaseLeft(&after.Owners[0], after.At))
+	}
+	r.Terms = t
+	r.nobody(l, before, after)
+}
+
+// since is the start of the owner that an event names.
+func since(p *Primitive, who OwnerRef) Stamp {
+	for i := range p.Owners {
+		if p.Owners[i].ref() == who {
+			return p.Owners[i].Since
+		}
+	}
+	return Stamp{}
+}
+
+// nobody brings up to date since when nobody owns the row.
+func (r *Row) nobody(l *look, before, after *Primitive) {
+	switch {
+	case !read(after):
+	case len(after.Owners) > 0 || !ownersKnown(after):
+		r.Nobody = Stamp{}
+	case read(before) && len(before.Owners) > 0:
+		r.Nobody = l.stamp()
+	case r.Nobody.How == Unknown && before == nil && !l.gap: // it was made just now
+		r.Nobody = l.stamp()
+	case r.Nobody.How == Unknown:
+		r.Nobody = Stamp{At: l.at, How: AtLeast}
+	}
+}
+
+// changed counts a change of owner. What is published is never changed, so it counts in
+// a copy.
+func (r *Row) changed(at time.Time) {
+	next := new(activity)
+	if r.activity != nil {
+		*next = *r.activity
+	}
+	next.add(at)
+	r.activity = next
+}
+
+// Changes counts the changes of owner of the last `within`, to the minute, an hour at
+// most.
+func (r *Row) Changes(now time.Time, within time.Duration) int {
+	if r.activity == nil {
+		return 0
+	}
+	return r.activity.since(now, within)
+}
+
+// renewed works one renewal into the usual pause and, where one owns it, the lowest lease.
+func (r *Row) renewed(e *Event, before *Primitive) {
+	if single(before) {
+		r.lowest(e.LeaseLeft)
+	}
+	for i := range before.Owners {
+		if o := &before.Owners[i]; o.ref().ID == e.Owner.ID {
+			if last, ok := lastRenewed(o); ok {
+				r.RenewEvery = usualPause(r.RenewEvery, e.At.Sub(last))
+			}
+			return
+		}
+	}
+}
+
+// lowest keeps the smaller remainder; 0 tells nothing.
+func (r *Row) lowest(left time.Duration) {
+	if left > 0 && (r.LowestLease == 0 || left < r.LowestLease) {
+		r.LowestLease = left
+	}
+}

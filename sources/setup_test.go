@@ -1,0 +1,119 @@
+package sources_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/sources"
+	"coordtop/sources/sourcetest"
+)
+
+// world is a Hub with one scripted source, inside a synctest bubble.
+type world struct {
+	t      *testing.T
+	hub    *sources.Hub
+	script *sourcetest.Script
+	events *sources.Subscription
+	spec   sources.Spec
+}
+
+// inWorld runs a test in a bubble. The source is not connected before start.
+func inWorld(t *testing.T, test func(*world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, hub: sources.NewHub(sources.HubOptions{}), script: sourcetest.NewScript("main")}
+		w.spec = sources.Spec{Name: "redis", Type: "redis", Address: "localhost:1", Source: w.script}
+		w.events = w.hub.Subscribe(0)
+		defer w.hub.Close()
+		test(w)
+	})
+}
+
+// start runs the source until the test ends.
+func (w *world) start() {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	done := make(chan error, 1)
+	go func() { done <- sources.Run(ctx, w.hub, []sources.Spec{w.spec}) }()
+	w.t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			w.t.Errorf("Run = %v", err)
+		}
+	})
+	synctest.Wait()
+}
+
+// tell pushes a Change of scope "main" and waits until it was taken in.
+func (w *world) tell(c sources.Change) {
+	w.t.Helper()
+	c.Scope = "main"
+	w.script.Push(c)
+	synctest.Wait()
+}
+
+// list tells a whole listing, with its gap and end.
+func (w *world) list(prims ...*sources.Primitive) {
+	w.t.Helper()
+	w.tell(sources.Change{Gap: true, Set: prims, Synced: true, Alive: []string{"main"}})
+}
+
+// happened reads the new events as short lines, and fails if some were missed.
+func (w *world) happened() []string {
+	w.t.Helper()
+	events, missed := w.events.Events(0)
+	if missed > 0 {
+		w.t.Errorf("%d events were missed", missed)
+	}
+	var lines []string
+	for _, e := range events {
+		lines = append(lines, line(e))
+	}
+	return lines
+}
+
+func line(e sources.Event) string {
+	s := fmt.Sprintf("%s %s", e.Kind, e.Ref.Name)
+	if e.Previous != (sources.OwnerRef{}) {
+		s += " -" + e.Previous.ID
+	}
+	if e.Owner != (sources.OwnerRef{}) {
+		s += " +" + e.Owner.ID
+	}
+	if e.Cause != sources.CauseUnknown {
+		s += " " + e.Cause.String()
+	}
+	return s + " " + e.How.String()
+}
+
+// row finds the row of a name in the latest state.
+func (w *world) row(name string) *sources.Row {
+	w.t.Helper()
+	s := w.hub.State()
+	slot, ok := w.hub.Slot(ref(name))
+	if !ok || slot >= len(s.Rows) || s.Rows[slot] == nil || s.Rows[slot].Ref != ref(name) {
+		w.t.Fatalf("%s has no row", name)
+	}
+	return s.Rows[slot]
+}
+
+func (w *world) status(name string) sources.Status {
+	w.t.Helper()
+	return w.row(name).Status(w.hub.State())
+}
+
+func ref(name string) sources.Ref { return sources.Ref{Source: "redis", Space: "0", Name: name} }
+
+// election is an election read now, led by the owners given.
+func election(name string, owners ...sources.Owner) *sources.Primitive {
+	return &sources.Primitive{Ref: ref(name), Kind: sources.KindElection, Limit: 1, Taken: uint64(len(owners)),
+		LimitHow: sources.Told, OwnersHow: sources.Told, Owners: owners, At: time.Now()}
+}
+
+// leased is an owner whose lease ends in left.
+func leased(id string, left time.Duration) sources.Owner {
+	return sources.Owner{ID: id, Label: id, Lease: left, Expires: sources.Stamp{At: time.Now().Add(left), How: sources.Told}}
+}
