@@ -1,0 +1,148 @@
+package rediscoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/coord"
+)
+
+const (
+	driverName        = "redis"
+	defaultTTL        = 30 * time.Second // LeaderService's
+	defaultRetryDelay = time.Second
+	defaultWatchEvery = 500 * time.Millisecond
+	shortestTTL       = 50 * time.Millisecond
+	maxData           = 4096
+)
+
+// Options are how a driver uses its Redis. The zero value is usable.
+type Options struct {
+	// Prefix makes a name stand for the key <Prefix>:leader:<name> (election) or
+	// <Prefix>:<name> (mutex), as dk-server-foundation builds them. "": the name is the
+	// whole key.
+	Prefix string
+	// TTL is what sessions get that wish for none. 0: 30 s. At least 50 ms.
+	TTL time.Duration
+	// RetryDelay is the longest pause between two tries of a waiting claim; the real one
+	// is drawn from its upper half, and is shorter when the key is due. 0: 1 s.
+	RetryDelay time.Duration
+	// WatchEvery is the longest pause between two looks of a watch; the real one is drawn
+	// from its upper half. 0: 500 ms.
+	WatchEvery time.Duration
+	// FenceSuffix, appended to a key, names its counter of fences, such as ":fence". "":
+	// no fences. All owners must use the same.
+	FenceSuffix string
+}
+
+// Driver is the coord.Driver of one Redis. Sessions share nothing but their options:
+// each has connections of its own, so that abandoning one can cut what it waits for.
+type Driver struct {
+	client  ClientOptions
+	options Options
+	scripts scripts
+}
+
+var _ coord.Driver = (*Driver)(nil)
+
+// New makes a driver. It does not connect; it fails when the options are contradictory
+// or a certificate cannot be read.
+func New(c ClientOptions, o Options) (*Driver, error) {
+	if _, err := c.universal(); err != nil {
+		return nil, err
+	}
+	o.TTL = orDuration(o.TTL, defaultTTL)
+	o.RetryDelay = orDuration(o.RetryDelay, defaultRetryDelay)
+	o.WatchEvery = orDuration(o.WatchEvery, defaultWatchEvery)
+	if err := checkTTL(o.TTL); err != nil {
+		return nil, err
+	}
+	return &Driver{client: c, options: o, scripts: newScripts()}, nil
+}
+
+// Name implements coord.Driver.
+func (d *Driver) Name() string { return driverName }
+
+// Open implements coord.Driver: it makes a client and asks for one PING, so that a wrong
+// address, password or certificate shows at once.
+func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
+	ttl := orDuration(o.TTL, d.options.TTL)
+	if err := checkTTL(ttl); err != nil {
+		return nil, err
+	}
+	client, err := NewClient(d.client)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	// A user who may not ask for PING is logged in all the same.
+	if err := client.Ping(ctx).Err(); err != nil && !redis.IsPermissionError(err) {
+		return nil, errors.Join(fmt.Errorf("connecting to %v: %w", d.client, classify(err)), ctx.Err(), client.Close())
+	}
+	return newSession(d, client, ttl), nil
+}
+
+// Close implements coord.Driver; sessions share nothing.
+func (d *Driver) Close(context.Context) error { return nil }
+
+func checkTTL(ttl time.Duration) error {
+	if ttl < shortestTTL {
+		return fmt.Errorf("a TTL of %v: it must be at least %v: %w", ttl, shortestTTL, coord.ErrRefused)
+	}
+	return nil
+}
+
+// keyOf is the Redis key of a claim.
+func (o Options) keyOf(kind coord.Kind, name string) string {
+	switch {
+	case o.Prefix == "":
+		return name
+	case kind == coord.KindElection:
+		return LeaderKey(o.Prefix, name)
+	}
+	return o.Prefix + ":" + name
+}
+
+// fenceOf is the key of the counter beside key; "": none.
+func (o Options) fenceOf(key string) string {
+	if o.FenceSuffix == "" {
+		return ""
+	}
+	return key + o.FenceSuffix
+}
+
+// LeaderKey is the key that LeaderService makes of a prefix, which may be empty, and a
+// name.
+func LeaderKey(prefix, name string) string { return prefix + ":leader:" + name }
+
+// checkClaim finds what this backend does not have, before anything is sent.
+func (d *Driver) checkClaim(c coord.Claim) error {
+	switch {
+	case c.Kind != coord.KindMutex && c.Kind != coord.KindElection:
+		return fmt.Errorf("a %v: %w", c.Kind, coord.ErrUnsupported)
+	case c.Mode != coord.Exclusive:
+		return fmt.Errorf("mode %v: %w", c.Mode, coord.ErrUnsupported)
+	case c.Permits > 1 || c.Limit > 1 || c.Ephemeral:
+		return fmt.Errorf("permits, limits and ephemeral primitives: %w", coord.ErrUnsupported)
+	case c.Name == "":
+		return fmt.Errorf("an empty key: %w", coord.ErrRefused)
+	case len(c.Data) > maxData:
+		return fmt.Errorf("%d bytes, at most %d: %w", len(c.Data), maxData, coord.ErrDataTooLong)
+	case d.client.Topology == Cluster && d.options.FenceSuffix != "" && !hashTagged(d.options.keyOf(c.Kind, c.Name)):
+		return fmt.Errorf("a fence in a Cluster needs a key with a {hash tag}: %w", coord.ErrRefused)
+	}
+	if c.TTL != 0 {
+		return checkTTL(c.TTL)
+	}
+	return nil
+}
+
+// hashTagged reports whether a suffix leaves the key's slot in a Cluster the same.
+func hashTagged(key string) bool {
+	_, rest, ok := strings.Cut(key, "{")
+	return ok && strings.IndexByte(rest, '}') > 0
+}

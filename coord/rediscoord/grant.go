@@ -1,0 +1,183 @@
+package rediscoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/coord"
+)
+
+// grant is a key that we won.
+type grant struct {
+	s     *session
+	key   string
+	nonce string
+	owner string
+	fence uint64
+	ttl   time.Duration
+	done  chan struct{}
+
+	publishing chan struct{} // holds one element while a proclamation is on its way
+	values     standing      // what the key may hold
+
+	mu     sync.Mutex
+	window coord.Window
+	err    error // why done is closed
+}
+
+var (
+	_ coord.Grant     = (*grant)(nil)
+	_ coord.Renewer   = (*grant)(nil)
+	_ coord.Publisher = (*grant)(nil)
+)
+
+func newGrant(a *attempt, fence uint64, w coord.Window) *grant {
+	return &grant{
+		s:          a.s,
+		key:        a.key,
+		nonce:      a.nonce,
+		owner:      ShortID([]byte(a.nonce)),
+		fence:      fence,
+		ttl:        a.ttl,
+		done:       make(chan struct{}),
+		publishing: make(chan struct{}, 1),
+		window:     w,
+		values:     standing{current: a.value},
+	}
+}
+
+// Info implements coord.Grant.
+func (g *grant) Info() coord.GrantInfo {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return coord.GrantInfo{Owner: g.owner, Fence: g.fence, Window: g.window}
+}
+
+// Done implements coord.Grant.
+func (g *grant) Done() <-chan struct{} { return g.done }
+
+// Err implements coord.Grant.
+func (g *grant) Err() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.err
+}
+
+// finish ends the grant on our side; false when it was over before.
+func (g *grant) finish(err error) bool {
+	g.mu.Lock()
+	first := g.err == nil
+	if first {
+		g.err = err
+		close(g.done)
+	}
+	g.mu.Unlock()
+	if first {
+		g.s.forget(g)
+	}
+	return first
+}
+
+// lost ends the grant by the service's verdict and returns it.
+func (g *grant) lost(verb string) error {
+	err := fmt.Errorf("%s: the key does not hold our value any more: %w", verb, coord.ErrLost)
+	g.finish(err)
+	return err
+}
+
+// over is the error of a verb that comes after the end; nil before.
+func (g *grant) over(verb string) error {
+	if err := g.Err(); err != nil {
+		return fmt.Errorf("%s: %w: %w", verb, coord.ErrLost, err)
+	}
+	return nil
+}
+
+// Renew implements coord.Renewer.
+func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
+	if err := g.over("renewing"); err != nil {
+		return coord.Window{}, err
+	}
+	ctx, leave, ok := g.s.enter(ctx)
+	if !ok {
+		return coord.Window{}, fmt.Errorf("renewing: %w: %w", coord.ErrLost, errSessionOver)
+	}
+	defer leave()
+	asked := time.Now()
+	found, err := g.values.find(func(value string) (bool, error) {
+		asked = time.Now()
+		ctx, cancel := context.WithTimeout(ctx, callTimeout(g.ttl))
+		defer cancel()
+		n, err := g.s.driver.scripts.renew.run(ctx, g.s.client, []string{g.key}, value, g.ttl.Milliseconds())
+		return n == 1, err
+	})
+	switch {
+	case isWrongType(err), err == nil && !found:
+		return coord.Window{}, g.lost("renewing")
+	case err != nil:
+		return coord.Window{}, errors.Join(fmt.Errorf("renewing: %w", err), context.Cause(ctx))
+	}
+	return g.confirm(asked), nil
+}
+
+// confirm notes a new window.
+func (g *grant) confirm(asked time.Time) coord.Window {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if asked.After(g.window.Asked) {
+		g.window = coord.Window{Asked: asked, Valid: g.ttl}
+	}
+	return g.window
+}
+
+// Release implements coord.Grant. When the session closes at the same time it is the
+// session that gives the key back.
+func (g *grant) Release(ctx context.Context) error {
+	ctx, leave, ok := g.s.enter(ctx)
+	if !ok {
+		return nil
+	}
+	defer leave()
+	if !g.finish(fmt.Errorf("released by us: %w", coord.ErrReleased)) {
+		return nil
+	}
+	return g.giveBack(ctx)
+}
+
+// giveBack releases until the service has answered. It ends without an answer when ctx
+// ends, when the connections are closed, or when the key has run out by itself.
+func (g *grant) giveBack(ctx context.Context) error {
+	end := g.Info().Asked.Add(2 * g.ttl) // a renewal may be on its way
+	ctx, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	pause := settlePolicy.Start()
+	for {
+		_, err := g.values.find(func(value string) (bool, error) { return g.s.release(ctx, g.key, value) })
+		if err == nil || isWrongType(err) {
+			return nil
+		}
+		if answered(err) || errors.Is(err, redis.ErrClosed) {
+			return fmt.Errorf("releasing: %w", err)
+		}
+		if pause.Wait(ctx) != nil {
+			g.leaveDebts()
+			return errors.Join(fmt.Errorf("releasing: %w", err), context.Cause(ctx))
+		}
+	}
+}
+
+// leaveDebts lets the session try again later what could not be given back.
+func (g *grant) leaveDebts() {
+	values, _ := g.values.possible()
+	for _, value := range values {
+		g.s.owe(g.key, value, g.ttl)
+	}
+}
+
+// Abandon implements coord.Grant.
+func (g *grant) Abandon() { g.finish(fmt.Errorf("abandoned by us: %w", coord.ErrReleased)) }

@@ -1,0 +1,150 @@
+package rediscoord
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/coord"
+	"coordtop/internal/backoff"
+)
+
+// longestLook is how much of a value is read: a stranger's may be huge, ours never is.
+const longestLook = len(uuid.UUID{})*2 + 4 + 1 + maxData
+
+// watchPolicy paces a watch that cannot read.
+var watchPolicy = backoff.Policy{Min: 100 * time.Millisecond, Max: 5 * time.Second}
+
+// Describe implements coord.Describer. A key that does not exist has no owners. The data
+// of a stranger's value is cut where ours would end. A fence is the counter's state: it
+// belongs to the owner only where all owners use the counter.
+func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
+	d := coord.Description{Kind: kind, Name: name, Limit: 1}
+	if err := s.driver.checkClaim(coord.Claim{Kind: kind, Name: name}); err != nil {
+		return d, fmt.Errorf("describing: %w", err)
+	}
+	ctx, leave, ok := s.enter(ctx)
+	if !ok {
+		return d, fmt.Errorf("describing: %w", errSessionOver)
+	}
+	defer leave()
+	key := s.driver.options.keyOf(kind, name)
+	v, err := s.read(ctx, key)
+	// A string that reads empty has just run out, or is empty: the second look tells.
+	if err == nil && v.kind == "string" && len(v.raw) == 0 {
+		v, err = s.read(ctx, key)
+	}
+	if err != nil {
+		return d, fmt.Errorf("describing: %w", err)
+	}
+	switch v.kind {
+	case "none":
+	case "string":
+		parsed := ParseValue(v.raw)
+		d.Taken = 1
+		d.Owners = []coord.Owner{{ID: parsed.ID, Permits: 1, Fence: v.fence, Data: parsed.Data}}
+	default:
+		return d, fmt.Errorf("describing: the key holds a %s: %w", v.kind, coord.ErrRefused)
+	}
+	return d, nil
+}
+
+// stored is what a key holds.
+type stored struct {
+	kind  string // Redis's word for the type; "none": there is no such key
+	raw   []byte
+	fence uint64
+}
+
+// read asks for type and value, and with fences for the counter of the same instant.
+func (s *session) read(ctx context.Context, key string) (stored, error) {
+	ctx, cancel := context.WithTimeout(ctx, longestCall)
+	defer cancel()
+	pipelined, fence := s.client.Pipelined, s.driver.options.fenceOf(key)
+	if fence != "" {
+		pipelined = s.client.TxPipelined
+	}
+	var kind *redis.StatusCmd
+	var value *redis.StringCmd
+	var counter *redis.StringCmd
+	_, err := pipelined(ctx, func(p redis.Pipeliner) error {
+		kind, value = p.Type(ctx, key), p.GetRange(ctx, key, 0, int64(longestLook)-1)
+		if fence != "" {
+			counter = p.Get(ctx, fence)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) && !isWrongType(err) {
+		return stored{}, classify(err)
+	}
+	v := stored{kind: kind.Val(), raw: []byte(value.Val())}
+	if counter != nil && v.kind == "string" {
+		// A counter that is missing or no number tells no fence.
+		v.fence, _ = counter.Uint64()
+	}
+	return v, nil
+}
+
+// Watch implements coord.Watcher by looking again and again: an owner that comes and goes
+// between two looks is not seen. A server that does not answer is asked with back-off; an
+// answer that will not change ends the watch.
+func (s *session) Watch(ctx context.Context, kind coord.Kind, name string) iter.Seq2[coord.Description, error] {
+	return func(yield func(coord.Description, error) bool) {
+		var last coord.Description
+		seen := false
+		failing := watchPolicy.Start()
+		for ctx.Err() == nil && s.life.Err() == nil {
+			d, err := s.Describe(ctx, kind, name)
+			pause := s.driver.options.WatchEvery
+			pause = pause/2 + rand.N(pause/2+1)
+			switch {
+			case err != nil && (ctx.Err() != nil || s.life.Err() != nil):
+				return
+			case errors.Is(err, coord.ErrRefused), errors.Is(err, coord.ErrUnsupported):
+				yield(coord.Description{}, err)
+				return
+			case err != nil:
+				pause = failing.Next()
+			default:
+				failing.Reset()
+				if !seen || !same(last, d) {
+					seen, last = true, d
+					if !yield(d, nil) {
+						return
+					}
+				}
+			}
+			if !s.pause(ctx, pause) {
+				return
+			}
+		}
+	}
+}
+
+// pause is false when the caller's context or the session ends first.
+func (s *session) pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+	case <-s.life.Done():
+	}
+	return false
+}
+
+// same reports whether two looks show the same owner, data and fence.
+func same(a, b coord.Description) bool {
+	return slices.EqualFunc(a.Owners, b.Owners, func(x, y coord.Owner) bool {
+		return x.ID == y.ID && x.Fence == y.Fence && bytes.Equal(x.Data, y.Data)
+	})
+}

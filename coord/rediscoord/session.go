@@ -1,0 +1,218 @@
+package rediscoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/coord"
+)
+
+// session is a client's presence: connections, grants, and what is owed to the service.
+// Redis knows no sessions, so nothing but Close and Abandon ends one.
+type session struct {
+	driver *Driver
+	client redis.UniversalClient
+	ttl    time.Duration
+
+	// life ends, with ErrClosed as its cause, when Close or Abandon begins: whoever waits
+	// in the session's name stops. A session's context is what the session is.
+	life context.Context
+	end  context.CancelCauseFunc
+	busy sync.WaitGroup // calls in flight that Close and Abandon join
+
+	done chan struct{} // closed when everything is over
+
+	mu     sync.Mutex
+	closed bool
+	grants []*grant
+	debts  []debt
+}
+
+// debt is a value that may stand at a key without anybody knowing it: the answer to a
+// try was lost, and so was every question about it.
+type debt struct {
+	key, value string
+	until      time.Time // when the key surely has run out
+}
+
+var (
+	_ coord.DriverSession = (*session)(nil)
+	_ coord.Describer     = (*session)(nil)
+	_ coord.Watcher       = (*session)(nil)
+)
+
+func newSession(d *Driver, client redis.UniversalClient, ttl time.Duration) *session {
+	s := &session{driver: d, client: client, ttl: ttl, done: make(chan struct{})}
+	s.life, s.end = context.WithCancelCause(context.Background())
+	return s
+}
+
+// Info implements coord.DriverSession.
+func (s *session) Info() coord.SessionInfo {
+	return coord.SessionInfo{Caps: coord.Caps{
+		Mutex:    true,
+		Election: true,
+		Fence:    s.driver.options.FenceSuffix != "",
+		MaxData:  maxData,
+	}}
+}
+
+// Done implements coord.DriverSession.
+func (s *session) Done() <-chan struct{} { return s.done }
+
+// Err implements coord.DriverSession.
+func (s *session) Err() error {
+	select {
+	case <-s.done:
+		return errSessionOver
+	default:
+		return nil
+	}
+}
+
+// errSessionOver is the one way in which such a session ends.
+var errSessionOver = fmt.Errorf("the session was closed: %w", coord.ErrClosed)
+
+// enter joins a call to the session: its context ends with the caller's and with the
+// session's. leave must be called. It is false when the session is over.
+func (s *session) enter(ctx context.Context) (joined context.Context, leave func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, nil, false
+	}
+	s.busy.Add(1)
+	joined, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.life, func() { cancel(errSessionOver) })
+	return joined, func() {
+		stop()
+		cancel(nil)
+		s.busy.Done()
+	}, true
+}
+
+// adopt lists a grant. It is false when the session is over.
+func (s *session) adopt(g *grant) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.grants = append(s.grants, g)
+	return true
+}
+
+func (s *session) forget(g *grant) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.grants = slices.DeleteFunc(s.grants, func(o *grant) bool { return o == g })
+}
+
+// shut lets nobody in any more and returns the grants, newest first. It is false when it
+// was done before.
+func (s *session) shut() (grants []*grant, first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, false
+	}
+	s.closed = true
+	grants = slices.Clone(s.grants)
+	slices.Reverse(grants)
+	return grants, true
+}
+
+// Close implements coord.DriverSession.
+func (s *session) Close(ctx context.Context) error {
+	grants, first := s.shut()
+	if !first {
+		return nil
+	}
+	s.end(errSessionOver) // those who wait clean up after themselves
+	grants = slices.DeleteFunc(grants, func(g *grant) bool { return !g.finish(errSessionOver) })
+	idle := make(chan struct{})
+	go func() { // ends with the calls in flight, which over makes end; joined below
+		s.busy.Wait()
+		close(idle)
+	}()
+	var errs []error
+	for _, g := range grants {
+		errs = append(errs, g.giveBack(ctx))
+	}
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+	errs = append(errs, s.payDebts(ctx, func(debt) bool { return true }))
+	s.over()
+	<-idle
+	return errors.Join(errs...)
+}
+
+// Abandon implements coord.DriverSession. Closing the client makes those in flight return,
+// also a Close that is still talking.
+func (s *session) Abandon() {
+	grants, first := s.shut()
+	if !first {
+		_ = s.client.Close() // a second one is of no interest
+		<-s.done
+		return
+	}
+	s.end(errSessionOver)
+	for _, g := range grants {
+		g.finish(errSessionOver)
+	}
+	s.over()
+}
+
+// over cuts the connections and joins every call.
+func (s *session) over() {
+	_ = s.client.Close() // that a connection was broken already is of no interest
+	s.busy.Wait()
+	close(s.done)
+}
+
+// owe remembers a value whose fate is unknown.
+func (s *session) owe(key, value string, ttl time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	s.debts = slices.DeleteFunc(s.debts, func(d debt) bool { return now.After(d.until) })
+	s.debts = append(s.debts, debt{key, value, now.Add(2 * ttl)})
+}
+
+// payDebts gives back what may be ours without our knowing, of the debts that are chosen.
+func (s *session) payDebts(ctx context.Context, chosen func(debt) bool) error {
+	s.mu.Lock()
+	var due []debt
+	now := time.Now()
+	for _, d := range s.debts {
+		if chosen(d) && now.Before(d.until) {
+			due = append(due, d)
+		}
+	}
+	s.mu.Unlock()
+	for _, d := range due {
+		if _, err := s.release(ctx, d.key, d.value); err != nil {
+			return fmt.Errorf("giving back what an earlier claim may have left: %w", err)
+		}
+		s.mu.Lock()
+		s.debts = slices.DeleteFunc(s.debts, func(o debt) bool { return o == d })
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+// release runs the release script once.
+func (s *session) release(ctx context.Context, key, value string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout(s.ttl))
+	defer cancel()
+	n, err := s.driver.scripts.release.run(ctx, s.client, []string{key}, value)
+	return n == 1, err
+}

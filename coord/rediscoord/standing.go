@@ -1,0 +1,122 @@
+package rediscoord
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// mostUndecided is how many proclamations may be without an answer at a time.
+const mostUndecided = 8
+
+// standing knows which values of ours the key may hold. Normally that is one. A
+// proclamation whose answer was lost may have been obeyed, or be obeyed late, from a
+// buffer of a link that we gave up, even after another one was confirmed: until it is too
+// old for that its value counts as possible. It is safe for concurrent use.
+type standing struct {
+	mu      sync.Mutex
+	current string
+	ghosts  []ghost
+	changes int // grows with every change of what is possible
+}
+
+// ghost is a value that was sent.
+type ghost struct {
+	value     string
+	until     time.Time // when it cannot arrive any more; zero while it is being sent
+	uncertain bool      // an answer to it was lost
+}
+
+// possible returns the values that the key may hold, the likeliest first, and the count
+// of changes that they were read at.
+func (s *standing) possible() ([]string, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	s.ghosts = slices.DeleteFunc(s.ghosts, func(g ghost) bool { return !g.until.IsZero() && now.After(g.until) })
+	values := []string{s.current}
+	for _, g := range s.ghosts {
+		if !slices.Contains(values, g.value) {
+			values = append(values, g.value)
+		}
+	}
+	return values, s.changes
+}
+
+// propose counts a value as possible, before it is sent; false: too many are.
+func (s *standing) propose(value string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.indexLocked(value)
+	if i < 0 && len(s.ghosts) >= mostUndecided {
+		return false
+	}
+	if i < 0 {
+		s.ghosts = append(s.ghosts, ghost{value: value})
+		s.changes++
+	} else {
+		s.ghosts[i].until = time.Time{}
+	}
+	return true
+}
+
+// doubt notes that an answer about a proposed value was lost.
+func (s *standing) doubt(value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := s.indexLocked(value); i >= 0 {
+		s.ghosts[i].uncertain = true
+	}
+}
+
+// settle ends the sending of a proposed value. Without a doubt it is then forgotten, else
+// it stays possible for as long as it may arrive late.
+func (s *standing) settle(value string, late time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.indexLocked(value)
+	switch {
+	case i < 0:
+	case s.ghosts[i].uncertain:
+		s.ghosts[i].until = time.Now().Add(late)
+	default:
+		s.ghosts = slices.Delete(s.ghosts, i, i+1)
+		s.changes++
+	}
+}
+
+// stands notes that the key was seen to hold value.
+func (s *standing) stands(value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current != value {
+		s.current = value
+		s.changes++
+	}
+}
+
+func (s *standing) indexLocked(value string) int {
+	return slices.IndexFunc(s.ghosts, func(g ghost) bool { return g.value == value })
+}
+
+// find asks do for every possible value until one is the right one. It asks again when
+// the possible changed meanwhile, and once more when there are ghosts, one of which may
+// have moved the key behind our back: only then it says that none is right.
+func (s *standing) find(do func(value string) (bool, error)) (bool, error) {
+	for rounds := 1; ; rounds++ {
+		values, before := s.possible()
+		for _, value := range values {
+			right, err := do(value)
+			if err != nil {
+				return false, err
+			}
+			if right {
+				s.stands(value)
+				return true, nil
+			}
+		}
+		if _, now := s.possible(); now == before && (len(values) == 1 || rounds > 1) {
+			return false, nil
+		}
+	}
+}
