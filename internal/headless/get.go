@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"coordtop/internal/format"
@@ -94,25 +93,21 @@ func scopesOf(s *sources.State, source string) []sources.Scope {
 	return list
 }
 
-// missing says which sources are not wholly in s, and why.
+// missing says which sources are not wholly in s, and why: a line each, those without
+// an answer first.
 func missing(s *sources.State) error {
-	var silent, late []string
+	var silent, late []error
 	for _, src := range s.Sources {
+		name := format.Clean(src.Name, maxText)
 		switch {
 		case complete(s, src):
 		case src.Err != nil:
-			silent = append(silent, src.Name+" ("+format.Clean(src.Err.Error(), 400)+")")
+			silent = append(silent, fmt.Errorf("%s %w: %s", name, ErrNoAnswer, format.Clean(src.Err.Error(), 400)))
 		case src.Health == sources.HealthLive:
-			late = append(late, src.Name)
+			late = append(late, fmt.Errorf("%s %w: give it longer with --timeout", name, ErrIncomplete))
 		default:
-			silent = append(silent, src.Name)
+			silent = append(silent, fmt.Errorf("%s %w", name, ErrNoAnswer))
 		}
 	}
-	if len(silent) > 0 {
-		return fmt.Errorf("%s: %w", strings.Join(silent, ", "), ErrNoAnswer)
-	}
-	if len(late) > 0 {
-		return fmt.Errorf("%s: %w: give it longer with --timeout", strings.Join(late, ", "), ErrIncomplete)
-	}
-	return nil
+	return errors.Join(append(silent, late...)...)
 }

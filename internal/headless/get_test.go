@@ -36,7 +36,7 @@ func TestGetPrintsATableForPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out, diag bytes.Buffer
 		err := headless.Get(t.Context(), newScript(everything(time.Now())), &out, &diag, headless.GetOptions{})
-		want := "quota (/local/old: no answer for 60 s), dark (connecting to dark: connection refused\\x1b[2J): did not answer"
+		want := "quota did not answer: /local/old: no answer for 60 s\ndark did not answer: connecting to dark: connection refused\\x1b[2J"
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -128,9 +128,9 @@ func TestGetPrintsWhatArrivedWhenTheTimeIsOver(t *testing.T) {
 		want   error
 		text   string
 	}{
-		"never heard from": {func(s *sources.State) { s.Sources[0].Health = sources.HealthConnecting }, headless.ErrNoAnswer, "a: did not answer"},
+		"never heard from": {func(s *sources.State) { s.Sources[0].Health = sources.HealthConnecting }, headless.ErrNoAnswer, "a did not answer"},
 		"still listing":    {func(s *sources.State) { s.Scopes[0].Synced = false }, headless.ErrIncomplete, "--timeout"},
-		"no scope yet":     {func(s *sources.State) { s.Scopes, s.Rows = nil, nil }, headless.ErrIncomplete, "a: did not finish"},
+		"no scope yet":     {func(s *sources.State) { s.Scopes, s.Rows = nil, nil }, headless.ErrIncomplete, "a did not finish"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -166,6 +166,23 @@ func TestGetDoesNotWaitForASourceThatFailed(t *testing.T) {
 			t.Errorf("got %v after %v, %s", err, time.Since(start), out.String())
 		}
 	})
+}
+
+func TestAnEmptyTableIsExplainedOnce(t *testing.T) {
+	t.Parallel()
+	var out, diag bytes.Buffer
+	if err := headless.Get(t.Context(), newScript(live()), &out, &diag, headless.GetOptions{}); err != nil || out.Len() > 0 {
+		t.Errorf("got %v, %q", err, out.String())
+	}
+	if !strings.Contains(diag.String(), "?keys=") {
+		t.Errorf("nothing says what to do: %q", diag.String())
+	}
+	s := live()
+	s.Sources[0].Err, s.Sources[0].Health = errRefused{}, sources.HealthStale
+	diag.Reset()
+	if err := headless.Get(t.Context(), newScript(s), &out, &diag, headless.GetOptions{}); !errors.Is(err, headless.ErrNoAnswer) || diag.Len() > 0 {
+		t.Errorf("got %v, and beside it %q", err, diag.String())
+	}
 }
 
 func TestGetEndsWithItsContext(t *testing.T) {

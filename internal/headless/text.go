@@ -30,10 +30,18 @@ func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, now tim
 		table = append(table, textRow(s, r, now))
 	}
 	if len(list) == 0 {
-		_, err := io.WriteString(diag, "nothing to show: no primitive was found; name what to look for, as ?keys=app:lock:*\n")
-		return err
+		return textNothing(diag, s)
 	}
 	_, err := out.Write(align(table))
+	return err
+}
+
+// textNothing explains an empty table, unless a source that is missing explains it.
+func textNothing(diag io.Writer, s *sources.State) error {
+	if missing(s) != nil {
+		return nil
+	}
+	_, err := io.WriteString(diag, "nothing to show: no primitive was found; name what to look for, as ?keys=app:lock:*\n")
 	return err
 }
 
