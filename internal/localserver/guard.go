@@ -15,9 +15,10 @@ import (
 
 // guardScript is what the guard runs: $1 is the folder to make and to remove, empty when
 // the folder is somebody else's. It remembers the last process id it was told; any line
-// that is not a number means that no process runs.
+// that is not a number means that no process runs. We may be dead before "ready" is
+// written, which must not end the guard: hence PIPE.
 const guardScript = `
-trap '' HUP INT TERM
+trap '' HUP INT TERM PIPE
 if [ -n "$1" ]; then mkdir -m 700 -- "$1" || exit 1; fi
 echo ready
 exec >&-

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,7 @@ type Proxy struct {
 	refuse bool
 	delay  time.Duration
 	losses []*loss
+	awaits []await
 	closed bool
 }
 
@@ -39,6 +41,12 @@ const (
 // loss is an order to lose one half of the exchange whose request contains match.
 type loss struct {
 	half  Half
+	match []byte
+	done  chan struct{}
+}
+
+// await is an order to tell when a request that contains match has come.
+type await struct {
 	match []byte
 	done  chan struct{}
 }
@@ -143,14 +151,44 @@ func (p *Proxy) letThroughLocked() {
 }
 
 // Lose loses one half of the next exchange whose request contains match, and resets its
-// link, so that the client knows only that it does not know. Orders for the same match are
-// served one after the other. The channel is closed when it has happened.
+// link, so that the client knows only that it does not know. Orders are served in turn.
+// The channel is closed when it has happened.
 func (p *Proxy) Lose(half Half, match string) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	order := &loss{half: half, match: []byte(match), done: make(chan struct{})}
 	p.losses = append(p.losses, order)
 	return order.done
+}
+
+// Await returns a channel that is closed when the next request that contains match has
+// come from a client; it may be held back or lost after that.
+func (p *Proxy) Await(match string) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a := await{[]byte(match), make(chan struct{})}
+	p.awaits = append(p.awaits, a)
+	return a.done
+}
+
+// tell serves the orders of Await.
+func (p *Proxy) tell(request []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.awaits = slices.DeleteFunc(p.awaits, func(a await) bool {
+		come := bytes.Contains(request, a.match)
+		if come {
+			close(a.done)
+		}
+		return come
+	})
+}
+
+// Forget takes back the losses that were ordered and have not happened.
+func (p *Proxy) Forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.losses = nil
 }
 
 // takeLoss finds the order for this request and strikes it off the list; nil: none.
@@ -221,6 +259,9 @@ func (p *Proxy) pump(l *link, src, dst net.Conn, see func(*link, []byte) bool) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := src.Read(buffer)
+		if src == l.client {
+			p.tell(buffer[:n])
+		}
 		if !p.hold(l) {
 			break
 		}

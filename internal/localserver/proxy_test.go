@@ -121,7 +121,9 @@ func TestProxyBlackHoleHoldsBytesUntilResumeEvenOfACallerWhoLeft(t *testing.T) {
 		<-heard
 	}
 	p.BlackHole()
+	come := p.Await("stays")
 	stays.say("stays")
+	<-come
 	if got, err := stays.hear(50 * time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("heard %q (%v) out of the black hole, want silence", got, err)
 	}
@@ -172,6 +174,17 @@ func TestProxyLosesOneHalfOfAnExchange(t *testing.T) {
 		again.say("a precious one")
 		again.mustHear("a precious one")
 	}
+}
+
+func TestProxyForgetsLossesThatHaveNotHappened(t *testing.T) {
+	t.Parallel()
+	addr, _ := echo(t)
+	p := localserver.ProxyForTest(t, addr)
+	p.Lose(localserver.Request, "precious")
+	p.Forget()
+	c := call(t, p)
+	c.say("a precious one")
+	c.mustHear("a precious one")
 }
 
 func TestProxyDelaysBothDirections(t *testing.T) {

@@ -138,10 +138,15 @@ func TestKilledParentLeavesNoProcessAndNoFolder(t *testing.T) {
 
 func TestParentKilledWhileStartingLeavesNothing(t *testing.T) {
 	t.Parallel()
-	for i := range 8 {
+	for i := range 16 {
 		temp := t.TempDir()
 		parent := exec.Command(os.Args[0])
 		parent.Env = append(os.Environ(), childEnv+"=1", "TMPDIR="+temp)
+		in, err := parent.StdinPipe() // it ends by itself when this is closed
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
 		if err := parent.Start(); err != nil {
 			t.Fatal(err)
 		}
