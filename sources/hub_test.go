@@ -1,8 +1,11 @@
 package sources_test
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"coordtop/sources"
@@ -16,6 +19,18 @@ func (w *world) wantEvents(want ...string) {
 	}
 }
 
+func (w *world) wantStatus(name string, want sources.Status) {
+	w.t.Helper()
+	if got := w.status(name); got != want {
+		w.t.Errorf("status of %s = %q, want %q", name, got, want)
+	}
+}
+
+func (w *world) set(p ...*sources.Primitive) {
+	w.t.Helper()
+	w.tell(sources.Change{Set: p})
+}
+
 func TestEventsOfALeadershipAreNamedOnceAndInOrder(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {
@@ -23,13 +38,417 @@ func TestEventsOfALeadershipAreNamedOnceAndInOrder(t *testing.T) {
 		w.list(election("app", leased("a", 10*time.Second)))
 		w.wantEvents("source_up  seen", "present app +a at_least", "synced  told")
 		time.Sleep(2 * time.Second)
-		w.tell(sources.Change{Set: []*sources.Primitive{election("app")}})
+		w.set(election("app"))
 		w.wantEvents("released app -a released inferred")
 		time.Sleep(time.Second)
-		w.tell(sources.Change{Set: []*sources.Primitive{election("app", leased("b", 2*time.Second))}})
+		w.set(election("app", leased("b", 2*time.Second)))
 		w.wantEvents("acquired app +b told")
 		time.Sleep(3 * time.Second)
-		w.tell(sources.Change{Set: []*sources.Primitive{election("app")}})
+		w.set(election("app"))
 		w.wantEvents("expired app -b expired inferred")
+	})
+}
+
+func TestGapBeforeATakeOverIsAnInterval(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("app", leased("a", time.Minute)))
+		poll := func(p *sources.Primitive) {
+			w.tell(sources.Change{Set: []*sources.Primitive{p}, After: time.Now().Add(-time.Second)})
+		}
+		time.Sleep(5 * time.Second)
+		poll(election("app"))
+		time.Sleep(4 * time.Second)
+		poll(election("app", leased("b", time.Minute)))
+		events, _ := w.events.Events(0)
+		got, want := events[len(events)-1].Gap, sources.Interval{Min: 3 * time.Second, Max: 5 * time.Second}
+		if got != want {
+			t.Errorf("Gap = %v, want %v", got, want)
+		}
+		stats := w.row("app").Gaps(time.Now(), time.Hour)
+		if stats.Count != 1 || stats.Sum != want || stats.P50 != want || stats.P95 != want || stats.Longest != want {
+			t.Errorf("Gaps = %+v, want one of %v", stats, want)
+		}
+		time.Sleep(time.Second)
+		poll(election("app", leased("c", time.Minute)))
+		events, _ = w.events.Events(0)
+		if got, want := events[len(events)-1].Gap, (sources.Interval{Max: time.Second}); got != want {
+			t.Errorf("Gap between two owners within one look = %v, want %v", got, want)
+		}
+		if n := w.row("app").Changes(time.Now(), time.Hour); n != 2 {
+			t.Errorf("%d changes are counted, want 2", n)
+		}
+	})
+}
+
+func TestSinceSaysHowItIsKnown(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		start := time.Now()
+		told := leased("t", time.Minute)
+		told.Since = sources.Stamp{At: start.Add(-time.Hour), How: sources.Told}
+		bound := leased("b", time.Minute)
+		bound.Since = sources.Stamp{At: start.Add(-time.Hour), How: sources.Bound}
+		w.list(election("first", leased("a", time.Minute)), election("told", told), election("bound", bound), election("seen"))
+		since := func(name string, want sources.Stamp) {
+			t.Helper()
+			if got := w.row(name).Owners[0].Since; got != want {
+				t.Errorf("Since of %s = %+v, want %+v", name, got, want)
+			}
+		}
+		since("first", sources.Stamp{At: start, How: sources.AtLeast})
+		since("told", told.Since)
+		since("bound", bound.Since)
+
+		time.Sleep(time.Second)
+		taken := time.Now()
+		late := bound
+		late.ID = "c"
+		w.tell(sources.Change{Set: []*sources.Primitive{election("seen", leased("s", time.Minute)), election("bound", late)}, After: start})
+		seen := sources.Stamp{At: taken, After: start, How: sources.Seen}
+		since("seen", seen)
+		since("bound", seen)
+
+		time.Sleep(time.Second)
+		w.set(election("seen", leased("s", time.Minute)), election("first", leased("a", time.Minute)))
+		since("seen", seen)
+		since("first", sources.Stamp{At: start, How: sources.AtLeast})
+		if got, want := w.row("seen").Owners[0].Renewed, (sources.Stamp{At: time.Now(), How: sources.Seen}); got != want {
+			t.Errorf("Renewed = %+v, want %+v", got, want)
+		}
+	})
+}
+
+func TestHubLeavesTheSourcesPrimitivesAlone(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		p := election("app", leased("a", time.Minute))
+		was := fmt.Sprintf("%+v", *p)
+		w.list(p)
+		if now := fmt.Sprintf("%+v", *p); now != was {
+			t.Errorf("the primitive was changed from\n%s to\n%s", was, now)
+		}
+		if w.row("app").Owners[0].Since.How == sources.Unknown {
+			t.Error("the row does not know since when")
+		}
+	})
+}
+
+func TestSilentScopeTurnsStaleAtItsLimitAndOnlyThat(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("app", leased("a", time.Hour)))
+		w.tell(sources.Change{Scope: "other", Gap: true, Synced: true, Alive: []string{"other"},
+			Set: []*sources.Primitive{{Ref: ref("far"), Kind: sources.KindMutex, OwnersHow: sources.Told, At: time.Now()}}})
+		w.wantStatus("app", sources.StatusLed)
+		w.wantStatus("far", sources.StatusFree)
+		heard := time.Now()
+		time.Sleep(3*time.Second - time.Millisecond) // the script goes on proving that main is alive
+		w.wantStatus("far", sources.StatusFree)
+		w.happened()
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		w.wantStatus("far", sources.StatusStale)
+		w.wantStatus("app", sources.StatusLed)
+		events, _ := w.hub.Subscribe(w.hub.State().LastSeq - 1).Events(1)
+		if e := events[0]; e.Kind != sources.EventSourceDown || e.Scope != "other" || e.Detail != "no answer for 3s" || !e.After.Equal(heard) {
+			t.Errorf("last event %+v, want scope other down since it was heard", e)
+		}
+		s := w.hub.State()
+		if src := s.Sources[0]; src.Health != sources.HealthStale || src.Err == nil || src.Rows != 2 {
+			t.Errorf("source is %+v, want stale for a reason, with 2 rows", src)
+		}
+	})
+}
+
+func TestSilenceLimitGrowsWithTheSampling(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.script.Silence(true)
+		w.tell(sources.Change{Gap: true, Synced: true, Alive: []string{"main"}, About: &sources.About{Mode: "polling", Sampling: 4 * time.Second}})
+		if got := w.hub.State().Scopes[0].Silence; got != 10*time.Second {
+			t.Errorf("limit = %v, want 2.5 x 4 s", got)
+		}
+		time.Sleep(10*time.Second - 1)
+		if got := w.hub.State().Scopes[0].Health; got != sources.HealthLive {
+			t.Errorf("health = %v before the limit", got)
+		}
+		time.Sleep(1)
+		synctest.Wait()
+		if got := w.hub.State().Scopes[0].Health; got != sources.HealthStale {
+			t.Errorf("health = %v at the limit", got)
+		}
+	})
+}
+
+func TestAnswerAfterSilenceEndsTheDarkness(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.script.Silence(true)
+		w.list(election("app", leased("a", time.Hour)))
+		heard := time.Now()
+		time.Sleep(10 * time.Second)
+		w.wantStatus("app", sources.StatusStale)
+		if dark := w.hub.State().Scopes[0].Dark; len(dark) != 1 || !dark[0].From.Equal(heard) || !dark[0].To.IsZero() {
+			t.Errorf("dark = %v, want one that lasts since %v", dark, heard)
+		}
+		w.tell(sources.Change{Alive: []string{"main"}})
+		w.wantStatus("app", sources.StatusLed)
+		if dark := w.hub.State().Scopes[0].Dark; len(dark) != 1 || !dark[0].To.Equal(time.Now()) {
+			t.Errorf("dark = %v, want one that ends now", dark)
+		}
+		if terms := w.row("app").Terms; len(terms) != 1 {
+			t.Errorf("terms = %+v, want the one that goes on", terms)
+		}
+	})
+}
+
+func TestLostConnectionIsStaleAtOnceAndInventsNothing(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("stays", leased("a", time.Hour)), election("changes", leased("b", time.Hour)),
+			election("lapses", leased("c", time.Second)), election("vanishes", leased("d", time.Hour)))
+		w.happened()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		heard := time.Now()
+		w.script.OnConnect(func() []sources.Change { return nil })
+		time.Sleep(500 * time.Millisecond)
+		w.script.Fail(errors.New("reset"))
+		synctest.Wait()
+		for _, name := range []string{"stays", "changes", "lapses", "vanishes"} {
+			w.wantStatus(name, sources.StatusStale)
+		}
+		w.wantEvents("source_down  seen")
+
+		time.Sleep(30 * time.Second)
+		w.tell(sources.Change{Gap: true, Alive: []string{"main"}, Set: []*sources.Primitive{election("stays", leased("a", time.Hour))}})
+		w.wantStatus("stays", sources.StatusLed)
+		w.wantStatus("changes", sources.StatusStale) // live scope, but not read since
+		w.set(election("changes", leased("x", time.Hour)), election("lapses"))
+		w.tell(sources.Change{Synced: true})
+		now := time.Now()
+		w.wantEvents("source_up  seen", "renewed stays +a seen", "owner_changed changes -b +x seen",
+			"expired lapses -c expired inferred", "released vanishes -d deleted inferred", "deleted vanishes seen", "synced  told")
+		if _, ok := w.hub.Slot(ref("vanishes")); ok {
+			t.Error("what was not in the listing still has a row")
+		}
+		interval := sources.Stamp{At: now, After: heard, How: sources.Seen}
+		terms := w.row("changes").Terms
+		if len(terms) != 2 || terms[0].End != interval || terms[1].Start != interval || terms[0].Cause != sources.CauseUnknown {
+			t.Errorf("terms = %+v, want an end and a start within %v", terms, interval)
+		}
+		if terms := w.row("stays").Terms; len(terms) != 1 || terms[0].End != (sources.Stamp{}) {
+			t.Errorf("terms = %+v, want one that goes on", terms)
+		}
+		if dark := w.hub.State().Scopes[0].Dark; len(dark) != 1 || !dark[0].From.Equal(heard) || !dark[0].To.Equal(now) {
+			t.Errorf("dark = %v, want from %v to %v", dark, heard, now)
+		}
+		if row := w.row("stays"); row.RenewEvery != 0 {
+			t.Errorf("RenewEvery = %v: a pause with a gap in it was counted", row.RenewEvery)
+		}
+	})
+}
+
+func TestPolledRowsAreBelievedUpToTheLookBeforeTheLast(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.script.Silence(true)
+		w.tell(sources.Change{Gap: true, Synced: true, Alive: []string{"main"}, About: &sources.About{Sampling: 2 * time.Second},
+			Set: []*sources.Primitive{election("app", leased("a", time.Hour))}})
+		time.Sleep(10 * time.Second)
+		heard := time.Now()
+		w.tell(sources.Change{Alive: []string{"main"}})
+		time.Sleep(10 * time.Second)
+		w.tell(sources.Change{Gap: true, Synced: true, Alive: []string{"main"}, Set: []*sources.Primitive{election("app", leased("b", time.Hour))}})
+		if got, want := w.row("app").Terms[1].Start.After, heard.Add(-2*time.Second); !got.Equal(want) {
+			t.Errorf("the take-over is placed after %v, want %v", got, want)
+		}
+	})
+}
+
+func TestConfiguredRowsAreNotObservedUntilTheyAreRead(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		unread := &sources.Primitive{Ref: ref("app"), Kind: sources.KindElection, Expected: true}
+		w.tell(sources.Change{Gap: true, Set: []*sources.Primitive{unread}})
+		w.wantStatus("app", sources.StatusNotObserved)
+		w.wantEvents()
+		w.tell(sources.Change{Set: []*sources.Primitive{election("app")}, Synced: true, Alive: []string{"main"}})
+		w.wantStatus("app", sources.StatusNoLeader)
+		if got := w.row("app").Nobody; got != (sources.Stamp{At: time.Now(), How: sources.AtLeast}) {
+			t.Errorf("Nobody = %+v, want at least since now", got)
+		}
+		w.set(unread) // an old snapshot is better than none
+		w.wantStatus("app", sources.StatusNoLeader)
+	})
+}
+
+func TestUnknownOwnersAreNeitherNobodyNorAnEnd(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("app", leased("a", time.Hour)), election("other", leased("a", time.Hour)))
+		w.happened()
+		hidden := func(name string) *sources.Primitive {
+			p := election(name)
+			p.OwnersHow = sources.Unknown
+			return p
+		}
+		known := time.Now()
+		time.Sleep(time.Second)
+		w.set(hidden("app"), hidden("other"))
+		w.wantStatus("app", sources.StatusUnknown)
+		w.wantEvents()
+		time.Sleep(time.Second)
+		w.set(election("app", leased("a", time.Hour)), election("other", leased("b", time.Hour)))
+		w.wantEvents("renewed app +a seen", "owner_changed other -a +b seen")
+		if got := w.row("other").Terms[1].Start; got != (sources.Stamp{At: time.Now(), After: known, How: sources.Seen}) {
+			t.Errorf("start = %+v, want some time after the owners were last known", got)
+		}
+	})
+}
+
+func TestNewIncarnationOfTheServerEndsAllTerms(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		in := func(inc string) sources.Change {
+			p := election("app", leased("a", time.Hour))
+			p.Incarnation = inc
+			return sources.Change{Gap: true, Synced: true, Alive: []string{"main"}, Set: []*sources.Primitive{p}, About: &sources.About{Incarnation: inc}}
+		}
+		w.tell(in("1"))
+		w.happened()
+		time.Sleep(time.Second)
+		w.tell(in("2"))
+		w.wantEvents("restarted  told", "released app -a restart inferred", "acquired app +a seen", "synced  told")
+		if terms := w.row("app").Terms; len(terms) != 2 || terms[0].Cause != sources.CauseRestart || terms[1].Hue != terms[0].Hue {
+			t.Errorf("terms = %+v, want two of one owner, the first ended by a restart", terms)
+		}
+	})
+}
+
+func TestSlotsAreReusedWithAnotherGeneration(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("first"), election("second"))
+		first, second := w.row("first"), w.row("second")
+		w.tell(sources.Change{Gone: []sources.Ref{first.Ref}})
+		time.Sleep(time.Second)
+		if w.hub.State().Rows[first.Slot] != nil {
+			t.Error("the slot of what is gone is not free")
+		}
+		w.set(election("third"))
+		time.Sleep(time.Second)
+		third := w.row("third")
+		if third.Slot != first.Slot || third.Gen == first.Gen {
+			t.Errorf("third has slot %d gen %d, first had %d gen %d", third.Slot, third.Gen, first.Slot, first.Gen)
+		}
+		if w.row("second") != second {
+			t.Error("a row that did not change was made anew")
+		}
+		if n := w.hub.State().Sources[0].Rows; n != 2 {
+			t.Errorf("the source counts %d rows, want 2", n)
+		}
+	})
+}
+
+func TestWhatExistsOnlyWhileOwnedIsForgotten(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		brief, kept := election("brief", leased("a", time.Hour)), election("kept")
+		brief.ForgetAfter = time.Minute
+		w.list(brief, kept)
+		time.Sleep(10 * time.Minute) // it is owned
+		w.row("brief")
+		w.happened()
+		gone := election("brief")
+		gone.ForgetAfter = time.Minute
+		w.set(gone)
+		time.Sleep(time.Minute - time.Second)
+		w.row("brief")
+		time.Sleep(3 * time.Second)
+		if _, ok := w.hub.Slot(ref("brief")); ok {
+			t.Error("it is still there a minute after its owner left")
+		}
+		w.row("kept")
+		w.wantEvents("released brief -a released inferred")
+	})
+}
+
+func TestRowMovesToTheScopeThatTellsIt(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("app", leased("a", time.Hour)))
+		w.happened()
+		w.tell(sources.Change{Scope: "other", Gap: true, Synced: true, Alive: []string{"other"},
+			Set: []*sources.Primitive{election("app", leased("a", time.Hour))}})
+		w.tell(sources.Change{Gone: []sources.Ref{ref("app")}}) // the old server has it no more
+		w.tell(sources.Change{Gap: true, Synced: true})
+		if got := w.hub.State().Scopes[w.row("app").Scope].Name; got != "other" {
+			t.Errorf("the row is of scope %q", got)
+		}
+		for _, l := range w.happened() {
+			if l == "deleted app told" || l == "released app -a deleted inferred" {
+				t.Errorf("event %q of a primitive that moved", l)
+			}
+		}
+	})
+}
+
+func TestRenewalsTellTheUsualPauseAndTheLowestLease(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("app"))
+		w.set(election("app", leased("a", 30*time.Second)))
+		for _, pause := range []time.Duration{10 * time.Second, 10 * time.Second, 22 * time.Second} {
+			time.Sleep(pause)
+			w.set(election("app", leased("a", 30*time.Second)))
+		}
+		row := w.row("app")
+		if row.LowestLease != 8*time.Second {
+			t.Errorf("lowest lease = %v, want the 8 s before the late renewal", row.LowestLease)
+		}
+		if row.RenewEvery < 10*time.Second || row.RenewEvery > 13*time.Second {
+			t.Errorf("usual pause = %v, want about 10 s", row.RenewEvery)
+		}
+		now := time.Now()
+		if got := row.Missed(now.Add(10 * time.Second)); got != 0 {
+			t.Errorf("%d renewals are missed after 10 s", got)
+		}
+		if got := row.Missed(now.Add(30 * time.Second)); got != 1 && got != 2 {
+			t.Errorf("%d renewals are missed after 30 s", got)
+		}
+		w.set(election("app", leased("b", time.Minute)))
+		if got := w.row("app"); got.LowestLease != time.Minute || got.RenewEvery != row.RenewEvery {
+			t.Errorf("of the next owner: lowest %v, pause %v, want a minute and what is usual here", got.LowestLease, got.RenewEvery)
+		}
+	})
+}
+
+func TestSemaphoresHaveNoTerms(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		p := election("quota", leased("a", time.Hour), leased("b", time.Hour))
+		p.Kind, p.Limit = sources.KindSemaphore, 5
+		w.list(p)
+		if row := w.row("quota"); len(row.Terms) != 0 || row.LowestLease != 0 {
+			t.Errorf("terms %+v, lowest lease %v", row.Terms, row.LowestLease)
+		}
 	})
 }

@@ -44,15 +44,24 @@ func (w *world) start() {
 			w.t.Errorf("Run = %v", err)
 		}
 	})
-	synctest.Wait()
+	w.settle()
 }
 
-// tell pushes a Change of scope "main" and waits until it was taken in.
+// settle waits until everything that is due was done, and is published.
+func (w *world) settle() {
+	synctest.Wait()
+	w.hub.PublishNow()
+}
+
+// tell pushes a Change, of scope "main" if it names none, and waits until it was taken in
+// and published.
 func (w *world) tell(c sources.Change) {
 	w.t.Helper()
-	c.Scope = "main"
+	if c.Scope == "" {
+		c.Scope = "main"
+	}
 	w.script.Push(c)
-	synctest.Wait()
+	w.settle()
 }
 
 // list tells a whole listing, with its gap and end.

@@ -1,0 +1,10 @@
+package sources
+
+import "time"
+
+// PublishNow makes a State of what was told so far, for tests that are not about pace.
+func (h *Hub) PublishNow() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.publishLocked(time.Now())
+}

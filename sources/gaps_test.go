@@ -1,0 +1,94 @@
+package sources
+
+import (
+	"testing"
+	"time"
+)
+
+func secs(low, high float64) Interval {
+	return Interval{time.Duration(low * float64(time.Second)), time.Duration(high * float64(time.Second))}
+}
+
+// row is an election with this history.
+func rowOf(nobody Stamp, history ...Term) *Row {
+	return &Row{Primitive: &Primitive{Kind: KindElection}, Terms: history, Nobody: nobody}
+}
+
+func TestGapsAreSummedAsIntervals(t *testing.T) {
+	t.Parallel()
+	term := func(start, end Stamp) Term { return Term{Start: start, End: end} }
+	tests := []struct {
+		name   string
+		row    *Row
+		within time.Duration
+		want   GapStats
+	}{
+		{"never owned, and not looked at", rowOf(Stamp{}), time.Hour, GapStats{}},
+		{"no gap yet", rowOf(Stamp{}, term(exactly(-50), Stamp{})), time.Hour, GapStats{}},
+		{"exact", rowOf(Stamp{}, term(exactly(-50), exactly(-40)), term(exactly(-37), Stamp{})), time.Hour,
+			GapStats{1, secs(3, 3), secs(3, 3), secs(3, 3), secs(3, 3), time.Time{}}},
+		{"between polls", rowOf(Stamp{}, term(exactly(-50), seen(-41, -40)), term(seen(-38, -37), Stamp{})), time.Hour,
+			GapStats{1, secs(2, 4), secs(2, 4), secs(2, 4), secs(2, 4), time.Time{}}},
+		{"unseen between two polls: perhaps none", rowOf(Stamp{}, term(exactly(-50), seen(-41, -40)), term(seen(-41, -40), Stamp{})), time.Hour,
+			GapStats{Count: 0, Sum: secs(0, 1)}},
+		{"still lasting", rowOf(seen(-6, -5), term(exactly(-50), seen(-6, -5))), time.Hour,
+			GapStats{1, secs(5, 6), secs(5, 6), secs(5, 6), secs(5, 6), time.Time{}}},
+		{"lasting since before we looked", rowOf(Stamp{At: at(-5), How: AtLeast}), time.Minute,
+			GapStats{1, secs(5, 60), secs(5, 60), secs(5, 60), secs(5, 60), time.Time{}}},
+		{"cut at the edge of the window", rowOf(Stamp{}, term(exactly(-50), exactly(-40)), term(exactly(-20), Stamp{})), 30 * time.Second,
+			GapStats{1, secs(10, 10), secs(10, 10), secs(10, 10), secs(10, 10), time.Time{}}},
+		{"before the window", rowOf(Stamp{}, term(exactly(-50), exactly(-40)), term(exactly(-20), Stamp{})), 10 * time.Second, GapStats{}},
+		{"several", rowOf(exactly(-1), term(exactly(-50), exactly(-40)), term(exactly(-37), exactly(-30)), term(exactly(-28), exactly(-1))), time.Hour,
+			GapStats{3, secs(6, 6), secs(2, 2), secs(3, 3), secs(3, 3), time.Time{}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.want.Since = t0.Add(-tt.within)
+			if got := tt.row.Gaps(t0, tt.within); got != tt.want {
+				t.Errorf("Gaps = %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestGapsSayFromWhenOnTheyAreComplete(t *testing.T) {
+	t.Parallel()
+	var history terms
+	for i := range 2 * MaxTerms {
+		start := -1000 + float64(2*i)
+		history = history.begin(who("a"), exactly(start)).end(who("a"), exactly(start+1), CauseReleased, Told)
+	}
+	got := rowOf(Stamp{}, history...).Gaps(t0, time.Hour)
+	if got.Count != MaxTerms-1 || !got.Since.Equal(history[0].Start.At) {
+		t.Errorf("%d gaps since %v, want %d since the oldest term that is kept", got.Count, got.Since, MaxTerms-1)
+	}
+}
+
+func TestChangesAreCountedByTheMinuteForAnHour(t *testing.T) {
+	t.Parallel()
+	var a activity
+	now := time.Date(2030, 1, 1, 12, 30, 30, 0, time.UTC)
+	for _, ago := range []time.Duration{2 * time.Hour, 59 * time.Minute, 11 * time.Minute, 9 * time.Minute, 0, 0} {
+		a.add(now.Add(-ago))
+	}
+	a.add(now.Add(-3 * time.Minute)) // told late
+	for within, want := range map[time.Duration]int{time.Minute: 2, 10 * time.Minute: 4, time.Hour: 6, 5 * time.Hour: 6} {
+		if got := a.since(now, within); got != want {
+			t.Errorf("changes within %v = %d, want %d", within, got, want)
+		}
+	}
+	if got := a.since(now.Add(2*time.Hour), time.Hour); got != 0 {
+		t.Errorf("%d changes are counted two hours later", got)
+	}
+	a.add(now.Add(2 * time.Hour))
+	if got := a.since(now.Add(2*time.Hour), time.Hour); got != 1 {
+		t.Errorf("%d changes after a pause of two hours, want 1", got)
+	}
+	for range 300 {
+		a.add(now.Add(2 * time.Hour))
+	}
+	if got := a.since(now.Add(2*time.Hour), time.Hour); got != 255 {
+		t.Errorf("a minute counts %d, want no more than 255", got)
+	}
+}

@@ -1,0 +1,202 @@
+package sources_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/sources"
+)
+
+// push tells a Change and waits until it was taken in, but not until it is published.
+func (w *world) push(c sources.Change) {
+	w.t.Helper()
+	c.Scope = "main"
+	w.script.Push(c)
+	synctest.Wait()
+}
+
+// quiet starts a world that has been quiet for a while, with two led elections.
+func (w *world) quiet() {
+	w.t.Helper()
+	w.start()
+	w.list(election("app", leased("a", time.Hour)), election("other", leased("a", time.Hour)))
+	time.Sleep(5*time.Second + time.Millisecond)
+	synctest.Wait()
+}
+
+func TestChangeAfterQuietIsPublishedAtOnce(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.quiet()
+		rev := w.hub.State().Rev
+		w.push(sources.Change{Set: []*sources.Primitive{election("app")}})
+		if got := w.hub.State(); got.Rev != rev+1 || got.LastSeq == 0 {
+			t.Errorf("rev = %d after the change, want %d", got.Rev, rev+1)
+		}
+		w.wantStatus("app", sources.StatusNoLeader)
+	})
+}
+
+func TestStatesAreAtMostTenASecondAndTheLastChangeIsInOne(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.quiet()
+		rev := w.hub.State().Rev
+		for i := range 1000 {
+			p := election("app")
+			if i%2 == 0 {
+				p = election("app", leased("b", time.Hour))
+			}
+			w.push(sources.Change{Set: []*sources.Primitive{p}})
+			time.Sleep(time.Millisecond)
+		}
+		synctest.Wait()
+		if got := w.hub.State().Rev - rev; got < 10 || got > 11 {
+			t.Errorf("%d states in a second, want 10 and the leading edge", got)
+		}
+		rev = w.hub.State().Rev
+		w.push(sources.Change{Set: []*sources.Primitive{election("app", leased("last", time.Hour))}})
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+		if got := w.row("app").Owners[0].ID; got != "last" || w.hub.State().Rev != rev+1 {
+			t.Errorf("owner is %s in state %d, want the last one in state %d", got, w.hub.State().Rev, rev+1)
+		}
+	})
+}
+
+func TestChangeOfOwnerOnScreenDoesNotWait(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.quiet()
+		w.push(sources.Change{Set: []*sources.Primitive{election("other")}}) // the leading edge
+		time.Sleep(20 * time.Millisecond)
+		rev := w.hub.State().Rev
+		w.push(sources.Change{Set: []*sources.Primitive{election("app", leased("b", time.Hour))}})
+		if w.hub.State().Rev != rev {
+			t.Error("a row that nobody watches was published before the end of the step")
+		}
+		w.hub.Watch([]sources.Ref{ref("app")})
+		renewed := leased("b", 2*time.Hour)
+		w.push(sources.Change{Set: []*sources.Primitive{election("app", renewed)}})
+		if w.hub.State().Rev != rev {
+			t.Error("a renewal does not wait for the end of the step")
+		}
+		w.push(sources.Change{Set: []*sources.Primitive{election("app", leased("c", time.Hour))}})
+		if w.hub.State().Rev != rev+1 || w.row("app").Owners[0].ID != "c" {
+			t.Error("a change of owner in a watched row waits")
+		}
+		for range 50 { // more than any screen can show
+			w.push(sources.Change{Set: []*sources.Primitive{election("app", leased("b", time.Hour))}})
+			w.push(sources.Change{Set: []*sources.Primitive{election("app", leased("c", time.Hour))}})
+		}
+		if w.hub.State().Rev > rev+2 {
+			t.Errorf("%d states within one instant", w.hub.State().Rev-rev)
+		}
+	})
+}
+
+func TestProofOfLifeAloneIsPublishedOnceASecond(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.quiet()
+		rev := w.hub.State().Rev
+		for range 100 {
+			w.push(sources.Change{Alive: []string{"main"}})
+			time.Sleep(100 * time.Millisecond)
+		}
+		s := w.hub.State()
+		if got := s.Rev - rev; got < 9 || got > 11 {
+			t.Errorf("%d states in ten seconds, want one a second", got)
+		}
+		if age := time.Since(s.Scopes[0].Alive); age > time.Second+100*time.Millisecond {
+			t.Errorf("the last proof of life is %v old", age)
+		}
+		w.push(sources.Change{Set: []*sources.Primitive{election("app")}})
+		w.wantStatus("app", sources.StatusNoLeader) // a calm state does not hold up the leading edge
+	})
+}
+
+func TestWakeUpStandsForAnyNumberOfNews(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.quiet()
+		w.happened()
+		for len(w.events.Wake()) > 0 {
+			<-w.events.Wake()
+		}
+		for range 5 {
+			w.push(sources.Change{Set: []*sources.Primitive{election("app", leased("b", time.Hour))}})
+		}
+		if n := len(w.events.Wake()); n != 1 {
+			t.Errorf("%d wake-ups wait, want 1", n)
+		}
+		<-w.events.Wake()
+		w.wantEvents("owner_changed app -a +b told")
+		w.events.Close()
+		w.events.Close()
+		w.push(sources.Change{Set: []*sources.Primitive{election("app")}})
+		if n := len(w.events.Wake()); n != 0 {
+			t.Error("a closed subscription is woken")
+		}
+		w.wantEvents("released app -b released inferred")
+	})
+}
+
+func TestSubscriptionGoesOnWhereAStateEnds(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.quiet()
+		s := w.hub.State()
+		w.push(sources.Change{Set: []*sources.Primitive{election("app")}})
+		events, missed := w.hub.Subscribe(s.LastSeq).Events(0)
+		if len(events) != 1 || missed != 0 || events[0].Seq != s.LastSeq+1 || events[0].Kind != sources.EventReleased {
+			t.Errorf("events behind the state: %+v, %d missed", events, missed)
+		}
+		sub := w.hub.Subscribe(1 << 40)
+		if events, missed := sub.Events(0); len(events) != 0 || missed != 0 {
+			t.Errorf("a cursor from the future reads %+v, misses %d", events, missed)
+		}
+		w.push(sources.Change{Set: []*sources.Primitive{election("app", leased("z", time.Hour))}})
+		if events, _ := sub.Events(0); len(events) != 1 {
+			t.Errorf("%d events behind a cursor from the future, want the new one", len(events))
+		}
+	})
+}
+
+func TestPublishedStatesNeverChange(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.quiet()
+		s := w.hub.State()
+		row := w.row("app")
+		rows, terms, kept, activity := slices.Clone(s.Rows), slices.Clone(row.Terms), *row, row.Changes(time.Now(), time.Hour)
+		for _, id := range []string{"b", "c", "b", "d"} {
+			w.tell(sources.Change{Set: []*sources.Primitive{election("app", leased(id, time.Hour))}})
+		}
+		w.tell(sources.Change{Gone: []sources.Ref{ref("other")}})
+		if !slices.Equal(s.Rows, rows) || !slices.Equal(row.Terms, terms) || row.Rev != kept.Rev || row.Primitive != kept.Primitive ||
+			row.Changes(time.Now(), time.Hour) != activity {
+			t.Error("a published state was changed")
+		}
+		if got := w.row("app"); got.Rev <= kept.Rev || got.Rev > w.hub.State().Rev {
+			t.Errorf("the new version has rev %d, the old %d, the state %d", got.Rev, kept.Rev, w.hub.State().Rev)
+		}
+	})
+}
+
+func TestClosedHubCanStillBeRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := sources.NewHub(sources.HubOptions{})
+		h.Close()
+		h.Close()
+		if h.State() == nil || len(h.State().Rows) != 0 {
+			t.Error("a closed hub has no state")
+		}
+		if events, missed := h.Subscribe(0).Events(0); events != nil || missed != 0 {
+			t.Errorf("events %v, %d missed", events, missed)
+		}
+	})
+}

@@ -1,0 +1,317 @@
+package sources
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// replay is an empty model to which events are applied.
+type replay map[Ref]map[OwnerRef]bool
+
+func (m replay) apply(t *rapid.T, e Event) {
+	owners := m[e.Ref]
+	if owners == nil {
+		owners = map[OwnerRef]bool{}
+		m[e.Ref] = owners
+	}
+	if e.Kind.EndsOwner() {
+		if !owners[e.Previous] {
+			t.Fatalf("%+v ends what is not owned", e)
+		}
+		delete(owners, e.Previous)
+	}
+	if e.Kind.BeginsOwner() && e.Owner != (OwnerRef{}) {
+		if owners[e.Owner] {
+			t.Fatalf("%+v begins what is owned already", e)
+		}
+		owners[e.Owner] = true
+	}
+	if e.Kind == EventRenewed && !owners[e.Owner] {
+		t.Fatalf("%+v renews what is not owned", e)
+	}
+}
+
+// machine drives a Hub with random Changes of one source with two scopes.
+type machine struct {
+	hub    *Hub
+	feed   *feed
+	clock  time.Time
+	fence  uint64
+	told   [2]map[string]*Primitive // what the source told last, by scope
+	listed [2]bool
+
+	prompt, lazy *Subscription
+	model        replay
+	last         uint64 // seq read by prompt
+	read, missed uint64 // by lazy
+}
+
+func newMachine(events int) *machine {
+	h := NewHub(HubOptions{Events: events})
+	feeds, err := h.add([]Spec{{Name: "s"}})
+	if err != nil {
+		panic(err)
+	}
+	return &machine{hub: h, feed: feeds[0], clock: time.Now(), told: [2]map[string]*Primitive{{}, {}},
+		prompt: h.Subscribe(0), lazy: h.Subscribe(0), model: replay{}}
+}
+
+var scopeNames = [2]string{"one", "two"}
+
+// draw makes a primitive as it may be found now: after what was told last, renewed, with
+// another owner, with several or none, or unreadable.
+func (m *machine) draw(t *rapid.T, scope int, name string) *Primitive {
+	p := &Primitive{Ref: Ref{Source: "s", Name: scopeNames[scope] + name}, Kind: KindElection, OwnersHow: Told, At: m.clock, ForgetAfter: time.Hour}
+	if name >= "c" {
+		semaphore(p)
+	}
+	old := m.told[scope][name]
+	what := rapid.SampledFrom([]string{"same", "other", "other", "nobody", "two", "unknown", "renewed"}).Draw(t, "what")
+	switch {
+	case what == "unknown":
+		p.OwnersHow = Unknown
+	case what == "nobody":
+	case old != nil && (what == "same" || what == "renewed"):
+		p.Owners = slices.Clone(old.Owners)
+		for i := range p.Owners {
+			if what == "renewed" {
+				p.Owners[i].Expires.At = m.clock.Add(15 * time.Second)
+			}
+		}
+	default:
+		p.Owners = append(p.Owners, m.drawOwner(t))
+		if what == "two" {
+			p.Owners = append(p.Owners, m.drawOwner(t))
+		}
+	}
+	return p
+}
+
+func (m *machine) drawOwner(t *rapid.T) Owner {
+	m.fence++
+	id := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "id")
+	o := Owner{ID: id, Label: id, Fence: m.fence}
+	if rapid.Bool().Draw(t, "leased") {
+		o.Expires = Stamp{At: m.clock.Add(time.Duration(rapid.IntRange(1, 20).Draw(t, "lease")) * time.Second), How: Told}
+	}
+	return o
+}
+
+// change passes a Change to the Hub some time after the last one.
+func (m *machine) change(t *rapid.T, scope int, c Change) {
+	then := m.clock
+	m.clock = m.clock.Add(time.Duration(rapid.IntRange(1, 5000).Draw(t, "ms")) * time.Millisecond)
+	for _, p := range c.Set {
+		if !p.At.IsZero() {
+			p.At = m.clock
+		}
+		m.told[scope][p.Name[len(scopeNames[scope]):]] = p
+	}
+	c.Scope, c.At, c.Alive = scopeNames[scope], m.clock, []string{scopeNames[scope]}
+	if rapid.Bool().Draw(t, "polled") {
+		c.After = then
+	}
+	m.hub.apply(m.feed, c)
+}
+
+func (m *machine) actions() map[string]func(*rapid.T) {
+	scope := rapid.IntRange(0, 1)
+	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 4, rapid.ID)
+	return map[string]func(*rapid.T){
+		"look": func(t *rapid.T) {
+			s := scope.Draw(t, "scope")
+			if !m.listed[s] {
+				t.Skip("not listed yet")
+			}
+			var set []*Primitive
+			for _, name := range names.Draw(t, "names") {
+				set = append(set, m.draw(t, s, name))
+			}
+			m.change(t, s, Change{Set: set})
+		},
+		"list anew": func(t *rapid.T) {
+			s := scope.Draw(t, "scope")
+			var first, rest []*Primitive
+			for i, name := range names.Draw(t, "names") {
+				if p := m.draw(t, s, name); i%2 == 0 {
+					first = append(first, p)
+				} else {
+					rest = append(rest, p)
+				}
+			}
+			m.change(t, s, Change{Gap: true, Set: first})
+			m.change(t, s, Change{Set: rest, Synced: true})
+			m.listed[s] = true
+		},
+		"vanish": func(t *rapid.T) {
+			s := scope.Draw(t, "scope")
+			name := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "name")
+			delete(m.told[s], name)
+			m.change(t, s, Change{Gone: []Ref{{Source: "s", Name: scopeNames[s] + name}}})
+		},
+		"disconnect": func(*rapid.T) {
+			m.hub.disconnected(m.feed, errors.New("reset"), time.Time{})
+			m.listed = [2]bool{}
+		},
+		"read lazily": func(t *rapid.T) {
+			events, missed := m.lazy.Events(rapid.IntRange(0, 5).Draw(t, "max"))
+			m.read, m.missed = m.read+uint64(len(events)), m.missed+missed
+		},
+		"": m.check,
+	}
+}
+
+// check holds the Hub against its promises after every step.
+func (m *machine) check(t *rapid.T) {
+	events, missed := m.prompt.Events(0)
+	if missed != 0 {
+		t.Fatalf("%d events are missed by a subscriber that reads each", missed)
+	}
+	for _, e := range events {
+		if e.Seq != m.last+1 {
+			t.Fatalf("event %d follows event %d", e.Seq, m.last)
+		}
+		m.last = e.Seq
+		m.model.apply(t, e)
+	}
+	m.hub.mu.Lock()
+	m.hub.publishLocked(time.Now())
+	m.hub.mu.Unlock()
+	state := m.hub.State()
+	if state.LastSeq != m.last {
+		t.Fatalf("the state ends with event %d, the subscriber with %d", state.LastSeq, m.last)
+	}
+	owned := replay{}
+	for slot, row := range state.Rows {
+		if row == nil {
+			continue
+		}
+		if found, ok := m.hub.Slot(row.Ref); !ok || found != slot || row.Slot != slot {
+			t.Fatalf("row %v is in slot %d and found in %d", row.Ref, slot, found)
+		}
+		p := row.Primitive
+		if base := m.hub.known[slot]; base != nil {
+			p = base
+		}
+		for i := range p.Owners {
+			if owned[row.Ref] == nil {
+				owned[row.Ref] = map[OwnerRef]bool{}
+			}
+			owned[row.Ref][p.Owners[i].ref()] = true
+		}
+		checkTerms(t, row)
+	}
+	maps.DeleteFunc(m.model, func(_ Ref, owners map[OwnerRef]bool) bool { return len(owners) == 0 })
+	if fmt.Sprint(m.model) != fmt.Sprint(owned) {
+		t.Fatalf("the events tell\n%v\nthe state shows\n%v", m.model, owned)
+	}
+}
+
+// checkTerms holds a row's history against what its type promises.
+func checkTerms(t *rapid.T, row *Row) {
+	if !single(row.Primitive) {
+		if len(row.Terms) > 0 {
+			t.Fatalf("%v is shared and has terms", row.Ref)
+		}
+		return
+	}
+	for i, term := range row.Terms {
+		running := term.End.How == Unknown
+		switch {
+		case running && i < len(row.Terms)-1:
+			t.Fatalf("term %d of %v runs and is not the last", i, row.Ref)
+		case !running && term.End.At.Before(term.Start.At):
+			t.Fatalf("term %+v ends before it starts", term)
+		case term.Start.At.Before(term.Start.After) || term.End.At.Before(term.End.After):
+			t.Fatalf("term %+v has an interval that ends before it starts", term)
+		}
+		if i == 0 {
+			continue
+		}
+		last := row.Terms[i-1]
+		if term.Start.At.Before(last.End.At) || earliest(term.Start).Before(earliest(last.End)) {
+			t.Fatalf("terms overlap:\n%+v\n%+v", last, term)
+		}
+		if (last.Hue == term.Hue) != (last.Owner.ID == term.Owner.ID) {
+			t.Fatalf("hues do not tell owners apart:\n%+v\n%+v", last, term)
+		}
+	}
+	running := terms(row.Terms).running()
+	switch {
+	case !ownersKnown(row.Primitive):
+	case len(row.Owners) == 0 && running != nil:
+		t.Fatalf("nobody owns %v and term %+v runs", row.Ref, *running)
+	case len(row.Owners) > 0 && (running == nil || !slices.ContainsFunc(row.Owners, func(o Owner) bool { return o.ref() == running.Owner })):
+		t.Fatalf("%v is owned by %+v, running is %+v", row.Ref, row.Owners, running)
+	case len(row.Owners) == 0 && row.Nobody.How == Unknown:
+		t.Fatalf("nobody owns %v, and it is not known since when", row.Ref)
+	}
+}
+
+func TestEventsAndStateTellTheSameStory(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := newMachine(0)
+		defer m.hub.Close()
+		t.Repeat(m.actions())
+		events, missed := m.lazy.Events(0)
+		if m.missed+missed != 0 || m.read+uint64(len(events)) != m.last {
+			t.Fatalf("the lazy subscriber read %d and missed %d of %d", m.read+uint64(len(events)), m.missed+missed, m.last)
+		}
+	})
+}
+
+func TestEverySubscriberReadsEachEventOnceOrIsToldHowManyItMissed(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.IntRange(1, 40).Draw(t, "most")
+		r := newRing(most, time.Hour)
+		var total uint64
+		grow := func(t *rapid.T) {
+			events := make([]Event, rapid.IntRange(1, 30).Draw(t, "n"))
+			for i := range events {
+				events[i].Kind = rapid.SampledFrom([]EventKind{EventRenewed, EventAcquired}).Draw(t, "kind")
+			}
+			r.append(events)
+			total += uint64(len(events))
+			if kept := r.changes.len() + r.renewals.len(); kept > most {
+				t.Fatalf("%d events are kept, %d at most", kept, most)
+			}
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "earlier") {
+			grow(t)
+		}
+		all, some := r.subscribe(0), r.subscribe(total)
+		start, kept := total, uint64(r.changes.len()+r.renewals.len())
+		var fromAll, fromSome, last uint64
+		t.Repeat(map[string]func(*rapid.T){
+			"append": grow,
+			"read": func(t *rapid.T) {
+				events, missed := some.Events(rapid.IntRange(0, 7).Draw(t, "max"))
+				for _, e := range events {
+					if e.Seq <= last || e.Seq <= start {
+						t.Fatalf("event %d is read after event %d", e.Seq, max(last, start))
+					}
+					last = e.Seq
+				}
+				fromSome += uint64(len(events)) + missed
+				events, missed = all.Events(rapid.IntRange(0, 7).Draw(t, "max of all"))
+				fromAll += uint64(len(events)) + missed
+			},
+		})
+		events, missed := some.Events(0)
+		if got := fromSome + uint64(len(events)) + missed; got != total-start {
+			t.Fatalf("read and missed: %d of %d", got, total-start)
+		}
+		events, missed = all.Events(0)
+		if got := fromAll + uint64(len(events)) + missed; got != total-start+kept {
+			t.Fatalf("read and missed from the beginning: %d of %d", got, total-start+kept)
+		}
+	})
+}

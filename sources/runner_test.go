@@ -1,0 +1,268 @@
+package sources_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/internal/backoff"
+	"coordtop/sources"
+	"coordtop/sources/sourcetest"
+)
+
+func (w *world) source() sources.SourceStatus { return w.hub.State().Sources[0] }
+
+func TestSourceIsShownBeforeItAnswers(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.script.HangConnect()
+		w.start()
+		if s := w.source(); s.Name != "redis" || s.Type != "redis" || s.Address != "localhost:1" || s.Health != sources.HealthConnecting || s.Err != nil {
+			t.Errorf("source is %+v, want connecting", s)
+		}
+	})
+}
+
+func TestHangingConnectIsGivenUpAndTriedAgain(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.script.HangConnect()
+		w.start()
+		time.Sleep(5 * time.Second)
+		w.settle()
+		if s := w.source(); !errors.Is(s.Err, sources.ErrSilent) || !errors.Is(s.Err, context.DeadlineExceeded) || !s.Retry.After(time.Now()) {
+			t.Errorf("source is %+v, want an error and a time of retry", s)
+		}
+		time.Sleep(time.Second)
+		w.list()
+		if s := w.source(); s.Health != sources.HealthLive || s.Err != nil || !s.Retry.IsZero() {
+			t.Errorf("source is %+v, want live", s)
+		}
+		w.wantEvents("source_down  seen", "source_up  seen", "synced  told")
+	})
+}
+
+func TestEveryConnectIsFollowedByClose(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		for range 3 {
+			w.script.FailConnect(errors.New("refused by nobody"))
+		}
+		w.start()
+		time.Sleep(time.Minute)
+		w.script.Fail(errors.New("reset"))
+		w.settle()
+		r := w.script.Record()
+		if r.Connects != r.Closes || r.Connects != 4 || r.Overlapped {
+			t.Errorf("%+v, want 4 connects, as many closes, none at a time", r)
+		}
+	})
+}
+
+func TestPausesGrowAndStartAnewAfterAConnectionThatHeld(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.spec.Retry = backoff.Policy{Min: 100 * time.Millisecond, Max: 3200 * time.Millisecond}
+		pause := func(atLeast, atMost time.Duration) {
+			t.Helper()
+			w.settle()
+			if got := time.Until(w.source().Retry); got < atLeast || got > atMost {
+				t.Errorf("pause = %v, want between %v and %v", got, atLeast, atMost)
+			}
+		}
+		for range 10 {
+			w.script.FailConnect(errors.New("no route"))
+		}
+		w.start()
+		pause(50*time.Millisecond, 100*time.Millisecond)
+		for w.script.Record().Connects < 10 {
+			time.Sleep(50 * time.Millisecond)
+		}
+		pause(1550*time.Millisecond, 3200*time.Millisecond)
+		time.Sleep(3200 * time.Millisecond)
+		w.script.Fail(errors.New("reset")) // a connection that is lost at once is no success
+		pause(1600*time.Millisecond, 3200*time.Millisecond)
+		time.Sleep(20 * time.Second)
+		w.script.Fail(errors.New("reset"))
+		pause(50*time.Millisecond, 100*time.Millisecond)
+	})
+}
+
+func TestRefusalIsRetriedRarelyAndAtOnceWhenAsked(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		for range 3 {
+			w.script.FailConnect(fmt.Errorf("signing in: wrong password: %w", sources.ErrRefused))
+		}
+		w.start()
+		if s := w.source(); !errors.Is(s.Err, sources.ErrRefused) || time.Until(s.Retry) < 15*time.Second || time.Until(s.Retry) > 30*time.Second {
+			t.Errorf("source is %+v, want a retry in 15 to 30 s", s)
+		}
+		time.Sleep(10 * time.Second)
+		if n := w.script.Record().Connects; n != 1 {
+			t.Errorf("%d connects within 10 s", n)
+		}
+		w.hub.Refresh("another")
+		w.settle()
+		if n := w.script.Record().Connects; n != 1 {
+			t.Error("a refresh of another source connects this one")
+		}
+		w.hub.Refresh("redis")
+		w.settle()
+		if r := w.script.Record(); r.Connects != 2 || r.Refreshes != 1 {
+			t.Errorf("%+v after a refresh, want a second connect", r)
+		}
+		w.hub.Refresh("")
+		w.settle()
+		if n := w.script.Record().Connects; n != 3 {
+			t.Errorf("%d connects after a refresh of all, want 3", n)
+		}
+		w.wantEvents("source_down  seen") // once, not for every try
+	})
+}
+
+func TestPanicOfASourceIsItsError(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		var log bytes.Buffer
+		w.spec.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		w.script.PanicConnect("first")
+		w.start()
+		if s := w.source(); !errors.Is(s.Err, sources.ErrPanic) || !strings.Contains(s.Err.Error(), "first") {
+			t.Errorf("error = %v, want the panic", s.Err)
+		}
+		time.Sleep(time.Second)
+		w.list(election("app", leased("a", time.Hour)))
+		w.wantStatus("app", sources.StatusLed)
+		w.script.Panic("second")
+		w.settle()
+		if s := w.source(); !errors.Is(s.Err, sources.ErrPanic) || !strings.Contains(s.Err.Error(), "second") {
+			t.Errorf("error = %v, want the panic", s.Err)
+		}
+		w.wantStatus("app", sources.StatusStale)
+		if !strings.Contains(log.String(), "script.go") {
+			t.Errorf("the log does not say where: %s", log.String())
+		}
+		if r := w.script.Record(); r.Closes != r.Connects {
+			t.Errorf("%+v: not closed after a panic", r)
+		}
+	})
+}
+
+func TestHangingNextTurnsStaleAndIsConnectedAnew(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("app", leased("a", time.Hour)))
+		w.script.Hang()
+		time.Sleep(5 * time.Second)
+		w.wantStatus("app", sources.StatusStale)
+		time.Sleep(15 * time.Second)
+		if r := w.script.Record(); r.Connects != 2 || r.Closes != 1 {
+			t.Errorf("%+v, want a second connect", r)
+		}
+	})
+}
+
+func TestSourceWithoutProofOfLifeIsConnectedAnew(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list()
+		w.script.Silence(true)
+		time.Sleep(14 * time.Second)
+		if n := w.script.Record().Connects; n != 1 {
+			t.Errorf("%d connects after 14 s", n)
+		}
+		time.Sleep(3 * time.Second)
+		w.settle()
+		if n := w.script.Record().Connects; n != 2 {
+			t.Errorf("%d connects after 17 s, want 2", n)
+		}
+		if err := w.source().Err; !errors.Is(err, sources.ErrSilent) {
+			t.Errorf("error = %v, want that it is silent", err)
+		}
+	})
+}
+
+func TestOneBadSourceDoesNotTouchAnother(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		bad := sourcetest.NewScript()
+		bad.HangConnect()
+		ctx, cancel := context.WithCancel(w.t.Context())
+		done := make(chan error, 1)
+		specs := []sources.Spec{{Name: "bad", Source: bad}, w.spec}
+		go func() { done <- sources.Run(ctx, w.hub, specs) }()
+		w.settle()
+		w.list(election("app", leased("a", time.Hour)))
+		w.wantStatus("app", sources.StatusLed)
+		s := w.hub.State().Sources
+		if s[0].Name != "bad" || s[0].Health != sources.HealthConnecting || s[1].Health != sources.HealthLive {
+			t.Errorf("sources are %+v", s)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("Run = %v", err)
+		}
+		if r := bad.Record(); r.Closes != 1 {
+			t.Errorf("%+v: the hanging source is not closed", r)
+		}
+	})
+}
+
+func TestNamesOfSourcesAreUnique(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		err := sources.Run(w.t.Context(), w.hub, []sources.Spec{w.spec, w.spec})
+		if err == nil || len(w.hub.State().Sources) != 0 {
+			t.Errorf("Run = %v with %d sources, want an error and none", err, len(w.hub.State().Sources))
+		}
+	})
+}
+
+// deaf ignores the end of its context.
+type deaf struct {
+	sourcetest.Script
+	end chan struct{}
+}
+
+func (d *deaf) Connect(context.Context) error { <-d.end; return errors.New("at last") }
+func (d *deaf) Close() error                  { return nil }
+
+func TestRunDoesNotWaitForEverForASourceThatIgnoresItsContext(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		d := &deaf{end: make(chan struct{})}
+		ctx, cancel := context.WithCancel(w.t.Context())
+		cancel()
+		began := time.Now()
+		err := sources.Run(ctx, w.hub, []sources.Spec{{Name: "deaf", Source: d}})
+		if err == nil || time.Since(began) != 5*time.Second {
+			t.Errorf("Run = %v after %v, want an error after 5 s", err, time.Since(began))
+		}
+		close(d.end)
+	})
+}
+
+func TestFocusReachesTheSourceWithItsOwnRows(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		foreign := sources.Ref{Source: "other", Name: "x"}
+		w.hub.Focus([]sources.Ref{ref("app"), foreign}, foreign)
+		r := w.script.Record()
+		if len(r.Visible) != 1 || r.Visible[0] != ref("app") || r.Selected != (sources.Ref{}) {
+			t.Errorf("visible %v, selected %v", r.Visible, r.Selected)
+		}
+		w.hub.Focus(nil, ref("app"))
+		if r := w.script.Record(); len(r.Visible) != 0 || r.Selected != ref("app") {
+			t.Errorf("visible %v, selected %v", r.Visible, r.Selected)
+		}
+	})
+}

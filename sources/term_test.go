@@ -1,0 +1,119 @@
+package sources
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+func at(seconds float64) time.Time { return t0.Add(time.Duration(seconds * float64(time.Second))) }
+
+// seen is a stamp in (after, at] seconds after t0.
+func seen(after, end float64) Stamp { return Stamp{After: at(after), At: at(end), How: Seen} }
+
+func exactly(s float64) Stamp { return Stamp{At: at(s), How: Seen} }
+
+func who(id string) OwnerRef { return OwnerRef{ID: id} }
+
+// reign lets owners follow each other, a second each and a second apart.
+func reign(ids ...string) terms {
+	var t terms
+	for i, id := range ids {
+		t = t.begin(who(id), exactly(float64(2*i))).end(who(id), exactly(float64(2*i+1)), CauseReleased, Inferred)
+	}
+	return t
+}
+
+func TestOwnersKeepTheirHueAndNeighboursDiffer(t *testing.T) {
+	t.Parallel()
+	var hues []uint8
+	for _, term := range reign("a", "b", "a", "c", "b", "d", "a") {
+		hues = append(hues, term.Hue)
+	}
+	if got, want := fmt.Sprint(hues), "[0 1 0 2 1 3 0]"; got != want {
+		t.Errorf("hues = %s, want %s", got, want)
+	}
+}
+
+func TestHuesOfTheForgottenAreGivenAgain(t *testing.T) {
+	t.Parallel()
+	var ids []string
+	for i := range 10 * MaxTerms {
+		ids = append(ids, fmt.Sprint(i))
+	}
+	history := reign(ids...)
+	if len(history) != MaxTerms {
+		t.Fatalf("%d terms are kept, want %d", len(history), MaxTerms)
+	}
+	taken := map[uint8]bool{}
+	for _, term := range history {
+		if term.Hue >= MaxTerms || taken[term.Hue] {
+			t.Fatalf("hue %d is given twice or too high", term.Hue)
+		}
+		taken[term.Hue] = true
+	}
+}
+
+func TestTermsAreForgottenADayAfterTheirEnd(t *testing.T) {
+	t.Parallel()
+	history := reign("a", "b", "c").begin(who("d"), Stamp{At: at(4).Add(24 * time.Hour), How: Seen})
+	if len(history) != 2 || history[0].Owner.ID != "c" || history[1].Owner.ID != "d" {
+		t.Errorf("kept %+v, want what ended within a day and the new one", history)
+	}
+	alone := reign("a").begin(who("b"), Stamp{At: at(0).Add(72 * time.Hour), How: Seen})
+	if len(alone) != 2 {
+		t.Error("the term before the new one is forgotten, and with it the gap between them")
+	}
+}
+
+func TestTermsMeetWithoutOverlap(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name               string
+		end, start         Stamp
+		wantEnd, wantStart Stamp
+	}{
+		{"within one look", seen(1, 2), seen(1, 2), seen(1, 2), seen(1, 2)},
+		{"with a gap", seen(1, 2), seen(3, 4), seen(1, 2), seen(3, 4)},
+		{"a told start within the doubt ends the one before", seen(1, 2), exactly(1.5), seen(1, 1.5), exactly(1.5)},
+		{"a start that cannot be is moved", seen(1, 2), exactly(0.5), seen(1, 2), exactly(2)},
+		{"a start before an exact end is moved", exactly(2), exactly(1), exactly(2), exactly(2)},
+		{"a start that may be earlier than the end can is narrowed", seen(1, 2), seen(0, 3), seen(1, 2), seen(1, 3)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			first := terms{}.begin(who("a"), exactly(0)).end(who("a"), tt.end, CauseUnknown, Seen)
+			both := first.begin(who("b"), tt.start)
+			if both[0].End != tt.wantEnd || both[1].Start != tt.wantStart {
+				t.Errorf("end %v, start %v, want %v, %v", both[0].End, both[1].Start, tt.wantEnd, tt.wantStart)
+			}
+			if first[0].End != tt.end {
+				t.Error("the history that is published was changed")
+			}
+		})
+	}
+}
+
+func TestRunningTermStaysWithTheFirstOfTwo(t *testing.T) {
+	t.Parallel()
+	one := terms{}.begin(who("a"), exactly(0))
+	if two := one.begin(who("b"), exactly(1)); len(two) != 1 {
+		t.Error("a second term begins while the first runs")
+	}
+	if same := one.end(who("b"), exactly(1), CauseReleased, Told); same.running() == nil {
+		t.Error("the end of the other owner ends the term")
+	}
+	if early := one.end(who("a"), exactly(-5), CauseReleased, Told); early[0].End.At != early[0].Start.At {
+		t.Errorf("term %+v ends before it starts", early[0])
+	}
+}
+
+func TestRunningTermLearnsItsOwnersFence(t *testing.T) {
+	t.Parallel()
+	one := terms{}.begin(who("a"), exactly(0))
+	two := one.named([]Owner{{ID: "b"}, {ID: "a", Fence: 7}})
+	if two[0].Owner.Fence != 7 || one[0].Owner.Fence != 0 {
+		t.Errorf("owner is %+v, was %+v", two[0].Owner, one[0].Owner)
+	}
+}
