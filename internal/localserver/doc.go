@@ -17,6 +17,10 @@
 // process id before it becomes the server, so there is no instant at which a dying
 // parent could leave either behind. Stop takes the same path.
 //
+// A server that refuses to be root runs as another user when we are root; the guard stays
+// ours and can end it. Postgres also keeps a System V segment outside its folder, so its
+// guard asks it to shut down at once and kills only what does not obey.
+//
 // # Proxy
 //
 // [Proxy] stands between a client and a server and misbehaves like a network: it cuts

@@ -15,8 +15,9 @@ import (
 
 // guardScript is what the guard runs: $1 is the folder to make and to remove, empty when
 // the folder is somebody else's. It remembers the last process id it was told; any line
-// that is not a number means that no process runs. We may be dead before "ready" is
-// written, which must not end the guard: hence PIPE.
+// that is not a number means that no process runs. The line "end" in the middle stands
+// for how a server of this sort is ended. We may be dead before "ready" is written, which must
+// not end the guard: hence PIPE.
 const guardScript = `
 trap '' HUP INT TERM PIPE
 if [ -n "$1" ]; then mkdir -m 700 -- "$1" || exit 1; fi
@@ -24,9 +25,13 @@ echo ready
 exec >&-
 last=
 while read -r line; do last=$line; done
-case $last in ''|*[!0-9]*) ;; *) kill -9 "$last" 2>&- ;; esac
+case $last in *[!0-9]*) last= ;; esac
+end
 if [ -n "$1" ]; then rm -rf -- "$1" || exit 1; fi
 `
+
+// endAtOnce is the end of a server that leaves nothing outside its folder.
+const endAtOnce = `if [ -n "$last" ]; then kill -9 "$last" 2>&-; fi`
 
 // launchScript tells the guard (file 3) its own process id and then becomes the server.
 // The write end it inherited keeps the guard waiting until the id is through.
@@ -35,6 +40,7 @@ const launchScript = `echo $$ >&3; exec "$@" 3>&-`
 // guard is the shell that outlives us just long enough to clean up.
 type guard struct {
 	dir    string // where the server works
+	user   *user  // whom the server runs as; nil: us
 	stderr bytes.Buffer
 	cmd    *exec.Cmd
 
@@ -45,7 +51,11 @@ type guard struct {
 
 // newGuard starts a guard. With dir "" it makes a temporary folder named after kind, and
 // removes it at the end; a given folder is made if missing and is never removed.
-func newGuard(kind, dir string) (*guard, error) {
+func newGuard(kind, dir string) (*guard, error) { return newGuardEnding(kind, dir, endAtOnce) }
+
+// newGuardEnding is newGuard for a server that the lines of shell in end make go: they find
+// its process id in $last, empty if none runs, and its folder in $2.
+func newGuardEnding(kind, dir, end string) (*guard, error) {
 	g := &guard{dir: dir}
 	owned := ""
 	if dir == "" {
@@ -59,7 +69,8 @@ func newGuard(kind, dir string) (*guard, error) {
 		return nil, fmt.Errorf("making the guard's pipe: %w", err)
 	}
 	defer r.Close()
-	g.cmd = exec.Command("/bin/sh", "-c", guardScript, "coordtop-guard", owned)
+	script := strings.Replace(guardScript, "\nend\n", "\n"+end+"\n", 1)
+	g.cmd = exec.Command("/bin/sh", "-c", script, "coordtop-guard", owned, g.dir)
 	g.cmd.Stdin = r
 	g.cmd.Dir = "/"
 	g.cmd.Stderr = &g.stderr
@@ -91,7 +102,7 @@ func (g *guard) launch(log *os.File, program string, args ...string) (*exec.Cmd,
 	cmd.Dir = g.dir
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{g.pipe}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: g.user.credential()}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", filepath.Base(program), err)
 	}

@@ -24,12 +24,21 @@ func TestMain(m *testing.M) {
 }
 
 func beParent() int {
-	r, err := localserver.StartRedis(context.Background(), localserver.RedisOptions{})
+	var server interface {
+		Pid() int
+		Dir() string
+	}
+	var err error
+	if os.Getenv(childEnv) == "postgres" {
+		server, err = localserver.StartPostgres(context.Background(), localserver.PostgresOptions{})
+	} else {
+		server, err = localserver.StartRedis(context.Background(), localserver.RedisOptions{})
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	fmt.Printf("%d %s\n", r.Pid(), r.Dir())
+	fmt.Printf("%d %s\n", server.Pid(), server.Dir())
 	_, _ = io.Copy(io.Discard, os.Stdin) // until killed
 	return 0
 }

@@ -1,0 +1,254 @@
+package localserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// PostgresOptions describe a private Postgres. The zero value starts one on a free port,
+// with a superuser "postgres" that needs no password, without TLS, in a folder that it
+// removes, and with settings that trade the safety of its data for speed.
+type PostgresOptions struct {
+	// Port to listen on. 0: a free one. The standard port is refused.
+	Port int
+	// Dir is where the server works; it is made if missing and never removed. A cluster
+	// that is found in it is used again. "": a folder of its own in the system's temporary
+	// folder, removed by Stop, or by the guard if we die.
+	Dir string
+	// Config are further lines of postgresql.conf; they win over ours.
+	Config []string
+	// Password of the superuser. With one, everybody must give a password (SCRAM); "":
+	// everybody is trusted.
+	Password string
+	// Databases to make beside "postgres", at the first start.
+	Databases []string
+	// Setup are SQL statements that the superuser runs in "postgres" at the first start,
+	// such as "create role alice login password 'x'".
+	Setup []string
+	// TLS makes the server speak TLS only, with certificates made for this start: see
+	// Postgres.TLSFiles.
+	TLS bool
+	// Listen are addresses to listen on besides 127.0.0.1; their networks are let in. They
+	// must exist: see Namespace.Host.
+	Listen []string
+	// StandbyOf makes it a streaming replica of a running server that has neither a
+	// password nor TLS; Databases, Setup and Password must be empty then.
+	StandbyOf *Postgres
+	// Bin is the folder of the programs. "": that of initdb in PATH, else the newest version
+	// in the folders where systems install them.
+	Bin string
+	// MinVersion is the lowest version that will do, such as "14". "": 12.
+	MinVersion string
+}
+
+// Postgres is a running private Postgres.
+type Postgres struct {
+	options PostgresOptions
+	bin     string
+	guard   *guard
+	files   TLSFiles
+
+	mu      sync.Mutex
+	port    int
+	proc    *process
+	stopped bool
+}
+
+// superuser is the role that initdb makes.
+const superuser = "postgres"
+
+// StartPostgres starts a server and returns when it accepts connections. ctx bounds the
+// start only. The error wraps ErrMissing when no server is installed and ErrTooOld when it
+// is older than asked. When we are root it runs as another user, because it refuses to be
+// root: "postgres" if there is one, else nobody. The server lives until Stop or until this
+// process ends, however it ends.
+func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("starting postgres: %w", err)
+	}
+	bin, err := postgresPrograms(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("starting postgres: %w", err)
+	}
+	g, err := newGuardEnding("postgres", o.Dir, endPostgres)
+	if err != nil {
+		return nil, fmt.Errorf("starting postgres: %w", err)
+	}
+	g.user = unprivileged("postgres")
+	p := &Postgres{options: o, bin: bin, guard: g}
+	if err := p.begin(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting postgres: %w", err), g.close())
+	}
+	return p, nil
+}
+
+func (o PostgresOptions) check() error {
+	switch {
+	case o.Port == 5432:
+		return errors.New("port 5432 is the standard port: choose another")
+	case o.StandbyOf == nil:
+		return nil
+	case o.Password != "" || len(o.Databases)+len(o.Setup) > 0:
+		return errors.New("a standby has the roles and databases of its primary")
+	case o.StandbyOf.options.Password != "" || o.StandbyOf.options.TLS:
+		return errors.New("a standby needs a primary without password and TLS")
+	}
+	return nil
+}
+
+// begin makes the cluster, finds a port, starts the first process and sets it up.
+func (p *Postgres) begin(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := p.guard.user.reaches(p.guard.dir); err != nil {
+		return err
+	}
+	fresh := !isCluster(p.data())
+	if fresh {
+		if err := p.makeCluster(ctx); err != nil {
+			return err
+		}
+	}
+	if p.options.TLS {
+		if err := p.certify(); err != nil {
+			return err
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.runOnFreePortLocked(ctx); err != nil {
+		return err
+	}
+	if !fresh || p.options.StandbyOf != nil {
+		return nil
+	}
+	if err := p.setUpLocked(ctx); err != nil {
+		p.proc.kill()
+		return err
+	}
+	return nil
+}
+
+func (p *Postgres) runOnFreePortLocked(ctx context.Context) error {
+	if p.options.Port != 0 {
+		p.port = p.options.Port
+		return p.runLocked(ctx)
+	}
+	var err error
+	for range portTries {
+		if p.port, err = freePort(); err != nil {
+			return err
+		}
+		if err = p.runLocked(ctx); !errors.Is(err, syscall.EADDRINUSE) {
+			return err
+		}
+	}
+	return err
+}
+
+// runLocked starts one process and waits until it accepts connections.
+func (p *Postgres) runLocked(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := p.configure(); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(p.file("postgres.log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("opening the log: %w", err)
+	}
+	defer log.Close()
+	if p.proc, err = startProcess(p.guard, log, filepath.Join(p.bin, "postgres"), "-D", p.data()); err != nil {
+		return err
+	}
+	if err := p.awaitLocked(ctx); err != nil {
+		p.proc.kill()
+		return err
+	}
+	return nil
+}
+
+// awaitLocked returns when the server's own pid file says that it accepts connections, so
+// a stranger who took the port is not mistaken for it.
+func (p *Postgres) awaitLocked(ctx context.Context) error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.proc.done:
+			if portTaken(p.port) {
+				return fmt.Errorf("listening on %s: %w", address(p.port), syscall.EADDRINUSE)
+			}
+			return fmt.Errorf("%w: %s", errExited, logTail(p.file("postgres.log")))
+		case <-ctx.Done():
+			return fmt.Errorf("waiting until it accepts connections: %w", ctx.Err())
+		case <-tick.C:
+			if postmasterReady(filepath.Join(p.data(), "postmaster.pid"), p.proc.pid()) {
+				return nil
+			}
+		}
+	}
+}
+
+func (p *Postgres) file(name string) string { return filepath.Join(p.guard.dir, name) }
+
+func (p *Postgres) data() string { return p.file("data") }
+
+// Addr is the host and port, such as "127.0.0.1:40123". It stays the same for the life of p.
+func (p *Postgres) Addr() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return address(p.port)
+}
+
+// Port is the port that it listens on.
+func (p *Postgres) Port() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.port
+}
+
+// URL is the address as postgres:// URL of the superuser in the database "postgres", with
+// the password if one was set: not for logs then.
+func (p *Postgres) URL() string { return p.URLFor(superuser, p.options.Password, "postgres") }
+
+// URLFor is the address as postgres:// URL for a role in a database.
+func (p *Postgres) URLFor(role, password, database string) string {
+	return p.urlAt(p.Addr(), role, password, database)
+}
+
+func (p *Postgres) urlAt(addr, role, password, database string) string {
+	u := url.URL{Scheme: "postgres", Host: addr, Path: "/" + database, User: url.User(role)}
+	if password != "" {
+		u.User = url.UserPassword(role, password)
+	}
+	query := url.Values{"sslmode": {"disable"}}
+	if p.options.TLS {
+		query = url.Values{"sslmode": {"verify-full"}, "sslrootcert": {p.files.CA}}
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// Dir is where the server works; its cluster is in the folder "data" there.
+func (p *Postgres) Dir() string { return p.guard.dir }
+
+// TLSFiles are what a client needs to talk TLS to this server; empty without TLS.
+func (p *Postgres) TLSFiles() TLSFiles { return p.files }
+
+// Pid is the id of the server's first process; 0 when it does not run.
+func (p *Postgres) Pid() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.proc == nil || !p.proc.running() {
+		return 0
+	}
+	return p.proc.pid()
+}

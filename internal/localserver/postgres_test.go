@@ -1,0 +1,483 @@
+package localserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"coordtop/internal/localserver"
+)
+
+func pg(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		c.Close(ctx)
+	})
+	return c
+}
+
+// one reads a single value.
+func one[T any](t *testing.T, c *pgx.Conn, sql string, args ...any) T {
+	t.Helper()
+	var v T
+	if err := c.QueryRow(t.Context(), sql, args...).Scan(&v); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return v
+}
+
+// segments lists the System V segments of the machine that belong to a uid.
+func segments(t *testing.T, uid uint32) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile("/proc/sysvipc/shm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for i, line := range strings.Split(string(text), "\n") {
+		f := strings.Fields(line)
+		if i > 0 && len(f) > 7 && f[7] == strconv.Itoa(int(uid)) {
+			found[f[1]] = true
+		}
+	}
+	return found
+}
+
+// segment is the id of the segment that a running server made, and the server's uid.
+func segment(t *testing.T, p *localserver.Postgres) (id string, uid uint32) {
+	t.Helper()
+	file := filepath.Join(p.Dir(), "data", "postmaster.pid")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := strings.Fields(strings.Split(string(text), "\n")[6])
+	return f[1], info.Sys().(*syscall.Stat_t).Uid
+}
+
+func TestPostgresAnswersOnLoopbackAndLeavesNothingAfterStop(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	for _, killed := range []bool{false, true} {
+		p, err := localserver.StartPostgres(ctx, localserver.PostgresOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, port, err := net.SplitHostPort(p.Addr())
+		if err != nil || host != "127.0.0.1" || port == "5432" || port != strconv.Itoa(p.Port()) {
+			t.Errorf("listens on %s (%v), port %d, want 127.0.0.1 and no standard port", p.Addr(), err, p.Port())
+		}
+		c := pg(t, p.URL())
+		if n := one[int](t, c, "select current_setting('max_connections')::int"); n != 200 {
+			t.Errorf("max_connections is %d, want 200", n)
+		}
+		if s := one[string](t, c, "select current_setting('unix_socket_directories')"); s != "" {
+			t.Errorf("it also listens on a socket in %q", s)
+		}
+		pid, dir := p.Pid(), p.Dir()
+		id, uid := segment(t, p)
+		if os.Geteuid() == 0 && uid == 0 || !segments(t, uid)[id] {
+			t.Fatalf("it runs as user %d with segment %s, want another than root and a segment that is there", uid, id)
+		}
+		if killed {
+			p.Kill()
+		}
+		for range 2 {
+			if err := p.Stop(ctx); err != nil {
+				t.Errorf("Stop: %v", err)
+			}
+		}
+		if alive(pid) || exists(dir) || p.Pid() != 0 || segments(t, uid)[id] {
+			t.Errorf("after Stop (killed before: %v): process alive %v, folder there %v, Pid %d, segment left %v",
+				killed, alive(pid), exists(dir), p.Pid(), segments(t, uid)[id])
+		}
+		if err := p.Restart(ctx); err == nil {
+			t.Error("a stopped server could be restarted")
+		}
+	}
+}
+
+func TestKilledParentLeavesNoPostgres(t *testing.T) {
+	t.Parallel()
+	for _, frozen := range []bool{false, true} {
+		t.Run(fmt.Sprintf("server frozen %v", frozen), func(t *testing.T) {
+			t.Parallel()
+			parent, pid, dir := startParent(t, "postgres")
+			children := offspring(t, pid)
+			if len(children) == 0 {
+				t.Fatal("a Postgres without children")
+			}
+			if frozen {
+				for _, p := range append([]int{pid}, children...) {
+					if err := syscall.Kill(p, syscall.SIGSTOP); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := parent.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = parent.Wait() // it was killed, so this is an error by design
+			for _, p := range append([]int{pid}, children...) {
+				eventually(t, "the server is gone", func() bool { return !alive(p) })
+			}
+			eventually(t, "the folder is gone", func() bool { return !exists(dir) })
+		})
+	}
+}
+
+// startParent starts this test binary as a parent of a server and returns when that runs.
+func startParent(t *testing.T, kind string) (parent *exec.Cmd, pid int, dir string) {
+	t.Helper()
+	parent = exec.Command(os.Args[0])
+	parent.Env = append(os.Environ(), childEnv+"="+kind)
+	parent.Stderr = os.Stderr
+	in, err := parent.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close() })
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fscan(out, &pid, &dir); err != nil || !alive(pid) || !exists(dir) {
+		t.Fatalf("the parent said %d %q (%v)", pid, dir, err)
+	}
+	return parent, pid, dir
+}
+
+// offspring lists the processes whose parent is pid.
+func offspring(t *testing.T, pid int) []int {
+	t.Helper()
+	out, err := exec.Command("ps", "-eo", "pid=,ppid=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []int
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) == 2 && f[1] == strconv.Itoa(pid) {
+			child, err := strconv.Atoi(f[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, child)
+		}
+	}
+	return found
+}
+
+func TestParentKilledWhilePostgresStartsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for _, trace := range []string{"", "initdb.log", "data/PG_VERSION", "data/base/1", "postgres.log", "data/postmaster.pid"} {
+		temp, err := os.MkdirTemp("", "coordtop-test-") // not t.TempDir: the server's user must get in
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(temp) })
+		if err := os.Chmod(temp, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		parent := exec.Command(os.Args[0])
+		parent.Env = append(os.Environ(), childEnv+"=postgres", "TMPDIR="+temp)
+		in, err := parent.StdinPipe() // whose end would end it
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		if err := parent.Start(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the start leaves a trace", func() bool {
+			found, err := filepath.Glob(filepath.Join(temp, "coordtop-postgres-*", trace))
+			return err == nil && len(found) > 0
+		})
+		if err := parent.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = parent.Wait() // it was killed, so this is an error by design
+		eventually(t, "the folder is gone and no process works in it, killed at "+trace, func() bool {
+			left, err := os.ReadDir(temp)
+			out, psErr := exec.Command("ps", "-eo", "args").Output()
+			return err == nil && len(left) == 0 && psErr == nil && !strings.Contains(string(out), temp)
+		})
+	}
+}
+
+func TestFrozenPostgresIsSilentUntilThawed(t *testing.T) {
+	t.Parallel()
+	p := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	conn, err := pgconn.Connect(t.Context(), p.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if err := p.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	// The question is sent, and waiting for its answer does not close the connection.
+	conn.Frontend().SendQuery(&pgproto3.Query{String: "select 1"})
+	if err := conn.Frontend().Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Conn().SetReadDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if msg, err := conn.Frontend().Receive(); err == nil {
+		t.Errorf("a frozen server answered %T", msg)
+	}
+	if err := p.Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Conn().SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Frontend().Receive(); err != nil {
+		t.Errorf("after Thaw: %v", err)
+	}
+	if err := p.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Stop(t.Context()); err != nil {
+		t.Errorf("stopping a frozen server: %v", err)
+	}
+	if err := p.Thaw(); err == nil {
+		t.Error("a stopped server could be thawed")
+	}
+}
+
+func TestPostgresRestartKeepsPortAndDataAndCutsClients(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	p := localserver.PostgresForTest(t, localserver.PostgresOptions{Config: []string{"fsync = on", "synchronous_commit = on", "full_page_writes = on"}})
+	if _, err := pg(t, p.URL()).Exec(ctx, "create table kept (n int)"); err != nil {
+		t.Fatal(err)
+	}
+	addr, pid := p.Addr(), p.Pid()
+	for round := range 2 {
+		c := pg(t, p.URL())
+		if _, err := c.Exec(ctx, "insert into kept values (1)"); err != nil {
+			t.Fatal(err)
+		}
+		if round == 1 {
+			children := offspring(t, p.Pid())
+			p.Kill()
+			if p.Pid() != 0 {
+				t.Error("the server survived Kill")
+			}
+			for _, child := range children {
+				if alive(child) {
+					eventually(t, "its child is gone or a zombie", func() bool { return !alive(child) || zombie(child) })
+				}
+			}
+		}
+		if err := p.Restart(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Ping(ctx); err == nil {
+			t.Error("a client's connection survived the restart")
+		}
+		if p.Addr() != addr || p.Pid() == pid {
+			t.Errorf("restarted at %s as %d, want %s and not %d", p.Addr(), p.Pid(), addr, pid)
+		}
+		if n := one[int](t, pg(t, p.URL()), "select count(*) from kept"); n != round+1 {
+			t.Errorf("%d rows after restart %d, want the data kept", n, round)
+		}
+	}
+}
+
+func zombie(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || strings.Contains(string(text), ") Z ")
+}
+
+func TestPostgresRolesDatabasesAndPasswords(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	p := localserver.PostgresForTest(t, localserver.PostgresOptions{
+		Password:  `a 'b"/@c`,
+		Setup:     []string{"create role alice login password 'secret'", "create role bob login password 'x'; grant pg_monitor to bob"},
+		Databases: []string{`App "x"`},
+		Config:    []string{"max_connections = 40"},
+	})
+	c := pg(t, p.URL())
+	if n := one[int](t, c, "select current_setting('max_connections')::int"); n != 40 {
+		t.Errorf("max_connections is %d, want the extra line to count", n)
+	}
+	if s := one[string](t, c, "select passwd from pg_shadow where usename = 'alice'"); !strings.HasPrefix(s, "SCRAM-SHA-256$") {
+		t.Errorf("alice's password is kept as %.10s, want SCRAM", s)
+	}
+	alice := pg(t, p.URLFor("alice", "secret", `App "x"`))
+	if db := one[string](t, alice, "select current_database()"); db != `App "x"` {
+		t.Errorf("alice is in %q", db)
+	}
+	var refused *pgconn.PgError
+	_, err := pgx.Connect(ctx, p.URLFor("alice", "wrong", "postgres"))
+	if !errors.As(err, &refused) || refused.Code != "28P01" {
+		t.Errorf("with a wrong password: %v, want 28P01", err)
+	}
+	if exists(filepath.Join(p.Dir(), "password")) {
+		t.Error("the password was left in a file")
+	}
+}
+
+func TestPostgresTLSIsVerified(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	p := localserver.PostgresForTest(t, localserver.PostgresOptions{TLS: true})
+	if !one[bool](t, pg(t, p.URL()), "select ssl from pg_stat_ssl where pid = pg_backend_pid()") {
+		t.Error("the connection is not encrypted")
+	}
+	for _, mode := range []string{"disable", "verify-full"} { // the latter with the system's authorities
+		url := fmt.Sprintf("postgres://postgres@%s/postgres?sslmode=%s", p.Addr(), mode)
+		if c, err := pgx.Connect(ctx, url); err == nil {
+			c.Close(ctx)
+			t.Errorf("sslmode=%s got in", mode)
+		}
+	}
+}
+
+func TestStandbyFollowsItsPrimaryAndRefusesWrites(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	primary := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	standby := localserver.PostgresForTest(t, localserver.PostgresOptions{StandbyOf: primary})
+	if _, err := pg(t, primary.URL()).Exec(ctx, "create table followed (n int)"); err != nil {
+		t.Fatal(err)
+	}
+	c := pg(t, standby.URL())
+	if !one[bool](t, c, "select pg_is_in_recovery()") {
+		t.Error("the standby is no standby")
+	}
+	eventually(t, "the standby has what the primary has", func() bool {
+		return one[bool](t, c, "select to_regclass('followed') is not null")
+	})
+	if _, err := localserver.StartPostgres(ctx, localserver.PostgresOptions{StandbyOf: primary, Databases: []string{"x"}}); err == nil {
+		t.Error("a standby with databases of its own was started")
+	}
+}
+
+func TestPostgresFolderOfSomebodyElseIsKeptAndUsedAgain(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	dir, err := os.MkdirTemp("", "coordtop-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	for round := range 2 {
+		p, err := localserver.StartPostgres(ctx, localserver.PostgresOptions{Dir: dir, Databases: []string{"made"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sql := "create table mine (n int)"
+		if round == 1 {
+			sql = "select from mine"
+		}
+		if _, err := pg(t, p.URLFor("postgres", "", "made")).Exec(ctx, sql); err != nil {
+			t.Errorf("round %d: %v", round, err)
+		}
+		if err := p.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	if !exists(filepath.Join(dir, "data", "PG_VERSION")) {
+		t.Error("somebody else's folder was removed")
+	}
+}
+
+func TestUnusablePostgresIsToldApart(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	for _, c := range []struct {
+		what    string
+		options localserver.PostgresOptions
+		want    error
+		text    string
+	}{
+		{"no programs", localserver.PostgresOptions{Bin: t.TempDir()}, localserver.ErrMissing, "apt-get install postgresql"},
+		{"old programs", localserver.PostgresOptions{MinVersion: "99.1"}, localserver.ErrTooOld, "99.1"},
+		{"the standard port", localserver.PostgresOptions{Port: 5432}, nil, "standard port"},
+		{"a bad line", localserver.PostgresOptions{Config: []string{"no_such_setting = on"}}, nil, "no_such_setting"},
+		{"a bad statement", localserver.PostgresOptions{Setup: []string{"create nonsense"}}, nil, "nonsense"},
+	} {
+		p, err := localserver.StartPostgres(ctx, c.options)
+		if err == nil {
+			p.Stop(ctx)
+		}
+		if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: %v, want %v and %q", c.what, err, c.want, c.text)
+		}
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, err = localserver.StartPostgres(ctx, localserver.PostgresOptions{Port: taken.Addr().(*net.TCPAddr).Port})
+	if !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("on a taken port: %v, want EADDRINUSE", err)
+	}
+	if os.Geteuid() != 0 {
+		return
+	}
+	dir := filepath.Join(t.TempDir(), "inside") // which nobody else may enter
+	_, err = localserver.StartPostgres(ctx, localserver.PostgresOptions{Dir: dir})
+	if err == nil || !strings.Contains(err.Error(), "cannot reach") {
+		t.Errorf("in a folder that its user cannot reach: %v", err)
+	}
+}
+
+func TestManyPostgresStartAtOnce(t *testing.T) {
+	t.Parallel()
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			p, err := localserver.StartPostgres(t.Context(), localserver.PostgresOptions{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := p.Stop(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestPostgresURLForTestTakesTheServerThatTheEnvironmentNames(t *testing.T) {
+	const url = "postgres://real.example:1234/db"
+	t.Setenv(localserver.PostgresEnv, url)
+	if got := localserver.PostgresURLForTest(t); got != url {
+		t.Errorf("PostgresURLForTest is %q, want %q", got, url)
+	}
+}

@@ -1,0 +1,214 @@
+package localserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// endPostgres is how a guard ends a Postgres: it asks for an immediate shutdown, in which
+// the server removes its System V segment, wakes whatever is frozen so that it can hear,
+// and kills what has not gone after ten seconds. A server that was killed, and an initdb,
+// left the segment behind; the pid file names it. A zombie that nobody collects is gone.
+const endPostgres = `
+runs() {
+  kill -0 "$last" 2>&- || return 1
+  state=; { read -r _ _ state _ <"/proc/$last/stat"; } 2>/dev/null
+  [ "$state" != Z ]
+}
+if [ -n "$last" ]; then
+  kill -QUIT "$last" 2>&-; kill -CONT "$last" 2>&-
+  for stat in /proc/[0-9]*/stat; do
+    if read -r pid _ _ parent _ <"$stat" && [ "$parent" = "$last" ]; then kill -CONT "$pid"; fi
+  done 2>/dev/null
+  tries=0
+  while runs && [ $tries -lt 200 ]; do sleep 0.05 2>&- || sleep 1; tries=$((tries+1)); done
+  kill -9 -- "-$last" 2>&-
+fi
+if [ -f "$2/data/postmaster.pid" ]; then
+  set -- "$1" "$2" $(sed -n 7p "$2/data/postmaster.pid")
+  if [ -n "$4" ]; then ipcrm -m "$4" 2>&-; fi
+fi
+`
+
+// stopLocked asks for a fast shutdown, after stopGrace or at the end of ctx for an
+// immediate one, and kills if that takes as long again.
+func (p *Postgres) stopLocked(ctx context.Context) {
+	if !p.proc.running() {
+		return
+	}
+	p.thawLocked()
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT} {
+		// An error means that it has just gone by itself, which is what we wait for.
+		_ = p.proc.signal(sig)
+		grace := time.NewTimer(stopGrace)
+		select {
+		case <-p.proc.done:
+			grace.Stop()
+			return
+		case <-grace.C:
+		case <-ctx.Done():
+			grace.Stop()
+			ctx = context.WithoutCancel(ctx) // it cut the first grace short, not the second
+		}
+	}
+	p.proc.kill()
+}
+
+// thawLocked wakes every process of the server. Whatever is gone needs no waking.
+func (p *Postgres) thawLocked() {
+	_ = p.proc.signal(syscall.SIGCONT)
+	children, err := childrenOf(p.proc.pid())
+	if err != nil {
+		return // a system without /proc, where Freeze does not work either
+	}
+	for _, pid := range children {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+	}
+}
+
+// Freeze stops every process of the server in its tracks (SIGSTOP): links stay open, the
+// kernel goes on to acknowledge what arrives, and nothing answers.
+func (p *Postgres) Freeze() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.proc.signal(syscall.SIGSTOP); err != nil { // first, so that no child is added
+		return err
+	}
+	children, err := childrenOf(p.proc.pid())
+	if err != nil {
+		return errors.Join(err, p.proc.signal(syscall.SIGCONT))
+	}
+	for _, pid := range children {
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("freezing process %d: %w", pid, err)
+		}
+	}
+	return nil
+}
+
+// Thaw lets a frozen server go on. What was sent meanwhile is then answered.
+func (p *Postgres) Thaw() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.proc.running() {
+		return fmt.Errorf("thawing postgres: %w", errExited)
+	}
+	p.thawLocked()
+	return nil
+}
+
+// Kill ends every process of the server without a word (SIGKILL), as a loss of power
+// would, and returns when they are gone. The port is closed then; Restart opens it again.
+func (p *Postgres) Kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.proc.running() {
+		return
+	}
+	_ = p.proc.signal(syscall.SIGSTOP) // so that no child is added; if it is gone, all are
+	children, err := childrenOf(p.proc.pid())
+	p.proc.kill()
+	if err != nil {
+		return // without /proc: the children see that their parent is gone
+	}
+	for _, pid := range children {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	for _, pid := range children {
+		awaitGone(pid)
+	}
+}
+
+// awaitGone returns when a process that was killed is gone, or only a zombie that nobody
+// has collected yet, or after stopGrace.
+func awaitGone(pid int) {
+	deadline := time.NewTimer(stopGrace)
+	defer deadline.Stop()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if state, _, err := processStat(pid); err != nil || state == "Z" {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			return
+		}
+	}
+}
+
+// Restart ends the server if it still runs, cutting off its clients, and starts it on the
+// same port with the same data. It returns when the new one accepts connections.
+func (p *Postgres) Restart(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped {
+		return fmt.Errorf("restarting postgres: %w", errStopped)
+	}
+	p.stopLocked(ctx)
+	if err := p.runLocked(ctx); err != nil {
+		return fmt.Errorf("restarting postgres: %w", err)
+	}
+	return nil
+}
+
+// Stop ends the server and removes the folder if it was ours. It cuts off clients; if that
+// does not help within two seconds, or when ctx ends, it is less polite. A second call
+// does nothing.
+func (p *Postgres) Stop(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped {
+		return nil
+	}
+	p.stopped = true
+	p.stopLocked(ctx)
+	if err := p.guard.close(); err != nil {
+		return fmt.Errorf("stopping postgres: %w", err)
+	}
+	return nil
+}
+
+// childrenOf lists the processes whose parent is pid.
+func childrenOf(pid int) ([]int, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	var children []int
+	for _, e := range entries {
+		child, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if _, parent, err := processStat(child); err == nil && parent == pid {
+			children = append(children, child)
+		}
+	}
+	return children, nil
+}
+
+// processStat reads a process's state letter and its parent's id.
+func processStat(pid int) (state string, parent int, err error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return "", 0, fmt.Errorf("looking at process %d: %w", pid, err)
+	}
+	// The name of the program, in brackets, may hold anything.
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	if len(fields) < 2 {
+		return "", 0, fmt.Errorf("looking at process %d: its state is cut short", pid)
+	}
+	parent, err = strconv.Atoi(fields[1])
+	if err != nil {
+		return "", 0, fmt.Errorf("looking at process %d: %w", pid, err)
+	}
+	return fields[0], parent, nil
+}
