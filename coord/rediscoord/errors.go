@@ -20,12 +20,11 @@ var ErrNoExpiry = errors.New("the key has no expiry: it will not become free unt
 // types and at the first word of an answer, which is the protocol's error code.
 func classify(err error) error {
 	var certificate *tls.CertificateVerificationError
-	var plain tls.RecordHeaderError // the server does not speak TLS
 	switch {
 	case err == nil:
 		return nil
 	case redis.IsAuthError(err), redis.IsPermissionError(err), isWrongType(err):
-	case errors.As(err, &certificate), errors.As(err, &plain):
+	case errors.As(err, &certificate):
 	case redis.HasErrorPrefix(err, "DENIED"), redis.HasErrorPrefix(err, "CROSSSLOT"), redis.HasErrorPrefix(err, "BADFENCE"):
 	default:
 		return err

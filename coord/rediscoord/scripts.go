@@ -12,9 +12,12 @@ import (
 )
 
 // The scripts' headers say what they take and return. Acquire, renew and release behave
-// exactly as LeaderService's; each of ours that meets a key of another type answers with
-// that error as it is, on servers before version 7 too, which is why they use pcall.
+// exactly as LeaderService's where those answer with a number. Where a command in a script
+// fails, ours answer with that command's own error code (WRONGTYPE, NOPERM), whatever the
+// server's version makes of an error in a script; see lua/prelude.lua.
 var (
+	//go:embed lua/prelude.lua
+	preludeText string
 	//go:embed lua/acquire.lua
 	acquireText string
 	//go:embed lua/acquirefenced.lua
@@ -33,6 +36,7 @@ var (
 type script struct{ text, sha string }
 
 func newScript(text string) script {
+	text = preludeText + text
 	sum := sha1.Sum([]byte(text))
 	return script{text, hex.EncodeToString(sum[:])}
 }

@@ -1,11 +1,11 @@
 -- Deletes a key that holds our value.
 -- KEYS[1] the key; ARGV[1] value
 -- Returns 1 deleted, 0 not ours.
-local now = redis.pcall('GET', KEYS[1])
-if type(now) == 'table' then
+local now = call('GET', KEYS[1])
+if failed(now) then
   return now
 end
 if now ~= ARGV[1] then
   return 0
 end
-return redis.pcall('DEL', KEYS[1])
+return call('DEL', KEYS[1])

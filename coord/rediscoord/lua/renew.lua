@@ -1,11 +1,11 @@
 -- Prolongs a key that holds our value; the value is not written again.
 -- KEYS[1] the key; ARGV[1] value; ARGV[2] PX in milliseconds
 -- Returns 1 prolonged, 0 not ours.
-local now = redis.pcall('GET', KEYS[1])
-if type(now) == 'table' then
+local now = call('GET', KEYS[1])
+if failed(now) then
   return now
 end
 if now ~= ARGV[1] then
   return 0
 end
-return redis.pcall('PEXPIRE', KEYS[1], ARGV[2])
+return call('PEXPIRE', KEYS[1], ARGV[2])

@@ -1,0 +1,144 @@
+package rediscoord_test
+
+import (
+	"context"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/coord"
+	"coordtop/coord/rediscoord"
+	"coordtop/internal/localserver"
+)
+
+// patience bounds every wait for an event; a good run never comes near it.
+const patience = 30 * time.Second
+
+// bench is a server with a client of the test's own, which looks past the driver.
+type bench struct {
+	*testing.T
+	server *localserver.Redis
+	raw    redis.UniversalClient
+	ctx    context.Context
+}
+
+func setup(t *testing.T, o localserver.RedisOptions) bench {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	server := localserver.RedisForTest(t, o)
+	address := options(t, server.URL())
+	if files := server.TLSFiles(); o.TLS {
+		address.TLS = &rediscoord.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key}
+	}
+	raw, err := rediscoord.NewClient(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { raw.Close() })
+	return bench{t, server, raw, ctx}
+}
+
+// open makes a session of a driver of its own; it is closed when the test ends.
+func (b bench) open(c rediscoord.ClientOptions, o rediscoord.Options, ttl time.Duration) coord.DriverSession {
+	b.Helper()
+	d, err := rediscoord.New(c, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := d.Open(b.ctx, coord.SessionOptions{TTL: ttl})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = s.Close(ctx) // what is left may be broken on purpose
+	})
+	return s
+}
+
+// direct opens a session at the server itself.
+func (b bench) direct(ttl time.Duration) coord.DriverSession {
+	b.Helper()
+	return b.open(options(b, b.server.URL()), brisk, ttl)
+}
+
+// through opens a session at the server behind p.
+func (b bench) through(p *localserver.Proxy, o rediscoord.Options, ttl time.Duration) coord.DriverSession {
+	b.Helper()
+	return b.open(options(b, "redis://"+p.Addr()), o, ttl)
+}
+
+// prime lets the server learn all scripts, so that each later call is one exchange.
+func (b bench) prime(o rediscoord.Options) {
+	b.Helper()
+	s := b.open(options(b, b.server.URL()), o, time.Minute)
+	g := b.must(s, election("primer", nil))
+	b.renew(g)
+	if err := g.(coord.Publisher).Publish(b.ctx, []byte("x")); err != nil {
+		b.Fatal(err)
+	}
+	if err := g.Release(b.ctx); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func election(name string, data []byte) coord.Claim {
+	return coord.Claim{Kind: coord.KindElection, Name: name, Data: data}
+}
+
+// forever makes a claim wait until granted.
+func forever(c coord.Claim) coord.Claim {
+	c.Wait = coord.Forever
+	return c
+}
+
+func (b bench) must(s coord.DriverSession, c coord.Claim) coord.Grant {
+	b.Helper()
+	g, ok, err := s.Acquire(b.ctx, c)
+	if err != nil || !ok {
+		b.Fatalf("acquiring %q: ok %v, %v", c.Name, ok, err)
+	}
+	return g
+}
+
+func (b bench) renew(g coord.Grant) coord.Window {
+	b.Helper()
+	w, err := g.(coord.Renewer).Renew(b.ctx)
+	if err != nil {
+		b.Fatalf("renewing: %v", err)
+	}
+	return w
+}
+
+// value reads a key past the driver; "" where there is none.
+func (b bench) value(key string) string {
+	b.Helper()
+	v, err := b.raw.Get(b.ctx, key).Result()
+	if err != nil && err != redis.Nil {
+		b.Fatal(err)
+	}
+	return v
+}
+
+// wantOwner fails unless the key is g's, with that data.
+func (b bench) wantOwner(key string, g coord.Grant, data string) {
+	b.Helper()
+	v := rediscoord.ParseValue([]byte(b.value(key)))
+	if v.ID != g.Info().Owner || string(v.Data) != data {
+		b.Errorf("the key is %s's with %q, want %s with %q", v.ID, v.Data, g.Info().Owner, data)
+	}
+}
+
+var uuidPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-`)
+
+// clean fails when an error tells a nonce or a password.
+func (b bench) clean(err error) {
+	b.Helper()
+	if err != nil && (uuidPattern.MatchString(err.Error()) || regexp.MustCompile("hunter2").MatchString(err.Error())) {
+		b.Errorf("an error tells a secret: %v", err)
+	}
+}

@@ -1,0 +1,308 @@
+package rediscoord_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/coord"
+	"coordtop/coord/rediscoord"
+	"coordtop/internal/localserver"
+)
+
+// halves are the two ways in which an exchange fails without telling which.
+var halves = map[string]localserver.Half{"request lost": localserver.Request, "reply lost": localserver.Reply}
+
+// aScript is what every call of a script that the server knows contains.
+const aScript = "evalsha"
+
+func TestLostExchangeOfATryIsSettled(t *testing.T) {
+	t.Parallel()
+	fenced := brisk
+	fenced.FenceSuffix = ":fence"
+	for name, half := range halves {
+		for kind, o := range map[string]rediscoord.Options{"plain": brisk, "fenced": fenced} {
+			for _, wait := range []time.Duration{coord.Forever, 5 * time.Second} {
+				t.Run(fmt.Sprintf("%s/%s/wait %v", name, kind, wait), func(t *testing.T) {
+					t.Parallel()
+					b := setup(t, localserver.RedisOptions{})
+					b.prime(o)
+					p := localserver.ProxyForTest(t, b.server.Addr())
+					s := b.through(p, o, time.Minute)
+					lost := p.Lose(half, aScript)
+					c := election("k", []byte("data"))
+					c.Wait = wait
+					g := b.must(s, c)
+					<-lost
+					b.wantOwner("k", g, "data")
+					if fence, _ := b.raw.Get(b.ctx, "k:fence").Uint64(); fence != g.Info().Fence || (fence == 0) != (kind == "plain") {
+						t.Errorf("the grant's fence is %d, the counter is at %d", g.Info().Fence, fence)
+					}
+					b.renew(g)
+				})
+			}
+		}
+	}
+}
+
+func TestTryWhoseReplyIsLostIsAGrantAndNotAMiss(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	b.prime(brisk)
+	p := localserver.ProxyForTest(t, b.server.Addr())
+	s := b.through(p, brisk, time.Minute)
+	lost := p.Lose(localserver.Reply, aScript)
+	g := b.must(s, election("k", nil)) // Wait 0: one try
+	<-lost
+	b.wantOwner("k", g, "")
+	if w := g.Info().Window; time.Since(w.Asked) > patience || w.Valid != time.Minute {
+		t.Errorf("its window is %+v", w)
+	}
+}
+
+func TestTryThatIsLostWhileAnotherOwnsTheKeyIsAMiss(t *testing.T) {
+	t.Parallel()
+	for name, half := range halves {
+		b := setup(t, localserver.RedisOptions{})
+		b.prime(brisk)
+		owner := b.must(b.direct(time.Minute), election("k", nil))
+		p := localserver.ProxyForTest(t, b.server.Addr())
+		s := b.through(p, brisk, time.Minute)
+		lost := p.Lose(half, aScript)
+		if _, ok, err := s.Acquire(b.ctx, election("k", nil)); ok || err != nil {
+			t.Errorf("%s: ok %v, %v, want a miss", name, ok, err)
+		}
+		<-lost
+		b.wantOwner("k", owner, "")
+	}
+}
+
+func TestWinThatCannotBeLearnedIsGivenBackBeforeTheNextClaim(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	b.prime(brisk)
+	p := localserver.ProxyForTest(t, b.server.Addr())
+	s := b.through(p, brisk, time.Minute)
+	won := p.Lose(localserver.Reply, aScript)
+	// Everything that is asked afterwards is lost too: settling and cleaning up.
+	for range 100 {
+		p.Lose(localserver.Request, aScript)
+	}
+	_, ok, err := s.Acquire(b.ctx, election("k", nil))
+	if ok || err == nil {
+		t.Fatalf("without an answer: ok %v, %v, want an error", ok, err)
+	}
+	b.clean(err)
+	<-won
+	if b.value("k") == "" {
+		t.Fatal("the try did not win, so this test shows nothing")
+	}
+	p.Forget()
+	g := b.must(s, election("k", []byte("again")))
+	b.wantOwner("k", g, "again")
+}
+
+func TestWinThatCannotBeLearnedIsGivenBackByClose(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	b.prime(brisk)
+	p := localserver.ProxyForTest(t, b.server.Addr())
+	s := b.through(p, brisk, time.Minute)
+	p.Lose(localserver.Reply, aScript)
+	for range 100 {
+		p.Lose(localserver.Request, aScript)
+	}
+	if _, ok, err := s.Acquire(b.ctx, election("k", nil)); ok || err == nil {
+		t.Fatalf("without an answer: ok %v, %v, want an error", ok, err)
+	}
+	p.Forget()
+	if err := s.Close(b.ctx); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	if v := b.value("k"); v != "" {
+		t.Errorf("the key is left behind: %s", rediscoord.ParseValue([]byte(v)).ID)
+	}
+}
+
+func TestGrantThatRacesTheCancelIsReleased(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	b.prime(brisk)
+	p := localserver.ProxyForTest(t, b.server.Addr())
+	s := b.through(p, brisk, time.Minute)
+	p.BlackHole()
+	sent := p.Await(aScript)
+	ctx, cancel := context.WithCancel(b.ctx)
+	answer := make(chan error, 1)
+	go func() {
+		_, ok, err := s.Acquire(ctx, forever(election("k", nil)))
+		if ok {
+			err = errors.New("it was granted")
+		}
+		answer <- err
+	}()
+	<-sent
+	cancel()
+	p.Resume() // the server obeys what was sent before the cancel
+	if err := <-answer; !errors.Is(err, context.Canceled) {
+		t.Errorf("the cancelled claim: %v, want context.Canceled", err)
+	}
+	if v := b.value("k"); v != "" {
+		t.Errorf("the key is left behind: %s", rediscoord.ParseValue([]byte(v)).ID)
+	}
+}
+
+func TestLostExchangeOfARenewalIsNoVerdict(t *testing.T) {
+	t.Parallel()
+	for name, half := range halves {
+		b := setup(t, localserver.RedisOptions{})
+		b.prime(brisk)
+		p := localserver.ProxyForTest(t, b.server.Addr())
+		g := b.must(b.through(p, brisk, time.Minute), election("k", nil))
+		before := g.Info()
+		lost := p.Lose(half, aScript)
+		_, err := g.(coord.Renewer).Renew(b.ctx)
+		<-lost
+		if err == nil || errors.Is(err, coord.ErrLost) || errors.Is(err, coord.ErrRefused) {
+			t.Errorf("%s: %v, want an error that may pass", name, err)
+		}
+		b.clean(err)
+		if g.Err() != nil || g.Info() != before {
+			t.Errorf("%s: the grant says %v, %+v", name, g.Err(), g.Info())
+		}
+		if w := b.renew(g); !w.Asked.After(before.Asked) {
+			t.Errorf("%s: the next renewal gave no new window", name)
+		}
+	}
+}
+
+func TestLostExchangeOfAReleaseIsRepeated(t *testing.T) {
+	t.Parallel()
+	for name, half := range halves {
+		b := setup(t, localserver.RedisOptions{})
+		b.prime(brisk)
+		p := localserver.ProxyForTest(t, b.server.Addr())
+		g := b.must(b.through(p, brisk, time.Minute), election("k", nil))
+		lost := p.Lose(half, aScript)
+		if err := g.Release(b.ctx); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		<-lost
+		if v := b.value("k"); v != "" {
+			t.Errorf("%s: the key is left behind", name)
+		}
+	}
+}
+
+func TestReleaseThatCannotBeToldIsMadeUpForByTheNextClaim(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	p := localserver.ProxyForTest(t, b.server.Addr())
+	s := b.through(p, brisk, time.Minute)
+	g := b.must(s, election("k", nil))
+	p.Cut()
+	ctx, cancel := context.WithTimeout(b.ctx, 100*time.Millisecond)
+	defer cancel()
+	err := g.Release(ctx)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("releasing without a link: %v, want the context's error joined", err)
+	}
+	b.clean(err)
+	if !errors.Is(g.Err(), coord.ErrReleased) {
+		t.Errorf("the grant says %v", g.Err())
+	}
+	p.Resume()
+	b.wantOwner("k", b.must(s, election("k", []byte("next"))), "next")
+}
+
+func TestLostExchangeOfAProclamationIsRepeated(t *testing.T) {
+	t.Parallel()
+	for name, half := range halves {
+		b := setup(t, localserver.RedisOptions{})
+		b.prime(brisk)
+		p := localserver.ProxyForTest(t, b.server.Addr())
+		g := b.must(b.through(p, brisk, time.Minute), election("k", []byte("old")))
+		lost := p.Lose(half, aScript)
+		if err := g.(coord.Publisher).Publish(b.ctx, []byte("new")); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		<-lost
+		b.wantOwner("k", g, "new")
+		b.renew(g)
+	}
+}
+
+func TestProclamationWithoutAnAnswerLeavesTheGrantAlive(t *testing.T) {
+	t.Parallel()
+	for name, half := range halves {
+		b := setup(t, localserver.RedisOptions{})
+		b.prime(brisk)
+		p := localserver.ProxyForTest(t, b.server.Addr())
+		g := b.must(b.through(p, brisk, time.Minute), election("k", []byte("old")))
+		for i := range 100 {
+			if i == 0 {
+				p.Lose(half, aScript)
+			} else {
+				p.Lose(localserver.Request, aScript)
+			}
+		}
+		ctx, cancel := context.WithTimeout(b.ctx, 100*time.Millisecond)
+		err := g.(coord.Publisher).Publish(ctx, []byte("new"))
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, coord.ErrLost) {
+			t.Errorf("%s: %v, want the context's error joined", name, err)
+		}
+		b.clean(err)
+		p.Forget()
+		want := "old"
+		if half == localserver.Reply {
+			want = "new"
+		}
+		b.wantOwner("k", g, want)
+		b.renew(g)
+		if err := g.(coord.Publisher).Publish(b.ctx, []byte("newest")); err != nil {
+			t.Errorf("%s: the next proclamation: %v", name, err)
+		}
+		b.wantOwner("k", g, "newest")
+		if err := g.Release(b.ctx); err != nil || b.value("k") != "" {
+			t.Errorf("%s: releasing: %v, the key holds %q", name, err, b.value("k"))
+		}
+	}
+}
+
+// A server that was frozen obeys what lies in its buffers later and in any order, also a
+// proclamation that its sender gave up before another one was confirmed.
+func TestProclamationThatArrivesLateCostsNoLease(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	b.prime(brisk)
+	p := localserver.ProxyForTest(t, b.server.Addr())
+	g := b.must(b.through(p, brisk, time.Minute), election("k", []byte("old")))
+	old := b.value("k")
+	for range 100 {
+		p.Lose(localserver.Request, aScript)
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, 100*time.Millisecond)
+	defer cancel()
+	if err := g.(coord.Publisher).Publish(ctx, []byte("late")); err == nil {
+		t.Fatal("a proclamation that nobody received succeeded")
+	}
+	p.Forget()
+	if err := g.(coord.Publisher).Publish(b.ctx, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	// Now the late one arrives: it finds the value that it was to replace.
+	late := string(rediscoord.ParseValue([]byte(old)).Nonce) + " late"
+	if err := b.raw.SetArgs(b.ctx, "k", late, redis.SetArgs{KeepTTL: true}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	b.renew(g)
+	b.wantOwner("k", g, "late")
+	if err := g.Release(b.ctx); err != nil || b.value("k") != "" {
+		t.Errorf("releasing: %v, the key holds %q", err, b.value("k"))
+	}
+}
