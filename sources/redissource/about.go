@@ -1,0 +1,130 @@
+package redissource
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/sources"
+)
+
+// warnings is what a person should know about how this source looks.
+type warnings struct {
+	ladder  []string // why something is polled
+	noScan  bool
+	guessed int   // keys that were guessed to be locks
+	passed  int   // keys that the guess looked at, if it was cut
+	total   int64 // keys in the database; 0: unknown
+}
+
+// countKeys notes what the guess amounts to.
+func (w *watcher) countKeys(s *sweep) error {
+	total, err := w.conn.DBSize(w.ctx).Result()
+	if err != nil && !redis.IsPermissionError(err) {
+		return err
+	}
+	w.notes.guessed, w.notes.total, w.notes.passed = len(w.keys), total, 0
+	if s.cut {
+		w.notes.passed = s.scanned
+	}
+	return nil
+}
+
+// describe tells what the source says of itself, if it changed.
+func (w *watcher) describe() error {
+	a := sources.About{
+		Mode: w.mode(), Version: w.server.version, Role: w.server.role,
+		RoundTrip: w.roundTrip(), Warnings: w.warnings(), Config: w.config(),
+	}
+	if w.polls() {
+		a.Sampling = max(w.poll.interval, w.o.PollMin)
+	}
+	if sameAbout(w.about, a) {
+		return nil
+	}
+	w.about = a
+	return w.tell(sources.Change{About: &a})
+}
+
+func (w *watcher) mode() string {
+	switch {
+	case w.channel == nil:
+		return modePolling
+	case w.polls():
+		return w.channel.mode + " and polling"
+	}
+	return w.channel.mode
+}
+
+func (w *watcher) roundTrip() time.Duration {
+	if t := w.pulse.trip(); t > 0 {
+		return t
+	}
+	return w.server.roundTrip
+}
+
+func (w *watcher) config() []sources.Attr {
+	list := []sources.Attr{{Key: "db", Value: w.space}}
+	if w.channel != nil && len(w.channel.prefixes) > 0 {
+		list = append(list, sources.Attr{Key: "tracked prefixes", Value: strings.Join(w.channel.prefixes, " ")})
+	}
+	return list
+}
+
+func (w *watcher) warnings() []string {
+	var list []string
+	if len(w.notes.ladder) > 0 {
+		list = append(list, "polling: "+strings.Join(w.notes.ladder, "; "))
+	}
+	if w.notes.noScan {
+		list = append(list, "no right to scan, so keys that exist already are seen when they are next written: give the user +scan")
+	}
+	if w.selected.guess && !w.starting() {
+		list = append(list, w.notes.guess())
+	}
+	if w.server.cluster {
+		list = append(list, "this is one node of a cluster: keys of the other nodes are not seen")
+	}
+	if w.server.role == "replica" {
+		list = append(list, "this is a replica: it may be behind its master, which is the one to watch")
+	}
+	return list
+}
+
+func (n warnings) guess() string {
+	of := ""
+	if n.total > 0 {
+		of = " of " + thousands(int(n.total))
+	}
+	text := fmt.Sprintf("guessed %s%s keys: name them with ?keys=", thousands(n.guessed), of)
+	if n.passed > 0 {
+		text += fmt.Sprintf(" (only about %s keys were looked at)", thousands(n.passed))
+	}
+	return text
+}
+
+// thousands writes n as 812,000.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// sameAbout reports whether b need not be told after a: times that only waver do not
+// count.
+func sameAbout(a, b sources.About) bool {
+	return a.Mode == b.Mode && a.Version == b.Version && a.Role == b.Role &&
+		near(a.Sampling, b.Sampling, 0) && near(a.RoundTrip, b.RoundTrip, 2*time.Millisecond) &&
+		slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Config, b.Config)
+}
+
+// near reports whether a and b are alike: within slack, or none twice the other.
+func near(a, b, slack time.Duration) bool {
+	return (a-b).Abs() <= slack || a <= 2*b && b <= 2*a
+}

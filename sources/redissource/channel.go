@@ -1,0 +1,241 @@
+package redissource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/push"
+)
+
+// channel is a connection on which the server pushes names of keys.
+type channel struct {
+	mode     string
+	line     *line
+	sub      *redis.PubSub
+	prefixes []string // of tracking
+	patterns []string // of keyspace events
+}
+
+// covers reports whether writes to the key are pushed.
+func (c *channel) covers(name string) bool {
+	return c.tracks(name) || c != nil && slices.ContainsFunc(c.patterns, func(p string) bool { return glob(p).match(name) })
+}
+
+// tracks reports whether every end of the key is pushed. Keyspace events tell nothing of
+// a flush.
+func (c *channel) tracks(name string) bool { return c != nil && covered(c.prefixes, name) }
+
+// The modes of About.Mode.
+const (
+	modeTracking  = "tracking"
+	modeTracking2 = "tracking RESP2"
+	modeEvents    = "keyspace events"
+	modePolling   = "polling"
+)
+
+// invalidations is where RESP2 tracking publishes.
+const invalidations = "__redis__:invalidate"
+
+// track3 asks for tracking over RESP3, where the server pushes without being subscribed to.
+func (l *link) track3(ctx context.Context, list []string) (*channel, error) {
+	ln, err := l.x.open(ctx, 3, func(ctx context.Context, c *redis.Conn) error {
+		// The library goes on with RESP2 when a server knows no RESP3; there, tracking is
+		// accepted and nothing is ever pushed.
+		if err := c.Hello(ctx, 3, "", "", "").Err(); err != nil {
+			return &stepError{step: stepTrack, err: err}
+		}
+		return refusedTracking(c.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Bcast: true, Prefixes: list}).Err())
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := ln.client.RegisterPushNotificationHandler("invalidate", handler(l.pushed), false); err != nil {
+		ln.close()
+		return nil, fmt.Errorf("listening for pushes: %w", err)
+	}
+	c := &channel{mode: modeTracking, line: ln, sub: ln.client.Subscribe(ctx), prefixes: list}
+	return l.settle(ctx, c, 0)
+}
+
+// track2 asks for tracking over RESP2, redirected to the connection itself: another one
+// would lose pushes without a trace when it broke.
+func (l *link) track2(ctx context.Context, list []string) (*channel, error) {
+	ln, err := l.x.open(ctx, 2, func(ctx context.Context, c *redis.Conn) error {
+		id, err := c.ClientID(ctx).Result()
+		if err != nil {
+			return &stepError{step: stepTrack, err: err}
+		}
+		return refusedTracking(c.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Redirect: id, Bcast: true, Prefixes: list}).Err())
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &channel{mode: modeTracking2, line: ln, sub: ln.client.Subscribe(ctx, invalidations), prefixes: list}
+	return l.settle(ctx, c, 1)
+}
+
+func refusedTracking(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &stepError{step: stepTrack, err: err}
+}
+
+// events subscribes to keyspace events.
+func (l *link) events(ctx context.Context, patterns []string) (*channel, error) {
+	ln, err := l.x.open(ctx, l.o.Client.Protocol, nil)
+	if err != nil {
+		return nil, err
+	}
+	channels := make([]string, len(patterns))
+	for i, p := range patterns {
+		channels[i] = escape(l.eventPrefix()) + p
+	}
+	c := &channel{mode: modeEvents, line: ln, sub: ln.client.PSubscribe(ctx, channels...), patterns: patterns}
+	return l.settle(ctx, c, len(patterns))
+}
+
+// eventPrefix stands before a key's name in the channel of its events.
+func (l *link) eventPrefix() string { return fmt.Sprintf("__keyspace@%d__:", l.o.Client.DB) }
+
+// settle waits until the server has confirmed the subscriptions and answered a first ping.
+// On an error the channel is closed.
+func (l *link) settle(ctx context.Context, c *channel, subscriptions int) (*channel, error) {
+	stop := context.AfterFunc(ctx, c.line.close)
+	defer stop()
+	err := l.ping(ctx, c)
+	for answered := false; err == nil && !(answered && subscriptions == 0); {
+		var m any
+		m, err = c.sub.Receive(ctx)
+		switch m.(type) {
+		case *redis.Subscription:
+			subscriptions--
+		case *redis.Pong:
+			answered = true
+		}
+		if err == nil {
+			l.received(m)
+		}
+	}
+	if err != nil {
+		c.close()
+		return nil, errors.Join(err, ctx.Err())
+	}
+	return c, nil
+}
+
+// close ends the connection: listen returns.
+func (c *channel) close() {
+	c.line.close()
+	_ = c.sub.Close() // it has nothing left to say to a closed connection
+}
+
+func (l *link) ping(ctx context.Context, c *channel) error {
+	l.pulse.sent(time.Now())
+	return c.sub.Ping(ctx)
+}
+
+// listen reads until the connection ends, and says why it did.
+func (l *link) listen(ctx context.Context, c *channel) error {
+	for {
+		m, err := c.sub.Receive(ctx)
+		if err == nil {
+			l.received(m)
+			continue
+		}
+		if why := c.line.cause(); why != nil {
+			return why
+		}
+		if c.mode != modeTracking2 || errors.Is(err, errNoRedial) || errors.Is(err, redis.ErrClosed) || errors.As(err, new(redis.Error)) {
+			return err
+		}
+		// The connection lives, so it was one message that the library could not read: over
+		// RESP2 that is the list without keys that a flush sends.
+		l.inbox.flush(l.pulse.notice(time.Now()))
+	}
+}
+
+// received takes what the library made of a message.
+func (l *link) received(m any) {
+	now := time.Now()
+	switch m := m.(type) {
+	case *redis.Pong:
+		l.pulse.answered(now)
+		l.heard()
+	case *redis.Message:
+		if m.Channel == invalidations {
+			l.named(m.PayloadSlice, now)
+			return
+		}
+		name, ok := strings.CutPrefix(m.Channel, l.eventPrefix())
+		if _, selected := l.selected.find(name); ok && selected {
+			l.inbox.add(name, l.pulse.notice(now), m.Payload)
+		}
+	}
+}
+
+// pushed takes a push of RESP3.
+func (l *link) pushed(message []any) {
+	now := time.Now()
+	if len(message) < 2 {
+		return
+	}
+	list, ok := message[1].([]any)
+	if !ok {
+		l.inbox.flush(l.pulse.notice(now))
+		return
+	}
+	names := make([]string, 0, len(list))
+	for _, n := range list {
+		if name, ok := n.(string); ok {
+			names = append(names, name)
+		}
+	}
+	l.named(names, now)
+}
+
+func (l *link) named(names []string, now time.Time) {
+	n := l.pulse.notice(now)
+	for _, name := range names {
+		if _, ok := l.selected.find(name); ok {
+			l.inbox.add(name, n, "")
+		}
+	}
+}
+
+// handler makes a push.NotificationHandler of a function.
+type handler func(message []any)
+
+// HandlePushNotification hands the message on.
+func (h handler) HandlePushNotification(_ context.Context, _ push.NotificationHandlerContext, message []any) error {
+	h(message)
+	return nil
+}
+
+// beat pings until the server has been silent for too long or ctx ends.
+func (l *link) beat(ctx context.Context, c *channel) error {
+	every := min(time.Second, l.o.Silence/3)
+	const checks = 4 // between two pings, so that silence is noticed when it is due
+	t := time.NewTicker(every / checks)
+	defer t.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-t.C:
+		}
+		if l.pulse.silence(time.Now()) >= l.o.Silence {
+			return errSilent
+		}
+		if n%checks == 0 {
+			if err := l.ping(ctx, c); err != nil {
+				return err
+			}
+		}
+	}
+}

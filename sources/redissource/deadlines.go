@@ -1,0 +1,67 @@
+package redissource
+
+import (
+	"container/heap"
+	"time"
+)
+
+// deadlines orders keys by when their lease has to be looked at.
+type deadlines struct{ queue lookQueue }
+
+// set moves k to its place, or takes it out if there is nothing to wait for.
+func (d *deadlines) set(k *key, at time.Time) {
+	k.lookAt = at
+	switch {
+	case at.IsZero() && k.place >= 0:
+		heap.Remove(&d.queue, k.place)
+	case at.IsZero():
+	case k.place >= 0:
+		heap.Fix(&d.queue, k.place)
+	default:
+		heap.Push(&d.queue, k)
+	}
+}
+
+// next is when the first of them is due; zero: none waits.
+func (d *deadlines) next() time.Time {
+	if len(d.queue) == 0 {
+		return time.Time{}
+	}
+	return d.queue[0].lookAt
+}
+
+// due takes out at most limit names whose time has come.
+func (d *deadlines) due(now time.Time, limit int) (names []string) {
+	for len(names) < limit && len(d.queue) > 0 && !d.queue[0].lookAt.After(now) {
+		names = append(names, heap.Pop(&d.queue).(*key).name)
+	}
+	return names
+}
+
+// lookQueue implements heap.Interface.
+type lookQueue []*key
+
+func (q lookQueue) Len() int           { return len(q) }
+func (q lookQueue) Less(i, j int) bool { return q[i].lookAt.Before(q[j].lookAt) }
+
+func (q lookQueue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].place, q[j].place = i, j
+}
+
+// Push adds x, a *key.
+func (q *lookQueue) Push(x any) {
+	k := x.(*key)
+	k.place = len(*q)
+	*q = append(*q, k)
+}
+
+// Pop takes the last one off.
+func (q *lookQueue) Pop() any {
+	last := len(*q) - 1
+	k := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	k.place = -1
+	return k
+}

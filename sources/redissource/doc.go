@@ -1,0 +1,65 @@
+// Package redissource watches the leader keys and locks of one Redis server. Looking
+// changes nothing: no command of it writes, configures or blocks.
+//
+// # Two connections
+//
+// One connection carries what the server pushes and one carries reads; both are listed
+// by the server as coordtop-watch. Neither reconnects by itself: whatever breaks one
+// of them ends both, Next returns the error, and the next Connect starts with a Gap,
+// because Redis replays nothing. The push connection is always being read and is
+// pinged once a second: a closed connection is noticed at once, a silent one after
+// Options.Silence.
+//
+// # The ladder
+//
+// At every connect the best of these is taken, and About.Mode names it:
+//
+//	tracking          CLIENT TRACKING BCAST over RESP3, with literal prefixes made from the patterns
+//	tracking RESP2    the same, redirected to the connection's own id
+//	keyspace events   only if the server has them configured
+//	polling           paced by what a round costs
+//
+// A pattern whose variable part comes first cannot be tracked by prefix. Where keyspace
+// events do not help, such keys are polled beside the tracked ones, and the mode says
+// both. About.Sampling is the pause between two looks as soon as any key is polled.
+//
+// # What is read, and why without a transaction
+//
+// A push names a key and nothing else, so every named key is read: PTTL, STRLEN,
+// GETRANGE 0 4095, PTTL. A huge value is never transferred. MULTI and EVAL would make
+// the four atomic and cost rights that a watcher should not ask for (EVAL can write).
+// Instead the remainder is asked before and after the value: unless it stood still or
+// fell, the key was written in between and is read again. What slips through, a write
+// that gives the key a shorter life in those microseconds, shows the old owner with a
+// lease that is cut short, which names no event; the push of that write, or the
+// next poll, puts it right.
+//
+// The rights needed are in the README of the program: pttl, strlen and getrange on the
+// keys; scan for patterns; type, hlen, hgetall, object|encoding for locks kept in
+// hashes; hello, ping, client|tracking and client|id (RESP2) or psubscribe for pushes. Others are
+// asked for and done without.
+//
+// # Times
+//
+// What a push told is told at the instant the push arrived (Change.After zero),
+// right to within 5 ms or three round trips, whichever is more. That is said only of
+// a link that is prompt: no ping overdue, and the key read within that time.
+// Otherwise, and wherever a change is found without a push (by a poll, a resync, or a
+// look at a lease's end), the change lies in (After, At]: After is the sending of the last
+// look that showed the old state, or of the last ping that was answered without news of
+// the key; At is when the new look's answer came. Where a lease ran out while pushes would have told of any
+// other end, After is the earliest instant at which it can have ended.
+//
+// Remainders are turned into local deadlines where they are read: a lease ends in
+// (Expires.After, Expires.At]. Redis deletes, and pushes, an expired key only when it
+// comes across it, up to minutes later, so each key is looked at once at its deadline.
+//
+// # Causes
+//
+// A key that is gone is not a told cause. Only keyspace events tell one (del, expired,
+// evicted, written over); a flushed database is inferred from the push that names no key.
+// The rest is left to sources.Diff, which compares the end with the lease.
+//
+// A write to a key of the same name in another database is pushed too; the read shows that
+// nothing changed. SWAPDB is pushed to nobody: it is found by the resync, once a minute.
+package redissource

@@ -1,0 +1,270 @@
+package redissource
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/internal/localserver"
+	"coordtop/sources"
+)
+
+// held is what the fault tests start with: one leader with a long lease.
+var held = []any{"SET", "app:leader:x", uuidA, "PX", "600000"}
+
+func stale(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusStale }
+func led(row *sources.Row, s *sources.State) bool   { return row.Status(s) == sources.StatusLed }
+func leaderless(row *sources.Row, s *sources.State) bool {
+	return row.Status(s) == sources.StatusNoLeader
+}
+
+// noOwnerEvents fails if anything was said to have happened to an owner.
+func (r *rig) noOwnerEvents(events []sources.Event) {
+	r.t.Helper()
+	for _, e := range events {
+		if e.Kind.EndsOwner() || e.Kind.BeginsOwner() && e.Kind != sources.EventPresent {
+			r.t.Errorf("invented: %v of %q (%+v)", e.Kind, e.Ref.Name, e)
+		}
+	}
+}
+
+// drain returns every event that came so far.
+func (r *rig) drain() []sources.Event {
+	events, _ := r.events.Events(10000)
+	events = append(r.queued, events...)
+	r.queued = nil
+	return events
+}
+
+func TestFrozenServerGoesStaleWithinTheLimitAndComesBack(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()
+	r.row("app:leader:x", "led", led)
+	if err := r.server.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	frozen := time.Now()
+	r.row("app:leader:x", "stale", stale)
+	if took := time.Since(frozen); took > 10*time.Second { // 3 s, and what a busy machine adds
+		t.Errorf("stale after %v", took)
+	}
+	if err := r.server.Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	r.row("app:leader:x", "led again", led)
+	r.noOwnerEvents(r.drain())
+}
+
+func TestShortFreezeLosesNothing(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Silence: 20 * time.Second}, held).synced()
+	if err := r.server.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	r.row("app:leader:x", "stale", stale) // the Hub's own limit
+	asked := make(chan error, 1)
+	go func() { asked <- r.writer.Do(r.ctx, "SET", "app:leader:x", uuidB, "PX", "600000").Err() }() // joined below
+	if err := r.server.Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-asked; err != nil {
+		t.Fatal(err)
+	}
+	if e := r.until(sources.EventOwnerChanged); e.Ref.Name != "app:leader:x" || e.At.Before(e.After) {
+		t.Errorf("%+v", e)
+	}
+	for _, e := range r.drain() {
+		if e.Kind == sources.EventSourceDown {
+			t.Errorf("the connection was given up: %+v", e)
+		}
+	}
+}
+
+func TestKilledServerGoesStaleAtOnce(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()
+	r.row("app:leader:x", "led", led)
+	killed := time.Now()
+	r.server.Kill()
+	r.until(sources.EventSourceDown)
+	if took := time.Since(killed); took > 2*time.Second { // far below the silence limit
+		t.Errorf("down after %v", took)
+	}
+	row := r.row("app:leader:x", "stale", stale)
+	if len(row.Owners) != 1 {
+		t.Errorf("the old state is not kept: %+v", row.Primitive)
+	}
+	r.state("the reason", func(s *sources.State) bool {
+		err := s.Sources[0].Err
+		return err != nil && strings.Contains(err.Error(), "nothing listens at")
+	})
+	r.noOwnerEvents(r.drain())
+}
+
+func TestRestartedServerWithItsDataInventsNothing(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{Keep: true}, Options{Selections: leaders()}, held).synced()
+	r.server.Kill()
+	r.until(sources.EventSourceDown)
+	if err := r.server.Restart(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	r.synced().row("app:leader:x", "led again", led)
+	r.noOwnerEvents(r.drain())
+}
+
+func TestRestartedServerWithoutItsDataShowsTheTruth(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()
+	r.server.Kill()
+	down := r.until(sources.EventSourceDown)
+	if err := r.server.Restart(r.ctx); err != nil {
+		t.Fatal(err)
+	}
+	e := r.until(sources.EventReleased)
+	if e.How == sources.Told || e.After.IsZero() || e.After.After(down.At) {
+		t.Errorf("the owner went while nobody looked: %+v, down %v", e, down.At)
+	}
+	r.row("app:leader:x", "without a leader", leaderless)
+}
+
+func TestFlushEndsEveryOwnerAndInventsNothing(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"FLUSHDB", "FLUSHALL"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held, []any{"SET", "app:leader:y", uuidB}).synced()
+			r.do(command)
+			seen := map[string]bool{}
+			for len(seen) < 2 {
+				e := r.next()
+				if e.Kind != sources.EventReleased || e.Cause != sources.CauseDeleted || e.How != sources.Inferred || seen[e.Ref.Name] {
+					t.Fatalf("%v of %q: %+v", e.Kind, e.Ref.Name, e)
+				}
+				seen[e.Ref.Name] = true
+			}
+			r.do("SET", "app:leader:x", uuidB, "PX", "600000")
+			r.expect(sources.EventAcquired, "app:leader:x")
+		})
+	}
+}
+
+func TestBlackHoledLinkGoesStaleAndComesBack(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{}, held)
+	proxy := localserver.ProxyForTest(t, r.server.Addr())
+	watch(t, r, Options{Client: client(proxy.Addr(), "", ""), Selections: leaders()}).synced()
+	proxy.BlackHole()
+	r.row("app:leader:x", "stale", stale)
+	r.do("SET", "app:leader:x", uuidB, "PX", "600000")
+	change := time.Now()
+	proxy.Resume()
+	e := r.until(sources.EventOwnerChanged)
+	if e.After.IsZero() || e.After.After(change) || e.At.Before(change) {
+		t.Errorf("it changed at %v: %+v", change, e)
+	}
+	r.row("app:leader:x", "led again", led)
+}
+
+func TestDelayedPushIsNoInstant(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{}, held)
+	proxy := localserver.ProxyForTest(t, r.server.Addr())
+	watch(t, r, Options{Client: client(proxy.Addr(), "", ""), Selections: leaders()}).synced()
+	proxy.Delay(200 * time.Millisecond)
+	r.about("the delay", func(a sources.About) bool { return a.RoundTrip > 150*time.Millisecond })
+	r.do("SET", "app:leader:x", uuidB, "PX", "600000")
+	change := time.Now()
+	if e := r.until(sources.EventOwnerChanged); e.How == sources.Told || e.After.After(change) || e.At.Before(change.Add(-time.Millisecond)) {
+		t.Errorf("it changed at %v: %+v", change, e)
+	}
+}
+
+func TestCutConnectionIsNoticedAtOnce(t *testing.T) {
+	t.Parallel()
+	cuts := map[string]func(*rig, *localserver.Proxy){
+		"cut":         func(_ *rig, p *localserver.Proxy) { p.Cut() },
+		"reset":       func(_ *rig, p *localserver.Proxy) { p.Reset() },
+		"pushes only": func(r *rig, _ *localserver.Proxy) { r.kill("tracking") },
+	}
+	for name, cut := range cuts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := serve(t, localserver.RedisOptions{}, held)
+			proxy := localserver.ProxyForTest(t, r.server.Addr())
+			watch(t, r, Options{Client: client(proxy.Addr(), "", ""), Selections: leaders()}).synced()
+			cut(r, proxy)
+			proxy.Resume()
+			r.until(sources.EventSourceDown)
+			r.do("SET", "app:leader:x", uuidB, "PX", "600000")
+			r.until(sources.EventOwnerChanged)
+			r.row("app:leader:x", "led again", led)
+		})
+	}
+}
+
+// kill closes the connection of ours that tracks.
+func (r *rig) kill(what string) {
+	r.t.Helper()
+	list := r.do("CLIENT", "LIST").(string)
+	for line := range strings.Lines(list) {
+		if strings.Contains(line, "name="+clientName) && (strings.Contains(line, "flags=tB") || strings.Contains(line, "flags=BPt") || strings.Contains(line, "flags=PtB")) {
+			var id int64
+			if _, err := fmt.Sscanf(line, "id=%d ", &id); err != nil {
+				r.t.Fatal(err)
+			}
+			r.do("CLIENT", "KILL", "ID", id)
+			return
+		}
+	}
+	r.t.Fatalf("no connection is %s:\n%s", what, list)
+}
+
+func TestLossThatNobodyPushesIsFoundByTheResync(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Resync: 300 * time.Millisecond}, held).synced()
+	r.do("SWAPDB", "0", "1")
+	e := r.expect(sources.EventReleased, "app:leader:x")
+	if e.How == sources.Told || e.After.IsZero() {
+		t.Errorf("told although it was not: %+v", e)
+	}
+	r.do("SWAPDB", "0", "1")
+	r.expect(sources.EventAcquired, "app:leader:x")
+}
+
+func TestRefreshLooksAgainNow(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Resync: time.Hour}, held).synced()
+	r.do("SWAPDB", "0", "1")
+	r.hub.Refresh("src")
+	r.expect(sources.EventReleased, "app:leader:x")
+}
+
+func TestWriteInAnotherDatabaseIsNoChange(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()
+	other := r.writer.Conn()
+	defer other.Close()
+	if err := other.Select(r.ctx, 1).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Set(r.ctx, "app:leader:x", uuidB, 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	r.do("SET", "app:leader:end", uuidA)
+	r.expect(sources.EventAcquired, "app:leader:end")
+}
+
+func TestChangedRoleIsShown(t *testing.T) {
+	t.Parallel()
+	master := serve(t, localserver.RedisOptions{})
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Resync: 200 * time.Millisecond}).synced()
+	host, port, _ := strings.Cut(master.server.Addr(), ":")
+	r.do("REPLICAOF", host, port)
+	r.about("the role", func(a sources.About) bool { return a.Role == "replica" && len(a.Warnings) > 0 })
+	if err := r.source().Err; errors.Is(err, sources.ErrRefused) {
+		t.Errorf("refused: %v", err)
+	}
+}

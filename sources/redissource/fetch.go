@@ -1,0 +1,126 @@
+package redissource
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/sources"
+)
+
+// chunk is how many keys are read in one go: more make the server's other clients wait.
+const chunk = 500
+
+// tries is how often a key is read again that was written while it was read. A key that
+// is still in motion then is told by the push of its last write, or by the next poll.
+const tries = 3
+
+// asked is what one look at one key sends.
+type asked struct {
+	before, after *redis.DurationCmd
+	size          *redis.IntCmd
+	head          *redis.StringCmd
+}
+
+// fetch reads keys and returns one reading for each, in order. A nil reading is of a key
+// that would not stand still. An error means that the connection is over.
+func fetch(ctx context.Context, c *redis.Conn, names []string) ([]*reading, error) {
+	readings := make([]*reading, len(names))
+	again := make([]int, len(names))
+	for i := range again {
+		again[i] = i
+	}
+	var tables []int
+	for try := 0; try < tries && len(again) > 0; try++ {
+		var err error
+		var found []int
+		if again, found, err = fetchTexts(ctx, c, names, again, readings); err != nil {
+			return nil, err
+		}
+		tables = append(tables, found...)
+	}
+	if len(tables) == 0 {
+		return readings, nil
+	}
+	return readings, fetchTables(ctx, c, names, tables, readings)
+}
+
+// fetchTexts reads names[i] for every i in which. It returns those that were written
+// meanwhile and those that are no strings.
+func fetchTexts(ctx context.Context, c *redis.Conn, names []string, which []int, readings []*reading) (again, tables []int, err error) {
+	pipe := c.Pipeline()
+	questions := make([]asked, len(which))
+	for n, i := range which {
+		questions[n] = asked{
+			before: pipe.PTTL(ctx, names[i]), size: pipe.StrLen(ctx, names[i]),
+			head: pipe.GetRange(ctx, names[i], 0, sources.BlobHead-1), after: pipe.PTTL(ctx, names[i]),
+		}
+	}
+	sent := time.Now()
+	if err := exec(ctx, pipe); err != nil {
+		return nil, nil, err
+	}
+	got := time.Now()
+	for n, i := range which {
+		r := &reading{sent: sent, got: got}
+		switch steady, err := questions[n].read(r); {
+		case redis.HasErrorPrefix(err, "WRONGTYPE"):
+			tables = append(tables, i)
+		case err != nil:
+			return nil, nil, err
+		case !steady:
+			again = append(again, i)
+		default:
+			readings[i] = r
+		}
+	}
+	return again, tables, nil
+}
+
+// read fills r. steady is false if the key was written while it was read.
+func (a asked) read(r *reading) (steady bool, err error) {
+	switch err := errors.Join(a.before.Err(), a.size.Err(), a.head.Err(), a.after.Err()); {
+	case redis.IsPermissionError(err):
+		r.shape = denied
+		return true, nil
+	case isMoved(err):
+		r.shape = moved
+		return true, nil
+	case err != nil:
+		return false, err
+	}
+	head := a.head.Val()
+	r.ttl, r.size, r.head = a.after.Val(), max(int(a.size.Val()), len(head)), []byte(head)
+	r.shape = text
+	if r.ttl == gone {
+		r.shape = missing
+	}
+	return stood(a.before.Val(), a.after.Val()), nil
+}
+
+func isMoved(err error) bool {
+	_, ok := redis.IsMovedError(err)
+	return ok
+}
+
+// gone is what PTTL says of a key that does not exist; of one that stays it says noTTL.
+const gone time.Duration = -2
+
+// stood reports whether a key's remainder moved only as time moves it.
+func stood(before, after time.Duration) bool {
+	if before < 0 || after < 0 {
+		return before == after
+	}
+	return after <= before
+}
+
+// exec sends what the pipe collected. Refusals of single commands are theirs to tell.
+func exec(ctx context.Context, pipe redis.Pipeliner) error {
+	_, err := pipe.Exec(ctx)
+	if errors.As(err, new(redis.Error)) || errors.Is(err, redis.Nil) {
+		return nil
+	}
+	return err
+}

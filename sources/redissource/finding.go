@@ -1,0 +1,112 @@
+package redissource
+
+import (
+	"slices"
+	"time"
+
+	"coordtop/sources"
+)
+
+// finding is one key that differs, and when it came to.
+type finding struct {
+	unread *sources.Primitive // to be told first; nil: nothing
+	prim   *sources.Primitive
+	when   span
+	ended  *sources.Ending
+}
+
+// changes groups findings by when they happened, the earliest first.
+func changes(list []finding) []sources.Change {
+	slices.SortStableFunc(list, func(a, b finding) int {
+		if c := a.when.at.Compare(b.when.at); c != 0 {
+			return c
+		}
+		return a.when.after.Compare(b.when.after)
+	})
+	var out []sources.Change
+	for _, f := range list {
+		if f.unread != nil {
+			out = append(out, sources.Change{Set: []*sources.Primitive{f.unread}})
+		}
+	}
+	for i, f := range list {
+		if i == 0 || f.when != list[i-1].when {
+			out = append(out, sources.Change{After: f.when.after, At: f.when.at})
+		}
+		c := &out[len(out)-1]
+		c.Set = append(c.Set, f.prim)
+		if f.ended != nil {
+			c.Ended = append(c.Ended, *f.ended)
+		}
+	}
+	return out
+}
+
+// when says in which span a key came to differ from old. Where nothing was pushed that is
+// between two looks; a lease that nothing was pushed about lasted until it was over.
+func (w *watcher) when(k *key, old past, p *sources.Primitive, r *reading, n notice) span {
+	s := span{old.sent, r.got}
+	switch {
+	case old.stale:
+	case old.sent.IsZero() && w.starting():
+	case !n.first.IsZero():
+		return told(s, r, n, w.pulse.tolerance())
+	case old.sent.IsZero():
+		s.after = w.listed
+	case w.channel.tracks(k.name) && old.lastedUntilOver(p, r) && old.ends.after.After(s.after):
+		s.after = old.ends.after
+	}
+	return s
+}
+
+// lastedUntilOver reports whether an owner is gone whose lease was over when r was asked for.
+func (o past) lastedUntilOver(p *sources.Primitive, r *reading) bool {
+	return !o.ends.at.IsZero() && !r.sent.Before(o.ends.at) && !sameIDs(o.shown.Owners, p.Owners)
+}
+
+// told narrows s by what was pushed: to an instant if the push and the read were prompt.
+func told(s span, r *reading, n notice, tolerance time.Duration) span {
+	if !n.late && r.got.Sub(n.first) <= tolerance {
+		return span{at: n.last}
+	}
+	if n.floor.After(s.after) && n.floor.Before(n.first) {
+		s.after = n.floor
+	}
+	return s
+}
+
+// ending says why the owner of before is gone, as far as the server told it or it
+// follows from a flush. after may have another owner.
+func ending(before, after *sources.Primitive, n notice) *sources.Ending {
+	if before == nil || len(before.Owners) != 1 || sameIDs(before.Owners, after.Owners) || after.OwnersHow == sources.Unknown {
+		return nil
+	}
+	e := &sources.Ending{Ref: before.Ref, Owner: before.Owners[0].ID, How: sources.Told}
+	for _, event := range n.events {
+		if e.Cause = eventCause(event); e.Cause != sources.CauseUnknown {
+			return e
+		}
+	}
+	o := &before.Owners[0]
+	if n.flush && len(after.Owners) == 0 && (o.NoExpiry || n.last.Before(o.Expires.After)) {
+		e.Cause, e.How = sources.CauseDeleted, sources.Inferred
+		return e
+	}
+	return nil
+}
+
+// eventCause is what the first event that can end an ownership says about it. A renewal
+// that rewrites the value is told as "set" too, but then the owner stays.
+func eventCause(event string) sources.Cause {
+	switch event {
+	case "del":
+		return sources.CauseReleased
+	case "expired":
+		return sources.CauseExpired
+	case "evicted", "rename_from", "move_from":
+		return sources.CauseDeleted
+	case "set", "rename_to", "restore", "move_to", "copy_to":
+		return sources.CauseReplaced
+	}
+	return sources.CauseUnknown
+}

@@ -1,0 +1,160 @@
+package redissource
+
+import "strings"
+
+// glob is a pattern in Redis's own language: * ? [a-z] [^a] and \ for the next byte. It
+// matches bytes, not characters, as the server does.
+type glob string
+
+// literal returns the bytes in front of the first wildcard, and whether that is all there
+// is: then the pattern is a name.
+func (g glob) literal() (prefix string, exact bool) {
+	var b strings.Builder
+	for i := 0; i < len(g); i++ {
+		switch g[i] {
+		case '*', '?', '[':
+			return b.String(), false
+		case '\\':
+			if i+1 < len(g) {
+				i++
+			}
+		}
+		b.WriteByte(g[i])
+	}
+	return b.String(), true
+}
+
+// sample returns a name that the pattern matches, as far as one can be made without
+// trying; it is used to ask for rights, never to read what it names.
+func (g glob) sample() string {
+	var b strings.Builder
+	for i := 0; i < len(g); i++ {
+		switch g[i] {
+		case '*':
+		case '?':
+			b.WriteByte('x')
+		case '[':
+			c, after := class(string(g[i+1:]))
+			i += after
+			b.WriteByte(c.member())
+		case '\\':
+			if i+1 < len(g) {
+				i++
+			}
+			b.WriteByte(g[i])
+		default:
+			b.WriteByte(g[i])
+		}
+	}
+	return b.String()
+}
+
+// match reports whether the server would list name for this pattern. It takes time
+// proportional to the product of the lengths at worst: patterns come from a person, but
+// names come from strangers.
+func (g glob) match(name string) bool {
+	p, s := 0, 0
+	star, resume := -1, 0
+	for s < len(name) {
+		if p < len(g) && g[p] == '*' {
+			star, resume = p, s
+			p++
+			continue
+		}
+		if width, ok := g.one(p, name[s]); ok {
+			p += width
+			s++
+			continue
+		}
+		if star < 0 {
+			return false
+		}
+		resume++
+		p, s = star+1, resume
+	}
+	for p < len(g) && g[p] == '*' {
+		p++
+	}
+	return p == len(g)
+}
+
+// one matches one byte against the element at p and returns the element's width.
+func (g glob) one(p int, b byte) (width int, ok bool) {
+	if p >= len(g) {
+		return 0, false
+	}
+	switch g[p] {
+	case '?':
+		return 1, true
+	case '[':
+		c, after := class(string(g[p+1:]))
+		return 1 + after, c.has(b)
+	case '\\':
+		if p+1 < len(g) {
+			return 2, g[p+1] == b
+		}
+	}
+	return 1, g[p] == b
+}
+
+// set is what stands between brackets.
+type set struct {
+	not   bool
+	pairs [][2]byte // from, to
+}
+
+func (c set) has(b byte) bool {
+	for _, p := range c.pairs {
+		if p[0] <= b && b <= p[1] {
+			return !c.not
+		}
+	}
+	return c.not
+}
+
+// member returns a byte that the set has; 'x' if it has none.
+func (c set) member() byte {
+	for _, b := range []byte("x0abcdefghijklmnopqrstuvwyz123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ:-_.") {
+		if c.has(b) {
+			return b
+		}
+	}
+	for b := range 256 {
+		if c.has(byte(b)) {
+			return byte(b)
+		}
+	}
+	return 'x'
+}
+
+// class reads a set whose opening bracket was just passed and returns how many bytes it
+// takes, the closing bracket included. One that is never closed ends with the pattern.
+func class(p string) (c set, width int) {
+	i := 0
+	if i < len(p) && p[i] == '^' {
+		c.not = true
+		i++
+	}
+	for i < len(p) && p[i] != ']' {
+		switch {
+		case p[i] == '\\' && i+1 < len(p):
+			c.pairs = append(c.pairs, [2]byte{p[i+1], p[i+1]})
+			i += 2
+		case i+2 < len(p) && p[i+1] == '-':
+			c.pairs = append(c.pairs, [2]byte{min(p[i], p[i+2]), max(p[i], p[i+2])})
+			i += 3
+		default:
+			c.pairs = append(c.pairs, [2]byte{p[i], p[i]})
+			i++
+		}
+	}
+	if i < len(p) {
+		i++
+	}
+	return c, i
+}
+
+// escape returns the pattern that matches name and nothing else.
+func escape(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`).Replace(name)
+}

@@ -1,0 +1,255 @@
+package redissource
+
+import (
+	"testing"
+	"time"
+
+	"coordtop/sources"
+)
+
+var epoch = time.Date(2026, 9, 14, 12, 0, 0, 0, time.UTC)
+
+func ms(n int) time.Time { return epoch.Add(time.Duration(n) * time.Millisecond) }
+
+// lockReading is a look at a lock's value that took 2 ms.
+func lockReading(sent int, value string, ttl time.Duration) *reading {
+	return &reading{shape: text, sent: ms(sent), got: ms(sent + 2), head: []byte(value), size: len(value), ttl: ttl}
+}
+
+func missingReading(sent int) *reading {
+	return &reading{shape: missing, sent: ms(sent), got: ms(sent + 2), ttl: gone}
+}
+
+// see takes readings in, one after the other, and returns the last one's primitive.
+func see(k *key, readings ...*reading) (p *sources.Primitive, fresh bool) {
+	o := Options{Name: "src"}.withDefaults()
+	for _, r := range readings {
+		p = k.primitive(&o, "0", r)
+		fresh = k.update(p, r)
+	}
+	return p, fresh
+}
+
+func TestLeaseEndsBetweenTheBoundsOfItsReading(t *testing.T) {
+	t.Parallel()
+	k := newKey("app:leader:x", rule{})
+	p, _ := see(k, lockReading(0, uuidA, 30*time.Second))
+	o := p.Owners[0]
+	if want := (sources.Stamp{After: ms(30000 - 1), At: ms(30000 + 3), How: sources.Told}); o.Expires != want {
+		t.Errorf("expires %+v", o.Expires)
+	}
+	if o.Lease != 30*time.Second || o.NoExpiry || p.Kind != sources.KindElection || p.Taken != 1 || p.Limit != 1 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestOnlyADifferenceIsHandedOver(t *testing.T) {
+	t.Parallel()
+	base := lockReading(0, uuidA, 30*time.Second)
+	tests := []struct {
+		name  string
+		then  *reading
+		fresh bool
+	}{
+		{"the same, later", lockReading(1000, uuidA, 29*time.Second), false},
+		{"the same, read a little slower", lockReading(1000, uuidA, 28999*time.Millisecond), false},
+		{"renewed", lockReading(1000, uuidA, 30*time.Second), true},
+		{"cut short", lockReading(1000, uuidA, 5*time.Second), true},
+		{"no end any more", lockReading(1000, uuidA, noTTL), true},
+		{"another owner with the same end", lockReading(1000, uuidB, 29*time.Second), true},
+		{"data", lockReading(1000, uuidA+" x", 29*time.Second), true},
+		{"gone", missingReading(1000), true},
+		{"a list", &reading{shape: other, typ: "list", sent: ms(1000), got: ms(1001), ttl: noTTL}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			k := newKey("k", rule{})
+			see(k, base)
+			if _, fresh := see(k, tt.then); fresh != tt.fresh {
+				t.Errorf("handed over: %v", fresh)
+			}
+		})
+	}
+}
+
+func TestLeaseLengthIsTheLongestRemainderOfOneOwner(t *testing.T) {
+	t.Parallel()
+	k := newKey("k", rule{})
+	p, _ := see(k, lockReading(0, uuidA, 20*time.Second), lockReading(1000, uuidA, 30*time.Second), lockReading(9000, uuidA, 25*time.Second))
+	if p.Owners[0].Lease != 30*time.Second {
+		t.Errorf("lease %v", p.Owners[0].Lease)
+	}
+	if p, _ := see(k, lockReading(10000, uuidB, 5*time.Second)); p.Owners[0].Lease != 5*time.Second {
+		t.Errorf("the next owner's lease is %v", p.Owners[0].Lease)
+	}
+}
+
+func TestValueTellsItsOwnerAndNeverTheNonce(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		value, id, label, data string
+	}{
+		{"host-1:42", "host-1:42", "host-1:42", ""},
+		{uuidA + " host-1:42 zone=a", "", "host-1:42", "host-1:42 zone=a"},
+		{uuidA, "", "", ""},
+		{"", "", "", ""},
+	}
+	for _, tt := range tests {
+		o := textOwner(lockReading(0, tt.value, noTTL))
+		if tt.id != "" && o.ID != tt.id || tt.id == "" && (o.ID[0] != '#' || len(o.ID) != 9) {
+			t.Errorf("%q: ID %q", tt.value, o.ID)
+		}
+		if tt.label != "" && o.Label != tt.label || string(o.Data.Head) != tt.data || o.Data.Len != len(tt.data) || len(o.Guard) != 40 {
+			t.Errorf("%q: %+v", tt.value, o)
+		}
+	}
+	long := &reading{shape: text, head: []byte(uuidA + " " + string(make([]byte, sources.BlobHead-37))), size: 1 << 20}
+	if o := textOwner(long); o.Data.Len != 1<<20-37 || o.Guard != "" {
+		t.Errorf("a value that was cut: %d bytes, guard %q", o.Data.Len, o.Guard)
+	}
+}
+
+func TestOtherTypesAreNamedAsSuch(t *testing.T) {
+	t.Parallel()
+	redisson := "8743c9c0-0795-4907-87fd-6c719a6b4586"
+	tests := []struct {
+		name   string
+		r      *reading
+		kind   sources.Kind
+		owners int
+		mode   sources.Mode
+		note   string
+	}{
+		{"list", &reading{shape: other, typ: "list"}, sources.KindMutex, 0, 0, "a list, not a string"},
+		{"sorted set", &reading{shape: other, typ: "zset"}, sources.KindMutex, 0, 0, "a sorted set, not a string"},
+		{"hash of something else", &reading{shape: table, fields: map[string]string{"a": "1"}}, sources.KindMutex, 0, 0, "a hash, not a string: its owner is unknown"},
+		{"hash with a foreign field", &reading{shape: table, fields: map[string]string{redisson + ":51": "1", "a": "b"}}, sources.KindMutex, 0, 0, "a hash, not a string: its owner is unknown"},
+		{"a lock of Redisson", &reading{shape: table, fields: map[string]string{redisson + ":51": "2"}}, sources.KindMutex, 1, sources.Exclusive, ""},
+		{"two readers", &reading{shape: table, fields: map[string]string{"mode": "read", redisson + ":51": "1", redisson + ":52": "1"}}, sources.KindMutex, 2, sources.Shared, ""},
+		{"a writer", &reading{shape: table, fields: map[string]string{"mode": "write", redisson + ":51:write": "1"}}, sources.KindMutex, 1, sources.Exclusive, ""},
+		{"a count of permits", lockReading(0, "5", noTTL), sources.KindSemaphore, 0, 0, "a count of free permits: it does not tell who owns the others"},
+		{"no right", &reading{shape: denied}, sources.KindMutex, 0, 0, "no right to read it: give the user +pttl +strlen +getrange on this key"},
+		{"another node", &reading{shape: moved}, sources.KindMutex, 0, 0, "another node of the cluster has it"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, _ := see(newKey("k", rule{kind: tt.kind}), tt.r)
+			if len(p.Owners) != tt.owners || p.Note != tt.note || (p.OwnersHow == sources.Unknown) != (tt.note != "") {
+				t.Fatalf("%+v", p)
+			}
+			for _, o := range p.Owners {
+				if o.Mode != tt.mode || o.ID[0] != '#' || o.Session == "" || o.Attrs[0].Key != "taken" {
+					t.Errorf("owner %+v", o)
+				}
+			}
+		})
+	}
+}
+
+func TestKeyWithoutOwnerIsForgottenUnlessItWasNamed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		rule rule
+		want time.Duration
+	}{{rule{}, time.Hour}, {rule{exact: true}, never}, {rule{expected: true}, never}} {
+		if got := newKey("k", tt.rule).forgetAfter(time.Hour); got != tt.want {
+			t.Errorf("%+v: %v", tt.rule, got)
+		}
+	}
+}
+
+func TestWrittenMeanwhileIsReadAgain(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		before, after time.Duration
+		want          bool
+	}{
+		{time.Second, time.Second, true}, {time.Second, 999 * time.Millisecond, true}, {time.Second, 2 * time.Second, false},
+		{gone, gone, true}, {gone, time.Second, false}, {time.Second, gone, false},
+		{noTTL, noTTL, true}, {time.Second, noTTL, false}, {noTTL, time.Second, false}, {noTTL, gone, false},
+	}
+	for _, tt := range tests {
+		if got := stood(tt.before, tt.after); got != tt.want {
+			t.Errorf("from %v to %v: %v", tt.before, tt.after, got)
+		}
+	}
+}
+
+func TestPushedChangeIsAnInstantOnlyIfAllWasPrompt(t *testing.T) {
+	t.Parallel()
+	r := &reading{sent: ms(1001), got: ms(1002)}
+	n := notice{first: ms(1000), last: ms(1000), floor: ms(600)}
+	late := n
+	late.late = true
+	old := late
+	old.floor = ms(50)
+	tests := []struct {
+		name string
+		n    notice
+		r    *reading
+		want span
+	}{
+		{"prompt", n, r, span{at: ms(1000)}},
+		{"the link was late", late, r, span{ms(600), ms(1002)}},
+		{"the read was late", n, &reading{sent: ms(1001), got: ms(1100)}, span{ms(600), ms(1100)}},
+		{"the last look was later than the ping", old, r, span{ms(100), ms(1002)}},
+	}
+	for _, tt := range tests {
+		if got := told(span{ms(100), tt.r.got}, tt.r, tt.n, promptness); got != tt.want {
+			t.Errorf("%s: %v to %v", tt.name, got.after, got.at)
+		}
+	}
+}
+
+func TestEndIsToldOnlyByAnEventOrAFlush(t *testing.T) {
+	t.Parallel()
+	k := newKey("k", rule{})
+	before, _ := see(k, lockReading(0, uuidA, 30*time.Second))
+	free, _ := see(newKey("k", rule{}), missingReading(0))
+	other, _ := see(newKey("k", rule{}), lockReading(0, uuidB, 30*time.Second))
+	events := func(list ...string) notice { return notice{first: ms(10), last: ms(10), events: list} }
+	tests := []struct {
+		name  string
+		after *sources.Primitive
+		n     notice
+		want  sources.Cause
+		how   sources.Known
+	}{
+		{"deleted", free, events("del"), sources.CauseReleased, sources.Told},
+		{"renewed, then deleted", free, events("expire", "del"), sources.CauseReleased, sources.Told},
+		{"expired", free, events("expired"), sources.CauseExpired, sources.Told},
+		{"evicted", free, events("evicted"), sources.CauseDeleted, sources.Told},
+		{"written over", other, events("set", "expire"), sources.CauseReplaced, sources.Told},
+		{"deleted and taken", other, events("del", "set", "expire"), sources.CauseReleased, sources.Told},
+		{"flushed", free, notice{first: ms(10), last: ms(10), flush: true}, sources.CauseDeleted, sources.Inferred},
+		{"flushed after its end", free, notice{first: ms(40000), last: ms(40000), flush: true}, sources.CauseUnknown, 0},
+		{"flushed and taken", other, notice{first: ms(10), last: ms(10), flush: true}, sources.CauseUnknown, 0},
+		{"pushed", free, events(), sources.CauseUnknown, 0},
+		{"the same owner", before, events("set"), sources.CauseUnknown, 0},
+	}
+	for _, tt := range tests {
+		e := ending(before, tt.after, tt.n)
+		if (e == nil) != (tt.want == sources.CauseUnknown) || e != nil && (e.Cause != tt.want || e.How != tt.how || e.Owner != before.Owners[0].ID) {
+			t.Errorf("%s: %+v", tt.name, e)
+		}
+	}
+}
+
+func TestChangesOfOneInstantAreToldTogetherInOrder(t *testing.T) {
+	t.Parallel()
+	named := func(name string, s span) finding {
+		return finding{prim: &sources.Primitive{Ref: sources.Ref{Name: name}}, when: s}
+	}
+	list := changes([]finding{named("late", span{at: ms(9)}), named("a", span{ms(1), ms(5)}), named("b", span{ms(1), ms(5)}), named("c", span{at: ms(5)})})
+	var got []string
+	for _, c := range list {
+		text := ""
+		for _, p := range c.Set {
+			text += p.Name + " "
+		}
+		got = append(got, text)
+	}
+	if len(got) != 3 || got[0] != "c " || got[1] != "a b " || got[2] != "late " {
+		t.Errorf("%q", got)
+	}
+}

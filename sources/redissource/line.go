@@ -1,0 +1,160 @@
+package redissource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/coord/rediscoord"
+)
+
+// errNoRedial is what the library gets when it wants to replace a broken connection behind
+// our back, which would lose pushes without a trace.
+var errNoRedial = errors.New("a broken connection is not replaced")
+
+// exchange makes the connections of one link. Sentinels are asked for the master
+// each time.
+type exchange struct {
+	base *redis.Client // never connects to the server itself
+	db   int
+}
+
+func newExchange(o rediscoord.ClientOptions) (*exchange, error) {
+	u, err := rediscoord.NewClient(o)
+	if err != nil {
+		return nil, err
+	}
+	base, ok := u.(*redis.Client)
+	if !ok {
+		return nil, errors.Join(errCluster, u.Close())
+	}
+	return &exchange{base: base, db: o.DB}, nil
+}
+
+func (x *exchange) close() { _ = x.base.Close() } // it has no connection whose end could fail
+
+// line is one connection and a client around it that has no other and makes no other.
+type line struct {
+	client *redis.Client
+	net    net.Conn
+	dead   chan struct{} // closed when reading fails
+
+	mu  sync.Mutex
+	why error
+}
+
+// open dials and prepares a client, which logs in when it is first used and then calls
+// ready. ctx bounds the dialling.
+func (x *exchange) open(ctx context.Context, protocol int, ready func(context.Context, *redis.Conn) error) (*line, error) {
+	o := *x.base.Options()
+	conn, err := o.Dialer(ctx, "tcp", o.Addr)
+	if err != nil {
+		return nil, err
+	}
+	l := &line{net: conn, dead: make(chan struct{})}
+	hand := make(chan net.Conn, 1)
+	hand <- watched{conn, l}
+	o.Dialer = func(context.Context, string, string) (net.Conn, error) {
+		select {
+		case c := <-hand:
+			return c, nil
+		default:
+			return nil, errNoRedial
+		}
+	}
+	named := o.OnConnect
+	o.OnConnect = func(ctx context.Context, c *redis.Conn) error {
+		if err := x.enter(ctx, c); err != nil {
+			return err
+		}
+		if err := named(ctx, c); err != nil || ready == nil {
+			return err
+		}
+		return ready(ctx, c)
+	}
+	o.DB, o.Protocol, o.PushNotificationProcessor, o.MaxRetries = 0, protocol, nil, -1
+	l.client = redis.NewClient(&o)
+	return l, nil
+}
+
+// enter finds out, one by one, what a login does in one go: whether we are let in, and
+// whether the database exists.
+func (x *exchange) enter(ctx context.Context, c *redis.Conn) error {
+	if x.db > 0 {
+		if err := c.Select(ctx, x.db).Err(); err != nil {
+			return &stepError{step: stepSelect, err: err}
+		}
+		return nil
+	}
+	if err := c.Ping(ctx).Err(); err != nil {
+		return &stepError{step: stepLogin, err: err}
+	}
+	return nil
+}
+
+// close ends the connection; what waits for it returns.
+func (l *line) close() {
+	_ = l.net.Close() // nothing is left to be flushed
+	_ = l.client.Close()
+}
+
+// broke keeps the first reason why reading ended.
+func (l *line) broke(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.why == nil {
+		l.why = err
+		close(l.dead)
+	}
+}
+
+// cause is why reading ended; nil: it did not.
+func (l *line) cause() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.why
+}
+
+// watched tells its line at once when reading fails. The library would first try to
+// reconnect.
+type watched struct {
+	net.Conn
+	line *line
+}
+
+// Read reports every error but a time-out, after which a connection can live on.
+func (w watched) Read(b []byte) (int, error) {
+	n, err := w.Conn.Read(b)
+	var timeout net.Error
+	if err != nil && !(errors.As(err, &timeout) && timeout.Timeout()) {
+		w.line.broke(err)
+	}
+	return n, err
+}
+
+// steps of a login that fail for different reasons.
+type step uint8
+
+const (
+	stepLogin step = iota
+	stepSelect
+	stepTrack
+)
+
+// stepError says which step the server refused.
+type stepError struct {
+	step step
+	err  error
+}
+
+// Error names the step.
+func (e *stepError) Error() string {
+	return fmt.Sprintf("%s: %v", [...]string{"logging in", "selecting the database", "tracking"}[e.step], e.err)
+}
+
+// Unwrap returns what the server said.
+func (e *stepError) Unwrap() error { return e.err }

@@ -1,0 +1,116 @@
+package redissource
+
+import (
+	"context"
+	"time"
+)
+
+// poller paces the looks at keys that are not pushed.
+type poller struct {
+	names      []string // all such keys
+	focus      []string // what is on screen, looked at as often as allowed
+	pending    []string // of the running round
+	started    time.Time
+	cost       time.Duration // of the running round
+	interval   time.Duration // between the starts of two rounds; 0: the lowest
+	due        time.Time     // of the next round
+	focusDue   time.Time
+	discoverAt time.Time // of the next listing
+}
+
+// share is the part of the time that polling may keep the server busy: one in share.
+const share = 50
+
+// pace turns the cost of a round into the pause between two.
+func (p *poller) pace(cost, lowest, highest time.Duration) time.Duration {
+	return min(max(cost*share, lowest), max(lowest, highest))
+}
+
+// polls reports whether anything selected is not pushed.
+func (w *watcher) polls() bool {
+	return len(w.poll.names) > 0 || w.discovers()
+}
+
+// discovers reports whether new keys of a pattern are not pushed.
+func (w *watcher) discovers() bool {
+	if w.selected.guess {
+		return w.channel == nil
+	}
+	for _, r := range w.selected.globs {
+		if w.channel == nil || len(w.channel.patterns) == 0 && !w.channel.tracks(r.name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *watcher) pollDue(now time.Time) bool {
+	if w.starting() || !w.polls() {
+		return false
+	}
+	return len(w.poll.pending) > 0 || !now.Before(w.pollNext())
+}
+
+// pollNext is when the poller has something to do; zero: it never has.
+func (w *watcher) pollNext() time.Time {
+	if w.starting() || !w.polls() {
+		return time.Time{}
+	}
+	next := w.poll.due
+	if len(w.poll.focus) > 0 && w.poll.focusDue.Before(next) {
+		next = w.poll.focusDue
+	}
+	if w.sweep == nil && w.discovers() && w.poll.discoverAt.Before(next) {
+		next = w.poll.discoverAt
+	}
+	return next
+}
+
+// stepPoll does one round trip of the round, or begins one.
+func (w *watcher) stepPoll(ctx context.Context) error {
+	p := &w.poll
+	now := time.Now()
+	switch {
+	case len(p.pending) > 0:
+		return w.pollChunk(ctx)
+	case !now.Before(p.due):
+		p.started, p.cost, p.pending = now, 0, p.names
+		p.due = now.Add(max(p.interval, w.o.PollMin))
+		p.focusDue = now.Add(w.o.PollMin)
+		return nil
+	case w.sweep == nil && w.discovers() && !now.Before(p.discoverAt):
+		w.beginDiscovery()
+		return nil
+	}
+	p.focusDue = now.Add(w.o.PollMin)
+	return w.lookAtFocus(ctx)
+}
+
+func (w *watcher) pollChunk(ctx context.Context) error {
+	p := &w.poll
+	n := min(chunk, len(p.pending))
+	start := time.Now()
+	if err := w.look(ctx, p.pending[:n], nil); err != nil {
+		return err
+	}
+	p.cost += time.Since(start)
+	if p.pending = p.pending[n:]; len(p.pending) == 0 {
+		p.interval = p.pace(p.cost, w.o.PollMin, w.o.PollMax)
+		p.due = p.started.Add(p.interval)
+	}
+	return nil
+}
+
+// lookAtFocus reads what is on screen and not pushed.
+func (w *watcher) lookAtFocus(ctx context.Context) error {
+	var names []string
+	for _, name := range w.poll.focus {
+		if k := w.keys[name]; k != nil && !k.pushed && len(names) < chunk {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return w.look(ctx, names, nil)
+}

@@ -1,0 +1,299 @@
+package redissource
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"coordtop/internal/localserver"
+	"coordtop/sources"
+)
+
+func TestGlobMatchesWhatRedisMatches(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		pattern, name string
+		want          bool
+	}{
+		{"", "", true}, {"", "a", false}, {"a", "a", true}, {"a", "ab", false}, {"*", "", true}, {"**a", "bba", true},
+		{"app:leader:*", "app:leader:", true}, {"app:leader:*", "app:leader:x", true}, {"app:leader:*", "app:lead", false},
+		{"*:leader:*", "x:leader:y", true}, {"*:leader:*", "leader:y", false}, {"a?c", "abc", true}, {"a?c", "ac", false},
+		{"[a-c]x", "bx", true}, {"[c-a]x", "bx", true}, {"[^a-c]x", "bx", false}, {"[^a-c]x", "zx", true},
+		{`[\]]`, "]", true}, {"[ab", "a", true}, {`\*`, "*", true}, {`\*`, "x", false}, {`a\`, `a\`, true},
+		{"*a*b*c", "xxaxxbxxc", true}, {"*a*b*c", "xxaxxcxxb", false},
+	}
+	for _, tt := range tests {
+		if got := glob(tt.pattern).match(tt.name); got != tt.want {
+			t.Errorf("%q matches %q: %v", tt.pattern, tt.name, got)
+		}
+	}
+}
+
+func TestGlobAgreesWithTheServer(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{})
+	word := rapid.StringOfN(rapid.SampledFrom([]rune(`ab-*?[]^\:`)), 0, 8, -1)
+	rapid.Check(t, func(rt *rapid.T) {
+		pattern, name := word.Draw(rt, "pattern"), word.Draw(rt, "name")
+		r.do("SET", name, "1")
+		names, _ := r.do("KEYS", pattern).([]any)
+		r.do("DEL", name)
+		if theirs := len(names) > 0; glob(pattern).match(name) != theirs {
+			rt.Fatalf("the server says %v", theirs)
+		}
+		if !glob(escape(name)).match(name) {
+			rt.Fatalf("%q does not match the name it was made from", escape(name))
+		}
+		if prefix, exact := glob(pattern).literal(); glob(pattern).match(name) && (!strings.HasPrefix(name, prefix) || exact && name != prefix) {
+			rt.Fatalf("the literal part is %q, exact %v", prefix, exact)
+		}
+	})
+}
+
+func TestGlobGivesASampleThatItMatches(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{"app:leader:*", "a?c", "[a-c]x", "[^x]", `\*x`, `a\`, "plain", "*:leader:*", "[\x00-\xff]"} {
+		if sample := glob(pattern).sample(); !glob(pattern).match(sample) {
+			t.Errorf("%q: %q", pattern, sample)
+		}
+	}
+}
+
+func TestPrefixesCoverEverythingAndNeverOverlap(t *testing.T) {
+	t.Parallel()
+	many := func(format string) (list []string) {
+		for i := range 100 {
+			list = append(list, fmt.Sprintf(format, i))
+		}
+		return list
+	}
+	tests := []struct {
+		name string
+		from []string
+		want []string // nil: cannot be done
+	}{
+		{"one", []string{"app:leader:"}, []string{"app:leader:"}},
+		{"covered by another", []string{"app:leader:x", "app:", "app:leader:"}, []string{"app:"}},
+		{"twice", []string{"a", "a"}, []string{"a"}},
+		{"the longest common parts of many", many("app:lock:%d"), []string{"app:lock:"}},
+		{"two families", append(many("app:lock:%d"), many("job/%d/leader")...), []string{"app:lock:", "job/"}},
+		{"eight stay", many("%d:")[:8], []string{"0:", "1:", "2:", "3:", "4:", "5:", "6:", "7:"}},
+		{"nothing in common", many("%d"), nil},
+		{"variable part first", []string{"app:", ""}, nil},
+		{"none", nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ok := prefixes(tt.from)
+			if ok != (tt.want != nil) || !slices.Equal(got, tt.want) {
+				t.Errorf("%q, %v", got, ok)
+			}
+			for _, name := range tt.from {
+				if ok && !covered(got, name) {
+					t.Errorf("%q is not covered", name)
+				}
+			}
+		})
+	}
+}
+
+func TestGuessKnowsLocksByAPartOfTheirName(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		kind   sources.Kind
+		prefix string
+	}{
+		{"app:leader:billing", sources.KindElection, "app:leader:"},
+		{"dear-leader", sources.KindElection, "dear-leader"},
+		{"redbeat::lock", sources.KindMutex, "redbeat::lock"},
+		{"bull:mail:17:LOCK", sources.KindMutex, "bull:mail:17:LOCK"},
+		{"x.mutex.y.master.z", sources.KindElection, "x.mutex.y.master."},
+		{"quota/semaphore", sources.KindSemaphore, "quota/semaphore"},
+		{"clock:12", sources.KindUnknown, ""},
+		{"leaderboard", sources.KindUnknown, ""},
+		{"", sources.KindUnknown, ""},
+	}
+	for _, tt := range tests {
+		if got := kindOf(tt.name); got != tt.kind {
+			t.Errorf("%q is a %v", tt.name, got)
+		}
+		if got := guessedPrefix(tt.name); got != tt.prefix {
+			t.Errorf("%q is tracked by %q", tt.name, got)
+		}
+	}
+}
+
+func TestSelectionPrefersANameToAPattern(t *testing.T) {
+	t.Parallel()
+	s := compile([]Selection{
+		{Pattern: "app:*", Kind: sources.KindMutex}, {Pattern: "app:leader:x", Kind: sources.KindElection, Expected: true}, {Pattern: `app:\*`},
+	})
+	if r, ok := s.find("app:leader:x"); !ok || r.kind != sources.KindElection || !r.exact || !r.expected {
+		t.Errorf("the name: %+v, %v", r, ok)
+	}
+	if r, ok := s.find("app:leader:y"); !ok || r.kind != sources.KindMutex || r.exact {
+		t.Errorf("the pattern: %+v, %v", r, ok)
+	}
+	if r, ok := s.find("app:*"); !ok || !r.exact {
+		t.Errorf("an escaped name: %+v, %v", r, ok)
+	}
+	if _, ok := s.find("other"); ok {
+		t.Error("a stranger is selected")
+	}
+}
+
+func TestOneScanFindsTheKeysOfAllPatterns(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		patterns []string
+		want     string
+	}{
+		{[]string{"app:leader:x"}, ""}, {[]string{"app:leader:*"}, "app:leader:*"}, {[]string{"app:leader:*", "app:lock:*"}, "app:l*"},
+		{[]string{"a*", "b*"}, "*"}, {[]string{`a\*b*`, `a\*c*`}, `a\**`},
+	} {
+		var list []Selection
+		for _, p := range tt.patterns {
+			list = append(list, Selection{Pattern: p})
+		}
+		if got := compile(list).scanPattern(); got != tt.want {
+			t.Errorf("%q: %q", tt.patterns, got)
+		}
+	}
+}
+
+func TestAudienceNamesWhatCannotBeTracked(t *testing.T) {
+	t.Parallel()
+	a := compile([]Selection{{Pattern: "*:leader:*"}, {Pattern: "app:lock:*"}}).audience(nil)
+	if a.all || a.why == "" || !slices.Equal(a.prefixes, []string{"app:lock:"}) || len(a.patterns) != 2 {
+		t.Errorf("%+v", a)
+	}
+	if a := compile([]Selection{{Pattern: "app:*"}}).audience(nil); !a.all {
+		t.Errorf("%+v", a)
+	}
+	if a := compile(nil).audience([]string{"app:leader:x", "app:leader:y"}); !a.all || !slices.Equal(a.prefixes, []string{"app:leader:"}) ||
+		!slices.Equal(a.patterns, []string{"app:leader:*"}) {
+		t.Errorf("guessed: %+v", a)
+	}
+	if a := compile(nil).audience(nil); a.all || len(a.patterns) > 0 {
+		t.Errorf("nothing guessed: %+v", a)
+	}
+}
+
+func TestInboxKeepsOneNoticeAKeyInOrder(t *testing.T) {
+	t.Parallel()
+	b := newInbox()
+	at := func(ms int) notice {
+		t := time.UnixMilli(int64(ms))
+		return notice{first: t, last: t}
+	}
+	b.add("b", at(1), "set")
+	b.add("a", at(2), "")
+	late := at(3)
+	late.late = true
+	b.add("b", late, "del")
+	<-b.wake
+	names, notices := b.take(1)
+	if !slices.Equal(names, []string{"b"}) || notices[0].first != at(1).first || notices[0].last != at(3).last || !notices[0].late ||
+		!slices.Equal(notices[0].events, []string{"set", "del"}) {
+		t.Errorf("%q %+v", names, notices)
+	}
+	b.flush(at(4))
+	b.spread(func(yield func(string) bool) { _ = yield("a") && yield("c") })
+	names, notices = b.take(10)
+	if !slices.Equal(names, []string{"a", "c"}) || !notices[0].flush || notices[0].first != at(2).first || !notices[1].flush {
+		t.Errorf("%q %+v", names, notices)
+	}
+	if names, _ := b.take(10); len(names) > 0 {
+		t.Errorf("%q are still there", names)
+	}
+}
+
+func TestPushIsOnlyToldOfAPromptLink(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	at := func(d time.Duration) time.Time { return start.Add(d) }
+	var p pulse
+	p.sent(at(0))
+	p.answered(at(time.Millisecond))
+	if n := p.notice(at(900 * time.Millisecond)); n.late || n.floor != start {
+		t.Errorf("prompt: %+v", n)
+	}
+	p.sent(at(time.Second))
+	if n := p.notice(at(time.Second + 2*time.Millisecond)); n.late {
+		t.Errorf("a ping that was just sent: %+v", n)
+	}
+	if n := p.notice(at(1100 * time.Millisecond)); !n.late || n.floor != start {
+		t.Errorf("a ping that is overdue: %+v", n)
+	}
+	if s := p.silence(at(3 * time.Second)); s != 3*time.Second-time.Millisecond {
+		t.Errorf("silent for %v", s)
+	}
+	p.answered(at(1500 * time.Millisecond))
+	if n := p.notice(at(1501 * time.Millisecond)); !n.late || n.floor != at(time.Second) {
+		t.Errorf("after a slow answer: %+v", n)
+	}
+	if s := p.silence(at(3 * time.Second)); s != 0 {
+		t.Errorf("silent for %v although nothing was asked", s)
+	}
+}
+
+func TestPollingIsPacedByItsCost(t *testing.T) {
+	t.Parallel()
+	var p poller
+	for _, tt := range []struct{ cost, want time.Duration }{
+		{100 * time.Microsecond, 250 * time.Millisecond}, {20 * time.Millisecond, time.Second}, {time.Second, 5 * time.Second},
+	} {
+		if got := p.pace(tt.cost, 250*time.Millisecond, 5*time.Second); got != tt.want {
+			t.Errorf("a round of %v: %v", tt.cost, got)
+		}
+	}
+}
+
+func TestDeadlinesComeInOrder(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	var d deadlines
+	keys := map[string]*key{}
+	for i, name := range []string{"c", "a", "b", "d"} {
+		keys[name] = newKey(name, rule{})
+		d.set(keys[name], start.Add(time.Duration(i)*time.Second))
+	}
+	d.set(keys["a"], start.Add(10*time.Second))
+	d.set(keys["d"], time.Time{})
+	d.set(keys["d"], time.Time{})
+	if !d.next().Equal(start) {
+		t.Errorf("the next is %v", d.next().Sub(start))
+	}
+	if got := d.due(start.Add(5*time.Second), 1); !slices.Equal(got, []string{"c"}) {
+		t.Errorf("first %q", got)
+	}
+	if got := d.due(start.Add(5*time.Second), 10); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("then %q", got)
+	}
+	if got := d.due(start.Add(time.Minute), 10); !slices.Equal(got, []string{"a"}) || !d.next().IsZero() {
+		t.Errorf("last %q", got)
+	}
+}
+
+func TestThousandsAreSeparated(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 812000: "812,000", 1234567: "1,234,567"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%d is %s", n, got)
+		}
+	}
+}
+
+func TestEventsServeOnlyIfTheyTellEveryEnd(t *testing.T) {
+	t.Parallel()
+	for flags, want := range map[string]bool{"": false, "KA": true, "Kg$x": true, "Kg$xe": true, "Eg$x": false, "K$x": false, "Kg$": false, "EA": false} {
+		if got := enoughEvents(flags); got != want {
+			t.Errorf("%q: %v", flags, got)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package redissource
+
+import (
+	"hash/fnv"
+	"time"
+
+	"coordtop/sources"
+)
+
+// shape is what was found under a key's name.
+type shape uint8
+
+const (
+	missing shape = iota
+	text          // a string
+	table         // a hash small enough to be read
+	other         // anything else; reading.typ says what
+	denied        // we have no right to read it
+	moved         // another node of a cluster has it
+)
+
+// reading is one look at one key. Sent and got bound the instant it is true for.
+type reading struct {
+	shape     shape
+	sent, got time.Time
+	ttl       time.Duration // what is left; noTTL: it stays for ever
+	head      []byte        // of a string
+	size      int           // of the whole string
+	typ       string        // of another type: Redis's name for it
+	fields    map[string]string
+}
+
+const noTTL time.Duration = -1
+
+// The server counts milliseconds and cuts fractions off, so a remainder is right to one.
+const tick = time.Millisecond
+
+// expiry is the span in which the lease ends, on our clock.
+func (r *reading) expiry() span {
+	return span{r.sent.Add(r.ttl - tick), r.got.Add(r.ttl + tick)}
+}
+
+// span is a stretch of time: (after, at].
+type span struct{ after, at time.Time }
+
+// doubt is by how much two spans of the same lease may miss each other.
+const doubt = 2 * time.Millisecond
+
+// laterThan reports whether s surely lies behind old.
+func (s span) laterThan(old span) bool { return s.after.Sub(old.at) > doubt }
+
+// narrowed returns what s and t, which tell of the same instant, have in common.
+func (s span) narrowed(t span) span {
+	if t.after.After(s.after) {
+		s.after = t.after
+	}
+	if t.at.Before(s.at) {
+		s.at = t.at
+	}
+	if !s.at.After(s.after) {
+		return t
+	}
+	return s
+}
+
+// blob keeps the beginning of a value.
+func blob(head []byte, size int) sources.Blob {
+	if size == 0 {
+		return sources.Blob{}
+	}
+	head = append([]byte(nil), head[:min(len(head), sources.BlobHead)]...)
+	sum := fnv.New64a()
+	sum.Write(head)
+	var length [8]byte
+	for i := range length {
+		length[i] = byte(size >> (8 * i))
+	}
+	sum.Write(length[:])
+	return sources.Blob{Head: head, Len: size, Sum: sum.Sum64()}
+}

@@ -1,0 +1,66 @@
+package redissource
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// server is what the server says of itself, as far as we may ask.
+type server struct {
+	version   string
+	role      string // "master", "replica"; "" if unknown
+	cluster   bool   // it is a node of a cluster
+	roundTrip time.Duration
+}
+
+// askServer asks for what it is not granted without complaint.
+func askServer(ctx context.Context, c *redis.Conn) (server, error) {
+	var s server
+	if err := c.Ping(ctx).Err(); err != nil { // logs in, which is not a round trip
+		return s, &stepError{step: stepLogin, err: err}
+	}
+	start := time.Now()
+	info, err := c.Info(ctx, "server").Result()
+	s.roundTrip = time.Since(start)
+	if fatal(err) {
+		return s, err
+	}
+	for line := range strings.Lines(info) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		switch key {
+		case "redis_version":
+			s.version = value
+		case "redis_mode":
+			s.cluster = value == "cluster"
+		}
+	}
+	s.role, err = askRole(ctx, c)
+	return s, err
+}
+
+// askRole returns "" where it may not ask.
+func askRole(ctx context.Context, c *redis.Conn) (string, error) {
+	reply, err := c.Do(ctx, "ROLE").Slice()
+	if fatal(err) {
+		return "", err
+	}
+	if len(reply) == 0 {
+		return "", nil
+	}
+	switch reply[0] {
+	case "master":
+		return "master", nil
+	case "slave":
+		return "replica", nil
+	}
+	return "", nil
+}
+
+// fatal reports whether err is more than a refusal of one command.
+func fatal(err error) bool {
+	return err != nil && !errors.As(err, new(redis.Error))
+}

@@ -1,0 +1,110 @@
+package redissource
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"coordtop/sources"
+)
+
+// Source watches one server. It implements sources.Source, sources.Focuser and
+// sources.Refresher.
+type Source struct {
+	o        Options
+	selected *selection
+	keys     map[string]*key // of the watcher while a link lives
+	hints    *hints
+	link     *link // nil: not connected
+}
+
+var (
+	_ sources.Source    = (*Source)(nil)
+	_ sources.Focuser   = (*Source)(nil)
+	_ sources.Refresher = (*Source)(nil)
+)
+
+// New returns a source that is not connected. It starts nothing.
+func New(o Options) *Source {
+	o = o.withDefaults()
+	return &Source{o: o, selected: compile(o.Selections), keys: make(map[string]*key), hints: newHints()}
+}
+
+// Connect logs in, checks that we may read, and starts the goroutines that Close joins. An
+// error is a sentence that says what to do; it wraps sources.ErrRefused where
+// only somebody else can change the outcome.
+func (s *Source) Connect(ctx context.Context) error {
+	if s.link != nil {
+		return errors.New("connecting twice without a Close")
+	}
+	l, err := dial(ctx, &s.o, s.selected)
+	if err != nil {
+		return explain(err, s.o.Client, s.o.Silence, true)
+	}
+	s.link = l
+	w := &watcher{link: l, keys: s.keys, hints: s.hints}
+	l.start(w.run)
+	return nil
+}
+
+// Next returns what is new, or after at most a second an empty change. Its error says why
+// the connection is over.
+func (s *Source) Next(ctx context.Context) (sources.Change, error) {
+	if s.link == nil {
+		return sources.Change{}, errors.New("not connected")
+	}
+	t := time.NewTimer(time.Second)
+	defer t.Stop()
+	select {
+	case c := <-s.link.out:
+		c.Alive = alive
+		return c, nil
+	case <-s.link.alive:
+		return sources.Change{Alive: alive, At: time.Now()}, nil
+	case <-t.C:
+		return sources.Change{}, nil
+	case <-s.link.ctx.Done():
+		return sources.Change{}, explain(context.Cause(s.link.ctx), s.o.Client, s.o.Silence, false)
+	case <-ctx.Done():
+		return sources.Change{}, ctx.Err()
+	}
+}
+
+// alive names the only scope. Nobody changes it.
+var alive = []string{""}
+
+// Close ends both connections and joins their goroutines. It may be called again.
+func (s *Source) Close() error {
+	if s.link != nil {
+		s.link.close()
+		s.link = nil
+	}
+	return nil
+}
+
+// Focus makes keys that are polled and on screen be looked at as often as Options.PollMin
+// allows.
+func (s *Source) Focus(visible []sources.Ref, selected sources.Ref) {
+	names := make([]string, 0, len(visible)+1)
+	for _, r := range append(visible[:len(visible):len(visible)], selected) {
+		if r.Source == s.o.Name && r.Name != "" {
+			names = append(names, r.Name)
+		}
+	}
+	select {
+	case <-s.hints.focus: // the newest counts
+	default:
+	}
+	select {
+	case s.hints.focus <- names:
+	default: // another Focus was faster
+	}
+}
+
+// Refresh reads everything again now.
+func (s *Source) Refresh() {
+	select {
+	case s.hints.refresh <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,202 @@
+package redissource
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/sources"
+)
+
+// sweep is one pass over everything: all that is known is read, and what is not known is
+// looked for. It advances in small steps, so that pushes never wait for it.
+type sweep struct {
+	first    bool // after a connect: ends with Synced
+	discover bool // only what is not known yet is read
+	started  time.Time
+	rest     time.Time // no step before this
+	pending  []string  // to read
+	scanning bool
+	pattern  string // to scan with; "": all keys
+	cursor   uint64
+	scanned  int           // keys that were passed, in pages of scanCount
+	cost     time.Duration // of all steps
+	cut      bool          // given up before the end
+}
+
+const (
+	scanCount = 1000
+
+	// Bounds of a scan for what nobody selected.
+	guessKeys = 200_000
+	guessTime = 2 * time.Second
+)
+
+func (w *watcher) newSweep(first bool) *sweep {
+	s := &sweep{first: first, started: time.Now(), pattern: w.selected.scanPattern()}
+	s.scanning = (s.pattern != "" || w.selected.guess) && !w.notes.noScan
+	s.cut = w.notes.noScan
+	for name := range w.selected.exact {
+		s.pending = append(s.pending, name)
+	}
+	slices.Sort(s.pending)
+	for name, k := range w.keys {
+		if !k.rule.exact {
+			s.pending = append(s.pending, name)
+		}
+	}
+	return s
+}
+
+// beginResync starts a sweep against what no push told.
+func (w *watcher) beginResync(ctx context.Context) error {
+	role, err := askRole(ctx, w.conn)
+	if err != nil {
+		return err
+	}
+	if role != w.server.role {
+		return &roleError{was: w.server.role, is: role}
+	}
+	w.sweep = w.newSweep(false)
+	return nil
+}
+
+// beginDiscovery starts a sweep for new names only, where they are not pushed.
+func (w *watcher) beginDiscovery() {
+	w.sweep = w.newSweep(false)
+	w.sweep.discover, w.sweep.pending = true, nil
+}
+
+// stepSweep does one round trip of the sweep. All but the first are spread: they take a
+// fifth of the time at most.
+func (w *watcher) stepSweep(ctx context.Context) error {
+	s := w.sweep
+	start := time.Now()
+	if err := w.advance(ctx, s); err != nil {
+		return err
+	}
+	took := time.Since(start)
+	s.cost += took
+	if !s.first {
+		s.rest = start.Add(5 * took)
+	}
+	return nil
+}
+
+func (w *watcher) advance(ctx context.Context, s *sweep) error {
+	if len(s.pending) > 0 {
+		n := min(chunk, len(s.pending))
+		names := slices.DeleteFunc(s.pending[:n:n], func(name string) bool { return !w.wanted(s, name) })
+		s.pending = s.pending[n:]
+		if len(names) == 0 {
+			return nil
+		}
+		return w.look(ctx, names, nil)
+	}
+	if s.scanning {
+		return w.scan(ctx, s)
+	}
+	w.sweep = nil
+	return w.finish(s)
+}
+
+// wanted reports whether a sweep still has to read name.
+func (w *watcher) wanted(s *sweep, name string) bool {
+	k := w.keys[name]
+	return k == nil || k.stale || !s.discover && k.sent.Before(s.started)
+}
+
+// scan reads one page of names.
+func (w *watcher) scan(ctx context.Context, s *sweep) error {
+	names, cursor, err := w.conn.Scan(ctx, s.cursor, s.pattern, scanCount).Result()
+	if redis.IsPermissionError(err) {
+		w.notes.noScan, s.scanning, s.cut = true, false, true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	w.asked = time.Now()
+	w.heard()
+	for _, name := range names {
+		if _, ok := w.selected.find(name); ok && w.wanted(s, name) {
+			s.pending = append(s.pending, name)
+		}
+	}
+	s.cursor = cursor
+	s.scanned += scanCount
+	s.scanning = cursor != 0
+	if w.selected.guess && s.scanning && (s.scanned >= guessKeys || s.elapsed() >= guessTime) {
+		s.scanning, s.cut = false, true
+	}
+	return nil
+}
+
+// elapsed is how long the sweep has worked; the first one works without a rest.
+func (s *sweep) elapsed() time.Duration {
+	if s.first {
+		return time.Since(s.started)
+	}
+	return s.cost
+}
+
+// finish draws the conclusions of a complete sweep.
+func (w *watcher) finish(s *sweep) error {
+	if w.complete = !s.cut; w.complete {
+		w.listed = s.started
+	}
+	now := time.Now()
+	w.poll.discoverAt = now.Add(w.poll.pace(s.cost, w.o.PollMin, w.o.Resync))
+	if s.discover {
+		return w.describe()
+	}
+	w.resync = now.Add(jittered(w.o.Resync))
+	if err := w.forget(now); err != nil {
+		return err
+	}
+	if w.selected.guess {
+		if err := w.countKeys(s); err != nil {
+			return err
+		}
+	}
+	if err := w.describe(); err != nil || !s.first {
+		return err
+	}
+	return w.tell(sources.Change{Synced: true})
+}
+
+// jittered spreads d by a tenth to both sides, so that many watchers do not come at once.
+func jittered(d time.Duration) time.Duration {
+	return d - d/10 + rand.N(d/5+1)
+}
+
+// mostFree bounds how many keys without an owner are remembered.
+const mostFree = 100_000
+
+// forget drops keys that nobody has owned for long.
+func (w *watcher) forget(now time.Time) error {
+	var free []*key
+	for _, k := range w.keys {
+		if !k.free.IsZero() && k.forgetAfter(w.o.Forget) != never {
+			free = append(free, k)
+		}
+	}
+	slices.SortFunc(free, func(a, b *key) int { return a.free.Compare(b.free) })
+	var gone []sources.Ref
+	for i, k := range free {
+		if now.Sub(k.free) < w.o.Forget && len(free)-i <= mostFree {
+			break
+		}
+		gone = append(gone, k.shown.Ref)
+		w.ends.set(k, time.Time{})
+		delete(w.keys, k.name)
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	w.poll.names = slices.DeleteFunc(w.poll.names, func(name string) bool { return w.keys[name] == nil })
+	return w.tell(sources.Change{Gone: gone})
+}

@@ -1,0 +1,296 @@
+package redissource
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"coordtop/sources"
+)
+
+// watcher turns what a link hears into changes. It is one goroutine: what was pushed and
+// leases that end come first, then one step at a time of what can wait.
+type watcher struct {
+	*link
+	space   string
+	keys    map[string]*key // outlives the link
+	hints   *hints
+	channel *channel // nil: nothing is pushed
+	ends    deadlines
+	sweep   *sweep // running; nil: none
+	poll    poller
+
+	complete bool      // the last listing was: an unknown name is a new key
+	listed   time.Time // start of the last complete listing; zero: none
+	resync   time.Time // when the next sweep is due
+	asked    time.Time // when the server last answered on the read connection
+
+	about sources.About // as last told
+	notes warnings
+}
+
+// hints is what Focus and Refresh leave for the watcher.
+type hints struct {
+	refresh chan struct{} // capacity 1
+	focus   chan []string // capacity 1
+}
+
+func newHints() *hints {
+	return &hints{refresh: make(chan struct{}, 1), focus: make(chan []string, 1)}
+}
+
+// run watches until the link ends, which is the only way it returns.
+func (w *watcher) run() error {
+	ctx := w.ctx
+	w.space = strconv.Itoa(w.o.Client.DB)
+	if err := w.tell(sources.Change{Gap: true}); err != nil {
+		return err
+	}
+	if err := w.setUp(ctx); err != nil {
+		return err
+	}
+	for {
+		if err := w.turn(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// setUp has the server push and begins the first sweep.
+func (w *watcher) setUp(ctx context.Context) error {
+	s := w.newSweep(true)
+	var guessed []string
+	if w.selected.guess {
+		for s.scanning {
+			if err := w.scan(ctx, s); err != nil {
+				return err
+			}
+		}
+		guessed = s.pending
+	}
+	c, reasons, err := w.climb(ctx, w.selected.audience(guessed))
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		w.channel = c
+		w.adopt(c)
+	}
+	w.notes.ladder = reasons
+	for _, k := range w.keys {
+		k.place, k.stale = -1, true
+		w.admit(k)
+	}
+	w.sweep = s
+	return w.describe()
+}
+
+// admit files a key under how it is watched.
+func (w *watcher) admit(k *key) {
+	w.keys[k.name] = k
+	if k.pushed = w.channel.covers(k.name); !k.pushed {
+		w.poll.names = append(w.poll.names, k.name)
+	}
+}
+
+// turn does the most urgent thing, or waits for the next.
+func (w *watcher) turn(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if done, err := w.urgent(ctx); done || err != nil {
+		return err
+	}
+	now := time.Now()
+	switch {
+	case w.sweep != nil && !now.Before(w.sweep.rest):
+		return w.stepSweep(ctx)
+	case w.pollDue(now):
+		return w.stepPoll(ctx)
+	case w.sweep == nil && !now.Before(w.resync):
+		return w.beginResync(ctx)
+	case w.channel == nil && now.Sub(w.asked) >= time.Second:
+		return w.beatReads(ctx)
+	}
+	return w.wait(ctx, now)
+}
+
+// urgent reads what was pushed, and leases that are over.
+func (w *watcher) urgent(ctx context.Context) (done bool, err error) {
+	w.inbox.spread(func(yield func(string) bool) {
+		for name := range w.keys {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+	if names, notices := w.inbox.take(chunk); len(names) > 0 {
+		return true, w.look(ctx, names, notices)
+	}
+	if names := w.ends.due(time.Now(), chunk); len(names) > 0 {
+		return true, w.look(ctx, names, nil)
+	}
+	return false, nil
+}
+
+// wait sleeps until something is to be done, a second at most.
+func (w *watcher) wait(ctx context.Context, now time.Time) error {
+	until := now.Add(time.Second)
+	sooner := func(t time.Time) {
+		if !t.IsZero() && t.Before(until) {
+			until = t
+		}
+	}
+	sooner(w.ends.next())
+	sooner(w.pollNext())
+	refresh := w.hints.refresh
+	if w.sweep != nil {
+		sooner(w.sweep.rest)
+		refresh = nil // when this one is over
+	} else {
+		sooner(w.resync)
+	}
+	t := time.NewTimer(until.Sub(now))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return w.describe()
+	case <-w.inbox.wake:
+	case w.poll.focus = <-w.hints.focus:
+	case <-refresh:
+		w.resync = now
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// beatReads proves that the server lives where no push connection does.
+func (w *watcher) beatReads(ctx context.Context) error {
+	start := time.Now()
+	if err := w.conn.Ping(ctx).Err(); err != nil {
+		return err
+	}
+	w.asked = time.Now()
+	w.server.roundTrip = time.Since(start)
+	w.heard()
+	return nil
+}
+
+// look reads keys and tells what is new about them. notices, one a name, say what was
+// pushed; nil: nothing was.
+func (w *watcher) look(ctx context.Context, names []string, notices []notice) error {
+	readings, err := fetch(ctx, w.conn, names)
+	if err != nil {
+		return err
+	}
+	w.asked = time.Now()
+	w.heard()
+	var told []finding
+	for i, r := range readings {
+		var n notice
+		if notices != nil {
+			n = notices[i]
+		}
+		if f, ok := w.take(names[i], r, n); ok {
+			told = append(told, f)
+		}
+	}
+	return w.report(told)
+}
+
+// take brings a key up to date. ok is false if there is nothing to tell.
+func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
+	k := w.keys[name]
+	if r == nil { // it would not stand still
+		if k != nil {
+			w.ends.set(k, time.Now().Add(relook))
+		}
+		return f, false
+	}
+	if k == nil {
+		rule, selected := w.selected.find(name)
+		if !selected || !w.worthIt(rule, r) {
+			return f, false
+		}
+		k = newKey(name, rule)
+		w.admit(k)
+	}
+	old := k.past()
+	p := k.primitive(w.o, w.space, r)
+	if w.mayBePushed(k, p, r, n) {
+		k.doubted = true
+		w.ends.set(k, r.got.Add(patience))
+		return f, false
+	}
+	if !k.update(p, r) {
+		w.schedule(k, r)
+		return f, false
+	}
+	w.schedule(k, r)
+	f = finding{prim: p, when: w.when(k, old, p, r, n), ended: ending(old.shown, p, n)}
+	if old.sent.IsZero() && !w.complete && !w.starting() {
+		f.unread = unread(p)
+	}
+	return f, true
+}
+
+// patience is how long a push may be behind what a read shows already.
+const patience = 10 * time.Millisecond
+
+// mayBePushed reports whether a difference that nothing was pushed about, yet, should be
+// looked at again in a moment: then the push says when it happened. A lease that ended
+// is pushed by nobody.
+func (w *watcher) mayBePushed(k *key, p *sources.Primitive, r *reading, n notice) bool {
+	if !k.pushed || !n.first.IsZero() || k.doubted || k.stale || w.starting() || !k.differs(p, r) {
+		return false
+	}
+	return r.shape != missing || k.ends.at.IsZero() || r.got.Before(k.ends.at)
+}
+
+// starting reports whether the first sweep is still running.
+func (w *watcher) starting() bool { return w.sweep != nil && w.sweep.first }
+
+// unread is p as it is known before anything was read: what is told of it afterwards was
+// found, not made.
+func unread(p *sources.Primitive) *sources.Primitive {
+	return &sources.Primitive{
+		Ref: p.Ref, Kind: p.Kind, Labels: p.Labels, Expected: p.Expected, ForgetAfter: p.ForgetAfter,
+	}
+}
+
+// worthIt reports whether a key that was never seen belongs in the list.
+func (w *watcher) worthIt(r rule, found *reading) bool {
+	switch {
+	case r.exact:
+		return true
+	case w.selected.guess:
+		return found.shape == table || found.shape == text && found.size <= longestGuessed
+	}
+	return found.shape != missing
+}
+
+// relook is the pause before another look at a key that should be gone, or was in motion.
+const relook = 5 * time.Millisecond
+
+// schedule sets when k is looked at because its lease is over.
+func (w *watcher) schedule(k *key, r *reading) {
+	if k.ends.at.IsZero() {
+		w.ends.set(k, time.Time{})
+		return
+	}
+	at := k.ends.at.Add(tick)
+	if soonest := r.got.Add(relook); at.Before(soonest) && r.ttl <= tick {
+		at = soonest
+	}
+	w.ends.set(k, at)
+}
+
+// report tells findings, those of the same time together, the earliest first.
+func (w *watcher) report(list []finding) error {
+	for _, c := range changes(list) {
+		if err := w.tell(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
