@@ -23,6 +23,11 @@ var (
 	// ErrRefused: the service refuses and would refuse again (wrong password,
 	// missing right, wrong type of value): retrying is useless.
 	ErrRefused = errors.New("refused")
+	// ErrInvalid: the options contradict each other or the window that the service
+	// gives; nothing of it can work until they are changed.
+	ErrInvalid = errors.New("invalid options")
+	// ErrNotAcquired: the Wait of the options ran out before the claim was granted.
+	ErrNotAcquired = errors.New("not acquired in time")
 	// ErrUnsupported: this backend has no such primitive or ability.
 	ErrUnsupported = errors.New("not supported by this backend")
 	// ErrDataTooLong: the data is longer than Caps.MaxData; nothing was sent.

@@ -1,0 +1,248 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// LeadOptions are the wishes of a Candidate. The zero value campaigns, leads and tells
+// nobody. The functions are called one after the other, never two at a time; none may
+// call Stop, which waits for them.
+type LeadOptions struct {
+	// Data is shown to others while we lead; at most Caps.MaxData bytes. DataFunc, if
+	// set, is asked for it before each campaign instead.
+	Data     []byte
+	DataFunc func() []byte
+	// Election are the wishes for the election. Its Wait is not used.
+	Election ElectionOptions
+	// OnElected is called at the beginning of each term, under a context that ends with
+	// the term, and before that when the candidate stops. It may return at once or do
+	// the leader's work itself: no new campaign begins before it has returned. Its error
+	// is told to OnError and does not end the leadership.
+	OnElected func(ctx context.Context, t *Term) error
+	// EndOnError makes an error of OnElected resign and end Run with that error, unless
+	// it only says that its context had ended.
+	EndOnError bool
+	// OnLost is called once for each term, when it is over and OnElected has returned.
+	// The cause is that of the term's context; when the candidate stops it is
+	// ErrReleased, and OnLost is called before the leadership is given up.
+	OnLost func(cause error)
+	// OnError is told what goes wrong and is tried again: a campaign that failed, a
+	// resignation that did not reach the service, an error of OnElected. Failures to
+	// open a session go to SessionOptions.OnState.
+	OnError func(error)
+	// Grace is how long a candidate that stops keeps leading while OnElected winds up,
+	// so that its successor does not begin before; after it, it resigns anyway. 0: 2 s.
+	Grace time.Duration
+}
+
+// Candidate campaigns for an election again and again, over as many sessions as that
+// takes, and calls functions of the program when it leads. Its methods are safe for
+// concurrent use.
+type Candidate struct {
+	d    Driver
+	so   SessionOptions
+	name string
+	o    LeadOptions
+
+	mu      sync.Mutex
+	stop    context.CancelFunc // of the Run under way; nil: none
+	stopped chan struct{}      // closed when that Run is about to return
+	term    *Term
+}
+
+// NewCandidate makes a candidate that does nothing before Run.
+func NewCandidate(d Driver, so SessionOptions, name string, o LeadOptions) *Candidate {
+	if o.Grace <= 0 {
+		o.Grace = farewell
+	}
+	o.Election.Wait = 0
+	return &Candidate{d: d, so: so, name: name, o: o}
+}
+
+// Run campaigns and leads until ctx ends, which is the error, or Stop is called (nil),
+// or something that cannot succeed ends it (ErrRefused, ErrInvalid, ErrUnsupported,
+// ErrDataTooLong, and with EndOnError what OnElected returned). It gives up what it
+// owns and returns when nothing of the candidate is left running. While it runs, a
+// second call returns ErrStarted; afterwards it may be called again.
+func (c *Candidate) Run(ctx context.Context) error {
+	under, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.mu.Lock()
+	if c.stop != nil {
+		c.mu.Unlock()
+		return c.wrap("run", ErrStarted)
+	}
+	stopped := make(chan struct{})
+	c.stop, c.stopped = cancel, stopped
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.stop = nil
+		close(stopped)
+	}()
+	for s, err := range Sessions(under, c.d, c.so) {
+		if err == nil {
+			err = c.serve(under, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// Stop makes Run give up the leadership, if it has it, and return; it waits for that.
+// Without a Run under way it does nothing.
+func (c *Candidate) Stop() {
+	c.mu.Lock()
+	stop, stopped := c.stop, c.stopped
+	c.mu.Unlock()
+	if stop != nil {
+		stop()
+		<-stopped
+	}
+}
+
+// Leading is the present term; ok is false when we do not lead, may not trust it any
+// more, or are about to give it up.
+func (c *Candidate) Leading() (t *Term, ok bool) {
+	c.mu.Lock()
+	t = c.term
+	c.mu.Unlock()
+	if t == nil || t.l.Check() != nil {
+		return nil, false
+	}
+	return t, true
+}
+
+func (c *Candidate) setTerm(t *Term) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.term = t
+}
+
+// serve campaigns and leads in one session, until that or ctx ends, or an error ends
+// the candidate.
+func (c *Candidate) serve(ctx context.Context, s *Session) error {
+	both, cancel := s.under(ctx)
+	defer cancel()
+	pause := c.so.Retry.Start()
+	for both.Err() == nil {
+		t, err := s.Election(c.name, c.o.Election).Campaign(ctx, c.data())
+		switch {
+		case both.Err() != nil && err != nil:
+			return nil
+		case err != nil && hopeless(err):
+			return err
+		case err != nil:
+			c.report(err)
+		default:
+			began := s.clock.now()
+			if err := c.lead(ctx, t); err != nil {
+				return err
+			}
+			if s.clock.now().since(began) >= s.ttl() {
+				pause.Reset()
+				continue
+			}
+		}
+		_ = pause.Wait(both) // the loop looks at the context itself
+	}
+	return nil
+}
+
+func (c *Candidate) data() []byte {
+	if c.o.DataFunc != nil {
+		return c.o.DataFunc()
+	}
+	return c.o.Data
+}
+
+// lead is one term, from the election to the last callback. The error ends the
+// candidate.
+func (c *Candidate) lead(ctx context.Context, t *Term) error {
+	work, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	defer context.AfterFunc(ctx, func() { stop(ErrReleased) })()
+	c.setTerm(t)
+	elected := c.callElected(work, t)
+	var fatal error
+	select {
+	case err := <-elected:
+		elected = nil
+		fatal = c.judge(work, err)
+		if fatal == nil {
+			<-work.Done()
+		}
+	case <-work.Done():
+	}
+	c.setTerm(nil)
+	stop(ErrReleased)
+	if elected != nil {
+		fatal = c.judge(work, c.windUp(t, elected))
+	}
+	if c.o.OnLost != nil {
+		c.o.OnLost(context.Cause(work))
+	}
+	c.resign(ctx, t)
+	return fatal
+}
+
+// callElected runs OnElected; what it returns is sent. lead receives it.
+func (c *Candidate) callElected(ctx context.Context, t *Term) <-chan error {
+	elected := make(chan error, 1)
+	if c.o.OnElected == nil {
+		elected <- nil
+		return elected
+	}
+	go func() { elected <- c.o.OnElected(ctx, t) }()
+	return elected
+}
+
+// windUp waits for OnElected, whose context has ended. If that takes too long the
+// leadership is given up meanwhile.
+func (c *Candidate) windUp(t *Term, elected <-chan error) error {
+	grace := time.NewTimer(c.o.Grace)
+	defer grace.Stop()
+	select {
+	case err := <-elected:
+		return err
+	case <-grace.C:
+	}
+	_ = t.Resign(context.Background()) // lead asks again, for the error
+	return <-elected
+}
+
+// judge returns an error of OnElected if that ends the candidate, and else tells it.
+// That its context ended is not an error.
+func (c *Candidate) judge(work context.Context, err error) error {
+	ended := work.Err() != nil && (errors.Is(err, work.Err()) || errors.Is(err, context.Cause(work)))
+	switch {
+	case err == nil, ended:
+		return nil
+	case c.o.EndOnError:
+		return err
+	}
+	c.report(c.wrap("lead", err))
+	return nil
+}
+
+func (c *Candidate) resign(ctx context.Context, t *Term) {
+	if err := t.Resign(ctx); err != nil {
+		c.report(err)
+	}
+}
+
+func (c *Candidate) report(err error) {
+	if c.o.OnError != nil {
+		c.o.OnError(err)
+	}
+}
+
+func (c *Candidate) wrap(op string, err error) error {
+	return &Error{Op: op, Driver: c.d.Name(), Kind: KindElection, Name: c.name, Err: err}
+}

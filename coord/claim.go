@@ -1,0 +1,219 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// claimKey is what a session can claim once at a time.
+type claimKey struct {
+	kind Kind
+	name string
+}
+
+// claim is a claimed name, from asking to the end of the lease. The lease is nil while
+// it is asked for. gone is closed when the name is free again.
+type claim struct {
+	claimKey
+	lease *Lease
+	gone  chan struct{}
+}
+
+// acquire asks for a primitive and makes a lease of what the service grants. It waits
+// for at most c.Wait; ok is false when that was not enough.
+func (s *Session) acquire(ctx context.Context, c Claim) (l *Lease, ok bool, err error) {
+	failed := func(err error) (*Lease, bool, error) { return nil, false, s.claimError("acquire", c, err) }
+	if err := s.checkClaim(c); err != nil {
+		return failed(err)
+	}
+	mine, err := s.reserve(ctx, claimKey{c.Kind, c.Name})
+	if err != nil {
+		return failed(err)
+	}
+	both, cancel := s.under(ctx)
+	defer cancel()
+	before := s.clock.now()
+	g, ok, err := s.ds.Acquire(both, c)
+	if err == nil {
+		s.health.confirmed(nil)
+	}
+	if err == nil && ok {
+		l, err = s.adopt(both, mine, g, before, c)
+	}
+	if err != nil || !ok {
+		s.vacate(mine)
+	}
+	if err != nil {
+		return failed(withContext(both, err))
+	}
+	return l, ok, nil
+}
+
+// checkClaim finds what can be refused before anything is sent.
+func (s *Session) checkClaim(c Claim) error {
+	if err := s.over(); err != nil {
+		return err
+	}
+	exists := map[Kind]bool{KindMutex: s.caps.Mutex, KindSemaphore: s.caps.Semaphore, KindElection: s.caps.Election}
+	switch {
+	case c.Name == "":
+		return fmt.Errorf("%w: the name is empty", ErrInvalid)
+	case !exists[c.Kind]:
+		return fmt.Errorf("a primitive of this kind: %w", ErrUnsupported)
+	case c.Mode == Shared && !s.caps.Shared:
+		return fmt.Errorf("mode shared: %w", ErrUnsupported)
+	case c.Ephemeral && !s.caps.Ephemeral:
+		return fmt.Errorf("an ephemeral primitive: %w", ErrUnsupported)
+	case c.TTL < 0:
+		return fmt.Errorf("%w: TTL is negative (%v)", ErrInvalid, c.TTL)
+	case c.Wait < 0 && c.Wait != Forever:
+		return fmt.Errorf("%w: Wait is negative (%v)", ErrInvalid, c.Wait)
+	case c.TTL > 0 && !s.renews:
+		if err := s.o.checkRoom(c.TTL); err != nil {
+			return err
+		}
+	}
+	return s.checkData(c.Data)
+}
+
+func (s *Session) checkData(data []byte) error {
+	if len(data) > s.caps.MaxData {
+		return fmt.Errorf("%w: %d bytes, this backend carries %d", ErrDataTooLong, len(data), s.caps.MaxData)
+	}
+	return nil
+}
+
+func (s *Session) claimError(op string, c Claim, err error) error {
+	return &Error{Op: op, Driver: s.d.Name(), Kind: c.Kind, Name: c.Name, Err: err}
+}
+
+// reserve takes a name for one claim. A name that is claimed or owned is refused at
+// once; one whose lease has ended and is still being given back is waited for, which
+// is short: giving back is bounded. What was reserved counts as running until vacate.
+func (s *Session) reserve(ctx context.Context, k claimKey) (*claim, error) {
+	for {
+		s.mu.Lock()
+		old := s.claims[k]
+		switch {
+		case s.closed:
+			s.mu.Unlock()
+			return nil, s.over()
+		case old == nil:
+			c := &claim{claimKey: k, gone: make(chan struct{})}
+			s.claims[k] = c
+			s.running.Add(1)
+			s.mu.Unlock()
+			return c, nil
+		case old.lease == nil || old.lease.Check() == nil:
+			s.mu.Unlock()
+			return nil, ErrClaimed
+		}
+		s.mu.Unlock()
+		select {
+		case <-old.gone:
+		case <-ctx.Done():
+			return nil, withContext(ctx, ErrClaimed)
+		case <-s.keeper.ctx.Done():
+			return nil, s.over()
+		}
+	}
+}
+
+// vacate frees a name.
+func (s *Session) vacate(c *claim) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.claims, c.claimKey)
+	close(c.gone)
+	s.running.Done()
+}
+
+// leaseOf is the live lease that this session has on a primitive; nil if it has none.
+func (s *Session) leaseOf(k claimKey) *Lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.claims[k]; c != nil && c.lease != nil && c.lease.Check() == nil {
+		return c.lease
+	}
+	return nil
+}
+
+// adopt makes a lease of a grant, after making sure that there is time left to trust
+// it. before was read before the question that the grant answers was asked. If there
+// is an error the grant has been given back, and the name is still the caller's.
+func (s *Session) adopt(ctx context.Context, mine *claim, g Grant, before instant, c Claim) (*Lease, error) {
+	t, err := s.confirm(ctx, g, before)
+	if err == nil {
+		err = ctx.Err() // an answer that raced the cancel is given back
+	}
+	if err == nil {
+		l := s.newLease(mine, g, t, c)
+		if err = l.Check(); err == nil {
+			s.start(l)
+			return l, nil
+		}
+	}
+	late, cancel := s.parting(ctx)
+	defer cancel()
+	if e := g.Release(late); e != nil {
+		g.Abandon()
+		err = errors.Join(err, fmt.Errorf("giving it back: %w", e))
+	}
+	return nil, err
+}
+
+// confirm finds out how long a grant can be trusted. Where each grant renews, its
+// window tells; if so much of that has passed that a renewal is due, as happens to a
+// claim that waited, the grant is renewed at once, and only an answer to that makes it
+// ours. The tries end after as long as a window lasts.
+func (s *Session) confirm(ctx context.Context, g Grant, before instant) (trust, error) {
+	r, renews := g.(Renewer)
+	switch {
+	case renews == s.renews:
+		return trust{}, fmt.Errorf("the driver contradicts itself, session and grant renew: %v: %w", renews, ErrRefused)
+	case s.renews:
+		return trust{}, nil
+	}
+	t, err := trustIn(g.Info().Window, before, trust{asked: s.opened}, s.o)
+	if err != nil {
+		return trust{}, err
+	}
+	if err := s.o.checkRoom(t.valid); err != nil {
+		return trust{}, err
+	}
+	if now := s.clock.now(); t.due(now) > 0 && !t.over(now) {
+		return t, nil
+	}
+	return s.renewNow(ctx, r, t)
+}
+
+func (s *Session) renewNow(ctx context.Context, r Renewer, t trust) (trust, error) {
+	ctx, cancel := context.WithTimeout(ctx, t.valid)
+	defer cancel()
+	pause := renewPolicy(t.valid).Start()
+	for {
+		before := s.clock.now()
+		w, err := renewOnce(ctx, r, t)
+		if err == nil {
+			var fresh trust
+			if fresh, err = trustIn(w, before, t, s.o); err == nil && !fresh.over(s.clock.now()) {
+				return fresh, nil
+			}
+			if err == nil {
+				err = fmt.Errorf("%w: the answer took longer than the window lasts", ErrExpired)
+			}
+		} else if verdict(err) {
+			return trust{}, fmt.Errorf("confirming the grant: %w", err)
+		}
+		if pause.Wait(ctx) != nil {
+			return trust{}, fmt.Errorf("confirming the grant: %w", err)
+		}
+	}
+}
+
+func renewOnce(ctx context.Context, r Renewer, t trust) (Window, error) {
+	try, cancel := context.WithTimeout(ctx, t.valid/2)
+	defer cancel()
+	return r.Renew(try)
+}

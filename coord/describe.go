@@ -1,0 +1,141 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"time"
+
+	"coordtop/internal/backoff"
+)
+
+// pollEvery is the pause between two looks where the service does not tell of changes
+// and the options do not say otherwise.
+const pollEvery = time.Second
+
+func (s *Session) describe(ctx context.Context, kind Kind, name string) (Description, error) {
+	d, err := s.look(ctx, kind, name)
+	if err != nil {
+		return Description{}, s.claimError("describe", Claim{Kind: kind, Name: name}, err)
+	}
+	return d, nil
+}
+
+// look is describe without the wrapping.
+func (s *Session) look(ctx context.Context, kind Kind, name string) (Description, error) {
+	if err := s.over(); err != nil {
+		return Description{}, err
+	}
+	r, ok := s.ds.(Describer)
+	if !ok {
+		return Description{}, fmt.Errorf("looking at it: %w", ErrUnsupported)
+	}
+	both, cancel := s.under(ctx)
+	defer cancel()
+	d, err := r.Describe(both, kind, name)
+	if kind == KindElection && errors.Is(err, ErrNotFound) {
+		d, err = Description{Kind: kind, Name: name}, nil // nobody leads what does not exist
+	}
+	if err != nil {
+		return Description{}, withContext(both, err)
+	}
+	s.health.confirmed(nil)
+	return d, nil
+}
+
+// watch is Semaphore.Watch for any kind.
+func (s *Session) watch(ctx context.Context, kind Kind, name string, every time.Duration) iter.Seq2[Description, error] {
+	return func(yield func(Description, error) bool) {
+		both, cancel := s.under(ctx)
+		defer cancel()
+		for d, err := range s.follow(both, kind, name, every) {
+			if err != nil && passing(err) {
+				continue
+			}
+			if err != nil {
+				yield(Description{}, s.claimError("watch", Claim{Kind: kind, Name: name}, err))
+				return
+			}
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// glitch is an error of a look that was followed by another look.
+type glitch struct{ error }
+
+func (g glitch) Unwrap() error { return g.error }
+
+func passing(err error) bool {
+	_, ok := errors.AsType[glitch](err)
+	return ok
+}
+
+// follow yields each state that differs, from the service's own notices where it
+// gives them, else from a look every so often. A look that fails and is repeated
+// yields a passing error; any other error is the last thing it yields. It ends when
+// ctx does, which must end with the session.
+func (s *Session) follow(ctx context.Context, kind Kind, name string, every time.Duration) iter.Seq2[Description, error] {
+	if w, ok := s.ds.(Watcher); ok {
+		return w.Watch(ctx, kind, name)
+	}
+	if every <= 0 {
+		every = pollEvery
+	}
+	return func(yield func(Description, error) bool) {
+		pause := backoff.Policy{Min: every, Max: max(every, 5*time.Second)}.Start()
+		var last Description
+		for first := true; ; {
+			d, err := s.look(ctx, kind, name)
+			if ctx.Err() != nil {
+				return
+			}
+			rest := every
+			switch {
+			case err != nil && (hopeless(err) || errors.Is(err, ErrNotFound)):
+				yield(Description{}, err)
+				return
+			case err != nil:
+				if !yield(Description{}, glitch{err}) {
+					return
+				}
+				rest = pause.Next()
+			default:
+				pause.Reset()
+				if (first || !reflect.DeepEqual(d, last)) && !yield(d, nil) {
+					return
+				}
+				first, last = false, d
+			}
+			if !sleep(ctx, rest) {
+				return
+			}
+		}
+	}
+}
+
+// hopeless says that asking again is useless.
+func hopeless(err error) bool {
+	for _, e := range []error{ErrRefused, ErrUnsupported, ErrInvalid, ErrDataTooLong} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// sleep is false when ctx ended before.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,117 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ElectionOptions are the wishes for an election. The zero value is usable.
+type ElectionOptions struct {
+	// TTL is how long the service keeps the leader after the last renewal, where each
+	// grant has a time of its own. 0: the session's.
+	TTL time.Duration
+	// Wait is how long Campaign waits to lead. 0: for ever (until the context ends).
+	Wait time.Duration
+	// Poll is the pause between two looks of Observe where the service does not tell of
+	// changes. 0: 1 s.
+	Poll time.Duration
+}
+
+// Election is one name that one program at a time leads. It is a value of a session
+// and holds no state. Its methods are safe for concurrent use.
+type Election struct {
+	s    *Session
+	name string
+	o    ElectionOptions
+}
+
+// Election returns the election of that name. It asks nothing of the service.
+func (s *Session) Election(name string, o ElectionOptions) *Election {
+	return &Election{s: s, name: name, o: o}
+}
+
+// Campaign blocks until we lead. data is shown to others beside the leader; at most
+// Caps.MaxData bytes. It ends early as Mutex.Lock does.
+func (e *Election) Campaign(ctx context.Context, data []byte) (*Term, error) {
+	l, err := e.s.insist(ctx, e.claim(data), e.o.Wait)
+	if err != nil {
+		return nil, err
+	}
+	return newTerm(l), nil
+}
+
+// TryCampaign asks once. ok is false, without an error, when another leads.
+func (e *Election) TryCampaign(ctx context.Context, data []byte) (t *Term, ok bool, err error) {
+	l, ok, err := e.s.acquire(ctx, e.claim(data))
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return newTerm(l), true, nil
+}
+
+func (e *Election) claim(data []byte) Claim {
+	return Claim{Kind: KindElection, Name: e.name, TTL: e.o.TTL, Data: data}
+}
+
+// Term is one uninterrupted leadership. Only a leader has one, so what only a leader
+// may do are its methods. They are safe for concurrent use.
+type Term struct {
+	l    *Lease
+	turn chan struct{} // holds one element while a proclamation is on its way
+}
+
+func newTerm(l *Lease) *Term { return &Term{l: l, turn: make(chan struct{}, 1)} }
+
+// Lease is what the leadership rests on: Context, Check and Fence are there.
+func (t *Term) Lease() *Lease { return t.l }
+
+// Context ends when the leadership does; see Lease.Context.
+func (t *Term) Context() context.Context { return t.l.Context() }
+
+// Proclaim replaces the leader's data, which Leader and Observe show. It is fenced to
+// the term: when the leadership is over nothing is written, and the error wraps the
+// cause (ErrLost, ErrExpired, ErrReleased or ErrClosed); if the service is who says
+// so, the term ends with ErrLost. Proclamations go out one after the other. After an
+// error that is none of these it is not known whether the data was written.
+// ErrUnsupported where a leader carries no data, ErrDataTooLong before anything is sent.
+func (t *Term) Proclaim(ctx context.Context, data []byte) error {
+	if err := t.proclaim(ctx, data); err != nil {
+		return t.l.wrap("proclaim", err)
+	}
+	return nil
+}
+
+func (t *Term) proclaim(ctx context.Context, data []byte) error {
+	if err := t.l.Check(); err != nil {
+		return err
+	}
+	p, ok := t.l.g.(Publisher)
+	if !ok {
+		return fmt.Errorf("a leader's data: %w", ErrUnsupported)
+	}
+	if err := t.l.s.checkData(data); err != nil {
+		return err
+	}
+	both, cancel := until(ctx, t.Context())
+	defer cancel()
+	select {
+	case t.turn <- struct{}{}:
+		defer func() { <-t.turn }()
+	case <-both.Done():
+		return withContext(both, errors.New("another proclamation is on its way"))
+	}
+	err := p.Publish(both, data)
+	if err != nil && verdict(err) {
+		t.l.lose("proclaim", err)
+	}
+	if err != nil {
+		return withContext(both, err)
+	}
+	return nil
+}
+
+// Resign gives up the leadership, and only this one: after its end it does nothing to
+// whoever leads then. See Lease.Release.
+func (t *Term) Resign(ctx context.Context) error { return t.l.Release(ctx) }

@@ -1,0 +1,252 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"coordtop/internal/backoff"
+)
+
+// nap is the longest that a keeper sleeps. Timers stand still while the machine is
+// suspended; a short one sees soon after it that trust is over.
+const nap = time.Second
+
+// keeper keeps what is renewed as one (a session or a grant): it renews it in time,
+// ends its context when trust ends, and knows the truth at any instant. Where
+// somebody else renews (renewer is nil) it only waits for the driver's Done.
+type keeper struct {
+	clock   clock
+	o       SessionOptions
+	renewer Renewer
+	done    <-chan struct{} // the driver says that it is over
+	why     func() error    // after done
+	wrap    func(op string, err error) error
+	health  *health
+
+	ctx    context.Context // the life of what is kept; its cause says why it ended
+	cancel context.CancelCauseFunc
+
+	mu    sync.Mutex
+	trust trust
+	last  error // why the last renewal failed; nil after a confirmed one
+}
+
+// check is nil while we may rely on it. When trust turns out to be over, check ends
+// it: from then on it says the same for ever.
+func (k *keeper) check() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.checkLocked()
+}
+
+func (k *keeper) checkLocked() error {
+	if k.renewer != nil && k.ctx.Err() == nil && k.trust.over(k.clock.now()) {
+		k.cancel(k.expiredLocked())
+	}
+	return context.Cause(k.ctx)
+}
+
+func (k *keeper) expiredLocked() error {
+	err := fmt.Errorf("%w: not confirmed for %v", ErrExpired, k.trust.valid-k.trust.margin)
+	if k.last != nil {
+		// As text: whatever went wrong on the way, the cause is that time ran out.
+		err = fmt.Errorf("%w, last answer: %v", err, k.last)
+	}
+	return k.wrap("renew", err)
+}
+
+// trustedUntil is the end of trust as of now. It may lie in the past.
+func (k *keeper) trustedUntil() time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.trust.until(k.clock.now())
+}
+
+// window is how long the service grants it at a time.
+func (k *keeper) window() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.trust.valid
+}
+
+// run returns when the context has ended and no goroutine of the keeper is left.
+func (k *keeper) run() {
+	defer k.health.left(k)
+	if k.renewer == nil {
+		select {
+		case <-k.ctx.Done():
+		case <-k.done:
+			k.cancel(k.taken())
+		}
+		return
+	}
+	r := newRenewal(k)
+	timer := time.NewTimer(r.wake())
+	defer timer.Stop()
+	for {
+		select {
+		case <-k.ctx.Done():
+			r.join()
+			return
+		case <-k.done:
+			k.cancel(k.taken())
+		case a := <-r.answers:
+			r.take(a)
+		case <-timer.C:
+			if k.check() == nil {
+				r.startIfDue()
+			}
+		}
+		timer.Reset(r.wake())
+	}
+}
+
+// taken is the cause when the driver says that it is over.
+func (k *keeper) taken() error {
+	err := k.why()
+	switch {
+	case err == nil:
+		err = ErrLost
+	case !verdict(err) && !errors.Is(err, ErrReleased):
+		err = fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	return k.wrap("keep", err)
+}
+
+// verdict says that an error ends what it is about for good.
+func verdict(err error) bool {
+	return errors.Is(err, ErrLost) || errors.Is(err, ErrExpired) || errors.Is(err, ErrClosed)
+}
+
+// renewal is the part of a keeper that asks the service. Its goroutine is the keeper's,
+// except for the one request under way, so that a request that hangs delays nothing.
+type renewal struct {
+	k       *keeper
+	answers chan answer
+	running bool
+	backoff *backoff.Backoff
+	rest    time.Duration // no request before this long after rested
+	rested  instant
+}
+
+type answer struct {
+	window Window
+	err    error
+	before instant
+}
+
+func newRenewal(k *keeper) *renewal {
+	return &renewal{k: k, answers: make(chan answer, 1), backoff: renewPolicy(k.trust.valid).Start()}
+}
+
+// renewPolicy paces the tries within one window: quick at first, as most failures
+// pass, and never so slow that the window ends between two tries.
+func renewPolicy(valid time.Duration) backoff.Policy {
+	return backoff.Policy{Min: min(100*time.Millisecond, valid/32), Max: valid / 16}
+}
+
+// wake is how long the keeper may sleep.
+func (r *renewal) wake() time.Duration {
+	r.k.mu.Lock()
+	t := r.k.trust
+	r.k.mu.Unlock()
+	now := r.k.clock.now()
+	d := min(t.left(now), nap)
+	if !r.running {
+		d = min(d, r.dueIn(t, now))
+	}
+	return max(d, 0)
+}
+
+func (r *renewal) dueIn(t trust, now instant) time.Duration {
+	return max(t.due(now), r.rest-now.since(r.rested))
+}
+
+// startIfDue sends a renewal if it is time and none is under way. Each try gets half
+// of the time that is left, so that one request lost on the way leaves room for
+// others, but never so little that a slow service could not answer.
+func (r *renewal) startIfDue() {
+	r.k.mu.Lock()
+	t := r.k.trust
+	r.k.mu.Unlock()
+	before := r.k.clock.now()
+	if r.running || r.dueIn(t, before) > 0 {
+		return
+	}
+	r.running = true
+	try, cancel := context.WithTimeout(r.k.ctx, max(t.left(before)/2, t.valid/16))
+	go func() { // joined by run: through take, or join
+		defer cancel()
+		w, err := r.k.renewer.Renew(try)
+		r.answers <- answer{window: w, err: err, before: before}
+	}()
+}
+
+// join waits for the request under way. Its context has ended; its answer, whatever
+// it is, comes too late.
+func (r *renewal) join() {
+	if r.running {
+		<-r.answers
+		r.running = false
+	}
+}
+
+func (r *renewal) take(a answer) {
+	r.running = false
+	err := a.err
+	if err == nil {
+		err = r.k.accept(a)
+	}
+	if err != nil {
+		r.k.refuse(err)
+	}
+	if r.k.ctx.Err() != nil {
+		return
+	}
+	// There is a pause after good answers too: a window that is due for renewal the
+	// moment it arrives must not make us ask without end.
+	r.rest, r.rested = r.backoff.Next(), r.k.clock.now()
+	if err != nil {
+		r.k.health.failed(r.k, err)
+		return
+	}
+	r.backoff.Reset()
+	r.k.health.confirmed(r.k)
+}
+
+// accept replaces trust by that of an answer. An answer that arrives when trust is
+// over changes nothing, however good its news are: others have been told already.
+func (k *keeper) accept(a answer) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.checkLocked() != nil {
+		return nil
+	}
+	t, err := trustIn(a.window, a.before, k.trust, k.o)
+	if err != nil {
+		return err
+	}
+	if t.asked.at.Before(k.trust.asked.at) {
+		return nil // an older answer proves less than we know
+	}
+	k.trust, k.last = t, nil
+	k.checkLocked() // the answer may have taken longer than its window lasts
+	return nil
+}
+
+// refuse takes note of a renewal that failed: with a verdict of the service it is the
+// end, anything else may pass.
+func (k *keeper) refuse(err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case k.checkLocked() != nil:
+	case verdict(err):
+		k.cancel(k.wrap("renew", err))
+	default:
+		k.last = err
+	}
+}

@@ -1,0 +1,195 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Lease is a grant and the time we may trust it. It begins when it is acquired and
+// ends once, for one of four reasons: lost, expired, released, closed. Its methods are
+// safe for concurrent use. Whoever acquired it calls Release or Abandon, or closes
+// the session.
+type Lease struct {
+	s      *Session
+	g      Grant
+	claim  *claim
+	asked  Claim // as sent; without its data, which may be large
+	keeper *keeper
+
+	mu       sync.Mutex
+	parting  parting
+	partCtx  context.Context // of the Release that ended it
+	finished chan struct{}   // closed when nothing of the lease is left running
+	err      error           // of that Release; read after finished
+}
+
+// parting is what the lease's goroutine does with the grant when the lease has ended.
+type parting uint8
+
+const (
+	partAsCaused parting = iota // it ended by itself
+	partReleasing
+	partAbandoning
+)
+
+// newLease makes a lease that does not run yet. t is ignored where the session renews.
+func (s *Session) newLease(mine *claim, g Grant, t trust, c Claim) *Lease {
+	c.Data = nil
+	l := &Lease{s: s, g: g, claim: mine, asked: c, finished: make(chan struct{})}
+	l.keeper = &keeper{
+		clock: s.clock, o: s.o, done: g.Done(), why: g.Err, wrap: l.wrap, health: s.health, trust: t,
+	}
+	if !s.renews {
+		l.keeper.renewer, _ = g.(Renewer)
+	}
+	// A child of the session's: it ends in the same instant and with the same cause.
+	l.keeper.ctx, l.keeper.cancel = context.WithCancelCause(s.keeper.ctx)
+	return l
+}
+
+// start makes the lease known and starts its goroutine, which ends after the lease
+// has; vacate tells the session.
+func (s *Session) start(l *Lease) {
+	s.health.confirmed(l.keeper)
+	s.mu.Lock()
+	l.claim.lease = l
+	s.announceLocked()
+	s.mu.Unlock()
+	go func() {
+		l.keeper.run()
+		s.mu.Lock()
+		s.announceLocked()
+		s.mu.Unlock()
+		l.part()
+		s.vacate(l.claim)
+		close(l.finished)
+	}()
+}
+
+// announceLocked wakes those who follow which leases this session has.
+func (s *Session) announceLocked() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// Context ends when the lease does, before the service can give to another what it
+// granted us. Its cause says why and wraps ErrLost, ErrExpired, ErrReleased or
+// ErrClosed. Work that needs the lease runs under it.
+func (l *Lease) Context() context.Context { return l.keeper.ctx }
+
+// Check is nil while the lease can be trusted, and else why it ended. It reads the
+// clock: it tells the truth also where the process was stopped, starved or asleep and
+// nothing of ours has run yet to end the context, which it then does itself.
+func (l *Lease) Check() error {
+	_ = l.s.keeper.check() // if the session is over, so are we, with its cause
+	return l.keeper.check()
+}
+
+// TrustedUntil is when the lease ends if it is not confirmed again before. Each
+// confirmation moves it; a suspend of the machine moves it nearer. After the end of
+// the lease it means nothing.
+func (l *Lease) TrustedUntil() time.Time {
+	if l.s.renews {
+		return l.s.keeper.trustedUntil()
+	}
+	return l.keeper.trustedUntil()
+}
+
+// Owner is our identity exactly as others see it at the service; "" while the backend
+// has not told it.
+func (l *Lease) Owner() string { return l.g.Info().Owner }
+
+// Fence is the number issued with the grant; it only grows from grant to grant, so
+// that a resource can refuse who comes with a smaller one. 0: none.
+func (l *Lease) Fence() uint64 { return l.g.Info().Fence }
+
+// Kind is the kind of the primitive.
+func (l *Lease) Kind() Kind { return l.asked.Kind }
+
+// Name is the primitive's name.
+func (l *Lease) Name() string { return l.asked.Name }
+
+// Permits is how many permits the lease is for; 1 except for a semaphore.
+func (l *Lease) Permits() uint64 { return max(l.asked.Permits, 1) }
+
+// Release gives it back. The context ends (the cause is ErrReleased) before the
+// request is sent, so nobody works under the lease when another gets it. The request
+// goes out even if ctx has ended: the deadline of ctx bounds it, or 2 s where there is
+// none and after ctx was cancelled. If it fails, the error is returned and what was
+// granted runs out by itself. Release returns when nothing of the lease is left
+// running; a call after the first, or after the lease ended otherwise, waits for that
+// and returns what the first release did, nil if there was none.
+func (l *Lease) Release(ctx context.Context) error {
+	l.leave(partReleasing, ctx)
+	<-l.finished
+	return l.err
+}
+
+// Abandon ends the lease like Release but tells the service nothing: there it runs
+// out by itself, or with the session where the session is what is renewed. A call
+// after the lease's end does nothing.
+func (l *Lease) Abandon() {
+	l.leave(partAbandoning, context.Background())
+	<-l.finished
+}
+
+// leave ends the lease on our own wish, if it has not ended already.
+func (l *Lease) leave(how parting, ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.Check() == nil {
+		l.parting, l.partCtx = how, ctx
+		l.keeper.cancel(ErrReleased)
+	}
+}
+
+// part does the last thing with the grant, when the lease has ended and nothing else
+// talks to the grant any more.
+func (l *Lease) part() {
+	l.mu.Lock()
+	how, ctx := l.parting, l.partCtx
+	l.mu.Unlock()
+	cause := context.Cause(l.keeper.ctx)
+	switch {
+	case !errors.Is(cause, ErrReleased):
+		l.clear(cause)
+	case how == partReleasing:
+		if err := l.release(ctx); err != nil {
+			l.err = l.wrap("release", err)
+		}
+	default:
+		l.g.Abandon()
+	}
+}
+
+// clear sees to a grant that ended by itself. If only our trust ran out, a renewal
+// that was on its way may have prolonged it at the service, for nobody; so it is given
+// back, as well as that goes.
+func (l *Lease) clear(cause error) {
+	switch {
+	case l.s.over() != nil: // the session's Close or Abandon sees to all grants
+	case errors.Is(cause, ErrExpired):
+		_ = l.release(context.Background()) // there is nobody to tell, and it runs out anyway
+	default:
+		l.g.Abandon()
+	}
+}
+
+func (l *Lease) release(ctx context.Context) error {
+	late, cancel := l.s.parting(ctx)
+	defer cancel()
+	err := l.g.Release(late)
+	if err != nil {
+		l.g.Abandon()
+	}
+	return err
+}
+
+// lose ends the lease because the service said so in answer to another request.
+func (l *Lease) lose(op string, err error) { l.keeper.cancel(l.wrap(op, err)) }
+
+func (l *Lease) wrap(op string, err error) error {
+	return l.s.claimError(op, l.asked, err)
+}

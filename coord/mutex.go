@@ -1,0 +1,63 @@
+package coord
+
+import (
+	"context"
+	"time"
+)
+
+// MutexOptions are the wishes for a mutex. The zero value is usable.
+type MutexOptions struct {
+	// Mode is Exclusive, or Shared where Caps.Shared.
+	Mode Mode
+	// TTL is how long the service keeps it after the last renewal, where each grant has
+	// a time of its own. 0: the session's.
+	TTL time.Duration
+	// Data is shown to others beside the owner; at most Caps.MaxData bytes.
+	Data []byte
+	// Wait is how long Lock waits for it. 0: for ever (until the context ends).
+	Wait time.Duration
+}
+
+// Mutex is one name that one owner at a time can have. It is a value of a session and
+// holds no state: two of them with one name are the same mutex. Its methods are safe
+// for concurrent use.
+type Mutex struct {
+	s    *Session
+	name string
+	o    MutexOptions
+}
+
+// Mutex returns the mutex of that name. It asks nothing of the service.
+func (s *Session) Mutex(name string, o MutexOptions) *Mutex {
+	return &Mutex{s: s, name: name, o: o}
+}
+
+// Lock blocks until the mutex is ours. It ends early when ctx ends (its error is
+// joined), when the session ends (its cause is wrapped), when Wait runs out
+// (ErrNotAcquired), and at once when this session claims or owns the name already
+// (ErrClaimed). Nothing is then left behind at the service where it can be told.
+func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
+	return m.s.insist(ctx, m.claim(), m.o.Wait)
+}
+
+// TryLock asks once. ok is false, without an error, when another has it.
+func (m *Mutex) TryLock(ctx context.Context) (l *Lease, ok bool, err error) {
+	return m.s.acquire(ctx, m.claim())
+}
+
+func (m *Mutex) claim() Claim {
+	return Claim{Kind: KindMutex, Name: m.name, Mode: m.o.Mode, TTL: m.o.TTL, Data: m.o.Data}
+}
+
+// insist is acquire for those who want a lease or an error; a wait of 0 is for ever.
+func (s *Session) insist(ctx context.Context, c Claim, wait time.Duration) (*Lease, error) {
+	c.Wait = wait
+	if wait == 0 {
+		c.Wait = Forever
+	}
+	l, ok, err := s.acquire(ctx, c)
+	if err == nil && !ok {
+		err = s.claimError("acquire", c, withContext(ctx, ErrNotAcquired))
+	}
+	return l, err
+}

@@ -1,0 +1,247 @@
+package coord
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"sync"
+)
+
+// Leader is what is known of who leads.
+type Leader struct {
+	// Known: the service told it. False: it cannot, or could not be reached, and the
+	// other fields say nothing. Led: somebody leads. IsMe: this session does, and may
+	// trust it.
+	Led, Known, IsMe bool
+	Owner            string // as GrantInfo.Owner
+	Fence            uint64 // 0: none
+	Data             []byte // what the leader proclaimed last
+	// Context ends when this leader does, and its cause says why: ErrLeaderChanged when
+	// another follows, nobody does, or the same owner leads in a new term;
+	// ErrObservationEnded when nobody looks any more. If IsMe it also ends with our
+	// lease, with the lease's cause.
+	Context context.Context
+}
+
+// Leader reads who leads now. Nobody follows that leader afterwards: Context is our
+// lease's if IsMe, and has else ended already, with ErrObservationEnded. A backend that
+// cannot tell is not an error: Known is false then, unless we lead ourselves.
+func (e *Election) Leader(ctx context.Context) (Leader, error) {
+	mine := e.s.leaseOf(claimKey{KindElection, e.name})
+	var l Leader
+	if _, ok := e.s.ds.(Describer); ok {
+		d, err := e.s.describe(ctx, KindElection, e.name)
+		if err != nil {
+			return Leader{}, err
+		}
+		l = leaderIn(d)
+		mine = e.s.leaseOf(claimKey{KindElection, e.name})
+		l.IsMe = l.isOf(mine)
+	} else if err := e.s.over(); err != nil {
+		return Leader{}, e.s.claimError("describe", e.claim(nil), err)
+	} else if mine != nil {
+		l = Leader{Led: true, Known: true, IsMe: true, Owner: mine.Owner(), Fence: mine.Fence()}
+	}
+	if l.IsMe {
+		l.Context = mine.Context()
+		return l, nil
+	}
+	over, cancel := context.WithCancelCause(context.Background())
+	cancel(ErrObservationEnded)
+	l.Context = over
+	return l, nil
+}
+
+// leaderIn reads the leader out of a description.
+func leaderIn(d Description) Leader {
+	if len(d.Owners) == 0 {
+		return Leader{Known: true}
+	}
+	o := d.Owners[0]
+	return Leader{Known: true, Led: true, Owner: o.ID, Fence: o.Fence, Data: o.Data}
+}
+
+// isOf says that the leader is who has that lease, which may be nil.
+func (l Leader) isOf(mine *Lease) bool {
+	if !l.Led || mine == nil {
+		return false
+	}
+	if id := mine.Owner(); id != "" {
+		return id == l.Owner && (l.Fence == 0 || mine.Fence() == 0 || l.Fence == mine.Fence())
+	}
+	return l.Fence != 0 && l.Fence == mine.Fence()
+}
+
+// sameTerm says that two known leaders are one uninterrupted leadership, as far as the
+// service tells.
+func (l Leader) sameTerm(o Leader) bool {
+	return l.Led == o.Led && l.Owner == o.Owner && l.Fence == o.Fence
+}
+
+// Observe yields who leads now, then each change: another leader, nobody, a new term
+// of the same owner, and a proclamation, for which Context is the one that was yielded
+// before. If looking fails for a while, a Leader that is not Known is yielded once;
+// the Context yielded before goes on, as nothing is known to have changed.
+//
+// Contexts end while the body of the loop runs: it may block on one. A body that is
+// slower than the changes is given the latest. Where the service tells of changes each
+// is seen as it happens, else the election is read every Poll and what passes between
+// two looks is not seen. An error is yielded once, with the zero Leader, and ends the
+// sequence (ErrUnsupported where the backend cannot tell at all); it ends without one
+// when ctx or the session does. The goroutines of a sequence have ended when its loop
+// is left.
+func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
+	return func(yield func(Leader, error) bool) {
+		both, cancel := e.s.under(ctx)
+		looks := make(chan look)
+		o := &observation{e: e, news: make(chan news, 1)}
+		var running sync.WaitGroup
+		defer func() { cancel(); running.Wait() }()
+		running.Go(func() { e.look(both, looks) })
+		running.Go(func() { o.run(both, looks) })
+		for n := range o.news {
+			if both.Err() != nil || !yield(n.Leader, n.err) {
+				return
+			}
+		}
+	}
+}
+
+// look is one thing that following an election brings.
+type look struct {
+	d   Description
+	err error
+}
+
+// look sends what following the election brings, and closes the channel at the end.
+func (e *Election) look(ctx context.Context, looks chan<- look) {
+	defer close(looks)
+	for d, err := range e.s.follow(ctx, KindElection, e.name, e.o.Poll) {
+		select {
+		case looks <- look{d, err}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// news is what an observation yields.
+type news struct {
+	Leader
+	err error
+}
+
+// observation is one loop over Observe. Its fields belong to the goroutine of run.
+type observation struct {
+	e     *Election
+	news  chan news // the latest that was not yielded yet
+	known Leader    // who led when that was last known
+	shown Leader    // what was yielded last
+
+	ctx    context.Context // of the present leader; nil: nothing was seen yet
+	end    context.CancelCauseFunc
+	mine   *Lease      // whose end also ends ctx
+	unbind func() bool // from mine
+}
+
+// run works until ctx ends or looks does, which is when an error was sent.
+func (o *observation) run(ctx context.Context, looks <-chan look) {
+	defer close(o.news)
+	defer o.close(ErrObservationEnded)
+	for {
+		changed := o.e.s.leasesChanged()
+		if o.shown.Known {
+			o.show(o.known) // IsMe may have changed
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		case l, ok := <-looks:
+			if !ok {
+				return
+			}
+			if l.err != nil && !passing(l.err) {
+				o.close(ErrObservationEnded)
+				err := o.e.s.claimError("observe", o.e.claim(nil), l.err)
+				select { // after the leader that is not yielded yet
+				case o.news <- news{err: err}:
+				case <-ctx.Done():
+				}
+				return
+			}
+			o.see(l)
+		}
+	}
+}
+
+func (o *observation) see(l look) {
+	if l.err == nil {
+		o.show(leaderIn(l.d))
+		return
+	}
+	if o.ctx == nil {
+		o.open()
+	}
+	if o.shown.Known || o.shown.Context == nil {
+		o.yield(Leader{Context: o.ctx})
+	}
+}
+
+// show yields a known leader, if that differs from what was yielded last.
+func (o *observation) show(l Leader) {
+	mine := o.e.s.leaseOf(claimKey{KindElection, o.e.name})
+	l.IsMe = l.isOf(mine)
+	switch {
+	case o.ctx == nil:
+		o.open()
+	case !l.sameTerm(o.known), o.ctx.Err() != nil:
+		o.close(ErrLeaderChanged)
+		o.open()
+	}
+	if l.IsMe && o.mine != mine {
+		o.bind(mine)
+	}
+	l.Context = o.ctx
+	o.known = l
+	s := o.shown
+	if s.Known && s.Context == l.Context && s.IsMe == l.IsMe && bytes.Equal(s.Data, l.Data) {
+		return
+	}
+	o.yield(l)
+}
+
+// yield replaces what was not yielded yet. Nobody else sends, so it does not block.
+func (o *observation) yield(l Leader) {
+	select {
+	case <-o.news:
+	default:
+	}
+	o.news <- news{Leader: l}
+	o.shown = l
+}
+
+// open makes the context of a new leader.
+func (o *observation) open() {
+	o.ctx, o.end = context.WithCancelCause(context.Background())
+}
+
+// close ends the context of the present leader; one that ended with our lease keeps
+// that cause.
+func (o *observation) close(cause error) {
+	if o.ctx == nil {
+		return
+	}
+	if o.mine != nil {
+		o.unbind()
+		o.mine = nil
+	}
+	o.end(cause)
+}
+
+// bind ends the present context with our lease.
+func (o *observation) bind(mine *Lease) {
+	end := o.end
+	o.mine = mine
+	o.unbind = context.AfterFunc(mine.Context(), func() { end(context.Cause(mine.Context())) })
+}

@@ -1,0 +1,142 @@
+package coord
+
+import (
+	"context"
+	"fmt"
+)
+
+// QueuePlace is a place in the service's queue, in which Wait waits for the lease and
+// which Leave gives up; one of them must be called, unless the session is closed. Its
+// methods are safe for concurrent use.
+type QueuePlace struct {
+	s      *Session
+	p      Place
+	claim  *claim
+	asked  Claim
+	before instant
+
+	life context.Context // ends when the place is being left, is used up or the session ends
+	quit context.CancelFunc
+
+	turn  chan struct{} // holds one element while somebody uses the fields below
+	used  bool          // it became a lease, ran out, was left or ended with the session
+	loose func() bool   // unbinds it from the end of the session
+}
+
+func (s *Session) enqueue(ctx context.Context, c Claim) (*QueuePlace, error) {
+	failed := func(err error) (*QueuePlace, error) { return nil, s.claimError("enqueue", c, err) }
+	q, ok := s.ds.(Queuer)
+	if !ok {
+		return failed(fmt.Errorf("a place in a queue: %w", ErrUnsupported))
+	}
+	if err := s.checkClaim(c); err != nil {
+		return failed(err)
+	}
+	mine, err := s.reserve(ctx, claimKey{c.Kind, c.Name})
+	if err != nil {
+		return failed(err)
+	}
+	both, cancel := s.under(ctx)
+	defer cancel()
+	before := s.clock.now()
+	inner, err := q.Enqueue(both, c)
+	if err != nil {
+		s.vacate(mine)
+		return failed(withContext(both, err))
+	}
+	p := &QueuePlace{s: s, p: inner, claim: mine, asked: c, before: before, turn: make(chan struct{}, 1)}
+	p.life, p.quit = context.WithCancel(s.keeper.ctx)
+	p.turn <- struct{}{}
+	// The session's Close waits for the name to be free, and then tells the service.
+	p.loose = context.AfterFunc(s.keeper.ctx, func() {
+		p.turn <- struct{}{}
+		defer func() { <-p.turn }()
+		p.finish()
+	})
+	<-p.turn
+	return p, nil
+}
+
+// finish frees the name, unless that was done. It needs the turn.
+func (p *QueuePlace) finish() {
+	if !p.used {
+		p.useUp()
+		p.s.vacate(p.claim)
+	}
+}
+
+func (p *QueuePlace) useUp() {
+	p.used = true
+	p.quit()
+	p.loose()
+}
+
+// Wait blocks until the lease is ours. ok is false, without an error, when the Wait
+// of the options ran out; the place is then gone. When ctx ends, the place is kept and
+// Wait may be called again; a lease that came at that instant is returned. After the
+// place is gone, or while it is being left, the error wraps ErrClosed.
+func (p *QueuePlace) Wait(ctx context.Context) (l *Lease, ok bool, err error) {
+	failed := func(err error) (*Lease, bool, error) { return nil, false, p.s.claimError("acquire", p.asked, err) }
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return failed(withContext(ctx, ErrNotAcquired))
+	}
+	if err := p.s.over(); err != nil {
+		return failed(err)
+	}
+	if p.used {
+		return failed(fmt.Errorf("the place is gone: %w", ErrClosed))
+	}
+	both, cancel := p.s.under(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.life, cancel)()
+	g, ok, err := p.p.Wait(both)
+	switch {
+	case err != nil && p.life.Err() != nil && p.s.over() == nil:
+		return failed(fmt.Errorf("the place was left: %w", ErrClosed))
+	case err != nil:
+		return failed(withContext(both, err))
+	case !ok:
+		p.finish()
+		return nil, false, nil
+	}
+	if l, err = p.adopt(ctx, g); err != nil {
+		p.finish()
+		return failed(err)
+	}
+	return l, true, nil
+}
+
+// adopt makes the lease. It is no longer ctx that bounds it: the place is used up, so
+// an end of ctx must not lose what it became.
+func (p *QueuePlace) adopt(ctx context.Context, g Grant) (*Lease, error) {
+	both, cancel := p.s.under(context.WithoutCancel(ctx))
+	defer cancel()
+	l, err := p.s.adopt(both, p.claim, g, p.before, p.asked)
+	if err != nil {
+		return nil, withContext(both, err)
+	}
+	p.useUp() // the name is the lease's now
+	return l, nil
+}
+
+// Leave gives the place up; a Wait under way ends. The service is told even if ctx has
+// ended, see Lease.Release. A call after the place was used up does nothing.
+func (p *QueuePlace) Leave(ctx context.Context) error {
+	p.quit()
+	p.turn <- struct{}{}
+	defer func() { <-p.turn }()
+	if p.used {
+		return nil
+	}
+	late, cancel := p.s.parting(ctx)
+	defer cancel()
+	err := p.p.Leave(late)
+	p.finish()
+	if err != nil {
+		return p.s.claimError("leave", p.asked, err)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package coord
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// SemaphoreOptions are the wishes for a semaphore. The zero value is usable where the
+// service knows the limit.
+type SemaphoreOptions struct {
+	// Limit is how many permits exist, for services that are told with every claim.
+	Limit uint64
+	// Ephemeral makes it exist only while somebody owns permits; where Caps.Ephemeral.
+	Ephemeral bool
+	// TTL, Data and Wait are as in MutexOptions.
+	TTL  time.Duration
+	Data []byte
+	Wait time.Duration
+	// Poll is the pause between two looks of Watch where the service does not tell of
+	// changes. 0: 1 s.
+	Poll time.Duration
+}
+
+// Semaphore is one name of which several owners can have permits, up to its limit. It
+// is a value of a session and holds no state. Its methods are safe for concurrent use.
+type Semaphore struct {
+	s    *Session
+	name string
+	o    SemaphoreOptions
+}
+
+// Semaphore returns the semaphore of that name. It asks nothing of the service.
+func (s *Session) Semaphore(name string, o SemaphoreOptions) *Semaphore {
+	return &Semaphore{s: s, name: name, o: o}
+}
+
+// Acquire blocks until n permits are ours; 0 means 1. It ends early as Mutex.Lock
+// does. All permits of a session on one name are one claim: a second is ErrClaimed.
+func (m *Semaphore) Acquire(ctx context.Context, n uint64) (*Lease, error) {
+	return m.s.insist(ctx, m.claim(n), m.o.Wait)
+}
+
+// TryAcquire asks once for n permits; 0 means 1. ok is false, without an error, when
+// there are not enough.
+func (m *Semaphore) TryAcquire(ctx context.Context, n uint64) (l *Lease, ok bool, err error) {
+	return m.s.acquire(ctx, m.claim(n))
+}
+
+// Enqueue takes a place in the queue for n permits (0 means 1) without waiting for
+// them. ErrUnsupported where the service keeps no queue of that kind. From now until
+// the place or its lease is over the name counts as claimed.
+func (m *Semaphore) Enqueue(ctx context.Context, n uint64) (*QueuePlace, error) {
+	c := m.claim(n)
+	c.Wait = m.o.Wait
+	if c.Wait == 0 {
+		c.Wait = Forever
+	}
+	return m.s.enqueue(ctx, c)
+}
+
+func (m *Semaphore) claim(n uint64) Claim {
+	return Claim{
+		Kind: KindSemaphore, Name: m.name, Permits: n, Limit: m.o.Limit, Ephemeral: m.o.Ephemeral,
+		TTL: m.o.TTL, Data: m.o.Data,
+	}
+}
+
+// Describe reads the semaphore now. ErrUnsupported where the service cannot be asked,
+// ErrNotFound where it has to exist and does not.
+func (m *Semaphore) Describe(ctx context.Context) (Description, error) {
+	return m.s.describe(ctx, KindSemaphore, m.name)
+}
+
+// Watch yields the present state, then each later state that differs. Where the
+// service tells of changes each arrives as it happens, else the semaphore is read
+// every Poll, and what passes between two looks is not seen. An error is yielded once
+// and ends the sequence; it ends without one when ctx or the session does.
+func (m *Semaphore) Watch(ctx context.Context) iter.Seq2[Description, error] {
+	return m.s.watch(ctx, KindSemaphore, m.name, m.o.Poll)
+}
+
+// Create makes the semaphore with a limit of permits and data of its own.
+// ErrUnsupported where semaphores have no existence of their own.
+func (m *Semaphore) Create(ctx context.Context, limit uint64, data []byte) error {
+	return m.provision(ctx, "create", func(ctx context.Context, p Provisioner) error {
+		return p.Create(ctx, m.name, limit, data)
+	})
+}
+
+// Update replaces the semaphore's own data; ErrUnsupported as for Create.
+func (m *Semaphore) Update(ctx context.Context, data []byte) error {
+	return m.provision(ctx, "update", func(ctx context.Context, p Provisioner) error {
+		return p.Update(ctx, m.name, data)
+	})
+}
+
+// Delete removes the semaphore. Without force the service refuses while it is in use;
+// with it owners lose their permits and waiters their places. ErrUnsupported as for
+// Create.
+func (m *Semaphore) Delete(ctx context.Context, force bool) error {
+	return m.provision(ctx, "delete", func(ctx context.Context, p Provisioner) error {
+		return p.Delete(ctx, m.name, force)
+	})
+}
+
+func (m *Semaphore) provision(ctx context.Context, op string, do func(context.Context, Provisioner) error) error {
+	err := m.s.over()
+	if err == nil {
+		both, cancel := m.s.under(ctx)
+		defer cancel()
+		if p, ok := m.s.ds.(Provisioner); !ok {
+			err = fmt.Errorf("semaphores exist by themselves: %w", ErrUnsupported)
+		} else if err = do(both, p); err != nil {
+			err = withContext(both, err)
+		}
+	}
+	if err != nil {
+		return m.s.claimError(op, Claim{Kind: KindSemaphore, Name: m.name}, err)
+	}
+	return nil
+}

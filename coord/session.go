@@ -1,0 +1,264 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// farewell bounds the last request about something when the caller set no deadline:
+// giving up what we own must not keep a program from ending.
+const farewell = 2 * time.Second
+
+// Session is a client's presence on a backend. What it owns ends with it. Its methods
+// are safe for concurrent use. Whoever opened it calls Close or Abandon, also after
+// it ended by itself: only then is nothing of it left running.
+type Session struct {
+	d      Driver
+	ds     DriverSession
+	o      SessionOptions
+	clock  clock
+	caps   Caps
+	id     string
+	renews bool // the session is the Renewer, not each grant
+	opened instant
+	diedAt instant // set by the keeper's goroutine; read after ended
+	teller *teller
+	health *health
+	keeper *keeper
+
+	talk     context.Context // bounds every farewell
+	stopTalk context.CancelFunc
+	running  sync.WaitGroup // the keeper, claims on their way and leases
+	ended    chan struct{}  // closed when the first Close or Abandon is done
+	closeErr error          // of the first Close; read after ended
+
+	mu      sync.Mutex
+	closed  bool
+	claims  map[claimKey]*claim
+	changed chan struct{} // closed and replaced when a lease begins or ends
+}
+
+// Open makes a session. ctx bounds the opening only. Where the session is what is
+// renewed, it is renewed once before Open returns, as that tells the window.
+//
+// The error wraps ErrInvalid when the options contradict each other or the window,
+// ErrRefused when the service will never have us, and anything else when another try
+// may succeed; Sessions makes those tries.
+func Open(ctx context.Context, d Driver, o SessionOptions) (*Session, error) {
+	t := &teller{f: o.OnState}
+	defer t.flush()
+	t.tell(StateChange{State: StateOpening})
+	s, err := open(ctx, d, o, clock{asleep}, t)
+	if err != nil {
+		t.tell(StateChange{State: StateEnded, Err: err})
+	}
+	return s, err
+}
+
+func open(ctx context.Context, d Driver, o SessionOptions, c clock, t *teller) (*Session, error) {
+	failed := func(err error) (*Session, error) { return nil, &Error{Op: "open", Driver: d.Name(), Err: err} }
+	if err := o.check(); err != nil {
+		return failed(err)
+	}
+	if o.Description == "" {
+		o.Description = "coordtop"
+	}
+	opened := c.now()
+	ds, err := d.Open(ctx, o)
+	if err != nil {
+		return failed(withContext(ctx, err))
+	}
+	s := newSession(d, ds, o, c, t, opened)
+	if err = ctx.Err(); err == nil {
+		err = s.prove(ctx)
+	}
+	if err != nil {
+		late, cancel := lastWords(ctx)
+		defer cancel()
+		return failed(errors.Join(withContext(ctx, err), ds.Close(late)))
+	}
+	s.health.opened()
+	s.running.Go(func() {
+		s.keeper.run()
+		s.diedAt = s.clock.now()
+		s.health.ended(s.over())
+	})
+	return s, nil
+}
+
+func newSession(d Driver, ds DriverSession, o SessionOptions, c clock, t *teller, opened instant) *Session {
+	info := ds.Info()
+	s := &Session{
+		d: d, ds: ds, o: o, clock: c, caps: info.Caps, id: info.ID, opened: opened,
+		teller: t, health: newHealth(t),
+		ended: make(chan struct{}), claims: map[claimKey]*claim{}, changed: make(chan struct{}),
+	}
+	s.talk, s.stopTalk = context.WithCancel(context.Background())
+	s.keeper = &keeper{
+		clock: c, o: o, done: ds.Done(), why: ds.Err, wrap: s.wrap, health: s.health,
+		trust: trust{asked: opened},
+	}
+	s.keeper.ctx, s.keeper.cancel = context.WithCancelCause(context.Background())
+	return s
+}
+
+// prove finds out what is renewed here, and in the case of the session asks for its
+// window.
+func (s *Session) prove(ctx context.Context) error {
+	r, renews := s.ds.(Renewer)
+	if renews != s.caps.OneFate {
+		return fmt.Errorf("the driver contradicts itself, its session renews: %v, one fate: %v: %w",
+			renews, s.caps.OneFate, ErrRefused)
+	}
+	if !renews {
+		return nil
+	}
+	s.renews, s.keeper.renewer = true, r
+	before := s.clock.now()
+	w, err := r.Renew(ctx)
+	if err != nil {
+		return fmt.Errorf("renewing for the first time: %w", err)
+	}
+	t, err := trustIn(w, before, s.keeper.trust, s.o)
+	if err != nil {
+		return err
+	}
+	if err := s.o.checkRoom(t.valid); err != nil {
+		return err
+	}
+	s.keeper.trust = t
+	return s.keeper.check()
+}
+
+// Context is the session's life: it ends when the session does, and its cause wraps
+// ErrLost, ErrExpired or ErrClosed.
+func (s *Session) Context() context.Context { return s.keeper.ctx }
+
+// ID is what the service calls the session; "" where it knows no sessions.
+func (s *Session) ID() string { return s.id }
+
+// Caps is what the server that was met can do.
+func (s *Session) Caps() Caps { return s.caps }
+
+// State is what the session goes through now.
+func (s *Session) State() State { return s.health.now() }
+
+// Close ends the session: first its context and those of all its leases (the cause is
+// ErrClosed), then it releases what is owned, newest first, tells the service, and
+// returns when no goroutine of the session is left. The service is told even if ctx
+// has ended: the deadline of ctx bounds the telling, or 2 s where there is none and
+// after ctx was cancelled; what could not be told runs out by itself. A second call, also after
+// Abandon, waits for the first and returns its error. Close must not be called by
+// OnState, which it waits for.
+func (s *Session) Close(ctx context.Context) error {
+	if !s.begin() {
+		<-s.ended
+		return s.closeErr
+	}
+	late, cancel := lastWords(ctx)
+	defer cancel()
+	stop := context.AfterFunc(late, s.stopTalk)
+	defer stop()
+	s.running.Wait()
+	if err := s.ds.Close(late); err != nil {
+		s.closeErr = s.wrap("close", err)
+	}
+	s.end()
+	return s.closeErr
+}
+
+// Abandon ends the session like Close, but tells the service nothing: what is owned
+// runs out by itself. A call after Close or Abandon waits for that and does nothing.
+func (s *Session) Abandon() {
+	if !s.begin() {
+		<-s.ended
+		return
+	}
+	s.stopTalk()
+	s.running.Wait()
+	s.ds.Abandon()
+	s.end()
+}
+
+// begin begins the end. It is true for the first to call it.
+func (s *Session) begin() bool {
+	_ = s.keeper.check() // if trust is over already, that is the cause
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.closed = true
+	s.keeper.cancel(ErrClosed)
+	return true
+}
+
+func (s *Session) end() {
+	s.stopTalk()
+	s.teller.flush()
+	close(s.ended)
+}
+
+// lived is how long the session was there; to be called after Close or Abandon.
+func (s *Session) lived() time.Duration { return s.diedAt.since(s.opened) }
+
+// over is why the session has ended; nil while it has not.
+func (s *Session) over() error { return context.Cause(s.keeper.ctx) }
+
+// leasesChanged is closed when a lease of this session begins or ends.
+func (s *Session) leasesChanged() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+func (s *Session) wrap(op string, err error) error {
+	return &Error{Op: op, Driver: s.d.Name(), Err: err}
+}
+
+// under is ctx that ends with the session too, with the session's cause.
+func (s *Session) under(ctx context.Context) (context.Context, context.CancelFunc) {
+	return until(ctx, s.keeper.ctx)
+}
+
+// until is ctx that also ends when life does, with the cause of that.
+func until(ctx, life context.Context) (context.Context, context.CancelFunc) {
+	both, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
+	return both, func() { stop(); cancel(nil) }
+}
+
+// parting is a context for giving something up: see lastWords; it also ends when the
+// session's own Close gives up or the session is abandoned.
+func (s *Session) parting(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, cancel := lastWords(ctx)
+	stop := context.AfterFunc(s.talk, cancel)
+	return late, func() { stop(); cancel() }
+}
+
+// lastWords is a context for a request that must go out although ctx may have ended.
+// The deadline of ctx bounds it; where there is none, or ctx has ended, it has a time
+// of its own, and if ctx is cancelled meanwhile, that time more.
+func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
+	free := context.WithoutCancel(ctx)
+	deadline, ok := ctx.Deadline()
+	if !ok || ctx.Err() != nil {
+		return context.WithTimeout(free, farewell)
+	}
+	late, cancel := context.WithDeadline(free, deadline)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(farewell, cancel) })
+	return late, func() { stop(); cancel() }
+}
+
+// withContext joins the reason why ctx ended to an error that came of it.
+func withContext(ctx context.Context, err error) error {
+	for _, reason := range []error{ctx.Err(), context.Cause(ctx)} {
+		if reason != nil && !errors.Is(err, reason) {
+			err = errors.Join(err, reason)
+		}
+	}
+	return err
+}

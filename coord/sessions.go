@@ -1,0 +1,118 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+)
+
+const (
+	startTimeout = 10 * time.Second // SessionOptions.StartTimeout, unless set
+	longLived    = 10 * time.Second // a session that lived this long was no failure, where no TTL is known
+)
+
+// Sessions opens a session, and another whenever the body of the loop has returned.
+// The session belongs to that turn: it is closed when the body returns, breaks or
+// panics, so a body that keeps it works until Session.Context ends.
+//
+// A try that fails is told to OnState and repeated after a pause that grows with
+// jitter (o.Retry). There is a pause before another session too, unless the last one
+// outlived its TTL. What cannot succeed (ErrRefused, ErrInvalid, ErrUnsupported) is
+// yielded once, without a session, and ends the sequence. It ends without an error
+// when ctx does.
+func Sessions(ctx context.Context, d Driver, o SessionOptions) iter.Seq2[*Session, error] {
+	return sessions(ctx, d, o, clock{asleep})
+}
+
+func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq2[*Session, error] {
+	return func(yield func(*Session, error) bool) {
+		t := &teller{f: o.OnState}
+		defer t.flush()
+		pause := o.Retry.Start()
+		for ctx.Err() == nil {
+			t.tell(StateChange{State: StateOpening})
+			s, err := try(ctx, d, o, c, t)
+			switch {
+			case err == nil:
+				outlived, again := turn(ctx, s, yield)
+				if !again {
+					return
+				}
+				if outlived {
+					pause.Reset()
+					continue
+				}
+			case ctx.Err() != nil:
+				t.tell(StateChange{State: StateEnded, Err: err})
+				return
+			case hopeless(err):
+				t.tell(StateChange{State: StateEnded, Err: err})
+				yield(nil, err)
+				return
+			}
+			rest := pause.Next()
+			t.tell(StateChange{State: StateOpening, Err: err, Retry: rest})
+			if !sleep(ctx, rest) {
+				return
+			}
+		}
+	}
+}
+
+func try(ctx context.Context, d Driver, o SessionOptions, c clock, t *teller) (*Session, error) {
+	limit := o.StartTimeout
+	if limit <= 0 {
+		limit = startTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return open(ctx, d, o, c, t)
+}
+
+// turn lends a session to the body of the loop. outlived is true when it lived longer
+// than its TTL; a body that sits on a dead session does not count.
+func turn(ctx context.Context, s *Session, yield func(*Session, error) bool) (outlived, again bool) {
+	defer func() {
+		// What could not be told to the service runs out there; the next session, or
+		// its failure, shows what is wrong.
+		_ = s.Close(ctx)
+		outlived = s.lived() >= s.ttl()
+	}()
+	return false, yield(s, nil)
+}
+
+// ttl is what the service was told, or as much as is known of it.
+func (s *Session) ttl() time.Duration {
+	if s.o.TTL > 0 {
+		return s.o.TTL
+	}
+	if s.renews {
+		return s.keeper.window()
+	}
+	return longLived
+}
+
+// WithSession opens a session, calls f with a context that ends with the session or
+// with ctx, and closes the session when f has returned or panicked. The error is that
+// of opening, else that of f joined with why the session ended if it did, else that of
+// closing.
+func WithSession(ctx context.Context, d Driver, o SessionOptions, f func(context.Context, *Session) error) (err error) {
+	s, err := Open(ctx, d, o)
+	if err != nil {
+		return err
+	}
+	under, cancel := s.under(ctx)
+	defer cancel()
+	defer func() {
+		if e := s.Close(ctx); err == nil {
+			err = e
+		}
+	}()
+	if err = f(under, s); err != nil {
+		if cause := s.over(); cause != nil && !errors.Is(err, cause) {
+			err = errors.Join(err, cause)
+		}
+	}
+	return err
+}

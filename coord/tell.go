@@ -1,0 +1,124 @@
+package coord
+
+import "sync"
+
+// teller hands state changes to OnState one after the other, in the order in which
+// they were told. A slow OnState delays nobody but itself: a goroutine runs while
+// there is something to hand over, and flush waits for it.
+type teller struct {
+	f func(StateChange) // nil: nobody wants to know
+
+	mu    sync.Mutex
+	queue []StateChange
+	busy  chan struct{} // closed when the goroutine that hands over is done; nil: none runs
+}
+
+func (t *teller) tell(c StateChange) {
+	if t.f == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.queue = append(t.queue, c)
+	if t.busy == nil {
+		t.busy = make(chan struct{})
+		go t.handOver(t.busy)
+	}
+}
+
+func (t *teller) handOver(done chan struct{}) {
+	defer close(done)
+	for {
+		t.mu.Lock()
+		if len(t.queue) == 0 {
+			t.busy = nil
+			t.mu.Unlock()
+			return
+		}
+		next := t.queue[0]
+		t.queue = t.queue[1:]
+		t.mu.Unlock()
+		t.f(next)
+	}
+}
+
+// flush waits until everything told so far has been handed over.
+func (t *teller) flush() {
+	t.mu.Lock()
+	busy := t.busy
+	t.mu.Unlock()
+	if busy != nil {
+		<-busy
+	}
+}
+
+// health works out a session's state from what is heard of its renewals, and tells
+// each change of it.
+type health struct {
+	t *teller
+
+	mu       sync.Mutex
+	state    State
+	doubtful map[*keeper]error // whose last renewal failed
+	unheard  bool              // one of them ended without an answer, and nothing was heard since
+}
+
+func newHealth(t *teller) *health {
+	return &health{t: t, doubtful: map[*keeper]error{}}
+}
+
+func (h *health) now() State {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.state
+}
+
+// opened: the session exists.
+func (h *health) opened() { h.set(StateOpen, nil) }
+
+// ended: the session is over. Nothing is told after it.
+func (h *health) ended(cause error) { h.set(StateEnded, cause) }
+
+func (h *health) set(s State, why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.setLocked(s, why)
+}
+
+func (h *health) setLocked(s State, why error) {
+	if h.state == s || h.state == StateEnded {
+		return
+	}
+	h.state = s
+	h.t.tell(StateChange{State: s, Err: why})
+}
+
+// failed: a renewal did not get its answer.
+func (h *health) failed(k *keeper, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.doubtful[k] = err
+	h.setLocked(StateDoubtful, err)
+}
+
+// confirmed: the service answered. k is nil where the answer was not to a renewal.
+func (h *health) confirmed(k *keeper) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.unheard = false
+	delete(h.doubtful, k)
+	if h.state == StateDoubtful && len(h.doubtful) == 0 {
+		h.setLocked(StateOpen, nil)
+	}
+}
+
+// left: nothing more will be heard of k. That is no news of the service, so the
+// session stays doubtful if that is what it was.
+func (h *health) left(k *keeper) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, was := h.doubtful[k]; was {
+		h.unheard = true
+		delete(h.doubtful, k)
+	}
+}

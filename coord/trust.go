@@ -1,0 +1,127 @@
+package coord
+
+import (
+	"fmt"
+	"time"
+)
+
+// sleepNoise is how far two readings of the time asleep may differ without the
+// machine having slept: they are differences of two clocks read one after the other.
+// A real suspend is longer than that, and what is ignored is covered by the margin.
+const sleepNoise = 10 * time.Millisecond
+
+// clock tells the time that trust is measured in: the monotonic clock, plus the time
+// the machine was suspended, during which that clock stands still on most systems
+// while the service's clock goes on.
+type clock struct {
+	asleep func() time.Duration // since some origin; only differences mean anything
+}
+
+// instant is one reading of a clock.
+type instant struct {
+	at     time.Time
+	asleep time.Duration
+}
+
+// now reads the time asleep first: if the machine is suspended between the two
+// readings, the pause is counted twice for what begins now, never left out.
+func (c clock) now() instant {
+	asleep := c.asleep()
+	return instant{at: time.Now(), asleep: asleep}
+}
+
+// since is the time from an earlier instant to i, suspended time included.
+func (i instant) since(earlier instant) time.Duration {
+	d := i.at.Sub(earlier.at)
+	if slept := i.asleep - earlier.asleep; slept > sleepNoise {
+		d += slept
+	}
+	return d
+}
+
+// trust is one Window of the service, turned into what we rely on. The zero trust is
+// over.
+type trust struct {
+	asked  instant
+	valid  time.Duration // what the service grants, from asked
+	margin time.Duration
+	every  time.Duration // renew this long after asked
+}
+
+// left is how long we may still rely on it; zero or less: not any more.
+func (t trust) left(now instant) time.Duration { return t.valid - t.margin - now.since(t.asked) }
+
+// over says that trust has ended. The last moment belongs to the service: at the
+// deadline itself it is over.
+func (t trust) over(now instant) bool { return t.left(now) <= 0 }
+
+// until is the end of trust on the local clock.
+func (t trust) until(now instant) time.Time { return now.at.Add(t.left(now)) }
+
+// due is how long to wait before renewing; zero or less: now.
+func (t trust) due(now instant) time.Duration { return t.every - now.since(t.asked) }
+
+// trustIn turns an answer of the driver into trust. before was read before the
+// driver was asked, and former is what we trusted until then: its reading of the time
+// asleep is used for a window that is older than the question, because the one taken
+// with the question would hide a suspend between the two. What cannot be a window, or
+// leaves no room for the options, is an error that wraps ErrInvalid or ErrRefused.
+func trustIn(w Window, before instant, former trust, o SessionOptions) (trust, error) {
+	if w.Valid <= 0 || w.Asked.IsZero() {
+		return trust{}, fmt.Errorf("the driver named no window: %w", ErrRefused)
+	}
+	asked := instant{at: w.Asked, asleep: before.asleep}
+	switch {
+	case time.Now().Before(w.Asked): // nothing is sent in the future
+		asked.at = before.at
+	case w.Asked.Before(before.at):
+		asked.asleep = min(before.asleep, former.asked.asleep)
+	}
+	margin := o.marginOf(w.Valid)
+	every := w.RenewIn
+	if every <= 0 {
+		every = w.Valid / 3
+	}
+	if o.RenewEvery > 0 {
+		every = min(every, o.RenewEvery)
+	}
+	every = min(every, (w.Valid-margin)/2) // a second try must fit
+	return trust{asked: asked, valid: w.Valid, margin: margin, every: every}, nil
+}
+
+// marginOf is the margin for a window, the default worked out.
+func (o SessionOptions) marginOf(valid time.Duration) time.Duration {
+	if o.Margin > 0 {
+		return o.Margin
+	}
+	return min(max(valid/20, 100*time.Millisecond), valid/4)
+}
+
+// check finds what no driver could make sense of, before one is asked.
+func (o SessionOptions) check() error {
+	for _, d := range []struct {
+		name string
+		d    time.Duration
+	}{{"TTL", o.TTL}, {"RenewEvery", o.RenewEvery}, {"Margin", o.Margin}, {"StartTimeout", o.StartTimeout}} {
+		if d.d < 0 {
+			return fmt.Errorf("%w: %s is negative (%v)", ErrInvalid, d.name, d.d)
+		}
+	}
+	if o.TTL > 0 {
+		return o.checkRoom(o.TTL)
+	}
+	return nil
+}
+
+// checkRoom finds wishes that a window has no room for.
+func (o SessionOptions) checkRoom(valid time.Duration) error {
+	margin := o.marginOf(valid)
+	if margin >= valid {
+		return fmt.Errorf("%w: a Margin of %v leaves nothing of a window of %v", ErrInvalid, margin, valid)
+	}
+	if room := (valid - margin) / 2; o.RenewEvery > room {
+		return fmt.Errorf("%w: RenewEvery of %v leaves no room for a second try in a window of %v with a margin of %v: at most %v",
+			ErrInvalid, o.RenewEvery, valid, margin, room)
+	}
+	return nil
+}
