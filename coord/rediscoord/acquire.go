@@ -48,6 +48,9 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	if err == nil {
 		a.uncertain, err = true, errSessionOver // it closed while the grant came
 	}
+	if s.life.Err() != nil {
+		err = errSessionOver // what else failed failed because of it
+	}
 	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
 		err = errors.Join(err, ctx.Err())
 	}
@@ -243,7 +246,8 @@ func (a *attempt) leave(ctx context.Context) error {
 	a.s.owe(a.key, a.value, a.ttl)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	if err := a.s.payDebts(ctx, func(d debt) bool { return d.value == a.value }); err != nil {
+	err := a.s.payDebts(ctx, func(d debt) bool { return d.value == a.value })
+	if err != nil && !errors.Is(err, redis.ErrClosed) {
 		return fmt.Errorf("after a lost reply: %w", err)
 	}
 	return nil

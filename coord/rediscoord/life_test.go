@@ -1,0 +1,243 @@
+package rediscoord_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/coord/rediscoord"
+	"coordtop/internal/localserver"
+)
+
+func TestWindowEndsBeforeTheServersExpiry(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	p := localserver.ProxyForTest(t, b.server.Addr())
+	p.Delay(20 * time.Millisecond) // so that sending and obeying are apart
+	g := b.must(b.through(p, brisk, 5*time.Second), election("k", nil))
+	for range 5 {
+		i := g.Info()
+		asked := time.Now()
+		left := b.raw.PTTL(b.ctx, "k").Val()
+		// The server frees the key when the millisecond is over that it counts last.
+		if expires := asked.Add(left); i.Asked.Add(i.Valid).After(expires.Add(time.Millisecond)) {
+			t.Errorf("the window ends %v after the key", i.Asked.Add(i.Valid).Sub(expires))
+		}
+		if w := b.renew(g); !w.Asked.After(i.Asked) || w != g.Info().Window {
+			t.Errorf("renewed to %+v, Info says %+v, before it was %+v", w, g.Info().Window, i.Window)
+		}
+	}
+}
+
+func TestWaitingClaimWakesWhenTheKeyIsDue(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	const px = 300 * time.Millisecond
+	b.raw.Set(b.ctx, "k", "host-1:7", px)
+	set := time.Now()
+	// With the retry delay alone the claim would outlast the test.
+	s := b.open(options(t, b.server.URL()), rediscoord.Options{RetryDelay: time.Hour}, time.Minute)
+	g := b.must(s, forever(election("k", nil)))
+	if waited := g.Info().Asked.Sub(set); waited < px/2 {
+		t.Errorf("granted %v after the key was set for %v", waited, px)
+	}
+}
+
+func TestWaitingClaimTriesAgainBeforeTheKeyIsDue(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	owner, rival := b.direct(time.Hour), b.direct(time.Hour)
+	g := b.must(owner, election("k", nil))
+	granted := make(chan error, 1)
+	go func() {
+		_, ok, err := rival.Acquire(b.ctx, forever(election("k", nil)))
+		if !ok {
+			err = errors.Join(err, errors.New("not granted"))
+		}
+		granted <- err
+	}()
+	if err := g.Release(b.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-granted; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAbandonCutsWhatWaitsForAFrozenServer(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	b.prime(brisk)
+	p := localserver.ProxyForTest(t, b.server.Addr())
+	s := b.through(p, brisk, time.Hour)
+	g := b.must(s, election("owned", nil))
+	p.BlackHole()
+	sent := p.Await(aScript)
+	answer := make(chan error, 1)
+	go func() {
+		_, _, err := s.Acquire(b.ctx, forever(election("k", nil)))
+		answer <- err
+	}()
+	<-sent
+	start := time.Now()
+	s.Abandon()
+	if err := <-answer; !errors.Is(err, coord.ErrClosed) {
+		t.Errorf("the waiting claim: %v, want ErrClosed", err)
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("abandoning took %v: it waited for the network", took)
+	}
+	if !errors.Is(g.Err(), coord.ErrClosed) || !errors.Is(s.Err(), coord.ErrClosed) {
+		t.Errorf("the grant says %v, the session %v, want ErrClosed", g.Err(), s.Err())
+	}
+	p.Resume()
+	if n := b.raw.Exists(b.ctx, "owned").Val(); n != 1 {
+		t.Error("abandoning released the key")
+	}
+}
+
+func TestCloseTalksNoLongerThanItsContext(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	p := localserver.ProxyForTest(t, b.server.Addr())
+	s := b.through(p, brisk, time.Hour)
+	g := b.must(s, election("k", nil))
+	p.BlackHole()
+	ctx, cancel := context.WithTimeout(b.ctx, 100*time.Millisecond)
+	defer cancel()
+	if err := s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("closing without answers: %v, want the context's error joined", err)
+	} else {
+		b.clean(err)
+	}
+	select {
+	case <-s.Done():
+	default:
+		t.Error("the session is not done after Close")
+	}
+	if !errors.Is(g.Err(), coord.ErrClosed) {
+		t.Errorf("the grant says %v, want ErrClosed", g.Err())
+	}
+}
+
+func TestAbandonEndsACloseThatIsStillTalking(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	p := localserver.ProxyForTest(t, b.server.Addr())
+	s := b.through(p, brisk, time.Hour)
+	b.must(s, election("k", nil))
+	p.BlackHole()
+	sent := p.Await(aScript)
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close(b.ctx) }()
+	<-sent
+	s.Abandon()
+	if err := <-closed; err == nil {
+		t.Error("a Close that could not tell the service says nothing")
+	}
+}
+
+func TestCloseEndsWaitingClaimsAndWatches(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	b.must(b.direct(time.Hour), election("k", nil))
+	s := b.direct(time.Hour)
+	seen := make(chan coord.Description, 1)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for d, err := range s.(coord.Watcher).Watch(b.ctx, coord.KindElection, "k") {
+			if err != nil {
+				t.Errorf("watching: %v", err)
+			}
+			seen <- d
+		}
+	}()
+	claimed := make(chan error, 1)
+	go func() {
+		_, _, err := s.Acquire(b.ctx, forever(election("k", nil)))
+		claimed <- err
+	}()
+	<-seen
+	if err := s.Close(b.ctx); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	<-watched
+	if err := <-claimed; !errors.Is(err, coord.ErrClosed) || errors.Is(err, context.Canceled) {
+		t.Errorf("the waiting claim: %v, want ErrClosed alone", err)
+	}
+	if _, err := s.(coord.Describer).Describe(b.ctx, coord.KindElection, "k"); !errors.Is(err, coord.ErrClosed) {
+		t.Errorf("describing after Close: %v, want ErrClosed", err)
+	}
+}
+
+func TestWatchSurvivesAnOutage(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	p := localserver.ProxyForTest(t, b.server.Addr())
+	s := b.through(p, brisk, time.Hour)
+	ctx, cancel := context.WithCancel(b.ctx)
+	defer cancel()
+	var ids []string
+	for d, err := range s.(coord.Watcher).Watch(ctx, coord.KindElection, "k") {
+		if err != nil {
+			t.Fatalf("watching: %v", err)
+		}
+		switch len(d.Owners) {
+		case 0:
+			ids = append(ids, "")
+			p.Cut()
+			b.raw.Set(b.ctx, "k", "host-1:7", 0)
+			p.Resume()
+		case 1:
+			ids = append(ids, d.Owners[0].ID)
+			cancel()
+		}
+	}
+	if !slices.Equal(ids, []string{"", "host-1:7"}) {
+		t.Errorf("the watch showed %q", ids)
+	}
+}
+
+func TestFenceCounterThatCannotGrowRefusesTheClaim(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	o := rediscoord.Options{FenceSuffix: ":fence"}
+	s := b.open(options(t, b.server.URL()), o, time.Minute)
+	for name, spoil := range map[string]func(){
+		"a list":   func() { b.raw.RPush(b.ctx, "k:fence", "x") },
+		"negative": func() { b.raw.Set(b.ctx, "k:fence", "-7", 0) },
+		"no number": func() {
+			b.raw.Set(b.ctx, "k:fence", "x", 0)
+		},
+	} {
+		b.raw.Del(b.ctx, "k:fence")
+		spoil()
+		_, ok, err := s.Acquire(b.ctx, election("k", nil))
+		if ok || err == nil {
+			t.Errorf("%s: ok %v, %v, want an error", name, ok, err)
+		}
+		if name != "no number" && !errors.Is(err, coord.ErrRefused) {
+			t.Errorf("%s: %v, want ErrRefused", name, err)
+		}
+		if b.raw.Exists(b.ctx, "k").Val() != 0 {
+			t.Errorf("%s: the claim left a key", name)
+		}
+	}
+}
+
+func TestHugeAndEmptyValuesOfStrangersAreDescribed(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	s := b.direct(time.Minute)
+	for name, value := range map[string]string{"huge": string(make([]byte, 8<<20)), "empty": ""} {
+		b.raw.Set(b.ctx, name, value, time.Minute)
+		d, err := s.(coord.Describer).Describe(b.ctx, coord.KindMutex, name)
+		if err != nil || len(d.Owners) != 1 || len(d.Owners[0].ID) != 9 || len(d.Owners[0].Data) > s.Info().Caps.MaxData {
+			t.Errorf("%s: %d owners, %v", name, len(d.Owners), err)
+		}
+	}
+}

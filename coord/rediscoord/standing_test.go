@@ -1,0 +1,124 @@
+package rediscoord
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestStandingForgetsWhatWasAnsweredAndKeepsWhatWasNot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &standing{current: "a"}
+		want := func(when string, values ...string) {
+			t.Helper()
+			if got, _ := s.possible(); !slices.Equal(got, values) {
+				t.Errorf("%s the key may hold %q, want %q", when, got, values)
+			}
+		}
+		s.propose("b")
+		want("while b is sent", "a", "b")
+		s.stands("b")
+		s.settle("b", time.Minute)
+		want("after the answer", "b")
+		s.propose("c")
+		s.settle("c", time.Minute)
+		want("after a refusal", "b")
+		s.propose("c")
+		s.doubt("c")
+		s.settle("c", time.Minute)
+		want("after a lost answer", "b", "c")
+		s.propose("d")
+		s.stands("d")
+		s.settle("d", time.Minute)
+		want("after another answer", "d", "c")
+		time.Sleep(time.Minute)
+		want("in time for a late arrival", "d", "c")
+		time.Sleep(time.Millisecond)
+		want("too late for it", "d")
+	})
+}
+
+func TestStandingTakesOnlySoManyUndecided(t *testing.T) {
+	t.Parallel()
+	s := &standing{current: "a"}
+	for i := range mostUndecided {
+		value := string(rune('b' + i))
+		if !s.propose(value) {
+			t.Fatalf("number %d was refused", i)
+		}
+		s.doubt(value)
+		s.settle(value, time.Hour)
+	}
+	if s.propose("z") {
+		t.Error("one too many was taken")
+	}
+	if !s.propose("b") {
+		t.Error("one that is undecided anyway was refused")
+	}
+}
+
+func TestFindEndsWithTheError(t *testing.T) {
+	t.Parallel()
+	s := &standing{current: "a"}
+	broken := errors.New("broken")
+	if found, err := s.find(func(string) (bool, error) { return false, broken }); found || !errors.Is(err, broken) {
+		t.Errorf("find: %v, %v", found, err)
+	}
+}
+
+// The key is moved by proclamations of ours that arrive whenever they like, in any order,
+// between any two questions; find must never say that it is not ours.
+func TestFindNeverLosesAKeyThatIsOurs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := &standing{current: "a"}
+		server := "a"
+		type sent struct {
+			to   string
+			from []string
+		}
+		var underway []sent
+		arrive := func() {
+			if len(underway) == 0 {
+				return
+			}
+			i := rapid.IntRange(0, len(underway)-1).Draw(t, "which")
+			p := underway[i]
+			underway = slices.Delete(underway, i, i+1)
+			if slices.Contains(p.from, server) || server == p.to {
+				server = p.to
+			}
+		}
+		for range rapid.IntRange(1, 6).Draw(t, "proclamations") {
+			value := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "value")
+			if !s.propose(value) {
+				continue
+			}
+			from, _ := s.possible()
+			s.doubt(value)
+			s.settle(value, time.Hour)
+			underway = append(underway, sent{value, from})
+			if rapid.Bool().Draw(t, "arrives at once") {
+				arrive()
+			}
+		}
+		// At most one late arrival a search: each round of find outlasts one.
+		late := rapid.Bool().Draw(t, "one arrives during the search")
+		found, err := s.find(func(value string) (bool, error) {
+			right := server == value
+			if late && rapid.Bool().Draw(t, "now") {
+				late = false
+				arrive()
+			}
+			return right, nil
+		})
+		if !found || err != nil {
+			t.Fatalf("find: %v, %v, although the key holds %q; possible: %v", found, err, server, s)
+		}
+	})
+}
