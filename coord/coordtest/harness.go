@@ -85,7 +85,7 @@ type testCase struct {
 }
 
 func allCases() []testCase {
-	all := driverCases()
+	all := slices.Concat(driverCases(), coreCases(), electionCases())
 	for _, kind := range []coord.Kind{coord.KindMutex, coord.KindSemaphore, coord.KindElection} {
 		all = append(all, kindCases(kind)...)
 	}

@@ -119,11 +119,14 @@ func (m *Mem) Waiters(kind coord.Kind, name string) []coord.Owner {
 	return waiters
 }
 
-// Expire takes a primitive away from its owners before their time. Where the session
-// renews, their sessions end with all they own.
-func (m *Mem) Expire(kind coord.Kind, name string) {
+// Expire takes a primitive away from its owners before their time; only from the given
+// ones, if any are. Where the session renews, their sessions end with all they own.
+func (m *Mem) Expire(kind coord.Kind, name string, owners ...string) {
 	m.do(func(now time.Time) {
 		for _, e := range slices.Clone(m.itemLocked(itemKey{kind, name}).owners) {
+			if len(owners) > 0 && !slices.Contains(owners, e.owner) {
+				continue
+			}
 			if e.session != nil {
 				m.endSessionLocked(e.session, now, coord.ErrLost)
 			} else {

@@ -1,0 +1,258 @@
+package coordtest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"coordtop/coord"
+)
+
+// coreCases are what a user of the core sees on this driver.
+func coreCases() []testCase {
+	mutex := func(c coord.Caps) bool { return c.Mutex }
+	return []testCase{
+		{"Lease/KeptBeyondItsTTL", mutex, leaseIsKept},
+		{"Lease/ContendersExcludeEachOther", mutex, contenders},
+		{"Lease/SecondClaimIsRefused", mutex, claimedOnce},
+		{"Lease/EndsWithItsRelease", mutex, leaseReleased},
+		{"Lease/EndsWithItsSession", mutex, leaseClosed},
+		{"Lease/SessionReleasesNewestFirst", mutex, leasesNewestFirst},
+		{"Lease/EndsWhenTakenAway", mutex, leaseTakenAway},
+		{"Lease/EndsBeforeASilentServiceGivesItAway", mutex, silentService},
+		{"Claim/TooMuchDataIsNotSent", func(c coord.Caps) bool { return c.Election }, tooLong},
+		{"Claim/OfAnUnsupportedKindIsRefused", nil, unsupported},
+	}
+}
+
+// core opens a session of the core with a client of its own.
+func (s *suite) core() *coord.Session {
+	s.Helper()
+	return s.coreOn(s.driver())
+}
+
+func (s *suite) coreOn(d coord.Driver) *coord.Session {
+	s.Helper()
+	session, err := coord.Open(s.ctx, d, s.options())
+	if err != nil {
+		s.Fatalf("opening a session: %v", err)
+	}
+	s.Cleanup(func() {
+		ctx, cancel := s.afterwards()
+		defer cancel()
+		_ = session.Close(ctx) // a session that the case broke may have nothing left to close
+	})
+	return session
+}
+
+func (s *suite) lock(session *coord.Session, name string) *coord.Lease {
+	s.Helper()
+	l, err := session.Mutex(name, coord.MutexOptions{}).Lock(s.ctx)
+	if err != nil {
+		s.Fatalf("locking: %v", err)
+	}
+	return l
+}
+
+// is checks an error that is wanted.
+func (s *suite) is(what string, err, want error) {
+	s.Helper()
+	if !errors.Is(err, want) {
+		s.Errorf("%s: %v, want %v", what, err, want)
+	}
+}
+
+func leaseIsKept(s *suite) {
+	name := s.fresh(coord.KindMutex)
+	owner, rival := s.core(), s.core()
+	l := s.lock(owner, name)
+	long, cancel := context.WithTimeout(s.ctx, 2*s.h.TTL+s.h.TTL/2)
+	defer cancel()
+	_, err := rival.Mutex(name, coord.MutexOptions{}).Lock(long)
+	s.is("locking what is owned", err, context.DeadlineExceeded)
+	s.is("the owner's Check", l.Check(), nil)
+	if !l.TrustedUntil().After(time.Now()) {
+		s.Errorf("trusted until %v, which is past", l.TrustedUntil())
+	}
+	if l.Owner() == "" && s.caps.OneFate {
+		s.Error("the owner does not know its own identity")
+	}
+}
+
+func contenders(s *suite) {
+	name := s.fresh(coord.KindMutex)
+	const clients, rounds = 4, 4
+	var inside atomic.Int32
+	var all sync.WaitGroup
+	var fence atomic.Uint64
+	for range clients {
+		session := s.core()
+		all.Go(func() {
+			for range rounds {
+				l, err := session.Mutex(name, coord.MutexOptions{}).Lock(s.ctx)
+				if err != nil {
+					s.Errorf("locking: %v", err)
+					return
+				}
+				if n := inside.Add(1); n != 1 {
+					s.Errorf("%d owners at once", n)
+				}
+				if f := l.Fence(); s.caps.Fence && fence.Swap(f) >= f {
+					s.Errorf("the fence fell to %d", f)
+				}
+				if err := l.Check(); err != nil {
+					s.Errorf("checking: %v", err)
+				}
+				inside.Add(-1)
+				if err := l.Release(s.ctx); err != nil {
+					s.Errorf("releasing: %v", err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func claimedOnce(s *suite) {
+	name := s.fresh(coord.KindMutex)
+	session := s.core()
+	l := s.lock(session, name)
+	_, err := session.Mutex(name, coord.MutexOptions{}).Lock(s.ctx)
+	s.is("a second Lock", err, coord.ErrClaimed)
+	_, _, err = session.Mutex(name, coord.MutexOptions{}).TryLock(s.ctx)
+	s.is("a TryLock of what is ours", err, coord.ErrClaimed)
+	if err := l.Release(s.ctx); err != nil {
+		s.Fatalf("releasing: %v", err)
+	}
+	s.lock(session, name)
+}
+
+func leaseReleased(s *suite) {
+	name := s.fresh(coord.KindMutex)
+	session := s.core()
+	l := s.lock(session, name)
+	if err := l.Release(s.ctx); err != nil {
+		s.Fatalf("releasing: %v", err)
+	}
+	s.is("Check", l.Check(), coord.ErrReleased)
+	s.is("cause", context.Cause(l.Context()), coord.ErrReleased)
+	if err := l.Release(s.ctx); err != nil {
+		s.Errorf("releasing twice: %v", err)
+	}
+	if _, ok, err := s.core().Mutex(name, coord.MutexOptions{}).TryLock(s.ctx); !ok || err != nil {
+		s.Errorf("after the release: ok %v, %v", ok, err)
+	}
+}
+
+func leaseClosed(s *suite) {
+	name := s.fresh(coord.KindMutex)
+	session := s.core()
+	l := s.lock(session, name)
+	if err := session.Close(s.ctx); err != nil {
+		s.Fatalf("closing: %v", err)
+	}
+	s.is("Check", l.Check(), coord.ErrClosed)
+	s.is("the session's cause", context.Cause(session.Context()), coord.ErrClosed)
+	_, err := session.Mutex(name, coord.MutexOptions{}).Lock(s.ctx)
+	s.is("locking in a closed session", err, coord.ErrClosed)
+	if _, ok, err := s.core().Mutex(name, coord.MutexOptions{}).TryLock(s.ctx); !ok || err != nil {
+		s.Errorf("after the session: ok %v, %v", ok, err)
+	}
+}
+
+func leasesNewestFirst(s *suite) {
+	if s.h.Endings == nil {
+		s.Skip("the harness does not see the order of endings")
+	}
+	session := s.core()
+	var want []string
+	for range 3 {
+		name := s.fresh(coord.KindMutex)
+		s.lock(session, name)
+		want = append([]string{name}, want...)
+	}
+	recorded := s.h.Endings(s)
+	if err := session.Close(s.ctx); err != nil {
+		s.Fatalf("closing: %v", err)
+	}
+	s.released(recorded, want)
+}
+
+func leaseTakenAway(s *suite) {
+	if s.h.Expire == nil {
+		s.Skip("the harness cannot take anything away")
+	}
+	name := s.fresh(coord.KindMutex)
+	session, rival := s.core(), s.core()
+	l := s.lock(session, name)
+	other := s.lock(session, s.fresh(coord.KindMutex))
+	s.h.Expire(s, coord.KindMutex, name)
+	taken := s.lock(rival, name)
+	select {
+	case <-l.Context().Done():
+	case <-s.ctx.Done():
+		s.Fatal("the lease did not end")
+	}
+	wantCause(s, "lease that was taken away", l.Check(), coord.ErrLost, coord.ErrExpired)
+	if err := l.Release(s.ctx); err != nil {
+		s.Errorf("releasing what was taken away: %v", err)
+	}
+	s.is("the new owner's Check", taken.Check(), nil)
+	if s.caps.OneFate {
+		wantCause(s, "another lease of the session", other.Check(), coord.ErrLost, coord.ErrExpired)
+	} else {
+		s.is("another lease of the session", other.Check(), nil)
+	}
+}
+
+func silentService(s *suite) {
+	if s.h.Freezer == nil {
+		s.Skip("the harness cannot freeze a service")
+	}
+	d, freeze := s.h.Freezer(s)
+	l := s.lock(s.coreOn(d), s.fresh(coord.KindMutex))
+	freeze()
+	frozen := time.Now()
+	select {
+	case <-l.Context().Done():
+	case <-s.ctx.Done():
+		s.Fatal("the lease did not end")
+	}
+	s.is("cause", context.Cause(l.Context()), coord.ErrExpired)
+	s.is("Check", l.Check(), coord.ErrExpired)
+	if until := l.TrustedUntil(); until.After(frozen.Add(s.h.TTL)) {
+		s.Errorf("trusted until %v after the service fell silent, the TTL is %v", until.Sub(frozen), s.h.TTL)
+	}
+}
+
+func tooLong(s *suite) {
+	f := &Faults{}
+	session := s.coreOn(Wrap(s.driver(), f))
+	name := s.fresh(coord.KindElection)
+	_, err := session.Election(name, coord.ElectionOptions{}).Campaign(s.ctx, make([]byte, s.caps.MaxData+1))
+	s.is("campaigning with too much data", err, coord.ErrDataTooLong)
+	if n := f.Calls(VerbAcquire); n != 0 {
+		s.Errorf("the driver was asked %d times", n)
+	}
+	if _, ok, err := session.Election(name, coord.ElectionOptions{}).TryCampaign(s.ctx, make([]byte, s.caps.MaxData)); !ok || err != nil {
+		s.Errorf("with as much as there may be: ok %v, %v", ok, err)
+	}
+}
+
+func unsupported(s *suite) {
+	session := s.core()
+	if !s.caps.Mutex {
+		_, err := session.Mutex(s.fresh(coord.KindMutex), coord.MutexOptions{}).Lock(s.ctx)
+		s.is("a mutex", err, coord.ErrUnsupported)
+	}
+	if !s.caps.Semaphore {
+		_, err := session.Semaphore(s.fresh(coord.KindSemaphore), coord.SemaphoreOptions{}).Acquire(s.ctx, 1)
+		s.is("a semaphore", err, coord.ErrUnsupported)
+	}
+	if !s.caps.Election {
+		_, err := session.Election(s.fresh(coord.KindElection), coord.ElectionOptions{}).Campaign(s.ctx, nil)
+		s.is("an election", err, coord.ErrUnsupported)
+	}
+}
