@@ -51,7 +51,9 @@ func (m Mode) String() string {
 // Forever as Claim.Wait means: until granted, or until the context ends.
 const Forever time.Duration = -1
 
-// Driver is one backend. Its methods are safe for concurrent use.
+// Driver is one backend. Its methods are safe for concurrent use. Every request of a
+// driver, its session or a grant returns soon after its context ends, however the
+// service behaves: Close and Abandon of the core wait for requests under way.
 type Driver interface {
 	// Name is the backend's short name: "redis", "postgres". It appears in errors.
 	Name() string
@@ -87,7 +89,9 @@ type DriverSession interface {
 	Abandon()
 }
 
-// Grant is what the service gave for one claim.
+// Grant is what the service gave for one claim. The core releases or abandons it, or
+// closes the session. Release is never called while a renewal of the grant is under
+// way; Publish may be, and Info at any time, also after the end.
 type Grant interface {
 	// Info is cheap; Window and Fence are those of the last answer.
 	Info() GrantInfo
@@ -187,7 +191,7 @@ type GrantInfo struct {
 
 // Window is a stretch of time in which the service surely counts us as the owner.
 type Window struct {
-	Asked   time.Time     // sending of the request whose answer proves that we own it now
+	Asked   time.Time     // sending of the request whose answer proves that we own it now; of time.Now, with its monotonic reading
 	Valid   time.Duration // from Asked: what the service surely grants; our margin is not yet taken off
 	RenewIn time.Duration // renew at the latest this long after Asked; 0: Valid/3
 }

@@ -34,7 +34,7 @@ type keeper struct {
 	last  error // why the last renewal failed; nil after a confirmed one
 }
 
-// check is nil while we may rely on it. When trust turns out to be over, check ends
+// check is nil while we may rely on it. When it turns out that we may not, check ends
 // it: from then on it says the same for ever.
 func (k *keeper) check() error {
 	k.mu.Lock()
@@ -43,8 +43,16 @@ func (k *keeper) check() error {
 }
 
 func (k *keeper) checkLocked() error {
-	if k.renewer != nil && k.ctx.Err() == nil && k.trust.over(k.clock.now()) {
-		k.cancel(k.expiredLocked())
+	if k.ctx.Err() != nil {
+		return context.Cause(k.ctx)
+	}
+	select {
+	case <-k.done: // run has not noticed yet
+		k.cancel(k.taken())
+	default:
+		if k.renewer != nil && k.trust.over(k.clock.now()) {
+			k.cancel(k.expiredLocked())
+		}
 	}
 	return context.Cause(k.ctx)
 }
@@ -63,6 +71,14 @@ func (k *keeper) trustedUntil() time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.trust.until(k.clock.now())
+}
+
+// windowLeft is how long the service still counts us as the owner; trust, which ends
+// a margin before, may be over.
+func (k *keeper) windowLeft() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.trust.left(k.clock.now()) + k.trust.margin
 }
 
 // window is how long the service grants it at a time.

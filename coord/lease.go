@@ -166,14 +166,15 @@ func (l *Lease) part() {
 
 // clear sees to a grant that ended by itself. If only our trust ran out, a renewal
 // that was on its way may have prolonged it at the service, for nobody; so it is given
-// back, as well as that goes.
+// back, as well as that goes. But not before the window is over: the margin is there
+// for those who are late to see the end, and nobody else may begin in it.
 func (l *Lease) clear(cause error) {
 	switch {
 	case l.s.over() != nil: // the session's Close or Abandon sees to all grants
-	case errors.Is(cause, ErrExpired):
-		_ = l.release(context.Background()) // there is nobody to tell, and it runs out anyway
-	default:
+	case !errors.Is(cause, ErrExpired):
 		l.g.Abandon()
+	case sleep(l.s.keeper.ctx, l.keeper.windowLeft()):
+		_ = l.release(context.Background()) // there is nobody to tell, and it runs out anyway
 	}
 }
 

@@ -1,0 +1,149 @@
+// Package coord owns things together with others: mutexes, semaphores and elections
+// on a coordination service, behind a small Driver.
+//
+//	for s, err := range coord.Sessions(ctx, driver, coord.SessionOptions{TTL: 10 * time.Second}) {
+//		if err != nil {
+//			return err // refused for good
+//		}
+//		lease, err := s.Mutex("nightly", coord.MutexOptions{}).Lock(ctx)
+//		if err != nil {
+//			continue
+//		}
+//		work(lease.Context()) // ends before anybody else can have it
+//		lease.Release(ctx)
+//	}
+//
+// A Session is a presence on the service; a Lease is a grant and the time it may be
+// trusted; a Term is the lease of a leader. Candidate and Lead campaign again and
+// again over as many sessions as that takes.
+//
+// # What is promised
+//
+// A lease ends for its owner before the service can give it to another. That is: at
+// no instant are there two processes whose Lease.Check is nil for one exclusive
+// primitive. It rests on these assumptions:
+//
+//   - The clocks of owner and service run at nearly the same rate. What time they show
+//     does not matter; no remote clock is ever read. The margin (SessionOptions.Margin,
+//     by default a twentieth of the window) pays for the difference and for a
+//     scheduler that wakes us late: 5 % is far more than real clocks drift apart.
+//   - The service does not lie: what it granted for a time it does not grant to
+//     another within that time. A failover can make a liar of it; see below.
+//   - Work stops when its context ends. A process that is stopped between looking at
+//     the context and writing to a resource writes late all the same; no lease can
+//     prevent that, a fence can.
+//
+// # The life of a lease
+//
+//	             Asked                                                Asked+Valid
+//	               |<------------------------ Valid ----------------------->|
+//	               |                                             |<-margin->|
+//	---- asking ---+--- answer ============ trusted =============|          |---> the service may
+//	               |      |                                      |                give it away
+//	               |      +-- Acquire returns                    +-- Context ends: ErrExpired
+//	               |
+//	               |<---- RenewIn ---->+--- answer ===== trusted ========= ... ==|
+//	                                   Asked again: everything counts anew from here
+//
+//	asking ----> trusted ----> lost      the service said, or closed, so: ErrLost
+//	  |           |    ^ |---> expired   our own deadline passed first:   ErrExpired
+//	  |           |    | |---> released  Release, Resign, Abandon:        ErrReleased
+//	  |        renew --+ +---> closed    the session was closed by us:    ErrClosed
+//	  v
+//	not acquired (nothing is left behind)
+//
+// An ended lease stays ended. Its end is one event: Context ends, its cause says why,
+// and from then on Check returns that cause.
+//
+// # Trust
+//
+// Trust runs from the sending of the last request whose answer proves that we own it
+// (Window.Asked), because the service's clock started somewhere between the sending
+// and the answer and only the sending is sure not to be later. It ends at
+// Asked + Valid - Margin, and that instant itself is over already.
+//
+// A timer of the lease's own ends its context then. Requests under way have no say in
+// it: a renewal that hangs delays nothing, and its answer, arriving after the end,
+// revives nothing. Before the end renewals that fail are repeated with jittered pauses,
+// each try with half of the time that is left. A verdict of the service (an error that
+// wraps ErrLost) is not argued with: the lease ends at once.
+//
+// Timers are late in a process that was stopped or starved. Check therefore compares
+// clocks itself, at each call, and ends the context if it finds that trust is over.
+// Code that is about to do what must not be done twice asks Check right before.
+//
+// Time is monotonic time plus the time the machine was suspended. On Linux the latter
+// is what CLOCK_BOOTTIME has more than CLOCK_MONOTONIC; elsewhere it is what the wall
+// clock gained on the monotonic clock, so that setting the wall clock forward may end
+// trust early, and setting it back may hide a suspend of that length.
+//
+// A claim that waited was asked for long before it was granted. If its window has run
+// until a renewal is due (or out), the grant is renewed once before Acquire returns,
+// and only an answer to that makes it a lease.
+//
+// # Who is renewed
+//
+// Services renew either the session, and with it all its grants (YDB: Caps.OneFate),
+// or each grant by itself (the others). In the first case a session that is not
+// renewed ends, and every lease under it in the same instant; in the second a session
+// ends only by Close or Abandon, and a grant that is lost ends its lease alone. Nothing
+// else differs for users of this package.
+//
+// # Fencing
+//
+// Lease.Fence is a number issued with the grant that only grows. Sent along with every
+// write, it lets the resource refuse whoever comes with a smaller number than it has
+// seen, which covers what no lease can: the write that was under way when the lease
+// ended. It is worth something only if the resource checks it, and only among grants
+// of one incarnation of the service:
+//
+//	YDB       order id of the grant. Grows for as long as the coordination node lives;
+//	          a node dropped and created again starts anew. Limit 1 only.
+//	Redis     a counter beside the key, if configured; else 0. Counts our own wins only:
+//	          a contender that does not know the counter gets no number. What a failover
+//	          forgets it may issue again.
+//	Postgres  transaction id read just after the lock was granted. Grows within one
+//	          timeline; after a failover that lost transactions it may repeat.
+//	dflockd   from version 2.1 on, else 0. Starts anew with the server.
+//
+// # What each backend guarantees
+//
+//	YDB       Replicated with consensus: a failover loses nothing. Waiters are served in
+//	          order.
+//	Redis     Exact on one server. Replication is asynchronous: a failover may forget a
+//	          grant, and then there are two owners until the first is told by its next
+//	          renewal or its window ends. The same holds for a restart without (or with
+//	          late) persistence, FLUSHALL, and eviction. No queue: waiters poll, any of
+//	          them may win.
+//	Postgres  Advisory locks live in the memory of the primary: they end with the
+//	          connection, are not replicated, and a promoted standby knows none of
+//	          them. An old primary that still runs, cut off, keeps its own. The window is
+//	          that of the connection's keepalives. Waiters are served in order, shared
+//	          ones together. Transaction poolers make sessions meaningless and are refused.
+//	dflockd   One server's memory: a restart forgets everything. Waiters are served in
+//	          order; the lease ends with the connection or its TTL.
+//
+// Where forgetting is possible and matters, wait for as long as the longest window after
+// a failover, or use the fence.
+//
+// # Contract
+//
+//   - One claim per kind and name in a session, from asking to the end of the lease. A
+//     second gets ErrClaimed at once, on every backend. A name whose lease has ended and
+//     is being given back is waited for.
+//   - A waiting claim that is cancelled leaves nothing behind where the service can be
+//     told; a grant that races the cancel is given back.
+//   - Release ends the context first and then sends the request, under a time limit of
+//     its own and also if the caller's context has ended. The same goes for Close.
+//   - A lease that expired is given back too, as well as that goes and not before its
+//     margin has passed: a renewal whose answer got lost may have prolonged it for
+//     nobody.
+//   - Close and Abandon return when no goroutine of the session is left. Drivers return
+//     from a request soon after its context ends; that is what joining relies on.
+//   - OnState is called in order, never two calls at a time, from a goroutine of its own.
+//   - Every retry has a pause that grows with jitter. No error's text is read.
+//   - Options that leave no room (a margin as long as the window, no time for a second
+//     renewal) are ErrInvalid as soon as the window is known.
+//   - Results are never ambiguous: a lease, or ok is false, or an error that wraps one of
+//     the sentinels, a context's error, or what the driver said.
+package coord
