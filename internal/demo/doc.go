@@ -1,0 +1,14 @@
+// Package demo brings up a small world to look at: private real servers and candidates
+// that really contend, each a process of its own, and trouble at random times.
+//
+// The parent (Start) owns everything: it starts the servers, starts each candidate as
+// the hidden command CandidateCommand of the same binary, restarts those that die, and
+// kills the leader of the restless election now and then. Stop ends all of it and
+// waits. If the parent dies without a word (SIGKILL, a crash), each candidate sees the
+// end of its standard input and exits, and localserver ends the servers and removes
+// their folders: nothing is left behind.
+//
+// A candidate tells its parent on standard output, a line each, when it begins and
+// stops owning: "owns", "waits". The parent needs no more than that to know whom to
+// kill; what people see comes from the server, as everywhere.
+package demo

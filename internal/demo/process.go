@@ -1,0 +1,154 @@
+package demo
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// CandidateCommand is the hidden command of the binary that runs one candidate.
+const CandidateCommand = "demo-candidate"
+
+// candidate is one process of the scenario, started again whenever it ends.
+type candidate struct {
+	contest contest
+	url     string
+	program string
+	seed    uint64
+	log     *slog.Logger
+
+	mu   sync.Mutex
+	cmd  *exec.Cmd // nil between two lives
+	owns bool
+}
+
+// run starts the process, waits for its end, pauses, and starts it again until ctx
+// ends; then it asks the process to stop, which resigns what it holds.
+func (c *candidate) run(ctx context.Context, pause func() time.Duration) {
+	for life := 0; ; life++ {
+		if err := c.live(ctx, life); err != nil && ctx.Err() == nil {
+			c.log.Warn("A demo candidate ended", "key", c.contest.key, "error", err)
+		}
+		if !sleep(ctx, pause()) {
+			return
+		}
+	}
+}
+
+// live runs the process once.
+func (c *candidate) live(ctx context.Context, life int) error {
+	cmd := exec.Command(c.program, CandidateCommand,
+		"--url", c.url, "--key", c.contest.key, "--role", string(c.contest.role),
+		"--ttl", c.contest.ttl.String(), "--seed", strconv.FormatUint(c.seed+uint64(life)<<32, 10))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl+c at the terminal is for the parent alone
+	cmd.Stderr = logWriter{c.log, c.contest.key}
+	cmd.WaitDelay = time.Second
+	in, err := cmd.StdinPipe() // its end tells the child that we are gone
+	if err != nil {
+		return fmt.Errorf("making a pipe: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return errors.Join(fmt.Errorf("making a pipe: %w", err), in.Close())
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("starting a candidate: %w", err)
+	}
+	c.set(cmd)
+	defer c.set(nil)
+
+	ended := make(chan struct{})
+	var stopping sync.WaitGroup
+	stopping.Go(func() { // ends when the process has ended
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			c.stop(cmd, in, ended)
+		}
+	})
+	c.follow(out)
+	err = cmd.Wait()
+	close(ended)
+	stopping.Wait()
+	return err
+}
+
+// stop ends the process: politely, and after two seconds for good.
+func (c *candidate) stop(cmd *exec.Cmd, in io.Closer, ended <-chan struct{}) {
+	if err := in.Close(); err != nil {
+		c.log.Warn("Closing a demo candidate's input failed", "error", err)
+	}
+	patience := time.NewTimer(2 * time.Second)
+	defer patience.Stop()
+	select {
+	case <-ended:
+	case <-patience.C:
+		c.signal(cmd, syscall.SIGKILL)
+	}
+}
+
+// follow reads what the process says until it closes its output.
+func (c *candidate) follow(out io.Reader) {
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		c.mu.Lock()
+		c.owns = lines.Text() == saysOwns
+		c.mu.Unlock()
+	}
+}
+
+// killIfOwner kills the process if it said last that it owns, and says whether it did.
+func (c *candidate) killIfOwner() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cmd == nil || !c.owns {
+		return false
+	}
+	c.signal(c.cmd, syscall.SIGKILL)
+	return true
+}
+
+func (c *candidate) set(cmd *exec.Cmd) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cmd, c.owns = cmd, false
+}
+
+// signal reaches only this process: os.Process does not signal one that was waited for.
+func (c *candidate) signal(cmd *exec.Cmd, s os.Signal) {
+	if err := cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		c.log.Warn("Signalling a demo candidate failed", "error", err)
+	}
+}
+
+// sleep pauses for d and says whether ctx lasted.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// logWriter sends what a candidate writes to its standard error to the log.
+type logWriter struct {
+	log *slog.Logger
+	key string
+}
+
+func (w logWriter) Write(p []byte) (int, error) {
+	w.log.Warn("A demo candidate complains", "key", w.key, "text", string(p))
+	return len(p), nil
+}
