@@ -1,0 +1,107 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Options says what to show and where. The zero value of each field but Feed is fine.
+type Options struct {
+	Feed       Feed
+	Title      string // the environment: first in the header; "": coordtop
+	TitleColor string // red, green, yellow, blue, magenta, cyan, black; "": magenta
+	ASCII      bool   // no character beyond ASCII; also without a UTF-8 locale and on TERM=linux or dumb
+	NoColor    bool   // no colours; also where NO_COLOR is set to anything
+
+	Input         io.Reader // nil: the terminal
+	Output        io.Writer // nil: standard output
+	Environ       []string  // nil: os.Environ
+	Width, Height int       // of an Output that is no terminal
+}
+
+// Run shows the board until the person quits, then returns nil. When ctx ends it
+// restores the terminal and returns the cause. It handles no signals: whoever owns
+// the process ends ctx on them. Every goroutine it starts is joined, but for timers of
+// Bubble Tea that end within a second by themselves.
+func Run(ctx context.Context, o Options) error {
+	if o.Feed == nil {
+		return errors.New("running the board: no feed")
+	}
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	programCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := tea.NewProgram(newModel(o), programOptions(programCtx, o)...)
+	var (
+		pumping sync.WaitGroup
+		broken  error
+	)
+	pumping.Go(func() { // joined below
+		if broken = pump(programCtx, o.Feed, p.Send); broken != nil {
+			cancel()
+		}
+	})
+	_, err := p.Run()
+	cancel()
+	pumping.Wait()
+	switch {
+	case broken != nil:
+		return fmt.Errorf("running the board: %w", broken)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return fmt.Errorf("running the board: %w", err)
+	}
+	return nil
+}
+
+func programOptions(ctx context.Context, o Options) []tea.ProgramOption {
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler()}
+	if o.Input != nil {
+		options = append(options, tea.WithInput(o.Input))
+	}
+	if o.Output != nil {
+		options = append(options, tea.WithOutput(o.Output))
+	}
+	if o.Width > 0 && o.Height > 0 {
+		options = append(options, tea.WithWindowSize(o.Width, o.Height))
+	}
+	return options
+}
+
+// environ reads what the environment says about the terminal.
+type environ []string
+
+func (e environ) get(name string) string {
+	for i := len(e) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(e[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// ascii says whether the terminal is not known to draw more than ASCII. A locale that
+// is not set says nothing: containers have none.
+func (e environ) ascii() bool {
+	if t := e.get("TERM"); t == "linux" || t == "dumb" {
+		return true
+	}
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(e.get(name)); v != "" {
+			return !strings.Contains(v, "utf-8") && !strings.Contains(v, "utf8")
+		}
+	}
+	return false
+}
+
+// remote says whether keys come over ssh.
+func (e environ) remote() bool { return e.get("SSH_TTY") != "" || e.get("SSH_CONNECTION") != "" }

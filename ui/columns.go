@@ -1,0 +1,78 @@
+package ui
+
+// column is a column of the list.
+type column uint8
+
+const (
+	colName column = iota
+	colSource
+	colKind
+	colOwner
+	colSince
+	colLease
+	colWait
+	colChanges
+	colStrip
+	columnCount
+)
+
+// columns holds the width of each column in cells; 0: it is not shown.
+type columns [columnCount]int
+
+const markWidth = 3 // blank, state mark, blank
+
+// What each column needs, and the blanks before it: fewer where numbers stand on the
+// right and bring their own.
+var (
+	columnMin = columns{colName: 18, colSource: 7, colKind: 9, colOwner: 16, colSince: 7, colLease: 7, colWait: 4, colChanges: 4, colStrip: 10}
+	columnGap = columns{colSource: 2, colKind: 2, colOwner: 2, colSince: 1, colLease: 2, colWait: 1, colChanges: 1, colStrip: 2}
+)
+
+// columnsLeave is the order in which columns go when there is no room. The name, the
+// owner and the wait never go: with the mark they are the state.
+var columnsLeave = [...]column{colKind, colSource, colStrip, colChanges, colLease, colSince}
+
+// columnsGrow says how spare cells are given away: each column in turn, up to a width.
+var columnsGrow = [...]struct {
+	column
+	upto int
+}{
+	{colName, 22}, {colStrip, 16}, {colLease, 13}, {colStrip, 20}, {colName, 26}, {colOwner, 22}, {colStrip, 53},
+	{colName, 48}, {colOwner, 38}, {colStrip, 150},
+}
+
+// sourceMax is how many cells the name of a source takes at most.
+const sourceMax = 16
+
+// fitColumns shares w cells among the columns. source is how long the names of the
+// sources are.
+func fitColumns(w, source int) columns {
+	c := columnMin
+	c[colSource] = max(c[colSource], min(source, sourceMax))
+	for _, col := range columnsLeave {
+		if c.width() <= w {
+			break
+		}
+		c[col] = 0
+	}
+	for _, g := range columnsGrow {
+		if spare := w - c.width(); spare > 0 && c[g.column] > 0 && c[g.column] < g.upto {
+			c[g.column] += min(spare, g.upto-c[g.column])
+		}
+	}
+	if over := c.width() - w; over > 0 { // hardly any room: the name gives way
+		c[colName] = max(c[colName]-over, 0)
+	}
+	return c
+}
+
+// width is how many cells the columns take together, with mark and gaps.
+func (c columns) width() int {
+	w := markWidth
+	for col, n := range c {
+		if n > 0 {
+			w += n + columnGap[col]
+		}
+	}
+	return w
+}

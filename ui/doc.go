@@ -1,0 +1,22 @@
+// Package ui is the board: one Bubble Tea model that shows what a Feed knows.
+//
+// The parts and the rules between them:
+//
+//   - A Feed gives state, events and time. Nothing here reads a clock, opens a
+//     connection or blocks; a replay only needs another Feed.
+//   - Keys become intents in one table (keys.go), which also gives the footer and the
+//     help. Update (update.go) turns messages into intents, intents (intents.go)
+//     change the model. View returns the frame that the last Update drew.
+//   - An index (index.go) keeps filter, order and severity up to date from the rows
+//     that differ, so that a wake-up costs little with 100,000 rows; the list itself
+//     is a table of identities (ui/table), drawn for the visible window only.
+//   - Rectangles are computed once a size (layout.go). Every part is handed its box
+//     and returns exactly that many lines of exactly that many cells.
+//   - Drawing happens with line (line.go): kept SGR prefixes by meaning (theme.go),
+//     widths measured in cells. What comes from outside passes format.Clean.
+//   - One goroutine of our own, the pump (pump.go), turns the Feed's wake-ups into one
+//     coalesced message. Run joins it.
+//
+// Nothing that must happen in time may depend on this package: a terminal that
+// stops reading stops the whole event loop.
+package ui

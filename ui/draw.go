@@ -1,0 +1,95 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// draw makes the frame that View returns until the next one. It is the end of every
+// Update that changed something.
+func (m *model) draw() {
+	m.settled()
+	m.frame = tea.NewView(strings.Join(m.screen(), "\n"))
+	m.frame.AltScreen = true
+	m.frame.WindowTitle = m.title
+	if m.typing && m.lay.h > 0 {
+		x, y := m.inputAt()
+		m.frame.Cursor = tea.NewCursor(min(x, max(m.w-1, 0)), y)
+	}
+	m.watch()
+}
+
+// screen returns exactly h lines of w cells; none where the size is not known yet.
+func (m *model) screen() []string {
+	l := m.lay
+	if l.w == 0 || l.h == 0 {
+		return nil
+	}
+	lines := make([]string, 0, l.h)
+	lines = append(lines, m.header(l.w, l.header)...)
+	switch m.view {
+	case viewHelp:
+		lines = append(lines, m.scrolled(m.helpText(l.w), l.w, l.body())...)
+	case viewDetail:
+		lines = append(lines, m.scrolled(m.fullDetail(l.w), l.w, l.body())...)
+	default:
+		lines = append(lines, m.board(l)...)
+	}
+	lines = append(lines, m.footer(l.w))
+	return m.th.box(lines, l.w, l.h)
+}
+
+// board is the list and what stands around it.
+func (m *model) board(l layout) []string {
+	lines := m.troubleLines(l.w, l.trouble)
+	if l.rules > 0 {
+		lines = append(lines, m.th.line(l.w).rule().done())
+	}
+	lines = append(lines, m.list(l.w, l.list)...)
+	if l.rules > 0 {
+		rule := m.th.line(l.w)
+		if l.split > 0 {
+			rule.put(m.th.dim, strings.Repeat(m.th.glyphs.rule, l.split)).put(m.th.dim, m.th.tee)
+		}
+		lines = append(lines, rule.rule().done())
+	}
+	return append(lines, m.lower(l)...)
+}
+
+// lower is what stands below the list: one pane, or two.
+func (m *model) lower(l layout) []string {
+	switch {
+	case l.lower == 0:
+		return nil
+	case l.split > 0:
+		left, right := m.detail(l.split, l.lower), m.eventPane(l.w-l.split-2, l.lower)
+		lines := make([]string, l.lower)
+		for i := range lines {
+			lines[i] = left[i] + string(m.th.dim) + m.th.upright + reset + " " + right[i]
+		}
+		return lines
+	case l.stacked > 0:
+		lines := m.detail(l.w, l.stacked-1)
+		lines = append(lines, m.th.line(l.w).done())
+		return append(lines, indented(m.eventPane(l.w-1, l.lower-l.stacked))...)
+	case m.pane == paneEvents:
+		return indented(m.eventPane(l.w-1, l.lower))
+	}
+	return m.detail(l.w, l.lower)
+}
+
+// indented moves lines one cell to the right.
+func indented(lines []string) []string {
+	for i := range lines {
+		lines[i] = " " + lines[i]
+	}
+	return lines
+}
+
+// scrolled returns the h lines at the scroll position, which it brings back to the
+// last page first.
+func (m *model) scrolled(lines []string, w, h int) []string {
+	m.scroll = max(min(m.scroll, len(lines)-h), 0)
+	return m.th.box(lines[min(m.scroll, len(lines)):], w, h)
+}

@@ -1,0 +1,28 @@
+package ui
+
+import (
+	"time"
+
+	"coordtop/sources"
+)
+
+// Feed is where the board gets everything from: live sources, or a recording that is
+// played. All methods are called from the program's loop, except Wake, whose channel
+// the pump reads; none of them may block.
+//
+// A Feed may also have the methods of sources.Focuser, which is told which rows are on
+// screen whenever that changes, and of sources.Refresher, which is called when the
+// person asks for a new look.
+type Feed interface {
+	// State returns the latest state, never nil. It is not changed afterwards.
+	State() *sources.State
+	// Now is the time that ages are counted to, in the zone in which times are shown.
+	Now() time.Time
+	// Wake receives after there is a new state or a new event. Wake-ups are merged.
+	Wake() <-chan struct{}
+	// Events returns at most max events that were not returned before, oldest first, and
+	// how many were dropped before they could be.
+	Events(max int) (events []sources.Event, missed uint64)
+	// Slot finds a row in State().Rows; the row there may be another one by now.
+	Slot(ref sources.Ref) (slot int, ok bool)
+}

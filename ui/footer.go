@@ -1,0 +1,48 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+
+	"coordtop/internal/format"
+)
+
+// footer is the last line: a message while there is one, else the keys that matter
+// here, as many as fit.
+func (m *model) footer(w int) string {
+	l := m.th.line(w).skip(1)
+	switch {
+	case m.message != "":
+		return l.put(m.th.strong, m.message).done()
+	case m.lay.small && m.typing:
+		return l.put(m.th.strong, "/").skip(1).put("", m.input).done()
+	case m.lay.small:
+		return l.put(m.th.dim, "small screen: list only, 80x24 shows all").done()
+	}
+	hints := slices.DeleteFunc(actions(), func(a action) bool { return a.hint == "" || a.scope&m.scope() == 0 })
+	if m.typing {
+		hints = append(hints, action{keys: []string{"esc"}, hint: "clear"})
+	}
+	slices.SortStableFunc(hints, func(a, b action) int { return cmp.Compare(quits(a), quits(b)) })
+	for _, a := range hints {
+		if a.intent == doPane && (m.lay.split > 0 || m.lay.stacked > 0) {
+			continue
+		}
+		if l.x+format.Width(a.keys[0])+1+len(a.hint) >= w {
+			break
+		}
+		l.put(m.th.strong, a.keys[0]).skip(1).put(m.th.dim, a.hint).skip(2)
+	}
+	return l.done()
+}
+
+// quits puts the way out first among the hints: it must be seen on any screen.
+func quits(a action) int {
+	switch a.intent {
+	case doHelp:
+		return 0
+	case doQuit, doBack:
+		return 1
+	}
+	return 2
+}

@@ -1,0 +1,92 @@
+package ui
+
+import (
+	"coordtop/internal/format"
+	"coordtop/sources"
+	"coordtop/ui/timeline"
+)
+
+// rowEvents is how many of a row's events its own screen lists.
+const rowEvents = 200
+
+// fullDetail is all there is to know about the row under the cursor.
+func (m *model) fullDetail(w int) []string {
+	row, v := m.selected()
+	gap := m.th.line(w).done()
+	if row == nil {
+		return []string{gap, m.th.line(w).skip(1).put(m.th.dim, "this row does not exist any more").done()}
+	}
+	lines := []string{gap, m.detailTitle(row, v, w)}
+	for _, section := range [][]string{m.owners(row, v, w), m.waiters(row, w), m.candidates(row, w), m.wideStrip(row, w),
+		m.former(row, w), m.data(row, w), m.backendFacts(row, w), m.rowEvents(row, w)} {
+		if len(section) > 0 {
+			lines = append(append(lines, gap), section...)
+		}
+	}
+	return lines
+}
+
+// wideStrip is the row's strip over the whole width.
+func (m *model) wideStrip(row *sources.Row, w int) []string {
+	if len(row.Terms) == 0 && row.Nobody.At.IsZero() {
+		return nil
+	}
+	win := timeline.Fit(m.now, stripSpan, w-4)
+	head := m.th.line(w).skip(2).put(m.th.dim, "OWNERS in the last "+format.Age(win.Span())+", 1 column = "+format.Age(win.Step))
+	axis, strip := m.th.line(w).skip(2), m.th.line(w).skip(2)
+	m.axis(axis, win)
+	m.strip(strip, row, win)
+	return []string{head.done(), axis.done(), strip.done()}
+}
+
+// data is the values that belong to the row, over as many lines as they need.
+func (m *model) data(row *sources.Row, w int) []string {
+	var lines []string
+	show := func(title string, b sources.Blob) {
+		if b.Len == 0 {
+			return
+		}
+		l := m.th.line(w).skip(2).put(m.th.dim, title+", "+count(b.Len, "byte"))
+		if b.Len > len(b.Head) {
+			l.put(m.th.dim, ", the first "+format.Count(len(b.Head)))
+		}
+		lines = append(lines, l.done())
+		for _, s := range wrap(format.Clean(string(b.Head), 0), w-4) {
+			lines = append(lines, m.th.line(w).skip(2).put("", s).done())
+		}
+	}
+	show("DATA", row.Data)
+	for i := range row.Owners {
+		show("DATA of "+clean(row.Owners[i].Label), row.Owners[i].Data)
+	}
+	return lines
+}
+
+// wrap cuts clean text into pieces of at most w cells.
+func wrap(s string, w int) []string {
+	var lines []string
+	for w = max(w, 2); format.Width(s) > w; {
+		cut := 0
+		for i, r := range s {
+			if format.Width(s[:i+len(string(r))]) > w {
+				break
+			}
+			cut = i + len(string(r))
+		}
+		lines, s = append(lines, s[:cut]), s[cut:]
+	}
+	return append(lines, s)
+}
+
+func (m *model) rowEvents(row *sources.Row, w int) []string {
+	if w < 2 {
+		return nil
+	}
+	events := m.eventLines(w-2, rowEvents, func(e *sources.Event) bool { return e.Ref == row.Ref })
+	if len(events) == 0 {
+		return nil
+	}
+	events = indented(indented(events))
+	title := m.th.line(w).skip(2).put(m.th.dim, "EVENTS of this row, newest first").done()
+	return append([]string{title}, events...)
+}

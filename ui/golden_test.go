@@ -1,0 +1,64 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"coordtop/ui/uitest"
+)
+
+func TestFramesLookAsTheyWereReviewed(t *testing.T) {
+	t.Parallel()
+	scene := uitest.Scene(t)
+	cases := []struct {
+		file   string
+		w, h   int
+		o      Options
+		keys   []string
+		styled bool // with the styles: else what is read without any
+	}{
+		{file: "list-160x48.ansi", w: 160, h: 48, styled: true},
+		{file: "list-120x40.txt", w: 120, h: 40},
+		{file: "list-80x24.txt", w: 80, h: 24},
+		{file: "list-60x15.txt", w: 60, h: 15},
+		{file: "list-20x5.txt", w: 20, h: 5},
+		{file: "nocolor-80x24.ansi", w: 80, h: 24, o: Options{NoColor: true}, styled: true},
+		{file: "ascii-80x24.txt", w: 80, h: 24, o: Options{ASCII: true}},
+		{file: "events-80x24.txt", w: 80, h: 24, keys: []string{"tab"}},
+		{file: "queue-120x40.txt", w: 120, h: 40, keys: []string{"/", "o", "u", "t", "b", "enter", "j"}},
+		{file: "detail-100x40.txt", w: 100, h: 40, keys: []string{"j", "enter"}},
+		{file: "problems-80x24.txt", w: 80, h: 24, keys: []string{"!", "j", "j"}},
+		{file: "filter-80x24.txt", w: 80, h: 24, keys: []string{"/", "s", "h", "a", "r", "d"}},
+		{file: "help-80x24.txt", w: 80, h: 24, keys: []string{"?"}},
+	}
+	events, _ := scene.Events(1 << 20)
+	for _, c := range cases {
+		t.Run(c.file, func(t *testing.T) {
+			c.o.Width, c.o.Height, c.o.TitleColor = c.w, c.h, "red"
+			d := drive(uitest.NewFeed(scene.State()), c.o)
+			d.feed.Pass(scene.Now().Sub(d.feed.Now()))
+			d.feed.Tell(events...)
+			d.send(secondMsg{})
+			d.press(c.keys...)
+			got := d.View().Content
+			if !c.styled {
+				got = d.text()
+			}
+			golden(t, c.file, got)
+		})
+	}
+}
+
+func TestFramesAreTheSameOnLightAndDark(t *testing.T) {
+	t.Parallel()
+	// The theme knows the terminal's 16 colours and default background alone, so there is
+	// nothing to switch: neither 256 or true colours, nor a background but under what is
+	// filled on purpose.
+	d := drive(uitest.Scene(t), Options{})
+	for _, sgr := range strings.Split(d.View().Content, "\x1b[")[1:] {
+		codes, _, _ := strings.Cut(sgr, "m")
+		if strings.Contains(codes, "38;") || strings.Contains(codes, "48;") {
+			t.Fatalf("the frame uses a colour beyond the 16: %q", codes)
+		}
+	}
+}

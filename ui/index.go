@@ -1,0 +1,243 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"coordtop/sources"
+)
+
+// handle is a row of a State: a slot that may be used again, and its generation.
+type handle struct {
+	slot int32
+	gen  uint32
+}
+
+// sortMode is the order of the list.
+type sortMode uint8
+
+const (
+	sortProblems sortMode = iota
+	sortName
+	sortChanges
+	sortModes // how many there are
+)
+
+func (s sortMode) String() string {
+	return [...]string{"problems first", "by name", "most changes first"}[s]
+}
+
+// sweepRows bounds how many rows are judged again in one second because time passed,
+// so that no frame waits for 100,000 of them.
+const sweepRows = 20_000
+
+// index keeps the list up to date from the rows that differ: what is shown, in which
+// order, and how many rows are in which state.
+type index struct {
+	st      *sources.State
+	entries []entry // by slot
+	order   []handle
+	spare   []handle // the order before, to be written over
+	moved   []int32  // slots whose place is no longer right
+	healths []health // of the scopes
+	next    int      // where the next sweep goes on
+
+	filter   filter
+	sort     sortMode
+	problems bool // show nothing else
+
+	total    int
+	bySev    [sevBlind + 1]int
+	byStatus [256]int
+	flapping int
+	waiting  int
+}
+
+type entry struct {
+	row    *sources.Row
+	v      verdict
+	listed bool // it passes the filter
+	placed bool // it stands in order
+}
+
+// update takes a new state and says whether the order changed. Rows that are the same
+// value as before cost a comparison.
+func (x *index) update(st *sources.State, now time.Time) bool {
+	all := x.healthChanged(st)
+	x.st = st
+	for len(x.entries) < len(st.Rows) {
+		x.entries = append(x.entries, entry{})
+	}
+	for i, row := range st.Rows {
+		if e := &x.entries[i]; e.row != row || all && row != nil {
+			x.refresh(int32(i), row, now)
+		}
+	}
+	for i := len(st.Rows); i < len(x.entries); i++ {
+		if x.entries[i].row != nil {
+			x.refresh(int32(i), nil, now)
+		}
+	}
+	return x.place()
+}
+
+// health is what of a scope decides how far its rows are believed.
+type health struct {
+	state  sources.Health
+	synced bool
+}
+
+// healthChanged says whether a scope became silent or came back, and remembers it.
+func (x *index) healthChanged(st *sources.State) bool {
+	changed := len(x.healths) != len(st.Scopes)
+	x.healths = slices.Grow(x.healths[:0], len(st.Scopes))[:len(st.Scopes)]
+	for i := range st.Scopes {
+		if now := (health{st.Scopes[i].Health, st.Scopes[i].Synced}); x.healths[i] != now {
+			x.healths[i], changed = now, true
+		}
+	}
+	return changed
+}
+
+// sweep judges some rows again because time passed, and says whether the order
+// changed.
+func (x *index) sweep(now time.Time) bool {
+	n := min(sweepRows, len(x.entries))
+	for range n {
+		x.next = (x.next + 1) % len(x.entries)
+		if row := x.entries[x.next].row; row != nil {
+			x.refresh(int32(x.next), row, now)
+		}
+	}
+	return x.place()
+}
+
+// refresh judges one slot; row nil: it is free.
+func (x *index) refresh(slot int32, row *sources.Row, now time.Time) {
+	e := &x.entries[slot]
+	old := *e
+	if old.row != nil {
+		x.count(old.v, -1)
+	}
+	*e = entry{row: row, placed: old.placed}
+	if row != nil {
+		e.v = judge(row, x.st, now)
+		e.listed = x.lists(row, e.v)
+		x.count(e.v, +1)
+	}
+	if e.listed != old.listed || e.listed && (old.row == nil || old.row.Gen != row.Gen || x.key(e) != x.key(&old)) {
+		x.moved = append(x.moved, slot)
+	}
+}
+
+func (x *index) lists(row *sources.Row, v verdict) bool {
+	return (!x.problems || v.sev.problem()) && x.filter.row(row)
+}
+
+func (x *index) count(v verdict, n int) {
+	x.total += n
+	x.bySev[v.sev] += n
+	x.byStatus[v.status] += n
+	if v.flapping {
+		x.flapping += n
+	}
+	if v.waiting {
+		x.waiting += n
+	}
+}
+
+// key is the part of an entry that can change its place.
+func (x *index) key(e *entry) int {
+	switch x.sort {
+	case sortProblems:
+		return int(e.v.rank)
+	case sortChanges:
+		return -int(e.v.changes)
+	}
+	return 0
+}
+
+// place brings the order up to date with what moved, and says whether it changed.
+func (x *index) place() bool {
+	if len(x.moved) == 0 {
+		return false
+	}
+	for _, s := range x.moved {
+		x.entries[s].placed = false
+	}
+	fresh := make([]handle, 0, len(x.moved))
+	for _, s := range x.moved {
+		if e := &x.entries[s]; e.listed && !e.placed {
+			e.placed = true
+			fresh = append(fresh, handle{s, e.row.Gen})
+		}
+	}
+	slices.SortFunc(fresh, x.compare)
+	for _, h := range fresh {
+		x.entries[h.slot].placed = false // so that its old place is left out below
+	}
+	x.merge(fresh)
+	x.moved = x.moved[:0]
+	return true
+}
+
+// merge writes the order anew: what stayed, which is still in order, with fresh.
+func (x *index) merge(fresh []handle) {
+	out := x.spare[:0]
+	for _, h := range x.order {
+		e := &x.entries[h.slot]
+		if !e.placed || e.row == nil || e.row.Gen != h.gen {
+			continue
+		}
+		for len(fresh) > 0 && x.compare(fresh[0], h) < 0 {
+			out, fresh = append(out, fresh[0]), fresh[1:]
+		}
+		out = append(out, h)
+	}
+	out = append(out, fresh...)
+	x.spare, x.order = x.order, out
+	for _, h := range out {
+		x.entries[h.slot].placed = true
+	}
+}
+
+// rebuild makes the list anew after the filter or the order was changed.
+func (x *index) rebuild() {
+	out := x.spare[:0]
+	for i := range x.entries {
+		e := &x.entries[i]
+		e.listed = e.row != nil && x.lists(e.row, e.v)
+		if e.placed = e.listed; e.listed {
+			out = append(out, handle{int32(i), e.row.Gen})
+		}
+	}
+	slices.SortFunc(out, x.compare)
+	x.moved = x.moved[:0]
+	x.spare, x.order = x.order, out
+}
+
+func (x *index) compare(a, b handle) int {
+	ea, eb := &x.entries[a.slot], &x.entries[b.slot]
+	if c := cmp.Compare(x.key(ea), x.key(eb)); c != 0 {
+		return c
+	}
+	ra, rb := ea.row, eb.row
+	return cmp.Or(cmp.Compare(ra.Name, rb.Name), cmp.Compare(ra.Source, rb.Source), cmp.Compare(ra.Space, rb.Space),
+		cmp.Compare(a.slot, b.slot))
+}
+
+// at returns the row and what is thought of it; nil if it is gone.
+func (x *index) at(h handle) (*sources.Row, verdict) {
+	if int(h.slot) >= len(x.entries) {
+		return nil, verdict{}
+	}
+	e := &x.entries[h.slot]
+	if e.row == nil || e.row.Gen != h.gen {
+		return nil, verdict{}
+	}
+	return e.row, e.v
+}
+
+// problemRows is how many rows are trouble.
+func (x *index) problemRows() int { return x.bySev[sevBad] + x.bySev[sevWarn] }

@@ -1,0 +1,141 @@
+package ui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/sources"
+)
+
+// do carries out an intent.
+func (m *model) do(i intent) tea.Cmd {
+	switch i {
+	case doUp, doDown, doHalfUp, doHalfDown, doPageUp, doPageDown, doTop, doBottom:
+		m.move(i)
+	case doOpen:
+		if row, _ := m.selected(); row != nil {
+			m.view, m.scroll = viewDetail, 0
+			m.tbl.Move(0) // the row is chosen now: the cursor stays on it
+		}
+	case doPane:
+		m.pane = paneDetail + paneEvents - m.pane
+	case doBack:
+		m.leave()
+	case doFilter:
+		m.typing = true
+	case doKeep:
+		m.typing = false
+	case doClear:
+		m.typing = false
+		m.idx.problems = m.idx.problems && !m.idx.filter.empty()
+		m.setFilter("")
+	case doProblems:
+		m.idx.problems = !m.idx.problems
+		m.relist()
+	case doSort:
+		m.idx.sort = (m.idx.sort + 1) % sortModes
+		m.relist()
+	case doPause:
+		m.pause()
+	case doRefresh:
+		m.refresh()
+	case doHelp:
+		m.help()
+	case doRedraw:
+		return tea.ClearScreen
+	case doSuspend:
+		return tea.Suspend
+	case doQuit:
+		return tea.Quit
+	}
+	return nil
+}
+
+// move moves the cursor of the list, or scrolls what is shown instead of it.
+func (m *model) move(i intent) {
+	if m.view != viewList {
+		m.scroll = scrolled(m.scroll, i, m.lay.body())
+		return
+	}
+	switch i {
+	case doUp:
+		m.tbl.Move(-1)
+	case doDown:
+		m.tbl.Move(1)
+	case doHalfUp:
+		m.tbl.Page(-1, true)
+	case doHalfDown:
+		m.tbl.Page(1, true)
+	case doPageUp:
+		m.tbl.Page(-1, false)
+	case doPageDown:
+		m.tbl.Page(1, false)
+	case doTop:
+		m.tbl.First()
+	case doBottom:
+		m.tbl.Last()
+	}
+}
+
+// scrollEnd is further than any text goes; drawing brings it back to the last page.
+const scrollEnd = 1 << 20
+
+func scrolled(at int, i intent, page int) int {
+	switch i {
+	case doUp:
+		at--
+	case doDown:
+		at++
+	case doHalfUp:
+		at -= page / 2
+	case doHalfDown:
+		at += page / 2
+	case doPageUp:
+		at -= page - 1
+	case doPageDown:
+		at += page - 1
+	case doTop:
+		at = 0
+	case doBottom:
+		at = scrollEnd
+	}
+	return min(max(at, 0), scrollEnd)
+}
+
+func (m *model) leave() {
+	m.scroll = 0
+	if m.view == viewHelp {
+		m.view, m.back = m.back, viewList
+		return
+	}
+	m.view = viewList
+}
+
+func (m *model) help() {
+	if m.view == viewHelp {
+		m.leave()
+		return
+	}
+	m.back, m.view, m.scroll = m.view, viewHelp, 0
+}
+
+// pause holds the picture, or lets it go on from what is known now.
+func (m *model) pause() {
+	if m.paused.IsZero() {
+		m.paused = m.feed.Now()
+		return
+	}
+	m.paused = time.Time{}
+	m.second()
+}
+
+func (m *model) refresh() {
+	r, ok := m.feed.(sources.Refresher)
+	if !ok {
+		m.say("this is a recording: there is nothing to read again")
+		return
+	}
+	r.Refresh()
+	m.say("asked " + count(len(m.st.Sources), "source") + " to look again")
+}

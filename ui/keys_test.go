@@ -1,0 +1,182 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func TestNoKeyMeansTwoThingsInOneScope(t *testing.T) {
+	t.Parallel()
+	for _, s := range []scope{inList, inDetail, inHelp, inInput} {
+		seen := map[string]intent{}
+		for _, a := range actions() {
+			for _, k := range a.keys {
+				if other, ok := seen[k]; ok && a.scope&s != 0 {
+					t.Errorf("%s means %s and %s", k, other, a.intent)
+				}
+				if a.scope&s != 0 {
+					seen[k] = a.intent
+				}
+			}
+		}
+	}
+}
+
+func TestKeysThatOthersTakeAreNotBound(t *testing.T) {
+	t.Parallel()
+	banned := strings.Fields("ctrl+a ctrl+b ctrl+space ctrl+s ctrl+q ctrl+h ctrl+i ctrl+j ctrl+k ctrl+m A B C D H F P Q R S [ O backspace delete")
+	for _, a := range actions() {
+		for _, k := range a.keys {
+			if slices.Contains(banned, k) || strings.HasPrefix(k, "alt+") {
+				t.Errorf("%s is bound to %s", k, a.intent)
+			}
+		}
+	}
+}
+
+func TestHelpNamesEveryKey(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := hand(a)
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 100})
+	d.press("?")
+	for _, a := range actions() {
+		d.shows(t, strings.Join(a.keys, " "))
+		d.shows(t, a.help)
+	}
+}
+
+func TestEveryIntentIsCarriedOut(t *testing.T) {
+	t.Parallel()
+	a, b, c := three()
+	for _, act := range actions() {
+		for _, s := range []scope{inList, inDetail, inHelp, inInput} {
+			if act.scope&s == 0 {
+				continue
+			}
+			d := hand(a, b, c)
+			d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+			d.press("j")
+			switch s {
+			case inDetail:
+				d.press("enter", "j")
+			case inHelp:
+				d.press("?", "j")
+			case inInput:
+				d.press("/", "x")
+			case inList:
+				if act.intent == doClear {
+					d.press("/", "x", "enter")
+				}
+			}
+			before := d.View().Content
+			quiet := s == inDetail && act.intent != doBack // its text fits the screen: nothing to scroll
+			quiet = quiet || s == inHelp && (act.intent == doUp || act.intent == doTop)
+			for _, k := range act.keys {
+				cmd := d.send(key(k))
+				if cmd == nil && d.View().Content == before && d.View().Cursor == nil && !quiet {
+					t.Errorf("%s (%s) does nothing in scope %d", act.intent, k, s)
+				}
+				break
+			}
+		}
+	}
+}
+
+func TestKeysOnALayoutThatIsNotLatinCount(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		k    tea.KeyPressMsg
+		want string
+	}{
+		{tea.KeyPressMsg{Code: 'о', Text: "о", BaseCode: 'j'}, "j"},
+		{tea.KeyPressMsg{Code: 'п', Text: "П", BaseCode: 'g', Mod: tea.ModShift}, "G"},
+		{tea.KeyPressMsg{Code: 'ö', Text: "ö"}, "ö"},
+		{tea.KeyPressMsg{Code: tea.KeyUp}, "up"},
+	} {
+		if got := keyName(c.k); got != c.want {
+			t.Errorf("%v is %q, not %q", c.k, got, c.want)
+		}
+	}
+}
+
+func TestSplitSequencesAreTheKeysTheyWere(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		remote bool
+		typed  []string
+		want   string // what acts, in order
+	}{
+		{"an arrow in parts", false, []string{"esc", "[", "A"}, "esc up"},
+		{"an arrow in parts over ssh", true, []string{"esc", "[", "A"}, "up"},
+		{"an application arrow", true, []string{"esc", "O", "B"}, "down"},
+		{"the introducer in one piece", true, []string{"alt+[", "B"}, "down"},
+		{"home and end", true, []string{"esc", "[", "H", "esc", "O", "F"}, "home end"},
+		{"a page", true, []string{"esc", "[", "5", "~", "esc", "[", "6", "~"}, "pgup pgdown"},
+		{"an arrow with modifiers", true, []string{"esc", "[", "1", ";", "5", "A"}, "up"},
+		{"a function key", true, []string{"esc", "O", "P"}, ""},
+		{"esc, then something else", true, []string{"esc", "q"}, "esc q"},
+		{"esc twice", true, []string{"esc", "esc", "q"}, "esc esc q"},
+		{"esc alone over ssh, for now", true, []string{"esc"}, ""},
+		{"plain keys", true, []string{"j", "[", "A", "O"}, "j [ A O"},
+		{"a named key inside of a sequence", true, []string{"esc", "[", "down"}, "down"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := splitKeys{remote: c.remote}
+			var got []string
+			for _, k := range c.typed {
+				keys, _ := s.press(key(k))
+				for _, k := range keys {
+					got = append(got, k.String())
+				}
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("acted: %q, not %q", strings.Join(got, " "), c.want)
+			}
+		})
+	}
+}
+
+func TestEscActsLateOverSSHAndIsNotLost(t *testing.T) {
+	t.Parallel()
+	s := splitKeys{remote: true}
+	if keys, cmd := s.press(key("esc")); len(keys) != 0 || cmd == nil {
+		t.Fatal("it does not wait")
+	}
+	if keys := s.timeout(splitTimeout{gen: s.gen}); len(keys) != 1 || keys[0].String() != "esc" {
+		t.Fatalf("after the wait %v acted", keys)
+	}
+	// The rest of a very slow arrow still is no command.
+	if keys, _ := s.press(key("[")); len(keys) != 0 {
+		t.Error("[ acted")
+	}
+	if keys, _ := s.press(key("A")); len(keys) != 1 || keys[0].Code != tea.KeyUp {
+		t.Errorf("%v acted, not the arrow", keys)
+	}
+	s.press(key("esc"))
+	old := s.gen
+	s.timeout(splitTimeout{gen: old, last: true})
+	if keys, _ := s.press(key("[")); len(keys) != 1 {
+		t.Error("[ long after esc is still swallowed")
+	}
+	s.press(key("esc"))
+	if keys := s.timeout(splitTimeout{gen: old, last: true}); len(keys) != 0 || s.state != splitEsc {
+		t.Error("an old timer ended a new wait")
+	}
+}
+
+func TestASplitArrowDoesNotClearTheFilter(t *testing.T) {
+	t.Parallel()
+	a, b, c := three()
+	d := hand(a, b, c)
+	d.split.remote = true
+	d.press("/", "b", "enter", "esc", "[", "B")
+	if d.input != "b" {
+		t.Errorf("the filter is %q", d.input)
+	}
+}

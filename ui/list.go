@@ -1,0 +1,304 @@
+package ui
+
+import (
+	"strconv"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+	"coordtop/ui/timeline"
+)
+
+// list draws the heading and the visible rows of the table, or why there are none.
+func (m *model) list(w, rows int) []string {
+	win := timeline.Fit(m.now, stripSpan, m.columns[colStrip])
+	lines := append(make([]string, 0, rows+1), m.heading(w, win))
+	if m.tbl.Len() == 0 {
+		return m.th.box(append(lines, m.empty(w)...), w, rows+1)
+	}
+	selected, _ := m.tbl.Selected()
+	for _, h := range m.tbl.Visible() {
+		row, v := m.idx.at(h)
+		if row == nil {
+			continue
+		}
+		lines = append(lines, m.row(w, row, v, h == selected, win))
+	}
+	return m.th.box(lines, w, rows+1)
+}
+
+func (m *model) heading(w int, win timeline.Window) string {
+	c, l, dim := &m.columns, m.th.line(w), m.th.dim
+	l.skip(markWidth).cell(dim, "NAME", c[colName])
+	head := func(col column, text string, right bool) {
+		if c[col] == 0 {
+			return
+		}
+		l.skip(columnGap[col])
+		if right {
+			l.right(dim, text, c[col])
+			return
+		}
+		l.cell(dim, text, c[col])
+	}
+	head(colSource, "SOURCE", false)
+	head(colKind, "KIND", false)
+	head(colOwner, "  OWNER", false)
+	head(colSince, "SINCE", true)
+	head(colLease, "LEASE", false)
+	head(colWait, "WAIT", true)
+	head(colChanges, "CHG", true)
+	if c[colStrip] > 0 {
+		l.skip(columnGap[colStrip])
+		m.axis(l, win)
+	}
+	return l.done()
+}
+
+// row draws one row of the list.
+func (m *model) row(w int, row *sources.Row, v verdict, selected bool, win timeline.Window) string {
+	c, l := &m.columns, m.th.line(w)
+	name, plain := style(""), style("")
+	if v.sev == sevBlind {
+		plain = m.th.dim
+	}
+	cursor := " "
+	if selected {
+		l.over, cursor = m.th.selected, m.th.cursor
+	}
+	l.put("", cursor).put(m.th.severity(v.sev), m.th.marks[v.sev]).skip(1)
+	l.cell(name, m.th.fitName(clean(row.Name), c[colName]), c[colName])
+	m.put(l, colSource, m.th.dim, clean(row.Source))
+	m.put(l, colKind, m.th.dim, row.Kind.String())
+	l.skip(columnGap[colOwner])
+	m.owner(l, row, v, plain)
+	m.putRight(l, colSince, plain, m.since(row))
+	if c[colLease] > 0 {
+		l.skip(columnGap[colLease])
+		m.lease(l, row, v)
+	}
+	wait, st := m.wait(row, v)
+	m.putRight(l, colWait, st, wait)
+	st = m.th.dim
+	if v.changes > 0 && v.sev != sevBlind {
+		st = ""
+	}
+	m.putRight(l, colChanges, st, changesText(v))
+	l.over = ""
+	if c[colStrip] > 0 {
+		l.skip(columnGap[colStrip])
+		m.strip(l, row, win)
+	}
+	return l.done()
+}
+
+func (m *model) put(l *line, col column, st style, text string) {
+	if n := m.columns[col]; n > 0 {
+		l.skip(columnGap[col]).cell(st, text, n)
+	}
+}
+
+func (m *model) putRight(l *line, col column, st style, text string) {
+	if n := m.columns[col]; n > 0 {
+		l.skip(columnGap[col]).right(st, text, n)
+	}
+}
+
+// severity is the style of a state's mark.
+func (t *theme) severity(s severity) style {
+	switch s {
+	case sevBad:
+		return t.bad
+	case sevWarn:
+		return t.warn
+	}
+	return t.dim
+}
+
+// owner draws who owns the row, or the word for nobody.
+func (m *model) owner(l *line, row *sources.Row, v verdict, plain style) {
+	w := m.columns[colOwner]
+	word := func(st style, text string) { l.skip(2).cell(st, text, w-2) }
+	switch {
+	case row.Note != "":
+		word(m.th.dim, clean(row.Note))
+	case len(row.Owners) == 1:
+		if hue, ok := ownerHue(row); ok {
+			l.put(m.th.ownerLetter(hue), letter(hue)).skip(1)
+		} else {
+			l.skip(2)
+		}
+		l.cell(plain, clean(row.Owners[0].Label), w-2)
+	case len(row.Owners) > 1:
+		word(plain, count(len(row.Owners), "owner"))
+	case row.Taken > 0: // a count is all that is told
+		word(plain, "taken by ?")
+	case v.sev == sevBad:
+		word(m.th.bad, v.status.String())
+	default:
+		word(m.th.dim, v.status.String())
+	}
+}
+
+// ownerHue is the colour and letter of the running term.
+func ownerHue(row *sources.Row) (uint8, bool) {
+	if n := len(row.Terms); n > 0 && row.Terms[n-1].End.At.IsZero() {
+		return row.Terms[n-1].Hue, true
+	}
+	return 0, false
+}
+
+// since is for how long the row has been as it is.
+func (m *model) since(row *sources.Row) string {
+	switch {
+	case len(row.Owners) == 1:
+		return m.age(row.Owners[0].Since)
+	case len(row.Owners) == 0 && !row.Nobody.At.IsZero():
+		return m.age(row.Nobody)
+	case len(row.Owners) > 1 || row.Taken > 0:
+		return "" // of which one?
+	}
+	return "?"
+}
+
+// age writes how long ago a stamp was: "≥" where it may be longer, "≤" where it may be
+// less, in brackets where only the owner says so.
+func (m *model) age(s sources.Stamp) string {
+	if s.How == sources.Unknown || s.At.IsZero() {
+		return "?"
+	}
+	text := format.Age(m.now.Sub(s.At))
+	switch s.How {
+	case sources.AtLeast:
+		return m.th.atLeast + text
+	case sources.Bound:
+		return m.th.atMost + text
+	case sources.Claimed:
+		return "(" + text + ")"
+	}
+	return text
+}
+
+func (m *model) wait(row *sources.Row, v verdict) (string, style) {
+	switch {
+	case row.Queue.How == sources.Unknown:
+		return "?", m.th.dim
+	case v.waiting:
+		return strconv.Itoa(row.Queue.Len), m.th.warn
+	case row.Queue.Len == 0 || v.sev == sevBlind:
+		return strconv.Itoa(row.Queue.Len), m.th.dim
+	}
+	return strconv.Itoa(row.Queue.Len), ""
+}
+
+func changesText(v verdict) string {
+	if v.status == sources.StatusNotObserved {
+		return "?"
+	}
+	return strconv.Itoa(int(v.changes))
+}
+
+// lease draws how much is left of the lease, or what there is instead of one.
+func (m *model) lease(l *line, row *sources.Row, v verdict) {
+	w := m.columns[colLease]
+	switch {
+	case v.status == sources.StatusStale && limited(row):
+		l.cell(m.th.dim, permitsText(row)+" old", w)
+	case v.status == sources.StatusStale:
+		l.cell(m.th.dim, "old", w)
+	case limited(row):
+		m.permits(l, row, w)
+	case len(row.Owners) == 0:
+		l.cell(m.th.dim, nothing(v), w)
+	case len(row.Owners) > 1:
+		l.cell(m.th.dim, "", w)
+	default:
+		m.ownerLease(l, &row.Owners[0], w)
+	}
+}
+
+// nothing is what stands for the lease where nobody owns the row.
+func nothing(v verdict) string {
+	if v.sev == sevBlind {
+		return "?"
+	}
+	return "-"
+}
+
+// limited says whether the row is a semaphore with a limit that is known.
+func limited(row *sources.Row) bool {
+	return row.Kind == sources.KindSemaphore && row.LimitHow != sources.Unknown && row.Limit != sources.NoLimit && row.Limit > 0
+}
+
+func (m *model) permits(l *line, row *sources.Row, w int) {
+	st := m.th.good
+	if row.Taken >= row.Limit {
+		st = m.th.warn
+	}
+	m.bar(l, st, float64(row.Taken)/float64(row.Limit), permitsText(row), w)
+}
+
+func permitsText(row *sources.Row) string {
+	return strconv.FormatUint(row.Taken, 10) + "/" + strconv.FormatUint(row.Limit, 10)
+}
+
+func (m *model) ownerLease(l *line, o *sources.Owner, w int) {
+	switch {
+	case o.NoExpiry && o.Session != "":
+		l.cell(m.th.dim, "session", w)
+		return
+	case o.NoExpiry:
+		l.cell(m.th.warn, "no TTL", w)
+		return
+	case o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
+		l.cell(m.th.dim, "?", w)
+		return
+	}
+	left := leaseLeft(o, m.now)
+	text := format.Left(left)
+	if o.Lease <= 0 {
+		l.cell("", text, w)
+		return
+	}
+	part := float64(left) / float64(o.Lease)
+	st := m.th.good
+	if part < 1.0/3 {
+		st = m.th.bad
+	}
+	m.bar(l, st, part, text, w)
+}
+
+// leaseLeft is what is left of a lease: never more than it is long, though our second
+// may have begun before it was renewed.
+func leaseLeft(o *sources.Owner, now time.Time) time.Duration {
+	left := max(o.Expires.At.Sub(now), 0)
+	if o.Lease > 0 {
+		left = min(left, o.Lease)
+	}
+	return left
+}
+
+// barText is how many cells the number beside a bar takes at least.
+const barText = 4
+
+// bar draws a bar with its number in w cells; where there is no room, the number.
+func (m *model) bar(l *line, st style, part float64, text string, w int) {
+	cells := w - 1 - max(len(text), min(barText, w/2))
+	if cells < 3 {
+		l.cell("", text, w)
+		return
+	}
+	full := min(int(part*float64(cells)+0.5), cells)
+	if full == 0 && part > 0 {
+		full = 1
+	}
+	end := l.x + w
+	for i := range cells {
+		if i < full {
+			l.put(st, m.th.barFull)
+		} else {
+			l.put(m.th.dim, m.th.barEmpty)
+		}
+	}
+	l.skip(1).put("", text).to(end)
+}

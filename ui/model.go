@@ -1,0 +1,181 @@
+package ui
+
+import (
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+	"coordtop/ui/table"
+	"coordtop/ui/timeline"
+)
+
+// view is what fills the screen between header and footer.
+type view uint8
+
+const (
+	viewList view = iota
+	viewDetail
+	viewHelp
+)
+
+// pane is what stands below the list where there is room for one.
+type pane uint8
+
+const (
+	paneDetail pane = iota
+	paneEvents
+)
+
+// model is the one tea.Model. Only Update changes it; drawing reads it.
+type model struct {
+	feed  Feed
+	title string
+	th    theme
+	keys  keymap
+	split splitKeys
+
+	w, h    int
+	lay     layout
+	columns columns
+
+	st      *sources.State
+	clock   time.Time // the time, to the second
+	now     time.Time // what ages are counted to: clock, but held while paused
+	started time.Time
+	paused  time.Time // since when the picture is held; zero: it is not
+	idx     index
+	tbl     table.Table[handle]
+	picked  sources.Ref // the row under the cursor, as long as it exists
+	events  eventLog
+
+	view    view
+	pane    pane
+	back    view // where the help returns to
+	typing  bool // a filter
+	input   string
+	scroll  int // first line of the detail or the help
+	message string
+	until   time.Time // when the message goes
+
+	watched []handle        // the rows that the feed was told of last
+	cells   []timeline.Cell // of the strip being drawn
+	frame   tea.View        // what View returns: drawn by Update
+}
+
+func newModel(o Options) *model {
+	env := environ(o.Environ)
+	m := &model{
+		feed:  o.Feed,
+		title: clean(o.Title),
+		th:    newTheme(o.ASCII || env.ascii(), o.NoColor || env.get("NO_COLOR") != "", o.TitleColor),
+		keys:  newKeymap(actions()),
+		split: splitKeys{remote: env.remote()},
+		w:     o.Width,
+		h:     o.Height,
+	}
+	if m.title == "" {
+		m.title = "coordtop"
+	}
+	m.clock = o.Feed.Now()
+	m.now, m.started = m.clock, m.clock
+	m.take()
+	m.draw()
+	return m
+}
+
+// take brings in what the feed has. While paused the picture stays.
+func (m *model) take() {
+	if !m.paused.IsZero() {
+		return
+	}
+	first := m.st == nil
+	m.st = m.feed.State()
+	m.events.read(m.feed)
+	changed := m.idx.update(m.st, m.now)
+	m.follow()
+	if changed || first {
+		m.tbl.SetKeys(m.idx.order)
+	}
+	m.arrange()
+}
+
+// follow keeps the cursor on a row that went and came back under another handle, and
+// says when it is gone.
+func (m *model) follow() {
+	h, ok := m.tbl.Selected()
+	if !ok || m.picked == (sources.Ref{}) {
+		return
+	}
+	if row, _ := m.idx.at(h); row != nil && row.Ref == m.picked {
+		return
+	}
+	if now, ok := m.find(m.picked); ok {
+		m.tbl.Replace(h, now)
+		return
+	}
+	if m.tbl.Moved() {
+		m.say(clean(m.picked.Name) + " does not exist any more")
+	}
+	m.picked = sources.Ref{}
+}
+
+// find returns the handle of a row by its identity.
+func (m *model) find(ref sources.Ref) (handle, bool) {
+	slot, ok := m.feed.Slot(ref)
+	if !ok || slot >= len(m.st.Rows) || m.st.Rows[slot] == nil || m.st.Rows[slot].Ref != ref {
+		return handle{}, false
+	}
+	return handle{int32(slot), m.st.Rows[slot].Gen}, true
+}
+
+// selected returns the row under the cursor; nil where there is none.
+func (m *model) selected() (*sources.Row, verdict) {
+	h, ok := m.tbl.Selected()
+	if !ok {
+		return nil, verdict{}
+	}
+	return m.idx.at(h)
+}
+
+// arrange computes the boxes for the size and what there is to show.
+func (m *model) arrange() {
+	m.lay = measure(m.w, m.h, m.idx.total, len(m.troubles()))
+	longest := 0
+	for i := range m.st.Sources {
+		longest = max(longest, format.Width(clean(m.st.Sources[i].Name)))
+	}
+	m.columns = fitColumns(m.lay.w, longest)
+	m.tbl.SetHeight(m.lay.list)
+}
+
+// messageTime is how long a message covers the hints.
+const messageTime = 4 * time.Second
+
+// say shows a message in the footer for some seconds.
+func (m *model) say(text string) {
+	m.message, m.until = text, m.clock.Add(messageTime)
+}
+
+// watch tells the feed which rows are on screen, if that changed.
+func (m *model) watch() {
+	focuser, ok := m.feed.(sources.Focuser)
+	if !ok {
+		return
+	}
+	selected, _ := m.tbl.Selected()
+	visible := append(slices.Clone(m.tbl.Visible()), selected)
+	if slices.Equal(visible, m.watched) {
+		return
+	}
+	m.watched = visible
+	refs := make([]sources.Ref, 0, len(visible))
+	for _, h := range visible[:len(visible)-1] {
+		if row, _ := m.idx.at(h); row != nil {
+			refs = append(refs, row.Ref)
+		}
+	}
+	focuser.Focus(refs, m.picked)
+}

@@ -1,0 +1,76 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// wakeMsg says that the feed has something new.
+type wakeMsg struct{}
+
+// eventPause is how long events without a new state may wait: the feed already paces
+// its states, but it wakes for every event.
+const eventPause = 100 * time.Millisecond
+
+// framePause is the shortest time between two wake-ups: more is not drawn anyway.
+const framePause = 16 * time.Millisecond
+
+// pump turns the feed's wake-ups into messages until ctx ends. While the program is
+// busy it waits in send, and everything that happens meanwhile is one more wake-up. A
+// panic comes back as an error, so that the terminal is restored before it is shown.
+func pump(ctx context.Context, feed Feed, send func(tea.Msg)) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic in the pump: %v\n%s", r, debug.Stack())
+		}
+	}()
+	var shown uint64 // revision of the state that was told last
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-feed.Wake():
+		}
+		if !awaitState(ctx, feed, shown) {
+			return nil
+		}
+		shown = feed.State().Rev
+		send(wakeMsg{})
+		if !pause(ctx, framePause) {
+			return nil
+		}
+	}
+}
+
+// awaitState waits until the feed's state is another than shown, but no longer than
+// events may wait; false: ctx ended.
+func awaitState(ctx context.Context, feed Feed, shown uint64) bool {
+	t := time.NewTimer(eventPause)
+	defer t.Stop()
+	for feed.State().Rev == shown {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-feed.Wake():
+		case <-t.C:
+			return true
+		}
+	}
+	return true
+}
+
+// pause waits for d; false: ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

@@ -1,0 +1,161 @@
+package ui
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"go.uber.org/goleak"
+
+	"coordtop/sources"
+	"coordtop/ui/uitest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	goleak.VerifyTestMain(m)
+}
+
+// noon is when the hand-made states were read.
+func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+
+// driver turns a model by hand: intents in, frames out.
+type driver struct {
+	*model
+	feed *uitest.Feed
+}
+
+func drive(feed *uitest.Feed, o Options) *driver {
+	o.Feed = feed
+	if o.Title == "" {
+		o.Title = "prod-eu"
+	}
+	if o.Environ == nil {
+		o.Environ = []string{"TERM=xterm-256color", "LANG=C.UTF-8"}
+	}
+	if o.Width == 0 {
+		o.Width, o.Height = 160, 48
+	}
+	d := &driver{model: newModel(o), feed: feed}
+	d.send(tea.WindowSizeMsg{Width: o.Width, Height: o.Height})
+	return d
+}
+
+// hand drives a board over hand-made rows.
+func hand(prims ...*sources.Primitive) *driver {
+	return drive(uitest.NewFeed(uitest.State(noon(), prims...)), Options{Width: 120, Height: 30})
+}
+
+func (d *driver) send(msg tea.Msg) tea.Cmd {
+	_, cmd := d.Update(msg)
+	return cmd
+}
+
+// press presses keys by name; one that is no name is typed letter by letter.
+func (d *driver) press(keys ...string) {
+	for _, k := range keys {
+		d.send(key(k))
+	}
+}
+
+func (d *driver) typed(text string) {
+	for _, r := range text {
+		d.send(tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+}
+
+func key(name string) tea.KeyPressMsg {
+	named := map[string]rune{"esc": tea.KeyEscape, "enter": tea.KeyEnter, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
+		"home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace}
+	if code, ok := named[name]; ok {
+		return tea.KeyPressMsg{Code: code}
+	}
+	if c, ok := strings.CutPrefix(name, "ctrl+"); ok {
+		return tea.KeyPressMsg{Code: rune(c[0]), Mod: tea.ModCtrl}
+	}
+	if c, ok := strings.CutPrefix(name, "alt+"); ok {
+		return tea.KeyPressMsg{Code: rune(c[0]), Mod: tea.ModAlt}
+	}
+	return tea.KeyPressMsg{Code: rune(name[0]), Text: name}
+}
+
+// pass lets seconds pass.
+func (d *driver) pass(seconds int) {
+	for range seconds {
+		d.feed.Pass(time.Second)
+		d.send(secondMsg{})
+	}
+}
+
+// show puts another state in place.
+func (d *driver) show(st *sources.State) {
+	d.feed.Set(st)
+	d.send(wakeMsg{})
+}
+
+// text is the frame without styles.
+func (d *driver) text() string { return ansi.Strip(d.View().Content) }
+
+func (d *driver) lines() []string { return strings.Split(d.text(), "\n") }
+
+// cursor is the name of the row under the cursor.
+func (d *driver) cursor() string {
+	row, _ := d.selected()
+	if row == nil {
+		return ""
+	}
+	return row.Name
+}
+
+// names are the visible rows from top to bottom.
+func (d *driver) names() []string {
+	var names []string
+	for _, h := range d.tbl.Visible() {
+		row, _ := d.idx.at(h)
+		names = append(names, row.Name)
+	}
+	return names
+}
+
+func (d *driver) shows(t *testing.T, text string) {
+	t.Helper()
+	if !strings.Contains(d.text(), text) {
+		t.Errorf("the frame does not show %q:\n%s", text, d.text())
+	}
+}
+
+func (d *driver) showsNot(t *testing.T, text string) {
+	t.Helper()
+	if strings.Contains(d.text(), text) {
+		t.Errorf("the frame shows %q:\n%s", text, d.text())
+	}
+}
+
+// golden compares text with a file in testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v: make golden writes it", err)
+	}
+	if got+"\n" != string(want) {
+		t.Errorf("%s differs; make golden, then look at the diff. Now:\n%s", file, got)
+	}
+}

@@ -1,0 +1,94 @@
+package ui
+
+import (
+	"strings"
+	"time"
+
+	"coordtop/sources"
+	"coordtop/ui/timeline"
+)
+
+// stripSpan is how much time the strips of the list show at least.
+const stripSpan = 15 * time.Minute
+
+// axis writes the times above the strips.
+func (m *model) axis(l *line, win timeline.Window) {
+	start, end := l.x, l.x+win.Columns
+	now := end - len("now")
+	for _, t := range win.Ticks(9) {
+		if x := start + t.Column; x >= l.x && x+len("15:04")+1 <= now {
+			l.to(x).put(m.th.dim, t.At.In(m.now.Location()).Format("15:04"))
+		}
+	}
+	if now >= l.x {
+		l.to(now).put(m.th.dim, "now")
+	}
+}
+
+// strip draws who owned the row in the window.
+func (m *model) strip(l *line, row *sources.Row, win timeline.Window) {
+	now := m.now
+	if m.st.At.After(now) {
+		now = m.st.At // what was published since the last second is shown at once
+	}
+	m.cells = win.Strip(m.cells, m.lane(row), now)
+	for i := 0; i < len(m.cells); {
+		c, n := m.cells[i], 1
+		for i+n < len(m.cells) && same(c, m.cells[i+n]) {
+			n++
+		}
+		m.putRun(l, c, n)
+		i += n
+	}
+}
+
+// same says whether a cell goes on what c began.
+func same(c, next timeline.Cell) bool {
+	return !next.Head && !next.Many && !c.Many && next.Mark == c.Mark && next.Hue == c.Hue
+}
+
+// putRun draws n cells that say the same, of which the first has the sign.
+func (m *model) putRun(l *line, c timeline.Cell, n int) {
+	th := &m.th
+	if c.Many {
+		st := th.strong
+		if c.Mark == timeline.Leaderless {
+			st = th.alarm
+		}
+		l.put(st, th.many)
+		return
+	}
+	switch c.Mark {
+	case timeline.Owned:
+		if c.Head {
+			l.put(th.ownerLetter(c.Hue), letter(c.Hue))
+			n--
+		}
+		run := th.run
+		if run == "" {
+			run = letter(c.Hue)
+		}
+		l.put(th.ownerLine(c.Hue), strings.Repeat(run, n))
+	case timeline.Leaderless:
+		if th.glyphs.ascii {
+			l.put(th.alarm, strings.Repeat(th.crisis, n))
+			return
+		}
+		l.put(th.alarm, th.crisis+strings.Repeat(" ", n-1))
+	case timeline.Dark:
+		l.put(th.dim, strings.Repeat(th.dark, n))
+	case timeline.Idle:
+		l.put(th.dim, strings.Repeat(th.idle, n))
+	default:
+		l.skip(n)
+	}
+}
+
+// lane is what the strip of a row is made from.
+func (m *model) lane(row *sources.Row) timeline.Lane {
+	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Trouble: row.Kind == sources.KindElection || row.Expected}
+	if row.Scope < len(m.st.Scopes) {
+		lane.Dark = m.st.Scopes[row.Scope].Dark
+	}
+	return lane
+}

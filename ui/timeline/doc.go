@@ -1,0 +1,11 @@
+// Package timeline turns terms and stretches without observation into the cells of a
+// strip. It draws nothing: it says what each cell means.
+//
+// Columns are anchored to the clock: their edges are multiples of a step from a fixed
+// ladder, so that a strip does not shimmer and costs few bytes as time goes on.
+//
+// Three kinds of nothing are kept apart: nobody owned it, it was not observed, and
+// nothing is recorded. A stretch that is shorter than a column is rounded, but trouble
+// and darkness never vanish: each takes at least one cell. A column in which more
+// happened than a cell can show says so.
+package timeline

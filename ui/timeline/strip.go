@@ -1,0 +1,229 @@
+package timeline
+
+import (
+	"time"
+
+	"coordtop/sources"
+)
+
+// Mark is what a cell of a strip says.
+type Mark uint8
+
+// The marks.
+const (
+	Blank      Mark = iota // nothing is recorded for this time, or it lies ahead
+	Owned                  // by the owner with the cell's hue
+	Idle                   // observed, and nobody owned it, which is no trouble
+	Leaderless             // observed, and nobody owned what should be owned
+	Dark                   // not observed
+)
+
+// Cell is one column of a strip.
+type Cell struct {
+	Mark Mark
+	Hue  uint8 // of the owner, where Owned
+	Head bool  // the first cell of a run of equal cells: where the letter or sign stands
+	Many bool  // more happened than a cell can show
+	term int
+}
+
+// Lane is what is known of one row.
+type Lane struct {
+	Terms   []sources.Term // oldest first
+	Nobody  sources.Stamp  // since when nobody owns it; zero where somebody does
+	Dark    []sources.Dark // oldest first
+	Trouble bool           // nobody owning it is trouble
+}
+
+// Strip writes the cells of a lane to dst, as many as w has columns, and returns it.
+// Nothing is drawn after now.
+func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
+	dst = append(dst[:0], make([]Cell, max(w.Columns, 0))...)
+	if len(dst) == 0 {
+		return dst
+	}
+	p := painter{w: w, now: now, cells: dst, starts: make([]uint8, len(dst))}
+	p.terms(l.Terms)
+	p.gaps(l)
+	for _, d := range l.Dark {
+		to := d.To
+		if to.IsZero() {
+			to = now
+		}
+		p.paint(d.From, to, Cell{Mark: Dark}, true)
+	}
+	p.unseen(l)
+	if l.Trouble {
+		p.leaderless(l)
+	}
+	p.crowds(l.Terms)
+	heads(dst)
+	return dst
+}
+
+type painter struct {
+	w      Window
+	now    time.Time
+	cells  []Cell
+	starts []uint8 // terms that began in a column
+}
+
+// terms paints each term over the columns it touches, later ones over earlier ones: a
+// column with one change of owner shows the new one.
+func (p *painter) terms(terms []sources.Term) {
+	for i, t := range terms {
+		from, to := t.Start.At, p.end(t)
+		if c := p.w.column(from); c >= 0 && c < len(p.cells) && t.Start.How != sources.AtLeast {
+			p.starts[c] += min(1, 255-p.starts[c])
+		}
+		first, last := p.columns(from, to)
+		for c := first; c <= last; c++ {
+			p.cells[c] = Cell{Mark: Owned, Hue: t.Hue, term: i + 1}
+		}
+	}
+}
+
+// end returns when a term ended: now, while it runs.
+func (p *painter) end(t sources.Term) time.Time {
+	if t.End.At.IsZero() {
+		return p.now
+	}
+	return t.End.At
+}
+
+// columns returns the first and last column that [from, to) touches, at least the one
+// in which from lies; first > last where none is visible.
+func (p *painter) columns(from, to time.Time) (first, last int) {
+	if to.After(p.now) {
+		to = p.now
+	}
+	if !to.After(p.w.Start) && !to.Equal(from) || from.After(p.now) {
+		return 0, -1
+	}
+	last = p.w.column(to)
+	if last >= 0 && to.After(from) && to.Equal(p.w.at(last)) && !to.Equal(p.now) {
+		last-- // to is not part of it
+	}
+	return max(p.w.column(from), 0), min(last, len(p.cells)-1)
+}
+
+// paint sets the columns of which [from, to) covers half. If there are none
+// and keep is set, the column of which it covers most.
+func (p *painter) paint(from, to time.Time, c Cell, keep bool) {
+	if to.After(p.now) {
+		to = p.now
+	}
+	if !to.After(from) || !to.After(p.w.Start) {
+		return
+	}
+	first, last := p.columns(from, to)
+	best, most, painted := -1, time.Duration(0), false
+	for i := first; i <= last; i++ {
+		a, b := p.w.at(i), p.w.at(i+1)
+		whole := min(p.w.Step, p.now.Sub(a)) // the last column has only begun
+		covered := earlier(to, b).Sub(later(from, a))
+		if covered*2 > whole || covered*2 == whole && from.After(a) { // of two halves, the first
+			p.cells[i], painted = c, true
+		}
+		if covered > most {
+			best, most = i, covered
+		}
+	}
+	if keep && !painted && best >= 0 {
+		p.cells[best] = c
+	}
+}
+
+// eachGap calls f for every stretch in which nobody owned it.
+func (p *painter) eachGap(l Lane, f func(from, to time.Time)) {
+	for i, t := range l.Terms {
+		if t.End.At.IsZero() {
+			continue
+		}
+		to := p.now
+		if i+1 < len(l.Terms) {
+			to = l.Terms[i+1].Start.At
+		}
+		f(t.End.At, to)
+	}
+	if len(l.Terms) == 0 && !l.Nobody.At.IsZero() {
+		f(l.Nobody.At, p.now)
+	}
+}
+
+// gaps clears what terms that ended have painted too far.
+func (p *painter) gaps(l Lane) {
+	p.eachGap(l, func(from, to time.Time) { p.paint(from, to, Cell{Mark: Idle}, false) })
+}
+
+// unseen marks the time before we first looked.
+func (p *painter) unseen(l Lane) {
+	first := l.Nobody
+	if len(l.Terms) > 0 {
+		first = l.Terms[0].Start
+	}
+	if first.How != sources.AtLeast {
+		return
+	}
+	for i := 0; i < len(p.cells) && p.w.at(i).Before(first.At) && p.w.at(i).Before(p.now); i++ {
+		if p.cells[i].Mark == Blank {
+			p.cells[i] = Cell{Mark: Dark}
+		}
+	}
+}
+
+// leaderless paints what was observed of the gaps.
+func (p *painter) leaderless(l Lane) {
+	p.eachGap(l, func(from, to time.Time) {
+		for _, d := range l.Dark {
+			end := d.To
+			if end.IsZero() {
+				end = p.now
+			}
+			if !end.After(from) || !d.From.Before(to) {
+				continue
+			}
+			p.paint(from, d.From, Cell{Mark: Leaderless}, true)
+			from = later(from, end)
+		}
+		p.paint(from, to, Cell{Mark: Leaderless}, true)
+	})
+}
+
+// crowds marks the columns that hide a term: several began there, or the one that did
+// was painted over and does not show in the next column either.
+func (p *painter) crowds(terms []sources.Term) {
+	for c, n := range p.starts {
+		p.cells[c].Many = n > 1
+	}
+	for i, t := range terms {
+		c := p.w.column(t.Start.At)
+		if c < 0 || c >= len(p.cells) || t.Start.How == sources.AtLeast || p.cells[c].term == i+1 {
+			continue
+		}
+		if c+1 == len(p.cells) || p.cells[c+1].term != i+1 {
+			p.cells[c].Many = true
+		}
+	}
+}
+
+// heads marks the first cell of each run.
+func heads(cells []Cell) {
+	for i := range cells {
+		cells[i].Head = i == 0 || cells[i].Mark != cells[i-1].Mark || cells[i].term != cells[i-1].term || cells[i-1].Many
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

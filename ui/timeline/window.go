@@ -1,0 +1,75 @@
+package timeline
+
+import "time"
+
+// Window is a stretch of time cut into columns of equal length.
+type Window struct {
+	Start   time.Time // beginning of the first column, a multiple of Step
+	Step    time.Duration
+	Columns int
+}
+
+// ladder holds the lengths that a column can have: divisors of what stands on a clock.
+var ladder = [...]time.Duration{
+	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second,
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+}
+
+// rung returns the smallest step of the ladder that is not below d, or the largest.
+func rung(d time.Duration) time.Duration {
+	for _, s := range ladder {
+		if s >= d {
+			return s
+		}
+	}
+	return ladder[len(ladder)-1]
+}
+
+// Fit returns the window that ends with the column in which now lies and is at least
+// span long, with the shortest columns that make it so. columns below 1 gives an
+// empty window.
+func Fit(now time.Time, span time.Duration, columns int) Window {
+	if columns < 1 {
+		return Window{Start: now, Step: ladder[0]}
+	}
+	step := rung((span + time.Duration(columns) - 1) / time.Duration(columns))
+	end := now.Truncate(step).Add(step)
+	return Window{Start: end.Add(-step * time.Duration(columns)), Step: step, Columns: columns}
+}
+
+// Span is the length of the window.
+func (w Window) Span() time.Duration { return w.Step * time.Duration(w.Columns) }
+
+// at returns the beginning of a column.
+func (w Window) at(column int) time.Time { return w.Start.Add(w.Step * time.Duration(column)) }
+
+// column returns the column in which t lies; it may be outside of the window.
+func (w Window) column(t time.Time) int {
+	d := t.Sub(w.Start)
+	if d < 0 {
+		return -1
+	}
+	return int(d / w.Step)
+}
+
+// Tick is a column that begins at a round time.
+type Tick struct {
+	Column int
+	At     time.Time
+}
+
+// Ticks returns the columns to label, at least apart columns from each other.
+func (w Window) Ticks(apart int) []Tick {
+	if w.Columns < 1 {
+		return nil
+	}
+	every := rung(w.Step * time.Duration(max(apart, 1)))
+	var ticks []Tick
+	for t := w.Start.Truncate(every); t.Before(w.at(w.Columns)); t = t.Add(every) {
+		if !t.Before(w.Start) {
+			ticks = append(ticks, Tick{Column: w.column(t), At: t})
+		}
+	}
+	return ticks
+}

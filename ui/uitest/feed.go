@@ -1,0 +1,125 @@
+package uitest
+
+import (
+	"sync"
+	"time"
+
+	"coordtop/sources"
+)
+
+// Feed is a feed that stands still until a test changes it. It is safe for concurrent
+// use.
+type Feed struct {
+	mu        sync.Mutex
+	state     *sources.State
+	now       time.Time
+	events    []sources.Event
+	wake      chan struct{}
+	visible   []sources.Ref
+	selected  sources.Ref
+	focused   int
+	refreshes int
+}
+
+// NewFeed returns a feed with that state, at the time of its publishing.
+func NewFeed(st *sources.State) *Feed {
+	return &Feed{state: st, now: st.At, wake: make(chan struct{}, 1)}
+}
+
+// State returns what was set last.
+func (f *Feed) State() *sources.State {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state
+}
+
+// Now returns the time that was set last.
+func (f *Feed) Now() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now
+}
+
+// Wake receives after Set and Tell.
+func (f *Feed) Wake() <-chan struct{} { return f.wake }
+
+// Events returns what was told since.
+func (f *Feed) Events(max int) ([]sources.Event, uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := min(max, len(f.events))
+	events := f.events[:n]
+	f.events = f.events[n:]
+	return events, 0
+}
+
+// Slot looks for a row.
+func (f *Feed) Slot(ref sources.Ref) (int, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, row := range f.state.Rows {
+		if row != nil && row.Ref == ref {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// Focus notes what is on screen.
+func (f *Feed) Focus(visible []sources.Ref, selected sources.Ref) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.visible, f.selected = visible, selected
+	f.focused++
+}
+
+// Refresh counts.
+func (f *Feed) Refresh() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refreshes++
+}
+
+// Focused returns the last call of Focus, and how many there were.
+func (f *Feed) Focused() (visible []sources.Ref, selected sources.Ref, calls int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.visible, f.selected, f.focused
+}
+
+// Refreshes returns how often a new look was asked for.
+func (f *Feed) Refreshes() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.refreshes
+}
+
+// Set puts another state in place.
+func (f *Feed) Set(st *sources.State) {
+	f.mu.Lock()
+	f.state = st
+	f.mu.Unlock()
+	f.wakeUp()
+}
+
+// Pass lets time pass.
+func (f *Feed) Pass(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now = f.now.Add(d)
+}
+
+// Tell adds events.
+func (f *Feed) Tell(events ...sources.Event) {
+	f.mu.Lock()
+	f.events = append(f.events, events...)
+	f.mu.Unlock()
+	f.wakeUp()
+}
+
+func (f *Feed) wakeUp() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}

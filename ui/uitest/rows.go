@@ -1,0 +1,59 @@
+package uitest
+
+import (
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"coordtop/sources"
+)
+
+// State is a state of one live source "leases" with these primitives in this order, made
+// by hand: each owner has the running term.
+func State(at time.Time, prims ...*sources.Primitive) *sources.State {
+	st := &sources.State{
+		Rev: 1, At: at,
+		Scopes:  []sources.Scope{{Source: Redis, Health: sources.HealthLive, Synced: true, Alive: at, About: sources.About{Mode: "tracking"}}},
+		Sources: []sources.SourceStatus{{Name: Redis, Type: "redis", Address: "redis-leases:6379/0", Health: sources.HealthLive, Rows: len(prims)}},
+	}
+	for i, p := range prims {
+		st.Rows = append(st.Rows, Row(p, i))
+	}
+	return st
+}
+
+// Row makes a row of State by hand. Its generation follows from the name, so that a slot
+// is never the same handle for two names.
+func Row(p *sources.Primitive, slot int) *sources.Row {
+	row := &sources.Row{Primitive: p, Slot: slot, Gen: crc32.ChecksumIEEE([]byte(p.Name)), Rev: 1}
+	if len(p.Owners) == 0 {
+		row.Nobody = sources.Stamp{At: p.At, How: sources.Seen}
+		return row
+	}
+	row.Terms = []sources.Term{{Owner: sources.OwnerRef{ID: p.Owners[0].ID, Label: p.Owners[0].Label}, Start: p.Owners[0].Since}}
+	return row
+}
+
+// Led is an election read at that time, led for a minute with a lease of 15 s.
+func Led(name, owner string, at time.Time) *sources.Primitive {
+	o := leased(owner, at, 15*time.Second)
+	o.Since = sources.Stamp{At: at.Add(-time.Minute), How: sources.Seen}
+	return &sources.Primitive{Ref: sources.Ref{Source: Redis, Space: "0", Name: name}, Kind: sources.KindElection,
+		Limit: 1, Taken: 1, LimitHow: sources.Told, OwnersHow: sources.Told, Owners: []sources.Owner{o}, At: at}
+}
+
+// Leaderless is an election that nobody leads, for as long as given.
+func Leaderless(name string, at time.Time) *sources.Primitive {
+	p := Led(name, "", at)
+	p.Owners, p.Taken = nil, 0
+	return p
+}
+
+// Many returns n elections with names in order, led by 97 programs.
+func Many(n int, at time.Time) []*sources.Primitive {
+	prims := make([]*sources.Primitive, n)
+	for i := range prims {
+		prims[i] = Led(fmt.Sprintf("app:leader:shard-%06d", i), fmt.Sprintf("host-%02d:4411", i%97), at)
+	}
+	return prims
+}

@@ -1,0 +1,72 @@
+package ui
+
+import (
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// causeText says why an owner is gone; what we only infer says so.
+func causeText(c sources.Cause, how sources.Known) string {
+	var text string
+	switch c {
+	case sources.CauseReleased:
+		text = "released"
+	case sources.CauseExpired:
+		text = "lease ran out"
+	case sources.CauseDeleted:
+		text = "deleted"
+	case sources.CauseEvicted:
+		text = "evicted by us"
+	case sources.CauseReplaced:
+		text = "written over"
+	case sources.CauseRestart:
+		text = "server restarted"
+	case sources.CauseSession:
+		text = "its session ended"
+	default:
+		return "cause unknown"
+	}
+	if how == sources.Inferred {
+		return text + ", as it seems"
+	}
+	return text
+}
+
+// knownText says how a time is known.
+func knownText(how sources.Known) string {
+	switch how {
+	case sources.AtLeast:
+		return "or before"
+	case sources.Bound:
+		return "at the earliest"
+	case sources.Claimed:
+		return "by the owner's clock"
+	}
+	return how.String()
+}
+
+// intervalText writes a length of time that may only be known to lie between bounds.
+func intervalText(i sources.Interval) string {
+	low, high := format.Precise(i.Min), format.Precise(i.Max)
+	switch {
+	case low == high:
+		return high
+	case i.Min <= 0:
+		return "up to " + high
+	}
+	return low + " to " + high
+}
+
+// spread says over how long a stretch an event may have happened; "" where it is known
+// to a tenth of a second.
+func spread(e *sources.Event) time.Duration {
+	if e.After.IsZero() || e.Ref.Name == "" {
+		return 0 // of a source, the end of its silence limit is what is told
+	}
+	if d := e.At.Sub(e.After); d >= 100*time.Millisecond {
+		return d
+	}
+	return 0
+}
