@@ -4,28 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
 )
-
-const (
-	// settleTries is how often an uncertain answer is asked about before it becomes an
-	// error.
-	settleTries = 2
-	// cleanupTimeout bounds what is done after a claim's context has ended.
-	cleanupTimeout = time.Second
-	// dueJitter spreads the claims that wait for the same expiry.
-	dueJitter = 15 * time.Millisecond
-)
-
-// settlePolicy paces the questions after a lost reply.
-var settlePolicy = backoff.Policy{Min: 10 * time.Millisecond, Max: 250 * time.Millisecond}
 
 // Acquire implements coord.DriverSession.
 func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
@@ -39,22 +23,27 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	defer leave()
 	a := s.newAttempt(c)
 	g, ok, err := a.run(joined)
-	if err == nil && ok && s.adopt(g) {
+	if ok && s.adopt(g) {
 		return g, true, nil
 	}
-	if err == nil && !ok {
-		return nil, false, a.leave(ctx)
-	}
-	if err == nil {
-		a.uncertain, err = true, errSessionOver // it closed while the grant came
-	}
-	if s.life.Err() != nil {
+	return nil, false, a.fail(ctx, ok, err)
+}
+
+// fail cleans up after an attempt without a grant and says why there is none; nil where it
+// just missed. It may have won in the instant in which the session closed.
+func (a *attempt) fail(ctx context.Context, won bool, err error) error {
+	a.uncertain = a.uncertain || won
+	left := a.leave(ctx, err)
+	if won || a.s.life.Err() != nil {
 		err = errSessionOver // what else failed failed because of it
 	}
-	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
+	if ctx.Err() != nil && err != nil && !errors.Is(err, ctx.Err()) {
 		err = errors.Join(err, ctx.Err())
 	}
-	return nil, false, errors.Join(fmt.Errorf("acquiring: %w", err), a.leave(ctx))
+	if err != nil {
+		err = fmt.Errorf("acquiring: %w", err)
+	}
+	return errors.Join(err, left)
 }
 
 // attempt is one claim on its way. It belongs to one goroutine.
@@ -96,7 +85,7 @@ func (a *attempt) run(ctx context.Context) (*grant, bool, error) {
 		g, ok, err := a.try(ctx)
 		if ctx.Err() != nil {
 			a.uncertain = a.uncertain || ok
-			return nil, false, context.Cause(ctx)
+			return nil, false, because(ctx, err)
 		}
 		if ok || err != nil {
 			return g, ok, err
@@ -111,28 +100,6 @@ func (a *attempt) run(ctx context.Context) (*grant, bool, error) {
 	}
 }
 
-// wait pauses; it is false when the claim's time is over instead.
-func (a *attempt) wait(ctx context.Context, pause time.Duration) (bool, error) {
-	if a.c.Wait == 0 {
-		return false, nil
-	}
-	if !a.until.IsZero() {
-		left := time.Until(a.until)
-		if left <= 0 {
-			return false, nil
-		}
-		pause = min(pause, left)
-	}
-	t := time.NewTimer(pause)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true, nil
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	}
-}
-
 // try sends the acquire script once and makes sure of its answer.
 func (a *attempt) try(ctx context.Context) (*grant, bool, error) {
 	asked := time.Now()
@@ -143,31 +110,10 @@ func (a *attempt) try(ctx context.Context) (*grant, bool, error) {
 	case err != nil && !answered(err) && !unsent(err):
 		a.uncertain = true
 	}
-	if !a.uncertain {
+	if !a.uncertain || ctx.Err() != nil {
 		return nil, false, err
 	}
 	return a.settle(ctx, err)
-}
-
-// settle asks whether the key is ours after all. cause is why that is not known; nil if
-// the last try missed, which may have been because of an earlier one of ours.
-func (a *attempt) settle(ctx context.Context, cause error) (*grant, bool, error) {
-	pause := settlePolicy.Start()
-	for range settleTries {
-		asked := time.Now()
-		n, err := a.renew(ctx)
-		if err == nil && n > 0 {
-			return a.won(asked, n), true, nil
-		}
-		if err == nil || isWrongType(err) {
-			return nil, false, nil // somebody else has it, or nobody: a miss
-		}
-		cause = err
-		if answered(err) || errors.Is(err, redis.ErrClosed) || pause.Wait(ctx) != nil {
-			break
-		}
-	}
-	return nil, false, cause
 }
 
 func (a *attempt) won(asked time.Time, n int64) *grant {
@@ -178,77 +124,32 @@ func (a *attempt) won(asked time.Time, n int64) *grant {
 	return newGrant(a, fence, coord.Window{Asked: asked, Valid: a.ttl})
 }
 
+// acquire runs the script that takes the key.
 func (a *attempt) acquire(ctx context.Context) (int64, error) {
-	ctx, cancel := a.bound(ctx)
-	defer cancel()
-	scripts, client := a.s.driver.scripts, a.s.client
-	if a.fence != "" {
-		return scripts.acquireFenced.run(ctx, client, []string{a.key, a.fence}, a.value, a.ttl.Milliseconds())
-	}
-	return scripts.acquire.run(ctx, client, []string{a.key}, a.value, a.ttl.Milliseconds())
+	return a.script(ctx, a.s.driver.scripts.acquire, a.s.driver.scripts.acquireFenced)
 }
 
+// renew runs the script that says whether the key is ours, and prolongs it.
 func (a *attempt) renew(ctx context.Context) (int64, error) {
-	ctx, cancel := a.bound(ctx)
-	defer cancel()
-	scripts, client := a.s.driver.scripts, a.s.client
-	if a.fence != "" {
-		return scripts.renewFenced.run(ctx, client, []string{a.key, a.fence}, a.value, a.ttl.Milliseconds())
-	}
-	return scripts.renew.run(ctx, client, []string{a.key}, a.value, a.ttl.Milliseconds())
+	return a.script(ctx, a.s.driver.scripts.renew, a.s.driver.scripts.renewFenced)
 }
 
-// bound ends a call early enough for another, and not long after the claim's time.
-func (a *attempt) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+// script runs the one of two scripts that fits, for no longer than leaves time for another
+// call, and not long beyond the claim's own time.
+func (a *attempt) script(ctx context.Context, plain, fenced script) (int64, error) {
+	keys := []string{a.key}
+	if a.fence != "" {
+		plain, keys = fenced, append(keys, a.fence)
+	}
+	return ask(ctx, a.s, a.timeout(), func(ctx context.Context) (int64, error) {
+		return plain.run(ctx, a.s.client, keys, a.value, a.ttl.Milliseconds())
+	})
+}
+
+func (a *attempt) timeout() time.Duration {
 	timeout := callTimeout(a.ttl)
 	if !a.until.IsZero() {
 		timeout = min(timeout, max(time.Until(a.until), 50*time.Millisecond))
 	}
-	return context.WithTimeout(ctx, timeout)
-}
-
-// look finds out after a miss what is wrong with the key, if anything, and how long to
-// wait before it is worth trying again. Where the user may not look, it is not done.
-func (a *attempt) look(ctx context.Context) (time.Duration, error) {
-	ctx, cancel := a.bound(ctx)
-	defer cancel()
-	var kind *redis.StatusCmd
-	var left *redis.DurationCmd
-	// Each command's error is looked at below.
-	_, _ = a.s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		kind, left = p.Type(ctx, a.key), p.PTTL(ctx, a.key)
-		return nil
-	})
-	delay := a.s.driver.options.RetryDelay
-	delay = delay/2 + rand.N(delay/2+1)
-	if kind.Err() == nil && kind.Val() != "string" && kind.Val() != "none" {
-		return 0, fmt.Errorf("the key holds a %s: %w", kind.Val(), coord.ErrRefused)
-	}
-	if left.Err() != nil {
-		return delay, nil
-	}
-	const none, gone = -1, -2 // as go-redis returns them: in nanoseconds
-	switch left.Val() {
-	case none:
-		return 0, ErrNoExpiry
-	case gone:
-		return rand.N(dueJitter), nil
-	}
-	// The server frees the key in the millisecond after its last.
-	return min(delay, left.Val()+time.Millisecond+rand.N(dueJitter)), nil
-}
-
-// leave gives back what an attempt that ended without a grant may own nevertheless.
-func (a *attempt) leave(ctx context.Context) error {
-	if !a.uncertain {
-		return nil
-	}
-	a.s.owe(a.key, a.value, a.ttl)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
-	defer cancel()
-	err := a.s.payDebts(ctx, func(d debt) bool { return d.value == a.value })
-	if err != nil && !errors.Is(err, redis.ErrClosed) {
-		return fmt.Errorf("after a lost reply: %w", err)
-	}
-	return nil
+	return timeout
 }

@@ -2,7 +2,6 @@ package rediscoord
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -79,11 +78,25 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	// A user who may not ask for PING is logged in all the same.
-	if err := client.Ping(ctx).Err(); err != nil && !redis.IsPermissionError(err) {
-		return nil, errors.Join(fmt.Errorf("connecting to %v: %w", d.client, classify(err)), ctx.Err(), client.Close())
+	if err := greet(ctx, client); err != nil {
+		_ = client.Close() // it may have been cut off already
+		return nil, fmt.Errorf("connecting to %v: %w", d.client, err)
 	}
 	return newSession(d, client, ttl), nil
+}
+
+// greet asks for one PING. A user who may not ask for that is logged in all the same.
+func greet(ctx context.Context, client redis.UniversalClient) error {
+	// The library sees a cancel only between two commands, unless it is cut off.
+	stop := context.AfterFunc(ctx, func() { client.Close() })
+	err := client.Ping(ctx).Err()
+	if redis.IsPermissionError(err) {
+		err = nil
+	}
+	if !stop() {
+		return because(ctx, err)
+	}
+	return classify(err)
 }
 
 // Close implements coord.Driver; sessions share nothing.

@@ -111,16 +111,16 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	asked := time.Now()
 	found, err := g.values.find(func(value string) (bool, error) {
 		asked = time.Now()
-		ctx, cancel := context.WithTimeout(ctx, callTimeout(g.ttl))
-		defer cancel()
-		n, err := g.s.driver.scripts.renew.run(ctx, g.s.client, []string{g.key}, value, g.ttl.Milliseconds())
+		n, err := ask(ctx, g.s, callTimeout(g.ttl), func(ctx context.Context) (int64, error) {
+			return g.s.driver.scripts.renew.run(ctx, g.s.client, []string{g.key}, value, g.ttl.Milliseconds())
+		})
 		return n == 1, err
 	})
 	switch {
 	case isWrongType(err), err == nil && !found:
 		return coord.Window{}, g.lost("renewing")
 	case err != nil:
-		return coord.Window{}, errors.Join(fmt.Errorf("renewing: %w", err), context.Cause(ctx))
+		return coord.Window{}, because(ctx, fmt.Errorf("renewing: %w", err))
 	}
 	return g.confirm(asked), nil
 }
@@ -166,7 +166,7 @@ func (g *grant) giveBack(ctx context.Context) error {
 		}
 		if pause.Wait(ctx) != nil {
 			g.leaveDebts()
-			return errors.Join(fmt.Errorf("releasing: %w", err), context.Cause(ctx))
+			return because(ctx, fmt.Errorf("releasing: %w", err))
 		}
 	}
 }

@@ -66,8 +66,10 @@ type stored struct {
 
 // read asks for type and value, and with fences for the counter of the same instant.
 func (s *session) read(ctx context.Context, key string) (stored, error) {
-	ctx, cancel := context.WithTimeout(ctx, longestCall)
-	defer cancel()
+	return ask(ctx, s, longestCall, func(ctx context.Context) (stored, error) { return s.readNow(ctx, key) })
+}
+
+func (s *session) readNow(ctx context.Context, key string) (stored, error) {
 	pipelined, fence := s.client.Pipelined, s.driver.options.fenceOf(key)
 	if fence != "" {
 		pipelined = s.client.TxPipelined

@@ -81,12 +81,12 @@ func (g *grant) outlast(ctx context.Context, pause time.Duration) error {
 
 // proclaim runs the script once: value replaces whatever of ours stands.
 func (g *grant) proclaim(ctx context.Context, value string) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout(g.ttl))
-	defer cancel()
 	args := []any{value}
 	old, _ := g.values.possible()
 	for _, o := range old {
 		args = append(args, o)
 	}
-	return g.s.driver.scripts.proclaim.run(ctx, g.s.client, []string{g.key}, args...)
+	return ask(ctx, g.s, callTimeout(g.ttl), func(ctx context.Context) (int64, error) {
+		return g.s.driver.scripts.proclaim.run(ctx, g.s.client, []string{g.key}, args...)
+	})
 }

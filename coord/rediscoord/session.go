@@ -24,7 +24,9 @@ type session struct {
 	// in the session's name stops. A session's context is what the session is.
 	life context.Context
 	end  context.CancelCauseFunc
-	busy sync.WaitGroup // calls in flight that Close and Abandon join
+
+	busy   sync.WaitGroup // calls of the core under way
+	asking sync.WaitGroup // questions to the server under way, see ask
 
 	done chan struct{} // closed when everything is over
 
@@ -32,13 +34,6 @@ type session struct {
 	closed bool
 	grants []*grant
 	debts  []debt
-}
-
-// debt is a value that may stand at a key without anybody knowing it: the answer to a
-// try was lost, and so was every question about it.
-type debt struct {
-	key, value string
-	until      time.Time // when the key surely has run out
 }
 
 var (
@@ -171,48 +166,11 @@ func (s *session) Abandon() {
 	s.over()
 }
 
-// over cuts the connections and joins every call.
+// over cuts the connections and joins every call. Nobody asks any more once the calls are
+// over, so that asking can be waited for.
 func (s *session) over() {
 	_ = s.client.Close() // that a connection was broken already is of no interest
 	s.busy.Wait()
+	s.asking.Wait()
 	close(s.done)
-}
-
-// owe remembers a value whose fate is unknown.
-func (s *session) owe(key, value string, ttl time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := time.Now()
-	s.debts = slices.DeleteFunc(s.debts, func(d debt) bool { return now.After(d.until) })
-	s.debts = append(s.debts, debt{key, value, now.Add(2 * ttl)})
-}
-
-// payDebts gives back what may be ours without our knowing, of the debts that are chosen.
-func (s *session) payDebts(ctx context.Context, chosen func(debt) bool) error {
-	s.mu.Lock()
-	var due []debt
-	now := time.Now()
-	for _, d := range s.debts {
-		if chosen(d) && now.Before(d.until) {
-			due = append(due, d)
-		}
-	}
-	s.mu.Unlock()
-	for _, d := range due {
-		if _, err := s.release(ctx, d.key, d.value); err != nil {
-			return fmt.Errorf("giving back what an earlier claim may have left: %w", err)
-		}
-		s.mu.Lock()
-		s.debts = slices.DeleteFunc(s.debts, func(o debt) bool { return o == d })
-		s.mu.Unlock()
-	}
-	return nil
-}
-
-// release runs the release script once.
-func (s *session) release(ctx context.Context, key, value string) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout(s.ttl))
-	defer cancel()
-	n, err := s.driver.scripts.release.run(ctx, s.client, []string{key}, value)
-	return n == 1, err
 }
