@@ -209,15 +209,10 @@ func (l *look) replacement(end, begin *Event) Event {
 	e := *begin
 	e.Kind = EventOwnerChanged
 	e.Previous, e.LeaseLeft, e.Cause, e.How = end.Previous, end.LeaseLeft, end.Cause, end.How
-	if e.Cause == CauseReleased && e.How == Inferred && !l.explained(end.Previous.ID) {
+	if _, told := l.ending(end.Previous.ID); e.Cause == CauseReleased && !told {
 		e.Cause, e.How = CauseUnknown, l.fact()
 	}
 	return e
-}
-
-func (l *look) explained(owner string) bool {
-	_, ok := l.ending(owner)
-	return ok
 }
 
 func (l *look) ending(owner string) (Ending, bool) {

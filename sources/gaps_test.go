@@ -54,12 +54,9 @@ func TestGapsAreSummedAsIntervals(t *testing.T) {
 
 func TestGapsSayFromWhenOnTheyAreComplete(t *testing.T) {
 	t.Parallel()
-	var history terms
-	for i := range 2 * MaxTerms {
-		start := -1000 + float64(2*i)
-		history = history.begin(who("a"), exactly(start)).end(who("a"), exactly(start+1), CauseReleased, Told)
-	}
-	got := rowOf(Stamp{}, history...).Gaps(t0, time.Hour)
+	ids := make([]string, 2*MaxTerms)
+	history := reign(ids...) // ends 256 s after t0
+	got := rowOf(Stamp{}, history...).Gaps(at(256), time.Hour)
 	if got.Count != MaxTerms-1 || !got.Since.Equal(history[0].Start.At) {
 		t.Errorf("%d gaps since %v, want %d since the oldest term that is kept", got.Count, got.Since, MaxTerms-1)
 	}

@@ -178,7 +178,7 @@ func TestSilenceLimitGrowsWithTheSampling(t *testing.T) {
 		if got := w.hub.State().Scopes[0].Health; got != sources.HealthLive {
 			t.Errorf("health = %v before the limit", got)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if got := w.hub.State().Scopes[0].Health; got != sources.HealthStale {
 			t.Errorf("health = %v at the limit", got)
@@ -213,11 +213,14 @@ func TestLostConnectionIsStaleAtOnceAndInventsNothing(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {
 		w.start()
-		w.list(election("stays", leased("a", time.Hour)), election("changes", leased("b", time.Hour)),
+		w.list(election("stays", leased("a", time.Minute)), election("changes", leased("b", time.Hour)),
 			election("lapses", leased("c", time.Second)), election("vanishes", leased("d", time.Hour)))
-		w.happened()
-		time.Sleep(time.Second)
+		for range 2 {
+			time.Sleep(10 * time.Second)
+			w.set(election("stays", leased("a", time.Minute)))
+		}
 		synctest.Wait()
+		w.happened()
 		heard := time.Now()
 		w.script.OnConnect(func() []sources.Change { return nil })
 		time.Sleep(500 * time.Millisecond)
@@ -251,7 +254,7 @@ func TestLostConnectionIsStaleAtOnceAndInventsNothing(t *testing.T) {
 		if dark := w.hub.State().Scopes[0].Dark; len(dark) != 1 || !dark[0].From.Equal(heard) || !dark[0].To.Equal(now) {
 			t.Errorf("dark = %v, want from %v to %v", dark, heard, now)
 		}
-		if row := w.row("stays"); row.RenewEvery != 0 {
+		if row := w.row("stays"); row.RenewEvery != 10*time.Second {
 			t.Errorf("RenewEvery = %v: a pause with a gap in it was counted", row.RenewEvery)
 		}
 	})
@@ -450,5 +453,72 @@ func TestSemaphoresHaveNoTerms(t *testing.T) {
 		if row := w.row("quota"); len(row.Terms) != 0 || row.LowestLease != 0 {
 			t.Errorf("terms %+v, lowest lease %v", row.Terms, row.LowestLease)
 		}
+		w.set(election("quota", leased("a", time.Hour)))
+		if n := len(w.row("quota").Terms); n != 1 {
+			t.Errorf("%d terms of what turned out to be an election", n)
+		}
+		w.set(p)
+		if n := len(w.row("quota").Terms); n != 0 {
+			t.Errorf("%d terms of what turned out to be a semaphore", n)
+		}
+	})
+}
+
+func TestWhatAppearsAfterTheListingIsNew(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		key := func(name string) *sources.Primitive {
+			p := election(name, leased("a", time.Hour))
+			p.ForgetAfter = time.Hour
+			return p
+		}
+		w.tell(sources.Change{Gap: true, Set: []*sources.Primitive{key("first")}, Alive: []string{"main"}})
+		w.tell(sources.Change{Set: []*sources.Primitive{key("second")}, Synced: true})
+		w.tell(sources.Change{Set: []*sources.Primitive{key("third")}})
+		w.wantEvents("source_up  seen", "present first +a at_least", "present second +a at_least", "synced  told", "acquired third +a told")
+		heard := time.Now()
+		time.Sleep(500 * time.Millisecond)
+		w.tell(sources.Change{Gap: true, Synced: true, Set: []*sources.Primitive{key("first"), key("second"), key("third"), key("fourth")}})
+		if got, want := w.row("fourth").Terms[0].Start, (sources.Stamp{At: time.Now(), After: heard, How: sources.Seen}); got != want {
+			t.Errorf("what appeared in a gap starts at %+v, want %+v", got, want)
+		}
+	})
+}
+
+func TestGapOfALiveScopeIsDarkToo(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("app", leased("a", time.Hour)))
+		heard := time.Now()
+		time.Sleep(500 * time.Millisecond)
+		w.tell(sources.Change{Gap: true, Alive: []string{"main"}})
+		w.wantStatus("app", sources.StatusStale)
+		lasting := w.hub.State().Scopes[0]
+		if len(lasting.Dark) != 1 || !lasting.Dark[0].From.Equal(heard) || lasting.Synced {
+			t.Errorf("scope = %+v, want dark since %v", lasting, heard)
+		}
+		w.tell(sources.Change{Set: []*sources.Primitive{election("app", leased("b", time.Hour))}, Synced: true})
+		if got := w.row("app").Terms[1].Start.After; !got.Equal(heard) {
+			t.Errorf("the take-over is placed after %v, want %v", got, heard)
+		}
+		if scope := w.hub.State().Scopes[0]; !scope.Dark[0].To.Equal(time.Now()) || !scope.Synced {
+			t.Errorf("scope = %+v, want no more darkness", scope)
+		}
+		if !lasting.Dark[0].To.IsZero() {
+			t.Error("the darkness of a published state was changed")
+		}
+	})
+}
+
+func TestGoneOfAnotherScopeIsIgnored(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("app", leased("a", time.Hour)))
+		w.tell(sources.Change{Scope: "other", Gap: true, Synced: true, Alive: []string{"other"}})
+		w.tell(sources.Change{Scope: "other", Gone: []sources.Ref{ref("app"), ref("never seen")}})
+		w.wantStatus("app", sources.StatusLed)
 	})
 }

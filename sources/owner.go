@@ -141,7 +141,7 @@ func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp) {
 	default:
 		ours = l.stamp()
 	}
-	if certainty[ours.How] > certainty[since.How] || old != nil && ours.How == since.How && ours.How != Told {
+	if certainty[ours.How] > certainty[since.How] {
 		since = ours
 	}
 	if renewal.How == Unknown && old != nil {

@@ -113,8 +113,11 @@ func TestProofOfLifeAloneIsPublishedOnceASecond(t *testing.T) {
 		if age := time.Since(s.Scopes[0].Alive); age > time.Second+100*time.Millisecond {
 			t.Errorf("the last proof of life is %v old", age)
 		}
+		for rev = w.hub.State().Rev; w.hub.State().Rev == rev; time.Sleep(time.Millisecond) {
+			w.push(sources.Change{Alive: []string{"main"}})
+		}
 		w.push(sources.Change{Set: []*sources.Primitive{election("app")}})
-		w.wantStatus("app", sources.StatusNoLeader) // a calm state does not hold up the leading edge
+		w.wantStatus("app", sources.StatusNoLeader) // the state just now was calm: it does not hold up the leading edge
 	})
 }
 
@@ -134,6 +137,14 @@ func TestWakeUpStandsForAnyNumberOfNews(t *testing.T) {
 		}
 		<-w.events.Wake()
 		w.wantEvents("owner_changed app -a +b told")
+		for len(w.events.Wake()) > 0 {
+			<-w.events.Wake()
+		}
+		time.Sleep(2 * time.Second)
+		if n := len(w.events.Wake()); n != 1 {
+			t.Error("a new state without events wakes nobody")
+		}
+		<-w.events.Wake()
 		w.events.Close()
 		w.events.Close()
 		w.push(sources.Change{Set: []*sources.Primitive{election("app")}})
@@ -169,6 +180,7 @@ func TestPublishedStatesNeverChange(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {
 		w.quiet()
+		w.tell(sources.Change{Set: []*sources.Primitive{election("app", leased("z", time.Hour))}})
 		s := w.hub.State()
 		row := w.row("app")
 		rows, terms, kept, activity := slices.Clone(s.Rows), slices.Clone(row.Terms), *row, row.Changes(time.Now(), time.Hour)

@@ -72,11 +72,13 @@ func (m *machine) draw(t *rapid.T, scope int, name string) *Primitive {
 		semaphore(p)
 	}
 	old := m.told[scope][name]
-	what := rapid.SampledFrom([]string{"same", "other", "other", "nobody", "two", "unknown", "renewed"}).Draw(t, "what")
+	what := rapid.SampledFrom([]string{"same", "other", "other", "nobody", "two", "one left", "unknown", "renewed"}).Draw(t, "what")
 	switch {
 	case what == "unknown":
 		p.OwnersHow = Unknown
 	case what == "nobody":
+	case old != nil && what == "one left":
+		p.Owners = slices.Clone(old.Owners[min(1, len(old.Owners)):])
 	case old != nil && (what == "same" || what == "renewed"):
 		p.Owners = slices.Clone(old.Owners)
 		for i := range p.Owners {
@@ -242,7 +244,7 @@ func checkTerms(t *rapid.T, row *Row) {
 			t.Fatalf("hues do not tell owners apart:\n%+v\n%+v", last, term)
 		}
 	}
-	running := terms(row.Terms).running()
+	running := (&terms{list: row.Terms}).running()
 	switch {
 	case !ownersKnown(row.Primitive):
 	case len(row.Owners) == 0 && running != nil:

@@ -87,9 +87,9 @@ func (r *Row) foresee(events []Event) {
 // follow brings the derived part of the row up to date from what happened.
 func (r *Row) follow(l *look, events []Event, before, after *Primitive) {
 	one := single(after)
-	t := terms(r.Terms)
-	if !one {
-		t = nil
+	var t terms
+	if one {
+		t.list = r.Terms
 	}
 	for i := range events {
 		e := &events[i]
@@ -97,13 +97,13 @@ func (r *Row) follow(l *look, events []Event, before, after *Primitive) {
 			r.changed(e.At)
 		}
 		if one && e.Kind.EndsOwner() {
-			t = t.end(e.Previous, l.stamp(), e.Cause, e.How)
+			t.end(e.Previous, l.stamp(), e.Cause, e.How)
 		}
 		if one && e.Kind.BeginsOwner() && e.Owner != (OwnerRef{}) {
 			if t.running() == nil {
 				r.LowestLease = 0
 			}
-			t = t.begin(e.Owner, since(after, e.Owner))
+			t.begin(e.Owner, since(after, e.Owner))
 		}
 		if e.Kind == EventRenewed && !l.gap {
 			r.renewed(e, before)
@@ -111,12 +111,12 @@ func (r *Row) follow(l *look, events []Event, before, after *Primitive) {
 	}
 	if one && ownersKnown(after) && len(after.Owners) > 0 {
 		if t.running() == nil { // in a conflict, the one that was first is gone
-			t = t.begin(after.Owners[0].ref(), after.Owners[0].Since)
+			t.begin(after.Owners[0].ref(), after.Owners[0].Since)
 		}
-		t = t.named(after.Owners)
+		t.rename(after.Owners)
 		r.lowest(leaseLeft(&after.Owners[0], after.At))
 	}
-	r.Terms = t
+	r.Terms = t.list
 	r.nobody(l, before, after)
 }
 

@@ -266,3 +266,36 @@ func TestFocusReachesTheSourceWithItsOwnRows(t *testing.T) {
 		}
 	})
 }
+
+func TestSourceThatStaysDownIsToldOnce(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list()
+		w.happened()
+		for range 5 {
+			w.script.FailConnect(errors.New("no route"))
+		}
+		w.script.Fail(errors.New("reset"))
+		time.Sleep(time.Second)
+		w.settle()
+		if err := w.source().Err; err == nil || err.Error() != "no route" {
+			t.Errorf("error = %v, want the latest", err)
+		}
+		w.wantEvents("source_down  seen")
+	})
+}
+
+func TestRefreshOfALiveSourceDoesNotSpareItALaterPause(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list()
+		w.hub.Refresh("redis")
+		w.script.Fail(errors.New("reset"))
+		w.settle()
+		if n := w.script.Record().Connects; n != 1 {
+			t.Errorf("%d connects, want a pause before the second", n)
+		}
+	})
+}

@@ -5,89 +5,95 @@ import "time"
 // termAge is how long an ended term is kept, at least until a newer one begins.
 const termAge = 24 * time.Hour
 
-// terms is the history of a row whose primitive has one owner at a time, oldest first.
-// It is never changed in place, because published rows share it: every method
-// returns another.
+// terms is the history of a row whose primitive has one owner at a time, while it is
+// brought up to date. Published rows share the list, so the first change copies it.
 //
 // In a conflict, when two exclusive owners are shown at once, the running term stays
 // with the one that was first; the other's begins when that ends. So terms never
 // overlap, and never have an end before their start.
-type terms []Term
+type terms struct {
+	list []Term // oldest first, the running one last
+	own  bool   // list is a copy that nobody else sees
+}
 
-// running returns the last term if it has no end yet.
-func (t terms) running() *Term {
-	if n := len(t); n > 0 && t[n-1].End.How == Unknown {
-		return &t[n-1]
+// running returns the last term if it has no end yet. It is for reading.
+func (t *terms) running() *Term {
+	if n := len(t.list); n > 0 && t.list[n-1].End.How == Unknown {
+		return &t.list[n-1]
 	}
 	return nil
 }
 
+// last returns the last term for changing. There must be one.
+func (t *terms) last() *Term {
+	if !t.own {
+		old := t.list
+		t.list = make([]Term, len(old), len(old)+1) // one more often follows
+		copy(t.list, old)
+		t.own = true
+	}
+	return &t.list[len(t.list)-1]
+}
+
 // begin appends a term of owner, unless one runs.
-func (t terms) begin(owner OwnerRef, start Stamp) terms {
+func (t *terms) begin(owner OwnerRef, start Stamp) {
 	if t.running() != nil {
-		return t
+		return
 	}
-	old := t.recent(start.At)
-	next := make(terms, len(old), len(old)+1)
-	copy(next, old)
-	if n := len(next); n > 0 {
-		next[n-1].End, start = meet(next[n-1].End, start)
+	t.forget(start.At)
+	if len(t.list) > 0 {
+		last := t.last()
+		last.End, start = meet(last.End, start)
 	}
-	return append(next, Term{Owner: owner, Hue: old.hue(owner), Start: start})
+	t.list = append(t.list, Term{Owner: owner, Hue: hue(t.list, owner), Start: start})
+	t.own = true
 }
 
 // end ends the running term if it is owner's.
-func (t terms) end(owner OwnerRef, end Stamp, cause Cause, how Known) terms {
-	r := t.running()
-	if r == nil || r.Owner.ID != owner.ID {
-		return t
+func (t *terms) end(owner OwnerRef, end Stamp, cause Cause, how Known) {
+	if r := t.running(); r == nil || r.Owner.ID != owner.ID {
+		return
 	}
-	next := append(terms(nil), t...)
-	last := next.running()
+	last := t.last()
 	if end.At.Before(last.Start.At) {
 		end = Stamp{At: last.Start.At, How: end.How}
 	}
 	last.End, last.Cause, last.How = notBefore(end, last.Start), cause, how
-	return next
 }
 
-// named returns t with the running term under the name that its owner has by now: a
-// fence or a label may become known later than the owner.
-func (t terms) named(owners []Owner) terms {
+// rename gives the running term the name that its owner has by now: a fence or a label
+// may become known later than the owner.
+func (t *terms) rename(owners []Owner) {
 	r := t.running()
 	if r == nil {
-		return t
+		return
 	}
 	for i := range owners {
-		now := owners[i].ref()
-		if now.ID != r.Owner.ID || now == r.Owner {
-			continue
+		if now := owners[i].ref(); now.ID == r.Owner.ID && now != r.Owner {
+			t.last().Owner = now
+			return
 		}
-		next := append(terms(nil), t...)
-		next.running().Owner = now
-		return next
 	}
-	return t
 }
 
-// recent leaves out what is too old or too much for one more term.
-func (t terms) recent(now time.Time) terms {
-	first := max(0, len(t)-(MaxTerms-1))
-	for first < len(t)-1 && t[first].End.At.Before(now.Add(-termAge)) {
+// forget drops what is too old or too much for one more term.
+func (t *terms) forget(now time.Time) {
+	first := max(0, len(t.list)-(MaxTerms-1))
+	for first < len(t.list)-1 && t.list[first].End.At.Before(now.Add(-termAge)) {
 		first++
 	}
-	return t[first:]
+	t.list = t.list[first:]
 }
 
-// hue returns the hue that owner has in t, else the lowest that nobody has. The owner
-// before is in t, so two that touch differ.
-func (t terms) hue(owner OwnerRef) uint8 {
+// hue returns the hue that owner has in list, else the lowest that nobody has. The owner
+// before is in the list, so two that touch differ.
+func hue(list []Term, owner OwnerRef) uint8 {
 	var taken [MaxTerms + 1]bool
-	for i := range t {
-		if t[i].Owner.ID == owner.ID {
-			return t[i].Hue
+	for i := range list {
+		if list[i].Owner.ID == owner.ID {
+			return list[i].Hue
 		}
-		taken[t[i].Hue] = true
+		taken[list[i].Hue] = true
 	}
 	for h := range taken {
 		if !taken[h] {

@@ -16,12 +16,20 @@ func exactly(s float64) Stamp { return Stamp{At: at(s), How: Seen} }
 func who(id string) OwnerRef { return OwnerRef{ID: id} }
 
 // reign lets owners follow each other, a second each and a second apart.
-func reign(ids ...string) terms {
-	var t terms
+func reign(ids ...string) []Term {
+	var list []Term
 	for i, id := range ids {
-		t = t.begin(who(id), exactly(float64(2*i))).end(who(id), exactly(float64(2*i+1)), CauseReleased, Inferred)
+		list = then(list, func(t *terms) { t.begin(who(id), exactly(float64(2*i))) })
+		list = then(list, func(t *terms) { t.end(who(id), exactly(float64(2*i+1)), CauseReleased, Inferred) })
 	}
-	return t
+	return list
+}
+
+// then returns the published list brought up to date.
+func then(list []Term, change func(*terms)) []Term {
+	t := terms{list: list}
+	change(&t)
+	return t.list
 }
 
 func TestOwnersKeepTheirHueAndNeighboursDiffer(t *testing.T) {
@@ -56,12 +64,12 @@ func TestHuesOfTheForgottenAreGivenAgain(t *testing.T) {
 
 func TestTermsAreForgottenADayAfterTheirEnd(t *testing.T) {
 	t.Parallel()
-	history := reign("a", "b", "c").begin(who("d"), Stamp{At: at(4).Add(24 * time.Hour), How: Seen})
+	next := func(t *terms) { t.begin(who("d"), Stamp{At: at(4).Add(24 * time.Hour), How: Seen}) }
+	history := then(reign("a", "b", "c"), next)
 	if len(history) != 2 || history[0].Owner.ID != "c" || history[1].Owner.ID != "d" {
 		t.Errorf("kept %+v, want what ended within a day and the new one", history)
 	}
-	alone := reign("a").begin(who("b"), Stamp{At: at(0).Add(72 * time.Hour), How: Seen})
-	if len(alone) != 2 {
+	if alone := then(reign("a"), next); len(alone) != 2 {
 		t.Error("the term before the new one is forgotten, and with it the gap between them")
 	}
 }
@@ -83,8 +91,8 @@ func TestTermsMeetWithoutOverlap(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			first := terms{}.begin(who("a"), exactly(0)).end(who("a"), tt.end, CauseUnknown, Seen)
-			both := first.begin(who("b"), tt.start)
+			first := then(one(), func(t *terms) { t.end(who("a"), tt.end, CauseUnknown, Seen) })
+			both := then(first, func(t *terms) { t.begin(who("b"), tt.start) })
 			if both[0].End != tt.wantEnd || both[1].Start != tt.wantStart {
 				t.Errorf("end %v, start %v, want %v, %v", both[0].End, both[1].Start, tt.wantEnd, tt.wantStart)
 			}
@@ -95,25 +103,29 @@ func TestTermsMeetWithoutOverlap(t *testing.T) {
 	}
 }
 
+// one is a history of one term, which runs.
+func one() []Term {
+	return then(nil, func(t *terms) { t.begin(who("a"), exactly(0)) })
+}
+
 func TestRunningTermStaysWithTheFirstOfTwo(t *testing.T) {
 	t.Parallel()
-	one := terms{}.begin(who("a"), exactly(0))
-	if two := one.begin(who("b"), exactly(1)); len(two) != 1 {
+	if two := then(one(), func(t *terms) { t.begin(who("b"), exactly(1)) }); len(two) != 1 {
 		t.Error("a second term begins while the first runs")
 	}
-	if same := one.end(who("b"), exactly(1), CauseReleased, Told); same.running() == nil {
+	if same := then(one(), func(t *terms) { t.end(who("b"), exactly(1), CauseReleased, Told) }); same[0].End != (Stamp{}) {
 		t.Error("the end of the other owner ends the term")
 	}
-	if early := one.end(who("a"), exactly(-5), CauseReleased, Told); early[0].End.At != early[0].Start.At {
+	if early := then(one(), func(t *terms) { t.end(who("a"), exactly(-5), CauseReleased, Told) }); early[0].End.At != early[0].Start.At {
 		t.Errorf("term %+v ends before it starts", early[0])
 	}
 }
 
 func TestRunningTermLearnsItsOwnersFence(t *testing.T) {
 	t.Parallel()
-	one := terms{}.begin(who("a"), exactly(0))
-	two := one.named([]Owner{{ID: "b"}, {ID: "a", Fence: 7}})
-	if two[0].Owner.Fence != 7 || one[0].Owner.Fence != 0 {
-		t.Errorf("owner is %+v, was %+v", two[0].Owner, one[0].Owner)
+	published := one()
+	list := then(published, func(t *terms) { t.rename([]Owner{{ID: "b"}, {ID: "a", Fence: 7}}) })
+	if list[0].Owner.Fence != 7 || published[0].Owner.Fence != 0 {
+		t.Errorf("owner is %+v, the published one %+v", list[0].Owner, published[0].Owner)
 	}
 }
