@@ -1,0 +1,238 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(child) != "" {
+		os.Exit(Main(OS("")))
+	}
+	// Bubble Tea leaves its timers to end by themselves, within a second.
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("charm.land/bubbletea/v2.Every.func1"))
+}
+
+// stream collects what a command writes while it still runs.
+type stream struct {
+	mu    sync.Mutex
+	buf   bytes.Buffer
+	wrote chan struct{} // capacity 1
+}
+
+func newStream() *stream { return &stream{wrote: make(chan struct{}, 1)} }
+
+func (s *stream) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case s.wrote <- struct{}{}:
+	default:
+	}
+	return s.buf.Write(b)
+}
+
+func (s *stream) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.String()
+}
+
+// await waits until what was written satisfies ok.
+func (s *stream) await(t *testing.T, ok func(string) bool) string {
+	t.Helper()
+	bound := time.NewTimer(30 * time.Second)
+	defer bound.Stop()
+	for {
+		text := s.String()
+		if ok(text) {
+			return text
+		}
+		select {
+		case <-s.wrote:
+		case <-bound.C:
+			t.Fatalf("never came: %q", text)
+		}
+	}
+}
+
+// world is an Environment of a test.
+type world struct {
+	home           string
+	vars           map[string]string
+	stdout, stderr *stream
+	tty            bool
+	example        string
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	return &world{home: t.TempDir(), vars: map[string]string{}, stdout: newStream(), stderr: newStream(), example: "example\n"}
+}
+
+// main runs the program until it ends; the end of ctx is a signal.
+func (w *world) main(ctx context.Context, args ...string) int {
+	return w.mainTo(ctx, w.stdout, args...)
+}
+
+func (w *world) mainTo(ctx context.Context, stdout io.Writer, args ...string) int {
+	vars := map[string]string{"HOME": w.home}
+	for k, v := range w.vars {
+		vars[k] = v
+	}
+	return Main(Environment{
+		Args: args, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: w.stderr, Example: w.example,
+		Lookup:   func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
+		Environ:  []string{"TERM=xterm"},
+		Terminal: func() bool { return w.tty },
+		Signals:  func(context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
+		Exit:     func(int) { panic("a command did not come back") },
+	})
+}
+
+// write makes a file below the home directory.
+func (w *world) write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(w.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const configFile = ".config/coordtop/config.yaml"
+
+func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		args   []string
+		vars   map[string]string
+		config string
+		code   int
+		stderr []string
+		not    string
+	}{
+		{
+			name: "nothing at all", code: 2,
+			stderr: []string{"nothing to watch", "$COORDTOP_CONFIG", ".config/coordtop/config.yaml", "not there", "$REDIS_URL", "$DATABASE_URL",
+				"$PGHOST", "$YDB_CONNECTION_STRING", "\n  coordtop demo\n", "\n  coordtop redis://localhost:6379/0\n", "coordtop config example >"},
+		},
+		{name: "nothing for get", args: []string{"get"}, code: 2, stderr: []string{"nothing to watch"}},
+		{name: "nothing for watch", args: []string{"watch"}, code: 2, stderr: []string{"nothing to watch"}},
+		{
+			name: "a variable of a backend that is not built in", vars: map[string]string{"DATABASE_URL": "postgres://u:hunter2@h/db"}, code: 2,
+			stderr: []string{"set, but this build does not watch Postgres yet"}, not: "hunter2",
+		},
+		{name: "no tty", args: []string{"redis://h"}, code: 2, stderr: []string{"no terminal", "coordtop get", "coordtop watch"}},
+		{name: "a typo of a command", args: []string{"wacth"}, code: 2, stderr: []string{`did you mean watch?`}},
+		{name: "neither command nor URL", args: []string{"localhost:6379"}, code: 2, stderr: []string{`"localhost:6379" is neither a command`, "redis://host:6379/0"}},
+		{name: "an unknown flag", args: []string{"get", "--color"}, code: 2, stderr: []string{"unknown flag: --color; see coordtop get --help"}},
+		{name: "a bad output", args: []string{"get", "-o", "yaml", "redis://h"}, code: 2, stderr: []string{"write text or json"}},
+		{name: "a bad time-out", args: []string{"get", "--timeout", "5", "redis://h"}, code: 2, stderr: []string{"--timeout"}},
+		{name: "no time at all", args: []string{"get", "--timeout", "0s", "redis://h"}, code: 2, stderr: []string{"--timeout must be longer"}},
+		{name: "too many arguments", args: []string{"version", "x"}, code: 2, stderr: []string{`unknown command "x"`}},
+		{name: "an unknown scheme", args: []string{"get", "http://h"}, code: 2, stderr: []string{`"http://h": unknown scheme`, "redis"}},
+		{name: "a bad port", args: []string{"get", "redis://:hunter2@h:x"}, code: 2, stderr: []string{"source h:x", "port"}, not: "hunter2"},
+		{name: "a bad parameter", args: []string{"get", "redis://h?kyes=x"}, code: 2, stderr: []string{`unknown parameter "kyes"`}},
+		{
+			name: "another backend", args: []string{"get", "postgres://u:hunter2@h/db"}, code: 2,
+			stderr: []string{"Postgres advisory locks: this build does not watch them yet; it watches Redis"}, not: "hunter2",
+		},
+		{name: "a bad REDIS_URL", args: []string{"get"}, vars: map[string]string{"REDIS_URL": "h:6379"}, code: 2, stderr: []string{"REDIS_URL: ", "not a URL"}},
+		{
+			name: "an unknown key", args: []string{"get"}, config: "titel: x\nsources: [{url: 'redis://h', nam: y}]\n", code: 2,
+			stderr: []string{configFile + ":1:1: titel: unknown key", configFile + ":2:30: sources[0].nam: unknown key"},
+		},
+		{name: "a config that is named and not there", args: []string{"get", "--config", "/does/not/exist"}, code: 2, stderr: []string{"no such file"}},
+		{name: "a variable that names no file", args: []string{"get"}, vars: map[string]string{"COORDTOP_CONFIG": "/does/not/exist"}, code: 2, stderr: []string{"no such file"}},
+		{
+			name: "a name of no source", args: []string{"get", "b/x"}, config: "sources: [{name: a, url: 'redis://h'}]", code: 2,
+			stderr: []string{`"b/x" is neither a URL`, "a source here: a"},
+		},
+		{name: "config check without a file", args: []string{"config", "check"}, code: 2, stderr: []string{"no config file at", "coordtop config example"}},
+		{
+			name: "config check of a secret", args: []string{"config", "check"}, config: "sources: [{name: a, url: 'redis://h', password_env: NONE}]", code: 2,
+			stderr: []string{"source a: reading a secret: $NONE is not set"},
+		},
+		{
+			name: "config check of certificates", args: []string{"config", "check"},
+			config: "sources: [{name: a, url: 'rediss://h', tls: {ca: none.pem}}, {name: b, url: 'grpc://h/x'}]", code: 2,
+			stderr: []string{"source a: ", "none.pem", "source b: YDB coordination nodes: this build"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.vars = c.vars
+			if c.config != "" {
+				w.write(t, configFile, c.config)
+			}
+			code := w.main(t.Context(), c.args...)
+			stderr := w.stderr.String()
+			if code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			for _, want := range c.stderr {
+				if !strings.Contains(stderr, want) {
+					t.Errorf("standard error lacks %q:\n%s", want, stderr)
+				}
+			}
+			if !strings.HasPrefix(stderr, "coordtop: ") || strings.Count(stderr, "coordtop: ") != 1 {
+				t.Errorf("not said once:\n%s", stderr)
+			}
+			if c.not != "" && strings.Contains(stderr, c.not) {
+				t.Errorf("the secret is shown:\n%s", stderr)
+			}
+			if out := w.stdout.String(); out != "" {
+				t.Errorf("standard output has %q", out)
+			}
+		})
+	}
+}
+
+func TestWhatCanBeAnsweredWithoutAServerIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, config string
+		args         []string
+		want         []string
+	}{
+		{name: "version", args: []string{"version"}, want: []string{"coordtop ", "go1."}},
+		{name: "version flag", args: []string{"--version"}, want: []string{"coordtop version "}},
+		{name: "help", args: []string{"--help"}, want: []string{"coordtop redis://localhost:6379/0", "get", "watch", "config", "version", "completion", "--ascii"}},
+		{name: "help of get explains the JSON", args: []string{"get", "--help"}, want: []string{"--timeout", "owners_known", "since_after", "Exit code 3"}},
+		{name: "help of watch explains the JSON", args: []string{"watch", "--help"}, want: []string{"--output", "gap_ms", "session_ended"}},
+		{name: "completion", args: []string{"completion", "bash"}, want: []string{"bash completion"}},
+		{name: "config example", args: []string{"config", "example"}, want: []string{"example\n"}},
+		{name: "config check", config: "sources: [{url: 'redis://h', password_command: [does-not-exist]}]", args: []string{"config", "check"}, want: []string{configFile + ": ok: h\n"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if c.config != "" {
+				w.write(t, configFile, c.config)
+			}
+			if code := w.main(t.Context(), c.args...); code != 0 || w.stderr.String() != "" {
+				t.Errorf("exit code %d, %s", code, w.stderr)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(w.stdout.String(), want) {
+					t.Errorf("lacks %q:\n%s", want, w.stdout)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coordtop/internal/config"
+	"coordtop/sources"
+	"coordtop/ui"
+)
+
+// boardOptions are the flags of the screen.
+type boardOptions struct{ ascii, plain bool }
+
+// board is the command without a name: the screen.
+func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error {
+	for _, arg := range args {
+		if strings.Contains(arg, "://") {
+			continue
+		}
+		if near := cmd.SuggestionsFor(arg); len(near) > 0 {
+			return usagef("%q is neither a command nor a URL: did you mean %s?", arg, strings.Join(near, " or "))
+		}
+		return usagef("%q is neither a command (see coordtop --help) nor a URL (redis://host:6379/0)", arg)
+	}
+	c, _, err := p.pick(args)
+	if err != nil {
+		return err
+	}
+	return p.show(cmd.Context(), c, o)
+}
+
+// show runs the screen over the sources of c. Being asked to end is no error.
+func (p *program) show(ctx context.Context, c config.Config, o boardOptions) error {
+	if !p.env.Terminal() {
+		return usagef("standard output is no terminal: for scripts there are coordtop get and coordtop watch")
+	}
+	err := p.observe(ctx, c, func(inner context.Context, hub *sources.Hub, _ *watched) error {
+		feed := newFeed(hub)
+		defer feed.Close()
+		err := ui.Run(inner, ui.Options{
+			Feed: feed, Title: c.Title, TitleColor: c.Color, ASCII: o.ascii, NoColor: o.plain,
+			Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
+		})
+		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+			return nil
+		}
+		return err
+	})
+	return err
+}
+
+// feed is what the screen sees of a Hub: the present, on the clock of the wall.
+type feed struct {
+	*sources.Hub
+	*sources.Subscription
+}
+
+func newFeed(hub *sources.Hub) *feed { return &feed{hub, hub.Subscribe(0)} }
+
+// Close ends the reading; the Hub goes on.
+func (f *feed) Close() { f.Subscription.Close() }
+
+// Now is the local time.
+func (f *feed) Now() time.Time { return time.Now() }
+
+// Refresh asks all sources to look again now.
+func (f *feed) Refresh() { f.Hub.Refresh("") }

@@ -1,0 +1,111 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"coordtop/coord/rediscoord"
+	"coordtop/internal/config"
+	"coordtop/sources"
+	"coordtop/sources/redissource"
+)
+
+// specs makes the sources of a config. A source of a backend that this build does not
+// know stands on the screen with that as its error; one that is written wrongly is a
+// usage error, and all of those are reported at once.
+func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, error) {
+	var specs []sources.Spec
+	var wrong []error
+	for _, s := range c.Sources {
+		source, err := p.source(s, c.Owners)
+		if errors.Is(err, config.ErrNotYet) {
+			source, err = unavailable{err}, nil
+		}
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("source %s: %w", s.Name, err))
+			continue
+		}
+		specs = append(specs, sources.Spec{Name: s.Name, Type: s.Type, Address: s.Address, Source: source, Logger: logger})
+	}
+	if len(wrong) > 0 {
+		return nil, usageError{errors.Join(wrong...)}
+	}
+	return specs, nil
+}
+
+// source makes one source: the only place that knows which package serves which type.
+func (p *program) source(s config.Source, owners []config.OwnerRule) (sources.Source, error) {
+	switch s.Type {
+	case config.TypeRedis:
+		client, err := redisClient(s)
+		if err != nil {
+			return nil, err
+		}
+		return &configured{
+			secret: func(ctx context.Context) (string, error) { return s.Password.Resolve(ctx, p.env.Lookup) },
+			open: func(password string) sources.Source {
+				client := client
+				if password != "" {
+					client.Password = password
+				}
+				return redissource.New(redisOptions(s, client))
+			},
+			owners: owners,
+		}, nil
+	default:
+		return nil, config.Supported(s.Type)
+	}
+}
+
+// redisClient reads the URL and adds what stands beside it in the config. The password
+// is still missing if it is a Secret.
+func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
+	o, err := rediscoord.ParseURL(s.URL)
+	if err != nil {
+		return o, err
+	}
+	if s.User != "" {
+		o.User = s.User
+	}
+	if s.TLS != (config.TLS{}) {
+		o.TLS = &rediscoord.TLS{CA: s.TLS.CA, Cert: s.TLS.Cert, Key: s.TLS.Key, ServerName: s.TLS.ServerName}
+	}
+	return o, nil
+}
+
+func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.Options {
+	o := redissource.Options{Name: s.Name, Client: client, Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax}
+	for _, w := range s.Watch {
+		o.Selections = append(o.Selections, redissource.Selection{Pattern: w.Pattern, Kind: w.Kind, Expected: w.Expected})
+	}
+	for _, l := range s.Labels {
+		o.Labels = append(o.Labels, sources.Attr{Key: l.Key, Value: l.Value})
+	}
+	return o
+}
+
+// usable reports what would keep a source from being connected, as far as that can be
+// found out without connecting and without running a password command.
+func (p *program) usable(ctx context.Context, s config.Source) error {
+	if err := config.Supported(s.Type); err != nil {
+		return err
+	}
+	o, err := redisClient(s)
+	if err != nil {
+		return err
+	}
+	client, err := rediscoord.NewClient(o)
+	if err != nil {
+		return err
+	}
+	if err := client.Close(); err != nil {
+		return fmt.Errorf("closing a client: %w", err)
+	}
+	if len(s.Password.Command) > 0 {
+		return nil
+	}
+	_, err = s.Password.Resolve(ctx, p.env.Lookup)
+	return err
+}

@@ -1,0 +1,143 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coordtop/internal/config"
+	"coordtop/internal/headless"
+	"coordtop/sources"
+)
+
+const selecting = "What to look at comes from the URLs, else from the config file, else from $REDIS_URL.\n" +
+	"SOURCE/NAME or SOURCE/SPACE/NAME (space: the Redis database) selects a single primitive.\n\n"
+
+// output is the value of -o.
+type output struct{ format headless.Format }
+
+func (o *output) String() string {
+	if o.format == headless.JSON {
+		return "json"
+	}
+	return "text"
+}
+
+func (o *output) Set(s string) error {
+	switch s {
+	case "text":
+		o.format = headless.Text
+	case "json":
+		o.format = headless.JSON
+	default:
+		return errors.New("write text or json")
+	}
+	return nil
+}
+
+func (o *output) Type() string { return "text|json" }
+
+func (p *program) getCommand() *cobra.Command {
+	var o output
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "get [URL | SOURCE/NAME ...]",
+		Short: "Look once and print who leads and who owns",
+		Long:  selecting + "Exit code 3: a source did not answer; 4: no such name; 5: a listing took too long.\n\n" + headless.JSONHelp(),
+		Example: "coordtop get redis://localhost:6379/0\n" +
+			"coordtop get leases/app:leader:billing -o json",
+		RunE: p.run(func(cmd *cobra.Command, args []string) error {
+			if timeout <= 0 {
+				return usagef("--timeout must be longer than nothing, as 5s")
+			}
+			c, names, err := p.pick(args)
+			if err != nil {
+				return err
+			}
+			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
+				return headless.Get(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr,
+					headless.GetOptions{Format: o.format, Names: names, Timeout: timeout})
+			})
+		}),
+	}
+	cmd.Flags().VarP(&o, "output", "o", "print text or json")
+	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "print what arrived after so long")
+	return cmd
+}
+
+func (p *program) watchCommand() *cobra.Command {
+	var o output
+	cmd := &cobra.Command{
+		Use:   "watch [URL | SOURCE/NAME ...]",
+		Short: "Print a line for every change",
+		Long:  selecting + "Goes on until it is interrupted or nobody reads its output any more.\n\n" + headless.JSONHelp(),
+		Example: "coordtop watch redis://localhost:6379/0\n" +
+			"coordtop watch -o json | jq 'select(.event == \"owner_changed\")'",
+		RunE: p.run(func(cmd *cobra.Command, args []string) error {
+			c, names, err := p.pick(args)
+			if err != nil {
+				return err
+			}
+			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
+				beside.run(func() error { return whileRead(ctx, p.env.Stdout) })
+				return headless.Watch(ctx, headless.Over(hub), p.env.Stdout, headless.WatchOptions{Format: o.format, Names: names})
+			})
+		}),
+	}
+	cmd.Flags().VarP(&o, "output", "o", "print text or json")
+	return cmd
+}
+
+func (p *program) configCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "config", Short: "Check the config file, or print an example", Args: cobra.NoArgs}
+	cmd.AddCommand(&cobra.Command{
+		Use: "check [FILE]", Short: "Say everything that is wrong with the config file", Args: cobra.MaximumNArgs(1),
+		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.checkConfig(cmd, args) }),
+	}, &cobra.Command{
+		Use: "example", Short: "Print a config file with every key explained", Args: cobra.NoArgs,
+		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprint(cmd.OutOrStdout(), p.env.Example)
+			return err
+		}),
+	})
+	return cmd
+}
+
+// checkConfig loads the file and finds the secrets that it names. Password commands are
+// not run: they may ask for a finger on a key.
+func (p *program) checkConfig(cmd *cobra.Command, args []string) error {
+	path := p.configFile
+	if len(args) == 1 {
+		path = args[0]
+	}
+	if path == "" {
+		path, _ = config.Locate(p.env.Lookup)
+	}
+	if path == "" {
+		return usagef("no config file: set $%s or $HOME, or name one", config.EnvPath)
+	}
+	c, err := config.Load(path, p.env.Lookup)
+	if errors.Is(err, fs.ErrNotExist) {
+		return usagef("no config file at %s: coordtop config example prints one to start from", path)
+	}
+	if err != nil {
+		return explain(err)
+	}
+	var wrong, names []string
+	for _, s := range c.Sources {
+		names = append(names, s.Name)
+		if err := p.usable(cmd.Context(), s); err != nil {
+			wrong = append(wrong, fmt.Sprintf("%s: source %s: %v", path, s.Name, err))
+		}
+	}
+	if len(wrong) > 0 {
+		return usagef("%s", strings.Join(wrong, "\n"))
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %s\n", path, strings.Join(names, ", "))
+	return err
+}

@@ -1,0 +1,151 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coordtop/internal/config"
+	"coordtop/internal/demo"
+	"coordtop/sources"
+)
+
+// demoOptions are the flags of the demo.
+type demoOptions struct {
+	board     boardOptions
+	noUI      bool
+	redisPort int
+	seed      uint64
+}
+
+// demoCommands are the demo and the hidden command that its candidates run.
+func (p *program) demoCommands() []*cobra.Command {
+	var o demoOptions
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Start local servers and candidates, and watch them",
+		Long: "Starts a private Redis on the loopback interface and candidates that contend for\n" +
+			"elections and a mutex, each a process of its own, and shows them on the board.\n" +
+			"The leader of one election is killed every 30 to 60 seconds. Everything ends with\n" +
+			"the command.\n\n" +
+			"With --no-ui it prints a `name url` line for each server and, last, a line with the\n" +
+			"command that shows them, then serves until it is interrupted.",
+		Example: "coordtop demo\ncoordtop demo --no-ui --redis-port 7379 --seed 1",
+		Args:    cobra.NoArgs,
+		RunE:    p.run(func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context(), o) }),
+	}
+	cmd.Flags().BoolVar(&o.noUI, "no-ui", false, "print where the servers are and serve, without a screen")
+	cmd.Flags().IntVar(&o.redisPort, "redis-port", 0, "let Redis listen on `PORT` (default: any free port)")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "repeat the random pauses of an earlier demo (default: others each time)")
+	cmd.Flags().BoolVar(&o.board.ascii, "ascii", false, "draw with ASCII only")
+	cmd.Flags().BoolVar(&o.board.plain, "plain", false, "use no colours (as $NO_COLOR does)")
+	return []*cobra.Command{cmd, p.demoCandidateCommand()}
+}
+
+// stopPatience bounds the end of the demo's servers; what is left then is killed.
+const stopPatience = 2 * time.Second
+
+func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
+	if o.redisPort < 0 || o.redisPort > 65535 {
+		return usagef("--redis-port %d: a port is a number from 1 to 65535", o.redisPort)
+	}
+	if !o.noUI && !p.env.Terminal() {
+		return usagef("standard output is no terminal: coordtop demo --no-ui serves without a screen")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding our own program: %w", err)
+	}
+	if o.seed == 0 {
+		o.seed = uint64(time.Now().UnixNano())
+	}
+	world, err := demo.Start(ctx, demo.Options{Program: self, RedisPort: o.redisPort, Seed: o.seed, Log: p.logger()})
+	if err != nil {
+		return fmt.Errorf("starting the demo: %w", err)
+	}
+	defer func() {
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
+		defer cancel()
+		err = errors.Join(err, world.Stop(stop))
+	}()
+	if o.noUI {
+		return p.serve(ctx, world.Endpoints())
+	}
+	return p.showDemo(ctx, world.Endpoints(), o.board)
+}
+
+// showDemo points the ordinary board at the demo's servers.
+func (p *program) showDemo(ctx context.Context, endpoints []demo.Endpoint, o boardOptions) error {
+	c := config.Config{}
+	for _, e := range endpoints {
+		if e.Err != nil {
+			p.absent = append(p.absent, sources.Spec{Name: e.Name, Type: e.Name, Source: unavailable{e.Err}, Logger: p.logger()})
+			continue
+		}
+		one, err := config.FromURLs([]string{e.View})
+		if err != nil {
+			return fmt.Errorf("reading the demo's own address: %w", err)
+		}
+		one.Sources[0].Name = e.Name
+		c.Sources = append(c.Sources, one.Sources...)
+	}
+	c.Title, c.Color = "demo", "cyan"
+	return p.show(ctx, c, o)
+}
+
+// serve prints where the servers are and waits to be interrupted. A reader that goes
+// away does not end the servers: others may be using them.
+func (p *program) serve(ctx context.Context, endpoints []demo.Endpoint) error {
+	var views []string
+	for _, e := range endpoints {
+		if e.Err != nil {
+			fmt.Fprintf(p.env.Stderr, "coordtop: %s: %v\n", e.Name, e.Err)
+			continue
+		}
+		if _, err := fmt.Fprintf(p.env.Stdout, "%s %s\n", e.Name, e.URL); err != nil {
+			return fmt.Errorf("printing the addresses: %w", err)
+		}
+		views = append(views, "'"+e.View+"'")
+	}
+	if len(views) == 0 {
+		return errors.New("no server could be started: nothing to serve")
+	}
+	if _, err := fmt.Fprintf(p.env.Stdout, "all coordtop %s\n", strings.Join(views, " ")); err != nil {
+		return fmt.Errorf("printing the addresses: %w", err)
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// demoCandidateCommand runs one candidate until its standard input ends: that is how it
+// learns that the demo is over, or that the demo has died.
+func (p *program) demoCandidateCommand() *cobra.Command {
+	var o demo.CandidateOptions
+	var role string
+	cmd := &cobra.Command{
+		Use: demo.CandidateCommand, Hidden: true, Args: cobra.NoArgs,
+		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
+			o.Role = demo.Role(role)
+			ctx, cancel := context.WithCancel(cmd.Context())
+			defer cancel()
+			// It ends with the process: a read of standard input cannot be interrupted.
+			go func() {
+				_, _ = io.Copy(io.Discard, p.env.Stdin)
+				cancel()
+			}()
+			return demo.RunCandidate(ctx, o, p.env.Stdout)
+		}),
+	}
+	cmd.Flags().StringVar(&o.URL, "url", "", "server")
+	cmd.Flags().StringVar(&o.Key, "key", "", "what to contend for")
+	cmd.Flags().StringVar(&role, "role", "", "what to do with it")
+	cmd.Flags().DurationVar(&o.TTL, "ttl", 0, "of the lease")
+	cmd.Flags().Uint64Var(&o.Seed, "seed", 0, "of the random pauses")
+	return cmd
+}

@@ -1,0 +1,24 @@
+// Package app is the program: it turns arguments, the environment and a config file
+// into sources, runs them under a Hub, and shows that Hub on the screen, as one look,
+// or as a stream of changes.
+//
+// Main takes everything that belongs to the process (arguments, streams, variables,
+// signals) as an Environment, so that tests run the whole program in their own process.
+//
+// # Who writes where
+//
+// While the board is up nothing but its renderer writes to the terminal. Everything
+// else that has something to say, the Redis library included, writes to one log file
+// in the state directory. Errors come out once, at the end, on standard error, as
+// sentences that say what to do.
+//
+// # How it ends
+//
+// SIGINT, SIGTERM and SIGHUP end the context of the command; a second one ends the
+// process. A command that does not come back in time, because whoever reads its output
+// has stopped reading, is abandoned. A panic in a goroutine that this package starts
+// ends the context too, so that the screen is put back before the panic is reported;
+// watched starts them all.
+//
+// Exit codes: 0; 1 error; 2 usage; 3 a source did not answer; 4 not found; 5 time-out.
+package app

@@ -1,0 +1,61 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"coordtop/internal/config"
+	"coordtop/internal/headless"
+)
+
+// Exit codes. The rest of the list in the README belongs to commands that act.
+const (
+	exitOK       = 0
+	exitError    = 1
+	exitUsage    = 2
+	exitNoAnswer = 3
+	exitNotFound = 4
+	exitTimeout  = 5
+)
+
+// usageError is a command line or a config that cannot be obeyed.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// exitCode finds the code of an error.
+func exitCode(err error) int {
+	var usage usageError
+	var problems *config.Problems
+	switch {
+	case err == nil, errors.Is(err, syscall.EPIPE):
+		return exitOK // whoever read our output had enough of it
+	case errors.As(err, &usage), errors.As(err, &problems), errors.Is(err, headless.ErrAmbiguous):
+		return exitUsage
+	case errors.Is(err, headless.ErrNoAnswer):
+		return exitNoAnswer
+	case errors.Is(err, headless.ErrNotFound):
+		return exitNotFound
+	case errors.Is(err, headless.ErrIncomplete):
+		return exitTimeout
+	}
+	return exitError
+}
+
+// report says what went wrong and returns the exit code.
+func (p *program) report(err error) int {
+	code := exitCode(err)
+	if code == exitOK {
+		return code
+	}
+	text := err.Error()
+	if errors.Is(err, context.Canceled) {
+		text = "interrupted"
+	}
+	fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", text)
+	return code
+}

@@ -1,0 +1,112 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"coordtop/coord/rediscoord"
+	"coordtop/internal/config"
+)
+
+const (
+	logSize = 1 << 20 // of the file before it is put aside
+	logName = "coordtop.log"
+)
+
+// openLog makes the one logger of the process. A state directory that cannot be used is
+// no reason not to start: then nothing is logged, and the error says why.
+func openLog(env config.Lookup) (*slog.Logger, *logFile, error) {
+	dir := config.Dir(env, "XDG_STATE_HOME", filepath.Join(".local", "state"))
+	if dir == "" {
+		return slog.New(slog.DiscardHandler), nil, errors.New("opening the log: neither XDG_STATE_HOME nor HOME is set")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return slog.New(slog.DiscardHandler), nil, fmt.Errorf("opening the log: %w", err)
+	}
+	f := &logFile{path: filepath.Join(dir, logName)}
+	if err := f.open(); err != nil {
+		return slog.New(slog.DiscardHandler), nil, fmt.Errorf("opening the log: %w", err)
+	}
+	logger := slog.New(slog.NewTextHandler(f, nil)).With("pid", os.Getpid())
+	rediscoord.LogTo(logger)
+	return logger, f, nil
+}
+
+// logFile appends to a file that several coordtops share, and puts it aside when it
+// has grown too long; one old file is kept. Only its owner can read it. It is safe for
+// concurrent use.
+type logFile struct {
+	path string
+	size int64 // 0: logSize
+
+	mu   sync.Mutex
+	file *os.File
+}
+
+func (l *logFile) open() error {
+	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	l.file = f
+	return nil
+}
+
+// Write appends one record. It looks at the file each time, because another coordtop
+// may have put it aside; records are too rare for that to matter.
+func (l *logFile) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return 0, fs.ErrClosed
+	}
+	if err := l.turnLocked(int64(len(b))); err != nil {
+		return 0, err
+	}
+	return l.file.Write(b)
+}
+
+// turnLocked begins a new file where the old one is full or was taken away.
+func (l *logFile) turnLocked(more int64) error {
+	limit := l.size
+	if limit == 0 {
+		limit = logSize
+	}
+	there, err := os.Stat(l.path)
+	ours, statErr := l.file.Stat()
+	if statErr != nil {
+		return statErr
+	}
+	switch {
+	case err != nil || !os.SameFile(there, ours):
+	case ours.Size()+more > limit && ours.Size() > 0:
+		if err := os.Rename(l.path, l.path+".1"); err != nil {
+			return err
+		}
+	default:
+		return nil
+	}
+	old := l.file
+	if err := l.open(); err != nil {
+		return err
+	}
+	return old.Close()
+}
+
+// close ends the log; what is logged later is lost. A nil log has nothing to close.
+func (l *logFile) close() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil {
+		_ = l.file.Close() // O_APPEND without buffers: there is nothing left to lose
+		l.file = nil
+	}
+}

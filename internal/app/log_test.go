@@ -1,0 +1,94 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coordtop/internal/config"
+)
+
+func lookup(vars map[string]string) config.Lookup {
+	return func(name string) (string, bool) { v, ok := vars[name]; return v, ok }
+}
+
+func TestTheLogIsForItsOwnerOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	logger, file, err := openLog(lookup(map[string]string{"XDG_STATE_HOME": dir}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.close()
+	logger.Warn("Something happened", "source", "leases")
+	path := filepath.Join(dir, "coordtop", "coordtop.log")
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), "source=leases") {
+		t.Errorf("got %q, %v", text, err)
+	}
+}
+
+func TestALogThatCannotBeWrittenStopsNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "coordtop"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, vars := range []map[string]string{nil, {"XDG_STATE_HOME": dir}} {
+		logger, file, err := openLog(lookup(vars))
+		if err == nil || logger == nil || file != nil {
+			t.Errorf("got %v, %v, %v", logger, file, err)
+			continue
+		}
+		logger.Error("This goes nowhere")
+		file.close()
+	}
+}
+
+func TestTheLogTurnsWhenItIsFull(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.log")
+	l := &logFile{path: path, size: 100}
+	if err := l.open(); err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	for _, s := range []string{"a", "b", "c"} {
+		if _, err := l.Write([]byte(strings.Repeat(s, 60))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{path: "c", path + ".1": "b"} {
+		if got, err := os.ReadFile(name); err != nil || string(got) != strings.Repeat(want, 60) {
+			t.Errorf("%s: got %q, %v", filepath.Base(name), got, err)
+		}
+	}
+}
+
+func TestTheLogFollowsAnotherCoordtopThatTurnedIt(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.log")
+	ours, theirs := &logFile{path: path, size: 100}, &logFile{path: path, size: 100}
+	for _, l := range []*logFile{ours, theirs} {
+		if err := l.open(); err != nil {
+			t.Fatal(err)
+		}
+		defer l.close()
+	}
+	for _, step := range []struct {
+		l    *logFile
+		text string
+	}{{ours, strings.Repeat("a", 60)}, {theirs, strings.Repeat("b", 60)}, {ours, "c"}} {
+		if _, err := step.l.Write([]byte(step.text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != strings.Repeat("b", 60)+"c" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}

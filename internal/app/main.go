@@ -1,0 +1,77 @@
+package app
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+
+	"coordtop/internal/config"
+)
+
+// Environment is what the process gives the program.
+type Environment struct {
+	Args    []string // without the program's name
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Lookup  config.Lookup
+	Environ []string
+	// Terminal says whether Stdout is one.
+	Terminal func() bool
+	// Signals returns a context that ends when the process is asked to end.
+	Signals func(context.Context) (context.Context, context.CancelFunc)
+	// Exit ends the process without a word; only a command that cannot be stopped any
+	// other way needs it.
+	Exit func(code int)
+	// Example is the text of config.example.yaml.
+	Example string
+}
+
+// OS returns the Environment of this process. A write to a closed pipe is an error from
+// here on and not the end of the process.
+func OS(example string) Environment {
+	signal.Ignore(syscall.SIGPIPE)
+	return Environment{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Lookup: os.LookupEnv, Environ: os.Environ(), Exit: os.Exit, Example: example,
+		Terminal: func() bool { return term.IsTerminal(os.Stdout.Fd()) },
+		Signals:  endOnSignal,
+	}
+}
+
+// endOnSignal ends the context on the first signal; the second one ends the process, as
+// it would have without us.
+func endOnSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// patience is how long a command may go on after it was asked to end.
+const patience = 3 * time.Second
+
+// Main runs the program and returns its exit code.
+func Main(env Environment) int {
+	ctx, stop := env.Signals(context.Background())
+	defer stop()
+	p := &program{env: env}
+	defer func() { p.log.close() }() // it is opened later
+	defer context.AfterFunc(ctx, func() { p.abandonAfter(patience) })()
+	err := p.execute(ctx)
+	p.ended.Store(true)
+	return p.report(err)
+}
+
+// abandonAfter ends the process if the command has not come back by then.
+func (p *program) abandonAfter(d time.Duration) {
+	time.AfterFunc(d, func() {
+		if !p.ended.Load() {
+			p.env.Exit(exitError)
+		}
+	})
+}

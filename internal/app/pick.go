@@ -1,0 +1,109 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"coordtop/internal/config"
+	"coordtop/internal/format"
+)
+
+// pick finds out what to watch: the URLs among the arguments, else the config file,
+// else REDIS_URL. Arguments that are no URLs are the names of primitives.
+func (p *program) pick(args []string) (c config.Config, names []string, err error) {
+	var urls []string
+	for _, arg := range args {
+		if strings.Contains(arg, "://") {
+			urls = append(urls, arg)
+		} else {
+			names = append(names, arg)
+		}
+	}
+	if len(urls) > 0 {
+		c, err = config.FromURLs(urls)
+	} else {
+		c, err = p.found()
+	}
+	if err != nil {
+		return c, nil, err
+	}
+	for _, name := range names {
+		if err := p.plausible(name, c.Sources); err != nil {
+			return c, nil, err
+		}
+	}
+	return c, names, nil
+}
+
+// plausible refuses a name that no row can ever have.
+func (p *program) plausible(name string, list []config.Source) error {
+	var known []string
+	for _, s := range list {
+		if strings.HasPrefix(name, s.Name+"/") {
+			return nil
+		}
+		known = append(known, format.Clean(s.Name, 100))
+	}
+	return usagef("%q is neither a URL (redis://host:6379/0) nor a name (SOURCE/NAME) of a source here: %s",
+		format.Clean(name, 100), strings.Join(known, ", "))
+}
+
+// found reads the config file, or the environment where there is none.
+func (p *program) found() (config.Config, error) {
+	path, must := p.configFile, true
+	if path == "" {
+		path, must = config.Locate(p.env.Lookup)
+	}
+	if path != "" {
+		c, err := config.Load(path, p.env.Lookup)
+		if err == nil || must || !errors.Is(err, fs.ErrNotExist) {
+			return c, explain(err)
+		}
+	}
+	if url, _ := p.env.Lookup("REDIS_URL"); url != "" {
+		c, err := config.FromURLs([]string{url})
+		if err != nil {
+			return c, fmt.Errorf("REDIS_URL: %w", err)
+		}
+		return c, nil
+	}
+	return config.Config{}, usageError{errors.New(p.nothing(path))}
+}
+
+// explain makes an unreadable config a usage error.
+func explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
+
+// nothing tells a person who gave us nothing what was looked for and what to type.
+func (p *program) nothing(path string) string {
+	var b strings.Builder
+	b.WriteString("nothing to watch. Looked for\n")
+	line := func(what, found string) { fmt.Fprintf(&b, "  %-40s %s\n", what, found) }
+	line("a URL on the command line", "none")
+	line("$"+config.EnvPath, "not set")
+	if path == "" {
+		path = "$XDG_CONFIG_HOME/coordtop/config.yaml"
+	}
+	line(path, "not there")
+	line("$REDIS_URL", "not set")
+	for _, other := range []struct{ variable, backend string }{
+		{"DATABASE_URL", "Postgres"}, {"PGHOST", "Postgres"}, {"YDB_CONNECTION_STRING", "YDB"},
+	} {
+		state := "not set"
+		if v, _ := p.env.Lookup(other.variable); v != "" {
+			state = "set, but this build does not watch " + other.backend + " yet"
+		}
+		line("$"+other.variable, state)
+	}
+	b.WriteString("Start with one of\n" +
+		"  coordtop demo\n" +
+		"  coordtop redis://localhost:6379/0\n" +
+		"  mkdir -p ~/.config/coordtop && coordtop config example > ~/.config/coordtop/config.yaml")
+	return b.String()
+}

@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+
+	"charm.land/fang/v2"
+	"github.com/spf13/cobra"
+
+	"coordtop/sources"
+)
+
+// program is one run of the program.
+type program struct {
+	env        Environment
+	configFile string         // of --config
+	logTo      *slog.Logger   // nil until logger is called
+	log        *logFile       // behind logTo; nil where nothing is logged
+	absent     []sources.Spec // shown beside the config's sources: what the demo could not start
+	result     error          // of the command, see run
+	ended      atomic.Bool
+}
+
+// execute parses the arguments and runs the command that they name.
+func (p *program) execute(ctx context.Context) error {
+	root := p.root()
+	root.SetArgs(p.env.Args)
+	root.SetIn(p.env.Stdin)
+	root.SetOut(p.env.Stdout)
+	root.SetErr(p.env.Stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w; see %s --help", err, cmd.CommandPath())
+	})
+	quiet := fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}) // report says it, once
+	if err := fang.Execute(ctx, root, fang.WithVersion(version()), quiet); err != nil {
+		var usage usageError
+		if errors.As(err, &usage) {
+			return err
+		}
+		return usageError{err} // only cobra's own checks come back this way
+	}
+	return p.result
+}
+
+// run wraps a command. Its error goes round cobra and fang: for an error fang asks the
+// terminal for its background colour, which a terminal that is gone never answers.
+func (p *program) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		p.result = f(cmd, args)
+		return nil
+	}
+}
+
+func (p *program) root() *cobra.Command {
+	var o boardOptions
+	root := &cobra.Command{
+		Use:   "coordtop [URL ...]",
+		Short: "top for coordination state: who leads, who holds, since when, for how much longer",
+		Long: "Shows live who leads, who owns, since when and for how much longer.\n\n" +
+			"What to watch comes from the URLs, else from the config file, else from $REDIS_URL.\n" +
+			"A URL selects with ?keys=PATTERN, ?election=PATTERN, ?mutex=PATTERN; without one\n" +
+			"everything that looks like a lock is shown.",
+		Example: "coordtop redis://localhost:6379/0\n" +
+			"coordtop 'rediss://ops@leases:6380/0?election=app:leader:*'\n" +
+			"coordtop demo",
+		Args:                       cobra.ArbitraryArgs,
+		SuggestionsMinimumDistance: 2,
+		RunE:                       p.run(func(cmd *cobra.Command, args []string) error { return p.board(cmd, args, o) }),
+	}
+	root.Flags().BoolVar(&o.ascii, "ascii", false, "draw with ASCII only")
+	root.Flags().BoolVar(&o.plain, "plain", false, "use no colours (as $NO_COLOR does)")
+	root.PersistentFlags().StringVar(&p.configFile, "config", "", "read `FILE` instead of the usual config file")
+	root.AddCommand(p.getCommand(), p.watchCommand(), p.configCommand(), p.versionCommand())
+	root.AddCommand(p.demoCommands()...)
+	return root
+}
+
+func (p *program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "coordtop %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		}),
+	}
+}
+
+// version is what the go command stamped into the binary: a tag, or a commit and
+// whether there were changes beside it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "unknown"
+	}
+	return strings.Trim(info.Main.Version, "()")
+}

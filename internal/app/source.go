@@ -1,0 +1,124 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"coordtop/internal/config"
+	"coordtop/sources"
+)
+
+// configured is a source with what the config adds to every backend: the password is
+// found when it is needed, and owners get the labels of the owners rules.
+//
+// The secret is looked for at the first Connect and again after a refusal, since it
+// may have been changed, but not at every reconnect: a password command may want a
+// finger on a key. Only a secret that is another makes a new inner source, because
+// the old one remembers what it has shown.
+type configured struct {
+	secret func(context.Context) (string, error)
+	open   func(password string) sources.Source
+	owners []config.OwnerRule
+
+	inner    atomic.Pointer[sources.Source] // Focus and Refresh come from other goroutines
+	password string
+	refused  bool
+}
+
+// Connect finds the secret if need be and connects the source.
+func (c *configured) Connect(ctx context.Context) error {
+	if c.inner.Load() == nil || c.refused {
+		password, err := c.secret(ctx)
+		if err != nil {
+			return refusal{err}
+		}
+		if c.inner.Load() == nil || password != c.password {
+			source := c.open(password)
+			c.inner.Store(&source)
+			c.password = password
+		}
+	}
+	err := (*c.inner.Load()).Connect(ctx)
+	c.refused = errors.Is(err, sources.ErrRefused)
+	return err
+}
+
+// Next passes on what the source tells, with readable owners.
+func (c *configured) Next(ctx context.Context) (sources.Change, error) {
+	change, err := (*c.inner.Load()).Next(ctx)
+	if len(c.owners) > 0 {
+		set := make([]*sources.Primitive, len(change.Set))
+		for i, p := range change.Set {
+			set[i] = c.relabel(p)
+		}
+		change.Set = set
+	}
+	return change, err
+}
+
+// relabel returns a copy of p: p itself belongs to the source, which may compare it
+// with what it reads next.
+func (c *configured) relabel(p *sources.Primitive) *sources.Primitive {
+	n := *p
+	n.Owners = slices.Clone(p.Owners)
+	for i := range n.Owners {
+		n.Owners[i].Label = config.Apply(c.owners, n.Owners[i].Label)
+	}
+	n.Queue.Waiters = c.relabelWaiters(p.Queue.Waiters)
+	n.Candidates = c.relabelWaiters(p.Candidates)
+	return &n
+}
+
+func (c *configured) relabelWaiters(list []sources.Waiter) []sources.Waiter {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Label = config.Apply(c.owners, list[i].Label)
+	}
+	return list
+}
+
+// Close closes the source if there is one.
+func (c *configured) Close() error {
+	if inner := c.inner.Load(); inner != nil {
+		return (*inner).Close()
+	}
+	return nil
+}
+
+// Focus passes on what is on screen.
+func (c *configured) Focus(visible []sources.Ref, selected sources.Ref) {
+	if inner := c.inner.Load(); inner != nil {
+		if f, ok := (*inner).(sources.Focuser); ok {
+			f.Focus(visible, selected)
+		}
+	}
+}
+
+// Refresh passes on the wish for a new look.
+func (c *configured) Refresh() {
+	if inner := c.inner.Load(); inner != nil {
+		if r, ok := (*inner).(sources.Refresher); ok {
+			r.Refresh()
+		}
+	}
+}
+
+// unavailable is a source that cannot be: it stands on the screen with the reason.
+type unavailable struct{ reason error }
+
+func (u unavailable) Connect(context.Context) error { return refusal{u.reason} }
+
+func (u unavailable) Next(context.Context) (sources.Change, error) {
+	return sources.Change{}, fmt.Errorf("reading: %w", u.reason)
+}
+
+func (u unavailable) Close() error { return nil }
+
+// refusal is an error that waiting does not cure: sources.ErrRefused beside it tells the
+// runner, without adding to the text.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() []error { return []error{r.error, sources.ErrRefused} }

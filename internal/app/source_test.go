@@ -1,0 +1,125 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"testing"
+
+	"coordtop/internal/config"
+	"coordtop/sources"
+)
+
+// plain is a source that does as it is told and remembers what it was asked.
+type plain struct {
+	password string
+	connect  error
+	change   sources.Change
+	focused  int
+	closed   int
+}
+
+func (p *plain) Connect(context.Context) error { return p.connect }
+func (p *plain) Next(context.Context) (sources.Change, error) {
+	return p.change, nil
+}
+func (p *plain) Close() error                     { p.closed++; return nil }
+func (p *plain) Focus([]sources.Ref, sources.Ref) { p.focused++ }
+func (p *plain) Refresh()                         { p.focused++ }
+
+func TestTheSecretIsLookedForAgainOnlyAfterARefusal(t *testing.T) {
+	t.Parallel()
+	var made []*plain
+	asked, secret, broken := 0, "old", error(nil)
+	c := &configured{
+		secret: func(context.Context) (string, error) { asked++; return secret, broken },
+		open: func(password string) sources.Source {
+			made = append(made, &plain{password: password})
+			return made[len(made)-1]
+		},
+	}
+	connect := func() error { return c.Connect(t.Context()) }
+	if err := c.Close(); err != nil {
+		t.Errorf("closing what was never opened: %v", err)
+	}
+	c.Focus(nil, sources.Ref{})
+	c.Refresh()
+
+	broken = errors.New("no such file")
+	if err := connect(); !errors.Is(err, sources.ErrRefused) || !errors.Is(err, broken) || err.Error() != "no such file" {
+		t.Fatalf("got %v", err)
+	}
+	broken = nil
+	if err := connect(); err != nil || len(made) != 1 || made[0].password != "old" {
+		t.Fatalf("got %v, %v", err, made)
+	}
+	made[0].connect = errors.New("connection refused")
+	if err := connect(); !errors.Is(err, made[0].connect) {
+		t.Fatal(err)
+	}
+	_ = connect()
+	if asked != 2 {
+		t.Fatalf("asked %d times for a secret that was not refused", asked)
+	}
+	made[0].connect = refusal{errors.New("WRONGPASS")}
+	_ = connect()
+	_ = connect() // refused: asks again, the same secret
+	if asked != 3 || len(made) != 1 {
+		t.Fatalf("asked %d times, made %d sources", asked, len(made))
+	}
+	secret = "new"
+	if err := connect(); err != nil || len(made) != 2 || made[1].password != "new" {
+		t.Fatalf("got %v, %d sources", err, len(made))
+	}
+	c.Focus(nil, sources.Ref{})
+	c.Refresh()
+	if err := c.Close(); err != nil || made[1].closed != 1 || made[1].focused != 2 {
+		t.Errorf("got %v, %+v", err, made[1])
+	}
+}
+
+func TestOwnersGetTheLabelsOfTheRules(t *testing.T) {
+	t.Parallel()
+	before := &sources.Primitive{
+		Owners: []sources.Owner{{Label: "host-7:11"}, {Label: "other"}},
+		Queue:  sources.Queue{Waiters: []sources.Waiter{{Label: "host-8:12"}}}, Candidates: []sources.Waiter{{Label: "host-9:13"}},
+	}
+	inner := &plain{change: sources.Change{Set: []*sources.Primitive{before}}}
+	c := &configured{
+		secret: func(context.Context) (string, error) { return "", nil },
+		open:   func(string) sources.Source { return inner },
+		owners: []config.OwnerRule{{Match: regexp.MustCompile(`^host-(\d+):`), Label: "billing/$1"}},
+	}
+	if err := c.Connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	change, err := c.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := change.Set[0]
+	got := []string{p.Owners[0].Label, p.Owners[1].Label, p.Queue.Waiters[0].Label, p.Candidates[0].Label}
+	want := []string{"billing/7", "other", "billing/8", "billing/9"}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("label %d is %q, want %q", i, got[i], want[i])
+		}
+	}
+	if before.Owners[0].Label != "host-7:11" || before.Queue.Waiters[0].Label != "host-8:12" {
+		t.Error("the source's own primitive was changed")
+	}
+}
+
+func TestASourceThatCannotBeIsTriedRarely(t *testing.T) {
+	t.Parallel()
+	u := unavailable{config.ErrNotYet}
+	if err := u.Connect(t.Context()); !errors.Is(err, sources.ErrRefused) || !errors.Is(err, config.ErrNotYet) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := u.Next(t.Context()); !errors.Is(err, config.ErrNotYet) {
+		t.Errorf("got %v", err)
+	}
+	if err := u.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"context"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// readPause is how often an idle watch asks whether somebody still reads its output.
+const readPause = 500 * time.Millisecond
+
+// whileRead returns EPIPE once nobody can read any more what is written to out. A write
+// would tell too, but when nothing changes there may be none for hours, and
+// `coordtop watch | head -1` would stay behind all that time. It returns nil when ctx
+// ends, and at once where out is no pipe.
+func whileRead(ctx context.Context, out io.Writer) error {
+	f, ok := out.(*os.File)
+	if !ok {
+		return nil
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
+		return nil // no pipe, or closed: the next write says so
+	}
+	tick := time.NewTicker(readPause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			if abandoned(f) {
+				return syscall.EPIPE
+			}
+		}
+	}
+}
+
+// abandoned says whether the other end of a pipe is closed.
+func abandoned(f *os.File) bool {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	gone := false
+	err = conn.Control(func(fd uintptr) {
+		fds := []unix.PollFd{{Fd: int32(fd)}} // errors are told without being asked for
+		n, err := unix.Poll(fds, 0)
+		gone = err == nil && n > 0 && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+	})
+	return err == nil && gone
+}
