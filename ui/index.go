@@ -56,6 +56,7 @@ type index struct {
 
 type entry struct {
 	row    *sources.Row
+	gen    uint32 // of the row: here because the rows themselves are far apart in memory
 	v      verdict
 	listed bool // it passes the filter
 	placed bool // it stands in order
@@ -122,11 +123,12 @@ func (x *index) refresh(slot int32, row *sources.Row, now time.Time) {
 	}
 	*e = entry{row: row, placed: old.placed}
 	if row != nil {
+		e.gen = row.Gen
 		e.v = judge(row, x.st, now)
 		e.listed = x.lists(row, e.v)
 		x.count(e.v, +1)
 	}
-	if e.listed != old.listed || e.listed && (old.row == nil || old.row.Gen != row.Gen || x.key(e) != x.key(&old)) {
+	if e.listed != old.listed || e.listed && (old.row == nil || old.gen != e.gen || x.key(e) != x.key(&old)) {
 		x.moved = append(x.moved, slot)
 	}
 }
@@ -166,40 +168,39 @@ func (x *index) place() bool {
 	for _, s := range x.moved {
 		x.entries[s].placed = false
 	}
+	kept := x.spare[:0] // what stayed is still in order
+	for _, h := range x.order {
+		if e := &x.entries[h.slot]; e.placed && e.gen == h.gen {
+			kept = append(kept, h)
+		}
+	}
+	x.spare, x.order = x.order, kept
 	fresh := make([]handle, 0, len(x.moved))
 	for _, s := range x.moved {
 		if e := &x.entries[s]; e.listed && !e.placed {
 			e.placed = true
-			fresh = append(fresh, handle{s, e.row.Gen})
+			fresh = append(fresh, handle{s, e.gen})
 		}
 	}
 	slices.SortFunc(fresh, x.compare)
-	for _, h := range fresh {
-		x.entries[h.slot].placed = false // so that its old place is left out below
-	}
-	x.merge(fresh)
+	x.insert(fresh)
 	x.moved = x.moved[:0]
 	return true
 }
 
-// merge writes the order anew: what stayed, which is still in order, with fresh.
-func (x *index) merge(fresh []handle) {
-	out := x.spare[:0]
-	for _, h := range x.order {
-		e := &x.entries[h.slot]
-		if !e.placed || e.row == nil || e.row.Gen != h.gen {
-			continue
-		}
-		for len(fresh) > 0 && x.compare(fresh[0], h) < 0 {
-			out, fresh = append(out, fresh[0]), fresh[1:]
-		}
-		out = append(out, h)
+// insert puts rows, which are in order, at their places. It looks each place up: a
+// comparison with every row that stayed would read all of them.
+func (x *index) insert(fresh []handle) {
+	if len(fresh) == 0 {
+		return
 	}
-	out = append(out, fresh...)
-	x.spare, x.order = x.order, out
-	for _, h := range out {
-		x.entries[h.slot].placed = true
+	out, rest := x.spare[:0], x.order
+	for _, h := range fresh {
+		i, _ := slices.BinarySearchFunc(rest, h, x.compare)
+		out = append(append(out, rest[:i]...), h)
+		rest = rest[i:]
 	}
+	x.spare, x.order = x.order, append(out, rest...)
 }
 
 // rebuild makes the list anew after the filter or the order was changed.
@@ -209,7 +210,7 @@ func (x *index) rebuild() {
 		e := &x.entries[i]
 		e.listed = e.row != nil && x.lists(e.row, e.v)
 		if e.placed = e.listed; e.listed {
-			out = append(out, handle{int32(i), e.row.Gen})
+			out = append(out, handle{int32(i), e.gen})
 		}
 	}
 	slices.SortFunc(out, x.compare)
@@ -233,7 +234,7 @@ func (x *index) at(h handle) (*sources.Row, verdict) {
 		return nil, verdict{}
 	}
 	e := &x.entries[h.slot]
-	if e.row == nil || e.row.Gen != h.gen {
+	if e.row == nil || e.gen != h.gen {
 		return nil, verdict{}
 	}
 	return e.row, e.v

@@ -96,6 +96,7 @@ var directions = []struct {
 	{"sources/sourcetest", []string{"sources"}},
 	{"sources/*source", []string{"sources", "coord/*coord", "internal/backoff", "internal/format"}},
 	{"ui", []string{"ui/*", "sources", "internal/format"}},
+	{"ui/uitest", []string{"sources", "sources/sourcetest"}},
 	{"ui/*", []string{"ui/*", "sources", "internal/format"}},
 	{"internal/backoff", nil},
 	{"internal/format", nil},

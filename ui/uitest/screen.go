@@ -33,7 +33,7 @@ func NewScreen(t *testing.T, w, h int) *Screen {
 	}()
 	t.Cleanup(func() {
 		_ = s.keys.Close()
-		_ = s.em.Close()
+		_ = s.em.InputPipe().(io.Closer).Close() // the emulator's own Close races with its Read
 		<-drained
 	})
 	return s

@@ -1,0 +1,95 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"coordtop/sources"
+	"coordtop/ui/uitest"
+)
+
+// load is a board whose feed publishes ten states a second with a tenth of the changes
+// of a second each. One change in a hundred is a row that loses its leader or gets one.
+type load struct {
+	*driver
+	prims []*sources.Primitive
+	round int
+}
+
+func newLoad(rows int) *load {
+	prims := uitest.Many(rows, noon())
+	return &load{driver: drive(uitest.NewFeed(uitest.State(noon(), prims...)), Options{}), prims: prims}
+}
+
+// step publishes the next state.
+func (l *load) step(changes int) {
+	l.round++
+	st := *l.feed.State()
+	st.Rev++
+	st.At = st.At.Add(100 * time.Millisecond)
+	st.Rows = slices.Clone(st.Rows)
+	for i := range changes {
+		slot := (l.round*7919 + i*104729) % len(st.Rows)
+		p := l.prims[slot]
+		if i%100 == 0 && len(st.Rows[slot].Owners) > 0 {
+			st.Rows[slot] = uitest.Row(uitest.Leaderless(p.Name, st.At.Add(-time.Minute)), slot)
+		} else {
+			st.Rows[slot] = uitest.Row(uitest.Led(p.Name, "host-01:4411", st.At), slot)
+		}
+	}
+	l.feed.Set(&st)
+}
+
+func BenchmarkWakeUp(b *testing.B) {
+	for _, c := range []struct{ rows, changes int }{{10_000, 100}, {100_000, 1000}} {
+		b.Run(fmt.Sprintf("rows=%d/changes=%d", c.rows, c.changes), func(b *testing.B) {
+			l := newLoad(c.rows)
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				l.step(c.changes)
+				b.StartTimer()
+				l.send(wakeMsg{})
+			}
+		})
+	}
+}
+
+func BenchmarkSecond(b *testing.B) {
+	for _, rows := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			l := newLoad(rows)
+			b.ReportAllocs()
+			for b.Loop() {
+				l.send(secondMsg{})
+			}
+		})
+	}
+}
+
+func BenchmarkFrame(b *testing.B) {
+	for _, size := range [][2]int{{80, 24}, {160, 48}} {
+		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
+			d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Many(10_000, noon())...)), Options{Width: size[0], Height: size[1]})
+			b.ReportAllocs()
+			for b.Loop() {
+				d.draw()
+			}
+		})
+	}
+}
+
+func BenchmarkTyping(b *testing.B) {
+	for _, rows := range []int{10_000, 100_000} {
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			l := newLoad(rows)
+			l.press("/")
+			b.ReportAllocs()
+			for b.Loop() {
+				l.press("9", "backspace")
+			}
+		})
+	}
+}

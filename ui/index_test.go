@@ -1,0 +1,154 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"coordtop/sources"
+	"coordtop/ui/uitest"
+)
+
+// naive lists the handles that an index should have, from nothing.
+func naive(x *index, now time.Time) []handle {
+	var fresh index
+	fresh.filter, fresh.sort, fresh.problems = x.filter, x.sort, x.problems
+	fresh.update(x.st, now)
+	fresh.rebuild()
+	return fresh.order
+}
+
+func TestIndexIsAlwaysWhatARebuildWouldGive(t *testing.T) {
+	t.Parallel()
+	names := strings.Split("abcdefghijklmnop", "")
+	rapid.Check(t, func(t *rapid.T) {
+		var x index
+		var st *sources.State
+		now := noon()
+		fresh := func() {
+			next := uitest.State(now)
+			if st != nil {
+				next.Rows = slices.Clone(st.Rows)
+				next.Scopes = slices.Clone(st.Scopes)
+			}
+			st = next
+		}
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			switch rapid.IntRange(0, 7).Draw(t, "what") {
+			case 0, 1, 2: // some rows change, come or go
+				fresh()
+				for range rapid.IntRange(1, 6).Draw(t, "changes") {
+					slot := rapid.IntRange(0, 9).Draw(t, "slot")
+					for len(st.Rows) <= slot {
+						st.Rows = append(st.Rows, nil)
+					}
+					name := rapid.SampledFrom(names).Draw(t, "name")
+					switch rapid.IntRange(0, 2).Draw(t, "how") {
+					case 0:
+						st.Rows[slot] = nil
+					case 1:
+						st.Rows[slot] = uitest.Row(uitest.Led(name, "host", now), slot)
+					case 2:
+						st.Rows[slot] = uitest.Row(lost(name), slot)
+					}
+				}
+			case 3:
+				fresh()
+				st.Scopes[0].Health = rapid.SampledFrom([]sources.Health{sources.HealthLive, sources.HealthStale}).Draw(t, "health")
+			case 4:
+				x.filter = newFilter(rapid.SampledFrom([]string{"", "a", "host", "k"}).Draw(t, "filter"))
+				x.rebuild()
+			case 5:
+				x.sort = (x.sort + 1) % sortModes
+				x.rebuild()
+			case 6:
+				x.problems = !x.problems
+				x.rebuild()
+			case 7:
+				now = now.Add(time.Duration(rapid.IntRange(1, 20).Draw(t, "seconds")) * time.Second)
+				if st != nil {
+					x.sweep(now)
+				}
+			}
+			if st == nil {
+				continue
+			}
+			x.update(st, now)
+			x.sweep(now)
+			if want := naive(&x, now); !slices.Equal(x.order, want) {
+				t.Fatalf("the order is %v, not %v", x.order, want)
+			}
+			rows := 0
+			for _, row := range st.Rows {
+				if row != nil {
+					rows++
+				}
+			}
+			total := 0
+			for _, n := range x.bySev {
+				total += n
+			}
+			if x.total != rows || total != rows {
+				t.Fatalf("%d rows are counted as %d and %d", rows, x.total, total)
+			}
+		}
+	})
+}
+
+func TestIndexTellsWhenNothingMoved(t *testing.T) {
+	t.Parallel()
+	var x index
+	a, b, c := three()
+	if !x.update(uitest.State(noon(), a, b, c), noon()) {
+		t.Error("the first rows change nothing")
+	}
+	again := uitest.State(noon(), uitest.Led("a", "host-1", noon().Add(time.Second)), b, c)
+	if x.update(again, noon()) {
+		t.Error("a renewal moved a row")
+	}
+	if row, _ := x.at(x.order[0]); row != again.Rows[0] {
+		t.Error("the index kept the old row")
+	}
+}
+
+func TestJudgement(t *testing.T) {
+	t.Parallel()
+	late := uitest.Led("a", "o", noon().Add(-12*time.Second)) // 3 s of 15 left
+	free := uitest.Leaderless("a", noon().Add(-time.Minute))
+	free.Kind = sources.KindMutex
+	expected := *free
+	expected.Expected = true
+	waited := *uitest.Led("a", "o", noon())
+	waited.Kind = sources.KindMutex
+	waited.Queue = sources.Queue{How: sources.Told, Len: 1, Waiters: []sources.Waiter{{Since: sources.Stamp{At: noon().Add(-40 * time.Second), How: sources.Told}}}}
+	candidate := waited
+	candidate.Kind = sources.KindElection
+	unread := *uitest.Led("a", "o", time.Time{})
+	for _, c := range []struct {
+		name string
+		p    *sources.Primitive
+		sev  severity
+		rank uint8
+	}{
+		{"led", uitest.Led("a", "o", noon()), sevWell, 2},
+		{"nobody leads", uitest.Leaderless("a", noon().Add(-time.Minute)), sevBad, 0},
+		{"nobody has led for a moment", uitest.Leaderless("a", noon()), sevBad, 2},
+		{"renewed late", late, sevWarn, 1},
+		{"free", free, sevFree, 2},
+		{"free and expected to be owned", &expected, sevBad, 0},
+		{"a long wait for a mutex", &waited, sevWarn, 1},
+		{"a candidate waits as long as it takes", &candidate, sevWell, 2},
+		{"not read yet", &unread, sevBlind, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			st := uitest.State(noon(), c.p)
+			if v := judge(st.Rows[0], st, noon()); v.sev != c.sev || v.rank != c.rank {
+				t.Errorf("severity %d, rank %d, not %d and %d (%v)", v.sev, v.rank, c.sev, c.rank, v.status)
+			}
+		})
+	}
+}

@@ -1,0 +1,119 @@
+package ui
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/sources"
+	"coordtop/ui/uitest"
+)
+
+// pumped runs a pump in a bubble; sent receives the time of each message.
+func pumped(t *testing.T, send func(), test func(feed *uitest.Feed, sent *[]time.Duration)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		feed := uitest.NewFeed(uitest.State(noon()))
+		start := time.Now()
+		var sent []time.Duration
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { // received below
+			done <- pump(ctx, feed, func(tea.Msg) {
+				sent = append(sent, time.Since(start))
+				send()
+			})
+		}()
+		synctest.Wait()
+		test(feed, &sent)
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// next publishes another state.
+func next(feed *uitest.Feed) {
+	st := *feed.State()
+	st.Rev++
+	feed.Set(&st)
+}
+
+func TestPumpTellsANewStateAtOnce(t *testing.T) {
+	t.Parallel()
+	pumped(t, func() {}, func(feed *uitest.Feed, sent *[]time.Duration) {
+		time.Sleep(time.Second)
+		next(feed)
+		synctest.Wait()
+		if len(*sent) != 1 || (*sent)[0] != time.Second {
+			t.Errorf("sent at %v", *sent)
+		}
+	})
+}
+
+func TestPumpMergesEventsThatBringNoState(t *testing.T) {
+	t.Parallel()
+	pumped(t, func() {}, func(feed *uitest.Feed, sent *[]time.Duration) {
+		next(feed)
+		for range 1000 {
+			time.Sleep(time.Millisecond)
+			feed.Tell(sources.Event{})
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if len(*sent) < 5 || len(*sent) > 11 {
+			t.Errorf("1000 events in a second woke the program %d times", len(*sent))
+		}
+	})
+}
+
+func TestPumpDoesNotLetAStateWaitForEvents(t *testing.T) {
+	t.Parallel()
+	pumped(t, func() {}, func(feed *uitest.Feed, sent *[]time.Duration) {
+		next(feed)
+		time.Sleep(50 * time.Millisecond)
+		feed.Tell(sources.Event{})
+		time.Sleep(20 * time.Millisecond)
+		next(feed)
+		synctest.Wait()
+		if len(*sent) != 2 || (*sent)[1] != 70*time.Millisecond {
+			t.Errorf("sent at %v", *sent)
+		}
+	})
+}
+
+func TestPumpWaitsAloneWhileTheProgramIsBusy(t *testing.T) {
+	t.Parallel()
+	busy := func() { time.Sleep(10 * time.Second) }
+	pumped(t, busy, func(feed *uitest.Feed, sent *[]time.Duration) {
+		for range 100 {
+			next(feed) // never blocks
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		if len(*sent) != 2 {
+			t.Errorf("100 states during a stall were told %d times", len(*sent))
+		}
+	})
+}
+
+// explosive is a feed with a bug.
+type explosive struct{ *uitest.Feed }
+
+func (explosive) State() *sources.State { panic("boom") }
+
+func TestAPanicInThePumpComesBackAsAnError(t *testing.T) {
+	t.Parallel()
+	feed := explosive{uitest.NewFeed(uitest.State(noon()))}
+	feed.Tell(sources.Event{})
+	err := pump(t.Context(), feed, func(tea.Msg) {})
+	if err == nil || !strings.Contains(err.Error(), "boom") || !strings.Contains(err.Error(), "pump_test.go") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,108 @@
+package ui
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/sources"
+	"coordtop/ui/uitest"
+)
+
+var colour = regexp.MustCompile(`\x1b\[[0-9;]*\b(3[0-7]|4[0-7]|9[0-7]|10[0-7]|38|48)\b[0-9;]*m`)
+
+func TestNoColorOfAnyValueTakesTheColoursAway(t *testing.T) {
+	t.Parallel()
+	scene := uitest.Scene(t)
+	for _, value := range []string{"1", "true", "yes", "on", "0", "false", "please"} {
+		d := drive(scene, Options{Environ: []string{"TERM=xterm", "NO_COLOR=" + value}})
+		if c := colour.FindString(d.View().Content); c != "" {
+			t.Errorf("NO_COLOR=%s: the frame holds %q", value, c)
+		}
+	}
+	for _, env := range [][]string{{"TERM=xterm"}, {"TERM=xterm", "NO_COLOR="}} {
+		if d := drive(scene, Options{Environ: env}); !colour.MatchString(d.View().Content) {
+			t.Errorf("%v: no colours", env)
+		}
+	}
+}
+
+func TestTextAloneSaysTheSameWithAndWithoutColour(t *testing.T) {
+	t.Parallel()
+	st := uitest.Scene(t).State()
+	plain, coloured := drive(uitest.NewFeed(st), Options{NoColor: true}), drive(uitest.NewFeed(st), Options{})
+	got := strings.Replace(plain.text(), "\n>!", "\n !", 1) // the cursor is a sign where reverse may be all there is
+	if got != coloured.text() {
+		t.Error("the texts differ")
+	}
+}
+
+func TestASCIITerminalsGetNothingElse(t *testing.T) {
+	t.Parallel()
+	scene := uitest.Scene(t)
+	for _, env := range [][]string{{"TERM=linux"}, {"TERM=dumb"}, {"TERM=xterm", "LANG=C"}, {"TERM=xterm", "LC_ALL=POSIX", "LANG=de_DE.UTF-8"}} {
+		d := drive(scene, Options{Environ: env})
+		for _, keys := range [][]string{nil, {"?"}, {"q", "enter"}} {
+			d.press(keys...)
+			if i := strings.IndexFunc(d.View().Content, func(r rune) bool { return r > 0x7e }); i >= 0 {
+				t.Errorf("%v: %q", env, d.View().Content[i:i+10])
+			}
+		}
+	}
+	for _, env := range [][]string{{"TERM=xterm"}, {"TERM=xterm", "LANG=en_GB.utf8"}, {"TERM=xterm", "LANG=C", "LC_CTYPE=C.UTF-8"}} {
+		if environ(env).ascii() {
+			t.Errorf("%v: taken for an ASCII terminal", env)
+		}
+	}
+}
+
+func TestNamesBeyondASCIIAreQuestionMarksOnAnASCIITerminal(t *testing.T) {
+	t.Parallel()
+	d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Led("schlüssel", "日本", noon()))), Options{ASCII: true})
+	d.shows(t, "schl?ssel")
+	exact(t, d)
+}
+
+func TestOwnersAreNeverRedOrYellow(t *testing.T) {
+	t.Parallel()
+	th := newTheme(false, false, "")
+	for hue := range 256 {
+		for _, s := range []style{th.ownerLine(uint8(hue)), th.ownerLetter(uint8(hue))} {
+			for _, code := range strings.FieldsFunc(string(s), func(r rune) bool { return r < '0' || r > '9' }) {
+				if slices.Contains([]string{"31", "33", "91", "93"}, code) {
+					t.Fatalf("hue %d is %q", hue, s)
+				}
+			}
+		}
+		if hue > 0 && th.ownerLine(uint8(hue)) == th.ownerLine(uint8(hue-1)) {
+			t.Fatalf("hue %d looks as the one before", hue)
+		}
+	}
+}
+
+func TestTitleHasItsOwnColour(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"red": "41", "Green": "42", "cyan": "46", "": "45", "no colour": "45"} {
+		if got := newTheme(false, false, name).title; !strings.Contains(string(got), ";"+want) {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+}
+
+func TestBothSidesOfATurnoverHaveTheirLetters(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("a", "new", noon())
+	st := uitest.State(noon(), p)
+	at := func(ago time.Duration) sources.Stamp { return sources.Stamp{At: noon().Add(-ago), How: sources.Seen} }
+	st.Rows[0].Terms = []sources.Term{
+		{Owner: sources.OwnerRef{ID: "old", Label: "old"}, Hue: 0, Start: at(time.Hour), End: at(5 * time.Minute)},
+		{Owner: sources.OwnerRef{ID: "new", Label: "new"}, Hue: 1, Start: at(4 * time.Minute)},
+	}
+	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 40})
+	d.shows(t, "B new")  // in the list and in the pane
+	d.shows(t, "A━━━━━") // the strip
+	d.shows(t, "━!  B━━━")
+	d.shows(t, "A old")
+}
