@@ -240,7 +240,7 @@ func checkTerms(t *rapid.T, row *Row) {
 		if term.Start.At.Before(last.End.At) || earliest(term.Start).Before(earliest(last.End)) {
 			t.Fatalf("terms overlap:\n%+v\n%+v", last, term)
 		}
-		if (last.Hue == term.Hue) != (last.Owner.ID == term.Owner.ID) {
+		if (last.Hue == term.Hue) != looksLike(last.Owner, term.Owner) {
 			t.Fatalf("hues do not tell owners apart:\n%+v\n%+v", last, term)
 		}
 	}

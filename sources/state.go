@@ -36,7 +36,7 @@ const MaxTerms = 64
 // Term is one uninterrupted ownership of a row.
 type Term struct {
 	Owner OwnerRef
-	Hue   uint8 // 0 for the first owner of the row, 1 for the second...: the same owner keeps it
+	Hue   uint8 // 0 for the first owner of the row, 1 for the second...: owners of one label share it
 	Cause Cause // of the end
 	How   Known // of the cause
 	Start Stamp

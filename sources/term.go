@@ -86,11 +86,11 @@ func (t *terms) forget(now time.Time) {
 }
 
 // hue returns the hue that owner has in list, else the lowest that nobody has. The owner
-// before is in the list, so two that touch differ.
+// before is in the list, so two that touch and look different have different hues.
 func hue(list []Term, owner OwnerRef) uint8 {
 	var taken [MaxTerms + 1]bool
 	for i := range list {
-		if list[i].Owner.ID == owner.ID {
+		if looksLike(list[i].Owner, owner) {
 			return list[i].Hue
 		}
 		taken[list[i].Hue] = true
@@ -101,6 +101,16 @@ func hue(list []Term, owner OwnerRef) uint8 {
 		}
 	}
 	panic("sources: more hues than terms")
+}
+
+// looksLike says whether people take two owners for the same: by label, because a
+// program that comes back under its own name has a new ID on some backends (a Redis
+// value is made anew for each term). An ID decides where there is no label.
+func looksLike(a, b OwnerRef) bool {
+	if a.Label != "" || b.Label != "" {
+		return a.Label == b.Label
+	}
+	return a.ID == b.ID
 }
 
 // meet makes an end and the start that follows it agree: where only one can own it, the

@@ -17,10 +17,18 @@ func who(id string) OwnerRef { return OwnerRef{ID: id} }
 
 // reign lets owners follow each other, a second each and a second apart.
 func reign(ids ...string) []Term {
+	var owners []OwnerRef
+	for _, id := range ids {
+		owners = append(owners, who(id))
+	}
+	return reignOf(owners...)
+}
+
+func reignOf(owners ...OwnerRef) []Term {
 	var list []Term
-	for i, id := range ids {
-		list = then(list, func(t *terms) { t.begin(who(id), exactly(float64(2*i))) })
-		list = then(list, func(t *terms) { t.end(who(id), exactly(float64(2*i+1)), CauseReleased, Inferred) })
+	for i, owner := range owners {
+		list = then(list, func(t *terms) { t.begin(owner, exactly(float64(2*i))) })
+		list = then(list, func(t *terms) { t.end(owner, exactly(float64(2*i+1)), CauseReleased, Inferred) })
 	}
 	return list
 }
@@ -39,6 +47,20 @@ func TestOwnersKeepTheirHueAndNeighboursDiffer(t *testing.T) {
 		hues = append(hues, term.Hue)
 	}
 	if got, want := fmt.Sprint(hues), "[0 1 0 2 1 3 0]"; got != want {
+		t.Errorf("hues = %s, want %s", got, want)
+	}
+}
+
+func TestAProgramThatComesBackUnderItsNameKeepsItsHue(t *testing.T) {
+	t.Parallel()
+	var hues []uint8
+	for _, term := range reignOf(
+		OwnerRef{ID: "#1", Label: "host-1"}, OwnerRef{ID: "#2", Label: "host-2"}, OwnerRef{ID: "#3", Label: "host-1"},
+		OwnerRef{ID: "#4", Label: "host-1"}, OwnerRef{ID: "#5"}, OwnerRef{ID: "#6"}, OwnerRef{ID: "#5"},
+	) {
+		hues = append(hues, term.Hue)
+	}
+	if got, want := fmt.Sprint(hues), "[0 1 0 0 2 3 2]"; got != want {
 		t.Errorf("hues = %s, want %s", got, want)
 	}
 }
