@@ -1,0 +1,278 @@
+package pgcoord
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	watchName = "coordtop-watch" // how connections that only look show themselves
+	askTime   = 300 * time.Millisecond
+	heardKept = 1000 // sessions whose data is remembered
+)
+
+// desk is the driver's connection for looking and notifying. It listens to the
+// announcements, and is made anew when it is needed after it broke.
+type desk struct {
+	driver *Driver
+	life   context.Context // ends with close
+	quit   context.CancelFunc
+	turn   chan struct{} // holds one element while somebody connects
+
+	mu       sync.Mutex
+	link     *link
+	ending   []*link               // replaced ones, which close joins
+	watchers map[chan struct{}]Key // woken by announcements about the key, and when the link ends
+	joiner   Joiner
+	heard    map[uint32]heard // by pid; only what was heard since the link was made
+}
+
+// heard is the data that a session announced last.
+type heard struct {
+	key  string
+	data []byte
+}
+
+func newDesk(d *Driver) *desk {
+	k := &desk{driver: d, turn: make(chan struct{}, 1), watchers: map[chan struct{}]Key{}, heard: map[uint32]heard{}}
+	k.life, k.quit = context.WithCancel(context.Background())
+	return k
+}
+
+// use runs f on the desk's connection. If ctx ends while f runs, f runs on: others use the
+// connection too, and an answer that takes too long ends it for all.
+func (k *desk) use(ctx context.Context, f func(context.Context, *pgconn.PgConn) error) error {
+	l, err := k.get(ctx)
+	if err != nil {
+		return err
+	}
+	return notOurLoss(l.submit(lookTime, false, f).wait(ctx))
+}
+
+// read is use for an f that may run twice: if the connection breaks under it, it is run
+// once more on a new one.
+func (k *desk) read(ctx context.Context, f func(context.Context, *pgconn.PgConn) error) error {
+	l, err := k.get(ctx)
+	if err != nil {
+		return err
+	}
+	err = l.submit(lookTime, false, f).wait(ctx)
+	if err == nil || ctx.Err() != nil || l.alive() {
+		return err
+	}
+	return k.use(ctx, f)
+}
+
+// get returns the connection; it makes one if there is none that works.
+func (k *desk) get(ctx context.Context) (*link, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(k.life, cancel)()
+	select {
+	case k.turn <- struct{}{}:
+		defer func() { <-k.turn }()
+	case <-ctx.Done():
+		return nil, k.ended(ctx)
+	}
+	k.mu.Lock()
+	l := k.link
+	k.mu.Unlock()
+	if l != nil && l.alive() {
+		return l, nil
+	}
+	if k.life.Err() != nil {
+		return nil, errClosed
+	}
+	fresh, err := k.open(ctx)
+	if err != nil && k.life.Err() != nil {
+		return nil, errClosed
+	}
+	return fresh, err
+}
+
+func (k *desk) ended(ctx context.Context) error {
+	if k.life.Err() != nil {
+		return errClosed
+	}
+	return fmt.Errorf("waiting for the connection: %w", ctx.Err())
+}
+
+// open makes the connection, which from then on belongs to the desk.
+func (k *desk) open(ctx context.Context) (*link, error) {
+	l, err := k.driver.newLink(ctx, k.driver.options.TTL)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	if k.link != nil {
+		k.ending = append(k.ending, k.link)
+	}
+	k.forgetEndedLocked()
+	k.link = l
+	clear(k.heard)
+	k.joiner = Joiner{}
+	k.mu.Unlock()
+	l.listen(k.hear)
+	err = l.prepare(ctx, k.driver.options.TTL, watchName)
+	if err == nil {
+		err = k.driver.check(l.facts)
+	}
+	if err == nil {
+		err = l.do(ctx, prepareLooking)
+	}
+	if err != nil {
+		l.cut(errClosed)
+		return nil, fmt.Errorf("connecting: %w", err)
+	}
+	l.whenEnded(func(error) { k.wake(Key{}) })
+	return l, nil
+}
+
+// forgetEndedLocked drops what close need not join.
+func (k *desk) forgetEndedLocked() {
+	kept := k.ending[:0]
+	for _, l := range k.ending {
+		select {
+		case <-l.done:
+		default:
+			kept = append(kept, l)
+		}
+	}
+	k.ending = kept
+}
+
+// prepareLooking keeps a connection that only looks from doing or holding up anything.
+func prepareLooking(ctx context.Context, conn *pgconn.PgConn) error {
+	err := configure(ctx, conn, [][2]string{
+		{"default_transaction_read_only", "on"}, {"statement_timeout", "5000"}, {"lock_timeout", "1000"},
+	})
+	if err != nil {
+		return err
+	}
+	return listenTo(ctx, conn, Channel)
+}
+
+// hear is called on the goroutine of the connection.
+func (k *desk) hear(n *pgconn.Notification) {
+	if n.Channel != Channel {
+		return
+	}
+	k.mu.Lock()
+	a, ok, err := k.joiner.Join(n.PID, n.Payload)
+	k.mu.Unlock()
+	if err != nil || !ok || a.Event == Ask {
+		return
+	}
+	key, named, err := ParseKey(a.Key)
+	if err != nil || named {
+		return
+	}
+	k.mu.Lock()
+	if a.Event == Released {
+		delete(k.heard, n.PID)
+	} else {
+		if len(k.heard) >= heardKept {
+			clear(k.heard)
+		}
+		k.heard[n.PID] = heard{key: a.Key, data: a.Data}
+	}
+	k.mu.Unlock()
+	k.wake(key)
+}
+
+// wake wakes those who watch a key; the zero Key: all.
+func (k *desk) wake(key Key) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for w, watched := range k.watchers {
+		if key != (Key{}) && key != watched {
+			continue
+		}
+		select {
+		case w <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// watch returns a channel that holds an element after something was announced about key,
+// and what ends that.
+func (k *desk) watch(key Key) (woken chan struct{}, stop func()) {
+	woken = make(chan struct{}, 1)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.watchers[woken] = key
+	return woken, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		delete(k.watchers, woken)
+	}
+}
+
+// whole is the data of a session that its name has no room for, if the session announced
+// it: what it announced must shorten to the very name it has. The name need not be one of
+// ours, and the announcement need not be true.
+func (k *desk) whole(key Key, pid uint32, name string) ([]byte, bool) {
+	identity, _, _ := ParseApplicationName(name)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	h, ok := k.heard[pid]
+	if !ok || h.key != key.String() || ApplicationName(identity, h.data) != name {
+		return nil, false
+	}
+	return bytes.Clone(h.data), true
+}
+
+// ask makes owners of a key tell their data, and waits for that for a moment.
+func (k *desk) ask(ctx context.Context, key Key, known func() bool) error {
+	woken, stop := k.watch(key)
+	defer stop()
+	l, err := k.get(ctx)
+	if err != nil {
+		return err
+	}
+	a := Announcement{Database: l.facts.database, Key: key.String(), Event: Ask}
+	payloads, err := a.Payloads()
+	if err != nil {
+		return err
+	}
+	err = k.use(ctx, func(ctx context.Context, conn *pgconn.PgConn) error { return notify(ctx, conn, Channel, payloads...) })
+	if err != nil {
+		return err
+	}
+	t := time.NewTimer(askTime)
+	defer t.Stop()
+	for !known() {
+		select {
+		case <-woken:
+		case <-t.C:
+			return nil
+		case <-ctx.Done():
+			return errors.Join(errUnanswered, ctx.Err())
+		}
+	}
+	return nil
+}
+
+// close ends the connection and waits for that.
+func (k *desk) close(ctx context.Context) {
+	k.quit()
+	k.turn <- struct{}{} // nobody connects any more
+	defer func() { <-k.turn }()
+	k.mu.Lock()
+	links := k.ending
+	if k.link != nil {
+		links = append(links, k.link)
+	}
+	k.link, k.ending = nil, nil
+	k.mu.Unlock()
+	for _, l := range links {
+		l.close(ctx)
+	}
+}

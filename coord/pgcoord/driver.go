@@ -1,0 +1,220 @@
+package pgcoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/coord"
+)
+
+const driverName = "postgres"
+
+// Driver is the coord.Driver of the advisory locks of one Postgres database. Its sessions
+// share one connection for looking and notifying, which is made when it is first needed.
+type Driver struct {
+	config  *pgconn.Config
+	options Options
+	desk    *desk
+
+	mu       sync.Mutex
+	keys     map[string]Key     // of names, as the server computed them
+	leftover map[*link]struct{} // connections of abandoned grants, which run out
+	closed   bool
+}
+
+var _ coord.Driver = (*Driver)(nil)
+
+// keysKept bounds the memory of computed keys.
+const keysKept = 1000
+
+// New makes a driver for the database that a URL or keyword string names, as libpq reads
+// it: PG* variables, password and service files count; several hosts are tried in turn,
+// and the primary among them is taken unless target_session_attrs says otherwise. It does
+// not connect. The error wraps coord.ErrInvalid, and never repeats what it could not read.
+func New(dsn string, o Options) (*Driver, error) {
+	o, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	config, err := parse(dsn)
+	if err != nil {
+		return nil, err
+	}
+	d := &Driver{config: config, options: o, keys: map[string]Key{}, leftover: map[*link]struct{}{}}
+	d.desk = newDesk(d)
+	return d, nil
+}
+
+// Name implements coord.Driver.
+func (d *Driver) Name() string { return driverName }
+
+// Open implements coord.Driver: it connects, so that a wrong address, password, right or
+// server shows at once, and keeps the connection for the first claim. It refuses
+// (coord.ErrRefused) a pooler that does not give us a server session of our own, a standby
+// if no other host is named, and a server older than version 12.
+func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
+	s := &session{
+		driver:   d,
+		identity: Identity(o.Description),
+		ttl:      d.options.TTL,
+		done:     make(chan struct{}),
+		links:    map[*link]struct{}{},
+		places:   map[*place]struct{}{},
+	}
+	if o.TTL != 0 {
+		s.ttl = o.TTL
+	}
+	if err := checkTTL(s.ttl); err != nil {
+		return nil, err
+	}
+	s.life, s.end = context.WithCancel(context.Background())
+	l, err := s.connect(ctx, s.ttl, s.identity)
+	if err == nil && l.facts.pooled {
+		err = d.checkPooler(ctx, l)
+	}
+	if err != nil {
+		s.Abandon()
+		return nil, withContext(ctx, err)
+	}
+	s.caps = coord.Caps{
+		Mutex: true, Election: true, Shared: true, Fence: true,
+		FIFO: d.options.Poll == 0, MaxData: maxData,
+	}
+	s.putBack(l)
+	return s, nil
+}
+
+// maxData is the most data that a claim carries.
+const maxData = 7900
+
+// check refuses servers on which a lock would not be what it seems.
+func (d *Driver) check(f facts) error {
+	if !f.standby {
+		return nil
+	}
+	reason := errors.New("this server is a standby: a lock taken here is free on the primary")
+	if severalHosts(d.config) {
+		return reason // another may be the primary soon
+	}
+	return fmt.Errorf("%w: %w (name the primary, or all hosts)", coord.ErrRefused, reason)
+}
+
+// key is the key that a claim's name stands for. link makes the connection that asks the
+// server, if it must be asked.
+func (d *Driver) key(ctx context.Context, name string, link func(context.Context) (*link, error)) (Key, error) {
+	k, named, err := ParseKey(name)
+	if err != nil {
+		return Key{}, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
+	}
+	if !named {
+		return k, nil
+	}
+	k, sql := d.options.Scheme.Key(name)
+	if sql == "" {
+		return k, nil
+	}
+	d.mu.Lock()
+	k, known := d.keys[name]
+	d.mu.Unlock()
+	if known {
+		return k, nil
+	}
+	l, err := link(ctx)
+	if err != nil {
+		return Key{}, err
+	}
+	err = l.do(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+		rows, err := query(ctx, conn, sql, name)
+		if err != nil {
+			return fmt.Errorf("computing the key of a name: %w", err)
+		}
+		n, err := strconv.ParseInt(rows[0].text(0), 10, 64)
+		k = BigintKey(n)
+		return err
+	})
+	if err != nil {
+		return Key{}, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.keys) < keysKept {
+		d.keys[name] = k
+	}
+	return k, nil
+}
+
+// linger lets an abandoned connection run out by itself; the driver's Close ends it.
+func (d *Driver) linger(l *link) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		l.cut(errClosed)
+	}
+	for old := range d.leftover {
+		select {
+		case <-old.done:
+			delete(d.leftover, old)
+		default:
+		}
+	}
+	d.leftover[l] = struct{}{}
+}
+
+// Notify sends payload on a channel to whoever listens in this database, leaders among
+// them. It needs no session. The payload is at most 7999 bytes, else the error wraps
+// coord.ErrDataTooLong; a channel that cannot be is coord.ErrInvalid. After another error
+// it may have been sent.
+func (d *Driver) Notify(ctx context.Context, channel, payload string) error {
+	if err := checkChannel(channel); err != nil {
+		return fmt.Errorf("notifying: %w", err)
+	}
+	if len(payload) > payloadLimit {
+		return fmt.Errorf("notifying: %w: %d bytes, Postgres carries %d", coord.ErrDataTooLong, len(payload), payloadLimit)
+	}
+	if !validText(payload) {
+		return fmt.Errorf("notifying: %w: the payload has a zero byte or is not UTF-8", coord.ErrInvalid)
+	}
+	return d.desk.use(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+		return notify(ctx, conn, channel, payload)
+	})
+}
+
+// notify sends payloads together: all of them, next to each other, or none.
+func notify(ctx context.Context, conn *pgconn.PgConn, channel string, payloads ...string) error {
+	const call = "select pg_catalog.pg_notify($1::text, payload) from unnest($2::text[]) payload"
+	if _, err := query(ctx, conn, call, channel, array(payloads)); err != nil {
+		return fmt.Errorf("notifying: %w", err)
+	}
+	return nil
+}
+
+// listenTo makes the session of a connection listen.
+func listenTo(ctx context.Context, conn *pgconn.PgConn, channel string) error {
+	if err := conn.Exec(ctx, "listen "+pgx.Identifier{channel}.Sanitize()).Close(); err != nil {
+		return fmt.Errorf("listening: %w", tidy(err))
+	}
+	return nil
+}
+
+// Close implements coord.Driver.
+func (d *Driver) Close(ctx context.Context) error {
+	d.mu.Lock()
+	d.closed = true
+	left := d.leftover
+	d.leftover = map[*link]struct{}{}
+	d.mu.Unlock()
+	for l := range left {
+		l.cut(errClosed)
+	}
+	for l := range left {
+		<-l.done
+	}
+	d.desk.close(ctx)
+	return nil
+}

@@ -1,0 +1,111 @@
+package pgcoord
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/coord"
+)
+
+// SQLSTATEs that mean something to us (postgresql.org/docs/current/errcodes-appendix.html).
+const (
+	stateInvalidValue  = "22023" // a setting that this server cannot have
+	stateUnknownParam  = "42704"
+	stateCancelled     = "57014"
+	stateNoDatabase    = "3D000"
+	stateNotSupported  = "0A000"
+	classAuthorization = "28" // wrong password, no such role, not let in
+	classAccess        = "42" // no right, no such function
+)
+
+// tidy makes of the library's error one of ours: one line, no connection string, and
+// coord.ErrRefused joined where the server would answer the same again.
+func tidy(err error) error {
+	if err == nil {
+		return nil
+	}
+	var certificate *tls.CertificateVerificationError
+	switch reply := replyIn(err); {
+	case reply != nil && refused(reply.Code):
+		return fmt.Errorf("%w: %w", coord.ErrRefused, answer{reply})
+	case reply != nil:
+		return answer{reply}
+	case errors.As(err, &certificate):
+		return fmt.Errorf("%w: %w", coord.ErrRefused, certificate)
+	}
+	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return oneLine{connect.Unwrap()}
+	}
+	return err
+}
+
+// replyIn finds the server's answer; nil: it did not answer.
+func replyIn(err error) *pgconn.PgError {
+	reply, _ := errors.AsType[*pgconn.PgError](err)
+	return reply
+}
+
+func refused(state string) bool {
+	return strings.HasPrefix(state, classAuthorization) || strings.HasPrefix(state, classAccess) ||
+		state == stateNoDatabase || state == stateNotSupported
+}
+
+// hasState reports whether the server answered with one of these SQLSTATEs.
+func hasState(err error, states ...string) bool {
+	reply := replyIn(err)
+	return reply != nil && slices.Contains(states, reply.Code)
+}
+
+// answer is an error that the server told. Its text is the server's message and SQLSTATE.
+type answer struct{ *pgconn.PgError }
+
+func (a answer) Error() string {
+	text := a.Message
+	if a.Hint != "" && !strings.Contains(a.Hint, "\n") {
+		text += " (" + a.Hint + ")"
+	}
+	return text + " (SQLSTATE " + a.Code + ")"
+}
+
+func (a answer) Unwrap() error { return a.PgError }
+
+// oneLine is an error of several hosts on one line.
+type oneLine struct{ error }
+
+func (o oneLine) Error() string {
+	return strings.Join(strings.FieldsFunc(o.error.Error(), func(r rune) bool { return r == '\n' }), "; ")
+}
+
+func (o oneLine) Unwrap() error { return o.error }
+
+// final reports whether asking again is useless.
+func final(err error) bool {
+	return errors.Is(err, coord.ErrRefused) || errors.Is(err, coord.ErrInvalid) ||
+		errors.Is(err, coord.ErrUnsupported) || errors.Is(err, coord.ErrClosed)
+}
+
+// withContext joins the context's error, if it ended, to what came of it.
+func withContext(ctx context.Context, err error) error {
+	if ctx.Err() == nil || errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return errors.Join(err, ctx.Err())
+}
+
+// lost is the verdict that a connection, and what was owned on it, is gone.
+func lost(err error) error {
+	if errors.Is(err, coord.ErrLost) || errors.Is(err, coord.ErrExpired) || errors.Is(err, coord.ErrClosed) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", coord.ErrLost, err)
+}
+
+// validText reports whether Postgres takes s as text.
+func validText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }

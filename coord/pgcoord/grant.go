@@ -1,0 +1,326 @@
+package pgcoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/coord"
+)
+
+// grant is a lock that we own, on its connection.
+type grant struct {
+	session *session
+	link    *link
+	request request
+	done    chan struct{}
+	inbox   *inbox // nil: no channels
+
+	mu   sync.Mutex
+	info coord.GrantInfo
+	err  error  // why it ended
+	ping *job   // the renewal under way
+	gone bool   // the lock was given back, or left to run out
+	long []byte // data that the name of the session has no room for
+	told bool   // an answer to those who ask is on its way
+
+	asks Joiner // of the connection's goroutine
+}
+
+var (
+	_ coord.Renewer   = (*grant)(nil)
+	_ coord.Publisher = (*grant)(nil)
+)
+
+// confirm makes a grant of a lock that was just given to this connection. The query for
+// the fence is sent after that and its answer proves that we own it: trust runs from its
+// sending. Then the leader's channels are listened to, before anybody can know that we
+// lead, and the others are told.
+func (s *session) confirm(ctx context.Context, conn *pgconn.PgConn, l *link, r request) (*grant, error) {
+	asked := time.Now()
+	rows, err := query(ctx, conn, fenceQuery(l.facts.version))
+	if err != nil {
+		return nil, fmt.Errorf("asking for a fence: %w", err)
+	}
+	fence, err := strconv.ParseUint(rows[0].text(0), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("asking for a fence: %w", err)
+	}
+	if rows[0].text(1) != itoa(int64(l.facts.pid)) {
+		return nil, errMoved
+	}
+	g := &grant{session: s, link: l, request: r, done: make(chan struct{})}
+	g.info = coord.GrantInfo{Owner: OwnerID(l.facts.pid, l.facts.start), Fence: fence, Window: window(asked, l.facts.window)}
+	if err := g.open(ctx, conn); err != nil {
+		return nil, err
+	}
+	l.expireAt(asked.Add(l.facts.window))
+	l.whenEnded(func(err error) {
+		g.end(err)
+		s.forget(g)
+	})
+	g.announce(ctx, conn, Acquired, r.Data)
+	return g, nil
+}
+
+// fenceQuery asks for a number that only grows in the life of a cluster, and who answers.
+func fenceQuery(version int) string {
+	if version < 13 {
+		return "select pg_catalog.txid_current()::text, pg_catalog.pg_backend_pid()"
+	}
+	return "select pg_catalog.pg_current_xact_id()::text, pg_catalog.pg_backend_pid()"
+}
+
+// window is the trust in an answer. It is renewed five times in its length, which is more
+// often than the server would begin to wonder whether we are still there.
+func window(asked time.Time, valid time.Duration) coord.Window {
+	return coord.Window{Asked: asked, Valid: valid, RenewIn: valid / 5}
+}
+
+// open listens to what a leader listens to, and to those who ask for data that the name
+// of the session is too short for.
+func (g *grant) open(ctx context.Context, conn *pgconn.PgConn) error {
+	if g.request.Kind == coord.KindElection && len(g.session.driver.options.Channels) > 0 {
+		g.inbox = newInbox(g.session.driver.options)
+		g.session.tasks.Go(g.inbox.run)
+	}
+	g.link.listen(g.hear)
+	err := g.shorten(ctx, conn, g.request.Data)
+	for _, c := range g.session.driver.options.Channels {
+		if err == nil && g.inbox != nil {
+			err = listenTo(ctx, conn, c.Channel)
+		}
+	}
+	if err != nil && g.inbox != nil {
+		g.inbox.close()
+	}
+	return err
+}
+
+// shorten remembers data that does not fit into the session's name, and makes the session
+// listen to those who ask for it.
+func (g *grant) shorten(ctx context.Context, conn *pgconn.PgConn, data []byte) error {
+	_, _, cut := ParseApplicationName(ApplicationName(g.session.identity, data))
+	g.mu.Lock()
+	g.long = nil
+	if cut {
+		g.long = append([]byte{}, data...)
+	}
+	g.mu.Unlock()
+	if !cut {
+		return nil
+	}
+	return listenTo(ctx, conn, Channel)
+}
+
+// announce tells others what happened. It is a courtesy: if it fails they see it later.
+func (g *grant) announce(ctx context.Context, conn *pgconn.PgConn, e Event, data []byte) {
+	a := Announcement{Database: g.link.facts.database, Key: g.request.key.String(), Event: e, Data: data}
+	if payloads, err := a.Payloads(); err == nil {
+		_ = notify(ctx, conn, Channel, payloads...) // a broken connection is seen by its goroutine
+	}
+}
+
+// Info implements coord.Grant.
+func (g *grant) Info() coord.GrantInfo {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.info
+}
+
+// Done implements coord.Grant.
+func (g *grant) Done() <-chan struct{} { return g.done }
+
+// Err implements coord.Grant.
+func (g *grant) Err() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.err
+}
+
+// end ends it for its owner; the first cause stays.
+func (g *grant) end(cause error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err != nil {
+		return
+	}
+	g.err = cause
+	close(g.done)
+	if g.inbox != nil {
+		g.inbox.close()
+	}
+}
+
+// over is the verdict for whoever wants something of a grant that has ended; nil: it has
+// not.
+func (g *grant) over() error {
+	err := g.Err()
+	if err == nil || errors.Is(err, coord.ErrLost) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", coord.ErrLost, err)
+}
+
+// Renew implements coord.Renewer: it asks the server one question on the lock's own
+// connection. A question that is not answered before ctx ends stays asked, as a second
+// one could not overtake it: the next call waits for the same answer.
+func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
+	if err := g.over(); err != nil {
+		return coord.Window{}, err
+	}
+	g.mu.Lock()
+	if g.ping == nil {
+		g.ping = g.link.submit(g.link.facts.window, false, g.confirmAgain)
+	}
+	j := g.ping
+	g.mu.Unlock()
+	err := j.wait(ctx)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-j.done:
+		if g.ping == j {
+			g.ping = nil
+		}
+	default:
+	}
+	switch {
+	case err == nil:
+		return g.info.Window, nil
+	case g.err != nil:
+		return coord.Window{}, fmt.Errorf("%w: %w", coord.ErrLost, g.err)
+	}
+	return coord.Window{}, fmt.Errorf("renewing: %w", err)
+}
+
+// confirmAgain is the question.
+func (g *grant) confirmAgain(ctx context.Context, conn *pgconn.PgConn) error {
+	asked := time.Now()
+	rows, err := query(ctx, conn, "select pg_catalog.pg_backend_pid()")
+	if err != nil {
+		return err
+	}
+	if rows[0].text(0) != itoa(int64(g.link.facts.pid)) {
+		g.end(lost(errMoved))
+		return g.Err()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.gone { // left to run out
+		return nil
+	}
+	g.info.Window = window(asked, g.link.facts.window)
+	g.link.expireAt(asked.Add(g.link.facts.window))
+	return nil
+}
+
+// Publish implements coord.Publisher. The lock's own connection writes it, so it cannot
+// be written after a loss.
+func (g *grant) Publish(ctx context.Context, data []byte) error {
+	if err := checkData(data); err != nil {
+		return err
+	}
+	if err := g.over(); err != nil {
+		return err
+	}
+	data = append([]byte{}, data...)
+	err := g.link.do(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+		if err := g.over(); err != nil {
+			return err
+		}
+		list := [][2]string{{"application_name", ApplicationName(g.session.identity, data)}}
+		if err := configure(ctx, conn, list); err != nil {
+			return err
+		}
+		if err := g.shorten(ctx, conn, data); err != nil {
+			return err
+		}
+		g.announce(ctx, conn, Proclaimed, data)
+		return nil
+	})
+	if lost := g.over(); err != nil && lost != nil {
+		return lost
+	}
+	return err
+}
+
+// Release implements coord.Grant.
+func (g *grant) Release(ctx context.Context) error {
+	g.end(coord.ErrReleased)
+	g.session.forget(g)
+	return g.unlock(ctx)
+}
+
+// errNotOurs: we released a lock that the server says our session did not have.
+var errNotOurs = fmt.Errorf("%w: the server says that this session did not own the lock it was to release", coord.ErrLost)
+
+// unlock gives the lock back before everything else that waits for the connection, closes
+// that, and returns when it is closed. If the server does not answer before ctx ends, the
+// connection is cut; the server gives the lock away when it notices. A second call, and
+// one after a loss or leave, does nothing.
+func (g *grant) unlock(ctx context.Context) error {
+	g.mu.Lock()
+	again := g.gone
+	g.gone = true
+	g.mu.Unlock()
+	if again {
+		return nil
+	}
+	ours, asked := false, g.link.alive()
+	j := g.link.submit(answerTime, true, func(ctx context.Context, conn *pgconn.PgConn) error {
+		rows, err := query(ctx, conn, g.request.sql("pg_advisory_unlock"), g.request.args()...)
+		if err != nil {
+			return err
+		}
+		ours = rows[0].text(0) == "t"
+		g.announce(ctx, conn, Released, nil)
+		return nil
+	})
+	err := j.wait(ctx)
+	g.link.close(ctx)
+	<-j.done
+	switch {
+	case !asked, errors.Is(err, coord.ErrLost) && !errors.Is(err, errUnanswered):
+		return nil // it was not ours any more
+	case err != nil:
+		return fmt.Errorf("releasing the lock: %w", err)
+	case !ours:
+		return errNotOurs
+	}
+	return nil
+}
+
+// Abandon implements coord.Grant.
+func (g *grant) Abandon() {
+	g.end(coord.ErrReleased)
+	g.session.forget(g)
+	if g.leave() {
+		g.session.disown(g.link)
+	}
+}
+
+// leave lets the lock run out on its connection, which the driver keeps until then; false:
+// there is nothing left of it.
+func (g *grant) leave() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.gone || !g.link.alive() {
+		return false
+	}
+	g.gone = true
+	g.session.driver.linger(g.link)
+	return true
+}
+
+// disown takes a connection out of what the session waits for.
+func (s *session) disown(l *link) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.links, l)
+}

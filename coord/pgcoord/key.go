@@ -1,0 +1,129 @@
+package pgcoord
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"strings"
+)
+
+// ErrKey is wrapped when a text is no key.
+var ErrKey = errors.New("not a key of an advisory lock")
+
+// Key identifies an advisory lock within a database, as pg_locks tells it: the columns
+// classid, objid and objsubid. It is comparable. The zero Key is none that can be locked.
+type Key struct {
+	Class, Object uint32
+	Sub           uint16 // 1: one bigint, 2: two int4, anything else: an extension's own
+}
+
+// The values of Key.Sub that SQL functions make.
+const (
+	subBigint = 1
+	subPair   = 2
+)
+
+// BigintKey is the key of pg_advisory_lock(bigint).
+func BigintKey(n int64) Key {
+	return Key{Class: uint32(uint64(n) >> 32), Object: uint32(uint64(n)), Sub: subBigint}
+}
+
+// PairKey is the key of pg_advisory_lock(int4, int4). The two spaces do not meet: the pair
+// (0, 5) and the bigint 5 are two locks.
+func PairKey(a, b int32) Key { return Key{Class: uint32(a), Object: uint32(b), Sub: subPair} }
+
+// Bigint is the number of a one-number key; false: it is another sort of key.
+func (k Key) Bigint() (int64, bool) {
+	return int64(uint64(k.Class)<<32 | uint64(k.Object)), k.Sub == subBigint
+}
+
+// Pair are the numbers of a two-number key; false: it is another sort of key.
+func (k Key) Pair() (a, b int32, ok bool) {
+	return int32(k.Class), int32(k.Object), k.Sub == subPair
+}
+
+// String is how a key is written in URLs, configuration and JSON: "4242", "17:-4", and
+// "17:4/9" (unsigned, class, object and sub) for a key that an extension made.
+func (k Key) String() string {
+	if n, ok := k.Bigint(); ok {
+		return strconv.FormatInt(n, 10)
+	}
+	if a, b, ok := k.Pair(); ok {
+		return fmt.Sprintf("%d:%d", a, b)
+	}
+	return fmt.Sprintf("%d:%d/%d", k.Class, k.Object, k.Sub)
+}
+
+// ParseKey reads what String writes, extensions' keys excepted. named is true when the
+// text is not made of numbers: then it is a name, whose key a Scheme tells. A text that is
+// made of numbers and is out of their range, and an empty one, is an error that wraps
+// ErrKey.
+func ParseKey(text string) (k Key, named bool, err error) {
+	first, second, pair := strings.Cut(text, ":")
+	switch {
+	case text == "":
+		return Key{}, false, fmt.Errorf("%w: it is empty", ErrKey)
+	case strings.ContainsRune(text, 0):
+		return Key{}, false, fmt.Errorf("%w: Postgres has no text with a zero byte: %q", ErrKey, text)
+	case !pair && isInteger(text):
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return Key{}, false, fmt.Errorf("%w: %q does not fit into a bigint", ErrKey, text)
+		}
+		return BigintKey(n), false, nil
+	case pair && isInteger(first) && isInteger(second):
+		a, err1 := strconv.ParseInt(first, 10, 32)
+		b, err2 := strconv.ParseInt(second, 10, 32)
+		if err1 != nil || err2 != nil {
+			return Key{}, false, fmt.Errorf("%w: %q does not fit into two int4", ErrKey, text)
+		}
+		return PairKey(int32(a), int32(b)), false, nil
+	}
+	return Key{}, true, nil
+}
+
+func isInteger(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// Scheme says which bigint key belongs to a name. The zero value is Hashtextextended.
+type Scheme string
+
+// The schemes. Where the server computes, the result depends on the database's encoding
+// if the name is not ASCII.
+const (
+	Hashtextextended Scheme = "hashtextextended" // hashtextextended(name, 0), computed by the server
+	Hashtext         Scheme = "hashtext"         // hashtext(name), computed by the server: pg_partman, Electric
+	CRC32            Scheme = "crc32"            // crc32 (IEEE) as a signed int4: django-pglocks, Concourse
+	SHA256LE         Scheme = "sha256le"         // first 8 bytes of sha256, little-endian: django-pglock
+)
+
+// ParseScheme reads a scheme's name; "" is Hashtextextended.
+func ParseScheme(text string) (Scheme, error) {
+	switch s := Scheme(text); s {
+	case "":
+		return Hashtextextended, nil
+	case Hashtextextended, Hashtext, CRC32, SHA256LE:
+		return s, nil
+	}
+	return "", fmt.Errorf("%q is no key scheme: hashtextextended, hashtext, crc32 or sha256le", text)
+}
+
+// Key tells the key of a name, if it can be computed here. Else sql is the statement that
+// makes the server compute it: its parameter $1 is the name, its answer one bigint.
+func (s Scheme) Key(name string) (k Key, sql string) {
+	switch s {
+	case Hashtext:
+		return Key{}, "select pg_catalog.hashtext($1::text)::bigint"
+	case CRC32:
+		return BigintKey(int64(int32(crc32.ChecksumIEEE([]byte(name))))), ""
+	case SHA256LE:
+		sum := sha256.Sum256([]byte(name))
+		return BigintKey(int64(binary.LittleEndian.Uint64(sum[:8]))), ""
+	}
+	return Key{}, "select pg_catalog.hashtextextended($1::text, 0)"
+}

@@ -1,0 +1,341 @@
+package pgcoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/coord"
+)
+
+const (
+	// answerTime bounds every statement that has no reason to take long.
+	answerTime = 10 * time.Second
+	// partingTime bounds the last words on a connection.
+	partingTime = time.Second
+)
+
+// job is one piece of work with a connection. It ends when done is closed.
+type job struct {
+	f     func(context.Context, *pgconn.PgConn) error
+	bound time.Duration // 0: none
+	done  chan struct{}
+	err   error // after done
+}
+
+// link is one connection and the goroutine that alone uses it: it does jobs one after the
+// other, and between them it waits for what the server has to say, so that the end of the
+// session is seen when it happens. A link that has an expiry closes itself when that
+// passes: a lock must not outlive the trust in it because nobody renews it any more.
+type link struct {
+	conn   *pgconn.PgConn
+	socket *dialer
+	facts  facts         // of the last prepare; written in jobs, read after them
+	done   chan struct{} // closed when the connection is closed and the goroutine has ended
+	ctx    context.Context
+	quit   context.CancelCauseFunc // ends ctx, and with it whatever job runs
+
+	mu     sync.Mutex
+	onEnd  func(error) // called once, before done is closed
+	jobs   []*job
+	notify func(*pgconn.Notification) // called by the goroutine; nil: nobody listens
+	poke   context.CancelFunc         // wakes the goroutine out of its waiting
+	expiry time.Time                  // zero: none
+	ending bool                       // no more jobs
+	polite bool                       // say goodbye
+	over   bool                       // the goroutine is past its last job
+	err    error                      // why it ended
+}
+
+// newLink connects and starts the goroutine, which ends after close, cut, the end of the
+// connection or the expiry; the caller waits for done.
+func (d *Driver) newLink(ctx context.Context, ttl time.Duration) (*link, error) {
+	l := &link{done: make(chan struct{})}
+	var err error
+	if l.conn, l.socket, err = d.connect(ctx, ttl, l.heard); err != nil {
+		return nil, err
+	}
+	l.ctx, l.quit = context.WithCancelCause(context.Background())
+	go l.run()
+	return l, nil
+}
+
+// heard passes a notification on.
+func (l *link) heard(n *pgconn.Notification) {
+	l.mu.Lock()
+	notify := l.notify
+	l.mu.Unlock()
+	if notify != nil {
+		notify(n)
+	}
+}
+
+// listen sets who is told of notifications; notify must not block.
+func (l *link) listen(notify func(*pgconn.Notification)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.notify = notify
+}
+
+// whenEnded sets what is called when the link ends, on the link's goroutine; it is called
+// at once if that has happened already.
+func (l *link) whenEnded(f func(error)) {
+	l.mu.Lock()
+	over, err := l.over, l.err
+	if !over {
+		l.onEnd = f
+	}
+	l.mu.Unlock()
+	if over {
+		f(err)
+	}
+}
+
+// run is the goroutine.
+func (l *link) run() {
+	defer close(l.done)
+	for {
+		j, wait, cancel := l.next()
+		switch {
+		case j != nil:
+			l.perform(j)
+		case wait != nil:
+			err := l.conn.WaitForNotification(wait)
+			over := wait.Err()
+			cancel()
+			l.woken(err, over)
+		default:
+			l.finish()
+			return
+		}
+	}
+}
+
+// next is the next job, or else the context to wait under; neither: the link is ending.
+func (l *link) next() (*job, context.Context, context.CancelFunc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.jobs) > 0 && l.err == nil {
+		j := l.jobs[0]
+		l.jobs = l.jobs[1:]
+		return j, nil, nil
+	}
+	if l.ending {
+		return nil, nil, nil
+	}
+	var wait context.Context
+	var cancel context.CancelFunc
+	if l.expiry.IsZero() {
+		wait, cancel = context.WithCancel(l.ctx)
+	} else {
+		wait, cancel = context.WithDeadline(l.ctx, l.expiry)
+	}
+	l.poke = cancel
+	return nil, wait, cancel
+}
+
+// woken takes note of why the waiting ended.
+func (l *link) woken(err, over error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.poke = nil
+	switch {
+	case err == nil, over != nil && !l.conn.IsClosed() && !l.expiredLocked():
+		return
+	case l.expiredLocked():
+		l.endLocked(errUnrenewed)
+	default:
+		l.endLocked(lost(fmt.Errorf("the connection ended: %w", tidy(err))))
+	}
+}
+
+// errUnrenewed: the driver closed the connection because nobody renewed the grant.
+var errUnrenewed = fmt.Errorf("%w: it was not renewed in time, so its connection was closed", coord.ErrExpired)
+
+func (l *link) expiredLocked() bool { return !l.expiry.IsZero() && !time.Now().Before(l.expiry) }
+
+// perform does one job. What closes the connection ends the link.
+func (l *link) perform(j *job) {
+	defer close(j.done)
+	ctx, cancel := l.boundFor(j)
+	defer cancel()
+	j.err = j.f(ctx, l.conn)
+	if !l.conn.IsClosed() {
+		return
+	}
+	err := j.err
+	if err == nil {
+		err = errors.New("the connection was closed")
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx) // what the library says then is only a consequence
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.expiredLocked() {
+		err = errUnrenewed
+	}
+	l.endLocked(lost(err))
+	j.err = l.err
+}
+
+// boundFor is the context of a job, which ends no later than the link expires.
+func (l *link) boundFor(j *job) (context.Context, context.CancelFunc) {
+	l.mu.Lock()
+	expiry := l.expiry
+	l.mu.Unlock()
+	deadline := time.Now().Add(j.bound)
+	switch {
+	case j.bound == 0 && expiry.IsZero():
+		return l.ctx, func() {}
+	case j.bound == 0, !expiry.IsZero() && expiry.Before(deadline):
+		deadline = expiry
+	}
+	return context.WithDeadlineCause(l.ctx, deadline, errUnanswered)
+}
+
+// endLocked makes the goroutine finish, if it is not about to.
+func (l *link) endLocked(err error) {
+	if l.err == nil {
+		l.err = err
+	}
+	l.ending = true
+	if l.poke != nil {
+		l.poke()
+	}
+}
+
+// finish closes the connection and fails the jobs that are left.
+func (l *link) finish() {
+	l.mu.Lock()
+	if l.err == nil {
+		l.err = errClosed
+	}
+	jobs, polite, err, onEnd := l.jobs, l.polite, l.err, l.onEnd
+	l.jobs, l.over = nil, true
+	l.mu.Unlock()
+	if onEnd != nil {
+		onEnd(err)
+	}
+	for _, j := range jobs {
+		j.err = err
+		close(j.done)
+	}
+	if !polite {
+		l.socket.cut()
+	}
+	if l.conn.IsClosed() {
+		l.socket.cut()
+		<-l.conn.CleanupDone()
+	} else {
+		ctx, cancel := context.WithTimeout(context.Background(), partingTime)
+		// It always closes; its error is that the other side could not be told.
+		_ = l.conn.Close(ctx)
+		cancel()
+	}
+	l.quit(err)
+}
+
+// submit queues a job, as the next one if urgent. It never blocks; on a link that has
+// ended the job is done at once.
+func (l *link) submit(bound time.Duration, urgent bool, f func(context.Context, *pgconn.PgConn) error) *job {
+	j := &job{f: f, bound: bound, done: make(chan struct{})}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ending {
+		j.err = l.err
+		if j.err == nil {
+			j.err = errClosed
+		}
+		close(j.done)
+		return j
+	}
+	if urgent {
+		l.jobs = append([]*job{j}, l.jobs...)
+	} else {
+		l.jobs = append(l.jobs, j)
+	}
+	if l.poke != nil {
+		l.poke()
+	}
+	return j
+}
+
+// do runs f on the connection and waits for its end or that of ctx; then f may still run.
+func (l *link) do(ctx context.Context, f func(context.Context, *pgconn.PgConn) error) error {
+	return l.submit(answerTime, false, f).wait(ctx)
+}
+
+func (j *job) wait(ctx context.Context) error {
+	select {
+	case <-j.done:
+		return j.err
+	case <-ctx.Done():
+		return errors.Join(errUnanswered, ctx.Err())
+	}
+}
+
+// prepare makes the link ready for a TTL under a name, and reads its facts anew.
+func (l *link) prepare(ctx context.Context, ttl time.Duration, name string) error {
+	return l.do(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+		f, err := look(ctx, conn, ttl, name)
+		if err == nil {
+			l.facts = f
+		}
+		return err
+	})
+}
+
+// expireAt sets when the link closes itself.
+func (l *link) expireAt(t time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.expiry = t
+	if l.poke != nil {
+		l.poke()
+	}
+}
+
+// alive reports whether the link can still be used, as far as it knows.
+func (l *link) alive() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.ending
+}
+
+// close ends the link after the jobs that are queued, with a goodbye, and waits for that
+// or for the end of ctx, when it cuts. It returns when the link has ended.
+func (l *link) close(ctx context.Context) {
+	l.hangUp()
+	select {
+	case <-l.done:
+	case <-ctx.Done():
+		l.cut(errClosed)
+		<-l.done
+	}
+}
+
+// hangUp ends the link after the jobs that are queued, with a goodbye. It does not wait.
+func (l *link) hangUp() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ending, l.polite = true, true
+	if l.poke != nil {
+		l.poke()
+	}
+}
+
+// cut ends the link at once: the socket closes, so whatever runs on it fails. It does not
+// wait.
+func (l *link) cut(err error) {
+	l.mu.Lock()
+	l.endLocked(err)
+	l.polite = false
+	l.mu.Unlock()
+	l.quit(err)
+	l.socket.cut()
+}

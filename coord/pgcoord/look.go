@@ -1,0 +1,288 @@
+package pgcoord
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/coord"
+	"coordtop/internal/backoff"
+)
+
+// lookTime bounds one look.
+const lookTime = 5 * time.Second
+
+// locksQuery reads who owns a key and who waits, in the order of the queue: by the
+// beginning of the waiting, which servers before 14 only tell as that of the statement. A
+// prepared transaction has no process; its name is found through the transaction that it
+// holds a lock on.
+const locksQuery = `select l.pid, l.mode, l.granted, a.application_name,
+ (extract(epoch from a.backend_start) * 1000000)::bigint, a.pid is not null,
+ case when l.pid is null then (select p.gid from pg_catalog.pg_locks x
+  join pg_catalog.pg_prepared_xacts p on p.transaction = x.transactionid
+  where x.virtualtransaction = l.virtualtransaction and x.locktype = 'transactionid' and x.pid is null limit 1) end
+ from pg_catalog.pg_locks l left join pg_catalog.pg_stat_activity a on a.pid = l.pid
+ where l.locktype = 'advisory' and l.database = (select oid from pg_catalog.pg_database where datname = pg_catalog.current_database())
+ and l.classid = $1::oid and l.objid = $2::oid and l.objsubid = $3::int2
+ order by l.granted desc, coalesce(%s, a.query_start) nulls last, l.pid`
+
+// Describe implements coord.Describer. An owner's data is what its name shows if that is
+// all, else what it announces; a session that is asked for it and does not answer is shown
+// with what there is.
+func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
+	if !s.begin() {
+		return coord.Description{}, errClosed
+	}
+	defer s.tasks.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	if kind != coord.KindMutex && kind != coord.KindElection {
+		return coord.Description{}, fmt.Errorf("a %v: %w", kind, coord.ErrUnsupported)
+	}
+	key, err := s.driver.key(ctx, name, s.driver.desk.get)
+	if err != nil {
+		return coord.Description{}, s.closedOr(withContext(ctx, err))
+	}
+	v := view{desk: s.driver.desk, key: key}
+	d, err := v.describe(ctx)
+	if err != nil {
+		return coord.Description{}, s.closedOr(withContext(ctx, err))
+	}
+	d.Kind, d.Name = kind, name
+	return d, nil
+}
+
+// view is one key as seen from the desk.
+type view struct {
+	desk  *desk
+	key   Key
+	asked map[string]bool // owners that did not answer; nil: ask
+}
+
+// describe looks once, and a second time if owners had to be asked for their data.
+func (v *view) describe(ctx context.Context) (coord.Description, error) {
+	d, missing, err := v.look(ctx)
+	if err != nil || len(missing) == 0 {
+		return d, err
+	}
+	fresh := false
+	for owner := range missing {
+		fresh = fresh || !v.asked[owner]
+	}
+	if !fresh {
+		return d, nil
+	}
+	err = v.desk.ask(ctx, v.key, func() bool {
+		for _, o := range missing {
+			if _, ok := v.desk.whole(v.key, o.pid, o.name); !ok {
+				return false
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return coord.Description{}, err
+	}
+	d, missing, err = v.look(ctx)
+	v.asked = map[string]bool{}
+	for owner := range missing {
+		v.asked[owner] = true
+	}
+	return d, err
+}
+
+// session of another program, as the server shows it.
+type holder struct {
+	pid  uint32
+	name string
+}
+
+// look reads the locks once. missing are owners whose data is known in part only.
+func (v *view) look(ctx context.Context) (d coord.Description, missing map[string]holder, err error) {
+	l, err := v.desk.get(ctx)
+	if err != nil {
+		return d, nil, err
+	}
+	since := "l.waitstart"
+	if l.facts.version < 14 {
+		since = "null"
+	}
+	var rows []row
+	err = v.desk.read(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+		var err error
+		rows, err = query(ctx, conn, fmt.Sprintf(locksQuery, since),
+			itoa(int64(v.key.Class)), itoa(int64(v.key.Object)), itoa(int64(v.key.Sub)))
+		return err
+	})
+	if err != nil {
+		return d, nil, fmt.Errorf("looking at the lock: %w", err)
+	}
+	d = coord.Description{WaitersKnown: v.desk.driver.options.Poll == 0} // those who poll do not queue
+	missing = map[string]holder{}
+	for _, r := range rows {
+		o, from, there, err := v.read(r)
+		switch {
+		case err != nil:
+			return d, nil, err
+		case !there:
+			continue
+		case r.text(2) != "t":
+			d.Waiters = append(d.Waiters, o)
+			continue
+		}
+		if o.Mode == coord.Exclusive {
+			d.Limit = 1
+		}
+		d.Taken++
+		if _, _, cut := ParseApplicationName(from.name); cut {
+			if whole, ok := v.desk.whole(v.key, from.pid, from.name); ok {
+				o.Data = whole
+			} else {
+				missing[o.ID+" "+from.name] = from
+			}
+		}
+		d.Owners = append(d.Owners, o)
+	}
+	return d, missing, nil
+}
+
+// read makes an owner or waiter of a row. there is false for a session that ended between
+// the server's reading of its locks and of its sessions.
+func (v *view) read(r row) (o coord.Owner, from holder, there bool, err error) {
+	o = coord.Owner{Permits: 1}
+	if r.text(1) == "ShareLock" {
+		o.Mode = coord.Shared
+	}
+	if r[0] == nil {
+		o.ID = "prepared " + r.text(6)
+		return o, from, true, nil
+	}
+	pid, err := strconv.ParseUint(r.text(0), 10, 32)
+	if err != nil {
+		return o, from, false, fmt.Errorf("reading a pid: %w", err)
+	}
+	from = holder{pid: uint32(pid), name: r.text(3)}
+	var start time.Time
+	if r[4] != nil {
+		micros, err := strconv.ParseInt(r.text(4), 10, 64)
+		if err != nil {
+			return o, from, false, fmt.Errorf("reading the start of a session: %w", err)
+		}
+		start = time.UnixMicro(micros)
+	}
+	o.ID = OwnerID(from.pid, start)
+	if _, data, _ := ParseApplicationName(from.name); data != "" {
+		o.Data = []byte(data)
+	}
+	return o, from, r.text(5) == "t", nil
+}
+
+// Watch implements coord.Watcher: announcements make it look at once, and a look every so
+// often sees what nobody announces.
+func (s *session) Watch(ctx context.Context, kind coord.Kind, name string) iter.Seq2[coord.Description, error] {
+	return func(yield func(coord.Description, error) bool) {
+		if kind != coord.KindMutex && kind != coord.KindElection {
+			yield(coord.Description{}, fmt.Errorf("a %v: %w", kind, coord.ErrUnsupported))
+			return
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(s.life, cancel)()
+		w := watch{session: s, kind: kind, name: name, stop: func() {}}
+		defer func() { w.stop() }()
+		retry := backoff.Policy{Min: s.driver.options.WatchEvery / 10, Max: s.driver.options.WatchEvery}.Start()
+		for {
+			d, err := w.look(ctx)
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil && final(err):
+				yield(coord.Description{}, err)
+				return
+			case err != nil:
+				if retry.Wait(ctx) != nil {
+					return
+				}
+				continue
+			}
+			retry.Reset()
+			if w.differs(d) && !yield(d, nil) {
+				return
+			}
+			if !w.rest(ctx) {
+				return
+			}
+		}
+	}
+}
+
+// watch is one run of a watch.
+type watch struct {
+	session *session
+	kind    coord.Kind
+	name    string
+
+	view    *view         // once the key is known
+	woken   chan struct{} // by announcements about it, also while we look
+	stop    func()
+	last    *coord.Description
+	changed time.Time
+}
+
+// look looks once, with time enough for an answer but not for ever.
+func (w *watch) look(ctx context.Context) (coord.Description, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	if w.view == nil {
+		key, err := w.session.driver.key(ctx, w.name, w.session.driver.desk.get)
+		if err != nil {
+			return coord.Description{}, err
+		}
+		w.view = &view{desk: w.session.driver.desk, key: key}
+		w.woken, w.stop = w.session.driver.desk.watch(key)
+	}
+	d, err := w.view.describe(ctx)
+	d.Kind, d.Name = w.kind, w.name
+	return d, err
+}
+
+// differs takes note of a state and reports whether it is another than the last.
+func (w *watch) differs(d coord.Description) bool {
+	if w.last != nil && reflect.DeepEqual(*w.last, d) {
+		return false
+	}
+	w.last, w.changed = &d, time.Now()
+	return true
+}
+
+// rest waits for an announcement or the next look; false: ctx ended.
+func (w *watch) rest(ctx context.Context) bool {
+	every := w.session.driver.options.WatchEvery
+	pause := every
+	if len(w.last.Waiters) > 0 || time.Since(w.changed) < 10*every {
+		pause = every / 4
+	}
+	least := time.NewTimer(min(20*time.Millisecond, pause))
+	defer least.Stop()
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	select {
+	case <-w.woken:
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+	select { // announcements that come in a flood are answered by one look
+	case <-least.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

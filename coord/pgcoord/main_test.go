@@ -1,0 +1,15 @@
+package pgcoord_test
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		os.Exit(beOwner())
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -1,0 +1,123 @@
+package pgcoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"coordtop/coord"
+)
+
+const (
+	defaultIdentity   = "coordtop"
+	defaultTTL        = 11 * time.Second // keepalives of 5 s, then 3 every 2 s
+	defaultWatchEvery = time.Second
+	defaultQueue      = 256
+	defaultConnect    = 5 * time.Second
+	shortestTTL       = 500 * time.Millisecond
+	longestTTL        = 9 * time.Hour // what keepalives of at most 32767 s can do
+
+	channelLimit = 63 // bytes of a channel's name; the server cuts longer ones in silence
+)
+
+// Options are how a driver uses its Postgres. The zero value is usable.
+type Options struct {
+	// TTL is what sessions get that wish for none: how long the server keeps what we own
+	// after the link to us was cut without a word. Keepalives count whole seconds, so the
+	// server's own time is rounded up, to at least 2 s; ours is exact. 0: 11 s. At least
+	// 500 ms.
+	TTL time.Duration
+	// Poll makes waiting claims try again and again, with pauses of at most Poll (drawn
+	// from its upper half), instead of standing in the server's queue: others who queue
+	// then pass us by. 0: queue.
+	Poll time.Duration
+	// Scheme makes keys of names that are no numbers. "": Hashtextextended.
+	Scheme Scheme
+	// WatchEvery is the pause between two looks of a watch at rest; announcements make it
+	// look at once, and for ten times as long after a change, and while anybody waits, it
+	// looks four times as often. 0: 1 s.
+	WatchEvery time.Duration
+	// Channels are listened to while an election is won, on the connection that owns it.
+	Channels []Listener
+	// Queue is how many notifications wait for a slow handler before the oldest are
+	// dropped (which Notification.Missed tells). 0: 256.
+	Queue int
+	// Dial makes the connections. Nil: TCP with keepalives of our own, or a Unix socket.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Listener is a channel that a leader listens to.
+type Listener struct {
+	// Channel is its name, at most 63 bytes; it is quoted, so case counts.
+	Channel string
+	// Handle is called for each notification, one at a time, in the order of arrival, on a
+	// goroutine of the grant's own: it may take its time without delaying a renewal. Its
+	// context ends with the grant. Closing the session waits for it.
+	Handle func(ctx context.Context, n Notification)
+}
+
+// Notification is what arrived on a channel.
+type Notification struct {
+	Channel, Payload string
+	PID              uint32 // of the session that sent it
+	Missed           uint64 // dropped just before this one because the handler was slow
+}
+
+// check finds contradictions and fills in the defaults.
+func (o Options) check() (Options, error) {
+	var err error
+	if o.Scheme, err = ParseScheme(string(o.Scheme)); err != nil {
+		return o, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
+	}
+	for _, d := range []struct {
+		d         *time.Duration
+		otherwise time.Duration
+		name      string
+	}{{&o.TTL, defaultTTL, "TTL"}, {&o.WatchEvery, defaultWatchEvery, "WatchEvery"}, {&o.Poll, 0, "Poll"}} {
+		if *d.d < 0 {
+			return o, fmt.Errorf("%w: %s is negative (%v)", coord.ErrInvalid, d.name, *d.d)
+		}
+		if *d.d == 0 {
+			*d.d = d.otherwise
+		}
+	}
+	if o.Queue <= 0 {
+		o.Queue = defaultQueue
+	}
+	for _, l := range o.Channels {
+		if err := checkChannel(l.Channel); err != nil {
+			return o, err
+		}
+		if l.Handle == nil {
+			return o, fmt.Errorf("%w: channel %q has no handler", coord.ErrInvalid, l.Channel)
+		}
+	}
+	return o, checkTTL(o.TTL)
+}
+
+func checkTTL(ttl time.Duration) error {
+	if ttl < shortestTTL || ttl > longestTTL {
+		return fmt.Errorf("%w: a TTL of %v: at least %v, at most %v", coord.ErrInvalid, ttl, shortestTTL, longestTTL)
+	}
+	return nil
+}
+
+func checkChannel(name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("%w: a channel without a name", coord.ErrInvalid)
+	case len(name) > channelLimit:
+		return fmt.Errorf("%w: the channel's name has %d bytes, Postgres keeps %d", coord.ErrInvalid, len(name), channelLimit)
+	case !validText(name):
+		return fmt.Errorf("%w: the channel's name %q has a zero byte or is not UTF-8", coord.ErrInvalid, name)
+	}
+	return nil
+}
+
+// errClosed is the end of what we closed ourselves.
+var errClosed = fmt.Errorf("%w by us", coord.ErrClosed)
+
+// errUnanswered: the server did not answer in time; nobody knows what it did.
+var errUnanswered = errors.New("no answer in time")

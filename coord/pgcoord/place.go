@@ -1,0 +1,419 @@
+package pgcoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/coord"
+)
+
+// request is a claim, worked out.
+type request struct {
+	coord.Claim
+	key Key
+	ttl time.Duration
+	app string // application_name while we wait and own
+}
+
+// Acquire implements coord.DriverSession.
+func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
+	p, err := s.ask(ctx, c)
+	if err != nil {
+		return nil, false, err
+	}
+	g, ok, err := p.await(ctx)
+	if err != nil || !ok {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*partingTime)
+		defer cancel()
+		_ = p.giveUp(late, coord.ErrReleased) // what the server was not told it notices
+		return nil, false, err
+	}
+	return g, true, nil
+}
+
+// Enqueue implements coord.Queuer. It returns when the server has put us into its queue.
+func (s *session) Enqueue(ctx context.Context, c coord.Claim) (coord.Place, error) {
+	p, err := s.ask(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.queued(ctx); err != nil {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*partingTime)
+		defer cancel()
+		_ = p.giveUp(late, coord.ErrReleased) // what the server was not told it notices
+		return nil, err
+	}
+	return p, nil
+}
+
+// ask checks a claim, takes a connection and begins to ask for the lock on it.
+func (s *session) ask(ctx context.Context, c coord.Claim) (*place, error) {
+	if !s.begin() {
+		return nil, errClosed
+	}
+	defer s.tasks.Done()
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("not asked: %w", err)
+	}
+	if err := check(c); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	r := request{Claim: c, ttl: s.ttl, app: ApplicationName(s.identity, c.Data)}
+	if c.TTL != 0 {
+		r.ttl = c.TTL
+	}
+	var err error
+	if r.key, err = s.key(ctx, c.Name); err != nil {
+		return nil, s.closedOr(withContext(ctx, err))
+	}
+	l, err := s.take(ctx, r.ttl, r.app)
+	if err != nil {
+		return nil, s.closedOr(withContext(ctx, err))
+	}
+	p := &place{session: s, link: l, request: r, asked: time.Now(), outcome: make(chan struct{})}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		l.cut(errClosed)
+		return nil, errClosed
+	}
+	s.places[p] = struct{}{}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	s.tasks.Add(1)
+	go p.run()
+	return p, nil
+}
+
+// closedOr is errClosed if the session was closed meanwhile: whatever went wrong is then
+// a consequence.
+func (s *session) closedOr(err error) error {
+	if closed := s.Err(); closed != nil {
+		return errors.Join(closed, err)
+	}
+	return err
+}
+
+func check(c coord.Claim) error {
+	switch {
+	case c.Kind != coord.KindMutex && c.Kind != coord.KindElection:
+		return fmt.Errorf("a %v: %w", c.Kind, coord.ErrUnsupported)
+	case c.Permits > 1:
+		return fmt.Errorf("%d permits of a lock: %w", c.Permits, coord.ErrUnsupported)
+	case c.Ephemeral:
+		return fmt.Errorf("an ephemeral lock: %w", coord.ErrUnsupported)
+	}
+	if c.TTL != 0 {
+		if err := checkTTL(c.TTL); err != nil {
+			return err
+		}
+	}
+	return checkData(c.Data)
+}
+
+func checkData(data []byte) error {
+	if len(data) > maxData {
+		return fmt.Errorf("%w: %d bytes, at most %d", coord.ErrDataTooLong, len(data), maxData)
+	}
+	return nil
+}
+
+// place is a claim that waits. Its goroutine works on one connection until there is an
+// outcome: a grant, a miss or an error.
+type place struct {
+	session *session
+	link    *link
+	request request
+	asked   time.Time // when the waiting began
+	ctx     context.Context
+	cancel  context.CancelFunc
+	outcome chan struct{} // closed when grant and err are final
+
+	grant *grant // nil with a nil err: the try missed
+	err   error
+
+	mu    sync.Mutex
+	ended bool // it became somebody's grant, or was given up
+}
+
+// run is the goroutine.
+func (p *place) run() {
+	s := p.session
+	defer s.tasks.Done()
+	defer close(p.outcome)
+	defer p.cancel()
+	p.grant, p.err = p.obtain()
+	s.mu.Lock()
+	delete(s.places, p)
+	s.mu.Unlock()
+	if p.grant == nil && p.err == nil {
+		s.putBack(p.link)
+		return
+	}
+	if p.err != nil {
+		p.err = s.closedOr(p.err)
+		p.link.hangUp()
+		return
+	}
+	if !s.adopt(p.grant) {
+		p.grant.end(errClosed)
+		p.link.cut(errClosed)
+		p.grant, p.err = nil, errClosed
+	}
+}
+
+// obtain asks for the lock in the way that the claim and the options want.
+func (p *place) obtain() (*grant, error) {
+	if p.request.Wait == 0 {
+		return p.try()
+	}
+	if p.session.driver.options.Poll == 0 {
+		return p.queue()
+	}
+	for {
+		g, err := p.try()
+		if g != nil || err != nil {
+			return g, err
+		}
+		pause := p.session.driver.options.Poll
+		t := time.NewTimer(pause/2 + rand.N(pause/2+1))
+		select {
+		case <-t.C:
+		case <-p.ctx.Done():
+			t.Stop()
+			return nil, nil
+		}
+	}
+}
+
+func (p *place) try() (*grant, error) {
+	return p.perform(answerTime, func(ctx context.Context, conn *pgconn.PgConn) (bool, error) {
+		rows, err := query(ctx, conn, p.request.sql("pg_try_advisory_lock"), p.request.args()...)
+		return err == nil && rows[0].text(0) == "t", err
+	})
+}
+
+func (p *place) queue() (*grant, error) {
+	return p.perform(0, func(ctx context.Context, conn *pgconn.PgConn) (bool, error) {
+		_, err := query(ctx, conn, p.request.sql("pg_advisory_lock"), p.request.args()...)
+		return err == nil, err
+	})
+}
+
+// perform runs the statement that asks for the lock and, in the same job, what makes a
+// grant of it.
+func (p *place) perform(bound time.Duration, ask func(context.Context, *pgconn.PgConn) (bool, error)) (*grant, error) {
+	var g *grant
+	j := p.link.submit(bound, false, func(ctx context.Context, conn *pgconn.PgConn) error {
+		ok, err := ask(ctx, conn)
+		if !ok || err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeoutCause(ctx, answerTime, errUnanswered)
+		defer cancel()
+		g, err = p.session.confirm(ctx, conn, p.link, p.request)
+		return err
+	})
+	<-j.done
+	if j.err != nil {
+		return nil, fmt.Errorf("asking for the lock: %w", notOurLoss(j.err))
+	}
+	return g, nil
+}
+
+// notOurLoss takes the verdict off an error about what was not ours yet.
+func notOurLoss(err error) error {
+	if errors.Is(err, coord.ErrLost) || errors.Is(err, coord.ErrExpired) {
+		return fmt.Errorf("the connection ended: %s", err) // as text: it is no end of a grant
+	}
+	return err
+}
+
+// sql calls one of the lock functions on the key, in the claim's mode.
+func (r request) sql(function string) string {
+	if r.Mode == coord.Shared {
+		function += "_shared"
+	}
+	if r.key.Sub == subPair {
+		return "select pg_catalog." + function + "($1::int4, $2::int4)"
+	}
+	return "select pg_catalog." + function + "($1::int8)"
+}
+
+func (r request) args() []string {
+	if a, b, ok := r.key.Pair(); ok {
+		return []string{itoa(int64(a)), itoa(int64(b))}
+	}
+	n, _ := r.key.Bigint()
+	return []string{itoa(n)}
+}
+
+// Wait implements coord.Place.
+func (p *place) Wait(ctx context.Context) (coord.Grant, bool, error) {
+	g, ok, err := p.await(ctx)
+	if err == nil && !ok {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*partingTime)
+		defer cancel()
+		_ = p.giveUp(late, coord.ErrReleased) // what the server was not told it notices
+	}
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return g, true, nil
+}
+
+// await waits for the outcome, for as long as the claim wants to.
+func (p *place) await(ctx context.Context) (*grant, bool, error) {
+	var out <-chan time.Time
+	if p.request.Wait > 0 {
+		t := time.NewTimer(time.Until(p.asked.Add(p.request.Wait)))
+		defer t.Stop()
+		out = t.C
+	}
+	select {
+	case <-p.outcome:
+		return p.collect(ctx)
+	default:
+	}
+	select {
+	case <-p.outcome:
+		return p.collect(ctx)
+	case <-out:
+		return nil, false, nil
+	case <-ctx.Done():
+		return nil, false, fmt.Errorf("waiting for the lock: %w", ctx.Err())
+	}
+}
+
+// collect hands out the outcome, once. A grant that nobody asked for in a while is
+// confirmed first.
+func (p *place) collect(ctx context.Context) (*grant, bool, error) {
+	p.mu.Lock()
+	ended := p.ended
+	p.mu.Unlock()
+	switch {
+	case ended:
+		return nil, false, errClosed
+	case p.err != nil, p.grant == nil:
+		return nil, false, p.err
+	case p.grant.Err() != nil:
+		return nil, false, p.grant.Err()
+	}
+	if w := p.grant.Info().Window; time.Since(w.Asked) > w.RenewIn {
+		if _, err := p.grant.Renew(ctx); err != nil {
+			return nil, false, withContext(ctx, fmt.Errorf("confirming the lock: %w", err))
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return nil, false, errClosed
+	}
+	p.ended = true
+	return p.grant, true, nil
+}
+
+// Leave implements coord.Place.
+func (p *place) Leave(ctx context.Context) error { return p.giveUp(ctx, coord.ErrReleased) }
+
+// giveUp leaves the queue: the server is asked to cancel the statement, so that it is out
+// of the queue at once, and a grant that came all the same is released. If the server does
+// not answer before ctx ends, the connection is cut, which takes it out as soon as it
+// notices. A second call, or one for what has been handed out, does nothing.
+func (p *place) giveUp(ctx context.Context, cause error) error {
+	p.mu.Lock()
+	again := p.ended
+	p.ended = true
+	p.mu.Unlock()
+	if again {
+		return nil
+	}
+	p.cancel()
+	if !p.cancelStatement(ctx) {
+		p.link.cut(cause)
+	}
+	<-p.outcome
+	if p.grant != nil {
+		p.grant.end(cause)
+		return p.grant.unlock(ctx)
+	}
+	return nil
+}
+
+// cancelStatement makes the server end the statement that waits; false: it did not.
+func (p *place) cancelStatement(ctx context.Context) bool {
+	if p.session.driver.options.Poll > 0 || p.request.Wait == 0 {
+		select { // the statement under way is a short one
+		case <-p.outcome:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	select {
+	case <-p.outcome:
+		return true
+	default:
+	}
+	p.link.socket.enter(phaseCancelling)
+	defer p.link.socket.enter(phaseConnected)
+	ctx, cancel := context.WithTimeout(ctx, partingTime)
+	defer cancel()
+	if p.link.conn.CancelRequest(ctx) != nil {
+		return false
+	}
+	select {
+	case <-p.outcome:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// queued returns when the server shows us in its queue, or there is an outcome. Only its
+// list of locks knows: the statement itself says nothing while it waits.
+func (p *place) queued(ctx context.Context) error {
+	pause := time.Millisecond
+	for {
+		select {
+		case <-p.outcome:
+			return nil // Wait tells which
+		default:
+		}
+		if p.session.driver.options.Poll > 0 {
+			return nil
+		}
+		var there bool
+		err := p.session.driver.desk.read(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+			rows, err := query(ctx, conn, inQueueQuery, itoa(int64(p.link.facts.pid)))
+			there = len(rows) > 0
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("looking at the queue: %w", err)
+		}
+		if there {
+			return nil
+		}
+		t := time.NewTimer(pause)
+		select {
+		case <-t.C:
+			pause = min(2*pause, 20*time.Millisecond)
+		case <-p.outcome:
+			t.Stop()
+		case <-ctx.Done():
+			t.Stop()
+			return fmt.Errorf("waiting for a place in the queue: %w", ctx.Err())
+		}
+	}
+}
+
+const inQueueQuery = `select 1 from pg_catalog.pg_locks where locktype = 'advisory' and pid = $1::int4`
