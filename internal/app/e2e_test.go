@@ -160,6 +160,7 @@ func TestAServerThatCannotBeReadIsExplained(t *testing.T) {
 		{"a wrong password", "redis://:wrong-pass@" + locked.Addr() + "/0", []string{"did not answer", "password"}},
 		{"no password", "redis://" + locked.Addr() + "/0", []string{"did not answer", "password"}},
 		{"a missing right", "redis://blind:hunter3@" + locked.Addr() + "/0?keys=app:*", []string{"did not answer", "scan"}},
+		{"a cluster", "redis+cluster://" + open.Addr(), []string{"did not answer", "name its masters one by one"}},
 		{"no answer", dark.URL(), []string{"did not answer"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -321,7 +322,12 @@ func TestWatchEndsQuietlyWhenNobodyReads(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if code := <-ended; code != 0 || w.stderr.String() != "" {
-		t.Errorf("exit code %d, %s", code, w.stderr)
+	select {
+	case code := <-ended:
+		if code != 0 || w.stderr.String() != "" {
+			t.Errorf("exit code %d, %s", code, w.stderr)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("it goes on, though nobody reads")
 	}
 }

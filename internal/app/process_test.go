@@ -121,8 +121,8 @@ func TestAReaderThatStopsReadingCannotKeepTheProcess(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cmd.Process.Wait(); err != nil {
-		t.Error(err)
+	if code := ends(t, cmd); code != exitError {
+		t.Errorf("exit code %d", code)
 	}
 }
 

@@ -79,7 +79,6 @@ func (w *watched) call(f func() error) (err error) {
 		if r := recover(); r != nil {
 			w.log(fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
 			err = fmt.Errorf("a defect in coordtop: %v: the log in the state directory has the details", r)
-			w.cancel(err)
 		}
 	}()
 	return f()

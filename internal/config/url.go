@@ -38,7 +38,7 @@ func ParseURL(raw string) (Target, error) {
 	}
 	t.Scheme = strings.ToLower(scheme)
 	if t.Type = typeOf(t.Scheme); t.Type == "" {
-		return t, fmt.Errorf("unknown scheme %q: write redis, rediss, redis+sentinel or redis+cluster", cut(t.Scheme))
+		return t, fmt.Errorf("unknown scheme %q: write redis, rediss or redis+sentinel", cut(t.Scheme))
 	}
 	if i := strings.IndexFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }); i >= 0 {
 		return t, errors.New("a space or a control character in it: write it as %20 and so on")
@@ -158,5 +158,5 @@ func Supported(typ string) error {
 		return nil
 	}
 	name := map[string]string{TypePostgres: "Postgres advisory locks", TypeYDB: "YDB coordination nodes", TypeDflockd: "dflockd servers"}[typ]
-	return fmt.Errorf("%s: %w; it watches Redis (redis, rediss, redis+sentinel, redis+cluster)", name, ErrNotYet)
+	return fmt.Errorf("%s: %w; it watches Redis (redis, rediss, redis+sentinel)", name, ErrNotYet)
 }

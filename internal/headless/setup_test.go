@@ -227,7 +227,11 @@ func allEvents(now time.Time) []sources.Event {
 		event(6*time.Second, sources.Event{Kind: sources.EventWaiterJoined, Owner: sources.OwnerRef{ID: "w", Label: "w"}}),
 		event(6*time.Second, sources.Event{Kind: sources.EventWaiterLeft, Owner: sources.OwnerRef{ID: "w", Label: "w"}}),
 		event(7*time.Second, sources.Event{
-			Kind: sources.EventCreated, Ref: sources.Ref{Source: "leases", Space: "0", Name: hostile}, Prim: sources.KindMutex,
+			Kind: sources.EventAcquired, Ref: sources.Ref{Source: "leases", Space: "0", Name: hostile}, Prim: sources.KindMutex,
+			Owner: sources.OwnerRef{ID: hostile, Label: hostile},
+		}),
+		event(7*time.Second, sources.Event{
+			Kind: sources.EventCreated, Ref: sources.Ref{Source: "quota", Space: "/local/app", Name: "jobs"}, Prim: sources.KindSemaphore,
 		}),
 		event(7*time.Second, sources.Event{Kind: sources.EventDeleted, Previous: a, Cause: sources.CauseDeleted}),
 		event(8*time.Second, sources.Event{Kind: sources.EventSourceDown, Ref: sources.Ref{Source: "leases"}, How: sources.Seen, Detail: "connection closed"}),
