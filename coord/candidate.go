@@ -131,10 +131,10 @@ func (c *Candidate) serve(ctx context.Context, s *Session) error {
 	both, cancel := s.under(ctx)
 	defer cancel()
 	pause := c.so.Retry.Start()
-	for both.Err() == nil {
+	for ctx.Err() == nil && s.over() == nil {
 		t, err := s.Election(c.name, c.o.Election).Campaign(ctx, c.data())
 		switch {
-		case both.Err() != nil && err != nil:
+		case err != nil && (ctx.Err() != nil || s.over() != nil):
 			return nil
 		case err != nil && hopeless(err):
 			return err
@@ -150,7 +150,7 @@ func (c *Candidate) serve(ctx context.Context, s *Session) error {
 				continue
 			}
 		}
-		_ = pause.Wait(both) // the loop looks at the context itself
+		_ = pause.Wait(both) // the loop looks itself whether that was the end
 	}
 	return nil
 }

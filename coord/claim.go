@@ -45,7 +45,7 @@ func (s *Session) acquire(ctx context.Context, c Claim) (l *Lease, ok bool, err 
 		s.vacate(mine)
 	}
 	if err != nil {
-		return failed(withContext(both, err))
+		return failed(blame(ctx, s.keeper.ctx, err))
 	}
 	return l, ok, nil
 }

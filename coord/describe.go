@@ -39,7 +39,7 @@ func (s *Session) look(ctx context.Context, kind Kind, name string) (Description
 		d, err = Description{Kind: kind, Name: name}, nil // nobody leads what does not exist
 	}
 	if err != nil {
-		return Description{}, withContext(both, err)
+		return Description{}, blame(ctx, s.keeper.ctx, err)
 	}
 	s.health.confirmed(nil)
 	return d, nil
@@ -91,7 +91,7 @@ func (s *Session) follow(ctx context.Context, kind Kind, name string, every time
 		var last Description
 		for first := true; ; {
 			d, err := s.look(ctx, kind, name)
-			if ctx.Err() != nil {
+			if ctx.Err() != nil || s.over() != nil { // ctx may hear of the latter a moment later
 				return
 			}
 			rest := every
@@ -103,7 +103,7 @@ func (s *Session) follow(ctx context.Context, kind Kind, name string, every time
 				if !yield(Description{}, glitch{err}) {
 					return
 				}
-				rest = pause.Next()
+				first, rest = true, pause.Next() // after a glitch the state is news also if it is the old one
 			default:
 				pause.Reset()
 				if (first || !reflect.DeepEqual(d, last)) && !yield(d, nil) {

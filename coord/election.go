@@ -100,16 +100,19 @@ func (t *Term) proclaim(ctx context.Context, data []byte) error {
 	case t.turn <- struct{}{}:
 		defer func() { <-t.turn }()
 	case <-both.Done():
-		return withContext(both, errors.New("another proclamation is on its way"))
+	}
+	if ctx.Err() != nil || t.l.Check() != nil {
+		return blame(ctx, t.Context(), errors.New("another proclamation was on its way"))
 	}
 	err := p.Publish(both, data)
-	if err != nil && verdict(err) {
+	switch {
+	case err == nil:
+		return nil
+	case verdict(err):
 		t.l.lose("proclaim", err)
+		return err
 	}
-	if err != nil {
-		return withContext(both, err)
-	}
-	return nil
+	return blame(ctx, t.Context(), err)
 }
 
 // Resign gives up the leadership, and only this one: after its end it does nothing to

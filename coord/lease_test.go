@@ -1,7 +1,11 @@
 package coord_test
 
 import (
+	"context"
+	"errors"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"coordtop/coord"
@@ -43,4 +47,332 @@ func TestLeaseEndsExactlyAMarginBeforeTheWindowOfAServiceThatHangs(t *testing.T)
 			})
 		})
 	}
+}
+
+func TestRenewalsHaveNoSayInTheEndOfTheLease(t *testing.T) {
+	t.Parallel()
+	for name, d := range stubs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := openStub(t, d, options())
+				l := lockStub(t, s, "job")
+				d.onRenew(func(context.Context) (coord.Window, error) {
+					time.Sleep(2 * ttl) // deaf to its context; then good news of now
+					return d.valid(time.Now()), nil
+				})
+				end := l.TrustedUntil()
+				<-l.Context().Done()
+				if !time.Now().Equal(end) {
+					t.Errorf("ended %v after trust did", time.Since(end))
+				}
+				time.Sleep(3 * ttl)
+				if err := l.Check(); !errors.Is(err, coord.ErrExpired) {
+					t.Errorf("after the late answer: %v, want ErrExpired still", err)
+				}
+				if err := context.Cause(l.Context()); err != l.Check() {
+					t.Errorf("Check %v and cause %v differ", l.Check(), err)
+				}
+			})
+		})
+	}
+}
+
+func TestAnswerAtTheVeryEndOfTrustIsTooLate(t *testing.T) {
+	t.Parallel()
+	for name, d := range stubs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := lockStub(t, openStub(t, d, options()), "job")
+				end := l.TrustedUntil()
+				d.onRenew(func(context.Context) (coord.Window, error) {
+					time.Sleep(time.Until(end))
+					return d.valid(time.Now()), nil
+				})
+				time.Sleep(time.Until(end))
+				synctest.Wait()
+				if err := l.Check(); !errors.Is(err, coord.ErrExpired) {
+					t.Errorf("Check %v, want ErrExpired", err)
+				}
+			})
+		})
+	}
+}
+
+func TestRenewalsComeInTimeAndNotMoreOften(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		o    coord.SessionOptions
+		want int64 // in 60 s
+	}{
+		"a third of the window": {options(), 18},
+		"as often as wished":    {coord.SessionOptions{TTL: ttl, Margin: margin, RenewEvery: time.Second}, 60},
+	} {
+		for shape, d := range stubs() {
+			t.Run(name+", "+shape, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					lockStub(t, openStub(t, d, c.o), "job")
+					first := d.renewals.Load()
+					time.Sleep(time.Minute)
+					synctest.Wait()
+					if got := d.renewals.Load() - first; got < c.want-1 || got > c.want+1 {
+						t.Errorf("%d renewals in a minute, want about %d", got, c.want)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestFailingRenewalsAreRepeatedWithPauses(t *testing.T) {
+	t.Parallel()
+	for name, d := range stubs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := lockStub(t, openStub(t, d, options()), "job")
+				first := d.renewals.Load()
+				var last time.Time // of the tries, which come one after the other
+				d.onRenew(func(context.Context) (coord.Window, error) {
+					if gap := time.Since(last); gap < 20*time.Millisecond {
+						t.Errorf("asked again after %v", gap)
+					}
+					last = time.Now()
+					return coord.Window{}, errors.New("cut")
+				})
+				<-l.Context().Done()
+				if n := d.renewals.Load() - first; n < 5 || n > 100 {
+					t.Errorf("%d tries within a window, want some and not a storm", n)
+				}
+				if left := time.Since(last); left > ttl/8 {
+					t.Errorf("gave up %v before the end", left)
+				}
+			})
+		})
+	}
+}
+
+func TestWindowThatIsDueOnArrivalIsNotAskedForWithoutPause(t *testing.T) {
+	t.Parallel()
+	for name, d := range stubs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				lockStub(t, openStub(t, d, options()), "job")
+				d.onRenew(func(context.Context) (coord.Window, error) { return d.valid(time.Now().Add(-ttl / 2)), nil })
+				first := d.renewals.Load()
+				time.Sleep(ttl)
+				if n := d.renewals.Load() - first; n > 200 {
+					t.Errorf("%d renewals in one window", n)
+				}
+			})
+		})
+	}
+}
+
+func TestWindowThatShrinksIsFollowed(t *testing.T) {
+	t.Parallel()
+	for name, d := range stubs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				o := options()
+				o.RenewEvery = 4 * time.Second
+				l := lockStub(t, openStub(t, d, o), "job")
+				d.onRenew(func(context.Context) (coord.Window, error) {
+					return coord.Window{Asked: time.Now(), Valid: 3 * time.Second}, nil
+				})
+				time.Sleep(time.Minute)
+				if err := l.Check(); err != nil {
+					t.Errorf("lost under a service that always answers: %v", err)
+				}
+				if left := time.Until(l.TrustedUntil()); left > 2*time.Second {
+					t.Errorf("trusted for %v of a window of 3 s with a margin of 1 s", left)
+				}
+			})
+		})
+	}
+}
+
+func TestReleaseEndsTheContextFirstAndGoesOutWhateverItsContextSays(t *testing.T) {
+	t.Parallel()
+	for name, d := range stubs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := lockStub(t, openStub(t, d, options()), "job")
+				cause := errors.New("cut")
+				d.onRelease(func(ctx context.Context) error {
+					if l.Context().Err() == nil || !errors.Is(l.Check(), coord.ErrReleased) {
+						t.Error("sent while the lease could still be trusted")
+					}
+					if ctx.Err() != nil {
+						t.Error("sent under a context that had ended")
+					}
+					return cause
+				})
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				if err := l.Release(ctx); !errors.Is(err, cause) {
+					t.Errorf("Release: %v, want what the driver said", err)
+				}
+				if err := l.Release(t.Context()); !errors.Is(err, cause) || d.releases.Load() != 1 {
+					t.Errorf("second Release: %v, sent %d times", err, d.releases.Load())
+				}
+				if d.abandoned.Load() != 1 {
+					t.Error("a grant that could not be released was not abandoned")
+				}
+			})
+		})
+	}
+}
+
+func TestReleaseToAServiceThatHangsIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, d := range stubs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := lockStub(t, openStub(t, d, options()), "job")
+				d.onRelease(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+				start := time.Now()
+				if err := l.Release(t.Context()); err == nil || time.Since(start) != 2*time.Second {
+					t.Errorf("%v after %v, want an error after 2s", err, time.Since(start))
+				}
+			})
+		})
+	}
+}
+
+func TestReleaseOfALeaseThatEndedOtherwiseSendsNothing(t *testing.T) {
+	t.Parallel()
+	for name, d := range stubs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := lockStub(t, openStub(t, d, options()), "job")
+				d.grant(0).end(coord.ErrLost)
+				if err := l.Release(t.Context()); err != nil || d.releases.Load() != 0 {
+					t.Errorf("Release: %v, sent %d times", err, d.releases.Load())
+				}
+				if err := l.Check(); !errors.Is(err, coord.ErrLost) {
+					t.Errorf("Check after Release: %v, want ErrLost still", err)
+				}
+			})
+		})
+	}
+}
+
+func TestReleaseWaitsForTheRenewalUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := grantStub()
+		l := lockStub(t, openStub(t, d, options()), "job")
+		var renewing atomic.Bool
+		d.onRenew(func(ctx context.Context) (coord.Window, error) {
+			renewing.Store(true)
+			defer renewing.Store(false)
+			<-ctx.Done()
+			time.Sleep(time.Second) // takes its time to give up
+			return coord.Window{}, ctx.Err()
+		})
+		d.onRelease(func(context.Context) error {
+			if renewing.Load() {
+				t.Error("released while a renewal was on its way")
+			}
+			return nil
+		})
+		time.Sleep(4 * time.Second)
+		if err := l.Release(t.Context()); err != nil {
+			t.Errorf("Release: %v", err)
+		}
+	})
+}
+
+func TestAbandonedLeaseIsNotReleased(t *testing.T) {
+	t.Parallel()
+	for name, d := range stubs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openStub(t, d, options())
+			l := lockStub(t, s, "job")
+			l.Abandon()
+			l.Abandon()
+			if err := l.Check(); !errors.Is(err, coord.ErrReleased) || d.releases.Load() != 0 || d.abandoned.Load() != 1 {
+				t.Errorf("Check %v, %d releases, %d abandoned", err, d.releases.Load(), d.abandoned.Load())
+			}
+			lockStub(t, s, "job")
+		})
+	}
+}
+
+func TestExpiredLeaseIsGivenBackAfterItsMargin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := grantStub()
+		s := openStub(t, d, options())
+		l := lockStub(t, s, "job")
+		start := time.Now()
+		d.onRenew(func(context.Context) (coord.Window, error) { return coord.Window{}, errors.New("reply lost") })
+		d.onRelease(func(context.Context) error {
+			if after := time.Since(start); after != ttl {
+				t.Errorf("given back %v after it was granted for %v", after, ttl)
+			}
+			return nil
+		})
+		<-l.Context().Done()
+		lockStub(t, s, "job") // waits for that
+		if d.releases.Load() != 1 {
+			t.Errorf("given back %d times", d.releases.Load())
+		}
+	})
+}
+
+func TestCloseDoesNotWaitForTheMarginOfAnExpiredLease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := grantStub()
+		s := openStub(t, d, options())
+		l := lockStub(t, s, "job")
+		d.onRenew(func(context.Context) (coord.Window, error) { return coord.Window{}, errors.New("cut") })
+		<-l.Context().Done()
+		start := time.Now()
+		if err := s.Close(t.Context()); err != nil || time.Since(start) != 0 {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+	})
+}
+
+func TestDriversWordIsKnownToCheckAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, d := range stubs() {
+		for _, c := range []struct{ said, want error }{
+			{coord.ErrExpired, coord.ErrExpired},
+			{coord.ErrLost, coord.ErrLost},
+			{errors.New("gone"), coord.ErrLost},
+			{nil, coord.ErrLost},
+		} {
+			s := openStub(t, d, options())
+			l := lockStub(t, s, "job")
+			d.grant(len(d.grants) - 1).end(c.said)
+			if err := l.Check(); !errors.Is(err, c.want) {
+				t.Errorf("%s: driver said %v, Check %v, want %v", name, c.said, err, c.want)
+			}
+			s.Abandon()
+		}
+	}
+}
+
+func TestLeaseSaysWhatItIsOf(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		l := w.lock(w.s, "job")
+		owners := w.mem.Owners(coord.KindMutex, "job")
+		if l.Kind() != coord.KindMutex || l.Name() != "job" || l.Permits() != 1 || l.Owner() != owners[0].ID || l.Fence() != owners[0].Fence {
+			w.Errorf("%v %q, %d permits, owner %q, fence %d; the service has %+v",
+				l.Kind(), l.Name(), l.Permits(), l.Owner(), l.Fence(), owners[0])
+		}
+	})
 }

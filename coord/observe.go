@@ -100,7 +100,7 @@ func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 		running.Go(func() { e.look(both, looks) })
 		running.Go(func() { o.run(both, looks) })
 		for n := range o.news {
-			if both.Err() != nil || !yield(n.Leader, n.err) {
+			if ctx.Err() != nil || e.s.over() != nil || !yield(n.Leader, n.err) {
 				return
 			}
 		}
@@ -233,7 +233,9 @@ func (o *observation) close(cause error) {
 		return
 	}
 	if o.mine != nil {
-		o.unbind()
+		if o.unbind(); o.mine.Check() != nil {
+			cause = context.Cause(o.mine.Context()) // its end came first
+		}
 		o.mine = nil
 	}
 	o.end(cause)

@@ -42,7 +42,7 @@ func (s *Session) enqueue(ctx context.Context, c Claim) (*QueuePlace, error) {
 	inner, err := q.Enqueue(both, c)
 	if err != nil {
 		s.vacate(mine)
-		return failed(withContext(both, err))
+		return failed(blame(ctx, s.keeper.ctx, err))
 	}
 	p := &QueuePlace{s: s, p: inner, claim: mine, asked: c, before: before, turn: make(chan struct{}, 1)}
 	p.life, p.quit = context.WithCancel(s.keeper.ctx)
@@ -97,7 +97,7 @@ func (p *QueuePlace) Wait(ctx context.Context) (l *Lease, ok bool, err error) {
 	case err != nil && p.life.Err() != nil && p.s.over() == nil:
 		return failed(fmt.Errorf("the place was left: %w", ErrClosed))
 	case err != nil:
-		return failed(withContext(both, err))
+		return failed(blame(ctx, p.s.keeper.ctx, err))
 	case !ok:
 		p.finish()
 		return nil, false, nil
@@ -116,7 +116,7 @@ func (p *QueuePlace) adopt(ctx context.Context, g Grant) (*Lease, error) {
 	defer cancel()
 	l, err := p.s.adopt(both, p.claim, g, p.before, p.asked)
 	if err != nil {
-		return nil, withContext(both, err)
+		return nil, blame(ctx, p.s.keeper.ctx, err)
 	}
 	p.useUp() // the name is the lease's now
 	return l, nil

@@ -113,7 +113,7 @@ func (m *Semaphore) provision(ctx context.Context, op string, do func(context.Co
 		if p, ok := m.s.ds.(Provisioner); !ok {
 			err = fmt.Errorf("semaphores exist by themselves: %w", ErrUnsupported)
 		} else if err = do(both, p); err != nil {
-			err = withContext(both, err)
+			err = blame(ctx, m.s.keeper.ctx, err)
 		}
 	}
 	if err != nil {

@@ -144,7 +144,12 @@ func (s *Session) ID() string { return s.id }
 func (s *Session) Caps() Caps { return s.caps }
 
 // State is what the session goes through now.
-func (s *Session) State() State { return s.health.now() }
+func (s *Session) State() State {
+	if s.over() != nil {
+		return StateEnded // OnState may hear of it a moment later
+	}
+	return s.health.now()
+}
 
 // Close ends the session: first its context and those of all its leases (the cause is
 // ErrClosed), then it releases what is owned, newest first, tells the service, and
@@ -251,6 +256,19 @@ func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, cancel := context.WithDeadline(free, deadline)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(farewell, cancel) })
 	return late, func() { stop(); cancel() }
+}
+
+// blame gives an error that came of a request under until(ctx, life) its reason. If it
+// is the end of life, what the driver says of a cancelled context would mislead a
+// caller whose own has not ended: it is kept as text only.
+func blame(ctx, life context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return withContext(ctx, err)
+	case life.Err() != nil && !errors.Is(err, context.Cause(life)):
+		return fmt.Errorf("%w: %v", context.Cause(life), err)
+	}
+	return err
 }
 
 // withContext joins the reason why ctx ended to an error that came of it.

@@ -15,22 +15,33 @@ import (
 // it grants everything for ttl. Its sessions and grants renew as renews says, which a
 // test can make contradictory.
 type stub struct {
-	opened         func(context.Context) error
-	acquire        func(context.Context, coord.Claim) (asked time.Time, ok bool, err error)
-	renew          func(context.Context) (coord.Window, error)
-	release        func(context.Context) error
-	close          func(context.Context) error
-	caps           coord.Caps
-	sessionRenews  bool
-	grantRenews    bool
-	window         time.Duration // 0: ttl
-	renewals       atomic.Int64
-	releases       atomic.Int64
-	abandoned      atomic.Int64
-	sessionsClosed atomic.Int64
+	opened        func(context.Context) error
+	acquire       func(context.Context, coord.Claim) (asked time.Time, ok bool, err error)
+	close         func(context.Context) error
+	caps          coord.Caps
+	sessionRenews bool
+	grantRenews   bool
 
-	mu     sync.Mutex
-	grants []*stubGrant
+	renewals, releases, abandoned, sessionsClosed atomic.Int64
+
+	mu      sync.Mutex
+	renew   func(context.Context) (coord.Window, error)
+	release func(context.Context) error
+	grants  []*stubGrant
+}
+
+// onRenew says what renewals do from now on; nil: they succeed.
+func (d *stub) onRenew(f func(context.Context) (coord.Window, error)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.renew = f
+}
+
+// onRelease says what releases do from now on.
+func (d *stub) onRelease(f func(context.Context) error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.release = f
 }
 
 // grantStub renews each grant; sessionStub the session.
@@ -62,11 +73,7 @@ func (d *stub) Open(ctx context.Context, _ coord.SessionOptions) (coord.DriverSe
 }
 
 func (d *stub) valid(asked time.Time) coord.Window {
-	v := d.window
-	if v == 0 {
-		v = ttl
-	}
-	return coord.Window{Asked: asked, Valid: v}
+	return coord.Window{Asked: asked, Valid: ttl}
 }
 
 // grant is the grant of the n-th claim.
@@ -80,8 +87,11 @@ type stubRenewer struct{ d *stub }
 
 func (r stubRenewer) Renew(ctx context.Context) (coord.Window, error) {
 	r.d.renewals.Add(1)
-	if r.d.renew != nil {
-		return r.d.renew(ctx)
+	r.d.mu.Lock()
+	renew := r.d.renew
+	r.d.mu.Unlock()
+	if renew != nil {
+		return renew(ctx)
 	}
 	return r.d.valid(time.Now()), nil
 }
@@ -165,8 +175,11 @@ func (g *stubGrant) Err() error {
 
 func (g *stubGrant) Release(ctx context.Context) error {
 	g.d.releases.Add(1)
-	if g.d.release != nil {
-		return g.d.release(ctx)
+	g.d.mu.Lock()
+	release := g.d.release
+	g.d.mu.Unlock()
+	if release != nil {
+		return release(ctx)
 	}
 	return nil
 }

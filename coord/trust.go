@@ -2,6 +2,7 @@ package coord
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -33,10 +34,14 @@ func (c clock) now() instant {
 // since is the time from an earlier instant to i, suspended time included.
 func (i instant) since(earlier instant) time.Duration {
 	d := i.at.Sub(earlier.at)
-	if slept := i.asleep - earlier.asleep; slept > sleepNoise {
-		d += slept
+	slept := i.asleep - earlier.asleep
+	switch {
+	case slept <= sleepNoise:
+		return d
+	case d > math.MaxInt64-slept: // Sub stops there too
+		return math.MaxInt64
 	}
-	return d
+	return d + slept
 }
 
 // trust is one Window of the service, turned into what we rely on. The zero trust is

@@ -1,0 +1,191 @@
+package coord_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/coord"
+)
+
+func TestGrantThatWaitedIsConfirmedOnceBeforeItIsALease(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		waited   time.Duration
+		renewals int64
+	}{
+		"granted at once":                  {0, 0},
+		"granted before a renewal is due":  {3 * time.Second, 0},
+		"granted when a renewal is due":    {4 * time.Second, 1},
+		"granted when the window was over": {time.Hour, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d := grantStub()
+				d.acquire = func(context.Context, coord.Claim) (time.Time, bool, error) {
+					asked := time.Now()
+					time.Sleep(c.waited)
+					return asked, true, nil
+				}
+				l := lockStub(t, openStub(t, d, options()), "job")
+				if got := d.renewals.Load(); got != c.renewals {
+					t.Errorf("%d renewals, want %d", got, c.renewals)
+				}
+				want := ttl - margin
+				if c.renewals == 0 {
+					want -= c.waited
+				}
+				if left := time.Until(l.TrustedUntil()); left != want {
+					t.Errorf("trusted for %v, want %v", left, want)
+				}
+			})
+		})
+	}
+}
+
+func TestUnconfirmedGrantIsGivenBackAndItsNameIsFree(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer error
+		after  time.Duration // Lock gives up
+		want   error
+	}{
+		"the service has given it away":      {coord.ErrLost, 0, coord.ErrLost},
+		"the service does not answer at all": {errors.New("cut"), ttl, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d := grantStub()
+				d.acquire = func(context.Context, coord.Claim) (time.Time, bool, error) {
+					return time.Now().Add(-time.Hour), true, nil
+				}
+				d.onRenew(func(context.Context) (coord.Window, error) { return coord.Window{}, c.answer })
+				s := openStub(t, d, options())
+				start := time.Now()
+				l, err := mutex(s, "job").Lock(t.Context())
+				if l != nil || !errors.Is(err, c.answer) {
+					t.Fatalf("Lock: %v, %v", l, err)
+				}
+				if took := time.Since(start); took != c.after {
+					t.Errorf("took %v, want %v", took, c.after)
+				}
+				if d.releases.Load() != 1 {
+					t.Error("the grant was not given back")
+				}
+				d.onRenew(nil)
+				if _, err := mutex(s, "job").Lock(t.Context()); err != nil {
+					t.Errorf("the name is not free: %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestGrantThatRacesTheCancelIsGivenBack(t *testing.T) {
+	t.Parallel()
+	for name, d := range stubs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				d.acquire = func(context.Context, coord.Claim) (time.Time, bool, error) {
+					cancel()
+					return time.Now(), true, nil
+				}
+				d.onRelease(func(ctx context.Context) error { return ctx.Err() })
+				l, err := mutex(openStub(t, d, options()), "job").Lock(ctx)
+				if l != nil || !errors.Is(err, context.Canceled) {
+					t.Errorf("Lock: %v, %v, want the context's error", l, err)
+				}
+				if d.releases.Load() != 1 || d.abandoned.Load() != 0 {
+					t.Errorf("%d releases, %d failed", d.releases.Load(), d.abandoned.Load())
+				}
+			})
+		})
+	}
+}
+
+func TestWindowFromThePastIsNotBelievedForTheFuture(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := grantStub()
+		d.onRenew(func(context.Context) (coord.Window, error) { // answers only after the window it grants
+			asked := time.Now()
+			time.Sleep(ttl)
+			return d.valid(asked), nil
+		})
+		d.acquire = func(context.Context, coord.Claim) (time.Time, bool, error) { return time.Now().Add(-ttl), true, nil }
+		l, err := mutex(openStub(t, d, options()), "job").Lock(t.Context())
+		if l != nil || err == nil {
+			t.Errorf("Lock: %v, %v, want an error: no answer came within its window", l, err)
+		}
+	})
+}
+
+func TestLockGivesUpWhenItsWaitRunsOut(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		w.lock(w.rival(), "job")
+		start := time.Now()
+		l, err := w.s.Mutex("job", coord.MutexOptions{Wait: 3 * time.Second}).Lock(w.Context())
+		w.want("Lock", err, coord.ErrNotAcquired)
+		if l != nil || time.Since(start) != 3*time.Second {
+			w.Errorf("%v after %v", l, time.Since(start))
+		}
+	})
+}
+
+func TestTryIsNoErrorWhenAnotherHasIt(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		w.lock(w.rival(), "job")
+		l, ok, err := mutex(w.s, "job").TryLock(w.Context())
+		if l != nil || ok || err != nil {
+			w.Errorf("TryLock: %v, %v, %v", l, ok, err)
+		}
+		l, ok, err = mutex(w.s, "other").TryLock(w.Context())
+		if l == nil || !ok || err != nil {
+			w.Errorf("TryLock of a free one: %v, %v, %v", l, ok, err)
+		}
+	})
+}
+
+func TestClaimsThatCannotBeGrantedAreNotSent(t *testing.T) {
+	t.Parallel()
+	d := grantStub()
+	d.acquire = func(_ context.Context, c coord.Claim) (time.Time, bool, error) {
+		t.Errorf("sent: %+v", c)
+		return time.Time{}, false, nil
+	}
+	s := openStub(t, d, options())
+	lock := func(name string, o coord.MutexOptions) error {
+		_, err := s.Mutex(name, o).Lock(t.Context())
+		return err
+	}
+	for what, c := range map[string]struct{ err, want error }{
+		"no name":           {lock("", coord.MutexOptions{}), coord.ErrInvalid},
+		"too much data":     {lock("a", coord.MutexOptions{Data: make([]byte, 11)}), coord.ErrDataTooLong},
+		"shared":            {lock("a", coord.MutexOptions{Mode: coord.Shared}), coord.ErrUnsupported},
+		"negative TTL":      {lock("a", coord.MutexOptions{TTL: -1}), coord.ErrInvalid},
+		"negative wait":     {lock("a", coord.MutexOptions{Wait: -2}), coord.ErrInvalid},
+		"TTL without room":  {lock("a", coord.MutexOptions{TTL: margin}), coord.ErrInvalid},
+		"no such primitive": {second(s.Semaphore("a", coord.SemaphoreOptions{}).Acquire(t.Context(), 1)), coord.ErrUnsupported},
+		"no queue":          {second(s.Semaphore("a", coord.SemaphoreOptions{}).Enqueue(t.Context(), 1)), coord.ErrUnsupported},
+		"no provisioning":   {s.Semaphore("a", coord.SemaphoreOptions{}).Create(t.Context(), 1, nil), coord.ErrUnsupported},
+		"no looking":        {second(s.Semaphore("a", coord.SemaphoreOptions{}).Describe(t.Context())), coord.ErrUnsupported},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("%s: %v, want %v", what, c.err, c.want)
+		}
+		var at *coord.Error
+		if !errors.As(c.err, &at) || at.Driver != "stub" {
+			t.Errorf("%s: %v does not say where", what, c.err)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

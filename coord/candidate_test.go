@@ -1,0 +1,354 @@
+package coord_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/coord/coordtest"
+)
+
+// diary is what happens to a candidate, in order.
+type diary struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (d *diary) add(line string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lines = append(d.lines, line)
+}
+
+func (d *diary) is(t testing.TB, want ...string) {
+	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !slices.Equal(d.lines, want) {
+		t.Errorf("what happened: %q, want %q", d.lines, want)
+	}
+}
+
+func why(err error) string {
+	for _, c := range []error{coord.ErrLost, coord.ErrExpired, coord.ErrReleased, coord.ErrClosed} {
+		if errors.Is(err, c) {
+			return c.Error()
+		}
+	}
+	return fmt.Sprint(err)
+}
+
+// keep makes a candidate's options write a diary.
+func (d *diary) keep() coord.LeadOptions {
+	return coord.LeadOptions{
+		OnElected: func(context.Context, *coord.Term) error { d.add("elected"); return nil },
+		OnLost:    func(cause error) { d.add("lost: " + why(cause)) },
+		OnError:   func(err error) { d.add("error") },
+	}
+}
+
+// run runs a candidate until the test ends or stop is called, which waits for it.
+func (w *world) run(c *coord.Candidate) (stop func() error) {
+	w.Helper()
+	ctx, cancel := context.WithCancel(w.Context())
+	done := make(chan error, 1)
+	go func() { done <- c.Run(ctx) }()
+	stop = sync.OnceValue(func() error { cancel(); return <-done })
+	w.Cleanup(func() { _ = stop() })
+	synctest.Wait()
+	return stop
+}
+
+func (w *world) candidate(o coord.LeadOptions) *coord.Candidate {
+	return coord.NewCandidate(w.mem.NewDriver(w.link), options(), "boss", o)
+}
+
+func (w *world) led() bool { return len(w.mem.Owners(coord.KindElection, "boss")) > 0 }
+
+func TestCandidateLeadsStopsAndTellsSo(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		var d diary
+		o := d.keep()
+		lost := o.OnLost
+		o.OnLost = func(cause error) {
+			if !w.led() {
+				w.Error("another may lead before OnLost was called")
+			}
+			lost(cause)
+		}
+		c := w.candidate(o)
+		stop := w.run(c)
+		term, ok := c.Leading()
+		if !ok || term.Lease().Check() != nil {
+			w.Fatal("does not lead")
+		}
+		time.Sleep(time.Hour)
+		if again, _ := c.Leading(); again != term {
+			w.Error("the term did not last")
+		}
+		w.want("Run", stop(), context.Canceled)
+		if _, ok := c.Leading(); ok || w.led() {
+			w.Error("still leads")
+		}
+		d.is(w, "elected", "lost: released")
+	})
+}
+
+func TestStopEndsRunWithoutAnErrorAndIsHarmlessTwice(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		var d diary
+		c := w.candidate(d.keep())
+		c.Stop() // not running yet
+		done := make(chan error, 1)
+		for range 2 { // it can be run again
+			go func() { done <- c.Run(w.Context()) }()
+			synctest.Wait()
+			c.Stop()
+			c.Stop()
+			w.want("Run", <-done, nil)
+		}
+		d.is(w, "elected", "lost: released", "elected", "lost: released")
+	})
+}
+
+func TestSecondRunIsRefusedWhileTheFirstLasts(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		var d diary
+		c := w.candidate(d.keep())
+		stop := w.run(c)
+		w.want("second Run", c.Run(w.Context()), coord.ErrStarted)
+		if _, ok := c.Leading(); !ok {
+			w.Error("the second Run ended the leadership of the first")
+		}
+		_ = stop()
+		d.is(w, "elected", "lost: released")
+	})
+}
+
+func TestCandidateCampaignsAgainAfterALoss(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		var d diary
+		stop := w.run(w.candidate(d.keep()))
+		w.mem.Expire(coord.KindElection, "boss")
+		time.Sleep(ttl)
+		w.link.Set(coordtest.VerbRenew, coordtest.Drop(), 0)
+		time.Sleep(ttl)
+		w.link.Clear()
+		time.Sleep(2 * ttl)
+		_ = stop()
+		d.is(w, "elected", "lost: lost", "elected", "lost: expired", "elected", "lost: released")
+	})
+}
+
+func TestLeadingIsFalseTheInstantTrustIsOver(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		c := w.candidate(coord.LeadOptions{})
+		w.run(c)
+		term, _ := c.Leading()
+		w.link.Set(coordtest.VerbRenew, coordtest.Drop(), 0)
+		time.Sleep(time.Until(term.Lease().TrustedUntil()))
+		if _, ok := c.Leading(); ok {
+			w.Error("leads at the deadline")
+		}
+	})
+}
+
+func TestErrorOfOnElectedDoesNotEndTheLeadership(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		var d diary
+		o := d.keep()
+		own := errors.New("own")
+		o.OnElected = func(context.Context, *coord.Term) error { d.add("elected"); return own }
+		o.OnError = func(err error) {
+			w.want("what OnError is told", err, own)
+			d.add("error")
+		}
+		c := w.candidate(o)
+		stop := w.run(c)
+		time.Sleep(time.Hour)
+		if _, ok := c.Leading(); !ok {
+			w.Error("does not lead any more")
+		}
+		_ = stop()
+		d.is(w, "elected", "error", "lost: released")
+	})
+}
+
+func TestErrorOfOnElectedEndsTheCandidateIfAskedTo(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		var d diary
+		o := d.keep()
+		own := errors.New("own")
+		o.OnElected = func(context.Context, *coord.Term) error { d.add("elected"); return own }
+		o.EndOnError = true
+		w.want("Run", w.candidate(o).Run(w.Context()), own)
+		if w.led() {
+			w.Error("it abdicated without releasing")
+		}
+		d.is(w, "elected", "lost: released")
+	})
+}
+
+func TestWorkEndsBeforeTheLeadershipIsGivenUp(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		var d diary
+		o := d.keep()
+		o.OnElected = func(ctx context.Context, term *coord.Term) error {
+			d.add("elected")
+			<-ctx.Done()
+			w.want("the cause of the work's end", context.Cause(ctx), coord.ErrReleased)
+			time.Sleep(time.Second) // winds up
+			w.want("Check while winding up", term.Lease().Check(), nil)
+			if !w.led() {
+				w.Error("another may lead while we still work")
+			}
+			d.add("done")
+			return ctx.Err()
+		}
+		o.EndOnError = true // the context's own error is not one
+		stop := w.run(w.candidate(o))
+		w.want("Run", stop(), context.Canceled)
+		d.is(w, "elected", "done", "lost: released")
+	})
+}
+
+func TestWorkThatDoesNotEndKeepsTheLeadershipForItsGraceOnly(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		release := make(chan struct{})
+		var d diary
+		o := d.keep()
+		o.Grace = 5 * time.Second
+		o.OnElected = func(context.Context, *coord.Term) error { <-release; return nil }
+		stop := w.run(w.candidate(o))
+		go func() { _ = stop() }()
+		time.Sleep(5*time.Second - 1)
+		if !w.led() {
+			w.Error("resigned too early")
+		}
+		time.Sleep(time.Second)
+		if w.led() {
+			w.Error("still leads")
+		}
+		d.is(w)
+		close(release)
+		_ = stop()
+		d.is(w, "lost: released")
+	})
+}
+
+func TestNoCampaignBeginsWhileTheWorkOfTheLastTermGoesOn(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		working := 0
+		terms := 0
+		o := coord.LeadOptions{OnElected: func(ctx context.Context, _ *coord.Term) error {
+			if working++; working > 1 {
+				w.Error("two terms at work")
+			}
+			terms++
+			<-ctx.Done()
+			time.Sleep(time.Minute)
+			working--
+			return nil
+		}}
+		stop := w.run(w.candidate(o))
+		for range 5 {
+			w.mem.Expire(coord.KindElection, "boss")
+			time.Sleep(2 * time.Minute)
+		}
+		_ = stop()
+		if terms < 4 {
+			w.Errorf("%d terms", terms)
+		}
+	})
+}
+
+func TestCandidateAsksForItsDataBeforeEachCampaign(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		n := 0
+		w.run(w.candidate(coord.LeadOptions{DataFunc: func() []byte { n++; return fmt.Append(nil, n) }}))
+		for want := range 3 {
+			if o := w.mem.Owners(coord.KindElection, "boss"); len(o) != 1 || string(o[0].Data) != fmt.Sprint(want+1) {
+				w.Errorf("owners %+v, want data %d", o, want+1)
+			}
+			w.mem.Expire(coord.KindElection, "boss")
+			time.Sleep(ttl)
+		}
+	})
+}
+
+func TestCandidateGivesUpWhatCannotSucceed(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		c := w.candidate(coord.LeadOptions{Data: make([]byte, 5000)})
+		w.want("Run", c.Run(w.Context()), coord.ErrDataTooLong)
+		w.link.Set(coordtest.VerbOpen, coordtest.Fail(coord.ErrRefused), 0)
+		w.want("Run", w.candidate(coord.LeadOptions{}).Run(w.Context()), coord.ErrRefused)
+	})
+}
+
+func TestCandidateTriesAgainWhatMayPass(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		var d diary
+		w.link.Set(coordtest.VerbAcquire, coordtest.Fail(nil), 3)
+		c := w.candidate(d.keep())
+		stop := w.run(c)
+		time.Sleep(ttl)
+		_ = stop()
+		d.is(w, "error", "error", "error", "elected", "lost: released")
+	})
+}
+
+func TestLeadReturnsWhatTheWorkReturned(t *testing.T) {
+	t.Parallel()
+	own := errors.New("own")
+	inBothShapes(t, func(w *world) {
+		lead := func(ctx context.Context, f func(context.Context, *coord.Term) error) error {
+			return coord.Lead(ctx, w.mem.NewDriver(nil), options(), "boss", coord.LeadOptions{}, f)
+		}
+		for _, want := range []error{nil, own} {
+			w.want("Lead", lead(w.Context(), func(_ context.Context, term *coord.Term) error {
+				w.want("Check", term.Lease().Check(), nil)
+				return want
+			}), want)
+			if w.led() {
+				w.Error("it abdicated without releasing")
+			}
+		}
+		calls := 0
+		w.want("Lead over two terms", lead(w.Context(), func(ctx context.Context, _ *coord.Term) error {
+			if calls++; calls == 1 {
+				w.mem.Expire(coord.KindElection, "boss")
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return nil
+		}), nil)
+		if calls != 2 {
+			w.Errorf("called %d times, want 2: its first term was lost", calls)
+		}
+		ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
+		defer cancel()
+		w.want("Lead until its context ends", lead(ctx, func(ctx context.Context, _ *coord.Term) error {
+			<-ctx.Done()
+			return nil
+		}), context.DeadlineExceeded)
+	})
+}

@@ -1,0 +1,243 @@
+package coord_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/coord/coordtest"
+)
+
+// quota returns a semaphore one of three permits, which exists in either shape.
+func (w *world) quota(s *coord.Session) *coord.Semaphore {
+	w.Helper()
+	m := s.Semaphore("quota", coord.SemaphoreOptions{Limit: 3})
+	if s.Caps().OneFate && w.mem.Owners(coord.KindSemaphore, "quota") == nil {
+		_ = m.Create(w.Context(), 3, nil) // refused where a test made it already
+	}
+	return m
+}
+
+func TestSemaphoreGivesAsManyPermitsAsThereAre(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		rival := w.rival()
+		two, err := w.quota(w.s).Acquire(w.Context(), 2)
+		w.want("Acquire", err, nil)
+		if two.Permits() != 2 || two.Kind() != coord.KindSemaphore {
+			w.Errorf("%d permits of a %v", two.Permits(), two.Kind())
+		}
+		_, ok, err := w.quota(rival).TryAcquire(w.Context(), 2)
+		if ok || err != nil {
+			w.Errorf("TryAcquire of more than is left: %v, %v", ok, err)
+		}
+		one, ok, err := w.quota(rival).TryAcquire(w.Context(), 0)
+		if !ok || err != nil || one.Permits() != 1 {
+			w.Errorf("TryAcquire of what is left: %v, %v", ok, err)
+		}
+		_, err = w.quota(w.s).Acquire(w.Context(), 1)
+		w.want("a second claim of the session", err, coord.ErrClaimed)
+	})
+}
+
+func TestSemaphoreThatExistsIsMadeChangedAndRemoved(t *testing.T) {
+	t.Parallel()
+	inShape(t, coordtest.SessionRenews, func(w *world) {
+		m := w.s.Semaphore("quota", coord.SemaphoreOptions{})
+		_, err := m.Describe(w.Context())
+		w.want("Describe before", err, coord.ErrNotFound)
+		w.want("Create", m.Create(w.Context(), 7, []byte("a")), nil)
+		w.want("Create again", m.Create(w.Context(), 7, nil), coord.ErrRefused)
+		w.want("Update", m.Update(w.Context(), []byte("b")), nil)
+		d, err := m.Describe(w.Context())
+		w.want("Describe", err, nil)
+		if d.Limit != 7 || string(d.Data) != "b" {
+			w.Errorf("%+v", d)
+		}
+		_, err = m.Acquire(w.Context(), 1)
+		w.want("Acquire", err, nil)
+		w.want("Delete in use", m.Delete(w.Context(), false), coord.ErrRefused)
+		w.want("Delete by force", m.Delete(w.Context(), true), nil)
+		_, err = m.Describe(w.Context())
+		w.want("Describe after", err, coord.ErrNotFound)
+	})
+}
+
+func TestWatchYieldsEachStateThatDiffers(t *testing.T) {
+	t.Parallel()
+	inBothShapesWatchedAndPolled(t, func(w *world) {
+		m := w.quota(w.s)
+		rival := w.quota(w.rival())
+		var taken []uint64
+		steps := []func(){
+			func() { _, _ = rival.Acquire(w.Context(), 2) },
+			func() {}, // nothing happens, nothing is yielded
+			func() { _, _ = m.Acquire(w.Context(), 1) },
+		}
+		ctx, cancel := context.WithCancel(w.Context())
+		go func() {
+			for _, step := range steps {
+				time.Sleep(5 * time.Second)
+				step()
+			}
+			time.Sleep(5 * time.Second)
+			cancel()
+		}()
+		for d, err := range m.Watch(ctx) {
+			w.want("Watch", err, nil)
+			var n uint64
+			for _, o := range d.Owners {
+				n += o.Permits
+			}
+			taken = append(taken, n)
+		}
+		if !slices.Equal(taken, []uint64{0, 2, 3}) {
+			w.Errorf("saw %v permits taken, want 0, 2, 3", taken)
+		}
+	})
+}
+
+func TestPolledWatchOutlivesALookThatFails(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		s := w.open(coordtest.Hide(w.mem.NewDriver(w.link), coordtest.CanWatch), options())
+		m := w.quota(s)
+		w.link.Set(coordtest.VerbDescribe, coordtest.Fail(nil), 3)
+		for d, err := range m.Watch(w.Context()) {
+			if err != nil || d.Name != "quota" {
+				w.Errorf("%+v, %v", d, err)
+			}
+			break
+		}
+		w.link.Set(coordtest.VerbDescribe, coordtest.Fail(coord.ErrRefused), 0)
+		n := 0
+		for _, err := range m.Watch(w.Context()) {
+			n++
+			w.want("final error", err, coord.ErrRefused)
+		}
+		if n != 1 {
+			w.Errorf("yielded %d times", n)
+		}
+	})
+}
+
+// queued takes a place for a permit that a rival has.
+func queued(t *testing.T, o coord.SemaphoreOptions, f func(w *world, rival *coord.Lease, p *coord.QueuePlace)) {
+	t.Helper()
+	inShape(t, coordtest.SessionRenews, func(w *world) {
+		all, err := w.quota(w.rival()).Acquire(w.Context(), 3)
+		w.want("Acquire", err, nil)
+		p, err := w.s.Semaphore("quota", o).Enqueue(w.Context(), 1)
+		if err != nil {
+			w.Fatalf("Enqueue: %v", err)
+		}
+		f(w, all, p)
+	})
+}
+
+func (w *world) waiters() int { return len(w.mem.Waiters(coord.KindSemaphore, "quota")) }
+
+func TestPlaceInTheQueueBecomesALease(t *testing.T) {
+	t.Parallel()
+	queued(t, coord.SemaphoreOptions{}, func(w *world, rival *coord.Lease, p *coord.QueuePlace) {
+		_, err := w.quota(w.s).Acquire(w.Context(), 1)
+		w.want("a second claim", err, coord.ErrClaimed)
+		time.AfterFunc(time.Hour, func() { _ = rival.Release(context.Background()) })
+		l, ok, err := p.Wait(w.Context())
+		if !ok || err != nil {
+			w.Fatalf("Wait: %v, %v", ok, err)
+		}
+		w.want("Check", l.Check(), nil)
+		_, _, err = p.Wait(w.Context())
+		w.want("Wait again", err, coord.ErrClosed)
+		w.want("Leave of what became a lease", p.Leave(w.Context()), nil)
+		w.want("Check after it", l.Check(), nil)
+		w.want("Release", l.Release(w.Context()), nil)
+		_, err = w.quota(w.s).Acquire(w.Context(), 1)
+		w.want("the name is free", err, nil)
+	})
+}
+
+func TestPlaceIsKeptWhenTheContextOfWaitEnds(t *testing.T) {
+	t.Parallel()
+	queued(t, coord.SemaphoreOptions{}, func(w *world, rival *coord.Lease, p *coord.QueuePlace) {
+		ctx, cancel := context.WithTimeout(w.Context(), time.Second)
+		defer cancel()
+		_, ok, err := p.Wait(ctx)
+		w.want("Wait", err, context.DeadlineExceeded)
+		if ok || w.waiters() != 1 {
+			w.Errorf("ok %v, %d waiters", ok, w.waiters())
+		}
+		w.want("Release", rival.Release(w.Context()), nil)
+		l, ok, err := p.Wait(w.Context())
+		if !ok || err != nil || l.Check() != nil {
+			w.Errorf("Wait again: %v, %v", ok, err)
+		}
+	})
+}
+
+func TestPlaceThatIsLeftIsGone(t *testing.T) {
+	t.Parallel()
+	queued(t, coord.SemaphoreOptions{}, func(w *world, _ *coord.Lease, p *coord.QueuePlace) {
+		waited := make(chan error, 1)
+		go func() {
+			_, _, err := p.Wait(w.Context())
+			waited <- err
+		}()
+		synctest.Wait()
+		w.want("Leave", p.Leave(w.Context()), nil)
+		w.want("the Wait under way", <-waited, coord.ErrClosed)
+		w.want("Leave again", p.Leave(w.Context()), nil)
+		if w.waiters() != 0 {
+			w.Error("still in the queue")
+		}
+		_, err := w.s.Semaphore("quota", coord.SemaphoreOptions{Wait: time.Second}).Acquire(w.Context(), 1)
+		w.want("the name is free", err, coord.ErrNotAcquired)
+	})
+}
+
+func TestPlaceIsGoneWhenItsWaitRunsOut(t *testing.T) {
+	t.Parallel()
+	queued(t, coord.SemaphoreOptions{Wait: 3 * time.Second}, func(w *world, _ *coord.Lease, p *coord.QueuePlace) {
+		l, ok, err := p.Wait(w.Context())
+		if l != nil || ok || err != nil {
+			w.Errorf("Wait: %v, %v, %v, want neither a lease nor an error", l, ok, err)
+		}
+		_, _, err = p.Wait(w.Context())
+		w.want("Wait again", err, coord.ErrClosed)
+		if w.waiters() != 0 {
+			w.Error("still in the queue")
+		}
+	})
+}
+
+func TestPlaceEndsWithItsSession(t *testing.T) {
+	t.Parallel()
+	for name, waits := range map[string]bool{"somebody waits": true, "nobody waits": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			queued(t, coord.SemaphoreOptions{}, func(w *world, _ *coord.Lease, p *coord.QueuePlace) {
+				waited := make(chan error, 1)
+				if waits {
+					go func() {
+						_, _, err := p.Wait(w.Context())
+						waited <- err
+					}()
+					synctest.Wait()
+				}
+				w.want("Close", w.s.Close(w.Context()), nil)
+				if w.waiters() != 0 {
+					w.Error("still in the queue")
+				}
+				if !waits {
+					_, _, err := p.Wait(w.Context())
+					waited <- err
+				}
+				w.want("Wait", <-waited, coord.ErrClosed)
+			})
+		})
+	}
+}
