@@ -29,7 +29,7 @@ type Options struct {
 // Run shows the board until the person quits, then returns nil. When ctx ends it
 // restores the terminal and returns the cause. It handles no signals: whoever owns
 // the process ends ctx on them. Every goroutine it starts is joined, but for timers of
-// Bubble Tea that end within a second by themselves.
+// Bubble Tea that end by themselves 300 ms after an esc.
 func Run(ctx context.Context, o Options) error {
 	if o.Feed == nil {
 		return errors.New("running the board: no feed")

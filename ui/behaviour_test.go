@@ -68,7 +68,7 @@ func TestSelectionFollowsARowThatComesBackUnderAnotherHandle(t *testing.T) {
 	a, b, c := three()
 	d := hand(a, b, c)
 	d.press("j")
-	d.show(uitest.State(noon(), b, c, a)) // other slots, other generations
+	d.show(uitest.State(noon(), b, c, a, uitest.Led("a0", "host-4", noon()))) // in other slots
 	if d.cursor() != "b" {
 		t.Errorf("the cursor went to %q", d.cursor())
 	}
@@ -132,6 +132,22 @@ func TestFilterIsKeptByEnterAndClearedByEsc(t *testing.T) {
 	if len(d.names()) != 3 {
 		t.Errorf("shown: %v", d.names())
 	}
+}
+
+func TestEscTakesTheFilterAwayBeforeTheProblems(t *testing.T) {
+	t.Parallel()
+	a, b, _ := three()
+	d := hand(a, b, lost("c"))
+	d.press("!", "/", "a", "esc", "/", "esc")
+	if got := d.names(); !slices.Equal(got, []string{"c"}) {
+		t.Errorf("esc while typing left %v", got)
+	}
+	d.shows(t, "esc clear")
+	d.press("esc")
+	if len(d.names()) != 3 {
+		t.Errorf("esc in the list left %v", d.names())
+	}
+	d.showsNot(t, "esc clear")
 }
 
 func TestTypingAFilterEdits(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 )
 
 // Feed is where the board gets everything from: live sources, or a recording that is
-// played. All methods are called from the program's loop, except Wake, whose channel
-// the pump reads; none of them may block.
+// played. The program's loop and the pump call it, State and Now both of them; no method
+// may block.
 //
 // A Feed may also have the methods of sources.Focuser, which is told which rows are on
 // screen whenever that changes, and of sources.Refresher, which is called when the

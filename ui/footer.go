@@ -20,7 +20,7 @@ func (m *model) footer(w int) string {
 		return l.put(m.th.dim, "small screen: list only, 80x24 shows all").done()
 	}
 	hints := slices.DeleteFunc(actions(), func(a action) bool { return a.hint == "" || a.scope&m.scope() == 0 })
-	if m.typing {
+	if m.typing || m.scope() == inList && (m.idx.problems || !m.idx.filter.empty()) {
 		hints = append(hints, action{keys: []string{"esc"}, hint: "clear"})
 	}
 	slices.SortStableFunc(hints, func(a, b action) int { return cmp.Compare(quits(a), quits(b)) })

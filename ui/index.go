@@ -38,10 +38,10 @@ type index struct {
 	st      *sources.State
 	entries []entry // by slot
 	order   []handle
-	spare   []handle // the order before, to be written over
-	moved   []int32  // slots whose place is no longer right
-	healths []health // of the scopes
-	next    int      // where the next sweep goes on
+	free    [2][]handle // to be written over; the order before is one of them, so the next one never is in its place
+	moved   []int32     // slots whose place is no longer right
+	healths []health    // of the scopes
+	next    int         // where the next sweep goes on
 
 	filter   filter
 	sort     sortMode
@@ -168,13 +168,12 @@ func (x *index) place() bool {
 	for _, s := range x.moved {
 		x.entries[s].placed = false
 	}
-	kept := x.spare[:0] // what stayed is still in order
+	kept := x.free[0][:0] // what stayed is still in order
 	for _, h := range x.order {
 		if e := &x.entries[h.slot]; e.placed && e.gen == h.gen {
 			kept = append(kept, h)
 		}
 	}
-	x.spare, x.order = x.order, kept
 	fresh := make([]handle, 0, len(x.moved))
 	for _, s := range x.moved {
 		if e := &x.entries[s]; e.listed && !e.placed {
@@ -183,29 +182,26 @@ func (x *index) place() bool {
 		}
 	}
 	slices.SortFunc(fresh, x.compare)
-	x.insert(fresh)
+	next := x.insert(x.free[1][:0], kept, fresh)
+	x.free, x.order = [2][]handle{x.order, kept}, next
 	x.moved = x.moved[:0]
 	return true
 }
 
-// insert puts rows, which are in order, at their places. It looks each place up: a
-// comparison with every row that stayed would read all of them.
-func (x *index) insert(fresh []handle) {
-	if len(fresh) == 0 {
-		return
-	}
-	out, rest := x.spare[:0], x.order
+// insert appends kept and fresh, each in order, to out. It looks the places of fresh up:
+// a comparison with every row that stayed would read all of them.
+func (x *index) insert(out, kept, fresh []handle) []handle {
 	for _, h := range fresh {
-		i, _ := slices.BinarySearchFunc(rest, h, x.compare)
-		out = append(append(out, rest[:i]...), h)
-		rest = rest[i:]
+		i, _ := slices.BinarySearchFunc(kept, h, x.compare)
+		out = append(append(out, kept[:i]...), h)
+		kept = kept[i:]
 	}
-	x.spare, x.order = x.order, append(out, rest...)
+	return append(out, kept...)
 }
 
 // rebuild makes the list anew after the filter or the order was changed.
 func (x *index) rebuild() {
-	out := x.spare[:0]
+	out := x.free[0][:0]
 	for i := range x.entries {
 		e := &x.entries[i]
 		e.listed = e.row != nil && x.lists(e.row, e.v)
@@ -215,7 +211,7 @@ func (x *index) rebuild() {
 	}
 	slices.SortFunc(out, x.compare)
 	x.moved = x.moved[:0]
-	x.spare, x.order = x.order, out
+	x.free[0], x.order = x.order, out
 }
 
 func (x *index) compare(a, b handle) int {

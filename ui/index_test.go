@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -111,6 +112,56 @@ func TestIndexTellsWhenNothingMoved(t *testing.T) {
 	}
 	if row, _ := x.at(x.order[0]); row != again.Rows[0] {
 		t.Error("the index kept the old row")
+	}
+}
+
+func TestAnOrderHandedOutIsNotWrittenOverByTheNext(t *testing.T) {
+	t.Parallel()
+	var x index
+	a, b, c := three()
+	x.update(uitest.State(noon(), a, b, c), noon())
+	for round := range 6 {
+		before, was := x.order, slices.Clone(x.order)
+		if round%3 == 2 {
+			x.filter = newFilter(fmt.Sprint(round))
+			x.rebuild()
+		} else {
+			x.update(uitest.State(noon(), lost("c"), a, b, uitest.Led(fmt.Sprint("0", round), "o", noon())), noon())
+		}
+		if !slices.Equal(before, was) {
+			t.Fatalf("round %d: the order before became %v", round, before)
+		}
+	}
+}
+
+func TestSilenceOfASourceReachesItsRowsAtOnce(t *testing.T) {
+	t.Parallel()
+	var x index
+	a, b, c := three()
+	st := uitest.State(noon(), a, b, c)
+	x.update(st, noon())
+	silent := *st
+	silent.Scopes = slices.Clone(st.Scopes)
+	silent.Scopes[0].Health = sources.HealthStale
+	for _, c := range []struct {
+		st   *sources.State
+		want severity
+	}{{&silent, sevBlind}, {st, sevWell}} {
+		x.update(c.st, noon()) // the rows are the same values
+		if _, v := x.at(x.order[0]); v.sev != c.want {
+			t.Errorf("severity %d, not %d", v.sev, c.want)
+		}
+	}
+}
+
+func TestLeaseLeftIsNeverMoreThanTheLease(t *testing.T) {
+	t.Parallel()
+	// The second that ages are counted to may have begun before the renewal.
+	o := &uitest.Led("a", "o", noon()).Owners[0]
+	for ago, want := range map[time.Duration]time.Duration{-time.Second: 15 * time.Second, 5 * time.Second: 10 * time.Second, time.Minute: 0} {
+		if got := leaseLeft(o, noon().Add(ago)); got != want {
+			t.Errorf("%v after the renewal %v is left, not %v", ago, got, want)
+		}
 	}
 }
 

@@ -27,9 +27,7 @@ func (m *model) do(i intent) tea.Cmd {
 	case doKeep:
 		m.typing = false
 	case doClear:
-		m.typing = false
-		m.idx.problems = m.idx.problems && !m.idx.filter.empty()
-		m.setFilter("")
+		m.clearFilter()
 	case doProblems:
 		m.idx.problems = !m.idx.problems
 		m.relist()
@@ -118,6 +116,16 @@ func (m *model) help() {
 		return
 	}
 	m.back, m.view, m.scroll = m.view, viewHelp, 0
+}
+
+// clearFilter ends the typing and takes the words away; where there are none, it shows
+// more than problems again.
+func (m *model) clearFilter() {
+	if !m.typing && m.idx.filter.empty() {
+		m.idx.problems = false
+	}
+	m.typing = false
+	m.setFilter("")
 }
 
 // pause holds the picture, or lets it go on from what is known now.

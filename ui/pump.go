@@ -12,6 +12,10 @@ import (
 // wakeMsg says that the feed has something new.
 type wakeMsg struct{}
 
+// secondMsg comes once a second of the feed's clock, when it turns over: several rows
+// change in one frame. It is all that ticks while nothing happens.
+type secondMsg struct{}
+
 // eventPause is how long events without a new state may wait: the feed already paces
 // its states, but it wakes for every event.
 const eventPause = 100 * time.Millisecond
@@ -19,7 +23,7 @@ const eventPause = 100 * time.Millisecond
 // framePause is the shortest time between two wake-ups: more is not drawn anyway.
 const framePause = 16 * time.Millisecond
 
-// pump turns the feed's wake-ups into messages until ctx ends. While the program is
+// pump turns the feed's wake-ups and the passing of seconds into messages until ctx ends. While the program is
 // busy it waits in send, and everything that happens meanwhile is one more wake-up. A
 // panic comes back as an error, so that the terminal is restored before it is shown.
 func pump(ctx context.Context, feed Feed, send func(tea.Msg)) (err error) {
@@ -28,11 +32,17 @@ func pump(ctx context.Context, feed Feed, send func(tea.Msg)) (err error) {
 			err = fmt.Errorf("panic in the pump: %v\n%s", r, debug.Stack())
 		}
 	}()
+	second := time.NewTimer(untilSecond(feed.Now()))
+	defer second.Stop()
 	var shown uint64 // revision of the state that was told last
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-second.C:
+			send(secondMsg{})
+			second.Reset(untilSecond(feed.Now()))
+			continue
 		case <-feed.Wake():
 		}
 		if !awaitState(ctx, feed, shown) {
@@ -45,6 +55,9 @@ func pump(ctx context.Context, feed Feed, send func(tea.Msg)) (err error) {
 		}
 	}
 }
+
+// untilSecond is how long it takes until the second of t is over.
+func untilSecond(t time.Time) time.Duration { return time.Second - time.Duration(t.Nanosecond()) }
 
 // awaitState waits until the feed's state is another than shown, but no longer than
 // events may wait; false: ctx ended.

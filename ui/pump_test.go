@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -23,7 +24,10 @@ func pumped(t *testing.T, send func(), test func(feed *uitest.Feed, sent *[]time
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { // received below
-			done <- pump(ctx, feed, func(tea.Msg) {
+			done <- pump(ctx, feed, func(msg tea.Msg) {
+				if _, ok := msg.(wakeMsg); !ok {
+					return
+				}
 				sent = append(sent, time.Since(start))
 				send()
 			})
@@ -99,6 +103,40 @@ func TestPumpWaitsAloneWhileTheProgramIsBusy(t *testing.T) {
 		synctest.Wait()
 		if len(*sent) != 2 {
 			t.Errorf("100 states during a stall were told %d times", len(*sent))
+		}
+	})
+}
+
+// ticking is a feed whose clock runs, 700 ms ahead of the bubble's.
+type ticking struct {
+	*uitest.Feed
+	start time.Time
+}
+
+func (f ticking) Now() time.Time { return noon().Add(700*time.Millisecond + time.Since(f.start)) }
+
+func TestPumpTicksWhenTheSecondOfTheFeedTurnsOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		feed := ticking{uitest.NewFeed(uitest.State(noon())), time.Now()}
+		var ticks []time.Duration
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { // received below
+			done <- pump(ctx, feed, func(msg tea.Msg) {
+				if _, ok := msg.(secondMsg); ok {
+					ticks = append(ticks, time.Since(feed.start))
+				}
+			})
+		}()
+		time.Sleep(3 * time.Second)
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		want := []time.Duration{300 * time.Millisecond, 1300 * time.Millisecond, 2300 * time.Millisecond}
+		if !slices.Equal(ticks, want) {
+			t.Errorf("ticks at %v, not %v", ticks, want)
 		}
 	})
 }

@@ -2,22 +2,14 @@ package ui
 
 import (
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/sources"
 )
 
-// secondMsg comes once a second, on the second.
-type secondMsg struct{}
-
-func everySecond() tea.Cmd {
-	return tea.Every(time.Second, func(time.Time) tea.Msg { return secondMsg{} })
-}
-
-// Init starts the only thing that ticks while nothing happens: ages and countdowns.
-func (m *model) Init() tea.Cmd { return everySecond() }
+// Init starts nothing: what comes by itself comes from the pump.
+func (m *model) Init() tea.Cmd { return nil }
 
 // Update takes a message and draws the next frame if it changed anything.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -38,7 +30,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		return nil, m.paused.IsZero()
 	case secondMsg:
 		m.second()
-		return everySecond(), true
+		return nil, true
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
 		m.arrange()
