@@ -189,3 +189,17 @@ func TestClaimsThatCannotBeGrantedAreNotSent(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+func TestTryThatWasCutShortIsAnError(t *testing.T) {
+	t.Parallel()
+	d := grantStub()
+	ctx, cancel := context.WithCancel(t.Context())
+	d.acquire = func(context.Context, coord.Claim) (time.Time, bool, error) {
+		cancel()
+		return time.Time{}, false, nil
+	}
+	_, ok, err := mutex(openStub(t, d, options()), "job").TryLock(ctx)
+	if ok || !errors.Is(err, context.Canceled) {
+		t.Errorf("TryLock: %v, %v, want the context's error", ok, err)
+	}
+}

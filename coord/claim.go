@@ -38,8 +38,11 @@ func (s *Session) acquire(ctx context.Context, c Claim) (l *Lease, ok bool, err 
 	if err == nil {
 		s.health.confirmed(nil)
 	}
-	if err == nil && ok {
+	switch {
+	case err == nil && ok:
 		l, err = s.adopt(both, mine, g, before, c)
+	case err == nil && (ctx.Err() != nil || s.over() != nil):
+		err = ErrNotAcquired // it missed because it was cut short
 	}
 	if err != nil || !ok {
 		s.vacate(mine)

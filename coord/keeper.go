@@ -113,7 +113,7 @@ func (k *keeper) run() {
 			r.take(a)
 		case <-timer.C:
 			if k.check() == nil {
-				r.startIfDue()
+				r.act()
 			}
 		}
 		timer.Reset(r.wake())
@@ -142,7 +142,9 @@ func verdict(err error) bool {
 type renewal struct {
 	k       *keeper
 	answers chan answer
-	running bool
+	running bool    // a request is under way
+	sent    instant // when that was sent
+	late    bool    // and that it is late has been told
 	backoff *backoff.Backoff
 	rest    time.Duration // no request before this long after rested
 	rested  instant
@@ -171,28 +173,45 @@ func (r *renewal) wake() time.Duration {
 	r.k.mu.Unlock()
 	now := r.k.clock.now()
 	d := min(t.left(now), nap)
-	if !r.running {
+	switch {
+	case !r.running:
 		d = min(d, r.dueIn(t, now))
+	case !r.late:
+		d = min(d, r.lateIn(t, now))
 	}
 	return max(d, 0)
 }
+
+// lateIn is when the request under way counts as late: an eighth of the window, which
+// is a small part of the time it has.
+func (r *renewal) lateIn(t trust, now instant) time.Duration { return t.valid/8 - now.since(r.sent) }
 
 func (r *renewal) dueIn(t trust, now instant) time.Duration {
 	return max(t.due(now), r.rest-now.since(r.rested))
 }
 
-// startIfDue sends a renewal if it is time and none is under way. Each try gets half
-// of the time that is left, so that one request lost on the way leaves room for
-// others, but never so little that a slow service could not answer.
-func (r *renewal) startIfDue() {
+// act does what it is time for.
+func (r *renewal) act() {
 	r.k.mu.Lock()
 	t := r.k.trust
 	r.k.mu.Unlock()
-	before := r.k.clock.now()
-	if r.running || r.dueIn(t, before) > 0 {
-		return
+	now := r.k.clock.now()
+	switch {
+	case !r.running && r.dueIn(t, now) <= 0:
+		r.start(t, now)
+	case r.running && !r.late && r.lateIn(t, now) <= 0:
+		r.late = true
+		r.k.health.failed(r.k, errLate)
 	}
-	r.running = true
+}
+
+var errLate = errors.New("no answer yet to a renewal")
+
+// start sends a renewal. Each try gets half
+// of the time that is left, so that one request lost on the way leaves room for
+// others, but never so little that a slow service could not answer.
+func (r *renewal) start(t trust, before instant) {
+	r.running, r.late, r.sent = true, false, before
 	try, cancel := context.WithTimeout(r.k.ctx, max(t.left(before)/2, t.valid/16))
 	go func() { // joined by run: through take, or join
 		defer cancel()

@@ -27,7 +27,8 @@ type SessionOptions struct {
 	// Retry paces the tries of Sessions and Candidate.
 	Retry backoff.Policy
 	// OnState is told what the session goes through, in order, never two calls at a
-	// time. It must not block. Nil: nobody is told.
+	// time. It must not block, nor close the session, which waits for it. Nil: nobody is
+	// told.
 	OnState func(StateChange)
 }
 

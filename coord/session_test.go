@@ -266,3 +266,25 @@ func TestFailedOpenIsToldAsOpeningThenEnded(t *testing.T) {
 		t.Errorf("told %v", told)
 	}
 }
+
+func TestRenewalThatIsLateMakesTheSessionDoubtful(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		l := w.lock(w.s, "job")
+		asked := w.link.Calls(coordtest.VerbRenew)
+		w.link.Set(coordtest.VerbRenew, coordtest.Delay(2*time.Second), 1)
+		w.want("awaiting the renewal", w.link.Await(w.Context(), coordtest.VerbRenew, asked+1), nil)
+		time.Sleep(time.Second)
+		if w.s.State() != coord.StateOpen {
+			w.Errorf("after 1 s: %v", w.s.State())
+		}
+		time.Sleep(750 * time.Millisecond)
+		if w.s.State() != coord.StateDoubtful || l.Check() != nil {
+			w.Errorf("after 1.75 s: %v, Check %v; want doubtful and trusted", w.s.State(), l.Check())
+		}
+		time.Sleep(time.Second)
+		if w.s.State() != coord.StateOpen || l.Check() != nil {
+			w.Errorf("after the answer: %v, Check %v", w.s.State(), l.Check())
+		}
+	})
+}

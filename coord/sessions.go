@@ -36,7 +36,7 @@ func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq
 			switch {
 			case err == nil:
 				outlived, again := turn(ctx, s, yield)
-				if !again {
+				if !again || ctx.Err() != nil {
 					return
 				}
 				if outlived {
@@ -54,6 +54,7 @@ func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq
 			rest := pause.Next()
 			t.tell(StateChange{State: StateOpening, Err: err, Retry: rest})
 			if !sleep(ctx, rest) {
+				t.tell(StateChange{State: StateEnded, Err: ctx.Err()})
 				return
 			}
 		}

@@ -258,3 +258,22 @@ func TestWithSessionLendsASession(t *testing.T) {
 		t.Errorf("Open's error: %v", err)
 	}
 }
+
+func TestSessionsSaysThatItEndedWhileItPaused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := grantStub()
+		d.opened = func(context.Context) error { return errors.New("no route") }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var last coord.StateChange
+		o := options()
+		o.OnState = func(c coord.StateChange) { last = c }
+		for s, err := range coord.Sessions(ctx, d, o) {
+			t.Errorf("yielded %v, %v", s, err)
+		}
+		if last.State != coord.StateEnded || !errors.Is(last.Err, context.DeadlineExceeded) {
+			t.Errorf("last told: %+v", last)
+		}
+	})
+}
