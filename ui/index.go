@@ -28,9 +28,9 @@ func (s sortMode) String() string {
 	return [...]string{"problems first", "by name", "most changes first"}[s]
 }
 
-// sweepRows bounds how many rows are judged again in one second because time passed,
-// so that no frame waits for 100,000 of them.
-const sweepRows = 20_000
+// sweepRows bounds how many rows that nobody sees are judged again in one second
+// because time passed, so that no frame waits for 100,000 of them.
+const sweepRows = 10_000
 
 // index keeps the list up to date from the rows that differ: what is shown, in which
 // order, and how many rows are in which state.
@@ -101,9 +101,14 @@ func (x *index) healthChanged(st *sources.State) bool {
 	return changed
 }
 
-// sweep judges some rows again because time passed, and says whether the order
-// changed.
-func (x *index) sweep(now time.Time) bool {
+// sweep judges the visible rows and some others again because time passed, and says
+// whether the order changed.
+func (x *index) sweep(now time.Time, visible []handle) bool {
+	for _, h := range visible {
+		if row, _ := x.at(h); row != nil {
+			x.refresh(h.slot, row, now)
+		}
+	}
 	n := min(sweepRows, len(x.entries))
 	for range n {
 		x.next = (x.next + 1) % len(x.entries)

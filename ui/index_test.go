@@ -71,14 +71,14 @@ func TestIndexIsAlwaysWhatARebuildWouldGive(t *testing.T) {
 			case 7:
 				now = now.Add(time.Duration(rapid.IntRange(1, 20).Draw(t, "seconds")) * time.Second)
 				if st != nil {
-					x.sweep(now)
+					x.sweep(now, nil)
 				}
 			}
 			if st == nil {
 				continue
 			}
 			x.update(st, now)
-			x.sweep(now)
+			x.sweep(now, nil)
 			if want := naive(&x, now); !slices.Equal(x.order, want) {
 				t.Fatalf("the order is %v, not %v", x.order, want)
 			}
@@ -163,6 +163,20 @@ func TestLeaseLeftIsNeverMoreThanTheLease(t *testing.T) {
 			t.Errorf("%v after the renewal %v is left, not %v", ago, got, want)
 		}
 	}
+}
+
+func TestVisibleRowsAreJudgedEverySecondWhateverTheirNumber(t *testing.T) {
+	t.Parallel()
+	d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Many(5*sweepRows, noon())...)), Options{Width: 80, Height: 24})
+	d.press("s", "G") // by name, to the end: far from where the sweep begins
+	d.showsNot(t, "▲")
+	d.feed.Pass(12 * time.Second) // 3 s of 15 are left
+	d.send(secondMsg{})
+	if n := strings.Count(d.text(), "▲"); n != d.lay.list {
+		t.Errorf("%d of %d visible rows are seen to be late", n, d.lay.list)
+	}
+	d.pass(5)
+	d.shows(t, "50,000 renewing late")
 }
 
 func TestJudgement(t *testing.T) {

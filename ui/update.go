@@ -61,7 +61,7 @@ func (m *model) second() {
 	}
 	m.now = m.clock
 	m.take()
-	if m.idx.sweep(m.now) {
+	if m.idx.sweep(m.now, m.tbl.Visible()) {
 		m.tbl.SetKeys(m.idx.order)
 	}
 }
