@@ -1,9 +1,7 @@
 package coord_test
 
 import (
-	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"coordtop/coord"
@@ -77,65 +75,6 @@ func TestTrustCountsFromTheSendingOfARenewal(t *testing.T) {
 			w.Errorf("trusted until %v (before: %v), want %v: sending + TTL - margin", got, before, want)
 		}
 	})
-}
-
-// A driver that ignores the context of a renewal answers when trust is over. What it
-// says is true of the service, but the lease has been given up and stays so.
-func TestLateAnswerDoesNotReviveALease(t *testing.T) {
-	t.Parallel()
-	inBothShapes(t, func(w *world) {
-		s := w.open(deaf{w.mem.NewDriver(w.link)}, options())
-		l := w.lock(s, "job")
-		n := w.link.Calls(coordtest.VerbRenew)
-		w.link.Set(coordtest.VerbRenew, coordtest.HangReply(), 0)
-		if err := w.link.Await(w.Context(), coordtest.VerbRenew, n+1); err != nil {
-			w.Fatal(err)
-		}
-		_, cause := w.ended(l)
-		w.want("cause", cause, coord.ErrExpired)
-		w.link.Clear(coordtest.VerbRenew) // now it answers: renewed
-		synctest.Wait()
-		w.want("Check after the late answer", l.Check(), coord.ErrExpired)
-		if l.TrustedUntil().After(time.Now()) {
-			w.Errorf("trusted until %v after it ended", l.TrustedUntil())
-		}
-	})
-}
-
-// deaf makes drivers whose renewals ignore their context.
-type deaf struct{ coord.Driver }
-
-func (d deaf) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
-	s, err := d.Driver.Open(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	if r, ok := s.(coord.Renewer); ok {
-		return struct {
-			coord.DriverSession
-			coord.Renewer
-		}{s, deafRenewer{r}}, nil
-	}
-	return deafSession{s}, nil
-}
-
-type deafSession struct{ coord.DriverSession }
-
-func (s deafSession) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
-	g, ok, err := s.DriverSession.Acquire(ctx, c)
-	if !ok || err != nil {
-		return nil, false, err
-	}
-	return struct {
-		coord.Grant
-		coord.Renewer
-	}{g, deafRenewer{g.(coord.Renewer)}}, true, nil
-}
-
-type deafRenewer struct{ r coord.Renewer }
-
-func (r deafRenewer) Renew(ctx context.Context) (coord.Window, error) {
-	return r.r.Renew(context.WithoutCancel(ctx))
 }
 
 // A grant that was waited for longer than its TTL is worth a whole window when it is

@@ -22,6 +22,7 @@ func coreCases() []testCase {
 		{"Lease/SessionReleasesNewestFirst", mutex, leasesNewestFirst},
 		{"Lease/EndsWhenTakenAway", mutex, leaseTakenAway},
 		{"Lease/EndsBeforeASilentServiceGivesItAway", mutex, silentService},
+		{"Permits/AreCountedAndDescribed", hasSemaphore, permits},
 		{"Claim/TooMuchDataIsNotSent", func(c coord.Caps) bool { return c.Election }, tooLong},
 		{"Claim/OfAnUnsupportedKindIsRefused", nil, unsupported},
 	}
@@ -102,6 +103,7 @@ func contenders(s *suite) {
 				if f := l.Fence(); s.caps.Fence && fence.Swap(f) >= f {
 					s.Errorf("the fence fell to %d", f)
 				}
+				s.pause(s.h.TTL / 50) // long enough for another to come in
 				if err := l.Check(); err != nil {
 					s.Errorf("checking: %v", err)
 				}
@@ -113,6 +115,16 @@ func contenders(s *suite) {
 		})
 	}
 	all.Wait()
+}
+
+// pause waits for d, or the end of the case.
+func (s *suite) pause(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.ctx.Done():
+	}
 }
 
 func claimedOnce(s *suite) {
@@ -242,17 +254,63 @@ func tooLong(s *suite) {
 }
 
 func unsupported(s *suite) {
-	session := s.core()
+	f := &Faults{}
+	session := s.coreOn(Wrap(s.driver(), f))
 	if !s.caps.Mutex {
 		_, err := session.Mutex(s.fresh(coord.KindMutex), coord.MutexOptions{}).Lock(s.ctx)
 		s.is("a mutex", err, coord.ErrUnsupported)
+	}
+	if !s.caps.Shared {
+		o := coord.MutexOptions{Mode: coord.Shared}
+		_, _, err := session.Mutex(s.fresh(coord.KindMutex), o).TryLock(s.ctx)
+		s.is("a shared mutex", err, coord.ErrUnsupported)
 	}
 	if !s.caps.Semaphore {
 		_, err := session.Semaphore(s.fresh(coord.KindSemaphore), coord.SemaphoreOptions{}).Acquire(s.ctx, 1)
 		s.is("a semaphore", err, coord.ErrUnsupported)
 	}
+	if !s.caps.Ephemeral {
+		o := coord.SemaphoreOptions{Ephemeral: true}
+		_, err := session.Semaphore(s.fresh(coord.KindSemaphore), o).Acquire(s.ctx, 1)
+		s.is("an ephemeral semaphore", err, coord.ErrUnsupported)
+	}
 	if !s.caps.Election {
 		_, err := session.Election(s.fresh(coord.KindElection), coord.ElectionOptions{}).Campaign(s.ctx, nil)
 		s.is("an election", err, coord.ErrUnsupported)
 	}
+	if n := f.Calls(VerbAcquire); n != 0 {
+		s.Errorf("the driver was asked %d times", n)
+	}
+}
+
+func permits(s *suite) {
+	c := s.semaphore(3)
+	o := coord.SemaphoreOptions{Limit: c.Limit}
+	one, two := s.core().Semaphore(c.Name, o), s.core().Semaphore(c.Name, o)
+	l, err := one.Acquire(s.ctx, 2)
+	if err != nil {
+		s.Fatalf("acquiring 2 of 3: %v", err)
+	}
+	if _, ok, err := two.TryAcquire(s.ctx, 2); ok || err != nil {
+		s.Errorf("trying for 2 more: ok %v, %v, want neither", ok, err)
+	}
+	if SessionAbilities(s.open())&CanDescribe != 0 {
+		d, err := two.Describe(s.ctx)
+		if err != nil || d.Limit != 3 || d.Taken != 2 {
+			s.Errorf("described with %d of %d permits taken, %v, want 2 of 3", d.Taken, d.Limit, err)
+		}
+	}
+	switch p, err := two.Enqueue(s.ctx, 2); {
+	case errors.Is(err, coord.ErrUnsupported) && SessionAbilities(s.open())&CanQueue == 0:
+	case err != nil:
+		s.Errorf("enqueueing: %v", err)
+	default:
+		s.is("releasing", l.Release(s.ctx), nil)
+		next, ok, err := p.Wait(s.ctx)
+		if err != nil || !ok {
+			s.Fatalf("waiting in the queue: ok %v, %v", ok, err)
+		}
+		s.is("Check of the lease from the queue", next.Check(), nil)
+	}
+	s.is("releasing", l.Release(s.ctx), nil)
 }

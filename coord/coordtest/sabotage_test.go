@@ -123,6 +123,18 @@ func sabotages() []sabotage {
 				return p, err
 			}
 		}},
+		{what: "releases nothing for the core", noticed: "Lease/EndsWithItsRelease", verb: VerbRelease, fault: swallow},
+		{what: "renews nothing for the core", noticed: "Lease/KeptBeyondItsTTL", verb: VerbRenew, fault: swallow},
+		{what: "lets all contenders in", shape: GrantRenews, noticed: "Lease/ContendersExcludeEachOther", claim: func(c *coord.Claim) { c.Mode = coord.Shared }},
+		{what: "promises the core twice the TTL", shape: GrantRenews, noticed: "Lease/EndsBeforeASilentServiceGivesItAway", info: func(i *coord.GrantInfo) { i.Valid *= 2 }},
+		{what: "is led by another than its leader", noticed: "Election/LeaderIsWhoWasElected", info: func(i *coord.GrantInfo) { i.Owner = "me" }},
+		{what: "proclaims nothing", noticed: "Election/ObserveTellsTheWholeStory", verb: VerbPublish, fault: swallow},
+		{what: "observes once", noticed: "Election/ObserveTellsTheWholeStory", session: func(s *memSession, h *sessHooks) {
+			h.watch = func(ctx context.Context, kind coord.Kind, name string) iter.Seq2[coord.Description, error] {
+				return func(yield func(coord.Description, error) bool) { yield(s.Describe(ctx, kind, name)) }
+			}
+		}},
+		{what: "resigns without telling", noticed: "Election/CandidateTakesOver", verb: VerbRelease, fault: swallow},
 		{what: "acquires in a closed session", shape: GrantRenews, noticed: "ClosedSessionRefusesToAcquire", session: func(s *memSession, h *sessHooks) {
 			acquire := h.acquire
 			h.acquire = func(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
@@ -167,6 +179,9 @@ func (b sabotage) harness(testing.TB) Harness {
 		TTL:     time.Second,
 		Expire:  func(_ testing.TB, kind coord.Kind, name string) { m.Expire(kind, name) },
 		Endings: func(testing.TB) func() []string { return m.Endings },
+		Freezer: func(testing.TB) (coord.Driver, func()) {
+			return &bentDriver{m.NewDriver(f), b}, func() { f.Script(func(Verb) Fault { return Drop() }) }
+		},
 	}
 	h.NewDriver = func(testing.TB) coord.Driver { return &bentDriver{m.NewDriver(f), b} }
 	return h

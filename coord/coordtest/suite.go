@@ -1,0 +1,257 @@
+package coordtest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"coordtop/coord"
+)
+
+// suite is one case at work. ctx bounds all that it does.
+type suite struct {
+	*attempt
+	h    Harness
+	ctx  context.Context
+	caps coord.Caps
+	kept map[coord.Renewer]func() // how to stop what keep began
+}
+
+func (s *suite) options() coord.SessionOptions {
+	return coord.SessionOptions{Description: "coordtest", TTL: s.h.TTL}
+}
+
+// driver makes a client that is closed when the case ends, after its sessions.
+func (s *suite) driver() coord.Driver {
+	s.Helper()
+	d := s.h.NewDriver(s)
+	s.Cleanup(func() {
+		ctx, cancel := s.afterwards()
+		defer cancel()
+		if err := d.Close(ctx); err != nil {
+			s.Errorf("closing the driver: %v", err)
+		}
+	})
+	return d
+}
+
+// afterwards is a context for cleaning up, when the case's own is over.
+func (s *suite) afterwards() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(s.ctx), 10*time.Second)
+}
+
+// open makes a session with a client of its own. Nobody renews it; see keep.
+func (s *suite) open() coord.DriverSession {
+	s.Helper()
+	session, err := s.driver().Open(s.ctx, s.options())
+	if err != nil {
+		s.Fatalf("opening a session: %v", err)
+	}
+	s.Cleanup(func() {
+		ctx, cancel := s.afterwards()
+		defer cancel()
+		// A session that the case broke may have nothing left to close.
+		_ = session.Close(ctx)
+	})
+	return session
+}
+
+// claim makes a claim on a fresh name that only one can own: a semaphore has a limit
+// of 1.
+func (s *suite) claim(kind coord.Kind) coord.Claim {
+	s.Helper()
+	if kind == coord.KindSemaphore {
+		return s.semaphore(1)
+	}
+	return coord.Claim{Kind: kind, Name: s.fresh(kind)}
+}
+
+func (s *suite) fresh(kind coord.Kind) string {
+	if s.h.Name != nil {
+		return s.h.Name(s, kind)
+	}
+	return fmt.Sprintf("coordtest-%v-%s", kind, strings.ToLower(rand.Text()[:12]))
+}
+
+// semaphore makes a claim on a fresh semaphore, which it creates where it must be.
+func (s *suite) semaphore(limit uint64) coord.Claim {
+	s.Helper()
+	c := coord.Claim{Kind: coord.KindSemaphore, Name: s.fresh(coord.KindSemaphore)}
+	session := s.open()
+	p, ok := session.(coord.Provisioner)
+	if !ok {
+		c.Limit = limit
+		return c
+	}
+	if err := p.Create(s.ctx, c.Name, limit, nil); err != nil {
+		s.Fatalf("creating the semaphore: %v", err)
+	}
+	s.Cleanup(func() {
+		ctx, cancel := s.afterwards()
+		defer cancel()
+		if err := p.Delete(ctx, c.Name, true); err != nil && !errors.Is(err, coord.ErrNotFound) {
+			s.Errorf("deleting the semaphore: %v", err)
+		}
+	})
+	s.keep(session, nil)
+	return c
+}
+
+// wantCause checks why something ended.
+func wantCause(t testing.TB, what string, err error, causes ...error) {
+	t.Helper()
+	if !slices.ContainsFunc(causes, func(c error) bool { return errors.Is(err, c) }) {
+		t.Fatalf("%s: %v, want one of %q", what, err, causes)
+	}
+}
+
+// must acquires and fails the case when that does not work.
+func (s *suite) must(session coord.DriverSession, c coord.Claim) coord.Grant {
+	s.Helper()
+	g, ok, err := session.Acquire(s.ctx, c)
+	if err != nil || !ok {
+		s.Fatalf("acquiring %v %q: ok %v, %v", c.Kind, c.Name, ok, err)
+	}
+	return g
+}
+
+// misses tries once and fails the case when that works.
+func (s *suite) misses(session coord.DriverSession, c coord.Claim, why string) {
+	s.Helper()
+	c.Wait = 0
+	switch _, ok, err := session.Acquire(s.ctx, c); {
+	case err != nil:
+		s.Fatalf("a try that should miss (%s) failed: %v", why, err)
+	case ok:
+		s.Fatalf("a try succeeded although %s", why)
+	}
+}
+
+// waiting is a claim that waits until granted.
+func waiting(c coord.Claim) coord.Claim {
+	c.Wait = coord.Forever
+	return c
+}
+
+// answer is what Acquire returned.
+type answer struct {
+	grant coord.Grant
+	ok    bool
+	err   error
+	at    time.Time
+}
+
+// start acquires in the background.
+func (s *suite) start(ctx context.Context, session coord.DriverSession, c coord.Claim) <-chan answer {
+	c1 := make(chan answer, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		g, ok, err := session.Acquire(ctx, c)
+		c1 <- answer{g, ok, err, time.Now()}
+	}()
+	s.Cleanup(func() { <-done })
+	return c1
+}
+
+// receive waits for what start began.
+func (s *suite) receive(c <-chan answer) answer {
+	s.Helper()
+	select {
+	case a := <-c:
+		return a
+	case <-s.ctx.Done():
+		s.Fatalf("no answer: %v", s.ctx.Err())
+		return answer{}
+	}
+}
+
+func renewerOf(session coord.DriverSession, g coord.Grant) coord.Renewer {
+	if r, ok := session.(coord.Renewer); ok {
+		return r
+	}
+	r, _ := g.(coord.Renewer)
+	return r
+}
+
+// keep renews what covers g until it is released, stop is called or the case ends. g
+// may be nil: then only a session that renews is kept. What is kept already stays so.
+func (s *suite) keep(session coord.DriverSession, g coord.Grant) (stop func()) {
+	r := renewerOf(session, g)
+	if r == nil {
+		return func() {}
+	}
+	if stop, ok := s.kept[r]; ok {
+		return stop
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.renew(ctx, r)
+	}()
+	stop = sync.OnceFunc(func() { cancel(); <-done })
+	s.Cleanup(stop)
+	if s.kept == nil {
+		s.kept = map[coord.Renewer]func(){}
+	}
+	s.kept[r] = stop
+	return stop
+}
+
+func (s *suite) renew(ctx context.Context, r coord.Renewer) {
+	due := time.Now()
+	for {
+		w, err := r.Renew(ctx)
+		s.late(time.Since(due))
+		if err != nil {
+			if ctx.Err() == nil {
+				s.Errorf("renewing: %v", err)
+			}
+			return
+		}
+		every := w.RenewIn
+		if every <= 0 {
+			every = w.Valid / 3
+		}
+		due = w.Asked.Add(every)
+		t := time.NewTimer(time.Until(due))
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return
+		}
+	}
+}
+
+// release gives a grant back, and stops to renew it first.
+func (s *suite) release(g coord.Grant) {
+	s.Helper()
+	if r, ok := g.(coord.Renewer); ok && s.kept[r] != nil {
+		s.kept[r]()
+	}
+	if err := g.Release(s.ctx); err != nil {
+		s.Fatalf("releasing: %v", err)
+	}
+}
+
+// ended waits for the end of a grant or session and checks what it says about it.
+func (s *suite) ended(what string, x interface {
+	Done() <-chan struct{}
+	Err() error
+}, causes ...error) {
+	s.Helper()
+	select {
+	case <-x.Done():
+	case <-s.ctx.Done():
+		s.Fatalf("%s did not end", what)
+	}
+	wantCause(s, what, x.Err(), causes...)
+}
