@@ -71,12 +71,16 @@ type world struct {
 	vars           map[string]string
 	stdout, stderr *stream
 	tty            bool
+	exit           func(code int)
 	example        string
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	return &world{home: t.TempDir(), vars: map[string]string{}, stdout: newStream(), stderr: newStream(), example: "example\n"}
+	return &world{
+		home: t.TempDir(), vars: map[string]string{}, stdout: newStream(), stderr: newStream(), example: "example\n",
+		exit: func(int) { panic("a command did not come back") },
+	}
 }
 
 // main runs the program until it ends; the end of ctx is a signal.
@@ -95,7 +99,7 @@ func (w *world) mainTo(ctx context.Context, stdout io.Writer, args ...string) in
 		Environ:  []string{"TERM=xterm"},
 		Terminal: func() bool { return w.tty },
 		Signals:  func(context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
-		Exit:     func(int) { panic("a command did not come back") },
+		Exit:     w.exit,
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -330,4 +331,40 @@ func TestWatchEndsQuietlyWhenNobodyReads(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("it goes on, though nobody reads")
 	}
+}
+
+// stuck is a reader that stops reading: a Write to it waits for the test.
+type stuck struct {
+	begun, free chan struct{}
+	once        sync.Once
+}
+
+func (s *stuck) Write(b []byte) (int, error) {
+	s.once.Do(func() { close(s.begun) })
+	<-s.free
+	return len(b), nil
+}
+
+func TestAReaderThatStopsReadingCannotKeepTheProcess(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	w := newWorld(t)
+	exit := make(chan int, 1)
+	w.exit = func(code int) { exit <- code }
+	out := &stuck{begun: make(chan struct{}), free: make(chan struct{})}
+	ctx, signal := context.WithCancel(context.Background())
+	ended := make(chan int, 1)
+	go func() { ended <- w.mainTo(ctx, out, "watch", server.URL()+"?mutex=app:lock:x") }()
+	<-out.begun
+	signal()
+	select {
+	case code := <-exit:
+		if code != exitError {
+			t.Errorf("exit code %d", code)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("it stays for ever")
+	}
+	close(out.free)
+	<-ended
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -97,32 +96,6 @@ func TestAClosedStandardOutputEndsAWatchQuietly(t *testing.T) {
 	set(t, c, "app:lock:x", "host:1", time.Minute)
 	if code := ends(t, cmd); code != 0 || errs.String() != "" {
 		t.Errorf("exit code %d, %s", code, errs)
-	}
-}
-
-func TestAReaderThatStopsReadingCannotKeepTheProcess(t *testing.T) {
-	t.Parallel()
-	server := localserver.RedisForTest(t, localserver.RedisOptions{})
-	c := writer(t, server.Addr())
-	for i := range 1000 { // far more than a pipe holds
-		set(t, c, fmt.Sprintf("app:lock:%d", i), "host:1", time.Minute)
-	}
-	cmd := command(t, "watch", "-o", "json", server.URL()+"?mutex=app:lock:*")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.CopyN(io.Discard, out, 1000); err != nil { // it is writing
-		t.Fatal(err)
-	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if code := ends(t, cmd); code != exitError {
-		t.Errorf("exit code %d", code)
 	}
 }
 
