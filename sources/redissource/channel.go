@@ -58,8 +58,7 @@ func (l *link) track3(ctx context.Context, list []string) (*channel, error) {
 		ln.close()
 		return nil, fmt.Errorf("listening for pushes: %w", err)
 	}
-	c := &channel{mode: modeTracking, line: ln, sub: ln.client.Subscribe(ctx), prefixes: list}
-	return l.settle(ctx, c, 0)
+	return l.settle(ctx, &channel{mode: modeTracking, line: ln, prefixes: list}, nil)
 }
 
 // track2 asks for tracking over RESP2, redirected to the connection itself: another one
@@ -75,8 +74,9 @@ func (l *link) track2(ctx context.Context, list []string) (*channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &channel{mode: modeTracking2, line: ln, sub: ln.client.Subscribe(ctx, invalidations), prefixes: list}
-	return l.settle(ctx, c, 1)
+	return l.settle(ctx, &channel{mode: modeTracking2, line: ln, prefixes: list}, func(sub *redis.PubSub) (int, error) {
+		return 1, sub.Subscribe(ctx, invalidations)
+	})
 }
 
 func refusedTracking(err error) error {
@@ -96,37 +96,66 @@ func (l *link) events(ctx context.Context, patterns []string) (*channel, error) 
 	for i, p := range patterns {
 		channels[i] = escape(l.eventPrefix()) + p
 	}
-	c := &channel{mode: modeEvents, line: ln, sub: ln.client.PSubscribe(ctx, channels...), patterns: patterns}
-	return l.settle(ctx, c, len(patterns))
+	return l.settle(ctx, &channel{mode: modeEvents, line: ln, patterns: patterns}, func(sub *redis.PubSub) (int, error) {
+		return len(channels), sub.PSubscribe(ctx, channels...)
+	})
 }
 
 // eventPrefix stands before a key's name in the channel of its events.
 func (l *link) eventPrefix() string { return fmt.Sprintf("__keyspace@%d__:", l.o.Client.DB) }
 
-// settle waits until the server has confirmed the subscriptions and answered a first ping.
-// On an error the channel is closed.
-func (l *link) settle(ctx context.Context, c *channel, subscriptions int) (*channel, error) {
+// settle logs in, subscribes, and waits until the server has confirmed that and answered
+// a first ping. subscribe returns how many confirmations to wait for; nil: nothing is
+// subscribed to. On an error the channel is closed.
+func (l *link) settle(ctx context.Context, c *channel, subscribe func(*redis.PubSub) (int, error)) (*channel, error) {
 	stop := context.AfterFunc(ctx, c.line.close)
 	defer stop()
-	err := l.ping(ctx, c)
-	for answered := false; err == nil && !(answered && subscriptions == 0); {
-		var m any
-		m, err = c.sub.Receive(ctx)
-		switch m.(type) {
-		case *redis.Subscription:
-			subscriptions--
-		case *redis.Pong:
-			answered = true
-		}
-		if err == nil {
-			l.received(m)
-		}
-	}
+	c.sub = c.line.client.Subscribe(ctx)
+	err := l.greet(ctx, c, subscribe)
 	if err != nil {
 		c.close()
 		return nil, errors.Join(err, ctx.Err())
 	}
 	return c, nil
+}
+
+func (l *link) greet(ctx context.Context, c *channel, subscribe func(*redis.PubSub) (int, error)) error {
+	// The first command logs in, so its round trip says nothing about the link. It comes
+	// alone because the library tells why a login failed only to its first user.
+	if err := c.sub.Ping(ctx); err != nil {
+		return err
+	}
+	awaited := 1
+	if subscribe != nil {
+		n, err := subscribe(c.sub)
+		if err != nil {
+			return err
+		}
+		awaited += n
+	}
+	if err := l.await(ctx, c, awaited); err != nil {
+		return err
+	}
+	if err := l.ping(ctx, c); err != nil {
+		return err
+	}
+	return l.await(ctx, c, 1)
+}
+
+// await reads until so many confirmations have come.
+func (l *link) await(ctx context.Context, c *channel, confirmations int) error {
+	for confirmations > 0 {
+		m, err := c.sub.Receive(ctx)
+		if err != nil {
+			return err
+		}
+		switch m.(type) {
+		case *redis.Subscription, *redis.Pong:
+			confirmations--
+		}
+		l.received(m)
+	}
+	return nil
 }
 
 // close ends the connection: listen returns.

@@ -72,6 +72,8 @@ func explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 		return final("the user may not scan for patterns: give it +scan, or name each key")
 	case errors.Is(err, errNoRead):
 		return final("the user may not read the selected keys: give it +pttl +strlen +getrange and %%R~ with their names")
+	case errors.Is(err, sources.ErrPanic):
+		return err
 	case errors.As(err, &role):
 		return passing("%s", role.Error())
 	case o.Topology == rediscoord.Sentinel && opening && errors.Is(err, redis.Nil):
@@ -81,7 +83,7 @@ func explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	case errors.As(err, &said):
 		return explainReply(err, said, where, o.Password != "", final, passing)
 	}
-	return explainLink(err, where, silence, opening, final, passing)
+	return explainLink(err, where, o.TLS != nil, silence, opening, final, passing)
 }
 
 type sentence func(format string, args ...any) error
@@ -108,7 +110,7 @@ func explainReply(err error, said redis.Error, where string, password bool, fina
 }
 
 // explainLink is about what kept an answer from coming.
-func explainLink(err error, where string, silence time.Duration, opening bool, final, passing sentence) error {
+func explainLink(err error, where string, encrypted bool, silence time.Duration, opening bool, final, passing sentence) error {
 	var dns *net.DNSError
 	var op *net.OpError
 	var plain tls.RecordHeaderError
@@ -124,18 +126,21 @@ func explainLink(err error, where string, silence time.Duration, opening bool, f
 		return final("the certificate of %s is signed by an authority that is not trusted: name it with tls: {ca: FILE}", where)
 	case errors.As(err, &bad):
 		return final("the certificate of %s is not accepted: %v", where, bad.Err)
-	case errors.As(err, &op) && op.Op == "remote error":
-		return final("the server at %s breaks off TLS (%v): it may want a certificate of ours: tls: {cert: FILE, key: FILE}", where, op.Err)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return passing("nothing listens at %s: check host and port, and whether the server runs", where)
 	case errors.Is(err, errSilent), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		if opening && encrypted {
+			return passing("no answer from %s: check host and port, and whether it speaks TLS (else write redis://)", where)
+		}
 		if opening {
 			return passing("no answer from %s: check host and port, and what lies between", where)
 		}
 		return passing("no answer from %s for %v", where, silence)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, net.ErrClosed):
+	case errors.As(err, &op) && op.Op == "remote error", opening && encrypted && hungUp(err):
+		return passing("the server at %s breaks off TLS: it may want a certificate of ours: tls: {cert: FILE, key: FILE}", where)
+	case hungUp(err):
 		if opening {
-			return passing("%s closes the connection at once: it may want TLS (rediss://), or be no Redis", where)
+			return passing("%s closes the connection at once: it may want TLS (rediss://), have too many clients (maxclients), or be no Redis", where)
 		}
 		return passing("%s closed the connection", where)
 	case errors.As(err, &timeout):
@@ -144,4 +149,14 @@ func explainLink(err error, where string, silence time.Duration, opening bool, f
 		return final("what answers at %s is no Redis: check host and port", where)
 	}
 	return passing("the connection to %s broke: %v", where, err)
+}
+
+// hungUp reports whether the other side ended the connection.
+func hungUp(err error) bool {
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return false
 }

@@ -24,31 +24,6 @@ func (g glob) literal() (prefix string, exact bool) {
 	return b.String(), true
 }
 
-// sample returns a name that the pattern matches, as far as one can be made without
-// trying; it is used to ask for rights, never to read what it names.
-func (g glob) sample() string {
-	var b strings.Builder
-	for i := 0; i < len(g); i++ {
-		switch g[i] {
-		case '*':
-		case '?':
-			b.WriteByte('x')
-		case '[':
-			c, after := class(string(g[i+1:]))
-			i += after
-			b.WriteByte(c.member())
-		case '\\':
-			if i+1 < len(g) {
-				i++
-			}
-			b.WriteByte(g[i])
-		default:
-			b.WriteByte(g[i])
-		}
-	}
-	return b.String()
-}
-
 // match reports whether the server would list name for this pattern. It takes time
 // proportional to the product of the lengths at worst: patterns come from a person, but
 // names come from strangers.
@@ -110,21 +85,6 @@ func (c set) has(b byte) bool {
 		}
 	}
 	return c.not
-}
-
-// member returns a byte that the set has; 'x' if it has none.
-func (c set) member() byte {
-	for _, b := range []byte("x0abcdefghijklmnopqrstuvwyz123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ:-_.") {
-		if c.has(b) {
-			return b
-		}
-	}
-	for b := range 256 {
-		if c.has(byte(b)) {
-			return byte(b)
-		}
-	}
-	return 'x'
 }
 
 // class reads a set whose opening bracket was just passed and returns how many bytes it

@@ -20,6 +20,7 @@ type key struct {
 
 	pushed  bool // writes to it are pushed
 	stale   bool // not looked at in this link
+	denied  bool // we have no right to read it
 	doubted bool // looked at again because a push may be on its way
 
 	lookAt time.Time // when the lease is over and has to be looked at
@@ -85,7 +86,7 @@ func (k *key) update(p *sources.Primitive, r *reading) bool {
 	}
 	fresh := k.stale || k.differs(p, r)
 	k.takeLease(r, fresh)
-	k.sent, k.stale, k.doubted = r.sent, false, false
+	k.sent, k.stale, k.doubted, k.denied = r.sent, false, false, r.shape == denied
 	if len(p.Owners) > 0 || p.Note != "" {
 		k.free = time.Time{}
 	} else if k.free.IsZero() {

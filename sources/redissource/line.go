@@ -69,7 +69,7 @@ func (x *exchange) open(ctx context.Context, protocol int, ready func(context.Co
 	named := o.OnConnect
 	o.OnConnect = func(ctx context.Context, c *redis.Conn) error {
 		if err := x.enter(ctx, c); err != nil {
-			return err
+			return fmt.Errorf("entering: %w", err) // the library takes one wrapping off
 		}
 		if err := named(ctx, c); err != nil || ready == nil {
 			return err

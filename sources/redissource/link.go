@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -64,39 +63,19 @@ func (l *link) login(ctx context.Context) error {
 	if l.server, err = askServer(ctx, l.conn); err != nil {
 		return err
 	}
-	return l.mayRead(ctx)
+	return l.mayScan(ctx)
 }
 
-// mayRead asks for the rights without which nothing can be shown. Names are made up
-// from the patterns: whether such keys exist does not matter.
-func (l *link) mayRead(ctx context.Context) error {
-	if l.selected.guess || len(l.selected.globs) > 0 {
-		if err := l.conn.Scan(ctx, 0, "", 1).Err(); redis.IsPermissionError(err) && len(l.selected.exact) == 0 {
-			return fmt.Errorf("%w: %w", errNoScan, err)
-		} else if err != nil && !redis.IsPermissionError(err) {
-			return err
-		}
+// mayScan refuses a user who can find nothing: patterns need a scan, names do not.
+func (l *link) mayScan(ctx context.Context) error {
+	if len(l.selected.exact) > 0 {
+		return nil
 	}
-	var names []string
-	for _, r := range l.selected.rules {
-		if r.name == "" {
-			return nil // no name can be made up that stands for the others
-		}
-		names = append(names, r.glob.sample())
+	err := l.conn.Scan(ctx, 0, "", 1).Err()
+	if redis.IsPermissionError(err) {
+		return fmt.Errorf("%w: %w", errNoScan, err)
 	}
-	for some := range slices.Chunk(names, chunk) {
-		readings, err := fetch(ctx, l.conn, some)
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(readings, func(r *reading) bool { return r == nil || r.shape != denied }) {
-			return nil
-		}
-	}
-	if len(names) > 0 {
-		return errNoRead
-	}
-	return nil
+	return err
 }
 
 // heard tells Next that the server answered.
@@ -107,9 +86,15 @@ func (l *link) heard() {
 	}
 }
 
-// start runs f in a goroutine that close waits for; an error of it ends the link.
+// start runs f in a goroutine that close waits for; an error or a panic of it ends the
+// link.
 func (l *link) start(f func() error) {
 	l.wg.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				l.fail(fmt.Errorf("%w: %v", sources.ErrPanic, v))
+			}
+		}()
 		if err := f(); err != nil {
 			l.fail(err)
 		}

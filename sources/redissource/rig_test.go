@@ -121,11 +121,13 @@ func (r *rig) next() sources.Event {
 // until skips events until one of this kind comes.
 func (r *rig) until(kind sources.EventKind) sources.Event {
 	r.t.Helper()
-	for {
+	for range 100_000 {
 		if e := r.next(); e.Kind == kind {
 			return e
 		}
 	}
+	r.t.Fatalf("no %v among 100,000 events; the source says %v", kind, r.source())
+	return sources.Event{}
 }
 
 // expect is next, of this kind and about this key; events of the source are skipped.
@@ -179,7 +181,7 @@ func (r *rig) state(what string, ok func(*sources.State) bool) *sources.State {
 		select {
 		case <-poll.C:
 		case <-limit.C:
-			r.t.Fatalf("waited in vain for %s; the source says %v", what, r.source())
+			r.t.Fatalf("waited in vain for %s; the source says %+v, %+v", what, r.source(), r.hub.State().Scopes)
 		}
 	}
 }

@@ -21,7 +21,7 @@ type server struct {
 func askServer(ctx context.Context, c *redis.Conn) (server, error) {
 	var s server
 	if err := c.Ping(ctx).Err(); err != nil { // logs in, which is not a round trip
-		return s, &stepError{step: stepLogin, err: err}
+		return s, err
 	}
 	start := time.Now()
 	info, err := c.Info(ctx, "server").Result()

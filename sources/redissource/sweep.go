@@ -162,10 +162,23 @@ func (w *watcher) finish(s *sweep) error {
 			return err
 		}
 	}
+	if s.first && w.nothingReadable() {
+		return errNoRead
+	}
 	if err := w.describe(); err != nil || !s.first {
 		return err
 	}
 	return w.tell(sources.Change{Synced: true})
+}
+
+// nothingReadable reports whether there are keys and we have no right to read any.
+func (w *watcher) nothingReadable() bool {
+	for _, k := range w.keys {
+		if !k.denied {
+			return false
+		}
+	}
+	return len(w.keys) > 0
 }
 
 // jittered spreads d by a tenth to both sides, so that many watchers do not come at once.

@@ -1,0 +1,149 @@
+package redissource
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/internal/localserver"
+	"coordtop/sources"
+)
+
+// crowd writes n keys with a TTL that nobody watches: the server deletes an expired key
+// the later the more such keys there are.
+func (r *rig) crowd(n int) {
+	r.t.Helper()
+	_, err := r.writer.Pipelined(r.ctx, func(p redis.Pipeliner) error {
+		for i := range n {
+			p.Set(r.ctx, fmt.Sprintf("session:%d", i), "x", time.Hour)
+		}
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func TestExpiryIsToldAtTheEndOfTheLeaseInACrowd(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{})
+	r.crowd(10_000)
+	watch(t, r, Options{Selections: leaders()}).synced()
+	for i := range 5 {
+		name := fmt.Sprintf("app:leader:%d", i)
+		before := time.Now()
+		r.do("SET", name, uuidA, "PX", "150")
+		set := time.Now()
+		r.expect(sources.EventAcquired, name)
+		e := r.expect(sources.EventExpired, name)
+		if e.Cause != sources.CauseExpired || e.How != sources.Inferred {
+			t.Errorf("%+v", e)
+		}
+		earliest, latest := before.Add(150*time.Millisecond), set.Add(151*time.Millisecond)
+		if e.At.Before(earliest) || !e.After.IsZero() && e.After.After(latest) {
+			t.Errorf("it ended between %v and %v and is said to have between %v and %v", earliest, latest, e.After, e.At)
+		}
+		if late := e.At.Sub(latest); late > 2*time.Second { // the server itself would take half a minute
+			t.Errorf("told %v after the end", late)
+		}
+	}
+}
+
+func TestExpiryThatAnotherClientComesAcrossIsNoRelease(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}).synced()
+	r.do("SET", "app:leader:x", uuidA, "PX", "100")
+	r.expect(sources.EventAcquired, "app:leader:x")
+	deadline := time.NewTimer(testLimit)
+	defer deadline.Stop()
+	for r.do("SET", "app:leader:x", uuidB, "NX", "PX", "60000") == nil { // as a contender does
+		select {
+		case <-deadline.C:
+			t.Fatal("the lease never ends")
+		default:
+		}
+	}
+	for {
+		e := r.next()
+		switch {
+		case e.Kind == sources.EventExpired && e.Cause == sources.CauseExpired:
+		case e.Kind == sources.EventOwnerChanged && e.Cause == sources.CauseExpired:
+			return
+		case e.Kind == sources.EventAcquired:
+			return
+		default:
+			t.Fatalf("%+v", e)
+		}
+	}
+}
+
+func TestRenewalMovesTheDeadline(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}).synced()
+	r.do("SET", "app:leader:x", uuidA, "PX", "300")
+	r.expect(sources.EventAcquired, "app:leader:x")
+	for _, ttl := range []string{"500", "700", "900"} {
+		r.do("PEXPIRE", "app:leader:x", ttl)
+		r.expect(sources.EventRenewed, "app:leader:x")
+	}
+	shortened := time.Now()
+	r.do("PEXPIRE", "app:leader:x", "100") // its end comes sooner, which is no event
+	e := r.expect(sources.EventExpired, "app:leader:x")
+	if took := e.At.Sub(shortened); took < 100*time.Millisecond || took > 800*time.Millisecond {
+		t.Errorf("it ended after %v", took)
+	}
+}
+
+func TestKeyWithoutEndIsShownAsSuch(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, []any{"SET", "app:leader:x", uuidA}).synced()
+	row := r.row("app:leader:x", "led", led)
+	if o := row.Owners[0]; !o.NoExpiry || o.Expires.How != sources.Unknown || o.Lease != 0 {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestKeyThatNobodyOwnsIsForgotten(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{
+		Selections: []Selection{{Pattern: "app:leader:*"}, {Pattern: "app:leader:named"}, {Pattern: "app:lock:*", Expected: true}},
+		Forget:     100 * time.Millisecond, Resync: 50 * time.Millisecond,
+	}, held, []any{"SET", "app:lock:x", uuidA}).synced()
+	r.do("DEL", "app:leader:x", "app:lock:x")
+	r.until(sources.EventReleased)
+	r.until(sources.EventReleased)
+	r.row("app:lock:x", "free", func(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusFree })
+	rows := func(s *sources.State) map[string]bool {
+		names := map[string]bool{}
+		for _, row := range s.Rows {
+			if row != nil {
+				names[row.Name] = true
+			}
+		}
+		return names
+	}
+	r.state("the key to be forgotten", func(s *sources.State) bool { return len(rows(s)) > 0 && !rows(s)["app:leader:x"] })
+	names := rows(r.hub.State())
+	if !names["app:leader:named"] || !names["app:lock:x"] {
+		t.Errorf("rows: %v", names)
+	}
+	r.do("SET", "app:leader:x", uuidB, "PX", "60000")
+	if e := r.until(sources.EventAcquired); e.Ref.Name != "app:leader:x" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestNamedKeyIsShownBeforeItExists(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: []Selection{{Pattern: "app:leader:x", Kind: sources.KindElection, Expected: true}}}).synced()
+	row := r.row("app:leader:x", "leaderless", leaderless)
+	if row.OwnersHow != sources.Told || !row.Expected {
+		t.Errorf("%+v", row.Primitive)
+	}
+	r.do("SET", "app:leader:x", uuidB, "PX", "60000")
+	if e := r.until(sources.EventAcquired); e.How != sources.Told {
+		t.Errorf("%+v", e)
+	}
+}

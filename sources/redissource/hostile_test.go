@@ -1,0 +1,190 @@
+package redissource
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/internal/localserver"
+	"coordtop/sources"
+	"coordtop/sources/sourcetest"
+)
+
+func TestHostileNamesAndValuesStayData(t *testing.T) {
+	t.Parallel()
+	name := "app:leader:\x1b]0;owned\x07\x00\xff\xfe\r\n*1"
+	huge := strings.Repeat("x\x1b[2J", 1<<20)
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()},
+		[]any{"SET", name, "\x1b[31mevil\x1b[0m"}, []any{"SET", "app:leader:huge", huge}, []any{"SET", "app:leader:utf8", "host\xff:1"},
+		[]any{"SET", "app:leader:data", uuidA + " " + huge}, []any{"SET", "app:leader:" + strings.Repeat("n", 1<<20), uuidA},
+	).synced()
+	for _, key := range []string{name, "app:leader:huge", "app:leader:utf8", "app:leader:data"} {
+		row := r.row(key, "held", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 1 })
+		o := row.Owners[0]
+		if strings.ContainsAny(o.ID+o.Label, "\x1b\x00\xff\r\n") || len(o.ID) > 256 || len(o.Label) > 256 {
+			t.Errorf("%.20q: ID %.40q, label %.40q", key, o.ID, o.Label)
+		}
+		if len(o.Data.Head) > sources.BlobHead {
+			t.Errorf("%.20q: %d bytes are kept", key, len(o.Data.Head))
+		}
+	}
+	row := r.row("app:leader:data", "held", led)
+	if o := row.Owners[0]; o.Data.Len != len(huge) || !bytes.HasPrefix([]byte(huge), o.Data.Head) || o.Guard != "" {
+		t.Errorf("%d bytes of data, guard %q", o.Data.Len, o.Guard)
+	}
+	if out := r.output(); out > 4<<20 { // one name alone is a megabyte, and comes more than once
+		t.Errorf("%d bytes were transferred", out)
+	}
+	r.do("DEL", name)
+	r.expect(sources.EventReleased, name)
+}
+
+// output is how many bytes the server has sent in all.
+func (r *rig) output() int {
+	r.t.Helper()
+	for line := range strings.Lines(r.do("INFO", "stats").(string)) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "total_net_output_bytes:"); ok {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			return n
+		}
+	}
+	r.t.Fatal("the server does not say what it sent")
+	return 0
+}
+
+func TestOtherTypesOnTheServerAreNamed(t *testing.T) {
+	t.Parallel()
+	const redisson = "8743c9c0-0795-4907-87fd-6c719a6b4586:51"
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: []Selection{{Pattern: "app:lock:*"}}},
+		[]any{"LPUSH", "app:lock:list", "x"}, []any{"ZADD", "app:lock:zset", "1", "x"}, []any{"HSET", "app:lock:hash", "a", "b"},
+		[]any{"HSET", "app:lock:big", "a", strings.Repeat("x", 1000)}, []any{"HSET", "app:lock:redisson", redisson, "1"},
+		[]any{"PEXPIRE", "app:lock:redisson", "30000"},
+	).synced()
+	for name, note := range map[string]string{
+		"app:lock:list": "a list, not a string", "app:lock:zset": "a sorted set, not a string",
+		"app:lock:hash": "a hash, not a string: its owner is unknown", "app:lock:big": "a hash, not a string",
+	} {
+		row := r.row(name, "there", func(row *sources.Row, _ *sources.State) bool { return !row.At.IsZero() })
+		if row.Note != note || row.OwnersHow != sources.Unknown || row.Kind != sources.KindMutex {
+			t.Errorf("%s: %+v", name, row.Primitive)
+		}
+	}
+	row := r.row("app:lock:redisson", "held", func(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusHeld })
+	if o := row.Owners[0]; o.NoExpiry || o.Expires.How != sources.Told || strings.Contains(o.ID, redisson[:8]) {
+		t.Errorf("%+v", o)
+	}
+	r.do("HDEL", "app:lock:redisson", redisson)
+	r.expect(sources.EventReleased, "app:lock:redisson")
+	r.do("DEL", "app:lock:list")
+	r.do("SET", "app:lock:list", uuidA, "PX", "60000")
+	r.row("app:lock:list", "held", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 1 && row.Note == "" })
+}
+
+func TestKeyWithoutTheRightToReadIsNamed(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{Users: []string{"eve on >secret %R~app:leader:* +@all"}}, held, []any{"SET", "app:lock:x", uuidA})
+	watch(t, r, Options{Client: client(r.server.Addr(), "eve", "secret"), Selections: []Selection{{Pattern: "app:*"}}})
+	row := r.row("app:lock:x", "there", func(*sources.Row, *sources.State) bool { return true })
+	if row.OwnersHow != sources.Unknown || !strings.HasPrefix(row.Note, "no right to read it") {
+		t.Errorf("%+v", row.Primitive)
+	}
+	r.row("app:leader:x", "led", led)
+}
+
+func TestSourceKeepsItsContract(t *testing.T) {
+	t.Parallel()
+	modes := map[string]struct {
+		server localserver.RedisOptions
+		o      Options
+	}{
+		"Tracking":       {o: Options{Selections: leaders()}},
+		"KeyspaceEvents": {server: localserver.RedisOptions{Config: []string{"notify-keyspace-events KA"}}, o: Options{Selections: []Selection{{Pattern: "*:leader:*"}}}},
+		"Polling":        {o: Options{Selections: []Selection{{Pattern: "*:leader:*"}}}},
+		"Guess":          {},
+	}
+	for name, mode := range modes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sourcetest.Run(t, sourcetest.Harness{New: func(t *testing.T) sourcetest.Fixture {
+				r := serve(t, mode.server, held, []any{"SET", "app:leader:y", uuidA, "PX", "600000"})
+				o := mode.o
+				o.Name, o.Client.Addrs = "src", []string{r.server.Addr()}
+				return sourcetest.Fixture{
+					Source: New(o),
+					Change: func() { r.do("SET", "app:leader:x", uuidB, "PX", "600000") },
+					Freeze: func() func() {
+						if err := r.server.Freeze(); err != nil {
+							t.Fatal(err)
+						}
+						return func() {
+							if err := r.server.Thaw(); err != nil {
+								t.Error(err)
+							}
+						}
+					},
+					Drop: func() {
+						r.do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+						r.do("CLIENT", "KILL", "TYPE", "pubsub")
+					},
+				}
+			}})
+		})
+	}
+}
+
+func TestGuessFindsLocksAndSaysSo(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{}, []any{"SET", "app:leader:x", uuidA, "PX", "600000"}, []any{"SET", "app:lock:y", "host-1:7"},
+		[]any{"SET", "leaderboard", "x"}, []any{"LPUSH", "jobs:lock:list", "x"}, []any{"SET", "big:lock", strings.Repeat("x", 5000)})
+	r.crowd(2500)
+	watch(t, r, Options{}).synced()
+	about := r.mode(modeTracking)
+	if len(about.Warnings) != 1 || about.Warnings[0] != "guessed 2 of 2,505 keys: name them with ?keys=" {
+		t.Errorf("warnings %q", about.Warnings)
+	}
+	if row := r.row("app:lock:y", "held", func(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusHeld }); row.Kind != sources.KindMutex {
+		t.Errorf("%+v", row.Primitive)
+	}
+	r.drain()
+	r.do("SET", "app:leader:new", uuidB, "PX", "600000")
+	if e := r.expect(sources.EventAcquired, "app:leader:new"); e.Prim != sources.KindElection || e.How != sources.Told {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestGuessOnAnEmptyServerFindsTheFirstLock(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{PollMin: 20 * time.Millisecond}).synced()
+	r.do("SET", "app:leader:x", uuidA, "PX", "600000")
+	if e := r.until(sources.EventAcquired); e.How != sources.Seen || e.After.IsZero() {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestGuessIsCutAndSaysSo(t *testing.T) {
+	t.Parallel()
+	n := warnings{guessed: 14, total: 812_000, passed: 200_000}
+	if got := n.guess(); got != "guessed 14 of 812,000 keys: name them with ?keys= (only about 200,000 keys were looked at)" {
+		t.Error(got)
+	}
+}
+
+func TestWithoutTheRightToScanExistingKeysComeWithTheirNextWrite(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{Users: []string{"eve on >secret ~* +@all -scan"}}, held)
+	watch(t, r, Options{Client: client(r.server.Addr(), "eve", "secret"), Selections: append(leaders(), Selection{Pattern: "app:leader:named"})}).synced()
+	about := r.mode(modeTracking)
+	if len(about.Warnings) != 1 || !strings.Contains(about.Warnings[0], "+scan") {
+		t.Errorf("warnings %q", about.Warnings)
+	}
+	r.drain()
+	r.do("PEXPIRE", "app:leader:x", "700000")
+	if e := r.expect(sources.EventPresent, "app:leader:x"); e.How != sources.AtLeast {
+		t.Errorf("it was there before: %+v", e)
+	}
+}
