@@ -136,7 +136,8 @@ func (j *Joiner) Join(pid uint32, payload string) (a Announcement, ok bool, err 
 	if len(a.Data) > joinLimit {
 		return Announcement{}, false, errors.New("reading an announcement: it is too long")
 	}
-	j.pid, j.part = pid, &a
+	first := a // a is what we return
+	j.pid, j.part = pid, &first
 	return Announcement{}, false, nil
 }
 

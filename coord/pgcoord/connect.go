@@ -210,14 +210,10 @@ func look(ctx context.Context, conn *pgconn.PgConn, ttl time.Duration, name stri
 	if err := configure(ctx, conn, settings(version, ttl, name)); err != nil {
 		return facts{}, err
 	}
-	rows, err := query(ctx, conn, factsQuery)
+	row, err := single(ctx, conn, factsQuery)
 	if err != nil {
 		return facts{}, fmt.Errorf("asking the server about itself: %w", err)
 	}
-	if len(rows) != 1 {
-		return facts{}, fmt.Errorf("asking the server about itself: %d rows", len(rows))
-	}
-	row := rows[0]
 	numbers := make([]int64, 0, 6)
 	for _, i := range []int{0, 3, 4, 5, 6, 7} {
 		n, err := strconv.ParseInt(row.text(i), 10, 64)

@@ -130,11 +130,11 @@ func (d *Driver) key(ctx context.Context, name string, link func(context.Context
 		return Key{}, err
 	}
 	err = l.do(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
-		rows, err := query(ctx, conn, sql, name)
+		r, err := single(ctx, conn, sql, name)
 		if err != nil {
 			return fmt.Errorf("computing the key of a name: %w", err)
 		}
-		n, err := strconv.ParseInt(rows[0].text(0), 10, 64)
+		n, err := strconv.ParseInt(r.text(0), 10, 64)
 		k = BigintKey(n)
 		return err
 	})

@@ -43,15 +43,15 @@ var (
 // lead, and the others are told.
 func (s *session) confirm(ctx context.Context, conn *pgconn.PgConn, l *link, r request) (*grant, error) {
 	asked := time.Now()
-	rows, err := query(ctx, conn, fenceQuery(l.facts.version))
+	reply, err := single(ctx, conn, fenceQuery(l.facts.version))
 	if err != nil {
 		return nil, fmt.Errorf("asking for a fence: %w", err)
 	}
-	fence, err := strconv.ParseUint(rows[0].text(0), 10, 64)
+	fence, err := strconv.ParseUint(reply.text(0), 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("asking for a fence: %w", err)
 	}
-	if rows[0].text(1) != itoa(int64(l.facts.pid)) {
+	if reply.text(1) != itoa(int64(l.facts.pid)) {
 		return nil, errMoved
 	}
 	g := &grant{session: s, link: l, request: r, done: make(chan struct{})}
@@ -202,11 +202,11 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 // confirmAgain is the question.
 func (g *grant) confirmAgain(ctx context.Context, conn *pgconn.PgConn) error {
 	asked := time.Now()
-	rows, err := query(ctx, conn, "select pg_catalog.pg_backend_pid()")
+	r, err := single(ctx, conn, "select pg_catalog.pg_backend_pid()")
 	if err != nil {
 		return err
 	}
-	if rows[0].text(0) != itoa(int64(g.link.facts.pid)) {
+	if r.text(0) != itoa(int64(g.link.facts.pid)) {
 		g.end(lost(errMoved))
 		return g.Err()
 	}
@@ -274,11 +274,11 @@ func (g *grant) unlock(ctx context.Context) error {
 	}
 	ours, asked := false, g.link.alive()
 	j := g.link.submit(answerTime, true, func(ctx context.Context, conn *pgconn.PgConn) error {
-		rows, err := query(ctx, conn, g.request.sql("pg_advisory_unlock"), g.request.args()...)
+		r, err := single(ctx, conn, g.request.sql("pg_advisory_unlock"), g.request.args()...)
 		if err != nil {
 			return err
 		}
-		ours = rows[0].text(0) == "t"
+		ours = r.text(0) == "t"
 		g.announce(ctx, conn, Released, nil)
 		return nil
 	})

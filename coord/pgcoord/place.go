@@ -13,14 +13,6 @@ import (
 	"coordtop/coord"
 )
 
-// request is a claim, worked out.
-type request struct {
-	coord.Claim
-	key Key
-	ttl time.Duration
-	app string // application_name while we wait and own
-}
-
 // Acquire implements coord.DriverSession.
 func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
 	p, err := s.ask(ctx, c)
@@ -35,21 +27,6 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 		return nil, false, err
 	}
 	return g, true, nil
-}
-
-// Enqueue implements coord.Queuer. It returns when the server has put us into its queue.
-func (s *session) Enqueue(ctx context.Context, c coord.Claim) (coord.Place, error) {
-	p, err := s.ask(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.queued(ctx); err != nil {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*partingTime)
-		defer cancel()
-		_ = p.giveUp(late, coord.ErrReleased) // what the server was not told it notices
-		return nil, err
-	}
-	return p, nil
 }
 
 // ask checks a claim, takes a connection and begins to ask for the lock on it.
@@ -100,30 +77,6 @@ func (s *session) closedOr(err error) error {
 		return errors.Join(closed, err)
 	}
 	return err
-}
-
-func check(c coord.Claim) error {
-	switch {
-	case c.Kind != coord.KindMutex && c.Kind != coord.KindElection:
-		return fmt.Errorf("a %v: %w", c.Kind, coord.ErrUnsupported)
-	case c.Permits > 1:
-		return fmt.Errorf("%d permits of a lock: %w", c.Permits, coord.ErrUnsupported)
-	case c.Ephemeral:
-		return fmt.Errorf("an ephemeral lock: %w", coord.ErrUnsupported)
-	}
-	if c.TTL != 0 {
-		if err := checkTTL(c.TTL); err != nil {
-			return err
-		}
-	}
-	return checkData(c.Data)
-}
-
-func checkData(data []byte) error {
-	if len(data) > maxData {
-		return fmt.Errorf("%w: %d bytes, at most %d", coord.ErrDataTooLong, len(data), maxData)
-	}
-	return nil
 }
 
 // place is a claim that waits. Its goroutine works on one connection until there is an
@@ -196,14 +149,14 @@ func (p *place) obtain() (*grant, error) {
 
 func (p *place) try() (*grant, error) {
 	return p.perform(answerTime, func(ctx context.Context, conn *pgconn.PgConn) (bool, error) {
-		rows, err := query(ctx, conn, p.request.sql("pg_try_advisory_lock"), p.request.args()...)
-		return err == nil && rows[0].text(0) == "t", err
+		r, err := single(ctx, conn, p.request.sql("pg_try_advisory_lock"), p.request.args()...)
+		return err == nil && r.text(0) == "t", err
 	})
 }
 
 func (p *place) queue() (*grant, error) {
 	return p.perform(0, func(ctx context.Context, conn *pgconn.PgConn) (bool, error) {
-		_, err := query(ctx, conn, p.request.sql("pg_advisory_lock"), p.request.args()...)
+		_, err := single(ctx, conn, p.request.sql("pg_advisory_lock"), p.request.args()...)
 		return err == nil, err
 	})
 }
@@ -235,25 +188,6 @@ func notOurLoss(err error) error {
 		return fmt.Errorf("the connection ended: %s", err) // as text: it is no end of a grant
 	}
 	return err
-}
-
-// sql calls one of the lock functions on the key, in the claim's mode.
-func (r request) sql(function string) string {
-	if r.Mode == coord.Shared {
-		function += "_shared"
-	}
-	if r.key.Sub == subPair {
-		return "select pg_catalog." + function + "($1::int4, $2::int4)"
-	}
-	return "select pg_catalog." + function + "($1::int8)"
-}
-
-func (r request) args() []string {
-	if a, b, ok := r.key.Pair(); ok {
-		return []string{itoa(int64(a)), itoa(int64(b))}
-	}
-	n, _ := r.key.Bigint()
-	return []string{itoa(n)}
 }
 
 // Wait implements coord.Place.
@@ -377,43 +311,3 @@ func (p *place) cancelStatement(ctx context.Context) bool {
 		return false
 	}
 }
-
-// queued returns when the server shows us in its queue, or there is an outcome. Only its
-// list of locks knows: the statement itself says nothing while it waits.
-func (p *place) queued(ctx context.Context) error {
-	pause := time.Millisecond
-	for {
-		select {
-		case <-p.outcome:
-			return nil // Wait tells which
-		default:
-		}
-		if p.session.driver.options.Poll > 0 {
-			return nil
-		}
-		var there bool
-		err := p.session.driver.desk.read(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
-			rows, err := query(ctx, conn, inQueueQuery, itoa(int64(p.link.facts.pid)))
-			there = len(rows) > 0
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("looking at the queue: %w", err)
-		}
-		if there {
-			return nil
-		}
-		t := time.NewTimer(pause)
-		select {
-		case <-t.C:
-			pause = min(2*pause, 20*time.Millisecond)
-		case <-p.outcome:
-			t.Stop()
-		case <-ctx.Done():
-			t.Stop()
-			return fmt.Errorf("waiting for a place in the queue: %w", ctx.Err())
-		}
-	}
-}
-
-const inQueueQuery = `select 1 from pg_catalog.pg_locks where locktype = 'advisory' and pid = $1::int4`

@@ -12,7 +12,7 @@ import (
 
 // errPooler: statements of ours run in sessions that others use too, in which the same
 // lock is given to everybody who asks.
-var errPooler = fmt.Errorf("%w: a pooler in transaction mode stands between: it gives each statement another server session, "+
+var errPooler = fmt.Errorf("%w: a pooler in transaction or statement mode stands between: it gives each statement another server session, "+
 	"so two could own one lock: use its session mode, or the server's own address", coord.ErrRefused)
 
 // checkPooler tells a pooler that gives us a server session of our own from one that
@@ -39,8 +39,11 @@ func (d *Driver) checkPooler(ctx context.Context, l *link) error {
 	mine := fmt.Sprint(first)
 	for i, step := range steps {
 		pid, err := step()
-		if err != nil {
-			return fmt.Errorf("looking at the pooler: %w", err)
+		switch {
+		case i == 0 && replyIn(err) != nil: // not even a transaction keeps its session
+			return errPooler
+		case err != nil:
+			return fmt.Errorf("looking at the pooler: %w", notOurLoss(err))
 		}
 		if ours := i != 0 && i != 2; ours != (pid == mine) {
 			return errPooler
@@ -57,9 +60,9 @@ func pidAfter(ctx context.Context, l *link, sql string) (pid string, err error) 
 				return tidy(err)
 			}
 		}
-		rows, err := query(ctx, conn, "select pg_catalog.pg_backend_pid()")
+		r, err := single(ctx, conn, "select pg_catalog.pg_backend_pid()")
 		if err == nil {
-			pid = rows[0].text(0)
+			pid = r.text(0)
 		}
 		return err
 	})

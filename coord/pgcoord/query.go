@@ -2,6 +2,7 @@ package pgcoord
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,18 @@ func query(ctx context.Context, conn *pgconn.PgConn, sql string, args ...string)
 		rows[i] = r
 	}
 	return rows, nil
+}
+
+// single is query for a statement that answers with one row.
+func single(ctx context.Context, conn *pgconn.PgConn, sql string, args ...string) (row, error) {
+	rows, err := query(ctx, conn, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != 1 {
+		return nil, fmt.Errorf("the answer has %d rows, not one", len(rows))
+	}
+	return rows[0], nil
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

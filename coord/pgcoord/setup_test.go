@@ -26,7 +26,7 @@ func beOwner() int {
 	if err == nil {
 		var s coord.DriverSession
 		if s, err = d.Open(context.Background(), coord.SessionOptions{Description: "child"}); err == nil {
-			_, _, err = s.Acquire(context.Background(), coord.Claim{Kind: coord.KindMutex, Name: "4242"})
+			_, _, err = s.Acquire(context.Background(), coord.Claim{Kind: coord.KindMutex, Name: "4242", Wait: coord.Forever})
 		}
 	}
 	if err != nil {

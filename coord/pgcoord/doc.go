@@ -1,0 +1,77 @@
+// Package pgcoord is the coord driver for the advisory locks of a Postgres database:
+// mutexes, exclusive or shared, and elections, on the keys that other programs use too.
+//
+// # Keys
+//
+// A name made of numbers is the key itself: "4242" is pg_advisory_lock(4242), "17:-4" is
+// pg_advisory_lock(17, -4). Any other name has a bigint key that a [Scheme] computes. So a
+// candidate of ours and one of @platformatic/leader (lock: 4242, a try on a session-level
+// lock, repeated) contend for one lock. Keys are per database; a mutex and an election of
+// one name are one lock.
+//
+// # One connection a claim
+//
+// A session-level lock belongs to a connection, and taken twice on one it must be given
+// back twice. So each claim has a connection of its own, which is closed after the lock was
+// given back (and the server has said that it was ours to give); one that owns nothing is
+// kept for the next claim. A waiting claim stands in the server's queue, in the order of
+// arrival, and has the lock a millisecond after it is free; with [Options].Poll it tries
+// again and again instead. A claim that stops waiting has the server cancel its statement,
+// so that nobody queues behind a ghost.
+//
+// Trust in a grant runs from the sending of the last statement that its connection
+// answered: of the query for the fence that follows every lock, or of a renewal, which
+// asks for the pid of the server's process. The transaction id that serves as the fence
+// grows for the life of a cluster; an asynchronous failover may set it back.
+//
+// # The window
+//
+// A server gives a lock away when its owner's connection ends. Told by the owner's kernel
+// that happens at once. When the link was cut and nothing is told, the server finds out by
+// TCP keepalives, which every session may set for itself: we set 5 s of silence and 3
+// questions 2 s apart, so the server gives up 11 s after the last word from us, and sets
+// tcp_user_timeout to the same 11 s, because that replaces both the count of questions and
+// the number of retransmissions that the system would otherwise decide by. The last word
+// that reached it was sent no earlier than the question it answered. Hence the window: 11 s
+// from the sending of the last answered question, less if the server's system says that it
+// has less (a Unix socket has none of this, and cannot be cut). Wishes for another TTL set
+// other keepalives, in whole seconds and at least 2 s at the server. A renewal comes every
+// fifth of the window, before the server would ask by itself.
+//
+// A grant that nobody renews until its window ends is closed by the driver: what is frozen
+// or forgotten here must not be held for ever there. Abandoning leaves the connection to
+// that end.
+//
+// The loss of a session that the server ends (it was terminated, the server restarted) is
+// seen when it happens, because somebody always reads from the connection.
+//
+// What Postgres cannot promise: behind a link that is cut, the server can end a session by
+// an administrator's hand, or restart, and give the lock away before our window ends; a
+// failover to a standby forgets all locks. The fence is for that.
+//
+// # Poolers and standbys
+//
+// Settings are made after connecting, because poolers refuse them before. A pooler that
+// lends server sessions for a transaction would give one lock to everybody: Open finds out
+// and refuses, and a renewal that another process answers is a loss. One in session mode
+// will do, but its keepalives with us are its own. A standby's locks are no locks of the
+// primary: it is refused, unless several hosts are named, of which the primary is taken.
+//
+// # What others see
+//
+// application_name is the identity, then | and the data as far as 63 bytes of ASCII go
+// ([ApplicationName]); it is the one thing about a session that every role can read. What
+// happens, with the whole data, is announced on the channel coordtop ([Announcement]); an
+// owner whose data is longer than its name answers those who ask for it there. Identities
+// are pid and start of the server's process ([OwnerID]).
+//
+// # Channels
+//
+// While an election is won its connection listens to [Options].Channels. Handlers run
+// behind a bounded queue of their own: a slow one delays no renewal, it loses its oldest
+// notifications and is told how many. [Driver.Notify] sends to a channel, from anybody.
+//
+// # Rights
+//
+// None but to connect. To see the sessions of other roles in Describe, pg_monitor.
+package pgcoord

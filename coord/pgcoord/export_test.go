@@ -1,0 +1,54 @@
+package pgcoord
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/coord"
+)
+
+// MajorVersion is majorVersion, which no server that can be installed shows at its limit.
+var MajorVersion = majorVersion
+
+// KeepaliveFor tells what keepalives of a TTL are made of, in seconds.
+func KeepaliveFor(t *testing.T, ttlSeconds float64) (idle, interval, count int) {
+	ttl := time.Duration(ttlSeconds * float64(time.Second))
+	k := keepaliveFor(ttl)
+	if k.budget() < ttl {
+		t.Errorf("keepalives of %v for a TTL of %v s", k.budget(), ttlSeconds)
+	}
+	return int(k.idle.Seconds()), int(k.interval.Seconds()), k.count
+}
+
+// AskOn asks one question on a lock's own connection.
+func AskOn(t testing.TB, g coord.Grant, sql string) string {
+	t.Helper()
+	var answer string
+	err := g.(*grant).link.do(context.Background(), func(ctx context.Context, conn *pgconn.PgConn) error {
+		rows, err := query(ctx, conn, sql)
+		if err == nil {
+			answer = rows[0].text(0)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return answer
+}
+
+// Move makes it seem that another process of the server gave us the lock.
+func Move(t testing.TB, g coord.Grant) {
+	t.Helper()
+	l := g.(*grant).link
+	err := l.do(context.Background(), func(context.Context, *pgconn.PgConn) error {
+		l.facts.pid++
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

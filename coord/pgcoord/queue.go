@@ -1,0 +1,66 @@
+package pgcoord
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/coord"
+)
+
+// Enqueue implements coord.Queuer. It returns when the server has put us into its queue.
+func (s *session) Enqueue(ctx context.Context, c coord.Claim) (coord.Place, error) {
+	p, err := s.ask(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.queued(ctx); err != nil {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*partingTime)
+		defer cancel()
+		_ = p.giveUp(late, coord.ErrReleased) // what the server was not told it notices
+		return nil, err
+	}
+	return p, nil
+}
+
+// queued returns when the server shows us in its queue, or there is an outcome. Only its
+// list of locks knows: the statement itself says nothing while it waits.
+func (p *place) queued(ctx context.Context) error {
+	pause := time.Millisecond
+	for {
+		select {
+		case <-p.outcome:
+			return nil // Wait tells which
+		default:
+		}
+		if p.session.driver.options.Poll > 0 {
+			return nil
+		}
+		var there bool
+		err := p.session.driver.desk.read(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+			rows, err := query(ctx, conn, inQueueQuery, itoa(int64(p.link.facts.pid)))
+			there = len(rows) > 0
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("looking at the queue: %w", err)
+		}
+		if there {
+			return nil
+		}
+		t := time.NewTimer(pause)
+		select {
+		case <-t.C:
+			pause = min(2*pause, 20*time.Millisecond)
+		case <-p.outcome:
+			t.Stop()
+		case <-ctx.Done():
+			t.Stop()
+			return fmt.Errorf("waiting for a place in the queue: %w", ctx.Err())
+		}
+	}
+}
+
+const inQueueQuery = `select 1 from pg_catalog.pg_locks where locktype = 'advisory' and pid = $1::int4`
