@@ -3,6 +3,7 @@ package coord_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,6 +123,27 @@ func TestWindowFromThePastIsNotBelievedForTheFuture(t *testing.T) {
 		l, err := mutex(openStub(t, d, options()), "job").Lock(t.Context())
 		if l != nil || err == nil {
 			t.Errorf("Lock: %v, %v, want an error: no answer came within its window", l, err)
+		}
+	})
+}
+
+func TestConfirmationThatCameTooLateIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := grantStub()
+		var slow atomic.Bool
+		slow.Store(true)
+		d.onRenew(func(context.Context) (coord.Window, error) {
+			asked := time.Now()
+			if slow.Swap(false) {
+				time.Sleep(ttl - margin)
+			}
+			return d.valid(asked), nil
+		})
+		d.acquire = func(context.Context, coord.Claim) (time.Time, bool, error) { return time.Now().Add(-ttl), true, nil }
+		l := lockStub(t, openStub(t, d, options()), "job")
+		if d.renewals.Load() != 2 || time.Until(l.TrustedUntil()) != ttl-margin {
+			t.Errorf("%d renewals, trusted for %v", d.renewals.Load(), time.Until(l.TrustedUntil()))
 		}
 	})
 }

@@ -154,6 +154,33 @@ func TestFailingRenewalsAreRepeatedWithPauses(t *testing.T) {
 	}
 }
 
+func TestPausesStartAnewAfterARenewalThatSucceeded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := grantStub()
+		l := lockStub(t, openStub(t, d, options()), "job")
+		end := time.Now().Add(time.Minute)
+		var failures int // in a row
+		var last time.Time
+		d.onRenew(func(context.Context) (coord.Window, error) {
+			gap := time.Since(last)
+			last = time.Now()
+			if failures == 1 && gap > 100*time.Millisecond && last.Before(end) {
+				t.Errorf("the first pause after a success was %v", gap)
+			}
+			if failures++; failures < 5 {
+				return coord.Window{}, errors.New("cut")
+			}
+			failures = 0
+			return d.valid(last), nil
+		})
+		time.Sleep(time.Until(end))
+		if err := l.Check(); err != nil {
+			t.Errorf("Check: %v", err)
+		}
+	})
+}
+
 func TestWindowThatIsDueOnArrivalIsNotAskedForWithoutPause(t *testing.T) {
 	t.Parallel()
 	for name, d := range stubs() {

@@ -288,3 +288,65 @@ func TestRenewalThatIsLateMakesTheSessionDoubtful(t *testing.T) {
 		}
 	})
 }
+
+func TestAnyAnswerOfTheServiceEndsTheDoubt(t *testing.T) {
+	t.Parallel()
+	for what, ask := range map[string]func(w *world){
+		"a try that missed": func(w *world) {
+			_, ok, err := mutex(w.s, "taken").TryLock(w.Context())
+			if ok || err != nil {
+				w.Errorf("TryLock: %v, %v", ok, err)
+			}
+		},
+		"a look": func(w *world) {
+			_, err := election(w.s).Leader(w.Context())
+			w.want("Leader", err, nil)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			inShape(t, coordtest.GrantRenews, func(w *world) {
+				w.lock(w.rival(), "taken")
+				l := w.lock(w.s, "job")
+				w.link.Set(coordtest.VerbRenew, coordtest.Fail(nil), 0)
+				w.ended(l)
+				time.Sleep(ttl)
+				if w.s.State() != coord.StateDoubtful {
+					w.Errorf("nothing was heard since: %v", w.s.State())
+				}
+				ask(w)
+				if w.s.State() != coord.StateOpen {
+					w.Errorf("after an answer: %v", w.s.State())
+				}
+			})
+		})
+	}
+}
+
+func TestCloseCutsShortAReleaseThatHangs(t *testing.T) {
+	t.Parallel()
+	for shape, d := range stubs() {
+		t.Run(shape, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := openStub(t, d, options())
+				l := lockStub(t, s, "job")
+				d.onRelease(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+				patient, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				released := make(chan error, 1)
+				go func() { released <- l.Release(patient) }()
+				synctest.Wait()
+				hasty, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				start := time.Now()
+				if err := s.Close(hasty); err != nil || time.Since(start) != time.Second {
+					t.Errorf("Close: %v after %v", err, time.Since(start))
+				}
+				if err := <-released; err == nil {
+					t.Error("a release that did not arrive returned no error")
+				}
+			})
+		})
+	}
+}

@@ -67,6 +67,7 @@ func TestContextEndsSoonAfterASuspendAlsoIfNobodyChecks(t *testing.T) {
 				var pc laptop
 				l := lockStub(t, pc.open(t, d), "job")
 				asked := d.renewals.Load()
+				synctest.Wait() // what keeps the lease sleeps
 				pc.suspend(time.Hour)
 				woke := time.Now()
 				<-l.Context().Done()
@@ -90,6 +91,7 @@ func TestShortSuspendBringsTheRenewalForward(t *testing.T) {
 		var pc laptop
 		d := grantStub()
 		l := lockStub(t, pc.open(t, d), "job")
+		synctest.Wait()
 		pc.suspend(6 * time.Second)
 		time.Sleep(time.Second)
 		synctest.Wait()

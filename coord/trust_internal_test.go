@@ -1,6 +1,7 @@
 package coord
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -151,5 +152,58 @@ func TestTheClockOfSuspendsStandsStillWhileTheMachineIsAwake(t *testing.T) {
 		if d := asleep() - first; d > sleepNoise || d < -sleepNoise {
 			t.Fatalf("it moved by %v", d)
 		}
+	}
+}
+
+// kept is a keeper that trusts a window of 10 s, asked for just now, with a margin of 1 s.
+func kept(t *testing.T) *keeper {
+	t.Helper()
+	k := &keeper{
+		clock: clock{asleep}, o: SessionOptions{Margin: time.Second}, renewer: struct{ Renewer }{},
+		wrap: func(_ string, err error) error { return err }, health: newHealth(&teller{}),
+	}
+	k.ctx, k.cancel = context.WithCancelCause(t.Context())
+	k.trust = trust{asked: k.clock.now(), valid: 10 * time.Second, margin: time.Second, every: 3 * time.Second}
+	return k
+}
+
+func TestAnswersAreAcceptedOnlyWhileTrustLastsAndOnlyIfTheyAreNewer(t *testing.T) {
+	t.Parallel()
+	const window = 10 * time.Second
+	for _, c := range []struct {
+		name  string
+		after time.Duration // the answer arrives
+		sent  time.Duration // and was asked for; both since the window that is trusted
+		valid time.Duration
+		left  time.Duration // of trust; 0: it is over
+	}{
+		{"in time", 3 * time.Second, 2 * time.Second, window, 8 * time.Second},
+		{"at the end", 9 * time.Second, 8 * time.Second, window, 0},
+		{"long after it, with good news of now", time.Hour, time.Hour, window, 0},
+		{"older than what we know", 3 * time.Second, -time.Second, window, 6 * time.Second},
+		{"older, but for longer: the newer word counts", 3 * time.Second, -time.Second, time.Hour, 6 * time.Second},
+		{"newer and shorter", 3 * time.Second, 2 * time.Second, 5 * time.Second, 3 * time.Second},
+		{"newer and over already", 5 * time.Second, 2 * time.Second, 4 * time.Second, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				k, start := kept(t), time.Now()
+				time.Sleep(c.after) // nobody runs the keeper: a starved process
+				w := Window{Asked: start.Add(c.sent), Valid: c.valid}
+				if err := k.accept(answer{window: w, before: instant{at: w.Asked, asleep: k.trust.asked.asleep}}); err != nil {
+					t.Errorf("accept: %v", err)
+				}
+				if ended := k.ctx.Err() != nil; ended != (c.left == 0) {
+					t.Errorf("the context has ended: %v", ended)
+				}
+				if err := k.check(); (err == nil) != (c.left > 0) || err != nil && !errors.Is(err, ErrExpired) {
+					t.Errorf("check: %v", err)
+				}
+				if got := time.Until(k.trustedUntil()); c.left > 0 && got != c.left {
+					t.Errorf("trusted for %v, want %v", got, c.left)
+				}
+			})
+		})
 	}
 }
