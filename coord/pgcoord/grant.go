@@ -40,7 +40,7 @@ var (
 // confirm makes a grant of a lock that was just given to this connection. The query for
 // the fence is sent after that and its answer proves that we own it: trust runs from its
 // sending. Then the leader's channels are listened to, before anybody can know that we
-// lead, and the others are told.
+// lead. The others are told when we are on our way already.
 func (s *session) confirm(ctx context.Context, conn *pgconn.PgConn, l *link, r request) (*grant, error) {
 	asked := time.Now()
 	reply, err := single(ctx, conn, fenceQuery(l.facts.version))
@@ -64,7 +64,12 @@ func (s *session) confirm(ctx context.Context, conn *pgconn.PgConn, l *link, r r
 		g.end(err)
 		s.forget(g)
 	})
-	g.announce(ctx, conn, Acquired, r.Data)
+	l.submit(answerTime, false, func(ctx context.Context, conn *pgconn.PgConn) error {
+		if g.Err() == nil {
+			g.announce(ctx, conn, Acquired, r.Data)
+		}
+		return nil
+	})
 	return g, nil
 }
 
