@@ -101,6 +101,11 @@ type Primitive struct {
 	Note         string    // why it cannot be read as a lock ("a list, not a string"); "" mostly
 	Labels       []Attr    // of the source, for the filter
 
+	// Alias is what people call it where its name is only a number: from the configuration,
+	// or a lock that a well-known program takes ("Prisma Migrate", "likely Airflow or
+	// Coder"). "": nothing is known.
+	Alias string
+
 	// ForgetAfter marks a primitive that exists only while somebody owns it (a Redis
 	// key, a Postgres lock): once nobody has owned it for so long, the Hub drops the
 	// row without an event. 0: it exists by itself and stays until the source says Gone.

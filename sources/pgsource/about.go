@@ -1,0 +1,98 @@
+package pgsource
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+const (
+	modePolling = "polling"
+	modeWoken   = "polling, woken by LISTEN"
+
+	fullAt = 80 // percent of the lock table at which it is worth a warning
+)
+
+// describe returns what the source says of itself, if it changed; else nil.
+func (w *watcher) describe() *sources.About {
+	a := sources.About{
+		Mode: modePolling, Sampling: w.pace.interval(time.Now(), w.eager()), Version: w.server.version,
+		Incarnation: w.server.incarnation(), RoundTrip: w.last.got.Sub(w.last.sent), Role: w.server.role(),
+		Warnings: w.warnings(), Config: w.facts(),
+	}
+	if open, _ := w.ears.listening(); open {
+		a.Mode = modeWoken
+	}
+	if w.about.Mode != "" && sameAbout(w.about, a) {
+		return nil
+	}
+	w.about = a
+	return &a
+}
+
+func (w *watcher) facts() []sources.Attr {
+	list := []sources.Attr{{Key: "database", Value: w.server.database}, {Key: "user", Value: w.server.user}}
+	if w.server.timeline != "" {
+		list = append(list, sources.Attr{Key: "timeline", Value: w.server.timeline})
+	}
+	list = append(list, sources.Attr{Key: "lock table", Value: fmt.Sprintf("%d entries (%d x (%d + %d)), %d %% taken by advisory locks",
+		w.server.capacity.entries(), w.server.capacity.perTransaction, w.server.capacity.connections, w.server.capacity.prepared, w.full())})
+	if open, _ := w.ears.listening(); open {
+		list = append(list, sources.Attr{Key: "channels", Value: strings.Join(w.ears.channels, " ")})
+	}
+	return list
+}
+
+// full is how much of the lock table advisory locks take, in percent of its nominal size.
+func (w *watcher) full() int {
+	if w.server.capacity.entries() == 0 {
+		return 0
+	}
+	return int(uint64(w.board.rows) * 100 / w.server.capacity.entries())
+}
+
+func (w *watcher) warnings() []string {
+	var list []string
+	if w.board.hidden {
+		list = append(list, fmt.Sprintf("the role %s does not see what sessions of other roles do, where from and since when: grant pg_monitor to it",
+			format.Clean(w.server.user, 63)))
+	}
+	switch w.server.pooler {
+	case pooledLent:
+		list = append(list, "a pooler in transaction mode stands between: it is polled, no notification arrives, and owners may be the pooler's own sessions: "+
+			"name the server's own address")
+	case pooledSession:
+		list = append(list, "a pooler stands between: sessions that came through it show its address as their client's")
+	}
+	if w.server.standby {
+		list = append(list, "this is a standby: advisory locks are each server's own, and those of the primary are not seen here")
+	}
+	if open, why := w.ears.listening(); !open && why != nil && w.mayListen() {
+		list = append(list, "nothing is heard on channels, so it is only polled: "+explain(why, w.link.config, true).Error())
+	}
+	if full := w.full(); full >= fullAt {
+		list = append(list, "advisory locks take "+strconv.Itoa(full)+" % of the nominal lock table: raise max_locks_per_transaction before it is full")
+	}
+	if w.board.dropped {
+		list = append(list, fmt.Sprintf("more than %d locks were seen that nobody owns any more: the oldest of them are not kept; name what to watch", freeKept))
+	}
+	return list
+}
+
+// sameAbout reports whether b need not be told after a: times that only waver do not
+// count.
+func sameAbout(a, b sources.About) bool {
+	return a.Mode == b.Mode && a.Version == b.Version && a.Role == b.Role && a.Incarnation == b.Incarnation &&
+		a.Sampling == b.Sampling && near(a.RoundTrip, b.RoundTrip, 5*time.Millisecond) &&
+		slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Config, b.Config)
+}
+
+// near reports whether a and b are alike: within slack, or none twice the other.
+func near(a, b, slack time.Duration) bool {
+	return (a-b).Abs() <= slack || a <= 2*b && b <= 2*a
+}

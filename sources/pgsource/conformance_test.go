@@ -1,0 +1,41 @@
+package pgsource
+
+import (
+	"testing"
+
+	"coordtop/internal/localserver"
+	"coordtop/sources"
+	"coordtop/sources/sourcetest"
+)
+
+func TestSourceKeepsEveryPromise(t *testing.T) {
+	t.Parallel()
+	sourcetest.Run(t, sourcetest.Harness{New: func(t *testing.T) sourcetest.Fixture {
+		r := serve(t, localserver.PostgresOptions{})
+		r.session("owner").do("select pg_advisory_lock(4242)")
+		next := r.session("next")
+		proxy := localserver.ProxyForTest(t, r.server.Addr())
+		source, err := New(Options{
+			Name: "src", URL: "postgres://postgres@" + proxy.Addr() + "/postgres?sslmode=disable",
+			Selections: []Selection{{Key: "4242", Kind: sources.KindElection}, {Key: "17:-4"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sourcetest.Fixture{
+			Source: source,
+			Change: func() { next.do("select pg_advisory_lock(17, -4)") },
+			Freeze: func() func() {
+				if err := r.server.Freeze(); err != nil {
+					t.Fatal(err)
+				}
+				return func() {
+					if err := r.server.Thaw(); err != nil {
+						t.Error(err)
+					}
+				}
+			},
+			Drop: proxy.Reset,
+		}
+	}})
+}

@@ -1,0 +1,66 @@
+// Package pgsource watches the advisory locks of one Postgres server: who owns which, who
+// waits in which order, and what their sessions do. Looking takes no lock, and its
+// sessions cannot write.
+//
+// # A look
+//
+// The server tells nobody when a lock changes hands, so it is asked again and again. A
+// look is two statements, each a transaction of its own: a narrow scan of pg_locks, and
+// pg_stat_activity for just the processes that the scan found (a join of the two costs the
+// server three times as much with 10,000 locks). A third one names prepared transactions
+// if any owns a lock. Every database of the server is seen from any of them; a lock's
+// Ref.Space is the name of its database.
+//
+// The statements are not one snapshot. A lock whose session ended, or began, between them
+// is left as it was and looked at again at once; only after three such looks in a row is it
+// told without the sessions that cannot be named.
+//
+// What differs from the last look happened in (After, At]: After is the sending of the
+// last look, At is when the answer of this one had come. Two changes within that stretch
+// are seen as one, as is a lock that its owner released and took again.
+//
+// # How often
+//
+// Usually once a second; every PollMin for ten seconds after a change, while anybody waits,
+// and while a lock of this source is selected on the screen; every two to five seconds
+// with more than 5,000 locks, or where a look takes longer than 50 ms. Looks never take
+// more than a twentieth of the time, PollMax excepted. About.Sampling tells the pause in
+// use. A second connection listens on pgcoord.Channel and the configured channels, and
+// whatever arrives there makes the source look at once; without it, looks go on alone.
+//
+// # Who
+//
+// A session is its process number and the start of its backend. Where the start is hidden
+// from our role, the time when we first saw the process stands in its place, and there is
+// no guard: such an owner cannot be told from another that gets the same number. A session
+// that owns a lock in two modes owns it twice; the ID of a shared ownership says so. All
+// end with the server's incarnation: the identifier of its cluster and the start of its
+// postmaster. Its timeline is left out, because a standby that is promoted in place keeps
+// its sessions and their locks.
+//
+// Since when somebody owns a lock is not recorded by the server. An owner that the first look
+// shows owned it then, and not before its backend began; of others the Hub knows the two
+// looks between which they came. Why somebody does not own it any more follows in part: if
+// the process is gone, its session ended; if it lives, it has given the lock up. Both are
+// marked as inferred.
+//
+// Owners do not expire. Their attributes bear the names of pg_stat_activity; times in them
+// are instants in UTC on our clock, with the server's time translated at each look.
+//
+// Candidates are sessions whose last query tried for a lock (pg_try_advisory_lock) within a
+// minute. A key in the text of the query links them surely to its lock; one that is a
+// parameter links them, as probable, to the locks whose owners try in the very same way.
+//
+// # Rights
+//
+// Any role sees all locks and all names of applications. Clients, states, queries and
+// times of other roles' sessions need pg_monitor; without it they are unknown, and
+// About.Warnings says so.
+//
+// # Poolers and standbys
+//
+// A pooler that lends server sessions is recognised by the process number, which differs
+// from the login's. Behind it nothing is set, prepared or listened to, since the next
+// borrower would have it too. Advisory locks are each server's own: a standby shows its
+// own, and there is nothing to listen to.
+package pgsource

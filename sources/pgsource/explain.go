@@ -1,0 +1,180 @@
+package pgsource
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// SQLSTATEs that mean something to us (manual, appendix "PostgreSQL Error Codes").
+const (
+	stateNoRight       = "42501"
+	stateNoDatabase    = "3D000"
+	stateWrongPassword = "28P01"
+	stateNotLetIn      = "28000"
+	stateTooMany       = "53300"
+	stateNotNow        = "57P03"
+	stateShutdown      = "57P01"
+	stateCrashed       = "57P02"
+	stateCancelled     = "57014"
+	stateProtocol      = "08P01"
+	stateIdleTooLong   = "57P05"
+)
+
+// problem is an error in a sentence that says what to do. It holds no secret.
+type problem struct {
+	text    string
+	cause   error
+	refused bool
+}
+
+// Error returns the sentence.
+func (p *problem) Error() string { return p.text }
+
+// Unwrap returns the cause, and sources.ErrRefused if trying again is of no use.
+func (p *problem) Unwrap() []error {
+	if p.refused {
+		return []error{p.cause, sources.ErrRefused}
+	}
+	return []error{p.cause}
+}
+
+// explaining turns one error into a sentence.
+type explaining struct {
+	err     error
+	config  *pgconn.Config
+	where   string
+	opening bool // the server has not answered yet
+}
+
+// explain turns an error into a sentence. opening is false once the server had answered.
+func explain(err error, c *pgconn.Config, opening bool) error {
+	if err == nil || errors.As(err, new(*problem)) {
+		return err
+	}
+	e := explaining{err: err, config: c, where: strings.Join(hosts(c), ", "), opening: opening}
+	var version *versionError
+	var role *roleError
+	var moved movedError
+	var reply *pgconn.PgError
+	switch {
+	case errors.As(err, &version):
+		return e.final("%s", version.Error())
+	case errors.As(err, &role):
+		return e.passing("%s", role.Error())
+	case errors.As(err, &moved):
+		return e.passing("%s", moved.Error())
+	case errors.As(err, &reply):
+		return e.reply(reply)
+	case errors.Is(err, errWrongRole):
+		return e.passing("none of %s is a server of the sort that is asked for (the primary among several hosts, or target_session_attrs)", e.where)
+	}
+	return e.link()
+}
+
+func (e explaining) final(text string, args ...any) error {
+	return &problem{text: fmt.Sprintf(text, args...), cause: e.err, refused: true}
+}
+
+func (e explaining) passing(text string, args ...any) error {
+	return &problem{text: fmt.Sprintf(text, args...), cause: e.err}
+}
+
+// reply is about what the server answered.
+func (e explaining) reply(r *pgconn.PgError) error {
+	user, database := format.Clean(e.config.User, 63), format.Clean(e.config.Database, 63)
+	said := format.Clean(r.Message, 300) + " (SQLSTATE " + r.Code + ")"
+	switch {
+	case r.Code == stateWrongPassword && e.config.Password == "":
+		return e.final("the server at %s wants a password for %s: give it with password_env, password_file or in the URL (SQLSTATE %s)", e.where, user, r.Code)
+	case r.Code == stateWrongPassword:
+		return e.final("the server at %s refuses the password of %s: check both (SQLSTATE %s)", e.where, user, r.Code)
+	case r.Code == stateNotLetIn || strings.HasPrefix(r.Code, "28"):
+		return e.final("the server at %s does not let %s in: %s", e.where, user, said)
+	case r.Code == stateNoDatabase:
+		return e.final("the server at %s has no database %s: check the name at the end of the URL (SQLSTATE %s)", e.where, database, r.Code)
+	case r.Code == stateNoRight:
+		return e.final("%s lacks a right at %s: %s", user, e.where, said)
+	case r.Code == stateTooMany:
+		return e.passing("the server at %s has no connection left for us: see its max_connections (SQLSTATE %s)", e.where, r.Code)
+	case r.Code == stateNotNow:
+		return e.passing("the server at %s does not take connections now: %s", e.where, said)
+	case r.Code == stateShutdown && !e.opening:
+		return e.passing("the server at %s ended our session, or shuts down (SQLSTATE %s)", e.where, r.Code)
+	case r.Code == stateCrashed:
+		return e.passing("the server at %s ended all sessions because a process of it crashed (SQLSTATE %s)", e.where, r.Code)
+	case r.Code == stateCancelled:
+		return e.passing("the server at %s took longer than %v to answer: %s", e.where, statementLimit, said)
+	case r.Code == stateIdleTooLong:
+		return e.passing("the server at %s ended our session because it was idle (SQLSTATE %s)", e.where, r.Code)
+	case r.Code == stateProtocol && e.opening:
+		return e.final("the server or pooler at %s refuses the connection: %s", e.where, said)
+	}
+	return e.passing("the server at %s refuses: %s", e.where, said)
+}
+
+// link is about what kept an answer from coming.
+func (e explaining) link() error {
+	var dns *net.DNSError
+	var plain tls.RecordHeaderError
+	var bad *tls.CertificateVerificationError
+	var unknown x509.UnknownAuthorityError
+	var op *net.OpError
+	var timeout net.Error
+	switch {
+	case errors.As(e.err, &dns):
+		return e.passing("there is no host %q: check its spelling, or the name server", dns.Name)
+	case errors.As(e.err, &plain):
+		return e.final("the server at %s speaks no TLS: see sslmode", e.where)
+	case errors.As(e.err, &unknown):
+		return e.final("the certificate of %s is signed by an authority that is not trusted: name it with sslrootcert", e.where)
+	case errors.As(e.err, &bad):
+		return e.final("the certificate of %s is not accepted: %v", e.where, bad.Err)
+	case errors.Is(e.err, syscall.ECONNREFUSED):
+		return e.passing("nothing listens at %s: check host and port, and whether the server runs", e.where)
+	case errors.Is(e.err, syscall.ENOENT):
+		return e.passing("there is no socket at %s: check the folder, and whether the server runs", e.where)
+	case errors.Is(e.err, errSilent), errors.Is(e.err, context.DeadlineExceeded), pgconn.Timeout(e.err), errors.As(e.err, &timeout) && timeout.Timeout():
+		return e.silence()
+	case errors.Is(e.err, context.Canceled), errors.Is(e.err, errClosed):
+		return e.passing("looking at %s was given up", e.where)
+	case errors.Is(e.err, io.EOF), errors.Is(e.err, io.ErrUnexpectedEOF), errors.Is(e.err, syscall.ECONNRESET), errors.Is(e.err, syscall.EPIPE),
+		errors.Is(e.err, net.ErrClosed), errors.Is(e.err, pgconn.ErrConnClosed):
+		if e.opening {
+			return e.passing("%s closes the connection at once: it may be no Postgres, or about to stop", e.where)
+		}
+		return e.passing("%s closed the connection", e.where)
+	case errors.As(e.err, &op):
+		return e.passing("%s cannot be reached: %v", e.where, op.Err)
+	case e.opening:
+		return e.passing("connecting to %s does not work: %s", e.where, oneLine(e.err))
+	}
+	return e.passing("the connection to %s broke: %s", e.where, oneLine(e.err))
+}
+
+func (e explaining) silence() error {
+	if e.opening {
+		return e.passing("no answer from %s: check host and port, and what lies between", e.where)
+	}
+	return e.passing("no answer from %s for %v", e.where, answerLimit)
+}
+
+// oneLine is the innermost text of an error: outer ones of the library repeat the user and
+// the attempts at every address.
+func oneLine(err error) string {
+	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		err = connect.Unwrap()
+	}
+	return format.Clean(strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; "), 300)
+}

@@ -1,0 +1,129 @@
+package pgsource
+
+import (
+	"cmp"
+	"encoding/binary"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"coordtop/coord/pgcoord"
+	"coordtop/sources"
+)
+
+// lock is what is known of one advisory lock.
+type lock struct {
+	ident
+	rule  *rule     // that selects it; nil: none
+	rows  []lockRow // of the last look that was taken in, in the order of the queue
+	next  []lockRow // of this look
+	shown *sources.Primitive
+
+	touched  uint64    // the look that has rows of it
+	told     uint64    // the look in which it was last told
+	toldAt   time.Time // when
+	read     time.Time // sending of the last look that was taken in
+	free     time.Time // since when we see nobody own it; zero: somebody does
+	unsteady int       // looks in a row that could not be taken in
+
+	owners     []term
+	tried      trace      // how the last owner that tried did it
+	candidates []*session // as last told
+	trying     []*session // in this look
+}
+
+// term is what is remembered of an owner while it owns.
+type term struct {
+	id          string
+	since       sources.Stamp
+	transaction int64 // the one that was open when we first saw it own
+	session     bool  // the lock surely belongs to the session and not to a transaction
+}
+
+// never is a ForgetAfter for locks that stay: they have no existence of their own either.
+const never = time.Duration(math.MaxInt64)
+
+// selected reports whether the lock is in the list whatever happens: it was asked for, in
+// the database that was asked for.
+func (l *lock) selected(db uint32) bool { return l.rule != nil && l.db == db }
+
+// order sorts rows: owners first, then waiters as they came. One whose beginning is not
+// told yet has just come.
+func order(rows []lockRow) {
+	slices.SortFunc(rows, func(a, b lockRow) int {
+		switch {
+		case a.granted != b.granted:
+			if a.granted {
+				return -1
+			}
+			return 1
+		case !a.granted && a.wait != b.wait && (a.wait == 0 || b.wait == 0):
+			return -cmp.Compare(a.wait, b.wait)
+		}
+		return cmp.Or(cmp.Compare(a.wait, b.wait), cmp.Compare(a.pid, b.pid), cmp.Compare(b.mode, a.mode),
+			cmp.Compare(a.holder, b.holder))
+	})
+}
+
+// blockers are those that row i of an ordered list has to wait for: who owns in a mode that
+// conflicts, and who asked before in one.
+func blockers(rows []lockRow, i int) []lockRow {
+	var list []lockRow
+	for j := range rows[:i] {
+		if r := &rows[j]; rows[i].mode.conflicts(r.mode) && (r.pid != rows[i].pid || r.pid == 0) {
+			list = append(list, *r)
+		}
+	}
+	return list
+}
+
+// guard is what compare-and-act compares: exactly this session, on exactly this lock, in
+// this mode. It is "" where the start of the backend is hidden: the number alone may be
+// another's by now.
+func guard(r *lockRow, s *session) string {
+	if s == nil || s.who.start == 0 {
+		return ""
+	}
+	return "pid=" + utoa(r.pid) + ",start=" + strconv.FormatInt(s.who.start, 10) + r.guarded()
+}
+
+// guarded is the part of a guard that is about the lock.
+func (r *lockRow) guarded() string {
+	return ",db=" + utoa(r.ident.db) + ",key=" + r.ident.key.String() + ",mode=" + r.mode.shown().String()
+}
+
+func utoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+
+// ownerID identifies an ownership: a session that owns in two modes owns twice.
+func ownerID(session string, m mode) string {
+	if m.shown() == sources.Shared {
+		return session + " shared"
+	}
+	return session
+}
+
+// blob keeps the beginning of data.
+func blob(data []byte) sources.Blob {
+	if len(data) == 0 {
+		return sources.Blob{}
+	}
+	head := data[:min(len(data), sources.BlobHead)]
+	sum := fnv.New64a()
+	sum.Write(head)
+	sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(data))))
+	return sources.Blob{Head: head, Len: len(data), Sum: sum.Sum64()}
+}
+
+// dataOf is what a session says beside its name.
+func dataOf(e *ears, key pgcoord.Key, s *session) (data []byte, whole bool) {
+	_, text, cut := pgcoord.ParseApplicationName(s.who.application)
+	if !cut {
+		return []byte(text), true
+	}
+	if data, ok := e.data(s.pid, key, s.who.application); ok {
+		return data, true
+	}
+	return []byte(text), false
+}

@@ -1,0 +1,237 @@
+package pgsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"coordtop/coord/pgcoord"
+)
+
+// ident is the identity of an advisory lock within a server.
+type ident struct {
+	db  uint32 // oid of the database
+	key pgcoord.Key
+}
+
+// lockRow is one row of pg_locks. It is comparable.
+type lockRow struct {
+	ident   ident
+	pid     uint32 // 0: of a prepared transaction
+	mode    mode
+	granted bool
+	wait    int64  // since when it waits, Unix µs of the server; 0: it does not, or not told yet
+	holder  string // of a prepared transaction: its virtual transaction
+}
+
+// activity is one row of pg_stat_activity.
+type activity struct {
+	pid  uint32
+	who  identity
+	does doings
+}
+
+// identity is what a session is, doings what it does. Both are comparable.
+type identity struct {
+	db                                  uint32
+	database, user, application, client string
+	kind                                string // "client backend" mostly
+	start                               int64  // of the backend, Unix µs of the server; 0: hidden
+	hidden                              bool   // we may not see more than its name and application
+}
+
+type doings struct {
+	state, waits, query           string // waits: "Lock/advisory"; "" none
+	transaction, queried, changed int64  // Unix µs of the server; 0: none, or hidden
+}
+
+// prepared is a prepared transaction that owns an advisory lock.
+type prepared struct {
+	gid, user, database string
+	at                  int64 // of PREPARE, Unix µs of the server
+}
+
+// snapshot is what one look saw.
+type snapshot struct {
+	sent, got time.Time // around the reading of the locks
+	locks     []lockRow
+	sessions  []activity // of all that own or wait or did so a look ago, and of all that try
+	prepared  map[string]prepared
+	clock     clock
+	standby   bool
+	started   int64 // of the server, Unix µs of its clock
+	pid       uint32
+	cost      time.Duration
+}
+
+// clock turns the server's time into ours: the server read its own between asked and got.
+type clock struct {
+	asked, got time.Time
+	server     int64 // Unix µs
+}
+
+// local is our time of an instant of the server's, late by at most a round trip; zero for 0.
+func (c clock) local(micros int64) time.Time {
+	if micros == 0 {
+		return time.Time{}
+	}
+	return c.got.Add(-c.age(micros))
+}
+
+// age is how long ago it is.
+func (c clock) age(micros int64) time.Duration {
+	return time.Duration(c.server-micros) * time.Microsecond
+}
+
+// statements are what a look asks. Each is a transaction of its own, because the server
+// answers from a copy of pg_stat_activity for the rest of a transaction.
+type statements struct{ locks, sessions, prepared statement }
+
+const locksSQL = `select database, classid, objid, objsubid, pid, mode, granted, %s,
+ case when pid is null then virtualtransaction end
+ from pg_catalog.pg_locks where locktype = 'advisory'`
+
+// The first columns are there once at least. Whoever has tried to get a lock and did not
+// wait for it is a candidate; a watcher's own statement contains the words too.
+const sessionsSQL = `select pg_catalog.clock_timestamp(), pg_catalog.pg_is_in_recovery(), pg_catalog.pg_postmaster_start_time(),
+ pg_catalog.pg_backend_pid(), a.pid, a.datid, a.datname::text, a.usename::text, a.application_name, pg_catalog.host(a.client_addr), a.client_port,
+ a.backend_type, a.backend_start, a.state, a.wait_event_type, a.wait_event, pg_catalog.left(a.query, 512),
+ a.xact_start, a.query_start, a.state_change
+ from (select 1) one left join pg_catalog.pg_stat_activity a on a.pid = any($1::int4[])
+ or (a.query like '%pg_try_advisory%' and a.application_name <> '` + clientName + `')`
+
+// A prepared transaction has no process; its name is found through the transaction that
+// it holds a lock on.
+const preparedSQL = `select l.virtualtransaction, p.gid, p.owner::text, p.database::text, p.prepared
+ from pg_catalog.pg_locks l join pg_catalog.pg_prepared_xacts p on p.transaction = l.transactionid
+ where l.locktype = 'transactionid' and l.pid is null`
+
+func newStatements(major int) *statements {
+	since := "waitstart"
+	if major < 14 {
+		since = "null::timestamptz"
+	}
+	return &statements{
+		locks:    statement{name: "locks", sql: fmt.Sprintf(locksSQL, since)},
+		sessions: statement{name: "sessions", sql: sessionsSQL},
+		prepared: statement{name: "prepared", sql: preparedSQL},
+	}
+}
+
+// answerLimit bounds one statement: the server's own limit comes first, if it is awake.
+const answerLimit = statementLimit + time.Second
+
+// look reads the locks and then their sessions. before are the processes that the last look
+// showed, of which it is to be learnt whether they live. reuse is an old snapshot whose
+// memory may be used again, or nil.
+func (l *link) look(ctx context.Context, before []uint32, reuse *snapshot) (*snapshot, error) {
+	s := &snapshot{}
+	if reuse != nil {
+		s.locks, s.sessions = reuse.locks[:0], reuse.sessions[:0]
+	}
+	if err := l.readLocks(ctx, s); err != nil {
+		return nil, err
+	}
+	pids, orphans := before, false
+	for i := range s.locks {
+		if s.locks[i].pid != 0 {
+			pids = append(pids, s.locks[i].pid)
+		} else {
+			orphans = true
+		}
+	}
+	slices.Sort(pids)
+	if err := l.readSessions(ctx, s, slices.Compact(pids)); err != nil {
+		return nil, err
+	}
+	if orphans {
+		if err := l.readPrepared(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	s.cost = time.Since(s.sent)
+	return s, nil
+}
+
+func (l *link) readLocks(ctx context.Context, s *snapshot) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
+	defer cancel()
+	s.sent = time.Now()
+	err := l.asks.locks.run(ctx, l.conn, nil, func(f fields) error {
+		r := lockRow{
+			ident: ident{db: f.number32(0), key: pgcoord.Key{Class: f.number32(1), Object: f.number32(2), Sub: f.number16(3)}},
+			pid:   f.number32(4), mode: modeOf(f[5]), granted: f.yes(6), wait: f.micros(7),
+		}
+		if r.pid == 0 {
+			r.holder = f.text(8)
+		}
+		s.locks = append(s.locks, r)
+		return nil
+	})
+	s.got = time.Now()
+	return because(ctx, "reading the locks", err)
+}
+
+func (l *link) readSessions(ctx context.Context, s *snapshot, pids []uint32) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
+	defer cancel()
+	s.clock.asked = time.Now()
+	l.param = array(l.param[:0], pids)
+	err := l.asks.sessions.run(ctx, l.conn, [][]byte{l.param}, func(f fields) error {
+		s.clock.server, s.standby, s.started, s.pid = f.micros(0), f.yes(1), f.micros(2), f.number32(3)
+		if f.null(4) {
+			return nil
+		}
+		s.sessions = append(s.sessions, readActivity(f))
+		return nil
+	})
+	s.clock.got = time.Now()
+	if err == nil && s.clock.server == 0 {
+		err = errors.New("the server did not tell its time")
+	}
+	return because(ctx, "reading the sessions", err)
+}
+
+func readActivity(f fields) activity {
+	a := activity{
+		pid: f.number32(4),
+		who: identity{
+			db: f.number32(5), database: f.text(6), user: f.text(7), application: f.text(8), kind: f.text(11), start: f.micros(12),
+		},
+		does: doings{state: f.text(13), query: f.text(16), transaction: f.micros(17), queried: f.micros(18), changed: f.micros(19)},
+	}
+	if f.null(12) && f.null(13) {
+		a.who.hidden, a.does = true, doings{}
+		return a
+	}
+	a.who.client = clientText(f)
+	if !f.null(14) && a.does.state != "idle" { // an idle one waits for its client, which says nothing
+		a.does.waits = f.text(14) + "/" + f.text(15)
+	}
+	return a
+}
+
+// clientText is where a session comes from. A port of -1 is a Unix socket.
+func clientText(f fields) string {
+	port := int32(f.number32(10))
+	switch {
+	case f.null(10): // a process of the server's own
+		return ""
+	case port < 0 || f.null(9):
+		return "local socket"
+	}
+	return joinHostPort(f.text(9), port)
+}
+
+func (l *link) readPrepared(ctx context.Context, s *snapshot) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
+	defer cancel()
+	s.prepared = map[string]prepared{}
+	err := l.asks.prepared.run(ctx, l.conn, nil, func(f fields) error {
+		s.prepared[f.text(0)] = prepared{gid: f.text(1), user: f.text(2), database: f.text(3), at: f.micros(4)}
+		return nil
+	})
+	return because(ctx, "reading the prepared transactions", err)
+}

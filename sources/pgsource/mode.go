@@ -1,0 +1,72 @@
+package pgsource
+
+import "coordtop/sources"
+
+// mode is a lock mode of Postgres. Functions of SQL take advisory locks in two of them
+// only; extensions may use any.
+type mode uint8
+
+const (
+	modeUnknown mode = iota
+	accessShare
+	rowShare
+	rowExclusive
+	shareUpdateExclusive
+	share
+	shareRowExclusive
+	exclusive
+	accessExclusive
+)
+
+var modeNames = [...]string{"", "AccessShareLock", "RowShareLock", "RowExclusiveLock", "ShareUpdateExclusiveLock",
+	"ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"}
+
+// conflicting are the modes that each mode conflicts with, as bits (the table "Conflicting
+// Lock Modes" of the manual, chapter "Explicit Locking"). An unknown mode excludes all.
+var conflicting = [...]uint16{
+	modeUnknown:          0x1ff,
+	accessShare:          bits(accessExclusive),
+	rowShare:             bits(exclusive, accessExclusive),
+	rowExclusive:         bits(share, shareRowExclusive, exclusive, accessExclusive),
+	shareUpdateExclusive: bits(shareUpdateExclusive, share, shareRowExclusive, exclusive, accessExclusive),
+	share:                bits(rowExclusive, shareUpdateExclusive, shareRowExclusive, exclusive, accessExclusive),
+	shareRowExclusive:    bits(rowExclusive, shareUpdateExclusive, share, shareRowExclusive, exclusive, accessExclusive),
+	exclusive: bits(rowShare, rowExclusive, shareUpdateExclusive, share, shareRowExclusive, exclusive,
+		accessExclusive),
+	accessExclusive: 0x1ff,
+}
+
+func bits(list ...mode) uint16 {
+	set := uint16(1) << modeUnknown
+	for _, m := range list {
+		set |= 1 << m
+	}
+	return set
+}
+
+// modeOf reads a mode's name.
+func modeOf(name []byte) mode {
+	switch string(name) { // the usual ones first
+	case "ExclusiveLock":
+		return exclusive
+	case "ShareLock":
+		return share
+	}
+	for m := accessShare; m <= accessExclusive; m++ {
+		if modeNames[m] == string(name) {
+			return m
+		}
+	}
+	return modeUnknown
+}
+
+// conflicts reports whether one session has to wait while another owns.
+func (m mode) conflicts(other mode) bool { return conflicting[m]&(1<<other) != 0 }
+
+// shown is how the mode is shown: shared if several may own it in this mode.
+func (m mode) shown() sources.Mode {
+	if m.conflicts(m) {
+		return sources.Exclusive
+	}
+	return sources.Shared
+}

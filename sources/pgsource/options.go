@@ -1,0 +1,89 @@
+package pgsource
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"coordtop/coord/pgcoord"
+	"coordtop/sources"
+)
+
+// Options say what to watch. Only Name and URL are needed.
+type Options struct {
+	// Name is the source's name: Ref.Source of everything it tells.
+	Name string
+	// URL says where the server is: postgres://user@host:port/database, or keywords as
+	// libpq has them. With several hosts the primary among them is watched, unless
+	// target_session_attrs says otherwise.
+	URL string
+	// User and Password override those of the URL. "": the URL's.
+	User, Password string
+	// TLS overrides what the URL says of it; nil: the URL's. With a config, TLS is
+	// required. An empty ServerName in it stands for the host.
+	TLS *tls.Config
+	// Selections say which locks are watched. None: all of the server.
+	Selections []Selection
+	// Scheme makes keys of selected names that are no numbers. "": hashtextextended.
+	Scheme pgcoord.Scheme
+	// Names are texts for locks by number, as "4242", "17:-4" or "17:4/9". They hold in
+	// every database.
+	Names map[string]string
+	// Channels are listened to besides pgcoord.Channel: whatever arrives there makes the
+	// source look at once. At most 63 bytes each.
+	Channels []string
+	// PollMin and PollMax bound the pause between two looks. 0: 250 ms and 5 s.
+	PollMin, PollMax time.Duration
+	// Forget is how long a lock that nobody owns stays in the list. 0: an hour. Selected
+	// ones stay for ever.
+	Forget time.Duration
+	// Labels are handed on with every primitive.
+	Labels []sources.Attr
+	// Dial makes the connections. Nil: TCP, or a Unix socket.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Selection is one lock to watch, in every database of the server; in the one that the
+// URL names it is shown from the start. Or it is all of them.
+type Selection struct {
+	Key      string       // "4242", "17:-4", "17:4/9" (made by an extension), a name, or "*" for all locks
+	Kind     sources.Kind // KindUnknown: a mutex
+	Expected bool         // must always have an owner
+}
+
+const (
+	clientName   = "coordtop-watch" // how the server lists our connections
+	channelLimit = 63               // bytes; the server cuts longer names in silence
+	everything   = "*"
+)
+
+func (o Options) withDefaults() Options {
+	def := func(d *time.Duration, otherwise time.Duration) {
+		if *d <= 0 {
+			*d = otherwise
+		}
+	}
+	def(&o.Forget, time.Hour)
+	def(&o.PollMin, 250*time.Millisecond)
+	def(&o.PollMax, 5*time.Second)
+	o.PollMax = max(o.PollMin, o.PollMax)
+	return o
+}
+
+func checkChannels(list []string) error {
+	for _, c := range list {
+		switch {
+		case c == "":
+			return fmt.Errorf("a channel without a name")
+		case len(c) > channelLimit:
+			return fmt.Errorf("the name of channel %.20q... has %d bytes: Postgres keeps %d", c, len(c), channelLimit)
+		case !utf8.ValidString(c) || strings.ContainsRune(c, 0):
+			return fmt.Errorf("the name of channel %q is not UTF-8 or has a zero byte", c)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package pgsource
+
+import (
+	"strings"
+	"time"
+
+	"coordtop/coord/pgcoord"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// primitive is what a lock's rows show.
+func (t *taking) primitive(l *lock) *sources.Primitive {
+	b := t.board
+	p := &sources.Primitive{
+		Ref:  sources.Ref{Source: b.o.Name, Space: t.space(l), Name: l.key.String()},
+		Kind: sources.KindMutex, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,
+		At: t.s.got, Incarnation: b.incarnation, Labels: b.o.Labels, ForgetAfter: b.o.Forget,
+		Queue: sources.Queue{How: sources.Told, At: t.s.got},
+	}
+	if l.rule != nil {
+		p.Name, p.Kind = l.rule.name, l.rule.kind
+	}
+	if l.selected(b.server.oid) {
+		p.ForgetAfter, p.Expected = never, l.rule.expected
+	}
+	owners := l.owners
+	l.owners = nil
+	alone := false
+	for i := range l.rows {
+		r := &l.rows[i]
+		if !r.granted {
+			p.Queue.Waiters = append(p.Queue.Waiters, t.waiter(l, i))
+			continue
+		}
+		o := t.owner(l, r, owners)
+		alone = alone || o.Mode == sources.Exclusive
+		p.Owners = append(p.Owners, o)
+	}
+	p.Taken = uint64(len(p.Owners))
+	switch {
+	case alone:
+		p.Taken = 1
+	case len(p.Owners) > 0:
+		p.Limit = sources.NoLimit
+	}
+	p.Queue.Len = len(p.Queue.Waiters)
+	for _, s := range l.trying {
+		p.Candidates = append(p.Candidates, t.candidate(s))
+	}
+	p.Alias = t.alias(l, p)
+	return p
+}
+
+// space is the name of a lock's database.
+func (t *taking) space(l *lock) string {
+	if name, ok := t.board.databases[l.db]; ok {
+		return name
+	}
+	for i := range l.next {
+		if x, ok := t.s.prepared[l.next[i].holder]; ok {
+			t.board.databases[l.db] = x.database
+			return x.database
+		}
+	}
+	if l.shown != nil {
+		return l.shown.Space
+	}
+	return "oid " + utoa(l.db)
+}
+
+// owner makes an owner of a row. before are the terms of the last look.
+func (t *taking) owner(l *lock, r *lockRow, before []term) sources.Owner {
+	o := sources.Owner{Permits: 1, Mode: r.mode.shown(), NoExpiry: true}
+	s := t.board.sessions[r.pid]
+	if r.pid == 0 {
+		x := t.s.prepared[r.holder]
+		o.ID, o.Label = ownerID("prepared "+x.gid, r.mode), "prepared "+x.gid
+		o.Guard = "gid=" + quoted(x.gid) + r.guarded()
+		o.Attrs = []sources.Attr{{Key: "prepared", Value: instant(t.s.clock.local(x.at), time.Second)},
+			{Key: "gid", Value: x.gid}, {Key: "usename", Value: x.user},
+			{Key: "ends with", Value: "COMMIT PREPARED or ROLLBACK PREPARED"}}
+	} else {
+		data, whole := dataOf(t.ears, l.key, s)
+		o.ID, o.Session, o.Label = ownerID(s.id, r.mode), s.id, label(s.who.application, s.pid)
+		o.Guard, o.Data = guard(r, s), blob(data)
+		if !whole && l.db == t.board.server.oid {
+			t.news.questions = append(t.news.questions, question{key: l.key, pid: s.pid, application: s.who.application})
+		}
+	}
+	now := t.term(l, o.ID, s, before)
+	l.owners = append(l.owners, now)
+	o.Since = now.since
+	if s != nil {
+		o.Attrs = t.attrs(s)
+		if now.session {
+			o.Attrs = append(o.Attrs, sources.Attr{Key: "level", Value: "session"})
+		}
+		if s.trace != (trace{}) {
+			l.tried = s.trace
+		}
+	}
+	if r.mode != exclusive && r.mode != share {
+		o.Attrs = append(o.Attrs, sources.Attr{Key: "mode", Value: modeNames[r.mode]})
+	}
+	return o
+}
+
+// term goes on with an owner's term or begins one. Since when it owns is never told: one
+// that was there at the first look owned at that time, and not before its backend began.
+// Of one that came later the Hub knows the two looks between which it did.
+func (t *taking) term(l *lock, id string, s *session, before []term) term {
+	now := term{id: id}
+	if s != nil {
+		now.transaction = s.does.transaction
+	}
+	found := false
+	for i := range before {
+		if before[i].id == id {
+			now, found = before[i], true
+			break
+		}
+	}
+	if !found && (t.board.fresh || l.shown == nil && l.read.IsZero()) {
+		now.since = sources.Stamp{At: t.s.got, How: sources.AtLeast}
+		if s != nil && s.since.Before(t.s.got) {
+			now.since.After = s.since
+		}
+	}
+	if s != nil && !s.who.hidden {
+		now.session = now.session || s.does.transaction == 0 || s.does.transaction != now.transaction
+	}
+	return now
+}
+
+// waiter makes a waiter of row i.
+func (t *taking) waiter(l *lock, i int) sources.Waiter {
+	r := &l.rows[i]
+	s := t.board.sessions[r.pid]
+	data, _ := dataOf(t.ears, l.key, s)
+	w := sources.Waiter{
+		ID: ownerID(s.id, r.mode), Session: s.id, Label: label(s.who.application, s.pid), Mode: r.mode.shown(), Permits: 1,
+		Since: s.waitsSince(r.wait, t.s.clock), Data: blob(data), Guard: guard(r, s), Attrs: t.attrs(s),
+	}
+	var names []string
+	for _, o := range blockers(l.rows, i) {
+		if o.pid != 0 {
+			names = append(names, utoa(o.pid))
+		} else {
+			names = append(names, "prepared "+format.Clean(t.s.prepared[o.holder].gid, 100))
+		}
+		if len(names) == blockersShown {
+			names = append(names, "...")
+			break
+		}
+	}
+	if len(names) > 0 {
+		w.Attrs = append(w.Attrs, sources.Attr{Key: "blocked by", Value: strings.Join(names, " ")})
+	}
+	return w
+}
+
+const (
+	blockersShown = 20
+	queryShown    = 200 // bytes
+)
+
+// attrs are the facts of a session, under the names of pg_stat_activity. Times are instants
+// on our clock, so that they stay true however long they are shown.
+func (t *taking) attrs(s *session) []sources.Attr {
+	list := make([]sources.Attr, 0, 12)
+	add := func(key, value string) {
+		if value != "" {
+			list = append(list, sources.Attr{Key: key, Value: value})
+		}
+	}
+	at := func(key string, micros int64) {
+		if micros != 0 {
+			add(key, instant(t.s.clock.local(micros), time.Second))
+		}
+	}
+	name, _, _ := pgcoord.ParseApplicationName(s.who.application)
+	add("pid", utoa(s.pid))
+	add("application", name)
+	add("user", s.who.user)
+	if s.who.hidden {
+		add("hidden", "client, state, query and times: they need pg_monitor")
+		return list
+	}
+	add("client", s.who.client)
+	if s.who.kind != "client backend" {
+		add("backend type", s.who.kind)
+	}
+	add("state", s.does.state)
+	add("waits for", s.does.waits)
+	add("query", format.Clean(strings.Join(strings.Fields(s.does.query), " "), queryShown))
+	if !s.since.IsZero() {
+		add("backend start", instant(s.since, time.Second))
+	}
+	at("transaction start", s.does.transaction)
+	at("query start", s.does.queried)
+	at("state change", s.does.changed)
+	return list
+}
+
+func quoted(s string) string {
+	return format.Clean(strings.NewReplacer(",", "%2C", " ", "%20", "%", "%25", "=", "%3D").Replace(s), 0)
+}

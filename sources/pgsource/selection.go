@@ -1,0 +1,100 @@
+package pgsource
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"coordtop/coord/pgcoord"
+	"coordtop/sources"
+)
+
+// rule is one Selection.
+type rule struct {
+	name     string // Ref.Name: the name, or the number in its canonical form
+	key      pgcoord.Key
+	sql      string // the server must compute the key of the name; "": it is known
+	named    bool   // it is no number
+	kind     sources.Kind
+	expected bool
+}
+
+// selection is the compiled form of Options.Selections. It is never changed.
+type selection struct {
+	all   bool // what no rule selects is shown too
+	rules []rule
+}
+
+func compile(list []Selection, scheme pgcoord.Scheme) (*selection, error) {
+	s := &selection{all: len(list) == 0}
+	seen := map[string]bool{}
+	for _, l := range list {
+		if l.Key == everything {
+			s.all = true
+			continue
+		}
+		r, err := compileOne(l, scheme)
+		if err != nil {
+			return nil, err
+		}
+		if !seen[r.name] {
+			seen[r.name] = true
+			s.rules = append(s.rules, r)
+		}
+	}
+	return s, nil
+}
+
+func compileOne(l Selection, scheme pgcoord.Scheme) (rule, error) {
+	if l.Kind == sources.KindSemaphore {
+		return rule{}, fmt.Errorf("%q: an advisory lock is no semaphore: name it as election or mutex", l.Key)
+	}
+	key, named, err := parseKey(l.Key)
+	if err != nil {
+		return rule{}, err
+	}
+	r := rule{name: key.String(), key: key, named: named, kind: l.Kind, expected: l.Expected}
+	if r.kind == sources.KindUnknown {
+		r.kind = sources.KindMutex
+	}
+	if named {
+		r.name = l.Key
+		r.key, r.sql = scheme.Key(l.Key)
+	}
+	return r, nil
+}
+
+// extensionKey is how pgcoord.Key.String writes a key that an extension made.
+var extensionKey = regexp.MustCompile(`^(\d+):(\d+)/(\d+)$`)
+
+// parseKey reads what pgcoord.Key.String writes. named: the text is no number but a name.
+func parseKey(text string) (k pgcoord.Key, named bool, err error) {
+	match := extensionKey.FindStringSubmatch(text)
+	if match == nil {
+		return pgcoord.ParseKey(text)
+	}
+	class, err1 := strconv.ParseUint(match[1], 10, 32)
+	object, err2 := strconv.ParseUint(match[2], 10, 32)
+	sub, err3 := strconv.ParseUint(match[3], 10, 16)
+	if err1 != nil || err2 != nil || err3 != nil {
+		return k, false, fmt.Errorf("%w: %q is out of range", pgcoord.ErrKey, text)
+	}
+	return pgcoord.Key{Class: uint32(class), Object: uint32(object), Sub: uint16(sub)}, false, nil
+}
+
+// parseNames reads Options.Names.
+func parseNames(list map[string]string) (map[pgcoord.Key]string, error) {
+	names := make(map[pgcoord.Key]string, len(list))
+	for text, name := range list {
+		key, named, err := parseKey(strings.TrimSpace(text))
+		if err != nil {
+			return nil, fmt.Errorf("the name %q: %w", name, err)
+		}
+		if named {
+			return nil, fmt.Errorf("the name %q stands at %q, which is no number of a lock: write it as 4242 or 17:4", name, text)
+		}
+		names[key] = name
+	}
+	return names, nil
+}

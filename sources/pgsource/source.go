@@ -1,0 +1,142 @@
+package pgsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/coord/pgcoord"
+	"coordtop/sources"
+)
+
+// Source watches one server. It implements sources.Source, sources.Focuser and
+// sources.Refresher.
+type Source struct {
+	o        Options
+	config   *pgconn.Config
+	selected *selection
+	board    *board // of the watcher while a link lives
+	hints    *hints
+	link     *link // nil: not connected
+}
+
+var (
+	_ sources.Source    = (*Source)(nil)
+	_ sources.Focuser   = (*Source)(nil)
+	_ sources.Refresher = (*Source)(nil)
+)
+
+// New returns a source that is not connected. It starts nothing. An error says what is
+// wrong with the options; one about a key wraps pgcoord.ErrKey. It holds no secret.
+func New(o Options) (*Source, error) {
+	o = o.withDefaults()
+	scheme, err := pgcoord.ParseScheme(string(o.Scheme))
+	if err != nil {
+		return nil, err
+	}
+	selected, err := compile(o.Selections, scheme)
+	if err != nil {
+		return nil, fmt.Errorf("selecting locks: %w", err)
+	}
+	names, err := parseNames(o.Names)
+	if err != nil {
+		return nil, fmt.Errorf("naming locks: %w", err)
+	}
+	if err := checkChannels(o.Channels); err != nil {
+		return nil, err
+	}
+	config, err := parseURL(o)
+	if err != nil {
+		return nil, err
+	}
+	return &Source{o: o, config: config, selected: selected, board: newBoard(o, selected.all, names), hints: newHints()}, nil
+}
+
+// Connect logs in, finds out what stands between us and the server, and starts the
+// goroutines that Close joins. An error is a sentence that says what to do; it wraps
+// sources.ErrRefused where only somebody else can change the outcome.
+func (s *Source) Connect(ctx context.Context) error {
+	if s.link != nil {
+		return errors.New("connecting twice without a Close")
+	}
+	l, err := dial(ctx, &s.o, s.config, s.selected)
+	if err != nil {
+		return explain(err, s.config, true)
+	}
+	s.link = l
+	w := &watcher{link: l, board: s.board, hints: s.hints, pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
+	l.start(w.run)
+	if w.mayListen() {
+		l.start(l.listen)
+	}
+	return nil
+}
+
+// Next returns what is new, or after at most a second an empty change. Its error says why
+// the connection is over.
+func (s *Source) Next(ctx context.Context) (sources.Change, error) {
+	if s.link == nil {
+		return sources.Change{}, errors.New("not connected")
+	}
+	t := time.NewTimer(time.Second)
+	defer t.Stop()
+	select {
+	case c := <-s.link.out:
+		c.Alive = alive
+		return c, nil
+	case <-s.link.alive:
+		return sources.Change{Alive: alive, At: time.Now()}, nil
+	case <-t.C:
+		return sources.Change{}, nil
+	case <-s.link.ctx.Done():
+		return sources.Change{}, explain(context.Cause(s.link.ctx), s.config, false)
+	case <-ctx.Done():
+		return sources.Change{}, ctx.Err()
+	}
+}
+
+// alive names the only scope. Nobody changes it.
+var alive = []string{""}
+
+// Close ends both connections and joins their goroutines. It may be called again.
+func (s *Source) Close() error {
+	if s.link != nil {
+		s.link.close()
+		s.link = nil
+	}
+	return nil
+}
+
+// Focus makes a selected lock be looked at as often as Options.PollMin allows, and what its
+// sessions do be told at each look where it is visible.
+func (s *Source) Focus(visible []sources.Ref, selected sources.Ref) {
+	f := focus{visible: make(map[sources.Ref]bool, len(visible)+1)}
+	for _, r := range visible {
+		if r.Source == s.o.Name {
+			f.visible[r] = true
+		}
+	}
+	if selected.Source == s.o.Name && selected.Name != "" {
+		f.selected = true
+		f.visible[selected] = true
+	}
+	select {
+	case <-s.hints.focus: // the newest counts
+	default:
+	}
+	select {
+	case s.hints.focus <- f:
+	default: // another Focus was faster
+	}
+}
+
+// Refresh looks again now.
+func (s *Source) Refresh() {
+	select {
+	case s.hints.refresh <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,196 @@
+package pgsource
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"coordtop/coord/pgcoord"
+	"coordtop/sources"
+)
+
+// watcher looks again and again and tells what differs. It is one goroutine.
+type watcher struct {
+	*link
+	board *board // outlives the link
+	hints *hints
+	pace  pace
+	focus focus
+
+	last  *snapshot // nil: this link has not looked yet
+	spare *snapshot // whose memory can be used again
+	again bool      // something moved between the two statements of the look
+	asked map[question]bool
+	about sources.About // as last told
+}
+
+// hints is what Focus and Refresh leave for the watcher.
+type hints struct {
+	refresh chan struct{} // capacity 1
+	focus   chan focus    // capacity 1
+}
+
+// focus is what is on screen.
+type focus struct {
+	visible  map[sources.Ref]bool
+	selected bool // a lock of ours is
+}
+
+func newHints() *hints {
+	return &hints{refresh: make(chan struct{}, 1), focus: make(chan focus, 1)}
+}
+
+// roleError says that a standby was promoted, or a primary demoted.
+type roleError struct{ was, is string }
+
+func (e *roleError) Error() string {
+	return fmt.Sprintf("the server was a %s and is a %s now", e.was, e.is)
+}
+
+// movedError: a pooler has led us to another server in the midst of a link.
+type movedError struct{}
+
+func (movedError) Error() string { return "another server answers at this address now" }
+
+// run watches until the link ends, which is the only way it returns.
+func (w *watcher) run() error {
+	w.board.connected(&w.server, w.keys)
+	w.asked = map[question]bool{}
+	for {
+		if err := w.step(w.ctx); err != nil {
+			return err
+		}
+		if err := w.wait(w.ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// step looks once and tells what is new.
+func (w *watcher) step(ctx context.Context) error {
+	s, err := w.look(ctx, w.board.pids(), w.spare)
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.standby != w.server.standby:
+		return &roleError{was: w.server.role(), is: (&server{standby: s.standby}).role()}
+	case s.started != w.server.started:
+		return movedError{}
+	}
+	first := w.last == nil
+	w.spare, w.last = w.last, s
+	w.pace.took(max(s.cost-2*w.server.trip, 0), len(s.locks))
+	news := w.board.take(s, w.ears, w.focus)
+	w.again = news.again
+	if news.moved || first {
+		w.pace.changed = s.got
+	}
+	if err := w.question(ctx, news.questions); err != nil {
+		return err
+	}
+	return w.report(news.changes, first)
+}
+
+// report tells the changes; the first of a link carries the gap and everything.
+func (w *watcher) report(changes []sources.Change, first bool) error {
+	about := w.describe()
+	if first {
+		changes[0].Gap, changes[0].Synced = true, true
+	}
+	if about != nil {
+		if len(changes) == 0 {
+			changes = []sources.Change{{At: w.last.got}}
+		}
+		changes[0].About = about
+	}
+	w.heard()
+	for _, c := range changes {
+		if err := w.tell(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// question asks owners for data that their names have no room for. Only owners that our own
+// core made hear it, and only where we hear the answer.
+func (w *watcher) question(ctx context.Context, list []question) error {
+	open, _ := w.ears.listening()
+	if !open || w.server.standby {
+		return nil
+	}
+	for _, q := range list {
+		if w.asked[q] {
+			continue
+		}
+		w.asked[q] = true
+		if err := w.askOwner(ctx, q); err != nil {
+			return because(ctx, "asking owners for their data", err)
+		}
+	}
+	return nil
+}
+
+func (w *watcher) askOwner(ctx context.Context, q question) error {
+	payloads, err := pgcoord.Announcement{Database: w.server.database, Key: q.key.String(), Event: pgcoord.Ask}.Payloads()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
+	defer cancel()
+	for _, text := range payloads {
+		if _, err := ask(ctx, w.conn, "select pg_catalog.pg_notify($1, $2)", pgcoord.Channel, text); err != nil {
+			return because(ctx, "announcing", err)
+		}
+	}
+	return nil
+}
+
+// mayListen reports whether notifications can arrive at all.
+func (w *watcher) mayListen() bool { return w.server.pooler != pooledLent && !w.server.standby }
+
+// hurry is the pause before another look where something moved during one.
+const hurry = 10 * time.Millisecond
+
+// wait sleeps until the next look is due, or something makes it due at once.
+func (w *watcher) wait(ctx context.Context) error {
+	began := w.last.sent
+	for {
+		now := time.Now()
+		pause := w.pace.interval(now, w.eager())
+		if w.again {
+			pause = min(pause, max(hurry, w.pace.cost))
+		}
+		t := time.NewTimer(began.Add(pause).Sub(now))
+		select {
+		case <-t.C:
+			return nil
+		case <-w.ears.wake:
+			t.Stop()
+			return w.hold(ctx, began.Add(w.pace.floor()))
+		case <-w.hints.refresh:
+			t.Stop()
+			return nil
+		case w.focus = <-w.hints.focus:
+			t.Stop()
+		case <-ctx.Done():
+			t.Stop()
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// hold waits until t, so that a flood of notifications is answered by one look.
+func (w *watcher) hold(ctx context.Context, t time.Time) error {
+	timer := time.NewTimer(time.Until(t))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (w *watcher) eager() bool { return w.focus.selected || w.board.waiters > 0 }
