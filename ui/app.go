@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -26,10 +27,16 @@ type Options struct {
 	Width, Height int       // of an Output that is no terminal
 }
 
+// quitPatience is how long the program may take to quit by itself when ctx ends, before
+// it is killed: it does so between two messages, and a terminal that does not read can
+// hold one up for ever.
+const quitPatience = 500 * time.Millisecond
+
 // Run shows the board until the person quits, then returns nil. When ctx ends it
-// restores the terminal and returns the cause. It handles no signals: whoever owns
-// the process ends ctx on them. Every goroutine it starts is joined, but for timers of
-// Bubble Tea that end by themselves 300 ms after an esc.
+// restores the terminal and returns the cause, within a second also where the terminal
+// does not read. It handles no signals: whoever owns the process ends ctx on them. Every
+// goroutine it starts is joined, but for timers of Bubble Tea that end by themselves
+// 300 ms after an esc.
 func Run(ctx context.Context, o Options) error {
 	if o.Feed == nil {
 		return errors.New("running the board: no feed")
@@ -37,23 +44,22 @@ func Run(ctx context.Context, o Options) error {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
-	programCtx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	// A program whose context ends is killed: it closes its input under the goroutine that
+	// reads it. So it is asked to quit first.
+	programCtx, kill := context.WithCancel(context.WithoutCancel(ctx))
+	defer kill()
 	p := tea.NewProgram(newModel(o), programOptions(programCtx, o)...)
-	var (
-		pumping sync.WaitGroup
-		broken  error
-	)
-	pumping.Go(func() { // joined below
-		if broken = pump(programCtx, o.Feed, p.Send); broken != nil {
-			cancel()
-		}
-	})
+	pumpCtx, stop := context.WithCancelCause(ctx)
+	var beside sync.WaitGroup // joined below
+	beside.Go(func() { stop(pump(pumpCtx, o.Feed, p.Send)) })
+	beside.Go(func() { quit(pumpCtx, programCtx, p.Quit, kill) })
 	_, err := p.Run()
-	cancel()
-	pumping.Wait()
+	kill()
+	stop(nil)
+	beside.Wait()
+	var broken panicError
 	switch {
-	case broken != nil:
+	case errors.As(context.Cause(pumpCtx), &broken):
 		return fmt.Errorf("running the board: %w", broken)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -61,6 +67,20 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("running the board: %w", err)
 	}
 	return nil
+}
+
+// quit asks the program to quit when ctx ends, and kills it when it has not done so in
+// time. ended ends with the program.
+func quit(ctx, ended context.Context, ask, kill func()) {
+	select {
+	case <-ended.Done():
+		return
+	case <-ctx.Done():
+	}
+	patience := time.AfterFunc(quitPatience, kill)
+	defer patience.Stop()
+	ask() // returns when the program has taken it, or has ended
+	<-ended.Done()
 }
 
 func programOptions(ctx context.Context, o Options) []tea.ProgramOption {

@@ -157,13 +157,13 @@ func TestTypingAFilterEdits(t *testing.T) {
 	d.press("/")
 	d.typed("some words")
 	d.press("backspace", "ctrl+w")
-	if d.input != "some " {
-		t.Errorf("the input is %q", d.input)
+	if d.model.typed() != "some " {
+		t.Errorf("the input is %q", d.model.typed())
 	}
 	d.press("ctrl+u")
 	d.send(tea.PasteMsg{Content: "  q\x1b[A\nrm -rf  "})
-	if d.input != `q\x1b[A` {
-		t.Errorf("the input is %q", d.input)
+	if d.model.typed() != `q\x1b[A` {
+		t.Errorf("the input is %q", d.model.typed())
 	}
 }
 

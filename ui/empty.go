@@ -11,7 +11,7 @@ func (m *model) empty(w int) []string {
 	blank := m.th.line(w).done()
 	switch x := &m.idx; {
 	case x.total > 0 && !x.filter.empty():
-		return []string{blank, say("", "no row of "+format.Count(x.total)+" holds \""+m.input+"\""), say(m.th.dim, "esc clears the filter")}
+		return []string{blank, say("", "no row of "+format.Count(x.total)+" holds \""+m.typed()+"\""), say(m.th.dim, "esc clears the filter")}
 	case x.total > 0:
 		return []string{blank, say(m.th.good, "no problems among "+count(x.total, "primitive")), say(m.th.dim, "! shows all of them")}
 	case len(m.st.Sources) == 0:

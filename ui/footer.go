@@ -15,7 +15,7 @@ func (m *model) footer(w int) string {
 	case m.message != "":
 		return l.put(m.th.strong, m.message).done()
 	case m.lay.small && m.typing:
-		return l.put(m.th.strong, "/").skip(1).put("", m.input).done()
+		return l.put(m.th.strong, "/").skip(1).put("", m.typed()).done()
 	case m.lay.small:
 		return l.put(m.th.dim, "small screen: list only, 80x24 shows all").done()
 	}

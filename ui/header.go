@@ -219,7 +219,7 @@ func partsWidth(parts []part) int {
 func (m *model) summary(w int) string {
 	l := m.th.line(w)
 	if m.typing {
-		l.skip(1).put(m.th.strong, "/").skip(1).put("", m.input)
+		l.skip(1).put(m.th.strong, "/").skip(1).put("", m.typed())
 		l.to(max(l.x+2, 24))
 	} else {
 		m.states(l)
@@ -237,10 +237,12 @@ func (m *model) summary(w int) string {
 
 // inputAt is where the next character of the filter goes.
 func (m *model) inputAt() (x, y int) {
+	before := clean(string([]rune(m.input.Value())[:m.input.Position()]))
+	x = 3 + format.Width(before)
 	if m.lay.small {
-		return 3 + format.Width(m.input), m.lay.h - 1
+		return x, m.lay.h - 1
 	}
-	return 3 + format.Width(m.input), 1
+	return x, 1
 }
 
 // part is text with its style.
@@ -285,7 +287,7 @@ func (m *model) shown() []part {
 	var parts []part
 	dot := part{m.th.dim, " " + m.th.dot + " "}
 	if !m.idx.filter.empty() && !m.typing {
-		parts = append(parts, part{m.th.dim, "filter "}, part{"", m.input}, dot)
+		parts = append(parts, part{m.th.dim, "filter "}, part{"", m.typed()}, dot)
 	}
 	if m.idx.problems {
 		parts = append(parts, part{m.th.warn, "only problems"}, dot)

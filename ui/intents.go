@@ -24,8 +24,11 @@ func (m *model) do(i intent) tea.Cmd {
 		m.leave()
 	case doFilter:
 		m.typing = true
+		m.input.CursorEnd()
+		return m.input.Focus()
 	case doKeep:
 		m.typing = false
+		m.input.Blur()
 	case doClear:
 		m.clearFilter()
 	case doProblems:
@@ -123,8 +126,10 @@ func (m *model) help() {
 func (m *model) clearFilter() {
 	if !m.typing && m.idx.filter.empty() {
 		m.idx.problems = false
+		m.relist()
 	}
 	m.typing = false
+	m.input.Blur()
 	m.setFilter("")
 }
 

@@ -176,7 +176,7 @@ func TestASplitArrowDoesNotClearTheFilter(t *testing.T) {
 	d := hand(a, b, c)
 	d.split.remote = true
 	d.press("/", "b", "enter", "esc", "[", "B")
-	if d.input != "b" {
-		t.Errorf("the filter is %q", d.input)
+	if d.model.typed() != "b" {
+		t.Errorf("the filter is %q", d.model.typed())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/format"
@@ -55,7 +56,7 @@ type model struct {
 	pane    pane
 	back    view // where the help returns to
 	typing  bool // a filter
-	input   string
+	input   textinput.Model
 	scroll  int // first line of the detail or the help
 	message string
 	until   time.Time // when the message goes
@@ -73,6 +74,7 @@ func newModel(o Options) *model {
 		th:    newTheme(o.ASCII || env.ascii(), o.NoColor || env.get("NO_COLOR") != "", o.TitleColor),
 		keys:  newKeymap(actions()),
 		split: splitKeys{remote: env.remote()},
+		input: newInput(),
 		w:     o.Width,
 		h:     o.Height,
 	}

@@ -29,7 +29,7 @@ const framePause = 16 * time.Millisecond
 func pump(ctx context.Context, feed Feed, send func(tea.Msg)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic in the pump: %v\n%s", r, debug.Stack())
+			err = panicError{fmt.Sprintf("panic in the pump: %v\n%s", r, debug.Stack())}
 		}
 	}()
 	second := time.NewTimer(untilSecond(feed.Now()))
@@ -55,6 +55,11 @@ func pump(ctx context.Context, feed Feed, send func(tea.Msg)) (err error) {
 		}
 	}
 }
+
+// panicError is a panic that was caught, with its stack.
+type panicError struct{ text string }
+
+func (e panicError) Error() string { return e.text }
 
 // untilSecond is how long it takes until the second of t is over.
 func untilSecond(t time.Time) time.Duration { return time.Second - time.Duration(t.Nanosecond()) }

@@ -1,9 +1,15 @@
 package ui
 
-import "strings"
+import (
+	"image/color"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+)
 
 // style is a ready SGR sequence; "" is the terminal's own look. Text is written as
-// style + text + reset.
+// style + text + reset. Lip Gloss makes the sequences, once: rendering every cell with
+// it was measured to cost ten times as much as writing a kept prefix.
 type style string
 
 const reset = "\x1b[0m"
@@ -78,38 +84,70 @@ func newTheme(ascii, noColor bool, titleColor string) theme {
 		t.plain()
 		return t
 	}
-	t.dim, t.strong, t.heading = sgr("90"), sgr("1"), sgr("1")
-	t.good, t.warn, t.bad, t.accent = sgr("32"), sgr("33"), sgr("31;1"), sgr("36")
-	t.alarm = sgr("1;97;41")
-	t.selected, t.badge, t.notice = sgr("7"), sgr("30;47"), sgr("30;43")
-	t.title = sgr("1;97;" + titleBackground(titleColor))
-	for _, c := range []string{"34", "35", "36", "32", "94", "95", "96", "92"} {
-		t.owners = append(t.owners, sgr(c))
-		t.letters = append(t.letters, sgr("1;"+c))
+	plain := lipgloss.NewStyle()
+	bold := plain.Bold(true)
+	filled := bold.Foreground(lipgloss.BrightWhite)
+	note := plain.Foreground(lipgloss.Black)
+	t.dim, t.strong, t.heading = kept(plain.Foreground(lipgloss.BrightBlack)), kept(bold), kept(bold)
+	t.good, t.warn = kept(plain.Foreground(lipgloss.Green)), kept(plain.Foreground(lipgloss.Yellow))
+	t.bad, t.accent = kept(bold.Foreground(lipgloss.Red)), kept(plain.Foreground(lipgloss.Cyan))
+	t.alarm, t.title = kept(filled.Background(lipgloss.Red)), titleStyle(titleColor)
+	t.selected, t.badge = kept(plain.Reverse(true)), kept(note.Background(lipgloss.White))
+	t.notice = kept(note.Background(lipgloss.Yellow))
+	for _, c := range ownerColors() {
+		t.owners = append(t.owners, kept(plain.Foreground(c)))
+		t.letters = append(t.letters, kept(bold.Foreground(c)))
 	}
 	return t
 }
 
-// plain fills the styles for NO_COLOR, which leaves bold, faint and reverse.
-func (t *theme) plain() {
-	t.dim, t.strong, t.heading = sgr("2"), sgr("1"), sgr("1")
-	t.warn, t.bad, t.accent = sgr("1"), sgr("1"), sgr("1")
-	t.alarm, t.selected, t.title = sgr("7"), sgr("7"), sgr("1;7")
-	t.badge, t.notice = sgr("7"), sgr("1;7")
-	t.owners, t.letters = []style{""}, []style{sgr("1")}
+// ownerColors are the colours of owners, in the order of their hues. Red and yellow are
+// never among them: those mean trouble.
+func ownerColors() []color.Color {
+	return []color.Color{
+		lipgloss.Blue, lipgloss.Magenta, lipgloss.Cyan, lipgloss.Green,
+		lipgloss.BrightBlue, lipgloss.BrightMagenta, lipgloss.BrightCyan, lipgloss.BrightGreen,
+	}
 }
 
-func sgr(codes string) style { return style("\x1b[" + codes + "m") }
+// plain fills the styles for NO_COLOR, which leaves bold, faint and reverse.
+func (t *theme) plain() {
+	bold, reverse := lipgloss.NewStyle().Bold(true), lipgloss.NewStyle().Reverse(true)
+	t.dim, t.strong, t.heading = kept(lipgloss.NewStyle().Faint(true)), kept(bold), kept(bold)
+	t.warn, t.bad, t.accent = kept(bold), kept(bold), kept(bold)
+	t.alarm, t.selected, t.badge = kept(reverse), kept(reverse), kept(reverse)
+	t.title, t.notice = kept(bold.Reverse(true)), kept(bold.Reverse(true))
+	t.owners, t.letters = []style{""}, []style{kept(bold)}
+}
 
-// titleBackground returns the SGR code of a colour's name. Any other name is
+// kept returns the sequence that begins text of this style.
+func kept(s lipgloss.Style) style {
+	prefix, _, _ := strings.Cut(s.Render("x"), "x")
+	return style(prefix)
+}
+
+// titleStyle is the environment's name on its colour. A name that is no colour gives
 // magenta: never red, which here means trouble, unless the person asked for it.
-func titleBackground(name string) string {
-	for i, n := range []string{"black", "red", "green", "yellow", "blue", "magenta", "cyan"} {
-		if strings.EqualFold(n, name) {
-			return "4" + string(rune('0'+i))
-		}
+func titleStyle(name string) style {
+	dark := map[string]color.Color{
+		"black": lipgloss.Black, "red": lipgloss.Red, "green": lipgloss.Green, "yellow": lipgloss.Yellow, "blue": lipgloss.Blue,
+		"magenta": lipgloss.Magenta, "cyan": lipgloss.Cyan, "gray": lipgloss.BrightBlack,
 	}
-	return "45"
+	light := map[string]color.Color{
+		"white": lipgloss.White, "bright-white": lipgloss.BrightWhite, "bright-red": lipgloss.BrightRed,
+		"bright-green": lipgloss.BrightGreen, "bright-yellow": lipgloss.BrightYellow, "bright-blue": lipgloss.BrightBlue,
+		"bright-magenta": lipgloss.BrightMagenta, "bright-cyan": lipgloss.BrightCyan,
+	}
+	s := lipgloss.NewStyle().Bold(true)
+	name = strings.ToLower(name)
+	if c, ok := light[name]; ok {
+		return kept(s.Foreground(lipgloss.Black).Background(c))
+	}
+	c, ok := dark[name]
+	if !ok {
+		c = lipgloss.Magenta
+	}
+	return kept(s.Foreground(lipgloss.BrightWhite).Background(c))
 }
 
 // ownerLine is the style of an owner's run in a strip.

@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 
+	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/sources"
@@ -41,7 +42,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	case splitTimeout:
 		return m.press(m.split.timeout(msg)), true
 	case tea.PasteMsg:
-		m.paste(msg.Content)
+		m.edit(msg)
 		return nil, true
 	case tea.ResumeMsg:
 		m.second()
@@ -72,7 +73,7 @@ func (m *model) press(keys []tea.KeyPressMsg) tea.Cmd {
 	for _, k := range keys {
 		if do, ok := m.keys[m.scope()][keyName(k)]; ok {
 			cmds = append(cmds, m.do(do))
-		} else if m.typing {
+		} else {
 			m.edit(k)
 		}
 	}
@@ -91,42 +92,49 @@ func (m *model) scope() scope {
 	return inList
 }
 
-// edit changes the filter as it is typed.
-func (m *model) edit(k tea.KeyPressMsg) {
-	switch k.String() {
-	case "backspace":
-		if r := []rune(m.input); len(r) > 0 {
-			m.setFilter(string(r[:len(r)-1]))
-		}
-	case "ctrl+u":
-		m.setFilter("")
-	case "ctrl+w":
-		m.setFilter(m.input[:strings.LastIndex(strings.TrimRight(m.input, " "), " ")+1])
-	default:
-		m.setFilter(m.input + clean(k.Text))
-	}
-}
-
-// maxInput bounds what is typed or pasted, in bytes.
+// maxInput bounds what is typed or pasted, in characters.
 const maxInput = 200
 
-// paste puts pasted text into the filter while one is typed. Nowhere else does a
-// paste do anything.
-func (m *model) paste(text string) {
-	if m.typing {
-		text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
-		m.setFilter(m.input + clean(text[:min(len(text), maxInput)]))
+// newInput is the line in which a filter is typed. Bubbles edits it; it is drawn as a
+// part of the header, with the terminal's own cursor.
+func newInput() textinput.Model {
+	in := textinput.New()
+	in.CharLimit = maxInput
+	in.SetVirtualCursor(false)
+	in.KeyMap.Paste.SetEnabled(false) // the terminal pastes; reading the clipboard starts programs
+	return in
+}
+
+// edit changes the filter as it is typed or pasted. Nowhere else does a paste do
+// anything.
+func (m *model) edit(msg tea.Msg) {
+	if !m.typing {
+		return
+	}
+	if paste, ok := msg.(tea.PasteMsg); ok {
+		line, _, _ := strings.Cut(strings.TrimSpace(paste.Content), "\n")
+		msg = tea.PasteMsg{Content: clean(line)}
+	}
+	m.input, _ = m.input.Update(msg) // its command is the blinking of a cursor that we do not draw
+	m.refilter()
+}
+
+// setFilter replaces what was typed.
+func (m *model) setFilter(text string) {
+	m.input.SetValue(text)
+	m.refilter()
+}
+
+// refilter shows what the typed words select.
+func (m *model) refilter() {
+	if text := m.typed(); text != m.idx.filter.text {
+		m.idx.filter = newFilter(text)
+		m.relist()
 	}
 }
 
-func (m *model) setFilter(text string) {
-	if len(text) > maxInput {
-		return
-	}
-	m.input = text
-	m.idx.filter = newFilter(text)
-	m.relist()
-}
+// typed is what stands in the filter's line, fit for drawing.
+func (m *model) typed() string { return clean(m.input.Value()) }
 
 // relist makes the list anew; the cursor stays on its row if that is still there.
 func (m *model) relist() {

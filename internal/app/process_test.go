@@ -108,9 +108,6 @@ type screen struct {
 
 func onScreen(t *testing.T, cmd *exec.Cmd) *screen {
 	t.Helper()
-	// When its context ends, Bubble Tea closes its input beside the goroutine that reads
-	// it. The race detector of the child may say so, but not by the exit code.
-	cmd.Env = append(cmd.Env, "GORACE=exitcode=0")
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
 		t.Fatal(err)
