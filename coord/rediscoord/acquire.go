@@ -23,21 +23,21 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	defer leave()
 	a := s.newAttempt(c)
 	g, ok, err := a.run(joined)
-	if ok && s.adopt(g) {
+	if ok && joined.Err() == nil && s.adopt(g) {
 		return g, true, nil
 	}
 	return nil, false, a.fail(ctx, ok, err)
 }
 
 // fail cleans up after an attempt without a grant and says why there is none; nil where it
-// just missed. It may have won in the instant in which the session closed.
+// just missed. It may have won in the instant in which the session closed or ctx ended.
 func (a *attempt) fail(ctx context.Context, won bool, err error) error {
 	a.uncertain = a.uncertain || won
 	left := a.leave(ctx, err)
-	if won || a.s.life.Err() != nil {
+	switch {
+	case a.s.shutting():
 		err = errSessionOver // what else failed failed because of it
-	}
-	if ctx.Err() != nil && err != nil && !errors.Is(err, ctx.Err()) {
+	case ctx.Err() != nil && (won || err != nil) && !errors.Is(err, ctx.Err()):
 		err = errors.Join(err, ctx.Err())
 	}
 	if err != nil {
@@ -83,10 +83,6 @@ func (a *attempt) run(ctx context.Context) (*grant, bool, error) {
 	}
 	for {
 		g, ok, err := a.try(ctx)
-		if ctx.Err() != nil {
-			a.uncertain = a.uncertain || ok
-			return nil, false, because(ctx, err)
-		}
 		if ok || err != nil {
 			return g, ok, err
 		}

@@ -2,6 +2,7 @@ package rediscoord_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -111,8 +112,9 @@ func TestClusterServesClaimsAndFencesWithHashTags(t *testing.T) {
 		t.Errorf("the fence is %d, described as %+v, %v", f.Info().Fence, d, err)
 	}
 	for _, bare := range []string{"app:x", "app:{}x", "app:{x"} {
-		if _, ok, err := fenced.Acquire(b.ctx, election(bare, nil)); ok || err == nil {
-			t.Errorf("a fence for %s: ok %v, %v, want an error", bare, ok, err)
+		_, ok, err := fenced.Acquire(b.ctx, election(bare, nil))
+		if ok || !errors.Is(err, coord.ErrRefused) || !strings.Contains(err.Error(), "hash tag") {
+			t.Errorf("a fence for %s: ok %v, %v, want ErrRefused that says what is missing", bare, ok, err)
 		}
 	}
 }
@@ -138,7 +140,7 @@ func TestClusterClientNeverSendsAScriptTwice(t *testing.T) {
 	if _, err := primer.(coord.Renewer).Renew(b.ctx); err == nil {
 		t.Error("a renewal whose reply was lost succeeded: it was sent again")
 	}
-	<-lost
+	b.wait(lost)
 	if n := calls(b) - before; n != 1 {
 		t.Errorf("the script ran %d times, want once", n)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"coordtop/coord"
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/localserver"
@@ -81,7 +83,7 @@ func TestAbandonCutsWhatWaitsForAFrozenServer(t *testing.T) {
 		_, _, err := s.Acquire(b.ctx, forever(election("k", nil)))
 		answer <- err
 	}()
-	<-sent
+	b.wait(sent)
 	start := time.Now()
 	s.Abandon()
 	if err := <-answer; !errors.Is(err, coord.ErrClosed) {
@@ -96,6 +98,48 @@ func TestAbandonCutsWhatWaitsForAFrozenServer(t *testing.T) {
 	p.Resume()
 	if n := b.raw.Exists(b.ctx, "owned").Val(); n != 1 {
 		t.Error("abandoning released the key")
+	}
+}
+
+func TestCancelEndsAQuestionWithoutAnAnswerAtOnce(t *testing.T) {
+	t.Parallel()
+	for verb, ask := range map[string]func(context.Context, coord.DriverSession, coord.Grant) error{
+		"renew": func(ctx context.Context, _ coord.DriverSession, g coord.Grant) error {
+			_, err := g.(coord.Renewer).Renew(ctx)
+			return err
+		},
+		"publish": func(ctx context.Context, _ coord.DriverSession, g coord.Grant) error {
+			return g.(coord.Publisher).Publish(ctx, []byte("x"))
+		},
+		"describe": func(ctx context.Context, s coord.DriverSession, _ coord.Grant) error {
+			_, err := s.(coord.Describer).Describe(ctx, coord.KindMutex, "name-of-key")
+			return err
+		},
+	} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, localserver.RedisOptions{})
+			p := localserver.ProxyForTest(t, b.server.Addr())
+			s := b.through(p, brisk, time.Hour)
+			g := b.must(s, election("name-of-key", nil))
+			p.BlackHole()
+			defer p.Resume()
+			sent := p.Await("name-of-key")
+			ctx, cancel := context.WithCancel(b.ctx)
+			defer cancel()
+			answer := make(chan error, 1)
+			go func() { answer <- ask(ctx, s, g) }()
+			b.wait(sent)
+			start := time.Now()
+			cancel()
+			if err := <-answer; !errors.Is(err, context.Canceled) {
+				t.Errorf("the error is %v, want context.Canceled", err)
+			}
+			// The library alone would wait for its time-out, 3 s.
+			if took := time.Since(start); took > 1500*time.Millisecond {
+				t.Errorf("the cancel took %v", took)
+			}
+		})
 	}
 }
 
@@ -133,7 +177,7 @@ func TestAbandonEndsACloseThatIsStillTalking(t *testing.T) {
 	sent := p.Await(aScript)
 	closed := make(chan error, 1)
 	go func() { closed <- s.Close(b.ctx) }()
-	<-sent
+	b.wait(sent)
 	s.Abandon()
 	if err := <-closed; err == nil {
 		t.Error("a Close that could not tell the service says nothing")
@@ -233,7 +277,11 @@ func TestHugeAndEmptyValuesOfStrangersAreDescribed(t *testing.T) {
 	t.Parallel()
 	b := setup(t, localserver.RedisOptions{})
 	s := b.direct(time.Minute)
-	for name, value := range map[string]string{"huge": string(make([]byte, 8<<20)), "empty": ""} {
+	for name, value := range map[string]string{
+		"huge data": uuid.NewString() + " " + string(make([]byte, 8<<20)),
+		"huge":      string(make([]byte, 8<<20)),
+		"empty":     "",
+	} {
 		b.raw.Set(b.ctx, name, value, time.Minute)
 		d, err := s.(coord.Describer).Describe(b.ctx, coord.KindMutex, name)
 		if err != nil || len(d.Owners) != 1 || len(d.Owners[0].ID) != 9 || len(d.Owners[0].Data) > s.Info().Caps.MaxData {

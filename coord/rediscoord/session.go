@@ -92,6 +92,13 @@ func (s *session) enter(ctx context.Context) (joined context.Context, leave func
 	}, true
 }
 
+// shutting reports whether Close or Abandon has begun.
+func (s *session) shutting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
 // adopt lists a grant. It is false when the session is over.
 func (s *session) adopt(g *grant) bool {
 	s.mu.Lock()

@@ -114,6 +114,16 @@ func (b bench) renew(g coord.Grant) coord.Window {
 	return w
 }
 
+// wait waits for an event, or fails.
+func (b bench) wait(event <-chan struct{}) {
+	b.Helper()
+	select {
+	case <-event:
+	case <-b.ctx.Done():
+		b.Fatal("waited in vain")
+	}
+}
+
 // value reads a key past the driver; "" where there is none.
 func (b bench) value(key string) string {
 	b.Helper()

@@ -37,7 +37,7 @@ func TestLostExchangeOfATryIsSettled(t *testing.T) {
 					c := election("k", []byte("data"))
 					c.Wait = wait
 					g := b.must(s, c)
-					<-lost
+					b.wait(lost)
 					b.wantOwner("k", g, "data")
 					if fence, _ := b.raw.Get(b.ctx, "k:fence").Uint64(); fence != g.Info().Fence || (fence == 0) != (kind == "plain") {
 						t.Errorf("the grant's fence is %d, the counter is at %d", g.Info().Fence, fence)
@@ -57,7 +57,7 @@ func TestTryWhoseReplyIsLostIsAGrantAndNotAMiss(t *testing.T) {
 	s := b.through(p, brisk, time.Minute)
 	lost := p.Lose(localserver.Reply, aScript)
 	g := b.must(s, election("k", nil)) // Wait 0: one try
-	<-lost
+	b.wait(lost)
 	b.wantOwner("k", g, "")
 	if w := g.Info().Window; time.Since(w.Asked) > patience || w.Valid != time.Minute {
 		t.Errorf("its window is %+v", w)
@@ -76,7 +76,7 @@ func TestTryThatIsLostWhileAnotherOwnsTheKeyIsAMiss(t *testing.T) {
 		if _, ok, err := s.Acquire(b.ctx, election("k", nil)); ok || err != nil {
 			t.Errorf("%s: ok %v, %v, want a miss", name, ok, err)
 		}
-		<-lost
+		b.wait(lost)
 		b.wantOwner("k", owner, "")
 	}
 }
@@ -97,7 +97,7 @@ func TestWinThatCannotBeLearnedIsGivenBackBeforeTheNextClaim(t *testing.T) {
 		t.Fatalf("without an answer: ok %v, %v, want an error", ok, err)
 	}
 	b.clean(err)
-	<-won
+	b.wait(won)
 	if b.value("k") == "" {
 		t.Fatal("the try did not win, so this test shows nothing")
 	}
@@ -145,7 +145,7 @@ func TestGrantThatRacesTheCancelIsReleased(t *testing.T) {
 		}
 		answer <- err
 	}()
-	<-sent
+	b.wait(sent)
 	cancel()
 	p.Resume() // the server obeys what was sent before the cancel
 	if err := <-answer; !errors.Is(err, context.Canceled) {
@@ -166,7 +166,7 @@ func TestLostExchangeOfARenewalIsNoVerdict(t *testing.T) {
 		before := g.Info()
 		lost := p.Lose(half, aScript)
 		_, err := g.(coord.Renewer).Renew(b.ctx)
-		<-lost
+		b.wait(lost)
 		if err == nil || errors.Is(err, coord.ErrLost) || errors.Is(err, coord.ErrRefused) {
 			t.Errorf("%s: %v, want an error that may pass", name, err)
 		}
@@ -191,7 +191,7 @@ func TestLostExchangeOfAReleaseIsRepeated(t *testing.T) {
 		if err := g.Release(b.ctx); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		<-lost
+		b.wait(lost)
 		if v := b.value("k"); v != "" {
 			t.Errorf("%s: the key is left behind", name)
 		}
@@ -230,7 +230,7 @@ func TestLostExchangeOfAProclamationIsRepeated(t *testing.T) {
 		if err := g.(coord.Publisher).Publish(b.ctx, []byte("new")); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		<-lost
+		b.wait(lost)
 		b.wantOwner("k", g, "new")
 		b.renew(g)
 	}
