@@ -88,12 +88,12 @@ func allCases() []testCase {
 }
 
 // tries is how often a case may be run when the machine stands still during it.
-const tries = 4
+const tries = 5
 
 func (c testCase) execute(t testing.TB, start func(testing.TB) Harness) {
 	for n := 1; ; n++ {
 		a, ttl := c.attempt(t, start)
-		switch stalled := a.stalled > ttl/4; {
+		switch stalled := a.stalled > ttl/10; {
 		case a.skipped != "":
 			t.Skip(a.skipped)
 		case !a.failed:

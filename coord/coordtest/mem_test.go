@@ -48,17 +48,6 @@ func TestSuiteWhereEachGrantRenews(t *testing.T) {
 	coordtest.RunIn(t, synctest.Test, memHarness(coordtest.GrantRenews, coordtest.MemOptions{}))
 }
 
-// Outside of bubbles the suite itself is tried: cases in parallel, and stalls of the
-// machine that are no verdict.
-func TestSuiteInRealTime(t *testing.T) {
-	t.Parallel()
-	coordtest.Run(t, func(t testing.TB) coordtest.Harness {
-		h := memHarness(coordtest.SessionRenews, coordtest.MemOptions{})(t)
-		h.TTL = 300 * time.Millisecond
-		return h
-	})
-}
-
 // The wrapper changes nothing while no fault is set, and a driver without an optional
 // interface is no broken driver.
 func TestSuiteBehindTheWrapper(t *testing.T) {

@@ -40,6 +40,9 @@ func (s *renewingSession) Renew(ctx context.Context) (coord.Window, error) {
 		}
 		return s.m.prolong(s.id)
 	})
+	if over := s.Err(); err != nil && over != nil && !errors.Is(err, coord.ErrLost) {
+		err = fmt.Errorf("%w: %w", over, coord.ErrLost) // it ended while we asked
+	}
 	if err != nil {
 		if errors.Is(err, coord.ErrLost) {
 			s.end(err)

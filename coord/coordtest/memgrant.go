@@ -132,6 +132,9 @@ func (g *renewingGrant) Renew(ctx context.Context) (coord.Window, error) {
 		return coord.Window{}, fmt.Errorf("renewing: %w: %w", err, coord.ErrLost)
 	}
 	err := g.s.call(ctx, VerbRenew, g.takeAway, func(context.Context) error { return g.s.m.extend(g.handle) })
+	if over := g.Err(); err != nil && over != nil && !errors.Is(err, coord.ErrLost) {
+		err = fmt.Errorf("%w: %w", over, coord.ErrLost) // it ended while we asked
+	}
 	if errors.Is(err, coord.ErrLost) {
 		g.end(err)
 		g.s.forget(g.memGrant)

@@ -1,0 +1,114 @@
+package coordtest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"coordtop/coord"
+)
+
+// Real servers have tests of their own; here a few cases show that the suite works
+// outside bubbles too.
+func TestSuiteInRealTime(t *testing.T) {
+	t.Parallel()
+	some := []string{
+		"CloseLeavesNoGoroutine", "WaitGetsItAfterRelease/mutex", "WaitRunsOutAndLeavesNothing/mutex",
+		"AbandonedRunsOutAndNotBefore/election", "Lease/KeptBeyondItsTTL", "Election/ObserveTellsTheWholeStory",
+	}
+	for _, shape := range []Shape{SessionRenews, GrantRenews} {
+		for _, c := range allCases() {
+			if !slices.Contains(some, c.name) {
+				continue
+			}
+			t.Run(shape.String()+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
+				c.execute(t, func(testing.TB) Harness { return plain(shape) })
+			})
+		}
+	}
+}
+
+func plain(shape Shape) Harness {
+	m := NewMem(shape, MemOptions{})
+	return Harness{NewDriver: func(testing.TB) coord.Driver { return m.NewDriver(nil) }, TTL: time.Second}
+}
+
+// A case that fails while the machine stands still is run again, one that fails
+// otherwise is not.
+func TestStalledCaseIsRunAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what  string
+		stall func(run int) time.Duration
+		fails func(run int) bool
+		runs  int
+		fail  bool
+	}{
+		{"passes", none, func(int) bool { return false }, 1, false},
+		{"passes although stalled", always, func(int) bool { return false }, 1, false},
+		{"fails", none, func(int) bool { return true }, 1, true},
+		{"fails once, stalled", always, func(run int) bool { return run == 1 }, 2, false},
+		{"fails each time, stalled", always, func(int) bool { return true }, tries, true},
+		{"fails stalled, then not stalled", once, func(int) bool { return true }, 2, true},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			t.Parallel()
+			runs := 0
+			a := try(t, func(a *attempt) {
+				testCase{run: func(s *suite) {
+					runs++
+					s.late(c.stall(runs))
+					if c.fails(runs) {
+						s.Fatal("no good")
+					}
+				}}.execute(a, func(testing.TB) Harness {
+					h := plain(GrantRenews)
+					h.TTL = 10 * time.Minute // so that no real stall counts
+					return h
+				})
+			})
+			if runs != c.runs || a.failed != c.fail {
+				t.Errorf("run %d times, failed: %v, want %d times, %v", runs, a.failed, c.runs, c.fail)
+			}
+		})
+	}
+}
+
+func none(int) time.Duration   { return 0 }
+func always(int) time.Duration { return 10 * time.Minute }
+
+func once(run int) time.Duration {
+	if run == 1 {
+		return always(run)
+	}
+	return 0
+}
+
+func TestAttemptCleansUpInReverseAlsoAfterFatal(t *testing.T) {
+	t.Parallel()
+	var order []int
+	a := try(t, func(a *attempt) {
+		for i := range 3 {
+			a.Cleanup(func() {
+				order = append(order, i)
+				if i == 1 {
+					a.Fatal("in a clean-up")
+				}
+			})
+		}
+		a.Fatalf("number %d", 7)
+	})
+	if want := []int{2, 1, 0}; !slices.Equal(order, want) {
+		t.Errorf("cleaned up in the order %v, want %v", order, want)
+	}
+	if want := []string{"number 7", "in a clean-up"}; !slices.Equal(a.failures, want) {
+		t.Errorf("failures %q, want %q", a.failures, want)
+	}
+	if a.ctx.Err() == nil {
+		t.Error("its context goes on")
+	}
+	if a := try(t, func(a *attempt) { a.Skip("no", 1) }); a.failed || a.skipped != "no1" {
+		t.Errorf("skipped: failed %v, %q", a.failed, a.skipped)
+	}
+}
