@@ -9,13 +9,19 @@ RACEFLAGS ?=
 FUZZTIME  ?= 20s
 BENCHTIME ?= 1s
 
+# What the demo and the tests need beside Go: commands, any of which will do, and the
+# Debian package that has them.
+SERVERS := redis-server:redis-server postgres,pg_ctlcluster:postgresql
+TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
+
 .DEFAULT_GOAL := help
 .PHONY: help demo build install test race lint bench fuzz golden deps clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: deps build ## start private servers and candidates and watch them on the board
+demo: build ## start private servers and candidates and watch them on the board
+	@sh .ci/deps $(SERVERS) || echo "going on without what is missing" >&2
 	@$(BIN) demo
 
 build: ## build bin/coordtop, stripped; the version is stamped from git
@@ -51,7 +57,7 @@ golden: ## write the golden files anew; review the diff
 	$(GO) test ./ui ./internal/headless -update
 
 deps: ## install what the demo and the tests need, where this machine allows it
-	@sh .ci/deps redis-server:redis-server gcc:gcc
+	@sh .ci/deps $(SERVERS) $(TOOLS)
 
 clean: ## remove what was built
 	rm -rf bin
