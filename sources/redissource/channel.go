@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -108,8 +109,10 @@ func (l *link) eventPrefix() string { return fmt.Sprintf("__keyspace@%d__:", l.o
 // a first ping. subscribe returns how many confirmations to wait for; nil: nothing is
 // subscribed to. On an error the channel is closed.
 func (l *link) settle(ctx context.Context, c *channel, subscribe func(*redis.PubSub) (int, error)) (*channel, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.o.Silence)
+	defer cancel()
 	stop := context.AfterFunc(ctx, c.line.close)
-	defer stop()
+	defer stop() // before the cancel
 	c.sub = c.line.client.Subscribe(ctx)
 	err := l.greet(ctx, c, subscribe)
 	if err != nil {
@@ -177,16 +180,20 @@ func (l *link) listen(ctx context.Context, c *channel) error {
 			l.received(m)
 			continue
 		}
-		if why := c.line.cause(); why != nil {
-			return why
-		}
-		if c.mode != modeTracking2 || errors.Is(err, errNoRedial) || errors.Is(err, redis.ErrClosed) || errors.As(err, new(redis.Error)) {
+		if c.mode != modeTracking2 || broken(err) {
 			return err
 		}
 		// The connection lives, so it was one message that the library could not read: over
 		// RESP2 that is the list without keys that a flush sends.
 		l.inbox.flush(l.pulse.notice(time.Now()))
 	}
+}
+
+// broken reports whether err, of reading a message, is more than a message that the
+// library does not understand.
+func broken(err error) bool {
+	return hungUp(err) || errors.As(err, new(net.Error)) || errors.As(err, new(redis.Error)) ||
+		errors.Is(err, errNoRedial) || errors.Is(err, redis.ErrClosed)
 }
 
 // received takes what the library made of a message.

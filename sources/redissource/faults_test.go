@@ -132,11 +132,14 @@ func TestRestartedServerWithoutItsDataShowsTheTruth(t *testing.T) {
 
 func TestFlushEndsEveryOwnerAndInventsNothing(t *testing.T) {
 	t.Parallel()
-	for _, command := range []string{"FLUSHDB", "FLUSHALL"} {
-		t.Run(command, func(t *testing.T) {
+	for name, protocol := range map[string]int{"RESP3": 3, "RESP2": 2} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held, []any{"SET", "app:leader:y", uuidB}).synced()
-			r.do(command)
+			r := serve(t, localserver.RedisOptions{}, held, []any{"SET", "app:leader:y", uuidB})
+			c := client(r.server.Addr(), "", "")
+			c.Protocol = protocol
+			watch(t, r, Options{Client: c, Selections: leaders()}).synced()
+			r.do("FLUSHALL")
 			seen := map[string]bool{}
 			for len(seen) < 2 {
 				e := r.next()
@@ -147,6 +150,8 @@ func TestFlushEndsEveryOwnerAndInventsNothing(t *testing.T) {
 			}
 			r.do("SET", "app:leader:x", uuidB, "PX", "600000")
 			r.expect(sources.EventAcquired, "app:leader:x")
+			r.do("FLUSHDB")
+			r.expect(sources.EventReleased, "app:leader:x")
 		})
 	}
 }
@@ -166,6 +171,67 @@ func TestBlackHoledLinkGoesStaleAndComesBack(t *testing.T) {
 		t.Errorf("it changed at %v: %+v", change, e)
 	}
 	r.row("app:leader:x", "led again", led)
+}
+
+func TestSilentConnectionIsGivenUp(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{}, held)
+	for name, list := range map[string][]Selection{"tracking": leaders(), "polling": {{Pattern: "*:leader:*"}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proxy := localserver.ProxyForTest(t, r.server.Addr())
+			s := New(Options{Name: "src", Client: client(proxy.Addr(), "", ""), Selections: list, Silence: 600 * time.Millisecond})
+			defer s.Close()
+			if err := s.Connect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for synced := false; !synced; {
+				c, err := s.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				synced = c.Synced
+			}
+			proxy.BlackHole()
+			silent := time.Now()
+			for {
+				if _, err := s.Next(t.Context()); err != nil {
+					if !strings.Contains(err.Error(), "no answer from") || errors.Is(err, sources.ErrRefused) {
+						t.Error(err)
+					}
+					return
+				}
+				if took := time.Since(silent); took > 8*time.Second {
+					t.Fatalf("still believed after %v", took)
+				}
+			}
+		})
+	}
+}
+
+func TestReadConnectionIsKeptFromIdling(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()
+	longest := 0
+	r.state("a command after a long pause", func(*sources.State) bool {
+		for line := range strings.Lines(r.do("CLIENT", "LIST").(string)) {
+			var idle int
+			_, fields, _ := strings.Cut(line, " idle=")
+			if !strings.Contains(line, "name="+clientName+" ") || strings.Contains(line, " flags=tB ") {
+				continue
+			}
+			if _, err := fmt.Sscanf(fields, "%d", &idle); err != nil {
+				t.Fatal(err)
+			}
+			if longest = max(longest, idle); longest > 5 && idle < longest {
+				return true
+			}
+		}
+		return false
+	})
+	if longest > 15 {
+		t.Errorf("it was left alone for %d s", longest)
+	}
 }
 
 func TestDelayedPushIsNoInstant(t *testing.T) {
@@ -210,7 +276,7 @@ func (r *rig) kill(what string) {
 	r.t.Helper()
 	list := r.do("CLIENT", "LIST").(string)
 	for line := range strings.Lines(list) {
-		if strings.Contains(line, "name="+clientName) && (strings.Contains(line, "flags=tB") || strings.Contains(line, "flags=BPt") || strings.Contains(line, "flags=PtB")) {
+		if strings.Contains(line, "name="+clientName) && strings.Contains(line, " flags=tB ") {
 			var id int64
 			if _, err := fmt.Sscanf(line, "id=%d ", &id); err != nil {
 				r.t.Fatal(err)

@@ -83,7 +83,8 @@ func ending(before, after *sources.Primitive, n notice) *sources.Ending {
 	}
 	e := &sources.Ending{Ref: before.Ref, Owner: before.Owners[0].ID, How: sources.Told}
 	for _, event := range n.events {
-		if e.Cause = eventCause(event); e.Cause != sources.CauseUnknown {
+		e.Cause = eventCause(event)
+		if e.Cause != sources.CauseUnknown && (e.Cause != sources.CauseReplaced || len(after.Owners) > 0) {
 			return e
 		}
 	}

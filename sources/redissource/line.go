@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -25,8 +24,8 @@ type exchange struct {
 
 func newExchange(o rediscoord.ClientOptions) (*exchange, error) {
 	u, err := rediscoord.NewClient(o)
-	if err != nil {
-		return nil, err
+	if err != nil { // nothing was sent yet: it is about the options, or a file that they name
+		return nil, &problem{text: err.Error(), cause: err, refused: true}
 	}
 	base, ok := u.(*redis.Client)
 	if !ok {
@@ -41,10 +40,6 @@ func (x *exchange) close() { _ = x.base.Close() } // it has no connection whose 
 type line struct {
 	client *redis.Client
 	net    net.Conn
-	dead   chan struct{} // closed when reading fails
-
-	mu  sync.Mutex
-	why error
 }
 
 // open dials and prepares a client, which logs in when it is first used and then calls
@@ -55,9 +50,8 @@ func (x *exchange) open(ctx context.Context, protocol int, ready func(context.Co
 	if err != nil {
 		return nil, err
 	}
-	l := &line{net: conn, dead: make(chan struct{})}
 	hand := make(chan net.Conn, 1)
-	hand <- watched{conn, l}
+	hand <- conn
 	o.Dialer = func(context.Context, string, string) (net.Conn, error) {
 		select {
 		case c := <-hand:
@@ -77,8 +71,7 @@ func (x *exchange) open(ctx context.Context, protocol int, ready func(context.Co
 		return ready(ctx, c)
 	}
 	o.DB, o.Protocol, o.PushNotificationProcessor, o.MaxRetries = 0, protocol, nil, -1
-	l.client = redis.NewClient(&o)
-	return l, nil
+	return &line{client: redis.NewClient(&o), net: conn}, nil
 }
 
 // enter finds out, one by one, what a login does in one go: whether we are let in, and
@@ -100,40 +93,6 @@ func (x *exchange) enter(ctx context.Context, c *redis.Conn) error {
 func (l *line) close() {
 	_ = l.net.Close() // nothing is left to be flushed
 	_ = l.client.Close()
-}
-
-// broke keeps the first reason why reading ended.
-func (l *line) broke(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.why == nil {
-		l.why = err
-		close(l.dead)
-	}
-}
-
-// cause is why reading ended; nil: it did not.
-func (l *line) cause() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.why
-}
-
-// watched tells its line at once when reading fails. The library would first try to
-// reconnect.
-type watched struct {
-	net.Conn
-	line *line
-}
-
-// Read reports every error but a time-out, after which a connection can live on.
-func (w watched) Read(b []byte) (int, error) {
-	n, err := w.Conn.Read(b)
-	var timeout net.Error
-	if err != nil && !(errors.As(err, &timeout) && timeout.Timeout()) {
-		w.line.broke(err)
-	}
-	return n, err
 }
 
 // steps of a login that fail for different reasons.

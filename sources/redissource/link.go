@@ -43,13 +43,18 @@ func dial(ctx context.Context, o *Options, selected *selection) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &link{o: o, selected: selected, x: x, inbox: newInbox(), out: make(chan sources.Change), alive: make(chan struct{}, 1)}
-	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	l := newLink(o, selected, x)
 	if err := l.login(ctx); err != nil {
 		l.close()
 		return nil, errors.Join(err, ctx.Err())
 	}
 	return l, nil
+}
+
+func newLink(o *Options, selected *selection, x *exchange) *link {
+	l := &link{o: o, selected: selected, x: x, inbox: newInbox(), out: make(chan sources.Change), alive: make(chan struct{}, 1)}
+	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	return l
 }
 
 func (l *link) login(ctx context.Context) error {

@@ -8,7 +8,6 @@ import (
 // poller paces the looks at keys that are not pushed.
 type poller struct {
 	names      []string // all such keys
-	focus      []string // what is on screen, looked at as often as allowed
 	pending    []string // of the running round
 	started    time.Time
 	cost       time.Duration // of the running round
@@ -57,7 +56,7 @@ func (w *watcher) pollNext() time.Time {
 		return time.Time{}
 	}
 	next := w.poll.due
-	if len(w.poll.focus) > 0 && w.poll.focusDue.Before(next) {
+	if len(w.hints.focused()) > 0 && w.poll.focusDue.Before(next) {
 		next = w.poll.focusDue
 	}
 	if w.sweep == nil && w.discovers() && w.poll.discoverAt.Before(next) {
@@ -104,7 +103,7 @@ func (w *watcher) pollChunk(ctx context.Context) error {
 // lookAtFocus reads what is on screen and not pushed.
 func (w *watcher) lookAtFocus(ctx context.Context) error {
 	var names []string
-	for _, name := range w.poll.focus {
+	for _, name := range w.hints.focused() {
 		if k := w.keys[name]; k != nil && !k.pushed && len(names) < chunk {
 			names = append(names, name)
 		}

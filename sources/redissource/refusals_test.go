@@ -79,6 +79,7 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 		{"authority not trusted", with(client(tlsOnly.Addr(), "", ""), encrypt("")), one, true, "an authority that is not trusted"},
 		{"certificate of ours is wanted", with(client(certOnly.Addr(), "", ""), encrypt(certOnly.TLSFiles().CA)), one, false, "a certificate of ours"},
 		{"a cluster", rediscoord.ClientOptions{Topology: rediscoord.Cluster, Addrs: []string{open.server.Addr()}}, one, true, "name its masters one by one"},
+		{"a file that is missing", with(client(open.server.Addr(), "", ""), encrypt("no-such-file.pem")), one, true, "reading the TLS authorities"},
 		{"no connection left", client(full.server.Addr(), "", ""), one, false, "(maxclients)"},
 		{"no Sentinel", rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "main", Addrs: []string{unused(t)}}, one, false, "nothing listens at"},
 	}

@@ -23,6 +23,11 @@ func askServer(ctx context.Context, c *redis.Conn) (server, error) {
 	if err := c.Ping(ctx).Err(); err != nil { // logs in, which is not a round trip
 		return s, err
 	}
+	// Reading must not keep keys alive that the server would evict as unused. Servers before
+	// 7.2 know no such wish.
+	if err := c.Do(ctx, "CLIENT", "NO-TOUCH", "ON").Err(); fatal(err) {
+		return s, err
+	}
 	start := time.Now()
 	info, err := c.Info(ctx, "server").Result()
 	s.roundTrip = time.Since(start)

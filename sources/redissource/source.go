@@ -91,14 +91,7 @@ func (s *Source) Focus(visible []sources.Ref, selected sources.Ref) {
 			names = append(names, r.Name)
 		}
 	}
-	select {
-	case <-s.hints.focus: // the newest counts
-	default:
-	}
-	select {
-	case s.hints.focus <- names:
-	default: // another Focus was faster
-	}
+	s.hints.focus.Store(&names)
 }
 
 // Refresh reads everything again now.

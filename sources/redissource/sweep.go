@@ -22,6 +22,7 @@ type sweep struct {
 	scanning bool
 	pattern  string // to scan with; "": all keys
 	cursor   uint64
+	retries  int           // keys that would not stand still, which a first sweep must not leave out
 	scanned  int           // keys that were passed, in pages of scanCount
 	cost     time.Duration // of all steps
 	cut      bool          // given up before the end
@@ -33,6 +34,8 @@ const (
 	// Bounds of a scan for what nobody selected.
 	guessKeys = 200_000
 	guessTime = 2 * time.Second
+
+	mostRetries = 10_000
 )
 
 func (w *watcher) newSweep(first bool) *sweep {

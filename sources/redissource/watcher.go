@@ -3,6 +3,7 @@ package redissource
 import (
 	"context"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"coordtop/sources"
@@ -29,14 +30,20 @@ type watcher struct {
 	notes warnings
 }
 
-// hints is what Focus and Refresh leave for the watcher.
+// hints is what Focus and Refresh leave for the watcher, of this link or the next.
 type hints struct {
 	refresh chan struct{} // capacity 1
-	focus   chan []string // capacity 1
+	focus   atomic.Pointer[[]string]
 }
 
-func newHints() *hints {
-	return &hints{refresh: make(chan struct{}, 1), focus: make(chan []string, 1)}
+func newHints() *hints { return &hints{refresh: make(chan struct{}, 1)} }
+
+// focused are the names on screen.
+func (h *hints) focused() []string {
+	if names := h.focus.Load(); names != nil {
+		return *names
+	}
+	return nil
 }
 
 // run watches until the link ends, which is the only way it returns.
@@ -109,7 +116,7 @@ func (w *watcher) turn(ctx context.Context) error {
 		return w.stepPoll(ctx)
 	case w.sweep == nil && !now.Before(w.resync):
 		return w.beginResync(ctx)
-	case w.channel == nil && now.Sub(w.asked) >= time.Second:
+	case now.Sub(w.asked) >= w.idle():
 		return w.beatReads(ctx)
 	}
 	return w.wait(ctx, now)
@@ -156,7 +163,6 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	case <-t.C:
 		return w.describe()
 	case <-w.inbox.wake:
-	case w.poll.focus = <-w.hints.focus:
 	case <-refresh:
 		w.resync = now
 	case <-ctx.Done():
@@ -164,7 +170,16 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// beatReads proves that the server lives where no push connection does.
+// idle is how long the read connection is left alone: it proves that the server lives
+// where there is no other, and servers close connections that they hear nothing from.
+func (w *watcher) idle() time.Duration {
+	if w.channel == nil {
+		return time.Second
+	}
+	return 10 * time.Second
+}
+
+// beatReads asks for nothing, so that an answer comes.
 func (w *watcher) beatReads(ctx context.Context) error {
 	start := time.Now()
 	if err := w.conn.Ping(ctx).Err(); err != nil {
@@ -187,6 +202,11 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 	w.heard()
 	var told []finding
 	for i, r := range readings {
+		if r == nil && w.starting() && w.sweep.retries < mostRetries {
+			w.sweep.retries++
+			w.sweep.pending = append(w.sweep.pending, names[i])
+			continue
+		}
 		var n notice
 		if notices != nil {
 			n = notices[i]
@@ -216,6 +236,11 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 		w.admit(k)
 	}
 	old := k.past()
+	if old.sent.IsZero() && !w.worthIt(k.rule, r) { // it was there when it was doubted
+		w.ends.set(k, time.Time{})
+		delete(w.keys, name)
+		return f, false
+	}
 	p := k.primitive(w.o, w.space, r)
 	if w.mayBePushed(k, p, r, n) {
 		k.doubted = true
@@ -237,14 +262,22 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 // patience is how long a push may be behind what a read shows already.
 const patience = 10 * time.Millisecond
 
-// mayBePushed reports whether a difference that nothing was pushed about, yet, should be
-// looked at again in a moment: then the push says when it happened. A lease that ended
-// is pushed by nobody.
+// mayBePushed reports whether a difference should be looked at again in a moment, because
+// a push that says more about it is probably on its way: the first one at all, or the event
+// that explains why an owner is gone. A lease that ended is pushed by nobody.
 func (w *watcher) mayBePushed(k *key, p *sources.Primitive, r *reading, n notice) bool {
-	if !k.pushed || !n.first.IsZero() || k.doubted || k.stale || w.starting() || !k.differs(p, r) {
+	if !k.pushed || k.doubted || k.stale || w.starting() || !k.differs(p, r) {
+		return false
+	}
+	if !n.first.IsZero() && (w.channel.mode != modeEvents || !unexplained(k.shown, p, n)) {
 		return false
 	}
 	return r.shape != missing || k.ends.at.IsZero() || r.got.Before(k.ends.at)
+}
+
+// unexplained reports whether an owner is gone and no event says why.
+func unexplained(before, after *sources.Primitive, n notice) bool {
+	return before != nil && len(before.Owners) == 1 && !sameIDs(before.Owners, after.Owners) && ending(before, after, n) == nil
 }
 
 // starting reports whether the first sweep is still running.

@@ -1,0 +1,69 @@
+package redissource
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/coord/rediscoord"
+	"coordtop/internal/localserver"
+	"coordtop/sources"
+)
+
+// sentinel starts a Sentinel that watches a master under the name main.
+func sentinel(t *testing.T, master string) *localserver.Redis {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "sentinel")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nexec \"$(command -v redis-server || command -v valkey-server)\" \"$1\" --sentinel\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	host, port, _ := strings.Cut(master, ":")
+	return localserver.RedisForTest(t, localserver.RedisOptions{Program: program, Config: []string{
+		"sentinel monitor main " + host + " " + port + " 1", "sentinel down-after-milliseconds main 500", "sentinel failover-timeout main 5000",
+	}})
+}
+
+func TestSentinelLeadsToTheMasterAndToTheNext(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{Config: []string{"repl-diskless-sync-delay 0"}}, held)
+	next := serve(t, localserver.RedisOptions{})
+	host, port, _ := strings.Cut(r.server.Addr(), ":")
+	next.do("REPLICAOF", host, port)
+	s := sentinel(t, r.server.Addr())
+	c := rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "main", Addrs: []string{s.Addr()}}
+	watch(t, r, Options{Client: c, Selections: leaders()}).synced()
+	if about := r.mode(modeTracking); about.Role != "master" {
+		t.Errorf("about: %+v", about)
+	}
+	r.state("the replica to have it", func(*sources.State) bool { return r.do("WAIT", "1", "1000") == int64(1) })
+	r.state("the Sentinel to know the replica", func(*sources.State) bool { return knowsReplica(t, s.Addr()) })
+	r.server.Kill()
+	r.until(sources.EventSourceDown)
+	r.synced()
+	r.row("app:leader:x", "led at the new master", led)
+	r.noOwnerEvents(r.drain())
+}
+
+func TestUnknownMasterIsRefused(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{})
+	s := sentinel(t, r.server.Addr())
+	err := connect(t, rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "other", Addrs: []string{s.Addr()}}, leaders()...)
+	if err == nil || !strings.Contains(err.Error(), `know no master "other"`) {
+		t.Error(err)
+	}
+}
+
+func knowsReplica(t *testing.T, addr string) bool {
+	t.Helper()
+	c := redis.NewSentinelClient(&redis.Options{Addr: addr, DisableIdentity: true})
+	defer c.Close()
+	list, err := c.Replicas(t.Context(), "main").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list) > 0
+}
