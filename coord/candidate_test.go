@@ -206,12 +206,16 @@ func TestWorkEndsBeforeTheLeadershipIsGivenUp(t *testing.T) {
 	t.Parallel()
 	inBothShapes(t, func(w *world) {
 		var d diary
+		var c *coord.Candidate
 		o := d.keep()
 		o.OnElected = func(ctx context.Context, term *coord.Term) error {
 			d.add("elected")
 			<-ctx.Done()
-			w.want("the cause of the work's end", context.Cause(ctx), coord.ErrReleased)
 			time.Sleep(time.Second) // winds up
+			if _, ok := c.Leading(); ok {
+				w.Error("leads while it gives up")
+			}
+			w.want("the cause of the work's end", context.Cause(ctx), coord.ErrReleased)
 			w.want("Check while winding up", term.Lease().Check(), nil)
 			if !w.led() {
 				w.Error("another may lead while we still work")
@@ -220,7 +224,8 @@ func TestWorkEndsBeforeTheLeadershipIsGivenUp(t *testing.T) {
 			return ctx.Err()
 		}
 		o.EndOnError = true // the context's own error is not one
-		stop := w.run(w.candidate(o))
+		c = w.candidate(o)
+		stop := w.run(c)
 		w.want("Run", stop(), context.Canceled)
 		d.is(w, "elected", "done", "lost: released")
 	})
@@ -350,5 +355,65 @@ func TestLeadReturnsWhatTheWorkReturned(t *testing.T) {
 			<-ctx.Done()
 			return nil
 		}), context.DeadlineExceeded)
+	})
+}
+
+func TestResignationThatDidNotArriveIsTold(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		var d diary
+		o := d.keep()
+		o.OnError = func(err error) {
+			w.want("what OnError is told", err, coordtest.ErrCut)
+			d.add("error")
+		}
+		stop := w.run(w.candidate(o))
+		w.link.Set(coordtest.VerbRelease, coordtest.Fail(nil), 0)
+		_ = stop()
+		d.is(w, "elected", "lost: released", "error")
+	})
+}
+
+func TestCampaignsThatFailAreSpaced(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		var last time.Time
+		o := coord.LeadOptions{OnError: func(error) {
+			if gap := time.Since(last); gap < 50*time.Millisecond {
+				w.Errorf("failed again after %v", gap)
+			}
+			last = time.Now()
+		}}
+		w.link.Set(coordtest.VerbAcquire, coordtest.Fail(nil), 30)
+		c := w.candidate(o)
+		stop := w.run(c)
+		time.Sleep(time.Hour)
+		if _, ok := c.Leading(); !ok {
+			w.Error("gave up")
+		}
+		_ = stop()
+	})
+}
+
+func TestTermsThatAreLostAtOnceAreSpaced(t *testing.T) {
+	t.Parallel()
+	inShape(t, coordtest.GrantRenews, func(w *world) {
+		var last time.Time
+		n := 0
+		stop := w.run(w.candidate(coord.LeadOptions{OnElected: func(context.Context, *coord.Term) error {
+			if gap := time.Since(last); gap < 50*time.Millisecond {
+				w.Errorf("elected again after %v", gap)
+			}
+			last = time.Now()
+			if n++; n < 10 {
+				w.mem.Expire(coord.KindElection, "boss")
+			}
+			return nil
+		}}))
+		time.Sleep(time.Hour)
+		_ = stop()
+		if n != 10 {
+			w.Errorf("%d terms, want 10", n)
+		}
 	})
 }

@@ -195,7 +195,7 @@ func (o *observation) show(l Leader) {
 	switch {
 	case o.ctx == nil:
 		o.open()
-	case !l.sameTerm(o.known), o.ctx.Err() != nil:
+	case !l.sameTerm(o.known), o.mine != nil && o.mine.Check() != nil:
 		o.close(ErrLeaderChanged)
 		o.open()
 	}
@@ -236,7 +236,7 @@ func (o *observation) close(cause error) {
 		if o.unbind(); o.mine.Check() != nil {
 			cause = context.Cause(o.mine.Context()) // its end came first
 		}
-		o.mine = nil
+		o.mine = nil // nor does it end the next leader
 	}
 	o.end(cause)
 }

@@ -309,65 +309,52 @@ func TestLeaderIsNotKnownWhereTheBackendCannotTell(t *testing.T) {
 	})
 }
 
-func TestProclaimIsFencedToTheTerm(t *testing.T) {
+func TestObserveGoesOnWithALeaderWhoMayNotTrustItselfAnyMore(t *testing.T) {
 	t.Parallel()
-	inBothShapes(t, func(w *world) {
-		term := w.campaign(w.s, "one")
-		sent := w.link.Calls(coordtest.VerbPublish)
-		w.want("too long", term.Proclaim(w.Context(), make([]byte, 5000)), coord.ErrDataTooLong)
-		w.want("Resign", term.Resign(w.Context()), nil)
-		w.campaign(w.rival(), "other")
-		w.want("after the term", term.Proclaim(w.Context(), []byte("late")), coord.ErrReleased)
-		if w.link.Calls(coordtest.VerbPublish) != sent {
-			w.Error("sent what could not succeed")
+	inBothShapesWatchedAndPolled(t, func(w *world) {
+		if w.s.Caps().OneFate {
+			return // the session is over then, and the observation with it
 		}
-		w.want("second Resign", term.Resign(w.Context()), nil)
-		if o := w.mem.Owners(coord.KindElection, "boss"); len(o) != 1 || string(o[0].Data) != "other" {
-			w.Errorf("the next leader was hurt: %+v", o)
+		w.campaign(w.s, "we")
+		o := w.observe(w.s)
+		me := w.next(o, "we lead")
+		w.link.Set(coordtest.VerbRenew, coordtest.HangReply(), 0) // renews, and we do not know
+		w.link.Set(coordtest.VerbRelease, coordtest.Fail(nil), 0)
+		time.Sleep(ttl - margin)
+		still := w.next(o, "trust is over")
+		w.is("trust is over", still, "led true, known true, me false, we")
+		if me.Context.Err() == nil || still.Context.Err() != nil {
+			w.Errorf("contexts: ours %v, that of the leader the service knows %v", me.Context.Err(), still.Context.Err())
 		}
 	})
 }
 
-func TestVerdictOnAProclamationEndsTheTerm(t *testing.T) {
+func TestObserveTellsANewTermOfTheSameOwnerByItsFence(t *testing.T) {
 	t.Parallel()
-	inBothShapes(t, func(w *world) {
-		term := w.campaign(w.s, "one")
-		w.link.Set(coordtest.VerbPublish, coordtest.Fail(coord.ErrLost), 1)
-		w.want("Proclaim", term.Proclaim(w.Context(), []byte("two")), coord.ErrLost)
-		w.want("Check", term.Lease().Check(), coord.ErrLost)
+	inShape(t, coordtest.SessionRenews, func(w *world) {
+		w.s = w.open(coordtest.Hide(w.mem.NewDriver(nil), coordtest.CanWatch), options())
+		rival := w.rival()
+		term := w.campaign(rival, "one")
+		o := w.observe(w.s)
+		first := w.next(o, "at first")
+		w.want("Resign", term.Resign(w.Context()), nil) // and back, between two looks
+		w.campaign(rival, "one")
+		second := w.next(o, "again")
+		if second.Owner != first.Owner || second.Context == first.Context {
+			w.Errorf("owners %q and %q, same context: %v", first.Owner, second.Owner, second.Context == first.Context)
+		}
+		w.want("the first term's context", context.Cause(first.Context), coord.ErrLeaderChanged)
 	})
 }
 
-func TestProclamationThatHangsEndsWithTheTerm(t *testing.T) {
+func TestElectionThatDoesNotExistIsLedByNobody(t *testing.T) {
 	t.Parallel()
 	inBothShapes(t, func(w *world) {
-		term := w.campaign(w.s, "one")
-		w.link.Set(coordtest.VerbPublish, coordtest.Drop(), 0)
-		w.link.Set(coordtest.VerbRenew, coordtest.Drop(), 0)
-		end := term.Lease().TrustedUntil()
-		errs := make(chan error, 2)
-		for range 2 { // one is sent, the other waits for it
-			go func() { errs <- term.Proclaim(w.Context(), []byte("two")) }()
-		}
-		for range 2 {
-			w.want("Proclaim", <-errs, coord.ErrExpired)
-		}
-		if !time.Now().Equal(end) || w.link.Calls(coordtest.VerbPublish) != 1 {
-			w.Errorf("%v after the end, %d sent", time.Since(end), w.link.Calls(coordtest.VerbPublish))
-		}
-	})
-}
-
-func TestTryCampaignIsNoErrorWhenAnotherLeads(t *testing.T) {
-	t.Parallel()
-	inBothShapes(t, func(w *world) {
-		term, ok, err := election(w.s).TryCampaign(w.Context(), nil)
-		if term == nil || !ok || err != nil {
-			w.Fatalf("%v, %v, %v", term, ok, err)
-		}
-		term, ok, err = election(w.rival()).TryCampaign(w.Context(), nil)
-		if term != nil || ok || err != nil {
-			w.Errorf("%v, %v, %v", term, ok, err)
-		}
+		s := w.open(coordtest.Hide(w.mem.NewDriver(w.link), coordtest.CanWatch), options())
+		w.link.Set(coordtest.VerbDescribe, coordtest.Fail(coord.ErrNotFound), 0)
+		l, err := election(s).Leader(w.Context())
+		w.want("Leader", err, nil)
+		w.is("Leader", l, "led false, known true, me false, ")
+		w.is("Observe", w.next(w.observe(s), "at first"), "led false, known true, me false, ")
 	})
 }

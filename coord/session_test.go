@@ -350,3 +350,27 @@ func TestCloseCutsShortAReleaseThatHangs(t *testing.T) {
 		})
 	}
 }
+
+func TestAbandonDoesNotWaitForAReleaseThatHangs(t *testing.T) {
+	t.Parallel()
+	for shape, d := range stubs() {
+		t.Run(shape, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := openStub(t, d, options())
+				l := lockStub(t, s, "job")
+				d.onRelease(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+				released := make(chan error, 1)
+				go func() { released <- l.Release(t.Context()) }()
+				synctest.Wait()
+				start := time.Now()
+				if s.Abandon(); time.Since(start) != 0 {
+					t.Errorf("Abandon took %v", time.Since(start))
+				}
+				if err := <-released; err == nil {
+					t.Error("a release that did not arrive returned no error")
+				}
+			})
+		})
+	}
+}

@@ -158,11 +158,17 @@ func TestSessionsEndsQuietlyWithItsContext(t *testing.T) {
 				d.opened = opened
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 				defer cancel()
-				for s, err := range coord.Sessions(ctx, d, options()) {
+				var last coord.State
+				o := options()
+				o.OnState = func(c coord.StateChange) { last = c.State }
+				for s, err := range coord.Sessions(ctx, d, o) {
 					if err != nil || opened != nil {
 						t.Fatalf("yielded %v, %v", s, err)
 					}
 					<-ctx.Done()
+				}
+				if last != coord.StateEnded {
+					t.Errorf("told last: %v, want ended", last)
 				}
 			})
 		})
@@ -259,21 +265,27 @@ func TestWithSessionLendsASession(t *testing.T) {
 	}
 }
 
-func TestSessionsSaysThatItEndedWhileItPaused(t *testing.T) {
+func TestPausesOfSessionsStartAnewAfterALongLife(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := grantStub()
-		d.opened = func(context.Context) error { return errors.New("no route") }
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		var last coord.StateChange
 		o := options()
-		o.OnState = func(c coord.StateChange) { last = c }
-		for s, err := range coord.Sessions(ctx, d, o) {
-			t.Errorf("yielded %v, %v", s, err)
-		}
-		if last.State != coord.StateEnded || !errors.Is(last.Err, context.DeadlineExceeded) {
-			t.Errorf("last told: %+v", last)
+		o.Retry = backoff.Policy{Min: time.Second, Max: time.Hour}
+		lives := []time.Duration{0, 0, 0, 0, ttl, 0}
+		turn := 0
+		var returned time.Time
+		for _, err := range coord.Sessions(t.Context(), grantStub(), o) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if turn == len(lives) {
+				if pause := time.Since(returned); pause > time.Second {
+					t.Errorf("the first pause after a long life was %v", pause)
+				}
+				break
+			}
+			time.Sleep(lives[turn])
+			returned = time.Now()
+			turn++
 		}
 	})
 }

@@ -22,7 +22,9 @@ type stub struct {
 	sessionRenews bool
 	grantRenews   bool
 
-	renewals, releases, abandoned, sessionsClosed atomic.Int64
+	publish func(context.Context, []byte) error
+
+	renewals, releases, abandoned, sessionsClosed, publications atomic.Int64
 
 	mu      sync.Mutex
 	renew   func(context.Context) (coord.Window, error)
@@ -180,6 +182,14 @@ func (g *stubGrant) Release(ctx context.Context) error {
 	g.d.mu.Unlock()
 	if release != nil {
 		return release(ctx)
+	}
+	return nil
+}
+
+func (g *stubGrant) Publish(ctx context.Context, data []byte) error {
+	g.d.publications.Add(1)
+	if g.d.publish != nil {
+		return g.d.publish(ctx, data)
 	}
 	return nil
 }

@@ -120,3 +120,21 @@ func TestGrantThatSleptOnItsWayIsConfirmed(t *testing.T) {
 		}
 	})
 }
+
+func TestCloseDoesNotHideThatTrustWasOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var pc laptop
+		s := pc.open(t, sessionStub())
+		l := lockStub(t, s, "job")
+		pc.suspend(time.Hour)
+		if err := s.Close(t.Context()); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		for what, err := range map[string]error{"session": context.Cause(s.Context()), "lease": l.Check()} {
+			if !errors.Is(err, coord.ErrExpired) {
+				t.Errorf("the cause of the %s: %v, want ErrExpired", what, err)
+			}
+		}
+	})
+}
