@@ -23,7 +23,7 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	defer leave()
 	a := s.newAttempt(c)
 	g, ok, err := a.run(joined)
-	if ok && joined.Err() == nil && s.adopt(g) {
+	if ok && ctx.Err() == nil && s.adopt(g) {
 		return g, true, nil
 	}
 	return nil, false, a.fail(ctx, ok, err)

@@ -3,6 +3,7 @@ package rediscoord
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,40 +49,52 @@ func TestWinInTheInstantOfAnEndIsGivenBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, end := range []string{"cancel", "close"} {
-		for range 20 { // which of two things that are ready is seen first is a matter of luck
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-			opened, err := d.Open(ctx, coord.SessionOptions{TTL: time.Hour})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, want := opened.(*session), context.Canceled
-			closed := make(chan error, 1)
-			s.client.AddHook(onReply{func() {
-				if end == "cancel" {
-					cancel()
-				} else if !s.shutting() {
-					go func() { closed <- s.Close(context.WithoutCancel(ctx)) }()
-					<-s.life.Done()
-				}
-			}})
-			if end == "close" {
-				want = coord.ErrClosed
-			}
-			c := coord.Claim{Kind: coord.KindMutex, Name: "k", Wait: coord.Forever}
-			if g, ok, err := s.Acquire(ctx, c); ok || !errors.Is(err, want) {
-				t.Errorf("%s: %v, ok %v, %v, want %v", end, g, ok, err, want)
-			}
-			if end == "close" {
-				if err := <-closed; err != nil {
-					t.Errorf("closing: %v", err)
-				}
-			}
-			if n := raw.Exists(t.Context(), "k").Val(); n != 0 {
-				t.Fatalf("%s: the key is left behind", end)
-			}
-			s.Abandon()
-			cancel()
+	for end, want := range map[string]error{"cancel": context.Canceled, "cancel unseen": context.Canceled, "close": coord.ErrClosed} {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		opened, err := d.Open(ctx, coord.SessionOptions{TTL: time.Hour})
+		if err != nil {
+			t.Fatal(err)
 		}
+		s := opened.(*session)
+		caller := &lateContext{Context: ctx}
+		closed := make(chan error, 1)
+		s.client.AddHook(onReply{func() {
+			switch {
+			case end == "cancel":
+				cancel()
+			case end == "cancel unseen":
+				caller.over.Store(true)
+			case !s.shutting():
+				go func() { closed <- s.Close(context.WithoutCancel(ctx)) }()
+				<-s.life.Done()
+			}
+		}})
+		c := coord.Claim{Kind: coord.KindMutex, Name: "k", Wait: coord.Forever}
+		if g, ok, err := s.Acquire(caller, c); ok || !errors.Is(err, want) {
+			t.Errorf("%s: %v, ok %v, %v, want %v", end, g, ok, err, want)
+		}
+		if end == "close" {
+			if err := <-closed; err != nil {
+				t.Errorf("closing: %v", err)
+			}
+		}
+		if n := raw.Exists(t.Context(), "k").Val(); n != 0 {
+			t.Fatalf("%s: the key is left behind", end)
+		}
+		s.Abandon()
+		cancel()
 	}
+}
+
+// lateContext has ended before those who wait for it are told.
+type lateContext struct {
+	context.Context
+	over atomic.Bool
+}
+
+func (c *lateContext) Err() error {
+	if c.over.Load() {
+		return context.Canceled
+	}
+	return c.Context.Err()
 }

@@ -71,6 +71,25 @@ func TestFindEndsWithTheError(t *testing.T) {
 	}
 }
 
+func TestFindSeesAProclamationThatWasAnsweredMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := &standing{current: "a"}
+	server := "a"
+	proclaimed := false
+	found, err := s.find(func(value string) (bool, error) {
+		if !proclaimed { // while the question about a is on its way
+			proclaimed, server = true, "b"
+			s.propose("b")
+			s.stands("b")
+			s.settle("b", time.Minute)
+		}
+		return server == value, nil
+	})
+	if !found || err != nil {
+		t.Errorf("find: %v, %v, although the key holds %q", found, err, server)
+	}
+}
+
 // The key is moved by proclamations of ours that arrive whenever they like, in any order,
 // between any two questions; find must never say that it is not ours.
 func TestFindNeverLosesAKeyThatIsOurs(t *testing.T) {
