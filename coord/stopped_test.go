@@ -27,9 +27,6 @@ const (
 // trust its lease: the first Check says so, although no timer of the process has run.
 func TestFirstCheckAfterBeingStoppedSaysExpired(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("stops a process for longer than a window")
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestChildThatIsStopped$", "-test.v")

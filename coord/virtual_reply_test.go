@@ -29,6 +29,7 @@ func TestLostReplyOf(t *testing.T) {
 		{coordtest.VerbDescribe, both, lostDescribe},
 		{coordtest.VerbWatch, both, lostWatch},
 		{coordtest.VerbEnqueue, session, lostEnqueue},
+		{coordtest.VerbWait, session, lostWait},
 		{coordtest.VerbLeave, session, lostLeave},
 		{coordtest.VerbCreate, session, lostProvision},
 		{coordtest.VerbClose, session, lostClose},
@@ -159,6 +160,24 @@ func lostEnqueue(w *world) {
 		w.Fatalf("waiting: ok %v, %v", ok, err)
 	}
 	w.want("Check", l.Check(), nil)
+}
+
+// lostWait: the place is kept, and what it became is there for the next Wait.
+func lostWait(w *world) {
+	w.semaphore("pool", 1)
+	p, err := w.s.Semaphore("pool", coord.SemaphoreOptions{}).Enqueue(w.Context(), 1)
+	w.must("enqueueing", err)
+	w.lose(coordtest.VerbWait)
+	_, _, err = p.Wait(w.Context())
+	w.want("waiting", err, coordtest.ErrCut)
+	l, ok, err := p.Wait(w.Context())
+	if !ok || err != nil {
+		w.Fatalf("waiting again: ok %v, %v", ok, err)
+	}
+	w.want("Check", l.Check(), nil)
+	if o := w.mem.Owners(coord.KindSemaphore, "pool"); len(o) != 1 {
+		w.Errorf("the service has the owners %+v, want us once", o)
+	}
 }
 
 func lostLeave(w *world) {

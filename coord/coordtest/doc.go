@@ -20,8 +20,9 @@
 // NewDriver and TTL are needed; every other field opens cases that are skipped
 // without it. A case asserts lower bounds of time only (nothing is given away before
 // its window ends, nobody waits less than asked) and bounds itself by 30 s and 20
-// TTLs, so a slow machine does not fail it. What it cannot keep up is a renewal every
-// Window.RenewIn: choose the TTL so that a stalled test process survives it.
+// TTLs, so a slow machine does not fail it. A machine that stands still for a good part
+// of the TTL loses leases rightly: a case that failed and came late by a tenth of the
+// TTL says nothing about the driver and is run again, up to five times in all.
 //
 // Cases run in parallel, each with clients of its own, which are closed at its end.
 // A case skips itself where Caps or the missing optional interface says that there is

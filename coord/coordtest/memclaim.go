@@ -40,10 +40,7 @@ func (s *renewingSession) Renew(ctx context.Context) (coord.Window, error) {
 		}
 		return s.m.prolong(s.id)
 	})
-	if over := s.Err(); err != nil && over != nil && !errors.Is(err, coord.ErrLost) {
-		err = fmt.Errorf("%w: %w", over, coord.ErrLost) // it ended while we asked
-	}
-	if err != nil {
+	if err = orLost(err, s.Err()); err != nil {
 		if errors.Is(err, coord.ErrLost) {
 			s.end(err)
 		}
@@ -54,6 +51,14 @@ func (s *renewingSession) Renew(ctx context.Context) (coord.Window, error) {
 	s.debts = s.debts[len(debts):]
 	s.window = s.m.window(asked, s.ttl)
 	return s.window, nil
+}
+
+// orLost makes an error a verdict when what was asked about ended meanwhile.
+func orLost(err, over error) error {
+	if err == nil || over == nil || errors.Is(err, coord.ErrLost) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", over, coord.ErrLost)
 }
 
 // verdict ends the session when the service said that it is over.

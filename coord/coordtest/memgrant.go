@@ -110,6 +110,7 @@ func (g *memGrant) Publish(ctx context.Context, data []byte) error {
 		return fmt.Errorf("publishing: %d bytes, at most %d: %w", len(data), g.s.m.o.MaxData, coord.ErrDataTooLong)
 	}
 	err := g.s.call(ctx, VerbPublish, g.takeAway, func(context.Context) error { return g.s.m.publish(g.handle, data) })
+	err = orLost(err, g.Err())
 	if errors.Is(err, coord.ErrLost) {
 		g.end(err)
 		g.s.forget(g)
@@ -132,9 +133,7 @@ func (g *renewingGrant) Renew(ctx context.Context) (coord.Window, error) {
 		return coord.Window{}, fmt.Errorf("renewing: %w: %w", err, coord.ErrLost)
 	}
 	err := g.s.call(ctx, VerbRenew, g.takeAway, func(context.Context) error { return g.s.m.extend(g.handle) })
-	if over := g.Err(); err != nil && over != nil && !errors.Is(err, coord.ErrLost) {
-		err = fmt.Errorf("%w: %w", over, coord.ErrLost) // it ended while we asked
-	}
+	err = orLost(err, g.Err())
 	if errors.Is(err, coord.ErrLost) {
 		g.end(err)
 		g.s.forget(g.memGrant)
