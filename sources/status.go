@@ -99,16 +99,21 @@ func (r *Row) held(now time.Time) Status {
 	return StatusHeld
 }
 
-// conflict says whether two own exclusively what only one can own.
+// conflict says whether two own exclusively what only one can own. A session that owns in
+// two modes is in no conflict with itself.
 func (r *Row) conflict() bool {
-	if !single(r.Primitive) || len(r.Owners) < 2 {
+	if !single(r.Primitive) {
 		return false
 	}
-	exclusive := 0
 	for i := range r.Owners {
-		if r.Owners[i].Mode == Exclusive {
-			exclusive++
+		if r.Owners[i].Mode != Exclusive {
+			continue
+		}
+		for j := range r.Owners {
+			if s := r.Owners[j].Session; j != i && (s == "" || s != r.Owners[i].Session) {
+				return true
+			}
 		}
 	}
-	return exclusive > 0
+	return false
 }

@@ -58,6 +58,8 @@ func TestStatusIsTheWordOfTheRow(t *testing.T) {
 		{StatusConflict, "conflict", []Owner{{ID: "a"}, {ID: "b"}}, nil},
 		{StatusConflict, "conflict", []Owner{{ID: "a"}, {ID: "b", Mode: Shared}}, []func(*Row){mutex}},
 		{StatusHeld, "held", []Owner{{ID: "a", Mode: Shared}, {ID: "b", Mode: Shared}}, []func(*Row){mutex}},
+		{StatusHeld, "held", []Owner{{ID: "a", Session: "s"}, {ID: "a shared", Session: "s", Mode: Shared}}, []func(*Row){mutex}},
+		{StatusConflict, "conflict", []Owner{{ID: "a", Session: "s"}, {ID: "b", Session: "t", Mode: Shared}}, []func(*Row){mutex}},
 		{StatusHeld, "held", []Owner{{ID: "a"}, {ID: "b"}}, []func(*Row){limit(2, 3)}},
 		{StatusStale, "stale", nil, []func(*Row){stale}},
 		{StatusStale, "stale", []Owner{{ID: "a"}, {ID: "b"}}, []func(*Row){stale}},

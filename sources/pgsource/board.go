@@ -36,10 +36,9 @@ type board struct {
 
 // news is what a look brought.
 type news struct {
-	changes   []sources.Change // at least one after a gap
-	again     bool             // something moved while we looked: look again soon
-	moved     bool             // an owner or a waiter changed
-	questions []question
+	changes []sources.Change // at least one after a gap
+	again   bool             // something moved while we looked: look again soon
+	moved   bool             // an owner or a waiter changed
 }
 
 // question is data to be asked for: of the owner with this name.
@@ -47,6 +46,27 @@ type question struct {
 	key         pgcoord.Key
 	pid         uint32
 	application string
+}
+
+// questions lists the owners whose name says that their data goes on.
+func (b *board) questions() []question {
+	some := false
+	for _, s := range b.sessions {
+		some = some || s.cut
+	}
+	if !some {
+		return nil
+	}
+	var list []question
+	for _, l := range b.held {
+		for i := range l.rows {
+			s := b.sessions[l.rows[i].pid]
+			if s != nil && s.cut && l.rows[i].granted && l.db == b.server.oid {
+				list = append(list, question{key: l.key, pid: s.pid, application: s.who.application})
+			}
+		}
+	}
+	return list
 }
 
 func newBoard(o Options, all bool, names map[pgcoord.Key]string) *board {

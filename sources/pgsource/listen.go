@@ -101,9 +101,6 @@ func (e *ears) set(open bool, why error) {
 	e.mu.Lock()
 	changed := e.open != open || (e.why == nil) != (why == nil)
 	e.open, e.why = open, why
-	if !open {
-		clear(e.heard) // what is announced from now on is missed
-	}
 	e.mu.Unlock()
 	if changed {
 		e.rouse()

@@ -32,11 +32,15 @@ type lock struct {
 	tried      trace      // how the last owner that tried did it
 	candidates []*session // as last told
 	trying     []*session // in this look
+
+	known  []program // that take this number
+	looked bool      // known is known
 }
 
 // term is what is remembered of an owner while it owns.
 type term struct {
-	id          string
+	id, holder  string // holder: the session, or the name of a prepared transaction
+	mode        mode
 	since       sources.Stamp
 	transaction int64 // the one that was open when we first saw it own
 	session     bool  // the lock surely belongs to the session and not to a transaction
@@ -96,10 +100,21 @@ func (r *lockRow) guarded() string {
 
 func utoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 
-// ownerID identifies an ownership: a session that owns in two modes owns twice.
-func ownerID(session string, m mode) string {
-	if m.shown() == sources.Shared {
-		return session + " shared"
+// ownerID identifies an ownership by its session, as our own drivers name theirs. A session
+// that owns in a second mode too owns twice: then the ID names the mode that came later.
+// before are the terms of the last look, now those of this look that are known so far.
+func ownerID(session string, m mode, before, now []term) string {
+	for i := range before {
+		if before[i].holder == session && before[i].mode == m {
+			return before[i].id
+		}
+	}
+	for _, list := range [][]term{before, now} {
+		for i := range list {
+			if list[i].holder == session && list[i].id == session {
+				return session + " " + m.word()
+			}
+		}
 	}
 	return session
 }

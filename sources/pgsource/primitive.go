@@ -75,20 +75,21 @@ func (t *taking) owner(l *lock, r *lockRow, before []term) sources.Owner {
 	s := t.board.sessions[r.pid]
 	if r.pid == 0 {
 		x := t.s.prepared[r.holder]
-		o.ID, o.Label = ownerID("prepared "+x.gid, r.mode), "prepared "+x.gid
+		o.Label = "prepared " + x.gid
+		o.ID = ownerID(o.Label, r.mode, before, l.owners)
 		o.Guard = "gid=" + quoted(x.gid) + r.guarded()
 		o.Attrs = []sources.Attr{{Key: "prepared", Value: instant(t.s.clock.local(x.at), time.Second)},
 			{Key: "gid", Value: x.gid}, {Key: "usename", Value: x.user},
 			{Key: "ends with", Value: "COMMIT PREPARED or ROLLBACK PREPARED"}}
 	} else {
-		data, whole := dataOf(t.ears, l.key, s)
-		o.ID, o.Session, o.Label = ownerID(s.id, r.mode), s.id, label(s.who.application, s.pid)
+		data, _ := dataOf(t.ears, l.key, s)
+		o.ID, o.Session, o.Label = ownerID(s.id, r.mode, before, l.owners), s.id, label(s.who.application, s.pid)
 		o.Guard, o.Data = guard(r, s), blob(data)
-		if !whole && l.db == t.board.server.oid {
-			t.news.questions = append(t.news.questions, question{key: l.key, pid: s.pid, application: s.who.application})
-		}
 	}
 	now := t.term(l, o.ID, s, before)
+	if now.holder, now.mode = o.Session, r.mode; r.pid == 0 {
+		now.holder = o.Label
+	}
 	l.owners = append(l.owners, now)
 	o.Since = now.since
 	if s != nil {
@@ -139,7 +140,7 @@ func (t *taking) waiter(l *lock, i int) sources.Waiter {
 	s := t.board.sessions[r.pid]
 	data, _ := dataOf(t.ears, l.key, s)
 	w := sources.Waiter{
-		ID: ownerID(s.id, r.mode), Session: s.id, Label: label(s.who.application, s.pid), Mode: r.mode.shown(), Permits: 1,
+		ID: s.id, Session: s.id, Label: label(s.who.application, s.pid), Mode: r.mode.shown(), Permits: 1,
 		Since: s.waitsSince(r.wait, t.s.clock), Data: blob(data), Guard: guard(r, s), Attrs: t.attrs(s),
 	}
 	var names []string

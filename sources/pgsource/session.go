@@ -21,6 +21,7 @@ type session struct {
 	waited    int64
 	waits     sources.Stamp // waited on our clock; a backend waits for one lock at a time
 	trace     trace         // how it tries; zero: it does not
+	cut       bool          // its name says that its data goes on
 }
 
 // trace is how a session tries for locks; others that try in the same way probably try for
@@ -40,6 +41,7 @@ func newSession(a *activity, c clock, round uint64) *session {
 		s.id = pgcoord.OwnerID(a.pid, time.UnixMicro(a.who.start))
 	}
 	s.trace = traceOf(a)
+	_, _, s.cut = pgcoord.ParseApplicationName(a.who.application)
 	return s
 }
 
@@ -61,6 +63,7 @@ func (s *session) update(a *activity, c clock, round uint64) {
 			a.who.start = s.who.start
 		}
 		s.who, s.whoRound = a.who, round
+		_, _, s.cut = pgcoord.ParseApplicationName(a.who.application)
 	}
 	if a.does != s.does {
 		s.does, s.doesRound = a.does, round

@@ -1,6 +1,7 @@
 package pgsource
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
@@ -128,14 +129,13 @@ func (t *taking) differs(l *lock) bool {
 
 // toldMore reports whether an owner has announced data that is not shown yet.
 func (t *taking) toldMore(l *lock, r *lockRow, s *session) bool {
-	data, whole := dataOf(t.ears, l.key, s)
-	if !whole || !r.granted || len(data) <= 63 {
+	if !s.cut || !r.granted {
 		return false
 	}
-	id := ownerID(s.id, r.mode)
+	data, whole := dataOf(t.ears, l.key, s)
 	for i := range l.shown.Owners {
-		if o := &l.shown.Owners[i]; o.ID == id {
-			return o.Data.Len != len(data)
+		if o := &l.shown.Owners[i]; whole && o.Session == s.id && o.Mode == r.mode.shown() {
+			return o.Data.Len != len(data) || !bytes.HasPrefix(data, o.Data.Head)
 		}
 	}
 	return false

@@ -86,7 +86,7 @@ func (w *watcher) step(ctx context.Context) error {
 	if news.moved || first {
 		w.pace.changed = s.got
 	}
-	if err := w.question(ctx, news.questions); err != nil {
+	if err := w.question(ctx); err != nil {
 		return err
 	}
 	return w.report(news.changes, first)
@@ -114,13 +114,15 @@ func (w *watcher) report(changes []sources.Change, first bool) error {
 }
 
 // question asks owners for data that their names have no room for. Only owners that our own
-// core made hear it, and only where we hear the answer.
-func (w *watcher) question(ctx context.Context, list []question) error {
+// core made hear it, and only where we hear the answer. After a time of deafness all are
+// asked again.
+func (w *watcher) question(ctx context.Context) error {
 	open, _ := w.ears.listening()
-	if !open || w.server.standby {
+	if !open {
+		clear(w.asked)
 		return nil
 	}
-	for _, q := range list {
+	for _, q := range w.board.questions() {
 		if w.asked[q] {
 			continue
 		}

@@ -1,7 +1,118 @@
 package pgsource
 
-import "coordtop/sources"
+import (
+	"slices"
+	"strings"
 
-func (t *taking) alias(l *lock, _ *sources.Primitive) string {
-	return t.board.names[l.key]
+	"coordtop/coord/pgcoord"
+	"coordtop/sources"
+)
+
+// program is one that takes a lock, and what for.
+type program struct {
+	name string // "Prisma Migrate"
+	hint string // stands in the application name, user, database or query of its sessions
+	weak bool   // the number is so plain that anything may use it
+}
+
+// alias is what people call a lock: by configuration, else the programs that are known to
+// take this number. Where more than one fits, the sessions may tell which it is; the text
+// says that it is a guess.
+func (t *taking) alias(l *lock, p *sources.Primitive) string {
+	if name, ok := t.board.names[l.key]; ok {
+		return name
+	}
+	if !l.looked {
+		l.known, l.looked = wellKnown(p.Space, l.key), true
+	}
+	if len(l.known) == 0 {
+		return spelled(l.key)
+	}
+	return aliasText(l.known, func(hint string) bool { return t.hinted(l, hint) })
+}
+
+// aliasText names the programs.
+func aliasText(known []program, hinted func(hint string) bool) string {
+	if len(known) == 1 && !known[0].weak {
+		return known[0].name
+	}
+	fit := slices.DeleteFunc(slices.Clone(known), func(k program) bool { return k.hint == "" || !hinted(k.hint) })
+	if len(fit) == 0 {
+		fit = known
+	}
+	names := make([]string, len(fit))
+	for i, k := range fit {
+		names[i] = k.name
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return "likely " + names[0]
+	}
+	return "likely " + strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// hinted reports whether what is known of a lock's sessions contains a word.
+func (t *taking) hinted(l *lock, hint string) bool {
+	for i := range l.rows {
+		s := t.board.sessions[l.rows[i].pid]
+		if s == nil {
+			continue
+		}
+		for _, text := range []string{s.who.application, s.who.user, s.who.database, s.does.query} {
+			if strings.Contains(strings.ToLower(text), hint) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spelled shows the text that a key is made of, if it is: the bytes of the number, or a
+// name of at most nine characters as DistributedLock (.NET) packs it into two.
+func spelled(k pgcoord.Key) string {
+	if n, ok := k.Bigint(); ok {
+		text := make([]byte, 0, 8)
+		for shift := 56; shift >= 0; shift -= 8 {
+			if c := byte(uint64(n) >> shift); c != 0 || len(text) > 0 {
+				text = append(text, c)
+			}
+		}
+		if len(text) >= 4 && legible(text) {
+			return `ASCII "` + string(text) + `"`
+		}
+		return ""
+	}
+	if _, _, ok := k.Pair(); !ok {
+		return ""
+	}
+	if text := unpack7(uint64(k.Class)<<32 | uint64(k.Object)); len(text) >= 2 && legible(text) {
+		return `likely DistributedLock "` + string(text) + `"`
+	}
+	return ""
+}
+
+// unpack7 reads characters of 7 bits, then a 0, then ones (madelson/DistributedLock,
+// src/DistributedLock.Postgres/PostgresAdvisoryLockKey.cs). It returns nil for other keys.
+func unpack7(key uint64) []byte {
+	length := 9
+	for length > 0 && key&0x7f == 0x7f {
+		length--
+		key >>= 7
+	}
+	if key&1 != 0 {
+		return nil
+	}
+	key >>= 1
+	text := make([]byte, length)
+	for i := length - 1; i >= 0; i-- {
+		text[i] = byte(key & 0x7f)
+		key >>= 7
+	}
+	return text
+}
+
+func legible(text []byte) bool {
+	return !slices.ContainsFunc(text, func(c byte) bool {
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-_.:/", c) >= 0)
+	})
 }

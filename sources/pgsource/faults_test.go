@@ -1,0 +1,254 @@
+package pgsource
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/internal/localserver"
+	"coordtop/sources"
+)
+
+func election() []Selection { return []Selection{{Key: "4242", Kind: sources.KindElection}} }
+
+// seen fails unless the event tells an interval that holds the instant.
+func seen(t *testing.T, e sources.Event, at time.Time) {
+	t.Helper()
+	if e.How == sources.Told || e.After.IsZero() || e.After.After(at) || e.At.Before(at) {
+		t.Errorf("it happened at %v, the event says (%v, %v], %v", at, e.After, e.At, e.How)
+	}
+}
+
+func TestHandOverWithinOneIntervalIsOneChangeOfOwner(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	a, b := r.session("a").do("select pg_advisory_lock(4242)"), r.session("b")
+	done := r.wait(b, "select pg_advisory_lock(4242)")
+	r.watch(Options{Selections: election()}).synced()
+	r.row("", "4242", "led", is(sources.StatusLed))
+	before := time.Now()
+	a.do("select pg_advisory_unlock(4242)")
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	e := r.expect(sources.EventOwnerChanged, "4242")
+	seen(t, e, before)
+	if !strings.Contains(e.Previous.Label, pids(a.pid)) || !strings.Contains(e.Owner.Label, pids(b.pid)) ||
+		e.Cause != sources.CauseReleased || e.How != sources.Inferred || e.Gap.Max != e.At.Sub(e.After) || e.Gap.Min != 0 {
+		t.Errorf("%+v", e)
+	}
+	row := r.row("", "4242", "led by b", func(row *sources.Row, _ *sources.State) bool { return owners(row.Primitive) == pids(b.pid) })
+	if o := row.Owners[0]; o.Since.How != sources.Seen || !o.Since.At.Equal(e.At) || row.Queue.Len != 0 {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestWaitersComeAndGo(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	a, b, c := r.session("a").do("select pg_advisory_lock(4242)"), r.session("b"), r.session("c")
+	r.watch(Options{Selections: election()}).synced()
+	first := r.wait(b, "select pg_advisory_lock(4242)")
+	if e := r.expect(sources.EventWaiterJoined, "4242"); !strings.Contains(e.Owner.Label, pids(b.pid)) {
+		t.Errorf("%+v", e)
+	}
+	r.wait(c, "select pg_advisory_lock(4242)")
+	r.expect(sources.EventWaiterJoined, "4242")
+	one[bool](r.root, "select pg_cancel_backend($1)", b.pid)
+	if err := <-first; err == nil {
+		t.Fatal("the waiter was not cancelled")
+	}
+	if e := r.expect(sources.EventWaiterLeft, "4242"); !strings.Contains(e.Owner.Label, pids(b.pid)) {
+		t.Errorf("%+v", e)
+	}
+	a.leave()
+	if e := r.expect(sources.EventOwnerChanged, "4242"); e.Cause != sources.CauseSession || e.How != sources.Inferred || !strings.Contains(e.Owner.Label, pids(c.pid)) {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestTerminatedBackendIsAnEndedSession(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	a := r.session("a").do("select pg_advisory_lock(4242)")
+	r.watch(Options{Selections: election()}).synced()
+	before := time.Now()
+	one[bool](r.root, "select pg_terminate_backend($1)", a.pid)
+	e := r.event(sources.EventReleased, "4242")
+	seen(t, e, before)
+	if e.Cause != sources.CauseSession || e.How != sources.Inferred {
+		t.Errorf("%+v", e)
+	}
+	r.row("", "4242", "without a leader", is(sources.StatusNoCandidates))
+}
+
+func TestOwnerThatIsKilledIsAnEndedSession(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	pid, kill := r.ownerProcess()
+	r.watch(Options{Selections: election()}).synced()
+	row := r.row("", "4242", "led", is(sources.StatusLed))
+	if owners(row.Primitive) != pids(pid) {
+		t.Fatalf("%+v", row.Owners)
+	}
+	before := time.Now()
+	kill()
+	e := r.event(sources.EventReleased, "4242")
+	seen(t, e, before)
+	if e.Cause != sources.CauseSession || e.Previous.ID != row.Owners[0].ID {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestRestartedServerIsAnotherIncarnation(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	r.session("a").do("select pg_advisory_lock(4242), pg_advisory_lock(17, -4)")
+	r.watch(Options{}).synced()
+	was := r.about("an incarnation", func(a sources.About) bool { return a.Incarnation != "" })
+	down := time.Now()
+	if err := r.server.Restart(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	r.event(sources.EventSourceDown, "")
+	r.event(sources.EventRestarted, "")
+	ended := map[string]bool{}
+	for len(ended) < 2 {
+		e := r.event(sources.EventReleased, "")
+		if e.Cause != sources.CauseRestart || e.How != sources.Inferred || e.At.Before(down) {
+			t.Errorf("%+v", e)
+		}
+		ended[e.Ref.Name] = true
+	}
+	r.synced()
+	r.row("", "17:-4", "free", is(sources.StatusFree))
+	if is := r.about("anything", func(sources.About) bool { return true }); is.Incarnation == was.Incarnation || is.Incarnation == "" {
+		t.Errorf("incarnation %q after %q", is.Incarnation, was.Incarnation)
+	}
+	r.session("b").do("select pg_advisory_lock(4242)")
+	r.event(sources.EventAcquired, "4242")
+}
+
+func TestFrozenServerGoesStaleAndComesBack(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	r.session("a").do("select pg_advisory_lock(4242)")
+	r.watch(Options{Selections: election()}).synced()
+	r.row("", "4242", "led", is(sources.StatusLed))
+	if err := r.server.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	row := r.row("", "4242", "stale", is(sources.StatusStale))
+	if len(row.Owners) != 1 {
+		t.Errorf("the old state is not kept: %+v", row.Primitive)
+	}
+	if err := r.server.Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	r.row("", "4242", "led again", is(sources.StatusLed))
+	r.noOwnerEvents()
+}
+
+func TestServerFrozenForLongIsGivenUpAndComesBack(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	r.session("a").do("select pg_advisory_lock(4242)")
+	r.watch(Options{Selections: election()}).synced()
+	if err := r.server.Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	r.state("the reason", func(s *sources.State) bool {
+		err := s.Sources[0].Err
+		return err != nil && strings.Contains(err.Error(), "no answer from "+r.server.Addr()) && !errors.Is(err, sources.ErrRefused)
+	})
+	if err := r.server.Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	r.row("", "4242", "led again", is(sources.StatusLed))
+	r.noOwnerEvents()
+}
+
+func TestKilledServerGoesStaleAtOnce(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	r.session("a").do("select pg_advisory_lock(4242)")
+	r.watch(Options{Selections: election()}).synced()
+	r.row("", "4242", "led", is(sources.StatusLed))
+	r.server.Kill()
+	r.event(sources.EventSourceDown, "")
+	r.row("", "4242", "stale", is(sources.StatusStale))
+	r.state("the reason", func(s *sources.State) bool {
+		err := s.Sources[0].Err
+		return err != nil && strings.Contains(err.Error(), "nothing listens at")
+	})
+	r.noOwnerEvents()
+}
+
+func TestBlackHoledLinkGoesStaleAndShowsTheTruthAfterwards(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	a, b := r.session("a").do("select pg_advisory_lock(4242)"), r.session("b")
+	proxy := localserver.ProxyForTest(t, r.server.Addr())
+	r.watch(Options{URL: "postgres://postgres@" + proxy.Addr() + "/postgres?sslmode=disable", Selections: election()}).synced()
+	r.row("", "4242", "led", is(sources.StatusLed))
+	proxy.BlackHole()
+	r.row("", "4242", "stale", is(sources.StatusStale))
+	change := time.Now()
+	a.do("select pg_advisory_unlock(4242)")
+	b.do("select pg_advisory_lock(4242)")
+	proxy.Resume()
+	e := r.event(sources.EventOwnerChanged, "4242")
+	seen(t, e, change)
+	r.row("", "4242", "led by b", func(row *sources.Row, s *sources.State) bool {
+		return owners(row.Primitive) == pids(b.pid) && row.Status(s) == sources.StatusLed
+	})
+}
+
+func TestLinkCutInANetworkNamespaceGoesStaleAndComesBack(t *testing.T) {
+	t.Parallel()
+	n := localserver.NamespaceForTest(t)
+	r := serve(t, localserver.PostgresOptions{Listen: []string{n.Host()}})
+	r.session("a").do("select pg_advisory_lock(4242)")
+	r.watch(Options{Selections: election(), Dial: n.Dial, URL: strings.Replace(r.server.URL(), "127.0.0.1", n.Host(), 1)}).synced()
+	r.row("", "4242", "led", is(sources.StatusLed))
+	if err := n.Cut(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.row("", "4242", "stale", is(sources.StatusStale))
+	if err := n.Mend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.row("", "4242", "led again", is(sources.StatusLed))
+	r.noOwnerEvents()
+}
+
+func TestOurTerminatedSessionIsSaidSoAndLookingGoesOn(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	r.session("a").do("select pg_advisory_lock(4242)")
+	r.watch(Options{Selections: election()}).synced()
+	r.about("LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
+	// The one that listens comes back alone.
+	killed := one[int](r.root, "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = $1 and query ilike 'listen%'", clientName)
+	if killed != 1 {
+		t.Fatalf("%d sessions listen", killed)
+	}
+	r.about("the loss of LISTEN", func(a sources.About) bool {
+		return a.Mode == modePolling && len(a.Warnings) == 1 && strings.Contains(a.Warnings[0], "nothing is heard on channels")
+	})
+	r.about("LISTEN again", func(a sources.About) bool { return a.Mode == modeWoken && len(a.Warnings) == 0 })
+	for _, e := range r.drain() {
+		if e.Kind == sources.EventSourceDown {
+			t.Errorf("%+v", e)
+		}
+	}
+	one[int](r.root, "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = $1", clientName)
+	if e := r.event(sources.EventSourceDown, ""); !strings.Contains(e.Detail, "57P01") {
+		t.Errorf("%+v", e)
+	}
+	r.synced()
+	r.row("", "4242", "led again", is(sources.StatusLed))
+	r.noOwnerEvents()
+}

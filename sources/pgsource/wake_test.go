@@ -1,0 +1,149 @@
+package pgsource
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/coord/pgcoord"
+	"coordtop/internal/localserver"
+	"coordtop/sources"
+)
+
+// seldom makes looks so rare that only a wake-up can bring news within a test.
+var seldom = Options{PollMin: time.Hour, PollMax: time.Hour}
+
+func TestNotificationOnAConfiguredChannelMakesItLook(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	o := seldom
+	o.Channels = []string{`Odd "channel"`}
+	r.watch(o).synced()
+	r.about("LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
+	r.root.do(`select pg_advisory_lock(4242); notify "Odd ""channel"""`)
+	r.event(sources.EventAcquired, "4242")
+}
+
+func TestRefreshLooksAgainNow(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.PostgresOptions{}, seldom).synced()
+	r.about("LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
+	r.root.do("select pg_advisory_lock(4242)")
+	r.hub.Refresh("src")
+	r.event(sources.EventAcquired, "4242")
+}
+
+func TestSelectedLockIsLookedAtMoreOften(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	p := r.session("a").do("select pg_advisory_lock(4242)")
+	r.watch(Options{PollMin: 100 * time.Millisecond, PollMax: 5 * time.Second}).synced()
+	row := r.row("", "4242", "held", is(sources.StatusHeld))
+	r.about("rest", func(a sources.About) bool { return a.Sampling >= usualPause })
+	r.hub.Focus([]sources.Ref{row.Ref}, row.Ref)
+	p.do("select 'busy'") // nothing but what the session does is new
+	r.row("", "4242", "seen busy", func(row *sources.Row, _ *sources.State) bool {
+		return attr(row.Owners[0].Attrs, "query") == "select 'busy'"
+	})
+	if a := r.about("anything", func(sources.About) bool { return true }); a.Sampling >= usualPause {
+		t.Errorf("sampling %v", a.Sampling)
+	}
+}
+
+// TestOurOwnDriversOwnersShowTheirData lets our core own a lock and watches it.
+func TestOurOwnDriversOwnersShowTheirData(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	d, err := pgcoord.New(r.server.URL(), pgcoord.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
+	defer cancel()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), testLimit)
+		defer cancel()
+		if err := d.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	s, err := d.Open(ctx, coord.SessionOptions{Description: "host-07:4411"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), testLimit)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	long := []byte(strings.Repeat("http://host-07:4411/ready ", 300))
+	g, ok, err := s.Acquire(ctx, coord.Claim{Kind: coord.KindElection, Name: "4242", Data: long})
+	if err != nil || !ok {
+		t.Fatalf("%v, %v", ok, err)
+	}
+	r.watch(Options{Selections: election()}).synced()
+	row := r.row("", "4242", "told whole by its owner, who was asked", func(row *sources.Row, _ *sources.State) bool {
+		return len(row.Owners) == 1 && row.Owners[0].Data.Len == len(long)
+	})
+	if o := row.Owners[0]; o.ID != g.Info().Owner || !strings.HasPrefix(o.Label, "host-07:4411 pid ") {
+		t.Errorf("%+v, the driver says %+v", o, g.Info())
+	}
+	p, ok := g.(coord.Publisher)
+	if !ok {
+		t.Fatal("the driver cannot proclaim")
+	}
+	if err := p.Publish(ctx, []byte("v=2")); err != nil {
+		t.Fatal(err)
+	}
+	r.row("", "4242", "proclaimed", func(row *sources.Row, _ *sources.State) bool { return string(row.Owners[0].Data.Head) == "v=2" })
+	if e := r.event(sources.EventProclaimed, "4242"); e.Owner.ID != g.Info().Owner {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestForgedAnnouncementChangesNothing(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	p := r.session("api|v=1").do("select pg_advisory_lock(4242)")
+	r.watch(Options{}).synced()
+	r.about("LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
+	p.do(`notify coordtop, '{"database":"postgres","key":"4242","event":"told","data":"something else altogether, and longer than any name can be at all"}'`)
+	p.do(`notify coordtop, 'no JSON'; notify coordtop, '{"key":"4242","event":"acquired","data":"x"}'; select pg_advisory_lock(5151)`)
+	r.event(sources.EventAcquired, "5151")
+	if o := r.row("", "4242", "held", is(sources.StatusHeld)).Owners[0]; string(o.Data.Head) != "v=1" {
+		t.Errorf("data %q", o.Data.Head)
+	}
+}
+
+func TestPollersAreProbableCandidates(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	try := func(p *person) bool { return one[bool](p, "select pg_try_advisory_lock($1) leader", int64(4242)) }
+	a, b, c := r.session("a"), r.session("b"), r.session("c")
+	if !try(a) || try(b) {
+		t.Fatal("not led by a")
+	}
+	c.do("select pg_try_advisory_lock(4242)") // writes the key
+	r.watch(Options{}).synced()
+	row := r.row("", "4242", "tried", func(row *sources.Row, _ *sources.State) bool { return len(row.Candidates) == 2 })
+	if got := queue(row.Candidates); got != pids(b.pid, c.pid) && got != pids(c.pid, b.pid) {
+		t.Errorf("candidates %s, want %d and %d", got, b.pid, c.pid)
+	}
+	if row.Queue.Len != 0 || !strings.HasPrefix(attr(row.Candidates[0].Attrs, "candidate"), "probable") {
+		t.Errorf("%+v", *row.Primitive)
+	}
+	a.leave()
+	r.event(sources.EventReleased, "4242")
+	r.row("", "4242", "still tried", func(row *sources.Row, _ *sources.State) bool {
+		return len(row.Owners) == 0 && len(row.Candidates) == 2
+	})
+	if !try(b) {
+		t.Fatal("b cannot lead")
+	}
+	r.event(sources.EventAcquired, "4242")
+	r.row("", "4242", "tried by c alone", func(row *sources.Row, _ *sources.State) bool { return queue(row.Candidates) == pids(c.pid) })
+}
