@@ -48,9 +48,9 @@ func (l *link) track3(ctx context.Context, list []string) (*channel, error) {
 		// The library goes on with RESP2 when a server knows no RESP3; there, tracking is
 		// accepted and nothing is ever pushed.
 		if err := c.Hello(ctx, 3, "", "", "").Err(); err != nil {
-			return &stepError{step: stepTrack, err: err}
+			return err
 		}
-		return refusedTracking(c.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Bcast: true, Prefixes: list}).Err())
+		return c.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Bcast: true, Prefixes: list}).Err()
 	})
 	if err != nil {
 		return nil, err
@@ -68,9 +68,9 @@ func (l *link) track2(ctx context.Context, list []string) (*channel, error) {
 	ln, err := l.x.open(ctx, 2, func(ctx context.Context, c *redis.Conn) error {
 		id, err := c.ClientID(ctx).Result()
 		if err != nil {
-			return &stepError{step: stepTrack, err: err}
+			return err
 		}
-		return refusedTracking(c.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Redirect: id, Bcast: true, Prefixes: list}).Err())
+		return c.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Redirect: id, Bcast: true, Prefixes: list}).Err()
 	})
 	if err != nil {
 		return nil, err
@@ -78,13 +78,6 @@ func (l *link) track2(ctx context.Context, list []string) (*channel, error) {
 	return l.settle(ctx, &channel{mode: modeTracking2, line: ln, prefixes: list}, func(sub *redis.PubSub) (int, error) {
 		return 1, sub.Subscribe(ctx, invalidations)
 	})
-}
-
-func refusedTracking(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &stepError{step: stepTrack, err: err}
 }
 
 // events subscribes to keyspace events.

@@ -34,10 +34,14 @@
 // lease that is cut short, which names no event; the push of that write, or the
 // next poll, puts it right.
 //
-// The rights needed are in the README of the program: pttl, strlen and getrange on the
-// keys; scan for patterns; type, hlen, hgetall, object|encoding for locks kept in
-// hashes; hello, ping, client|tracking and client|id (RESP2) or psubscribe for pushes. Others are
-// asked for and done without.
+// # Rights
+//
+// A user needs ping, pttl, strlen and getrange on the keys, and scan for patterns;
+// client|tracking for pushes (over RESP2 also client|id, subscribe and the channel
+// __redis__:invalidate); or config|get, psubscribe and the very patterns
+// __keyspace@DB__:PATTERN for keyspace events; type, hlen, hgetall and object|encoding for
+// locks that are kept in hashes. Whatever else is asked for (role, info, dbsize, the name
+// of the connection) is done without where it is refused.
 //
 // # Times
 //

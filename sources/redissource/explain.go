@@ -62,7 +62,7 @@ func explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	passing := func(format string, args ...any) error {
 		return &problem{text: fmt.Sprintf(format, args...), cause: err}
 	}
-	var login *stepError
+	var db *selectError
 	var role *roleError
 	var said redis.Error
 	switch {
@@ -74,11 +74,13 @@ func explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 		return final("the user may not read the selected keys: give it +pttl +strlen +getrange and %%R~ with their names")
 	case errors.Is(err, sources.ErrPanic):
 		return err
+	case errors.Is(err, errElsewhere):
+		return passing("%s leads to more than one server: give the address of one", where)
 	case errors.As(err, &role):
 		return passing("%s", role.Error())
 	case o.Topology == rediscoord.Sentinel && opening && errors.Is(err, redis.Nil):
 		return final("the Sentinels at %s know no master %q: check the name behind the hosts", where, o.Master)
-	case errors.As(err, &login) && login.step == stepSelect && errors.As(err, &said) && !redis.IsAuthError(err) && !redis.IsPermissionError(err):
+	case errors.As(err, &db) && errors.As(err, &said) && !redis.IsAuthError(err) && !redis.IsPermissionError(err):
 		return final("the server at %s has no database %d: check the number at the end of the URL", where, o.DB)
 	case errors.As(err, &said):
 		return explainReply(err, said, where, o.Password != "", final, passing)

@@ -28,6 +28,9 @@ func (g glob) literal() (prefix string, exact bool) {
 // proportional to the product of the lengths at worst: patterns come from a person, but
 // names come from strangers.
 func (g glob) match(name string) bool {
+	if name == "" {
+		return g == "" || g == "*" // the server does not list it for "**"
+	}
 	p, s := 0, 0
 	star, resume := -1, 0
 	for s < len(name) {

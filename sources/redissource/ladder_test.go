@@ -78,12 +78,12 @@ func (r *rig) lifeOfALock(told bool) {
 	r.expect(sources.EventRenewed, "app:leader:new")
 	r.do("SET", "app:leader:new", uuidB, "PX", "600000")
 	e := r.expect(sources.EventOwnerChanged, "app:leader:new")
-	if told && (e.Cause != sources.CauseReplaced || e.How != sources.Told) {
+	if told && (e.Cause != sources.CauseReplaced || !noticed(e)) {
 		r.t.Errorf("written over: %+v", e)
 	}
 	r.do("DEL", "app:leader:new")
 	e = r.expect(sources.EventReleased, "app:leader:new")
-	if e.Cause != sources.CauseReleased || told != (e.How == sources.Told) {
+	if e.Cause != sources.CauseReleased || told != noticed(e) {
 		r.t.Errorf("deleted: %+v", e)
 	}
 	r.do("SET", "app:leader:new", uuidA, "NX", "PX", "700") // longer than any pause between two polls

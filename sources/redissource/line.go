@@ -15,11 +15,16 @@ import (
 // our back, which would lose pushes without a trace.
 var errNoRedial = errors.New("a broken connection is not replaced")
 
-// exchange makes the connections of one link. Sentinels are asked for the master
-// each time.
+// errElsewhere says that two connections of one link lead to different servers: pushes of
+// the one say nothing about what is read from the other.
+var errElsewhere = errors.New("two servers behind one name")
+
+// exchange makes the connections of one link, all to the same server. Sentinels are asked
+// for the master each time.
 type exchange struct {
-	base *redis.Client // never connects to the server itself
-	db   int
+	base   *redis.Client // only its options are used, and its way to the Sentinels
+	db     int
+	server net.Addr // of the first connection
 }
 
 func newExchange(o rediscoord.ClientOptions) (*exchange, error) {
@@ -50,6 +55,12 @@ func (x *exchange) open(ctx context.Context, protocol int, ready func(context.Co
 	if err != nil {
 		return nil, err
 	}
+	if x.server == nil {
+		x.server = conn.RemoteAddr()
+	}
+	if conn.RemoteAddr().String() != x.server.String() {
+		return nil, errors.Join(errElsewhere, conn.Close())
+	}
 	hand := make(chan net.Conn, 1)
 	hand <- conn
 	o.Dialer = func(context.Context, string, string) (net.Conn, error) {
@@ -74,17 +85,14 @@ func (x *exchange) open(ctx context.Context, protocol int, ready func(context.Co
 	return &line{client: redis.NewClient(&o), net: conn}, nil
 }
 
-// enter finds out, one by one, what a login does in one go: whether we are let in, and
-// whether the database exists.
+// enter does by itself what the library does with the login, so that it is known whether
+// the database was refused.
 func (x *exchange) enter(ctx context.Context, c *redis.Conn) error {
-	if x.db > 0 {
-		if err := c.Select(ctx, x.db).Err(); err != nil {
-			return &stepError{step: stepSelect, err: err}
-		}
-		return nil
+	if x.db == 0 {
+		return c.Ping(ctx).Err()
 	}
-	if err := c.Ping(ctx).Err(); err != nil {
-		return &stepError{step: stepLogin, err: err}
+	if err := c.Select(ctx, x.db).Err(); err != nil {
+		return &selectError{err}
 	}
 	return nil
 }
@@ -95,25 +103,11 @@ func (l *line) close() {
 	_ = l.client.Close()
 }
 
-// steps of a login that fail for different reasons.
-type step uint8
+// selectError says that it is the database which was refused.
+type selectError struct{ err error }
 
-const (
-	stepLogin step = iota
-	stepSelect
-	stepTrack
-)
-
-// stepError says which step the server refused.
-type stepError struct {
-	step step
-	err  error
-}
-
-// Error names the step.
-func (e *stepError) Error() string {
-	return fmt.Sprintf("%s: %v", [...]string{"logging in", "selecting the database", "tracking"}[e.step], e.err)
-}
+// Error repeats what the server said.
+func (e *selectError) Error() string { return fmt.Sprintf("selecting the database: %v", e.err) }
 
 // Unwrap returns what the server said.
-func (e *stepError) Unwrap() error { return e.err }
+func (e *selectError) Unwrap() error { return e.err }

@@ -19,7 +19,7 @@ func TestGlobMatchesWhatRedisMatches(t *testing.T) {
 		pattern, name string
 		want          bool
 	}{
-		{"", "", true}, {"", "a", false}, {"a", "a", true}, {"a", "ab", false}, {"*", "", true}, {"**a", "bba", true},
+		{"", "", true}, {"", "a", false}, {"a", "a", true}, {"a", "ab", false}, {"*", "", true}, {"**", "", false}, {"**a", "bba", true},
 		{"app:leader:*", "app:leader:", true}, {"app:leader:*", "app:leader:x", true}, {"app:leader:*", "app:lead", false},
 		{"*:leader:*", "x:leader:y", true}, {"*:leader:*", "leader:y", false}, {"a?c", "abc", true}, {"a?c", "ac", false},
 		{"[a-c]x", "bx", true}, {"[c-a]x", "bx", true}, {"[^a-c]x", "bx", false}, {"[^a-c]x", "zx", true},
@@ -165,6 +165,16 @@ func TestAudienceNamesWhatCannotBeTracked(t *testing.T) {
 	}
 	if a := compile([]Selection{{Pattern: "app:*"}}).audience(nil); !a.all {
 		t.Errorf("%+v", a)
+	}
+	var many []Selection
+	for i := range 100 {
+		many = append(many, Selection{Pattern: fmt.Sprintf("app:lock:%d", i)})
+	}
+	if a := compile(many).audience(nil); !slices.Equal(a.patterns, []string{"app:lock:*"}) {
+		t.Errorf("the patterns of many names are %q", a.patterns)
+	}
+	if a := compile(append(many, Selection{Pattern: "*x"})).audience(nil); a.all || len(a.patterns) > 0 {
+		t.Errorf("the patterns of many names and one that cannot be tracked are %q", a.patterns)
 	}
 	if a := compile(nil).audience([]string{"app:leader:x", "app:leader:y"}); !a.all || !slices.Equal(a.prefixes, []string{"app:leader:"}) ||
 		!slices.Equal(a.patterns, []string{"app:leader:*"}) {

@@ -214,6 +214,12 @@ func (r *rig) mode(want string) sources.About {
 	return r.about("the mode "+want, func(a sources.About) bool { return a.Mode == want })
 }
 
+// noticed reports whether e is known as a pushed change is: told at an instant, or seen
+// in a span where the machine was too busy for an instant.
+func noticed(e sources.Event) bool {
+	return e.How == sources.Told && e.After.IsZero() || e.How == sources.Seen && e.After.Before(e.At)
+}
+
 // leaders is what most tests select.
 func leaders() []Selection {
 	return []Selection{{Pattern: "app:leader:*", Kind: sources.KindElection}}

@@ -60,7 +60,7 @@ func (s *selection) find(name string) (rule, bool) {
 type audience struct {
 	prefixes []string // to track; none: nothing can be tracked
 	all      bool     // they cover every selection
-	patterns []string // of keyspace events; they always cover every selection
+	patterns []string // of keyspace events: none, or they cover every selection
 	why      string   // not all
 }
 
@@ -86,7 +86,25 @@ func (s *selection) audience(guessed []string) audience {
 			a.all, a.why = false, "the selected names have too little in common to be tracked"
 		}
 	}
+	if len(a.patterns) > mostPatterns {
+		a.patterns = nil
+		if a.all {
+			a.patterns = patternsOf(a.prefixes)
+		}
+	}
 	return a
+}
+
+// mostPatterns bounds how many patterns are subscribed to: the server compares every event
+// with all of them.
+const mostPatterns = 32
+
+func patternsOf(prefixes []string) []string {
+	list := make([]string, len(prefixes))
+	for i, p := range prefixes {
+		list[i] = escape(p) + "*"
+	}
+	return list
 }
 
 func guessedAudience(names []string) audience {
@@ -98,11 +116,7 @@ func guessedAudience(names []string) audience {
 	if !ok {
 		return audience{why: "there is nothing that the guessed names have in common"}
 	}
-	a := audience{prefixes: list, all: true}
-	for _, p := range list {
-		a.patterns = append(a.patterns, escape(p)+"*")
-	}
-	return a
+	return audience{prefixes: list, all: true, patterns: patternsOf(list)}
 }
 
 // scanPattern returns the one pattern to scan with so that every key of the patterns is

@@ -213,6 +213,6 @@ func (w *watcher) forget(now time.Time) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	w.poll.names = slices.DeleteFunc(w.poll.names, func(name string) bool { return w.keys[name] == nil })
+	w.poll.names = slices.DeleteFunc(slices.Clone(w.poll.names), func(name string) bool { return w.keys[name] == nil })
 	return w.tell(sources.Change{Gone: gone})
 }

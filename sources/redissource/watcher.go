@@ -10,7 +10,8 @@ import (
 )
 
 // watcher turns what a link hears into changes. It is one goroutine: what was pushed and
-// leases that end come first, then one step at a time of what can wait.
+// leases that end come first, then one step at a time of what can wait. Under a storm of
+// pushes there still is such a step now and then.
 type watcher struct {
 	*link
 	space   string
@@ -25,6 +26,7 @@ type watcher struct {
 	listed   time.Time // start of the last complete listing; zero: none
 	resync   time.Time // when the next sweep is due
 	asked    time.Time // when the server last answered on the read connection
+	stepped  time.Time // when there was last a step of what can wait
 
 	about sources.About // as last told
 	notes warnings
@@ -105,10 +107,11 @@ func (w *watcher) turn(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if done, err := w.urgent(ctx); done || err != nil {
+	now := time.Now()
+	if done, err := w.urgent(ctx, now); err != nil || done && now.Sub(w.stepped) < patience {
 		return err
 	}
-	now := time.Now()
+	w.stepped = now
 	switch {
 	case w.sweep != nil && !now.Before(w.sweep.rest):
 		return w.stepSweep(ctx)
@@ -123,7 +126,7 @@ func (w *watcher) turn(ctx context.Context) error {
 }
 
 // urgent reads what was pushed, and leases that are over.
-func (w *watcher) urgent(ctx context.Context) (done bool, err error) {
+func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err error) {
 	w.inbox.spread(func(yield func(string) bool) {
 		for name := range w.keys {
 			if !yield(name) {
@@ -131,13 +134,15 @@ func (w *watcher) urgent(ctx context.Context) (done bool, err error) {
 			}
 		}
 	})
-	if names, notices := w.inbox.take(chunk); len(names) > 0 {
-		return true, w.look(ctx, names, notices)
+	names, notices := w.inbox.take(chunk)
+	if due := w.ends.due(now, chunk); len(due) > 0 {
+		names = append(names, due...)
+		notices = append(notices, make([]notice, len(due))...)
 	}
-	if names := w.ends.due(time.Now(), chunk); len(names) > 0 {
-		return true, w.look(ctx, names, nil)
+	if len(names) == 0 {
+		return false, nil
 	}
-	return false, nil
+	return true, w.look(ctx, names, notices)
 }
 
 // wait sleeps until something is to be done, a second at most.
