@@ -112,6 +112,9 @@ func TestStopEndsRunWithoutAnErrorAndIsHarmlessTwice(t *testing.T) {
 			go func() { done <- c.Run(w.Context()) }()
 			synctest.Wait()
 			c.Stop()
+			if w.led() {
+				w.Error("Stop returned while it led")
+			}
 			c.Stop()
 			w.want("Run", <-done, nil)
 		}

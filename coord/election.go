@@ -84,9 +84,6 @@ func (t *Term) Proclaim(ctx context.Context, data []byte) error {
 }
 
 func (t *Term) proclaim(ctx context.Context, data []byte) error {
-	if err := t.l.Check(); err != nil {
-		return err
-	}
 	p, ok := t.l.g.(Publisher)
 	if !ok {
 		return fmt.Errorf("a leader's data: %w", ErrUnsupported)
@@ -101,8 +98,8 @@ func (t *Term) proclaim(ctx context.Context, data []byte) error {
 		defer func() { <-t.turn }()
 	case <-both.Done():
 	}
-	if ctx.Err() != nil || t.l.Check() != nil {
-		return blame(ctx, t.Context(), errors.New("another proclamation was on its way"))
+	if ctx.Err() != nil || t.l.Check() != nil { // which is why both ended, if it did
+		return blame(ctx, t.Context(), errors.New("nothing was sent"))
 	}
 	err := p.Publish(both, data)
 	switch {

@@ -241,3 +241,65 @@ func TestPlaceEndsWithItsSession(t *testing.T) {
 		})
 	}
 }
+
+// queueing is a driver whose sessions keep a queue that serves everybody, after
+// whatever a test wants to happen at that instant.
+type queueing struct {
+	*stub
+	served func()
+}
+
+func (d *queueing) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
+	s, err := d.stub.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		coord.DriverSession
+		coord.Queuer
+	}{s, servedPlace{d: d, s: s}}, nil
+}
+
+type servedPlace struct {
+	d *queueing
+	s coord.DriverSession
+	c coord.Claim
+}
+
+func (p servedPlace) Enqueue(_ context.Context, c coord.Claim) (coord.Place, error) {
+	return servedPlace{p.d, p.s, c}, nil
+}
+
+func (p servedPlace) Wait(ctx context.Context) (coord.Grant, bool, error) {
+	p.d.served()
+	return p.s.Acquire(ctx, p.c)
+}
+
+func (p servedPlace) Leave(context.Context) error { return nil }
+
+func TestLeaseThatCameAsTheContextOfWaitEndedIsNotLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &queueing{stub: grantStub()}
+		d.caps.Semaphore = true
+		s, err := coord.Open(t.Context(), d, options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Abandon()
+		p, err := s.Semaphore("quota", coord.SemaphoreOptions{}).Enqueue(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour) // in the queue
+		ctx, cancel := context.WithCancel(t.Context())
+		d.served = cancel
+		l, ok, err := p.Wait(ctx)
+		if err != nil || !ok || l.Check() != nil {
+			t.Fatalf("Wait: %v, %v, %v", l, ok, err)
+		}
+		if err := l.Release(t.Context()); err != nil || d.releases.Load() != 1 {
+			t.Errorf("Release: %v, sent %d times", err, d.releases.Load())
+		}
+	})
+}

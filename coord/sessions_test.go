@@ -3,6 +3,7 @@ package coord_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -158,17 +159,20 @@ func TestSessionsEndsQuietlyWithItsContext(t *testing.T) {
 				d.opened = opened
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 				defer cancel()
-				var last coord.State
+				var told []coord.State
 				o := options()
-				o.OnState = func(c coord.StateChange) { last = c.State }
+				o.OnState = func(c coord.StateChange) { told = append(told, c.State) }
 				for s, err := range coord.Sessions(ctx, d, o) {
 					if err != nil || opened != nil {
 						t.Fatalf("yielded %v, %v", s, err)
 					}
 					<-ctx.Done()
 				}
-				if last != coord.StateEnded {
-					t.Errorf("told last: %v, want ended", last)
+				if told[len(told)-1] != coord.StateEnded {
+					t.Errorf("told %v, want ended last", told)
+				}
+				if want := []coord.State{coord.StateOpening, coord.StateOpen, coord.StateEnded}; opened == nil && !slices.Equal(told, want) {
+					t.Errorf("told %v, want %v", told, want)
 				}
 			})
 		})

@@ -60,7 +60,6 @@ type health struct {
 	mu       sync.Mutex
 	state    State
 	doubtful map[*keeper]error // whose last renewal failed
-	unheard  bool              // one of them ended without an answer, and nothing was heard since
 }
 
 func newHealth(t *teller) *health {
@@ -105,20 +104,16 @@ func (h *health) failed(k *keeper, err error) {
 func (h *health) confirmed(k *keeper) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.unheard = false
 	delete(h.doubtful, k)
 	if h.state == StateDoubtful && len(h.doubtful) == 0 {
 		h.setLocked(StateOpen, nil)
 	}
 }
 
-// left: nothing more will be heard of k. That is no news of the service, so the
-// session stays doubtful if that is what it was.
+// left: nothing more will be heard of k. That is no news of the service: a session that
+// is doubtful stays so until an answer comes, to whatever.
 func (h *health) left(k *keeper) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, was := h.doubtful[k]; was {
-		h.unheard = true
-		delete(h.doubtful, k)
-	}
+	delete(h.doubtful, k)
 }
