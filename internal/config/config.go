@@ -14,7 +14,7 @@ type Config struct {
 	Color    string // of the title, one of Colors; "": the program's choice
 	Identity string // template of our label where we own; "": the program's choice
 	Sources  []Source
-	Names    map[string]map[string]string // source, then lock number, then the name to show
+	Names    map[string]map[string]string // of a Postgres source, then lock number, then the name to show
 	Owners   []OwnerRule
 }
 
@@ -37,6 +37,8 @@ type Source struct {
 	Token    Secret
 	TLS      TLS
 	Watch    []Watch
+	Channels []string // Postgres only
+	Scheme   string   // Postgres only: how names become lock numbers; "": the source's own choice
 	ReadOnly bool
 	Protect  bool
 	Labels   []Label // sorted by key
@@ -45,17 +47,10 @@ type Source struct {
 	Forget   time.Duration // 0: the source's own choice
 }
 
-// TLS names the files of a TLS connection. The zero TLS leaves the choice to the URL.
-type TLS struct {
-	CA         string // PEM file of the authorities to trust; "": the system's
-	Cert, Key  string // PEM files that prove who we are; both or none
-	ServerName string // expected in the server's certificate; "": the host of the URL
-}
-
 // Watch selects primitives of a source.
 type Watch struct {
 	Kind     sources.Kind // KindUnknown: the source guesses from the name
-	Pattern  string       // a name, or a pattern in the backend's own language
+	Pattern  string       // a name, or a pattern in the backend's own language; Postgres: a lock number or a name
 	Expected bool         // must always have an owner
 }
 

@@ -31,7 +31,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Sources) != 1 || c.Title != "prod-eu" || c.Color != "red" || len(c.Owners) != 1 {
+	if len(c.Sources) != 2 || c.Title != "prod-eu" || c.Color != "red" || len(c.Owners) != 1 {
 		t.Fatalf("the example does not say what it says: %+v", c)
 	}
 	s := c.Sources[0]
@@ -44,6 +44,17 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
+	}
+	want = Source{
+		Name: "ledger-db", Type: TypePostgres, URL: "postgres://coordtop@db1.example,db2.example/ledger",
+		Address: "postgres://db1.example,db2.example/ledger", Channels: []string{"ledger_events"}, Scheme: "hashtextextended",
+		Watch: []Watch{{sources.KindElection, "4242", true}, {sources.KindMutex, "17:-4", false}, {sources.KindMutex, "month-end", false}},
+	}
+	if s := c.Sources[1]; !reflect.DeepEqual(s, want) {
+		t.Errorf("got  %+v\nwant %+v", s, want)
+	}
+	if got := c.Names["ledger-db"]["17:-4"]; got != "ledger/compactor" {
+		t.Errorf("17:-4 is named %q", got)
 	}
 	if got := Apply(c.Owners, "host-07:4411"); got != "host-07" {
 		t.Errorf("the owner rule gives %q", got)
@@ -74,8 +85,8 @@ func TestExampleAlternativesAreValidToo(t *testing.T) {
 	for _, alternative := range []struct{ out, in string }{
 		{`    password_env:`, `    # password_file:`},
 		{`    password_env:`, `    # password_command:`},
-		{`      - mutex:`, `      # - semaphore:`},
-		{`      - mutex:`, `      # - keys:`},
+		{`      - mutex: app`, `      # - semaphore:`},
+		{`      - mutex: app`, `      # - keys:`},
 	} {
 		text := strings.Replace(string(data), alternative.out, "    # "+strings.TrimSpace(alternative.out), 1)
 		text = strings.Replace(text, alternative.in, strings.Replace(alternative.in, "# ", "", 1), 1)
@@ -127,8 +138,20 @@ sources:
     name: b
     name: b2
   - name: c
+  - name: p
+    url: postgres://u:hunter2@h/db?sslmode=disable
+    watch:
+      - semaphore: "4242"
+    channels: [ev, ""]
+    tls: {ca: f}
+  - name: r
+    url: redis://r
+    channels: [ev]
+    key_scheme: crc32
+  - url: postgres://h/db?channels=
 names:
   nobody: {"1": x}
+  r: {"1": x}
 owners:
   - {match: "(", label: l}
   - {label: l}
@@ -157,9 +180,17 @@ owners:
 		"/etc/c.yaml:19:13: sources[2].labels: must be names with values",
 		"/etc/c.yaml:21:5: sources[2].name: given twice",
 		"/etc/c.yaml:22:5: sources[3].url: missing: where the server is",
-		"/etc/c.yaml:24:11: names.nobody: no source has this name",
-		"/etc/c.yaml:26:13: owners[0].match: not a regular expression",
-		"/etc/c.yaml:27:5: owners[1].match: missing",
+		"/etc/c.yaml:24:10: sources[4].url: holds a password",
+		"/etc/c.yaml:26:20: sources[4].watch[0].semaphore: an advisory lock is no semaphore: write election or mutex",
+		"/etc/c.yaml:27:20: sources[4].channels[1]: is empty",
+		"/etc/c.yaml:28:10: sources[4].tls: the url says sslmode=disable",
+		"/etc/c.yaml:31:15: sources[5].channels: only Postgres takes this",
+		"/etc/c.yaml:32:17: sources[5].key_scheme: only Postgres takes this",
+		"/etc/c.yaml:33:10: sources[6].url: channels= is empty",
+		"/etc/c.yaml:35:11: names.nobody: no source has this name",
+		"/etc/c.yaml:36:6: names.r: only locks of Postgres are numbers",
+		"/etc/c.yaml:38:13: owners[0].match: not a regular expression",
+		"/etc/c.yaml:39:5: owners[1].match: missing",
 	}
 	got := strings.Split(err.Error(), "\n")
 	for i := range max(len(got), len(want)) {

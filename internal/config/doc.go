@@ -14,7 +14,8 @@
 // A file holds no secret, only where to find it: an environment variable, a file that
 // others cannot read, or a command. Secrets are read when a connection needs them, so
 // that a rotated one is picked up without a restart, and they are never part of an
-// error or of a String. A URL on the command line or in REDIS_URL may hold a password.
+// error or of a String. A URL on the command line, in REDIS_URL or in DATABASE_URL may hold
+// a password.
 //
 // # URLs
 //
@@ -22,6 +23,9 @@
 // are ours and may be repeated; they are taken out, and the rest is handed to the
 // backend's own parser untouched. In them %XX is decoded and + stays a +, since + is
 // likelier in a key's name than a space is.
+//
+// Of Postgres, locks (the same as keys) and channels are ours too, semaphore is an error,
+// and a value is a list with commas: 4242,17:-4. A comma in a name is %2C.
 //
 // The package does no input or output beyond reading the files that it is told of
 // and running the password commands; it talks to no server.

@@ -21,6 +21,8 @@ type fileSource struct {
 	TokenEnv        string            `yaml:"token_env"`
 	TLS             fileTLS           `yaml:"tls"`
 	Watch           []fileWatch       `yaml:"watch"`
+	Channels        []string          `yaml:"channels"`
+	KeyScheme       string            `yaml:"key_scheme"`
 	ReadOnly        bool              `yaml:"read_only"`
 	Protect         bool              `yaml:"protect"`
 	Labels          map[string]string `yaml:"labels"`

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-
-	"coordtop/sources"
 )
 
 // ErrNotYet is wrapped by the errors about backends that are known and not built in.
@@ -23,6 +21,7 @@ type Target struct {
 	URL         string // the URL without our parameters
 	Address     string // scheme, hosts and path
 	Watch       []Watch
+	Channels    []string // Postgres only
 }
 
 // ParseURL takes a source's URL apart and takes our parameters out of it. No error of
@@ -34,11 +33,11 @@ func ParseURL(raw string) (Target, error) {
 	var t Target
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
-		return t, errors.New("not a URL: write it as redis://host:6379/0")
+		return t, errors.New("not a URL: write it as redis://host:6379/0 or postgres://user@host/database")
 	}
 	t.Scheme = strings.ToLower(scheme)
 	if t.Type = typeOf(t.Scheme); t.Type == "" {
-		return t, fmt.Errorf("unknown scheme %q: write redis, rediss or redis+sentinel", cut(t.Scheme))
+		return t, fmt.Errorf("unknown scheme %q: write redis, rediss, redis+sentinel or postgres", cut(t.Scheme))
 	}
 	if i := strings.IndexFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }); i >= 0 {
 		return t, errors.New("a space or a control character in it: write it as %20 and so on")
@@ -62,7 +61,7 @@ func ParseURL(raw string) (Target, error) {
 		return t, errors.New("an @ behind the host: in a user or a password write / as %2F and ? as %3F, elsewhere @ as %40")
 	}
 	t.Address = t.Scheme + "://" + t.Hosts + t.Path
-	t.URL = scheme + "://" + rest
+	t.URL = t.Scheme + "://" + rest // pgx knows schemes in lower case only
 	if hasQuery && theirs != "" {
 		t.URL += "?" + theirs
 	}
@@ -117,46 +116,12 @@ func (t *Target) login(authority string) error {
 	return nil
 }
 
-// parameters takes ours and returns theirs, as they were written.
-func (t *Target) parameters(query string) (theirs string, err error) {
-	var rest []string
-	for part := range strings.SplitSeq(query, "&") {
-		key, value, _ := strings.Cut(part, "=")
-		kind, ours := watchKind(key)
-		if !ours {
-			if part != "" {
-				rest = append(rest, part)
-			}
-			t.HasPassword = t.HasPassword || strings.Contains(key, "password")
-			continue
-		}
-		pattern, err := url.PathUnescape(value)
-		if err != nil {
-			return "", fmt.Errorf("a bad %% in %s=: write %% itself as %%25", key)
-		}
-		if pattern == "" {
-			return "", fmt.Errorf("%s= is empty: write a name or a pattern, as %s=app:leader:*", key, key)
-		}
-		t.Watch = append(t.Watch, Watch{Kind: kind, Pattern: pattern})
-	}
-	return strings.Join(rest, "&"), nil
-}
-
-func watchKind(key string) (kind sources.Kind, ours bool) {
-	for _, k := range []sources.Kind{sources.KindElection, sources.KindMutex, sources.KindSemaphore} {
-		if key == k.String() {
-			return k, true
-		}
-	}
-	return sources.KindUnknown, key == "keys"
-}
-
 // Supported returns nil for a type that this build can watch, else an error that wraps
 // ErrNotYet and says which it can.
 func Supported(typ string) error {
-	if typ == TypeRedis {
+	if typ == TypeRedis || typ == TypePostgres {
 		return nil
 	}
-	name := map[string]string{TypePostgres: "Postgres advisory locks", TypeYDB: "YDB coordination nodes", TypeDflockd: "dflockd servers"}[typ]
-	return fmt.Errorf("%s: %w; it watches Redis (redis, rediss, redis+sentinel)", name, ErrNotYet)
+	name := map[string]string{TypeYDB: "YDB coordination nodes", TypeDflockd: "dflockd servers"}[typ]
+	return fmt.Errorf("%s: %w; it watches Redis (redis, rediss, redis+sentinel) and Postgres (postgres)", name, ErrNotYet)
 }

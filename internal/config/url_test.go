@@ -34,7 +34,19 @@ func TestURLsAreTakenApart(t *testing.T) {
 			Type: TypeRedis, Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0", Address: "redis://h/0",
 			Watch: []Watch{{sources.KindUnknown, "what?", false}},
 		}},
-		{"postgres:///db?locks=42", Target{Type: TypePostgres, Scheme: "postgres", Path: "/db", URL: "postgres:///db?locks=42", Address: "postgres:///db"}},
+		{"postgres:///db?host=/run/pg", Target{Type: TypePostgres, Scheme: "postgres", Path: "/db", URL: "postgres:///db?host=/run/pg", Address: "postgres:///db"}},
+		{"PostgreSQL://me:p%40ss@h1:5432,[::1]:5433/db?sslmode=require&locks=4242,17:-4&election=leader%2Cours,-1&mutex=m&keys=k&channels=ev,a%20b&connect_timeout=3", Target{
+			Type: TypePostgres, Scheme: "postgresql", Hosts: "h1:5432,[::1]:5433", Path: "/db", User: "me", HasPassword: true,
+			URL:     "postgresql://me:p%40ss@h1:5432,[::1]:5433/db?sslmode=require&connect_timeout=3",
+			Address: "postgresql://h1:5432,[::1]:5433/db",
+			Watch: []Watch{{sources.KindUnknown, "4242", false}, {sources.KindUnknown, "17:-4", false}, {sources.KindElection, "leader,ours", false},
+				{sources.KindElection, "-1", false}, {sources.KindMutex, "m", false}, {sources.KindUnknown, "k", false}},
+			Channels: []string{"ev", "a b"},
+		}},
+		{"redis://h/0?keys=a,b&channels=c&locks=1", Target{
+			Type: TypeRedis, Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0?channels=c&locks=1", Address: "redis://h/0",
+			Watch: []Watch{{sources.KindUnknown, "a,b", false}},
+		}},
 		{"grpcs://h:2136/local?node=/n", Target{Type: TypeYDB, Scheme: "grpcs", Hosts: "h:2136", Path: "/local",
 			URL: "grpcs://h:2136/local?node=/n", Address: "grpcs://h:2136/local"}},
 		{"dflockd://h:6388,h2:6388", Target{Type: TypeDflockd, Scheme: "dflockd", Hosts: "h:6388,h2:6388",
@@ -64,8 +76,14 @@ func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
 		{"redis://:hunter2%zz@h", "a bad % in the password"},
 		{"redis://:hunter2/x@h", "an @ behind the host"},
 		{"redis://:hunter2?x@h", "an @ behind the host"},
-		{"postgres://u:hunter2@h/db", "Postgres advisory locks: this build does not watch them yet; it watches Redis"},
-		{"grpc://h:2136/local", "YDB coordination nodes: this build does not watch them yet"},
+		{"postgres://u:hunter2@h/db?semaphore=42", "semaphore=: an advisory lock is no semaphore: write election or mutex"},
+		{"postgres://u:hunter2@h/db?locks=", "locks= is empty, or has nothing beside a comma: write it as locks=4242,17:-4"},
+		{"postgres://u:hunter2@h/db?election=1,,2", "election= is empty, or has nothing beside a comma"},
+		{"postgres://u:hunter2@h/db?channels=a,", "channels= is empty, or has nothing beside a comma: write it as channels=jobs,events"},
+		{"postgres://u:hunter2@h/db?mutex=1,%zz", "a bad % in mutex="},
+		{"postgres://u:hunter2%zz@h/db", "a bad % in the password"},
+		{"postgres://u:hunter2/x@h/db", "an @ behind the host"},
+		{"grpc://h:2136/local", "YDB coordination nodes: this build does not watch them yet; it watches Redis (redis, rediss, redis+sentinel) and Postgres (postgres)"},
 		{"dflockd://h", "dflockd servers: this build does not watch them yet"},
 		{"\x1b]0;x\a://h", "unknown scheme"},
 	} {
@@ -94,21 +112,21 @@ func TestEveryBadArgumentIsReported(t *testing.T) {
 
 func TestUnsupportedBackendsCanBeToldApart(t *testing.T) {
 	t.Parallel()
-	if err := Supported(TypePostgres); !errors.Is(err, ErrNotYet) {
-		t.Errorf("got %v", err)
-	}
-	if err := Supported(TypeRedis); err != nil {
-		t.Errorf("got %v", err)
+	for typ, not := range map[string]bool{TypeRedis: false, TypePostgres: false, TypeYDB: true, TypeDflockd: true} {
+		if err := Supported(typ); errors.Is(err, ErrNotYet) != not {
+			t.Errorf("%s: got %v", typ, err)
+		}
 	}
 }
 
 func TestSourcesAreNamedByWhatTellsThemApart(t *testing.T) {
 	t.Parallel()
-	c, err := FromURLs([]string{"redis://h:1", "redis://h:2/0", "redis://h:1/3", "redis://h:1/3/", "redis://me@h:1/3", "redis://h:1/"})
+	c, err := FromURLs([]string{"redis://h:1", "redis://h:2/0", "redis://h:1/3", "redis://h:1/3/", "redis://me@h:1/3", "redis://h:1/",
+		"postgres://a:1,b:2/x", "postgres://a:1,b:2/y", "postgres:///x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"h:1", "h:2", "h:1/3", "h:1/3 #2", "h:1/3 #3", "h:1 #2"}
+	want := []string{"h:1", "h:2", "h:1/3", "h:1/3 #2", "h:1/3 #3", "h:1 #2", "a:1,b:2", "a:1,b:2/y", "postgres"}
 	for i, s := range c.Sources {
 		if s.Name != want[i] {
 			t.Errorf("%s: named %q, want %q", s.URL, s.Name, want[i])
@@ -117,7 +135,8 @@ func TestSourcesAreNamedByWhatTellsThemApart(t *testing.T) {
 }
 
 func FuzzParseURL(f *testing.F) {
-	for _, s := range []string{"redis://:p/w@h", "redis://h:6379/0?keys=a", "redis://u:p@h", "redis+cluster://a,b", "postgres://", "x", "redis://%"} {
+	for _, s := range []string{"redis://:p/w@h", "redis://h:6379/0?keys=a", "redis://u:p@h", "redis+cluster://a,b", "postgres://", "x", "redis://%",
+		"postgres://u:p@h:1,i/db?locks=1,17:-4&channels=a,b&sslmode=disable"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
@@ -129,7 +148,7 @@ func FuzzParseURL(f *testing.F) {
 			t.Fatalf("%q: the address %q shows a login", raw, got.Address)
 		}
 		again, err := ParseURL(got.URL)
-		if err != nil || len(again.Watch) != 0 || again.Address != got.Address {
+		if err != nil || len(again.Watch)+len(again.Channels) != 0 || again.Address != got.Address {
 			t.Fatalf("%q: what is left, %q, is read as %+v, %v", raw, got.URL, again, err)
 		}
 	})

@@ -40,8 +40,11 @@ func (v *validator) config(f *file) Config {
 	v.unique(c.Sources)
 	nameSources(c.Sources)
 	for _, name := range slices.Sorted(maps.Keys(f.Names)) {
-		if !slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Name == name }) {
+		i := slices.IndexFunc(c.Sources, func(s Source) bool { return s.Name == name })
+		if i < 0 {
 			v.at(join("names", name), "no source has this name")
+		} else if typ := c.Sources[i].Type; typ != "" && typ != TypePostgres {
+			v.at(join("names", name), "only locks of Postgres are numbers to be named")
 		}
 	}
 	for i, o := range f.Owners {
@@ -99,6 +102,7 @@ func (v *validator) source(f *fileSource, path string) Source {
 	t, ok := v.target(f, path)
 	if ok {
 		s.Type, s.URL, s.Address, s.Watch = t.Type, t.URL, t.Address, t.Watch
+		s.Channels, s.Scheme = v.postgres(f, t, path)
 	}
 	if f.User != "" && t.User != "" && f.User != t.User {
 		v.at(path+".user", "the url names another user: keep one of the two")
@@ -111,7 +115,7 @@ func (v *validator) source(f *fileSource, path string) Source {
 	}
 	s.TLS = v.tls(f.TLS, t, path+".tls")
 	for i, w := range f.Watch {
-		s.Watch = append(s.Watch, v.watch(w, fmt.Sprintf("%s.watch[%d]", path, i))...)
+		s.Watch = append(s.Watch, v.watch(w, t.Type, fmt.Sprintf("%s.watch[%d]", path, i))...)
 	}
 	for _, key := range slices.Sorted(maps.Keys(f.Labels)) {
 		v.plain(join(path+".labels", key), key+f.Labels[key])
@@ -126,7 +130,7 @@ func (v *validator) source(f *fileSource, path string) Source {
 // target reads the url of a source, without a password in it.
 func (v *validator) target(f *fileSource, path string) (Target, bool) {
 	if f.URL == "" {
-		v.at(path+".url", "missing: where the server is, as redis://host:6379/0")
+		v.at(path+".url", "missing: where the server is, as redis://host:6379/0 or postgres://user@host/database")
 		return Target{}, false
 	}
 	t, err := ParseURL(f.URL)
@@ -138,6 +142,24 @@ func (v *validator) target(f *fileSource, path string) (Target, bool) {
 		v.at(path+".url", "holds a password: take it out and say where it is with password_env, password_file or password_command")
 	}
 	return t, true
+}
+
+// postgres reads what only Postgres has. The channels of the url come first.
+func (v *validator) postgres(f *fileSource, t Target, path string) (channels []string, scheme string) {
+	if t.Type == TypePostgres {
+		for i, c := range f.Channels {
+			if c == "" {
+				v.at(fmt.Sprintf("%s.channels[%d]", path, i), "is empty: write the name of a channel")
+			}
+		}
+		return append(t.Channels, f.Channels...), f.KeyScheme
+	}
+	for _, key := range []string{"channels", "key_scheme"} {
+		if v.wrote(path + "." + key) {
+			v.at(path+"."+key, "only Postgres takes this")
+		}
+	}
+	return nil, ""
 }
 
 func (v *validator) password(f *fileSource, path string) Secret {
@@ -168,10 +190,13 @@ func (v *validator) tls(f fileTLS, t Target, path string) TLS {
 	if t.Scheme == "redis" || t.Scheme == "redis+sentinel" || t.Scheme == "redis+cluster" {
 		v.at(path, "the url is not encrypted: write it as %s://", strings.Replace(t.Scheme, "redis", "rediss", 1))
 	}
+	if t.Type == TypePostgres && strings.Contains(t.URL, "sslmode=disable") {
+		v.at(path, "the url says sslmode=disable: take that out")
+	}
 	return TLS{CA: v.file(f.CA), Cert: v.file(f.Cert), Key: v.file(f.Key), ServerName: f.ServerName}
 }
 
-func (v *validator) watch(f fileWatch, path string) []Watch {
+func (v *validator) watch(f fileWatch, typ, path string) []Watch {
 	var all []Watch
 	for _, w := range []Watch{
 		{sources.KindUnknown, f.Keys, f.Expected}, {sources.KindElection, f.Election, f.Expected},
@@ -184,6 +209,9 @@ func (v *validator) watch(f fileWatch, path string) []Watch {
 	if len(all) != 1 {
 		v.at(path, "must have one of election, mutex, semaphore, keys, with a name or a pattern")
 		return nil
+	}
+	if typ == TypePostgres && f.Semaphore != "" {
+		v.at(path+".semaphore", "%v", errNoSemaphore)
 	}
 	return all
 }

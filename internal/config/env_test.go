@@ -1,0 +1,61 @@
+package config
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestVariablesThatNameServersBecomeSources(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		env  map[string]string
+		want []Source
+	}{
+		{nil, nil},
+		{map[string]string{"PGPORT": "5433", "PGUSER": "u"}, nil},
+		{map[string]string{"DATABASE_URL": "mysql://h/db"}, nil},
+		{map[string]string{"DATABASE_URL": "nonsense"}, nil},
+		{map[string]string{"REDIS_URL": "redis://h:1/0", "DATABASE_URL": "postgresql://u:p@h:1/db?locks=42", "PGHOST": "other"}, []Source{
+			{Name: "h:1", Type: TypeRedis, URL: "redis://h:1/0", Address: "redis://h:1/0"},
+			{Name: "h:1/db", Type: TypePostgres, URL: "postgresql://u:p@h:1/db", Address: "postgresql://h:1/db", Watch: []Watch{{Pattern: "42"}}},
+		}},
+		{map[string]string{"PGHOST": "h"}, []Source{{Name: "h", Type: TypePostgres, URL: "postgres://h/", Address: "postgres://h/"}}},
+		{map[string]string{"DATABASE_URL": "mysql://x", "PGHOST": "h,::1", "PGPORT": "5433", "PGUSER": "a@b", "PGDATABASE": "my/db", "PGPASSWORD": "hunter2"}, []Source{
+			{Name: "h:5433,[::1]:5433", Type: TypePostgres, URL: "postgres://a%40b@h:5433,[::1]:5433/my/db", Address: "postgres://h:5433,[::1]:5433/my/db",
+				Password: Secret{Env: "PGPASSWORD"}},
+		}},
+		{map[string]string{"PGHOST": "h,::1", "PGPORT": "1,"}, []Source{
+			{Name: "h:1,[::1]", Type: TypePostgres, URL: "postgres://h:1,[::1]/", Address: "postgres://h:1,[::1]/"},
+		}},
+		{map[string]string{"PGHOST": "/run/pg", "PGPORT": "5433", "PGUSER": "u", "PGDATABASE": "db"}, []Source{
+			{Name: "postgres", Type: TypePostgres, URL: "postgres://u@/db?host=%2Frun%2Fpg&port=5433", Address: "postgres:///db"},
+		}},
+	} {
+		got, err := FromEnv(env(c.env))
+		if err != nil {
+			t.Errorf("%v: %v", c.env, err)
+		}
+		if !reflect.DeepEqual(got.Sources, c.want) {
+			t.Errorf("%v:\n got %+v\nwant %+v", c.env, got.Sources, c.want)
+		}
+	}
+}
+
+func TestABadVariableIsNamedAndItsSecretIsNot(t *testing.T) {
+	t.Parallel()
+	_, err := FromEnv(env(map[string]string{"REDIS_URL": "h:6379", "DATABASE_URL": "postgres://u:hunter2@h/db?semaphore=1"}))
+	var p *Problems
+	if !errors.As(err, &p) {
+		t.Fatalf("got %v", err)
+	}
+	for _, want := range []string{`REDIS_URL: "h:6379": not a URL`, "DATABASE_URL: ", "an advisory lock is no semaphore"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("lacks %q: %v", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("the password is in the error: %v", err)
+	}
+}

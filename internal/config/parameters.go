@@ -1,0 +1,93 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"coordtop/sources"
+)
+
+// errNoSemaphore is what a person is told who looks for one on Postgres.
+var errNoSemaphore = errors.New("an advisory lock is no semaphore: write election or mutex")
+
+// parameters takes ours and returns theirs, as they were written.
+func (t *Target) parameters(query string) (theirs string, err error) {
+	var rest []string
+	for part := range strings.SplitSeq(query, "&") {
+		key, value, _ := strings.Cut(part, "=")
+		ours, err := t.parameter(key, value)
+		if err != nil {
+			return "", err
+		}
+		if !ours && part != "" {
+			rest = append(rest, part)
+			t.HasPassword = t.HasPassword || strings.Contains(key, "password")
+		}
+	}
+	return strings.Join(rest, "&"), nil
+}
+
+// parameter takes one, if it is ours.
+func (t *Target) parameter(key, value string) (ours bool, err error) {
+	kind, watched := watchKind(key)
+	switch {
+	case t.Type != TypePostgres && watched:
+		pattern, err := unescape(key, value)
+		if pattern == "" && err == nil {
+			err = fmt.Errorf("%s= is empty: write a name or a pattern, as %s=app:leader:*", key, key)
+		}
+		t.Watch = append(t.Watch, Watch{Kind: kind, Pattern: pattern})
+		return true, err
+	case t.Type != TypePostgres:
+		return false, nil
+	case kind == sources.KindSemaphore:
+		return true, fmt.Errorf("%s=: %w", key, errNoSemaphore)
+	case watched || key == "locks":
+		keys, err := list(key, value, "4242,17:-4")
+		for _, k := range keys {
+			t.Watch = append(t.Watch, Watch{Kind: kind, Pattern: k})
+		}
+		return true, err
+	case key == "channels":
+		names, err := list(key, value, "jobs,events")
+		t.Channels = append(t.Channels, names...)
+		return true, err
+	}
+	return false, nil
+}
+
+// watchKind is the kind that a parameter of every backend names.
+func watchKind(key string) (kind sources.Kind, ok bool) {
+	for _, k := range []sources.Kind{sources.KindElection, sources.KindMutex, sources.KindSemaphore} {
+		if key == k.String() {
+			return k, true
+		}
+	}
+	return sources.KindUnknown, key == "keys"
+}
+
+// list reads a value with commas; one that belongs to a name is %2C.
+func list(key, value, example string) ([]string, error) {
+	words := strings.Split(value, ",")
+	for i, word := range words {
+		var err error
+		if words[i], err = unescape(key, word); err != nil {
+			return nil, err
+		}
+	}
+	if slices.Contains(words, "") {
+		return nil, fmt.Errorf("%s= is empty, or has nothing beside a comma: write it as %s=%s", key, key, example)
+	}
+	return words, nil
+}
+
+func unescape(key, value string) (string, error) {
+	text, err := url.PathUnescape(value)
+	if err != nil {
+		return "", fmt.Errorf("a bad %% in %s=: write %% itself as %%25", key)
+	}
+	return text, nil
+}

@@ -1,0 +1,35 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coordtop/internal/localserver"
+)
+
+func TestTLSFilesAreReadOrSaidToBeBad(t *testing.T) {
+	t.Parallel()
+	good := localserver.RedisForTest(t, localserver.RedisOptions{TLS: true}).TLSFiles()
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := TLS{CA: good.CA, Cert: good.Cert, Key: good.Key, ServerName: "n"}.Load()
+	if err != nil || c.RootCAs == nil || len(c.Certificates) != 1 || c.ServerName != "n" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+	if c, err = (TLS{}).Load(); err != nil || c.RootCAs != nil || c.InsecureSkipVerify {
+		t.Errorf("got %+v, %v", c, err)
+	}
+	for want, bad := range map[string]TLS{
+		"no such file":         {CA: "/does/not/exist"},
+		"no certificate in":    {CA: text},
+		"certificate and key:": {Cert: good.Cert, Key: text},
+	} {
+		if _, err := bad.Load(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: got %v, want %s", bad, err, want)
+		}
+	}
+}
