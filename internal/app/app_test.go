@@ -132,13 +132,13 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{
 			name: "nothing at all", code: 2,
 			stderr: []string{"nothing to watch", "$COORDTOP_CONFIG", ".config/coordtop/config.yaml", "not there", "$REDIS_URL", "$DATABASE_URL",
-				"$PGHOST", "$YDB_CONNECTION_STRING", "\n  coordtop demo\n", "\n  coordtop redis://localhost:6379/0\n", "coordtop config example >"},
+				"$PGHOST", "$YDB_CONNECTION_STRING", "\n  coordtop demo\n", "\n  coordtop redis://localhost:6379/0\n", "\n  coordtop postgres://user@localhost/database\n", "coordtop config example >"},
 		},
 		{name: "nothing for get", args: []string{"get"}, code: 2, stderr: []string{"nothing to watch"}},
 		{name: "nothing for watch", args: []string{"watch"}, code: 2, stderr: []string{"nothing to watch"}},
 		{
-			name: "a variable of a backend that is not built in", vars: map[string]string{"DATABASE_URL": "postgres://u:hunter2@h/db"}, code: 2,
-			stderr: []string{"set, but this build does not watch Postgres yet"}, not: "hunter2",
+			name: "variables of others", vars: map[string]string{"YDB_CONNECTION_STRING": "grpc://h/x?token=hunter2", "DATABASE_URL": "mysql://u:hunter2@h/db"}, code: 2,
+			stderr: []string{"set, but this build does not watch YDB yet", "set, but not to postgres://"}, not: "hunter2",
 		},
 		{name: "no tty", args: []string{"redis://h"}, code: 2, stderr: []string{"no terminal", "coordtop get", "coordtop watch"}},
 		{name: "a typo of a command", args: []string{"wacth"}, code: 2, stderr: []string{`did you mean watch?`}},
@@ -152,8 +152,23 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{name: "a bad port", args: []string{"get", "redis://:hunter2@h:x"}, code: 2, stderr: []string{"source h:x", "port"}, not: "hunter2"},
 		{name: "a bad parameter", args: []string{"get", "redis://h?kyes=x"}, code: 2, stderr: []string{`unknown parameter "kyes"`}},
 		{
-			name: "another backend", args: []string{"get", "postgres://u:hunter2@h/db"}, code: 2,
-			stderr: []string{"Postgres advisory locks: this build does not watch them yet; it watches Redis"}, not: "hunter2",
+			name: "another backend", args: []string{"get", "grpc://u:hunter2@h/db"}, code: 2,
+			stderr: []string{"YDB coordination nodes: this build does not watch them yet; it watches Redis"}, not: "hunter2",
+		},
+		{
+			name: "a key out of range", args: []string{"get", "postgres://u:hunter2@h/db?locks=42,9223372036854775808"}, code: 2,
+			stderr: []string{"source h: ", `"9223372036854775808" does not fit into a bigint`, "write a lock's number as 4242"}, not: "hunter2",
+		},
+		{
+			name: "a pair out of range", args: []string{"get", "postgres://u:hunter2@h/db?mutex=17:4294967296"}, code: 2,
+			stderr: []string{`"17:4294967296" does not fit into two int4`, "its two numbers as 17:-4"}, not: "hunter2",
+		},
+		{name: "a semaphore on Postgres", args: []string{"get", "postgres://h/db?semaphore=4"}, code: 2, stderr: []string{"an advisory lock is no semaphore: write election or mutex"}},
+		{name: "a bad Postgres port", args: []string{"get", "postgres://u:hunter2@h:x/db"}, code: 2, stderr: []string{"source h:x: the address cannot be read: write it as postgres://"}, not: "hunter2"},
+		{name: "a long channel", args: []string{"get", "postgres://h/db?channels=" + strings.Repeat("c", 64)}, code: 2, stderr: []string{"source h: ", "Postgres keeps 63"}},
+		{
+			name: "a bad DATABASE_URL", args: []string{"get"}, vars: map[string]string{"DATABASE_URL": "postgres://u:hunter2@h/db?locks="}, code: 2,
+			stderr: []string{"DATABASE_URL: ", "locks= is empty"}, not: "hunter2",
 		},
 		{name: "a bad REDIS_URL", args: []string{"get"}, vars: map[string]string{"REDIS_URL": "h:6379"}, code: 2, stderr: []string{"REDIS_URL: ", "not a URL"}},
 		{
@@ -173,8 +188,15 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		},
 		{
 			name: "config check of certificates", args: []string{"config", "check"},
-			config: "sources: [{name: a, url: 'rediss://h', tls: {ca: none.pem}}, {name: b, url: 'grpc://h/x'}]", code: 2,
-			stderr: []string{"source a: ", "none.pem", "source b: YDB coordination nodes: this build"},
+			config: "sources: [{name: a, url: 'rediss://h', tls: {ca: none.pem}}, {name: b, url: 'grpc://h/x'}, {name: c, url: 'postgres://h/x', tls: {ca: none.pem}}]", code: 2,
+			stderr: []string{"source a: ", "none.pem", "source b: YDB coordination nodes: this build", "source c: reading the TLS authorities: "},
+		},
+		{
+			name: "config check of Postgres", args: []string{"config", "check"},
+			config: "sources: [{name: a, url: 'postgres://h/x', key_scheme: md5}, {name: b, url: 'postgres://h/x', watch: [{mutex: '1:99999999999'}]}, {name: c, url: 'postgres://h/x', password_env: NONE}]\n" +
+				"names: {c: {month-end: ledger}}", code: 2,
+			stderr: []string{`source a: "md5" is no key scheme: hashtextextended, hashtext, crc32 or sha256le`, `source b: selecting locks: `, "its two numbers as 17:-4",
+				`source c: naming locks: the name "ledger" stands at "month-end", which is no number of a lock`},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -221,7 +243,10 @@ func TestWhatCanBeAnsweredWithoutAServerIs(t *testing.T) {
 		{name: "help of watch explains the JSON", args: []string{"watch", "--help"}, want: []string{"--output", "gap_ms", "session_ended"}},
 		{name: "completion", args: []string{"completion", "bash"}, want: []string{"bash completion"}},
 		{name: "config example", args: []string{"config", "example"}, want: []string{"example\n"}},
-		{name: "config check", config: "sources: [{url: 'redis://h', password_command: [does-not-exist]}]", args: []string{"config", "check"}, want: []string{configFile + ": ok: h\n"}},
+		{
+			name: "config check", config: "sources: [{url: 'redis://h', password_command: [does-not-exist]}, {url: 'postgres://p/db', key_scheme: crc32, channels: [ev]}]\nnames: {p: {'17:-4': ledger}}",
+			args: []string{"config", "check"}, want: []string{configFile + ": ok: h, p\n"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

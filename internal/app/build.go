@@ -19,7 +19,7 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 	var specs []sources.Spec
 	var wrong []error
 	for _, s := range c.Sources {
-		source, err := p.source(s, c.Owners)
+		source, err := p.source(s, c)
 		if errors.Is(err, config.ErrNotYet) {
 			source, err = unavailable{err}, nil
 		}
@@ -36,24 +36,26 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 }
 
 // source makes one source: the only place that knows which package serves which type.
-func (p *program) source(s config.Source, owners []config.OwnerRule) (sources.Source, error) {
+func (p *program) source(s config.Source, c config.Config) (sources.Source, error) {
+	source := &configured{
+		secret: func(ctx context.Context) (string, error) { return s.Password.Resolve(ctx, p.env.Lookup) },
+		owners: c.Owners,
+	}
 	switch s.Type {
 	case config.TypeRedis:
 		client, err := redisClient(s)
-		if err != nil {
-			return nil, err
+		source.open = func(password string) (sources.Source, error) {
+			client := client
+			if password != "" {
+				client.Password = password
+			}
+			return redissource.New(redisOptions(s, client)), nil
 		}
-		return &configured{
-			secret: func(ctx context.Context) (string, error) { return s.Password.Resolve(ctx, p.env.Lookup) },
-			open: func(password string) sources.Source {
-				client := client
-				if password != "" {
-					client.Password = password
-				}
-				return redissource.New(redisOptions(s, client))
-			},
-			owners: owners,
-		}, nil
+		return source, err
+	case config.TypePostgres:
+		o := postgresOptions(s, c.Names[s.Name])
+		source.open = func(password string) (sources.Source, error) { return openPostgres(o, s.TLS, password) }
+		return source, checkPostgres(o)
 	default:
 		return nil, config.Supported(s.Type)
 	}
@@ -76,22 +78,44 @@ func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
 }
 
 func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.Options {
-	o := redissource.Options{Name: s.Name, Client: client, Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax}
+	o := redissource.Options{
+		Name: s.Name, Client: client, Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax, Labels: labels(s),
+	}
 	for _, w := range s.Watch {
 		o.Selections = append(o.Selections, redissource.Selection{Pattern: w.Pattern, Kind: w.Kind, Expected: w.Expected})
-	}
-	for _, l := range s.Labels {
-		o.Labels = append(o.Labels, sources.Attr{Key: l.Key, Value: l.Value})
 	}
 	return o
 }
 
+func labels(s config.Source) []sources.Attr {
+	var list []sources.Attr
+	for _, l := range s.Labels {
+		list = append(list, sources.Attr{Key: l.Key, Value: l.Value})
+	}
+	return list
+}
+
 // usable reports what would keep a source from being connected, as far as that can be
 // found out without connecting and without running a password command.
-func (p *program) usable(ctx context.Context, s config.Source) error {
-	if err := config.Supported(s.Type); err != nil {
-		return err
+func (p *program) usable(ctx context.Context, s config.Source, c config.Config) error {
+	check := config.Supported(s.Type)
+	switch s.Type {
+	case config.TypeRedis:
+		check = checkRedis(s)
+	case config.TypePostgres:
+		o := postgresOptions(s, c.Names[s.Name])
+		if check = checkPostgres(o); check == nil {
+			_, check = openPostgres(o, s.TLS, "")
+		}
 	}
+	if check != nil || len(s.Password.Command) > 0 {
+		return check
+	}
+	_, err := s.Password.Resolve(ctx, p.env.Lookup)
+	return err
+}
+
+func checkRedis(s config.Source) error {
 	o, err := redisClient(s)
 	if err != nil {
 		return err
@@ -103,9 +127,5 @@ func (p *program) usable(ctx context.Context, s config.Source) error {
 	if err := client.Close(); err != nil {
 		return fmt.Errorf("closing a client: %w", err)
 	}
-	if len(s.Password.Command) > 0 {
-		return nil
-	}
-	_, err = s.Password.Resolve(ctx, p.env.Lookup)
-	return err
+	return nil
 }

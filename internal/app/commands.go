@@ -15,8 +15,9 @@ import (
 	"coordtop/sources"
 )
 
-const selecting = "What to look at comes from the URLs, else from the config file, else from $REDIS_URL.\n" +
-	"SOURCE/NAME or SOURCE/SPACE/NAME (space: the Redis database) selects a single primitive.\n\n"
+const selecting = "What to look at comes from the URLs, else from the config file, else from $REDIS_URL,\n" +
+	"$DATABASE_URL and $PGHOST. SOURCE/NAME or SOURCE/SPACE/NAME (space: the database of a\n" +
+	"Redis or Postgres server) selects a single primitive.\n\n"
 
 // output is the value of -o.
 type output struct{ format headless.Format }
@@ -50,6 +51,7 @@ func (p *program) getCommand() *cobra.Command {
 		Short: "Look once and print who leads and who owns",
 		Long:  selecting + "Exit code 3: a source did not answer; 4: no such name; 5: a listing took too long.\n\n" + headless.JSONHelp(),
 		Example: "coordtop get redis://localhost:6379/0\n" +
+			"coordtop get 'postgres://ops@localhost/ledger?locks=4242,17:-4'\n" +
 			"coordtop get leases/app:leader:billing -o json",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			if timeout <= 0 {
@@ -131,7 +133,7 @@ func (p *program) checkConfig(cmd *cobra.Command, args []string) error {
 	var wrong, names []string
 	for _, s := range c.Sources {
 		names = append(names, s.Name)
-		if err := p.usable(cmd.Context(), s); err != nil {
+		if err := p.usable(cmd.Context(), s, c); err != nil {
 			wrong = append(wrong, fmt.Sprintf("%s: source %s: %v", path, s.Name, err))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // pick finds out what to watch: the URLs among the arguments, else the config file,
-// else REDIS_URL. Arguments that are no URLs are the names of primitives.
+// else the environment. Arguments that are no URLs are the names of primitives.
 func (p *program) pick(args []string) (c config.Config, names []string, err error) {
 	var urls []string
 	for _, arg := range args {
@@ -46,7 +46,7 @@ func (p *program) plausible(name string, list []config.Source) error {
 		}
 		known = append(known, format.Clean(s.Name, 100))
 	}
-	return usagef("%q is neither a URL (redis://host:6379/0) nor a name (SOURCE/NAME) of a source here: %s",
+	return usagef("%q is neither a URL (redis://host:6379/0, postgres://user@host/database) nor a name (SOURCE/NAME) of a source here: %s",
 		format.Clean(name, 100), strings.Join(known, ", "))
 }
 
@@ -62,14 +62,11 @@ func (p *program) found() (config.Config, error) {
 			return c, explain(err)
 		}
 	}
-	if url, _ := p.env.Lookup("REDIS_URL"); url != "" {
-		c, err := config.FromURLs([]string{url})
-		if err != nil {
-			return c, fmt.Errorf("REDIS_URL: %w", err)
-		}
-		return c, nil
+	c, err := config.FromEnv(p.env.Lookup)
+	if err == nil && len(c.Sources) == 0 {
+		err = usageError{errors.New(p.nothing(path))}
 	}
-	return config.Config{}, usageError{errors.New(p.nothing(path))}
+	return c, err
 }
 
 // explain makes an unreadable config a usage error.
@@ -91,19 +88,20 @@ func (p *program) nothing(path string) string {
 		path = "$XDG_CONFIG_HOME/coordtop/config.yaml"
 	}
 	line(path, "not there")
-	line("$REDIS_URL", "not set")
-	for _, other := range []struct{ variable, backend string }{
-		{"DATABASE_URL", "Postgres"}, {"PGHOST", "Postgres"}, {"YDB_CONNECTION_STRING", "YDB"},
+	for _, v := range []struct{ name, instead string }{
+		{"REDIS_URL", "set"}, {"DATABASE_URL", "set, but not to postgres://..."}, {"PGHOST", "set"},
+		{"YDB_CONNECTION_STRING", "set, but this build does not watch YDB yet"},
 	} {
 		state := "not set"
-		if v, _ := p.env.Lookup(other.variable); v != "" {
-			state = "set, but this build does not watch " + other.backend + " yet"
+		if value, _ := p.env.Lookup(v.name); value != "" {
+			state = v.instead
 		}
-		line("$"+other.variable, state)
+		line("$"+v.name, state)
 	}
 	b.WriteString("Start with one of\n" +
 		"  coordtop demo\n" +
 		"  coordtop redis://localhost:6379/0\n" +
+		"  coordtop postgres://user@localhost/database\n" +
 		"  mkdir -p ~/.config/coordtop && coordtop config example > ~/.config/coordtop/config.yaml")
 	return b.String()
 }

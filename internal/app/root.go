@@ -64,11 +64,13 @@ func (p *program) root() *cobra.Command {
 		Use:   "coordtop [URL ...]",
 		Short: "top for coordination state: who leads, who holds, since when, for how much longer",
 		Long: "Shows live who leads, who owns, since when and for how much longer.\n\n" +
-			"What to watch comes from the URLs, else from the config file, else from $REDIS_URL.\n" +
-			"A URL selects with ?keys=PATTERN, ?election=PATTERN, ?mutex=PATTERN; without one\n" +
-			"everything that looks like a lock is shown.",
+			"What to watch comes from the URLs, else from the config file, else from $REDIS_URL,\n" +
+			"$DATABASE_URL and $PGHOST. A URL of Redis selects with ?keys=PATTERN, ?election=PATTERN\n" +
+			"and ?mutex=PATTERN, one of Postgres with ?locks=4242,17:-4, ?election=NAME and\n" +
+			"?mutex=NAME; without that, everything that looks like a lock is shown.",
 		Example: "coordtop redis://localhost:6379/0\n" +
 			"coordtop 'rediss://ops@leases:6380/0?election=app:leader:*'\n" +
+			"coordtop 'postgres://ops@ledger/ledger?locks=4242'\n" +
 			"coordtop demo",
 		Args:                       cobra.ArbitraryArgs,
 		SuggestionsMinimumDistance: 2,

@@ -20,7 +20,7 @@ import (
 // the old one remembers what it has shown.
 type configured struct {
 	secret func(context.Context) (string, error)
-	open   func(password string) sources.Source
+	open   func(password string) (sources.Source, error)
 	owners []config.OwnerRule
 
 	inner    atomic.Pointer[sources.Source] // Focus and Refresh come from other goroutines
@@ -36,7 +36,10 @@ func (c *configured) Connect(ctx context.Context) error {
 			return refusal{err}
 		}
 		if c.inner.Load() == nil || password != c.password {
-			source := c.open(password)
+			source, err := c.open(password)
+			if err != nil {
+				return refusal{err}
+			}
 			c.inner.Store(&source)
 			c.password = password
 		}

@@ -31,11 +31,15 @@ func TestTheSecretIsLookedForAgainOnlyAfterARefusal(t *testing.T) {
 	t.Parallel()
 	var made []*plain
 	asked, secret, broken := 0, "old", error(nil)
+	unreadable := errors.New("no certificate in it")
 	c := &configured{
 		secret: func(context.Context) (string, error) { asked++; return secret, broken },
-		open: func(password string) sources.Source {
+		open: func(password string) (sources.Source, error) {
+			if unreadable != nil {
+				return nil, unreadable
+			}
 			made = append(made, &plain{password: password})
-			return made[len(made)-1]
+			return made[len(made)-1], nil
 		},
 	}
 	connect := func() error { return c.Connect(t.Context()) }
@@ -50,6 +54,10 @@ func TestTheSecretIsLookedForAgainOnlyAfterARefusal(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	broken = nil
+	if err := connect(); !errors.Is(err, sources.ErrRefused) || !errors.Is(err, unreadable) {
+		t.Fatalf("got %v", err)
+	}
+	unreadable, asked = nil, 0
 	if err := connect(); err != nil || len(made) != 1 || made[0].password != "old" {
 		t.Fatalf("got %v, %v", err, made)
 	}
@@ -58,13 +66,13 @@ func TestTheSecretIsLookedForAgainOnlyAfterARefusal(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = connect()
-	if asked != 2 {
+	if asked != 1 {
 		t.Fatalf("asked %d times for a secret that was not refused", asked)
 	}
 	made[0].connect = refusal{errors.New("WRONGPASS")}
 	_ = connect()
 	_ = connect() // refused: asks again, the same secret
-	if asked != 3 || len(made) != 1 {
+	if asked != 2 || len(made) != 1 {
 		t.Fatalf("asked %d times, made %d sources", asked, len(made))
 	}
 	secret = "new"
@@ -87,7 +95,7 @@ func TestOwnersGetTheLabelsOfTheRules(t *testing.T) {
 	inner := &plain{change: sources.Change{Set: []*sources.Primitive{before}}}
 	c := &configured{
 		secret: func(context.Context) (string, error) { return "", nil },
-		open:   func(string) sources.Source { return inner },
+		open:   func(string) (sources.Source, error) { return inner, nil },
 		owners: []config.OwnerRule{{Match: regexp.MustCompile(`^host-(\d+):`), Label: "billing/$1"}},
 	}
 	if err := c.Connect(t.Context()); err != nil {
