@@ -95,6 +95,9 @@ func (e explaining) passing(text string, args ...any) error {
 func (e explaining) reply(r *pgconn.PgError) error {
 	user, database := format.Clean(e.config.User, 63), format.Clean(e.config.Database, 63)
 	said := format.Clean(r.Message, 300) + " (SQLSTATE " + r.Code + ")"
+	if r.Detail != "" {
+		said = format.Clean(r.Message+": "+r.Detail, 300) + " (SQLSTATE " + r.Code + ")"
+	}
 	switch {
 	case r.Code == stateWrongPassword && e.config.Password == "":
 		return e.final("the server at %s wants a password for %s: give it with password_env, password_file or in the URL (SQLSTATE %s)", e.where, user, r.Code)
@@ -107,7 +110,7 @@ func (e explaining) reply(r *pgconn.PgError) error {
 	case r.Code == stateNoRight:
 		return e.final("%s lacks a right at %s: %s", user, e.where, said)
 	case r.Code == stateTooMany:
-		return e.passing("the server at %s has no connection left for us: see its max_connections (SQLSTATE %s)", e.where, r.Code)
+		return e.passing("the server at %s has no connection left for %s: see max_connections and the limit of the role (SQLSTATE %s)", e.where, user, r.Code)
 	case r.Code == stateNotNow:
 		return e.passing("the server at %s does not take connections now: %s", e.where, said)
 	case r.Code == stateShutdown && !e.opening:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -84,6 +85,10 @@ type person struct {
 	conn *pgx.Conn
 	pid  uint32
 	name string
+
+	life  context.Context // ends with leave, and with it what waits
+	end   context.CancelFunc
+	waits sync.WaitGroup
 }
 
 // session logs the superuser in, in the database postgres.
@@ -106,12 +111,19 @@ func (r *rig) sessionAt(url, name string) *person {
 		r.t.Fatal(err)
 	}
 	p := &person{t: r.t, conn: conn, pid: conn.PgConn().PID(), name: name}
+	p.life, p.end = context.WithCancel(context.Background())
 	r.t.Cleanup(p.leave)
 	return p
 }
 
-// leave ends the session politely.
+// leave ends the session, politely if nothing waits in it.
 func (p *person) leave() {
+	p.end()
+	p.waits.Wait()
+	if p.conn.IsClosed() {
+		<-p.conn.PgConn().CleanupDone()
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	_ = p.conn.Close(ctx) // a test may have broken it
@@ -144,13 +156,19 @@ func one[T any](p *person, sql string, args ...any) T {
 // channel brings the end of it.
 func (r *rig) wait(p *person, sql string) <-chan error {
 	r.t.Helper()
-	done := make(chan error, 1)
-	go func() { // ends with the statement, at the latest when the server stops
-		_, err := p.conn.PgConn().Exec(context.Background(), sql).ReadAll()
-		done <- err
-	}()
+	done := p.begin(sql)
 	r.until("it waits", func() bool {
 		return one[bool](r.root, "select exists (select from pg_locks where pid = $1 and not granted and waitstart is not null)", p.pid)
+	})
+	return done
+}
+
+// begin runs a statement in the background, until leave.
+func (p *person) begin(sql string) <-chan error {
+	done := make(chan error, 1)
+	p.waits.Go(func() {
+		_, err := p.conn.PgConn().Exec(p.life, sql).ReadAll()
+		done <- err
 	})
 	return done
 }

@@ -1,0 +1,295 @@
+package pgsource
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"coordtop/coord/pgcoord"
+	"coordtop/sources"
+)
+
+// bench is a board that is fed with looks by hand. A look takes a millisecond; the server's
+// clock is an hour ahead of ours.
+type bench struct {
+	*board
+	t     *testing.T
+	now   time.Time
+	ears  *ears
+	focus focus
+}
+
+const ahead = time.Hour
+
+func setupBoard(t *testing.T, o Options) *bench {
+	t.Helper()
+	o.Name = "src"
+	b := &bench{board: newBoard(o.withDefaults(), true, nil), t: t, now: time.Date(2026, 9, 5, 12, 0, 0, 0, time.UTC), ears: newEars(nil)}
+	b.connected(&server{oid: 5, database: "db", started: 1}, nil)
+	return b
+}
+
+// look is what a look a second after the last one sees.
+func (b *bench) look(locks []lockRow, list ...activity) news {
+	b.now = b.now.Add(time.Second)
+	s := &snapshot{sent: b.now, got: b.now.Add(time.Millisecond), locks: locks, sessions: list}
+	s.clock = clock{asked: s.got, got: s.got.Add(time.Millisecond), server: b.theirs(s.got)}
+	return b.take(s, b.ears, b.focus)
+}
+
+// theirs is the server's time of an instant of ours.
+func (b *bench) theirs(at time.Time) int64 { return at.Add(ahead).UnixMicro() }
+
+func (b *bench) at(n uint32, start time.Time) activity {
+	return activity{pid: n, who: identity{db: 5, database: "db", user: "u", application: fmt.Sprint("app", n), kind: "client backend", start: b.theirs(start)},
+		does: doings{state: "idle"}}
+}
+
+func owns(n int64, pid uint32, m mode) lockRow {
+	return lockRow{ident: ident{db: 5, key: pgcoord.BigintKey(n)}, pid: pid, mode: m, granted: true}
+}
+
+func awaits(n int64, pid uint32, m mode, since int64) lockRow {
+	return lockRow{ident: ident{db: 5, key: pgcoord.BigintKey(n)}, pid: pid, mode: m, wait: since}
+}
+
+// told are the locks of a look's changes by name.
+func told(n news) map[string]*sources.Primitive {
+	list := map[string]*sources.Primitive{}
+	for _, c := range n.changes {
+		for _, p := range c.Set {
+			list[p.Name] = p
+		}
+	}
+	return list
+}
+
+func TestSessionThatVanishesWithinALookIsLookedForAgain(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	a, c := b.at(1, b.now), b.at(2, b.now)
+	b.look([]lockRow{owns(7, 1, exclusive)}, a)
+	lastGood := b.sent
+	for i := range unsteadyMost {
+		n := b.look([]lockRow{owns(7, 3, exclusive)}, c) // 3 took it from 1 and ended before we could ask for its name
+		if len(n.changes) != 0 || !n.again {
+			t.Fatalf("look %d: %+v", i, n)
+		}
+	}
+	n := b.look([]lockRow{owns(7, 2, exclusive)}, c)
+	p := told(n)["7"]
+	if p == nil || owners(p) != "2" || n.again || len(n.changes) != 1 || !n.changes[0].After.Equal(lastGood) {
+		t.Errorf("%+v", n)
+	}
+	if e := n.changes[0].Ended; len(e) != 1 || e[0].Cause != sources.CauseSession || e[0].How != sources.Inferred {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestLockWhoseOwnersNeverCanBeNamedIsToldWithoutThem(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	b.look([]lockRow{owns(7, 1, exclusive)}, b.at(1, b.now))
+	var n news
+	for range unsteadyMost + 1 {
+		n = b.look([]lockRow{owns(7, 3, exclusive)})
+	}
+	if p := told(n)["7"]; p == nil || len(p.Owners) != 0 {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestProcessNumberThatIsGivenAgainWithinALookIsNotTakenForTheOld(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	old := b.at(1, b.now)
+	b.look([]lockRow{owns(7, 1, exclusive)}, old)
+	began := b.now.Add(time.Second + 500*time.Microsecond) // in the midst of the next look
+	if n := b.look([]lockRow{owns(7, 1, exclusive)}, b.at(1, began)); len(n.changes) != 0 || !n.again {
+		t.Errorf("%+v", n)
+	}
+	n := b.look([]lockRow{owns(7, 1, exclusive)}, b.at(1, began))
+	if p := told(n)["7"]; p == nil || p.Owners[0].ID != pgcoord.OwnerID(1, time.UnixMicro(b.theirs(began))) {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestOwnerWithAHiddenStartIsTheSameWhileItIsSeen(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	hidden := activity{pid: 1, who: identity{db: 5, database: "db", user: "u", application: "a", hidden: true}}
+	id := told(b.look([]lockRow{owns(7, 1, exclusive)}, hidden))["7"].Owners[0].ID
+	b.look(nil)
+	n := b.look([]lockRow{owns(7, 1, exclusive)}, hidden)
+	if again := told(n)["7"].Owners[0].ID; again == id {
+		t.Errorf("%s was gone for a look and comes back as the same", id)
+	}
+	other := hidden
+	other.who.user = "v"
+	n = b.look([]lockRow{owns(7, 1, exclusive)}, other)
+	if p := told(n)["7"]; p == nil || len(n.changes[0].Ended) != 1 {
+		t.Errorf("another user's session is taken for the same: %+v", n)
+	}
+}
+
+func TestReleaseByAHiddenSessionHasNoCause(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	hidden := activity{pid: 1, who: identity{db: 5, database: "db", user: "u", application: "a", hidden: true}}
+	b.look([]lockRow{owns(7, 1, exclusive), owns(8, 1, exclusive)}, hidden)
+	if n := b.look([]lockRow{owns(8, 1, exclusive)}, hidden); len(n.changes) != 1 || len(n.changes[0].Ended) != 0 {
+		t.Errorf("%+v", n)
+	}
+	if n := b.look(nil); len(n.changes) != 1 || len(n.changes[0].Ended) != 1 || n.changes[0].Ended[0].Cause != sources.CauseSession {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestLookThatShowsTheSameTellsNothing(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	a := b.at(1, b.now)
+	rows := func() []lockRow { return []lockRow{owns(7, 1, exclusive), owns(8, 1, share)} }
+	if n := b.look(rows(), a); len(told(n)) != 2 {
+		t.Fatalf("%+v", n)
+	}
+	if n := b.look(rows(), a); len(n.changes) != 0 || n.moved {
+		t.Errorf("%+v", n)
+	}
+	a.does.query = "select 1"
+	if n := b.look(rows(), a); len(n.changes) != 0 {
+		t.Errorf("what sessions do is not told at each look: %+v", n)
+	}
+	b.focus.visible = map[sources.Ref]bool{{Source: "src", Space: "db", Name: "8"}: true}
+	if n := b.look(rows(), a); len(told(n)) != 1 || attr(told(n)["8"].Owners[0].Attrs, "query") != "select 1" || n.moved {
+		t.Errorf("it is where it is on screen: %+v", n)
+	}
+	b.now = b.now.Add(doingsEvery)
+	if n := b.look(rows(), a); told(n)["7"] == nil || n.moved {
+		t.Errorf("it is in time: %+v", n)
+	}
+}
+
+func TestStandingQueueIsToldAgainSoThatItsAgeIsTrue(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	rows := func() []lockRow {
+		return []lockRow{owns(7, 1, exclusive), awaits(7, 2, exclusive, b.theirs(b.now))}
+	}
+	since := rows()[1].wait
+	look := func() news {
+		r := rows()
+		r[1].wait = since
+		return b.look(r, b.at(1, time.Unix(0, 0)), b.at(2, time.Unix(0, 0)))
+	}
+	first := told(look())["7"]
+	if n := look(); len(n.changes) != 0 {
+		t.Errorf("%+v", n)
+	}
+	again := told(look())["7"]
+	if again == nil || !again.Queue.At.After(first.Queue.At) {
+		t.Fatalf("%+v", again)
+	}
+	if w, v := first.Queue.Waiters[0], again.Queue.Waiters[0]; w.Since != v.Since || w.ID != v.ID || w.Since.How != sources.Told {
+		t.Errorf("%+v, then %+v", w, v)
+	}
+}
+
+func TestTimesOfTheServerAreTranslated(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	start := b.now.Add(-time.Minute)
+	p := told(b.look([]lockRow{owns(7, 1, exclusive), awaits(7, 2, exclusive, b.theirs(b.now.Add(-30*time.Second)))}, b.at(1, start), b.at(2, start)))["7"]
+	if d := p.Owners[0].Since.After.Sub(start); d < 0 || d > 2*time.Millisecond {
+		t.Errorf("owned since %+v, not before %v", p.Owners[0].Since, start)
+	}
+	w := p.Queue.Waiters[0].Since
+	want := b.now.Add(-time.Second).Add(-30 * time.Second)
+	if w.At.Before(want) || w.After.After(want) {
+		t.Errorf("waits since %+v, truly %v", w, want)
+	}
+}
+
+func TestWaiterWhoseBeginningIsNotToldIsTheLast(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	list := []activity{b.at(1, b.now.Add(-time.Hour)), b.at(2, b.now.Add(-time.Hour)), b.at(3, b.now.Add(-time.Hour))}
+	list[1].does.queried = b.theirs(b.now)
+	p := told(b.look([]lockRow{awaits(7, 2, exclusive, 0), awaits(7, 3, exclusive, 5), owns(7, 1, exclusive)}, list...))["7"]
+	if got := queue(p.Queue.Waiters); got != "3 2" {
+		t.Errorf("queue %s", got)
+	}
+	if w := p.Queue.Waiters[1].Since; w.How != sources.Bound {
+		t.Errorf("it waits since %+v: no earlier than its statement is all that is known", w)
+	}
+}
+
+func TestTooManyLocksThatNobodyOwnsAreGivenUp(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	a := b.at(1, b.now)
+	rows := make([]lockRow, freeKept+7)
+	for i := range rows {
+		rows[i] = owns(int64(i), 1, exclusive)
+	}
+	b.look(rows[:7], a)
+	b.look(rows[7:], a) // the first seven are free for longer
+	b.swept = time.Time{}
+	n := b.look(nil, a)
+	gone := n.changes[len(n.changes)-1].Gone
+	if len(gone) != 7 || !b.dropped || len(b.locks) != freeKept {
+		t.Fatalf("%d are gone, %d kept", len(gone), len(b.locks))
+	}
+	for _, ref := range gone {
+		if len(ref.Name) != 1 || ref.Name > "6" {
+			t.Errorf("%v is gone although others were free for longer", ref)
+		}
+	}
+	b.now = b.now.Add(2 * time.Hour)
+	b.look(nil, a)
+	if len(b.locks) != 0 || b.dropped {
+		t.Errorf("%d are kept for ever", len(b.locks))
+	}
+}
+
+func TestOneTraceThatFitsManyLocksTellsNothing(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	const query = "select pg_try_advisory_lock($1)"
+	try := func(pid uint32) activity {
+		a := b.at(pid, b.now.Add(-time.Hour))
+		a.does.query, a.does.queried = query, b.theirs(b.now)
+		return a
+	}
+	var rows []lockRow
+	for i := range tryKnown {
+		rows = append(rows, owns(int64(i), 1, exclusive))
+	}
+	n := b.look(rows, try(1), try(2))
+	for name, p := range told(n) {
+		if queue(p.Candidates) != "2" {
+			t.Errorf("%s: candidates %s", name, queue(p.Candidates))
+		}
+	}
+	rows = append(rows, owns(tryKnown, 1, exclusive))
+	for name, p := range told(b.look(rows, try(1), try(2))) {
+		if len(p.Candidates) != 0 {
+			t.Errorf("%s: candidates %s", name, queue(p.Candidates))
+		}
+	}
+}
+
+func TestTryOfLongAgoIsNoCandidate(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	a := b.at(2, b.now)
+	a.does.query, a.does.queried = "select pg_try_advisory_lock(7)", b.theirs(b.now)
+	rows := func() []lockRow { return []lockRow{owns(7, 1, exclusive)} }
+	if p := told(b.look(rows(), b.at(1, b.now), a))["7"]; queue(p.Candidates) != "2" {
+		t.Errorf("candidates %s", queue(p.Candidates))
+	}
+	b.now = b.now.Add(tryRecent)
+	if p := told(b.look(rows(), b.at(1, b.now.Add(-tryRecent)), a))["7"]; p == nil || len(p.Candidates) != 0 {
+		t.Errorf("%+v", p)
+	}
+}

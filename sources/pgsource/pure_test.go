@@ -1,0 +1,159 @@
+package pgsource
+
+import (
+	"testing"
+	"time"
+
+	"coordtop/coord/pgcoord"
+	"coordtop/sources"
+)
+
+func TestPaceFollowsWhatHappensAndWhatItCosts(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	usual := pace{min: 250 * time.Millisecond, max: 5 * time.Second, cost: time.Millisecond}
+	with := func(change func(*pace)) pace {
+		p := usual
+		change(&p)
+		return p
+	}
+	for _, c := range []struct {
+		what  string
+		p     pace
+		eager bool
+		want  time.Duration
+	}{
+		{"at rest", usual, false, time.Second},
+		{"somebody waits, or looks", usual, true, 250 * time.Millisecond},
+		{"just changed", with(func(p *pace) { p.changed = now.Add(-9 * time.Second) }), false, 250 * time.Millisecond},
+		{"changed long ago", with(func(p *pace) { p.changed = now.Add(-11 * time.Second) }), false, time.Second},
+		{"many rows", with(func(p *pace) { p.rows = 5001 }), true, 2 * time.Second},
+		{"a costly look", with(func(p *pace) { p.cost = 60 * time.Millisecond }), true, 3 * time.Second},
+		{"a very costly look", with(func(p *pace) { p.cost = time.Second }), true, 5 * time.Second},
+		{"a look that costs somewhat", with(func(p *pace) { p.cost = 40 * time.Millisecond }), true, 800 * time.Millisecond},
+		{"a lower limit of the user's", with(func(p *pace) { p.min = 2 * time.Second }), false, 2 * time.Second},
+		{"an upper limit of the user's", with(func(p *pace) { p.max, p.rows = 500*time.Millisecond, 9000 }), false, 500 * time.Millisecond},
+	} {
+		if got := c.p.interval(now, c.eager); got != c.want {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+	}
+	p := usual
+	p.took(100*time.Millisecond, 10)
+	if p.cost > costly {
+		t.Errorf("one slow look makes it slow: %v", p.cost)
+	}
+	for range 10 {
+		p.took(100*time.Millisecond, 10)
+	}
+	if p.cost < costly {
+		t.Errorf("slow looks do not make it slow: %v", p.cost)
+	}
+}
+
+// TestModesConflictAsTheManualSays writes the manual's table out.
+func TestModesConflictAsTheManualSays(t *testing.T) {
+	t.Parallel()
+	table := map[mode]string{
+		accessShare: ".......x", rowShare: "......xx", rowExclusive: "....xxxx", shareUpdateExclusive: "...xxxxx",
+		share: "..xx.xxx", shareRowExclusive: "..xxxxxx", exclusive: ".xxxxxxx", accessExclusive: "xxxxxxxx",
+	}
+	for m, row := range table {
+		for i, c := range row {
+			if other := accessShare + mode(i); m.conflicts(other) != (c == 'x') {
+				t.Errorf("%s and %s", modeNames[m], modeNames[other])
+			}
+		}
+		if modeOf([]byte(modeNames[m])) != m {
+			t.Errorf("%s is not read", modeNames[m])
+		}
+	}
+	if m := modeOf([]byte("NewLock")); m != modeUnknown || m.shown() != sources.Exclusive || !exclusive.conflicts(m) {
+		t.Errorf("a mode that nobody knows: %v", m)
+	}
+}
+
+func TestBlockersAreConflictingOwnersAndThoseWhoAskedBefore(t *testing.T) {
+	t.Parallel()
+	rows := []lockRow{awaits(7, 5, share, 30), owns(7, 2, share), awaits(7, 3, exclusive, 10), owns(7, 1, share), awaits(7, 1, exclusive, 20), awaits(7, 4, share, 25)}
+	order(rows)
+	want := []string{"1", "2", "3: 1 2", "1: 2 3", "4: 3 1", "5: 3 1"}
+	for i := range rows {
+		got := utoa(rows[i].pid)
+		for j, b := range blockers(rows, i) {
+			if j == 0 {
+				got += ":"
+			}
+			got += " " + utoa(b.pid)
+		}
+		if got != want[i] {
+			t.Errorf("row %d: %s, want %s", i, got, want[i])
+		}
+	}
+}
+
+func TestKeysThatAreWrittenInAQueryAreRead(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{
+		"select pg_try_advisory_lock(4242)":                       "4242",
+		"SELECT pg_try_advisory_xact_lock( -7::bigint ) as ok":    "-7",
+		"select pg_try_advisory_lock_shared(17 , -4)":             "17:-4",
+		"select pg_try_advisory_lock(1::int, 2::int4), now()":     "1:2",
+		"select pg_try_advisory_lock($1)":                         "",
+		"select pg_try_advisory_lock(hashtext('x'))":              "",
+		"select pg_advisory_lock(4242)":                           "",
+		"select pg_try_advisory_lock(99999999999999999999999)":    "",
+		"select pg_try_advisory_lock(1, 99999999999999999999999)": "",
+	} {
+		key, ok := triedKey(query)
+		if ok != (want != "") || ok && key.String() != want {
+			t.Errorf("%s: %v, %v", query, key, ok)
+		}
+	}
+}
+
+func TestKeysAreReadAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for _, k := range []pgcoord.Key{pgcoord.BigintKey(-1), pgcoord.PairKey(17, -4), {Class: 1 << 31, Object: 7, Sub: 9}, {Sub: 29749}} {
+		if got, named, err := parseKey(k.String()); got != k || named || err != nil {
+			t.Errorf("%v: %v, %v, %v", k, got, named, err)
+		}
+	}
+	if _, named, err := parseKey("ledger/compactor"); !named || err != nil {
+		t.Errorf("a name: %v, %v", named, err)
+	}
+}
+
+func TestRowsInTheBinaryFormatAreRead(t *testing.T) {
+	t.Parallel()
+	f := fields{nil, {0, 0, 0, 7}, {0, 0, 0, 0, 0, 15, 66, 64}, {1}, {0, 9}, []byte("text"), {}}
+	if !f.null(0) || f.number32(1) != 7 || f.micros(2) != pgEpoch+1_000_000 || !f.yes(3) || f.number16(4) != 9 || f.text(5) != "text" {
+		t.Error("misread")
+	}
+	if f.number32(0) != 0 || f.micros(0) != 0 || f.yes(0) || f.number16(0) != 0 || f.number32(6) != 0 || f.micros(5) != 0 {
+		t.Error("nothing, or something of another length, is read as a number")
+	}
+	if got := string(array(nil, []uint32{1, 4294967295})); got != "{1,4294967295}" {
+		t.Error(got)
+	}
+}
+
+func FuzzRowsOfAnyLengthAreReadWithoutPanic(f *testing.F) {
+	f.Add([]byte("abc"), uint8(3))
+	f.Add([]byte{}, uint8(0))
+	f.Fuzz(func(t *testing.T, data []byte, pick uint8) {
+		row := make(fields, 20)
+		for i := range row {
+			if (int(pick)+i)%3 != 0 {
+				row[i] = data[:min(len(data), i)]
+			}
+		}
+		a := readActivity(row)
+		_ = traceOf(&a)
+		_, _ = triedKey(string(data))
+		_ = modeOf(data)
+		if a.who.hidden && a.does != (doings{}) {
+			t.Error("what is hidden is told")
+		}
+	})
+}
