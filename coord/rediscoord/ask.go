@@ -33,6 +33,7 @@ func ask[T any](ctx context.Context, s *session, timeout time.Duration, do func(
 		defer close(done)
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 		defer cancel()
+		defer context.AfterFunc(s.cut, cancel)() // closing the client does not end a dial
 		value, err := do(bounded)
 		replies <- reply{value, err}
 	})

@@ -161,9 +161,11 @@ func (g *grant) giveBack(ctx context.Context) error {
 		if err == nil || isWrongType(err) {
 			return nil
 		}
-		if answered(err) || errors.Is(err, redis.ErrClosed) {
+		if errors.Is(classify(err), coord.ErrRefused) || errors.Is(err, redis.ErrClosed) {
 			return fmt.Errorf("releasing: %w", err)
 		}
+		// No answer, or one that passes: the server loads its data or has just become
+		// somebody's replica.
 		if pause.Wait(ctx) != nil {
 			g.leaveDebts()
 			return because(ctx, fmt.Errorf("releasing: %w", err))

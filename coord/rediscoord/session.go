@@ -25,6 +25,10 @@ type session struct {
 	life context.Context
 	end  context.CancelCauseFunc
 
+	// cut ends when the connections are: nothing more is asked or dialled.
+	cut   context.Context
+	sever context.CancelFunc
+
 	busy   sync.WaitGroup // calls of the core under way
 	asking sync.WaitGroup // questions to the server under way, see ask
 
@@ -45,6 +49,7 @@ var (
 func newSession(d *Driver, client redis.UniversalClient, ttl time.Duration) *session {
 	s := &session{driver: d, client: client, ttl: ttl, done: make(chan struct{})}
 	s.life, s.end = context.WithCancelCause(context.Background())
+	s.cut, s.sever = context.WithCancel(context.Background())
 	return s
 }
 
@@ -162,7 +167,7 @@ func (s *session) Close(ctx context.Context) error {
 func (s *session) Abandon() {
 	grants, first := s.shut()
 	if !first {
-		_ = s.client.Close() // a second one is of no interest
+		s.disconnect()
 		<-s.done
 		return
 	}
@@ -176,8 +181,14 @@ func (s *session) Abandon() {
 // over cuts the connections and joins every call. Nobody asks any more once the calls are
 // over, so that asking can be waited for.
 func (s *session) over() {
-	_ = s.client.Close() // that a connection was broken already is of no interest
+	s.disconnect()
 	s.busy.Wait()
 	s.asking.Wait()
 	close(s.done)
+}
+
+// disconnect makes everything in flight return, also what still dials.
+func (s *session) disconnect() {
+	s.sever()
+	_ = s.client.Close() // that it was closed or broken already is of no interest
 }

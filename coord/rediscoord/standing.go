@@ -95,6 +95,18 @@ func (s *standing) stands(value string) {
 	}
 }
 
+// stoodAt is stands for an answer to a question that was asked when the count of changes
+// was before. An answer that a proclamation has overtaken, on another connection, was
+// true when it was given and says nothing of now.
+func (s *standing) stoodAt(value string, before int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changes == before && s.current != value {
+		s.current = value
+		s.changes++
+	}
+}
+
 func (s *standing) indexLocked(value string) int {
 	return slices.IndexFunc(s.ghosts, func(g ghost) bool { return g.value == value })
 }
@@ -111,7 +123,7 @@ func (s *standing) find(do func(value string) (bool, error)) (bool, error) {
 				return false, err
 			}
 			if right {
-				s.stands(value)
+				s.stoodAt(value, before)
 				return true, nil
 			}
 		}

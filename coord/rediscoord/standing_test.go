@@ -141,3 +141,25 @@ func TestFindNeverLosesAKeyThatIsOurs(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAnswerThatAProclamationOvertookDoesNotUndoIt(t *testing.T) {
+	t.Parallel()
+	s := &standing{current: "old"}
+	key := "old"
+	holds := func(value string) (bool, error) { return key == value, nil }
+	found, err := s.find(func(value string) (bool, error) {
+		right, err := holds(value) // the server has answered; the answer is on its way
+		s.propose("new")
+		key = "new" // obeyed and answered on another connection
+		s.stands("new")
+		s.settle("new", 0)
+		return right, err
+	})
+	if !found || err != nil {
+		t.Fatalf("the renewal before the proclamation: %v, %v", found, err)
+	}
+	if found, err := s.find(holds); !found || err != nil {
+		values, _ := s.possible()
+		t.Errorf("the next renewal says lost (%v, %v): the key holds %q, possible are %q", found, err, key, values)
+	}
+}
