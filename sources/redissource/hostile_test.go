@@ -160,9 +160,16 @@ func TestGuessFindsLocksAndSaysSo(t *testing.T) {
 
 func TestGuessOnAnEmptyServerFindsTheFirstLock(t *testing.T) {
 	t.Parallel()
-	r := setup(t, localserver.RedisOptions{}, Options{PollMin: 20 * time.Millisecond}).synced()
+	r := setup(t, localserver.RedisOptions{}, Options{PollMin: 20 * time.Millisecond, Resync: 500 * time.Millisecond}).synced()
+	r.mode(modePolling)
 	r.do("SET", "app:leader:x", uuidA, "PX", "600000")
 	if e := r.until(sources.EventAcquired); e.How != sources.Seen || e.After.IsZero() {
+		t.Errorf("%+v", e)
+	}
+	r.mode(modeTracking) // from the next resync on
+	r.drain()
+	r.do("SET", "app:leader:y", uuidA, "PX", "600000")
+	if e := r.expect(sources.EventAcquired, "app:leader:y"); !noticed(e) {
 		t.Errorf("%+v", e)
 	}
 }

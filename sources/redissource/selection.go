@@ -108,13 +108,16 @@ func patternsOf(prefixes []string) []string {
 }
 
 func guessedAudience(names []string) audience {
+	if len(names) == 0 {
+		return audience{why: "no key looks like a lock yet, so there is nothing to track"}
+	}
 	from := make([]string, len(names))
 	for i, name := range names {
 		from[i] = guessedPrefix(name)
 	}
 	list, ok := prefixes(from)
 	if !ok {
-		return audience{why: "there is nothing that the guessed names have in common"}
+		return audience{why: "the guessed names have too little in common to be tracked"}
 	}
 	return audience{prefixes: list, all: true, patterns: patternsOf(list)}
 }

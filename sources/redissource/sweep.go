@@ -2,6 +2,7 @@ package redissource
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -62,6 +63,11 @@ func (w *watcher) beginResync(ctx context.Context) error {
 	}
 	if role != w.server.role {
 		return &roleError{was: w.server.role, is: role}
+	}
+	if w.unasked && len(w.keys) > 0 {
+		if err := w.askForPushes(ctx, slices.Collect(maps.Keys(w.keys))); err != nil {
+			return err
+		}
 	}
 	w.sweep = w.newSweep(false)
 	return nil

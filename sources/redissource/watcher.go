@@ -18,6 +18,7 @@ type watcher struct {
 	keys    map[string]*key // outlives the link
 	hints   *hints
 	channel *channel // nil: nothing is pushed
+	unasked bool     // because no key was found yet that could be tracked
 	ends    deadlines
 	sweep   *sweep // running; nil: none
 	poll    poller
@@ -77,7 +78,21 @@ func (w *watcher) setUp(ctx context.Context) error {
 		}
 		guessed = s.pending
 	}
-	c, reasons, err := w.climb(ctx, w.selected.audience(guessed))
+	if err := w.askForPushes(ctx, guessed); err != nil {
+		return err
+	}
+	for _, k := range w.keys {
+		k.place, k.stale = -1, true
+	}
+	w.sweep = s
+	return w.describe()
+}
+
+// askForPushes has the server push what it will, and files the known keys under how they
+// are watched then.
+func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
+	a := w.selected.audience(guessed)
+	c, reasons, err := w.climb(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -85,13 +100,12 @@ func (w *watcher) setUp(ctx context.Context) error {
 		w.channel = c
 		w.adopt(c)
 	}
-	w.notes.ladder = reasons
+	w.notes.ladder, w.unasked = reasons, len(a.prefixes) == 0 && w.selected.guess
+	w.poll.names = nil
 	for _, k := range w.keys {
-		k.place, k.stale = -1, true
 		w.admit(k)
 	}
-	w.sweep = s
-	return w.describe()
+	return nil
 }
 
 // admit files a key under how it is watched.
