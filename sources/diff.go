@@ -239,6 +239,8 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		}
 	case follows != CauseUnknown:
 		e.Cause, e.How = follows, Inferred
+	case leaseOver(o, l.at) && l.gap: // it may have been renewed and given up unseen
+		e.Kind = EventExpired
 	case leaseOver(o, l.at):
 		e.Cause, e.How = CauseExpired, Inferred
 	case leaseKnown(o) && !l.gap:

@@ -193,7 +193,7 @@ func TestDiffTellsReleasedFromExpired(t *testing.T) {
 		{"gone in a gap, its lease still running", prim(before, until("a", t0.Add(time.Second))), prim(t0), Change{Gap: true, After: before},
 			[]string{"released -a seen left 11s within 10s"}},
 		{"gone in a gap, its lease over", prim(before, until("a", t0)), prim(t0), Change{Gap: true, After: before},
-			[]string{"expired -a expired inferred left 10s within 10s"}},
+			[]string{"expired -a seen left 10s within 10s"}},
 		{"replaced in a gap", prim(before, until("a", t0.Add(time.Second))), prim(t0, owner("b")), Change{Gap: true, After: before},
 			[]string{"owner_changed -a +b seen left 11s within 10s"}},
 	})

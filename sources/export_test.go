@@ -8,3 +8,6 @@ func (h *Hub) PublishNow() {
 	defer h.mu.Unlock()
 	h.publishLocked(time.Now())
 }
+
+// NewHubThat is NewHub with another answer to how far the clocks have parted.
+func NewHubThat(drift func() time.Duration) *Hub { return newHub(HubOptions{}, drift) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,7 +17,8 @@ type feed struct {
 	scopes       map[string]*scope
 	inOrder      []*scope
 	rows         int
-	down         bool // told as down while it had no scope
+	down         bool        // told as down while it had no scope
+	slept        atomic.Bool // the machine may have: all must be read anew
 }
 
 // scope is what can be silent alone.
@@ -247,8 +249,9 @@ var errClock = errors.New("the clock was put forward or this machine slept: not 
 const clockStep = 2 * time.Second
 
 // checkClockLocked tells when the wall clock was set. After a step forward this machine
-// may have slept for so long, which the monotonic clock does not count, so nothing is
-// believed until it is heard again.
+// may have slept for so long, which the monotonic clock does not count: leases whose end
+// we know by that clock are over earlier than it says. So nothing is believed until it
+// was read anew, which takes a new connection of each source.
 func (h *Hub) checkClockLocked(now time.Time) {
 	drift := h.drift()
 	step := drift - h.stepped
@@ -263,6 +266,9 @@ func (h *Hub) checkClockLocked(now time.Time) {
 	h.commitLocked(Event{At: now, Kind: EventClockStep, How: Seen,
 		Detail: fmt.Sprintf("the clock was put %s by %v%s", way, step.Abs().Round(time.Millisecond), orSlept)})
 	if step > 0 {
+		for _, f := range h.feeds {
+			f.slept.Store(true)
+		}
 		for _, sc := range h.scopes {
 			if sc.Health == HealthLive {
 				h.downLocked(sc, now, errClock)

@@ -29,6 +29,7 @@ type Hub struct {
 
 	kick   chan struct{} // capacity 1: a publish is due earlier than the publisher knows
 	stop   chan struct{}
+	broken chan error // capacity 1: why the publisher ended, if not by stop
 	once   sync.Once
 	joined sync.WaitGroup // the publisher
 
@@ -62,12 +63,13 @@ func newHub(o HubOptions, drift func() time.Duration) *Hub {
 		o.EventAge = defaultEventAge
 	}
 	h := &Hub{
-		ring:  newRing(o.Events, o.EventAge),
-		drift: drift,
-		start: time.Now(),
-		kick:  make(chan struct{}, 1),
-		stop:  make(chan struct{}),
-		known: map[int]*Primitive{},
+		ring:   newRing(o.Events, o.EventAge),
+		drift:  drift,
+		start:  time.Now(),
+		kick:   make(chan struct{}, 1),
+		stop:   make(chan struct{}),
+		broken: make(chan error, 1),
+		known:  map[int]*Primitive{},
 	}
 	h.state.Store(&State{At: h.start})
 	h.joined.Go(h.publisher)

@@ -1,6 +1,8 @@
 package sources
 
 import (
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 )
@@ -102,8 +104,13 @@ func (h *Hub) publishLocked(now time.Time) {
 
 // publisher publishes what waits for the end of a step, and looks for what happens without
 // any Change: a scope falls silent, the clock is set, memories grow old. NewHub starts
-// it, Close joins it.
+// it, Close joins it. A panic in it ends Run.
 func (h *Hub) publisher() {
+	defer func() {
+		if v := recover(); v != nil {
+			h.broken <- fmt.Errorf("publishing: %w: %v\n%s", ErrPanic, v, debug.Stack())
+		}
+	}()
 	timer := time.NewTimer(tick)
 	defer timer.Stop()
 	for {

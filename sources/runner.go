@@ -42,7 +42,7 @@ var refusedPause = backoff.Policy{Min: 30 * time.Second, Max: 30 * time.Second}
 
 // Errors of the runner about a source.
 var (
-	ErrPanic  = errors.New("a bug: the source panicked")
+	ErrPanic  = errors.New("a bug: a panic")
 	ErrSilent = errors.New("no answer")
 )
 
@@ -50,31 +50,41 @@ var (
 // connects it again after a failure. All of them stand in h.State at once, before any
 // has answered. Run returns nil when every source is closed and every goroutine
 // joined; an error names sources that cannot be run (nothing is started then) or that
-// did not stop in time.
+// did not stop in time. A panic in the Hub itself ends Run with ErrPanic: what was half
+// taken in cannot be relied on.
 func Run(ctx context.Context, h *Hub, specs []Spec) error {
 	feeds, err := h.add(specs)
 	if err != nil {
 		return err
 	}
 	var all sync.WaitGroup
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	for i, f := range feeds {
 		r := newRunner(h, f, specs[i])
-		all.Go(func() { r.run(ctx) })
+		all.Go(func() { stop(r.whole(ctx)) })
 	}
 	done := make(chan struct{})
 	go func() { // ends with the last source; joined below
 		all.Wait()
 		close(done)
 	}()
-	<-ctx.Done()
+	select {
+	case <-ctx.Done():
+	case err := <-h.broken:
+		stop(err)
+	}
 	limit := time.NewTimer(stopLimit)
 	defer limit.Stop()
 	select {
 	case <-done:
-		return nil
 	case <-limit.C:
 		return fmt.Errorf("stopping the sources: some still run after %v", stopLimit)
 	}
+	if err := context.Cause(ctx); errors.Is(err, ErrPanic) {
+		return err
+	}
+	return nil
 }
 
 // runner owns one source: it alone calls Connect, Next and Close, never two at a time.
@@ -94,6 +104,18 @@ func newRunner(h *Hub, f *feed, s Spec) *runner {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &runner{hub: h, feed: f, spec: s, log: log.With("source", s.Name)}
+}
+
+// whole is run; a panic outside the source's own methods becomes an error.
+func (r *runner) whole(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.log.Error("panic beside a source", "panic", v, "stack", string(debug.Stack()))
+			err = fmt.Errorf("taking in what %s told: %w: %v", r.spec.Name, ErrPanic, v)
+		}
+	}()
+	r.run(ctx)
+	return nil
 }
 
 // run connects and reads until ctx ends.
@@ -146,12 +168,16 @@ func (r *runner) connection(ctx context.Context) (err error) {
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
+	r.feed.slept.Store(false)
 	r.hub.connected(r.feed)
 	proof := time.Now()
 	for {
 		c, err := r.next(ctx)
 		if err != nil {
 			return err
+		}
+		if r.feed.slept.Load() {
+			return errClock
 		}
 		r.hub.apply(r.feed, c)
 		now := time.Now()

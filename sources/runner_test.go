@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"coordtop/internal/backoff"
@@ -296,6 +298,64 @@ func TestRefreshOfALiveSourceDoesNotSpareItALaterPause(t *testing.T) {
 		w.settle()
 		if n := w.script.Record().Connects; n != 1 {
 			t.Errorf("%d connects, want a pause before the second", n)
+		}
+	})
+}
+
+func TestAPanicBesideASourceEndsRunWithAnError(t *testing.T) {
+	t.Parallel()
+	boom := func() time.Duration { panic("boom") }
+	calm := func() time.Duration { return 0 }
+	for name, tt := range map[string]struct {
+		drift func() time.Duration
+		tell  sources.Change
+	}{
+		"while a change is taken in": {calm, sources.Change{Scope: "main", Set: []*sources.Primitive{nil}}},
+		"while nothing happens":      {boom, sources.Change{Scope: "main", Gap: true, Synced: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				hub := sources.NewHubThat(tt.drift)
+				defer hub.Close()
+				script := sourcetest.NewScript("main")
+				script.Push(tt.tell)
+				err := sources.Run(t.Context(), hub, []sources.Spec{{Name: "redis", Source: script}})
+				if !errors.Is(err, sources.ErrPanic) {
+					t.Errorf("Run = %v, want a panic as an error", err)
+				}
+			})
+		})
+	}
+}
+
+func TestAfterASleepNothingIsBelievedBeforeItWasReadAnew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var slept atomic.Int64
+		w := &world{t: t, script: sourcetest.NewScript("main")}
+		w.hub = sources.NewHubThat(func() time.Duration { return time.Duration(slept.Load()) })
+		defer w.hub.Close()
+		w.spec = sources.Spec{Name: "redis", Source: w.script}
+		w.events = w.hub.Subscribe(0)
+		w.start()
+		w.list(election("app", sources.Owner{ID: "a", Label: "a"}))
+		connects := w.script.Record().Connects
+
+		slept.Store(int64(time.Minute))
+		time.Sleep(1100 * time.Millisecond) // the Hub looks at the clocks once a second
+		w.tell(sources.Change{Alive: []string{"main"}})
+		if got := w.status("app"); got != sources.StatusStale {
+			t.Errorf("after the first answer the row is %v, want stale", got)
+		}
+		time.Sleep(time.Second)
+		w.settle()
+		if got := w.script.Record().Connects; got != connects+1 {
+			t.Errorf("connected %d times since, want once", got-connects)
+		}
+		w.list(election("app", sources.Owner{ID: "b", Label: "b"}))
+		if got := w.status("app"); got != sources.StatusLed {
+			t.Errorf("read anew the row is %v, want led", got)
 		}
 	})
 }

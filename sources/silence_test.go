@@ -111,7 +111,7 @@ func TestLostConnectionIsStaleAtOnceAndInventsNothing(t *testing.T) {
 		w.tell(sources.Change{Synced: true})
 		now := time.Now()
 		w.wantEvents("source_up  seen", "renewed stays +a seen", "owner_changed changes -b +x seen",
-			"expired lapses -c expired inferred", "released vanishes -d deleted inferred", "deleted vanishes seen", "synced  told")
+			"expired lapses -c seen", "released vanishes -d deleted inferred", "deleted vanishes seen", "synced  told")
 		if _, ok := w.hub.Slot(ref("vanishes")); ok {
 			t.Error("what was not in the listing still has a row")
 		}
