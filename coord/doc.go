@@ -26,7 +26,9 @@
 //   - The clocks of owner and service run at nearly the same rate. What time they show
 //     does not matter; no remote clock is ever read. The margin (SessionOptions.Margin,
 //     by default a twentieth of the window) pays for the difference and for a
-//     scheduler that wakes us late: 5 % is far more than real clocks drift apart.
+//     scheduler that wakes us late: 5 % is far more than real clocks drift apart. A
+//     service that keeps ends as wall-clock times (Redis does) breaks this when its
+//     clock is set forward: then every key is over early. Let its clock be slewed.
 //   - The service does not lie: what it granted for a time it does not grant to
 //     another within that time. A failover can make a liar of it; see below.
 //   - Work stops when its context ends. A process that is stopped between looking at

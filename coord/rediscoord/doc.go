@@ -18,8 +18,10 @@
 // window runs from the sending of the try, or of the renewal, that the server confirmed,
 // and lasts as long as the PX that it was sent with: the server counts from a later
 // instant. What Redis cannot promise: a failover (Sentinel, Cluster) may forget the newest
-// writes, and then two owners trust their windows at a time; eviction and an operator's DEL
-// take a key away, which the next renewal notices.
+// writes, and then two owners trust their windows at a time; so they may when the server's
+// wall clock is set forward, because Redis keeps the end of a key as a time of that clock
+// (keep it slewed, not stepped); eviction and an operator's DEL take a key away, which the
+// next renewal notices. A fence covers all of these.
 //
 // # Uncertain answers
 //

@@ -82,11 +82,24 @@ func ending(before, after *sources.Primitive, n notice) *sources.Ending {
 		return nil
 	}
 	e := &sources.Ending{Ref: before.Ref, Owner: before.Owners[0].ID, How: sources.Told}
+	written := false
 	for _, event := range n.events {
-		e.Cause = eventCause(event)
-		if e.Cause != sources.CauseUnknown && (e.Cause != sources.CauseReplaced || len(after.Owners) > 0) {
+		switch cause := eventCause(event); cause {
+		case sources.CauseUnknown:
+		case sources.CauseReplaced:
+			written = true
+		default:
+			// A value that was written before may have been its own proclamation, or the
+			// one that replaced it.
+			if e.Cause = cause; written {
+				e.How = sources.Inferred
+			}
 			return e
 		}
+	}
+	if written && len(after.Owners) > 0 {
+		e.Cause = sources.CauseReplaced
+		return e
 	}
 	o := &before.Owners[0]
 	if n.flush && len(after.Owners) == 0 && (o.NoExpiry || n.last.Before(o.Expires.After)) {
@@ -96,8 +109,8 @@ func ending(before, after *sources.Primitive, n notice) *sources.Ending {
 	return nil
 }
 
-// eventCause is what the first event that can end an ownership says about it. A renewal
-// that rewrites the value is told as "set" too, but then the owner stays.
+// eventCause is what an event says about the end of an ownership, if it is one. A renewal
+// or proclamation that rewrites the value is told as "set" too, but then the owner stays.
 func eventCause(event string) sources.Cause {
 	switch event {
 	case "del":

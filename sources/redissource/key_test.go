@@ -221,6 +221,8 @@ func TestEndIsToldOnlyByAnEventOrAFlush(t *testing.T) {
 		{"evicted", free, events("evicted"), sources.CauseDeleted, sources.Told},
 		{"written over", other, events("set", "expire"), sources.CauseReplaced, sources.Told},
 		{"deleted and taken", other, events("del", "set", "expire"), sources.CauseReleased, sources.Told},
+		{"proclaimed, then deleted and taken", other, events("set", "del", "set", "expire"), sources.CauseReleased, sources.Inferred},
+		{"proclaimed, then expired", free, events("set", "expired"), sources.CauseExpired, sources.Inferred},
 		{"rewritten, and its end not told yet", free, events("set"), sources.CauseUnknown, 0},
 		{"flushed", free, notice{first: ms(10), last: ms(10), flush: true}, sources.CauseDeleted, sources.Inferred},
 		{"flushed after its end", free, notice{first: ms(40000), last: ms(40000), flush: true}, sources.CauseUnknown, 0},
