@@ -18,10 +18,11 @@ import (
 
 // demoOptions are the flags of the demo.
 type demoOptions struct {
-	board     boardOptions
-	noUI      bool
-	redisPort int
-	seed      uint64
+	board        boardOptions
+	noUI         bool
+	redisPort    int
+	postgresPort int
+	seed         uint64
 }
 
 // demoCommands are the demo and the hidden command that its candidates run.
@@ -30,18 +31,19 @@ func (p *program) demoCommands() []*cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Start local servers and candidates, and watch them",
-		Long: "Starts a private Redis on the loopback interface and candidates that contend for\n" +
-			"elections and a mutex, each a process of its own, and shows them on the board.\n" +
-			"The leader of one election is killed every 30 to 60 seconds. Everything ends with\n" +
-			"the command.\n\n" +
+		Long: "Starts a private Redis and a private Postgres on the loopback interface and candidates\n" +
+			"that contend for elections and locks, each a process of its own, and shows them on the\n" +
+			"board. Leaders are killed now and then, and one lock is never given back. Everything\n" +
+			"ends with the command. A server that is not installed is left out.\n\n" +
 			"With --no-ui it prints a `name url` line for each server and, last, a line with the\n" +
 			"command that shows them, then serves until it is interrupted.",
-		Example: "coordtop demo\ncoordtop demo --no-ui --redis-port 7379 --seed 1",
+		Example: "coordtop demo\ncoordtop demo --no-ui --redis-port 7379 --postgres-port 7432 --seed 1",
 		Args:    cobra.NoArgs,
 		RunE:    p.run(func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context(), o) }),
 	}
 	cmd.Flags().BoolVar(&o.noUI, "no-ui", false, "print where the servers are and serve, without a screen")
 	cmd.Flags().IntVar(&o.redisPort, "redis-port", 0, "let Redis listen on `PORT` (default: any free port)")
+	cmd.Flags().IntVar(&o.postgresPort, "postgres-port", 0, "let Postgres listen on `PORT` (default: any free port)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "repeat the random pauses of an earlier demo (default: others each time)")
 	cmd.Flags().BoolVar(&o.board.ascii, "ascii", false, "draw with ASCII only")
 	cmd.Flags().BoolVar(&o.board.plain, "plain", false, "use no colours (as $NO_COLOR does)")
@@ -52,8 +54,10 @@ func (p *program) demoCommands() []*cobra.Command {
 const stopPatience = 2 * time.Second
 
 func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
-	if o.redisPort < 0 || o.redisPort > 65535 {
-		return usagef("--redis-port %d: a port is a number from 1 to 65535", o.redisPort)
+	for flag, port := range map[string]int{"--redis-port": o.redisPort, "--postgres-port": o.postgresPort} {
+		if port < 0 || port > 65535 {
+			return usagef("%s %d: a port is a number from 1 to 65535", flag, port)
+		}
 	}
 	if !o.noUI && !p.env.Terminal() {
 		return usagef("standard output is no terminal: coordtop demo --no-ui serves without a screen")
@@ -65,7 +69,9 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 	if o.seed == 0 {
 		o.seed = uint64(time.Now().UnixNano())
 	}
-	world, err := demo.Start(ctx, demo.Options{Program: self, RedisPort: o.redisPort, Seed: o.seed, Log: p.logger()})
+	world, err := demo.Start(ctx, demo.Options{
+		Program: self, RedisPort: o.redisPort, PostgresPort: o.postgresPort, Seed: o.seed, Log: p.logger(),
+	})
 	if err != nil {
 		return fmt.Errorf("starting the demo: %w", err)
 	}
@@ -85,7 +91,7 @@ func (p *program) showDemo(ctx context.Context, endpoints []demo.Endpoint, o boa
 	c := config.Config{}
 	for _, e := range endpoints {
 		if e.Err != nil {
-			p.absent = append(p.absent, sources.Spec{Name: e.Name, Type: e.Name, Source: unavailable{e.Err}, Logger: p.logger()})
+			p.absent = append(p.absent, sources.Spec{Name: e.Name, Type: e.Name, Address: "not started", Source: unavailable{e.Err}, Logger: p.logger()})
 			continue
 		}
 		one, err := config.FromURLs([]string{e.View})
@@ -146,6 +152,7 @@ func (p *program) demoCandidateCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.Key, "key", "", "what to contend for")
 	cmd.Flags().StringVar(&role, "role", "", "what to do with it")
 	cmd.Flags().DurationVar(&o.TTL, "ttl", 0, "of the lease")
+	cmd.Flags().StringVar(&o.Channel, "channel", "", "on which a leader notifies")
 	cmd.Flags().Uint64Var(&o.Seed, "seed", 0, "of the random pauses")
 	return cmd
 }

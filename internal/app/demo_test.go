@@ -3,10 +3,12 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,20 +16,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/demo"
+	"coordtop/internal/localserver"
 )
 
 // demoRun is a demo without a screen, in a process of its own.
 type demoRun struct {
-	cmd   *exec.Cmd
-	out   *stream
-	redis *redis.Client
-	dir   string // of the server
+	cmd      *exec.Cmd
+	out      *stream
+	redis    *redis.Client
+	postgres *pgx.Conn
+	views    []string // URLs of the last line
+	dirs     []string // of the servers
 }
 
-// startDemo returns when the demo's four primitives have owners.
+// startDemo returns when all primitives of the demo have their owners and waiters.
 func startDemo(t *testing.T, args ...string) *demoRun {
 	t.Helper()
 	d := &demoRun{cmd: command(t, append([]string{"demo", "--no-ui"}, args...)...), out: newStream()}
@@ -37,14 +44,66 @@ func startDemo(t *testing.T, args ...string) *demoRun {
 		t.Fatal(err)
 	}
 	text := d.out.await(t, func(s string) bool { return strings.Contains(s, "all coordtop '") && strings.HasSuffix(s, "\n") })
-	address, err := url.Parse(strings.TrimPrefix(strings.Split(text, "\n")[0], "redis "))
+	lines := strings.Split(text, "\n")
+	d.views = strings.Split(strings.Trim(strings.TrimPrefix(lines[2], "all coordtop "), "'"), "' '")
+	address, err := url.Parse(strings.TrimPrefix(lines[0], "redis "))
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.redis = writer(t, address.Host)
-	d.dir = d.redis.ConfigGet(t.Context(), "dir").Val()["dir"]
-	eventually(t, "all four primitives are owned", func() bool { return len(d.owners(t)) == 4 })
+	d.postgres = login(t, strings.TrimPrefix(lines[1], "postgres "), "the test").conn
+	data := ""
+	if err := d.postgres.QueryRow(t.Context(), "show data_directory").Scan(&data); err != nil {
+		t.Fatal(err)
+	}
+	d.dirs = []string{d.redis.ConfigGet(t.Context(), "dir").Val()["dir"], filepath.Dir(data)}
+	eventually(t, "all four primitives in Redis are owned", func() bool { return len(d.owners(t)) == 4 })
+	eventually(t, "the locks in Postgres are owned and awaited", func() bool { return d.complete(t) })
 	return d
+}
+
+// locks are those in Postgres, by name.
+func (d *demoRun) locks(t *testing.T) map[string]lockJSON {
+	t.Helper()
+	locks := map[string]lockJSON{}
+	for _, l := range look(t, newWorld(t), d.views[1]).Primitives {
+		locks[l.Name] = l
+	}
+	return locks
+}
+
+// complete says whether the locks in Postgres are as people shall see them.
+func (d *demoRun) complete(t *testing.T) bool {
+	t.Helper()
+	locks := d.locks(t)
+	leader, mutex, shared, leaked := locks["demo:leader:ledger"], locks["demo:lock:month-end"], locks["17:-4"], locks["4242"]
+	return leader.Kind == "election" && len(leader.Owners) == 1 && leader.Queue.Len == 2 &&
+		mutex.Kind == "mutex" && len(mutex.Owners) == 1 && mutex.Queue.Len > 0 &&
+		len(shared.Owners) == 2 && shared.Owners[1].Mode == "shared" &&
+		len(leaked.Owners) == 1 && leaked.Queue.Len == 2 && leaked.Owners[0].Attrs["state"] == "idle"
+}
+
+// processes are all that own or await a lock in Postgres, by what they do.
+func (d *demoRun) processes(t *testing.T) map[string]int {
+	t.Helper()
+	pids := map[string]int{}
+	add := func(what, label string) {
+		t.Helper()
+		form := regexp.MustCompile(`:(\d+) pid \d+$`).FindStringSubmatch(label)
+		if form == nil {
+			t.Fatalf("%s is called %q, want host:pid pid N", what, label)
+		}
+		pids[what], _ = strconv.Atoi(form[1])
+	}
+	for name, l := range d.locks(t) {
+		for i, o := range l.Owners {
+			add(fmt.Sprintf("owner %d of %s", i, name), o.Label)
+		}
+		for i, w := range l.Queue.Waiters {
+			add(fmt.Sprintf("waiter %d of %s", i, name), w.Label)
+		}
+	}
+	return pids
 }
 
 // owners are the processes that own the keys of the demo.
@@ -68,16 +127,40 @@ func (d *demoRun) owners(t *testing.T) map[string]int {
 	return owners
 }
 
-// leavesNothing fails unless the owners, the server and its folder vanish.
-func (d *demoRun) leavesNothing(t *testing.T, owners map[string]int) {
+// leavesNothing fails unless the processes, the servers and their folders vanish.
+func (d *demoRun) leavesNothing(t *testing.T, processes ...map[string]int) {
 	t.Helper()
-	eventually(t, "the server is gone", func() bool { return d.redis.Ping(context.Background()).Err() != nil })
-	eventually(t, "the server's folder is gone", func() bool {
-		_, err := os.Stat(d.dir)
-		return errors.Is(err, fs.ErrNotExist)
-	})
-	for key, pid := range owners {
-		eventually(t, "the owner of "+key+" is gone", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
+	eventually(t, "Redis is gone", func() bool { return d.redis.Ping(context.Background()).Err() != nil })
+	eventually(t, "Postgres is gone", func() bool { return refuses(d.postgres.Config().ConnString()) })
+	for _, dir := range d.dirs {
+		eventually(t, "the server's folder is gone: "+dir, func() bool {
+			_, err := os.Stat(dir)
+			return errors.Is(err, fs.ErrNotExist)
+		})
+	}
+	for _, list := range processes {
+		for what, pid := range list {
+			eventually(t, what+" is gone", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
+		}
+	}
+}
+
+func refuses(url string) bool {
+	conn, err := pgx.Connect(context.Background(), url)
+	if err == nil {
+		_ = conn.Close(context.Background())
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// interrupt ends the demo as ctrl-c does.
+func (d *demoRun) interrupt(t *testing.T) {
+	t.Helper()
+	if err := d.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := ends(t, d.cmd); code != 0 {
+		t.Errorf("exit code %d: %s", code, d.out)
 	}
 }
 
@@ -100,30 +183,27 @@ func eventually(t *testing.T, what string, ok func() bool) {
 func TestDemoPrintsWhereItsServersAreAndEndsOnASignal(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)
-	form := regexp.MustCompile(`^redis redis://127\.0\.0\.1:\d+/0\nall coordtop 'redis://127\.0\.0\.1:\d+/0\?election=demo:leader:\*&mutex=demo:lock:\*'\n$`)
+	const redis, postgres = `redis://127\.0\.0\.1:\d+/0`, `postgres://postgres@127\.0\.0\.1:\d+/postgres\?sslmode=disable`
+	form := regexp.MustCompile(`^redis ` + redis + `\npostgres ` + postgres + `\n` +
+		`all coordtop '` + redis + `\?election=demo:leader:\*&mutex=demo:lock:\*' '` + postgres + `&election=\S+&mutex=\S+&channels=demo_ledger'\n$`)
 	if text := d.out.String(); !form.MatchString(text) {
 		t.Errorf("printed %q", text)
 	}
-	owners := d.owners(t)
-	if err := d.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	if code := ends(t, d.cmd); code != 0 {
-		t.Errorf("exit code %d: %s", code, d.out)
-	}
-	d.leavesNothing(t, owners)
+	owners, others := d.owners(t), d.processes(t)
+	d.interrupt(t)
+	d.leavesNothing(t, owners, others)
 }
 
 func TestDemoThatIsKilledLeavesNothingBehindAndItsNeighbourAlone(t *testing.T) {
 	t.Parallel()
 	killed, neighbour := startDemo(t, "--seed", "1"), startDemo(t, "--seed", "1")
-	owners := killed.owners(t)
+	owners, others := killed.owners(t), killed.processes(t)
 	if err := killed.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	ends(t, killed.cmd)
-	killed.leavesNothing(t, owners)
-	if len(neighbour.owners(t)) == 0 {
+	killed.leavesNothing(t, owners, others)
+	if len(neighbour.owners(t)) == 0 || len(neighbour.processes(t)) == 0 {
 		t.Error("the demo beside it lost its owners too")
 	}
 	if err := neighbour.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -132,57 +212,76 @@ func TestDemoThatIsKilledLeavesNothingBehindAndItsNeighbourAlone(t *testing.T) {
 	ends(t, neighbour.cmd)
 }
 
-func TestDemoLeaderThatIsKilledIsFollowedByAnother(t *testing.T) {
+func TestDemoLeadersThatAreKilledAreFollowedByOthers(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)
-	const election = "demo:leader:scheduler"
-	first := d.owners(t)[election]
-	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
+	for what, leader := range map[string]func() int{
+		"in Redis":    func() int { return d.owners(t)["demo:leader:scheduler"] },
+		"in Postgres": func() int { return d.processes(t)["owner 0 of demo:leader:ledger"] },
+	} {
+		first := leader()
+		if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "another process leads "+what, func() bool {
+			next := leader()
+			return next != 0 && next != first
+		})
 	}
-	eventually(t, "another process leads", func() bool {
-		next := d.owners(t)[election]
-		return next != 0 && next != first
-	})
-	owners := d.owners(t)
-	if err := d.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	ends(t, d.cmd)
-	d.leavesNothing(t, owners)
+	owners, others := d.owners(t), d.processes(t)
+	d.interrupt(t)
+	d.leavesNothing(t, owners, others)
 }
 
-func TestDemoTakesThePortItIsTold(t *testing.T) {
+func TestDemoLeaderNotifiesOnItsChannel(t *testing.T) {
+	t.Parallel()
+	d := startDemo(t)
+	if _, err := d.postgres.Exec(t.Context(), "listen demo_ledger"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	n, err := d.postgres.WaitForNotification(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if leader := d.locks(t)["demo:leader:ledger"].Owners[0].Label; !strings.HasPrefix(n.Payload, strings.Split(leader, " ")[0]+" posted batch ") {
+		t.Errorf("%s leads, and %q was said", leader, n.Payload)
+	}
+	d.interrupt(t)
+}
+
+func TestDemoTakesThePortsItIsTold(t *testing.T) {
 	t.Parallel()
 	first := startDemo(t)
-	port := regexp.MustCompile(`:(\d+)/`).FindStringSubmatch(first.out.String())[1]
-	second := newWorld(t)
-	if code := second.main(t.Context(), "demo", "--no-ui", "--redis-port", port); code != exitError {
-		t.Errorf("a port that is taken: exit code %d, %s", code, second.stderr)
+	ports := regexp.MustCompile(`redis://127.0.0.1:(\d+)/0\npostgres \S+@127.0.0.1:(\d+)/`).FindStringSubmatch(first.out.String())
+	for flag, port := range map[string]string{"--redis-port": ports[1], "--postgres-port": ports[2]} {
+		second := newWorld(t)
+		if code := second.main(t.Context(), "demo", "--no-ui", flag, port); code != exitError || !strings.Contains(second.stderr.String(), port) {
+			t.Errorf("%s is taken: exit code %d, %s", flag, code, second.stderr)
+		}
 	}
-	if err := first.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
+	first.interrupt(t)
+	again := startDemo(t, "--redis-port", ports[1], "--postgres-port", ports[2])
+	for _, port := range ports[1:] {
+		if !strings.Contains(again.out.String(), ":"+port+"/") {
+			t.Errorf("asked for port %s, printed %q", port, again.out)
+		}
 	}
-	ends(t, first.cmd)
-	again := startDemo(t, "--redis-port", port)
-	if !strings.Contains(again.out.String(), ":"+port+"/") {
-		t.Errorf("asked for port %s, printed %q", port, again.out)
-	}
-	if err := again.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	ends(t, again.cmd)
+	again.interrupt(t)
 }
 
 func TestDemoRefusesWhatItCannotDo(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"demo":                             "coordtop demo --no-ui serves without a screen",
-		"demo --no-ui --redis-port 70000":  "a port is a number from 1 to 65535",
-		"demo --no-ui --redis-port 6379":   "6379 is a standard port",
-		"demo --no-ui extra":               "extra",
-		"demo-candidate --role juggler":    "address",
-		"demo --no-ui --seed minus-eleven": "--seed",
+		"demo":                              "coordtop demo --no-ui serves without a screen",
+		"demo --no-ui --redis-port 70000":   "--redis-port 70000: a port is a number from 1 to 65535",
+		"demo --no-ui --postgres-port -1":   "--postgres-port -1: a port is a number from 1 to 65535",
+		"demo --no-ui --redis-port 6379":    "6379 is a standard port",
+		"demo --no-ui --postgres-port 5432": "5432 is the standard port",
+		"demo --no-ui extra":                "extra",
+		"demo-candidate --role juggler":     "no scheme",
+		"demo --no-ui --seed minus-eleven":  "--seed",
 	} {
 		w := newWorld(t)
 		if code := w.main(t.Context(), strings.Fields(args)...); code == exitOK || !strings.Contains(w.stderr.String(), want) {
@@ -191,15 +290,70 @@ func TestDemoRefusesWhatItCannotDo(t *testing.T) {
 	}
 }
 
-func TestDemoWithoutRedisSaysWhatToInstall(t *testing.T) {
+// withoutRedis is a demo that finds a Postgres and no Redis.
+func withoutRedis(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := command(t, append([]string{"demo"}, args...)...)
+	path := t.TempDir()
+	for _, name := range []string{"initdb", "mkdir", "rm", "sed", "sleep", "ipcrm"} { // what localserver needs
+		program, err := exec.LookPath(name)
+		if err != nil {
+			continue // initdb is found where systems put it; without the others it still ends
+		}
+		if program, err = filepath.EvalSymlinks(program); err == nil {
+			err = os.Symlink(program, filepath.Join(path, name))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd.Env = append(cmd.Env, "PATH="+path)
+	return cmd
+}
+
+func TestDemoWithoutRedisSaysWhatToInstallAndServesPostgres(t *testing.T) {
 	t.Parallel()
-	cmd := command(t, "demo", "--no-ui") // its environment has no PATH
-	errs := newStream()
-	cmd.Stderr = errs
+	cmd := withoutRedis(t, "--no-ui")
+	out, errs := newStream(), newStream()
+	cmd.Stdout, cmd.Stderr = out, errs
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if code := ends(t, cmd); code != exitError || !strings.Contains(errs.String(), "apt-get install redis-server") {
+	out.await(t, func(s string) bool {
+		return strings.HasPrefix(s, "postgres postgres://") && strings.Contains(s, "\nall coordtop 'postgres://")
+	})
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := ends(t, cmd); code != 0 || !strings.Contains(errs.String(), "apt-get install redis-server") {
 		t.Errorf("exit code %d, said %q", code, errs)
+	}
+}
+
+func TestDemoWithoutRedisShowsThatBesidePostgres(t *testing.T) {
+	t.Parallel()
+	cmd := withoutRedis(t)
+	s := onScreen(t, cmd)
+	s.await(t, func(out string) bool { return strings.Contains(out, "4242") && strings.Contains(out, "redis-server is n") })
+	if _, err := s.file.WriteString("q"); err != nil {
+		t.Fatal(err)
+	}
+	if code := ends(t, cmd); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestDemoWithoutAnyServerIsAnError(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := &program{env: Environment{Stdout: w.stdout, Stderr: w.stderr}}
+	missing := func(name string) demo.Endpoint {
+		return demo.Endpoint{Name: name, Err: fmt.Errorf("%s is %w", name, localserver.ErrMissing)}
+	}
+	if err := p.serve(t.Context(), []demo.Endpoint{missing("redis"), missing("postgres")}); err == nil {
+		t.Error("it serves nothing, and says so to nobody")
+	}
+	if text := w.stderr.String(); text != "coordtop: redis: redis is not installed\ncoordtop: postgres: postgres is not installed\n" || w.stdout.String() != "" {
+		t.Errorf("said %q and %q", text, w.stdout)
 	}
 }

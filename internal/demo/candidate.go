@@ -6,19 +6,24 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"coordtop/coord"
+	"coordtop/coord/pgcoord"
 	"coordtop/coord/rediscoord"
 )
 
 // CandidateOptions say what one candidate process contends for.
 type CandidateOptions struct {
-	URL  string // of the server
-	Key  string
-	Role Role
-	TTL  time.Duration
-	Seed uint64
+	URL     string // of the server; its scheme tells the backend
+	Key     string
+	Role    Role
+	TTL     time.Duration // 0: the driver's choice
+	Channel string        // a leader notifies on it, where the backend has such; "": on none
+	Seed    uint64
 }
 
 // What a candidate tells its parent, a line each.
@@ -30,11 +35,7 @@ const (
 // RunCandidate contends until ctx ends, then gives up what it owns, within a second.
 // It writes to say, a line each, when it begins and stops owning.
 func RunCandidate(ctx context.Context, o CandidateOptions, say io.Writer) error {
-	client, err := rediscoord.ParseURL(o.URL)
-	if err != nil {
-		return fmt.Errorf("reading the server's address: %w", err)
-	}
-	driver, err := rediscoord.New(client, rediscoord.Options{TTL: o.TTL, RetryDelay: time.Second})
+	driver, err := o.driver()
 	if err != nil {
 		return fmt.Errorf("making the driver: %w", err)
 	}
@@ -45,7 +46,11 @@ func RunCandidate(ctx context.Context, o CandidateOptions, say io.Writer) error 
 	case RoleDeputy:
 		err = c.deputise(ctx)
 	case RoleWorker:
-		err = c.work(ctx)
+		err = c.work(ctx, coord.Exclusive, between(o.Seed, 2*time.Second, 8*time.Second))
+	case RoleReader:
+		err = c.work(ctx, coord.Shared, between(o.Seed, 20*time.Second, 40*time.Second))
+	case RoleLeaker:
+		err = c.leak(ctx)
 	default:
 		err = fmt.Errorf("unknown role %q", o.Role)
 	}
@@ -55,6 +60,18 @@ func RunCandidate(ctx context.Context, o CandidateOptions, say io.Writer) error 
 	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	return errors.Join(err, driver.Close(undo))
+}
+
+// driver makes the driver of the backend. Claims wait in a queue where there is one.
+func (o CandidateOptions) driver() (coord.Driver, error) {
+	if strings.HasPrefix(o.URL, "postgres://") {
+		return pgcoord.New(o.URL, pgcoord.Options{})
+	}
+	client, err := rediscoord.ParseURL(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	return rediscoord.New(client, rediscoord.Options{TTL: o.TTL, RetryDelay: time.Second})
 }
 
 // identity is host:pid, which is what tells candidates on several machines apart.
@@ -83,13 +100,39 @@ func (c *contender) tell(line string) {
 	_, _ = fmt.Fprintln(c.say, line)
 }
 
+// complain goes to the parent's log.
+func complain(err error) { fmt.Fprintln(os.Stderr, "coordtop demo:", err) }
+
 // lead leads for as long as it can.
 func (c *contender) lead(ctx context.Context) error {
 	return coord.NewCandidate(c.driver, c.session(), c.options.Key, coord.LeadOptions{
-		Data:      []byte(c.identity),
-		OnElected: func(context.Context, *coord.Term) error { c.tell(saysOwns); return nil },
-		OnLost:    func(error) { c.tell(saysWaits) },
+		Data: []byte(c.identity),
+		OnElected: func(ctx context.Context, _ *coord.Term) error {
+			c.tell(saysOwns)
+			c.notify(ctx)
+			return nil
+		},
+		OnLost: func(error) { c.tell(saysWaits) },
 	}).Run(ctx)
+}
+
+// notifier is a driver whose service has channels.
+type notifier interface {
+	Notify(ctx context.Context, channel, payload string) error
+}
+
+// notify tells on the channel what the leader does, as long as it leads.
+func (c *contender) notify(ctx context.Context) {
+	n, ok := c.driver.(notifier)
+	if !ok || c.options.Channel == "" {
+		return
+	}
+	pause := between(c.options.Seed, 2*time.Second, 6*time.Second)
+	for batch := 1; sleep(ctx, pause()); batch++ {
+		if err := n.Notify(ctx, c.options.Channel, fmt.Sprintf("%s posted batch %d", c.identity, batch)); err != nil && ctx.Err() == nil {
+			complain(err)
+		}
+	}
 }
 
 // deputise leads for some steps, proclaims each, resigns, and stands back for a while.
@@ -117,22 +160,26 @@ func (c *contender) deputise(ctx context.Context) error {
 }
 
 // work takes the mutex, holds it for a while, and rests.
-func (c *contender) work(ctx context.Context) error {
-	pause := between(c.options.Seed, 2*time.Second, 8*time.Second)
+func (c *contender) work(ctx context.Context, mode coord.Mode, pause func() time.Duration) error {
 	for s, err := range coord.Sessions(ctx, c.driver, c.session()) {
 		if err != nil {
 			return err
 		}
 		for ctx.Err() == nil && s.Context().Err() == nil {
-			c.shift(ctx, s, pause)
+			c.shift(ctx, s.Mutex(c.options.Key, coord.MutexOptions{Mode: mode, Data: []byte(c.identity)}), pause)
+			rest := pause()
+			if mode == coord.Shared {
+				rest = time.Second // that it nearly always has several owners is what there is to see
+			}
+			sleep(ctx, rest)
 		}
 	}
 	return nil
 }
 
 // shift is one turn with the mutex.
-func (c *contender) shift(ctx context.Context, s *coord.Session, pause func() time.Duration) {
-	lease, err := s.Mutex(c.options.Key, coord.MutexOptions{Data: []byte(c.identity)}).Lock(ctx)
+func (c *contender) shift(ctx context.Context, m *coord.Mutex, pause func() time.Duration) {
+	lease, err := m.Lock(ctx)
 	if err == nil {
 		c.tell(saysOwns)
 		working, stop := context.WithCancel(lease.Context())
@@ -144,7 +191,31 @@ func (c *contender) shift(ctx context.Context, s *coord.Session, pause func() ti
 		err = lease.Release(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		fmt.Fprintln(os.Stderr, "coordtop demo:", err)
+		complain(err)
 	}
-	sleep(ctx, pause())
+}
+
+// leak is what a program does that takes a lock in a connection of its pool, puts the
+// connection back, and never unlocks: the lock stays for as long as the connection does.
+func (c *contender) leak(ctx context.Context) error {
+	config, err := pgx.ParseConfig(c.options.URL)
+	if err != nil {
+		return fmt.Errorf("reading the server's address: %w", err)
+	}
+	config.RuntimeParams["application_name"] = c.identity
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("connecting: %w", err)
+	}
+	defer func() {
+		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = conn.Close(undo) // it is broken already, or the server is about to stop
+	}()
+	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1::text::bigint)", c.options.Key); err != nil {
+		return fmt.Errorf("taking the lock: %w", err)
+	}
+	c.tell(saysOwns)
+	_, err = conn.WaitForNotification(ctx) // none comes: this ends with ctx or with the connection
+	return err
 }

@@ -6,23 +6,24 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
-
-	"coordtop/internal/localserver"
 )
 
 // Options are the wishes for a demo.
 type Options struct {
-	Program   string       // the binary that knows CandidateCommand
-	RedisPort int          // 0: any free port
-	Seed      uint64       // of all random pauses; the same seed gives the same pauses
-	Log       *slog.Logger // never nil
+	Program      string       // the binary that knows CandidateCommand
+	RedisPort    int          // 0: any free port
+	PostgresPort int          // 0: any free port
+	PostgresBin  string       // folder of Postgres' programs; "": where systems install them
+	Seed         uint64       // of all random pauses; the same seed gives the same pauses
+	Log          *slog.Logger // never nil
 }
 
 // Endpoint is one server of the demo.
 type Endpoint struct {
-	Name string // "redis"
+	Name string // "redis", "postgres"
 	URL  string // for any client: no parameters of ours
 	View string // for coordtop: shows exactly the scenario
 	Err  error  // why it is not there, with what to do; URL and View are then ""
@@ -30,42 +31,69 @@ type Endpoint struct {
 
 // Demo is a running demo.
 type Demo struct {
-	redis     *localserver.Redis // nil where it could not be started
+	options   Options
+	servers   []server // nil where it could not be started; in the order of endpoints
 	endpoints []Endpoint
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 }
 
-// Start brings up the servers and the candidates. It starts goroutines, which Stop
-// ends and waits for. A server that is not installed is no error: its Endpoint says
-// what to install. ctx bounds the starting only.
+// Start brings up the servers, side by side, and the candidates. It starts goroutines,
+// which Stop ends and waits for. A server that cannot be started is no error unless a port
+// was asked of it: its Endpoint says what to do, such as what to install. ctx bounds the
+// starting only.
 func Start(ctx context.Context, o Options) (*Demo, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
-	d := &Demo{stop: stop}
-	redis, err := localserver.StartRedis(ctx, localserver.RedisOptions{Port: o.RedisPort})
-	switch {
-	case errors.Is(err, localserver.ErrMissing):
-		d.endpoints = append(d.endpoints, Endpoint{Name: "redis", Err: err})
-		return d, nil
-	case err != nil:
-		stop()
-		return nil, fmt.Errorf("starting redis: %w", err)
+	all := backends(o)
+	d := &Demo{options: o, servers: make([]server, len(all)), endpoints: make([]Endpoint, len(all)), stop: stop}
+	var starting sync.WaitGroup
+	for i, b := range all {
+		starting.Go(func() { d.bringUp(ctx, i, b) })
 	}
-	d.redis = redis
-	d.endpoints = append(d.endpoints, Endpoint{Name: "redis", URL: redis.URL(), View: redis.URL() + "?" + redisQuery})
-	d.startCandidates(life, o)
+	starting.Wait()
+	wrong := []error{ctx.Err()}
+	for i, e := range d.endpoints {
+		if e.Err != nil && all[i].port != 0 {
+			wrong = append(wrong, e.Err)
+		}
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, errors.Join(err, d.Stop(context.WithoutCancel(ctx)))
+	}
+	for i, s := range d.servers { // not earlier: they would delay the servers that are still starting
+		if s != nil {
+			d.startCandidates(life, s.URL(), all[i].contests, o.Seed+uint64(i)*seedsApart)
+		}
+	}
 	return d, nil
 }
 
+func (d *Demo) bringUp(ctx context.Context, i int, b backend) {
+	d.endpoints[i].Name = b.name
+	s, err := b.start(ctx)
+	if err != nil {
+		d.endpoints[i].Err = err
+		return
+	}
+	d.servers[i] = s
+	join := "?"
+	if strings.Contains(s.URL(), "?") {
+		join = "&"
+	}
+	d.endpoints[i].URL, d.endpoints[i].View = s.URL(), s.URL()+join+b.query
+}
+
+// seedsApart is more than a server has candidates.
+const seedsApart = 1000
+
 // startCandidates starts the processes and, for each contest that asks for it, the
 // one who kills.
-func (d *Demo) startCandidates(ctx context.Context, o Options) {
-	seed := o.Seed
-	for _, contest := range contests() {
+func (d *Demo) startCandidates(ctx context.Context, url string, contests []contest, seed uint64) {
+	for _, contest := range contests {
 		var members []*candidate
 		for range contest.processes {
 			seed++
-			c := &candidate{contest: contest, url: d.redis.URL(), program: o.Program, seed: seed, log: o.Log}
+			c := &candidate{contest: contest, url: url, program: d.options.Program, seed: seed, log: d.options.Log}
 			members = append(members, c)
 			pause := between(seed, 2*time.Second, 6*time.Second)
 			d.running.Go(func() { c.run(ctx, pause) })
@@ -103,11 +131,17 @@ func (d *Demo) Endpoints() []Endpoint { return d.endpoints }
 func (d *Demo) Stop(ctx context.Context) error {
 	d.stop()
 	d.running.Wait()
-	if d.redis == nil {
-		return nil
+	errs := make([]error, len(d.servers))
+	var stopping sync.WaitGroup
+	for i, s := range d.servers {
+		if s != nil {
+			stopping.Go(func() {
+				if err := s.Stop(ctx); err != nil {
+					errs[i] = fmt.Errorf("stopping %s: %w", d.endpoints[i].Name, err)
+				}
+			})
+		}
 	}
-	if err := d.redis.Stop(ctx); err != nil {
-		return fmt.Errorf("stopping redis: %w", err)
-	}
-	return nil
+	stopping.Wait()
+	return errors.Join(errs...)
 }

@@ -1,14 +1,22 @@
 package demo
 
 import (
+	"context"
+	"errors"
 	"log/slog"
+	"net"
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"coordtop/internal/config"
+	"coordtop/internal/localserver"
+	"coordtop/sources"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -65,24 +73,95 @@ func TestOnlyTheOwnerIsKilled(t *testing.T) {
 
 func TestTheScenarioHasWhatPeopleComeToSee(t *testing.T) {
 	t.Parallel()
-	var restless, calm, mutexes int
-	for _, c := range contests() {
-		switch {
-		case c.role == RoleWorker:
-			mutexes++
-		case c.killEvery[1] > 0:
-			restless++
-			if c.killEvery[0] < c.ttl {
-				t.Errorf("%s: its leader may be killed before it is followed", c.key)
+	for name, contests := range map[string][]contest{"redis": redisContests(), "postgres": postgresContests()} {
+		var restless, mutexes int
+		contending := map[string]int{}
+		for _, c := range contests {
+			contending[c.key] += c.processes
+			if c.role == RoleWorker {
+				mutexes++
 			}
-		case c.role == RoleLeader:
-			calm++
+			if c.killEvery[1] > 0 {
+				restless++
+				if c.killEvery[0] < c.ttl {
+					t.Errorf("%s: its leader may be killed before it is followed", c.key)
+				}
+			}
 		}
-		if c.processes < 2 {
-			t.Errorf("%s: %d processes do not contend", c.key, c.processes)
+		for key, n := range contending {
+			if n < 2 {
+				t.Errorf("%s: %d processes do not contend", key, n)
+			}
+		}
+		if restless == 0 || mutexes == 0 {
+			t.Errorf("%s: %d restless elections, %d mutexes: each is wanted", name, restless, mutexes)
 		}
 	}
-	if restless == 0 || calm == 0 || mutexes == 0 {
-		t.Errorf("%d restless elections, %d calm ones, %d mutexes: each is wanted", restless, calm, mutexes)
+}
+
+func TestTheViewsShowAllOfTheScenario(t *testing.T) {
+	t.Parallel()
+	for _, b := range backends(Options{}) {
+		target, err := config.ParseURL(b.name + "://h/0?" + b.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range b.contests {
+			shown := slices.ContainsFunc(target.Watch, func(w config.Watch) bool {
+				prefix, glob := strings.CutSuffix(w.Pattern, "*")
+				election := c.role == RoleLeader || c.role == RoleDeputy
+				return (w.Pattern == c.key || glob && strings.HasPrefix(c.key, prefix)) && election == (w.Kind == sources.KindElection)
+			})
+			if !shown {
+				t.Errorf("%s: %s is not shown as what it is by %s", b.name, c.key, b.query)
+			}
+			if c.channel != "" && !slices.Contains(target.Channels, c.channel) {
+				t.Errorf("%s: nobody listens to %s: %s", b.name, c.channel, b.query)
+			}
+		}
+	}
+}
+
+// quiet are options for a demo whose candidates end at once.
+func quiet() Options { return Options{Program: "/bin/false", Log: slog.New(slog.DiscardHandler)} }
+
+func TestAServerThatIsMissingIsSaidToBeAndTheOtherServes(t *testing.T) {
+	t.Parallel()
+	o := quiet()
+	o.PostgresBin = t.TempDir()
+	d, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	redis, postgres := d.Endpoints()[0], d.Endpoints()[1]
+	if redis.Err != nil || redis.URL == "" || !strings.HasPrefix(redis.View, redis.URL+"?") {
+		t.Errorf("got %+v", redis)
+	}
+	if !errors.Is(postgres.Err, localserver.ErrMissing) || !strings.Contains(postgres.Err.Error(), "apt-get install postgresql") || postgres.Name != "postgres" || postgres.URL+postgres.View != "" {
+		t.Errorf("got %+v", postgres)
+	}
+	for range 2 {
+		if err := d.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAStartThatIsGivenUpLeavesNothing(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	o := quiet()
+	o.PostgresPort = taken.Addr().(*net.TCPAddr).Port
+	if _, err := Start(t.Context(), o); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("a port that is taken: got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Start(ctx, quiet()); !errors.Is(err, context.Canceled) {
+		t.Errorf("a start that is given up: got %v", err)
 	}
 }

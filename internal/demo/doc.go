@@ -1,9 +1,10 @@
 // Package demo brings up a small world to look at: private real servers and candidates
 // that really contend, each a process of its own, and trouble at random times.
 //
-// The parent (Start) owns everything: it starts the servers, starts each candidate as
-// the hidden command CandidateCommand of the same binary, restarts those that die, and
-// kills the leader of the restless election now and then. Stop ends all of it and
+// The parent (Start) owns everything: it starts the servers side by side, starts each
+// candidate as the hidden command CandidateCommand of the same binary, restarts those that
+// die, and kills the leaders of the restless elections now and then. A server that is not
+// installed is left out, and said to be. Stop ends all of it and
 // waits. If the parent dies without a word (SIGKILL, a crash), each candidate sees the
 // end of its standard input and exits, and localserver ends the servers and removes
 // their folders: nothing is left behind.

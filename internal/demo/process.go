@@ -48,7 +48,7 @@ func (c *candidate) run(ctx context.Context, pause func() time.Duration) {
 func (c *candidate) live(ctx context.Context, life int) error {
 	cmd := exec.Command(c.program, CandidateCommand,
 		"--url", c.url, "--key", c.contest.key, "--role", string(c.contest.role),
-		"--ttl", c.contest.ttl.String(), "--seed", strconv.FormatUint(c.seed+uint64(life)<<32, 10))
+		"--ttl", c.contest.ttl.String(), "--channel", c.contest.channel, "--seed", strconv.FormatUint(c.seed+uint64(life)<<32, 10))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl+c at the terminal is for the parent alone
 	cmd.Stderr = logWriter{c.log, c.contest.key}
 	cmd.WaitDelay = time.Second

@@ -10,6 +10,8 @@ const (
 	RoleLeader Role = "leader" // leads until it is killed
 	RoleDeputy Role = "deputy" // leads for a while, proclaims its progress, resigns, comes back
 	RoleWorker Role = "worker" // takes a mutex, works for some seconds, releases it
+	RoleReader Role = "reader" // takes a mutex in shared mode, for longer
+	RoleLeaker Role = "leaker" // takes a lock in a connection, forgets it, and keeps the connection
 )
 
 // contest is one primitive and the processes that contend for it.
@@ -17,13 +19,14 @@ type contest struct {
 	key       string
 	role      Role
 	processes int
-	ttl       time.Duration
+	ttl       time.Duration    // 0: the driver's choice
 	killEvery [2]time.Duration // the owner is killed after a time between these; zero: never
+	channel   string           // the leader notifies on it; "": none
 }
 
-// contests is the scenario: an election whose leader keeps dying, one that changes
-// hands politely, one that is calm, and a mutex.
-func contests() []contest {
+// redisContests are an election whose leader keeps dying, one that changes hands
+// politely, one that is calm, and a mutex.
+func redisContests() []contest {
 	return []contest{
 		{key: "demo:leader:scheduler", role: RoleLeader, processes: 3, ttl: 6 * time.Second, killEvery: [2]time.Duration{30 * time.Second, 60 * time.Second}},
 		{key: "demo:leader:reports", role: RoleDeputy, processes: 2, ttl: 10 * time.Second},
@@ -32,5 +35,23 @@ func contests() []contest {
 	}
 }
 
-// redisQuery is the query of a URL that shows exactly this scenario.
 const redisQuery = "election=demo:leader:*&mutex=demo:lock:*"
+
+// postgresContests have every form of a key: an election whose leader notifies on a
+// channel, and dies, a mutex with more workers than it serves, a lock that two share, and
+// one that was leaked, with those who wait for it in vain. All wait in the server's queue.
+func postgresContests() []contest {
+	return []contest{
+		{key: "demo:leader:ledger", role: RoleLeader, processes: 3, killEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}, channel: ledgerChannel},
+		{key: "demo:lock:month-end", role: RoleWorker, processes: 4},
+		{key: "17:-4", role: RoleReader, processes: 2},
+		{key: leakedKey, role: RoleLeaker, processes: 1},
+		{key: leakedKey, role: RoleWorker, processes: 2},
+	}
+}
+
+const (
+	ledgerChannel = "demo_ledger"
+	leakedKey     = "4242"
+	postgresQuery = "election=demo:leader:ledger&mutex=demo:lock:month-end,17:-4," + leakedKey + "&channels=" + ledgerChannel
+)

@@ -1,0 +1,47 @@
+package demo
+
+import (
+	"context"
+
+	"coordtop/internal/localserver"
+)
+
+// server is a private server that runs.
+type server interface {
+	URL() string
+	Stop(ctx context.Context) error
+}
+
+// backend is one server of the scenario, before it is started.
+type backend struct {
+	name     string
+	port     int // that was asked for; 0: any
+	contests []contest
+	query    string // of a URL that shows exactly the contests
+	start    func(ctx context.Context) (server, error)
+}
+
+func backends(o Options) []backend {
+	return []backend{
+		{
+			name: "redis", port: o.RedisPort, contests: redisContests(), query: redisQuery,
+			start: func(ctx context.Context) (server, error) {
+				return started(localserver.StartRedis(ctx, localserver.RedisOptions{Port: o.RedisPort}))
+			},
+		},
+		{
+			name: "postgres", port: o.PostgresPort, contests: postgresContests(), query: postgresQuery,
+			start: func(ctx context.Context) (server, error) {
+				return started(localserver.StartPostgres(ctx, localserver.PostgresOptions{Port: o.PostgresPort, Bin: o.PostgresBin}))
+			},
+		},
+	}
+}
+
+// started keeps a nil pointer from becoming a server.
+func started[S server](s S, err error) (server, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
