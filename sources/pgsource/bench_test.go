@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/internal/localserver"
+	"coordtop/sources"
 )
 
 // BenchmarkPoll measures what one look costs: ours, and the one wide join of pg_locks with
@@ -114,6 +116,28 @@ func (r *rig) benchJoin(b *testing.B) {
 			b.Fatal(rows, err)
 		}
 	})
+}
+
+// BenchmarkChangeToEvent measures how late an event comes that nobody announces: at most the
+// interval of a lock with waiters, and what looking and telling take.
+func BenchmarkChangeToEvent(b *testing.B) {
+	r := serve(b, localserver.PostgresOptions{})
+	r.watch(Options{Selections: election()}).synced()
+	p := r.session("a")
+	late := make([]time.Duration, 0, b.N)
+	for i := 0; b.Loop(); i++ {
+		p.do(fmt.Sprintf("select pg_sleep(%f)", float64(i%10)/40)) // anywhere in the interval
+		p.do("select pg_advisory_lock(4242)")
+		began := time.Now()
+		r.event(sources.EventAcquired, "4242")
+		late = append(late, time.Since(began))
+		p.do("select pg_advisory_unlock_all()")
+		r.event(sources.EventReleased, "4242")
+	}
+	slices.Sort(late)
+	b.ReportMetric(float64(late[len(late)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(late[len(late)*95/100].Microseconds())/1000, "p95-ms")
+	b.ReportMetric(float64(late[len(late)-1].Microseconds())/1000, "max-ms")
 }
 
 // measure runs f b.N times.

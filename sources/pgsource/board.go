@@ -157,7 +157,7 @@ func (b *board) spread(s *snapshot) []*lock {
 	for _, l := range b.pinned {
 		touch(l)
 	}
-	b.waiters, b.rows, b.hidden = 0, len(s.locks), false
+	b.waiters, b.rows, b.hidden = 0, s.rows, false
 	for i := range s.locks {
 		r := &s.locks[i]
 		l := b.find(r.ident)

@@ -25,14 +25,14 @@ func setupBoard(t *testing.T, o Options) *bench {
 	t.Helper()
 	o.Name = "src"
 	b := &bench{board: newBoard(o.withDefaults(), true, nil), t: t, now: time.Date(2026, 9, 5, 12, 0, 0, 0, time.UTC), ears: newEars(nil)}
-	b.connected(&server{oid: 5, database: "db", started: 1}, nil)
+	b.connected(&server{oid: 5, database: "db", started: 1, major: 15}, nil)
 	return b
 }
 
 // look is what a look a second after the last one sees.
 func (b *bench) look(locks []lockRow, list ...activity) news {
 	b.now = b.now.Add(time.Second)
-	s := &snapshot{sent: b.now, got: b.now.Add(time.Millisecond), locks: locks, sessions: list}
+	s := &snapshot{sent: b.now, got: b.now.Add(time.Millisecond), locks: locks, rows: len(locks), sessions: list}
 	s.clock = clock{asked: s.got, got: s.got.Add(time.Millisecond), server: b.theirs(s.got)}
 	return b.take(s, b.ears, b.focus)
 }
@@ -291,5 +291,46 @@ func TestTryOfLongAgoIsNoCandidate(t *testing.T) {
 	b.now = b.now.Add(tryRecent)
 	if p := told(b.look(rows(), b.at(1, b.now.Add(-tryRecent)), a))["7"]; p == nil || len(p.Candidates) != 0 {
 		t.Errorf("%+v", p)
+	}
+}
+
+func TestWaitersOfAnOlderServerStandInTheOrderOfTheirStatements(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	b.server.major = 13
+	began := b.now.Add(-time.Hour)
+	list := []activity{b.at(1, began), b.at(2, began), b.at(3, began)}
+	list[1].does.queried, list[2].does.queried = b.theirs(b.now.Add(-10*time.Second)), b.theirs(b.now.Add(-20*time.Second))
+	p := told(b.look([]lockRow{owns(7, 1, exclusive), awaits(7, 2, exclusive, 0), awaits(7, 3, exclusive, 0)}, list...))["7"]
+	if got := queue(p.Queue.Waiters); got != "3 2" {
+		t.Errorf("queue %s", got)
+	}
+	if w := p.Queue.Waiters[0].Since; w.How != sources.Bound || b.now.Sub(w.At) < 20*time.Second {
+		t.Errorf("it waits since %+v: no earlier than its statement is all that is known", w)
+	}
+}
+
+func TestKeyOfAnExtensionHasANameOfItsOwn(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	row := lockRow{ident: ident{db: 5, key: pgcoord.Key{Class: 4294967295, Object: 7, Sub: 9}}, pid: 1, mode: rowExclusive, granted: true}
+	p := told(b.look([]lockRow{row}, b.at(1, b.now.Add(-time.Hour))))["4294967295:7/9"]
+	if p == nil || p.Alias != "likely Citus" || p.Owners[0].Mode != sources.Shared || attr(p.Owners[0].Attrs, "mode") != "RowExclusiveLock" {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestLookIsWholeIfItShowsEverySession(t *testing.T) {
+	t.Parallel()
+	s := snapshot{locks: []lockRow{owns(7, 1, share), {holder: "3/44", granted: true}}, sessions: []activity{{pid: 1}}, prepared: map[string]prepared{"3/44": {}}}
+	if !s.whole() {
+		t.Error("it is whole")
+	}
+	for _, r := range []lockRow{owns(7, 2, share), {holder: "3/45"}} {
+		some := s
+		some.locks = append([]lockRow{r}, s.locks...)
+		if some.whole() {
+			t.Errorf("nobody knows whose row this is: %+v", r)
+		}
 	}
 }

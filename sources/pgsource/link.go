@@ -26,6 +26,7 @@ type link struct {
 	config *pgconn.Config
 	server server
 	asks   *statements
+	all    bool // every lock is watched
 	keys   map[pgcoord.Key]*rule
 	ears   *ears
 	param  []byte // memory of the last parameter
@@ -44,7 +45,7 @@ func dial(ctx context.Context, o *Options, config *pgconn.Config, selected *sele
 	if err != nil {
 		return nil, err
 	}
-	l := &link{line: main, o: o, config: config, out: make(chan sources.Change), alive: make(chan struct{}, 1)}
+	l := &link{line: main, o: o, config: config, all: selected.all, out: make(chan sources.Change), alive: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	if err := l.prepare(ctx, selected); err != nil {
 		l.close()

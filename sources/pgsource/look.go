@@ -55,8 +55,9 @@ type prepared struct {
 
 // snapshot is what one look saw.
 type snapshot struct {
-	sent, got time.Time // around the reading of the locks
-	locks     []lockRow
+	sent, got time.Time  // around the reading of the locks
+	locks     []lockRow  // of what is watched
+	rows      int        // of all advisory locks
 	sessions  []activity // of all that own or wait or did so a look ago, and of all that try
 	prepared  map[string]prepared
 	clock     clock
@@ -64,6 +65,18 @@ type snapshot struct {
 	started   int64 // of the server, Unix µs of its clock
 	pid       uint32
 	cost      time.Duration
+}
+
+// whole reports whether the look shows the session of every row.
+func (s *snapshot) whole() bool {
+	seen := make(map[uint32]bool, len(s.sessions))
+	for i := range s.sessions {
+		seen[s.sessions[i].pid] = true
+	}
+	return !slices.ContainsFunc(s.locks, func(r lockRow) bool {
+		_, prepared := s.prepared[r.holder]
+		return r.pid != 0 && !seen[r.pid] || r.pid == 0 && !prepared
+	})
 }
 
 // clock turns the server's time into ours: the server read its own between asked and got.
@@ -160,8 +173,13 @@ func (l *link) readLocks(ctx context.Context, s *snapshot) error {
 	defer cancel()
 	s.sent = time.Now()
 	err := l.asks.locks.run(ctx, l.conn, nil, func(f fields) error {
+		s.rows++
+		key := pgcoord.Key{Class: f.number32(1), Object: f.number32(2), Sub: f.number16(3)}
+		if !l.all && l.keys[key] == nil {
+			return nil
+		}
 		r := lockRow{
-			ident: ident{db: f.number32(0), key: pgcoord.Key{Class: f.number32(1), Object: f.number32(2), Sub: f.number16(3)}},
+			ident: ident{db: f.number32(0), key: key},
 			pid:   f.number32(4), mode: modeOf(f[5]), granted: f.yes(6), wait: f.micros(7),
 		}
 		if r.pid == 0 {

@@ -135,7 +135,9 @@ func TestSelectedLocksAreThereFromTheStart(t *testing.T) {
 	if row.Kind != sources.KindElection || !row.Expected || row.ForgetAfter != never || row.OwnersHow != sources.Told || row.Queue.How != sources.Told {
 		t.Errorf("%+v", *row.Primitive)
 	}
-	r.row("", "ledger/compactor", "free", is(sources.StatusFree))
+	if row := r.row("", "ledger/compactor", "free", is(sources.StatusFree)); row.Alias != "key "+one[string](r.root, "select hashtextextended('ledger/compactor', 0)::text") {
+		t.Errorf("its number is told as %q", row.Alias)
+	}
 	if n := len(r.hub.State().Rows); n != 2 {
 		t.Errorf("%d rows: what was not selected is shown too", n)
 	}

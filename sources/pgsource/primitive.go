@@ -139,9 +139,13 @@ func (t *taking) waiter(l *lock, i int) sources.Waiter {
 	r := &l.rows[i]
 	s := t.board.sessions[r.pid]
 	data, _ := dataOf(t.ears, l.key, s)
+	told := r.wait
+	if t.board.server.major < toldWaits {
+		told = 0
+	}
 	w := sources.Waiter{
 		ID: s.id, Session: s.id, Label: label(s.who.application, s.pid), Mode: r.mode.shown(), Permits: 1,
-		Since: s.waitsSince(r.wait, t.s.clock), Data: blob(data), Guard: guard(r, s), Attrs: t.attrs(s),
+		Since: s.waitsSince(told, t.s.clock), Data: blob(data), Guard: guard(r, s), Attrs: t.attrs(s),
 	}
 	var names []string
 	for _, o := range blockers(l.rows, i) {

@@ -42,6 +42,9 @@ const (
 func (t *taking) lock(l *lock) {
 	b := t.board
 	rows := l.next
+	if b.server.major < toldWaits {
+		t.guessWaits(rows)
+	}
 	order(rows)
 	if !t.steady(rows) {
 		if t.news.again = true; l.unsteady < unsteadyMost && !b.fresh {
@@ -70,6 +73,19 @@ func (t *taking) lock(l *lock) {
 	t.news.moved = t.news.moved || moved
 	t.remember(l, p)
 	t.set = append(t.set, u)
+}
+
+// toldWaits is the version from which on the server tells since when a session waits.
+const toldWaits = 14
+
+// guessWaits puts the waiters of an older server in the order in which their statements
+// began.
+func (t *taking) guessWaits(rows []lockRow) {
+	for i := range rows {
+		if s := t.board.sessions[rows[i].pid]; s != nil && !rows[i].granted {
+			rows[i].wait = s.does.queried
+		}
+	}
 }
 
 // known reports whether the look shows whose row it is.

@@ -56,7 +56,7 @@ func TestSelectedLockIsLookedAtMoreOften(t *testing.T) {
 func TestOurOwnDriversOwnersShowTheirData(t *testing.T) {
 	t.Parallel()
 	r := serve(t, localserver.PostgresOptions{})
-	d, err := pgcoord.New(r.server.URL(), pgcoord.Options{})
+	d, err := pgcoord.New(r.server.URL(), pgcoord.Options{TTL: time.Hour}) // nobody renews here
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +96,17 @@ func TestOurOwnDriversOwnersShowTheirData(t *testing.T) {
 	if !ok {
 		t.Fatal("the driver cannot proclaim")
 	}
+	// What is proclaimed while nobody listens is asked for afterwards.
+	r.about("LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
+	one[int](r.root, "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = $1 and query ilike 'listen%'", clientName)
+	r.about("the loss of LISTEN", func(a sources.About) bool { return a.Mode == modePolling })
+	other := append(long[:len(long):len(long)], "and more"...)
+	if err := p.Publish(ctx, other); err != nil {
+		t.Fatal(err)
+	}
+	r.row("", "4242", "told anew", func(row *sources.Row, _ *sources.State) bool {
+		return row.Owners[0].Data.Len == len(other)
+	})
 	if err := p.Publish(ctx, []byte("v=2")); err != nil {
 		t.Fatal(err)
 	}
@@ -108,12 +119,13 @@ func TestOurOwnDriversOwnersShowTheirData(t *testing.T) {
 func TestForgedAnnouncementChangesNothing(t *testing.T) {
 	t.Parallel()
 	r := serve(t, localserver.PostgresOptions{})
-	p := r.session("api|v=1").do("select pg_advisory_lock(4242)")
+	p := r.session("api|v=1...").do( // three dots: it says that its data goes on
+		"select pg_advisory_lock(4242)")
 	r.watch(Options{}).synced()
 	r.about("LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
 	p.do(`notify coordtop, '{"database":"postgres","key":"4242","event":"told","data":"something else altogether, and longer than any name can be at all"}'`)
 	p.do(`notify coordtop, 'no JSON'; notify coordtop, '{"key":"4242","event":"acquired","data":"x"}'; select pg_advisory_lock(5151)`)
-	r.event(sources.EventAcquired, "5151")
+	r.row("", "5151", "held", is(sources.StatusHeld)) // in the same state the other is told, if it is
 	if o := r.row("", "4242", "held", is(sources.StatusHeld)).Owners[0]; string(o.Data.Head) != "v=1" {
 		t.Errorf("data %q", o.Data.Head)
 	}

@@ -68,7 +68,11 @@ func (w *watcher) run() error {
 
 // step looks once and tells what is new.
 func (w *watcher) step(ctx context.Context) error {
+	first := w.last == nil
 	s, err := w.look(ctx, w.board.pids(), w.spare)
+	for tries := 1; first && err == nil && !s.whole() && tries < unsteadyMost; tries++ {
+		s, err = w.look(ctx, w.board.pids(), s)
+	}
 	if err != nil {
 		return err
 	}
@@ -78,9 +82,8 @@ func (w *watcher) step(ctx context.Context) error {
 	case s.started != w.server.started:
 		return movedError{}
 	}
-	first := w.last == nil
 	w.spare, w.last = w.last, s
-	w.pace.took(max(s.cost-2*w.server.trip, 0), len(s.locks))
+	w.pace.took(max(s.cost-2*w.server.trip, 0), s.rows)
 	news := w.board.take(s, w.ears, w.focus)
 	w.again = news.again
 	if news.moved || first {

@@ -25,7 +25,10 @@ func (t *taking) alias(l *lock, p *sources.Primitive) string {
 	if !l.looked {
 		l.known, l.looked = wellKnown(p.Space, l.key), true
 	}
-	if len(l.known) == 0 {
+	switch {
+	case l.rule != nil && l.rule.named: // it has its name; the number is what the server shows
+		return "key " + l.key.String()
+	case len(l.known) == 0:
 		return spelled(l.key)
 	}
 	return aliasText(l.known, func(hint string) bool { return t.hinted(l, hint) })
