@@ -46,13 +46,13 @@
 // # Times
 //
 // What a push told is told at the instant the push arrived (Change.After zero),
-// right to within 5 ms or three round trips, whichever is more. That is said only of
+// right to within 25 ms or three round trips, whichever is more. That is said only of
 // a link that is prompt: no ping overdue, and the key read within that time.
 // Otherwise, and wherever a change is found without a push (by a poll, a resync, or a
-// look at a lease's end), the change lies in (After, At]: After is the sending of the last
-// look that showed the old state, or of the last ping that was answered without news of
-// the key; At is when the new look's answer came. Where a lease ran out while pushes would have told of any
-// other end, After is the earliest instant at which it can have ended.
+// look at a lease's end), the change lies in (After, At]: At is when the look's answer
+// came; After is the sending of the last look that showed the old state, or of the last
+// ping that was answered before the push. A lease that ran out, while any other end
+// would have been pushed, ended at the earliest when it could: that is After then.
 //
 // Remainders are turned into local deadlines where they are read: a lease ends in
 // (Expires.After, Expires.At]. Redis deletes, and pushes, an expired key only when it

@@ -50,7 +50,11 @@ func (w *watcher) when(k *key, old past, p *sources.Primitive, r *reading, n not
 	case old.stale:
 	case old.sent.IsZero() && w.starting():
 	case !n.first.IsZero():
-		return told(s, r, n, w.pulse.tolerance())
+		s = told(s, r, n, w.pulse.tolerance())
+		// The push is of the deletion, and the lease was over before that.
+		if s.after.IsZero() && r.shape == missing && !old.ends.at.IsZero() && s.at.After(old.ends.after) {
+			s.after = old.ends.after
+		}
 	case old.sent.IsZero():
 		s.after = w.listed
 	case w.channel.tracks(k.name) && old.lastedUntilOver(p, r) && old.ends.after.After(s.after):
@@ -64,12 +68,15 @@ func (o past) lastedUntilOver(p *sources.Primitive, r *reading) bool {
 	return !o.ends.at.IsZero() && !r.sent.Before(o.ends.at) && !sameIDs(o.shown.Owners, p.Owners)
 }
 
-// told narrows s by what was pushed: to an instant if the push and the read were prompt.
+// told narrows s by what was pushed. From a link that is prompt a push comes within the
+// tolerance of what it tells of, and what was read soon after is what it tells of.
 func told(s span, r *reading, n notice, tolerance time.Duration) span {
-	if !n.late && r.got.Sub(n.first) <= tolerance {
+	switch {
+	case !n.late && r.got.Sub(n.first) <= tolerance:
 		return span{at: n.last}
-	}
-	if n.floor.After(s.after) && n.floor.Before(n.first) {
+	case !n.late && n.first.Add(-tolerance).After(s.after):
+		s.after = n.first.Add(-tolerance)
+	case n.floor.After(s.after) && n.floor.Before(n.first):
 		s.after = n.floor
 	}
 	return s

@@ -19,7 +19,7 @@ type pulse struct {
 // A push that arrived within promptness of what it tells counts as told. A link that is
 // farther away than that may take three round trips, up to promptest.
 const (
-	promptness = 5 * time.Millisecond
+	promptness = 25 * time.Millisecond
 	promptest  = 300 * time.Millisecond
 )
 

@@ -76,6 +76,16 @@ func TestExpiryWaitsForNoPush(t *testing.T) {
 	}
 }
 
+func TestPushedExpiryIsNoInstant(t *testing.T) {
+	t.Parallel()
+	w := still(t)
+	w.take("app:leader:x", lockReading(0, uuidA, time.Second), notice{first: ms(1), last: ms(1)})
+	f, ok := w.take("app:leader:x", missingReading(1021), notice{first: ms(1020), last: ms(1020)}) // the server was slow to delete it
+	if !ok || f.when != (span{ms(999), ms(1020)}) {
+		t.Errorf("%+v, %v", f, ok)
+	}
+}
+
 func TestPolledExpiryMayHaveBeenARelease(t *testing.T) {
 	t.Parallel()
 	w := still(t)
