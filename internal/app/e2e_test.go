@@ -147,7 +147,7 @@ func TestAServerThatCannotBeReadIsExplained(t *testing.T) {
 		Password: "hunter2", Users: []string{"blind on >hunter3 -@all +ping +hello"},
 	})
 	open := localserver.RedisForTest(t, localserver.RedisOptions{})
-	set(t, writer(t, open.Addr()), "app:leader:x", "host:1", time.Minute)
+	set(t, writer(t, open.Addr()), "app:leader:x", "host:1", time.Hour)
 	dark := localserver.RedisForTest(t, localserver.RedisOptions{})
 	if err := dark.Freeze(); err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestWatchNamesEveryChangeRightlyAndOnce(t *testing.T) {
 	t.Parallel()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})
 	c := writer(t, server.Addr())
-	set(t, c, "app:leader:old", "host-1:1", time.Minute)
+	set(t, c, "app:leader:old", "host-1:1", time.Hour)
 	run := watch(t, newWorld(t), server.URL()+"?election=app:leader:*&mutex=app:lock:*", "-o", "json")
 	defer run.end()
 	run.has(t, "synced ")
@@ -243,13 +243,13 @@ func TestWatchNamesEveryChangeRightlyAndOnce(t *testing.T) {
 		act()
 		run.has(t, brief)
 	}
-	step("acquired app:leader:a host-1:1", func() { c.SetNX(ctx, "app:leader:a", "host-1:1", time.Minute) })
-	step("owner_changed app:leader:a host-2:2 was host-1:1", func() { set(t, c, "app:leader:a", "host-2:2", time.Minute) })
-	step("renewed app:leader:a host-2:2", func() { c.PExpire(ctx, "app:leader:a", 2*time.Minute) })
+	step("acquired app:leader:a host-1:1", func() { c.SetNX(ctx, "app:leader:a", "host-1:1", time.Hour) })
+	step("owner_changed app:leader:a host-2:2 was host-1:1", func() { set(t, c, "app:leader:a", "host-2:2", time.Hour) })
+	step("renewed app:leader:a host-2:2", func() { c.PExpire(ctx, "app:leader:a", 2*time.Hour) })
 	step("released app:leader:a was host-2:2", func() { c.Del(ctx, "app:leader:a") })
 	step("expired app:lock:b was host-3:3", func() { c.SetNX(ctx, "app:lock:b", "host-3:3", 300*time.Millisecond) })
-	c.SetNX(ctx, "other", "x", time.Minute) // not selected
-	step("acquired app:lock:last host-4:4", func() { c.SetNX(ctx, "app:lock:last", "host-4:4", time.Minute) })
+	c.SetNX(ctx, "other", "x", time.Hour) // not selected
+	step("acquired app:lock:last host-4:4", func() { c.SetNX(ctx, "app:lock:last", "host-4:4", time.Hour) })
 
 	run.end()
 	if code := <-run.done; code != 0 {
@@ -287,7 +287,7 @@ func TestHostileNamesAndValuesStayInTheirLine(t *testing.T) {
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})
 	c := writer(t, server.Addr())
 	const hostile = "app:lock:\x1b]0;owned\a\r\n\xff\u202e"
-	set(t, c, hostile, "\x1b[2J"+strings.Repeat("A", 5<<20), time.Minute)
+	set(t, c, hostile, "\x1b[2J"+strings.Repeat("A", 5<<20), time.Hour)
 	for _, format := range []string{"text", "json"} {
 		w := newWorld(t)
 		if code := w.main(t.Context(), "get", server.URL()+"?mutex=app:lock:*", "-o", format); code != 0 {

@@ -93,7 +93,7 @@ func TestAClosedStandardOutputEndsAWatchQuietly(t *testing.T) {
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
-	set(t, c, "app:lock:x", "host:1", time.Minute)
+	set(t, c, "app:lock:x", "host:1", time.Hour)
 	if code := ends(t, cmd); code != 0 || errs.String() != "" {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
@@ -130,7 +130,7 @@ func restored(out string) bool {
 func TestTheBoardGivesTheTerminalBack(t *testing.T) {
 	t.Parallel()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})
-	set(t, writer(t, server.Addr()), "app:leader:billing", "host-07:4411", time.Minute)
+	set(t, writer(t, server.Addr()), "app:leader:billing", "host-07:4411", time.Hour)
 	for name, end := range map[string]func(*exec.Cmd, *screen) error{
 		"q":       func(_ *exec.Cmd, s *screen) error { _, err := s.file.WriteString("q"); return err },
 		"SIGTERM": func(cmd *exec.Cmd, _ *screen) error { return cmd.Process.Signal(syscall.SIGTERM) },

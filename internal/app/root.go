@@ -62,7 +62,7 @@ func (p *program) root() *cobra.Command {
 	var o boardOptions
 	root := &cobra.Command{
 		Use:   "coordtop [URL ...]",
-		Short: "top for coordination state: who leads, who holds, since when, for how much longer",
+		Short: "top for coordination state: who leads, who owns, since when, for how much longer",
 		Long: "Shows live who leads, who owns, since when and for how much longer.\n\n" +
 			"What to watch comes from the URLs, else from the config file, else from $REDIS_URL,\n" +
 			"$DATABASE_URL and $PGHOST. A URL of Redis selects with ?keys=PATTERN, ?election=PATTERN\n" +
