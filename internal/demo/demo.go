@@ -46,18 +46,18 @@ func Start(ctx context.Context, o Options) (*Demo, error) {
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	all := backends(o)
 	d := &Demo{options: o, servers: make([]server, len(all)), endpoints: make([]Endpoint, len(all)), stop: stop}
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	var starting sync.WaitGroup
 	for i, b := range all {
-		starting.Go(func() { d.bringUp(ctx, i, b) })
+		starting.Go(func() {
+			if err := d.bringUp(ctx, i, b); err != nil && b.port != 0 {
+				giveUp(err)
+			}
+		})
 	}
 	starting.Wait()
-	wrong := []error{ctx.Err()}
-	for i, e := range d.endpoints {
-		if e.Err != nil && all[i].port != 0 {
-			wrong = append(wrong, e.Err)
-		}
-	}
-	if err := errors.Join(wrong...); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, errors.Join(err, d.Stop(context.WithoutCancel(ctx)))
 	}
 	for i, s := range d.servers { // not earlier: they would delay the servers that are still starting
@@ -68,12 +68,13 @@ func Start(ctx context.Context, o Options) (*Demo, error) {
 	return d, nil
 }
 
-func (d *Demo) bringUp(ctx context.Context, i int, b backend) {
+// bringUp starts one server and fills in its endpoint.
+func (d *Demo) bringUp(ctx context.Context, i int, b backend) error {
 	d.endpoints[i].Name = b.name
 	s, err := b.start(ctx)
 	if err != nil {
 		d.endpoints[i].Err = err
-		return
+		return err
 	}
 	d.servers[i] = s
 	join := "?"
@@ -81,6 +82,7 @@ func (d *Demo) bringUp(ctx context.Context, i int, b backend) {
 		join = "&"
 	}
 	d.endpoints[i].URL, d.endpoints[i].View = s.URL(), s.URL()+join+b.query
+	return nil
 }
 
 // seedsApart is more than a server has candidates.
