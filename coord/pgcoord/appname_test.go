@@ -6,12 +6,11 @@ import (
 	"time"
 
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/localserver"
 )
 
 func TestApplicationNameCarriesAsMuchDataAsFits(t *testing.T) {
 	t.Parallel()
-	c := sql(t, localserver.PostgresURLForTest(t))
+	c := sql(t, shared(t))
 	long := strings.Repeat("x", 100)
 	for _, c2 := range []struct {
 		identity, data, want string

@@ -2,9 +2,6 @@ package pgcoord_test
 
 import (
 	"context"
-	"io"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -45,8 +42,9 @@ func BenchmarkHandOver(b *testing.B) {
 			return func() { one[bool](b, look, "select pg_terminate_backend($1)", pid) }, done
 		}},
 		{"kill", func() (end, after func()) {
-			child, in := ownerProcess(b, p.URL())
-			return func() { _ = child.Process.Kill() }, func() { in.Close(); _ = child.Wait() } // killed, so an error by design
+			c := startChild(b, p.URL(), claim.Name)
+			c.awaitOwner(b)
+			return func() { c.kill(b) }, func() {}
 		}},
 	} {
 		b.Run(way.name, func(b *testing.B) {
@@ -131,26 +129,4 @@ func report(b *testing.B, times []time.Duration) {
 	b.ReportMetric(at(50), "p50-ms")
 	b.ReportMetric(at(95), "p95-ms")
 	b.ReportMetric(at(100), "max-ms")
-}
-
-// ownerProcess is this test binary as the owner of 4242.
-func ownerProcess(b *testing.B, url string) (*exec.Cmd, io.Closer) {
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), childEnv+"="+url)
-	child.Stderr = os.Stderr
-	in, err := child.StdinPipe() // whose end would end it
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := child.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		b.Fatal(err)
-	}
-	if _, err := out.Read(make([]byte, 1)); err != nil {
-		b.Fatal(err)
-	}
-	return child, in
 }

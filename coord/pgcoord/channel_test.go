@@ -10,7 +10,6 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/localserver"
 )
 
 // leader leads an election with one channel.
@@ -26,7 +25,7 @@ func leader(t *testing.T, url, channel string, queue int, handle func(context.Co
 
 func TestChannelsAndPayloadsAreQuoted(t *testing.T) {
 	t.Parallel()
-	url := localserver.PostgresURLForTest(t)
+	url := shared(t)
 	channel := `a "B" '; select 1 --` + freshKey()
 	got := make(chan pgcoord.Notification, 10)
 	d, _ := leader(t, url, channel, 0, func(_ context.Context, n pgcoord.Notification) { got <- n })
@@ -64,7 +63,7 @@ func TestWhatCannotBeSentIsSaidBeforeAnythingIsSent(t *testing.T) {
 
 func TestSlowHandlerDelaysNoRenewalAndIsToldWhatItMissed(t *testing.T) {
 	t.Parallel()
-	url := localserver.PostgresURLForTest(t)
+	url := shared(t)
 	channel := "slow-" + freshKey()
 	entered, leave := make(chan struct{}, 100), make(chan struct{})
 	var got []pgcoord.Notification // of the handler's goroutine, until done
@@ -110,7 +109,7 @@ func TestSlowHandlerDelaysNoRenewalAndIsToldWhatItMissed(t *testing.T) {
 
 func TestHandlersEndWithTheLeadership(t *testing.T) {
 	t.Parallel()
-	url := localserver.PostgresURLForTest(t)
+	url := shared(t)
 	channel := "end-" + freshKey()
 	entered, ended := make(chan struct{}, 1), make(chan error, 1)
 	d, term := leader(t, url, channel, 0, func(ctx context.Context, _ pgcoord.Notification) {
@@ -138,7 +137,7 @@ func TestHandlersEndWithTheLeadership(t *testing.T) {
 
 func TestMutexListensToNothing(t *testing.T) {
 	t.Parallel()
-	url := localserver.PostgresURLForTest(t)
+	url := shared(t)
 	d := closing(t, url, pgcoord.Options{Channels: []pgcoord.Listener{{Channel: "c", Handle: func(context.Context, pgcoord.Notification) {}}}})
 	s := open(t, d, coord.SessionOptions{})
 	for kind, want := range map[coord.Kind]string{coord.KindMutex: "", coord.KindElection: "c"} {

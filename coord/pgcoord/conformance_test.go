@@ -17,27 +17,28 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	polling := brisk
-	polling.Poll = 40 * time.Millisecond
-	named := brisk
-	named.Scheme = pgcoord.SHA256LE
-	pair := func(n int64) string { return fmt.Sprintf("%d:%d", -int32(n%1e9), int32(n/1e9%1e9)) }
+	polling.Poll, polling.Scheme = 40*time.Millisecond, pgcoord.SHA256LE
 	for name, c := range map[string]struct {
 		options pgcoord.Options
-		key     func(n int64) string
+		key     func(kind coord.Kind, n int64) string
 	}{
-		"queueing on numbers": {brisk, func(n int64) string { return fmt.Sprint(-n) }},
-		"polling on pairs":    {polling, pair},
-		"queueing on names":   {named, func(n int64) string { return fmt.Sprintf("coordtest/%d", n) }},
+		"queueing on numbers": {brisk, func(kind coord.Kind, n int64) string {
+			if kind == coord.KindElection {
+				return fmt.Sprint(-n)
+			}
+			return fmt.Sprintf("%d:%d", -int32(n%1e9), int32(n/1e9%1e9))
+		}},
+		"polling on names": {polling, func(_ coord.Kind, n int64) string { return fmt.Sprintf("coordtest/%d", n) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := localserver.PostgresURLForTest(t)
-			coordtest.Run(t, func(t testing.TB) coordtest.Harness { return harness(url, c.options, c.key) })
+			dsn := shared(t)
+			coordtest.Run(t, func(t testing.TB) coordtest.Harness { return harness(dsn, c.options, c.key) })
 		})
 	}
 }
 
-func harness(url string, o pgcoord.Options, key func(int64) string) coordtest.Harness {
+func harness(url string, o pgcoord.Options, key func(coord.Kind, int64) string) coordtest.Harness {
 	// locked lists the pids of who owns or waits for a name.
 	locked := func(t testing.TB, name string, granted bool) []int64 {
 		k := keyOf(t, o, name)
@@ -48,8 +49,8 @@ func harness(url string, o pgcoord.Options, key func(int64) string) coordtest.Ha
 	return coordtest.Harness{
 		NewDriver: func(t testing.TB) coord.Driver { return driver(t, url, o) },
 		TTL:       time.Second,
-		Name: func(t testing.TB, _ coord.Kind) string {
-			name := key(time.Now().UnixNano()/1000*1000 + lastKey.Add(1)%1000)
+		Name: func(t testing.TB, kind coord.Kind) string {
+			name := key(kind, time.Now().UnixNano()/1000*1000 + lastKey.Add(1)%1000)
 			made.Store(keyOf(t, o, name), name)
 			return name
 		},

@@ -170,7 +170,10 @@ func settings(version int, ttl time.Duration, name string) [][2]string {
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
 
-// configure applies settings. A server on a system that cannot watch its clients does
+// errOutOfStep: an answer is not that to our question.
+var errOutOfStep = errors.New("the answer belongs to another question: a pooler has mixed up its clients")
+
+// configure applies settings, and makes sure that it is their answer that comes. A server on a system that cannot watch its clients does
 // without that.
 func configure(ctx context.Context, conn *pgconn.PgConn, list [][2]string) error {
 	var calls []string
@@ -179,7 +182,7 @@ func configure(ctx context.Context, conn *pgconn.PgConn, list [][2]string) error
 		values = append(values, s[1])
 		calls = append(calls, fmt.Sprintf("pg_catalog.set_config('%s', $%d, false)", s[0], len(values)))
 	}
-	_, err := query(ctx, conn, "select "+strings.Join(calls, ", "), values...)
+	rows, err := query(ctx, conn, "select "+strings.Join(calls, ", "), values...)
 	if last := len(list) - 1; hasState(err, stateInvalidValue, stateUnknownParam) {
 		for i, s := range list {
 			if s[0] == "client_connection_check_interval" {
@@ -190,6 +193,9 @@ func configure(ctx context.Context, conn *pgconn.PgConn, list [][2]string) error
 	}
 	if err != nil {
 		return fmt.Errorf("configuring the session: %w", err)
+	}
+	if len(rows) != 1 || len(rows[0]) != len(list) || rows[0].text(0) != list[0][1] {
+		return fmt.Errorf("configuring the session: %w", errOutOfStep)
 	}
 	return nil
 }

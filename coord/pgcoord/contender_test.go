@@ -13,7 +13,6 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/localserver"
 )
 
 // contender does what @platformatic/leader 0.2.0 does with one lock number: on one
@@ -114,7 +113,7 @@ func receive[T any](t *testing.T, what string, c <-chan T) T {
 
 func TestContendsWithPlatformaticLeaderOnOneNumber(t *testing.T) {
 	t.Parallel()
-	url := localserver.PostgresURLForTest(t)
+	url := shared(t)
 	const channel = "Trigger/Events"
 	key := pgcoord.BigintKey(time.Now().UnixNano())
 	number, _ := key.Bigint()

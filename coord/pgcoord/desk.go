@@ -52,7 +52,7 @@ func (k *desk) use(ctx context.Context, f func(context.Context, *pgconn.PgConn) 
 	if err != nil {
 		return err
 	}
-	return notOurLoss(l.submit(lookTime, false, f).wait(ctx))
+	return notOurLoss(l.submit(lookTime, f).wait(ctx))
 }
 
 // read is use for an f that may run twice: if the connection breaks under it, it is run
@@ -62,7 +62,7 @@ func (k *desk) read(ctx context.Context, f func(context.Context, *pgconn.PgConn)
 	if err != nil {
 		return err
 	}
-	err = l.submit(lookTime, false, f).wait(ctx)
+	err = l.submit(lookTime, f).wait(ctx)
 	if err == nil || ctx.Err() != nil || l.alive() {
 		return err
 	}
@@ -105,9 +105,18 @@ func (k *desk) ended(ctx context.Context) error {
 
 // open makes the connection, which from then on belongs to the desk.
 func (k *desk) open(ctx context.Context) (*link, error) {
-	l, err := k.driver.newLink(ctx, k.driver.options.TTL)
+	k.mu.Lock()
+	clear(k.heard)
+	k.joiner = Joiner{}
+	k.mu.Unlock()
+	l, err := k.driver.newPrepared(ctx, k.driver.options.TTL, watchName, k.hear)
 	if err != nil {
 		return nil, err
+	}
+	if err := l.do(ctx, prepareLooking); err != nil {
+		l.cut(errClosed)
+		<-l.done
+		return nil, fmt.Errorf("connecting: %w", notOurLoss(err))
 	}
 	k.mu.Lock()
 	if k.link != nil {
@@ -115,21 +124,7 @@ func (k *desk) open(ctx context.Context) (*link, error) {
 	}
 	k.forgetEndedLocked()
 	k.link = l
-	clear(k.heard)
-	k.joiner = Joiner{}
 	k.mu.Unlock()
-	l.listen(k.hear)
-	err = l.prepare(ctx, k.driver.options.TTL, watchName)
-	if err == nil {
-		err = k.driver.check(l.facts)
-	}
-	if err == nil {
-		err = l.do(ctx, prepareLooking)
-	}
-	if err != nil {
-		l.cut(errClosed)
-		return nil, fmt.Errorf("connecting: %w", err)
-	}
 	l.whenEnded(func(error) { k.wake(Key{}) })
 	return l, nil
 }

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -81,7 +83,7 @@ func freed(t *testing.T, c *pgx.Conn, key string) time.Time {
 
 func TestTerminatedBackendEndsTheLeaseAtOnce(t *testing.T) {
 	t.Parallel()
-	url := localserver.PostgresURLForTest(t)
+	url := shared(t)
 	s, key := kept(t, closing(t, url, pgcoord.Options{}), 0), freshKey() // a window of 11 s
 	l := lock(t, s, key)
 	rival := open(t, closing(t, url, pgcoord.Options{}), coord.SessionOptions{})
@@ -156,31 +158,26 @@ func TestFrozenServerOutlivesTheLease(t *testing.T) {
 
 func TestKilledOwnerIsFollowedByTheNext(t *testing.T) {
 	t.Parallel()
-	p := server(t, localserver.PostgresOptions{})
-	child, err := startChild(t, p.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, closing(t, p.URL(), pgcoord.Options{}), coord.SessionOptions{})
-	d, err := s.(coord.Describer).Describe(t.Context(), coord.KindMutex, "4242")
+	dsn, key := shared(t), freshKey()
+	child := startChild(t, dsn, key)
+	child.awaitOwner(t)
+	s := open(t, closing(t, dsn, pgcoord.Options{}), coord.SessionOptions{})
+	d, err := s.(coord.Describer).Describe(t.Context(), coord.KindMutex, key)
 	if err != nil || len(d.Owners) != 1 {
 		t.Fatalf("described as %+v, %v, want the child as its owner", d, err)
 	}
-	place, err := s.(coord.Queuer).Enqueue(t.Context(), coord.Claim{Kind: coord.KindMutex, Name: "4242", Wait: coord.Forever})
+	place, err := s.(coord.Queuer).Enqueue(t.Context(), coord.Claim{Kind: coord.KindMutex, Name: key, Wait: coord.Forever})
 	if err != nil {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	if err := child.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = child.Wait() // it was killed, so this is an error by design
+	child.kill(t)
 	g, ok, err := place.Wait(t.Context())
 	t.Logf("taken over %v after the kill", time.Since(start))
 	if err != nil || !ok {
 		t.Fatalf("taking over: ok %v, %v", ok, err)
 	}
-	d, err = s.(coord.Describer).Describe(t.Context(), coord.KindMutex, "4242")
+	d, err = s.(coord.Describer).Describe(t.Context(), coord.KindMutex, key)
 	if err != nil || len(d.Owners) != 1 || d.Owners[0].ID != g.Info().Owner {
 		t.Errorf("described as %+v, %v, want us as its owner", d, err)
 	}
@@ -188,98 +185,112 @@ func TestKilledOwnerIsFollowedByTheNext(t *testing.T) {
 
 func TestKilledWaiterLeavesTheQueue(t *testing.T) {
 	t.Parallel()
-	p := server(t, localserver.PostgresOptions{})
-	look := sql(t, p.URL())
-	s := open(t, closing(t, p.URL(), pgcoord.Options{}), coord.SessionOptions{})
-	g := must(t, s, coord.Claim{Kind: coord.KindMutex, Name: "4242"})
-	child, _ := startChild(t, "waiting "+p.URL())
-	waiting := func() int {
-		return one[int](t, look, "select count(*) from pg_locks where locktype = 'advisory' and not granted")
-	}
-	eventually(t, "the child waits", func() bool { return waiting() == 1 })
-	if err := child.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = child.Wait() // it was killed, so this is an error by design
-	eventually(t, "the queue is empty", func() bool { return waiting() == 0 })
+	dsn, key := shared(t), freshKey()
+	look := sql(t, dsn)
+	g := must(t, open(t, closing(t, dsn, pgcoord.Options{}), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: key})
+	child := startChild(t, dsn, key)
+	eventually(t, "the child waits", func() bool { return rowsOf(t, look, key) == 2 })
+	child.kill(t)
+	eventually(t, "the queue is empty", func() bool { return rowsOf(t, look, key) == 1 })
 	if g.Err() != nil {
 		t.Errorf("the owner lost it: %v", g.Err())
 	}
 }
 
-// startChild makes this test binary claim 4242, and returns when it owns it; the address of
-// one that will wait begins with "waiting".
-func startChild(t *testing.T, url string) (*exec.Cmd, error) {
+// child is this test binary as a claimant of one key.
+type child struct {
+	cmd *exec.Cmd
+	in  io.Closer // its end would end the child
+	out *bufio.Reader
+}
+
+func startChild(t testing.TB, dsn, key string) child {
 	t.Helper()
-	url, waits := strings.CutPrefix(url, "waiting ")
-	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), childEnv+"="+url)
-	child.Stderr = os.Stderr
-	in, err := child.StdinPipe() // whose end would end it
+	c := child{cmd: exec.Command(os.Args[0])}
+	c.cmd.Env = append(os.Environ(), childEnv+"="+dsn, childKey+"="+key)
+	c.cmd.Stderr = os.Stderr
+	in, err := c.cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { in.Close() })
-	out, err := child.StdoutPipe()
+	out, err := c.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := child.Start(); err != nil || waits {
-		return child, err
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
-	_, err = bufio.NewReader(out).ReadString('\n')
-	return child, err
+	c.in, c.out = in, bufio.NewReader(out)
+	t.Cleanup(func() { c.in.Close() })
+	return c
+}
+
+func (c child) awaitOwner(t testing.TB) {
+	t.Helper()
+	if _, err := c.out.ReadString('\n'); err != nil {
+		t.Fatalf("the child did not come to own it: %v", err)
+	}
+}
+
+func (c child) kill(t testing.TB) {
+	t.Helper()
+	if err := c.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.cmd.Wait() // it was killed, so this is an error by design
 }
 
 func TestCutLinkEndsTheLeaseBeforeTheServerGivesItAway(t *testing.T) {
 	t.Parallel()
-	for what, ttl := range map[string]time.Duration{
-		"keepalives of 2 s": 2 * time.Second, "of 3 s": 3 * time.Second, "rounded up": 1500 * time.Millisecond,
-	} {
-		t.Run(what, func(t *testing.T) {
+	ttls := []time.Duration{2 * time.Second, 3 * time.Second, 1500 * time.Millisecond} // the last is rounded up by the server
+	var links []*localserver.Namespace
+	var hosts []string
+	for range ttls {
+		n := localserver.NamespaceForTest(t)
+		links, hosts = append(links, n), append(hosts, n.Host())
+	}
+	p := server(t, localserver.PostgresOptions{Listen: hosts})
+	for i, ttl := range ttls {
+		t.Run(ttl.String(), func(t *testing.T) {
 			t.Parallel()
-			n := localserver.NamespaceForTest(t)
-			p := server(t, localserver.PostgresOptions{Listen: []string{n.Host()}})
-			url := strings.Replace(p.URL(), "127.0.0.1", n.Host(), 1)
-			s, key := kept(t, closing(t, url, pgcoord.Options{Dial: n.Dial}), ttl), freshKey()
-			look := sql(t, p.URL())
-			l := lock(t, s, key)
-			renewedOnce(t, l)
-			if err := n.Cut(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			cut := time.Now()
-			cause := over(t, l)
-			ended := time.Now()
-			gone := freed(t, look, key)
-			if !errors.Is(cause, coord.ErrExpired) {
-				t.Errorf("the lease ended with %v, want ErrExpired", cause)
-			}
-			if gone.Before(ended) {
-				t.Errorf("the server gave the lock away %v before our lease ended", ended.Sub(gone))
-			}
-			t.Logf("cut; our lease ended after %v, the server's hold after %v", ended.Sub(cut), gone.Sub(cut))
-			if until := l.TrustedUntil(); gone.Before(until) {
-				t.Errorf("the server gave the lock away %v before the end of trust", until.Sub(gone))
-			}
-			if err := n.Mend(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			again := lock(t, s, key)
-			if again.Check() != nil {
-				t.Errorf("after the link was mended: %v", again.Check())
-			}
+			cutWhileOwning(t, p, links[i], ttl)
 		})
+	}
+}
+
+func cutWhileOwning(t *testing.T, p *localserver.Postgres, n *localserver.Namespace, ttl time.Duration) {
+	dsn := strings.Replace(p.URL(), "127.0.0.1", n.Host(), 1)
+	s, key := kept(t, closing(t, dsn, pgcoord.Options{Dial: n.Dial}), ttl), freshKey()
+	look := sql(t, p.URL())
+	l := lock(t, s, key)
+	renewedOnce(t, l)
+	if err := n.Cut(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cut := time.Now()
+	cause := over(t, l)
+	ended := time.Now()
+	gone := freed(t, look, key)
+	t.Logf("our lease ended %v after the cut, the server's hold after %v", ended.Sub(cut), gone.Sub(cut))
+	if !errors.Is(cause, coord.ErrExpired) {
+		t.Errorf("the lease ended with %v, want ErrExpired", cause)
+	}
+	if gone.Before(ended) || gone.Before(l.TrustedUntil()) {
+		t.Errorf("the server gave the lock away at %v, our lease ended at %v, its trust at %v", gone, ended, l.TrustedUntil())
+	}
+	if err := n.Mend(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if again := lock(t, s, key); again.Check() != nil {
+		t.Errorf("after the link was mended: %v", again.Check())
 	}
 }
 
 func TestBlackHoleEndsTheLeaseAlthoughTheServerSuspectsNothing(t *testing.T) {
 	t.Parallel()
-	p := server(t, localserver.PostgresOptions{})
-	proxy := localserver.ProxyForTest(t, p.Addr())
-	url := strings.Replace(p.URL(), p.Addr(), proxy.Addr(), 1)
+	url, proxy := proxied(t)
 	s, key := kept(t, closing(t, url, pgcoord.Options{}), time.Second), freshKey()
-	look := sql(t, p.URL())
+	look := sql(t, shared(t))
 	l := lock(t, s, key)
 	proxy.BlackHole()
 	if cause := over(t, l); !errors.Is(cause, coord.ErrExpired) {
@@ -300,9 +311,7 @@ func TestBlackHoleEndsTheLeaseAlthoughTheServerSuspectsNothing(t *testing.T) {
 
 func TestLinkThatIsResetEndsTheLeaseAtOnce(t *testing.T) {
 	t.Parallel()
-	p := server(t, localserver.PostgresOptions{})
-	proxy := localserver.ProxyForTest(t, p.Addr())
-	url := strings.Replace(p.URL(), p.Addr(), proxy.Addr(), 1)
+	url, proxy := proxied(t)
 	s, key := kept(t, closing(t, url, pgcoord.Options{}), 0), freshKey()
 	l := lock(t, s, key)
 	proxy.Reset()
@@ -315,25 +324,50 @@ func TestLinkThatIsResetEndsTheLeaseAtOnce(t *testing.T) {
 	lock(t, s, key)
 }
 
+// told is a connection that tells of each write.
+type told struct {
+	net.Conn
+	writes chan<- struct{}
+}
+
+func (c told) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	select {
+	case c.writes <- struct{}{}:
+	default:
+	}
+	return n, err
+}
+
 func TestLateAnswerToARenewalProlongsFromItsQuestion(t *testing.T) {
 	t.Parallel()
-	p := server(t, localserver.PostgresOptions{})
-	proxy := localserver.ProxyForTest(t, p.Addr())
-	url := strings.Replace(p.URL(), p.Addr(), proxy.Addr(), 1)
-	s := open(t, closing(t, url, pgcoord.Options{}), coord.SessionOptions{})
+	url, proxy := proxied(t)
+	writes := make(chan struct{}) // nobody waits for most of them
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		return told{conn, writes}, err
+	}
+	s := open(t, closing(t, url, pgcoord.Options{Dial: dial}), coord.SessionOptions{})
 	g := must(t, s, coord.Claim{Kind: coord.KindMutex, Name: freshKey()})
+	pgcoord.AskOn(t, g, "select 1") // so that nothing else is on its way
 	proxy.BlackHole()
-	asking := time.Now()
-	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	asking, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := g.(coord.Renewer).Renew(short); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, coord.ErrLost) {
+	failed := make(chan error, 1)
+	go func() {
+		_, err := g.(coord.Renewer).Renew(asking)
+		failed <- err
+	}()
+	receive(t, "the question to be sent", writes)
+	asked := time.Now()
+	cancel()
+	if err := receive(t, "the end of the renewal", failed); !errors.Is(err, context.Canceled) || errors.Is(err, coord.ErrLost) {
 		t.Fatalf("renewing into a black hole: %v, want the context's error and no verdict", err)
 	}
-	asked := time.Now()
 	proxy.Resume()
 	w, err := g.(coord.Renewer).Renew(t.Context())
-	if err != nil || w.Asked.Before(asking) || w.Asked.After(asked) {
-		t.Errorf("the answer to the first question counts from %v (%v), want between %v and %v", w.Asked, err, asking, asked)
+	if err != nil || !w.Asked.Before(asked) {
+		t.Errorf("the answer counts from %v (%v), want from the first question, before %v", w.Asked, err, asked)
 	}
 	if g.Err() != nil {
 		t.Errorf("the grant ended: %v", g.Err())

@@ -29,7 +29,8 @@ type grant struct {
 	long []byte // data that the name of the session has no room for
 	told bool   // an answer to those who ask is on its way
 
-	asks Joiner // of the connection's goroutine
+	asked int64  // questions of renewals; of the connection's goroutine
+	asks  Joiner // of the connection's goroutine
 }
 
 var (
@@ -64,7 +65,7 @@ func (s *session) confirm(ctx context.Context, conn *pgconn.PgConn, l *link, r r
 		g.end(err)
 		s.forget(g)
 	})
-	l.submit(answerTime, false, func(ctx context.Context, conn *pgconn.PgConn) error {
+	l.submit(answerTime, func(ctx context.Context, conn *pgconn.PgConn) error {
 		if g.Err() == nil {
 			g.announce(ctx, conn, Acquired, r.Data)
 		}
@@ -181,7 +182,7 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	}
 	g.mu.Lock()
 	if g.ping == nil {
-		g.ping = g.link.submit(g.link.facts.window, false, g.confirmAgain)
+		g.ping = g.link.submit(g.link.facts.window, g.confirmAgain)
 	}
 	j := g.ping
 	g.mu.Unlock()
@@ -206,20 +207,27 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 
 // confirmAgain is the question.
 func (g *grant) confirmAgain(ctx context.Context, conn *pgconn.PgConn) error {
-	asked := time.Now()
-	r, err := single(ctx, conn, "select pg_catalog.pg_backend_pid()")
-	if err != nil {
+	if err := g.over(); err != nil {
 		return err
 	}
-	if r.text(0) != itoa(int64(g.link.facts.pid)) {
-		g.end(lost(errMoved))
+	asked := time.Now()
+	g.asked++
+	number := itoa(g.asked)
+	r, err := single(ctx, conn, "select pg_catalog.pg_backend_pid(), $1::text", number)
+	switch {
+	case err != nil:
+		return err
+	case r.text(1) != number: // trust must not run from a question that was not answered
+		err = errOutOfStep
+	case r.text(0) != itoa(int64(g.link.facts.pid)):
+		err = errMoved
+	}
+	if err != nil {
+		g.end(lost(err))
 		return g.Err()
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.gone { // left to run out
-		return nil
-	}
 	g.info.Window = window(asked, g.link.facts.window)
 	g.link.expireAt(asked.Add(g.link.facts.window))
 	return nil
@@ -265,8 +273,8 @@ func (g *grant) Release(ctx context.Context) error {
 // errNotOurs: we released a lock that the server says our session did not have.
 var errNotOurs = fmt.Errorf("%w: the server says that this session did not own the lock it was to release", coord.ErrLost)
 
-// unlock gives the lock back before everything else that waits for the connection, closes
-// that, and returns when it is closed. If the server does not answer before ctx ends, the
+// unlock gives the lock back, before anything else that waits for the connection because
+// all that finds the grant ended, closes it, and returns when it is closed. If the server does not answer before ctx ends, the
 // connection is cut; the server gives the lock away when it notices. A second call, and
 // one after a loss or leave, does nothing.
 func (g *grant) unlock(ctx context.Context) error {
@@ -278,7 +286,7 @@ func (g *grant) unlock(ctx context.Context) error {
 		return nil
 	}
 	ours, asked := false, g.link.alive()
-	j := g.link.submit(answerTime, true, func(ctx context.Context, conn *pgconn.PgConn) error {
+	j := g.link.submit(answerTime, func(ctx context.Context, conn *pgconn.PgConn) error {
 		r, err := single(ctx, conn, g.request.sql("pg_advisory_unlock"), g.request.args()...)
 		if err != nil {
 			return err

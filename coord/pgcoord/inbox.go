@@ -103,7 +103,7 @@ func (g *grant) hear(n *pgconn.Notification) {
 		return
 	}
 	g.told = true
-	g.link.submit(answerTime, false, g.tell)
+	g.link.submit(answerTime, g.tell)
 }
 
 // tell answers those who asked.

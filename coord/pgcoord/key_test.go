@@ -7,12 +7,11 @@ import (
 	"testing"
 
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/localserver"
 )
 
 func TestKeysAreWhatTheServerShows(t *testing.T) {
 	t.Parallel()
-	c := sql(t, localserver.PostgresURLForTest(t))
+	c := sql(t, shared(t))
 	for text, lock := range map[string]string{
 		"4242":                 "select pg_advisory_lock(4242)",
 		"-1":                   "select pg_advisory_lock(-1)",
@@ -63,7 +62,7 @@ func TestWhatIsNoKeyIsTold(t *testing.T) {
 
 func TestSchemesMakeTheKeysThatOthersMake(t *testing.T) {
 	t.Parallel()
-	c := sql(t, localserver.PostgresURLForTest(t))
+	c := sql(t, shared(t))
 	for _, want := range []struct {
 		scheme, name, key string
 	}{

@@ -64,6 +64,33 @@ func (d *Driver) newLink(ctx context.Context, ttl time.Duration) (*link, error) 
 	return l, nil
 }
 
+// newPrepared is newLink, prepared, listened to by notify (which may be nil), and checked
+// to lead to a server on which a lock is what it seems. When it fails nothing is left.
+//
+// pgbouncer was seen to hand over a server session whose answer to the pooler's own
+// DISCARD ALL was still to come, and came to us (see goodbye): such a connection is given
+// up for another.
+func (d *Driver) newPrepared(ctx context.Context, ttl time.Duration, name string, notify func(*pgconn.Notification)) (*link, error) {
+	for tries := 3; ; tries-- {
+		l, err := d.newLink(ctx, ttl)
+		if err != nil {
+			return nil, err
+		}
+		l.listen(notify)
+		if err = l.prepare(ctx, ttl, name); err == nil {
+			err = d.check(l.facts)
+		}
+		if err == nil {
+			return l, nil
+		}
+		l.cut(errClosed)
+		<-l.done
+		if tries == 1 || !errors.Is(err, errOutOfStep) {
+			return nil, fmt.Errorf("connecting: %w", notOurLoss(err))
+		}
+	}
+}
+
 // heard passes a notification on.
 func (l *link) heard(n *pgconn.Notification) {
 	l.mu.Lock()
@@ -232,17 +259,31 @@ func (l *link) finish() {
 		l.socket.cut()
 		<-l.conn.CleanupDone()
 	} else {
-		ctx, cancel := context.WithTimeout(context.Background(), partingTime)
-		// It always closes; its error is that the other side could not be told.
-		_ = l.conn.Close(ctx)
-		cancel()
+		l.goodbye(polite && l.facts.pooled)
 	}
 	l.quit(err)
 }
 
-// submit queues a job, as the next one if urgent. It never blocks; on a link that has
-// ended the job is done at once.
-func (l *link) submit(bound time.Duration, urgent bool, f func(context.Context, *pgconn.PgConn) error) *job {
+// goodbye closes the connection. pgbouncer (1.18) takes a notification that arrives while
+// it cleans a session for its next client for the end of the cleaning, so a pooled session
+// stops listening before it is left to that.
+func (l *link) goodbye(unlisten bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), partingTime)
+	defer cancel()
+	if unlisten {
+		_ = l.conn.Exec(ctx, "unlisten *").Close() // a connection that breaks is gone, too
+	}
+	if l.conn.IsClosed() {
+		l.socket.cut()
+		<-l.conn.CleanupDone()
+		return
+	}
+	// It always closes; its error is that the other side could not be told.
+	_ = l.conn.Close(ctx)
+}
+
+// submit queues a job. It never blocks; on a link that has ended the job is done at once.
+func (l *link) submit(bound time.Duration, f func(context.Context, *pgconn.PgConn) error) *job {
 	j := &job{f: f, bound: bound, done: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -254,11 +295,7 @@ func (l *link) submit(bound time.Duration, urgent bool, f func(context.Context, 
 		close(j.done)
 		return j
 	}
-	if urgent {
-		l.jobs = append([]*job{j}, l.jobs...)
-	} else {
-		l.jobs = append(l.jobs, j)
-	}
+	l.jobs = append(l.jobs, j)
 	if l.poke != nil {
 		l.poke()
 	}
@@ -267,7 +304,7 @@ func (l *link) submit(bound time.Duration, urgent bool, f func(context.Context, 
 
 // do runs f on the connection and waits for its end or that of ctx; then f may still run.
 func (l *link) do(ctx context.Context, f func(context.Context, *pgconn.PgConn) error) error {
-	return l.submit(answerTime, false, f).wait(ctx)
+	return l.submit(answerTime, f).wait(ctx)
 }
 
 func (j *job) wait(ctx context.Context) error {

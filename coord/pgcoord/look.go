@@ -196,7 +196,7 @@ func (s *session) Watch(ctx context.Context, kind coord.Kind, name string) iter.
 		defer context.AfterFunc(s.life, cancel)()
 		w := watch{session: s, kind: kind, name: name, stop: func() {}}
 		defer func() { w.stop() }()
-		retry := backoff.Policy{Min: s.driver.options.WatchEvery / 10, Max: s.driver.options.WatchEvery}.Start()
+		retry := backoff.Policy{}.Start()
 		for {
 			d, err := w.look(ctx)
 			switch {

@@ -51,24 +51,26 @@ func ids(owners []coord.Owner) string {
 
 func TestDescribeShowsStrangersInTheOrderOfTheQueue(t *testing.T) {
 	t.Parallel()
-	url := server(t, localserver.PostgresOptions{}).URL()
+	url := shared(t)
+	low := time.Now().UnixNano() % 1e9
+	pair := fmt.Sprintf("-17, %d", low)
 	s := open(t, closing(t, url, brisk), coord.SessionOptions{})
 	look := sql(t, url)
 	queued := func(n int) func() bool {
 		return func() bool {
-			return one[int](t, look, "select count(*) from pg_locks where locktype = 'advisory'") == n
+			return one[int](t, look, "select count(*) from pg_locks where locktype = 'advisory' and objid = $1", low) == n
 		}
 	}
 	for i, step := range []struct{ name, statement string }{
-		{"o1%7Ca", "select pg_advisory_lock_shared(-17, 4)"}, {"o2%7Cb", "select pg_advisory_lock_shared(-17, 4)"},
-		{"w1%7Cc", "select pg_advisory_lock(-17, 4)"}, {"w2%7Cd", "select pg_advisory_lock_shared(-17, 4)"}, {"w3%7Ce", "select pg_advisory_lock(-17, 4)"},
+		{"o1%7Ca", "select pg_advisory_lock_shared(" + pair + ")"}, {"o2%7Cb", "select pg_advisory_lock_shared(" + pair + ")"},
+		{"w1%7Cc", "select pg_advisory_lock(" + pair + ")"}, {"w2%7Cd", "select pg_advisory_lock_shared(" + pair + ")"}, {"w3%7Ce", "select pg_advisory_lock(" + pair + ")"},
 	} {
 		psql(t, url, step.name, step.statement)
 		eventually(t, step.name+" is there", queued(i+1))
 	}
-	psql(t, url, "elsewhere", "select pg_advisory_lock(-17::bigint << 32 | 4)") // the same numbers as one, which is another lock
+	psql(t, url, "elsewhere", fmt.Sprintf("select pg_advisory_lock(-17::bigint << 32 | %d)", low)) // the same numbers as one, which is another lock
 	eventually(t, "the other lock is there", queued(6))
-	d := describe(t, s, "-17:4")
+	d := describe(t, s, fmt.Sprintf("-17:%d", low))
 	if got := ids(d.Owners); got != "shared 1 a, shared 1 b" && got != "shared 1 b, shared 1 a" {
 		t.Errorf("owners: %s", got)
 	}
@@ -78,7 +80,7 @@ func TestDescribeShowsStrangersInTheOrderOfTheQueue(t *testing.T) {
 	if d.Limit != 0 || d.Taken != 2 {
 		t.Errorf("limit %d, taken %d, want none and 2", d.Limit, d.Taken)
 	}
-	if d := describe(t, s, "17:-4"); len(d.Owners)+len(d.Waiters) != 0 {
+	if d := describe(t, s, fmt.Sprintf("17:%d", low)); len(d.Owners)+len(d.Waiters) != 0 {
 		t.Errorf("a key that nobody has: %+v", d)
 	}
 }
@@ -115,7 +117,7 @@ func TestDescribeWithoutRightsShowsThePid(t *testing.T) {
 
 func TestLateComerIsToldLongDataByItsOwner(t *testing.T) {
 	t.Parallel()
-	url := localserver.PostgresURLForTest(t)
+	url := shared(t)
 	owner := open(t, closing(t, url, brisk), coord.SessionOptions{Description: "boss"})
 	key := freshKey()
 	for _, data := range []string{strings.Repeat("long ", 1500), "\x00\xff", "short", strings.Repeat("y", 7900)} {
@@ -142,19 +144,19 @@ func TestLateComerIsToldLongDataByItsOwner(t *testing.T) {
 
 func TestOwnerThatDoesNotAnswerIsShownWithWhatThereIs(t *testing.T) {
 	t.Parallel()
-	url := server(t, localserver.PostgresOptions{}).URL()
+	url, key := shared(t), freshKey()
 	s := open(t, closing(t, url, brisk), coord.SessionOptions{})
 	look := sql(t, url)
-	psql(t, url, "stranger%7Cbegins...", "select pg_advisory_lock(7)")
-	eventually(t, "the stranger owns it", func() bool { return one[int](t, look, heldQuery, "7") == 1 })
-	if d := describe(t, s, "7"); len(d.Owners) != 1 || string(d.Owners[0].Data) != "begins" {
+	psql(t, url, "stranger%7Cbegins...", "select pg_advisory_lock("+key+")")
+	eventually(t, "the stranger owns it", func() bool { return one[int](t, look, heldQuery, key) == 1 })
+	if d := describe(t, s, key); len(d.Owners) != 1 || string(d.Owners[0].Data) != "begins" {
 		t.Errorf("owners: %+v", d.Owners)
 	}
 }
 
 func TestForgedAnnouncementDoesNotReplaceWhatTheNameShows(t *testing.T) {
 	t.Parallel()
-	url := localserver.PostgresURLForTest(t)
+	url := shared(t)
 	key := freshKey()
 	s := open(t, closing(t, url, brisk), coord.SessionOptions{})
 	must(t, s, coord.Claim{Kind: coord.KindElection, Name: key, Data: []byte("true")})
@@ -224,9 +226,22 @@ func TestWatchSeesStrangersAndGoesOnAfterARestart(t *testing.T) {
 	until(t, "us", seen, func(d coord.Description) bool { return len(d.Owners) == 1 })
 }
 
+func TestWatchLooksAgainAtOnceWhenItsConnectionEnds(t *testing.T) {
+	t.Parallel()
+	p := server(t, localserver.PostgresOptions{})
+	seen := follow(t, open(t, closing(t, p.URL(), pgcoord.Options{WatchEvery: time.Hour}), coord.SessionOptions{}), "7")
+	until(t, "nobody", seen, func(d coord.Description) bool { return len(d.Owners) == 0 })
+	must(t, open(t, closing(t, p.URL(), brisk), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: "7"})
+	until(t, "an owner", seen, func(d coord.Description) bool { return len(d.Owners) == 1 })
+	if err := p.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "nobody again", seen, func(d coord.Description) bool { return len(d.Owners) == 0 })
+}
+
 func TestAnnouncementWakesAWatch(t *testing.T) {
 	t.Parallel()
-	url := localserver.PostgresURLForTest(t)
+	url := shared(t)
 	key := freshKey()
 	watcher := open(t, closing(t, url, pgcoord.Options{WatchEvery: time.Hour}), coord.SessionOptions{})
 	seen := follow(t, watcher, key)
@@ -248,7 +263,7 @@ func TestAnnouncementWakesAWatch(t *testing.T) {
 
 func TestWatchOfWhatCannotBeWatchedEndsWithTheReason(t *testing.T) {
 	t.Parallel()
-	s := open(t, closing(t, localserver.PostgresURLForTest(t), brisk), coord.SessionOptions{})
+	s := open(t, closing(t, shared(t), brisk), coord.SessionOptions{})
 	for name, kind := range map[string]coord.Kind{"1": coord.KindSemaphore, "99999999999999999999": coord.KindMutex} {
 		n := 0
 		for _, err := range s.(coord.Watcher).Watch(t.Context(), kind, name) {
@@ -264,7 +279,7 @@ func TestWatchOfWhatCannotBeWatchedEndsWithTheReason(t *testing.T) {
 
 func TestNamesAreHashedByTheServer(t *testing.T) {
 	t.Parallel()
-	url := localserver.PostgresURLForTest(t)
+	url := shared(t)
 	name := "ledger/" + freshKey()
 	g := must(t, open(t, closing(t, url, brisk), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: name})
 	look := sql(t, url)

@@ -1,6 +1,8 @@
 package pgcoord_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"testing"
 
@@ -11,5 +13,18 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
 		os.Exit(beOwner())
 	}
-	goleak.VerifyTestMain(m)
+	code := m.Run()
+	if commonStarted.Load() {
+		if p, err := common(); err == nil {
+			if err := p.Stop(context.Background()); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				code = 1
+			}
+		}
+	}
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }

@@ -165,7 +165,7 @@ func (p *place) queue() (*grant, error) {
 // grant of it.
 func (p *place) perform(bound time.Duration, ask func(context.Context, *pgconn.PgConn) (bool, error)) (*grant, error) {
 	var g *grant
-	j := p.link.submit(bound, false, func(ctx context.Context, conn *pgconn.PgConn) error {
+	j := p.link.submit(bound, func(ctx context.Context, conn *pgconn.PgConn) error {
 		ok, err := ask(ctx, conn)
 		if !ok || err != nil {
 			return err

@@ -22,7 +22,7 @@ var errPooler = fmt.Errorf("%w: a pooler in transaction or statement mode stands
 // one in a transaction, so that either way pids meet or change unless others use the pool
 // at the same instant, which every renewal would see (errMoved).
 func (d *Driver) checkPooler(ctx context.Context, l *link) error {
-	second, err := d.newLink(ctx, d.options.TTL)
+	second, err := d.newPrepared(ctx, d.options.TTL, watchName, nil)
 	if err != nil {
 		return fmt.Errorf("looking at the pooler: %w", err)
 	}

@@ -69,7 +69,7 @@ func TestSessionPoolerWillDo(t *testing.T) {
 
 func TestSessionThatWasTakenAwayByAPoolerIsLost(t *testing.T) {
 	t.Parallel()
-	s := open(t, closing(t, localserver.PostgresURLForTest(t), pgcoord.Options{}), coord.SessionOptions{})
+	s := open(t, closing(t, shared(t), pgcoord.Options{}), coord.SessionOptions{})
 	g := must(t, s, coord.Claim{Kind: coord.KindMutex, Name: freshKey()})
 	pgcoord.Move(t, g)
 	_, err := g.(coord.Renewer).Renew(context.Background())

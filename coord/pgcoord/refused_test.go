@@ -109,7 +109,7 @@ func TestOptionsThatContradictAreInvalid(t *testing.T) {
 
 func TestClaimsThatALockCannotServeAreToldApart(t *testing.T) {
 	t.Parallel()
-	s := open(t, closing(t, localserver.PostgresURLForTest(t), pgcoord.Options{}), coord.SessionOptions{})
+	s := open(t, closing(t, shared(t), pgcoord.Options{}), coord.SessionOptions{})
 	for what, c := range map[string]struct {
 		claim coord.Claim
 		want  error

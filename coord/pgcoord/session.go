@@ -62,27 +62,18 @@ func (s *session) begin() bool {
 	return !s.closed
 }
 
-// connect makes a connection of this session for a TTL under a name, and checks the server
-// behind it.
+// connect makes a connection of this session for a TTL under a name.
 func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (*link, error) {
-	l, err := s.driver.newLink(ctx, ttl)
+	l, err := s.driver.newPrepared(ctx, ttl, name, nil)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.forgetEndedLocked()
 	s.links[l] = struct{}{}
 	if s.closed {
 		l.cut(errClosed)
-	}
-	s.mu.Unlock()
-	err = l.prepare(ctx, ttl, name)
-	if err == nil {
-		err = s.driver.check(l.facts)
-	}
-	if err != nil {
-		l.cut(errClosed)
-		return nil, fmt.Errorf("connecting: %w", err)
 	}
 	return l, nil
 }

@@ -3,7 +3,10 @@ package pgcoord_test
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,17 +19,18 @@ import (
 )
 
 const (
+	childKey = "COORDTOP_PGCOORD_KEY"   // the key that it claims
 	childEnv = "COORDTOP_PGCOORD_CHILD" // makes this test binary an owner that waits to be killed
 	patience = 20 * time.Second         // bounds every wait for an event; a good run never comes near it
 )
 
-// beOwner takes the lock 4242 and holds it until it is killed.
+// beOwner takes a lock and holds it until it is killed.
 func beOwner() int {
 	d, err := pgcoord.New(os.Getenv(childEnv), pgcoord.Options{})
 	if err == nil {
 		var s coord.DriverSession
 		if s, err = d.Open(context.Background(), coord.SessionOptions{Description: "child"}); err == nil {
-			_, _, err = s.Acquire(context.Background(), coord.Claim{Kind: coord.KindMutex, Name: "4242", Wait: coord.Forever})
+			_, _, err = s.Acquire(context.Background(), coord.Claim{Kind: coord.KindMutex, Name: os.Getenv(childKey), Wait: coord.Forever})
 		}
 	}
 	if err != nil {
@@ -41,9 +45,9 @@ func beOwner() int {
 // brisk makes watches look often, so that tests are quick.
 var brisk = pgcoord.Options{WatchEvery: 100 * time.Millisecond}
 
-func driver(t testing.TB, url string, o pgcoord.Options) *pgcoord.Driver {
+func driver(t testing.TB, dsn string, o pgcoord.Options) *pgcoord.Driver {
 	t.Helper()
-	d, err := pgcoord.New(url, o)
+	d, err := pgcoord.New(dsn, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,9 +55,9 @@ func driver(t testing.TB, url string, o pgcoord.Options) *pgcoord.Driver {
 }
 
 // closing is driver, closed when the test ends.
-func closing(t testing.TB, url string, o pgcoord.Options) *pgcoord.Driver {
+func closing(t testing.TB, dsn string, o pgcoord.Options) *pgcoord.Driver {
 	t.Helper()
-	d := driver(t, url, o)
+	d := driver(t, dsn, o)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -94,9 +98,9 @@ func must(t testing.TB, s coord.DriverSession, c coord.Claim) coord.Grant {
 }
 
 // sql is a connection of the superuser beside the driver's.
-func sql(t testing.TB, url string) *pgx.Conn {
+func sql(t testing.TB, dsn string) *pgx.Conn {
 	t.Helper()
-	c, err := pgx.Connect(context.Background(), url)
+	c, err := pgx.Connect(context.Background(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,6 +154,46 @@ var lastKey atomic.Int64
 // freshKey is a bigint that no other test uses.
 func freshKey() string {
 	return fmt.Sprint(time.Now().UnixNano()/1000*1000 + lastKey.Add(1)%1000)
+}
+
+// common is the server of all tests that leave it as it is; TestMain stops it.
+var common = sync.OnceValues(func() (*localserver.Postgres, error) {
+	commonStarted.Store(true)
+	return localserver.StartPostgres(context.Background(), localserver.PostgresOptions{Config: []string{"max_connections = 500"}})
+})
+
+var commonStarted atomic.Bool
+
+// shared is the address of a server that others use at the same time: the one that the
+// environment names, else a private one.
+func shared(t testing.TB) string {
+	t.Helper()
+	if dsn := os.Getenv(localserver.PostgresEnv); dsn != "" {
+		return dsn
+	}
+	p, err := common()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.URL()
+}
+
+// proxied is shared behind a proxy that can misbehave.
+func proxied(t testing.TB) (string, *localserver.Proxy) {
+	t.Helper()
+	u, err := url.Parse(shared(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := localserver.ProxyForTest(t, u.Host)
+	u.Host = proxy.Addr()
+	return u.String(), proxy
+}
+
+// rowsOf counts the owners and waiters of a bigint key.
+func rowsOf(t testing.TB, c *pgx.Conn, key string) int {
+	t.Helper()
+	return one[int](t, c, strings.Replace(heldQuery, "and granted", "", 1), key)
 }
 
 // server starts a private Postgres for tests that break it.
