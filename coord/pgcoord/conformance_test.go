@@ -50,7 +50,7 @@ func harness(url string, o pgcoord.Options, key func(coord.Kind, int64) string) 
 		NewDriver: func(t testing.TB) coord.Driver { return driver(t, url, o) },
 		TTL:       time.Second,
 		Name: func(t testing.TB, kind coord.Kind) string {
-			name := key(kind, time.Now().UnixNano()/1000*1000 + lastKey.Add(1)%1000)
+			name := key(kind, time.Now().UnixNano()/1000*1000+lastKey.Add(1)%1000)
 			made.Store(keyOf(t, o, name), name)
 			return name
 		},
