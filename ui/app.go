@@ -11,6 +11,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
 )
 
 // Options says what to show and where. The zero value of each field but Feed is fine.
@@ -28,15 +29,17 @@ type Options struct {
 }
 
 // quitPatience is how long the program may take to quit by itself when ctx ends, before
-// it is killed: it does so between two messages, and a terminal that does not read can
-// hold one up for ever.
+// its terminal is given up and it is killed: it does so between two messages, and a
+// terminal that does not read can hold one up for ever.
 const quitPatience = 500 * time.Millisecond
 
 // Run shows the board until the person quits, then returns nil. When ctx ends it
 // restores the terminal and returns the cause, within a second also where the terminal
-// does not read. It handles no signals: whoever owns the process ends ctx on them. Every
-// goroutine it starts is joined, but for timers of Bubble Tea that end by themselves
-// 300 ms after an esc.
+// does not read. A terminal that is gone is an error. It handles no signals: whoever owns
+// the process ends ctx on them. Every goroutine it starts is joined, but for timers of
+// Bubble Tea that end by themselves 300 ms after an esc and, after a terminal that did not
+// read, one in the write that was given up and Bubble Tea's own that holds a key which
+// nobody took.
 func Run(ctx context.Context, o Options) error {
 	if o.Feed == nil {
 		return errors.New("running the board: no feed")
@@ -48,25 +51,51 @@ func Run(ctx context.Context, o Options) error {
 	// reads it. So it is asked to quit first.
 	programCtx, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer kill()
-	p := tea.NewProgram(newModel(o), programOptions(programCtx, o)...)
 	pumpCtx, stop := context.WithCancelCause(ctx)
+	giveUp, done := o.guard(func(err error) { stop(fmt.Errorf("%w: %w", errGone, err)) })
+	defer done()
+	p := tea.NewProgram(newModel(o), programOptions(programCtx, o)...)
 	var beside sync.WaitGroup // joined below
 	beside.Go(func() { stop(pump(pumpCtx, o.Feed, p.Send)) })
-	beside.Go(func() { quit(pumpCtx, programCtx, p.Quit, kill) })
+	beside.Go(func() { quit(pumpCtx, programCtx, p.Quit, func() { giveUp(); kill() }) })
 	_, err := p.Run()
 	kill()
 	stop(nil)
 	beside.Wait()
+	return outcome(ctx, context.Cause(pumpCtx), err)
+}
+
+// outcome is what Run returns: why its parts were ended comes before what Bubble Tea made
+// of it, and that somebody wanted the end before that the terminal went away with them.
+func outcome(ctx context.Context, cause, err error) error {
 	var broken panicError
 	switch {
-	case errors.As(context.Cause(pumpCtx), &broken):
+	case errors.As(cause, &broken):
 		return fmt.Errorf("running the board: %w", broken)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.Is(cause, errGone):
+		return fmt.Errorf("running the board: %w", cause)
 	case err != nil:
 		return fmt.Errorf("running the board: %w", err)
 	}
 	return nil
+}
+
+// guard puts a keyboard and a gate between the program and its terminal. gone is told
+// when the terminal is gone; giveUp gives up the gate; done closes it.
+func (o *Options) guard(gone func(error)) (giveUp, done func()) {
+	o.Input = watched(o.Input, gone)
+	if o.Output == nil {
+		o.Output = os.Stdout
+	}
+	f, ok := o.Output.(term.File)
+	if !ok {
+		return func() {}, func() {}
+	}
+	g := newGate(f, gone)
+	o.Output = g
+	return g.giveUp, g.close
 }
 
 // quit asks the program to quit when ctx ends, and kills it when it has not done so in
@@ -84,12 +113,9 @@ func quit(ctx, ended context.Context, ask, kill func()) {
 }
 
 func programOptions(ctx context.Context, o Options) []tea.ProgramOption {
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler()}
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler(), tea.WithOutput(o.Output)}
 	if o.Input != nil {
 		options = append(options, tea.WithInput(o.Input))
-	}
-	if o.Output != nil {
-		options = append(options, tea.WithOutput(o.Output))
 	}
 	if o.Width > 0 && o.Height > 0 {
 		options = append(options, tea.WithWindowSize(o.Width, o.Height))

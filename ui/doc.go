@@ -16,6 +16,9 @@
 //     widths measured in cells. What comes from outside passes format.Clean.
 //   - One goroutine of our own, the pump (pump.go), turns the Feed's wake-ups into one
 //     coalesced message. Run joins it.
+//   - Between Bubble Tea and the terminal stand a gate (gate.go), whose goroutine does the
+//     writes, and a keyboard (keyboard.go): a terminal that does not read or that is gone
+//     cannot keep Run from ending.
 //
 // Nothing that must happen in time may depend on this package: a terminal that
 // stops reading stops the whole event loop.

@@ -1,0 +1,46 @@
+package ui
+
+import (
+	"errors"
+	"io"
+	"syscall"
+
+	"github.com/charmbracelet/x/term"
+)
+
+// errGone ends Run. A terminal that goes away sends SIGHUP to those that it controls only.
+var errGone = errors.New("the terminal is gone")
+
+// isGone says whether err is how a terminal that is gone answers, for good.
+func isGone(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ENXIO)
+}
+
+// file is what Bubble Tea has to find in its input to wait for it together with a cancel.
+type file interface {
+	term.File
+	Name() string
+}
+
+// keyboard is the terminal as Bubble Tea reads it. Bubble Tea takes the end of its input
+// for no more than a keyboard without a next key; of a terminal it is the end.
+type keyboard struct {
+	file
+	gone func(error)
+}
+
+func (k keyboard) Read(b []byte) (int, error) {
+	n, err := k.file.Read(b)
+	if isGone(err) {
+		k.gone(err)
+	}
+	return n, err
+}
+
+// watched returns in as a keyboard if it is a terminal. Other input may end.
+func watched(in io.Reader, gone func(error)) io.Reader {
+	if f, ok := in.(file); ok && term.IsTerminal(f.Fd()) {
+		return keyboard{f, gone}
+	}
+	return in
+}
