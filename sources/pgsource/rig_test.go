@@ -335,19 +335,6 @@ func (r *rig) about(what string, ok func(sources.About) bool) sources.About {
 	return about
 }
 
-// refusal waits until the source says why it is not live.
-func (r *rig) refusal() error {
-	r.t.Helper()
-	var err error
-	r.state("a reason", func(s *sources.State) bool {
-		if len(s.Sources) > 0 {
-			err = s.Sources[0].Err
-		}
-		return err != nil
-	})
-	return err
-}
-
 func is(want sources.Status) func(*sources.Row, *sources.State) bool {
 	return func(row *sources.Row, s *sources.State) bool { return row.Status(s) == want }
 }

@@ -15,10 +15,9 @@ type taking struct {
 	ears  *ears
 	focus focus
 
-	set   []update
-	gone  []sources.Ref
-	ended []sources.Ending
-	news  news
+	set  []update
+	gone []sources.Ref
+	news news
 }
 
 // update is a lock to be told, and since when what is told of it can have happened.

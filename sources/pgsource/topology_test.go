@@ -21,7 +21,7 @@ func TestStandbyShowsItsOwnLocksAndSaysSo(t *testing.T) {
 	}
 	p := r.session("b").do("select pg_advisory_lock(4242)")
 	r.event(sources.EventAcquired, "4242")
-	row := r.row("", "4242", "led", is(sources.StatusLed))
+	r.row("", "4242", "led", is(sources.StatusLed))
 	was := about.Incarnation
 	// Promoted in place it keeps its sessions and their locks.
 	r.root.do("select pg_promote()")
@@ -29,7 +29,7 @@ func TestStandbyShowsItsOwnLocksAndSaysSo(t *testing.T) {
 	if about.Incarnation != was || len(about.Warnings) != 0 {
 		t.Errorf("%+v, was %s", about, was)
 	}
-	row = r.row("", "4242", "led still", is(sources.StatusLed))
+	row := r.row("", "4242", "led still", is(sources.StatusLed))
 	if owners(row.Primitive) != pids(p.pid) {
 		t.Errorf("%+v", row.Owners)
 	}
