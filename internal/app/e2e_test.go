@@ -130,6 +130,24 @@ func TestGetShowsWhoOwnsWhatOnARealServer(t *testing.T) {
 	}
 }
 
+func TestANameIsAnsweredWhateverAnotherSourceDoes(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	set(t, writer(t, server.Addr()), "app:leader:billing", "host-07:4411", time.Hour)
+	w := newWorld(t)
+	w.write(t, configFile, fmt.Sprintf("sources: [{name: leases, url: '%s'}, {name: dead, url: 'redis://%s'}]\n", server.URL(), refusing(t)))
+	for args, want := range map[string]int{
+		"get leases/app:leader:billing": exitOK,
+		"get leases/app:leader:nobody":  exitNotFound,
+		"get dead/app:leader:billing":   exitNoAnswer,
+		"get":                           exitNoAnswer,
+	} {
+		if code := w.main(t.Context(), strings.Fields(args)...); code != want {
+			t.Errorf("%s: exit code %d, want %d: %s", args, code, want, w.stderr)
+		}
+	}
+}
+
 // refusing returns an address that nobody listens on.
 func refusing(t *testing.T) string {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"coordtop/internal/config"
@@ -33,6 +34,11 @@ func (p *program) pick(args []string) (c config.Config, names []string, err erro
 		if err := p.plausible(name, c.Sources); err != nil {
 			return c, nil, err
 		}
+	}
+	if len(names) > 0 { // a source that nobody asked for is not asked, and cannot fail
+		c.Sources = slices.DeleteFunc(c.Sources, func(s config.Source) bool {
+			return !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, s.Name+"/") })
+		})
 	}
 	return c, names, nil
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"coordtop/internal/config"
 	"coordtop/internal/localserver"
+	"coordtop/sources"
 )
 
 // person is a session as somebody at psql has it.
@@ -246,7 +248,7 @@ func TestAPostgresThatCannotBeReadIsExplained(t *testing.T) {
 	}
 	files := newWorld(t)
 	empty := files.write(t, "empty.pem", "nothing")
-	config := files.write(t, "c.yaml", fmt.Sprintf("sources: [{name: bad, url: 'postgres://%s/postgres', tls: {ca: %s}}, {name: good, url: '%s'}]", open.Addr(), empty, open.URL()))
+	file := files.write(t, "c.yaml", fmt.Sprintf("sources: [{name: bad, url: 'postgres://%s/postgres', tls: {ca: %s}}, {name: good, url: '%s'}]", open.Addr(), empty, open.URL()))
 	for _, c := range []struct {
 		name, url string
 		want      []string
@@ -271,7 +273,7 @@ func TestAPostgresThatCannotBeReadIsExplained(t *testing.T) {
 	t.Run("a bad certificate", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		code := w.main(t.Context(), "get", "--timeout", "4s", "--config", config)
+		code := w.main(t.Context(), "get", "--timeout", "4s", "--config", file)
 		explained(t, w, code, []string{"bad did not answer", "no certificate in " + empty})
 	})
 }
@@ -340,5 +342,52 @@ func TestTheBoardShowsAPostgresQueue(t *testing.T) {
 	}
 	if code := ends(t, cmd); code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestNamesOfAFileReachThePostgresSource(t *testing.T) {
+	t.Parallel()
+	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	login(t, server.URL(), "mary").does("select pg_advisory_lock(17, -4)")
+	text := fmt.Sprintf("sources: [{name: a, url: '%s'}, {name: b, url: '%[1]s'}]\nnames: {b: {'17:-4': ledger/compactor}}", server.URL())
+	c, err := config.Parse([]byte(text), "c.yaml", nothingSet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"", "ledger/compactor"} {
+		p := &program{env: Environment{Lookup: nothingSet}}
+		source, err := p.source(c.Sources[i], c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := aliasOf(t, source, "17:-4"); got != want {
+			t.Errorf("source %s: named %q, want %q", c.Sources[i].Name, got, want)
+		}
+	}
+}
+
+func nothingSet(string) (string, bool) { return "", false }
+
+// aliasOf reads a source until it tells of a lock.
+func aliasOf(t *testing.T, source sources.Source, name string) string {
+	t.Helper()
+	if err := source.Connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := source.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for {
+		change, err := source.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range change.Set {
+			if p.Name == name {
+				return p.Alias
+			}
+		}
 	}
 }

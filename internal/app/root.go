@@ -31,7 +31,7 @@ type program struct {
 // execute parses the arguments and runs the command that they name.
 func (p *program) execute(ctx context.Context) error {
 	root := p.root()
-	root.SetArgs(p.env.Args)
+	root.SetArgs(append([]string{}, p.env.Args...)) // for nil it would read those of the process
 	root.SetIn(p.env.Stdin)
 	root.SetOut(p.env.Stdout)
 	root.SetErr(p.env.Stderr)
