@@ -206,10 +206,16 @@ owners: [{match: '^(\w+):1 .*', label: '$1 herself'}]
 	defer run.end()
 	run.has(t, "synced ")
 	mary.does("select pg_advisory_unlock(17, -4)")
-	eventually(t, "a notification makes it look", func() bool {
-		mary.does(`notify "Events"`) // nobody tells when it listens
-		return strings.Contains(w.stdout.String(), `"event":"released"`)
-	})
+	looks := func(event string) {
+		t.Helper()
+		eventually(t, "a notification makes it look", func() bool {
+			mary.does(`notify "Events"`) // nobody tells when it listens
+			return strings.Contains(w.stdout.String(), `"event":"`+event+`"`)
+		})
+	}
+	looks("released") // it also looks when it begins to listen
+	mary.does("select pg_advisory_lock(17, -4)")
+	looks("acquired")
 
 	w.stdout, w.stderr = newStream(), newStream()
 	if code := w.main(t.Context(), "get", "ledger/ledger/compactor"); code != 4 {
@@ -246,9 +252,9 @@ func TestAPostgresThatCannotBeReadIsExplained(t *testing.T) {
 	if err := dark.Freeze(); err != nil {
 		t.Fatal(err)
 	}
-	files := newWorld(t)
-	empty := files.write(t, "empty.pem", "nothing")
-	file := files.write(t, "c.yaml", fmt.Sprintf("sources: [{name: bad, url: 'postgres://%s/postgres', tls: {ca: %s}}, {name: good, url: '%s'}]", open.Addr(), empty, open.URL()))
+	empty := newWorld(t).write(t, "empty.pem", "nothing")
+	sealed := localserver.PostgresForTest(t, localserver.PostgresOptions{TLS: true})
+	other := localserver.RedisForTest(t, localserver.RedisOptions{TLS: true}).TLSFiles().CA
 	for _, c := range []struct {
 		name, url string
 		want      []string
@@ -270,12 +276,19 @@ func TestAPostgresThatCannotBeReadIsExplained(t *testing.T) {
 			explained(t, w, code, c.want)
 		})
 	}
-	t.Run("a bad certificate", func(t *testing.T) {
-		t.Parallel()
-		w := newWorld(t)
-		code := w.main(t.Context(), "get", "--timeout", "4s", "--config", file)
-		explained(t, w, code, []string{"bad did not answer", "no certificate in " + empty})
-	})
+	for ca, want := range map[string]string{
+		empty: "no certificate in " + empty,
+		other: "signed by an authority that is not trusted",
+	} {
+		t.Run("certificates: "+want, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write(t, configFile, fmt.Sprintf("sources: [{name: bad, url: 'postgres://postgres@%s/postgres', tls: {ca: %s}}, {name: good, url: '%s'}]",
+				sealed.Addr(), ca, open.URL()))
+			code := w.main(t.Context(), "get", "--timeout", "4s")
+			explained(t, w, code, []string{"bad did not answer", want})
+		})
+	}
 }
 
 // explained fails unless one source is said not to answer and the other is shown.

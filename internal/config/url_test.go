@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,12 +101,12 @@ func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
 
 func TestEveryBadArgumentIsReported(t *testing.T) {
 	t.Parallel()
-	c, err := FromURLs([]string{"redis://h", "x", "http://y"})
+	c, err := FromURLs([]string{"postgres://h/db?channels=ev", "x", "http://y"})
 	var p *Problems
 	if !errors.As(err, &p) || len(p.List) != 2 {
 		t.Fatalf("got %v", err)
 	}
-	if len(c.Sources) != 1 {
+	if len(c.Sources) != 1 || !slices.Equal(c.Sources[0].Channels, []string{"ev"}) {
 		t.Errorf("the good one is lost: %+v", c)
 	}
 }
