@@ -60,18 +60,26 @@ func TestCancelledWaiterIsOutOfTheQueueWhenItReturns(t *testing.T) {
 
 func TestClosingEndsClaimsThatWait(t *testing.T) {
 	t.Parallel()
-	url := shared(t)
+	dsn := shared(t)
 	key := freshKey()
-	must(t, open(t, closing(t, url, brisk), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: key})
+	must(t, open(t, closing(t, dsn, brisk), coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: key})
 	for what, o := range map[string]pgcoord.Options{"queueing": brisk, "polling": {Poll: time.Hour}} {
 		for how, end := range map[string]func(s coord.DriverSession){
 			"closed":    func(s coord.DriverSession) { _ = s.Close(context.Background()) },
 			"abandoned": coord.DriverSession.Abandon,
 		} {
-			s := open(t, closing(t, url, o), coord.SessionOptions{})
+			name := "waits " + freshKey()
+			s := open(t, closing(t, dsn, o), coord.SessionOptions{Description: name})
 			place, err := s.(coord.Queuer).Enqueue(t.Context(), coord.Claim{Kind: coord.KindMutex, Name: key, Wait: coord.Forever})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if what == "polling" {
+				look := sql(t, dsn)
+				eventually(t, "it pauses after its first try", func() bool {
+					return one[bool](t, look, `select exists (select from pg_stat_activity
+						where application_name = $1 and state = 'idle' and query like '%pg_try_advisory_lock%')`, name)
+				})
 			}
 			end(s)
 			if _, ok, err := place.Wait(t.Context()); ok || !errors.Is(err, coord.ErrClosed) {

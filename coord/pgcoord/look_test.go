@@ -154,6 +154,34 @@ func TestOwnerThatDoesNotAnswerIsShownWithWhatThereIs(t *testing.T) {
 	}
 }
 
+func TestStaleAnnouncementIsNotTakenForWhatTheNameBegins(t *testing.T) {
+	t.Parallel()
+	dsn, key := shared(t), freshKey()
+	s := open(t, closing(t, dsn, brisk), coord.SessionOptions{})
+	describe(t, s, key) // connects, so that it hears
+	owner := sql(t, dsn)
+	become := func(data string) {
+		one[string](t, owner, "select set_config('application_name', $1, false)", pgcoord.ApplicationName("x", []byte(data)))
+	}
+	first, second := strings.Repeat("a", 100), strings.Repeat("b", 100)
+	become(first)
+	if _, err := owner.Exec(t.Context(), "select pg_advisory_lock($1)", key); err != nil {
+		t.Fatal(err)
+	}
+	payloads, err := pgcoord.Announcement{Database: owner.Config().Database, Key: key, Event: pgcoord.Acquired, Data: []byte(first)}.Payloads()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := owner.Exec(t.Context(), "select pg_notify($1, $2)", pgcoord.Channel, payloads[0]); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "what was announced is shown", func() bool { return string(describe(t, s, key).Owners[0].Data) == first })
+	become(second)
+	if got := string(describe(t, s, key).Owners[0].Data); got == first || !strings.HasPrefix(second, got) {
+		t.Errorf("shown with %q, want as much of the new data as the name has", got)
+	}
+}
+
 func TestForgedAnnouncementDoesNotReplaceWhatTheNameShows(t *testing.T) {
 	t.Parallel()
 	url := shared(t)

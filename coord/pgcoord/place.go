@@ -108,6 +108,7 @@ func (p *place) run() {
 	delete(s.places, p)
 	s.mu.Unlock()
 	if p.grant == nil && p.err == nil {
+		p.err = s.Err() // a miss of a session that is closed is none
 		s.putBack(p.link)
 		return
 	}

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgproto3"
+
 	"coordtop/coord"
 	"coordtop/coord/pgcoord"
 )
@@ -43,8 +45,30 @@ func (c *mixedUp) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// settingsOf is the answer that a client gets who sets what we set, under another name.
+func settingsOf(t *testing.T, name string) string {
+	t.Helper()
+	columns := 9
+	if one[bool](t, sql(t, shared(t)), "select exists (select from pg_settings where name = 'transaction_timeout')") {
+		columns = 10
+	}
+	row := pgproto3.DataRow{Values: make([][]byte, columns)}
+	row.Values[0] = []byte(name)
+	var b []byte
+	for _, m := range []pgproto3.BackendMessage{
+		&pgproto3.ParseComplete{}, &pgproto3.BindComplete{}, &pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, columns)},
+		&row, &pgproto3.CommandComplete{CommandTag: []byte("SELECT 1")}, &pgproto3.ReadyForQuery{TxStatus: 'I'},
+	} {
+		var err error
+		if b, err = m.Encode(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return string(b)
+}
+
 // mixing makes a driver whose first connections are mixed up from the first question on.
-func mixing(t *testing.T, first int32) (*pgcoord.Driver, *atomic.Pointer[mixedUp]) {
+func mixing(t *testing.T, first int32, text string) (*pgcoord.Driver, *atomic.Pointer[mixedUp]) {
 	t.Helper()
 	var made atomic.Int32
 	var latest atomic.Pointer[mixedUp]
@@ -56,8 +80,8 @@ func mixing(t *testing.T, first int32) (*pgcoord.Driver, *atomic.Pointer[mixedUp
 			}
 			c := &mixedUp{Conn: conn}
 			if made.Add(1) <= first {
-				text := []byte(discarded)
-				c.foreign.Store(&text)
+				foreign := []byte(text)
+				c.foreign.Store(&foreign)
 			}
 			latest.Store(c)
 			return c, nil
@@ -68,9 +92,18 @@ func mixing(t *testing.T, first int32) (*pgcoord.Driver, *atomic.Pointer[mixedUp
 
 func TestConnectionWithSomebodyElsesAnswerIsGivenUpForAnother(t *testing.T) {
 	t.Parallel()
-	d, _ := mixing(t, 2)
-	must(t, open(t, d, coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: freshKey()})
-	d, _ = mixing(t, 1000)
+	for what, text := range map[string]string{"the pooler's own": discarded, "another client's": settingsOf(t, "another")} {
+		d, _ := mixing(t, 2, text)
+		s, err := d.Open(t.Context(), coord.SessionOptions{})
+		if err != nil {
+			t.Errorf("with %s answers on two connections: %v", what, err)
+			continue
+		}
+		if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	d, _ := mixing(t, 1000, discarded)
 	_, err := d.Open(t.Context(), coord.SessionOptions{})
 	if err == nil || errors.Is(err, coord.ErrRefused) || errors.Is(err, coord.ErrLost) {
 		t.Errorf("with every connection mixed up: %v, want an error that may pass", err)
@@ -79,7 +112,7 @@ func TestConnectionWithSomebodyElsesAnswerIsGivenUpForAnother(t *testing.T) {
 
 func TestAnswerToAnEarlierRenewalIsNoRenewal(t *testing.T) {
 	t.Parallel()
-	d, latest := mixing(t, 0)
+	d, latest := mixing(t, 0, "")
 	g := must(t, open(t, d, coord.SessionOptions{}), coord.Claim{Kind: coord.KindMutex, Name: freshKey()})
 	if _, err := g.(coord.Renewer).Renew(t.Context()); err != nil {
 		t.Fatal(err)
