@@ -29,17 +29,21 @@ type Options struct {
 }
 
 // quitPatience is how long the program may take to quit by itself when ctx ends, before
-// its terminal is given up and it is killed: it does so between two messages, and a
-// terminal that does not read can hold one up for ever.
+// its terminal is given up: it quits between two messages, and a terminal that does not
+// read can hold one up for ever.
 const quitPatience = 500 * time.Millisecond
 
+// killPatience is how long it may take in all before it is killed, for which no cause is
+// known: Bubble Tea then closes its input under the goroutine that reads it.
+const killPatience = 2 * time.Second
+
 // Run shows the board until the person quits, then returns nil. When ctx ends it
-// restores the terminal and returns the cause, within a second also where the terminal
-// does not read. A terminal that is gone is an error. It handles no signals: whoever owns
-// the process ends ctx on them. Every goroutine it starts is joined, but for timers of
-// Bubble Tea that end by themselves 300 ms after an esc and, after a terminal that did not
-// read, one in the write that was given up and Bubble Tea's own that holds a key which
-// nobody took.
+// restores the terminal and returns the cause, in little more than a second also where the
+// terminal does not read. A terminal that is gone is an error. It handles no signals:
+// whoever owns the process ends ctx on them. Every goroutine it starts is joined, but for
+// timers of Bubble Tea that end by themselves 300 ms after an esc and, after a terminal
+// that did not read, one in the write that was given up and Bubble Tea's own that holds a
+// key which nobody took.
 func Run(ctx context.Context, o Options) error {
 	if o.Feed == nil {
 		return errors.New("running the board: no feed")
@@ -47,8 +51,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
-	// A program whose context ends is killed: it closes its input under the goroutine that
-	// reads it. So it is asked to quit first.
+	// A program whose context ends is killed, so it has one of its own: quit asks it first.
 	programCtx, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer kill()
 	pumpCtx, stop := context.WithCancelCause(ctx)
@@ -57,7 +60,7 @@ func Run(ctx context.Context, o Options) error {
 	p := tea.NewProgram(newModel(o), programOptions(programCtx, o)...)
 	var beside sync.WaitGroup // joined below
 	beside.Go(func() { stop(pump(pumpCtx, o.Feed, p.Send)) })
-	beside.Go(func() { quit(pumpCtx, programCtx, p.Quit, func() { giveUp(); kill() }) })
+	beside.Go(func() { quit(pumpCtx, programCtx, p.Quit, giveUp, kill) })
 	_, err := p.Run()
 	kill()
 	stop(nil)
@@ -98,16 +101,17 @@ func (o *Options) guard(gone func(error)) (giveUp, done func()) {
 	return g.giveUp, g.close
 }
 
-// quit asks the program to quit when ctx ends, and kills it when it has not done so in
-// time. ended ends with the program.
-func quit(ctx, ended context.Context, ask, kill func()) {
+// quit asks the program to quit when ctx ends. When it has not done so in time, it gives
+// up the terminal, which frees a program that waits for it, and kills it in the end. ended
+// ends with the program.
+func quit(ctx, ended context.Context, ask, giveUp, kill func()) {
 	select {
 	case <-ended.Done():
 		return
 	case <-ctx.Done():
 	}
-	patience := time.AfterFunc(quitPatience, kill)
-	defer patience.Stop()
+	defer time.AfterFunc(quitPatience, giveUp).Stop()
+	defer time.AfterFunc(killPatience, kill).Stop()
 	ask() // returns when the program has taken it, or has ended
 	<-ended.Done()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -256,5 +257,45 @@ func TestOnlyWhatIsFinalMeansThatATerminalIsGone(t *testing.T) {
 		if isGone(err) != want {
 			t.Errorf("%v: %v", err, isGone(err))
 		}
+	}
+}
+
+func TestAProgramIsAskedThenFreedThenKilled(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		endsBy string
+		want   []string
+	}{
+		{name: "it quits", endsBy: "ask", want: []string{"ask 0s"}},
+		{name: "its terminal held it", endsBy: "giveUp", want: []string{"ask 0s", "giveUp 500ms"}},
+		{name: "it does neither", endsBy: "kill", want: []string{"ask 0s", "giveUp 500ms", "kill 2s"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, stop := context.WithCancel(t.Context())
+				ended, end := context.WithCancel(t.Context())
+				start := time.Now()
+				var mu sync.Mutex
+				var did []string
+				step := func(name string) func() {
+					return func() {
+						mu.Lock()
+						defer mu.Unlock()
+						did = append(did, name+" "+time.Since(start).String())
+						if name == c.endsBy {
+							end()
+						}
+					}
+				}
+				stop()
+				quit(ctx, ended, step("ask"), step("giveUp"), step("kill"))
+				time.Sleep(time.Minute)
+				if !slices.Equal(did, c.want) {
+					t.Errorf("did %q, want %q", did, c.want)
+				}
+			})
+		})
 	}
 }

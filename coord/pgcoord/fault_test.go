@@ -342,7 +342,7 @@ func (c told) Write(b []byte) (int, error) {
 func TestLateAnswerToARenewalProlongsFromItsQuestion(t *testing.T) {
 	t.Parallel()
 	url, proxy := proxied(t)
-	writes := make(chan struct{}) // nobody waits for most of them
+	writes := make(chan struct{}, 1)
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 		return told{conn, writes}, err
@@ -350,6 +350,7 @@ func TestLateAnswerToARenewalProlongsFromItsQuestion(t *testing.T) {
 	s := open(t, closing(t, url, pgcoord.Options{Dial: dial}), coord.SessionOptions{})
 	g := must(t, s, coord.Claim{Kind: coord.KindMutex, Name: freshKey()})
 	pgcoord.AskOn(t, g, "select 1") // so that nothing else is on its way
+	<-writes                        // that of the connection's beginning, or a later one
 	proxy.BlackHole()
 	asking, cancel := context.WithCancel(t.Context())
 	defer cancel()
