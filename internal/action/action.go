@@ -1,0 +1,148 @@
+package action
+
+import (
+	"time"
+
+	"coordtop/sources"
+)
+
+// Verb is what is done to a primitive.
+type Verb uint8
+
+// The verbs.
+const (
+	Acquire  Verb = iota + 1 // take it; where it is taken, wait for it in the queue
+	Try                      // take it only if it is free now
+	Campaign                 // wait to lead
+	Proclaim                 // change the data of a term of ours
+	Resign                   // give up what we own, or leave the queue
+	Crash                    // end the owner's process without a word; in the demo alone
+)
+
+// String returns "acquire", "try", "campaign", "proclaim", "resign" or "crash".
+func (v Verb) String() string {
+	switch v {
+	case Acquire:
+		return "acquire"
+	case Try:
+		return "try"
+	case Campaign:
+		return "campaign"
+	case Proclaim:
+		return "proclaim"
+	case Resign:
+		return "resign"
+	case Crash:
+		return "crash"
+	}
+	return "none"
+}
+
+// Target is the row as it was when the person decided. Where the owner is another one
+// by the time of acting, nothing is sent.
+type Target struct {
+	Ref   sources.Ref
+	Kind  sources.Kind
+	Owner string // ID of the owner on screen; "": nobody owned it
+	Label string // the same owner, for people
+	Fence uint64 // 0: none known
+	Guard string // what compare-and-act compares; "": the backend has none
+}
+
+// Request is one action that a person asks for.
+type Request struct {
+	Verb    Verb
+	Target  Target
+	Mode    sources.Mode  // Acquire, Try: Shared where the backend can
+	Permits uint64        // of a semaphore; 0: 1
+	Wait    time.Duration // Acquire, Campaign: how long to wait; 0: until it is ours
+	Data    []byte        // Acquire, Campaign, Proclaim: what others are to see
+	Reason  string        // goes to the audit; a protected source demands one
+	Typed   string        // the name that the person typed to confirm
+}
+
+// Choice is one line of the menu of actions.
+type Choice struct {
+	Verb Verb
+	// Not is why it cannot be done, in words for the person ("held already, by us"). "":
+	// it can be done.
+	Not string
+}
+
+// Effect is what a request would do, for the person to read before it is done.
+type Effect struct {
+	Lines []string // in plain words; the first one leads
+	Call  string   // what is sent, as exactly as can be said in a line
+	Next  string   // who would own it afterwards, as far as known; "": nothing to say
+	// NeedsName is the text that the person must type to confirm; "": none.
+	NeedsName   string
+	NeedsReason bool
+	TakesData   bool
+	DataMax     int  // bytes that Data may have; 0: it takes none
+	Danger      bool // the box gets the frame of things that can do harm
+}
+
+// Phase is how far an action is.
+type Phase uint8
+
+// The phases, in their order.
+const (
+	Sending Phase = iota // the audit has its first line, the request is on its way
+	Waiting              // in a queue, or campaigning
+	Sent                 // the service has answered; it is not on our own watch yet
+	Seen                 // observed: done
+	Unseen               // answered, and not observed in the time that the watch may take
+	Missed               // tried or waited for, and not got
+	Failed               // refused, or an error; Text says which
+	Dropped              // called off by the person or the end of the program
+)
+
+// String returns the word for people: "sending", "waiting", "sent", "done", "not seen",
+// "missed", "failed" or "called off".
+func (p Phase) String() string {
+	return [...]string{"sending", "waiting", "sent", "done", "not seen", "missed", "failed", "called off"}[p]
+}
+
+// Over says that nothing more will come of an action in this phase.
+func (p Phase) Over() bool { return p >= Seen }
+
+// Run is one action that was started.
+type Run struct {
+	ID      uint64 // 1, 2, 3 ... within one run of the program
+	Request Request
+	Phase   Phase
+	Started time.Time
+	Changed time.Time // when it came to this phase
+	Place   int       // in the queue, from 1, while Waiting; 0: not known
+	Text    string    // what happened, in words for the person
+}
+
+// Holding is what we own or wait for.
+type Holding struct {
+	Ref     sources.Ref
+	Kind    sources.Kind
+	Owner   string // ID of ours as the source shows it; "": not known, or only waiting
+	Fence   uint64
+	Permits uint64
+	Mode    sources.Mode
+	Waiting bool
+	Since   time.Time
+	// Until is the end of trust: zero where it ends with a connection or session alone.
+	Until time.Time
+	// RunsOut says that abandoning leaves it to its TTL at the service; where it is false
+	// it ends with our connection.
+	RunsOut bool
+	Data    []byte
+}
+
+// Status is how everything stands, at one instant. It is never changed afterwards.
+type Status struct {
+	Armed    time.Time // writing is possible until then; zero: it is not
+	Always   bool      // writing is possible without an end
+	Holdings []Holding // in the order in which they were asked for
+	Runs     []Run     // newest last; those that are over stay for some minutes
+	Audit    string    // where the audit is written, for people; "": nowhere
+}
+
+// CanWrite says whether writing is possible at now.
+func (s *Status) CanWrite(now time.Time) bool { return s.Always || now.Before(s.Armed) }
