@@ -19,11 +19,11 @@ func (m *model) footer(w int) string {
 	case m.lay.small:
 		return l.put(m.th.dim, "small screen: list only, 80x24 shows all").done()
 	}
-	hints := slices.DeleteFunc(actions(), func(a action) bool { return a.hint == "" || a.scope&m.scope() == 0 })
+	hints := slices.DeleteFunc(bindings(), func(a binding) bool { return a.hint == "" || a.scope&m.scope() == 0 })
 	if m.typing || m.scope() == inList && (m.idx.problems || !m.idx.filter.empty()) {
-		hints = append(hints, action{keys: []string{"esc"}, hint: "clear"})
+		hints = append(hints, binding{keys: []string{"esc"}, hint: "clear"})
 	}
-	slices.SortStableFunc(hints, func(a, b action) int { return cmp.Compare(quits(a), quits(b)) })
+	slices.SortStableFunc(hints, func(a, b binding) int { return cmp.Compare(quits(a), quits(b)) })
 	for _, a := range hints {
 		if a.intent == doPane && (m.lay.split > 0 || m.lay.stacked > 0) {
 			continue
@@ -37,7 +37,7 @@ func (m *model) footer(w int) string {
 }
 
 // quits puts the way out first among the hints: it must be seen on any screen.
-func quits(a action) int {
+func quits(a binding) int {
 	switch a.intent {
 	case doHelp:
 		return 0

@@ -12,7 +12,7 @@ func (m *model) helpText(w int) []string {
 	lines := []string{th.line(w).done()}
 	section := func(title string, s scope) {
 		lines = append(lines, th.line(w).skip(1).put(th.heading, title).done())
-		for _, a := range actions() {
+		for _, a := range bindings() {
 			if a.scope&s == 0 || s != inViews && a.scope&inViews == inViews || s == inViews && a.scope&inViews != inViews {
 				continue
 			}

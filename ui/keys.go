@@ -47,8 +47,8 @@ const (
 	inAll   = inViews | inInput
 )
 
-// action joins an intent to its keys and its words.
-type action struct {
+// binding joins an intent to its keys and its words.
+type binding struct {
 	intent intent
 	scope  scope
 	keys   []string
@@ -56,14 +56,14 @@ type action struct {
 	help   string
 }
 
-// actions is the one table of keys: input, footer and help are read from it.
+// bindings is the one table of keys: input, footer and help are read from it.
 //
 // Not bound, and not to be bound: keys that terminals and multiplexers take for
 // themselves (ctrl+a b h i j k m q s space), alt combinations, and in the views the
 // plain capitals A B C D H F P Q R S: over a slow link an arrow key arrives in parts
 // that end in one of them.
-func actions() []action {
-	return []action{
+func bindings() []binding {
+	return []binding{
 		{doHelp, inViews, []string{"?"}, "help", "show or leave this help"},
 		{doFilter, inList, []string{"/"}, "filter", "show only what contains the words typed"},
 		{doKeep, inInput, []string{"enter"}, "keep", "keep the filter and go back to the list"},
@@ -93,7 +93,7 @@ func actions() []action {
 // keymap finds intents by scope and key.
 type keymap map[scope]map[string]intent
 
-func newKeymap(table []action) keymap {
+func newKeymap(table []binding) keymap {
 	m := keymap{}
 	for _, s := range []scope{inList, inDetail, inHelp, inInput} {
 		m[s] = map[string]intent{}

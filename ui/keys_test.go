@@ -12,7 +12,7 @@ func TestNoKeyMeansTwoThingsInOneScope(t *testing.T) {
 	t.Parallel()
 	for _, s := range []scope{inList, inDetail, inHelp, inInput} {
 		seen := map[string]intent{}
-		for _, a := range actions() {
+		for _, a := range bindings() {
 			for _, k := range a.keys {
 				if other, ok := seen[k]; ok && a.scope&s != 0 {
 					t.Errorf("%s means %s and %s", k, other, a.intent)
@@ -28,7 +28,7 @@ func TestNoKeyMeansTwoThingsInOneScope(t *testing.T) {
 func TestKeysThatOthersTakeAreNotBound(t *testing.T) {
 	t.Parallel()
 	banned := strings.Fields("ctrl+a ctrl+b ctrl+space ctrl+s ctrl+q ctrl+h ctrl+i ctrl+j ctrl+k ctrl+m A B C D H F P Q R S [ O backspace delete")
-	for _, a := range actions() {
+	for _, a := range bindings() {
 		for _, k := range a.keys {
 			if slices.Contains(banned, k) || strings.HasPrefix(k, "alt+") {
 				t.Errorf("%s is bound to %s", k, a.intent)
@@ -43,7 +43,7 @@ func TestHelpNamesEveryKey(t *testing.T) {
 	d := hand(a)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 100})
 	d.press("?")
-	for _, a := range actions() {
+	for _, a := range bindings() {
 		d.shows(t, strings.Join(a.keys, " "))
 		d.shows(t, a.help)
 	}
@@ -52,7 +52,7 @@ func TestHelpNamesEveryKey(t *testing.T) {
 func TestEveryIntentIsCarriedOut(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
-	for _, act := range actions() {
+	for _, act := range bindings() {
 		for _, s := range []scope{inList, inDetail, inHelp, inInput} {
 			if act.scope&s == 0 {
 				continue

@@ -72,7 +72,7 @@ func newModel(o Options) *model {
 		feed:  o.Feed,
 		title: clean(o.Title),
 		th:    newTheme(o.ASCII || env.ascii(), o.NoColor || env.get("NO_COLOR") != "", o.TitleColor),
-		keys:  newKeymap(actions()),
+		keys:  newKeymap(bindings()),
 		split: splitKeys{remote: env.remote()},
 		input: newInput(),
 		w:     o.Width,
