@@ -103,8 +103,15 @@ type Primitive struct {
 
 	// Alias is what people call it where its name is only a number: from the configuration,
 	// or a lock that a well-known program takes ("Prisma Migrate", "likely Airflow or
-	// Coder"). "": nothing is known.
-	Alias string
+	// Coder"). "": nothing is known. AliasHow is Told where the configuration or the server
+	// says so, Inferred where only the number does.
+	Alias    string
+	AliasHow Known
+
+	// CandidatesHow says whether Candidates are all there are. Unknown: there may be others
+	// that nobody can see, such as programs that try now and then without waiting; an empty
+	// list does not mean that nobody campaigns.
+	CandidatesHow Known
 
 	// ForgetAfter marks a primitive that exists only while somebody owns it (a Redis
 	// key, a Postgres lock): once nobody has owned it for so long, the Hub drops the
@@ -230,6 +237,8 @@ type Event struct {
 	Cause     Cause         // why Previous is gone
 	How       Known         // of the least certain thing it says: a cause that is not told makes it Inferred
 	Ref       Ref           // Name "" for events of a source or scope
+	Alias     string        // of the primitive
+	AliasHow  Known
 	Owner     OwnerRef      // who owns it by this event, or goes on owning it; the waiter where a waiter joins or leaves
 	Previous  OwnerRef      // whose ownership ended by it
 	LeaseLeft time.Duration // of Previous when it was last read, of Owner just before it renewed; 0: unknown or none

@@ -13,7 +13,7 @@ const (
 	StatusLed                        // an election with a leader
 	StatusLedLate                    // its leader's renewal is late
 	StatusNoLeader                   // an election that nobody leads
-	StatusNoCandidates               // and nobody campaigns either, where the queue is known
+	StatusNoCandidates               // and nobody campaigns either, where the queue and all candidates are known
 	StatusFree                       // a mutex or semaphore that nobody owns
 	StatusHeld                       // owned
 	StatusHeldSilent                 // owned by somebody who has stopped renewing
@@ -72,10 +72,16 @@ func (r *Row) leadership(now time.Time) Status {
 		return StatusLedLate
 	case r.owned():
 		return StatusLed
-	case r.Queue.How != Unknown && r.Queue.Len == 0 && len(r.Candidates) == 0:
+	case r.nobodyCampaigns():
 		return StatusNoCandidates
 	}
 	return StatusNoLeader
+}
+
+// nobodyCampaigns says so only where it is known: an empty queue is not enough where
+// candidates may try without waiting in it.
+func (r *Row) nobodyCampaigns() bool {
+	return r.Queue.How != Unknown && r.Queue.Len == 0 && r.CandidatesHow != Unknown && len(r.Candidates) == 0
 }
 
 // permits judges a semaphore by its count, which some backends tell without its owners;

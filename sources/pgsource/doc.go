@@ -50,6 +50,9 @@
 // Candidates are sessions whose last query tried for a lock (pg_try_advisory_lock) within a
 // minute. A key in the text of the query links them surely to its lock; one that is a
 // parameter links them, as probable, to the locks whose owners try in the very same way.
+// They are never known to be all: a program may try with a parameter that nothing links, or
+// have asked something else since, or connect for each try. So an election without a leader
+// and with an empty queue is one without a leader, not one without candidates.
 //
 // # Rights
 //

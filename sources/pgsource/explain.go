@@ -2,11 +2,8 @@ package pgsource
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 	"syscall"
@@ -32,24 +29,6 @@ const (
 	stateIdleTooLong   = "57P05"
 )
 
-// problem is an error in a sentence that says what to do. It holds no secret.
-type problem struct {
-	text    string
-	cause   error
-	refused bool
-}
-
-// Error returns the sentence.
-func (p *problem) Error() string { return p.text }
-
-// Unwrap returns the cause, and sources.ErrRefused if trying again is of no use.
-func (p *problem) Unwrap() []error {
-	if p.refused {
-		return []error{p.cause, sources.ErrRefused}
-	}
-	return []error{p.cause}
-}
-
 // explaining turns one error into a sentence.
 type explaining struct {
 	err     error
@@ -60,7 +39,7 @@ type explaining struct {
 
 // explain turns an error into a sentence. opening is false once the server had answered.
 func explain(err error, c *pgconn.Config, opening bool) error {
-	if err == nil || errors.As(err, new(*problem)) {
+	if err == nil || errors.As(err, new(*sources.Problem)) {
 		return err
 	}
 	e := explaining{err: err, config: c, where: strings.Join(hosts(c), ", "), opening: opening}
@@ -69,6 +48,8 @@ func explain(err error, c *pgconn.Config, opening bool) error {
 	var moved movedError
 	var reply *pgconn.PgError
 	switch {
+	case errors.Is(err, sources.ErrPanic):
+		return err
 	case errors.As(err, &version):
 		return e.final("%s", version.Error())
 	case errors.As(err, &role):
@@ -84,11 +65,11 @@ func explain(err error, c *pgconn.Config, opening bool) error {
 }
 
 func (e explaining) final(text string, args ...any) error {
-	return &problem{text: fmt.Sprintf(text, args...), cause: e.err, refused: true}
+	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err, Refused: true}
 }
 
 func (e explaining) passing(text string, args ...any) error {
-	return &problem{text: fmt.Sprintf(text, args...), cause: e.err}
+	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err}
 }
 
 // reply is about what the server answered.
@@ -127,33 +108,24 @@ func (e explaining) reply(r *pgconn.PgError) error {
 	return e.passing("the server at %s refuses: %s", e.where, said)
 }
 
+// advice is for Postgres. Nobody changes it.
+var advice = sources.Advice{NoTLS: "see sslmode", Authority: "sslrootcert"}
+
 // link is about what kept an answer from coming.
 func (e explaining) link() error {
-	var dns *net.DNSError
-	var plain tls.RecordHeaderError
-	var bad *tls.CertificateVerificationError
-	var unknown x509.UnknownAuthorityError
+	if p := sources.Unreached(e.err, e.where, advice); p != nil {
+		return p
+	}
 	var op *net.OpError
 	var timeout net.Error
 	switch {
-	case errors.As(e.err, &dns):
-		return e.passing("there is no host %q: check its spelling, or the name server", dns.Name)
-	case errors.As(e.err, &plain):
-		return e.final("the server at %s speaks no TLS: see sslmode", e.where)
-	case errors.As(e.err, &unknown):
-		return e.final("the certificate of %s is signed by an authority that is not trusted: name it with sslrootcert", e.where)
-	case errors.As(e.err, &bad):
-		return e.final("the certificate of %s is not accepted: %v", e.where, bad.Err)
-	case errors.Is(e.err, syscall.ECONNREFUSED):
-		return e.passing("nothing listens at %s: check host and port, and whether the server runs", e.where)
 	case errors.Is(e.err, syscall.ENOENT):
 		return e.passing("there is no socket at %s: check the folder, and whether the server runs", e.where)
 	case errors.Is(e.err, errSilent), errors.Is(e.err, context.DeadlineExceeded), pgconn.Timeout(e.err), errors.As(e.err, &timeout) && timeout.Timeout():
 		return e.silence()
-	case errors.Is(e.err, context.Canceled), errors.Is(e.err, errClosed):
+	case errors.Is(e.err, context.Canceled), errors.Is(e.err, sources.ErrClosed):
 		return e.passing("looking at %s was given up", e.where)
-	case errors.Is(e.err, io.EOF), errors.Is(e.err, io.ErrUnexpectedEOF), errors.Is(e.err, syscall.ECONNRESET), errors.Is(e.err, syscall.EPIPE),
-		errors.Is(e.err, net.ErrClosed), errors.Is(e.err, pgconn.ErrConnClosed):
+	case sources.HungUp(e.err), errors.Is(e.err, pgconn.ErrConnClosed):
 		if e.opening {
 			return e.passing("%s closes the connection at once: it may be no Postgres, or about to stop", e.where)
 		}

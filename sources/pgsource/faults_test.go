@@ -81,7 +81,7 @@ func TestTerminatedBackendIsAnEndedSession(t *testing.T) {
 	if e.Cause != sources.CauseSession || e.How != sources.Inferred {
 		t.Errorf("%+v", e)
 	}
-	r.row("", "4242", "without a leader", is(sources.StatusNoCandidates))
+	r.row("", "4242", "without a leader", is(sources.StatusNoLeader))
 }
 
 func TestOwnerThatIsKilledIsAnEndedSession(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -13,14 +11,12 @@ import (
 	"coordtop/sources"
 )
 
-var (
-	errSilent = errors.New("the server is silent")
-	errClosed = errors.New("closed by us")
-)
+var errSilent = errors.New("the server is silent")
 
-// link is one life of the connection that looks. The first thing that goes wrong with it
-// ends all. The connection that listens may come and go meanwhile: looking is the truth.
+// link is one life of the connection that looks. The connection that listens may come and
+// go meanwhile: looking is the truth.
 type link struct {
+	*sources.Link
 	*line
 	o      *Options
 	config *pgconn.Config
@@ -30,12 +26,6 @@ type link struct {
 	keys   map[pgcoord.Key]*rule
 	ears   *ears
 	param  []byte // memory of the last parameter
-
-	ctx    context.Context // the link's life; its cause is why it ended
-	cancel context.CancelCauseFunc
-	wg     sync.WaitGroup
-	out    chan sources.Change
-	alive  chan struct{} // capacity 1: the server answered
 }
 
 // dial makes a link that is ready to look. ctx bounds the dialling only. Who gets a link
@@ -45,8 +35,7 @@ func dial(ctx context.Context, o *Options, config *pgconn.Config, selected *sele
 	if err != nil {
 		return nil, err
 	}
-	l := &link{line: main, o: o, config: config, all: selected.all, out: make(chan sources.Change), alive: make(chan struct{}, 1)}
-	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	l := &link{Link: sources.NewLink(), line: main, o: o, config: config, all: selected.all}
 	if err := l.prepare(ctx, selected); err != nil {
 		l.close()
 		return nil, err
@@ -102,44 +91,13 @@ func (l *link) resolve(ctx context.Context, selected *selection) (map[pgcoord.Ke
 	return keys, nil
 }
 
-// heard tells Next that the server answered.
-func (l *link) heard() {
-	select {
-	case l.alive <- struct{}{}:
-	default:
-	}
-}
-
-// start runs f in a goroutine that close waits for; an error of it ends the link.
-func (l *link) start(f func() error) {
-	l.wg.Go(func() {
-		if err := f(); err != nil {
-			l.cancel(err)
-		}
-	})
-}
-
 // close ends the link and joins its goroutines.
 func (l *link) close() {
-	if context.Cause(l.ctx) != nil {
+	if l.Context().Err() != nil {
 		l.socket.cut() // it broke: nobody is there for a goodbye
 	}
-	l.cancel(errClosed)
-	l.wg.Wait()
+	l.Link.Close()
 	l.line.close()
-}
-
-// tell hands a change to Next.
-func (l *link) tell(c sources.Change) error {
-	if c.At.IsZero() {
-		c.At = time.Now()
-	}
-	select {
-	case l.out <- c:
-		return nil
-	case <-l.ctx.Done():
-		return context.Cause(l.ctx)
-	}
 }
 
 // because gives an error its place, and the cause of a context that has ended.

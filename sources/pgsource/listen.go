@@ -115,15 +115,15 @@ func (l *link) listen() error {
 	pauses := listenPauses.Start()
 	for {
 		began := time.Now()
-		err := l.listenOnce(l.ctx)
-		if l.ctx.Err() != nil {
+		err := l.listenOnce(l.Context())
+		if l.Context().Err() != nil {
 			return nil
 		}
 		l.ears.set(false, err)
 		if time.Since(began) > listenPauses.Max {
 			pauses.Reset()
 		}
-		if pauses.Wait(l.ctx) != nil {
+		if pauses.Wait(l.Context()) != nil {
 			return nil
 		}
 	}

@@ -131,7 +131,7 @@ func TestSelectedLocksAreThereFromTheStart(t *testing.T) {
 	r := serve(t, localserver.PostgresOptions{})
 	r.session("other").do("select pg_advisory_lock(5151)")
 	r.watch(Options{Selections: []Selection{{Key: "4242", Kind: sources.KindElection, Expected: true}, {Key: "ledger/compactor"}}}).synced()
-	row := r.row("", "4242", "without a leader", is(sources.StatusNoCandidates))
+	row := r.row("", "4242", "without a leader", is(sources.StatusNoLeader))
 	if row.Kind != sources.KindElection || !row.Expected || row.ForgetAfter != never || row.OwnersHow != sources.Told || row.Queue.How != sources.Told {
 		t.Errorf("%+v", *row.Primitive)
 	}
@@ -152,7 +152,7 @@ func TestStarSelectsTheOthersToo(t *testing.T) {
 	r := serve(t, localserver.PostgresOptions{})
 	r.session("other").do("select pg_advisory_lock(5151)")
 	r.watch(Options{Selections: []Selection{{Key: "4242", Kind: sources.KindElection}, {Key: "*"}}}).synced()
-	r.row("", "4242", "without a leader", is(sources.StatusNoCandidates))
+	r.row("", "4242", "without a leader", is(sources.StatusNoLeader))
 	r.row("", "5151", "held", is(sources.StatusHeld))
 }
 
@@ -184,16 +184,27 @@ func TestLockThatNobodyOwnsIsForgotten(t *testing.T) {
 func TestNamesStandBesideTheNumbers(t *testing.T) {
 	t.Parallel()
 	r := serve(t, localserver.PostgresOptions{})
-	r.session("a").do("select pg_advisory_lock(4242, 17), pg_advisory_lock(72707369), pg_advisory_lock(1)")
+	p := r.session("a").do("select pg_advisory_lock(4242, 17), pg_advisory_lock(72707369), pg_advisory_lock(1), pg_advisory_lock(987654321)")
 	r.session("airflow-scheduler").do("select pg_advisory_lock(2)")
 	r.watch(Options{Names: map[string]string{"4242:17": "ledger/compactor"}}).synced()
-	for name, want := range map[string]string{
-		"4242:17": "ledger/compactor", "72707369": "Prisma Migrate", "2": "likely Airflow scheduler",
-		"1": "likely Coder setup, Airflow migrations, SpiceDB garbage collection or the number of a job or row (Que, Terraform)",
+	for name, want := range map[string]struct {
+		text string
+		how  sources.Known
+	}{
+		"4242:17":  {"ledger/compactor", sources.Told},
+		"72707369": {"Prisma Migrate", sources.Inferred},
+		"2":        {"likely Airflow scheduler", sources.Inferred},
+		"1": {"likely Coder setup, Airflow migrations, SpiceDB garbage collection or the number of a job or row (Que, Terraform)",
+			sources.Inferred},
+		"987654321": {"", sources.Unknown},
 	} {
-		if row := r.row("", name, "held", is(sources.StatusHeld)); row.Alias != want {
-			t.Errorf("%s is called %q, want %q", name, row.Alias, want)
+		if row := r.row("", name, "held", is(sources.StatusHeld)); row.Alias != want.text || row.AliasHow != want.how {
+			t.Errorf("%s is called %q, %v; want %q, %v", name, row.Alias, row.AliasHow, want.text, want.how)
 		}
+	}
+	p.do("select pg_advisory_unlock(72707369)")
+	if e := r.event(sources.EventReleased, "72707369"); e.Alias != "Prisma Migrate" || e.AliasHow != sources.Inferred {
+		t.Errorf("the event calls it %q, %v", e.Alias, e.AliasHow)
 	}
 }
 

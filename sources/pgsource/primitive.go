@@ -45,10 +45,10 @@ func (t *taking) primitive(l *lock) *sources.Primitive {
 		p.Limit = sources.NoLimit
 	}
 	p.Queue.Len = len(p.Queue.Waiters)
-	for _, s := range l.trying {
+	for _, s := range l.trying { // not all there are: CandidatesHow stays unknown
 		p.Candidates = append(p.Candidates, t.candidate(s))
 	}
-	p.Alias = t.alias(l, p)
+	p.Alias, p.AliasHow = t.alias(l, p)
 	return p
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -68,9 +67,9 @@ func (s *Source) Connect(ctx context.Context) error {
 	}
 	s.link = l
 	w := &watcher{link: l, board: s.board, hints: s.hints, pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
-	l.start(w.run)
+	l.Start(w.run)
 	if w.mayListen() {
-		l.start(l.listen)
+		l.Start(l.listen)
 	}
 	return nil
 }
@@ -81,25 +80,12 @@ func (s *Source) Next(ctx context.Context) (sources.Change, error) {
 	if s.link == nil {
 		return sources.Change{}, errors.New("not connected")
 	}
-	t := time.NewTimer(time.Second)
-	defer t.Stop()
-	select {
-	case c := <-s.link.out:
-		c.Alive = alive
-		return c, nil
-	case <-s.link.alive:
-		return sources.Change{Alive: alive, At: time.Now()}, nil
-	case <-t.C:
-		return sources.Change{}, nil
-	case <-s.link.ctx.Done():
-		return sources.Change{}, explain(context.Cause(s.link.ctx), s.config, false)
-	case <-ctx.Done():
-		return sources.Change{}, ctx.Err()
+	c, err := s.link.Next(ctx)
+	if err != nil && ctx.Err() == nil {
+		err = explain(err, s.config, false)
 	}
+	return c, err
 }
-
-// alive names the only scope. Nobody changes it.
-var alive = []string{""}
 
 // Close ends both connections and joins their goroutines. It may be called again.
 func (s *Source) Close() error {

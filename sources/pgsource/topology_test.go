@@ -14,7 +14,7 @@ func TestStandbyShowsItsOwnLocksAndSaysSo(t *testing.T) {
 	primary.session("a").do("select pg_advisory_lock(4242)")
 	r := serve(t, localserver.PostgresOptions{StandbyOf: primary.server})
 	r.watch(Options{Selections: election()}).synced()
-	r.row("", "4242", "without a leader", is(sources.StatusNoCandidates))
+	r.row("", "4242", "without a leader", is(sources.StatusNoLeader))
 	about := r.about("standby", func(a sources.About) bool { return a.Role == roleStandby })
 	if about.Mode != modePolling || len(about.Warnings) != 1 || !strings.Contains(about.Warnings[0], "standby") {
 		t.Errorf("%+v", about)

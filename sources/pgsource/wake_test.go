@@ -159,3 +159,28 @@ func TestPollersAreProbableCandidates(t *testing.T) {
 	r.event(sources.EventAcquired, "4242")
 	r.row("", "4242", "tried by c alone", func(row *sources.Row, _ *sources.State) bool { return queue(row.Candidates) == pids(c.pid) })
 }
+
+// A program that tries with a parameter shows nobody which lock it tries for. Here such ones
+// try for two locks that nobody owns, and none of them can be linked to either.
+func TestEmptyQueueIsNotTakenForNoCandidates(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	p := r.session("poller")
+	leader := r.session("leader").do("select pg_advisory_lock(4242), pg_advisory_lock(4343)")
+	for _, key := range []int64{4242, 4343} {
+		if one[bool](p, "select pg_try_advisory_lock($1) leader", key) {
+			t.Fatal("led by the poller")
+		}
+	}
+	r.watch(Options{Selections: []Selection{{Key: "4242", Kind: sources.KindElection}, {Key: "4343", Kind: sources.KindElection}}}).synced()
+	leader.leave()
+	for _, name := range []string{"4242", "4343"} {
+		row := r.row("", name, "without a leader", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 0 })
+		if row.Queue.Len != 0 || len(row.Candidates) != 0 || row.CandidatesHow != sources.Unknown {
+			t.Errorf("%s: %+v", name, *row.Primitive)
+		}
+		if got := row.Status(r.hub.State()); got != sources.StatusNoLeader {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

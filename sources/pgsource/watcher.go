@@ -57,10 +57,10 @@ func (w *watcher) run() error {
 	w.board.connected(&w.server, w.keys)
 	w.asked = map[question]bool{}
 	for {
-		if err := w.step(w.ctx); err != nil {
+		if err := w.step(w.Context()); err != nil {
 			return err
 		}
-		if err := w.wait(w.ctx); err != nil {
+		if err := w.wait(w.Context()); err != nil {
 			return err
 		}
 	}
@@ -107,9 +107,9 @@ func (w *watcher) report(changes []sources.Change, first bool) error {
 		}
 		changes[0].About = about
 	}
-	w.heard()
+	w.Heard()
 	for _, c := range changes {
-		if err := w.tell(c); err != nil {
+		if err := w.Tell(c); err != nil {
 			return err
 		}
 	}

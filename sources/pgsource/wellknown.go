@@ -18,20 +18,26 @@ type program struct {
 // alias is what people call a lock: by configuration, else the programs that are known to
 // take this number. Where more than one fits, the sessions may tell which it is; the text
 // says that it is a guess.
-func (t *taking) alias(l *lock, p *sources.Primitive) string {
+func (t *taking) alias(l *lock, p *sources.Primitive) (string, sources.Known) {
 	if name, ok := t.board.names[l.key]; ok {
-		return name
+		return name, sources.Told
 	}
 	if !l.looked {
 		l.known, l.looked = wellKnown(p.Space, l.key), true
 	}
+	text := ""
 	switch {
 	case l.rule != nil && l.rule.named: // it has its name; the number is what the server shows
-		return "key " + l.key.String()
+		return "key " + l.key.String(), sources.Told
 	case len(l.known) == 0:
-		return spelled(l.key)
+		text = spelled(l.key)
+	default:
+		text = aliasText(l.known, func(hint string) bool { return t.hinted(l, hint) })
 	}
-	return aliasText(l.known, func(hint string) bool { return t.hinted(l, hint) })
+	if text == "" {
+		return "", sources.Unknown
+	}
+	return text, sources.Inferred
 }
 
 // aliasText names the programs.

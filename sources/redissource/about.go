@@ -23,7 +23,7 @@ type warnings struct {
 
 // countKeys notes what the guess amounts to.
 func (w *watcher) countKeys(s *sweep) error {
-	total, err := w.conn.DBSize(w.ctx).Result()
+	total, err := w.conn.DBSize(w.Context()).Result()
 	if err != nil && !redis.IsPermissionError(err) {
 		return err
 	}
@@ -47,7 +47,7 @@ func (w *watcher) describe() error {
 		return nil
 	}
 	w.about = a
-	return w.tell(sources.Change{About: &a})
+	return w.Tell(sources.Change{About: &a})
 }
 
 func (w *watcher) mode() string {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/push"
+
+	"coordtop/sources"
 )
 
 // channel is a connection on which the server pushes names of keys.
@@ -185,7 +187,7 @@ func (l *link) listen(ctx context.Context, c *channel) error {
 // broken reports whether err, of reading a message, is more than a message that the
 // library does not understand.
 func broken(err error) bool {
-	return hungUp(err) || errors.As(err, new(net.Error)) || errors.As(err, new(redis.Error)) ||
+	return sources.HungUp(err) || errors.As(err, new(net.Error)) || errors.As(err, new(redis.Error)) ||
 		errors.Is(err, errNoRedial) || errors.Is(err, redis.ErrClosed)
 }
 
@@ -195,7 +197,7 @@ func (l *link) received(m any) {
 	switch m := m.(type) {
 	case *redis.Pong:
 		l.pulse.answered(now)
-		l.heard()
+		l.Heard()
 	case *redis.Message:
 		if m.Channel == invalidations {
 			l.named(m.PayloadSlice, now)

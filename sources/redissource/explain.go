@@ -2,14 +2,10 @@ package redissource
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -32,35 +28,17 @@ func (e *roleError) Error() string {
 	return fmt.Sprintf("the server was a %s and is a %s now", e.was, e.is)
 }
 
-// problem is an error in a sentence that says what to do. It holds no secret.
-type problem struct {
-	text    string
-	cause   error
-	refused bool
-}
-
-// Error returns the sentence.
-func (p *problem) Error() string { return p.text }
-
-// Unwrap returns the cause, and sources.ErrRefused if trying again is of no use.
-func (p *problem) Unwrap() []error {
-	if p.refused {
-		return []error{p.cause, sources.ErrRefused}
-	}
-	return []error{p.cause}
-}
-
 // explain turns an error into a sentence. opening is false once the server had answered.
 func explain(err error, o rediscoord.ClientOptions, silence time.Duration, opening bool) error {
-	if err == nil || errors.As(err, new(*problem)) {
+	if err == nil || errors.As(err, new(*sources.Problem)) {
 		return err
 	}
 	where := strings.Join(o.Addrs, ", ")
 	final := func(format string, args ...any) error {
-		return &problem{text: fmt.Sprintf(format, args...), cause: err, refused: true}
+		return &sources.Problem{Text: fmt.Sprintf(format, args...), Cause: err, Refused: true}
 	}
 	passing := func(format string, args ...any) error {
-		return &problem{text: fmt.Sprintf(format, args...), cause: err}
+		return &sources.Problem{Text: fmt.Sprintf(format, args...), Cause: err}
 	}
 	var db *selectError
 	var role *roleError
@@ -111,25 +89,17 @@ func explainReply(err error, said redis.Error, where string, password bool, fina
 	return passing("the server at %s refuses: %s", where, said.Error())
 }
 
+// advice is for Redis. Nobody changes it.
+var advice = sources.Advice{NoTLS: "write redis:// and not rediss://", Authority: "tls: {ca: FILE}"}
+
 // explainLink is about what kept an answer from coming.
 func explainLink(err error, where string, encrypted bool, silence time.Duration, opening bool, final, passing sentence) error {
-	var dns *net.DNSError
+	if p := sources.Unreached(err, where, advice); p != nil {
+		return p
+	}
 	var op *net.OpError
-	var plain tls.RecordHeaderError
-	var bad *tls.CertificateVerificationError
-	var unknown x509.UnknownAuthorityError
 	var timeout net.Error
 	switch {
-	case errors.As(err, &dns):
-		return passing("there is no host %q: check its spelling, or the name server", dns.Name)
-	case errors.As(err, &plain):
-		return final("the server at %s speaks no TLS: write redis:// and not rediss://", where)
-	case errors.As(err, &unknown):
-		return final("the certificate of %s is signed by an authority that is not trusted: name it with tls: {ca: FILE}", where)
-	case errors.As(err, &bad):
-		return final("the certificate of %s is not accepted: %v", where, bad.Err)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return passing("nothing listens at %s: check host and port, and whether the server runs", where)
 	case errors.Is(err, errSilent), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		if opening && encrypted {
 			return passing("no answer from %s: check host and port, and whether it speaks TLS (else write redis://)", where)
@@ -138,9 +108,9 @@ func explainLink(err error, where string, encrypted bool, silence time.Duration,
 			return passing("no answer from %s: check host and port, and what lies between", where)
 		}
 		return passing("no answer from %s for %v", where, silence)
-	case errors.As(err, &op) && op.Op == "remote error", opening && encrypted && hungUp(err):
+	case errors.As(err, &op) && op.Op == "remote error", opening && encrypted && sources.HungUp(err):
 		return passing("the server at %s breaks off TLS: it may want a certificate of ours: tls: {cert: FILE, key: FILE}", where)
-	case hungUp(err):
+	case sources.HungUp(err):
 		if opening {
 			return passing("%s closes the connection at once: it may want TLS (rediss://), have too many clients (maxclients), or be no Redis", where)
 		}
@@ -151,14 +121,4 @@ func explainLink(err error, where string, encrypted bool, silence time.Duration,
 		return final("what answers at %s is no Redis: check host and port", where)
 	}
 	return passing("the connection to %s broke: %v", where, err)
-}
-
-// hungUp reports whether the other side ended the connection.
-func hungUp(err error) bool {
-	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
-		if errors.Is(err, end) {
-			return true
-		}
-	}
-	return false
 }

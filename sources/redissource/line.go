@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/sources"
 )
 
 // errNoRedial is what the library gets when it wants to replace a broken connection behind
@@ -30,7 +31,7 @@ type exchange struct {
 func newExchange(o rediscoord.ClientOptions) (*exchange, error) {
 	u, err := rediscoord.NewClient(o)
 	if err != nil { // nothing was sent yet: it is about the options, or a file that they name
-		return nil, &problem{text: err.Error(), cause: err, refused: true}
+		return nil, &sources.Problem{Text: err.Error(), Cause: err, Refused: true}
 	}
 	base, ok := u.(*redis.Client)
 	if !ok {

@@ -3,7 +3,6 @@ package redissource
 import (
 	"context"
 	"errors"
-	"time"
 
 	"coordtop/sources"
 )
@@ -43,7 +42,7 @@ func (s *Source) Connect(ctx context.Context) error {
 	}
 	s.link = l
 	w := &watcher{link: l, keys: s.keys, hints: s.hints}
-	l.start(w.run)
+	l.Start(w.run)
 	return nil
 }
 
@@ -53,25 +52,12 @@ func (s *Source) Next(ctx context.Context) (sources.Change, error) {
 	if s.link == nil {
 		return sources.Change{}, errors.New("not connected")
 	}
-	t := time.NewTimer(time.Second)
-	defer t.Stop()
-	select {
-	case c := <-s.link.out:
-		c.Alive = alive
-		return c, nil
-	case <-s.link.alive:
-		return sources.Change{Alive: alive, At: time.Now()}, nil
-	case <-t.C:
-		return sources.Change{}, nil
-	case <-s.link.ctx.Done():
-		return sources.Change{}, explain(context.Cause(s.link.ctx), s.o.Client, s.o.Silence, false)
-	case <-ctx.Done():
-		return sources.Change{}, ctx.Err()
+	c, err := s.link.Next(ctx)
+	if err != nil && ctx.Err() == nil {
+		err = explain(err, s.o.Client, s.o.Silence, false)
 	}
+	return c, err
 }
-
-// alive names the only scope. Nobody changes it.
-var alive = []string{""}
 
 // Close ends both connections and joins their goroutines. It may be called again.
 func (s *Source) Close() error {

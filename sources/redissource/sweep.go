@@ -129,7 +129,7 @@ func (w *watcher) scan(ctx context.Context, s *sweep) error {
 		return err
 	}
 	w.asked = time.Now()
-	w.heard()
+	w.Heard()
 	for _, name := range names {
 		if _, ok := w.selected.find(name); ok && w.wanted(s, name) {
 			s.pending = append(s.pending, name)
@@ -177,7 +177,7 @@ func (w *watcher) finish(s *sweep) error {
 	if err := w.describe(); err != nil || !s.first {
 		return err
 	}
-	return w.tell(sources.Change{Synced: true})
+	return w.Tell(sources.Change{Synced: true})
 }
 
 // nothingReadable reports whether there are keys and we have no right to read any.
@@ -220,5 +220,5 @@ func (w *watcher) forget(now time.Time) error {
 		return nil
 	}
 	w.poll.names = slices.DeleteFunc(slices.Clone(w.poll.names), func(name string) bool { return w.keys[name] == nil })
-	return w.tell(sources.Change{Gone: gone})
+	return w.Tell(sources.Change{Gone: gone})
 }

@@ -51,9 +51,9 @@ func (h *hints) focused() []string {
 
 // run watches until the link ends, which is the only way it returns.
 func (w *watcher) run() error {
-	ctx := w.ctx
+	ctx := w.Context()
 	w.space = strconv.Itoa(w.o.Client.DB)
-	if err := w.tell(sources.Change{Gap: true}); err != nil {
+	if err := w.Tell(sources.Change{Gap: true}); err != nil {
 		return err
 	}
 	if err := w.setUp(ctx); err != nil {
@@ -206,7 +206,7 @@ func (w *watcher) beatReads(ctx context.Context) error {
 	}
 	w.asked = time.Now()
 	w.server.roundTrip = time.Since(start)
-	w.heard()
+	w.Heard()
 	return nil
 }
 
@@ -218,7 +218,7 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 		return err
 	}
 	w.asked = time.Now()
-	w.heard()
+	w.Heard()
 	var told []finding
 	for i, r := range readings {
 		if r == nil && w.starting() && w.sweep.retries < mostRetries {
@@ -340,7 +340,7 @@ func (w *watcher) schedule(k *key, r *reading) {
 // report tells findings, those of the same time together, the earliest first.
 func (w *watcher) report(list []finding) error {
 	for _, c := range changes(list) {
-		if err := w.tell(c); err != nil {
+		if err := w.Tell(c); err != nil {
 			return err
 		}
 	}

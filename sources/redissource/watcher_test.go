@@ -134,29 +134,28 @@ func TestForgottenKeysTakeNoMemory(t *testing.T) {
 	}
 	w.take("app:old", missingReading(1000), notice{})
 	w.take("app:new", missingReading(50_000), notice{})
-	told := make(chan sources.Change, 1)
-	w.start(func() error { told <- <-w.out; return nil })
-	if err := w.forget(ms(1000).Add(w.o.Forget + time.Second)); err != nil {
+	w.Start(func() error { return w.forget(ms(1000).Add(w.o.Forget + time.Second)) })
+	c, err := w.Next(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	c := <-told
 	if len(c.Gone) != 1 || c.Gone[0].Name != "app:old" || len(w.keys) != 2 || len(w.poll.names) != 2 {
 		t.Errorf("gone %v, kept %v, polled %q", c.Gone, w.keys, w.poll.names)
 	}
-	w.wg.Wait()
+	w.Link.Close()
 }
 
 func TestPanicOfTheWatcherEndsTheLinkOnly(t *testing.T) {
 	t.Parallel()
 	s := New(Options{Name: "src"})
 	l := newLink(&s.o, s.selected, nil)
-	l.start(func() error { panic("boom") })
-	<-l.ctx.Done()
+	l.Start(func() error { panic("boom") })
+	<-l.Context().Done()
 	s.link = l
 	if _, err := s.Next(t.Context()); err == nil {
 		t.Error("no error")
 	} else if !errors.Is(err, sources.ErrPanic) {
 		t.Error(err)
 	}
-	l.wg.Wait()
+	l.Link.Close()
 }

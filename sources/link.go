@@ -1,0 +1,101 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// ErrClosed is the cause of a Link's end that its own source wished.
+var ErrClosed = errors.New("closed by us")
+
+// Link is one life of what connects a source of one scope with its server: the goroutines
+// that work for it and what they tell to Next. The first thing that goes wrong ends all of
+// it. Its methods are safe for concurrent use; whoever made it calls Close.
+type Link struct {
+	ctx    context.Context // the link's life; its cause is why it ended
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup
+	out    chan Change
+	alive  chan struct{} // capacity 1: the server answered
+}
+
+// NewLink returns a link that lives. It starts nothing.
+func NewLink() *Link {
+	l := &Link{out: make(chan Change), alive: make(chan struct{}, 1)}
+	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	return l
+}
+
+// Context ends with the link; its cause is why.
+func (l *Link) Context() context.Context { return l.ctx }
+
+// Start runs f in a goroutine that Close waits for; an error or a panic of it ends the
+// link. f ends soon after Context.
+func (l *Link) Start(f func() error) {
+	l.wg.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				l.cancel(fmt.Errorf("%w: %v", ErrPanic, v))
+			}
+		}()
+		if err := f(); err != nil {
+			l.cancel(err)
+		}
+	})
+}
+
+// Heard makes Next tell that the server answered. It does not block.
+func (l *Link) Heard() {
+	select {
+	case l.alive <- struct{}{}:
+	default:
+	}
+}
+
+// Tell hands a change to Next and blocks until it is taken; At zero becomes now. Its error
+// is the cause of the link's end.
+func (l *Link) Tell(c Change) error {
+	if c.At.IsZero() {
+		c.At = time.Now()
+	}
+	select {
+	case l.out <- c:
+		return nil
+	case <-l.ctx.Done():
+		return context.Cause(l.ctx)
+	}
+}
+
+// Next is Source.Next: it returns what was told, or that the server answered, or after a
+// second an empty change. Its error is that of ctx or, where ctx has not ended, the cause
+// of the link's end.
+func (l *Link) Next(ctx context.Context) (Change, error) {
+	t := time.NewTimer(time.Second)
+	defer t.Stop()
+	select {
+	case c := <-l.out:
+		c.Alive = onlyScope()
+		return c, nil
+	case <-l.alive:
+		return Change{Alive: onlyScope(), At: time.Now()}, nil
+	case <-t.C:
+		return Change{}, nil
+	case <-ctx.Done():
+		return Change{}, ctx.Err()
+	case <-l.ctx.Done():
+		return Change{}, context.Cause(l.ctx)
+	}
+}
+
+// onlyScope is Change.Alive of a source that has one scope.
+func onlyScope() []string { return []string{""} }
+
+// Close ends the link, with ErrClosed if it still lives, and joins its goroutines. A second
+// call waits for them too.
+func (l *Link) Close() {
+	l.cancel(ErrClosed)
+	l.wg.Wait()
+}

@@ -1,0 +1,65 @@
+package sources_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"testing"
+
+	"coordtop/sources"
+)
+
+func TestFirstErrorEndsTheLinkAndIsWhatNextReturns(t *testing.T) {
+	t.Parallel()
+	boom := errors.New("boom")
+	for name, c := range map[string]struct {
+		work func() error
+		want error
+	}{
+		"an error": {func() error { return boom }, boom},
+		"a panic":  {func() error { panic("boom") }, sources.ErrPanic},
+	} {
+		l := sources.NewLink()
+		l.Start(c.work)
+		<-l.Context().Done()
+		l.Close()
+		l.Start(func() error { return errors.New("later") })
+		l.Close()
+		if _, err := l.Next(t.Context()); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := l.Tell(sources.Change{}); !errors.Is(err, c.want) {
+			t.Errorf("%s: Tell: %v", name, err)
+		}
+	}
+}
+
+func TestNextEndsWithItsOwnContext(t *testing.T) {
+	t.Parallel()
+	l := sources.NewLink()
+	defer l.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := l.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestProblemKeepsItsCauseAndSaysWhetherItIsFinal(t *testing.T) {
+	t.Parallel()
+	advice := sources.Advice{NoTLS: "see sslmode", Authority: "sslrootcert"}
+	cause := fmt.Errorf("dialling: %w", syscall.ECONNREFUSED)
+	err := sources.Unreached(cause, "h:1", advice)
+	if !errors.Is(err, cause) || errors.Is(err, sources.ErrRefused) {
+		t.Errorf("%v", err)
+	}
+	refused := &sources.Problem{Text: "no", Cause: &net.DNSError{}, Refused: true}
+	if !errors.Is(refused, sources.ErrRefused) || !errors.As(refused, new(*net.DNSError)) {
+		t.Errorf("%v", refused)
+	}
+	if err := sources.Unreached(errors.New("something else"), "h:1", advice); err != nil {
+		t.Errorf("%v is not about reaching it", err)
+	}
+}
