@@ -234,10 +234,10 @@ type Event struct {
 	Mono      time.Duration // since the Hub was made, on the monotonic clock
 	Kind      EventKind
 	Prim      Kind
-	Cause     Cause         // why Previous is gone
-	How       Known         // of the least certain thing it says: a cause that is not told makes it Inferred
-	Ref       Ref           // Name "" for events of a source or scope
-	Alias     string        // of the primitive
+	Cause     Cause  // why Previous is gone
+	How       Known  // of the least certain thing it says: a cause that is not told makes it Inferred
+	Ref       Ref    // Name "" for events of a source or scope
+	Alias     string // of the primitive
 	AliasHow  Known
 	Owner     OwnerRef      // who owns it by this event, or goes on owning it; the waiter where a waiter joins or leaves
 	Previous  OwnerRef      // whose ownership ended by it
