@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"coordtop/internal/certs"
 )
 
 // Topology is how the servers of a Redis are arranged.
@@ -45,8 +47,9 @@ type ClientOptions struct {
 	User, Password string
 	// SentinelUser and SentinelPassword log in at the Sentinels.
 	SentinelUser, SentinelPassword string
-	// TLS is nil for plain text. It is used towards Sentinels too.
-	TLS *TLS
+	// TLS is nil for plain text. Its files are read when the client is made. It is used
+	// towards Sentinels too.
+	TLS *certs.Files
 	// Name is what the server lists the connections as (CLIENT SETNAME), as far as the
 	// user may set it. "": "coordtop".
 	Name string
@@ -63,13 +66,6 @@ type ClientOptions struct {
 	// OnConnect is called on every new connection after login, also on those to
 	// Sentinels. Nil: nothing is done.
 	OnConnect func(ctx context.Context, c *redis.Conn) error
-}
-
-// TLS says how to encrypt. The zero value trusts the system's authorities.
-type TLS struct {
-	CA         string // file of PEM certificates to trust instead of the system's
-	Cert, Key  string // files of our own certificate and key; both or none
-	ServerName string // "": the host that was dialled
 }
 
 // String returns the address without user and password.

@@ -2,11 +2,8 @@ package rediscoord
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -88,7 +85,7 @@ func (o ClientOptions) universal() (*redis.UniversalOptions, error) {
 	}
 	if o.TLS != nil {
 		var err error
-		if u.TLSConfig, err = o.TLS.config(); err != nil {
+		if u.TLSConfig, err = o.TLS.Load(); err != nil {
 			return nil, err
 		}
 	}
@@ -110,32 +107,6 @@ func (o ClientOptions) onConnect(ctx context.Context, c *redis.Conn) error {
 		return o.OnConnect(ctx, c)
 	}
 	return nil
-}
-
-// config reads the files.
-func (t TLS) config() (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
-	if t.CA != "" {
-		pem, err := os.ReadFile(t.CA)
-		if err != nil {
-			return nil, fmt.Errorf("reading the TLS authorities: %w", err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("reading the TLS authorities: no certificate in %s", t.CA)
-		}
-	}
-	if (t.Cert == "") != (t.Key == "") {
-		return nil, errors.New("a TLS certificate and its key belong together: only one of them is given")
-	}
-	if t.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-		if err != nil {
-			return nil, fmt.Errorf("reading the TLS certificate and key: %w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
 }
 
 func orDuration(d, otherwise time.Duration) time.Duration {

@@ -6,6 +6,8 @@ import (
 	"net"
 	"strconv"
 	"strings"
+
+	"coordtop/internal/certs"
 )
 
 // FromEnv reads the environment that dk-server-foundation reads, so that a candidate of
@@ -86,13 +88,13 @@ func (e environment) options() (ClientOptions, error) {
 
 // tls encrypts if TLS says so, or if one of its details is given.
 func (e environment) tls(o *ClientOptions) error {
-	t := TLS{
+	t := certs.Files{
 		CA:         e.text("TLS_CA"),
 		Cert:       e.text("TLS_CERT"),
 		Key:        e.text("TLS_KEY"),
 		ServerName: e.text("TLS_SERVER_NAME"),
 	}
-	on := t != TLS{}
+	on := t != certs.Files{}
 	if text := e.text("TLS"); text != "" {
 		var err error
 		if on, err = strconv.ParseBool(text); err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/certs"
 )
 
 func TestFromEnvFindsWhatTheirsFindsAndMore(t *testing.T) {
@@ -28,9 +29,9 @@ func TestFromEnvFindsWhatTheirsFindsAndMore(t *testing.T) {
 		{"IPv6", "REDIS_HOST=::1", rediscoord.ClientOptions{Addrs: []string{"[::1]:6379"}}, "app"},
 		{"login and DB", "REDIS_HOST=h REDIS_USER=u MUTEX_REDIS_PASSWORD=pw REDIS_DB=3 REDIS_SENTINEL_USER=su REDIS_SENTINEL_PASSWORD=sp",
 			rediscoord.ClientOptions{Addrs: []string{"h:6379"}, User: "u", Password: "pw", DB: 3, SentinelUser: "su", SentinelPassword: "sp"}, "app"},
-		{"TLS", "REDIS_HOST=h REDIS_TLS=true", rediscoord.ClientOptions{Addrs: []string{"h:6379"}, TLS: &rediscoord.TLS{}}, "app"},
+		{"TLS", "REDIS_HOST=h REDIS_TLS=true", rediscoord.ClientOptions{Addrs: []string{"h:6379"}, TLS: &certs.Files{}}, "app"},
 		{"TLS by its details", "REDIS_HOST=h REDIS_TLS_CA=a REDIS_TLS_CERT=c REDIS_TLS_KEY=k REDIS_TLS_SERVER_NAME=s",
-			rediscoord.ClientOptions{Addrs: []string{"h:6379"}, TLS: &rediscoord.TLS{CA: "a", Cert: "c", Key: "k", ServerName: "s"}}, "app"},
+			rediscoord.ClientOptions{Addrs: []string{"h:6379"}, TLS: &certs.Files{CA: "a", Cert: "c", Key: "k", ServerName: "s"}}, "app"},
 		{"TLS turned off", "REDIS_HOST=h REDIS_TLS_CA=a REDIS_TLS=0", rediscoord.ClientOptions{Addrs: []string{"h:6379"}}, "app"},
 	} {
 		got, prefix, err := rediscoord.FromEnv(lookup(c.env))

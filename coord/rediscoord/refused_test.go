@@ -9,6 +9,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/certs"
 	"coordtop/internal/localserver"
 )
 
@@ -168,7 +169,7 @@ func TestTLSWithACustomAuthorityAndAClientCertificate(t *testing.T) {
 	if err := openError(t, b, b.server.URL()+"?ca="+files.CA); err == nil {
 		t.Error("a server that wants a certificate let us in without one")
 	}
-	for name, bad := range map[string]rediscoord.TLS{
+	for name, bad := range map[string]certs.Files{
 		"no such file":     {CA: files.CA + "x"},
 		"not a PEM":        {CA: "refused_test.go"},
 		"a key is missing": {Cert: files.Cert},

@@ -10,6 +10,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/certs"
 	"coordtop/internal/localserver"
 )
 
@@ -31,7 +32,7 @@ func setup(t *testing.T, o localserver.RedisOptions) bench {
 	server := localserver.RedisForTest(t, o)
 	address := options(t, server.URL())
 	if files := server.TLSFiles(); o.TLS {
-		address.TLS = &rediscoord.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key}
+		address.TLS = &certs.Files{CA: files.CA, Cert: files.Cert, Key: files.Key}
 	}
 	raw, err := rediscoord.NewClient(address)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"coordtop/internal/certs"
 )
 
 // ParseURL reads
@@ -76,7 +78,7 @@ func (o *ClientOptions) setScheme(scheme string) error {
 	switch base {
 	case "redis":
 	case "rediss":
-		o.TLS = &TLS{}
+		o.TLS = &certs.Files{}
 	default:
 		return errors.New("its scheme is unknown: write redis, rediss, redis+sentinel or redis+cluster")
 	}
@@ -219,14 +221,14 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 		if o.TLS == nil {
 			return fmt.Errorf("the parameter %q is for TLS: write rediss instead of redis", name)
 		}
-		o.TLS.set(name, value)
+		setTLS(o.TLS, name, value)
 	default:
 		return fmt.Errorf("unknown parameter %q", name)
 	}
 	return err
 }
 
-func (t *TLS) set(name, value string) {
+func setTLS(t *certs.Files, name, value string) {
 	switch name {
 	case "ca":
 		t.CA = value

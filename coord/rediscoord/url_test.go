@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/certs"
 )
 
 func TestParseURLReadsEveryForm(t *testing.T) {
@@ -23,11 +24,11 @@ func TestParseURLReadsEveryForm(t *testing.T) {
 		"redis://:p%40%2F%3a:@h/1": {Addrs: []string{"h:6379"}, Password: "p@/::", DB: 1},
 		"redis://u:a@b@h":          {Addrs: []string{"h:6379"}, User: "u", Password: "a@b"},
 		"rediss://h?ca=/a%20b&cert=c&key=k&server_name=s": {Addrs: []string{"h:6379"},
-			TLS: &rediscoord.TLS{CA: "/a b", Cert: "c", Key: "k", ServerName: "s"}},
+			TLS: &certs.Files{CA: "/a b", Cert: "c", Key: "k", ServerName: "s"}},
 		"redis+sentinel://a,b:1/main/2": {Topology: rediscoord.Sentinel, Addrs: []string{"a:26379", "b:1"}, Master: "main", DB: 2},
 		"redis+sentinel://a/2?master=main&sentinel_user=su&sentinel_password=sp": {Topology: rediscoord.Sentinel,
 			Addrs: []string{"a:26379"}, Master: "main", DB: 2, SentinelUser: "su", SentinelPassword: "sp"},
-		"rediss+cluster://a:1,b:2": {Topology: rediscoord.Cluster, Addrs: []string{"a:1", "b:2"}, TLS: &rediscoord.TLS{}},
+		"rediss+cluster://a:1,b:2": {Topology: rediscoord.Cluster, Addrs: []string{"a:1", "b:2"}, TLS: &certs.Files{}},
 		"redis://h?client_name=me&protocol=2&dial_timeout=1s&read_timeout=250ms": {Addrs: []string{"h:6379"},
 			Name: "me", Protocol: 2, DialTimeout: time.Second, ReadTimeout: 250 * time.Millisecond},
 	} {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/certs"
 	"coordtop/internal/config"
 	"coordtop/sources"
 	"coordtop/sources/redissource"
@@ -71,8 +72,8 @@ func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
 	if s.User != "" {
 		o.User = s.User
 	}
-	if s.TLS != (config.TLS{}) {
-		o.TLS = &rediscoord.TLS{CA: s.TLS.CA, Cert: s.TLS.Cert, Key: s.TLS.Key, ServerName: s.TLS.ServerName}
+	if s.TLS != (certs.Files{}) {
+		o.TLS = &s.TLS
 	}
 	return o, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"coordtop/coord/pgcoord"
+	"coordtop/internal/certs"
 	"coordtop/internal/config"
 	"coordtop/sources"
 	"coordtop/sources/pgsource"
@@ -32,8 +33,8 @@ func checkPostgres(o pgsource.Options) error {
 	return err
 }
 
-func openPostgres(o pgsource.Options, files config.TLS, password string) (sources.Source, error) {
-	if files != (config.TLS{}) {
+func openPostgres(o pgsource.Options, files certs.Files, password string) (sources.Source, error) {
+	if files != (certs.Files{}) {
 		t, err := files.Load()
 		if err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"time"
 
+	"coordtop/internal/certs"
 	"coordtop/sources"
 )
 
@@ -35,7 +36,7 @@ type Source struct {
 	User     string // overrides the URL's; "": the URL's
 	Password Secret
 	Token    Secret
-	TLS      TLS
+	TLS      certs.Files
 	Watch    []Watch
 	Channels []string // Postgres only
 	Scheme   string   // Postgres only: how names become lock numbers; "": the source's own choice

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/certs"
 	"coordtop/sources"
 )
 
@@ -38,7 +39,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	want := Source{
 		Name: "leases", Type: TypeRedis, URL: "rediss://leases.example:6380/0", Address: "rediss://leases.example:6380/0",
 		User: "coordtop", Password: Secret{Env: "REDIS_PW"},
-		TLS:     TLS{CA: "../../ca.pem", Cert: "../../client.pem", Key: "../../client.key", ServerName: "leases.internal"},
+		TLS:     certs.Files{CA: "../../ca.pem", Cert: "../../client.pem", Key: "../../client.key", ServerName: "leases.internal"},
 		Watch:   []Watch{{sources.KindElection, "app:leader:*", true}, {sources.KindMutex, "app:lock:*", false}},
 		Protect: true, Labels: []Label{{"env", "prod"}}, PollMin: 250 * time.Millisecond, PollMax: 5 * time.Second, Forget: time.Hour,
 	}

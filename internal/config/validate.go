@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"coordtop/internal/certs"
 	"coordtop/sources"
 )
 
@@ -180,9 +181,9 @@ func (v *validator) password(f *fileSource, path string) Secret {
 	return s
 }
 
-func (v *validator) tls(f fileTLS, t Target, path string) TLS {
+func (v *validator) tls(f fileTLS, t Target, path string) certs.Files {
 	if f == (fileTLS{}) {
-		return TLS{}
+		return certs.Files{}
 	}
 	if (f.Cert == "") != (f.Key == "") {
 		v.at(path, "cert and key belong together: give both or none")
@@ -193,7 +194,7 @@ func (v *validator) tls(f fileTLS, t Target, path string) TLS {
 	if t.Type == TypePostgres && strings.Contains(t.URL, "sslmode=disable") {
 		v.at(path, "the url says sslmode=disable: take that out")
 	}
-	return TLS{CA: v.file(f.CA), Cert: v.file(f.Cert), Key: v.file(f.Key), ServerName: f.ServerName}
+	return certs.Files{CA: v.file(f.CA), Cert: v.file(f.Cert), Key: v.file(f.Key), ServerName: f.ServerName}
 }
 
 func (v *validator) watch(f fileWatch, typ, path string) []Watch {

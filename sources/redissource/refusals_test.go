@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/certs"
 	"coordtop/internal/localserver"
 	"coordtop/sources"
 )
@@ -50,7 +51,7 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 		return c
 	}
 	encrypt := func(ca string) func(*rediscoord.ClientOptions) {
-		return func(c *rediscoord.ClientOptions) { c.TLS = &rediscoord.TLS{CA: ca} }
+		return func(c *rediscoord.ClientOptions) { c.TLS = &certs.Files{CA: ca} }
 	}
 	one := leaders()
 	tests := []struct {
@@ -102,7 +103,7 @@ func TestTrustedTLSConnects(t *testing.T) {
 	r := &rig{t: t, ctx: t.Context(), server: localserver.RedisForTest(t, localserver.RedisOptions{TLS: true, ClientCert: true})}
 	files := r.server.TLSFiles()
 	c := client(r.server.Addr(), "", "")
-	c.TLS = &rediscoord.TLS{CA: files.CA, Cert: files.Cert, Key: files.Key}
+	c.TLS = &certs.Files{CA: files.CA, Cert: files.Cert, Key: files.Key}
 	watch(t, r, Options{Client: c, Selections: leaders()}).synced()
 	r.mode(modeTracking)
 }

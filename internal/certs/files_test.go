@@ -1,4 +1,4 @@
-package config
+package certs_test
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"coordtop/internal/certs"
 	"coordtop/internal/localserver"
 )
 
@@ -16,17 +17,18 @@ func TestTLSFilesAreReadOrSaidToBeBad(t *testing.T) {
 	if err := os.WriteFile(text, []byte("no certificate"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := TLS{CA: good.CA, Cert: good.Cert, Key: good.Key, ServerName: "n"}.Load()
+	c, err := certs.Files{CA: good.CA, Cert: good.Cert, Key: good.Key, ServerName: "n"}.Load()
 	if err != nil || c.RootCAs == nil || len(c.Certificates) != 1 || c.ServerName != "n" {
 		t.Errorf("got %+v, %v", c, err)
 	}
-	if c, err = (TLS{}).Load(); err != nil || c.RootCAs != nil || c.InsecureSkipVerify {
+	if c, err = (certs.Files{}).Load(); err != nil || c.RootCAs != nil || c.InsecureSkipVerify {
 		t.Errorf("got %+v, %v", c, err)
 	}
-	for want, bad := range map[string]TLS{
+	for want, bad := range map[string]certs.Files{
 		"no such file":         {CA: "/does/not/exist"},
 		"no certificate in":    {CA: text},
 		"certificate and key:": {Cert: good.Cert, Key: text},
+		"belong together":      {Cert: good.Cert},
 	} {
 		if _, err := bad.Load(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %s", bad, err, want)

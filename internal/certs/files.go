@@ -1,0 +1,43 @@
+package certs
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Files names the files of a TLS connection. The zero Files trusts the system's
+// authorities and shows no certificate of ours.
+type Files struct {
+	CA         string // PEM file of the authorities to trust; "": the system's
+	Cert, Key  string // PEM files that prove who we are; both or none
+	ServerName string // expected in the server's certificate; "": the host that is dialled
+}
+
+// Load reads the files. Its errors name files and hold nothing of what is in them.
+func (f Files) Load() (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.ServerName}
+	if f.CA != "" {
+		pem, err := os.ReadFile(f.CA)
+		if err != nil {
+			return nil, fmt.Errorf("reading the TLS authorities: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("reading the TLS authorities: no certificate in %s", f.CA)
+		}
+	}
+	if (f.Cert == "") != (f.Key == "") {
+		return nil, errors.New("a TLS certificate and its key belong together: only one of them is given")
+	}
+	if f.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+		if err != nil {
+			return nil, fmt.Errorf("reading the TLS certificate and key: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
