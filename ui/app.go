@@ -22,6 +22,9 @@ type Options struct {
 	ASCII      bool   // no character beyond ASCII; also without a UTF-8 locale and on TERM=linux or dumb
 	NoColor    bool   // no colours; also where NO_COLOR is set to anything
 
+	// Operator carries out what the person decides. nil: the board is read-only.
+	Operator Operator
+
 	Input         io.Reader // nil: the terminal
 	Output        io.Writer // nil: standard output
 	Environ       []string  // nil: os.Environ
@@ -59,7 +62,7 @@ func Run(ctx context.Context, o Options) error {
 	defer done()
 	p := tea.NewProgram(newModel(o), programOptions(programCtx, o)...)
 	var beside sync.WaitGroup // joined below
-	beside.Go(func() { stop(pump(pumpCtx, o.Feed, p.Send)) })
+	beside.Go(func() { stop(pump(pumpCtx, o.Feed, wakeOf(o.Operator), p.Send)) })
 	beside.Go(func() { quit(pumpCtx, programCtx, p.Quit, giveUp, kill) })
 	_, err := p.Run()
 	kill()

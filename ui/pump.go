@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// wakeMsg says that the feed has something new.
+// wakeMsg says that the feed or the operator has something new.
 type wakeMsg struct{}
 
 // secondMsg comes once a second of the feed's clock, when it turns over: several rows
@@ -23,10 +23,11 @@ const eventPause = 100 * time.Millisecond
 // framePause is the shortest time between two wake-ups: more is not drawn anyway.
 const framePause = 16 * time.Millisecond
 
-// pump turns the feed's wake-ups and the passing of seconds into messages until ctx ends. While the program is
-// busy it waits in send, and everything that happens meanwhile is one more wake-up. A
-// panic comes back as an error, so that the terminal is restored before it is shown.
-func pump(ctx context.Context, feed Feed, send func(tea.Msg)) (err error) {
+// pump turns the wake-ups of the feed and of the operator (acts; nil: there is none) and
+// the passing of seconds into messages until ctx ends. While the program is busy it waits
+// in send, and everything that happens meanwhile is one more wake-up. A panic comes back
+// as an error, so that the terminal is restored before it is shown.
+func pump(ctx context.Context, feed Feed, acts <-chan struct{}, send func(tea.Msg)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = panicError{fmt.Sprintf("panic in the pump: %v\n%s", r, debug.Stack())}
@@ -43,10 +44,11 @@ func pump(ctx context.Context, feed Feed, send func(tea.Msg)) (err error) {
 			send(secondMsg{})
 			second.Reset(untilSecond(feed.Now()))
 			continue
+		case <-acts:
 		case <-feed.Wake():
-		}
-		if !awaitState(ctx, feed, shown) {
-			return nil
+			if !awaitState(ctx, feed, acts, shown) {
+				return nil
+			}
 		}
 		shown = feed.State().Rev
 		send(wakeMsg{})
@@ -54,6 +56,14 @@ func pump(ctx context.Context, feed Feed, send func(tea.Msg)) (err error) {
 			return nil
 		}
 	}
+}
+
+// wakeOf is the channel of an operator's wake-ups; nil where there is no operator.
+func wakeOf(op Operator) <-chan struct{} {
+	if op == nil {
+		return nil
+	}
+	return op.Wake()
 }
 
 // panicError is a panic that was caught, with its stack.
@@ -64,9 +74,9 @@ func (e panicError) Error() string { return e.text }
 // untilSecond is how long it takes until the second of t is over.
 func untilSecond(t time.Time) time.Duration { return time.Second - time.Duration(t.Nanosecond()) }
 
-// awaitState waits until the feed's state is another than shown, but no longer than
-// events may wait; false: ctx ended.
-func awaitState(ctx context.Context, feed Feed, shown uint64) bool {
+// awaitState waits until the feed's state is another than shown or the operator has
+// something, but no longer than events may wait; false: ctx ended.
+func awaitState(ctx context.Context, feed Feed, acts <-chan struct{}, shown uint64) bool {
 	t := time.NewTimer(eventPause)
 	defer t.Stop()
 	for feed.State().Rev == shown {
@@ -74,6 +84,8 @@ func awaitState(ctx context.Context, feed Feed, shown uint64) bool {
 		case <-ctx.Done():
 			return false
 		case <-feed.Wake():
+		case <-acts:
+			return true
 		case <-t.C:
 			return true
 		}

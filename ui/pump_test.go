@@ -24,7 +24,7 @@ func pumped(t *testing.T, send func(), test func(feed *uitest.Feed, sent *[]time
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { // received below
-			done <- pump(ctx, feed, func(msg tea.Msg) {
+			done <- pump(ctx, feed, nil, func(msg tea.Msg) {
 				if _, ok := msg.(wakeMsg); !ok {
 					return
 				}
@@ -123,7 +123,7 @@ func TestPumpTicksWhenTheSecondOfTheFeedTurnsOver(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { // received below
-			done <- pump(ctx, feed, func(msg tea.Msg) {
+			done <- pump(ctx, feed, nil, func(msg tea.Msg) {
 				if _, ok := msg.(secondMsg); ok {
 					ticks = append(ticks, time.Since(feed.start))
 				}
@@ -150,7 +150,7 @@ func TestAPanicInThePumpComesBackAsAnError(t *testing.T) {
 	t.Parallel()
 	feed := explosive{uitest.NewFeed(uitest.State(noon()))}
 	feed.Tell(sources.Event{})
-	err := pump(t.Context(), feed, func(tea.Msg) {})
+	err := pump(t.Context(), feed, nil, func(tea.Msg) {})
 	if err == nil || !strings.Contains(err.Error(), "boom") || !strings.Contains(err.Error(), "pump_test.go") {
 		t.Errorf("got %v", err)
 	}
