@@ -111,7 +111,7 @@ func (s *Session) follow(ctx context.Context, kind Kind, name string, every time
 				}
 				first, last = false, d
 			}
-			if !sleep(ctx, rest) {
+			if backoff.Sleep(ctx, rest) != nil {
 				return
 			}
 		}
@@ -126,16 +126,4 @@ func hopeless(err error) bool {
 		}
 	}
 	return false
-}
-
-// sleep is false when ctx ended before.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"coordtop/internal/backoff"
 )
 
 // Lease is a grant and the time we may trust it. It begins when it is acquired and
@@ -173,7 +175,7 @@ func (l *Lease) clear(cause error) {
 	case l.s.over() != nil: // the session's Close or Abandon sees to all grants
 	case !errors.Is(cause, ErrExpired):
 		l.g.Abandon()
-	case sleep(l.s.keeper.ctx, l.keeper.windowLeft()):
+	case backoff.Sleep(l.s.keeper.ctx, l.keeper.windowLeft()) == nil:
 		_ = l.release(context.Background()) // there is nobody to tell, and it runs out anyway
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"iter"
 	"time"
+
+	"coordtop/internal/backoff"
 )
 
 const (
@@ -53,7 +55,7 @@ func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq
 			}
 			rest := pause.Next()
 			t.tell(StateChange{State: StateOpening, Err: err, Retry: rest})
-			if !sleep(ctx, rest) {
+			if backoff.Sleep(ctx, rest) != nil {
 				t.tell(StateChange{State: StateEnded, Err: ctx.Err()})
 				return
 			}

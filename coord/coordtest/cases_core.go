@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/internal/backoff"
 )
 
 // coreCases are what a user of the core sees on this driver.
@@ -119,12 +120,7 @@ func contenders(s *suite) {
 
 // pause waits for d, or the end of the case.
 func (s *suite) pause(d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-s.ctx.Done():
-	}
+	_ = backoff.Sleep(s.ctx, d) // what follows sees that the case is over
 }
 
 func claimedOnce(s *suite) {

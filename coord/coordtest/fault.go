@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/internal/backoff"
 )
 
 // Verb names one kind of request.
@@ -67,14 +68,10 @@ func (p passage) wait() error {
 }
 
 func (p passage) sleep(d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-p.ctx.Done():
+	if backoff.Sleep(p.ctx, d) != nil {
 		return p.ended()
 	}
+	return nil
 }
 
 func (p passage) ended() error {

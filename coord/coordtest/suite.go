@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/internal/backoff"
 )
 
 // suite is one case at work. ctx bounds all that it does.
@@ -221,11 +222,7 @@ func (s *suite) renew(ctx context.Context, r coord.Renewer) {
 			every = w.Valid / 3
 		}
 		due = w.Asked.Add(every)
-		t := time.NewTimer(time.Until(due))
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
+		if backoff.Sleep(ctx, time.Until(due)) != nil {
 			return
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
+	"coordtop/internal/backoff"
 )
 
 // Acquire implements coord.DriverSession.
@@ -138,11 +139,7 @@ func (p *place) obtain() (*grant, error) {
 			return g, err
 		}
 		pause := p.session.driver.options.Poll
-		t := time.NewTimer(pause/2 + rand.N(pause/2+1))
-		select {
-		case <-t.C:
-		case <-p.ctx.Done():
-			t.Stop()
+		if backoff.Sleep(p.ctx, pause/2+rand.N(pause/2+1)) != nil {
 			return nil, nil
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
+	"coordtop/internal/backoff"
 )
 
 // dueJitter spreads the claims that wait for the same expiry.
@@ -26,14 +27,10 @@ func (a *attempt) wait(ctx context.Context, pause time.Duration) (bool, error) {
 		}
 		pause = min(pause, left)
 	}
-	t := time.NewTimer(pause)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true, nil
-	case <-ctx.Done():
+	if backoff.Sleep(ctx, pause) != nil {
 		return false, context.Cause(ctx)
 	}
+	return true, nil
 }
 
 // look finds out after a miss what is wrong with the key, if anything, and how long to

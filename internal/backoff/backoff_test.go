@@ -55,3 +55,21 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 		}
 	})
 }
+
+func TestSleepLastsAsLongAsAskedUnlessItsContextEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		if err := backoff.Sleep(t.Context(), time.Minute); err != nil || time.Since(start) != time.Minute {
+			t.Errorf("Sleep = %v after %v", err, time.Since(start))
+		}
+		if err := backoff.Sleep(t.Context(), -1); err != nil || time.Since(start) != time.Minute {
+			t.Errorf("Sleep of a negative time = %v after %v", err, time.Since(start))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := backoff.Sleep(ctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Minute+time.Second {
+			t.Errorf("Sleep = %v after %v, want the context's error", err, time.Since(start))
+		}
+	})
+}

@@ -14,6 +14,7 @@ import (
 	"coordtop/coord"
 	"coordtop/coord/pgcoord"
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/backoff"
 )
 
 // CandidateOptions say what one candidate process contends for.
@@ -128,7 +129,7 @@ func (c *contender) notify(ctx context.Context) {
 		return
 	}
 	pause := between(c.options.Seed, 2*time.Second, 6*time.Second)
-	for batch := 1; sleep(ctx, pause()); batch++ {
+	for batch := 1; backoff.Sleep(ctx, pause()) == nil; batch++ {
 		if err := n.Notify(ctx, c.options.Channel, fmt.Sprintf("%s posted batch %d", c.identity, batch)); err != nil && ctx.Err() == nil {
 			complain(err)
 		}
@@ -144,7 +145,7 @@ func (c *contender) deputise(ctx context.Context) error {
 			func(ctx context.Context, term *coord.Term) error {
 				c.tell(saysOwns)
 				defer c.tell(saysWaits)
-				for n := 1; n <= steps && sleep(ctx, step()); n++ {
+				for n := 1; n <= steps && backoff.Sleep(ctx, step()) == nil; n++ {
 					if err := term.Proclaim(ctx, fmt.Appendf(nil, "%s report=%d/%d", c.identity, n, steps)); err != nil {
 						return err
 					}
@@ -154,7 +155,7 @@ func (c *contender) deputise(ctx context.Context) error {
 		if errors.Is(err, coord.ErrRefused) {
 			return err
 		}
-		sleep(ctx, step())
+		_ = backoff.Sleep(ctx, step()) // the loop looks itself whether that was the end
 	}
 	return nil
 }
@@ -171,7 +172,7 @@ func (c *contender) work(ctx context.Context, mode coord.Mode, pause func() time
 			if mode == coord.Shared {
 				rest = time.Second // that it nearly always has several owners is what there is to see
 			}
-			sleep(ctx, rest)
+			_ = backoff.Sleep(ctx, rest) // as above
 		}
 	}
 	return nil
@@ -184,7 +185,7 @@ func (c *contender) shift(ctx context.Context, m *coord.Mutex, pause func() time
 		c.tell(saysOwns)
 		working, stop := context.WithCancel(lease.Context())
 		unhook := context.AfterFunc(ctx, stop)
-		sleep(working, pause())
+		_ = backoff.Sleep(working, pause()) // or until the lease or the program ends
 		unhook()
 		stop()
 		c.tell(saysWaits)

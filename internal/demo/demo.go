@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"coordtop/internal/backoff"
 )
 
 // Options are the wishes for a demo.
@@ -109,7 +111,7 @@ func (d *Demo) startCandidates(ctx context.Context, url string, contests []conte
 
 // killOwners kills whichever member owns, after each pause.
 func killOwners(ctx context.Context, members []*candidate, pause func() time.Duration) {
-	for sleep(ctx, pause()) {
+	for backoff.Sleep(ctx, pause()) == nil {
 		for _, m := range members {
 			if m.killIfOwner() {
 				break

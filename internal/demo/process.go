@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"coordtop/internal/backoff"
 )
 
 // CandidateCommand is the hidden command of the binary that runs one candidate.
@@ -38,7 +40,7 @@ func (c *candidate) run(ctx context.Context, pause func() time.Duration) {
 		if err := c.live(ctx, life); err != nil && ctx.Err() == nil {
 			c.log.Warn("A demo candidate ended", "key", c.contest.key, "error", err)
 		}
-		if !sleep(ctx, pause()) {
+		if backoff.Sleep(ctx, pause()) != nil {
 			return
 		}
 	}
@@ -127,18 +129,6 @@ func (c *candidate) set(cmd *exec.Cmd) {
 func (c *candidate) signal(cmd *exec.Cmd, s os.Signal) {
 	if err := cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		c.log.Warn("Signalling a demo candidate failed", "error", err)
-	}
-}
-
-// sleep pauses for d and says whether ctx lasted.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

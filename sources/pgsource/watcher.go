@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/coord/pgcoord"
+	"coordtop/internal/backoff"
 	"coordtop/sources"
 )
 
@@ -188,14 +189,10 @@ func (w *watcher) wait(ctx context.Context) error {
 
 // hold waits until t, so that a flood of notifications is answered by one look.
 func (w *watcher) hold(ctx context.Context, t time.Time) error {
-	timer := time.NewTimer(time.Until(t))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
+	if backoff.Sleep(ctx, time.Until(t)) != nil {
 		return context.Cause(ctx)
 	}
+	return nil
 }
 
 func (w *watcher) eager() bool { return w.focus.selected || w.board.waiters > 0 }
