@@ -1,0 +1,96 @@
+package ydbtest
+
+import (
+	"time"
+
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// cluster is the emulated service as a plain state machine: every method takes the
+// time, changes the state and appends to out what has to be sent. It starts no
+// goroutine, reads no clock and is not safe for concurrent use; Server drives it.
+type cluster struct {
+	now     time.Time
+	timers  timers
+	root    *entry
+	limits  Limits
+	opaque  func() uint64 // numbers for pings; 0 is asked for again
+	streams int           // Session calls open now
+	created uint64        // counts entries of the tree, for their created_at
+	out     []delivery
+}
+
+// delivery is one message for one stream or, with end set, the end of the stream.
+type delivery struct {
+	to  *stream
+	msg *pb.SessionResponse
+	end *status.Status
+}
+
+func newCluster(now time.Time, database []string, limits Limits, opaque func() uint64) *cluster {
+	c := &cluster{now: now, limits: limits.withDefaults(), opaque: opaque}
+	c.root = &entry{children: map[string]*entry{}}
+	c.makeDirectories(database)
+	return c
+}
+
+// advance fires, in order, every timer that is due at now. Each runs at its own time.
+func (c *cluster) advance(now time.Time) {
+	for {
+		at, ok := c.timers.next()
+		if !ok || at.After(now) {
+			break
+		}
+		if at.After(c.now) {
+			c.now = at
+		}
+		c.timers.pop().fire()
+	}
+	if now.After(c.now) {
+		c.now = now
+	}
+}
+
+// drain hands over what has to be sent, in order.
+func (c *cluster) drain() []delivery {
+	out := c.out
+	c.out = nil
+	return out
+}
+
+func (c *cluster) send(to *stream, msg *pb.SessionResponse) {
+	if to == nil || to.closed {
+		return
+	}
+	c.out = append(c.out, delivery{to: to, msg: msg})
+}
+
+func (c *cluster) end(st *stream, code codes.Code, text string) {
+	st.closed = true
+	c.streams--
+	c.timers.stop(st.pingTimer)
+	c.out = append(c.out, delivery{to: st, end: status.New(code, text)})
+}
+
+// Limits are the sizes at which the service refuses more; zero means the service's own
+// number. Tests lower them, since nobody wants to open a million sessions.
+type Limits struct {
+	Streams    int // Session calls open at once in all front ends: 100,000
+	Sessions   int // sessions of one coordination node: 1,000,000
+	Semaphores int // semaphores of one coordination node, ephemeral ones included: 1,000,000
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Streams == 0 {
+		l.Streams = 100_000
+	}
+	if l.Sessions == 0 {
+		l.Sessions = 1_000_000
+	}
+	if l.Semaphores == 0 {
+		l.Semaphores = 1_000_000
+	}
+	return l
+}

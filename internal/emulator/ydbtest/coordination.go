@@ -1,0 +1,118 @@
+package ydbtest
+
+import (
+	"context"
+
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Operations"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+)
+
+// coordination serves Ydb.Coordination.V1.CoordinationService at one front end.
+type coordination struct {
+	Ydb_Coordination_V1.UnimplementedCoordinationServiceServer
+	server   *Server
+	frontEnd int
+}
+
+// Session connects a stream of the wire to one of the model. Two goroutines serve it:
+// this one writes; the other reads, ends when the call does, and Server.Close waits for it.
+func (s *coordination) Session(call Ydb_Coordination_V1.CoordinationService_SessionServer) error {
+	ctx := call.Context()
+	var st *stream
+	s.server.step(func(c *cluster) {
+		if st = c.open(s.frontEnd, rightsOf(ctx)); st != nil {
+			st.deliver = newOutbox()
+		}
+	})
+	if st == nil {
+		return status.Error(codes.ResourceExhausted, "too many Session streams")
+	}
+	s.server.readers.Go(func() {
+		for {
+			req, err := call.Recv()
+			if err != nil {
+				s.server.step(func(c *cluster) { c.hangUp(st) })
+				return
+			}
+			s.server.step(func(c *cluster) { c.receive(st, req) })
+		}
+	})
+	return s.write(ctx, st, call)
+}
+
+func (s *coordination) write(ctx context.Context, st *stream, call Ydb_Coordination_V1.CoordinationService_SessionServer) error {
+	for {
+		parcels, err := st.deliver.take(ctx)
+		if err != nil {
+			s.server.step(func(c *cluster) { c.hangUp(st) })
+			return status.FromContextError(err).Err()
+		}
+		for _, p := range parcels {
+			if p.end != nil {
+				return p.end.Err()
+			}
+			if err := call.Send(p.msg); err != nil {
+				s.server.step(func(c *cluster) { c.hangUp(st) })
+				return err
+			}
+		}
+	}
+}
+
+func (s *coordination) CreateNode(_ context.Context, req *pb.CreateNodeRequest) (*pb.CreateNodeResponse, error) {
+	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		return nil, c.createNode(req.GetPath(), req.GetConfig())
+	})
+	return &pb.CreateNodeResponse{Operation: op}, nil
+}
+
+func (s *coordination) AlterNode(_ context.Context, req *pb.AlterNodeRequest) (*pb.AlterNodeResponse, error) {
+	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		return nil, c.alterNode(req.GetPath(), req.GetConfig())
+	})
+	return &pb.AlterNodeResponse{Operation: op}, nil
+}
+
+func (s *coordination) DropNode(_ context.Context, req *pb.DropNodeRequest) (*pb.DropNodeResponse, error) {
+	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		return nil, c.dropNode(req.GetPath())
+	})
+	return &pb.DropNodeResponse{Operation: op}, nil
+}
+
+func (s *coordination) DescribeNode(_ context.Context, req *pb.DescribeNodeRequest) (*pb.DescribeNodeResponse, error) {
+	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		at, err := c.node(req.GetPath())
+		if err != nil {
+			return nil, err
+		}
+		return &pb.DescribeNodeResult{Self: at.describe(), Config: at.tablet.config}, nil
+	})
+	return &pb.DescribeNodeResponse{Operation: op}, nil
+}
+
+// operate runs a call on the model and wraps its outcome as the service does: always
+// ready, errors included.
+func (s *Server) operate(call func(*cluster) (proto.Message, *refusal)) *Ydb_Operations.Operation {
+	op := &Ydb_Operations.Operation{Ready: true}
+	s.step(func(c *cluster) {
+		result, err := call(c)
+		op.Status, op.Issues = err.reply()
+		if err != nil || result == nil {
+			return
+		}
+		packed, packErr := anypb.New(result)
+		if packErr != nil {
+			op.Status, op.Issues = refuse(Ydb.StatusIds_INTERNAL_ERROR, packErr.Error())
+			return
+		}
+		op.Result = packed
+	})
+	return op
+}

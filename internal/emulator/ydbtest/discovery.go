@@ -1,0 +1,60 @@
+package ydbtest
+
+import (
+	"context"
+	"net"
+	"strconv"
+
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Discovery_V1"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Discovery"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/protobuf/proto"
+)
+
+// discovery serves Ydb.Discovery.V1.DiscoveryService at one front end.
+type discovery struct {
+	Ydb_Discovery_V1.UnimplementedDiscoveryServiceServer
+	server   *Server
+	frontEnd int
+}
+
+// ListEndpoints answers with the address that the client itself used, so that clients
+// behind a proxy or on another name for this machine stay where they are.
+func (d *discovery) ListEndpoints(ctx context.Context, _ *Ydb_Discovery.ListEndpointsRequest) (*Ydb_Discovery.ListEndpointsResponse, error) {
+	host, port := dialled(ctx, d.server.Endpoint(d.frontEnd))
+	op := d.server.operate(func(*cluster) (proto.Message, *refusal) {
+		return &Ydb_Discovery.ListEndpointsResult{Endpoints: []*Ydb_Discovery.EndpointInfo{{
+			Address: host, Port: port, NodeId: uint32(d.frontEnd) + 1, Ssl: d.server.secure,
+		}}}, nil
+	})
+	return &Ydb_Discovery.ListEndpointsResponse{Operation: op}, nil
+}
+
+// dialled takes the address from :authority, else from the connection.
+func dialled(ctx context.Context, fallback string) (string, uint32) {
+	var candidates []string
+	if md, ok := metadata.FromIncomingContext(ctx); ok {
+		candidates = md.Get(":authority")
+	}
+	if p, ok := peer.FromContext(ctx); ok && p.LocalAddr != nil {
+		candidates = append(candidates, p.LocalAddr.String())
+	}
+	for _, address := range append(candidates, fallback) {
+		host, text, err := net.SplitHostPort(address)
+		if err != nil || host == "" {
+			continue
+		}
+		if port, err := strconv.ParseUint(text, 10, 16); err == nil {
+			return host, uint32(port)
+		}
+	}
+	return "", 0
+}
+
+func (d *discovery) WhoAmI(ctx context.Context, _ *Ydb_Discovery.WhoAmIRequest) (*Ydb_Discovery.WhoAmIResponse, error) {
+	op := d.server.operate(func(*cluster) (proto.Message, *refusal) {
+		return &Ydb_Discovery.WhoAmIResult{User: userOf(ctx)}, nil
+	})
+	return &Ydb_Discovery.WhoAmIResponse{Operation: op}, nil
+}

@@ -1,0 +1,89 @@
+package ydbtest
+
+import (
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+	"google.golang.org/grpc/codes"
+)
+
+// The proxy layer, after ydb/core/kesus/proxy/proxy_actor.cpp.
+
+// proxy stands between the streams of one front end and one tablet.
+type proxy struct {
+	tablet   *tablet
+	sessions map[uint64]*attachment // by session id
+}
+
+// attachment is one stream that has been given, or is asking for, a session.
+type attachment struct {
+	proxy     *proxy
+	sessionID uint64 // 0 while the session is not known
+	seqNo     uint64
+	stream    *stream // nil once the stream has been told to go
+}
+
+// attach asks for a session. A stream of the same front end that has it is evicted
+// before the tablet has judged the request, as the service does. If the tablet then
+// refuses, it goes on believing that the session is attached here, and no expiry runs.
+func (p *proxy) attach(st *stream, start *pb.SessionRequest_SessionStart) *refusal {
+	id := start.GetSessionId()
+	if old := p.sessions[id]; id != 0 && old != nil {
+		if start.GetSeqNo() < old.seqNo {
+			return &refusal{Ydb.StatusIds_BAD_SESSION, "the attach is out of sequence"}
+		}
+		p.evict(old, Ydb.StatusIds_BAD_SESSION, "another client of this front end took the session")
+	}
+	a := &attachment{proxy: p, sessionID: id, seqNo: start.GetSeqNo(), stream: st}
+	s, err := p.tablet.attach(a, start)
+	if err != nil {
+		return err
+	}
+	a.sessionID = s.id
+	p.sessions[s.id] = a
+	st.attachment = a
+	st.sessionID = s.id
+	return nil
+}
+
+// evict forgets an attachment without a word to the tablet and fails its stream.
+func (p *proxy) evict(a *attachment, code Ydb.StatusIds_StatusCode, text string) {
+	st := a.stream
+	p.forget(a)
+	if st != nil {
+		st.attachment = nil
+		p.tablet.cluster.fail(st, code, text)
+	}
+}
+
+// cancel is called when the stream of a has gone away.
+func (p *proxy) cancel(a *attachment) {
+	p.forget(a)
+	p.tablet.detach(p, a.sessionID)
+}
+
+func (p *proxy) forget(a *attachment) {
+	a.stream = nil
+	if p.sessions[a.sessionID] == a {
+		delete(p.sessions, a.sessionID)
+	}
+}
+
+// destroy is session_stop.
+func (p *proxy) destroy(st *stream) {
+	c := p.tablet.cluster
+	s := p.tablet.sessions[st.sessionID]
+	p.forget(st.attachment)
+	st.attachment = nil
+	c.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_SessionStopped_{
+		SessionStopped: &pb.SessionResponse_SessionStopped{SessionId: st.sessionID},
+	}})
+	c.end(st, codes.OK, "")
+	p.tablet.deleteSession(s)
+}
+
+// failAll fails every stream of the proxy, in the order of the session ids.
+func (p *proxy) failAll(code Ydb.StatusIds_StatusCode, text string) {
+	for _, id := range sortedKeys(p.sessions) {
+		p.evict(p.sessions[id], code, text)
+	}
+}

@@ -1,0 +1,51 @@
+package ydbtest
+
+import (
+	"context"
+
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Scheme_V1"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Scheme"
+	"google.golang.org/protobuf/proto"
+)
+
+// scheme serves Ydb.Scheme.V1.SchemeService.
+type scheme struct {
+	Ydb_Scheme_V1.UnimplementedSchemeServiceServer
+	server *Server
+}
+
+func (s *scheme) MakeDirectory(_ context.Context, req *Ydb_Scheme.MakeDirectoryRequest) (*Ydb_Scheme.MakeDirectoryResponse, error) {
+	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		return nil, c.makeDirectory(req.GetPath())
+	})
+	return &Ydb_Scheme.MakeDirectoryResponse{Operation: op}, nil
+}
+
+func (s *scheme) RemoveDirectory(_ context.Context, req *Ydb_Scheme.RemoveDirectoryRequest) (*Ydb_Scheme.RemoveDirectoryResponse, error) {
+	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		return nil, c.removeDirectory(req.GetPath())
+	})
+	return &Ydb_Scheme.RemoveDirectoryResponse{Operation: op}, nil
+}
+
+func (s *scheme) ListDirectory(_ context.Context, req *Ydb_Scheme.ListDirectoryRequest) (*Ydb_Scheme.ListDirectoryResponse, error) {
+	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		at, err := c.entryAt(req.GetPath())
+		if err != nil {
+			return nil, err
+		}
+		return &Ydb_Scheme.ListDirectoryResult{Self: at.describe(), Children: at.list()}, nil
+	})
+	return &Ydb_Scheme.ListDirectoryResponse{Operation: op}, nil
+}
+
+func (s *scheme) DescribePath(_ context.Context, req *Ydb_Scheme.DescribePathRequest) (*Ydb_Scheme.DescribePathResponse, error) {
+	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		at, err := c.entryAt(req.GetPath())
+		if err != nil {
+			return nil, err
+		}
+		return &Ydb_Scheme.DescribePathResult{Self: at.describe()}, nil
+	})
+	return &Ydb_Scheme.DescribePathResponse{Operation: op}, nil
+}

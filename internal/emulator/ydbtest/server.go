@@ -1,0 +1,210 @@
+package ydbtest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Discovery_V1"
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Scheme_V1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/test/bufconn"
+)
+
+// Options say how a Server is started. The zero value is a server with two front ends
+// on free ports of 127.0.0.1, the database /local, no encryption and no users.
+type Options struct {
+	Database  string      // path of the only database; empty: /local
+	FrontEnds int         // how many YDB nodes to stand for; 0: 2
+	Listen    []string    // addresses of the front ends; those not named: 127.0.0.1:0
+	InMemory  bool        // no sockets: clients dial with Server.Dial
+	TLS       *tls.Config // nil: plaintext
+	Limits    Limits
+}
+
+// Server is a running emulator. Its methods are safe for concurrent use.
+type Server struct {
+	database string
+	secure   bool
+	fronts   []*frontEnd
+	serving  sync.WaitGroup // the listeners and the clock
+	readers  sync.WaitGroup // the reading halves of Session calls
+	stopped  chan struct{}
+	stop     func()
+
+	mu      sync.Mutex
+	model   *cluster
+	armed   time.Time // when the clock wakes up; zero: never
+	rearm   chan struct{}
+	changed chan struct{} // closed, and replaced, when something happens
+}
+
+// frontEnd is one YDB node as clients see it: an address of its own and proxies of its
+// own in front of the same coordination nodes.
+type frontEnd struct {
+	endpoint string
+	listener net.Listener
+	memory   *bufconn.Listener // nil: the listener is a socket
+	grpc     *grpc.Server
+}
+
+// Start starts a server and the goroutines that serve it; Close ends them.
+func Start(o Options) (*Server, error) {
+	if o.Database == "" {
+		o.Database = "/local"
+	}
+	if o.FrontEnds == 0 {
+		o.FrontEnds = 2
+	}
+	path := splitPath(o.Database)
+	if len(path) == 0 {
+		return nil, fmt.Errorf("starting the YDB emulator: database %q: a path is needed", o.Database)
+	}
+	s := &Server{
+		database: o.Database, secure: o.TLS != nil,
+		stopped: make(chan struct{}), rearm: make(chan struct{}, 1), changed: make(chan struct{}),
+		model: newCluster(time.Now(), path, o.Limits, rand.Uint64),
+	}
+	s.stop = sync.OnceFunc(func() { close(s.stopped) })
+	for i := range o.FrontEnds {
+		f, err := listen(o, i)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("starting the YDB emulator: %w", err), s.Close())
+		}
+		s.fronts = append(s.fronts, f)
+		s.serve(i, f, o.TLS)
+	}
+	s.serving.Go(s.keepTime)
+	return s, nil
+}
+
+func listen(o Options, i int) (*frontEnd, error) {
+	if o.InMemory {
+		const buffer = 1 << 20
+		l := bufconn.Listen(buffer)
+		return &frontEnd{endpoint: fmt.Sprintf("front%d.ydbtest:%d", i, i+1), listener: l, memory: l}, nil
+	}
+	address := "127.0.0.1:0"
+	if i < len(o.Listen) {
+		address = o.Listen[i]
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return &frontEnd{endpoint: l.Addr().String(), listener: l}, nil
+}
+
+func (s *Server) serve(i int, f *frontEnd, config *tls.Config) {
+	const largestRequest = 64_000_000 // above every limit of the service's own
+	options := []grpc.ServerOption{
+		grpc.MaxRecvMsgSize(largestRequest),
+		// The drivers ping idle connections every ten seconds; without this grpc-go would
+		// show them the door.
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
+	}
+	if config != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(config)))
+	}
+	f.grpc = grpc.NewServer(options...)
+	Ydb_Coordination_V1.RegisterCoordinationServiceServer(f.grpc, &coordination{server: s, frontEnd: i})
+	Ydb_Discovery_V1.RegisterDiscoveryServiceServer(f.grpc, &discovery{server: s, frontEnd: i})
+	Ydb_Scheme_V1.RegisterSchemeServiceServer(f.grpc, &scheme{server: s})
+	s.serving.Go(func() {
+		// Serve ends when Close stops f.grpc, and says nothing else worth knowing then.
+		_ = f.grpc.Serve(f.listener)
+	})
+}
+
+// Close cuts every connection, ends every goroutine of the server and waits for them.
+// A second Close does nothing.
+func (s *Server) Close() error {
+	s.stop()
+	for _, f := range s.fronts {
+		f.grpc.Stop()
+	}
+	s.serving.Wait()
+	s.readers.Wait()
+	return nil
+}
+
+// Endpoint is the address of front end i, as host:port. In memory it is a made-up name
+// that only Dial understands.
+func (s *Server) Endpoint(i int) string { return s.fronts[i].endpoint }
+
+// Database is the path of the database, as /local.
+func (s *Server) Database() string { return s.database }
+
+// URL is the connection string of front end i for the drivers: grpc://host:port/local,
+// or grpcs:// with TLS.
+func (s *Server) URL(i int) string {
+	scheme := "grpc"
+	if s.secure {
+		scheme = "grpcs"
+	}
+	return scheme + "://" + s.Endpoint(i) + s.database
+}
+
+// Dial connects to the front end with this address; it is made for grpc.WithContextDialer.
+// An in-memory server can be reached in no other way.
+func (s *Server) Dial(ctx context.Context, address string) (net.Conn, error) {
+	for _, f := range s.fronts {
+		if f.memory != nil && f.endpoint == address {
+			return f.memory.DialContext(ctx)
+		}
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", address)
+}
+
+// step lets f work on the model at the present time, and hands out what follows.
+func (s *Server) step(f func(*cluster)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	s.model.advance(now)
+	f(s.model)
+	for _, d := range s.model.drain() {
+		if d.to.deliver != nil {
+			d.to.deliver.put(parcel{msg: d.msg, end: d.end, made: now})
+		}
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+	if due, ok := s.model.timers.next(); ok && (s.armed.IsZero() || due.Before(s.armed)) {
+		s.armed = due
+		select {
+		case s.rearm <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// keepTime wakes the model up when something is due in it.
+func (s *Server) keepTime() {
+	for {
+		s.mu.Lock()
+		due, ok := s.model.timers.next()
+		s.armed = due
+		s.mu.Unlock()
+		var wake <-chan time.Time
+		if ok {
+			wake = time.After(time.Until(due))
+		}
+		select {
+		case <-wake:
+			s.step(func(*cluster) {})
+		case <-s.rearm:
+		case <-s.stopped:
+			return
+		}
+	}
+}

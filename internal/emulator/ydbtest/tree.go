@@ -1,0 +1,197 @@
+package ydbtest
+
+import (
+	"strings"
+
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Scheme"
+	"google.golang.org/protobuf/proto"
+)
+
+const superuser = "root@builtin"
+
+// entry is a directory or, with a tablet, a coordination node.
+type entry struct {
+	name     string
+	owner    string
+	created  uint64
+	tablet   *tablet
+	children map[string]*entry // of a directory
+}
+
+// splitPath gives the names of a path; none for a path without any.
+func splitPath(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
+}
+
+// find is nil when there is nothing at path.
+func (c *cluster) find(path []string) *entry {
+	at := c.root
+	for _, name := range path {
+		at = at.children[name]
+		if at == nil {
+			return nil
+		}
+	}
+	return at
+}
+
+// node is the coordination node at path.
+func (c *cluster) node(path string) (*entry, *refusal) {
+	names := splitPath(path)
+	if len(names) == 0 {
+		return nil, &refusal{Ydb.StatusIds_BAD_REQUEST, "the path is empty"}
+	}
+	at := c.find(names)
+	if at == nil || at.tablet == nil {
+		return nil, &refusal{Ydb.StatusIds_SCHEME_ERROR, "there is no coordination node at this path"}
+	}
+	return at, nil
+}
+
+// newChild makes an entry without a tablet.
+func (c *cluster) newChild(parent *entry, name string) *entry {
+	c.created++
+	e := &entry{name: name, owner: superuser, created: c.created, children: map[string]*entry{}}
+	parent.children[name] = e
+	return e
+}
+
+// makeDirectories makes what is missing of a path; nil: a coordination node is in the way.
+func (c *cluster) makeDirectories(path []string) *entry {
+	at := c.root
+	for _, name := range path {
+		next := at.children[name]
+		if next == nil {
+			next = c.newChild(at, name)
+		}
+		if next.tablet != nil {
+			return nil
+		}
+		at = next
+	}
+	return at
+}
+
+// inDatabase says whether something may be made at path.
+func (c *cluster) inDatabase(path []string) *refusal {
+	if len(path) == 0 {
+		return &refusal{Ydb.StatusIds_BAD_REQUEST, "the path is empty"}
+	}
+	if c.root.children[path[0]] == nil {
+		return &refusal{Ydb.StatusIds_SCHEME_ERROR, "the path is outside of the database"}
+	}
+	return nil
+}
+
+// createNode leaves a coordination node that exists already as it is.
+func (c *cluster) createNode(path string, config *pb.Config) *refusal {
+	names := splitPath(path)
+	if config.GetPath() != "" {
+		return &refusal{Ydb.StatusIds_GENERIC_ERROR, "the path of a config is read only"}
+	}
+	if err := c.inDatabase(names); err != nil {
+		return err
+	}
+	if at := c.find(names); at != nil {
+		if at.tablet == nil {
+			return &refusal{Ydb.StatusIds_SCHEME_ERROR, "something else is at this path"}
+		}
+		return nil
+	}
+	parent := c.makeDirectories(names[:len(names)-1])
+	if parent == nil {
+		return &refusal{Ydb.StatusIds_SCHEME_ERROR, "the parent is no directory"}
+	}
+	at := c.newChild(parent, names[len(names)-1])
+	at.children = nil
+	at.tablet = newTablet(c, mergeConfig(&pb.Config{}, config))
+	return nil
+}
+
+func (c *cluster) alterNode(path string, config *pb.Config) *refusal {
+	at, err := c.node(path)
+	if err != nil {
+		return err
+	}
+	at.tablet.config = mergeConfig(at.tablet.config, config)
+	return nil
+}
+
+// mergeConfig merges as proto3 does: what is zero in change stays as it was.
+func mergeConfig(old, change *pb.Config) *pb.Config {
+	merged := &pb.Config{}
+	proto.Merge(merged, old)
+	proto.Merge(merged, change)
+	merged.Path = ""
+	return merged
+}
+
+// dropNode does not care who still uses the node.
+func (c *cluster) dropNode(path string) *refusal {
+	at, err := c.node(path)
+	if err != nil {
+		return err
+	}
+	names := splitPath(path)
+	delete(c.find(names[:len(names)-1]).children, at.name)
+	at.tablet.drop()
+	return nil
+}
+
+func (c *cluster) makeDirectory(path string) *refusal {
+	names := splitPath(path)
+	if err := c.inDatabase(names); err != nil {
+		return err
+	}
+	if c.makeDirectories(names) == nil {
+		return &refusal{Ydb.StatusIds_SCHEME_ERROR, "a coordination node is in the way"}
+	}
+	return nil
+}
+
+func (c *cluster) removeDirectory(path string) *refusal {
+	names := splitPath(path)
+	if len(names) == 0 {
+		return &refusal{Ydb.StatusIds_BAD_REQUEST, "the path is empty"}
+	}
+	at := c.find(names)
+	switch {
+	case at == nil || at.tablet != nil:
+		return &refusal{Ydb.StatusIds_SCHEME_ERROR, "there is no directory at this path"}
+	case len(at.children) > 0 || len(names) == 1:
+		return &refusal{Ydb.StatusIds_SCHEME_ERROR, "the directory is not empty or is the database"}
+	}
+	delete(c.find(names[:len(names)-1]).children, at.name)
+	return nil
+}
+
+// entryAt is what DescribePath and ListDirectory begin with.
+func (c *cluster) entryAt(path string) (*entry, *refusal) {
+	at := c.find(splitPath(path))
+	if at == nil {
+		return nil, &refusal{Ydb.StatusIds_SCHEME_ERROR, "there is nothing at this path"}
+	}
+	return at, nil
+}
+
+// describe is the entry as the wire has it.
+func (e *entry) describe() *Ydb_Scheme.Entry {
+	kind := Ydb_Scheme.Entry_DIRECTORY
+	if e.tablet != nil {
+		kind = Ydb_Scheme.Entry_COORDINATION_NODE
+	}
+	return &Ydb_Scheme.Entry{
+		Name: e.name, Owner: e.owner, Type: kind,
+		CreatedAt: &Ydb.VirtualTimestamp{PlanStep: e.created, TxId: e.created},
+	}
+}
+
+func (e *entry) list() []*Ydb_Scheme.Entry {
+	var children []*Ydb_Scheme.Entry
+	for _, name := range sortedKeys(e.children) {
+		children = append(children, e.children[name].describe())
+	}
+	return children
+}

@@ -1,0 +1,102 @@
+package ydbtest
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+)
+
+// watch is armed by a describe and fires once. A session has at most one a semaphore.
+type watch struct {
+	session      *session
+	to           slot
+	data, owners bool
+}
+
+func (sem *semaphore) disarm(w *watch) {
+	sem.watches = slices.DeleteFunc(sem.watches, func(o *watch) bool { return o == w })
+}
+
+// describe answers with the semaphore and arms a watch if it is asked for one. Without
+// watch flags it leaves an armed watch alone.
+func (t *tablet) describe(s *session, st *stream, req *pb.SessionRequest_DescribeSemaphore) {
+	to := slot{st, req.GetReqId()}
+	result := &pb.SessionResponse_DescribeSemaphoreResult{ReqId: req.GetReqId()}
+	sem := t.semaphores[req.GetName()]
+	switch {
+	case st.rights&Read == 0:
+		result.Status, result.Issues = noRead.reply()
+	case sem == nil:
+		result.Status, result.Issues = refuse(Ydb.StatusIds_NOT_FOUND, "there is no such semaphore")
+	default:
+		result.Status = Ydb.StatusIds_SUCCESS
+		result.SemaphoreDescription = sem.description(req.GetIncludeOwners(), req.GetIncludeWaiters())
+		result.WatchAdded = req.GetWatchData() || req.GetWatchOwners()
+		if old := s.watches[sem]; old != nil && result.WatchAdded {
+			sem.disarm(old)
+			t.sendChanged(old.to, false, false)
+		}
+	}
+	if result.WatchAdded {
+		w := &watch{session: s, to: to, data: req.GetWatchData(), owners: req.GetWatchOwners()}
+		s.watches[sem] = w
+		sem.watches = append(sem.watches, w)
+	}
+	t.cluster.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_DescribeSemaphoreResult_{
+		DescribeSemaphoreResult: result,
+	}})
+}
+
+// description is the semaphore as the wire has it. The order of the owners is arbitrary
+// on purpose: the service keeps them in a hash set.
+func (sem *semaphore) description(owners, waiters bool) *pb.SemaphoreDescription {
+	d := &pb.SemaphoreDescription{
+		Name: sem.name, Data: sem.data, Limit: sem.limit, Ephemeral: sem.ephemeral, Count: sem.taken,
+	}
+	if owners {
+		for _, l := range sem.owners {
+			d.Owners = append(d.Owners, l.description())
+		}
+		slices.SortFunc(d.Owners, func(a, b *pb.SemaphoreSession) int {
+			return cmp.Compare(scatter(a.GetOrderId()), scatter(b.GetOrderId()))
+		})
+	}
+	if waiters {
+		for _, l := range sem.waiters {
+			d.Waiters = append(d.Waiters, l.description())
+		}
+	}
+	return d
+}
+
+func scatter(n uint64) uint64 { return n * 0x9e3779b97f4a7c15 }
+
+func (l *link) description() *pb.SemaphoreSession {
+	return &pb.SemaphoreSession{
+		SessionId: l.session.id, TimeoutMillis: l.timeoutMillis, Count: l.count, Data: l.data, OrderId: l.orderID,
+	}
+}
+
+// notify fires every watch that asked for one of the changes, each once.
+func (t *tablet) notify(sem *semaphore, dataChanged, ownersChanged bool) {
+	armed := sem.watches
+	sem.watches = nil
+	for _, w := range armed {
+		if (!dataChanged || !w.data) && (!ownersChanged || !w.owners) {
+			sem.watches = append(sem.watches, w)
+			continue
+		}
+		delete(w.session.watches, sem)
+		t.sendChanged(w.to, dataChanged, ownersChanged)
+	}
+}
+
+func (t *tablet) sendChanged(to slot, dataChanged, ownersChanged bool) {
+	t.cluster.send(to.stream, &pb.SessionResponse{Response: &pb.SessionResponse_DescribeSemaphoreChanged_{
+		DescribeSemaphoreChanged: &pb.SessionResponse_DescribeSemaphoreChanged{
+			ReqId: to.reqID, DataChanged: dataChanged, OwnersChanged: ownersChanged,
+		},
+	}})
+}
