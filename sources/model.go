@@ -164,7 +164,8 @@ type Attr struct{ Key, Value string }
 // BlobHead is how many bytes of a value are kept.
 const BlobHead = 4096
 
-// Blob is the beginning of a value that may be huge.
+// Blob is the beginning of a value that may be huge. With a Len and no Head it is a secret
+// of which nothing but the length is told.
 type Blob struct {
 	Head []byte // at most BlobHead bytes, as read: not cleaned for a terminal
 	Len  int    // of the whole value, in bytes
@@ -192,12 +193,14 @@ const (
 	EventSourceDown
 	EventRestarted
 	EventClockStep
+	EventAction // somebody did something through this program; Detail says what, and what was seen of it
 )
 
 // String returns the word of the JSON documentation, as "owner_changed".
 func (k EventKind) String() string {
 	return [...]string{"present", "synced", "acquired", "released", "expired", "owner_changed", "renewed", "proclaimed",
-		"waiter_joined", "waiter_left", "created", "deleted", "source_up", "source_down", "restarted", "clock_step"}[k]
+		"waiter_joined", "waiter_left", "created", "deleted", "source_up", "source_down", "restarted", "clock_step",
+		"action"}[k]
 }
 
 // Cause is why an owner is gone.
