@@ -16,8 +16,8 @@ import (
 	"coordtop/internal/localserver"
 )
 
-// brisk makes claims and watches look often, so that tests are quick.
-var brisk = rediscoord.Options{RetryDelay: 40 * time.Millisecond, WatchEvery: 20 * time.Millisecond}
+// brisk makes claims look often, so that tests are quick.
+var brisk = rediscoord.Options{RetryDelay: 40 * time.Millisecond}
 
 func TestConformance(t *testing.T) {
 	t.Parallel()

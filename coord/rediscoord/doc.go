@@ -51,6 +51,6 @@
 //
 // A candidate needs +evalsha +eval +get +set +exists +del +pexpire and its keys (~pattern);
 // +pttl and +type let it see when a key is due and what is wrong with it; +incr (and +multi
-// +exec to look) with fences; +getrange and +type to describe and watch; +ping, +hello and
+// +exec to look) with fences; +getrange and +type to describe; +ping, +hello and
 // +client|setname are optional.
 package rediscoord

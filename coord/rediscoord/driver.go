@@ -15,7 +15,6 @@ const (
 	driverName        = "redis"
 	defaultTTL        = 30 * time.Second // LeaderService's
 	defaultRetryDelay = time.Second
-	defaultWatchEvery = 500 * time.Millisecond
 	shortestTTL       = 50 * time.Millisecond
 	maxData           = 4096
 )
@@ -31,9 +30,6 @@ type Options struct {
 	// RetryDelay is the longest pause between two tries of a waiting claim; the real one
 	// is drawn from its upper half, and is shorter when the key is due. 0: 1 s.
 	RetryDelay time.Duration
-	// WatchEvery is the longest pause between two looks of a watch; the real one is drawn
-	// from its upper half. 0: 500 ms.
-	WatchEvery time.Duration
 	// FenceSuffix, appended to a key, names its counter of fences, such as ":fence". "":
 	// no fences. All owners must use the same.
 	FenceSuffix string
@@ -57,7 +53,6 @@ func New(c ClientOptions, o Options) (*Driver, error) {
 	}
 	o.TTL = orDuration(o.TTL, defaultTTL)
 	o.RetryDelay = orDuration(o.RetryDelay, defaultRetryDelay)
-	o.WatchEvery = orDuration(o.WatchEvery, defaultWatchEvery)
 	if err := checkTTL(o.TTL); err != nil {
 		return nil, err
 	}

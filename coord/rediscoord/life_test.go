@@ -183,32 +183,19 @@ func TestAbandonEndsACloseThatIsStillTalking(t *testing.T) {
 	}
 }
 
-func TestCloseEndsWaitingClaimsAndWatches(t *testing.T) {
+func TestCloseEndsWaitingClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t, localserver.RedisOptions{})
 	b.must(b.direct(time.Hour), election("k", nil))
 	s := b.direct(time.Hour)
-	seen := make(chan coord.Description, 1)
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		for d, err := range s.(coord.Watcher).Watch(b.ctx, coord.KindElection, "k") {
-			if err != nil {
-				t.Errorf("watching: %v", err)
-			}
-			seen <- d
-		}
-	}()
 	claimed := make(chan error, 1)
 	go func() {
 		_, _, err := s.Acquire(b.ctx, forever(election("k", nil)))
 		claimed <- err
 	}()
-	<-seen
 	if err := s.Close(b.ctx); err != nil {
 		t.Errorf("closing: %v", err)
 	}
-	<-watched
 	if err := <-claimed; !errors.Is(err, coord.ErrClosed) || errors.Is(err, context.Canceled) {
 		t.Errorf("the waiting claim: %v, want ErrClosed alone", err)
 	}
@@ -217,31 +204,43 @@ func TestCloseEndsWaitingClaimsAndWatches(t *testing.T) {
 	}
 }
 
-func TestWatchSurvivesAnOutage(t *testing.T) {
+func TestObservationOutlastsAnOutageAndSaysThatItKnowsNothingMeanwhile(t *testing.T) {
 	t.Parallel()
 	b := setup(t, localserver.RedisOptions{})
 	p := localserver.ProxyForTest(t, b.server.Addr())
-	s := b.through(p, brisk, time.Hour)
+	d, err := rediscoord.New(options(t, "redis://"+p.Addr()), brisk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := coord.Open(b.ctx, d, coord.SessionOptions{TTL: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		b.clean(s.Close(b.ctx))
+		b.clean(d.Close(b.ctx))
+	}()
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
-	var ids []string
-	for d, err := range s.(coord.Watcher).Watch(ctx, coord.KindElection, "k") {
-		if err != nil {
-			t.Fatalf("watching: %v", err)
-		}
-		switch len(d.Owners) {
-		case 0:
-			ids = append(ids, "")
-			p.Cut()
+	var seen []string
+	for l, err := range s.Election("k", coord.ElectionOptions{Poll: 20 * time.Millisecond}).Observe(ctx) {
+		switch {
+		case err != nil:
+			t.Fatalf("observing: %v", err)
+		case !l.Known:
+			seen = append(seen, "?")
 			b.raw.Set(b.ctx, "k", "host-1:7", 0)
 			p.Resume()
-		case 1:
-			ids = append(ids, d.Owners[0].ID)
+		case !l.Led:
+			seen = append(seen, "nobody")
+			p.Cut()
+		default:
+			seen = append(seen, l.Owner)
 			cancel()
 		}
 	}
-	if !slices.Equal(ids, []string{"", "host-1:7"}) {
-		t.Errorf("the watch showed %q", ids)
+	if !slices.Equal(seen, []string{"nobody", "?", "host-1:7"}) {
+		t.Errorf("the observation showed %q", seen)
 	}
 }
 

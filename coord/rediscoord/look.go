@@ -1,27 +1,18 @@
 package rediscoord
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"math/rand/v2"
-	"slices"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
-	"coordtop/internal/backoff"
 )
 
 // longestLook is how much of a value is read: a stranger's may be huge, ours never is.
 const longestLook = len(uuid.UUID{})*2 + 4 + 1 + maxData
-
-// watchPolicy paces a watch that cannot read.
-var watchPolicy = backoff.Policy{Min: 100 * time.Millisecond, Max: 5 * time.Second}
 
 // Describe implements coord.Describer. A key that does not exist has no owners. The data
 // of a stranger's value is cut where ours would end. A fence is the counter's state: it
@@ -93,60 +84,4 @@ func (s *session) readNow(ctx context.Context, key string) (stored, error) {
 		v.fence, _ = counter.Uint64()
 	}
 	return v, nil
-}
-
-// Watch implements coord.Watcher by looking again and again: an owner that comes and goes
-// between two looks is not seen. A server that does not answer is asked with back-off; an
-// answer that will not change ends the watch.
-func (s *session) Watch(ctx context.Context, kind coord.Kind, name string) iter.Seq2[coord.Description, error] {
-	return func(yield func(coord.Description, error) bool) {
-		var last coord.Description
-		seen := false
-		failing := watchPolicy.Start()
-		for ctx.Err() == nil && s.life.Err() == nil {
-			d, err := s.Describe(ctx, kind, name)
-			pause := s.driver.options.WatchEvery
-			pause = pause/2 + rand.N(pause/2+1)
-			switch {
-			case err != nil && (ctx.Err() != nil || s.life.Err() != nil):
-				return
-			case errors.Is(err, coord.ErrRefused), errors.Is(err, coord.ErrUnsupported):
-				yield(coord.Description{}, err)
-				return
-			case err != nil:
-				pause = failing.Next()
-			default:
-				failing.Reset()
-				if !seen || !same(last, d) {
-					seen, last = true, d
-					if !yield(d, nil) {
-						return
-					}
-				}
-			}
-			if !s.pause(ctx, pause) {
-				return
-			}
-		}
-	}
-}
-
-// pause is false when the caller's context or the session ends first.
-func (s *session) pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-	case <-s.life.Done():
-	}
-	return false
-}
-
-// same reports whether two looks show the same owner, data and fence.
-func same(a, b coord.Description) bool {
-	return slices.EqualFunc(a.Owners, b.Owners, func(x, y coord.Owner) bool {
-		return x.ID == y.ID && x.Fence == y.Fence && bytes.Equal(x.Data, y.Data)
-	})
 }

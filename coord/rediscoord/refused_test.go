@@ -218,11 +218,6 @@ func TestKeyOfAnotherTypeIsRefusedAndKept(t *testing.T) {
 	if _, err := s.(coord.Describer).Describe(b.ctx, coord.KindElection, "k"); !errors.Is(err, coord.ErrRefused) {
 		t.Errorf("describing a hash: %v, want ErrRefused", err)
 	}
-	for d, err := range s.(coord.Watcher).Watch(b.ctx, coord.KindElection, "k") {
-		if !errors.Is(err, coord.ErrRefused) {
-			t.Errorf("watching a hash: %+v, %v, want ErrRefused", d, err)
-		}
-	}
 	if n := b.raw.HLen(b.ctx, "k").Val(); n != 1 {
 		t.Error("the hash was touched")
 	}

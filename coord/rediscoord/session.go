@@ -43,7 +43,6 @@ type session struct {
 var (
 	_ coord.DriverSession = (*session)(nil)
 	_ coord.Describer     = (*session)(nil)
-	_ coord.Watcher       = (*session)(nil)
 )
 
 func newSession(d *Driver, client redis.UniversalClient, ttl time.Duration) *session {

@@ -12,6 +12,9 @@ import (
 	"coordtop/internal/certs"
 )
 
+// ErrParameter says that a URL has a parameter that there is not.
+var ErrParameter = errors.New("unknown parameter")
+
 // ParseURL reads
 //
 //	redis://[user[:password]@]host[:6379][/db]
@@ -20,7 +23,7 @@ import (
 //
 // and the same with rediss for TLS. Parameters: db, master, client_name, protocol,
 // dial_timeout and read_timeout (as 1.5s), sentinel_user, sentinel_password, and with TLS
-// ca, cert, key (files) and server_name. An unknown parameter is an error. User and
+// ca, cert, key (files) and server_name. An unknown parameter is an error that wraps ErrParameter. User and
 // password are percent-decoded. No error repeats what stands before the @ or a parameter's
 // value.
 //
@@ -223,7 +226,8 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 		}
 		setTLS(o.TLS, name, value)
 	default:
-		return fmt.Errorf("unknown parameter %q", name)
+		return fmt.Errorf("%w %q: of the connection there are db, master, client_name, protocol, dial_timeout, read_timeout, "+
+			"sentinel_user, sentinel_password and with rediss ca, cert, key, server_name", ErrParameter, name)
 	}
 	return err
 }
