@@ -15,23 +15,33 @@ import (
 // is retried rarely.
 var ErrRefused = errors.New("refused")
 
+// ErrCredentials says that it is our user or password that a backend refuses, or the lack
+// of one. It comes beside ErrRefused.
+var ErrCredentials = errors.New("refused our credentials")
+
 // Problem is an error of a source in a sentence for people that says what to do. It holds
 // no secret.
 type Problem struct {
 	Text    string
 	Cause   error // what happened; it may be for programs only
 	Refused bool  // only somebody else can change the outcome: it wraps ErrRefused
+	Login   bool  // what is refused is our user or password: it wraps ErrCredentials
 }
 
 // Error returns the sentence.
 func (p *Problem) Error() string { return p.Text }
 
-// Unwrap returns the cause, and ErrRefused if trying again is of no use.
+// Unwrap returns the cause, ErrRefused if trying again is of no use, and ErrCredentials if
+// that is why.
 func (p *Problem) Unwrap() []error {
+	list := []error{p.Cause}
 	if p.Refused {
-		return []error{p.Cause, ErrRefused}
+		list = append(list, ErrRefused)
 	}
-	return []error{p.Cause}
+	if p.Login {
+		list = append(list, ErrCredentials)
+	}
+	return list
 }
 
 // Advice completes the sentences of Unreached with the words of one kind of source.

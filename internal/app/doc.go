@@ -20,5 +20,5 @@
 // ends the context too, so that the screen is put back before the panic is reported;
 // watched starts them all.
 //
-// Exit codes: 0; 1 error; 2 usage; 3 a source did not answer; 4 not found; 5 time-out.
+// Exit codes: 0; 1 error; 2 usage; 3 a source did not answer or refused us; 4 not found; 5 time-out.
 package app

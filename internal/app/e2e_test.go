@@ -176,10 +176,10 @@ func TestAServerThatCannotBeReadIsExplained(t *testing.T) {
 	}{
 		{"nobody listens", "redis://" + refusing(t) + "/0", []string{"did not answer", "nothing listens at"}},
 		{"no such host", "redis://host.invalid:6379/0", []string{"host.invalid:6379 did not answer"}},
-		{"a wrong password", "redis://:wrong-pass@" + locked.Addr() + "/0", []string{"did not answer", "password"}},
-		{"no password", "redis://" + locked.Addr() + "/0", []string{"did not answer", "password"}},
-		{"a missing right", "redis://blind:hunter3@" + locked.Addr() + "/0?keys=app:*", []string{"did not answer", "scan"}},
-		{"a cluster", "redis+cluster://" + open.Addr(), []string{"did not answer", "name its masters one by one"}},
+		{"a wrong password", "redis://:wrong-pass@" + locked.Addr() + "/0", []string{"refused our credentials: ", "password"}},
+		{"no password", "redis://" + locked.Addr() + "/0", []string{"refused our credentials: ", "password"}},
+		{"a missing right", "redis://blind:hunter3@" + locked.Addr() + "/0?keys=app:*", []string{"cannot be watched: ", "scan"}},
+		{"a cluster", "redis+cluster://" + open.Addr(), []string{"cannot be watched: ", "name its masters one by one"}},
 		{"no answer", dark.URL(), []string{"did not answer"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -261,11 +261,11 @@ func TestAPostgresThatCannotBeReadIsExplained(t *testing.T) {
 	}{
 		{"nobody listens", "postgres://u@" + refusing(t) + "/db", []string{"did not answer", "nothing listens at"}},
 		{"no such host", "postgres://u@host.invalid:5433/db", []string{"host.invalid:5433 did not answer"}},
-		{"a wrong password", "postgres://postgres:wrong-pass@" + locked.Addr() + "/postgres", []string{"did not answer", "refuses the password of postgres"}},
-		{"no password", "postgres://postgres@" + locked.Addr() + "/postgres", []string{"did not answer", "wants a password for postgres"}},
-		{"an unknown database", "postgres://postgres:hunter2@" + locked.Addr() + "/nowhere", []string{"did not answer", "has no database nowhere"}},
-		{"an unknown role", open.URLFor("nobody", "", "postgres"), []string{"did not answer", "does not let nobody in"}},
-		{"an unknown parameter", open.URL() + "&kyes=1", []string{"did not answer", `"kyes"`}},
+		{"a wrong password", "postgres://postgres:wrong-pass@" + locked.Addr() + "/postgres", []string{"refused our credentials: ", "refuses the password of postgres"}},
+		{"no password", "postgres://postgres@" + locked.Addr() + "/postgres", []string{"refused our credentials: ", "wants a password for postgres"}},
+		{"an unknown database", "postgres://postgres:hunter2@" + locked.Addr() + "/nowhere", []string{"cannot be watched: ", "has no database nowhere"}},
+		{"an unknown role", open.URLFor("nobody", "", "postgres"), []string{"refused our credentials: ", "does not let nobody in"}},
+		{"an unknown parameter", open.URL() + "&kyes=1", []string{"cannot be watched: ", `"kyes"`, "locks=, election=, mutex= and channels="}},
 		{"no TLS there", "postgres://postgres@" + open.Addr() + "/postgres?sslmode=require", []string{"did not answer", "TLS"}},
 		{"no answer", dark.URL(), []string{"did not answer"}},
 	} {
@@ -286,7 +286,7 @@ func TestAPostgresThatCannotBeReadIsExplained(t *testing.T) {
 			w.write(t, configFile, fmt.Sprintf("sources: [{name: bad, url: 'postgres://postgres@%s/postgres', tls: {ca: %s}}, {name: good, url: '%s'}]",
 				sealed.Addr(), ca, open.URL()))
 			code := w.main(t.Context(), "get", "--timeout", "4s")
-			explained(t, w, code, []string{"bad did not answer", want})
+			explained(t, w, code, []string{"bad cannot be watched: ", want})
 		})
 	}
 }

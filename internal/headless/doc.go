@@ -23,7 +23,13 @@
 //     beside a name that has one, name_b64 has the bytes in base64.
 //   - data is null where there is none, else {"text"|"base64", "len", "cut"}: text if
 //     the value is UTF-8, else base64; len is the length of the whole value in bytes;
-//     cut says that only its first 4096 bytes are here.
+//     cut says that not all of it is here: only its first 4096 bytes, or, without text
+//     and base64, nothing, because the value is a secret that proves ownership.
+//   - alias is what people call a primitive whose name is only a number: null where
+//     nothing is known, else {"text", "known"}. known is told where the configuration or
+//     the server says so (the text then may be "key 4242", the number of a name), and
+//     inferred where the number is one that a well-known program takes: its text begins
+//     with "likely" unless the number is that program's alone.
 //   - "known" words say how a thing is known: told (by the server), seen (by us, as
 //     the difference of two looks), inferred, at_least (it was so when we first
 //     looked), claimed (written by the owner), bound (no earlier than this), ours,
@@ -44,15 +50,16 @@
 //	                          age_ms, sampling_ms, version, role
 //	  warnings                sentences
 //	primitives  one object each, by source, namespace and name:
-//	  source, namespace, name namespace: Redis database number
+//	  source, namespace, name namespace: number of a Redis database, name of a Postgres one
+//	  alias                   what people call it
 //	  kind                    election, mutex, semaphore
 //	  limit, taken            permits that exist, that are owned
 //	  ephemeral               it goes with its last owner
 //	  data                    of the primitive itself; null: none or unknown
 //	  fresh                   false: the source is silent, this is the last that was seen
-//	  state                   led; led, renewal late; no leader; no candidates; free;
-//	                          held; held, owner silent; full; stale; conflict;
-//	                          not observed yet; unknown
+//	  state                   led; led, renewal late; no leader; no candidates (only
+//	                          where all are known); free; held; held, owner silent; full;
+//	                          stale; conflict; not observed yet; unknown
 //	  note                    only where it cannot be read as a lock: why
 //	  owners                  null: unknown; [] nobody; else one object each:
 //	    id, label             equal ids are one owner; label is for people
@@ -66,8 +73,12 @@
 //	    guard                 what a release would compare; null: this backend has none
 //	  owners_known            how the owners are known
 //	  queue                   known, len, at (when it was read), waiters: null: unknown;
-//	                          [] none; else id, label, mode, permits, order, since,
-//	                          since_known, timeout_ms (null: none), data
+//	                          [] none; else, in order, one object each: id, label,
+//	                          session, mode, permits, order, since, since_known,
+//	                          since_after, timeout_ms (null: none), data, attrs, guard
+//	  candidates              who would take it and does not stand in the queue: seen or
+//	                          probable, attrs say which; null: unknown; else as waiters
+//	  candidates_known        unknown: there may be others that nobody can see
 //
 // Watch prints one object a line. First what is already there, as "present", then one
 // "synced" for each scope, then the changes:
@@ -80,6 +91,7 @@
 //	             source_down restarted clock_step missed
 //	source, namespace, kind, name
 //	             namespace, kind and name are null for events of a whole source
+//	alias        what people call it
 //	owner        id, label, fence of who owns it by this event, or goes on owning it;
 //	             with waiter_joined and waiter_left the waiter; null: nobody, or,
 //	             where known is unknown, unknown

@@ -15,8 +15,10 @@ import (
 // Errors of a look that could not see everything. What was seen is printed all the
 // same.
 var (
-	ErrNoAnswer   = errors.New("did not answer")
-	ErrIncomplete = errors.New("did not finish its listing in time")
+	ErrNoAnswer    = errors.New("did not answer")
+	ErrCredentials = errors.New("refused our credentials")
+	ErrRefused     = errors.New("cannot be watched")
+	ErrIncomplete  = errors.New("did not finish its listing in time")
 )
 
 // GetOptions are the wishes for one look.
@@ -30,8 +32,8 @@ type GetOptions struct {
 // timeout, and prints the state to out. Text prints what is wrong with the sources to
 // diag; in JSON it is part of the object.
 //
-// The error wraps ErrNoAnswer, ErrIncomplete, ErrNotFound or ErrAmbiguous where one of
-// them is so, in this order; out has been written by then. It wraps the error of ctx
+// The error wraps ErrNoAnswer, ErrCredentials, ErrRefused, ErrIncomplete, ErrNotFound and
+// ErrAmbiguous where they are so; out has been written by then. It wraps the error of ctx
 // where ctx ends first, and then nothing is written.
 func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) error {
 	if o.Timeout <= 0 {
@@ -45,7 +47,7 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 	if o.Format == JSON {
 		err = writeGet(out, s, list, time.Now())
 	} else {
-		err = textGet(out, diag, s, list, time.Now())
+		err = textGet(out, diag, s, list, len(o.Names) == 0, time.Now())
 	}
 	if err != nil {
 		return fmt.Errorf("writing: %w", err)
@@ -93,6 +95,17 @@ func scopesOf(s *sources.State, source string) []sources.Scope {
 	return list
 }
 
+// why sorts the error of a source: one that answers and refuses us has answered.
+func why(err error) error {
+	switch {
+	case errors.Is(err, sources.ErrCredentials):
+		return ErrCredentials
+	case errors.Is(err, sources.ErrRefused):
+		return ErrRefused
+	}
+	return ErrNoAnswer
+}
+
 // missing says which sources are not wholly in s, and why: a line each, those without
 // an answer first.
 func missing(s *sources.State) error {
@@ -102,7 +115,7 @@ func missing(s *sources.State) error {
 		switch {
 		case complete(s, src):
 		case src.Err != nil:
-			silent = append(silent, fmt.Errorf("%s %w: %s", name, ErrNoAnswer, format.Clean(src.Err.Error(), 400)))
+			silent = append(silent, fmt.Errorf("%s %w: %s", name, why(src.Err), format.Clean(src.Err.Error(), 400)))
 		case src.Health == sources.HealthLive:
 			late = append(late, fmt.Errorf("%s %w: give it longer with --timeout", name, ErrIncomplete))
 		default:

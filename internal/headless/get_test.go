@@ -185,6 +185,56 @@ func TestAnEmptyTableIsExplainedOnce(t *testing.T) {
 	}
 }
 
+func TestAnEmptyTableNamesTheParameterOfEachBackend(t *testing.T) {
+	t.Parallel()
+	for types, want := range map[string]string{
+		"redis": "as ?keys=app:lock:*\n", "postgres": "as ?locks=4242,17:-4\n", "ydb": "as ?mutex=NAME\n",
+		"postgres redis postgres": "as ?locks=4242,17:-4 or ?keys=app:lock:*\n",
+	} {
+		s := live()
+		s.Sources, s.Scopes = nil, nil
+		for i, typ := range strings.Fields(types) {
+			name := string(rune('a' + i))
+			s.Sources = append(s.Sources, sources.SourceStatus{Name: name, Type: typ, Health: sources.HealthLive})
+			s.Scopes = append(s.Scopes, sources.Scope{Source: name, Health: sources.HealthLive, Synced: true})
+		}
+		var out, diag bytes.Buffer
+		if err := headless.Get(t.Context(), newScript(s), &out, &diag, headless.GetOptions{}); err != nil || !strings.HasSuffix(diag.String(), want) {
+			t.Errorf("%s: got %v, %q, want %q", types, err, diag.String(), want)
+		}
+	}
+}
+
+func TestANameThatIsNotThereIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	var out, diag bytes.Buffer
+	err := headless.Get(t.Context(), newScript(live(named("0", "x"))), &out, &diag, headless.GetOptions{Names: []string{"a/y"}})
+	if !errors.Is(err, headless.ErrNotFound) || out.Len() > 0 || diag.Len() > 0 {
+		t.Errorf("got %v, and beside it %q, %q", err, out.String(), diag.String())
+	}
+}
+
+func TestASourceThatAnswersAndRefusesIsNotSaidToBeSilent(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want error
+		text string
+	}{
+		{&sources.Problem{Text: "wrong", Cause: errBroken, Refused: true, Login: true}, headless.ErrCredentials, "a refused our credentials: wrong"},
+		{&sources.Problem{Text: "too old", Cause: errBroken, Refused: true}, headless.ErrRefused, "a cannot be watched: too old"},
+		{&sources.Problem{Text: "away", Cause: errBroken}, headless.ErrNoAnswer, "a did not answer: away"},
+	} {
+		s := live()
+		s.Sources[0].Err, s.Sources[0].Health = c.err, sources.HealthStale
+		var out, diag bytes.Buffer
+		err := headless.Get(t.Context(), newScript(s), &out, &diag, headless.GetOptions{})
+		if !errors.Is(err, c.want) || err.Error() != c.text {
+			t.Errorf("got %v, want %s", err, c.text)
+		}
+	}
+}
+
 func TestGetEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

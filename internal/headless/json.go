@@ -110,6 +110,18 @@ func kind(k sources.Kind) *string {
 	return &s
 }
 
+type aliasJSON struct {
+	Text  string `json:"text"`
+	Known string `json:"known"`
+}
+
+func aliasOf(s string, how sources.Known) *aliasJSON {
+	if s == "" {
+		return nil
+	}
+	return &aliasJSON{Text: text(s), Known: how.String()}
+}
+
 type blobJSON struct {
 	Text   *string `json:"text,omitempty"`
 	Base64 *string `json:"base64,omitempty"`
@@ -118,13 +130,16 @@ type blobJSON struct {
 }
 
 // blob encodes a value; a value without a byte is told from none by nobody, so both
-// are null.
+// are null. One whose bytes were all held back has neither text nor base64.
 func blob(b sources.Blob) *blobJSON {
 	if b.Len == 0 && len(b.Head) == 0 {
 		return nil
 	}
 	out := &blobJSON{Len: b.Len, Cut: b.Len > len(b.Head)}
 	head := b.Head
+	if len(head) == 0 {
+		return out
+	}
 	if out.Cut {
 		head = wholeRunes(head)
 	}

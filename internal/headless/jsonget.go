@@ -46,6 +46,7 @@ type primitiveJSON struct {
 	Kind        *string      `json:"kind"`
 	Name        string       `json:"name"`
 	NameB64     string       `json:"name_b64,omitempty"`
+	Alias       *aliasJSON   `json:"alias"`
 	Limit       *int64       `json:"limit"`
 	Taken       *uint64      `json:"taken"`
 	Ephemeral   bool         `json:"ephemeral"`
@@ -56,6 +57,9 @@ type primitiveJSON struct {
 	Owners      *[]ownerJSON `json:"owners"`
 	OwnersKnown string       `json:"owners_known"`
 	Queue       queueJSON    `json:"queue"`
+
+	Candidates      *[]waiterJSON `json:"candidates"`
+	CandidatesKnown string        `json:"candidates_known"`
 }
 
 type ownerJSON struct {
@@ -83,15 +87,19 @@ type queueJSON struct {
 }
 
 type waiterJSON struct {
-	ID         string    `json:"id"`
-	Label      string    `json:"label"`
-	Mode       string    `json:"mode"`
-	Permits    uint64    `json:"permits"`
-	Order      *string   `json:"order"`
-	Since      *string   `json:"since"`
-	SinceKnown string    `json:"since_known"`
-	TimeoutMS  *int64    `json:"timeout_ms"`
-	Data       *blobJSON `json:"data"`
+	ID         string            `json:"id"`
+	Label      string            `json:"label"`
+	Session    *string           `json:"session"`
+	Mode       string            `json:"mode"`
+	Permits    uint64            `json:"permits"`
+	Order      *string           `json:"order"`
+	Since      *string           `json:"since"`
+	SinceKnown string            `json:"since_known"`
+	SinceAfter *string           `json:"since_after"`
+	TimeoutMS  *int64            `json:"timeout_ms"`
+	Data       *blobJSON         `json:"data"`
+	Attrs      map[string]string `json:"attrs"`
+	Guard      *string           `json:"guard"`
 }
 
 // writeGet writes the whole object with one Write.
@@ -159,7 +167,11 @@ func primitiveOf(s *sources.State, r *sources.Row, now time.Time) primitiveJSON 
 	out := primitiveJSON{
 		Source: text(r.Source), Namespace: orNull(r.Space), Kind: kind(r.Kind), Name: text(r.Name), NameB64: exact(r.Name),
 		Ephemeral: r.Ephemeral, Data: blob(r.Data), Fresh: r.Fresh(s), State: r.StatusAt(s, now).String(), Note: text(r.Note),
-		OwnersKnown: r.OwnersHow.String(), Queue: queueOf(r.Queue),
+		OwnersKnown: r.OwnersHow.String(), Queue: queueOf(r.Queue), Alias: aliasOf(r.Alias, r.AliasHow),
+		CandidatesKnown: r.CandidatesHow.String(),
+	}
+	if r.CandidatesHow != sources.Unknown || len(r.Candidates) > 0 {
+		out.Candidates = waitersOf(r.Candidates)
 	}
 	if r.LimitHow != sources.Unknown {
 		out.Limit = new(int64)
@@ -186,7 +198,7 @@ func ownerOf(o *sources.Owner) ownerJSON {
 	out := ownerJSON{
 		ID: text(o.ID), Label: text(o.Label), Session: orNull(o.Session), Mode: o.Mode.String(), Permits: max(o.Permits, 1),
 		Fence: number(o.Fence), SinceKnown: o.Since.How.String(), LeaseMS: millisOrNull(o.Lease), Data: blob(o.Data),
-		Attrs: make(map[string]string, len(o.Attrs)), Guard: orNull(o.Guard),
+		Attrs: attrsOf(o.Attrs), Guard: orNull(o.Guard),
 	}
 	out.Since, out.SinceAfter = stamp(o.Since)
 	out.Expires, _ = stamp(o.Expires)
@@ -194,10 +206,15 @@ func ownerOf(o *sources.Owner) ownerJSON {
 		endless := int64(-1)
 		out.LeaseMS = &endless
 	}
-	for _, a := range o.Attrs {
-		out.Attrs[text(a.Key)] = text(a.Value)
-	}
 	return out
+}
+
+func attrsOf(list []sources.Attr) map[string]string {
+	attrs := make(map[string]string, len(list))
+	for _, a := range list {
+		attrs[text(a.Key)] = text(a.Value)
+	}
+	return attrs
 }
 
 func queueOf(q sources.Queue) queueJSON {
@@ -209,19 +226,24 @@ func queueOf(q sources.Queue) queueJSON {
 	if q.Len > 0 && len(q.Waiters) == 0 {
 		return out // the backend tells a number only
 	}
-	list := make([]waiterJSON, len(q.Waiters))
-	for i := range q.Waiters {
-		list[i] = waiterOf(&q.Waiters[i])
-	}
-	out.Waiters = &list
+	out.Waiters = waitersOf(q.Waiters)
 	return out
+}
+
+func waitersOf(waiters []sources.Waiter) *[]waiterJSON {
+	list := make([]waiterJSON, len(waiters))
+	for i := range waiters {
+		list[i] = waiterOf(&waiters[i])
+	}
+	return &list
 }
 
 func waiterOf(w *sources.Waiter) waiterJSON {
 	out := waiterJSON{
-		ID: text(w.ID), Label: text(w.Label), Mode: w.Mode.String(), Permits: max(w.Permits, 1), Order: number(w.Order),
-		SinceKnown: w.Since.How.String(), TimeoutMS: millisOrNull(w.Timeout), Data: blob(w.Data),
+		ID: text(w.ID), Label: text(w.Label), Session: orNull(w.Session), Mode: w.Mode.String(), Permits: max(w.Permits, 1),
+		Order: number(w.Order), SinceKnown: w.Since.How.String(), TimeoutMS: millisOrNull(w.Timeout), Data: blob(w.Data),
+		Attrs: attrsOf(w.Attrs), Guard: orNull(w.Guard),
 	}
-	out.Since, _ = stamp(w.Since)
+	out.Since, out.SinceAfter = stamp(w.Since)
 	return out
 }

@@ -17,6 +17,7 @@ type eventJSON struct {
 	Kind      *string       `json:"kind"`
 	Name      *string       `json:"name"`
 	NameB64   string        `json:"name_b64,omitempty"`
+	Alias     *aliasJSON    `json:"alias"`
 	Owner     *ownerRefJSON `json:"owner"`
 	Previous  *ownerRefJSON `json:"previous"`
 	Cause     *string       `json:"cause"`
@@ -41,7 +42,7 @@ func eventOf(e *sources.Event) eventJSON {
 	out := eventJSON{
 		V: version, Seq: e.Seq, At: instant(e.At), After: instant(e.After), Event: e.Kind.String(),
 		Source: orNull(e.Ref.Source), Namespace: orNull(e.Ref.Space), Kind: kind(e.Prim), Name: orNull(e.Ref.Name), NameB64: exact(e.Ref.Name),
-		Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous), Known: e.How.String(), GapMS: intervalOf(e.Gap), Detail: orNull(e.Detail),
+		Alias: aliasOf(e.Alias, e.AliasHow), Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous), Known: e.How.String(), GapMS: intervalOf(e.Gap), Detail: orNull(e.Detail),
 	}
 	if e.Previous != (sources.OwnerRef{}) {
 		cause := e.Cause.String()

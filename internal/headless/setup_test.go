@@ -139,6 +139,9 @@ func everything(now time.Time) *sources.State {
 		Data:    sources.Blob{Head: []byte("host-07:4411"), Len: 12}, Guard: "sha1:ab", Attrs: []sources.Attr{{Key: "type", Value: "string"}},
 	}}
 	nobody := prim("leases", "0", "app:leader:calm", sources.KindElection)
+	secret := prim("leases", "0", "app:leader:secret", sources.KindElection)
+	secret.Taken = 1
+	secret.Owners = []sources.Owner{{ID: "#33f0549b", Label: "#33f0549b", Data: sources.Blob{Len: 36}, Guard: "33f0"}}
 	endless := prim("leases", "0", "app:lock:endless", sources.KindMutex)
 	endless.Taken = 1
 	endless.Owners = []sources.Owner{{
@@ -165,12 +168,26 @@ func everything(now time.Time) *sources.State {
 	counted := prim("quota", "/local/app", "counted", sources.KindSemaphore)
 	counted.OwnersHow, counted.Taken, counted.Limit = sources.Unknown, 3, 10
 	counted.Queue = sources.Queue{How: sources.Seen, Len: 4, At: at(time.Second)}
+	backend := []sources.Attr{{Key: "pid", Value: "4711"}, {Key: "state", Value: "active"}}
+	waits := sources.Waiter{
+		ID: "4712@1", Session: "4712@1", Label: "report pid 4712", Mode: sources.Shared, Attrs: backend, Guard: "pid=4712,start=1",
+		Since: sources.Stamp{At: at(8 * time.Second), After: at(9 * time.Second), How: sources.Seen},
+	}
+	tries := sources.Waiter{ID: "4713@1", Session: "4713@1", Label: hostile, Attrs: backend}
+	number := prim("quota", "ledger", "72707369", sources.KindElection)
+	number.Alias, number.AliasHow = "Prisma Migrate", sources.Inferred
+	number.Queue = sources.Queue{How: sources.Told, Len: 1, At: at(time.Second), Waiters: []sources.Waiter{waits}}
+	number.Candidates = []sources.Waiter{tries}
+	alone := prim("quota", "ledger", "17:-4", sources.KindElection)
+	alone.Alias, alone.AliasHow, alone.Note = "ledger/"+hostile, sources.Told, "noted"
+	alone.Queue, alone.CandidatesHow = sources.Queue{How: sources.Told, At: at(time.Second)}, sources.Told
 	row := func(scope int, p *sources.Primitive) *sources.Row { return &sources.Row{Primitive: p, Scope: scope} }
 	calm := row(0, nobody)
 	calm.Nobody = sources.Stamp{At: at(5 * time.Second), How: sources.Told}
 	return &sources.State{
 		At: now, LastSeq: 7,
-		Rows: []*sources.Row{row(1, open), nil, row(0, led), calm, row(0, endless), row(0, strange), row(0, unreadable), row(1, full), row(2, counted)},
+		Rows: []*sources.Row{row(1, open), nil, row(0, led), calm, row(0, endless), row(0, strange), row(0, unreadable), row(1, full), row(2, counted),
+			row(0, secret), row(1, number), row(1, alone)},
 		Scopes: []sources.Scope{
 			{Source: "leases", Health: sources.HealthLive, Synced: true, Alive: at(300 * time.Millisecond), About: sources.About{
 				Mode: "tracking", Version: "7.0.15", Role: "master", Warnings: []string{"guessed 14 of 812,000 keys: name them with ?keys="},
@@ -228,7 +245,7 @@ func allEvents(now time.Time) []sources.Event {
 		event(6*time.Second, sources.Event{Kind: sources.EventWaiterLeft, Owner: sources.OwnerRef{ID: "w", Label: "w"}}),
 		event(7*time.Second, sources.Event{
 			Kind: sources.EventAcquired, Ref: sources.Ref{Source: "leases", Space: "0", Name: hostile}, Prim: sources.KindMutex,
-			Owner: sources.OwnerRef{ID: hostile, Label: hostile},
+			Alias: "likely " + hostile, AliasHow: sources.Inferred, Owner: sources.OwnerRef{ID: hostile, Label: hostile},
 		}),
 		event(7*time.Second, sources.Event{
 			Kind: sources.EventCreated, Ref: sources.Ref{Source: "quota", Space: "/local/app", Name: "jobs"}, Prim: sources.KindSemaphore,

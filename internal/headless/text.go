@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,8 +19,9 @@ const maxText = 120
 // clock is the form of times in text: with the date, since such lines end up in files.
 const clock = "2006-01-02 15:04:05.000"
 
-// textGet writes a table to out, and what is wrong with the sources to diag.
-func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, now time.Time) error {
+// textGet writes a table to out, and what is wrong with the sources to diag. all: nothing
+// was asked for by name, so that an empty table has to be explained here.
+func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, all bool, now time.Time) error {
 	for _, src := range s.Sources {
 		if err := textSource(diag, s, src, now); err != nil {
 			return err
@@ -30,6 +32,9 @@ func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, now tim
 		table = append(table, textRow(s, r, now))
 	}
 	if len(list) == 0 {
+		if !all {
+			return nil
+		}
 		return textNothing(diag, s)
 	}
 	_, err := out.Write(align(table))
@@ -41,7 +46,20 @@ func textNothing(diag io.Writer, s *sources.State) error {
 	if missing(s) != nil {
 		return nil
 	}
-	_, err := io.WriteString(diag, "nothing to show: no primitive was found; name what to look for, as ?keys=app:lock:*\n")
+	var hints []string
+	for _, src := range s.Sources {
+		hint := "?mutex=NAME"
+		switch src.Type {
+		case "redis":
+			hint = "?keys=app:lock:*"
+		case "postgres":
+			hint = "?locks=4242,17:-4"
+		}
+		if !slices.Contains(hints, hint) {
+			hints = append(hints, hint)
+		}
+	}
+	_, err := fmt.Fprintf(diag, "nothing to show: no primitive was found; name what to look for, as %s\n", strings.Join(hints, " or "))
 	return err
 }
 
@@ -67,10 +85,7 @@ func textRow(s *sources.State, r *sources.Row, now time.Time) []string {
 	if r.Kind == sources.KindSemaphore && r.LimitHow != sources.Unknown && r.Limit != sources.NoLimit {
 		state += fmt.Sprintf(" %d/%d", r.Taken, r.Limit)
 	}
-	name := format.Clean(r.Name, maxText)
-	if r.Note != "" {
-		name += " (" + format.Clean(r.Note, maxText) + ")"
-	}
+	name := format.Clean(r.Name, maxText) + aside(r.Alias) + aside(r.Note)
 	owner, since, lease := "-", age(r.Nobody, now), "-"
 	switch {
 	case len(r.Owners) > 0:
@@ -83,6 +98,14 @@ func textRow(s *sources.State, r *sources.Row, now time.Time) []string {
 		waiters = strconv.Itoa(r.Queue.Len)
 	}
 	return []string{state, format.Clean(r.Source, maxText), r.Kind.String(), name, owner, since, lease, waiters}
+}
+
+// aside is what is said of a name, behind it; "" for nothing.
+func aside(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " (" + format.Clean(s, maxText) + ")"
 }
 
 // textOwners names up to three owners.
@@ -146,7 +169,7 @@ func align(table [][]string) []byte {
 func textEvent(b *bytes.Buffer, e *sources.Event, zone *time.Location) {
 	fmt.Fprintf(b, "%s  %-13s  %s", e.At.In(zone).Format(clock), e.Kind, format.Clean(e.Ref.Source, maxText))
 	if e.Ref.Name != "" {
-		b.WriteString("/" + format.Clean(e.Ref.Name, maxText))
+		b.WriteString("/" + format.Clean(e.Ref.Name, maxText) + aside(e.Alias))
 	}
 	switch {
 	case e.Owner != (sources.OwnerRef{}):

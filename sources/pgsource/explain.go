@@ -27,6 +27,7 @@ const (
 	stateCancelled     = "57014"
 	stateProtocol      = "08P01"
 	stateIdleTooLong   = "57P05"
+	stateNoSetting     = "42704"
 )
 
 // explaining turns one error into a sentence.
@@ -68,6 +69,10 @@ func (e explaining) final(text string, args ...any) error {
 	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err, Refused: true}
 }
 
+func (e explaining) login(text string, args ...any) error {
+	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err, Refused: true, Login: true}
+}
+
 func (e explaining) passing(text string, args ...any) error {
 	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err}
 }
@@ -81,11 +86,11 @@ func (e explaining) reply(r *pgconn.PgError) error {
 	}
 	switch {
 	case r.Code == stateWrongPassword && e.config.Password == "":
-		return e.final("the server at %s wants a password for %s: give it with password_env, password_file or in the URL (SQLSTATE %s)", e.where, user, r.Code)
+		return e.login("the server at %s wants a password for %s: give it with password_env, password_file or in the URL (SQLSTATE %s)", e.where, user, r.Code)
 	case r.Code == stateWrongPassword:
-		return e.final("the server at %s refuses the password of %s: check both (SQLSTATE %s)", e.where, user, r.Code)
+		return e.login("the server at %s refuses the password of %s: check both (SQLSTATE %s)", e.where, user, r.Code)
 	case r.Code == stateNotLetIn || strings.HasPrefix(r.Code, "28"):
-		return e.final("the server at %s does not let %s in: %s", e.where, user, said)
+		return e.login("the server at %s does not let %s in: %s", e.where, user, said)
 	case r.Code == stateNoDatabase:
 		return e.final("the server at %s has no database %s: check the name at the end of the URL (SQLSTATE %s)", e.where, database, r.Code)
 	case r.Code == stateNoRight:
@@ -102,6 +107,9 @@ func (e explaining) reply(r *pgconn.PgError) error {
 		return e.passing("the server at %s took longer than %v to answer: %s", e.where, statementLimit, said)
 	case r.Code == stateIdleTooLong:
 		return e.passing("the server at %s ended our session because it was idle (SQLSTATE %s)", e.where, r.Code)
+	case r.Code == stateNoSetting && e.opening:
+		return e.final("the server at %s knows no such parameter: %s; a URL takes locks=, election=, mutex= and channels=, "+
+			"what psql takes (sslmode=, sslrootcert=, connect_timeout=, target_session_attrs= ...) and the server's settings", e.where, said)
 	case r.Code == stateProtocol && e.opening:
 		return e.final("the server or pooler at %s refuses the connection: %s", e.where, said)
 	}

@@ -70,13 +70,16 @@ type sentence func(format string, args ...any) error
 
 // explainReply is about what the server answered.
 func explainReply(err error, said redis.Error, where string, password bool, final, passing sentence) error {
+	login := func(format string, args ...any) error {
+		return &sources.Problem{Text: fmt.Sprintf(format, args...), Cause: err, Refused: true, Login: true}
+	}
 	switch {
 	case redis.HasErrorPrefix(err, "WRONGPASS"):
-		return final("the server at %s refuses this user or password: check both", where)
+		return login("the server at %s refuses this user or password: check both", where)
 	case redis.IsAuthError(err) && !password:
-		return final("the server at %s wants a password: give it with password_env, password_file or in the URL", where)
+		return login("the server at %s wants a password: give it with password_env, password_file or in the URL", where)
 	case redis.IsAuthError(err):
-		return final("the server at %s refuses the login: check user and password", where)
+		return login("the server at %s refuses the login: check user and password", where)
 	case redis.IsPermissionError(err):
 		return final("a right is missing at %s: %s", where, said.Error())
 	case redis.IsLoadingError(err):

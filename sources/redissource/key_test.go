@@ -88,18 +88,19 @@ func TestValueTellsItsOwnerAndNeverTheNonce(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		value, id, label, data string
+		bytes                  int
 	}{
-		{"host-1:42", "host-1:42", "host-1:42", ""},
-		{uuidA + " host-1:42 zone=a", "", "host-1:42", "host-1:42 zone=a"},
-		{uuidA, "", "", ""},
-		{"", "", "", ""},
+		{"host-1:42", "host-1:42", "host-1:42", "", 0},
+		{uuidA + " host-1:42 zone=a", "", "host-1:42", "host-1:42 zone=a", 16},
+		{uuidA, "", "", "", 36},
+		{"", "", "", "", 0},
 	}
 	for _, tt := range tests {
 		o := textOwner(lockReading(0, tt.value, noTTL))
 		if tt.id != "" && o.ID != tt.id || tt.id == "" && (o.ID[0] != '#' || len(o.ID) != 9) {
 			t.Errorf("%q: ID %q", tt.value, o.ID)
 		}
-		if tt.label != "" && o.Label != tt.label || string(o.Data.Head) != tt.data || o.Data.Len != len(tt.data) || len(o.Guard) != 40 {
+		if tt.label != "" && o.Label != tt.label || string(o.Data.Head) != tt.data || o.Data.Len != tt.bytes || len(o.Guard) != 40 {
 			t.Errorf("%q: %+v", tt.value, o)
 		}
 	}

@@ -42,8 +42,11 @@ func textOwner(r *reading) sources.Owner {
 	if r.size == len(r.head) {
 		o.Guard = rediscoord.Guard(r.head)
 	}
-	if len(v.Data) > 0 {
+	switch {
+	case len(v.Data) > 0:
 		o.Data = blob(v.Data, r.size-(len(r.head)-len(v.Data)))
+	case v.Opaque: // all of it proves ownership: only its length is told
+		o.Data = sources.Blob{Len: r.size}
 	}
 	return o
 }
