@@ -25,7 +25,7 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 		if near := cmd.SuggestionsFor(arg); len(near) > 0 {
 			return usagef("%q is neither a command nor a URL: did you mean %s?", arg, strings.Join(near, " or "))
 		}
-		return usagef("%q is neither a command (see coordtop --help) nor a URL (redis://host:6379/0, postgres://user@host/database)", arg)
+		return usagef("%q is neither a command (see coordtop --help) nor a URL, which begins with its scheme, %s", arg, config.Schemes)
 	}
 	c, _, err := p.pick(args)
 	if err != nil {

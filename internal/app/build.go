@@ -62,10 +62,32 @@ func (p *program) source(s config.Source, c config.Config) (sources.Source, erro
 	}
 }
 
+// secrets reports the passwords that cannot be read although no server has to be asked for
+// that: whoever looks once, or starts a stream for a program, is told at once, and not that a
+// server did not answer. Commands are not run for it.
+func (p *program) secrets(ctx context.Context, c config.Config) error {
+	var wrong []error
+	for _, s := range c.Sources {
+		if len(s.Password.Command) > 0 {
+			continue
+		}
+		if _, err := s.Password.Resolve(ctx, p.env.Lookup); err != nil {
+			wrong = append(wrong, fmt.Errorf("source %s: %w", s.Name, err))
+		}
+	}
+	if len(wrong) > 0 {
+		return usageError{errors.Join(wrong...)}
+	}
+	return nil
+}
+
 // redisClient reads the URL and adds what stands beside it in the config. The password
 // is still missing if it is a Secret.
 func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
 	o, err := rediscoord.ParseURL(s.URL)
+	if errors.Is(err, rediscoord.ErrParameter) {
+		return o, fmt.Errorf("%w; to select there are %s", err, config.RedisParameters)
+	}
 	if err != nil {
 		return o, err
 	}

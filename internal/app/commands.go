@@ -49,7 +49,7 @@ func (p *program) getCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get [URL | SOURCE/NAME ...]",
 		Short: "Look once and print who leads and who owns",
-		Long:  selecting + "Exit code 3: a source did not answer; 4: no such name; 5: a listing took too long.\n\n" + headless.JSONHelp(),
+		Long:  selecting + "Exit code 3: a source did not answer or refused us; 4: no such name; 5: a listing took too long.\n\n" + headless.JSONHelp(),
 		Example: "coordtop get redis://localhost:6379/0\n" +
 			"coordtop get 'postgres://ops@localhost/ledger?locks=4242,17:-4'\n" +
 			"coordtop get leases/app:leader:billing -o json",
@@ -58,6 +58,9 @@ func (p *program) getCommand() *cobra.Command {
 				return usagef("--timeout must be longer than nothing, as 5s")
 			}
 			c, names, err := p.pick(args)
+			if err == nil {
+				err = p.secrets(cmd.Context(), c)
+			}
 			if err != nil {
 				return err
 			}
@@ -82,6 +85,9 @@ func (p *program) watchCommand() *cobra.Command {
 			"coordtop watch -o json | jq 'select(.event == \"owner_changed\")'",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			c, names, err := p.pick(args)
+			if err == nil {
+				err = p.secrets(cmd.Context(), c)
+			}
 			if err != nil {
 				return err
 			}

@@ -22,10 +22,18 @@ func (p *program) pick(args []string) (c config.Config, names []string, err erro
 			names = append(names, arg)
 		}
 	}
+	for _, name := range names {
+		if !strings.Contains(name, "/") {
+			return c, nil, neither(name, "")
+		}
+	}
 	if len(urls) > 0 {
 		c, err = config.FromURLs(urls)
 	} else {
 		c, err = p.found()
+	}
+	if err != nil && len(names) > 0 && errors.Is(err, errNothing) {
+		return c, nil, neither(names[0], "; there is no config file, so that no source has a name")
 	}
 	if err != nil {
 		return c, nil, err
@@ -52,25 +60,42 @@ func (p *program) plausible(name string, list []config.Source) error {
 		}
 		known = append(known, format.Clean(s.Name, 100))
 	}
-	return usagef("%q is neither a URL (redis://host:6379/0, postgres://user@host/database) nor a name (SOURCE/NAME) of a source here: %s",
-		format.Clean(name, 100), strings.Join(known, ", "))
+	return neither(name, "; the sources here are "+strings.Join(known, ", "))
 }
+
+// neither explains an argument that is not a URL and not a name, with what is known of the
+// names.
+func neither(arg, names string) error {
+	return usagef("%q is neither a URL nor a name: a URL begins with its scheme, %s, and a name is SOURCE/NAME%s",
+		format.Clean(arg, 100), config.Schemes, names)
+}
+
+// errNothing says that neither a file nor a variable names a source.
+var errNothing = errors.New("nothing to watch")
 
 // found reads the config file, or the environment where there is none.
 func (p *program) found() (config.Config, error) {
-	path, must := p.configFile, true
+	path, from := p.configFile, "--config"
 	if path == "" {
+		var must bool
 		path, must = config.Locate(p.env.Lookup)
+		if from = ""; must {
+			from = "$" + config.EnvPath
+		}
 	}
 	if path != "" {
 		c, err := config.Load(path, p.env.Lookup)
-		if err == nil || must || !errors.Is(err, fs.ErrNotExist) {
+		switch absent := errors.Is(err, fs.ErrNotExist); {
+		case absent && from != "":
+			return c, usagef("the config file %s that %s names does not exist: `coordtop config example` prints one to start from",
+				format.Clean(path, 200), from)
+		case !absent:
 			return c, explain(err)
 		}
 	}
 	c, err := config.FromEnv(p.env.Lookup)
 	if err == nil && len(c.Sources) == 0 {
-		err = usageError{errors.New(p.nothing(path))}
+		err = usagef("%w. Looked for\n%s", errNothing, p.nothing(path))
 	}
 	return c, err
 }
@@ -86,7 +111,6 @@ func explain(err error) error {
 // nothing tells a person who gave us nothing what was looked for and what to type.
 func (p *program) nothing(path string) string {
 	var b strings.Builder
-	b.WriteString("nothing to watch. Looked for\n")
 	line := func(what, found string) { fmt.Fprintf(&b, "  %-40s %s\n", what, found) }
 	line("a URL on the command line", "none")
 	line("$"+config.EnvPath, "not set")

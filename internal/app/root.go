@@ -13,6 +13,7 @@ import (
 
 	"charm.land/fang/v2"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"coordtop/sources"
 )
@@ -36,7 +37,7 @@ func (p *program) execute(ctx context.Context) error {
 	root.SetOut(p.env.Stdout)
 	root.SetErr(p.env.Stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w; see %s --help", err, cmd.CommandPath())
+		return usagef("%w; see %s --help", flagError(err), cmd.CommandPath())
 	})
 	quiet := fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}) // report says it, once
 	if err := fang.Execute(ctx, root, fang.WithVersion(version()), quiet); err != nil {
@@ -47,6 +48,22 @@ func (p *program) execute(ctx context.Context) error {
 		return usageError{err} // only cobra's own checks come back this way
 	}
 	return p.result
+}
+
+// flagError says what a flag takes: the parsers of Go's own types speak of themselves.
+func flagError(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	takes := map[string]string{
+		"int": "a whole number", "uint64": "a whole number from 0 on", "duration": "a length of time with its unit, as 5s or 250ms",
+		"bool": "true or false",
+	}[invalid.GetFlag().Value.Type()]
+	if takes == "" {
+		return err
+	}
+	return fmt.Errorf("--%s takes %s, not %q", invalid.GetFlag().Name, takes, invalid.GetValue())
 }
 
 // run wraps a command. Its error goes round cobra and fang: for an error fang asks the
@@ -67,7 +84,8 @@ func (p *program) root() *cobra.Command {
 			"What to watch comes from the URLs, else from the config file, else from $REDIS_URL,\n" +
 			"$DATABASE_URL and $PGHOST. A URL of Redis selects with ?keys=PATTERN, ?election=PATTERN\n" +
 			"and ?mutex=PATTERN, one of Postgres with ?locks=4242,17:-4, ?election=NAME and\n" +
-			"?mutex=NAME; without that, everything that looks like a lock is shown.",
+			"?mutex=NAME; without that, everything that looks like a lock is shown.\n\n" +
+			"coordtop man prints the manual page: coordtop man | man -l -",
 		Example: "coordtop redis://localhost:6379/0\n" +
 			"coordtop 'rediss://ops@leases:6380/0?election=app:leader:*'\n" +
 			"coordtop 'postgres://ops@ledger/ledger?locks=4242'\n" +
@@ -94,12 +112,35 @@ func (p *program) versionCommand() *cobra.Command {
 	}
 }
 
-// version is what the go command stamped into the binary: a tag, or a commit and
-// whether there were changes beside it.
+// version is what the go command stamped into the binary.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
+	if !ok {
 		return "unknown"
 	}
-	return strings.Trim(info.Main.Version, "()")
+	return versionOf(info)
+}
+
+// versionOf names a tag, or the commit of a clone and whether there were changes beside it.
+func versionOf(info *debug.BuildInfo) string {
+	text := strings.Trim(info.Main.Version, "()")
+	if text == "" {
+		text = "unknown"
+	}
+	set := map[string]string{}
+	for _, s := range info.Settings {
+		set[s.Key] = s.Value
+	}
+	revision := set["vcs.revision"]
+	revision = revision[:min(len(revision), 12)]
+	switch changed := set["vcs.modified"] == "true"; {
+	case revision == "" && text == "devel":
+		return text + " (built without the revision: see go help buildvcs)"
+	case revision == "", strings.Contains(text, revision): // the go command's own versions of a clone hold it
+		return text
+	case changed:
+		return text + " (" + revision + " with changes)"
+	default:
+		return text + " (" + revision + ")"
+	}
 }

@@ -10,6 +10,9 @@ import (
 	"coordtop/sources"
 )
 
+// RedisParameters are ours in a URL of Redis, for people.
+const RedisParameters = "keys, election, mutex and semaphore"
+
 // errNoSemaphore is what a person is told who looks for one on Postgres.
 var errNoSemaphore = errors.New("an advisory lock is no semaphore: write election or mutex")
 

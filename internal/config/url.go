@@ -10,6 +10,9 @@ import (
 // ErrNotYet is wrapped by the errors about backends that are known and not built in.
 var ErrNotYet = errors.New("this build does not watch them yet")
 
+// Schemes are those of the URLs that this build watches, for people.
+const Schemes = "redis://, rediss:// (TLS), redis+sentinel:// or postgres://"
+
 // Target is a source's URL taken apart.
 type Target struct {
 	Type        string // one of the Type constants
@@ -33,11 +36,11 @@ func ParseURL(raw string) (Target, error) {
 	var t Target
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
-		return t, errors.New("not a URL: write it as redis://host:6379/0 or postgres://user@host/database")
+		return t, fmt.Errorf("not a URL: it begins with its scheme, %s", Schemes)
 	}
 	t.Scheme = strings.ToLower(scheme)
 	if t.Type = typeOf(t.Scheme); t.Type == "" {
-		return t, fmt.Errorf("unknown scheme %q: write redis, rediss, redis+sentinel or postgres", cut(t.Scheme))
+		return t, fmt.Errorf("unknown scheme %q: write %s", cut(t.Scheme), Schemes)
 	}
 	if i := strings.IndexFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }); i >= 0 {
 		return t, errors.New("a space or a control character in it: write it as %20 and so on")

@@ -63,7 +63,7 @@ func TestURLsAreTakenApart(t *testing.T) {
 func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ raw, want string }{
-		{"localhost:6379", `"localhost:6379": not a URL: write it as redis://host:6379/0`},
+		{"localhost:6379", `"localhost:6379": not a URL: it begins with its scheme, redis://`},
 		{"", "argument 1: not a URL"},
 		{"http://u:hunter2@h", `"http://...@h": unknown scheme "http"`},
 		{"redis://", "no host in it: write it as redis://host:port"},
