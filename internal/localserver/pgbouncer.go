@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"os/exec"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -32,13 +29,9 @@ type PgbouncerOptions struct {
 
 // Pgbouncer is a running private pgbouncer.
 type Pgbouncer struct {
+	server
 	options PgbouncerOptions
-	guard   *guard
-	proc    *process
-	port    int
-
-	mu      sync.Mutex
-	stopped bool
+	program string
 }
 
 // StartPgbouncer starts a pooler and returns when a client got through it to the server.
@@ -61,69 +54,30 @@ func StartPgbouncer(ctx context.Context, o PgbouncerOptions) (*Pgbouncer, error)
 		return nil, fmt.Errorf("starting pgbouncer: %w", err)
 	}
 	g.user = unprivileged("postgres")
-	b := &Pgbouncer{options: o, guard: g}
-	if err := b.begin(ctx, program); err != nil {
+	b := &Pgbouncer{server: server{name: "pgbouncer", guard: g}, options: o, program: program}
+	b.steps = steps{configure: b.configureLocked, command: b.command, ready: b.readyLocked}
+	if err := b.begin(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting pgbouncer: %w", err), g.close())
 	}
 	return b, nil
 }
 
-// begin finds a port and starts the process.
-func (b *Pgbouncer) begin(ctx context.Context, program string) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
+func (b *Pgbouncer) begin(ctx context.Context) error {
 	if err := b.guard.user.reaches(b.guard.dir); err != nil {
 		return err
 	}
-	var err error
-	for range portTries {
-		if b.port, err = freePort(); err != nil {
-			return err
-		}
-		if err = b.run(ctx, program); !errors.Is(err, syscall.EADDRINUSE) {
-			return err
-		}
-	}
-	return err
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.startLocked(ctx, 0)
 }
 
-func (b *Pgbouncer) run(ctx context.Context, program string) error {
-	if err := b.configure(); err != nil {
-		return err
-	}
-	name := b.guard.dir + "/pgbouncer.log"
-	log, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("opening the log: %w", err)
-	}
-	defer log.Close()
-	if b.proc, err = startProcess(b.guard, log, program, b.guard.dir+"/pgbouncer.ini"); err != nil {
-		return err
-	}
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-b.proc.done:
-			if portTaken(b.port) {
-				return fmt.Errorf("listening on %s: %w", address(b.port), syscall.EADDRINUSE)
-			}
-			return fmt.Errorf("%w: %s", errExited, logTail(name))
-		case <-ctx.Done():
-			b.proc.kill()
-			return fmt.Errorf("waiting until it serves: %w", ctx.Err())
-		case <-tick.C:
-			if b.serves(ctx) {
-				return nil
-			}
-		}
-	}
-}
+func (b *Pgbouncer) command() []string { return []string{b.program, b.file("pgbouncer.ini")} }
 
-func (b *Pgbouncer) serves(ctx context.Context) bool {
+// readyLocked reports whether a client gets through to the server.
+func (b *Pgbouncer) readyLocked(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	conn, err := pgconn.Connect(ctx, b.URL())
+	conn, err := pgconn.Connect(ctx, b.urlAt(address(b.port), superuser, "postgres"))
 	if err != nil {
 		return false
 	}
@@ -131,7 +85,7 @@ func (b *Pgbouncer) serves(ctx context.Context) bool {
 	return errors.Join(err, conn.Close(ctx)) == nil
 }
 
-func (b *Pgbouncer) configure() error {
+func (b *Pgbouncer) configureLocked() error {
 	mode := b.options.Mode
 	if mode == "" {
 		mode = "session"
@@ -140,7 +94,7 @@ func (b *Pgbouncer) configure() error {
 	for _, role := range append([]string{superuser}, b.options.Roles...) {
 		fmt.Fprintf(&users, "\"%s\" \"\"\n", strings.ReplaceAll(role, `"`, `""`))
 	}
-	if err := b.guard.user.write(b.guard.dir+"/users.txt", []byte(users.String())); err != nil {
+	if err := b.guard.user.write(b.file("users.txt"), []byte(users.String())); err != nil {
 		return err
 	}
 	lines := append([]string{
@@ -151,22 +105,11 @@ func (b *Pgbouncer) configure() error {
 		fmt.Sprintf("listen_port = %d", b.port),
 		"unix_socket_dir =",
 		"auth_type = trust",
-		"auth_file = " + b.guard.dir + "/users.txt",
+		"auth_file = " + b.file("users.txt"),
 		"pool_mode = " + mode,
 		"admin_users = " + superuser,
 	}, b.options.Config...)
-	return b.guard.user.write(b.guard.dir+"/pgbouncer.ini", []byte(strings.Join(lines, "\n")+"\n"))
-}
-
-// Addr is the host and port that it listens on.
-func (b *Pgbouncer) Addr() string { return address(b.port) }
-
-// Pid is the id of its process; 0 when it does not run.
-func (b *Pgbouncer) Pid() int {
-	if !b.proc.running() {
-		return 0
-	}
-	return b.proc.pid()
+	return b.guard.user.write(b.file("pgbouncer.ini"), []byte(strings.Join(lines, "\n")+"\n"))
 }
 
 // URL is the address as postgres:// URL of the superuser in the database "postgres".
@@ -174,23 +117,12 @@ func (b *Pgbouncer) URL() string { return b.URLFor(superuser, "postgres") }
 
 // URLFor is the address as postgres:// URL for a role in a database.
 func (b *Pgbouncer) URLFor(role, database string) string {
-	u := url.URL{Scheme: "postgres", Host: b.Addr(), Path: "/" + database, User: url.User(role), RawQuery: "sslmode=disable"}
-	return u.String()
+	return b.urlAt(b.Addr(), role, database)
 }
 
-// Stop ends the pooler and removes its folder. A second call does nothing.
-func (b *Pgbouncer) Stop(ctx context.Context) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.stopped {
-		return nil
-	}
-	b.stopped = true
-	b.proc.stop(ctx)
-	if err := b.guard.close(); err != nil {
-		return fmt.Errorf("stopping pgbouncer: %w", err)
-	}
-	return nil
+func (b *Pgbouncer) urlAt(addr, role, database string) string {
+	u := url.URL{Scheme: "postgres", Host: addr, Path: "/" + database, User: url.User(role), RawQuery: "sslmode=disable"}
+	return u.String()
 }
 
 // PgbouncerForTest starts a pooler that is stopped when the test ends. A missing pgbouncer

@@ -5,11 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
-	"sync"
-	"syscall"
-	"time"
 )
 
 // PostgresOptions describe a private Postgres. The zero value starts one on a free port,
@@ -50,15 +46,10 @@ type PostgresOptions struct {
 
 // Postgres is a running private Postgres.
 type Postgres struct {
+	server
 	options PostgresOptions
 	bin     string
-	guard   *guard
 	files   TLSFiles
-
-	mu      sync.Mutex
-	port    int
-	proc    *process
-	stopped bool
 }
 
 // superuser is the role that initdb makes.
@@ -82,7 +73,8 @@ func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 		return nil, fmt.Errorf("starting postgres: %w", err)
 	}
 	g.user = unprivileged("postgres")
-	p := &Postgres{options: o, bin: bin, guard: g}
+	p := &Postgres{server: server{name: "postgres", guard: g}, options: o, bin: bin}
+	p.steps = steps{configure: p.configureLocked, command: p.command, ready: p.readyLocked, end: p.stopLocked}
 	if err := p.begin(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting postgres: %w", err), g.close())
 	}
@@ -123,7 +115,7 @@ func (p *Postgres) begin(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.runOnFreePortLocked(ctx); err != nil {
+	if err := p.startLocked(ctx, p.options.Port); err != nil {
 		return err
 	}
 	if !fresh || p.options.StandbyOf != nil {
@@ -136,84 +128,18 @@ func (p *Postgres) begin(ctx context.Context) error {
 	return nil
 }
 
-func (p *Postgres) runOnFreePortLocked(ctx context.Context) error {
-	if p.options.Port != 0 {
-		p.port = p.options.Port
-		return p.runLocked(ctx)
-	}
-	var err error
-	for range portTries {
-		if p.port, err = freePort(); err != nil {
-			return err
-		}
-		if err = p.runLocked(ctx); !errors.Is(err, syscall.EADDRINUSE) {
-			return err
-		}
-	}
-	return err
+func (p *Postgres) command() []string {
+	return []string{filepath.Join(p.bin, "postgres"), "-D", p.data()}
 }
 
-// runLocked starts one process and waits until it accepts connections.
-func (p *Postgres) runLocked(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	if err := p.configure(); err != nil {
-		return err
-	}
-	log, err := os.OpenFile(p.file("postgres.log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("opening the log: %w", err)
-	}
-	defer log.Close()
-	if p.proc, err = startProcess(p.guard, log, filepath.Join(p.bin, "postgres"), "-D", p.data()); err != nil {
-		return err
-	}
-	if err := p.awaitLocked(ctx); err != nil {
-		p.proc.kill()
-		return err
-	}
-	return nil
+// readyLocked reports whether the server's own pid file says that it accepts connections, so a
+// stranger who took the port is not mistaken for it.
+func (p *Postgres) readyLocked(context.Context) bool {
+	return postmasterReady(filepath.Join(p.data(), "postmaster.pid"), p.proc.pid())
 }
 
-// awaitLocked returns when the server's own pid file says that it accepts connections, so
-// a stranger who took the port is not mistaken for it.
-func (p *Postgres) awaitLocked(ctx context.Context) error {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-p.proc.done:
-			if portTaken(p.port) {
-				return fmt.Errorf("listening on %s: %w", address(p.port), syscall.EADDRINUSE)
-			}
-			return fmt.Errorf("%w: %s", errExited, logTail(p.file("postgres.log")))
-		case <-ctx.Done():
-			return fmt.Errorf("waiting until it accepts connections: %w", ctx.Err())
-		case <-tick.C:
-			if postmasterReady(filepath.Join(p.data(), "postmaster.pid"), p.proc.pid()) {
-				return nil
-			}
-		}
-	}
-}
-
-func (p *Postgres) file(name string) string { return filepath.Join(p.guard.dir, name) }
-
+// data is the folder of the cluster.
 func (p *Postgres) data() string { return p.file("data") }
-
-// Addr is the host and port, such as "127.0.0.1:40123". It stays the same for the life of p.
-func (p *Postgres) Addr() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return address(p.port)
-}
-
-// Port is the port that it listens on.
-func (p *Postgres) Port() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.port
-}
 
 // URL is the address as postgres:// URL of the superuser in the database "postgres", with
 // the password if one was set: not for logs then.
@@ -237,18 +163,5 @@ func (p *Postgres) urlAt(addr, role, password, database string) string {
 	return u.String()
 }
 
-// Dir is where the server works; its cluster is in the folder "data" there.
-func (p *Postgres) Dir() string { return p.guard.dir }
-
 // TLSFiles are what a client needs to talk TLS to this server; empty without TLS.
 func (p *Postgres) TLSFiles() TLSFiles { return p.files }
-
-// Pid is the id of the server's first process; 0 when it does not run.
-func (p *Postgres) Pid() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.proc == nil || !p.proc.running() {
-		return 0
-	}
-	return p.proc.pid()
-}

@@ -173,9 +173,9 @@ func (p *Postgres) certify() error {
 	return nil
 }
 
-// configure writes the configuration files. Dynamic shared memory goes into the data
+// configureLocked writes the configuration files. Dynamic shared memory goes into the data
 // folder, where it vanishes with it.
-func (p *Postgres) configure() error {
+func (p *Postgres) configureLocked() error {
 	var b bytes.Buffer
 	set := func(name, value string) {
 		fmt.Fprintf(&b, "%s = '%s'\n", name, strings.ReplaceAll(value, "'", "''"))

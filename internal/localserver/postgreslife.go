@@ -144,38 +144,6 @@ func awaitGone(pid int) {
 	}
 }
 
-// Restart ends the server if it still runs, cutting off its clients, and starts it on the
-// same port with the same data. It returns when the new one accepts connections.
-func (p *Postgres) Restart(ctx context.Context) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.stopped {
-		return fmt.Errorf("restarting postgres: %w", errStopped)
-	}
-	p.stopLocked(ctx)
-	if err := p.runLocked(ctx); err != nil {
-		return fmt.Errorf("restarting postgres: %w", err)
-	}
-	return nil
-}
-
-// Stop ends the server and removes the folder if it was ours. It cuts off clients; if that
-// does not help within two seconds, or when ctx ends, it is less polite. A second call
-// does nothing.
-func (p *Postgres) Stop(ctx context.Context) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.stopped {
-		return nil
-	}
-	p.stopped = true
-	p.stopLocked(ctx)
-	if err := p.guard.close(); err != nil {
-		return fmt.Errorf("stopping postgres: %w", err)
-	}
-	return nil
-}
-
 // childrenOf lists the processes whose parent is pid.
 func childrenOf(pid int) ([]int, error) {
 	entries, err := os.ReadDir("/proc")

@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
-	"sync"
 	"syscall"
-	"time"
 )
 
 // RedisOptions describe a private redis-server. The zero value starts one on a free port,
@@ -44,23 +41,12 @@ type RedisOptions struct {
 
 // Redis is a running private redis-server.
 type Redis struct {
+	server
 	options RedisOptions
 	program string
-	guard   *guard
 	files   TLSFiles
 	tls     *tls.Config // nil without TLS
-
-	mu      sync.Mutex
-	port    int
-	proc    *process
-	stopped bool
 }
-
-// startTimeout bounds one start of a server whose caller set no deadline.
-const startTimeout = 20 * time.Second
-
-// portTries is how often a start looks for another port when a stranger took the first.
-const portTries = 5
 
 // StartRedis starts a server and returns when it answers PING. ctx bounds the start only.
 // The error wraps ErrMissing when no server is installed and ErrTooOld when it is older
@@ -77,14 +63,15 @@ func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting redis-server: %w", err)
 	}
-	r := &Redis{options: o, program: program, guard: g}
+	r := &Redis{server: server{name: "redis-server", guard: g}, options: o, program: program}
+	r.steps = steps{configure: r.configureLocked, command: r.command, ready: r.readyLocked}
 	if err := r.begin(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting redis-server: %w", err), g.close())
 	}
 	return r, nil
 }
 
-// begin makes the certificates, finds a port and starts the first process.
+// begin makes the certificates and starts the first process.
 func (r *Redis) begin(ctx context.Context) error {
 	if r.options.TLS {
 		var err error
@@ -94,77 +81,25 @@ func (r *Redis) begin(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.options.Port != 0 {
-		r.port = r.options.Port
-		return r.runLocked(ctx)
-	}
-	var err error
-	for range portTries {
-		if r.port, err = freePort(); err != nil {
-			return err
-		}
-		if err = r.runLocked(ctx); !errors.Is(err, syscall.EADDRINUSE) {
-			return err
-		}
-	}
-	return err
+	return r.startLocked(ctx, r.options.Port)
 }
 
-// runLocked starts one process and waits until it answers.
-func (r *Redis) runLocked(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	conf := r.file("redis.conf")
-	if err := os.WriteFile(conf, redisConf(r), 0o600); err != nil {
+func (r *Redis) configureLocked() error {
+	if err := os.WriteFile(r.file("redis.conf"), redisConf(r), 0o600); err != nil {
 		return fmt.Errorf("writing the configuration: %w", err)
 	}
 	if err := os.Remove(r.file("redis.pid")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("removing an old pid file: %w", err)
 	}
-	log, err := os.OpenFile(r.file("redis.log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("opening the log: %w", err)
-	}
-	defer log.Close()
-	if r.proc, err = startProcess(r.guard, log, r.program, conf); err != nil {
-		return err
-	}
-	if err := r.awaitLocked(ctx); err != nil {
-		r.proc.kill()
-		return err
-	}
 	return nil
 }
 
-// awaitLocked returns when the server answers PING. Its pid file shows that the port is
-// its own and not that of a stranger who was faster.
-func (r *Redis) awaitLocked(ctx context.Context) error {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-r.proc.done:
-			if portTaken(r.port) {
-				return fmt.Errorf("listening on %s: %w", address(r.port), syscall.EADDRINUSE)
-			}
-			return fmt.Errorf("%w: %s", errExited, logTail(r.file("redis.log")))
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for the first answer: %w", ctx.Err())
-		case <-tick.C:
-			if pidFileNames(r.file("redis.pid"), r.proc.pid()) && redisAnswers(ctx, address(r.port), r.tls) {
-				return nil
-			}
-		}
-	}
-}
+func (r *Redis) command() []string { return []string{r.program, r.file("redis.conf")} }
 
-func (r *Redis) file(name string) string { return filepath.Join(r.guard.dir, name) }
-
-// Addr is the host and port, such as "127.0.0.1:40123". It stays the same for the life of r.
-func (r *Redis) Addr() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return address(r.port)
+// readyLocked reports whether the server answers PING. Its pid file shows that the port is its
+// own and not that of a stranger who was faster.
+func (r *Redis) readyLocked(ctx context.Context) bool {
+	return pidFileNames(r.file("redis.pid"), r.proc.pid()) && redisAnswers(ctx, address(r.port), r.tls)
 }
 
 // URL is the address as redis:// or rediss:// URL of DB 0, with the default user's
@@ -180,21 +115,8 @@ func (r *Redis) URL() string {
 	return u.String()
 }
 
-// Dir is where the server works.
-func (r *Redis) Dir() string { return r.guard.dir }
-
 // TLSFiles are what a client needs to talk TLS to this server; empty without TLS.
 func (r *Redis) TLSFiles() TLSFiles { return r.files }
-
-// Pid is the id of the server's process; 0 when it does not run.
-func (r *Redis) Pid() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.proc == nil || !r.proc.running() {
-		return 0
-	}
-	return r.proc.pid()
-}
 
 // Freeze stops the process in its tracks (SIGSTOP): links stay open and nothing answers.
 func (r *Redis) Freeze() error { return r.signal(syscall.SIGSTOP) }
@@ -214,35 +136,4 @@ func (r *Redis) Kill() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.proc.kill()
-}
-
-// Restart ends the process if it still runs and starts another on the same port, with the
-// old data only if RedisOptions.Keep asked for that. It returns when the new one answers.
-func (r *Redis) Restart(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stopped {
-		return fmt.Errorf("restarting redis-server: %w", errStopped)
-	}
-	r.proc.stop(ctx)
-	if err := r.runLocked(ctx); err != nil {
-		return fmt.Errorf("restarting redis-server: %w", err)
-	}
-	return nil
-}
-
-// Stop ends the server: it asks, waits two seconds or until ctx ends, kills, waits again,
-// and removes the folder if it was ours. A second call does nothing.
-func (r *Redis) Stop(ctx context.Context) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stopped {
-		return nil
-	}
-	r.stopped = true
-	r.proc.stop(ctx)
-	if err := r.guard.close(); err != nil {
-		return fmt.Errorf("stopping redis-server: %w", err)
-	}
-	return nil
 }

@@ -152,7 +152,7 @@ func TestParentKilledWhileStartingLeavesNothing(t *testing.T) {
 		}
 		// The folder is the first trace of the start; the later rounds kill when the
 		// server has written more of its own.
-		trace := []string{"", "redis.conf", "redis.log", "redis.pid"}[i%4]
+		trace := []string{"", "redis.conf", "redis-server.log", "redis.pid"}[i%4]
 		eventually(t, "the start leaves a trace", func() bool {
 			found, err := filepath.Glob(filepath.Join(temp, "coordtop-redis-*", trace))
 			return err == nil && len(found) > 0
