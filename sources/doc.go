@@ -26,7 +26,7 @@
 //
 // States are for looking at: immutable, and sparse. After a quiet time a change is
 // published at once, then at most ten times a second, and the last change is always
-// published. A change of owner in a row on screen ([Hub.Watch]), and a source that
+// published. A change of owner in a row on screen ([Hub.Focus]), and a source that
 // goes up or down, do not wait. State.LastSeq names the last event that a state
 // contains, so a snapshot and a subscription fit together without a seam.
 //

@@ -95,12 +95,10 @@ func (h *Hub) Subscribe(from uint64) *Subscription { return h.ring.subscribe(fro
 // the Ref found there.
 func (h *Hub) Slot(ref Ref) (slot int, ok bool) { return h.index.find(ref) }
 
-// Watch names the rows on screen: a change of owner in one of them is published at once.
-// Each call replaces the rows of the last.
-func (h *Hub) Watch(rows []Ref) { h.Focus(rows, Ref{}) }
-
-// Focus is Watch, and tells every source that can read faster what is on screen which
-// of its rows are visible and which one is selected (the zero Ref if none of its own).
+// Focus names the rows on screen: a change of owner in one of them is published at once.
+// It also tells every source that can read faster what is on screen which of its rows are
+// visible and which one is selected (the zero Ref if none of its own). Each call replaces
+// the rows of the last.
 func (h *Hub) Focus(visible []Ref, selected Ref) {
 	watched := make(map[Ref]struct{}, len(visible)+1)
 	bySource := map[string][]Ref{}

@@ -77,7 +77,7 @@ func TestChangeOfOwnerOnScreenDoesNotWait(t *testing.T) {
 		if w.hub.State().Rev != rev {
 			t.Error("a row that nobody watches was published before the end of the step")
 		}
-		w.hub.Watch([]sources.Ref{ref("app")})
+		w.hub.Focus([]sources.Ref{ref("app")}, sources.Ref{})
 		renewed := leased("b", 2*time.Hour)
 		w.push(sources.Change{Set: []*sources.Primitive{election("app", renewed)}})
 		if w.hub.State().Rev != rev {

@@ -27,7 +27,7 @@ func FromEnv(env Lookup) (Config, error) {
 	if raw, _ := env("REDIS_URL"); raw != "" {
 		add("REDIS_URL", raw, Secret{})
 	}
-	if raw, _ := env("DATABASE_URL"); IsPostgres(raw) {
+	if raw, _ := env("DATABASE_URL"); isPostgres(raw) {
 		add("DATABASE_URL", raw, Secret{})
 	} else if raw := fromPG(env); raw != "" {
 		var password Secret
@@ -40,8 +40,8 @@ func FromEnv(env Lookup) (Config, error) {
 	return c, errors.Join(wrong...)
 }
 
-// IsPostgres says whether a text begins as a Postgres URL does.
-func IsPostgres(raw string) bool {
+// isPostgres says whether a text begins as a Postgres URL does.
+func isPostgres(raw string) bool {
 	scheme, _, ok := strings.Cut(raw, "://")
 	return ok && typeOf(strings.ToLower(scheme)) == TypePostgres
 }

@@ -10,8 +10,8 @@ import (
 // keeps 63 of application_name, and data follows ours).
 const maxIdentity = 40
 
-// CheckIdentity reports what is wrong with a template of our label.
-func CheckIdentity(template string) error {
+// checkIdentity reports what is wrong with a template of our label.
+func checkIdentity(template string) error {
 	rest := template
 	for _, place := range []string{"{user}", "{host}", "{pid}"} {
 		rest = strings.ReplaceAll(rest, place, "")

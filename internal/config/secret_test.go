@@ -84,7 +84,7 @@ func TestIdentityTemplatesAreChecked(t *testing.T) {
 		"{user}@{host}:{pid}": true, "ops": true, "{user": false, "{name}": false, "a b": false, "a|b": false,
 		"é": false, strings.Repeat("x", 41): false, strings.Repeat("x", 40): true,
 	} {
-		if err := CheckIdentity(template); (err == nil) != ok {
+		if err := checkIdentity(template); (err == nil) != ok {
 			t.Errorf("%q: %v", template, err)
 		}
 	}

@@ -28,7 +28,7 @@ func (v *validator) config(f *file) Config {
 		v.at("color", "must be one of %s", strings.Join(Colors(), ", "))
 	}
 	if f.Identity != "" {
-		if err := CheckIdentity(f.Identity); err != nil {
+		if err := checkIdentity(f.Identity); err != nil {
 			v.at("identity", "%v", err)
 		}
 	}

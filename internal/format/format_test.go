@@ -89,13 +89,7 @@ func TestFitIsExactlyAsWideAsAsked(t *testing.T) {
 			if got := format.Width(format.Fit(s, width)); got != width {
 				t.Errorf("Fit(%q, %d) is %d cells wide", s, width, got)
 			}
-			if got := format.Width(format.FitRight(s, width)); got != width {
-				t.Errorf("FitRight(%q, %d) is %d cells wide", s, width, got)
-			}
 		}
-	}
-	if got := format.FitRight("7", 3); got != "  7" {
-		t.Errorf("FitRight = %q", got)
 	}
 }
 

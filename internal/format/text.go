@@ -108,10 +108,6 @@ func UTF8(b []byte) (s string, exact bool) {
 	return out.String(), false
 }
 
-// Printable says whether b is valid UTF-8 that Clean would not change. Empty is
-// printable.
-func Printable(b []byte) bool { return firstUnsafe(string(b)) < 0 }
-
 // Width is the number of terminal cells that s takes. s may carry styles.
 func Width(s string) int { return ansi.StringWidth(s) }
 
@@ -127,18 +123,6 @@ func Fit(s string, width int) string {
 		w = ansi.StringWidth(s)
 	}
 	return s + spaces(width-w)
-}
-
-// FitRight is Fit for numbers: it pads on the left.
-func FitRight(s string, width int) string {
-	if width <= 0 {
-		return ""
-	}
-	w := ansi.StringWidth(s)
-	if w > width {
-		return Fit(s, width)
-	}
-	return spaces(width-w) + s
 }
 
 func spaces(n int) string {
