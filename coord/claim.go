@@ -157,7 +157,7 @@ func (s *Session) adopt(ctx context.Context, mine *claim, g Grant, before instan
 			return l, nil
 		}
 	}
-	late, cancel := s.parting(ctx)
+	late, cancel := s.goodbye(ctx)
 	defer cancel()
 	if e := g.Release(late); e != nil {
 		g.Abandon()

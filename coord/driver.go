@@ -118,7 +118,7 @@ type Renewer interface {
 
 // Publisher is implemented by a Grant that can change its data while it is held.
 type Publisher interface {
-	// Publish replaces the data, fenced to this grant: after a loss nothing is
+	// Publish replaces the data, for this grant only: after a loss nothing is
 	// written and the error wraps ErrLost.
 	Publish(ctx context.Context, data []byte) error
 }

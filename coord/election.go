@@ -70,7 +70,7 @@ func (t *Term) Lease() *Lease { return t.l }
 // Context ends when the leadership does; see Lease.Context.
 func (t *Term) Context() context.Context { return t.l.Context() }
 
-// Proclaim replaces the leader's data, which Leader and Observe show. It is fenced to
+// Proclaim replaces the leader's data, which Leader and Observe show. It is bound to
 // the term: when the leadership is over nothing is written, and the error wraps the
 // cause (ErrLost, ErrExpired, ErrReleased or ErrClosed); if the service is who says
 // so, the term ends with ErrLost. Proclamations go out one after the other. After an

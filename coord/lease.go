@@ -181,7 +181,7 @@ func (l *Lease) clear(cause error) {
 }
 
 func (l *Lease) release(ctx context.Context) error {
-	late, cancel := l.s.parting(ctx)
+	late, cancel := l.s.goodbye(ctx)
 	defer cancel()
 	err := l.g.Release(late)
 	if err != nil {

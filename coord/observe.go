@@ -93,12 +93,12 @@ func (l Leader) sameTerm(o Leader) bool {
 func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 	return func(yield func(Leader, error) bool) {
 		both, cancel := e.s.under(ctx)
-		looks := make(chan look)
+		sightings := make(chan sighting)
 		o := &observation{e: e, news: make(chan news, 1)}
 		var running sync.WaitGroup
 		defer func() { cancel(); running.Wait() }()
-		running.Go(func() { e.look(both, looks) })
-		running.Go(func() { o.run(both, looks) })
+		running.Go(func() { e.forward(both, sightings) })
+		running.Go(func() { o.run(both, sightings) })
 		for n := range o.news {
 			if ctx.Err() != nil || e.s.over() != nil || !yield(n.Leader, n.err) {
 				return
@@ -107,18 +107,18 @@ func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 	}
 }
 
-// look is one thing that following an election brings.
-type look struct {
+// sighting is one thing that following an election brings.
+type sighting struct {
 	d   Description
 	err error
 }
 
-// look sends what following the election brings, and closes the channel at the end.
-func (e *Election) look(ctx context.Context, looks chan<- look) {
-	defer close(looks)
+// forward sends what following the election brings, and closes the channel at the end.
+func (e *Election) forward(ctx context.Context, sightings chan<- sighting) {
+	defer close(sightings)
 	for d, err := range e.s.follow(ctx, KindElection, e.name, e.o.Poll) {
 		select {
-		case looks <- look{d, err}:
+		case sightings <- sighting{d, err}:
 		case <-ctx.Done():
 			return
 		}
@@ -144,8 +144,8 @@ type observation struct {
 	unbind func() bool // from mine
 }
 
-// run works until ctx ends or looks does, which is when an error was sent.
-func (o *observation) run(ctx context.Context, looks <-chan look) {
+// run works until ctx ends or sightings does, which is when an error was sent.
+func (o *observation) run(ctx context.Context, sightings <-chan sighting) {
 	defer close(o.news)
 	defer o.close(ErrObservationEnded)
 	for {
@@ -157,7 +157,7 @@ func (o *observation) run(ctx context.Context, looks <-chan look) {
 		case <-changed:
 		case <-ctx.Done():
 			return
-		case l, ok := <-looks:
+		case l, ok := <-sightings:
 			if !ok {
 				return
 			}
@@ -175,7 +175,7 @@ func (o *observation) run(ctx context.Context, looks <-chan look) {
 	}
 }
 
-func (o *observation) see(l look) {
+func (o *observation) see(l sighting) {
 	if l.err == nil {
 		o.show(leaderIn(l.d))
 		return

@@ -131,7 +131,7 @@ func (p *QueuePlace) Leave(ctx context.Context) error {
 	if p.used {
 		return nil
 	}
-	late, cancel := p.s.parting(ctx)
+	late, cancel := p.s.goodbye(ctx)
 	defer cancel()
 	err := p.p.Leave(late)
 	p.finish()

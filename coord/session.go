@@ -236,9 +236,9 @@ func until(ctx, life context.Context) (context.Context, context.CancelFunc) {
 	return both, func() { stop(); cancel(nil) }
 }
 
-// parting is a context for giving something up: see lastWords; it also ends when the
+// goodbye is a context for giving something up: see lastWords; it also ends when the
 // session's own Close gives up or the session is abandoned.
-func (s *Session) parting(ctx context.Context) (context.Context, context.CancelFunc) {
+func (s *Session) goodbye(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, cancel := lastWords(ctx)
 	stop := context.AfterFunc(s.talk, cancel)
 	return late, func() { stop(); cancel() }

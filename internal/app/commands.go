@@ -134,7 +134,7 @@ func (p *program) checkConfig(cmd *cobra.Command, args []string) error {
 		return usagef("no config file at %s: coordtop config example prints one to start from", path)
 	}
 	if err != nil {
-		return explain(err)
+		return asUsage(err)
 	}
 	var wrong, names []string
 	for _, s := range c.Sources {

@@ -90,7 +90,7 @@ func (p *program) found() (config.Config, error) {
 			return c, usagef("the config file %s that %s names does not exist: `coordtop config example` prints one to start from",
 				format.Clean(path, 200), from)
 		case !absent:
-			return c, explain(err)
+			return c, asUsage(err)
 		}
 	}
 	c, err := config.FromEnv(p.env.Lookup)
@@ -100,8 +100,8 @@ func (p *program) found() (config.Config, error) {
 	return c, err
 }
 
-// explain makes an unreadable config a usage error.
-func explain(err error) error {
+// asUsage makes an unreadable config a usage error.
+func asUsage(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -128,7 +128,7 @@ func (w *watcher) scan(ctx context.Context, s *sweep) error {
 	if err != nil {
 		return err
 	}
-	w.asked = time.Now()
+	w.answered = time.Now()
 	w.Heard()
 	for _, name := range names {
 		if _, ok := w.selected.find(name); ok && w.wanted(s, name) {

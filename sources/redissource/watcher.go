@@ -26,7 +26,7 @@ type watcher struct {
 	complete bool      // the last listing was: an unknown name is a new key
 	listed   time.Time // start of the last complete listing; zero: none
 	resync   time.Time // when the next sweep is due
-	asked    time.Time // when the server last answered on the read connection
+	answered time.Time // when the server last answered on the read connection
 	stepped  time.Time // when there was last a step of what can wait
 
 	about sources.About // as last told
@@ -133,7 +133,7 @@ func (w *watcher) turn(ctx context.Context) error {
 		return w.stepPoll(ctx)
 	case w.sweep == nil && !now.Before(w.resync):
 		return w.beginResync(ctx)
-	case now.Sub(w.asked) >= w.idle():
+	case now.Sub(w.answered) >= w.idle():
 		return w.beatReads(ctx)
 	}
 	return w.wait(ctx, now)
@@ -204,7 +204,7 @@ func (w *watcher) beatReads(ctx context.Context) error {
 	if err := w.conn.Ping(ctx).Err(); err != nil {
 		return err
 	}
-	w.asked = time.Now()
+	w.answered = time.Now()
 	w.server.roundTrip = time.Since(start)
 	w.Heard()
 	return nil
@@ -217,7 +217,7 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 	if err != nil {
 		return err
 	}
-	w.asked = time.Now()
+	w.answered = time.Now()
 	w.Heard()
 	var told []finding
 	for i, r := range readings {
