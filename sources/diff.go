@@ -190,12 +190,14 @@ func (l *look) begins(events []Event, before, after *Primitive, anew bool) []Eve
 }
 
 // replaces says whether one end and one beginning in the same look are a replacement: where
-// only one can own it, the second followed the first. An owner that comes back after a
-// restart is told as two events, because nobody took it from it.
+// the two cannot own it together, the second followed the first. An owner that comes back after a
+// restart, or in another mode, is told as two events, because nobody took it from it.
 func (l *look) replaces(before, after *Primitive, end, begin *Event) bool {
-	return single(after) && len(before.Owners) == 1 && len(after.Owners) == 1 &&
-		before.Owners[0].Mode == Exclusive && after.Owners[0].Mode == Exclusive &&
-		end.Previous.ID != begin.Owner.ID
+	if !single(after) || len(before.Owners) != 1 || len(after.Owners) != 1 || end.Previous.ID == begin.Owner.ID {
+		return false
+	}
+	was, is := &before.Owners[0], &after.Owners[0]
+	return (was.Mode == Exclusive || is.Mode == Exclusive) && (was.Session == "" || was.Session != is.Session)
 }
 
 // single says whether at most one can own p.

@@ -155,6 +155,12 @@ func TestDiffNamesChangesOfOwner(t *testing.T) {
 			with(prim(t0, owner("b"), owner("a")), semaphore), Change{}, nil},
 		{"shared owners do not replace each other", prim(before, shared("a")), prim(t0, shared("b")), Change{},
 			[]string{"released -a told", "acquired +b told"}},
+		{"a shared owner replaces an exclusive one", prim(before, owner("a")), prim(t0, shared("b")), Change{After: before},
+			[]string{"owner_changed -a +b seen within 10s"}},
+		{"an exclusive owner replaces a shared one", prim(before, shared("a")), prim(t0, owner("b")), Change{After: before},
+			[]string{"owner_changed -a +b seen within 10s"}},
+		{"a session that comes to share what it owned replaces nobody", prim(before, Owner{ID: "a", Session: "a"}),
+			prim(t0, Owner{ID: "a shared", Session: "a", Mode: Shared}), Change{}, []string{"released -a told", "acquired +a shared told"}},
 		{"a second owner is acquired beside the first", prim(before, owner("a")), prim(t0, owner("a"), owner("b")), Change{},
 			[]string{"acquired +b told"}},
 	})

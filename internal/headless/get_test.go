@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -183,6 +184,37 @@ func TestAnEmptyTableIsExplainedOnce(t *testing.T) {
 	if err := headless.Get(t.Context(), newScript(s), &out, &diag, headless.GetOptions{}); !errors.Is(err, headless.ErrNoAnswer) || diag.Len() > 0 {
 		t.Errorf("got %v, and beside it %q", err, diag.String())
 	}
+}
+
+func TestANameIsTextWithItsSpaceWhereThereAreSeveral(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			rows []*sources.Row
+			want []string
+		}{
+			{[]*sources.Row{named("app", "17:4"), named("app", "4242")}, []string{"17:4", "4242"}},
+			{[]*sources.Row{named("app", "4242"), named("ledger", "4242")}, []string{"app/4242", "ledger/4242"}},
+		} {
+			var out bytes.Buffer
+			if err := headless.Get(t.Context(), newScript(live(c.rows...)), &out, &out, headless.GetOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			var events []sources.Event
+			for _, r := range c.rows {
+				events = append(events, sources.Event{Kind: sources.EventPresent, Ref: r.Ref})
+			}
+			lines := watch(t, newScript(live(), events...), headless.WatchOptions{})
+			for i, want := range c.want {
+				if line := strings.Split(out.String(), "\n")[i+1]; !slices.Contains(strings.Fields(line), want) {
+					t.Errorf("get does not call it %s: %s", want, line)
+				}
+				if line := strings.Split(lines, "\n")[i]; !slices.Contains(strings.Fields(line), "a/"+want) {
+					t.Errorf("watch does not call it a/%s: %s", want, line)
+				}
+			}
+		}
+	})
 }
 
 func TestAnEmptyTableNamesTheParameterOfEachBackend(t *testing.T) {

@@ -28,8 +28,12 @@ func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, all boo
 		}
 	}
 	table := [][]string{{"STATE", "SOURCE", "KIND", "NAME", "OWNER", "SINCE", "LEASE", "WAITERS"}}
+	known := spaces{}
 	for _, r := range list {
-		table = append(table, textRow(s, r, now))
+		known.see(r.Ref)
+	}
+	for _, r := range list {
+		table = append(table, textRow(s, r, known.name(r.Ref), now))
 	}
 	if len(list) == 0 {
 		if !all {
@@ -80,12 +84,36 @@ func textSource(diag io.Writer, s *sources.State, src sources.SourceStatus, now 
 	return err
 }
 
-func textRow(s *sources.State, r *sources.Row, now time.Time) []string {
+// spaces remembers which spaces of each source were seen, to say where a name is only where
+// it could be elsewhere too: two databases of a server may have a lock of the same number.
+type spaces map[string]map[string]bool
+
+func (s spaces) see(ref sources.Ref) {
+	if ref.Name == "" || ref.Space == "" {
+		return
+	}
+	if s[ref.Source] == nil {
+		s[ref.Source] = map[string]bool{}
+	}
+	s[ref.Source][ref.Space] = true
+}
+
+// name is the name of a primitive, after its space where its source has several: behind the
+// source's name and a slash it selects just this one.
+func (s spaces) name(ref sources.Ref) string {
+	name := format.Clean(ref.Name, maxText)
+	if len(s[ref.Source]) > 1 && ref.Space != "" {
+		name = format.Clean(ref.Space, maxText) + "/" + name
+	}
+	return name
+}
+
+func textRow(s *sources.State, r *sources.Row, name string, now time.Time) []string {
 	state := r.StatusAt(s, now).String()
 	if r.Kind == sources.KindSemaphore && r.LimitHow != sources.Unknown && r.Limit != sources.NoLimit {
 		state += fmt.Sprintf(" %d/%d", r.Taken, r.Limit)
 	}
-	name := format.Clean(r.Name, maxText) + aside(r.Alias) + aside(r.Note)
+	name += aside(r.Alias) + aside(r.Note)
 	owner, since, lease := "-", age(r.Nobody, now), "-"
 	switch {
 	case len(r.Owners) > 0:
@@ -166,10 +194,10 @@ func align(table [][]string) []byte {
 }
 
 // textEvent appends one line.
-func textEvent(b *bytes.Buffer, e *sources.Event, zone *time.Location) {
+func textEvent(b *bytes.Buffer, e *sources.Event, known spaces, zone *time.Location) {
 	fmt.Fprintf(b, "%s  %-13s  %s", e.At.In(zone).Format(clock), e.Kind, format.Clean(e.Ref.Source, maxText))
 	if e.Ref.Name != "" {
-		b.WriteString("/" + format.Clean(e.Ref.Name, maxText) + aside(e.Alias))
+		b.WriteString("/" + known.name(e.Ref) + aside(e.Alias))
 	}
 	switch {
 	case e.Owner != (sources.OwnerRef{}):

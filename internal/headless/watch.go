@@ -28,7 +28,7 @@ func Watch(ctx context.Context, feed Feed, out io.Writer, o WatchOptions) error 
 	if o.Zone == nil {
 		o.Zone = time.Local
 	}
-	w := &watcher{out: out, o: o}
+	w := &watcher{out: out, o: o, spaces: spaces{}}
 	sub := feed.Subscribe(0)
 	defer func() { sub.Close() }() // the one of that time
 	for {
@@ -54,9 +54,10 @@ func Watch(ctx context.Context, feed Feed, out io.Writer, o WatchOptions) error 
 }
 
 type watcher struct {
-	out io.Writer
-	o   WatchOptions
-	buf bytes.Buffer
+	out    io.Writer
+	o      WatchOptions
+	buf    bytes.Buffer
+	spaces spaces
 }
 
 // print writes a batch with one Write, so that no line is held back.
@@ -66,6 +67,9 @@ func (w *watcher) print(events []sources.Event, missed uint64) error {
 		if err := w.missed(missed); err != nil {
 			return err
 		}
+	}
+	for i := range events {
+		w.spaces.see(events[i].Ref)
 	}
 	for i := range events {
 		if !wanted(events[i].Ref, w.o.Names) {
@@ -86,7 +90,7 @@ func (w *watcher) event(e *sources.Event) error {
 	if w.o.Format == JSON {
 		return encode(&w.buf, eventOf(e))
 	}
-	textEvent(&w.buf, e, w.o.Zone)
+	textEvent(&w.buf, e, w.spaces, w.o.Zone)
 	return nil
 }
 

@@ -45,6 +45,25 @@ func TestHandOverWithinOneIntervalIsOneChangeOfOwner(t *testing.T) {
 	}
 }
 
+func TestHandOverToOneThatSharesIsOneChangeOfOwnerToo(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	a, b := r.session("a").do("select pg_advisory_lock(4242)"), r.session("b")
+	done := r.wait(b, "select pg_advisory_lock_shared(4242)")
+	r.watch(Options{Selections: election()}).synced()
+	r.row("", "4242", "led", is(sources.StatusLed))
+	before := time.Now()
+	a.leave()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	e := r.expect(sources.EventOwnerChanged, "4242")
+	seen(t, e, before)
+	if !strings.Contains(e.Previous.Label, pids(a.pid)) || !strings.Contains(e.Owner.Label, pids(b.pid)) || e.Cause != sources.CauseSession {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestWaitersComeAndGo(t *testing.T) {
 	t.Parallel()
 	r := serve(t, localserver.PostgresOptions{})

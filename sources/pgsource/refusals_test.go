@@ -98,19 +98,26 @@ func TestRefusalsOfTheServerAreSentences(t *testing.T) {
 	}
 	for what, c := range map[string]struct {
 		o     Options
+		login bool // it is our user or password
 		words []string
 	}{
-		"wrong password":   {at("alice", "s3cret-not", "postgres"), []string{"refuses the password of alice", "28P01"}},
-		"no password":      {at("alice", "", "postgres"), []string{"wants a password for alice", "28P01"}},
-		"no such role":     {at("mallory", "s3cret", "postgres"), []string{"mallory", "28P01"}},
-		"no login":         {at("nologin", "s3cret", "postgres"), []string{"nologin", "28"}},
-		"no database":      {at("alice", "s3cret", "nowhere"), []string{"has no database nowhere", "3D000"}},
-		"missing right":    {at("alice", "s3cret", "closed"), []string{"alice lacks a right", "CONNECT", "42501"}},
-		"overriding login": {Options{URL: r.server.URLFor("postgres", "s3cret", "postgres"), User: "alice", Password: "not"}, []string{"refuses the password of alice"}},
+		"wrong password":   {at("alice", "s3cret-not", "postgres"), true, []string{"refuses the password of alice", "28P01"}},
+		"no password":      {at("alice", "", "postgres"), true, []string{"wants a password for alice", "28P01"}},
+		"no such role":     {at("mallory", "s3cret", "postgres"), true, []string{"mallory", "28P01"}},
+		"no login":         {at("nologin", "s3cret", "postgres"), true, []string{"nologin", "28"}},
+		"no database":      {at("alice", "s3cret", "nowhere"), false, []string{"has no database nowhere", "3D000"}},
+		"missing right":    {at("alice", "s3cret", "closed"), false, []string{"alice lacks a right", "CONNECT", "42501"}},
+		"overriding login": {Options{URL: r.server.URLFor("postgres", "s3cret", "postgres"), User: "alice", Password: "not"}, true, []string{"refuses the password of alice"}},
+		"unknown parameter": {Options{URL: r.server.URLFor("alice", "s3cret", "postgres") + "&kyes=1"}, false,
+			[]string{"kyes", "locks=, election=, mutex= and channels=", "42704"}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			refuses(t, connect(t, c.o), true, append(c.words, r.server.Addr())...)
+			err := connect(t, c.o)
+			refuses(t, err, true, append(c.words, r.server.Addr())...)
+			if errors.Is(err, sources.ErrCredentials) != c.login {
+				t.Errorf("told as refused credentials: %v, want %v: %v", !c.login, c.login, err)
+			}
 		})
 	}
 	t.Run("login by options", func(t *testing.T) {
