@@ -158,10 +158,20 @@ type Place interface {
 }
 
 // Provisioner is implemented by a DriverSession whose primitives have an
-// existence of their own.
+// existence of their own. Its methods are safe for concurrent use. Each is one request and
+// blocks until the service has answered, ctx ends or the session does; a missing right is
+// ErrRefused. After an error that wraps none of our sentinels it is not known whether the
+// request was obeyed.
 type Provisioner interface {
+	// Create makes a semaphore of limit permits, with data of its own. ErrRefused where
+	// there is one already, which stays as it is.
 	Create(ctx context.Context, name string, limit uint64, data []byte) error
+	// Update replaces the data and leaves owners and waiters alone. ErrNotFound where
+	// there is no such semaphore.
 	Update(ctx context.Context, name string, data []byte) error
+	// Delete removes the semaphore; owners lose their permits and waiters their places.
+	// Without force it is ErrRefused while somebody owns or waits. ErrNotFound where there
+	// is none.
 	Delete(ctx context.Context, name string, force bool) error
 }
 

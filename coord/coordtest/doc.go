@@ -8,10 +8,10 @@
 //
 //	func TestConformance(t *testing.T) {
 //		t.Parallel()
-//		server := localserver.Start(t) // one for all cases: every name is fresh
+//		server := localserver.RedisForTest(t, localserver.RedisOptions{}) // one for all cases: every name is fresh
 //		coordtest.Run(t, func(t testing.TB) coordtest.Harness {
 //			return coordtest.Harness{
-//				NewDriver: func(testing.TB) coord.Driver { return mine.New(server.URL) },
+//				NewDriver: func(testing.TB) coord.Driver { return mine.New(server.URL()) },
 //				TTL:       time.Second,
 //			}
 //		})

@@ -119,6 +119,9 @@ func TestWinThatCannotBeLearnedIsGivenBackByClose(t *testing.T) {
 	if _, ok, err := s.Acquire(b.ctx, election("k", nil)); ok || err == nil {
 		t.Fatalf("without an answer: ok %v, %v, want an error", ok, err)
 	}
+	if b.value("k") == "" {
+		t.Fatal("the claim did not reach the server: there is nothing to give back")
+	}
 	p.Forget()
 	if err := s.Close(b.ctx); err != nil {
 		t.Errorf("closing: %v", err)

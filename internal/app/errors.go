@@ -10,7 +10,7 @@ import (
 	"coordtop/internal/headless"
 )
 
-// Exit codes. The rest of the list in the README belongs to commands that act.
+// Exit codes, as the README lists them.
 const (
 	exitOK       = 0
 	exitError    = 1

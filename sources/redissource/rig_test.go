@@ -91,8 +91,7 @@ func (r *rig) do(args ...any) any {
 	return reply
 }
 
-// next returns the next event that is of one of the kinds, or of any; nothing else may
-// come before it but the kinds in skip.
+// next waits for the next event, of whatever kind.
 func (r *rig) next() sources.Event {
 	r.t.Helper()
 	limit := time.NewTimer(testLimit)
