@@ -1,0 +1,254 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// Error says why a text is no filter.
+type Error struct {
+	At   int    // where, in bytes from the beginning
+	Text string // a sentence for the person
+	// Open says that the text is only not finished ("kind=", "a or").
+	Open bool
+}
+
+// Error returns the sentence.
+func (e *Error) Error() string { return e.Text }
+
+// maxDepth is how deeply parentheses and negations may be nested.
+const maxDepth = 50
+
+// Parse reads a filter. labels are the labels that sources have. An error is an *Error;
+// with one that is Open, the Expr is what is finished, else it is empty. A quote or a
+// parenthesis that is not closed is closed by the end.
+func Parse(text string, labels []string) (Expr, error) {
+	p := parser{scanner: scanner{text: text}, labels: labels}
+	p.advance()
+	root := p.either(0)
+	if p.failed == nil && p.token.kind == tokenClose {
+		p.fail(p.token.at, "a ) too many")
+	}
+	switch {
+	case p.failed == nil:
+		return Expr{root}, nil
+	case p.failed.Open:
+		return Expr{root}, p.failed
+	}
+	return Expr{}, p.failed
+}
+
+type parser struct {
+	scanner
+	labels []string
+	token  token
+	failed *Error // the first one that is not Open, else the first
+}
+
+func (p *parser) advance() { p.token = p.next() }
+
+func (p *parser) fail(at int, format string, args ...any) {
+	if p.failed == nil || p.failed.Open {
+		p.failed = &Error{At: at, Text: fmt.Sprintf(format, args...)}
+	}
+}
+
+// open notes that something is still missing.
+func (p *parser) open(at int, text string) {
+	if p.failed == nil {
+		p.failed = &Error{At: at, Text: text, Open: true}
+	}
+}
+
+// is says whether the token is that keyword.
+func (p *parser) is(keyword string) bool {
+	return p.token.kind == tokenWord && !p.token.quoted && strings.EqualFold(p.token.text, keyword)
+}
+
+// either reads what "or" joins; nil where there is nothing.
+func (p *parser) either(depth int) node {
+	var list anyOf
+	for {
+		at := p.token.at
+		n := p.both(depth)
+		if n != nil {
+			list = append(list, n)
+		} else if p.is("or") || len(list) > 0 {
+			p.open(at, "or what?")
+		}
+		if !p.is("or") || p.stopped() {
+			break
+		}
+		p.advance()
+	}
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return list[0]
+	}
+	return list
+}
+
+// both reads what "and" or nothing joins.
+func (p *parser) both(depth int) node {
+	var list allOf
+	for !p.stopped() && p.token.kind != tokenEnd && p.token.kind != tokenClose && !p.is("or") {
+		if p.is("and") {
+			at := p.token.at
+			if p.advance(); len(list) == 0 || p.token.kind == tokenEnd {
+				p.open(at, "and what?")
+			}
+			continue
+		}
+		if n := p.term(depth); n != nil {
+			list = append(list, n)
+		}
+	}
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return list[0]
+	}
+	return list
+}
+
+// stopped says that there is an error which more text cannot mend.
+func (p *parser) stopped() bool { return p.failed != nil && !p.failed.Open }
+
+func (p *parser) term(depth int) node {
+	t := p.token
+	if depth > maxDepth {
+		p.fail(t.at, "nested too deeply")
+		return nil
+	}
+	p.advance()
+	switch t.kind {
+	case tokenNot:
+		if p.token.kind == tokenEnd || p.token.kind == tokenClose {
+			p.open(t.at, "! before what?")
+			return nil
+		}
+		if of := p.term(depth + 1); of != nil {
+			return negated{of}
+		}
+		return nil
+	case tokenOpen:
+		n := p.either(depth + 1)
+		if p.token.kind == tokenClose {
+			p.advance()
+		}
+		return n
+	case tokenCompare:
+		return p.compare(t)
+	}
+	if t.text == "" {
+		return nil
+	}
+	return word{contains(t.text)}
+}
+
+// compare makes a comparison of its token.
+func (p *parser) compare(t token) node {
+	name := strings.ToLower(t.text)
+	field, ok := fieldOf(name)
+	key := ""
+	if !ok {
+		if t.text == "" {
+			p.fail(t.at, "which field %s %s?", t.op, t.value)
+			return nil
+		}
+		i := slices.IndexFunc(p.labels, func(l string) bool { return strings.EqualFold(l, t.text) })
+		if i < 0 {
+			p.fail(t.at, "no field or label %s; quotes look for it as text", t.text)
+			return nil
+		}
+		key = p.labels[i]
+	}
+	if t.empty {
+		p.open(t.at, t.text+t.op+" what?")
+		return nil
+	}
+	if t.value == "?" && !t.asIs {
+		if t.op != "=" && t.op != "!=" {
+			p.fail(t.valued, "? is what is not known: use = or !=")
+			return nil
+		}
+		return isUnknown{field, key, t.op == "!="}
+	}
+	if key != "" || field.text() {
+		return p.compareText(t, field, key)
+	}
+	return p.compareNumber(t, field)
+}
+
+func (p *parser) compareText(t token, field Field, key string) node {
+	n := textIs{field: field, key: key, not: t.op[0] == '!'}
+	switch t.op {
+	case "=", "!=":
+		n.match = equals(t.value)
+		if field == State && key == "" {
+			n.match = equals(stateWord(t.value))
+		}
+	case "~", "!~":
+		re, err := regexp.Compile("(?i)" + t.value)
+		if err != nil {
+			p.fail(t.valued, "%s", expressionError(err))
+			return nil
+		}
+		n.match = re.MatchString
+	default:
+		p.fail(t.at, "%s is a text: use = != ~ or !~", t.text)
+		return nil
+	}
+	return n
+}
+
+// expressionError says what is wrong with a regular expression without repeating it.
+func expressionError(err error) string {
+	var e *syntax.Error
+	if errors.As(err, &e) {
+		return "the expression has a " + string(e.Code)
+	}
+	return "no regular expression"
+}
+
+func (p *parser) compareNumber(t token, field Field) node {
+	var n, unit int64
+	var ok bool
+	switch {
+	case field == Changes || field == Wait && !hasUnit(t.value):
+		if field == Wait {
+			field = Waiters
+		}
+		if n, ok = parseCount(t.value); !ok {
+			p.fail(t.valued, "%s is compared with a number", t.text)
+			return nil
+		}
+		unit = 1
+	default:
+		if n, unit, ok = parseLength(t.value); !ok {
+			p.fail(t.valued, "%s is compared with a time as 30s, 10m, 2h or 3d", t.text)
+			return nil
+		}
+	}
+	switch t.op {
+	case "=", "!=":
+		return numberIs{field, n, n + unit, t.op == "!="}
+	case "<":
+		return numberIs{field, smallest, n, false}
+	case "<=":
+		return numberIs{field, smallest, n + 1, false}
+	case ">":
+		return numberIs{field, n + 1, largest, false}
+	case ">=":
+		return numberIs{field, n, largest, false}
+	}
+	p.fail(t.at, "%s is a number: use = != < > <= or >=", t.text)
+	return nil
+}

@@ -1,0 +1,113 @@
+package filter
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	smallest = math.MinInt64
+	largest  = math.MaxInt64
+)
+
+// maxCount keeps sums with numbers and lengths of time far from their ends.
+const maxCount = 1 << 60
+
+func parseCount(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && n >= 0 && n < maxCount
+}
+
+// hasUnit says whether a value is a length of time rather than a plain number.
+func hasUnit(s string) bool { return strings.Trim(s, "0123456789") != "" }
+
+// units from the longest to the shortest; "ms" stands before "m" where it is looked for.
+var units = [...]struct {
+	name string
+	size time.Duration
+}{{"ms", time.Millisecond}, {"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}}
+
+// parseLength reads "1h30m" and returns the smallest unit that was written.
+func parseLength(s string) (n, unit int64, ok bool) {
+	unit = largest
+	for s != "" {
+		digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
+		count, good := parseCount(s[:digits])
+		s = s[digits:]
+		size := int64(0)
+		for _, u := range units {
+			if strings.HasPrefix(s, u.name) {
+				size, s = int64(u.size), s[len(u.name):]
+				break
+			}
+		}
+		if !good || size == 0 || count > maxCount/size || n > maxCount-count*size {
+			return 0, 0, false
+		}
+		n += count * size
+		unit = min(unit, size)
+	}
+	return n, unit, unit != largest
+}
+
+// contains returns what says whether a text holds word, in any case of letters.
+func contains(word string) func(string) bool {
+	lower := strings.ToLower(word)
+	if !ascii(lower) {
+		return func(s string) bool { return strings.Contains(strings.ToLower(s), lower) }
+	}
+	return func(s string) bool { return has(s, lower) }
+}
+
+// has says whether s holds word, which is ASCII in lower case. It allocates nothing for
+// an ASCII s: it runs over every row as somebody types.
+func has(s, word string) bool {
+	if !ascii(s) {
+		return strings.Contains(strings.ToLower(s), word)
+	}
+	for i := 0; i+len(word) <= len(s); i++ {
+		if equalFold(s[i:i+len(word)], word) {
+			return true
+		}
+	}
+	return false
+}
+
+// equalFold compares ASCII of equal length; b is in lower case.
+func equalFold(a, b string) bool {
+	for i := range len(a) {
+		c := a[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func equals(value string) func(string) bool {
+	return func(s string) bool { return strings.EqualFold(s, value) }
+}
+
+// stateWord writes the words of a state as one, so that it needs no quotes:
+// "led, renewal late" is led-renewal-late.
+func stateWord(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' || r == '-' || r == '_' }), "-")
+}
+
+// StateWord is how a state is written in a filter: no blanks, "no leader" is no-leader.
+func StateWord(state string) string { return stateWord(state) }
