@@ -1,79 +1,281 @@
 package ui
 
 import (
+	"errors"
+	"math"
+	"slices"
 	"strings"
+	"time"
 
 	"coordtop/sources"
+	"coordtop/ui/filter"
 )
 
-// filter is words that must all occur in a row's name, space, source, kind or owners,
-// in any case. The zero filter lets everything pass.
-type filter struct {
-	text  string
-	words []string
+// selection is what the person has asked to see. The zero selection lets everything
+// pass.
+type selection struct {
+	text string // as typed
+	expr filter.Expr
+	mend *filter.Error // what is wrong with what is typed; expr then is the last that was right
+	row  rowSubject    // of the row being judged: kept, so that judging allocates nothing
+	find func(sources.Ref) (*sources.Row, verdict)
+	now  time.Time // what lengths of time are counted to
 }
 
-func newFilter(text string) filter {
-	return filter{text: text, words: strings.Fields(strings.ToLower(text))}
-}
+func (f *selection) empty() bool { return f.expr.Empty() && f.mend == nil }
 
-func (f filter) empty() bool { return len(f.words) == 0 }
-
-func (f filter) row(r *sources.Row) bool {
-	for _, w := range f.words {
-		if !rowHas(r, w) {
-			return false
-		}
+// take takes other text. One with a mistake leaves what was selected before; one that
+// only is not finished selects what it says so far.
+func (f *selection) take(text string, labels func() []string) {
+	var keys []string
+	if strings.ContainsAny(text, "=~<>") {
+		keys = labels()
 	}
-	return true
+	expr, err := filter.Parse(text, keys)
+	f.text, f.mend = text, nil
+	if err != nil && (!errors.As(err, &f.mend) || !f.mend.Open) {
+		return
+	}
+	f.expr = expr
 }
 
-func rowHas(r *sources.Row, word string) bool {
-	if has(r.Name, word) || has(r.Source, word) || has(r.Space, word) || has(r.Kind.String(), word) {
+// passes says whether a row is selected.
+func (f *selection) passes(r *sources.Row, v verdict) bool {
+	if f.expr.Empty() {
 		return true
 	}
+	f.row = rowSubject{r, v, f.now}
+	return f.expr.Match(&f.row)
+}
+
+// event says whether an event is selected: by what it says itself, or its row.
+func (f *selection) event(e *sources.Event) bool {
+	if f.expr.Empty() {
+		return true
+	}
+	s := eventSubject{event: e, now: f.now}
+	if f.find != nil && e.Ref.Name != "" {
+		s.row, s.v = f.find(e.Ref)
+	}
+	return f.expr.Match(&s)
+}
+
+// rowSubject is a row as a filter sees it.
+type rowSubject struct {
+	row *sources.Row
+	v   verdict
+	now time.Time
+}
+
+func (s *rowSubject) Words(match func(string) bool) bool {
+	r := s.row
+	if match(r.Name) || match(r.Source) || match(r.Space) || match(r.Kind.String()) || r.Alias != "" && match(r.Alias) {
+		return true
+	}
+	return ownedBy(r, match)
+}
+
+func ownedBy(r *sources.Row, match func(string) bool) bool {
 	for i := range r.Owners {
-		if has(r.Owners[i].Label, word) || has(r.Owners[i].ID, word) {
+		if match(r.Owners[i].Label) || match(r.Owners[i].ID) {
 			return true
 		}
 	}
 	return false
 }
 
-func (f filter) event(e *sources.Event) bool {
-	for _, w := range f.words {
-		if !has(e.Ref.Name, w) && !has(e.Ref.Source, w) && !has(e.Ref.Space, w) && !has(e.Prim.String(), w) &&
-			!has(e.Owner.Label, w) && !has(e.Previous.Label, w) {
-			return false
-		}
+func (s *rowSubject) Text(f filter.Field, match func(string) bool) (found, known bool) {
+	r := s.row
+	switch f {
+	case filter.Source:
+		return match(r.Source), true
+	case filter.Kind:
+		return match(r.Kind.String()), r.Kind != sources.KindUnknown
+	case filter.Name:
+		return match(r.Name) || r.Alias != "" && match(r.Alias), true
+	case filter.Owner:
+		return ownedBy(r, match), r.OwnersHow != sources.Unknown || len(r.Owners) > 0
+	case filter.State:
+		return match(stateWord(s.v.status)) || s.v.flapping && match("flapping"), s.v.status != sources.StatusUnknown
 	}
-	return true
+	return false, false
 }
 
-// has says whether s holds word, which is in lower case. It allocates nothing for
-// ASCII: it runs over every row as somebody types.
-func has(s, word string) bool {
-	if !ascii(s) || !ascii(word) {
-		return strings.Contains(strings.ToLower(s), word)
+// stateWord is how a filter names a state.
+func stateWord(s sources.Status) string {
+	switch s { // those without a blank are themselves: nothing is allocated for most rows
+	case sources.StatusNotObserved, sources.StatusLedLate, sources.StatusNoLeader, sources.StatusNoCandidates, sources.StatusHeldSilent:
+		return filter.StateWord(s.String())
 	}
-	for i := 0; i+len(word) <= len(s); i++ {
-		if equalFold(s[i:i+len(word)], word) {
-			return true
-		}
-	}
-	return false
+	return s.String()
 }
 
-// equalFold compares ASCII of equal length; b is in lower case.
-func equalFold(a, b string) bool {
-	for i := range len(a) {
-		c := a[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
+func (s *rowSubject) Number(f filter.Field) (int64, bool) {
+	switch r := s.row; f {
+	case filter.Since:
+		at, ok := sinceOf(r)
+		return int64(s.now.Sub(at)), ok
+	case filter.Wait:
+		longest := waitsSince(r, s.now)
+		return int64(longest), r.Queue.How != sources.Unknown && (r.Queue.Len == 0 || longest > 0)
+	case filter.Waiters:
+		return int64(r.Queue.Len), r.Queue.How != sources.Unknown
+	case filter.Lease:
+		return leaseOf(r, s.now)
+	case filter.Changes:
+		return int64(s.v.changes), s.v.status != sources.StatusNotObserved
+	case filter.Gap:
+		if len(r.Terms) == 0 && r.Nobody.How == sources.Unknown || r.Kind == sources.KindSemaphore {
+			return 0, false
 		}
-		if c != b[i] {
-			return false
+		return int64(r.Gaps(s.now, changesSpan).Sum.Max), true
+	}
+	return 0, false
+}
+
+// sinceOf is since when a row is as it is; false: unknown.
+func sinceOf(r *sources.Row) (time.Time, bool) {
+	s := r.Nobody
+	switch {
+	case len(r.Owners) > 0:
+		s = r.Owners[0].Since
+	case r.OwnersHow == sources.Unknown:
+		return time.Time{}, false
+	}
+	return s.At, s.How != sources.Unknown && !s.At.IsZero() && len(r.Owners) <= 1
+}
+
+// leaseOf is the least that is left of a lease of the row's owners. One without an end
+// is longer than any other.
+func leaseOf(r *sources.Row, now time.Time) (left int64, known bool) {
+	left = math.MaxInt64 - 1
+	for i := range r.Owners {
+		switch o := &r.Owners[i]; {
+		case o.NoExpiry:
+			known = true
+		case o.Expires.How != sources.Unknown && !o.Expires.At.IsZero():
+			left, known = min(left, int64(leaseLeft(o, now))), true
 		}
 	}
-	return true
+	return left, known
+}
+
+func (s *rowSubject) Label(key string) (string, bool) {
+	for _, l := range s.row.Labels {
+		if l.Key == key {
+			return l.Value, true
+		}
+	}
+	return "", false
+}
+
+// eventSubject is an event as a filter sees it. What an event cannot say is asked of its
+// row; nil: it is gone.
+type eventSubject struct {
+	event *sources.Event
+	row   *sources.Row
+	v     verdict
+	now   time.Time
+}
+
+func (s *eventSubject) Words(match func(string) bool) bool {
+	e := s.event
+	return match(e.Ref.Name) || match(e.Ref.Source) || match(e.Ref.Space) || match(e.Prim.String()) || s.owners(match) ||
+		s.row != nil && s.row.Alias != "" && match(s.row.Alias)
+}
+
+func (s *eventSubject) owners(match func(string) bool) bool {
+	e := s.event
+	return match(e.Owner.Label) || match(e.Owner.ID) || match(e.Previous.Label) || match(e.Previous.ID)
+}
+
+func (s *eventSubject) Text(f filter.Field, match func(string) bool) (found, known bool) {
+	switch f {
+	case filter.Source:
+		return match(s.event.Ref.Source), true
+	case filter.Owner:
+		return s.owners(match), true
+	}
+	if s.row == nil {
+		return f == filter.Name && match(s.event.Ref.Name), f == filter.Name
+	}
+	return (&rowSubject{s.row, s.v, s.now}).Text(f, match)
+}
+
+func (s *eventSubject) Number(f filter.Field) (int64, bool) {
+	if s.row == nil {
+		return 0, false
+	}
+	return (&rowSubject{s.row, s.v, s.now}).Number(f)
+}
+
+func (s *eventSubject) Label(key string) (string, bool) {
+	if s.row == nil {
+		return "", false
+	}
+	return (&rowSubject{row: s.row}).Label(key)
+}
+
+// offered is how many values of a field are looked for, among how many rows.
+const offered, offeredRows = 200, 20_000
+
+// values lists what exists of a field or label, sorted: what a filter can be completed
+// with.
+func (m *model) values(field string) []string {
+	seen := map[string]bool{}
+	add := func(s string) {
+		if s != "" && len(seen) < offered {
+			seen[clean(s)] = true
+		}
+	}
+	for _, e := range m.idx.entries[:min(len(m.idx.entries), offeredRows)] {
+		if r := e.row; r != nil {
+			m.valuesOf(field, r, e.v, add)
+		}
+	}
+	list := make([]string, 0, len(seen))
+	for s := range seen {
+		list = append(list, s)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (m *model) valuesOf(field string, r *sources.Row, v verdict, add func(string)) {
+	switch field {
+	case "source":
+		add(r.Source)
+	case "kind":
+		add(r.Kind.String())
+	case "name":
+		add(r.Name)
+	case "owner":
+		for i := range r.Owners {
+			add(r.Owners[i].Label)
+		}
+	case "state":
+		add(stateWord(v.status))
+	default:
+		for _, l := range r.Labels {
+			if strings.EqualFold(l.Key, field) {
+				add(l.Value)
+			}
+		}
+	}
+}
+
+// labels lists the labels that rows have.
+func (m *model) labels() []string {
+	var list []string
+	for _, e := range m.idx.entries[:min(len(m.idx.entries), offeredRows)] {
+		if e.row == nil {
+			continue
+		}
+		for _, l := range e.row.Labels {
+			if !slices.Contains(list, l.Key) {
+				list = append(list, l.Key)
+			}
+		}
+	}
+	return list
 }

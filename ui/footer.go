@@ -15,7 +15,9 @@ func (m *model) footer(w int) string {
 	case m.message != "":
 		return l.put(m.th.strong, m.message).done()
 	case m.lay.small && m.typing:
-		return l.put(m.th.strong, "/").skip(1).put("", m.typed()).done()
+		l.put(m.th.strong, "/").skip(1).put("", m.typed()).skip(2)
+		m.advise(l)
+		return l.done()
 	case m.lay.small:
 		return l.put(m.th.dim, "small screen: list only, 80x24 shows all").done()
 	}

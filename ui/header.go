@@ -219,8 +219,9 @@ func partsWidth(parts []part) int {
 func (m *model) summary(w int) string {
 	l := m.th.line(w)
 	if m.typing {
-		l.skip(1).put(m.th.strong, "/").skip(1).put("", m.typed())
-		l.to(max(l.x+2, 24))
+		l.skip(1).put(m.th.strong, "/").skip(1).put("", m.typed()).skip(2)
+		m.advise(l)
+		l.to(24)
 	} else {
 		m.states(l)
 	}

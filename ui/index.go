@@ -43,7 +43,7 @@ type index struct {
 	healths []health    // of the scopes
 	next    int         // where the next sweep goes on
 
-	filter   filter
+	filter   selection
 	sort     sortMode
 	problems bool // show nothing else
 
@@ -66,6 +66,7 @@ type entry struct {
 // value as before cost a comparison.
 func (x *index) update(st *sources.State, now time.Time) bool {
 	all := x.healthChanged(st)
+	x.filter.now = now
 	x.st = st
 	for len(x.entries) < len(st.Rows) {
 		x.entries = append(x.entries, entry{})
@@ -104,6 +105,7 @@ func (x *index) healthChanged(st *sources.State) bool {
 // sweep judges the visible rows and some others again because time passed, and says
 // whether the order changed.
 func (x *index) sweep(now time.Time, visible []handle) bool {
+	x.filter.now = now
 	for _, h := range visible {
 		if row, _ := x.at(h); row != nil {
 			x.refresh(h.slot, row, now)
@@ -139,7 +141,7 @@ func (x *index) refresh(slot int32, row *sources.Row, now time.Time) {
 }
 
 func (x *index) lists(row *sources.Row, v verdict) bool {
-	return (!x.problems || v.sev.problem()) && x.filter.row(row)
+	return (!x.problems || v.sev.problem()) && x.filter.passes(row, v)
 }
 
 func (x *index) count(v verdict, n int) {

@@ -13,6 +13,8 @@ import (
 	"coordtop/ui/uitest"
 )
 
+func noLabels() []string { return nil }
+
 // naive lists the handles that an index should have, from nothing.
 func naive(x *index, now time.Time) []handle {
 	var fresh index
@@ -60,7 +62,7 @@ func TestIndexIsAlwaysWhatARebuildWouldGive(t *testing.T) {
 				fresh()
 				st.Scopes[0].Health = rapid.SampledFrom([]sources.Health{sources.HealthLive, sources.HealthStale}).Draw(t, "health")
 			case 4:
-				x.filter = newFilter(rapid.SampledFrom([]string{"", "a", "host", "k"}).Draw(t, "filter"))
+				x.filter.take(rapid.SampledFrom([]string{"", "a", "host", "k", "owner=host", "since>10s"}).Draw(t, "filter"), noLabels)
 				x.rebuild()
 			case 5:
 				x.sort = (x.sort + 1) % sortModes
@@ -123,7 +125,7 @@ func TestAnOrderHandedOutIsNotWrittenOverByTheNext(t *testing.T) {
 	for round := range 6 {
 		before, was := x.order, slices.Clone(x.order)
 		if round%3 == 2 {
-			x.filter = newFilter(fmt.Sprint(round))
+			x.filter.take(fmt.Sprint(round), noLabels)
 			x.rebuild()
 		} else {
 			x.update(uitest.State(noon(), lost("c"), a, b, uitest.Led(fmt.Sprint("0", round), "o", noon())), noon())

@@ -29,6 +29,8 @@ func (m *model) do(i intent) tea.Cmd {
 	case doKeep:
 		m.typing = false
 		m.input.Blur()
+	case doComplete:
+		m.complete()
 	case doClear:
 		m.clearFilter()
 	case doProblems:

@@ -25,6 +25,7 @@ const (
 	doFilter   intent = "filter"
 	doClear    intent = "clear-filter"
 	doKeep     intent = "keep-filter"
+	doComplete intent = "complete"
 	doProblems intent = "only-problems"
 	doSort     intent = "sort"
 	doPause    intent = "pause"
@@ -65,8 +66,9 @@ type binding struct {
 func bindings() []binding {
 	return []binding{
 		{doHelp, inViews, []string{"?"}, "help", "show or leave this help"},
-		{doFilter, inList, []string{"/"}, "filter", "show only what contains the words typed"},
+		{doFilter, inList, []string{"/"}, "filter", "rows with words, !words, kind=mutex, wait>30s, or ..."},
 		{doKeep, inInput, []string{"enter"}, "keep", "keep the filter and go back to the list"},
+		{doComplete, inInput, []string{"tab"}, "complete", "complete the field or the value; again: the next one"},
 		{doClear, inInput | inList, []string{"esc"}, "", "clear the filter; show all rows again"},
 		{doOpen, inList, []string{"enter"}, "open", "all there is to know about the row"},
 		{doProblems, inList, []string{"!"}, "problems", "only problems, or all rows"},

@@ -57,7 +57,8 @@ type model struct {
 	back    view // where the help returns to
 	typing  bool // a filter
 	input   textinput.Model
-	scroll  int // first line of the detail or the help
+	offer   offer // what the line was completed with last
+	scroll  int   // first line of the detail or the help
 	message string
 	until   time.Time // when the message goes
 
@@ -81,6 +82,7 @@ func newModel(o Options) *model {
 	if m.title == "" {
 		m.title = "coordtop"
 	}
+	m.idx.filter.find = m.rowOf
 	m.clock = o.Feed.Now()
 	m.now, m.started = m.clock, m.clock
 	m.take()
@@ -131,6 +133,15 @@ func (m *model) find(ref sources.Ref) (handle, bool) {
 		return handle{}, false
 	}
 	return handle{int32(slot), m.st.Rows[slot].Gen}, true
+}
+
+// rowOf returns a row by its identity; nil where there is none.
+func (m *model) rowOf(ref sources.Ref) (*sources.Row, verdict) {
+	h, ok := m.find(ref)
+	if !ok {
+		return nil, verdict{}
+	}
+	return m.idx.at(h)
 }
 
 // selected returns the row under the cursor; nil where there is none.

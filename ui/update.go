@@ -128,7 +128,7 @@ func (m *model) setFilter(text string) {
 // refilter shows what the typed words select.
 func (m *model) refilter() {
 	if text := m.typed(); text != m.idx.filter.text {
-		m.idx.filter = newFilter(text)
+		m.idx.filter.take(text, m.labels)
 		m.relist()
 	}
 }
