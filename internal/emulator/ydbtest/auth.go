@@ -1,7 +1,177 @@
 package ydbtest
 
-import "context"
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"time"
 
-func rightsOf(context.Context) Rights { return Read | Write | Erase }
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Auth_V1"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Auth"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
 
-func userOf(context.Context) string { return "" }
+// User is somebody who may log in with a password.
+type User struct {
+	Password string
+	Deny     Rights // what the user may not do; zero: nothing is denied
+}
+
+const (
+	ticketHeader = "x-ydb-auth-ticket"
+	ticketLife   = 12 * time.Hour
+)
+
+// tickets issues and checks what a login gives. A ticket is a JSON web token, because the
+// Go driver reads its expiry. The key lives as long as the server.
+type tickets struct {
+	users map[string]User
+	key   []byte
+}
+
+func newTickets(users map[string]User) *tickets {
+	if len(users) == 0 {
+		return nil
+	}
+	return &tickets{users: users, key: []byte(rand.Text())}
+}
+
+type claims struct {
+	Subject  string `json:"sub"`
+	IssuedAt int64  `json:"iat"`
+	Expires  int64  `json:"exp"`
+}
+
+func (t *tickets) issue(login string, now time.Time) (string, error) {
+	body, err := json.Marshal(claims{Subject: login, IssuedAt: now.Unix(), Expires: now.Add(ticketLife).Unix()})
+	if err != nil {
+		return "", err
+	}
+	signed := encode([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." + encode(body)
+	return signed + "." + encode(t.sign(signed)), nil
+}
+
+// check gives the user of a ticket; false: it is not one of ours, or too old.
+func (t *tickets) check(ticket string, now time.Time) (string, bool) {
+	last := strings.LastIndexByte(ticket, '.')
+	first := strings.IndexByte(ticket, '.')
+	if first < 0 || first == last {
+		return "", false
+	}
+	signature, err := base64.RawURLEncoding.DecodeString(ticket[last+1:])
+	if err != nil || !hmac.Equal(signature, t.sign(ticket[:last])) {
+		return "", false
+	}
+	body, err := base64.RawURLEncoding.DecodeString(ticket[first+1 : last])
+	if err != nil {
+		return "", false
+	}
+	var c claims
+	if err := json.Unmarshal(body, &c); err != nil {
+		return "", false
+	}
+	_, known := t.users[c.Subject]
+	return c.Subject, known && now.Before(time.Unix(c.Expires, 0))
+}
+
+func (t *tickets) sign(text string) []byte {
+	mac := hmac.New(sha256.New, t.key)
+	mac.Write([]byte(text))
+	return mac.Sum(nil)
+}
+
+func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+// auth serves Ydb.Auth.V1.AuthService.
+type auth struct {
+	Ydb_Auth_V1.UnimplementedAuthServiceServer
+	server *Server
+}
+
+// Login knows nobody on a server without users.
+func (a *auth) Login(_ context.Context, req *Ydb_Auth.LoginRequest) (*Ydb_Auth.LoginResponse, error) {
+	op := a.server.operate(func(*cluster) (proto.Message, *refusal) {
+		wrong := &refusal{Ydb.StatusIds_UNAUTHORIZED, "no such user or another password"}
+		if a.server.tickets == nil {
+			return nil, wrong
+		}
+		user, ok := a.server.tickets.users[req.GetUser()]
+		if !ok || subtle.ConstantTimeCompare([]byte(user.Password), []byte(req.GetPassword())) == 0 {
+			return nil, wrong
+		}
+		ticket, err := a.server.tickets.issue(req.GetUser(), time.Now())
+		if err != nil {
+			return nil, &refusal{Ydb.StatusIds_INTERNAL_ERROR, err.Error()}
+		}
+		return &Ydb_Auth.LoginResult{Token: ticket}, nil
+	})
+	return &Ydb_Auth.LoginResponse{Operation: op}, nil
+}
+
+// identity is who makes a call.
+type identity struct {
+	login  string
+	rights Rights
+}
+
+type identityKey struct{}
+
+// identify finds out who makes a call. With users configured a call without a ticket of
+// ours ends with UNAUTHENTICATED.
+func (s *Server) identify(ctx context.Context) (context.Context, error) {
+	who := identity{rights: Read | Write | Erase}
+	if s.tickets != nil {
+		var ticket string
+		if values := metadata.ValueFromIncomingContext(ctx, ticketHeader); len(values) > 0 {
+			ticket = values[0]
+		}
+		login, ok := s.tickets.check(ticket, time.Now())
+		if !ok {
+			return nil, status.Error(codes.Unauthenticated, "access denied")
+		}
+		who = identity{login: login, rights: who.rights &^ s.tickets.users[login].Deny}
+	}
+	return context.WithValue(ctx, identityKey{}, who), nil
+}
+
+func identityOf(ctx context.Context) identity {
+	who, _ := ctx.Value(identityKey{}).(identity)
+	return who
+}
+
+func (s *Server) unaryLogin(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if info.FullMethod == Ydb_Auth_V1.AuthService_Login_FullMethodName {
+		return handler(ctx, req)
+	}
+	ctx, err := s.identify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return handler(ctx, req)
+}
+
+func (s *Server) streamLogin(srv any, call grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	ctx, err := s.identify(call.Context())
+	if err != nil {
+		return err
+	}
+	return handler(srv, &identified{ServerStream: call, ctx: ctx})
+}
+
+// identified is a stream whose context knows the caller.
+type identified struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+func (s *identified) Context() context.Context { return s.ctx }

@@ -12,14 +12,15 @@ import (
 // time, changes the state and appends to out what has to be sent. It starts no
 // goroutine, reads no clock and is not safe for concurrent use; Server drives it.
 type cluster struct {
-	now     time.Time
-	timers  timers
-	root    *entry
-	limits  Limits
-	opaque  func() uint64 // numbers for pings; 0 is asked for again
-	streams int           // Session calls open now
-	created uint64        // counts entries of the tree, for their created_at
-	out     []delivery
+	now        time.Time
+	timers     timers
+	root       *entry
+	limits     Limits
+	opaque     func() uint64      // numbers for pings; 0 is asked for again
+	streams    map[uint64]*stream // Session calls open now
+	lastStream uint64
+	created    uint64 // counts entries of the tree, for their created_at
+	out        []delivery
 }
 
 // delivery is one message for one stream or, with end set, the end of the stream.
@@ -30,7 +31,7 @@ type delivery struct {
 }
 
 func newCluster(now time.Time, database []string, limits Limits, opaque func() uint64) *cluster {
-	c := &cluster{now: now, limits: limits.withDefaults(), opaque: opaque}
+	c := &cluster{now: now, limits: limits.withDefaults(), opaque: opaque, streams: map[uint64]*stream{}}
 	c.root = &entry{children: map[string]*entry{}}
 	c.makeDirectories(database)
 	return c
@@ -69,7 +70,7 @@ func (c *cluster) send(to *stream, msg *pb.SessionResponse) {
 
 func (c *cluster) end(st *stream, code codes.Code, text string) {
 	st.closed = true
-	c.streams--
+	delete(c.streams, st.id)
 	c.timers.stop(st.pingTimer)
 	c.out = append(c.out, delivery{to: st, end: status.New(code, text)})
 }

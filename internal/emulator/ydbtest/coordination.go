@@ -26,7 +26,7 @@ func (s *coordination) Session(call Ydb_Coordination_V1.CoordinationService_Sess
 	ctx := call.Context()
 	var st *stream
 	s.server.step(func(c *cluster) {
-		if st = c.open(s.frontEnd, rightsOf(ctx)); st != nil {
+		if st = c.open(s.frontEnd, identityOf(ctx).rights); st != nil {
 			st.deliver = newOutbox()
 		}
 	})
@@ -47,6 +47,7 @@ func (s *coordination) Session(call Ydb_Coordination_V1.CoordinationService_Sess
 }
 
 func (s *coordination) write(ctx context.Context, st *stream, call Ydb_Coordination_V1.CoordinationService_SessionServer) error {
+	front := s.server.fronts[s.frontEnd]
 	for {
 		parcels, err := st.deliver.take(ctx)
 		if err != nil {
@@ -54,6 +55,10 @@ func (s *coordination) write(ctx context.Context, st *stream, call Ydb_Coordinat
 			return status.FromContextError(err).Err()
 		}
 		for _, p := range parcels {
+			if err := front.hold(ctx, p.made); err != nil {
+				s.server.step(func(c *cluster) { c.hangUp(st) })
+				return err
+			}
 			if p.end != nil {
 				return p.end.Err()
 			}

@@ -23,12 +23,22 @@ type discovery struct {
 // behind a proxy or on another name for this machine stay where they are.
 func (d *discovery) ListEndpoints(ctx context.Context, _ *Ydb_Discovery.ListEndpointsRequest) (*Ydb_Discovery.ListEndpointsResponse, error) {
 	host, port := dialled(ctx, d.server.Endpoint(d.frontEnd))
+	endpoints := []*Ydb_Discovery.EndpointInfo{d.endpoint(host, port, d.frontEnd)}
+	for i, f := range d.server.fronts {
+		if host, port, ok := splitEndpoint(f.endpoint); ok && d.server.advertiseAll && i != d.frontEnd {
+			endpoints = append(endpoints, d.endpoint(host, port, i))
+		}
+	}
 	op := d.server.operate(func(*cluster) (proto.Message, *refusal) {
-		return &Ydb_Discovery.ListEndpointsResult{Endpoints: []*Ydb_Discovery.EndpointInfo{{
-			Address: host, Port: port, NodeId: uint32(d.frontEnd) + 1, Ssl: d.server.secure,
-		}}}, nil
+		return &Ydb_Discovery.ListEndpointsResult{Endpoints: endpoints}, nil
 	})
 	return &Ydb_Discovery.ListEndpointsResponse{Operation: op}, nil
+}
+
+func (d *discovery) endpoint(host string, port uint32, frontEnd int) *Ydb_Discovery.EndpointInfo {
+	return &Ydb_Discovery.EndpointInfo{
+		Address: host, Port: port, NodeId: uint32(frontEnd) + 1, Ssl: d.server.secure,
+	}
 }
 
 // dialled takes the address from :authority, else from the connection.
@@ -41,20 +51,25 @@ func dialled(ctx context.Context, fallback string) (string, uint32) {
 		candidates = append(candidates, p.LocalAddr.String())
 	}
 	for _, address := range append(candidates, fallback) {
-		host, text, err := net.SplitHostPort(address)
-		if err != nil || host == "" {
-			continue
-		}
-		if port, err := strconv.ParseUint(text, 10, 16); err == nil {
-			return host, uint32(port)
+		if host, port, ok := splitEndpoint(address); ok {
+			return host, port
 		}
 	}
 	return "", 0
 }
 
+func splitEndpoint(address string) (string, uint32, bool) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil || host == "" {
+		return "", 0, false
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	return host, uint32(port), err == nil
+}
+
 func (d *discovery) WhoAmI(ctx context.Context, _ *Ydb_Discovery.WhoAmIRequest) (*Ydb_Discovery.WhoAmIResponse, error) {
 	op := d.server.operate(func(*cluster) (proto.Message, *refusal) {
-		return &Ydb_Discovery.WhoAmIResult{User: userOf(ctx)}, nil
+		return &Ydb_Discovery.WhoAmIResult{User: identityOf(ctx).login}, nil
 	})
 	return &Ydb_Discovery.WhoAmIResponse{Operation: op}, nil
 }

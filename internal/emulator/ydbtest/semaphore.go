@@ -89,9 +89,12 @@ func (t *tablet) update(st *stream, req *pb.SessionRequest_UpdateSemaphore) {
 			ReqId: req.GetReqId(), Status: status, Issues: text,
 		},
 	}})
-	if status != Ydb.StatusIds_SUCCESS {
-		return
+	if status == Ydb.StatusIds_SUCCESS {
+		t.setData(req)
 	}
+}
+
+func (t *tablet) setData(req *pb.SessionRequest_UpdateSemaphore) {
 	sem := t.semaphores[req.GetName()]
 	if bytes.Equal(sem.data, req.GetData()) {
 		return

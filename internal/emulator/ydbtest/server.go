@@ -8,8 +8,10 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Auth_V1"
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Discovery_V1"
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Scheme_V1"
@@ -22,38 +24,47 @@ import (
 // Options say how a Server is started. The zero value is a server with two front ends
 // on free ports of 127.0.0.1, the database /local, no encryption and no users.
 type Options struct {
-	Database  string      // path of the only database; empty: /local
-	FrontEnds int         // how many YDB nodes to stand for; 0: 2
-	Listen    []string    // addresses of the front ends; those not named: 127.0.0.1:0
-	InMemory  bool        // no sockets: clients dial with Server.Dial
-	TLS       *tls.Config // nil: plaintext
-	Limits    Limits
+	Database  string          // path of the only database; empty: /local
+	FrontEnds int             // how many YDB nodes to stand for; 0: 2
+	Listen    []string        // addresses of the front ends; those not named: 127.0.0.1:0
+	InMemory  bool            // no sockets: clients dial with Server.Dial
+	TLS       *tls.Config     // nil: plaintext
+	Users     map[string]User // by login; empty: anybody may do anything without a login
+	// AdvertiseAll lets discovery name every front end, the dialled one first; otherwise
+	// it names only that one.
+	AdvertiseAll bool
+	Limits       Limits
 }
 
 // Server is a running emulator. Its methods are safe for concurrent use.
 type Server struct {
-	database string
-	secure   bool
-	fronts   []*frontEnd
-	serving  sync.WaitGroup // the listeners and the clock
-	readers  sync.WaitGroup // the reading halves of Session calls
-	stopped  chan struct{}
-	stop     func()
+	database     string
+	secure       bool
+	fronts       []*frontEnd
+	serving      sync.WaitGroup // the listeners and the clock
+	readers      sync.WaitGroup // the reading halves of Session calls
+	stopped      chan struct{}
+	advertiseAll bool
+	tickets      *tickets // nil: nobody has to log in
+	stop         func()
 
-	mu      sync.Mutex
-	model   *cluster
-	armed   time.Time // when the clock wakes up; zero: never
-	rearm   chan struct{}
-	changed chan struct{} // closed, and replaced, when something happens
+	mu       sync.Mutex
+	model    *cluster
+	armed    time.Time // when the clock wakes up; zero: never
+	rearm    chan struct{}
+	changed  chan struct{}      // closed, and replaced, when something happens
+	drops    map[string]int     // answers to lose, by kind
+	failures map[string]failure // by method
 }
 
 // frontEnd is one YDB node as clients see it: an address of its own and proxies of its
 // own in front of the same coordination nodes.
 type frontEnd struct {
 	endpoint string
-	listener net.Listener
-	memory   *bufconn.Listener // nil: the listener is a socket
+	wire     *wire
+	memory   *bufconn.Listener // nil: the wire is a socket
 	grpc     *grpc.Server
+	delay    atomic.Int64 // of everything sent, in nanoseconds
 }
 
 // Start starts a server and the goroutines that serve it; Close ends them.
@@ -69,8 +80,10 @@ func Start(o Options) (*Server, error) {
 		return nil, fmt.Errorf("starting the YDB emulator: database %q: a path is needed", o.Database)
 	}
 	s := &Server{
-		database: o.Database, secure: o.TLS != nil,
+		database: o.Database, secure: o.TLS != nil, advertiseAll: o.AdvertiseAll,
+		tickets: newTickets(o.Users),
 		stopped: make(chan struct{}), rearm: make(chan struct{}, 1), changed: make(chan struct{}),
+		drops: map[string]int{}, failures: map[string]failure{},
 		model: newCluster(time.Now(), path, o.Limits, rand.Uint64),
 	}
 	s.stop = sync.OnceFunc(func() { close(s.stopped) })
@@ -90,7 +103,7 @@ func listen(o Options, i int) (*frontEnd, error) {
 	if o.InMemory {
 		const buffer = 1 << 20
 		l := bufconn.Listen(buffer)
-		return &frontEnd{endpoint: fmt.Sprintf("front%d.ydbtest:%d", i, i+1), listener: l, memory: l}, nil
+		return &frontEnd{endpoint: fmt.Sprintf("front%d.ydbtest:%d", i, i+1), wire: newWire(l), memory: l}, nil
 	}
 	address := "127.0.0.1:0"
 	if i < len(o.Listen) {
@@ -100,12 +113,14 @@ func listen(o Options, i int) (*frontEnd, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &frontEnd{endpoint: l.Addr().String(), listener: l}, nil
+	return &frontEnd{endpoint: l.Addr().String(), wire: newWire(l)}, nil
 }
 
 func (s *Server) serve(i int, f *frontEnd, config *tls.Config) {
 	const largestRequest = 64_000_000 // above every limit of the service's own
 	options := []grpc.ServerOption{
+		grpc.ChainUnaryInterceptor(s.unaryFaults(f), s.unaryLogin),
+		grpc.ChainStreamInterceptor(s.streamFaults, s.streamLogin),
 		grpc.MaxRecvMsgSize(largestRequest),
 		// The drivers ping idle connections every ten seconds; without this grpc-go would
 		// show them the door.
@@ -117,10 +132,11 @@ func (s *Server) serve(i int, f *frontEnd, config *tls.Config) {
 	f.grpc = grpc.NewServer(options...)
 	Ydb_Coordination_V1.RegisterCoordinationServiceServer(f.grpc, &coordination{server: s, frontEnd: i})
 	Ydb_Discovery_V1.RegisterDiscoveryServiceServer(f.grpc, &discovery{server: s, frontEnd: i})
+	Ydb_Auth_V1.RegisterAuthServiceServer(f.grpc, &auth{server: s})
 	Ydb_Scheme_V1.RegisterSchemeServiceServer(f.grpc, &scheme{server: s})
 	s.serving.Go(func() {
 		// Serve ends when Close stops f.grpc, and says nothing else worth knowing then.
-		_ = f.grpc.Serve(f.listener)
+		_ = f.grpc.Serve(f.wire)
 	})
 }
 
@@ -129,6 +145,8 @@ func (s *Server) serve(i int, f *frontEnd, config *tls.Config) {
 func (s *Server) Close() error {
 	s.stop()
 	for _, f := range s.fronts {
+		// First the connections: one in a black hole would not let grpc go.
+		f.wire.refuse(true)
 		f.grpc.Stop()
 	}
 	s.serving.Wait()
@@ -173,7 +191,7 @@ func (s *Server) step(f func(*cluster)) {
 	s.model.advance(now)
 	f(s.model)
 	for _, d := range s.model.drain() {
-		if d.to.deliver != nil {
+		if d.to.deliver != nil && (d.msg == nil || !s.droppedLocked(kindOf(d.msg))) {
 			d.to.deliver.put(parcel{msg: d.msg, end: d.end, made: now})
 		}
 	}

@@ -18,6 +18,7 @@ const (
 
 // stream is one Session call.
 type stream struct {
+	id         uint64
 	frontEnd   int
 	rights     Rights
 	attachment *attachment // nil before the attach and after an eviction
@@ -43,11 +44,13 @@ const (
 
 // open begins a Session call; nil means that there are too many.
 func (c *cluster) open(frontEnd int, rights Rights) *stream {
-	if c.streams >= c.limits.Streams {
+	if len(c.streams) >= c.limits.Streams {
 		return nil
 	}
-	c.streams++
-	return &stream{frontEnd: frontEnd, rights: rights}
+	c.lastStream++
+	st := &stream{id: c.lastStream, frontEnd: frontEnd, rights: rights}
+	c.streams[st.id] = st
+	return st
 }
 
 // receive handles one message of the client.
