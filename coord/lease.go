@@ -124,7 +124,7 @@ func (l *Lease) Permits() uint64 { return max(l.asked.Permits, 1) }
 // running; a call after the first, or after the lease ended otherwise, waits for that
 // and returns what the first release did, nil if there was none.
 func (l *Lease) Release(ctx context.Context) error {
-	l.leave(partReleasing, ctx)
+	l.leave(ctx, partReleasing)
 	<-l.finished
 	return l.err
 }
@@ -133,12 +133,12 @@ func (l *Lease) Release(ctx context.Context) error {
 // out by itself, or with the session where the session is what is renewed. A call
 // after the lease's end does nothing.
 func (l *Lease) Abandon() {
-	l.leave(partAbandoning, context.Background())
+	l.leave(context.Background(), partAbandoning)
 	<-l.finished
 }
 
 // leave ends the lease on our own wish, if it has not ended already.
-func (l *Lease) leave(how parting, ctx context.Context) {
+func (l *Lease) leave(ctx context.Context, how parting) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.Check() == nil {

@@ -97,14 +97,14 @@ func (v *view) describe(ctx context.Context) (coord.Description, error) {
 	return d, err
 }
 
-// session of another program, as the server shows it.
-type holder struct {
+// backend is a session of another program, as the server shows it.
+type backend struct {
 	pid  uint32
 	name string
 }
 
 // look reads the locks once. missing are owners whose data is known in part only.
-func (v *view) look(ctx context.Context) (d coord.Description, missing map[string]holder, err error) {
+func (v *view) look(ctx context.Context) (d coord.Description, missing map[string]backend, err error) {
 	l, err := v.desk.get(ctx)
 	if err != nil {
 		return d, nil, err
@@ -124,7 +124,7 @@ func (v *view) look(ctx context.Context) (d coord.Description, missing map[strin
 		return d, nil, fmt.Errorf("looking at the lock: %w", err)
 	}
 	d = coord.Description{WaitersKnown: v.desk.driver.options.Poll == 0} // those who poll do not queue
-	missing = map[string]holder{}
+	missing = map[string]backend{}
 	for _, r := range rows {
 		o, from, there, err := v.read(r)
 		switch {
@@ -154,7 +154,7 @@ func (v *view) look(ctx context.Context) (d coord.Description, missing map[strin
 
 // read makes an owner or waiter of a row. there is false for a session that ended between
 // the server's reading of its locks and of its sessions.
-func (v *view) read(r row) (o coord.Owner, from holder, there bool, err error) {
+func (v *view) read(r row) (o coord.Owner, from backend, there bool, err error) {
 	o = coord.Owner{Permits: 1}
 	if r.text(1) == "ShareLock" {
 		o.Mode = coord.Shared
@@ -167,7 +167,7 @@ func (v *view) read(r row) (o coord.Owner, from holder, there bool, err error) {
 	if err != nil {
 		return o, from, false, fmt.Errorf("reading a pid: %w", err)
 	}
-	from = holder{pid: uint32(pid), name: r.text(3)}
+	from = backend{pid: uint32(pid), name: r.text(3)}
 	var start time.Time
 	if r[4] != nil {
 		micros, err := strconv.ParseInt(r.text(4), 10, 64)

@@ -24,26 +24,26 @@ import (
 // reports the CPU of the server's process and of ours, and what went over the wire.
 func BenchmarkPoll(b *testing.B) {
 	r := serve(b, localserver.PostgresOptions{})
-	var holders []*person
+	var owners []*person
 	for i := range 50 {
-		holders = append(holders, r.session(fmt.Sprintf("worker-%02d:4411", i)))
+		owners = append(owners, r.session(fmt.Sprintf("worker-%02d:4411", i)))
 	}
 	total := 0
 	for _, locks := range []int{10, 1000, 10_000} {
 		for ; total < locks; total++ {
-			holders[total%min(locks, len(holders))].do(fmt.Sprintf("select pg_advisory_lock(%d)", 1_000_000+total))
+			owners[total%min(locks, len(owners))].do(fmt.Sprintf("select pg_advisory_lock(%d)", 1_000_000+total))
 		}
 		b.Run(fmt.Sprintf("locks=%d/waiters=0", locks), r.comparePolls)
 	}
-	r.benchWaiters(b, holders)
+	r.benchWaiters(b, owners)
 }
 
 // benchWaiters does the same with a hundred sessions in the queue of one lock.
-func (r *rig) benchWaiters(b *testing.B, holders []*person) {
-	for _, p := range holders {
+func (r *rig) benchWaiters(b *testing.B, owners []*person) {
+	for _, p := range owners {
 		p.do("select pg_advisory_unlock_all()")
 	}
-	holders[0].do("select pg_advisory_lock(7)")
+	owners[0].do("select pg_advisory_lock(7)")
 	for i := range 100 {
 		r.session(fmt.Sprintf("waiter-%02d", i)).begin("select pg_advisory_lock(7)")
 	}
@@ -51,7 +51,7 @@ func (r *rig) benchWaiters(b *testing.B, holders []*person) {
 	total := 1
 	for _, locks := range []int{10, 1000, 10_000} {
 		for ; total < locks; total++ {
-			holders[total%min(locks, len(holders))].do(fmt.Sprintf("select pg_advisory_lock(%d)", 1_000_000+total))
+			owners[total%min(locks, len(owners))].do(fmt.Sprintf("select pg_advisory_lock(%d)", 1_000_000+total))
 		}
 		b.Run(fmt.Sprintf("locks=%d/waiters=100", locks), r.comparePolls)
 	}

@@ -322,11 +322,11 @@ func TestKeyOfAnExtensionHasANameOfItsOwn(t *testing.T) {
 
 func TestLookIsWholeIfItShowsEverySession(t *testing.T) {
 	t.Parallel()
-	s := snapshot{locks: []lockRow{owns(7, 1, share), {holder: "3/44", granted: true}}, sessions: []activity{{pid: 1}}, prepared: map[string]prepared{"3/44": {}}}
+	s := snapshot{locks: []lockRow{owns(7, 1, share), {virtual: "3/44", granted: true}}, sessions: []activity{{pid: 1}}, prepared: map[string]prepared{"3/44": {}}}
 	if !s.whole() {
 		t.Error("it is whole")
 	}
-	for _, r := range []lockRow{owns(7, 2, share), {holder: "3/45"}} {
+	for _, r := range []lockRow{owns(7, 2, share), {virtual: "3/45"}} {
 		some := s
 		some.locks = append([]lockRow{r}, s.locks...)
 		if some.whole() {

@@ -39,7 +39,7 @@ type lock struct {
 
 // term is what is remembered of an owner while it owns.
 type term struct {
-	id, holder  string // holder: the session, or the name of a prepared transaction
+	id, owner   string // owner: the session, or the name of a prepared transaction
 	mode        mode
 	since       sources.Stamp
 	transaction int64 // the one that was open when we first saw it own
@@ -67,7 +67,7 @@ func order(rows []lockRow) {
 			return -cmp.Compare(a.wait, b.wait)
 		}
 		return cmp.Or(cmp.Compare(a.wait, b.wait), cmp.Compare(a.pid, b.pid), cmp.Compare(b.mode, a.mode),
-			cmp.Compare(a.holder, b.holder))
+			cmp.Compare(a.virtual, b.virtual))
 	})
 }
 
@@ -105,13 +105,13 @@ func utoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 // before are the terms of the last look, now those of this look that are known so far.
 func ownerID(session string, m mode, before, now []term) string {
 	for i := range before {
-		if before[i].holder == session && before[i].mode == m {
+		if before[i].owner == session && before[i].mode == m {
 			return before[i].id
 		}
 	}
 	for _, list := range [][]term{before, now} {
 		for i := range list {
-			if list[i].holder == session && list[i].id == session {
+			if list[i].owner == session && list[i].id == session {
 				return session + " " + m.word()
 			}
 		}

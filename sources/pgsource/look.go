@@ -23,7 +23,7 @@ type lockRow struct {
 	mode    mode
 	granted bool
 	wait    int64  // since when it waits, Unix µs of the server; 0: it does not, or not told yet
-	holder  string // of a prepared transaction: its virtual transaction
+	virtual string // of a prepared transaction: its virtual transaction
 }
 
 // activity is one row of pg_stat_activity.
@@ -74,7 +74,7 @@ func (s *snapshot) whole() bool {
 		seen[s.sessions[i].pid] = true
 	}
 	return !slices.ContainsFunc(s.locks, func(r lockRow) bool {
-		_, prepared := s.prepared[r.holder]
+		_, prepared := s.prepared[r.virtual]
 		return r.pid != 0 && !seen[r.pid] || r.pid == 0 && !prepared
 	})
 }
@@ -183,7 +183,7 @@ func (l *link) readLocks(ctx context.Context, s *snapshot) error {
 			pid:   f.number32(4), mode: modeOf(f[5]), granted: f.yes(6), wait: f.micros(7),
 		}
 		if r.pid == 0 {
-			r.holder = f.text(8)
+			r.virtual = f.text(8)
 		}
 		s.locks = append(s.locks, r)
 		return nil

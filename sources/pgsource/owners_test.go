@@ -26,10 +26,10 @@ func TestOwnersAndQueueAreShownInOrder(t *testing.T) {
 	if got, want := queue(row.Queue.Waiters), pids(x.pid, pids(s.pid)+"s", y.pid, pids(z.pid)+"s"); got != want {
 		t.Errorf("queue %s, want %s", got, want)
 	}
-	blocked := []string{pids(a.pid), pids(a.pid, x.pid), pids(a.pid, x.pid, s.pid), pids(a.pid, x.pid, y.pid)}
+	waitsFor := []string{pids(a.pid), pids(a.pid, x.pid), pids(a.pid, x.pid, s.pid), pids(a.pid, x.pid, y.pid)}
 	for i, w := range row.Queue.Waiters {
-		if got := attr(w.Attrs, "blocked by"); got != blocked[i] {
-			t.Errorf("waiter %d is blocked by %s, want %s", i, got, blocked[i])
+		if got := attr(w.Attrs, "blocked by"); got != waitsFor[i] {
+			t.Errorf("waiter %d is blocked by %s, want %s", i, got, waitsFor[i])
 		}
 		if w.Since.How != sources.Told || time.Since(w.Since.At) > testLimit || time.Since(w.Since.At) < 0 {
 			t.Errorf("waiter %d waits since %+v", i, w.Since)

@@ -58,7 +58,7 @@ func (t *taking) space(l *lock) string {
 		return name
 	}
 	for i := range l.next {
-		if x, ok := t.s.prepared[l.next[i].holder]; ok {
+		if x, ok := t.s.prepared[l.next[i].virtual]; ok {
 			t.board.databases[l.db] = x.database
 			return x.database
 		}
@@ -74,7 +74,7 @@ func (t *taking) owner(l *lock, r *lockRow, before []term) sources.Owner {
 	o := sources.Owner{Permits: 1, Mode: r.mode.shown(), NoExpiry: true}
 	s := t.board.sessions[r.pid]
 	if r.pid == 0 {
-		x := t.s.prepared[r.holder]
+		x := t.s.prepared[r.virtual]
 		o.Label = "prepared " + x.gid
 		o.ID = ownerID(o.Label, r.mode, before, l.owners)
 		o.Guard = "gid=" + quoted(x.gid) + r.guarded()
@@ -87,8 +87,8 @@ func (t *taking) owner(l *lock, r *lockRow, before []term) sources.Owner {
 		o.Guard, o.Data = guard(r, s), blob(data)
 	}
 	now := t.term(l, o.ID, s, before)
-	if now.holder, now.mode = o.Session, r.mode; r.pid == 0 {
-		now.holder = o.Label
+	if now.owner, now.mode = o.Session, r.mode; r.pid == 0 {
+		now.owner = o.Label
 	}
 	l.owners = append(l.owners, now)
 	o.Since = now.since
@@ -152,7 +152,7 @@ func (t *taking) waiter(l *lock, i int) sources.Waiter {
 		if o.pid != 0 {
 			names = append(names, utoa(o.pid))
 		} else {
-			names = append(names, "prepared "+format.Clean(t.s.prepared[o.holder].gid, 100))
+			names = append(names, "prepared "+format.Clean(t.s.prepared[o.virtual].gid, 100))
 		}
 		if len(names) == blockersShown {
 			names = append(names, "...")

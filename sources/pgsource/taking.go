@@ -90,7 +90,7 @@ func (t *taking) guessWaits(rows []lockRow) {
 // known reports whether the look shows whose row it is.
 func (t *taking) known(r *lockRow) bool {
 	if r.pid == 0 {
-		_, ok := t.s.prepared[r.holder]
+		_, ok := t.s.prepared[r.virtual]
 		return ok
 	}
 	s := t.board.sessions.alive(r.pid, t.board.round)
