@@ -46,6 +46,7 @@ func New(dsn string, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Override.apply(config)
 	d := &Driver{config: config, options: o, keys: map[string]Key{}, leftover: map[*link]struct{}{}}
 	d.desk = newDesk(d)
 	return d, nil

@@ -44,6 +44,8 @@ type Options struct {
 	// Queue is how many notifications wait for a slow handler before the oldest are
 	// dropped (which Notification.Missed tells). 0: 256.
 	Queue int
+	// Override replaces parts of the address.
+	Override Override
 	// Dial makes the connections. Nil: TCP with keepalives of our own, or a Unix socket.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }

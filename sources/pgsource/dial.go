@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/coord/pgcoord"
 )
 
 // parseURL makes the config of a connection. Its errors repeat nothing of the URL that
@@ -29,7 +31,7 @@ func parseURL(o Options) (*pgconn.Config, error) {
 		c.Password = o.Password
 	}
 	if o.TLS != nil {
-		overrideTLS(c, o)
+		pgcoord.RequireTLS(c, o.TLS)
 	}
 	c.RuntimeParams["application_name"] = clientName
 	if severalHosts(c) && c.ValidateConnect == nil {
@@ -58,27 +60,6 @@ func badURL(err error) error {
 			"with / ? # @ : % in a user or a password as %2F %3F %23 %40 %3A %25")
 	}
 	return fmt.Errorf("the address cannot be read: %s", parsing.Unwrap().Error())
-}
-
-func overrideTLS(c *pgconn.Config, o Options) {
-	config := func(host string) *pgconn.FallbackConfig {
-		t := o.TLS.Clone()
-		if t.ServerName == "" {
-			t.ServerName = host
-		}
-		return &pgconn.FallbackConfig{Host: host, TLSConfig: t}
-	}
-	c.TLSConfig = config(c.Host).TLSConfig
-	var others []*pgconn.FallbackConfig
-	for _, f := range c.Fallbacks {
-		if f.TLSConfig == nil || f.Host == c.Host && f.Port == c.Port {
-			continue // the same host with less or other TLS
-		}
-		n := config(f.Host)
-		n.Port = f.Port
-		others = append(others, n)
-	}
-	c.Fallbacks = others
 }
 
 func severalHosts(c *pgconn.Config) bool { return len(hosts(c)) > 1 }

@@ -1,0 +1,52 @@
+package pgcoord
+
+import (
+	"crypto/tls"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Override replaces parts of the address that New is given, for programs that keep them
+// beside it. Zero fields leave what the address says.
+type Override struct {
+	User, Password string
+	// Database is another one of the same server: advisory locks are each database's own.
+	Database string
+	// TLS is required then; an empty ServerName in it stands for the host.
+	TLS *tls.Config
+}
+
+func (o Override) apply(c *pgconn.Config) {
+	for _, s := range []struct {
+		to  *string
+		new string
+	}{{&c.User, o.User}, {&c.Password, o.Password}, {&c.Database, o.Database}} {
+		if s.new != "" {
+			*s.to = s.new
+		}
+	}
+	if o.TLS != nil {
+		RequireTLS(c, o.TLS)
+	}
+}
+
+// RequireTLS makes every connection of a config use t. Variants of a host with other TLS
+// or none are taken out.
+func RequireTLS(c *pgconn.Config, t *tls.Config) {
+	towards := func(host string) *tls.Config {
+		own := t.Clone()
+		if own.ServerName == "" {
+			own.ServerName = host
+		}
+		return own
+	}
+	c.TLSConfig = towards(c.Host)
+	var others []*pgconn.FallbackConfig
+	for _, f := range c.Fallbacks {
+		if f.TLSConfig == nil || f.Host == c.Host && f.Port == c.Port {
+			continue // the same host with less or other TLS
+		}
+		others = append(others, &pgconn.FallbackConfig{Host: f.Host, Port: f.Port, TLSConfig: towards(f.Host)})
+	}
+	c.Fallbacks = others
+}
