@@ -14,7 +14,7 @@ import (
 )
 
 // boardOptions are the flags of the screen.
-type boardOptions struct{ ascii, plain bool }
+type boardOptions struct{ ascii, plain, write bool }
 
 // board is the command without a name: the screen.
 func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error {
@@ -39,11 +39,13 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 	if !p.env.Terminal() {
 		return usagef("standard output is no terminal: for scripts there are coordtop get and coordtop watch")
 	}
-	err := p.observe(ctx, c, func(inner context.Context, hub *sources.Hub, _ *watched) error {
+	err := p.observe(ctx, c, func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		feed := newFeed(hub)
 		defer feed.Close()
+		op := p.operator(c, hub, beside, o.write)
+		defer p.giveBack(op)
 		err := ui.Run(inner, ui.Options{
-			Feed: feed, Title: c.Title, TitleColor: c.Color, ASCII: o.ascii, NoColor: o.plain,
+			Feed: feed, Operator: op, Title: c.Title, TitleColor: c.Color, ASCII: o.ascii, NoColor: o.plain,
 			Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
 		})
 		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {

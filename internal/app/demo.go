@@ -102,6 +102,7 @@ func (p *program) showDemo(ctx context.Context, endpoints []demo.Endpoint, o boa
 		c.Sources = append(c.Sources, one.Sources...)
 	}
 	c.Title, c.Color = "demo", "cyan"
+	o.write = true // these servers are for playing
 	return p.show(ctx, c, o)
 }
 

@@ -25,6 +25,7 @@ type program struct {
 	logTo      *slog.Logger   // nil until logger is called
 	log        *logFile       // behind logTo; nil where nothing is logged
 	absent     []sources.Spec // shown beside the config's sources: what the demo could not start
+	crash      crash          // ends the process of an owner in the demo; nil elsewhere
 	result     error          // of the command, see run
 	ended      atomic.Bool
 }
@@ -96,6 +97,7 @@ func (p *program) root() *cobra.Command {
 	}
 	root.Flags().BoolVar(&o.ascii, "ascii", false, "draw with ASCII only")
 	root.Flags().BoolVar(&o.plain, "plain", false, "use no colours (as $NO_COLOR does)")
+	root.Flags().BoolVar(&o.write, "write", false, "arm writing from the start and without an end")
 	root.PersistentFlags().StringVar(&p.configFile, "config", "", "read `FILE` instead of the usual config file")
 	root.AddCommand(p.getCommand(), p.watchCommand(), p.configCommand(), p.versionCommand())
 	root.AddCommand(p.demoCommands()...)

@@ -62,14 +62,24 @@ type watched struct {
 
 // run starts f. wait joins it.
 func (w *watched) run(f func() error) {
-	w.running.Go(func() {
-		if err := w.call(f); err != nil && !errors.Is(err, context.Canceled) {
-			w.cancel(err)
-			w.mu.Lock()
-			w.err = errors.Join(w.err, err)
-			w.mu.Unlock()
-		}
+	w.running.Go(func() { w.watch(f) })
+}
+
+// do runs f here, for those who join their goroutines themselves.
+func (w *watched) do(f func()) {
+	w.watch(func() error {
+		f()
+		return nil
 	})
+}
+
+func (w *watched) watch(f func() error) {
+	if err := w.call(f); err != nil && !errors.Is(err, context.Canceled) {
+		w.cancel(err)
+		w.mu.Lock()
+		w.err = errors.Join(w.err, err)
+		w.mu.Unlock()
+	}
 }
 
 // call runs f here and makes an error of its panic. The stack goes to the log: on the

@@ -1,0 +1,64 @@
+package operate
+
+import (
+	"fmt"
+	"time"
+)
+
+// Arm makes writing possible for five minutes. For a protected source typed must be its
+// name; elsewhere it is ignored. The audit has a line of it, without which it fails.
+func (o *Operator) Arm(source, typed string) error {
+	b, ok := o.o.Backends[source]
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: nothing can be sent to %s by this program", ErrNotPossible, source)
+	case b.ReadOnly:
+		return fmt.Errorf("%w: the config says read_only for %s", ErrReadOnly, source)
+	case b.Protect && typed != source:
+		return fmt.Errorf("%w: %s is protected: type its name", ErrUnconfirmed, source)
+	}
+	if err := o.note("arm", source); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if b.Protect {
+		o.unlocked[source] = true
+	}
+	o.armed = o.o.Now().Add(armedFor)
+	o.publishLocked()
+	return nil
+}
+
+// Disarm makes writing impossible at once; what we hold is kept. Where Options.Always is
+// set it only locks the protected sources again.
+func (o *Operator) Disarm() {
+	// Being safer needs no permission, so an audit that cannot be written does not keep
+	// anybody from it; the next action will say what is wrong with it.
+	_ = o.note("disarm", "")
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.armed = time.Time{}
+	clear(o.unlocked)
+	o.publishLocked()
+}
+
+// armedLocked says why nothing may be sent to a source now; nil: it may.
+func (o *Operator) armedLocked(source string, b *Backend) error {
+	if !o.o.Always && !o.o.Now().Before(o.armed) {
+		clear(o.unlocked)
+		return fmt.Errorf("%w: arm it first", ErrNotArmed)
+	}
+	if b.Protect && !o.unlocked[source] {
+		return fmt.Errorf("%w for %s, which is protected: arm it by typing its name", ErrNotArmed, source)
+	}
+	return nil
+}
+
+// note writes a line about the switch itself.
+func (o *Operator) note(what, source string) error {
+	if o.o.Audit == nil {
+		return fmt.Errorf("%w: there is nowhere to write it", ErrNoAudit)
+	}
+	return o.o.Audit.Write(Record{ID: o.o.Audit.id(), Stage: Only, Action: what, Source: source})
+}

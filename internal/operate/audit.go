@@ -1,0 +1,163 @@
+package operate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"coordtop/internal/format"
+)
+
+// Stages of a Record.
+const (
+	Before = "before" // nothing was sent yet
+	After  = "after"  // the end of the action with the same id
+	Only   = "only"   // nothing is sent for it: writing was armed or disarmed
+)
+
+// Record is one line of the audit. Texts that are not known are left out; times are in
+// UTC. Fences are strings, because they pass 2^53.
+type Record struct {
+	At     time.Time `json:"at"`
+	ID     string    `json:"id"` // the same in both lines of an action, and in no other
+	Stage  string    `json:"stage"`
+	User   string    `json:"user"` // of the operating system
+	Host   string    `json:"host"`
+	SSH    string    `json:"ssh,omitempty"` // address of the client that the person came from
+	Login  string    `json:"login,omitempty"`
+	Action string    `json:"action"` // a verb, "arm", "disarm", or "lost" for a lease that ended by itself
+
+	Source string `json:"source,omitempty"`
+	Space  string `json:"namespace,omitempty"`
+	Kind   string `json:"kind,omitempty"`
+	Name   string `json:"name,omitempty"`
+
+	OwnerBefore string `json:"owner_before,omitempty"`
+	LabelBefore string `json:"label_before,omitempty"`
+	FenceBefore string `json:"fence_before,omitempty"`
+	Reason      string `json:"reason,omitempty"`
+	Call        string `json:"call,omitempty"` // what is sent, without what proves ownership
+
+	Result     string `json:"result,omitempty"` // a phase, as "done" or "failed"
+	Detail     string `json:"detail,omitempty"`
+	OwnerAfter string `json:"owner_after,omitempty"`
+	LabelAfter string `json:"label_after,omitempty"`
+	FenceAfter string `json:"fence_after,omitempty"`
+	// LatencyMillis is from the sending to the service's answer, waiting included.
+	LatencyMillis *int64 `json:"latency_ms,omitempty"`
+}
+
+// Actor is who acts, as far as the machine knows.
+type Actor struct {
+	User, Host string
+	SSH        string // the client's address; "": at the machine itself
+}
+
+// Journal appends Records to a file that several coordtops may share. It is safe for
+// concurrent use.
+type Journal struct {
+	path  string
+	actor Actor
+	run   string // tells the ids of this run from those of others
+
+	mu   sync.Mutex
+	last uint64
+}
+
+// NewJournal makes a Journal. The file and its folder are made with the first record, so
+// that who only looks leaves nothing behind.
+func NewJournal(path string, actor Actor) *Journal {
+	run := strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.Itoa(os.Getpid())
+	return &Journal{path: path, actor: actor, run: run}
+}
+
+// Path is where the file is.
+func (j *Journal) Path() string { return j.path }
+
+// id makes the id of the next action.
+func (j *Journal) id() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.last++
+	return j.run + "-" + strconv.FormatUint(j.last, 10)
+}
+
+// Write appends one line and returns when the disk has it. The file is opened anew for
+// each: whoever rotates it need not tell us. The error wraps ErrNoAudit.
+func (j *Journal) Write(r Record) error {
+	if err := j.write(r); err != nil {
+		return fmt.Errorf("%w: %w", ErrNoAudit, err)
+	}
+	return nil
+}
+
+func (j *Journal) write(r Record) error {
+	r.User, r.Host, r.SSH = j.actor.User, j.actor.Host, j.actor.SSH
+	r.At = time.Now().UTC()
+	line, err := r.line()
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
+		return err
+	}
+	_, missing := os.Stat(j.path)
+	f, err := os.OpenFile(j.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(line) // at once: lines of several programs must not mix
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil && missing != nil {
+		err = syncFolder(filepath.Dir(j.path))
+	}
+	return err
+}
+
+// syncFolder makes the name of a new file survive a loss of power.
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// line is the record as one line of ASCII: it holds other people's texts, and somebody
+// will look at it with cat.
+func (r Record) line() ([]byte, error) {
+	for _, s := range []*string{&r.Source, &r.Space, &r.Name, &r.OwnerBefore, &r.LabelBefore, &r.OwnerAfter, &r.LabelAfter,
+		&r.Reason, &r.Call, &r.Detail, &r.User, &r.Host, &r.SSH, &r.Login} {
+		*s, _ = format.UTF8([]byte(*s))
+	}
+	var plain, out bytes.Buffer
+	e := json.NewEncoder(&plain)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r); err != nil {
+		return nil, err
+	}
+	for b := plain.Bytes(); len(b) > 0; {
+		c, n := utf8.DecodeRune(b)
+		switch {
+		case c < 0x7f:
+			out.WriteByte(b[0])
+		case c <= 0xffff:
+			fmt.Fprintf(&out, `\u%04x`, c)
+		default:
+			high, low := utf16.EncodeRune(c)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		}
+		b = b[n:]
+	}
+	return out.Bytes(), nil
+}

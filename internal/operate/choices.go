@@ -1,0 +1,153 @@
+package operate
+
+import (
+	"fmt"
+	"slices"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// Choices lists what can be done to a row, possible actions first, the impossible ones
+// with the reason. That writing is not armed is no reason here: Start looks at that.
+func (o *Operator) Choices(row *sources.Row) []action.Choice {
+	if row == nil {
+		return nil
+	}
+	verbs := []action.Verb{action.Acquire, action.Campaign, action.Try, action.Proclaim, action.Resign}
+	if o.o.Backends[row.Source].Crash != nil {
+		verbs = append(verbs, action.Crash)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	list := make([]action.Choice, 0, len(verbs))
+	for _, v := range verbs {
+		list = append(list, action.Choice{Verb: v, Not: o.notLocked(v, row, o.o.View.State())})
+	}
+	slices.SortStableFunc(list, func(a, b action.Choice) int {
+		switch {
+		case (a.Not == "") == (b.Not == ""):
+			return 0
+		case a.Not == "":
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+// notLocked is why a verb cannot be done to a row of s; "": it can.
+func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) string {
+	b, ok := o.o.Backends[row.Source]
+	switch {
+	case !ok:
+		return "coordtop cannot send anything to this source"
+	case b.ReadOnly:
+		return "the config says read_only for this source"
+	}
+	ours := o.holdingLocked(row.Ref)
+	switch v {
+	case action.Resign:
+		if ours == nil {
+			return notOurs(row)
+		}
+		return ""
+	case action.Proclaim:
+		return notProclaimed(&b, row, ours)
+	}
+	switch {
+	case !row.Fresh(s):
+		return "what is shown of it is old: its source is silent"
+	case row.Note != "":
+		return clean(row.Note)
+	case v == action.Crash:
+		return notCrashed(&b, row)
+	case ours != nil && ours.waiting:
+		return "we wait for it already"
+	case ours != nil:
+		return "ours already"
+	}
+	return notTaken(&b, v, row)
+}
+
+// notTaken is why a verb that takes the row is not possible.
+func notTaken(b *Backend, v action.Verb, row *sources.Row) string {
+	switch {
+	case v == action.Acquire && row.Kind == sources.KindElection:
+		return "an election is led: campaign for it"
+	case v == action.Campaign && row.Kind != sources.KindElection:
+		return "only an election is led: acquire it"
+	case row.Kind == sources.KindSemaphore && !b.Caps.Semaphore, row.Kind == sources.KindElection && !b.Caps.Election:
+		return fmt.Sprintf("%s has no %v that coordtop could take", b.Type, row.Kind)
+	}
+	if b.Refuses != nil {
+		if why := b.Refuses(row.Primitive); why != "" {
+			return clean(why)
+		}
+	}
+	if v == action.Try {
+		return notTried(b, row)
+	}
+	if !b.Caps.FIFO && len(row.Owners) > 0 && row.Owners[0].NoExpiry {
+		return "its owner's lease has no end: it will not become free by itself"
+	}
+	return ""
+}
+
+// notTried is why a try would only miss.
+func notTried(b *Backend, row *sources.Row) string {
+	if len(row.Owners) == 0 || row.Kind == sources.KindSemaphore {
+		return ""
+	}
+	shared := !slices.ContainsFunc(row.Owners, func(w sources.Owner) bool { return w.Mode != sources.Shared })
+	if shared && b.Caps.Shared && row.Kind != sources.KindElection {
+		return ""
+	}
+	return "taken by " + ownerText(row.Owners[0].Label, row.Owners[0].ID)
+}
+
+func notProclaimed(b *Backend, row *sources.Row, ours *holding) string {
+	switch {
+	case ours == nil:
+		return notOurs(row)
+	case ours.waiting:
+		return "we do not lead yet"
+	case row.Kind != sources.KindElection:
+		return "only a leader proclaims"
+	case b.Caps.MaxData == 0:
+		return "leaders carry no data on " + b.Type
+	}
+	return ""
+}
+
+func notCrashed(b *Backend, row *sources.Row) string {
+	switch {
+	case b.Crash == nil:
+		return "only in the demo"
+	case len(row.Owners) == 0:
+		return "nobody owns it"
+	}
+	return ""
+}
+
+func notOurs(row *sources.Row) string {
+	if len(row.Owners) == 0 {
+		return "not ours: nobody owns it"
+	}
+	return "not ours"
+}
+
+// ownerText names an owner for people.
+func ownerText(label, id string) string {
+	if label == "" {
+		label = id
+	}
+	if label == "" {
+		return "nobody"
+	}
+	return clean(label)
+}
+
+// clean makes other people's text fit for a sentence.
+func clean(s string) string { return format.Clean(s, 200) }

@@ -1,0 +1,36 @@
+// Package operate does to the world what a person decides: it takes, leads, proclaims and
+// resigns, keeps what was won, guards and records each action, and tells what was observed
+// of it. The screen and the command line use the same Operator; it knows no backend but
+// what its Backends say.
+//
+// # One path
+//
+// Start checks the guards in this order, and sends nothing unless all of them let it pass:
+// the source is not read_only; writing is armed; the source's own name was typed and a reason
+// given where it is protected; the action is possible for the row; the row shows the owner
+// and fence that the person decided about; the name was typed where that is asked for; the
+// data fits. Then it writes the first line of the audit; if that cannot be written, nothing
+// is sent. The rest happens in a goroutine of the action's own: it asks the service, then
+// looks at the Hub until that shows what came of it (Seen), for at most ten seconds
+// (Unseen), writes the second line, and tells the Hub an event of kind action.
+//
+// A source that is read_only is refused twice: by Start, and by its driver, which ReadOnly
+// has stripped of everything that changes something.
+//
+// # What we hold
+//
+// Each lease has a session and a goroutine of its own. It is renewed by coord, whatever
+// the screen does. One that ends without our wish becomes a run of its own that has
+// failed, with the cause, a line in the audit and an event.
+//
+// CallOff and Close give back what was won. Close is bounded: after two seconds what could
+// not be told to the service runs out there by itself. After LetRunOut it abandons the
+// leases that can run out, and resigns only the rest.
+//
+// # The audit
+//
+// A file of JSON lines, readable by its owner only; see Record. Each action has a line
+// before anything is sent and one after its end, with the same id. An id without a second
+// line is an action whose end nobody recorded: coordtop was killed, or the disk was full
+// (which the screen says). No line holds anything that could prove ownership.
+package operate

@@ -1,0 +1,105 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// Describe says what a request would do, from what is on our watch now. It asks no server:
+// what cannot be known without that is not promised by the lines.
+func (o *Operator) Describe(_ context.Context, r action.Request) (action.Effect, error) {
+	b, ok := o.o.Backends[r.Target.Ref.Source]
+	if !ok {
+		return action.Effect{}, fmt.Errorf("%w: nothing can be sent to this source", ErrNotPossible)
+	}
+	row, _ := o.row(r.Target.Ref)
+	e := action.Effect{
+		Call: format.Clean(b.call(r), 2000), NeedsReason: b.Protect, NeedsName: nameFor(&b, r),
+	}
+	switch r.Verb {
+	case action.Acquire, action.Campaign, action.Try:
+		describeTaking(&e, &b, row, r)
+	case action.Proclaim:
+		e.Lines = []string{"Replaces the data that others see beside us. Sent only while we lead."}
+		e.TakesData, e.DataMax = true, b.Caps.MaxData
+	case action.Resign:
+		describeResigning(&e, o, row, r)
+	case action.Crash:
+		e.Lines = []string{
+			"Ends the process of " + ownerText(r.Target.Label, r.Target.Owner) + " with SIGKILL: it cannot say goodbye.",
+			"Others take over when its lease has run out, or at once where the connection was the lease.",
+		}
+		e.Danger = true
+	}
+	return e, nil
+}
+
+// nameFor is the text that must be typed for a request; "": none.
+func nameFor(b *Backend, r action.Request) string {
+	switch r.Verb {
+	case action.Acquire, action.Campaign, action.Try:
+		if !b.Demo {
+			return clean(r.Target.Ref.Name)
+		}
+	}
+	return ""
+}
+
+func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Request) {
+	e.TakesData, e.DataMax, e.Danger = b.Caps.MaxData > 0, b.Caps.MaxData, !b.Demo
+	name := clean(r.Target.Ref.Name)
+	if r.Target.Kind == sources.KindElection {
+		e.Lines = append(e.Lines, "We would lead "+name+". coordtop does none of the leader's work.")
+	} else {
+		e.Lines = append(e.Lines, "We would own "+name+". Whoever works under it stands still meanwhile.")
+	}
+	taken := row != nil && len(row.Owners) > 0
+	switch {
+	case taken && r.Verb == action.Try:
+		e.Lines = append(e.Lines, "Taken now: the try will miss unless it becomes free first.")
+	case taken && b.Caps.FIFO && row.Queue.How != sources.Unknown:
+		e.Lines = append(e.Lines, fmt.Sprintf("Taken now: we wait in the server's queue, behind %d. Those who come later wait for us.", row.Queue.Len))
+	case taken && b.Caps.FIFO:
+		e.Lines = append(e.Lines, "Taken now: we wait in the server's queue. Those who come later wait for us.")
+	case taken:
+		e.Lines = append(e.Lines, "Taken now, and "+b.Type+" keeps no queue: we ask again and again, and any other may be first.")
+	}
+	e.Lines = append(e.Lines, keeping(b))
+	if b.Nameless && len(r.Data) == 0 {
+		e.Lines = append(e.Lines, "Others see us as "+clean(b.Identity)+".")
+	}
+}
+
+// keeping says how a lease of ours ends.
+func keeping(b *Backend) string {
+	const until = "Kept until we resign or coordtop ends, "
+	if b.RunsOut {
+		return until + "or up to " + format.Left(b.Lease) + " longer if it dies without a word."
+	}
+	return until + "or our connection does; a cut link is noticed within " + format.Left(b.Lease) + "."
+}
+
+func describeResigning(e *action.Effect, o *Operator, row *sources.Row, r action.Request) {
+	o.mu.Lock()
+	h := o.holdingLocked(r.Target.Ref)
+	waiting := h != nil && h.waiting
+	o.mu.Unlock()
+	if waiting {
+		e.Lines = []string{"We leave the queue. Its owner notices nothing."}
+		return
+	}
+	e.Lines = []string{"We give it up. Only this one: what else we hold stays ours."}
+	switch {
+	case row == nil:
+	case row.Queue.How != sources.Unknown && len(row.Queue.Waiters) > 0:
+		e.Next = ownerText(row.Queue.Waiters[0].Label, row.Queue.Waiters[0].ID) + " is first in the queue"
+	case row.Queue.How != sources.Unknown && row.Queue.Len == 0:
+		e.Next = "nobody waits in the queue"
+	default:
+		e.Next = "whoever asks first: there is no queue that we could see"
+	}
+}

@@ -1,0 +1,180 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// resign is the goroutine of a run that gives up what we hold, or our place in a queue.
+func (o *Operator) resign(n *run, h *holding, b *Backend) {
+	defer n.cancel()
+	sub := o.subscribe()
+	defer sub.Close()
+	o.mu.Lock()
+	lease, waiting := h.lease, h.waiting
+	if !waiting {
+		h.parting = n
+	}
+	o.mu.Unlock()
+	if waiting {
+		h.run.cancel() // also what it wins meanwhile is given back then
+		<-h.ended
+		o.finish(n, action.Seen, "left the queue", sources.OwnerRef{})
+		return
+	}
+	old := lease.Owner()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), farewell)
+	defer cancel()
+	sent := time.Now()
+	err := lease.Release(ctx)
+	n.answered = time.Since(sent)
+	<-h.ended
+	if err != nil {
+		o.finish(n, action.Failed, "given up here, but not confirmed: "+clean(err.Error())+"; it runs out there within "+format.Left(b.Lease), sources.OwnerRef{})
+		return
+	}
+	o.reach(n, action.Sent, "given up")
+	o.watchDeparture(n, sub, old, "given up")
+}
+
+// proclaim is the goroutine of a run that replaces our data.
+func (o *Operator) proclaim(n *run, h *holding) {
+	defer n.cancel()
+	sub := o.subscribe()
+	defer sub.Close()
+	o.mu.Lock()
+	term, data := h.term, n.Request.Data
+	o.mu.Unlock()
+	ctx, cancel := context.WithTimeout(n.ctx, replyIn)
+	defer cancel()
+	sent := time.Now()
+	err := term.Proclaim(ctx, data)
+	n.answered = time.Since(sent)
+	if err != nil {
+		text := clean(err.Error())
+		if !settled(err) {
+			text += "; whether it was written is not known"
+		}
+		o.finish(n, action.Failed, text, sources.OwnerRef{})
+		return
+	}
+	o.mu.Lock()
+	h.data = slices.Clone(data)
+	o.mu.Unlock()
+	o.reach(n, action.Sent, "proclaimed")
+	us := sources.OwnerRef{ID: term.Lease().Owner(), Fence: term.Lease().Fence()}
+	seen := o.watch(n.ctx, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+		w := owns(row, us.ID)
+		if w == nil {
+			return false
+		}
+		us.Label = w.Label
+		return string(w.Data.Head) == string(data[:min(len(data), sources.BlobHead)]) ||
+			slices.ContainsFunc(events, func(e sources.Event) bool { return e.Kind == sources.EventProclaimed && e.Owner.ID == w.ID })
+	})
+	switch {
+	case seen:
+		o.finish(n, action.Seen, "proclaimed", us)
+	default:
+		o.finish(n, action.Unseen, "proclaimed, and no change on our watch", us)
+	}
+}
+
+// settled says that an error of a proclamation means that nothing was written.
+func settled(err error) bool {
+	for _, known := range []error{coord.ErrLost, coord.ErrExpired, coord.ErrReleased, coord.ErrClosed, coord.ErrUnsupported, coord.ErrDataTooLong} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// crash is the goroutine of a run that ends the owner's process, in the demo.
+func (o *Operator) crash(n *run, b *Backend) {
+	defer n.cancel()
+	sub := o.subscribe()
+	defer sub.Close()
+	t := n.Request.Target
+	sent := time.Now()
+	err := b.Crash(t.Ref, sources.OwnerRef{ID: t.Owner, Label: t.Label, Fence: t.Fence})
+	n.answered = time.Since(sent)
+	if err != nil {
+		o.finish(n, action.Failed, clean(err.Error()), sources.OwnerRef{})
+		return
+	}
+	o.reach(n, action.Sent, "its process is gone")
+	o.watchDeparture(n, sub, t.Owner, "its process was ended")
+}
+
+// giveBack resigns what was called off, or is held while the Operator closes: an action of
+// its own in the audit. It is done also where that cannot be written: it is the safe way.
+func (o *Operator) giveBack(n *run, h *holding, lease *coord.Lease) {
+	o.mu.Lock()
+	closing, abandon := o.closed, o.closed && o.runOut && h.runsOut
+	o.mu.Unlock()
+	why := "called off"
+	if closing {
+		why = "coordtop ended"
+	}
+	o.finish(n, action.Dropped, why, sources.OwnerRef{})
+	rec := n.record
+	rec.ID, rec.Stage, rec.Action, rec.Reason = o.o.Audit.id(), Before, action.Resign.String(), why
+	rec.OwnerBefore, rec.LabelBefore, rec.FenceBefore = lease.Owner(), "", fence(lease.Fence())
+	rec.OwnerAfter, rec.LabelAfter, rec.FenceAfter, rec.Result, rec.Detail, rec.LatencyMillis = "", "", "", "", "", nil
+	rec.Call = "resign " + rec.Name
+	if abandon {
+		rec.Call = "none: it is left to run out"
+	}
+	_ = o.o.Audit.Write(rec)
+	sent := time.Now()
+	var err error
+	if closing {
+		err = o.leaveSession(h.session, h) // which is bounded for all we hold together
+	} else {
+		err = o.release(lease)
+	}
+	millis := time.Since(sent).Milliseconds()
+	rec.Stage, rec.Result, rec.LatencyMillis = After, action.Sent.String(), &millis
+	switch {
+	case abandon:
+		rec.Result, rec.Detail, rec.LatencyMillis = action.Dropped.String(), "it runs out at "+lease.TrustedUntil().UTC().Format(time.RFC3339), nil
+	case err != nil:
+		rec.Result, rec.Detail = action.Failed.String(), clean(err.Error())+"; it runs out there"
+	}
+	_ = o.o.Audit.Write(rec)
+}
+
+// release gives a lease back, within a time of its own.
+func (o *Operator) release(lease *coord.Lease) error {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	return lease.Release(ctx)
+}
+
+// lost tells of a lease that ended without our wish: the run fails, or where it was over
+// already, another one that nobody started.
+func (o *Operator) lost(n *run, h *holding, cause error) {
+	text := fmt.Sprintf("lost after %s: %s", format.Age(o.o.Now().Sub(h.since)), clean(cause.Error()))
+	if !o.over(n) {
+		o.finish(n, action.Failed, text, sources.OwnerRef{})
+		return
+	}
+	o.mu.Lock()
+	l := o.runLocked(n.Request)
+	l.record = n.record
+	o.runs = append(o.runs, l)
+	o.mu.Unlock()
+	defer l.cancel()
+	l.record.ID, l.record.Action, l.record.Call, l.record.LatencyMillis = o.o.Audit.id(), "lost", "", nil
+	l.record.OwnerBefore, l.record.LabelBefore, l.record.FenceBefore = h.owner(), "", fence(h.lease.Fence())
+	o.finish(l, action.Failed, text, o.ownerNow(h.ref))
+}

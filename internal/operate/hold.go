@@ -1,0 +1,83 @@
+package operate
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/action"
+	"coordtop/sources"
+)
+
+// holding is what one run took or waits for. All of it is guarded by Operator.mu; over is
+// set, once, by the goroutine of the run.
+type holding struct {
+	ref     sources.Ref
+	run     *run
+	session *coord.Session // nil: not open yet
+	lease   *coord.Lease   // nil: waiting
+	term    *coord.Term    // nil: not an election
+	waiting bool
+	over    bool
+	since   time.Time
+	data    []byte
+	runsOut bool
+	parting *run          // that resigns it; nil: none
+	ended   chan struct{} // closed when nothing of it is left
+}
+
+func newHolding(n *run, now time.Time) *holding {
+	return &holding{ref: n.Request.Target.Ref, run: n, waiting: true, since: now, ended: make(chan struct{})}
+}
+
+// owner is our identity there; "" while it is not known.
+func (h *holding) owner() string {
+	if h.lease == nil {
+		return ""
+	}
+	return h.lease.Owner()
+}
+
+// sessionOf says whether the owner with that ID in the row is a session of ours: one that
+// owns in two modes has an ID for each.
+func (h *holding) sessionOf(row *sources.Row, id string) bool {
+	return row != nil && slices.ContainsFunc(row.Owners, func(w sources.Owner) bool { return w.ID == id && w.Session != "" && w.Session == h.owner() })
+}
+
+// show is what people see of it.
+func (h *holding) show() action.Holding {
+	r := h.run.Request
+	s := action.Holding{
+		Ref: h.ref, Kind: r.Target.Kind, Permits: max(r.Permits, 1), Mode: r.Mode, Waiting: h.waiting, Since: h.since, Data: h.data,
+		RunsOut: h.runsOut,
+	}
+	if h.lease != nil {
+		s.Owner, s.Fence, s.Until = h.lease.Owner(), h.lease.Fence(), h.lease.TrustedUntil()
+	}
+	return s
+}
+
+// placeIn finds our place in the row's queue, from 1; 0: it is not told. Waiters have no
+// identity that we knew before we own, so it is our name that is looked for.
+func placeIn(row *sources.Row, identity string) int {
+	if row == nil || identity == "" {
+		return 0
+	}
+	return 1 + slices.IndexFunc(row.Queue.Waiters, func(w sources.Waiter) bool {
+		return w.Label == identity || strings.HasPrefix(w.Label, identity+" ")
+	})
+}
+
+// owns says whether the row shows that identity as an owner.
+func owns(row *sources.Row, id string) *sources.Owner {
+	if row == nil || id == "" {
+		return nil
+	}
+	for i := range row.Owners {
+		if w := &row.Owners[i]; w.ID == id || w.Session == id {
+			return w
+		}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/action"
+	"coordtop/sources"
+)
+
+// View is what an Operator sees and tells: the Hub. None of it waits for a source.
+type View interface {
+	State() *sources.State
+	Slot(ref sources.Ref) (slot int, ok bool)
+	Subscribe(from uint64) *sources.Subscription
+	Refresh(source string)
+	Tell(e sources.Event)
+}
+
+// Options are what an Operator is made of. All but View may be left zero.
+type Options struct {
+	View     View
+	Backends map[string]Backend // by the name of their source
+	Audit    *Journal           // nil: no action can be started
+	Always   bool               // armed from the start and without an end
+	Now      func() time.Time   // nil: time.Now
+	// Catch runs the body of each goroutine, so that a panic in it can be told before the
+	// program ends. Nil: the body is called as it is.
+	Catch func(body func())
+}
+
+const (
+	armedFor   = 5 * time.Minute
+	watchFor   = 10 * time.Second // until an action that is not on our watch is Unseen
+	openWithin = 10 * time.Second // to find secrets and connect
+	replyIn    = 5 * time.Second  // to one request about what we own
+	farewell   = 2 * time.Second  // to resign
+	keepRuns   = 5 * time.Minute  // after they are over
+	mostRuns   = 200
+)
+
+// Operator carries out actions. Its methods are safe for concurrent use; only Describe and
+// Close block. Whoever made it calls Close.
+type Operator struct {
+	o       Options
+	drivers drivers
+	status  atomic.Pointer[action.Status]
+	wake    chan struct{}
+
+	life    context.Context // ends when Close begins
+	end     context.CancelFunc
+	bye     context.Context // bounds Close; set before life ends
+	running sync.WaitGroup  // runs, watches, the publisher
+	ended   chan struct{}   // closed when the first Close is done
+	err     error           // of the first Close; read after ended
+
+	mu       sync.Mutex
+	closed   bool
+	runOut   bool
+	armed    time.Time
+	unlocked map[string]bool // protected sources whose name was typed since writing was armed
+	last     uint64          // number of the newest run
+	runs     []*run
+	held     []*holding
+	left     []error // what Close could not give back
+}
+
+// New makes an Operator and starts the goroutine that keeps the times in Status fresh;
+// Close ends it.
+func New(o Options) *Operator {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	op := &Operator{
+		o:       o,
+		drivers: drivers{backends: o.Backends, open: map[[2]string]coord.Driver{}},
+		wake:    make(chan struct{}, 1), ended: make(chan struct{}), unlocked: map[string]bool{},
+	}
+	op.life, op.end = context.WithCancel(context.Background())
+	op.mu.Lock()
+	op.publishLocked()
+	op.mu.Unlock()
+	op.start(op.refresh)
+	return op
+}
+
+// start starts a goroutine that Close joins.
+func (o *Operator) start(body func()) {
+	if o.o.Catch == nil {
+		o.running.Go(body)
+		return
+	}
+	o.running.Go(func() { o.o.Catch(body) })
+}
+
+// Status returns the latest snapshot, never nil.
+func (o *Operator) Status() *action.Status { return o.status.Load() }
+
+// Wake receives after there is a new Status. Wake-ups are merged.
+func (o *Operator) Wake() <-chan struct{} { return o.wake }
+
+// LetRunOut makes Close leave the leases that can run out to their TTL.
+func (o *Operator) LetRunOut() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.runOut = true
+}
+
+// Close calls off what is under way, gives back what we hold (see LetRunOut) and returns
+// when no goroutine is left: within two seconds, or within ctx if that ends earlier. The
+// error says what could not be given back; it runs out by itself. A second call waits for
+// the first and returns its error.
+func (o *Operator) Close(ctx context.Context) error {
+	o.mu.Lock()
+	if o.closed {
+		o.mu.Unlock()
+		<-o.ended
+		return o.err
+	}
+	o.closed = true
+	free := context.WithoutCancel(ctx)
+	bye, cancel := context.WithTimeout(free, farewell)
+	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil {
+		cancel()
+		bye, cancel = context.WithDeadline(free, earlier(deadline, time.Now().Add(farewell)))
+	}
+	defer cancel()
+	o.bye = bye
+	o.mu.Unlock()
+	o.end()
+	o.running.Wait()
+	o.mu.Lock()
+	o.publishLocked()
+	left := o.left
+	o.mu.Unlock()
+	o.err = errors.Join(append(left, o.drivers.close(bye))...)
+	close(o.ended)
+	return o.err
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// refresh publishes anew each second while we hold something: the ends of trust move with
+// each renewal, which nobody tells of.
+func (o *Operator) refresh() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-o.life.Done():
+			return
+		case <-tick.C:
+			o.mu.Lock()
+			if o.forgetLocked() || len(o.held) > 0 {
+				o.placesLocked()
+				o.publishLocked()
+			}
+			o.mu.Unlock()
+		}
+	}
+}
+
+// placesLocked looks up where in their queues our waiting runs stand.
+func (o *Operator) placesLocked() {
+	for _, h := range o.held {
+		h.run.Place = 0
+		if h.waiting {
+			row, _ := o.row(h.ref)
+			h.run.Place = placeIn(row, o.o.Backends[h.ref.Source].Identity)
+		}
+	}
+}
+
+// forgetLocked drops runs that have been over for long, and says whether there were any.
+func (o *Operator) forgetLocked() bool {
+	before, now := len(o.runs), o.o.Now()
+	o.runs = slices.DeleteFunc(o.runs, func(r *run) bool {
+		return r.Phase.Over() && now.Sub(r.Changed) > keepRuns
+	})
+	if extra := len(o.runs) - mostRuns; extra > 0 {
+		o.runs = slices.DeleteFunc(o.runs, func(r *run) bool {
+			extra--
+			return extra >= 0 && r.Phase.Over()
+		})
+	}
+	return len(o.runs) != before
+}
+
+// publishLocked makes the next Status and wakes its reader.
+func (o *Operator) publishLocked() {
+	s := &action.Status{Armed: o.armed, Always: o.o.Always}
+	if o.o.Audit != nil {
+		s.Audit = o.o.Audit.Path()
+	}
+	for _, h := range o.held {
+		s.Holdings = append(s.Holdings, h.show())
+	}
+	for _, r := range o.runs {
+		s.Runs = append(s.Runs, r.Run)
+	}
+	o.status.Store(s)
+	select {
+	case o.wake <- struct{}{}:
+	default: // a wake-up is already waiting to be read
+	}
+}
+
+// row finds the row of ref in the latest state; nil: there is none.
+func (o *Operator) row(ref sources.Ref) (*sources.Row, *sources.State) {
+	s := o.o.View.State()
+	slot, ok := o.o.View.Slot(ref)
+	if !ok || slot >= len(s.Rows) || s.Rows[slot] == nil || s.Rows[slot].Ref != ref {
+		return nil, s
+	}
+	return s.Rows[slot], s
+}
+
+// holdingLocked is what we hold or wait for of ref; nil: nothing.
+func (o *Operator) holdingLocked(ref sources.Ref) *holding {
+	for _, h := range o.held {
+		if h.ref == ref && !h.over {
+			return h
+		}
+	}
+	return nil
+}

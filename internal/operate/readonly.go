@@ -1,0 +1,60 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+
+	"coordtop/coord"
+)
+
+// ReadOnly returns a driver without whatever changes something: sessions of it acquire
+// nothing (the error wraps ErrReadOnly and coord.ErrRefused), take no place in a queue and
+// make no primitives, so there are no grants to publish with either. They can describe,
+// where d's can.
+func ReadOnly(d coord.Driver) coord.Driver { return readOnly{d} }
+
+// readOnly holds the driver in a field: embedded, its abilities could be found by assertion.
+type readOnly struct{ d coord.Driver }
+
+func (r readOnly) Name() string                    { return r.d.Name() }
+func (r readOnly) Close(ctx context.Context) error { return r.d.Close(ctx) }
+
+func (r readOnly) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
+	s, err := r.d.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	looking := readOnlySession{s}
+	if renewer, ok := s.(coord.Renewer); ok {
+		return renewedSession{looking, renewer}, nil
+	}
+	return looking, nil
+}
+
+// readOnlySession passes on what does not change anything.
+type readOnlySession struct{ s coord.DriverSession }
+
+func (r readOnlySession) Info() coord.SessionInfo         { return r.s.Info() }
+func (r readOnlySession) Done() <-chan struct{}           { return r.s.Done() }
+func (r readOnlySession) Err() error                      { return r.s.Err() }
+func (r readOnlySession) Close(ctx context.Context) error { return r.s.Close(ctx) }
+func (r readOnlySession) Abandon()                        { r.s.Abandon() }
+
+func (r readOnlySession) Acquire(context.Context, coord.Claim) (coord.Grant, bool, error) {
+	return nil, false, fmt.Errorf("%w: %w", ErrReadOnly, coord.ErrRefused)
+}
+
+// Describe implements coord.Describer; without it below, that is coord.ErrUnsupported.
+func (r readOnlySession) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
+	d, ok := r.s.(coord.Describer)
+	if !ok {
+		return coord.Description{}, fmt.Errorf("describing: %w", coord.ErrUnsupported)
+	}
+	return d.Describe(ctx, kind, name)
+}
+
+// renewedSession is one that the service renews as a whole.
+type renewedSession struct {
+	readOnlySession
+	coord.Renewer
+}

@@ -1,0 +1,120 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// run is one action. Its embedded Run is guarded by Operator.mu; the rest belongs to the
+// goroutine of the run.
+type run struct {
+	action.Run
+	ctx    context.Context // ends with CallOff, and when the Operator closes
+	cancel context.CancelFunc
+
+	record   Record // its first line
+	answered time.Duration
+	ending   bool // somebody writes its end; guarded by Operator.mu
+}
+
+// startLocked makes a run. Nothing of it was recorded yet.
+func (o *Operator) runLocked(r action.Request) *run {
+	o.last++
+	now := o.o.Now()
+	n := &run{Run: action.Run{ID: o.last, Request: r, Started: now, Changed: now}}
+	n.ctx, n.cancel = context.WithCancel(o.life)
+	return n
+}
+
+// recordLocked writes the first line of a run.
+func (o *Operator) begin(n *run, b *Backend) error {
+	if o.o.Audit == nil {
+		return fmt.Errorf("%w: there is nowhere to write it, nothing was sent", ErrNoAudit)
+	}
+	t := n.Request.Target
+	n.record = Record{
+		ID: o.o.Audit.id(), Stage: Before, Action: n.Request.Verb.String(), Login: b.Login,
+		Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name,
+		OwnerBefore: t.Owner, LabelBefore: t.Label, FenceBefore: fence(t.Fence),
+		Reason: n.Request.Reason, Call: format.Clean(b.call(n.Request), 2000),
+	}
+	if err := o.o.Audit.Write(n.record); err != nil {
+		return fmt.Errorf("%w: nothing was sent", err)
+	}
+	return nil
+}
+
+func fence(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+// reach brings a run to a phase before its end.
+func (o *Operator) reach(n *run, p action.Phase, text string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n.ending {
+		return
+	}
+	if n.Phase != p {
+		n.Phase, n.Changed = p, o.o.Now()
+	}
+	n.Text = text
+	o.publishLocked()
+}
+
+// finish ends a run, once: it writes the second line and tells the Hub.
+func (o *Operator) finish(n *run, p action.Phase, text string, after sources.OwnerRef) {
+	o.mu.Lock()
+	if n.ending {
+		o.mu.Unlock()
+		return
+	}
+	n.ending = true
+	o.mu.Unlock()
+	n.record.Stage, n.record.Result, n.record.Detail = After, p.String(), text
+	n.record.OwnerAfter, n.record.LabelAfter, n.record.FenceAfter = after.ID, after.Label, fence(after.Fence)
+	if n.answered > 0 {
+		millis := n.answered.Milliseconds()
+		n.record.LatencyMillis = &millis
+	}
+	if err := o.o.Audit.Write(n.record); err != nil {
+		text += fmt.Sprintf(" (the audit has no line of this end: %v)", err)
+	}
+	t := n.Request.Target
+	o.o.View.Tell(sources.Event{
+		Kind: sources.EventAction, Prim: t.Kind, How: sources.Ours, Ref: t.Ref, Owner: after,
+		Detail: fmt.Sprintf("%s by %s: %s: %s", n.record.Action, o.o.Audit.actor.User, p, text),
+	})
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n.Phase, n.Changed, n.Text = p, o.o.Now(), text
+	o.publishLocked()
+}
+
+// over says whether a run has ended.
+func (o *Operator) over(n *run) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return n.ending
+}
+
+// CallOff ends an action that is not over; a lease that it has won already is given back.
+// One that is over, or unknown, is left as it is.
+func (o *Operator) CallOff(id uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, n := range o.runs {
+		if n.ID == id && !n.ending {
+			n.cancel()
+		}
+	}
+}

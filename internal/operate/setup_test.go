@@ -1,0 +1,256 @@
+package operate_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/coord/pgcoord"
+	"coordtop/coord/rediscoord"
+	"coordtop/internal/action"
+	"coordtop/internal/localserver"
+	"coordtop/internal/operate"
+	"coordtop/sources"
+	"coordtop/sources/pgsource"
+	"coordtop/sources/redissource"
+)
+
+// patience is long enough that only a defect makes a test wait for it.
+const patience = 30 * time.Second
+
+// rig is an Operator over a Hub that watches a real server.
+type rig struct {
+	*operate.Operator
+	t       *testing.T
+	hub     *sources.Hub
+	journal string
+	url     string // of the server, for other clients
+}
+
+// options are what tests change of an Operator and its one source, named s.
+type options struct {
+	change  func(*operate.Options, *operate.Backend)
+	through string        // address that the Operator's own connections go through
+	ttl     time.Duration // of its leases; 0: 30 s
+}
+
+func redisRig(t *testing.T, o options) *rig {
+	t.Helper()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	client := redisClient(t, server.URL())
+	source := redissource.New(redissource.Options{Name: "s", Client: client, Selections: []redissource.Selection{
+		{Pattern: "app:leader:x", Kind: sources.KindElection}, {Pattern: "app:lock:y", Kind: sources.KindMutex},
+	}})
+	own := client
+	if o.through != "" {
+		own.Addrs = []string{o.through}
+	}
+	backend := operate.Backend{
+		Type: "redis", Identity: "ana@desk:1", Demo: true, Nameless: true, RunsOut: true, Lease: 30 * time.Second,
+		Caps: coord.Caps{Mutex: true, Election: true, MaxData: 4096},
+		Open: func(context.Context, string) (coord.Driver, error) {
+			return rediscoord.New(own, rediscoord.Options{TTL: o.ttl, RetryDelay: 50 * time.Millisecond})
+		},
+	}
+	return newRig(t, server.URL(), source, backend, o)
+}
+
+func postgresRig(t *testing.T, o options) *rig {
+	t.Helper()
+	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	source, err := pgsource.New(pgsource.Options{Name: "s", URL: server.URL(), Selections: []pgsource.Selection{
+		{Key: "4242", Kind: sources.KindElection}, {Key: "17:-4", Kind: sources.KindMutex},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend := operate.Backend{
+		Type: "postgres", Identity: "ana@desk:1", Demo: true, Lease: 11 * time.Second,
+		Caps: coord.Caps{Mutex: true, Election: true, Shared: true, Fence: true, FIFO: true, MaxData: 7900},
+		Open: func(context.Context, string) (coord.Driver, error) {
+			return pgcoord.New(server.URL(), pgcoord.Options{})
+		},
+	}
+	return newRig(t, server.URL(), source, backend, o)
+}
+
+func newRig(t *testing.T, url string, source sources.Source, backend operate.Backend, o options) *rig {
+	t.Helper()
+	hub := sources.NewHub(sources.HubOptions{})
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := sources.Run(ctx, hub, []sources.Spec{{Name: "s", Type: backend.Type, Source: source}}); err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("running the source: %v", err)
+		}
+	})
+	t.Cleanup(func() {
+		stop()
+		running.Wait()
+		hub.Close()
+	})
+	r := &rig{t: t, hub: hub, url: url, journal: filepath.Join(t.TempDir(), "state", "audit.jsonl")}
+	oo := operate.Options{View: hub, Always: true, Audit: operate.NewJournal(r.journal, operate.Actor{User: "ana", Host: "desk", SSH: "10.0.0.9:4711"})}
+	if o.change != nil {
+		o.change(&oo, &backend)
+	}
+	oo.Backends = map[string]operate.Backend{"s": backend}
+	r.Operator = operate.New(oo)
+	t.Cleanup(func() { r.close() })
+	r.until("the source is complete", func(s *sources.State) bool {
+		return len(s.Scopes) == 1 && s.Scopes[0].Synced && s.Scopes[0].Health == sources.HealthLive
+	})
+	return r
+}
+
+func (r *rig) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := r.Close(ctx); err != nil {
+		r.t.Logf("closing: %v", err)
+	}
+}
+
+func postgresDriver(url string) (coord.Driver, error) { return pgcoord.New(url, pgcoord.Options{}) }
+
+func redisClient(t *testing.T, url string) rediscoord.ClientOptions {
+	t.Helper()
+	client, err := rediscoord.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// until waits for a state of the Hub.
+func (r *rig) until(what string, ok func(*sources.State) bool) {
+	r.t.Helper()
+	sub := r.hub.Subscribe(0)
+	defer sub.Close()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for !ok(r.hub.State()) {
+		select {
+		case <-sub.Wake():
+		case <-limit.C:
+			r.t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// row is the row of that name now; nil: there is none.
+func (r *rig) row(name string) *sources.Row {
+	for _, row := range r.hub.State().Rows {
+		if row != nil && row.Name == name {
+			return row
+		}
+	}
+	return nil
+}
+
+// owner waits until the row shows an owner that is not of those IDs.
+func (r *rig) owner(name string, not ...string) sources.Owner {
+	r.t.Helper()
+	var found sources.Owner
+	r.until(name+" has another owner", func(*sources.State) bool {
+		row := r.row(name)
+		if row == nil || len(row.Owners) == 0 {
+			return false
+		}
+		found = row.Owners[0]
+		for _, id := range not {
+			if found.ID == id {
+				return false
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// ask makes a request about the row as it is now.
+func (r *rig) ask(v action.Verb, name string) action.Request {
+	r.t.Helper()
+	row := r.row(name)
+	if row == nil {
+		r.t.Fatalf("no row %s", name)
+	}
+	t := action.Target{Ref: row.Ref, Kind: row.Kind}
+	if len(row.Owners) > 0 {
+		t.Owner, t.Label, t.Fence = row.Owners[0].ID, row.Owners[0].Label, row.Owners[0].Fence
+	}
+	return action.Request{Verb: v, Target: t}
+}
+
+// do starts a request that must be let through.
+func (r *rig) do(q action.Request) uint64 {
+	r.t.Helper()
+	id, err := r.Start(q)
+	if err != nil {
+		r.t.Fatalf("%v: %v", q.Verb, err)
+	}
+	return id
+}
+
+// reaches waits until a run is in one of the phases, and fails when it ends in another.
+func (r *rig) reaches(id uint64, phases ...action.Phase) action.Run {
+	r.t.Helper()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for {
+		run := r.run(id)
+		for _, p := range phases {
+			if run.Phase == p {
+				return run
+			}
+		}
+		if run.Phase.Over() {
+			r.t.Fatalf("run %d is %v (%s), want %v", id, run.Phase, run.Text, phases)
+		}
+		select {
+		case <-r.Wake():
+		case <-limit.C:
+			r.t.Fatalf("run %d stays %v (%s), want %v", id, run.Phase, run.Text, phases)
+		}
+	}
+}
+
+func (r *rig) run(id uint64) action.Run {
+	r.t.Helper()
+	for _, run := range r.Status().Runs {
+		if run.ID == id {
+			return run
+		}
+	}
+	r.t.Fatalf("there is no run %d", id)
+	return action.Run{}
+}
+
+// audit reads the lines written so far.
+func (r *rig) audit() []operate.Record {
+	r.t.Helper()
+	f, err := os.Open(r.journal)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer f.Close()
+	var list []operate.Record
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var rec operate.Record
+		if err := json.Unmarshal(lines.Bytes(), &rec); err != nil {
+			r.t.Fatalf("%q: %v", lines.Text(), err)
+		}
+		list = append(list, rec)
+	}
+	return list
+}

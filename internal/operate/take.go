@@ -1,0 +1,219 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// take is the goroutine of a run that takes something, and of what it then holds.
+func (o *Operator) take(n *run, h *holding, b *Backend) {
+	defer close(h.ended)
+	defer n.cancel()
+	sub := o.subscribe()
+	defer sub.Close()
+	session, err := o.session(n, b)
+	if err != nil {
+		o.drop(h)
+		o.missed(n, false, err)
+		return
+	}
+	o.mu.Lock()
+	h.session, h.runsOut = session, b.RunsOut
+	if len(n.Request.Data) > 0 {
+		h.data = n.Request.Data
+	} else if b.Nameless {
+		h.data = []byte(b.Identity)
+	}
+	o.mu.Unlock()
+	if n.Request.Verb != action.Try {
+		o.reach(n, action.Waiting, "")
+	}
+	// Close bounds everything that is under way by ending the session itself.
+	stop := context.AfterFunc(o.life, func() { _ = o.leaveSession(session, h) }) // the one below tells the error
+	sent := time.Now()
+	lease, term, err := claim(n.ctx, session, n.Request, h.data)
+	n.answered = time.Since(sent)
+	stop()
+	if lease != nil {
+		o.keep(n, h, lease, term, sub)
+	}
+	o.drop(h)
+	if err != nil || lease == nil {
+		o.missed(n, lease == nil && err == nil, err)
+	}
+	if err := o.leaveSession(session, h); err != nil {
+		o.complain(fmt.Errorf("giving back %s/%s: %w", h.ref.Source, clean(h.ref.Name), err))
+	}
+}
+
+// session opens the session that the claim lives in.
+func (o *Operator) session(n *run, b *Backend) (*coord.Session, error) {
+	ctx, cancel := context.WithTimeout(n.ctx, openWithin)
+	defer cancel()
+	driver, err := o.drivers.of(ctx, n.Request.Target.Ref)
+	if err != nil {
+		return nil, err
+	}
+	return coord.Open(ctx, driver, coord.SessionOptions{Description: b.Identity})
+}
+
+// leaveSession ends a session: within Close, by its time, and in the way that was chosen. A
+// second call waits for the first and returns its error.
+func (o *Operator) leaveSession(s *coord.Session, h *holding) error {
+	o.mu.Lock()
+	bye, abandon := o.bye, o.runOut && h.runsOut && h.lease != nil
+	o.mu.Unlock()
+	if bye == nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(o.life), farewell)
+		defer cancel()
+		bye = ctx
+	} else if abandon {
+		s.Abandon()
+		return nil
+	}
+	return s.Close(bye)
+}
+
+// complain keeps what Close is to return.
+func (o *Operator) complain(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		o.left = append(o.left, err)
+	}
+}
+
+// claim asks for what the request wants. A try that missed is no lease and no error.
+func claim(ctx context.Context, s *coord.Session, r action.Request, data []byte) (*coord.Lease, *coord.Term, error) {
+	name := r.Target.Ref.Name
+	try := r.Verb == action.Try
+	var lease *coord.Lease
+	var term *coord.Term
+	var err error
+	switch r.Target.Kind {
+	case sources.KindElection:
+		e := s.Election(name, coord.ElectionOptions{Wait: r.Wait})
+		if try {
+			term, _, err = e.TryCampaign(ctx, data)
+		} else {
+			term, err = e.Campaign(ctx, data)
+		}
+		if term != nil {
+			lease = term.Lease()
+		}
+	case sources.KindSemaphore:
+		m := s.Semaphore(name, coord.SemaphoreOptions{Data: data, Wait: r.Wait})
+		if try {
+			lease, _, err = m.TryAcquire(ctx, r.Permits)
+		} else {
+			lease, err = m.Acquire(ctx, r.Permits)
+		}
+	default:
+		m := s.Mutex(name, coord.MutexOptions{Mode: coord.Mode(r.Mode), Data: data, Wait: r.Wait})
+		if try {
+			lease, _, err = m.TryLock(ctx)
+		} else {
+			lease, err = m.Lock(ctx)
+		}
+	}
+	return lease, term, err
+}
+
+// missed ends a run that got nothing.
+func (o *Operator) missed(n *run, tried bool, err error) {
+	switch {
+	case tried:
+		o.finish(n, action.Missed, "it is taken", o.ownerNow(n.Request.Target.Ref))
+	case n.ctx.Err() != nil:
+		o.finish(n, action.Dropped, "called off", sources.OwnerRef{})
+	case errors.Is(err, coord.ErrNotAcquired):
+		o.finish(n, action.Missed, "not got within "+format.Left(n.Request.Wait), o.ownerNow(n.Request.Target.Ref))
+	default:
+		o.finish(n, action.Failed, clean(err.Error()), sources.OwnerRef{})
+	}
+}
+
+// ownerNow is who owns it on our watch.
+func (o *Operator) ownerNow(ref sources.Ref) sources.OwnerRef {
+	row, _ := o.row(ref)
+	if row == nil || len(row.Owners) == 0 {
+		return sources.OwnerRef{}
+	}
+	w := &row.Owners[0]
+	return sources.OwnerRef{ID: w.ID, Label: w.Label, Fence: w.Fence}
+}
+
+// drop takes a holding off the list.
+func (o *Operator) drop(h *holding) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	h.over = true
+	for i := range o.held {
+		if o.held[i] == h {
+			o.held = append(o.held[:i], o.held[i+1:]...)
+			break
+		}
+	}
+	o.publishLocked()
+}
+
+// keep holds a lease until it ends, is called off, or the Operator closes.
+func (o *Operator) keep(n *run, h *holding, lease *coord.Lease, term *coord.Term, sub *sources.Subscription) {
+	o.mu.Lock()
+	h.lease, h.term, h.waiting, h.since = lease, term, false, o.o.Now()
+	o.mu.Unlock()
+	o.reach(n, action.Sent, "ours; not on our watch yet")
+	seen := make(chan struct{})
+	o.start(func() { // ends with the watch, at the latest with the lease
+		defer close(seen)
+		o.watchWin(n, lease, sub)
+	})
+	select {
+	case <-lease.Context().Done():
+	case <-n.ctx.Done():
+	}
+	<-seen
+	cause := context.Cause(lease.Context())
+	o.mu.Lock()
+	parting := h.parting
+	o.mu.Unlock()
+	switch {
+	case n.ctx.Err() != nil && parting == nil:
+		o.giveBack(n, h, lease)
+	case parting != nil:
+		o.finish(n, action.Dropped, "resigned before our watch showed it", sources.OwnerRef{})
+	default:
+		o.lost(n, h, cause)
+	}
+}
+
+// watchWin waits until our own watch shows us as the owner.
+func (o *Operator) watchWin(n *run, lease *coord.Lease, sub *sources.Subscription) {
+	ctx, cancel := context.WithCancel(n.ctx)
+	defer cancel()
+	defer context.AfterFunc(lease.Context(), cancel)()
+	var us *sources.Owner
+	o.watch(ctx, n.Request.Target.Ref, sub, func(row *sources.Row, _ []sources.Event) bool {
+		us = owns(row, lease.Owner())
+		return us != nil
+	})
+	did := "ours"
+	if n.Request.Target.Kind == sources.KindElection {
+		did = "we lead"
+	}
+	after := sources.OwnerRef{ID: lease.Owner(), Fence: lease.Fence()}
+	switch {
+	case us != nil:
+		after.Label = us.Label
+		o.finish(n, action.Seen, did, after)
+	case ctx.Err() == nil:
+		o.finish(n, action.Unseen, did+", and no change on our watch after "+format.Left(watchFor), after)
+	}
+}

@@ -1,0 +1,118 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// watch looks at a row after each wake-up until done says that there is what was waited
+// for, for ten seconds at most. row is nil where it is not on our watch or cannot be
+// believed; events are those of the row since the last call.
+func (o *Operator) watch(ctx context.Context, ref sources.Ref, sub *sources.Subscription, done func(row *sources.Row, events []sources.Event) bool) bool {
+	o.o.View.Refresh(ref.Source)
+	patience := time.NewTimer(watchFor)
+	defer patience.Stop()
+	for {
+		events, _ := sub.Events(0)
+		var own []sources.Event
+		for _, e := range events {
+			if e.Ref == ref {
+				own = append(own, e)
+			}
+		}
+		row, s := o.row(ref)
+		if row != nil && !row.Fresh(s) {
+			row = nil
+		}
+		if done(row, own) {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-patience.C:
+			return false
+		case <-sub.Wake():
+		}
+	}
+}
+
+// subscribe reads events from now on.
+func (o *Operator) subscribe() *sources.Subscription {
+	return o.o.View.Subscribe(o.o.View.State().LastSeq)
+}
+
+// departure follows what becomes of a row after its owner was to go.
+type departure struct {
+	old  string // ID of the owner
+	gone bool
+	next sources.OwnerRef
+	gap  sources.Interval
+}
+
+// take works in what was seen. It is true when a new owner is there.
+func (d *departure) take(row *sources.Row, events []sources.Event) bool {
+	for i := range events {
+		e := &events[i]
+		if e.Kind.EndsOwner() && e.Previous.ID == d.old {
+			d.gone = true
+		}
+		if e.Kind.BeginsOwner() && e.Owner.ID != d.old && e.Owner != (sources.OwnerRef{}) && d.gone {
+			d.next, d.gap = e.Owner, e.Gap
+		}
+	}
+	if row != nil && row.OwnersHow != sources.Unknown && owns(row, d.old) == nil {
+		d.gone = true
+		if len(row.Owners) > 0 && d.next == (sources.OwnerRef{}) {
+			w := &row.Owners[0]
+			d.next = sources.OwnerRef{ID: w.ID, Label: w.Label, Fence: w.Fence}
+		}
+	}
+	return d.next != (sources.OwnerRef{})
+}
+
+// text says it to people.
+func (d *departure) text(kind sources.Kind) string {
+	does := "owns"
+	if kind == sources.KindElection {
+		does = "leads"
+	}
+	switch {
+	case d.next == (sources.OwnerRef{}):
+		return "nobody " + does + " it now"
+	case d.gap == (sources.Interval{}):
+		return ownerText(d.next.Label, d.next.ID) + " " + does + " now"
+	case d.gap.Min == d.gap.Max:
+		return fmt.Sprintf("%s %s now, after %s without", ownerText(d.next.Label, d.next.ID), does, format.Precise(d.gap.Max))
+	}
+	return fmt.Sprintf("%s %s now, after %s to %s without", ownerText(d.next.Label, d.next.ID), does, format.Precise(d.gap.Min), format.Precise(d.gap.Max))
+}
+
+// watchDeparture ends a run whose sending should have ended the ownership of old.
+func (o *Operator) watchDeparture(n *run, sub *sources.Subscription, old, did string) {
+	kind := n.Request.Target.Kind
+	d := departure{old: old}
+	o.watch(n.ctx, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+		was := d.gone
+		followed := d.take(row, events)
+		if d.gone && !was && !followed {
+			o.reach(n, action.Sent, did+": "+d.text(kind)+"; looking who comes next")
+		}
+		// Nobody need come next to a mutex; an election without a leader is what people
+		// want to hear the end of.
+		return followed || d.gone && kind != sources.KindElection
+	})
+	switch {
+	case d.gone:
+		o.finish(n, action.Seen, did+": "+d.text(kind), d.next)
+	case n.ctx.Err() != nil:
+		o.finish(n, action.Unseen, did+"; its end was not waited for", sources.OwnerRef{})
+	default:
+		o.finish(n, action.Unseen, did+", and no change on our watch after "+format.Left(watchFor), sources.OwnerRef{})
+	}
+}
