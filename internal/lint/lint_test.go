@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,7 +17,7 @@ import (
 
 const module = "coordtop"
 
-// file is one parsed source file of the module.
+// file is one parsed source file.
 type file struct {
 	path  string // relative to the module, with slashes
 	dir   string
@@ -25,16 +27,74 @@ type file struct {
 	fset  *token.FileSet
 }
 
-// own returns the packages of this module that the file imports, relative to it.
-func (f file) own() []string {
-	var own []string
-	for _, spec := range f.ast.Imports {
-		p, _ := strconv.Unquote(spec.Path.Value)
-		if rest, ok := strings.CutPrefix(p, module+"/"); ok {
-			own = append(own, rest)
-		}
+// rule is something that holds for all files at once. check returns a sentence a breach.
+type rule struct {
+	name  string
+	check func([]file) []string
+	// breaks and keeps are small modules: sources by path. Each of the first breaks the
+	// rule once, the second, if any, not at all.
+	breaks []map[string]string
+	keeps  map[string]string
+}
+
+func rules() []rule {
+	return slices.Concat(importRules(), screenRules(), sizeRules(), callRules(), wordRules())
+}
+
+func TestModuleKeepsItsRules(t *testing.T) {
+	t.Parallel()
+	files := setup(t)
+	for _, r := range rules() {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			for _, breach := range r.check(files) {
+				t.Error(breach)
+			}
+		})
 	}
-	return own
+}
+
+func TestEachRuleSeesItsBreach(t *testing.T) {
+	t.Parallel()
+	for _, r := range rules() {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			if len(r.breaks) == 0 {
+				t.Error("nothing shows that the rule can be broken")
+			}
+			for _, sources := range r.breaks {
+				if got := r.check(parse(t, sources)); len(got) != 1 {
+					t.Errorf("%d breaches %q, want 1, in %q", len(got), got, sources)
+				}
+			}
+			if got := r.check(parse(t, r.keeps)); len(got) > 0 {
+				t.Errorf("breaches %q in %q", got, r.keeps)
+			}
+		})
+	}
+}
+
+// parse makes files of sources.
+func parse(t *testing.T, sources map[string]string) []file {
+	t.Helper()
+	var files []file
+	for name, src := range sources {
+		f, err := newFile(name, []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+func newFile(name string, src []byte) (file, error) {
+	fset := token.NewFileSet()
+	parsed, err := parser.ParseFile(fset, name, src, parser.ParseComments)
+	return file{
+		path: name, dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go"),
+		lines: strings.Count(string(src), "\n"), ast: parsed, fset: fset,
+	}, err
 }
 
 // setup parses every Go file of the module.
@@ -56,21 +116,13 @@ func setup(t *testing.T) []file {
 		if err != nil {
 			return err
 		}
-		fset := token.NewFileSet()
-		parsed, err := parser.ParseFile(fset, name, src, parser.ParseComments)
-		if err != nil {
-			return err
-		}
 		rel, err := filepath.Rel(root, name)
 		if err != nil {
 			return err
 		}
-		rel = filepath.ToSlash(rel)
-		files = append(files, file{
-			path: rel, dir: path.Dir(rel), test: strings.HasSuffix(rel, "_test.go"),
-			lines: strings.Count(string(src), "\n"), ast: parsed, fset: fset,
-		})
-		return nil
+		f, err := newFile(filepath.ToSlash(rel), src)
+		files = append(files, f)
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -81,166 +133,52 @@ func setup(t *testing.T) []file {
 	return files
 }
 
-// directions says what the packages of a folder may import of this module: path.Match
-// patterns. The first rule that matches a folder counts. Tests may import more; the
-// rules hold for what is shipped.
-var directions = []struct {
-	dir   string
-	allow []string
-}{
-	{".", []string{"internal/app"}},
-	{"coord", []string{"internal/backoff", "internal/format"}},
-	{"coord/coordtest", []string{"coord", "internal/backoff"}},
-	{"coord/*coord", []string{"coord", "internal/backoff", "internal/certs"}},
-	{"sources", []string{"internal/backoff", "internal/format"}},
-	{"sources/sourcetest", []string{"sources"}},
-	{"sources/*source", []string{"sources", "coord/*coord", "internal/backoff", "internal/format"}},
-	{"ui", []string{"ui/*", "sources", "internal/action", "internal/format"}},
-	{"ui/uitest", []string{"sources", "sources/sourcetest", "internal/action"}},
-	{"ui/*", []string{"ui/*", "sources", "internal/format"}},
-	{"internal/action", []string{"sources"}},
-	{"internal/operate", []string{"coord", "sources", "internal/action", "internal/backoff", "internal/format"}},
-	{"internal/backoff", nil},
-	{"internal/certs", nil},
-	{"internal/format", nil},
-	{"internal/lint", nil},
-	{"internal/localserver", nil},
-	{"internal/emulator/*", nil},
-	{"internal/config", []string{"internal/certs", "internal/format", "sources"}},
-	{"internal/headless", []string{"sources", "internal/format"}},
-	{"internal/demo", []string{"coord", "coord/*coord", "internal/backoff", "internal/format", "internal/localserver", "internal/emulator/*"}},
-	{"internal/app", []string{"coord", "coord/*coord", "sources", "sources/*source", "ui", "internal/*"}},
+// imports returns the paths that the file imports.
+func (f file) imports() []string {
+	var paths []string
+	for _, spec := range f.ast.Imports {
+		p, _ := strconv.Unquote(spec.Path.Value) // the parser has seen it
+		paths = append(paths, p)
+	}
+	return paths
+}
+
+// own returns the packages of this module that the file imports, relative to it.
+func (f file) own() []string {
+	var own []string
+	for _, p := range f.imports() {
+		if rest, ok := strings.CutPrefix(p, module+"/"); ok {
+			own = append(own, rest)
+		}
+	}
+	return own
+}
+
+// shipped is whether the file is part of the program and not only of tests.
+func (f file) shipped() bool { return !f.test && !strings.HasSuffix(f.dir, "test") }
+
+func (f file) at(n ast.Node) string {
+	p := f.fset.Position(n.Pos())
+	return fmt.Sprintf("%s:%d", f.path, p.Line)
 }
 
 func matchesAny(patterns []string, name string) bool {
-	for _, p := range patterns {
-		if ok, _ := path.Match(p, name); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, _ := path.Match(p, name)
+		return ok
+	})
 }
 
-func TestImportsPointDownwards(t *testing.T) {
-	t.Parallel()
-	for _, f := range setup(t) {
-		if f.test {
-			continue
-		}
-		rule := -1
-		for i, d := range directions {
-			if ok, _ := path.Match(d.dir, f.dir); ok {
-				rule = i
-				break
+// calls reports each call of a function of a package, by their names.
+func (f file) calls(pkg string, names ...string) []*ast.SelectorExpr {
+	var found []*ast.SelectorExpr
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := sel.X.(*ast.Ident); ok && x.Name == pkg && slices.Contains(names, sel.Sel.Name) {
+				found = append(found, sel)
 			}
 		}
-		if rule < 0 {
-			t.Errorf("%s: no rule says what packages in %q may import: add one to directions", f.path, f.dir)
-			continue
-		}
-		for _, p := range f.own() {
-			if !matchesAny(directions[rule].allow, p) {
-				t.Errorf("%s imports %s; %q may import only %q", f.path, p, f.dir, directions[rule].allow)
-			}
-		}
-	}
-}
-
-func TestNothingImportsTheProgram(t *testing.T) {
-	t.Parallel()
-	for _, f := range setup(t) {
-		if f.path == "main.go" || f.dir == "internal/app" {
-			continue
-		}
-		for _, p := range f.own() {
-			if p == "internal/app" {
-				t.Errorf("%s imports %s", f.path, p)
-			}
-		}
-	}
-}
-
-// network is what the screens must not reach: their state comes through an interface.
-var network = []string{"net", "net/*", "os/exec", "github.com/redis/*/*", "github.com/redis/*"}
-
-func TestScreensTalkToNoNetwork(t *testing.T) {
-	t.Parallel()
-	for _, f := range inUI(t) {
-		for _, spec := range f.ast.Imports {
-			p, _ := strconv.Unquote(spec.Path.Value)
-			if !f.test && matchesAny(network, p) {
-				t.Errorf("%s imports %s", f.path, p)
-			}
-		}
-	}
-}
-
-func TestScreensTakeTheTimeFromTheirFeed(t *testing.T) {
-	t.Parallel()
-	banned := map[string]bool{"Now": true, "Since": true, "Until": true}
-	for _, f := range inUI(t) {
-		if f.test {
-			continue
-		}
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			sel, ok := n.(*ast.SelectorExpr)
-			if !ok {
-				return true
-			}
-			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" && banned[sel.Sel.Name] {
-				t.Errorf("%s calls time.%s: a replay shows another time than now", f.fset.Position(sel.Pos()), sel.Sel.Name)
-			}
-			return true
-		})
-	}
-}
-
-func inUI(t *testing.T) []file {
-	t.Helper()
-	var in []file
-	for _, f := range setup(t) {
-		if f.dir == "ui" || strings.HasPrefix(f.dir, "ui/") {
-			in = append(in, f)
-		}
-	}
-	if len(in) == 0 {
-		t.Fatal("found no file under ui/")
-	}
-	return in
-}
-
-func TestFilesStaySmallEnoughToRead(t *testing.T) {
-	t.Parallel()
-	const most = 400
-	for _, f := range setup(t) {
-		if !f.test && f.lines > most {
-			t.Errorf("%s has %d lines, %d at most: split it by concept", f.path, f.lines, most)
-		}
-	}
-}
-
-func TestNoPackageStartsItself(t *testing.T) {
-	t.Parallel()
-	for _, f := range setup(t) {
-		for _, d := range f.ast.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
-				t.Errorf("%s has an init function", f.path)
-			}
-		}
-	}
-}
-
-func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
-	t.Parallel()
-	documented := map[string]bool{}
-	for _, f := range setup(t) {
-		if !f.test {
-			documented[f.dir] = documented[f.dir] || f.ast.Doc != nil
-		}
-	}
-	for dir, ok := range documented {
-		if !ok {
-			t.Errorf("package in %q has no package comment", dir)
-		}
-	}
+		return true
+	})
+	return found
 }

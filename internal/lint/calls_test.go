@@ -1,0 +1,110 @@
+package lint_test
+
+import (
+	"fmt"
+	"go/ast"
+	"slices"
+)
+
+func callRules() []rule {
+	return []rule{
+		{
+			name: "no package starts itself", check: noInit,
+			breaks: []map[string]string{{"a/a.go": "package a\nfunc init() {}\n"}},
+			keeps:  map[string]string{"a/a.go": "package a\ntype t int\nfunc (t) init() {}\n"},
+		},
+		{
+			name: "nothing sleeps outside the demo and bubbles", check: noSleep,
+			breaks: []map[string]string{
+				{"a/a.go": "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }\n"},
+				{"a/a_test.go": "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }\n"},
+				{"a/a.go": "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }\n", "a/a_test.go": "package a\nimport _ \"testing/synctest\"\n"},
+			},
+			keeps: map[string]string{
+				"a/a_test.go": "package a\nimport _ \"testing/synctest\"\n", "a/b_test.go": "package a\nimport \"time\"\nfunc f() { time.Sleep(1) }\n",
+				"internal/demo/a.go": "package demo\nimport \"time\"\nfunc f() { time.Sleep(1) }\n",
+			},
+		},
+		{
+			name: "a context comes first", check: contextFirst,
+			breaks: []map[string]string{
+				{"a/a.go": "package a\nimport \"context\"\nfunc f(n int, ctx context.Context) {}\n"},
+				{"a/a.go": "package a\nimport \"context\"\ntype t interface { f(n int, ctx context.Context) }\n"},
+			},
+			keeps: map[string]string{"a/a.go": "package a\nimport (\n\"context\"\n\"testing\"\n)\n" +
+				"func f(ctx, life context.Context, n int) {}\nfunc g(t testing.TB, ctx context.Context) {}\n"},
+		},
+	}
+}
+
+func noInit(files []file) []string {
+	var wrong []string
+	for _, f := range files {
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				wrong = append(wrong, f.path+" has an init function")
+			}
+		}
+	}
+	return wrong
+}
+
+// noSleep cannot see whether a line runs in a bubble: it takes that for granted in the
+// tests of a package that makes bubbles, and in a file of test helpers that does.
+func noSleep(files []file) []string {
+	bubbles := map[string]bool{}
+	for _, f := range files {
+		if f.test && slices.Contains(f.imports(), "testing/synctest") {
+			bubbles[f.dir] = true
+		}
+	}
+	var wrong []string
+	for _, f := range files {
+		if f.dir == "internal/demo" || f.test && bubbles[f.dir] || slices.Contains(f.imports(), "testing/synctest") {
+			continue
+		}
+		for _, c := range f.calls("time", "Sleep") {
+			wrong = append(wrong, fmt.Sprintf("%s sleeps: wait for the event, or with backoff.Sleep", f.at(c)))
+		}
+	}
+	return wrong
+}
+
+func contextFirst(files []file) []string {
+	var wrong []string
+	for _, f := range files {
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			fn, ok := n.(*ast.FuncType)
+			if !ok {
+				return true
+			}
+			first := true
+			for _, p := range fn.Params.List {
+				switch pkg, name := qualified(p.Type); {
+				case pkg == "testing":
+				case pkg == "context" && name == "Context":
+					if !first {
+						wrong = append(wrong, fmt.Sprintf("%s: a context is not the first parameter", f.at(fn)))
+					}
+				default:
+					first = false
+				}
+			}
+			return true
+		})
+	}
+	return wrong
+}
+
+// qualified takes pkg.Name, or a pointer to it, apart.
+func qualified(e ast.Expr) (pkg, name string) {
+	if star, ok := e.(*ast.StarExpr); ok {
+		e = star.X
+	}
+	if sel, ok := e.(*ast.SelectorExpr); ok {
+		if x, ok := sel.X.(*ast.Ident); ok {
+			return x.Name, sel.Sel.Name
+		}
+	}
+	return "", ""
+}

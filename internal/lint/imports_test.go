@@ -1,0 +1,159 @@
+package lint_test
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+func importRules() []rule {
+	return []rule{
+		{
+			name: "imports point downwards", check: pointDownwards,
+			breaks: []map[string]string{
+				{"coord/a.go": "package coord\nimport _ \"coordtop/ui\"\n"},
+				{"sources/ydbsource/a.go": "package ydbsource\nimport _ \"coordtop/sources/pgsource\"\n"},
+				{"news/a.go": "package news\n"},
+			},
+			keeps: map[string]string{"sources/ydbsource/a.go": "package ydbsource\nimport _ \"coordtop/coord/ydbcoord\"\n"},
+		},
+		{
+			name: "nothing imports the program", check: nothingImportsTheProgram,
+			breaks: []map[string]string{{"ui/a_test.go": "package ui\nimport _ \"coordtop/internal/app\"\n"}},
+			keeps:  map[string]string{"main.go": "package main\nimport _ \"coordtop/internal/app\"\n"},
+		},
+	}
+}
+
+// directions says what the packages of a folder may import of this module: path.Match
+// patterns. The first rule that matches a folder counts. Tests may import more; the
+// rules hold for what is shipped.
+func directions() []direction {
+	return []direction{
+		{".", []string{"internal/app"}},
+		{"coord", []string{"internal/backoff", "internal/format"}},
+		{"coord/coordtest", []string{"coord", "internal/backoff"}},
+		{"coord/*coord", []string{"coord", "internal/backoff", "internal/certs"}},
+		{"sources", []string{"internal/backoff", "internal/format"}},
+		{"sources/sourcetest", []string{"sources"}},
+		{"sources/*source", []string{"sources", "coord/*coord", "internal/backoff", "internal/format"}},
+		{"ui", []string{"ui/*", "sources", "internal/action", "internal/format"}},
+		{"ui/uitest", []string{"sources", "sources/sourcetest", "internal/action"}},
+		{"ui/*", []string{"ui/*", "sources", "internal/format"}},
+		{"internal/action", []string{"sources"}},
+		{"internal/operate", []string{"coord", "sources", "internal/action", "internal/backoff", "internal/format"}},
+		{"internal/backoff", nil},
+		{"internal/certs", nil},
+		{"internal/format", nil},
+		{"internal/lint", nil},
+		{"internal/localserver", nil},
+		{"internal/emulator/*", nil},
+		{"internal/config", []string{"internal/certs", "internal/format", "sources"}},
+		{"internal/headless", []string{"sources", "internal/format"}},
+		{"internal/demo", []string{"coord", "coord/*coord", "internal/backoff", "internal/format", "internal/localserver", "internal/emulator/*"}},
+		{"internal/app", []string{"coord", "coord/*coord", "sources", "sources/*source", "ui", "internal/*"}},
+	}
+}
+
+type direction struct {
+	dir   string
+	allow []string
+}
+
+func pointDownwards(files []file) []string {
+	var wrong []string
+	rules := directions()
+	for _, f := range files {
+		if f.test {
+			continue
+		}
+		i := slices.IndexFunc(rules, func(d direction) bool { ok, _ := path.Match(d.dir, f.dir); return ok })
+		if i < 0 {
+			wrong = append(wrong, fmt.Sprintf("%s: no rule says what packages in %q may import: add one to directions", f.path, f.dir))
+			continue
+		}
+		for _, p := range f.own() {
+			if !matchesAny(rules[i].allow, p) {
+				wrong = append(wrong, fmt.Sprintf("%s imports %s; %q may import only %q", f.path, p, f.dir, rules[i].allow))
+			}
+		}
+	}
+	return wrong
+}
+
+func nothingImportsTheProgram(files []file) []string {
+	var wrong []string
+	for _, f := range files {
+		if f.path != "main.go" && f.dir != "internal/app" && slices.Contains(f.own(), "internal/app") {
+			wrong = append(wrong, f.path+" imports internal/app")
+		}
+	}
+	return wrong
+}
+
+func screenRules() []rule {
+	return []rule{
+		{
+			name: "screens import what they need and no network", check: screensImport,
+			breaks: []map[string]string{
+				{"ui/a.go": "package ui\nimport _ \"net\"\n"},
+				{"ui/table/a.go": "package table\nimport _ \"os/exec\"\n"},
+				{"ui/a.go": "package ui\nimport _ \"github.com/redis/go-redis/v9\"\n"},
+			},
+			keeps: map[string]string{"ui/a.go": "package ui\nimport (\n_ \"strings\"\n_ \"charm.land/lipgloss/v2\"\n)\n"},
+		},
+		{
+			name: "screens take the time from their feed", check: screensTakeTheTime,
+			breaks: []map[string]string{{"ui/a.go": "package ui\nimport \"time\"\nvar now = time.Now()\n"}},
+			keeps:  map[string]string{"ui/a_test.go": "package ui\nimport \"time\"\nvar now = time.Now()\n"},
+		},
+	}
+}
+
+// foreign is what the screens may import that is neither ours nor Go's; the second list
+// is for what helps to test them.
+func foreign() (shipped, tests []string) {
+	shipped = []string{"charm.land/bubbletea/v2", "charm.land/bubbles/v2/*", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/*", "golang.org/x/sys/unix"}
+	return shipped, append(shipped, "github.com/creack/pty", "go.uber.org/goleak", "pgregory.net/rapid")
+}
+
+func inUI(f file) bool { return f.dir == "ui" || strings.HasPrefix(f.dir, "ui/") }
+
+// screensImport keeps the state of the screens behind an interface: they cannot reach a
+// network, and what else they build on is decided here.
+func screensImport(files []file) []string {
+	var wrong []string
+	network := []string{"net", "net/*", "os/exec"}
+	shipped, tests := foreign()
+	for _, f := range files {
+		if !inUI(f) {
+			continue
+		}
+		allow := tests
+		if f.shipped() {
+			allow = shipped
+		}
+		for _, p := range f.imports() {
+			first, _, _ := strings.Cut(p, "/")
+			theirs := strings.Contains(first, ".")
+			if f.shipped() && matchesAny(network, p) || theirs && !matchesAny(allow, p) {
+				wrong = append(wrong, f.path+" imports "+p)
+			}
+		}
+	}
+	return wrong
+}
+
+func screensTakeTheTime(files []file) []string {
+	var wrong []string
+	for _, f := range files {
+		if f.test || !inUI(f) {
+			continue
+		}
+		for _, c := range f.calls("time", "Now", "Since", "Until") {
+			wrong = append(wrong, fmt.Sprintf("%s calls time.%s: a replay shows another time than now", f.at(c), c.Sel.Name))
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,102 @@
+package lint_test
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func wordRules() []rule {
+	return []rule{
+		{
+			name: "comments and names use the project's words", check: plainWords,
+			breaks: []map[string]string{
+				{"a/a.go": "package a\n// f asks the holder.\nfunc f() {}\n"},
+				{"a/a.go": "package a\ntype lockHolder int\n"},
+				{"a/a.go": "package a\nvar masterKey int\n"},
+				{"a/a.go": "package a\n// f renews the token.\nfunc f() {}\n"},
+			},
+			keeps: map[string]string{
+				"a/a.go":                   "package a\n// f gives placeholders.\nfunc f() { println(\"holder\") }\n",
+				"sources/redissource/a.go": "package redissource\n// f asks the Sentinels for the master.\nfunc f() {}\n",
+			},
+		},
+		{
+			name: "a package is named for what it provides", check: packageNames,
+			breaks: []map[string]string{{"a/util/doc.go": "package util\n"}, {"a/common/doc.go": "package common\n"}, {"a/types/doc.go": "package types\n"}},
+			keeps:  map[string]string{"a/format/doc.go": "package format\n"},
+		},
+	}
+}
+
+// banned are words that mean too many things here; CONVENTIONS say which to use instead.
+// Where a protocol or another program has the word, it is the right one. Texts are not
+// looked at: they quote servers.
+func banned() []bannedWord {
+	return []bannedWord{
+		{"holder", "owner", nil},
+		{"master", "owner, leader or primary", []string{
+			"coord/rediscoord", "sources/redissource", "sources", // Redis's and Sentinel's own word, and a role that Redis names
+			"internal/localserver", // the name of Postgres's first process
+			"ui", "internal/app",   // the program's end of a terminal, in tests
+		}},
+		{"token", "nonce, permit or fence", []string{
+			"internal/lint", "internal/config", "ui/filter", // of a parser
+			"coord/ydbcoord", "sources/ydbsource", "internal/emulator/*", // what YDB calls a login
+		}},
+	}
+}
+
+type bannedWord struct {
+	word, instead string
+	dirs          []string // where it may be used
+}
+
+var (
+	letters = regexp.MustCompile(`[A-Za-z]+`)
+	humps   = regexp.MustCompile(`[A-Z]+[a-z]*|[a-z]+`)
+)
+
+func plainWords(files []file) []string {
+	var wrong []string
+	for _, f := range files {
+		bad := func(n ast.Node, words []string) {
+			for _, b := range banned() {
+				if (slices.Contains(words, b.word) || slices.Contains(words, b.word+"s")) && !matchesAny(b.dirs, f.dir) {
+					wrong = append(wrong, fmt.Sprintf("%s says %s: write %s", f.at(n), b.word, b.instead))
+				}
+			}
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Ident:
+				bad(n, humps.FindAllString(lowerHumps(n.Name), -1))
+			case *ast.Comment:
+				bad(n, letters.FindAllString(strings.ToLower(n.Text), -1))
+			}
+			return true
+		})
+	}
+	return wrong
+}
+
+// lowerHumps writes lastSeen as "last seen".
+func lowerHumps(name string) string {
+	return strings.ToLower(strings.Join(humps.FindAllString(name, -1), " "))
+}
+
+func packageNames(files []file) []string {
+	var wrong []string
+	vague := []string{"util", "utils", "common", "types", "models", "helpers", "misc"}
+	seen := map[string]bool{}
+	for _, f := range files {
+		if !seen[f.dir] && (slices.Contains(vague, f.ast.Name.Name) || slices.Contains(vague, path.Base(f.dir))) {
+			wrong = append(wrong, fmt.Sprintf("the package in %q is named for nothing that it provides", f.dir))
+		}
+		seen[f.dir] = true
+	}
+	return wrong
+}
