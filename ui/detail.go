@@ -295,7 +295,7 @@ func (m *model) former(row *sources.Row, w int) []string {
 		}
 		l := m.th.line(w).skip(2).put(m.th.ownerLetter(t.Hue), letter(t.Hue)).skip(1).put("", clean(t.Owner.Label)).skip(2)
 		l.put(m.th.dim, m.timeOfDay(t.Start.At)+" to "+m.timeOfDay(t.End.At)).skip(2)
-		l.put("", format.Age(t.End.At.Sub(t.Start.At))).skip(2).put(m.th.dim, causeText(t.Cause, t.How))
+		l.put("", format.Age(t.End.At.Sub(t.Start.At))).skip(2).put(m.th.dim, m.cause(t.Cause, t.How))
 		lines = append(lines, l.done())
 	}
 	if len(lines) == 0 {

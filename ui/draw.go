@@ -10,6 +10,9 @@ import (
 // Update that changed something.
 func (m *model) draw() {
 	m.settled()
+	if m.view == viewEvents {
+		m.listEvents()
+	}
 	m.frame = tea.NewView(strings.Join(m.screen(), "\n"))
 	m.frame.AltScreen = true
 	m.frame.WindowTitle = m.title
@@ -31,6 +34,10 @@ func (m *model) screen() []string {
 	switch m.view {
 	case viewHelp:
 		lines = append(lines, m.scrolled(m.helpText(l.w), l.w, l.body())...)
+	case viewEvents:
+		lines = append(lines, m.eventScreen(l.w, l.body())...)
+	case viewSources:
+		lines = append(lines, m.scrolled(m.sourceScreen(l.w), l.w, l.body())...)
 	case viewDetail:
 		lines = append(lines, m.scrolled(m.fullDetail(l.w), l.w, l.body())...)
 	default:

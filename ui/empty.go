@@ -10,10 +10,12 @@ func (m *model) empty(w int) []string {
 	say := func(st style, text string) string { return m.th.line(w).skip(3).put(st, text).done() }
 	blank := m.th.line(w).done()
 	switch x := &m.idx; {
+	case x.total > 0 && x.problems:
+		return append([]string{blank}, m.noProblems(say)...)
 	case x.total > 0 && !x.filter.empty():
 		return []string{blank, say("", "no row of "+format.Count(x.total)+" holds \""+m.typed()+"\""), say(m.th.dim, "esc clears the filter")}
 	case x.total > 0:
-		return []string{blank, say(m.th.good, "no problems among "+count(x.total, "primitive")), say(m.th.dim, "! shows all of them")}
+		return []string{blank, say("", "none of "+count(x.total, "primitive")+" is a "+x.kind.String()), say(m.th.dim, "K shows other kinds, esc all")}
 	case len(m.st.Sources) == 0:
 		return []string{blank, say("", "no source has started yet")}
 	}
@@ -23,6 +25,30 @@ func (m *model) empty(w int) []string {
 		lines = append(lines, say("", m.expectation(s)))
 	}
 	return lines
+}
+
+// noProblems says that only problems are looked for and there are none, as far as can be
+// told.
+func (m *model) noProblems(say func(style, string) string) []string {
+	x := &m.idx
+	blind := x.bySev[sevBlind]
+	of := "among " + count(x.total-blind, "primitive")
+	esc := "! shows all of them"
+	if x.kind != sources.KindUnknown {
+		of = "among the " + x.kind.String() + kindEnd(x.kind)
+	}
+	if !x.filter.empty() {
+		of = "in what the filter \"" + m.typed() + "\" selects"
+		esc = "! shows all that it selects, esc clears the filter"
+	}
+	lines := []string{say(m.th.good, "no problems "+of)}
+	if n := x.problemRows(); n > 0 {
+		lines[0] = say("", "no problems "+of+"; "+format.Count(n)+" elsewhere")
+	}
+	if blind > 0 {
+		lines = append(lines, say(m.th.warn, count(blind, "row")+" cannot be judged: stale, or not told by the backend"))
+	}
+	return append(lines, say(m.th.dim, esc))
 }
 
 // expectation says what a source without rows is doing.

@@ -1,58 +1,11 @@
 package ui
 
 import (
-	"slices"
+	"time"
 
 	"coordtop/internal/format"
 	"coordtop/sources"
 )
-
-// eventLog keeps the last events that the panes show.
-type eventLog struct {
-	list   []sources.Event // oldest first
-	missed uint64          // dropped by the feed before we read them
-}
-
-const (
-	keptEvents = 2000
-	eventBatch = 1000 // read in one go
-	maxBatches = 10   // more is left for the next wake-up
-)
-
-// read takes what is new. What nobody looks at here is not kept.
-func (log *eventLog) read(feed Feed) {
-	for range maxBatches {
-		events, missed := feed.Events(eventBatch)
-		log.missed += missed
-		for i := range events {
-			if telling(&events[i]) {
-				log.list = append(log.list, events[i])
-			}
-		}
-		if over := len(log.list) - keptEvents; over > keptEvents/4 {
-			log.list = slices.Delete(log.list, 0, over)
-		}
-		if len(events) < eventBatch {
-			return
-		}
-	}
-}
-
-// telling says whether an event is worth a line: not what was there already, nor that
-// all goes on as it should.
-func telling(e *sources.Event) bool {
-	switch e.Kind {
-	case sources.EventPresent, sources.EventSynced, sources.EventRenewed:
-		return false
-	}
-	return true
-}
-
-// loud says whether an event belongs among those of all rows; others are shown with
-// their row only.
-func loud(e *sources.Event) bool {
-	return e.Kind != sources.EventWaiterJoined && e.Kind != sources.EventWaiterLeft
-}
 
 // eventPane draws the newest events of what the list shows.
 func (m *model) eventPane(w, h int) []string {
@@ -71,36 +24,89 @@ func (m *model) eventPane(w, h int) []string {
 
 // eventLines draws at most n of the newest events that pass.
 func (m *model) eventLines(w, n int, pass func(*sources.Event) bool) []string {
-	var lines []string
-	for i := len(m.events.list) - 1; i >= 0 && len(lines) < n; i-- {
+	var events []*sources.Event
+	for i := len(m.events.list) - 1; i >= 0 && len(events) < n; i-- {
 		if e := &m.events.list[i]; pass(e) {
-			lines = append(lines, m.eventLine(e, w))
+			events = append(events, e)
 		}
+	}
+	names := nameWidth(events, w)
+	lines := make([]string, 0, len(events))
+	for _, e := range events {
+		l := m.th.line(w)
+		m.eventLine(l, e, names)
+		lines = append(lines, l.done())
 	}
 	return lines
 }
 
-// eventName is how many cells the name of an event's row takes.
-const eventName = 20
+// What the parts of an event's line take: the time, and of the name as much as the
+// longest one needs within these bounds.
+const (
+	eventTime            = 11
+	minEventName         = 10
+	eventNamePart        = 3 // of the width, at most one in so many
+	maxEventName         = 48
+	eventSource, minFull = 12, 120 // from minFull cells on, the source has a column
+)
 
-func (m *model) eventLine(e *sources.Event, w int) string {
-	l := m.th.line(w)
-	l.put(m.th.dim, e.At.In(m.now.Location()).Format("15:04:05.0")).skip(1)
-	name := e.Ref.Name
-	if name == "" {
-		name = e.Ref.Source
-		if e.Scope != "" {
-			name += " " + e.Scope
-		}
+// nameWidth is how many cells the names of events take in lines of w.
+func nameWidth(events []*sources.Event, w int) int {
+	longest := minEventName
+	for _, e := range events {
+		longest = max(longest, format.Width(eventName(e)))
 	}
-	l.cell("", m.th.fitName(clean(name), eventName), eventName).skip(1)
-	for _, p := range m.eventText(e) {
-		l.put(p.st, p.text)
+	return min(longest, max(w/eventNamePart, minEventName), maxEventName)
+}
+
+// eventName is what an event is about: a row, or a source and its scope.
+func eventName(e *sources.Event) string {
+	if e.Ref.Name != "" {
+		return clean(e.Ref.Name)
 	}
+	name := clean(e.Ref.Source)
+	if e.Scope != "" {
+		name += " " + clean(e.Scope)
+	}
+	return name
+}
+
+// eventLine writes an event into what is left of a line. The stretch in which it happened
+// stands last and is never cut: the sentence gives way.
+func (m *model) eventLine(l *line, e *sources.Event, names int) {
+	l.cell(m.th.dim, m.eventTime(e), eventTime).skip(1)
+	l.cell("", m.th.fitName(eventName(e), names), names).skip(1)
+	tail := ""
 	if d := spread(e); d > 0 {
-		l.put(m.th.dim, ", or up to "+format.Precise(d)+" earlier")
+		tail = "within " + format.Precise(d)
 	}
-	return l.done()
+	end := l.w
+	if tail != "" {
+		end -= len(tail) + 1
+	}
+	for _, p := range m.eventText(e) {
+		if n := format.Width(p.text); l.x+n <= end {
+			l.put(p.st, p.text)
+			continue
+		}
+		l.put(p.st, m.th.cut(p.text, end-l.x))
+		break
+	}
+	l.skip(1).put(m.th.dim, tail)
+}
+
+// eventTime is when it happened at the latest, with a sign where we only saw it between
+// two looks.
+func (m *model) eventTime(e *sources.Event) string {
+	at := e.At.In(m.now.Location())
+	sign := " "
+	if spread(e) > 0 {
+		sign = m.th.about
+	}
+	if at.YearDay() != m.now.YearDay() && m.now.Sub(at) > 12*time.Hour {
+		return sign + at.Format("2Jan 15:04")
+	}
+	return sign + at.Format("15:04:05.0")
 }
 
 // eventText is the sentence of an event.
@@ -115,11 +121,15 @@ func (m *model) eventText(e *sources.Event) []part {
 		if e.Cause == sources.CauseUnknown {
 			return parts
 		}
-		return append(parts, part{th.dim, "(" + causeText(e.Cause, e.How) + ")"})
+		return append(parts, part{th.dim, "(" + m.cause(e.Cause, e.How) + ")"})
 	case sources.EventReleased:
-		return append(m.who(e, e.Previous), part{th.warn, "is gone"}, part{"", ": " + causeText(e.Cause, e.How)}, leasePart(e))
+		parts := m.who(e, e.Previous)
+		if e.Cause == sources.CauseReleased {
+			return append(parts, part{th.warn, m.cause(e.Cause, e.How) + " it"}, leasePart(th, e))
+		}
+		return append(parts, part{th.warn, "is gone"}, part{"", ": " + m.cause(e.Cause, e.How)}, leasePart(th, e))
 	case sources.EventExpired:
-		return append(m.who(e, e.Previous), part{th.bad, "lost it"}, part{"", ": " + causeText(e.Cause, e.How)})
+		return append(m.who(e, e.Previous), part{th.bad, "lost it"}, part{"", ": " + m.cause(e.Cause, e.How)})
 	case sources.EventProclaimed:
 		return append(m.who(e, e.Owner), part{th.accent, "says"}, part{"", " " + clean(e.Detail)})
 	case sources.EventWaiterJoined:
@@ -176,11 +186,11 @@ func gapPart(th *theme, e *sources.Event) part {
 	return part{th.dim, ", gap " + intervalText(e.Gap)}
 }
 
-func leasePart(e *sources.Event) part {
+func leasePart(th *theme, e *sources.Event) part {
 	if e.LeaseLeft <= 0 {
 		return part{}
 	}
-	return part{"", ", " + format.Precise(e.LeaseLeft) + " before its end"}
+	return part{th.dim, ", " + format.Precise(e.LeaseLeft) + " before its end"}
 }
 
 func detailPart(th *theme, e *sources.Event) part {

@@ -44,7 +44,8 @@ func TestEveryFrameFillsTheScreenExactly(t *testing.T) {
 	t.Parallel()
 	scene := uitest.Scene(t)
 	events, _ := scene.Events(1 << 20)
-	keys := [][]string{nil, {"?"}, {"enter"}, {"j", "enter", "G"}, {"/", "s"}, {"/", "~", "enter"}, {"!"}, {"p"}, {"tab"}, {"G"}}
+	keys := [][]string{nil, {"?"}, {"enter"}, {"j", "enter", "G"}, {"/", "s"}, {"/", "~", "enter"}, {"!"}, {"p"}, {"tab"}, {"G"},
+		{"5"}, {"5", "G", "enter"}, {"o"}, {"o", "G"}, {"K"}, {"5", "K", "/", "s"}}
 	rapid.Check(t, func(t *rapid.T) {
 		o := Options{Width: rapid.IntRange(0, 300).Draw(t, "w"), Height: rapid.IntRange(0, 300).Draw(t, "h"),
 			ASCII: rapid.Bool().Draw(t, "ascii"), NoColor: rapid.Bool().Draw(t, "nocolor")}

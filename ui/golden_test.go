@@ -29,6 +29,10 @@ func TestFramesLookAsTheyWereReviewed(t *testing.T) {
 		{file: "detail-100x40.txt", w: 100, h: 40, keys: []string{"j", "enter"}},
 		{file: "problems-80x24.txt", w: 80, h: 24, keys: []string{"!", "j", "j"}},
 		{file: "filter-80x24.txt", w: 80, h: 24, keys: []string{"/", "s", "h", "a", "r", "d"}},
+		{file: "events-screen-80x24.txt", w: 80, h: 24, keys: []string{"5", "j"}},
+		{file: "events-screen-160x48.txt", w: 160, h: 48, keys: []string{"5", "j"}},
+		{file: "sources-80x24.txt", w: 80, h: 24, keys: []string{"o"}},
+		{file: "sources-160x48.txt", w: 160, h: 48, keys: []string{"o"}},
 		{file: "help-80x24.txt", w: 80, h: 24, keys: []string{"?"}},
 	}
 	events, _ := scene.Events(1 << 20)

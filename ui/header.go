@@ -45,11 +45,18 @@ func (m *model) header(w, h int) []string {
 	return m.th.box([]string{l.done(), m.summary(w)}, w, h)
 }
 
-// problems counts what is wrong: rows, and sources that do not answer. Before anything
-// was heard it does not say that all is well.
+// problems counts the rows that are trouble, as many as the key for only problems
+// shows, and beside them the sources that do not answer: their rows cannot be judged.
+// Before anything was heard it does not say that all is well.
 func (m *model) problems() string {
-	if n := m.troubled(); n > 0 {
-		return count(n, "problem")
+	rows, down := m.idx.problemRows(), m.silentSources()
+	switch {
+	case rows > 0 && down > 0:
+		return count(rows, "problem") + ", " + count(down, "source") + " down"
+	case down > 0:
+		return count(down, "source") + " down"
+	case rows > 0:
+		return count(rows, "problem")
 	}
 	for i := range m.st.Sources {
 		if m.st.Sources[i].Health == sources.HealthLive {
@@ -59,8 +66,11 @@ func (m *model) problems() string {
 	return "nothing known yet"
 }
 
-func (m *model) troubled() int {
-	n := m.idx.problemRows()
+func (m *model) troubled() int { return m.idx.problemRows() + m.silentSources() }
+
+// silentSources counts the sources that do not answer.
+func (m *model) silentSources() int {
+	n := 0
 	for i := range m.st.Sources {
 		if m.sourceHealth(&m.st.Sources[i]).loud {
 			n++
@@ -215,23 +225,28 @@ func partsWidth(parts []part) int {
 	return w
 }
 
-// summary is the second line: what the rows are like, and which of them are shown.
+// summary is the second line: the screens, what the rows are like, and which of them are
+// shown. What is shown is never left out: a hidden filter would hide rows.
 func (m *model) summary(w int) string {
 	l := m.th.line(w)
+	right := m.shown(w - tabsWidth() - 2)
+	end := w - partsWidth(right) - 1
 	if m.typing {
 		l.skip(1).put(m.th.strong, "/").skip(1).put("", m.typed()).skip(2)
 		m.advise(l)
 		l.to(24)
 	} else {
-		m.states(l)
-	}
-	right := m.shown()
-	width := partsWidth(right)
-	if l.x+width+2 <= w {
-		l.to(w - width - 1)
-		for _, p := range right {
-			l.put(p.st, p.text)
+		m.tabs(l, end < tabsWidth())
+		if m.view == viewList {
+			m.states(l.skip(1), end-2)
 		}
+	}
+	if l.x > end {
+		return l.done()
+	}
+	l.to(end)
+	for _, p := range right {
+		l.put(p.st, p.text)
 	}
 	return l.done()
 }
@@ -252,18 +267,18 @@ type part struct {
 	text string
 }
 
-// states counts the rows by what is wrong with them.
-func (m *model) states(l *line) {
-	x := &m.idx
-	if x.total == 0 {
-		l.skip(1).put(m.th.dim, "no primitive read yet")
-		return
-	}
-	l.skip(1).put(m.th.strong, format.Count(x.total)).put(m.th.dim, plural(x.total, " primitive"))
-	say := func(st style, n int, text string) { // the worst first; what does not fit is left out
+// states counts the rows by what is wrong with them, as far as there is room up to end:
+// the worst first, and how many there are in all last.
+func (m *model) states(l *line, end int) {
+	x, start := &m.idx, l.x
+	say := func(st style, n int, text string) {
 		text = format.Count(n) + " " + text
-		if n > 0 && l.x+3+len(text) <= l.w {
-			l.put(m.th.dim, " "+m.th.dot+" ").put(st, text)
+		sep := ""
+		if l.x > start {
+			sep = " " + m.th.dot + " "
+		}
+		if n > 0 && l.x+format.Width(sep)+len(text) <= end {
+			l.put(m.th.dim, sep).put(st, text)
 		}
 	}
 	say(m.th.bad, x.byStatus[sources.StatusConflict], "in conflict")
@@ -274,6 +289,7 @@ func (m *model) states(l *line) {
 	say(m.th.warn, x.waiting, "with a long wait")
 	say(m.th.dim, x.byStatus[sources.StatusStale], "stale")
 	say(m.th.dim, x.byStatus[sources.StatusNotObserved], "not observed yet")
+	say(m.th.dim, x.total, plural(x.total, "primitive"))
 }
 
 func plural(n int, thing string) string {
@@ -283,18 +299,39 @@ func plural(n int, thing string) string {
 	return thing + "s"
 }
 
-// shown says which rows are in the list and in which order.
-func (m *model) shown() []part {
+// shown says which rows are in the list and in which order, in at most room cells: the
+// filter's words are cut before anything is left out.
+func (m *model) shown(room int) []part {
 	var parts []part
 	dot := part{m.th.dim, " " + m.th.dot + " "}
-	if !m.idx.filter.empty() && !m.typing {
-		parts = append(parts, part{m.th.dim, "filter "}, part{"", m.typed()}, dot)
-	}
+	say := func(p ...part) { parts = append(append(parts, p...), dot) }
 	if m.idx.problems {
-		parts = append(parts, part{m.th.warn, "only problems"}, dot)
+		say(part{m.th.warn, "only problems"})
 	}
-	if n := len(m.idx.order); n != m.idx.total {
-		parts = append(parts, part{m.th.strong, format.Count(n)}, part{m.th.dim, " of " + format.Count(m.idx.total)}, dot)
+	if m.idx.kind != sources.KindUnknown {
+		say(part{m.th.warn, "only " + m.idx.kind.String() + kindEnd(m.idx.kind)})
 	}
-	return append(parts, part{m.th.dim, m.idx.sort.String()})
+	if n := len(m.idx.order); n != m.idx.total && m.view == viewList {
+		say(part{m.th.strong, format.Count(n)}, part{m.th.dim, " of " + format.Count(m.idx.total)})
+	}
+	if m.view == viewList && (m.idx.sort != sortProblems || len(parts) == 0) {
+		say(part{m.th.dim, m.idx.sort.String()})
+	}
+	parts = parts[:max(len(parts)-1, 0)]
+	if left := room - partsWidth(parts) - len(" · filter "); !m.idx.filter.empty() && !m.typing {
+		filter := []part{{m.th.dim, "filter "}, {m.th.warn, m.th.cut(m.typed(), max(left, 12))}}
+		if len(parts) > 0 {
+			filter = append(filter, dot)
+		}
+		parts = append(filter, parts...)
+	}
+	return parts
+}
+
+// kindEnd makes the name of a kind a plural.
+func kindEnd(k sources.Kind) string {
+	if k == sources.KindMutex {
+		return "es"
+	}
+	return "s"
 }

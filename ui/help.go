@@ -24,6 +24,8 @@ func (m *model) helpText(w int) []string {
 	section("EVERYWHERE", inViews)
 	section("LIST", inList)
 	section("ONE ROW", inDetail)
+	section("EVENTS", inEvents)
+	section("SOURCES", inSources)
 	section("WHILE TYPING A FILTER", inInput)
 	lines = append(lines, th.line(w).skip(1).put(th.heading, "SIGNS").done())
 	for _, s := range m.signs() {
@@ -45,6 +47,10 @@ func (m *model) signs() [][2]part {
 		{{"", "?"}, {"", "not told by this backend; never a zero"}},
 		{{"", th.atLeast + "3h"}, {"", "at least: it was so already when we first looked"}},
 		{{"", th.atMost + "3h"}, {"", "at most: it cannot have begun earlier"}},
+		{{"", th.about + "12:40:26"}, {"", "it happened between two looks: not told, but seen in the stretch given as \"within\""}},
+		{{"", th.about + "released"}, {"", "inferred from what was seen, not told by the server"}},
+		{{"", th.about + "3h"}, {"", "the take-over lies between two looks that were a second or more apart"}},
+		{{"", "3 problems, 1 source down"}, {"", "! shows the 3; rows of a source that is down are old and cannot be judged"}},
 		{{"", "(3h)"}, {"", "by the owner's own word and clock"}},
 		{{th.ownerLetter(0), "A" + bars(th.run, 3)}, {"", "owner A; the letter and its colour are the same in list, pane and events"}},
 		{{th.alarm, th.crisis}, {"", "nobody led in this column"}},

@@ -45,7 +45,8 @@ type index struct {
 
 	filter   selection
 	sort     sortMode
-	problems bool // show nothing else
+	problems bool         // show nothing else
+	kind     sources.Kind // KindUnknown: all
 
 	total    int
 	bySev    [sevBlind + 1]int
@@ -141,7 +142,7 @@ func (x *index) refresh(slot int32, row *sources.Row, now time.Time) {
 }
 
 func (x *index) lists(row *sources.Row, v verdict) bool {
-	return (!x.problems || v.sev.problem()) && x.filter.passes(row, v)
+	return (!x.problems || v.sev.problem()) && (x.kind == sources.KindUnknown || row.Kind == x.kind) && x.filter.passes(row, v)
 }
 
 func (x *index) count(v verdict, n int) {

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/sources"
+	"coordtop/ui/table"
 )
 
 // do carries out an intent.
@@ -14,10 +15,7 @@ func (m *model) do(i intent) tea.Cmd {
 	case doUp, doDown, doHalfUp, doHalfDown, doPageUp, doPageDown, doTop, doBottom:
 		m.move(i)
 	case doOpen:
-		if row, _ := m.selected(); row != nil {
-			m.view, m.scroll = viewDetail, 0
-			m.tbl.Move(0) // the row is chosen now: the cursor stays on it
-		}
+		m.openRow()
 	case doPane:
 		m.pane = paneDetail + paneEvents - m.pane
 	case doBack:
@@ -36,6 +34,15 @@ func (m *model) do(i intent) tea.Cmd {
 	case doProblems:
 		m.idx.problems = !m.idx.problems
 		m.relist()
+	case doKind:
+		m.idx.kind = (m.idx.kind + 1) % (sources.KindSemaphore + 1)
+		m.relist()
+	case doLocks:
+		m.switchTo(viewList)
+	case doEvents:
+		m.switchTo(viewEvents)
+	case doSources:
+		m.switchTo(viewSources)
 	case doSort:
 		m.idx.sort = (m.idx.sort + 1) % sortModes
 		m.relist()
@@ -57,27 +64,35 @@ func (m *model) do(i intent) tea.Cmd {
 
 // move moves the cursor of the list, or scrolls what is shown instead of it.
 func (m *model) move(i intent) {
-	if m.view != viewList {
+	switch m.view {
+	case viewList:
+		moveIn(&m.tbl, i)
+	case viewEvents:
+		moveIn(&m.told, i)
+	default:
 		m.scroll = scrolled(m.scroll, i, m.lay.body())
-		return
 	}
+}
+
+// moveIn moves the cursor of a list.
+func moveIn[K comparable](t *table.Table[K], i intent) {
 	switch i {
 	case doUp:
-		m.tbl.Move(-1)
+		t.Move(-1)
 	case doDown:
-		m.tbl.Move(1)
+		t.Move(1)
 	case doHalfUp:
-		m.tbl.Page(-1, true)
+		t.Page(-1, true)
 	case doHalfDown:
-		m.tbl.Page(1, true)
+		t.Page(1, true)
 	case doPageUp:
-		m.tbl.Page(-1, false)
+		t.Page(-1, false)
 	case doPageDown:
-		m.tbl.Page(1, false)
+		t.Page(1, false)
 	case doTop:
-		m.tbl.First()
+		t.First()
 	case doBottom:
-		m.tbl.Last()
+		t.Last()
 	}
 }
 
@@ -106,13 +121,15 @@ func scrolled(at int, i intent, page int) int {
 	return min(max(at, 0), scrollEnd)
 }
 
-func (m *model) leave() {
-	m.scroll = 0
-	if m.view == viewHelp {
-		m.view, m.back = m.back, viewList
+// openRow shows all there is to know about the row under the cursor.
+func (m *model) openRow() {
+	if m.view == viewEvents && !m.pickEvent() {
 		return
 	}
-	m.view = viewList
+	if row, _ := m.selected(); row != nil {
+		m.open(viewDetail)
+		m.tbl.Move(0) // the row is chosen now: the cursor stays on it
+	}
 }
 
 func (m *model) help() {
@@ -120,14 +137,18 @@ func (m *model) help() {
 		m.leave()
 		return
 	}
-	m.back, m.view, m.scroll = m.view, viewHelp, 0
+	m.open(viewHelp)
 }
 
 // clearFilter ends the typing and takes the words away; where there are none, it shows
 // more than problems again.
 func (m *model) clearFilter() {
 	if !m.typing && m.idx.filter.empty() {
-		m.idx.problems = false
+		if m.view == viewEvents && m.idx.kind == sources.KindUnknown {
+			m.leave()
+			return
+		}
+		m.idx.problems, m.idx.kind = m.idx.problems && m.view == viewEvents, sources.KindUnknown
 		m.relist()
 	}
 	m.typing = false

@@ -28,6 +28,10 @@ const (
 	doComplete intent = "complete"
 	doProblems intent = "only-problems"
 	doSort     intent = "sort"
+	doKind     intent = "kind"
+	doLocks    intent = "locks"
+	doEvents   intent = "events"
+	doSources  intent = "sources"
 	doPause    intent = "pause"
 	doRefresh  intent = "read-again"
 	doHelp     intent = "help"
@@ -44,7 +48,9 @@ const (
 	inDetail
 	inHelp
 	inInput // while text is typed: what is no key here is text
-	inViews = inList | inDetail | inHelp
+	inEvents
+	inSources
+	inViews = inList | inDetail | inHelp | inEvents | inSources
 	inAll   = inViews | inInput
 )
 
@@ -66,17 +72,22 @@ type binding struct {
 func bindings() []binding {
 	return []binding{
 		{doHelp, inViews, []string{"?"}, "help", "show or leave this help"},
-		{doFilter, inList, []string{"/"}, "filter", "rows with words, !words, kind=mutex, wait>30s, or ..."},
+		{doFilter, inList | inEvents, []string{"/"}, "filter", "rows with words, !words, kind=mutex, wait>30s, or ..."},
 		{doKeep, inInput, []string{"enter"}, "keep", "keep the filter and go back to the list"},
 		{doComplete, inInput, []string{"tab"}, "complete", "complete the field or the value; again: the next one"},
-		{doClear, inInput | inList, []string{"esc"}, "", "clear the filter; show all rows again"},
-		{doOpen, inList, []string{"enter"}, "open", "all there is to know about the row"},
+		{doClear, inInput | inList | inEvents, []string{"esc"}, "", "clear the filter; show all rows again"},
+		{doLocks, inViews, []string{"2"}, "", "Locks: every primitive"},
+		{doEvents, inViews, []string{"5"}, "", "Events: what happened, newest first"},
+		{doSources, inViews, []string{"o"}, "", "Sources: how each is read, and how well"},
+		{doOpen, inList | inEvents, []string{"enter"}, "open", "all there is to know about the row"},
 		{doProblems, inList, []string{"!"}, "problems", "only problems, or all rows"},
+		{doKind, inList | inEvents, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
 		{doSort, inList, []string{"s"}, "sort", "next order: problems first, by name, most changes first"},
 		{doPane, inList, []string{"tab"}, "pane", "on a small screen: details or events below the list"},
-		{doPause, inList | inDetail, []string{"p"}, "pause", "hold the picture; data is still read"},
-		{doRefresh, inList | inDetail, []string{"r"}, "read again", "ask every source to look again now"},
-		{doBack, inDetail | inHelp, []string{"esc", "q"}, "back", "back to the list"},
+		{doPause, inList | inDetail | inEvents | inSources, []string{"p"}, "pause", "hold the picture; data is still read"},
+		{doRefresh, inList | inDetail | inSources, []string{"r"}, "read again", "ask every source to look again now"},
+		{doBack, inDetail | inHelp | inSources, []string{"esc", "q"}, "back", "back to where this was opened"},
+		{doBack, inEvents, []string{"q"}, "back", "back to the list"},
 		{doUp, inViews, []string{"k", "up"}, "", "one line up"},
 		{doDown, inViews, []string{"j", "down"}, "", "one line down"},
 		{doHalfUp, inViews, []string{"ctrl+u"}, "", "half a page up"},
@@ -97,7 +108,7 @@ type keymap map[scope]map[string]intent
 
 func newKeymap(table []binding) keymap {
 	m := keymap{}
-	for _, s := range []scope{inList, inDetail, inHelp, inInput} {
+	for _, s := range []scope{inList, inDetail, inHelp, inInput, inEvents, inSources} {
 		m[s] = map[string]intent{}
 		for _, a := range table {
 			if a.scope&s == 0 {

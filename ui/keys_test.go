@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
+	"coordtop/sources"
 )
 
 func TestNoKeyMeansTwoThingsInOneScope(t *testing.T) {
 	t.Parallel()
-	for _, s := range []scope{inList, inDetail, inHelp, inInput} {
+	for _, s := range []scope{inList, inDetail, inHelp, inInput, inEvents, inSources} {
 		seen := map[string]intent{}
 		for _, a := range bindings() {
 			for _, k := range a.keys {
@@ -53,7 +55,7 @@ func TestEveryIntentIsCarriedOut(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
 	for _, act := range bindings() {
-		for _, s := range []scope{inList, inDetail, inHelp, inInput} {
+		for _, s := range []scope{inList, inDetail, inHelp, inInput, inEvents, inSources} {
 			if act.scope&s == 0 {
 				continue
 			}
@@ -67,6 +69,14 @@ func TestEveryIntentIsCarriedOut(t *testing.T) {
 				d.press("?", "j")
 			case inInput:
 				d.press("/", "x")
+			case inEvents:
+				d.feed.Tell(sources.Event{Seq: 1, At: noon(), Kind: sources.EventAcquired, Ref: b.Ref}, sources.Event{Seq: 2, At: noon(), Kind: sources.EventAcquired, Ref: a.Ref},
+					sources.Event{Seq: 3, At: noon(), Kind: sources.EventAcquired, Ref: a.Ref})
+				d.send(wakeMsg{})
+				d.press("5", "j")
+			case inSources:
+				d.send(tea.WindowSizeMsg{Width: 80, Height: 10})
+				d.press("o", "j")
 			case inList:
 				if act.intent == doClear {
 					d.press("/", "x", "enter")
@@ -75,6 +85,7 @@ func TestEveryIntentIsCarriedOut(t *testing.T) {
 			before := d.View().Content
 			quiet := s == inDetail && act.intent != doBack // its text fits the screen: nothing to scroll
 			quiet = quiet || s == inHelp && (act.intent == doUp || act.intent == doTop)
+			quiet = quiet || s == inList && act.intent == doLocks || s == inEvents && act.intent == doEvents || s == inSources && act.intent == doSources
 			for _, k := range act.keys {
 				cmd := d.send(key(k))
 				if cmd == nil && d.View().Content == before && d.View().Cursor == nil && !quiet {

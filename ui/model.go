@@ -20,6 +20,8 @@ const (
 	viewList view = iota
 	viewDetail
 	viewHelp
+	viewEvents
+	viewSources
 )
 
 // pane is what stands below the list where there is room for one.
@@ -51,14 +53,15 @@ type model struct {
 	tbl     table.Table[handle]
 	picked  sources.Ref // the row under the cursor, as long as it exists
 	events  eventLog
+	told    table.Table[uint64] // the events that the Events screen lists, by number
 
 	view    view
 	pane    pane
-	back    view // where the help returns to
-	typing  bool // a filter
+	trail   []view // what was left to open this one, the oldest first
+	typing  bool   // a filter
 	input   textinput.Model
 	offer   offer // what the line was completed with last
-	scroll  int   // first line of the detail or the help
+	scroll  int   // first line of a view that is only read
 	message string
 	until   time.Time // when the message goes
 

@@ -30,6 +30,7 @@ type theme struct {
 	notice   style // PAUSED and the like: filled, not dangerous
 	title    style // the environment
 	heading  style
+	tab      style   // the screen that is shown, among the others
 	owners   []style // lines of a strip, by hue
 	letters  []style // the owner's letter, by hue
 
@@ -46,6 +47,7 @@ type glyphs struct {
 	barFull, barEmpty                     string // a lease's or semaphore's bar
 	run, idle, dark, many, crisis         string // a strip; run "": the owner's letter
 	dot, arrow, atLeast, atMost, ellipsis string
+	about                                 string // what is inferred, or lies somewhere between two looks
 }
 
 func unicodeGlyphs() glyphs {
@@ -56,7 +58,7 @@ func unicodeGlyphs() glyphs {
 		rule: "─", tee: "┬", upright: "│",
 		barFull: "━", barEmpty: "┄",
 		run: "━", idle: "─", dark: "┄", many: "*", crisis: "!",
-		dot: "·", arrow: "←", atLeast: "≥", atMost: "≤", ellipsis: "…",
+		dot: "·", arrow: "←", atLeast: "≥", atMost: "≤", ellipsis: "…", about: "~",
 	}
 }
 
@@ -69,7 +71,7 @@ func asciiGlyphs() glyphs {
 		rule: "-", tee: "+", upright: "|",
 		barFull: "#", barEmpty: ".",
 		run: "", idle: "_", dark: ".", many: "*", crisis: "!",
-		dot: "-", arrow: "<-", atLeast: ">", atMost: "<", ellipsis: "~",
+		dot: "-", arrow: "<-", atLeast: ">", atMost: "<", ellipsis: "$", about: "~",
 	}
 }
 
@@ -93,7 +95,7 @@ func newTheme(ascii, noColor bool, titleColor string) theme {
 	t.bad, t.accent = kept(bold.Foreground(lipgloss.Red)), kept(plain.Foreground(lipgloss.Cyan))
 	t.alarm, t.title = kept(filled.Background(lipgloss.Red)), titleStyle(titleColor)
 	t.selected, t.badge = kept(plain.Reverse(true)), kept(note.Background(lipgloss.White))
-	t.notice = kept(note.Background(lipgloss.Yellow))
+	t.notice, t.tab = kept(note.Background(lipgloss.Yellow)), kept(bold.Underline(true))
 	for _, c := range ownerColors() {
 		t.owners = append(t.owners, kept(plain.Foreground(c)))
 		t.letters = append(t.letters, kept(bold.Foreground(c)))
@@ -117,6 +119,7 @@ func (t *theme) plain() {
 	t.warn, t.bad, t.accent = kept(bold), kept(bold), kept(bold)
 	t.alarm, t.selected, t.badge = kept(reverse), kept(reverse), kept(reverse)
 	t.title, t.notice = kept(bold.Reverse(true)), kept(bold.Reverse(true))
+	t.tab = kept(bold.Underline(true))
 	t.owners, t.letters = []style{""}, []style{kept(bold)}
 }
 

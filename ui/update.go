@@ -88,6 +88,10 @@ func (m *model) scope() scope {
 		return inDetail
 	case m.view == viewHelp:
 		return inHelp
+	case m.view == viewEvents:
+		return inEvents
+	case m.view == viewSources:
+		return inSources
 	}
 	return inList
 }

@@ -7,8 +7,8 @@ import (
 	"coordtop/sources"
 )
 
-// causeText says why an owner is gone; what we only infer says so.
-func causeText(c sources.Cause, how sources.Known) string {
+// cause says why an owner is gone; what is only inferred has a sign before it.
+func (m *model) cause(c sources.Cause, how sources.Known) string {
 	var text string
 	switch c {
 	case sources.CauseReleased:
@@ -29,7 +29,7 @@ func causeText(c sources.Cause, how sources.Known) string {
 		return "cause unknown"
 	}
 	if how == sources.Inferred {
-		return text + ", as it seems"
+		return m.th.about + text
 	}
 	return text
 }
@@ -59,7 +59,7 @@ func intervalText(i sources.Interval) string {
 	return low + " to " + high
 }
 
-// spread says over how long a stretch an event may have happened; "" where it is known
+// spread says over how long a stretch an event may have happened; 0 where it is known
 // to a tenth of a second.
 func spread(e *sources.Event) time.Duration {
 	if e.After.IsZero() || e.Ref.Name == "" {

@@ -1,0 +1,133 @@
+package ui
+
+import (
+	"hash/maphash"
+	"slices"
+	"time"
+
+	"coordtop/sources"
+)
+
+// eventLog keeps the last events, oldest first, and the last renewals in a form of their
+// own: there are many of them and only their times are drawn.
+type eventLog struct {
+	list     []sources.Event
+	missed   uint64    // dropped by the feed before we read them
+	since    time.Time // of the oldest event that was ever read
+	renewals renewalLog
+}
+
+const (
+	keptEvents = 4000
+	eventBatch = 1000 // read in one go
+	maxBatches = 10   // more is left for the next wake-up
+)
+
+// read takes what is new. What nobody looks at here is not kept.
+func (log *eventLog) read(feed Feed) {
+	for range maxBatches {
+		events, missed := feed.Events(eventBatch)
+		log.missed += missed
+		for i := range events {
+			e := &events[i]
+			if log.since.IsZero() || e.At.Before(log.since) {
+				log.since = e.At
+			}
+			if e.Kind == sources.EventRenewed {
+				log.renewals.add(e)
+			}
+			if telling(e) {
+				log.list = append(log.list, *e)
+			}
+		}
+		if over := len(log.list) - keptEvents; over > keptEvents/4 {
+			log.list = slices.Delete(log.list, 0, over)
+		}
+		if len(events) < eventBatch {
+			return
+		}
+	}
+}
+
+// find returns the event with this number; nil where it is not kept.
+func (log *eventLog) find(seq uint64) *sources.Event {
+	i, ok := slices.BinarySearchFunc(log.list, seq, func(e sources.Event, seq uint64) int {
+		switch {
+		case e.Seq < seq:
+			return -1
+		case e.Seq > seq:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return nil
+	}
+	return &log.list[i]
+}
+
+// telling says whether an event is worth a line: not what was there already, nor that
+// all goes on as it should.
+func telling(e *sources.Event) bool {
+	switch e.Kind {
+	case sources.EventPresent, sources.EventSynced, sources.EventRenewed:
+		return false
+	}
+	return true
+}
+
+// loud says whether an event belongs among those of all rows; others are shown with
+// their row only, and on the screen of events.
+func loud(e *sources.Event) bool {
+	return e.Kind != sources.EventWaiterJoined && e.Kind != sources.EventWaiterLeft
+}
+
+// renewal is what is kept of one: 32 bytes.
+type renewal struct {
+	row  uint64        // which row: a hash of its Ref
+	at   time.Duration // since the log's origin
+	left time.Duration // of the lease, just before
+	who  uint64        // which owner: a hash of its ID
+}
+
+// keptRenewals bounds the renewals of all rows together: half a megabyte. With very many
+// rows it is seconds, with a few it is hours.
+const keptRenewals = 16_384
+
+// renewalLog keeps the newest renewals of all rows. The zero value is empty.
+type renewalLog struct {
+	seed   maphash.Seed
+	origin time.Time
+	ring   []renewal
+	next   int
+}
+
+func (log *renewalLog) add(e *sources.Event) {
+	if log.ring == nil {
+		log.seed, log.origin = maphash.MakeSeed(), e.At
+	}
+	r := renewal{row: maphash.Comparable(log.seed, e.Ref), at: e.At.Sub(log.origin), left: e.LeaseLeft,
+		who: maphash.String(log.seed, e.Owner.ID)}
+	if len(log.ring) < keptRenewals {
+		log.ring = append(log.ring, r)
+		return
+	}
+	log.ring[log.next] = r
+	log.next = (log.next + 1) % keptRenewals
+}
+
+// of returns the renewals of an owner of a row since an instant, oldest first.
+func (log *renewalLog) of(ref sources.Ref, owner string, since time.Time) []renewal {
+	if len(log.ring) == 0 {
+		return nil
+	}
+	row, who, from := maphash.Comparable(log.seed, ref), maphash.String(log.seed, owner), since.Sub(log.origin)
+	var found []renewal
+	for i := range log.ring {
+		r := &log.ring[(log.next+i)%len(log.ring)]
+		if r.row == row && r.who == who && r.at >= from {
+			found = append(found, *r)
+		}
+	}
+	return found
+}

@@ -1,0 +1,164 @@
+package ui
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/sources"
+	"coordtop/ui/uitest"
+)
+
+// took is the event that an owner took a row.
+func took(seq uint64, at time.Time, p *sources.Primitive, owner string) sources.Event {
+	return sources.Event{Seq: seq, At: at, Kind: sources.EventAcquired, Prim: p.Kind, Ref: p.Ref, How: sources.Told,
+		Owner: sources.OwnerRef{ID: owner, Label: owner}}
+}
+
+func TestTabsShowOnlyTheScreensThatExist(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := hand(a)
+	d.shows(t, "2 Locks  5 Events  o Sources")
+	for _, missing := range []string{"Pulse", "Timeline", "Audit"} {
+		d.showsNot(t, missing)
+	}
+	for key, want := range map[string]string{"5": "EVENTS newest first", "o": "SOURCES how each", "2": "NAME  "} {
+		d.press(key)
+		d.shows(t, want)
+	}
+}
+
+func TestKindFilterShowsOneKindAndSaysSo(t *testing.T) {
+	t.Parallel()
+	a, b, c := three()
+	b.Kind, c.Kind = sources.KindMutex, sources.KindSemaphore
+	d := drive(uitest.NewFeed(uitest.State(noon(), a, b, c)), Options{Width: 80, Height: 24})
+	for _, want := range []struct{ name, word string }{{"a", "only elections"}, {"b", "only mutexes"}, {"c", "only semaphores"}} {
+		d.press("K")
+		if got := d.names(); !slices.Equal(got, []string{want.name}) {
+			t.Errorf("%s shows %v", want.word, got)
+		}
+		d.shows(t, want.word+" · 1 of 3")
+	}
+	d.press("K")
+	d.showsNot(t, "only")
+	d.press("K", "esc")
+	if len(d.names()) != 3 {
+		t.Errorf("esc left %v", d.names())
+	}
+}
+
+func TestModeWordsAreNeverHiddenAt80x24(t *testing.T) {
+	t.Parallel()
+	d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Many(50, noon())...)), Options{Width: 80, Height: 24})
+	d.press("/")
+	d.typed("host a-filter-that-is-longer-than-the-room-for-it-is")
+	d.press("enter", "K", "!", "p")
+	d.pass(12)
+	for _, want := range []string{"PAUSED 12s", "filter host", "only problems", "only elections", "0 of 50"} {
+		d.shows(t, want)
+	}
+	d.press("p")
+	d.showsNot(t, "PAUSED")
+}
+
+func TestEventsScreenScrollsFiltersAndOpensTheRow(t *testing.T) {
+	t.Parallel()
+	a, b, c := three()
+	d := hand(a, b, c)
+	for i := range uint64(60) {
+		d.feed.Tell(took(i+1, noon().Add(time.Duration(i)*time.Second), []*sources.Primitive{a, b, c}[i%3], "host-9"))
+	}
+	d.send(wakeMsg{})
+	d.press("5")
+	d.shows(t, "1 of 60")
+	d.press("G")
+	d.shows(t, "60 of 60")
+	d.shows(t, "event 1 acquired, told by the server")
+	d.press("/")
+	d.typed("b")
+	d.press("enter")
+	d.shows(t, "of 20")
+	d.press("g", "enter")
+	d.shows(t, " b  led")
+	d.shows(t, "EVENTS of this row")
+	d.press("esc")
+	d.shows(t, "of 20")
+	d.press("esc")
+	d.shows(t, "of 60")
+	d.press("esc")
+	d.shows(t, "OWNER")
+}
+
+func TestTheCursorStaysOnItsEvent(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := hand(a)
+	d.feed.Tell(took(1, noon(), a, "x"), took(2, noon(), a, "y"))
+	d.send(wakeMsg{})
+	d.press("5", "j")
+	d.shows(t, "event 1 acquired")
+	d.feed.Tell(took(3, noon(), a, "z"))
+	d.send(wakeMsg{})
+	d.shows(t, "event 1 acquired")
+	d.shows(t, "3 of 3")
+}
+
+func TestAnEventOfAHiddenRowDoesNotOpenAnother(t *testing.T) {
+	t.Parallel()
+	a, b, _ := three()
+	d := hand(a, b)
+	gone := *a
+	gone.Name = "gone"
+	d.feed.Tell(took(1, noon(), b, "x"), took(2, noon(), &gone, "x"))
+	d.send(wakeMsg{})
+	d.press("!", "5", "enter")
+	d.shows(t, "gone does not exist any more")
+	d.press("j", "enter")
+	d.shows(t, "the list does not show b")
+	if d.view != viewEvents {
+		t.Errorf("view %d is shown", d.view)
+	}
+}
+
+func TestTheIntervalOfAnEventIsNeverCut(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led(strings.Repeat("a-long-name/", 6), "host", noon())
+	e := took(1, noon(), p, strings.Repeat("owner", 20))
+	e.After = noon().Add(-2500 * time.Millisecond)
+	for _, w := range []int{80, 120, 160} {
+		d := drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: w, Height: 48})
+		d.feed.Tell(e)
+		d.send(wakeMsg{})
+		if w >= 150 {
+			d.shows(t, "within 2.5 s")
+		}
+		d.press("5")
+		d.shows(t, "~12:00:00.0")
+		d.shows(t, "within 2.5 s")
+		d.shows(t, "after 2026-11-21 11:59:57.500")
+	}
+}
+
+func TestSourcesScreenSaysAllInFull(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	st := uitest.State(noon(), a)
+	warning := "this is a warning " + strings.Repeat("of many words ", 30) + "up-to-its-end"
+	st.Scopes[0].About = sources.About{Mode: "polling", Sampling: 2 * time.Second, Version: "17.2", Role: "standby", RoundTrip: 3 * time.Millisecond,
+		Warnings: []string{warning}, Config: []sources.Attr{{Key: "lock table", Value: "6,400 entries"}}}
+	st.Scopes[0].Dark = []sources.Dark{{From: noon().Add(-time.Minute), To: noon().Add(-50 * time.Second)}}
+	st.Sources[0].Health, st.Scopes[0].Health = sources.HealthStale, sources.HealthStale
+	st.Sources[0].Err, st.Sources[0].Retry = errors.New("dial "+strings.Repeat("very ", 40)+"refused"), noon().Add(3*time.Second)
+	for _, w := range []int{80, 160} {
+		d := drive(uitest.NewFeed(st), Options{Width: w, Height: 48})
+		d.press("o")
+		for _, want := range []string{"polling", "every 2s", "17.2", "standby", "3.0 ms", "up-to-its-end", "refused", "next try in 3s",
+			"lock table", "6,400 entries", "redis-leases:6379/0", "STALE", "not observed 1 time, 10 s in all", "1 primitive"} {
+			d.shows(t, want)
+		}
+	}
+}
