@@ -36,7 +36,7 @@ func benchPrimitive(i, term int) *Primitive {
 		ForgetAfter: time.Hour,
 		Owners: []Owner{{
 			ID: id, Label: id, Permits: 1, Lease: 30 * time.Second,
-			Expires: Stamp{At: now.Add(30 * time.Second), After: now.Add(29 * time.Second), How: Told},
+			Expires: StampBetween(now.Add(29*time.Second), now.Add(30*time.Second), Told),
 			Guard:   fmt.Sprintf("%040x", i),
 		}},
 	}

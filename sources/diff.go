@@ -59,7 +59,7 @@ func (l *look) fact() Known {
 }
 
 // stamp is the instant of what this look shows, as we saw it.
-func (l *look) stamp() Stamp { return Stamp{At: l.at, After: l.after, How: Seen} }
+func (l *look) stamp() Stamp { return StampBetween(l.after, l.at, Seen) }
 
 func (l *look) event(kind EventKind, p *Primitive) Event {
 	return Event{At: l.at, After: l.after, Kind: kind, Ref: p.Ref, Alias: p.Alias, AliasHow: p.AliasHow, Prim: p.Kind, How: l.fact(), Scope: l.scope}

@@ -171,7 +171,7 @@ func TestDiffTellsReleasedFromExpired(t *testing.T) {
 	ending := func(cause Cause, how Known) Change {
 		return Change{Ended: []Ending{{Ref: Ref{Source: "s", Name: "app"}, Owner: "a", Cause: cause, How: how}}}
 	}
-	between := Owner{ID: "a", Expires: Stamp{At: t0.Add(time.Millisecond), After: t0.Add(-time.Millisecond), How: Told}}
+	between := Owner{ID: "a", Expires: StampBetween(t0.Add(-time.Millisecond), t0.Add(time.Millisecond), Told)}
 	session := Owner{ID: "a", NoExpiry: true}
 	runDiffs(t, []diffTest{
 		{"before its lease ran out", prim(before, until("a", t0.Add(time.Second))), prim(t0), Change{},
@@ -207,7 +207,7 @@ func TestDiffTellsReleasedFromExpired(t *testing.T) {
 
 func TestDiffNamesRenewalsAndProclamations(t *testing.T) {
 	t.Parallel()
-	doubt := func(from, to time.Time) Owner { return Owner{ID: "a", Expires: Stamp{At: to, After: from, How: Told}} }
+	doubt := func(from, to time.Time) Owner { return Owner{ID: "a", Expires: StampBetween(from, to, Told)} }
 	says := func(text string) Owner {
 		return Owner{ID: "a", Data: Blob{Head: []byte(text), Len: len(text), Sum: uint64(len(text))}}
 	}

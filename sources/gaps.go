@@ -89,6 +89,6 @@ func gapBefore(nobody Stamp, at, after time.Time) Interval {
 	if nobody.How == Unknown || nobody.How == AtLeast {
 		return Interval{}
 	}
-	gap, _ := between(nobody, Stamp{At: at, After: after}, time.Time{})
+	gap, _ := between(nobody, StampBetween(after, at, Unknown), time.Time{})
 	return gap
 }

@@ -105,7 +105,7 @@ func TestSinceSaysHowItIsKnown(t *testing.T) {
 		late := bound
 		late.ID = "c"
 		w.tell(sources.Change{Set: []*sources.Primitive{election("seen", leased("s", time.Minute)), election("bound", late)}, After: start})
-		seen := sources.Stamp{At: taken, After: start, How: sources.Seen}
+		seen := sources.StampBetween(start, taken, sources.Seen)
 		since("seen", seen)
 		since("bound", seen)
 
@@ -172,7 +172,7 @@ func TestUnknownOwnersAreNeitherNobodyNorAnEnd(t *testing.T) {
 		time.Sleep(time.Second)
 		w.set(election("app", leased("a", time.Hour)), election("other", leased("b", time.Hour)))
 		w.wantEvents("renewed app +a seen", "owner_changed other -a +b seen")
-		if got := w.row("other").Terms[1].Start; got != (sources.Stamp{At: time.Now(), After: known, How: sources.Seen}) {
+		if got := w.row("other").Terms[1].Start; got != sources.StampBetween(known, time.Now(), sources.Seen) {
 			t.Errorf("start = %+v, want some time after the owners were last known", got)
 		}
 	})

@@ -54,11 +54,31 @@ func (k Known) String() string {
 	return [...]string{"unknown", "told", "seen", "inferred", "at_least", "claimed", "bound", "ours"}[k]
 }
 
-// Stamp is an instant and how it is known. The zero Stamp is unknown. With How Seen
-// the instant lies in (After, At]; After zero means At exactly.
+// Stamp is an instant and how it is known. The zero Stamp is unknown. The instant is At, or
+// lies in (After(), At] where StampBetween made it. A row has many of them: the stretch is
+// kept as its length, which takes a third of a time.
 type Stamp struct {
-	At, After time.Time
-	How       Known
+	At     time.Time
+	within time.Duration // 0: At exactly
+	How    Known
+}
+
+// StampBetween stamps an instant in (after, at]. A zero after, and one that is not before
+// at, mean at exactly.
+func StampBetween(after, at time.Time, how Known) Stamp {
+	s := Stamp{At: at, How: how}
+	if !after.IsZero() && after.Before(at) {
+		s.within = at.Sub(after)
+	}
+	return s
+}
+
+// After is the lower bound of the instant, which is later; zero: it is At exactly.
+func (s Stamp) After() time.Time {
+	if s.within == 0 {
+		return time.Time{}
+	}
+	return s.At.Add(-s.within)
 }
 
 // Mode is how an owner shares the primitive.

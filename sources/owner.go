@@ -64,10 +64,10 @@ func leaseOver(o *Owner, t time.Time) bool {
 	switch {
 	case !leaseKnown(o):
 		return false
-	case o.Expires.After.IsZero():
+	case o.Expires.After().IsZero():
 		return !t.Before(o.Expires.At)
 	}
-	return t.After(o.Expires.After)
+	return t.After(o.Expires.After())
 }
 
 // leaseLeft is what the lease had left at t; 0: unknown or nothing.
@@ -93,10 +93,10 @@ func renewed(before, after *Owner) bool {
 	if !leaseKnown(before) || !leaseKnown(after) {
 		return false
 	}
-	if after.Expires.After.IsZero() {
+	if after.Expires.After().IsZero() {
 		return after.Expires.At.Sub(before.Expires.At) > expiryNoise
 	}
-	return after.Expires.After.Sub(before.Expires.At) > expiryRounding
+	return after.Expires.After().Sub(before.Expires.At) > expiryRounding
 }
 
 // certainty orders the ways of knowing since when somebody owns something.

@@ -115,7 +115,7 @@ func TestLostConnectionIsStaleAtOnceAndInventsNothing(t *testing.T) {
 		if _, ok := w.hub.Slot(ref("vanishes")); ok {
 			t.Error("what was not in the listing still has a row")
 		}
-		interval := sources.Stamp{At: now, After: heard, How: sources.Seen}
+		interval := sources.StampBetween(heard, now, sources.Seen)
 		terms := w.row("changes").Terms
 		if len(terms) != 2 || terms[0].End != interval || terms[1].Start != interval || terms[0].Cause != sources.CauseUnknown {
 			t.Errorf("terms = %+v, want an end and a start within %v", terms, interval)
@@ -144,7 +144,7 @@ func TestPolledRowsAreBelievedUpToTheLookBeforeTheLast(t *testing.T) {
 		w.tell(sources.Change{Alive: []string{"main"}})
 		time.Sleep(10 * time.Second)
 		w.tell(sources.Change{Gap: true, Synced: true, Alive: []string{"main"}, Set: []*sources.Primitive{election("app", leased("b", time.Hour))}})
-		if got, want := w.row("app").Terms[1].Start.After, heard.Add(-2*time.Second); !got.Equal(want) {
+		if got, want := w.row("app").Terms[1].Start.After(), heard.Add(-2*time.Second); !got.Equal(want) {
 			t.Errorf("the take-over is placed after %v, want %v", got, want)
 		}
 	})
@@ -186,7 +186,7 @@ func TestWhatAppearsAfterTheListingIsNew(t *testing.T) {
 		heard := time.Now()
 		time.Sleep(500 * time.Millisecond)
 		w.tell(sources.Change{Gap: true, Synced: true, Set: []*sources.Primitive{key("first"), key("second"), key("third"), key("fourth")}})
-		if got, want := w.row("fourth").Terms[0].Start, (sources.Stamp{At: time.Now(), After: heard, How: sources.Seen}); got != want {
+		if got, want := w.row("fourth").Terms[0].Start, sources.StampBetween(heard, time.Now(), sources.Seen); got != want {
 			t.Errorf("what appeared in a gap starts at %+v, want %+v", got, want)
 		}
 	})
@@ -206,7 +206,7 @@ func TestGapOfALiveScopeIsDarkToo(t *testing.T) {
 			t.Errorf("scope = %+v, want dark since %v", lasting, heard)
 		}
 		w.tell(sources.Change{Set: []*sources.Primitive{election("app", leased("b", time.Hour))}, Synced: true})
-		if got := w.row("app").Terms[1].Start.After; !got.Equal(heard) {
+		if got := w.row("app").Terms[1].Start.After(); !got.Equal(heard) {
 			t.Errorf("the take-over is placed after %v, want %v", got, heard)
 		}
 		if scope := w.hub.State().Scopes[0]; !scope.Dark[0].To.Equal(time.Now()) || !scope.Synced {

@@ -119,8 +119,8 @@ func meet(end, start Stamp) (Stamp, Stamp) {
 	if !start.At.Before(end.At) {
 		return end, notBefore(start, Stamp{At: earliest(end)})
 	}
-	if !end.After.IsZero() && !start.At.Before(end.After) {
-		end.At = start.At
+	if after := end.After(); !after.IsZero() && !start.At.Before(after) {
+		end = StampBetween(after, start.At, end.How)
 		return end, notBefore(start, Stamp{At: earliest(end)})
 	}
 	return end, Stamp{At: end.At, How: start.How}
@@ -128,16 +128,13 @@ func meet(end, start Stamp) (Stamp, Stamp) {
 
 // earliest is the first instant at which what s stamps can have happened.
 func earliest(s Stamp) time.Time {
-	if s.After.IsZero() {
-		return s.At
-	}
-	return s.After
+	return s.At.Add(-s.within)
 }
 
 // notBefore narrows s to what is not before the earliest instant of other.
 func notBefore(s, other Stamp) Stamp {
-	if from := earliest(other); !s.After.IsZero() && s.After.Before(from) {
-		s.After = from
+	if from := earliest(other); earliest(s).Before(from) {
+		return StampBetween(from, s.At, s.How)
 	}
 	return s
 }

@@ -9,7 +9,7 @@ import (
 func at(seconds float64) time.Time { return t0.Add(time.Duration(seconds * float64(time.Second))) }
 
 // seen is a stamp in (after, at] seconds after t0.
-func seen(after, end float64) Stamp { return Stamp{After: at(after), At: at(end), How: Seen} }
+func seen(after, end float64) Stamp { return StampBetween(at(after), at(end), Seen) }
 
 func exactly(s float64) Stamp { return Stamp{At: at(s), How: Seen} }
 

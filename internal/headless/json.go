@@ -77,7 +77,7 @@ func stamp(s sources.Stamp) (at, after *string) {
 	if s.How == sources.Unknown {
 		return nil, nil
 	}
-	return instant(s.At), instant(s.After)
+	return instant(s.At), instant(s.After())
 }
 
 // number writes a fence or an order; 0 is none.

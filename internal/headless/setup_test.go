@@ -133,7 +133,7 @@ func everything(now time.Time) *sources.State {
 	led.Taken = 1
 	led.Owners = []sources.Owner{{
 		ID: "#0badf00d", Label: "host-07:4411", Fence: 1 << 60, Lease: 30 * time.Second,
-		Since:   sources.Stamp{At: at(41 * time.Second), After: at(42 * time.Second), How: sources.Seen},
+		Since:   sources.StampBetween(at(42*time.Second), at(41*time.Second), sources.Seen),
 		Expires: sources.Stamp{At: at(-21500 * time.Millisecond), How: sources.Told},
 		Renewed: sources.Stamp{At: at(time.Second), How: sources.Seen},
 		Data:    sources.Blob{Head: []byte("host-07:4411"), Len: 12}, Guard: "sha1:ab", Attrs: []sources.Attr{{Key: "type", Value: "string"}},
@@ -171,7 +171,7 @@ func everything(now time.Time) *sources.State {
 	backend := []sources.Attr{{Key: "pid", Value: "4711"}, {Key: "state", Value: "active"}}
 	waits := sources.Waiter{
 		ID: "4712@1", Session: "4712@1", Label: "report pid 4712", Mode: sources.Shared, Attrs: backend, Guard: "pid=4712,start=1",
-		Since: sources.Stamp{At: at(8 * time.Second), After: at(9 * time.Second), How: sources.Seen},
+		Since: sources.StampBetween(at(9*time.Second), at(8*time.Second), sources.Seen),
 	}
 	tries := sources.Waiter{ID: "4713@1", Session: "4713@1", Label: hostile, Attrs: backend}
 	number := prim("quota", "ledger", "72707369", sources.KindElection)

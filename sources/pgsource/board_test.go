@@ -200,12 +200,12 @@ func TestTimesOfTheServerAreTranslated(t *testing.T) {
 	b := setupBoard(t, Options{})
 	start := b.now.Add(-time.Minute)
 	p := told(b.look([]lockRow{owns(7, 1, exclusive), awaits(7, 2, exclusive, b.theirs(b.now.Add(-30*time.Second)))}, b.at(1, start), b.at(2, start)))["7"]
-	if d := p.Owners[0].Since.After.Sub(start); d < 0 || d > 2*time.Millisecond {
+	if d := p.Owners[0].Since.After().Sub(start); d < 0 || d > 2*time.Millisecond {
 		t.Errorf("owned since %+v, not before %v", p.Owners[0].Since, start)
 	}
 	w := p.Queue.Waiters[0].Since
 	want := b.now.Add(-time.Second).Add(-30 * time.Second)
-	if w.At.Before(want) || w.After.After(want) {
+	if w.At.Before(want) || w.After().After(want) {
 		t.Errorf("waits since %+v, truly %v", w, want)
 	}
 }

@@ -233,7 +233,7 @@ func TestBackendsFactsAreShown(t *testing.T) {
 			t.Errorf("%s: %v, %v", key, at, err)
 		}
 	}
-	if o.Since.How != sources.AtLeast || o.Since.After.Sub(start).Abs() > time.Second || o.Since.At.Before(o.Since.After) {
+	if o.Since.How != sources.AtLeast || o.Since.After().Sub(start).Abs() > time.Second {
 		t.Errorf("owned since %+v, the backend began at %v", o.Since, start)
 	}
 	if want := "pid=" + pids(idle.pid) + ",start="; !strings.HasPrefix(o.Guard, want) || !strings.HasSuffix(o.Guard, ",key=1001,mode=exclusive") {
@@ -286,7 +286,7 @@ func TestRoleWithoutRightsSeesWhatItMayAndSaysSo(t *testing.T) {
 	if o.Label != "api pid "+pids(owner.pid) || o.Guard != "" || !strings.HasPrefix(o.ID, pids(owner.pid)+"~") {
 		t.Errorf("%+v", o)
 	}
-	if o.Since.How != sources.AtLeast || !o.Since.After.IsZero() {
+	if o.Since.How != sources.AtLeast || !o.Since.After().IsZero() {
 		t.Errorf("owned since %+v although the start of the backend is hidden", o.Since)
 	}
 	for _, key := range []string{"client", "state", "query", "backend start", "level"} {

@@ -125,7 +125,7 @@ func (t *taking) term(l *lock, id string, s *session, before []term) term {
 	if !found && (t.board.fresh || l.shown == nil && l.read.IsZero()) {
 		now.since = sources.Stamp{At: t.s.got, How: sources.AtLeast}
 		if s != nil && s.since.Before(t.s.got) {
-			now.since.After = s.since
+			now.since = sources.StampBetween(s.since, t.s.got, sources.AtLeast)
 		}
 	}
 	if s != nil && !s.who.hidden {

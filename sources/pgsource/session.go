@@ -78,7 +78,7 @@ func (s *session) waitsSince(micros int64, c clock) sources.Stamp {
 	switch {
 	case micros != 0 && micros != s.waited:
 		at := c.local(micros)
-		s.waited, s.waits = micros, sources.Stamp{At: at, After: at.Add(-c.got.Sub(c.asked)), How: sources.Told}
+		s.waited, s.waits = micros, sources.StampBetween(at.Add(-c.got.Sub(c.asked)), at, sources.Told)
 	case micros == 0 && s.does.queried != 0: // not told yet, or by this version: not before its statement began
 		return sources.Stamp{At: c.local(s.does.queried), How: sources.Bound}
 	case micros == 0:

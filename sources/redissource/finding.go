@@ -109,7 +109,7 @@ func ending(before, after *sources.Primitive, n notice) *sources.Ending {
 		return e
 	}
 	o := &before.Owners[0]
-	if n.flush && len(after.Owners) == 0 && (o.NoExpiry || n.last.Before(o.Expires.After)) {
+	if n.flush && len(after.Owners) == 0 && (o.NoExpiry || n.last.Before(o.Expires.After())) {
 		e.Cause, e.How = sources.CauseDeleted, sources.Inferred
 		return e
 	}

@@ -133,7 +133,7 @@ func (k *key) stampOwners(p *sources.Primitive) {
 			continue
 		}
 		o.Lease = k.lease
-		o.Expires = sources.Stamp{At: k.ends.at, After: k.ends.after, How: sources.Told}
+		o.Expires = sources.StampBetween(k.ends.after, k.ends.at, sources.Told)
 	}
 }
 

@@ -35,7 +35,7 @@ func TestLeaseEndsBetweenTheBoundsOfItsReading(t *testing.T) {
 	k := newKey("app:leader:x", rule{})
 	p, _ := see(k, lockReading(0, uuidA, 30*time.Second))
 	o := p.Owners[0]
-	if want := (sources.Stamp{After: ms(30000 - 1), At: ms(30000 + 3), How: sources.Told}); o.Expires != want {
+	if want := sources.StampBetween(ms(30000-1), ms(30000+3), sources.Told); o.Expires != want {
 		t.Errorf("expires %+v", o.Expires)
 	}
 	if o.Lease != 30*time.Second || o.NoExpiry || p.Kind != sources.KindElection || p.Taken != 1 || p.Limit != 1 {

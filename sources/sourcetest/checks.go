@@ -55,8 +55,6 @@ func wellFormed(p *sources.Primitive) error {
 			return broken("owner %s is told twice", id)
 		case o.NoExpiry && o.Expires.How != sources.Unknown:
 			return broken("owner %s has no expiry and expires", id)
-		case o.Expires.At.Before(o.Expires.After):
-			return broken("owner %s expires before it can", id)
 		}
 		ids[id] = true
 		blobs = append(blobs, o.Data)
