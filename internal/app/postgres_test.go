@@ -96,8 +96,18 @@ type lockJSON struct {
 	Queue struct {
 		Known   string
 		Len     int
-		Waiters []struct{ Label, Mode string }
+		Waiters []struct {
+			Label, Mode    string
+			Session, Guard *string
+			Attrs          map[string]string
+		}
 	}
+	Alias      *struct{ Text, Known string }
+	Candidates []struct {
+		Label string
+		Attrs map[string]string
+	}
+	CandidatesKnown string `json:"candidates_known"`
 }
 
 // text says who owns and who waits, in order.
@@ -171,6 +181,50 @@ func TestGetShowsOwnersAndQueuesOfPostgresLocks(t *testing.T) {
 	}
 }
 
+func TestGetShowsWhatLocksAreCalledAndWhoTriesForThem(t *testing.T) {
+	t.Parallel()
+	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	mary := login(t, server.URL(), "mary").does("select pg_advisory_lock(72707369)", "select pg_advisory_lock(17, -4)", "select pg_advisory_lock(1)")
+	paul := login(t, server.URL(), "paul").awaits(mary, "select pg_advisory_lock(72707369)")
+	ruth := login(t, server.URL(), "ruth").does("select pg_try_advisory_lock(17, -4)")
+	w := newWorld(t)
+	w.write(t, configFile, fmt.Sprintf("sources: [{name: b, url: '%s'}]\nnames: {b: {'17:-4': ledger/compactor}}", server.URL()))
+	for _, l := range look(t, w).Primitives {
+		want := map[string]string{"72707369": "Prisma Migrate inferred", "17:-4": "ledger/compactor told"}[l.Name]
+		switch {
+		case l.Alias == nil:
+			t.Errorf("%s has no alias", l.Name)
+		case l.Name == "1" && !strings.HasPrefix(l.Alias.Text, "likely "), l.Name != "1" && l.Alias.Text+" "+l.Alias.Known != want:
+			t.Errorf("%s is called %+v", l.Name, *l.Alias)
+		}
+		if l.CandidatesKnown != "unknown" {
+			t.Errorf("%s: candidates are said to be %s", l.Name, l.CandidatesKnown)
+		}
+		switch l.Name {
+		case "72707369":
+			if len(l.Queue.Waiters) != 1 || l.Queue.Waiters[0].Session == nil || l.Queue.Waiters[0].Guard == nil ||
+				l.Queue.Waiters[0].Label != paul.label() || l.Queue.Waiters[0].Attrs["blocked by"] != fmt.Sprint(mary.conn.PgConn().PID()) {
+				t.Errorf("queue %+v", l.Queue)
+			}
+		case "17:-4":
+			if len(l.Candidates) != 1 || l.Candidates[0].Label != ruth.label() || !strings.HasPrefix(l.Candidates[0].Attrs["candidate"], "probable") {
+				t.Errorf("candidates %+v", l.Candidates)
+			}
+		}
+	}
+	w.stdout = newStream()
+	if code := w.main(t.Context(), "get"); code != 0 || !strings.Contains(w.stdout.String(), " 17:-4 (ledger/compactor) ") {
+		t.Errorf("exit code %d:\n%s%s", code, w.stdout, w.stderr)
+	}
+	run := watch(t, w, "-o", "text")
+	defer run.end()
+	run.stdout.await(t, func(text string) bool { return strings.Contains(text, "  synced  ") })
+	mary.does("select pg_advisory_unlock(17, -4)")
+	run.stdout.await(t, func(text string) bool {
+		return strings.Contains(text, "b/17:-4 (ledger/compactor)  was "+mary.label())
+	})
+}
+
 func TestAPostgresSourceOfAFileHasItsNamesSchemeAndPassword(t *testing.T) {
 	t.Parallel()
 	server := localserver.PostgresForTest(t, localserver.PostgresOptions{Password: "hunter2", TLS: true})
@@ -240,79 +294,6 @@ func TestTheEnvironmentNamesAPostgresServer(t *testing.T) {
 		if got.Sources[0].Name != server.Addr() {
 			t.Errorf("%s: the source is named %q", name, got.Sources[0].Name)
 		}
-	}
-}
-
-func TestAPostgresThatCannotBeReadIsExplained(t *testing.T) {
-	t.Parallel()
-	locked := localserver.PostgresForTest(t, localserver.PostgresOptions{Password: "hunter2"})
-	open := localserver.PostgresForTest(t, localserver.PostgresOptions{})
-	login(t, open.URL(), "mary").does("select pg_advisory_lock(4242)")
-	dark := localserver.PostgresForTest(t, localserver.PostgresOptions{})
-	if err := dark.Freeze(); err != nil {
-		t.Fatal(err)
-	}
-	empty := newWorld(t).write(t, "empty.pem", "nothing")
-	sealed := localserver.PostgresForTest(t, localserver.PostgresOptions{TLS: true})
-	other := localserver.RedisForTest(t, localserver.RedisOptions{TLS: true}).TLSFiles().CA
-	for _, c := range []struct {
-		name, url string
-		want      []string
-	}{
-		{"nobody listens", "postgres://u@" + refusing(t) + "/db", []string{"did not answer", "nothing listens at"}},
-		{"no such host", "postgres://u@host.invalid:5433/db", []string{"host.invalid:5433 did not answer"}},
-		{"a wrong password", "postgres://postgres:wrong-pass@" + locked.Addr() + "/postgres", []string{"refused our credentials: ", "refuses the password of postgres"}},
-		{"no password", "postgres://postgres@" + locked.Addr() + "/postgres", []string{"refused our credentials: ", "wants a password for postgres"}},
-		{"an unknown database", "postgres://postgres:hunter2@" + locked.Addr() + "/nowhere", []string{"cannot be watched: ", "has no database nowhere"}},
-		{"an unknown role", open.URLFor("nobody", "", "postgres"), []string{"refused our credentials: ", "does not let nobody in"}},
-		{"an unknown parameter", open.URL() + "&kyes=1", []string{"cannot be watched: ", `"kyes"`, "locks=, election=, mutex= and channels="}},
-		{"no TLS there", "postgres://postgres@" + open.Addr() + "/postgres?sslmode=require", []string{"did not answer", "TLS"}},
-		{"no answer", dark.URL(), []string{"did not answer"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			code := w.main(t.Context(), "get", "--timeout", "4s", c.url, open.URL())
-			explained(t, w, code, c.want)
-		})
-	}
-	for ca, want := range map[string]string{
-		empty: "no certificate in " + empty,
-		other: "signed by an authority that is not trusted",
-	} {
-		t.Run("certificates: "+want, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.write(t, configFile, fmt.Sprintf("sources: [{name: bad, url: 'postgres://postgres@%s/postgres', tls: {ca: %s}}, {name: good, url: '%s'}]",
-				sealed.Addr(), ca, open.URL()))
-			code := w.main(t.Context(), "get", "--timeout", "4s")
-			explained(t, w, code, []string{"bad cannot be watched: ", want})
-		})
-	}
-}
-
-// explained fails unless one source is said not to answer and the other is shown.
-func explained(t *testing.T, w *world, code int, want []string) {
-	t.Helper()
-	if code != exitNoAnswer {
-		t.Errorf("exit code %d", code)
-	}
-	stderr := w.stderr.String()
-	for _, text := range want {
-		if !strings.Contains(stderr, text) {
-			t.Errorf("lacks %q: %s", text, stderr)
-		}
-	}
-	if lines := strings.Count(strings.TrimSpace(stderr), "\n"); lines > 0 {
-		t.Errorf("not one line:\n%s", stderr)
-	}
-	for _, secret := range []string{"hunter2", "wrong-pass"} {
-		if strings.Contains(stderr, secret) {
-			t.Errorf("the password is shown: %s", stderr)
-		}
-	}
-	if !strings.Contains(w.stdout.String(), "4242") {
-		t.Errorf("the server that works is not shown:\n%s", w.stdout)
 	}
 }
 
