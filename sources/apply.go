@@ -156,6 +156,7 @@ func (h *Hub) setLocked(b *batch, p *Primitive) {
 	row.foresee(h.events)
 	h.tellAll(b, h.events)
 	row.follow(&l, h.events, before, after)
+	row.levels = row.levels.with(after)
 	row.Primitive = after
 	row.Scope, row.gap = b.scope.index, b.scope.gap
 	if read(after) && !ownersKnown(after) && before != nil && ownersKnown(before) {

@@ -289,7 +289,7 @@ func (l *look) continued(events []Event, before, after *Primitive) []Event {
 
 func (l *look) proclaimed(p *Primitive, who OwnerRef, data Blob) Event {
 	e := l.event(EventProclaimed, p)
-	e.Owner, e.Detail = who, "data is now "+data.quoted()
+	e.Owner, e.Detail = who, data.quoted()
 	return e
 }
 

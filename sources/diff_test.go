@@ -229,13 +229,13 @@ func TestDiffNamesRenewalsAndProclamations(t *testing.T) {
 			Change{Gap: true, After: before}, []string{"renewed +a seen within 10s"}},
 		{"a told renewal", prim(before, told(before)), prim(t0, told(t0)), Change{}, []string{"renewed +a told"}},
 		{"the same told renewal", prim(before, told(before)), prim(t0, told(before)), Change{}, nil},
-		{"data of the owner", prim(before, says("x")), prim(t0, says("y\x1b[2J")), Change{}, []string{`proclaimed +a told: data is now "y\x1b[2J"`}},
+		{"data of the owner", prim(before, says("x")), prim(t0, says("y\x1b[2J")), Change{}, []string{`proclaimed +a told: "y\x1b[2J"`}},
 		{"data of the primitive, by its only owner", with(prim(before, owner("a")), data(1)), with(prim(t0, owner("a")), data(2)), Change{},
-			[]string{`proclaimed +a told: data is now "\x00\x00"`}},
+			[]string{`proclaimed +a told: "\x00\x00"`}},
 		{"data of a primitive that nobody owns", with(prim(before), data(1)), with(prim(t0), data(9)), Change{},
-			[]string{`proclaimed told: data is now "\x00\x00\x00"... (9 bytes)`}},
+			[]string{`proclaimed told: "\x00\x00\x00"... (9 bytes)`}},
 		{"both are told once", with(prim(before, says("x")), data(1)), with(prim(t0, says("yy")), data(2)), Change{},
-			[]string{`proclaimed +a told: data is now "yy"`}},
+			[]string{`proclaimed +a told: "yy"`}},
 		{"another owner's data is no proclamation", prim(before, owner("b")), prim(t0, says("x")), Change{}, []string{"owner_changed -b +a told"}},
 	})
 }

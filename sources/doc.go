@@ -61,6 +61,7 @@
 //
 // # Bounds
 //
-// A row keeps [MaxTerms] terms and an hour of activity in a fixed size; a scope keeps 256
-// dark stretches. Rows keep their slot, with a generation, for life.
+// A row keeps [MaxTerms] terms, or the count of a semaphore for 20 minutes at least, and
+// an hour of activity in a fixed size; a scope keeps 256 dark stretches. Rows keep their
+// slot, with a generation, for life.
 package sources

@@ -267,7 +267,7 @@ type Event struct {
 	LeaseLeft time.Duration // of Previous when it was last read, of Owner just before it renewed; 0: unknown or none
 	Gap       Interval      // how long nobody owned it before Owner took it; zero: no gap known
 	Scope     string
-	Detail    string // a sentence for people; data changes (quoted), errors
+	Detail    string // for people: the new data, quoted; an error; a sentence
 }
 
 // Interval is a length of time that is known only to lie between two bounds.

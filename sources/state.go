@@ -27,6 +27,7 @@ type Row struct {
 	LowestLease time.Duration // lowest remainder seen in the running term; 0: unknown
 	RenewEvery  time.Duration // usual pause between two renewals; 0: unknown
 
+	levels   *levels   // nil: no semaphore, or no count told; never changed once published
 	activity *activity // nil: no change counted; never changed once published
 }
 

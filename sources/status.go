@@ -37,6 +37,40 @@ func (r *Row) Fresh(s *State) bool {
 	return scope.Health == HealthLive && scope.gap == r.gap
 }
 
+// KnownAt is the latest instant up to now for which what the row says was true, as far as
+// we can tell: now while its server answers, else when it was last heard. What goes on
+// since then is not known, so ages end there.
+func (r *Row) KnownAt(s *State, now time.Time) time.Time {
+	known := now
+	switch {
+	case r.Scope >= len(s.Scopes):
+		known = r.At
+	case s.Scopes[r.Scope].Health != HealthLive:
+		known = later(r.At, s.Scopes[r.Scope].Alive)
+	case s.Scopes[r.Scope].gap != r.gap:
+		known = r.At
+		if dark := s.Scopes[r.Scope].Dark; len(dark) > 0 {
+			known = later(r.At, dark[len(dark)-1].From)
+		}
+	}
+	if known.After(now) {
+		return now
+	}
+	return known
+}
+
+// renewalsAt is the instant at which renewals can be judged: what a server that is silent
+// for longer than the usual pause would have told is not known, so nobody is late by it.
+func (r *Row) renewalsAt(s *State, now time.Time) time.Time {
+	if r.Scope >= len(s.Scopes) || r.RenewEvery <= 0 {
+		return now
+	}
+	if alive := s.Scopes[r.Scope].Alive; !alive.IsZero() && now.Sub(alive) > r.RenewEvery {
+		return alive
+	}
+	return now
+}
+
 // Status is StatusAt the instant of the publish. A renewal becomes late without any
 // change being published, so whoever has a clock asks StatusAt.
 func (r *Row) Status(s *State) Status { return r.StatusAt(s, s.At) }
@@ -44,6 +78,7 @@ func (r *Row) Status(s *State) Status { return r.StatusAt(s, s.At) }
 // StatusAt names the state of the row at now. What was never read is not observed; else
 // stale wins over everything.
 func (r *Row) StatusAt(s *State, now time.Time) Status {
+	now = r.renewalsAt(s, now)
 	switch {
 	case !read(r.Primitive):
 		return StatusNotObserved

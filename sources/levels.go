@@ -1,0 +1,67 @@
+package sources
+
+import (
+	"iter"
+	"time"
+)
+
+// Level is how many permits of a semaphore were taken, from an instant up to the next
+// Level.
+type Level struct {
+	At    time.Time
+	Taken uint64 // at the end of it
+	High  uint64 // the most that was seen in it
+}
+
+const (
+	// levelEvery is how long a level lasts at least: what changes faster is one level with
+	// its highest. It is half of the shortest column in which people look at an hour.
+	levelEvery = 5 * time.Second
+	// maxLevels bounds the levels of a row, half of which are dropped at a time: 20 kB, and
+	// 21 minutes at least.
+	maxLevels = 512
+)
+
+// levels is the history of a semaphore's count. Rows that are published share the list,
+// which only grows behind what they see of it; the last level stands beside it.
+type levels struct {
+	past []Level
+	last Level
+}
+
+// with returns the levels with what a look showed; l may be nil.
+func (l *levels) with(p *Primitive) *levels {
+	if single(p) || !read(p) || !ownersKnown(p) && p.LimitHow == Unknown {
+		return l
+	}
+	now := Level{At: p.At, Taken: p.Taken, High: p.Taken}
+	switch {
+	case l == nil:
+		return &levels{last: now}
+	case l.last.Taken == p.Taken:
+		return l
+	case p.At.Sub(l.last.At) < levelEvery:
+		return &levels{past: l.past, last: Level{At: l.last.At, Taken: p.Taken, High: max(l.last.High, p.Taken)}}
+	}
+	past := l.past
+	if len(past) == maxLevels {
+		past = append(make([]Level, 0, maxLevels), past[maxLevels/2:]...)
+	}
+	return &levels{past: append(past, l.last), last: now}
+}
+
+// Levels returns how many permits were taken since we first looked, the oldest first and
+// the one that lasts last; none where one alone can own it, or no count is told.
+func (r *Row) Levels() iter.Seq[Level] {
+	return func(yield func(Level) bool) {
+		if r.levels == nil {
+			return
+		}
+		for _, l := range r.levels.past {
+			if !yield(l) {
+				return
+			}
+		}
+		yield(r.levels.last)
+	}
+}
