@@ -229,6 +229,7 @@ type Description struct {
 	Owners       []Owner
 	Waiters      []Owner // in the service's order
 	WaitersKnown bool    // false: the service keeps or tells no queue
+	Absent       bool    // it does not exist; only a Watch says so, for Describe that is ErrNotFound
 }
 
 // Owner is one owner or waiter in a Description.
