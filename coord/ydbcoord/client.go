@@ -1,0 +1,237 @@
+package ydbcoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+	"github.com/ydb-platform/ydb-go-sdk/v3"
+	"github.com/ydb-platform/ydb-go-sdk/v3/balancers"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	"coordtop/coord"
+	"coordtop/internal/certs"
+)
+
+// ClientOptions name a database and say how to reach it. Address and Database are needed,
+// or Conn.
+type ClientOptions struct {
+	Address  string       // host:port
+	Database string       // path, as /local
+	TLS      *certs.Files // nil: no encryption
+	// Node is the coordination node that a URL names; "": none. Clients do not use it.
+	Node string
+	// User and Password, or AccessToken, prove who we are; none: anonymous.
+	User, Password, AccessToken string
+	// NoDiscovery stays with Address instead of asking it for the nodes of the cluster,
+	// for tunnels and balancers behind which those cannot be reached.
+	NoDiscovery bool
+	// Conn is used instead of a connection of ours, and is the caller's to close.
+	Conn grpc.ClientConnInterface
+}
+
+func (o ClientOptions) check() error {
+	switch {
+	case o.Conn != nil:
+		return nil
+	case o.Address == "":
+		return fmt.Errorf("%w: no address of a YDB", coord.ErrInvalid)
+	case o.Database == "":
+		return fmt.Errorf("%w: no database: write it as in grpc://host:2136/local", coord.ErrInvalid)
+	case o.AccessToken != "" && o.User != "":
+		return fmt.Errorf("%w: a user and an access token: which of them?", coord.ErrInvalid)
+	}
+	return nil
+}
+
+// Client is a connection to one database, made when it is first needed and kept by the
+// SDK: discovery, balancing, credentials, encryption. Drivers for several coordination
+// nodes can share it. Its methods are safe for concurrent use.
+//
+// A stream stays on the YDB node that it was opened on. It breaks when that node goes, or
+// when discovery has not named the node for a minute or two, and the next stream goes to
+// another one: sessions attach again there.
+type Client struct {
+	options ClientOptions
+	turn    chan struct{} // holds one element while somebody connects or closes
+
+	mu     sync.Mutex
+	db     *ydb.Driver // nil: not connected
+	closed bool
+}
+
+// NewClient makes a client. It does not connect.
+func NewClient(o ClientOptions) (*Client, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return &Client{options: o, turn: make(chan struct{}, 1)}, nil
+}
+
+// Database is the path of the database.
+func (c *Client) Database() string { return c.options.Database }
+
+// Close closes the connection. Sessions are to be closed before. A second call does
+// nothing.
+func (c *Client) Close(ctx context.Context) error {
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
+	c.mu.Lock()
+	db := c.db
+	c.db, c.closed = nil, true
+	c.mu.Unlock()
+	if db == nil {
+		return nil
+	}
+	if err := db.Close(ctx); err != nil {
+		return fmt.Errorf("closing the connection: %w", tidySDK(err))
+	}
+	return nil
+}
+
+// conn is the connection, made if there is none.
+func (c *Client) conn(ctx context.Context) (grpc.ClientConnInterface, error) {
+	if c.options.Conn != nil {
+		return c.options.Conn, nil
+	}
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("connecting: %w", ctx.Err())
+	}
+	c.mu.Lock()
+	db, closed := c.db, c.closed
+	c.mu.Unlock()
+	switch {
+	case closed:
+		return nil, fmt.Errorf("connecting: %w", coord.ErrClosed)
+	case db == nil:
+		var err error
+		if db, err = c.open(ctx); err != nil {
+			return nil, fmt.Errorf("connecting to %s: %w", c.options.Address, err)
+		}
+		c.mu.Lock()
+		c.db = db
+		c.mu.Unlock()
+	}
+	return ydb.GRPCConn(db), nil
+}
+
+// open lets the SDK connect. It tries until its context ends whatever is wrong, and tells
+// nothing of what was; so we knock at the door first.
+func (c *Client) open(ctx context.Context) (*ydb.Driver, error) {
+	if err := c.Check(ctx); err != nil {
+		return nil, err
+	}
+	options, err := c.options.sdk()
+	if err != nil {
+		return nil, err
+	}
+	db, err := ydb.Open(ctx, c.options.connectionString(), options...)
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSilent, ctx.Err())
+	}
+	return db, tidySDK(err)
+}
+
+// connectionString is where the SDK connects to, without what proves who we are.
+func (o ClientOptions) connectionString() string {
+	scheme := "grpc"
+	if o.TLS != nil {
+		scheme = "grpcs"
+	}
+	return (&url.URL{Scheme: scheme, Host: o.Address, Path: o.Database}).String()
+}
+
+func (o ClientOptions) sdk() ([]ydb.Option, error) {
+	options := []ydb.Option{ydb.WithApplicationName("coordtop")}
+	switch {
+	case o.AccessToken != "":
+		options = append(options, ydb.WithAccessTokenCredentials(o.AccessToken))
+	case o.User != "":
+		options = append(options, ydb.WithStaticCredentials(o.User, o.Password))
+	default:
+		options = append(options, ydb.WithAnonymousCredentials())
+	}
+	if o.TLS != nil {
+		config, err := o.TLS.Load()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
+		}
+		options = append(options, ydb.WithTLSConfig(config))
+	}
+	if o.NoDiscovery {
+		options = append(options, ydb.WithBalancer(balancers.SingleConn()))
+	}
+	return options, nil
+}
+
+// tidySDK makes a short error of one of the SDK's, which are long and name source files.
+func tidySDK(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ydb.IsOperationError(err):
+		e := ydb.OperationError(err)
+		return answerError(Ydb.StatusIds_StatusCode(e.Code()), nil)
+	case ydb.IsTransportError(err):
+		e := ydb.TransportError(err)
+		tidy := &CallError{Code: codes.Code(e.Code()), Text: e.Name()}
+		if tidy.Code == codes.Unauthenticated || tidy.Code == codes.PermissionDenied || tidy.Code == codes.Unimplemented {
+			return fmt.Errorf("%w: %w", coord.ErrRefused, tidy)
+		}
+		return tidy
+	}
+	return innermost{err}
+}
+
+// innermost is an error that shows only the text of its deepest cause.
+type innermost struct{ error }
+
+func (i innermost) Unwrap() error { return i.error }
+
+func (i innermost) Error() string {
+	deepest := i.error
+	for next := errors.Unwrap(deepest); next != nil; next = errors.Unwrap(deepest) {
+		deepest = next
+	}
+	return deepest.Error()
+}
+
+// ErrSilent: something accepts connections at the address, but it does not answer, or not
+// in the language of YDB.
+var ErrSilent = errors.New("connected, but there is no answer")
+
+// knock bounds what Check does at an address that says nothing, where its context has no
+// shorter end.
+const knock = 5 * time.Second
+
+// Check connects to the address once, without the SDK, and says what is wrong with it in
+// errors that can be told apart: *net.DNSError (no such name), syscall.ECONNREFUSED
+// (nobody listens), *tls.CertificateVerificationError (a certificate that is not trusted;
+// joined with coord.ErrRefused), context.DeadlineExceeded (nothing is heard). It does not
+// prove that a YDB is there; see Ping.
+func (c *Client) Check(ctx context.Context) error {
+	if c.options.Conn != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, knock)
+	defer cancel()
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", c.options.Address)
+	if err != nil {
+		return withContext(ctx, err)
+	}
+	defer conn.Close() // nothing was written that closing could lose
+	if c.options.TLS == nil {
+		return nil
+	}
+	return withContext(ctx, c.options.handshake(ctx, conn))
+}

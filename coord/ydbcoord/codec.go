@@ -1,0 +1,202 @@
+package ydbcoord
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+
+	"coordtop/coord"
+)
+
+// AllPermits is the count of a mutex: an ephemeral semaphore has that limit, so nobody
+// else fits beside its owner.
+const AllPermits = math.MaxUint64
+
+// Semaphore is a semaphore as the service describes it.
+type Semaphore struct {
+	Name            string
+	Data            []byte // of its own, beside that of its owners
+	Limit, Taken    uint64 // permits; AllPermits for the limit of an ephemeral one
+	Ephemeral       bool
+	Owners, Waiters []Link // owners by order id, waiters in the order of the queue
+}
+
+// Link is what one session has to do with a semaphore.
+type Link struct {
+	Session uint64
+	Order   uint64 // the fence of an owner, the place of a waiter
+	Count   uint64 // permits
+	Data    []byte
+	Timeout time.Duration // of a waiter's claim; coord.Forever; 0 of owners
+}
+
+// OwnerID is the identity of a session as this package tells it: its number in decimal.
+// Numbers are not used again while the coordination node exists.
+func OwnerID(session uint64) string { return strconv.FormatUint(session, 10) }
+
+func acquireMessage(id uint64, w wish, timeoutMillis uint64) *pb.SessionRequest {
+	return &pb.SessionRequest{Request: &pb.SessionRequest_AcquireSemaphore_{
+		AcquireSemaphore: &pb.SessionRequest_AcquireSemaphore{
+			ReqId: id, Name: w.name, TimeoutMillis: timeoutMillis, Count: w.count, Data: w.data, Ephemeral: w.ephemeral,
+		},
+	}}
+}
+
+func releaseMessage(id uint64, name string) *pb.SessionRequest {
+	return &pb.SessionRequest{Request: &pb.SessionRequest_ReleaseSemaphore_{
+		ReleaseSemaphore: &pb.SessionRequest_ReleaseSemaphore{ReqId: id, Name: name},
+	}}
+}
+
+// describeMessage asks for everything. An arming one also asks to be told of changes.
+func describeMessage(id uint64, name string, arm bool) *pb.SessionRequest {
+	return &pb.SessionRequest{Request: &pb.SessionRequest_DescribeSemaphore_{
+		DescribeSemaphore: &pb.SessionRequest_DescribeSemaphore{
+			ReqId: id, Name: name, IncludeOwners: true, IncludeWaiters: true, WatchData: arm, WatchOwners: arm,
+		},
+	}}
+}
+
+func createMessage(id uint64, name string, limit uint64, data []byte) *pb.SessionRequest {
+	return &pb.SessionRequest{Request: &pb.SessionRequest_CreateSemaphore_{
+		CreateSemaphore: &pb.SessionRequest_CreateSemaphore{ReqId: id, Name: name, Limit: limit, Data: data},
+	}}
+}
+
+func updateMessage(id uint64, name string, data []byte) *pb.SessionRequest {
+	return &pb.SessionRequest{Request: &pb.SessionRequest_UpdateSemaphore_{
+		UpdateSemaphore: &pb.SessionRequest_UpdateSemaphore{ReqId: id, Name: name, Data: data},
+	}}
+}
+
+func deleteMessage(id uint64, name string, force bool) *pb.SessionRequest {
+	return &pb.SessionRequest{Request: &pb.SessionRequest_DeleteSemaphore_{
+		DeleteSemaphore: &pb.SessionRequest_DeleteSemaphore{ReqId: id, Name: name, Force: force},
+	}}
+}
+
+func pingMessage(opaque uint64) *pb.SessionRequest {
+	return &pb.SessionRequest{Request: &pb.SessionRequest_Ping{Ping: &pb.SessionRequest_PingPong{Opaque: opaque}}}
+}
+
+func pongMessage(opaque uint64) *pb.SessionRequest {
+	return &pb.SessionRequest{Request: &pb.SessionRequest_Pong{Pong: &pb.SessionRequest_PingPong{Opaque: opaque}}}
+}
+
+func stopMessage() *pb.SessionRequest {
+	return &pb.SessionRequest{Request: &pb.SessionRequest_SessionStop_{SessionStop: &pb.SessionRequest_SessionStop{}}}
+}
+
+// answerOf finds the request that a message answers and what it says about it.
+func answerOf(msg *pb.SessionResponse) (id uint64, err error, ok bool) {
+	switch r := msg.GetResponse().(type) {
+	case *pb.SessionResponse_Pong:
+		return r.Pong.GetOpaque(), nil, true
+	case *pb.SessionResponse_AcquireSemaphoreResult_:
+		a := r.AcquireSemaphoreResult
+		return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
+	case *pb.SessionResponse_ReleaseSemaphoreResult_:
+		a := r.ReleaseSemaphoreResult
+		return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
+	case *pb.SessionResponse_DescribeSemaphoreResult_:
+		a := r.DescribeSemaphoreResult
+		return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
+	case *pb.SessionResponse_CreateSemaphoreResult_:
+		a := r.CreateSemaphoreResult
+		return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
+	case *pb.SessionResponse_UpdateSemaphoreResult_:
+		a := r.UpdateSemaphoreResult
+		return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
+	case *pb.SessionResponse_DeleteSemaphoreResult_:
+		a := r.DeleteSemaphoreResult
+		return a.GetReqId(), answerError(a.GetStatus(), a.GetIssues()), true
+	}
+	return 0, nil, false
+}
+
+func decodeSemaphore(name string, d *pb.SemaphoreDescription) Semaphore {
+	return Semaphore{
+		Name: name, Data: d.GetData(), Limit: d.GetLimit(), Taken: d.GetCount(), Ephemeral: d.GetEphemeral(),
+		Owners: decodeLinks(d.GetOwners()), Waiters: decodeLinks(d.GetWaiters()),
+	}
+}
+
+func decodeLinks(links []*pb.SemaphoreSession) []Link {
+	decoded := make([]Link, len(links))
+	for i, l := range links {
+		decoded[i] = Link{
+			Session: l.GetSessionId(), Order: l.GetOrderId(), Count: l.GetCount(), Data: l.GetData(),
+			Timeout: durationOf(l.GetTimeoutMillis()),
+		}
+	}
+	sortByOrder(decoded)
+	return decoded
+}
+
+// timeoutMillis is a wait as the service takes it: rounded up, so that nobody waits less
+// than asked; what it cannot count is for ever.
+func timeoutMillis(wait time.Duration) uint64 {
+	if wait < 0 || wait > longestWait {
+		return math.MaxUint64
+	}
+	return uint64((wait + time.Millisecond - 1) / time.Millisecond)
+}
+
+// durationOf reads a timeout; one that no clock of ours can count is for ever.
+func durationOf(timeoutMillis uint64) time.Duration {
+	if timeoutMillis > math.MaxInt64/uint64(time.Millisecond) {
+		return coord.Forever
+	}
+	return time.Duration(timeoutMillis) * time.Millisecond
+}
+
+// description is a semaphore as the core knows it. What is a mutex by its kind and by its
+// form has a limit of 1: all its permits are one.
+func description(kind coord.Kind, sem Semaphore) coord.Description {
+	d := coord.Description{
+		Kind: kind, Name: sem.Name, Limit: sem.Limit, Taken: sem.Taken, Ephemeral: sem.Ephemeral,
+		Data: sem.Data, WaitersKnown: true,
+	}
+	whole := kind == coord.KindMutex && sem.Ephemeral
+	if whole {
+		d.Limit, d.Taken = 1, uint64(min(len(sem.Owners), 1))
+	}
+	for _, l := range sem.Owners {
+		d.Owners = append(d.Owners, coordOwner(l, whole))
+	}
+	for _, l := range sem.Waiters {
+		d.Waiters = append(d.Waiters, coordOwner(l, whole))
+	}
+	return d
+}
+
+func coordOwner(l Link, whole bool) coord.Owner {
+	o := coord.Owner{ID: OwnerID(l.Session), Permits: l.Count, Fence: l.Order, Data: l.Data}
+	if whole && l.Count == AllPermits {
+		o.Permits = 1
+	}
+	return o
+}
+
+// cutText cuts a text of the service to at most limit bytes of valid UTF-8.
+func cutText(text string, limit int) string {
+	if len(text) > limit {
+		for limit > 0 && !utf8.RuneStart(text[limit]) {
+			limit--
+		}
+		text = text[:limit]
+	}
+	return strings.ToValidUTF8(text, "?")
+}
+
+// sortByOrder sorts by order id: the service tells owners in no order, and two looks at
+// one state should be equal.
+func sortByOrder(links []Link) {
+	slices.SortFunc(links, func(a, b Link) int { return cmp.Compare(a.Order, b.Order) })
+}

@@ -1,0 +1,64 @@
+// Package ydbcoord is the coord driver for the coordination nodes of YDB: mutexes,
+// semaphores and elections on the service's semaphores, with a session of our own over its
+// Session stream.
+//
+// # Primitives
+//
+// All kinds share the names of a coordination node, and one name can be claimed once in a
+// session, whatever the kinds (coord.ErrClaimed). They are what @ydbjs/coordination makes
+// of them, so both contend for the same:
+//
+//	mutex      an ephemeral semaphore of that name with all permits (AllPermits). It exists
+//	           while somebody owns it or waits for it
+//	semaphore  a semaphore that somebody created with a limit, or an ephemeral one
+//	election   a semaphore that somebody created with a limit of 1 (another limit is
+//	           refused); see Options.CreateElections. The leader's data is the owner's
+//
+// A proclamation claims the same again with other data, which the service takes for a change
+// of the claim that is there: it is bound to the ownership and watches tell it. The other
+// convention writes the semaphore's own data, which anybody may; Options.
+// MirrorProclamations does that too, and descriptions show both.
+//
+// # The session
+//
+// The service keeps a session, and all it owns, for its timeout T after the last stream of
+// it broke. It cannot be over before T after it last answered us, counted from the sending
+// of what it answered. That is the window: a ping of ours, any request, or the attach. The
+// session is over for us at its end, even if a stream looks alive; so somebody must renew
+// it (Session.Renew, a ping), as coord.Session does. The pings are answered by the YDB node
+// that the stream is on, which learns of the loss of the tablet behind it by itself and
+// then fails the stream: here we trust it as much as YDB's own clients do.
+//
+// Streams break: then the session attaches again, at once the first time, later with
+// pauses that grow, each time with a higher sequence number and its secret key. What is
+// not over is asked again, each request in its own way; watches are armed anew; what we
+// own is looked at. An end that the service has pronounced (the session expired, the node
+// is gone, a right is missing) is not argued with. That another has the session is believed
+// when an attach with a higher number is refused as well.
+//
+// Grants are guarded: the owners of what we own are watched, and a grant whose session and
+// order id are not among them any more is lost, alone. So a forced deletion, of which
+// the service tells owners nothing, is seen when it happens.
+//
+// The fence is the order id: one counter for all semaphores of a coordination node, that
+// only grows as long as the node is not dropped. It says something where the limit is 1.
+//
+// # What is sent twice, and what never is
+//
+// Requests wait for the next stream instead of failing with the last one; they fail when
+// their context ends or the session does. Acquires and releases of one name are sent one
+// after the other. A claim that is not wanted any more is released, also if it was granted
+// at that instant; if the service cannot be told now, it is told at the next attach.
+//
+// # Looking
+//
+// Session.Follow follows any number of semaphores without a goroutine each: one watch a
+// semaphore, however many look, armed again after each change, with at most 64 questions
+// under way. What does not exist is looked for now and then. Waiters are not watched by the
+// service: Session.Look and Follower.Look read them.
+//
+// # The connection
+//
+// Client is a database: the SDK's connection, with its discovery, balancing, credentials
+// and encryption. Nodes manages coordination nodes, over the same connection.
+package ydbcoord

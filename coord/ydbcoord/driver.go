@@ -1,0 +1,118 @@
+package ydbcoord
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
+
+	"coordtop/coord"
+)
+
+const driverName = "ydb"
+
+// Driver is the coord.Driver of one coordination node. Its sessions share the client's
+// connection.
+type Driver struct {
+	client  *Client
+	node    string
+	options Options
+	owns    bool // the client is nobody else's
+}
+
+var _ coord.Driver = (*Driver)(nil)
+
+// New makes a driver for the coordination node that a URL names; see ParseURL. It does not
+// connect. The error wraps coord.ErrInvalid, and repeats no secret.
+func New(url string, o Options) (*Driver, error) {
+	co, err := ParseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	c, err := NewClient(co)
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.Driver(co.Node, o)
+	if err != nil {
+		return nil, err
+	}
+	d.owns = true
+	return d, nil
+}
+
+// Driver makes a driver for a coordination node, by its path from the root or, without a
+// slash before it, from the database. The client stays the caller's, who closes it after
+// the driver.
+func (c *Client) Driver(node string, o Options) (*Driver, error) {
+	o, err := o.check()
+	if err != nil {
+		return nil, err
+	}
+	path, err := c.options.path(node)
+	if err != nil {
+		return nil, err
+	}
+	return &Driver{client: c, node: path, options: o}, nil
+}
+
+// path completes the path of a coordination node.
+func (o ClientOptions) path(node string) (string, error) {
+	switch {
+	case strings.Trim(node, "/") == "":
+		return "", fmt.Errorf("%w: no coordination node is named: write node=/path of it", coord.ErrInvalid)
+	case !utf8.ValidString(node):
+		return "", fmt.Errorf("%w: the coordination node's path is not UTF-8", coord.ErrInvalid)
+	case !strings.HasPrefix(node, "/"):
+		node = o.Database + "/" + node
+	}
+	return strings.TrimSuffix(node, "/"), nil
+}
+
+// Name implements coord.Driver.
+func (d *Driver) Name() string { return driverName }
+
+// Node is the path of the coordination node.
+func (d *Driver) Node() string { return d.node }
+
+// Open implements coord.Driver. A node that does not exist, missing rights and a wrong
+// password are coord.ErrRefused.
+func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
+	s, err := d.OpenSession(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// OpenSession is Open with the type that also follows and looks. It starts a goroutine,
+// which ends with Close or Abandon.
+func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Session, error) {
+	if o.TTL != 0 {
+		if err := checkTTL(o.TTL); err != nil {
+			return nil, err
+		}
+	}
+	conn, err := d.client.conn(ctx)
+	if err != nil {
+		return nil, withContext(ctx, err)
+	}
+	s := newSession(Ydb_Coordination_V1.NewCoordinationServiceClient(conn), d.node, d.options, o)
+	st, err := s.attach(ctx)
+	if err != nil {
+		s.quit()
+		return nil, fmt.Errorf("attaching a session to %s: %w", d.node, err)
+	}
+	s.gone.Go(func() { s.live(st) })
+	return s, nil
+}
+
+// Close implements coord.Driver.
+func (d *Driver) Close(ctx context.Context) error {
+	if !d.owns {
+		return nil
+	}
+	return d.client.Close(ctx)
+}

@@ -1,0 +1,144 @@
+package ydbcoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Issue"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"coordtop/coord"
+)
+
+// StatusError is an answer of the service other than success. Its text holds the first
+// words of the service's own, which may be anything.
+type StatusError struct {
+	Status Ydb.StatusIds_StatusCode
+	Text   string // of the first issue, at most 200 bytes; "" if there is none
+}
+
+// Error reads "PRECONDITION_FAILED: too many sessions".
+func (e *StatusError) Error() string {
+	if e.Text == "" {
+		return e.Status.String()
+	}
+	return e.Status.String() + ": " + e.Text
+}
+
+const longestIssue = 200
+
+func newStatusError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage) *StatusError {
+	e := &StatusError{Status: code}
+	if len(issues) > 0 {
+		e.Text = cutText(issues[0].GetMessage(), longestIssue)
+	}
+	return e
+}
+
+// statusOf is the service's status in err; unspecified if there is none.
+func statusOf(err error) Ydb.StatusIds_StatusCode {
+	if e, ok := errors.AsType[*StatusError](err); ok {
+		return e.Status
+	}
+	return Ydb.StatusIds_STATUS_CODE_UNSPECIFIED
+}
+
+// answerError makes an error of the status of an answer; nil for success. It wraps the
+// sentinel that tells callers what to do about it.
+func answerError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage) error {
+	err := newStatusError(code, issues)
+	switch code {
+	case Ydb.StatusIds_SUCCESS:
+		return nil
+	case Ydb.StatusIds_NOT_FOUND:
+		return fmt.Errorf("%w: %w", coord.ErrNotFound, err)
+	case Ydb.StatusIds_BAD_REQUEST, Ydb.StatusIds_UNAUTHORIZED, Ydb.StatusIds_PRECONDITION_FAILED,
+		Ydb.StatusIds_ALREADY_EXISTS, Ydb.StatusIds_SCHEME_ERROR, Ydb.StatusIds_UNSUPPORTED:
+		return fmt.Errorf("%w: %w", coord.ErrRefused, err)
+	}
+	return err
+}
+
+// failureError is answerError for the failure of a whole stream, where some statuses mean
+// something else: there may be fewer sessions soon, and a missing node cannot be waited for.
+func failureError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage) error {
+	err := newStatusError(code, issues)
+	switch code {
+	case Ydb.StatusIds_NOT_FOUND:
+		return fmt.Errorf("there is no coordination node at this path: %w: %w: %w", coord.ErrRefused, coord.ErrNotFound, err)
+	case Ydb.StatusIds_UNAUTHORIZED, Ydb.StatusIds_BAD_REQUEST, Ydb.StatusIds_SCHEME_ERROR, Ydb.StatusIds_UNSUPPORTED:
+		return fmt.Errorf("%w: %w", coord.ErrRefused, err)
+	}
+	return err
+}
+
+// callError tidies what gRPC or the SDK says of a call, whose text is long and of many
+// lines, and joins coord.ErrRefused where the server would say the same again.
+func callError(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	st, ok := status.FromError(err)
+	if !ok {
+		return err
+	}
+	tidy := &CallError{Code: st.Code(), Text: cutText(st.Message(), longestIssue)}
+	switch st.Code() {
+	case codes.Unauthenticated, codes.PermissionDenied, codes.Unimplemented, codes.InvalidArgument:
+		return fmt.Errorf("%w: %w", coord.ErrRefused, tidy)
+	}
+	return tidy
+}
+
+// CallError is a call that failed below the service: the connection, or gRPC itself.
+type CallError struct {
+	Code codes.Code
+	Text string // at most 200 bytes
+}
+
+// Error reads "Unavailable: connection refused".
+func (e *CallError) Error() string { return e.Code.String() + ": " + e.Text }
+
+// fate is what the end of a stream means for its session.
+type fate uint8
+
+const (
+	fateAgain fate = iota // attach again
+	fateTaken             // another has attached: once more may help, twice means that it is theirs
+	fateOver              // the session is gone, or can never be attached again
+)
+
+// fateOf reads the class of a failure (facts of section 9.4). What is unknown may pass.
+func fateOf(err error) fate {
+	switch statusOf(err) {
+	case Ydb.StatusIds_SESSION_EXPIRED:
+		return fateOver
+	case Ydb.StatusIds_BAD_SESSION:
+		return fateTaken
+	}
+	if errors.Is(err, coord.ErrRefused) {
+		return fateOver
+	}
+	return fateAgain
+}
+
+// lost makes a verdict of what a session or a grant ended with.
+func lost(err error) error {
+	for _, final := range []error{coord.ErrLost, coord.ErrExpired, coord.ErrClosed, coord.ErrReleased} {
+		if errors.Is(err, final) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", coord.ErrLost, err)
+}
+
+// withContext joins the context's error, if it ended, to what came of it.
+func withContext(ctx context.Context, err error) error {
+	if ctx.Err() == nil || errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return errors.Join(err, ctx.Err())
+}

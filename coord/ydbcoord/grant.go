@@ -1,0 +1,210 @@
+package ydbcoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+
+	"coordtop/coord"
+)
+
+// grant is what a session owns. It is guarded: the semaphore is watched, and the grant is
+// lost when its owners are told without our session and order id, as happens after a
+// forced deletion, which the service does not tell to owners.
+type grant struct {
+	s     *Session
+	order uint64
+	since uint64 // the request that confirmed it; sights that were asked for before say nothing
+	done  chan struct{}
+
+	// Guarded by the session's mutex.
+	wish wish
+	err  error
+}
+
+var (
+	_ coord.Grant     = (*grant)(nil)
+	_ coord.Publisher = (*grant)(nil)
+)
+
+func (s *Session) newGrantLocked(w wish, order, since uint64) *grant {
+	g := &grant{s: s, order: order, since: since, wish: w, done: make(chan struct{})}
+	s.grants = append(s.grants, g)
+	s.watches.guardLocked(w.name)
+	s.flushLocked()
+	return g
+}
+
+// Info implements coord.Grant. The window is the session's.
+func (g *grant) Info() coord.GrantInfo {
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	return coord.GrantInfo{Owner: OwnerID(g.s.id), Fence: g.order, Window: g.s.windowLocked()}
+}
+
+// Done implements coord.Grant.
+func (g *grant) Done() <-chan struct{} { return g.done }
+
+// Err implements coord.Grant.
+func (g *grant) Err() error {
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	return g.err
+}
+
+// endLocked ends the grant on our side and frees its name; false: it was over before.
+func (g *grant) endLocked(cause error) bool {
+	if g.err != nil {
+		return false
+	}
+	g.err = cause
+	close(g.done)
+	g.s.grants = slices.DeleteFunc(g.s.grants, func(o *grant) bool { return o == g })
+	delete(g.s.claims, g.wish.name)
+	g.s.watches.unguardLocked(g.wish.name)
+	return true
+}
+
+// seenLocked compares what was seen of the semaphore with what we own of it.
+func (g *grant) seenLocked(sight Sight) {
+	if sight.request <= g.since {
+		return
+	}
+	order, ours := sight.Semaphore.orderOf(g.s.id)
+	if !ours || order != g.order {
+		g.lostLocked(ours, errors.New("the service does not count us as the owner any more"))
+	}
+}
+
+// lostLocked ends the grant because it is not ours any more. Where the service counts us
+// as the owner all the same, in another term, which nobody knows of, that is given back.
+func (g *grant) lostLocked(ours bool, why error) error {
+	why = fmt.Errorf("%w: %w", coord.ErrLost, why)
+	if g.endLocked(why) && ours {
+		g.s.addLocked(g.s.releaseRequest(g.wish.name))
+	}
+	return why
+}
+
+// Release implements coord.Grant. A release that could not be told is told when there is a
+// connection again.
+func (g *grant) Release(ctx context.Context) error {
+	g.s.mu.Lock()
+	if !g.endLocked(fmt.Errorf("grant: %w", coord.ErrReleased)) {
+		g.s.mu.Unlock()
+		return nil
+	}
+	r := g.s.releaseRequest(g.wish.name)
+	g.s.addLocked(r)
+	g.s.mu.Unlock()
+	if err := g.s.awaitRelease(ctx, r); err != nil {
+		return fmt.Errorf("releasing: %w", err)
+	}
+	return nil
+}
+
+// Abandon implements coord.Grant. At the service it is ours until the session ends, or
+// until the session claims the name again: then it is given back first.
+func (g *grant) Abandon() {
+	g.s.mu.Lock()
+	defer g.s.mu.Unlock()
+	if g.endLocked(fmt.Errorf("grant: %w", coord.ErrReleased)) {
+		g.s.left[g.wish.name] = struct{}{}
+	}
+}
+
+// Publish implements coord.Publisher: it claims the same again with other data, which the
+// service takes for a change. If we are not the owner any more it may grant anew what is
+// free; another order id shows that, and it is given back at once.
+func (g *grant) Publish(ctx context.Context, data []byte) error {
+	if len(data) > maxData {
+		return fmt.Errorf("publishing: %d bytes, at most %d: %w", len(data), maxData, coord.ErrDataTooLong)
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("publishing: %w", err)
+	}
+	p := &publication{g: g, wish: g.wish, done: make(chan struct{})}
+	p.wish.data = slices.Clone(data)
+	g.s.mu.Lock()
+	if err := g.err; err != nil {
+		g.s.mu.Unlock()
+		return fmt.Errorf("publishing: %w: %w", coord.ErrLost, err)
+	}
+	p.startLocked()
+	g.s.mu.Unlock()
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		return fmt.Errorf("publishing: %w", ctx.Err()) // it goes on, lest it leaves us an owner unawares
+	}
+	if p.err != nil {
+		return fmt.Errorf("publishing: %w", p.err)
+	}
+	if g.s.options.MirrorProclamations && !p.wish.ephemeral {
+		if err := g.s.Update(ctx, p.wish.name, p.wish.data); err != nil {
+			return fmt.Errorf("publishing to those who read the semaphore's own data: %w", err)
+		}
+	}
+	return nil
+}
+
+// publication is one Publish on its way. It needs nobody who waits for it.
+type publication struct {
+	g    *grant
+	wish wish
+	done chan struct{}
+	err  error // after done
+}
+
+func (p *publication) startLocked() {
+	r := newRequest(verbAcquire, p.wish.name, func(id uint64, _ time.Time) *pb.SessionRequest {
+		return acquireMessage(id, p.wish, 0)
+	})
+	r.then = func() { p.claimedLocked(r) }
+	p.g.s.addLocked(r)
+}
+
+// claimedLocked takes in the answer to the claim. What was valid when we acquired is
+// refused now only if the semaphore is another one.
+func (p *publication) claimedLocked(r *request) {
+	switch {
+	case errors.Is(r.err, errSuperseded), r.err != nil && p.g.s.err != nil:
+		p.finishLocked(r.err)
+	case r.err != nil && !errors.Is(r.err, coord.ErrRefused) && !errors.Is(r.err, coord.ErrNotFound):
+		p.finishLocked(r.err) // it may pass
+	case r.err != nil:
+		p.finishLocked(p.g.lostLocked(false, r.err))
+	case !r.reply.GetAcquireSemaphoreResult().GetAcquired():
+		p.finishLocked(p.g.lostLocked(false, errors.New("another owns it")))
+	default:
+		look := newDescribe(p.wish.name)
+		look.then = func() { p.lookedLocked(look) }
+		p.g.s.addLocked(look)
+	}
+}
+
+func (p *publication) lookedLocked(look *request) {
+	if look.err != nil && !errors.Is(look.err, coord.ErrNotFound) {
+		p.finishLocked(look.err)
+		return
+	}
+	sem := decodeSemaphore(p.wish.name, look.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
+	order, ours := sem.orderOf(p.g.s.id)
+	if ours && order == p.g.order {
+		p.finishLocked(nil)
+		return
+	}
+	p.finishLocked(p.g.lostLocked(ours, errors.New("the term was over before")))
+}
+
+func (p *publication) finishLocked(err error) {
+	if err != nil && p.g.err != nil {
+		err = lost(err)
+	}
+	p.err = err
+	close(p.done)
+}

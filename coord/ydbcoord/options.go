@@ -1,0 +1,69 @@
+package ydbcoord
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"coordtop/coord"
+)
+
+// Limits of the service (ydb/core/kesus/tablet/tablet_impl.h), in its own units.
+const (
+	maxData        = 1 << 20          // bytes of data of a claim or a semaphore
+	maxDescription = 1024             // bytes
+	longestTTL     = 30 * time.Minute // of a session
+	longestWait    = 24 * time.Hour   // of a claim that does not wait for ever
+)
+
+const (
+	defaultTTL         = 10 * time.Second
+	shortestTTL        = 100 * time.Millisecond // a server pings every third of it
+	defaultAbsentEvery = time.Second
+)
+
+// Options are how a driver uses its coordination node. The zero value is usable.
+type Options struct {
+	// TTL is the session timeout of sessions that wish for none: how long the service
+	// keeps what we own after it lost us. 0: 10 s. From 100 ms to 30 min.
+	TTL time.Duration
+	// CreateElections makes a campaign create the semaphore it campaigns for, with a
+	// limit of 1, if there is none. Without it a missing one is coord.ErrNotFound, so that
+	// a mistyped name elects nobody.
+	CreateElections bool
+	// MirrorProclamations also writes what is published into the semaphore's own data,
+	// where clients look that keep a leader's word there (the proclaim of
+	// @ydbjs/coordination). That write is not fenced: the service lets anybody make it. It
+	// has no effect on mutexes, which are ephemeral.
+	MirrorProclamations bool
+	// AbsentEvery is the pause between two looks for a followed semaphore that does not
+	// exist, of which the service tells nothing. All of a session's share 20 looks a second.
+	// 0: 1 s.
+	AbsentEvery time.Duration
+}
+
+func (o Options) check() (Options, error) {
+	if o.TTL == 0 {
+		o.TTL = defaultTTL
+	}
+	if o.AbsentEvery < 0 {
+		return o, fmt.Errorf("%w: AbsentEvery is negative (%v)", coord.ErrInvalid, o.AbsentEvery)
+	}
+	if o.AbsentEvery == 0 {
+		o.AbsentEvery = defaultAbsentEvery
+	}
+	return o, checkTTL(o.TTL)
+}
+
+func checkTTL(ttl time.Duration) error {
+	if ttl < shortestTTL || ttl > longestTTL {
+		return fmt.Errorf("%w: a TTL of %v: at least %v, at most %v", coord.ErrInvalid, ttl, shortestTTL, longestTTL)
+	}
+	return nil
+}
+
+// cutDescription makes a description that the service takes: valid UTF-8, as gRPC sends
+// nothing else, and short enough.
+func cutDescription(text string) string {
+	return cutText(strings.ToValidUTF8(text, "?"), maxDescription)
+}

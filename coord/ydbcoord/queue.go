@@ -1,0 +1,344 @@
+package ydbcoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+
+	"coordtop/coord"
+)
+
+// settleFor bounds the talking about a claim whose caller has gone. What could not be told
+// by then stays in the table of requests and is told when there is a connection.
+const settleFor = time.Second
+
+// place is a claim on its way: asked, perhaps in the queue, perhaps granted and not yet
+// looked at.
+type place struct {
+	s     *Session
+	kind  coord.Kind
+	wish  wish
+	until time.Time // the end of its wait; zero: none
+	req   *request
+	gone  bool // it was used up; guarded by the session's mutex
+}
+
+var _ coord.Place = (*place)(nil)
+
+// wishOf translates a claim. A mutex is all permits of an ephemeral semaphore, an election
+// one permit of a semaphore that has one: so it is with @ydbjs/coordination.
+func wishOf(c coord.Claim) (wish, error) {
+	w := wish{name: c.Name, count: max(c.Permits, 1), ephemeral: c.Ephemeral, data: c.Data}
+	switch {
+	case c.Mode != coord.Exclusive:
+		return w, fmt.Errorf("mode %v: %w", c.Mode, coord.ErrUnsupported)
+	case len(c.Data) > maxData:
+		return w, fmt.Errorf("%d bytes, at most %d: %w", len(c.Data), maxData, coord.ErrDataTooLong)
+	case c.Kind == coord.KindMutex:
+		w.count, w.ephemeral = AllPermits, true
+	case c.Kind == coord.KindElection:
+		w.count, w.ephemeral = 1, false
+	case c.Kind != coord.KindSemaphore:
+		return w, fmt.Errorf("kind %v: %w", c.Kind, coord.ErrUnsupported)
+	}
+	return w, checkName(c.Name)
+}
+
+// Acquire implements coord.DriverSession.
+func (s *Session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
+	p, err := s.enter(ctx, c, c.Wait)
+	if err != nil {
+		return nil, false, fmt.Errorf("acquiring: %w", err)
+	}
+	g, ok, err := p.wait(ctx)
+	if err != nil && ctx.Err() != nil {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+		defer cancel()
+		_ = p.leave(late) // what could not be told stays to be told
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("acquiring: %w", err)
+	}
+	if !ok {
+		return nil, false, nil
+	}
+	return g, true, nil
+}
+
+// Enqueue implements coord.Queuer. It returns when the service has taken note. A claim
+// without a Wait waits for ever.
+func (s *Session) Enqueue(ctx context.Context, c coord.Claim) (coord.Place, error) {
+	wait := c.Wait
+	if wait == 0 {
+		wait = coord.Forever
+	}
+	p, err := s.enter(ctx, c, wait)
+	if err != nil {
+		return nil, fmt.Errorf("enqueueing: %w", err)
+	}
+	return p, nil
+}
+
+// enter asks for a claim and waits until the service has taken note of it. If there is an
+// error nothing of the claim is left.
+func (s *Session) enter(ctx context.Context, c coord.Claim, wait time.Duration) (*place, error) {
+	w, err := wishOf(c)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &place{s: s, kind: c.Kind, wish: w}
+	if wait >= 0 {
+		p.until = time.Now().Add(wait)
+	}
+	if err := s.reserve(w.name); err != nil {
+		return nil, err
+	}
+	err = p.ask(ctx)
+	if c.Kind == coord.KindElection && s.options.CreateElections && statusOf(err) == Ydb.StatusIds_NOT_FOUND {
+		if err = s.create(ctx, w.name, 1, nil); err == nil || statusOf(err) == Ydb.StatusIds_ALREADY_EXISTS {
+			err = p.ask(ctx)
+		}
+	}
+	if err == nil {
+		return p, nil
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+	defer cancel()
+	_ = p.leave(late) // what could not be told stays to be told
+	return nil, withContext(ctx, err)
+}
+
+// ask sends the claim and waits until it is in the queue, or answered. The error is the
+// service's refusal, or that it is too late.
+func (p *place) ask(ctx context.Context) error {
+	until := p.until
+	p.req = newRequest(verbAcquire, p.wish.name, func(id uint64, now time.Time) *pb.SessionRequest {
+		wait := coord.Forever
+		if !until.IsZero() {
+			wait = max(until.Sub(now), 0)
+		}
+		return acquireMessage(id, p.wish, timeoutMillis(wait))
+	})
+	p.s.mu.Lock()
+	if _, left := p.s.left[p.wish.name]; left {
+		// The service still counts us as the owner, and would say so, with the old fence.
+		delete(p.s.left, p.wish.name)
+		p.s.addLocked(p.s.releaseRequest(p.wish.name))
+	}
+	p.s.addLocked(p.req)
+	p.s.mu.Unlock()
+	select {
+	case <-p.req.acked:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-p.req.done:
+		return p.req.err
+	default:
+		return nil
+	}
+}
+
+// Wait implements coord.Place.
+func (p *place) Wait(ctx context.Context) (coord.Grant, bool, error) {
+	g, ok, err := p.wait(ctx)
+	switch {
+	case err != nil:
+		return nil, false, fmt.Errorf("waiting in the queue: %w", err)
+	case !ok:
+		return nil, false, nil
+	}
+	return g, true, nil
+}
+
+// grace is how much longer than its wait a claim waits for the service to say that the
+// wait is over. It matters only while there is no connection.
+func (s *Session) grace() time.Duration { return min(s.ttl/8, 500*time.Millisecond) }
+
+// wait waits for the end of the claim. If ctx ends first the place is kept; after any
+// other error, and if not ok, it is gone.
+func (p *place) wait(ctx context.Context) (*grant, bool, error) {
+	if p.isGone() {
+		return nil, false, fmt.Errorf("the place is gone: %w", coord.ErrReleased)
+	}
+	var late <-chan time.Time
+	if !p.until.IsZero() {
+		t := time.NewTimer(max(time.Until(p.until)+p.s.grace(), 0))
+		defer t.Stop()
+		late = t.C
+	}
+	select {
+	case <-p.req.done:
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	case <-late:
+		quick, cancel := context.WithTimeout(ctx, p.s.grace())
+		defer cancel()
+		_ = p.leave(quick) // what could not be told stays to be told
+		return nil, false, nil
+	}
+	switch err := p.req.err; {
+	case errors.Is(err, errSuperseded): // somebody called Leave
+		return nil, false, fmt.Errorf("the place was left: %w", coord.ErrReleased)
+	case err != nil:
+		p.useUp()
+		return nil, false, err
+	case !p.req.reply.GetAcquireSemaphoreResult().GetAcquired():
+		p.useUp()
+		return nil, false, nil
+	}
+	g, err := p.confirm(ctx)
+	if err != nil && ctx.Err() == nil {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+		defer cancel()
+		_ = p.leave(late)
+	}
+	return g, err == nil, err
+}
+
+// confirm looks at what was granted, because only a description tells the order id.
+func (p *place) confirm(ctx context.Context) (*grant, error) {
+	sight, err := p.s.look(ctx, p.wish.name)
+	if err != nil {
+		return nil, err
+	}
+	sem := sight.Semaphore
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	order, ours := sem.orderOf(p.s.id)
+	switch {
+	case p.gone:
+		return nil, fmt.Errorf("the place was left: %w", coord.ErrReleased)
+	case p.s.err != nil:
+		return nil, p.s.err
+	case !ours:
+		return nil, fmt.Errorf("it was taken away at once: %w", coord.ErrLost)
+	case p.kind == coord.KindElection && sem.Limit != 1:
+		return nil, fmt.Errorf("this semaphore has %d permits, an election has one: %w", sem.Limit, coord.ErrRefused)
+	}
+	p.gone = true
+	return p.s.newGrantLocked(p.wish, order, sight.request), nil
+}
+
+// orderOf is the order id of a session among the owners.
+func (sem Semaphore) orderOf(session uint64) (order uint64, ours bool) {
+	for _, l := range sem.Owners {
+		if l.Session == session {
+			return l.Order, true
+		}
+	}
+	return 0, false
+}
+
+// Leave implements coord.Place.
+func (p *place) Leave(ctx context.Context) error {
+	if err := p.leave(ctx); err != nil {
+		return fmt.Errorf("leaving the queue: %w", err)
+	}
+	return nil
+}
+
+// leave takes the claim back: a release, which is what the service understands as that
+// whether the claim waits or is granted. What cannot be told by the end of ctx is told
+// later.
+func (p *place) leave(ctx context.Context) error {
+	p.s.mu.Lock()
+	if p.gone {
+		p.s.mu.Unlock()
+		return nil
+	}
+	p.useUpLocked()
+	release := p.withdrawLocked()
+	p.s.mu.Unlock()
+	if release == nil {
+		return nil
+	}
+	return p.s.awaitRelease(ctx, release)
+}
+
+// withdrawLocked asks for the release of what may be at the service; nil: nothing can be.
+func (p *place) withdrawLocked() *request {
+	switch {
+	case p.req == nil, p.s.err != nil, refusedOrMissed(p.req):
+		return nil
+	case p.req.sends == 0:
+		p.s.table.end(p.req, errSuperseded)
+		p.s.flushLocked()
+		return nil
+	}
+	release := p.s.releaseRequest(p.wish.name)
+	p.s.addLocked(release)
+	return release
+}
+
+// refusedOrMissed says that an acquire left nothing behind.
+func refusedOrMissed(r *request) bool {
+	select {
+	case <-r.done:
+		return r.err != nil || !r.reply.GetAcquireSemaphoreResult().GetAcquired()
+	default:
+		return false
+	}
+}
+
+func (p *place) isGone() bool {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	return p.gone
+}
+
+func (p *place) useUp() {
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	p.useUpLocked()
+}
+
+// useUpLocked ends the place and frees its name: the next claim on it stands behind the
+// release, in the lane of the name.
+func (p *place) useUpLocked() {
+	if !p.gone {
+		p.gone = true
+		delete(p.s.claims, p.wish.name)
+	}
+}
+
+// reserve takes a name for one claim. All kinds share the names of the node, and the
+// service would take a second claim of this session for a change of the first.
+func (s *Session) reserve(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	if _, taken := s.claims[name]; taken {
+		return coord.ErrClaimed
+	}
+	s.claims[name] = struct{}{}
+	return nil
+}
+
+func (s *Session) releaseRequest(name string) *request {
+	return newRequest(verbRelease, name, func(id uint64, _ time.Time) *pb.SessionRequest { return releaseMessage(id, name) })
+}
+
+// awaitRelease waits for the end of a release. One that ctx cuts short stays in the table.
+// With the session everything is released.
+func (s *Session) awaitRelease(ctx context.Context, r *request) error {
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		return fmt.Errorf("the service has not confirmed it yet: %w", ctx.Err())
+	}
+	if r.err != nil && s.Err() == nil {
+		return r.err
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package ydbcoord
+
+import (
+	"time"
+
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+)
+
+// verb is what a request asks. It decides how the request is repeated; see replay.
+type verb uint8
+
+const (
+	verbPing verb = iota
+	verbAcquire
+	verbRelease
+	verbDescribe
+	verbArm // a describe that arms a watch
+	verbCreate
+	verbUpdate
+	verbDelete
+)
+
+// wish is what an acquire asks for, in the service's terms.
+type wish struct {
+	name      string
+	count     uint64
+	ephemeral bool
+	data      []byte
+}
+
+// request is one thing asked of the service, from asking to its end. It survives the
+// stream that it was sent on. Its fields are guarded by the session's mutex until done is
+// closed, and do not change after that.
+type request struct {
+	id      uint64
+	verb    verb
+	name    string
+	message func(id uint64, now time.Time) *pb.SessionRequest
+	then    func() // called once with the session's mutex when it is over; nil: nothing
+
+	sent   time.Time // on the present stream; zero: not yet
+	sends  int       // on how many streams
+	queued bool      // an acquire that the service has put into its queue
+
+	acked chan struct{} // closed when the service has taken note: at pending, or at the end
+	done  chan struct{}
+	reply *pb.SessionResponse
+	err   error // why the request failed; nil with a reply
+}
+
+func newRequest(v verb, name string, message func(id uint64, now time.Time) *pb.SessionRequest) *request {
+	return &request{verb: v, name: name, message: message, acked: make(chan struct{}), done: make(chan struct{})}
+}
+
+func (r *request) inLane() bool { return r.verb == verbAcquire || r.verb == verbRelease }
+
+func (r *request) ack() {
+	select {
+	case <-r.acked:
+	default:
+		close(r.acked)
+	}
+}
+
+// table is what was asked of the service and is not over. It is a plain state machine: no
+// clock, no lock, no goroutine.
+//
+// Acquires and releases of one name stand in a lane: only its first is on its way, the
+// next follows when the service has answered (or said pending), because two of one
+// session about one semaphore change the meaning of each other.
+type table struct {
+	last   uint64
+	open   map[uint64]*request
+	lanes  map[string][]*request
+	newest map[string]*request // the last update of a name that is not over
+	ready  []*request          // to be sent, in this order
+}
+
+func newTable() table {
+	return table{open: map[uint64]*request{}, lanes: map[string][]*request{}, newest: map[string]*request{}}
+}
+
+func (t *table) add(r *request) {
+	t.last++
+	r.id = t.last
+	t.open[r.id] = r
+	if r.verb == verbUpdate {
+		t.newest[r.name] = r
+	}
+	t.line(r)
+}
+
+// line makes a request ready, or puts it at the end of its lane.
+func (t *table) line(r *request) {
+	if r.inLane() {
+		t.lanes[r.name] = append(t.lanes[r.name], r)
+		if len(t.lanes[r.name]) > 1 {
+			return
+		}
+	}
+	t.ready = append(t.ready, r)
+}
+
+// take hands over what is to be sent on the present stream at now.
+func (t *table) take(now time.Time) []*pb.SessionRequest {
+	var messages []*pb.SessionRequest
+	for _, r := range t.ready {
+		if t.open[r.id] != r {
+			continue // it ended before it was sent
+		}
+		r.sent = now
+		r.sends++
+		messages = append(messages, r.message(r.id, now))
+	}
+	t.ready = nil
+	return messages
+}
+
+// pending says that the service has put an acquire into its queue.
+func (t *table) pending(id uint64) *request {
+	r := t.open[id]
+	if r == nil || r.verb != verbAcquire {
+		return nil
+	}
+	r.queued = true
+	r.ack()
+	t.leaveLane(r)
+	return r
+}
+
+// answered ends a request with what the service said; nil if it is not one of ours, or
+// was not sent on this stream.
+func (t *table) answered(id uint64, reply *pb.SessionResponse, err error) *request {
+	r := t.open[id]
+	if r == nil || r.sent.IsZero() {
+		return nil
+	}
+	r.reply = reply
+	t.end(r, err)
+	return r
+}
+
+// end ends a request.
+func (t *table) end(r *request, err error) {
+	if t.open[r.id] != r {
+		return
+	}
+	delete(t.open, r.id)
+	if t.newest[r.name] == r {
+		delete(t.newest, r.name)
+	}
+	t.leaveLane(r)
+	r.err = err
+	r.ack()
+	close(r.done)
+	if r.then != nil {
+		r.then()
+	}
+}
+
+// leaveLane lets the next one of the lane go when r was its first.
+func (t *table) leaveLane(r *request) {
+	lane := t.lanes[r.name]
+	for i, o := range lane {
+		if o != r {
+			continue
+		}
+		lane = append(lane[:i:i], lane[i+1:]...)
+		if len(lane) == 0 {
+			delete(t.lanes, r.name)
+			return
+		}
+		t.lanes[r.name] = lane
+		if i == 0 {
+			t.ready = append(t.ready, lane[0])
+		}
+		return
+	}
+}

@@ -1,0 +1,96 @@
+package ydbcoord
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+
+	"coordtop/coord"
+)
+
+// Create implements coord.Provisioner. One that exists already is coord.ErrRefused and a
+// StatusError of ALREADY_EXISTS, unless it may be our own work: when the answer to the
+// first request was lost with its stream, one that is as wanted counts as created.
+func (s *Session) Create(ctx context.Context, name string, limit uint64, data []byte) error {
+	if err := s.create(ctx, name, limit, data); err != nil {
+		return fmt.Errorf("creating the semaphore: %w", err)
+	}
+	return nil
+}
+
+func (s *Session) create(ctx context.Context, name string, limit uint64, data []byte) error {
+	if err := checkSemaphore(name, data); err != nil {
+		return err
+	}
+	data = slices.Clone(data)
+	r := newRequest(verbCreate, name, func(id uint64, _ time.Time) *pb.SessionRequest {
+		return createMessage(id, name, limit, data)
+	})
+	err := s.ask(ctx, r)
+	if statusOf(err) != Ydb.StatusIds_ALREADY_EXISTS || s.sendsOf(r) < 2 {
+		return err
+	}
+	sight, lookErr := s.look(ctx, name)
+	switch {
+	case lookErr != nil:
+		return fmt.Errorf("%w; looking whether it is ours: %w", err, lookErr)
+	case !sight.Absent && sight.Limit == limit && bytes.Equal(sight.Data, data):
+		return nil
+	}
+	return err
+}
+
+// Update implements coord.Provisioner. The service lets anybody with the right to write do
+// it, owner or not, also to ephemeral semaphores.
+func (s *Session) Update(ctx context.Context, name string, data []byte) error {
+	err := checkSemaphore(name, data)
+	if err == nil {
+		data = slices.Clone(data)
+		err = s.ask(ctx, newRequest(verbUpdate, name, func(id uint64, _ time.Time) *pb.SessionRequest {
+			return updateMessage(id, name, data)
+		}))
+	}
+	if err != nil && !errors.Is(err, errSuperseded) { // a newer one of ours counts as having followed it
+		return fmt.Errorf("updating the semaphore: %w", err)
+	}
+	return nil
+}
+
+// Delete implements coord.Provisioner. Ephemeral semaphores cannot be deleted. One that is
+// gone when the request has to be repeated counts as deleted by us.
+func (s *Session) Delete(ctx context.Context, name string, force bool) error {
+	err := checkSemaphore(name, nil)
+	if err == nil {
+		r := newRequest(verbDelete, name, func(id uint64, _ time.Time) *pb.SessionRequest {
+			return deleteMessage(id, name, force)
+		})
+		err = s.ask(ctx, r)
+		if statusOf(err) == Ydb.StatusIds_NOT_FOUND && s.sendsOf(r) > 1 {
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("deleting the semaphore: %w", err)
+	}
+	return nil
+}
+
+// sendsOf is on how many streams a request was sent.
+func (s *Session) sendsOf(r *request) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return r.sends
+}
+
+func checkSemaphore(name string, data []byte) error {
+	if len(data) > maxData {
+		return fmt.Errorf("%d bytes, at most %d: %w", len(data), maxData, coord.ErrDataTooLong)
+	}
+	return checkName(name)
+}

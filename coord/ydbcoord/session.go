@@ -1,0 +1,270 @@
+package ydbcoord
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+
+	"coordtop/coord"
+)
+
+// Session is a session of the coordination service. It attaches again by itself when its
+// stream breaks, and is over when the service says so, when nothing has proved for as long
+// as its timeout that it is alive, or when it is closed. Its methods are safe for
+// concurrent use.
+//
+// Whoever opened it renews it, or it ends: a program that does not come to its senses
+// within the window must not own anything after it.
+type Session struct {
+	options     Options
+	path        string
+	ttl         time.Duration
+	description string
+	key         [16]byte // without it nobody else can take the session over
+	service     Ydb_Coordination_V1.CoordinationServiceClient
+
+	life context.Context // of the goroutines and streams; ends with the session, or with its farewell
+	quit context.CancelFunc
+	gone sync.WaitGroup // the goroutine that reads and attaches
+	done chan struct{}  // the session is over
+
+	mu       sync.Mutex
+	id       uint64
+	seq      uint64    // of the last attach that was tried
+	stream   *stream   // nil while not attached
+	link     LinkInfo  // what is known of the connection
+	proof    time.Time // sending of the newest message whose answer arrived
+	expiry   *time.Timer
+	err      error // why it is over
+	shut     bool  // Close or Abandon was called
+	parting  bool  // the goroutine is to say farewell
+	farewell []*pb.SessionRequest
+	told     bool // the service knows that the session is over
+	table    table
+	claims   map[string]struct{} // names that a claim or a grant of ours has
+	left     map[string]struct{} // names of abandoned grants, which the service counts as ours
+	grants   []*grant            // oldest first
+	watches  *watches
+}
+
+var (
+	_ coord.DriverSession = (*Session)(nil)
+	_ coord.Renewer       = (*Session)(nil)
+	_ coord.Describer     = (*Session)(nil)
+	_ coord.Watcher       = (*Session)(nil)
+	_ coord.Queuer        = (*Session)(nil)
+	_ coord.Provisioner   = (*Session)(nil)
+)
+
+// newSession makes a session that is not attached yet.
+func newSession(service Ydb_Coordination_V1.CoordinationServiceClient, path string, o Options, so coord.SessionOptions) *Session {
+	s := &Session{
+		options: o, path: path, ttl: o.TTL, description: cutDescription(so.Description), service: service,
+		done: make(chan struct{}), table: newTable(),
+		claims: map[string]struct{}{}, left: map[string]struct{}{},
+	}
+	if so.TTL != 0 {
+		s.ttl = so.TTL
+	}
+	if s.description == "" {
+		s.description = "coordtop"
+	}
+	_, _ = rand.Read(s.key[:]) // it never fails
+	s.watches = newWatches(s)
+	s.life, s.quit = context.WithCancel(context.Background())
+	return s
+}
+
+// Info implements coord.DriverSession.
+func (s *Session) Info() coord.SessionInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return coord.SessionInfo{ID: OwnerID(s.id), Caps: coord.Caps{
+		Mutex: true, Semaphore: true, Election: true, Ephemeral: true,
+		OneFate: true, Fence: true, FIFO: true, MaxData: maxData,
+	}}
+}
+
+// Done implements coord.DriverSession.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Err implements coord.DriverSession.
+func (s *Session) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Renew implements coord.Renewer: it sends a ping and waits for its pong, on the next
+// stream if there is none now.
+func (s *Session) Renew(ctx context.Context) (coord.Window, error) {
+	r := newRequest(verbPing, "", func(id uint64, _ time.Time) *pb.SessionRequest { return pingMessage(id) })
+	if err := s.ask(ctx, r); err != nil {
+		if over := s.Err(); over != nil {
+			err = fmt.Errorf("%w: %w", coord.ErrLost, over)
+		}
+		return coord.Window{}, fmt.Errorf("renewing the session: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.windowLocked(), nil
+}
+
+func (s *Session) windowLocked() coord.Window {
+	return coord.Window{Asked: s.proof, Valid: s.ttl, RenewIn: s.ttl / 3}
+}
+
+// ask sends a request and waits for its end. One whose caller has gone is forgotten, and
+// its answer is ignored.
+func (s *Session) ask(ctx context.Context, r *request) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.addLocked(r)
+	s.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.table.end(r, ctx.Err())
+		return r.err
+	}
+}
+
+// addLocked puts a request on its way; in a session that is over it ends at once.
+func (s *Session) addLocked(r *request) {
+	s.table.add(r)
+	if s.err != nil {
+		s.table.end(r, s.err)
+		return
+	}
+	s.flushLocked()
+}
+
+// flushLocked sends what is ready. The sending is dated before it happens, which is the
+// safe side.
+func (s *Session) flushLocked() {
+	if s.stream == nil {
+		return
+	}
+	if messages := s.table.take(time.Now()); len(messages) > 0 {
+		s.stream.put(messages...)
+	}
+}
+
+// proveLocked notes that the service has answered what was sent at asked.
+func (s *Session) proveLocked(asked time.Time) {
+	s.link.Heard = time.Now()
+	if asked.After(s.proof) {
+		s.proof = asked
+	}
+	if s.expiry == nil {
+		s.expiry = time.AfterFunc(time.Until(s.proof.Add(s.ttl)), s.checkWindow)
+	}
+}
+
+// checkWindow ends the session when its window is over, else looks again then.
+func (s *Session) checkWindow() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	left := time.Until(s.proof.Add(s.ttl))
+	if left > 0 {
+		s.expiry.Reset(left)
+		return
+	}
+	s.endLocked(fmt.Errorf("%w: nothing was answered for %v", coord.ErrExpired, s.ttl))
+	s.quit() // also the farewell
+}
+
+// endLocked ends the session and all under it. The first cause counts.
+func (s *Session) endLocked(cause error) {
+	if s.err != nil {
+		return
+	}
+	s.err = cause
+	for _, r := range s.table.open {
+		s.table.end(r, cause)
+	}
+	for _, g := range slices.Clone(s.grants) {
+		g.endLocked(cause)
+	}
+	s.watches.closeLocked()
+	close(s.done)
+	if !s.parting {
+		s.quit()
+	}
+}
+
+// Close implements coord.DriverSession: it sends the releases, newest first, and the stop
+// of the session right behind them, and waits for the service to confirm the stop. While
+// there is no connection it tries to make one, until ctx or the window ends.
+func (s *Session) Close(ctx context.Context) error {
+	s.mu.Lock()
+	first := !s.shut
+	s.shut = true
+	if first && s.err == nil {
+		s.parting = true
+		s.farewell = s.farewellLocked()
+		s.endLocked(fmt.Errorf("session: %w", coord.ErrClosed))
+		if s.stream != nil {
+			s.stream.put(s.farewell...)
+		}
+	}
+	telling := first && s.parting
+	s.mu.Unlock()
+	if !telling {
+		s.join()
+		return nil
+	}
+	stop := context.AfterFunc(ctx, s.quit)
+	s.gone.Wait()
+	stop()
+	s.join()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.told {
+		return withContext(ctx, fmt.Errorf("the service was not told that the session is over, it keeps it for %v: %w", s.ttl, s.link.Err))
+	}
+	return nil
+}
+
+// farewellLocked is what the service is told at the end. The places of waiting claims end
+// with the session.
+func (s *Session) farewellLocked() []*pb.SessionRequest {
+	var messages []*pb.SessionRequest
+	for _, g := range slices.Backward(s.grants) {
+		s.table.last++
+		messages = append(messages, releaseMessage(s.table.last, g.wish.name))
+	}
+	return append(messages, stopMessage())
+}
+
+// Abandon implements coord.DriverSession. The service notices that the stream is gone, and
+// keeps what is owned for the session's timeout from then on.
+func (s *Session) Abandon() {
+	s.mu.Lock()
+	s.shut = true
+	s.endLocked(fmt.Errorf("session: %w", coord.ErrClosed))
+	s.mu.Unlock()
+	s.join()
+}
+
+// join ends the goroutines and waits for them.
+func (s *Session) join() {
+	s.quit()
+	s.gone.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.expiry != nil {
+		s.expiry.Stop()
+	}
+}

@@ -1,0 +1,65 @@
+package ydbcoord
+
+import (
+	"context"
+	"sync"
+
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+)
+
+// stream is one Session call that has been attached. What it has to send waits in a queue
+// of its own: a service that does not read delays nobody who holds a lock, and nothing
+// meant for this stream, pongs above all, can reach another.
+type stream struct {
+	rpc    Ydb_Coordination_V1.CoordinationService_SessionClient
+	cancel context.CancelFunc
+	sender sync.WaitGroup
+
+	mu    sync.Mutex
+	queue []*pb.SessionRequest
+	wake  chan struct{} // has room for one; filled when the queue is not empty
+}
+
+// newStream starts the goroutine that sends; end stops it.
+func newStream(rpc Ydb_Coordination_V1.CoordinationService_SessionClient, cancel context.CancelFunc) *stream {
+	st := &stream{rpc: rpc, cancel: cancel, wake: make(chan struct{}, 1)}
+	st.sender.Go(st.send)
+	return st
+}
+
+func (st *stream) put(messages ...*pb.SessionRequest) {
+	st.mu.Lock()
+	st.queue = append(st.queue, messages...)
+	st.mu.Unlock()
+	select {
+	case st.wake <- struct{}{}:
+	default:
+	}
+}
+
+// send ends with the call. What went wrong is told by Recv, to the goroutine that reads.
+func (st *stream) send() {
+	for {
+		select {
+		case <-st.wake:
+		case <-st.rpc.Context().Done():
+			return
+		}
+		st.mu.Lock()
+		queue := st.queue
+		st.queue = nil
+		st.mu.Unlock()
+		for _, m := range queue {
+			if st.rpc.Send(m) != nil {
+				return
+			}
+		}
+	}
+}
+
+// end breaks the stream and waits for its goroutine.
+func (st *stream) end() {
+	st.cancel()
+	st.sender.Wait()
+}

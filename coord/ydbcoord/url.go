@@ -1,0 +1,221 @@
+package ydbcoord
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"coordtop/coord"
+	"coordtop/internal/certs"
+)
+
+// ParseURL reads
+//
+//	grpc://[user[:password]@]host[:2136]/database[?parameters]
+//
+// and grpcs for TLS (port 2135). The database may also be the parameter of that name, as in
+// YDB's own connection strings. The other parameters are node (path of the coordination
+// node, from the root or, without a slash before it, from the database), discovery (off:
+// stay with this address), access_token, and with TLS ca, cert, key (files) and
+// server_name. An unknown parameter is an error. User and password are percent-decoded.
+// Errors wrap coord.ErrInvalid and repeat neither what stands before the @ nor a
+// parameter's value.
+func ParseURL(raw string) (ClientOptions, error) {
+	o, err := parseURL(raw)
+	if err == nil {
+		err = o.check()
+	}
+	if err != nil {
+		return ClientOptions{}, fmt.Errorf("reading the YDB URL: %w", invalid(err))
+	}
+	return o, nil
+}
+
+func invalid(err error) error {
+	if errors.Is(err, coord.ErrInvalid) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", coord.ErrInvalid, err)
+}
+
+// parseURL does not use net/url for the whole, whose errors repeat the password.
+func parseURL(raw string) (ClientOptions, error) {
+	var o ClientOptions
+	scheme, rest, _ := strings.Cut(raw, "://")
+	port := "2136"
+	switch strings.ToLower(scheme) {
+	case "grpc":
+	case "grpcs":
+		o.TLS, port = &certs.Files{}, "2135"
+	default:
+		return o, errors.New("its scheme is unknown: write grpc://host:2136/database, or grpcs")
+	}
+	if !utf8.ValidString(raw) || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '#' }) {
+		return o, errors.New("it holds a space, a # or a control character, or is not UTF-8: write such percent-encoded")
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	authority, path, _ := strings.Cut(rest, "/")
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		if err := o.setLogin(authority[:i]); err != nil {
+			return o, err
+		}
+		authority = authority[i+1:]
+	}
+	if strings.Contains(path+query, "@") {
+		return o, errors.New("an @ behind the host: in a user or a password write / as %2F, ? as %3F, elsewhere write @ as %40")
+	}
+	var err error
+	if o.Address, err = address(authority, port); err != nil {
+		return o, err
+	}
+	if path, err = url.PathUnescape(path); err != nil {
+		return o, errors.New("a bad % in the database: write % itself as %25")
+	}
+	if err := o.setDatabase(path); err != nil {
+		return o, err
+	}
+	return o, o.setQuery(query)
+}
+
+func (o *ClientOptions) setLogin(login string) error {
+	user, password, _ := strings.Cut(login, ":")
+	var err error
+	if o.User, err = url.PathUnescape(user); err != nil {
+		return errors.New("a bad % in the user: write % itself as %25")
+	}
+	if o.Password, err = url.PathUnescape(password); err != nil {
+		return errors.New("a bad % in the password: write % itself as %25")
+	}
+	if o.User == "" {
+		return errors.New("there is an @ but no user before it")
+	}
+	return nil
+}
+
+// address completes host[:port]. An IPv6 address stands in brackets.
+func address(host, otherwise string) (string, error) {
+	name, port := host, otherwise
+	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
+		name, port = host[:i], host[i+1:]
+	}
+	if inner, ok := strings.CutPrefix(name, "["); ok {
+		if inner, ok = strings.CutSuffix(inner, "]"); !ok || net.ParseIP(inner) == nil {
+			return "", errors.New("a bad IPv6 address: write it as [::1]:2136")
+		}
+		name = inner
+	} else if strings.ContainsAny(name, ":[]@/,") {
+		return "", errors.New("a bad host: write one host:2136, an IPv6 address as [::1]:2136")
+	}
+	if name == "" {
+		return "", errors.New("the host is missing: write grpc://host:2136/database")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", errors.New("a bad port: it is a number from 1 to 65535")
+	}
+	return net.JoinHostPort(name, port), nil
+}
+
+func (o *ClientOptions) setDatabase(path string) error {
+	path = strings.Trim(path, "/")
+	switch {
+	case path == "":
+		return nil
+	case o.Database != "" && o.Database != "/"+path:
+		return errors.New("two databases, in the path and as a parameter: which of them?")
+	case !utf8.ValidString(path):
+		return errors.New("the database is not UTF-8")
+	}
+	o.Database = "/" + path
+	return nil
+}
+
+func (o *ClientOptions) setQuery(query string) error {
+	for part := range strings.SplitSeq(query, "&") {
+		if part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		value, err := url.QueryUnescape(value)
+		if err != nil {
+			return fmt.Errorf("a bad %% in the parameter %q: write %% itself as %%25", name)
+		}
+		if err := o.setParameter(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *ClientOptions) setParameter(name, value string) error {
+	switch name {
+	case "database":
+		return o.setDatabase(value)
+	case "node":
+		o.Node = value
+	case "access_token":
+		o.AccessToken = value
+	case "discovery":
+		if value != "on" && value != "off" {
+			return errors.New("a bad discovery: it is on or off")
+		}
+		o.NoDiscovery = value == "off"
+	case "ca", "cert", "key", "server_name":
+		if o.TLS == nil {
+			return fmt.Errorf("the parameter %q is for TLS: write grpcs instead of grpc", name)
+		}
+		switch name {
+		case "ca":
+			o.TLS.CA = value
+		case "cert":
+			o.TLS.Cert = value
+		case "key":
+			o.TLS.Key = value
+		case "server_name":
+			o.TLS.ServerName = value
+		}
+	default:
+		return fmt.Errorf("unknown parameter %q", name)
+	}
+	return nil
+}
+
+// FromEnv reads the environment that YDB's tools read:
+//
+//	YDB_CONNECTION_STRING                              the URL, as of ParseURL
+//	YDB_ACCESS_TOKEN_CREDENTIALS                       an access token
+//	YDB_STATIC_CREDENTIALS_USER, ..._PASSWORD          a user
+//	YDB_ANONYMOUS_CREDENTIALS=1                        nobody, whatever else is set
+//	YDB_SSL_ROOT_CERTIFICATES_FILE                     whom to trust, with grpcs
+//
+// What the URL says wins. lookup is os.LookupEnv or a test's. No error repeats a value.
+func FromEnv(lookup func(string) (string, bool)) (ClientOptions, error) {
+	text, ok := lookup("YDB_CONNECTION_STRING")
+	if !ok || text == "" {
+		return ClientOptions{}, fmt.Errorf("reading the environment: %w: YDB_CONNECTION_STRING is not set", coord.ErrInvalid)
+	}
+	o, err := ParseURL(text)
+	if err != nil {
+		return ClientOptions{}, fmt.Errorf("YDB_CONNECTION_STRING: %w", err)
+	}
+	o.credentialsFrom(lookup)
+	if ca, ok := lookup("YDB_SSL_ROOT_CERTIFICATES_FILE"); ok && o.TLS != nil && o.TLS.CA == "" {
+		o.TLS.CA = ca
+	}
+	return o, nil
+}
+
+// credentialsFrom completes what the URL left open.
+func (o *ClientOptions) credentialsFrom(lookup func(string) (string, bool)) {
+	if anonymous, _ := lookup("YDB_ANONYMOUS_CREDENTIALS"); anonymous == "1" || o.User != "" || o.AccessToken != "" {
+		return
+	}
+	if o.AccessToken, _ = lookup("YDB_ACCESS_TOKEN_CREDENTIALS"); o.AccessToken != "" {
+		return
+	}
+	o.User, _ = lookup("YDB_STATIC_CREDENTIALS_USER")
+	o.Password, _ = lookup("YDB_STATIC_CREDENTIALS_PASSWORD")
+}

@@ -1,0 +1,275 @@
+package ydbcoord
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+
+	"coordtop/coord"
+)
+
+const (
+	asksAtOnce = 64                    // arming describes under way in a session
+	slowPace   = 50 * time.Millisecond // between two looks for what is absent or failed
+)
+
+// watches is the only one in a session that arms watches. The service knows at most one of
+// a session for a semaphore, tells of one change and forgets it, and takes a second
+// describe for a replacement, which it tells too: two who armed by themselves would wake
+// each other for ever. So here each semaphore has one state, however many follow it: at
+// rest, being asked (one describe under way), or armed. It starts no goroutine. All of it
+// is guarded by the session's mutex.
+type watches struct {
+	s      *Session
+	byName map[string]*watched
+	armed  map[uint64]*watched // by the request that armed it
+	urgent []*watched          // to be asked first: what we own
+	queue  []*watched          // to be asked
+	asking int
+	slow   []*watched // absent or failed, in the order in which they are due
+	timer  *time.Timer
+}
+
+// watched is one semaphore that somebody follows.
+type watched struct {
+	name      string
+	guards    int // grants
+	followers []*Follower
+	state     watchState
+	request   uint64    // armed: the describe that armed it
+	again     bool      // being asked: ask once more after the answer
+	due       time.Time // slow: when to ask
+}
+
+type watchState uint8
+
+const (
+	atRest  watchState = iota // new, or the stream is gone
+	waiting                   // in one of the queues
+	beingAsked
+	armed
+	slow
+)
+
+func newWatches(s *Session) *watches {
+	return &watches{s: s, byName: map[string]*watched{}, armed: map[uint64]*watched{}}
+}
+
+func (w *watches) entryLocked(name string) *watched {
+	e := w.byName[name]
+	if e == nil {
+		e = &watched{name: name}
+		w.byName[name] = e
+	}
+	return e
+}
+
+// guardLocked watches for a grant. A watch that is armed already was armed either before
+// we got it, and tells of that, or after, and tells of what follows: both will do.
+func (w *watches) guardLocked(name string) {
+	e := w.entryLocked(name)
+	e.guards++
+	if e.state == atRest || e.state == slow {
+		w.askLocked(e)
+	}
+}
+
+func (w *watches) unguardLocked(name string) {
+	if e := w.byName[name]; e != nil {
+		e.guards--
+		w.dropLocked(e)
+	}
+}
+
+// followLocked adds a follower, which is told the present state.
+func (w *watches) followLocked(f *Follower, name string) {
+	e := w.entryLocked(name)
+	if !slices.Contains(e.followers, f) {
+		e.followers = append(e.followers, f)
+	}
+	w.askLocked(e)
+}
+
+func (w *watches) unfollowLocked(f *Follower, name string) {
+	if e := w.byName[name]; e != nil {
+		e.followers = slices.DeleteFunc(e.followers, func(o *Follower) bool { return o == f })
+		w.dropLocked(e)
+	}
+}
+
+// dropLocked forgets what nobody wants to know. The service cannot be told; what it may
+// still say about it is ignored.
+func (w *watches) dropLocked(e *watched) {
+	if e.guards == 0 && len(e.followers) == 0 && w.byName[e.name] == e {
+		delete(w.byName, e.name)
+		delete(w.armed, e.request)
+	}
+}
+
+// askLocked asks for the state, and to be told when it changes.
+func (w *watches) askLocked(e *watched) {
+	switch e.state {
+	case waiting:
+		return
+	case beingAsked:
+		e.again = true
+		return
+	}
+	delete(w.armed, e.request)
+	w.queueLocked(e)
+	w.sendLocked()
+}
+
+func (w *watches) queueLocked(e *watched) {
+	e.state = waiting
+	if e.guards > 0 {
+		w.urgent = append(w.urgent, e)
+	} else {
+		w.queue = append(w.queue, e)
+	}
+}
+
+// sendLocked sends as many describes as may be under way.
+func (w *watches) sendLocked() {
+	for w.s.stream != nil && w.s.err == nil && w.asking < asksAtOnce {
+		var e *watched
+		switch {
+		case len(w.urgent) > 0:
+			e, w.urgent = w.urgent[0], w.urgent[1:]
+		case len(w.queue) > 0:
+			e, w.queue = w.queue[0], w.queue[1:]
+		default:
+			return
+		}
+		if e.state == waiting && w.byName[e.name] == e {
+			w.sendOneLocked(e)
+		}
+	}
+}
+
+func (w *watches) sendOneLocked(e *watched) {
+	r := newRequest(verbArm, e.name, func(id uint64, _ time.Time) *pb.SessionRequest {
+		return describeMessage(id, e.name, true)
+	})
+	r.then = func() { w.answeredLocked(e, r) }
+	e.state, e.again = beingAsked, false
+	w.asking++
+	w.s.addLocked(r)
+}
+
+// answeredLocked takes in the answer to an arming describe.
+func (w *watches) answeredLocked(e *watched, r *request) {
+	w.asking--
+	if w.s.err != nil || errors.Is(r.err, errSuperseded) {
+		return // the stream is gone, and attachedLocked begins anew
+	}
+	defer w.sendLocked()
+	if w.byName[e.name] != e {
+		return // nobody wants to know any more
+	}
+	sight, err := w.s.sightLocked(r)
+	switch {
+	case err != nil && !errors.Is(err, coord.ErrRefused):
+		w.delayLocked(e)
+	case err != nil:
+		e.state = atRest
+		w.tellLocked(e, Sight{Name: e.name, Asked: sight.Asked, At: sight.At, Attach: sight.Attach, Err: err})
+		for _, f := range slices.Clone(e.followers) {
+			delete(f.names, e.name)
+			w.unfollowLocked(f, e.name)
+		}
+	default:
+		if sight.Absent {
+			w.delayLocked(e)
+		} else {
+			e.state, e.request = armed, r.id
+			w.armed[r.id] = e
+		}
+		w.tellLocked(e, sight)
+		if e.again && e.state == armed {
+			w.askLocked(e)
+		}
+	}
+}
+
+// changedLocked takes in the news that a watch has fired. Only the present one counts: the
+// service also tells of those that were replaced, and may tell of what nobody follows any
+// more.
+func (w *watches) changedLocked(request uint64) {
+	if e := w.armed[request]; e != nil {
+		w.askLocked(e)
+	}
+}
+
+// delayLocked asks again after a while.
+func (w *watches) delayLocked(e *watched) {
+	e.state = slow
+	e.due = time.Now().Add(w.s.options.AbsentEvery)
+	w.slow = append(w.slow, e)
+	if w.timer == nil {
+		w.timer = time.AfterFunc(w.s.options.AbsentEvery, w.tick)
+	} else if len(w.slow) == 1 {
+		w.timer.Reset(w.s.options.AbsentEvery)
+	}
+}
+
+// tick asks for the next one that is absent or failed, if it is due.
+func (w *watches) tick() {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	for len(w.slow) > 0 && w.s.err == nil {
+		e := w.slow[0]
+		stale := e.state != slow || w.byName[e.name] != e
+		if !stale && time.Now().Before(e.due) {
+			break
+		}
+		w.slow = w.slow[1:]
+		if !stale {
+			w.askLocked(e)
+			w.s.flushLocked()
+			break
+		}
+	}
+	if len(w.slow) > 0 && w.s.err == nil {
+		w.timer.Reset(max(time.Until(w.slow[0].due), slowPace))
+	}
+}
+
+// attachedLocked begins anew on a new stream: the watches of the old one are gone without a
+// word, and anything may have happened.
+func (w *watches) attachedLocked() {
+	w.urgent, w.queue, w.slow = nil, nil, nil
+	w.asking = 0
+	clear(w.armed)
+	for _, e := range w.byName {
+		w.queueLocked(e)
+	}
+	w.sendLocked()
+}
+
+// tellLocked hands a sight to those who follow, and compares it with what we own.
+func (w *watches) tellLocked(e *watched, sight Sight) {
+	if sight.Err == nil && e.guards > 0 {
+		for _, g := range slices.Clone(w.s.grants) {
+			if g.wish.name == e.name {
+				g.seenLocked(sight)
+			}
+		}
+	}
+	for _, f := range e.followers {
+		f.tellLocked(sight)
+	}
+}
+
+func (w *watches) closeLocked() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	for _, e := range w.byName {
+		for _, f := range e.followers {
+			f.wakeUp()
+		}
+	}
+}
