@@ -16,6 +16,10 @@
 //  5. With Synced, every row of the scope that was not Set since the Gap is gone.
 //  6. A [State] is published, at once or at the end of the step.
 //
+// A source of one server keeps its goroutines and what they tell to Next in a [Link], and
+// says in a [Problem] what went wrong and what to do; [Unreached] has the words for hosts,
+// ports and certificates.
+//
 // # Events and states
 //
 // Events are the truth about what happened: numbered without holes, each told once, in an
