@@ -60,8 +60,10 @@ func Run(ctx context.Context, o Options) error {
 	pumpCtx, stop := context.WithCancelCause(ctx)
 	giveUp, done := o.guard(func(err error) { stop(fmt.Errorf("%w: %w", errGone, err)) })
 	defer done()
-	p := tea.NewProgram(newModel(o), programOptions(programCtx, o)...)
+	m := newModel(o)
+	p := tea.NewProgram(m, programOptions(programCtx, o)...)
 	var beside sync.WaitGroup // joined below
+	m.hands.ask = askIn(pumpCtx, o.Operator, &beside)
 	beside.Go(func() { stop(pump(pumpCtx, o.Feed, wakeOf(o.Operator), p.Send)) })
 	beside.Go(func() { quit(pumpCtx, programCtx, p.Quit, giveUp, kill) })
 	_, err := p.Run()

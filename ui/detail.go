@@ -21,7 +21,7 @@ func (m *model) detail(w, h int) []string {
 	if h >= 9 {
 		lines = append(lines, gap)
 	}
-	for i, section := range [][]string{m.owners(row, v, w), m.waiters(row, w), m.former(row, w), m.candidates(row, w), m.backendFacts(row, w)} {
+	for i, section := range [][]string{m.owners(row, v, w), m.waiters(row, w), m.ourActions(row, w), m.former(row, w), m.candidates(row, w), m.backendFacts(row, w)} {
 		if i > 0 && len(section) > 0 && h >= 9 {
 			lines = append(lines, gap)
 		}
@@ -34,7 +34,7 @@ func (m *model) detail(w, h int) []string {
 func (m *model) detailTitle(row *sources.Row, v verdict, w int) string {
 	l := m.th.line(w).skip(1)
 	where := strings.Join(m.place(row), " "+m.th.dot+" ")
-	state := stateText(v)
+	state := stateText(v) + m.pendingText(row.Ref)
 	room := w - 5 - len(state)
 	l.put(m.th.strong, m.th.cut(clean(row.Name), room)).skip(2)
 	l.put(m.th.severityText(v.sev), state).skip(2).put(m.th.dim, where)
@@ -113,7 +113,7 @@ func (m *model) ownerRow(g *grid, row *sources.Row, v verdict, o *sources.Owner)
 	if data.Len == 0 {
 		data = row.Data
 	}
-	g.add(mark, part{st, clean(o.Label)}, part{m.th.dim, clean(o.Session)}, part{m.th.dim, modeName(row, o.Mode)},
+	g.add(mark, part{st, m.ownerLabel(row.Ref, o, 0)}, part{m.th.dim, clean(o.Session)}, part{m.th.dim, modeName(row, o.Mode)},
 		part{st, permits(row, o.Permits)}, part{st, fence(o.Fence)}, part{st, m.age(o.Since)}, part{m.th.dim, m.instant(o.Since)},
 		m.leaseText(o, v), part{st, dataHead(data)})
 }

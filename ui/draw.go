@@ -20,6 +20,9 @@ func (m *model) draw() {
 		x, y := m.inputAt()
 		m.frame.Cursor = tea.NewCursor(min(x, max(m.w-1, 0)), y)
 	}
+	if m.hands.dialog != nil {
+		m.frame.Cursor = m.hands.cursor
+	}
 	m.watch()
 }
 
@@ -44,7 +47,11 @@ func (m *model) screen() []string {
 		lines = append(lines, m.board(l)...)
 	}
 	lines = append(lines, m.footer(l.w))
-	return m.th.box(lines, l.w, l.h)
+	lines = m.th.box(lines, l.w, l.h)
+	if m.hands.dialog != nil {
+		return m.overlay(lines)
+	}
+	return lines
 }
 
 // board is the list and what stands around it.

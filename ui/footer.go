@@ -23,7 +23,7 @@ func (m *model) footer(w int) string {
 	}
 	hints := slices.DeleteFunc(bindings(), func(a binding) bool { return a.hint == "" || a.scope&m.scope() == 0 })
 	if m.typing || m.scope() == inList && (m.idx.problems || !m.idx.filter.empty()) {
-		hints = append(hints, binding{keys: []string{"esc"}, hint: "clear"})
+		hints = append(hints, binding{intent: doClear, keys: []string{"esc"}, hint: "clear"})
 	}
 	slices.SortStableFunc(hints, func(a, b binding) int { return cmp.Compare(quits(a), quits(b)) })
 	for _, a := range hints {
@@ -43,7 +43,7 @@ func quits(a binding) int {
 	switch a.intent {
 	case doHelp:
 		return 0
-	case doQuit, doBack:
+	case doQuit, doBack, doClear, doCancel:
 		return 1
 	}
 	return 2

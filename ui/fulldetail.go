@@ -17,7 +17,7 @@ func (m *model) fullDetail(w int) []string {
 		return []string{gap, m.th.line(w).skip(1).put(m.th.dim, "this row does not exist any more").done()}
 	}
 	lines := []string{gap, m.detailTitle(row, v, w)}
-	for _, section := range [][]string{m.owners(row, v, w), m.waiters(row, w), m.candidates(row, w), m.wideStrip(row, w),
+	for _, section := range [][]string{m.owners(row, v, w), m.waiters(row, w), m.ourActions(row, w), m.candidates(row, w), m.wideStrip(row, w),
 		m.former(row, w), m.data(row, w), m.backendFacts(row, w), m.rowEvents(row, w)} {
 		if len(section) > 0 {
 			lines = append(append(lines, gap), section...)

@@ -24,9 +24,7 @@ func (m *model) header(w, h int) []string {
 	}
 	l := m.th.line(w)
 	l.put(m.th.title, " "+m.title+" ").skip(1)
-	if w >= 40 {
-		l.put(m.th.badge, " READ-ONLY ").skip(1)
-	}
+	m.badge(l)
 	if !m.paused.IsZero() {
 		l.put(m.th.notice, " PAUSED "+format.Age(m.clock.Sub(m.paused))+" ").skip(1)
 	}
@@ -35,6 +33,7 @@ func (m *model) header(w, h int) []string {
 		clock = m.clock.Format("15:04:05 MST")
 	}
 	right := w - format.Width(problems) - len(clock) - 4
+	m.holdings(l)
 	m.health(l, right)
 	l.to(right).skip(1)
 	st := m.th.dim

@@ -27,6 +27,10 @@ func (m *model) helpText(w int) []string {
 	section("EVENTS", inEvents)
 	section("SOURCES", inSources)
 	section("WHILE TYPING A FILTER", inInput)
+	section("ACTIONS OF A ROW", inMenu)
+	section("ONE ACTION", inBox)
+	section("YES OR NO", inQuestion)
+	section("QUITTING WHILE WE HOLD SOMETHING", inLeave)
 	lines = append(lines, th.line(w).skip(1).put(th.heading, "SIGNS").done())
 	for _, s := range m.signs() {
 		lines = append(lines, th.line(w).skip(2).cell(s[0].st, s[0].text, 16).skip(1).put("", s[1].text).done())
@@ -44,6 +48,7 @@ func (m *model) signs() [][2]part {
 		{{th.dim, th.marks[sevWell]}, {"", "owned, all is well"}},
 		{{th.dim, th.marks[sevFree]}, {"", "free, which is no trouble"}},
 		{{th.dim, th.marks[sevBlind]}, {"", "not known: its source is silent, or nothing was read yet"}},
+		{{th.accent, th.pending}, {"", "an action of ours is under way"}},
 		{{"", "?"}, {"", "not told by this backend; never a zero"}},
 		{{"", th.atLeast + "3h"}, {"", "at least: it was so already when we first looked"}},
 		{{"", th.atMost + "3h"}, {"", "at most: it cannot have begun earlier"}},

@@ -11,6 +11,9 @@ import (
 
 // do carries out an intent.
 func (m *model) do(i intent) tea.Cmd {
+	if cmd, done := m.act(i); done {
+		return cmd
+	}
 	switch i {
 	case doUp, doDown, doHalfUp, doHalfDown, doPageUp, doPageDown, doTop, doBottom:
 		m.move(i)
@@ -56,8 +59,6 @@ func (m *model) do(i intent) tea.Cmd {
 		return tea.ClearScreen
 	case doSuspend:
 		return tea.Suspend
-	case doQuit:
-		return tea.Quit
 	}
 	return nil
 }

@@ -38,10 +38,31 @@ const (
 	doRedraw   intent = "redraw"
 	doSuspend  intent = "suspend"
 	doQuit     intent = "quit"
+
+	doArm     intent = "write"
+	doActions intent = "actions"
+	doCrash   intent = "end-process"
+
+	doChoose   intent = "choose"
+	doAcquire  intent = "acquire"
+	doTry      intent = "try"
+	doCampaign intent = "campaign"
+	doProclaim intent = "proclaim"
+	doResign   intent = "resign"
+	doCallOff  intent = "leave-queue"
+
+	doNextField     intent = "next-field"
+	doPreviousField intent = "previous-field"
+	doPress         intent = "press-button"
+	doYes           intent = "yes"
+	doNo            intent = "no"
+	doCancel        intent = "cancel"
+	doResignAll     intent = "resign-and-quit"
+	doRunOut        intent = "let-run-out"
 )
 
 // scope is where a key works.
-type scope uint8
+type scope uint16
 
 const (
 	inList scope = 1 << iota
@@ -50,8 +71,14 @@ const (
 	inInput // while text is typed: what is no key here is text
 	inEvents
 	inSources
-	inViews = inList | inDetail | inHelp | inEvents | inSources
-	inAll   = inViews | inInput
+	inMenu     // of actions
+	inBox      // of one action: what is no key here is text
+	inQuestion // yes or no
+	inLeave    // what is to become of what we hold
+	inViews    = inList | inDetail | inHelp | inEvents | inSources
+	inRow      = inList | inDetail
+	inDialogs  = inMenu | inBox | inQuestion | inLeave
+	inAll      = inViews | inInput | inDialogs
 )
 
 // binding joins an intent to its keys and its words.
@@ -69,7 +96,9 @@ type binding struct {
 // themselves (ctrl+a b h i j k m q s space), alt combinations, and in the views the
 // plain capitals A B C D H F P Q R S: over a slow link an arrow key arrives in parts
 // that end in one of them.
-func bindings() []binding {
+func bindings() []binding { return append(boardBindings(), dialogBindings()...) }
+
+func boardBindings() []binding {
 	return []binding{
 		{doHelp, inViews, []string{"?"}, "help", "show or leave this help"},
 		{doFilter, inList | inEvents, []string{"/"}, "filter", "rows with words, !words, kind=mutex, wait>30s, or ..."},
@@ -84,6 +113,9 @@ func bindings() []binding {
 		{doKind, inList | inEvents, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
 		{doSort, inList, []string{"s"}, "sort", "next order: problems first, by name, most changes first"},
 		{doPane, inList, []string{"tab"}, "pane", "on a small screen: details or events below the list"},
+		{doActions, inRow, []string{"a"}, "actions", "what can be done to the row"},
+		{doArm, inRow | inMenu, []string{"W"}, "write", "make writing possible for some minutes, or end it"},
+		{doCrash, inRow, []string{"X"}, "", "in the demo: end the owner's process, to watch a failover"},
 		{doPause, inList | inDetail | inEvents | inSources, []string{"p"}, "pause", "hold the picture; data is still read"},
 		{doRefresh, inList | inDetail | inSources, []string{"r"}, "read again", "ask every source to look again now"},
 		{doBack, inDetail | inHelp | inSources, []string{"esc", "q"}, "back", "back to where this was opened"},
@@ -103,12 +135,39 @@ func bindings() []binding {
 	}
 }
 
+// dialogBindings are the keys of what stands over the board. Nothing but a letter of the
+// menu or the button with the verb on it begins an action.
+func dialogBindings() []binding {
+	return []binding{
+		{doChoose, inMenu, []string{"enter"}, "open", "open the box of the action under the cursor"},
+		{doAcquire, inMenu, []string{"a"}, "", "acquire, or campaign for an election"},
+		{doTry, inMenu, []string{"t"}, "", "acquire only if it is free now"},
+		{doCampaign, inMenu, []string{"c"}, "", "campaign, where the row can also be acquired"},
+		{doProclaim, inMenu, []string{"p"}, "", "change the data of what we lead"},
+		{doResign, inMenu, []string{"r"}, "", "give up what we own"},
+		{doCallOff, inMenu, []string{"l"}, "", "leave the queue; end an action that is under way"},
+		{doUp, inMenu, []string{"k", "up"}, "", "one line up"},
+		{doDown, inMenu, []string{"j", "down"}, "", "one line down"},
+		{doNextField, inBox, []string{"tab"}, "next", "next field or button"},
+		{doPreviousField, inBox, []string{"shift+tab"}, "", "previous field or button"},
+		{doPress, inBox, []string{"enter"}, "press the focused button", "press the focused button; Cancel is the first"},
+		{doPageUp, inBox | inQuestion, []string{"pgup"}, "", "back, where a box is longer than the screen"},
+		{doPageDown, inBox | inQuestion, []string{"pgdown"}, "", "on, where a box is longer than the screen"},
+		{doYes, inQuestion, []string{"y"}, "yes", "yes"},
+		{doNo, inQuestion | inLeave, []string{"n", "enter"}, "no", "no"},
+		{doResignAll, inLeave, []string{"r"}, "", "resign all that we hold, and quit"},
+		{doRunOut, inLeave, []string{"l"}, "", "quit and leave our leases to their TTL"},
+		{doCancel, inMenu | inLeave, []string{"esc", "q"}, "cancel", "change nothing"},
+		{doCancel, inBox | inQuestion, []string{"esc"}, "cancel", "change nothing"},
+	}
+}
+
 // keymap finds intents by scope and key.
 type keymap map[scope]map[string]intent
 
 func newKeymap(table []binding) keymap {
 	m := keymap{}
-	for _, s := range []scope{inList, inDetail, inHelp, inInput, inEvents, inSources} {
+	for _, s := range []scope{inList, inDetail, inHelp, inInput, inEvents, inSources, inMenu, inBox, inQuestion, inLeave} {
 		m[s] = map[string]intent{}
 		for _, a := range table {
 			if a.scope&s == 0 {

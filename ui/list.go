@@ -66,12 +66,17 @@ func (m *model) row(w int, row *sources.Row, v verdict, selected bool, win timel
 	if selected {
 		l.over, cursor = m.th.selected, m.th.cursor
 	}
-	l.put("", cursor).put(m.th.severity(v.sev), m.th.marks[v.sev]).skip(1)
+	mark, st := m.th.marks[v.sev], m.th.severity(v.sev)
+	under := m.under(row.Ref) != nil
+	if under {
+		mark, st = m.th.pending, m.th.accent
+	}
+	l.put("", cursor).put(st, mark).skip(1)
 	l.cell(name, m.th.fitName(clean(row.Name), c[colName]), c[colName])
 	m.put(l, colSource, m.th.dim, clean(row.Source))
 	m.put(l, colKind, m.th.dim, row.Kind.String())
 	l.skip(columnGap[colOwner])
-	m.owner(l, row, v, plain)
+	m.owner(l, row, v, plain, under)
 	m.putRight(l, colSince, plain, m.since(row))
 	if c[colLease] > 0 {
 		l.skip(columnGap[colLease])
@@ -116,7 +121,7 @@ func (t *theme) severity(s severity) style {
 }
 
 // owner draws who owns the row, or the word for nobody.
-func (m *model) owner(l *line, row *sources.Row, v verdict, plain style) {
+func (m *model) owner(l *line, row *sources.Row, v verdict, plain style, under bool) {
 	w := m.columns[colOwner]
 	word := func(st style, text string) { l.skip(2).cell(st, text, w-2) }
 	switch {
@@ -128,11 +133,13 @@ func (m *model) owner(l *line, row *sources.Row, v verdict, plain style) {
 		} else {
 			l.skip(2)
 		}
-		l.cell(plain, clean(row.Owners[0].Label), w-2)
+		l.cell(plain, m.ownerLabel(row.Ref, &row.Owners[0], w-2), w-2)
 	case len(row.Owners) > 1:
 		word(plain, count(len(row.Owners), "owner"))
 	case row.Taken > 0: // a count is all that is told
 		word(plain, "taken by ?")
+	case under:
+		word(m.th.accent, "pending")
 	case v.sev == sevBad:
 		word(m.th.bad, v.status.String())
 	default:

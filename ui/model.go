@@ -65,6 +65,8 @@ type model struct {
 	message string
 	until   time.Time // when the message goes
 
+	hands hands // what acts, and the dialog over the board
+
 	watched []handle        // the rows that the feed was told of last
 	cells   []timeline.Cell // of the strip being drawn
 	frame   tea.View        // what View returns: drawn by Update
@@ -81,6 +83,7 @@ func newModel(o Options) *model {
 		input: newInput(),
 		w:     o.Width,
 		h:     o.Height,
+		hands: newHands(o.Operator),
 	}
 	if m.title == "" {
 		m.title = "coordtop"

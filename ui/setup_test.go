@@ -77,6 +77,9 @@ func key(name string) tea.KeyPressMsg {
 	if code, ok := named[name]; ok {
 		return tea.KeyPressMsg{Code: code}
 	}
+	if name == "shift+tab" {
+		return tea.KeyPressMsg{Code: tea.KeyTab, Mod: tea.ModShift}
+	}
 	if c, ok := strings.CutPrefix(name, "ctrl+"); ok {
 		return tea.KeyPressMsg{Code: rune(c[0]), Mod: tea.ModCtrl}
 	}

@@ -47,7 +47,9 @@ type glyphs struct {
 	barFull, barEmpty                     string // a lease's or semaphore's bar
 	run, idle, dark, many, crisis         string // a strip; run "": the owner's letter
 	dot, arrow, atLeast, atMost, ellipsis string
-	about                                 string // what is inferred, or lies somewhere between two looks
+	about                                 string    // what is inferred, or lies somewhere between two looks
+	corners                               [4]string // of a frame: top left, top right, bottom left, bottom right
+	bullet, pending                       string    // a line of what would happen; a row that we are acting on
 }
 
 func unicodeGlyphs() glyphs {
@@ -59,6 +61,7 @@ func unicodeGlyphs() glyphs {
 		barFull: "━", barEmpty: "┄",
 		run: "━", idle: "─", dark: "┄", many: "*", crisis: "!",
 		dot: "·", arrow: "←", atLeast: "≥", atMost: "≤", ellipsis: "…", about: "~",
+		corners: [4]string{"╭", "╮", "╰", "╯"}, bullet: "•", pending: "◌",
 	}
 }
 
@@ -72,6 +75,7 @@ func asciiGlyphs() glyphs {
 		barFull: "#", barEmpty: ".",
 		run: "", idle: "_", dark: ".", many: "*", crisis: "!",
 		dot: "-", arrow: "<-", atLeast: ">", atMost: "<", ellipsis: "$", about: "~",
+		corners: [4]string{"+", "+", "+", "+"}, bullet: "*", pending: "%",
 	}
 }
 

@@ -28,7 +28,11 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	switch msg := msg.(type) {
 	case wakeMsg:
 		m.take()
-		return nil, m.paused.IsZero()
+		m.heed()
+		return nil, m.paused.IsZero() || m.hands.op != nil
+	case describedMsg:
+		msg.box.describe(m, msg.description)
+		return nil, true
 	case secondMsg:
 		m.second()
 		return nil, true
@@ -54,6 +58,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 // second lets time pass: ages, countdowns and what depends on them.
 func (m *model) second() {
 	m.clock = m.feed.Now()
+	m.heed()
 	if m.message != "" && !m.clock.Before(m.until) {
 		m.message = ""
 	}
@@ -69,6 +74,11 @@ func (m *model) second() {
 
 // press acts on keys.
 func (m *model) press(keys []tea.KeyPressMsg) tea.Cmd {
+	if m.hands.dialog != nil && m.feed.Now().Before(m.hands.quiet) {
+		return nil
+	}
+	m.hands.pressing = true
+	defer func() { m.hands.pressing = false }()
 	var cmds []tea.Cmd
 	for _, k := range keys {
 		if do, ok := m.keys[m.scope()][keyName(k)]; ok {
@@ -82,6 +92,8 @@ func (m *model) press(keys []tea.KeyPressMsg) tea.Cmd {
 
 func (m *model) scope() scope {
 	switch {
+	case m.hands.dialog != nil:
+		return m.hands.dialog.scope()
 	case m.typing:
 		return inInput
 	case m.view == viewDetail:
@@ -112,6 +124,10 @@ func newInput() textinput.Model {
 // edit changes the filter as it is typed or pasted. Nowhere else does a paste do
 // anything.
 func (m *model) edit(msg tea.Msg) {
+	if m.hands.dialog != nil {
+		m.hands.dialog.edit(msg)
+		return
+	}
 	if !m.typing {
 		return
 	}

@@ -1,0 +1,289 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// description is what the operator says that a request would do.
+type description struct {
+	effect action.Effect
+	err    error
+}
+
+// describedMsg brings a description to the box that asked for it.
+type describedMsg struct {
+	box *box
+	description
+}
+
+// asker asks the operator in a goroutine of its own.
+type asker func(action.Request) <-chan description
+
+// describePatience bounds how long a description may take.
+const describePatience = 5 * time.Second
+
+// askIn returns an asker whose goroutines end with ctx and are counted in running.
+func askIn(ctx context.Context, op Operator, running *sync.WaitGroup) asker {
+	return func(r action.Request) <-chan description {
+		got := make(chan description, 1) // nobody may be there to take it
+		running.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, describePatience)
+			defer cancel()
+			got <- describe(ctx, op, r)
+		})
+		return got
+	}
+}
+
+func describe(ctx context.Context, op Operator, r action.Request) (d description) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.err = panicError{fmt.Sprintf("panic while describing an action: %v\n%s", p, debug.Stack())}
+		}
+	}()
+	d.effect, d.err = op.Describe(ctx, r)
+	return d
+}
+
+// box is where a person decides on one action. It is pinned to the target: when that
+// changes, nothing can be sent any more.
+type box struct {
+	request action.Request
+	row     *sources.Row // as it was last while nothing had changed; nil: it does not exist
+	gone    string       // what has changed; "": nothing
+	refused string       // why it was not begun, at the last press of the button
+
+	described bool
+	effect    action.Effect
+	err       error // of describing
+
+	fields []*field
+	focus  int // an index of fields, or one of the buttons after them
+	top    int // first line shown of what stands above the fields
+}
+
+// The buttons, counted from the end of the fields.
+const (
+	buttonCancel = iota
+	buttonAct
+	buttons
+)
+
+// openBox puts the box of a request over the board and asks what it would do.
+func (m *model) openBox(r action.Request) tea.Cmd {
+	b := &box{request: r, row: m.live(r.Target.Ref)}
+	b.gone = b.difference(m, b.row)
+	m.ask(b)
+	got := m.hands.ask(r)
+	return func() tea.Msg { return describedMsg{b, <-got} }
+}
+
+// describe takes in what the action would do; then it is known what the person must give.
+func (b *box) describe(m *model, d description) {
+	b.described, b.effect, b.err = true, d.effect, d.err
+	if d.err != nil || b.question() {
+		return
+	}
+	add := func(kind fieldKind) *field {
+		b.fields = append(b.fields, newField(kind))
+		return b.fields[len(b.fields)-1]
+	}
+	verb := b.request.Verb
+	if b.effect.TakesData {
+		f := add(fieldData)
+		if verb == action.Proclaim {
+			f.fill(string(m.present(b.request.Target)))
+		}
+	}
+	if b.request.Target.Kind == sources.KindSemaphore && (verb == action.Acquire || verb == action.Try) {
+		add(fieldPermits)
+	}
+	if verb == action.Acquire || verb == action.Campaign {
+		add(fieldWait)
+	}
+	add(fieldReason)
+	if b.effect.NeedsName != "" {
+		add(fieldName)
+	}
+	b.focus = len(b.fields) + buttonCancel
+}
+
+// present is the data that a proclamation would replace.
+func (m *model) present(t action.Target) []byte {
+	for i := range m.hands.status.Holdings {
+		if h := &m.hands.status.Holdings[i]; h.Ref == t.Ref && !h.Waiting {
+			return h.Data
+		}
+	}
+	return nil
+}
+
+// question says that the action needs no more than a yes: giving up what is ours.
+func (b *box) question() bool {
+	e := &b.effect
+	return b.described && b.err == nil && b.request.Verb == action.Resign && !e.NeedsReason && e.NeedsName == "" && !e.TakesData
+}
+
+func (b *box) scope() scope {
+	if b.question() {
+		return inQuestion
+	}
+	return inBox
+}
+
+func (b *box) do(m *model, i intent) tea.Cmd {
+	switch i {
+	case doCancel, doNo:
+		m.shut()
+	case doYes:
+		b.start(m)
+	case doNextField:
+		b.move(1)
+	case doPreviousField:
+		b.move(-1)
+	case doPageUp, doHalfUp:
+		b.top = max(b.top-5, 0)
+	case doPageDown, doHalfDown:
+		b.top += 5 // drawing brings it back
+	case doPress:
+		b.press(m)
+	}
+	return nil
+}
+
+// press acts on enter: on a field it goes on to the next one, on Cancel it cancels, and
+// only on the button with the verb it acts.
+func (b *box) press(m *model) {
+	switch b.focus - len(b.fields) {
+	case buttonCancel:
+		m.shut()
+	case buttonAct:
+		b.start(m)
+	default:
+		if f := b.fields[b.focus]; f.kind == fieldData {
+			f.edit(tea.KeyPressMsg{Code: tea.KeyEnter})
+			return
+		}
+		b.move(1)
+	}
+}
+
+// move goes to the next field or button; the button with the verb is passed over as long
+// as it is off.
+func (b *box) move(by int) {
+	n := len(b.fields) + buttons
+	b.focus = (b.focus + by + n) % n
+	if b.focus == len(b.fields)+buttonAct && b.missing() != "" {
+		b.focus = (b.focus + by + n) % n
+	}
+	for i, f := range b.fields {
+		f.focus(i == b.focus)
+	}
+}
+
+func (b *box) edit(msg tea.Msg) {
+	if b.focus < len(b.fields) {
+		b.fields[b.focus].edit(msg)
+	}
+}
+
+// heed looks whether the target is still what the person saw.
+func (b *box) heed(m *model) {
+	if b.gone != "" {
+		return
+	}
+	row := m.live(b.request.Target.Ref)
+	if b.gone = b.difference(m, row); b.gone == "" {
+		b.row = row
+	} else if b.focus == len(b.fields)+buttonAct {
+		b.focus = len(b.fields) + buttonCancel
+	}
+}
+
+// difference says what is another than when the person chose the action. What is ours can
+// be given up also where nothing is seen of it.
+func (b *box) difference(m *model, row *sources.Row) string {
+	if b.request.Verb != action.Resign {
+		return changed(b.request.Target, row)
+	}
+	for i := range m.hands.status.Holdings {
+		if m.hands.status.Holdings[i].Ref == b.request.Target.Ref {
+			return ""
+		}
+	}
+	return "it is not ours any more"
+}
+
+// missing says what keeps the button off; "": nothing.
+func (b *box) missing() string {
+	switch {
+	case b.gone != "":
+		return "changed"
+	case !b.described:
+		return "asking the server"
+	case b.err != nil:
+		return "not known what it would do"
+	}
+	for _, f := range b.fields {
+		v := f.value()
+		switch {
+		case f.wrong() != "":
+			return f.wrong()
+		case f.kind == fieldReason && v == "" && b.effect.NeedsReason:
+			return "needs a reason"
+		case f.kind == fieldName && v != strings.TrimSpace(clean(b.effect.NeedsName)):
+			return "needs the name"
+		case f.kind == fieldData && b.effect.DataMax > 0 && len(v) > b.effect.DataMax:
+			return "at most " + count(b.effect.DataMax, "byte") + " of data, these are " + format.Count(len(v))
+		}
+	}
+	return ""
+}
+
+// start hands the request to the operator. Where that refuses it the box stays, with all
+// that was typed.
+func (b *box) start(m *model) {
+	b.heed(m)
+	if b.missing() != "" {
+		return
+	}
+	if _, err := m.hands.op.Start(b.filled()); err != nil {
+		b.refused = clean(err.Error())
+		return
+	}
+	m.shut()
+	m.heed()
+}
+
+// filled is the request with what the person has typed.
+func (b *box) filled() action.Request {
+	r := b.request
+	for _, f := range b.fields {
+		v := f.value()
+		switch f.kind {
+		case fieldData:
+			r.Data = []byte(v)
+		case fieldPermits:
+			r.Permits, _ = strconv.ParseUint(v, 10, 64) // missing has looked; "": 0, which is 1
+		case fieldWait:
+			r.Wait, _ = time.ParseDuration(v) // as above; "": 0, without an end
+		case fieldReason:
+			r.Reason = v
+		case fieldName:
+			r.Typed = b.effect.NeedsName
+		}
+	}
+	return r
+}

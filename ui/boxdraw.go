@@ -1,0 +1,297 @@
+package ui
+
+import (
+	"strings"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// boxLabel is how many cells the labels of a box take.
+const boxLabel = 10
+
+// boxTitle begins the first line of a box: what would be done.
+func boxTitle(v action.Verb) string {
+	switch v {
+	case action.Campaign:
+		return "Campaign for"
+	case action.Proclaim:
+		return "Proclaim in"
+	case action.Try:
+		return "Try to acquire"
+	}
+	return verbButton(v)
+}
+
+// verbButton is the word on the button: the verb.
+func verbButton(v action.Verb) string {
+	s := v.String()
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func (b *box) picture(m *model, w, h int) picture {
+	p := picture{danger: b.described && b.effect.Danger, alone: true, note: "If the owner changes, this box says so and nothing is sent."}
+	facts := b.facts(m, w, true)
+	form := b.form(m, w, dataLines, &p)
+	if len(facts)+len(form) > h { // without the air first
+		facts, form = b.facts(m, w, false), b.form(m, w, 1, &p)
+	}
+	if room := max(h-len(form), 0); len(facts) > room {
+		b.top = max(min(b.top, len(facts)-room+1), 0)
+		facts = m.window(facts, b.top, room, w)
+	} else {
+		b.top = 0
+	}
+	p.y += len(facts)
+	p.lines = append(facts, form...)
+	p.lines = p.lines[:min(len(p.lines), max(h, 0))]
+	return p
+}
+
+// window is h of the lines from top on; its last line says where the rest is.
+func (m *model) window(lines []string, top, h, w int) []string {
+	if h < 2 {
+		return lines[:min(h, len(lines))]
+	}
+	shown := append([]string(nil), lines[top:min(top+h-1, len(lines))]...)
+	return append(shown, m.th.line(w).put(m.th.warn, "pgup pgdown").put(m.th.dim, " show "+count(len(lines)-len(shown), "more line")).done())
+}
+
+// facts are what the person decides on: the target as it is, what would happen to it, and
+// what is sent for that. air: with empty lines between the parts.
+func (b *box) facts(m *model, w int, air bool) []string {
+	th, t := &m.th, &b.request.Target
+	tail := []part{{th.strong, " in "}, {th.warn, clean(t.Ref.Source)}, {"", ", "}, {th.title, " " + m.title + " "}}
+	title := th.line(w).put(th.strong, boxTitle(b.request.Verb)+" ")
+	title.put(th.strong, th.fitName(clean(t.Ref.Name), max(w-title.x-partsWidth(tail), 8)))
+	for _, p := range tail {
+		title.put(p.st, p.text)
+	}
+	lines := []string{title.done()}
+	gap := func() {
+		if air {
+			lines = append(lines, th.line(w).done())
+		}
+	}
+	say := func(label string, parts ...part) {
+		l := th.line(w).cell(th.dim, label, boxLabel)
+		for _, p := range parts {
+			l.put(p.st, p.text)
+		}
+		lines = append(lines, l.done())
+	}
+	gap()
+	say("lock", b.lock(m)...)
+	say("owner", b.owner(m)...)
+	if b.row != nil {
+		say("waiting", m.boxQueue(b.row)...)
+	}
+	gap()
+	lines = append(lines, b.effects(m, w)...)
+	if b.gone != "" {
+		gap()
+		return append(lines, th.line(w).put(th.bad, "changed, nothing will be sent").put("", ": "+b.gone).done())
+	}
+	if b.effect.Call != "" {
+		gap()
+		lines = append(lines, labelled(th, "runs", clean(b.effect.Call), w)...)
+	}
+	if b.effect.Next != "" {
+		lines = append(lines, labelled(th, "next", clean(b.effect.Next), w)...)
+	}
+	return lines
+}
+
+// labelled is a label with text over as many lines as it needs.
+func labelled(th *theme, label, text string, w int) []string {
+	var lines []string
+	for _, s := range folded(text, w-boxLabel) {
+		lines = append(lines, th.line(w).cell(th.dim, label, boxLabel).put("", s).done())
+		label = ""
+	}
+	return lines
+}
+
+func (b *box) lock(m *model) []part {
+	t := &b.request.Target
+	parts := []part{{"", clean(t.Ref.Name)}}
+	if b.row != nil {
+		return append(parts, part{m.th.dim, "   " + strings.Join(m.place(b.row), " "+m.th.dot+" ")})
+	}
+	return append(parts, part{m.th.dim, "   " + t.Kind.String()})
+}
+
+func (b *box) owner(m *model) []part {
+	th, t := &m.th, &b.request.Target
+	if t.Owner == "" {
+		parts := []part{{th.dim, "nobody"}}
+		if b.row != nil && !b.row.Nobody.At.IsZero() {
+			parts = append(parts, part{th.dim, " for " + m.age(b.row.Nobody)})
+		}
+		return parts
+	}
+	parts := []part{{"", clean(t.Label)}}
+	if b.row == nil {
+		return parts
+	}
+	for i := range b.row.Owners {
+		o := &b.row.Owners[i]
+		if o.ID != t.Owner {
+			continue
+		}
+		if m.ours(t.Ref, o) {
+			parts = append(parts, part{th.accent, us})
+		}
+		parts = append(parts, part{th.dim, "  for "}, part{"", m.age(o.Since)})
+		if t.Fence != 0 {
+			parts = append(parts, part{th.dim, "  fence "}, part{"", fence(t.Fence)})
+		}
+		lease := m.leaseText(o, verdict{})
+		parts = append(parts, part{th.dim, "  lease "}, lease)
+	}
+	if n := len(b.row.Owners); n > 1 {
+		parts = append(parts, part{th.dim, "  and " + count(n-1, "more owner")})
+	}
+	return parts
+}
+
+// boxQueue is the queue in a line: the first one who waits is who comes next.
+func (m *model) boxQueue(row *sources.Row) []part {
+	th, q := &m.th, &row.Queue
+	switch {
+	case q.How == sources.Unknown:
+		return []part{{"", "?"}, {th.dim, "  this backend tells no queue"}}
+	case q.Len == 0:
+		return []part{{th.dim, "nobody"}}
+	case len(q.Waiters) == 0:
+		return []part{{"", format.Count(q.Len)}}
+	}
+	first := &q.Waiters[0]
+	return []part{{"", format.Count(q.Len) + ": " + clean(first.Label)}, {th.dim, " for "}, {"", m.age(first.Since)},
+		{th.accent, "  " + th.arrow + " comes first"}}
+}
+
+// effects says what would happen, or why that is not known.
+func (b *box) effects(m *model, w int) []string {
+	th := &m.th
+	var lines []string
+	if !b.described {
+		return []string{th.line(w).put(th.dim, "asking "+clean(b.request.Target.Ref.Source)+" what this would do, for at most 5 s").done()}
+	}
+	if b.err != nil {
+		for _, s := range folded("cannot say what this would do: "+format.Clean(b.err.Error(), 2000), w) {
+			lines = append(lines, th.line(w).put(th.bad, s).done())
+		}
+		return lines
+	}
+	for i, text := range b.effect.Lines {
+		if i == 0 {
+			for _, s := range folded(clean(text), w) {
+				lines = append(lines, th.line(w).put(th.strong, s).done())
+			}
+			continue
+		}
+		st, mark := th.dim, th.bullet
+		if b.effect.Danger {
+			st = th.bad
+		}
+		for _, s := range folded(clean(text), w-4) {
+			lines = append(lines, th.line(w).skip(2).cell(st, mark, 2).put("", s).done())
+			mark = ""
+		}
+	}
+	return lines
+}
+
+// form is the fields and the buttons. It notes the cursor in p, counted from its own top.
+func (b *box) form(m *model, w, dataHeight int, p *picture) []string {
+	th := &m.th
+	p.cursor, p.y = false, 0
+	var lines []string
+	if b.question() && b.gone == "" {
+		lines = append(lines, b.refusal(m, w)...)
+		return append(lines, th.line(w).done(), m.yesNo(w, verbText(b.request.Verb), "no"))
+	}
+	if len(b.fields) > 0 && dataHeight > 1 {
+		lines = append(lines, th.line(w).done())
+	}
+	for i, f := range b.fields {
+		label := b.label(f)
+		h := 1
+		if f.kind == fieldData {
+			h = dataHeight
+		}
+		drawn, x, y := f.draw(th, w-format.Width(label), h)
+		if i == b.focus {
+			p.x, p.y, p.cursor = format.Width(label)+x, len(lines)+y, true
+		}
+		for _, s := range drawn {
+			lines = append(lines, th.line(format.Width(label)).put(th.dim, label).done()+s)
+			label = strings.Repeat(" ", format.Width(label))
+		}
+		if f.note != "" {
+			lines = append(lines, th.line(w).skip(boxLabel).put(th.warn, f.note).done())
+		}
+	}
+	lines = append(lines, b.refusal(m, w)...)
+	if dataHeight > 1 || len(b.fields) == 0 {
+		lines = append(lines, th.line(w).done())
+	}
+	return append(lines, b.buttons(m, w))
+}
+
+// refusal is why the operator did not begin.
+func (b *box) refusal(m *model, w int) []string {
+	var lines []string
+	for _, s := range folded(b.refused, w) {
+		lines = append(lines, m.th.line(w).put(m.th.bad, s).done())
+	}
+	return lines
+}
+
+// label stands before a field; all but the name's are of one width.
+func (b *box) label(f *field) string {
+	text := ""
+	switch f.kind {
+	case fieldData:
+		text = "data"
+	case fieldPermits:
+		text = "permits (1)"
+	case fieldWait:
+		text = "wait at most (no end)"
+	case fieldReason:
+		text = "reason"
+		if !b.effect.NeedsReason {
+			text = "reason (optional)"
+		}
+	case fieldName:
+		text = "type " + strings.TrimSpace(clean(b.effect.NeedsName)) + " to confirm"
+		if format.Width(text) > 40 {
+			text = "type the name to confirm"
+		}
+	}
+	return format.Fit(text, max(boxLabel, format.Width(text)+2))
+}
+
+func (b *box) buttons(m *model, w int) string {
+	th := &m.th
+	cancel, act := style(""), style("")
+	marks := [2]string{" ", " "}
+	missing := b.missing()
+	if missing != "" {
+		act = th.dim
+	}
+	switch b.focus - len(b.fields) {
+	case buttonCancel:
+		cancel, marks[0] = th.selected, th.cursor
+	case buttonAct:
+		act, marks[1] = th.selected, th.cursor
+	}
+	l := th.line(w).skip(max((w-40)/3, 0)).put(cancel, marks[0]+"Cancel ").skip(8)
+	l.put(act, marks[1]+verbButton(b.request.Verb)+" ")
+	if missing != "" {
+		l.put(th.dim, " ("+missing+")")
+	}
+	return l.done()
+}

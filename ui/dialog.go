@@ -1,0 +1,119 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"coordtop/internal/format"
+)
+
+// dialog stands over the board and takes the keys while it is open. One that can do harm
+// is never opened by anything but a key.
+type dialog interface {
+	scope() scope
+	// do carries out an intent of its scope.
+	do(m *model, i intent) tea.Cmd
+	// edit takes what is typed or pasted and is no key of its scope.
+	edit(msg tea.Msg)
+	// heed looks again at what it stands for.
+	heed(m *model)
+	// picture draws it within so many cells, without its frame.
+	picture(m *model, w, h int) picture
+}
+
+// picture is a drawn dialog: lines of equal width.
+type picture struct {
+	lines  []string
+	danger bool   // the frame says so
+	alone  bool   // on a screen of 80x24 nothing else is shown between header and footer
+	note   string // below the frame, where there is room
+	x, y   int    // of the cursor in lines
+	cursor bool   // there is one
+}
+
+const (
+	dialogWidth = 90 // cells that a dialog takes at most, with its frame
+	roomWidth   = 100
+	roomHeight  = 30 // from here on the board is seen behind every dialog
+)
+
+// overlay puts the dialog over the lines of the screen, and notes where the cursor goes.
+func (m *model) overlay(screen []string) []string {
+	l := m.lay
+	if l.small {
+		return m.fill(screen)
+	}
+	w := min(l.w-4, dialogWidth)
+	p := m.hands.dialog.picture(m, w-4, l.body()-2)
+	w = 4
+	if len(p.lines) > 0 {
+		w += format.Width(p.lines[0])
+	}
+	framed := m.framed(p, w)
+	x, y := (l.w-w)/2, l.header+max((l.body()-len(framed))/2, 0)
+	if p.alone && (l.w < roomWidth || l.h < roomHeight) {
+		blank := m.th.line(l.w).done()
+		for i := l.header; i < l.h-1; i++ {
+			screen[i] = blank
+		}
+		y = l.header + max((l.body()-len(framed))/3, 0)
+		if under := y + len(framed) + 1; p.note != "" && under < l.h-1 {
+			screen[under] = m.th.line(l.w).skip(1).put(m.th.dim, p.note).done()
+		}
+	}
+	for i, line := range framed {
+		screen[y+i] = over(screen[y+i], line, x, w, l.w)
+	}
+	m.hands.cursor = nil
+	if p.cursor {
+		m.hands.cursor = tea.NewCursor(x+2+p.x, y+1+p.y)
+	}
+	return screen
+}
+
+// fill gives the whole of a small screen, but for its last line, to the dialog.
+func (m *model) fill(screen []string) []string {
+	h := max(m.lay.h-1, 0)
+	p := m.hands.dialog.picture(m, m.lay.w, h)
+	m.hands.cursor = nil
+	if p.cursor && p.y < h {
+		m.hands.cursor = tea.NewCursor(min(p.x, max(m.lay.w-1, 0)), p.y)
+	}
+	for i, line := range p.lines[:min(len(p.lines), h)] {
+		p.lines[i] = over(m.th.line(m.lay.w).done(), line, 0, min(format.Width(line), m.lay.w), m.lay.w)
+	}
+	return append(m.th.box(p.lines, m.lay.w, h), screen[h:]...)
+}
+
+// framed draws the frame around a picture: w cells in all.
+func (m *model) framed(p picture, w int) []string {
+	st := m.th.dim
+	if p.danger {
+		st = m.th.warn
+	}
+	bar := strings.Repeat(m.th.glyphs.rule, w-2)
+	side := string(st) + m.th.upright + reset
+	out := []string{m.th.line(w).put(st, m.th.corners[0]+bar+m.th.corners[1]).done()}
+	for _, line := range p.lines {
+		out = append(out, side+" "+line+" "+side)
+	}
+	return append(out, m.th.line(w).put(st, m.th.corners[2]+bar+m.th.corners[3]).done())
+}
+
+// over puts top, of w cells, over a line of all cells from column x on. A wide character
+// that is covered in part becomes a blank.
+func over(line, top string, x, w, all int) string {
+	left, right := ansi.Cut(line, 0, x), ansi.Cut(line, x+w, all)
+	return left + reset + strings.Repeat(" ", x-ansi.StringWidth(left)) + top + reset +
+		strings.Repeat(" ", max(all-x-w-ansi.StringWidth(right), 0)) + right
+}
+
+// folded wraps clean text at blanks into lines of at most w cells.
+func folded(text string, w int) []string {
+	if w < 1 || text == "" {
+		return nil
+	}
+	return strings.Split(ansi.Wrap(text, w, ""), "\n")
+}

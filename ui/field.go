@@ -1,0 +1,153 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/textarea"
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"coordtop/internal/format"
+)
+
+// fieldKind is what is typed into a field.
+type fieldKind uint8
+
+const (
+	fieldData fieldKind = iota
+	fieldPermits
+	fieldWait
+	fieldReason
+	fieldName
+)
+
+// field is a line, or for data some lines, that a person types.
+type field struct {
+	kind fieldKind
+	line textinput.Model
+	text textarea.Model // of fieldData
+	note string         // beside it
+}
+
+const (
+	dataLines = 3     // shown at once
+	dataChars = 65536 // more than any backend takes
+)
+
+func newField(kind fieldKind) *field {
+	f := &field{kind: kind, line: newInput()}
+	if kind != fieldData {
+		return f
+	}
+	t := textarea.New()
+	t.Prompt, t.ShowLineNumbers, t.CharLimit, t.EndOfBufferCharacter = "", false, dataChars, ' '
+	t.SetVirtualCursor(false)
+	t.KeyMap.Paste.SetEnabled(false) // as of newInput
+	t.KeyMap.CopySelection.SetEnabled(false)
+	t.SetHeight(dataLines)
+	f.text = t
+	return f
+}
+
+func (f *field) value() string {
+	if f.kind == fieldData {
+		return f.text.Value()
+	}
+	return strings.TrimSpace(f.line.Value())
+}
+
+// fill puts a value in that was not typed. What has no visible form is written out.
+func (f *field) fill(value string) {
+	if shown := visible(value); shown != value {
+		f.note = "not plain text: what you see is what would be sent"
+		value = shown
+	}
+	f.text.SetValue(value)
+}
+
+// visible makes text of several lines fit for the screen.
+func visible(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = format.Clean(lines[i], 0)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (f *field) focus(on bool) {
+	switch {
+	case f.kind == fieldData && on:
+		f.text.Focus() // its command is the blinking of a cursor that we do not draw
+	case f.kind == fieldData:
+		f.text.Blur()
+	case on:
+		f.line.Focus()
+	default:
+		f.line.Blur()
+	}
+}
+
+// edit takes a key or a paste.
+func (f *field) edit(msg tea.Msg) {
+	switch k := msg.(type) {
+	case tea.PasteMsg:
+		text := visible(strings.ReplaceAll(k.Content, "\r\n", "\n"))
+		if f.kind != fieldData {
+			text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+		}
+		msg = tea.PasteMsg{Content: text}
+	case tea.KeyPressMsg:
+		if k.Text != "" && clean(k.Text) != k.Text {
+			return
+		}
+	}
+	if f.kind == fieldData {
+		f.text, _ = f.text.Update(msg)
+		return
+	}
+	f.line, _ = f.line.Update(msg)
+}
+
+// wrong says what cannot be meant by the value; "": it can be.
+func (f *field) wrong() string {
+	v := f.value()
+	switch {
+	case v == "":
+	case f.kind == fieldWait:
+		if d, err := time.ParseDuration(v); err != nil || d <= 0 {
+			return "a time is 30s, 5m or 1h"
+		}
+	case f.kind == fieldPermits:
+		if n, err := strconv.ParseUint(v, 10, 64); err != nil || n == 0 {
+			return "permits is a number from 1"
+		}
+	}
+	return ""
+}
+
+// draw returns the field's lines in w cells, and where its cursor is.
+func (f *field) draw(th *theme, w, h int) (lines []string, x, y int) {
+	if f.kind != fieldData {
+		runes := []rune(f.line.Value())
+		at := min(f.line.Position(), len(runes))
+		x = format.Width(clean(string(runes[:at])))
+		text := clean(string(runes))
+		if x >= w { // the end that is being typed is what must be seen
+			text = ansi.Cut(text, x-w+1, format.Width(text))
+			x = w - 1
+		}
+		return []string{th.line(w).put("", text).done()}, x, 0
+	}
+	f.text.SetWidth(w)
+	f.text.SetHeight(h)
+	for _, s := range strings.Split(ansi.Strip(f.text.View()), "\n") {
+		lines = append(lines, th.line(w).put("", strings.TrimRight(s, " ")).done())
+	}
+	if c := f.text.Cursor(); c != nil {
+		x, y = min(c.X, max(w-1, 0)), c.Y
+	}
+	return th.box(lines, w, h), x, y
+}

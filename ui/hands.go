@@ -1,0 +1,100 @@
+package ui
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/action"
+	"coordtop/sources"
+)
+
+// hands is the part of the model that acts: what the operator is doing, and the dialog
+// in which the person decides.
+type hands struct {
+	op     Operator // nil: this board is read-only
+	status *action.Status
+	phases map[uint64]action.Phase // of the runs that were told of last
+	ask    asker
+
+	dialog   dialog      // stands over the board and takes the keys; nil: none
+	pressing bool        // a key is being acted on
+	cursor   *tea.Cursor // in the dialog; nil: it has none
+	quiet    time.Time   // keys before this are ignored: the dialog came without one
+	leaving  time.Time   // when the person last asked to quit
+}
+
+// quietTime is how long a dialog that no key opened ignores keys: they were meant for
+// something else.
+const quietTime = 400 * time.Millisecond
+
+func newHands(op Operator) hands {
+	h := hands{op: op, status: &action.Status{}, phases: map[uint64]action.Phase{}}
+	h.ask = askIn(context.Background(), op, new(sync.WaitGroup))
+	if op != nil {
+		h.status = op.Status()
+	}
+	return h
+}
+
+// heed takes in what the operator has done, and lets the dialog look at the rows again.
+// It does not wait for a paused picture.
+func (m *model) heed() {
+	if m.hands.op != nil {
+		m.hands.status = m.hands.op.Status()
+		m.announce()
+	}
+	if m.hands.dialog != nil {
+		m.hands.dialog.heed(m)
+	}
+}
+
+// ask puts a dialog over the board.
+func (m *model) ask(d dialog) {
+	m.hands.dialog, m.hands.quiet = d, time.Time{}
+	if !m.hands.pressing {
+		m.hands.quiet = m.feed.Now().Add(quietTime)
+	}
+}
+
+// shut takes the dialog away.
+func (m *model) shut() { m.hands.dialog = nil }
+
+// canWrite says whether anything may be changed now.
+func (m *model) canWrite() bool { return m.hands.op != nil && m.hands.status.CanWrite(m.feed.Now()) }
+
+// live is a row as it is now, also while the picture is held; nil: it does not exist.
+func (m *model) live(ref sources.Ref) *sources.Row {
+	st := m.feed.State()
+	slot, ok := m.feed.Slot(ref)
+	if !ok || slot >= len(st.Rows) || st.Rows[slot] == nil || st.Rows[slot].Ref != ref {
+		return nil
+	}
+	return st.Rows[slot]
+}
+
+// act carries out the intents that change more than the picture; false: i is none.
+func (m *model) act(i intent) (tea.Cmd, bool) {
+	switch i {
+	case doQuit:
+		return m.quit(), true
+	case doRedraw, doSuspend:
+		return nil, false
+	}
+	if m.hands.dialog != nil {
+		return m.hands.dialog.do(m, i), true
+	}
+	switch i {
+	case doArm:
+		m.arm()
+	case doActions:
+		m.openMenu()
+	case doCrash:
+		m.crash()
+	default:
+		return nil, false
+	}
+	return nil, true
+}

@@ -1,0 +1,426 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/action"
+	"coordtop/sources"
+	"coordtop/ui/uitest"
+)
+
+// armed drives a board of 80x24 over hand-made rows with an operator that offers all.
+func armed(prims ...*sources.Primitive) (*driver, *uitest.Operator) {
+	op := uitest.NewOperator()
+	op.Offer = []action.Choice{{Verb: action.Campaign}, {Verb: action.Resign, Not: "not ours"}}
+	op.Effect = action.Effect{Lines: []string{"We would lead it.", "It is kept until we resign."}, Call: "SET a us NX PX 15000"}
+	return drive(uitest.NewFeed(uitest.State(noon(), prims...)), Options{Width: 80, Height: 24, Operator: op}), op
+}
+
+// act presses keys and lets what they asked for be answered.
+func (d *driver) act(keys ...string) {
+	for _, k := range keys {
+		d.await(d.send(key(k)))
+	}
+}
+
+func (d *driver) await(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			d.await(c)
+		}
+	case describedMsg:
+		d.send(msg)
+	}
+}
+
+// quits says whether a key ends the program.
+func (d *driver) quits(k string) bool {
+	quit := false
+	var look func(tea.Cmd)
+	look = func(cmd tea.Cmd) {
+		if cmd == nil {
+			return
+		}
+		switch msg := cmd().(type) {
+		case tea.BatchMsg:
+			for _, c := range msg {
+				look(c)
+			}
+		case tea.QuitMsg:
+			quit = true
+		}
+	}
+	look(d.send(key(k)))
+	return quit
+}
+
+// holding makes the operator hold a lease on a led election.
+func holding(op *uitest.Operator, d *driver, p *sources.Primitive, runsOut bool) {
+	op.Change(func(s *action.Status) {
+		h := action.Holding{Ref: p.Ref, Kind: p.Kind, Owner: p.Owners[0].ID, Since: noon(), RunsOut: runsOut, Data: []byte("az=a")}
+		if runsOut {
+			h.Until = noon().Add(8 * time.Second)
+		}
+		s.Holdings = append(s.Holdings, h)
+	})
+	d.send(wakeMsg{})
+}
+
+func TestABoardWithoutAnOperatorIsReadOnlyAndSaysSo(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := hand(a)
+	d.press("W")
+	d.shows(t, "read-only: this board can change nothing")
+	d.shows(t, " READ-ONLY ")
+	d.press("a")
+	d.shows(t, "acquire, campaign")
+	d.shows(t, ": read-only: this board can change nothing")
+	d.press("enter", "a", "esc", "X")
+	if d.hands.dialog != nil {
+		t.Error("a dialog is left")
+	}
+}
+
+func TestWritingIsArmedByAQuestionAndEndsByTheSameKey(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d, op := armed(a)
+	op.Change(func(s *action.Status) { s.Always = false })
+	d.send(wakeMsg{})
+	d.shows(t, " READ-ONLY ")
+	for _, no := range []string{"n", "enter", "esc"} {
+		d.press("W", no)
+		if d.hands.dialog != nil || len(op.Called()) > 0 {
+			t.Fatalf("after %s: %v", no, op.Called())
+		}
+	}
+	d.press("W")
+	d.shows(t, "Make writing possible")
+	d.press("x", "y")
+	if !slices.Equal(op.Called(), []string{"arm leases "}) {
+		t.Errorf("called %v", op.Called())
+	}
+	d.shows(t, " WRITE ")
+	op.Change(func(s *action.Status) { s.Always, s.Armed = false, noon().Add(292*time.Second) })
+	d.send(wakeMsg{})
+	d.shows(t, " WRITE 4m52s ")
+	d.pass(2)
+	d.shows(t, " WRITE 4m50s ")
+	d.press("W")
+	d.shows(t, " READ-ONLY ")
+}
+
+func TestWritingThatWasArmedEndsByTheClockOnScreen(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d, op := armed(a)
+	op.Change(func(s *action.Status) { s.Always, s.Armed = false, noon().Add(2*time.Second) })
+	d.pass(1)
+	d.shows(t, " WRITE 1s ")
+	d.pass(1)
+	d.shows(t, " READ-ONLY ")
+	d.act("a", "a")
+	if _, ok := d.hands.dialog.(*box); ok {
+		t.Error("a box was opened though writing is off")
+	}
+}
+
+func TestAProtectedSourceIsArmedByItsName(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d, op := armed(a)
+	op.Change(func(s *action.Status) { s.Always = false })
+	d.send(wakeMsg{})
+	op.Protected, op.ArmErr = "leases", errors.New("leases is protected: type its name")
+	d.press("W", "y")
+	d.shows(t, "leases is protected: type its name")
+	d.typed("lease")
+	d.press("enter")
+	d.shows(t, "leases is protected") // still
+	d.press("s", "enter")
+	if got := op.Called(); !slices.Equal(got, []string{"arm leases ", "arm leases lease", "arm leases leases"}) {
+		t.Errorf("called %q", got)
+	}
+	d.shows(t, " WRITE ")
+}
+
+func TestTheMenuShowsWhatIsPossibleFirstAndWhyTheRestIsNot(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d, op := armed(a)
+	op.Offer = []action.Choice{{Verb: action.Resign, Not: "not ours"}, {Verb: action.Campaign}, {Verb: action.Acquire, Not: "an election is led"}}
+	d.press("a")
+	text := d.text()
+	campaign, resign := strings.Index(text, "campaign: wait to lead"), strings.Index(text, "resign: not ours")
+	if campaign < 0 || resign < campaign {
+		t.Errorf("campaign at %d, resign at %d:\n%s", campaign, resign, text)
+	}
+	d.press("r")
+	d.shows(t, "not possible: not ours")
+	if _, ok := d.hands.dialog.(*menu); !ok {
+		t.Error("the menu went away")
+	}
+	d.act("c")
+	d.shows(t, "Campaign for a in leases")
+}
+
+func TestTheMenuSaysThatWritingIsOffAndArmsIt(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d, op := armed(a)
+	op.Change(func(s *action.Status) { s.Always = false })
+	d.send(wakeMsg{})
+	d.act("a", "a")
+	d.shows(t, "campaign: writing is off")
+	d.shows(t, "writing is off: W makes it possible")
+	if len(op.Begun()) > 0 {
+		t.Fatal("something was begun")
+	}
+	d.act("W", "y")
+	d.shows(t, "campaign: wait to lead") // back in the menu
+	d.act("a")
+	d.shows(t, "Campaign for a")
+}
+
+func TestTheMenuIsPinnedToItsRowAndOwner(t *testing.T) {
+	t.Parallel()
+	a, b, c := three()
+	a.Owners[0].Fence, a.Owners[0].Guard = 7, "v1"
+	d, op := armed(a, b, c)
+	d.press("a")
+	d.show(uitest.State(noon(), lost("z"), a, b, c)) // another row is at the top now
+	d.act("a", "tab", "enter")
+	want := action.Target{Ref: a.Ref, Kind: sources.KindElection, Owner: "host-1", Label: "host-1", Fence: 7, Guard: "v1"}
+	if got := op.Begun(); len(got) != 1 || got[0].Target != want || got[0].Verb != action.Campaign {
+		t.Errorf("begun %+v", got)
+	}
+}
+
+func TestWhatWeOwnIsMarkedAsOurs(t *testing.T) {
+	t.Parallel()
+	a, b, _ := three()
+	d, op := armed(a, b)
+	d.showsNot(t, "(us)")
+	holding(op, d, a, true)
+	if got := strings.Count(d.text(), "host-1 (us)"); got != 2 { // in the list and in the detail
+		t.Errorf("marked %d times:\n%s", got, d.text())
+	}
+	d.showsNot(t, "host-2 (us)")
+	d.shows(t, "holding 1, 8s left")
+	d.pass(3)
+	d.shows(t, "holding 1, 5s left")
+}
+
+func TestTheHeaderShowsTheShortestTrust(t *testing.T) {
+	t.Parallel()
+	a, b, c := three()
+	d, op := armed(a, b, c)
+	holding(op, d, a, true)
+	holding(op, d, b, false)
+	op.Change(func(s *action.Status) {
+		s.Holdings = append(s.Holdings, action.Holding{Ref: c.Ref, Waiting: true, Since: noon()})
+		s.Holdings = append(s.Holdings, action.Holding{Ref: c.Ref, Until: noon().Add(3 * time.Second)})
+	})
+	d.send(wakeMsg{})
+	d.shows(t, "holding 3, 3s left")
+	d.shows(t, "waiting for 1")
+}
+
+func TestARowThatWeActOnIsPending(t *testing.T) {
+	t.Parallel()
+	a := lost("a")
+	d, op := armed(a)
+	d.act("a", "a", "tab", "enter")
+	d.shows(t, "◌ a")
+	d.shows(t, "pending")
+	d.shows(t, "campaign a: sending")
+	begun := op.Begun()[0]
+	op.Change(func(s *action.Status) {
+		s.Runs = []action.Run{{ID: 1, Request: begun, Phase: action.Waiting, Place: 2}}
+	})
+	d.send(wakeMsg{})
+	d.shows(t, "no leader, pending: campaign waiting, place 2")
+	op.Change(func(s *action.Status) {
+		s.Runs = []action.Run{{ID: 1, Request: begun, Phase: action.Seen, Changed: noon(), Text: "we lead \x1b[31mit"}}
+	})
+	d.send(wakeMsg{})
+	d.showsNot(t, "pending")
+	d.shows(t, `campaign a: done, we lead \x1b[31mit`)
+	d.pass(20)
+	d.shows(t, `campaign a  done, we lead`) // in the pane of the row
+	d.press("a")
+	d.shows(t, "OUR LAST ACTIONS")
+}
+
+func TestAQueueIsLeftFromTheMenu(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d, op := armed(a)
+	op.Offer = []action.Choice{{Verb: action.Resign}}
+	op.Change(func(s *action.Status) {
+		s.Runs = []action.Run{{ID: 4, Phase: action.Waiting, Place: 3, Request: action.Request{Verb: action.Campaign, Target: action.Target{Ref: a.Ref}}}}
+	})
+	d.send(wakeMsg{})
+	d.press("a")
+	d.shows(t, "leave the queue: campaign a: waiting, place 3")
+	d.showsNot(t, "resign")
+	d.press("l")
+	if !slices.Equal(op.Called(), []string{"call off"}) {
+		t.Errorf("called %v", op.Called())
+	}
+}
+
+func TestQuittingWithEmptyHandsAsksNothing(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	for _, k := range []string{"q", "ctrl+c"} {
+		if d, _ := armed(a); !d.quits(k) {
+			t.Errorf("%s does not quit", k)
+		}
+	}
+}
+
+func TestQuittingAsksWhatIsToBecomeOfWhatWeHold(t *testing.T) {
+	t.Parallel()
+	a, b, _ := three()
+	for _, c := range []struct {
+		key    string
+		quits  bool
+		called []string
+	}{
+		{"r", true, nil}, {"l", true, []string{"let run out"}}, {"esc", false, nil}, {"enter", false, nil}, {"n", false, nil}, {"j", false, nil},
+	} {
+		d, op := armed(a, b)
+		holding(op, d, a, true)
+		holding(op, d, b, false)
+		for _, k := range []string{"q", "ctrl+c"} {
+			if d.quits(k) {
+				t.Fatalf("%s quits without a word", k)
+			}
+			d.shows(t, "We hold 2 leases")
+			d.shows(t, "quit and let 1 run out: the rest ends with our connection")
+			d.press("esc")
+			d.feed.Pass(2 * time.Second)
+		}
+		d.press("q")
+		if d.quits(c.key) != c.quits || !slices.Equal(op.Called(), c.called) {
+			t.Errorf("%s: quits %v, called %v", c.key, !c.quits, op.Called())
+		}
+	}
+}
+
+func TestNothingIsLeftToRunOutThatCannot(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d, op := armed(a)
+	holding(op, d, a, false)
+	d.press("q")
+	d.showsNot(t, "run out")
+	if d.quits("l") || len(op.Called()) > 0 {
+		t.Errorf("l quits, called %v", op.Called())
+	}
+}
+
+func TestASecondInterruptWithinASecondQuits(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d, op := armed(a)
+	holding(op, d, a, true)
+	d.press("ctrl+c")
+	d.feed.Pass(1100 * time.Millisecond)
+	if d.quits("ctrl+c") {
+		t.Error("it quits though more than a second went by")
+	}
+	d.feed.Pass(900 * time.Millisecond)
+	if !d.quits("ctrl+c") {
+		t.Error("it does not quit")
+	}
+	if slices.Contains(op.Called(), "let run out") {
+		t.Error("what we hold is not resigned")
+	}
+}
+
+func TestTheDemoKeyEndsTheProcessOfTheOwner(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d, op := armed(a)
+	d.press("X")
+	d.shows(t, "processes are ended in coordtop demo only")
+	op.Offer = append(op.Offer, action.Choice{Verb: action.Crash, Not: "nobody owns it"})
+	d.press("X")
+	d.shows(t, "not possible: nobody owns it")
+	op.Offer[len(op.Offer)-1].Not = ""
+	d.press("X")
+	if got := op.Begun(); len(got) != 1 || got[0].Verb != action.Crash || got[0].Target.Owner != "host-1" {
+		t.Errorf("begun %+v", got)
+	}
+	d.shows(t, "end the process of a: sending")
+	d.press("a")
+	d.showsNot(t, "crash")
+}
+
+func TestADialogThatNoKeyOpenedIgnoresKeysForAMoment(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d, op := armed(a)
+	holding(op, d, a, true)
+	d.ask(&farewell{})
+	if d.quits("r") {
+		t.Error("a key that was meant for something else resigned")
+	}
+	d.feed.Pass(400 * time.Millisecond)
+	if !d.quits("r") {
+		t.Error("keys are ignored for longer")
+	}
+}
+
+func TestEveryKeyOfADialogDoesSomething(t *testing.T) {
+	t.Parallel()
+	for _, bound := range dialogBindings() {
+		if bound.help == "" || len(bound.keys) == 0 {
+			t.Errorf("%s has no help or no key", bound.intent)
+		}
+	}
+	a, b, _ := three()
+	opened := map[scope][]string{inMenu: {"a", "j"}, inBox: {"a", "a"}, inLeave: {"q"}, inQuestion: {"W"}}
+	for s, open := range opened {
+		for _, bound := range dialogBindings() {
+			if bound.scope&s == 0 || bound.intent == doPageUp || bound.intent == doPageDown {
+				continue
+			}
+			t.Run(fmt.Sprint(s, bound.intent), func(t *testing.T) {
+				t.Parallel()
+				d, op := armed(a, b)
+				op.Offer = []action.Choice{{Verb: action.Acquire}, {Verb: action.Try}, {Verb: action.Campaign}, {Verb: action.Proclaim}, {Verb: action.Resign}}
+				holding(op, d, a, true)
+				op.Change(func(s *action.Status) {
+					s.Always = open[0] != "W"
+					s.Runs = []action.Run{{ID: 1, Phase: action.Sending, Request: action.Request{Target: action.Target{Ref: a.Ref}}}}
+				})
+				d.send(wakeMsg{})
+				d.act(open...)
+				if got := d.scope(); got != s {
+					t.Fatalf("the scope is %d", got)
+				}
+				before, called := d.View(), len(op.Called())
+				cmd := d.send(key(bound.keys[0]))
+				if cmd == nil && d.View().Content == before.Content && d.View().Cursor == before.Cursor && len(op.Called()) == called &&
+					bound.intent != doUp {
+					t.Error("nothing happens")
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package ui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+)
+
+// quitAgain is within what time a second wish to quit is not asked about.
+const quitAgain = time.Second
+
+// quit ends the board. While we hold something or wait for it, it asks first what is to
+// become of that; asked again at once it ends, and everything is resigned.
+func (m *model) quit() tea.Cmd {
+	again := m.feed.Now().Sub(m.hands.leaving) <= quitAgain
+	m.hands.leaving = m.feed.Now()
+	_, asking := m.hands.dialog.(*farewell)
+	if len(m.hands.status.Holdings) == 0 || asking && again {
+		return tea.Quit
+	}
+	m.ask(&farewell{})
+	return nil
+}
+
+// farewell asks what is to become of what we hold.
+type farewell struct{}
+
+func (d *farewell) scope() scope { return inLeave }
+
+func (d *farewell) do(m *model, i intent) tea.Cmd {
+	switch i {
+	case doResignAll:
+		return tea.Quit
+	case doRunOut:
+		if m.lasting() == 0 {
+			return nil
+		}
+		m.hands.op.LetRunOut()
+		return tea.Quit
+	case doCancel, doNo:
+		m.shut()
+	}
+	return nil
+}
+
+func (d *farewell) edit(tea.Msg) {}
+
+// heed goes away with the last thing held: there is nothing left to ask.
+func (d *farewell) heed(m *model) {
+	if len(m.hands.status.Holdings) == 0 {
+		m.shut()
+		m.say("nothing is held any more: q quits")
+	}
+}
+
+// lasting counts our leases that a service would let run out.
+func (m *model) lasting() int {
+	n := 0
+	for i := range m.hands.status.Holdings {
+		if h := &m.hands.status.Holdings[i]; h.RunsOut && !h.Waiting {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *farewell) picture(m *model, w, h int) picture {
+	w = min(w, 70)
+	p := picture{danger: true}
+	add := func(l *line) { p.lines = append(p.lines, l.done()) }
+	holding, waiting, _ := m.held()
+	title := "We hold " + count(holding, "lease")
+	if holding == 0 {
+		title = "We wait in " + count(waiting, "queue")
+	} else if waiting > 0 {
+		title += " and wait in " + count(waiting, "queue")
+	}
+	add(m.th.line(w).put(m.th.strong, title))
+	all := m.hands.status.Holdings
+	room := max(h-7, 1)
+	for i := range all[:min(len(all), room)] {
+		m.holdingLine(m.th.line(w).skip(2), &all[i], add)
+	}
+	if more := len(all) - room; more > 0 {
+		add(m.th.line(w).skip(2).put(m.th.dim, format.Count(more)+" more"))
+	}
+	add(m.th.line(w))
+	key := func(k, text, more string) {
+		add(m.th.line(w).skip(2).cell(m.th.strong, k, 5).put("", text).put(m.th.dim, more))
+	}
+	key("r", "resign and quit", ": others get it at once")
+	if n := m.lasting(); n == len(all) {
+		key("l", "quit and let it run out", ": nobody gets it before its end")
+	} else if n > 0 {
+		key("l", "quit and let "+format.Count(n)+" run out", ": the rest ends with our connection")
+	}
+	add(m.th.line(w).skip(1).put(m.th.selected, m.th.cursor+"esc  stay "))
+	return p
+}
+
+// holdingLine is one thing that we hold or wait for.
+func (m *model) holdingLine(l *line, h *action.Holding, add func(*line)) {
+	l.put("", m.th.fitName(clean(h.Ref.Name), 30)).skip(2).put(m.th.dim, clean(h.Ref.Source)).skip(2)
+	switch {
+	case h.Waiting:
+		l.put(m.th.dim, "waiting for "+format.Age(max(m.clock.Sub(h.Since), 0)))
+	case !h.Until.IsZero():
+		l.put("", format.Left(max(h.Until.Sub(m.clock), 0))+" left")
+	default:
+		l.put(m.th.dim, "as long as we are connected")
+	}
+	add(l)
+}

@@ -1,0 +1,274 @@
+package ui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/action"
+	"coordtop/sources"
+)
+
+// menu is what can be done to one row. It is pinned to the row and its owner as they were
+// when it was opened.
+type menu struct {
+	target action.Target
+	items  []item
+	at     int // the item under the cursor
+}
+
+// writingOff is the reason of what would be possible otherwise.
+const writingOff = "writing is off"
+
+// item is a line of the menu.
+type item struct {
+	key    string
+	intent intent
+	verb   action.Verb
+	run    uint64 // to be called off; 0: this is a verb
+	text   string
+	not    string // why it cannot be done; "": it can
+}
+
+func (m *model) openMenu() {
+	row, _ := m.selected()
+	if row == nil {
+		return
+	}
+	d := &menu{target: m.targetOf(row)}
+	d.items = m.items(row)
+	m.ask(d)
+}
+
+// targetOf pins a row: to our own part in it if there is one, else to its first owner.
+func (m *model) targetOf(row *sources.Row) action.Target {
+	t := action.Target{Ref: row.Ref, Kind: row.Kind}
+	if len(row.Owners) == 0 {
+		return t
+	}
+	o := &row.Owners[0]
+	for i := range row.Owners {
+		if m.ours(row.Ref, &row.Owners[i]) {
+			o = &row.Owners[i]
+		}
+	}
+	t.Owner, t.Label, t.Fence, t.Guard = o.ID, o.Label, o.Fence, o.Guard
+	return t
+}
+
+// changed says what is different about a pinned row; "": nothing that counts.
+func changed(t action.Target, row *sources.Row) string {
+	switch {
+	case row == nil:
+		return "it does not exist any more"
+	case t.Owner == "" && len(row.Owners) == 0:
+		return ""
+	case t.Owner == "":
+		return clean(row.Owners[0].Label) + " owns it now"
+	case len(row.Owners) == 0:
+		return "nobody owns it now"
+	}
+	for i := range row.Owners {
+		o := &row.Owners[i]
+		if o.ID != t.Owner {
+			continue
+		}
+		if o.Fence != t.Fence && o.Fence != 0 && t.Fence != 0 {
+			return "it is a later term of " + clean(o.Label)
+		}
+		if t.Guard != "" && o.Guard != t.Guard {
+			return "what " + clean(o.Label) + " wrote is another value now"
+		}
+		return ""
+	}
+	return clean(row.Owners[0].Label) + " owns it now"
+}
+
+// items are the lines of the menu of a row, what is possible first.
+func (m *model) items(row *sources.Row) []item {
+	if m.hands.op == nil {
+		return []item{{key: "a", intent: doAcquire, verb: action.Acquire, text: "acquire, campaign, proclaim, resign", not: readOnlyText}}
+	}
+	var items []item
+	waiting := false
+	if r := m.under(row.Ref); r != nil {
+		waiting = r.Phase == action.Waiting
+		text := "call it off: " + runText(r)
+		if waiting {
+			text = "leave the queue: " + runText(r)
+		}
+		items = append(items, item{key: "l", intent: doCallOff, run: r.ID, text: text})
+	}
+	choices := m.hands.op.Choices(row)
+	acquires := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Acquire })
+	for _, c := range choices {
+		i := item{verb: c.Verb, not: clean(c.Not)}
+		if i.not == "" && !m.canWrite() {
+			i.not = writingOff
+		}
+		switch c.Verb {
+		case action.Acquire:
+			i.key, i.intent, i.text = "a", doAcquire, "acquire, and wait for it where it is taken"
+		case action.Try:
+			i.key, i.intent, i.text = "t", doTry, "try: acquire only if it is free now"
+		case action.Campaign:
+			i.key, i.intent, i.text = "a", doAcquire, "campaign: wait to lead"
+			if acquires {
+				i.key, i.intent = "c", doCampaign
+			}
+		case action.Proclaim:
+			i.key, i.intent, i.text = "p", doProclaim, "proclaim: change the data that others see"
+		case action.Resign:
+			if i.not == "" && waiting {
+				continue // leaving the queue is there already
+			}
+			i.key, i.intent, i.text = "r", doResign, "resign: give it up"
+		default: // Crash has its own key, and no box
+			continue
+		}
+		items = append(items, i)
+	}
+	slices.SortStableFunc(items, func(a, b item) int { return rankOf(a) - rankOf(b) })
+	return items
+}
+
+func rankOf(i item) int {
+	if i.not != "" {
+		return 1
+	}
+	return 0
+}
+
+func (d *menu) scope() scope { return inMenu }
+
+func (d *menu) do(m *model, i intent) tea.Cmd {
+	switch i {
+	case doUp:
+		d.at = max(d.at-1, 0)
+	case doDown:
+		d.at = max(min(d.at+1, len(d.items)-1), 0)
+	case doCancel:
+		m.shut()
+	case doArm:
+		m.arm()
+	case doChoose:
+		if d.at < len(d.items) {
+			return d.choose(m, d.items[d.at])
+		}
+	default:
+		for _, item := range d.items {
+			if item.intent == i {
+				return d.choose(m, item)
+			}
+		}
+	}
+	return nil
+}
+
+func (d *menu) choose(m *model, i item) tea.Cmd {
+	switch {
+	case i.not == writingOff:
+		m.say(writingOff + ": W makes it possible")
+		return nil
+	case i.not != "":
+		m.say("not possible: " + i.not)
+		return nil
+	case i.run != 0:
+		m.hands.op.CallOff(i.run)
+		m.shut()
+		m.heed()
+		return nil
+	}
+	return m.openBox(action.Request{Verb: i.verb, Target: d.target})
+}
+
+func (d *menu) edit(tea.Msg) {}
+
+// heed keeps the reasons up to date: the row, or what we may do, can change meanwhile.
+func (d *menu) heed(m *model) {
+	if row := m.live(d.target.Ref); row != nil {
+		d.items = m.items(row)
+		d.at = max(min(d.at, len(d.items)-1), 0)
+	}
+}
+
+func (d *menu) picture(m *model, w, h int) picture {
+	var p picture
+	add := func(l *line) { p.lines = append(p.lines, l.done()) }
+	l := m.th.line(w).put(m.th.strong, m.th.fitName(clean(d.target.Ref.Name), w/2)).put(m.th.dim, " in ")
+	add(l.put(m.th.warn, clean(d.target.Ref.Source)).put(m.th.dim, ", ").put(m.th.title, " "+m.title+" "))
+	owner := "nobody owns it"
+	if d.target.Owner != "" {
+		owner = clean(d.target.Label)
+		if d.target.Fence != 0 {
+			owner += ", fence " + fence(d.target.Fence)
+		}
+	}
+	add(m.th.line(w).put(m.th.dim, "owner ").put("", owner))
+	if what := changed(d.target, m.live(d.target.Ref)); what != "" {
+		add(m.th.line(w).put(m.th.bad, "changed: "+what).put(m.th.dim, "; open the menu again"))
+	}
+	add(m.th.line(w))
+	for i, it := range d.items {
+		l, st, key := m.th.line(w), style(""), m.th.strong
+		if it.not != "" {
+			st, key = m.th.dim, m.th.dim
+		}
+		mark := " "
+		if i == d.at {
+			l.over, mark = m.th.selected, m.th.cursor
+		}
+		l.put("", mark).cell(key, it.key, 3)
+		if it.not == "" {
+			add(l.put(st, it.text))
+			continue
+		}
+		name := m.th.cut(it.text, 18)
+		if it.run == 0 && m.hands.op != nil {
+			name = it.verb.String()
+		}
+		add(l.put(st, name).put(st, ": "+it.not))
+	}
+	if len(d.items) == 0 {
+		add(m.th.line(w).put(m.th.dim, "this backend offers no action for this row"))
+	}
+	if m.hands.op != nil && !m.canWrite() {
+		add(m.th.line(w))
+		add(m.th.line(w).put(m.th.dim, writingOff+": ").put(m.th.strong, "W").put(m.th.dim, " makes it possible"))
+	}
+	lately := m.runLines(w, 0, runsShown, "OUR LAST ACTIONS", func(*action.Run) bool { return true })
+	if len(lately) > 0 && len(p.lines)+len(lately) < h {
+		add(m.th.line(w))
+		p.lines = append(p.lines, lately...)
+	}
+	p.lines = p.lines[:min(len(p.lines), max(h, 0))]
+	return p
+}
+
+// crash ends the process of the owner under the cursor, in the demo.
+func (m *model) crash() {
+	row, _ := m.selected()
+	switch {
+	case row == nil:
+		return
+	case m.hands.op == nil:
+		m.say(readOnlyText)
+		return
+	}
+	for _, c := range m.hands.op.Choices(row) {
+		if c.Verb != action.Crash {
+			continue
+		}
+		if c.Not != "" {
+			m.say("not possible: " + clean(c.Not))
+			return
+		}
+		if _, err := m.hands.op.Start(action.Request{Verb: action.Crash, Target: m.targetOf(row)}); err != nil {
+			m.say(clean(err.Error()))
+			return
+		}
+		m.heed()
+		return
+	}
+	m.say("processes are ended in coordtop demo only")
+}

@@ -1,0 +1,170 @@
+package ui
+
+import (
+	"strconv"
+	"time"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// resultTime is how long the end of an action stands in the footer.
+const resultTime = 8 * time.Second
+
+// announce says in the footer how far our actions have come.
+func (m *model) announce() {
+	runs := m.hands.status.Runs
+	now := make(map[uint64]action.Phase, len(runs))
+	for i := range runs {
+		r := &runs[i]
+		now[r.ID] = r.Phase
+		if before, known := m.hands.phases[r.ID]; !known || before != r.Phase {
+			m.say(runText(r))
+			if r.Phase.Over() {
+				m.until = m.clock.Add(resultTime)
+			}
+		}
+	}
+	m.hands.phases = now
+}
+
+// runText is an action in a line: what it does to which row, and how far it is.
+func runText(r *action.Run) string {
+	text := verbText(r.Request.Verb) + " " + clean(r.Request.Target.Ref.Name) + ": " + r.Phase.String()
+	if r.Phase == action.Waiting && r.Place > 0 {
+		text += ", place " + strconv.Itoa(r.Place)
+	}
+	if r.Text != "" {
+		text += ", " + clean(r.Text)
+	}
+	return text
+}
+
+// verbText is a verb as people read it.
+func verbText(v action.Verb) string {
+	if v == action.Crash {
+		return "end the process of"
+	}
+	return v.String()
+}
+
+// under returns our newest action on a row that is not over; nil: there is none.
+func (m *model) under(ref sources.Ref) *action.Run {
+	for i := len(m.hands.status.Runs) - 1; i >= 0; i-- {
+		if r := &m.hands.status.Runs[i]; r.Request.Target.Ref == ref && !r.Phase.Over() {
+			return r
+		}
+	}
+	return nil
+}
+
+// pendingText is what stands beside a row's state while we act on it.
+func (m *model) pendingText(ref sources.Ref) string {
+	r := m.under(ref)
+	if r == nil {
+		return ""
+	}
+	text := ", pending: " + verbText(r.Request.Verb) + " " + r.Phase.String()
+	if r.Phase == action.Waiting && r.Place > 0 {
+		text += ", place " + strconv.Itoa(r.Place)
+	}
+	return text
+}
+
+// ours says whether an owner of a row is this program.
+func (m *model) ours(ref sources.Ref, o *sources.Owner) bool {
+	for i := range m.hands.status.Holdings {
+		h := &m.hands.status.Holdings[i]
+		if h.Ref != ref || h.Waiting {
+			continue
+		}
+		if h.Owner != "" && (h.Owner == o.ID || h.Owner == o.Session) || h.Owner == "" && h.Fence != 0 && h.Fence == o.Fence {
+			return true
+		}
+	}
+	return false
+}
+
+const us = " (us)"
+
+// ownerLabel is an owner for people in at most w cells (0: any number), with a word if
+// it is us.
+func (m *model) ownerLabel(ref sources.Ref, o *sources.Owner, w int) string {
+	label := clean(o.Label)
+	if !m.ours(ref, o) {
+		return label
+	}
+	if w > 0 {
+		label = m.th.cut(label, w-len(us))
+	}
+	return label + us
+}
+
+// held counts what we hold and wait for, and finds the trust that ends first; zero: none
+// ends by itself.
+func (m *model) held() (holding, waiting int, until time.Time) {
+	for i := range m.hands.status.Holdings {
+		h := &m.hands.status.Holdings[i]
+		if h.Waiting {
+			waiting++
+			continue
+		}
+		holding++
+		if !h.Until.IsZero() && (until.IsZero() || h.Until.Before(until)) {
+			until = h.Until
+		}
+	}
+	return holding, waiting, until
+}
+
+// holdings writes into the header what we hold.
+func (m *model) holdings(l *line) {
+	holding, waiting, until := m.held()
+	if holding > 0 {
+		text := "holding " + format.Count(holding)
+		if !until.IsZero() {
+			text += ", " + format.Left(max(until.Sub(m.clock), 0)) + " left"
+		}
+		l.put(m.th.accent, text).skip(2)
+	}
+	if waiting > 0 {
+		l.put(m.th.accent, "waiting for "+format.Count(waiting)).skip(2)
+	}
+}
+
+// ourActions lists what we have done to a row lately, newest first.
+func (m *model) ourActions(row *sources.Row, w int) []string {
+	return m.runLines(w, 2, runsShown, "OUR ACTIONS", func(r *action.Run) bool { return r.Request.Target.Ref == row.Ref })
+}
+
+const (
+	runsShown = 4  // actions that a list of them shows
+	runName   = 24 // cells that the name of a row takes there
+)
+
+// runLines lists at most n actions that pass, newest first, under a title.
+func (m *model) runLines(w, indent, n int, title string, pass func(*action.Run) bool) []string {
+	var lines []string
+	for i := len(m.hands.status.Runs) - 1; i >= 0 && len(lines) < n; i-- {
+		if r := &m.hands.status.Runs[i]; pass(r) {
+			st := m.th.dim
+			switch r.Phase {
+			case action.Failed, action.Missed, action.Unseen:
+				st = m.th.warn
+			case action.Seen:
+				st = m.th.good
+			}
+			l := m.th.line(w).skip(indent).put(m.th.dim, m.timeOfDay(r.Changed)).skip(2).put("", verbText(r.Request.Verb)+" ")
+			l.put("", m.th.fitName(clean(r.Request.Target.Ref.Name), runName)).skip(2).put(st, r.Phase.String())
+			if r.Text != "" {
+				l.put("", ", "+clean(r.Text))
+			}
+			lines = append(lines, l.done())
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return append([]string{m.th.line(w).skip(indent).put(m.th.dim, title).done()}, lines...)
+}
