@@ -34,7 +34,8 @@ func (p *program) demoCommands() []*cobra.Command {
 		Long: "Starts a private Redis and a private Postgres on the loopback interface and candidates\n" +
 			"that contend for elections and locks, each a process of its own, and shows them on the\n" +
 			"board. Leaders are killed now and then, and one lock is never given back. Everything\n" +
-			"ends with the command. A server that is not installed is left out.\n\n" +
+			"ends with the command. A server that is not installed is left out. On the board writing\n" +
+			"is armed: lead, resign, crash a leader, and see who follows.\n\n" +
 			"With --no-ui it prints a `name url` line for each server and, last, a line with the\n" +
 			"command that shows them, then serves until it is interrupted.",
 		Example: "coordtop demo\ncoordtop demo --no-ui --redis-port 7379 --postgres-port 7432 --seed 1",
@@ -83,6 +84,7 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 	if o.noUI {
 		return p.serve(ctx, world.Endpoints())
 	}
+	p.crash = func(_ sources.Ref, owner sources.OwnerRef) error { return world.Crash(owner.Label) }
 	return p.showDemo(ctx, world.Endpoints(), o.board)
 }
 

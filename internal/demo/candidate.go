@@ -40,7 +40,7 @@ func RunCandidate(ctx context.Context, o CandidateOptions, say io.Writer) error 
 	if err != nil {
 		return fmt.Errorf("making the driver: %w", err)
 	}
-	c := &contender{driver: driver, options: o, say: say, identity: identity()}
+	c := &contender{driver: driver, options: o, say: say, identity: identityOf(os.Getpid())}
 	switch o.Role {
 	case RoleLeader:
 		err = c.lead(ctx)
@@ -75,13 +75,13 @@ func (o CandidateOptions) driver() (coord.Driver, error) {
 	return rediscoord.New(client, rediscoord.Options{TTL: o.TTL, RetryDelay: time.Second})
 }
 
-// identity is host:pid, which is what tells candidates on several machines apart.
-func identity() string {
+// identityOf is host:pid, which is what tells candidates on several machines apart.
+func identityOf(pid int) string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "localhost"
 	}
-	return fmt.Sprintf("%s:%d", host, os.Getpid())
+	return fmt.Sprintf("%s:%d", host, pid)
 }
 
 // contender is one candidate at work.

@@ -36,6 +36,7 @@ type Demo struct {
 	options   Options
 	servers   []server // nil where it could not be started; in the order of endpoints
 	endpoints []Endpoint
+	members   []*candidate
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 }
@@ -102,6 +103,7 @@ func (d *Demo) startCandidates(ctx context.Context, url string, contests []conte
 			pause := between(seed, 2*time.Second, 6*time.Second)
 			d.running.Go(func() { c.run(ctx, pause) })
 		}
+		d.members = append(d.members, members...)
 		if contest.killEvery[1] > 0 {
 			pause := between(seed, contest.killEvery[0], contest.killEvery[1])
 			d.running.Go(func() { killOwners(ctx, members, pause) })

@@ -1,0 +1,35 @@
+package demo
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+)
+
+// ErrNoCandidate is returned by Crash for an owner that is no candidate of this demo.
+var ErrNoCandidate = errors.New("no candidate of this demo, so its process is not ours to end")
+
+// Crash kills the candidate that an owner's label names, as a machine that loses its power
+// would: it resigns nothing. It comes back by itself after some seconds. Only processes that
+// this demo started can be meant. It does not wait for the end.
+func (d *Demo) Crash(label string) error {
+	who, _, _ := strings.Cut(label, " ") // what follows is what it does, or what the server adds
+	for _, c := range d.members {
+		if c.killIfNamed(who) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: %w", who, ErrNoCandidate)
+}
+
+// killIfNamed kills the process if that is its identity, and says whether it is.
+func (c *candidate) killIfNamed(who string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cmd == nil || identityOf(c.cmd.Process.Pid) != who {
+		return false
+	}
+	c.signal(c.cmd, syscall.SIGKILL)
+	return true
+}
