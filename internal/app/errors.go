@@ -8,6 +8,7 @@ import (
 
 	"coordtop/internal/config"
 	"coordtop/internal/headless"
+	"coordtop/internal/operate"
 )
 
 // Exit codes, as the README lists them.
@@ -18,6 +19,10 @@ const (
 	exitNoAnswer = 3
 	exitNotFound = 4
 	exitTimeout  = 5
+	exitChanged  = 6
+	exitCannot   = 7
+	exitReadOnly = 8
+	exitLost     = 9
 )
 
 // usageError is a command line or a config that cannot be obeyed.
@@ -40,8 +45,18 @@ func exitCode(err error) int {
 		return exitNoAnswer
 	case errors.Is(err, headless.ErrNotFound):
 		return exitNotFound
-	case errors.Is(err, headless.ErrIncomplete):
+	case errors.Is(err, headless.ErrIncomplete), errors.Is(err, errMissed), errors.Is(err, operate.ErrTaken):
 		return exitTimeout
+	case errors.Is(err, operate.ErrUnconfirmed):
+		return exitUsage
+	case errors.Is(err, operate.ErrChanged):
+		return exitChanged
+	case errors.Is(err, operate.ErrNotPossible):
+		return exitCannot
+	case errors.Is(err, operate.ErrReadOnly):
+		return exitReadOnly
+	case errors.Is(err, errLost):
+		return exitLost
 	}
 	return exitError
 }

@@ -120,9 +120,13 @@ func (p *program) backend(s config.Source, identity string) (b operate.Backend, 
 // redisLease is the TTL of what we own in Redis: that of LeaderService.
 const redisLease = 30 * time.Second
 
+// redisRenew is more often than a lease of that length needs: somebody watches, and wants
+// to hear soon that it was taken away.
+const redisRenew = 3 * time.Second
+
 func (p *program) redisBackend(b *operate.Backend, s config.Source) {
 	b.Caps = coord.Caps{Mutex: true, Election: true, MaxData: 4096}
-	b.Nameless, b.RunsOut, b.Lease = true, true, redisLease
+	b.Nameless, b.RunsOut, b.Lease, b.Renew = true, true, redisLease, redisRenew
 	if o, err := redisClient(s); err == nil {
 		b.Login = o.User
 	}

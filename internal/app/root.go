@@ -99,7 +99,7 @@ func (p *program) root() *cobra.Command {
 	root.Flags().BoolVar(&o.plain, "plain", false, "use no colours (as $NO_COLOR does)")
 	root.Flags().BoolVar(&o.write, "write", false, "arm writing from the start and without an end")
 	root.PersistentFlags().StringVar(&p.configFile, "config", "", "read `FILE` instead of the usual config file")
-	root.AddCommand(p.getCommand(), p.watchCommand(), p.configCommand(), p.versionCommand())
+	root.AddCommand(p.getCommand(), p.watchCommand(), p.acquireCommand(), p.campaignCommand(), p.configCommand(), p.versionCommand())
 	root.AddCommand(p.demoCommands()...)
 	return root
 }

@@ -88,7 +88,8 @@
 //	             not after `at`
 //	event        present synced acquired released expired owner_changed renewed
 //	             proclaimed waiter_joined waiter_left created deleted source_up
-//	             source_down restarted clock_step missed
+//	             source_down restarted clock_step missed, and action: somebody did
+//	             something through this program, told in detail with what was seen of it
 //	source, namespace, kind, name
 //	             namespace, kind and name are null for events of a whole source
 //	alias        what people call it
@@ -106,4 +107,19 @@
 // A reader that falls behind by more than the program keeps gets one line with event
 // "missed" and the count in "missed", then the state as "present" lines and a "synced"
 // line for each source, then what happened after it.
+//
+// Acquire and campaign print one object a line: "acquired" as soon as the service has said
+// that it is ours, then one line in answer to each line of standard input (`proclaim TEXT`,
+// `resign`), and "resigned" or "lost" as the last:
+//
+//	v, at
+//	event          acquired; proclaimed; resigned: given up; lost: it ended without our
+//	               wish; refused: the line could not be obeyed, what we own is untouched
+//	source, namespace, kind, name
+//	owner          id, label, fence of us; null: not known
+//	mode, permits
+//	data           what others see beside us; null: none
+//	trusted_until  until when it is surely ours if nothing more is heard from the service;
+//	               each renewal moves it; null: not ours
+//	detail         a sentence for people; null: none
 package headless

@@ -52,7 +52,7 @@ type Record struct {
 	LabelAfter string `json:"label_after,omitempty"`
 	FenceAfter string `json:"fence_after,omitempty"`
 	// LatencyMillis is from the sending to the service's answer, waiting included.
-	LatencyMillis *int64 `json:"latency_ms,omitempty"`
+	LatencyMillis *float64 `json:"latency_ms,omitempty"`
 }
 
 // Actor is who acts, as far as the machine knows.
@@ -122,6 +122,12 @@ func (j *Journal) write(r Record) error {
 		err = syncFolder(filepath.Dir(j.path))
 	}
 	return err
+}
+
+// millis is a latency as records have it, to the microsecond.
+func millis(d time.Duration) *float64 {
+	ms := float64(d.Microseconds()) / 1000
+	return &ms
 }
 
 // syncFolder makes the name of a new file survive a loss of power.

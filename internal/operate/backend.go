@@ -35,6 +35,7 @@ type Backend struct {
 	// RunsOut says that what we abandon stays ours at the service for Lease; where it is
 	// false it ends with our connection.
 	RunsOut bool
+	Renew   time.Duration // between two renewals, which is how soon a loss is noticed; 0: the driver's choice
 	Lease   time.Duration // how long the service keeps what is not renewed
 
 	// Call says what a request sends, as exactly as a line can. Nil: the verb and the name.

@@ -104,7 +104,7 @@ func notTried(b *Backend, row *sources.Row) string {
 	if shared && b.Caps.Shared && row.Kind != sources.KindElection {
 		return ""
 	}
-	return "taken by " + ownerText(row.Owners[0].Label, row.Owners[0].ID)
+	return "owned by " + ownerText(row.Owners[0].Label, row.Owners[0].ID)
 }
 
 func notProclaimed(b *Backend, row *sources.Row, ours *holding) string {

@@ -9,6 +9,7 @@ var (
 	ErrNotArmed    = errors.New("writing is not armed")
 	ErrUnconfirmed = errors.New("not confirmed")      // a name or a reason is missing
 	ErrNotPossible = errors.New("not possible")       // for this row, now
+	ErrTaken       = errors.New("taken")              // a try would only miss
 	ErrChanged     = errors.New("changed")            // since the person looked
 	ErrNoAudit     = errors.New("no audit")           // it cannot be written
 	ErrClosed      = errors.New("coordtop is ending") // Close was called

@@ -128,9 +128,10 @@ func (o *Operator) giveBack(n *run, h *holding, lease *coord.Lease) {
 	o.finish(n, action.Dropped, why, sources.OwnerRef{})
 	rec := n.record
 	rec.ID, rec.Stage, rec.Action, rec.Reason = o.o.Audit.id(), Before, action.Resign.String(), why
-	rec.OwnerBefore, rec.LabelBefore, rec.FenceBefore = lease.Owner(), "", fence(lease.Fence())
+	rec.OwnerBefore, rec.LabelBefore, rec.FenceBefore = lease.Owner(), o.labelOf(h.ref, lease.Owner()), fence(lease.Fence())
 	rec.OwnerAfter, rec.LabelAfter, rec.FenceAfter, rec.Result, rec.Detail, rec.LatencyMillis = "", "", "", "", "", nil
-	rec.Call = "resign " + rec.Name
+	b := o.o.Backends[h.ref.Source]
+	rec.Call = format.Clean(b.call(action.Request{Verb: action.Resign, Target: n.Request.Target, Mode: n.Request.Mode}), 2000)
 	if abandon {
 		rec.Call = "none: it is left to run out"
 	}
@@ -142,8 +143,7 @@ func (o *Operator) giveBack(n *run, h *holding, lease *coord.Lease) {
 	} else {
 		err = o.release(lease)
 	}
-	millis := time.Since(sent).Milliseconds()
-	rec.Stage, rec.Result, rec.LatencyMillis = After, action.Sent.String(), &millis
+	rec.Stage, rec.Result, rec.LatencyMillis = After, action.Sent.String(), millis(time.Since(sent))
 	switch {
 	case abandon:
 		rec.Result, rec.Detail, rec.LatencyMillis = action.Dropped.String(), "it runs out at "+lease.TrustedUntil().UTC().Format(time.RFC3339), nil
@@ -151,6 +151,15 @@ func (o *Operator) giveBack(n *run, h *holding, lease *coord.Lease) {
 		rec.Result, rec.Detail = action.Failed.String(), clean(err.Error())+"; it runs out there"
 	}
 	_ = o.o.Audit.Write(rec)
+}
+
+// labelOf is how our watch names an owner; "": it does not show it.
+func (o *Operator) labelOf(ref sources.Ref, id string) string {
+	row, _ := o.row(ref)
+	if w := owns(row, id); w != nil {
+		return w.Label
+	}
+	return ""
 }
 
 // release gives a lease back, within a time of its own.
@@ -175,6 +184,6 @@ func (o *Operator) lost(n *run, h *holding, cause error) {
 	o.mu.Unlock()
 	defer l.cancel()
 	l.record.ID, l.record.Action, l.record.Call, l.record.LatencyMillis = o.o.Audit.id(), "lost", "", nil
-	l.record.OwnerBefore, l.record.LabelBefore, l.record.FenceBefore = h.owner(), "", fence(h.lease.Fence())
+	l.record.OwnerBefore, l.record.LabelBefore, l.record.FenceBefore = h.owner(), o.labelOf(h.ref, h.owner()), fence(h.lease.Fence())
 	o.finish(l, action.Failed, text, o.ownerNow(h.ref))
 }

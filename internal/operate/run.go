@@ -83,8 +83,7 @@ func (o *Operator) finish(n *run, p action.Phase, text string, after sources.Own
 	n.record.Stage, n.record.Result, n.record.Detail = After, p.String(), text
 	n.record.OwnerAfter, n.record.LabelAfter, n.record.FenceAfter = after.ID, after.Label, fence(after.Fence)
 	if n.answered > 0 {
-		millis := n.answered.Milliseconds()
-		n.record.LatencyMillis = &millis
+		n.record.LatencyMillis = millis(n.answered)
 	}
 	if err := o.o.Audit.Write(n.record); err != nil {
 		text += fmt.Sprintf(" (the audit has no line of this end: %v)", err)

@@ -72,16 +72,21 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 			return fmt.Errorf("%w: %s is not on our watch", ErrNotPossible, clean(t.Ref.Name))
 		}
 	} else {
-		if r.Verb != action.Resign && row.Fresh(s) { // a stale row says so below
+		if ours == nil && row.Fresh(s) { // a stale row says so below
 			if err := unchanged(row, t); err != nil {
 				return err
 			}
 		}
-		if not := o.notLocked(r.Verb, row, s); not != "" {
+		not := o.notLocked(r.Verb, row, s)
+		if not != "" && r.Verb == action.Try && not == notTried(b, row) {
+			return fmt.Errorf("%w: %s", ErrTaken, not)
+		}
+		if not != "" {
 			return fmt.Errorf("%w: %s", ErrNotPossible, not)
 		}
 	}
-	if r.Verb == action.Resign && t.Owner != "" && !ours.waiting && t.Owner != ours.owner() && !ours.sessionOf(row, t.Owner) {
+	// Whatever is done to our own is fenced to it; but the person may have meant another's.
+	if ours != nil && t.Owner != "" && !ours.waiting && t.Owner != ours.owner() && !ours.sessionOf(row, t.Owner) {
 		return changed(row)
 	}
 	if name := nameFor(b, r); name != r.Typed && name != "" {

@@ -61,7 +61,7 @@ func (o *Operator) session(n *run, b *Backend) (*coord.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return coord.Open(ctx, driver, coord.SessionOptions{Description: b.Identity})
+	return coord.Open(ctx, driver, coord.SessionOptions{Description: b.Identity, RenewEvery: b.Renew})
 }
 
 // leaveSession ends a session: within Close, by its time, and in the way that was chosen. A

@@ -1,0 +1,162 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coordtop/internal/action"
+	"coordtop/internal/config"
+	"coordtop/internal/headless"
+	"coordtop/internal/operate"
+	"coordtop/sources"
+)
+
+// holdOptions are the flags of acquire and campaign.
+type holdOptions struct {
+	write, yes bool
+	data       string
+	wait       time.Duration
+	try        bool // --wait 0
+	reason     string
+	shared     bool
+	permits    uint64
+}
+
+const holding = "Writes one JSON line when it is ours, keeps it, and reads lines from standard input:\n" +
+	"`resign` gives it up%s. Each is answered with one JSON line. The end of input,\n" +
+	"SIGINT, SIGTERM and SIGHUP resign too, within two seconds. Nothing that could prove\n" +
+	"ownership is written to disk; the audit (audit.jsonl in the state directory) has a line\n" +
+	"before and one after each action.\n\n" +
+	"NAME is SOURCE/NAME or SOURCE/SPACE/NAME, or a URL with exactly one of election=, mutex=\n" +
+	"and semaphore=. It must be confirmed with --write --yes, and on a protected source with\n" +
+	"--reason.\n\n" +
+	"Exit code 0: resigned; 2: not confirmed, or more than one goes by that name; 3: the\n" +
+	"source did not answer; 4: no such name; 5: not ours within --wait; 6: its owner changed\n" +
+	"just before anything was sent; 7: not possible; 8: the source is read_only; 9: the lease\n" +
+	"was lost.\n\n"
+
+func (p *program) acquireCommand() *cobra.Command {
+	var o holdOptions
+	cmd := &cobra.Command{
+		Use:   "acquire NAME | URL",
+		Short: "Own a mutex or a semaphore's permits in the foreground",
+		Long:  fmt.Sprintf(holding, "") + headless.JSONHelp(),
+		Example: "coordtop acquire --write --yes 'redis://localhost:6379/0?mutex=app:lock:export'\n" +
+			"coordtop acquire --write --yes --reason 'moving the disk' ledger/4242 --wait 30s",
+		Args: cobra.ExactArgs(1),
+		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.hold(cmd, action.Acquire, args[0], o) }),
+	}
+	o.flags(cmd)
+	cmd.Flags().BoolVar(&o.shared, "shared", false, "own it together with others, where the backend can")
+	cmd.Flags().Uint64Var(&o.permits, "permits", 1, "own `N` permits of a semaphore")
+	return cmd
+}
+
+func (p *program) campaignCommand() *cobra.Command {
+	var o holdOptions
+	cmd := &cobra.Command{
+		Use:   "campaign NAME | URL",
+		Short: "Lead an election in the foreground",
+		Long: "Leads without doing any of the leader's work.\n\n" +
+			fmt.Sprintf(holding, ", `proclaim TEXT` replaces the\ndata that others see") + headless.JSONHelp(),
+		Example: "coordtop campaign --write --yes 'redis://localhost:6379/0?election=app:leader:billing'\n" +
+			"coordtop campaign --write --yes leases/app:leader:billing --data draining --wait 1m",
+		Args: cobra.ExactArgs(1),
+		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.hold(cmd, action.Campaign, args[0], o) }),
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *holdOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.write, "write", false, "allow writing")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "do it without asking")
+	cmd.Flags().StringVar(&o.data, "data", "", "show `TEXT` to others beside us")
+	cmd.Flags().DurationVar(&o.wait, "wait", 0, "give up after so long; 0: at once if it is taken (default: never)")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "write `TEXT` to the audit")
+}
+
+// hold takes what arg names, and keeps it until somebody says otherwise.
+func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdOptions) error {
+	switch {
+	case !o.write || !o.yes:
+		return usagef("%s takes it away from others: add --write --yes to mean it", cmd.Name())
+	case o.wait < 0:
+		return usagef("--wait %v: a time to wait is not negative", o.wait)
+	}
+	if o.try = cmd.Flags().Changed("wait") && o.wait == 0; o.try {
+		verb = action.Try
+	}
+	c, name, space, err := p.pickOne(arg)
+	if err != nil {
+		return err
+	}
+	switch s := c.Sources[0]; {
+	case s.ReadOnly:
+		return fmt.Errorf("%w: the config says read_only for %s", operate.ErrReadOnly, s.Name)
+	case s.Protect && o.reason == "":
+		return usagef("%s is protected: add --reason TEXT", s.Name)
+	}
+	lines := p.lines(cmd.Context())
+	return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
+		row, err := headless.Find(ctx, headless.Over(hub), name, space, findFor)
+		if err != nil {
+			return err
+		}
+		op := p.operator(c, hub, beside, true)
+		defer p.giveBack(op)
+		k := &keeper{p: p, op: op, hub: hub, row: row, lines: lines,
+			identity: identityOf(c.Identity, p.actor()), leads: row.Kind == sources.KindElection}
+		if wanted := cmd.Name() == "campaign"; wanted != k.leads {
+			return k.wrongVerb()
+		}
+		return k.run(ctx, verb, c.Sources[0], o)
+	})
+}
+
+// findFor bounds the look for the primitive.
+const findFor = 10 * time.Second
+
+// pickOne finds the one source of a NAME or URL. name is "" for a URL, which selects by
+// itself; space is then preferred.
+func (p *program) pickOne(arg string) (c config.Config, name, space string, err error) {
+	c, names, err := p.pick([]string{arg})
+	if err != nil {
+		return c, "", "", err
+	}
+	if len(names) == 1 {
+		return c, names[0], "", nil
+	}
+	s := c.Sources[0]
+	if len(s.Watch) != 1 || s.Watch[0].Kind == sources.KindUnknown || s.Type == config.TypeRedis && strings.ContainsAny(s.Watch[0].Pattern, "*?[\\") {
+		return c, "", "", usagef("name one primitive in the URL: exactly one of election=, mutex= and semaphore=, without a pattern")
+	}
+	if t, err := config.ParseURL(s.URL); err == nil {
+		space = strings.TrimPrefix(t.Path, "/")
+	}
+	return c, "", space, nil
+}
+
+// lines reads standard input until it ends, which closes the channel. The goroutine ends
+// with the process: a read of standard input cannot be interrupted.
+func (p *program) lines(ctx context.Context) <-chan string {
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		in := bufio.NewScanner(p.env.Stdin)
+		in.Buffer(nil, 1<<20)
+		for in.Scan() {
+			select {
+			case lines <- in.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return lines
+}

@@ -1,0 +1,54 @@
+package headless
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// Find waits as Get does and returns the one row that goes by name, or with "" the one row
+// there is. Where several do and exactly one of them is in space, it is that one. The
+// errors are those of Get; ErrAmbiguous names the candidates.
+func Find(ctx context.Context, feed Feed, name, space string, timeout time.Duration) (*sources.Row, error) {
+	s, err := settle(ctx, feed, timeout)
+	if err != nil {
+		return nil, fmt.Errorf("looking: %w", err)
+	}
+	var names []string
+	if name != "" {
+		names = []string{name}
+	}
+	list := rows(s, names)
+	if len(list) > 1 {
+		var near []*sources.Row
+		for _, r := range list {
+			if r.Space == space {
+				near = append(near, r)
+			}
+		}
+		if len(near) == 1 {
+			list = near
+		}
+	}
+	if len(list) == 1 {
+		return list[0], nil
+	}
+	if err := missing(s); err != nil {
+		return nil, err
+	}
+	if name != "" {
+		return nil, checkNames(list, names)
+	}
+	var found []string
+	for _, r := range list {
+		found = append(found, format.Clean(r.Source+"/"+r.Space+"/"+r.Name, maxText))
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("what the URL names: %w", ErrNotFound)
+	}
+	return nil, fmt.Errorf("what the URL names: %w: %s", ErrAmbiguous, strings.Join(found, ", "))
+}

@@ -1,0 +1,110 @@
+package operate_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"coordtop/coord/rediscoord"
+	"coordtop/internal/action"
+	"coordtop/internal/operate"
+	"coordtop/sources"
+)
+
+func TestEachActionHasALineBeforeAndOneAfter(t *testing.T) {
+	t.Parallel()
+	r := redisRig(t, options{change: func(_ *operate.Options, b *operate.Backend) {
+		b.Login = "ops"
+		b.Call = func(q action.Request) string { return "the call of " + q.Verb.String() }
+	}})
+	sub := r.hub.Subscribe(0)
+	defer sub.Close()
+	q := r.ask(action.Campaign, election)
+	q.Reason = "a drill"
+	r.reaches(r.do(q), action.Seen)
+	us := r.owner(election)
+	value, err := r.redis().Get(context.Background(), election).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.reaches(r.do(r.ask(action.Resign, election)), action.Seen, action.Sent)
+	lines := r.audit()[:3]
+	if first := lines[0]; first.Stage != operate.Before || first.Action != "campaign" || first.User != "ana" || first.Host != "desk" ||
+		first.SSH != "10.0.0.9:4711" || first.Login != "ops" || first.Source != "s" || first.Space != "0" || first.Name != election ||
+		first.Kind != "election" || first.Reason != "a drill" || first.Call != "the call of campaign" || first.At.IsZero() || first.Result != "" {
+		t.Errorf("the first line is %+v", first)
+	}
+	if end := lines[1]; end.ID != lines[0].ID || end.Stage != operate.After || end.Result != "done" || end.OwnerAfter != us.ID ||
+		end.LatencyMillis == nil || end.At.Before(lines[0].At) {
+		t.Errorf("the second line is %+v, we are %s", end, us.ID)
+	}
+	if resign := lines[2]; resign.ID == lines[0].ID || resign.OwnerBefore != us.ID || resign.LabelBefore != us.Label {
+		t.Errorf("the third line is %+v", resign)
+	}
+	info, err := os.Stat(r.journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("others can read it: %v", info.Mode())
+	}
+	text, err := os.ReadFile(r.journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nonce, _, _ := strings.Cut(value, " ")
+	if len(nonce) != 36 || strings.Contains(string(text), nonce) {
+		t.Errorf("the nonce %q stands in the audit, or is none", nonce)
+	}
+	r.until("the Hub was told", func(*sources.State) bool {
+		events, _ := sub.Events(0)
+		for _, e := range events {
+			if e.Kind == sources.EventAction && e.How == sources.Ours && e.Ref.Name == election && strings.Contains(e.Detail, "campaign by ana: done") {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func TestHostileTextsStayInTheirLineOfTheAudit(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir() + "/audit.jsonl"
+	j := operate.NewJournal(path, operate.Actor{User: "a\x1b[31m"})
+	if err := j.Write(operate.Record{Name: "x\n{\"id\":\"forged\"}", LabelBefore: "\u009b2J\u202e\xff\U0001f600"}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(string(text), "\n") != 1 {
+		t.Errorf("more than a line: %q", text)
+	}
+	for _, b := range text {
+		if b != '\n' && (b < ' ' || b > '~') {
+			t.Fatalf("a byte that a terminal may obey: %q", text)
+		}
+	}
+	if !strings.Contains(string(text), `\u009b2J`) || !strings.Contains(string(text), `\ud83d\ude00`) {
+		t.Errorf("not exact: %q", text)
+	}
+}
+
+func TestWhatWeOwnIsShownByOurIdentity(t *testing.T) {
+	t.Parallel()
+	r := redisRig(t, options{})
+	r.reaches(r.do(r.ask(action.Campaign, election)), action.Seen)
+	us := r.owner(election)
+	if us.Label != "ana@desk:1" || us.ID != r.Status().Holdings[0].Owner {
+		t.Errorf("others see %+v", us)
+	}
+	value, err := r.redis().Get(context.Background(), election).Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := rediscoord.ParseValue(value); string(v.Data) != "ana@desk:1" {
+		t.Errorf("the data is %q", v.Data)
+	}
+}
