@@ -36,9 +36,9 @@ type Options struct {
 	// @ydbjs/coordination). That write is not fenced: the service lets anybody make it. It
 	// has no effect on mutexes, which are ephemeral.
 	MirrorProclamations bool
-	// AbsentEvery is the pause between two looks for a followed semaphore that does not
-	// exist, of which the service tells nothing. All of a session's share 20 looks a second.
-	// 0: 1 s.
+	// AbsentEvery is the longest pause between two looks for a followed semaphore that does
+	// not exist, of which the service tells nothing; they begin with 50 ms, and all of a
+	// session's share 20 looks a second. 0: 1 s.
 	AbsentEvery time.Duration
 }
 

@@ -36,7 +36,7 @@ type request struct {
 	verb    verb
 	name    string
 	message func(id uint64, now time.Time) *pb.SessionRequest
-	then    func() // called once with the session's mutex when it is over; nil: nothing
+	then    func() // called once with the session's mutex when it is over, before done; nil: nothing
 
 	sent   time.Time // on the present stream; zero: not yet
 	sends  int       // on how many streams
@@ -151,11 +151,11 @@ func (t *table) end(r *request, err error) {
 	}
 	t.leaveLane(r)
 	r.err = err
-	r.ack()
-	close(r.done)
 	if r.then != nil {
 		r.then()
 	}
+	r.ack()
+	close(r.done)
 }
 
 // leaveLane lets the next one of the lane go when r was its first.

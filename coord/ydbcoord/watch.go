@@ -13,6 +13,7 @@ import (
 const (
 	asksAtOnce = 64                    // arming describes under way in a session
 	slowPace   = 50 * time.Millisecond // between two looks for what is absent or failed
+	firstPause = 50 * time.Millisecond // before the first look again for one of them; it doubles
 )
 
 // watches is the only one in a session that arms watches. The service knows at most one of
@@ -28,7 +29,7 @@ type watches struct {
 	urgent []*watched          // to be asked first: what we own
 	queue  []*watched          // to be asked
 	asking int
-	slow   []*watched // absent or failed, in the order in which they are due
+	slow   []*watched // absent or failed, by when they are due
 	timer  *time.Timer
 }
 
@@ -41,6 +42,7 @@ type watched struct {
 	request   uint64    // armed: the describe that armed it
 	again     bool      // being asked: ask once more after the answer
 	due       time.Time // slow: when to ask
+	pause     time.Duration
 }
 
 type watchState uint8
@@ -184,7 +186,7 @@ func (w *watches) answeredLocked(e *watched, r *request) {
 		if sight.Absent {
 			w.delayLocked(e)
 		} else {
-			e.state, e.request = armed, r.id
+			e.state, e.request, e.pause = armed, r.id, 0
 			w.armed[r.id] = e
 		}
 		w.tellLocked(e, sight)
@@ -203,16 +205,26 @@ func (w *watches) changedLocked(request uint64) {
 	}
 }
 
-// delayLocked asks again after a while.
+// delayLocked asks again after a while: soon at first, as a mutex that is free does not
+// exist and may be taken any moment.
 func (w *watches) delayLocked(e *watched) {
-	e.state = slow
-	e.due = time.Now().Add(w.s.options.AbsentEvery)
-	w.slow = append(w.slow, e)
-	if w.timer == nil {
-		w.timer = time.AfterFunc(w.s.options.AbsentEvery, w.tick)
-	} else if len(w.slow) == 1 {
-		w.timer.Reset(w.s.options.AbsentEvery)
+	e.pause = min(max(2*e.pause, firstPause), w.s.options.AbsentEvery)
+	e.state, e.due = slow, time.Now().Add(e.pause)
+	at, _ := slices.BinarySearchFunc(w.slow, e.due, func(o *watched, due time.Time) int {
+		if o.due.After(due) {
+			return 1
+		}
+		return -1
+	})
+	w.slow = slices.Insert(w.slow, at, e)
+	if at > 0 {
+		return
 	}
+	if w.timer == nil {
+		w.timer = time.AfterFunc(e.pause, w.tick)
+		return
+	}
+	w.timer.Reset(max(e.pause, slowPace))
 }
 
 // tick asks for the next one that is absent or failed, if it is due.

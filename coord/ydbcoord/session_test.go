@@ -1,0 +1,377 @@
+package ydbcoord_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+	"google.golang.org/grpc/codes"
+
+	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
+)
+
+func starts(r *record) []*pb.SessionRequest_SessionStart {
+	var list []*pb.SessionRequest_SessionStart
+	for _, m := range r.requests() {
+		if m.GetSessionStart() != nil {
+			list = append(list, m.GetSessionStart())
+		}
+	}
+	return list
+}
+
+func TestEachAttachHasAHigherSequenceNumberAndTheSessionsOwnKey(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		r, other := &record{}, &record{}
+		b.session(t, ydbcoord.Options{}, r.option())
+		b.session(t, ydbcoord.Options{}, other.option())
+		for range 2 {
+			time.Sleep(time.Second)
+			b.CutStreams()
+		}
+		synctest.Wait()
+		list := starts(r)
+		if len(list) != 3 {
+			t.Fatalf("%d attaches, want 3", len(list))
+		}
+		for i, s := range list {
+			switch {
+			case s.GetSeqNo() != uint64(i)+1:
+				t.Errorf("attach %d has the sequence number %d", i, s.GetSeqNo())
+			case len(s.GetProtectionKey()) != 16 || !bytes.Equal(s.GetProtectionKey(), list[0].GetProtectionKey()):
+				t.Errorf("attach %d has the key %x", i, s.GetProtectionKey())
+			case (s.GetSessionId() == 0) != (i == 0) || s.GetTimeoutMillis() != uint64(ttl.Milliseconds()):
+				t.Errorf("attach %d is %v", i, s)
+			}
+		}
+		if bytes.Equal(list[0].GetProtectionKey(), starts(other)[0].GetProtectionKey()) {
+			t.Error("two sessions have one key")
+		}
+	})
+}
+
+func TestWindowCountsFromTheSendingAndIsMovedByEveryAnswer(t *testing.T) {
+	t.Parallel()
+	for what, ask := range map[string]func(context.Context, *bench, *ydbcoord.Session) error{
+		"ping": func(ctx context.Context, _ *bench, s *ydbcoord.Session) error {
+			asked := time.Now()
+			w, err := s.Renew(ctx)
+			if want := (coord.Window{Asked: asked, Valid: ttl, RenewIn: ttl / 3}); w != want {
+				return fmt.Errorf("the window is %+v, want %+v (%w)", w, want, err)
+			}
+			return err
+		},
+		"result": func(ctx context.Context, _ *bench, s *ydbcoord.Session) error { _, err := s.Look(ctx, "x"); return err },
+		"attach": func(_ context.Context, b *bench, _ *ydbcoord.Session) error {
+			b.CutStreams()
+			time.Sleep(300 * time.Millisecond)
+			return nil
+		},
+		"pending": func(ctx context.Context, _ *bench, s *ydbcoord.Session) error {
+			_, err := s.Enqueue(ctx, mutex("taken"))
+			return err
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(t *testing.T, b *bench) {
+				other := b.session(t, ydbcoord.Options{})
+				keep(t, other)
+				must(t, other, mutex("taken"))
+				s := b.session(t, ydbcoord.Options{})
+				time.Sleep(time.Second)
+				b.Delay(0, 200*time.Millisecond)
+				asked := time.Now()
+				if err := ask(t.Context(), b, s); err != nil {
+					t.Fatal(err)
+				}
+				b.BlackHole(0, true)
+				<-s.Done()
+				if lived := time.Since(asked); lived != ttl {
+					t.Errorf("it was over %v after that was sent, want %v", lived, ttl)
+				}
+				if !errors.Is(s.Err(), coord.ErrExpired) {
+					t.Errorf("ended with %v, want ErrExpired", s.Err())
+				}
+				b.BlackHole(0, false)
+			})
+		})
+	}
+}
+
+func TestLeaseEndsBeforeTheServiceGivesItAway(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.kept(t, ydbcoord.Options{})
+		l, err := s.Mutex("m", coord.MutexOptions{}).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * ttl)
+		if l.Check() != nil {
+			t.Fatalf("not kept: %v", l.Check())
+		}
+		b.BlackHole(0, true)
+		<-l.Context().Done()
+		if len(b.Owners(node, "m")) != 1 {
+			t.Error("the service gave it away first")
+		}
+		if !errors.Is(l.Check(), coord.ErrExpired) {
+			t.Errorf("ended with %v, want ErrExpired", l.Check())
+		}
+		b.BlackHole(0, false)
+	})
+}
+
+func TestSessionPingsThreeTimesATimeout(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		r := &record{}
+		b.kept(t, ydbcoord.Options{}, r.option())
+		time.Sleep(10 * ttl)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		pings := 0
+		for _, m := range r.sent {
+			if m.GetPing() != nil {
+				pings++
+			}
+		}
+		if pings < 29 || pings > 32 {
+			t.Errorf("%d pings in 10 timeouts, want 30", pings)
+		}
+	})
+}
+
+func TestUnrenewedSessionEndsAlthoughItsStreamIsAlive(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.session(t, ydbcoord.Options{})
+		<-s.Done()
+		if !errors.Is(s.Err(), coord.ErrExpired) {
+			t.Errorf("ended with %v, want ErrExpired", s.Err())
+		}
+	})
+}
+
+func TestBrokenStreamIsReplacedAtOnce(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.session(t, ydbcoord.Options{})
+		keep(t, s)
+		for _, cut := range []func(){b.CutStreams, func() { b.FailStreams(node, Ydb.StatusIds_UNAVAILABLE) }, func() { b.RestartTablet(node) }} {
+			time.Sleep(2 * ttl)
+			cut()
+			synctest.Wait()
+			if l := s.Link(); !l.Attached || !l.Since.Equal(time.Now()) {
+				t.Errorf("the link is %+v", l)
+			}
+		}
+		if s.Err() != nil || s.Link().Number != 4 {
+			t.Errorf("after 3 breaks: %v, %+v", s.Err(), s.Link())
+		}
+	})
+}
+
+func TestTriesToAttachGrowApartAndEndWithTheWindow(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		r := &record{}
+		s := b.session(t, ydbcoord.Options{}, r.option())
+		b.FailCalls("Session", codes.Unavailable, 1_000_000)
+		b.CutStreams()
+		<-s.Done()
+		if n := r.calls(); n < 4 || n > 20 {
+			t.Errorf("%d calls in one window", n)
+		}
+		calls := r.calls()
+		time.Sleep(5 * ttl)
+		if r.calls() != calls {
+			t.Error("it goes on trying after its end")
+		}
+	})
+}
+
+func TestStreamsThatBreakAsSoonAsTheyAreMadeAreNotMadeWithoutPause(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		r := &record{}
+		s := b.session(t, ydbcoord.Options{}, r.option())
+		for range 10_000 {
+			if s.Err() != nil || time.Since(s.Link().Since) > ttl {
+				break
+			}
+			if s.Link().Attached {
+				b.FailStreams(node, Ydb.StatusIds_UNAVAILABLE)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if n := r.calls(); n > 60 {
+			t.Errorf("%d streams in 10 s of breaking", n)
+		}
+	})
+}
+
+func TestHungAttachIsGivenUpForAnotherStream(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.session(t, ydbcoord.Options{})
+		b.DropReplies("session_started", 1)
+		b.CutStreams()
+		time.Sleep(ttl * 3 / 4)
+		if !s.Link().Attached || s.Err() != nil {
+			t.Errorf("the link is %+v, the session %v", s.Link(), s.Err())
+		}
+	})
+}
+
+func TestFailuresAreFinalOrPass(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status Ydb.StatusIds_StatusCode
+		final  bool
+		wraps  error
+	}{
+		{Ydb.StatusIds_SESSION_EXPIRED, true, coord.ErrLost},
+		{Ydb.StatusIds_NOT_FOUND, true, coord.ErrNotFound},
+		{Ydb.StatusIds_UNAUTHORIZED, true, coord.ErrRefused},
+		{Ydb.StatusIds_BAD_REQUEST, true, coord.ErrRefused},
+		{Ydb.StatusIds_PRECONDITION_FAILED, false, nil},
+		{Ydb.StatusIds_UNAVAILABLE, false, nil},
+		{Ydb.StatusIds_TIMEOUT, false, nil},
+		{Ydb.StatusIds_OVERLOADED, false, nil},
+		{Ydb.StatusIds_INTERNAL_ERROR, false, nil},
+		{Ydb.StatusIds_BAD_SESSION, false, nil},
+	} {
+		t.Run(c.status.String(), func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(t *testing.T, b *bench) {
+				r := &record{}
+				s := b.session(t, ydbcoord.Options{}, r.option())
+				b.FailStreams(node, c.status)
+				synctest.Wait()
+				switch {
+				case !c.final && (s.Err() != nil || !s.Link().Attached):
+					t.Errorf("not attached again: %v", s.Err())
+				case c.final && (r.calls() != 1 || !errors.Is(s.Err(), c.wraps) || !errors.Is(s.Err(), coord.ErrLost)):
+					t.Errorf("%d calls, ended with %v, want one and %v", r.calls(), s.Err(), c.wraps)
+				}
+			})
+		})
+	}
+}
+
+func TestCallsThatFailBelowTheServiceAreFinalOrPass(t *testing.T) {
+	t.Parallel()
+	for code, final := range map[codes.Code]bool{
+		codes.Unavailable: false, codes.ResourceExhausted: false, codes.Internal: false, codes.DeadlineExceeded: false,
+		codes.Unauthenticated: true, codes.PermissionDenied: true, codes.Unimplemented: true,
+	} {
+		t.Run(code.String(), func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(t *testing.T, b *bench) {
+				s := b.session(t, ydbcoord.Options{})
+				b.FailCalls("Session", code, 1)
+				b.CutStreams()
+				time.Sleep(ttl / 2)
+				if over := errors.Is(s.Err(), coord.ErrRefused); over != final {
+					t.Errorf("ended with %v", s.Err())
+				}
+			})
+		})
+	}
+}
+
+func TestMissingNodeIsRefusedAtOnceWithItsCause(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: b.dial(t, 0), Database: "/local"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := c.Driver("missing", ydbcoord.Options{})
+		if err != nil || d.Node() != "/local/missing" {
+			t.Fatalf("driver of %q, %v", d.Node(), err)
+		}
+		began := time.Now()
+		_, err = d.Open(t.Context(), coord.SessionOptions{})
+		if !errors.Is(err, coord.ErrRefused) || !errors.Is(err, coord.ErrNotFound) || time.Since(began) != 0 {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
+func TestDroppedNodeEndsItsSessions(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.session(t, ydbcoord.Options{})
+		c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: b.dial(t, 0), Database: "/local"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Nodes().Drop(t.Context(), node); err != nil {
+			t.Fatal(err)
+		}
+		<-s.Done()
+		if !errors.Is(s.Err(), coord.ErrNotFound) {
+			t.Errorf("ended with %v, want ErrNotFound", s.Err())
+		}
+	})
+}
+
+func TestStolenSessionIsTakenBackIfThatIsPossibleAndElseLost(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		frontEnd int
+		seqNo    uint64
+		lost     bool
+	}{
+		{"by a local client", 0, 1, false},
+		{"by a remote client", 1, 1, false},
+		{"by a local client for good", 0, 1 << 63, true},
+		{"by a remote client for good", 1, 1 << 63, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(t *testing.T, b *bench) {
+				r := &record{}
+				s := b.session(t, ydbcoord.Options{}, r.option())
+				g := must(t, s, mutex("m"))
+				if err := b.Steal(c.frontEnd, node, b.Sessions(node)[0].ID, c.seqNo); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if errors.Is(s.Err(), coord.ErrLost) != c.lost || (g.Err() != nil) != c.lost {
+					t.Errorf("the session: %v, its grant: %v", s.Err(), g.Err())
+				}
+				if r.calls() != 2 {
+					t.Errorf("%d streams, want 2", r.calls())
+				}
+			})
+		})
+	}
+}
+
+func TestLostRegistrationIsNoLoss(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.session(t, ydbcoord.Options{})
+		g := must(t, s, mutex("m"))
+		if err := b.LoseRegistration(0, node); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if s.Err() != nil || g.Err() != nil || !s.Link().Attached {
+			t.Errorf("the session: %v, its grant: %v", s.Err(), g.Err())
+		}
+	})
+}
