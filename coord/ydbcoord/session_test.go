@@ -71,8 +71,9 @@ func TestWindowCountsFromTheSendingAndIsMovedByEveryAnswer(t *testing.T) {
 		},
 		"result": func(ctx context.Context, _ *bench, s *ydbcoord.Session) error { _, err := s.Look(ctx, "x"); return err },
 		"attach": func(_ context.Context, b *bench, _ *ydbcoord.Session) error {
+			b.Delay(0, 0) // it would delay the cut, too
 			b.CutStreams()
-			time.Sleep(300 * time.Millisecond)
+			synctest.Wait()
 			return nil
 		},
 		"pending": func(ctx context.Context, _ *bench, s *ydbcoord.Session) error {
