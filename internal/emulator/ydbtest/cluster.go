@@ -32,7 +32,7 @@ type delivery struct {
 
 func newCluster(now time.Time, database []string, limits Limits, opaque func() uint64) *cluster {
 	c := &cluster{now: now, limits: limits.withDefaults(), opaque: opaque, streams: map[uint64]*stream{}}
-	c.root = &entry{children: map[string]*entry{}}
+	c.root = &entry{owner: superuser, children: map[string]*entry{}, permissions: map[string][]string{}}
 	c.makeDirectories(database)
 	return c
 }

@@ -97,7 +97,7 @@ func (s *coordination) DescribeNode(_ context.Context, req *pb.DescribeNodeReque
 		if err != nil {
 			return nil, err
 		}
-		return &pb.DescribeNodeResult{Self: at.describe(), Config: at.tablet.config}, nil
+		return &pb.DescribeNodeResult{Self: at.describeFully(), Config: at.tablet.config}, nil
 	})
 	return &pb.DescribeNodeResponse{Operation: op}, nil
 }

@@ -45,7 +45,26 @@ func (s *scheme) DescribePath(_ context.Context, req *Ydb_Scheme.DescribePathReq
 		if err != nil {
 			return nil, err
 		}
-		return &Ydb_Scheme.DescribePathResult{Self: at.describe()}, nil
+		return &Ydb_Scheme.DescribePathResult{Self: at.describeFully()}, nil
 	})
 	return &Ydb_Scheme.DescribePathResponse{Operation: op}, nil
+}
+
+// ModifyPermissions keeps what it is told, for DescribePath to show. Nothing is judged by
+// it: see User.Deny.
+func (s *scheme) ModifyPermissions(_ context.Context, req *Ydb_Scheme.ModifyPermissionsRequest) (*Ydb_Scheme.ModifyPermissionsResponse, error) {
+	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		at, err := c.entryAt(req.GetPath())
+		if err != nil {
+			return nil, err
+		}
+		if req.GetClearPermissions() {
+			clear(at.permissions)
+		}
+		for _, action := range req.GetActions() {
+			at.permit(action)
+		}
+		return nil, nil
+	})
+	return &Ydb_Scheme.ModifyPermissionsResponse{Operation: op}, nil
 }

@@ -103,7 +103,9 @@ func listen(o Options, i int) (*frontEnd, error) {
 	if o.InMemory {
 		const buffer = 1 << 20
 		l := bufconn.Listen(buffer)
-		return &frontEnd{endpoint: fmt.Sprintf("front%d.ydbtest:%d", i, i+1), wire: newWire(l), memory: l}, nil
+		// An address out of 192.0.2.0/24, which is nobody's: a name would send the drivers
+		// to the resolver, which cannot be used in a synctest bubble.
+		return &frontEnd{endpoint: fmt.Sprintf("192.0.2.%d:1", i+1), wire: newWire(l), memory: l}, nil
 	}
 	address := "127.0.0.1:0"
 	if i < len(o.Listen) {
@@ -154,7 +156,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// Endpoint is the address of front end i, as host:port. In memory it is a made-up name
+// Endpoint is the address of front end i, as host:port. In memory it is a made-up one
 // that only Dial understands.
 func (s *Server) Endpoint(i int) string { return s.fronts[i].endpoint }
 

@@ -1,6 +1,7 @@
 package ydbtest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
@@ -13,11 +14,12 @@ const superuser = "root@builtin"
 
 // entry is a directory or, with a tablet, a coordination node.
 type entry struct {
-	name     string
-	owner    string
-	created  uint64
-	tablet   *tablet
-	children map[string]*entry // of a directory
+	name        string
+	owner       string
+	created     uint64
+	tablet      *tablet
+	children    map[string]*entry   // of a directory
+	permissions map[string][]string // names of what each subject may do
 }
 
 // splitPath gives the names of a path; none for a path without any.
@@ -53,7 +55,7 @@ func (c *cluster) node(path string) (*entry, *refusal) {
 // newChild makes an entry without a tablet.
 func (c *cluster) newChild(parent *entry, name string) *entry {
 	c.created++
-	e := &entry{name: name, owner: superuser, created: c.created, children: map[string]*entry{}}
+	e := &entry{name: name, owner: superuser, created: c.created, children: map[string]*entry{}, permissions: map[string][]string{}}
 	parent.children[name] = e
 	return e
 }
@@ -194,4 +196,43 @@ func (e *entry) list() []*Ydb_Scheme.Entry {
 		children = append(children, e.children[name].describe())
 	}
 	return children
+}
+
+// describeFully is the entry with its permissions, which lists do not have.
+func (e *entry) describeFully() *Ydb_Scheme.Entry {
+	full := e.describe()
+	for _, subject := range sortedKeys(e.permissions) {
+		full.Permissions = append(full.Permissions, &Ydb_Scheme.Permissions{
+			Subject: subject, PermissionNames: slices.Clone(e.permissions[subject]),
+		})
+	}
+	full.EffectivePermissions = full.Permissions
+	return full
+}
+
+func (e *entry) permit(action *Ydb_Scheme.PermissionsAction) {
+	switch a := action.GetAction().(type) {
+	case *Ydb_Scheme.PermissionsAction_Grant:
+		had := e.permissions[a.Grant.GetSubject()]
+		e.setPermissions(a.Grant.GetSubject(), append(had, a.Grant.GetPermissionNames()...))
+	case *Ydb_Scheme.PermissionsAction_Revoke:
+		left := slices.DeleteFunc(e.permissions[a.Revoke.GetSubject()], func(name string) bool {
+			return slices.Contains(a.Revoke.GetPermissionNames(), name)
+		})
+		e.setPermissions(a.Revoke.GetSubject(), left)
+	case *Ydb_Scheme.PermissionsAction_Set:
+		e.setPermissions(a.Set.GetSubject(), a.Set.GetPermissionNames())
+	case *Ydb_Scheme.PermissionsAction_ChangeOwner:
+		e.owner = a.ChangeOwner
+	}
+}
+
+func (e *entry) setPermissions(subject string, names []string) {
+	if len(names) == 0 {
+		delete(e.permissions, subject)
+		return
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	e.permissions[subject] = slices.Compact(names)
 }

@@ -1,0 +1,335 @@
+package ydbtest_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Discovery_V1"
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Scheme_V1"
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Table_V1"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Discovery"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Operations"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Scheme"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Table"
+	"github.com/ydb-platform/ydb-go-sdk/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"coordtop/internal/emulator/ydbtest"
+)
+
+// answered is what every unary reply has.
+type answered interface {
+	GetOperation() *Ydb_Operations.Operation
+}
+
+func statusOf(t *testing.T, reply answered, err error) Ydb.StatusIds_StatusCode {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reply.GetOperation().GetReady() {
+		t.Error("the operation is not ready")
+	}
+	return reply.GetOperation().GetStatus()
+}
+
+func TestNodeCallsAnswerByTheTable(t *testing.T) {
+	t.Parallel()
+	bubble(t, ydbtest.Options{}, func(t *testing.T, b *bench) {
+		c, ctx := b.nodes(0), b.ctx
+		scheme := Ydb_Scheme_V1.NewSchemeServiceClient(b.conns[0])
+		_, err := scheme.MakeDirectory(ctx, &Ydb_Scheme.MakeDirectoryRequest{Path: "/local/dir"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range []struct{ method, path, want string }{
+			{"create", node, "SUCCESS"},
+			{"create", "/local/a/b/c", "SUCCESS"},
+			{"create", "local/relative", "SUCCESS"},
+			{"create", "/local/dir", "SCHEME_ERROR"},
+			{"create", node + "/below", "SCHEME_ERROR"},
+			{"create", "/elsewhere/n", "SCHEME_ERROR"},
+			{"create", "", "BAD_REQUEST"},
+			{"create", "//", "BAD_REQUEST"},
+			{"alter", node, "SUCCESS"},
+			{"alter", "/local/none", "SCHEME_ERROR"},
+			{"alter", "/local/dir", "SCHEME_ERROR"},
+			{"describe", node, "SUCCESS"},
+			{"describe", "/local/none", "SCHEME_ERROR"},
+			{"describe", "/local/dir", "SCHEME_ERROR"},
+			{"drop", "/local/a/b/c", "SUCCESS"},
+			{"drop", "/local/a/b/c", "SCHEME_ERROR"},
+			{"drop", "/local/dir", "SCHEME_ERROR"},
+			{"drop", "/", "BAD_REQUEST"},
+		} {
+			var reply answered
+			switch call.method {
+			case "create":
+				reply, err = c.CreateNode(ctx, &pb.CreateNodeRequest{Path: call.path})
+			case "alter":
+				reply, err = c.AlterNode(ctx, &pb.AlterNodeRequest{Path: call.path})
+			case "describe":
+				reply, err = c.DescribeNode(ctx, &pb.DescribeNodeRequest{Path: call.path})
+			case "drop":
+				reply, err = c.DropNode(ctx, &pb.DropNodeRequest{Path: call.path})
+			}
+			if got := statusOf(t, reply, err).String(); got != call.want {
+				t.Errorf("%s %q: %s, want %s", call.method, call.path, got, call.want)
+			}
+		}
+		reply, err := c.CreateNode(ctx, &pb.CreateNodeRequest{Path: "/local/x", Config: &pb.Config{Path: "/local/x"}})
+		if got := statusOf(t, reply, err); got != Ydb.StatusIds_GENERIC_ERROR {
+			t.Errorf("a config with a path: %v", got)
+		}
+	})
+}
+
+func TestDescribedNodeHasOnlyWhatWasSet(t *testing.T) {
+	t.Parallel()
+	bubble(t, ydbtest.Options{}, func(t *testing.T, b *bench) {
+		c, ctx := b.nodes(0), b.ctx
+		reply, err := c.AlterNode(ctx, &pb.AlterNodeRequest{Path: node, Config: &pb.Config{SessionGracePeriodMillis: 5}})
+		statusOf(t, reply, err)
+		reply2, err := c.CreateNode(ctx, &pb.CreateNodeRequest{Path: node, Config: &pb.Config{SelfCheckPeriodMillis: 7}})
+		statusOf(t, reply2, err)
+		described, err := c.DescribeNode(ctx, &pb.DescribeNodeRequest{Path: node})
+		statusOf(t, described, err)
+		var result pb.DescribeNodeResult
+		if err := described.GetOperation().GetResult().UnmarshalTo(&result); err != nil {
+			t.Fatal(err)
+		}
+		self, config := result.GetSelf(), result.GetConfig()
+		if self.GetName() != "n" || self.GetType() != Ydb_Scheme.Entry_COORDINATION_NODE || self.GetOwner() == "" {
+			t.Errorf("self is %v", self)
+		}
+		if config.GetSessionGracePeriodMillis() != 5 || config.GetSelfCheckPeriodMillis() != 0 || config.GetPath() != "" ||
+			config.GetReadConsistencyMode() != pb.ConsistencyMode_CONSISTENCY_MODE_UNSET {
+			t.Errorf("config is %v", config)
+		}
+	})
+}
+
+func TestSchemeCallsAnswerByTheTable(t *testing.T) {
+	t.Parallel()
+	bubble(t, ydbtest.Options{}, func(t *testing.T, b *bench) {
+		c, ctx := Ydb_Scheme_V1.NewSchemeServiceClient(b.conns[0]), b.ctx
+		for _, call := range []struct{ method, path, want string }{
+			{"make", "/local/d/e", "SUCCESS"},
+			{"make", "/local/d/e", "SUCCESS"},
+			{"make", node, "SCHEME_ERROR"},
+			{"make", "", "BAD_REQUEST"},
+			{"list", "/local/d", "SUCCESS"},
+			{"list", "/", "SUCCESS"},
+			{"list", node, "SUCCESS"},
+			{"list", "/local/none", "SCHEME_ERROR"},
+			{"describe", "/local/d", "SUCCESS"},
+			{"describe", "/local/none", "SCHEME_ERROR"},
+			{"remove", "/local/d", "SCHEME_ERROR"},
+			{"remove", node, "SCHEME_ERROR"},
+			{"remove", "/local/d/e", "SUCCESS"},
+			{"remove", "/local/d/e", "SCHEME_ERROR"},
+			{"remove", "/local", "SCHEME_ERROR"},
+			{"remove", "", "BAD_REQUEST"},
+			{"permissions", node, "SUCCESS"},
+			{"permissions", "/local/none", "SCHEME_ERROR"},
+		} {
+			var reply answered
+			var err error
+			switch call.method {
+			case "make":
+				reply, err = c.MakeDirectory(ctx, &Ydb_Scheme.MakeDirectoryRequest{Path: call.path})
+			case "remove":
+				reply, err = c.RemoveDirectory(ctx, &Ydb_Scheme.RemoveDirectoryRequest{Path: call.path})
+			case "list":
+				reply, err = c.ListDirectory(ctx, &Ydb_Scheme.ListDirectoryRequest{Path: call.path})
+			case "describe":
+				reply, err = c.DescribePath(ctx, &Ydb_Scheme.DescribePathRequest{Path: call.path})
+			case "permissions":
+				reply, err = c.ModifyPermissions(ctx, &Ydb_Scheme.ModifyPermissionsRequest{Path: call.path})
+			}
+			if got := statusOf(t, reply, err).String(); got != call.want {
+				t.Errorf("%s %q: %s, want %s", call.method, call.path, got, call.want)
+			}
+		}
+		listed, err := c.ListDirectory(ctx, &Ydb_Scheme.ListDirectoryRequest{Path: "/local"})
+		statusOf(t, listed, err)
+		var result Ydb_Scheme.ListDirectoryResult
+		if err := listed.GetOperation().GetResult().UnmarshalTo(&result); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range result.GetChildren() {
+			got = append(got, e.GetName()+" "+e.GetType().String())
+		}
+		if strings.Join(got, ", ") != "d DIRECTORY, n COORDINATION_NODE" || result.GetSelf().GetName() != "local" {
+			t.Errorf("listed %q in %v", got, result.GetSelf())
+		}
+	})
+}
+
+func TestModifiedPermissionsAreDescribed(t *testing.T) {
+	t.Parallel()
+	bubble(t, ydbtest.Options{}, func(t *testing.T, b *bench) {
+		c, ctx := Ydb_Scheme_V1.NewSchemeServiceClient(b.conns[0]), b.ctx
+		perm := func(subject string, names ...string) *Ydb_Scheme.Permissions {
+			return &Ydb_Scheme.Permissions{Subject: subject, PermissionNames: names}
+		}
+		reply, err := c.ModifyPermissions(ctx, &Ydb_Scheme.ModifyPermissionsRequest{Path: node, Actions: []*Ydb_Scheme.PermissionsAction{
+			{Action: &Ydb_Scheme.PermissionsAction_Grant{Grant: perm("a", "read", "write")}},
+			{Action: &Ydb_Scheme.PermissionsAction_Grant{Grant: perm("b", "read")}},
+			{Action: &Ydb_Scheme.PermissionsAction_Revoke{Revoke: perm("a", "read")}},
+			{Action: &Ydb_Scheme.PermissionsAction_Set{Set: perm("b", "erase")}},
+			{Action: &Ydb_Scheme.PermissionsAction_ChangeOwner{ChangeOwner: "me"}},
+		}})
+		statusOf(t, reply, err)
+		described, err := c.DescribePath(ctx, &Ydb_Scheme.DescribePathRequest{Path: node})
+		statusOf(t, described, err)
+		var result Ydb_Scheme.DescribePathResult
+		if err := described.GetOperation().GetResult().UnmarshalTo(&result); err != nil {
+			t.Fatal(err)
+		}
+		self := result.GetSelf()
+		var got []string
+		for _, p := range self.GetPermissions() {
+			got = append(got, p.GetSubject()+":"+strings.Join(p.GetPermissionNames(), "+"))
+		}
+		if strings.Join(got, " ") != "a:write b:erase" || self.GetOwner() != "me" || len(self.GetEffectivePermissions()) != 2 {
+			t.Errorf("described %q in %v", got, self)
+		}
+	})
+}
+
+func TestDiscoveryAnswersWithTheDialledAddress(t *testing.T) {
+	t.Parallel()
+	b := start(t, ydbtest.Options{AdvertiseAll: true}, grpc.WithAuthority("db.example:4321"))
+	c := Ydb_Discovery_V1.NewDiscoveryServiceClient(b.conns[1])
+	reply, err := c.ListEndpoints(b.ctx, &Ydb_Discovery.ListEndpointsRequest{Database: b.Database()})
+	statusOf(t, reply, err)
+	var result Ydb_Discovery.ListEndpointsResult
+	if err := reply.GetOperation().GetResult().UnmarshalTo(&result); err != nil {
+		t.Fatal(err)
+	}
+	all := result.GetEndpoints()
+	if len(all) != 2 || all[0].GetAddress() != "db.example" || all[0].GetPort() != 4321 || all[0].GetNodeId() != 2 || all[0].GetSsl() {
+		t.Fatalf("endpoints are %v", all)
+	}
+	if all[1].GetAddress() != "127.0.0.1" || all[1].GetNodeId() != 1 || !strings.HasSuffix(b.Endpoint(0), portOf(all[1])) {
+		t.Errorf("the other endpoint is %v, want %s", all[1], b.Endpoint(0))
+	}
+	plain := start(t, ydbtest.Options{})
+	reply, err = Ydb_Discovery_V1.NewDiscoveryServiceClient(plain.conns[0]).ListEndpoints(b.ctx, &Ydb_Discovery.ListEndpointsRequest{})
+	statusOf(t, reply, err)
+	if err := reply.GetOperation().GetResult().UnmarshalTo(&result); err != nil {
+		t.Fatal(err)
+	}
+	if all := result.GetEndpoints(); len(all) != 1 || !strings.HasSuffix(plain.Endpoint(0), portOf(all[0])) {
+		t.Errorf("endpoints are %v, want %s only", all, plain.Endpoint(0))
+	}
+}
+
+func portOf(e *Ydb_Discovery.EndpointInfo) string {
+	return ":" + big.NewInt(int64(e.GetPort())).String()
+}
+
+func TestUnknownServiceIsUnimplemented(t *testing.T) {
+	t.Parallel()
+	bubble(t, ydbtest.Options{}, func(t *testing.T, b *bench) {
+		_, err := Ydb_Table_V1.NewTableServiceClient(b.conns[0]).CreateSession(b.ctx, &Ydb_Table.CreateSessionRequest{})
+		if status.Code(err) != codes.Unimplemented {
+			t.Errorf("a table session: %v", err)
+		}
+	})
+}
+
+func TestUsersHaveToLogIn(t *testing.T) {
+	t.Parallel()
+	b := start(t, ydbtest.Options{Users: map[string]ydbtest.User{
+		"ann": {Password: "secret"}, "bob": {Password: "secret", Deny: ydbtest.Write | ydbtest.Erase},
+	}})
+	ctx := t.Context()
+	for _, ticket := range []string{"", "a.b.c", "e30.e30.", "..", "x"} {
+		_, err := b.nodes(0).DescribeNode(metadata.AppendToOutgoingContext(ctx, "x-ydb-auth-ticket", ticket), &pb.DescribeNodeRequest{Path: node})
+		if status.Code(err) != codes.Unauthenticated {
+			t.Errorf("ticket %q: %v", ticket, err)
+		}
+	}
+	b.open(0).wantEnd(codes.Unauthenticated)
+
+	ann := openDriver(t, b.URL(0), ydb.WithStaticCredentials("ann", "secret"))
+	who, err := ann.Discovery().WhoAmI(ctx)
+	if err != nil || who.User != "ann" {
+		t.Errorf("ann is %+v, %v", who, err)
+	}
+	if err := session(t, ann).CreateSemaphore(ctx, "s", 1); err != nil {
+		t.Error(err)
+	}
+	bob := openDriver(t, b.URL(0), ydb.WithStaticCredentials("bob", "secret"))
+	if _, err := session(t, bob).AcquireSemaphore(ctx, "s", 1); err == nil {
+		t.Error("bob acquired what he may not")
+	}
+
+	for _, user := range []string{"ann", "nobody"} {
+		short, cancel := context.WithTimeout(ctx, 2*time.Second)
+		db, err := ydb.Open(short, b.URL(0), ydb.WithStaticCredentials(user, "wrong"))
+		cancel()
+		if err == nil {
+			_ = db.Close(ctx)
+			t.Errorf("%s came in with another password", user)
+		}
+	}
+}
+
+func TestEncryptedServerIsDiscoveredAsSuch(t *testing.T) {
+	t.Parallel()
+	config, pool := certificate(t)
+	b, err := ydbtest.Start(ydbtest.Options{TLS: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	if err := b.CreateNode(node); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(b.URL(0), "grpcs://") {
+		t.Errorf("the URL is %s", b.URL(0))
+	}
+	db := openDriver(t, b.URL(0), ydb.WithCertificatesFromPem(pool))
+	lease, err := session(t, db).AcquireSemaphore(t.Context(), "e", 1)
+	if err == nil {
+		t.Errorf("acquired %v, which does not exist", lease)
+	}
+}
+
+// certificate makes a certificate for 127.0.0.1 that signs itself.
+func certificate(t *testing.T) (*tls.Config, []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	return config, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
