@@ -54,6 +54,10 @@ func TestSelectionFollowsItsRowWhenTheOrderChanges(t *testing.T) {
 		t.Fatalf("the cursor is on %q", d.cursor())
 	}
 	d.show(uitest.State(noon(), a, b, lost("c")))
+	if got := d.names(); !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("the order is %v while the cursor is in use", got)
+	}
+	d.pass(6)
 	if got := d.names(); !slices.Equal(got, []string{"c", "a", "b"}) {
 		t.Fatalf("the order is %v", got)
 	}
@@ -196,12 +200,17 @@ func TestSortKeyChangesTheOrder(t *testing.T) {
 	t.Parallel()
 	a, b, _ := three()
 	d := hand(a, b, lost("c"))
-	d.press("s")
+	d.press("s", "n")
 	if got := d.names(); !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Errorf("by name: %v", got)
 	}
 	d.shows(t, "by name")
-	d.press("s", "s")
+	d.press("s", "n")
+	if got := d.names(); !slices.Equal(got, []string{"c", "b", "a"}) {
+		t.Errorf("by name, reversed: %v", got)
+	}
+	d.shows(t, "by name, reversed")
+	d.press("s", "p")
 	if got := d.names(); got[0] != "c" {
 		t.Errorf("problems first again: %v", got)
 	}

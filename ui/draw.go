@@ -20,6 +20,13 @@ func (m *model) draw() {
 		x, y := m.inputAt()
 		m.frame.Cursor = tea.NewCursor(min(x, max(m.w-1, 0)), y)
 	}
+	if m.line.scope != 0 && m.lay.h > 0 {
+		x, y := m.lineAt()
+		m.frame.Cursor = tea.NewCursor(min(x, max(m.w-1, 0)), y)
+	}
+	if m.mouse {
+		m.frame.MouseMode = tea.MouseModeCellMotion
+	}
 	if m.hands.dialog != nil {
 		m.frame.Cursor = m.hands.cursor
 	}
@@ -36,7 +43,7 @@ func (m *model) screen() []string {
 	lines = append(lines, m.header(l.w, l.header)...)
 	switch m.view {
 	case viewHelp:
-		lines = append(lines, m.scrolled(m.helpText(l.w), l.w, l.body())...)
+		lines = append(lines, m.helpScreen(l.w, l.body())...)
 	case viewEvents:
 		lines = append(lines, m.eventScreen(l.w, l.body())...)
 	case viewSources:

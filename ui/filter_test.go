@@ -20,7 +20,7 @@ func four() *driver {
 	dark := uitest.Led("worker", "", noon())
 	dark.Owners, dark.Taken, dark.OwnersHow, dark.Kind, dark.Queue = nil, 0, sources.Unknown, sources.KindUnknown, sources.Queue{}
 	d := hand(lock, endless, dark, lost("search"))
-	d.press("s") // by name
+	d.press("s", "n") // by name
 	return d
 }
 

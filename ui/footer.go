@@ -12,6 +12,10 @@ import (
 func (m *model) footer(w int) string {
 	l := m.th.line(w).skip(1)
 	switch {
+	case m.line.scope != 0:
+		return m.typedFooter(w)
+	case m.menu != 0:
+		return m.menuFooter(w)
 	case m.message != "":
 		return l.put(m.th.strong, m.message).done()
 	case m.lay.small && m.typing:

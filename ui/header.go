@@ -313,8 +313,8 @@ func (m *model) shown(room int) []part {
 	if n := len(m.idx.order); n != m.idx.total && m.view == viewList {
 		say(part{m.th.strong, format.Count(n)}, part{m.th.dim, " of " + format.Count(m.idx.total)})
 	}
-	if m.view == viewList && (m.idx.sort != sortProblems || len(parts) == 0) {
-		say(part{m.th.dim, m.idx.sort.String()})
+	if m.view == viewList && (m.idx.sort != sortProblems || m.idx.reverse || m.idx.held || len(parts) == 0) {
+		say(part{m.th.dim, m.idx.orderText()})
 	}
 	parts = parts[:max(len(parts)-1, 0)]
 	if left := room - partsWidth(parts) - len(" · filter "); !m.idx.filter.empty() && !m.typing {

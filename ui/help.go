@@ -1,41 +1,221 @@
 package ui
 
 import (
+	"slices"
 	"strings"
+
+	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/format"
 )
 
-// helpText is the key table and what the signs mean.
-func (m *model) helpText(w int) []string {
-	th := &m.th
-	lines := []string{th.line(w).done()}
-	section := func(title string, s scope) {
-		lines = append(lines, th.line(w).skip(1).put(th.heading, title).done())
-		for _, a := range bindings() {
-			if a.scope&s == 0 || s != inViews && a.scope&inViews == inViews || s == inViews && a.scope&inViews != inViews {
-				continue
-			}
-			l := th.line(w).skip(2).cell(th.strong, strings.Join(a.keys, " "), 16).skip(1)
-			lines = append(lines, l.put("", a.help).put(th.dim, "  "+string(a.intent)).done())
+// helpLine is a line of the help. One of the key table can be run.
+type helpLine struct {
+	title string  // of a section: then there is no more
+	keys  part    // or a sign
+	text  string  // what it does or means
+	id    string  // of the intent, where it is named first
+	b     binding // its intent is "" for signs
+}
+
+// section is a part of the help.
+type section struct {
+	title string
+	scope scope
+}
+
+// sections are the parts of the key table, in the order of the help.
+func sections() []section {
+	return []section{{"LIST", inList}, {"ONE ROW", inDetail}, {"EVENTS", inEvents}, {"SOURCES", inSources}, {"EVERYWHERE", inBoards},
+		{"COMMANDS AND TYPING THEM", inCommand}, {"WHILE TYPING A FILTER", inInput}, {"IN THIS HELP", inHelp | inHelpText}, {"MENU OF ORDERS", inSort},
+		{"ACTIONS OF A ROW", inMenu}, {"ONE ACTION", inBox}, {"YES OR NO", inQuestion}, {"QUITTING WHILE WE HOLD SOMETHING", inLeave}}
+}
+
+// helpLines are the key table and what the signs mean, as far as all the words typed
+// are in them. What works on the screen that the help was opened from stands first.
+func (m *model) helpLines() []helpLine {
+	var lines []helpLine
+	words := strings.Fields(strings.ToLower(m.line.input.Value()))
+	add := func(title string, list []helpLine) {
+		list = slices.DeleteFunc(list, func(l helpLine) bool { return !l.holds(words) })
+		if len(list) > 0 {
+			lines = append(append(lines, helpLine{title: title}), list...)
 		}
-		lines = append(lines, th.line(w).done())
 	}
-	section("EVERYWHERE", inViews)
-	section("LIST", inList)
-	section("ONE ROW", inDetail)
-	section("EVENTS", inEvents)
-	section("SOURCES", inSources)
-	section("WHILE TYPING A FILTER", inInput)
-	section("ACTIONS OF A ROW", inMenu)
-	section("ONE ACTION", inBox)
-	section("YES OR NO", inQuestion)
-	section("QUITTING WHILE WE HOLD SOMETHING", inLeave)
-	lines = append(lines, th.line(w).skip(1).put(th.heading, "SIGNS").done())
+	parts := sections()
+	here := m.behind()
+	slices.SortStableFunc(parts, func(a, b section) int { return boolInt(b.scope == here) - boolInt(a.scope == here) })
+	seen := shown{}
+	for _, s := range parts {
+		add(s.title, s.lines(seen))
+	}
+	var signs []helpLine
 	for _, s := range m.signs() {
-		lines = append(lines, th.line(w).skip(2).cell(s[0].st, s[0].text, 16).skip(1).put("", s[1].text).done())
+		signs = append(signs, helpLine{keys: s[0], text: s[1].text})
+	}
+	add("SIGNS", signs)
+	return lines
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (l *helpLine) holds(words []string) bool {
+	text := strings.ToLower(l.keys.text + " " + l.text + " " + string(l.b.intent))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// shown is what the help has listed already: nothing is said twice.
+type shown map[string]bool
+
+// first says whether a text was not listed before.
+func (s shown) first(text string) bool {
+	defer func() { s[text] = true }()
+	return !s[text]
+}
+
+// lines are the rows of a section, each intent once. What works on all screens stands in
+// the section for that alone.
+func (s section) lines(seen shown) []helpLine {
+	var lines []helpLine
+	for _, b := range bindings() {
+		if b.scope&s.scope == 0 || (b.scope&inBoards == inBoards) != (s.scope == inBoards) {
+			continue
+		}
+		if i := slices.IndexFunc(lines, func(l helpLine) bool { return l.b.intent == b.intent }); i >= 0 {
+			lines[i].keys.text += " " + strings.Join(b.keys, " ")
+			continue
+		}
+		lines = append(lines, helpLine{keys: part{text: strings.Join(b.keys, " ")}, text: b.help, b: b})
+	}
+	lines = slices.DeleteFunc(lines, func(l helpLine) bool { return !seen.first(string(l.b.intent) + ": " + l.text + l.keys.text) })
+	for i := range lines {
+		if id := string(lines[i].b.intent); seen.first(id) {
+			lines[i].id = id
+		}
 	}
 	return lines
+}
+
+// behind is the scope of the screen that the help was opened from.
+func (m *model) behind() scope {
+	if n := len(m.trail); n > 0 {
+		return m.trail[n-1].scope()
+	}
+	return inList
+}
+
+// helpKeys is how many cells the keys take.
+const helpKeys = 18
+
+// helpScreen draws the part of the help around its cursor in h lines.
+func (m *model) helpScreen(w, h int) []string {
+	th, all := &m.th, m.helpLines()
+	m.helpAt = max(0, min(m.helpAt, len(all)-1))
+	h = max(h-1, 0) // the last line says what follows
+	m.scroll = min(m.scroll, m.helpAt)
+	m.scroll = max(0, m.scroll, m.helpAt-h+1)
+	if m.helpAt <= 1 {
+		m.scroll = 0 // with the title of the section
+	}
+	var lines []string
+	for i := m.scroll; i < min(m.scroll+h, len(all)); i++ {
+		lines = append(lines, th.helpLine(all[i], w, i == m.helpAt))
+	}
+	if len(all) == 0 {
+		lines = append(lines, th.line(w).skip(2).put(th.dim, "nothing in the help holds these words").done())
+	}
+	lines = th.box(lines, w, h)
+	last := th.line(w).skip(2)
+	if more := len(all) - m.scroll - h; more > 0 {
+		last.put(th.dim, count(more, "more line")+" below")
+	}
+	return append(lines, last.done())
+}
+
+func (th *theme) helpLine(h helpLine, w int, selected bool) string {
+	l := th.line(w)
+	if h.title != "" {
+		return l.skip(1).put(th.heading, h.title).done()
+	}
+	cursor := " "
+	if selected {
+		l.over, cursor = th.selected, th.cursor
+	}
+	st := h.keys.st
+	if h.b.intent != "" {
+		st = th.strong
+	}
+	l.put("", cursor).skip(1).cell(st, h.keys.text, max(helpKeys, format.Width(h.keys.text))).skip(1).put("", h.text)
+	if l.x+2+len(h.id) < w {
+		l.put(th.dim, "  "+h.id)
+	}
+	return l.done()
+}
+
+// moveHelp moves the cursor of the help; titles are passed over.
+func (m *model) moveHelp(i intent) {
+	all := m.helpLines()
+	from := m.helpAt
+	m.helpAt = min(scrolled(m.helpAt, i, m.lay.body()-1), max(len(all)-1, 0))
+	step := 1
+	if m.helpAt < from {
+		step = -1
+	}
+	for n := 0; n < 2 && m.helpAt >= 0 && m.helpAt < len(all) && all[m.helpAt].title != ""; n++ {
+		if m.helpAt+step < 0 {
+			step = 1
+		}
+		m.helpAt += step
+	}
+}
+
+// typeHelp takes words for the help: what is typed there and is no key.
+func (m *model) typeHelp(msg tea.Msg) tea.Cmd {
+	var cmd tea.Cmd
+	if m.line.scope == 0 {
+		k, ok := msg.(tea.KeyPressMsg)
+		if !ok || k.Text == "" || k.Text == " " {
+			return nil
+		}
+		cmd = m.prompt(inHelpText, "")
+		if k.Text == "/" {
+			return cmd
+		}
+	}
+	m.line.edit(msg)
+	m.helpAt, m.scroll = 1, 0
+	return cmd
+}
+
+// runHelp runs the line under the cursor, on the screen that the help was opened from.
+func (m *model) runHelp() tea.Cmd {
+	all := m.helpLines()
+	if m.helpAt >= len(all) || all[m.helpAt].b.intent == "" {
+		return nil
+	}
+	b := all[m.helpAt].b
+	m.line.leave()
+	if b.intent == doHelp {
+		m.leave()
+		return nil
+	}
+	for _, c := range commands() {
+		if c.intent == b.intent && c.argument != "" {
+			m.leave()
+			return m.prompt(inCommand, c.name+" ")
+		}
+	}
+	if b.scope&(inViews|inCommand) == 0 || b.scope&inViews != 0 && b.scope&m.behind() == 0 {
+		m.say("that does not work here: " + b.help)
+		return nil
+	}
+	m.leave()
+	return m.do(b.intent)
 }
 
 // signs explains what is drawn.

@@ -14,20 +14,6 @@ type handle struct {
 	gen  uint32
 }
 
-// sortMode is the order of the list.
-type sortMode uint8
-
-const (
-	sortProblems sortMode = iota
-	sortName
-	sortChanges
-	sortModes // how many there are
-)
-
-func (s sortMode) String() string {
-	return [...]string{"problems first", "by name", "most changes first"}[s]
-}
-
 // sweepRows bounds how many rows that nobody sees are judged again in one second
 // because time passed, so that no frame waits for 100,000 of them.
 const sweepRows = 10_000
@@ -47,6 +33,9 @@ type index struct {
 	sort     sortMode
 	problems bool         // show nothing else
 	kind     sources.Kind // KindUnknown: all
+	reverse  bool
+	held     bool // rows keep their places
+	heldMore int  // moved up to here has been looked at since
 
 	total    int
 	bySev    [sevBlind + 1]int
@@ -59,8 +48,9 @@ type entry struct {
 	row    *sources.Row
 	gen    uint32 // of the row: here because the rows themselves are far apart in memory
 	v      verdict
-	listed bool // it passes the filter
-	placed bool // it stands in order
+	key    int64 // its place in the order, see key
+	listed bool  // it passes the filter
+	placed bool  // it stands in order
 }
 
 // update takes a new state and says whether the order changed. Rows that are the same
@@ -133,10 +123,11 @@ func (x *index) refresh(slot int32, row *sources.Row, now time.Time) {
 	if row != nil {
 		e.gen = row.Gen
 		e.v = judge(row, x.st, now)
+		e.key = x.key(row, e.v)
 		e.listed = x.lists(row, e.v)
 		x.count(e.v, +1)
 	}
-	if e.listed != old.listed || e.listed && (old.row == nil || old.gen != e.gen || x.key(e) != x.key(&old)) {
+	if e.listed != old.listed || e.listed && (old.row == nil || old.gen != e.gen || e.key != old.key || x.text(row) != x.text(old.row)) {
 		x.moved = append(x.moved, slot)
 	}
 }
@@ -157,20 +148,12 @@ func (x *index) count(v verdict, n int) {
 	}
 }
 
-// key is the part of an entry that can change its place.
-func (x *index) key(e *entry) int {
-	switch x.sort {
-	case sortProblems:
-		return int(e.v.rank)
-	case sortChanges:
-		return -int(e.v.changes)
-	}
-	return 0
-}
-
 // place brings the order up to date with what moved, and says whether it changed.
 func (x *index) place() bool {
-	if len(x.moved) == 0 {
+	if x.held {
+		return x.placeHeld()
+	}
+	if x.heldMore = 0; len(x.moved) == 0 {
 		return false
 	}
 	for _, s := range x.moved {
@@ -213,21 +196,27 @@ func (x *index) rebuild() {
 	for i := range x.entries {
 		e := &x.entries[i]
 		e.listed = e.row != nil && x.lists(e.row, e.v)
+		if e.row != nil {
+			e.key = x.key(e.row, e.v)
+		}
 		if e.placed = e.listed; e.listed {
 			out = append(out, handle{int32(i), e.gen})
 		}
 	}
 	slices.SortFunc(out, x.compare)
-	x.moved = x.moved[:0]
+	x.moved, x.held, x.heldMore = x.moved[:0], false, 0
 	x.free[0], x.order = x.order, out
 }
 
 func (x *index) compare(a, b handle) int {
 	ea, eb := &x.entries[a.slot], &x.entries[b.slot]
-	if c := cmp.Compare(x.key(ea), x.key(eb)); c != 0 {
+	if c := cmp.Compare(ea.key, eb.key); c != 0 {
 		return c
 	}
 	ra, rb := ea.row, eb.row
+	if c := x.compareText(ra, rb); c != 0 {
+		return c
+	}
 	return cmp.Or(cmp.Compare(ra.Name, rb.Name), cmp.Compare(ra.Source, rb.Source), cmp.Compare(ra.Space, rb.Space),
 		cmp.Compare(a.slot, b.slot))
 }

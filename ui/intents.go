@@ -31,7 +31,11 @@ func (m *model) do(i intent) tea.Cmd {
 		m.typing = false
 		m.input.Blur()
 	case doComplete:
-		m.complete()
+		if m.line.scope == inCommand {
+			m.line.offer.next(&m.line.input, m.completeLine)
+		} else {
+			m.complete()
+		}
 	case doClear:
 		m.clearFilter()
 	case doProblems:
@@ -47,8 +51,7 @@ func (m *model) do(i intent) tea.Cmd {
 	case doSources:
 		m.switchTo(viewSources)
 	case doSort:
-		m.idx.sort = (m.idx.sort + 1) % sortModes
-		m.relist()
+		m.menu = inSort
 	case doPause:
 		m.pause()
 	case doRefresh:
@@ -59,6 +62,8 @@ func (m *model) do(i intent) tea.Cmd {
 		return tea.ClearScreen
 	case doSuspend:
 		return tea.Suspend
+	default:
+		return m.doLine(i)
 	}
 	return nil
 }
@@ -70,6 +75,8 @@ func (m *model) move(i intent) {
 		moveIn(&m.tbl, i)
 	case viewEvents:
 		moveIn(&m.told, i)
+	case viewHelp:
+		m.moveHelp(i)
 	default:
 		m.scroll = scrolled(m.scroll, i, m.lay.body())
 	}
@@ -139,6 +146,7 @@ func (m *model) help() {
 		return
 	}
 	m.open(viewHelp)
+	m.helpAt = 1
 }
 
 // clearFilter ends the typing and takes the words away; where there are none, it shows

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -62,7 +63,7 @@ const (
 )
 
 // scope is where a key works.
-type scope uint16
+type scope uint32
 
 const (
 	inList scope = 1 << iota
@@ -75,18 +76,23 @@ const (
 	inBox      // of one action: what is no key here is text
 	inQuestion // yes or no
 	inLeave    // what is to become of what we hold
-	inViews    = inList | inDetail | inHelp | inEvents | inSources
+	inCommand  // while a command is typed
+	inHelpText // while words for the help are typed
+	inSort     // the menu of orders
+	inBoards   = inList | inDetail | inEvents | inSources
+	inViews    = inBoards | inHelp // letters that are no keys in the help look for words
 	inRow      = inList | inDetail
+	inTexts    = inInput | inCommand | inHelpText
 	inDialogs  = inMenu | inBox | inQuestion | inLeave
-	inAll      = inViews | inInput | inDialogs
+	inAll      = inViews | inTexts | inSort | inDialogs
 )
 
 // binding joins an intent to its keys and its words.
 type binding struct {
 	intent intent
 	scope  scope
-	keys   []string
-	hint   string // for the footer, in the order of the table; "": not there
+	keys   []string // and commands, as ":sort COLUMN", which are typed after a :
+	hint   string   // for the footer, in the order of the table; "": not there
 	help   string
 }
 
@@ -96,28 +102,28 @@ type binding struct {
 // themselves (ctrl+a b h i j k m q s space), alt combinations, and in the views the
 // plain capitals A B C D H F P Q R S: over a slow link an arrow key arrives in parts
 // that end in one of them.
-func bindings() []binding { return append(boardBindings(), dialogBindings()...) }
+func bindings() []binding { return slices.Concat(boardBindings(), dialogBindings(), lineBindings()) }
 
 func boardBindings() []binding {
 	return []binding{
-		{doHelp, inViews, []string{"?"}, "help", "show or leave this help"},
+		{doHelp, inViews, []string{"?", ":help"}, "help", "show or leave this help"},
 		{doFilter, inList | inEvents, []string{"/"}, "filter", "rows with words, !words, kind=mutex, wait>30s, or ..."},
 		{doKeep, inInput, []string{"enter"}, "keep", "keep the filter and go back to the list"},
-		{doComplete, inInput, []string{"tab"}, "complete", "complete the field or the value; again: the next one"},
+		{doComplete, inInput | inCommand, []string{"tab"}, "complete", "complete the field or the value; again: the next one"},
 		{doClear, inInput | inList | inEvents, []string{"esc"}, "", "clear the filter; show all rows again"},
-		{doLocks, inViews, []string{"2"}, "", "Locks: every primitive"},
-		{doEvents, inViews, []string{"5"}, "", "Events: what happened, newest first"},
-		{doSources, inViews, []string{"o"}, "", "Sources: how each is read, and how well"},
+		{doLocks, inBoards, []string{"2", ":locks"}, "", "Locks: every primitive"},
+		{doEvents, inBoards, []string{"5", ":events"}, "", "Events: what happened, newest first"},
+		{doSources, inBoards, []string{"o", ":sources"}, "", "Sources: how each is read, and how well"},
 		{doOpen, inList | inEvents, []string{"enter"}, "open", "all there is to know about the row"},
 		{doProblems, inList, []string{"!"}, "problems", "only problems, or all rows"},
 		{doKind, inList | inEvents, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
-		{doSort, inList, []string{"s"}, "sort", "next order: problems first, by name, most changes first"},
+		{doSort, inList, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
 		{doPane, inList, []string{"tab"}, "pane", "on a small screen: details or events below the list"},
 		{doActions, inRow, []string{"a"}, "actions", "what can be done to the row"},
 		{doArm, inRow | inMenu, []string{"W"}, "write", "make writing possible for some minutes, or end it"},
 		{doCrash, inRow, []string{"X"}, "", "in the demo: end the owner's process, to watch a failover"},
-		{doPause, inList | inDetail | inEvents | inSources, []string{"p"}, "pause", "hold the picture; data is still read"},
-		{doRefresh, inList | inDetail | inSources, []string{"r"}, "read again", "ask every source to look again now"},
+		{doPause, inList | inDetail | inEvents | inSources, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
+		{doRefresh, inList | inDetail | inSources, []string{"r", ":read"}, "read again", "ask every source to look again now"},
 		{doBack, inDetail | inHelp | inSources, []string{"esc", "q"}, "back", "back to where this was opened"},
 		{doBack, inEvents, []string{"q"}, "back", "back to the list"},
 		{doUp, inViews, []string{"k", "up"}, "", "one line up"},
@@ -130,7 +136,7 @@ func boardBindings() []binding {
 		{doBottom, inViews, []string{"G", "end"}, "", "to the end"},
 		{doRedraw, inAll, []string{"ctrl+l"}, "", "draw the screen anew"},
 		{doSuspend, inAll, []string{"ctrl+z"}, "", "suspend; fg comes back"},
-		{doQuit, inAll, []string{"ctrl+c"}, "", "quit"},
+		{doQuit, inAll, []string{"ctrl+c", ":q"}, "", "quit"},
 		{doQuit, inList, []string{"q"}, "quit", "quit"},
 	}
 }
@@ -167,14 +173,16 @@ type keymap map[scope]map[string]intent
 
 func newKeymap(table []binding) keymap {
 	m := keymap{}
-	for _, s := range []scope{inList, inDetail, inHelp, inInput, inEvents, inSources, inMenu, inBox, inQuestion, inLeave} {
+	for s := scope(1); s != 0; s <<= 1 {
 		m[s] = map[string]intent{}
 		for _, a := range table {
 			if a.scope&s == 0 {
 				continue
 			}
 			for _, k := range a.keys {
-				m[s][k] = a.intent
+				if !isCommand(k) {
+					m[s][k] = a.intent
+				}
 			}
 		}
 	}

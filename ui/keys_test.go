@@ -12,7 +12,7 @@ import (
 
 func TestNoKeyMeansTwoThingsInOneScope(t *testing.T) {
 	t.Parallel()
-	for _, s := range []scope{inList, inDetail, inHelp, inInput, inEvents, inSources} {
+	for _, s := range []scope{inList, inDetail, inHelp, inInput, inEvents, inSources, inCommand, inHelpText, inSort} {
 		seen := map[string]intent{}
 		for _, a := range bindings() {
 			for _, k := range a.keys {
@@ -43,10 +43,12 @@ func TestHelpNamesEveryKey(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
 	d := hand(a)
-	d.send(tea.WindowSizeMsg{Width: 120, Height: 100})
+	d.send(tea.WindowSizeMsg{Width: 120, Height: 200})
 	d.press("?")
 	for _, a := range bindings() {
-		d.shows(t, strings.Join(a.keys, " "))
+		for _, k := range a.keys {
+			d.shows(t, k)
+		}
 		d.shows(t, a.help)
 	}
 }
@@ -55,7 +57,7 @@ func TestEveryIntentIsCarriedOut(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
 	for _, act := range bindings() {
-		for _, s := range []scope{inList, inDetail, inHelp, inInput, inEvents, inSources} {
+		for _, s := range []scope{inList, inDetail, inHelp, inInput, inEvents, inSources, inCommand, inHelpText, inSort} {
 			if act.scope&s == 0 {
 				continue
 			}
@@ -77,6 +79,15 @@ func TestEveryIntentIsCarriedOut(t *testing.T) {
 			case inSources:
 				d.send(tea.WindowSizeMsg{Width: 80, Height: 10})
 				d.press("o", "j")
+			case inCommand:
+				d.press(":", "q", "enter", ":", "s", "o", "enter", ":", "s")
+				if act.intent == doLater {
+					d.press("up", "up")
+				}
+			case inHelpText:
+				d.press("?", "l", "down", "down")
+			case inSort:
+				d.press("s")
 			case inList:
 				if act.intent == doClear {
 					d.press("/", "x", "enter")

@@ -71,7 +71,12 @@ func (m *model) row(w int, row *sources.Row, v verdict, selected bool, win timel
 	if under {
 		mark, st = m.th.pending, m.th.accent
 	}
-	l.put("", cursor).put(st, mark).skip(1)
+	l.put("", cursor).put(st, mark)
+	if m.marks[row.Ref] {
+		l.put(m.th.accent, m.th.marked)
+	} else {
+		l.skip(1)
+	}
 	l.cell(name, m.th.fitName(clean(row.Name), c[colName]), c[colName])
 	m.put(l, colSource, m.th.dim, clean(row.Source))
 	m.put(l, colKind, m.th.dim, row.Kind.String())

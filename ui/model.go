@@ -9,6 +9,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/filter"
 	"coordtop/ui/table"
 	"coordtop/ui/timeline"
 )
@@ -55,6 +56,18 @@ type model struct {
 	events  eventLog
 	told    table.Table[uint64] // the events that the Events screen lists, by number
 
+	line   typedLine
+	menu   scope // of one key, as inSort; 0: none is open
+	helpAt int   // the cursor of the help
+	width  width
+	mouse  bool
+	utc    bool
+
+	sought               filter.Expr // the last filter that was not empty
+	byOwner, beforeOwner string      // the filter of the same owner, and what it replaced
+	marks                map[sources.Ref]bool
+	heldUntil            time.Time // till when rows keep their places
+
 	view    view
 	pane    pane
 	trail   []view // what was left to open this one, the oldest first
@@ -84,12 +97,14 @@ func newModel(o Options) *model {
 		w:     o.Width,
 		h:     o.Height,
 		hands: newHands(o.Operator),
+		line:  typedLine{input: newInput()},
+		marks: map[sources.Ref]bool{},
 	}
 	if m.title == "" {
 		m.title = "coordtop"
 	}
 	m.idx.filter.find = m.rowOf
-	m.clock = o.Feed.Now()
+	m.clock = m.time()
 	m.now, m.started = m.clock, m.clock
 	m.take()
 	m.draw()
@@ -166,7 +181,7 @@ func (m *model) arrange() {
 	for i := range m.st.Sources {
 		longest = max(longest, format.Width(clean(m.st.Sources[i].Name)))
 	}
-	m.columns = fitColumns(m.lay.w, longest)
+	m.columns = fitColumns(m.lay.w, longest).shaped(m.width)
 	m.tbl.SetHeight(m.lay.list)
 }
 

@@ -43,7 +43,7 @@ func TestProgramShowsStatesAsTheyComeAndQuitsClean(t *testing.T) {
 	s.Type(t, "/host-2\r")
 	s.Await(t, "filter host-2")
 	s.Type(t, "?")
-	s.Await(t, "EVERYWHERE")
+	s.Await(t, "rows with words")
 	s.Type(t, "qq")
 	if err := <-done; err != nil {
 		t.Errorf("Run = %v", err)

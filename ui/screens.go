@@ -15,6 +15,11 @@ func screens() []screen {
 	return []screen{{viewList, doLocks, "Locks"}, {viewEvents, doEvents, "Events"}, {viewSources, doSources, "Sources"}}
 }
 
+// scope is where the keys of a view work.
+func (v view) scope() scope {
+	return [...]scope{viewList: inList, viewDetail: inDetail, viewHelp: inHelp, viewEvents: inEvents, viewSources: inSources}[v]
+}
+
 // switchTo goes to a screen, from which there is no way back but the screens.
 func (m *model) switchTo(v view) {
 	m.view, m.scroll, m.trail = v, 0, m.trail[:0]

@@ -41,6 +41,7 @@ type theme struct {
 type glyphs struct {
 	ascii                                 bool
 	cursor                                string               // in the first cell of the cursor row
+	marked                                string               // behind the state of a row that the person marked
 	marks                                 [sevBlind + 1]string // states, by severity
 	up, connecting, down                  string               // health of a source
 	rule, tee, upright                    string
@@ -54,9 +55,9 @@ type glyphs struct {
 
 func unicodeGlyphs() glyphs {
 	return glyphs{
-		cursor: " ",
-		marks:  [...]string{sevBad: "!", sevWarn: "▲", sevWell: "●", sevFree: "○", sevBlind: "?"},
-		up:     "●", connecting: "◌", down: "■",
+		cursor: " ", marked: "+",
+		marks: [...]string{sevBad: "!", sevWarn: "▲", sevWell: "●", sevFree: "○", sevBlind: "?"},
+		up:    "●", connecting: "◌", down: "■",
 		rule: "─", tee: "┬", upright: "│",
 		barFull: "━", barEmpty: "┄",
 		run: "━", idle: "─", dark: "┄", many: "*", crisis: "!",
@@ -68,9 +69,9 @@ func unicodeGlyphs() glyphs {
 func asciiGlyphs() glyphs {
 	return glyphs{
 		ascii:  true,
-		cursor: ">",
-		marks:  [...]string{sevBad: "!", sevWarn: "^", sevWell: "o", sevFree: "-", sevBlind: "?"},
-		up:     "o", connecting: ".", down: "x",
+		cursor: ">", marked: "+",
+		marks: [...]string{sevBad: "!", sevWarn: "^", sevWell: "o", sevFree: "-", sevBlind: "?"},
+		up:    "o", connecting: ".", down: "x",
 		rule: "-", tee: "+", upright: "|",
 		barFull: "#", barEmpty: ".",
 		run: "", idle: "_", dark: ".", many: "*", crisis: "!",

@@ -45,9 +45,11 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		return tea.Batch(cmd, m.press(keys)), true
 	case splitTimeout:
 		return m.press(m.split.timeout(msg)), true
-	case tea.PasteMsg:
-		m.edit(msg)
+	case tea.MouseMsg:
+		m.pointed(msg)
 		return nil, true
+	case tea.PasteMsg:
+		return m.edit(msg), true
 	case tea.ResumeMsg:
 		m.second()
 		return nil, true
@@ -57,7 +59,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 
 // second lets time pass: ages, countdowns and what depends on them.
 func (m *model) second() {
-	m.clock = m.feed.Now()
+	m.clock = m.time()
 	m.heed()
 	if m.message != "" && !m.clock.Before(m.until) {
 		m.message = ""
@@ -66,6 +68,7 @@ func (m *model) second() {
 		return
 	}
 	m.now = m.clock
+	m.release()
 	m.take()
 	if m.idx.sweep(m.now, m.tbl.Visible()) {
 		m.tbl.SetKeys(m.idx.order)
@@ -81,10 +84,13 @@ func (m *model) press(keys []tea.KeyPressMsg) tea.Cmd {
 	defer func() { m.hands.pressing = false }()
 	var cmds []tea.Cmd
 	for _, k := range keys {
-		if do, ok := m.keys[m.scope()][keyName(k)]; ok {
+		s := m.scope()
+		m.menu = 0 // a menu is for one key
+		if do, ok := m.keys[s][keyName(k)]; ok {
 			cmds = append(cmds, m.do(do))
+			m.used(do)
 		} else {
-			m.edit(k)
+			cmds = append(cmds, m.edit(k))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -94,18 +100,14 @@ func (m *model) scope() scope {
 	switch {
 	case m.hands.dialog != nil:
 		return m.hands.dialog.scope()
+	case m.menu != 0:
+		return m.menu
+	case m.line.scope != 0:
+		return m.line.scope
 	case m.typing:
 		return inInput
-	case m.view == viewDetail:
-		return inDetail
-	case m.view == viewHelp:
-		return inHelp
-	case m.view == viewEvents:
-		return inEvents
-	case m.view == viewSources:
-		return inSources
 	}
-	return inList
+	return m.view.scope()
 }
 
 // maxInput bounds what is typed or pasted, in characters.
@@ -123,20 +125,28 @@ func newInput() textinput.Model {
 
 // edit changes the filter as it is typed or pasted. Nowhere else does a paste do
 // anything.
-func (m *model) edit(msg tea.Msg) {
+func (m *model) edit(msg tea.Msg) tea.Cmd {
 	if m.hands.dialog != nil {
 		m.hands.dialog.edit(msg)
-		return
+		return nil
 	}
-	if !m.typing {
-		return
+	if !m.typing && m.line.scope == 0 && m.view != viewHelp {
+		return nil
 	}
 	if paste, ok := msg.(tea.PasteMsg); ok {
 		line, _, _ := strings.Cut(strings.TrimSpace(paste.Content), "\n")
 		msg = tea.PasteMsg{Content: clean(line)}
 	}
+	switch {
+	case m.view == viewHelp && m.line.scope != inCommand:
+		return m.typeHelp(msg)
+	case m.line.scope != 0:
+		m.line.edit(msg)
+		return nil
+	}
 	m.input, _ = m.input.Update(msg) // its command is the blinking of a cursor that we do not draw
 	m.refilter()
+	return nil
 }
 
 // setFilter replaces what was typed.
@@ -149,6 +159,9 @@ func (m *model) setFilter(text string) {
 func (m *model) refilter() {
 	if text := m.typed(); text != m.idx.filter.text {
 		m.idx.filter.take(text, m.labels)
+		if !m.idx.filter.expr.Empty() {
+			m.sought = m.idx.filter.expr
+		}
 		m.relist()
 	}
 }

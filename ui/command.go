@@ -1,0 +1,278 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/format"
+	"coordtop/ui/filter"
+)
+
+// typedLine is the line at the bottom in which a command, or words for the help, are
+// typed.
+type typedLine struct {
+	scope scope // inCommand or inHelpText; 0: nothing is typed
+	input textinput.Model
+	offer offer
+	past  []string // commands that were run, oldest first
+	at    int      // which of past is shown; len(past): none
+}
+
+// keptCommands is how many commands the history holds.
+const keptCommands = 100
+
+// prompt begins a line.
+func (m *model) prompt(what scope, text string) tea.Cmd {
+	t := &m.line
+	t.scope, t.at = what, len(t.past)
+	t.input.SetValue(text)
+	t.input.CursorEnd()
+	return t.input.Focus()
+}
+
+func (t *typedLine) leave() {
+	t.scope = 0
+	t.input.Blur()
+	t.input.SetValue("")
+}
+
+// edit changes the line, except for one with nothing in it: a backspace there leaves it.
+func (t *typedLine) edit(msg tea.Msg) {
+	if k, ok := msg.(tea.KeyPressMsg); ok && k.Code == tea.KeyBackspace && t.input.Value() == "" {
+		t.leave()
+		return
+	}
+	t.input, _ = t.input.Update(msg)
+}
+
+// recall shows another command of the history.
+func (t *typedLine) recall(step int) {
+	to := t.at + step
+	if to < 0 || to > len(t.past) {
+		return
+	}
+	t.at = to
+	text := ""
+	if to < len(t.past) {
+		text = t.past[to]
+	}
+	t.input.SetValue(text)
+	t.input.CursorEnd()
+}
+
+func (t *typedLine) remember(text string) {
+	t.past = slices.DeleteFunc(t.past, func(old string) bool { return old == text })
+	t.past = append(t.past, text)
+	t.past = t.past[max(0, len(t.past)-keptCommands):]
+}
+
+// isCommand says whether a key of the table is one that is typed after a colon.
+func isCommand(key string) bool { return len(key) > 1 && key[0] == ':' }
+
+// command is a row of the table by its command.
+type command struct {
+	binding
+	name, argument string // "sort", "COLUMN"
+}
+
+// commands lists them all, by name.
+func commands() []command {
+	var list []command
+	for _, b := range bindings() {
+		for _, k := range b.keys {
+			if isCommand(k) {
+				name, argument, _ := strings.Cut(k[1:], " ")
+				list = append(list, command{b, name, argument})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b command) int { return strings.Compare(a.name, b.name) })
+	return list
+}
+
+// named finds a command by its name or the beginning that it alone has.
+func named(name string) (command, bool) {
+	var found []command
+	for _, c := range commands() {
+		if c.name == name {
+			return c, true
+		}
+		if strings.HasPrefix(c.name, name) {
+			found = append(found, c)
+		}
+	}
+	if len(found) != 1 {
+		return command{}, false
+	}
+	return found[0], true
+}
+
+// runLine runs what is typed after the colon.
+func (m *model) runLine() tea.Cmd {
+	text := strings.TrimSpace(m.line.input.Value())
+	m.line.leave()
+	if text == "" {
+		return nil
+	}
+	m.line.remember(text)
+	name, argument, _ := strings.Cut(text, " ")
+	c, ok := named(name)
+	switch argument = strings.TrimSpace(argument); {
+	case !ok:
+		m.say("no command " + clean(name) + ": ? lists them")
+		return nil
+	case argument != "" && c.argument == "":
+		m.say(":" + c.name + " takes nothing behind it")
+		return nil
+	}
+	if c.scope&m.scope() == 0 && c.scope&inList != 0 {
+		m.switchTo(viewList)
+	}
+	return m.obey(c.intent, argument)
+}
+
+// obey carries out an intent that may have an argument.
+func (m *model) obey(i intent, argument string) tea.Cmd {
+	switch i {
+	case doFilterBy:
+		m.toRows()
+		m.setFilter(argument)
+		if mend := m.idx.filter.mend; mend != nil {
+			m.say(clean(mend.Text))
+		}
+	case doSourceIs:
+		m.onlySource(argument)
+	case doSortBy:
+		m.sortBy(argument)
+	case doTheme:
+		m.setScheme(argument)
+	default:
+		return m.do(i)
+	}
+	return nil
+}
+
+// onlySource filters by one source; others words of the filter go.
+func (m *model) onlySource(name string) {
+	known := m.values("source")
+	i := slices.IndexFunc(known, func(s string) bool { return strings.EqualFold(s, name) })
+	switch {
+	case name == "" || strings.EqualFold(name, "all"):
+		m.setFilter("")
+	case i < 0:
+		m.say("no rows of a source " + clean(name) + "; there are: " + strings.Join(known, ", "))
+		return
+	default:
+		m.setFilter("source=" + filter.Quote(known[i]))
+	}
+	m.toRows()
+}
+
+// toRows goes to the list, unless what is shown obeys the filter too.
+func (m *model) toRows() {
+	if m.view != viewList && m.view != viewEvents {
+		m.switchTo(viewList)
+	}
+}
+
+// sortBy takes the name of a column, or its beginning.
+func (m *model) sortBy(name string) {
+	var words []string
+	for s := range sortModes {
+		if name != "" && strings.HasPrefix(s.word(), strings.ToLower(name)) {
+			m.order(s)
+			return
+		}
+		words = append(words, s.word())
+	}
+	m.say("order by: " + strings.Join(words, ", "))
+}
+
+// completeLine offers commands, then what their argument can be.
+func (m *model) completeLine(text string) filter.Completion {
+	name, argument, more := strings.Cut(text, " ")
+	if !more {
+		var list []string
+		for _, c := range commands() {
+			if strings.HasPrefix(c.name, name) {
+				if c.argument != "" {
+					c.name += " "
+				}
+				list = append(list, c.name)
+			}
+		}
+		return filter.Completion{List: list}
+	}
+	c, ok := named(name)
+	if !ok {
+		return filter.Completion{From: len(text)}
+	}
+	from := len(name) + 1
+	if c.intent == doFilterBy {
+		inner := filter.Complete(argument, m.labels(), m.values)
+		return filter.Completion{From: from + inner.From, List: inner.List}
+	}
+	list := slices.DeleteFunc(m.arguments(c.intent), func(s string) bool { return !strings.HasPrefix(s, argument) })
+	return filter.Completion{From: from, List: list}
+}
+
+// arguments are what a command can be given.
+func (m *model) arguments(i intent) []string {
+	switch i {
+	case doSourceIs:
+		return append(m.values("source"), "all")
+	case doTheme:
+		return schemes()
+	case doSortBy:
+		var list []string
+		for s := range sortModes {
+			list = append(list, s.word())
+		}
+		return list
+	}
+	return nil
+}
+
+// typedFooter draws the line being typed.
+func (m *model) typedFooter(w int) string {
+	t, l := &m.line, m.th.line(w).skip(1)
+	sign := ":"
+	if t.scope == inHelpText {
+		sign = "/"
+	}
+	l.put(m.th.strong, sign).put("", clean(t.input.Value())).skip(2)
+	switch text := t.input.Value(); {
+	case t.offer.stands(text) && len(t.offer.list) > 1:
+		m.putOffer(l, &t.offer)
+	case t.scope == inCommand:
+		l.put(m.th.dim, usage(text))
+	}
+	return l.done()
+}
+
+// usage says what the command that is typed does.
+func usage(text string) string {
+	name, argument, _ := strings.Cut(strings.TrimLeft(text, " "), " ")
+	if name == "" {
+		return "a command; tab completes"
+	}
+	c, ok := named(name)
+	switch {
+	case !ok:
+		return ""
+	case argument == "" && c.argument != "":
+		return c.argument + ": " + c.help
+	case argument == "":
+		return c.help
+	}
+	return ""
+}
+
+// lineAt is where the next character of the line goes.
+func (m *model) lineAt() (x, y int) {
+	before := clean(string([]rune(m.line.input.Value())[:m.line.input.Position()]))
+	return 2 + format.Width(before), m.lay.h - 1
+}

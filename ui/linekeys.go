@@ -1,0 +1,74 @@
+package ui
+
+// What is done by commands, menus and marks.
+const (
+	doCommand   intent = "command"
+	doRun       intent = "run"
+	doGiveUp    intent = "leave-line"
+	doEarlier   intent = "earlier-line"
+	doLater     intent = "later-line"
+	doFilterBy  intent = "filter-by"
+	doSourceIs  intent = "source"
+	doSortBy    intent = "sort-by"
+	doUTC       intent = "utc"
+	doTheme     intent = "theme"
+	doNext      intent = "next-match"
+	doPrevious  intent = "previous-match"
+	doMark      intent = "mark"
+	doUnmark    intent = "clear-marks"
+	doSameOwner intent = "same-owner"
+	doWidth     intent = "width"
+	doMouse     intent = "mouse"
+
+	doByProblems intent = "sort-by-problems"
+	doByName     intent = "sort-by-name"
+	doBySource   intent = "sort-by-source"
+	doByKind     intent = "sort-by-kind"
+	doByOwner    intent = "sort-by-owner"
+	doBySince    intent = "sort-by-since"
+	doByLease    intent = "sort-by-lease"
+	doByWait     intent = "sort-by-wait"
+	doByChanges  intent = "sort-by-changes"
+)
+
+// lineBindings are the rows of the table for lines that are typed, for menus and marks.
+func lineBindings() []binding {
+	return append([]binding{
+		{doCommand, inViews, []string{":"}, "command", "type a command"},
+		{doSameOwner, inList | inDetail, []string{"*"}, "same owner", "only rows of this owner; again: as before"},
+		{doNext, inList, []string{"n"}, "", "next row that fits the last filter"},
+		{doPrevious, inList, []string{"N"}, "", "previous row that fits the last filter"},
+		{doMark, inList, []string{"space"}, "", "mark the row, or no more; marks stay with their rows"},
+		{doUnmark, inList, []string{"u"}, "", "clear all marks"},
+		{doWidth, inList, []string{"z"}, "", "columns: normal, wide names, narrow with a long strip"},
+		{doMouse, inBoards, []string{"m", ":mouse"}, "", "mouse on or off; off, the terminal selects text"},
+		{doFilterBy, inCommand, []string{":filter EXPR"}, "", "show only what is asked for; nothing: all"},
+		{doSourceIs, inCommand, []string{":source NAME|all"}, "", "only rows of that source"},
+		{doSortBy, inCommand, []string{":sort COLUMN"}, "", "order the list; the same again reverses"},
+		{doUTC, inCommand, []string{":utc"}, "", "times in UTC or in the local zone"},
+		{doTheme, inCommand, []string{":theme NAME"}, "", "auto, dark or light"},
+		{doRun, inCommand | inHelp | inHelpText, []string{"enter"}, "run", "run the line; letters typed in this help look for words"},
+		{doGiveUp, inCommand | inHelpText, []string{"esc"}, "leave", "leave the line"},
+		{doEarlier, inCommand, []string{"up"}, "", "the command before"},
+		{doLater, inCommand, []string{"down"}, "", "the command after"},
+		{doUp, inHelpText, []string{"up"}, "", "one line up"},
+		{doDown, inHelpText, []string{"down"}, "", "one line down"},
+		{doPageUp, inHelpText, []string{"pgup"}, "", "a page up"},
+		{doPageDown, inHelpText, []string{"pgdown"}, "", "a page down"},
+	}, sortBindings()...)
+}
+
+// sortBindings are the menu of orders.
+func sortBindings() []binding {
+	return []binding{
+		{doByProblems, inSort, []string{"p"}, "problems", "what is wrong first"},
+		{doByName, inSort, []string{"n"}, "name", "by name"},
+		{doBySource, inSort, []string{"s"}, "source", "by source"},
+		{doByKind, inSort, []string{"k"}, "kind", "by kind"},
+		{doByOwner, inSort, []string{"o"}, "owner", "by owner"},
+		{doBySince, inSort, []string{"t"}, "since", "the newest first"},
+		{doByLease, inSort, []string{"l"}, "lease", "the least left first"},
+		{doByWait, inSort, []string{"w"}, "wait", "the longest wait first"},
+		{doByChanges, inSort, []string{"c"}, "changes", "most changes first"},
+	}
+}
