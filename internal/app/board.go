@@ -44,6 +44,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		defer feed.Close()
 		op := p.operator(c, hub, beside, o.write)
 		defer p.giveBack(op)
+		defer giveBackWith(inner, op)()
 		err := ui.Run(inner, ui.Options{
 			Feed: feed, Operator: op, Title: c.Title, TitleColor: c.Color, ASCII: o.ascii, NoColor: o.plain,
 			Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,

@@ -110,6 +110,7 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 		}
 		op := p.operator(c, hub, beside, true)
 		defer p.giveBack(op)
+		defer giveBackWith(ctx, op)()
 		k := &keeper{p: p, op: op, hub: hub, row: row, lines: lines,
 			identity: identityOf(c.Identity, p.actor()), leads: row.Kind == sources.KindElection}
 		if wanted := cmd.Name() == "campaign"; wanted != k.leads {

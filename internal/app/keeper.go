@@ -128,6 +128,9 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 // serve obeys lines until it is not ours any more.
 func (k *keeper) serve(ctx context.Context) error {
 	for {
+		if ctx.Err() != nil {
+			return k.leave()
+		}
 		if lost, text := k.lost(); lost {
 			return errors.Join(fmt.Errorf("%w: %s", errLost, text), k.say("lost", text))
 		}

@@ -41,8 +41,14 @@ func (p *program) operator(c config.Config, hub *sources.Hub, beside *watched, a
 	return operate.New(o)
 }
 
-// giveBack resigns what is held, within two seconds. What could not be told to its service
-// runs out there; the audit and the log have it.
+// giveBackWith gives back what is held as soon as ctx ends: a terminal or a pipe that nobody
+// reads may keep the rest of the command for longer than that may take.
+func giveBackWith(ctx context.Context, op *operate.Operator) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { _ = op.Close(context.Background()) }) // giveBack tells the error
+}
+
+// giveBack resigns what is held, within two seconds, or waits until that was done. What
+// could not be told to its service runs out there; the audit and the log have it.
 func (p *program) giveBack(op *operate.Operator) {
 	if err := op.Close(context.Background()); err != nil {
 		p.logger().Warn("Giving back what we hold", "error", err)

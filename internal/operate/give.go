@@ -185,5 +185,9 @@ func (o *Operator) lost(n *run, h *holding, cause error) {
 	defer l.cancel()
 	l.record.ID, l.record.Action, l.record.Call, l.record.LatencyMillis = o.o.Audit.id(), "lost", "", nil
 	l.record.OwnerBefore, l.record.LabelBefore, l.record.FenceBefore = h.owner(), o.labelOf(h.ref, h.owner()), fence(h.lease.Fence())
-	o.finish(l, action.Failed, text, o.ownerNow(h.ref))
+	after := o.ownerNow(h.ref)
+	if after.ID == h.owner() { // our watch has not seen it yet
+		after = sources.OwnerRef{}
+	}
+	o.finish(l, action.Failed, text, after)
 }

@@ -29,6 +29,7 @@ type Options struct {
 	Audit    *Journal           // nil: no action can be started
 	Always   bool               // armed from the start and without an end
 	Now      func() time.Time   // nil: time.Now
+	Patience time.Duration      // until an action that is not on our watch is Unseen; 0: 10 s
 	// Catch runs the body of each goroutine, so that a panic in it can be told before the
 	// program ends. Nil: the body is called as it is.
 	Catch func(body func())
@@ -36,7 +37,6 @@ type Options struct {
 
 const (
 	armedFor   = 5 * time.Minute
-	watchFor   = 10 * time.Second // until an action that is not on our watch is Unseen
 	openWithin = 10 * time.Second // to find secrets and connect
 	replyIn    = 5 * time.Second  // to one request about what we own
 	farewell   = 2 * time.Second  // to resign
@@ -75,6 +75,9 @@ type Operator struct {
 func New(o Options) *Operator {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Patience <= 0 {
+		o.Patience = 10 * time.Second
 	}
 	op := &Operator{
 		o:       o,

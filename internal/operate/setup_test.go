@@ -36,30 +36,29 @@ type rig struct {
 
 // options are what tests change of an Operator and its one source, named s.
 type options struct {
-	change  func(*operate.Options, *operate.Backend)
-	through string        // address that the Operator's own connections go through
-	ttl     time.Duration // of its leases; 0: 30 s
+	change func(*operate.Options, *operate.Backend)
 }
 
 func redisRig(t *testing.T, o options) *rig {
 	t.Helper()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})
-	client := redisClient(t, server.URL())
-	source := redissource.New(redissource.Options{Name: "s", Client: client, Selections: []redissource.Selection{
+	return redisRigAt(t, server.URL(), redisClient(t, server.URL()), o)
+}
+
+// redisRigAt watches a server through watched; the Operator reaches it by its url.
+func redisRigAt(t *testing.T, url string, watched rediscoord.ClientOptions, o options) *rig {
+	t.Helper()
+	source := redissource.New(redissource.Options{Name: "s", Client: watched, Selections: []redissource.Selection{
 		{Pattern: "app:leader:x", Kind: sources.KindElection}, {Pattern: "app:lock:y", Kind: sources.KindMutex},
 	}})
-	own := client
-	if o.through != "" {
-		own.Addrs = []string{o.through}
-	}
 	backend := operate.Backend{
 		Type: "redis", Identity: "ana@desk:1", Demo: true, Nameless: true, RunsOut: true, Lease: 30 * time.Second,
 		Caps: coord.Caps{Mutex: true, Election: true, MaxData: 4096},
 		Open: func(context.Context, string) (coord.Driver, error) {
-			return rediscoord.New(own, rediscoord.Options{TTL: o.ttl, RetryDelay: 50 * time.Millisecond})
+			return rediscoord.New(redisClient(t, url), rediscoord.Options{RetryDelay: 50 * time.Millisecond})
 		},
 	}
-	return newRig(t, server.URL(), source, backend, o)
+	return newRig(t, url, source, backend, o)
 }
 
 func postgresRig(t *testing.T, o options) *rig {
@@ -205,9 +204,9 @@ func (r *rig) reaches(id uint64, phases ...action.Phase) action.Run {
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	for {
-		run := r.run(id)
+		run := r.run(id) // the zero Run while there is none
 		for _, p := range phases {
-			if run.Phase == p {
+			if run.ID == id && run.Phase == p {
 				return run
 			}
 		}
@@ -223,13 +222,11 @@ func (r *rig) reaches(id uint64, phases ...action.Phase) action.Run {
 }
 
 func (r *rig) run(id uint64) action.Run {
-	r.t.Helper()
 	for _, run := range r.Status().Runs {
 		if run.ID == id {
 			return run
 		}
 	}
-	r.t.Fatalf("there is no run %d", id)
 	return action.Run{}
 }
 

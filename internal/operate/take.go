@@ -214,6 +214,6 @@ func (o *Operator) watchWin(n *run, lease *coord.Lease, sub *sources.Subscriptio
 		after.Label = us.Label
 		o.finish(n, action.Seen, did, after)
 	case ctx.Err() == nil:
-		o.finish(n, action.Unseen, did+", and no change on our watch after "+format.Left(watchFor), after)
+		o.finish(n, action.Unseen, did+", and no change on our watch after "+format.Left(o.o.Patience), after)
 	}
 }

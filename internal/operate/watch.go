@@ -11,11 +11,11 @@ import (
 )
 
 // watch looks at a row after each wake-up until done says that there is what was waited
-// for, for ten seconds at most. row is nil where it is not on our watch or cannot be
+// for, for as long as an action may stay unseen. row is nil where it is not on our watch or cannot be
 // believed; events are those of the row since the last call.
 func (o *Operator) watch(ctx context.Context, ref sources.Ref, sub *sources.Subscription, done func(row *sources.Row, events []sources.Event) bool) bool {
 	o.o.View.Refresh(ref.Source)
-	patience := time.NewTimer(watchFor)
+	patience := time.NewTimer(o.o.Patience)
 	defer patience.Stop()
 	for {
 		events, _ := sub.Events(0)
@@ -113,6 +113,6 @@ func (o *Operator) watchDeparture(n *run, sub *sources.Subscription, old, did st
 	case n.ctx.Err() != nil:
 		o.finish(n, action.Unseen, did+"; its end was not waited for", sources.OwnerRef{})
 	default:
-		o.finish(n, action.Unseen, did+", and no change on our watch after "+format.Left(watchFor), sources.OwnerRef{})
+		o.finish(n, action.Unseen, did+", and no change on our watch after "+format.Left(o.o.Patience), sources.OwnerRef{})
 	}
 }
