@@ -1,15 +1,25 @@
 package pgsource
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // pace says how often to look: seldom enough to cost the server little, often enough where
 // something happens (facts/postgres.md, 3.3).
 type pace struct {
 	min, max time.Duration
 	changed  time.Time     // when an owner or a waiter last changed
-	cost     time.Duration // of a look, smoothed, without the way to the server
-	rows     int           // of pg_locks in the last look
+	cost     time.Duration // of a look, without the way to the server: the least of the recent ones
+	recent   [recentLooks]time.Duration
+	looks    int // counts them
+	rows     int // of pg_locks in the last look
 }
+
+// recentLooks is how many looks in a row must be slow before they count as costly. A stall
+// of this machine or of the way looks like a costly look, and an average would remember one
+// of half a second for many looks, each of them seconds apart by then.
+const recentLooks = 3
 
 const (
 	usualPause  = time.Second
@@ -24,11 +34,9 @@ const (
 // took takes note of a look.
 func (p *pace) took(cost time.Duration, rows int) {
 	p.rows = rows
-	if p.cost == 0 {
-		p.cost = cost
-		return
-	}
-	p.cost += (cost - p.cost) / 4 // one slow look says little
+	p.recent[p.looks%recentLooks] = cost
+	p.looks++
+	p.cost = slices.Min(p.recent[:min(p.looks, recentLooks)])
 }
 
 // interval is the pause between the starts of two looks. eager: somebody waits for a lock,

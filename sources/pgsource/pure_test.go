@@ -38,16 +38,22 @@ func TestPaceFollowsWhatHappensAndWhatItCosts(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
 	}
-	p := usual
-	p.took(100*time.Millisecond, 10)
-	if p.cost > costly {
-		t.Errorf("one slow look makes it slow: %v", p.cost)
-	}
-	for range 10 {
-		p.took(100*time.Millisecond, 10)
-	}
-	if p.cost < costly {
-		t.Errorf("slow looks do not make it slow: %v", p.cost)
+}
+
+func TestOnlySlowLooksInARowAreCostly(t *testing.T) {
+	t.Parallel()
+	p := pace{min: 250 * time.Millisecond, max: 5 * time.Second}
+	for i, c := range []struct{ took, want time.Duration }{
+		{time.Millisecond, 250 * time.Millisecond}, {10 * time.Second, 250 * time.Millisecond}, // a stall
+		{time.Millisecond, 250 * time.Millisecond},
+		{100 * time.Millisecond, 250 * time.Millisecond}, {100 * time.Millisecond, 250 * time.Millisecond},
+		{100 * time.Millisecond, 5 * time.Second}, {200 * time.Millisecond, 5 * time.Second},
+		{time.Millisecond, 250 * time.Millisecond}, // it is over
+	} {
+		p.took(c.took, 10)
+		if got := p.interval(time.Now(), true); got != c.want {
+			t.Errorf("look %d of %v: the pause is %v, want %v", i+1, c.took, got, c.want)
+		}
 	}
 }
 
