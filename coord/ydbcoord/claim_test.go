@@ -76,7 +76,7 @@ func TestClaimCancelledWhileThereIsNoStreamIsReleasedOnTheNext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		got := acquiring(ctx, s, forever(mutex("m")))
 		synctest.Wait()
-		b.DropReplies("session_started", 2) // the attach hangs for a while, as does the owner's
+		b.hangAttaches(2) // the owner's, too
 		b.CutStreams()
 		synctest.Wait()
 		cancel()
@@ -113,6 +113,15 @@ func TestGrantThatRacesTheCancelIsReleased(t *testing.T) {
 		if len(b.Owners(node, "m")) != 0 {
 			t.Error("it still is the owner")
 		}
+	})
+}
+
+func TestTryWaitsForAnAnswerHoweverSlow(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.session(t, ydbcoord.Options{})
+		b.Delay(0, ttl/3)
+		must(t, s, mutex("m"))
 	})
 }
 
@@ -265,7 +274,7 @@ func TestGrantIsVerifiedAfterEachAttach(t *testing.T) {
 			t.Fatal(err)
 		}
 		g, kept := must(t, s, election("e")), must(t, s, mutex("kept"))
-		b.DropReplies("session_started", 1)
+		b.hangAttaches(1)
 		b.CutStreams()
 		synctest.Wait()
 		if err := b.DeleteSemaphore(node, "e"); err != nil { // while nobody can be told
@@ -436,7 +445,7 @@ func TestSessionClosedWithoutAStreamAttachesToSayFarewell(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		s := b.session(t, ydbcoord.Options{})
 		must(t, s, mutex("m"))
-		b.DropReplies("session_started", 1)
+		b.hangAttaches(1)
 		b.CutStreams()
 		synctest.Wait()
 		if err := s.Close(t.Context()); err != nil {

@@ -23,6 +23,7 @@ type place struct {
 	kind  coord.Kind
 	wish  wish
 	until time.Time // the end of its wait; zero: none
+	try   bool      // it does not wait at all, save for the answer
 	req   *request
 	gone  bool // it was used up; guarded by the session's mutex
 }
@@ -93,7 +94,7 @@ func (s *Session) enter(ctx context.Context, c coord.Claim, wait time.Duration) 
 	if err != nil {
 		return nil, err
 	}
-	p := &place{s: s, kind: c.Kind, wish: w}
+	p := &place{s: s, kind: c.Kind, wish: w, try: wait == 0}
 	if wait >= 0 {
 		p.until = time.Now().Add(wait)
 	}
@@ -170,7 +171,7 @@ func (p *place) wait(ctx context.Context) (*grant, bool, error) {
 		return nil, false, fmt.Errorf("the place is gone: %w", coord.ErrReleased)
 	}
 	var late <-chan time.Time
-	if !p.until.IsZero() {
+	if !p.until.IsZero() && !p.try {
 		t := time.NewTimer(max(time.Until(p.until)+p.s.grace(), 0))
 		defer t.Stop()
 		late = t.C

@@ -225,7 +225,7 @@ func TestHungAttachIsGivenUpForAnotherStream(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
 		s := b.session(t, ydbcoord.Options{})
-		b.DropReplies("session_started", 1)
+		b.hangAttaches(1)
 		b.CutStreams()
 		time.Sleep(ttl * 3 / 4)
 		if !s.Link().Attached || s.Err() != nil {

@@ -51,6 +51,12 @@ func bubble(t *testing.T, test func(t *testing.T, b *bench)) {
 	synctest.Test(t, func(t *testing.T) { test(t, start(t, ydbtest.Options{InMemory: true})) })
 }
 
+// hangAttaches lets the next n attaches succeed at the service and go unanswered.
+func (b *bench) hangAttaches(n int) {
+	b.DropReplies("session_started", n)
+	b.DropReplies("ping", n)
+}
+
 // dial connects to a front end without the SDK.
 func (b *bench) dial(t testing.TB, frontEnd int, options ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
