@@ -39,12 +39,6 @@ func (h *holding) owner() string {
 	return h.lease.Owner()
 }
 
-// sessionOf says whether the owner with that ID in the row is a session of ours: one that
-// owns in two modes has an ID for each.
-func (h *holding) sessionOf(row *sources.Row, id string) bool {
-	return row != nil && slices.ContainsFunc(row.Owners, func(w sources.Owner) bool { return w.ID == id && w.Session != "" && w.Session == h.owner() })
-}
-
 // show is what people see of it.
 func (h *holding) show() action.Holding {
 	r := h.run.Request

@@ -63,8 +63,12 @@ func redisRigAt(t *testing.T, url string, watched rediscoord.ClientOptions, o op
 
 func postgresRig(t *testing.T, o options) *rig {
 	t.Helper()
-	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
-	source, err := pgsource.New(pgsource.Options{Name: "s", URL: server.URL(), Selections: []pgsource.Selection{
+	return postgresRigAt(t, localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL(), o)
+}
+
+func postgresRigAt(t *testing.T, url string, o options) *rig {
+	t.Helper()
+	source, err := pgsource.New(pgsource.Options{Name: "s", URL: url, Selections: []pgsource.Selection{
 		{Key: "4242", Kind: sources.KindElection}, {Key: "17:-4", Kind: sources.KindMutex},
 	}})
 	if err != nil {
@@ -74,10 +78,10 @@ func postgresRig(t *testing.T, o options) *rig {
 		Type: "postgres", Identity: "ana@desk:1", Demo: true, Lease: 11 * time.Second,
 		Caps: coord.Caps{Mutex: true, Election: true, Shared: true, Fence: true, FIFO: true, MaxData: 7900},
 		Open: func(context.Context, string) (coord.Driver, error) {
-			return pgcoord.New(server.URL(), pgcoord.Options{})
+			return pgcoord.New(url, pgcoord.Options{})
 		},
 	}
-	return newRig(t, server.URL(), source, backend, o)
+	return newRig(t, url, source, backend, o)
 }
 
 func newRig(t *testing.T, url string, source sources.Source, backend operate.Backend, o options) *rig {

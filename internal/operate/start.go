@@ -86,7 +86,7 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 		}
 	}
 	// Whatever is done to our own is fenced to it; but the person may have meant another's.
-	if ours != nil && t.Owner != "" && !ours.waiting && t.Owner != ours.owner() && !ours.sessionOf(row, t.Owner) {
+	if ours != nil && !ours.waiting && t.Owner != "" && t.Owner != ours.owner() && owns(row, t.Owner) == nil {
 		return changed(row)
 	}
 	if name := nameFor(b, r); name != r.Typed && name != "" {
