@@ -94,7 +94,7 @@ func (d *arming) picture(m *model, w, _ int) picture {
 			p.lines = append(p.lines, m.th.line(w).put(st, s).done())
 		}
 	}
-	l := m.th.line(w).put(m.th.strong, "Make writing possible in").skip(1).put(m.th.title, " "+m.title+" ")
+	l := m.th.line(w).put(m.th.strong, "Make writing possible in").put(m.th.title, " "+m.title+" ")
 	p.lines = append(p.lines, l.done(), m.th.line(w).done())
 	if d.refused == "" {
 		say("", "Actions ask once more before they send anything. It ends by itself after some minutes, or with W.")

@@ -103,17 +103,20 @@ func (b *box) describe(m *model, d description) {
 	verb := b.request.Verb
 	if b.effect.TakesData {
 		f := add(fieldData)
+		f.empty = "nothing"
 		if verb == action.Proclaim {
 			f.fill(string(m.present(b.request.Target)))
 		}
 	}
 	if b.request.Target.Kind == sources.KindSemaphore && (verb == action.Acquire || verb == action.Try) {
-		add(fieldPermits)
+		add(fieldPermits).empty = "1"
 	}
 	if verb == action.Acquire || verb == action.Campaign {
-		add(fieldWait)
+		add(fieldWait).empty = "until it is ours; or for at most 30s, 5m ..."
 	}
-	add(fieldReason)
+	if add(fieldReason).empty = "optional"; b.effect.NeedsReason {
+		b.fields[len(b.fields)-1].empty = "needed: it goes to the audit"
+	}
 	if b.effect.NeedsName != "" {
 		add(fieldName)
 	}
@@ -246,7 +249,7 @@ func (b *box) missing() string {
 		case f.kind == fieldName && v != strings.TrimSpace(clean(b.effect.NeedsName)):
 			return "needs the name"
 		case f.kind == fieldData && b.effect.DataMax > 0 && len(v) > b.effect.DataMax:
-			return "at most " + count(b.effect.DataMax, "byte") + " of data, these are " + format.Count(len(v))
+			return "data: " + format.Count(len(v)) + " of at most " + count(b.effect.DataMax, "byte")
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"coordtop/internal/action"
@@ -31,11 +32,23 @@ func verbButton(v action.Verb) string {
 }
 
 func (b *box) picture(m *model, w, h int) picture {
-	p := picture{danger: b.described && b.effect.Danger, alone: true, note: "If the owner changes, this box says so and nothing is sent."}
-	facts := b.facts(m, w, true)
-	form := b.form(m, w, dataLines, &p)
-	if len(facts)+len(form) > h { // without the air first
-		facts, form = b.facts(m, w, false), b.form(m, w, 1, &p)
+	p := picture{danger: b.described && b.effect.Danger, note: "If the owner changes, this box says so and nothing is sent."}
+	facts := b.facts(m, w)
+	form := b.form(m, w, dataLines, true, &p)
+	if len(b.fields) > 0 {
+		facts = append(facts, gap)
+	}
+	if len(facts)+len(form) > h {
+		form = b.form(m, w, 1, true, &p)
+	}
+	facts = squeezed(facts, len(facts)+len(form)-h)
+	if len(facts)+len(form) > h {
+		form = b.form(m, w, 1, false, &p)
+	}
+	for i := range facts {
+		if facts[i] == gap {
+			facts[i] = m.th.line(w).done()
+		}
 	}
 	if room := max(h-len(form), 0); len(facts) > room {
 		b.top = max(min(b.top, len(facts)-room+1), 0)
@@ -49,6 +62,20 @@ func (b *box) picture(m *model, w, h int) picture {
 	return p
 }
 
+// gap is an empty line that goes where there is no room.
+const gap = ""
+
+// squeezed takes up to n gaps away, the last ones first.
+func squeezed(lines []string, n int) []string {
+	for i := len(lines) - 1; i >= 0 && n > 0; i-- {
+		if lines[i] == gap {
+			lines = append(lines[:i], lines[i+1:]...)
+			n--
+		}
+	}
+	return lines
+}
+
 // window is h of the lines from top on; its last line says where the rest is.
 func (m *model) window(lines []string, top, h, w int) []string {
 	if h < 2 {
@@ -59,21 +86,16 @@ func (m *model) window(lines []string, top, h, w int) []string {
 }
 
 // facts are what the person decides on: the target as it is, what would happen to it, and
-// what is sent for that. air: with empty lines between the parts.
-func (b *box) facts(m *model, w int, air bool) []string {
+// what is sent for that.
+func (b *box) facts(m *model, w int) []string {
 	th, t := &m.th, &b.request.Target
-	tail := []part{{th.strong, " in "}, {th.warn, clean(t.Ref.Source)}, {"", ", "}, {th.title, " " + m.title + " "}}
+	tail := []part{{th.strong, " in "}, {th.warn, clean(t.Ref.Source)}, {"", ","}, {th.title, " " + m.title + " "}}
 	title := th.line(w).put(th.strong, boxTitle(b.request.Verb)+" ")
 	title.put(th.strong, th.fitName(clean(t.Ref.Name), max(w-title.x-partsWidth(tail), 8)))
 	for _, p := range tail {
 		title.put(p.st, p.text)
 	}
 	lines := []string{title.done()}
-	gap := func() {
-		if air {
-			lines = append(lines, th.line(w).done())
-		}
-	}
 	say := func(label string, parts ...part) {
 		l := th.line(w).cell(th.dim, label, boxLabel)
 		for _, p := range parts {
@@ -81,21 +103,18 @@ func (b *box) facts(m *model, w int, air bool) []string {
 		}
 		lines = append(lines, l.done())
 	}
-	gap()
+	lines = append(lines, gap)
 	say("lock", b.lock(m)...)
 	say("owner", b.owner(m)...)
 	if b.row != nil {
 		say("waiting", m.boxQueue(b.row)...)
 	}
-	gap()
-	lines = append(lines, b.effects(m, w)...)
+	lines = append(append(lines, gap), b.effects(m, w)...)
 	if b.gone != "" {
-		gap()
-		return append(lines, th.line(w).put(th.bad, "changed, nothing will be sent").put("", ": "+b.gone).done())
+		return append(lines, gap, th.line(w).put(th.bad, "changed, nothing will be sent").put("", ": "+b.gone).done())
 	}
 	if b.effect.Call != "" {
-		gap()
-		lines = append(lines, labelled(th, "runs", clean(b.effect.Call), w)...)
+		lines = append(append(lines, gap), labelled(th, "runs", clean(b.effect.Call), w)...)
 	}
 	if b.effect.Next != "" {
 		lines = append(lines, labelled(th, "next", clean(b.effect.Next), w)...)
@@ -117,7 +136,7 @@ func (b *box) lock(m *model) []part {
 	t := &b.request.Target
 	parts := []part{{"", clean(t.Ref.Name)}}
 	if b.row != nil {
-		return append(parts, part{m.th.dim, "   " + strings.Join(m.place(b.row), " "+m.th.dot+" ")})
+		return append(parts, part{m.th.dim, "   " + strings.Join(slices.DeleteFunc(m.place(b.row), func(s string) bool { return s == clean(t.Ref.Source) }), " "+m.th.dot+" ")})
 	}
 	return append(parts, part{m.th.dim, "   " + t.Kind.String()})
 }
@@ -205,7 +224,7 @@ func (b *box) effects(m *model, w int) []string {
 }
 
 // form is the fields and the buttons. It notes the cursor in p, counted from its own top.
-func (b *box) form(m *model, w, dataHeight int, p *picture) []string {
+func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
 	th := &m.th
 	p.cursor, p.y = false, 0
 	var lines []string
@@ -213,11 +232,8 @@ func (b *box) form(m *model, w, dataHeight int, p *picture) []string {
 		lines = append(lines, b.refusal(m, w)...)
 		return append(lines, th.line(w).done(), m.yesNo(w, verbText(b.request.Verb), "no"))
 	}
-	if len(b.fields) > 0 && dataHeight > 1 {
-		lines = append(lines, th.line(w).done())
-	}
 	for i, f := range b.fields {
-		label := b.label(f)
+		label := th.cut(b.label(f), w/2)
 		h := 1
 		if f.kind == fieldData {
 			h = dataHeight
@@ -235,7 +251,7 @@ func (b *box) form(m *model, w, dataHeight int, p *picture) []string {
 		}
 	}
 	lines = append(lines, b.refusal(m, w)...)
-	if dataHeight > 1 || len(b.fields) == 0 {
+	if air {
 		lines = append(lines, th.line(w).done())
 	}
 	return append(lines, b.buttons(m, w))
@@ -250,25 +266,22 @@ func (b *box) refusal(m *model, w int) []string {
 	return lines
 }
 
-// label stands before a field; all but the name's are of one width.
+// label stands before a field; all but that of the name are of one width.
 func (b *box) label(f *field) string {
 	text := ""
 	switch f.kind {
 	case fieldData:
 		text = "data"
 	case fieldPermits:
-		text = "permits (1)"
+		text = "permits"
 	case fieldWait:
-		text = "wait at most (no end)"
+		text = "wait"
 	case fieldReason:
 		text = "reason"
-		if !b.effect.NeedsReason {
-			text = "reason (optional)"
-		}
 	case fieldName:
-		text = "type " + strings.TrimSpace(clean(b.effect.NeedsName)) + " to confirm"
-		if format.Width(text) > 40 {
-			text = "type the name to confirm"
+		text = "type the name to confirm"
+		if b.effect.NeedsName != clean(b.request.Target.Ref.Name) {
+			text = format.Fit("type "+clean(b.effect.NeedsName)+" to confirm", 40)
 		}
 	}
 	return format.Fit(text, max(boxLabel, format.Width(text)+2))

@@ -27,8 +27,7 @@ type dialog interface {
 type picture struct {
 	lines  []string
 	danger bool   // the frame says so
-	alone  bool   // on a screen of 80x24 nothing else is shown between header and footer
-	note   string // below the frame, where there is room
+	note   string // below the frame, where nothing else is
 	x, y   int    // of the cursor in lines
 	cursor bool   // there is one
 }
@@ -45,20 +44,24 @@ func (m *model) overlay(screen []string) []string {
 	if l.small {
 		return m.fill(screen)
 	}
-	w := min(l.w-4, dialogWidth)
-	p := m.hands.dialog.picture(m, w-4, l.body()-2)
+	w, top := min(l.w-4, dialogWidth), l.header
+	_, alone := m.hands.dialog.(*box)
+	if alone = alone && (l.w < roomWidth || l.h < roomHeight); alone {
+		top = 1
+	}
+	p := m.hands.dialog.picture(m, w-4, l.h-top-3)
 	w = 4
 	if len(p.lines) > 0 {
 		w += format.Width(p.lines[0])
 	}
 	framed := m.framed(p, w)
-	x, y := (l.w-w)/2, l.header+max((l.body()-len(framed))/2, 0)
-	if p.alone && (l.w < roomWidth || l.h < roomHeight) {
+	x, y := (l.w-w)/2, top+max((l.h-1-top-len(framed))/2, 0)
+	if alone {
 		blank := m.th.line(l.w).done()
-		for i := l.header; i < l.h-1; i++ {
+		for i := top; i < l.h-1; i++ {
 			screen[i] = blank
 		}
-		y = l.header + max((l.body()-len(framed))/3, 0)
+		y = top + max((l.h-1-top-len(framed))/3, 0)
 		if under := y + len(framed) + 1; p.note != "" && under < l.h-1 {
 			screen[under] = m.th.line(l.w).skip(1).put(m.th.dim, p.note).done()
 		}
@@ -106,6 +109,9 @@ func (m *model) framed(p picture, w int) []string {
 // that is covered in part becomes a blank.
 func over(line, top string, x, w, all int) string {
 	left, right := ansi.Cut(line, 0, x), ansi.Cut(line, x+w, all)
+	if ansi.StringWidth(right) > all-x-w {
+		right = ansi.Cut(line, x+w+1, all)
+	}
 	return left + reset + strings.Repeat(" ", x-ansi.StringWidth(left)) + top + reset +
 		strings.Repeat(" ", max(all-x-w-ansi.StringWidth(right), 0)) + right
 }

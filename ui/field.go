@@ -26,10 +26,11 @@ const (
 
 // field is a line, or for data some lines, that a person types.
 type field struct {
-	kind fieldKind
-	line textinput.Model
-	text textarea.Model // of fieldData
-	note string         // beside it
+	kind  fieldKind
+	line  textinput.Model
+	text  textarea.Model // of fieldData
+	note  string         // below it
+	empty string         // what stands there while nothing is typed
 }
 
 const (
@@ -128,6 +129,14 @@ func (f *field) wrong() string {
 	return ""
 }
 
+// shown is a line of the field; while nothing is typed, what that means.
+func (f *field) shown(th *theme, w int, text string) string {
+	if text == "" {
+		return th.line(w).put(th.dim, f.empty).done()
+	}
+	return th.line(w).put("", text).done()
+}
+
 // draw returns the field's lines in w cells, and where its cursor is.
 func (f *field) draw(th *theme, w, h int) (lines []string, x, y int) {
 	if f.kind != fieldData {
@@ -139,7 +148,10 @@ func (f *field) draw(th *theme, w, h int) (lines []string, x, y int) {
 			text = ansi.Cut(text, x-w+1, format.Width(text))
 			x = w - 1
 		}
-		return []string{th.line(w).put("", text).done()}, x, 0
+		return []string{f.shown(th, w, text)}, x, 0
+	}
+	if f.text.Value() == "" {
+		return th.box([]string{f.shown(th, w, "")}, w, h), 0, 0
 	}
 	f.text.SetWidth(w)
 	f.text.SetHeight(h)

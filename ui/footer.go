@@ -22,7 +22,7 @@ func (m *model) footer(w int) string {
 		l.put(m.th.strong, "/").skip(1).put("", m.typed()).skip(2)
 		m.advise(l)
 		return l.done()
-	case m.lay.small:
+	case m.lay.small && m.hands.dialog == nil:
 		return l.put(m.th.dim, "small screen: list only, 80x24 shows all").done()
 	}
 	hints := slices.DeleteFunc(bindings(), func(a binding) bool { return a.hint == "" || a.scope&m.scope() == 0 })

@@ -172,7 +172,7 @@ func TestTheMenuShowsWhatIsPossibleFirstAndWhyTheRestIsNot(t *testing.T) {
 	if _, ok := d.hands.dialog.(*menu); !ok {
 		t.Error("the menu went away")
 	}
-	d.act("c")
+	d.act("a")
 	d.shows(t, "Campaign for a in leases")
 }
 

@@ -33,7 +33,7 @@ func (m *model) header(w, h int) []string {
 		clock = m.clock.Format("15:04:05 MST")
 	}
 	right := w - format.Width(problems) - len(clock) - 4
-	m.holdings(l)
+	m.holdings(l, right)
 	m.health(l, right)
 	l.to(right).skip(1)
 	st := m.th.dim

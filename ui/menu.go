@@ -100,7 +100,8 @@ func (m *model) items(row *sources.Row) []item {
 		items = append(items, item{key: "l", intent: doCallOff, run: r.ID, text: text})
 	}
 	choices := m.hands.op.Choices(row)
-	acquires := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Acquire })
+	acquires := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Acquire && c.Not == "" })
+	campaigns := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Campaign && c.Not == "" })
 	for _, c := range choices {
 		i := item{verb: c.Verb, not: clean(c.Not)}
 		if i.not == "" && !m.canWrite() {
@@ -109,11 +110,14 @@ func (m *model) items(row *sources.Row) []item {
 		switch c.Verb {
 		case action.Acquire:
 			i.key, i.intent, i.text = "a", doAcquire, "acquire, and wait for it where it is taken"
+			if campaigns && c.Not != "" {
+				i.key = "" // the same key campaigns
+			}
 		case action.Try:
 			i.key, i.intent, i.text = "t", doTry, "try: acquire only if it is free now"
 		case action.Campaign:
 			i.key, i.intent, i.text = "a", doAcquire, "campaign: wait to lead"
-			if acquires {
+			if acquires || c.Not != "" {
 				i.key, i.intent = "c", doCampaign
 			}
 		case action.Proclaim:
@@ -196,7 +200,7 @@ func (d *menu) picture(m *model, w, h int) picture {
 	var p picture
 	add := func(l *line) { p.lines = append(p.lines, l.done()) }
 	l := m.th.line(w).put(m.th.strong, m.th.fitName(clean(d.target.Ref.Name), w/2)).put(m.th.dim, " in ")
-	add(l.put(m.th.warn, clean(d.target.Ref.Source)).put(m.th.dim, ", ").put(m.th.title, " "+m.title+" "))
+	add(l.put(m.th.warn, clean(d.target.Ref.Source)).put(m.th.dim, ",").put(m.th.title, " "+m.title+" "))
 	owner := "nobody owns it"
 	if d.target.Owner != "" {
 		owner = clean(d.target.Label)

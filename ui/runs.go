@@ -118,8 +118,8 @@ func (m *model) held() (holding, waiting int, until time.Time) {
 	return holding, waiting, until
 }
 
-// holdings writes into the header what we hold.
-func (m *model) holdings(l *line) {
+// holdings writes into the header what we hold; end is where something else begins.
+func (m *model) holdings(l *line, end int) {
 	holding, waiting, until := m.held()
 	if holding > 0 {
 		text := "holding " + format.Count(holding)
@@ -128,8 +128,8 @@ func (m *model) holdings(l *line) {
 		}
 		l.put(m.th.accent, text).skip(2)
 	}
-	if waiting > 0 {
-		l.put(m.th.accent, "waiting for "+format.Count(waiting)).skip(2)
+	if text := "waiting for " + format.Count(waiting); waiting > 0 && (holding == 0 || l.x+len(text) <= end) {
+		l.put(m.th.accent, text).skip(2)
 	}
 }
 
