@@ -1,0 +1,434 @@
+package ydbcoord_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+
+	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
+)
+
+func isArming(m *pb.SessionRequest) bool { return m.GetDescribeSemaphore().GetWatchOwners() }
+func isDescribe(m *pb.SessionRequest) bool {
+	return m.GetDescribeSemaphore() != nil
+}
+
+// next takes the next state, which has to be there when nothing moves any more.
+func next(t *testing.T, f *ydbcoord.Follower) ydbcoord.Sight {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+	defer cancel()
+	synctest.Wait()
+	sight, err := f.Next(ctx)
+	if err != nil {
+		t.Fatalf("nothing to take: %v", err)
+	}
+	return sight
+}
+
+// nothing checks that there is nothing to take.
+func nothing(t *testing.T, f *ydbcoord.Follower) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+	defer cancel()
+	synctest.Wait()
+	if sight, err := f.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("got %+v, %v, want nothing", sight, err)
+	}
+}
+
+// followed is an emulator with a semaphore s, which a kept session follows.
+func followed(t *testing.T, test func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower)) {
+	t.Helper()
+	bubble(t, func(t *testing.T, b *bench) {
+		if err := b.CreateSemaphore(node, "s", 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		r := &record{}
+		s := b.session(t, ydbcoord.Options{}, r.option())
+		keep(t, s)
+		f := s.Follow()
+		if err := f.Add("s"); err != nil {
+			t.Fatal(err)
+		}
+		if sight := next(t, f); sight.Absent || sight.Limit != 1 || sight.Name != "s" {
+			t.Fatalf("first seen as %+v", sight)
+		}
+		test(t, b, r, s, f)
+	})
+}
+
+func TestFollowerIsToldEachChangeOfOwnersAndData(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, _ *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+		other := b.session(t, ydbcoord.Options{})
+		keep(t, other)
+		for range 3 {
+			g := must(t, other, election("s"))
+			if sight := next(t, f); len(sight.Owners) != 1 || sight.Owners[0].Order != g.Info().Fence {
+				t.Errorf("acquired: %+v", sight)
+			}
+			if err := other.Update(t.Context(), "s", []byte(fmt.Sprint(g.Info().Fence))); err != nil {
+				t.Fatal(err)
+			}
+			if sight := next(t, f); string(sight.Data) != fmt.Sprint(g.Info().Fence) {
+				t.Errorf("updated: %+v", sight)
+			}
+			if err := g.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if sight := next(t, f); len(sight.Owners) != 0 || !sight.At.Equal(time.Now()) {
+				t.Errorf("released: %+v", sight)
+			}
+			time.Sleep(time.Second)
+		}
+		nothing(t, f)
+	})
+}
+
+func TestSlowFollowerIsToldTheNewestStateOnly(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, _ *record, _ *ydbcoord.Session, f *ydbcoord.Follower) {
+		for i := range 100 {
+			if err := b.UpdateSemaphore(node, "s", []byte{byte(i)}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if sight := next(t, f); sight.Data[0] != 99 {
+			t.Errorf("told %v", sight.Data)
+		}
+		nothing(t, f)
+	})
+}
+
+func TestThereIsNoDescribeStorm(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+		second := s.Follow()
+		if err := second.Add("s"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		b.Delay(0, 200*time.Millisecond) // the attaches meet describes under way
+		for range 3 {
+			b.CutStreams()
+			time.Sleep(300 * time.Millisecond)
+		}
+		before := r.count(isDescribe)
+		time.Sleep(time.Minute)
+		if n := r.count(isDescribe) - before; n > 1 {
+			t.Errorf("%d describes in a minute in which nothing happened", n)
+		}
+		if before > 12 {
+			t.Errorf("%d describes for one semaphore and 4 streams", before)
+		}
+	})
+}
+
+func TestAllWhoFollowShareOneWatch(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+		var all []*ydbcoord.Follower
+		for range 10 {
+			more := s.Follow()
+			if err := more.Add("s"); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, more)
+		}
+		for _, more := range all {
+			next(t, more)
+		}
+		before := r.count(isArming)
+		if err := b.UpdateSemaphore(node, "s", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		for _, more := range append(all, f) {
+			if sight := next(t, more); string(sight.Data) != "x" {
+				t.Errorf("told %+v", sight)
+			}
+		}
+		if n := r.count(isArming) - before; n != 1 {
+			t.Errorf("%d describes for one change, want 1", n)
+		}
+		if sem, err := b.Semaphore(node, "s"); err != nil || sem.Watches != 1 {
+			t.Errorf("%d watches, %v", sem.Watches, err)
+		}
+	})
+}
+
+func TestChangesOfWatchesThatAreNotOursAnyMoreAreIgnored(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+		f.Remove("s")
+		before := r.count(isDescribe)
+		if err := b.UpdateSemaphore(node, "s", []byte("x")); err != nil { // the forgotten watch fires
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := r.count(isDescribe) - before; n != 0 {
+			t.Errorf("%d describes of what nobody follows", n)
+		}
+		if err := f.Add("s", "s"); err != nil {
+			t.Fatal(err)
+		}
+		next(t, f)
+		f.Remove("s")
+		if err := f.Add("s"); err != nil { // replaces the watch, which the service tells
+			t.Fatal(err)
+		}
+		next(t, f)
+		nothing(t, f)
+		before = r.count(isDescribe)
+		time.Sleep(time.Minute)
+		if n := r.count(isDescribe) - before; n != 0 {
+			t.Errorf("%d describes in a minute in which nothing happened", n)
+		}
+	})
+}
+
+func TestWatchesAreArmedAnewAfterEachAttachAndToldAgain(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+		b.hangAttaches(1)
+		b.CutStreams()
+		synctest.Wait()
+		if err := b.UpdateSemaphore(node, "s", []byte("unseen")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(ttl * 3 / 4)
+		if sight := next(t, f); string(sight.Data) != "unseen" || sight.Attach != 2 {
+			t.Errorf("told %+v", sight)
+		}
+		if err := b.UpdateSemaphore(node, "s", []byte("seen")); err != nil {
+			t.Fatal(err)
+		}
+		if sight := next(t, f); string(sight.Data) != "seen" {
+			t.Errorf("told %+v", sight)
+		}
+	})
+}
+
+func TestAbsentSemaphoreIsToldOnceAndFoundWhenItIsThere(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+		for range 2 {
+			if err := b.DeleteSemaphore(node, "s"); err != nil {
+				t.Fatal(err)
+			}
+			if sight := next(t, f); !sight.Absent {
+				t.Fatalf("deleted: %+v", sight)
+			}
+			before := r.count(isDescribe)
+			time.Sleep(20 * time.Second)
+			if n := r.count(isDescribe) - before; n < 15 || n > 30 {
+				t.Errorf("%d looks in 20 s", n)
+			}
+			if err := b.CreateSemaphore(node, "s", 5, nil); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			for sight := next(t, f); sight.Absent || sight.Limit != 5; sight = next(t, f) {
+				if !sight.Absent {
+					t.Fatalf("created: %+v", sight)
+				}
+			}
+			before = r.count(isDescribe)
+			time.Sleep(20 * time.Second)
+			if n := r.count(isDescribe) - before; n != 0 {
+				t.Errorf("%d looks at what is watched", n)
+			}
+		}
+	})
+}
+
+func TestManyAbsentSemaphoresShareTwentyLooksASecond(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+		for i := range 500 {
+			if err := f.Add(fmt.Sprintf("absent-%d", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		before := r.count(isDescribe)
+		time.Sleep(10 * time.Second)
+		if n := r.count(isDescribe) - before; n < 190 || n > 201 {
+			t.Errorf("%d looks in 10 s, want 200", n)
+		}
+	})
+}
+
+func TestAbsentEveryIsThePauseBetweenTwoLooks(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		r := &record{}
+		s := b.session(t, ydbcoord.Options{AbsentEvery: 10 * time.Second}, r.option())
+		keep(t, s)
+		if err := s.Follow().Add("absent"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Second)
+		if n := r.count(isDescribe); n < 14 || n > 20 {
+			t.Errorf("%d looks in 100 s", n)
+		}
+	})
+}
+
+func TestAtMostSixtyFourSemaphoresAreAskedForAtOnce(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		r := &record{}
+		s := b.session(t, ydbcoord.Options{}, r.option())
+		keep(t, s)
+		f := s.Follow()
+		var names []string
+		for i := range 1000 {
+			names = append(names, fmt.Sprint("s", i))
+			if err := b.CreateSemaphore(node, names[i], 1, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.Delay(0, time.Second)
+		if err := f.Add(names...); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if n := r.count(isArming); n != 64 {
+			t.Errorf("%d describes under way, want 64", n)
+		}
+		b.Delay(0, 0)
+		seen := map[string]bool{}
+		for len(seen) < len(names) {
+			sight, err := f.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen[sight.Name] = true
+		}
+		if n := r.count(isArming); n != 1000 {
+			t.Errorf("%d describes for 1000 semaphores", n)
+		}
+	})
+}
+
+func TestLookShowsTheQueueAndLeavesTheWatchAlone(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+		owner, waiter := b.session(t, ydbcoord.Options{}), b.session(t, ydbcoord.Options{})
+		must(t, owner, election("s"))
+		next(t, f)
+		c := election("s")
+		c.Wait, c.Data = time.Second, []byte("me")
+		if _, err := waiter.Enqueue(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		nothing(t, f) // the service does not tell of waiters
+		armed := r.count(isArming)
+		f.Look("s", "not followed")
+		want := ydbcoord.Link{Session: b.Waiters(node, "s")[0].SessionID, Order: 2, Count: 1, Data: []byte("me"), Timeout: time.Second}
+		sight := next(t, f)
+		if len(sight.Waiters) != 1 || fmt.Sprint(sight.Waiters[0]) != fmt.Sprint(want) {
+			t.Errorf("the queue is %+v, want %+v", sight.Waiters, want)
+		}
+		if sight, err := s.Look(t.Context(), "s"); err != nil || len(sight.Waiters) != 1 || len(sight.Owners) != 1 {
+			t.Errorf("looking: %+v, %v", sight, err)
+		}
+		if sight, err := s.Look(t.Context(), "absent"); err != nil || !sight.Absent {
+			t.Errorf("looking at nothing: %+v, %v", sight, err)
+		}
+		nothing(t, f)
+		if r.count(isArming) != armed {
+			t.Error("looking armed a watch")
+		}
+		if err := b.UpdateSemaphore(node, "s", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		next(t, f)
+	})
+}
+
+func TestFollowingEndsWithTheSessionAndWithClose(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+		closed := s.Follow()
+		ends := make(chan error, 3)
+		for _, f := range []*ydbcoord.Follower{f, f, closed} {
+			go func() { _, err := f.Next(t.Context()); ends <- err }()
+		}
+		synctest.Wait()
+		closed.Close()
+		if err := <-ends; !errors.Is(err, coord.ErrClosed) {
+			t.Errorf("closed: %v", err)
+		}
+		if err := closed.Add("s"); !errors.Is(err, coord.ErrClosed) {
+			t.Errorf("adding to what is closed: %v", err)
+		}
+		if err := b.ExpireSession(node, b.Sessions(node)[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := <-ends; !errors.Is(err, coord.ErrLost) {
+				t.Errorf("after the session: %v", err)
+			}
+		}
+	})
+}
+
+func TestRefusedNameIsToldAndNotFollowed(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.session(t, ydbcoord.Options{})
+		f := s.Follow()
+		if err := f.Add("\xff"); !errors.Is(err, coord.ErrInvalid) {
+			t.Errorf("a name that cannot be: %v", err)
+		}
+		var got error
+		for _, err := range s.Watch(t.Context(), coord.KindSemaphore, "") {
+			got = err
+		}
+		if !errors.Is(got, coord.ErrInvalid) {
+			t.Errorf("watching a name that cannot be: %v", got)
+		}
+	})
+}
+
+func TestWatchTellsThatASemaphoreIsAbsentAndThatAMutexIsFree(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.session(t, ydbcoord.Options{})
+		for kind, absent := range map[coord.Kind]bool{coord.KindMutex: false, coord.KindSemaphore: true, coord.KindElection: true} {
+			for d, err := range s.Watch(t.Context(), kind, "x") {
+				if err != nil || d.Absent != absent || d.Kind != kind || len(d.Owners) != 0 {
+					t.Errorf("%v: %+v, %v", kind, d, err)
+				}
+				break
+			}
+		}
+	})
+}
+
+func TestLostAnswerToADescribeIsMadeUpForOnTheNextStream(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+		b.DropReplies("describe_semaphore_result", 1)
+		if err := b.UpdateSemaphore(node, "s", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		nothing(t, f) // its answer is lost, which only a new stream mends
+		if err := b.FailStreams(node, Ydb.StatusIds_OVERLOADED); err != nil {
+			t.Fatal(err)
+		}
+		if sight := next(t, f); string(sight.Data) != "x" {
+			t.Errorf("told %+v", sight)
+		}
+	})
+}
