@@ -1,0 +1,142 @@
+package ydbsource
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"coordtop/coord/ydbcoord"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// Options say what to watch. Only Name and Client are needed.
+type Options struct {
+	// Name is the source's name: Ref.Source of everything it tells.
+	Name string
+	// Client says where the database is and who we are. A node in it counts as one of
+	// Nodes.
+	Client ydbcoord.ClientOptions
+	// Nodes are the paths of coordination nodes, from the root or, without a slash before
+	// them, from the database. None, neither here nor in Selections: all nodes of the
+	// database are found by walking its directories, now and every minute.
+	Nodes []string
+	// Selections name the semaphores to watch: YDB lists none. A node for which none is
+	// named is shown with its settings only.
+	Selections []Selection
+	// Labels are handed on with every primitive.
+	Labels []sources.Attr
+	// PollMin and PollMax bound the pause between two looks at the queue of one semaphore,
+	// which YDB does not push. 0: 500 ms and 5 s. All of a node share 20 looks a second.
+	PollMin, PollMax time.Duration
+}
+
+// Selection is one semaphore to watch.
+type Selection struct {
+	Node     string       // path of its coordination node; "": every one of Options.Nodes, or every one found
+	Name     string       // of the semaphore
+	Kind     sources.Kind // KindUnknown: told by its form
+	Expected bool         // must always have an owner
+}
+
+const (
+	observer    = "coordtop-watch" // how the service describes our sessions
+	longestName = 1024             // bytes of a semaphore's name; the service refuses longer ones
+)
+
+func (o Options) withDefaults() Options {
+	def := func(d *time.Duration, otherwise time.Duration) {
+		if *d <= 0 {
+			*d = otherwise
+		}
+	}
+	def(&o.PollMin, 500*time.Millisecond)
+	def(&o.PollMax, 5*time.Second)
+	o.PollMax = max(o.PollMin, o.PollMax)
+	return o
+}
+
+// plan is the compiled form of what is selected. It is never changed.
+type plan struct {
+	nodes []string               // absolute paths, none twice
+	walk  bool                   // the nodes are to be found
+	named map[string][]Selection // by node; "": of every node
+}
+
+func (o Options) compile() (*plan, error) {
+	p := &plan{named: map[string][]Selection{}}
+	listed := o.Nodes
+	if o.Client.Node != "" {
+		listed = append([]string{o.Client.Node}, listed...)
+	}
+	seen := map[string]bool{}
+	add := func(node string) (string, error) {
+		path, err := absolute(o.Client.Database, node)
+		if err == nil && !seen[path] {
+			seen[path] = true
+			p.nodes = append(p.nodes, path)
+		}
+		return path, err
+	}
+	for _, node := range listed {
+		if _, err := add(node); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range o.Selections {
+		if err := checkName(s.Name); err != nil {
+			return nil, err
+		}
+		if s.Node != "" {
+			path, err := add(s.Node)
+			if err != nil {
+				return nil, err
+			}
+			s.Node = path
+		}
+		p.named[s.Node] = append(p.named[s.Node], s)
+	}
+	p.walk = len(p.nodes) == 0
+	return p, nil
+}
+
+// selections are those of a node. Where two name one semaphore, the one of the node itself
+// counts, else the first.
+func (p *plan) selections(node string) []Selection {
+	var list []Selection
+	seen := map[string]bool{}
+	for _, s := range append(p.named[node][:len(p.named[node]):len(p.named[node])], p.named[""]...) {
+		if !seen[s.Name] {
+			seen[s.Name] = true
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// absolute is a node's path from the root.
+func absolute(database, node string) (string, error) {
+	switch {
+	case strings.Trim(node, "/") == "":
+		return "", errors.New("the path of a coordination node is empty")
+	case !utf8.ValidString(node):
+		return "", fmt.Errorf("the path %q of a coordination node is not UTF-8", format.Clean(node, 60))
+	case !strings.HasPrefix(node, "/"):
+		node = database + "/" + node
+	}
+	return strings.TrimRight(node, "/"), nil
+}
+
+func checkName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("the name of a semaphore is empty")
+	case len(name) > longestName:
+		return fmt.Errorf("the name of semaphore %q has %d bytes: YDB takes %d", format.Clean(name, 40), len(name), longestName)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("the name %q of a semaphore is not UTF-8", format.Clean(name, 60))
+	}
+	return nil
+}
