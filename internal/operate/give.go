@@ -72,13 +72,18 @@ func (o *Operator) proclaim(n *run, h *holding) {
 	o.reach(n, action.Sent, "proclaimed")
 	us := sources.OwnerRef{ID: term.Lease().Owner(), Fence: term.Lease().Fence()}
 	seen := o.watch(n.ctx, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+		for i := range events { // they come before the state that has them
+			if e := &events[i]; e.Kind == sources.EventProclaimed && e.Owner.ID == us.ID {
+				us.Label = e.Owner.Label
+				return true
+			}
+		}
 		w := owns(row, us.ID)
 		if w == nil {
 			return false
 		}
 		us.Label = w.Label
-		return string(w.Data.Head) == string(data[:min(len(data), sources.BlobHead)]) ||
-			slices.ContainsFunc(events, func(e sources.Event) bool { return e.Kind == sources.EventProclaimed && e.Owner.ID == w.ID })
+		return string(w.Data.Head) == string(data[:min(len(data), sources.BlobHead)])
 	})
 	switch {
 	case seen:

@@ -199,19 +199,26 @@ func (o *Operator) watchWin(n *run, lease *coord.Lease, sub *sources.Subscriptio
 	ctx, cancel := context.WithCancel(n.ctx)
 	defer cancel()
 	defer context.AfterFunc(lease.Context(), cancel)()
-	var us *sources.Owner
-	o.watch(ctx, n.Request.Target.Ref, sub, func(row *sources.Row, _ []sources.Event) bool {
-		us = owns(row, lease.Owner())
+	after := sources.OwnerRef{ID: lease.Owner(), Fence: lease.Fence()}
+	seen := o.watch(ctx, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+		for i := range events { // they come before the state that has them
+			if e := &events[i]; e.Kind.BeginsOwner() && e.Owner.ID == after.ID {
+				after.Label = e.Owner.Label
+				return true
+			}
+		}
+		us := owns(row, after.ID)
+		if us != nil {
+			after.Label = us.Label
+		}
 		return us != nil
 	})
 	did := "ours"
 	if n.Request.Target.Kind == sources.KindElection {
 		did = "we lead"
 	}
-	after := sources.OwnerRef{ID: lease.Owner(), Fence: lease.Fence()}
 	switch {
-	case us != nil:
-		after.Label = us.Label
+	case seen:
 		o.finish(n, action.Seen, did, after)
 	case ctx.Err() == nil:
 		o.finish(n, action.Unseen, did+", and no change on our watch after "+format.Left(o.o.Patience), after)

@@ -1,0 +1,273 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/internal/localserver"
+)
+
+// holder is an acquire or campaign that runs.
+type holder struct {
+	t         *testing.T
+	cmd       *exec.Cmd
+	in        io.WriteCloser
+	out, errs *stream
+}
+
+// holds starts one as a process.
+func holds(t *testing.T, args ...string) *holder {
+	t.Helper()
+	h := &holder{t: t, cmd: command(t, args...), out: newStream(), errs: newStream()}
+	h.cmd.Stdout, h.cmd.Stderr = h.out, h.errs
+	var err error
+	if h.in, err = h.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (h *holder) types(line string) {
+	h.t.Helper()
+	if _, err := io.WriteString(h.in, line+"\n"); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+type heldLine struct {
+	Event, Name string
+	Owner       *struct{ ID, Label string }
+	Data        *struct{ Text string }
+	Until       *string `json:"trusted_until"`
+	Detail      *string
+}
+
+// line waits for the nth line, from 1, and checks its event.
+func (h *holder) line(n int, event string) heldLine {
+	h.t.Helper()
+	text := h.out.await(h.t, func(s string) bool { return strings.Count(s, "\n") >= n })
+	var l heldLine
+	if err := json.Unmarshal([]byte(strings.Split(text, "\n")[n-1]), &l); err != nil {
+		h.t.Fatal(err)
+	}
+	if l.Event != event {
+		h.t.Fatalf("line %d is %+v, want %s; %s", n, l, event, h.errs)
+	}
+	return l
+}
+
+func (h *holder) ends(code int) {
+	h.t.Helper()
+	if got := ends(h.t, h.cmd); got != code {
+		h.t.Errorf("exit code %d, want %d: %s%s", got, code, h.out, h.errs)
+	}
+}
+
+// audit are the lines that the process wrote, as far as they are asked for here.
+func (h *holder) audit() []string {
+	h.t.Helper()
+	var home string
+	for _, v := range h.cmd.Env {
+		if dir, ok := strings.CutPrefix(v, "HOME="); ok {
+			home = dir
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(home, ".local", "state", "coordtop", auditName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		h.t.Fatal(err)
+	}
+	var list []string
+	for line := range strings.Lines(string(text)) {
+		var rec struct{ Action, Stage, Result string }
+		if err := json.Unmarshal([]byte(line), &rec); err != nil {
+			h.t.Fatalf("%q: %v", line, err)
+		}
+		list = append(list, strings.TrimSpace(rec.Action+" "+rec.Stage+" "+rec.Result))
+	}
+	return list
+}
+
+// recorded waits until the audit has a line.
+func (h *holder) recorded(line string) {
+	h.t.Helper()
+	bound := time.Now().Add(30 * time.Second)
+	for !slices.Contains(h.audit(), line) {
+		if time.Now().After(bound) {
+			h.t.Fatalf("the audit has %q, never %q", h.audit(), line)
+		}
+	}
+}
+
+func gone(t *testing.T, c *redis.Client, key string) {
+	t.Helper()
+	if value, err := c.Get(context.Background(), key).Result(); !errors.Is(err, redis.Nil) {
+		t.Errorf("%s has %q, %v", key, value, err)
+	}
+}
+
+func TestCampaignLeadsObeysLinesAndResigns(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, server.Addr())
+	h := holds(t, "campaign", "--write", "--yes", "--data", "hello", server.URL()+"?election=app:leader:x")
+	first := h.line(1, "acquired")
+	if first.Name != "app:leader:x" || first.Owner == nil || first.Until == nil || first.Data == nil || first.Data.Text != "hello" {
+		t.Errorf("it says %+v", first)
+	}
+	h.recorded("campaign after done")
+	h.types("proclaim draining now")
+	if l := h.line(2, "proclaimed"); l.Data.Text != "draining now" || l.Owner.ID != first.Owner.ID {
+		t.Errorf("it says %+v", l)
+	}
+	if value, err := c.Get(context.Background(), "app:leader:x").Result(); !strings.HasSuffix(value, " draining now") {
+		t.Errorf("others see %q, %v", value, err)
+	}
+	h.recorded("proclaim after done")
+	h.types("abdicate")
+	h.line(3, "refused")
+	h.types("resign")
+	if l := h.line(4, "resigned"); l.Until != nil {
+		t.Errorf("it says %+v", l)
+	}
+	gone(t, c, "app:leader:x")
+	h.ends(0)
+	if got := strings.Join(h.audit(), ", "); !strings.HasPrefix(got, "campaign before, campaign after done, proclaim before, proclaim after done, resign before, resign after") {
+		t.Errorf("the audit has %q", got)
+	}
+}
+
+func TestTheEndOfInputAndSignalsResign(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, server.Addr())
+	for name, end := range map[string]func(h *holder) error{
+		"end":     func(h *holder) error { return h.in.Close() },
+		"SIGTERM": func(h *holder) error { return h.cmd.Process.Signal(syscall.SIGTERM) },
+		"SIGHUP":  func(h *holder) error { return h.cmd.Process.Signal(syscall.SIGHUP) },
+		"SIGINT":  func(h *holder) error { return h.cmd.Process.Signal(syscall.SIGINT) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := holds(t, "acquire", "--write", "--yes", server.URL()+"?mutex=app:lock:"+name)
+			h.line(1, "acquired")
+			if err := end(h); err != nil {
+				t.Fatal(err)
+			}
+			h.line(2, "resigned")
+			gone(t, c, "app:lock:"+name)
+			h.ends(0)
+		})
+	}
+}
+
+func TestWhatIsNotConfirmedOrPossibleHasItsExitCode(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, server.Addr())
+	set(t, c, "app:lock:taken", "host-a:1", time.Minute)
+	set(t, c, "app:leader:x", "host-b:2", time.Minute)
+	w := newWorld(t)
+	w.write(t, configFile, "sources:\n- {name: ro, url: '"+server.URL()+"', read_only: true, watch: [mutex: 'app:*']}\n"+
+		"- {name: pr, url: '"+server.URL()+"', protect: true, watch: [mutex: 'app:lock:*', election: 'app:leader:*']}\n")
+	url := server.URL()
+	for _, tt := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"acquire pr/app:lock:taken", exitUsage, "add --write --yes"},
+		{"acquire --write pr/app:lock:taken", exitUsage, "add --write --yes"},
+		{"acquire --write --yes ro/app:lock:taken", exitReadOnly, "read_only"},
+		{"acquire --write --yes pr/app:lock:taken", exitUsage, "add --reason"},
+		{"acquire --write --yes --reason r pr/app:lock:none", exitNotFound, "not found"},
+		{"acquire --write --yes --reason r pr/app:leader:x", exitCannot, "campaign"},
+		{"campaign --write --yes --reason r pr/app:lock:taken", exitCannot, "acquire"},
+		{"acquire --write --yes --reason r --wait 0 pr/app:lock:taken", exitTimeout, "owned by host-a:1"},
+		{"acquire --write --yes --reason r --shared pr/app:lock:taken", exitCannot, "share"},
+		{"acquire --write --yes --reason r --permits 2 pr/app:lock:taken", exitCannot, "permits"},
+		{"acquire --write --yes " + url, exitUsage, "exactly one of"},
+		{"acquire --write --yes " + url + "?mutex=app:lock:*", exitUsage, "exactly one of"},
+		{"acquire --write --yes " + url + "?mutex=a&election=b", exitUsage, "exactly one of"},
+		{"acquire --write --yes redis://127.0.0.1:1/0?mutex=a", exitNoAnswer, "127.0.0.1:1"},
+	} {
+		w.stdout, w.stderr = newStream(), newStream()
+		code := w.main(t.Context(), strings.Fields(tt.args)...)
+		if code != tt.code || !strings.Contains(w.stderr.String(), tt.says) || w.stdout.String() != "" {
+			t.Errorf("%s: exit code %d, want %d with %q: %s%s", tt.args, code, tt.code, tt.says, w.stderr, w.stdout)
+		}
+	}
+	if value, err := c.Get(t.Context(), "app:lock:taken").Result(); value != "host-a:1" {
+		t.Errorf("the lock has %q, %v", value, err)
+	}
+}
+
+func TestAWaitThatRunsOutEndsWithItsExitCode(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, server.Addr())
+	set(t, c, "app:lock:taken", "host-a:1", time.Minute)
+	h := holds(t, "acquire", "--write", "--yes", "--wait", "200ms", server.URL()+"?mutex=app:lock:taken")
+	h.ends(exitTimeout)
+	if got := strings.Join(h.audit(), ", "); got != "acquire before, acquire after missed" {
+		t.Errorf("the audit has %q", got)
+	}
+}
+
+func TestALeaseThatIsTakenAwayEndsTheCommand(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, server.Addr())
+	h := holds(t, "campaign", "--write", "--yes", server.URL()+"?election=app:leader:x")
+	h.line(1, "acquired")
+	set(t, c, "app:leader:x", "thief:1", time.Minute)
+	h.line(2, "lost")
+	h.ends(exitLost)
+	if value, err := c.Get(t.Context(), "app:leader:x").Result(); value != "thief:1" {
+		t.Errorf("the key has %q, %v", value, err)
+	}
+}
+
+func TestAProcessThatDiesLeavesTheFirstLineOfTheAudit(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, server.Addr())
+	set(t, c, "app:lock:taken", "host-a:1", time.Minute)
+	h := holds(t, "acquire", "--write", "--yes", server.URL()+"?mutex=app:lock:taken")
+	h.recorded("acquire before")
+	if err := h.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	h.ends(-1)
+	if got := strings.Join(h.audit(), ", "); got != "acquire before" {
+		t.Errorf("the audit has %q", got)
+	}
+}
+
+func TestAcquireSharesALockOfPostgres(t *testing.T) {
+	t.Parallel()
+	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	a := holds(t, "acquire", "--write", "--yes", "--shared", server.URL()+"&mutex=17:-4")
+	a.line(1, "acquired")
+	b := holds(t, "acquire", "--write", "--yes", "--shared", "--wait", "20s", server.URL()+"&mutex=17:-4")
+	b.line(1, "acquired")
+	for _, h := range []*holder{a, b} {
+		h.types("resign")
+		h.line(2, "resigned")
+		h.ends(0)
+	}
+}
