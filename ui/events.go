@@ -15,22 +15,25 @@ func (m *model) eventPane(w, h int) []string {
 	} else {
 		l.put(m.th.dim, "of what the filter shows, newest first")
 	}
-	lines := m.eventLines(w, h-1, func(e *sources.Event) bool { return loud(e) && m.idx.filter.event(e) })
+	lines := m.eventLines(w, h-1, true, func(e *sources.Event) bool { return loud(e) && m.idx.filter.event(e) })
 	if len(lines) == 0 {
 		lines = append(lines, m.th.line(w).put(m.th.dim, "nothing has changed since "+m.timeOfDay(m.started)).done())
 	}
 	return m.th.box(append([]string{l.done()}, lines...), w, h)
 }
 
-// eventLines draws at most n of the newest events that pass.
-func (m *model) eventLines(w, n int, pass func(*sources.Event) bool) []string {
+// eventLines draws at most n of the newest events that pass, with their names if named.
+func (m *model) eventLines(w, n int, named bool, pass func(*sources.Event) bool) []string {
 	var events []*sources.Event
 	for i := len(m.events.list) - 1; i >= 0 && len(events) < n; i-- {
 		if e := &m.events.list[i]; pass(e) {
 			events = append(events, e)
 		}
 	}
-	names := nameWidth(events, w)
+	names := 0
+	if named {
+		names = nameWidth(events, w)
+	}
 	lines := make([]string, 0, len(events))
 	for _, e := range events {
 		l := m.th.line(w)
@@ -71,11 +74,13 @@ func eventName(e *sources.Event) string {
 	return name
 }
 
-// eventLine writes an event into what is left of a line. The stretch in which it happened
-// stands last and is never cut: the sentence gives way.
+// eventLine writes an event into what is left of a line, with its name in as many cells,
+// or without it where they are 0. The stretch in which it happened stands last and is never cut: the sentence gives way.
 func (m *model) eventLine(l *line, e *sources.Event, names int) {
 	l.cell(m.th.dim, m.eventTime(e), eventTime).skip(1)
-	l.cell("", m.th.fitName(eventName(e), names), names).skip(1)
+	if names > 0 {
+		l.cell("", m.th.fitName(eventName(e), names), names).skip(1)
+	}
 	tail := ""
 	if d := spread(e); d > 0 {
 		tail = "within " + format.Precise(d)

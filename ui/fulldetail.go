@@ -17,8 +17,9 @@ func (m *model) fullDetail(w int) []string {
 		return []string{gap, m.th.line(w).skip(1).put(m.th.dim, "this row does not exist any more").done()}
 	}
 	lines := []string{gap, m.detailTitle(row, v, w)}
-	for _, section := range [][]string{m.owners(row, v, w), m.waiters(row, w), m.ourActions(row, w), m.candidates(row, w), m.wideStrip(row, w),
-		m.former(row, w), m.data(row, w), m.backendFacts(row, w), m.rowEvents(row, w)} {
+	for _, section := range [][]string{m.owners(row, v, w, false), m.ownerFacts(row, w), m.sawtooth(row, v, w), m.waiters(row, v, w, true), m.ourActions(row, w),
+		m.candidates(row, w, true), m.ifReleased(row, v, w), m.wideStrip(row, w), m.former(row, w), m.data(row, w),
+		m.labelFacts(row, w), m.rowEvents(row, w)} {
 		if len(section) > 0 {
 			lines = append(append(lines, gap), section...)
 		}
@@ -28,11 +29,15 @@ func (m *model) fullDetail(w int) []string {
 
 // wideStrip is the row's strip over the whole width.
 func (m *model) wideStrip(row *sources.Row, w int) []string {
-	if len(row.Terms) == 0 && row.Nobody.At.IsZero() {
+	if len(row.Terms) == 0 && row.Nobody.At.IsZero() && row.Kind != sources.KindSemaphore {
 		return nil
 	}
-	win := timeline.Fit(m.now, stripSpan, w-4)
-	head := m.th.line(w).skip(2).put(m.th.dim, "OWNERS in the last "+format.Age(win.Span())+", 1 column = "+format.Age(win.Step))
+	win := timeline.Fit(m.now, m.span(), w-4)
+	what := "OWNERS"
+	if row.Kind == sources.KindSemaphore {
+		what = "PERMITS TAKEN"
+	}
+	head := m.th.line(w).skip(2).put(m.th.dim, what+" in the last "+format.Age(win.Span())+", 1 column = "+format.Age(win.Step))
 	axis, strip := m.th.line(w).skip(2), m.th.line(w).skip(2)
 	m.axis(axis, win)
 	m.strip(strip, row, win)
@@ -51,7 +56,7 @@ func (m *model) data(row *sources.Row, w int) []string {
 			l.put(m.th.dim, ", the first "+format.Count(len(b.Head)))
 		}
 		lines = append(lines, l.done())
-		for _, s := range wrap(format.Clean(string(b.Head), 0), w-4) {
+		for _, s := range pretty(b, w-4) {
 			lines = append(lines, m.th.line(w).skip(2).put("", s).done())
 		}
 	}
@@ -60,6 +65,29 @@ func (m *model) data(row *sources.Row, w int) []string {
 		show("DATA of "+clean(row.Owners[i].Label), row.Owners[i].Data)
 	}
 	return lines
+}
+
+// ownerFacts is what the backend tells of each owner.
+func (m *model) ownerFacts(row *sources.Row, w int) []string {
+	var lines []string
+	for i := range row.Owners {
+		facts := m.facts(row.Owners[i].Attrs, w, 4)
+		if len(facts) == 0 {
+			continue
+		}
+		lines = append(lines, m.th.line(w).skip(2).put(m.th.dim, "FACTS of "+clean(row.Owners[i].Label)).done())
+		lines = append(lines, facts...)
+	}
+	return lines
+}
+
+// labelFacts are what the configuration says of the row.
+func (m *model) labelFacts(row *sources.Row, w int) []string {
+	facts := m.facts(row.Labels, w, 4)
+	if len(facts) == 0 {
+		return nil
+	}
+	return append([]string{m.th.line(w).skip(2).put(m.th.dim, "LABELS").done()}, facts...)
 }
 
 // wrap cuts clean text into pieces of at most w cells.
@@ -82,7 +110,7 @@ func (m *model) rowEvents(row *sources.Row, w int) []string {
 	if w < 2 {
 		return nil
 	}
-	events := m.eventLines(w-2, rowEvents, func(e *sources.Event) bool { return e.Ref == row.Ref })
+	events := m.eventLines(w-2, rowEvents, false, func(e *sources.Event) bool { return e.Ref == row.Ref })
 	if len(events) == 0 {
 		return nil
 	}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"coordtop/internal/format"
@@ -11,7 +12,7 @@ import (
 
 // list draws the heading and the visible rows of the table, or why there are none.
 func (m *model) list(w, rows int) []string {
-	win := timeline.Fit(m.now, stripSpan, m.columns[colStrip])
+	win := timeline.Fit(m.now, m.span(), m.columns[colStrip])
 	lines := append(make([]string, 0, rows+1), m.heading(w, win))
 	if m.tbl.Len() == 0 {
 		return m.th.box(append(lines, m.empty(w)...), w, rows+1)
@@ -58,7 +59,7 @@ func (m *model) heading(w int, win timeline.Window) string {
 // row draws one row of the list.
 func (m *model) row(w int, row *sources.Row, v verdict, selected bool, win timeline.Window) string {
 	c, l := &m.columns, m.th.line(w)
-	name, plain := style(""), style("")
+	plain := style("")
 	if v.sev == sevBlind {
 		plain = m.th.dim
 	}
@@ -77,12 +78,12 @@ func (m *model) row(w int, row *sources.Row, v verdict, selected bool, win timel
 	} else {
 		l.skip(1)
 	}
-	l.cell(name, m.th.fitName(clean(row.Name), c[colName]), c[colName])
+	m.name(l, row, c[colName])
 	m.put(l, colSource, m.th.dim, clean(row.Source))
 	m.put(l, colKind, m.th.dim, row.Kind.String())
 	l.skip(columnGap[colOwner])
 	m.owner(l, row, v, plain, under)
-	m.putRight(l, colSince, plain, m.since(row))
+	m.putRight(l, colSince, plain, m.since(row, v))
 	if c[colLease] > 0 {
 		l.skip(columnGap[colLease])
 		m.lease(l, row, v)
@@ -160,35 +161,72 @@ func ownerHue(row *sources.Row) (uint8, bool) {
 	return 0, false
 }
 
+// name draws what a row is called in w cells: what people call it, where that is known,
+// with the name that is only a number behind it.
+func (m *model) name(l *line, row *sources.Row, w int) {
+	name, alias := clean(row.Name), clean(row.Alias)
+	room := w - format.Width(name) - 2
+	if alias == "" || room < minAlias {
+		l.cell("", m.th.fitName(name, w), w)
+		return
+	}
+	end := l.x + w
+	l.put("", m.th.cut(alias, room)).skip(2).put(m.th.dim, name).to(end)
+}
+
+// minAlias is how many cells an alias takes at least beside the name.
+const minAlias = 6
+
 // since is for how long the row has been as it is.
-func (m *model) since(row *sources.Row) string {
+func (m *model) since(row *sources.Row, v verdict) string {
+	now := m.asOf(row, v)
 	switch {
 	case len(row.Owners) == 1:
-		return m.age(row.Owners[0].Since)
+		return m.ageAt(row.Owners[0].Since, now)
 	case len(row.Owners) == 0 && !row.Nobody.At.IsZero():
-		return m.age(row.Nobody)
+		return m.ageAt(row.Nobody, now)
 	case len(row.Owners) > 1 || row.Taken > 0:
 		return "" // of which one?
 	}
 	return "?"
 }
 
-// age writes how long ago a stamp was: "≥" where it may be longer, "≤" where it may be
-// less, in brackets where only the owner says so.
-func (m *model) age(s sources.Stamp) string {
+// asOf is the instant to which the ages of a row are counted: where it is stale, they
+// end when it was last known to be so.
+func (m *model) asOf(row *sources.Row, v verdict) time.Time {
+	if v.status != sources.StatusStale {
+		return m.now
+	}
+	return row.KnownAt(m.st, m.now)
+}
+
+// age is ageAt now.
+func (m *model) age(s sources.Stamp) string { return m.ageAt(s, m.now) }
+
+// ageAt writes how long before now a stamp was: "≥" where it may be longer, "≤" where it
+// may be less, "~" where the looks between which it lies are so far apart that it would
+// read otherwise, in brackets where only the owner says so.
+func (m *model) ageAt(s sources.Stamp, now time.Time) string {
 	if s.How == sources.Unknown || s.At.IsZero() {
 		return "?"
 	}
-	text := format.Age(m.now.Sub(s.At))
-	switch s.How {
-	case sources.AtLeast:
+	text := format.Age(now.Sub(s.At))
+	switch {
+	case s.How == sources.AtLeast:
 		return m.th.atLeast + text
-	case sources.Bound:
+	case s.How == sources.Bound:
 		return m.th.atMost + text
-	case sources.Claimed:
+	case s.How == sources.Claimed:
 		return "(" + text + ")"
+	case ranged(s) && format.Age(now.Sub(s.After())) != text:
+		return m.th.about + text
 	}
 	return text
+}
+
+// ranged says whether a stamp lies between two looks a second or more apart.
+func ranged(s sources.Stamp) bool {
+	return s.How == sources.Seen && !s.After().IsZero() && s.At.Sub(s.After()) >= time.Second
 }
 
 func (m *model) wait(row *sources.Row, v verdict) (string, style) {
@@ -257,7 +295,7 @@ func permitsText(row *sources.Row) string {
 func (m *model) ownerLease(l *line, o *sources.Owner, w int) {
 	switch {
 	case o.NoExpiry && o.Session != "":
-		l.cell(m.th.dim, "session", w)
+		m.sessionState(l, o, w)
 		return
 	case o.NoExpiry:
 		l.cell(m.th.warn, "no TTL", w)
@@ -278,6 +316,34 @@ func (m *model) ownerLease(l *line, o *sources.Owner, w int) {
 		st = m.th.bad
 	}
 	m.bar(l, st, part, text, w)
+}
+
+// sessionState says what an owner does that owns as long as its session lives: one that
+// has left a transaction open is told by its backend, and is how locks are forgotten.
+func (m *model) sessionState(l *line, o *sources.Owner, w int) {
+	if idleInTransaction(attr(o.Attrs, "state")) {
+		text := "idle in tx"
+		if w < len(text) {
+			text = "idle tx"
+		}
+		l.cell(m.th.warn, text, w)
+		return
+	}
+	l.cell(m.th.dim, "session", w)
+}
+
+// idleInTransaction says whether pg_stat_activity's state is that of a session that has
+// left a transaction open, also one that failed.
+func idleInTransaction(state string) bool { return strings.HasPrefix(state, "idle in transaction") }
+
+// attr is a backend's fact by its name; "": it is not told.
+func attr(list []sources.Attr, key string) string {
+	for i := range list {
+		if list[i].Key == key {
+			return list[i].Value
+		}
+	}
+	return ""
 }
 
 // leaseLeft is what is left of a lease: never more than it is long, though our second

@@ -162,3 +162,64 @@ func TestSourcesScreenSaysAllInFull(t *testing.T) {
 		}
 	}
 }
+
+func TestAgesOfStaleRowsStandStill(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("a", "host", noon()) // since a minute before noon
+	st := uitest.State(noon(), p)
+	st.Scopes[0].Health, st.Sources[0].Health = sources.HealthStale, sources.HealthStale
+	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 40})
+	d.pass(100)
+	d.shows(t, "leases STALE 1m40s")
+	d.shows(t, "as of 12:00:00")
+	for i, line := range d.lines() {
+		if strings.Contains(line, "2m40s") {
+			t.Errorf("line %d goes on counting: %s", i, line)
+		}
+	}
+	d.press("enter")
+	d.shows(t, "as of 12:00:00")
+	d.showsNot(t, "2m40s")
+}
+
+func TestATakeOverAcrossAGapShowsItsRange(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("a", "host", noon())
+	p.Owners[0].Since = sources.StampBetween(noon().Add(-95*time.Second), noon().Add(-65*time.Second), sources.Seen)
+	d := hand(p)
+	d.shows(t, "~1m05s")
+	d.press("enter")
+	d.shows(t, "11:58:25 to 11:58:55 seen")
+}
+
+func TestOnlyProblemsSaysWhatItCannotJudge(t *testing.T) {
+	t.Parallel()
+	a, b, _ := three()
+	st := uitest.State(noon(), a, b, lost("c"))
+	d := drive(uitest.NewFeed(st), Options{Width: 120, Height: 30})
+	d.shows(t, "1 problem ")
+	d.press("!")
+	if got := d.names(); !slices.Equal(got, []string{"c"}) {
+		t.Errorf("1 problem, but ! shows %v", got)
+	}
+	d.press("/")
+	d.typed("host-1")
+	d.press("enter")
+	d.shows(t, `no problems in what the filter "host-1" selects; 1 elsewhere`)
+	d.showsNot(t, "no row of")
+	stale := uitest.State(noon(), a, b)
+	stale.Scopes[0].Health, stale.Sources[0].Health = sources.HealthStale, sources.HealthStale
+	d.show(stale)
+	d.shows(t, "1 source down")
+	d.shows(t, "2 rows cannot be judged")
+}
+
+func TestAliasStandsBesideANumber(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("4242:17", "host", noon())
+	p.Alias = "ledger/compactor"
+	d := drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 160, Height: 40})
+	d.shows(t, "ledger/compactor  4242:17")
+	d = drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 80, Height: 24})
+	d.shows(t, "…  4242:17 ")
+}

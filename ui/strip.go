@@ -8,16 +8,19 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// stripSpan is how much time the strips of the list show at least.
+// stripSpan is how much time strips show at least, once so much was observed.
 const stripSpan = 15 * time.Minute
 
 // axis writes the times above the strips.
 func (m *model) axis(l *line, win timeline.Window) {
 	start, end := l.x, l.x+win.Columns
-	now := end - len("now")
-	for _, t := range win.Ticks(9) {
-		if x := start + t.Column; x >= l.x && x+len("15:04")+1 <= now {
-			l.to(x).put(m.th.dim, t.At.In(m.now.Location()).Format("15:04"))
+	now, form, apart := end-len("now"), "15:04", 9
+	if win.Step*time.Duration(apart) < time.Minute {
+		form, apart = "15:04:05", 12
+	}
+	for _, t := range win.Ticks(apart) {
+		if x := start + t.Column; x >= l.x && x+len(form)+1 <= now {
+			l.to(x).put(m.th.dim, t.At.In(m.now.Location()).Format(form))
 		}
 	}
 	if now >= l.x {
@@ -31,7 +34,15 @@ func (m *model) strip(l *line, row *sources.Row, win timeline.Window) {
 	if m.st.At.After(now) {
 		now = m.st.At // what was published since the last second is shown at once
 	}
-	m.cells = win.Strip(m.cells, m.lane(row), now)
+	if lane := m.lane(row); row.Kind == sources.KindSemaphore && len(row.Terms) == 0 {
+		limit := row.Limit
+		if !limited(row) {
+			limit = 0
+		}
+		m.cells = win.Profile(m.cells, row.Levels(), limit, lane.Dark, now)
+	} else {
+		m.cells = win.Strip(m.cells, lane, now)
+	}
 	for i := 0; i < len(m.cells); {
 		c, n := m.cells[i], 1
 		for i+n < len(m.cells) && same(c, m.cells[i+n]) {
@@ -44,7 +55,7 @@ func (m *model) strip(l *line, row *sources.Row, win timeline.Window) {
 
 // same says whether a cell goes on what c began.
 func same(c, next timeline.Cell) bool {
-	return !next.Head && !next.Many && !c.Many && next.Mark == c.Mark && next.Hue == c.Hue
+	return !next.Head && !next.Many && !c.Many && next.Mark == c.Mark && next.Hue == c.Hue && next.Height == c.Height
 }
 
 // putRun draws n cells that say the same, of which the first has the sign.
@@ -77,11 +88,31 @@ func (m *model) putRun(l *line, c timeline.Cell, n int) {
 		l.put(th.alarm, th.crisis+strings.Repeat(" ", n-1))
 	case timeline.Dark:
 		l.put(th.dim, strings.Repeat(th.dark, n))
+	case timeline.Taken, timeline.Full:
+		m.putLevel(l, c, n)
 	case timeline.Idle:
 		l.put(th.dim, strings.Repeat(th.idle, n))
 	default:
 		l.skip(n)
 	}
+}
+
+// putLevel draws n cells of a semaphore's profile.
+func (m *model) putLevel(l *line, c timeline.Cell, n int) {
+	st, glyph := m.th.dim, m.th.idle
+	if c.Height > 0 {
+		glyph = m.th.eighths[min(int(c.Height), len(m.th.eighths))-1]
+	}
+	if c.Mark == timeline.Full {
+		st = m.th.warn
+	}
+	l.put(st, strings.Repeat(glyph, n))
+}
+
+// span is how much time the strips show: what was observed, from four minutes up to the
+// whole of stripSpan, so that the first minutes are not a corner of a blank.
+func (m *model) span() time.Duration {
+	return min(max(m.now.Sub(m.observed()), stripSpan*4/15), stripSpan)
 }
 
 // lane is what the strip of a row is made from.

@@ -51,6 +51,7 @@ type glyphs struct {
 	about                                 string    // what is inferred, or lies somewhere between two looks
 	corners                               [4]string // of a frame: top left, top right, bottom left, bottom right
 	bullet, pending                       string    // a line of what would happen; a row that we are acting on
+	eighths                               [8]string // of a cell: lease left, permits taken
 }
 
 func unicodeGlyphs() glyphs {
@@ -63,6 +64,7 @@ func unicodeGlyphs() glyphs {
 		run: "━", idle: "─", dark: "┄", many: "*", crisis: "!",
 		dot: "·", arrow: "←", atLeast: "≥", atMost: "≤", ellipsis: "…", about: "~",
 		corners: [4]string{"╭", "╮", "╰", "╯"}, bullet: "•", pending: "◌",
+		eighths: [...]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	}
 }
 
@@ -77,6 +79,7 @@ func asciiGlyphs() glyphs {
 		run: "", idle: "_", dark: ".", many: "*", crisis: "!",
 		dot: "-", arrow: "<-", atLeast: ">", atMost: "<", ellipsis: "$", about: "~",
 		corners: [4]string{"+", "+", "+", "+"}, bullet: "*", pending: "%",
+		eighths: [...]string{"1", "2", "3", "4", "5", "6", "7", "8"},
 	}
 }
 

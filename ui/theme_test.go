@@ -101,6 +101,8 @@ func TestBothSidesOfATurnoverHaveTheirLetters(t *testing.T) {
 		{Owner: sources.OwnerRef{ID: "new", Label: "new"}, Hue: 1, Start: at(4 * time.Minute)},
 	}
 	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 40})
+	d.started = noon().Add(-time.Hour) // so that the strips are of their whole length
+	d.send(secondMsg{})
 	d.shows(t, "B new")  // in the list and in the pane
 	d.shows(t, "A━━━━━") // the strip
 	d.shows(t, "━!  B━━━")

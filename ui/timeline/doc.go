@@ -8,4 +8,6 @@
 // nothing is recorded. A stretch that is shorter than a column is rounded, but trouble
 // and darkness never vanish: each takes at least one cell. A column in which more
 // happened than a cell can show says so.
+//
+// A semaphore has a profile instead of a strip: how many of its permits were taken.
 package timeline

@@ -16,15 +16,18 @@ const (
 	Idle                   // observed, and nobody owned it, which is no trouble
 	Leaderless             // observed, and nobody owned what should be owned
 	Dark                   // not observed
+	Taken                  // a part of the permits, to the cell's Height
+	Full                   // no permit was left
 )
 
 // Cell is one column of a strip.
 type Cell struct {
-	Mark Mark
-	Hue  uint8 // of the owner, where Owned
-	Head bool  // the first cell of a run of equal cells: where the letter or sign stands
-	Many bool  // more happened than a cell can show
-	term int
+	Mark   Mark
+	Hue    uint8 // of the owner, where Owned
+	Head   bool  // the first cell of a run of equal cells: where the letter or sign stands
+	Height uint8 // in eighths, where Taken or Full; 0: none
+	Many   bool  // more happened than a cell can show
+	term   int
 }
 
 // Lane is what is known of one row.

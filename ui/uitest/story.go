@@ -156,7 +156,9 @@ func (s *story) locks() {
 	compactor.Since = sources.Stamp{At: s.ago(127 * time.Minute), How: sources.Bound}
 	compactor.Attrs = []sources.Attr{{Key: "state", Value: "idle in transaction"}}
 	w := waiter("pid 30311 host-30", 30311, s.ago(118*time.Minute), "")
-	s.list(s.prim(sources.KindMutex, Postgres, "app", "ledger/compactor").owner(compactor).wait(s.ago(Length), w))
+	locked := s.prim(sources.KindMutex, Postgres, "app", "4242:17")
+	locked.p.Alias = "ledger/compactor"
+	s.list(locked.owner(compactor).wait(s.ago(Length), w))
 
 	job := s.prim(sources.KindMutex, YDB, "/eu/app/coord", "job-lock")
 	for i, d := 0, Length; d > 0; i++ {
@@ -180,11 +182,19 @@ func (s *story) locks() {
 }
 
 func (s *story) semaphores() {
-	pool := s.prim(sources.KindSemaphore, YDB, "/eu/app/coord", "connections").limit(10)
-	for i := range 7 {
-		pool = pool.owner(attached(fmt.Sprintf("host-%02d:9000", 60+i), uint64(0x7e0000+i), uint64(12+i), ""))
+	pool := func(n int) prim {
+		p := s.prim(sources.KindSemaphore, YDB, "/eu/app/coord", "connections").limit(10)
+		for i := range n {
+			p = p.owner(attached(fmt.Sprintf("host-%02d:9000", 60+i), uint64(0x7e0000+i), uint64(12+i), ""))
+		}
+		return p
 	}
-	s.list(pool.wait(s.ago(Length), waiter("host-71:9000", 0x7e0100, s.ago(12*time.Second), ""), waiter("host-72:9000", 0x7e0101, s.ago(11*time.Second), "")))
+	waiters := []sources.Waiter{waiter("host-71:9000", 0x7e0100, s.ago(12*time.Second), ""), waiter("host-72:9000", 0x7e0101, s.ago(11*time.Second), "")}
+	s.list(pool(6).wait(s.ago(Length), waiters...))
+	for i, n := range []int{5, 3, 2, 3, 4, 7, 10, 9, 10, 8, 7} {
+		ago := time.Duration(14*60-75*i)*time.Second - 300*time.Millisecond
+		s.tell(ago, pool(n).wait(s.ago(ago), waiters...))
+	}
 
 	full := s.prim(sources.KindSemaphore, Dflockd, "10.0.3.7:6388", "worker-pool").limit(5)
 	full.p.Taken, full.p.OwnersHow = 5, sources.Unknown

@@ -1,0 +1,118 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/sources"
+	"coordtop/ui/uitest"
+)
+
+// inDetail opens the full detail of a primitive on a large screen.
+func inDetailOf(p *sources.Primitive, events ...sources.Event) *driver {
+	d := drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 120, Height: 60})
+	d.feed.Tell(events...)
+	d.send(wakeMsg{})
+	d.press("enter")
+	return d
+}
+
+func TestRenewalsAreDrawnAsASawtooth(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("a", "host", noon())
+	var events []sources.Event
+	for i := range 12 { // every 5 s of 15, but the sixth was missed
+		if i == 6 {
+			continue
+		}
+		left := 10 * time.Second
+		if i == 7 {
+			left = 5 * time.Second
+		}
+		events = append(events, sources.Event{Seq: uint64(i + 1), Kind: sources.EventRenewed, Ref: p.Ref, At: noon().Add(time.Duration(5*i-55) * time.Second),
+			Owner: sources.OwnerRef{ID: "host"}, LeaseLeft: left})
+	}
+	other := uitest.Led("b", "host", noon())
+	events = append(events, sources.Event{Seq: 99, Kind: sources.EventRenewed, Ref: other.Ref, At: noon(), Owner: sources.OwnerRef{ID: "host"}, LeaseLeft: time.Second})
+	p.Owners[0].Since = sources.Stamp{At: noon().Add(-time.Minute), How: sources.Seen}
+	d := inDetailOf(p, events...)
+	d.shows(t, "LEASE LEFT, the lowest in every 1s · longest pause 10 s")
+	d.shows(t, "▇▇▆▆▆▇▇▆▆▆▇▇▆▆▆▇▇▆▆▅▅▄▄▃▃▇▇▆▆▆▇") // the tooth that goes deeper is the missed renewal
+	if n := strings.Count(d.text(), "LEASE LEFT"); n != 1 {
+		t.Errorf("%d sawteeth", n)
+	}
+	d = drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 120, Height: 60, ASCII: true})
+	d.feed.Tell(events...)
+	d.send(wakeMsg{})
+	d.press("enter")
+	d.shows(t, "7766677666776667766554433776667")
+}
+
+func TestDataIsPrettyPrintedWhenItIsJSON(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("a", "host", noon())
+	for text, want := range map[string][]string{
+		`{"az":"b","load":[1,2]}`: {`    "az": "b",`, `      1,`},
+		`{"az":"b"`:               {`{"az":"b"`},
+		`plain text`:              {`plain text`},
+		"{\"a\":\"\u202e\"}":      {`    "a": "\u202e"`},
+	} {
+		p.Owners[0].Data = sources.Blob{Head: []byte(text), Len: len(text)}
+		d := inDetailOf(p)
+		for _, line := range want {
+			d.shows(t, line)
+		}
+	}
+}
+
+func TestInstantsOfTheBackendAreShownAsAges(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("a", "pid 771", noon())
+	p.Owners[0].NoExpiry, p.Owners[0].Session = true, "771@x"
+	p.Owners[0].Attrs = []sources.Attr{{Key: "pid", Value: "771"}, {Key: "state", Value: "idle in transaction"},
+		{Key: "query", Value: "select 1"}, {Key: "transaction start", Value: noon().Add(-127 * time.Minute).Format(time.RFC3339)}}
+	d := inDetailOf(p)
+	d.shows(t, "FACTS of pid 771")
+	d.shows(t, "pid 771  state idle in transaction  query select 1  transaction start 09:53:00, 2h07m ago")
+	d.press("esc")
+	d.shows(t, "idle in tx")
+}
+
+func TestWaitersStandInOrderWithTheirTimeOuts(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("a", "host", noon())
+	p.Queue = sources.Queue{How: sources.Told, Len: 3, At: noon(), Waiters: []sources.Waiter{
+		{ID: "1", Label: "one", Since: sources.Stamp{At: noon().Add(-10 * time.Second), How: sources.Told}, Timeout: time.Minute},
+		{ID: "2", Label: "two", Timeout: 30 * time.Second},
+	}}
+	d := inDetailOf(p)
+	d.shows(t, "WAITING 3 in server order, the first 2")
+	d.shows(t, "← next if released")
+	d.shows(t, "in 50s")
+	d.shows(t, "after 30s")
+	d.shows(t, "IF RELEASED  one is first in the queue")
+	one, two := strings.Index(d.text(), "1 one"), strings.Index(d.text(), "2 two")
+	if one < 0 || two < one {
+		t.Errorf("one stands at %d, two at %d", one, two)
+	}
+	p.Queue = sources.Queue{How: sources.Told, At: noon()}
+	inDetailOf(p).shows(t, "nobody waits: it is free until somebody asks")
+	p.Queue = sources.Queue{}
+	inDetailOf(p).shows(t, "no queue here: whoever asks first")
+}
+
+func TestSemaphoreIsAGreyProfileThatIsYellowWhereFull(t *testing.T) {
+	t.Parallel()
+	d := drive(uitest.Scene(t), Options{})
+	for _, line := range strings.Split(d.View().Content, "\n") {
+		if !strings.Contains(line, "connections") {
+			continue
+		}
+		if !strings.Contains(line, string(d.th.warn)+"█████") || !strings.Contains(line, string(d.th.dim)+"▂▂▂") {
+			t.Errorf("the profile is %q", line)
+		}
+		return
+	}
+	t.Error("the row is not on the screen")
+}

@@ -1,0 +1,211 @@
+package ui
+
+import (
+	"strconv"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// owners is the owner table with what is known of each lease, or since when there is
+// nobody. long: with the backend's facts about an owner that is alone.
+func (m *model) owners(row *sources.Row, v verdict, w int, long bool) []string {
+	if row.Note != "" {
+		return []string{m.th.line(w).skip(2).put(m.th.warn, clean(row.Note)).done()}
+	}
+	if len(row.Owners) == 0 {
+		return []string{m.nobody(row, v, w)}
+	}
+	g := grid{heads: []string{"", "OWNER", "SESSION", "MODE", "PERMITS", "FENCE", "SINCE", "", "LEASE", "DATA"},
+		right: []bool{4: true, 5: true, 6: true}, leave: []int{2, 7}}
+	for i := range row.Owners {
+		m.ownerRow(&g, row, v, &row.Owners[i])
+	}
+	lines := g.lines(&m.th, w, 2)
+	if len(row.Owners) != 1 {
+		return lines
+	}
+	if note := m.leaseNote(row, v, w); note != "" {
+		lines = append(lines, note)
+	}
+	if facts := m.facts(row.Owners[0].Attrs, w, 4); long && len(facts) > 0 {
+		lines = append(lines, facts[:min(len(facts), paneFacts)]...)
+	}
+	return lines
+}
+
+// paneFacts is how many lines of a backend's facts the pane shows.
+const paneFacts = 3
+
+func (m *model) ownerRow(g *grid, row *sources.Row, v verdict, o *sources.Owner) {
+	mark := part{"", " "}
+	if hue, ok := ownerHue(row); ok && len(row.Owners) == 1 {
+		mark = part{m.th.ownerLetter(hue), letter(hue)}
+	}
+	st := style("")
+	if v.sev == sevBlind {
+		st = m.th.dim
+	}
+	data := o.Data
+	if data.Len == 0 {
+		data = row.Data
+	}
+	g.add(mark, part{st, m.ownerLabel(row.Ref, o, 0)}, part{m.th.dim, clean(o.Session)}, part{m.th.dim, modeName(row, o.Mode)},
+		part{st, permits(row, o.Permits)}, part{st, fence(o.Fence)}, part{st, m.ageAt(o.Since, m.asOf(row, v))}, part{m.th.dim, m.instant(o.Since)},
+		m.leaseText(o, v), part{st, dataHead(data)})
+}
+
+// modeName is shown only where an owner may share.
+func modeName(row *sources.Row, mode sources.Mode) string {
+	for i := range row.Owners {
+		if row.Owners[i].Mode == sources.Shared {
+			return mode.String()
+		}
+	}
+	return ""
+}
+
+func permits(row *sources.Row, n uint64) string {
+	if row.Kind != sources.KindSemaphore {
+		return ""
+	}
+	return strconv.FormatUint(max(n, 1), 10)
+}
+
+func fence(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+// instant is the time of day of a stamp, with how it is known: both ends where it lies
+// between two looks a second or more apart.
+func (m *model) instant(s sources.Stamp) string {
+	switch {
+	case s.How == sources.Unknown || s.At.IsZero():
+		return ""
+	case ranged(s):
+		return m.timeOfDay(s.After()) + " to " + m.timeOfDay(s.At) + " " + knownText(s.How)
+	}
+	return m.timeOfDay(s.At) + " " + knownText(s.How)
+}
+
+// timeOfDay writes a time of today as hours, another one with its date.
+func (m *model) timeOfDay(t time.Time) string {
+	t = t.In(m.now.Location())
+	if m.now.Sub(t) < 12*time.Hour || t.YearDay() == m.now.YearDay() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("Jan 2 15:04")
+}
+
+func (m *model) leaseText(o *sources.Owner, v verdict) part {
+	switch {
+	case v.status == sources.StatusStale:
+		return part{m.th.dim, "old"}
+	case o.NoExpiry && o.Session != "":
+		return part{m.th.dim, "session"}
+	case o.NoExpiry:
+		return part{m.th.warn, "no TTL"}
+	case o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
+		return part{m.th.dim, "?"}
+	case o.Lease > 0:
+		return part{"", format.Left(leaseLeft(o, m.now)) + " of " + format.Left(o.Lease)}
+	}
+	return part{"", format.Left(leaseLeft(o, m.now))}
+}
+
+// dataHead is the beginning of a value, on one line.
+func dataHead(b sources.Blob) string {
+	if b.Len == 0 {
+		return ""
+	}
+	text := clean(string(b.Head))
+	if b.Len > len(b.Head) {
+		text += " (" + format.Count(b.Len) + " bytes)"
+	}
+	return text
+}
+
+// leaseBar is how many cells the bar of a lease takes in the detail.
+const leaseBar = 16
+
+// leaseNote says how well the lease is renewed; "" where nothing is known.
+func (m *model) leaseNote(row *sources.Row, v verdict, w int) string {
+	o, l := &row.Owners[0], m.th.line(w).skip(4)
+	start := l.x
+	say := func(st style, text string) {
+		if l.x > start {
+			l.put(m.th.dim, ", ")
+		}
+		l.put(st, text)
+	}
+	stale := v.status == sources.StatusStale
+	if !stale && !o.NoExpiry && o.Lease > 0 && !o.Expires.At.IsZero() {
+		left := float64(leaseLeft(o, m.now)) / float64(o.Lease)
+		m.bar(l, m.leaseStyle(left), left, format.Left(leaseLeft(o, m.now)), leaseBar+1+barText)
+		l.skip(1)
+		start = l.x
+	}
+	asOf := m.asOf(row, v)
+	if !o.Renewed.At.IsZero() {
+		say(m.th.dim, "renewed "+format.Precise(asOf.Sub(o.Renewed.At))+" "+agoWord(stale))
+	}
+	if row.RenewEvery > 0 {
+		say(m.th.dim, "usually every "+format.Precise(row.RenewEvery))
+	}
+	if late(v) {
+		if n := row.Missed(m.now); n > 0 {
+			say(m.th.bad, count(n, "renewal")+" missed")
+		}
+	}
+	if row.LowestLease > 0 {
+		say(m.th.dim, "lowest left "+format.Precise(row.LowestLease))
+	}
+	if l.x == start && start == 4 {
+		return ""
+	}
+	return l.done()
+}
+
+// late says whether the renewal of an owner is judged to be late.
+func late(v verdict) bool {
+	return v.status == sources.StatusLedLate || v.status == sources.StatusHeldSilent
+}
+
+// agoWord says to which instant an age is counted.
+func agoWord(stale bool) string {
+	if stale {
+		return "before that"
+	}
+	return "ago"
+}
+
+// leaseStyle is how a lease is drawn of which a part is left.
+func (m *model) leaseStyle(left float64) style {
+	if left < 1.0/3 {
+		return m.th.bad
+	}
+	return m.th.good
+}
+
+// nobody says since when there is no owner, or that it is not known.
+func (m *model) nobody(row *sources.Row, v verdict, w int) string {
+	l := m.th.line(w).skip(2)
+	switch {
+	case v.status == sources.StatusNotObserved:
+		l.put(m.th.dim, "not read yet: nothing is known")
+	case row.Nobody.At.IsZero():
+		l.put(m.th.dim, "owner ?  this backend does not tell")
+	default:
+		st := m.th.dim
+		if v.sev == sevBad {
+			st = m.th.bad
+		}
+		l.put(st, "nobody owns it").put(m.th.dim, " for ").put("", m.ageAt(row.Nobody, m.asOf(row, v)))
+		l.put(m.th.dim, ", since "+m.instant(row.Nobody))
+	}
+	return l.done()
+}

@@ -1,0 +1,45 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// prettyLines bounds how many lines one value takes.
+const prettyLines = 200
+
+// pretty is a value in lines of at most w cells: JSON with its structure, anything else
+// as it is.
+func pretty(b sources.Blob, w int) []string {
+	text := string(b.Head)
+	if indented, ok := indentJSON(b); ok {
+		text = indented
+	} else {
+		return wrap(format.Clean(text, 0), w)
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, wrap(format.Clean(line, 0), w)...)
+		if len(lines) > prettyLines {
+			return append(lines[:prettyLines], "...")
+		}
+	}
+	return lines
+}
+
+// indentJSON indents an object or a list that is whole.
+func indentJSON(b sources.Blob) (string, bool) {
+	head := bytes.TrimSpace(b.Head)
+	if b.Len > len(b.Head) || len(head) == 0 || head[0] != '{' && head[0] != '[' {
+		return "", false
+	}
+	var out bytes.Buffer
+	if json.Indent(&out, head, "", "  ") != nil {
+		return "", false
+	}
+	return out.String(), true
+}

@@ -1,0 +1,72 @@
+package timeline
+
+import (
+	"iter"
+	"time"
+
+	"coordtop/sources"
+)
+
+// Eighths is the height of a cell that is filled.
+const Eighths = 8
+
+// Profile writes how much of limit was taken in each column to dst, as many cells as w
+// has columns, and returns it: the highest that was seen in a column, so that a moment
+// without a free permit never vanishes. limit 0 means that none is known: the highest of
+// all is drawn as the whole. Nothing is drawn after now, nor before the first level.
+func (w Window) Profile(dst []Cell, levels iter.Seq[sources.Level], limit uint64, dark []sources.Dark, now time.Time) []Cell {
+	dst = w.Strip(dst, Lane{Dark: dark}, now)
+	if len(dst) == 0 {
+		return dst
+	}
+	p := painter{w: w, now: now, cells: dst}
+	full := limit
+	if limit == 0 {
+		for l := range levels {
+			full = max(full, l.High+1) // without a limit nothing is full
+		}
+	}
+	var last sources.Level
+	for l := range levels {
+		p.level(last, l.At, full)
+		last = l
+	}
+	p.level(last, now, full)
+	for i := range dst {
+		dst[i].Head = false
+	}
+	return dst
+}
+
+// level raises the columns that a level touches.
+func (p *painter) level(l sources.Level, until time.Time, full uint64) {
+	if l.At.IsZero() {
+		return
+	}
+	first, last := p.columns(l.At, until)
+	for c := first; c <= last; c++ {
+		cell := &p.cells[c]
+		if cell.Mark == Dark {
+			continue
+		}
+		height := eighths(l.High, full)
+		if cell.Mark == Blank {
+			*cell = Cell{Mark: Taken}
+		}
+		cell.Height = max(cell.Height, height)
+		if l.High >= full {
+			cell.Mark = Full
+		}
+	}
+}
+
+// eighths is n of full: 0 only for none, 8 only for all.
+func eighths(n, full uint64) uint8 {
+	switch {
+	case n == 0 || full == 0:
+		return 0
+	case n >= full:
+		return Eighths
+	}
+	return uint8(min(max(float64(n)/float64(full)*Eighths, 1), Eighths-1))
+}
