@@ -22,8 +22,9 @@ type grant struct {
 	done  chan struct{}
 
 	// Guarded by the session's mutex.
-	wish wish
-	err  error
+	wish       wish
+	err        error
+	publishing int // publications on their way
 }
 
 var (
@@ -56,7 +57,9 @@ func (g *grant) Err() error {
 	return g.err
 }
 
-// endLocked ends the grant on our side and frees its name; false: it was over before.
+// endLocked ends the grant on our side and frees its name; false: it was over before. A
+// publication on its way may make us the owner in another term: then whoever comes first,
+// its end or the next claim of the name, gives that back.
 func (g *grant) endLocked(cause error) bool {
 	if g.err != nil {
 		return false
@@ -66,6 +69,9 @@ func (g *grant) endLocked(cause error) bool {
 	g.s.grants = slices.DeleteFunc(g.s.grants, func(o *grant) bool { return o == g })
 	delete(g.s.claims, g.wish.name)
 	g.s.watches.unguardLocked(g.wish.name)
+	if g.publishing > 0 {
+		g.s.left[g.wish.name] = struct{}{}
+	}
 	return true
 }
 
@@ -84,7 +90,9 @@ func (g *grant) seenLocked(sight Sight) {
 // as the owner all the same, in another term, which nobody knows of, that is given back.
 func (g *grant) lostLocked(ours bool, why error) error {
 	why = fmt.Errorf("%w: %w", coord.ErrLost, why)
-	if g.endLocked(why) && ours {
+	ended := g.endLocked(why)
+	if _, left := g.s.left[g.wish.name]; ours && (ended || left) {
+		delete(g.s.left, g.wish.name)
 		g.s.addLocked(g.s.releaseRequest(g.wish.name))
 	}
 	return why
@@ -98,6 +106,7 @@ func (g *grant) Release(ctx context.Context) error {
 		g.s.mu.Unlock()
 		return nil
 	}
+	delete(g.s.left, g.wish.name) // the release stands behind all that was sent
 	r := g.s.releaseRequest(g.wish.name)
 	g.s.addLocked(r)
 	g.s.mu.Unlock()
@@ -161,6 +170,7 @@ type publication struct {
 }
 
 func (p *publication) startLocked() {
+	p.g.publishing++
 	r := newRequest(verbAcquire, p.wish.name, func(id uint64, _ time.Time) *pb.SessionRequest {
 		return acquireMessage(id, p.wish, 0)
 	})
@@ -206,5 +216,6 @@ func (p *publication) finishLocked(err error) {
 		err = lost(err)
 	}
 	p.err = err
+	p.g.publishing--
 	close(p.done)
 }

@@ -29,6 +29,19 @@ func (s *Session) Link() LinkInfo {
 	return s.link
 }
 
+// Turned returns a channel that is closed when the session is attached or loses its stream
+// the next time. Whoever reads Link after it got the channel misses nothing.
+func (s *Session) Turned() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.turn
+}
+
+func (s *Session) turnLocked() {
+	close(s.turn)
+	s.turn = make(chan struct{})
+}
+
 // errStopped ends a stream whose session the service has stopped.
 var errStopped = errors.New("the session was stopped")
 
@@ -101,6 +114,7 @@ func (s *Session) attached(st *stream, id uint64, asked time.Time) {
 	s.id = id
 	s.stream = st
 	s.link = LinkInfo{Attached: true, Number: s.link.Number + 1, Since: time.Now()}
+	s.turnLocked()
 	s.proveLocked(asked)
 	if s.err != nil {
 		st.put(s.farewell...)
@@ -116,6 +130,7 @@ func (s *Session) detached(st *stream, why error) {
 	s.mu.Lock()
 	s.stream = nil
 	s.link.Attached, s.link.Since, s.link.Err = false, time.Now(), why
+	s.turnLocked()
 	s.mu.Unlock()
 	st.end()
 }

@@ -36,10 +36,11 @@ type Session struct {
 
 	mu       sync.Mutex
 	id       uint64
-	seq      uint64    // of the last attach that was tried
-	stream   *stream   // nil while not attached
-	link     LinkInfo  // what is known of the connection
-	proof    time.Time // sending of the newest message whose answer arrived
+	seq      uint64        // of the last attach that was tried
+	stream   *stream       // nil while not attached
+	link     LinkInfo      // what is known of the connection
+	turn     chan struct{} // closed and made anew when link is another; see Turned
+	proof    time.Time     // sending of the newest message whose answer arrived
 	expiry   *time.Timer
 	err      error // why it is over
 	shut     bool  // Close or Abandon was called
@@ -66,7 +67,7 @@ var (
 func newSession(service Ydb_Coordination_V1.CoordinationServiceClient, path string, o Options, so coord.SessionOptions) *Session {
 	s := &Session{
 		options: o, path: path, ttl: o.TTL, description: cutDescription(so.Description), service: service,
-		done: make(chan struct{}), table: newTable(),
+		done: make(chan struct{}), turn: make(chan struct{}), table: newTable(),
 		claims: map[string]struct{}{}, left: map[string]struct{}{},
 	}
 	if so.TTL != 0 {
