@@ -19,8 +19,8 @@ import (
 	"coordtop/internal/localserver"
 )
 
-// holder is an acquire or campaign that runs.
-type holder struct {
+// foreground is an acquire or campaign that runs.
+type foreground struct {
 	t         *testing.T
 	cmd       *exec.Cmd
 	in        io.WriteCloser
@@ -28,9 +28,9 @@ type holder struct {
 }
 
 // holds starts one as a process.
-func holds(t *testing.T, args ...string) *holder {
+func holds(t *testing.T, args ...string) *foreground {
 	t.Helper()
-	h := &holder{t: t, cmd: command(t, args...), out: newStream(), errs: newStream()}
+	h := &foreground{t: t, cmd: command(t, args...), out: newStream(), errs: newStream()}
 	h.cmd.Stdout, h.cmd.Stderr = h.out, h.errs
 	var err error
 	if h.in, err = h.cmd.StdinPipe(); err != nil {
@@ -42,7 +42,7 @@ func holds(t *testing.T, args ...string) *holder {
 	return h
 }
 
-func (h *holder) types(line string) {
+func (h *foreground) types(line string) {
 	h.t.Helper()
 	if _, err := io.WriteString(h.in, line+"\n"); err != nil {
 		h.t.Fatal(err)
@@ -58,7 +58,7 @@ type heldLine struct {
 }
 
 // line waits for the nth line, from 1, and checks its event.
-func (h *holder) line(n int, event string) heldLine {
+func (h *foreground) line(n int, event string) heldLine {
 	h.t.Helper()
 	text := h.out.await(h.t, func(s string) bool { return strings.Count(s, "\n") >= n })
 	var l heldLine
@@ -71,7 +71,7 @@ func (h *holder) line(n int, event string) heldLine {
 	return l
 }
 
-func (h *holder) ends(code int) {
+func (h *foreground) ends(code int) {
 	h.t.Helper()
 	if got := ends(h.t, h.cmd); got != code {
 		h.t.Errorf("exit code %d, want %d: %s%s", got, code, h.out, h.errs)
@@ -79,7 +79,7 @@ func (h *holder) ends(code int) {
 }
 
 // audit are the lines that the process wrote, as far as they are asked for here.
-func (h *holder) audit() []string {
+func (h *foreground) audit() []string {
 	h.t.Helper()
 	var home string
 	for _, v := range h.cmd.Env {
@@ -103,7 +103,7 @@ func (h *holder) audit() []string {
 }
 
 // recorded waits until the audit has a line.
-func (h *holder) recorded(line string) {
+func (h *foreground) recorded(line string) {
 	h.t.Helper()
 	bound := time.Now().Add(30 * time.Second)
 	for !slices.Contains(h.audit(), line) {
@@ -155,11 +155,11 @@ func TestTheEndOfInputAndSignalsResign(t *testing.T) {
 	t.Parallel()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})
 	c := writer(t, server.Addr())
-	for name, end := range map[string]func(h *holder) error{
-		"end":     func(h *holder) error { return h.in.Close() },
-		"SIGTERM": func(h *holder) error { return h.cmd.Process.Signal(syscall.SIGTERM) },
-		"SIGHUP":  func(h *holder) error { return h.cmd.Process.Signal(syscall.SIGHUP) },
-		"SIGINT":  func(h *holder) error { return h.cmd.Process.Signal(syscall.SIGINT) },
+	for name, end := range map[string]func(h *foreground) error{
+		"end":     func(h *foreground) error { return h.in.Close() },
+		"SIGTERM": func(h *foreground) error { return h.cmd.Process.Signal(syscall.SIGTERM) },
+		"SIGHUP":  func(h *foreground) error { return h.cmd.Process.Signal(syscall.SIGHUP) },
+		"SIGINT":  func(h *foreground) error { return h.cmd.Process.Signal(syscall.SIGINT) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -265,7 +265,7 @@ func TestAcquireSharesALockOfPostgres(t *testing.T) {
 	a.line(1, "acquired")
 	b := holds(t, "acquire", "--write", "--yes", "--shared", "--wait", "20s", server.URL()+"&mutex=17:-4")
 	b.line(1, "acquired")
-	for _, h := range []*holder{a, b} {
+	for _, h := range []*foreground{a, b} {
 		h.types("resign")
 		h.line(2, "resigned")
 		h.ends(0)
