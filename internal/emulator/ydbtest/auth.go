@@ -129,7 +129,7 @@ type identityKey struct{}
 // identify finds out who makes a call. With users configured a call without a ticket of
 // ours ends with UNAUTHENTICATED.
 func (s *Server) identify(ctx context.Context) (context.Context, error) {
-	who := identity{rights: Read | Write | Erase}
+	who := identity{rights: Read | Write | Erase | List}
 	if s.tickets != nil {
 		var ticket string
 		if values := metadata.ValueFromIncomingContext(ctx, ticketHeader); len(values) > 0 {

@@ -28,9 +28,9 @@ func (s *scheme) RemoveDirectory(_ context.Context, req *Ydb_Scheme.RemoveDirect
 	return &Ydb_Scheme.RemoveDirectoryResponse{Operation: op}, nil
 }
 
-func (s *scheme) ListDirectory(_ context.Context, req *Ydb_Scheme.ListDirectoryRequest) (*Ydb_Scheme.ListDirectoryResponse, error) {
+func (s *scheme) ListDirectory(ctx context.Context, req *Ydb_Scheme.ListDirectoryRequest) (*Ydb_Scheme.ListDirectoryResponse, error) {
 	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
-		at, err := c.entryAt(req.GetPath())
+		at, err := c.entryAt(req.GetPath(), identityOf(ctx).rights)
 		if err != nil {
 			return nil, err
 		}
@@ -39,9 +39,9 @@ func (s *scheme) ListDirectory(_ context.Context, req *Ydb_Scheme.ListDirectoryR
 	return &Ydb_Scheme.ListDirectoryResponse{Operation: op}, nil
 }
 
-func (s *scheme) DescribePath(_ context.Context, req *Ydb_Scheme.DescribePathRequest) (*Ydb_Scheme.DescribePathResponse, error) {
+func (s *scheme) DescribePath(ctx context.Context, req *Ydb_Scheme.DescribePathRequest) (*Ydb_Scheme.DescribePathResponse, error) {
 	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
-		at, err := c.entryAt(req.GetPath())
+		at, err := c.entryAt(req.GetPath(), identityOf(ctx).rights)
 		if err != nil {
 			return nil, err
 		}
@@ -52,9 +52,9 @@ func (s *scheme) DescribePath(_ context.Context, req *Ydb_Scheme.DescribePathReq
 
 // ModifyPermissions keeps what it is told, for DescribePath to show. Nothing is judged by
 // it: see User.Deny.
-func (s *scheme) ModifyPermissions(_ context.Context, req *Ydb_Scheme.ModifyPermissionsRequest) (*Ydb_Scheme.ModifyPermissionsResponse, error) {
+func (s *scheme) ModifyPermissions(ctx context.Context, req *Ydb_Scheme.ModifyPermissionsRequest) (*Ydb_Scheme.ModifyPermissionsResponse, error) {
 	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
-		at, err := c.entryAt(req.GetPath())
+		at, err := c.entryAt(req.GetPath(), identityOf(ctx).rights)
 		if err != nil {
 			return nil, err
 		}

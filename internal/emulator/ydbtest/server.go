@@ -124,6 +124,7 @@ func (s *Server) serve(i int, f *frontEnd, config *tls.Config) {
 		grpc.ChainUnaryInterceptor(s.unaryFaults(f), s.unaryLogin),
 		grpc.ChainStreamInterceptor(s.streamFaults, s.streamLogin),
 		grpc.MaxRecvMsgSize(largestRequest),
+		grpc.WaitForHandlers(true),
 		// The drivers ping idle connections every ten seconds; without this grpc-go would
 		// show them the door.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),

@@ -259,7 +259,7 @@ func TestUnknownServiceIsUnimplemented(t *testing.T) {
 func TestUsersHaveToLogIn(t *testing.T) {
 	t.Parallel()
 	b := start(t, ydbtest.Options{Users: map[string]ydbtest.User{
-		"ann": {Password: "secret"}, "bob": {Password: "secret", Deny: ydbtest.Write | ydbtest.Erase},
+		"ann": {Password: "secret"}, "bob": {Password: "secret", Deny: ydbtest.Write | ydbtest.Erase | ydbtest.List},
 	}})
 	ctx := t.Context()
 	for _, ticket := range []string{"", "a.b.c", "e30.e30.", "..", "x"} {
@@ -279,6 +279,12 @@ func TestUsersHaveToLogIn(t *testing.T) {
 		t.Error(err)
 	}
 	bob := openDriver(t, b.URL(0), ydb.WithStaticCredentials("bob", "secret"))
+	if _, err := ann.Scheme().ListDirectory(ctx, "/local"); err != nil {
+		t.Error(err)
+	}
+	if _, err := bob.Scheme().ListDirectory(ctx, "/local"); !ydb.IsOperationError(err, Ydb.StatusIds_UNAUTHORIZED) {
+		t.Errorf("bob listed the database: %v", err)
+	}
 	if _, err := session(t, bob).AcquireSemaphore(ctx, "s", 1); err == nil {
 		t.Error("bob acquired what he may not")
 	}

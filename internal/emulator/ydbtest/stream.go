@@ -31,15 +31,16 @@ type stream struct {
 	deliver    *outbox // where the server puts what this stream is sent
 }
 
-// Rights are what a user may do with coordination nodes.
+// Rights are what a user may do with coordination nodes and directories.
 type Rights uint8
 
-// The rights: Read is needed to describe; Write to acquire, release, create and update;
-// Erase to delete.
+// The rights: Read is needed to describe semaphores; Write to acquire, release, create
+// and update them; Erase to delete them; List to list and describe paths.
 const (
 	Read Rights = 1 << iota
 	Write
 	Erase
+	List
 )
 
 // open begins a Session call; nil means that there are too many.

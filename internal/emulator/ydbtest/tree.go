@@ -170,7 +170,10 @@ func (c *cluster) removeDirectory(path string) *refusal {
 }
 
 // entryAt is what DescribePath and ListDirectory begin with.
-func (c *cluster) entryAt(path string) (*entry, *refusal) {
+func (c *cluster) entryAt(path string, rights Rights) (*entry, *refusal) {
+	if rights&List == 0 {
+		return nil, &refusal{Ydb.StatusIds_UNAUTHORIZED, "no right to list"}
+	}
 	at := c.find(splitPath(path))
 	if at == nil {
 		return nil, &refusal{Ydb.StatusIds_SCHEME_ERROR, "there is nothing at this path"}
