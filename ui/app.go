@@ -12,6 +12,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
+
+	"coordtop/sources"
 )
 
 // Options says what to show and where. The zero value of each field but Feed is fine.
@@ -22,6 +24,13 @@ type Options struct {
 	ASCII      bool   // no character beyond ASCII; also without a UTF-8 locale and on TERM=linux or dumb
 	NoColor    bool   // no colours; also where NO_COLOR is set to anything
 
+	Theme string // "dark" or "light"; "" and "auto": what the terminal says its background is
+
+	// Export writes rows for use elsewhere, and Command is the command line that shows one
+	// row, without secrets. Where one is nil, the person is told that there is none.
+	Export  Exporter
+	Command func(*sources.Row) string
+
 	// Operator carries out what the person decides. nil: the board is read-only.
 	Operator Operator
 
@@ -29,6 +38,8 @@ type Options struct {
 	Output        io.Writer // nil: standard output
 	Environ       []string  // nil: os.Environ
 	Width, Height int       // of an Output that is no terminal
+
+	slow func() bool // of the gate; nil: there is none
 }
 
 // quitPatience is how long the program may take to quit by itself when ctx ends, before
@@ -64,7 +75,7 @@ func Run(ctx context.Context, o Options) error {
 	p := tea.NewProgram(m, programOptions(programCtx, o)...)
 	var beside sync.WaitGroup // joined below
 	m.hands.ask = askIn(pumpCtx, o.Operator, &beside)
-	beside.Go(func() { stop(pump(pumpCtx, o.Feed, wakeOf(o.Operator), p.Send)) })
+	beside.Go(func() { stop(pump(pumpCtx, o.Feed, wakeOf(o.Operator), p.Send, o.slow)) })
 	beside.Go(func() { quit(pumpCtx, programCtx, p.Quit, giveUp, kill) })
 	_, err := p.Run()
 	kill()
@@ -102,7 +113,7 @@ func (o *Options) guard(gone func(error)) (giveUp, done func()) {
 		return func() {}, func() {}
 	}
 	g := newGate(f, gone)
-	o.Output = g
+	o.Output, o.slow = g, g.slow.Load
 	return g.giveUp, g.close
 }
 

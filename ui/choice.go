@@ -12,5 +12,5 @@ func (m *model) menuFooter(w int) string {
 }
 
 func menuTitle(s scope) string {
-	return map[scope]string{inSort: "order by"}[s]
+	return map[scope]string{inSort: "order by", inCopy: "copy", inExport: "export as"}[s]
 }

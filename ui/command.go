@@ -148,7 +148,7 @@ func (m *model) obey(i intent, argument string) tea.Cmd {
 	case doSortBy:
 		m.sortBy(argument)
 	case doTheme:
-		m.setScheme(argument)
+		return m.setScheme(argument)
 	default:
 		return m.do(i)
 	}

@@ -15,7 +15,7 @@ func (m *model) draw() {
 	}
 	m.frame = tea.NewView(strings.Join(m.screen(), "\n"))
 	m.frame.AltScreen = true
-	m.frame.WindowTitle = m.title
+	m.frame.WindowTitle = m.windowTitle()
 	if m.typing && m.lay.h > 0 {
 		x, y := m.inputAt()
 		m.frame.Cursor = tea.NewCursor(min(x, max(m.w-1, 0)), y)
@@ -31,6 +31,15 @@ func (m *model) draw() {
 		m.frame.Cursor = m.hands.cursor
 	}
 	m.watch()
+}
+
+// windowTitle says which environment this is and how many problems there are, for whoever
+// looks at another window.
+func (m *model) windowTitle() string {
+	if m.title == "coordtop" {
+		return "coordtop: " + m.problems()
+	}
+	return "coordtop " + m.title + ": " + m.problems()
 }
 
 // screen returns exactly h lines of w cells; none where the size is not known yet.

@@ -3,6 +3,7 @@ package ui
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/charmbracelet/x/term"
@@ -10,6 +11,14 @@ import (
 
 // lastPatience is how long a terminal that was given up may take to accept restoration.
 const lastPatience = 100 * time.Millisecond
+
+// slowWrite is how long a frame may take to be written, and quickWrites how many must
+// have been quicker for the terminal to be no longer slow: at a frame a second some time,
+// so that it does not go to and fro.
+const (
+	slowWrite   = 250 * time.Millisecond
+	quickWrites = 10
+)
 
 // dropEvery is the pause between two attempts to make room in the terminal's buffer, which
 // takes some 10 kB at a time.
@@ -29,8 +38,8 @@ const restoration = "\x1b\\\x1b[0m\x1b[?2026l" + // text
 // gate is the terminal as Bubble Tea writes to it. A write(2) to a terminal that does not
 // read lasts for ever, and while it lasts Bubble Tea can neither be asked to quit nor be
 // killed. So one goroutine does all writes, and a write can be given up: that frees
-// Bubble Tea, not the goroutine. A gate costs a copy and a hand-over per write; perform
-// is where the time can be measured that the terminal takes.
+// Bubble Tea, not the goroutine. A gate costs a copy and a hand-over per write. It also
+// notices a terminal that takes its time.
 type gate struct {
 	term.File             // only its methods: by *os.File's others a writer could get past the gate
 	gone      func(error) // told of each error of a terminal that is gone
@@ -38,6 +47,9 @@ type gate struct {
 	mu   sync.Mutex // held during a Write
 	own  []byte     // what perform writes: Bubble Tea may reuse its own once Write has returned
 	busy bool       // perform has own
+
+	slow  atomic.Bool // the terminal took longer than slowWrite, and has not been quick since
+	quick int         // writes since then that were not slow; perform's
 
 	work chan []byte
 	done chan result // capacity 1: after a write that was given up nobody may be there
@@ -63,11 +75,25 @@ func newGate(f term.File, gone func(error)) *gate {
 func (g *gate) perform() {
 	defer close(g.end)
 	for b := range g.work {
+		late := time.AfterFunc(slowWrite, func() { g.slow.Store(true) })
 		n, err := g.File.Write(b)
+		g.timed(late.Stop())
 		if isGone(err) {
 			g.gone(err)
 		}
 		g.done <- result{n, err}
+	}
+}
+
+// timed counts writes that were in time: after some of them the terminal is no longer
+// slow.
+func (g *gate) timed(inTime bool) {
+	if !inTime {
+		g.quick = 0
+		return
+	}
+	if g.quick++; g.quick >= quickWrites {
+		g.slow.Store(false)
 	}
 }
 

@@ -54,6 +54,16 @@ func (m *model) doLine(i intent) tea.Cmd {
 	case doUTC:
 		m.utc = !m.utc
 		m.second()
+	case doCopy:
+		m.menu = inCopy
+	case doExport:
+		m.menu = inExport
+	case doCopyName, doCopyOwner, doCopyJSON, doCopyCommand:
+		return m.copy(i)
+	case doExportText:
+		return m.write(FormText)
+	case doExportJSON:
+		return m.write(FormJSON)
 	default:
 		if s, ok := orderOf(i); ok {
 			m.order(s)

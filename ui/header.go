@@ -28,6 +28,9 @@ func (m *model) header(w, h int) []string {
 	if !m.paused.IsZero() {
 		l.put(m.th.notice, " PAUSED "+format.Age(m.clock.Sub(m.paused))+" ").skip(1)
 	}
+	if m.slow != nil && m.slow() {
+		l.put(m.th.notice, " slow terminal ").skip(1)
+	}
 	problems, clock := m.problems(), m.clock.Format("15:04:05")
 	if w >= 100 {
 		clock = m.clock.Format("15:04:05 MST")

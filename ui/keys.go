@@ -79,12 +79,15 @@ const (
 	inCommand  // while a command is typed
 	inHelpText // while words for the help are typed
 	inSort     // the menu of orders
+	inCopy     // of what can be copied
+	inExport   // of how rows can be exported
 	inBoards   = inList | inDetail | inEvents | inSources
 	inViews    = inBoards | inHelp // letters that are no keys in the help look for words
 	inRow      = inList | inDetail
 	inTexts    = inInput | inCommand | inHelpText
+	inMenus    = inSort | inCopy | inExport // of one key
 	inDialogs  = inMenu | inBox | inQuestion | inLeave
-	inAll      = inViews | inTexts | inSort | inDialogs
+	inAll      = inViews | inTexts | inMenus | inDialogs
 )
 
 // binding joins an intent to its keys and its words.

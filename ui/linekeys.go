@@ -19,6 +19,15 @@ const (
 	doSameOwner intent = "same-owner"
 	doWidth     intent = "width"
 	doMouse     intent = "mouse"
+	doCopy      intent = "copy"
+	doExport    intent = "export"
+
+	doCopyName    intent = "copy-name"
+	doCopyOwner   intent = "copy-owner"
+	doCopyJSON    intent = "copy-json"
+	doCopyCommand intent = "copy-command"
+	doExportText  intent = "export-text"
+	doExportJSON  intent = "export-json"
 
 	doByProblems intent = "sort-by-problems"
 	doByName     intent = "sort-by-name"
@@ -40,6 +49,8 @@ func lineBindings() []binding {
 		{doPrevious, inList, []string{"N"}, "", "previous row that fits the last filter"},
 		{doMark, inList, []string{"space"}, "", "mark the row, or no more; marks stay with their rows"},
 		{doUnmark, inList, []string{"u"}, "", "clear all marks"},
+		{doCopy, inRow, []string{"y"}, "copy", "copy name, owner, JSON or command (or of marked rows)"},
+		{doExport, inList, []string{"e"}, "export", "write what is shown, or is marked, to a file here"},
 		{doWidth, inList, []string{"z"}, "", "columns: normal, wide names, narrow with a long strip"},
 		{doMouse, inBoards, []string{"m", ":mouse"}, "", "mouse on or off; off, the terminal selects text"},
 		{doFilterBy, inCommand, []string{":filter EXPR"}, "", "show only what is asked for; nothing: all"},
@@ -55,11 +66,11 @@ func lineBindings() []binding {
 		{doDown, inHelpText, []string{"down"}, "", "one line down"},
 		{doPageUp, inHelpText, []string{"pgup"}, "", "a page up"},
 		{doPageDown, inHelpText, []string{"pgdown"}, "", "a page down"},
-	}, sortBindings()...)
+	}, menuBindings()...)
 }
 
-// sortBindings are the menu of orders.
-func sortBindings() []binding {
+// menuBindings are the menus of orders, copies and exports.
+func menuBindings() []binding {
 	return []binding{
 		{doByProblems, inSort, []string{"p"}, "problems", "what is wrong first"},
 		{doByName, inSort, []string{"n"}, "name", "by name"},
@@ -70,5 +81,11 @@ func sortBindings() []binding {
 		{doByLease, inSort, []string{"l"}, "lease", "the least left first"},
 		{doByWait, inSort, []string{"w"}, "wait", "the longest wait first"},
 		{doByChanges, inSort, []string{"c"}, "changes", "most changes first"},
+		{doCopyName, inCopy, []string{"n"}, "name", "ask the terminal to copy the name"},
+		{doCopyOwner, inCopy, []string{"o"}, "owner", "ask the terminal to copy the owner"},
+		{doCopyJSON, inCopy, []string{"j"}, "JSON", "ask the terminal to copy what get -o json prints"},
+		{doCopyCommand, inCopy, []string{"c"}, "command", "ask the terminal to copy the command that shows this"},
+		{doExportText, inExport, []string{"t"}, "text", "write a table"},
+		{doExportJSON, inExport, []string{"j"}, "JSON lines", "write one JSON object a row"},
 	}
 }

@@ -63,6 +63,14 @@ type model struct {
 	mouse  bool
 	utc    bool
 
+	paint      paint
+	plain      bool // no colours
+	titleColor string
+	tmux       bool
+	export     Exporter
+	commandFor func(*sources.Row) string
+	slow       func() bool // whether the terminal keeps us waiting
+
 	sought               filter.Expr // the last filter that was not empty
 	byOwner, beforeOwner string      // the filter of the same owner, and what it replaced
 	marks                map[sources.Ref]bool
@@ -90,7 +98,6 @@ func newModel(o Options) *model {
 	m := &model{
 		feed:  o.Feed,
 		title: clean(o.Title),
-		th:    newTheme(o.ASCII || env.ascii(), o.NoColor || env.get("NO_COLOR") != "", o.TitleColor),
 		keys:  newKeymap(bindings()),
 		split: splitKeys{remote: env.remote()},
 		input: newInput(),
@@ -99,7 +106,16 @@ func newModel(o Options) *model {
 		hands: newHands(o.Operator),
 		line:  typedLine{input: newInput()},
 		marks: map[sources.Ref]bool{},
+
+		paint:      paint{asked: o.Theme},
+		plain:      o.NoColor || env.get("NO_COLOR") != "",
+		titleColor: o.TitleColor,
+		tmux:       env.get("TMUX") != "",
+		export:     o.Export,
+		commandFor: o.Command,
+		slow:       o.slow,
 	}
+	m.th = newTheme(o.ASCII || env.ascii(), m.plain, o.TitleColor)
 	if m.title == "" {
 		m.title = "coordtop"
 	}

@@ -27,7 +27,7 @@ const framePause = 16 * time.Millisecond
 // the passing of seconds into messages until ctx ends. While the program is busy it waits
 // in send, and everything that happens meanwhile is one more wake-up. A panic comes back
 // as an error, so that the terminal is restored before it is shown.
-func pump(ctx context.Context, feed Feed, acts <-chan struct{}, send func(tea.Msg)) (err error) {
+func pump(ctx context.Context, feed Feed, acts <-chan struct{}, send func(tea.Msg), slow func() bool) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = panicError{fmt.Sprintf("panic in the pump: %v\n%s", r, debug.Stack())}
@@ -46,6 +46,9 @@ func pump(ctx context.Context, feed Feed, acts <-chan struct{}, send func(tea.Ms
 			continue
 		case <-acts:
 		case <-feed.Wake():
+			if slow != nil && slow() {
+				continue // the next second brings it
+			}
 			if !awaitState(ctx, feed, acts, shown) {
 				return nil
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,7 +31,7 @@ func pumped(t *testing.T, send func(), test func(feed *uitest.Feed, sent *[]time
 				}
 				sent = append(sent, time.Since(start))
 				send()
-			})
+			}, nil)
 		}()
 		synctest.Wait()
 		test(feed, &sent)
@@ -127,7 +128,7 @@ func TestPumpTicksWhenTheSecondOfTheFeedTurnsOver(t *testing.T) {
 				if _, ok := msg.(secondMsg); ok {
 					ticks = append(ticks, time.Since(feed.start))
 				}
-			})
+			}, nil)
 		}()
 		time.Sleep(3 * time.Second)
 		cancel()
@@ -150,8 +151,47 @@ func TestAPanicInThePumpComesBackAsAnError(t *testing.T) {
 	t.Parallel()
 	feed := explosive{uitest.NewFeed(uitest.State(noon()))}
 	feed.Tell(sources.Event{})
-	err := pump(t.Context(), feed, nil, func(tea.Msg) {})
+	err := pump(t.Context(), feed, nil, func(tea.Msg) {}, nil)
 	if err == nil || !strings.Contains(err.Error(), "boom") || !strings.Contains(err.Error(), "pump_test.go") {
 		t.Errorf("got %v", err)
 	}
+}
+
+func TestPumpTellsASlowTerminalOnlyOfSeconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		feed := ticking{uitest.NewFeed(uitest.State(noon())), time.Now()}
+		var slow atomic.Bool
+		slow.Store(true)
+		wakes, seconds := 0, 0
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { // received below
+			done <- pump(ctx, feed, nil, func(msg tea.Msg) {
+				switch msg.(type) {
+				case wakeMsg:
+					wakes++
+				case secondMsg:
+					seconds++
+				}
+			}, slow.Load)
+		}()
+		for range 100 {
+			next(feed.Feed)
+			time.Sleep(100 * time.Millisecond)
+		}
+		if wakes != 0 || seconds != 10 {
+			t.Errorf("%d wake-ups and %d seconds in ten of them", wakes, seconds)
+		}
+		slow.Store(false)
+		next(feed.Feed)
+		synctest.Wait()
+		if wakes != 1 {
+			t.Errorf("it is not slow any more: %d wake-ups", wakes)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -1,11 +1,15 @@
 package ui
 
 import (
+	"image/color"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"coordtop/sources"
 	"coordtop/ui/uitest"
@@ -107,4 +111,60 @@ func TestBothSidesOfATurnoverHaveTheirLetters(t *testing.T) {
 	d.shows(t, "A━━━━━") // the strip
 	d.shows(t, "━!  B━━━")
 	d.shows(t, "A old")
+}
+
+func TestAThemeIsAGreyThatCanBeReadWhereTheTerminalHasIt(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	frame := func(o Options, msgs ...tea.Msg) string {
+		d := drive(uitest.NewFeed(uitest.State(noon(), a)), o)
+		for _, msg := range msgs {
+			d.send(msg)
+		}
+		return d.View().Content
+	}
+	rich, poor := tea.ColorProfileMsg{Profile: colorprofile.ANSI256}, tea.ColorProfileMsg{Profile: colorprofile.ANSI}
+	black, white := tea.BackgroundColorMsg{Color: color.Black}, tea.BackgroundColorMsg{Color: color.White}
+	for _, c := range []struct {
+		name string
+		o    Options
+		msgs []tea.Msg
+		want string // the SGR of dim text
+	}{
+		{"nobody said", Options{}, []tea.Msg{rich}, "\x1b[90m"},
+		{"the terminal said dark", Options{Theme: "auto"}, []tea.Msg{black, rich}, "\x1b[38;5;245m"},
+		{"the terminal said light", Options{}, []tea.Msg{rich, white}, "\x1b[38;5;242m"},
+		{"the person said light", Options{Theme: "light"}, []tea.Msg{rich, black}, "\x1b[38;5;242m"},
+		{"the person said dark", Options{Theme: "dark"}, []tea.Msg{rich}, "\x1b[38;5;245m"},
+		{"sixteen colours", Options{Theme: "dark"}, []tea.Msg{poor}, "\x1b[90m"},
+	} {
+		if got := frame(c.o, c.msgs...); !strings.Contains(got, c.want) || strings.Contains(got, "38;5") != strings.Contains(c.want, "38;5") {
+			t.Errorf("%s: no %q", c.name, c.want)
+		}
+	}
+	if got := frame(Options{NoColor: true, Theme: "light"}, rich, white); colour.MatchString(got) {
+		t.Errorf("no colours, but %q", colour.FindString(got))
+	}
+}
+
+func TestTheTerminalIsAskedForItsBackgroundOnlyWhereThatMatters(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	for _, c := range []struct {
+		o     Options
+		asked bool
+	}{{Options{}, true}, {Options{Theme: "auto"}, true}, {Options{Theme: "dark"}, false}, {Options{NoColor: true}, false}} {
+		d := drive(uitest.NewFeed(uitest.State(noon(), a)), c.o)
+		if asked := d.Init() != nil; asked != c.asked {
+			t.Errorf("%+v: asked is %v", c.o, asked)
+		}
+	}
+	d := hand(a)
+	d.command("theme pink")
+	d.shows(t, "themes: auto, dark, light")
+	d.command("theme light")
+	d.send(tea.ColorProfileMsg{Profile: colorprofile.TrueColor})
+	if !strings.Contains(d.View().Content, "38;5;242m") {
+		t.Error("the theme is not light")
+	}
 }

@@ -5,12 +5,10 @@ import (
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"coordtop/sources"
 )
-
-// Init starts nothing: what comes by itself comes from the pump.
-func (m *model) Init() tea.Cmd { return nil }
 
 // Update takes a message and draws the next frame if it changed anything.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -45,6 +43,17 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		return tea.Batch(cmd, m.press(keys)), true
 	case splitTimeout:
 		return m.press(m.split.timeout(msg)), true
+	case exportedMsg:
+		m.exported(msg)
+		return nil, true
+	case tea.BackgroundColorMsg:
+		m.paint.told, m.paint.dark = true, msg.IsDark()
+		m.repaint()
+		return nil, true
+	case tea.ColorProfileMsg:
+		m.paint.complete = lipgloss.Complete(msg.Profile)
+		m.repaint()
+		return nil, true
 	case tea.MouseMsg:
 		m.pointed(msg)
 		return nil, true

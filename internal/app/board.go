@@ -14,7 +14,10 @@ import (
 )
 
 // boardOptions are the flags of the screen.
-type boardOptions struct{ ascii, plain, write bool }
+type boardOptions struct {
+	ascii, plain, write bool
+	theme               theme
+}
 
 // board is the command without a name: the screen.
 func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error {
@@ -47,6 +50,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		defer giveBackWith(inner, op)()
 		err := ui.Run(inner, ui.Options{
 			Feed: feed, Operator: op, Title: c.Title, TitleColor: c.Color, ASCII: o.ascii, NoColor: o.plain,
+			Theme: string(o.theme), Export: export, Command: p.commandFor(c),
 			Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
 		})
 		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {

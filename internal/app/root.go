@@ -98,6 +98,7 @@ func (p *program) root() *cobra.Command {
 	root.Flags().BoolVar(&o.ascii, "ascii", false, "draw with ASCII only")
 	root.Flags().BoolVar(&o.plain, "plain", false, "use no colours (as $NO_COLOR does)")
 	root.Flags().BoolVar(&o.write, "write", false, "arm writing from the start and without an end")
+	root.Flags().Var(&o.theme, "theme", "auto asks the terminal for its background")
 	root.PersistentFlags().StringVar(&p.configFile, "config", "", "read `FILE` instead of the usual config file")
 	root.AddCommand(p.getCommand(), p.watchCommand(), p.acquireCommand(), p.campaignCommand(), p.configCommand(), p.versionCommand())
 	root.AddCommand(p.demoCommands()...)

@@ -1,0 +1,101 @@
+package app
+
+import (
+	"errors"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/internal/config"
+	"coordtop/internal/headless"
+	"coordtop/sources"
+	"coordtop/ui"
+)
+
+// theme is the value of --theme.
+type theme string
+
+func (t *theme) String() string {
+	if *t == "" {
+		return "auto"
+	}
+	return string(*t)
+}
+
+func (t *theme) Set(s string) error {
+	if s != "auto" && s != "dark" && s != "light" {
+		return errors.New("write auto, dark or light")
+	}
+	*t = theme(s)
+	return nil
+}
+
+func (t *theme) Type() string { return "auto|dark|light" }
+
+// export writes rows of the board as get does.
+func export(w io.Writer, f ui.Form, st *sources.State, rows []*sources.Row, now time.Time) error {
+	form := headless.Text
+	if f == ui.FormJSON {
+		form = headless.JSON
+	}
+	return headless.Export(w, form, st, rows, now)
+}
+
+// commandFor returns what makes the command line that shows a row of c: by the name of its
+// source where that stands in a config file, else by a URL without a password.
+func (p *program) commandFor(c config.Config) func(*sources.Row) string {
+	return func(r *sources.Row) string {
+		words := []string{"coordtop", "get"}
+		i := slices.IndexFunc(c.Sources, func(s config.Source) bool { return s.Name == r.Source })
+		if i < 0 {
+			return ""
+		}
+		if c.Path == "" {
+			return strings.Join(append(words, quoted(oneRow(c.Sources[i], r))), " ")
+		}
+		if p.configFile != "" {
+			words = append(words, "--config", quoted(p.configFile))
+		}
+		name := r.Name
+		if r.Space != "" {
+			name = r.Space + "/" + name
+		}
+		return strings.Join(append(words, quoted(r.Source+"/"+name)), " ")
+	}
+}
+
+// oneRow is the URL that selects one row of a source. Where a password is needed, it is
+// left out: it must come from the environment.
+func oneRow(s config.Source, r *sources.Row) string {
+	key := map[sources.Kind]string{sources.KindElection: "election", sources.KindSemaphore: "semaphore", sources.KindMutex: "mutex"}[r.Kind]
+	switch {
+	case key == "" && s.Type == config.TypeRedis:
+		key = "keys"
+	case key == "" && s.Type == config.TypePostgres:
+		key = "locks"
+	case key == "":
+		key = "mutex"
+	}
+	name := r.Name
+	if s.Type == config.TypeRedis { // its selections are patterns
+		name = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`).Replace(name)
+	}
+	address, user := s.Address, s.User
+	if t, err := config.ParseURL(s.URL); err == nil && user == "" {
+		user = t.User
+	}
+	if scheme, rest, ok := strings.Cut(address, "://"); ok && user != "" {
+		address = scheme + "://" + url.User(user).String() + "@" + rest
+	}
+	return address + "?" + key + "=" + url.QueryEscape(name)
+}
+
+// quoted makes a text one word of a shell.
+func quoted(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+,=") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

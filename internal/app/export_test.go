@@ -1,0 +1,58 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"coordtop/internal/config"
+	"coordtop/sources"
+)
+
+func TestTheCommandOfARowShowsItWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	row := func(source, space, name string, kind sources.Kind) *sources.Row {
+		return &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: source, Space: space, Name: name}, Kind: kind}}
+	}
+	c, err := config.FromURLs([]string{"redis://ops:hunter2@leases:6379/0?keys=app:*", "postgres://ops:hunter2@ledger:5432/ledger"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	redis, postgres := c.Sources[0].Name, c.Sources[1].Name
+	file := c
+	file.Path = "config.yaml"
+	for _, want := range []struct {
+		c       config.Config
+		p       *program
+		r       *sources.Row
+		command string
+	}{
+		{c, &program{}, row(redis, "0", "app:leader:a", sources.KindElection), "coordtop get 'redis://ops@leases:6379/0?election=app%3Aleader%3Aa'"},
+		{c, &program{}, row(redis, "0", "app:*", sources.KindUnknown), `coordtop get 'redis://ops@leases:6379/0?keys=app%3A%5C%2A'`},
+		{c, &program{}, row(postgres, "ledger", "17:-4", sources.KindMutex), "coordtop get 'postgres://ops@ledger:5432/ledger?mutex=17%3A-4'"},
+		{c, &program{}, row("gone", "", "a", sources.KindMutex), ""},
+		{file, &program{}, row(redis, "0", "app:leader:a", sources.KindElection), "coordtop get " + redis + "/0/app:leader:a"},
+		{file, &program{configFile: "my file"}, row(postgres, "", "it's", sources.KindMutex), `coordtop get --config 'my file' '` + postgres + `/it'\''s'`},
+	} {
+		got := want.p.commandFor(want.c)(want.r)
+		if got != want.command {
+			t.Errorf("got  %s\nwant %s", got, want.command)
+		}
+		if strings.Contains(got, "hunter2") {
+			t.Errorf("the password is in %s", got)
+		}
+	}
+}
+
+func TestThemesAreThree(t *testing.T) {
+	t.Parallel()
+	var o theme
+	if o.String() != "auto" {
+		t.Errorf("it is %s", &o)
+	}
+	if err := o.Set("light"); err != nil || o.String() != "light" {
+		t.Errorf("%v, %s", err, &o)
+	}
+	if err := o.Set("pink"); err == nil {
+		t.Error("pink is a theme")
+	}
+}

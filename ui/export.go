@@ -1,0 +1,169 @@
+package ui
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// Form is how rows are written for use outside of the board.
+type Form uint8
+
+// The forms.
+const (
+	FormText Form = iota // for people
+	FormJSON             // one object a line
+)
+
+// Exporter writes rows of a state. It may be called from any goroutine.
+type Exporter func(w io.Writer, f Form, st *sources.State, rows []*sources.Row, now time.Time) error
+
+// maxCopy is how many bytes are handed to a clipboard: terminals drop more than
+// 74,994 bytes of base64.
+const maxCopy = 74_994 / 4 * 3
+
+// copied asks the terminal to take text into its clipboard. No terminal says whether it
+// did.
+func (m *model) copied(what, text string) tea.Cmd {
+	switch {
+	case text == "":
+		m.say("there is nothing to copy")
+		return nil
+	case len(text) > maxCopy:
+		m.say(count(len(text), "byte") + " are too much for a clipboard; e writes a file")
+		return nil
+	}
+	hint := ""
+	if m.tmux {
+		hint = "; tmux needs set-clipboard on"
+	}
+	m.say("asked the terminal to copy " + what + "; it does not say whether it did" + hint)
+	return tea.SetClipboard(text)
+}
+
+// copy carries out a choice of the menu of copies, for the marked rows or the one under
+// the cursor.
+func (m *model) copy(i intent) tea.Cmd {
+	rows := m.chosen()
+	if len(rows) == 0 {
+		return m.copied("", "")
+	}
+	var lines []string
+	what := count(len(rows), "row")
+	switch i {
+	case doCopyName:
+		what = count(len(rows), "name")
+		for _, r := range rows {
+			lines = append(lines, r.Name)
+		}
+	case doCopyOwner:
+		what = "the owner"
+		for _, r := range rows {
+			for j := range r.Owners {
+				lines = append(lines, r.Owners[j].Label)
+			}
+		}
+	case doCopyCommand:
+		what = "the command"
+		for _, r := range rows {
+			if m.commandFor != nil {
+				lines = append(lines, m.commandFor(r))
+			}
+		}
+	case doCopyJSON:
+		if m.export == nil {
+			break
+		}
+		var b bytes.Buffer
+		if err := m.export(&b, FormJSON, m.st, rows, m.now); err != nil {
+			m.say(clean(err.Error()))
+			return nil
+		}
+		return m.copied(what+" as JSON", strings.TrimSuffix(b.String(), "\n"))
+	}
+	for _, l := range lines {
+		if format.Clean(l, 0) != l {
+			m.say("a text there has characters that a shell or terminal could obey: copy its JSON instead")
+			return nil
+		}
+	}
+	return m.copied(what, strings.Join(lines, "\n"))
+}
+
+// exportedMsg says what became of an export.
+type exportedMsg struct {
+	path string
+	rows int
+	err  error
+}
+
+// write writes the marked rows, or all that the list shows, to a new file in the
+// current directory. Reading them and writing happens in the command: a State does not
+// change.
+func (m *model) write(f Form) tea.Cmd {
+	if m.export == nil {
+		m.say("nothing here can export")
+		return nil
+	}
+	var rows []*sources.Row
+	if len(m.marks) > 0 {
+		rows = m.chosen()
+	} else {
+		for _, h := range m.idx.order {
+			if row, _ := m.idx.at(h); row != nil {
+				rows = append(rows, row)
+			}
+		}
+	}
+	suffix := ".txt"
+	if f == FormJSON {
+		suffix = ".jsonl"
+	}
+	name := "coordtop-" + m.clock.Format("20060102-150405") + suffix
+	export, st, now := m.export, m.st, m.now
+	return func() tea.Msg {
+		path, err := writeNew(name, func(w io.Writer) error { return export(w, f, st, rows, now) })
+		return exportedMsg{path, len(rows), err}
+	}
+}
+
+// writeNew writes a file that was not there before, readable for its owner only: owners
+// and data may be nobody else's business.
+func writeNew(name string, write func(io.Writer) error) (path string, err error) {
+	path, err = filepath.Abs(name)
+	if err != nil {
+		return name, fmt.Errorf("finding the current directory: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return path, err
+	}
+	if err := write(f); err != nil {
+		_ = f.Close() // the first error counts
+		return path, err
+	}
+	return path, f.Close()
+}
+
+// exported tells the person.
+func (m *model) exported(msg exportedMsg) {
+	if msg.err != nil {
+		m.sayFor(longMessage, "not exported: "+clean(msg.err.Error()))
+		return
+	}
+	m.sayFor(longMessage, count(msg.rows, "row")+" in "+clean(msg.path))
+}
+
+// longMessage is for what has to be read or typed off.
+const longMessage = 15 * time.Second
+
+func (m *model) sayFor(d time.Duration, text string) { m.message, m.until = text, m.clock.Add(d) }

@@ -1,0 +1,172 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"coordtop/sources"
+	"coordtop/ui/uitest"
+)
+
+// named writes the names of rows: an Exporter.
+func namedRows(w io.Writer, f Form, _ *sources.State, rows []*sources.Row, _ time.Time) error {
+	for _, r := range rows {
+		if _, err := fmt.Fprintf(w, "%d %s\n", f, r.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exporting(environ []string, names ...string) *driver {
+	var prims []*sources.Primitive
+	for _, n := range names {
+		prims = append(prims, uitest.Led(n, "owner of "+n, noon()))
+	}
+	return drive(uitest.NewFeed(uitest.State(noon(), prims...)), Options{Width: 160, Height: 40, Environ: environ, Export: namedRows,
+		Command: func(r *sources.Row) string { return "show " + r.Name }})
+}
+
+// clipboard is the text that a command asks the terminal to copy; "" if it does not.
+func clipboard(cmd tea.Cmd) string {
+	if cmd == nil {
+		return ""
+	}
+	msg := reflect.ValueOf(cmd())
+	if msg.Kind() == reflect.Slice && msg.Len() == 1 { // a batch of one
+		return clipboard(msg.Index(0).Interface().(tea.Cmd))
+	}
+	if msg.Kind() != reflect.String {
+		return ""
+	}
+	return msg.String()
+}
+
+func TestCopyAsksTheTerminalAndSaysThatItCannotKnow(t *testing.T) {
+	t.Parallel()
+	for key_, want := range map[string]string{"n": "a", "o": "owner of a", "j": "1 a", "c": "show a"} {
+		d := exporting(nil, "a", "b")
+		d.press("y")
+		d.shows(t, "copy  n name")
+		if got := clipboard(d.send(key(key_))); got != want {
+			t.Errorf("%s copies %q", key_, got)
+		}
+		d.shows(t, "does not say whether it did")
+		d.showsNot(t, "tmux")
+	}
+	d := exporting([]string{"TERM=tmux-256color", "TMUX=/tmp/x"}, "a")
+	d.press("y", "n")
+	d.shows(t, "tmux needs set-clipboard on")
+	d.press("y", "z")
+	if d.menu != 0 || d.width != widthNormal {
+		t.Error("a key that the menu does not know did something, or left it open")
+	}
+}
+
+func TestCopyTakesTheMarkedRows(t *testing.T) {
+	t.Parallel()
+	d := exporting(nil, "a", "b", "c")
+	d.press("space", "j", "space", "y")
+	if got := clipboard(d.send(key("n"))); got != "a\nc" {
+		t.Errorf("it copies %q", got)
+	}
+	d.shows(t, "2 names")
+}
+
+func TestCopyRefusesWhatATerminalOrAShellWouldObey(t *testing.T) {
+	t.Parallel()
+	d := exporting(nil, "a\nrm -rf", strings.Repeat("x", 80_000))
+	d.press("y")
+	if got := clipboard(d.send(key("n"))); got != "" {
+		t.Errorf("it copies %q", got)
+	}
+	d.shows(t, "could obey")
+	d.press("j", "y")
+	if got := clipboard(d.send(key("n"))); got != "" {
+		t.Errorf("it copies %d bytes", len(got))
+	}
+	d.shows(t, "80,000 bytes are too much")
+}
+
+func TestExportWritesWhatIsShownToANewFile(t *testing.T) {
+	t.Chdir(t.TempDir()) // not parallel: the current directory is the process's
+	d := exporting(nil, "a", "b", "c")
+	d.press("/", "b", "enter", "e")
+	d.shows(t, "export as")
+	d.write(t, "j")
+	d.shows(t, "1 row in ")
+	d.shows(t, "coordtop-20261121-120000.jsonl")
+	if text, err := os.ReadFile("coordtop-20261121-120000.jsonl"); err != nil || string(text) != "1 b\n" {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+	if info, err := os.Stat("coordtop-20261121-120000.jsonl"); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	d.press("e")
+	d.write(t, "j")
+	d.shows(t, "not exported: open ")
+	d.press("esc", "space", "space", "e")
+	d.write(t, "t")
+	if text, err := os.ReadFile("coordtop-20261121-120000.txt"); err != nil || string(text) != "0 a\n0 b\n" {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+	broken := errors.New("broken")
+	if _, err := writeNew(filepath.Join(t.TempDir(), "x"), func(io.Writer) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// write presses a key of the menu of exports and waits for the file.
+func (d *driver) write(t *testing.T, name string) {
+	t.Helper()
+	cmd := d.send(key(name))
+	if cmd == nil {
+		t.Fatal("nothing is written")
+	}
+	d.send(run(cmd))
+}
+
+// run carries out a command, or the one in a batch.
+func run(cmd tea.Cmd) tea.Msg {
+	msg := cmd()
+	if v := reflect.ValueOf(msg); v.Kind() == reflect.Slice && v.Len() == 1 {
+		return run(v.Index(0).Interface().(tea.Cmd))
+	}
+	return msg
+}
+
+func TestAClipboardIsAskedForByOSC52(t *testing.T) {
+	t.Parallel()
+	feed := uitest.NewFeed(uitest.State(noon(), uitest.Led("a", "o", noon())))
+	s, all := uitest.NewScreen(t, 120, 30), &sheet{}
+	ended := make(chan error, 1)
+	go func() { // received below
+		ended <- Run(t.Context(), Options{Feed: feed, Title: "prod-eu", Input: s.Input(), Output: io.MultiWriter(s, all), Width: 120, Height: 30,
+			Environ: []string{"TERM=xterm-256color", "LANG=C.UTF-8"}})
+	}()
+	s.Await(t, "READ-ONLY")
+	s.Type(t, "yn")
+	s.Await(t, "asked the terminal")
+	s.Type(t, "q")
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if want := ansi.SetSystemClipboard("a"); !strings.Contains(all.String(), want) {
+		t.Errorf("no %q was written", want)
+	}
+	for _, want := range []string{"\x1b]2;coordtop prod-eu: no problems\a", ansi.RequestBackgroundColor} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("no %q was written", want)
+		}
+	}
+}
