@@ -72,7 +72,11 @@ func (l *look) diff(events []Event, before, after *Primitive) []Event {
 		return events
 	case after == nil:
 		return l.vanished(events, before)
-	case !read(before):
+	case after.Absent && (!read(before) || before.Absent):
+		return events
+	case after.Absent:
+		return l.vanished(events, before)
+	case !read(before), before.Absent:
 		return l.appeared(events, before, after)
 	}
 	anew := restarted(before, after)
@@ -96,7 +100,7 @@ func restarted(before, after *Primitive) bool {
 }
 
 // appeared names what a first look shows. What was configured and is now read for the
-// first time was there before, as far as we can tell.
+// first time was there before, as far as we can tell; what was read as absent was not.
 func (l *look) appeared(events []Event, before, after *Primitive) []Event {
 	if l.found(before) {
 		return l.present(events, after)
@@ -118,7 +122,7 @@ func (l *look) found(before *Primitive) bool {
 	if before == nil {
 		return l.gap
 	}
-	return !read(before) || !ownersKnown(before)
+	return !read(before) || !before.Absent && !ownersKnown(before)
 }
 
 func (l *look) present(events []Event, p *Primitive) []Event {

@@ -111,6 +111,7 @@ type Primitive struct {
 	OwnersHow    Known // Told with no Owners: nobody owns it; Unknown with no Owners: we cannot tell
 	Ephemeral    bool
 	Expected     bool // configured as: must always have an owner
+	Absent       bool // the server says that there is none: a row that is configured and stays. It has no owner
 	Limit, Taken uint64
 	Owners       []Owner
 	Queue        Queue
