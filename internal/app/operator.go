@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -210,22 +211,21 @@ func (p *program) postgresBackend(b *operate.Backend, s config.Source) {
 		o.Override.Password = password
 		return pgcoord.New(s.URL, o)
 	}
-	b.Call = postgresCall
+	b.Call = func(r action.Request) string { return postgresCall(r, pgcoord.Scheme(s.Scheme)) }
 	b.Refuses = func(row *sources.Primitive) string {
-		if _, named, err := pgcoord.ParseKey(row.Name); named || err != nil {
+		if extensionKey.MatchString(row.Name) {
 			return "its key was made by an extension: the functions for advisory locks cannot take it"
 		}
 		return ""
 	}
 }
 
+// extensionKey is how pgcoord.Key.String writes a key that an extension made.
+var extensionKey = regexp.MustCompile(`^\d+:\d+/\d+$`)
+
 // postgresCall is what the driver sends: see coord/pgcoord.
-func postgresCall(r action.Request) string {
-	key := r.Target.Ref.Name
-	first, second, pair := strings.Cut(key, ":")
-	if pair {
-		key = first + ", " + second
-	}
+func postgresCall(r action.Request, scheme pgcoord.Scheme) string {
+	key := sqlKey(r.Target.Ref.Name, scheme)
 	shared := ""
 	if r.Mode == sources.Shared {
 		shared = "_shared"
@@ -241,6 +241,23 @@ func postgresCall(r action.Request) string {
 		return fmt.Sprintf("select pg_advisory_unlock%s(%s)", shared, key)
 	}
 	return r.Verb.String()
+}
+
+// sqlKey is the key of a lock as it stands in a call.
+func sqlKey(name string, scheme pgcoord.Scheme) string {
+	k, named, err := pgcoord.ParseKey(name)
+	if named {
+		quoted := "'" + strings.ReplaceAll(name, "'", "''") + "'"
+		switch scheme {
+		case "", pgcoord.Hashtextextended:
+			return "hashtextextended(" + quoted + ", 0)"
+		}
+		return string(scheme) + "(" + quoted + ")"
+	}
+	if a, b, pair := k.Pair(); pair && err == nil {
+		return fmt.Sprintf("%d, %d", a, b)
+	}
+	return name
 }
 
 // crash ends the process of an owner, without a word.
