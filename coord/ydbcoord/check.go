@@ -42,11 +42,16 @@ func (c *Client) Ping(ctx context.Context) error {
 		return err
 	}
 	reply, err := Ydb_Discovery_V1.NewDiscoveryServiceClient(conn).WhoAmI(ctx, &Ydb_Discovery.WhoAmIRequest{})
-	if err == nil {
+	switch {
+	case err == nil:
 		err = operationError(reply.GetOperation())
+	case ctx.Err() != nil:
+		err = fmt.Errorf("%w: %w", ErrSilent, ctx.Err())
+	default:
+		err = callError(err)
 	}
-	if err == nil {
-		return nil
+	if err != nil {
+		return fmt.Errorf("asking who we are: %w", err)
 	}
-	return fmt.Errorf("asking who we are: %w", withContext(ctx, callError(err)))
+	return nil
 }

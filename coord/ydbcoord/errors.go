@@ -78,12 +78,17 @@ func failureError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessag
 // callError tidies what gRPC or the SDK says of a call, whose text is long and of many
 // lines, and joins coord.ErrRefused where the server would say the same again.
 func callError(err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
+	if err == nil {
+		return nil
+	}
+	for _, end := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, end) {
+			return end
+		}
 	}
 	st, ok := status.FromError(err)
 	if !ok {
-		return err
+		return innermost{err}
 	}
 	tidy := &CallError{Code: st.Code(), Text: cutText(st.Message(), longestIssue)}
 	switch st.Code() {

@@ -119,6 +119,11 @@ func (n *Nodes) List(ctx context.Context, root string) iter.Seq2[string, error] 
 		root = n.client.options.Database
 	}
 	return func(yield func(string, error) bool) {
+		root, err := n.client.options.path(root)
+		if err != nil {
+			yield(root, fmt.Errorf("listing: %w", err))
+			return
+		}
 		queue := []string{root}
 		for len(queue) > 0 {
 			path := queue[0]

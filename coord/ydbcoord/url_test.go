@@ -1,0 +1,95 @@
+package ydbcoord_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
+	"coordtop/internal/certs"
+)
+
+func TestURLsAreRead(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]ydbcoord.ClientOptions{
+		"grpc://localhost:2136/local":                    {Address: "localhost:2136", Database: "/local"},
+		"GRPC://localhost/local/":                        {Address: "localhost:2136", Database: "/local"},
+		"grpc://h:1/?database=/a/b":                      {Address: "h:1", Database: "/a/b"},
+		"grpc://h:1?database=a/b":                        {Address: "h:1", Database: "/a/b"},
+		"grpc://h/l?node=/l/app":                         {Address: "h:2136", Database: "/l", Node: "/l/app"},
+		"grpc://h/l?node=app%20x&discovery=off":          {Address: "h:2136", Database: "/l", Node: "app x", NoDiscovery: true},
+		"grpc://h/l?discovery=on&access_token=t%26":      {Address: "h:2136", Database: "/l", AccessToken: "t&"},
+		"grpc://u%40x:p%2Fw@[::1]:7/l":                   {Address: "[::1]:7", Database: "/l", User: "u@x", Password: "p/w"},
+		"grpcs://h/l":                                    {Address: "h:2135", Database: "/l", TLS: &certs.Files{}},
+		"grpcs://h/l?ca=/a&cert=/b&key=/c&server_name=n": {Address: "h:2135", Database: "/l", TLS: &certs.Files{CA: "/a", Cert: "/b", Key: "/c", ServerName: "n"}},
+		"grpc://h/with%20blank":                          {Address: "h:2136", Database: "/with blank"},
+	} {
+		if got, err := ydbcoord.ParseURL(raw); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, %v, want %+v", raw, got, err, want)
+		}
+	}
+}
+
+func TestBadURLsAreRefusedWithoutTheirSecrets(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{
+		"", "h:1/l", "http://h/l", "grpc://h", "grpc:///l", "grpc://h:x/l", "grpc://h:0/l", "grpc://h:70000/l", "grpc://a,b/l",
+		"grpc://[::1/l", "grpc://[x]/l", "grpc://::1/l", "grpc://h/l#f", "grpc://h/l x", "grpc://h/%zz", "grpc://h/%ff", "grpc://h/a?database=b",
+		"grpc://h/l?node=%zz", "grpc://h/l?discovery=maybe", "grpc://h/l?ca=/x", "grpc://h/l?unknown=secret", "grpc://:secret@h/l",
+		"grpc://u:sec%zzret@h/l", "grpc://u:secret/x@h/l", "grpc://u:secret@h/l?access_token=secret", "grpc://%zz:secret@h/l", "grpc://\xff/l",
+	} {
+		_, err := ydbcoord.ParseURL(raw)
+		if !errors.Is(err, coord.ErrInvalid) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v, want ErrInvalid without secrets", raw, err)
+		}
+	}
+}
+
+func TestEnvironmentIsReadAndTheURLWins(t *testing.T) {
+	t.Parallel()
+	const url = "YDB_CONNECTION_STRING"
+	for _, c := range []struct {
+		env  map[string]string
+		want ydbcoord.ClientOptions
+	}{
+		{map[string]string{url: "grpc://h/l"}, ydbcoord.ClientOptions{}},
+		{map[string]string{url: "grpc://h/l", "YDB_ACCESS_TOKEN_CREDENTIALS": "t", "YDB_STATIC_CREDENTIALS_USER": "u"}, ydbcoord.ClientOptions{AccessToken: "t"}},
+		{map[string]string{url: "grpc://h/l", "YDB_STATIC_CREDENTIALS_USER": "u", "YDB_STATIC_CREDENTIALS_PASSWORD": "p"}, ydbcoord.ClientOptions{User: "u", Password: "p"}},
+		{map[string]string{url: "grpc://h/l", "YDB_ACCESS_TOKEN_CREDENTIALS": "t", "YDB_ANONYMOUS_CREDENTIALS": "1"}, ydbcoord.ClientOptions{}},
+		{map[string]string{url: "grpc://me@h/l", "YDB_ACCESS_TOKEN_CREDENTIALS": "t"}, ydbcoord.ClientOptions{User: "me"}},
+		{map[string]string{url: "grpc://h/l", "YDB_SSL_ROOT_CERTIFICATES_FILE": "/ca"}, ydbcoord.ClientOptions{}},
+		{map[string]string{url: "grpcs://h:2136/l", "YDB_SSL_ROOT_CERTIFICATES_FILE": "/ca"}, ydbcoord.ClientOptions{TLS: &certs.Files{CA: "/ca"}}},
+		{map[string]string{url: "grpcs://h:2136/l?ca=/own", "YDB_SSL_ROOT_CERTIFICATES_FILE": "/ca"}, ydbcoord.ClientOptions{TLS: &certs.Files{CA: "/own"}}},
+	} {
+		c.want.Address, c.want.Database = "h:2136", "/l"
+		got, err := ydbcoord.FromEnv(func(name string) (string, bool) { v, ok := c.env[name]; return v, ok })
+		if err != nil || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%v: got %+v, %v, want %+v", c.env, got, err, c.want)
+		}
+	}
+	for _, bad := range []string{"", "http://h"} {
+		if _, err := ydbcoord.FromEnv(func(string) (string, bool) { return bad, bad != "" }); !errors.Is(err, coord.ErrInvalid) {
+			t.Errorf("%q: %v, want ErrInvalid", bad, err)
+		}
+	}
+}
+
+func FuzzParseURL(f *testing.F) {
+	for _, seed := range []string{"grpc://u:p@h:1/l?node=/l/n&discovery=off", "grpcs://[::1]:2135/l?ca=x", "grpc://h?database=l", "grpc://%00@h/l"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, raw string) {
+		o, err := ydbcoord.ParseURL(raw)
+		if err != nil {
+			if !errors.Is(err, coord.ErrInvalid) {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		if o.Address == "" || !strings.HasPrefix(o.Database, "/") {
+			t.Errorf("read as %+v", o)
+		}
+	})
+}
