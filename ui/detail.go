@@ -42,10 +42,13 @@ func (m *model) detailTitle(row *sources.Row, v verdict, w int) string {
 		state += ", as of " + m.timeOfDay(row.KnownAt(m.st, m.now))
 	}
 	room := w - 5 - len(state)
-	if alias := clean(row.Alias); alias != "" {
-		l.put(m.th.strong, m.th.cut(alias, room-len(row.Name)-2)).skip(2).put(m.th.dim, m.th.cut(clean(row.Name), room/2)).skip(2)
-	} else {
-		l.put(m.th.strong, m.th.cut(clean(row.Name), room)).skip(2)
+	first, second := clean(row.Name), m.alias(row)
+	if second != "" && numeric(first) {
+		first, second = second, first
+	}
+	l.put(m.th.strong, m.th.cut(first, room)).skip(2)
+	if l.x+format.Width(second)+len(state)+4 <= w && second != "" {
+		l.put(m.th.dim, second).skip(2)
 	}
 	return l.put(m.th.severityText(v.sev), state).skip(2).put(m.th.dim, strings.Join(m.place(row), " "+m.th.dot+" ")).done()
 }

@@ -132,7 +132,10 @@ func (m *model) eventText(e *sources.Event) []part {
 		if e.Cause == sources.CauseReleased {
 			return append(parts, part{th.warn, m.cause(e.Cause, e.How) + " it"}, leasePart(th, e))
 		}
-		return append(parts, part{th.warn, "is gone"}, part{"", ": " + m.cause(e.Cause, e.How)}, leasePart(th, e))
+		if e.Cause == sources.CauseUnknown {
+			return append(parts, part{th.warn, "is gone"}, part{th.dim, ", cause unknown"}, leasePart(th, e))
+		}
+		return append(parts, part{th.warn, m.cause(e.Cause, e.How)}, leasePart(th, e))
 	case sources.EventExpired:
 		return append(m.who(e, e.Previous), part{th.bad, "lost it"}, part{"", ": " + m.cause(e.Cause, e.How)})
 	case sources.EventProclaimed:
@@ -195,7 +198,7 @@ func leasePart(th *theme, e *sources.Event) part {
 	if e.LeaseLeft <= 0 {
 		return part{}
 	}
-	return part{th.dim, ", " + format.Precise(e.LeaseLeft) + " before its end"}
+	return part{th.dim, ", " + format.Precise(e.LeaseLeft) + " left"}
 }
 
 func detailPart(th *theme, e *sources.Event) part {

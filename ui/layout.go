@@ -46,7 +46,7 @@ func measure(w, h, rows, trouble int) layout {
 	}
 	switch {
 	case w >= splitWidth:
-		l.split = w/2 - 1
+		l.split = w * 9 / 20 // events are sentences: they need more
 	case h >= stackHeight:
 		l.stacked = l.lower * 3 / 5
 	}

@@ -161,21 +161,37 @@ func ownerHue(row *sources.Row) (uint8, bool) {
 	return 0, false
 }
 
-// name draws what a row is called in w cells: what people call it, where that is known,
-// with the name that is only a number behind it.
+// name draws what a row is called in w cells. Where the name is only a number, what people
+// call it stands first; elsewhere the other name stands behind if there is room.
 func (m *model) name(l *line, row *sources.Row, w int) {
-	name, alias := clean(row.Name), clean(row.Alias)
+	name, alias := clean(row.Name), m.alias(row)
 	room := w - format.Width(name) - 2
-	if alias == "" || room < minAlias {
-		l.cell("", m.th.fitName(name, w), w)
-		return
-	}
 	end := l.x + w
-	l.put("", m.th.cut(alias, room)).skip(2).put(m.th.dim, name).to(end)
+	switch {
+	case alias != "" && numeric(name) && room >= minAlias:
+		l.put("", m.th.cut(alias, room)).skip(2).put(m.th.dim, name).to(end)
+	case alias != "" && room >= format.Width(alias):
+		l.put("", name).skip(2).put(m.th.dim, alias).to(end)
+	default:
+		l.cell("", m.th.fitName(name, w), w)
+	}
 }
 
-// minAlias is how many cells an alias takes at least beside the name.
+// alias is the other name of a row; one that is only likely has a sign before it.
+func (m *model) alias(row *sources.Row) string {
+	if row.Alias != "" && row.AliasHow == sources.Inferred {
+		return m.th.about + clean(row.Alias)
+	}
+	return clean(row.Alias)
+}
+
+// minAlias is how many cells an alias takes at least beside a number.
 const minAlias = 6
+
+// numeric says whether a name is only a number, or two.
+func numeric(name string) bool {
+	return name != "" && strings.Trim(name, "0123456789:-") == ""
+}
 
 // since is for how long the row has been as it is.
 func (m *model) since(row *sources.Row, v verdict) string {

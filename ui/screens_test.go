@@ -222,4 +222,8 @@ func TestAliasStandsBesideANumber(t *testing.T) {
 	d.shows(t, "ledger/compactor  4242:17")
 	d = drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 80, Height: 24})
 	d.shows(t, "…  4242:17 ")
+	p.Alias, p.AliasHow = "Airflow", sources.Inferred
+	drive(uitest.NewFeed(uitest.State(noon(), p)), Options{}).shows(t, "~Airflow  4242:17")
+	p.Name, p.Alias, p.AliasHow = "demo:leader", "key 77", sources.Told
+	drive(uitest.NewFeed(uitest.State(noon(), p)), Options{}).shows(t, "demo:leader  key 77")
 }

@@ -174,6 +174,9 @@ func (m *model) darkText(c *sources.Scope) string {
 		}
 		sum += to.Sub(d.From)
 	}
+	if sum < 100*time.Millisecond {
+		return ""
+	}
 	last := c.Dark[len(c.Dark)-1]
 	text := "not observed " + count(len(c.Dark), "time") + ", " + format.Precise(sum) + " in all, the last from " + m.timeOfDay(last.From)
 	if last.To.IsZero() {

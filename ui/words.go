@@ -24,7 +24,7 @@ func (m *model) cause(c sources.Cause, how sources.Known) string {
 	case sources.CauseRestart:
 		text = "server restarted"
 	case sources.CauseSession:
-		text = "its session ended"
+		text = "session ended"
 	default:
 		return "cause unknown"
 	}
