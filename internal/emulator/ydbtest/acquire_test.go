@@ -143,8 +143,11 @@ func TestWaiterDowngradeKeepsItsPlaceAndMayBeServed(t *testing.T) {
 	w.do(b, acquire(2, "s", 2, forever, "new"))
 	w.expect("b: acquire 1 ABORTED false", "b: pending 2")
 	w.expectState("s", "1*2#1 | 2*2#2 3*1#3")
-	w.do(b, acquire(3, "s", 1, forever))
+	w.do(b, acquire(3, "s", 1, forever, "newer"))
 	w.expect("b: acquire 2 ABORTED false", "b: acquire 3 SUCCESS true")
+	if got := string(w.tablet().semaphores["s"].owners[1].data); got != "newer" {
+		t.Errorf("the new owner's data is %q", got)
+	}
 	w.expectState("s", "1*2#1 2*1#2 | 3*1#3")
 }
 
@@ -211,6 +214,22 @@ func TestOwnerIsNotLostByItsAcquireTimeout(t *testing.T) {
 	w.after(time.Minute)
 	w.expect()
 	w.expectState("s", "2*1#2 |")
+}
+
+func TestTimerOfAnEarlierClaimDoesNotEndALaterOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, b := w.session("a"), w.session("b")
+	w.do(a, create(1, "s", 1), acquire(2, "s", 1, 0))
+	w.do(b, acquire(1, "s", 1, 1000))
+	w.do(a, release(3, "s"))
+	w.do(b, release(2, "s"))
+	w.do(a, acquire(4, "s", 1, 0))
+	w.do(b, acquire(3, "s", 1, forever))
+	w.drop()
+	w.after(time.Minute)
+	w.do(a, release(5, "s"))
+	w.expect("a: release 5 SUCCESS true", "b: acquire 3 SUCCESS true")
 }
 
 func TestAcquireBeforeTimeoutViaRelease(t *testing.T) {

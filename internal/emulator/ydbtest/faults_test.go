@@ -63,8 +63,12 @@ func TestBlackHoleHoldsBytesBackWhileTheServiceGoesOn(t *testing.T) {
 		c.want(pending)
 		messages := a.serve()
 		b.BlackHole(0, true)
+		a.create("q", 1)
 		c.want(acquired)
 		synctest.Wait()
+		if _, err := b.Semaphore(node, "q"); !errors.Is(err, ydbtest.ErrNotFound) {
+			t.Errorf("a request came out of the black hole: %v", err)
+		}
 		if len(messages) != 0 {
 			t.Errorf("%v came out of the black hole", <-messages)
 		}

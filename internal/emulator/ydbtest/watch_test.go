@@ -22,8 +22,8 @@ func TestDescribeSemaphoreWatches(t *testing.T) {
 	w.expect("a: update 4 SUCCESS", "b: changed 1 true false")
 	w.do(a, update(5, "s", "newer"), acquire(6, "s", 1, 0))
 	w.expect("a: update 5 SUCCESS", "a: acquire 6 SUCCESS true", "a: changed 2 false true")
-	w.do(a, release(7, "s"))
-	w.expect("a: release 7 SUCCESS true")
+	w.do(a, release(7, "s"), describe(8, "s", "owners"))
+	w.expect("a: release 7 SUCCESS true", "a: describe 8 SUCCESS true")
 }
 
 func TestWatcherOfBothGetsOneMessageAndLosesBoth(t *testing.T) {
@@ -111,6 +111,9 @@ func TestForceDeleteTellsWaitersThenWatchersThenTheCaller(t *testing.T) {
 	w.do(c, remove(3, "s", true))
 	w.expect("b: acquire 1 ABORTED false", "c: acquire 1 ABORTED false",
 		"a: changed 3 true true", "b: changed 2 true true", "c: delete 3 SUCCESS")
+	if n := w.model.timers.due.Len(); n != 3 {
+		t.Errorf("%d timers are left, want three pings", n)
+	}
 	w.do(a, release(4, "s"), create(5, "s", 1), release(6, "s"))
 	w.expect("a: release 4 SUCCESS false", "a: create 5 SUCCESS", "a: release 6 SUCCESS false")
 	w.after(time.Minute)
@@ -209,6 +212,9 @@ func TestSessionsOwnActionsFireItsOwnWatchAndLostOnesFireNone(t *testing.T) {
 	w.do(a, create(1, "s", 1), describe(2, "s", "data", "owners"))
 	b := w.attach("b", 0, &pb.SessionRequest_SessionStart{SessionId: 1})
 	w.drop()
+	if n := len(w.tablet().semaphores["s"].watches); n != 0 {
+		t.Errorf("%d watches have outlived their stream", n)
+	}
 	w.do(b, update(3, "s", "new"), describe(4, "s", "data"), update(5, "s", "newer"))
 	w.expect("b: update 3 SUCCESS", "b: describe 4 SUCCESS true", "b: update 5 SUCCESS", "b: changed 4 true false")
 	if n := len(w.tablet().semaphores["s"].watches); n != 0 {
