@@ -12,13 +12,17 @@
 //     is a table of identities (ui/table), drawn for the visible window only.
 //   - Rectangles are computed once a size (layout.go). Every part is handed its box
 //     and returns exactly that many lines of exactly that many cells.
+//   - The same table has the commands that are typed after a colon; what they take stands
+//     behind their names (command.go). The help (help.go) lists it and runs its lines.
+//   - A filter is an expression of ui/filter; ui/filter.go says what rows and events
+//     answer to it. While the cursor is in use, rows keep their places (order.go).
 //   - Drawing happens with line (line.go): kept SGR prefixes by meaning (theme.go),
 //     widths measured in cells. What comes from outside passes format.Clean.
 //   - One goroutine of our own, the pump (pump.go), turns the Feed's wake-ups into one
 //     coalesced message. Run joins it.
 //   - Between Bubble Tea and the terminal stand a gate (gate.go), whose goroutine does the
-//     writes, and a keyboard (keyboard.go): a terminal that does not read or that is gone
-//     cannot keep Run from ending.
+//     writes and times them, and a keyboard (keyboard.go): a terminal that does not read or
+//     that is gone cannot keep Run from ending, and a slow one gets a frame a second.
 //
 // Nothing that must happen in time may depend on this package: a terminal that
 // stops reading stops the whole event loop.

@@ -160,7 +160,7 @@ func TestRestorationTurnsOffAllThatBubbleTeaTurnsOn(t *testing.T) {
 			Output: io.MultiWriter(s, all), Width: 80, Height: 24, Environ: []string{"TERM=xterm-256color", "LANG=C.UTF-8"}})
 	}()
 	s.Await(t, "READ-ONLY")
-	s.Type(t, "\x1b[?2026;2$y\x1b[?2027;2$y/x\r?") // it has both modes
+	s.Type(t, "\x1b[?2026;2$y\x1b[?2027;2$y/x\rm?") // it has both modes
 	s.Await(t, "rows with words")
 	s.Type(t, "qq")
 	if err := <-ended; err != nil {

@@ -61,6 +61,10 @@ func (m *model) do(i intent) tea.Cmd {
 	case doRedraw:
 		return tea.ClearScreen
 	case doSuspend:
+		if alone() {
+			m.say("no shell waits for this program: there is nobody to wake it again")
+			return nil
+		}
 		return tea.Suspend
 	default:
 		return m.doLine(i)

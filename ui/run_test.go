@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"coordtop/sources"
 	"coordtop/ui/uitest"
 )
@@ -89,6 +91,37 @@ func TestAPanicInThePumpRestoresTheTerminal(t *testing.T) {
 	feed.lit.Store(true)
 	feed.Set(uitest.State(noon(), a))
 	if err := <-done; err == nil || !strings.Contains(err.Error(), "boom") {
+		t.Errorf("Run = %v", err)
+	}
+	if s.AltScreen() {
+		t.Error("the terminal is not given back")
+	}
+}
+
+// brittle is a feed with a bug that only the program's loop meets.
+type brittle struct {
+	*uitest.Feed
+	lit atomic.Bool
+}
+
+func (f *brittle) Events(max int) ([]sources.Event, uint64) {
+	if f.lit.Load() {
+		panic("boom")
+	}
+	return f.Feed.Events(max)
+}
+
+func TestAPanicInUpdateRestoresTheTerminal(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	feed := &brittle{Feed: uitest.NewFeed(uitest.State(noon()))}
+	s, _, done := running(t, feed, 80, 24)
+	s.Await(t, "READ-ONLY")
+	feed.lit.Store(true)
+	st := uitest.State(noon(), a)
+	st.Rev = 2
+	feed.Set(st)
+	if err := <-done; !errors.Is(err, tea.ErrProgramPanic) {
 		t.Errorf("Run = %v", err)
 	}
 	if s.AltScreen() {

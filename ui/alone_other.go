@@ -1,0 +1,6 @@
+//go:build !unix
+
+package ui
+
+// alone is true where programs cannot be suspended.
+func alone() bool { return true }
