@@ -118,8 +118,8 @@ func TestOnlyTheNewestUpdateIsRepeated(t *testing.T) {
 	})
 }
 
-// stuckPongs keeps the pongs of the first stream until that ends, and notes what each
-// stream was pinged with and answered.
+// stuckPongs keeps whatever follows the first describe of the first stream from being sent
+// until that stream ends, and notes what each stream was pinged with and answered.
 type stuckPongs struct {
 	mu     sync.Mutex
 	pinged []map[uint64]bool
@@ -144,10 +144,11 @@ type stuckStream struct {
 }
 
 func (s *stuckStream) SendMsg(m any) error {
-	if pong := m.(*pb.SessionRequest).GetPong(); pong != nil {
-		if s.number == 0 {
-			<-s.Context().Done()
-		}
+	req, _ := m.(*pb.SessionRequest)
+	if s.number == 0 && req.GetDescribeSemaphore() != nil {
+		<-s.Context().Done()
+	}
+	if pong := req.GetPong(); pong != nil {
 		s.p.mu.Lock()
 		if !s.p.pinged[s.number][pong.GetOpaque()] {
 			s.p.wrong++
@@ -172,16 +173,14 @@ func TestPongsAnswerThePingsOfTheirOwnStreamOnly(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		p := &stuckPongs{}
 		s := b.session(t, ydbcoord.Options{}, p.option())
-		keepAlive := func() { // with what is no ping: those would be stuck behind the pong
-			if _, err := s.Look(t.Context(), "x"); err != nil {
-				t.Error(err)
-			}
-		}
-		synctest.Wait()
+		done := make(chan error)
+		go func() { _, err := s.Look(t.Context(), "x"); done <- err }()
+		time.Sleep(ttl / 2) // there was a ping meanwhile, whose pong is stuck behind the look
 		b.CutStreams()
-		keepAlive()
-		time.Sleep(ttl * 2 / 3) // pings of the second stream are answered meanwhile
-		keepAlive()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(ttl / 2) // pings of the second stream are answered
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.wrong != 0 || len(p.pinged) != 2 || s.Err() != nil {

@@ -1,0 +1,111 @@
+package ydbcoord_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
+)
+
+func TestAbsentSemaphoreIsToldOnceAndFoundWhenItIsThere(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+		for range 2 {
+			if err := b.DeleteSemaphore(node, "s"); err != nil {
+				t.Fatal(err)
+			}
+			if sight := next(t, f); !sight.Absent {
+				t.Fatalf("deleted: %+v", sight)
+			}
+			before := r.count(isDescribe)
+			time.Sleep(20 * time.Second)
+			if n := r.count(isDescribe) - before; n < 15 || n > 30 {
+				t.Errorf("%d looks in 20 s", n)
+			}
+			if err := b.CreateSemaphore(node, "s", 5, nil); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			for sight := next(t, f); sight.Absent || sight.Limit != 5; sight = next(t, f) {
+				if !sight.Absent {
+					t.Fatalf("created: %+v", sight)
+				}
+			}
+			before = r.count(isDescribe)
+			time.Sleep(20 * time.Second)
+			if n := r.count(isDescribe) - before; n != 0 {
+				t.Errorf("%d looks at what is watched", n)
+			}
+		}
+	})
+}
+
+func TestManyAbsentSemaphoresShareTwentyLooksASecond(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+		for i := range 500 {
+			if err := f.Add(fmt.Sprintf("absent-%d", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		before := r.count(isDescribe)
+		time.Sleep(10 * time.Second)
+		if n := r.count(isDescribe) - before; n < 190 || n > 201 {
+			t.Errorf("%d looks in 10 s, want 200", n)
+		}
+	})
+}
+
+func TestAbsentEveryIsThePauseBetweenTwoLooks(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		r := &record{}
+		s := b.session(t, ydbcoord.Options{AbsentEvery: 10 * time.Second}, r.option())
+		keep(t, s)
+		if err := s.Follow().Add("absent"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Second)
+		if n := r.count(isDescribe); n < 14 || n > 20 {
+			t.Errorf("%d looks in 100 s", n)
+		}
+	})
+}
+
+func TestRefusedNameIsToldAndNotFollowed(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.session(t, ydbcoord.Options{})
+		f := s.Follow()
+		if err := f.Add("\xff"); !errors.Is(err, coord.ErrInvalid) {
+			t.Errorf("a name that cannot be: %v", err)
+		}
+		var got error
+		for _, err := range s.Watch(t.Context(), coord.KindSemaphore, "") {
+			got = err
+		}
+		if !errors.Is(got, coord.ErrInvalid) {
+			t.Errorf("watching a name that cannot be: %v", got)
+		}
+	})
+}
+
+func TestWatchTellsThatASemaphoreIsAbsentAndThatAMutexIsFree(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.session(t, ydbcoord.Options{})
+		for kind, absent := range map[coord.Kind]bool{coord.KindMutex: false, coord.KindSemaphore: true, coord.KindElection: true} {
+			for d, err := range s.Watch(t.Context(), kind, "x") {
+				if err != nil || d.Absent != absent || d.Kind != kind || len(d.Owners) != 0 {
+					t.Errorf("%v: %+v, %v", kind, d, err)
+				}
+				break
+			}
+		}
+	})
+}
