@@ -15,6 +15,7 @@ type cluster struct {
 	now        time.Time
 	timers     timers
 	root       *entry
+	database   []string
 	limits     Limits
 	opaque     func() uint64      // numbers for pings; 0 is asked for again
 	streams    map[uint64]*stream // Session calls open now
@@ -31,7 +32,7 @@ type delivery struct {
 }
 
 func newCluster(now time.Time, database []string, limits Limits, opaque func() uint64) *cluster {
-	c := &cluster{now: now, limits: limits.withDefaults(), opaque: opaque, streams: map[uint64]*stream{}}
+	c := &cluster{now: now, database: database, limits: limits.withDefaults(), opaque: opaque, streams: map[uint64]*stream{}}
 	c.root = &entry{owner: superuser, children: map[string]*entry{}, permissions: map[string][]string{}}
 	c.makeDirectories(database)
 	return c

@@ -17,6 +17,7 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Scheme_V1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	_ "google.golang.org/grpc/encoding/gzip" // some clients compress
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/test/bufconn"
 )
@@ -25,7 +26,7 @@ import (
 // on free ports of 127.0.0.1, the database /local, no encryption and no users.
 type Options struct {
 	Database  string          // path of the only database; empty: /local
-	FrontEnds int             // how many YDB nodes to stand for; 0: 2
+	FrontEnds int             // how many YDB nodes to stand for; 0: 2, or as many as Listen names if that is more
 	Listen    []string        // addresses of the front ends; those not named: 127.0.0.1:0
 	InMemory  bool            // no sockets: clients dial with Server.Dial
 	TLS       *tls.Config     // nil: plaintext
@@ -75,6 +76,7 @@ func Start(o Options) (*Server, error) {
 	if o.FrontEnds == 0 {
 		o.FrontEnds = 2
 	}
+	o.FrontEnds = max(o.FrontEnds, len(o.Listen))
 	path := splitPath(o.Database)
 	if len(path) == 0 {
 		return nil, fmt.Errorf("starting the YDB emulator: database %q: a path is needed", o.Database)

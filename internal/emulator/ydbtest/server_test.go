@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/keepalive"
 
 	"coordtop/internal/emulator/ydbtest"
 )
@@ -194,4 +199,25 @@ func TestStartRefusesWhatItCannotServe(t *testing.T) {
 	if _, err := ydbtest.Start(ydbtest.Options{Listen: []string{"127.0.0.1:0", "256.0.0.1:0"}}); err == nil {
 		t.Error("an address that is none was accepted")
 	}
+}
+
+func TestIdleConnectionMayPingEveryTenSeconds(t *testing.T) {
+	t.Parallel()
+	bubble(t, ydbtest.Options{}, func(t *testing.T, b *bench) {
+		var dials atomic.Int64
+		conn := b.dial(0, grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
+			dials.Add(1)
+			return b.Dial(ctx, address)
+		}), grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, PermitWithoutStream: true}))
+		for range 10 {
+			_, err := Ydb_Coordination_V1.NewCoordinationServiceClient(conn).DescribeNode(b.ctx, &pb.DescribeNodeRequest{Path: node})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Minute)
+		}
+		if n := dials.Load(); n != 1 {
+			t.Errorf("the client had to connect %d times", n)
+		}
+	})
 }

@@ -1,18 +1,9 @@
 package ydbtest_test
 
 import (
-	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"math/big"
-	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Discovery_V1"
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Scheme_V1"
@@ -24,9 +15,9 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Scheme"
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Table"
 	"github.com/ydb-platform/ydb-go-sdk/v3"
+	"github.com/ydb-platform/ydb-go-sdk/v3/coordination"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"coordtop/internal/emulator/ydbtest"
@@ -103,7 +94,9 @@ func TestDescribedNodeHasOnlyWhatWasSet(t *testing.T) {
 	t.Parallel()
 	bubble(t, ydbtest.Options{}, func(t *testing.T, b *bench) {
 		c, ctx := b.nodes(0), b.ctx
-		reply, err := c.AlterNode(ctx, &pb.AlterNodeRequest{Path: node, Config: &pb.Config{SessionGracePeriodMillis: 5}})
+		reply, err := c.AlterNode(ctx, &pb.AlterNodeRequest{Path: node, Config: &pb.Config{
+			SessionGracePeriodMillis: 5, Path: "/local/elsewhere",
+		}})
 		statusOf(t, reply, err)
 		reply2, err := c.CreateNode(ctx, &pb.CreateNodeRequest{Path: node, Config: &pb.Config{SelfCheckPeriodMillis: 7}})
 		statusOf(t, reply2, err)
@@ -122,6 +115,29 @@ func TestDescribedNodeHasOnlyWhatWasSet(t *testing.T) {
 			t.Errorf("config is %v", config)
 		}
 	})
+}
+
+func TestDatabaseMayBeDeepInTheTree(t *testing.T) {
+	t.Parallel()
+	server, err := ydbtest.Start(ydbtest.Options{Database: "/Root/a/b", FrontEnds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	db := openDriver(t, server.URL(0))
+	ctx := t.Context()
+	if err := db.Coordination().CreateNode(ctx, db.Name()+"/n", coordination.NodeConfig{}); err != nil {
+		t.Error(err)
+	}
+	if err := db.Coordination().CreateNode(ctx, "/Root/a/n", coordination.NodeConfig{}); !ydb.IsOperationErrorSchemeError(err) {
+		t.Errorf("a node outside of the database: %v", err)
+	}
+	if err := db.Coordination().DropNode(ctx, db.Name()+"/n"); err != nil {
+		t.Error(err)
+	}
+	if err := db.Scheme().RemoveDirectory(ctx, db.Name()); !ydb.IsOperationErrorSchemeError(err) {
+		t.Errorf("removing the database: %v", err)
+	}
 }
 
 func TestSchemeCallsAnswerByTheTable(t *testing.T) {
@@ -254,88 +270,4 @@ func TestUnknownServiceIsUnimplemented(t *testing.T) {
 			t.Errorf("a table session: %v", err)
 		}
 	})
-}
-
-func TestUsersHaveToLogIn(t *testing.T) {
-	t.Parallel()
-	b := start(t, ydbtest.Options{Users: map[string]ydbtest.User{
-		"ann": {Password: "secret"}, "bob": {Password: "secret", Deny: ydbtest.Write | ydbtest.Erase | ydbtest.List},
-	}})
-	ctx := t.Context()
-	for _, ticket := range []string{"", "a.b.c", "e30.e30.", "..", "x"} {
-		_, err := b.nodes(0).DescribeNode(metadata.AppendToOutgoingContext(ctx, "x-ydb-auth-ticket", ticket), &pb.DescribeNodeRequest{Path: node})
-		if status.Code(err) != codes.Unauthenticated {
-			t.Errorf("ticket %q: %v", ticket, err)
-		}
-	}
-	b.open(0).wantEnd(codes.Unauthenticated)
-
-	ann := openDriver(t, b.URL(0), ydb.WithStaticCredentials("ann", "secret"))
-	who, err := ann.Discovery().WhoAmI(ctx)
-	if err != nil || who.User != "ann" {
-		t.Errorf("ann is %+v, %v", who, err)
-	}
-	if err := session(t, ann).CreateSemaphore(ctx, "s", 1); err != nil {
-		t.Error(err)
-	}
-	bob := openDriver(t, b.URL(0), ydb.WithStaticCredentials("bob", "secret"))
-	if _, err := ann.Scheme().ListDirectory(ctx, "/local"); err != nil {
-		t.Error(err)
-	}
-	if _, err := bob.Scheme().ListDirectory(ctx, "/local"); !ydb.IsOperationError(err, Ydb.StatusIds_UNAUTHORIZED) {
-		t.Errorf("bob listed the database: %v", err)
-	}
-	if _, err := session(t, bob).AcquireSemaphore(ctx, "s", 1); err == nil {
-		t.Error("bob acquired what he may not")
-	}
-
-	for _, user := range []string{"ann", "nobody"} {
-		short, cancel := context.WithTimeout(ctx, 2*time.Second)
-		db, err := ydb.Open(short, b.URL(0), ydb.WithStaticCredentials(user, "wrong"))
-		cancel()
-		if err == nil {
-			_ = db.Close(ctx)
-			t.Errorf("%s came in with another password", user)
-		}
-	}
-}
-
-func TestEncryptedServerIsDiscoveredAsSuch(t *testing.T) {
-	t.Parallel()
-	config, pool := certificate(t)
-	b, err := ydbtest.Start(ydbtest.Options{TLS: config})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.Close() })
-	if err := b.CreateNode(node); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(b.URL(0), "grpcs://") {
-		t.Errorf("the URL is %s", b.URL(0))
-	}
-	db := openDriver(t, b.URL(0), ydb.WithCertificatesFromPem(pool))
-	lease, err := session(t, db).AcquireSemaphore(t.Context(), "e", 1)
-	if err == nil {
-		t.Errorf("acquired %v, which does not exist", lease)
-	}
-}
-
-// certificate makes a certificate for 127.0.0.1 that signs itself.
-func certificate(t *testing.T) (*tls.Config, []byte) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
-	return config, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }

@@ -81,7 +81,7 @@ func (c *cluster) inDatabase(path []string) *refusal {
 	if len(path) == 0 {
 		return &refusal{Ydb.StatusIds_BAD_REQUEST, "the path is empty"}
 	}
-	if c.root.children[path[0]] == nil {
+	if n := len(c.database); len(path) < n || !slices.Equal(path[:n], c.database) {
 		return &refusal{Ydb.StatusIds_SCHEME_ERROR, "the path is outside of the database"}
 	}
 	return nil
@@ -162,7 +162,7 @@ func (c *cluster) removeDirectory(path string) *refusal {
 	switch {
 	case at == nil || at.tablet != nil:
 		return &refusal{Ydb.StatusIds_SCHEME_ERROR, "there is no directory at this path"}
-	case len(at.children) > 0 || len(names) == 1:
+	case len(at.children) > 0 || len(names) <= len(c.database):
 		return &refusal{Ydb.StatusIds_SCHEME_ERROR, "the directory is not empty or is the database"}
 	}
 	delete(c.find(names[:len(names)-1]).children, at.name)
