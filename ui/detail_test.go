@@ -37,8 +37,8 @@ func TestRenewalsAreDrawnAsASawtooth(t *testing.T) {
 	events = append(events, sources.Event{Seq: 99, Kind: sources.EventRenewed, Ref: other.Ref, At: noon(), Owner: sources.OwnerRef{ID: "host"}, LeaseLeft: time.Second})
 	p.Owners[0].Since = sources.Stamp{At: noon().Add(-time.Minute), How: sources.Seen}
 	d := inDetailOf(p, events...)
-	d.shows(t, "LEASE LEFT, the lowest in every 1s · longest pause 10 s")
-	d.shows(t, "▇▇▆▆▆▇▇▆▆▆▇▇▆▆▆▇▇▆▆▅▅▄▄▃▃▇▇▆▆▆▇") // the tooth that goes deeper is the missed renewal
+	d.shows(t, "LEASE LEFT, the lowest in every 1s · longest without a renewal 10 s")
+	d.shows(t, "█▇▇▆▆█▇▇▆▆▅▅▄▄▃█▇▇▆▆█") // the tooth that goes deeper is the missed renewal
 	if n := strings.Count(d.text(), "LEASE LEFT"); n != 1 {
 		t.Errorf("%d sawteeth", n)
 	}
@@ -46,7 +46,7 @@ func TestRenewalsAreDrawnAsASawtooth(t *testing.T) {
 	d.feed.Tell(events...)
 	d.send(wakeMsg{})
 	d.press("enter")
-	d.shows(t, "7766677666776667766554433776667")
+	d.shows(t, "877668776655443877668")
 }
 
 func TestDataIsPrettyPrintedWhenItIsJSON(t *testing.T) {

@@ -10,6 +10,11 @@
 //   - An index (index.go) keeps filter, order and severity up to date from the rows
 //     that differ, so that a wake-up costs little with 100,000 rows; the list itself
 //     is a table of identities (ui/table), drawn for the visible window only.
+//   - Screens (screens.go) are the list, the log of events and the sources; a detail or
+//     the help is opened over one of them and leads back to it. Filter and kind hold on
+//     all of them, and what they leave out is always said in the header.
+//   - The log (eventlog.go) keeps a bounded number of events and, apart, of renewals: a
+//     sawtooth is drawn from those.
 //   - Rectangles are computed once a size (layout.go). Every part is handed its box
 //     and returns exactly that many lines of exactly that many cells.
 //   - The same table has the commands that are typed after a colon; what they take stands

@@ -116,16 +116,24 @@ func (log *renewalLog) add(e *sources.Event) {
 	log.next = (log.next + 1) % keptRenewals
 }
 
-// of returns the renewals of an owner of a row since an instant, oldest first.
-func (log *renewalLog) of(ref sources.Ref, owner string, since time.Time) []renewal {
+// hash is what is kept of an owner's ID.
+func (log *renewalLog) hash(owner string) uint64 {
+	if log.ring == nil {
+		return 0
+	}
+	return maphash.String(log.seed, owner)
+}
+
+// of returns the renewals of a row since an instant, oldest first.
+func (log *renewalLog) of(ref sources.Ref, since time.Time) []renewal {
 	if len(log.ring) == 0 {
 		return nil
 	}
-	row, who, from := maphash.Comparable(log.seed, ref), maphash.String(log.seed, owner), since.Sub(log.origin)
+	row, from := maphash.Comparable(log.seed, ref), since.Sub(log.origin)
 	var found []renewal
 	for i := range log.ring {
 		r := &log.ring[(log.next+i)%len(log.ring)]
-		if r.row == row && r.who == who && r.at >= from {
+		if r.row == row && r.at >= from {
 			found = append(found, *r)
 		}
 	}

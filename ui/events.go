@@ -64,8 +64,11 @@ func nameWidth(events []*sources.Event, w int) int {
 
 // eventName is what an event is about: a row, or a source and its scope.
 func eventName(e *sources.Event) string {
-	if e.Ref.Name != "" {
-		return clean(e.Ref.Name)
+	if name := clean(e.Ref.Name); name != "" {
+		if e.Alias != "" && numeric(name) {
+			return clean(e.Alias) + " " + name
+		}
+		return name
 	}
 	name := clean(e.Ref.Source)
 	if e.Scope != "" {

@@ -20,28 +20,69 @@ func (m *model) sawtooth(row *sources.Row, v verdict, w int) []string {
 		return nil
 	}
 	win := timeline.Fit(m.now, m.teeth(row, w-4), w-4)
-	from := win.Start.Add(-o.Lease)
-	if o.Since.How == sources.Seen && o.Since.At.After(from) {
-		from = o.Since.At // what it had in an earlier term is not this lease
-	}
-	renewals := m.events.renewals.of(row.Ref, o.ID, from)
-	if len(renewals) == 0 {
+	fills := m.fills(row, o.Lease, win.Start.Add(-o.Lease))
+	if len(fills) == 0 {
 		return nil
 	}
 	head := m.th.line(w).skip(2).put(m.th.dim, "LEASE LEFT, the lowest in every "+format.Age(win.Step)+" ")
 	longest := time.Duration(0)
-	for i := 1; i < len(renewals); i++ {
-		longest = max(longest, renewals[i].at-renewals[i-1].at)
+	for _, f := range fills {
+		longest = max(longest, f.until.Sub(f.at))
 	}
-	if longest > 0 {
-		head.put(m.th.dim, m.th.dot+" longest pause ").put("", format.Precise(longest))
-	}
+	head.put(m.th.dim, m.th.dot+" longest without a renewal ").put("", format.Precise(longest))
 	axis, l := m.th.line(w).skip(2), m.th.line(w).skip(2)
 	m.axis(axis, win)
 	for i := range win.Columns {
-		m.tooth(l, o, renewals, win.Start.Add(win.Step*time.Duration(i)), win.Step)
+		m.tooth(l, o.Lease, fills, win.Start.Add(win.Step*time.Duration(i)), win.Step)
 	}
 	return []string{head.done(), axis.done(), l.done()}
+}
+
+// fill is a stretch that begins with a whole lease: from a renewal, or the beginning of a
+// term, to the next renewal or the end of the term.
+type fill struct {
+	at, until time.Time
+	left      time.Duration // at the end of it
+}
+
+// fills are those of a row since an instant, of all terms.
+func (m *model) fills(row *sources.Row, lease time.Duration, since time.Time) []fill {
+	log := &m.events.renewals
+	renewals := log.of(row.Ref, since)
+	var fills []fill
+	for i := range row.Terms {
+		t := &row.Terms[i]
+		end := t.End.At
+		if end.IsZero() {
+			end = m.now
+		}
+		if !end.After(since) {
+			continue
+		}
+		open := len(fills)
+		if t.Start.How != sources.AtLeast && t.Start.How != sources.Unknown {
+			fills = append(fills, fill{at: t.Start.At})
+		}
+		for j := range renewals {
+			r, at := &renewals[j], log.origin.Add(renewals[j].at)
+			if !at.After(t.Start.At) || at.After(end) || r.who != log.hash(t.Owner.ID) {
+				continue
+			}
+			if n := len(fills); n > open {
+				fills[n-1].until, fills[n-1].left = at, r.left
+			}
+			fills = append(fills, fill{at: at})
+		}
+		if n := len(fills); n > open {
+			fills[n-1].until = end
+		}
+	}
+	for i := range fills {
+		if f := &fills[i]; f.left == 0 { // not told: counted down from a whole lease
+			f.left = max(lease-f.until.Sub(f.at), 0)
+		}
+	}
+	return fills
 }
 
 // teeth is how much time the sawtooth shows: three columns for each renewal, so that the
@@ -51,28 +92,23 @@ func (m *model) teeth(row *sources.Row, columns int) time.Duration {
 }
 
 // tooth draws one column, [from, from+step).
-func (m *model) tooth(l *line, o *sources.Owner, renewals []renewal, from time.Time, step time.Duration) {
-	origin := m.events.renewals.origin
-	start, end := from.Sub(origin), min(from.Add(step).Sub(origin), m.now.Sub(origin))
-	lowest, known := o.Lease, false
-	for i := range renewals {
-		r := &renewals[i]
-		next := end
-		if i+1 < len(renewals) {
-			next = min(renewals[i+1].at, end)
+func (m *model) tooth(l *line, lease time.Duration, fills []fill, from time.Time, step time.Duration) {
+	to, lowest, known := from.Add(step), lease, false
+	for _, f := range fills {
+		if !f.at.Before(to) || !f.until.After(from) {
+			continue
 		}
-		if r.at < end && next >= start { // what was left at the end of what this renewal gave
-			lowest, known = min(lowest, o.Lease-(next-r.at)), true
+		left := f.left
+		if f.until.After(to) {
+			left += f.until.Sub(to)
 		}
-		if r.at >= start && r.at < end && r.left > 0 {
-			lowest, known = min(lowest, r.left), true
-		}
+		lowest, known = min(lowest, left), true
 	}
-	if !known || end <= start {
+	if !known {
 		l.skip(1)
 		return
 	}
-	part := max(float64(lowest)/float64(o.Lease), 0)
+	part := float64(lowest) / float64(lease)
 	height := min(int(part*float64(len(m.th.eighths))), len(m.th.eighths)-1)
 	l.put(m.leaseStyle(part), m.th.eighths[height])
 }
