@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/internal/localserver"
@@ -30,8 +32,21 @@ type foreground struct {
 // holds starts one as a process.
 func holds(t *testing.T, args ...string) *foreground {
 	t.Helper()
+	return foregroundWith(t, "", args...)
+}
+
+// foregroundWith starts one as a process, with a config file unless that is empty.
+func foregroundWith(t *testing.T, file string, args ...string) *foreground {
+	t.Helper()
 	h := &foreground{t: t, cmd: command(t, args...), out: newStream(), errs: newStream()}
 	h.cmd.Stdout, h.cmd.Stderr = h.out, h.errs
+	if file != "" {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h.cmd.Env = append(h.cmd.Env, "COORDTOP_CONFIG="+path)
+	}
 	var err error
 	if h.in, err = h.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -184,7 +199,7 @@ func TestWhatIsNotConfirmedOrPossibleHasItsExitCode(t *testing.T) {
 	w := newWorld(t)
 	w.write(t, configFile, "sources:\n- {name: ro, url: '"+server.URL()+"', read_only: true, watch: [mutex: 'app:*']}\n"+
 		"- {name: pr, url: '"+server.URL()+"', protect: true, watch: [mutex: 'app:lock:*', election: 'app:leader:*']}\n")
-	url := server.URL()
+	address := server.URL()
 	for _, tt := range []struct {
 		args string
 		code int
@@ -200,9 +215,9 @@ func TestWhatIsNotConfirmedOrPossibleHasItsExitCode(t *testing.T) {
 		{"acquire --write --yes --reason r --wait 0 pr/app:lock:taken", exitTimeout, "owned by host-a:1"},
 		{"acquire --write --yes --reason r --shared pr/app:lock:taken", exitCannot, "share"},
 		{"acquire --write --yes --reason r --permits 2 pr/app:lock:taken", exitCannot, "permits"},
-		{"acquire --write --yes " + url, exitUsage, "exactly one of"},
-		{"acquire --write --yes " + url + "?mutex=app:lock:*", exitUsage, "exactly one of"},
-		{"acquire --write --yes " + url + "?mutex=a&election=b", exitUsage, "exactly one of"},
+		{"acquire --write --yes " + address, exitUsage, "exactly one of"},
+		{"acquire --write --yes " + address + "?mutex=app:lock:*", exitUsage, "exactly one of"},
+		{"acquire --write --yes " + address + "?mutex=a&election=b", exitUsage, "exactly one of"},
 		{"acquire --write --yes redis://127.0.0.1:1/0?mutex=a", exitNoAnswer, "127.0.0.1:1"},
 	} {
 		w.stdout, w.stderr = newStream(), newStream()
@@ -256,6 +271,56 @@ func TestAProcessThatDiesLeavesTheFirstLineOfTheAudit(t *testing.T) {
 	if got := strings.Join(h.audit(), ", "); got != "acquire before" {
 		t.Errorf("the audit has %q", got)
 	}
+}
+
+func TestALockOfAnotherDatabaseIsTakenThere(t *testing.T) {
+	t.Parallel()
+	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	conn := connect(t, server.URL())
+	if _, err := conn.Exec(t.Context(), "create database elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	there := connect(t, inDatabase(t, server.URL(), "elsewhere"))
+	for _, c := range []*pgx.Conn{conn, there} {
+		if _, err := c.Exec(t.Context(), "select pg_advisory_lock_shared(17, -4)"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := foregroundWith(t, "sources:\n- {name: pg, url: '"+server.URL()+"'}\n", "acquire", "--write", "--yes", "--shared", "pg/elsewhere/17:-4")
+	h.line(1, "acquired")
+	var owners int
+	const count = "select count(*) from pg_locks l join pg_database d on d.oid = l.database where locktype = 'advisory' and datname = 'elsewhere'"
+	if err := conn.QueryRow(t.Context(), count).Scan(&owners); err != nil {
+		t.Fatal(err)
+	}
+	if owners != 2 {
+		t.Errorf("%d own it there, want us and another", owners)
+	}
+	h.types("resign")
+	h.line(2, "resigned")
+	h.ends(0)
+}
+
+// connect is another program's connection.
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+// inDatabase is the address of another database of a server.
+func inDatabase(t *testing.T, address, name string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
 }
 
 func TestAcquireSharesALockOfPostgres(t *testing.T) {
