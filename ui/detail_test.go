@@ -49,6 +49,16 @@ func TestRenewalsAreDrawnAsASawtooth(t *testing.T) {
 	d.shows(t, "877668776655443877668")
 }
 
+func TestSawtoothDoesNotCountRenewalsBeforeItsWindowAsMissed(t *testing.T) {
+	t.Parallel()
+	d := drive(uitest.Scene(t), Options{Width: 100, Height: 60})
+	d.send(wakeMsg{})
+	d.press("/")
+	d.typed("search/indexer")
+	d.press("enter", "enter")
+	d.shows(t, "longest without a renewal 11 s")
+}
+
 func TestDataIsPrettyPrintedWhenItIsJSON(t *testing.T) {
 	t.Parallel()
 	p := uitest.Led("a", "host", noon())

@@ -60,7 +60,7 @@ func (m *model) fills(row *sources.Row, lease time.Duration, since time.Time) []
 			continue
 		}
 		open := len(fills)
-		if t.Start.How != sources.AtLeast && t.Start.How != sources.Unknown {
+		if t.Start.How != sources.AtLeast && t.Start.How != sources.Unknown && !t.Start.At.Before(since) {
 			fills = append(fills, fill{at: t.Start.At})
 		}
 		for j := range renewals {
