@@ -1,0 +1,141 @@
+package ydbsource
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"coordtop/coord/ydbcoord"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+const (
+	modeWatch    = "watches"
+	modeDescribe = "described, no names"
+	modeMissing  = "waiting for the node"
+	modeFailed   = "no session"
+	modeWalk     = "directories walked"
+)
+
+const nameHint = "no public API lists semaphores: name them with ?semaphore=, ?election= or ?mutex="
+
+// about is what a node says of itself.
+type about struct {
+	mode     string
+	sampling time.Duration
+	why      string // that it is not watched
+	node     ydbcoord.Node
+	unknown  string // why its settings are not known
+	last     *sources.About
+}
+
+func (a *about) read(n ydbcoord.Node, err error) {
+	if err != nil {
+		a.unknown = "the settings of the node cannot be read: " + format.Clean(err.Error(), 200)
+		return
+	}
+	a.node, a.unknown = n, ""
+}
+
+func (a *about) watched() { a.mode, a.sampling, a.why = modeWatch, 0, "" }
+
+func (a *about) failed(err error) { a.mode, a.why = modeFailed, format.Clean(err.Error(), 400) }
+
+// missing asks rarely, and what is silent for as long as that is not stale.
+func (a *about) missing() {
+	a.mode, a.sampling = modeMissing, retries.Max
+	a.why = "there is no coordination node at this path: check node=, or create it"
+	a.node, a.unknown = ydbcoord.Node{}, ""
+}
+
+// told returns what is to be told, if it differs from what was; else nil.
+func (a *about) told(n *node) *sources.About {
+	mode := a.mode
+	if mode == "" {
+		mode = modeWatch
+	}
+	now := &sources.About{
+		Mode: mode, Sampling: a.sampling, Incarnation: n.board.incarnation,
+		RoundTrip: time.Duration(n.ping.Load()), Config: a.facts(n.board),
+	}
+	for _, w := range []string{a.why, a.unknown} {
+		if w != "" {
+			now.Warnings = append(now.Warnings, w)
+		}
+	}
+	if len(n.board.names) == 0 {
+		now.Warnings = append(now.Warnings, nameHint)
+	}
+	if a.last != nil && sameAbout(a.last, now) {
+		return nil
+	}
+	a.last = now
+	return now
+}
+
+func (a *about) facts(b *board) []sources.Attr {
+	var list []sources.Attr
+	add := func(key, value string) { list = append(list, sources.Attr{Key: key, Value: value}) }
+	if a.node.Path != "" {
+		c := a.node.Config
+		add("owner of the node", format.Clean(a.node.Owner, 100))
+		add("self check period", period(c.SelfCheckPeriod, "1s"))
+		add("session grace period", period(c.SessionGracePeriod, "10s"))
+		add("read consistency", consistency(c.ReadConsistency, "relaxed"))
+		add("attach consistency", consistency(c.AttachConsistency, "strict"))
+		add("rate limiter counters", counters(c.RateLimiterCounters))
+	}
+	if len(b.names) > 0 {
+		add("semaphores", fmt.Sprintf("%d named, %d missing", len(b.names), b.absent()))
+		add("queues", fmt.Sprintf("polled: selected every %v, visible every %v, others every %v, at most %d/s",
+			b.o.PollMin, max(visibleEvery, b.o.PollMin), b.o.PollMax, time.Second/lookEvery))
+	}
+	return list
+}
+
+func (b *board) absent() int {
+	n := 0
+	for _, e := range b.names {
+		if e.absent && e.Kind != sources.KindMutex {
+			n++
+		}
+	}
+	return n
+}
+
+func period(d time.Duration, otherwise string) string {
+	if d == 0 {
+		return "not set (" + otherwise + ")"
+	}
+	return d.String()
+}
+
+func consistency(c ydbcoord.Consistency, otherwise string) string {
+	switch c {
+	case ydbcoord.ConsistencyStrict:
+		return "strict"
+	case ydbcoord.ConsistencyRelaxed:
+		return "relaxed"
+	}
+	return "not set (" + otherwise + ")"
+}
+
+func counters(c ydbcoord.Counters) string {
+	switch c {
+	case ydbcoord.CountersAggregated:
+		return "aggregated"
+	case ydbcoord.CountersDetailed:
+		return "detailed"
+	}
+	return "not set (aggregated)"
+}
+
+// sameAbout reports whether b need not be told after a: round trips that only waver do not
+// count.
+func sameAbout(a, b *sources.About) bool {
+	x, y := a.RoundTrip, b.RoundTrip
+	near := (x > 0) == (y > 0) && ((x-y).Abs() <= 5*time.Millisecond || x <= 2*y && y <= 2*x)
+	return near && a.Mode == b.Mode && a.Sampling == b.Sampling && a.Incarnation == b.Incarnation &&
+		slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Config, b.Config)
+}

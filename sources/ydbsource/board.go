@@ -1,0 +1,226 @@
+package ydbsource
+
+import (
+	"slices"
+	"time"
+
+	"coordtop/coord/ydbcoord"
+	"coordtop/sources"
+)
+
+// board is what is known of the semaphores of one node. It outlives links, so that waiters
+// keep the time since when they were seen.
+type board struct {
+	o           *Options
+	path        string
+	found       bool // by walking, not named: what does not exist is not shown
+	names       []*entry
+	byName      map[string]*entry
+	incarnation string
+
+	left    int    // entries that were not read since the last gap
+	synced  bool   // told, since the last gap
+	missing bool   // there is no such node, which was told since the last gap
+	begun   bool   // a listing was begun before: what follows is one again
+	refresh uint64 // the last refresh that was served
+}
+
+// entry is one semaphore.
+type entry struct {
+	Selection
+	shown  *sources.Primitive // as last told; nil: it has no row
+	got    bool               // read since the last gap
+	absent bool               // there is none
+	denied bool               // the service will not let us look
+	taken  bool               // somebody owns it
+	asked  time.Time          // sending of the last look that was answered
+	looked time.Time          // when its answer had come
+	asking time.Time          // sending of a look that was not answered yet; zero: none
+	pause  time.Duration      // absent: before the next look
+}
+
+func newBoard(s *Source, path string) *board {
+	b := &board{o: &s.o, path: path, found: s.plan.walk, byName: map[string]*entry{}}
+	for _, sel := range s.plan.selections(path) {
+		e := &entry{Selection: sel}
+		b.names = append(b.names, e)
+		b.byName[sel.Name] = e
+	}
+	return b
+}
+
+// begin begins a listing of which nothing is told yet.
+func (b *board) begin() {
+	b.left, b.synced, b.missing = len(b.names), false, false
+	for _, e := range b.names {
+		e.got, e.asking = false, time.Time{}
+	}
+}
+
+// loseTrack begins a new listing, if anything was told in this one.
+func (b *board) loseTrack() bool {
+	if b.left == len(b.names) && !b.synced {
+		return false
+	}
+	b.begin()
+	return true
+}
+
+// complete says, once a listing, that it is complete.
+func (b *board) complete() bool {
+	done := b.left == 0 && !b.synced
+	b.synced = b.synced || done
+	return done
+}
+
+// refreshed says whether there was a refresh since the last call; n counts them.
+func (b *board) refreshed(n uint64) bool {
+	more := n != b.refresh
+	b.refresh = n
+	return more
+}
+
+// unread are the rows of what is named and not read yet.
+func (b *board) unread() []*sources.Primitive {
+	if b.found {
+		return nil
+	}
+	list := make([]*sources.Primitive, len(b.names))
+	for i, e := range b.names {
+		list[i] = &sources.Primitive{Ref: b.ref(e), Kind: e.Kind, Expected: e.Expected, Labels: b.o.Labels}
+	}
+	return list
+}
+
+func (b *board) ref(e *entry) sources.Ref {
+	return sources.Ref{Source: b.o.Name, Space: b.path, Name: e.Name}
+}
+
+// nothing tells that there is no such node, unless it was told.
+func (b *board) nothing(now time.Time) sources.Change {
+	if b.missing {
+		return sources.Change{}
+	}
+	c := sources.Change{At: now, Synced: true}
+	for _, e := range b.names {
+		if e.shown != nil {
+			for i := range e.shown.Owners {
+				c.Ended = append(c.Ended, sources.Ending{Ref: b.ref(e), Owner: e.shown.Owners[i].ID, Cause: sources.CauseDeleted, How: sources.Inferred})
+			}
+		}
+		e.got, e.absent, e.pause, e.taken = true, true, 0, false
+		p := b.none(e, now)
+		p.Note = "there is no such coordination node"
+		b.set(&c, e, p)
+	}
+	b.left, b.synced, b.missing = 0, true, true
+	return c
+}
+
+// set tells a row, or that there is none where it need not be shown.
+func (b *board) set(c *sources.Change, e *entry, p *sources.Primitive) {
+	switch {
+	case !b.found || !e.absent:
+		c.Set = append(c.Set, p)
+		e.shown = p
+	case e.shown != nil:
+		c.Gone = append(c.Gone, p.Ref)
+		e.shown = nil
+	}
+}
+
+// take compares a sight with what is known, and returns what is to be told.
+func (b *board) take(e *entry, sight ydbcoord.Sight) []sources.Change {
+	old, after := e.shown, e.asked
+	first, wasAbsent := !e.got, e.absent
+	e.note(sight)
+	var p *sources.Primitive
+	switch {
+	case e.denied:
+		p = b.denied(e, sight)
+	case e.absent:
+		p = b.none(e, sight.At)
+	default:
+		since := sources.StampBetween(after, sight.At, sources.Seen)
+		if first {
+			since = sources.Stamp{At: sight.At, How: sources.AtLeast}
+		}
+		p = b.primitive(e, sight, old, since)
+	}
+	if !first && e.absent && wasAbsent {
+		return nil
+	}
+	c := sources.Change{At: sight.At}
+	if first {
+		e.got = true
+		b.left--
+		c.Synced = b.complete()
+		b.set(&c, e, p)
+		return []sources.Change{c}
+	}
+	if old == nil || wasAbsent || sameFacts(old, p) {
+		c.After = after
+		b.set(&c, e, p)
+		return []sources.Change{c}
+	}
+	return b.pushed(e, old, p, after)
+}
+
+// pushed tells a change that the service has told of. Waiters that came or went beside it
+// were not told, but seen: they are told apart, with the stretch in which it happened.
+func (b *board) pushed(e *entry, old, p *sources.Primitive, after time.Time) []sources.Change {
+	now := sources.Change{At: p.At}
+	stay := old.Queue
+	stay.Waiters = slices.DeleteFunc(slices.Clone(stay.Waiters), func(w sources.Waiter) bool {
+		return !slices.ContainsFunc(old.Owners, owns(&w)) && slices.ContainsFunc(p.Owners, owns(&w))
+	})
+	stay.Len = len(stay.Waiters)
+	if sameQueue(stay, p.Queue) {
+		b.set(&now, e, p)
+		return []sources.Change{now}
+	}
+	mid := *p
+	mid.Queue = stay
+	b.set(&now, e, &mid)
+	then := sources.Change{After: after, At: p.At}
+	b.set(&then, e, p)
+	return []sources.Change{now, then}
+}
+
+// owns finds the owner that a waiter has become.
+func owns(w *sources.Waiter) func(sources.Owner) bool {
+	return func(o sources.Owner) bool { return o.Guard == w.Guard }
+}
+
+const (
+	firstPause  = 50 * time.Millisecond // before another look for what does not exist; it doubles
+	longestWait = time.Second
+)
+
+// note keeps what the pace needs.
+func (e *entry) note(sight ydbcoord.Sight) {
+	e.pause = min(max(2*e.pause, firstPause), longestWait)
+	if !sight.Absent {
+		e.pause = 0
+	}
+	e.absent, e.denied = sight.Absent, sight.Err != nil
+	e.taken = len(sight.Owners) > 0 || len(sight.Waiters) > 0
+	e.asked, e.looked, e.asking = sight.Asked, sight.At, time.Time{}
+}
+
+// sameFacts reports whether two looks show the same owners and data.
+func sameFacts(a, b *sources.Primitive) bool {
+	return a.Limit == b.Limit && a.Taken == b.Taken && a.Ephemeral == b.Ephemeral && a.Note == b.Note && a.OwnersHow == b.OwnersHow &&
+		sameBlob(a.Data, b.Data) && a.Incarnation == b.Incarnation &&
+		slices.EqualFunc(a.Owners, b.Owners, func(x, y sources.Owner) bool {
+			return x.Guard == y.Guard && x.Permits == y.Permits && sameBlob(x.Data, y.Data)
+		})
+}
+
+func sameBlob(a, b sources.Blob) bool { return a.Sum == b.Sum && a.Len == b.Len }
+
+func sameQueue(a, b sources.Queue) bool {
+	return slices.EqualFunc(a.Waiters, b.Waiters, func(x, y sources.Waiter) bool {
+		return x.Guard == y.Guard && x.Permits == y.Permits && sameBlob(x.Data, y.Data)
+	})
+}

@@ -1,0 +1,174 @@
+package ydbsource
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"coordtop/coord/ydbcoord"
+	"coordtop/sources"
+)
+
+// link is one life of the connection: the goroutines of all nodes, and what they tell to
+// Next.
+type link struct {
+	*sources.Link
+	source *Source
+	client *ydbcoord.Client
+
+	mu        sync.Mutex
+	alive     map[string]struct{} // scopes that answered since the last Next
+	down      map[string]error    // by node: why it is not watched; nil: it is
+	verifying bool
+	turned    chan struct{} // closed and made anew when a node goes up
+	woken     []chan struct{}
+}
+
+const (
+	verifyEvery = time.Second
+	verifyFor   = 5 * time.Second // what all nodes together may be away while their server takes connections
+	answerLimit = 2 * time.Second
+	farewell    = time.Second // what a goodbye may take
+)
+
+func newLink(s *Source, c *ydbcoord.Client) *link {
+	return &link{
+		Link: sources.NewLink(), source: s, client: c,
+		alive: map[string]struct{}{}, down: map[string]error{}, turned: make(chan struct{}),
+	}
+}
+
+// start starts a goroutine a node, and one that looks for nodes where none is named.
+func (l *link) start() {
+	for _, path := range l.source.plan.nodes {
+		l.watch(path)
+	}
+	if l.source.plan.walk {
+		l.Start(l.walk)
+	}
+}
+
+// watch starts the goroutine of a node, which Close joins.
+func (l *link) watch(path string) {
+	b := l.source.boards[path]
+	if b == nil {
+		b = newBoard(l.source, path)
+		l.source.boards[path] = b
+	}
+	n := &node{link: l, board: b, poked: make(chan struct{}, 1)}
+	l.woken = append(l.woken, n.poked)
+	woken := append([]chan struct{}(nil), l.woken...)
+	l.source.hints.woken.Store(&woken)
+	if len(b.names) == 0 {
+		l.Start(n.describe)
+	} else {
+		l.Start(n.run)
+	}
+}
+
+// close says goodbye where somebody listens, and joins the goroutines.
+func (l *link) close() {
+	l.Link.Close()
+	closeClient(l.client)
+}
+
+func closeClient(c *ydbcoord.Client) {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	_ = c.Close(ctx) // its connections are gone either way
+}
+
+// heard notes that the server of a scope answered.
+func (l *link) heard(scope string) {
+	l.mu.Lock()
+	l.alive[scope] = struct{}{}
+	l.mu.Unlock()
+	l.Heard()
+}
+
+// next is sources.Link.Next with the scopes that answered.
+func (l *link) next(ctx context.Context) (sources.Change, error) {
+	c, err := l.Next(ctx)
+	if err != nil {
+		return c, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.Alive = nil
+	for scope := range l.alive {
+		c.Alive = append(c.Alive, scope)
+	}
+	clear(l.alive)
+	return c, nil
+}
+
+// up notes that a node is watched.
+func (l *link) up(path string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.down[path] = nil
+	close(l.turned)
+	l.turned = make(chan struct{})
+}
+
+// lost notes that a node is not watched, and why. Where none is any more, it is found out
+// whether the server is there at all.
+func (l *link) lost(path string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.down[path] = err
+	if !l.verifying && l.darkLocked() != nil {
+		l.verifying = true
+		l.Start(l.verify)
+	}
+}
+
+// darkLocked is why no node is watched; nil: one is.
+func (l *link) darkLocked() error {
+	var first error
+	for _, err := range l.down {
+		if err == nil {
+			return nil
+		}
+		first = err
+	}
+	return first
+}
+
+// reachable proves that the server takes connections, and answers on ours.
+func (l *link) reachable() error {
+	if err := l.client.Check(l.Context()); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(l.Context(), answerLimit)
+	defer cancel()
+	return l.client.Ping(ctx)
+}
+
+// verify ends the link if the server cannot be reached, or if no node can be watched for
+// long although it can.
+func (l *link) verify() error {
+	began := time.Now()
+	for {
+		if err := l.reachable(); err != nil {
+			return err
+		}
+		l.mu.Lock()
+		why, turned := l.darkLocked(), l.turned
+		l.verifying = why != nil
+		l.mu.Unlock()
+		switch {
+		case why == nil:
+			return nil
+		case time.Since(began) > verifyFor:
+			return why
+		}
+		timer := time.NewTimer(verifyEvery)
+		select {
+		case <-timer.C:
+		case <-turned:
+		case <-l.Context().Done():
+		}
+		timer.Stop()
+	}
+}

@@ -1,0 +1,210 @@
+package ydbsource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
+	"coordtop/internal/backoff"
+	"coordtop/sources"
+)
+
+// node is one coordination node of a link: a scope. All of it belongs to one goroutine.
+type node struct {
+	link   *link
+	board  *board
+	poked  chan struct{} // capacity 1: the screen wishes something else
+	about  about
+	ping   atomic.Int64 // round trip of the last ping, in nanoseconds
+	driver *ydbcoord.Driver
+}
+
+const (
+	sessionTTL  = 10 * time.Second
+	openLimit   = 5 * time.Second
+	describeFor = 3 * time.Second
+)
+
+// retries are the pauses between two tries to open a session.
+var retries = backoff.Policy{Min: 100 * time.Millisecond, Max: 5 * time.Second}
+
+// Errors of a node that is not watched any more.
+var (
+	errDetached = errors.New("the stream of the session ended")
+	errSilent   = errors.New("the session's pings are not answered")
+)
+
+// run watches the node until the link ends.
+func (n *node) run() error {
+	ctx := n.link.Context()
+	var err error
+	if n.driver, err = n.link.client.Driver(n.board.path, ydbcoord.Options{TTL: sessionTTL}); err != nil {
+		return err
+	}
+	if err := n.tellUnread(); err != nil {
+		return err
+	}
+	pauses := retries.Start()
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := n.session(ctx)
+		if ctx.Err() != nil {
+			break
+		}
+		if told := n.failed(err); told != nil {
+			return told
+		}
+		if time.Since(began) > sessionTTL {
+			pauses.Reset()
+		}
+		n.rest(ctx, pauses.Next())
+	}
+	return nil
+}
+
+// rest waits for a pause, or until somebody asks for a refresh.
+func (n *node) rest(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		case <-n.poked:
+			if n.board.refreshed(n.link.source.hints.refreshes.Load()) {
+				return
+			}
+		}
+	}
+}
+
+// session opens a session and watches with it until it is over. The error says why.
+func (n *node) session(ctx context.Context) error {
+	open, cancel := context.WithTimeout(ctx, openLimit)
+	defer cancel()
+	s, err := n.driver.OpenSession(open, coord.SessionOptions{Description: observer})
+	if err != nil {
+		return err
+	}
+	err = n.keep(ctx, s)
+	n.leave(s, err)
+	return err
+}
+
+// keep watches with a session until it is over.
+func (n *node) keep(ctx context.Context, s *ydbcoord.Session) error {
+	if err := n.settings(ctx); err != nil {
+		return err
+	}
+	for {
+		turned := s.Turned()
+		if info := s.Link(); info.Attached {
+			n.link.up(n.board.path)
+			if err := n.attached(ctx, s, turned); !errors.Is(err, errDetached) {
+				return err
+			}
+			if err := n.outage(s.Link()); err != nil {
+				return err
+			}
+			continue
+		}
+		select {
+		case <-turned:
+		case <-s.Done():
+			return s.Err()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// leave ends a session. Where nobody listens the service finds out by itself.
+func (n *node) leave(s *ydbcoord.Session, why error) {
+	if s.Link().Attached && !errors.Is(why, errSilent) {
+		ctx, cancel := context.WithTimeout(context.Background(), farewell)
+		defer cancel()
+		if s.Close(ctx) == nil {
+			return
+		}
+	}
+	s.Abandon()
+}
+
+// settings reads the node's own description.
+func (n *node) settings(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, describeFor)
+	defer cancel()
+	d, err := n.link.client.Nodes().Describe(ctx, n.board.path)
+	n.about.read(d, err)
+	if err == nil {
+		n.board.incarnation = d.Incarnation
+	}
+	if err != nil && !answered(err) {
+		return err
+	}
+	return nil
+}
+
+// outage says that what is shown may be old from now on.
+func (n *node) outage(info ydbcoord.LinkInfo) error {
+	if info.Attached { // again: since when it was not is not known any more
+		return n.gap(time.Time{})
+	}
+	n.link.lost(n.board.path, fmt.Errorf("%w: %w", errDetached, info.Err))
+	return n.gap(info.Heard)
+}
+
+// gap tells, once an outage, that continuity is lost. heard is when the service was last
+// heard.
+func (n *node) gap(heard time.Time) error {
+	if !n.board.loseTrack() {
+		return nil
+	}
+	return n.tell(sources.Change{Gap: true, At: heard})
+}
+
+// failed takes in why there is no session.
+func (n *node) failed(err error) error {
+	if errors.Is(err, coord.ErrNotFound) { // an answer, though not the one that was hoped for
+		return n.missing()
+	}
+	n.link.lost(n.board.path, err)
+	n.about.failed(explain(err, n.link.source.o.Client, true))
+	if err := n.gap(time.Time{}); err != nil {
+		return err
+	}
+	return n.tell(sources.Change{About: n.about.told(n)})
+}
+
+// missing says that there is no such coordination node, and so nothing in it.
+func (n *node) missing() error {
+	n.link.up(n.board.path)
+	n.about.missing()
+	if err := n.gap(time.Time{}); err != nil {
+		return err
+	}
+	c := n.board.nothing(time.Now())
+	c.About = n.about.told(n)
+	n.link.heard(n.board.path)
+	return n.tell(c)
+}
+
+// tellUnread shows what is to be read, and that nothing was yet.
+func (n *node) tellUnread() error {
+	n.board.begin()
+	return n.tell(sources.Change{Gap: true, Set: n.board.unread(), About: n.about.told(n)})
+}
+
+func (n *node) tell(c sources.Change) error {
+	c.Scope = n.board.path
+	if c.About == nil && len(c.Set) == 0 && len(c.Gone) == 0 && !c.Gap && !c.Synced {
+		return nil
+	}
+	return n.link.Tell(c)
+}

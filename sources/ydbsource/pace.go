@@ -1,0 +1,184 @@
+package ydbsource
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	resyncRate  = 500                   // semaphores a second whose watches are armed after an attach
+	resyncBurst = 64                    // of them at once
+	resyncStep  = 20 * time.Millisecond // between two helpings
+	resyncDelay = time.Second           // at most, before the first helping after an outage
+
+	lookEvery    = 50 * time.Millisecond // between two looks of a node: 20 a second
+	visibleEvery = 2 * time.Second
+	freeEvery    = time.Minute // of what nobody owns: nobody can wait for it
+	deniedEvery  = 30 * time.Second
+	lostAfter    = 5 * time.Second // a look that was not answered may be repeated
+	idleTurn     = 250 * time.Millisecond
+	scanAtMost   = 512 // entries of the background considered in one turn
+	fairShare    = 4   // each so many looks one is the background's, whatever is on screen
+)
+
+// pace decides when to ask for what. The service pushes owners and data, so what is left is
+// queues and what does not exist; together they cost a node at most 20 describes a
+// second. After an attach all watches are armed anew, at another pace. It is a plain state
+// machine without a clock.
+type pace struct {
+	pollMin, pollMax time.Duration
+	backlog          []*entry // not asked for since the attach
+	allowed          float64  // of the backlog, now
+	counted          time.Time
+	free             time.Time // when the next look may be made
+	looks            int
+	cursor           int // in the background
+}
+
+// ask is what is to be asked now, and when to call again.
+type ask struct {
+	add, look []string // to be watched from now on; to be looked at
+	next      time.Duration
+}
+
+// begin puts everything into the backlog. Where it is not the first time, many programs
+// like this one may have lost the same service, and each waits for a moment of its own.
+func (p *pace) begin(b *board, now time.Time) {
+	p.pollMin, p.pollMax = b.o.PollMin, b.o.PollMax
+	p.backlog = append([]*entry(nil), b.names...)
+	rand.Shuffle(len(p.backlog), func(i, j int) { p.backlog[i], p.backlog[j] = p.backlog[j], p.backlog[i] })
+	p.allowed, p.counted = resyncBurst, now
+	if b.begun {
+		spread := min(resyncDelay, time.Duration(len(b.names))*time.Second/resyncRate)
+		p.counted = now.Add(time.Duration(rand.Int64N(int64(spread) + 1)))
+	}
+	b.begun = true
+}
+
+// due says what to ask at now.
+func (p *pace) due(b *board, screen onScreen, refresh bool, now time.Time) ask {
+	a := ask{next: idleTurn}
+	if refresh {
+		p.hurry(b, screen)
+	}
+	if len(p.backlog) > 0 {
+		a.add = p.helping(now)
+		a.next = max(resyncStep, p.counted.Sub(now))
+	}
+	if now.Before(p.free) {
+		a.next = min(a.next, p.free.Sub(now))
+		return a
+	}
+	e, soonest := p.choose(b, screen, now)
+	a.next = min(a.next, soonest)
+	if e == nil {
+		return a
+	}
+	p.looks++
+	p.free = now.Add(lookEvery)
+	a.next = min(a.next, lookEvery)
+	e.asking = now
+	if e.absent || e.denied {
+		a.add = append(a.add, e.Name)
+	} else {
+		a.look = append(a.look, e.Name)
+	}
+	return a
+}
+
+// helping takes as much from the backlog as may be asked for now.
+func (p *pace) helping(now time.Time) []string {
+	if now.Before(p.counted) {
+		return nil
+	}
+	p.allowed = min(resyncBurst, p.allowed+now.Sub(p.counted).Seconds()*resyncRate)
+	p.counted = now
+	n := min(int(p.allowed), len(p.backlog))
+	p.allowed -= float64(n)
+	names := make([]string, n)
+	for i, e := range p.backlog[:n] {
+		names[i] = e.Name
+		e.asking = now
+	}
+	p.backlog = p.backlog[n:]
+	return names
+}
+
+// hurry makes what is on screen, and what does not exist, due at once; all of it where
+// nothing is on screen.
+func (p *pace) hurry(b *board, screen onScreen) {
+	bare := screen.selected == "" && len(screen.visible) == 0
+	for _, e := range b.names {
+		if bare || e.absent || e.denied {
+			e.looked = time.Time{}
+		}
+	}
+	for _, name := range append(screen.visible[:len(screen.visible):len(screen.visible)], screen.selected) {
+		if e := b.byName[name]; e != nil {
+			e.looked = time.Time{}
+		}
+	}
+}
+
+// choose finds what to look at now: what is selected, then what is visible and was not
+// looked at for longest, then the background in turn. soonest is when to ask again.
+func (p *pace) choose(b *board, screen onScreen, now time.Time) (e *entry, soonest time.Duration) {
+	soonest = idleTurn
+	if p.looks%fairShare == fairShare-1 {
+		if e := p.background(b, now); e != nil {
+			return e, 0
+		}
+	}
+	consider := func(name string, every time.Duration) {
+		x := b.byName[name]
+		if x == nil {
+			return
+		}
+		switch wait := x.wait(every, now); {
+		case wait > 0:
+			soonest = min(soonest, wait)
+		case e == nil || x.looked.Before(e.looked):
+			e = x
+		}
+	}
+	consider(screen.selected, p.pollMin)
+	if e != nil {
+		return e, 0
+	}
+	for _, name := range screen.visible {
+		consider(name, max(visibleEvery, p.pollMin))
+	}
+	if e == nil {
+		e = p.background(b, now)
+	}
+	return e, soonest
+}
+
+// background takes turns.
+func (p *pace) background(b *board, now time.Time) *entry {
+	for range min(len(b.names), scanAtMost) {
+		p.cursor = (p.cursor + 1) % len(b.names)
+		e := b.names[p.cursor]
+		every := freeEvery
+		if e.taken {
+			every = p.pollMax
+		}
+		if e.wait(every, now) <= 0 {
+			return e
+		}
+	}
+	return nil
+}
+
+// wait is how long e need not be looked at, where it is looked at so often.
+func (e *entry) wait(every time.Duration, now time.Time) time.Duration {
+	switch {
+	case !e.asking.IsZero() && now.Sub(e.asking) < lostAfter, !e.got:
+		return idleTurn
+	case e.denied:
+		every = deniedEvery
+	case e.absent:
+		every = min(e.pause, every)
+	}
+	return e.looked.Add(every).Sub(now)
+}

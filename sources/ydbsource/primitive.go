@@ -1,0 +1,210 @@
+package ydbsource
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
+	"coordtop/sources"
+)
+
+// row is what all rows of an entry have in common.
+func (b *board) row(e *entry, at time.Time) *sources.Primitive {
+	return &sources.Primitive{
+		Ref: b.ref(e), Kind: e.Kind, Expected: e.Expected, Labels: b.o.Labels, At: at, Incarnation: b.incarnation,
+		OwnersHow: sources.Told, Queue: sources.Queue{How: sources.Told, At: at},
+	}
+}
+
+// none is the row of a semaphore that does not exist. A mutex does not while nobody owns
+// it.
+func (b *board) none(e *entry, at time.Time) *sources.Primitive {
+	p := b.row(e, at)
+	if e.Kind == sources.KindMutex {
+		p.Limit, p.LimitHow, p.Ephemeral = 1, sources.Told, true
+		return p
+	}
+	p.Absent, p.Note = true, "there is no semaphore of this name"
+	return p
+}
+
+// denied is the row of a semaphore at which we may not look.
+func (b *board) denied(e *entry, sight ydbcoord.Sight) *sources.Primitive {
+	p := b.row(e, sight.At)
+	p.OwnersHow, p.Queue = sources.Unknown, sources.Queue{}
+	p.Note = "no right to read it: grant the user SELECT ROW on the node"
+	return p
+}
+
+// primitive is what the row of a semaphore shows. old is the row before, nil if there is
+// none; since is how long waiters that it does not show have waited.
+func (b *board) primitive(e *entry, sight ydbcoord.Sight, old *sources.Primitive, since sources.Stamp) *sources.Primitive {
+	p := b.row(e, sight.At)
+	p.Limit, p.LimitHow, p.Taken = sight.Limit, sources.Told, sight.Taken
+	p.Ephemeral, p.Data = sight.Ephemeral, blob(sight.Data)
+	if p.Kind == sources.KindUnknown {
+		p.Kind = guess(sight.Semaphore)
+	}
+	whole := p.Kind == sources.KindMutex && isMutex(sight.Semaphore)
+	if whole {
+		p.Limit, p.Taken = 1, uint64(min(1, len(sight.Owners)))
+	}
+	for _, l := range sight.Owners {
+		p.Owners = append(p.Owners, b.owner(l, whole, p))
+	}
+	var before []sources.Waiter
+	if old != nil {
+		before = old.Queue.Waiters
+	}
+	for _, l := range sight.Waiters {
+		p.Queue.Waiters = append(p.Queue.Waiters, b.waiter(l, whole, before, since))
+	}
+	p.Queue.Len = len(p.Queue.Waiters)
+	return p
+}
+
+// guess tells a kind by the form of a semaphore: programs make mutexes ephemeral and
+// elections lasting, with a limit of 1.
+func guess(s ydbcoord.Semaphore) sources.Kind {
+	switch {
+	case s.Ephemeral && isMutex(s):
+		return sources.KindMutex
+	case s.Limit == 1:
+		return sources.KindElection
+	}
+	return sources.KindSemaphore
+}
+
+// isMutex says whether a semaphore is owned as a mutex: ephemeral, and all permits as one.
+func isMutex(s ydbcoord.Semaphore) bool {
+	if !s.Ephemeral {
+		return false
+	}
+	for _, l := range s.Owners {
+		if l.Count != ydbcoord.AllPermits {
+			return false
+		}
+	}
+	return true
+}
+
+// sessionID is the identity of a session among all that the node ever had, whatever
+// becomes of the node.
+func (b *board) sessionID(session uint64) string {
+	if b.incarnation == "" {
+		return ydbcoord.OwnerID(session)
+	}
+	return ydbcoord.OwnerID(session) + "@" + b.incarnation
+}
+
+func guard(l ydbcoord.Link) string {
+	return ydbcoord.OwnerID(l.Session) + "/" + strconv.FormatUint(l.Order, 10)
+}
+
+func permits(l ydbcoord.Link, whole bool) uint64 {
+	if whole && l.Count == ydbcoord.AllPermits {
+		return 1
+	}
+	return l.Count
+}
+
+func (b *board) owner(l ydbcoord.Link, whole bool, p *sources.Primitive) sources.Owner {
+	o := sources.Owner{
+		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
+		NoExpiry: true, Data: blob(l.Data), Guard: guard(l),
+	}
+	if p.Limit == 1 {
+		o.Fence = l.Order
+		return o
+	}
+	o.Attrs = []sources.Attr{{Key: "order id", Value: strconv.FormatUint(l.Order, 10)}}
+	if p.Kind != sources.KindSemaphore && l.Count < p.Limit {
+		o.Mode = sources.Shared
+	}
+	return o
+}
+
+// waiter makes a waiter. Since when it waits is not told: it was seen first between two
+// looks, or at the first.
+func (b *board) waiter(l ydbcoord.Link, whole bool, before []sources.Waiter, since sources.Stamp) sources.Waiter {
+	w := sources.Waiter{
+		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
+		Order: l.Order, Data: blob(l.Data), Guard: guard(l), Since: since,
+	}
+	if l.Timeout != coord.Forever {
+		w.Timeout = l.Timeout
+	}
+	for i := range before {
+		if before[i].ID == w.ID && before[i].Order == l.Order {
+			w.Since = before[i].Since
+		}
+	}
+	return w
+}
+
+// labelLimit is how many bytes of an owner's data may name it.
+const labelLimit = 64
+
+// label is what people call an owner: what its data says, else its session.
+func label(l ydbcoord.Link) string {
+	if name := named(l.Data); name != "" {
+		return name
+	}
+	return "session " + strconv.FormatUint(l.Session, 16)
+}
+
+// named is the name in an owner's data: the label of a JSON object, else the first word;
+// "": there is none that can be read.
+func named(data []byte) string {
+	text := bytes.TrimSpace(data)
+	if len(text) == 0 {
+		return ""
+	}
+	if text[0] == '{' {
+		var o struct {
+			Label string `json:"label"`
+		}
+		if len(text) > sources.BlobHead || json.Unmarshal(text, &o) != nil {
+			return ""
+		}
+		return readable([]byte(o.Label))
+	}
+	if end := bytes.IndexFunc(text, unicode.IsSpace); end >= 0 {
+		text = text[:end]
+	}
+	return readable(text)
+}
+
+// readable is text if all of it can be printed, cut to a label's length; else "".
+func readable(text []byte) string {
+	if len(text) > labelLimit {
+		text = text[:labelLimit]
+		for len(text) > 0 && !utf8.Valid(text) && len(text) > labelLimit-utf8.UTFMax {
+			text = text[:len(text)-1]
+		}
+	}
+	if !utf8.Valid(text) || strings.ContainsFunc(string(text), func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return ""
+	}
+	return string(text)
+}
+
+// blob keeps the beginning of a value, in memory of its own.
+func blob(data []byte) sources.Blob {
+	if len(data) == 0 {
+		return sources.Blob{}
+	}
+	head := bytes.Clone(data[:min(len(data), sources.BlobHead)])
+	sum := fnv.New64a()
+	_, _ = sum.Write(head) // it never fails
+	_, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(data))))
+	return sources.Blob{Head: head, Len: len(data), Sum: sum.Sum64()}
+}

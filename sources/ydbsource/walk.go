@@ -1,0 +1,112 @@
+package ydbsource
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"coordtop/internal/backoff"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+const (
+	walkLimit = 15 * time.Second // for one walk
+	mostNodes = 1000             // that are found; a database with more wants to be told which
+)
+
+// walks and describes are the pauses of what is polled.
+var (
+	walks     = backoff.Policy{Min: time.Minute, Max: time.Minute}
+	describes = backoff.Policy{Min: 10 * time.Second, Max: 10 * time.Second}
+)
+
+// walk finds the coordination nodes of the database again and again, and watches each. The
+// database is a scope of its own, which has no rows.
+func (l *link) walk() error {
+	ctx, scope := l.Context(), l.source.o.Client.Database
+	known := map[string]bool{}
+	pauses := walks.Start()
+	first := true
+	for {
+		warnings, err := l.look(ctx, known)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			l.lost(scope, err)
+			warnings = append(warnings, format.Clean(explain(err, l.source.o.Client, true).Error(), 300))
+		} else {
+			l.up(scope)
+			l.heard(scope)
+		}
+		c := sources.Change{Scope: scope, Gap: first, Synced: first, About: &sources.About{
+			Mode: modeWalk, Sampling: walks.Max, Warnings: warnings,
+			Config: []sources.Attr{{Key: "coordination nodes", Value: strconv.Itoa(len(known))}},
+		}}
+		first = false
+		if err := l.Tell(c); err != nil {
+			return err
+		}
+		if pauses.Wait(ctx) != nil {
+			return nil
+		}
+	}
+}
+
+// look walks once. The error says that nothing could be read.
+func (l *link) look(ctx context.Context, known map[string]bool) (warnings []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, walkLimit)
+	defer cancel()
+	unread := 0
+	for path, bad := range l.client.Nodes().List(ctx, "") {
+		switch {
+		case bad != nil && path == l.source.o.Client.Database && !answered(bad):
+			return nil, bad
+		case bad != nil:
+			unread++
+		case known[path]:
+		case len(known) >= mostNodes:
+			return append(warnings, fmt.Sprintf("more than %d coordination nodes: name those to watch with node=", mostNodes)), nil
+		default:
+			known[path] = true
+			l.watch(path)
+		}
+	}
+	if unread > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d directories cannot be read: what is in them is not shown", unread))
+	}
+	if len(known) == 0 {
+		warnings = append(warnings, "no coordination node was found: name one with node=")
+	}
+	return warnings, nil
+}
+
+// describe shows a node of which no semaphore is named: that it is there, and its settings.
+func (n *node) describe() error {
+	ctx := n.link.Context()
+	pauses := describes.Start()
+	n.about.mode, n.about.sampling = modeDescribe, describes.Max
+	n.board.begin()
+	c := sources.Change{Gap: true}
+	for {
+		err := n.settings(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			n.link.lost(n.board.path, err)
+		default:
+			n.link.up(n.board.path)
+			n.link.heard(n.board.path)
+			c.Synced = n.board.complete()
+		}
+		c.About = n.about.told(n)
+		if err := n.tell(c); err != nil {
+			return err
+		}
+		c = sources.Change{}
+		n.rest(ctx, pauses.Next())
+	}
+}
