@@ -120,7 +120,7 @@ func (p *program) nothing(path string) string {
 	line(path, "not there")
 	for _, v := range []struct{ name, instead string }{
 		{"REDIS_URL", "set"}, {"DATABASE_URL", "set, but not to postgres://..."}, {"PGHOST", "set"},
-		{"YDB_CONNECTION_STRING", "set, but this build does not watch YDB yet"},
+		{config.YDBVariable, "set, but not to grpc://... or grpcs://..."},
 	} {
 		state := "not set"
 		if value, _ := p.env.Lookup(v.name); value != "" {
@@ -132,6 +132,7 @@ func (p *program) nothing(path string) string {
 		"  coordtop demo\n" +
 		"  coordtop redis://localhost:6379/0\n" +
 		"  coordtop postgres://user@localhost/database\n" +
+		"  coordtop grpc://localhost:2136/local\n" +
 		"  mkdir -p ~/.config/coordtop && coordtop config example > ~/.config/coordtop/config.yaml")
 	return b.String()
 }

@@ -40,7 +40,7 @@ func shown(raw string, i int) string {
 }
 
 func sourceOf(t Target) Source {
-	return Source{Type: t.Type, URL: t.URL, Address: t.Address, Watch: t.Watch, Channels: t.Channels}
+	return Source{Type: t.Type, URL: t.URL, Address: t.Address, Watch: t.Watch, Nodes: t.Nodes, Channels: t.Channels}
 }
 
 // nameSources gives every source without a name one that is unique: its hosts, with

@@ -35,9 +35,10 @@ type Source struct {
 	Address  string // for people: scheme, hosts and path, no user, password or parameters
 	User     string // overrides the URL's; "": the URL's
 	Password Secret
-	Token    Secret
+	Token    Secret // YDB only, and then there is no User and no Password
 	TLS      certs.Files
 	Watch    []Watch
+	Nodes    []string // YDB only: paths of coordination nodes, from the root or from the database
 	Channels []string // Postgres only
 	Scheme   string   // Postgres only: how names become lock numbers; "": the source's own choice
 	ReadOnly bool
@@ -48,11 +49,20 @@ type Source struct {
 	Forget   time.Duration // 0: the source's own choice
 }
 
+// Secret is what proves who we are to the source: the password, or YDB's access token.
+func (s Source) Secret() Secret {
+	if !s.Token.IsZero() {
+		return s.Token
+	}
+	return s.Password
+}
+
 // Watch selects primitives of a source.
 type Watch struct {
 	Kind     sources.Kind // KindUnknown: the source guesses from the name
 	Pattern  string       // a name, or a pattern in the backend's own language; Postgres: a lock number or a name
 	Expected bool         // must always have an owner
+	Node     string       // YDB only: the path of its coordination node; "": each of Source.Nodes
 }
 
 // Label is a fact about a source that a filter can ask for.

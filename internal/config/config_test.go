@@ -32,14 +32,14 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Sources) != 2 || c.Title != "prod-eu" || c.Color != "red" || len(c.Owners) != 1 {
+	if len(c.Sources) != 3 || c.Title != "prod-eu" || c.Color != "red" || len(c.Owners) != 1 {
 		t.Fatalf("the example does not say what it says: %+v", c)
 	}
 	s := c.Sources[0]
 	want := Source{
 		Name: "leases", Type: TypeRedis, URL: "rediss://leases.example:6380/0", Address: "rediss://leases.example:6380/0",
 		User: "coordtop", TLS: certs.Files{ServerName: "leases.internal"},
-		Watch:   []Watch{{sources.KindElection, "app:leader:*", true}, {sources.KindMutex, "app:lock:*", false}},
+		Watch:   []Watch{{sources.KindElection, "app:leader:*", true, ""}, {sources.KindMutex, "app:lock:*", false, ""}},
 		Protect: true, Labels: []Label{{"env", "prod"}}, PollMin: 250 * time.Millisecond, PollMax: 5 * time.Second, Forget: time.Hour,
 	}
 	if !reflect.DeepEqual(s, want) {
@@ -48,9 +48,18 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	want = Source{
 		Name: "ledger-db", Type: TypePostgres, URL: "postgres://coordtop@db1.example,db2.example/ledger",
 		Address: "postgres://db1.example,db2.example/ledger", Channels: []string{"ledger_events"}, Scheme: "hashtextextended",
-		Watch: []Watch{{sources.KindElection, "4242", true}, {sources.KindMutex, "17:-4", false}, {sources.KindMutex, "month-end", false}},
+		Watch: []Watch{{sources.KindElection, "4242", true, ""}, {sources.KindMutex, "17:-4", false, ""}, {sources.KindMutex, "month-end", false, ""}},
 	}
 	if s := c.Sources[1]; !reflect.DeepEqual(s, want) {
+		t.Errorf("got  %+v\nwant %+v", s, want)
+	}
+	want = Source{
+		Name: "jobs", Type: TypeYDB, URL: "grpcs://ydb.example:2135/prod", Address: "grpcs://ydb.example:2135/prod",
+		Nodes: []string{"/prod/other"},
+		Watch: []Watch{{sources.KindElection, "primary", true, "/prod/app"}, {sources.KindSemaphore, "connections", false, "/prod/app"},
+			{sources.KindMutex, "nightly-export", false, ""}},
+	}
+	if s := c.Sources[2]; !reflect.DeepEqual(s, want) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
 	}
 	if got := c.Names["ledger-db"]["17:-4"]; got != "ledger/compactor" {
@@ -83,7 +92,7 @@ func TestExampleAlternativesAreValidToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, alternative := range []string{
-		"# password_env:", "# password_file:", "# password_command:", "# ca:", "# cert: # key:", "# - semaphore:", "# - keys:",
+		"# password_env:", "# password_file:", "# password_command:", "# ca:", "# cert: # key:", "# - semaphore:", "# - keys:", "# token_env:", "# token_file:",
 	} {
 		text := string(data)
 		for mark := range strings.SplitSeq(alternative, "# ") {
@@ -151,6 +160,21 @@ sources:
     channels: [ev]
     key_scheme: crc32
   - url: postgres://h/db?channels=
+  - name: y
+    url: grpc://u@h/local?access_token=hunter2
+    token_env: T
+    token_file: t
+    tls: {ca: f}
+    channels: [ev]
+    watch:
+      - {node: /local/app, expected: true}
+      - {node: "/", election: x}
+      - {node: /local/app, election: x, mutex: y}
+  - {url: "grpc://h/local", token_file: t, password_env: P}
+  - {url: "grpc://h/local", user: u, token_file: t}
+  - {url: "grpc://h/local", password_env: P}
+  - {url: "grpc://h/local", token_file: ""}
+  - {url: "redis://q", token_file: t, watch: [{node: n, mutex: x}]}
 names:
   nobody: {"1": x}
   r: {"1": x}
@@ -175,7 +199,7 @@ owners:
 		`/etc/c.yaml:12:10: sources[1].url: unknown scheme "http": write redis`,
 		"/etc/c.yaml:14:9: sources[1].watch[0]: must have one of election, mutex, semaphore, keys",
 		"/etc/c.yaml:15:9: sources[1].watch[1]: must have one of",
-		"/etc/c.yaml:15:10: sources[1].watch[1].leader: unknown key; known here: keys, election, mutex, semaphore, expected",
+		"/etc/c.yaml:15:10: sources[1].watch[1].leader: unknown key; known here: keys, election, mutex, semaphore, node, expected",
 		"/etc/c.yaml:17:16: sources[2].token_env: only YDB takes this",
 		"/etc/c.yaml:18:10: sources[2].tls: cert and key belong together",
 		"/etc/c.yaml:18:10: sources[2].tls: the url is not encrypted: write it as rediss://",
@@ -189,10 +213,23 @@ owners:
 		"/etc/c.yaml:31:15: sources[5].channels: only Postgres takes this",
 		"/etc/c.yaml:32:17: sources[5].key_scheme: only Postgres takes this",
 		"/etc/c.yaml:33:10: sources[6].url: channels= is empty",
-		"/etc/c.yaml:35:11: names.nobody: no source has this name",
-		"/etc/c.yaml:36:6: names.r: only locks of Postgres are numbers",
-		"/etc/c.yaml:38:13: owners[0].match: not a regular expression",
-		"/etc/c.yaml:39:5: owners[1].match: missing",
+		"/etc/c.yaml:35:10: sources[7].url: holds a password: take it out and say where it is with password_env, password_file, password_command, token_env or token_file",
+		"/etc/c.yaml:37:17: sources[7].token_file: token_env is there too: keep one",
+		"/etc/c.yaml:38:10: sources[7].tls: the url is not encrypted: write it as grpcs://",
+		"/etc/c.yaml:39:15: sources[7].channels: only Postgres takes this",
+		"/etc/c.yaml:41:9: sources[7].watch[0]: must have one of election, mutex, semaphore, keys",
+		"/etc/c.yaml:42:16: sources[7].watch[1].node: is empty: write the path of a coordination node, as /local/app",
+		"/etc/c.yaml:43:9: sources[7].watch[2]: must have one of",
+		"/etc/c.yaml:44:41: sources[8].token_file: there is a password too: keep one",
+		"/etc/c.yaml:45:50: sources[9].token_file: there is a user too",
+		"/etc/c.yaml:46:5: sources[10].user: missing: whose password is it",
+		"/etc/c.yaml:47:41: sources[11].token_file: is empty",
+		"/etc/c.yaml:48:36: sources[12].token_file: only YDB takes this; write password_file",
+		"/etc/c.yaml:48:54: sources[12].watch[0].node: only YDB has coordination nodes",
+		"/etc/c.yaml:50:11: names.nobody: no source has this name",
+		"/etc/c.yaml:51:6: names.r: only locks of Postgres are numbers",
+		"/etc/c.yaml:53:13: owners[0].match: not a regular expression",
+		"/etc/c.yaml:54:5: owners[1].match: missing",
 	}
 	got := strings.Split(err.Error(), "\n")
 	for i := range max(len(got), len(want)) {

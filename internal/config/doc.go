@@ -14,8 +14,8 @@
 // A file holds no secret, only where to find it: an environment variable, a file that
 // others cannot read, or a command. Secrets are read when a connection needs them, so
 // that a rotated one is picked up without a restart, and they are never part of an
-// error or of a String. A URL on the command line, in REDIS_URL or in DATABASE_URL may hold
-// a password.
+// error or of a String. A URL on the command line, in REDIS_URL, DATABASE_URL or
+// YDB_CONNECTION_STRING may hold a password.
 //
 // # URLs
 //
@@ -26,6 +26,10 @@
 //
 // Of Postgres, locks (the same as keys) and channels are ours too, semaphore is an error,
 // and a value is a list with commas: 4242,17:-4. A comma in a name is %2C.
+//
+// Of YDB, node is ours too: the path of a coordination node, on which the names are looked
+// for; with several of them each name on each. A name is a whole name there: patterns need
+// a list of what there is, which YDB does not give.
 //
 // The package does no input or output beyond reading the files that it is told of
 // and running the password commands; it talks to no server.

@@ -10,40 +10,69 @@ import (
 
 // FromEnv makes a config of the variables that servers are usually named with: a source
 // of REDIS_URL, and one of DATABASE_URL if that is a Postgres URL, else of PGHOST, PGPORT,
-// PGUSER, PGDATABASE and PGPASSWORD, which only PGHOST must be set for. The Config has no
+// PGUSER, PGDATABASE and PGPASSWORD, which only PGHOST must be set for, and one of
+// YDB_CONNECTION_STRING with the credentials that YDB's own tools read. The Config has no
 // sources if none of them is set. The error is that of each URL that cannot be used.
 func FromEnv(env Lookup) (Config, error) {
 	var c Config
 	var wrong []error
-	add := func(variable, raw string, password Secret) {
+	add := func(variable, raw string, complete func(*Source)) {
 		one, err := FromURLs([]string{raw})
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", variable, err))
 			return
 		}
-		one.Sources[0].Name, one.Sources[0].Password = "", password
+		one.Sources[0].Name = ""
+		complete(&one.Sources[0])
 		c.Sources = append(c.Sources, one.Sources...)
 	}
+	asItIs := func(*Source) {}
 	if raw, _ := env("REDIS_URL"); raw != "" {
-		add("REDIS_URL", raw, Secret{})
+		add("REDIS_URL", raw, asItIs)
 	}
-	if raw, _ := env("DATABASE_URL"); isPostgres(raw) {
-		add("DATABASE_URL", raw, Secret{})
+	if raw, _ := env("DATABASE_URL"); isType(raw, TypePostgres) {
+		add("DATABASE_URL", raw, asItIs)
 	} else if raw := fromPG(env); raw != "" {
-		var password Secret
-		if v, _ := env("PGPASSWORD"); v != "" {
-			password.Env = "PGPASSWORD"
-		}
-		add("PGHOST", raw, password)
+		add("PGHOST", raw, func(s *Source) {
+			if v, _ := env("PGPASSWORD"); v != "" {
+				s.Password.Env = "PGPASSWORD"
+			}
+		})
+	}
+	if raw, _ := env(YDBVariable); isType(raw, TypeYDB) {
+		add(YDBVariable, raw, func(s *Source) { fromYDB(s, env) })
 	}
 	nameSources(c.Sources)
 	return c, errors.Join(wrong...)
 }
 
-// isPostgres says whether a text begins as a Postgres URL does.
-func isPostgres(raw string) bool {
+// isType says whether a text begins as the URLs of a type do.
+func isType(raw, typ string) bool {
 	scheme, _, ok := strings.Cut(raw, "://")
-	return ok && typeOf(strings.ToLower(scheme)) == TypePostgres
+	return ok && typeOf(strings.ToLower(scheme)) == typ
+}
+
+// YDBVariable is the environment variable that YDB's own tools are told a database with.
+const YDBVariable = "YDB_CONNECTION_STRING"
+
+// fromYDB completes a source as YDB's tools would: what the connection string says about who
+// we are wins, then anonymous, then a token, then a user.
+func fromYDB(s *Source, env Lookup) {
+	get := func(name string) string { v, _ := env(name); return v }
+	if ca := get("YDB_SSL_ROOT_CERTIFICATES_FILE"); strings.HasPrefix(s.Address, "grpcs://") && !strings.Contains(s.URL, "ca=") {
+		s.TLS.CA = ca
+	}
+	t, _ := ParseURL(s.URL) // it was parsed before
+	switch {
+	case t.User != "" || t.HasPassword || get("YDB_ANONYMOUS_CREDENTIALS") == "1":
+	case get("YDB_ACCESS_TOKEN_CREDENTIALS") != "":
+		s.Token.Env = "YDB_ACCESS_TOKEN_CREDENTIALS"
+	case get("YDB_STATIC_CREDENTIALS_USER") != "":
+		s.User = get("YDB_STATIC_CREDENTIALS_USER")
+		if get("YDB_STATIC_CREDENTIALS_PASSWORD") != "" {
+			s.Password.Env = "YDB_STATIC_CREDENTIALS_PASSWORD"
+		}
+	}
 }
 
 // fromPG writes a URL of libpq's variables; "" without PGHOST. Several hosts are

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"coordtop/internal/certs"
 )
 
 func TestVariablesThatNameServersBecomeSources(t *testing.T) {
@@ -31,6 +33,23 @@ func TestVariablesThatNameServersBecomeSources(t *testing.T) {
 		}},
 		{map[string]string{"PGHOST": "/run/pg", "PGPORT": "5433", "PGUSER": "u", "PGDATABASE": "db"}, []Source{
 			{Name: "postgres", Type: TypePostgres, URL: "postgres://u@/db?host=%2Frun%2Fpg&port=5433", Address: "postgres:///db"},
+		}},
+		{map[string]string{"YDB_CONNECTION_STRING": "nonsense", "YDB_ACCESS_TOKEN_CREDENTIALS": "hunter2"}, nil},
+		{map[string]string{"YDB_CONNECTION_STRING": "grpc://h:2136/local?node=/local/app", "YDB_SSL_ROOT_CERTIFICATES_FILE": "/ca.pem"}, []Source{
+			{Name: "h:2136", Type: TypeYDB, URL: "grpc://h:2136/local", Address: "grpc://h:2136/local", Nodes: []string{"/local/app"}},
+		}},
+		{map[string]string{"YDB_CONNECTION_STRING": "grpcs://h/local", "YDB_ACCESS_TOKEN_CREDENTIALS": "hunter2", "YDB_STATIC_CREDENTIALS_USER": "u",
+			"YDB_SSL_ROOT_CERTIFICATES_FILE": "/ca.pem"}, []Source{
+			{Name: "h", Type: TypeYDB, URL: "grpcs://h/local", Address: "grpcs://h/local", Token: Secret{Env: "YDB_ACCESS_TOKEN_CREDENTIALS"}, TLS: certs.Files{CA: "/ca.pem"}},
+		}},
+		{map[string]string{"YDB_CONNECTION_STRING": "grpc://h/local", "YDB_STATIC_CREDENTIALS_USER": "u", "YDB_STATIC_CREDENTIALS_PASSWORD": "hunter2"}, []Source{
+			{Name: "h", Type: TypeYDB, URL: "grpc://h/local", Address: "grpc://h/local", User: "u", Password: Secret{Env: "YDB_STATIC_CREDENTIALS_PASSWORD"}},
+		}},
+		{map[string]string{"YDB_CONNECTION_STRING": "grpc://me@h/local", "YDB_ACCESS_TOKEN_CREDENTIALS": "hunter2"}, []Source{
+			{Name: "h", Type: TypeYDB, URL: "grpc://me@h/local", Address: "grpc://h/local"},
+		}},
+		{map[string]string{"YDB_CONNECTION_STRING": "grpc://h/local", "YDB_ACCESS_TOKEN_CREDENTIALS": "hunter2", "YDB_ANONYMOUS_CREDENTIALS": "1"}, []Source{
+			{Name: "h", Type: TypeYDB, URL: "grpc://h/local", Address: "grpc://h/local"},
 		}},
 	} {
 		got, err := FromEnv(env(c.env))

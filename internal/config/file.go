@@ -19,6 +19,7 @@ type fileSource struct {
 	PasswordFile    string            `yaml:"password_file"`
 	PasswordCommand []string          `yaml:"password_command"`
 	TokenEnv        string            `yaml:"token_env"`
+	TokenFile       string            `yaml:"token_file"`
 	TLS             fileTLS           `yaml:"tls"`
 	Watch           []fileWatch       `yaml:"watch"`
 	Channels        []string          `yaml:"channels"`
@@ -42,6 +43,7 @@ type fileWatch struct {
 	Election  string `yaml:"election"`
 	Mutex     string `yaml:"mutex"`
 	Semaphore string `yaml:"semaphore"`
+	Node      string `yaml:"node"`
 	Expected  bool   `yaml:"expected"`
 }
 

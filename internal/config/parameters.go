@@ -27,7 +27,7 @@ func (t *Target) parameters(query string) (theirs string, err error) {
 		}
 		if !ours && part != "" {
 			rest = append(rest, part)
-			t.HasPassword = t.HasPassword || strings.Contains(key, "password")
+			t.HasPassword = t.HasPassword || strings.Contains(key, "password") || key == "access_token"
 		}
 	}
 	return strings.Join(rest, "&"), nil
@@ -37,10 +37,17 @@ func (t *Target) parameters(query string) (theirs string, err error) {
 func (t *Target) parameter(key, value string) (ours bool, err error) {
 	kind, watched := watchKind(key)
 	switch {
+	case t.Type == TypeYDB && key == "node":
+		path, err := unescape(key, value)
+		if strings.Trim(path, "/") == "" && err == nil {
+			err = errors.New("node= is empty: write the path of a coordination node, as node=/local/app")
+		}
+		t.Nodes = append(t.Nodes, path)
+		return true, err
 	case t.Type != TypePostgres && watched:
 		pattern, err := unescape(key, value)
 		if pattern == "" && err == nil {
-			err = fmt.Errorf("%s= is empty: write a name or a pattern, as %s=app:leader:*", key, key)
+			err = fmt.Errorf("%s= is empty: write %s", key, exampleOf(t.Type, key))
 		}
 		t.Watch = append(t.Watch, Watch{Kind: kind, Pattern: pattern})
 		return true, err
@@ -60,6 +67,14 @@ func (t *Target) parameter(key, value string) (ours bool, err error) {
 		return true, err
 	}
 	return false, nil
+}
+
+// exampleOf is what a parameter may look like.
+func exampleOf(typ, key string) string {
+	if typ == TypeYDB {
+		return "the name of a semaphore, as " + key + "=primary"
+	}
+	return "a name or a pattern, as " + key + "=app:leader:*"
 }
 
 // watchKind is the kind that a parameter of every backend names.

@@ -11,7 +11,7 @@ import (
 var ErrNotYet = errors.New("this build does not watch them yet")
 
 // Schemes are those of the URLs that this build watches, for people.
-const Schemes = "redis://, rediss:// (TLS), redis+sentinel:// or postgres://"
+const Schemes = "redis://, rediss:// (TLS), redis+sentinel://, postgres://, grpc:// or grpcs:// (YDB)"
 
 // Target is a source's URL taken apart.
 type Target struct {
@@ -20,10 +20,11 @@ type Target struct {
 	Hosts       string // host:port, or several with commas, as written
 	Path        string // after the hosts, with its slash; "" if there is none
 	User        string // decoded
-	HasPassword bool   // before the @, or as a parameter such as sentinel_password
+	HasPassword bool   // before the @, or as a parameter such as sentinel_password or access_token
 	URL         string // the URL without our parameters
 	Address     string // scheme, hosts and path
 	Watch       []Watch
+	Nodes       []string // YDB only
 	Channels    []string // Postgres only
 }
 
@@ -122,9 +123,8 @@ func (t *Target) login(authority string) error {
 // Supported returns nil for a type that this build can watch, else an error that wraps
 // ErrNotYet and says which it can.
 func Supported(typ string) error {
-	if typ == TypeRedis || typ == TypePostgres {
-		return nil
+	if typ == TypeDflockd {
+		return fmt.Errorf("dflockd servers: %w; it watches Redis (redis, rediss, redis+sentinel), Postgres (postgres) and YDB (grpc, grpcs)", ErrNotYet)
 	}
-	name := map[string]string{TypeYDB: "YDB coordination nodes", TypeDflockd: "dflockd servers"}[typ]
-	return fmt.Errorf("%s: %w; it watches Redis (redis, rediss, redis+sentinel) and Postgres (postgres)", name, ErrNotYet)
+	return nil
 }

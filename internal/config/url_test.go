@@ -18,13 +18,13 @@ func TestURLsAreTakenApart(t *testing.T) {
 	}{
 		{"redis://h:6379/0?keys=app:leader:*", Target{
 			Type: TypeRedis, Scheme: "redis", Hosts: "h:6379", Path: "/0", URL: "redis://h:6379/0", Address: "redis://h:6379/0",
-			Watch: []Watch{{sources.KindUnknown, "app:leader:*", false}},
+			Watch: []Watch{{sources.KindUnknown, "app:leader:*", false, ""}},
 		}},
 		{"rediss://me:p%40ss@h?protocol=2&election=a%26b&mutex=c+d&dial_timeout=1s&mutex=e&semaphore=f", Target{
 			Type: TypeRedis, Scheme: "rediss", Hosts: "h", User: "me", HasPassword: true,
 			URL: "rediss://me:p%40ss@h?protocol=2&dial_timeout=1s", Address: "rediss://h",
-			Watch: []Watch{{sources.KindElection, "a&b", false}, {sources.KindMutex, "c+d", false},
-				{sources.KindMutex, "e", false}, {sources.KindSemaphore, "f", false}},
+			Watch: []Watch{{sources.KindElection, "a&b", false, ""}, {sources.KindMutex, "c+d", false, ""},
+				{sources.KindMutex, "e", false, ""}, {sources.KindSemaphore, "f", false, ""}},
 		}},
 		{"redis+sentinel://h:1,[::1]:2/primary/3", Target{
 			Type: TypeRedis, Scheme: "redis+sentinel", Hosts: "h:1,[::1]:2", Path: "/primary/3",
@@ -33,23 +33,32 @@ func TestURLsAreTakenApart(t *testing.T) {
 		{"redis://:p@ss@h", Target{Type: TypeRedis, Scheme: "redis", Hosts: "h", HasPassword: true, URL: "redis://:p@ss@h", Address: "redis://h"}},
 		{"redis://h/0?keys=what?", Target{
 			Type: TypeRedis, Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0", Address: "redis://h/0",
-			Watch: []Watch{{sources.KindUnknown, "what?", false}},
+			Watch: []Watch{{sources.KindUnknown, "what?", false, ""}},
 		}},
 		{"postgres:///db?host=/run/pg", Target{Type: TypePostgres, Scheme: "postgres", Path: "/db", URL: "postgres:///db?host=/run/pg", Address: "postgres:///db"}},
 		{"PostgreSQL://me:p%40ss@h1:5432,[::1]:5433/db?sslmode=require&locks=4242,17:-4&election=leader%2Cours,-1&mutex=m&keys=k&channels=ev,a%20b&connect_timeout=3", Target{
 			Type: TypePostgres, Scheme: "postgresql", Hosts: "h1:5432,[::1]:5433", Path: "/db", User: "me", HasPassword: true,
 			URL:     "postgresql://me:p%40ss@h1:5432,[::1]:5433/db?sslmode=require&connect_timeout=3",
 			Address: "postgresql://h1:5432,[::1]:5433/db",
-			Watch: []Watch{{sources.KindUnknown, "4242", false}, {sources.KindUnknown, "17:-4", false}, {sources.KindElection, "leader,ours", false},
-				{sources.KindElection, "-1", false}, {sources.KindMutex, "m", false}, {sources.KindUnknown, "k", false}},
+			Watch: []Watch{{sources.KindUnknown, "4242", false, ""}, {sources.KindUnknown, "17:-4", false, ""}, {sources.KindElection, "leader,ours", false, ""},
+				{sources.KindElection, "-1", false, ""}, {sources.KindMutex, "m", false, ""}, {sources.KindUnknown, "k", false, ""}},
 			Channels: []string{"ev", "a b"},
 		}},
 		{"redis://h/0?keys=a,b&channels=c&locks=1", Target{
 			Type: TypeRedis, Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0?channels=c&locks=1", Address: "redis://h/0",
-			Watch: []Watch{{sources.KindUnknown, "a,b", false}},
+			Watch: []Watch{{sources.KindUnknown, "a,b", false, ""}},
 		}},
-		{"grpcs://h:2136/local?node=/n", Target{Type: TypeYDB, Scheme: "grpcs", Hosts: "h:2136", Path: "/local",
-			URL: "grpcs://h:2136/local?node=/n", Address: "grpcs://h:2136/local"}},
+		{"grpcs://h:2136/local?node=/n&discovery=off", Target{Type: TypeYDB, Scheme: "grpcs", Hosts: "h:2136", Path: "/local",
+			URL: "grpcs://h:2136/local?discovery=off", Address: "grpcs://h:2136/local", Nodes: []string{"/n"}}},
+		{"GRPC://me:p@h/?database=/local&node=/local/a%20b&election=x%26y&mutex=m+n&node=app&semaphore=s*&keys=k&semaphore=t,u", Target{
+			Type: TypeYDB, Scheme: "grpc", Hosts: "h", Path: "/", User: "me", HasPassword: true,
+			URL: "grpc://me:p@h/?database=/local", Address: "grpc://h/", Nodes: []string{"/local/a b", "app"},
+			Watch: []Watch{{sources.KindElection, "x&y", false, ""}, {sources.KindMutex, "m+n", false, ""}, {sources.KindSemaphore, "s*", false, ""},
+				{sources.KindUnknown, "k", false, ""}, {sources.KindSemaphore, "t,u", false, ""}},
+		}},
+		{"grpc://h/local?access_token=x", Target{Type: TypeYDB, Scheme: "grpc", Hosts: "h", Path: "/local", HasPassword: true,
+			URL: "grpc://h/local?access_token=x", Address: "grpc://h/local"}},
+		{"redis://h/0?node=a", Target{Type: TypeRedis, Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0?node=a", Address: "redis://h/0"}},
 		{"dflockd://h:6388,h2:6388", Target{Type: TypeDflockd, Scheme: "dflockd", Hosts: "h:6388,h2:6388",
 			URL: "dflockd://h:6388,h2:6388", Address: "dflockd://h:6388,h2:6388"}},
 	} {
@@ -84,8 +93,14 @@ func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
 		{"postgres://u:hunter2@h/db?mutex=1,%zz", "a bad % in mutex="},
 		{"postgres://u:hunter2%zz@h/db", "a bad % in the password"},
 		{"postgres://u:hunter2/x@h/db", "an @ behind the host"},
-		{"grpc://h:2136/local", "YDB coordination nodes: this build does not watch them yet; it watches Redis (redis, rediss, redis+sentinel) and Postgres (postgres)"},
-		{"dflockd://h", "dflockd servers: this build does not watch them yet"},
+		{"grpc://u:hunter2@h:2136/local?node=", "node= is empty: write the path of a coordination node, as node=/local/app"},
+		{"grpc://u:hunter2@h:2136/local?node=//", "node= is empty"},
+		{"grpc://u:hunter2@h:2136/local?node=%zz", "a bad % in node="},
+		{"grpc://u:hunter2@h:2136/local?election=", "election= is empty: write the name of a semaphore, as election=primary"},
+		{"grpc://u:hunter2@/local", "no host in it: write it as grpc://host:port"},
+		{"grpc://:hunter2%zz@h/local", "a bad % in the password"},
+		{"grpc://u:hunter2/x@h/local", "an @ behind the host"},
+		{"dflockd://h", "dflockd servers: this build does not watch them yet; it watches Redis (redis, rediss, redis+sentinel), Postgres (postgres) and YDB (grpc, grpcs)"},
 		{"\x1b]0;x\a://h", "unknown scheme"},
 	} {
 		_, err := FromURLs([]string{c.raw})
@@ -113,7 +128,7 @@ func TestEveryBadArgumentIsReported(t *testing.T) {
 
 func TestUnsupportedBackendsCanBeToldApart(t *testing.T) {
 	t.Parallel()
-	for typ, not := range map[string]bool{TypeRedis: false, TypePostgres: false, TypeYDB: true, TypeDflockd: true} {
+	for typ, not := range map[string]bool{TypeRedis: false, TypePostgres: false, TypeYDB: false, TypeDflockd: true} {
 		if err := Supported(typ); errors.Is(err, ErrNotYet) != not {
 			t.Errorf("%s: got %v", typ, err)
 		}
@@ -123,11 +138,11 @@ func TestUnsupportedBackendsCanBeToldApart(t *testing.T) {
 func TestSourcesAreNamedByWhatTellsThemApart(t *testing.T) {
 	t.Parallel()
 	c, err := FromURLs([]string{"redis://h:1", "redis://h:2/0", "redis://h:1/3", "redis://h:1/3/", "redis://me@h:1/3", "redis://h:1/",
-		"postgres://a:1,b:2/x", "postgres://a:1,b:2/y", "postgres:///x"})
+		"postgres://a:1,b:2/x", "postgres://a:1,b:2/y", "postgres:///x", "grpc://y:1/local?node=/local/a", "grpc://y:1/local?node=/local/b"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"h:1", "h:2", "h:1/3", "h:1/3 #2", "h:1/3 #3", "h:1 #2", "a:1,b:2", "a:1,b:2/y", "postgres"}
+	want := []string{"h:1", "h:2", "h:1/3", "h:1/3 #2", "h:1/3 #3", "h:1 #2", "a:1,b:2", "a:1,b:2/y", "postgres", "y:1", "y:1/local"}
 	for i, s := range c.Sources {
 		if s.Name != want[i] {
 			t.Errorf("%s: named %q, want %q", s.URL, s.Name, want[i])
@@ -137,7 +152,8 @@ func TestSourcesAreNamedByWhatTellsThemApart(t *testing.T) {
 
 func FuzzParseURL(f *testing.F) {
 	for _, s := range []string{"redis://:p/w@h", "redis://h:6379/0?keys=a", "redis://u:p@h", "redis+cluster://a,b", "postgres://", "x", "redis://%",
-		"postgres://u:p@h:1,i/db?locks=1,17:-4&channels=a,b&sslmode=disable"} {
+		"postgres://u:p@h:1,i/db?locks=1,17:-4&channels=a,b&sslmode=disable",
+		"grpc://u:p@h:2136/local?node=/local/a&node=b&election=e&semaphore=s&access_token=t&discovery=off"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
@@ -149,7 +165,7 @@ func FuzzParseURL(f *testing.F) {
 			t.Fatalf("%q: the address %q shows a login", raw, got.Address)
 		}
 		again, err := ParseURL(got.URL)
-		if err != nil || len(again.Watch)+len(again.Channels) != 0 || again.Address != got.Address {
+		if err != nil || len(again.Watch)+len(again.Channels)+len(again.Nodes) != 0 || again.Address != got.Address {
 			t.Fatalf("%q: what is left, %q, is read as %+v, %v", raw, got.URL, again, err)
 		}
 	})

@@ -102,21 +102,16 @@ func (v *validator) source(f *fileSource, path string) Source {
 	}
 	t, ok := v.target(f, path)
 	if ok {
-		s.Type, s.URL, s.Address, s.Watch = t.Type, t.URL, t.Address, t.Watch
+		s.Type, s.URL, s.Address, s.Watch, s.Nodes = t.Type, t.URL, t.Address, t.Watch, t.Nodes
 		s.Channels, s.Scheme = v.postgres(f, t, path)
 	}
 	if f.User != "" && t.User != "" && f.User != t.User {
 		v.at(path+".user", "the url names another user: keep one of the two")
 	}
-	if f.TokenEnv != "" {
-		s.Token = Secret{Env: f.TokenEnv}
-		if ok && t.Type != TypeYDB {
-			v.at(path+".token_env", "only YDB takes this; write password_env")
-		}
-	}
+	s.Token = v.token(f, t, s.Password, path)
 	s.TLS = v.tls(f.TLS, t, path+".tls")
 	for i, w := range f.Watch {
-		s.Watch = append(s.Watch, v.watch(w, t.Type, fmt.Sprintf("%s.watch[%d]", path, i))...)
+		v.watch(w, &s, fmt.Sprintf("%s.watch[%d]", path, i))
 	}
 	for _, key := range slices.Sorted(maps.Keys(f.Labels)) {
 		v.plain(join(path+".labels", key), key+f.Labels[key])
@@ -131,7 +126,7 @@ func (v *validator) source(f *fileSource, path string) Source {
 // target reads the url of a source, without a password in it.
 func (v *validator) target(f *fileSource, path string) (Target, bool) {
 	if f.URL == "" {
-		v.at(path+".url", "missing: where the server is, as redis://host:6379/0 or postgres://user@host/database")
+		v.at(path+".url", "missing: where the server is, as redis://host:6379/0, postgres://user@host/database or grpc://host:2136/database")
 		return Target{}, false
 	}
 	t, err := ParseURL(f.URL)
@@ -140,7 +135,7 @@ func (v *validator) target(f *fileSource, path string) (Target, bool) {
 		return t, false
 	}
 	if t.HasPassword {
-		v.at(path+".url", "holds a password: take it out and say where it is with password_env, password_file or password_command")
+		v.at(path+".url", "holds a password: take it out and say where it is with %s", whereSecrets(t.Type))
 	}
 	return t, true
 }
@@ -191,30 +186,42 @@ func (v *validator) tls(f fileTLS, t Target, path string) certs.Files {
 	if t.Scheme == "redis" || t.Scheme == "redis+sentinel" || t.Scheme == "redis+cluster" {
 		v.at(path, "the url is not encrypted: write it as %s://", strings.Replace(t.Scheme, "redis", "rediss", 1))
 	}
+	if t.Scheme == "grpc" {
+		v.at(path, "the url is not encrypted: write it as grpcs://")
+	}
 	if t.Type == TypePostgres && strings.Contains(t.URL, "sslmode=disable") {
 		v.at(path, "the url says sslmode=disable: take that out")
 	}
 	return certs.Files{CA: v.file(f.CA), Cert: v.file(f.Cert), Key: v.file(f.Key), ServerName: f.ServerName}
 }
 
-func (v *validator) watch(f fileWatch, typ, path string) []Watch {
+// watch adds an entry of watch to the source.
+func (v *validator) watch(f fileWatch, s *Source, path string) {
 	var all []Watch
 	for _, w := range []Watch{
-		{sources.KindUnknown, f.Keys, f.Expected}, {sources.KindElection, f.Election, f.Expected},
-		{sources.KindMutex, f.Mutex, f.Expected}, {sources.KindSemaphore, f.Semaphore, f.Expected},
+		{sources.KindUnknown, f.Keys, f.Expected, f.Node}, {sources.KindElection, f.Election, f.Expected, f.Node},
+		{sources.KindMutex, f.Mutex, f.Expected, f.Node}, {sources.KindSemaphore, f.Semaphore, f.Expected, f.Node},
 	} {
 		if w.Pattern != "" {
 			all = append(all, w)
 		}
 	}
-	if len(all) != 1 {
+	switch {
+	case v.wrote(path+".node") && s.Type != TypeYDB && s.Type != "":
+		v.at(path+".node", "only YDB has coordination nodes")
+	case v.wrote(path+".node") && strings.Trim(f.Node, "/") == "":
+		v.at(path+".node", "is empty: write the path of a coordination node, as /local/app")
+	case len(all) == 0 && f.Node != "" && !f.Expected:
+		s.Nodes = append(s.Nodes, f.Node)
+		return
+	case len(all) != 1:
 		v.at(path, "must have one of election, mutex, semaphore, keys, with a name or a pattern")
-		return nil
+		return
 	}
-	if typ == TypePostgres && f.Semaphore != "" {
+	if s.Type == TypePostgres && f.Semaphore != "" {
 		v.at(path+".semaphore", "%v", errNoSemaphore)
 	}
-	return all
+	s.Watch = append(s.Watch, all...)
 }
 
 // file makes a file name absolute: ~ is the home directory, and other relative names

@@ -1,0 +1,40 @@
+package config
+
+import "strings"
+
+// whereSecrets lists the keys that say where a source's secret is.
+func whereSecrets(typ string) string {
+	if typ == TypeYDB {
+		return "password_env, password_file, password_command, token_env or token_file"
+	}
+	return "password_env, password_file or password_command"
+}
+
+// token reads where YDB's access token is, and what else would prove who we are.
+func (v *validator) token(f *fileSource, t Target, password Secret, path string) Secret {
+	s := Secret{Env: f.TokenEnv, File: v.file(f.TokenFile)}
+	var given []string
+	for _, key := range []string{"token_env", "token_file"} {
+		if !v.wrote(path + "." + key) {
+			continue
+		}
+		given = append(given, key)
+		if t.Type != TypeYDB && t.Type != "" {
+			v.at(path+"."+key, "only YDB takes this; write %s", strings.Replace(key, "token", "password", 1))
+		}
+	}
+	switch user := f.User != "" || t.User != ""; {
+	case len(given) > 1:
+		v.at(path+".token_file", "token_env is there too: keep one")
+		return Secret{}
+	case len(given) == 1 && s.IsZero():
+		v.at(path+"."+given[0], "is empty")
+	case len(given) == 1 && user:
+		v.at(path+"."+given[0], "there is a user too: a user has a password, a token is for itself; keep one")
+	case len(given) == 1 && !password.IsZero():
+		v.at(path+"."+given[0], "there is a password too: keep one")
+	case t.Type == TypeYDB && len(given) == 0 && !user && !password.IsZero():
+		v.at(path+".user", "missing: whose password is it")
+	}
+	return s
+}
