@@ -42,7 +42,9 @@ func (m *model) noProblems(say func(style, string) string) []string {
 		esc = "! shows all that it selects, esc clears the filter"
 	}
 	lines := []string{say(m.th.good, "no problems "+of)}
-	if n := x.problemRows(); n > 0 {
+	if blind == x.total {
+		lines = nil // nothing is known to be well
+	} else if n := x.problemRows(); n > 0 {
 		lines[0] = say("", "no problems "+of+"; "+format.Count(n)+" elsewhere")
 	}
 	if blind > 0 {

@@ -307,7 +307,7 @@ func (m *model) shown(room int) []part {
 	var parts []part
 	dot := part{m.th.dim, " " + m.th.dot + " "}
 	say := func(p ...part) { parts = append(append(parts, p...), dot) }
-	if m.idx.problems {
+	if m.idx.problems && m.view == viewList {
 		say(part{m.th.warn, "only problems"})
 	}
 	if m.idx.kind != sources.KindUnknown {

@@ -212,6 +212,8 @@ func TestOnlyProblemsSaysWhatItCannotJudge(t *testing.T) {
 	d.show(stale)
 	d.shows(t, "1 source down")
 	d.shows(t, "2 rows cannot be judged")
+	d.press("esc")
+	d.showsNot(t, "no problems")
 }
 
 func TestAliasStandsBesideANumber(t *testing.T) {
