@@ -103,8 +103,9 @@ func (s *Server) LoseRegistration(frontEnd int, path string) error {
 
 // Steal attaches a session through a front end with its own protection key and with
 // seqNo, and detaches it at once, so that its timeout runs. Whoever had it is failed with
-// BAD_SESSION and can come back before the session expires if its next sequence number is not smaller than
-// seqNo. ErrNotFound: no such node or session; ErrRefused: seqNo is too small.
+// BAD_SESSION, and can come back before the session expires if its next sequence number
+// is not smaller than seqNo. ErrNotFound: no such node or session; ErrRefused: seqNo is
+// too small.
 func (s *Server) Steal(frontEnd int, path string, sessionID, seqNo uint64) error {
 	return s.onTablet(path, func(t *tablet) error {
 		victim := t.sessions[sessionID]
