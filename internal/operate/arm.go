@@ -30,22 +30,22 @@ func (o *Operator) Arm(source, typed string) error {
 	return nil
 }
 
-// Disarm makes writing impossible at once; what we hold is kept. Where Options.Always is
-// set it only locks the protected sources again.
+// Disarm makes writing impossible at once, also where it was armed without an end; what we
+// hold is kept.
 func (o *Operator) Disarm() {
 	// Being safer needs no permission, so an audit that cannot be written does not keep
 	// anybody from it; the next action will say what is wrong with it.
 	_ = o.note("disarm", "")
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.armed = time.Time{}
+	o.always, o.armed = false, time.Time{}
 	clear(o.unlocked)
 	o.publishLocked()
 }
 
 // armedLocked says why nothing may be sent to a source now; nil: it may.
 func (o *Operator) armedLocked(source string, b *Backend) error {
-	if !o.o.Always && !o.o.Now().Before(o.armed) {
+	if !o.always && !o.o.Now().Before(o.armed) {
 		clear(o.unlocked)
 		return fmt.Errorf("%w: arm it first", ErrNotArmed)
 	}

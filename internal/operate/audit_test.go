@@ -16,7 +16,7 @@ func TestEachActionHasALineBeforeAndOneAfter(t *testing.T) {
 	t.Parallel()
 	r := redisRig(t, options{change: func(_ *operate.Options, b *operate.Backend) {
 		b.Login = "ops"
-		b.Call = func(q action.Request) string { return "the call of " + q.Verb.String() }
+		b.Call = func(q action.Request) string { return "the call of " + q.Verb.String() + " with " + string(q.Data) }
 	}})
 	sub := r.hub.Subscribe(0)
 	defer sub.Close()
@@ -32,7 +32,7 @@ func TestEachActionHasALineBeforeAndOneAfter(t *testing.T) {
 	lines := r.audit()[:3]
 	if first := lines[0]; first.Stage != operate.Before || first.Action != "campaign" || first.User != "ana" || first.Host != "desk" ||
 		first.SSH != "10.0.0.9:4711" || first.Login != "ops" || first.Source != "s" || first.Space != "0" || first.Name != election ||
-		first.Kind != "election" || first.Reason != "a drill" || first.Call != "the call of campaign" || first.At.IsZero() || first.Result != "" {
+		first.Kind != "election" || first.Reason != "a drill" || first.Call != "the call of campaign with ana@desk:1" || first.At.IsZero() || first.Result != "" {
 		t.Errorf("the first line is %+v", first)
 	}
 	if end := lines[1]; end.ID != lines[0].ID || end.Stage != operate.After || end.Result != "done" || end.OwnerAfter != us.ID ||

@@ -47,8 +47,20 @@ type Backend struct {
 	Crash func(ref sources.Ref, owner sources.OwnerRef) error
 }
 
+// data is what a request tells others about us.
+func (b *Backend) data(r action.Request) []byte {
+	switch r.Verb {
+	case action.Acquire, action.Campaign, action.Try:
+		if b.Nameless && len(r.Data) == 0 {
+			return []byte(b.Identity)
+		}
+	}
+	return r.Data
+}
+
 // call is what a request sends, in a line.
 func (b *Backend) call(r action.Request) string {
+	r.Data = b.data(r)
 	if b.Call != nil {
 		return b.Call(r)
 	}

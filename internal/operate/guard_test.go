@@ -98,6 +98,19 @@ func TestNothingIsSentUnlessWritingIsArmed(t *testing.T) {
 	}
 }
 
+func TestDisarmingEndsAlsoWhatHadNoEnd(t *testing.T) {
+	t.Parallel()
+	r := redisRig(t, options{})
+	if !r.Status().Always {
+		t.Error("not armed from the start")
+	}
+	r.Disarm()
+	r.refused(r.ask(action.Try, mutex), operate.ErrNotArmed, "arm it")
+	if r.Status().CanWrite(time.Now()) {
+		t.Error("the status says that writing is possible")
+	}
+}
+
 func TestAReadOnlySourceIsRefused(t *testing.T) {
 	t.Parallel()
 	r := redisRig(t, options{change: func(_ *operate.Options, b *operate.Backend) { b.ReadOnly = true }})

@@ -62,6 +62,7 @@ type Operator struct {
 	mu       sync.Mutex
 	closed   bool
 	runOut   bool
+	always   bool
 	armed    time.Time
 	unlocked map[string]bool // protected sources whose name was typed since writing was armed
 	last     uint64          // number of the newest run
@@ -81,6 +82,7 @@ func New(o Options) *Operator {
 	}
 	op := &Operator{
 		o:       o,
+		always:  o.Always,
 		drivers: drivers{backends: o.Backends, open: map[[2]string]coord.Driver{}},
 		wake:    make(chan struct{}, 1), ended: make(chan struct{}), unlocked: map[string]bool{},
 	}
@@ -201,7 +203,7 @@ func (o *Operator) forgetLocked() bool {
 
 // publishLocked makes the next Status and wakes its reader.
 func (o *Operator) publishLocked() {
-	s := &action.Status{Armed: o.armed, Always: o.o.Always}
+	s := &action.Status{Armed: o.armed, Always: o.always}
 	if o.o.Audit != nil {
 		s.Audit = o.o.Audit.Path()
 	}

@@ -26,11 +26,7 @@ func (o *Operator) take(n *run, h *holding, b *Backend) {
 	}
 	o.mu.Lock()
 	h.session, h.runsOut = session, b.RunsOut
-	if len(n.Request.Data) > 0 {
-		h.data = n.Request.Data
-	} else if b.Nameless {
-		h.data = []byte(b.Identity)
-	}
+	h.data = b.data(n.Request)
 	o.mu.Unlock()
 	if n.Request.Verb != action.Try {
 		o.reach(n, action.Waiting, "")
