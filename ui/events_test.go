@@ -1,0 +1,46 @@
+package ui
+
+import (
+	"testing"
+	"time"
+
+	"coordtop/sources"
+	"coordtop/ui/uitest"
+)
+
+func TestTabShowsTheEventsOnASmallScreen(t *testing.T) {
+	t.Parallel()
+	a, b, _ := three()
+	d := drive(uitest.NewFeed(uitest.State(noon(), a, b)), Options{Width: 80, Height: 24})
+	d.feed.Tell(sources.Event{Seq: 1, At: noon(), Kind: sources.EventExpired, Ref: a.Ref, Cause: sources.CauseExpired, How: sources.Inferred,
+		Previous: sources.OwnerRef{ID: "host-1", Label: "host-1"}})
+	d.send(wakeMsg{})
+	d.showsNot(t, "EVENTS")
+	d.press("tab")
+	d.shows(t, "12:00:00.0 a          A host-1 lost it: ~lease ran out")
+}
+
+func TestWhatLiesBetweenTwoLooksIsPrintedAsAnInterval(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := hand(a)
+	d.feed.Tell(sources.Event{Seq: 1, At: noon(), After: noon().Add(-2 * time.Second), Kind: sources.EventAcquired, Ref: a.Ref,
+		Owner: sources.OwnerRef{ID: "x", Label: "x"}, Gap: sources.Interval{Min: time.Second, Max: 3 * time.Second}})
+	d.send(wakeMsg{})
+	d.press("enter")
+	d.shows(t, "took it, gap 1.0 s to 3.0 s within 2.0 s")
+	d.shows(t, "~12:00:00.0")
+}
+
+func TestCalmEventsAreNotListed(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := hand(a)
+	for i, k := range []sources.EventKind{sources.EventPresent, sources.EventSynced, sources.EventRenewed, sources.EventWaiterJoined} {
+		d.feed.Tell(sources.Event{Seq: uint64(i + 1), At: noon(), Kind: k, Ref: a.Ref})
+	}
+	d.send(wakeMsg{})
+	d.pane = paneEvents
+	d.pass(1)
+	d.shows(t, "nothing has changed since 12:00:00")
+}
