@@ -25,7 +25,13 @@ func (m *model) footer(w int) string {
 	case m.lay.small && m.hands.dialog == nil:
 		return l.put(m.th.dim, "small screen: list only, 80x24 shows all").done()
 	}
-	hints := slices.DeleteFunc(bindings(), func(a binding) bool { return a.hint == "" || a.scope&m.scope() == 0 })
+	scope := m.scope()
+	hints := make([]binding, 0, 32)
+	for i := range m.table {
+		if a := &m.table[i]; a.hint != "" && a.scope&scope != 0 {
+			hints = append(hints, *a)
+		}
+	}
 	if m.typing || m.scope() == inList && (m.idx.problems || !m.idx.filter.empty()) {
 		hints = append(hints, binding{intent: doClear, keys: []string{"esc"}, hint: "clear"})
 	}

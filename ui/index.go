@@ -46,11 +46,11 @@ type index struct {
 
 type entry struct {
 	row    *sources.Row
+	key    int64  // its place in the order, see index.key
 	gen    uint32 // of the row: here because the rows themselves are far apart in memory
 	v      verdict
-	key    int64 // its place in the order, see key
-	listed bool  // it passes the filter
-	placed bool  // it stands in order
+	listed bool // it passes the filter
+	placed bool // it stands in order
 }
 
 // update takes a new state and says whether the order changed. Rows that are the same

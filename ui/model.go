@@ -38,6 +38,7 @@ type model struct {
 	feed  Feed
 	title string
 	th    theme
+	table []binding // bindings, which builds them anew each time
 	keys  keymap
 	split splitKeys
 
@@ -98,7 +99,7 @@ func newModel(o Options) *model {
 	m := &model{
 		feed:  o.Feed,
 		title: clean(o.Title),
-		keys:  newKeymap(bindings()),
+		table: bindings(),
 		split: splitKeys{remote: env.remote()},
 		input: newInput(),
 		w:     o.Width,
@@ -115,6 +116,7 @@ func newModel(o Options) *model {
 		commandFor: o.Command,
 		slow:       o.slow,
 	}
+	m.keys = newKeymap(m.table)
 	m.th = newTheme(o.ASCII || env.ascii(), m.plain, o.TitleColor)
 	if m.title == "" {
 		m.title = "coordtop"

@@ -57,7 +57,7 @@ func (m *model) tabs(l *line, short bool) {
 
 // keyOf is the first key of an intent.
 func (m *model) keyOf(do intent) string {
-	for _, b := range bindings() {
+	for _, b := range m.table {
 		if b.intent == do {
 			return b.keys[0]
 		}
