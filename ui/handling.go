@@ -231,13 +231,13 @@ type width uint8
 
 const (
 	widthNormal width = iota
-	widthWide         // whole names instead of a long strip
+	widthWide         // whole names instead of the strip
 	widthNarrow       // a long strip instead of all columns
 	widths
 )
 
 func (w width) String() string {
-	return [...]string{"columns as they fit", "wide: names and owners in full, a short strip", "narrow: fewer columns, a long strip"}[w]
+	return [...]string{"columns as they fit", "wide: names and owners in full, no strip", "narrow: fewer columns, a long strip"}[w]
 }
 
 // shaped gives the cells of some columns to others.
