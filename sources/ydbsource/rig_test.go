@@ -372,3 +372,12 @@ func attr(list []sources.Attr, key string) string {
 	}
 	return ""
 }
+
+func (r *rig) nodes() *ydbcoord.Nodes {
+	r.t.Helper()
+	c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: r.dial(1), Database: r.Database()})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c.Nodes()
+}

@@ -1,0 +1,126 @@
+package ydbsource
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/internal/certs"
+	"coordtop/internal/emulator/ydbtest"
+	"coordtop/sources"
+)
+
+// refusal connects a source that cannot, and returns why.
+func (r *rig) refusal(o Options) error {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Second)
+	defer cancel()
+	o.Nodes, o.Selections = []string{app}, elections("leader")
+	s := r.source(o)
+	began := time.Now()
+	err := s.Connect(ctx)
+	r.t.Logf("told after %v: %v", time.Since(began).Round(time.Millisecond), err)
+	if err == nil {
+		r.t.Error("it connects")
+	}
+	if err := s.Close(); err != nil {
+		r.t.Error(err)
+	}
+	return err
+}
+
+func TestConnectTellsRefusedUnresolvableAndSilentApart(t *testing.T) {
+	t.Parallel()
+	r := serve(t, ydbtest.Options{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	for address, want := range map[string]string{
+		closed:                   "nothing listens at " + closed,
+		"no-such-host.invalid:1": `there is no host "no-such-host.invalid"`,
+		silent.Addr().String():   "there is no answer",
+	} {
+		o := r.client()
+		o.Address = address
+		err := r.refusal(Options{Client: o})
+		if err == nil || !strings.Contains(err.Error(), want) || errors.Is(err, sources.ErrRefused) {
+			t.Errorf("%s: %v, want %q", address, err, want)
+		}
+	}
+}
+
+// authority writes the certificate of an authority, and one that it signed for 127.0.0.1.
+func authority(t *testing.T) (ca string, server *tls.Config) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca = filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return ca, &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+}
+
+func TestTLSIsWatchedAndItsMistakesAreToldApart(t *testing.T) {
+	t.Parallel()
+	ca, server := authority(t)
+	other, _ := authority(t)
+	r := serve(t, ydbtest.Options{TLS: server}, "leader")
+	o := r.client()
+	for want, files := range map[string]*certs.Files{
+		"signed by an authority that is not trusted: name it with ca": {CA: other},
+		"is not accepted": {CA: ca, ServerName: "example.com"},
+	} {
+		o.TLS = files
+		if err := r.refusal(Options{Client: o}); !errors.Is(err, sources.ErrRefused) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	o.TLS = nil
+	if err := r.refusal(Options{Client: o}); err == nil || errors.Is(err, sources.ErrCredentials) {
+		t.Error(err)
+	}
+	plain := serve(t, ydbtest.Options{})
+	p := plain.client()
+	p.TLS = &certs.Files{CA: ca}
+	if err := plain.refusal(Options{Client: p}); err == nil || !strings.Contains(err.Error(), "grpc://") {
+		t.Error(err)
+	}
+	o.TLS = &certs.Files{CA: ca}
+	began := time.Now()
+	r.watch(Options{Client: o, Selections: elections("leader")}).synced()
+	r.row("leader", "without a leader", is(sources.StatusNoLeader))
+	t.Logf("on the screen after %v", time.Since(began).Round(time.Millisecond))
+}

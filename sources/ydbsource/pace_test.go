@@ -1,0 +1,216 @@
+package ydbsource
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"coordtop/coord/ydbcoord"
+	"coordtop/internal/emulator/ydbtest"
+	"coordtop/sources"
+)
+
+// tally counts the describes that go to the service: when and for what.
+type tally struct {
+	mu   sync.Mutex
+	list []asked
+}
+
+type asked struct {
+	at   time.Time
+	name string
+}
+
+// since returns how often was asked since then, in all and for each name, and the most
+// that was asked in one second.
+func (c *tally) since(t time.Time) (all int, byName map[string]int, most int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	byName = map[string]int{}
+	first := 0
+	for i, a := range c.list {
+		if a.at.Before(t) {
+			first = i + 1
+			continue
+		}
+		all++
+		byName[a.name]++
+		for a.at.Sub(c.list[first].at) >= time.Second {
+			first++
+		}
+		most = max(most, i-first+1)
+	}
+	return all, byName, most
+}
+
+func (c *tally) option() grpc.DialOption {
+	return grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
+		streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+		inner, err := streamer(ctx, desc, cc, method, opts...)
+		return &tallied{inner, c}, err
+	})
+}
+
+type tallied struct {
+	grpc.ClientStream
+	c *tally
+}
+
+func (s *tallied) SendMsg(m any) error {
+	if req, ok := m.(*pb.SessionRequest); ok && req.GetDescribeSemaphore() != nil {
+		s.c.mu.Lock()
+		s.c.list = append(s.c.list, asked{time.Now(), req.GetDescribeSemaphore().GetName()})
+		s.c.mu.Unlock()
+	}
+	return s.ClientStream.SendMsg(m)
+}
+
+// counted runs a source over memory, in a bubble, and counts what it asks.
+func (r *rig) counted(o Options) *tally {
+	r.t.Helper()
+	c := &tally{}
+	conn, err := grpc.NewClient("passthrough:///"+r.Endpoint(0), grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(r.Dial), c.option())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = conn.Close() }) // whoever used it has ended
+	o.Client = ydbcoord.ClientOptions{Conn: conn, Database: r.Database()}
+	r.watch(o)
+	return c
+}
+
+func many(n int) (names []string) {
+	for i := range n {
+		names = append(names, fmt.Sprintf("sem-%04d", i))
+	}
+	return names
+}
+
+func TestQuietNodeCostsNoMoreThanTheBudget(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		names := many(5000)
+		r := serve(t, ydbtest.Options{InMemory: true}, names...)
+		s := r.person()
+		for _, name := range names[:300] {
+			r.lead(s, name, "a")
+		}
+		c := r.counted(Options{Selections: elections(append(names, many(5040)[5000:]...)...)})
+		r.synced()
+		time.Sleep(5 * time.Second)
+		for _, screen := range []bool{false, true} {
+			if screen {
+				var visible []sources.Ref
+				for _, name := range names[:20] {
+					visible = append(visible, sources.Ref{Source: "src", Space: app, Name: name})
+				}
+				r.hub.Focus(visible, visible[0])
+			}
+			began := time.Now()
+			time.Sleep(time.Minute)
+			all, byName, most := c.since(began)
+			t.Logf("screen %v: %d describes a minute, at most %d in a second", screen, all, most)
+			if all > 20*60+1 || most > 21 {
+				t.Errorf("screen %v: %d describes a minute, at most %d in a second", screen, all, most)
+			}
+			if n := byName[names[0]]; screen && (n < 100 || n > 120) {
+				t.Errorf("the selected one is looked at %d times a minute", n)
+			}
+			if n := byName[names[1]]; screen && (n < 20 || n > 31) {
+				t.Errorf("a visible one is looked at %d times a minute", n)
+			}
+		}
+		r.stop()
+	})
+}
+
+func TestFewSemaphoresThatNobodyOwnsAreHardlyEverAskedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := serve(t, ydbtest.Options{InMemory: true}, many(10)...)
+		c := r.counted(Options{Selections: elections(many(10)...)})
+		r.synced()
+		began := time.Now()
+		time.Sleep(5 * time.Minute)
+		if all, _, _ := c.since(began); all > 5*10+1 {
+			t.Errorf("%d describes in five minutes", all)
+		}
+		r.stop()
+	})
+}
+
+func TestEverythingIsWatchedAgainSoonAndAtAPaceOfItsOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		names := many(5000)
+		r := serve(t, ydbtest.Options{InMemory: true}, names...)
+		c := r.counted(Options{Selections: elections(names...)})
+		r.synced()
+		time.Sleep(5 * time.Second)
+		lost := time.Now()
+		if err := r.RestartTablet(app); err != nil {
+			t.Fatal(err)
+		}
+		r.synced()
+		took := time.Since(lost)
+		all, _, most := c.since(lost)
+		t.Logf("%d describes, at most %d in a second, all back after %v", all, most, took)
+		if took > 15*time.Second || most > resyncRate+2*resyncBurst+20 || all > 5000+20*16+resyncBurst {
+			t.Errorf("%d describes, at most %d in a second, all back after %v", all, most, took)
+		}
+		armed := 0
+		for _, s := range r.Semaphores(app) {
+			armed += s.Watches
+		}
+		if armed != len(names) {
+			t.Errorf("%d watches", armed)
+		}
+		r.stop()
+	})
+}
+
+func TestRefreshLooksAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := serve(t, ydbtest.Options{InMemory: true}, "leader")
+		c := r.counted(Options{Selections: elections("leader")})
+		r.synced()
+		time.Sleep(10 * time.Second)
+		began := time.Now()
+		r.hub.Refresh("src")
+		time.Sleep(100 * time.Millisecond)
+		if all, _, _ := c.since(began); all != 1 {
+			t.Errorf("%d looks", all)
+		}
+		r.stop()
+	})
+}
+
+func TestSilentStreamIsGivenUpAndReplaced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := serve(t, ydbtest.Options{InMemory: true}, "leader")
+		r.counted(Options{Selections: elections("leader")})
+		r.synced()
+		r.BlackHole(0, true)
+		began := time.Now()
+		r.row("leader", "stale", is(sources.StatusStale))
+		if took := time.Since(began); took > 4*time.Second {
+			t.Errorf("stale after %v", took)
+		}
+		time.Sleep(20 * time.Second)
+		r.BlackHole(0, false)
+		began = time.Now()
+		r.row("leader", "there", is(sources.StatusNoLeader))
+		t.Logf("back after %v", time.Since(began))
+		r.stop()
+	})
+}

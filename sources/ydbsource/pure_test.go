@@ -1,0 +1,125 @@
+package ydbsource
+
+import (
+	"strings"
+	"testing"
+
+	"coordtop/coord/ydbcoord"
+	"coordtop/internal/emulator/ydbtest"
+	"coordtop/sources"
+)
+
+func guardOf(l ydbtest.Link) string {
+	return guard(ydbcoord.Link{Session: l.SessionID, Order: l.OrderID})
+}
+
+func TestLabelIsReadableDataOrTheSession(t *testing.T) {
+	t.Parallel()
+	const anonymous = "session 7c0011"
+	for data, want := range map[string]string{
+		"":                              anonymous,
+		"  host-1:42 since noon":        "host-1:42",
+		`{"label":"billing/1","x":[1]}`: "billing/1",
+		`{"name":"x"}`:                  anonymous,
+		`{"label":7}`:                   anonymous,
+		`{"label":"a\u001bb"}`:          anonymous,
+		"{broken":                       anonymous,
+		"\x1b[2Jboo":                    anonymous,
+		"\xff\xfe":                      anonymous,
+		"\u202eevil":                    anonymous,
+		strings.Repeat("ä", 40):         strings.Repeat("ä", 32),
+		"x" + strings.Repeat("ä", 40):   "x" + strings.Repeat("ä", 31),
+		`{"label":"` + strings.Repeat("x", 5000) + `"}`: anonymous,
+	} {
+		if got := label(ydbcoord.Link{Session: 0x7c0011, Data: []byte(data)}); got != want {
+			t.Errorf("label of %.20q is %q, want %q", data, got, want)
+		}
+	}
+}
+
+func FuzzLabelCanBePrinted(f *testing.F) {
+	f.Add([]byte(`{"label":"a"}`))
+	f.Add([]byte("a b\x00"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got := label(ydbcoord.Link{Session: 1, Data: data})
+		if got == "" || len(got) > labelLimit || readable([]byte(got)) != got && got != "session 1" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestKindIsToldByTheFormWhereNoneIsNamed(t *testing.T) {
+	t.Parallel()
+	all := []ydbcoord.Link{{Count: ydbcoord.AllPermits}}
+	for want, s := range map[sources.Kind]ydbcoord.Semaphore{
+		sources.KindMutex:     {Ephemeral: true, Limit: ydbcoord.AllPermits, Owners: all},
+		sources.KindElection:  {Limit: 1},
+		sources.KindSemaphore: {Ephemeral: true, Limit: ydbcoord.AllPermits, Owners: []ydbcoord.Link{{Count: 1}}},
+	} {
+		if got := guess(s); got != want {
+			t.Errorf("%+v is taken for a %v, want %v", s, got, want)
+		}
+	}
+}
+
+func TestSharedMutexKeepsItsCountAndIsNoConflict(t *testing.T) {
+	t.Parallel()
+	b := &board{o: &Options{}}
+	p := b.primitive(&entry{Selection: Selection{Name: "x", Kind: sources.KindMutex}}, ydbcoord.Sight{Semaphore: ydbcoord.Semaphore{
+		Ephemeral: true, Limit: ydbcoord.AllPermits, Taken: 3, Owners: []ydbcoord.Link{{Session: 1, Count: 1}, {Session: 2, Count: 2}},
+	}}, nil, sources.Stamp{})
+	if p.Limit != sources.NoLimit || p.Taken != 3 || p.Owners[0].Mode != sources.Shared || p.Owners[1].Permits != 2 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestValueIsKeptWithoutTheRestOfItsMemory(t *testing.T) {
+	t.Parallel()
+	big := make([]byte, 1<<20)
+	b := blob(big)
+	if len(b.Head) != sources.BlobHead || cap(b.Head) > 2*sources.BlobHead || b.Len != len(big) {
+		t.Errorf("%d of %d bytes, memory for %d", len(b.Head), b.Len, cap(b.Head))
+	}
+	if blob([]byte("a")).Sum == blob([]byte("b")).Sum || blob(nil).Head != nil {
+		t.Error("sums do not tell values apart")
+	}
+}
+
+func TestWrongOptionsAreNamed(t *testing.T) {
+	t.Parallel()
+	client := ydbcoord.ClientOptions{Address: "h:1", Database: "/local"}
+	for want, o := range map[string]Options{
+		"path of a coordination node is empty": {Client: client, Nodes: []string{"/"}},
+		"not UTF-8":                            {Client: client, Selections: []Selection{{Name: "\xff"}}},
+		"name of a semaphore is empty":         {Client: client, Selections: []Selection{{}}},
+		"has 1025 bytes":                       {Client: client, Selections: []Selection{{Name: strings.Repeat("x", 1025)}}},
+		"no address":                           {},
+	} {
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: got %v, want %q", o, err, want)
+		}
+	}
+}
+
+func TestSelectionsBelongToTheirNodes(t *testing.T) {
+	t.Parallel()
+	client := ydbcoord.ClientOptions{Address: "h:1", Database: "/local", Node: "/local/c/"}
+	p, err := Options{Client: client, Nodes: []string{"a", "/local/a", "/local/b"}, Selections: []Selection{
+		{Name: "x", Kind: sources.KindElection}, {Node: "b", Name: "x", Kind: sources.KindMutex}, {Node: "d", Name: "y"},
+	}}.compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(p.nodes, " "); got != "/local/c /local/a /local/b /local/d" || p.walk {
+		t.Errorf("nodes %s", got)
+	}
+	if a := p.selections("/local/a"); len(a) != 1 || a[0].Kind != sources.KindElection {
+		t.Errorf("%+v", a)
+	}
+	if b := p.selections("/local/b"); len(b) != 1 || b[0].Kind != sources.KindMutex {
+		t.Errorf("%+v", b)
+	}
+	if d := p.selections("/local/d"); len(d) != 2 {
+		t.Errorf("%+v", d)
+	}
+}
