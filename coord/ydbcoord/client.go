@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"sync"
@@ -32,6 +33,8 @@ type ClientOptions struct {
 	// NoDiscovery stays with Address instead of asking it for the nodes of the cluster,
 	// for tunnels and balancers behind which those cannot be reached.
 	NoDiscovery bool
+	// Log takes what the SDK has to say beside its errors; nil: nobody hears it. See LogTo too.
+	Log *slog.Logger
 	// Conn is used instead of a connection of ours, and is the caller's to close.
 	Conn grpc.ClientConnInterface
 }
@@ -151,7 +154,7 @@ func (o ClientOptions) connectionString() string {
 }
 
 func (o ClientOptions) sdk() ([]ydb.Option, error) {
-	options := []ydb.Option{ydb.WithApplicationName("coordtop")}
+	options := []ydb.Option{ydb.WithApplicationName("coordtop"), logging(o.Log)}
 	switch {
 	case o.AccessToken != "":
 		options = append(options, ydb.WithAccessTokenCredentials(o.AccessToken))

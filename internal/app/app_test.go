@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,12 +13,15 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"coordtop/coord/ydbcoord"
 )
 
 func TestMain(m *testing.M) {
 	if os.Getenv(child) != "" {
 		os.Exit(Main(OS("")))
 	}
+	ydbcoord.LogTo(slog.New(slog.DiscardHandler)) // before gRPC is used, as it asks
 	// Bubble Tea leaves its timers to end by themselves, within a second.
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("charm.land/bubbletea/v2.Every.func1"))
 }
@@ -132,18 +136,18 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{
 			name: "nothing at all", code: 2,
 			stderr: []string{"nothing to watch", "$COORDTOP_CONFIG", ".config/coordtop/config.yaml", "not there", "$REDIS_URL", "$DATABASE_URL",
-				"$PGHOST", "$YDB_CONNECTION_STRING", "\n  coordtop demo\n", "\n  coordtop redis://localhost:6379/0\n", "\n  coordtop postgres://user@localhost/database\n", "coordtop config example >"},
+				"$PGHOST", "$YDB_CONNECTION_STRING", "\n  coordtop demo\n", "\n  coordtop redis://localhost:6379/0\n", "\n  coordtop postgres://user@localhost/database\n", "\n  coordtop grpc://localhost:2136/local\n", "coordtop config example >"},
 		},
 		{name: "nothing for get", args: []string{"get"}, code: 2, stderr: []string{"nothing to watch"}},
 		{name: "nothing for watch", args: []string{"watch"}, code: 2, stderr: []string{"nothing to watch"}},
 		{
-			name: "variables of others", vars: map[string]string{"YDB_CONNECTION_STRING": "grpc://h/x?token=hunter2", "DATABASE_URL": "mysql://u:hunter2@h/db"}, code: 2,
-			stderr: []string{"set, but this build does not watch YDB yet", "set, but not to postgres://"}, not: "hunter2",
+			name: "variables of others", vars: map[string]string{"YDB_CONNECTION_STRING": "http://h/x?token=hunter2", "DATABASE_URL": "mysql://u:hunter2@h/db"}, code: 2,
+			stderr: []string{"set, but not to grpc://... or grpcs://...", "set, but not to postgres://"}, not: "hunter2",
 		},
 		{name: "no tty", args: []string{"redis://h"}, code: 2, stderr: []string{"no terminal", "coordtop get", "coordtop watch"}},
 		{name: "a typo of a command", args: []string{"wacth"}, code: 2, stderr: []string{`did you mean watch?`}},
 		{name: "neither command nor URL", args: []string{"localhost:6379"}, code: 2, stderr: []string{`"localhost:6379" is neither a command`, "its scheme, redis://", "postgres://"}},
-		{name: "a URL without its scheme", args: []string{"get", "localhost:6379"}, code: 2, stderr: []string{`"localhost:6379" is neither a URL nor a name`, "its scheme, redis://, rediss:// (TLS), redis+sentinel:// or postgres://"}},
+		{name: "a URL without its scheme", args: []string{"get", "localhost:6379"}, code: 2, stderr: []string{`"localhost:6379" is neither a URL nor a name`, "its scheme, redis://, rediss:// (TLS), redis+sentinel://, postgres://, grpc:// or grpcs:// (YDB)"}},
 		{name: "a URL without its scheme for watch", args: []string{"watch", "localhost:5432/db"}, code: 2, stderr: []string{`"localhost:5432/db" is neither a URL nor a name`, "its scheme, redis://", "there is no config file"}},
 		{name: "a word for a port", args: []string{"demo", "--redis-port", "abc"}, code: 2, stderr: []string{`--redis-port takes a whole number, not "abc"; see coordtop demo --help`}, not: "strconv"},
 		{name: "a word for a seed", args: []string{"demo", "--seed", "-1"}, code: 2, stderr: []string{`--seed takes a whole number from 0 on, not "-1"`}, not: "strconv"},
@@ -156,8 +160,19 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{name: "a bad port", args: []string{"get", "redis://:hunter2@h:x"}, code: 2, stderr: []string{"source h:x", "port"}, not: "hunter2"},
 		{name: "a bad parameter", args: []string{"get", "redis://h?kyes=x"}, code: 2, stderr: []string{`unknown parameter "kyes"`, "db, master, client_name", "keys, election, mutex and semaphore"}},
 		{
-			name: "another backend", args: []string{"get", "grpc://u:hunter2@h/db"}, code: 2,
-			stderr: []string{"YDB coordination nodes: this build does not watch them yet; it watches Redis"}, not: "hunter2",
+			name: "another backend", args: []string{"get", "dflockd://u:hunter2@h/db"}, code: 2,
+			stderr: []string{"dflockd servers: this build does not watch them yet; it watches Redis"}, not: "hunter2",
+		},
+		{
+			name: "a parameter that YDB does not know", args: []string{"get", "grpc://u:hunter2@h/db?leader=hunter2"}, code: 2,
+			stderr: []string{"source h: ", `unknown parameter "leader"`, "node=, election=, mutex= and semaphore="}, not: "hunter2",
+		},
+		{name: "a YDB without a database", args: []string{"get", "grpc://u:hunter2@h?node=/local/app"}, code: 2, stderr: []string{"source h: ", "no database: write it as in grpc://host:2136/local"}, not: "hunter2"},
+		{name: "a bad YDB port", args: []string{"get", "grpc://u:hunter2@h:x/db"}, code: 2, stderr: []string{"source h:x: ", "a bad port"}, not: "hunter2"},
+		{
+			name: "a variable with a token that is not set", args: []string{"get"}, code: 2,
+			config: "sources: [{name: a, url: 'grpc://h/db', token_env: NONE}, {name: b, url: 'grpcs://h/db', tls: {ca: none.pem}}]",
+			stderr: []string{"source a: reading a secret: $NONE is not set"},
 		},
 		{
 			name: "a key out of range", args: []string{"get", "postgres://u:hunter2@h/db?locks=42,9223372036854775808"}, code: 2,
@@ -202,8 +217,8 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		},
 		{
 			name: "config check of certificates", args: []string{"config", "check"},
-			config: "sources: [{name: a, url: 'rediss://h', tls: {ca: none.pem}}, {name: b, url: 'grpc://h/x'}, {name: c, url: 'postgres://h/x', tls: {ca: none.pem}}]", code: 2,
-			stderr: []string{"source a: ", "none.pem", "source b: YDB coordination nodes: this build", "source c: reading the TLS authorities: "},
+			config: "sources: [{name: a, url: 'rediss://h', tls: {ca: none.pem}}, {name: b, url: 'grpcs://h/x', tls: {ca: none.pem}}, {name: d, url: 'grpc://h/x', token_file: none.token}, {name: c, url: 'postgres://h/x', tls: {ca: none.pem}}]", code: 2,
+			stderr: []string{"source a: ", "none.pem", "source b: reading the TLS authorities: ", "source d: reading a secret: ", "none.token", "source c: reading the TLS authorities: "},
 		},
 		{
 			name: "config check of Postgres", args: []string{"config", "check"},

@@ -39,7 +39,7 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 // source makes one source: the only place that knows which package serves which type.
 func (p *program) source(s config.Source, c config.Config) (sources.Source, error) {
 	source := &configured{
-		secret: func(ctx context.Context) (string, error) { return s.Password.Resolve(ctx, p.env.Lookup) },
+		secret: func(ctx context.Context) (string, error) { return s.Secret().Resolve(ctx, p.env.Lookup) },
 		owners: c.Owners,
 	}
 	switch s.Type {
@@ -57,6 +57,9 @@ func (p *program) source(s config.Source, c config.Config) (sources.Source, erro
 		o := postgresOptions(s, c.Names[s.Name])
 		source.open = func(password string) (sources.Source, error) { return openPostgres(o, s.TLS, password) }
 		return source, checkPostgres(o)
+	case config.TypeYDB:
+		source.open = func(secret string) (sources.Source, error) { return openYDB(s, secret, p.logger()) }
+		return source, checkYDB(s)
 	default:
 		return nil, config.Supported(s.Type)
 	}
@@ -68,10 +71,10 @@ func (p *program) source(s config.Source, c config.Config) (sources.Source, erro
 func (p *program) secrets(ctx context.Context, c config.Config) error {
 	var wrong []error
 	for _, s := range c.Sources {
-		if len(s.Password.Command) > 0 {
+		if len(s.Secret().Command) > 0 {
 			continue
 		}
-		if _, err := s.Password.Resolve(ctx, p.env.Lookup); err != nil {
+		if _, err := s.Secret().Resolve(ctx, p.env.Lookup); err != nil {
 			wrong = append(wrong, fmt.Errorf("source %s: %w", s.Name, err))
 		}
 	}
@@ -130,11 +133,13 @@ func (p *program) usable(ctx context.Context, s config.Source, c config.Config) 
 		if check = checkPostgres(o); check == nil {
 			_, check = openPostgres(o, s.TLS, "")
 		}
+	case config.TypeYDB:
+		check = checkYDB(s)
 	}
-	if check != nil || len(s.Password.Command) > 0 {
+	if check != nil || len(s.Secret().Command) > 0 {
 		return check
 	}
-	_, err := s.Password.Resolve(ctx, p.env.Lookup)
+	_, err := s.Secret().Resolve(ctx, p.env.Lookup)
 	return err
 }
 

@@ -60,7 +60,7 @@ func (p *program) commandFor(c config.Config) func(*sources.Row) string {
 		}
 		name := r.Name
 		if r.Space != "" {
-			name = r.Space + "/" + name
+			name = strings.TrimPrefix(r.Space, "/") + "/" + name // that of YDB begins with a slash
 		}
 		return strings.Join(append(words, quoted(r.Source+"/"+name)), " ")
 	}
@@ -71,7 +71,7 @@ func (p *program) commandFor(c config.Config) func(*sources.Row) string {
 func oneRow(s config.Source, r *sources.Row) string {
 	key := map[sources.Kind]string{sources.KindElection: "election", sources.KindSemaphore: "semaphore", sources.KindMutex: "mutex"}[r.Kind]
 	switch {
-	case key == "" && s.Type == config.TypeRedis:
+	case key == "" && (s.Type == config.TypeRedis || s.Type == config.TypeYDB):
 		key = "keys"
 	case key == "" && s.Type == config.TypePostgres:
 		key = "locks"
@@ -89,8 +89,15 @@ func oneRow(s config.Source, r *sources.Row) string {
 	if scheme, rest, ok := strings.Cut(address, "://"); ok && user != "" {
 		address = scheme + "://" + url.User(user).String() + "@" + rest
 	}
-	return address + "?" + key + "=" + url.QueryEscape(name)
+	query := "?"
+	if s.Type == config.TypeYDB {
+		query = ydbQuery(s.URL) + "node=" + escape(r.Space) + "&"
+	}
+	return address + query + key + "=" + escape(name)
 }
+
+// escape is for the value of a parameter of ours, in which a + is a +.
+func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
 // quoted makes a text one word of a shell.
 func quoted(s string) string {

@@ -137,6 +137,9 @@ func (p *program) pickOne(arg string) (c config.Config, name, space string, err 
 	if len(s.Watch) != 1 || s.Watch[0].Kind == sources.KindUnknown || s.Type == config.TypeRedis && strings.ContainsAny(s.Watch[0].Pattern, "*?[\\") {
 		return c, "", "", usagef("name one primitive in the URL: exactly one of election=, mutex= and semaphore=, without a pattern")
 	}
+	if s.Type == config.TypeYDB {
+		return c, "", ydbSpace(s), nil
+	}
 	if t, err := config.ParseURL(s.URL); err == nil {
 		space = strings.TrimPrefix(t.Path, "/")
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/coord/ydbcoord"
 	"coordtop/internal/config"
 )
 
@@ -34,6 +35,7 @@ func openLog(env config.Lookup) (*slog.Logger, *logFile, error) {
 	}
 	logger := slog.New(slog.NewTextHandler(f, nil)).With("pid", os.Getpid())
 	rediscoord.LogTo(logger)
+	ydbcoord.LogTo(logger)
 	return logger, f, nil
 }
 

@@ -118,6 +118,8 @@ func (p *program) backend(s config.Source, identity string) (b operate.Backend, 
 		p.redisBackend(&b, s)
 	case config.TypePostgres:
 		p.postgresBackend(&b, s)
+	case config.TypeYDB:
+		p.ydbBackend(&b, s)
 	default:
 		return b, false
 	}

@@ -17,10 +17,11 @@ var (
 )
 
 // matches says whether ref goes by name: SOURCE/NAME or SOURCE/SPACE/NAME. Whole texts
-// are compared, since a source's name and a key may both hold slashes.
+// are compared, since a source's name and a key may both hold slashes. The slash that a path
+// of YDB begins with may be left out.
 func matches(ref sources.Ref, name string) bool {
 	rest, ok := strings.CutPrefix(name, ref.Source+"/")
-	return ok && (rest == ref.Name || rest == ref.Space+"/"+ref.Name)
+	return ok && (rest == ref.Name || rest == ref.Space+"/"+ref.Name || rest == strings.TrimPrefix(ref.Space, "/")+"/"+ref.Name)
 }
 
 // wanted says whether ref was asked for. No names: everything is. Events of a whole

@@ -1,0 +1,174 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
+	"coordtop/internal/action"
+	"coordtop/internal/certs"
+	"coordtop/internal/config"
+	"coordtop/internal/operate"
+	"coordtop/sources"
+	"coordtop/sources/ydbsource"
+)
+
+// ydbClient reads the URL and adds what stands beside it in the config.
+func ydbClient(s config.Source, secret string, logger *slog.Logger) (ydbcoord.ClientOptions, error) {
+	o, err := ydbcoord.ParseURL(s.URL)
+	if err != nil {
+		return o, fmt.Errorf("%w; to select there are node=, election=, mutex= and semaphore=", err)
+	}
+	o.Log = logger
+	if s.User != "" {
+		o.User = s.User
+	}
+	switch {
+	case !s.Token.IsZero():
+		o.AccessToken = secret
+	case secret != "":
+		o.Password = secret
+	}
+	if s.TLS != (certs.Files{}) {
+		o.TLS = &s.TLS
+	}
+	return o, nil
+}
+
+// openYDB makes a source. It reads the TLS files once, so that one that cannot be used is
+// told before anybody connects.
+func openYDB(s config.Source, secret string, logger *slog.Logger) (sources.Source, error) {
+	client, err := ydbClient(s, secret, logger)
+	if err != nil {
+		return nil, err
+	}
+	if client.TLS != nil {
+		if _, err := client.TLS.Load(); err != nil {
+			return nil, err
+		}
+	}
+	o := ydbsource.Options{
+		Name: s.Name, Client: client, Nodes: s.Nodes, PollMin: s.PollMin, PollMax: s.PollMax, Labels: labels(s),
+	}
+	for _, w := range s.Watch {
+		o.Selections = append(o.Selections, ydbsource.Selection{Node: w.Node, Name: w.Pattern, Kind: w.Kind, Expected: w.Expected})
+	}
+	return ydbsource.New(o)
+}
+
+// checkYDB reports what a person has to write in another way.
+func checkYDB(s config.Source) error {
+	_, err := openYDB(s, "", nil)
+	return err
+}
+
+// ydbSpace is the path of the one coordination node that a URL names; "" if there is not
+// exactly one.
+func ydbSpace(s config.Source) string {
+	if len(s.Nodes) != 1 {
+		return ""
+	}
+	o, err := ydbcoord.ParseURL(s.URL)
+	if path := s.Nodes[0]; err == nil && !strings.HasPrefix(path, "/") {
+		return o.Database + "/" + strings.TrimRight(path, "/")
+	}
+	return strings.TrimRight(s.Nodes[0], "/")
+}
+
+// ydbQuery is the beginning of the parameters of a URL that reaches the same database.
+func ydbQuery(raw string) string {
+	query := "?"
+	t, err := config.ParseURL(raw)
+	o, err2 := ydbcoord.ParseURL(raw)
+	if err != nil || err2 != nil {
+		return query
+	}
+	if strings.Trim(t.Path, "/") == "" {
+		query += "database=" + escape(o.Database) + "&"
+	}
+	if o.NoDiscovery {
+		query += "discovery=off&"
+	}
+	return query
+}
+
+// ydbLease is how long the service keeps what a session of ours owns after it lost us.
+const ydbLease = 10 * time.Second
+
+func (p *program) ydbBackend(b *operate.Backend, s config.Source) {
+	b.Caps = coord.Caps{Mutex: true, Semaphore: true, Election: true, Ephemeral: true, OneFate: true, Fence: true, FIFO: true, MaxData: 1 << 20}
+	b.Nameless, b.RunsOut, b.Lease = true, true, ydbLease
+	if o, err := ydbClient(s, "", nil); err == nil {
+		b.Login = o.User
+	}
+	b.Open = func(ctx context.Context, space string) (coord.Driver, error) {
+		secret, err := s.Secret().Resolve(ctx, p.env.Lookup)
+		if err != nil {
+			return nil, fmt.Errorf("finding the password: %w", err)
+		}
+		o, err := ydbClient(s, secret, p.logger())
+		if err != nil {
+			return nil, err
+		}
+		client, err := ydbcoord.NewClient(o)
+		if err != nil {
+			return nil, err
+		}
+		driver, err := client.Driver(space, ydbcoord.Options{TTL: ydbLease})
+		if err != nil {
+			return nil, err
+		}
+		return ownClient{driver, client}, nil
+	}
+	b.Call = ydbCall
+	b.Refuses = func(row *sources.Primitive) string {
+		switch {
+		case row.Kind == sources.KindElection && !row.Absent && row.Limit > 1:
+			return fmt.Sprintf("its limit is %d: an election is a semaphore of limit 1", row.Limit)
+		case row.Kind == sources.KindMutex && row.Taken > 0 && !row.Ephemeral:
+			return "it is a lasting semaphore: a mutex is an ephemeral one; watch it with semaphore= or election="
+		}
+		return ""
+	}
+}
+
+// ownClient is a driver whose client is its own.
+type ownClient struct {
+	*ydbcoord.Driver
+	client *ydbcoord.Client
+}
+
+// Close closes both.
+func (o ownClient) Close(ctx context.Context) error {
+	return errors.Join(o.Driver.Close(ctx), o.client.Close(ctx))
+}
+
+// ydbCall is what the driver sends: see coord/ydbcoord.
+func ydbCall(r action.Request) string {
+	name := strconv.Quote(r.Target.Ref.Name)
+	count, ephemeral := strconv.FormatUint(max(r.Permits, 1), 10), ""
+	if r.Target.Kind == sources.KindMutex {
+		count, ephemeral = "all permits", ", ephemeral"
+	}
+	data := ""
+	if len(r.Data) > 0 {
+		data = " with the data " + strconv.Quote(cutText(string(r.Data)))
+	}
+	switch r.Verb {
+	case action.Acquire, action.Campaign:
+		return fmt.Sprintf("acquire_semaphore %s, count %s%s%s, in a session of its own", name, count, ephemeral, data)
+	case action.Try:
+		return fmt.Sprintf("acquire_semaphore %s, count %s%s, timeout 0%s, in a session of its own", name, count, ephemeral, data)
+	case action.Proclaim:
+		return fmt.Sprintf("acquire_semaphore %s once more, timeout 0%s", name, data)
+	case action.Resign:
+		return "release_semaphore " + name
+	}
+	return r.Verb.String()
+}
