@@ -173,6 +173,7 @@ func TestPongsAnswerThePingsOfTheirOwnStreamOnly(t *testing.T) {
 	bubble(t, func(t *testing.T, b *bench) {
 		p := &stuckPongs{}
 		s := b.session(t, ydbcoord.Options{}, p.option())
+		synctest.Wait() // the first ping is answered
 		done := make(chan error)
 		go func() { _, err := s.Look(t.Context(), "x"); done <- err }()
 		time.Sleep(ttl / 2) // there was a ping meanwhile, whose pong is stuck behind the look

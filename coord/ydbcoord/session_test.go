@@ -11,6 +11,7 @@ import (
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	"coordtop/coord"
@@ -221,14 +222,29 @@ func TestStreamsThatBreakAsSoonAsTheyAreMadeAreNotMadeWithoutPause(t *testing.T)
 	})
 }
 
+// deaf is a stream on which nothing is heard until it ends.
+type deaf struct{ grpc.ClientStream }
+
+func (d deaf) RecvMsg(any) error {
+	<-d.Context().Done()
+	return d.Context().Err()
+}
+
 func TestHungAttachIsGivenUpForAnotherStream(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
-		s := b.session(t, ydbcoord.Options{})
-		b.hangAttaches(1)
+		streams := 0
+		s := b.session(t, ydbcoord.Options{}, grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc,
+			cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+			inner, err := streamer(ctx, desc, cc, method, opts...)
+			if streams++; streams == 2 {
+				return deaf{inner}, err
+			}
+			return inner, err
+		}))
 		b.CutStreams()
 		time.Sleep(ttl * 3 / 4)
-		if !s.Link().Attached || s.Err() != nil {
+		if !s.Link().Attached || s.Err() != nil || streams != 3 {
 			t.Errorf("the link is %+v, the session %v", s.Link(), s.Err())
 		}
 	})
