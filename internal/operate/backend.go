@@ -61,6 +61,9 @@ func (b *Backend) data(r action.Request) []byte {
 // call is what a request sends, in a line.
 func (b *Backend) call(r action.Request) string {
 	r.Data = b.data(r)
+	if r.Verb == action.Crash {
+		return "SIGKILL to the process of " + ownerText(r.Target.Label, r.Target.Owner)
+	}
 	if b.Call != nil {
 		return b.Call(r)
 	}
