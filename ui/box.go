@@ -86,14 +86,13 @@ func (m *model) openBox(r action.Request) tea.Cmd {
 	b := &box{request: r, row: m.live(r.Target.Ref)}
 	b.gone = b.difference(m, b.row)
 	m.ask(b)
-	got := m.hands.ask(r)
-	return func() tea.Msg { return describedMsg{b, <-got} }
+	return b.ask(m, r)
 }
 
 // describe takes in what the action would do; then it is known what the person must give.
 func (b *box) describe(m *model, d description) {
 	b.described, b.effect, b.err = true, d.effect, d.err
-	if d.err != nil || b.question() {
+	if d.err != nil || b.question() || len(b.fields) > 0 {
 		return
 	}
 	add := func(kind fieldKind) *field {
@@ -153,22 +152,22 @@ func (b *box) do(m *model, i intent) tea.Cmd {
 	case doYes:
 		b.start(m)
 	case doNextField:
-		b.move(1)
+		return b.move(m, 1)
 	case doPreviousField:
-		b.move(-1)
+		return b.move(m, -1)
 	case doPageUp, doHalfUp:
 		b.top = max(b.top-5, 0)
 	case doPageDown, doHalfDown:
 		b.top += 5 // drawing brings it back
 	case doPress:
-		b.press(m)
+		return b.press(m)
 	}
 	return nil
 }
 
 // press acts on enter: on a field it goes on to the next one, on Cancel it cancels, and
 // only on the button with the verb it acts.
-func (b *box) press(m *model) {
+func (b *box) press(m *model) tea.Cmd {
 	switch b.focus - len(b.fields) {
 	case buttonCancel:
 		m.shut()
@@ -177,15 +176,18 @@ func (b *box) press(m *model) {
 	default:
 		if f := b.fields[b.focus]; f.kind == fieldData {
 			f.edit(tea.KeyPressMsg{Code: tea.KeyEnter})
-			return
+			return nil
 		}
-		b.move(1)
+		return b.move(m, 1)
 	}
+	return nil
 }
 
 // move goes to the next field or button; the button with the verb is passed over as long
-// as it is off.
-func (b *box) move(by int) {
+// as it is off. What was typed in the field that is left may be part of what is sent, so
+// the operator is asked again.
+func (b *box) move(m *model, by int) tea.Cmd {
+	left := b.focus
 	n := len(b.fields) + buttons
 	b.focus = (b.focus + by + n) % n
 	if b.focus == len(b.fields)+buttonAct && b.missing() != "" {
@@ -194,6 +196,16 @@ func (b *box) move(by int) {
 	for i, f := range b.fields {
 		f.focus(i == b.focus)
 	}
+	if left < len(b.fields) && b.missing() == "" {
+		return b.ask(m, b.filled())
+	}
+	return nil
+}
+
+// ask asks what a request would do. The answer comes as a message.
+func (b *box) ask(m *model, r action.Request) tea.Cmd {
+	got := m.hands.ask(r)
+	return func() tea.Msg { return describedMsg{b, <-got} }
 }
 
 func (b *box) edit(msg tea.Msg) {

@@ -224,7 +224,7 @@ func TestProclaimEditsTheDataThatIsThere(t *testing.T) {
 	op.Effect = action.Effect{Lines: []string{"Replaces the data."}, TakesData: true, DataMax: 12}
 	holding(op, d, a, true)
 	d.act("a", "p")
-	d.shows(t, "Proclaim in a")
+	d.shows(t, "Proclaim as leader of a")
 	d.shows(t, "data      az=a")
 	d.press("tab", "tab") // the button, the data
 	d.typed(" v=2")
@@ -359,4 +359,13 @@ func TestADialogCoversWideCharactersWithoutMovingTheRest(t *testing.T) {
 			t.Errorf("at %d: %q", x, got)
 		}
 	}
+}
+
+func TestTheCallIsShownWithWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	d, op, _ := boxed(t, effect())
+	op.Effect.Call = "SET a az=b"
+	d.act("shift+tab", "x", "tab")
+	d.shows(t, "runs      SET a az=b")
+	d.shows(t, "reason    x")
 }

@@ -18,7 +18,7 @@ func boxTitle(v action.Verb) string {
 	case action.Campaign:
 		return "Campaign for"
 	case action.Proclaim:
-		return "Proclaim in"
+		return "Proclaim as leader of"
 	case action.Try:
 		return "Try to acquire"
 	}
@@ -230,7 +230,7 @@ func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
 	var lines []string
 	if b.question() && b.gone == "" {
 		lines = append(lines, b.refusal(m, w)...)
-		return append(lines, th.line(w).done(), m.yesNo(w, verbText(b.request.Verb), "no"))
+		return append(lines, th.line(w).done(), m.yesNo(w, b.request.Verb.String(), "no"))
 	}
 	for i, f := range b.fields {
 		label := th.cut(b.label(f), w/2)

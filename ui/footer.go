@@ -16,7 +16,7 @@ func (m *model) footer(w int) string {
 		return m.typedFooter(w)
 	case m.menu != 0:
 		return m.menuFooter(w)
-	case m.message != "":
+	case m.message != "" && !m.deciding():
 		return l.put(m.th.strong, m.message).done()
 	case m.lay.small && m.typing:
 		l.put(m.th.strong, "/").skip(1).put("", m.typed()).skip(2)
@@ -46,6 +46,13 @@ func (m *model) footer(w int) string {
 		l.put(m.th.strong, a.keys[0]).skip(1).put(m.th.dim, a.hint).skip(2)
 	}
 	return l.done()
+}
+
+// deciding says whether a dialog is open whose keys matter more than any message. The menu
+// speaks by messages itself.
+func (m *model) deciding() bool {
+	_, choosing := m.hands.dialog.(*menu)
+	return m.hands.dialog != nil && !choosing
 }
 
 // quits puts the way out first among the hints: it must be seen on any screen.

@@ -257,7 +257,7 @@ func TestARowThatWeActOnIsPending(t *testing.T) {
 	})
 	d.send(wakeMsg{})
 	d.showsNot(t, "pending")
-	d.shows(t, `campaign a: done, we lead \x1b[31mit`)
+	d.shows(t, `campaign a: we lead \x1b[31mit`)
 	d.pass(20)
 	d.shows(t, `campaign a  done, we lead`) // in the pane of the row
 	d.press("a")
@@ -296,9 +296,9 @@ func TestTheDemoKeyEndsTheProcessOfTheOwner(t *testing.T) {
 	if got := op.Begun(); len(got) != 1 || got[0].Verb != action.Crash || got[0].Target.Owner != "host-1" {
 		t.Errorf("begun %+v", got)
 	}
-	d.shows(t, "end the process of a: sending")
+	d.shows(t, "crash a: sending")
 	d.press("a")
-	d.showsNot(t, "crash")
+	d.showsNot(t, "crash: ")
 }
 
 func TestADialogThatNoKeyOpenedIgnoresKeysForAMoment(t *testing.T) {

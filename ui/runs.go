@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -31,7 +33,11 @@ func (m *model) announce() {
 
 // runText is an action in a line: what it does to which row, and how far it is.
 func runText(r *action.Run) string {
-	text := verbText(r.Request.Verb) + " " + clean(r.Request.Target.Ref.Name) + ": " + r.Phase.String()
+	text := r.Request.Verb.String() + " " + clean(r.Request.Target.Ref.Name) + ": "
+	if r.Phase == action.Seen && r.Text != "" { // it says what was seen
+		return text + clean(r.Text)
+	}
+	text += r.Phase.String()
 	if r.Phase == action.Waiting && r.Place > 0 {
 		text += ", place " + strconv.Itoa(r.Place)
 	}
@@ -39,14 +45,6 @@ func runText(r *action.Run) string {
 		text += ", " + clean(r.Text)
 	}
 	return text
-}
-
-// verbText is a verb as people read it.
-func verbText(v action.Verb) string {
-	if v == action.Crash {
-		return "end the process of"
-	}
-	return v.String()
 }
 
 // under returns our newest action on a row that is not over; nil: there is none.
@@ -65,7 +63,7 @@ func (m *model) pendingText(ref sources.Ref) string {
 	if r == nil {
 		return ""
 	}
-	text := ", pending: " + verbText(r.Request.Verb) + " " + r.Phase.String()
+	text := ", pending: " + r.Request.Verb.String() + " " + r.Phase.String()
 	if r.Phase == action.Waiting && r.Place > 0 {
 		text += ", place " + strconv.Itoa(r.Place)
 	}
@@ -146,8 +144,10 @@ const (
 // runLines lists at most n actions that pass, newest first, under a title.
 func (m *model) runLines(w, indent, n int, title string, pass func(*action.Run) bool) []string {
 	var lines []string
-	for i := len(m.hands.status.Runs) - 1; i >= 0 && len(lines) < n; i-- {
-		if r := &m.hands.status.Runs[i]; pass(r) {
+	runs := slices.Clone(m.hands.status.Runs)
+	slices.SortStableFunc(runs, func(a, b action.Run) int { return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(b.ID, a.ID)) })
+	for i := range runs {
+		if r := &runs[i]; len(lines) < n && pass(r) {
 			st := m.th.dim
 			switch r.Phase {
 			case action.Failed, action.Missed, action.Unseen:
@@ -155,7 +155,7 @@ func (m *model) runLines(w, indent, n int, title string, pass func(*action.Run) 
 			case action.Seen:
 				st = m.th.good
 			}
-			l := m.th.line(w).skip(indent).put(m.th.dim, m.timeOfDay(r.Changed)).skip(2).put("", verbText(r.Request.Verb)+" ")
+			l := m.th.line(w).skip(indent).put(m.th.dim, m.timeOfDay(r.Changed)).skip(2).put("", r.Request.Verb.String()+" ")
 			l.put("", m.th.fitName(clean(r.Request.Target.Ref.Name), runName)).skip(2).put(st, r.Phase.String())
 			if r.Text != "" {
 				l.put("", ", "+clean(r.Text))

@@ -7,11 +7,13 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
+	"github.com/redis/go-redis/v9"
 
 	"coordtop/internal/demo"
 	"coordtop/internal/localserver"
@@ -211,11 +213,11 @@ func TestAPersonCampaignsLeadsProclaimsAndResigns(t *testing.T) {
 			s.keys("aa").await("writing is off").keys(esc).gone("writing is off: W")
 
 			s.arm().keys("aa").confirm(on.name)
-			s.await("(us)", "holding 1").await("campaign " + on.name + ": done")
+			s.await("(us)", "holding 1").await("campaign " + on.name + ": we lead")
 			seen.await(t, func(out string) bool { return strings.Contains(out, "took it") || strings.Contains(out, "acquired") })
 
-			s.keys("ap").await("Proclaim in").keys(tab, tab, " draining", backTab, enter)
-			s.await("proclaim " + on.name + ": done")
+			s.keys("ap").await("Proclaim as leader of").keys(tab, tab, " draining", backTab, enter)
+			s.await("proclaim " + on.name + ": proclaimed")
 			seen.await(t, func(out string) bool { return strings.Contains(out, "draining") })
 
 			next := newRival(t, on.url, on.key)
@@ -234,6 +236,49 @@ func TestAPersonCampaignsLeadsProclaimsAndResigns(t *testing.T) {
 			s.keys("q")
 			if code := ends(t, s.cmd); code != 0 {
 				t.Errorf("exit code %d", code)
+			}
+		})
+	}
+}
+
+func TestWhatIsHeldAtTheEndIsResignedOrRunsOut(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keys   []string
+		signal os.Signal
+		left   bool // the key stays, with its TTL
+	}{
+		"resign":  {keys: []string{"q", "r"}},
+		"run out": {keys: []string{"q", "l"}, left: true},
+		"ctrl+c":  {keys: []string{"\x03", "\x03"}},
+		"SIGTERM": {signal: syscall.SIGTERM},
+		"SIGHUP":  {signal: syscall.SIGHUP},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			on := stages()["redis"](t)
+			s := inSight(t, command(t, on.view)).await(on.name, "READ-ONLY")
+			s.arm().keys("aa").confirm(on.name).await("(us)", "holding 1")
+			for i, k := range c.keys {
+				if s.keys(k); i == 0 {
+					s.await("We hold 1 lease")
+				}
+			}
+			if c.signal != nil {
+				if err := s.cmd.Process.Signal(c.signal); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if code := ends(t, s.cmd); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			options, err := redis.ParseURL(on.url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left, err := writer(t, options.Addr).PTTL(t.Context(), on.key).Result()
+			if err != nil || (left > 0) != c.left {
+				t.Errorf("the key has %v left, %v", left, err)
 			}
 		})
 	}
