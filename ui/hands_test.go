@@ -211,7 +211,7 @@ func TestTheMenuIsPinnedToItsRowAndOwner(t *testing.T) {
 func TestWhatWeOwnIsMarkedAsOurs(t *testing.T) {
 	t.Parallel()
 	a, b, _ := three()
-	d, op := armed(a, b)
+	d, op := armed(a, b, uitest.Led("c", "host-1", noon())) // not everything of that name is held by us
 	d.showsNot(t, "(us)")
 	holding(op, d, a, true)
 	if got := strings.Count(d.text(), "host-1 (us)"); got != 2 { // in the list and in the detail

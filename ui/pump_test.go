@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/internal/action"
 	"coordtop/sources"
 	"coordtop/ui/uitest"
 )
@@ -192,6 +193,33 @@ func TestPumpTellsASlowTerminalOnlyOfSeconds(t *testing.T) {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+func TestPumpTellsWhatTheOperatorHasDone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		op, start := uitest.NewOperator(), time.Now()
+		var sent []time.Duration
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { // received below
+			done <- pump(ctx, uitest.NewFeed(uitest.State(noon())), wakeOf(op), func(msg tea.Msg) {
+				if _, ok := msg.(wakeMsg); ok {
+					sent = append(sent, time.Since(start))
+				}
+			})
+		}()
+		time.Sleep(70 * time.Millisecond)
+		op.Change(func(*action.Status) {})
+		synctest.Wait()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if !slices.Equal(sent, []time.Duration{70 * time.Millisecond}) {
+			t.Errorf("sent at %v", sent)
 		}
 	})
 }
