@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -27,6 +29,8 @@ func TestDialogsLookAsTheyWereReviewed(t *testing.T) {
 			}
 			s.Holdings = append(s.Holdings, h)
 		}
+		// The slots of the sources' rows are not the same each time.
+		slices.SortFunc(s.Holdings, func(a, b action.Holding) int { return cmp.Compare(a.Ref.Name, b.Ref.Name) })
 	}
 	cases := []struct {
 		file   string

@@ -209,7 +209,7 @@ func TestPumpTellsWhatTheOperatorHasDone(t *testing.T) {
 				if _, ok := msg.(wakeMsg); ok {
 					sent = append(sent, time.Since(start))
 				}
-			})
+			}, nil)
 		}()
 		time.Sleep(70 * time.Millisecond)
 		op.Change(func(*action.Status) {})
