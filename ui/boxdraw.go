@@ -89,7 +89,7 @@ func (m *model) window(lines []string, top, h, w int) []string {
 // what is sent for that.
 func (b *box) facts(m *model, w int) []string {
 	th, t := &m.th, &b.request.Target
-	tail := []part{{th.strong, " in "}, {th.warn, clean(t.Ref.Source)}, {"", ","}, {th.title, " " + m.title + " "}}
+	tail := []part{{th.strong, " in "}, {th.warn, clean(t.Ref.Source)}, {"", ", "}, {th.title, m.title}}
 	title := th.line(w).put(th.strong, boxTitle(b.request.Verb)+" ")
 	title.put(th.strong, th.fitName(clean(t.Ref.Name), max(w-title.x-partsWidth(tail), 8)))
 	for _, p := range tail {

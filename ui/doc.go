@@ -23,6 +23,11 @@
 //     answer to it. While the cursor is in use, rows keep their places (order.go).
 //   - Drawing happens with line (line.go): kept SGR prefixes by meaning (theme.go),
 //     widths measured in cells. What comes from outside passes format.Clean.
+//   - What a person does goes through an Operator (operator.go). A dialog (dialog.go)
+//     stands over the board and takes the keys while it is open: the menu of a row's
+//     actions (menu.go), the box of one of them (box.go), which is pinned to the row's
+//     owner and off for good once that has changed, and questions. Only the operator's
+//     Describe may block: it is asked in a goroutine that Run joins.
 //   - One goroutine of our own, the pump (pump.go), turns the Feed's wake-ups into one
 //     coalesced message. Run joins it.
 //   - Between Bubble Tea and the terminal stand a gate (gate.go), whose goroutine does the

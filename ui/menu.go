@@ -200,7 +200,7 @@ func (d *menu) picture(m *model, w, h int) picture {
 	var p picture
 	add := func(l *line) { p.lines = append(p.lines, l.done()) }
 	l := m.th.line(w).put(m.th.strong, m.th.fitName(clean(d.target.Ref.Name), w/2)).put(m.th.dim, " in ")
-	add(l.put(m.th.warn, clean(d.target.Ref.Source)).put(m.th.dim, ",").put(m.th.title, " "+m.title+" "))
+	add(l.put(m.th.warn, clean(d.target.Ref.Source)).put(m.th.dim, ", ").put(m.th.title, m.title))
 	owner := "nobody owns it"
 	if d.target.Owner != "" {
 		owner = clean(d.target.Label)
