@@ -20,7 +20,7 @@ type board struct {
 
 	left    int    // entries that were not read since the last gap
 	synced  bool   // told, since the last gap
-	missing bool   // there is no such node, which was told since the last gap
+	missing bool   // there is no such node, which was told; no session was attached since
 	begun   bool   // a listing was begun before: what follows is one again
 	refresh uint64 // the last refresh that was served
 }
@@ -98,6 +98,9 @@ func (b *board) ref(e *entry) sources.Ref {
 
 // nothing tells that there is no such node, unless it was told.
 func (b *board) nothing(now time.Time) sources.Change {
+	for _, e := range b.names {
+		e.asked = now
+	}
 	if b.missing {
 		return sources.Change{}
 	}
@@ -147,7 +150,7 @@ func (b *board) take(e *entry, sight ydbcoord.Sight) []sources.Change {
 		}
 		p = b.primitive(e, sight, old, since)
 	}
-	if !first && e.absent && wasAbsent {
+	if !first && e.absent && wasAbsent && (old == nil || old.Note == p.Note) {
 		return nil
 	}
 	c := sources.Change{At: sight.At}

@@ -1,3 +1,60 @@
 // Package ydbsource watches the semaphores of YDB coordination nodes: who owns which, who
-// waits in which order, and with what data.
+// waits in which order, and with what data. Looking acquires, creates and keeps nothing:
+// each node has one session of ours, coordtop-watch, which owns nothing.
+//
+// # What is watched
+//
+// No public API of YDB lists semaphores, so they are named, each with a kind. Coordination
+// nodes can be found, by walking the directories of the database, now and every minute; one
+// without names is described every ten seconds, which shows that it is there, and its
+// settings. Names without a node hold in every node that is named. In nodes that are found
+// they are shown where they exist.
+//
+// A node is a scope, and its path is Ref.Space: it can be silent alone, and restart alone.
+// Where nodes are found, the database is a scope too, without rows.
+//
+// # Pushes and looks
+//
+// A watch a semaphore tells of its owners and its data; it fires once and is armed anew by
+// the describe that reads what has changed. So a change of owner is told at the instant of
+// that answer (Change.After zero), and what comes and goes between two describes is not
+// seen.
+//
+// Of the queue the service tells nothing. It comes with every describe, and is looked at
+// besides: every Options.PollMin where it is selected, every two seconds where it is
+// visible, every Options.PollMax elsewhere while anybody owns the semaphore, and once a
+// minute while nobody does, as nobody can wait for it then. A waiter came or went between
+// two looks, and is told so, apart from what was pushed. Queue.At is the age of the queue.
+//
+// What does not exist cannot be watched either, and is looked for: soon at first, then
+// every second. A mutex is an ephemeral semaphore that does not exist while it is free, so
+// it is seen to be taken that late, while waiters of it are served without delay. Another
+// kind that is missing keeps its row (Primitive.Absent), and its creation is an event.
+//
+// All these looks together are at most 20 a second for a node, whatever is on screen; a
+// quarter of them is kept for what is not. Arming the watches after an attach has a budget
+// of its own: 64 at once, then 500 a second, in random order. After an outage it begins up
+// to a second late, because other programs may have lost the same service.
+//
+// # Silence and loss
+//
+// The session's ping, once a second on the stream that carries the pushes, is the proof of
+// life. When the stream ends, the rows of the node are stale at once; the session attaches
+// again by itself, and everything is read anew. A session that is over, or whose pings are
+// not answered for four seconds, is replaced. A node that does not exist is an answer: what
+// was in it is deleted. Where no node is watched any more, it is asked whether the server
+// takes connections and answers at all; if not, the connection is over, and the error says
+// what is wrong.
+//
+// # Who
+//
+// An owner is a session, whose number is its own as long as the node exists: its ID is the
+// number with the node's creation. Its guard is the session and the order id. Where the
+// limit is 1 the order id is also the fence. Since when somebody owns is not told, nor
+// until when: a session lives as long as its stream, and its timeout after that. Why
+// somebody does not own any more is not told, unless the semaphore or the node is gone.
+//
+// An ephemeral semaphore whose owner has all permits is a mutex, and is shown with a limit
+// of 1. Both data are shown: the owner's, which goes with the ownership, and the
+// semaphore's own, which anybody may write.
 package ydbsource

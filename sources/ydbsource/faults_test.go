@@ -308,3 +308,15 @@ func TestWrongPasswordIsRefusedAndSaysSo(t *testing.T) {
 	r.row("leader", "without a leader", is(sources.StatusNoLeader))
 	t.Logf("on the screen %v after the right password", time.Since(began).Round(time.Millisecond))
 }
+
+func TestNodeWithoutAnyRightSaysWhatToGrant(t *testing.T) {
+	t.Parallel()
+	r := serve(t, ydbtest.Options{Users: map[string]ydbtest.User{"ann": {Password: "p", Deny: ydbtest.Read | ydbtest.Write | ydbtest.Erase}}}, "leader")
+	o := r.client()
+	o.User, o.Password = "ann", "p"
+	r.watch(Options{Client: o, Selections: elections("leader")})
+	r.state("the source to be refused", func(*sources.State) bool {
+		err := r.status().Err
+		return errors.Is(err, sources.ErrRefused) && !errors.Is(err, sources.ErrCredentials) && strings.Contains(err.Error(), "grant select_row")
+	})
+}

@@ -7,9 +7,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+
 	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
@@ -174,6 +177,12 @@ func (n *node) failed(err error) error {
 	if errors.Is(err, coord.ErrNotFound) { // an answer, though not the one that was hoped for
 		return n.missing()
 	}
+	if refused, ok := errors.AsType[*ydbcoord.StatusError](err); ok && refused.Status == Ydb.StatusIds_UNAUTHORIZED {
+		err = &sources.Problem{
+			Text:  "no right to use the coordination node " + format.Clean(n.board.path, 200) + ": grant select_row on it, or name another",
+			Cause: err, Refused: true,
+		}
+	}
 	n.link.lost(n.board.path, err)
 	n.about.failed(explain(err, n.link.source.o.Client, true))
 	if err := n.gap(time.Time{}); err != nil {
@@ -186,8 +195,10 @@ func (n *node) failed(err error) error {
 func (n *node) missing() error {
 	n.link.up(n.board.path)
 	n.about.missing()
-	if err := n.gap(time.Time{}); err != nil {
-		return err
+	if !n.board.missing {
+		if err := n.gap(time.Time{}); err != nil {
+			return err
+		}
 	}
 	c := n.board.nothing(time.Now())
 	c.About = n.about.told(n)

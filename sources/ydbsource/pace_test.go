@@ -214,3 +214,51 @@ func TestSilentStreamIsGivenUpAndReplaced(t *testing.T) {
 		r.stop()
 	})
 }
+
+func TestMissingNodeIsToldOnceAndLookedForAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := serve(t, ydbtest.Options{InMemory: true}, "leader")
+		r.counted(Options{Nodes: []string{"/local/later"}, Selections: append(elections("leader"), Selection{Name: "job", Kind: sources.KindMutex})})
+		r.synced()
+		time.Sleep(time.Minute)
+		if row := r.row("job", "free", is(sources.StatusFree)); row.Note == "" {
+			t.Errorf("%+v", row.Primitive)
+		}
+		if events := r.drain(); len(events) > 1 || len(events) == 1 && events[0].Kind != sources.EventPresent {
+			t.Errorf("%+v", events)
+		}
+		r.node("/local/later")
+		r.row("job", "in a node", func(row *sources.Row, _ *sources.State) bool { return row.Note == "" })
+		r.row("leader", "missing", func(row *sources.Row, _ *sources.State) bool { return row.Absent && row.Note != "" })
+		if err := r.CreateSemaphore("/local/later", "leader", 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		if e := r.event(sources.EventCreated, "leader"); e.At.Sub(e.After) > 6*time.Second {
+			t.Errorf("%+v", e)
+		}
+		r.stop()
+	})
+}
+
+func TestResyncsOfManyProgramsAreSpread(t *testing.T) {
+	t.Parallel()
+	b := &board{o: &Options{}, begun: true}
+	for _, name := range many(5000) {
+		b.names = append(b.names, &entry{Selection: Selection{Name: name}})
+	}
+	starts := map[time.Duration]bool{}
+	now := time.Now()
+	for range 10 {
+		var p pace
+		p.begin(b, now)
+		first := p.due(b, onScreen{}, false, now)
+		if len(first.add) > 0 || first.next > resyncDelay || first.next <= 0 {
+			t.Errorf("%d at once, the next after %v", len(first.add), first.next)
+		}
+		starts[p.counted.Sub(now)] = true
+	}
+	if len(starts) < 5 {
+		t.Errorf("ten resyncs begin at %v", starts)
+	}
+}

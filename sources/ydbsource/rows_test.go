@@ -42,7 +42,7 @@ func TestHandOverIsOneToldChangeOfOwner(t *testing.T) {
 	if e.How != sources.Told || !e.After.IsZero() || e.Previous.Label != "a" || e.Owner.Label != "b" || e.Cause != sources.CauseUnknown {
 		t.Errorf("%+v", e)
 	}
-	row := r.row("leader", "led by b", func(row *sources.Row, _ *sources.State) bool { return row.Owners[0].Label == "b" })
+	row := r.row("leader", "led by b", ledBy("b"))
 	if row.Queue.Len != 0 || row.Owners[0].Since.How != sources.Seen {
 		t.Errorf("%+v", row.Primitive)
 	}
@@ -171,7 +171,7 @@ func TestNodesAreFoundAndShownWithoutNames(t *testing.T) {
 	if walked.Mode != modeWalk || r.Streams() != 0 {
 		t.Errorf("%+v, %d streams", walked, r.Streams())
 	}
-	r.state("the source to be live", func(s *sources.State) bool { return s.Sources[0].Health == sources.HealthLive })
+	r.state("the source to be live", func(*sources.State) bool { return r.status().Health == sources.HealthLive })
 }
 
 func TestNameWithoutNodeIsShownWhereItExists(t *testing.T) {

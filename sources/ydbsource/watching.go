@@ -12,7 +12,8 @@ import (
 const (
 	pingEvery    = time.Second
 	silenceLimit = 4 * time.Second // after which a session is given up; the Hub has said so before
-	settingsFor  = time.Minute     // how long the node's own description is believed
+	reportEvery  = 500 * time.Millisecond
+	settingsFor  = time.Minute // how long the node's own description is believed
 )
 
 // watching is the time from one attach of a session to its loss.
@@ -22,6 +23,7 @@ type watching struct {
 	follower *ydbcoord.Follower
 	pace     pace
 	read     time.Time // of the settings
+	reported time.Time // what the source says of the node
 }
 
 // attached watches until the stream is lost (errDetached) or the session is over. turned
@@ -36,6 +38,7 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, turned <-chan 
 	sights := make(chan ydbcoord.Sight)
 	helpers.Go(func() { w.pull(ctx, sights) })
 	helpers.Go(func() { w.pings(ctx) })
+	n.board.missing = false
 	w.about.watched()
 	w.pace.begin(n.board, time.Now())
 	if err := w.greet(); err != nil {
@@ -98,8 +101,11 @@ func (w *watching) turn(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	if err := w.tell(sources.Change{About: w.about.told(w.node)}); err != nil {
-		return 0, err
+	if now.Sub(w.reported) > reportEvery {
+		w.reported = now
+		if err := w.tell(sources.Change{About: w.about.told(w.node)}); err != nil {
+			return 0, err
+		}
 	}
 	hints := &w.link.source.hints
 	ask := w.pace.due(w.board, hints.onScreen(w.board.path), w.board.refreshed(hints.refreshes.Load()), now)
