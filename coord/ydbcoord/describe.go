@@ -83,7 +83,7 @@ func (s *Session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	case sight.Absent && kind != coord.KindMutex:
 		return coord.Description{}, fmt.Errorf("describing: there is no semaphore %q: %w", name, coord.ErrNotFound)
 	}
-	return sight.describe(kind), nil
+	return s.qualified(sight.describe(kind)), nil
 }
 
 func (sight Sight) describe(kind coord.Kind) coord.Description {
@@ -111,4 +111,24 @@ func checkName(name string) error {
 		return fmt.Errorf("%w: the name is not UTF-8", coord.ErrInvalid)
 	}
 	return nil
+}
+
+// suffix is what ids of owners end with, see Options.Incarnations.
+func (s *Session) suffix() string {
+	if s.incarnation == "" {
+		return ""
+	}
+	return "@" + s.incarnation
+}
+
+func (s *Session) ownerID(session uint64) string { return OwnerID(session) + s.suffix() }
+
+// qualified gives owners and waiters the ids that grants have.
+func (s *Session) qualified(d coord.Description) coord.Description {
+	for _, list := range [][]coord.Owner{d.Owners, d.Waiters} {
+		for i := range list {
+			list[i].ID += s.suffix()
+		}
+	}
+	return d
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
@@ -100,6 +101,9 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 		return nil, withContext(ctx, err)
 	}
 	s := newSession(Ydb_Coordination_V1.NewCoordinationServiceClient(conn), d.node, d.options, o)
+	if d.options.Incarnations {
+		s.incarnation = d.incarnation(ctx)
+	}
 	st, err := s.attach(ctx)
 	if err != nil {
 		s.quit()
@@ -107,6 +111,20 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 	}
 	s.gone.Go(func() { s.live(st) })
 	return s, nil
+}
+
+// describeFor bounds a description without which a session does as well.
+const describeFor = 2 * time.Second
+
+// incarnation is that of the node; "" where it is not told.
+func (d *Driver) incarnation(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, describeFor)
+	defer cancel()
+	n, err := d.client.Nodes().Describe(ctx, d.node)
+	if err != nil {
+		return ""
+	}
+	return n.Incarnation
 }
 
 // Close implements coord.Driver.

@@ -185,7 +185,7 @@ func (s *Session) Watch(ctx context.Context, kind coord.Kind, name string) iter.
 				yield(coord.Description{}, fmt.Errorf("watching: %w", sight.Err))
 				return
 			}
-			d := sight.describe(kind)
+			d := s.qualified(sight.describe(kind))
 			if last != nil && reflect.DeepEqual(*last, d) {
 				continue
 			}

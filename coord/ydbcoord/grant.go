@@ -44,7 +44,7 @@ func (s *Session) newGrantLocked(w wish, order, since uint64) *grant {
 func (g *grant) Info() coord.GrantInfo {
 	g.s.mu.Lock()
 	defer g.s.mu.Unlock()
-	return coord.GrantInfo{Owner: OwnerID(g.s.id), Fence: g.order, Window: g.s.windowLocked()}
+	return coord.GrantInfo{Owner: g.s.ownerID(g.s.id), Fence: g.order, Window: g.s.windowLocked()}
 }
 
 // Done implements coord.Grant.

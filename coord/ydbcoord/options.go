@@ -36,6 +36,11 @@ type Options struct {
 	// @ydbjs/coordination). That write is not fenced: the service lets anybody make it. It
 	// has no effect on mutexes, which are ephemeral.
 	MirrorProclamations bool
+	// Incarnations adds the coordination node's incarnation to the ids of owners, as
+	// sources/ydbsource does: after the node was dropped and created again its sessions
+	// are others. It costs a description of the node for each session; where that is
+	// refused the ids are those without it.
+	Incarnations bool
 	// AbsentEvery is the longest pause between two looks for a followed semaphore that does
 	// not exist, of which the service tells nothing; they begin with 50 ms, and all of a
 	// session's share 20 looks a second. 0: 1 s.

@@ -120,7 +120,7 @@ func (p *program) ydbBackend(b *operate.Backend, s config.Source) {
 		if err != nil {
 			return nil, err
 		}
-		driver, err := client.Driver(space, ydbcoord.Options{TTL: ydbLease})
+		driver, err := client.Driver(space, ydbcoord.Options{TTL: ydbLease, Incarnations: true})
 		if err != nil {
 			return nil, err
 		}
