@@ -80,11 +80,12 @@ func TestClaimCancelledWhileThereIsNoStreamIsReleasedOnTheNext(t *testing.T) {
 		b.CutStreams()
 		synctest.Wait()
 		cancel()
-		<-got
+		synctest.Wait()
 		if len(b.Waiters(node, "m")) != 1 {
 			t.Fatal("nothing could be told, but the waiter is gone")
 		}
-		time.Sleep(ttl * 3 / 4)
+		<-got
+		time.Sleep(ttl / 2)
 		if n := len(b.Waiters(node, "m")); n != 0 {
 			t.Errorf("%d waiters are left", n)
 		}

@@ -48,8 +48,13 @@ var errStopped = errors.New("the session was stopped")
 // longestStart bounds one try to attach.
 const longestStart = 5 * time.Second
 
-// startTimeout is how long one try to attach may take; a second must fit into the window.
-func (s *Session) startTimeout() time.Duration { return min(s.ttl/2, longestStart) }
+// startTimeout is how long one try to attach may take.
+func (s *Session) startTimeout() time.Duration { return min(s.ttl/4, longestStart) }
+
+// silence is how long a stream may say nothing. The service pings, and answers the pings
+// that renew the session, every third of the timeout at the latest: a stream that is silent
+// for longer leads nowhere, and this leaves time for two tries to attach by another way.
+func (s *Session) silence() time.Duration { return s.ttl / 2 }
 
 // attach makes a stream and attaches the session to it, or opens the session if it has no
 // number yet. When ctx ends the try is given up; the stream itself lives on until the
@@ -202,14 +207,21 @@ func (s *Session) judge(why error, taken *int) (over bool) {
 
 // serve reads from a stream until it ends, and says why it did.
 func (s *Session) serve(st *stream) error {
+	heard := time.Now()
+	deaf := time.AfterFunc(s.silence(), st.cancel)
+	defer deaf.Stop()
 	for {
 		msg, err := st.rpc.Recv()
 		switch {
 		case errors.Is(err, io.EOF):
 			return errors.New("the service ended the call without a word")
+		case err != nil && time.Since(heard) >= s.silence():
+			return fmt.Errorf("nothing was heard for %v", s.silence())
 		case err != nil:
 			return callError(err)
 		}
+		heard = time.Now()
+		deaf.Reset(s.silence())
 		switch r := msg.GetResponse().(type) {
 		case *pb.SessionResponse_Ping:
 			st.put(pongMessage(r.Ping.GetOpaque()))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -247,6 +248,44 @@ func TestHungAttachIsGivenUpForAnotherStream(t *testing.T) {
 		if !s.Link().Attached || s.Err() != nil || streams != 3 {
 			t.Errorf("the link is %+v, the session %v", s.Link(), s.Err())
 		}
+	})
+}
+
+// fork is a connection that leads by the way that is chosen.
+type fork struct {
+	ways []grpc.ClientConnInterface
+	way  atomic.Int64
+}
+
+func (f *fork) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	return f.ways[f.way.Load()].Invoke(ctx, method, args, reply, opts...)
+}
+
+func (f *fork) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	return f.ways[f.way.Load()].NewStream(ctx, desc, method, opts...)
+}
+
+func TestSilentStreamIsLeftForAnotherWhileThereIsTime(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		f := &fork{ways: []grpc.ClientConnInterface{b.dial(t, 0), b.dial(t, 1)}}
+		s, err := coord.Open(t.Context(), b.on(t, f, ydbcoord.Options{}), coord.SessionOptions{TTL: ttl})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Abandon)
+		l, err := s.Mutex("m", coord.MutexOptions{}).Lock(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * ttl)
+		b.BlackHole(0, true)
+		f.way.Store(1)
+		time.Sleep(10 * ttl)
+		if l.Check() != nil {
+			t.Errorf("the lease: %v", l.Check())
+		}
+		b.BlackHole(0, false)
 	})
 }
 
