@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	"google.golang.org/grpc/codes"
 
-	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/format"
 	"coordtop/sources"
@@ -17,8 +17,14 @@ import (
 // answered says whether an error is an answer of the service, which proves that it is
 // there.
 func answered(err error) bool {
-	_, status := errors.AsType[*ydbcoord.StatusError](err)
-	return status
+	_, ok := errors.AsType[*ydbcoord.StatusError](err)
+	return ok
+}
+
+// answeredWith says whether an error is this answer of the service.
+func answeredWith(err error, status Ydb.StatusIds_StatusCode) bool {
+	answer, ok := errors.AsType[*ydbcoord.StatusError](err)
+	return ok && answer.Status == status
 }
 
 // advice is for YDB. Nobody changes it.
@@ -71,9 +77,9 @@ func (e explaining) status(s *ydbcoord.StatusError) error {
 	switch {
 	case s.Status == Ydb.StatusIds_UNAUTHORIZED:
 		return e.problem(sources.Problem{Refused: true, Login: true}, "the service at %s refuses %s (%s)", e.where, e.who(), said)
-	case errors.Is(e.err, coord.ErrNotFound):
+	case s.Status == Ydb.StatusIds_NOT_FOUND:
 		return e.problem(sources.Problem{Refused: true}, "there is no such coordination node at %s: check node= (%s)", e.where, said)
-	case errors.Is(e.err, coord.ErrRefused):
+	case slices.Contains([]Ydb.StatusIds_StatusCode{Ydb.StatusIds_BAD_REQUEST, Ydb.StatusIds_SCHEME_ERROR, Ydb.StatusIds_UNSUPPORTED}, s.Status):
 		return e.problem(sources.Problem{Refused: true}, "the service at %s refuses: %s", e.where, said)
 	}
 	return e.problem(sources.Problem{}, "the service at %s cannot serve us now: %s", e.where, said)
@@ -101,13 +107,10 @@ func (e explaining) call(c *ydbcoord.CallError) error {
 // link is about what kept an answer from coming.
 func (e explaining) link() error {
 	switch {
-	case errors.Is(e.err, ydbcoord.ErrSilent), errors.Is(e.err, errSilent), errors.Is(e.err, context.DeadlineExceeded),
-		errors.Is(e.err, coord.ErrExpired):
+	case errors.Is(e.err, ydbcoord.ErrSilent), errors.Is(e.err, errSilent), errors.Is(e.err, context.DeadlineExceeded):
 		return e.silence()
 	case errors.Is(e.err, context.Canceled), errors.Is(e.err, sources.ErrClosed):
 		return e.problem(sources.Problem{}, "looking at %s was given up", e.where)
-	case errors.Is(e.err, coord.ErrInvalid):
-		return e.problem(sources.Problem{Refused: true}, "%s", format.Clean(e.err.Error(), 300))
 	case sources.HungUp(e.err) && e.opening:
 		return e.problem(sources.Problem{}, "%s closes the connection at once: it may be no YDB, or about to stop", e.where)
 	case sources.HungUp(e.err):

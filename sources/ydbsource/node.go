@@ -9,7 +9,6 @@ import (
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 
-	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/backoff"
 	"coordtop/internal/format"
@@ -91,7 +90,7 @@ func (n *node) rest(ctx context.Context, pause time.Duration) {
 func (n *node) session(ctx context.Context) error {
 	open, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
-	s, err := n.driver.OpenSession(open, coord.SessionOptions{Description: observer})
+	s, err := n.driver.Observe(open, observer)
 	if err != nil {
 		return err
 	}
@@ -174,10 +173,10 @@ func (n *node) gap(heard time.Time) error {
 
 // failed takes in why there is no session.
 func (n *node) failed(err error) error {
-	if errors.Is(err, coord.ErrNotFound) { // an answer, though not the one that was hoped for
+	if answeredWith(err, Ydb.StatusIds_NOT_FOUND) { // an answer, though not the one that was hoped for
 		return n.missing()
 	}
-	if refused, ok := errors.AsType[*ydbcoord.StatusError](err); ok && refused.Status == Ydb.StatusIds_UNAUTHORIZED {
+	if answeredWith(err, Ydb.StatusIds_UNAUTHORIZED) {
 		err = &sources.Problem{
 			Text:  "no right to use the coordination node " + format.Clean(n.board.path, 200) + ": grant select_row on it, or name another",
 			Cause: err, Refused: true,

@@ -11,7 +11,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
 	"coordtop/sources"
 )
@@ -139,7 +138,7 @@ func (b *board) waiter(l ydbcoord.Link, whole bool, before []sources.Waiter, sin
 		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
 		Order: l.Order, Data: blob(l.Data), Guard: guard(l), Since: since,
 	}
-	if l.Timeout != coord.Forever {
+	if l.Timeout > 0 { // else it waits for ever
 		w.Timeout = l.Timeout
 	}
 	for i := range before {
