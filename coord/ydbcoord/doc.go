@@ -29,7 +29,7 @@
 // that the stream is on, which learns of the loss of the tablet behind it by itself and
 // then fails the stream: here we trust it as much as YDB's own clients do.
 //
-// Streams break: then the session attaches again, at once the first time, later with
+// Streams break, and one on which nothing is heard for half a timeout is left: then the session attaches again, at once the first time, later with
 // pauses that grow, each time with a higher sequence number and its secret key. What is
 // not over is asked again, each request in its own way; watches are armed anew; what we
 // own is looked at. An end that the service has pronounced (the session expired, the node

@@ -30,7 +30,11 @@ type Follower struct {
 
 // Follow returns a Follower that follows nothing yet.
 func (s *Session) Follow() *Follower {
-	return &Follower{s: s, wake: make(chan struct{}, 1), names: map[string]struct{}{}, latest: map[string]Sight{}}
+	f := &Follower{s: s, wake: make(chan struct{}, 1), names: map[string]struct{}{}, latest: map[string]Sight{}}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watches.followers[f] = struct{}{}
+	return f
 }
 
 // Add follows semaphores by name, also such as do not exist yet. The state of each is told
@@ -132,6 +136,7 @@ func (f *Follower) Close() {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
 	f.closed = true
+	delete(f.s.watches.followers, f)
 	for name := range f.names {
 		f.s.watches.unfollowLocked(f, name)
 	}

@@ -62,6 +62,7 @@ func (s *Session) silence() time.Duration { return s.ttl / 2 }
 func (s *Session) attach(ctx context.Context) (*stream, error) {
 	life, cancel := context.WithCancel(s.life)
 	stop := context.AfterFunc(ctx, cancel)
+	defer stop()
 	rpc, err := s.service.Session(life)
 	if err != nil {
 		cancel()

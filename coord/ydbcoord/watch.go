@@ -26,11 +26,13 @@ type watches struct {
 	s      *Session
 	byName map[string]*watched
 	armed  map[uint64]*watched // by the request that armed it
-	urgent []*watched          // to be asked first: what we own
-	queue  []*watched          // to be asked
-	asking int
-	slow   []*watched // absent or failed, by when they are due
-	timer  *time.Timer
+	// followers are all that are not closed, also those that follow nothing.
+	followers map[*Follower]struct{}
+	urgent    []*watched // to be asked first: what we own
+	queue     []*watched // to be asked
+	asking    int
+	slow      []*watched // absent or failed, by when they are due
+	timer     *time.Timer
 }
 
 // watched is one semaphore that somebody follows.
@@ -56,7 +58,9 @@ const (
 )
 
 func newWatches(s *Session) *watches {
-	return &watches{s: s, byName: map[string]*watched{}, armed: map[uint64]*watched{}}
+	return &watches{
+		s: s, byName: map[string]*watched{}, armed: map[uint64]*watched{}, followers: map[*Follower]struct{}{},
+	}
 }
 
 func (w *watches) entryLocked(name string) *watched {
@@ -279,9 +283,7 @@ func (w *watches) closeLocked() {
 	if w.timer != nil {
 		w.timer.Stop()
 	}
-	for _, e := range w.byName {
-		for _, f := range e.followers {
-			f.wakeUp()
-		}
+	for f := range w.followers {
+		f.wakeUp()
 	}
 }

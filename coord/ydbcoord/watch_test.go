@@ -293,9 +293,9 @@ func TestLookShowsTheQueueAndLeavesTheWatchAlone(t *testing.T) {
 func TestFollowingEndsWithTheSessionAndWithClose(t *testing.T) {
 	t.Parallel()
 	followed(t, func(t *testing.T, b *bench, r *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
-		closed := s.Follow()
-		ends := make(chan error, 3)
-		for _, f := range []*ydbcoord.Follower{f, f, closed} {
+		closed, idle := s.Follow(), s.Follow() // which follow nothing
+		ends := make(chan error, 4)
+		for _, f := range []*ydbcoord.Follower{f, f, closed, idle} {
 			go func() { _, err := f.Next(t.Context()); ends <- err }()
 		}
 		synctest.Wait()
@@ -309,7 +309,7 @@ func TestFollowingEndsWithTheSessionAndWithClose(t *testing.T) {
 		if err := b.ExpireSession(node, b.Sessions(node)[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		for range 2 {
+		for range 3 {
 			if err := <-ends; !errors.Is(err, coord.ErrLost) {
 				t.Errorf("after the session: %v", err)
 			}
