@@ -3,6 +3,7 @@ package ydbsource
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/emulator/ydbtest"
@@ -121,5 +122,46 @@ func TestSelectionsBelongToTheirNodes(t *testing.T) {
 	}
 	if d := p.selections("/local/d"); len(d) != 2 {
 		t.Errorf("%+v", d)
+	}
+}
+
+// look is a sight of a semaphore of limit 1 with an owner and waiters, by session.
+func look(at time.Time, owner uint64, waiters ...uint64) ydbcoord.Sight {
+	sight := ydbcoord.Sight{Name: "x", Asked: at.Add(-time.Millisecond), At: at, Semaphore: ydbcoord.Semaphore{Limit: 1, Taken: 1}}
+	sight.Owners = []ydbcoord.Link{{Session: owner, Order: owner, Count: 1}}
+	for _, w := range waiters {
+		sight.Waiters = append(sight.Waiters, ydbcoord.Link{Session: w, Order: w, Count: 1})
+	}
+	return sight
+}
+
+func TestWaiterThatCameBesideAPushWasSeenAndNotTold(t *testing.T) {
+	t.Parallel()
+	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
+	b := &board{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
+	b.begin()
+	t0 := time.Now()
+	var told []string
+	tell := func(sight ydbcoord.Sight) {
+		before := e.shown
+		for _, c := range b.take(e, sight) {
+			for _, p := range c.Set {
+				c.Gap = before == nil
+				for _, event := range sources.Diff(before, p, c) {
+					told = append(told, event.Kind.String()+" "+event.Owner.ID+" "+event.How.String())
+				}
+				before = p
+			}
+		}
+	}
+	tell(look(t0, 1, 2))
+	tell(look(t0.Add(time.Second), 2, 3))
+	tell(look(t0.Add(2*time.Second), 3))
+	tell(look(t0.Add(3*time.Second), 3, 4, 5))
+	tell(look(t0.Add(4*time.Second), 3, 5))
+	want := "present 1 at_least, owner_changed 2 told, waiter_joined 3 seen, owner_changed 3 told, " +
+		"waiter_joined 4 seen, waiter_joined 5 seen, waiter_left 4 seen"
+	if got := strings.Join(told, ", "); got != want {
+		t.Errorf("told\n%s, want\n%s", got, want)
 	}
 }
