@@ -22,6 +22,7 @@ type demoOptions struct {
 	noUI         bool
 	redisPort    int
 	postgresPort int
+	ydbPort      int
 	seed         uint64
 }
 
@@ -31,20 +32,22 @@ func (p *program) demoCommands() []*cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Start local servers and candidates, and watch them",
-		Long: "Starts a private Redis and a private Postgres on the loopback interface and candidates\n" +
-			"that contend for elections and locks, each a process of its own, and shows them on the\n" +
-			"board. Leaders are killed now and then, and one lock is never given back. Everything\n" +
-			"ends with the command. A server that is not installed is left out. On the board writing\n" +
-			"is armed: lead, resign, crash a leader, and see who follows.\n\n" +
+		Long: "Starts a private Redis, a private Postgres and an emulator of YDB's coordination service on\n" +
+			"the loopback interface and candidates that contend for elections, locks and permits, each a\n" +
+			"process of its own, and shows them on the board. Leaders are killed now and then, and one\n" +
+			"lock is never given back. Everything ends with the command. A server that is not installed\n" +
+			"is left out. On the board writing is armed: lead, resign, crash a leader, and see who follows.\n\n" +
 			"With --no-ui it prints a `name url` line for each server and, last, a line with the\n" +
-			"command that shows them, then serves until it is interrupted.",
-		Example: "coordtop demo\ncoordtop demo --no-ui --redis-port 7379 --postgres-port 7432 --seed 1",
+			"command that shows them, then serves until it is interrupted. Any client may use them: the\n" +
+			"emulator of YDB takes those of its SDKs, and stands for two YDB nodes.",
+		Example: "coordtop demo\ncoordtop demo --no-ui --redis-port 7379 --postgres-port 7432 --ydb-port 7136 --seed 1",
 		Args:    cobra.NoArgs,
 		RunE:    p.run(func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context(), o) }),
 	}
 	cmd.Flags().BoolVar(&o.noUI, "no-ui", false, "print where the servers are and serve, without a screen")
 	cmd.Flags().IntVar(&o.redisPort, "redis-port", 0, "let Redis listen on `PORT` (default: any free port)")
 	cmd.Flags().IntVar(&o.postgresPort, "postgres-port", 0, "let Postgres listen on `PORT` (default: any free port)")
+	cmd.Flags().IntVar(&o.ydbPort, "ydb-port", 0, "let the first YDB node listen on `PORT` (default: any free port)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "repeat the random pauses of an earlier demo (default: others each time)")
 	cmd.Flags().BoolVar(&o.board.ascii, "ascii", false, "draw with ASCII only")
 	cmd.Flags().BoolVar(&o.board.plain, "plain", false, "use no colours (as $NO_COLOR does)")
@@ -55,7 +58,7 @@ func (p *program) demoCommands() []*cobra.Command {
 const stopPatience = 2 * time.Second
 
 func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
-	for flag, port := range map[string]int{"--redis-port": o.redisPort, "--postgres-port": o.postgresPort} {
+	for flag, port := range map[string]int{"--redis-port": o.redisPort, "--postgres-port": o.postgresPort, "--ydb-port": o.ydbPort} {
 		if port < 0 || port > 65535 {
 			return usagef("%s %d: a port is a number from 1 to 65535", flag, port)
 		}
@@ -71,7 +74,7 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 		o.seed = uint64(time.Now().UnixNano())
 	}
 	world, err := demo.Start(ctx, demo.Options{
-		Program: self, RedisPort: o.redisPort, PostgresPort: o.postgresPort, Seed: o.seed, Log: p.logger(),
+		Program: self, RedisPort: o.redisPort, PostgresPort: o.postgresPort, YDBPort: o.ydbPort, Seed: o.seed, Log: p.logger(),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the demo: %w", err)

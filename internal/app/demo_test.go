@@ -30,6 +30,7 @@ type demoRun struct {
 	out      *stream
 	redis    *redis.Client
 	postgres *pgx.Conn
+	ydb      string   // URL
 	views    []string // URLs of the last line
 	dirs     []string // of the servers
 }
@@ -45,13 +46,14 @@ func startDemo(t *testing.T, args ...string) *demoRun {
 	}
 	text := d.out.await(t, func(s string) bool { return strings.Contains(s, "all coordtop '") && strings.HasSuffix(s, "\n") })
 	lines := strings.Split(text, "\n")
-	d.views = strings.Split(strings.Trim(strings.TrimPrefix(lines[2], "all coordtop "), "'"), "' '")
+	d.views = strings.Split(strings.Trim(strings.TrimPrefix(lines[3], "all coordtop "), "'"), "' '")
 	address, err := url.Parse(strings.TrimPrefix(lines[0], "redis "))
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.redis = writer(t, address.Host)
 	d.postgres = login(t, strings.TrimPrefix(lines[1], "postgres "), "the test").conn
+	d.ydb = strings.TrimPrefix(lines[2], "ydb ")
 	data := ""
 	if err := d.postgres.QueryRow(t.Context(), "show data_directory").Scan(&data); err != nil {
 		t.Fatal(err)
@@ -59,6 +61,7 @@ func startDemo(t *testing.T, args ...string) *demoRun {
 	d.dirs = []string{d.redis.ConfigGet(t.Context(), "dir").Val()["dir"], filepath.Dir(data)}
 	eventually(t, "all four primitives in Redis are owned", func() bool { return len(d.owners(t)) == 4 })
 	eventually(t, "the locks in Postgres are owned and awaited", func() bool { return d.complete(t) })
+	eventually(t, "the semaphores of YDB are owned and awaited", func() bool { return d.patterns(t) })
 	return d
 }
 
@@ -132,6 +135,7 @@ func (d *demoRun) leavesNothing(t *testing.T, processes ...map[string]int) {
 	t.Helper()
 	eventually(t, "Redis is gone", func() bool { return d.redis.Ping(context.Background()).Err() != nil })
 	eventually(t, "Postgres is gone", func() bool { return refuses(d.postgres.Config().ConnString()) })
+	eventually(t, "the emulator of YDB is gone", func() bool { return d.ydbRefuses(t) })
 	for _, dir := range d.dirs {
 		eventually(t, "the server's folder is gone: "+dir, func() bool {
 			_, err := os.Stat(dir)
@@ -184,26 +188,27 @@ func TestDemoPrintsWhereItsServersAreServesAndEndsOnASignal(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)
 	const redis, postgres = `redis://127\.0\.0\.1:\d+/0`, `postgres://postgres@127\.0\.0\.1:\d+/postgres\?sslmode=disable`
-	form := regexp.MustCompile(`^redis ` + redis + `\npostgres ` + postgres + `\n` +
-		`all coordtop '` + redis + `\?election=demo:leader:\*&mutex=demo:lock:\*' '` + postgres + `&election=\S+&mutex=\S+&channels=demo_ledger'\n$`)
+	const ydb = `grpc://127\.0\.0\.1:\d+/local`
+	form := regexp.MustCompile(`^redis ` + redis + `\npostgres ` + postgres + `\nydb ` + ydb + `\n` +
+		`all coordtop '` + redis + `\?election=demo:leader:\*&mutex=demo:lock:\*' '` + postgres + `&election=\S+&mutex=\S+&channels=demo_ledger' '` + ydb + `\?node=/local/demo&\S+'\n$`)
 	if text := d.out.String(); !form.MatchString(text) {
 		t.Errorf("printed %q", text)
 	}
 	d.hearsLeader(t)
-	owners, others := d.owners(t), d.processes(t)
+	owners, others, third := d.owners(t), d.processes(t), d.clients(t)
 	d.interrupt(t)
-	d.leavesNothing(t, owners, others)
+	d.leavesNothing(t, owners, others, third)
 }
 
 func TestDemoThatIsKilledLeavesNothingBehindAndItsNeighbourAlone(t *testing.T) {
 	t.Parallel()
 	killed, neighbour := startDemo(t, "--seed", "1"), startDemo(t, "--seed", "1")
-	owners, others := killed.owners(t), killed.processes(t)
+	owners, others, third := killed.owners(t), killed.processes(t), killed.clients(t)
 	if err := killed.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	ends(t, killed.cmd)
-	killed.leavesNothing(t, owners, others)
+	killed.leavesNothing(t, owners, others, third)
 	if len(neighbour.owners(t)) == 0 || len(neighbour.processes(t)) == 0 {
 		t.Error("the demo beside it lost its owners too")
 	}
@@ -219,6 +224,7 @@ func TestDemoLeadersThatAreKilledAreFollowedByOthers(t *testing.T) {
 	for what, leader := range map[string]func() int{
 		"in Redis":    func() int { return d.owners(t)["demo:leader:scheduler"] },
 		"in Postgres": func() int { return d.processes(t)["owner 0 of demo:leader:ledger"] },
+		"in YDB":      func() int { return d.clients(t)["owner 0 of scheduler"] },
 	} {
 		first := leader()
 		if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
@@ -254,15 +260,15 @@ func (d *demoRun) hearsLeader(t *testing.T) {
 func TestDemoTakesThePortsItIsTold(t *testing.T) {
 	t.Parallel()
 	first := startDemo(t)
-	ports := regexp.MustCompile(`redis://127.0.0.1:(\d+)/0\npostgres \S+@127.0.0.1:(\d+)/`).FindStringSubmatch(first.out.String())
-	for flag, port := range map[string]string{"--redis-port": ports[1], "--postgres-port": ports[2]} {
+	ports := regexp.MustCompile(`redis://127.0.0.1:(\d+)/0\npostgres \S+@127.0.0.1:(\d+)/\S+\nydb grpc://127.0.0.1:(\d+)/`).FindStringSubmatch(first.out.String())
+	for flag, port := range map[string]string{"--redis-port": ports[1], "--postgres-port": ports[2], "--ydb-port": ports[3]} {
 		second := newWorld(t)
 		if code := second.main(t.Context(), "demo", "--no-ui", flag, port); code != exitError || !strings.Contains(second.stderr.String(), port) {
 			t.Errorf("%s is taken: exit code %d, %s", flag, code, second.stderr)
 		}
 	}
 	first.interrupt(t)
-	again := startDemo(t, "--redis-port", ports[1], "--postgres-port", ports[2])
+	again := startDemo(t, "--redis-port", ports[1], "--postgres-port", ports[2], "--ydb-port", ports[3])
 	for _, port := range ports[1:] {
 		if !strings.Contains(again.out.String(), ":"+port+"/") {
 			t.Errorf("asked for port %s, printed %q", port, again.out)
@@ -279,6 +285,7 @@ func TestDemoRefusesWhatItCannotDo(t *testing.T) {
 		"demo --no-ui --postgres-port -1":   "--postgres-port -1: a port is a number from 1 to 65535",
 		"demo --no-ui --redis-port 6379":    "6379 is a standard port",
 		"demo --no-ui --postgres-port 5432": "5432 is the standard port",
+		"demo --no-ui --ydb-port 2136":      "2136 is a standard port",
 		"demo --no-ui extra":                "extra",
 		"demo-candidate --role juggler":     "no scheme",
 		"demo --no-ui --seed minus-eleven":  "--seed",

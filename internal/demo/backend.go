@@ -35,6 +35,10 @@ func backends(o Options) []backend {
 				return started(localserver.StartPostgres(ctx, localserver.PostgresOptions{Port: o.PostgresPort, Bin: o.PostgresBin}))
 			},
 		},
+		{
+			name: "ydb", port: o.YDBPort, contests: ydbContests(), query: ydbQuery,
+			start: func(context.Context) (server, error) { return started(startYDB(o.YDBPort)) },
+		},
 	}
 }
 

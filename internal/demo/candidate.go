@@ -14,6 +14,7 @@ import (
 	"coordtop/coord"
 	"coordtop/coord/pgcoord"
 	"coordtop/coord/rediscoord"
+	"coordtop/coord/ydbcoord"
 	"coordtop/internal/backoff"
 )
 
@@ -52,6 +53,14 @@ func RunCandidate(ctx context.Context, o CandidateOptions, say io.Writer) error 
 		err = c.work(ctx, coord.Shared, between(o.Seed, 20*time.Second, 40*time.Second))
 	case RoleLeaker:
 		err = c.leak(ctx)
+	case RoleScheduler:
+		err = c.schedule(ctx)
+	case RolePublisher:
+		err = c.publish(ctx)
+	case RolePool:
+		err = c.pool(ctx)
+	case RoleService:
+		err = c.serve(ctx)
 	default:
 		err = fmt.Errorf("unknown role %q", o.Role)
 	}
@@ -67,6 +76,9 @@ func RunCandidate(ctx context.Context, o CandidateOptions, say io.Writer) error 
 func (o CandidateOptions) driver() (coord.Driver, error) {
 	if strings.HasPrefix(o.URL, "postgres://") {
 		return pgcoord.New(o.URL, pgcoord.Options{})
+	}
+	if strings.HasPrefix(o.URL, "grpc://") {
+		return ydbcoord.New(o.URL+"?node="+ydbNode, ydbcoord.Options{TTL: o.TTL})
 	}
 	client, err := rediscoord.ParseURL(o.URL)
 	if err != nil {

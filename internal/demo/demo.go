@@ -18,6 +18,7 @@ type Options struct {
 	Program      string       // the binary that knows CandidateCommand
 	RedisPort    int          // 0: any free port
 	PostgresPort int          // 0: any free port
+	YDBPort      int          // 0: any free port
 	PostgresBin  string       // folder of Postgres' programs; "": where systems install them
 	Seed         uint64       // of all random pauses; the same seed gives the same pauses
 	Log          *slog.Logger // never nil
@@ -25,7 +26,7 @@ type Options struct {
 
 // Endpoint is one server of the demo.
 type Endpoint struct {
-	Name string // "redis", "postgres"
+	Name string // "redis", "postgres", "ydb"
 	URL  string // for any client: no parameters of ours
 	View string // for coordtop: shows exactly the scenario
 	Err  error  // why it is not there, with what to do; URL and View are then ""

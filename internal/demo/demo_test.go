@@ -73,7 +73,7 @@ func TestOnlyTheOwnerIsKilled(t *testing.T) {
 
 func TestTheScenarioHasWhatPeopleComeToSee(t *testing.T) {
 	t.Parallel()
-	for name, contests := range map[string][]contest{"redis": redisContests(), "postgres": postgresContests()} {
+	for name, contests := range map[string][]contest{"redis": redisContests(), "postgres": postgresContests(), "ydb": ydbContests()} {
 		var restless, mutexes int
 		contending := map[string]int{}
 		for _, c := range contests {
@@ -89,7 +89,7 @@ func TestTheScenarioHasWhatPeopleComeToSee(t *testing.T) {
 			}
 		}
 		for key, n := range contending {
-			if n < 2 {
+			if n < 2 && key != ydbSettings { // which one writes and the others read
 				t.Errorf("%s: %d processes do not contend", key, n)
 			}
 		}
@@ -102,15 +102,18 @@ func TestTheScenarioHasWhatPeopleComeToSee(t *testing.T) {
 func TestTheViewsShowAllOfTheScenario(t *testing.T) {
 	t.Parallel()
 	for _, b := range backends(Options{}) {
-		target, err := config.ParseURL(b.name + "://h/0?" + b.query)
+		scheme := map[string]string{"ydb": "grpc"}[b.name]
+		if scheme == "" {
+			scheme = b.name
+		}
+		target, err := config.ParseURL(scheme + "://h/0?" + b.query)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range b.contests {
 			shown := slices.ContainsFunc(target.Watch, func(w config.Watch) bool {
 				prefix, glob := strings.CutSuffix(w.Pattern, "*")
-				election := c.role == RoleLeader || c.role == RoleDeputy
-				return (w.Pattern == c.key || glob && strings.HasPrefix(c.key, prefix)) && election == (w.Kind == sources.KindElection)
+				return (w.Pattern == c.key || glob && strings.HasPrefix(c.key, prefix)) && kindOf(c.role) == w.Kind
 			})
 			if !shown {
 				t.Errorf("%s: %s is not shown as what it is by %s", b.name, c.key, b.query)
@@ -120,6 +123,17 @@ func TestTheViewsShowAllOfTheScenario(t *testing.T) {
 			}
 		}
 	}
+}
+
+// kindOf is what candidates of a role take their primitive for.
+func kindOf(role Role) sources.Kind {
+	switch role {
+	case RoleLeader, RoleDeputy, RoleScheduler:
+		return sources.KindElection
+	case RolePublisher, RolePool, RoleService:
+		return sources.KindSemaphore
+	}
+	return sources.KindMutex
 }
 
 // quiet are options for a demo whose candidates end at once.
@@ -140,6 +154,9 @@ func TestAServerThatIsMissingIsSaidToBeAndTheOtherServes(t *testing.T) {
 	if !errors.Is(postgres.Err, localserver.ErrMissing) || !strings.Contains(postgres.Err.Error(), "apt-get install postgresql") || postgres.Name != "postgres" || postgres.URL+postgres.View != "" {
 		t.Errorf("got %+v", postgres)
 	}
+	if ydb := d.Endpoints()[2]; ydb.Err != nil || ydb.Name != "ydb" || ydb.View != ydb.URL+"?"+ydbQuery {
+		t.Errorf("got %+v", ydb)
+	}
 	for range 2 {
 		if err := d.Stop(t.Context()); err != nil {
 			t.Error(err)
@@ -154,10 +171,15 @@ func TestAStartThatIsGivenUpLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	o := quiet()
-	o.PostgresPort = taken.Addr().(*net.TCPAddr).Port
-	if _, err := Start(t.Context(), o); !errors.Is(err, syscall.EADDRINUSE) {
-		t.Errorf("a port that is taken: got %v", err)
+	for _, ask := range []func(o *Options, port int){
+		func(o *Options, port int) { o.PostgresPort = port },
+		func(o *Options, port int) { o.YDBPort = port },
+	} {
+		o := quiet()
+		ask(&o, taken.Addr().(*net.TCPAddr).Port)
+		if _, err := Start(t.Context(), o); !errors.Is(err, syscall.EADDRINUSE) {
+			t.Errorf("a port that is taken: got %v", err)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -1,5 +1,6 @@
-// Package demo brings up a small world to look at: private real servers and candidates
-// that really contend, each a process of its own, and trouble at random times.
+// Package demo brings up a small world to look at: private real servers, for YDB an
+// emulator in this process, and candidates that really contend, each a process of its own,
+// and trouble at random times.
 //
 // The parent (Start) owns everything: it starts the servers side by side, starts each
 // candidate as the hidden command CandidateCommand of the same binary, restarts those that

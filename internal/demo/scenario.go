@@ -12,6 +12,11 @@ const (
 	RoleWorker Role = "worker" // takes a mutex, works for some seconds, releases it
 	RoleReader Role = "reader" // takes a mutex in shared mode, for longer
 	RoleLeaker Role = "leaker" // takes a lock in a connection, forgets it, and keeps the connection
+
+	RoleScheduler Role = "scheduler" // leads until it is killed, and proclaims the settings it works by
+	RolePublisher Role = "publisher" // writes new settings into a semaphore's data
+	RolePool      Role = "pool"      // has several connections, each with a permit of a semaphore while it is used
+	RoleService   Role = "service"   // owns a permit of an ephemeral semaphore, with its address, while it lives
 )
 
 // contest is one primitive and the processes that contend for it.
@@ -55,3 +60,19 @@ const (
 	leakedKey     = "4242"
 	postgresQuery = "election=demo:leader:ledger&mutex=demo:lock:month-end,17:-4," + leakedKey + "&channels=" + ledgerChannel
 )
+
+// ydbContests are what programs use coordination nodes for: a lock that one at a time has,
+// fewer permits than connections that want one, an election whose leader dies, settings
+// that are pushed to who follows them, and instances of a service that can be found.
+func ydbContests() []contest {
+	return []contest{
+		{key: ydbExport, role: RoleWorker, processes: 3, ttl: 5 * time.Second},
+		{key: ydbConnections, role: RolePool, processes: 3, ttl: 5 * time.Second},
+		{key: ydbScheduler, role: RoleScheduler, processes: 3, ttl: 5 * time.Second, killEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}},
+		{key: ydbSettings, role: RolePublisher, processes: 1},
+		{key: ydbServices, role: RoleService, processes: 3, ttl: 5 * time.Second, killEvery: [2]time.Duration{60 * time.Second, 120 * time.Second}},
+	}
+}
+
+const ydbQuery = "node=" + ydbNode + "&election=" + ydbScheduler + "&mutex=" + ydbExport +
+	"&semaphore=" + ydbConnections + "&semaphore=" + ydbSettings + "&semaphore=" + ydbServices

@@ -1,0 +1,108 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
+)
+
+// semaphores are those of the demo's coordination node, by name.
+func (d *demoRun) semaphores(t *testing.T) map[string]lockJSON {
+	t.Helper()
+	list := map[string]lockJSON{}
+	for _, l := range look(t, newWorld(t), d.views[2]).Primitives {
+		list[l.Name] = l
+	}
+	return list
+}
+
+// patterns says whether the semaphores are as people shall see them.
+func (d *demoRun) patterns(t *testing.T) bool {
+	t.Helper()
+	all := d.semaphores(t)
+	leader, lock, pool, services := all["scheduler"], all["nightly-export"], all["connections"], all["services"]
+	return leader.Kind == "election" && len(leader.Owners) == 1 && leader.Queue.Len == 2 &&
+		lock.Kind == "mutex" && len(lock.Owners) <= 1 &&
+		pool.Limit != nil && *pool.Limit == 10 && pool.Taken > 5 &&
+		len(services.Owners) == 3 && all["settings"].Kind == "semaphore"
+}
+
+// clients are the processes that own or await something in YDB, by what they do.
+func (d *demoRun) clients(t *testing.T) map[string]int {
+	t.Helper()
+	pids := map[string]int{}
+	for name, l := range d.semaphores(t) {
+		for i, o := range l.Owners {
+			pids[fmt.Sprintf("owner %d of %s", i, name)] = pidOf(t, o.Label)
+		}
+		for i, w := range l.Queue.Waiters {
+			pids[fmt.Sprintf("waiter %d of %s", i, name)] = pidOf(t, w.Label)
+		}
+	}
+	return pids
+}
+
+// pidOf reads host:pid.
+func pidOf(t *testing.T, label string) int {
+	t.Helper()
+	_, text, _ := strings.Cut(label, ":")
+	pid, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("one is called %q, want host:pid", label)
+	}
+	return pid
+}
+
+func (d *demoRun) ydbRefuses(t *testing.T) bool {
+	t.Helper()
+	o, err := ydbcoord.ParseURL(d.ydb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", o.Address)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
+}
+
+func TestDemoServesYDBToAnybody(t *testing.T) {
+	t.Parallel()
+	d := startDemo(t)
+	o, err := ydbcoord.ParseURL(d.ydb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ydbcoord.NewClient(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(t.Context())
+	if err := c.Nodes().Create(t.Context(), "mine", ydbcoord.NodeConfig{}); err != nil {
+		t.Fatal(err)
+	}
+	driver, err := c.Driver("mine", ydbcoord.Options{CreateElections: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := coord.Open(t.Context(), driver, coord.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	if _, err := s.Election("first", coord.ElectionOptions{}).Campaign(t.Context(), []byte("me")); err != nil {
+		t.Fatal(err)
+	}
+	row := look(t, newWorld(t), d.ydb+"?node=mine&election=first").Primitives
+	if len(row) != 1 || len(row[0].Owners) != 1 || row[0].Owners[0].Label != "me" {
+		t.Errorf("got %+v", row)
+	}
+	d.interrupt(t)
+}

@@ -1,0 +1,143 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/backoff"
+)
+
+// perPool is how many connections a process of RolePool wants.
+const perPool = 4
+
+// schedule leads for as long as it can, and proclaims which settings it works by: it is
+// told of new ones as they are published.
+func (c *contender) schedule(ctx context.Context) error {
+	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
+		term, err := s.Election(c.options.Key, coord.ElectionOptions{}).Campaign(ctx, []byte(c.identity))
+		if err != nil {
+			return err
+		}
+		c.tell(saysOwns)
+		defer c.tell(saysWaits)
+		leading, stop := context.WithCancel(term.Context())
+		defer stop()
+		defer context.AfterFunc(ctx, stop)()
+		for d, err := range s.Semaphore(ydbSettings, coord.SemaphoreOptions{}).Watch(leading) {
+			if err != nil {
+				return err
+			}
+			now, err := decodeSettings(d.Data)
+			if err != nil {
+				complain(err) // somebody plays with the demo: the old ones go on
+				continue
+			}
+			if err := term.Proclaim(leading, fmt.Appendf(nil, "%s settings=%d", c.identity, now.Version)); err != nil {
+				return err
+			}
+		}
+		<-leading.Done()
+		return nil
+	})
+}
+
+// publish writes new settings now and then.
+func (c *contender) publish(ctx context.Context) error {
+	pause := between(c.options.Seed, 12*time.Second, 25*time.Second)
+	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
+		shared := s.Semaphore(c.options.Key, coord.SemaphoreOptions{})
+		for backoff.Sleep(ctx, pause()) == nil {
+			d, err := shared.Describe(ctx)
+			if err != nil {
+				return err
+			}
+			now, err := decodeSettings(d.Data)
+			if err != nil {
+				complain(err)
+			}
+			next := settings{Version: now.Version + 1, Workers: 4 + (now.Version*7)%13}
+			if err := shared.Update(ctx, next.encode()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// pool is a program with several connections to a database that bears only so many: each
+// needs a permit while it is used.
+func (c *contender) pool(ctx context.Context) error {
+	var connections sync.WaitGroup
+	errs := make(chan error, perPool)
+	for n := range uint64(perPool) {
+		connections.Go(func() { errs <- c.connection(ctx, n) })
+	}
+	connections.Wait()
+	return <-errs
+}
+
+func (c *contender) connection(ctx context.Context, n uint64) error {
+	use := between(c.options.Seed+n<<16, 12*time.Second, 40*time.Second)
+	rest := between(c.options.Seed+n<<16, 2*time.Second, 6*time.Second)
+	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
+		for backoff.Sleep(ctx, rest()/2) == nil {
+			lease, err := s.Semaphore(c.options.Key, coord.SemaphoreOptions{
+				Data: fmt.Appendf(nil, "%s connection=%d", c.identity, n+1),
+			}).Acquire(ctx, 1)
+			if err != nil {
+				return err
+			}
+			using, stop := context.WithCancel(lease.Context())
+			unhook := context.AfterFunc(ctx, stop)
+			_ = backoff.Sleep(using, use()) // or until the lease or the program ends
+			unhook()
+			stop()
+			if err := lease.Release(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// serve is an instance of a service: who looks for one reads the owners of an ephemeral
+// semaphore, each with its address as its data.
+func (c *contender) serve(ctx context.Context) error {
+	address := fmt.Sprintf("10.20.0.%d:8080", 10+c.options.Seed%200)
+	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
+		lease, err := s.Semaphore(c.options.Key, coord.SemaphoreOptions{
+			Ephemeral: true, Data: fmt.Appendf(nil, `{"label":%q,"address":%q}`, c.identity, address),
+		}).Acquire(ctx, 1)
+		if err != nil {
+			return err
+		}
+		c.tell(saysOwns)
+		defer c.tell(saysWaits)
+		select {
+		case <-lease.Context().Done():
+		case <-ctx.Done():
+		}
+		return nil
+	})
+}
+
+// sessions runs body in one session after another, until ctx ends or nobody will let us in.
+// The context of body ends with its session.
+func (c *contender) sessions(ctx context.Context, body func(context.Context, *coord.Session) error) error {
+	for s, err := range coord.Sessions(ctx, c.driver, c.session()) {
+		if err != nil {
+			return err
+		}
+		turn, stop := context.WithCancel(s.Context())
+		unhook := context.AfterFunc(ctx, stop)
+		if err := body(turn, s); err != nil && turn.Err() == nil {
+			complain(err)
+		}
+		unhook()
+		stop()
+	}
+	return nil
+}
