@@ -83,8 +83,12 @@ func (c *Client) Database() string { return c.options.Database }
 // Close closes the connection. Sessions are to be closed before. A second call does
 // nothing.
 func (c *Client) Close(ctx context.Context) error {
-	c.turn <- struct{}{}
-	defer func() { <-c.turn }()
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return fmt.Errorf("closing the connection: somebody is still making it: %w", ctx.Err())
+	}
 	c.mu.Lock()
 	db := c.db
 	c.db, c.closed = nil, true
