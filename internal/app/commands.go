@@ -16,8 +16,9 @@ import (
 )
 
 const selecting = "What to look at comes from the URLs, else from the config file, else from $REDIS_URL,\n" +
-	"$DATABASE_URL and $PGHOST. SOURCE/NAME or SOURCE/SPACE/NAME (space: the database of a\n" +
-	"Redis or Postgres server) selects a single primitive.\n\n"
+	"$DATABASE_URL, $PGHOST and $YDB_CONNECTION_STRING. SOURCE/NAME or SOURCE/SPACE/NAME (space:\n" +
+	"the database of a Redis or Postgres server, the path of a coordination node of YDB) selects\n" +
+	"a single primitive.\n\n"
 
 // output is the value of -o.
 type output struct{ format headless.Format }

@@ -45,7 +45,7 @@ func banned() []bannedWord {
 		}},
 		{"token", "nonce, permit or fence", []string{
 			"internal/lint", "internal/config", "ui/filter", // of a parser
-			"coord/ydbcoord", "sources/ydbsource", "internal/emulator/*", // what YDB calls a login
+			"coord/ydbcoord", "sources/ydbsource", "internal/emulator/*", "internal/app", // what YDB calls a login
 		}},
 	}
 }
