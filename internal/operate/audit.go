@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -67,16 +67,22 @@ type Journal struct {
 	path  string
 	actor Actor
 	run   string // tells the ids of this run from those of others
-
-	mu   sync.Mutex
-	last uint64
+	last  atomic.Uint64
+	turn  chan struct{} // capacity 1: full while a line is on its way to the disk
+	stuck atomic.Bool   // somebody has waited in vain since turn was taken last
 }
+
+// writeWithin is how long the disk may take for a line. A file system whose server is gone
+// can keep a write for ever, and what we hold must be given back all the same.
+const writeWithin = time.Second
+
+var errStuck = errors.New("the disk does not answer")
 
 // NewJournal makes a Journal. The file and its folder are made with the first record, so
 // that who only looks leaves nothing behind.
 func NewJournal(path string, actor Actor) *Journal {
 	run := strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.Itoa(os.Getpid())
-	return &Journal{path: path, actor: actor, run: run}
+	return &Journal{path: path, actor: actor, run: run, turn: make(chan struct{}, 1)}
 }
 
 // Path is where the file is.
@@ -84,14 +90,13 @@ func (j *Journal) Path() string { return j.path }
 
 // id makes the id of the next action.
 func (j *Journal) id() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.last++
-	return j.run + "-" + strconv.FormatUint(j.last, 10)
+	return j.run + "-" + strconv.FormatUint(j.last.Add(1), 10)
 }
 
-// Write appends one line and returns when the disk has it. The file is opened anew for
-// each: whoever rotates it need not tell us. The error wraps ErrNoAudit.
+// Write appends one line and returns when the disk has it, or with an error after a second,
+// and then at once until the disk answers again. The file is opened anew for each: whoever
+// rotates it need not tell us. The error wraps ErrNoAudit. A line that was given up may
+// still come to stand there.
 func (j *Journal) Write(r Record) error {
 	if err := j.write(r); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoAudit, err)
@@ -106,8 +111,47 @@ func (j *Journal) write(r Record) error {
 	if err != nil {
 		return err
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
+	late := time.NewTimer(writeWithin)
+	defer late.Stop()
+	if err := j.await(late.C); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { // waited for below; one that was given up ends with its write, or the process
+		err := j.append(line)
+		<-j.turn
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-late.C:
+		j.stuck.Store(true)
+		return errStuck
+	}
+}
+
+// await waits for the turn of a line: they come in the order in which they are written.
+func (j *Journal) await(late <-chan time.Time) error {
+	select {
+	case j.turn <- struct{}{}:
+	default:
+		if j.stuck.Load() {
+			return errStuck
+		}
+		select {
+		case j.turn <- struct{}{}:
+		case <-late:
+			j.stuck.Store(true)
+			return errStuck
+		}
+	}
+	j.stuck.Store(false)
+	return nil
+}
+
+// append brings a line to the disk.
+func (j *Journal) append(line []byte) error {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return err
 	}
