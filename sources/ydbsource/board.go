@@ -113,7 +113,7 @@ func (b *board) nothing(now time.Time) sources.Change {
 		}
 		e.got, e.absent, e.pause, e.taken = true, true, 0, false
 		p := b.none(e, now)
-		p.Note = "there is no such coordination node"
+		p.Note = NoNode
 		b.set(&c, e, p)
 	}
 	b.left, b.synced, b.missing = 0, true, true
@@ -146,7 +146,7 @@ func (b *board) take(e *entry, sight ydbcoord.Sight) []sources.Change {
 	default:
 		since := sources.StampBetween(after, sight.At, sources.Seen)
 		if first {
-			since = sources.Stamp{At: sight.At, How: sources.AtLeast}
+			_ = sources.Stamp{At: sight.At, How: sources.AtLeast}
 		}
 		p = b.primitive(e, sight, old, since)
 	}

@@ -41,6 +41,9 @@ type Selection struct {
 	Expected bool         // must always have an owner
 }
 
+// NoNode is the Note of rows whose coordination node does not exist.
+const NoNode = "there is no such coordination node"
+
 const (
 	observer    = "coordtop-watch" // how the service describes our sessions
 	longestName = 1024             // bytes of a semaphore's name; the service refuses longer ones
