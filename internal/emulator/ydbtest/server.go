@@ -127,9 +127,9 @@ func (s *Server) serve(i int, f *frontEnd, config *tls.Config) {
 		grpc.ChainStreamInterceptor(s.streamFaults, s.streamLogin),
 		grpc.MaxRecvMsgSize(largestRequest),
 		grpc.WaitForHandlers(true),
-		// The drivers ping idle connections every ten seconds; without this grpc-go would
-		// show them the door.
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
+		// The drivers ping idle connections every ten seconds, others every second, never to
+		// the millisecond; without this grpc-go would show them the door.
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Millisecond, PermitWithoutStream: true}),
 	}
 	if config != nil {
 		options = append(options, grpc.Creds(credentials.NewTLS(config)))
