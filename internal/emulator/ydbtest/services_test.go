@@ -83,9 +83,34 @@ func TestNodeCallsAnswerByTheTable(t *testing.T) {
 				t.Errorf("%s %q: %s, want %s", call.method, call.path, got, call.want)
 			}
 		}
-		reply, err := c.CreateNode(ctx, &pb.CreateNodeRequest{Path: "/local/x", Config: &pb.Config{Path: "/local/x"}})
-		if got := statusOf(t, reply, err); got != Ydb.StatusIds_GENERIC_ERROR {
-			t.Errorf("a config with a path: %v", got)
+	})
+}
+
+func TestConfigMayNotNameItsPath(t *testing.T) {
+	t.Parallel()
+	bubble(t, ydbtest.Options{}, func(t *testing.T, b *bench) {
+		c, ctx := b.nodes(0), b.ctx
+		config := &pb.Config{Path: "/local/x", SelfCheckPeriodMillis: 7}
+		for path, want := range map[string]Ydb.StatusIds_StatusCode{
+			node: Ydb.StatusIds_BAD_REQUEST, "/local/x": Ydb.StatusIds_SCHEME_ERROR,
+		} {
+			altered, err := c.AlterNode(ctx, &pb.AlterNodeRequest{Path: path, Config: config})
+			if got := statusOf(t, altered, err); got != want {
+				t.Errorf("altering %s: %v, want %v", path, got, want)
+			}
+			made, err := c.CreateNode(ctx, &pb.CreateNodeRequest{Path: path, Config: config})
+			if got := statusOf(t, made, err); got != Ydb.StatusIds_BAD_REQUEST {
+				t.Errorf("making %s: %v", path, got)
+			}
+		}
+		described, err := c.DescribeNode(ctx, &pb.DescribeNodeRequest{Path: node})
+		statusOf(t, described, err)
+		var result pb.DescribeNodeResult
+		if err := described.GetOperation().GetResult().UnmarshalTo(&result); err != nil {
+			t.Fatal(err)
+		}
+		if result.GetConfig().GetSelfCheckPeriodMillis() != 0 {
+			t.Errorf("a refused alter left %v", result.GetConfig())
 		}
 	})
 }
@@ -95,7 +120,7 @@ func TestDescribedNodeHasOnlyWhatWasSet(t *testing.T) {
 	bubble(t, ydbtest.Options{}, func(t *testing.T, b *bench) {
 		c, ctx := b.nodes(0), b.ctx
 		reply, err := c.AlterNode(ctx, &pb.AlterNodeRequest{Path: node, Config: &pb.Config{
-			SessionGracePeriodMillis: 5, Path: "/local/elsewhere",
+			SessionGracePeriodMillis: 5,
 		}})
 		statusOf(t, reply, err)
 		reply2, err := c.CreateNode(ctx, &pb.CreateNodeRequest{Path: node, Config: &pb.Config{SelfCheckPeriodMillis: 7}})

@@ -87,11 +87,15 @@ func (c *cluster) inDatabase(path []string) *refusal {
 	return nil
 }
 
+// pathInConfig is BAD_REQUEST since ydb/core/ydb_convert/tx_proxy_status.cpp knows the
+// scheme shard's StatusInvalidParameter; GENERIC_ERROR before.
+var pathInConfig = &refusal{Ydb.StatusIds_BAD_REQUEST, "the path of a config is read only"}
+
 // createNode leaves a coordination node that exists already as it is.
 func (c *cluster) createNode(path string, config *pb.Config) *refusal {
 	names := splitPath(path)
 	if config.GetPath() != "" {
-		return &refusal{Ydb.StatusIds_GENERIC_ERROR, "the path of a config is read only"}
+		return pathInConfig
 	}
 	if err := c.inDatabase(names); err != nil {
 		return err
@@ -117,6 +121,9 @@ func (c *cluster) alterNode(path string, config *pb.Config) *refusal {
 	if err != nil {
 		return err
 	}
+	if config.GetPath() != "" {
+		return pathInConfig
+	}
 	at.tablet.config = mergeConfig(at.tablet.config, config)
 	return nil
 }
@@ -126,7 +133,6 @@ func mergeConfig(old, change *pb.Config) *pb.Config {
 	merged := &pb.Config{}
 	proto.Merge(merged, old)
 	proto.Merge(merged, change)
-	merged.Path = ""
 	return merged
 }
 
