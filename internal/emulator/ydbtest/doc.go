@@ -51,7 +51,9 @@
 //   - Streams are counted over all front ends, which the service does for each process.
 //   - ModifyPermissions is remembered, not enforced; User.Deny is enforced.
 //   - A wrong password is UNAUTHORIZED, a missing or wrong ticket the gRPC status
-//     UNAUTHENTICATED; only the second was not read in the service's source.
+//     UNAUTHENTICATED. Both come from general knowledge, not from the service's source.
+//   - A ping may stay unanswered for a quarter of a second at least. The service gives a
+//     session with a timeout below 750 ms less, down to 10 ms.
 //   - There are no tables, queries, topics or rate limiters: their calls end with the
 //     gRPC status UNIMPLEMENTED. Operations are never asynchronous.
 //   - A restart of the tablet is instantaneous, and the streams do not wait for it.

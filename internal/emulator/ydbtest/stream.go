@@ -14,6 +14,10 @@ import (
 const (
 	shortestPing = 10 * time.Millisecond
 	longestPing  = 5 * time.Second
+
+	// patience is how long a ping may at least stay unanswered. The service has none: with
+	// a session timeout below a second a client that is merely busy loses its stream there.
+	patience = 250 * time.Millisecond
 )
 
 // stream is one Session call.
@@ -111,12 +115,22 @@ func (c *cluster) sendPing(st *stream) {
 	c.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_Ping{
 		Ping: &pb.SessionResponse_PingPong{Opaque: st.ping},
 	}})
-	st.pingTimer = c.timers.set(c.now.Add(st.period), func() {
-		if st.ping != 0 {
+	c.awaitPong(st, st.period, max(st.period, patience))
+}
+
+// awaitPong looks after wait whether the last ping was answered, and looks again if there
+// still is some of the time left that the client has.
+func (c *cluster) awaitPong(st *stream, wait, left time.Duration) {
+	st.pingTimer = c.timers.set(c.now.Add(wait), func() {
+		left -= wait
+		switch {
+		case st.ping == 0:
+			c.sendPing(st)
+		case left > 0:
+			c.awaitPong(st, min(st.period, left), left)
+		default:
 			c.fail(st, Ydb.StatusIds_TIMEOUT, "the last ping was not answered")
-			return
 		}
-		c.sendPing(st)
 	})
 }
 

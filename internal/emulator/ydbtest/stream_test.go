@@ -68,6 +68,27 @@ func TestStartedComesBeforeTheFirstPing(t *testing.T) {
 	w.expect("a: failure TIMEOUT", "a: end OK")
 }
 
+func TestBusyClientOfAShortSessionHasAQuarterOfASecond(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pings = true
+	a := w.attach("a", 0, &pb.SessionRequest_SessionStart{})
+	w.expect("a: started 1", "a: ping 1")
+	w.after(249 * time.Millisecond)
+	w.do(a, pong(1))
+	w.expect()
+	w.after(time.Millisecond)
+	w.expect("a: ping 2")
+	w.after(5 * time.Millisecond)
+	w.do(a, pong(2))
+	w.after(5 * time.Millisecond)
+	w.expect("a: ping 3")
+	w.after(249 * time.Millisecond)
+	w.expect()
+	w.after(time.Millisecond)
+	w.expect("a: failure TIMEOUT", "a: end OK")
+}
+
 func TestPingPeriodFollowsTheSessionTimeout(t *testing.T) {
 	t.Parallel()
 	for millis, want := range map[uint64]time.Duration{
