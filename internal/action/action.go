@@ -17,9 +17,16 @@ const (
 	Proclaim                 // change the data of a term of ours
 	Resign                   // give up what we own, or leave the queue
 	Crash                    // end the owner's process without a word; in the demo alone
+
+	// Of what exists by itself, without being owned:
+	Create     // make a primitive that is absent
+	Update     // replace the data of the primitive, which is nobody's
+	Delete     // remove a primitive that nobody owns or waits for
+	CreateNode // make the space (Ref.Space) that a primitive is to be in
 )
 
-// String returns "acquire", "try", "campaign", "proclaim", "resign" or "crash".
+// String returns "acquire", "try", "campaign", "proclaim", "resign", "crash", "create",
+// "update", "delete" or "create-node".
 func (v Verb) String() string {
 	switch v {
 	case Acquire:
@@ -34,6 +41,14 @@ func (v Verb) String() string {
 		return "resign"
 	case Crash:
 		return "crash"
+	case Create:
+		return "create"
+	case Update:
+		return "update"
+	case Delete:
+		return "delete"
+	case CreateNode:
+		return "create-node"
 	}
 	return "none"
 }
@@ -56,7 +71,8 @@ type Request struct {
 	Mode    sources.Mode  // Acquire, Try: Shared where the backend can
 	Permits uint64        // of a semaphore; 0: 1
 	Wait    time.Duration // Acquire, Campaign: how long to wait; 0: until it is ours
-	Data    []byte        // Acquire, Campaign, Proclaim: what others are to see
+	Limit   uint64        // Create: how many permits there shall be; 0: 1
+	Data    []byte        // Acquire, Campaign, Proclaim, Create, Update: what others are to see
 	Reason  string        // goes to the audit; a protected source demands one
 	Typed   string        // the name that the person typed to confirm
 }
@@ -78,6 +94,7 @@ type Effect struct {
 	NeedsName   string
 	NeedsReason bool
 	TakesData   bool
+	TakesLimit  bool
 	DataMax     int  // bytes that Data may have; 0: it takes none
 	Danger      bool // the box gets the frame of things that can do harm
 }

@@ -108,15 +108,7 @@ func (p *program) ydbBackend(b *operate.Backend, s config.Source) {
 		b.Login = o.User
 	}
 	b.Open = func(ctx context.Context, space string) (coord.Driver, error) {
-		secret, err := s.Secret().Resolve(ctx, p.env.Lookup)
-		if err != nil {
-			return nil, fmt.Errorf("finding the password: %w", err)
-		}
-		o, err := ydbClient(s, secret, p.logger())
-		if err != nil {
-			return nil, err
-		}
-		client, err := ydbcoord.NewClient(o)
+		client, err := p.ydbConnect(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -125,6 +117,16 @@ func (p *program) ydbBackend(b *operate.Backend, s config.Source) {
 			return nil, err
 		}
 		return ownClient{driver, client}, nil
+	}
+	b.Provisions = true
+	b.NoSpace = func(row *sources.Primitive) bool { return row.Note == ydbsource.NoNode }
+	b.CreateNode = func(ctx context.Context, space string) error {
+		client, err := p.ydbConnect(ctx, s)
+		if err != nil {
+			return err
+		}
+		err = client.Nodes().Create(ctx, space, ydbcoord.NodeConfig{})
+		return errors.Join(err, client.Close(ctx))
 	}
 	b.Call = ydbCall
 	b.Refuses = func(row *sources.Primitive) string {
@@ -136,6 +138,19 @@ func (p *program) ydbBackend(b *operate.Backend, s config.Source) {
 		}
 		return ""
 	}
+}
+
+// ydbConnect makes a client, which connects when it is used.
+func (p *program) ydbConnect(ctx context.Context, s config.Source) (*ydbcoord.Client, error) {
+	secret, err := s.Secret().Resolve(ctx, p.env.Lookup)
+	if err != nil {
+		return nil, fmt.Errorf("finding the password: %w", err)
+	}
+	o, err := ydbClient(s, secret, p.logger())
+	if err != nil {
+		return nil, err
+	}
+	return ydbcoord.NewClient(o)
 }
 
 // ownClient is a driver whose client is its own.
@@ -169,6 +184,14 @@ func ydbCall(r action.Request) string {
 		return fmt.Sprintf("acquire_semaphore %s once more, timeout 0%s", name, data)
 	case action.Resign:
 		return "release_semaphore " + name
+	case action.Create:
+		return fmt.Sprintf("create_semaphore %s, limit %d%s", name, max(r.Limit, 1), data)
+	case action.Update:
+		return fmt.Sprintf("update_semaphore %s%s", name, data)
+	case action.Delete:
+		return "delete_semaphore " + name + ", without force"
+	case action.CreateNode:
+		return "CreateNode " + strconv.Quote(r.Target.Ref.Space)
 	}
 	return r.Verb.String()
 }

@@ -43,6 +43,13 @@ type Backend struct {
 	// Refuses says why a primitive cannot be claimed although its kind can ("made by an
 	// extension"). "": it can. Nil: all can.
 	Refuses func(p *sources.Primitive) string
+	// Provisions says that primitives have an existence of their own, which is given and
+	// taken through coord.Semaphore.
+	Provisions bool
+	// NoSpace says that the space of a primitive does not exist; CreateNode makes one,
+	// within ctx. Both or neither.
+	NoSpace    func(p *sources.Primitive) bool
+	CreateNode func(ctx context.Context, space string) error
 	// Crash ends the process of that owner of the primitive, without a word. Nil: nobody's.
 	Crash func(ref sources.Ref, owner sources.OwnerRef) error
 }

@@ -16,8 +16,15 @@ func (o *Operator) Choices(row *sources.Row) []action.Choice {
 		return nil
 	}
 	verbs := []action.Verb{action.Acquire, action.Campaign, action.Try, action.Proclaim, action.Resign}
-	if o.o.Backends[row.Source].Crash != nil {
+	b := o.o.Backends[row.Source]
+	if b.Crash != nil {
 		verbs = append(verbs, action.Crash)
+	}
+	if b.Provisions {
+		verbs = append(verbs, action.Create, action.Update, action.Delete)
+	}
+	if b.CreateNode != nil {
+		verbs = append(verbs, action.CreateNode)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -59,6 +66,10 @@ func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) 
 	switch {
 	case !row.Fresh(s):
 		return "what is shown of it is old: its source is silent"
+	case v >= action.Create && (!b.Provisions || v == action.CreateNode && b.CreateNode == nil):
+		return b.Type + " has nothing that exists without being owned"
+	case v >= action.Create:
+		return notProvisioned(&b, v, row)
 	case row.Note != "":
 		return clean(row.Note)
 	case v == action.Crash:

@@ -34,6 +34,8 @@ func (o *Operator) Describe(_ context.Context, r action.Request) (action.Effect,
 			"Others take over when its lease has run out, or at once where the connection was the lease.",
 		}
 		e.Danger = true
+	case action.Create, action.Update, action.Delete, action.CreateNode:
+		describeProvision(&e, &b, row, r)
 	}
 	return e, nil
 }
@@ -41,7 +43,7 @@ func (o *Operator) Describe(_ context.Context, r action.Request) (action.Effect,
 // nameFor is the text that must be typed for a request; "": none.
 func nameFor(b *Backend, r action.Request) string {
 	switch r.Verb {
-	case action.Acquire, action.Campaign, action.Try:
+	case action.Acquire, action.Campaign, action.Try, action.Update, action.Delete:
 		if !b.Demo {
 			return clean(r.Target.Ref.Name)
 		}

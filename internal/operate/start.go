@@ -46,6 +46,8 @@ func (o *Operator) goLocked(n *run, b *Backend) {
 		o.start(func() { o.proclaim(n, h) })
 	case action.Crash:
 		o.start(func() { o.crash(n, b) })
+	case action.Create, action.Update, action.Delete, action.CreateNode:
+		o.start(func() { o.provision(n, b) })
 	default:
 		h = newHolding(n, o.o.Now())
 		o.held = append(o.held, h)
@@ -72,7 +74,7 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 			return fmt.Errorf("%w: %s is not on our watch", ErrNotPossible, clean(t.Ref.Name))
 		}
 	} else {
-		if ours == nil && row.Fresh(s) { // a stale row says so below
+		if ours == nil && row.Fresh(s) && r.Verb != action.Update { // a stale row says so below; an update leaves owners alone
 			if err := unchanged(row, t); err != nil {
 				return err
 			}
@@ -102,6 +104,8 @@ func fits(b *Backend, r action.Request) error {
 		return fmt.Errorf("%w: the data has %d bytes, %s carries %d", ErrNotPossible, len(r.Data), b.Type, b.Caps.MaxData)
 	case r.Mode == sources.Shared && (!b.Caps.Shared || r.Target.Kind == sources.KindElection):
 		return fmt.Errorf("%w: %s cannot share this", ErrNotPossible, b.Type)
+	case r.Limit > 1 && r.Target.Kind == sources.KindElection:
+		return fmt.Errorf("%w: an election has a limit of 1", ErrNotPossible)
 	case r.Permits > 1 && r.Target.Kind != sources.KindSemaphore:
 		return fmt.Errorf("%w: only a semaphore has several permits", ErrNotPossible)
 	case r.Wait < 0:

@@ -1,0 +1,167 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// errOtherData keeps what somebody else wrote while a person typed.
+var errOtherData = errors.New("its data is another by now, nothing was sent")
+
+// notProvisioned is why a verb about the existence of a primitive, or its data, is not
+// possible.
+func notProvisioned(b *Backend, v action.Verb, row *sources.Row) string {
+	noSpace := b.NoSpace != nil && b.NoSpace(row.Primitive)
+	switch {
+	case v == action.CreateNode && !noSpace:
+		return clean(row.Space) + " exists"
+	case v == action.CreateNode:
+		return ""
+	case noSpace:
+		return clean(row.Note)
+	case row.Kind == sources.KindMutex:
+		return "a mutex is there while somebody uses it"
+	case v == action.Create && !row.Absent:
+		return "it exists"
+	case v == action.Create:
+		return ""
+	case row.Absent:
+		return "it does not exist"
+	case row.Note != "":
+		return clean(row.Note)
+	case v == action.Update:
+		return ""
+	case row.Ephemeral:
+		return "it is ephemeral: it ends with its last owner"
+	case len(row.Owners) > 0:
+		return "owned by " + ownerText(row.Owners[0].Label, row.Owners[0].ID)
+	case row.Queue.Len > 0:
+		return fmt.Sprintf("%d wait for it", row.Queue.Len)
+	}
+	return ""
+}
+
+// describeProvision says what such a verb would do.
+func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.Request) {
+	name := clean(r.Target.Ref.Name)
+	e.Danger = !b.Demo && (r.Verb == action.Update || r.Verb == action.Delete)
+	switch r.Verb {
+	case action.Create:
+		e.Lines = []string{"Creates " + name + " with a limit of permits, which nobody can change later.", "Programs that wait for it to appear go on."}
+		if r.Target.Kind == sources.KindElection {
+			e.Lines[0] = "Creates " + name + " with a limit of 1, so that one can lead."
+		} else {
+			e.TakesLimit = true
+		}
+		e.TakesData, e.DataMax = true, b.Caps.MaxData
+	case action.Update:
+		e.Lines = []string{"Replaces the data of " + name + " itself, whoever owns it. Owners and waiters stay.", "Programs that follow it act on it at once. It is looked at again last thing before; what is written between the two is lost."}
+		e.TakesData, e.DataMax = true, b.Caps.MaxData
+	case action.Delete:
+		e.Lines = []string{"Deletes " + name + ", which nobody owns and nobody waits for. The service refuses if somebody does by then.", "Programs that acquire it later fail until it is created again."}
+		if row != nil && row.Data.Len > 0 {
+			e.Lines = append(e.Lines, "Its data is lost: "+format.Count(row.Data.Len)+" bytes.")
+		}
+	case action.CreateNode:
+		e.Lines = []string{"Creates " + clean(r.Target.Ref.Space) + ", and the directories before it, with the service's own settings."}
+	}
+}
+
+// provision is the goroutine of a run that changes what exists.
+func (o *Operator) provision(n *run, b *Backend) {
+	defer n.cancel()
+	sub := o.subscribe()
+	defer sub.Close()
+	before, _ := o.row(n.Request.Target.Ref)
+	ctx, cancel := context.WithTimeout(n.ctx, openWithin)
+	defer cancel()
+	sent := time.Now()
+	err := o.send(ctx, n, b, before)
+	n.answered = time.Since(sent)
+	if err != nil {
+		text := clean(err.Error())
+		if !decided(err) {
+			text += "; whether it was done is not known"
+		}
+		o.finish(n, action.Failed, text, sources.OwnerRef{})
+		return
+	}
+	did := map[action.Verb]string{action.Create: "created", action.Update: "updated", action.Delete: "deleted", action.CreateNode: "created"}[n.Request.Verb]
+	o.reach(n, action.Sent, did)
+	seen := o.watch(n.ctx, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+		return shows(b, n.Request, row, events)
+	})
+	if !seen {
+		o.finish(n, action.Unseen, did+", and no change on our watch", sources.OwnerRef{})
+		return
+	}
+	o.finish(n, action.Seen, did, sources.OwnerRef{})
+}
+
+// send sends the one request, in a session that ends with it.
+func (o *Operator) send(ctx context.Context, n *run, b *Backend, before *sources.Row) (err error) {
+	r := n.Request
+	if r.Verb == action.CreateNode {
+		return b.CreateNode(ctx, r.Target.Ref.Space)
+	}
+	session, err := o.session(n, b)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotSent, err)
+	}
+	defer func() { _ = o.leaveSession(session, &holding{}) }() // it owns nothing; the service finds out by itself
+	m := session.Semaphore(r.Target.Ref.Name, coord.SemaphoreOptions{})
+	switch r.Verb {
+	case action.Create:
+		return m.Create(ctx, max(r.Limit, 1), r.Data)
+	case action.Delete:
+		return m.Delete(ctx, false)
+	}
+	d, err := m.Describe(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotSent, err)
+	}
+	if before == nil || !holds(before.Data, d.Data) {
+		return errOtherData
+	}
+	return m.Update(ctx, r.Data)
+}
+
+// errNotSent says that an error came before the request.
+var errNotSent = errors.New("nothing was sent")
+
+// decided says that an error tells what became of the request.
+func decided(err error) bool {
+	return slices.ContainsFunc([]error{
+		errNotSent, errOtherData, coord.ErrRefused, coord.ErrNotFound, coord.ErrInvalid, coord.ErrUnsupported, coord.ErrDataTooLong,
+	}, func(known error) bool { return errors.Is(err, known) })
+}
+
+// holds says whether what a row shows of its data is the beginning of data.
+func holds(shown sources.Blob, data []byte) bool {
+	return shown.Len == len(data) && strings.HasPrefix(string(data), string(shown.Head))
+}
+
+// shows says whether our own watch has what a request did.
+func shows(b *Backend, r action.Request, row *sources.Row, events []sources.Event) bool {
+	gone := slices.ContainsFunc(events, func(e sources.Event) bool { return e.Kind == sources.EventDeleted })
+	switch {
+	case r.Verb == action.Delete:
+		return gone || row != nil && row.Absent
+	case row == nil:
+		return false
+	case r.Verb == action.Update:
+		return holds(row.Data, r.Data)
+	case r.Verb == action.CreateNode:
+		return !b.NoSpace(row.Primitive)
+	}
+	return !row.Absent
+}

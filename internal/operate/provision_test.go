@@ -1,0 +1,194 @@
+package operate_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
+	"coordtop/internal/action"
+	"coordtop/internal/emulator/ydbtest"
+	"coordtop/internal/operate"
+	"coordtop/sources"
+	"coordtop/sources/ydbsource"
+)
+
+const node = "/local/app"
+
+// ydbRig watches the semaphores quota and primary, and the mutex job, of a node that is
+// there only if made says so.
+func ydbRig(t *testing.T, made bool, o options) (*rig, *ydbtest.Server) {
+	t.Helper()
+	server, err := ydbtest.Start(ydbtest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	if made {
+		if err := server.CreateNode(node); err != nil {
+			t.Fatal(err)
+		}
+	}
+	client, err := ydbcoord.ParseURL(server.URL(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := ydbsource.New(ydbsource.Options{Name: "s", Client: client, Nodes: []string{node}, Selections: []ydbsource.Selection{
+		{Name: "quota", Kind: sources.KindSemaphore}, {Name: "primary", Kind: sources.KindElection}, {Name: "job", Kind: sources.KindMutex},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend := operate.Backend{
+		Type: "ydb", Identity: "ana@desk:1", Demo: true, Nameless: true, RunsOut: true, Lease: 10 * time.Second, Provisions: true,
+		Caps: coord.Caps{Mutex: true, Semaphore: true, Election: true, FIFO: true, MaxData: 1 << 20},
+		Open: func(_ context.Context, space string) (coord.Driver, error) {
+			return ydbcoord.New(server.URL(0)+"?node="+space, ydbcoord.Options{Incarnations: true})
+		},
+		NoSpace: func(p *sources.Primitive) bool { return p.Note == ydbsource.NoNode },
+		CreateNode: func(ctx context.Context, space string) error {
+			c, err := ydbcoord.NewClient(client)
+			if err != nil {
+				return err
+			}
+			return errors.Join(c.Nodes().Create(ctx, space, ydbcoord.NodeConfig{}), c.Close(ctx))
+		},
+	}
+	return newRig(t, server.URL(0), source, backend, o), server
+}
+
+// not is why a verb is not possible now; "": it is.
+func (r *rig) not(v action.Verb, name string) string {
+	r.t.Helper()
+	list := r.Choices(r.row(name))
+	i := slices.IndexFunc(list, func(c action.Choice) bool { return c.Verb == v })
+	if i < 0 {
+		r.t.Fatalf("%v is not in the list", v)
+	}
+	return list[i].Not
+}
+
+func TestWhatExistsIsCreatedUpdatedAndDeleted(t *testing.T) {
+	t.Parallel()
+	r, server := ydbRig(t, false, options{})
+	if not := r.not(action.Create, "quota"); not != ydbsource.NoNode {
+		t.Errorf("a semaphore of no node: %q", not)
+	}
+	if run := r.reaches(r.do(r.ask(action.CreateNode, "quota")), action.Seen); run.Text != "created" {
+		t.Errorf("got %+v", run)
+	}
+	if not := r.not(action.CreateNode, "quota"); not != node+" exists" {
+		t.Errorf("a node that is there: %q", not)
+	}
+	q := r.ask(action.Create, "quota")
+	q.Limit, q.Data = 7, []byte("first")
+	r.reaches(r.do(q), action.Seen)
+	if s, err := server.Semaphore(node, "quota"); err != nil || s.Limit != 7 || string(s.Data) != "first" {
+		t.Errorf("the service has %+v, %v", s, err)
+	}
+	q = r.ask(action.Update, "quota")
+	q.Data = []byte("second")
+	r.reaches(r.do(q), action.Seen)
+	r.reaches(r.do(r.ask(action.Delete, "quota")), action.Seen)
+	if _, err := server.Semaphore(node, "quota"); !errors.Is(err, ydbtest.ErrNotFound) {
+		t.Errorf("it is there: %v", err)
+	}
+	var list []string
+	for _, rec := range r.audit() {
+		list = append(list, strings.TrimSpace(rec.Action+" "+rec.Stage+" "+rec.Result))
+	}
+	if got, want := strings.Join(list, ", "), "create-node before, create-node after done, create before, create after done, "+
+		"update before, update after done, delete before, delete after done"; got != want {
+		t.Errorf("the audit has %s", got)
+	}
+	if len(server.Sessions(node)) != 1 {
+		t.Errorf("sessions are left: %+v", server.Sessions(node))
+	}
+}
+
+func TestWhatIsInUseIsNotDeletedAndWhatIsThereNotCreated(t *testing.T) {
+	t.Parallel()
+	r, server := ydbRig(t, true, options{})
+	if err := server.CreateSemaphore(node, "quota", 3, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.until("it is there", func(*sources.State) bool { return !r.row("quota").Absent })
+	if not := r.not(action.Create, "quota"); not != "it exists" {
+		t.Errorf("create: %q", not)
+	}
+	if not := r.not(action.Update, "primary"); not != "it does not exist" {
+		t.Errorf("update: %q", not)
+	}
+	if not := r.not(action.Create, "job"); not != "a mutex is there while somebody uses it" {
+		t.Errorf("a mutex: %q", not)
+	}
+	stale := r.ask(action.Delete, "quota") // decided before somebody took it
+	take := r.do(r.ask(action.Acquire, "quota"))
+	r.reaches(take, action.Seen)
+	if not := r.not(action.Delete, "quota"); !strings.HasPrefix(not, "owned by ana@desk:1") {
+		t.Errorf("delete: %q", not)
+	}
+	if _, err := r.Start(stale); !errors.Is(err, operate.ErrChanged) && !errors.Is(err, operate.ErrNotPossible) {
+		t.Errorf("got %v", err)
+	}
+	q := r.ask(action.Create, "primary")
+	q.Limit = 2
+	if _, err := r.Start(q); !errors.Is(err, operate.ErrNotPossible) {
+		t.Errorf("an election with two permits: %v", err)
+	}
+}
+
+func TestDataThatAnotherWroteMeanwhileIsKept(t *testing.T) {
+	t.Parallel()
+	var server *ydbtest.Server
+	r, server := ydbRig(t, true, options{change: func(_ *operate.Options, b *operate.Backend) {
+		open := b.Open
+		b.Open = func(ctx context.Context, space string) (coord.Driver, error) { // between the guards and the sending
+			if err := server.UpdateSemaphore(node, "quota", []byte("theirs")); err != nil {
+				return nil, err
+			}
+			return open(ctx, space)
+		}
+	}})
+	if err := server.CreateSemaphore(node, "quota", 3, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	r.until("it is there", func(*sources.State) bool { return r.row("quota").Data.Len == 3 })
+	q := r.ask(action.Update, "quota")
+	q.Data = []byte("ours")
+	if run := r.reaches(r.do(q), action.Failed); run.Text != "its data is another by now, nothing was sent" {
+		t.Errorf("got %q", run.Text)
+	}
+	if s, err := server.Semaphore(node, "quota"); err != nil || string(s.Data) != "theirs" {
+		t.Errorf("the service has %+v, %v", s, err)
+	}
+}
+
+func TestWhatChangesWhatExistsIsGuarded(t *testing.T) {
+	t.Parallel()
+	r, server := ydbRig(t, true, options{change: func(_ *operate.Options, b *operate.Backend) { b.Demo = false }})
+	if err := server.CreateSemaphore(node, "quota", 3, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	r.until("it is there", func(*sources.State) bool { return r.row("quota").Data.Len == 3 })
+	for _, v := range []action.Verb{action.Update, action.Delete} {
+		q := r.ask(v, "quota")
+		if e, err := r.Describe(t.Context(), q); err != nil || e.NeedsName != "quota" || !e.Danger {
+			t.Errorf("%v: %+v, %v", v, e, err)
+		}
+		if _, err := r.Start(q); !errors.Is(err, operate.ErrUnconfirmed) {
+			t.Errorf("%v without its name: %v", v, err)
+		}
+	}
+	if e, err := r.Describe(t.Context(), r.ask(action.Create, "quota")); err != nil || !e.TakesLimit || e.DataMax != 1<<20 || e.Danger {
+		t.Errorf("%+v, %v", e, err)
+	}
+	readOnly, _ := ydbRig(t, true, options{change: func(_ *operate.Options, b *operate.Backend) { b.ReadOnly = true }})
+	if _, err := readOnly.Start(readOnly.ask(action.Create, "quota")); !errors.Is(err, operate.ErrReadOnly) {
+		t.Errorf("got %v", err)
+	}
+}
