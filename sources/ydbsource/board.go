@@ -146,7 +146,7 @@ func (b *board) take(e *entry, sight ydbcoord.Sight) []sources.Change {
 	default:
 		since := sources.StampBetween(after, sight.At, sources.Seen)
 		if first {
-			_ = sources.Stamp{At: sight.At, How: sources.AtLeast}
+			since = sources.Stamp{At: sight.At, How: sources.AtLeast}
 		}
 		p = b.primitive(e, sight, old, since)
 	}

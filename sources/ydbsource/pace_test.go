@@ -163,7 +163,7 @@ func TestEverythingIsWatchedAgainSoonAndAtAPaceOfItsOwn(t *testing.T) {
 		took := time.Since(lost)
 		all, _, most := c.since(lost)
 		t.Logf("%d describes, at most %d in a second, all back after %v", all, most, took)
-		if took > 15*time.Second || most > resyncRate+2*resyncBurst+20 || all > 5000+20*16+resyncBurst {
+		if took > 15*time.Second || most > 600 || all > 5000+20*16+resyncBurst {
 			t.Errorf("%d describes, at most %d in a second, all back after %v", all, most, took)
 		}
 		armed := 0
@@ -205,6 +205,10 @@ func TestSilentStreamIsGivenUpAndReplaced(t *testing.T) {
 		r.row("leader", "stale", is(sources.StatusStale))
 		if took := time.Since(began); took > 4*time.Second {
 			t.Errorf("stale after %v", took)
+		}
+		r.state("the session to be given up", func(*sources.State) bool { return !r.status().Retry.IsZero() })
+		if took := time.Since(began); took > 8*time.Second { // the window of the session is 10 s
+			t.Errorf("given up after %v", took)
 		}
 		time.Sleep(20 * time.Second)
 		r.BlackHole(0, false)
@@ -260,5 +264,28 @@ func TestResyncsOfManyProgramsAreSpread(t *testing.T) {
 	}
 	if len(starts) < 5 {
 		t.Errorf("ten resyncs begin at %v", starts)
+	}
+}
+
+func TestWhatIsNotOnScreenGetsItsShareOfTheLooks(t *testing.T) {
+	t.Parallel()
+	b := &board{o: &Options{}, byName: map[string]*entry{}}
+	now := time.Now()
+	for _, name := range many(500) {
+		e := &entry{Selection: Selection{Name: name}, got: true, taken: true, looked: now}
+		b.names, b.byName[name] = append(b.names, e), e
+	}
+	p := pace{pollMin: 500 * time.Millisecond, pollMax: 5 * time.Second}
+	screen := onScreen{visible: many(100), selected: many(1)[0]}
+	counts := map[bool]int{}
+	for range 60 * 20 {
+		now = now.Add(lookEvery)
+		for _, name := range p.due(b, screen, false, now).look {
+			counts[name < many(101)[100]]++
+			b.byName[name].looked, b.byName[name].asking = now, time.Time{}
+		}
+	}
+	if counts[false] < 200 || counts[true] < 800 {
+		t.Errorf("%d looks at what is on screen, %d elsewhere", counts[true], counts[false])
 	}
 }

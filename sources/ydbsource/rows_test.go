@@ -86,7 +86,7 @@ func TestWaitersAreShownInOrderWithWhatTheyAskFor(t *testing.T) {
 		t.Errorf("%+v", row.Primitive)
 	}
 	if row.Queue.Len != 1 || row.Queue.Waiters[0].Label != "worker-2" || row.Queue.Waiters[0].Permits != 4 ||
-		row.Queue.Waiters[0].Timeout != time.Hour || row.Queue.Waiters[0].Order != first.Fence()+1 && row.Queue.Waiters[0].Order == 0 {
+		row.Queue.Waiters[0].Timeout != time.Hour || row.Queue.Waiters[0].Since.How != sources.AtLeast || row.Queue.Waiters[0].Order != first.Fence()+1 && row.Queue.Waiters[0].Order == 0 {
 		t.Errorf("%+v", row.Queue)
 	}
 	small, err := r.person().Semaphore("quota", coord.SemaphoreOptions{Data: []byte("\x1b[31mred")}).Enqueue(t.Context(), 1)
@@ -220,5 +220,7 @@ func TestSettingsOfTheNodeAndOurSessionAreTold(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	r.stop()
-	r.await("our session to be gone", func() bool { return len(r.Sessions(app)) == 0 })
+	if list := r.Sessions(app); len(list) != 0 {
+		t.Errorf("left behind: %+v", list)
+	}
 }
