@@ -100,12 +100,13 @@ func (b *box) describe(m *model, d description) {
 		return b.fields[len(b.fields)-1]
 	}
 	verb := b.request.Verb
+	if b.effect.TakesLimit {
+		add(fieldLimit).empty = "1"
+	}
 	if b.effect.TakesData {
 		f := add(fieldData)
 		f.empty = "nothing"
-		if verb == action.Proclaim {
-			f.fill(string(m.present(b.request.Target)))
-		}
+		b.fillData(m, f)
 	}
 	if b.request.Target.Kind == sources.KindSemaphore && (verb == action.Acquire || verb == action.Try) {
 		add(fieldPermits).empty = "1"
@@ -230,6 +231,9 @@ func (b *box) heed(m *model) {
 // difference says what is another than when the person chose the action. What is ours can
 // be given up also where nothing is seen of it.
 func (b *box) difference(m *model, row *sources.Row) string {
+	if b.request.Verb >= action.Create {
+		return b.provisionDifference(row)
+	}
 	if b.request.Verb != action.Resign {
 		return changed(b.request.Target, row)
 	}
@@ -292,6 +296,8 @@ func (b *box) filled() action.Request {
 			r.Data = []byte(v)
 		case fieldPermits:
 			r.Permits, _ = strconv.ParseUint(v, 10, 64) // missing has looked; "": 0, which is 1
+		case fieldLimit:
+			r.Limit, _ = strconv.ParseUint(v, 10, 64) // as above
 		case fieldWait:
 			r.Wait, _ = time.ParseDuration(v) // as above; "": 0, without an end
 		case fieldReason:

@@ -21,6 +21,10 @@ func boxTitle(v action.Verb) string {
 		return "Proclaim as leader of"
 	case action.Try:
 		return "Try to acquire"
+	case action.Update:
+		return "Update the data of"
+	case action.CreateNode:
+		return "Create the node of"
 	}
 	return verbButton(v)
 }
@@ -274,6 +278,8 @@ func (b *box) label(f *field) string {
 		text = "data"
 	case fieldPermits:
 		text = "permits"
+	case fieldLimit:
+		text = "limit"
 	case fieldWait:
 		text = "wait"
 	case fieldReason:

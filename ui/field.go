@@ -19,6 +19,7 @@ type fieldKind uint8
 const (
 	fieldData fieldKind = iota
 	fieldPermits
+	fieldLimit
 	fieldWait
 	fieldReason
 	fieldName
@@ -124,6 +125,10 @@ func (f *field) wrong() string {
 	case f.kind == fieldPermits:
 		if n, err := strconv.ParseUint(v, 10, 64); err != nil || n == 0 {
 			return "permits is a number from 1"
+		}
+	case f.kind == fieldLimit:
+		if n, err := strconv.ParseUint(v, 10, 64); err != nil || n == 0 {
+			return "limit is a number from 1"
 		}
 	}
 	return ""

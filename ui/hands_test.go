@@ -333,7 +333,8 @@ func TestEveryKeyOfADialogDoesSomething(t *testing.T) {
 			t.Run(fmt.Sprint(s, bound.intent), func(t *testing.T) {
 				t.Parallel()
 				d, op := armed(a, b)
-				op.Offer = []action.Choice{{Verb: action.Acquire}, {Verb: action.Try}, {Verb: action.Campaign}, {Verb: action.Proclaim}, {Verb: action.Resign}}
+				op.Offer = []action.Choice{{Verb: action.Acquire}, {Verb: action.Try}, {Verb: action.Campaign}, {Verb: action.Proclaim}, {Verb: action.Resign},
+					{Verb: action.Create}, {Verb: action.Update}, {Verb: action.Delete}, {Verb: action.CreateNode}}
 				holding(op, d, a, true)
 				op.Change(func(s *action.Status) {
 					s.Always = open[0] != "W"

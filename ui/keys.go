@@ -52,6 +52,11 @@ const (
 	doResign   intent = "resign"
 	doCallOff  intent = "leave-queue"
 
+	doCreate     intent = "create"
+	doUpdate     intent = "update"
+	doDelete     intent = "delete"
+	doCreateNode intent = "create-node"
+
 	doNextField     intent = "next-field"
 	doPreviousField intent = "previous-field"
 	doPress         intent = "press-button"
@@ -154,6 +159,10 @@ func dialogBindings() []binding {
 		{doCampaign, inMenu, []string{"c"}, "", "campaign, where the row can also be acquired"},
 		{doProclaim, inMenu, []string{"p"}, "", "change the data of what we lead"},
 		{doResign, inMenu, []string{"r"}, "", "give up what we own"},
+		{doCreate, inMenu, []string{"n"}, "", "create what does not exist, with a limit and data"},
+		{doUpdate, inMenu, []string{"u"}, "", "replace the data of a semaphore itself"},
+		{doDelete, inMenu, []string{"d"}, "", "delete what nobody owns or awaits"},
+		{doCreateNode, inMenu, []string{"N"}, "", "create the coordination node that a row is to be in"},
 		{doCallOff, inMenu, []string{"l"}, "", "leave the queue; end an action that is under way"},
 		{doUp, inMenu, []string{"k", "up"}, "", "one line up"},
 		{doDown, inMenu, []string{"j", "down"}, "", "one line down"},

@@ -127,8 +127,10 @@ func (m *model) items(row *sources.Row) []item {
 				continue // leaving the queue is there already
 			}
 			i.key, i.intent, i.text = "r", doResign, "resign: give it up"
-		default: // Crash has its own key, and no box
-			continue
+		default:
+			if !provisionItem(&i) {
+				continue
+			}
 		}
 		items = append(items, i)
 	}

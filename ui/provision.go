@@ -1,0 +1,60 @@
+package ui
+
+import (
+	"coordtop/internal/action"
+	"coordtop/sources"
+)
+
+// provisionItem fills in the line of the menu for a verb about what exists; false: the menu
+// needs no such line.
+func provisionItem(i *item) bool {
+	switch i.verb {
+	case action.Create:
+		i.key, i.intent, i.text = "n", doCreate, "new: create it, with a limit and data"
+	case action.Update:
+		i.key, i.intent, i.text = "u", doUpdate, "update its own data, whoever owns it"
+	case action.Delete:
+		i.key, i.intent, i.text = "d", doDelete, "delete it, while nobody owns or awaits it"
+	case action.CreateNode:
+		i.key, i.intent, i.text = "N", doCreateNode, "new node: create the coordination node"
+		return i.not == "" || i.not == writingOff // nearly every node exists
+	default: // Crash has its own key, and no box
+		return false
+	}
+	return true
+}
+
+// fillData puts in what the data is now, where that is all on the screen.
+func (b *box) fillData(m *model, f *field) {
+	switch b.request.Verb {
+	case action.Proclaim:
+		f.fill(string(m.present(b.request.Target)))
+	case action.Update:
+		if b.row == nil {
+			return
+		}
+		if b.row.Data.Len > len(b.row.Data.Head) {
+			f.note = "it has " + count(b.row.Data.Len, "byte") + " now, too many to be edited here: all of them are replaced"
+			return
+		}
+		f.fill(string(b.row.Data.Head))
+	}
+}
+
+// provisionDifference says what is another than when the person chose a verb about what
+// exists.
+func (b *box) provisionDifference(row *sources.Row) string {
+	switch {
+	case row == nil:
+		return "it does not exist any more"
+	case b.request.Verb == action.Update && row.Absent:
+		return "it was deleted"
+	case b.request.Verb == action.Update && b.row != nil && row.Data.Sum != b.row.Data.Sum:
+		return "somebody wrote other data"
+	case b.request.Verb == action.Create && !row.Absent:
+		return "it exists now"
+	case b.request.Verb == action.Delete:
+		return changed(b.request.Target, row)
+	}
+	return ""
+}
