@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -15,7 +16,7 @@ import (
 const ydbNode = "/local/app"
 
 // ydbForTest is an emulator with a coordination node and semaphores.
-func ydbForTest(t *testing.T, o ydbtest.Options) *ydbtest.Server {
+func ydbForTest(t testing.TB, o ydbtest.Options) *ydbtest.Server {
 	t.Helper()
 	s, err := ydbtest.Start(o)
 	if err != nil {
@@ -34,19 +35,19 @@ func ydbForTest(t *testing.T, o ydbtest.Options) *ydbtest.Server {
 }
 
 // peer is another program's session on the node.
-func peer(t *testing.T, s *ydbtest.Server, name string) *coord.Session {
+func peer(t testing.TB, s *ydbtest.Server, name string) *coord.Session {
 	t.Helper()
 	d, err := ydbcoord.New(s.URL(0)+"?node="+ydbNode, ydbcoord.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := coord.Open(t.Context(), d, coord.SessionOptions{Description: name})
+	session, err := coord.Open(context.Background(), d, coord.SessionOptions{Description: name})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = session.Close(t.Context())
-		_ = d.Close(t.Context())
+		_ = session.Close(context.Background())
+		_ = d.Close(context.Background())
 	})
 	return session
 }
