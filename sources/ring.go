@@ -108,7 +108,7 @@ func (r *ring) subscribe(from uint64) *Subscription {
 	return s
 }
 
-// read returns up to max events behind cursor in order; max <= 0: all.
+// readLocked returns up to max events behind cursor in order; max <= 0: all.
 func (r *ring) readLocked(cursor uint64, max int) []Event {
 	c, n := r.changes.after(cursor), r.renewals.after(cursor)
 	left := r.changes.len() - c + r.renewals.len() - n

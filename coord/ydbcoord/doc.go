@@ -29,10 +29,10 @@
 // that the stream is on, which learns of the loss of the tablet behind it by itself and
 // then fails the stream: here we trust it as much as YDB's own clients do.
 //
-// Streams break, and one on which nothing is heard for half a timeout is left: then the session attaches again, at once the first time, later with
-// pauses that grow, each time with a higher sequence number and its secret key. What is
-// not over is asked again, each request in its own way; watches are armed anew; what we
-// own is looked at. An end that the service has pronounced (the session expired, the node
+// Streams break, and one on which nothing is heard for half a timeout is left: then the
+// session attaches again, at once the first time, later with pauses that grow, each time
+// with a higher sequence number and its secret key. What is not over is asked again, each
+// request in its own way; watches are armed anew; what we own is looked at. An end that the service has pronounced (the session expired, the node
 // is gone, a right is missing) is not argued with. That another has the session is believed
 // when an attach with a higher number is refused as well.
 //

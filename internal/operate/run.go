@@ -23,7 +23,7 @@ type run struct {
 	ending   bool // somebody writes its end; guarded by Operator.mu
 }
 
-// startLocked makes a run. Nothing of it was recorded yet.
+// runLocked makes a run, which is not on the list yet and of which nothing is recorded.
 func (o *Operator) runLocked(r action.Request) *run {
 	o.last++
 	now := o.o.Now()
@@ -32,7 +32,7 @@ func (o *Operator) runLocked(r action.Request) *run {
 	return n
 }
 
-// recordLocked writes the first line of a run.
+// begin writes the first line of a run; where it cannot, nothing may be sent.
 func (o *Operator) begin(n *run, b *Backend) error {
 	if o.o.Audit == nil {
 		return fmt.Errorf("%w: there is nowhere to write it, nothing was sent", ErrNoAudit)

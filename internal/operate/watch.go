@@ -11,8 +11,8 @@ import (
 )
 
 // watch looks at a row after each wake-up until done says that there is what was waited
-// for, for as long as an action may stay unseen. row is nil where it is not on our watch or cannot be
-// believed; events are those of the row since the last call.
+// for, for as long as an action may stay unseen. row is nil where it is not on our watch
+// or cannot be believed; events are those of the row since the last call.
 func (o *Operator) watch(ctx context.Context, ref sources.Ref, sub *sources.Subscription, done func(row *sources.Row, events []sources.Event) bool) bool {
 	o.o.View.Refresh(ref.Source)
 	patience := time.NewTimer(o.o.Patience)

@@ -66,7 +66,7 @@ func (s *story) tell(ago time.Duration, p prim) {
 		Change: sources.Change{At: at, Set: []*sources.Primitive{p.read(at)}}})
 }
 
-// end tells a primitive that has lost an owner, with the cause.
+// ended tells a primitive that has lost an owner, with the cause.
 func (s *story) ended(ago time.Duration, p prim, owner string, cause sources.Cause) {
 	s.tell(ago, p)
 	c := &s.steps[len(s.steps)-1].Change
