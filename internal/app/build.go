@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"coordtop/coord/rediscoord"
-	"coordtop/internal/certs"
 	"coordtop/internal/config"
 	"coordtop/sources"
 	"coordtop/sources/redissource"
@@ -84,35 +82,6 @@ func (p *program) secrets(ctx context.Context, c config.Config) error {
 	return nil
 }
 
-// redisClient reads the URL and adds what stands beside it in the config. The password
-// is still missing if it is a Secret.
-func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
-	o, err := rediscoord.ParseURL(s.URL)
-	if errors.Is(err, rediscoord.ErrParameter) {
-		return o, fmt.Errorf("%w; to select there are %s", err, config.RedisParameters)
-	}
-	if err != nil {
-		return o, err
-	}
-	if s.User != "" {
-		o.User = s.User
-	}
-	if s.TLS != (certs.Files{}) {
-		o.TLS = &s.TLS
-	}
-	return o, nil
-}
-
-func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.Options {
-	o := redissource.Options{
-		Name: s.Name, Client: client, Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax, Labels: labels(s),
-	}
-	for _, w := range s.Watch {
-		o.Selections = append(o.Selections, redissource.Selection{Pattern: w.Pattern, Kind: w.Kind, Expected: w.Expected})
-	}
-	return o
-}
-
 func labels(s config.Source) []sources.Attr {
 	var list []sources.Attr
 	for _, l := range s.Labels {
@@ -141,19 +110,4 @@ func (p *program) usable(ctx context.Context, s config.Source, c config.Config) 
 	}
 	_, err := s.Secret().Resolve(ctx, p.env.Lookup)
 	return err
-}
-
-func checkRedis(s config.Source) error {
-	o, err := redisClient(s)
-	if err != nil {
-		return err
-	}
-	client, err := rediscoord.NewClient(o)
-	if err != nil {
-		return err
-	}
-	if err := client.Close(); err != nil {
-		return fmt.Errorf("closing a client: %w", err)
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 // Package app is the program: it turns arguments, the environment and a config file
 // into sources, runs them under a Hub, and shows that Hub on the screen, as one look,
-// or as a stream of changes.
+// or as a stream of changes. It also owns and leads in the foreground (hold.go, keeper.go),
+// and runs the demo.
 //
 // Main takes everything that belongs to the process (arguments, streams, variables,
 // signals) as an Environment, so that tests run the whole program in their own process.
@@ -20,5 +21,11 @@
 // ends the context too, so that the screen is put back before the panic is reported;
 // watched starts them all.
 //
-// Exit codes: 0; 1 error; 2 usage; 3 a source did not answer or refused us; 4 not found; 5 time-out.
+// The exit codes are in errors.go; the README says what each means.
+//
+// # Backends
+//
+// build.go and operator.go choose by the type of a source; redis.go, postgres.go and
+// ydb.go have all that is known of one type: how the config becomes options of its source
+// and of its driver, and how an action is written in a line.
 package app

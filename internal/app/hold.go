@@ -21,7 +21,6 @@ type holdOptions struct {
 	write, yes bool
 	data       string
 	wait       time.Duration
-	try        bool // --wait 0
 	reason     string
 	shared     bool
 	permits    uint64
@@ -89,7 +88,7 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 	case o.wait < 0:
 		return usagef("--wait %v: a time to wait is not negative", o.wait)
 	}
-	if o.try = cmd.Flags().Changed("wait") && o.wait == 0; o.try {
+	if cmd.Flags().Changed("wait") && o.wait == 0 {
 		verb = action.Try
 	}
 	c, name, space, err := p.pickOne(arg)
