@@ -9,7 +9,10 @@ import (
 	"syscall"
 	"testing"
 
-	"coordtop/coord"
+	"github.com/ydb-platform/ydb-go-sdk/v3"
+	"github.com/ydb-platform/ydb-go-sdk/v3/coordination"
+	"github.com/ydb-platform/ydb-go-sdk/v3/coordination/options"
+
 	"coordtop/coord/ydbcoord"
 )
 
@@ -73,34 +76,31 @@ func (d *demoRun) ydbRefuses(t *testing.T) bool {
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
+// TestDemoServesYDBToAnybody uses the public client of YDB's SDK, as a stranger would.
 func TestDemoServesYDBToAnybody(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)
-	o, err := ydbcoord.ParseURL(d.ydb)
+	ctx := t.Context()
+	db, err := ydb.Open(ctx, d.ydb)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := ydbcoord.NewClient(o)
+	defer db.Close(ctx)
+	if err := db.Coordination().CreateNode(ctx, "/local/mine", coordination.NodeConfig{}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := db.Coordination().Session(ctx, "/local/mine")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close(t.Context())
-	if err := c.Nodes().Create(t.Context(), "mine", ydbcoord.NodeConfig{}); err != nil {
+	defer s.Close(ctx)
+	if err := s.CreateSemaphore(ctx, "first", 2); err != nil {
 		t.Fatal(err)
 	}
-	driver, err := c.Driver("mine", ydbcoord.Options{CreateElections: true})
-	if err != nil {
+	if _, err := s.AcquireSemaphore(ctx, "first", 1, options.WithAcquireData([]byte("me"))); err != nil {
 		t.Fatal(err)
 	}
-	s, err := coord.Open(t.Context(), driver, coord.SessionOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close(t.Context())
-	if _, err := s.Election("first", coord.ElectionOptions{}).Campaign(t.Context(), []byte("me")); err != nil {
-		t.Fatal(err)
-	}
-	row := look(t, newWorld(t), d.ydb+"?node=mine&election=first").Primitives
+	row := look(t, newWorld(t), d.ydb+"?node=mine&semaphore=first").Primitives
 	if len(row) != 1 || len(row[0].Owners) != 1 || row[0].Owners[0].Label != "me" {
 		t.Errorf("got %+v", row)
 	}
