@@ -45,7 +45,7 @@
 //     it nevertheless.
 //   - The order of owners in a description is arbitrary there and here, but here it is
 //     always the same. Directories are listed by name. The root of the database has no
-//     system directory (.sys), and every directory, the database too, is a DIRECTORY.
+//     system directory (.sys), though one can be made, and every directory, the database too, is a DIRECTORY.
 //   - Paths may lack the first slash. There is one database; calls that name another one
 //     are served all the same.
 //   - Streams are counted over all front ends, which the service does for each process.

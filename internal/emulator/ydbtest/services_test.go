@@ -86,6 +86,39 @@ func TestNodeCallsAnswerByTheTable(t *testing.T) {
 	})
 }
 
+func TestNamesInPathsAreJudged(t *testing.T) {
+	t.Parallel()
+	bubble(t, ydbtest.Options{}, func(t *testing.T, b *bench) {
+		scheme := Ydb_Scheme_V1.NewSchemeServiceClient(b.conns[0])
+		for path, want := range map[string]Ydb.StatusIds_StatusCode{
+			"/local/-_.!\"#$%&'()*+,:;<=>?@[\\]^`{|}~": Ydb.StatusIds_SUCCESS,
+			"/local/..dots.":                     Ydb.StatusIds_SUCCESS,
+			"/local/" + strings.Repeat("n", 255): Ydb.StatusIds_SUCCESS,
+			"/local" + strings.Repeat("/d", 31):  Ydb.StatusIds_SUCCESS,
+			"/local/a blank":                     Ydb.StatusIds_SCHEME_ERROR,
+			"/local/bell\a/n":                    Ydb.StatusIds_SCHEME_ERROR,
+			"/local/\x7f":                        Ydb.StatusIds_SCHEME_ERROR,
+			"/local/größe":                       Ydb.StatusIds_SCHEME_ERROR,
+			"/local/../n":                        Ydb.StatusIds_SCHEME_ERROR,
+			"/local/.":                           Ydb.StatusIds_SCHEME_ERROR,
+			"/local/" + strings.Repeat("n", 256): Ydb.StatusIds_SCHEME_ERROR,
+			"/local" + strings.Repeat("/e", 32):  Ydb.StatusIds_SCHEME_ERROR,
+		} {
+			dir, err := scheme.MakeDirectory(b.ctx, &Ydb_Scheme.MakeDirectoryRequest{Path: path})
+			if got := statusOf(t, dir, err); got != want {
+				t.Errorf("directory %q: %v, want %v", path, got, want)
+			}
+			if _, err := scheme.RemoveDirectory(b.ctx, &Ydb_Scheme.RemoveDirectoryRequest{Path: path}); err != nil {
+				t.Fatal(err)
+			}
+			made, err := b.nodes(0).CreateNode(b.ctx, &pb.CreateNodeRequest{Path: path})
+			if got := statusOf(t, made, err); got != want {
+				t.Errorf("node %q: %v, want %v", path, got, want)
+			}
+		}
+	})
+}
+
 func TestConfigMayNotNameItsPath(t *testing.T) {
 	t.Parallel()
 	bubble(t, ydbtest.Options{}, func(t *testing.T, b *bench) {

@@ -84,7 +84,25 @@ func (c *cluster) inDatabase(path []string) *refusal {
 	if n := len(c.database); len(path) < n || !slices.Equal(path[:n], c.database) {
 		return &refusal{Ydb.StatusIds_SCHEME_ERROR, "the path is outside of the database"}
 	}
+	if len(path) > deepestPath || !allGoodNames(path[len(c.database):]) {
+		return &refusal{Ydb.StatusIds_SCHEME_ERROR, "the path is too deep, or has a name that is not allowed"}
+	}
 	return nil
+}
+
+// The limits of ydb/core/tx/schemeshard/schemeshard_types.h.
+const (
+	deepestPath = 32
+	longestPart = 255 // bytes
+)
+
+// allGoodNames is the rule of TPath::IsValidLeafName: every graphic ASCII character, but
+// not dots alone. The name of the system's directory, .sys, is left to tests.
+func allGoodNames(names []string) bool {
+	bad := func(r rune) bool { return r <= ' ' || r >= 0x7f }
+	return !slices.ContainsFunc(names, func(name string) bool {
+		return len(name) > longestPart || strings.Trim(name, ".") == "" || strings.ContainsFunc(name, bad)
+	})
 }
 
 // pathInConfig is BAD_REQUEST since ydb/core/ydb_convert/tx_proxy_status.cpp knows the
