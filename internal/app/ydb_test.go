@@ -164,6 +164,19 @@ func namesOfSemaphores(t *testing.T, s *ydbtest.Server) {
 	}
 }
 
+func TestYDBIsFoundByItsOwnVariables(t *testing.T) {
+	t.Parallel()
+	s := ydbForTest(t, ydbtest.Options{Users: map[string]ydbtest.User{"mary": {Password: "hunter2"}}})
+	w := newWorld(t)
+	w.vars = map[string]string{
+		"YDB_CONNECTION_STRING":       s.URL(0) + "?semaphore=quota", // on every node that is found
+		"YDB_STATIC_CREDENTIALS_USER": "mary", "YDB_STATIC_CREDENTIALS_PASSWORD": "hunter2",
+	}
+	if code := w.main(t.Context(), "get"); code != exitOK || !strings.Contains(w.stdout.String(), "quota") {
+		t.Errorf("exit code %d: %s%s", code, w.stdout, w.stderr)
+	}
+}
+
 func TestWatchTellsWhatOthersDoWithSemaphores(t *testing.T) {
 	t.Parallel()
 	s := ydbForTest(t, ydbtest.Options{})
