@@ -76,3 +76,47 @@ func (c columns) width() int {
 	}
 	return w
 }
+
+// width is how the columns share the screen.
+type width uint8
+
+const (
+	widthNormal width = iota
+	widthWide         // whole names instead of the strip
+	widthNarrow       // a long strip instead of all columns
+	widths
+)
+
+func (w width) String() string {
+	return [...]string{"columns as they fit", "wide: names and owners in full, no strip", "narrow: fewer columns, a long strip"}[w]
+}
+
+// shaped gives the cells of some columns to others.
+func (c columns) shaped(width width) columns {
+	give := func(from column, left int) int {
+		if c[from] == 0 {
+			return 0
+		}
+		spare := max(c[from]-left, 0)
+		if c[from] -= spare; c[from] == 0 {
+			spare += columnGap[from]
+		}
+		return spare
+	}
+	switch width {
+	case widthWide:
+		spare := give(colStrip, 0)
+		c[colName] += (spare + 1) / 2
+		c[colOwner] += spare / 2
+	case widthNarrow:
+		if c[colStrip] == 0 {
+			return c
+		}
+		for _, col := range []column{colSource, colKind, colLease, colChanges} {
+			if c[col] > 0 {
+				c[colStrip] += give(col, 0)
+			}
+		}
+	}
+	return c
+}

@@ -36,4 +36,41 @@
 //
 // Nothing that must happen in time may depend on this package: a terminal that
 // stops reading stops the whole event loop.
+//
+// # Files
+//
+// The program around the model:
+//
+//	app.go pump.go gate.go keyboard.go    Run, and the goroutines and the terminal around it
+//	drop_*.go alone_*.go                  what each system is asked for that
+//	feed.go operator.go                   what the board is handed
+//
+// The model, and what changes it:
+//
+//	model.go update.go                    state and messages
+//	keys.go linekeys.go splitkeys.go      keys to intents; keys that come in pieces
+//	intents.go lineintents.go mouse.go    what intents do; those of lines, menus and marks
+//	command.go complete.go                the line behind a colon, and what completes lines
+//	filter.go index.go order.go judge.go  which rows, in which order, how bad each is
+//	export.go                             copies and files
+//
+// The frame, from the top to the bottom:
+//
+//	draw.go layout.go screens.go          who gets which lines
+//	header.go health.go trouble.go        the environment, its sources, what is wrong with them
+//	list.go columns.go empty.go           the list
+//	detail.go owners.go queue.go facts.go fulldetail.go pretty.go    one row, in a pane and in full
+//	eventlog.go events.go eventscreen.go  events
+//	sourcescreen.go help.go footer.go     the other screens, the last line
+//
+// Acting:
+//
+//	hands.go ours.go arm.go leave.go      what acts; what we hold and did; writing; quitting
+//	dialog.go menu.go box.go boxdraw.go field.go provision.go    dialogs
+//
+// What all of them draw with:
+//
+//	line.go grid.go theme.go scheme.go    lines, small tables, styles, colours
+//	words.go times.go lease.go            how causes, ages and leases are written
+//	strip.go sawtooth.go                  terms and renewals as pictures
 package ui

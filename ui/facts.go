@@ -60,3 +60,13 @@ func (m *model) factStyle(a sources.Attr) style {
 	}
 	return ""
 }
+
+// attr is a backend's fact by its name; "": it is not told.
+func attr(list []sources.Attr, key string) string {
+	for i := range list {
+		if list[i].Key == key {
+			return list[i].Value
+		}
+	}
+	return ""
+}

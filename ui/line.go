@@ -168,3 +168,17 @@ func (th *theme) box(lines []string, w, h int) []string {
 	}
 	return lines
 }
+
+// part is text with its style.
+type part struct {
+	st   style
+	text string
+}
+
+func partsWidth(parts []part) int {
+	w := 0
+	for _, p := range parts {
+		w += format.Width(p.text)
+	}
+	return w
+}

@@ -3,7 +3,6 @@ package ui
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"coordtop/internal/format"
 	"coordtop/sources"
@@ -115,17 +114,6 @@ func (m *model) putRight(l *line, col column, st style, text string) {
 	}
 }
 
-// severity is the style of a state's mark.
-func (t *theme) severity(s severity) style {
-	switch s {
-	case sevBad:
-		return t.bad
-	case sevWarn:
-		return t.warn
-	}
-	return t.dim
-}
-
 // owner draws who owns the row, or the word for nobody.
 func (m *model) owner(l *line, row *sources.Row, v verdict, plain style, under bool) {
 	w := m.columns[colOwner]
@@ -193,58 +181,6 @@ func numeric(name string) bool {
 	return name != "" && strings.Trim(name, "0123456789:-") == ""
 }
 
-// since is for how long the row has been as it is.
-func (m *model) since(row *sources.Row, v verdict) string {
-	now := m.asOf(row, v)
-	switch {
-	case len(row.Owners) == 1:
-		return m.ageAt(row.Owners[0].Since, now)
-	case len(row.Owners) == 0 && !row.Nobody.At.IsZero():
-		return m.ageAt(row.Nobody, now)
-	case len(row.Owners) > 1 || row.Taken > 0:
-		return "" // of which one?
-	}
-	return "?"
-}
-
-// asOf is the instant to which the ages of a row are counted: where it is stale, they
-// end when it was last known to be so.
-func (m *model) asOf(row *sources.Row, v verdict) time.Time {
-	if v.status != sources.StatusStale {
-		return m.now
-	}
-	return row.KnownAt(m.st, m.now)
-}
-
-// age is ageAt now.
-func (m *model) age(s sources.Stamp) string { return m.ageAt(s, m.now) }
-
-// ageAt writes how long before now a stamp was: "≥" where it may be longer, "≤" where it
-// may be less, "~" where the looks between which it lies are so far apart that it would
-// read otherwise, in brackets where only the owner says so.
-func (m *model) ageAt(s sources.Stamp, now time.Time) string {
-	if s.How == sources.Unknown || s.At.IsZero() {
-		return "?"
-	}
-	text := format.Age(now.Sub(s.At))
-	switch {
-	case s.How == sources.AtLeast:
-		return m.th.atLeast + text
-	case s.How == sources.Bound:
-		return m.th.atMost + text
-	case s.How == sources.Claimed:
-		return "(" + text + ")"
-	case ranged(s) && format.Age(now.Sub(s.After())) != text:
-		return m.th.about + text
-	}
-	return text
-}
-
-// ranged says whether a stamp lies between two looks a second or more apart.
-func ranged(s sources.Stamp) bool {
-	return s.How == sources.Seen && !s.After().IsZero() && s.At.Sub(s.After()) >= time.Second
-}
-
 func (m *model) wait(row *sources.Row, v verdict) (string, style) {
 	switch {
 	case row.Queue.How == sources.Unknown:
@@ -262,137 +198,4 @@ func changesText(v verdict) string {
 		return "?"
 	}
 	return strconv.Itoa(int(v.changes))
-}
-
-// lease draws how much is left of the lease, or what there is instead of one.
-func (m *model) lease(l *line, row *sources.Row, v verdict) {
-	w := m.columns[colLease]
-	switch {
-	case v.status == sources.StatusStale && limited(row):
-		l.cell(m.th.dim, permitsText(row)+" old", w)
-	case v.status == sources.StatusStale:
-		l.cell(m.th.dim, "old", w)
-	case limited(row):
-		m.permits(l, row, w)
-	case len(row.Owners) == 0:
-		l.cell(m.th.dim, nothing(v), w)
-	case len(row.Owners) > 1:
-		l.cell(m.th.dim, "", w)
-	default:
-		m.ownerLease(l, &row.Owners[0], w)
-	}
-}
-
-// nothing is what stands for the lease where nobody owns the row.
-func nothing(v verdict) string {
-	if v.sev == sevBlind {
-		return "?"
-	}
-	return "-"
-}
-
-// limited says whether the row is a semaphore with a limit that is known.
-func limited(row *sources.Row) bool {
-	return row.Kind == sources.KindSemaphore && row.LimitHow != sources.Unknown && row.Limit != sources.NoLimit && row.Limit > 0
-}
-
-func (m *model) permits(l *line, row *sources.Row, w int) {
-	st := m.th.good
-	if row.Taken >= row.Limit {
-		st = m.th.warn
-	}
-	m.bar(l, st, float64(row.Taken)/float64(row.Limit), permitsText(row), w)
-}
-
-func permitsText(row *sources.Row) string {
-	return strconv.FormatUint(row.Taken, 10) + "/" + strconv.FormatUint(row.Limit, 10)
-}
-
-func (m *model) ownerLease(l *line, o *sources.Owner, w int) {
-	switch {
-	case o.NoExpiry && o.Session != "":
-		m.sessionState(l, o, w)
-		return
-	case o.NoExpiry:
-		l.cell(m.th.warn, "no TTL", w)
-		return
-	case o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
-		l.cell(m.th.dim, "?", w)
-		return
-	}
-	left := leaseLeft(o, m.now)
-	text := format.Left(left)
-	if o.Lease <= 0 {
-		l.cell("", text, w)
-		return
-	}
-	part := float64(left) / float64(o.Lease)
-	st := m.th.good
-	if part < 1.0/3 {
-		st = m.th.bad
-	}
-	m.bar(l, st, part, text, w)
-}
-
-// sessionState says what an owner does that owns as long as its session lives: one that
-// has left a transaction open is told by its backend, and is how locks are forgotten.
-func (m *model) sessionState(l *line, o *sources.Owner, w int) {
-	if idleInTransaction(attr(o.Attrs, "state")) {
-		text := "idle in tx"
-		if w < len(text) {
-			text = "idle tx"
-		}
-		l.cell(m.th.warn, text, w)
-		return
-	}
-	l.cell(m.th.dim, "session", w)
-}
-
-// idleInTransaction says whether pg_stat_activity's state is that of a session that has
-// left a transaction open, also one that failed.
-func idleInTransaction(state string) bool { return strings.HasPrefix(state, "idle in transaction") }
-
-// attr is a backend's fact by its name; "": it is not told.
-func attr(list []sources.Attr, key string) string {
-	for i := range list {
-		if list[i].Key == key {
-			return list[i].Value
-		}
-	}
-	return ""
-}
-
-// leaseLeft is what is left of a lease: never more than it is long, though our second
-// may have begun before it was renewed.
-func leaseLeft(o *sources.Owner, now time.Time) time.Duration {
-	left := max(o.Expires.At.Sub(now), 0)
-	if o.Lease > 0 {
-		left = min(left, o.Lease)
-	}
-	return left
-}
-
-// barText is how many cells the number beside a bar takes at least.
-const barText = 4
-
-// bar draws a bar with its number in w cells; where there is no room, the number.
-func (m *model) bar(l *line, st style, part float64, text string, w int) {
-	cells := w - 1 - max(len(text), min(barText, w/2))
-	if cells < 3 {
-		l.cell("", text, w)
-		return
-	}
-	full := min(int(part*float64(cells)+0.5), cells)
-	if full == 0 && part > 0 {
-		full = 1
-	}
-	end := l.x + w
-	for i := range cells {
-		if i < full {
-			l.put(st, m.th.barFull)
-		} else {
-			l.put(m.th.dim, m.th.barEmpty)
-		}
-	}
-	l.skip(1).put("", text).to(end)
 }

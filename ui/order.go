@@ -3,6 +3,7 @@ package ui
 import (
 	"math"
 	"strings"
+	"time"
 
 	"coordtop/sources"
 )
@@ -174,4 +175,39 @@ func (x *index) placeHeld() bool {
 	}
 	x.free[0], x.order = x.order, next
 	return true
+}
+
+func orderOf(i intent) (sortMode, bool) {
+	s, ok := map[intent]sortMode{doByProblems: sortProblems, doByName: sortName, doBySource: sortSource, doByKind: sortKind, doByOwner: sortOwner,
+		doBySince: sortSince, doByLease: sortLease, doByWait: sortWait, doByChanges: sortChanges}[i]
+	return s, ok
+}
+
+// order orders the list; the same order again is reversed.
+func (m *model) order(s sortMode) {
+	m.idx.reverse = m.idx.sort == s && !m.idx.reverse
+	m.idx.sort = s
+	m.switchTo(viewList)
+	m.relist()
+}
+
+// holdTime is how long rows keep their places after the cursor was last used: nobody
+// should act on a row that moved in under the eye.
+const holdTime = 5 * time.Second
+
+// used notes that the person works with the rows as they stand.
+func (m *model) used(i intent) {
+	switch i {
+	case doUp, doDown, doHalfUp, doHalfDown, doPageUp, doPageDown, doTop, doBottom, doMark, doNext, doPrevious, doBack:
+		if m.view == viewList && m.tbl.Moved() {
+			m.idx.held, m.heldUntil = true, m.clock.Add(holdTime)
+		}
+	}
+}
+
+// release lets the rows move again when the cursor was not used for a while.
+func (m *model) release() {
+	if m.idx.held && !m.clock.Before(m.heldUntil) {
+		m.idx.held = false
+	}
 }

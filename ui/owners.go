@@ -2,7 +2,6 @@ package ui
 
 import (
 	"strconv"
-	"time"
 
 	"coordtop/internal/format"
 	"coordtop/sources"
@@ -80,43 +79,6 @@ func fence(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// instant is the time of day of a stamp, with how it is known: both ends where it lies
-// between two looks a second or more apart.
-func (m *model) instant(s sources.Stamp) string {
-	switch {
-	case s.How == sources.Unknown || s.At.IsZero():
-		return ""
-	case ranged(s):
-		return m.timeOfDay(s.After()) + " to " + m.timeOfDay(s.At) + " " + knownText(s.How)
-	}
-	return m.timeOfDay(s.At) + " " + knownText(s.How)
-}
-
-// timeOfDay writes a time of today as hours, another one with its date.
-func (m *model) timeOfDay(t time.Time) string {
-	t = t.In(m.now.Location())
-	if m.now.Sub(t) < 12*time.Hour || t.YearDay() == m.now.YearDay() {
-		return t.Format("15:04:05")
-	}
-	return t.Format("Jan 2 15:04")
-}
-
-func (m *model) leaseText(o *sources.Owner, v verdict) part {
-	switch {
-	case v.status == sources.StatusStale:
-		return part{m.th.dim, "old"}
-	case o.NoExpiry && o.Session != "":
-		return part{m.th.dim, "session"}
-	case o.NoExpiry:
-		return part{m.th.warn, "no TTL"}
-	case o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
-		return part{m.th.dim, "?"}
-	case o.Lease > 0:
-		return part{"", format.Left(leaseLeft(o, m.now)) + " of " + format.Left(o.Lease)}
-	}
-	return part{"", format.Left(leaseLeft(o, m.now))}
-}
-
 // dataHead is the beginning of a value, on one line.
 func dataHead(b sources.Blob) string {
 	if b.Len == 0 {
@@ -127,68 +89,6 @@ func dataHead(b sources.Blob) string {
 		text += " (" + format.Count(b.Len) + " bytes)"
 	}
 	return text
-}
-
-// leaseBar is how many cells the bar of a lease takes in the detail.
-const leaseBar = 16
-
-// leaseNote says how well the lease is renewed; "" where nothing is known.
-func (m *model) leaseNote(row *sources.Row, v verdict, w int) string {
-	o, l := &row.Owners[0], m.th.line(w).skip(4)
-	start := l.x
-	say := func(st style, text string) {
-		if l.x > start {
-			l.put(m.th.dim, ", ")
-		}
-		l.put(st, text)
-	}
-	stale := v.status == sources.StatusStale
-	if !stale && !o.NoExpiry && o.Lease > 0 && !o.Expires.At.IsZero() {
-		left := float64(leaseLeft(o, m.now)) / float64(o.Lease)
-		m.bar(l, m.leaseStyle(left), left, format.Left(leaseLeft(o, m.now)), leaseBar+1+barText)
-		l.skip(1)
-		start = l.x
-	}
-	asOf := m.asOf(row, v)
-	if !o.Renewed.At.IsZero() {
-		say(m.th.dim, "renewed "+format.Precise(asOf.Sub(o.Renewed.At))+" "+agoWord(stale))
-	}
-	if row.RenewEvery > 0 {
-		say(m.th.dim, "usually every "+format.Precise(row.RenewEvery))
-	}
-	if late(v) {
-		if n := row.Missed(m.now); n > 0 {
-			say(m.th.bad, count(n, "renewal")+" missed")
-		}
-	}
-	if row.LowestLease > 0 {
-		say(m.th.dim, "lowest left "+format.Precise(row.LowestLease))
-	}
-	if l.x == start && start == 4 {
-		return ""
-	}
-	return l.done()
-}
-
-// late says whether the renewal of an owner is judged to be late.
-func late(v verdict) bool {
-	return v.status == sources.StatusLedLate || v.status == sources.StatusHeldSilent
-}
-
-// agoWord says to which instant an age is counted.
-func agoWord(stale bool) string {
-	if stale {
-		return "before that"
-	}
-	return "ago"
-}
-
-// leaseStyle is how a lease is drawn of which a part is left.
-func (m *model) leaseStyle(left float64) style {
-	if left < 1.0/3 {
-		return m.th.bad
-	}
-	return m.th.good
 }
 
 // nobody says since when there is no owner, or that it is not known.

@@ -173,3 +173,14 @@ func letter(hue uint8) string {
 	i := int(hue) % len(letters)
 	return letters[i : i+1]
 }
+
+// severity is the style of a state's mark.
+func (t *theme) severity(s severity) style {
+	switch s {
+	case sevBad:
+		return t.bad
+	case sevWarn:
+		return t.warn
+	}
+	return t.dim
+}

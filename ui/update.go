@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strings"
+	"time"
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
@@ -190,4 +191,12 @@ func (m *model) settled() {
 	if row, _ := m.selected(); row != nil {
 		m.picked = row.Ref
 	}
+}
+
+// time is the feed's clock in the zone that times are shown in.
+func (m *model) time() time.Time {
+	if m.utc {
+		return m.feed.Now().UTC()
+	}
+	return m.feed.Now()
 }

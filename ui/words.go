@@ -70,3 +70,31 @@ func spread(e *sources.Event) time.Duration {
 	}
 	return 0
 }
+
+// count writes a number of things: "1 source", "3 sources".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return format.Count(n) + " " + thing + "s"
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return thing
+	}
+	return thing + "s"
+}
+
+// kindEnd makes the name of a kind a plural.
+func kindEnd(k sources.Kind) string {
+	if k == sources.KindMutex {
+		return "es"
+	}
+	return "s"
+}
+
+// shortDuration writes a sampling interval: "250ms", "1s", "1.5s".
+func shortDuration(d time.Duration) string {
+	return d.Round(10 * time.Millisecond).String()
+}

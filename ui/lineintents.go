@@ -1,17 +1,11 @@
 package ui
 
 import (
-	"time"
-
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/sources"
 	"coordtop/ui/filter"
 )
-
-// holdTime is how long rows keep their places after the cursor was last used: nobody
-// should act on a row that moved in under the eye.
-const holdTime = 5 * time.Second
 
 // doLine carries out the intents of lines, menus and marks.
 func (m *model) doLine(i intent) tea.Cmd {
@@ -70,45 +64,6 @@ func (m *model) doLine(i intent) tea.Cmd {
 		}
 	}
 	return nil
-}
-
-func orderOf(i intent) (sortMode, bool) {
-	s, ok := map[intent]sortMode{doByProblems: sortProblems, doByName: sortName, doBySource: sortSource, doByKind: sortKind, doByOwner: sortOwner,
-		doBySince: sortSince, doByLease: sortLease, doByWait: sortWait, doByChanges: sortChanges}[i]
-	return s, ok
-}
-
-// order orders the list; the same order again is reversed.
-func (m *model) order(s sortMode) {
-	m.idx.reverse = m.idx.sort == s && !m.idx.reverse
-	m.idx.sort = s
-	m.switchTo(viewList)
-	m.relist()
-}
-
-// time is the feed's clock in the zone that times are shown in.
-func (m *model) time() time.Time {
-	if m.utc {
-		return m.feed.Now().UTC()
-	}
-	return m.feed.Now()
-}
-
-// used notes that the person works with the rows as they stand.
-func (m *model) used(i intent) {
-	switch i {
-	case doUp, doDown, doHalfUp, doHalfDown, doPageUp, doPageDown, doTop, doBottom, doMark, doNext, doPrevious, doBack:
-		if m.view == viewList && m.tbl.Moved() {
-			m.idx.held, m.heldUntil = true, m.clock.Add(holdTime)
-		}
-	}
-}
-
-// release lets the rows move again when the cursor was not used for a while.
-func (m *model) release() {
-	if m.idx.held && !m.clock.Before(m.heldUntil) {
-		m.idx.held = false
-	}
 }
 
 // search moves the cursor to the next row, or the one before, that the filter or, where
@@ -188,84 +143,4 @@ func (m *model) sameOwner() {
 	m.tbl.Move(0) // the cursor stays on this row
 	m.setFilter("owner=" + filter.Quote(clean(owner)))
 	m.byOwner = m.idx.filter.text
-}
-
-// pointed takes what the mouse does.
-func (m *model) pointed(msg tea.MouseMsg) {
-	mouse := msg.Mouse()
-	if m.hands.dialog != nil {
-		return // what a dialog asks is answered with keys
-	}
-	switch msg.(type) {
-	case tea.MouseWheelMsg:
-		i := doDown
-		if mouse.Button == tea.MouseWheelUp {
-			i = doUp
-		}
-		for range wheelRows {
-			m.move(i)
-		}
-		m.used(i)
-	case tea.MouseClickMsg:
-		at := mouse.Y - m.lay.rowsAt()
-		if visible := m.tbl.Visible(); m.scope() == inList && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
-			m.tbl.Select(visible[at])
-			m.used(doUp)
-		}
-	}
-}
-
-// wheelRows is how far a notch of the wheel goes.
-const wheelRows = 3
-
-// rowsAt is the line of the screen in which the first row stands.
-func (l layout) rowsAt() int {
-	if l.rules > 0 {
-		return l.header + l.trouble + 2
-	}
-	return l.header + 1
-}
-
-// widths is how the columns share the screen.
-type width uint8
-
-const (
-	widthNormal width = iota
-	widthWide         // whole names instead of the strip
-	widthNarrow       // a long strip instead of all columns
-	widths
-)
-
-func (w width) String() string {
-	return [...]string{"columns as they fit", "wide: names and owners in full, no strip", "narrow: fewer columns, a long strip"}[w]
-}
-
-// shaped gives the cells of some columns to others.
-func (c columns) shaped(width width) columns {
-	give := func(from column, left int) int {
-		if c[from] == 0 {
-			return 0
-		}
-		spare := max(c[from]-left, 0)
-		if c[from] -= spare; c[from] == 0 {
-			spare += columnGap[from]
-		}
-		return spare
-	}
-	switch width {
-	case widthWide:
-		spare := give(colStrip, 0)
-		c[colName] += (spare + 1) / 2
-		c[colOwner] += spare / 2
-	case widthNarrow:
-		if c[colStrip] == 0 {
-			return c
-		}
-		for _, col := range []column{colSource, colKind, colLease, colChanges} {
-			if c[col] > 0 {
-				c[colStrip] += give(col, 0)
-			}
-		}
-	}
-	return c
 }

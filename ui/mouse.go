@@ -1,0 +1,39 @@
+package ui
+
+import tea "charm.land/bubbletea/v2"
+
+// pointed takes what the mouse does.
+func (m *model) pointed(msg tea.MouseMsg) {
+	mouse := msg.Mouse()
+	if m.hands.dialog != nil {
+		return // what a dialog asks is answered with keys
+	}
+	switch msg.(type) {
+	case tea.MouseWheelMsg:
+		i := doDown
+		if mouse.Button == tea.MouseWheelUp {
+			i = doUp
+		}
+		for range wheelRows {
+			m.move(i)
+		}
+		m.used(i)
+	case tea.MouseClickMsg:
+		at := mouse.Y - m.lay.rowsAt()
+		if visible := m.tbl.Visible(); m.scope() == inList && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
+			m.tbl.Select(visible[at])
+			m.used(doUp)
+		}
+	}
+}
+
+// wheelRows is how far a notch of the wheel goes.
+const wheelRows = 3
+
+// rowsAt is the line of the screen in which the first row stands.
+func (l layout) rowsAt() int {
+	if l.rules > 0 {
+		return l.header + l.trouble + 2
+	}
+	return l.header + 1
+}
