@@ -155,7 +155,10 @@ func (j *Journal) append(line []byte) error {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return err
 	}
-	_, missing := os.Stat(j.path)
+	info, missing := os.Stat(j.path)
+	if missing == nil && torn(j.path, info) {
+		line = append([]byte{'\n'}, line...)
+	}
 	f, err := os.OpenFile(j.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -166,6 +169,22 @@ func (j *Journal) append(line []byte) error {
 		err = syncFolder(filepath.Dir(j.path))
 	}
 	return err
+}
+
+// torn says whether the file ends within a line: a disk that was full took only the
+// beginning of one, which must not spoil the next.
+func torn(path string, info os.FileInfo) bool {
+	if !info.Mode().IsRegular() || info.Size() == 0 {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false // writing will tell
+	}
+	defer f.Close()
+	var last [1]byte
+	_, err = f.ReadAt(last[:], info.Size()-1)
+	return err == nil && last[0] != '\n'
 }
 
 // millis is a latency as records have it, to the microsecond.

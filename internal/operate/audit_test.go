@@ -2,7 +2,9 @@ package operate_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -106,5 +108,33 @@ func TestWhatWeOwnIsShownByOurIdentity(t *testing.T) {
 	}
 	if v := rediscoord.ParseValue(value); string(v.Data) != "ana@desk:1" {
 		t.Errorf("the data is %q", v.Data)
+	}
+}
+
+func TestALineThatAFullDiskCutOffDoesNotSpoilTheNext(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	const cut = `{"at":"2026-01-02T03:`
+	if err := os.WriteFile(path, []byte(cut), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j := operate.NewJournal(path, operate.Actor{User: "ana"})
+	for _, action := range []string{"acquire", "resign"} {
+		if err := j.Write(operate.Record{Action: action}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if len(lines) != 3 || lines[0] != cut {
+		t.Fatalf("the file has %q", text)
+	}
+	for _, line := range lines[1:] {
+		if err := json.Unmarshal([]byte(line), new(operate.Record)); err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
 	}
 }
