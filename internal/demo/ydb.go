@@ -30,7 +30,8 @@ func startYDB(port int) (*emulator, error) {
 	if port == 2135 || port == 2136 {
 		return nil, fmt.Errorf("starting the YDB emulator: %d is a standard port: choose another", port)
 	}
-	o := ydbtest.Options{AdvertiseAll: true}
+	// Strangers may count on the order of owners, although the service promises none.
+	o := ydbtest.Options{AdvertiseAll: true, OwnersInOrder: true}
 	if port != 0 {
 		o.Listen = []string{"127.0.0.1:" + strconv.Itoa(port)}
 	}

@@ -12,16 +12,18 @@ import (
 // time, changes the state and appends to out what has to be sent. It starts no
 // goroutine, reads no clock and is not safe for concurrent use; Server drives it.
 type cluster struct {
-	now        time.Time
-	timers     timers
-	root       *entry
-	database   []string
-	limits     Limits
-	opaque     func() uint64      // numbers for pings; 0 is asked for again
-	streams    map[uint64]*stream // Session calls open now
-	lastStream uint64
-	created    uint64 // counts entries of the tree, for their created_at
-	out        []delivery
+	now      time.Time
+	timers   timers
+	root     *entry
+	database []string
+	limits   Limits
+	// ownersInOrder describes owners by order id, and not in an arbitrary order.
+	ownersInOrder bool
+	opaque        func() uint64      // numbers for pings; 0 is asked for again
+	streams       map[uint64]*stream // Session calls open now
+	lastStream    uint64
+	created       uint64 // counts entries of the tree, for their created_at
+	out           []delivery
 }
 
 // delivery is one message for one stream or, with end set, the end of the stream.

@@ -34,7 +34,11 @@ type Options struct {
 	// AdvertiseAll lets discovery name every front end, the dialled one first; otherwise
 	// it names only that one.
 	AdvertiseAll bool
-	Limits       Limits
+	// OwnersInOrder lists the owners of a semaphore by order id. The service promises no
+	// order, and without this option there is none either, so that tests notice a client
+	// that counts on one.
+	OwnersInOrder bool
+	Limits        Limits
 }
 
 // Server is a running emulator. Its methods are safe for concurrent use.
@@ -88,6 +92,7 @@ func Start(o Options) (*Server, error) {
 		drops: map[string]int{}, failures: map[string]failure{},
 		model: newCluster(time.Now(), path, o.Limits, rand.Uint64),
 	}
+	s.model.ownersInOrder = o.OwnersInOrder
 	s.stop = sync.OnceFunc(func() { close(s.stopped) })
 	for i := range o.FrontEnds {
 		f, err := listen(o, i)

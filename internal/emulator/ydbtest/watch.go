@@ -33,6 +33,9 @@ func (t *tablet) describe(s *session, st *stream, req *pb.SessionRequest_Describ
 	default:
 		result.Status = Ydb.StatusIds_SUCCESS
 		result.SemaphoreDescription = sem.description(req.GetIncludeOwners(), req.GetIncludeWaiters())
+		if !t.cluster.ownersInOrder {
+			scatter(result.SemaphoreDescription.GetOwners())
+		}
 		result.WatchAdded = req.GetWatchData() || req.GetWatchOwners()
 		if old := s.watches[sem]; old != nil && result.WatchAdded {
 			sem.disarm(old)
@@ -49,8 +52,8 @@ func (t *tablet) describe(s *session, st *stream, req *pb.SessionRequest_Describ
 	}})
 }
 
-// description is the semaphore as the wire has it. The order of the owners is arbitrary
-// on purpose: the service keeps them in a hash set.
+// description is the semaphore as the wire has it, with its owners by order id: the queue
+// is served in that order.
 func (sem *semaphore) description(owners, waiters bool) *pb.SemaphoreDescription {
 	d := &pb.SemaphoreDescription{
 		Name: sem.name, Data: sem.data, Limit: sem.limit, Ephemeral: sem.ephemeral, Count: sem.taken,
@@ -59,9 +62,6 @@ func (sem *semaphore) description(owners, waiters bool) *pb.SemaphoreDescription
 		for _, l := range sem.owners {
 			d.Owners = append(d.Owners, l.description())
 		}
-		slices.SortFunc(d.Owners, func(a, b *pb.SemaphoreSession) int {
-			return cmp.Compare(scatter(a.GetOrderId()), scatter(b.GetOrderId()))
-		})
 	}
 	if waiters {
 		for _, l := range sem.waiters {
@@ -71,7 +71,12 @@ func (sem *semaphore) description(owners, waiters bool) *pb.SemaphoreDescription
 	return d
 }
 
-func scatter(n uint64) uint64 { return n * 0x9e3779b97f4a7c15 }
+// scatter puts owners into an arbitrary order, always the same: the service keeps them in
+// a hash set, and nobody should count on more.
+func scatter(owners []*pb.SemaphoreSession) {
+	hash := func(o *pb.SemaphoreSession) uint64 { return o.GetOrderId() * 0x9e3779b97f4a7c15 }
+	slices.SortFunc(owners, func(a, b *pb.SemaphoreSession) int { return cmp.Compare(hash(a), hash(b)) })
+}
 
 func (l *link) description() *pb.SemaphoreSession {
 	return &pb.SemaphoreSession{

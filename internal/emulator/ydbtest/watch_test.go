@@ -1,6 +1,8 @@
 package ydbtest
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -202,6 +204,28 @@ func TestDescriptionHasWhatTheWireHas(t *testing.T) {
 	d = w.model.drain()[0].msg.GetDescribeSemaphoreResult().GetSemaphoreDescription()
 	if len(d.GetOwners()) != 0 || len(d.GetWaiters()) != 0 || d.GetCount() != 2 {
 		t.Errorf("described %v without being asked", d)
+	}
+}
+
+func TestOwnersHaveAnOrderOnlyOnDemand(t *testing.T) {
+	t.Parallel()
+	for _, inOrder := range []bool{false, true} {
+		w := newWorld(t)
+		w.model.ownersInOrder = inOrder
+		a := w.session("a")
+		w.do(a, create(1, "s", 8))
+		for range 8 {
+			w.do(w.session("b"), acquire(1, "s", 1, 0))
+		}
+		w.drop()
+		w.do(a, describe(2, "s"))
+		owners := w.model.drain()[0].msg.GetDescribeSemaphoreResult().GetSemaphoreDescription().GetOwners()
+		sorted := slices.IsSortedFunc(owners, func(a, b *pb.SemaphoreSession) int {
+			return cmp.Compare(a.GetOrderId(), b.GetOrderId())
+		})
+		if len(owners) != 8 || sorted != inOrder {
+			t.Errorf("in order %t: %v", inOrder, owners)
+		}
 	}
 }
 
