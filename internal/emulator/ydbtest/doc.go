@@ -44,8 +44,9 @@
 //   - An UpdateSemaphore with too much data is refused; the service refuses it and does
 //     it nevertheless.
 //   - The order of owners in a description is arbitrary there and here, but here it is
-//     always the same; with Options.OwnersInOrder it is that of their order ids. Directories are listed by name. The root of the database has no
-//     system directory (.sys), though one can be made, and every directory, the database too, is a DIRECTORY.
+//     always the same; with Options.OwnersInOrder it is that of their order ids.
+//   - Directories are listed by name. The root of the database has no system directory
+//     (.sys), though one can be made; every directory, the database too, is a DIRECTORY.
 //   - Paths may lack the first slash. There is one database; calls that name another one
 //     are served all the same.
 //   - Streams are counted over all front ends, which the service does for each process.
