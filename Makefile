@@ -15,7 +15,7 @@ SERVERS := redis-server:redis-server postgres,pg_ctlcluster:postgresql
 TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test race lint bench fuzz golden deps clean
+.PHONY: help demo build install test race lint bench fuzz golden shots deps clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ fuzz: ## run every fuzz test for FUZZTIME (default 20s each)
 
 golden: ## write the golden files anew; review the diff
 	$(GO) test ./ui ./internal/headless -update
+
+shots: build ## draw the README's pictures anew from the running demo (some minutes)
+	$(GO) test -count=1 -run TestThePicturesOfTheReadmeAreDrawn ./internal/shots -program $(CURDIR)/$(BIN)
 
 deps: ## install what the demo and the tests need, where this machine allows it
 	@sh .ci/deps $(SERVERS) $(TOOLS)

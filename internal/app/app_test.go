@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -19,6 +20,13 @@ import (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(child) != "" {
+		if load := os.Getenv(loaded); load != "" {
+			if err := boardUnder(load); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(exitError)
+			}
+			return
+		}
 		os.Exit(Main(OS("")))
 	}
 	ydbcoord.LogTo(slog.New(slog.DiscardHandler)) // before gRPC is used, as it asks

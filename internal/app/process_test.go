@@ -21,7 +21,7 @@ import (
 const child = "COORDTOP_TEST_CHILD"
 
 // command is the program as a process of its own.
-func command(t *testing.T, args ...string) *exec.Cmd {
+func command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -39,7 +39,7 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 }
 
 // ends waits for a process, but not for ever.
-func ends(t *testing.T, cmd *exec.Cmd) int {
+func ends(t testing.TB, cmd *exec.Cmd) int {
 	t.Helper()
 	bound := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
 	defer bound.Stop()

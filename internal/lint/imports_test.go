@@ -47,6 +47,7 @@ func directions() []direction {
 		{"internal/certs", nil},
 		{"internal/format", nil},
 		{"internal/lint", nil},
+		{"internal/shots", nil},
 		{"internal/localserver", nil},
 		{"internal/emulator/*", nil},
 		{"internal/config", []string{"internal/certs", "internal/format", "sources"}},
@@ -115,7 +116,7 @@ func screenRules() []rule {
 // is for what helps to test them.
 func foreign() (shipped, tests []string) {
 	shipped = []string{"charm.land/bubbletea/v2", "charm.land/bubbles/v2/*", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/*", "golang.org/x/sys/unix"}
-	return shipped, append(shipped, "github.com/charmbracelet/colorprofile", "github.com/creack/pty", "go.uber.org/goleak", "pgregory.net/rapid")
+	return shipped, append(shipped, "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/ultraviolet", "github.com/creack/pty", "go.uber.org/goleak", "pgregory.net/rapid")
 }
 
 func inUI(f file) bool { return f.dir == "ui" || strings.HasPrefix(f.dir, "ui/") }

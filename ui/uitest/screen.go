@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/vt"
 )
 
@@ -19,17 +20,30 @@ type Screen struct {
 	mu      sync.Mutex
 	em      *vt.Emulator
 	changed chan struct{} // capacity 1
+	helped  bool          // no terminal stands before it that maps LF to CR LF
 }
 
-// NewScreen returns a terminal of that size. It is closed when the test ends.
-func NewScreen(t *testing.T, w, h int) *Screen {
+// NewScreen returns a terminal of that size, which answers no question. It is closed when
+// the test ends.
+func NewScreen(t testing.TB, w, h int) *Screen {
+	t.Helper()
+	s := NewAnswering(t, w, h, Dark(), io.Discard)
+	s.helped = true
+	return s
+}
+
+// NewAnswering returns a terminal of that size and with these colours for what a program
+// writes to a real one. What it answers to the program's questions goes to keyboard. It is
+// closed when the test ends.
+func NewAnswering(t testing.TB, w, h int, p Palette, keyboard io.Writer) *Screen {
 	t.Helper()
 	s := &Screen{em: vt.NewEmulator(w, h), changed: make(chan struct{}, 1)}
+	s.em.SetDefaultBackgroundColor(p.ground())
 	s.input, s.keys = io.Pipe()
 	drained := make(chan struct{})
 	go func() { // joined in Cleanup: the emulator blocks when nobody takes its answers
 		defer close(drained)
-		_, _ = io.Copy(io.Discard, s.em)
+		_, _ = io.Copy(keyboard, s.em)
 	}()
 	t.Cleanup(func() {
 		_ = s.keys.Close()
@@ -43,18 +57,23 @@ func NewScreen(t *testing.T, w, h int) *Screen {
 func (s *Screen) Input() io.Reader { return s.input }
 
 // Type sends bytes as a keyboard would.
-func (s *Screen) Type(t *testing.T, keys string) {
+func (s *Screen) Type(t testing.TB, keys string) {
 	t.Helper()
 	if _, err := io.WriteString(s.keys, keys); err != nil {
 		t.Fatalf("typing %q: %v", keys, err)
 	}
 }
 
-// Write draws. A terminal maps LF to CR LF; the emulator is none and is helped here.
+// Write draws. To what is no terminal Bubble Tea writes as if LF were mapped to CR LF, as
+// terminals do that are not raw.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := s.em.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n"))); err != nil {
+	drawn := p
+	if s.helped {
+		drawn = bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n"))
+	}
+	if _, err := s.em.Write(drawn); err != nil {
 		return 0, err
 	}
 	select {
@@ -71,6 +90,18 @@ func (s *Screen) Text() string {
 	return s.em.String()
 }
 
+// Selected is the line whose first cell is in reverse, from 0; -1: there is none.
+func (s *Screen) Selected() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for y := range s.em.Height() {
+		if c := s.em.CellAt(0, y); c != nil && c.Style.Attrs&uv.AttrReverse != 0 {
+			return y
+		}
+	}
+	return -1
+}
+
 // AltScreen says whether the program has taken the screen.
 func (s *Screen) AltScreen() bool {
 	s.mu.Lock()
@@ -78,16 +109,47 @@ func (s *Screen) AltScreen() bool {
 	return s.em.IsAltScreen()
 }
 
+// Resize gives the terminal another size. The program is not told.
+func (s *Screen) Resize(w, h int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.em.Resize(w, h)
+}
+
 // Await waits until the screen shows the text.
-func (s *Screen) Await(t *testing.T, text string) {
+func (s *Screen) Await(t testing.TB, text string) {
 	t.Helper()
-	limit := time.NewTimer(20 * time.Second)
-	defer limit.Stop()
-	for !strings.Contains(s.Text(), text) {
+	s.Until(t, text, 20*time.Second, func(shown string) bool { return strings.Contains(shown, text) })
+}
+
+// Settle waits until nothing has been drawn for a while, so that no frame is half drawn.
+func (s *Screen) Settle() {
+	quiet := time.NewTimer(settled)
+	defer quiet.Stop()
+	for {
 		select {
 		case <-s.changed:
-		case <-limit.C:
-			t.Fatalf("the screen never shows %q, but\n%s", text, s.Text())
+			quiet.Reset(settled)
+		case <-quiet.C:
+			return
+		}
+	}
+}
+
+// settled is longer than it takes to bring a frame over.
+const settled = 200 * time.Millisecond
+
+// Until waits until the screen shows what is wanted, which what names in the failure after
+// the limit.
+func (s *Screen) Until(t testing.TB, what string, limit time.Duration, wanted func(shown string) bool) {
+	t.Helper()
+	bound := time.NewTimer(limit)
+	defer bound.Stop()
+	for !wanted(s.Text()) {
+		select {
+		case <-s.changed:
+		case <-bound.C:
+			t.Fatalf("the screen never shows %q, but\n%s", what, s.Text())
 		}
 	}
 }

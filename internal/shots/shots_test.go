@@ -1,0 +1,215 @@
+package shots
+
+import (
+	"bytes"
+	"encoding/xml"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"coordtop/ui/uitest"
+)
+
+var program = flag.String("program", "", "draw the pictures of this program's demo")
+
+// machine is the name of the machine in the pictures.
+const machine = "host-07"
+
+// patience is how long the demo may take until its leaders have changed.
+const patience = 3 * time.Minute
+
+// studio is the demo on a terminal.
+type studio struct {
+	*uitest.Screen
+	t   *testing.T
+	tty *os.File
+}
+
+// demo starts the program's demo.
+func demo(t *testing.T, w, h int) *studio {
+	t.Helper()
+	cmd := renamed(*program, "demo", "--seed", "7")
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "LANG=C.UTF-8", "TZ=UTC", "NO_COLOR=", "XDG_STATE_HOME="+t.TempDir())
+	cmd.Env = unset(cmd.Env, "NO_COLOR", "SSH_TTY", "SSH_CONNECTION", "TMUX")
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &studio{Screen: uitest.NewAnswering(t, w, h, uitest.Dark(), f), t: t, tty: f}
+	read := make(chan struct{})
+	go func() { // joined in Cleanup; ends with the program: EIO
+		defer close(read)
+		_, _ = io.Copy(s.Screen, f)
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the demo ended with %v", err)
+		}
+		<-read
+		_ = f.Close()
+	})
+	return s
+}
+
+// renamed is a command that believes to be on a machine of that name, where this is
+// possible: nobody is to read in a picture where it was drawn.
+func renamed(name string, args ...string) *exec.Cmd {
+	script := "echo " + machine + ` >/proc/sys/kernel/hostname && exec "$0" "$@"`
+	if exec.Command("unshare", "--uts", "true").Run() != nil {
+		return exec.Command(name, args...)
+	}
+	return exec.Command("unshare", append([]string{"--uts", "sh", "-c", script, name}, args...)...)
+}
+
+func unset(env []string, names ...string) []string {
+	var kept []string
+	for _, e := range env {
+		name, _, _ := strings.Cut(e, "=")
+		found := false
+		for _, n := range names {
+			found = found || n == name
+		}
+		if !found {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// types sends keys.
+func (s *studio) types(keys string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.tty, keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// shows waits until the screen matches an expression.
+func (s *studio) shows(expr string) {
+	s.t.Helper()
+	s.Until(s.t, expr, patience, regexp.MustCompile(expr).MatchString)
+}
+
+// shows waits until the screen does not match any more.
+func (s *studio) hides(expr string) {
+	s.t.Helper()
+	match := regexp.MustCompile(expr).MatchString
+	s.Until(s.t, "no "+expr, patience, func(shown string) bool { return !match(shown) })
+}
+
+// resize changes the terminal.
+func (s *studio) resize(w, h int) {
+	s.t.Helper()
+	s.Resize(w, h)
+	if err := pty.Setsize(s.tty, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// theme switches the board to the colours.
+func (s *studio) theme(name string) {
+	s.t.Helper()
+	s.types(":theme " + name + "\r")
+	s.shows("theme " + name)
+	s.hides("theme " + name)
+}
+
+// draw writes a picture.
+func (s *studio) draw(name string, p uitest.Palette) {
+	s.t.Helper()
+	s.Settle()
+	var b bytes.Buffer
+	if err := s.SVG(&b, p); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(name+".svg", b.Bytes(), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestThePicturesOfTheReadmeAreDrawn(t *testing.T) {
+	t.Parallel()
+	if *program == "" {
+		t.Skip("make shots draws them")
+	}
+	s := demo(t, 160, 48)
+	s.shows("demo:leader:scheduler")
+	for _, row := range []string{"ledger", "scheduler"} { // whose leaders die by themselves
+		s.shows(`(?m)demo:leader:` + row + ` .*A━.*B━`)
+	}
+	s.types("/billing\rj")
+	s.shows(`(?m)^ demo:leader:billing  .*led`)
+	s.types("\x1b")
+	s.hides("filter billing")
+	s.types("X") // this one dies now, and is late with its lease for a while
+	s.shows(`(?m)▲ demo:leader:billing`)
+	looks := []struct {
+		name    string
+		palette uitest.Palette
+	}{{"dark", uitest.Dark()}, {"light", uitest.Light()}}
+	for _, l := range looks {
+		s.theme(l.name)
+		s.draw("locks-160x48-"+l.name, l.palette)
+		s.types("\r")
+		s.shows("DATA of")
+		s.draw("detail-160x48-"+l.name, l.palette)
+		s.types("\x1b")
+		s.hides("DATA of")
+		s.types("5")
+		s.shows("EVENTS newest first")
+		s.draw("events-160x48-"+l.name, l.palette)
+		s.types("2")
+		s.shows("NAME ")
+	}
+	s.resize(80, 24)
+	for _, l := range looks {
+		s.theme(l.name)
+		s.draw("locks-80x24-"+l.name, l.palette)
+		s.types("aa")
+		s.shows("Campaign for")
+		s.draw("action-80x24-"+l.name, l.palette)
+		s.types("\x1b")
+		s.hides("Campaign for")
+	}
+	s.types("q")
+}
+
+func TestThePicturesAreSoundAndSayNothingOfWhereTheyWereDrawn(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.svg")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d pictures, %v", len(files), err)
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := xml.Unmarshal(text, new(struct{})); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		if len(text) > 64<<10 {
+			t.Errorf("%s has %d bytes", file, len(text))
+		}
+		if !bytes.Contains(text, []byte(machine+":")) {
+			t.Errorf("%s names another machine than %s", file, machine)
+		}
+		if !bytes.Contains(readme, fmt.Appendf(nil, "internal/shots/%s", file)) {
+			t.Errorf("the README does not show %s", file)
+		}
+	}
+}
