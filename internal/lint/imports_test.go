@@ -36,7 +36,7 @@ func directions() []direction {
 		{"coord/coordtest", []string{"coord", "internal/backoff"}},
 		{"coord/*coord", []string{"coord", "internal/backoff", "internal/certs"}},
 		{"sources", []string{"internal/backoff", "internal/format"}},
-		{"sources/sourcetest", []string{"sources"}},
+		{"sources/sourcetest", []string{"sources", "internal/backoff"}},
 		{"sources/*source", []string{"sources", "coord/*coord", "internal/backoff", "internal/format"}},
 		{"ui", []string{"ui/*", "sources", "internal/action", "internal/format"}},
 		{"ui/uitest", []string{"sources", "sources/sourcetest", "internal/action"}},

@@ -129,10 +129,10 @@ func BenchmarkChangeToEvent(b *testing.B) {
 		p.do(fmt.Sprintf("select pg_sleep(%f)", float64(i%10)/40)) // anywhere in the interval
 		p.do("select pg_advisory_lock(4242)")
 		began := time.Now()
-		r.event(sources.EventAcquired, "4242")
+		r.Event(sources.EventAcquired, "4242")
 		late = append(late, time.Since(began))
 		p.do("select pg_advisory_unlock_all()")
-		r.event(sources.EventReleased, "4242")
+		r.Event(sources.EventReleased, "4242")
 	}
 	slices.Sort(late)
 	b.ReportMetric(float64(late[len(late)/2].Microseconds())/1000, "p50-ms")

@@ -33,7 +33,7 @@ func TestHandOverWithinOneIntervalIsOneChangeOfOwner(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	e := r.expect(sources.EventOwnerChanged, "4242")
+	e := r.Expect(sources.EventOwnerChanged, "4242")
 	seen(t, e, before)
 	if !strings.Contains(e.Previous.Label, pids(a.pid)) || !strings.Contains(e.Owner.Label, pids(b.pid)) ||
 		e.Cause != sources.CauseReleased || e.How != sources.Inferred || e.Gap.Max != e.At.Sub(e.After) || e.Gap.Min != 0 {
@@ -57,7 +57,7 @@ func TestHandOverToOneThatSharesIsOneChangeOfOwnerToo(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	e := r.expect(sources.EventOwnerChanged, "4242")
+	e := r.Expect(sources.EventOwnerChanged, "4242")
 	seen(t, e, before)
 	if !strings.Contains(e.Previous.Label, pids(a.pid)) || !strings.Contains(e.Owner.Label, pids(b.pid)) || e.Cause != sources.CauseSession {
 		t.Errorf("%+v", e)
@@ -70,20 +70,20 @@ func TestWaitersComeAndGo(t *testing.T) {
 	a, b, c := r.session("a").do("select pg_advisory_lock(4242)"), r.session("b"), r.session("c")
 	r.watch(Options{Selections: election()}).synced()
 	first := r.wait(b, "select pg_advisory_lock(4242)")
-	if e := r.expect(sources.EventWaiterJoined, "4242"); !strings.Contains(e.Owner.Label, pids(b.pid)) {
+	if e := r.Expect(sources.EventWaiterJoined, "4242"); !strings.Contains(e.Owner.Label, pids(b.pid)) {
 		t.Errorf("%+v", e)
 	}
 	r.wait(c, "select pg_advisory_lock(4242)")
-	r.expect(sources.EventWaiterJoined, "4242")
+	r.Expect(sources.EventWaiterJoined, "4242")
 	one[bool](r.root, "select pg_cancel_backend($1)", b.pid)
 	if err := <-first; err == nil {
 		t.Fatal("the waiter was not cancelled")
 	}
-	if e := r.expect(sources.EventWaiterLeft, "4242"); !strings.Contains(e.Owner.Label, pids(b.pid)) {
+	if e := r.Expect(sources.EventWaiterLeft, "4242"); !strings.Contains(e.Owner.Label, pids(b.pid)) {
 		t.Errorf("%+v", e)
 	}
 	a.leave()
-	if e := r.expect(sources.EventOwnerChanged, "4242"); e.Cause != sources.CauseSession || e.How != sources.Inferred || !strings.Contains(e.Owner.Label, pids(c.pid)) {
+	if e := r.Expect(sources.EventOwnerChanged, "4242"); e.Cause != sources.CauseSession || e.How != sources.Inferred || !strings.Contains(e.Owner.Label, pids(c.pid)) {
 		t.Errorf("%+v", e)
 	}
 }
@@ -95,7 +95,7 @@ func TestTerminatedBackendIsAnEndedSession(t *testing.T) {
 	r.watch(Options{Selections: election()}).synced()
 	before := time.Now()
 	one[bool](r.root, "select pg_terminate_backend($1)", a.pid)
-	e := r.event(sources.EventReleased, "4242")
+	e := r.Event(sources.EventReleased, "4242")
 	seen(t, e, before)
 	if e.Cause != sources.CauseSession || e.How != sources.Inferred {
 		t.Errorf("%+v", e)
@@ -114,7 +114,7 @@ func TestOwnerThatIsKilledIsAnEndedSession(t *testing.T) {
 	}
 	before := time.Now()
 	kill()
-	e := r.event(sources.EventReleased, "4242")
+	e := r.Event(sources.EventReleased, "4242")
 	seen(t, e, before)
 	if e.Cause != sources.CauseSession || e.Previous.ID != row.Owners[0].ID {
 		t.Errorf("%+v", e)
@@ -126,16 +126,16 @@ func TestRestartedServerIsAnotherIncarnation(t *testing.T) {
 	r := serve(t, localserver.PostgresOptions{})
 	r.session("a").do("select pg_advisory_lock(4242), pg_advisory_lock(17, -4)")
 	r.watch(Options{}).synced()
-	was := r.about("an incarnation", func(a sources.About) bool { return a.Incarnation != "" })
+	was := r.About("", "an incarnation", func(a sources.About) bool { return a.Incarnation != "" })
 	down := time.Now()
 	if err := r.server.Restart(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	r.event(sources.EventSourceDown, "")
-	r.event(sources.EventRestarted, "")
+	r.Event(sources.EventSourceDown, "")
+	r.Event(sources.EventRestarted, "")
 	ended := map[string]bool{}
 	for len(ended) < 2 {
-		e := r.event(sources.EventReleased, "")
+		e := r.Event(sources.EventReleased, "")
 		if e.Cause != sources.CauseRestart || e.How != sources.Inferred || e.At.Before(down) {
 			t.Errorf("%+v", e)
 		}
@@ -143,11 +143,11 @@ func TestRestartedServerIsAnotherIncarnation(t *testing.T) {
 	}
 	r.synced()
 	r.row("", "17:-4", "free", is(sources.StatusFree))
-	if is := r.about("anything", func(sources.About) bool { return true }); is.Incarnation == was.Incarnation || is.Incarnation == "" {
+	if is := r.About("", "anything", func(sources.About) bool { return true }); is.Incarnation == was.Incarnation || is.Incarnation == "" {
 		t.Errorf("incarnation %q after %q", is.Incarnation, was.Incarnation)
 	}
 	r.session("b").do("select pg_advisory_lock(4242)")
-	r.event(sources.EventAcquired, "4242")
+	r.Event(sources.EventAcquired, "4242")
 }
 
 func TestFrozenServerGoesStaleAndComesBack(t *testing.T) {
@@ -167,7 +167,7 @@ func TestFrozenServerGoesStaleAndComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.row("", "4242", "led again", is(sources.StatusLed))
-	r.noOwnerEvents()
+	r.NoOwnerEvents()
 }
 
 func TestServerFrozenForLongIsGivenUpAndComesBack(t *testing.T) {
@@ -178,7 +178,7 @@ func TestServerFrozenForLongIsGivenUpAndComesBack(t *testing.T) {
 	if err := r.server.Freeze(); err != nil {
 		t.Fatal(err)
 	}
-	r.state("the reason", func(s *sources.State) bool {
+	r.State("the reason", func(s *sources.State) bool {
 		err := s.Sources[0].Err
 		return err != nil && strings.Contains(err.Error(), "no answer from "+r.server.Addr()) && !errors.Is(err, sources.ErrRefused)
 	})
@@ -186,7 +186,7 @@ func TestServerFrozenForLongIsGivenUpAndComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.row("", "4242", "led again", is(sources.StatusLed))
-	r.noOwnerEvents()
+	r.NoOwnerEvents()
 }
 
 func TestKilledServerGoesStaleAtOnce(t *testing.T) {
@@ -196,13 +196,13 @@ func TestKilledServerGoesStaleAtOnce(t *testing.T) {
 	r.watch(Options{Selections: election()}).synced()
 	r.row("", "4242", "led", is(sources.StatusLed))
 	r.server.Kill()
-	r.event(sources.EventSourceDown, "")
+	r.Event(sources.EventSourceDown, "")
 	r.row("", "4242", "stale", is(sources.StatusStale))
-	r.state("the reason", func(s *sources.State) bool {
+	r.State("the reason", func(s *sources.State) bool {
 		err := s.Sources[0].Err
 		return err != nil && strings.Contains(err.Error(), "nothing listens at")
 	})
-	r.noOwnerEvents()
+	r.NoOwnerEvents()
 }
 
 func TestBlackHoledLinkGoesStaleAndShowsTheTruthAfterwards(t *testing.T) {
@@ -218,7 +218,7 @@ func TestBlackHoledLinkGoesStaleAndShowsTheTruthAfterwards(t *testing.T) {
 	a.do("select pg_advisory_unlock(4242)")
 	b.do("select pg_advisory_lock(4242)")
 	proxy.Resume()
-	e := r.event(sources.EventOwnerChanged, "4242")
+	e := r.Event(sources.EventOwnerChanged, "4242")
 	seen(t, e, change)
 	r.row("", "4242", "led by b", func(row *sources.Row, s *sources.State) bool {
 		return owners(row.Primitive) == pids(b.pid) && row.Status(s) == sources.StatusLed
@@ -240,7 +240,7 @@ func TestLinkCutInANetworkNamespaceGoesStaleAndComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.row("", "4242", "led again", is(sources.StatusLed))
-	r.noOwnerEvents()
+	r.NoOwnerEvents()
 }
 
 func TestOurTerminatedSessionIsSaidSoAndLookingGoesOn(t *testing.T) {
@@ -248,26 +248,26 @@ func TestOurTerminatedSessionIsSaidSoAndLookingGoesOn(t *testing.T) {
 	r := serve(t, localserver.PostgresOptions{})
 	r.session("a").do("select pg_advisory_lock(4242)")
 	r.watch(Options{Selections: election()}).synced()
-	r.about("LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
+	r.About("", "LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
 	// The one that listens comes back alone.
 	killed := one[int](r.root, "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = $1 and query ilike 'listen%'", clientName)
 	if killed != 1 {
 		t.Fatalf("%d sessions listen", killed)
 	}
-	r.about("the loss of LISTEN", func(a sources.About) bool {
+	r.About("", "the loss of LISTEN", func(a sources.About) bool {
 		return a.Mode == modePolling && len(a.Warnings) == 1 && strings.Contains(a.Warnings[0], "nothing is heard on channels")
 	})
-	r.about("LISTEN again", func(a sources.About) bool { return a.Mode == modeWoken && len(a.Warnings) == 0 })
-	for _, e := range r.drain() {
+	r.About("", "LISTEN again", func(a sources.About) bool { return a.Mode == modeWoken && len(a.Warnings) == 0 })
+	for _, e := range r.Drain() {
 		if e.Kind == sources.EventSourceDown {
 			t.Errorf("%+v", e)
 		}
 	}
 	one[int](r.root, "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = $1", clientName)
-	if e := r.event(sources.EventSourceDown, ""); !strings.Contains(e.Detail, "57P01") {
+	if e := r.Event(sources.EventSourceDown, ""); !strings.Contains(e.Detail, "57P01") {
 		t.Errorf("%+v", e)
 	}
 	r.synced()
 	r.row("", "4242", "led again", is(sources.StatusLed))
-	r.noOwnerEvents()
+	r.NoOwnerEvents()
 }

@@ -60,7 +60,7 @@ func TestEveryFormOfAKeyIsShown(t *testing.T) {
 			t.Errorf("%s: %+v", name, *row.Primitive)
 		}
 	}
-	if n := len(r.hub.State().Rows); n != len(keys) {
+	if n := len(r.Hub.State().Rows); n != len(keys) {
 		t.Errorf("%d rows, want %d", n, len(keys))
 	}
 }
@@ -82,7 +82,7 @@ func TestTwoOwnersShareALock(t *testing.T) {
 		}
 	}
 	b.do("select pg_advisory_unlock_shared(4242)")
-	if e := r.event(sources.EventReleased, "4242"); e.Previous.ID != row.Owners[1].ID || e.Cause != sources.CauseReleased || e.How != sources.Inferred {
+	if e := r.Event(sources.EventReleased, "4242"); e.Previous.ID != row.Owners[1].ID || e.Cause != sources.CauseReleased || e.How != sources.Inferred {
 		t.Errorf("%+v", e)
 	}
 }
@@ -101,11 +101,11 @@ func TestSessionThatOwnsInBothModesOwnsTwiceAndIsNoConflict(t *testing.T) {
 		t.Errorf("one session, two ownerships: %+v", row.Owners)
 	}
 	p.do("select pg_advisory_unlock(4242)")
-	if e := r.event(sources.EventReleased, "4242"); e.Previous.ID != row.Owners[0].ID {
+	if e := r.Event(sources.EventReleased, "4242"); e.Previous.ID != row.Owners[0].ID {
 		t.Errorf("the exclusive ownership ended: %+v", e)
 	}
 	q.do("select pg_advisory_lock(5151)")
-	e := r.event(sources.EventAcquired, "5151")
+	e := r.Event(sources.EventAcquired, "5151")
 	if !strings.HasSuffix(e.Owner.ID, " exclusive") {
 		t.Errorf("the exclusive ownership came second: %+v", e)
 	}
@@ -138,11 +138,11 @@ func TestSelectedLocksAreThereFromTheStart(t *testing.T) {
 	if row := r.row("", "ledger/compactor", "free", is(sources.StatusFree)); row.Alias != "key "+one[string](r.root, "select hashtextextended('ledger/compactor', 0)::text") {
 		t.Errorf("its number is told as %q", row.Alias)
 	}
-	if n := len(r.hub.State().Rows); n != 2 {
+	if n := len(r.Hub.State().Rows); n != 2 {
 		t.Errorf("%d rows: what was not selected is shown too", n)
 	}
 	p := r.session("compactor").do("select pg_advisory_lock(hashtextextended('ledger/compactor', 0))")
-	if e := r.event(sources.EventAcquired, "ledger/compactor"); !strings.Contains(e.Owner.Label, pids(p.pid)) {
+	if e := r.Event(sources.EventAcquired, "ledger/compactor"); !strings.Contains(e.Owner.Label, pids(p.pid)) {
 		t.Errorf("%+v", e)
 	}
 }
@@ -163,7 +163,7 @@ func TestLockThatNobodyOwnsIsForgotten(t *testing.T) {
 	r.watch(Options{Forget: time.Second, Selections: []Selection{{Key: "5151"}, {Key: "*"}}}).synced()
 	p.do("select pg_advisory_unlock_all()")
 	r.row("", "5151", "free", is(sources.StatusFree))
-	r.state("4242 to be gone", func(s *sources.State) bool {
+	r.State("4242 to be gone", func(s *sources.State) bool {
 		n := 0
 		for _, row := range s.Rows {
 			if row != nil {
@@ -172,13 +172,13 @@ func TestLockThatNobodyOwnsIsForgotten(t *testing.T) {
 		}
 		return n == 1
 	})
-	for _, e := range r.drain() {
+	for _, e := range r.Drain() {
 		if e.Kind == sources.EventDeleted {
 			t.Errorf("an advisory lock is not deleted: %+v", e)
 		}
 	}
 	p.do("select pg_advisory_lock(4242)")
-	r.event(sources.EventAcquired, "4242")
+	r.Event(sources.EventAcquired, "4242")
 }
 
 func TestNamesStandBesideTheNumbers(t *testing.T) {
@@ -203,7 +203,7 @@ func TestNamesStandBesideTheNumbers(t *testing.T) {
 		}
 	}
 	p.do("select pg_advisory_unlock(72707369)")
-	if e := r.event(sources.EventReleased, "72707369"); e.Alias != "Prisma Migrate" || e.AliasHow != sources.Inferred {
+	if e := r.Event(sources.EventReleased, "72707369"); e.Alias != "Prisma Migrate" || e.AliasHow != sources.Inferred {
 		t.Errorf("the event calls it %q, %v", e.Alias, e.AliasHow)
 	}
 }
@@ -265,7 +265,7 @@ func TestPreparedTransactionIsAnOwner(t *testing.T) {
 		t.Errorf("blocked by %q", got)
 	}
 	r.root.do("rollback prepared 'order, 77'")
-	e := r.event(sources.EventOwnerChanged, "4242")
+	e := r.Event(sources.EventOwnerChanged, "4242")
 	if e.Previous.ID != o.ID || e.Cause != sources.CauseReleased || !strings.Contains(e.Owner.Label, pids(w.pid)) {
 		t.Errorf("%+v", e)
 	}
@@ -300,12 +300,12 @@ func TestRoleWithoutRightsSeesWhatItMayAndSaysSo(t *testing.T) {
 	if own := r.row("", "5151", "held", is(sources.StatusHeld)).Owners[0]; own.Guard == "" || attr(own.Attrs, "state") != "idle" || attr(own.Attrs, "pid") != pids(mine.pid) {
 		t.Errorf("a session of our own role: %+v", own)
 	}
-	r.about("a warning", func(a sources.About) bool {
+	r.About("", "a warning", func(a sources.About) bool {
 		return len(a.Warnings) == 1 && strings.Contains(a.Warnings[0], "alice") && strings.Contains(a.Warnings[0], "pg_monitor")
 	})
 	r.root.do("grant pg_monitor to alice")
 	r.row("", "4242", "known", func(row *sources.Row, _ *sources.State) bool { return attr(row.Owners[0].Attrs, "state") == "idle" })
-	for _, e := range r.drain() {
+	for _, e := range r.Drain() {
 		if e.Kind.EndsOwner() {
 			t.Errorf("the owner is the same when more is known of it: %+v", e)
 		}

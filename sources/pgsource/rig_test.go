@@ -1,6 +1,7 @@
 package pgsource
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -10,23 +11,19 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"coordtop/internal/backoff"
 	"coordtop/internal/localserver"
 	"coordtop/sources"
+	"coordtop/sources/sourcetest"
 )
 
-// testLimit is the patience of the tests with a machine that others use too.
-const testLimit = 30 * time.Second
+const testLimit = sourcetest.Patience
 
-// rig is a server of its own and a source on it run by a Hub.
+// rig is a server of its own and the Witness of a source on it.
 type rig struct {
+	*sourcetest.Witness
 	t      testing.TB
 	server *localserver.Postgres
 	root   *person // superuser in the database postgres
-	hub    *sources.Hub
-	events *sources.Subscription
-	queued []sources.Event
-	stop   func()
 }
 
 // setup starts a server and watches it.
@@ -38,7 +35,7 @@ func setup(t testing.TB, server localserver.PostgresOptions, o Options) *rig {
 // serve starts a server.
 func serve(t testing.TB, o localserver.PostgresOptions) *rig {
 	t.Helper()
-	r := &rig{t: t, server: localserver.PostgresForTest(t, o), stop: func() {}}
+	r := &rig{t: t, server: localserver.PostgresForTest(t, o)}
 	r.root = r.session("root")
 	return r
 }
@@ -46,36 +43,15 @@ func serve(t testing.TB, o localserver.PostgresOptions) *rig {
 // watch runs a source on the rig's server, or where o.URL says.
 func (r *rig) watch(o Options) *rig {
 	r.t.Helper()
-	t := r.t
 	if o.URL == "" {
 		o.URL = r.server.URL()
 	}
 	o.Name = "src"
 	source, err := New(o)
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
-	hub := sources.NewHub(sources.HubOptions{})
-	r.hub, r.events, r.queued = hub, hub.Subscribe(0), nil
-	events := r.events
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error)
-	spec := sources.Spec{Name: "src", Type: "postgres", Source: source, Retry: backoff.Policy{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond}}
-	go func() { done <- sources.Run(ctx, hub, []sources.Spec{spec}) }()
-	stopped := false
-	r.stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("Run: %v", err)
-		}
-		events.Close()
-		hub.Close()
-	}
-	t.Cleanup(r.stop)
+	r.Witness = sourcetest.Watch(r.t, "postgres", source)
 	return r
 }
 
@@ -189,150 +165,16 @@ func (r *rig) until(what string, ok func() bool) {
 	}
 }
 
-// next returns the next event.
-func (r *rig) next() sources.Event {
-	r.t.Helper()
-	limit := time.NewTimer(testLimit)
-	defer limit.Stop()
-	for {
-		if len(r.queued) > 0 {
-			e := r.queued[0]
-			r.queued = r.queued[1:]
-			return e
-		}
-		events, missed := r.events.Events(1000)
-		if missed > 0 {
-			r.t.Fatalf("missed %d events", missed)
-		}
-		if r.queued = events; len(events) > 0 {
-			continue
-		}
-		select {
-		case <-r.events.Wake():
-		case <-limit.C:
-			r.t.Fatalf("no event came; the source says %v", r.source())
-		}
-	}
-}
-
-// event skips events until one of this kind comes, about name or, with "", about any.
-func (r *rig) event(kind sources.EventKind, name string) sources.Event {
-	r.t.Helper()
-	for range 1000 {
-		if e := r.next(); e.Kind == kind && (name == "" || e.Ref.Name == name) {
-			return e
-		}
-	}
-	r.t.Fatalf("no %v of %q among 1000 events; the source says %v", kind, name, r.source())
-	return sources.Event{}
-}
-
-// expect is the next event about a lock, which must be this one.
-func (r *rig) expect(kind sources.EventKind, name string) sources.Event {
-	r.t.Helper()
-	for {
-		e := r.next()
-		if e.Ref.Name == "" {
-			continue
-		}
-		if e.Kind != kind || e.Ref.Name != name {
-			r.t.Fatalf("%v %q came (%+v), want %v %q", e.Kind, e.Ref.Name, e, kind, name)
-		}
-		return e
-	}
-}
-
 func (r *rig) synced() *rig {
 	r.t.Helper()
-	r.event(sources.EventSynced, "")
+	r.Synced()
 	return r
-}
-
-// drain returns every event that came so far.
-func (r *rig) drain() []sources.Event {
-	events, _ := r.events.Events(10000)
-	events = append(r.queued, events...)
-	r.queued = nil
-	return events
-}
-
-// noOwnerEvents fails if anything was said to have happened to an owner.
-func (r *rig) noOwnerEvents() {
-	r.t.Helper()
-	for _, e := range r.drain() {
-		if e.Kind.EndsOwner() || e.Kind.BeginsOwner() && e.Kind != sources.EventPresent {
-			r.t.Errorf("invented: %v of %q (%+v)", e.Kind, e.Ref.Name, e)
-		}
-	}
 }
 
 // row waits until the row of name, in the database space ("": postgres), satisfies ok.
 func (r *rig) row(space, name, what string, ok func(*sources.Row, *sources.State) bool) *sources.Row {
 	r.t.Helper()
-	if space == "" {
-		space = "postgres"
-	}
-	var row *sources.Row
-	r.state("the row of "+name+" in "+space+" to be "+what, func(s *sources.State) bool {
-		for _, row = range s.Rows {
-			if row != nil && row.Name == name && row.Space == space {
-				return ok(row, s)
-			}
-		}
-		return false
-	})
-	return row
-}
-
-// state waits until a published state satisfies ok.
-func (r *rig) state(what string, ok func(*sources.State) bool) *sources.State {
-	r.t.Helper()
-	limit := time.NewTimer(testLimit)
-	defer limit.Stop()
-	tick := time.NewTicker(5 * time.Millisecond) // a state wakes nobody by itself
-	defer tick.Stop()
-	for {
-		s := r.hub.State()
-		if ok(s) {
-			return s
-		}
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			r.t.Fatalf("waited in vain for %s; the source says %v; %s", what, r.source(), rowsText(s))
-		}
-	}
-}
-
-func rowsText(s *sources.State) string {
-	var b strings.Builder
-	for _, row := range s.Rows {
-		if row != nil {
-			fmt.Fprintf(&b, "\n%s/%s %v %+v", row.Space, row.Name, row.Status(s), *row.Primitive)
-		}
-	}
-	return b.String()
-}
-
-func (r *rig) source() sources.SourceStatus {
-	for _, s := range r.hub.State().Sources {
-		return s
-	}
-	return sources.SourceStatus{}
-}
-
-// about waits until what the source tells of itself is ok.
-func (r *rig) about(what string, ok func(sources.About) bool) sources.About {
-	r.t.Helper()
-	var about sources.About
-	r.state(what, func(s *sources.State) bool {
-		if len(s.Scopes) == 0 || !s.Scopes[0].Synced {
-			return false
-		}
-		about = s.Scopes[0].About
-		return about.Mode != "" && ok(about)
-	})
-	return about
+	return r.Row(cmp.Or(space, "postgres"), name, what, ok)
 }
 
 func is(want sources.Status) func(*sources.Row, *sources.State) bool {

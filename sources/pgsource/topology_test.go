@@ -15,17 +15,17 @@ func TestStandbyShowsItsOwnLocksAndSaysSo(t *testing.T) {
 	r := serve(t, localserver.PostgresOptions{StandbyOf: primary.server})
 	r.watch(Options{Selections: election()}).synced()
 	r.row("", "4242", "without a leader", is(sources.StatusNoLeader))
-	about := r.about("standby", func(a sources.About) bool { return a.Role == roleStandby })
+	about := r.About("", "standby", func(a sources.About) bool { return a.Role == roleStandby })
 	if about.Mode != modePolling || len(about.Warnings) != 1 || !strings.Contains(about.Warnings[0], "standby") {
 		t.Errorf("%+v", about)
 	}
 	p := r.session("b").do("select pg_advisory_lock(4242)")
-	r.event(sources.EventAcquired, "4242")
+	r.Event(sources.EventAcquired, "4242")
 	r.row("", "4242", "led", is(sources.StatusLed))
 	was := about.Incarnation
 	// Promoted in place it keeps its sessions and their locks.
 	r.root.do("select pg_promote()")
-	about = r.about("primary", func(a sources.About) bool { return a.Role == rolePrimary && a.Mode == modeWoken })
+	about = r.About("", "primary", func(a sources.About) bool { return a.Role == rolePrimary && a.Mode == modeWoken })
 	if about.Incarnation != was || len(about.Warnings) != 0 {
 		t.Errorf("%+v, was %s", about, was)
 	}
@@ -33,7 +33,7 @@ func TestStandbyShowsItsOwnLocksAndSaysSo(t *testing.T) {
 	if owners(row.Primitive) != pids(p.pid) {
 		t.Errorf("%+v", row.Owners)
 	}
-	r.noOwnerEvents()
+	r.NoOwnerEvents()
 }
 
 func TestOfSeveralHostsThePrimaryIsWatched(t *testing.T) {
@@ -43,7 +43,7 @@ func TestOfSeveralHostsThePrimaryIsWatched(t *testing.T) {
 	p := primary.session("a").do("select pg_advisory_lock(4242)")
 	both := "postgres://postgres@" + standby.Addr() + "," + primary.server.Addr() + "/postgres?sslmode=disable"
 	primary.watch(Options{URL: both}).synced()
-	primary.about("primary", func(a sources.About) bool { return a.Role == rolePrimary && a.Mode == modeWoken })
+	primary.About("", "primary", func(a sources.About) bool { return a.Role == rolePrimary && a.Mode == modeWoken })
 	if row := primary.row("", "4242", "held", is(sources.StatusHeld)); owners(row.Primitive) != pids(p.pid) {
 		t.Errorf("%+v", row.Owners)
 	}
@@ -56,7 +56,7 @@ func TestPoolerThatLendsSessionsIsPolledAndWarnedOf(t *testing.T) {
 	r.session("a").do("select pg_advisory_lock(4242)")
 	pool := localserver.PgbouncerForTest(t, localserver.PgbouncerOptions{Server: r.server, Mode: "transaction"})
 	r.watch(Options{URL: pool.URL(), Selections: election()}).synced()
-	about := r.about("anything", func(sources.About) bool { return true })
+	about := r.About("", "anything", func(sources.About) bool { return true })
 	if about.Mode != modePolling || len(about.Warnings) != 1 || !strings.Contains(about.Warnings[0], "transaction mode") {
 		t.Errorf("%+v", about)
 	}
@@ -78,7 +78,7 @@ func TestPoolerThatGivesSessionsIsFine(t *testing.T) {
 	pool := localserver.PgbouncerForTest(t, localserver.PgbouncerOptions{Server: r.server, Mode: "session"})
 	p := r.sessionAt(pool.URL(), "pooled").do("select pg_advisory_lock(4242)")
 	r.watch(Options{URL: pool.URL(), Selections: election()}).synced()
-	about := r.about("LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
+	about := r.About("", "LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
 	if len(about.Warnings) != 1 || !strings.Contains(about.Warnings[0], "a pooler stands between") {
 		t.Errorf("%+v", about)
 	}
@@ -91,12 +91,12 @@ func TestPoolerThatGivesSessionsIsFine(t *testing.T) {
 func TestWatcherIsKnownByNameCannotWriteAndCountsForNothing(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.PostgresOptions{}, Options{}).synced()
-	r.about("LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
+	r.About("", "LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
 	if n := one[int](r.root, "select count(*) from pg_stat_activity where application_name = $1", clientName); n != 2 {
 		t.Errorf("%d connections are called %s", n, clientName)
 	}
-	if n := len(r.hub.State().Rows); n != 0 {
-		t.Errorf("%d rows of nobody: %s", n, rowsText(r.hub.State()))
+	if n := len(r.Hub.State().Rows); n != 0 {
+		t.Errorf("%d rows of nobody: %s", n, r.Witness)
 	}
 	s, err := New(Options{Name: "src", URL: r.server.URL()})
 	if err != nil {

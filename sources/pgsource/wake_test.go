@@ -21,18 +21,18 @@ func TestNotificationOnAConfiguredChannelMakesItLook(t *testing.T) {
 	o := seldom
 	o.Channels = []string{`Odd "channel"`}
 	r.watch(o).synced()
-	r.about("LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
+	r.About("", "LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
 	r.root.do(`select pg_advisory_lock(4242); notify "Odd ""channel"""`)
-	r.event(sources.EventAcquired, "4242")
+	r.Event(sources.EventAcquired, "4242")
 }
 
 func TestRefreshLooksAgainNow(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.PostgresOptions{}, seldom).synced()
-	r.about("LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
+	r.About("", "LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
 	r.root.do("select pg_advisory_lock(4242)")
-	r.hub.Refresh("src")
-	r.event(sources.EventAcquired, "4242")
+	r.Hub.Refresh("src")
+	r.Event(sources.EventAcquired, "4242")
 }
 
 func TestSelectedLockIsLookedAtMoreOften(t *testing.T) {
@@ -41,13 +41,13 @@ func TestSelectedLockIsLookedAtMoreOften(t *testing.T) {
 	p := r.session("a").do("select pg_advisory_lock(4242)")
 	r.watch(Options{PollMin: 100 * time.Millisecond, PollMax: 5 * time.Second}).synced()
 	row := r.row("", "4242", "held", is(sources.StatusHeld))
-	r.about("rest", func(a sources.About) bool { return a.Sampling >= usualPause })
-	r.hub.Focus([]sources.Ref{row.Ref}, row.Ref)
+	r.About("", "rest", func(a sources.About) bool { return a.Sampling >= usualPause })
+	r.Hub.Focus([]sources.Ref{row.Ref}, row.Ref)
 	p.do("select 'busy'") // nothing but what the session does is new
 	r.row("", "4242", "seen busy", func(row *sources.Row, _ *sources.State) bool {
 		return attr(row.Owners[0].Attrs, "query") == "select 'busy'"
 	})
-	if a := r.about("anything", func(sources.About) bool { return true }); a.Sampling >= usualPause {
+	if a := r.About("", "anything", func(sources.About) bool { return true }); a.Sampling >= usualPause {
 		t.Errorf("sampling %v", a.Sampling)
 	}
 }
@@ -97,9 +97,9 @@ func TestOurOwnDriversOwnersShowTheirData(t *testing.T) {
 		t.Fatal("the driver cannot proclaim")
 	}
 	// What is proclaimed while nobody listens is asked for afterwards.
-	r.about("LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
+	r.About("", "LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
 	one[int](r.root, "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = $1 and query ilike 'listen%'", clientName)
-	r.about("the loss of LISTEN", func(a sources.About) bool { return a.Mode == modePolling })
+	r.About("", "the loss of LISTEN", func(a sources.About) bool { return a.Mode == modePolling })
 	other := append(long[:len(long):len(long)], "and more"...)
 	if err := p.Publish(ctx, other); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestOurOwnDriversOwnersShowTheirData(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.row("", "4242", "proclaimed", func(row *sources.Row, _ *sources.State) bool { return string(row.Owners[0].Data.Head) == "v=2" })
-	if e := r.event(sources.EventProclaimed, "4242"); e.Owner.ID != g.Info().Owner {
+	if e := r.Event(sources.EventProclaimed, "4242"); e.Owner.ID != g.Info().Owner {
 		t.Errorf("%+v", e)
 	}
 }
@@ -122,7 +122,7 @@ func TestForgedAnnouncementChangesNothing(t *testing.T) {
 	p := r.session("api|v=1...").do( // three dots: it says that its data goes on
 		"select pg_advisory_lock(4242)")
 	r.watch(Options{}).synced()
-	r.about("LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
+	r.About("", "LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
 	p.do(`notify coordtop, '{"database":"postgres","key":"4242","event":"told","data":"something else altogether, and longer than any name can be at all"}'`)
 	p.do(`notify coordtop, 'no JSON'; notify coordtop, '{"key":"4242","event":"acquired","data":"x"}'; select pg_advisory_lock(5151)`)
 	r.row("", "5151", "held", is(sources.StatusHeld)) // in the same state the other is told, if it is
@@ -149,14 +149,14 @@ func TestPollersAreProbableCandidates(t *testing.T) {
 		t.Errorf("%+v", *row.Primitive)
 	}
 	a.leave()
-	r.event(sources.EventReleased, "4242")
+	r.Event(sources.EventReleased, "4242")
 	r.row("", "4242", "still tried", func(row *sources.Row, _ *sources.State) bool {
 		return len(row.Owners) == 0 && len(row.Candidates) == 2
 	})
 	if !try(b) {
 		t.Fatal("b cannot lead")
 	}
-	r.event(sources.EventAcquired, "4242")
+	r.Event(sources.EventAcquired, "4242")
 	r.row("", "4242", "tried by c alone", func(row *sources.Row, _ *sources.State) bool { return queue(row.Candidates) == pids(c.pid) })
 }
 
@@ -179,7 +179,7 @@ func TestEmptyQueueIsNotTakenForNoCandidates(t *testing.T) {
 		if row.Queue.Len != 0 || len(row.Candidates) != 0 || row.CandidatesHow != sources.Unknown {
 			t.Errorf("%s: %+v", name, *row.Primitive)
 		}
-		if got := row.Status(r.hub.State()); got != sources.StatusNoLeader {
+		if got := row.Status(r.Hub.State()); got != sources.StatusNoLeader {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -22,7 +22,7 @@ func quantile(list []time.Duration, q float64) float64 {
 // came to us.
 func (r *rig) follow(kind sources.EventKind, name string) time.Time {
 	for {
-		if e := r.next(); e.Kind == kind && e.Ref.Name == name {
+		if e := r.Next(); e.Kind == kind && e.Ref.Name == name {
 			return time.Now()
 		}
 	}

@@ -36,8 +36,8 @@ func TestExpiryIsToldAtTheEndOfTheLeaseInACrowd(t *testing.T) {
 		before := time.Now()
 		r.do("SET", name, uuidA, "PX", "150")
 		set := time.Now()
-		r.expect(sources.EventAcquired, name)
-		e := r.expect(sources.EventExpired, name)
+		r.Expect(sources.EventAcquired, name)
+		e := r.Expect(sources.EventExpired, name)
 		if e.Cause != sources.CauseExpired || e.How != sources.Inferred {
 			t.Errorf("%+v", e)
 		}
@@ -55,7 +55,7 @@ func TestExpiryThatAnotherClientComesAcrossIsNoRelease(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}).synced()
 	r.do("SET", "app:leader:x", uuidA, "PX", "100")
-	r.expect(sources.EventAcquired, "app:leader:x")
+	r.Expect(sources.EventAcquired, "app:leader:x")
 	deadline := time.NewTimer(testLimit)
 	defer deadline.Stop()
 	for r.do("SET", "app:leader:x", uuidB, "NX", "PX", "60000") == nil { // as a contender does
@@ -66,7 +66,7 @@ func TestExpiryThatAnotherClientComesAcrossIsNoRelease(t *testing.T) {
 		}
 	}
 	for {
-		e := r.next()
+		e := r.Next()
 		switch {
 		case e.Kind == sources.EventExpired && e.Cause == sources.CauseExpired:
 		case e.Kind == sources.EventOwnerChanged && e.Cause == sources.CauseExpired:
@@ -83,14 +83,14 @@ func TestRenewalMovesTheDeadline(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}).synced()
 	r.do("SET", "app:leader:x", uuidA, "PX", "300")
-	r.expect(sources.EventAcquired, "app:leader:x")
+	r.Expect(sources.EventAcquired, "app:leader:x")
 	for _, ttl := range []string{"500", "700", "900"} {
 		r.do("PEXPIRE", "app:leader:x", ttl)
-		r.expect(sources.EventRenewed, "app:leader:x")
+		r.Expect(sources.EventRenewed, "app:leader:x")
 	}
 	shortened := time.Now()
 	r.do("PEXPIRE", "app:leader:x", "100") // its end comes sooner, which is no event
-	e := r.expect(sources.EventExpired, "app:leader:x")
+	e := r.Expect(sources.EventExpired, "app:leader:x")
 	if took := e.At.Sub(shortened); took < 100*time.Millisecond || took > 800*time.Millisecond {
 		t.Errorf("it ended after %v", took)
 	}
@@ -99,7 +99,7 @@ func TestRenewalMovesTheDeadline(t *testing.T) {
 func TestKeyWithoutEndIsShownAsSuch(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, []any{"SET", "app:leader:x", uuidA}).synced()
-	row := r.row("app:leader:x", "led", led)
+	row := r.Row("", "app:leader:x", "led", led)
 	if o := row.Owners[0]; !o.NoExpiry || o.Expires.How != sources.Unknown || o.Lease != 0 {
 		t.Errorf("%+v", o)
 	}
@@ -112,9 +112,9 @@ func TestKeyThatNobodyOwnsIsForgotten(t *testing.T) {
 		Forget:     100 * time.Millisecond, Resync: 50 * time.Millisecond,
 	}, held, []any{"SET", "app:lock:x", uuidA}).synced()
 	r.do("DEL", "app:leader:x", "app:lock:x")
-	r.until(sources.EventReleased)
-	r.until(sources.EventReleased)
-	r.row("app:lock:x", "free", func(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusFree })
+	r.Event(sources.EventReleased, "")
+	r.Event(sources.EventReleased, "")
+	r.Row("", "app:lock:x", "free", func(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusFree })
 	rows := func(s *sources.State) map[string]bool {
 		names := map[string]bool{}
 		for _, row := range s.Rows {
@@ -124,13 +124,13 @@ func TestKeyThatNobodyOwnsIsForgotten(t *testing.T) {
 		}
 		return names
 	}
-	r.state("the key to be forgotten", func(s *sources.State) bool { return len(rows(s)) > 0 && !rows(s)["app:leader:x"] })
-	names := rows(r.hub.State())
+	r.State("the key to be forgotten", func(s *sources.State) bool { return len(rows(s)) > 0 && !rows(s)["app:leader:x"] })
+	names := rows(r.Hub.State())
 	if !names["app:leader:named"] || !names["app:lock:x"] {
 		t.Errorf("rows: %v", names)
 	}
 	r.do("SET", "app:leader:x", uuidB, "PX", "60000")
-	if e := r.until(sources.EventAcquired); e.Ref.Name != "app:leader:x" {
+	if e := r.Event(sources.EventAcquired, ""); e.Ref.Name != "app:leader:x" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -138,12 +138,12 @@ func TestKeyThatNobodyOwnsIsForgotten(t *testing.T) {
 func TestNamedKeyIsShownBeforeItExists(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: []Selection{{Pattern: "app:leader:x", Kind: sources.KindElection, Expected: true}}}).synced()
-	row := r.row("app:leader:x", "leaderless", leaderless)
+	row := r.Row("", "app:leader:x", "leaderless", leaderless)
 	if row.OwnersHow != sources.Told || !row.Expected {
 		t.Errorf("%+v", row.Primitive)
 	}
 	r.do("SET", "app:leader:x", uuidB, "PX", "60000")
-	if e := r.until(sources.EventAcquired); !noticed(e) {
+	if e := r.Event(sources.EventAcquired, ""); !noticed(e) {
 		t.Errorf("%+v", e)
 	}
 }

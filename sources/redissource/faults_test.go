@@ -20,41 +20,23 @@ func leaderless(row *sources.Row, s *sources.State) bool {
 	return row.Status(s) == sources.StatusNoLeader
 }
 
-// noOwnerEvents fails if anything was said to have happened to an owner.
-func (r *rig) noOwnerEvents(events []sources.Event) {
-	r.t.Helper()
-	for _, e := range events {
-		if e.Kind.EndsOwner() || e.Kind.BeginsOwner() && e.Kind != sources.EventPresent {
-			r.t.Errorf("invented: %v of %q (%+v)", e.Kind, e.Ref.Name, e)
-		}
-	}
-}
-
-// drain returns every event that came so far.
-func (r *rig) drain() []sources.Event {
-	events, _ := r.events.Events(10000)
-	events = append(r.queued, events...)
-	r.queued = nil
-	return events
-}
-
 func TestFrozenServerGoesStaleWithinTheLimitAndComesBack(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()
-	r.row("app:leader:x", "led", led)
+	r.Row("", "app:leader:x", "led", led)
 	if err := r.server.Freeze(); err != nil {
 		t.Fatal(err)
 	}
 	frozen := time.Now()
-	r.row("app:leader:x", "stale", stale)
+	r.Row("", "app:leader:x", "stale", stale)
 	if took := time.Since(frozen); took > 10*time.Second { // 3 s, and what a busy machine adds
 		t.Errorf("stale after %v", took)
 	}
 	if err := r.server.Thaw(); err != nil {
 		t.Fatal(err)
 	}
-	r.row("app:leader:x", "led again", led)
-	r.noOwnerEvents(r.drain())
+	r.Row("", "app:leader:x", "led again", led)
+	r.NoOwnerEvents()
 }
 
 func TestShortFreezeLosesNothing(t *testing.T) {
@@ -63,7 +45,7 @@ func TestShortFreezeLosesNothing(t *testing.T) {
 	if err := r.server.Freeze(); err != nil {
 		t.Fatal(err)
 	}
-	r.row("app:leader:x", "stale", stale) // the Hub's own limit
+	r.Row("", "app:leader:x", "stale", stale) // the Hub's own limit
 	asked := make(chan error, 1)
 	go func() { asked <- r.writer.Do(r.ctx, "SET", "app:leader:x", uuidB, "PX", "600000").Err() }() // joined below
 	if err := r.server.Thaw(); err != nil {
@@ -72,10 +54,10 @@ func TestShortFreezeLosesNothing(t *testing.T) {
 	if err := <-asked; err != nil {
 		t.Fatal(err)
 	}
-	if e := r.until(sources.EventOwnerChanged); e.Ref.Name != "app:leader:x" || e.At.Before(e.After) {
+	if e := r.Event(sources.EventOwnerChanged, ""); e.Ref.Name != "app:leader:x" || e.At.Before(e.After) {
 		t.Errorf("%+v", e)
 	}
-	for _, e := range r.drain() {
+	for _, e := range r.Drain() {
 		if e.Kind == sources.EventSourceDown {
 			t.Errorf("the connection was given up: %+v", e)
 		}
@@ -85,49 +67,49 @@ func TestShortFreezeLosesNothing(t *testing.T) {
 func TestKilledServerGoesStaleAtOnce(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()
-	r.row("app:leader:x", "led", led)
+	r.Row("", "app:leader:x", "led", led)
 	killed := time.Now()
 	r.server.Kill()
-	r.until(sources.EventSourceDown)
+	r.Event(sources.EventSourceDown, "")
 	if took := time.Since(killed); took > 2*time.Second { // far below the silence limit
 		t.Errorf("down after %v", took)
 	}
-	row := r.row("app:leader:x", "stale", stale)
+	row := r.Row("", "app:leader:x", "stale", stale)
 	if len(row.Owners) != 1 {
 		t.Errorf("the old state is not kept: %+v", row.Primitive)
 	}
-	r.state("the reason", func(s *sources.State) bool {
+	r.State("the reason", func(s *sources.State) bool {
 		err := s.Sources[0].Err
 		return err != nil && strings.Contains(err.Error(), "nothing listens at")
 	})
-	r.noOwnerEvents(r.drain())
+	r.NoOwnerEvents()
 }
 
 func TestRestartedServerWithItsDataInventsNothing(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{Keep: true}, Options{Selections: leaders()}, held).synced()
 	r.server.Kill()
-	r.until(sources.EventSourceDown)
+	r.Event(sources.EventSourceDown, "")
 	if err := r.server.Restart(r.ctx); err != nil {
 		t.Fatal(err)
 	}
-	r.synced().row("app:leader:x", "led again", led)
-	r.noOwnerEvents(r.drain())
+	r.synced().Row("", "app:leader:x", "led again", led)
+	r.NoOwnerEvents()
 }
 
 func TestRestartedServerWithoutItsDataShowsTheTruth(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()
 	r.server.Kill()
-	down := r.until(sources.EventSourceDown)
+	down := r.Event(sources.EventSourceDown, "")
 	if err := r.server.Restart(r.ctx); err != nil {
 		t.Fatal(err)
 	}
-	e := r.until(sources.EventReleased)
+	e := r.Event(sources.EventReleased, "")
 	if e.How == sources.Told || e.After.IsZero() || e.After.After(down.At) {
 		t.Errorf("the owner went while nobody looked: %+v, down %v", e, down.At)
 	}
-	r.row("app:leader:x", "without a leader", leaderless)
+	r.Row("", "app:leader:x", "without a leader", leaderless)
 }
 
 func TestFlushEndsEveryOwnerAndInventsNothing(t *testing.T) {
@@ -142,16 +124,16 @@ func TestFlushEndsEveryOwnerAndInventsNothing(t *testing.T) {
 			r.do("FLUSHALL")
 			seen := map[string]bool{}
 			for len(seen) < 2 {
-				e := r.next()
+				e := r.Next()
 				if e.Kind != sources.EventReleased || e.Cause != sources.CauseDeleted || e.How != sources.Inferred || seen[e.Ref.Name] {
 					t.Fatalf("%v of %q: %+v", e.Kind, e.Ref.Name, e)
 				}
 				seen[e.Ref.Name] = true
 			}
 			r.do("SET", "app:leader:x", uuidB, "PX", "600000")
-			r.expect(sources.EventAcquired, "app:leader:x")
+			r.Expect(sources.EventAcquired, "app:leader:x")
 			r.do("FLUSHDB")
-			r.expect(sources.EventReleased, "app:leader:x")
+			r.Expect(sources.EventReleased, "app:leader:x")
 		})
 	}
 }
@@ -162,15 +144,15 @@ func TestBlackHoledLinkGoesStaleAndComesBack(t *testing.T) {
 	proxy := localserver.ProxyForTest(t, r.server.Addr())
 	watch(t, r, Options{Client: client(proxy.Addr(), "", ""), Selections: leaders()}).synced()
 	proxy.BlackHole()
-	r.row("app:leader:x", "stale", stale)
+	r.Row("", "app:leader:x", "stale", stale)
 	r.do("SET", "app:leader:x", uuidB, "PX", "600000")
 	change := time.Now()
 	proxy.Resume()
-	e := r.until(sources.EventOwnerChanged)
+	e := r.Event(sources.EventOwnerChanged, "")
 	if e.After.IsZero() || e.After.After(change) || e.At.Before(change) {
 		t.Errorf("it changed at %v: %+v", change, e)
 	}
-	r.row("app:leader:x", "led again", led)
+	r.Row("", "app:leader:x", "led again", led)
 }
 
 func TestSilentConnectionIsGivenUp(t *testing.T) {
@@ -213,7 +195,7 @@ func TestReadConnectionIsKeptFromIdling(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()
 	longest := 0
-	r.state("a command after a long pause", func(*sources.State) bool {
+	r.State("a command after a long pause", func(*sources.State) bool {
 		for line := range strings.Lines(r.do("CLIENT", "LIST").(string)) {
 			var idle int
 			_, fields, _ := strings.Cut(line, " idle=")
@@ -240,10 +222,10 @@ func TestDelayedPushIsNoInstant(t *testing.T) {
 	proxy := localserver.ProxyForTest(t, r.server.Addr())
 	watch(t, r, Options{Client: client(proxy.Addr(), "", ""), Selections: leaders()}).synced()
 	proxy.Delay(200 * time.Millisecond)
-	r.about("the delay", func(a sources.About) bool { return a.RoundTrip > 150*time.Millisecond })
+	r.About("", "the delay", func(a sources.About) bool { return a.RoundTrip > 150*time.Millisecond })
 	r.do("SET", "app:leader:x", uuidB, "PX", "600000")
 	change := time.Now()
-	if e := r.until(sources.EventOwnerChanged); e.How == sources.Told || e.After.After(change) || e.At.Before(change.Add(-time.Millisecond)) {
+	if e := r.Event(sources.EventOwnerChanged, ""); e.How == sources.Told || e.After.After(change) || e.At.Before(change.Add(-time.Millisecond)) {
 		t.Errorf("it changed at %v: %+v", change, e)
 	}
 }
@@ -263,10 +245,10 @@ func TestCutConnectionIsNoticedAtOnce(t *testing.T) {
 			watch(t, r, Options{Client: client(proxy.Addr(), "", ""), Selections: leaders()}).synced()
 			cut(r, proxy)
 			proxy.Resume()
-			r.until(sources.EventSourceDown)
+			r.Event(sources.EventSourceDown, "")
 			r.do("SET", "app:leader:x", uuidB, "PX", "600000")
-			r.until(sources.EventOwnerChanged)
-			r.row("app:leader:x", "led again", led)
+			r.Event(sources.EventOwnerChanged, "")
+			r.Row("", "app:leader:x", "led again", led)
 		})
 	}
 }
@@ -292,20 +274,20 @@ func TestLossThatNobodyPushesIsFoundByTheResync(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Resync: 300 * time.Millisecond}, held).synced()
 	r.do("SWAPDB", "0", "1")
-	e := r.expect(sources.EventReleased, "app:leader:x")
+	e := r.Expect(sources.EventReleased, "app:leader:x")
 	if e.How == sources.Told || e.After.IsZero() {
 		t.Errorf("told although it was not: %+v", e)
 	}
 	r.do("SWAPDB", "0", "1")
-	r.expect(sources.EventAcquired, "app:leader:x")
+	r.Expect(sources.EventAcquired, "app:leader:x")
 }
 
 func TestRefreshLooksAgainNow(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Resync: time.Hour}, held).synced()
 	r.do("SWAPDB", "0", "1")
-	r.hub.Refresh("src")
-	r.expect(sources.EventReleased, "app:leader:x")
+	r.Hub.Refresh("src")
+	r.Expect(sources.EventReleased, "app:leader:x")
 }
 
 func TestWriteInAnotherDatabaseIsNoChange(t *testing.T) {
@@ -320,7 +302,7 @@ func TestWriteInAnotherDatabaseIsNoChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.do("SET", "app:leader:end", uuidA)
-	r.expect(sources.EventAcquired, "app:leader:end")
+	r.Expect(sources.EventAcquired, "app:leader:end")
 }
 
 func TestChangedRoleIsShown(t *testing.T) {
@@ -329,8 +311,8 @@ func TestChangedRoleIsShown(t *testing.T) {
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Resync: 200 * time.Millisecond}).synced()
 	host, port, _ := strings.Cut(master.server.Addr(), ":")
 	r.do("REPLICAOF", host, port)
-	r.about("the role", func(a sources.About) bool { return a.Role == "replica" && len(a.Warnings) > 0 })
-	if err := r.source().Err; errors.Is(err, sources.ErrRefused) {
+	r.About("", "the role", func(a sources.About) bool { return a.Role == "replica" && len(a.Warnings) > 0 })
+	if err := r.Status().Err; errors.Is(err, sources.ErrRefused) {
 		t.Errorf("refused: %v", err)
 	}
 }

@@ -22,7 +22,7 @@ func TestHostileNamesAndValuesStayData(t *testing.T) {
 		[]any{"SET", "app:leader:data", uuidA + " " + huge}, []any{"SET", "app:leader:" + strings.Repeat("n", 1<<20), uuidA},
 	).synced()
 	for _, key := range []string{name, "app:leader:huge", "app:leader:utf8", "app:leader:data"} {
-		row := r.row(key, "held", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 1 })
+		row := r.Row("", key, "held", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 1 })
 		o := row.Owners[0]
 		if strings.ContainsAny(o.ID+o.Label, "\x1b\x00\r\n") || !utf8.ValidString(o.ID+o.Label) || len(o.ID) > 256 || len(o.Label) > 256 {
 			t.Errorf("%.20q: ID %.40q, label %.40q", key, o.ID, o.Label)
@@ -31,7 +31,7 @@ func TestHostileNamesAndValuesStayData(t *testing.T) {
 			t.Errorf("%.20q: %d bytes are kept", key, len(o.Data.Head))
 		}
 	}
-	row := r.row("app:leader:data", "held", led)
+	row := r.Row("", "app:leader:data", "held", led)
 	if o := row.Owners[0]; o.Data.Len != len(huge) || !bytes.HasPrefix([]byte(huge), o.Data.Head) || o.Guard != "" {
 		t.Errorf("%d bytes of data, guard %q", o.Data.Len, o.Guard)
 	}
@@ -39,7 +39,7 @@ func TestHostileNamesAndValuesStayData(t *testing.T) {
 		t.Errorf("%d bytes were transferred", out)
 	}
 	r.do("DEL", name)
-	r.expect(sources.EventReleased, name)
+	r.Expect(sources.EventReleased, name)
 }
 
 // output is how many bytes the server has sent in all.
@@ -70,31 +70,31 @@ func TestOtherTypesOnTheServerAreNamed(t *testing.T) {
 		"app:lock:list": "a list, not a string", "app:lock:zset": "a sorted set, not a string",
 		"app:lock:hash": "a hash, not a string: its owner is unknown", "app:lock:big": "a hash, not a string",
 	} {
-		row := r.row(name, "there", func(row *sources.Row, _ *sources.State) bool { return !row.At.IsZero() })
+		row := r.Row("", name, "there", func(row *sources.Row, _ *sources.State) bool { return !row.At.IsZero() })
 		if row.Note != note || row.OwnersHow != sources.Unknown || row.Kind != sources.KindMutex {
 			t.Errorf("%s: %+v", name, row.Primitive)
 		}
 	}
-	row := r.row("app:lock:redisson", "held", func(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusHeld })
+	row := r.Row("", "app:lock:redisson", "held", func(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusHeld })
 	if o := row.Owners[0]; o.NoExpiry || o.Expires.How != sources.Told || strings.Contains(o.ID, redisson[:8]) {
 		t.Errorf("%+v", o)
 	}
 	r.do("HDEL", "app:lock:redisson", redisson)
-	r.expect(sources.EventReleased, "app:lock:redisson")
+	r.Expect(sources.EventReleased, "app:lock:redisson")
 	r.do("DEL", "app:lock:list")
 	r.do("SET", "app:lock:list", uuidA, "PX", "60000")
-	r.row("app:lock:list", "held", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 1 && row.Note == "" })
+	r.Row("", "app:lock:list", "held", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 1 && row.Note == "" })
 }
 
 func TestKeyWithoutTheRightToReadIsNamed(t *testing.T) {
 	t.Parallel()
 	r := serve(t, localserver.RedisOptions{Users: []string{"eve on >secret %R~app:leader:* +@all"}}, held, []any{"SET", "app:lock:x", uuidA})
 	watch(t, r, Options{Client: client(r.server.Addr(), "eve", "secret"), Selections: []Selection{{Pattern: "app:*"}}})
-	row := r.row("app:lock:x", "there", func(*sources.Row, *sources.State) bool { return true })
+	row := r.Row("", "app:lock:x", "there", func(*sources.Row, *sources.State) bool { return true })
 	if row.OwnersHow != sources.Unknown || !strings.HasPrefix(row.Note, "no right to read it") {
 		t.Errorf("%+v", row.Primitive)
 	}
-	r.row("app:leader:x", "led", led)
+	r.Row("", "app:leader:x", "led", led)
 }
 
 func TestSourceKeepsItsContract(t *testing.T) {
@@ -148,12 +148,12 @@ func TestGuessFindsLocksAndSaysSo(t *testing.T) {
 	if len(about.Warnings) != 1 || about.Warnings[0] != "guessed 2 of 2,505 keys: name them with ?keys=" {
 		t.Errorf("warnings %q", about.Warnings)
 	}
-	if row := r.row("app:lock:y", "held", func(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusHeld }); row.Kind != sources.KindMutex {
+	if row := r.Row("", "app:lock:y", "held", func(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusHeld }); row.Kind != sources.KindMutex {
 		t.Errorf("%+v", row.Primitive)
 	}
-	r.drain()
+	r.Drain()
 	r.do("SET", "app:leader:new", uuidB, "PX", "600000")
-	if e := r.expect(sources.EventAcquired, "app:leader:new"); e.Prim != sources.KindElection || !noticed(e) {
+	if e := r.Expect(sources.EventAcquired, "app:leader:new"); e.Prim != sources.KindElection || !noticed(e) {
 		t.Errorf("%+v", e)
 	}
 }
@@ -163,13 +163,13 @@ func TestGuessOnAnEmptyServerFindsTheFirstLock(t *testing.T) {
 	r := setup(t, localserver.RedisOptions{}, Options{PollMin: 20 * time.Millisecond, Resync: 500 * time.Millisecond}).synced()
 	r.mode(modePolling)
 	r.do("SET", "app:leader:x", uuidA, "PX", "600000")
-	if e := r.until(sources.EventAcquired); e.How != sources.Seen || e.After.IsZero() {
+	if e := r.Event(sources.EventAcquired, ""); e.How != sources.Seen || e.After.IsZero() {
 		t.Errorf("%+v", e)
 	}
 	r.mode(modeTracking) // from the next resync on
-	r.drain()
+	r.Drain()
 	r.do("SET", "app:leader:y", uuidA, "PX", "600000")
-	if e := r.expect(sources.EventAcquired, "app:leader:y"); !noticed(e) {
+	if e := r.Expect(sources.EventAcquired, "app:leader:y"); !noticed(e) {
 		t.Errorf("%+v", e)
 	}
 }
@@ -190,9 +190,9 @@ func TestWithoutTheRightToScanExistingKeysComeWithTheirNextWrite(t *testing.T) {
 	if len(about.Warnings) != 1 || !strings.Contains(about.Warnings[0], "+scan") {
 		t.Errorf("warnings %q", about.Warnings)
 	}
-	r.drain()
+	r.Drain()
 	r.do("PEXPIRE", "app:leader:x", "700000")
-	if e := r.expect(sources.EventPresent, "app:leader:x"); e.How != sources.AtLeast {
+	if e := r.Expect(sources.EventPresent, "app:leader:x"); e.How != sources.AtLeast {
 		t.Errorf("it was there before: %+v", e)
 	}
 }

@@ -71,24 +71,24 @@ func TestLadderTakesTheBestRungThatIsGranted(t *testing.T) {
 // expects to be told all of it.
 func (r *rig) lifeOfALock(told bool) {
 	r.t.Helper()
-	r.drain()
+	r.Drain()
 	r.do("SET", "app:leader:new", uuidA, "NX", "PX", "300000")
-	r.expect(sources.EventAcquired, "app:leader:new")
+	r.Expect(sources.EventAcquired, "app:leader:new")
 	r.do("PEXPIRE", "app:leader:new", "600000")
-	r.expect(sources.EventRenewed, "app:leader:new")
+	r.Expect(sources.EventRenewed, "app:leader:new")
 	r.do("SET", "app:leader:new", uuidB, "PX", "600000")
-	e := r.expect(sources.EventOwnerChanged, "app:leader:new")
+	e := r.Expect(sources.EventOwnerChanged, "app:leader:new")
 	if told && (e.Cause != sources.CauseReplaced || !noticed(e)) {
 		r.t.Errorf("written over: %+v", e)
 	}
 	r.do("DEL", "app:leader:new")
-	e = r.expect(sources.EventReleased, "app:leader:new")
+	e = r.Expect(sources.EventReleased, "app:leader:new")
 	if e.Cause != sources.CauseReleased || told != noticed(e) {
 		r.t.Errorf("deleted: %+v", e)
 	}
 	r.do("SET", "app:leader:new", uuidA, "NX", "PX", "700") // longer than any pause between two polls
-	r.expect(sources.EventAcquired, "app:leader:new")
-	e = r.expect(sources.EventExpired, "app:leader:new")
+	r.Expect(sources.EventAcquired, "app:leader:new")
+	e = r.Expect(sources.EventExpired, "app:leader:new")
 	if e.Cause != sources.CauseExpired {
 		r.t.Errorf("ran out: %+v", e)
 	}
@@ -99,10 +99,10 @@ func TestLookingChangesNothing(t *testing.T) {
 	r := serve(t, localserver.RedisOptions{Users: []string{"eve on >secret ~* &* +@all"}}, held)
 	before := r.do("CONFIG", "GET", "*")
 	watch(t, r, Options{Client: client(r.server.Addr(), "eve", "secret"), Selections: append(leaders(), Selection{Pattern: "*:lock:*"})}).synced()
-	r.hub.Refresh("src")
+	r.Hub.Refresh("src")
 	r.do("SET", "app:leader:end", uuidA)
-	r.until(sources.EventAcquired)
-	r.stop()
+	r.Event(sources.EventAcquired, "")
+	r.Stop()
 	stats := r.do("INFO", "commandstats").(string)
 	for _, command := range []string{"set", "del", "expire", "pexpire", "config|set", "eval", "multi", "publish", "keys"} {
 		if strings.Contains(stats, "cmdstat_"+command+":") && command != "set" {
@@ -130,8 +130,8 @@ func TestAtMostTwoConnectionsNamedForWhatTheyAre(t *testing.T) {
 	if n := strings.Count(list, "name="+clientName+" "); n != 2 {
 		t.Errorf("%d connections:\n%s", n, list)
 	}
-	r.stop()
-	r.state("nothing to be left", func(*sources.State) bool {
+	r.Stop()
+	r.State("nothing to be left", func(*sources.State) bool {
 		return !strings.Contains(r.do("CLIENT", "LIST").(string), "name="+clientName)
 	})
 }

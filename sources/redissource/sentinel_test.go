@@ -38,13 +38,13 @@ func TestSentinelLeadsToTheMasterAndToTheNext(t *testing.T) {
 	if about := r.mode(modeTracking); about.Role != "master" {
 		t.Errorf("about: %+v", about)
 	}
-	r.state("the replica to have it", func(*sources.State) bool { return r.do("WAIT", "1", "1000") == int64(1) })
-	r.state("the Sentinel to know the replica", func(*sources.State) bool { return knowsReplica(t, s.Addr()) })
+	r.State("the replica to have it", func(*sources.State) bool { return r.do("WAIT", "1", "1000") == int64(1) })
+	r.State("the Sentinel to know the replica", func(*sources.State) bool { return knowsReplica(t, s.Addr()) })
 	r.server.Kill()
-	r.until(sources.EventSourceDown)
+	r.Event(sources.EventSourceDown, "")
 	r.synced()
-	r.row("app:leader:x", "led at the new master", led)
-	r.noOwnerEvents(r.drain())
+	r.Row("", "app:leader:x", "led at the new master", led)
+	r.NoOwnerEvents()
 }
 
 func TestUnknownMasterIsRefused(t *testing.T) {

@@ -8,4 +8,7 @@
 // interface cannot say: the first Change of each scope carries the Gap, each Gap is
 // followed by one Synced, proof of life is told only when the server answered, contexts
 // are obeyed, Close joins everything, and nothing that was handed over changes later.
+//
+// [Watch] runs a source under a Hub and gives a [Witness], which waits for the events, rows
+// and states that a test expects.
 package sourcetest

@@ -24,11 +24,11 @@ func BenchmarkChangeToEvent(b *testing.B) {
 		for _, name := range names[:250] {
 			began := time.Now()
 			term := r.lead(other, name, "a")
-			r.event(sources.EventAcquired, name)
+			r.Event(sources.EventAcquired, name)
 			late = append(late, time.Since(began))
 			began = time.Now()
 			r.resign(term)
-			r.event(sources.EventReleased, name)
+			r.Event(sources.EventReleased, name)
 			late = append(late, time.Since(began))
 		}
 	}
@@ -76,7 +76,7 @@ func BenchmarkManySemaphores(b *testing.B) {
 		b.ReportMetric(float64(after-before)/(1<<20), "heap-MB")
 		b.ReportMetric(float64(after-before)/float64(len(names)), "heap-B/semaphore")
 		b.StopTimer()
-		r.stop()
+		r.Stop()
 		closeClient(c)
 		b.StartTimer()
 	}

@@ -121,6 +121,6 @@ func TestTLSIsWatchedAndItsMistakesAreToldApart(t *testing.T) {
 	o.TLS = &certs.Files{CA: ca}
 	began := time.Now()
 	r.watch(Options{Client: o, Selections: elections("leader")}).synced()
-	r.row("leader", "without a leader", is(sources.StatusNoLeader))
+	r.Row("", "leader", "without a leader", is(sources.StatusNoLeader))
 	t.Logf("on the screen after %v", time.Since(began).Round(time.Millisecond))
 }

@@ -29,7 +29,7 @@ func contend(t *testing.T) *contest {
 	c := &contest{rig: r, a: r.lead(r.session(0, leaseTTL), "leader", "a")}
 	c.b = r.campaign(r.session(1, testLimit), "leader", "b")
 	r.watch(Options{Selections: elections("leader")}).synced()
-	r.row("leader", "led by a", ledBy("a"))
+	r.Row("", "leader", "led by a", ledBy("a"))
 	return c
 }
 
@@ -69,7 +69,7 @@ func ledBy(label string) func(*sources.Row, *sources.State) bool {
 // back waits for the truth on the screen, and tells how long it took.
 func (c *contest) back(since time.Time, leader string) {
 	c.t.Helper()
-	c.row("leader", "led by "+leader, ledBy(leader))
+	c.Row("", "leader", "led by "+leader, ledBy(leader))
 	c.t.Logf("the truth is back after %v", time.Since(since).Round(time.Millisecond))
 }
 
@@ -91,9 +91,9 @@ func TestCutConnectionIsStaleAtOnceAndBackAtOnce(t *testing.T) {
 	c.guarded()
 	cut := time.Now()
 	c.CutConnections(0)
-	c.event(sources.EventSynced, "") // it was lost and is complete again
+	c.Event(sources.EventSynced, "") // it was lost and is complete again
 	c.back(cut, "a")
-	c.noOwnerEvents()
+	c.NoOwnerEvents()
 	if err := c.a.Lease().Check(); err != nil {
 		t.Errorf("a cut costs no lease: %v", err)
 	}
@@ -105,10 +105,10 @@ func TestServerThatIsAwayIsStaleUntilItIsBack(t *testing.T) {
 	released := c.guarded()
 	cut := time.Now()
 	c.Refuse(0, true)
-	c.row("leader", "stale", is(sources.StatusStale))
+	c.Row("", "leader", "stale", is(sources.StatusStale))
 	t.Logf("stale after %v", time.Since(cut).Round(time.Millisecond))
 	released()
-	down := c.event(sources.EventSourceDown, "")
+	down := c.Event(sources.EventSourceDown, "")
 	if !strings.Contains(down.Detail, "closes the connection") && !strings.Contains(down.Detail, "no answer") && !strings.Contains(down.Detail, "nothing listens") &&
 		!strings.Contains(down.Detail, "does not work") && !strings.Contains(down.Detail, "broke") {
 		t.Errorf("%+v", down)
@@ -116,7 +116,7 @@ func TestServerThatIsAwayIsStaleUntilItIsBack(t *testing.T) {
 	c.await("b to lead", func() bool { return string(c.Owners(app, "leader")[0].Data) == "b" })
 	back := time.Now()
 	c.Refuse(0, false)
-	e := c.event(sources.EventOwnerChanged, "leader")
+	e := c.Event(sources.EventOwnerChanged, "leader")
 	if e.Owner.Label != "b" || e.How == sources.Told || e.After.IsZero() || e.After.After(cut.Add(time.Second)) {
 		t.Errorf("it happened unseen: %+v", e)
 	}
@@ -129,13 +129,13 @@ func TestBlackHoleIsStaleWithinTheLimitAndBackAfterIt(t *testing.T) {
 	released := c.guarded()
 	hole := time.Now()
 	c.BlackHole(0, true)
-	c.row("leader", "stale", is(sources.StatusStale))
+	c.Row("", "leader", "stale", is(sources.StatusStale))
 	t.Logf("stale after %v", time.Since(hole).Round(time.Millisecond))
 	released()
 	c.await("b to lead", func() bool {
 		return len(c.Owners(app, "leader")) == 1 && string(c.Owners(app, "leader")[0].Data) == "b"
 	})
-	c.state("the source to say so", func(s *sources.State) bool {
+	c.State("the source to say so", func(s *sources.State) bool {
 		return s.Sources[0].Err != nil && strings.Contains(s.Sources[0].Err.Error(), "no answer")
 	})
 	back := time.Now()
@@ -151,9 +151,9 @@ func TestRestartOfTheTabletCostsNobodyAnything(t *testing.T) {
 	if err := c.RestartTablet(app); err != nil {
 		t.Fatal(err)
 	}
-	c.event(sources.EventSynced, "")
+	c.Event(sources.EventSynced, "")
 	c.back(restart, "a")
-	c.noOwnerEvents()
+	c.NoOwnerEvents()
 	if err := c.a.Lease().Check(); err != nil {
 		t.Errorf("the lease: %v", err)
 	}
@@ -171,12 +171,12 @@ func TestExpiredSessionOfOursIsAnotherSession(t *testing.T) {
 	if err := c.ExpireSession(app, before.ID); err != nil {
 		t.Fatal(err)
 	}
-	c.event(sources.EventSynced, "")
+	c.Event(sources.EventSynced, "")
 	c.back(expired, "a")
 	if now := c.ours(); now.ID == before.ID {
 		t.Errorf("session %d again", now.ID)
 	}
-	c.noOwnerEvents()
+	c.NoOwnerEvents()
 }
 
 func TestExpiredSessionOfTheLeaderIsAChangeOfOwner(t *testing.T) {
@@ -187,7 +187,7 @@ func TestExpiredSessionOfTheLeaderIsAChangeOfOwner(t *testing.T) {
 	if err := c.ExpireSession(app, id); err != nil {
 		t.Fatal(err)
 	}
-	e := c.event(sources.EventOwnerChanged, "leader")
+	e := c.Event(sources.EventOwnerChanged, "leader")
 	if e.Previous.Label != "a" || e.Owner.Label != "b" || e.How != sources.Told || e.Cause != sources.CauseUnknown {
 		t.Errorf("%+v", e)
 	}
@@ -204,9 +204,9 @@ func TestStolenSessionOfOursIsWatchedAgain(t *testing.T) {
 	if err := c.Steal(1, app, c.ours().ID, 1<<40); err != nil {
 		t.Fatal(err)
 	}
-	c.event(sources.EventSynced, "")
+	c.Event(sources.EventSynced, "")
 	c.back(stolen, "a")
-	c.noOwnerEvents()
+	c.NoOwnerEvents()
 }
 
 func TestStolenSessionOfTheLeaderEndsItsLeaseBeforeTheServiceDoes(t *testing.T) {
@@ -221,7 +221,7 @@ func TestStolenSessionOfTheLeaderEndsItsLeaseBeforeTheServiceDoes(t *testing.T) 
 	t.Logf("the leader knew it after %v", time.Since(stolen).Round(time.Millisecond))
 	released()
 	t.Logf("the service let go of it after %v", time.Since(stolen).Round(time.Millisecond))
-	if e := c.event(sources.EventOwnerChanged, "leader"); e.Owner.Label != "b" || e.How != sources.Told {
+	if e := c.Event(sources.EventOwnerChanged, "leader"); e.Owner.Label != "b" || e.How != sources.Told {
 		t.Errorf("%+v", e)
 	}
 	c.back(stolen, "b")
@@ -234,19 +234,19 @@ func TestDroppedSemaphoreIsDeletedAndCreatedAgain(t *testing.T) {
 	if err := c.DeleteSemaphore(app, "leader"); err != nil {
 		t.Fatal(err)
 	}
-	if e := c.event(sources.EventReleased, "leader"); e.Cause != sources.CauseDeleted || e.Previous.Label != "a" {
+	if e := c.Event(sources.EventReleased, "leader"); e.Cause != sources.CauseDeleted || e.Previous.Label != "a" {
 		t.Errorf("%+v", e)
 	}
-	c.event(sources.EventDeleted, "leader")
-	c.row("leader", "without a leader", is(sources.StatusNoLeader))
+	c.Event(sources.EventDeleted, "leader")
+	c.Row("", "leader", "without a leader", is(sources.StatusNoLeader))
 	t.Logf("gone from the screen after %v", time.Since(dropped).Round(time.Millisecond))
 	<-c.a.Context().Done()
 	t.Logf("the leader knew it after %v", time.Since(dropped).Round(time.Millisecond))
 	created := time.Now()
 	c.semaphore("leader", 1)
-	c.event(sources.EventCreated, "leader")
+	c.Event(sources.EventCreated, "leader")
 	c.lead(c.session(1, testLimit), "leader", "c")
-	if e := c.event(sources.EventAcquired, "leader"); e.Owner.Label != "c" {
+	if e := c.Event(sources.EventAcquired, "leader"); e.Owner.Label != "c" {
 		t.Errorf("%+v", e)
 	}
 	c.back(created, "c")
@@ -260,26 +260,26 @@ func TestDroppedNodeHasNothingInItUntilItIsBack(t *testing.T) {
 	if err := nodes.Drop(t.Context(), app); err != nil {
 		t.Fatal(err)
 	}
-	if e := c.event(sources.EventReleased, "leader"); e.Cause != sources.CauseDeleted || e.How != sources.Inferred {
+	if e := c.Event(sources.EventReleased, "leader"); e.Cause != sources.CauseDeleted || e.How != sources.Inferred {
 		t.Errorf("%+v", e)
 	}
-	row := c.row("leader", "without a leader", is(sources.StatusNoLeader))
+	row := c.Row("", "leader", "without a leader", is(sources.StatusNoLeader))
 	if !row.Absent || !strings.Contains(row.Note, "coordination node") {
 		t.Errorf("%+v", row.Primitive)
 	}
 	t.Logf("gone from the screen after %v", time.Since(dropped).Round(time.Millisecond))
-	about := c.about(app, "missing", func(a sources.About) bool { return a.Mode == modeMissing })
-	if len(about.Warnings) != 1 || c.status().Health != sources.HealthLive {
-		t.Errorf("%+v, %v", about, c.status().Health)
+	about := c.About(app, "missing", func(a sources.About) bool { return a.Mode == modeMissing })
+	if len(about.Warnings) != 1 || c.Status().Health != sources.HealthLive {
+		t.Errorf("%+v, %v", about, c.Status().Health)
 	}
 	<-c.a.Context().Done()
 	created := time.Now()
 	c.node(app)
 	c.semaphore("leader", 1)
 	c.lead(c.session(1, testLimit), "leader", "c")
-	c.event(sources.EventCreated, "leader")
+	c.Event(sources.EventCreated, "leader")
 	c.back(created, "c")
-	if now := c.row("leader", "there", is(sources.StatusLed)); now.Incarnation == row.Incarnation {
+	if now := c.Row("", "leader", "there", is(sources.StatusLed)); now.Incarnation == row.Incarnation {
 		t.Errorf("the same incarnation %q", now.Incarnation)
 	}
 }
@@ -305,7 +305,7 @@ func TestWrongPasswordIsRefusedAndSaysSo(t *testing.T) {
 	o.User, o.Password = "ann", "right"
 	began := time.Now()
 	r.watch(Options{Client: o, Selections: elections("leader")}).synced()
-	r.row("leader", "without a leader", is(sources.StatusNoLeader))
+	r.Row("", "leader", "without a leader", is(sources.StatusNoLeader))
 	t.Logf("on the screen %v after the right password", time.Since(began).Round(time.Millisecond))
 }
 
@@ -315,8 +315,8 @@ func TestNodeWithoutAnyRightSaysWhatToGrant(t *testing.T) {
 	o := r.client()
 	o.User, o.Password = "ann", "p"
 	r.watch(Options{Client: o, Selections: elections("leader")})
-	r.state("the source to be refused", func(*sources.State) bool {
-		err := r.status().Err
+	r.State("the source to be refused", func(*sources.State) bool {
+		err := r.Status().Err
 		return errors.Is(err, sources.ErrRefused) && !errors.Is(err, sources.ErrCredentials) && strings.Contains(err.Error(), "grant select_row")
 	})
 }

@@ -112,7 +112,7 @@ func TestQuietNodeCostsNoMoreThanTheBudget(t *testing.T) {
 				for _, name := range names[:20] {
 					visible = append(visible, sources.Ref{Source: "src", Space: app, Name: name})
 				}
-				r.hub.Focus(visible, visible[0])
+				r.Hub.Focus(visible, visible[0])
 			}
 			began := time.Now()
 			time.Sleep(time.Minute)
@@ -128,7 +128,7 @@ func TestQuietNodeCostsNoMoreThanTheBudget(t *testing.T) {
 				t.Errorf("a visible one is looked at %d times a minute", n)
 			}
 		}
-		r.stop()
+		r.Stop()
 	})
 }
 
@@ -143,7 +143,7 @@ func TestFewSemaphoresThatNobodyOwnsAreHardlyEverAskedFor(t *testing.T) {
 		if all, _, _ := c.since(began); all > 5*10+1 {
 			t.Errorf("%d describes in five minutes", all)
 		}
-		r.stop()
+		r.Stop()
 	})
 }
 
@@ -173,7 +173,7 @@ func TestEverythingIsWatchedAgainSoonAndAtAPaceOfItsOwn(t *testing.T) {
 		if armed != len(names) {
 			t.Errorf("%d watches", armed)
 		}
-		r.stop()
+		r.Stop()
 	})
 }
 
@@ -185,12 +185,12 @@ func TestRefreshLooksAtOnce(t *testing.T) {
 		r.synced()
 		time.Sleep(10 * time.Second)
 		began := time.Now()
-		r.hub.Refresh("src")
+		r.Hub.Refresh("src")
 		time.Sleep(100 * time.Millisecond)
 		if all, _, _ := c.since(began); all != 1 {
 			t.Errorf("%d looks", all)
 		}
-		r.stop()
+		r.Stop()
 	})
 }
 
@@ -202,20 +202,20 @@ func TestSilentStreamIsGivenUpAndReplaced(t *testing.T) {
 		r.synced()
 		r.BlackHole(0, true)
 		began := time.Now()
-		r.row("leader", "stale", is(sources.StatusStale))
+		r.Row("", "leader", "stale", is(sources.StatusStale))
 		if took := time.Since(began); took > 4*time.Second {
 			t.Errorf("stale after %v", took)
 		}
-		r.state("the session to be given up", func(*sources.State) bool { return !r.status().Retry.IsZero() })
+		r.State("the session to be given up", func(*sources.State) bool { return !r.Status().Retry.IsZero() })
 		if took := time.Since(began); took > 8*time.Second { // the window of the session is 10 s
 			t.Errorf("given up after %v", took)
 		}
 		time.Sleep(20 * time.Second)
 		r.BlackHole(0, false)
 		began = time.Now()
-		r.row("leader", "there", is(sources.StatusNoLeader))
+		r.Row("", "leader", "there", is(sources.StatusNoLeader))
 		t.Logf("back after %v", time.Since(began))
-		r.stop()
+		r.Stop()
 	})
 }
 
@@ -226,22 +226,22 @@ func TestMissingNodeIsToldOnceAndLookedForAgain(t *testing.T) {
 		r.counted(Options{Nodes: []string{"/local/later"}, Selections: append(elections("leader"), Selection{Name: "job", Kind: sources.KindMutex})})
 		r.synced()
 		time.Sleep(time.Minute)
-		if row := r.row("job", "free", is(sources.StatusFree)); row.Note == "" {
+		if row := r.Row("", "job", "free", is(sources.StatusFree)); row.Note == "" {
 			t.Errorf("%+v", row.Primitive)
 		}
-		if events := r.drain(); len(events) > 1 || len(events) == 1 && events[0].Kind != sources.EventPresent {
+		if events := r.Drain(); len(events) > 1 || len(events) == 1 && events[0].Kind != sources.EventPresent {
 			t.Errorf("%+v", events)
 		}
 		r.node("/local/later")
-		r.row("job", "in a node", func(row *sources.Row, _ *sources.State) bool { return row.Note == "" })
-		r.row("leader", "missing", func(row *sources.Row, _ *sources.State) bool { return row.Absent && row.Note != "" })
+		r.Row("", "job", "in a node", func(row *sources.Row, _ *sources.State) bool { return row.Note == "" })
+		r.Row("", "leader", "missing", func(row *sources.Row, _ *sources.State) bool { return row.Absent && row.Note != "" })
 		if err := r.CreateSemaphore("/local/later", "leader", 1, nil); err != nil {
 			t.Fatal(err)
 		}
-		if e := r.event(sources.EventCreated, "leader"); e.At.Sub(e.After) > 6*time.Second {
+		if e := r.Event(sources.EventCreated, "leader"); e.At.Sub(e.After) > 6*time.Second {
 			t.Errorf("%+v", e)
 		}
-		r.stop()
+		r.Stop()
 	})
 }
 

@@ -2,7 +2,6 @@ package ydbsource
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,24 +11,21 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/backoff"
 	"coordtop/internal/emulator/ydbtest"
 	"coordtop/sources"
+	"coordtop/sources/sourcetest"
 )
 
 const (
-	app       = "/local/app"     // the coordination node of most tests
-	testLimit = 30 * time.Second // the patience of the tests with a machine that others use too
+	app       = "/local/app" // the coordination node of most tests
+	testLimit = sourcetest.Patience
 )
 
-// rig is an emulator of its own and a source on it run by a Hub.
+// rig is an emulator of its own and the Witness of a source on it.
 type rig struct {
 	*ydbtest.Server
-	t      testing.TB
-	hub    *sources.Hub
-	events *sources.Subscription
-	queued []sources.Event
-	stop   func()
+	*sourcetest.Witness
+	t testing.TB
 }
 
 // serve starts an emulator with a coordination node and semaphores of limit 1.
@@ -39,7 +35,7 @@ func serve(t testing.TB, o ydbtest.Options, names ...string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{Server: server, t: t, stop: func() {}}
+	r := &rig{Server: server, t: t}
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
@@ -124,27 +120,7 @@ func (r *rig) watch(o Options) *rig {
 
 func (r *rig) run(source sources.Source) *rig {
 	r.t.Helper()
-	hub := sources.NewHub(sources.HubOptions{})
-	events := hub.Subscribe(0)
-	r.hub, r.events, r.queued = hub, events, nil
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error)
-	spec := sources.Spec{Name: "src", Type: "ydb", Source: source, Retry: backoff.Policy{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond}}
-	go func() { done <- sources.Run(ctx, hub, []sources.Spec{spec}) }() // joined by stop
-	stopped := false
-	r.stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		cancel()
-		if err := <-done; err != nil {
-			r.t.Errorf("Run: %v", err)
-		}
-		events.Close()
-		hub.Close()
-	}
-	r.t.Cleanup(r.stop)
+	r.Witness = sourcetest.Watch(r.t, "ydb", source)
 	return r
 }
 
@@ -219,145 +195,10 @@ func (r *rig) await(what string, ok func() bool) {
 	}
 }
 
-// next is the next event.
-func (r *rig) next() sources.Event {
-	r.t.Helper()
-	limit := time.NewTimer(testLimit)
-	defer limit.Stop()
-	for len(r.queued) == 0 {
-		select {
-		case <-r.events.Wake():
-		case <-limit.C:
-			r.t.Fatalf("no event for %v; the source says %+v; %s", testLimit, r.status(), rowsText(r.hub.State()))
-		}
-		events, missed := r.events.Events(1000)
-		if missed > 0 {
-			r.t.Fatalf("missed %d events", missed)
-		}
-		r.queued = events
-	}
-	e := r.queued[0]
-	r.queued = r.queued[1:]
-	return e
-}
-
-// event is the next one of this kind, of a row ("": any).
-func (r *rig) event(kind sources.EventKind, name string) sources.Event {
-	r.t.Helper()
-	for range 100_000 {
-		if e := r.next(); e.Kind == kind && (name == "" || e.Ref.Name == name) {
-			return e
-		}
-	}
-	r.t.Fatalf("no %v of %q among many events", kind, name)
-	return sources.Event{}
-}
-
-// expect is the next event about a row, which must be this one.
-func (r *rig) expect(kind sources.EventKind, name string) sources.Event {
-	r.t.Helper()
-	for {
-		e := r.next()
-		if e.Ref.Name == "" {
-			continue
-		}
-		if e.Kind != kind || e.Ref.Name != name {
-			r.t.Fatalf("%v %q came (%+v), want %v %q", e.Kind, e.Ref.Name, e, kind, name)
-		}
-		return e
-	}
-}
-
 func (r *rig) synced() *rig {
 	r.t.Helper()
-	r.event(sources.EventSynced, "")
+	r.Synced()
 	return r
-}
-
-// drain returns every event that came so far.
-func (r *rig) drain() []sources.Event {
-	events, _ := r.events.Events(100_000)
-	events = append(r.queued, events...)
-	r.queued = nil
-	return events
-}
-
-// noOwnerEvents fails if anything was said to have happened to an owner.
-func (r *rig) noOwnerEvents() {
-	r.t.Helper()
-	for _, e := range r.drain() {
-		if e.Kind.EndsOwner() || e.Kind.BeginsOwner() && e.Kind != sources.EventPresent {
-			r.t.Errorf("invented: %v of %q (%+v)", e.Kind, e.Ref.Name, e)
-		}
-	}
-}
-
-// row waits until the row of name satisfies ok.
-func (r *rig) row(name, what string, ok func(*sources.Row, *sources.State) bool) *sources.Row {
-	r.t.Helper()
-	var row *sources.Row
-	r.state("the row of "+name+" to be "+what, func(s *sources.State) bool {
-		for _, row = range s.Rows {
-			if row != nil && row.Name == name {
-				return ok(row, s)
-			}
-		}
-		return false
-	})
-	return row
-}
-
-// state waits until a published state satisfies ok.
-func (r *rig) state(what string, ok func(*sources.State) bool) *sources.State {
-	r.t.Helper()
-	limit := time.NewTimer(testLimit)
-	defer limit.Stop()
-	tick := time.NewTicker(2 * time.Millisecond) // a state wakes nobody by itself
-	defer tick.Stop()
-	for {
-		s := r.hub.State()
-		if ok(s) {
-			return s
-		}
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			r.t.Fatalf("waited in vain for %s; the source says %+v, %+v; %s", what, r.status(), s.Scopes, rowsText(s))
-		}
-	}
-}
-
-func rowsText(s *sources.State) string {
-	var b strings.Builder
-	for i, row := range s.Rows {
-		if row != nil && i < 20 {
-			fmt.Fprintf(&b, "\n%s/%s %v %+v", row.Space, row.Name, row.Status(s), *row.Primitive)
-		}
-	}
-	return b.String()
-}
-
-func (r *rig) status() sources.SourceStatus {
-	for _, s := range r.hub.State().Sources {
-		return s
-	}
-	return sources.SourceStatus{}
-}
-
-// about waits until what a scope tells of itself is ok.
-func (r *rig) about(scope, what string, ok func(sources.About) bool) sources.About {
-	r.t.Helper()
-	var about sources.About
-	r.state(what, func(s *sources.State) bool {
-		for _, sc := range s.Scopes {
-			if sc.Name == scope && sc.Synced {
-				about = sc.About
-				return ok(about)
-			}
-		}
-		return false
-	})
-	return about
 }
 
 func is(want sources.Status) func(*sources.Row, *sources.State) bool {

@@ -18,7 +18,7 @@ func TestElectionShowsLeaderFenceAndData(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.watch(Options{Selections: elections("leader"), Labels: []sources.Attr{{Key: "env", Value: "test"}}}).synced()
-	row := r.row("leader", "led", is(sources.StatusLed))
+	row := r.Row("", "leader", "led", is(sources.StatusLed))
 	told := r.Owners(app, "leader")[0]
 	o := row.Owners[0]
 	if row.Space != app || row.Kind != sources.KindElection || row.Limit != 1 || row.Taken != 1 || row.Ephemeral ||
@@ -38,11 +38,11 @@ func TestHandOverIsOneToldChangeOfOwner(t *testing.T) {
 	r.campaign(r.person(), "leader", "b")
 	r.watch(Options{Selections: elections("leader")}).synced()
 	r.resign(first)
-	e := r.event(sources.EventOwnerChanged, "leader")
+	e := r.Event(sources.EventOwnerChanged, "leader")
 	if e.How != sources.Told || !e.After.IsZero() || e.Previous.Label != "a" || e.Owner.Label != "b" || e.Cause != sources.CauseUnknown {
 		t.Errorf("%+v", e)
 	}
-	row := r.row("leader", "led by b", ledBy("b"))
+	row := r.Row("", "leader", "led by b", ledBy("b"))
 	if row.Queue.Len != 0 || row.Owners[0].Since.How != sources.Seen {
 		t.Errorf("%+v", row.Primitive)
 	}
@@ -56,13 +56,13 @@ func TestProclamationOfOwnerAndOfSemaphoreAreTold(t *testing.T) {
 	if err := term.Proclaim(t.Context(), []byte("a ready")); err != nil {
 		t.Fatal(err)
 	}
-	if e := r.event(sources.EventProclaimed, "leader"); e.Detail != `"a ready"` || e.How != sources.Told {
+	if e := r.Event(sources.EventProclaimed, "leader"); e.Detail != `"a ready"` || e.How != sources.Told {
 		t.Errorf("%+v", e)
 	}
 	if err := r.UpdateSemaphore(app, "leader", []byte("of the semaphore")); err != nil {
 		t.Fatal(err)
 	}
-	if e := r.event(sources.EventProclaimed, "leader"); e.Detail != `"of the semaphore"` {
+	if e := r.Event(sources.EventProclaimed, "leader"); e.Detail != `"of the semaphore"` {
 		t.Errorf("%+v", e)
 	}
 }
@@ -81,7 +81,7 @@ func TestWaitersAreShownInOrderWithWhatTheyAskFor(t *testing.T) {
 	}
 	defer big.Leave(t.Context())
 	r.watch(Options{Selections: []Selection{{Name: "quota", Kind: sources.KindSemaphore}}, PollMax: 100 * time.Millisecond, PollMin: 50 * time.Millisecond}).synced()
-	row := r.row("quota", "held", is(sources.StatusHeld))
+	row := r.Row("", "quota", "held", is(sources.StatusHeld))
 	if row.Limit != 5 || row.Taken != 3 || len(row.Owners) != 1 || row.Owners[0].Label != "worker-1" || row.Owners[0].Permits != 3 || row.Owners[0].Fence != 0 {
 		t.Errorf("%+v", row.Primitive)
 	}
@@ -94,11 +94,11 @@ func TestWaitersAreShownInOrderWithWhatTheyAskFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer small.Leave(t.Context())
-	e := r.event(sources.EventWaiterJoined, "quota")
+	e := r.Event(sources.EventWaiterJoined, "quota")
 	if e.How != sources.Seen || e.After.IsZero() || !strings.HasPrefix(e.Owner.Label, "session ") {
 		t.Errorf("a waiter is seen between two looks: %+v", e)
 	}
-	row = r.row("quota", "with two waiters", func(row *sources.Row, _ *sources.State) bool { return row.Queue.Len == 2 })
+	row = r.Row("", "quota", "with two waiters", func(row *sources.Row, _ *sources.State) bool { return row.Queue.Len == 2 })
 	if w := row.Queue.Waiters[1]; w.Since.How != sources.Seen || w.Since.After().IsZero() || w.Timeout != 0 {
 		t.Errorf("%+v", w)
 	}
@@ -108,39 +108,39 @@ func TestMutexIsAnEphemeralSemaphoreWithAllPermits(t *testing.T) {
 	t.Parallel()
 	r := serve(t, ydbtest.Options{})
 	r.watch(Options{Selections: []Selection{{Name: "job", Kind: sources.KindMutex}}}).synced()
-	r.row("job", "free", is(sources.StatusFree))
+	r.Row("", "job", "free", is(sources.StatusFree))
 	l, err := r.person().Mutex("job", coord.MutexOptions{Data: []byte("owner")}).Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := r.expect(sources.EventAcquired, "job"); e.How != sources.Seen || e.Owner.Label != "owner" {
+	if e := r.Expect(sources.EventAcquired, "job"); e.How != sources.Seen || e.Owner.Label != "owner" {
 		t.Errorf("%+v", e)
 	}
-	row := r.row("job", "held", is(sources.StatusHeld))
+	row := r.Row("", "job", "held", is(sources.StatusHeld))
 	if row.Limit != 1 || row.Taken != 1 || row.Kind != sources.KindMutex || !row.Ephemeral || row.Owners[0].Permits != 1 || row.Owners[0].Fence != l.Fence() {
 		t.Errorf("%+v", row.Primitive)
 	}
 	if err := l.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	r.expect(sources.EventReleased, "job")
-	r.row("job", "free again", is(sources.StatusFree))
+	r.Expect(sources.EventReleased, "job")
+	r.Row("", "job", "free again", is(sources.StatusFree))
 }
 
 func TestMissingSemaphoreKeepsItsRowAndIsCreatedBeforeOurEyes(t *testing.T) {
 	t.Parallel()
 	r := serve(t, ydbtest.Options{})
 	r.watch(Options{Selections: []Selection{{Name: "leader", Kind: sources.KindElection, Expected: true}}}).synced()
-	row := r.row("leader", "without a leader", is(sources.StatusNoLeader))
+	row := r.Row("", "leader", "without a leader", is(sources.StatusNoLeader))
 	if !row.Absent || row.Note == "" || !row.Expected || len(row.Owners) != 0 {
 		t.Errorf("%+v", row.Primitive)
 	}
 	r.semaphore("leader", 1)
-	if e := r.expect(sources.EventCreated, "leader"); e.How != sources.Seen || e.After.IsZero() {
+	if e := r.Expect(sources.EventCreated, "leader"); e.How != sources.Seen || e.After.IsZero() {
 		t.Errorf("%+v", e)
 	}
 	r.lead(r.person(), "leader", "a")
-	if e := r.expect(sources.EventAcquired, "leader"); e.How != sources.Told {
+	if e := r.Expect(sources.EventAcquired, "leader"); e.How != sources.Told {
 		t.Errorf("%+v", e)
 	}
 }
@@ -151,7 +151,7 @@ func TestSemaphoreThatIsNotToBeReadSaysSo(t *testing.T) {
 	o := r.client()
 	o.User, o.Password = "blind", "p"
 	r.watch(Options{Client: o, Selections: elections("leader")}).synced()
-	row := r.row("leader", "unknown", is(sources.StatusUnknown))
+	row := r.Row("", "leader", "unknown", is(sources.StatusUnknown))
 	if !strings.Contains(row.Note, "no right") {
 		t.Errorf("%+v", row.Primitive)
 	}
@@ -162,16 +162,16 @@ func TestNodesAreFoundAndShownWithoutNames(t *testing.T) {
 	r := serve(t, ydbtest.Options{})
 	r.node("/local/deep/er/node")
 	r.run(r.source(Options{}))
-	about := r.about("/local/deep/er/node", "described", func(a sources.About) bool { return attr(a.Config, "session grace period") != "" })
+	about := r.About("/local/deep/er/node", "described", func(a sources.About) bool { return attr(a.Config, "session grace period") != "" })
 	if len(about.Warnings) != 1 || !strings.Contains(about.Warnings[0], "?semaphore=") || about.Incarnation == "" {
 		t.Errorf("%+v", about)
 	}
-	r.about(app, "described", func(a sources.About) bool { return attr(a.Config, "owner of the node") != "" })
-	walked := r.about("/local", "walked", func(a sources.About) bool { return attr(a.Config, "coordination nodes") == "2" })
+	r.About(app, "described", func(a sources.About) bool { return attr(a.Config, "owner of the node") != "" })
+	walked := r.About("/local", "walked", func(a sources.About) bool { return attr(a.Config, "coordination nodes") == "2" })
 	if walked.Mode != modeWalk || r.Streams() != 0 {
 		t.Errorf("%+v, %d streams", walked, r.Streams())
 	}
-	r.state("the source to be live", func(*sources.State) bool { return r.status().Health == sources.HealthLive })
+	r.State("the source to be live", func(*sources.State) bool { return r.Status().Health == sources.HealthLive })
 }
 
 func TestNameWithoutNodeIsShownWhereItExists(t *testing.T) {
@@ -179,18 +179,18 @@ func TestNameWithoutNodeIsShownWhereItExists(t *testing.T) {
 	r := serve(t, ydbtest.Options{}, "leader")
 	r.node("/local/other")
 	r.run(r.source(Options{Selections: elections("leader")}))
-	row := r.row("leader", "without a leader", is(sources.StatusNoLeader))
+	row := r.Row("", "leader", "without a leader", is(sources.StatusNoLeader))
 	if row.Space != app {
 		t.Errorf("%+v", row.Ref)
 	}
-	r.about("/local/other", "watched", func(a sources.About) bool { return a.Mode == modeWatch })
-	if n := len(rowsOf(r.hub.State())); n != 1 {
+	r.About("/local/other", "watched", func(a sources.About) bool { return a.Mode == modeWatch })
+	if n := len(rowsOf(r.Hub.State())); n != 1 {
 		t.Errorf("%d rows", n)
 	}
 	if err := r.CreateSemaphore("/local/other", "leader", 1, nil); err != nil {
 		t.Fatal(err)
 	}
-	if e := r.event(sources.EventCreated, "leader"); e.Ref.Space != "/local/other" {
+	if e := r.Event(sources.EventCreated, "leader"); e.Ref.Space != "/local/other" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -209,7 +209,7 @@ func TestSettingsOfTheNodeAndOurSessionAreTold(t *testing.T) {
 	t.Parallel()
 	r := serve(t, ydbtest.Options{}, "leader")
 	r.watch(Options{Selections: elections("leader", "none")}).synced()
-	about := r.about(app, "measured", func(a sources.About) bool {
+	about := r.About(app, "measured", func(a sources.About) bool {
 		return a.RoundTrip > 0 && attr(a.Config, "semaphores") == "2 named, 1 missing"
 	})
 	if about.Mode != modeWatch || about.Sampling != 0 || attr(about.Config, "self check period") == "" || attr(about.Config, "attach consistency") == "" ||
@@ -219,7 +219,7 @@ func TestSettingsOfTheNodeAndOurSessionAreTold(t *testing.T) {
 	if list := r.Sessions(app); len(list) != 1 || list[0].Description != "coordtop-watch" || list[0].Owns+list[0].Waits != 0 {
 		t.Errorf("%+v", list)
 	}
-	r.stop()
+	r.Stop()
 	if list := r.Sessions(app); len(list) != 0 {
 		t.Errorf("left behind: %+v", list)
 	}
