@@ -215,7 +215,11 @@ func (r *renewal) start(t trust, before instant) {
 	try, cancel := context.WithTimeout(r.k.ctx, max(t.left(before)/2, t.valid/16))
 	go func() { // joined by run: through take, or join
 		defer cancel()
-		w, err := r.k.renewer.Renew(try)
+		var w Window
+		err := Guard(func() (err error) {
+			w, err = r.k.renewer.Renew(try)
+			return err
+		})
 		r.answers <- answer{window: w, err: err, before: before}
 	}()
 }

@@ -190,8 +190,8 @@ func (l *link) perform(j *job) {
 	defer close(j.done)
 	ctx, cancel := l.boundFor(j)
 	defer cancel()
-	j.err = j.f(ctx, l.conn)
-	if !l.conn.IsClosed() {
+	j.err = coord.Guard(func() error { return j.f(ctx, l.conn) })
+	if !l.conn.IsClosed() && !errors.Is(j.err, coord.ErrPanic) { // after which nothing is sure
 		return
 	}
 	err := j.err

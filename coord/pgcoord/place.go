@@ -104,7 +104,10 @@ func (p *place) run() {
 	defer s.tasks.Done()
 	defer close(p.outcome)
 	defer p.cancel()
-	p.grant, p.err = p.obtain()
+	p.err = coord.Guard(func() (err error) {
+		p.grant, err = p.obtain()
+		return err
+	})
 	s.mu.Lock()
 	delete(s.places, p)
 	s.mu.Unlock()

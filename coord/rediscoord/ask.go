@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"coordtop/coord"
 )
 
 // unfinished is the error of a question whose asker stopped waiting: what was sent may
@@ -34,7 +36,11 @@ func ask[T any](ctx context.Context, s *session, timeout time.Duration, do func(
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 		defer cancel()
 		defer context.AfterFunc(s.cut, cancel)() // closing the client does not end a dial
-		value, err := do(bounded)
+		var value T
+		err := coord.Guard(func() (err error) {
+			value, err = do(bounded)
+			return err
+		})
 		replies <- reply{value, err}
 	})
 	select {

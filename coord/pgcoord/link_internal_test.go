@@ -1,0 +1,30 @@
+package pgcoord
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/coord"
+	"coordtop/internal/localserver"
+)
+
+func TestAPanicInAJobEndsTheLinkAndNotTheProgram(t *testing.T) {
+	t.Parallel()
+	d, err := New(localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := d.newLink(t.Context(), 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = l.do(t.Context(), func(context.Context, *pgconn.PgConn) error { panic("boom") })
+	if !errors.Is(err, coord.ErrPanic) {
+		t.Errorf("it says %v", err)
+	}
+	<-l.done
+}
