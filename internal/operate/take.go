@@ -24,6 +24,7 @@ func (o *Operator) take(n *run, h *holding, b *Backend) {
 		o.missed(n, false, err)
 		return
 	}
+	defer func() { _ = o.leaveSession(session, h) }() // for a panic; else it is over by then
 	o.mu.Lock()
 	h.session, h.runsOut = session, b.RunsOut
 	h.data = b.data(n.Request)
