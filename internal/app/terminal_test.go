@@ -108,7 +108,7 @@ func TestATerminalThatDoesNotReadIsGivenBackOnSIGTERM(t *testing.T) {
 func TestATerminalThatGoesAwayWithoutASignalEndsTheBoard(t *testing.T) {
 	t.Parallel()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})
-	set(t, writer(t, server.Addr()), "app:leader:billing", "host-07:4411", time.Minute)
+	set(t, writer(t, server.Addr()), "app:leader:billing", "host-07:4411", time.Hour)
 	for name, keyboard := range map[string]bool{"its keys too": true, "its screen only": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -133,7 +133,7 @@ func (p *program) ydbBackend(b *operate.Backend, s config.Source) {
 		switch {
 		case row.Kind == sources.KindElection && !row.Absent && row.Limit > 1:
 			return fmt.Sprintf("its limit is %d: an election is a semaphore of limit 1", row.Limit)
-		case row.Kind == sources.KindMutex && row.Taken > 0 && !row.Ephemeral:
+		case row.Kind == sources.KindMutex && !row.At.IsZero() && !row.Ephemeral:
 			return "it is a lasting semaphore: a mutex is an ephemeral one; watch it with semaphore= or election="
 		}
 		return ""

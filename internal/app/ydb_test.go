@@ -264,6 +264,17 @@ func TestPeopleOwnAndLeadOnYDB(t *testing.T) {
 	}
 	h.line(2, "lost")
 	h.ends(exitLost)
+	for named, why := range map[string]string{"mutex=primary": "it is a lasting semaphore", "election=quota": "its limit is 10"} {
+		command := "acquire"
+		if strings.HasPrefix(named, "election") {
+			command = "campaign"
+		}
+		refused := holds(t, command, "--write", "--yes", at+"&"+named)
+		refused.ends(exitCannot)
+		if text := refused.errs.String(); !strings.Contains(text, why) {
+			t.Errorf("%s: said %s", named, text)
+		}
+	}
 	missing := holds(t, "campaign", "--write", "--yes", at+"&election=nobody")
 	missing.ends(exitCannot)
 	if text := missing.errs.String(); !strings.Contains(text, "there is no semaphore of this name") {

@@ -17,6 +17,10 @@
 // A source that is read_only is refused twice: by Start, and by its driver, which ReadOnly
 // has stripped of everything that changes something.
 //
+// Where primitives exist by themselves (Backend.Provisions), they are created, updated and
+// deleted on the same path, without a lease. Nothing is deleted by force. An update, which
+// the service cannot compare, looks at the data last thing before it is sent.
+//
 // # What we hold
 //
 // Each lease has a session and a goroutine of its own. It is renewed by coord, whatever
