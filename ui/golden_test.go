@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
 	"coordtop/ui/uitest"
 )
 
@@ -27,6 +30,8 @@ func TestFramesLookAsTheyWereReviewed(t *testing.T) {
 		{file: "events-80x24.txt", w: 80, h: 24, keys: []string{"tab"}},
 		{file: "queue-120x40.txt", w: 120, h: 40, keys: []string{"/", "o", "u", "t", "b", "enter", "j"}},
 		{file: "detail-100x40.txt", w: 100, h: 40, keys: []string{"j", "enter"}},
+		{file: "detail-120x40.txt", w: 120, h: 40, keys: []string{"j", "enter"}},
+		{file: "light-80x24.ansi", w: 80, h: 24, o: Options{Theme: "light"}, styled: true},
 		{file: "detail-80x24.txt", w: 80, h: 24, keys: []string{"j", "enter"}},
 		{file: "detail-160x48.ansi", w: 160, h: 48, keys: []string{"j", "enter"}, styled: true},
 		{file: "detail-ascii-80x24.txt", w: 80, h: 24, o: Options{ASCII: true}, keys: []string{"j", "enter"}},
@@ -48,6 +53,9 @@ func TestFramesLookAsTheyWereReviewed(t *testing.T) {
 			d.feed.Pass(scene.Now().Sub(d.feed.Now()))
 			d.feed.Tell(events...)
 			d.send(secondMsg{})
+			if c.o.Theme != "" { // it shows where there are more than 16 colours
+				d.send(tea.ColorProfileMsg{Profile: colorprofile.ANSI256})
+			}
 			d.press(c.keys...)
 			got := d.View().Content
 			if !c.styled {

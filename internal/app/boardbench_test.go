@@ -14,17 +14,16 @@ import (
 )
 
 // rates are what a board cost over some time.
-type rates struct{ cpu, bytes, frames float64 } // percent of a core; a second
+type rates struct{ cpu, bytes float64 } // percent of a core; a second
 
 // over measures for that long.
 func (m *meter) over(d time.Duration) rates {
-	start, cpu, bytes, frames := time.Now(), m.cpu(), m.bytes.Load(), m.frames.Load()
+	start, cpu, bytes := time.Now(), m.cpu(), m.bytes.Load()
 	<-time.After(d)
 	took := time.Since(start).Seconds()
 	return rates{
-		cpu:    100 * (m.cpu() - cpu).Seconds() / took,
-		bytes:  float64(m.bytes.Load()-bytes) / took,
-		frames: float64(m.frames.Load()-frames) / took,
+		cpu:   100 * (m.cpu() - cpu).Seconds() / took,
+		bytes: float64(m.bytes.Load()-bytes) / took,
 	}
 }
 
@@ -68,7 +67,6 @@ func BenchmarkBoard(b *testing.B) {
 			b.ReportMetric(r.cpu, "cpu-%")
 			b.ReportMetric(r.cpu-idle, "above-idle-%")
 			b.ReportMetric(r.bytes, "bytes/s")
-			b.ReportMetric(r.frames, "frames/s")
 			b.ReportMetric(0, "ns/op")
 		})
 	}

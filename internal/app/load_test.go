@@ -2,7 +2,6 @@ package app
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -73,15 +72,11 @@ type meter struct {
 	tty     *os.File // our side
 	cmd     *exec.Cmd
 	bytes   atomic.Int64
-	frames  atomic.Int64  // that the program marked as such
 	pace    atomic.Int64  // bytes a second that it reads; 0: all it can
 	stopped sync.RWMutex  // held: it reads nothing
 	ask     io.Writer     // of boardUnder; nil: it is the program itself
 	used    *bufio.Reader // its answers
 }
-
-// beginFrame is what Bubble Tea writes before a frame to a terminal that knows it.
-const beginFrame = "\x1b[?2026h"
 
 // onMeter starts cmd on such a terminal.
 func onMeter(tb testing.TB, cmd *exec.Cmd, w, h int) *meter {
@@ -113,7 +108,6 @@ func (m *meter) read() {
 		n, err := m.tty.Read(b[:room])
 		m.stopped.RUnlock()
 		m.bytes.Add(int64(n))
-		m.frames.Add(int64(bytes.Count(b[:n], []byte(beginFrame))))
 		_, _ = m.Screen.Write(b[:n])
 		if err != nil {
 			return
