@@ -45,7 +45,7 @@ lint: ## formatting, vet (linux and darwin), staticcheck, import directions
 	$(GO) test -count=1 ./internal/lint
 
 bench: deps ## measure the numbers of the README (some minutes)
-	$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) ./sources ./sources/redissource ./sources/pgsource ./sources/ydbsource ./coord/pgcoord ./coord/ydbcoord ./ui/... ./internal/app
+	$(GO) test -run '^$$' -bench . -timeout 30m -benchtime $(BENCHTIME) ./sources ./sources/redissource ./sources/pgsource ./sources/ydbsource ./coord/pgcoord ./coord/ydbcoord ./ui/... ./internal/app
 
 fuzz: ## run every fuzz test for FUZZTIME (default 20s each)
 	@for p in $$($(GO) list ./...); do \
