@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 
 	"coordtop/coord"
 )
@@ -20,7 +22,8 @@ type Driver struct {
 	client  *Client
 	node    string
 	options Options
-	owns    bool // the client is nobody else's
+	owns    bool        // the client is nobody else's
+	seen    atomic.Bool // the node existed: a session was attached to it
 }
 
 var _ coord.Driver = (*Driver)(nil)
@@ -78,8 +81,9 @@ func (d *Driver) Name() string { return driverName }
 // Node is the path of the coordination node.
 func (d *Driver) Node() string { return d.node }
 
-// Open implements coord.Driver. A node that does not exist, missing rights and a wrong
-// password are coord.ErrRefused.
+// Open implements coord.Driver. Missing rights and a wrong password are coord.ErrRefused,
+// and so is a node that does not exist, unless this driver has had a session there: then it
+// was dropped and may be created again, which is worth waiting for (coord.ErrNotFound).
 func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
 	s, err := d.OpenSession(ctx, o)
 	if err != nil {
@@ -107,8 +111,12 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 	st, err := s.attach(ctx)
 	if err != nil {
 		s.quit()
+		if d.seen.Load() && statusOf(err) == Ydb.StatusIds_NOT_FOUND {
+			err = fmt.Errorf("the coordination node was dropped: %w: %w", coord.ErrNotFound, newStatusError(Ydb.StatusIds_NOT_FOUND, nil))
+		}
 		return nil, fmt.Errorf("attaching a session to %s: %w", d.node, err)
 	}
+	d.seen.Store(true)
 	s.gone.Go(func() { s.live(st) })
 	return s, nil
 }

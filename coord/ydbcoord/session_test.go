@@ -346,43 +346,6 @@ func TestCallsThatFailBelowTheServiceAreFinalOrPass(t *testing.T) {
 	}
 }
 
-func TestMissingNodeIsRefusedAtOnceWithItsCause(t *testing.T) {
-	t.Parallel()
-	bubble(t, func(t *testing.T, b *bench) {
-		c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: b.dial(t, 0), Database: "/local"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := c.Driver("missing", ydbcoord.Options{})
-		if err != nil || d.Node() != "/local/missing" {
-			t.Fatalf("driver of %q, %v", d.Node(), err)
-		}
-		began := time.Now()
-		_, err = d.Open(t.Context(), coord.SessionOptions{})
-		if !errors.Is(err, coord.ErrRefused) || !errors.Is(err, coord.ErrNotFound) || time.Since(began) != 0 {
-			t.Errorf("after %v: %v", time.Since(began), err)
-		}
-	})
-}
-
-func TestDroppedNodeEndsItsSessions(t *testing.T) {
-	t.Parallel()
-	bubble(t, func(t *testing.T, b *bench) {
-		s := b.session(t, ydbcoord.Options{})
-		c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: b.dial(t, 0), Database: "/local"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Nodes().Drop(t.Context(), node); err != nil {
-			t.Fatal(err)
-		}
-		<-s.Done()
-		if !errors.Is(s.Err(), coord.ErrNotFound) {
-			t.Errorf("ended with %v, want ErrNotFound", s.Err())
-		}
-	})
-}
-
 func TestStolenSessionIsTakenBackIfThatIsPossibleAndElseLost(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

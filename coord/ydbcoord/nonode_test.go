@@ -1,0 +1,85 @@
+package ydbcoord_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
+)
+
+func TestMissingNodeIsRefusedAtOnceWithItsCause(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: b.dial(t, 0), Database: "/local"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := c.Driver("missing", ydbcoord.Options{})
+		if err != nil || d.Node() != "/local/missing" {
+			t.Fatalf("driver of %q, %v", d.Node(), err)
+		}
+		began := time.Now()
+		_, err = d.Open(t.Context(), coord.SessionOptions{})
+		if !errors.Is(err, coord.ErrRefused) || !errors.Is(err, coord.ErrNotFound) || time.Since(began) != 0 {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
+func TestDroppedNodeEndsItsSessions(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.session(t, ydbcoord.Options{})
+		c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: b.dial(t, 0), Database: "/local"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Nodes().Drop(t.Context(), node); err != nil {
+			t.Fatal(err)
+		}
+		<-s.Done()
+		if !errors.Is(s.Err(), coord.ErrNotFound) {
+			t.Errorf("ended with %v, want ErrNotFound", s.Err())
+		}
+	})
+}
+
+func TestSessionsAndCandidatesOutliveANodeThatIsDroppedAndCreatedAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		d := b.driver(t, ydbcoord.Options{CreateElections: true})
+		c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: b.dial(t, 0), Database: "/local"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		elected := make(chan struct{}, 1)
+		candidate := coord.NewCandidate(d, coord.SessionOptions{TTL: ttl}, "e", coord.LeadOptions{
+			OnElected: func(context.Context, *coord.Term) error { elected <- struct{}{}; return nil },
+		})
+		ended := make(chan error, 1)
+		go func() { ended <- candidate.Run(ctx) }()
+		<-elected
+		if err := c.Nodes().Drop(t.Context(), node); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if err := b.CreateNode(node); err != nil {
+			t.Fatal(err)
+		}
+		created := time.Now()
+		select {
+		case <-elected:
+			t.Logf("leads again %v after the node is back", time.Since(created))
+		case err := <-ended:
+			t.Fatalf("the candidate has given up: %v", err)
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}
