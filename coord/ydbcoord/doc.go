@@ -32,9 +32,18 @@
 // Streams break, and one on which nothing is heard for half a timeout is left: then the
 // session attaches again, at once the first time, later with pauses that grow, each time
 // with a higher sequence number and its secret key. What is not over is asked again, each
-// request in its own way; watches are armed anew; what we own is looked at. An end that the service has pronounced (the session expired, the node
-// is gone, a right is missing) is not argued with. That another has the session is believed
-// when an attach with a higher number is refused as well.
+// request in its own way; watches are armed anew; what we own is looked at. An end that the
+// service has pronounced (the session expired, the node is gone, a right is missing) is not
+// argued with. That another has the session is believed when an attach with a higher number
+// is refused as well. A node that is gone may be created again, and a driver that had a
+// session there goes on asking for it.
+//
+// All of this rests on one assumption: that the service ends no session before T has passed
+// since it last answered it. If it does (somebody ends the session on the tablet's page, or
+// the YDB node that answers our pings is cut off from the tablet and does not know it), we
+// are told at once where a stream gets through, and know it by the end of our window at the
+// latest where none does. Until then another may own what we believe is ours; no client can
+// prevent that, and the fence is what covers it.
 //
 // Grants are guarded: the owners of what we own are watched, and a grant whose session and
 // order id are not among them any more is lost, alone. So a forced deletion, of which
