@@ -137,6 +137,9 @@ func (c *Client) open(ctx context.Context) (*ydb.Driver, error) {
 	if err := c.Check(ctx); err != nil {
 		return nil, err
 	}
+	if err := c.greet(ctx); err != nil {
+		return nil, err
+	}
 	options, err := c.options.sdk()
 	if err != nil {
 		return nil, err

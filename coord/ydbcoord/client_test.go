@@ -9,11 +9,13 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"io"
 	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -66,6 +68,34 @@ func certificate(t *testing.T) (*tls.Config, string) {
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, NextProtos: []string{"h2"}}, file
 }
 
+// sayer is a server that says the same to everybody.
+func sayer(t *testing.T, text string) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() {
+				_, _ = io.WriteString(c, text)
+				_, _ = io.Copy(io.Discard, c) // until they have read it and go
+				_ = c.Close()
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		serving.Wait()
+	})
+	return l.Addr().String()
+}
+
 func TestWhatIsWrongWithAnAddressIsToldApart(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -81,6 +111,12 @@ func TestWhatIsWrongWithAnAddressIsToldApart(t *testing.T) {
 	gone.Close()
 	config, _ := certificate(t)
 	encrypted := start(t, ydbtest.Options{TLS: config})
+	refusing := start(t, ydbtest.Options{})
+	refusing.Refuse(0, true)
+	other := sayer(t, "-ERR unknown command\r\n")
+	hungUp := func(err error) bool {
+		return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	}
 	isDNS := func(err error) bool { _, ok := errors.AsType[*net.DNSError](err); return ok }
 	isCertificate := func(err error) bool {
 		_, ok := errors.AsType[*tls.CertificateVerificationError](err)
@@ -95,6 +131,9 @@ func TestWhatIsWrongWithAnAddressIsToldApart(t *testing.T) {
 		"no such name":                  {"grpc://coordtop.invalid:1/local", isDNS},
 		"a certificate nobody trusts":   {encrypted.URL(0), isCertificate},
 		"silent":                        {"grpc://" + silent + "/local", is(ydbcoord.ErrSilent)},
+		"TLS that was not asked for":    {"grpc://" + encrypted.Endpoint(0) + "/local", is(ydbcoord.ErrWantsTLS)},
+		"closes at once":                {"grpc://" + refusing.Endpoint(0) + "/local", hungUp},
+		"another language":              {"grpc://" + other + "/local", is(ydbcoord.ErrSilent)},
 		"silent, no discovery":          {"grpc://" + silent + "/local?discovery=off", is(ydbcoord.ErrSilent)},
 		"silent, encrypted":             {"grpcs://" + silent + "/local", is(context.DeadlineExceeded)},
 		"a file of authorities missing": {encrypted.URL(0) + "?ca=/does/not/exist", is(coord.ErrInvalid)},

@@ -47,6 +47,7 @@ func TestAYDBThatCannotBeReadIsExplained(t *testing.T) {
 		{"no password", "grpc://" + locked.Endpoint(0) + query, []string{"refused our credentials: ", "without a login"}},
 		{"no TLS there", "grpcs://" + open.Endpoint(0) + query, []string{"cannot be watched: ", "speaks no TLS: write grpc:// instead of grpcs://"}},
 		{"an authority that is not ours", "grpcs://" + sealed.Endpoint(0) + query, []string{"cannot be watched: ", "authority that is not trusted"}},
+		{"TLS there", "grpc://" + sealed.Endpoint(0) + query, []string{"cannot be watched: ", "speaks TLS: write grpcs:// instead of grpc://"}},
 		{"no answer", "grpc://" + deaf(t) + query, []string{"did not answer"}},
 		{"another program", "grpc://" + localserver.RedisForTest(t, localserver.RedisOptions{}).Addr() + query, []string{"did not answer"}},
 	} {

@@ -109,7 +109,7 @@ func TestTLSIsWatchedAndItsMistakesAreToldApart(t *testing.T) {
 		}
 	}
 	o.TLS = nil
-	if err := r.refusal(Options{Client: o}); err == nil || errors.Is(err, sources.ErrCredentials) {
+	if err := r.refusal(Options{Client: o}); !errors.Is(err, sources.ErrRefused) || !strings.Contains(err.Error(), "write grpcs://") {
 		t.Error(err)
 	}
 	plain := serve(t, ydbtest.Options{})

@@ -107,6 +107,8 @@ func (e explaining) call(c *ydbcoord.CallError) error {
 // link is about what kept an answer from coming.
 func (e explaining) link() error {
 	switch {
+	case errors.Is(e.err, ydbcoord.ErrWantsTLS):
+		return e.problem(sources.Problem{Refused: true}, "the server at %s speaks TLS: write grpcs:// instead of grpc://", e.where)
 	case errors.Is(e.err, ydbcoord.ErrSilent), errors.Is(e.err, errSilent), errors.Is(e.err, context.DeadlineExceeded):
 		return e.silence()
 	case errors.Is(e.err, context.Canceled), errors.Is(e.err, sources.ErrClosed):
