@@ -9,7 +9,7 @@ func secs(low, high float64) Interval {
 	return Interval{time.Duration(low * float64(time.Second)), time.Duration(high * float64(time.Second))}
 }
 
-// row is an election with this history.
+// rowOf is an election with this history.
 func rowOf(nobody Stamp, history ...Term) *Row {
 	return &Row{Primitive: &Primitive{Kind: KindElection}, Terms: history, Nobody: nobody}
 }

@@ -9,7 +9,7 @@ import (
 	"coordtop/ui/uitest"
 )
 
-// inDetail opens the full detail of a primitive on a large screen.
+// inDetailOf opens the full detail of a primitive on a large screen.
 func inDetailOf(p *sources.Primitive, events ...sources.Event) *driver {
 	d := drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 120, Height: 60})
 	d.feed.Tell(events...)

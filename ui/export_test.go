@@ -18,7 +18,7 @@ import (
 	"coordtop/ui/uitest"
 )
 
-// named writes the names of rows: an Exporter.
+// namedRows writes the names of rows: an Exporter.
 func namedRows(w io.Writer, f Form, _ *sources.State, rows []*sources.Row, _ time.Time) error {
 	for _, r := range rows {
 		if _, err := fmt.Fprintf(w, "%d %s\n", f, r.Name); err != nil {

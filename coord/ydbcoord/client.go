@@ -77,9 +77,6 @@ func NewClient(o ClientOptions) (*Client, error) {
 	return &Client{options: o, turn: make(chan struct{}, 1)}, nil
 }
 
-// Database is the path of the database.
-func (c *Client) Database() string { return c.options.Database }
-
 // Close closes the connection. Sessions are to be closed before. A second call does
 // nothing.
 func (c *Client) Close(ctx context.Context) error {

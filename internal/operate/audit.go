@@ -85,9 +85,6 @@ func NewJournal(path string, actor Actor) *Journal {
 	return &Journal{path: path, actor: actor, run: run, turn: make(chan struct{}, 1)}
 }
 
-// Path is where the file is.
-func (j *Journal) Path() string { return j.path }
-
 // id makes the id of the next action.
 func (j *Journal) id() string {
 	return j.run + "-" + strconv.FormatUint(j.last.Add(1), 10)

@@ -205,7 +205,7 @@ func (o *Operator) forgetLocked() bool {
 func (o *Operator) publishLocked() {
 	s := &action.Status{Armed: o.armed, Always: o.always}
 	if o.o.Audit != nil {
-		s.Audit = o.o.Audit.Path()
+		s.Audit = o.o.Audit.path
 	}
 	for _, h := range o.held {
 		s.Holdings = append(s.Holdings, h.show())

@@ -62,9 +62,6 @@ func (t *Table[K]) Len() int { return len(t.keys) }
 // Pos is the position of the cursor, from 0; 0 also where the list is empty.
 func (t *Table[K]) Pos() int { return t.pos }
 
-// Top is the position of the first visible row.
-func (t *Table[K]) Top() int { return t.top }
-
 // Selected returns the key under the cursor; false where the list is empty.
 func (t *Table[K]) Selected() (k K, ok bool) {
 	if len(t.keys) == 0 {
