@@ -3,12 +3,12 @@ package rediscoord
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"coordtop/internal/address"
 	"coordtop/internal/certs"
 )
 
@@ -23,9 +23,9 @@ var ErrParameter = errors.New("unknown parameter")
 //
 // and the same with rediss for TLS. Parameters: db, master, client_name, protocol,
 // dial_timeout and read_timeout (as 1.5s), sentinel_user, sentinel_password, and with TLS
-// ca, cert, key (files) and server_name. An unknown parameter is an error that wraps ErrParameter. User and
-// password are percent-decoded. No error repeats what stands before the @ or a parameter's
-// value.
+// ca, cert, key (files) and server_name. An unknown parameter is an error that wraps
+// ErrParameter. User and password are percent-decoded. No error repeats what stands before
+// the @ or a parameter's value.
 //
 // net/url refuses lists of hosts, and its errors repeat the password, so only its decoding
 // is used.
@@ -55,7 +55,8 @@ func parseURL(raw string) (ClientOptions, error) {
 	rest, query, _ := strings.Cut(rest, "?")
 	authority, path, _ := strings.Cut(rest, "/")
 	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-		if err := o.setLogin(authority[:i]); err != nil {
+		var err error
+		if o.User, o.Password, err = address.Login(authority[:i]); err != nil {
 			return o, err
 		}
 		authority = authority[i+1:]
@@ -70,7 +71,7 @@ func parseURL(raw string) (ClientOptions, error) {
 	if err := o.setPath(path); err != nil {
 		return o, err
 	}
-	if err := o.setQuery(query); err != nil {
+	if err := address.Parameters(query, o.setParameter); err != nil {
 		return o, err
 	}
 	return o, o.check()
@@ -97,54 +98,19 @@ func (o *ClientOptions) setScheme(scheme string) error {
 	return nil
 }
 
-func (o *ClientOptions) setLogin(login string) error {
-	user, password, _ := strings.Cut(login, ":")
-	var err error
-	if o.User, err = url.PathUnescape(user); err != nil {
-		return errors.New("a bad % in the user: write % itself as %25")
-	}
-	if o.Password, err = url.PathUnescape(password); err != nil {
-		return errors.New("a bad % in the password: write % itself as %25")
-	}
-	return nil
-}
-
 func (o *ClientOptions) setHosts(list string) error {
 	port := "6379"
 	if o.Topology == Sentinel {
 		port = "26379"
 	}
 	for host := range strings.SplitSeq(list, ",") {
-		addr, err := withPort(host, port)
+		addr, err := address.Host(host, port, "redis://host:6379/0")
 		if err != nil {
 			return err
 		}
 		o.Addrs = append(o.Addrs, addr)
 	}
 	return nil
-}
-
-// withPort completes host[:port]. An IPv6 address stands in brackets.
-func withPort(host, otherwise string) (string, error) {
-	name, port := host, otherwise
-	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
-		name, port = host[:i], host[i+1:]
-	}
-	if inner, ok := strings.CutPrefix(name, "["); ok {
-		if inner, ok = strings.CutSuffix(inner, "]"); !ok || net.ParseIP(inner) == nil {
-			return "", errors.New("a bad IPv6 address: write it as [::1]:6379")
-		}
-		name = inner
-	} else if strings.ContainsAny(name, ":[]@/") {
-		return "", errors.New("a bad host: write it as host:6379, an IPv6 address as [::1]:6379")
-	}
-	if name == "" {
-		return "", errors.New("a host is missing: write it as redis://host:6379/0")
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return "", errors.New("a bad port: it is a number from 1 to 65535")
-	}
-	return net.JoinHostPort(name, port), nil
 }
 
 // setPath reads db, or master, or master/db.
@@ -183,23 +149,6 @@ func (o *ClientOptions) setDB(text string) error {
 	return nil
 }
 
-func (o *ClientOptions) setQuery(query string) error {
-	for part := range strings.SplitSeq(query, "&") {
-		if part == "" {
-			continue
-		}
-		name, value, _ := strings.Cut(part, "=")
-		value, err := url.QueryUnescape(value)
-		if err != nil {
-			return fmt.Errorf("a bad %% in the parameter %q: write %% itself as %%25", name)
-		}
-		if err := o.setParameter(name, value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (o *ClientOptions) setParameter(name, value string) (err error) {
 	switch name {
 	case "db":
@@ -224,25 +173,12 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 		if o.TLS == nil {
 			return fmt.Errorf("the parameter %q is for TLS: write rediss instead of redis", name)
 		}
-		setTLS(o.TLS, name, value)
+		o.TLS.Set(name, value)
 	default:
 		return fmt.Errorf("%w %q: of the connection there are db, master, client_name, protocol, dial_timeout, read_timeout, "+
 			"sentinel_user, sentinel_password and with rediss ca, cert, key, server_name", ErrParameter, name)
 	}
 	return err
-}
-
-func setTLS(t *certs.Files, name, value string) {
-	switch name {
-	case "ca":
-		t.CA = value
-	case "cert":
-		t.Cert = value
-	case "key":
-		t.Key = value
-	case "server_name":
-		t.ServerName = value
-	}
 }
 
 func parseTimeout(name, value string) (time.Duration, error) {

@@ -3,13 +3,12 @@ package ydbcoord
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"coordtop/coord"
+	"coordtop/internal/address"
 	"coordtop/internal/certs"
 )
 
@@ -69,7 +68,7 @@ func parseURL(raw string) (ClientOptions, error) {
 		return o, errors.New("an @ behind the host: in a user or a password write / as %2F, ? as %3F, elsewhere write @ as %40")
 	}
 	var err error
-	if o.Address, err = address(authority, port); err != nil {
+	if o.Address, err = address.Host(authority, port, "grpc://host:2136/database"); err != nil {
 		return o, err
 	}
 	if path, err = url.PathUnescape(path); err != nil {
@@ -78,45 +77,15 @@ func parseURL(raw string) (ClientOptions, error) {
 	if err := o.setDatabase(path); err != nil {
 		return o, err
 	}
-	return o, o.setQuery(query)
+	return o, address.Parameters(query, o.setParameter)
 }
 
 func (o *ClientOptions) setLogin(login string) error {
-	user, password, _ := strings.Cut(login, ":")
 	var err error
-	if o.User, err = url.PathUnescape(user); err != nil {
-		return errors.New("a bad % in the user: write % itself as %25")
+	if o.User, o.Password, err = address.Login(login); err == nil && o.User == "" {
+		err = errors.New("there is an @ but no user before it")
 	}
-	if o.Password, err = url.PathUnescape(password); err != nil {
-		return errors.New("a bad % in the password: write % itself as %25")
-	}
-	if o.User == "" {
-		return errors.New("there is an @ but no user before it")
-	}
-	return nil
-}
-
-// address completes host[:port]. An IPv6 address stands in brackets.
-func address(host, otherwise string) (string, error) {
-	name, port := host, otherwise
-	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
-		name, port = host[:i], host[i+1:]
-	}
-	if inner, ok := strings.CutPrefix(name, "["); ok {
-		if inner, ok = strings.CutSuffix(inner, "]"); !ok || net.ParseIP(inner) == nil {
-			return "", errors.New("a bad IPv6 address: write it as [::1]:2136")
-		}
-		name = inner
-	} else if strings.ContainsAny(name, ":[]@/,") {
-		return "", errors.New("a bad host: write one host:2136, an IPv6 address as [::1]:2136")
-	}
-	if name == "" {
-		return "", errors.New("the host is missing: write grpc://host:2136/database")
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return "", errors.New("a bad port: it is a number from 1 to 65535")
-	}
-	return net.JoinHostPort(name, port), nil
+	return err
 }
 
 func (o *ClientOptions) setDatabase(path string) error {
@@ -130,23 +99,6 @@ func (o *ClientOptions) setDatabase(path string) error {
 		return errors.New("the database is not UTF-8")
 	}
 	o.Database = "/" + path
-	return nil
-}
-
-func (o *ClientOptions) setQuery(query string) error {
-	for part := range strings.SplitSeq(query, "&") {
-		if part == "" {
-			continue
-		}
-		name, value, _ := strings.Cut(part, "=")
-		value, err := url.QueryUnescape(value)
-		if err != nil {
-			return fmt.Errorf("a bad %% in the parameter %q: write %% itself as %%25", name)
-		}
-		if err := o.setParameter(name, value); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -167,16 +119,7 @@ func (o *ClientOptions) setParameter(name, value string) error {
 		if o.TLS == nil {
 			return fmt.Errorf("the parameter %q is for TLS: write grpcs instead of grpc", name)
 		}
-		switch name {
-		case "ca":
-			o.TLS.CA = value
-		case "cert":
-			o.TLS.Cert = value
-		case "key":
-			o.TLS.Key = value
-		case "server_name":
-			o.TLS.ServerName = value
-		}
+		o.TLS.Set(name, value)
 	default:
 		return fmt.Errorf("unknown parameter %q", name)
 	}

@@ -16,6 +16,21 @@ type Files struct {
 	ServerName string // expected in the server's certificate; "": the host that is dialled
 }
 
+// Set sets what a URL's parameter of that name says: ca, cert, key or server_name. Of
+// another name it does nothing.
+func (f *Files) Set(name, value string) {
+	switch name {
+	case "ca":
+		f.CA = value
+	case "cert":
+		f.Cert = value
+	case "key":
+		f.Key = value
+	case "server_name":
+		f.ServerName = value
+	}
+}
+
 // Load reads the files. Its errors name files and hold nothing of what is in them.
 func (f Files) Load() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.ServerName}

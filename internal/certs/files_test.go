@@ -35,3 +35,15 @@ func TestTLSFilesAreReadOrSaidToBeBad(t *testing.T) {
 		}
 	}
 }
+
+func TestEachParameterSetsItsOwnField(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]certs.Files{
+		"ca": {CA: "x"}, "cert": {Cert: "x"}, "key": {Key: "x"}, "server_name": {ServerName: "x"}, "other": {},
+	} {
+		var got certs.Files
+		if got.Set(name, "x"); got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}

@@ -3,8 +3,9 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
+
+	"coordtop/internal/address"
 )
 
 // ErrNotYet is wrapped by the errors about backends that are known and not built in.
@@ -99,15 +100,11 @@ func (t *Target) login(authority string) error {
 	t.Hosts = authority
 	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
 		t.Hosts = authority[i+1:]
-		user, password, has := strings.Cut(authority[:i], ":")
-		name, err := url.PathUnescape(user)
+		user, password, err := address.Login(authority[:i])
 		if err != nil {
-			return errors.New("a bad % in the user: write % itself as %25")
+			return err
 		}
-		if _, err := url.PathUnescape(password); err != nil {
-			return errors.New("a bad % in the password: write % itself as %25")
-		}
-		t.User, t.HasPassword = name, has && password != ""
+		t.User, t.HasPassword = user, password != ""
 	}
 	if t.Type == TypePostgres {
 		return nil // libpq takes an empty host for the local socket

@@ -1,0 +1,65 @@
+package address
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Login decodes user[:password], which is what stands before the @.
+func Login(text string) (user, password string, err error) {
+	user, password, _ = strings.Cut(text, ":")
+	if user, err = url.PathUnescape(user); err != nil {
+		return "", "", errors.New("a bad % in the user: write % itself as %25")
+	}
+	if password, err = url.PathUnescape(password); err != nil {
+		return "", "", errors.New("a bad % in the password: write % itself as %25")
+	}
+	return user, password, nil
+}
+
+// Host completes host[:port] with the port that is the usual one. An IPv6 address stands in
+// brackets. example is a whole URL, for the error about a host that is missing.
+func Host(text, usual, example string) (string, error) {
+	name, port := text, usual
+	if i := strings.LastIndexByte(text, ':'); i > strings.LastIndexByte(text, ']') {
+		name, port = text[:i], text[i+1:]
+	}
+	if inner, ok := strings.CutPrefix(name, "["); ok {
+		if inner, ok = strings.CutSuffix(inner, "]"); !ok || net.ParseIP(inner) == nil {
+			return "", fmt.Errorf("a bad IPv6 address: write it as [::1]:%s", usual)
+		}
+		name = inner
+	} else if strings.ContainsAny(name, ":[]@/,") {
+		return "", fmt.Errorf("a bad host: write it as host:%s, an IPv6 address as [::1]:%s", usual, usual)
+	}
+	if name == "" {
+		return "", fmt.Errorf("a host is missing: write it as %s", example)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", errors.New("a bad port: it is a number from 1 to 65535")
+	}
+	return net.JoinHostPort(name, port), nil
+}
+
+// Parameters calls set for each parameter of a query, in their order, with its value
+// decoded (%XX, and + as a blank), until one is refused.
+func Parameters(query string, set func(name, value string) error) error {
+	for part := range strings.SplitSeq(query, "&") {
+		if part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		value, err := url.QueryUnescape(value)
+		if err != nil {
+			return fmt.Errorf("a bad %% in the parameter %q: write %% itself as %%25", name)
+		}
+		if err := set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
