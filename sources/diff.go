@@ -309,5 +309,5 @@ func (b Blob) quoted() string {
 	if len(head) < b.Len {
 		return fmt.Sprintf("%q... (%d bytes)", head, b.Len)
 	}
-	return strconv.Quote(string(head))
+	return strconv.Quote(head)
 }

@@ -3,6 +3,7 @@ package sources
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -209,11 +210,11 @@ func TestDiffNamesRenewalsAndProclamations(t *testing.T) {
 	t.Parallel()
 	doubt := func(from, to time.Time) Owner { return Owner{ID: "a", Expires: StampBetween(from, to, Told)} }
 	says := func(text string) Owner {
-		return Owner{ID: "a", Data: Blob{Head: []byte(text), Len: len(text), Sum: uint64(len(text))}}
+		return Owner{ID: "a", Data: Blob{Head: text, Len: len(text), Sum: uint64(len(text))}}
 	}
 	told := func(at time.Time) Owner { return Owner{ID: "a", Renewed: Stamp{At: at, How: Told}} }
 	data := func(n int) func(*Primitive) {
-		return func(p *Primitive) { p.Data = Blob{Head: make([]byte, min(n, 3)), Len: n, Sum: uint64(n)} }
+		return func(p *Primitive) { p.Data = Blob{Head: strings.Repeat("\x00", min(n, 3)), Len: n, Sum: uint64(n)} }
 	}
 	end := t0.Add(5 * time.Second)
 	runDiffs(t, []diffTest{

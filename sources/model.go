@@ -1,6 +1,10 @@
 package sources
 
-import "time"
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"time"
+)
 
 // Ref is the identity of a primitive. Space is the YDB node path, the Redis
 // database, the Postgres database or the dflockd server.
@@ -106,9 +110,16 @@ const NoLimit = ^uint64(0)
 // which copies what it completes.
 type Primitive struct {
 	Ref
-	Kind         Kind
-	LimitHow     Known
-	OwnersHow    Known // Told with no Owners: nobody owns it; Unknown with no Owners: we cannot tell
+	Kind      Kind
+	LimitHow  Known
+	OwnersHow Known // Told with no Owners: nobody owns it; Unknown with no Owners: we cannot tell
+	AliasHow  Known // of Alias: Told where the configuration or the server says so, Inferred where only the number does
+
+	// CandidatesHow says whether Candidates are all there are. Unknown: there may be others
+	// that nobody can see, such as programs that try now and then without waiting; an empty
+	// list does not mean that nobody campaigns.
+	CandidatesHow Known
+
 	Ephemeral    bool
 	Expected     bool // configured as: must always have an owner
 	Absent       bool // the server says that there is none: a row that is configured and stays. It has no owner
@@ -124,15 +135,8 @@ type Primitive struct {
 
 	// Alias is what people call it where its name is only a number: from the configuration,
 	// or a lock that a well-known program takes ("Prisma Migrate", "likely Airflow or
-	// Coder"). "": nothing is known. AliasHow is Told where the configuration or the server
-	// says so, Inferred where only the number does.
-	Alias    string
-	AliasHow Known
-
-	// CandidatesHow says whether Candidates are all there are. Unknown: there may be others
-	// that nobody can see, such as programs that try now and then without waiting; an empty
-	// list does not mean that nobody campaigns.
-	CandidatesHow Known
+	// Coder"). "": nothing is known.
+	Alias string
 
 	// ForgetAfter marks a primitive that exists only while somebody owns it (a Redis
 	// key, a Postgres lock): once nobody has owned it for so long, the Hub drops the
@@ -188,9 +192,22 @@ const BlobHead = 4096
 // Blob is the beginning of a value that may be huge. With a Len and no Head it is a secret
 // of which nothing but the length is told.
 type Blob struct {
-	Head []byte // at most BlobHead bytes, as read: not cleaned for a terminal
+	Head string // at most BlobHead bytes, as read: not cleaned for a terminal, perhaps not UTF-8
 	Len  int    // of the whole value, in bytes
 	Sum  uint64 // FNV-1a of Head and Len; equal sums are taken as equal data
+}
+
+// NewBlob keeps the beginning of a value of size bytes, of which data is as much as was
+// read. It copies what it keeps.
+func NewBlob(data []byte, size int) Blob {
+	if size == 0 {
+		return Blob{}
+	}
+	head := data[:min(len(data), BlobHead)]
+	sum := fnv.New64a()
+	_, _ = sum.Write(head) // it never fails
+	_, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(size)))
+	return Blob{Head: string(head), Len: size, Sum: sum.Sum64()}
 }
 
 // EventKind is what happened.

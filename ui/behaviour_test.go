@@ -356,7 +356,7 @@ func TestRefreshAsksTheSources(t *testing.T) {
 func TestOpenShowsTheRowAndEscGoesBack(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
-	b.Owners[0].Data = sources.Blob{Head: []byte("some proclaimed data"), Len: 20}
+	b.Owners[0].Data = sources.Blob{Head: "some proclaimed data", Len: 20}
 	d := hand(a, b, c)
 	d.press("j", "enter")
 	d.shows(t, "DATA of host-2, 20 bytes")

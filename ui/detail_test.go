@@ -68,7 +68,7 @@ func TestDataIsPrettyPrintedWhenItIsJSON(t *testing.T) {
 		`plain text`:              {`plain text`},
 		"{\"a\":\"\u202e\"}":      {`    "a": "\u202e"`},
 	} {
-		p.Owners[0].Data = sources.Blob{Head: []byte(text), Len: len(text)}
+		p.Owners[0].Data = sources.Blob{Head: text, Len: len(text)}
 		d := inDetailOf(p)
 		for _, line := range want {
 			d.shows(t, line)

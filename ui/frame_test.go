@@ -92,7 +92,7 @@ func checkHostile(t *testing.T, text string) {
 		// The row with the text stands between two others, whatever its name.
 		middle := uitest.Led(name, owner, noon())
 		middle.Owners[0].Label, middle.Owners[0].Session = owner, owner
-		middle.Owners[0].Data = sources.Blob{Head: []byte(owner), Len: len(owner)}
+		middle.Owners[0].Data = sources.Blob{Head: owner, Len: len(owner)}
 		middle.Queue = sources.Queue{How: sources.Told, Len: 1, At: noon(), Waiters: []sources.Waiter{{Label: owner}}}
 		st := uitest.State(noon(), uitest.Led("before", "a", noon()), middle, uitest.Led("other", "b", noon()))
 		feed := uitest.NewFeed(st)

@@ -84,7 +84,7 @@ func dataHead(b sources.Blob) string {
 	if b.Len == 0 {
 		return ""
 	}
-	text := clean(string(b.Head))
+	text := clean(b.Head)
 	if b.Len > len(b.Head) {
 		text += " (" + format.Count(b.Len) + " bytes)"
 	}

@@ -15,7 +15,7 @@ const prettyLines = 200
 // pretty is a value in lines of at most w cells: JSON with its structure, anything else
 // as it is.
 func pretty(b sources.Blob, w int) []string {
-	text := string(b.Head)
+	text := b.Head
 	if indented, ok := indentJSON(b); ok {
 		text = indented
 	} else {
@@ -33,12 +33,12 @@ func pretty(b sources.Blob, w int) []string {
 
 // indentJSON indents an object or a list that is whole.
 func indentJSON(b sources.Blob) (string, bool) {
-	head := bytes.TrimSpace(b.Head)
+	head := strings.TrimSpace(b.Head)
 	if b.Len > len(b.Head) || len(head) == 0 || head[0] != '{' && head[0] != '[' {
 		return "", false
 	}
 	var out bytes.Buffer
-	if json.Indent(&out, head, "", "  ") != nil {
+	if json.Indent(&out, []byte(head), "", "  ") != nil {
 		return "", false
 	}
 	return out.String(), true

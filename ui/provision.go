@@ -37,7 +37,7 @@ func (b *box) fillData(m *model, f *field) {
 			f.note = "it has " + count(b.row.Data.Len, "byte") + " now, too many to be edited here: all of them are replaced"
 			return
 		}
-		f.fill(string(b.row.Data.Head))
+		f.fill(b.row.Data.Head)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func quota(absent bool, data string) *sources.Primitive {
 	p := &sources.Primitive{
 		Ref: sources.Ref{Source: "jobs", Space: "/local/app", Name: "quota"}, Kind: sources.KindSemaphore, LimitHow: sources.Told,
-		OwnersHow: sources.Told, Absent: absent, At: noon(), Limit: 7, Data: sources.Blob{Head: []byte(data), Len: len(data), Sum: uint64(len(data))},
+		OwnersHow: sources.Told, Absent: absent, At: noon(), Limit: 7, Data: sources.Blob{Head: data, Len: len(data), Sum: uint64(len(data))},
 	}
 	if absent {
 		p.Limit, p.Note = 0, "there is no semaphore of this name"

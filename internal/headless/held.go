@@ -45,7 +45,7 @@ func WriteHeld(out io.Writer, h Held) error {
 		V: version, At: instant(time.Now()), Event: h.Event, Source: orNull(h.Ref.Source), Namespace: orNull(h.Ref.Space),
 		Kind: kind(h.Kind), Name: orNull(h.Ref.Name), NameB64: exact(h.Ref.Name), Owner: ownerRefOf(h.Owner),
 		Mode: h.Mode.String(), Permits: max(h.Permits, 1),
-		Data:  blob(sources.Blob{Head: h.Data[:min(len(h.Data), sources.BlobHead)], Len: len(h.Data)}),
+		Data:  blob(sources.NewBlob(h.Data, len(h.Data))),
 		Until: instant(h.Until), Detail: orNull(h.Detail),
 	}
 	var buf bytes.Buffer

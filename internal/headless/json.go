@@ -143,21 +143,20 @@ func blob(b sources.Blob) *blobJSON {
 	if out.Cut {
 		head = wholeRunes(head)
 	}
-	if utf8.Valid(head) {
-		s := string(head)
-		out.Text = &s
+	if utf8.ValidString(head) {
+		out.Text = &head
 	} else {
-		s := base64.StdEncoding.EncodeToString(b.Head)
+		s := base64.StdEncoding.EncodeToString([]byte(b.Head))
 		out.Base64 = &s
 	}
 	return out
 }
 
 // wholeRunes takes off the beginning of a character that a cut left at the end.
-func wholeRunes(b []byte) []byte {
+func wholeRunes(b string) string {
 	for i := 1; i < utf8.UTFMax && i <= len(b); i++ {
 		if c := b[len(b)-i]; utf8.RuneStart(c) {
-			if !utf8.FullRune(b[len(b)-i:]) {
+			if !utf8.FullRuneInString(b[len(b)-i:]) {
 				return b[:len(b)-i]
 			}
 			return b

@@ -136,7 +136,7 @@ func everything(now time.Time) *sources.State {
 		Since:   sources.StampBetween(at(42*time.Second), at(41*time.Second), sources.Seen),
 		Expires: sources.Stamp{At: at(-21500 * time.Millisecond), How: sources.Told},
 		Renewed: sources.Stamp{At: at(time.Second), How: sources.Seen},
-		Data:    sources.Blob{Head: []byte("host-07:4411"), Len: 12}, Guard: "sha1:ab", Attrs: []sources.Attr{{Key: "type", Value: "string"}},
+		Data:    sources.Blob{Head: "host-07:4411", Len: 12}, Guard: "sha1:ab", Attrs: []sources.Attr{{Key: "type", Value: "string"}},
 	}}
 	nobody := prim("leases", "0", "app:leader:calm", sources.KindElection)
 	secret := prim("leases", "0", "app:leader:secret", sources.KindElection)
@@ -146,11 +146,11 @@ func everything(now time.Time) *sources.State {
 	endless.Taken = 1
 	endless.Owners = []sources.Owner{{
 		ID: "me", Label: "me", Session: "s1", NoExpiry: true, Since: sources.Stamp{At: at(3 * time.Hour), How: sources.AtLeast},
-		Data: sources.Blob{Head: []byte("ab\xc3"), Len: 9000},
+		Data: sources.Blob{Head: "ab\xc3", Len: 9000},
 	}}
 	strange := prim("leases", "0", "app:lock:"+hostile, sources.KindMutex)
 	strange.Taken = 1
-	strange.Owners = []sources.Owner{{ID: hostile, Label: hostile, Data: sources.Blob{Head: []byte("\xff\x00"), Len: 2}}}
+	strange.Owners = []sources.Owner{{ID: hostile, Label: hostile, Data: sources.Blob{Head: "\xff\x00", Len: 2}}}
 	unreadable := prim("leases", "0", "app:lock:list", sources.KindUnknown)
 	unreadable.OwnersHow, unreadable.LimitHow, unreadable.Note = sources.Unknown, sources.Unknown, "a list, not a string"
 	full := prim("quota", "/local/app", "jobs", sources.KindSemaphore)

@@ -224,7 +224,7 @@ func FuzzNamesSurviveJSON(f *testing.F) {
 			return
 		}
 		row := named("0", name)
-		row.Owners = []sources.Owner{{ID: name, Label: name, Data: sources.Blob{Head: data, Len: max(length, len(data))}}}
+		row.Owners = []sources.Owner{{ID: name, Label: name, Data: sources.Blob{Head: string(data), Len: max(length, len(data))}}}
 		var out bytes.Buffer
 		if err := headless.Get(t.Context(), newScript(live(row)), &out, &out, headless.GetOptions{Format: headless.JSON}); err != nil {
 			t.Fatal(err)

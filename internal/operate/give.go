@@ -83,7 +83,7 @@ func (o *Operator) proclaim(n *run, h *holding) {
 			return false
 		}
 		us.Label = w.Label
-		return string(w.Data.Head) == string(data[:min(len(data), sources.BlobHead)])
+		return w.Data.Head == string(data[:min(len(data), sources.BlobHead)])
 	})
 	switch {
 	case seen:

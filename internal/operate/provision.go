@@ -147,7 +147,7 @@ func decided(err error) bool {
 
 // holds says whether what a row shows of its data is the beginning of data.
 func holds(shown sources.Blob, data []byte) bool {
-	return shown.Len == len(data) && strings.HasPrefix(string(data), string(shown.Head))
+	return shown.Len == len(data) && strings.HasPrefix(string(data), shown.Head)
 }
 
 // shows says whether our own watch has what a request did.

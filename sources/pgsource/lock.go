@@ -2,8 +2,6 @@ package pgsource
 
 import (
 	"cmp"
-	"encoding/binary"
-	"hash/fnv"
 	"math"
 	"slices"
 	"strconv"
@@ -117,18 +115,6 @@ func ownerID(session string, m mode, before, now []term) string {
 		}
 	}
 	return session
-}
-
-// blob keeps the beginning of data.
-func blob(data []byte) sources.Blob {
-	if len(data) == 0 {
-		return sources.Blob{}
-	}
-	head := data[:min(len(data), sources.BlobHead)]
-	sum := fnv.New64a()
-	sum.Write(head)
-	sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(data))))
-	return sources.Blob{Head: head, Len: len(data), Sum: sum.Sum64()}
 }
 
 // dataOf is what a session says beside its name.

@@ -84,7 +84,7 @@ func (t *taking) owner(l *lock, r *lockRow, before []term) sources.Owner {
 	} else {
 		data, _ := dataOf(t.ears, l.key, s)
 		o.ID, o.Session, o.Label = ownerID(s.id, r.mode, before, l.owners), s.id, label(s.who.application, s.pid)
-		o.Guard, o.Data = guard(r, s), blob(data)
+		o.Guard, o.Data = guard(r, s), sources.NewBlob(data, len(data))
 	}
 	now := t.term(l, o.ID, s, before)
 	if now.owner, now.mode = o.Session, r.mode; r.pid == 0 {
@@ -145,7 +145,7 @@ func (t *taking) waiter(l *lock, i int) sources.Waiter {
 	}
 	w := sources.Waiter{
 		ID: s.id, Session: s.id, Label: label(s.who.application, s.pid), Mode: r.mode.shown(), Permits: 1,
-		Since: s.waitsSince(told, t.s.clock), Data: blob(data), Guard: guard(r, s), Attrs: t.attrs(s),
+		Since: s.waitsSince(told, t.s.clock), Data: sources.NewBlob(data, len(data)), Guard: guard(r, s), Attrs: t.attrs(s),
 	}
 	var names []string
 	for _, o := range blockers(l.rows, i) {

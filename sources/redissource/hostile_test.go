@@ -1,7 +1,6 @@
 package redissource
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,7 +31,7 @@ func TestHostileNamesAndValuesStayData(t *testing.T) {
 		}
 	}
 	row := r.Row("", "app:leader:data", "held", led)
-	if o := row.Owners[0]; o.Data.Len != len(huge) || !bytes.HasPrefix([]byte(huge), o.Data.Head) || o.Guard != "" {
+	if o := row.Owners[0]; o.Data.Len != len(huge) || !strings.HasPrefix(huge, o.Data.Head) || o.Guard != "" {
 		t.Errorf("%d bytes of data, guard %q", o.Data.Len, o.Guard)
 	}
 	if out := r.output(); out > 4<<20 { // one name alone is a megabyte, and comes more than once

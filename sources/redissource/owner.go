@@ -44,7 +44,7 @@ func textOwner(r *reading) sources.Owner {
 	}
 	switch {
 	case len(v.Data) > 0:
-		o.Data = blob(v.Data, r.size-(len(r.head)-len(v.Data)))
+		o.Data = sources.NewBlob(v.Data, r.size-(len(r.head)-len(v.Data)))
 	case v.Opaque: // all of it proves ownership: only its length is told
 		o.Data = sources.Blob{Len: r.size}
 	}

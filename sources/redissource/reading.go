@@ -1,10 +1,8 @@
 package redissource
 
 import (
-	"hash/fnv"
 	"time"
 
-	"coordtop/sources"
 )
 
 // shape is what was found under a key's name.
@@ -61,20 +59,4 @@ func (s span) narrowed(t span) span {
 		return t
 	}
 	return s
-}
-
-// blob keeps the beginning of a value.
-func blob(head []byte, size int) sources.Blob {
-	if size == 0 {
-		return sources.Blob{}
-	}
-	head = append([]byte(nil), head[:min(len(head), sources.BlobHead)]...)
-	sum := fnv.New64a()
-	sum.Write(head)
-	var length [8]byte
-	for i := range length {
-		length[i] = byte(size >> (8 * i))
-	}
-	sum.Write(length[:])
-	return sources.Blob{Head: head, Len: size, Sum: sum.Sum64()}
 }

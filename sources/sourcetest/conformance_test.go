@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -124,7 +125,7 @@ func TestSuiteFindsEveryBrokenPromise(t *testing.T) {
 		{"PrimitivesAreWellFormed", func(s *faulty, _ *Fixture) {
 			s.change(func(c *sources.Change) {
 				for _, p := range c.Set {
-					p.Data = sources.Blob{Head: make([]byte, sources.BlobHead+1), Len: 1 << 20}
+					p.Data = sources.Blob{Head: strings.Repeat("x", sources.BlobHead+1), Len: 1 << 20}
 				}
 			})
 		}},

@@ -2,9 +2,7 @@ package ydbsource
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
-	"hash/fnv"
 	"strconv"
 	"strings"
 	"time"
@@ -48,7 +46,7 @@ func (b *board) denied(e *entry, sight ydbcoord.Sight) *sources.Primitive {
 func (b *board) primitive(e *entry, sight ydbcoord.Sight, old *sources.Primitive, since sources.Stamp) *sources.Primitive {
 	p := b.row(e, sight.At)
 	p.Limit, p.LimitHow, p.Taken = sight.Limit, sources.Told, sight.Taken
-	p.Ephemeral, p.Data = sight.Ephemeral, blob(sight.Data)
+	p.Ephemeral, p.Data = sight.Ephemeral, sources.NewBlob(sight.Data, len(sight.Data))
 	if p.Kind == sources.KindUnknown {
 		p.Kind = guess(sight.Semaphore)
 	}
@@ -118,7 +116,7 @@ func permits(l ydbcoord.Link, whole bool) uint64 {
 func (b *board) owner(l ydbcoord.Link, whole bool, p *sources.Primitive) sources.Owner {
 	o := sources.Owner{
 		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
-		NoExpiry: true, Data: blob(l.Data), Guard: guard(l),
+		NoExpiry: true, Data: sources.NewBlob(l.Data, len(l.Data)), Guard: guard(l),
 	}
 	if p.Limit == 1 {
 		o.Fence = l.Order
@@ -136,7 +134,7 @@ func (b *board) owner(l ydbcoord.Link, whole bool, p *sources.Primitive) sources
 func (b *board) waiter(l ydbcoord.Link, whole bool, before []sources.Waiter, since sources.Stamp) sources.Waiter {
 	w := sources.Waiter{
 		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
-		Order: l.Order, Data: blob(l.Data), Guard: guard(l), Since: since,
+		Order: l.Order, Data: sources.NewBlob(l.Data, len(l.Data)), Guard: guard(l), Since: since,
 	}
 	if l.Timeout > 0 { // else it waits for ever
 		w.Timeout = l.Timeout
@@ -194,16 +192,4 @@ func readable(text []byte) string {
 		return ""
 	}
 	return string(text)
-}
-
-// blob keeps the beginning of a value, in memory of its own.
-func blob(data []byte) sources.Blob {
-	if len(data) == 0 {
-		return sources.Blob{}
-	}
-	head := bytes.Clone(data[:min(len(data), sources.BlobHead)])
-	sum := fnv.New64a()
-	_, _ = sum.Write(head) // it never fails
-	_, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(data))))
-	return sources.Blob{Head: head, Len: len(data), Sum: sum.Sum64()}
 }

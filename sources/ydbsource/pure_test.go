@@ -74,18 +74,6 @@ func TestSharedMutexKeepsItsCountAndIsNoConflict(t *testing.T) {
 	}
 }
 
-func TestValueIsKeptWithoutTheRestOfItsMemory(t *testing.T) {
-	t.Parallel()
-	big := make([]byte, 1<<20)
-	b := blob(big)
-	if len(b.Head) != sources.BlobHead || cap(b.Head) > 2*sources.BlobHead || b.Len != len(big) {
-		t.Errorf("%d of %d bytes, memory for %d", len(b.Head), b.Len, cap(b.Head))
-	}
-	if blob([]byte("a")).Sum == blob([]byte("b")).Sum || blob(nil).Head != nil {
-		t.Error("sums do not tell values apart")
-	}
-}
-
 func TestWrongOptionsAreNamed(t *testing.T) {
 	t.Parallel()
 	client := ydbcoord.ClientOptions{Address: "h:1", Database: "/local"}

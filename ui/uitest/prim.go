@@ -60,5 +60,5 @@ func waiter(label string, session uint64, since time.Time, data string) sources.
 }
 
 func blob(s string) sources.Blob {
-	return sources.Blob{Head: []byte(s), Len: len(s), Sum: uint64(len(s))*31 + uint64(len(s)+1)}
+	return sources.Blob{Head: s, Len: len(s), Sum: uint64(len(s))*31 + uint64(len(s)+1)}
 }
