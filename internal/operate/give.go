@@ -36,11 +36,11 @@ func (o *Operator) resign(n *run, h *holding, b *Backend) {
 	sent := time.Now()
 	err := lease.Release(ctx)
 	n.answered = time.Since(sent)
-	<-h.ended
 	if err != nil {
 		o.finish(n, action.Failed, "given up here, but not confirmed: "+clean(err.Error())+"; it runs out there within "+format.Left(b.Lease), sources.OwnerRef{})
 		return
 	}
+	<-h.ended
 	o.reach(n, action.Sent, "given up")
 	o.watchDeparture(n, sub, old, "given up")
 }

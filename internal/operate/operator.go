@@ -36,12 +36,13 @@ type Options struct {
 }
 
 const (
-	armedFor   = 5 * time.Minute
-	openWithin = 10 * time.Second // to find secrets and connect
-	replyIn    = 5 * time.Second  // to one request about what we own
-	farewell   = 2 * time.Second  // to resign
-	keepRuns   = 5 * time.Minute  // after they are over
-	mostRuns   = 200
+	armedFor    = 5 * time.Minute
+	openWithin  = 10 * time.Second // to find secrets and connect
+	replyIn     = 5 * time.Second  // to one request about what we own
+	farewell    = 2 * time.Second  // to resign
+	cleanWithin = 30 * time.Second // to leave nothing of us behind, while nobody waits for it
+	keepRuns    = 5 * time.Minute  // after they are over
+	mostRuns    = 200
 )
 
 // Operator carries out actions. Its methods are safe for concurrent use; only Describe and

@@ -68,7 +68,9 @@ func (o *Operator) leaveSession(s *coord.Session, h *holding) error {
 	bye, abandon := o.bye, o.runOut && h.runsOut && h.lease != nil
 	o.mu.Unlock()
 	if bye == nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(o.life), farewell)
+		// What was sent to a service that stands still may yet be done when it goes on, and
+		// has to be undone then. When Close begins, it has its time more.
+		ctx, cancel := context.WithTimeout(o.life, cleanWithin)
 		defer cancel()
 		bye = ctx
 	} else if abandon {
