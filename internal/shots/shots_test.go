@@ -100,7 +100,7 @@ func (s *studio) shows(expr string) {
 	s.Until(s.t, expr, patience, regexp.MustCompile(expr).MatchString)
 }
 
-// shows waits until the screen does not match any more.
+// hides waits until the screen does not match any more.
 func (s *studio) hides(expr string) {
 	s.t.Helper()
 	match := regexp.MustCompile(expr).MatchString
@@ -147,7 +147,9 @@ func TestThePicturesOfTheReadmeAreDrawn(t *testing.T) {
 	for _, row := range []string{"ledger", "scheduler"} { // whose leaders die by themselves
 		s.shows(`(?m)demo:leader:` + row + ` .*A━.*B━`)
 	}
-	s.types("/billing\rj")
+	s.types("/billing\r")
+	s.shows("filter billing")
+	s.types("j")
 	s.shows(`(?m)^ demo:leader:billing  .*led`)
 	s.types("\x1b")
 	s.hides("filter billing")
