@@ -195,16 +195,24 @@ func (c *contender) shift(ctx context.Context, m *coord.Mutex, pause func() time
 	lease, err := m.Lock(ctx)
 	if err == nil {
 		c.tell(saysOwns)
-		working, stop := context.WithCancel(lease.Context())
-		unhook := context.AfterFunc(ctx, stop)
+		working, stop := within(ctx, lease.Context())
 		_ = backoff.Sleep(working, pause()) // or until the lease or the program ends
-		unhook()
 		stop()
 		c.tell(saysWaits)
 		err = lease.Release(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		complain(err)
+	}
+}
+
+// within returns a context that ends with the first of the two, and at the latest by stop.
+func within(ctx, other context.Context) (both context.Context, stop context.CancelFunc) {
+	both, cancel := context.WithCancel(other)
+	unhook := context.AfterFunc(ctx, cancel)
+	return both, func() {
+		unhook()
+		cancel()
 	}
 }
 

@@ -23,9 +23,8 @@ func (c *contender) schedule(ctx context.Context) error {
 		}
 		c.tell(saysOwns)
 		defer c.tell(saysWaits)
-		leading, stop := context.WithCancel(term.Context())
+		leading, stop := within(ctx, term.Context())
 		defer stop()
-		defer context.AfterFunc(ctx, stop)()
 		for d, err := range s.Semaphore(ydbSettings, coord.SemaphoreOptions{}).Watch(leading) {
 			if err != nil {
 				return err
@@ -90,10 +89,8 @@ func (c *contender) connection(ctx context.Context, n uint64) error {
 			if err != nil {
 				return err
 			}
-			using, stop := context.WithCancel(lease.Context())
-			unhook := context.AfterFunc(ctx, stop)
+			using, stop := within(ctx, lease.Context())
 			_ = backoff.Sleep(using, use()) // or until the lease or the program ends
-			unhook()
 			stop()
 			if err := lease.Release(ctx); err != nil {
 				return err
@@ -131,12 +128,10 @@ func (c *contender) sessions(ctx context.Context, body func(context.Context, *co
 		if err != nil {
 			return err
 		}
-		turn, stop := context.WithCancel(s.Context())
-		unhook := context.AfterFunc(ctx, stop)
+		turn, stop := within(ctx, s.Context())
 		if err := body(turn, s); err != nil && turn.Err() == nil {
 			complain(err)
 		}
-		unhook()
 		stop()
 	}
 	return nil
