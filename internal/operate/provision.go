@@ -64,10 +64,16 @@ func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.
 		}
 		e.TakesData, e.DataMax = true, b.Caps.MaxData
 	case action.Update:
-		e.Lines = []string{"Replaces the data of " + name + " itself, whoever owns it. Owners and waiters stay.", "Programs that follow it act on it at once. It is looked at again last thing before; what is written between the two is lost."}
+		e.Lines = []string{
+			"Replaces the data of " + name + " itself, whoever owns it. Owners and waiters stay.",
+			"Programs that follow it act on it at once. It is looked at again last thing before; what is written between the two is lost.",
+		}
 		e.TakesData, e.DataMax = true, b.Caps.MaxData
 	case action.Delete:
-		e.Lines = []string{"Deletes " + name + ", which nobody owns and nobody waits for. The service refuses if somebody does by then.", "Programs that acquire it later fail until it is created again."}
+		e.Lines = []string{
+			"Deletes " + name + ", which nobody owns and nobody waits for. The service refuses if somebody does by then.",
+			"Programs that acquire it later fail until it is created again.",
+		}
 		if row != nil && row.Data.Len > 0 {
 			e.Lines = append(e.Lines, "Its data is lost: "+format.Count(row.Data.Len)+" bytes.")
 		}
