@@ -103,12 +103,12 @@ func (p *program) watchCommand() *cobra.Command {
 }
 
 func (p *program) configCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Check the config file, or print an example", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "config", Short: "Check the config file, or print an example", Args: none, RunE: p.run(helpOnly)}
 	cmd.AddCommand(&cobra.Command{
-		Use: "check [FILE]", Short: "Say everything that is wrong with the config file", Args: cobra.MaximumNArgs(1),
+		Use: "check [FILE]", Short: "Say everything that is wrong with the config file", Args: atMostOne,
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.checkConfig(cmd, args) }),
 	}, &cobra.Command{
-		Use: "example", Short: "Print a config file with every key explained", Args: cobra.NoArgs,
+		Use: "example", Short: "Print a config file with every key explained", Args: none,
 		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), p.env.Example)
 			return err

@@ -41,13 +41,13 @@ func (p *program) demoCommands() []*cobra.Command {
 			"command that shows them, then serves until it is interrupted. Any client may use them: the\n" +
 			"emulator of YDB takes those of its SDKs, and stands for two YDB nodes.",
 		Example: "coordtop demo\ncoordtop demo --no-ui --redis-port 7379 --postgres-port 7432 --ydb-port 7136 --seed 1",
-		Args:    cobra.NoArgs,
+		Args:    none,
 		RunE:    p.run(func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context(), o) }),
 	}
 	cmd.Flags().BoolVar(&o.noUI, "no-ui", false, "print where the servers are and serve, without a screen")
-	cmd.Flags().IntVar(&o.redisPort, "redis-port", 0, "let Redis listen on `PORT` (default: any free port)")
-	cmd.Flags().IntVar(&o.postgresPort, "postgres-port", 0, "let Postgres listen on `PORT` (default: any free port)")
-	cmd.Flags().IntVar(&o.ydbPort, "ydb-port", 0, "let the first YDB node listen on `PORT` (default: any free port)")
+	cmd.Flags().IntVar(&o.redisPort, "redis-port", 0, "let Redis listen on PORT (default: any free port)")
+	cmd.Flags().IntVar(&o.postgresPort, "postgres-port", 0, "let Postgres listen on PORT (default: any free port)")
+	cmd.Flags().IntVar(&o.ydbPort, "ydb-port", 0, "let the first YDB node listen on PORT (default: any free port)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "repeat the random pauses of an earlier demo (default: others each time)")
 	cmd.Flags().BoolVar(&o.board.ascii, "ascii", false, "draw with ASCII only")
 	cmd.Flags().BoolVar(&o.board.plain, "plain", false, "use no colours (as $NO_COLOR does)")

@@ -47,12 +47,12 @@ func (p *program) acquireCommand() *cobra.Command {
 		Long:  fmt.Sprintf(holding, "") + headless.JSONHelp(),
 		Example: "coordtop acquire --write --yes 'redis://localhost:6379/0?mutex=app:lock:export'\n" +
 			"coordtop acquire --write --yes --reason 'moving the disk' ledger/4242 --wait 30s",
-		Args: cobra.ExactArgs(1),
+		Args: one,
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.hold(cmd, action.Acquire, args[0], o) }),
 	}
 	o.flags(cmd)
 	cmd.Flags().BoolVar(&o.shared, "shared", false, "own it together with others, where the backend can")
-	cmd.Flags().Uint64Var(&o.permits, "permits", 1, "own `N` permits of a semaphore")
+	cmd.Flags().Uint64Var(&o.permits, "permits", 1, "own N permits of a semaphore")
 	return cmd
 }
 
@@ -65,7 +65,7 @@ func (p *program) campaignCommand() *cobra.Command {
 			fmt.Sprintf(holding, ", `proclaim TEXT` replaces the\ndata that others see") + headless.JSONHelp(),
 		Example: "coordtop campaign --write --yes 'redis://localhost:6379/0?election=app:leader:billing'\n" +
 			"coordtop campaign --write --yes leases/app:leader:billing --data draining --wait 1m",
-		Args: cobra.ExactArgs(1),
+		Args: one,
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.hold(cmd, action.Campaign, args[0], o) }),
 	}
 	o.flags(cmd)
@@ -75,9 +75,10 @@ func (p *program) campaignCommand() *cobra.Command {
 func (o *holdOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.write, "write", false, "allow writing")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do it without asking")
-	cmd.Flags().StringVar(&o.data, "data", "", "show `TEXT` to others beside us")
-	cmd.Flags().DurationVar(&o.wait, "wait", 0, "give up after so long; 0: at once if it is taken (default: never)")
-	cmd.Flags().StringVar(&o.reason, "reason", "", "write `TEXT` to the audit")
+	cmd.Flags().StringVar(&o.data, "data", "", "show TEXT to others beside us")
+	cmd.Flags().DurationVar(&o.wait, "wait", 0, "give up after so long, as 30s; 0: at once if it is taken; left out: never")
+	cmd.Flags().Lookup("wait").DefValue = "" // the help would call 0 what is taken for left out
+	cmd.Flags().StringVar(&o.reason, "reason", "", "write TEXT to the audit")
 }
 
 // hold takes what arg names, and keeps it until somebody says otherwise.

@@ -50,6 +50,7 @@ func (k *keeper) run(ctx context.Context, verb action.Verb, s config.Source, o h
 			return err
 		}
 	}
+	k.last.Mode, k.last.Permits = modeOf(o.shared), o.permits // until there is something to be seen
 	id, err := k.start(action.Request{
 		Verb: verb, Mode: modeOf(o.shared), Permits: o.permits, Wait: o.wait, Data: []byte(o.data), Reason: o.reason,
 	})
@@ -115,9 +116,9 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 			return errors.New("ended before it was ours")
 		case _, more := <-k.lines:
 			if !more {
-				return errors.New("standard input ended before it was ours")
+				return errors.New("standard input ended before it was ours: it is not waited for any more")
 			}
-			if err := k.say("refused", "it is not ours yet"); err != nil {
+			if err := k.say("refused", "it is not ours yet; the end of input, or SIGINT, ends the wait"); err != nil {
 				return err
 			}
 		case <-k.op.Wake():
@@ -251,9 +252,12 @@ func runOf(op *operate.Operator, id uint64) (action.Run, *action.Status) {
 
 // say writes a line about what we hold, as it was seen last.
 func (k *keeper) say(event, detail string) error {
-	h := k.last
+	h, us := k.last, sources.OwnerRef{}
+	if h.Owner != "" { // else it is not ours yet
+		us = sources.OwnerRef{ID: h.Owner, Label: k.identity, Fence: h.Fence}
+	}
 	return headless.WriteHeld(k.p.env.Stdout, headless.Held{
-		Event: event, Ref: k.row.Ref, Kind: k.row.Kind, Owner: sources.OwnerRef{ID: h.Owner, Label: k.identity, Fence: h.Fence},
+		Event: event, Ref: k.row.Ref, Kind: k.row.Kind, Owner: us,
 		Mode: h.Mode, Permits: h.Permits, Data: h.Data, Until: h.Until, Detail: detail,
 	})
 }

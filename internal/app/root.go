@@ -37,6 +37,10 @@ func (p *program) execute(ctx context.Context) error {
 	root.SetIn(p.env.Stdin)
 	root.SetOut(p.env.Stdout)
 	root.SetErr(p.env.Stderr)
+	root.InitDefaultCompletionCmd() // it prints to what was set just now
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Args, completion.RunE = none, p.run(helpOnly)
+	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; see %s --help", flagError(err), cmd.CommandPath())
 	})
@@ -80,7 +84,7 @@ func (p *program) root() *cobra.Command {
 	var o boardOptions
 	root := &cobra.Command{
 		Use:   "coordtop [URL ...]",
-		Short: "top for coordination state: who leads, who owns, since when, for how much longer",
+		Short: "top for coordination state", // the middle of the manual page's first line, which is not wide
 		Long: "Shows live who leads, who owns, since when and for how much longer.\n\n" +
 			"What to watch comes from the URLs, else from the config file, else from $REDIS_URL,\n" +
 			"$DATABASE_URL, $PGHOST and $YDB_CONNECTION_STRING. A URL of Redis selects with\n" +
@@ -101,8 +105,8 @@ func (p *program) root() *cobra.Command {
 	root.Flags().BoolVar(&o.ascii, "ascii", false, "draw with ASCII only")
 	root.Flags().BoolVar(&o.plain, "plain", false, "use no colours (as $NO_COLOR does)")
 	root.Flags().BoolVar(&o.write, "write", false, "arm writing from the start and without an end")
-	root.Flags().Var(&o.theme, "theme", "auto asks the terminal for its background")
-	root.PersistentFlags().StringVar(&p.configFile, "config", "", "read `FILE` instead of the usual config file")
+	root.Flags().Var(&o.theme, "theme", "draw for a dark or a light background; auto asks the terminal")
+	root.PersistentFlags().StringVar(&p.configFile, "config", "", "read FILE instead of the usual config file")
 	root.AddCommand(p.getCommand(), p.watchCommand(), p.acquireCommand(), p.campaignCommand(), p.configCommand(), p.versionCommand())
 	root.AddCommand(p.demoCommands()...)
 	return root
@@ -110,7 +114,7 @@ func (p *program) root() *cobra.Command {
 
 func (p *program) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version", Args: none,
 		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "coordtop %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err

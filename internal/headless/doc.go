@@ -68,7 +68,8 @@
 //	    fence                 null: none known
 //	    since, since_known    when it began to own it, and how that is known
 //	    since_after           with seen: it happened after this and not after since
-//	    expires, lease_ms     end and full length of its lease; lease_ms -1: it has no end
+//	    expires, lease_ms     end and full length of its lease, as far as it was seen: at
+//	                          the first look what is left of it; lease_ms -1: it has no end
 //	    data, attrs           what it wrote; facts of the backend by name
 //	    guard                 what a release would compare; null: this backend has none
 //	  owners_known            how the owners are known
@@ -89,7 +90,8 @@
 //	event        present synced acquired released expired owner_changed renewed
 //	             proclaimed waiter_joined waiter_left created deleted source_up
 //	             source_down restarted clock_step missed, and action: somebody did
-//	             something through this program, told in detail with what was seen of it
+//	             something through this program, told in detail with what was seen of it;
+//	             a waiter that becomes an owner leaves the queue without waiter_left
 //	source, namespace, kind, name
 //	             namespace, kind and name are null for events of a whole source
 //	alias        what people call it
@@ -116,7 +118,7 @@
 //	event          acquired; proclaimed; resigned: given up; lost: it ended without our
 //	               wish; refused: the line could not be obeyed, what we own is untouched
 //	source, namespace, kind, name
-//	owner          id, label, fence of us; null: not known
+//	owner          id, label, fence of us; null: it is not ours yet
 //	mode, permits
 //	data           what others see beside us; null: none
 //	trusted_until  until when it is surely ours if nothing more is heard from the service;

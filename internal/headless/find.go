@@ -48,7 +48,7 @@ func Find(ctx context.Context, feed Feed, name, space string, timeout time.Durat
 		found = append(found, format.Clean(r.Source+"/"+r.Space+"/"+r.Name, maxText))
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("what the URL names: %w", ErrNotFound)
+		return nil, fmt.Errorf("what the URL names: %w; on YDB the URL also has to name its node=PATH", ErrNotFound)
 	}
 	return nil, fmt.Errorf("what the URL names: %w: %s", ErrAmbiguous, strings.Join(found, ", "))
 }

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The checks of what stands beside the flags. Those of cobra say what is wrong, but not
+// what to write instead.
+
+// none accepts nothing. Beside a command that has others below it, a word is a misspelt one.
+func none(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case !cmd.HasAvailableSubCommands():
+		return usagef("%s takes no argument, as %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
+	}
+	cmd.SuggestionsMinimumDistance = 2 // of the root it does not come down
+	near := cmd.SuggestionsFor(args[0])
+	if len(near) == 0 {
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() {
+				near = append(near, c.Name())
+			}
+		}
+	}
+	return usagef("%s has no command %q: did you mean %s?", cmd.CommandPath(), args[0], strings.Join(near, " or "))
+}
+
+// one accepts what the command's line of usage names.
+func one(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	_, wanted, _ := strings.Cut(cmd.Use, " ")
+	got := fmt.Sprintf("%d were given", len(args))
+	if len(args) == 0 {
+		got = "none was given"
+	}
+	return usagef("%s takes one %s, %s; see %s --help", cmd.CommandPath(), strings.ReplaceAll(wanted, " | ", " or "), got, cmd.CommandPath())
+}
+
+// atMostOne accepts one or nothing.
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	return usagef("%s takes one file at most, %d were given; see %s --help", cmd.CommandPath(), len(args), cmd.CommandPath())
+}
+
+// helpOnly is what a command does that only has others below it. Without it cobra prints
+// the help for a misspelt one too, and calls that a success.
+func helpOnly(cmd *cobra.Command, _ []string) error { return cmd.Help() }
