@@ -126,11 +126,11 @@ func (o *Operator) giveBack(n *run, h *holding, lease *coord.Lease) {
 	o.mu.Lock()
 	closing, abandon := o.closed, o.closed && o.runOut && h.runsOut
 	o.mu.Unlock()
-	why := "called off"
+	why, text := "called off", "given back"
 	if closing {
-		why = "coordtop ended"
+		why, text = "coordtop ended", "coordtop ended"
 	}
-	o.finish(n, action.Dropped, why, sources.OwnerRef{})
+	o.finish(n, action.Dropped, text, sources.OwnerRef{})
 	rec := n.record
 	rec.ID, rec.Stage, rec.Action, rec.Reason = o.o.Audit.id(), Before, action.Resign.String(), why
 	rec.OwnerBefore, rec.LabelBefore, rec.FenceBefore = lease.Owner(), o.labelOf(h.ref, lease.Owner()), fence(lease.Fence())

@@ -131,7 +131,7 @@ func (o *Operator) missed(n *run, tried bool, err error) {
 	case tried:
 		o.finish(n, action.Missed, "it is taken", o.ownerNow(n.Request.Target.Ref))
 	case n.ctx.Err() != nil:
-		o.finish(n, action.Dropped, "called off", sources.OwnerRef{})
+		o.finish(n, action.Dropped, "we wait no more", sources.OwnerRef{})
 	case errors.Is(err, coord.ErrNotAcquired):
 		o.finish(n, action.Missed, "not got within "+format.Left(n.Request.Wait), o.ownerNow(n.Request.Target.Ref))
 	default:
