@@ -90,7 +90,7 @@ func (e explaining) reply(r *pgconn.PgError) error {
 	case r.Code == stateWrongPassword:
 		return e.login("the server at %s refuses the password of %s: check both (SQLSTATE %s)", e.where, user, r.Code)
 	case r.Code == stateNotLetIn || strings.HasPrefix(r.Code, "28"):
-		return e.login("the server at %s does not let %s in: %s", e.where, user, said)
+		return e.login("the server at %s does not let %q in: %s", e.where, user, said)
 	case r.Code == stateNoDatabase:
 		return e.final("the server at %s has no database %s: check the name at the end of the URL (SQLSTATE %s)", e.where, database, r.Code)
 	case r.Code == stateNoRight:
@@ -140,6 +140,8 @@ func (e explaining) link() error {
 		return e.passing("%s closed the connection", e.where)
 	case errors.As(e.err, &op):
 		return e.passing("%s cannot be reached: %v", e.where, op.Err)
+	case e.opening && e.config.TLSConfig != nil:
+		return e.passing("connecting to %s does not work: %s; the URL asks for TLS, which sslmode=disable leaves out", e.where, oneLine(e.err))
 	case e.opening:
 		return e.passing("connecting to %s does not work: %s", e.where, oneLine(e.err))
 	}
