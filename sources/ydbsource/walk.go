@@ -59,13 +59,15 @@ func (l *link) walk() error {
 func (l *link) look(ctx context.Context, known map[string]bool) (warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, walkLimit)
 	defer cancel()
-	unread := 0
+	unread, first := 0, ""
 	for path, bad := range l.client.Nodes().List(ctx, "") {
 		switch {
 		case bad != nil && path == l.source.o.Client.Database && !answered(bad):
 			return nil, bad
 		case bad != nil:
-			unread++
+			if unread++; unread == 1 {
+				first = format.Clean(path+": "+bad.Error(), 300)
+			}
 		case known[path]:
 		case len(known) >= mostNodes:
 			return append(warnings, fmt.Sprintf("more than %d coordination nodes: name those to watch with node=", mostNodes)), nil
@@ -75,7 +77,7 @@ func (l *link) look(ctx context.Context, known map[string]bool) (warnings []stri
 		}
 	}
 	if unread > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d directories cannot be read: what is in them is not shown", unread))
+		warnings = append(warnings, fmt.Sprintf("what is in directories that cannot be read is not shown (%d, the first is %s)", unread, first))
 	}
 	if len(known) == 0 {
 		warnings = append(warnings, "no coordination node was found: name one with node=")
