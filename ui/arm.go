@@ -50,6 +50,7 @@ type arming struct {
 	name    *field // of a source that is protected
 	back    dialog // what it was asked from; nil: the board
 	refused string // why it was not done; then the name is asked for
+	typed   string // what was refused; "": nothing yet
 }
 
 func (d *arming) scope() scope {
@@ -70,7 +71,7 @@ func (d *arming) do(m *model, i intent) tea.Cmd {
 			m.heed()
 			return nil
 		}
-		d.refused = clean(err.Error())
+		d.refused, d.typed = clean(err.Error()), d.name.value()
 		d.name.focus(true)
 	case doCancel, doNo:
 		m.hands.dialog = d.back
@@ -102,6 +103,9 @@ func (d *arming) picture(m *model, w, _ int) picture {
 		return p
 	}
 	say(m.th.warn, d.refused)
+	if d.typed != "" {
+		say(m.th.warn, "This is not its name: "+clean(d.typed))
+	}
 	label := "type the name of the source  "
 	lines, x, _ := d.name.draw(&m.th, w-len(label), 1)
 	p.lines = append(p.lines, m.th.line(w).done(), m.th.line(len(label)).put(m.th.dim, label).done()+lines[0])

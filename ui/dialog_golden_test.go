@@ -55,6 +55,8 @@ func TestDialogsLookAsTheyWereReviewed(t *testing.T) {
 		{file: "arm-80x24.txt", w: 80, h: 24, keys: []string{"W"}, change: func(s *action.Status) { s.Always = false }},
 		{file: "arm-protected-80x24.txt", w: 80, h: 24, keys: []string{"W", "y", "l"}, change: func(s *action.Status) { s.Always = false },
 			refuse: errors.New("not confirmed: leases is protected: type its name")},
+		{file: "arm-misspelt-80x24.txt", w: 80, h: 24, keys: []string{"W", "y", "l", "enter"}, change: func(s *action.Status) { s.Always = false },
+			refuse: errors.New("not confirmed: leases is protected: type its name")},
 	}
 	for _, c := range cases {
 		t.Run(c.file, func(t *testing.T) {
