@@ -16,7 +16,7 @@ func none(cmd *cobra.Command, args []string) error {
 	case len(args) == 0:
 		return nil
 	case !cmd.HasAvailableSubCommands():
-		return usagef("%s takes no argument, as %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
+		return usagef("%s takes no argument, as %q; see %s --help", cmd.Name(), args[0], cmd.CommandPath())
 	}
 	cmd.SuggestionsMinimumDistance = 2 // of the root it does not come down
 	near := cmd.SuggestionsFor(args[0])
@@ -27,7 +27,7 @@ func none(cmd *cobra.Command, args []string) error {
 			}
 		}
 	}
-	return usagef("%s has no command %q: did you mean %s?", cmd.CommandPath(), args[0], strings.Join(near, " or "))
+	return usagef("%s has no command %q: did you mean %s?", cmd.Name(), args[0], strings.Join(near, " or "))
 }
 
 // one accepts what the command's line of usage names.
@@ -40,7 +40,7 @@ func one(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		got = "none was given"
 	}
-	return usagef("%s takes one %s, %s; see %s --help", cmd.CommandPath(), strings.ReplaceAll(wanted, " | ", " or "), got, cmd.CommandPath())
+	return usagef("%s takes one %s, %s; see %s --help", cmd.Name(), strings.ReplaceAll(wanted, " | ", " or "), got, cmd.CommandPath())
 }
 
 // atMostOne accepts one or nothing.
@@ -48,7 +48,7 @@ func atMostOne(cmd *cobra.Command, args []string) error {
 	if len(args) <= 1 {
 		return nil
 	}
-	return usagef("%s takes one file at most, %d were given; see %s --help", cmd.CommandPath(), len(args), cmd.CommandPath())
+	return usagef("%s takes one file at most, %d were given; see %s --help", cmd.Name(), len(args), cmd.CommandPath())
 }
 
 // helpOnly is what a command does that only has others below it. Without it cobra prints

@@ -86,11 +86,11 @@ func (p *program) root() *cobra.Command {
 		Use:   "coordtop [URL ...]",
 		Short: "top for coordination state", // the middle of the manual page's first line, which is not wide
 		Long: "Shows live who leads, who owns, since when and for how much longer.\n\n" +
-			"What to watch comes from the URLs, else from the config file, else from $REDIS_URL,\n" +
-			"$DATABASE_URL, $PGHOST and $YDB_CONNECTION_STRING. A URL of Redis selects with\n" +
-			"?keys=PATTERN, ?election=PATTERN and ?mutex=PATTERN, one of Postgres with\n" +
-			"?locks=4242,17:-4, ?election=NAME and ?mutex=NAME; without that, everything that looks\n" +
-			"like a lock is shown. One of YDB, which lists no names, selects with ?node=PATH and\n" +
+			"What to watch comes from the URLs, else from the config file, else from $REDIS_URL, " +
+			"$DATABASE_URL, $PGHOST and $YDB_CONNECTION_STRING. A URL of Redis selects with " +
+			"?keys=PATTERN, ?election=PATTERN and ?mutex=PATTERN, one of Postgres with " +
+			"?locks=4242,17:-4, ?election=NAME and ?mutex=NAME; without that, everything that looks " +
+			"like a lock is shown. One of YDB, which lists no names, selects with ?node=PATH and " +
 			"&election=NAME, &mutex=NAME and &semaphore=NAME.\n\n" +
 			"coordtop man prints the manual page: coordtop man | man -l -",
 		Example: "coordtop redis://localhost:6379/0\n" +

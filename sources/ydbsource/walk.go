@@ -66,7 +66,7 @@ func (l *link) look(ctx context.Context, known map[string]bool) (warnings []stri
 			return nil, bad
 		case bad != nil:
 			if unread++; unread == 1 {
-				first = format.Clean(path+": "+bad.Error(), 300)
+				first = format.Clean(bad.Error(), 300)
 			}
 		case known[path]:
 		case len(known) >= mostNodes:
