@@ -77,22 +77,22 @@ func (c columns) width() int {
 	return w
 }
 
-// width is how the columns share the screen.
-type width uint8
+// shape is how the columns share the screen.
+type shape uint8
 
 const (
-	widthNormal width = iota
-	widthWide         // whole names instead of the strip
-	widthNarrow       // a long strip instead of all columns
-	widths
+	shapeNormal shape = iota
+	shapeWide         // whole names instead of the strip
+	shapeNarrow       // a long strip instead of all columns
+	shapes
 )
 
-func (w width) String() string {
-	return [...]string{"columns as they fit", "wide: names and owners in full, no strip", "narrow: fewer columns, a long strip"}[w]
+func (s shape) String() string {
+	return [...]string{"columns as they fit", "wide: names and owners in full, no strip", "narrow: fewer columns, a long strip"}[s]
 }
 
 // shaped gives the cells of some columns to others.
-func (c columns) shaped(width width) columns {
+func (c columns) shaped(s shape) columns {
 	give := func(from column, left int) int {
 		if c[from] == 0 {
 			return 0
@@ -103,12 +103,12 @@ func (c columns) shaped(width width) columns {
 		}
 		return spare
 	}
-	switch width {
-	case widthWide:
+	switch s {
+	case shapeWide:
 		spare := give(colStrip, 0)
 		c[colName] += (spare + 1) / 2
 		c[colOwner] += spare / 2
-	case widthNarrow:
+	case shapeNarrow:
 		if c[colStrip] == 0 {
 			return c
 		}

@@ -68,7 +68,7 @@ func TestCopyAsksTheTerminalAndSaysThatItCannotKnow(t *testing.T) {
 	d.press("y", "n")
 	d.shows(t, "tmux needs set-clipboard on")
 	d.press("y", "z")
-	if d.menu != 0 || d.width != widthNormal {
+	if d.menu != 0 || d.shape != shapeNormal {
 		t.Error("a key that the menu does not know did something, or left it open")
 	}
 }

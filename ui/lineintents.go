@@ -35,8 +35,8 @@ func (m *model) doLine(i intent) tea.Cmd {
 	case doSameOwner:
 		m.sameOwner()
 	case doWidth:
-		m.width = (m.width + 1) % widths
-		m.say(m.width.String())
+		m.shape = (m.shape + 1) % shapes
+		m.say(m.shape.String())
 		m.arrange()
 	case doMouse:
 		m.mouse = !m.mouse

@@ -60,7 +60,7 @@ type model struct {
 	line   typedLine
 	menu   scope // of one key, as inSort; 0: none is open
 	helpAt int   // the cursor of the help
-	width  width
+	shape  shape
 	mouse  bool
 	utc    bool
 
@@ -199,7 +199,7 @@ func (m *model) arrange() {
 	for i := range m.st.Sources {
 		longest = max(longest, format.Width(clean(m.st.Sources[i].Name)))
 	}
-	m.columns = fitColumns(m.lay.w, longest).shaped(m.width)
+	m.columns = fitColumns(m.lay.w, longest).shaped(m.shape)
 	m.tbl.SetHeight(m.lay.list)
 }
 
