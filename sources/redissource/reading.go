@@ -2,7 +2,6 @@ package redissource
 
 import (
 	"time"
-
 )
 
 // shape is what was found under a key's name.
