@@ -36,8 +36,6 @@ func fieldOf(name string) (Field, bool) {
 
 func (f Field) text() bool { return f <= State }
 
-func (f Field) duration() bool { return f >= Since && f <= Gap }
-
 // Subject is what a filter judges. Match calls its methods on the goroutine that it
 // runs on.
 type Subject interface {
