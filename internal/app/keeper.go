@@ -133,7 +133,7 @@ func (k *keeper) serve(ctx context.Context) error {
 			return k.leave()
 		}
 		if lost, text := k.lost(); lost {
-			return errors.Join(fmt.Errorf("%w: %s", errLost, text), k.say("lost", text))
+			return k.over(text)
 		}
 		select {
 		case <-ctx.Done():
@@ -170,6 +170,11 @@ func (k *keeper) lost() (bool, string) {
 	return true, s.Runs[len(s.Runs)-1].Text
 }
 
+// over says that it was lost, and why.
+func (k *keeper) over(text string) error {
+	return errors.Join(fmt.Errorf("%w: %s", errLost, text), k.say("lost", text))
+}
+
 // proclaim replaces the data, and waits for the service's answer.
 func (k *keeper) proclaim(ctx context.Context, text string) error {
 	id, err := k.start(action.Request{Verb: action.Proclaim, Data: []byte(text), Reason: k.reason})
@@ -189,10 +194,16 @@ func (k *keeper) proclaim(ctx context.Context, text string) error {
 func (k *keeper) resign(ctx context.Context) error {
 	id, err := k.start(action.Request{Verb: action.Resign, Reason: k.reason})
 	if err != nil {
+		if lost, text := k.lost(); lost {
+			return k.over(text)
+		}
 		return k.leave()
 	}
 	run := k.answered(ctx, id)
-	if run.Phase == action.Failed {
+	switch {
+	case run.Lost:
+		return k.over(run.Text)
+	case run.Phase == action.Failed:
 		return errors.Join(errors.New(run.Text), k.say("resigned", run.Text))
 	}
 	k.last.Until = time.Time{}

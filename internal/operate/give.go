@@ -36,6 +36,13 @@ func (o *Operator) resign(n *run, h *holding, b *Backend) {
 	sent := time.Now()
 	err := lease.Release(ctx)
 	n.answered = time.Since(sent)
+	if cause := context.Cause(lease.Context()); !errors.Is(cause, coord.ErrReleased) {
+		o.mu.Lock()
+		n.Lost = true
+		o.mu.Unlock()
+		o.finish(n, action.Failed, "it was not ours any more: "+clean(cause.Error()), sources.OwnerRef{})
+		return
+	}
 	if err != nil {
 		o.finish(n, action.Failed, "given up here, but not confirmed: "+clean(err.Error())+"; it runs out there within "+format.Left(b.Lease), sources.OwnerRef{})
 		return

@@ -186,7 +186,7 @@ func (o *Operator) keep(n *run, h *holding, lease *coord.Lease, term *coord.Term
 	switch {
 	case n.ctx.Err() != nil && parting == nil:
 		o.giveBack(n, h, lease)
-	case parting != nil:
+	case parting != nil && errors.Is(cause, coord.ErrReleased):
 		o.finish(n, action.Dropped, "resigned before our watch showed it", sources.OwnerRef{})
 	default:
 		o.lost(n, h, cause)
