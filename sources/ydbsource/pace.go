@@ -2,6 +2,7 @@ package ydbsource
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -41,12 +42,20 @@ type ask struct {
 	next      time.Duration
 }
 
-// begin puts everything into the backlog. Where it is not the first time, many programs
-// like this one may have lost the same service, and each waits for a moment of its own.
-func (p *pace) begin(b *board, now time.Time) {
+// begin puts everything into the backlog, what is on screen before the rest. Where it is
+// not the first time, many programs like this one may have lost the same service, and each
+// waits for a moment of its own.
+func (p *pace) begin(b *board, screen onScreen, now time.Time) {
 	p.pollMin, p.pollMax = b.o.PollMin, b.o.PollMax
-	p.backlog = append([]*entry(nil), b.names...)
+	p.backlog = slices.Clone(b.names)
 	rand.Shuffle(len(p.backlog), func(i, j int) { p.backlog[i], p.backlog[j] = p.backlog[j], p.backlog[i] })
+	shown := map[*entry]int{b.byName[screen.selected]: -2}
+	for _, name := range screen.visible {
+		if e := b.byName[name]; shown[e] == 0 {
+			shown[e] = -1
+		}
+	}
+	slices.SortStableFunc(p.backlog, func(x, y *entry) int { return shown[x] - shown[y] })
 	p.allowed, p.counted = resyncBurst, now
 	if b.begun {
 		spread := min(resyncDelay, time.Duration(len(b.names))*time.Second/resyncRate)

@@ -3,6 +3,7 @@ package ydbsource
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -177,6 +178,39 @@ func TestEverythingIsWatchedAgainSoonAndAtAPaceOfItsOwn(t *testing.T) {
 	})
 }
 
+func TestWhatIsOnScreenIsReadFirstAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		names := many(5000)
+		r := serve(t, ydbtest.Options{InMemory: true}, names...)
+		c := r.counted(Options{Selections: elections(names...)})
+		r.synced()
+		var visible []sources.Ref
+		for _, name := range names[:40] {
+			visible = append(visible, sources.Ref{Source: "src", Space: app, Name: name})
+		}
+		r.Hub.Focus(visible, visible[20])
+		time.Sleep(5 * time.Second)
+		lost := time.Now()
+		if err := r.RestartTablet(app); err != nil {
+			t.Fatal(err)
+		}
+		r.synced()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		first := slices.IndexFunc(c.list, func(a asked) bool { return a.at.After(lost) })
+		if got := c.list[first].name; got != names[20] {
+			t.Errorf("first %s is read, want the selected %s", got, names[20])
+		}
+		for _, a := range c.list[first : first+40] {
+			if !slices.Contains(names[:40], a.name) {
+				t.Errorf("%s is read before what is on screen", a.name)
+			}
+		}
+		r.Stop()
+	})
+}
+
 func TestRefreshLooksAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -255,7 +289,7 @@ func TestResyncsOfManyProgramsAreSpread(t *testing.T) {
 	now := time.Now()
 	for range 10 {
 		var p pace
-		p.begin(b, now)
+		p.begin(b, onScreen{}, now)
 		first := p.due(b, onScreen{}, false, now)
 		if len(first.add) > 0 || first.next > resyncDelay || first.next <= 0 {
 			t.Errorf("%d at once, the next after %v", len(first.add), first.next)

@@ -40,7 +40,7 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, turned <-chan 
 	helpers.Go(func() { w.pings(ctx) })
 	n.board.missing = false
 	w.about.watched()
-	w.pace.begin(n.board, time.Now())
+	w.pace.begin(n.board, n.link.source.hints.onScreen(n.board.path), time.Now())
 	if err := w.greet(); err != nil {
 		return err
 	}
