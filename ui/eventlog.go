@@ -15,7 +15,15 @@ type eventLog struct {
 	missed   uint64    // dropped by the feed before we read them
 	since    time.Time // of the oldest event that was ever read
 	renewals renewalLog
+
+	fresh int    // how many loud ones came since the last second
+	shown uint64 // number of the newest that the pane shows
+	busy  bool   // the pane is drawn once a second
 }
+
+// paneBurst is how many events a second the pane takes as they come. With more of them
+// nobody reads along, and every one moves all of its lines.
+const paneBurst = 3
 
 const (
 	keptEvents = 4000
@@ -25,6 +33,7 @@ const (
 
 // read takes what is new. What nobody looks at here is not kept.
 func (log *eventLog) read(feed Feed) {
+	defer log.show()
 	for range maxBatches {
 		events, missed := feed.Events(eventBatch)
 		log.missed += missed
@@ -38,6 +47,9 @@ func (log *eventLog) read(feed Feed) {
 			}
 			if telling(e) {
 				log.list = append(log.list, *e)
+				if loud(e) {
+					log.fresh++
+				}
 			}
 		}
 		if over := len(log.list) - keptEvents; over > keptEvents/4 {
@@ -47,6 +59,23 @@ func (log *eventLog) read(feed Feed) {
 			return
 		}
 	}
+}
+
+// show lets the pane have what is new, unless there is too much of it. What was there at
+// the start is not new.
+func (log *eventLog) show() {
+	if log.shown == 0 {
+		log.fresh = 0
+	}
+	if n := len(log.list); n > 0 && log.fresh <= paneBurst {
+		log.shown = log.list[n-1].Seq
+	}
+}
+
+// second lets the pane have all there is.
+func (log *eventLog) second() {
+	log.busy, log.fresh = log.fresh > paneBurst, 0
+	log.show()
 }
 
 // find returns the event with this number; nil where it is not kept.

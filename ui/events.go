@@ -15,7 +15,12 @@ func (m *model) eventPane(w, h int) []string {
 	} else {
 		l.put(m.th.dim, "of what the filter shows, newest first")
 	}
-	lines := m.eventLines(w, h-1, true, func(e *sources.Event) bool { return loud(e) && m.idx.filter.event(e) })
+	if m.events.busy {
+		l.put(m.th.dim, ", once a second")
+	}
+	lines := m.eventLines(w, h-1, true, func(e *sources.Event) bool {
+		return e.Seq <= m.events.shown && loud(e) && m.idx.filter.event(e)
+	})
 	if len(lines) == 0 {
 		lines = append(lines, m.th.line(w).put(m.th.dim, "nothing has changed since "+m.timeOfDay(m.started)).done())
 	}

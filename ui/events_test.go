@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -30,6 +31,47 @@ func TestWhatLiesBetweenTwoLooksIsPrintedAsAnInterval(t *testing.T) {
 	d.press("enter")
 	d.shows(t, "took it, gap 1.0 s to 3.0 s within 2.0 s")
 	d.shows(t, "~12:00:00.0")
+}
+
+func TestEventsAreShownAsTheyComeUntilThereAreTooMany(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := hand(a)
+	seq := uint64(0)
+	tell := func(n int) {
+		for range n {
+			seq++
+			d.feed.Tell(sources.Event{Seq: seq, At: noon(), Kind: sources.EventAcquired, Ref: a.Ref,
+				Owner: sources.OwnerRef{ID: "x", Label: fmt.Sprintf("owner-%d", seq)}})
+		}
+		d.send(wakeMsg{})
+	}
+	d.pane = paneEvents
+	tell(50)
+	d.shows(t, "owner-50 ") // what was there at the start
+	d.pass(1)
+	tell(1)
+	tell(paneBurst - 1)
+	d.shows(t, "owner-53 ")
+	d.showsNot(t, "once a second")
+	tell(1)
+	d.showsNot(t, "owner-54 ")
+	d.pass(1)
+	d.shows(t, "owner-54 ")
+	d.shows(t, "newest first, once a second")
+	d.pass(1)
+	d.showsNot(t, "once a second")
+}
+
+func TestLowerBoundsAreNotCountedInSeconds(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		9 * time.Second: "0s", 59 * time.Second: "50s", 119 * time.Second: "1m", 9*time.Minute + 59*time.Second: "9m", 3*time.Hour + 12*time.Minute: "3h12m",
+	} {
+		if got := coarse(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
 }
 
 func TestCalmEventsAreNotListed(t *testing.T) {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strconv"
 	"time"
 
 	"coordtop/internal/format"
@@ -43,7 +44,7 @@ func (m *model) ageAt(s sources.Stamp, now time.Time) string {
 	text := format.Age(now.Sub(s.At))
 	switch {
 	case s.How == sources.AtLeast:
-		return m.th.atLeast + text
+		return m.th.atLeast + coarse(now.Sub(s.At))
 	case s.How == sources.Bound:
 		return m.th.atMost + text
 	case s.How == sources.Claimed:
@@ -52,6 +53,19 @@ func (m *model) ageAt(s sources.Stamp, now time.Time) string {
 		return m.th.about + text
 	}
 	return text
+}
+
+// coarse writes a lower bound, down to 10 s and from a minute on to a minute. Just after
+// the start every row has one: counted in seconds, all rows would be written anew every
+// second.
+func coarse(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return format.Age(d.Truncate(10 * time.Second))
+	case d < 10*time.Minute:
+		return strconv.Itoa(int(d/time.Minute)) + "m"
+	}
+	return format.Age(d)
 }
 
 // ranged says whether a stamp lies between two looks a second or more apart.

@@ -80,6 +80,7 @@ func (m *model) second() {
 	m.now = m.clock
 	m.release()
 	m.take()
+	m.events.second()
 	if m.idx.sweep(m.now, m.tbl.Visible()) {
 		m.tbl.SetKeys(m.idx.order)
 	}

@@ -46,7 +46,7 @@ func (l Load) tell(ctx context.Context, script *sourcetest.Script) {
 	start := <-tick.C
 	prims := Many(l.Rows, start)
 	for _, p := range prims {
-		p.Owners[0].Since = sources.Stamp{}
+		renewedBy(&p.Owners[0], start)
 	}
 	script.Push(sources.Change{At: start, Gap: true, Synced: true, Alive: []string{""}, About: &sources.About{Mode: "tracking"}, Set: prims})
 	for sent := 0; ; {
@@ -78,7 +78,17 @@ func (l Load) change(prims []*sources.Primitive, n int, now time.Time) *sources.
 		slot, owner = turn*7919%among, fmt.Sprintf("host-%02d:4411", turn%97)
 	}
 	p := Led(prims[slot].Name, owner, now)
-	p.Owners[0].Since = sources.Stamp{}
+	renewedBy(&p.Owners[0], now)
 	prims[slot] = p
 	return p
+}
+
+// loadLease is three times the pause between two renewals of a row where 1,000 changes a
+// second go to 10,000 rows: what most clients choose.
+const loadLease = 30 * time.Second
+
+// renewedBy gives an owner that renewed now the lease of a load. Since when it owns the
+// Hub has to find out.
+func renewedBy(o *sources.Owner, now time.Time) {
+	o.Since, o.Lease, o.Expires.At = sources.Stamp{}, loadLease, now.Add(loadLease)
 }
