@@ -132,7 +132,7 @@ type Run struct {
 	Changed time.Time // when it came to this phase
 	Place   int       // in the queue, from 1, while Waiting; 0: not known
 	Text    string    // what happened, in words for the person
-	Lost    bool      // what was to be given up was not ours any more
+	Lost    bool      // what was ours, or was to be given up, is not ours any more
 }
 
 // Holding is what we own or wait for.

@@ -72,6 +72,14 @@ type heldLine struct {
 	Detail      *string
 }
 
+// signals sends a signal to the process.
+func (h *foreground) signals(s syscall.Signal) {
+	h.t.Helper()
+	if err := h.cmd.Process.Signal(s); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 // line waits for the nth line, from 1, and checks its event.
 func (h *foreground) line(n int, event string) heldLine {
 	h.t.Helper()

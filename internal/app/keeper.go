@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,7 +168,20 @@ func (k *keeper) lost() (bool, string) {
 			return false, ""
 		}
 	}
-	return true, s.Runs[len(s.Runs)-1].Text
+	if text, ok := k.loss(); ok {
+		return true, text
+	}
+	return true, "why is not kept any more"
+}
+
+// loss returns why it was lost; !ok where it was not.
+func (k *keeper) loss() (text string, ok bool) {
+	for _, run := range slices.Backward(k.op.Status().Runs) {
+		if run.Lost && run.Request.Target.Ref == k.row.Ref {
+			return run.Text, true
+		}
+	}
+	return "", false
 }
 
 // over says that it was lost, and why.
@@ -228,6 +242,9 @@ func (k *keeper) resign(ctx context.Context) error {
 // of it.
 func (k *keeper) leave() error {
 	err := k.op.Close(context.Background())
+	if text, ok := k.loss(); ok {
+		return k.over(text)
+	}
 	k.last.Until = time.Time{}
 	if err != nil {
 		return errors.Join(err, k.say("resigned", "not confirmed, it runs out by itself: "+err.Error()))

@@ -186,12 +186,15 @@ func (o *Operator) release(lease *coord.Lease) error {
 func (o *Operator) lost(n *run, h *holding, cause error) {
 	text := fmt.Sprintf("lost after %s: %s", format.Age(o.o.Now().Sub(h.since)), clean(cause.Error()))
 	if !o.over(n) {
+		o.mu.Lock()
+		n.Lost = true
+		o.mu.Unlock()
 		o.finish(n, action.Failed, text, sources.OwnerRef{})
 		return
 	}
 	o.mu.Lock()
 	l := o.runLocked(n.Request)
-	l.record = n.record
+	l.record, l.Lost = n.record, true
 	o.runs = append(o.runs, l)
 	o.mu.Unlock()
 	defer l.cancel()

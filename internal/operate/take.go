@@ -179,12 +179,13 @@ func (o *Operator) keep(n *run, h *holding, lease *coord.Lease, term *coord.Term
 	case <-n.ctx.Done():
 	}
 	<-seen
+	ended := lease.Check() // where this process was stopped, nothing has ended the context yet
 	cause := context.Cause(lease.Context())
 	o.mu.Lock()
 	parting := h.parting
 	o.mu.Unlock()
 	switch {
-	case n.ctx.Err() != nil && parting == nil:
+	case n.ctx.Err() != nil && parting == nil && ended == nil:
 		o.giveBack(n, h, lease)
 	case parting != nil && errors.Is(cause, coord.ErrReleased):
 		o.finish(n, action.Dropped, "resigned before our watch showed it", sources.OwnerRef{})
