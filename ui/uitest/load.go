@@ -3,6 +3,7 @@ package uitest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"coordtop/sources"
@@ -48,7 +49,7 @@ func (l Load) tell(ctx context.Context, script *sourcetest.Script) {
 	for _, p := range prims {
 		renewedBy(&p.Owners[0], start)
 	}
-	script.Push(sources.Change{At: start, Gap: true, Synced: true, Alive: []string{""}, About: &sources.About{Mode: "tracking"}, Set: prims})
+	script.Push(sources.Change{At: start, Gap: true, Synced: true, Alive: []string{""}, About: &sources.About{Mode: "tracking"}, Set: slices.Clone(prims)})
 	for sent := 0; ; {
 		select {
 		case <-ctx.Done():
