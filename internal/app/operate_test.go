@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -105,6 +106,20 @@ func (s *sight) until(what string, ok func(string) bool) *sight {
 		}
 	}
 	return s
+}
+
+// owned waits until the row of a name shows that process as its owner.
+func (s *sight) owned(name string, pid int) *sight {
+	s.t.Helper()
+	who := fmt.Sprintf(":%d", pid)
+	return s.until("shows "+name+" owned by "+who, func(screen string) bool {
+		for line := range strings.Lines(screen) {
+			if strings.Contains(line, "● "+name) && strings.Contains(line, who) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 const (
@@ -223,7 +238,7 @@ func TestAPersonCampaignsLeadsProclaimsAndResigns(t *testing.T) {
 			next := newRival(t, on.url, on.key)
 			s.keys("ar").await("Resign").keys("y")
 			next.leads(t)
-			s.gone("holding").gone("(us)").await("led")
+			s.gone("holding").gone("(us)").owned(on.name, next.cmd.Process.Pid)
 
 			// Refused when the row has changed under the box.
 			s.keys("aa").await("(needs the name)")

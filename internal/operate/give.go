@@ -49,7 +49,7 @@ func (o *Operator) resign(n *run, h *holding, b *Backend) {
 	}
 	<-h.ended
 	o.reach(n, action.Sent, "given up")
-	o.watchDeparture(n, sub, old, "given up")
+	o.watchDeparture(n, o.o.Patience, sub, old, "given up")
 }
 
 // proclaim is the goroutine of a run that replaces our data.
@@ -78,7 +78,7 @@ func (o *Operator) proclaim(n *run, h *holding) {
 	o.mu.Unlock()
 	o.reach(n, action.Sent, "proclaimed")
 	us := sources.OwnerRef{ID: term.Lease().Owner(), Fence: term.Lease().Fence()}
-	seen := o.watch(n.ctx, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	seen := o.watch(n.ctx, o.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		for i := range events { // they come before the state that has them
 			if e := &events[i]; e.Kind == sources.EventProclaimed && e.Owner.ID == us.ID {
 				us.Label = e.Owner.Label
@@ -123,8 +123,18 @@ func (o *Operator) crash(n *run, b *Backend) {
 		o.finish(n, action.Failed, clean(err.Error()), sources.OwnerRef{})
 		return
 	}
-	o.reach(n, action.Sent, "its process is gone")
-	o.watchDeparture(n, sub, t.Owner, "its process was ended")
+	o.reach(n, action.Sent, "its process is gone; what it owns runs out")
+	o.watchDeparture(n, o.o.Patience+o.leaseLeft(t), sub, t.Owner, "its process was ended")
+}
+
+// leaseLeft is how long a dead owner of a target stays one, as far as its row tells.
+func (o *Operator) leaseLeft(t action.Target) time.Duration {
+	row, _ := o.row(t.Ref)
+	w := owns(row, t.Owner)
+	if w == nil {
+		return 0
+	}
+	return max(w.Lease, w.Expires.At.Sub(o.o.Now()), 0)
 }
 
 // giveBack resigns what was called off, or is held while the Operator closes: an action of

@@ -53,7 +53,12 @@ func (r *rig) redis() *redis.Client {
 // occupy makes somebody own a key, and waits until the Hub shows it.
 func (r *rig) occupy(key, owner string) {
 	r.t.Helper()
-	if err := r.redis().Set(context.Background(), key, owner, time.Minute).Err(); err != nil {
+	r.occupyFor(time.Minute, key, owner)
+}
+
+func (r *rig) occupyFor(ttl time.Duration, key, owner string) {
+	r.t.Helper()
+	if err := r.redis().Set(context.Background(), key, owner, ttl).Err(); err != nil {
 		r.t.Fatal(err)
 	}
 	r.until(owner+" owns it", func(*sources.State) bool {

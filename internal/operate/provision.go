@@ -103,7 +103,7 @@ func (o *Operator) provision(n *run, b *Backend) {
 	}
 	did := map[action.Verb]string{action.Create: "created", action.Update: "updated", action.Delete: "deleted", action.CreateNode: "created"}[n.Request.Verb]
 	o.reach(n, action.Sent, did)
-	seen := o.watch(n.ctx, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	seen := o.watch(n.ctx, o.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		return shows(b, n.Request, row, events)
 	})
 	if !seen {

@@ -200,7 +200,7 @@ func (o *Operator) watchWin(n *run, lease *coord.Lease, sub *sources.Subscriptio
 	defer cancel()
 	defer context.AfterFunc(lease.Context(), cancel)()
 	after := sources.OwnerRef{ID: lease.Owner(), Fence: lease.Fence()}
-	seen := o.watch(ctx, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	seen := o.watch(ctx, o.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		for i := range events { // they come before the state that has them
 			if e := &events[i]; e.Kind.BeginsOwner() && e.Owner.ID == after.ID {
 				after.Label = e.Owner.Label

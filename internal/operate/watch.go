@@ -11,12 +11,12 @@ import (
 )
 
 // watch looks at a row after each wake-up until done says that there is what was waited
-// for, for as long as an action may stay unseen. row is nil where it is not on our watch
+// for, or patience has run out. row is nil where it is not on our watch
 // or cannot be believed; events are those of the row since the last call.
-func (o *Operator) watch(ctx context.Context, ref sources.Ref, sub *sources.Subscription, done func(row *sources.Row, events []sources.Event) bool) bool {
+func (o *Operator) watch(ctx context.Context, patience time.Duration, ref sources.Ref, sub *sources.Subscription, done func(row *sources.Row, events []sources.Event) bool) bool {
 	o.o.View.Refresh(ref.Source)
-	patience := time.NewTimer(o.o.Patience)
-	defer patience.Stop()
+	enough := time.NewTimer(patience)
+	defer enough.Stop()
 	for {
 		events, _ := sub.Events(0)
 		var own []sources.Event
@@ -35,7 +35,7 @@ func (o *Operator) watch(ctx context.Context, ref sources.Ref, sub *sources.Subs
 		select {
 		case <-ctx.Done():
 			return false
-		case <-patience.C:
+		case <-enough.C:
 			return false
 		case <-sub.Wake():
 		}
@@ -93,11 +93,12 @@ func (d *departure) text(kind sources.Kind) string {
 	return fmt.Sprintf("%s %s now, after %s to %s without", ownerText(d.next.Label, d.next.ID), does, format.Precise(d.gap.Min), format.Precise(d.gap.Max))
 }
 
-// watchDeparture ends a run whose sending should have ended the ownership of old.
-func (o *Operator) watchDeparture(n *run, sub *sources.Subscription, old, did string) {
+// watchDeparture ends a run whose sending should have ended the ownership of old, or will
+// within patience.
+func (o *Operator) watchDeparture(n *run, patience time.Duration, sub *sources.Subscription, old, did string) {
 	kind := n.Request.Target.Kind
 	d := departure{old: old}
-	o.watch(n.ctx, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	o.watch(n.ctx, patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		was := d.gone
 		followed := d.take(row, events)
 		if d.gone && !was && !followed {
@@ -113,6 +114,6 @@ func (o *Operator) watchDeparture(n *run, sub *sources.Subscription, old, did st
 	case n.ctx.Err() != nil:
 		o.finish(n, action.Unseen, did+"; its end was not waited for", sources.OwnerRef{})
 	default:
-		o.finish(n, action.Unseen, did+", and no change on our watch after "+format.Left(o.o.Patience), sources.OwnerRef{})
+		o.finish(n, action.Unseen, did+", and no change on our watch after "+format.Left(patience), sources.OwnerRef{})
 	}
 }
