@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -161,7 +162,9 @@ func TestASuspendedBoardGivesTheTerminalToTheShellAndComesBack(t *testing.T) {
 		t.Error("the board did not take its screen again")
 	}
 	c.types(t, 0, "q")
-	c.Await(t, "it is 42")
+	c.Until(t, "the prompt", time.Minute, func(shown string) bool { // else the board would read what is for the shell
+		return strings.Contains(shown, "it is 42") && strings.HasSuffix(strings.TrimSpace(shown), "ready>")
+	})
 	c.types(t, 0, "exit\r")
 	if code := ends(t, shell); code != 0 {
 		t.Errorf("exit code %d", code)
