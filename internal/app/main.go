@@ -52,8 +52,10 @@ func endOnSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-// patience is how long a command may go on after it was asked to end.
-const patience = 3 * time.Second
+// patience is how long a command may go on after it was asked to end: longer than any
+// takes by its own bounds. The demo has the longest: two seconds for its candidates, then
+// stopPatience for its servers, and what killing those takes on a busy machine.
+const patience = 8 * time.Second
 
 // Main runs the program and returns its exit code.
 func Main(env Environment) int {
