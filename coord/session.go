@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"coordtop/internal/suspend"
 )
 
 // farewell bounds the last request about something when the caller set no deadline:
@@ -51,7 +53,7 @@ func Open(ctx context.Context, d Driver, o SessionOptions) (*Session, error) {
 	t := &teller{f: o.OnState}
 	defer t.flush()
 	t.tell(StateChange{State: StateOpening})
-	s, err := open(ctx, d, o, clock{asleep}, t)
+	s, err := open(ctx, d, o, clock{suspend.Slept}, t)
 	if err != nil {
 		t.tell(StateChange{State: StateEnded, Err: err})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coordtop/internal/backoff"
+	"coordtop/internal/suspend"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 // yielded once, without a session, and ends the sequence. It ends without an error
 // when ctx does.
 func Sessions(ctx context.Context, d Driver, o SessionOptions) iter.Seq2[*Session, error] {
-	return sessions(ctx, d, o, clock{asleep})
+	return sessions(ctx, d, o, clock{suspend.Slept})
 }
 
 func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq2[*Session, error] {

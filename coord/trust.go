@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"math"
 	"time"
-)
 
-// sleepNoise is how far two readings of the time asleep may differ without the
-// machine having slept: they are differences of two clocks read one after the other.
-// A real suspend is longer than that, and what is ignored is covered by the margin.
-const sleepNoise = 10 * time.Millisecond
+	"coordtop/internal/suspend"
+)
 
 // clock tells the time that trust is measured in: the monotonic clock, plus the time
 // the machine was suspended, during which that clock stands still on most systems
@@ -36,7 +33,7 @@ func (i instant) since(earlier instant) time.Duration {
 	d := i.at.Sub(earlier.at)
 	slept := i.asleep - earlier.asleep
 	switch {
-	case slept <= sleepNoise:
+	case slept <= suspend.Noise: // what is ignored is covered by the margin
 		return d
 	case d > math.MaxInt64-slept: // Sub stops there too
 		return math.MaxInt64

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"coordtop/internal/suspend"
 )
 
 var t0 = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -26,8 +28,8 @@ func TestTrustEndsAMarginBeforeTheWindowAndNotAnInstantLater(t *testing.T) {
 		{"after it", at(time.Hour, time.Hour), true},
 		{"asleep until just before", at(time.Second, time.Hour+8*time.Second-1), false},
 		{"asleep until the deadline", at(time.Second, time.Hour+8*time.Second), true},
-		{"noise forwards", at(9*time.Second-1, time.Hour+sleepNoise), false},
-		{"noise backwards", at(9*time.Second, time.Hour-sleepNoise), true},
+		{"noise forwards", at(9*time.Second-1, time.Hour+suspend.Noise), false},
+		{"noise backwards", at(9*time.Second, time.Hour-suspend.Noise), true},
 	} {
 		if got := tr.over(c.now); got != c.over {
 			t.Errorf("%s: over %v, want %v", c.name, got, c.over)
@@ -145,21 +147,11 @@ func TestOptionsWithoutRoomAreInvalid(t *testing.T) {
 	}
 }
 
-func TestTheClockOfSuspendsStandsStillWhileTheMachineIsAwake(t *testing.T) {
-	t.Parallel()
-	first := asleep()
-	for range 1000 {
-		if d := asleep() - first; d > sleepNoise || d < -sleepNoise {
-			t.Fatalf("it moved by %v", d)
-		}
-	}
-}
-
 // kept is a keeper that trusts a window of 10 s, asked for just now, with a margin of 1 s.
 func kept(t *testing.T) *keeper {
 	t.Helper()
 	k := &keeper{
-		clock: clock{asleep}, o: SessionOptions{Margin: time.Second}, renewer: struct{ Renewer }{},
+		clock: clock{suspend.Slept}, o: SessionOptions{Margin: time.Second}, renewer: struct{ Renewer }{},
 		wrap: func(_ string, err error) error { return err }, health: newHealth(&teller{}),
 	}
 	k.ctx, k.cancel = context.WithCancelCause(t.Context())

@@ -3,6 +3,8 @@ package operate
 import (
 	"fmt"
 	"time"
+
+	"coordtop/internal/suspend"
 )
 
 // Arm makes writing possible for five minutes. For a protected source typed must be its
@@ -25,7 +27,7 @@ func (o *Operator) Arm(source, typed string) error {
 	if b.Protect {
 		o.unlocked[source] = true
 	}
-	o.armed = o.o.Now().Add(armedFor)
+	o.armed = arming{at: o.o.Now(), slept: o.o.Slept()}
 	o.publishLocked()
 	return nil
 }
@@ -38,14 +40,45 @@ func (o *Operator) Disarm() {
 	_ = o.note("disarm", "")
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.always, o.armed = false, time.Time{}
+	o.always, o.armed = false, arming{}
 	clear(o.unlocked)
 	o.publishLocked()
 }
 
+// arming is the instant at which writing was armed last; zero: it is not.
+type arming struct {
+	at    time.Time
+	slept time.Duration // Options.Slept at that time
+}
+
+// armedUntilLocked is the end of being armed; zero: writing is not armed, or not any more.
+// Nobody sits before a machine that sleeps, so the time asleep counts, and where the clock
+// for that is not to be had, the wall clock: the two differ only where somebody sets it.
+func (o *Operator) armedUntilLocked() time.Time {
+	if o.armed.at.IsZero() {
+		return time.Time{}
+	}
+	now := o.o.Now()
+	passed := now.Sub(o.armed.at)
+	slept := asleepFor(o.o.Slept()-o.armed.slept, passed, now.Round(0).Sub(o.armed.at.Round(0)))
+	if passed+slept >= armedFor {
+		return time.Time{}
+	}
+	return o.armed.at.Add(armedFor - slept)
+}
+
+// asleepFor is for how long the machine slept while the monotonic clock went on by passed,
+// the wall clock by wall, and the clock of suspends by slept.
+func asleepFor(slept, passed, wall time.Duration) time.Duration {
+	if slept = max(slept, wall-passed); slept > suspend.Noise {
+		return slept
+	}
+	return 0
+}
+
 // armedLocked says why nothing may be sent to a source now; nil: it may.
 func (o *Operator) armedLocked(source string, b *Backend) error {
-	if !o.always && !o.o.Now().Before(o.armed) {
+	if !o.always && o.armedUntilLocked().IsZero() {
 		clear(o.unlocked)
 		return fmt.Errorf("%w: arm it first", ErrNotArmed)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/action"
+	"coordtop/internal/suspend"
 	"coordtop/sources"
 )
 
@@ -30,6 +31,8 @@ type Options struct {
 	Always   bool               // armed from the start and without an end
 	Now      func() time.Time   // nil: time.Now
 	Patience time.Duration      // until an action that is not on our watch is Unseen; 0: 10 s
+	// Slept is for how long the machine was suspended, since some origin. Nil: suspend.Slept.
+	Slept func() time.Duration
 	// Catch runs the body of each goroutine, so that a panic in it can be told before the
 	// program ends. Nil: the body is called as it is.
 	Catch func(body func())
@@ -64,7 +67,7 @@ type Operator struct {
 	closed   bool
 	runOut   bool
 	always   bool
-	armed    time.Time
+	armed    arming
 	unlocked map[string]bool // protected sources whose name was typed since writing was armed
 	last     uint64          // number of the newest run
 	runs     []*run
@@ -77,6 +80,9 @@ type Operator struct {
 func New(o Options) *Operator {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Slept == nil {
+		o.Slept = suspend.Slept
 	}
 	if o.Patience <= 0 {
 		o.Patience = 10 * time.Second
@@ -157,7 +163,8 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // refresh publishes anew each second while we hold something: the ends of trust move with
-// each renewal, which nobody tells of.
+// each renewal, which nobody tells of. It does so too where the machine has slept while
+// writing was armed.
 func (o *Operator) refresh() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -167,7 +174,7 @@ func (o *Operator) refresh() {
 			return
 		case <-tick.C:
 			o.mu.Lock()
-			if o.forgetLocked() || len(o.held) > 0 {
+			if o.forgetLocked() || len(o.held) > 0 || !o.armedUntilLocked().Equal(o.Status().Armed) {
 				o.placesLocked()
 				o.publishLocked()
 			}
@@ -204,7 +211,7 @@ func (o *Operator) forgetLocked() bool {
 
 // publishLocked makes the next Status and wakes its reader.
 func (o *Operator) publishLocked() {
-	s := &action.Status{Armed: o.armed, Always: o.always}
+	s := &action.Status{Armed: o.armedUntilLocked(), Always: o.always}
 	if o.o.Audit != nil {
 		s.Audit = o.o.Audit.path
 	}

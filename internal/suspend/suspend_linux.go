@@ -1,4 +1,4 @@
-package coord
+package suspend
 
 import (
 	"syscall"
@@ -15,12 +15,12 @@ const (
 // quiet is a pause between two readings that is too short to matter.
 const quiet = time.Millisecond
 
-// asleep is the time the machine was suspended since it booted: CLOCK_BOOTTIME counts
+// Slept is the time the machine was suspended since it booted: CLOCK_BOOTTIME counts
 // it and CLOCK_MONOTONIC, which Go's clock is, does not. The two cannot be read at
 // once, so of a few pairs of readings the one with the shortest pause between them
 // counts. Zero where a sandbox forbids the clock. It reads the real clocks also in a
 // synctest bubble, where the virtual clock stands still as little as it sleeps.
-func asleep() time.Duration {
+func Slept() time.Duration {
 	var best, pause time.Duration
 	for try := range 8 {
 		before, ok1 := readClock(clockMonotonic)
