@@ -1,8 +1,10 @@
 package coordtest
 
 import (
+	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"coordtop/coord"
@@ -110,5 +112,54 @@ func TestAttemptCleansUpInReverseAlsoAfterFatal(t *testing.T) {
 	}
 	if a := try(t, func(a *attempt) { a.Skip("no", 1) }); a.failed || a.skipped != "no1" {
 		t.Errorf("skipped: failed %v, %q", a.failed, a.skipped)
+	}
+}
+
+// A renewal under way when a case closes its session fails, which is no verdict about the
+// driver.
+func TestCaseRenewsNothingThatItCloses(t *testing.T) {
+	t.Parallel()
+	cases := allCases()
+	i := slices.IndexFunc(cases, func(c testCase) bool { return c.name == "OpenStopsWithItsContext" })
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMem(GrantRenews, MemOptions{})
+		cases[i].execute(t, func(testing.TB) Harness {
+			return Harness{NewDriver: func(testing.TB) coord.Driver { return slowDriver{m.NewDriver(nil)} }, TTL: time.Second}
+		})
+	})
+}
+
+// slowDriver answers a renewal when its session is closed, and closes after that.
+type slowDriver struct{ coord.Driver }
+
+func (d slowDriver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
+	s, err := d.Driver.Open(ctx, o)
+	return slowSession{s}, err
+}
+
+type slowSession struct{ coord.DriverSession }
+
+func (s slowSession) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
+	g, ok, err := s.DriverSession.Acquire(ctx, c)
+	return slowGrant{g, s}, ok, err
+}
+
+func (s slowSession) Close(ctx context.Context) error {
+	err := s.DriverSession.Close(ctx)
+	synctest.Wait()
+	return err
+}
+
+type slowGrant struct {
+	coord.Grant
+	s slowSession
+}
+
+func (g slowGrant) Renew(ctx context.Context) (coord.Window, error) {
+	select {
+	case <-ctx.Done():
+		return coord.Window{}, ctx.Err()
+	case <-g.s.Done():
+		return coord.Window{}, g.s.Err()
 	}
 }

@@ -97,7 +97,7 @@ func openStops(s *suite) {
 	s.keep(session, nil)
 	c := s.claim(s.anyKind())
 	g := s.must(session, c)
-	s.keep(session, g)
+	stop := s.keep(session, g)
 	cancel() // bounded the opening only
 	rival := s.open()
 	s.keep(rival, nil)
@@ -108,6 +108,7 @@ func openStops(s *suite) {
 	if err := session.Err(); err != nil {
 		s.Errorf("the session ended with the context of its opening: %v", err)
 	}
+	stop() // what is being renewed while its session closes is lost, and rightly so
 	if err := session.Close(s.ctx); err != nil {
 		s.Errorf("closing: %v", err)
 	}
