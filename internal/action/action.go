@@ -95,6 +95,7 @@ type Effect struct {
 	NeedsReason bool
 	TakesData   bool
 	TakesLimit  bool
+	TakesMode   bool // the person may choose to own it together with others
 	DataMax     int  // bytes that Data may have; 0: it takes none
 	Danger      bool // the box gets the frame of things that can do harm
 }

@@ -43,6 +43,7 @@ type Record struct {
 	OwnerBefore string `json:"owner_before,omitempty"`
 	LabelBefore string `json:"label_before,omitempty"`
 	FenceBefore string `json:"fence_before,omitempty"`
+	Mode        string `json:"mode,omitempty"` // "shared", where others may own it too; left out: exclusive
 	Reason      string `json:"reason,omitempty"`
 	Call        string `json:"call,omitempty"` // what is sent, without what proves ownership
 
@@ -102,9 +103,7 @@ func (j *Journal) Write(r Record) error {
 }
 
 func (j *Journal) write(r Record) error {
-	r.User, r.Host, r.SSH = j.actor.User, j.actor.Host, j.actor.SSH
-	r.At = time.Now().UTC()
-	line, err := r.line()
+	line, err := j.line(r)
 	if err != nil {
 		return err
 	}
@@ -126,6 +125,13 @@ func (j *Journal) write(r Record) error {
 		j.stuck.Store(true)
 		return errStuck
 	}
+}
+
+// line is a record as it is written now.
+func (j *Journal) line(r Record) ([]byte, error) {
+	r.User, r.Host, r.SSH = j.actor.User, j.actor.Host, j.actor.SSH
+	r.At = time.Now().UTC()
+	return r.line()
 }
 
 // await waits for the turn of a line: they come in the order in which they are written.

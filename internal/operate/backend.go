@@ -65,6 +65,9 @@ func (b *Backend) data(r action.Request) []byte {
 	return r.Data
 }
 
+// shares says whether what a row stands for can be owned by several at once here.
+func (b *Backend) shares(kind sources.Kind) bool { return b.Caps.Shared && kind == sources.KindMutex }
+
 // call is what a request sends, in a line.
 func (b *Backend) call(r action.Request) string {
 	r.Data = b.data(r)
@@ -78,26 +81,48 @@ func (b *Backend) call(r action.Request) string {
 }
 
 // drivers opens the drivers when they are needed and keeps them. It is safe for concurrent
-// use.
+// use: who waits for one driver waits for no other.
 type drivers struct {
 	backends map[string]Backend
 
-	mu   sync.Mutex
-	open map[[2]string]coord.Driver // by source and space
+	mu    sync.Mutex
+	spots map[[2]string]*spot // by source and space
 }
 
-// of returns the driver of a space. It blocks while that is made, which ctx bounds. A
-// driver of a read-only source can only look.
-func (d *drivers) of(ctx context.Context, ref sources.Ref) (coord.Driver, error) {
+// spot is where the driver of one space is, or is to be.
+type spot struct {
+	turn   chan struct{} // capacity 1: full while somebody makes it or looks at it
+	driver coord.Driver  // nil: nobody has made it yet
+}
+
+// spot returns the place of a driver, which may be empty.
+func (d *drivers) spot(ref sources.Ref) *spot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	at := [2]string{ref.Source, ref.Space}
-	if driver := d.open[at]; driver != nil {
-		return driver, nil
+	if d.spots[at] == nil {
+		d.spots[at] = &spot{turn: make(chan struct{}, 1)}
 	}
+	return d.spots[at]
+}
+
+// of returns the driver of a space. It blocks while that is made, which ctx bounds: finding
+// the password can take as long as a person needs. A driver of a read-only source can only
+// look.
+func (d *drivers) of(ctx context.Context, ref sources.Ref) (coord.Driver, error) {
 	b, ok := d.backends[ref.Source]
 	if !ok || b.Open == nil {
 		return nil, fmt.Errorf("opening %s: %w", ref.Source, coord.ErrUnsupported)
+	}
+	s := d.spot(ref)
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("opening %s: another action opens it: %w", ref.Source, ctx.Err())
+	}
+	if s.driver != nil {
+		return s.driver, nil
 	}
 	driver, err := b.Open(ctx, ref.Space)
 	if err != nil {
@@ -106,20 +131,23 @@ func (d *drivers) of(ctx context.Context, ref sources.Ref) (coord.Driver, error)
 	if b.ReadOnly {
 		driver = ReadOnly(driver)
 	}
-	d.open[at] = driver
+	s.driver = driver
 	return driver, nil
 }
 
-// close closes them all at once, within ctx.
+// close closes them all at once, within ctx. Nobody asks for one any more.
 func (d *drivers) close(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var closing sync.WaitGroup
-	errs := make([]error, 0, len(d.open))
+	errs := make([]error, 0, len(d.spots))
 	var mu sync.Mutex
-	for _, driver := range d.open {
+	for _, s := range d.spots {
+		if s.driver == nil {
+			continue
+		}
 		closing.Go(func() {
-			if err := driver.Close(ctx); err != nil {
+			if err := s.driver.Close(ctx); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				errs = append(errs, err)
@@ -127,6 +155,6 @@ func (d *drivers) close(ctx context.Context) error {
 		})
 	}
 	closing.Wait()
-	clear(d.open)
+	clear(d.spots)
 	return errors.Join(errs...)
 }

@@ -111,11 +111,15 @@ func notTried(b *Backend, row *sources.Row) string {
 	if len(row.Owners) == 0 || row.Kind == sources.KindSemaphore {
 		return ""
 	}
-	shared := !slices.ContainsFunc(row.Owners, func(w sources.Owner) bool { return w.Mode != sources.Shared })
-	if shared && b.Caps.Shared && row.Kind != sources.KindElection {
+	if notExclusive(row.Owners) && b.shares(row.Kind) {
 		return ""
 	}
 	return "owned by " + ownerText(row.Owners[0].Label, row.Owners[0].ID)
+}
+
+// notExclusive says that no owner has it alone.
+func notExclusive(owners []sources.Owner) bool {
+	return !slices.ContainsFunc(owners, func(w sources.Owner) bool { return w.Mode != sources.Shared })
 }
 
 func notProclaimed(b *Backend, row *sources.Row, ours *holding) string {

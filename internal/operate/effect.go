@@ -17,6 +17,7 @@ func (o *Operator) Describe(_ context.Context, r action.Request) (action.Effect,
 		return action.Effect{}, fmt.Errorf("%w: nothing can be sent to this source", ErrNotPossible)
 	}
 	row, _ := o.row(r.Target.Ref)
+	r = o.asHeld(r)
 	e := action.Effect{
 		Call: format.Clean(b.call(r), 2000), NeedsReason: b.Protect, NeedsName: nameFor(&b, r),
 	}
@@ -57,10 +58,13 @@ func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Req
 	if r.Target.Kind == sources.KindElection {
 		e.Lines = append(e.Lines, "We would lead "+name+". coordtop does none of the leader's work.")
 	} else {
-		e.Lines = append(e.Lines, "We would own "+name+". Whoever works under it stands still meanwhile.")
+		e.TakesMode = b.shares(r.Target.Kind)
+		e.Lines = append(e.Lines, owning(name, r.Mode))
 	}
 	taken := row != nil && len(row.Owners) > 0
 	switch {
+	case taken && r.Mode == sources.Shared && notExclusive(row.Owners) && row.Queue.How != sources.Unknown && row.Queue.Len == 0:
+		e.Lines = append(e.Lines, "Shared by "+ownersText(row.Owners)+" now: we own it beside them at once.")
 	case taken && r.Verb == action.Try:
 		e.Lines = append(e.Lines, "Taken now: the try will miss unless it becomes free first.")
 	case taken && b.Caps.FIFO && row.Queue.How != sources.Unknown:
@@ -74,6 +78,36 @@ func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Req
 	if b.Nameless && len(r.Data) == 0 {
 		e.Lines = append(e.Lines, "Others see us as "+clean(b.Identity)+".")
 	}
+}
+
+// owning says what it means to own a mutex or permits.
+func owning(name string, mode sources.Mode) string {
+	if mode == sources.Shared {
+		return "We would share " + name + ": others may own it too, none exclusively. Who wants it alone stands still meanwhile."
+	}
+	return "We would own " + name + ". Whoever works under it stands still meanwhile."
+}
+
+func ownersText(owners []sources.Owner) string {
+	text := ownerText(owners[0].Label, owners[0].ID)
+	if more := len(owners) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// asHeld completes a request about what we hold with the mode in which we do.
+func (o *Operator) asHeld(r action.Request) action.Request {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.asHeldLocked(r)
+}
+
+func (o *Operator) asHeldLocked(r action.Request) action.Request {
+	if h := o.holdingLocked(r.Target.Ref); h != nil && r.Verb == action.Resign {
+		r.Mode = h.run.Request.Mode
+	}
+	return r
 }
 
 // keeping says how a lease of ours ends.

@@ -138,7 +138,8 @@ func (o *Operator) leaseLeft(t action.Target) time.Duration {
 }
 
 // giveBack resigns what was called off, or is held while the Operator closes: an action of
-// its own in the audit. It is done also where that cannot be written: it is the safe way.
+// its own in the audit. It is done also where that cannot be written, which Unwritten
+// tells: it is the safe way.
 func (o *Operator) giveBack(n *run, h *holding, lease *coord.Lease) {
 	o.mu.Lock()
 	closing, abandon := o.closed, o.closed && o.runOut && h.runsOut
@@ -157,7 +158,7 @@ func (o *Operator) giveBack(n *run, h *holding, lease *coord.Lease) {
 	if abandon {
 		rec.Call = "none: it is left to run out"
 	}
-	_ = o.o.Audit.Write(rec)
+	_ = o.record(rec)
 	sent := time.Now()
 	var err error
 	if closing {
@@ -172,7 +173,7 @@ func (o *Operator) giveBack(n *run, h *holding, lease *coord.Lease) {
 	case err != nil:
 		rec.Result, rec.Detail = action.Failed.String(), clean(err.Error())+"; it runs out there"
 	}
-	_ = o.o.Audit.Write(rec)
+	_ = o.record(rec)
 }
 
 // labelOf is how our watch names an owner; "": it does not show it.

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"coordtop/coord"
 	"coordtop/internal/action"
 	"coordtop/internal/suspend"
 	"coordtop/sources"
@@ -73,6 +72,8 @@ type Operator struct {
 	runs     []*run
 	held     []*holding
 	left     []error // what Close could not give back
+
+	unwritten []string // lines that the audit lacks
 }
 
 // New makes an Operator and starts the goroutine that keeps the times in Status fresh;
@@ -90,7 +91,7 @@ func New(o Options) *Operator {
 	op := &Operator{
 		o:       o,
 		always:  o.Always,
-		drivers: drivers{backends: o.Backends, open: map[[2]string]coord.Driver{}},
+		drivers: drivers{backends: o.Backends, spots: map[[2]string]*spot{}},
 		wake:    make(chan struct{}, 1), ended: make(chan struct{}), unlocked: map[string]bool{},
 	}
 	op.life, op.end = context.WithCancel(context.Background())

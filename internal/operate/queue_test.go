@@ -102,18 +102,43 @@ func TestWhatIsCalledOffLeavesNothingInTheQueue(t *testing.T) {
 
 func TestAMutexIsShared(t *testing.T) {
 	t.Parallel()
-	r := postgresRig(t, options{})
+	r := postgresRig(t, options{change: func(_ *operate.Options, b *operate.Backend) {
+		b.Call = func(q action.Request) string { return q.Verb.String() + " " + q.Mode.String() }
+	}})
 	if _, err := r.other().Mutex(pair, coord.MutexOptions{Mode: coord.Shared}).Lock(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	r.owner(pair)
 	q := r.ask(action.Try, pair)
+	if e, err := r.Describe(t.Context(), q); err != nil || !e.TakesMode || !strings.HasPrefix(e.Lines[0], "We would own") {
+		t.Errorf("taking it alone is described as %+v, %v", e, err)
+	}
 	q.Mode = sources.Shared
+	e, err := r.Describe(t.Context(), q)
+	if text := strings.Join(e.Lines, " "); err != nil || !strings.Contains(text, "others may own it too, none exclusively") || !strings.Contains(text, "at once") {
+		t.Errorf("sharing it is described as %q, %v", text, err)
+	}
 	r.reaches(r.do(q), action.Seen)
 	r.until("two own it", func(*sources.State) bool { return len(r.row(pair).Owners) == 2 })
 	resign := r.ask(action.Resign, pair)
 	r.reaches(r.do(resign), action.Seen)
 	r.until("one owns it", func(*sources.State) bool { return len(r.row(pair).Owners) == 1 })
+	for _, rec := range r.audit() {
+		if rec.Mode != "shared" || !strings.HasSuffix(rec.Call, " shared") {
+			t.Errorf("the audit has %+v", rec)
+		}
+	}
+}
+
+func TestOnlyWhatCanBeSharedIsOfferedSo(t *testing.T) {
+	t.Parallel()
+	r := redisRig(t, options{})
+	q := r.ask(action.Acquire, mutex)
+	if e, err := r.Describe(t.Context(), q); err != nil || e.TakesMode {
+		t.Errorf("a mutex of Redis is described as %+v, %v", e, err)
+	}
+	q.Mode = sources.Shared
+	r.refused(q, operate.ErrNotPossible, "cannot share")
 }
 
 func TestATryMissesWhereAnotherWasFaster(t *testing.T) {

@@ -2,8 +2,11 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"coordtop/internal/action"
@@ -42,12 +45,20 @@ func (o *Operator) begin(n *run, b *Backend) error {
 		ID: o.o.Audit.id(), Stage: Before, Action: n.Request.Verb.String(), Login: b.Login,
 		Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name,
 		OwnerBefore: t.Owner, LabelBefore: t.Label, FenceBefore: fence(t.Fence),
-		Reason: n.Request.Reason, Call: format.Clean(b.call(n.Request), 2000),
+		Mode: mode(n.Request), Reason: n.Request.Reason, Call: format.Clean(b.call(n.Request), 2000),
 	}
 	if err := o.o.Audit.Write(n.record); err != nil {
 		return fmt.Errorf("%w: nothing was sent", err)
 	}
 	return nil
+}
+
+// mode is how a request shares, for the audit.
+func mode(r action.Request) string {
+	if r.Mode == sources.Shared {
+		return r.Mode.String()
+	}
+	return ""
 }
 
 func fence(n uint64) string {
@@ -85,7 +96,7 @@ func (o *Operator) finish(n *run, p action.Phase, text string, after sources.Own
 	if n.answered > 0 {
 		n.record.LatencyMillis = millis(n.answered)
 	}
-	if err := o.o.Audit.Write(n.record); err != nil {
+	if err := o.record(n.record); err != nil {
 		text += fmt.Sprintf(" (the audit has no line of this end: %v)", err)
 	}
 	t := n.Request.Target
@@ -97,6 +108,33 @@ func (o *Operator) finish(n *run, p action.Phase, text string, after sources.Own
 	defer o.mu.Unlock()
 	n.Phase, n.Changed, n.Text = p, o.o.Now(), text
 	o.publishLocked()
+}
+
+// record writes a line about what was done. One that cannot be written is kept for
+// Unwritten.
+func (o *Operator) record(r Record) error {
+	err := o.o.Audit.Write(r)
+	if err == nil {
+		return nil
+	}
+	line, broken := o.o.Audit.line(r)
+	if broken != nil {
+		return errors.Join(err, broken)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.unwritten) < mostRuns {
+		o.unwritten = append(o.unwritten, strings.TrimSpace(string(line)))
+	}
+	return err
+}
+
+// Unwritten returns the lines about what was done that could not be written to the audit,
+// the oldest 200 at most. A disk that did not answer in time may still take some of them.
+func (o *Operator) Unwritten() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.unwritten)
 }
 
 // over says whether a run has ended.

@@ -24,7 +24,7 @@ func (o *Operator) Start(r action.Request) (id uint64, err error) {
 	if err := o.guardLocked(&b, r, row, s); err != nil {
 		return 0, err
 	}
-	n := o.runLocked(r)
+	n := o.runLocked(o.asHeldLocked(r))
 	if err := o.begin(n, &b); err != nil {
 		n.cancel()
 		o.last--
@@ -102,7 +102,7 @@ func fits(b *Backend, r action.Request) error {
 	switch {
 	case len(r.Data) > b.Caps.MaxData:
 		return fmt.Errorf("%w: the data has %d bytes, %s carries %d", ErrNotPossible, len(r.Data), b.Type, b.Caps.MaxData)
-	case r.Mode == sources.Shared && (!b.Caps.Shared || r.Target.Kind == sources.KindElection):
+	case r.Mode == sources.Shared && r.Verb != action.Resign && !b.shares(r.Target.Kind):
 		return fmt.Errorf("%w: %s cannot share this", ErrNotPossible, b.Type)
 	case r.Limit > 1 && r.Target.Kind == sources.KindElection:
 		return fmt.Errorf("%w: an election has a limit of 1", ErrNotPossible)

@@ -5,6 +5,7 @@ package operate_test
 import (
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,6 +49,11 @@ func TestAnAuditThatDoesNotAnswerKeepsNothingFromBeingGivenBack(t *testing.T) {
 	}
 	if n := r.redis().Exists(t.Context(), election).Val(); n != 0 {
 		t.Error("it was not given back")
+	}
+	missing := r.Unwritten()
+	if len(missing) != 2 || !strings.Contains(missing[0], `"stage":"before"`) || !strings.Contains(missing[1], `"stage":"after"`) ||
+		!strings.Contains(missing[1], `"action":"resign"`) {
+		t.Errorf("told of as not written: %q", missing)
 	}
 }
 
