@@ -11,7 +11,7 @@ import (
 
 // list draws the heading and the visible rows of the table, or why there are none.
 func (m *model) list(w, rows int) []string {
-	win := timeline.Fit(m.now, m.span(), m.columns[colStrip])
+	win := m.stripWindow()
 	lines := append(make([]string, 0, rows+1), m.heading(w, win))
 	if m.tbl.Len() == 0 {
 		return m.th.box(append(lines, m.empty(w)...), w, rows+1)

@@ -49,6 +49,7 @@ type model struct {
 	st      *sources.State
 	clock   time.Time // the time, to the second
 	now     time.Time // what ages are counted to: clock, but held while paused
+	still   bool      // the second has only begun: strips wait for a frame of their own
 	started time.Time
 	paused  time.Time // since when the picture is held; zero: it is not
 	idx     index

@@ -13,8 +13,12 @@ import (
 type wakeMsg struct{}
 
 // secondMsg comes once a second of the feed's clock, when it turns over: several rows
-// change in one frame. It is all that ticks while nothing happens.
+// change in one frame. It and the message after it are all that ticks while nothing happens.
 type secondMsg struct{}
+
+// columnMsg comes a moment after the message of a second: now the strips may move, see
+// model.stripsAt.
+type columnMsg struct{}
 
 // eventPause is how long events without a new state may wait: the feed already paces
 // its states, but it wakes for every event.
@@ -22,6 +26,10 @@ const eventPause = 100 * time.Millisecond
 
 // framePause is the shortest time between two wake-ups: more is not drawn anyway.
 const framePause = 16 * time.Millisecond
+
+// columnPause is the time from the message of a second to that of the strips: enough for
+// Bubble Tea, which draws 60 frames a second, to make two of them.
+const columnPause = 50 * time.Millisecond
 
 // pump turns the wake-ups of the feed and of the operator (acts; nil: there is none) and
 // the passing of seconds into messages until ctx ends. While the program is busy it waits
@@ -35,6 +43,8 @@ func pump(ctx context.Context, feed Feed, acts <-chan struct{}, send func(tea.Ms
 	}()
 	second := time.NewTimer(untilSecond(feed.Now()))
 	defer second.Stop()
+	column := time.NewTimer(columnPause)
+	defer column.Stop()
 	var shown uint64 // revision of the state that was told last
 	for {
 		select {
@@ -43,6 +53,12 @@ func pump(ctx context.Context, feed Feed, acts <-chan struct{}, send func(tea.Ms
 		case <-second.C:
 			send(secondMsg{})
 			second.Reset(untilSecond(feed.Now()))
+			column.Reset(columnPause)
+			continue
+		case <-column.C:
+			if slow == nil || !slow() { // else the second has brought them
+				send(columnMsg{})
+			}
 			continue
 		case <-acts:
 		case <-feed.Wake():

@@ -121,13 +121,16 @@ func TestPumpTicksWhenTheSecondOfTheFeedTurnsOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		feed := ticking{uitest.NewFeed(uitest.State(noon())), time.Now()}
-		var ticks []time.Duration
+		var ticks, moves []time.Duration
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { // received below
 			done <- pump(ctx, feed, nil, func(msg tea.Msg) {
-				if _, ok := msg.(secondMsg); ok {
+				switch msg.(type) {
+				case secondMsg:
 					ticks = append(ticks, time.Since(feed.start))
+				case columnMsg:
+					moves = append(moves, time.Since(feed.start)-columnPause)
 				}
 			}, nil)
 		}()
@@ -139,6 +142,9 @@ func TestPumpTicksWhenTheSecondOfTheFeedTurnsOver(t *testing.T) {
 		want := []time.Duration{300 * time.Millisecond, 1300 * time.Millisecond, 2300 * time.Millisecond}
 		if !slices.Equal(ticks, want) {
 			t.Errorf("ticks at %v, not %v", ticks, want)
+		}
+		if !slices.Equal(moves, append([]time.Duration{0}, want...)) {
+			t.Errorf("strips moved a pause after %v, not %v", moves, want)
 		}
 	})
 }
@@ -170,7 +176,7 @@ func TestPumpTellsASlowTerminalOnlyOfSeconds(t *testing.T) {
 		go func() { // received below
 			done <- pump(ctx, feed, nil, func(msg tea.Msg) {
 				switch msg.(type) {
-				case wakeMsg:
+				case wakeMsg, columnMsg:
 					wakes++
 				case secondMsg:
 					seconds++

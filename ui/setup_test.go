@@ -94,6 +94,7 @@ func (d *driver) pass(seconds int) {
 	for range seconds {
 		d.feed.Pass(time.Second)
 		d.send(secondMsg{})
+		d.send(columnMsg{})
 	}
 }
 

@@ -11,6 +11,29 @@ import (
 // stripSpan is how much time strips show at least, once so much was observed.
 const stripSpan = 15 * time.Minute
 
+// stripsAt is the time that the strips of the list reach. In the frame in which a second
+// begins they stand still: a renderer rewrites a line from its first to its last cell that
+// differs, so a lease that counts down and a strip that moves would take all cells between
+// them along, eight times as many bytes as the two in frames of their own.
+func (m *model) stripsAt() time.Time {
+	if m.still {
+		return m.now.Add(-time.Second)
+	}
+	return m.now
+}
+
+// moveStrips lets the strips reach the time, and says whether that moves them.
+func (m *model) moveStrips() bool {
+	before := m.stripWindow()
+	m.still = false
+	return m.stripWindow() != before
+}
+
+// stripWindow is what the strips of the list show.
+func (m *model) stripWindow() timeline.Window {
+	return timeline.Fit(m.stripsAt(), m.span(), m.columns[colStrip])
+}
+
 // axis writes the times above the strips.
 func (m *model) axis(l *line, win timeline.Window) {
 	start, end := l.x, l.x+win.Columns

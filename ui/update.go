@@ -35,6 +35,8 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	case secondMsg:
 		m.second()
 		return nil, true
+	case columnMsg:
+		return nil, m.moveStrips()
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
 		m.arrange()
@@ -77,7 +79,7 @@ func (m *model) second() {
 	if !m.paused.IsZero() {
 		return
 	}
-	m.now = m.clock
+	m.now, m.still = m.clock, m.slow == nil || !m.slow()
 	m.release()
 	m.take()
 	m.events.second()
