@@ -24,10 +24,10 @@ func (o *Operator) Arm(source, typed string) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if b.Protect {
-		o.unlocked[source] = true
-	}
 	o.armed = arming{at: o.o.Now(), slept: o.o.Slept()}
+	if b.Protect {
+		o.unlocked[source] = o.armed
+	}
 	o.publishLocked()
 	return nil
 }
@@ -54,17 +54,20 @@ type arming struct {
 // armedUntilLocked is the end of being armed; zero: writing is not armed, or not any more.
 // Nobody sits before a machine that sleeps, so the time asleep counts, and where the clock
 // for that is not to be had, the wall clock: the two differ only where somebody sets it.
-func (o *Operator) armedUntilLocked() time.Time {
-	if o.armed.at.IsZero() {
+func (o *Operator) armedUntilLocked() time.Time { return o.endOf(o.armed) }
+
+// endOf is the end of an arming; zero: it is over, or there was none.
+func (o *Operator) endOf(a arming) time.Time {
+	if a.at.IsZero() {
 		return time.Time{}
 	}
 	now := o.o.Now()
-	passed := now.Sub(o.armed.at)
-	slept := asleepFor(o.o.Slept()-o.armed.slept, passed, now.Round(0).Sub(o.armed.at.Round(0)))
+	passed := now.Sub(a.at)
+	slept := asleepFor(o.o.Slept()-a.slept, passed, now.Round(0).Sub(a.at.Round(0)))
 	if passed+slept >= armedFor {
 		return time.Time{}
 	}
-	return o.armed.at.Add(armedFor - slept)
+	return a.at.Add(armedFor - slept)
 }
 
 // asleepFor is for how long the machine slept while the monotonic clock went on by passed,
@@ -79,10 +82,11 @@ func asleepFor(slept, passed, wall time.Duration) time.Duration {
 // armedLocked says why nothing may be sent to a source now; nil: it may.
 func (o *Operator) armedLocked(source string, b *Backend) error {
 	if !o.always && o.armedUntilLocked().IsZero() {
-		clear(o.unlocked)
 		return fmt.Errorf("%w: arm it first", ErrNotArmed)
 	}
-	if b.Protect && !o.unlocked[source] {
+	// Its own time: arming another source, which asks for no name, must not prolong it.
+	typed, ok := o.unlocked[source]
+	if b.Protect && (!ok || !o.always && o.endOf(typed).IsZero()) {
 		return fmt.Errorf("%w for %s, which is protected: arm it by typing its name", ErrNotArmed, source)
 	}
 	return nil

@@ -40,6 +40,36 @@ func TestTheTimeAsleepCountsAgainstBeingArmed(t *testing.T) {
 	r.reaches(r.do(r.ask(action.Resign, mutex)), action.Seen) // what was slept before does not count
 }
 
+func TestArmingAnotherSourceDoesNotArmAProtectedOne(t *testing.T) {
+	t.Parallel()
+	var laptop asleep
+	r := redisRig(t, options{change: func(o *operate.Options, b *operate.Backend) {
+		laptop.options().change(o, b)
+		b.Protect = true
+		o.Backends = map[string]operate.Backend{"dev": {Type: "redis"}}
+	}})
+	q := r.ask(action.Try, mutex)
+	q.Reason = "INC-1"
+	for _, passed := range []time.Duration{2 * time.Minute, 3 * time.Minute, 10 * time.Minute} {
+		if err := r.Arm("s", "s"); err != nil {
+			t.Fatal(err)
+		}
+		laptop.slept.Add(int64(passed))
+		if err := r.Arm("dev", ""); err != nil {
+			t.Fatal(err)
+		}
+		laptop.slept.Add(int64(2 * time.Minute))
+		if passed+2*time.Minute >= 5*time.Minute {
+			r.refused(q, operate.ErrNotArmed, "typing its name")
+		} else {
+			r.reaches(r.do(q), action.Seen)
+			q.Verb = action.Resign
+			r.reaches(r.do(q), action.Seen)
+			q.Verb = action.Try
+		}
+	}
+}
+
 // awake waits for a status.
 func (r *rig) awake(what string, ok func(*action.Status) bool) {
 	r.t.Helper()

@@ -67,8 +67,8 @@ type Operator struct {
 	runOut   bool
 	always   bool
 	armed    arming
-	unlocked map[string]bool // protected sources whose name was typed since writing was armed
-	last     uint64          // number of the newest run
+	unlocked map[string]arming // protected sources, by when their name was typed last
+	last     uint64            // number of the newest run
 	runs     []*run
 	held     []*holding
 	left     []error // what Close could not give back
@@ -92,7 +92,7 @@ func New(o Options) *Operator {
 		o:       o,
 		always:  o.Always,
 		drivers: drivers{backends: o.Backends, spots: map[[2]string]*spot{}},
-		wake:    make(chan struct{}, 1), ended: make(chan struct{}), unlocked: map[string]bool{},
+		wake:    make(chan struct{}, 1), ended: make(chan struct{}), unlocked: map[string]arming{},
 	}
 	op.life, op.end = context.WithCancel(context.Background())
 	op.mu.Lock()

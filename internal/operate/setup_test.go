@@ -104,7 +104,10 @@ func newRig(t *testing.T, url string, source sources.Source, backend operate.Bac
 	if o.change != nil {
 		o.change(&oo, &backend)
 	}
-	oo.Backends = map[string]operate.Backend{"s": backend}
+	if oo.Backends == nil {
+		oo.Backends = map[string]operate.Backend{}
+	}
+	oo.Backends["s"] = backend
 	r.Operator = operate.New(oo)
 	t.Cleanup(func() { r.close() })
 	r.until("the source is complete", func(s *sources.State) bool {
