@@ -19,11 +19,16 @@ func (o *Operator) resign(n *run, h *holding, b *Backend) {
 	sub := o.subscribe()
 	defer sub.Close()
 	o.mu.Lock()
-	lease, waiting := h.lease, h.waiting
-	if !waiting {
+	lease, waiting, already := h.lease, h.waiting, h.parting == h.run
+	if !waiting && !already {
 		h.parting = n
 	}
 	o.mu.Unlock()
+	if already {
+		<-h.ended
+		o.finish(n, action.Dropped, "it was being given back already", sources.OwnerRef{})
+		return
+	}
 	if waiting {
 		h.run.cancel() // also what it wins meanwhile is given back then
 		<-h.ended

@@ -23,7 +23,7 @@ type holding struct {
 	since   time.Time
 	data    []byte
 	runsOut bool
-	parting *run          // that resigns it; nil: none
+	parting *run          // that resigns it, or run itself, giving it back; nil: none
 	ended   chan struct{} // closed when nothing of it is left
 }
 

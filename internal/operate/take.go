@@ -179,17 +179,24 @@ func (o *Operator) keep(n *run, h *holding, lease *coord.Lease, term *coord.Term
 	case <-n.ctx.Done():
 	}
 	<-seen
-	ended := lease.Check() // where this process was stopped, nothing has ended the context yet
-	cause := context.Cause(lease.Context())
 	o.mu.Lock()
+	ended := lease.Check() // where this process was stopped, nothing has ended the context yet
+	giving := n.ctx.Err() != nil && h.parting == nil && ended == nil
+	if giving {
+		h.parting = n // a resignation that begins now has nothing left to do
+	}
 	parting := h.parting
 	o.mu.Unlock()
-	switch {
-	case n.ctx.Err() != nil && parting == nil && ended == nil:
+	if giving {
 		o.giveBack(n, h, lease)
-	case parting != nil && errors.Is(cause, coord.ErrReleased):
+		return
+	}
+	if parting != nil { // whatever else has ended: it is on its way to release it
+		<-lease.Context().Done()
+	}
+	if cause := context.Cause(lease.Context()); parting != nil && errors.Is(cause, coord.ErrReleased) {
 		o.finish(n, action.Dropped, "resigned before our watch showed it", sources.OwnerRef{})
-	default:
+	} else {
 		o.lost(n, h, cause)
 	}
 }
