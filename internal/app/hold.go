@@ -26,15 +26,16 @@ type holdOptions struct {
 	permits    uint64
 }
 
-const holding = "Writes one JSON line when it is ours, keeps it, and reads lines from standard input:\n" +
-	"`resign` gives it up%s. Each is answered with one JSON line. The end of input,\n" +
-	"SIGINT, SIGTERM and SIGHUP resign too, within two seconds. Nothing that could prove\n" +
-	"ownership is written to disk; the audit (audit.jsonl in the state directory) has a line\n" +
+const holding = "Says on standard error for whom it waits, and at which place of the queue where that is\n" +
+	"told. Writes one JSON line when it is ours, keeps it, and reads lines from standard input:\n" +
+	"`resign` gives it up, or ends the wait%s. Each is answered with one JSON line. The end\n" +
+	"of input, SIGINT, SIGTERM and SIGHUP resign too, within two seconds. Nothing that could\n" +
+	"prove ownership is written to disk; the audit (audit.jsonl in the state directory) has a line\n" +
 	"before and one after each action.\n\n" +
 	"NAME is SOURCE/NAME or SOURCE/SPACE/NAME, or a URL with exactly one of election=, mutex=\n" +
 	"and semaphore=. It must be confirmed with --write --yes, and on a protected source with\n" +
 	"--reason.\n\n" +
-	"Exit code 0: resigned; 2: not confirmed, or more than one goes by that name; 3: the\n" +
+	"Exit code 0: resigned, also from the wait; 2: not confirmed, or more than one goes by that name; 3: the\n" +
 	"source did not answer; 4: no such name; 5: not ours within --wait; 6: its owner changed\n" +
 	"just before anything was sent; 7: not possible; 8: the source is read_only; 9: the lease\n" +
 	"was lost.\n\n"

@@ -101,16 +101,21 @@ func (h *foreground) ends(code int) {
 	}
 }
 
-// audit are the lines that the process wrote, as far as they are asked for here.
-func (h *foreground) audit() []string {
-	h.t.Helper()
-	var home string
+// home is the home directory of the process.
+func (h *foreground) home() string {
+	home := ""
 	for _, v := range h.cmd.Env {
 		if dir, ok := strings.CutPrefix(v, "HOME="); ok {
 			home = dir
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(home, ".local", "state", "coordtop", auditName))
+	return home
+}
+
+// audit are the lines that the process wrote, as far as they are asked for here.
+func (h *foreground) audit() []string {
+	h.t.Helper()
+	text, err := os.ReadFile(filepath.Join(h.home(), ".local", "state", "coordtop", auditName))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		h.t.Fatal(err)
 	}

@@ -32,6 +32,7 @@ type keeper struct {
 	reason   string // for the audit
 	lines    <-chan string
 	last     action.Holding // as it was seen last
+	told     string         // on standard error, of the wait
 }
 
 func (k *keeper) wrongVerb() error {
@@ -58,7 +59,9 @@ func (k *keeper) run(ctx context.Context, verb action.Verb, s config.Source, o h
 	if err != nil {
 		return err
 	}
-	if err := k.won(ctx, id); err != nil {
+	if err := k.won(ctx, id); errors.Is(err, errCalledOff) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	if err := k.say("acquired", ""); err != nil {
@@ -77,12 +80,7 @@ func modeOf(shared bool) sources.Mode {
 // start asks for an action on the row as it is now. Naming it on the command line was
 // typing its name.
 func (k *keeper) start(r action.Request) (uint64, error) {
-	row := k.row
-	if slot, ok := k.hub.Slot(row.Ref); ok {
-		if rows := k.hub.State().Rows; slot < len(rows) && rows[slot] != nil && rows[slot].Ref == row.Ref {
-			row = rows[slot]
-		}
-	}
+	row := k.now()
 	r.Target = action.Target{Ref: row.Ref, Kind: row.Kind}
 	if len(row.Owners) > 0 {
 		w := &row.Owners[0]
@@ -96,7 +94,7 @@ func (k *keeper) start(r action.Request) (uint64, error) {
 	return k.op.Start(r)
 }
 
-// won waits until it is ours.
+// won waits until it is ours. The error wraps errCalledOff where a line said so.
 func (k *keeper) won(ctx context.Context, id uint64) error {
 	for {
 		run, s := runOf(k.op, id)
@@ -112,14 +110,20 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 		case action.Failed, action.Dropped:
 			return fmt.Errorf("%v: %s", run.Request.Verb, run.Text)
 		}
+		k.tell(run)
 		select {
 		case <-ctx.Done():
 			return errors.New("ended before it was ours")
-		case _, more := <-k.lines:
-			if !more {
+		case line, more := <-k.lines:
+			switch line = strings.TrimSpace(line); {
+			case !more:
 				return errors.New("standard input ended before it was ours: it is not waited for any more")
+			case line == "resign":
+				return k.callOff(id)
+			case line == "":
+				continue
 			}
-			if err := k.say("refused", "it is not ours yet; the end of input, or SIGINT, ends the wait"); err != nil {
+			if err := k.say("refused", "it is not ours yet; resign, the end of input, or SIGINT, ends the wait"); err != nil {
 				return err
 			}
 		case <-k.op.Wake():

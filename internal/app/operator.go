@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"os/user"
@@ -41,10 +42,14 @@ func giveBackWith(ctx context.Context, op *operate.Operator) (stop func() bool) 
 }
 
 // giveBack resigns what is held, within two seconds, or waits until that was done. What
-// could not be told to its service runs out there; the audit and the log have it.
+// could not be told to its service runs out there; the audit and the log have it. What the
+// audit could not take is said on standard error: the screen is gone by then.
 func (p *program) giveBack(op *operate.Operator) {
 	if err := op.Close(context.Background()); err != nil {
 		p.logger().Warn("Giving back what we hold", "error", err)
+	}
+	if lines := op.Unwritten(); len(lines) > 0 {
+		fmt.Fprintf(p.env.Stderr, "coordtop: the audit could not be written; it lacks\n%s\n", strings.Join(lines, "\n"))
 	}
 }
 
