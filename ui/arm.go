@@ -79,10 +79,11 @@ func (d *arming) do(m *model, i intent) tea.Cmd {
 	return nil
 }
 
-func (d *arming) edit(msg tea.Msg) {
+func (d *arming) edit(_ *model, msg tea.Msg) tea.Cmd {
 	if d.refused != "" {
 		d.name.edit(msg)
 	}
+	return nil
 }
 
 func (d *arming) heed(*model) {}

@@ -24,7 +24,8 @@ type description struct {
 
 // describedMsg brings a description to the box that asked for it.
 type describedMsg struct {
-	box *box
+	box   *box
+	asked int // the how-manyeth question of the box it answers
 	description
 }
 
@@ -65,13 +66,16 @@ type box struct {
 	gone    string       // what has changed; "": nothing
 	refused string       // why it was not begun, at the last press of the button
 
-	described bool
+	asked     int  // how often the operator was asked what it would do
+	described bool // it has answered once
+	pending   bool // what is shown is not what was chosen last
 	effect    action.Effect
 	err       error // of describing
 
 	fields []*field
-	focus  int // an index of fields, or one of the buttons after them
-	top    int // first line shown of what stands above the fields
+	focus  int    // an index of fields, or one of the buttons after them
+	hint   string // where what was typed last did not go; "": nowhere to be said
+	top    int    // first line shown of what stands above the fields
 }
 
 // The buttons, counted from the end of the fields.
@@ -91,7 +95,7 @@ func (m *model) openBox(r action.Request) tea.Cmd {
 
 // describe takes in what the action would do; then it is known what the person must give.
 func (b *box) describe(m *model, d description) {
-	b.described, b.effect, b.err = true, d.effect, d.err
+	b.described, b.pending, b.effect, b.err = true, false, d.effect, d.err
 	if d.err != nil || b.question() || len(b.fields) > 0 {
 		return
 	}
@@ -100,6 +104,9 @@ func (b *box) describe(m *model, d description) {
 		return b.fields[len(b.fields)-1]
 	}
 	verb := b.request.Verb
+	if b.effect.TakesMode {
+		add(fieldMode)
+	}
 	if b.effect.TakesLimit {
 		add(fieldLimit).empty = "1"
 	}
@@ -147,6 +154,7 @@ func (b *box) scope() scope {
 }
 
 func (b *box) do(m *model, i intent) tea.Cmd {
+	b.hint = ""
 	switch i {
 	case doCancel, doNo:
 		m.shut()
@@ -194,25 +202,26 @@ func (b *box) move(m *model, by int) tea.Cmd {
 	if b.focus == len(b.fields)+buttonAct && b.missing() != "" {
 		b.focus = (b.focus + by + n) % n
 	}
-	for i, f := range b.fields {
-		f.focus(i == b.focus)
-	}
+	b.point(b.focus)
 	if left < len(b.fields) && b.missing() == "" {
 		return b.ask(m, b.filled())
 	}
 	return nil
 }
 
-// ask asks what a request would do. The answer comes as a message.
-func (b *box) ask(m *model, r action.Request) tea.Cmd {
-	got := m.hands.ask(r)
-	return func() tea.Msg { return describedMsg{b, <-got} }
+// point puts the focus on a field or a button.
+func (b *box) point(at int) {
+	b.focus = at
+	for i, f := range b.fields {
+		f.focus(i == at)
+	}
 }
 
-func (b *box) edit(msg tea.Msg) {
-	if b.focus < len(b.fields) {
-		b.fields[b.focus].edit(msg)
-	}
+// ask asks what a request would do. The answer comes as a message.
+func (b *box) ask(m *model, r action.Request) tea.Cmd {
+	b.asked++
+	got, asked := m.hands.ask(r), b.asked
+	return func() tea.Msg { return describedMsg{b, asked, <-got} }
 }
 
 // heed looks whether the target is still what the person saw.
@@ -252,6 +261,8 @@ func (b *box) missing() string {
 		return "changed"
 	case !b.described:
 		return "asking the server"
+	case b.pending:
+		return "asking anew"
 	case b.err != nil:
 		return "not known what it would do"
 	}
@@ -260,13 +271,22 @@ func (b *box) missing() string {
 		switch {
 		case f.wrong() != "":
 			return f.wrong()
-		case f.kind == fieldReason && v == "" && b.effect.NeedsReason:
-			return "needs a reason"
-		case f.kind == fieldName && v != strings.TrimSpace(clean(b.effect.NeedsName)):
-			return "needs the name"
+		case b.needs(f) != "":
+			return b.needs(f)
 		case f.kind == fieldData && b.effect.DataMax > 0 && len(v) > b.effect.DataMax:
 			return "data: " + format.Count(len(v)) + " of at most " + count(b.effect.DataMax, "byte")
 		}
+	}
+	return ""
+}
+
+// needs says what the box cannot do without and has not got from a field; "": nothing.
+func (b *box) needs(f *field) string {
+	switch v := f.value(); {
+	case f.kind == fieldReason && v == "" && b.effect.NeedsReason:
+		return "needs a reason"
+	case f.kind == fieldName && v != strings.TrimSpace(clean(b.effect.NeedsName)):
+		return "needs the name"
 	}
 	return ""
 }
@@ -292,6 +312,10 @@ func (b *box) filled() action.Request {
 	for _, f := range b.fields {
 		v := f.value()
 		switch f.kind {
+		case fieldMode:
+			if f.shared {
+				r.Mode = sources.Shared
+			}
 		case fieldData:
 			r.Data = []byte(v)
 		case fieldPermits:

@@ -263,8 +263,13 @@ func TestResigningWhatIsOursIsAYesOrNo(t *testing.T) {
 		t.Errorf("begun %+v", got)
 	}
 	op.Effect.NeedsReason = true // of a protected source
-	d.act("a", "r", "y")
+	d.act("a", "r")
 	d.shows(t, "(needs a reason)")
+	d.press("y")
+	d.shows(t, "reason    y") // it is text here
+	if len(op.Begun()) > 1 {
+		t.Errorf("begun %+v", op.Begun())
+	}
 }
 
 func TestResigningNeedsSomethingOfOurs(t *testing.T) {

@@ -167,6 +167,9 @@ func (b *box) owner(m *model) []part {
 			parts = append(parts, part{th.accent, us})
 		}
 		parts = append(parts, part{th.dim, "  for "}, part{"", m.age(o.Since)})
+		if o.Mode == sources.Shared {
+			parts = append(parts, part{th.dim, "  " + o.Mode.String()})
+		}
 		if t.Fence != 0 {
 			parts = append(parts, part{th.dim, "  fence "}, part{"", fence(t.Fence)})
 		}
@@ -261,9 +264,12 @@ func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
 	return append(lines, b.buttons(m, w))
 }
 
-// refusal is why the operator did not begin.
+// refusal is why the operator did not begin, or where what was typed did not go.
 func (b *box) refusal(m *model, w int) []string {
 	var lines []string
+	for _, s := range folded(b.hint, w) {
+		lines = append(lines, m.th.line(w).put(m.th.warn, s).done())
+	}
 	for _, s := range folded(b.refused, w) {
 		lines = append(lines, m.th.line(w).put(m.th.bad, s).done())
 	}
@@ -274,6 +280,8 @@ func (b *box) refusal(m *model, w int) []string {
 func (b *box) label(f *field) string {
 	text := ""
 	switch f.kind {
+	case fieldMode:
+		text = "mode"
 	case fieldData:
 		text = "data"
 	case fieldPermits:

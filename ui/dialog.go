@@ -16,7 +16,7 @@ type dialog interface {
 	// do carries out an intent of its scope.
 	do(m *model, i intent) tea.Cmd
 	// edit takes what is typed or pasted and is no key of its scope.
-	edit(msg tea.Msg)
+	edit(m *model, msg tea.Msg) tea.Cmd
 	// heed looks again at what it stands for.
 	heed(m *model)
 	// picture draws it within so many cells, without its frame.

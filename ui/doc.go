@@ -66,7 +66,7 @@
 // Acting:
 //
 //	hands.go ours.go arm.go leave.go      what acts; what we hold and did; writing; quitting
-//	dialog.go menu.go box.go boxdraw.go field.go provision.go    dialogs
+//	dialog.go menu.go box.go boxdraw.go boxtype.go field.go provision.go    dialogs
 //
 // What all of them draw with:
 //

@@ -18,6 +18,7 @@ type fieldKind uint8
 
 const (
 	fieldData fieldKind = iota
+	fieldMode           // chosen, not typed
 	fieldPermits
 	fieldLimit
 	fieldWait
@@ -32,6 +33,9 @@ type field struct {
 	text  textarea.Model // of fieldData
 	note  string         // below it
 	empty string         // what stands there while nothing is typed
+
+	shared  bool // of fieldMode
+	focused bool
 }
 
 const (
@@ -80,6 +84,7 @@ func visible(text string) string {
 }
 
 func (f *field) focus(on bool) {
+	f.focused = on
 	switch {
 	case f.kind == fieldData && on:
 		f.text.Focus() // its command is the blinking of a cursor that we do not draw
@@ -106,8 +111,12 @@ func (f *field) edit(msg tea.Msg) {
 			return
 		}
 	}
-	if f.kind == fieldData {
+	switch f.kind {
+	case fieldData:
 		f.text, _ = f.text.Update(msg)
+		return
+	case fieldMode:
+		f.editMode(msg)
 		return
 	}
 	f.line, _ = f.line.Update(msg)
@@ -144,6 +153,10 @@ func (f *field) shown(th *theme, w int, text string) string {
 
 // draw returns the field's lines in w cells, and where its cursor is.
 func (f *field) draw(th *theme, w, h int) (lines []string, x, y int) {
+	if f.kind == fieldMode {
+		text, x := f.drawMode(th, w)
+		return []string{text}, x, 0
+	}
 	if f.kind != fieldData {
 		runes := []rune(f.line.Value())
 		at := min(f.line.Position(), len(runes))

@@ -46,7 +46,7 @@ func (d *farewell) do(m *model, i intent) tea.Cmd {
 	return nil
 }
 
-func (d *farewell) edit(tea.Msg) {}
+func (d *farewell) edit(*model, tea.Msg) tea.Cmd { return nil }
 
 // heed goes away with the last thing held: there is nothing left to ask.
 func (d *farewell) heed(m *model) {

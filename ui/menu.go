@@ -188,7 +188,7 @@ func (d *menu) choose(m *model, i item) tea.Cmd {
 	return m.openBox(action.Request{Verb: i.verb, Target: d.target})
 }
 
-func (d *menu) edit(tea.Msg) {}
+func (d *menu) edit(*model, tea.Msg) tea.Cmd { return nil }
 
 // heed keeps the reasons up to date: the row, or what we may do, can change meanwhile.
 func (d *menu) heed(m *model) {

@@ -30,7 +30,9 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.heed()
 		return nil, m.paused.IsZero() || m.hands.op != nil
 	case describedMsg:
-		msg.box.describe(m, msg.description)
+		if msg.asked == msg.box.asked { // else it answers what is not asked any more
+			msg.box.describe(m, msg.description)
+		}
 		return nil, true
 	case secondMsg:
 		m.second()
@@ -140,8 +142,7 @@ func newInput() textinput.Model {
 // anything.
 func (m *model) edit(msg tea.Msg) tea.Cmd {
 	if m.hands.dialog != nil {
-		m.hands.dialog.edit(msg)
-		return nil
+		return m.hands.dialog.edit(m, msg)
 	}
 	if !m.typing && m.line.scope == 0 && m.view != viewHelp {
 		return nil

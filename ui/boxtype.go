@@ -1,0 +1,89 @@
+package ui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// edit gives what is typed or pasted to the field that has the focus. Where a button has it,
+// text never acts: it goes to the field that the button waits for, or the box says that it
+// went nowhere.
+func (b *box) edit(m *model, msg tea.Msg) tea.Cmd {
+	b.hint = ""
+	if b.focus >= len(b.fields) {
+		if !isText(msg) || b.question() {
+			return nil
+		}
+		at := slices.IndexFunc(b.fields, func(f *field) bool { return b.needs(f) != "" })
+		if at < 0 {
+			b.hint = b.nowhere()
+			return nil
+		}
+		b.point(at)
+	}
+	f := b.fields[b.focus]
+	shared := f.shared
+	f.edit(msg)
+	if f.shared == shared {
+		return nil
+	}
+	b.pending = true
+	return b.ask(m, b.filled())
+}
+
+// isText says whether a message is something to be read. A blank is not: people press it to
+// press a button.
+func isText(msg tea.Msg) bool {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return msg.Text != "" && msg.Text != " "
+	case tea.PasteMsg:
+		return msg.Content != ""
+	}
+	return false
+}
+
+// nowhere says why a text was not taken.
+func (b *box) nowhere() string {
+	if len(b.fields) == 0 {
+		return "what was typed is gone: there is no field for it yet"
+	}
+	return "what was typed is gone: no field waits for it; tab goes to the fields"
+}
+
+// editMode takes the keys of the field that chooses a mode.
+func (f *field) editMode(msg tea.Msg) {
+	k, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		return
+	}
+	switch keyName(k) {
+	case "space", "left", "right":
+		f.shared = !f.shared
+	case "s":
+		f.shared = true
+	case "e":
+		f.shared = false
+	}
+}
+
+// drawMode draws the two modes, the chosen one between brackets, and where the cursor is.
+func (f *field) drawMode(th *theme, w int) (text string, x int) {
+	modes := [2]string{" exclusive ", " shared "}
+	at := boolInt(f.shared)
+	modes[at] = "[" + modes[at][1:len(modes[at])-1] + "]"
+	x = 1 + at*len(modes[0])
+	l := th.line(w)
+	for i, mode := range modes {
+		st := th.dim
+		if i == at {
+			st = th.strong
+		}
+		l.put(st, mode)
+	}
+	if f.focused {
+		l.put(th.dim, "  space: the other one")
+	}
+	return l.done(), min(x, max(w-1, 0))
+}
