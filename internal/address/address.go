@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -29,10 +30,12 @@ func Host(text, usual, example string) (string, error) {
 		name, port = text[:i], text[i+1:]
 	}
 	if inner, ok := strings.CutPrefix(name, "["); ok {
-		if inner, ok = strings.CutSuffix(inner, "]"); !ok || net.ParseIP(inner) == nil {
+		inner, ok = strings.CutSuffix(inner, "]")
+		ip, err := netip.ParseAddr(strings.Replace(inner, "%25", "%", 1)) // a zone, as [fe80::1%25eth0]
+		if !ok || err != nil || !ip.Is6() {
 			return "", fmt.Errorf("a bad IPv6 address: write it as [::1]:%s", usual)
 		}
-		name = inner
+		name = ip.String()
 	} else if strings.ContainsAny(name, ":[]@/,") {
 		return "", fmt.Errorf("a bad host: write it as host:%s, an IPv6 address as [::1]:%s", usual, usual)
 	}

@@ -31,7 +31,7 @@ func TestLoginIsDecoded(t *testing.T) {
 func TestHostIsCompleted(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"h": "h:2136", "h:1": "h:1", "[::1]": "[::1]:2136", "[::1]:65535": "[::1]:65535", "127.0.0.1:80": "127.0.0.1:80",
+		"h": "h:2136", "h:1": "h:1", "[::1]": "[::1]:2136", "[::1]:65535": "[::1]:65535", "[fe80::1%25lo]": "[fe80::1%lo]:2136", "[fe80::1%lo]:1": "[fe80::1%lo]:1", "127.0.0.1:80": "127.0.0.1:80",
 	} {
 		if got, err := address.Host(text, "2136", "grpc://host:2136/db"); got != want || err != nil {
 			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
@@ -39,7 +39,7 @@ func TestHostIsCompleted(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"": "grpc://host:2136/db", ":1": "is missing", "h:": "port", "h:0": "port", "h:65536": "port", "h:x": "port",
-		"::1": "[::1]:2136", "[::1": "[::1]:2136", "[x]:1": "IPv6", "a,b": "host:2136", "a@b:1": "host:2136", "a/b": "host:2136",
+		"::1": "[::1]:2136", "[::1": "[::1]:2136", "[x]:1": "IPv6", "[127.0.0.1]:1": "IPv6", "a,b": "host:2136", "a@b:1": "host:2136", "a/b": "host:2136",
 	} {
 		if got, err := address.Host(text, "2136", "grpc://host:2136/db"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %q, %v, want an error with %q", text, got, err, want)

@@ -171,7 +171,10 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{name: "nothing to lead", args: []string{"campaign"}, code: 2, stderr: []string{`coordtop: campaign takes one NAME or URL, none was given; see coordtop campaign --help`}},
 		{name: "an unknown scheme", args: []string{"get", "http://h"}, code: 2, stderr: []string{`"http://h": unknown scheme`, "redis"}},
 		{name: "a bad port", args: []string{"get", "redis://:hunter2@h:x"}, code: 2, stderr: []string{"source h:x", "port"}, not: "hunter2"},
-		{name: "a bad parameter", args: []string{"get", "redis://h?kyes=x"}, code: 2, stderr: []string{`unknown parameter "kyes"`, "db, master, client_name", "keys, election, mutex and semaphore"}},
+		{name: "a bad parameter", args: []string{"get", "redis://h?leader=x"}, code: 2, stderr: []string{`unknown parameter "leader"`, "db, master, client_name", "keys, election, mutex and semaphore"}},
+		{name: "a misspelt parameter", args: []string{"get", "redis://:hunter2@h?kyes=x"}, code: 2, stderr: []string{`unknown parameter "kyes": did you mean keys=?`}, not: "hunter2"},
+		{name: "a misspelt flag", args: []string{"get", "--tiemout", "3s"}, code: 2, stderr: []string{"unknown flag: --tiemout (did you mean --timeout?); see coordtop get --help"}},
+		{name: "help for no command", args: []string{"help", "config", "chekc"}, code: 2, stderr: []string{`there is no command "config chekc"`}},
 		{
 			name: "another backend", args: []string{"get", "dflockd://u:hunter2@h/db"}, code: 2,
 			stderr: []string{"dflockd servers: this build does not watch them yet; it watches Redis"}, not: "hunter2",
@@ -196,7 +199,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 			stderr: []string{`"17:4294967296" does not fit into two int4`, "its two numbers as 17:-4"}, not: "hunter2",
 		},
 		{name: "a semaphore on Postgres", args: []string{"get", "postgres://h/db?semaphore=4"}, code: 2, stderr: []string{"an advisory lock is no semaphore: write election or mutex"}},
-		{name: "a bad Postgres port", args: []string{"get", "postgres://u:hunter2@h:x/db"}, code: 2, stderr: []string{"source h:x: the address cannot be read: write it as postgres://"}, not: "hunter2"},
+		{name: "a bad Postgres port", args: []string{"get", "postgres://u:hunter2@h:x/db"}, code: 2, stderr: []string{`"postgres://...@h:x/db": a bad port`}, not: "hunter2"},
 		{name: "a long channel", args: []string{"get", "postgres://h/db?channels=" + strings.Repeat("c", 64)}, code: 2, stderr: []string{"source h: ", "Postgres keeps 63"}},
 		{
 			name: "a bad DATABASE_URL", args: []string{"get"}, vars: map[string]string{"DATABASE_URL": "postgres://u:hunter2@h/db?locks="}, code: 2,
@@ -223,6 +226,8 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 			name: "a name of no source", args: []string{"get", "b/x"}, config: "sources: [{name: a, url: 'redis://h'}]", code: 2,
 			stderr: []string{`"b/x" is neither a URL`, "the sources here are a"},
 		},
+		{name: "config check of a command", args: []string{"config", "check"}, config: "sources:\n- url: redis://h\n  password_command: [./does-not-exist]", code: 2, stderr: []string{configFile + ":2:3: source h: finding a command for a secret: ", "does-not-exist"}},
+		{name: "config check of a cluster", args: []string{"config", "check"}, config: "sources: [{url: redis+cluster://h}]", code: 2, stderr: []string{"a cluster cannot be watched as a whole yet"}},
 		{name: "config check without a file", args: []string{"config", "check"}, code: 2, stderr: []string{"no config file at", "coordtop config example"}},
 		{
 			name: "config check of a secret", args: []string{"config", "check"}, config: "sources: [{name: a, url: 'redis://h', password_env: NONE}]", code: 2,
@@ -286,7 +291,7 @@ func TestWhatCanBeAnsweredWithoutAServerIs(t *testing.T) {
 		{name: "completion", args: []string{"completion", "bash"}, want: []string{"bash completion"}},
 		{name: "config example", args: []string{"config", "example"}, want: []string{"example\n"}},
 		{
-			name: "config check", config: "sources: [{url: 'redis://h', password_command: [does-not-exist]}, {url: 'postgres://p/db', key_scheme: crc32, channels: [ev]}]\nnames: {p: {'17:-4': ledger}}",
+			name: "config check", config: "sources: [{url: 'redis://h', password_command: [sh]}, {url: 'postgres://p/db', key_scheme: crc32, channels: [ev]}]\nnames: {p: {'17:-4': ledger}}",
 			args: []string{"config", "check"}, want: []string{configFile + ": ok: h, p\n"},
 		},
 	} {

@@ -69,10 +69,7 @@ func (p *program) source(s config.Source, c config.Config) (sources.Source, erro
 func (p *program) secrets(ctx context.Context, c config.Config) error {
 	var wrong []error
 	for _, s := range c.Sources {
-		if len(s.Secret().Command) > 0 {
-			continue
-		}
-		if _, err := s.Secret().Resolve(ctx, p.env.Lookup); err != nil {
+		if err := s.Secret().Check(ctx, p.env.Lookup); err != nil {
 			wrong = append(wrong, fmt.Errorf("source %s: %w", s.Name, err))
 		}
 	}
@@ -105,9 +102,8 @@ func (p *program) usable(ctx context.Context, s config.Source, c config.Config) 
 	case config.TypeYDB:
 		check = checkYDB(s)
 	}
-	if check != nil || len(s.Secret().Command) > 0 {
+	if check != nil {
 		return check
 	}
-	_, err := s.Secret().Resolve(ctx, p.env.Lookup)
-	return err
+	return s.Secret().Check(ctx, p.env.Lookup)
 }

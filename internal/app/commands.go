@@ -118,7 +118,7 @@ func (p *program) configCommand() *cobra.Command {
 }
 
 // checkConfig loads the file and finds the secrets that it names. Password commands are
-// not run: they may ask for a finger on a key.
+// not run.
 func (p *program) checkConfig(cmd *cobra.Command, args []string) error {
 	path := p.configFile
 	if len(args) == 1 {
@@ -141,7 +141,11 @@ func (p *program) checkConfig(cmd *cobra.Command, args []string) error {
 	for _, s := range c.Sources {
 		names = append(names, s.Name)
 		if err := p.usable(cmd.Context(), s, c); err != nil {
-			wrong = append(wrong, fmt.Sprintf("%s: source %s: %v", path, s.Name, err))
+			where := path
+			if s.Line > 0 {
+				where = fmt.Sprintf("%s:%d:%d", path, s.Line, s.Column)
+			}
+			wrong = append(wrong, fmt.Sprintf("%s: source %s: %v", where, s.Name, err))
 		}
 	}
 	if len(wrong) > 0 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -111,12 +112,13 @@ func asUsage(err error) error {
 // nothing tells a person who gave us nothing what was looked for and what to type.
 func (p *program) nothing(path string) string {
 	var b strings.Builder
-	line := func(what, found string) { fmt.Fprintf(&b, "  %-40s %s\n", what, found) }
-	line("a URL on the command line", "none")
-	line("$"+config.EnvPath, "not set")
-	if path == "" {
+	path = quoted(path)
+	if path == "''" {
 		path = "$XDG_CONFIG_HOME/coordtop/config.yaml"
 	}
+	line := func(what, found string) { fmt.Fprintf(&b, "  %-*s %s\n", max(len(path), 26), what, found) }
+	line("a URL on the command line", "none")
+	line("$"+config.EnvPath, "not set")
 	line(path, "not there")
 	for _, v := range []struct{ name, instead string }{
 		{"REDIS_URL", "set"}, {"DATABASE_URL", "set, but not to postgres://..."}, {"PGHOST", "set"},
@@ -133,6 +135,6 @@ func (p *program) nothing(path string) string {
 		"  coordtop redis://localhost:6379/0\n" +
 		"  coordtop postgres://user@localhost/database\n" +
 		"  coordtop grpc://localhost:2136/local\n" +
-		"  mkdir -p ~/.config/coordtop && coordtop config example > ~/.config/coordtop/config.yaml")
+		"  mkdir -p " + filepath.Dir(path) + " && coordtop config example > " + path)
 	return b.String()
 }

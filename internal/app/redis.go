@@ -50,6 +50,9 @@ func checkRedis(s config.Source) error {
 	if err != nil {
 		return err
 	}
+	if o.Topology == rediscoord.Cluster {
+		return errors.New("a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
+	}
 	client, err := rediscoord.NewClient(o)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"coordtop/internal/address"
 	"coordtop/sources"
 )
 
@@ -41,8 +42,9 @@ func (p *program) execute(ctx context.Context) error {
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		completion.Args, completion.RunE = none, p.run(helpOnly)
 	}
+	root.SetHelpCommand(p.helpCommand())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w; see %s --help", flagError(err), cmd.CommandPath())
+		return usagef("%w; see %s --help", flagError(cmd, err), cmd.CommandPath())
 	})
 	quiet := fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}) // report says it, once
 	if err := fang.Execute(ctx, root, fang.WithVersion(version()), quiet); err != nil {
@@ -55,8 +57,17 @@ func (p *program) execute(ctx context.Context) error {
 	return p.result
 }
 
-// flagError says what a flag takes: the parsers of Go's own types speak of themselves.
-func flagError(err error) error {
+// flagError says what a flag takes, or which was meant: the parsers of Go's own types speak
+// of themselves.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		if near := address.Near(unknown.GetSpecifiedName(), known...); near != "" {
+			return fmt.Errorf("%w (did you mean --%s?)", err, near)
+		}
+	}
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return err

@@ -30,6 +30,8 @@ const (
 // Source is one backend to look at.
 type Source struct {
 	Name     string // unique in a Config
+	Line     int    // where it begins in Config.Path; 0: it is not from a file
+	Column   int    // as Line
 	Type     string // one of the Type constants
 	URL      string // for the backend's parser, without our parameters. May hold a password if it was an argument
 	Address  string // for people: scheme, hosts and path, no user, password or parameters

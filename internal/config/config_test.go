@@ -37,7 +37,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	}
 	s := c.Sources[0]
 	want := Source{
-		Name: "leases", Type: TypeRedis, URL: "rediss://leases.example:6380/0", Address: "rediss://leases.example:6380/0",
+		Name: "leases", Line: 22, Column: 5, Type: TypeRedis, URL: "rediss://leases.example:6380/0", Address: "rediss://leases.example:6380/0",
 		User: "coordtop", TLS: certs.Files{ServerName: "leases.internal"},
 		Watch:   []Watch{{sources.KindElection, "app:leader:*", true, ""}, {sources.KindMutex, "app:lock:*", false, ""}},
 		Protect: true, Labels: []Label{{"env", "prod"}}, PollMin: 250 * time.Millisecond, PollMax: 5 * time.Second, Forget: time.Hour,
@@ -46,7 +46,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
 	}
 	want = Source{
-		Name: "ledger-db", Type: TypePostgres, URL: "postgres://coordtop@db1.example,db2.example/ledger",
+		Name: "ledger-db", Line: 75, Column: 5, Type: TypePostgres, URL: "postgres://coordtop@db1.example,db2.example/ledger",
 		Address: "postgres://db1.example,db2.example/ledger", Channels: []string{"ledger_events"}, Scheme: "hashtextextended",
 		Watch: []Watch{{sources.KindElection, "4242", true, ""}, {sources.KindMutex, "17:-4", false, ""}, {sources.KindMutex, "month-end", false, ""}},
 	}
@@ -54,7 +54,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
 	}
 	want = Source{
-		Name: "jobs", Type: TypeYDB, URL: "grpcs://ydb.example:2135/prod", Address: "grpcs://ydb.example:2135/prod",
+		Name: "jobs", Line: 102, Column: 5, Type: TypeYDB, URL: "grpcs://ydb.example:2135/prod", Address: "grpcs://ydb.example:2135/prod",
 		Nodes: []string{"/prod/other"},
 		Watch: []Watch{{sources.KindElection, "primary", true, "/prod/app"}, {sources.KindSemaphore, "connections", false, "/prod/app"},
 			{sources.KindMutex, "nightly-export", false, ""}},
@@ -175,6 +175,7 @@ sources:
   - {url: "grpc://h/local", password_env: P}
   - {url: "grpc://h/local", token_file: ""}
   - {url: "redis://q", token_file: t, watch: [{node: n, mutex: x}]}
+  - {url: "grpc://q/local", forget: 1h, password_command: pass}
 names:
   nobody: {"1": x}
   r: {"1": x}
@@ -188,7 +189,7 @@ owners:
 		t.Fatalf("got %v", err)
 	}
 	want := []string{
-		"/etc/c.yaml:1:1: titel: unknown key; known here: title, color, identity, sources, names, owners",
+		"/etc/c.yaml:1:1: titel: unknown key: did you mean title?",
 		"/etc/c.yaml:2:8: color: must be one of red, green",
 		"/etc/c.yaml:3:11: identity: only {user}, {host} and {pid} can stand in braces",
 		"/etc/c.yaml:6:10: sources[0].url: holds a password: take it out and say where it is with password_env",
@@ -226,10 +227,12 @@ owners:
 		"/etc/c.yaml:47:41: sources[11].token_file: is empty",
 		"/etc/c.yaml:48:36: sources[12].token_file: only YDB takes this; write password_file",
 		"/etc/c.yaml:48:54: sources[12].watch[0].node: only YDB has coordination nodes",
-		"/etc/c.yaml:50:11: names.nobody: no source has this name",
-		"/etc/c.yaml:51:6: names.r: only locks of Postgres are numbers",
-		"/etc/c.yaml:53:13: owners[0].match: not a regular expression",
-		"/etc/c.yaml:54:5: owners[1].match: missing",
+		"/etc/c.yaml:49:37: sources[13].forget: YDB takes none",
+		"/etc/c.yaml:49:59: sources[13].password_command: must be a list",
+		"/etc/c.yaml:51:11: names.nobody: no source has this name",
+		"/etc/c.yaml:52:6: names.r: only locks of Postgres are numbers",
+		"/etc/c.yaml:54:13: owners[0].match: not a regular expression",
+		"/etc/c.yaml:55:5: owners[1].match: missing",
 	}
 	got := strings.Split(err.Error(), "\n")
 	for i := range max(len(got), len(want)) {
@@ -254,6 +257,7 @@ func TestWhatIsNotYAMLIsAProblemWithItsPlace(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"sources: [", "c.yaml:1:10: not YAML: "},
 		{"a: b: c", "c.yaml:1:"},
+		{"title: x\nsources:\n\t- url: redis://h", "c.yaml:3:1: not YAML: a tab stands before the text"},
 		{"- a", "c.yaml:1:1: must be keys with values"},
 		{"", "c.yaml: sources: no sources"},
 		{"# only a comment\n", "c.yaml: sources: no sources"},

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +13,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"coordtop/internal/address"
 )
 
 // maxNodes bounds the walk: aliases can make a short file say a great deal.
@@ -40,7 +44,7 @@ func decode(data []byte, path string) (*file, *decoder) {
 	f := new(file)
 	tree, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		d.syntax(err)
+		d.syntax(err, data)
 		return f, d
 	}
 	documents := 0
@@ -57,14 +61,17 @@ func decode(data []byte, path string) (*file, *decoder) {
 	return f, d
 }
 
-// syntax reports what the parser could not read.
-func (d *decoder) syntax(err error) {
+// syntax reports what the parser could not read. It names a tab: nobody sees one.
+func (d *decoder) syntax(err error, data []byte) {
 	p := Problem{Text: "not YAML: " + firstLine(err.Error())}
 	var e yaml.Error
 	if errors.As(err, &e) {
 		p.Text = "not YAML: " + e.GetMessage()
 		if t := e.GetToken(); t != nil && t.Position != nil {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
+			if lines := bytes.Split(data, []byte("\n")); p.Line <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[p.Line-1], " "), []byte("\t")) {
+				p.Text = "not YAML: a tab stands before the text: write blanks"
+			}
 		}
 	}
 	d.problems.List = append(d.problems.List, p)
@@ -110,6 +117,21 @@ func (d *decoder) at(path, format string, args ...any) {
 		}
 		where = where[:max(strings.LastIndexAny(where, ".["), 0)]
 	}
+}
+
+// reported says whether there is a problem with the value of a path.
+func (d *decoder) reported(path string) bool {
+	return slices.ContainsFunc(d.problems.List, func(p Problem) bool { return p.Path == path })
+}
+
+// place says where the value of a path begins; 0, 0 where that is not known.
+func (d *decoder) place(path string) (line, column int) {
+	if n := d.places[path]; n != nil {
+		if t := firstToken(n); t != nil && t.Position != nil {
+			return t.Position.Line, t.Position.Column
+		}
+	}
+	return 0, 0
 }
 
 // wrote says whether a path was in the file.
@@ -217,11 +239,20 @@ func (d *decoder) structure(n ast.Node, path string, v reflect.Value) {
 		}
 		i, known := fields[key]
 		if !known {
-			d.add(e.Key, join(path, key), "unknown key; known here: %s", strings.Join(names, ", "))
+			d.unknown(e.Key, path, key, names)
 			continue
 		}
 		d.value(e.Value, join(path, key), v.Field(i))
 	}
+}
+
+// unknown reports a key that there is not, with the one that may have been meant.
+func (d *decoder) unknown(n ast.Node, path, key string, names []string) {
+	if near := address.Near(key, names...); near != "" {
+		d.add(n, join(path, key), "unknown key: did you mean %s?", near)
+		return
+	}
+	d.add(n, join(path, key), "unknown key; known here: %s", strings.Join(names, ", "))
 }
 
 // fieldsOf returns the index of each field by its key, and the keys in order.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"coordtop/internal/address"
 	"coordtop/sources"
 )
 
@@ -26,6 +27,9 @@ func (t *Target) parameters(query string) (theirs string, err error) {
 			return "", err
 		}
 		if !ours && part != "" {
+			if err := t.foreign(key, value); err != nil {
+				return "", err
+			}
 			rest = append(rest, part)
 			t.HasPassword = t.HasPassword || strings.Contains(key, "password") || key == "access_token"
 		}
@@ -67,6 +71,28 @@ func (t *Target) parameter(key, value string) (ours bool, err error) {
 		return true, err
 	}
 	return false, nil
+}
+
+// foreign says what is wrong with a parameter that is not ours, as far as that is known
+// here. What else there is the backend's own parser refuses, for Postgres the server.
+func (t *Target) foreign(key, value string) error {
+	ours := []string{"keys", "election", "mutex", "semaphore"}
+	switch t.Type {
+	case TypePostgres:
+		ours = []string{"locks", "keys", "election", "mutex", "channels"}
+	case TypeYDB:
+		ours = append([]string{"node"}, ours...)
+	}
+	if near := address.Near(key, ours...); near != "" && key != "key" { // key= is TLS's
+		return fmt.Errorf("unknown parameter %q: did you mean %s=?", cut(key), near)
+	}
+	switch modes := []string{"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}; {
+	case t.Type == TypePostgres && key == "node":
+		return errors.New("node= is for YDB: write locks=, election= or mutex=")
+	case t.Type == TypePostgres && key == "sslmode" && !slices.Contains(modes, value):
+		return fmt.Errorf("sslmode= takes %s", strings.Join(modes, ", "))
+	}
+	return nil
 }
 
 // exampleOf is what a parameter may look like.

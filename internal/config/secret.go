@@ -60,6 +60,19 @@ func (s Secret) Resolve(ctx context.Context, env Lookup) (string, error) {
 	return "", nil
 }
 
+// Check finds out whether there is a secret as Resolve does, but runs no command: that may
+// ask for a finger on a key. It only looks whether there is such a program.
+func (s Secret) Check(ctx context.Context, env Lookup) error {
+	if len(s.Command) == 0 {
+		_, err := s.Resolve(ctx, env)
+		return err
+	}
+	if _, err := exec.LookPath(s.Command[0]); err != nil {
+		return fmt.Errorf("finding a command for a secret: %w", err)
+	}
+	return nil
+}
+
 // readSecret refuses a file that any account of the machine may read or change.
 func readSecret(path string) (string, error) {
 	f, err := os.Open(path)
@@ -70,6 +83,9 @@ func readSecret(path string) (string, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return "", fmt.Errorf("reading a secret: %w", err)
+	}
+	if info.IsDir() {
+		return "", fmt.Errorf("reading a secret: %s is a folder: name a file with the secret in it", path)
 	}
 	if info.Mode().Perm()&0o007 != 0 {
 		return "", fmt.Errorf("reading a secret: everybody may use %s (mode %04o): run chmod o= on it", path, info.Mode().Perm())

@@ -51,6 +51,7 @@ func TestSecretsThatCannotBeUsedAreRefusedWithoutShowingThem(t *testing.T) {
 		{Secret{File: "/does/not/exist"}, "no such file"},
 		{Secret{File: write(t, "hunter2", 0o644)}, "everybody may use"},
 		{Secret{File: write(t, "hunter2", 0o602)}, "everybody may use"},
+		{Secret{File: t.TempDir()}, "is a folder"},
 		{Secret{File: write(t, "", 0o600)}, "gave nothing"},
 		{Secret{File: write(t, "hunter2\nhunter2\n", 0o600)}, "more than one line"},
 		{Secret{Command: []string{"sh", "-c", "echo hunter2; echo hunter2 >&2; exit 3"}}, "exit status 3"},
@@ -64,6 +65,22 @@ func TestSecretsThatCannotBeUsedAreRefusedWithoutShowingThem(t *testing.T) {
 		}
 		if strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v: the error shows the secret: %v", c.secret, err)
+		}
+	}
+}
+
+func TestSecretsAreCheckedWithoutRunningACommand(t *testing.T) {
+	t.Parallel()
+	ran := filepath.Join(t.TempDir(), "ran")
+	if err := (Secret{Command: []string{"touch", ran}}).Check(t.Context(), noEnv); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the command was run")
+	}
+	for _, s := range []Secret{{Command: []string{"/does/not/exist"}}, {Env: "NONE"}, {File: "/does/not/exist"}} {
+		if s.Check(t.Context(), noEnv) == nil {
+			t.Errorf("%v passes", s)
 		}
 	}
 }

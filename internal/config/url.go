@@ -65,12 +65,32 @@ func ParseURL(raw string) (Target, error) {
 	if strings.Contains(t.Path+theirs, "@") {
 		return t, errors.New("an @ behind the host: in a user or a password write / as %2F and ? as %3F, elsewhere @ as %40")
 	}
+	if err := t.ports(); err != nil {
+		return t, err
+	}
 	t.Address = t.Scheme + "://" + t.Hosts + t.Path
 	t.URL = t.Scheme + "://" + rest // pgx knows schemes in lower case only
 	if hasQuery && theirs != "" {
 		t.URL += "?" + theirs
 	}
 	return t, nil
+}
+
+// ports checks the hosts of Postgres, whose own parser does not say what is wrong with them.
+// The other backends' parsers do.
+func (t *Target) ports() error {
+	if t.Type != TypePostgres || t.Hosts == "" {
+		return nil
+	}
+	for host := range strings.SplitSeq(t.Hosts, ",") {
+		if host == "" || host[0] == ':' {
+			host = "localhost" + host // the local socket
+		}
+		if _, err := address.Host(host, "5432", "postgres://user@host:5432/database"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cut shortens what a person typed for an error.

@@ -108,6 +108,10 @@ func (v *validator) source(f *fileSource, path string) Source {
 	if f.User != "" && t.User != "" && f.User != t.User {
 		v.at(path+".user", "the url names another user: keep one of the two")
 	}
+	if t.Type == TypeYDB && v.wrote(path+".forget") {
+		v.at(path+".forget", "YDB takes none: what is named is always shown, and there is nothing else")
+	}
+	s.Line, s.Column = v.place(path)
 	s.Token = v.token(f, t, s.Password, path)
 	s.TLS = v.tls(f.TLS, t, path+".tls")
 	for i, w := range f.Watch {
@@ -170,7 +174,7 @@ func (v *validator) password(f *fileSource, path string) Secret {
 		v.at(path+"."+given[1], "%s is there too: keep one", given[0])
 		return Secret{}
 	}
-	if len(given) == 1 && s.IsZero() || len(s.Command) > 0 && s.Command[0] == "" {
+	if len(given) == 1 && s.IsZero() && !v.reported(path+"."+given[0]) || len(s.Command) > 0 && s.Command[0] == "" {
 		v.at(path+"."+given[0], "is empty")
 	}
 	return s
