@@ -40,7 +40,7 @@ func (o ClientOptions) check() error {
 	case o.Topology == Single && len(o.Addrs) > 1:
 		return errors.New("several addresses: they need Sentinel or Cluster")
 	case o.Topology == Sentinel && o.Master == "":
-		return errors.New("no name of a master for the Sentinels")
+		return errors.New("no name of a master for the Sentinels: write it as redis+sentinel://host:26379/master/0")
 	case o.Topology != Sentinel && o.Master != "":
 		return errors.New("the name of a master needs Sentinel")
 	case o.Topology == Cluster && o.DB != 0:

@@ -12,6 +12,9 @@ import (
 	"coordtop/internal/certs"
 )
 
+// ErrParameter says that a URL has a parameter that there is not.
+var ErrParameter = errors.New("unknown parameter")
+
 // ParseURL reads
 //
 //	grpc://[user[:password]@]host[:2136]/database[?parameters]
@@ -20,8 +23,8 @@ import (
 // YDB's own connection strings. The other parameters are node (path of the coordination
 // node, from the root or, without a slash before it, from the database), discovery (off:
 // stay with this address), access_token, and with TLS ca, cert, key (files) and
-// server_name. An unknown parameter is an error. User and password are percent-decoded.
-// Errors wrap coord.ErrInvalid and repeat neither what stands before the @ nor a
+// server_name. An unknown parameter is an error that wraps ErrParameter. User and password are percent-decoded.
+// Errors wrap coord.ErrInvalid, without its text, and repeat neither what stands before the @ nor a
 // parameter's value.
 func ParseURL(raw string) (ClientOptions, error) {
 	o, err := parseURL(raw)
@@ -38,8 +41,13 @@ func invalid(err error) error {
 	if errors.Is(err, coord.ErrInvalid) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", coord.ErrInvalid, err)
+	return badURL{err}
 }
+
+// badURL is a coord.ErrInvalid that says what to write instead.
+type badURL struct{ error }
+
+func (e badURL) Unwrap() []error { return []error{e.error, coord.ErrInvalid} }
 
 // parseURL does not use net/url for the whole, whose errors repeat the password.
 func parseURL(raw string) (ClientOptions, error) {
@@ -121,7 +129,7 @@ func (o *ClientOptions) setParameter(name, value string) error {
 		}
 		o.TLS.Set(name, value)
 	default:
-		return fmt.Errorf("unknown parameter %q", name)
+		return fmt.Errorf("%w %q", ErrParameter, name)
 	}
 	return nil
 }

@@ -30,8 +30,8 @@ func TestAPostgresThatCannotBeReadIsExplained(t *testing.T) {
 		{"no password", "postgres://postgres@" + locked.Addr() + "/postgres", []string{"refused our credentials: ", "wants a password for postgres"}},
 		{"an unknown database", "postgres://postgres:hunter2@" + locked.Addr() + "/nowhere", []string{"cannot be watched: ", "has no database nowhere"}},
 		{"an unknown role", open.URLFor("nobody", "", "postgres"), []string{"refused our credentials: ", `does not let "nobody" in`}},
-		{"an unknown parameter", open.URL() + "&kyes=1", []string{"cannot be watched: ", `"kyes"`, "locks=, election=, mutex= and channels="}},
-		{"no TLS there", "postgres://postgres@" + open.Addr() + "/postgres?sslmode=require", []string{"did not answer", "TLS"}},
+		{"an unknown parameter", open.URL() + "&leader=1", []string{"cannot be watched: ", `"leader"`, "locks=, election=, mutex= and channels="}},
+		{"no TLS there", "postgres://postgres@" + open.Addr() + "/postgres?sslmode=require", []string{"did not answer", "sslmode=disable", "ssl = on"}},
 		{"no answer", dark.URL(), []string{"did not answer"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -22,8 +22,12 @@ import (
 // ydbClient reads the URL and adds what stands beside it in the config.
 func ydbClient(s config.Source, secret string, logger *slog.Logger) (ydbcoord.ClientOptions, error) {
 	o, err := ydbcoord.ParseURL(s.URL)
+	if errors.Is(err, ydbcoord.ErrParameter) {
+		return o, fmt.Errorf("%w: of the connection there are database, discovery, access_token and with grpcs ca, cert, key, "+
+			"server_name; to select there are node=, election=, mutex= and semaphore=", err)
+	}
 	if err != nil {
-		return o, fmt.Errorf("%w; to select there are node=, election=, mutex= and semaphore=", err)
+		return o, err
 	}
 	o.Log = logger
 	if s.User != "" {

@@ -48,6 +48,7 @@ func TestAYDBThatCannotBeReadIsExplained(t *testing.T) {
 		{"no TLS there", "grpcs://" + open.Endpoint(0) + query, []string{"cannot be watched: ", "speaks no TLS: write grpc:// instead of grpcs://"}},
 		{"an authority that is not ours", "grpcs://" + sealed.Endpoint(0) + query, []string{"cannot be watched: ", "authority that is not trusted"}},
 		{"TLS there", "grpc://" + sealed.Endpoint(0) + query, []string{"cannot be watched: ", "speaks TLS: write grpcs:// instead of grpc://"}},
+		{"no such database", open.URL(0) + "x", []string{"cannot be watched: there is no database /localx at " + open.Endpoint(0) + ": check the path in the URL"}},
 		{"no answer", "grpc://" + deaf(t) + query, []string{"did not answer"}},
 		{"another program", "grpc://" + localserver.RedisForTest(t, localserver.RedisOptions{}).Addr() + query, []string{"did not answer"}},
 	} {

@@ -119,7 +119,7 @@ func missing(s *sources.State) error {
 		case src.Health == sources.HealthLive:
 			late = append(late, fmt.Errorf("%s %w: give it longer with --timeout", name, ErrIncomplete))
 		default:
-			silent = append(silent, fmt.Errorf("%s %w", name, ErrNoAnswer))
+			silent = append(silent, fmt.Errorf("%s %w in time: check host and port, or give it longer with --timeout", name, ErrNoAnswer))
 		}
 	}
 	return errors.Join(append(silent, late...)...)

@@ -129,7 +129,7 @@ func TestGetPrintsWhatArrivedWhenTheTimeIsOver(t *testing.T) {
 		want   error
 		text   string
 	}{
-		"never heard from": {func(s *sources.State) { s.Sources[0].Health = sources.HealthConnecting }, headless.ErrNoAnswer, "a did not answer"},
+		"never heard from": {func(s *sources.State) { s.Sources[0].Health = sources.HealthConnecting }, headless.ErrNoAnswer, "a did not answer in time: check host and port, or give it longer with --timeout"},
 		"still listing":    {func(s *sources.State) { s.Scopes[0].Synced = false }, headless.ErrIncomplete, "--timeout"},
 		"no scope yet":     {func(s *sources.State) { s.Scopes, s.Rows = nil, nil }, headless.ErrIncomplete, "a did not finish"},
 	} {
@@ -220,7 +220,7 @@ func TestANameIsTextWithItsSpaceWhereThereAreSeveral(t *testing.T) {
 func TestAnEmptyTableNamesTheParameterOfEachBackend(t *testing.T) {
 	t.Parallel()
 	for types, want := range map[string]string{
-		"redis": "as ?keys=app:lock:*\n", "postgres": "as ?locks=4242,17:-4\n", "ydb": "as ?mutex=NAME\n",
+		"redis": "as ?keys=app:lock:*\n", "postgres": "as ?locks=4242,17:-4\n", "ydb": "as ?node=/local/app&semaphore=NAME (&election=, &mutex=)\n",
 		"postgres redis postgres": "as ?locks=4242,17:-4 or ?keys=app:lock:*\n",
 	} {
 		s := live()

@@ -52,14 +52,16 @@ func textNothing(diag io.Writer, s *sources.State) error {
 	}
 	var hints []string
 	for _, src := range s.Sources {
-		hint := "?mutex=NAME"
+		hint := ""
 		switch src.Type {
 		case "redis":
 			hint = "?keys=app:lock:*"
 		case "postgres":
 			hint = "?locks=4242,17:-4"
+		case "ydb":
+			hint = "?node=/local/app&semaphore=NAME (&election=, &mutex=)"
 		}
-		if !slices.Contains(hints, hint) {
+		if hint != "" && !slices.Contains(hints, hint) {
 			hints = append(hints, hint)
 		}
 	}

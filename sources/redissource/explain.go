@@ -60,6 +60,8 @@ func explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 		return final("the Sentinels at %s know no master %q: check the name behind the hosts", where, o.Master)
 	case errors.As(err, &db) && errors.As(err, &said) && !redis.IsAuthError(err) && !redis.IsPermissionError(err):
 		return final("the server at %s has no database %d: check the number at the end of the URL", where, o.DB)
+	case o.Topology == rediscoord.Sentinel && opening && redis.HasErrorPrefix(err, "unknown command"):
+		return final("the server at %s is no Sentinel: those use port 26379; for the Redis itself write redis://", where)
 	case errors.As(err, &said):
 		return explainReply(err, said, where, o.Password != "", final, passing)
 	}

@@ -82,6 +82,7 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 		{"a cluster", rediscoord.ClientOptions{Topology: rediscoord.Cluster, Addrs: []string{open.server.Addr()}}, one, true, "name its masters one by one"},
 		{"a file that is missing", with(client(open.server.Addr(), "", ""), encrypt("no-such-file.pem")), one, true, "reading the TLS authorities"},
 		{"no connection left", client(full.server.Addr(), "", ""), one, false, "(maxclients)"},
+		{"a Redis for a Sentinel", rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "main", Addrs: []string{open.server.Addr()}}, one, true, "is no Sentinel"},
 		{"no Sentinel", rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "main", Addrs: []string{unused(t)}}, one, false, "nothing listens at"},
 	}
 	for _, tt := range tests {

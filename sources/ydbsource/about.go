@@ -18,8 +18,6 @@ const (
 	modeWalk     = "directories walked"
 )
 
-const nameHint = "no public API lists semaphores: name them with ?semaphore=, ?election= or ?mutex="
-
 // about is what a node says of itself.
 type about struct {
 	mode     string
@@ -65,7 +63,7 @@ func (a *about) told(n *node) *sources.About {
 		}
 	}
 	if len(n.board.names) == 0 {
-		now.Warnings = append(now.Warnings, nameHint)
+		now.Warnings = append(now.Warnings, "YDB lists no semaphores: name those of the coordination node "+format.Clean(n.board.path, 200)+" with semaphore=, election= or mutex=")
 	}
 	if a.last != nil && sameAbout(a.last, now) {
 		return nil

@@ -30,6 +30,13 @@ func answeredWith(err error, status Ydb.StatusIds_StatusCode) bool {
 // advice is for YDB. Nobody changes it.
 var advice = sources.Advice{NoTLS: "write grpc:// instead of grpcs://", Authority: "ca"}
 
+// noDatabase is what is wrong where the service has nothing at the path of the database.
+func noDatabase(o ydbcoord.ClientOptions, err error) error {
+	return &sources.Problem{
+		Text: fmt.Sprintf("there is no database %s at %s: check the path in the URL", format.Clean(o.Database, 200), format.Clean(o.Address, 100)), Cause: err, Refused: true,
+	}
+}
+
 // explaining turns one error into a sentence.
 type explaining struct {
 	err     error

@@ -163,7 +163,7 @@ func TestNodesAreFoundAndShownWithoutNames(t *testing.T) {
 	r.node("/local/deep/er/node")
 	r.run(r.source(Options{}))
 	about := r.About("/local/deep/er/node", "described", func(a sources.About) bool { return attr(a.Config, "session grace period") != "" })
-	if len(about.Warnings) != 1 || !strings.Contains(about.Warnings[0], "?semaphore=") || about.Incarnation == "" {
+	if len(about.Warnings) != 1 || !strings.Contains(about.Warnings[0], "/local/deep/er/node with semaphore=") || about.Incarnation == "" {
 		t.Errorf("%+v", about)
 	}
 	r.About(app, "described", func(a sources.About) bool { return attr(a.Config, "owner of the node") != "" })

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+
 	"coordtop/coord/ydbcoord"
 	"coordtop/sources"
 )
@@ -53,6 +55,9 @@ func (s *Source) Connect(ctx context.Context) error {
 	}
 	if err := client.Ping(ctx); err != nil {
 		closeClient(client)
+		if answeredWith(err, Ydb.StatusIds_NOT_FOUND) {
+			return noDatabase(s.o.Client, err)
+		}
 		return explain(err, s.o.Client, true)
 	}
 	s.link = newLink(s, client)

@@ -2,9 +2,12 @@ package ydbsource
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 
 	"coordtop/internal/backoff"
 	"coordtop/internal/format"
@@ -34,6 +37,9 @@ func (l *link) walk() error {
 		if ctx.Err() != nil {
 			return nil
 		}
+		if errors.As(err, new(*sources.Problem)) {
+			return err
+		}
 		if err != nil {
 			l.lost(scope, err)
 			warnings = append(warnings, format.Clean(explain(err, l.source.o.Client, true).Error(), 300))
@@ -62,6 +68,8 @@ func (l *link) look(ctx context.Context, known map[string]bool) (warnings []stri
 	unread, first := 0, ""
 	for path, bad := range l.client.Nodes().List(ctx, "") {
 		switch {
+		case bad != nil && path == l.source.o.Client.Database && answeredWith(bad, Ydb.StatusIds_SCHEME_ERROR):
+			return nil, noDatabase(l.source.o.Client, bad)
 		case bad != nil && path == l.source.o.Client.Database && !answered(bad):
 			return nil, bad
 		case bad != nil:
