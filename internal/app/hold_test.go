@@ -54,6 +54,11 @@ func foregroundWith(t *testing.T, file string, args ...string) *foreground {
 	if err := h.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%v said %q", args, h.errs)
+		}
+	})
 	return h
 }
 
