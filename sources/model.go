@@ -60,29 +60,53 @@ func (k Known) String() string {
 
 // Stamp is an instant and how it is known. The zero Stamp is unknown. The instant is At, or
 // lies in (After(), At] where StampBetween made it. A row has many of them: the stretch is
-// kept as its length, which takes a third of a time.
+// kept as its length, and beside How, so that it takes no room of its own.
 type Stamp struct {
 	At     time.Time
-	within time.Duration // 0: At exactly
 	How    Known
+	within span // zero: At exactly
 }
 
 // StampBetween stamps an instant in (after, at]. A zero after, and one that is not before
-// at, mean at exactly.
+// at, mean at exactly. More than two years count as two years.
 func StampBetween(after, at time.Time, how Known) Stamp {
 	s := Stamp{At: at, How: how}
 	if !after.IsZero() && after.Before(at) {
-		s.within = at.Sub(after)
+		s.within = spanOf(at.Sub(after))
 	}
 	return s
 }
 
 // After is the lower bound of the instant, which is later; zero: it is At exactly.
 func (s Stamp) After() time.Time {
-	if s.within == 0 {
+	if s.within == (span{}) {
 		return time.Time{}
 	}
-	return s.At.Add(-s.within)
+	return earliest(s)
+}
+
+// span is a length of time, to the nanosecond, in seven bytes, the lowest first.
+type span [7]byte
+
+// longestSpan is what a span can hold: 834 days.
+const longestSpan = 1<<(8*len(span{})) - 1
+
+// spanOf keeps d, which is not negative.
+func spanOf(d time.Duration) span {
+	var s span
+	n := uint64(min(d, longestSpan))
+	for i := range s {
+		s[i] = byte(n >> (8 * i))
+	}
+	return s
+}
+
+func (s span) length() time.Duration {
+	var n uint64
+	for i, b := range s {
+		n |= uint64(b) << (8 * i)
+	}
+	return time.Duration(n)
 }
 
 // Mode is how an owner shares the primitive.

@@ -128,7 +128,7 @@ func meet(end, start Stamp) (Stamp, Stamp) {
 
 // earliest is the first instant at which what s stamps can have happened.
 func earliest(s Stamp) time.Time {
-	return s.At.Add(-s.within)
+	return s.At.Add(-s.within.length())
 }
 
 // notBefore narrows s to what is not before the earliest instant of other.
