@@ -184,18 +184,21 @@ func (h *Hub) tellAll(b *batch, events []Event) {
 		return
 	}
 	h.commitLocked(events...)
-	if b.urgency == urgent || len(h.watched) == 0 {
-		return
+	if b.urgency != urgent && h.changesWatchedLocked(events) {
+		b.urgency = urgent
 	}
-	if _, ok := h.watched[events[0].Ref]; !ok {
-		return
-	}
+}
+
+// changesWatchedLocked says whether events of one row change the owner of one on screen.
+// Most events are renewals, so it looks for the row last.
+func (h *Hub) changesWatchedLocked(events []Event) bool {
 	for i := range events {
 		if k := events[i].Kind; k.EndsOwner() || k.BeginsOwner() {
-			b.urgency = urgent
-			return
+			_, ok := h.watched[events[i].Ref]
+			return ok
 		}
 	}
+	return false
 }
 
 // commitLocked numbers events and wakes the subscribers.

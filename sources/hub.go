@@ -42,7 +42,8 @@ type Hub struct {
 	watched map[Ref]struct{}
 	events  []Event // of the primitive being applied; kept to spare allocations
 	stepped time.Duration
-	forget  int // the slot where forgetting goes on
+	forget  int       // the slot where forgetting goes on
+	tidied  time.Time // when what is too old was last dropped
 	pace    pace
 }
 

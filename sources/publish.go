@@ -136,8 +136,12 @@ func (h *Hub) keepHouse() time.Duration {
 	now := time.Now()
 	h.checkClockLocked(now)
 	next := h.checkSilenceLocked(now)
-	h.ring.expire(now.Sub(h.start))
-	h.forgetLocked(now)
+	if !now.Before(h.tidied.Add(tick)) { // a busy Hub comes here ten times as often
+		h.tidied = now
+		h.ring.expire(now.Sub(h.start))
+		h.forgetLocked(now)
+	}
+	next = min(next, h.tidied.Add(tick).Sub(now))
 	if due := h.pace.due; !due.IsZero() {
 		if !now.Before(due) {
 			h.publishLocked(now)
