@@ -127,9 +127,16 @@ func (x *index) refresh(slot int32, row *sources.Row, now time.Time) {
 		e.listed = x.lists(row, e.v)
 		x.count(e.v, +1)
 	}
-	if e.listed != old.listed || e.listed && (old.row == nil || old.gen != e.gen || e.key != old.key || x.text(row) != x.text(old.row)) {
+	if e.listed != old.listed || e.listed && (old.row == nil || old.gen != e.gen || e.key != old.key || x.renamed(old.row, row)) {
 		x.moved = append(x.moved, slot)
 	}
+}
+
+// renamed says whether a row is to be ordered by another text than before. The parts of a
+// name stay for as long as its generation; looking at a row of long ago costs more than all
+// the rest of refresh.
+func (x *index) renamed(old, row *sources.Row) bool {
+	return x.sort == sortOwner && x.text(old) != x.text(row)
 }
 
 func (x *index) lists(row *sources.Row, v verdict) bool {
