@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -31,6 +32,35 @@ func TestCleanShowsWhatATerminalWouldObey(t *testing.T) {
 	} {
 		if got := format.Clean(c.in, 0); got != c.want {
 			t.Errorf("Clean(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+// Terminals, and the two ways to measure, agree about all that Clean lets through.
+func TestWhatIsCleanIsAsWideAsItsCharacters(t *testing.T) {
+	t.Parallel()
+	neighbours := []string{"a", "म", "한", "ก", "\U0001f44d", "\U0001f469"}
+	for r := rune(' '); r <= unicode.MaxRune; r++ {
+		s := string(r)
+		if format.Clean(s, 0) != s {
+			continue
+		}
+		if grapheme, wc := ansi.StringWidth(s), ansi.StringWidthWc(s); grapheme != wc || wc == 0 {
+			t.Errorf("%U: %d cells, or %d", r, grapheme, wc)
+		}
+		for _, n := range neighbours {
+			if both, sum := ansi.StringWidth(n+s), ansi.StringWidth(n)+ansi.StringWidth(s); both != sum {
+				t.Errorf("%U after %q: %d cells, want %d", r, n, both, sum)
+			}
+		}
+	}
+}
+
+func TestCleanShowsWhatNobodyWouldSee(t *testing.T) {
+	t.Parallel()
+	for _, r := range "\u00ad\u034f\u115f\u1160\u17b4\u180e\u200b\u2060\u2800\u3164\ufeff\uffa0\U000e0041" {
+		if got := format.Clean(string(r), 0); got == string(r) {
+			t.Errorf("%U is left as it is", r)
 		}
 	}
 }

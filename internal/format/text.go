@@ -56,11 +56,24 @@ func firstUnsafe(s string) int {
 	return -1
 }
 
-// safe says whether r occupies cells of its own and changes nothing around it.
-// Terminals disagree about the width of joined and combined characters, so marks
-// (Mn, Me) are shown as escapes too; precomposed letters are not touched.
+// safe says whether r is seen, occupies cells of its own and changes nothing around it.
+// Terminals disagree about the width of joined and combined characters, so marks and
+// whatever else joins its neighbours are shown as escapes too; precomposed letters are
+// not touched.
 func safe(r rune) bool {
-	return unicode.IsPrint(r) && !unicode.In(r, unicode.Mn, unicode.Me)
+	return unicode.IsPrint(r) && !unicode.In(r, unicode.M, unicode.Other_Default_Ignorable_Code_Point, unicode.Regional_Indicator) &&
+		!joins(r) && r != blankBraille
+}
+
+// blankBraille is a symbol by its category, and shows nothing.
+const blankBraille = '\u2800'
+
+// joins says whether r is no mark and yet becomes part of one character with its
+// neighbours: the loose parts of Korean syllables, the am of Thai and Lao, the voicing of
+// narrow kana, skin colours.
+func joins(r rune) bool {
+	return r >= 0x1100 && r <= 0x11ff || r >= 0xa960 && r <= 0xa97f || r >= 0xd7b0 && r <= 0xd7ff ||
+		r == 0x0e33 || r == 0x0eb3 || r == 0xff9e || r == 0xff9f || r >= 0x1f3fb && r <= 0x1f3ff
 }
 
 func escapeUnsafe(s string) string {

@@ -87,6 +87,17 @@ func TestJSONIsSafeOnATerminalAndLosesNothing(t *testing.T) {
 	})
 }
 
+func TestJSONShowsWhatNobodyWouldSee(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		_ = headless.Get(t.Context(), newScript(live(named("0", "a\U000e0041\u3164\u034f😀"))), &out, &out, headless.GetOptions{Format: headless.JSON})
+		if want := `"name":"a\udb40\udc41\u3164\u034f😀"`; !strings.Contains(out.String(), want) {
+			t.Errorf("want %s in %s", want, out.String())
+		}
+	})
+}
+
 // live is a state of one source that has told everything.
 func live(rows ...*sources.Row) *sources.State {
 	return &sources.State{

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"strconv"
-	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"coordtop/internal/format"
@@ -18,7 +19,7 @@ import (
 const version = 1
 
 // encode appends v to buf as one line of JSON. Characters that a terminal would obey
-// and JSON does not escape by itself (C1 controls, DEL, marks that reorder text) are
+// and JSON does not escape by itself (C1 controls, DEL, what reorders text or cannot be seen) are
 // escaped too, since people do print JSON to terminals.
 func encode(buf *bytes.Buffer, v any) error {
 	var plain bytes.Buffer
@@ -29,12 +30,14 @@ func encode(buf *bytes.Buffer, v any) error {
 	}
 	for b := plain.Bytes(); len(b) > 0; {
 		r, n := utf8.DecodeRune(b)
-		if r != '\n' && (r == 0x7f || r >= 0x80 && r <= 0xffff && !unicode.IsGraphic(r)) {
-			buf.WriteString(`\u`)
-			buf.WriteString(strings.Repeat("0", 4-len(strconv.FormatInt(int64(r), 16))))
-			buf.WriteString(strconv.FormatInt(int64(r), 16))
-		} else {
+		switch {
+		case r < 0x7f || unicode.IsGraphic(r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
 			buf.Write(b[:n])
+		case r <= 0xffff:
+			fmt.Fprintf(buf, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(buf, `\u%04x\u%04x`, high, low)
 		}
 		b = b[n:]
 	}
