@@ -257,6 +257,11 @@ func TestTimesSayHowTheyAreKnown(t *testing.T) {
 			t.Errorf("%v: %q, not %q", how, got, want)
 		}
 	}
+	for ago, want := range map[time.Duration]string{0: "?", 9 * time.Second: "?", 10 * time.Second: "≥10s"} {
+		if got := d.age(sources.Stamp{At: noon().Add(-ago), How: sources.AtLeast}); got != want {
+			t.Errorf("at least %v: %q, not %q", ago, got, want)
+		}
+	}
 }
 
 func TestStaleRowsLookStaleAndSayWhy(t *testing.T) {

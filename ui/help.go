@@ -230,7 +230,7 @@ func (m *model) signs() [][2]part {
 		{{th.dim, th.marks[sevFree]}, {"", "free, which is no trouble"}},
 		{{th.dim, th.marks[sevBlind]}, {"", "not known: its source is silent, or nothing was read yet"}},
 		{{th.accent, th.pending}, {"", "an action of ours is under way"}},
-		{{"", "?"}, {"", "not told by this backend; never a zero"}},
+		{{"", "?"}, {"", "not told by this backend, or not yet; never a zero"}},
 		{{"", th.atLeast + "3h"}, {"", "at least: it was so already when we first looked"}},
 		{{"", th.atMost + "3h"}, {"", "at most: it cannot have begun earlier"}},
 		{{"", th.about + "12:40:26"}, {"", "it happened between two looks: not told, but seen in the stretch given as \"within\""}},

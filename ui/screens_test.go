@@ -163,6 +163,20 @@ func TestSourcesScreenSaysAllInFull(t *testing.T) {
 	}
 }
 
+func TestTheNamesOfFactsKeepAGapBehindThem(t *testing.T) {
+	t.Parallel()
+	st := uitest.State(noon(), uitest.Led("a", "host", noon()))
+	long := strings.Repeat("long ", 12) + "end"
+	st.Scopes[0].About.Config = []sources.Attr{{Key: "rate limiter counters", Value: "not set"}, {Key: long, Value: "yes"}}
+	d := drive(uitest.NewFeed(st), Options{Width: 80, Height: 48})
+	d.press("o")
+	d.shows(t, "rate limiter counters       not set")
+	d.shows(t, "…  yes")
+	st.Scopes[0].About.Config = st.Scopes[0].About.Config[:1]
+	d.show(st)
+	d.shows(t, "rate limiter counters  not set")
+}
+
 func TestAgesOfStaleRowsStandStill(t *testing.T) {
 	t.Parallel()
 	p := uitest.Led("a", "host", noon()) // since a minute before noon

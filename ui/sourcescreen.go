@@ -108,29 +108,39 @@ func (m *model) scopesOf(s *sources.SourceStatus) []*sources.Scope {
 	return scopes
 }
 
+// factSheet is facts with their names, one under another.
+type factSheet struct {
+	m     *model
+	w     int
+	label int // cells for the names, with the gap behind them
+	lines []string
+}
+
 // sourceInFull is a source with nothing cut: errors, warnings, facts.
 func (m *model) sourceInFull(s *sources.SourceStatus, w int) []string {
 	h, scopes := m.sourceHealth(s), m.scopesOf(s)
 	l := m.th.line(w).skip(1).put(h.st, h.mark).skip(1).put(m.th.strong, h.name).skip(2)
 	l.put(m.th.dim, strings.Join(dropEmpty(clean(s.Type), clean(s.Address)), " "+m.th.dot+" "))
 	l.skip(2).put("", count(s.Rows, "primitive"))
-	lines := []string{l.done()}
+	f := factSheet{m: m, w: w, label: labelRoom(scopes, w), lines: []string{l.done()}}
 	if h.loud {
-		lines = append(lines, m.said(w, m.th.bad, h.text, why(s))...)
+		f.say(m.th.bad, h.text, why(s))
 	}
 	if retry := m.retry(s); retry != "" {
-		lines = append(lines, m.said(w, m.th.dim, "", retry)...)
+		f.say(m.th.dim, "", retry)
 	}
 	for _, c := range scopes {
 		if c.Name != "" {
-			lines = append(lines, m.said(w, m.th.dim, "scope", clean(c.Name))...)
+			f.say(m.th.dim, "scope", clean(c.Name))
 		}
-		lines = append(lines, m.scopeInFull(c, w)...)
+		f.scope(c)
 	}
-	return lines
+	return f.lines
 }
 
-func (m *model) scopeInFull(c *sources.Scope, w int) []string {
+// scope says how a scope is read, and how well.
+func (f *factSheet) scope(c *sources.Scope) {
+	m := f.m
 	how := clean(c.About.Mode) + ", " + looks(&c.About)
 	if c.About.Sampling > 0 {
 		how += ": what changes between two looks is dated to within that"
@@ -138,27 +148,26 @@ func (m *model) scopeInFull(c *sources.Scope, w int) []string {
 	if c.Silence > 0 {
 		how += "; stale after " + format.Precise(c.Silence) + " without an answer"
 	}
-	lines := m.said(w, "", "read", how)
+	f.say("", "read", how)
 	if c.About.RoundTrip > 0 || !c.Alive.IsZero() {
 		answer := "last answer " + m.ago(c.Alive)
 		if c.About.RoundTrip > 0 {
 			answer += ", a round trip of " + format.Precise(c.About.RoundTrip)
 		}
-		lines = append(lines, m.said(w, "", "answers", answer)...)
+		f.say("", "answers", answer)
 	}
 	if server := strings.Join(dropEmpty(clean(c.About.Version), clean(c.About.Role), clean(c.About.Incarnation)), ", "); server != "" {
-		lines = append(lines, m.said(w, "", "server", server)...)
+		f.say("", "server", server)
 	}
 	if dark := m.darkText(c); dark != "" {
-		lines = append(lines, m.said(w, m.th.warn, "dark", dark)...)
+		f.say(m.th.warn, "dark", dark)
 	}
 	for _, text := range c.About.Warnings {
-		lines = append(lines, m.said(w, m.th.warn, "warning", clean(text))...)
+		f.say(m.th.warn, "warning", clean(text))
 	}
 	for _, a := range c.About.Config {
-		lines = append(lines, m.said(w, m.th.dim, clean(a.Key), clean(a.Value))...)
+		f.say(m.th.dim, clean(a.Key), clean(a.Value))
 	}
-	return lines
 }
 
 // darkText sums up when a scope was not observed.
@@ -185,23 +194,31 @@ func (m *model) darkText(c *sources.Scope) string {
 	return text + " to " + m.timeOfDay(last.To)
 }
 
-// labelWidth is how many cells the names of facts take.
-const labelWidth = 18
+// leastLabel is how many cells the names of facts take at least, and labelGap what stays
+// empty behind them.
+const (
+	leastLabel = 16
+	labelGap   = 2
+)
 
-// said is a fact with its name, over as many lines as it needs.
-func (m *model) said(w int, st style, name, text string) []string {
-	room := w - labelWidth - 5
-	var lines []string
-	for i, piece := range wrapWords(text, room) {
-		l := m.th.line(w).skip(4)
-		if i == 0 {
-			l.cell(m.th.dim, name, labelWidth)
-		} else {
-			l.skip(labelWidth)
+// labelRoom is how many cells the names of the scopes' facts need, up to a third of w.
+func labelRoom(scopes []*sources.Scope, w int) int {
+	longest := leastLabel
+	for _, c := range scopes {
+		for _, a := range c.About.Config {
+			longest = max(longest, format.Width(clean(a.Key)))
 		}
-		lines = append(lines, l.put(st, piece).done())
 	}
-	return lines
+	return max(min(longest, w/3), leastLabel) + labelGap
+}
+
+// say adds a fact with its name, over as many lines as it needs.
+func (f *factSheet) say(st style, name, text string) {
+	for _, piece := range wrapWords(text, f.w-f.label-5) {
+		l := f.m.th.line(f.w).skip(4).cell(f.m.th.dim, name, f.label-labelGap).skip(labelGap)
+		f.lines = append(f.lines, l.put(st, piece).done())
+		name = ""
+	}
 }
 
 // wrapWords cuts clean text at blanks into pieces of at most w cells; a word that is

@@ -34,8 +34,8 @@ func (m *model) asOf(row *sources.Row, v verdict) time.Time {
 // age is ageAt now.
 func (m *model) age(s sources.Stamp) string { return m.ageAt(s, m.now) }
 
-// ageAt writes how long before now a stamp was: "≥" where it may be longer, "≤" where it
-// may be less, "~" where the looks between which it lies are so far apart that it would
+// ageAt writes how long before now a stamp was: "≥" where it may be longer, or "?" while
+// that would say no more than that time passes, "≤" where it may be less, "~" where the looks between which it lies are so far apart that it would
 // read otherwise, in brackets where only the owner says so.
 func (m *model) ageAt(s sources.Stamp, now time.Time) string {
 	if s.How == sources.Unknown || s.At.IsZero() {
@@ -43,6 +43,8 @@ func (m *model) ageAt(s sources.Stamp, now time.Time) string {
 	}
 	text := format.Age(now.Sub(s.At))
 	switch {
+	case s.How == sources.AtLeast && now.Sub(s.At) < sayable:
+		return "?"
 	case s.How == sources.AtLeast:
 		return m.th.atLeast + coarse(now.Sub(s.At))
 	case s.How == sources.Bound:
@@ -55,13 +57,16 @@ func (m *model) ageAt(s sources.Stamp, now time.Time) string {
 	return text
 }
 
+// sayable is how long a lower bound must be to tell something.
+const sayable = 10 * time.Second
+
 // coarse writes a lower bound, down to 10 s and from a minute on to a minute. Just after
 // the start every row has one: counted in seconds, all rows would be written anew every
 // second.
 func coarse(d time.Duration) string {
 	switch {
 	case d < time.Minute:
-		return format.Age(d.Truncate(10 * time.Second))
+		return format.Age(d.Truncate(sayable))
 	case d < 10*time.Minute:
 		return strconv.Itoa(int(d/time.Minute)) + "m"
 	}

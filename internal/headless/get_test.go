@@ -46,6 +46,26 @@ func TestGetPrintsATableForPeople(t *testing.T) {
 	})
 }
 
+func TestAFirstLookGivesNoAgeThatItCannotKnow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := everything(time.Now())
+		for _, row := range s.Rows {
+			if row == nil {
+				continue
+			}
+			for i := range row.Owners {
+				row.Owners[i].Since = sources.Stamp{At: time.Now(), How: sources.AtLeast}
+			}
+		}
+		var out, diag bytes.Buffer
+		_ = headless.Get(t.Context(), newScript(s), &out, &diag, headless.GetOptions{}) // some sources do not answer
+		if text := out.String(); strings.Contains(text, "≥") || !strings.Contains(text, "app:lock:endless") {
+			t.Errorf("it prints\n%s", text)
+		}
+	})
+}
+
 // safe fails if a terminal would obey something in s.
 func safe(t *testing.T, s string) {
 	t.Helper()

@@ -158,6 +158,9 @@ func age(s sources.Stamp, now time.Time) string {
 	case sources.Unknown:
 		return "?"
 	case sources.AtLeast:
+		if now.Sub(s.At) < time.Second { // this is the first look: "at least nothing" is no age
+			return "?"
+		}
 		return "≥" + long
 	case sources.Bound:
 		return "≤" + long

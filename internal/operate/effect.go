@@ -67,6 +67,8 @@ func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Req
 		e.Lines = append(e.Lines, "Shared by "+ownersText(row.Owners)+" now: we own it beside them at once.")
 	case taken && r.Verb == action.Try:
 		e.Lines = append(e.Lines, "Taken now: the try will miss unless it becomes free first.")
+	case taken && b.Caps.FIFO && row.Queue.How != sources.Unknown && row.Queue.Len == 0:
+		e.Lines = append(e.Lines, "Taken now: we wait in the server's queue and come next. Those who come later wait for us.")
 	case taken && b.Caps.FIFO && row.Queue.How != sources.Unknown:
 		e.Lines = append(e.Lines, fmt.Sprintf("Taken now: we wait in the server's queue, behind %d. Those who come later wait for us.", row.Queue.Len))
 	case taken && b.Caps.FIFO:
