@@ -50,7 +50,7 @@ func (p *program) getCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get [URL | SOURCE/NAME ...]",
 		Short: "Look once and print who leads and who owns",
-		Long:  selecting + "Exit code 3: a source did not answer or refused us; 4: no such name; 5: a listing took too long.\n\n" + headless.JSONHelp(),
+		Long:  selecting + "Exit code 3: a source did not answer or refused us; 4: no such name; 5: a listing took too long.\n\n" + headless.JSONHelp(headless.OfGet),
 		Example: "coordtop get redis://localhost:6379/0\n" +
 			"coordtop get 'postgres://ops@localhost/ledger?locks=4242,17:-4'\n" +
 			"coordtop get leases/app:leader:billing -o json",
@@ -72,6 +72,8 @@ func (p *program) getCommand() *cobra.Command {
 		}),
 	}
 	cmd.Flags().VarP(&o, "output", "o", "print text or json")
+	cmd.ValidArgsFunction = p.completeSources
+	completeFlag(cmd, "output", "text", "json")
 	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "print what arrived after so long")
 	return cmd
 }
@@ -81,7 +83,7 @@ func (p *program) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [URL | SOURCE/NAME ...]",
 		Short: "Print a line for every change",
-		Long:  selecting + "Goes on until it is interrupted or nobody reads its output any more.\n\n" + headless.JSONHelp(),
+		Long:  selecting + "Goes on until it is interrupted or nobody reads its output any more.\n\n" + headless.JSONHelp(headless.OfWatch),
 		Example: "coordtop watch redis://localhost:6379/0\n" +
 			"coordtop watch -o json | jq 'select(.event == \"owner_changed\")'",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
@@ -99,6 +101,8 @@ func (p *program) watchCommand() *cobra.Command {
 		}),
 	}
 	cmd.Flags().VarP(&o, "output", "o", "print text or json")
+	cmd.ValidArgsFunction = p.completeSources
+	completeFlag(cmd, "output", "text", "json")
 	return cmd
 }
 

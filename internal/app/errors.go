@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"coordtop/internal/config"
@@ -24,6 +25,36 @@ const (
 	exitReadOnly = 8
 	exitLost     = 9
 )
+
+type exitMeaning struct {
+	code int
+	text string
+}
+
+// exitMeanings are the codes for people.
+func exitMeanings() []exitMeaning {
+	return []exitMeaning{
+		{exitOK, "done"},
+		{exitError, "error"},
+		{exitUsage, "usage, config, or not confirmed"},
+		{exitNoAnswer, "a source did not answer, or refused us; the others are printed"},
+		{exitNotFound, "no such name"},
+		{exitTimeout, "a listing took longer than --timeout, or it was not ours within --wait"},
+		{exitChanged, "its owner changed just before anything was sent"},
+		{exitCannot, "not possible"},
+		{exitReadOnly, "the source is read_only"},
+		{exitLost, "the lease was lost"},
+	}
+}
+
+// exitList is exitMeanings in a line.
+func exitList() string {
+	var list []string
+	for _, e := range exitMeanings() {
+		list = append(list, fmt.Sprintf("%d %s", e.code, e.text))
+	}
+	return strings.Join(list, "; ")
+}
 
 // usageError is a command line or a config that cannot be obeyed.
 type usageError struct{ error }

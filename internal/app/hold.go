@@ -45,13 +45,14 @@ func (p *program) acquireCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "acquire NAME | URL",
 		Short: "Own a mutex or a semaphore's permits in the foreground",
-		Long:  fmt.Sprintf(holding, "") + headless.JSONHelp(),
+		Long:  fmt.Sprintf(holding, "") + headless.JSONHelp(headless.OfHold),
 		Example: "coordtop acquire --write --yes 'redis://localhost:6379/0?mutex=app:lock:export'\n" +
 			"coordtop acquire --write --yes --reason 'moving the disk' ledger/4242 --wait 30s",
 		Args: one,
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.hold(cmd, action.Acquire, args[0], o) }),
 	}
 	o.flags(cmd)
+	cmd.ValidArgsFunction = p.completeSources
 	cmd.Flags().BoolVar(&o.shared, "shared", false, "own it together with others, where the backend can")
 	cmd.Flags().Uint64Var(&o.permits, "permits", 1, "own N permits of a semaphore")
 	return cmd
@@ -63,13 +64,14 @@ func (p *program) campaignCommand() *cobra.Command {
 		Use:   "campaign NAME | URL",
 		Short: "Lead an election in the foreground",
 		Long: "Leads without doing any of the leader's work.\n\n" +
-			fmt.Sprintf(holding, ", `proclaim TEXT` replaces the\ndata that others see") + headless.JSONHelp(),
+			fmt.Sprintf(holding, ", `proclaim TEXT` replaces the\ndata that others see") + headless.JSONHelp(headless.OfHold),
 		Example: "coordtop campaign --write --yes 'redis://localhost:6379/0?election=app:leader:billing'\n" +
 			"coordtop campaign --write --yes leases/app:leader:billing --data draining --wait 1m",
 		Args: one,
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.hold(cmd, action.Campaign, args[0], o) }),
 	}
 	o.flags(cmd)
+	cmd.ValidArgsFunction = p.completeSources
 	return cmd
 }
 

@@ -19,6 +19,9 @@ import (
 	"coordtop/sources"
 )
 
+// completionName is what cobra calls its own command.
+const completionName = "completion"
+
 // program is one run of the program.
 type program struct {
 	env        Environment
@@ -39,15 +42,17 @@ func (p *program) execute(ctx context.Context) error {
 	root.SetOut(p.env.Stdout)
 	root.SetErr(p.env.Stderr)
 	root.InitDefaultCompletionCmd() // it prints to what was set just now
-	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+	if completion, _, err := root.Find([]string{completionName}); err == nil {
 		completion.Args, completion.RunE = none, p.run(helpOnly)
+		completion.Short = "Print what completes commands, flags and sources in a shell"
+		completion.Long = completion.Short + ".\n\n`make install` puts it where the shell looks; by hand: source <(coordtop completion bash)"
 	}
 	root.SetHelpCommand(p.helpCommand())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; see %s --help", flagError(cmd, err), cmd.CommandPath())
 	})
 	quiet := fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}) // report says it, once
-	if err := fang.Execute(ctx, root, fang.WithVersion(version()), quiet); err != nil {
+	if err := fang.Execute(ctx, root, fang.WithVersion(version()), fang.WithoutManpage(), quiet); err != nil {
 		var usage usageError
 		if errors.As(err, &usage) {
 			return err
@@ -95,7 +100,7 @@ func (p *program) root() *cobra.Command {
 	var o boardOptions
 	root := &cobra.Command{
 		Use:   "coordtop [URL ...]",
-		Short: "top for coordination state", // the middle of the manual page's first line, which is not wide
+		Short: "top for coordination state",
 		Long: "Shows live who leads, who owns, since when and for how much longer.\n\n" +
 			"What to watch comes from the URLs, else from the config file, else from $REDIS_URL, " +
 			"$DATABASE_URL, $PGHOST and $YDB_CONNECTION_STRING. A URL of Redis selects with " +
@@ -103,7 +108,7 @@ func (p *program) root() *cobra.Command {
 			"?locks=4242,17:-4, ?election=NAME and ?mutex=NAME; without that, everything that looks " +
 			"like a lock is shown. One of YDB, which lists no names, selects with ?node=PATH and " +
 			"&election=NAME, &mutex=NAME and &semaphore=NAME.\n\n" +
-			"coordtop man prints the manual page: coordtop man | man -l -",
+			"Exit codes: " + exitList() + ".",
 		Example: "coordtop redis://localhost:6379/0\n" +
 			"coordtop 'rediss://ops@leases:6380/0?election=app:leader:*'\n" +
 			"coordtop 'postgres://ops@ledger/ledger?locks=4242'\n" +
@@ -117,8 +122,10 @@ func (p *program) root() *cobra.Command {
 	root.Flags().BoolVar(&o.plain, "plain", false, "use no colours (as $NO_COLOR does)")
 	root.Flags().BoolVar(&o.write, "write", false, "arm writing from the start and without an end")
 	root.Flags().Var(&o.theme, "theme", "draw for a dark or a light background; auto asks the terminal")
+	root.ValidArgsFunction = p.completeSources
+	completeFlag(root, "theme", "auto", "dark", "light")
 	root.PersistentFlags().StringVar(&p.configFile, "config", "", "read FILE instead of the usual config file")
-	root.AddCommand(p.getCommand(), p.watchCommand(), p.acquireCommand(), p.campaignCommand(), p.configCommand(), p.versionCommand())
+	root.AddCommand(p.getCommand(), p.watchCommand(), p.acquireCommand(), p.campaignCommand(), p.configCommand(), p.manCommand(), p.versionCommand())
 	root.AddCommand(p.demoCommands()...)
 	return root
 }

@@ -40,26 +40,33 @@
 //	v           1
 //	at          when it was printed
 //	sources     one object a source:
-//	  name, type, health      health: connecting (never heard from), live, stale
-//	  mode                    how changes are learned, as "tracking" or "polling"
+//	  name, type, health      health: connecting (never heard from), live,
+//	                          stale
+//	  mode                    how changes are learned, as "tracking" or
+//	                          "polling"
 //	  error                   why it is not live; null: no error
 //	  age_ms                  since its server last answered; null: never
 //	  sampling_ms             between two looks; 0: changes are pushed
-//	  scopes                  one object for each server that can be silent alone:
-//	                          name, health, synced (its listing is complete), mode,
-//	                          age_ms, sampling_ms, version, role
+//	  scopes                  one object for each server that can be silent
+//	                          alone: name, health, synced (its listing is
+//	                          complete), mode, age_ms, sampling_ms, version,
+//	                          role
 //	  warnings                sentences
 //	primitives  one object each, by source, namespace and name:
-//	  source, namespace, name namespace: number of a Redis database, name of a Postgres one
+//	  source, namespace, name
+//	                          namespace: number of a Redis database, name of a
+//	                          Postgres one, path of a coordination node of YDB
 //	  alias                   what people call it
 //	  kind                    election, mutex, semaphore
 //	  limit, taken            permits that exist, that are owned
 //	  ephemeral               it goes with its last owner
 //	  data                    of the primitive itself; null: none or unknown
-//	  fresh                   false: the source is silent, this is the last that was seen
-//	  state                   led; led, renewal late; no leader; no candidates (only
-//	                          where all are known); free; held; held, owner silent; full;
-//	                          stale; conflict; not observed yet; unknown
+//	  fresh                   false: the source is silent, this is the last
+//	                          that was seen
+//	  state                   led; led, renewal late; no leader; no candidates
+//	                          (only where all are known); free; held; held,
+//	                          owner silent; full; stale; conflict; not
+//	                          observed yet; unknown
 //	  note                    only where it cannot be read as a lock: why
 //	  owners                  null: unknown; [] nobody; else one object each:
 //	    id, label             equal ids are one owner; label is for people
@@ -67,43 +74,50 @@
 //	    mode, permits         exclusive or shared; how many it owns
 //	    fence                 null: none known
 //	    since, since_known    when it began to own it, and how that is known
-//	    since_after           with seen: it happened after this and not after since
-//	    expires, lease_ms     end and full length of its lease, as far as it was seen: at
-//	                          the first look what is left of it; lease_ms -1: it has no end
+//	    since_after           with seen: it happened after this and not after
+//	                          since
+//	    expires, lease_ms     end and full length of its lease, as far as it
+//	                          was seen: at the first look what is left of it;
+//	                          lease_ms -1: it has no end
 //	    data, attrs           what it wrote; facts of the backend by name
-//	    guard                 what a release would compare; null: this backend has none
+//	    guard                 what a release would compare; null: this backend
+//	                          has none
 //	  owners_known            how the owners are known
-//	  queue                   known, len, at (when it was read), waiters: null: unknown;
-//	                          [] none; else, in order, one object each: id, label,
-//	                          session, mode, permits, order, since, since_known,
-//	                          since_after, timeout_ms (null: none), data, attrs, guard
-//	  candidates              who would take it and does not stand in the queue: seen or
-//	                          probable, attrs say which; null: unknown; else as waiters
+//	  queue                   known, len, at (when it was read), waiters:
+//	                          null: unknown; [] none; else, in order, one
+//	                          object each: id, label, session, mode, permits,
+//	                          order, since, since_known, since_after,
+//	                          timeout_ms (null: none), data, attrs, guard
+//	  candidates              who would take it and does not stand in the
+//	                          queue: seen or probable, attrs say which; null:
+//	                          unknown; else as waiters
 //	  candidates_known        unknown: there may be others that nobody can see
 //
 // Watch prints one object a line. First what is already there, as "present", then one
 // "synced" for each scope, then the changes:
 //
 //	v, seq       seq counts the events of this run
-//	at, after    it happened at `at`, or, where after is not null, after `after` and
-//	             not after `at`
-//	event        present synced acquired released expired owner_changed renewed
-//	             proclaimed waiter_joined waiter_left created deleted source_up
-//	             source_down restarted clock_step missed, and action: somebody did
-//	             something through this program, told in detail with what was seen of it;
-//	             a waiter that becomes an owner leaves the queue without waiter_left
+//	at, after    it happened at `at`, or, where after is not null, after
+//	             `after` and not after `at`
+//	event        present synced acquired released expired owner_changed
+//	             renewed proclaimed waiter_joined waiter_left created deleted
+//	             source_up source_down restarted clock_step missed, and
+//	             action: somebody did something through this program, told in
+//	             detail with what was seen of it; a waiter that becomes an
+//	             owner leaves the queue without waiter_left
 //	source, namespace, kind, name
-//	             namespace, kind and name are null for events of a whole source
+//	             namespace, kind and name are null for events of a whole
+//	             source
 //	alias        what people call it
-//	owner        id, label, fence of who owns it by this event, or goes on owning it;
-//	             with waiter_joined and waiter_left the waiter; null: nobody, or,
-//	             where known is unknown, unknown
+//	owner        id, label, fence of who owns it by this event, or goes on
+//	             owning it; with waiter_joined and waiter_left the waiter;
+//	             null: nobody, or, where known is unknown, unknown
 //	previous     the same of whose ownership ended by it; null: nobody's did
-//	cause        why it ended: released expired deleted evicted replaced restart
-//	             session_ended unknown; null: none ended
+//	cause        why it ended: released expired deleted evicted replaced
+//	             restart session_ended unknown; null: none ended
 //	known        how the least certain thing that it says is known
-//	gap_ms       {"min","max"}: how long nobody owned it before owner took it; null: no
-//	             gap, or none known
+//	gap_ms       {"min","max"}: how long nobody owned it before owner took it;
+//	             null: no gap, or none known
 //	detail       a sentence for people; null: none
 //
 // A reader that falls behind by more than the program keeps gets one line with event
@@ -115,13 +129,14 @@
 // `resign`), and "resigned" or "lost" as the last:
 //
 //	v, at
-//	event          acquired; proclaimed; resigned: given up; lost: it ended without our
-//	               wish; refused: the line could not be obeyed, what we own is untouched
+//	event          acquired; proclaimed; resigned: given up; lost: it ended
+//	               without our wish; refused: the line could not be obeyed,
+//	               what we own is untouched
 //	source, namespace, kind, name
 //	owner          id, label, fence of us; null: it is not ours yet
 //	mode, permits
 //	data           what others see beside us; null: none
-//	trusted_until  until when it is surely ours if nothing more is heard from the service;
-//	               each renewal moves it; null: not ours
+//	trusted_until  until when it is surely ours if nothing more is heard from
+//	               the service; each renewal moves it; null: not ours
 //	detail         a sentence for people; null: none
 package headless

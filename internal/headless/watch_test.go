@@ -159,7 +159,7 @@ func TestWatchPrintsOnlyTheNamesAskedForAndTheHealthOfSources(t *testing.T) {
 // people's programs read them.
 func TestShapesAreTheDocumentedOnes(t *testing.T) {
 	t.Parallel()
-	doc := headless.JSONHelp()
+	doc := headless.JSONHelp("")
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		_ = headless.Get(t.Context(), newScript(everything(time.Now())), &out, &out, headless.GetOptions{Format: headless.JSON})

@@ -1,0 +1,37 @@
+package app
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"coordtop/internal/config"
+)
+
+// completeSources completes what stands beside the flags of a command that looks: the
+// beginnings of URLs and the sources of the config file. No server is asked.
+func (p *program) completeSources(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	words := []string{"redis://", "rediss://", "redis+sentinel://", "postgres://", "grpc://", "grpcs://"}
+	path := p.configFile
+	if path == "" {
+		path, _ = config.Locate(p.env.Lookup)
+	}
+	if c, err := config.Load(path, p.env.Lookup); err == nil { // whatever is wrong with it is told by the command
+		for _, s := range c.Sources {
+			words = append(words, s.Name+"/")
+		}
+	}
+	var fit []string
+	for _, w := range words {
+		if strings.HasPrefix(w, typed) {
+			fit = append(fit, w)
+		}
+	}
+	return fit, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeFlag completes the value of a flag with one of words.
+func completeFlag(cmd *cobra.Command, flag string, words ...string) {
+	// Its only errors are a flag that there is not and one that was completed before.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}

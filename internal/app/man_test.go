@@ -1,0 +1,88 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTheManualTellsOfEveryCommandFlagFieldAndCode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if code := w.main(t.Context(), "man"); code != exitOK || w.stderr.String() != "" {
+		t.Fatalf("exit code %d: %s", code, w.stderr)
+	}
+	page := strings.ReplaceAll(w.stdout.String(), `\-`, "-")
+	for _, want := range []string{
+		".TH \"COORDTOP\" \"1\"", "coordtop get [URL | SOURCE/NAME ...]\"", "coordtop completion bash | fish | powershell | zsh", "coordtop config check [FILE]",
+		`\fB-o, --output text|json\fR`, `\fB--wait TIME\fR`, `\fB--config FILE\fR`, `\fB--redis-port PORT\fR`, `\fB--permits N\fR`,
+		"\n    owners_known ", "\n  gap_ms ", "\n  trusted_until ", "audit.jsonl", "COORDTOP_CONFIG", "coordtop demo --no-ui",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("lacks %q", want)
+		}
+	}
+	for _, e := range exitMeanings() {
+		if want := fmt.Sprintf("\\fB%d\\fR\n%s\n", e.code, e.text); !strings.Contains(page, want) {
+			t.Errorf("lacks %q", want)
+		}
+	}
+	if n := strings.Count(page, "The JSON is an interface"); n != 1 {
+		t.Errorf("explains the JSON %d times", n)
+	}
+	if strings.Contains(page, "demo-candidate") {
+		t.Error("tells of a command that is not for people")
+	}
+	for line := range strings.Lines(page) {
+		if len(line) > 79 && strings.HasPrefix(line, "  ") {
+			t.Errorf("wider than 80 columns with its indentation: %s", line)
+		}
+	}
+}
+
+func TestTextsOfTheManualAreNotTakenForRequests(t *testing.T) {
+	t.Parallel()
+	m := &page{}
+	m.literal(".TH x\n'br\n  \\fB -o")
+	m.macro("SH", `a "b"`)
+	want := ".PP\n.in 2n\n.nf\n\\&.TH x\n\\&'br\n  \\efB \\-o\n.fi\n.in\n.SH \"a \\(dqb\\(dq\"\n"
+	if got := m.String(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestArgumentsAreCompletedWithSourcesOfTheConfig(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"get", ""}, []string{"redis://", "grpcs://", "leases/"}},
+		{[]string{"watch", "le"}, []string{"leases/"}},
+		{[]string{"campaign", "po"}, []string{"postgres://"}},
+		{[]string{"get", "-o", ""}, []string{"text", "json"}},
+		{[]string{"--theme", ""}, []string{"auto", "dark", "light"}},
+	} {
+		w := newWorld(t)
+		w.write(t, configFile, "sources: [{name: leases, url: 'redis://h'}]")
+		if code := w.main(t.Context(), append([]string{"__complete"}, c.args...)...); code != exitOK {
+			t.Errorf("%v: exit code %d", c.args, code)
+		}
+		lines := strings.Fields(w.stdout.String())
+		for _, want := range c.want {
+			if !slices.Contains(lines, want) {
+				t.Errorf("%v: lacks %q: %q", c.args, want, lines)
+			}
+		}
+	}
+}
+
+func TestExitCodesHaveOneMeaningEach(t *testing.T) {
+	t.Parallel()
+	for i, e := range exitMeanings() {
+		if e.code != i || e.text == "" {
+			t.Errorf("code %d at %d: %q", e.code, i, e.text)
+		}
+	}
+}
