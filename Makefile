@@ -15,7 +15,7 @@ SERVERS := redis-server:redis-server postgres,pg_ctlcluster:postgresql
 TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install test race lint bench fuzz golden shots deps clean
+.PHONY: help demo build install uninstall test race lint bench fuzz golden shots deps clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,8 +28,17 @@ build: ## build bin/coordtop, stripped; the version is stamped from git
 	@mkdir -p bin
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) .
 
-install: build ## install coordtop under PREFIX (default /usr/local)
+install: build ## install coordtop, its manual page and completions under PREFIX (default /usr/local)
 	install -D -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin/coordtop
+	@set -e; put() { $(BIN) $$1 >bin/put; install -D -m 0644 bin/put "$(DESTDIR)$(PREFIX)/share/$$2"; rm bin/put; echo "$(DESTDIR)$(PREFIX)/share/$$2"; }; \
+		put man man/man1/coordtop.1; \
+		put 'completion bash' bash-completion/completions/coordtop; \
+		put 'completion zsh' zsh/site-functions/_coordtop; \
+		put 'completion fish' fish/vendor_completions.d/coordtop.fish
+
+uninstall: ## remove what install put under PREFIX
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/coordtop share/man/man1/coordtop.1 share/bash-completion/completions/coordtop \
+		share/zsh/site-functions/_coordtop share/fish/vendor_completions.d/coordtop.fish)
 
 test: deps ## run all tests
 	$(GO) test $(TESTFLAGS) ./...
