@@ -60,6 +60,31 @@ func (r *Row) renewalLate(now time.Time) bool {
 	return r.Missed(now) > 0
 }
 
+// LateAt is the earliest instant at which the renewal of an owner can be late or its lease
+// be over; zero: never, as long as the row stays as it is. Until then StatusAt names no
+// owner late or silent. From then on it may, or find an excuse in a server that is silent.
+func (r *Row) LateAt() time.Time {
+	var first time.Time
+	at := func(t time.Time) {
+		if first.IsZero() || t.Before(first) {
+			first = t
+		}
+	}
+	for i := range r.Owners {
+		o := &r.Owners[i]
+		if leaseKnown(o) {
+			at(earliest(o.Expires))
+			if r.RenewEvery == 0 && o.Lease > 0 {
+				at(o.Expires.At.Add(-o.Lease / lateLeft))
+			}
+		}
+		if last, ok := lastRenewed(o); ok && r.RenewEvery > 0 {
+			at(last.Add(r.RenewEvery + r.RenewEvery/2)) // see Missed
+		}
+	}
+	return first
+}
+
 // silent says whether an owner that used to renew has stopped, or its lease is over
 // and it is still there. A lock that is never renewed is not late before its end.
 func (r *Row) silent(now time.Time) bool {
