@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -15,7 +16,7 @@ type handle struct {
 }
 
 // sweepRows bounds how many rows that nobody sees are judged again in one second
-// because time passed, so that no frame waits for 100,000 of them.
+// because time passed, so that no frame and no key waits for 100,000 of them.
 const sweepRows = 10_000
 
 // index keeps the list up to date from the rows that differ: what is shown, in which
@@ -28,6 +29,8 @@ type index struct {
 	moved   []int32     // slots whose place is no longer right
 	healths []health    // of the scopes
 	next    int         // where the next sweep goes on
+	origin  time.Time   // what entry.until is counted from
+	swept   time.Duration
 
 	filter   selection
 	sort     sortMode
@@ -46,8 +49,9 @@ type index struct {
 
 type entry struct {
 	row    *sources.Row
-	key    int64  // its place in the order, see index.key
-	gen    uint32 // of the row: here because the rows themselves are far apart in memory
+	key    int64         // its place in the order, see index.key
+	until  time.Duration // v holds, unless the row changes
+	gen    uint32        // of the row: here because the rows themselves are far apart in memory
 	v      verdict
 	listed bool // it passes the filter
 	placed bool // it stands in order
@@ -57,6 +61,9 @@ type entry struct {
 // value as before cost a comparison.
 func (x *index) update(st *sources.State, now time.Time) bool {
 	all := x.healthChanged(st)
+	if x.st == nil {
+		x.origin = now
+	}
 	x.filter.now = now
 	x.st = st
 	for len(x.entries) < len(st.Rows) {
@@ -93,8 +100,11 @@ func (x *index) healthChanged(st *sources.State) bool {
 	return changed
 }
 
-// sweep judges the visible rows and some others again because time passed, and says
-// whether the order changed.
+// forever is an entry.until that does not come.
+const forever = time.Duration(math.MaxInt64)
+
+// sweep judges the visible rows again because time passed, and those others whose verdict
+// may be another by now, and says whether the order changed.
 func (x *index) sweep(now time.Time, visible []handle) bool {
 	x.filter.now = now
 	for _, h := range visible {
@@ -102,11 +112,21 @@ func (x *index) sweep(now time.Time, visible []handle) bool {
 			x.refresh(h.slot, row, now)
 		}
 	}
-	n := min(sweepRows, len(x.entries))
-	for range n {
-		x.next = (x.next + 1) % len(x.entries)
-		if row := x.entries[x.next].row; row != nil {
-			x.refresh(int32(x.next), row, now)
+	at := now.Sub(x.origin)
+	if at < x.swept { // somebody has set the clock back
+		for i := range x.entries {
+			x.entries[i].until = 0
+		}
+	}
+	x.swept = at
+	all := !x.filter.expr.Empty() // it may ask for ages
+	for left, looked := sweepRows, 0; left > 0 && looked < len(x.entries); looked++ {
+		if x.next++; x.next >= len(x.entries) {
+			x.next = 0
+		}
+		if e := &x.entries[x.next]; e.row != nil && (all || at >= e.until) {
+			x.refresh(int32(x.next), e.row, now)
+			left--
 		}
 	}
 	return x.place()
@@ -123,6 +143,10 @@ func (x *index) refresh(slot int32, row *sources.Row, now time.Time) {
 	if row != nil {
 		e.gen = row.Gen
 		e.v = judge(row, x.st, now)
+		e.until = forever
+		if until := e.v.until(row, now); !until.IsZero() {
+			e.until = until.Sub(x.origin)
+		}
 		e.key = x.key(row, e.v)
 		e.listed = x.lists(row, e.v)
 		x.count(e.v, +1)

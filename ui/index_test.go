@@ -219,3 +219,56 @@ func TestJudgement(t *testing.T) {
 		})
 	}
 }
+
+func TestAVerdictHoldsAsLongAsItSays(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		now := noon()
+		ago := func(name string) time.Time {
+			return now.Add(-time.Duration(rapid.IntRange(0, 60_000).Draw(t, name)) * time.Millisecond)
+		}
+		p := uitest.Led("a", "host", ago("since"))
+		if rapid.Bool().Draw(t, "leaderless") {
+			p = uitest.Leaderless("a", ago("since"))
+		}
+		p.Kind = rapid.SampledFrom([]sources.Kind{sources.KindElection, sources.KindMutex, sources.KindSemaphore}).Draw(t, "kind")
+		p.Expected = rapid.Bool().Draw(t, "expected")
+		for i := range p.Owners {
+			p.Owners[i].Expires = sources.StampBetween(ago("end").Add(25*time.Second), ago("end").Add(30*time.Second), sources.Told)
+			p.Owners[i].Renewed = sources.Stamp{At: ago("renewed"), How: rapid.SampledFrom([]sources.Known{sources.Unknown, sources.Seen}).Draw(t, "told")}
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "waiters") {
+			p.Queue.Waiters = append(p.Queue.Waiters, sources.Waiter{Since: sources.Stamp{At: ago("waits"), How: sources.Told}})
+		}
+		st := uitest.State(now, p)
+		row := st.Rows[0]
+		row.RenewEvery = time.Duration(rapid.IntRange(0, 20).Draw(t, "renewed every")) * time.Second
+		st.Scopes[0].Alive = ago("alive")
+		v := judge(row, st, now)
+		until := v.until(row, now)
+		for range 50 {
+			now = now.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "pass")) * time.Millisecond)
+			if rapid.Bool().Draw(t, "answers") {
+				st.Scopes[0].Alive = now
+			}
+			got := judge(row, st, now)
+			if got != v && (until.IsZero() || now.Before(until)) {
+				t.Fatalf("%+v at %v, before %v; it was %+v", got, now.Sub(noon()), until.Sub(noon()), v)
+			}
+			v, until = got, got.until(row, now)
+		}
+	})
+}
+
+func TestASweepReachesEveryRowThatIsLate(t *testing.T) {
+	t.Parallel()
+	var x index
+	prims := uitest.Many(3*sweepRows, noon())
+	for _, p := range prims[:len(prims)-1] {
+		p.Owners[0].NoExpiry = true
+	}
+	x.update(uitest.State(noon(), prims...), noon())
+	if x.sweep(noon().Add(time.Minute), nil); x.byStatus[sources.StatusLedLate] != 1 {
+		t.Errorf("%d rows are late, not the last one", x.byStatus[sources.StatusLedLate])
+	}
+}

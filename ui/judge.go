@@ -80,6 +80,40 @@ func rank(row *sources.Row, v verdict, now time.Time) uint8 {
 	return 2
 }
 
+// until is the first instant at which judge may come to another verdict of a row that stays
+// as it is, in scopes of the same health; zero: never.
+func (v *verdict) until(row *sources.Row, now time.Time) time.Time {
+	var first time.Time
+	at := func(t time.Time) {
+		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
+			first = t
+		}
+	}
+	switch v.status {
+	case sources.StatusLed, sources.StatusHeld:
+		at(row.LateAt())
+	case sources.StatusLedLate, sources.StatusHeldSilent:
+		if row.RenewEvery > 0 { // a server that falls silent excuses it
+			return now
+		}
+	}
+	if v.changes > 0 || row.Changes(now.Add(time.Minute), changesSpan) > 0 {
+		at(now.Truncate(time.Minute).Add(time.Minute)) // they are counted by the minute
+	}
+	if settled := row.Nobody.At.Add(settle); settled.After(now) {
+		at(settled)
+	}
+	if v.waiting {
+		return first
+	}
+	for i := range row.Queue.Waiters {
+		if long := row.Queue.Waiters[i].Since.At.Add(longWait); !long.Before(now) {
+			at(long)
+		}
+	}
+	return first
+}
+
 // waitsSince is how long the first waiter has waited; 0 where that is not known.
 func waitsSince(row *sources.Row, now time.Time) time.Duration {
 	longest := time.Duration(0)
