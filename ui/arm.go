@@ -37,11 +37,35 @@ func (m *model) arm() {
 		m.say("read-only again; what we hold is kept")
 		return
 	}
-	source := ""
-	if row, _ := m.selected(); row != nil {
-		source = row.Source
+	m.ask(&arming{source: m.sourceAtHand(), name: newField(fieldName), back: m.hands.dialog})
+}
+
+// sourceAtHand is the source whose writing is asked for: that of the row or event under the
+// cursor; where a screen has none, the first that needs no name to be typed.
+func (m *model) sourceAtHand() string {
+	switch m.view {
+	case viewEvents:
+		seq, _ := m.told.Selected()
+		if e := m.events.find(seq); e != nil && e.Ref.Source != "" {
+			return e.Ref.Source
+		}
+	case viewList, viewDetail:
+		if row, _ := m.selected(); row != nil {
+			return row.Source
+		}
 	}
-	m.ask(&arming{source: source, name: newField(fieldName), back: m.hands.dialog})
+	able := m.hands.op.Caps()
+	for _, free := range []bool{true, false} {
+		for i := range able {
+			if able[i].Can() && able[i].Protect != free {
+				return able[i].Source
+			}
+		}
+	}
+	if row, _ := m.selected(); row != nil {
+		return row.Source
+	}
+	return ""
 }
 
 // arming is the question whether writing is to be possible.

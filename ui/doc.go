@@ -61,7 +61,7 @@
 //	list.go columns.go empty.go           the list
 //	detail.go owners.go queue.go facts.go fulldetail.go pretty.go    one row, in a pane and in full
 //	eventlog.go events.go eventscreen.go  events
-//	sourcescreen.go help.go footer.go     the other screens, the last line
+//	sourcescreen.go capsscreen.go help.go footer.go     the other screens, the last line
 //
 // Acting:
 //

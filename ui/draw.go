@@ -57,6 +57,8 @@ func (m *model) screen() []string {
 		lines = append(lines, m.eventScreen(l.w, l.body())...)
 	case viewSources:
 		lines = append(lines, m.scrolled(m.sourceScreen(l.w), l.w, l.body())...)
+	case viewCaps:
+		lines = append(lines, m.scrolled(m.capsScreen(l.w), l.w, l.body())...)
 	case viewDetail:
 		lines = append(lines, m.scrolled(m.fullDetail(l.w), l.w, l.body())...)
 	default:

@@ -50,6 +50,10 @@ func (m *model) do(i intent) tea.Cmd {
 		m.switchTo(viewEvents)
 	case doSources:
 		m.switchTo(viewSources)
+	case doCaps:
+		if m.view != viewCaps {
+			m.open(viewCaps)
+		}
 	case doSort:
 		m.menu = inSort
 	case doPause:

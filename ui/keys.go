@@ -33,6 +33,7 @@ const (
 	doLocks    intent = "locks"
 	doEvents   intent = "events"
 	doSources  intent = "sources"
+	doCaps     intent = "caps"
 	doPause    intent = "pause"
 	doRefresh  intent = "read-again"
 	doHelp     intent = "help"
@@ -86,7 +87,8 @@ const (
 	inSort     // the menu of orders
 	inCopy     // of what can be copied
 	inExport   // of how rows can be exported
-	inBoards   = inList | inDetail | inEvents | inSources
+	inCaps     // what can be done at all
+	inBoards   = inList | inDetail | inEvents | inSources | inCaps
 	inViews    = inBoards | inHelp // letters that are no keys in the help look for words
 	inRow      = inList | inDetail
 	inTexts    = inInput | inCommand | inHelpText
@@ -122,17 +124,19 @@ func boardBindings() []binding {
 		{doLocks, inBoards, []string{"2", ":locks"}, "", "Locks: every primitive"},
 		{doEvents, inBoards, []string{"5", ":events"}, "", "Events: what happened, newest first"},
 		{doSources, inBoards, []string{"o", ":sources"}, "", "Sources: how each is read, and how well"},
+		{doCaps, inSources, []string{"c"}, "caps", "what can be done with each source, and what counts as a write"},
+		{doCaps, inCommand, []string{":caps"}, "", "what can be done with each source, and what counts as a write"},
 		{doOpen, inList | inEvents, []string{"enter"}, "open", "all there is to know about the row"},
 		{doProblems, inList, []string{"!"}, "problems", "only problems, or all rows"},
 		{doKind, inList | inEvents, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
 		{doSort, inList, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
 		{doPane, inList, []string{"tab"}, "pane", "on a small screen: details or events below the list"},
-		{doActions, inRow, []string{"a"}, "actions", "what can be done to the row"},
-		{doArm, inRow | inMenu, []string{"W"}, "write", "make writing possible for some minutes, or end it"},
+		{doActions, inRow | inEvents, []string{"a"}, "actions", "what can be done to the row"},
+		{doArm, inBoards | inMenu, []string{"W"}, "write", "make writing possible for some minutes, or end it"},
 		{doCrash, inRow, []string{"X"}, "", "in the demo: end the owner's process, to watch a failover"},
-		{doPause, inList | inDetail | inEvents | inSources, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
+		{doPause, inBoards, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
 		{doRefresh, inList | inDetail | inSources, []string{"r", ":read"}, "read again", "ask every source to look again now"},
-		{doBack, inDetail | inHelp | inSources, []string{"esc", "q"}, "back", "back to where this was opened"},
+		{doBack, inDetail | inHelp | inSources | inCaps, []string{"esc", "q"}, "back", "back to where this was opened"},
 		{doBack, inEvents, []string{"q"}, "back", "back to the list"},
 		{doUp, inViews, []string{"k", "up"}, "", "one line up"},
 		{doDown, inViews, []string{"j", "down"}, "", "one line down"},

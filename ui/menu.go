@@ -31,13 +31,39 @@ type item struct {
 }
 
 func (m *model) openMenu() {
-	row, _ := m.selected()
+	row := m.atHand()
 	if row == nil {
 		return
 	}
 	d := &menu{target: m.targetOf(row)}
 	d.items = m.items(row)
 	m.ask(d)
+}
+
+// atHand is the row that an action would be done to: that under the cursor, or of the event
+// under the cursor, as it is now. It says so where there is none; nil then.
+func (m *model) atHand() *sources.Row {
+	if m.view != viewEvents {
+		row, _ := m.selected()
+		return row
+	}
+	seq, ok := m.told.Selected()
+	e := m.events.find(seq)
+	switch {
+	case !ok || e == nil:
+		m.say("there is no event, and so no row")
+		return nil
+	case e.Ref.Name == "":
+		m.say("this event is about a source: actions are done to a row")
+		return nil
+	}
+	row := m.live(e.Ref)
+	if row == nil {
+		m.say(clean(e.Ref.Name) + " does not exist any more")
+		return nil
+	}
+	m.told.Move(0) // the event is chosen now: the cursor stays on it
+	return row
 }
 
 // targetOf pins a row: to our own part in it if there is one, else to its first owner.
@@ -103,30 +129,30 @@ func (m *model) items(row *sources.Row) []item {
 	acquires := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Acquire && c.Not == "" })
 	campaigns := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Campaign && c.Not == "" })
 	for _, c := range choices {
-		i := item{verb: c.Verb, not: clean(c.Not)}
+		i := item{verb: c.Verb, text: action.Of(c.Verb).Text, not: clean(c.Not)}
 		if i.not == "" && !m.canWrite() {
 			i.not = writingOff
 		}
 		switch c.Verb {
 		case action.Acquire:
-			i.key, i.intent, i.text = "a", doAcquire, "acquire, and wait for it where it is taken"
+			i.key, i.intent = "a", doAcquire
 			if campaigns && c.Not != "" {
 				i.key = "" // the same key campaigns
 			}
 		case action.Try:
-			i.key, i.intent, i.text = "t", doTry, "try: acquire only if it is free now"
+			i.key, i.intent = "t", doTry
 		case action.Campaign:
-			i.key, i.intent, i.text = "a", doAcquire, "campaign: wait to lead"
+			i.key, i.intent = "a", doAcquire
 			if acquires || c.Not != "" {
 				i.key, i.intent = "c", doCampaign
 			}
 		case action.Proclaim:
-			i.key, i.intent, i.text = "p", doProclaim, "proclaim: change the data that others see"
+			i.key, i.intent = "p", doProclaim
 		case action.Resign:
 			if i.not == "" && waiting {
 				continue // leaving the queue is there already
 			}
-			i.key, i.intent, i.text = "r", doResign, "resign: give it up"
+			i.key, i.intent = "r", doResign
 		default:
 			if !provisionItem(&i) {
 				continue

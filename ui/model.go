@@ -23,6 +23,7 @@ const (
 	viewHelp
 	viewEvents
 	viewSources
+	viewCaps
 )
 
 // pane is what stands below the list where there is room for one.

@@ -11,6 +11,8 @@ import (
 // screen: leases are renewed however long a frame takes. All methods may be called at
 // any time from any goroutine; only Describe may block.
 type Operator interface {
+	// Caps lists what can be done with each source at all, by name. It asks no server.
+	Caps() []action.Ability
 	// Choices lists what can be done to a row, possible actions first, the impossible ones
 	// with the reason.
 	Choices(row *sources.Row) []action.Choice

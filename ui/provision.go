@@ -10,13 +10,13 @@ import (
 func provisionItem(i *item) bool {
 	switch i.verb {
 	case action.Create:
-		i.key, i.intent, i.text = "n", doCreate, "new: create it, with a limit and data"
+		i.key, i.intent = "n", doCreate
 	case action.Update:
-		i.key, i.intent, i.text = "u", doUpdate, "update its own data, whoever owns it"
+		i.key, i.intent = "u", doUpdate
 	case action.Delete:
-		i.key, i.intent, i.text = "d", doDelete, "delete it, while nobody owns or awaits it"
+		i.key, i.intent = "d", doDelete
 	case action.CreateNode:
-		i.key, i.intent, i.text = "N", doCreateNode, "new node: create the coordination node"
+		i.key, i.intent = "N", doCreateNode
 		return i.not == "" || i.not == writingOff // nearly every node exists
 	default: // Crash has its own key, and no box
 		return false

@@ -17,7 +17,7 @@ func screens() []screen {
 
 // scope is where the keys of a view work.
 func (v view) scope() scope {
-	return [...]scope{viewList: inList, viewDetail: inDetail, viewHelp: inHelp, viewEvents: inEvents, viewSources: inSources}[v]
+	return [...]scope{viewList: inList, viewDetail: inDetail, viewHelp: inHelp, viewEvents: inEvents, viewSources: inSources, viewCaps: inCaps}[v]
 }
 
 // switchTo goes to a screen, from which there is no way back but the screens.

@@ -9,28 +9,24 @@ import (
 	"coordtop/sources"
 )
 
+const readOnlyText = "the config says read_only for this source"
+
 // Choices lists what can be done to a row, possible actions first, the impossible ones
 // with the reason. That writing is not armed is no reason here: Start looks at that.
 func (o *Operator) Choices(row *sources.Row) []action.Choice {
 	if row == nil {
 		return nil
 	}
-	verbs := []action.Verb{action.Acquire, action.Campaign, action.Try, action.Proclaim, action.Resign}
 	b := o.o.Backends[row.Source]
-	if b.Crash != nil {
-		verbs = append(verbs, action.Crash)
-	}
-	if b.Provisions {
-		verbs = append(verbs, action.Create, action.Update, action.Delete)
-	}
-	if b.CreateNode != nil {
-		verbs = append(verbs, action.CreateNode)
-	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	list := make([]action.Choice, 0, len(verbs))
-	for _, v := range verbs {
-		list = append(list, action.Choice{Verb: v, Not: o.notLocked(v, row, o.o.View.State())})
+	var list []action.Choice
+	for _, d := range action.Verbs() {
+		switch v := d.Verb; {
+		case v == action.Crash && b.Crash == nil, v >= action.Create && !b.Provisions, v == action.CreateNode && b.CreateNode == nil:
+		default:
+			list = append(list, action.Choice{Verb: v, Not: o.notLocked(v, row, o.o.View.State())})
+		}
 	}
 	slices.SortStableFunc(list, func(a, b action.Choice) int {
 		switch {
@@ -51,7 +47,7 @@ func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) 
 	case !ok:
 		return "coordtop cannot send anything to this source"
 	case b.ReadOnly:
-		return "the config says read_only for this source"
+		return readOnlyText
 	}
 	ours := o.holdingLocked(row.Ref)
 	switch v {
@@ -66,8 +62,8 @@ func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) 
 	switch {
 	case !row.Fresh(s):
 		return "what is shown of it is old: its source is silent"
-	case v >= action.Create && (!b.Provisions || v == action.CreateNode && b.CreateNode == nil):
-		return b.Type + " has nothing that exists without being owned"
+	case v >= action.Create && b.never(v) != "":
+		return b.never(v)
 	case v >= action.Create:
 		return notProvisioned(&b, v, row)
 	case row.Note != "":

@@ -13,7 +13,8 @@ import (
 // before it is used; the methods are safe for concurrent use.
 type Operator struct {
 	Offer       []action.Choice // for every row
-	Effect      action.Effect   // of every request
+	Able        []action.Ability
+	Effect      action.Effect // of every request
 	DescribeErr error
 	Refuse      error         // what Start returns; nil: it begins
 	Protected   string        // the name that Arm demands; "": none
@@ -31,6 +32,9 @@ type Operator struct {
 func NewOperator() *Operator {
 	return &Operator{status: &action.Status{Always: true}, wake: make(chan struct{}, 1)}
 }
+
+// Caps returns Able.
+func (o *Operator) Caps() []action.Ability { return o.Able }
 
 // Choices returns Offer.
 func (o *Operator) Choices(*sources.Row) []action.Choice { return o.Offer }

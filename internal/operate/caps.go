@@ -1,0 +1,72 @@
+package operate
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+)
+
+// Caps lists what can be done with each source at all, by name. It asks no server: a server
+// that was not met yet may be able to do less.
+func (o *Operator) Caps() []action.Ability {
+	list := make([]action.Ability, 0, len(o.o.Backends))
+	for _, name := range slices.Sorted(maps.Keys(o.o.Backends)) {
+		b := o.o.Backends[name]
+		a := action.Ability{Source: name, Type: b.Type, ReadOnly: b.ReadOnly, Protect: b.Protect}
+		for _, d := range action.Verbs() {
+			if d.Verb == action.Crash && b.Crash == nil {
+				continue // it is of the demo alone
+			}
+			a.Choices = append(a.Choices, action.Choice{Verb: d.Verb, Not: b.never(d.Verb)})
+		}
+		if !b.ReadOnly {
+			a.Lines = b.manner()
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// never is why a verb is possible for no row of the source; "": for some it may be.
+func (b *Backend) never(v action.Verb) string {
+	switch {
+	case b.ReadOnly:
+		return readOnlyText
+	case v == action.Acquire && !b.Caps.Mutex && !b.Caps.Semaphore:
+		return b.Type + " has no mutex and no semaphore that coordtop could take"
+	case v == action.Campaign && !b.Caps.Election:
+		return b.Type + " has no election that coordtop could take"
+	case v == action.Proclaim && (!b.Caps.Election || b.Caps.MaxData == 0):
+		return "leaders carry no data on " + b.Type
+	case v >= action.Create && (!b.Provisions || v == action.CreateNode && b.CreateNode == nil):
+		return b.Type + " has nothing that exists without being owned"
+	}
+	return ""
+}
+
+// manner says how the source does what it can.
+func (b *Backend) manner() []string {
+	var kinds []string
+	switch {
+	case b.Caps.Mutex && b.Caps.Shared:
+		kinds = append(kinds, "mutexes, alone or shared")
+	case b.Caps.Mutex:
+		kinds = append(kinds, "mutexes")
+	}
+	if b.Caps.Semaphore {
+		kinds = append(kinds, "semaphores")
+	}
+	if b.Caps.Election {
+		kinds = append(kinds, "elections")
+	}
+	lines := []string{"Takes " + strings.Join(kinds, "; ") + ". Others see at most " + format.Count(b.Caps.MaxData) + " bytes of data beside us."}
+	if b.Caps.FIFO {
+		lines = append(lines, "Who waits stands in the server's queue.")
+	} else {
+		lines = append(lines, "There is no queue: who waits asks again and again, and any other may be first.")
+	}
+	return append(lines, keeping(b))
+}

@@ -1,0 +1,106 @@
+package ui
+
+import (
+	"strings"
+
+	"coordtop/internal/action"
+	"coordtop/sources"
+)
+
+// capsScreen is what can be done with each source, and what of it counts as a write.
+func (m *model) capsScreen(w int) []string {
+	th := &m.th
+	gap := th.line(w).done()
+	head := th.line(w).skip(1).put(th.heading, "CAPS").skip(1).put(th.dim, "what can be done here, and what counts as a write")
+	lines := []string{th.line(w).rule().done(), head.done(), gap}
+	if m.hands.op == nil {
+		return append(lines, th.line(w).skip(3).put("", readOnlyText).done(), gap)
+	}
+	f := factSheet{m: m, w: w, label: leastLabel + labelGap, lines: lines}
+	f.title("WRITES", "sent only while writing is possible (W), each with a line in the audit before and after")
+	able := m.hands.op.Caps()
+	for _, d := range action.Verbs() {
+		if known(able, d.Verb) {
+			f.say("", d.Verb.String(), d.Changes)
+		}
+	}
+	f.lines = append(f.lines, gap)
+	f.title("NO WRITES", "possible at any time")
+	f.say("", "look", "filter, order, mark, read again: servers are asked, and nothing there is changed")
+	f.say("", "copy, export", "the terminal's clipboard, a file here")
+	f.say("", "leave, call off", "leave a queue, call off what is under way, end coordtop: what is ours, or was to be, is given back")
+	for i := range able {
+		f.lines = append(f.lines, gap)
+		f.ability(&able[i])
+	}
+	for i := range m.st.Sources {
+		if s := &m.st.Sources[i]; !acted(able, s) {
+			f.lines = append(f.lines, gap)
+			f.title(clean(s.Name), clean(s.Type))
+			f.say("", "can", "nothing: this program has no way to write to it")
+		}
+	}
+	return append(f.lines, gap)
+}
+
+// title begins a part of a screen.
+func (f *factSheet) title(name, text string) {
+	f.lines = append(f.lines, f.m.th.line(f.w).skip(1).put(f.m.th.strong, name).skip(2).put(f.m.th.dim, text).done())
+}
+
+// ability is one source: what it can, and what it cannot for which reason.
+func (f *factSheet) ability(a *action.Ability) {
+	guard := ""
+	if a.Protect {
+		guard = ", protected: its name is typed to arm it, and each action needs a reason"
+	}
+	f.title(clean(a.Source), clean(a.Type)+guard)
+	var can []string
+	why := map[string][]string{}
+	var order []string
+	for _, c := range a.Choices {
+		if c.Not == "" {
+			can = append(can, c.Verb.String())
+			continue
+		}
+		if why[c.Not] == nil {
+			order = append(order, c.Not)
+		}
+		why[c.Not] = append(why[c.Not], c.Verb.String())
+	}
+	if len(can) > 0 {
+		f.say("", "can", strings.Join(can, ", "))
+	}
+	for _, not := range order {
+		f.say(f.m.th.dim, "cannot", strings.Join(why[not], ", ")+": "+clean(not))
+	}
+	for i, text := range a.Lines {
+		name := ""
+		if i == 0 {
+			name = "how"
+		}
+		f.say(f.m.th.dim, name, clean(text))
+	}
+}
+
+// known says whether any source knows of a verb at all.
+func known(able []action.Ability, v action.Verb) bool {
+	for i := range able {
+		for _, c := range able[i].Choices {
+			if c.Verb == v {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// acted says whether the operator knows the source.
+func acted(able []action.Ability, s *sources.SourceStatus) bool {
+	for i := range able {
+		if able[i].Source == s.Name {
+			return true
+		}
+	}
+	return false
+}
