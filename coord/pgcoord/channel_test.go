@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"coordtop/coord"
 	"coordtop/coord/pgcoord"
@@ -16,7 +15,7 @@ import (
 func leader(t *testing.T, url, channel string, queue int, handle func(context.Context, pgcoord.Notification)) (*pgcoord.Driver, *coord.Term) {
 	t.Helper()
 	d := closing(t, url, pgcoord.Options{Queue: queue, Channels: []pgcoord.Listener{{Channel: channel, Handle: handle}}})
-	term, err := kept(t, d, time.Second).Election(freshKey(), coord.ElectionOptions{}).Campaign(t.Context(), nil)
+	term, err := kept(t, d, 0).Election(freshKey(), coord.ElectionOptions{}).Campaign(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,36 +62,43 @@ func TestWhatCannotBeSentIsSaidBeforeAnythingIsSent(t *testing.T) {
 
 func TestSlowHandlerDelaysNoRenewalAndIsToldWhatItMissed(t *testing.T) {
 	t.Parallel()
-	url := shared(t)
 	channel := "slow-" + freshKey()
 	entered, leave := make(chan struct{}, 100), make(chan struct{})
 	var got []pgcoord.Notification // of the handler's goroutine, until done
 	done := make(chan struct{})
-	d, term := leader(t, url, channel, 2, func(_ context.Context, n pgcoord.Notification) {
-		got = append(got, n)
-		entered <- struct{}{}
-		<-leave
-		if n.Payload == "last" {
-			close(done)
-		}
-	})
-	if err := d.Notify(t.Context(), channel, "first"); err != nil {
-		t.Fatal(err)
-	}
-	receive(t, "the handler to begin", entered)
-	for i := range 5 {
-		if err := d.Notify(t.Context(), channel, fmt.Sprint(i)); err != nil {
+	d := closing(t, shared(t), pgcoord.Options{Queue: 2, TTL: patience, Channels: []pgcoord.Listener{{
+		Channel: channel, Handle: func(ctx context.Context, n pgcoord.Notification) {
+			got = append(got, n)
+			entered <- struct{}{}
+			select {
+			case <-leave:
+			case <-ctx.Done(): // the test has failed
+			}
+			if n.Payload == "last" {
+				close(done)
+			}
+		},
+	}}})
+	g := must(t, open(t, d, coord.SessionOptions{}), coord.Claim{Kind: coord.KindElection, Name: freshKey()})
+	send := func(payload string) {
+		t.Helper()
+		if err := d.Notify(t.Context(), channel, payload); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := d.Notify(t.Context(), channel, "last"); err != nil {
-		t.Fatal(err)
+	send("first")
+	receive(t, "the handler to begin", entered)
+	for i := range 5 {
+		send(fmt.Sprint(i))
 	}
-	for range 10 { // two windows of a second, with the handler stuck
-		renewedOnce(t, term.Lease())
-	}
-	if err := term.Lease().Check(); err != nil {
-		t.Errorf("a slow handler cost the leadership: %v", err)
+	send("last")
+	for range 3 { // each is answered behind what was notified before it, with the handler stuck
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		_, err := g.(coord.Renewer).Renew(ctx)
+		cancel()
+		if err != nil {
+			t.Fatalf("renewing beside a slow handler: %v", err)
+		}
 	}
 	close(leave)
 	receive(t, "the last notification", done)

@@ -216,7 +216,7 @@ func TestWorksOverTLSAsARoleThatMayOnlyRead(t *testing.T) {
 	d := closing(t, p.URLFor("reader", "pw", "postgres"), pgcoord.Options{WatchEvery: 50 * time.Millisecond, Channels: []pgcoord.Listener{
 		{Channel: "c", Handle: func(_ context.Context, n pgcoord.Notification) { got <- n }},
 	}})
-	s := kept(t, d, time.Second)
+	s := kept(t, d, 2*time.Second)
 	term, err := s.Election("7", coord.ElectionOptions{}).Campaign(t.Context(), []byte("first"))
 	if err != nil {
 		t.Fatal(err)

@@ -136,7 +136,7 @@ func TestRestartedServerEndsTheLeaseAndServesAgain(t *testing.T) {
 func TestFrozenServerOutlivesTheLease(t *testing.T) {
 	t.Parallel()
 	p := server(t, localserver.PostgresOptions{})
-	s, key := kept(t, closing(t, p.URL(), pgcoord.Options{}), time.Second), freshKey()
+	s, key := kept(t, closing(t, p.URL(), pgcoord.Options{}), 3*time.Second), freshKey()
 	look := sql(t, p.URL())
 	l := lock(t, s, key)
 	renewedOnce(t, l)
@@ -289,7 +289,7 @@ func cutWhileOwning(t *testing.T, p *localserver.Postgres, n *localserver.Namesp
 func TestBlackHoleEndsTheLeaseAlthoughTheServerSuspectsNothing(t *testing.T) {
 	t.Parallel()
 	url, proxy := proxied(t)
-	s, key := kept(t, closing(t, url, pgcoord.Options{}), time.Second), freshKey()
+	s, key := kept(t, closing(t, url, pgcoord.Options{}), 3*time.Second), freshKey()
 	look := sql(t, shared(t))
 	l := lock(t, s, key)
 	proxy.BlackHole()
