@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // claimKey is what a session can claim once at a time.
@@ -51,6 +52,19 @@ func (s *Session) acquire(ctx context.Context, c Claim) (l *Lease, ok bool, err 
 		return failed(blame(ctx, s.keeper.ctx, err))
 	}
 	return l, ok, nil
+}
+
+// insist is acquire for those who want a lease or an error; a wait of 0 is for ever.
+func (s *Session) insist(ctx context.Context, c Claim, wait time.Duration) (*Lease, error) {
+	c.Wait = wait
+	if wait == 0 {
+		c.Wait = Forever
+	}
+	l, ok, err := s.acquire(ctx, c)
+	if err == nil && !ok {
+		err = s.claimError("acquire", c, withContext(ctx, ErrNotAcquired))
+	}
+	return l, err
 }
 
 // checkClaim finds what can be refused before anything is sent.

@@ -117,13 +117,3 @@ func (s *Session) follow(ctx context.Context, kind Kind, name string, every time
 		}
 	}
 }
-
-// hopeless says that asking again is useless.
-func hopeless(err error) bool {
-	for _, e := range []error{ErrRefused, ErrUnsupported, ErrInvalid, ErrDataTooLong} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
-}

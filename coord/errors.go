@@ -46,6 +46,21 @@ var (
 	ErrStarted = errors.New("already started")
 )
 
+// hopeless says that asking again is useless.
+func hopeless(err error) bool {
+	for _, e := range []error{ErrRefused, ErrUnsupported, ErrInvalid, ErrDataTooLong} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// verdict says that an error ends what it is about for good.
+func verdict(err error) bool {
+	return errors.Is(err, ErrLost) || errors.Is(err, ErrExpired) || errors.Is(err, ErrClosed)
+}
+
 // Error says where an error happened. It wraps the cause and never holds a
 // secret: no nonce, no password, no connection string.
 type Error struct {

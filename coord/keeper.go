@@ -132,11 +132,6 @@ func (k *keeper) taken() error {
 	return k.wrap("keep", err)
 }
 
-// verdict says that an error ends what it is about for good.
-func verdict(err error) bool {
-	return errors.Is(err, ErrLost) || errors.Is(err, ErrExpired) || errors.Is(err, ErrClosed)
-}
-
 // renewal is the part of a keeper that asks the service. Its goroutine is the keeper's,
 // except for the one request under way, so that a request that hangs delays nothing.
 type renewal struct {
@@ -207,9 +202,9 @@ func (r *renewal) act() {
 
 var errLate = errors.New("no answer yet to a renewal")
 
-// start sends a renewal. Each try gets half
-// of the time that is left, so that one request lost on the way leaves room for
-// others, but never so little that a slow service could not answer.
+// start sends a renewal. Each try gets half of the time that is left, so that one request
+// lost on the way leaves room for others, but never so little that a slow service could
+// not answer.
 func (r *renewal) start(t trust, before instant) {
 	r.running, r.late, r.sent = true, false, before
 	try, cancel := context.WithTimeout(r.k.ctx, max(t.left(before)/2, t.valid/16))

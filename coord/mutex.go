@@ -48,16 +48,3 @@ func (m *Mutex) TryLock(ctx context.Context) (l *Lease, ok bool, err error) {
 func (m *Mutex) claim() Claim {
 	return Claim{Kind: KindMutex, Name: m.name, Mode: m.o.Mode, TTL: m.o.TTL, Data: m.o.Data}
 }
-
-// insist is acquire for those who want a lease or an error; a wait of 0 is for ever.
-func (s *Session) insist(ctx context.Context, c Claim, wait time.Duration) (*Lease, error) {
-	c.Wait = wait
-	if wait == 0 {
-		c.Wait = Forever
-	}
-	l, ok, err := s.acquire(ctx, c)
-	if err == nil && !ok {
-		err = s.claimError("acquire", c, withContext(ctx, ErrNotAcquired))
-	}
-	return l, err
-}
