@@ -82,7 +82,7 @@ type world struct {
 	home           string
 	vars           map[string]string
 	stdout, stderr *stream
-	tty            bool
+	tty, deaf      bool // whether Stdout is a terminal; whether Stdin can bring no keys
 	exit           func(code int)
 	example        string
 }
@@ -110,6 +110,7 @@ func (w *world) mainTo(ctx context.Context, stdout io.Writer, args ...string) in
 		Lookup:   func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
 		Environ:  []string{"TERM=xterm"},
 		Terminal: func() bool { return w.tty },
+		Keyboard: func() bool { return !w.deaf },
 		Signals:  func(context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
 		Exit:     w.exit,
 	})

@@ -37,10 +37,22 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 	return p.show(cmd.Context(), c, o)
 }
 
+// screen makes sure that there is a terminal to draw on, and something to read keys from.
+// What to do without is in instead.
+func (p *program) screen(instead string) error {
+	switch {
+	case !p.env.Terminal():
+		return usagef("standard output is no terminal: %s", instead)
+	case !p.env.Keyboard():
+		return usagef("standard input is no terminal, and the keys come from it: %s", instead)
+	}
+	return nil
+}
+
 // show runs the screen over the sources of c. Being asked to end is no error.
 func (p *program) show(ctx context.Context, c config.Config, o boardOptions) error {
-	if !p.env.Terminal() {
-		return usagef("standard output is no terminal: for scripts there are coordtop get and coordtop watch")
+	if err := p.screen("for scripts there are coordtop get and coordtop watch"); err != nil {
+		return err
 	}
 	err := p.observe(ctx, c, func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		feed := newFeed(hub)

@@ -63,8 +63,10 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 			return usagef("%s %d: a port is a number from 1 to 65535", flag, port)
 		}
 	}
-	if !o.noUI && !p.env.Terminal() {
-		return usagef("standard output is no terminal: coordtop demo --no-ui serves without a screen")
+	if !o.noUI {
+		if err := p.screen("coordtop demo --no-ui serves without a screen"); err != nil {
+			return err
+		}
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -23,6 +23,8 @@ type Environment struct {
 	Environ []string
 	// Terminal says whether Stdout is one.
 	Terminal func() bool
+	// Keyboard says whether keys can come from Stdin.
+	Keyboard func() bool
 	// Signals returns a context that ends when the process is asked to end.
 	Signals func(context.Context) (context.Context, context.CancelFunc)
 	// Exit ends the process without a word; only a command that cannot be stopped any
@@ -40,8 +42,19 @@ func OS(example string) Environment {
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Lookup: os.LookupEnv, Environ: os.Environ(), Exit: os.Exit, Example: example,
 		Terminal: func() bool { return term.IsTerminal(os.Stdout.Fd()) },
+		Keyboard: func() bool { return keysFrom(os.Stdin) },
 		Signals:  endOnSignal,
 	}
+}
+
+// keysFrom says whether keys can come from f: from a terminal, or from a program at the
+// other end of a pipe. Nothing wakes us when a file or /dev/null has something to say.
+func keysFrom(f *os.File) bool {
+	if term.IsTerminal(f.Fd()) {
+		return true
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
 }
 
 // endOnSignal ends the context on the first signal; the second one ends the process, as

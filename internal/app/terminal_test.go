@@ -105,6 +105,31 @@ func TestATerminalThatDoesNotReadIsGivenBackOnSIGTERM(t *testing.T) {
 	}
 }
 
+func TestABoardWithoutKeysIsRefusedInASentence(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"redis://127.0.0.1:1"}, {"demo"}} {
+		w := newWorld(t)
+		w.tty, w.deaf = true, true
+		if code := w.main(t.Context(), args...); code != exitUsage || !strings.Contains(w.stderr.String(), "standard input is no terminal") {
+			t.Errorf("%q: exit code %d, %q", args, code, w.stderr.String())
+		}
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if !keysFrom(r) || keysFrom(null) {
+		t.Errorf("keys can come from a pipe: %v, from /dev/null: %v", keysFrom(r), keysFrom(null))
+	}
+}
+
 func TestATerminalThatGoesAwayWithoutASignalEndsTheBoard(t *testing.T) {
 	t.Parallel()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})
