@@ -81,7 +81,10 @@ func Run(ctx context.Context, o Options) error {
 	kill()
 	stop(nil)
 	beside.Wait()
-	return outcome(ctx, context.Cause(pumpCtx), err)
+	if err := outcome(ctx, context.Cause(pumpCtx), err); err != nil {
+		return err
+	}
+	return leaveScreen(o.Output, m.kept)
 }
 
 // outcome is what Run returns: why its parts were ended comes before what Bubble Tea made

@@ -7,6 +7,7 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/internal/action"
 	"coordtop/internal/format"
 	"coordtop/ui/filter"
 )
@@ -149,6 +150,10 @@ func (m *model) obey(i intent, argument string) tea.Cmd {
 		m.sortBy(argument)
 	case doTheme:
 		return m.setScheme(argument)
+	case doAcquireBy:
+		return m.claimNamed(action.Acquire, argument)
+	case doCampaignBy:
+		return m.claimNamed(action.Campaign, argument)
 	default:
 		return m.do(i)
 	}
@@ -214,6 +219,9 @@ func (m *model) completeLine(text string) filter.Completion {
 	if c.intent == doFilterBy {
 		inner := filter.Complete(argument, m.labels(), m.values)
 		return filter.Completion{From: from + inner.From, List: inner.List}
+	}
+	if c.intent == doAcquireBy || c.intent == doCampaignBy {
+		return filter.Completion{From: from, List: m.namesLike(argument)}
 	}
 	list := slices.DeleteFunc(m.arguments(c.intent), func(s string) bool { return !strings.HasPrefix(s, argument) })
 	return filter.Completion{From: from, List: list}

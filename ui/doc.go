@@ -65,8 +65,8 @@
 //
 // Acting:
 //
-//	hands.go ours.go arm.go leave.go      what acts; what we hold and did; writing; quitting
-//	dialog.go menu.go box.go boxdraw.go boxtype.go field.go provision.go    dialogs
+//	hands.go ours.go arm.go leave.go keep.go    what acts; what we hold and did; writing; quitting
+//	dialog.go menu.go named.go box.go boxdraw.go boxtype.go field.go provision.go    dialogs
 //
 // What all of them draw with:
 //

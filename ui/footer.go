@@ -78,5 +78,5 @@ func (m *model) menuFooter(w int) string {
 }
 
 func menuTitle(s scope) string {
-	return map[scope]string{inSort: "order by", inCopy: "copy", inExport: "export as"}[s]
+	return map[scope]string{inSort: "order by", inCopy: "copy", inExport: "export as", inKeep: "quit and leave this screen as text?"}[s]
 }

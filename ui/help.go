@@ -28,7 +28,7 @@ type section struct {
 func sections() []section {
 	return []section{{"EVERYWHERE", inBoards}, {"LIST", inList}, {"ONE ROW", inDetail}, {"EVENTS", inEvents}, {"SOURCES", inSources}, {"WHAT CAN BE DONE", inCaps},
 		{"COMMANDS AND TYPING THEM", inCommand}, {"WHILE TYPING A FILTER", inInput}, {"IN THIS HELP", inHelp | inHelpText}, {"MENU OF ORDERS", inSort}, {"MENU OF COPIES", inCopy},
-		{"MENU OF EXPORTS", inExport},
+		{"MENU OF EXPORTS", inExport}, {"QUITTING WITH THE SCREEN LEFT AS TEXT", inKeep},
 		{"ACTIONS OF A ROW", inMenu}, {"ONE ACTION", inBox}, {"YES OR NO", inQuestion}, {"QUITTING WHILE WE HOLD SOMETHING", inLeave}}
 }
 

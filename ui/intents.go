@@ -20,6 +20,10 @@ func (m *model) do(i intent) tea.Cmd {
 	case doOpen:
 		m.openRow()
 	case doPane:
+		if m.lay.split > 0 || m.lay.stacked > 0 {
+			m.say("both panes are shown")
+			return nil
+		}
 		m.pane = paneDetail + paneEvents - m.pane
 	case doBack:
 		m.leave()

@@ -88,11 +88,12 @@ const (
 	inCopy     // of what can be copied
 	inExport   // of how rows can be exported
 	inCaps     // what can be done at all
+	inKeep     // whether to quit and leave the screen as text
 	inBoards   = inList | inDetail | inEvents | inSources | inCaps
 	inViews    = inBoards | inHelp // letters that are no keys in the help look for words
 	inRow      = inList | inDetail
 	inTexts    = inInput | inCommand | inHelpText
-	inMenus    = inSort | inCopy | inExport // of one key
+	inMenus    = inSort | inCopy | inExport | inKeep // of one key
 	inDialogs  = inMenu | inBox | inQuestion | inLeave
 	inAll      = inViews | inTexts | inMenus | inDialogs
 )
@@ -110,8 +111,8 @@ type binding struct {
 //
 // Not bound, and not to be bound: keys that terminals and multiplexers take for
 // themselves (ctrl+a b h i j k m q s space), alt combinations, and in the views the
-// plain capitals A B C D H F P Q R S: over a slow link an arrow key arrives in parts
-// that end in one of them.
+// plain capitals A B C D H F P R S, nor Q for what acts at once: over a slow link an arrow
+// key arrives in parts that end in one of them.
 func bindings() []binding { return slices.Concat(boardBindings(), dialogBindings(), lineBindings()) }
 
 func boardBindings() []binding {
@@ -130,7 +131,7 @@ func boardBindings() []binding {
 		{doProblems, inList, []string{"!"}, "problems", "only problems, or all rows"},
 		{doKind, inList | inEvents, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
 		{doSort, inList, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
-		{doPane, inList, []string{"tab"}, "pane", "on a small screen: details or events below the list"},
+		{doPane, inList, []string{"tab", "shift+tab"}, "pane", "on a small screen: details or events below the list"},
 		{doActions, inRow | inEvents, []string{"a"}, "actions", "what can be done to the row"},
 		{doArm, inBoards | inMenu, []string{"W"}, "write", "make writing possible for some minutes, or end it"},
 		{doCrash, inRow, []string{"X"}, "", "in the demo: end the owner's process, to watch a failover"},
@@ -149,6 +150,7 @@ func boardBindings() []binding {
 		{doRedraw, inAll, []string{"ctrl+l"}, "", "draw the screen anew"},
 		{doSuspend, inAll, []string{"ctrl+z"}, "", "suspend; fg comes back"},
 		{doQuit, inAll, []string{"ctrl+c", ":q"}, "", "quit"},
+		{doKeepScreen, inBoards, []string{"Q"}, "", "quit and leave the screen as text; asks with one more key"},
 		{doQuit, inList, []string{"q"}, "quit", "quit"},
 	}
 }

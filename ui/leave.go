@@ -41,6 +41,7 @@ func (d *farewell) do(m *model, i intent) tea.Cmd {
 		m.hands.op.LetRunOut()
 		return tea.Quit
 	case doCancel, doNo:
+		m.kept = nil
 		m.shut()
 	}
 	return nil
@@ -51,6 +52,7 @@ func (d *farewell) edit(*model, tea.Msg) tea.Cmd { return nil }
 // heed goes away with the last thing held: there is nothing left to ask.
 func (d *farewell) heed(m *model) {
 	if len(m.hands.status.Holdings) == 0 {
+		m.kept = nil
 		m.shut()
 		m.say("nothing is held any more: q quits")
 	}

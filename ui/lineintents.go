@@ -52,6 +52,10 @@ func (m *model) doLine(i intent) tea.Cmd {
 		m.menu = inCopy
 	case doExport:
 		m.menu = inExport
+	case doKeepScreen:
+		m.menu = inKeep
+	case doQuitText:
+		return m.quitKeeping()
 	case doCopyName, doCopyOwner, doCopyJSON, doCopyCommand:
 		return m.copy(i)
 	case doExportText:

@@ -2,25 +2,30 @@ package ui
 
 // What is done by commands, menus and marks.
 const (
-	doCommand   intent = "command"
-	doRun       intent = "run"
-	doGiveUp    intent = "leave-line"
-	doEarlier   intent = "earlier-line"
-	doLater     intent = "later-line"
-	doFilterBy  intent = "filter-by"
-	doSourceIs  intent = "source"
-	doSortBy    intent = "sort-by"
-	doUTC       intent = "utc"
-	doTheme     intent = "theme"
-	doNext      intent = "next-match"
-	doPrevious  intent = "previous-match"
-	doMark      intent = "mark"
-	doUnmark    intent = "clear-marks"
-	doSameOwner intent = "same-owner"
-	doWidth     intent = "width"
-	doMouse     intent = "mouse"
-	doCopy      intent = "copy"
-	doExport    intent = "export"
+	doCommand  intent = "command"
+	doRun      intent = "run"
+	doGiveUp   intent = "leave-line"
+	doEarlier  intent = "earlier-line"
+	doLater    intent = "later-line"
+	doFilterBy intent = "filter-by"
+	doSourceIs intent = "source"
+	doSortBy   intent = "sort-by"
+	doUTC      intent = "utc"
+
+	doAcquireBy  intent = "acquire-by-name"
+	doCampaignBy intent = "campaign-by-name"
+	doKeepScreen intent = "quit-leaving-text"
+	doQuitText   intent = "quit-and-leave-text"
+	doTheme      intent = "theme"
+	doNext       intent = "next-match"
+	doPrevious   intent = "previous-match"
+	doMark       intent = "mark"
+	doUnmark     intent = "clear-marks"
+	doSameOwner  intent = "same-owner"
+	doWidth      intent = "width"
+	doMouse      intent = "mouse"
+	doCopy       intent = "copy"
+	doExport     intent = "export"
 
 	doCopyName    intent = "copy-name"
 	doCopyOwner   intent = "copy-owner"
@@ -56,6 +61,8 @@ func lineBindings() []binding {
 		{doFilterBy, inCommand, []string{":filter EXPR"}, "", "show only what is asked for; nothing: all"},
 		{doSourceIs, inCommand, []string{":source NAME|all"}, "", "only rows of that source"},
 		{doSortBy, inCommand, []string{":sort COLUMN"}, "", "order the list; the same again reverses"},
+		{doAcquireBy, inCommand, []string{":acquire NAME"}, "", "open the box that acquires the row of that name"},
+		{doCampaignBy, inCommand, []string{":campaign NAME"}, "", "open the box that campaigns for the row of that name"},
 		{doUTC, inCommand, []string{":utc"}, "", "times in UTC or in the local zone"},
 		{doTheme, inCommand, []string{":theme NAME"}, "", "auto, dark or light"},
 		{doRun, inCommand | inHelp | inHelpText, []string{"enter"}, "run", "run the line; letters typed in this help look for words"},
@@ -85,6 +92,7 @@ func menuBindings() []binding {
 		{doCopyOwner, inCopy, []string{"o"}, "owner", "ask the terminal to copy the owner"},
 		{doCopyJSON, inCopy, []string{"j"}, "JSON", "ask the terminal to copy what get -o json prints"},
 		{doCopyCommand, inCopy, []string{"c"}, "command", "ask the terminal to copy the command that shows this"},
+		{doQuitText, inKeep, []string{"y"}, "quit; any other key stays", "quit, and leave what is shown as text"},
 		{doExportText, inExport, []string{"t"}, "text", "write a table"},
 		{doExportJSON, inExport, []string{"j"}, "JSON lines", "write one JSON object a row"},
 	}

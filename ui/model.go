@@ -94,6 +94,7 @@ type model struct {
 	watched []handle        // the rows that the feed was told of last
 	cells   []timeline.Cell // of the strip being drawn
 	frame   tea.View        // what View returns: drawn by Update
+	kept    []string        // what is to be left behind as text at the end; nil: nothing
 }
 
 func newModel(o Options) *model {

@@ -1,0 +1,43 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"coordtop/ui/uitest"
+)
+
+func TestQuittingCanLeaveTheScreenAsText(t *testing.T) {
+	t.Parallel()
+	a, b, _ := three()
+	s, _, done := running(t, uitest.NewFeed(uitest.State(noon(), a, b)), 80, 24)
+	s.Await(t, "2 primitives")
+	s.Type(t, "Q")
+	s.Await(t, "quit and leave this screen as text?  y quit; any other key stays")
+	s.Type(t, "n?")
+	s.Await(t, "rows with words")
+	s.Type(t, "qQy")
+	if err := <-done; err != nil {
+		t.Errorf("Run = %v", err)
+	}
+	text := s.Text()
+	if s.AltScreen() || !strings.Contains(text, "prod-eu") || !strings.Contains(text, "host-1") || strings.Contains(text, "? help") {
+		t.Errorf("what is left is\n%s", text)
+	}
+}
+
+func TestWhoStaysLeavesNoTextBehindLater(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d, op := armed(a)
+	holding(op, d, a, true)
+	d.press("Q", "y")
+	d.shows(t, "resign and quit")
+	if d.kept == nil || strings.Contains(strings.Join(d.kept, ""), "any other key") {
+		t.Errorf("kept %q", d.kept)
+	}
+	d.press("esc")
+	if d.kept != nil {
+		t.Error("it is kept though the person stays")
+	}
+}

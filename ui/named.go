@@ -1,0 +1,86 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/action"
+	"coordtop/sources"
+)
+
+// claimNamed opens the box that takes a row by its name, wherever the cursor is.
+func (m *model) claimNamed(v action.Verb, name string) tea.Cmd {
+	if m.hands.op == nil {
+		m.say(readOnlyText)
+		return nil
+	}
+	rows := m.namedRows(name)
+	switch {
+	case name == "":
+		m.say("which one? write its name, or SOURCE/NAME; tab completes")
+		return nil
+	case len(rows) == 0:
+		m.say("there is no row " + clean(name) + ": / looks for parts of names")
+		return nil
+	case len(rows) > 1:
+		m.say(count(len(rows), "row") + " have that name; write " + longName(rows[0]) + " or " + longName(rows[1]))
+		return nil
+	}
+	for _, c := range m.hands.op.Choices(rows[0]) {
+		switch {
+		case c.Verb != v:
+		case c.Not != "":
+			m.say("not possible: " + clean(c.Not))
+			return nil
+		case !m.canWrite():
+			m.say(writingOff + ": W makes it possible")
+			return nil
+		default:
+			return m.openBox(action.Request{Verb: v, Target: m.targetOf(rows[0])})
+		}
+	}
+	m.say("this backend cannot do that")
+	return nil
+}
+
+// namedRows finds the rows that go by a name, after their source or their source and space
+// if there are several.
+func (m *model) namedRows(name string) []*sources.Row {
+	var rows []*sources.Row
+	for _, r := range m.feed.State().Rows {
+		if r == nil || !strings.HasSuffix(name, r.Name) {
+			continue
+		}
+		switch name {
+		case r.Name, r.Source + "/" + r.Name, longName(r):
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// longName is a name that only one row has.
+func longName(r *sources.Row) string {
+	if r.Space == "" {
+		return clean(r.Source + "/" + r.Name)
+	}
+	return clean(r.Source + "/" + strings.TrimPrefix(r.Space, "/") + "/" + r.Name)
+}
+
+// offeredNames is how many names a completion goes through.
+const offeredNames = 50
+
+// namesLike are names of rows that begin so.
+func (m *model) namesLike(text string) []string {
+	var list []string
+	for _, r := range m.st.Rows {
+		if len(list) == offeredNames {
+			break
+		}
+		if r != nil && strings.HasPrefix(r.Name, text) && clean(r.Name) == r.Name {
+			list = append(list, r.Name)
+		}
+	}
+	return list
+}

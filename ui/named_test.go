@@ -1,0 +1,53 @@
+package ui
+
+import (
+	"testing"
+
+	"coordtop/internal/action"
+	"coordtop/sources"
+	"coordtop/ui/uitest"
+)
+
+func TestARowIsTakenByItsName(t *testing.T) {
+	t.Parallel()
+	a, b, _ := three()
+	twin := *b
+	twin.Ref.Space = "1"
+	d, op := armed(a, b, &twin)
+	op.Offer = []action.Choice{{Verb: action.Campaign}, {Verb: action.Acquire, Not: "an election is led"}}
+	for text, want := range map[string]string{
+		"campaign":       "which one? write its name",
+		"campaign c":     "there is no row c",
+		"campaign b":     "2 rows have that name; write leases/" + b.Space + "/b or leases/1/b",
+		"acquire a":      "not possible: an election is led",
+		"campaign ses/a": "there is no row ses/a",
+	} {
+		d.command(text)
+		d.shows(t, want)
+		if d.hands.dialog != nil {
+			t.Fatalf("%s opened a box", text)
+		}
+	}
+	for name, ref := range map[string]sources.Ref{"a": a.Ref, "leases/a": a.Ref, "leases/1/b": twin.Ref} {
+		d.press(":")
+		d.typed("campaign " + name)
+		d.act("enter", "tab", "enter")
+		got := op.Begun()
+		if len(got) == 0 || got[len(got)-1].Target.Ref != ref || got[len(got)-1].Verb != action.Campaign {
+			t.Errorf("%s: begun %+v", name, got)
+		}
+	}
+	op.Change(func(s *action.Status) { s.Always = false })
+	d.send(wakeMsg{})
+	d.command("campaign a")
+	d.shows(t, "writing is off: W makes it possible")
+	e := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{})
+	e.command("campaign a")
+	e.shows(t, readOnlyText)
+	e.press(":")
+	e.typed("acquire ")
+	e.press("tab")
+	if got := e.line.input.Value(); got != "acquire a" {
+		t.Errorf("completed to %q", got)
+	}
+}
