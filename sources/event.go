@@ -1,5 +1,38 @@
 package sources
 
+import "time"
+
+// EventKind is what happened.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	EventPresent EventKind = iota // was already there when we first looked
+	EventSynced                   // a scope's listing is complete
+	EventAcquired
+	EventReleased // gone before its lease ran out, as far as known
+	EventExpired  // gone at the end of its lease or after it
+	EventOwnerChanged
+	EventRenewed
+	EventProclaimed
+	EventWaiterJoined
+	EventWaiterLeft
+	EventCreated
+	EventDeleted
+	EventSourceUp
+	EventSourceDown
+	EventRestarted
+	EventClockStep
+	EventAction // somebody did something through this program; Detail says what, and what was seen of it
+)
+
+// String returns the word of the JSON documentation, as "owner_changed".
+func (k EventKind) String() string {
+	return [...]string{"present", "synced", "acquired", "released", "expired", "owner_changed", "renewed", "proclaimed",
+		"waiter_joined", "waiter_left", "created", "deleted", "source_up", "source_down", "restarted", "clock_step",
+		"action"}[k]
+}
+
 // EndsOwner says whether an event of this kind tells that Event.Previous no longer owns
 // the primitive.
 func (k EventKind) EndsOwner() bool {
@@ -12,3 +45,54 @@ func (k EventKind) EndsOwner() bool {
 func (k EventKind) BeginsOwner() bool {
 	return k == EventAcquired || k == EventOwnerChanged || k == EventPresent
 }
+
+// Cause is why an owner is gone.
+type Cause uint8
+
+// The causes.
+const (
+	CauseUnknown  Cause = iota
+	CauseReleased       // given up by its owner
+	CauseExpired        // its lease ran out
+	CauseDeleted        // the primitive was deleted, or the data flushed
+	CauseEvicted        // taken away by us
+	CauseReplaced       // another owner was written over it
+	CauseRestart        // the server restarted
+	CauseSession        // its session or connection ended
+)
+
+// String returns "unknown", "released", "expired", "deleted", "evicted", "replaced",
+// "restart" or "session_ended".
+func (c Cause) String() string {
+	return [...]string{"unknown", "released", "expired", "deleted", "evicted", "replaced", "restart", "session_ended"}[c]
+}
+
+// OwnerRef names an owner in an event or a term.
+type OwnerRef struct {
+	ID, Label string
+	Fence     uint64
+}
+
+// Event is one thing that happened, with the stretch of time in which it did.
+type Event struct {
+	Seq       uint64        // 1, 2, 3 ... within one run of the program
+	At, After time.Time     // it happened in (After, At]; After zero: at At, told
+	Mono      time.Duration // since the Hub was made, on the monotonic clock
+	Kind      EventKind
+	Prim      Kind
+	Cause     Cause  // why Previous is gone
+	How       Known  // of the least certain thing it says: a cause that is not told makes it Inferred
+	Ref       Ref    // Name "" for events of a source or scope
+	Alias     string // of the primitive
+	AliasHow  Known
+	Owner     OwnerRef      // who owns it by this event, or goes on owning it; the waiter where a waiter joins or leaves
+	Previous  OwnerRef      // whose ownership ended by it
+	LeaseLeft time.Duration // of Previous when it was last read, of Owner just before it renewed; 0: unknown or none
+	Gap       Interval      // how long nobody owned it before Owner took it; zero: no gap known
+	Scope     string
+	Detail    string // for people: the new data, quoted; an error; a sentence
+}
+
+// Interval is a length of time that is known only to lie between two bounds.
+// Min == Max: exact. The zero Interval is "none".
+type Interval struct{ Min, Max time.Duration }

@@ -101,12 +101,12 @@ func line(e sources.Event) string {
 // row finds the row of a name in the latest state.
 func (w *world) row(name string) *sources.Row {
 	w.t.Helper()
-	s := w.hub.State()
-	slot, ok := w.hub.Slot(ref(name))
-	if !ok || slot >= len(s.Rows) || s.Rows[slot] == nil || s.Rows[slot].Ref != ref(name) {
+	slot, _ := w.hub.Slot(ref(name))
+	row := w.hub.State().RowAt(slot, ref(name))
+	if row == nil {
 		w.t.Fatalf("%s has no row", name)
 	}
-	return s.Rows[slot]
+	return row
 }
 
 func (w *world) status(name string) sources.Status {

@@ -160,7 +160,7 @@ func (m *model) obey(i intent, argument string) tea.Cmd {
 	return nil
 }
 
-// onlySource filters by one source; others words of the filter go.
+// onlySource filters by one source; other words of the filter go.
 func (m *model) onlySource(name string) {
 	known := m.values("source")
 	i := slices.IndexFunc(known, func(s string) bool { return strings.EqualFold(s, name) })

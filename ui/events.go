@@ -83,7 +83,8 @@ func eventName(e *sources.Event) string {
 }
 
 // eventLine writes an event into what is left of a line, with its name in as many cells,
-// or without it where they are 0. The stretch in which it happened stands last and is never cut: the sentence gives way.
+// or without it where they are 0. The stretch in which it happened stands last and is
+// never cut: the sentence gives way.
 func (m *model) eventLine(l *line, e *sources.Event, names int) {
 	l.cell(m.th.dim, m.eventTime(e), eventTime).skip(1)
 	if names > 0 {

@@ -162,8 +162,3 @@ func (m *model) exported(msg exportedMsg) {
 	}
 	m.sayFor(longMessage, count(msg.rows, "row")+" in "+clean(msg.path))
 }
-
-// longMessage is for what has to be read or typed off.
-const longMessage = 15 * time.Second
-
-func (m *model) sayFor(d time.Duration, text string) { m.message, m.until = text, m.clock.Add(d) }

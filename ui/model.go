@@ -170,11 +170,12 @@ func (m *model) follow() {
 
 // find returns the handle of a row by its identity.
 func (m *model) find(ref sources.Ref) (handle, bool) {
-	slot, ok := m.feed.Slot(ref)
-	if !ok || slot >= len(m.st.Rows) || m.st.Rows[slot] == nil || m.st.Rows[slot].Ref != ref {
+	slot, _ := m.feed.Slot(ref) // where there is none, RowAt finds another's row
+	row := m.st.RowAt(slot, ref)
+	if row == nil {
 		return handle{}, false
 	}
-	return handle{int32(slot), m.st.Rows[slot].Gen}, true
+	return handle{int32(slot), row.Gen}, true
 }
 
 // rowOf returns a row by its identity; nil where there is none.
@@ -206,13 +207,15 @@ func (m *model) arrange() {
 	m.tbl.SetHeight(m.lay.list)
 }
 
-// messageTime is how long a message covers the hints.
-const messageTime = 4 * time.Second
+const (
+	messageTime = 4 * time.Second  // how long a message covers the hints
+	longMessage = 15 * time.Second // one that has to be read or typed off
+)
 
 // say shows a message in the footer for some seconds.
-func (m *model) say(text string) {
-	m.message, m.until = text, m.clock.Add(messageTime)
-}
+func (m *model) say(text string) { m.sayFor(messageTime, text) }
+
+func (m *model) sayFor(d time.Duration, text string) { m.message, m.until = text, m.clock.Add(d) }
 
 // watch tells the feed which rows are on screen, if that changed.
 func (m *model) watch() {

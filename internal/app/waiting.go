@@ -14,10 +14,9 @@ var errCalledOff = errors.New("called off before it was ours")
 
 // now is the row as our watch shows it; as it was found, where it does not any more.
 func (k *keeper) now() *sources.Row {
-	if slot, ok := k.hub.Slot(k.row.Ref); ok {
-		if rows := k.hub.State().Rows; slot < len(rows) && rows[slot] != nil && rows[slot].Ref == k.row.Ref {
-			return rows[slot]
-		}
+	slot, _ := k.hub.Slot(k.row.Ref) // where there is none, RowAt finds another's row
+	if row := k.hub.State().RowAt(slot, k.row.Ref); row != nil {
+		return row
 	}
 	return k.row
 }

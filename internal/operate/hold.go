@@ -63,7 +63,7 @@ func placeIn(row *sources.Row, identity string) int {
 	})
 }
 
-// owns says whether the row shows that identity as an owner.
+// owns finds the owner of that identity in a row; nil: the row, which may be nil, shows none.
 func owns(row *sources.Row, id string) *sources.Owner {
 	if row == nil || id == "" {
 		return nil

@@ -232,11 +232,8 @@ func (o *Operator) publishLocked() {
 // row finds the row of ref in the latest state; nil: there is none.
 func (o *Operator) row(ref sources.Ref) (*sources.Row, *sources.State) {
 	s := o.o.View.State()
-	slot, ok := o.o.View.Slot(ref)
-	if !ok || slot >= len(s.Rows) || s.Rows[slot] == nil || s.Rows[slot].Ref != ref {
-		return nil, s
-	}
-	return s.Rows[slot], s
+	slot, _ := o.o.View.Slot(ref) // where there is none, RowAt finds another's row
+	return s.RowAt(slot, ref), s
 }
 
 // holdingLocked is what we hold or wait for of ref; nil: nothing.

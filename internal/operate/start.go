@@ -114,7 +114,7 @@ func fits(b *Backend, r action.Request) error {
 	return nil
 }
 
-// unchanged says whether the row shows what the person decided about.
+// unchanged is nil where the row shows what the person decided about, else ErrChanged.
 func unchanged(row *sources.Row, t action.Target) error {
 	if t.Owner == "" && len(row.Owners) == 0 {
 		return nil

@@ -11,9 +11,12 @@ import (
 )
 
 // watch looks at a row after each wake-up until done says that there is what was waited
-// for, or patience has run out. row is nil where it is not on our watch
-// or cannot be believed; events are those of the row since the last call.
-func (o *Operator) watch(ctx context.Context, patience time.Duration, ref sources.Ref, sub *sources.Subscription, done func(row *sources.Row, events []sources.Event) bool) bool {
+// for, or patience has run out. row is nil where it is not on our watch or cannot be
+// believed; events are those of the row since the last call.
+func (o *Operator) watch(
+	ctx context.Context, patience time.Duration, ref sources.Ref, sub *sources.Subscription,
+	done func(row *sources.Row, events []sources.Event) bool,
+) bool {
 	o.o.View.Refresh(ref.Source)
 	enough := time.NewTimer(patience)
 	defer enough.Stop()
