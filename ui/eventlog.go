@@ -61,13 +61,13 @@ func (log *eventLog) read(feed Feed) {
 	}
 }
 
-// show lets the pane have what is new, unless there is too much of it. What was there at
-// the start is not new.
+// show lets the pane have what is new, unless there is too much of it, or was in the last
+// second. What was there at the start is not new.
 func (log *eventLog) show() {
 	if log.shown == 0 {
 		log.fresh = 0
 	}
-	if n := len(log.list); n > 0 && log.fresh <= paneBurst {
+	if n := len(log.list); n > 0 && (log.fresh == 0 || !log.busy && log.fresh <= paneBurst) {
 		log.shown = log.list[n-1].Seq
 	}
 }

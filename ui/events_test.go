@@ -59,7 +59,10 @@ func TestEventsAreShownAsTheyComeUntilThereAreTooMany(t *testing.T) {
 	d.pass(1)
 	d.shows(t, "owner-54 ")
 	d.shows(t, "newest first, once a second")
+	tell(1)
+	d.showsNot(t, "owner-55 ")
 	d.pass(1)
+	d.shows(t, "owner-55 ")
 	d.showsNot(t, "once a second")
 }
 
