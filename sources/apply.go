@@ -229,6 +229,9 @@ func (h *Hub) syncedLocked(b *batch) {
 		}
 	}
 	sc.Synced, sc.listed = true, true
+	if sc.Since.IsZero() {
+		sc.Since = b.change.At
+	}
 	sc.lighten(b.change.At)
 	e := sc.event(EventSynced, b.change.At, "")
 	e.How = Told

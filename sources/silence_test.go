@@ -209,8 +209,8 @@ func TestGapOfALiveScopeIsDarkToo(t *testing.T) {
 		if got := w.row("app").Terms[1].Start.After(); !got.Equal(heard) {
 			t.Errorf("the take-over is placed after %v, want %v", got, heard)
 		}
-		if scope := w.hub.State().Scopes[0]; !scope.Dark[0].To.Equal(time.Now()) || !scope.Synced {
-			t.Errorf("scope = %+v, want no more darkness", scope)
+		if scope := w.hub.State().Scopes[0]; !scope.Dark[0].To.Equal(time.Now()) || !scope.Synced || !scope.Since.Equal(heard) {
+			t.Errorf("scope = %+v, want no more darkness, and to be observed since the first listing", scope)
 		}
 		if !lasting.Dark[0].To.IsZero() {
 			t.Error("the darkness of a published state was changed")

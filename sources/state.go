@@ -77,8 +77,9 @@ type Scope struct {
 	Alive   time.Time     // when its server last answered; zero: never
 	Silence time.Duration // the limit after which it is stale
 	About   About
-	Dark    []Dark // when it was not observed, oldest first, bounded by count and age
-	gap     uint32 // counts the gaps: a row with an older count was not read since
+	Since   time.Time // when its first listing was complete: nothing before was observed; zero: it never was
+	Dark    []Dark    // when it was not observed since, oldest first, bounded by count and age
+	gap     uint32    // counts the gaps: a row with an older count was not read since
 }
 
 // Dark is a stretch in which a scope was not observed. To zero: it lasts.

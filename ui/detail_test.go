@@ -89,6 +89,19 @@ func TestInstantsOfTheBackendAreShownAsAges(t *testing.T) {
 	d.shows(t, "idle in tx")
 }
 
+func TestFactsOfSeveralOwnersStandBehindTheirNames(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("a", "host-1", noon())
+	p.Owners[0].Attrs = []sources.Attr{{Key: "order id", Value: "7"}}
+	second := p.Owners[0]
+	second.ID, second.Label, second.Attrs = "second", "host-21", []sources.Attr{{Key: "order id", Value: "8"}}
+	p.Owners = append(p.Owners, second)
+	d := inDetailOf(p)
+	d.shows(t, "FACTS  ")
+	d.shows(t, "    host-1   order id 7  ")
+	d.shows(t, "    host-21  order id 8  ")
+}
+
 func TestWaitersStandInOrderWithTheirTimeOuts(t *testing.T) {
 	t.Parallel()
 	p := uitest.Led("a", "host", noon())

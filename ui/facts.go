@@ -10,8 +10,18 @@ import (
 // facts are what a backend tells under its own names, as many to a line as fit. Instants
 // are shown as ages.
 func (m *model) facts(attrs []sources.Attr, w, indent int) []string {
+	return m.factsOf("", attrs, w, indent)
+}
+
+// factsOf are facts behind the name of whom they are about, which has the room that they
+// are indented by.
+func (m *model) factsOf(name string, attrs []sources.Attr, w, indent int) []string {
 	var lines []string
-	l := m.th.line(w).skip(indent)
+	l := m.th.line(w)
+	if name != "" {
+		l.skip(4).cell("", name, indent-6)
+	}
+	l.to(indent)
 	flush := func() {
 		if l.x > indent {
 			lines = append(lines, l.done())

@@ -44,6 +44,13 @@ func (m *model) wideStrip(row *sources.Row, w int) []string {
 	return []string{head.done(), axis.done(), strip.done()}
 }
 
+// Short data of one of several owners is not said again where the table of owners has room
+// for it: bytes, and cells of the screen.
+const (
+	shortData     = 40
+	tableWithData = 120
+)
+
 // data is the values that belong to the row, over as many lines as they need.
 func (m *model) data(row *sources.Row, w int) []string {
 	var lines []string
@@ -62,6 +69,9 @@ func (m *model) data(row *sources.Row, w int) []string {
 	}
 	show("DATA", row.Data)
 	for i := range row.Owners {
+		if len(row.Owners) > 1 && w >= tableWithData && row.Owners[i].Data.Len <= shortData {
+			continue // it stands in the table of owners, and is no less legible there
+		}
 		show("DATA of "+clean(row.Owners[i].Label), row.Owners[i].Data)
 	}
 	return lines
@@ -69,17 +79,30 @@ func (m *model) data(row *sources.Row, w int) []string {
 
 // ownerFacts is what the backend tells of each owner.
 func (m *model) ownerFacts(row *sources.Row, w int) []string {
+	title, indent := "FACTS", 4
+	for i := range row.Owners {
+		if len(row.Owners) == 1 {
+			title = "FACTS of " + clean(row.Owners[i].Label)
+			break
+		}
+		indent = max(indent, 4+min(format.Width(clean(row.Owners[i].Label)), factNames)+2)
+	}
 	var lines []string
 	for i := range row.Owners {
-		facts := m.facts(row.Owners[i].Attrs, w, 4)
-		if len(facts) == 0 {
-			continue
+		name := ""
+		if len(row.Owners) > 1 {
+			name = clean(row.Owners[i].Label)
 		}
-		lines = append(lines, m.th.line(w).skip(2).put(m.th.dim, "FACTS of "+clean(row.Owners[i].Label)).done())
-		lines = append(lines, facts...)
+		lines = append(lines, m.factsOf(name, row.Owners[i].Attrs, w, indent)...)
 	}
-	return lines
+	if len(lines) == 0 {
+		return nil
+	}
+	return append([]string{m.th.line(w).skip(2).put(m.th.dim, title).done()}, lines...)
 }
+
+// factNames is how many cells an owner's name may take before its facts.
+const factNames = 24
 
 // labelFacts are what the configuration says of the row.
 func (m *model) labelFacts(row *sources.Row, w int) []string {

@@ -62,7 +62,7 @@ func (m *model) strip(l *line, row *sources.Row, win timeline.Window) {
 		if !limited(row) {
 			limit = 0
 		}
-		m.cells = win.Profile(m.cells, row.Levels(), limit, lane.Dark, now)
+		m.cells = win.Profile(m.cells, row.Levels(), limit, lane, now)
 	} else {
 		m.cells = win.Strip(m.cells, lane, now)
 	}
@@ -142,7 +142,8 @@ func (m *model) span() time.Duration {
 func (m *model) lane(row *sources.Row) timeline.Lane {
 	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Trouble: row.Kind == sources.KindElection || row.Expected}
 	if row.Scope < len(m.st.Scopes) {
-		lane.Dark = m.st.Scopes[row.Scope].Dark
+		scope := &m.st.Scopes[row.Scope]
+		lane.Since, lane.Dark = scope.Since, scope.Dark
 	}
 	return lane
 }

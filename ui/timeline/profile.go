@@ -13,9 +13,13 @@ const Eighths = 8
 // Profile writes how much of limit was taken in each column to dst, as many cells as w
 // has columns, and returns it: the highest that was seen in a column, so that a moment
 // without a free permit never vanishes. limit 0 means that none is known: the highest of
-// all is drawn as the whole. Nothing is drawn after now, nor before the first level.
-func (w Window) Profile(dst []Cell, levels iter.Seq[sources.Level], limit uint64, dark []sources.Dark, now time.Time) []Cell {
-	dst = w.Strip(dst, Lane{Dark: dark}, now)
+// all is drawn as the whole. Nothing is drawn after now, nor before the first level. The
+// lane says what was not observed.
+func (w Window) Profile(dst []Cell, levels iter.Seq[sources.Level], limit uint64, l Lane, now time.Time) []Cell {
+	if !l.Since.IsZero() {
+		l.Since = w.at(w.column(l.Since)) // its column shows what was seen from then on
+	}
+	dst = w.Strip(dst, Lane{Since: l.Since, Dark: l.Dark}, now)
 	if len(dst) == 0 {
 		return dst
 	}

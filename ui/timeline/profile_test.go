@@ -11,12 +11,17 @@ import (
 )
 
 // profile is the profile of a minute in columns of 5 s, a character each: a digit for
-// eighths, F for full, - for not observed, blank for nothing recorded.
+// eighths, F for full, - for not observed, blank for nothing recorded. It is observed since
+// the first level.
 func profile(limit uint64, dark []sources.Dark, now int, levels ...sources.Level) string {
 	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	w := timeline.Window{Start: start, Step: 5 * time.Second, Columns: 12}
 	var b strings.Builder
-	for _, c := range w.Profile(nil, slices.Values(levels), limit, dark, start.Add(time.Duration(now)*time.Second)) {
+	since := start.Add(-time.Hour)
+	if len(levels) > 0 && levels[0].At.After(start) {
+		since = levels[0].At
+	}
+	for _, c := range w.Profile(nil, slices.Values(levels), limit, timeline.Lane{Since: since, Dark: dark}, start.Add(time.Duration(now)*time.Second)) {
 		switch c.Mark {
 		case timeline.Full:
 			b.WriteByte('F')
@@ -45,7 +50,7 @@ func TestProfileShowsTheHighestOfEachColumn(t *testing.T) {
 		want   string
 	}{
 		{"nothing is recorded", 10, nil, nil, "            "},
-		{"from the first look to now", 8, nil, []sources.Level{level(10, 4)}, "  4444444   "},
+		{"from the first look to now", 8, nil, []sources.Level{level(12, 4)}, "--4444444   "},
 		{"from before the window", 8, nil, []sources.Level{level(-100, 2)}, "222222222   "},
 		{"none is taken", 8, nil, []sources.Level{level(0, 0)}, "000000000   "},
 		{"one of many is not nothing", 1000, nil, []sources.Level{level(0, 1)}, "111111111   "},

@@ -34,6 +34,7 @@ type Cell struct {
 type Lane struct {
 	Terms   []sources.Term // oldest first
 	Nobody  sources.Stamp  // since when nobody owns it; zero where somebody does
+	Since   time.Time      // when observing began; zero: it has not
 	Dark    []sources.Dark // oldest first
 	Trouble bool           // nobody owning it is trouble
 }
@@ -161,14 +162,11 @@ func (p *painter) gaps(l Lane) {
 
 // unseen marks the time before we first looked.
 func (p *painter) unseen(l Lane) {
-	first := l.Nobody
-	if len(l.Terms) > 0 {
-		first = l.Terms[0].Start
+	until := l.Since
+	if until.IsZero() {
+		until = p.now
 	}
-	if first.How != sources.AtLeast {
-		return
-	}
-	for i := 0; i < len(p.cells) && p.w.at(i).Before(first.At) && p.w.at(i).Before(p.now); i++ {
+	for i := 0; i < len(p.cells) && p.w.at(i).Before(until) && p.w.at(i).Before(p.now); i++ {
 		if p.cells[i].Mark == Blank {
 			p.cells[i] = Cell{Mark: Dark}
 		}

@@ -63,9 +63,10 @@ func TestStripsSayWhatHappened(t *testing.T) {
 		{"two changes in a column", timeline.Lane{Terms: []sources.Term{term(0, 900, 43), term(1, 43, 38), term(2, 38, 0)}}, "Aaaaa*Cccc"},
 		{"a term hidden by its gap", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 45), term(1, 42, 41), term(0, 30, 0)}}, "Aaaaa*Aaaa"},
 		{"a new leader after a gap in this column", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 4), term(1, 2, 0)}}, "Aaaaaaaaa*"},
-		{"first seen in the window", timeline.Lane{Terms: []sources.Term{{Start: sources.Stamp{At: ago(35), How: sources.AtLeast}}}}, "......Aaaa"},
+		{"first seen in the window", timeline.Lane{Since: ago(35), Terms: []sources.Term{{Start: sources.Stamp{At: ago(35), How: sources.AtLeast}}}}, "......Aaaa"},
 		{"appeared in the window", timeline.Lane{Terms: []sources.Term{term(0, 35, 0)}}, "      Aaaa"},
-		{"nobody at first", timeline.Lane{Trouble: true, Nobody: sources.Stamp{At: ago(35), How: sources.AtLeast}}, "......!!!!"},
+		{"appeared after the first look", timeline.Lane{Since: ago(65), Terms: []sources.Term{term(0, 35, 0)}}, "...   Aaaa"},
+		{"nobody at first", timeline.Lane{Since: ago(35), Trouble: true, Nobody: sources.Stamp{At: ago(35), How: sources.AtLeast}}, "......!!!!"},
 		{"not observed for a while", timeline.Lane{Terms: []sources.Term{known}, Dark: []sources.Dark{{From: ago(60), To: ago(40)}}}, "Aaa..Aaaaa"},
 		{"not observed for a moment", timeline.Lane{Terms: []sources.Term{known}, Dark: []sources.Dark{{From: ago(44), To: ago(43)}}}, "Aaaaa.Aaaa"},
 		{"not observed since", timeline.Lane{Terms: []sources.Term{known}, Dark: []sources.Dark{{From: ago(25)}}}, "Aaaaaaa..."},
@@ -77,10 +78,21 @@ func TestStripsSayWhatHappened(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			if c.lane.Since.IsZero() {
+				c.lane.Since = ago(1000)
+			}
 			if got := draw(w.Strip(nil, c.lane, now)); got != c.want {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestBeforeTheFirstListingNothingIsObserved(t *testing.T) {
+	t.Parallel()
+	w := timeline.Fit(now, 100*time.Second, 10)
+	if got := draw(w.Strip(nil, timeline.Lane{}, now)); got != ".........." {
+		t.Errorf("got %q", got)
 	}
 }
 
