@@ -97,11 +97,11 @@ func TestActionsOnEventsAreDoneToTheRowOfTheEventAsItIsNow(t *testing.T) {
 	if got := op.Begun(); len(got) != 1 || got[0].Target.Ref != b.Ref || got[0].Target.Owner != b.Owners[0].ID {
 		t.Errorf("begun %+v", got)
 	}
-	for text, down := range map[string]string{"gone does not exist any more": "j", "this event is about a source": "G"} {
-		d.press(down, "a")
-		d.shows(t, text)
+	for _, c := range []struct{ down, text string }{{"j", "gone does not exist any more"}, {"G", "this event is about a source"}} {
+		d.press(c.down, "a")
+		d.shows(t, c.text)
 		if d.hands.dialog != nil {
-			t.Errorf("a menu is open where %s", text)
+			t.Errorf("a menu is open where %s", c.text)
 		}
 	}
 	if e := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Operator: op}); e != nil {
