@@ -5,63 +5,35 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"coordtop/coord"
 )
 
-// oldest is the lowest version that will do.
-const oldest = 12
-
-// parse reads a connection string without ever repeating it in an error.
-func parse(dsn string) (*pgconn.Config, error) {
-	config, err := pgconn.ParseConfig(dsn)
-	if err == nil {
-		return config, nil
+// connect makes one connection, whose own keepalives are for ttl. notify is called on the
+// goroutine that reads from it.
+func (d *Driver) connect(ctx context.Context, ttl time.Duration, notify func(*pgconn.Notification)) (*pgconn.PgConn, *dialer, error) {
+	config := d.config.Copy()
+	socket := &dialer{dial: d.options.Dial}
+	if socket.dial == nil {
+		keep := keepaliveFor(ttl)
+		socket.dial = (&net.Dialer{KeepAliveConfig: keep.config()}).DialContext
 	}
-	if parsing, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
-		err = parsing.Unwrap()
+	config.DialFunc = socket.Dial
+	if config.ConnectTimeout <= 0 {
+		config.ConnectTimeout = defaultConnect
 	}
-	if bad, ok := errors.AsType[*url.Error](err); ok {
-		err = bad.Err
+	if config.ValidateConnect == nil && severalHosts(config) {
+		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
 	}
-	if err == nil {
-		err = errors.New("it is no connection string of Postgres")
+	config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { notify(n) }
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, nil, withContext(ctx, fmt.Errorf("connecting: %w", tidy(err)))
 	}
-	// As text: what lies below could give the string away when it is printed.
-	return nil, fmt.Errorf("%w: reading the address of the server: %s", coord.ErrInvalid, hideSecrets(dsn, err.Error()))
-}
-
-// hideSecrets takes out of a text whatever of the connection string it repeats.
-func hideSecrets(dsn, text string) string {
-	if u, err := url.Parse(dsn); err == nil && u.User != nil {
-		if secret, ok := u.User.Password(); ok && secret != "" {
-			text = strings.ReplaceAll(text, secret, "***")
-		}
-		return text
-	}
-	for word := range strings.FieldsFuncSeq(dsn, func(r rune) bool { return strings.ContainsRune(" :/@=?&'", r) }) {
-		if len(word) > 3 && strings.Contains(text, word) {
-			return "its text is malformed"
-		}
-	}
-	return text
-}
-
-// severalHosts reports whether the address names more than one server.
-func severalHosts(c *pgconn.Config) bool {
-	for _, f := range c.Fallbacks {
-		if f.Host != c.Host || f.Port != c.Port {
-			return true
-		}
-	}
-	return false
+	socket.enter(phaseConnected)
+	return conn, socket, nil
 }
 
 // phase is what a connection's dialer may still be used for. The library dials by itself
@@ -108,157 +80,4 @@ func (d *dialer) cut() {
 		// Its only error is that it was closed before.
 		_ = (*conn).Close()
 	}
-}
-
-// connect makes one connection, whose own keepalives are for ttl. notify is called on the
-// goroutine that reads from it.
-func (d *Driver) connect(ctx context.Context, ttl time.Duration, notify func(*pgconn.Notification)) (*pgconn.PgConn, *dialer, error) {
-	config := d.config.Copy()
-	socket := &dialer{dial: d.options.Dial}
-	if socket.dial == nil {
-		keep := keepaliveFor(ttl)
-		socket.dial = (&net.Dialer{KeepAliveConfig: keep.config()}).DialContext
-	}
-	config.DialFunc = socket.Dial
-	if config.ConnectTimeout <= 0 {
-		config.ConnectTimeout = defaultConnect
-	}
-	if config.ValidateConnect == nil && severalHosts(config) {
-		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
-	}
-	config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { notify(n) }
-	conn, err := pgconn.ConnectConfig(ctx, config)
-	if err != nil {
-		return nil, nil, withContext(ctx, fmt.Errorf("connecting: %w", tidy(err)))
-	}
-	socket.enter(phaseConnected)
-	return conn, socket, nil
-}
-
-// facts are what a connection tells about itself.
-type facts struct {
-	pid      uint32 // of the server's process, which a pooler hides from the protocol
-	start    time.Time
-	database string
-	standby  bool
-	window   time.Duration
-	pooled   bool // a pooler stands between
-	version  int  // major
-}
-
-// settings are what every connection of ours sets, after connecting because poolers
-// refuse most of them before. Waiting for a lock and owning it take as long as they take.
-func settings(version int, ttl time.Duration, name string) [][2]string {
-	keep := keepaliveFor(ttl)
-	list := [][2]string{
-		{"application_name", name},
-		{"tcp_keepalives_idle", seconds(keep.idle)},
-		{"tcp_keepalives_interval", seconds(keep.interval)},
-		{"tcp_keepalives_count", strconv.Itoa(keep.count)},
-		{"tcp_user_timeout", strconv.FormatInt(keep.budget().Milliseconds(), 10)},
-		{"statement_timeout", "0"},
-		{"lock_timeout", "0"},
-	}
-	if version >= 14 {
-		list = append(list, [2]string{"idle_session_timeout", "0"}, [2]string{"client_connection_check_interval", "1000"})
-	}
-	if version >= 17 {
-		list = append(list, [2]string{"transaction_timeout", "0"})
-	}
-	return list
-}
-
-func seconds(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
-
-// errOutOfStep: an answer is not that to our question.
-var errOutOfStep = errors.New("the answer belongs to another question: a pooler has mixed up its clients")
-
-// configure applies settings, and makes sure that it is their answer that comes. A server on a system that cannot watch its clients does
-// without that.
-func configure(ctx context.Context, conn *pgconn.PgConn, list [][2]string) error {
-	var calls []string
-	var values []string
-	for _, s := range list {
-		values = append(values, s[1])
-		calls = append(calls, fmt.Sprintf("pg_catalog.set_config('%s', $%d, false)", s[0], len(values)))
-	}
-	rows, err := query(ctx, conn, "select "+strings.Join(calls, ", "), values...)
-	if last := len(list) - 1; hasState(err, stateInvalidValue, stateUnknownParam) {
-		for i, s := range list {
-			if s[0] == "client_connection_check_interval" {
-				list[i] = list[last]
-				return configure(ctx, conn, list[:last])
-			}
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("configuring the session: %w", err)
-	}
-	if len(rows) != 1 || len(rows[0]) != len(list) || rows[0].text(0) != list[0][1] {
-		return fmt.Errorf("configuring the session: %w", errOutOfStep)
-	}
-	return nil
-}
-
-// factsQuery is answered by every version; the settings of TCP are what the kernel says
-// they are, 0 on a Unix socket.
-const factsQuery = `select pg_catalog.pg_backend_pid(), pg_catalog.current_database(), pg_catalog.pg_is_in_recovery(),
- (select (extract(epoch from backend_start) * 1000000)::bigint from pg_catalog.pg_stat_activity where pid = pg_catalog.pg_backend_pid()),
- current_setting('tcp_keepalives_idle'), current_setting('tcp_keepalives_interval'), current_setting('tcp_keepalives_count'),
- current_setting('tcp_user_timeout')`
-
-// look configures a connection for a TTL under a name and reads its facts.
-func look(ctx context.Context, conn *pgconn.PgConn, ttl time.Duration, name string) (facts, error) {
-	version, err := majorVersion(conn.ParameterStatus("server_version"))
-	if err != nil {
-		return facts{}, err
-	}
-	if err := configure(ctx, conn, settings(version, ttl, name)); err != nil {
-		return facts{}, err
-	}
-	row, err := single(ctx, conn, factsQuery)
-	if err != nil {
-		return facts{}, fmt.Errorf("asking the server about itself: %w", err)
-	}
-	numbers := make([]int64, 0, 6)
-	for _, i := range []int{0, 3, 4, 5, 6, 7} {
-		n, err := strconv.ParseInt(row.text(i), 10, 64)
-		if err != nil && row[i] != nil {
-			return facts{}, fmt.Errorf("asking the server about itself: %w", err)
-		}
-		numbers = append(numbers, n)
-	}
-	keep := keepalive{
-		idle:     time.Duration(numbers[2]) * time.Second,
-		interval: time.Duration(numbers[3]) * time.Second,
-		count:    int(numbers[4]),
-	}
-	f := facts{
-		pid:      uint32(numbers[0]),
-		database: row.text(1),
-		standby:  row.text(2) == "t",
-		window:   windowFor(ttl, keep.held(time.Duration(numbers[5])*time.Millisecond)),
-		version:  version,
-	}
-	f.pooled = f.pid != conn.PID()
-	if row[3] != nil {
-		f.start = time.UnixMicro(numbers[1])
-	}
-	return f, nil
-}
-
-// majorVersion reads "15.18 (Debian 15.18-1)" and "17beta2".
-func majorVersion(text string) (int, error) {
-	digits := text
-	if i := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
-		digits = text[:i]
-	}
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return 0, fmt.Errorf("%w: the server says that its version is %q", coord.ErrRefused, text)
-	}
-	if n < oldest {
-		return 0, fmt.Errorf("%w: the server is version %s: Postgres %d or newer is needed", coord.ErrRefused, text, oldest)
-	}
-	return n, nil
 }

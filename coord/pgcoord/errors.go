@@ -25,6 +25,12 @@ const (
 	classAccess        = "42" // no right, no such function
 )
 
+// errClosed is the end of what we closed ourselves.
+var errClosed = fmt.Errorf("%w by us", coord.ErrClosed)
+
+// errUnanswered: the server did not answer in time; nobody knows what it did.
+var errUnanswered = errors.New("no answer in time")
+
 // tidy makes of the library's error one of ours: one line, no connection string, and
 // coord.ErrRefused joined where the server would answer the same again.
 func tidy(err error) error {
@@ -105,6 +111,14 @@ func lost(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %w", coord.ErrLost, err)
+}
+
+// notOurLoss takes the verdict off an error about what was not ours yet.
+func notOurLoss(err error) error {
+	if errors.Is(err, coord.ErrLost) || errors.Is(err, coord.ErrExpired) {
+		return fmt.Errorf("the connection ended: %s", err) // as text: it is no end of a grant
+	}
+	return err
 }
 
 // validText reports whether Postgres takes s as text.

@@ -108,30 +108,6 @@ func (g *grant) open(ctx context.Context, conn *pgconn.PgConn) error {
 	return err
 }
 
-// shorten remembers data that does not fit into the session's name, and makes the session
-// listen to those who ask for it.
-func (g *grant) shorten(ctx context.Context, conn *pgconn.PgConn, data []byte) error {
-	_, _, cut := ParseApplicationName(ApplicationName(g.session.identity, data))
-	g.mu.Lock()
-	g.long = nil
-	if cut {
-		g.long = append([]byte{}, data...)
-	}
-	g.mu.Unlock()
-	if !cut {
-		return nil
-	}
-	return listenTo(ctx, conn, Channel)
-}
-
-// announce tells others what happened. It is a courtesy: if it fails they see it later.
-func (g *grant) announce(ctx context.Context, conn *pgconn.PgConn, e Event, data []byte) {
-	a := Announcement{Database: g.link.facts.database, Key: g.request.key.String(), Event: e, Data: data}
-	if payloads, err := a.Payloads(); err == nil {
-		_ = notify(ctx, conn, Channel, payloads...) // a broken connection is seen by its goroutine
-	}
-}
-
 // Info implements coord.Grant.
 func (g *grant) Info() coord.GrantInfo {
 	g.mu.Lock()
@@ -273,10 +249,10 @@ func (g *grant) Release(ctx context.Context) error {
 // errNotOurs: we released a lock that the server says our session did not have.
 var errNotOurs = fmt.Errorf("%w: the server says that this session did not own the lock it was to release", coord.ErrLost)
 
-// unlock gives the lock back, before anything else that waits for the connection because
-// all that finds the grant ended, closes it, and returns when it is closed. If the server does not answer before ctx ends, the
-// connection is cut; the server gives the lock away when it notices. A second call, and
-// one after a loss or leave, does nothing.
+// unlock gives the lock back, closes the connection and returns when it is closed. Jobs
+// that wait for the connection come first, but find the grant ended and do nothing. If the
+// server does not answer before ctx ends, the connection is cut; the server gives the lock
+// away when it notices. A second call, and one after a loss or leave, does nothing.
 func (g *grant) unlock(ctx context.Context) error {
 	g.mu.Lock()
 	again := g.gone

@@ -83,37 +83,3 @@ func (b *inbox) run() {
 		}
 	}
 }
-
-// hear is called on the goroutine of the lock's connection for every notification. It must
-// not block, nor use the connection.
-func (g *grant) hear(n *pgconn.Notification) {
-	if g.inbox != nil {
-		g.inbox.put(n)
-	}
-	if n.Channel != Channel {
-		return
-	}
-	a, ok, err := g.asks.Join(n.PID, n.Payload)
-	if err != nil || !ok || a.Event != Ask || a.Key != g.request.key.String() || a.Database != g.link.facts.database {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.err != nil || g.long == nil || g.told {
-		return
-	}
-	g.told = true
-	g.link.submit(answerTime, g.tell)
-}
-
-// tell answers those who asked.
-func (g *grant) tell(ctx context.Context, conn *pgconn.PgConn) error {
-	g.mu.Lock()
-	data, over := g.long, g.err != nil
-	g.told = false
-	g.mu.Unlock()
-	if !over && data != nil {
-		g.announce(ctx, conn, Told, data)
-	}
-	return nil
-}

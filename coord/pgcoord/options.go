@@ -2,7 +2,6 @@ package pgcoord
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -117,9 +116,3 @@ func checkChannel(name string) error {
 	}
 	return nil
 }
-
-// errClosed is the end of what we closed ourselves.
-var errClosed = fmt.Errorf("%w by us", coord.ErrClosed)
-
-// errUnanswered: the server did not answer in time; nobody knows what it did.
-var errUnanswered = errors.New("no answer in time")

@@ -183,14 +183,6 @@ func (p *place) perform(bound time.Duration, ask func(context.Context, *pgconn.P
 	return g, nil
 }
 
-// notOurLoss takes the verdict off an error about what was not ours yet.
-func notOurLoss(err error) error {
-	if errors.Is(err, coord.ErrLost) || errors.Is(err, coord.ErrExpired) {
-		return fmt.Errorf("the connection ended: %s", err) // as text: it is no end of a grant
-	}
-	return err
-}
-
 // Wait implements coord.Place.
 func (p *place) Wait(ctx context.Context) (coord.Grant, bool, error) {
 	g, ok, err := p.await(ctx)

@@ -1,0 +1,65 @@
+package pgcoord
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// shorten remembers data that does not fit into the session's name, and makes the session
+// listen to those who ask for it.
+func (g *grant) shorten(ctx context.Context, conn *pgconn.PgConn, data []byte) error {
+	_, _, cut := ParseApplicationName(ApplicationName(g.session.identity, data))
+	g.mu.Lock()
+	g.long = nil
+	if cut {
+		g.long = append([]byte{}, data...)
+	}
+	g.mu.Unlock()
+	if !cut {
+		return nil
+	}
+	return listenTo(ctx, conn, Channel)
+}
+
+// announce tells others what happened. It is a courtesy: if it fails they see it later.
+func (g *grant) announce(ctx context.Context, conn *pgconn.PgConn, e Event, data []byte) {
+	a := Announcement{Database: g.link.facts.database, Key: g.request.key.String(), Event: e, Data: data}
+	if payloads, err := a.Payloads(); err == nil {
+		_ = notify(ctx, conn, Channel, payloads...) // a broken connection is seen by its goroutine
+	}
+}
+
+// hear is called on the goroutine of the lock's connection for every notification. It must
+// not block, nor use the connection.
+func (g *grant) hear(n *pgconn.Notification) {
+	if g.inbox != nil {
+		g.inbox.put(n)
+	}
+	if n.Channel != Channel {
+		return
+	}
+	a, ok, err := g.asks.Join(n.PID, n.Payload)
+	if err != nil || !ok || a.Event != Ask || a.Key != g.request.key.String() || a.Database != g.link.facts.database {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err != nil || g.long == nil || g.told {
+		return
+	}
+	g.told = true
+	g.link.submit(answerTime, g.tell)
+}
+
+// tell answers those who asked.
+func (g *grant) tell(ctx context.Context, conn *pgconn.PgConn) error {
+	g.mu.Lock()
+	data, over := g.long, g.err != nil
+	g.told = false
+	g.mu.Unlock()
+	if !over && data != nil {
+		g.announce(ctx, conn, Told, data)
+	}
+	return nil
+}
