@@ -6,12 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Discovery_V1"
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Discovery"
 
 	"coordtop/coord"
 )
+
+// ErrSilent: something accepts connections at the address, but it does not answer, or not
+// in the language of YDB.
+var ErrSilent = errors.New("connected, but there is no answer")
+
+// knock bounds what Check does at an address that says nothing, where its context has no
+// shorter end.
+const knock = 5 * time.Second
+
+// Check connects to the address once, without the SDK, and says what is wrong with it in
+// errors that can be told apart: *net.DNSError (no such name), syscall.ECONNREFUSED
+// (nobody listens), *tls.CertificateVerificationError (a certificate that is not trusted;
+// joined with coord.ErrRefused), context.DeadlineExceeded (nothing is heard). It does not
+// prove that a YDB is there; see Ping.
+func (c *Client) Check(ctx context.Context) error {
+	if c.options.Conn != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, knock)
+	defer cancel()
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", c.options.Address)
+	if err != nil {
+		return withContext(ctx, err)
+	}
+	defer conn.Close() // nothing was written that closing could lose
+	if c.options.TLS == nil {
+		return nil
+	}
+	return withContext(ctx, c.options.handshake(ctx, conn))
+}
 
 // handshake looks at the certificate as the SDK will.
 func (o ClientOptions) handshake(ctx context.Context, conn net.Conn) error {

@@ -2,19 +2,14 @@ package ydbcoord
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"sync"
-	"time"
 
-	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	"github.com/ydb-platform/ydb-go-sdk/v3"
 	"github.com/ydb-platform/ydb-go-sdk/v3/balancers"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 
 	"coordtop/coord"
 	"coordtop/internal/certs"
@@ -178,67 +173,4 @@ func (o ClientOptions) sdk() ([]ydb.Option, error) {
 		options = append(options, ydb.WithBalancer(balancers.SingleConn()))
 	}
 	return options, nil
-}
-
-// tidySDK makes a short error of one of the SDK's, which are long and name source files.
-func tidySDK(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case ydb.IsOperationError(err):
-		e := ydb.OperationError(err)
-		return answerError(Ydb.StatusIds_StatusCode(e.Code()), nil)
-	case ydb.IsTransportError(err):
-		e := ydb.TransportError(err)
-		tidy := &CallError{Code: codes.Code(e.Code()), Text: e.Name()}
-		if tidy.Code == codes.Unauthenticated || tidy.Code == codes.PermissionDenied || tidy.Code == codes.Unimplemented {
-			return fmt.Errorf("%w: %w", coord.ErrRefused, tidy)
-		}
-		return tidy
-	}
-	return innermost{err}
-}
-
-// innermost is an error that shows only the text of its deepest cause.
-type innermost struct{ error }
-
-func (i innermost) Unwrap() error { return i.error }
-
-func (i innermost) Error() string {
-	deepest := i.error
-	for next := errors.Unwrap(deepest); next != nil; next = errors.Unwrap(deepest) {
-		deepest = next
-	}
-	return deepest.Error()
-}
-
-// ErrSilent: something accepts connections at the address, but it does not answer, or not
-// in the language of YDB.
-var ErrSilent = errors.New("connected, but there is no answer")
-
-// knock bounds what Check does at an address that says nothing, where its context has no
-// shorter end.
-const knock = 5 * time.Second
-
-// Check connects to the address once, without the SDK, and says what is wrong with it in
-// errors that can be told apart: *net.DNSError (no such name), syscall.ECONNREFUSED
-// (nobody listens), *tls.CertificateVerificationError (a certificate that is not trusted;
-// joined with coord.ErrRefused), context.DeadlineExceeded (nothing is heard). It does not
-// prove that a YDB is there; see Ping.
-func (c *Client) Check(ctx context.Context) error {
-	if c.options.Conn != nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, knock)
-	defer cancel()
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", c.options.Address)
-	if err != nil {
-		return withContext(ctx, err)
-	}
-	defer conn.Close() // nothing was written that closing could lose
-	if c.options.TLS == nil {
-		return nil
-	}
-	return withContext(ctx, c.options.handshake(ctx, conn))
 }

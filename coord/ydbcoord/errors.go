@@ -7,6 +7,7 @@ import (
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Issue"
+	"github.com/ydb-platform/ydb-go-sdk/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -96,6 +97,38 @@ func callError(err error) error {
 		return fmt.Errorf("%w: %w", coord.ErrRefused, tidy)
 	}
 	return tidy
+}
+
+// tidySDK makes a short error of one of the SDK's, which are long and name source files.
+func tidySDK(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ydb.IsOperationError(err):
+		e := ydb.OperationError(err)
+		return answerError(Ydb.StatusIds_StatusCode(e.Code()), nil)
+	case ydb.IsTransportError(err):
+		e := ydb.TransportError(err)
+		tidy := &CallError{Code: codes.Code(e.Code()), Text: e.Name()}
+		if tidy.Code == codes.Unauthenticated || tidy.Code == codes.PermissionDenied || tidy.Code == codes.Unimplemented {
+			return fmt.Errorf("%w: %w", coord.ErrRefused, tidy)
+		}
+		return tidy
+	}
+	return innermost{err}
+}
+
+// innermost is an error that shows only the text of its deepest cause.
+type innermost struct{ error }
+
+func (i innermost) Unwrap() error { return i.error }
+
+func (i innermost) Error() string {
+	deepest := i.error
+	for next := errors.Unwrap(deepest); next != nil; next = errors.Unwrap(deepest) {
+		deepest = next
+	}
+	return deepest.Error()
 }
 
 // CallError is a call that failed below the service: the connection, or gRPC itself.
