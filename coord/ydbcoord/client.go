@@ -61,6 +61,7 @@ type Client struct {
 
 	mu     sync.Mutex
 	db     *ydb.Driver // nil: not connected
+	nodes  []uint32    // of its cluster
 	closed bool
 }
 
@@ -116,8 +117,9 @@ func (c *Client) conn(ctx context.Context) (grpc.ClientConnInterface, error) {
 		if db, err = c.open(ctx); err != nil {
 			return nil, fmt.Errorf("connecting to %s: %w", c.options.Address, err)
 		}
+		nodes := c.nodesOf(ctx, db)
 		c.mu.Lock()
-		c.db = db
+		c.db, c.nodes = db, nodes
 		c.mu.Unlock()
 	}
 	return ydb.GRPCConn(db), nil

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -257,4 +258,42 @@ func TestClosedClientConnectsNoMore(t *testing.T) {
 	if err := c.Ping(t.Context()); !errors.Is(err, coord.ErrClosed) {
 		t.Errorf("pinging: %v", err)
 	}
+}
+
+// Whether a session is lucky is drawn by lot, so there are many.
+func TestSessionsLeaveAFrontEndThatSaysNothing(t *testing.T) {
+	t.Parallel()
+	b := start(t, ydbtest.Options{AdvertiseAll: true})
+	c := client(t, b.URL(0))
+	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
+	defer cancel()
+	var leases []*coord.Lease
+	for i := range 24 {
+		d, err := c.Driver(node, ydbcoord.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := coord.Open(ctx, d, coord.SessionOptions{TTL: 8 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Abandon)
+		l, err := s.Mutex(fmt.Sprint("m", i), coord.MutexOptions{}).Lock(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leases = append(leases, l)
+	}
+	b.BlackHole(0, true)
+	quiet := time.Now()
+	for i, l := range leases { // each was renewed twice since, so it is elsewhere
+		for !l.TrustedUntil().After(quiet.Add(11 * time.Second)) {
+			select {
+			case <-l.Context().Done():
+				t.Fatalf("lease %d: %v", i, context.Cause(l.Context()))
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}
+	b.BlackHole(0, false)
 }

@@ -105,6 +105,7 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 		return nil, withContext(ctx, err)
 	}
 	s := newSession(Ydb_Coordination_V1.NewCoordinationServiceClient(conn), d.node, d.options, o)
+	s.route = newRoute(d.client.known())
 	if d.options.Incarnations {
 		s.incarnation = d.incarnation(ctx)
 	}

@@ -42,6 +42,9 @@ func (s *Session) turnLocked() {
 	s.turn = make(chan struct{})
 }
 
+// errSilent ends a stream on which nothing was heard for too long.
+var errSilent = errors.New("nothing was heard")
+
 // errStopped ends a stream whose session the service has stopped.
 var errStopped = errors.New("the session was stopped")
 
@@ -63,7 +66,7 @@ func (s *Session) attach(ctx context.Context) (*stream, error) {
 	life, cancel := context.WithCancel(s.life)
 	stop := context.AfterFunc(ctx, cancel)
 	defer stop()
-	rpc, err := s.service.Session(life)
+	rpc, err := s.service.Session(s.route.through(life))
 	if err != nil {
 		cancel()
 		return nil, withContext(ctx, callError(err))
@@ -165,6 +168,7 @@ func (s *Session) live(st *stream) {
 			continue
 		}
 		st = nil
+		s.route.failed(errors.Is(why, errSilent) || errors.Is(why, context.DeadlineExceeded))
 		if s.judge(why, &taken) || !atOnce && pause.Wait(s.life) != nil {
 			return
 		}
@@ -217,7 +221,7 @@ func (s *Session) serve(st *stream) error {
 		case errors.Is(err, io.EOF):
 			return errors.New("the service ended the call without a word")
 		case err != nil && time.Since(heard) >= s.silence():
-			return fmt.Errorf("nothing was heard for %v", s.silence())
+			return fmt.Errorf("%w for %v", errSilent, s.silence())
 		case err != nil:
 			return callError(err)
 		}

@@ -29,6 +29,7 @@ type Session struct {
 	key         [16]byte // without it nobody else can take the session over
 	service     Ydb_Coordination_V1.CoordinationServiceClient
 
+	route       route  // of whoever attaches: OpenSession, then live
 	incarnation string // of the node; "": not told, or not asked for
 
 	life context.Context // of the goroutines and streams; ends with the session, or with its farewell
