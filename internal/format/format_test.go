@@ -96,6 +96,9 @@ func FuzzCleanIsSafe(f *testing.F) {
 		if ansi.Strip(got) != got || strings.ContainsAny(got, "\x1b\n\r\t\a\x7f") {
 			t.Fatalf("Clean(%q, %d) = %q would be obeyed", s, limit, got)
 		}
+		if grapheme, wc := ansi.StringWidth(got), ansi.StringWidthWc(got); grapheme != wc {
+			t.Fatalf("Clean(%q, %d) = %q has %d cells, or %d", s, limit, got, grapheme, wc)
+		}
 		if again := format.Clean(got, 0); again != got {
 			t.Fatalf("Clean is not stable: %q then %q", got, again)
 		}
