@@ -90,7 +90,7 @@ func (d *arming) do(m *model, i intent) tea.Cmd {
 		err := m.hands.op.Arm(d.source, d.name.value())
 		if err == nil {
 			if m.hands.dialog = d.back; d.back == nil {
-				m.say("writing is possible now: a shows what can be done")
+				m.say("writing is possible now: " + m.keyOf(doActions) + " shows what can be done")
 			}
 			m.heed()
 			return nil
@@ -123,7 +123,7 @@ func (d *arming) picture(m *model, w, _ int) picture {
 	l := m.th.line(w).put(m.th.strong, "Make writing possible in").put(m.th.title, " "+m.title+" ")
 	p.lines = append(p.lines, l.done(), m.th.line(w).done())
 	if d.refused == "" {
-		say("", "Actions ask once more before they send anything. It ends by itself after some minutes, or with W.")
+		say("", "Actions ask once more before they send anything. It ends by itself after some minutes, or with "+m.keyOf(doArm)+".")
 		p.lines = append(p.lines, m.th.line(w).done(), m.yesNo(w, "yes", "no"))
 		return p
 	}

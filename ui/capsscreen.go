@@ -17,7 +17,7 @@ func (m *model) capsScreen(w int) []string {
 		return append(lines, th.line(w).skip(3).put("", readOnlyText).done(), gap)
 	}
 	f := factSheet{m: m, w: w, label: leastLabel + labelGap, lines: lines}
-	f.title("WRITES", "sent only while writing is possible (W), each with a line in the audit before and after")
+	f.title("WRITES", "sent only while writing is possible ("+m.keyOf(doArm)+"), each with a line in the audit before and after")
 	able := m.hands.op.Caps()
 	for _, d := range action.Verbs() {
 		if known(able, d.Verb) {

@@ -123,7 +123,7 @@ func (m *model) runLine() tea.Cmd {
 	c, ok := named(name)
 	switch argument = strings.TrimSpace(argument); {
 	case !ok:
-		m.say("no command " + clean(name) + ": ? lists them")
+		m.say("no command " + clean(name) + ": " + m.keyOf(doHelp) + " lists them")
 		return nil
 	case argument != "" && c.argument == "":
 		m.say(":" + c.name + " takes nothing behind it")

@@ -48,7 +48,7 @@
 // The model, and what changes it:
 //
 //	model.go update.go                    state and messages
-//	keys.go linekeys.go splitkeys.go      keys to intents; keys that come in pieces
+//	keys.go linekeys.go keyconf.go splitkeys.go    keys to intents; keys that come in pieces
 //	intents.go lineintents.go mouse.go    what intents do; those of lines, menus and marks
 //	command.go complete.go                the line behind a colon, and what completes lines
 //	filter.go index.go order.go judge.go  which rows, in which order, how bad each is

@@ -13,9 +13,9 @@ func (m *model) empty(w int) []string {
 	case x.total > 0 && x.problems:
 		return append([]string{blank}, m.noProblems(say)...)
 	case x.total > 0 && !x.filter.empty():
-		return []string{blank, say("", "no row of "+format.Count(x.total)+" holds \""+m.typed()+"\""), say(m.th.dim, "esc clears the filter")}
+		return []string{blank, say("", "no row of "+format.Count(x.total)+" holds \""+m.typed()+"\""), say(m.th.dim, m.keyIn(inList, doClear)+" clears the filter")}
 	case x.total > 0:
-		return []string{blank, say("", "none of "+count(x.total, "primitive")+" is a "+x.kind.String()), say(m.th.dim, "K shows other kinds, esc all")}
+		return []string{blank, say("", "none of "+count(x.total, "primitive")+" is a "+x.kind.String()), say(m.th.dim, m.keyOf(doKind)+" shows other kinds, "+m.keyIn(inList, doClear)+" all")}
 	case len(m.st.Sources) == 0:
 		return []string{blank, say("", "no source has started yet")}
 	}
@@ -33,13 +33,13 @@ func (m *model) noProblems(say func(style, string) string) []string {
 	x := &m.idx
 	blind := x.bySev[sevBlind]
 	of := "among " + count(x.total-blind, "primitive")
-	esc := "! shows all of them"
+	esc := m.keyOf(doProblems) + " shows all of them"
 	if x.kind != sources.KindUnknown {
 		of = "among the " + x.kind.String() + kindEnd(x.kind)
 	}
 	if !x.filter.empty() {
 		of = "in what the filter \"" + m.typed() + "\" selects"
-		esc = "! shows all that it selects, esc clears the filter"
+		esc = m.keyOf(doProblems) + " shows all that it selects, " + m.keyIn(inList, doClear) + " clears the filter"
 	}
 	lines := []string{say(m.th.good, "no problems "+of)}
 	if blind == x.total {

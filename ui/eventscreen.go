@@ -85,7 +85,7 @@ func (m *model) noEvents() string {
 	if m.idx.filter.empty() && m.idx.kind == sources.KindUnknown {
 		return "nothing has changed since " + m.timeOfDay(m.observed())
 	}
-	return "nothing that is selected has changed since " + m.timeOfDay(m.observed()) + ": esc shows all"
+	return "nothing that is selected has changed since " + m.timeOfDay(m.observed()) + ": " + m.keyIn(inEvents, doClear) + " shows all"
 }
 
 // readout is one event in full.
@@ -179,7 +179,7 @@ func (m *model) pickEvent() bool {
 		m.say(clean(e.Ref.Name) + " does not exist any more")
 		return false
 	case !m.idx.entries[h.slot].listed:
-		m.say("the list does not show " + clean(e.Ref.Name) + ": esc clears the filter")
+		m.say("the list does not show " + clean(e.Ref.Name) + ": " + m.keyIn(inList, doClear) + " clears the filter")
 		return false
 	}
 	m.told.Move(0) // the event is chosen now: the cursor stays on it

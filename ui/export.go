@@ -39,7 +39,7 @@ func (m *model) copied(what, text string) tea.Cmd {
 		m.say("there is nothing to copy")
 		return nil
 	case len(text) > maxCopy:
-		m.say(count(len(text), "byte") + " are too much for a clipboard; e writes a file")
+		m.say(count(len(text), "byte") + " are too much for a clipboard; " + m.keyOf(doExport) + " writes a file")
 		return nil
 	}
 	hint := ""

@@ -33,7 +33,7 @@ func (m *model) footer(w int) string {
 		}
 	}
 	if m.typing || m.scope() == inList && (m.idx.problems || !m.idx.filter.empty()) {
-		hints = append(hints, binding{intent: doClear, keys: []string{"esc"}, hint: "clear"})
+		hints = append(hints, binding{intent: doClear, keys: []string{m.keyIn(scope, doClear)}, hint: "clear"})
 	}
 	slices.SortStableFunc(hints, func(a, b binding) int { return cmp.Compare(quits(a), quits(b)) })
 	for _, a := range hints {

@@ -48,7 +48,7 @@ func (m *model) helpLines() []helpLine {
 	slices.SortStableFunc(parts, func(a, b section) int { return boolInt(b.scope == here) - boolInt(a.scope == here) })
 	seen := shown{}
 	for _, s := range parts {
-		add(s.title, s.lines(seen))
+		add(s.title, s.lines(m.table, seen))
 	}
 	var signs []helpLine
 	for _, s := range m.signs() {
@@ -81,9 +81,9 @@ func (s shown) first(text string) bool {
 
 // lines are the rows of a section, each intent once. What works on all screens stands in
 // the section for that alone.
-func (s section) lines(seen shown) []helpLine {
+func (s section) lines(table []binding, seen shown) []helpLine {
 	var lines []helpLine
-	for _, b := range bindings() {
+	for _, b := range table {
 		if b.scope&s.scope == 0 || (b.scope&inBoards == inBoards) != (s.scope == inBoards) {
 			continue
 		}
@@ -236,7 +236,7 @@ func (m *model) signs() [][2]part {
 		{{"", th.about + "12:40:26"}, {"", "it happened between two looks: not told, but seen in the stretch given as \"within\""}},
 		{{"", th.about + "released"}, {"", "inferred from what was seen, not told by the server"}},
 		{{"", th.about + "3h"}, {"", "the take-over lies between two looks that were a second or more apart"}},
-		{{"", "3 problems, 1 source down"}, {"", "! shows the 3; rows of a source that is down are old and cannot be judged"}},
+		{{"", "3 problems, 1 source down"}, {"", m.keyOf(doProblems) + " shows the 3; rows of a source that is down are old and cannot be judged"}},
 		{{"", "(3h)"}, {"", "by the owner's own word and clock"}},
 		{{th.ownerLetter(0), "A" + bars(th.run, 3)}, {"", "owner A; the letter and its colour are the same in list, pane and events"}},
 		{{th.alarm, th.crisis}, {"", "nobody led in this column"}},

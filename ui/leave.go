@@ -54,7 +54,7 @@ func (d *farewell) heed(m *model) {
 	if len(m.hands.status.Holdings) == 0 {
 		m.kept = nil
 		m.shut()
-		m.say("nothing is held any more: q quits")
+		m.say("nothing is held any more: " + m.keyIn(inList, doQuit) + " quits")
 	}
 }
 

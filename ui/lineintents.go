@@ -41,7 +41,7 @@ func (m *model) doLine(i intent) tea.Cmd {
 	case doMouse:
 		m.mouse = !m.mouse
 		if m.mouse {
-			m.say("mouse on: the wheel moves, a click selects; m turns it off")
+			m.say("mouse on: the wheel moves, a click selects; " + m.keyOf(doMouse) + " turns it off")
 		} else {
 			m.say("mouse off: the terminal selects text")
 		}
@@ -79,7 +79,7 @@ func (m *model) search(step int) {
 	}
 	n := m.tbl.Len()
 	if f.expr.Empty() || n == 0 {
-		m.say("nothing to look for: / takes words")
+		m.say("nothing to look for: " + m.keyOf(doFilter) + " takes words")
 		return
 	}
 	for d := 1; d <= n; d++ {

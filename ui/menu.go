@@ -123,7 +123,7 @@ func (m *model) items(row *sources.Row) []item {
 		if waiting {
 			text = "leave the queue: " + runText(r)
 		}
-		items = append(items, item{key: "l", intent: doCallOff, run: r.ID, text: text})
+		items = append(items, item{key: m.keyIn(inMenu, doCallOff), intent: doCallOff, run: r.ID, text: text})
 	}
 	choices := m.hands.op.Choices(row)
 	acquires := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Acquire && c.Not == "" })
@@ -157,6 +157,9 @@ func (m *model) items(row *sources.Row) []item {
 			if !provisionItem(&i) {
 				continue
 			}
+		}
+		if i.key != "" {
+			i.key = m.keyIn(inMenu, i.intent)
 		}
 		items = append(items, i)
 	}
@@ -200,7 +203,7 @@ func (d *menu) do(m *model, i intent) tea.Cmd {
 func (d *menu) choose(m *model, i item) tea.Cmd {
 	switch {
 	case i.not == writingOff:
-		m.say(writingOff + ": W makes it possible")
+		m.say(writingOff + ": " + m.keyOf(doArm) + " makes it possible")
 		return nil
 	case i.not != "":
 		m.say("not possible: " + i.not)
@@ -266,7 +269,7 @@ func (d *menu) picture(m *model, w, h int) picture {
 	}
 	if m.hands.op != nil && !m.canWrite() {
 		add(m.th.line(w))
-		add(m.th.line(w).put(m.th.dim, writingOff+": ").put(m.th.strong, "W").put(m.th.dim, " makes it possible"))
+		add(m.th.line(w).put(m.th.dim, writingOff+": ").put(m.th.strong, m.keyOf(doArm)).put(m.th.dim, " makes it possible"))
 	}
 	lately := m.runLines(w, 0, runsShown, "OUR LAST ACTIONS", func(*action.Run) bool { return true })
 	if len(lately) > 0 && len(p.lines)+len(lately) < h {

@@ -102,7 +102,7 @@ func newModel(o Options) *model {
 	m := &model{
 		feed:  o.Feed,
 		title: clean(o.Title),
-		table: bindings(),
+		table: rebound(bindings(), o.Keys),
 		split: splitKeys{remote: env.remote()},
 		input: newInput(),
 		w:     o.Width,

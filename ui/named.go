@@ -21,7 +21,7 @@ func (m *model) claimNamed(v action.Verb, name string) tea.Cmd {
 		m.say("which one? write its name, or SOURCE/NAME; tab completes")
 		return nil
 	case len(rows) == 0:
-		m.say("there is no row " + clean(name) + ": / looks for parts of names")
+		m.say("there is no row " + clean(name) + ": " + m.keyOf(doFilter) + " looks for parts of names")
 		return nil
 	case len(rows) > 1:
 		m.say(count(len(rows), "row") + " have that name; write " + longName(rows[0]) + " or " + longName(rows[1]))
@@ -34,7 +34,7 @@ func (m *model) claimNamed(v action.Verb, name string) tea.Cmd {
 			m.say("not possible: " + clean(c.Not))
 			return nil
 		case !m.canWrite():
-			m.say(writingOff + ": W makes it possible")
+			m.say(writingOff + ": " + m.keyOf(doArm) + " makes it possible")
 			return nil
 		default:
 			return m.openBox(action.Request{Verb: v, Target: m.targetOf(rows[0])})

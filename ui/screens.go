@@ -65,6 +65,16 @@ func (m *model) keyOf(do intent) string {
 	return ""
 }
 
+// keyIn is the first key of an intent in a scope.
+func (m *model) keyIn(s scope, do intent) string {
+	for _, b := range m.table {
+		if b.intent == do && b.scope&s != 0 {
+			return b.keys[0]
+		}
+	}
+	return ""
+}
+
 // tabsWidth is how many cells the tabs take.
 func tabsWidth() int {
 	w := 0

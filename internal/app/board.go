@@ -62,7 +62,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		defer giveBackWith(inner, op)()
 		err := ui.Run(inner, ui.Options{
 			Feed: feed, Operator: op, Title: c.Title, TitleColor: c.Color, ASCII: o.ascii, NoColor: o.plain,
-			Theme: string(o.theme), Export: export, Command: p.commandFor(c),
+			Theme: string(o.theme), Keys: keysOf(c), Export: export, Command: p.commandFor(c),
 			Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
 		})
 		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {

@@ -134,7 +134,7 @@ func (p *program) checkConfig(cmd *cobra.Command, args []string) error {
 	if path == "" {
 		return usagef("no config file: set $%s or $HOME, or name one", config.EnvPath)
 	}
-	c, err := config.Load(path, p.env.Lookup)
+	c, err := p.load(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return usagef("no config file at %s: coordtop config example prints one to start from", path)
 	}

@@ -85,7 +85,7 @@ func (p *program) found() (config.Config, error) {
 		}
 	}
 	if path != "" {
-		c, err := config.Load(path, p.env.Lookup)
+		c, err := p.load(path)
 		switch absent := errors.Is(err, fs.ErrNotExist); {
 		case absent && from != "":
 			return c, usagef("the config file %s that %s names does not exist: `coordtop config example` prints one to start from",

@@ -17,6 +17,15 @@ type Config struct {
 	Sources  []Source
 	Names    map[string]map[string]string // of a Postgres source, then lock number, then the name to show
 	Owners   []OwnerRule
+	Keys     []KeyChange // by action
+}
+
+// KeyChange gives an action of the board other keys. Whether there is such an action is for
+// the board to know.
+type KeyChange struct {
+	Action       string
+	Keys         []string
+	Line, Column int // where it stands in Config.Path
 }
 
 // Types of sources, as they are shown and printed.

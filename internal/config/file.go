@@ -9,6 +9,7 @@ type file struct {
 	Sources  []fileSource                 `yaml:"sources"`
 	Names    map[string]map[string]string `yaml:"names"`
 	Owners   []fileOwner                  `yaml:"owners"`
+	Keys     map[string][]string          `yaml:"keys"`
 }
 
 type fileSource struct {

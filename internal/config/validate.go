@@ -51,6 +51,11 @@ func (v *validator) config(f *file) Config {
 	for i, o := range f.Owners {
 		c.Owners = append(c.Owners, v.owner(o, fmt.Sprintf("owners[%d]", i))...)
 	}
+	for _, name := range slices.Sorted(maps.Keys(f.Keys)) {
+		k := KeyChange{Action: name, Keys: f.Keys[name]}
+		k.Line, k.Column = v.place(join("keys", name))
+		c.Keys = append(c.Keys, k)
+	}
 	return c
 }
 
