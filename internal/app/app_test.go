@@ -169,6 +169,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{name: "no command below a command", args: []string{"config", "x"}, code: 2, stderr: []string{`did you mean check or example?`}},
 		{name: "no such shell", args: []string{"completion", "fihs"}, code: 2, stderr: []string{`coordtop: completion has no command "fihs": did you mean fish?`}},
 		{name: "two files", args: []string{"config", "check", "a", "b"}, code: 2, stderr: []string{`takes one file at most, 2 were given`}},
+		{name: "no permit at all", args: []string{"acquire", "--write", "--yes", "--permits", "0", "redis://h?mutex=x"}, code: 2, stderr: []string{"--permits takes a whole number from 1 on"}},
 		{name: "nothing to lead", args: []string{"campaign"}, code: 2, stderr: []string{`coordtop: campaign takes one NAME or URL, none was given; see coordtop campaign --help`}},
 		{name: "an unknown scheme", args: []string{"get", "http://h"}, code: 2, stderr: []string{`"http://h": unknown scheme`, "redis"}},
 		{name: "a bad port", args: []string{"get", "redis://:hunter2@h:x"}, code: 2, stderr: []string{"source h:x", "port"}, not: "hunter2"},

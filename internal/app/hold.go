@@ -88,7 +88,9 @@ func (o *holdOptions) flags(cmd *cobra.Command) {
 func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdOptions) error {
 	switch {
 	case !o.write || !o.yes:
-		return usagef("%s takes it away from others: add --write --yes to mean it", cmd.Name())
+		return usagef("%s keeps others from what it takes: add --write --yes to mean it", cmd.Name())
+	case cmd.Flags().Changed("permits") && o.permits == 0:
+		return usagef("--permits takes a whole number from 1 on")
 	case o.wait < 0:
 		return usagef("--wait %v: a time to wait is not negative", o.wait)
 	}

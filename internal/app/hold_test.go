@@ -268,8 +268,13 @@ func TestALeaseThatIsTakenAwayEndsTheCommand(t *testing.T) {
 	h := holds(t, "campaign", "--write", "--yes", server.URL()+"?election=app:leader:x")
 	h.line(1, "acquired")
 	set(t, c, "app:leader:x", "thief:1", time.Minute)
-	h.line(2, "lost")
+	if l := h.line(2, "lost"); l.Until != nil {
+		t.Errorf("what is lost is trusted until %s", *l.Until)
+	}
 	h.ends(exitLost)
+	if text := h.errs.String(); !strings.HasPrefix(text, "coordtop: lost after ") {
+		t.Errorf("said %s", text)
+	}
 	if value, err := c.Get(t.Context(), "app:leader:x").Result(); value != "thief:1" {
 		t.Errorf("the key has %q, %v", value, err)
 	}

@@ -190,8 +190,18 @@ func (k *keeper) loss() (text string, ok bool) {
 
 // over says that it was lost, and why.
 func (k *keeper) over(text string) error {
-	return errors.Join(fmt.Errorf("%w: %s", errLost, text), k.say("lost", text))
+	k.last.Until = time.Time{}
+	return errors.Join(lossError{text}, k.say("lost", text))
 }
+
+// lossError is an errLost whose text says so by itself.
+type lossError struct{ text string }
+
+// Error says why.
+func (l lossError) Error() string { return l.text }
+
+// Unwrap makes it an errLost.
+func (l lossError) Unwrap() error { return errLost }
 
 // proclaim replaces the data, and waits for the service's answer.
 func (k *keeper) proclaim(ctx context.Context, text string) error {

@@ -275,6 +275,11 @@ func TestPeopleOwnAndLeadOnYDB(t *testing.T) {
 			t.Errorf("%s: said %s", named, text)
 		}
 	}
+	tooMany := holds(t, "acquire", "--write", "--yes", "--permits", "11", at+"&semaphore=quota")
+	tooMany.ends(exitCannot)
+	if text := tooMany.errs.String(); !strings.Contains(text, "its limit is 10") {
+		t.Errorf("said %s", text)
+	}
 	missing := holds(t, "campaign", "--write", "--yes", at+"&election=nobody")
 	missing.ends(exitCannot)
 	if text := missing.errs.String(); !strings.Contains(text, "there is no semaphore of this name") {

@@ -35,9 +35,15 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	if len(c.Sources) != 3 || c.Title != "prod-eu" || c.Color != "red" || len(c.Owners) != 1 {
 		t.Fatalf("the example does not say what it says: %+v", c)
 	}
+	for i := range c.Sources {
+		if c.Sources[i].Line == 0 || c.Sources[i].Column != 5 {
+			t.Errorf("source %d begins at %d:%d", i, c.Sources[i].Line, c.Sources[i].Column)
+		}
+		c.Sources[i].Line, c.Sources[i].Column = 0, 0
+	}
 	s := c.Sources[0]
 	want := Source{
-		Name: "leases", Line: 22, Column: 5, Type: TypeRedis, URL: "rediss://leases.example:6380/0", Address: "rediss://leases.example:6380/0",
+		Name: "leases", Type: TypeRedis, URL: "rediss://leases.example:6380/0", Address: "rediss://leases.example:6380/0",
 		User: "coordtop", TLS: certs.Files{ServerName: "leases.internal"},
 		Watch:   []Watch{{sources.KindElection, "app:leader:*", true, ""}, {sources.KindMutex, "app:lock:*", false, ""}},
 		Protect: true, Labels: []Label{{"env", "prod"}}, PollMin: 250 * time.Millisecond, PollMax: 5 * time.Second, Forget: time.Hour,
@@ -46,7 +52,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
 	}
 	want = Source{
-		Name: "ledger-db", Line: 75, Column: 5, Type: TypePostgres, URL: "postgres://coordtop@db1.example,db2.example/ledger",
+		Name: "ledger-db", Type: TypePostgres, URL: "postgres://coordtop@db1.example,db2.example/ledger",
 		Address: "postgres://db1.example,db2.example/ledger", Channels: []string{"ledger_events"}, Scheme: "hashtextextended",
 		Watch: []Watch{{sources.KindElection, "4242", true, ""}, {sources.KindMutex, "17:-4", false, ""}, {sources.KindMutex, "month-end", false, ""}},
 	}
@@ -54,7 +60,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
 	}
 	want = Source{
-		Name: "jobs", Line: 102, Column: 5, Type: TypeYDB, URL: "grpcs://ydb.example:2135/prod", Address: "grpcs://ydb.example:2135/prod",
+		Name: "jobs", Type: TypeYDB, URL: "grpcs://ydb.example:2135/prod", Address: "grpcs://ydb.example:2135/prod",
 		Nodes: []string{"/prod/other"},
 		Watch: []Watch{{sources.KindElection, "primary", true, "/prod/app"}, {sources.KindSemaphore, "connections", false, "/prod/app"},
 			{sources.KindMutex, "nightly-export", false, ""}},

@@ -94,6 +94,9 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 	if name := nameFor(b, r); name != r.Typed && name != "" {
 		return fmt.Errorf("%w: type %s", ErrUnconfirmed, name)
 	}
+	if r.Target.Kind == sources.KindSemaphore && row != nil && !row.Absent && row.Limit > 0 && r.Permits > row.Limit {
+		return fmt.Errorf("%w: its limit is %d", ErrNotPossible, row.Limit)
+	}
 	return fits(b, r)
 }
 
