@@ -20,8 +20,10 @@ type Form uint8
 
 // The forms.
 const (
-	FormText Form = iota // for people
-	FormJSON             // one object a line
+	FormText     Form = iota // for people
+	FormJSON                 // one object a line
+	FormCSV                  // for spreadsheets
+	FormMarkdown             // for tickets
 )
 
 // Exporter writes rows of a state. It may be called from any goroutine.
@@ -124,10 +126,7 @@ func (m *model) write(f Form) tea.Cmd {
 			}
 		}
 	}
-	suffix := ".txt"
-	if f == FormJSON {
-		suffix = ".jsonl"
-	}
+	suffix := [...]string{FormText: ".txt", FormJSON: ".jsonl", FormCSV: ".csv", FormMarkdown: ".md"}[f]
 	name := "coordtop-" + m.clock.Format("20060102-150405") + suffix
 	export, st, now := m.export, m.st, m.now
 	return func() tea.Msg {

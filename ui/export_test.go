@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,14 @@ func TestExportWritesWhatIsShownToANewFile(t *testing.T) {
 	d.write(t, "t")
 	if text, err := os.ReadFile("coordtop-20261121-120000.txt"); err != nil || string(text) != "0 a\n0 b\n" {
 		t.Errorf("the file holds %q, %v", text, err)
+	}
+	for name, form := range map[string]Form{"c": FormCSV, "m": FormMarkdown} {
+		d.press("e")
+		d.write(t, name)
+		file := "coordtop-20261121-120000" + map[Form]string{FormCSV: ".csv", FormMarkdown: ".md"}[form]
+		if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), strconv.Itoa(int(form))+" a") {
+			t.Errorf("%s holds %q, %v", file, text, err)
+		}
 	}
 	broken := errors.New("broken")
 	if _, err := writeNew(filepath.Join(t.TempDir(), "x"), func(io.Writer) error { return broken }); !errors.Is(err, broken) {

@@ -62,6 +62,10 @@ func (m *model) doLine(i intent) tea.Cmd {
 		return m.write(FormText)
 	case doExportJSON:
 		return m.write(FormJSON)
+	case doExportCSV:
+		return m.write(FormCSV)
+	case doExportMarkdown:
+		return m.write(FormMarkdown)
 	default:
 		if s, ok := orderOf(i); ok {
 			m.order(s)

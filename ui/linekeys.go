@@ -34,6 +34,9 @@ const (
 	doExportText  intent = "export-text"
 	doExportJSON  intent = "export-json"
 
+	doExportCSV      intent = "export-csv"
+	doExportMarkdown intent = "export-markdown"
+
 	doByProblems intent = "sort-by-problems"
 	doByName     intent = "sort-by-name"
 	doBySource   intent = "sort-by-source"
@@ -95,5 +98,7 @@ func menuBindings() []binding {
 		{doQuitText, inKeep, []string{"y"}, "quit; any other key stays", "quit, and leave what is shown as text"},
 		{doExportText, inExport, []string{"t"}, "text", "write a table"},
 		{doExportJSON, inExport, []string{"j"}, "JSON lines", "write one JSON object a row"},
+		{doExportCSV, inExport, []string{"c"}, "CSV", "write a table for a spreadsheet"},
+		{doExportMarkdown, inExport, []string{"m"}, "Markdown", "write a table for a ticket"},
 	}
 }

@@ -36,11 +36,8 @@ func (t *theme) Type() string { return "auto|dark|light" }
 
 // export writes rows of the board as get does.
 func export(w io.Writer, f ui.Form, st *sources.State, rows []*sources.Row, now time.Time) error {
-	form := headless.Text
-	if f == ui.FormJSON {
-		form = headless.JSON
-	}
-	return headless.Export(w, form, st, rows, now)
+	forms := map[ui.Form]headless.Format{ui.FormJSON: headless.JSON, ui.FormCSV: headless.CSV, ui.FormMarkdown: headless.Markdown}
+	return headless.Export(w, forms[f], st, rows, now) // without a name there it is text
 }
 
 // commandFor returns what makes the command line that shows a row of c: by the name of its

@@ -2,27 +2,71 @@ package headless
 
 import (
 	"bytes"
+	"encoding/csv"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"coordtop/sources"
 )
 
-// Export writes rows of s, in their order, with one Write: as text the table of Get, as
-// JSON a line for each row, with the object that Get prints in "primitives". It may be
-// called from any goroutine: neither s nor the rows change.
+// Export writes rows of s, in their order, with one Write: as Text the table of Get, which
+// CSV and Markdown have too, as JSON a line for each row, with the object that Get prints in
+// "primitives". It may be called from any goroutine: neither s nor the rows change.
 func Export(w io.Writer, f Format, s *sources.State, rows []*sources.Row, now time.Time) error {
 	var buf bytes.Buffer
-	if f == JSON {
+	switch f {
+	case JSON:
 		for _, r := range rows {
 			if err := encode(&buf, primitiveOf(s, r, now)); err != nil {
 				return fmt.Errorf("encoding %s: %w", text(r.Name), err)
 			}
 		}
-	} else if err := textGet(&buf, io.Discard, s, rows, false, now); err != nil {
-		return err
+	case CSV:
+		if err := writeCSV(&buf, textTable(s, rows, now)); err != nil {
+			return fmt.Errorf("encoding: %w", err)
+		}
+	case Markdown:
+		writeMarkdown(&buf, textTable(s, rows, now))
+	default:
+		if err := textGet(&buf, io.Discard, s, rows, false, now); err != nil {
+			return err
+		}
 	}
 	_, err := w.Write(buf.Bytes())
 	return err
+}
+
+// writeCSV writes a table as RFC 4180 has it. A spreadsheet takes what begins like a formula
+// for one, and names and owners are other people's texts: those get an apostrophe, which it
+// does not show.
+func writeCSV(w io.Writer, table [][]string) error {
+	out := csv.NewWriter(w)
+	for _, line := range table {
+		for i, cell := range line {
+			if len(cell) > 1 && strings.ContainsRune("=+-@", rune(cell[0])) {
+				line[i] = "'" + cell
+			}
+		}
+		if err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// writeMarkdown writes a table in which nothing of a cell is taken for markup.
+func writeMarkdown(b *bytes.Buffer, table [][]string) {
+	plain := strings.NewReplacer("\\", "\\\\", "|", "\\|", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "\\<", ">", "\\>", "~", "\\~", "&", "&amp;")
+	for i, line := range table {
+		for _, cell := range line {
+			b.WriteString("| " + plain.Replace(cell) + " ")
+		}
+		b.WriteString("|\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("|---", len(line)) + "|\n")
+		}
+	}
 }

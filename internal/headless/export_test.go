@@ -41,3 +41,23 @@ func TestExportedRowsAreThoseOfGet(t *testing.T) {
 		t.Errorf("as text: %q", out)
 	}
 }
+
+func TestExportedTablesTakeNoTextForMoreThanText(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	r := &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: "leases", Space: "0", Name: "=cmd|'/c calc'!A1"}, Kind: sources.KindMutex, At: now,
+		OwnersHow: sources.Told, Owners: []sources.Owner{{ID: "o", Label: "a \"b\", <i>[x](y)</i>_"}}, Taken: 1}}
+	s := &sources.State{At: now, Rows: []*sources.Row{r}, Sources: []sources.SourceStatus{{Name: "leases"}}}
+	for form, want := range map[Format]string{
+		CSV:      "STATE,SOURCE,KIND,NAME,OWNER,SINCE,LEASE,WAITERS\nstale,leases,mutex,'=cmd|'/c calc'!A1,\"a \"\"b\"\", <i>[x](y)</i>_\",?,?,?\n",
+		Markdown: "| STATE | SOURCE | KIND | NAME | OWNER | SINCE | LEASE | WAITERS |\n|---|---|---|---|---|---|---|---|\n| stale | leases | mutex | =cmd\\|'/c calc'!A1 | a \"b\", \\<i\\>\\[x\\](y)\\</i\\>\\_ | ? | ? | ? |\n",
+	} {
+		var got bytes.Buffer
+		if err := Export(&got, form, s, s.Rows, now); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != want {
+			t.Errorf("got  %q\nwant %q", got.String(), want)
+		}
+	}
+}

@@ -25,8 +25,10 @@ func (f hubFeed) Subscribe(from uint64) Events { return f.Hub.Subscribe(from) }
 // Format is how things are printed.
 type Format uint8
 
-// The formats.
+// The formats. Get and Watch print the first two, Export all.
 const (
 	Text Format = iota
 	JSON
+	CSV
+	Markdown
 )

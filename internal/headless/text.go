@@ -27,6 +27,18 @@ func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, all boo
 			return err
 		}
 	}
+	if len(list) == 0 {
+		if !all {
+			return nil
+		}
+		return textNothing(diag, s)
+	}
+	_, err := out.Write(align(textTable(s, list, now)))
+	return err
+}
+
+// textTable is the heading and a line for each row.
+func textTable(s *sources.State, list []*sources.Row, now time.Time) [][]string {
 	table := [][]string{{"STATE", "SOURCE", "KIND", "NAME", "OWNER", "SINCE", "LEASE", "WAITERS"}}
 	known := spaces{}
 	for _, r := range list {
@@ -35,14 +47,7 @@ func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, all boo
 	for _, r := range list {
 		table = append(table, textRow(s, r, known.name(r.Ref), now))
 	}
-	if len(list) == 0 {
-		if !all {
-			return nil
-		}
-		return textNothing(diag, s)
-	}
-	_, err := out.Write(align(table))
-	return err
+	return table
 }
 
 // textNothing explains an empty table, unless a source that is missing explains it.
