@@ -82,6 +82,10 @@ func TestChangesAreCountedByTheMinuteForAnHour(t *testing.T) {
 	if got := a.since(now.Add(2*time.Hour), time.Hour); got != 1 {
 		t.Errorf("%d changes after a pause of two hours, want 1", got)
 	}
+	a.add(now.Add(time.Hour)) // told an hour late: in a minute that is another's by now
+	if got := a.since(now.Add(2*time.Hour), time.Hour); got != 1 {
+		t.Errorf("%d changes after one that was told an hour late, want 1", got)
+	}
 	for range 300 {
 		a.add(now.Add(2 * time.Hour))
 	}

@@ -228,6 +228,24 @@ func TestWhatExistsOnlyWhileOwnedIsForgotten(t *testing.T) {
 	})
 }
 
+func TestNothingIsForgottenWhileItsServerIsSilent(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		brief := election("brief")
+		brief.ForgetAfter = time.Minute
+		w.list(brief)
+		w.script.Silence(true)
+		time.Sleep(10 * time.Minute) // whether somebody took it since is not known
+		w.row("brief")
+		w.script.Silence(false)
+		time.Sleep(3 * time.Second)
+		if _, ok := w.hub.Slot(ref("brief")); ok {
+			t.Error("it is still there although its server answers again")
+		}
+	})
+}
+
 func TestRowMovesToTheScopeThatTellsIt(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {
