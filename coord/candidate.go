@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"coordtop/internal/spawn"
 )
 
 // LeadOptions are the wishes of a Candidate. The zero value campaigns, leads and tells
@@ -167,7 +169,7 @@ func (c *Candidate) data() []byte {
 func (c *Candidate) lead(ctx context.Context, t *Term) error {
 	work, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
-	defer context.AfterFunc(ctx, func() { stop(ErrReleased) })()
+	defer spawn.OnDone(ctx, func() { stop(ErrReleased) })()
 	c.setTerm(t)
 	elected := c.callElected(work, t)
 	var fatal error
@@ -199,7 +201,9 @@ func (c *Candidate) callElected(ctx context.Context, t *Term) <-chan error {
 		elected <- nil
 		return elected
 	}
-	go func() { elected <- c.o.OnElected(ctx, t) }()
+	spawn.Go(ctx, nil, func() {
+		elected <- spawn.Call(ctx, func() error { return c.o.OnElected(ctx, t) })
+	})
 	return elected
 }
 
@@ -213,7 +217,7 @@ func (c *Candidate) windUp(t *Term, elected <-chan error) error {
 		return err
 	case <-grace.C:
 	}
-	_ = t.Resign(context.Background()) // lead asks again, for the error
+	_ = t.Resign(context.WithoutCancel(t.Context())) // lead asks again, for the error
 	return <-elected
 }
 
@@ -224,7 +228,7 @@ func (c *Candidate) judge(work context.Context, err error) error {
 	switch {
 	case err == nil, ended:
 		return nil
-	case c.o.EndOnError:
+	case c.o.EndOnError, errors.Is(err, spawn.ErrPanic):
 		return err
 	}
 	c.report(c.wrap("lead", err))

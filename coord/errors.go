@@ -40,8 +40,6 @@ var (
 	// ErrObservationEnded is the cause of a Leader's context when the observation
 	// that it belongs to ended; the leader may well go on leading.
 	ErrObservationEnded = errors.New("observation ended")
-	// ErrPanic: a defect of a driver. Whether the service was reached is not known.
-	ErrPanic = errors.New("a defect in coordtop")
 	// ErrStarted: Run was called on a Candidate that runs already.
 	ErrStarted = errors.New("already started")
 )

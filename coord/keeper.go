@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
 )
 
 // nap is the longest that a keeper sleeps. Timers stand still while the machine is
@@ -28,6 +29,7 @@ type keeper struct {
 
 	ctx    context.Context // the life of what is kept; its cause says why it ended
 	cancel context.CancelCauseFunc
+	asking sync.WaitGroup // the renewal under way
 
 	mu    sync.Mutex
 	trust trust
@@ -88,16 +90,25 @@ func (k *keeper) window() time.Duration {
 	return k.trust.valid
 }
 
-// run returns when the context has ended and no goroutine of the keeper is left.
+// run returns when the context has ended and no goroutine of the keeper is left. After a
+// panic nothing that is known here can be trusted, so that is the end too.
 func (k *keeper) run() {
 	defer k.health.left(k)
+	defer k.asking.Wait() // for a renewal whose context has ended: its answer comes too late
+	if err := spawn.Call(k.ctx, k.keep); err != nil {
+		k.cancel(k.wrap("keep", fmt.Errorf("%w: %w", ErrLost, err)))
+	}
+}
+
+// keep returns when the context has ended.
+func (k *keeper) keep() error {
 	if k.renewer == nil {
 		select {
 		case <-k.ctx.Done():
 		case <-k.done:
 			k.cancel(k.taken())
 		}
-		return
+		return nil
 	}
 	r := newRenewal(k)
 	timer := time.NewTimer(r.wake())
@@ -105,8 +116,7 @@ func (k *keeper) run() {
 	for {
 		select {
 		case <-k.ctx.Done():
-			r.join()
-			return
+			return nil
 		case <-k.done:
 			k.cancel(k.taken())
 		case a := <-r.answers:
@@ -208,24 +218,15 @@ var errLate = errors.New("no answer yet to a renewal")
 func (r *renewal) start(t trust, before instant) {
 	r.running, r.late, r.sent = true, false, before
 	try, cancel := context.WithTimeout(r.k.ctx, max(t.left(before)/2, t.valid/16))
-	go func() { // joined by run: through take, or join
+	spawn.Go(r.k.ctx, &r.k.asking, func() { // joined by run
 		defer cancel()
 		var w Window
-		err := Guard(func() (err error) {
+		err := spawn.Call(try, func() (err error) {
 			w, err = r.k.renewer.Renew(try)
 			return err
 		})
 		r.answers <- answer{window: w, err: err, before: before}
-	}()
-}
-
-// join waits for the request under way. Its context has ended; its answer, whatever
-// it is, comes too late.
-func (r *renewal) join() {
-	if r.running {
-		<-r.answers
-		r.running = false
-	}
+	})
 }
 
 func (r *renewal) take(a answer) {
@@ -272,7 +273,7 @@ func (k *keeper) accept(a answer) error {
 }
 
 // refuse takes note of a renewal that failed: with a verdict of the service it is the
-// end, anything else may pass.
+// end, and with a panic, which leaves the driver in no known state; anything else may pass.
 func (k *keeper) refuse(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -280,6 +281,8 @@ func (k *keeper) refuse(err error) {
 	case k.checkLocked() != nil:
 	case verdict(err):
 		k.cancel(k.wrap("renew", err))
+	case errors.Is(err, spawn.ErrPanic):
+		k.cancel(k.wrap("renew", fmt.Errorf("%w: %w", ErrLost, err)))
 	default:
 		k.last = err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
 )
 
 // Lease is a grant and the time we may trust it. It begins when it is acquired and
@@ -59,15 +60,15 @@ func (s *Session) start(l *Lease) {
 	l.claim.lease = l
 	s.announceLocked()
 	s.mu.Unlock()
-	go func() {
+	spawn.Go(s.talk, nil, func() {
+		defer close(l.finished)
+		defer s.vacate(l.claim)
 		l.keeper.run()
 		s.mu.Lock()
 		s.announceLocked()
 		s.mu.Unlock()
 		l.part()
-		s.vacate(l.claim)
-		close(l.finished)
-	}()
+	})
 }
 
 // announceLocked wakes those who follow which leases this session has.
@@ -133,7 +134,7 @@ func (l *Lease) Release(ctx context.Context) error {
 // out by itself, or with the session where the session is what is renewed. A call
 // after the lease's end does nothing.
 func (l *Lease) Abandon() {
-	l.leave(context.Background(), partAbandoning)
+	l.leave(l.s.talk, partAbandoning)
 	<-l.finished
 }
 
@@ -168,15 +169,17 @@ func (l *Lease) part() {
 
 // clear sees to a grant that ended by itself. If only our trust ran out, a renewal
 // that was on its way may have prolonged it at the service, for nobody; so it is given
-// back, as well as that goes. But not before the window is over: the margin is there
+// back, as well as that goes; so is what a defect of ours ended. But not before the window is over: the margin is there
 // for those who are late to see the end, and nobody else may begin in it.
 func (l *Lease) clear(cause error) {
 	switch {
 	case l.s.over() != nil: // the session's Close or Abandon sees to all grants
+	case errors.Is(cause, spawn.ErrPanic):
+		_ = l.release(l.s.talk) // nobody else gives it back, and the program may be about to end
 	case !errors.Is(cause, ErrExpired):
 		l.g.Abandon()
 	case backoff.Sleep(l.s.keeper.ctx, l.keeper.windowLeft()) == nil:
-		_ = l.release(context.Background()) // there is nobody to tell, and it runs out anyway
+		_ = l.release(l.s.talk) // there is nobody to tell, and it runs out anyway
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"iter"
 	"sync"
+
+	"coordtop/internal/spawn"
 )
 
 // Leader is what is known of who leads.
@@ -46,7 +48,7 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 		l.Context = mine.Context()
 		return l, nil
 	}
-	over, cancel := context.WithCancelCause(context.Background())
+	over, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	cancel(ErrObservationEnded)
 	l.Context = over
 	return l, nil
@@ -97,8 +99,8 @@ func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 		o := &observation{e: e, news: make(chan news, 1)}
 		var running sync.WaitGroup
 		defer func() { cancel(); running.Wait() }()
-		running.Go(func() { e.forward(both, sightings) })
-		running.Go(func() { o.run(both, sightings) })
+		spawn.Go(both, &running, func() { e.forward(both, sightings) })
+		spawn.Go(both, &running, func() { o.run(both, sightings) })
 		for n := range o.news {
 			if ctx.Err() != nil || e.s.over() != nil || !yield(n.Leader, n.err) {
 				return
@@ -223,7 +225,7 @@ func (o *observation) yield(l Leader) {
 
 // open makes the context of a new leader.
 func (o *observation) open() {
-	o.ctx, o.end = context.WithCancelCause(context.Background())
+	o.ctx, o.end = context.WithCancelCause(context.WithoutCancel(o.e.s.keeper.ctx))
 }
 
 // close ends the context of the present leader; one that ended with our lease keeps
@@ -245,5 +247,5 @@ func (o *observation) close(cause error) {
 func (o *observation) bind(mine *Lease) {
 	end := o.end
 	o.mine = mine
-	o.unbind = context.AfterFunc(mine.Context(), func() { end(context.Cause(mine.Context())) })
+	o.unbind = spawn.OnDone(mine.Context(), func() { end(context.Cause(mine.Context())) })
 }

@@ -3,6 +3,8 @@ package coord
 import (
 	"context"
 	"fmt"
+
+	"coordtop/internal/spawn"
 )
 
 // QueuePlace is a place in the service's queue, in which Wait waits for the lease and
@@ -48,7 +50,7 @@ func (s *Session) enqueue(ctx context.Context, c Claim) (*QueuePlace, error) {
 	p.life, p.quit = context.WithCancel(s.keeper.ctx)
 	p.turn <- struct{}{}
 	// The session's Close waits for the name to be free, and then tells the service.
-	p.loose = context.AfterFunc(s.keeper.ctx, func() {
+	p.loose = spawn.OnDone(s.keeper.ctx, func() {
 		p.turn <- struct{}{}
 		defer func() { <-p.turn }()
 		p.finish()
@@ -91,7 +93,7 @@ func (p *QueuePlace) Wait(ctx context.Context) (l *Lease, ok bool, err error) {
 	}
 	both, cancel := p.s.under(ctx)
 	defer cancel()
-	defer context.AfterFunc(p.life, cancel)()
+	defer spawn.OnDone(p.life, cancel)()
 	g, ok, err := p.p.Wait(both)
 	switch {
 	case err != nil && p.life.Err() != nil && p.s.over() == nil:

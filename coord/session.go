@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"coordtop/internal/spawn"
 	"coordtop/internal/suspend"
 )
 
@@ -50,7 +51,7 @@ type Session struct {
 // ErrRefused when the service will never have us, and anything else when another try
 // may succeed; Sessions makes those tries.
 func Open(ctx context.Context, d Driver, o SessionOptions) (*Session, error) {
-	t := &teller{f: o.OnState}
+	t := newTeller(ctx, o)
 	defer t.flush()
 	t.tell(StateChange{State: StateOpening})
 	s, err := open(ctx, d, o, clock{suspend.Slept}, t)
@@ -73,7 +74,7 @@ func open(ctx context.Context, d Driver, o SessionOptions, c clock, t *teller) (
 	if err != nil {
 		return failed(withContext(ctx, err))
 	}
-	s := newSession(d, ds, o, c, t, opened)
+	s := newSession(context.WithoutCancel(ctx), d, ds, o, c, t, opened)
 	if err = ctx.Err(); err == nil {
 		err = s.prove(ctx)
 	}
@@ -83,7 +84,7 @@ func open(ctx context.Context, d Driver, o SessionOptions, c clock, t *teller) (
 		return failed(errors.Join(withContext(ctx, err), ds.Close(late)))
 	}
 	s.health.opened()
-	s.running.Go(func() {
+	spawn.Go(s.talk, &s.running, func() {
 		s.keeper.run()
 		s.diedAt = s.clock.now()
 		s.health.ended(s.over())
@@ -91,19 +92,19 @@ func open(ctx context.Context, d Driver, o SessionOptions, c clock, t *teller) (
 	return s, nil
 }
 
-func newSession(d Driver, ds DriverSession, o SessionOptions, c clock, t *teller, opened instant) *Session {
+func newSession(life context.Context, d Driver, ds DriverSession, o SessionOptions, c clock, t *teller, opened instant) *Session {
 	info := ds.Info()
 	s := &Session{
 		d: d, ds: ds, o: o, clock: c, caps: info.Caps, id: info.ID, opened: opened,
 		teller: t, health: newHealth(t),
 		ended: make(chan struct{}), claims: map[claimKey]*claim{}, changed: make(chan struct{}),
 	}
-	s.talk, s.stopTalk = context.WithCancel(context.Background())
+	s.talk, s.stopTalk = context.WithCancel(life)
 	s.keeper = &keeper{
 		clock: c, o: o, done: ds.Done(), why: ds.Err, wrap: s.wrap, health: s.health,
 		trust: trust{asked: opened},
 	}
-	s.keeper.ctx, s.keeper.cancel = context.WithCancelCause(context.Background())
+	s.keeper.ctx, s.keeper.cancel = context.WithCancelCause(life)
 	return s
 }
 
@@ -167,7 +168,7 @@ func (s *Session) Close(ctx context.Context) error {
 	}
 	late, cancel := lastWords(ctx)
 	defer cancel()
-	stop := context.AfterFunc(late, s.stopTalk)
+	stop := spawn.OnDone(late, s.stopTalk)
 	defer stop()
 	s.running.Wait()
 	if err := s.ds.Close(late); err != nil {
@@ -234,7 +235,7 @@ func (s *Session) under(ctx context.Context) (context.Context, context.CancelFun
 // until is ctx that also ends when life does, with the cause of that.
 func until(ctx, life context.Context) (context.Context, context.CancelFunc) {
 	both, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(life, func() { cancel(context.Cause(life)) })
+	stop := spawn.OnDone(life, func() { cancel(context.Cause(life)) })
 	return both, func() { stop(); cancel(nil) }
 }
 
@@ -242,7 +243,7 @@ func until(ctx, life context.Context) (context.Context, context.CancelFunc) {
 // session's own Close gives up or the session is abandoned.
 func (s *Session) goodbye(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, cancel := lastWords(ctx)
-	stop := context.AfterFunc(s.talk, cancel)
+	stop := spawn.OnDone(s.talk, cancel)
 	return late, func() { stop(); cancel() }
 }
 
@@ -256,7 +257,7 @@ func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
 		return context.WithTimeout(free, farewell)
 	}
 	late, cancel := context.WithDeadline(free, deadline)
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(farewell, cancel) })
+	stop := spawn.OnDone(ctx, func() { spawn.After(ctx, farewell, cancel) })
 	return late, func() { stop(); cancel() }
 }
 

@@ -30,7 +30,7 @@ func Sessions(ctx context.Context, d Driver, o SessionOptions) iter.Seq2[*Sessio
 
 func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq2[*Session, error] {
 	return func(yield func(*Session, error) bool) {
-		t := &teller{f: o.OnState}
+		t := newTeller(ctx, o)
 		defer t.flush()
 		pause := o.Retry.Start()
 		for ctx.Err() == nil {

@@ -1,16 +1,27 @@
 package coord
 
-import "sync"
+import (
+	"context"
+	"sync"
+
+	"coordtop/internal/spawn"
+)
 
 // teller hands state changes to OnState one after the other, in the order in which
 // they were told. A slow OnState delays nobody but itself: a goroutine runs while
 // there is something to hand over, and flush waits for it.
 type teller struct {
-	f func(StateChange) // nil: nobody wants to know
+	f     func(StateChange) // nil: nobody wants to know
+	start func(func())      // starts a goroutine
 
 	mu    sync.Mutex
 	queue []StateChange
 	busy  chan struct{} // closed when the goroutine that hands over is done; nil: none runs
+}
+
+// newTeller starts nothing. Who is told of a panic of OnState is as in ctx.
+func newTeller(ctx context.Context, o SessionOptions) *teller {
+	return &teller{f: o.OnState, start: func(f func()) { spawn.Go(ctx, nil, f) }}
 }
 
 func (t *teller) tell(c StateChange) {
@@ -22,7 +33,8 @@ func (t *teller) tell(c StateChange) {
 	t.queue = append(t.queue, c)
 	if t.busy == nil {
 		t.busy = make(chan struct{})
-		go t.handOver(t.busy)
+		busy := t.busy
+		t.start(func() { t.handOver(busy) })
 	}
 }
 

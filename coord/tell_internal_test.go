@@ -13,14 +13,14 @@ func TestStatesAreHandedOverOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []time.Duration
 		inside := 0
-		te := &teller{f: func(c StateChange) {
+		te := newTeller(t.Context(), SessionOptions{OnState: func(c StateChange) {
 			if inside++; inside > 1 {
 				t.Error("called twice at a time")
 			}
 			time.Sleep(time.Second)
 			got = append(got, c.Retry)
 			inside--
-		}}
+		}})
 		start := time.Now()
 		var want []time.Duration
 		for n := range 50 {

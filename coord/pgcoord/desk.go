@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/internal/spawn"
 )
 
 const (
@@ -73,7 +75,7 @@ func (k *desk) read(ctx context.Context, f func(context.Context, *pgconn.PgConn)
 func (k *desk) get(ctx context.Context) (*link, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(k.life, cancel)()
+	defer spawn.OnDone(k.life, cancel)()
 	select {
 	case k.turn <- struct{}{}:
 		defer func() { <-k.turn }()

@@ -74,7 +74,7 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	if err := checkTTL(s.ttl); err != nil {
 		return nil, err
 	}
-	s.life, s.end = context.WithCancel(context.Background())
+	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	l, err := s.connect(ctx, s.ttl, s.identity)
 	if err == nil && l.facts.pooled {
 		err = d.checkPooler(ctx, l)

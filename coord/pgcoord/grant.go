@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
+	"coordtop/internal/spawn"
 )
 
 // grant is a lock that we own, on its connection.
@@ -92,8 +93,8 @@ func window(asked time.Time, valid time.Duration) coord.Window {
 // of the session is too short for.
 func (g *grant) open(ctx context.Context, conn *pgconn.PgConn) error {
 	if g.request.Kind == coord.KindElection && len(g.session.driver.options.Channels) > 0 {
-		g.inbox = newInbox(g.session.driver.options)
-		g.session.tasks.Go(g.inbox.run)
+		g.inbox = newInbox(ctx, g.session.driver.options)
+		spawn.Go(ctx, &g.session.tasks, g.inbox.run)
 	}
 	g.link.listen(g.hear)
 	err := g.shorten(ctx, conn, g.request.Data)

@@ -21,9 +21,9 @@ type inbox struct {
 	missed  uint64 // dropped before the first that waits
 }
 
-func newInbox(o Options) *inbox {
+func newInbox(ctx context.Context, o Options) *inbox {
 	b := &inbox{handlers: map[string]func(context.Context, Notification){}, limit: o.Queue, ready: make(chan struct{}, 1)}
-	b.ctx, b.quit = context.WithCancel(context.Background())
+	b.ctx, b.quit = context.WithCancel(context.WithoutCancel(ctx))
 	for _, l := range o.Channels {
 		b.handlers[l.Channel] = l.Handle
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
+	"coordtop/internal/spawn"
 )
 
 const (
@@ -59,8 +60,8 @@ func (d *Driver) newLink(ctx context.Context, ttl time.Duration) (*link, error) 
 	if l.conn, l.socket, err = d.connect(ctx, ttl, l.heard); err != nil {
 		return nil, err
 	}
-	l.ctx, l.quit = context.WithCancelCause(context.Background())
-	go l.run()
+	l.ctx, l.quit = context.WithCancelCause(context.WithoutCancel(ctx))
+	spawn.Go(l.ctx, nil, l.run)
 	return l, nil
 }
 
@@ -122,9 +123,17 @@ func (l *link) whenEnded(f func(error)) {
 	}
 }
 
-// run is the goroutine.
+// run is the goroutine. After a panic the connection is cut: nothing is sure about it.
 func (l *link) run() {
 	defer close(l.done)
+	if err := spawn.Call(l.ctx, l.work); err != nil {
+		l.cut(lost(err))
+	}
+	l.finish()
+}
+
+// work returns when there is nothing more to do on the connection.
+func (l *link) work() error {
 	for {
 		j, wait, cancel := l.next()
 		switch {
@@ -136,8 +145,7 @@ func (l *link) run() {
 			cancel()
 			l.woken(err, over)
 		default:
-			l.finish()
-			return
+			return nil
 		}
 	}
 }
@@ -190,8 +198,8 @@ func (l *link) perform(j *job) {
 	defer close(j.done)
 	ctx, cancel := l.boundFor(j)
 	defer cancel()
-	j.err = coord.Guard(func() error { return j.f(ctx, l.conn) })
-	if !l.conn.IsClosed() && !errors.Is(j.err, coord.ErrPanic) { // after which nothing is sure
+	j.err = spawn.Call(ctx, func() error { return j.f(ctx, l.conn) })
+	if !l.conn.IsClosed() && !errors.Is(j.err, spawn.ErrPanic) { // after which nothing is sure
 		return
 	}
 	err := j.err
@@ -268,7 +276,7 @@ func (l *link) finish() {
 // it cleans a session for its next client for the end of the cleaning, so a pooled session
 // stops listening before it is left to that.
 func (l *link) goodbye(unlisten bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), partingTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), partingTime)
 	defer cancel()
 	if unlisten {
 		_ = l.conn.Exec(ctx, "unlisten *").Close() // a connection that breaks is gone, too

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"coordtop/coord"
 	"coordtop/internal/localserver"
+	"coordtop/internal/spawn"
 )
 
 func TestAPanicInAJobEndsTheLinkAndNotTheProgram(t *testing.T) {
@@ -18,12 +18,12 @@ func TestAPanicInAJobEndsTheLinkAndNotTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := d.newLink(t.Context(), 10*time.Second)
+	l, err := d.newLink(spawn.With(t.Context(), func(*spawn.Panic) {}), 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = l.do(t.Context(), func(context.Context, *pgconn.PgConn) error { panic("boom") })
-	if !errors.Is(err, coord.ErrPanic) {
+	if !errors.Is(err, spawn.ErrPanic) {
 		t.Errorf("it says %v", err)
 	}
 	<-l.done

@@ -12,6 +12,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
 )
 
 // lookTime bounds one look.
@@ -41,7 +42,7 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	defer s.tasks.Done()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.life, cancel)()
+	defer spawn.OnDone(s.life, cancel)()
 	if kind != coord.KindMutex && kind != coord.KindElection {
 		return coord.Description{}, fmt.Errorf("a %v: %w", kind, coord.ErrUnsupported)
 	}
@@ -193,7 +194,7 @@ func (s *session) Watch(ctx context.Context, kind coord.Kind, name string) iter.
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		defer context.AfterFunc(s.life, cancel)()
+		defer spawn.OnDone(s.life, cancel)()
 		w := watch{session: s, kind: kind, name: name, stop: func() {}}
 		defer func() { w.stop() }()
 		retry := backoff.Policy{}.Start()

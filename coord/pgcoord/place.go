@@ -12,6 +12,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
 )
 
 // Acquire implements coord.DriverSession.
@@ -44,7 +45,7 @@ func (s *session) ask(ctx context.Context, c coord.Claim) (*place, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.life, cancel)()
+	defer spawn.OnDone(s.life, cancel)()
 	r := request{Claim: c, ttl: s.ttl, app: ApplicationName(s.identity, c.Data)}
 	if c.TTL != 0 {
 		r.ttl = c.TTL
@@ -65,9 +66,8 @@ func (s *session) ask(ctx context.Context, c coord.Claim) (*place, error) {
 		return nil, errClosed
 	}
 	s.places[p] = struct{}{}
-	p.ctx, p.cancel = context.WithCancel(context.Background())
-	s.tasks.Add(1)
-	go p.run()
+	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	spawn.Go(p.ctx, &s.tasks, p.run)
 	return p, nil
 }
 
@@ -101,10 +101,9 @@ type place struct {
 // run is the goroutine.
 func (p *place) run() {
 	s := p.session
-	defer s.tasks.Done()
 	defer close(p.outcome)
 	defer p.cancel()
-	p.err = coord.Guard(func() (err error) {
+	p.err = spawn.Call(p.ctx, func() (err error) {
 		p.grant, err = p.obtain()
 		return err
 	})

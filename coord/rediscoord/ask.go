@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"coordtop/coord"
+	"coordtop/internal/spawn"
 )
 
 // unfinished is the error of a question whose asker stopped waiting: what was sent may
@@ -31,13 +31,13 @@ func ask[T any](ctx context.Context, s *session, timeout time.Duration, do func(
 	}
 	replies := make(chan reply, 1)
 	done := make(chan struct{})
-	s.asking.Go(func() {
+	spawn.Go(ctx, &s.asking, func() {
 		defer close(done)
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 		defer cancel()
-		defer context.AfterFunc(s.cut, cancel)() // closing the client does not end a dial
+		defer spawn.OnDone(s.cut, cancel)() // closing the client does not end a dial
 		var value T
-		err := coord.Guard(func() (err error) {
+		err := spawn.Call(bounded, func() (err error) {
 			value, err = do(bounded)
 			return err
 		})

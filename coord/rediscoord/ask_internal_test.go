@@ -5,14 +5,14 @@ import (
 	"errors"
 	"testing"
 
-	"coordtop/coord"
+	"coordtop/internal/spawn"
 )
 
 func TestAPanicInARequestIsItsError(t *testing.T) {
 	t.Parallel()
 	s := &session{cut: t.Context()}
-	_, err := ask(t.Context(), s, longestCall, func(context.Context) (int, error) { panic("boom") })
-	if !errors.Is(err, coord.ErrPanic) {
+	_, err := ask(spawn.With(t.Context(), func(*spawn.Panic) {}), s, longestCall, func(context.Context) (int, error) { panic("boom") })
+	if !errors.Is(err, spawn.ErrPanic) {
 		t.Errorf("it says %v", err)
 	}
 	s.asking.Wait()

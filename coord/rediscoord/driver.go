@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
+	"coordtop/internal/spawn"
 )
 
 const (
@@ -77,13 +78,13 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 		_ = client.Close() // it may have been cut off already
 		return nil, fmt.Errorf("connecting to %v: %w", d.client, err)
 	}
-	return newSession(d, client, ttl), nil
+	return newSession(ctx, d, client, ttl), nil
 }
 
 // greet asks for one PING. A user who may not ask for that is logged in all the same.
 func greet(ctx context.Context, client redis.UniversalClient) error {
 	// The library sees a cancel only between two commands, unless it is cut off.
-	stop := context.AfterFunc(ctx, func() { client.Close() })
+	stop := spawn.OnDone(ctx, func() { client.Close() })
 	err := client.Ping(ctx).Err()
 	if redis.IsPermissionError(err) {
 		err = nil

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
+	"coordtop/internal/spawn"
 )
 
 // session is a client's presence: connections, grants, and what is owed to the service.
@@ -45,10 +46,10 @@ var (
 	_ coord.Describer     = (*session)(nil)
 )
 
-func newSession(d *Driver, client redis.UniversalClient, ttl time.Duration) *session {
+func newSession(ctx context.Context, d *Driver, client redis.UniversalClient, ttl time.Duration) *session {
 	s := &session{driver: d, client: client, ttl: ttl, done: make(chan struct{})}
-	s.life, s.end = context.WithCancelCause(context.Background())
-	s.cut, s.sever = context.WithCancel(context.Background())
+	s.life, s.end = context.WithCancelCause(context.WithoutCancel(ctx))
+	s.cut, s.sever = context.WithCancel(context.WithoutCancel(ctx))
 	return s
 }
 
@@ -88,7 +89,7 @@ func (s *session) enter(ctx context.Context) (joined context.Context, leave func
 	}
 	s.busy.Add(1)
 	joined, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(s.life, func() { cancel(errSessionOver) })
+	stop := spawn.OnDone(s.life, func() { cancel(errSessionOver) })
 	return joined, func() {
 		stop()
 		cancel(nil)
@@ -143,10 +144,10 @@ func (s *session) Close(ctx context.Context) error {
 	s.end(errSessionOver) // those who wait clean up after themselves
 	grants = slices.DeleteFunc(grants, func(g *grant) bool { return !g.finish(errSessionOver) })
 	idle := make(chan struct{})
-	go func() { // ends with the calls in flight, which over makes end; joined below
+	spawn.Go(s.life, nil, func() { // ends with the calls in flight, which over makes end; joined below
+		defer close(idle)
 		s.busy.Wait()
-		close(idle)
-	}()
+	})
 	var errs []error
 	for _, g := range grants {
 		errs = append(errs, g.giveBack(ctx))

@@ -12,6 +12,7 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 
 	"coordtop/coord"
+	"coordtop/internal/spawn"
 )
 
 const driverName = "ydb"
@@ -104,7 +105,7 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 	if err != nil {
 		return nil, withContext(ctx, err)
 	}
-	s := newSession(Ydb_Coordination_V1.NewCoordinationServiceClient(conn), d.node, d.options, o)
+	s := newSession(ctx, Ydb_Coordination_V1.NewCoordinationServiceClient(conn), d.node, d.options, o)
 	s.route = newRoute(d.client.known())
 	if d.options.Incarnations {
 		s.incarnation = d.incarnation(ctx)
@@ -118,7 +119,7 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 		return nil, fmt.Errorf("attaching a session to %s: %w", d.node, err)
 	}
 	d.seen.Store(true)
-	s.gone.Go(func() { s.live(st) })
+	spawn.Go(s.life, &s.gone, func() { s.run(st) })
 	return s, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
 )
 
 // LinkInfo is what is known of a session's connection.
@@ -64,7 +65,7 @@ func (s *Session) silence() time.Duration { return s.ttl / 2 }
 // session's goroutine ends it.
 func (s *Session) attach(ctx context.Context) (*stream, error) {
 	life, cancel := context.WithCancel(s.life)
-	stop := context.AfterFunc(ctx, cancel)
+	stop := spawn.OnDone(ctx, cancel)
 	defer stop()
 	rpc, err := s.service.Session(s.route.through(life))
 	if err != nil {
@@ -144,8 +145,29 @@ func (s *Session) detached(st *stream, why error) {
 	st.end()
 }
 
-// live is the session's goroutine: it reads from the stream, and makes another when that
-// ends, until the session is over. Its owner waits for gone.
+// run is the session's goroutine. Its owner waits for gone. After a panic the session is
+// over, and what it owned is given back on a stream of its own, if that goes: nobody else
+// can, and the service would keep it for as long as the timeout.
+func (s *Session) run(st *stream) {
+	defer s.quit()
+	err := spawn.Call(s.life, func() error { s.live(st); return nil })
+	if err == nil {
+		return
+	}
+	s.mu.Lock()
+	if s.err == nil {
+		s.parting, s.farewell = true, s.farewellLocked()
+		s.endLocked(fmt.Errorf("%w: %w", coord.ErrLost, err))
+	}
+	st = s.stream
+	s.mu.Unlock()
+	if st != nil {
+		s.detached(st, err)
+	}
+	s.live(nil)
+}
+
+// live reads from the stream, and makes another when that ends, until the session is over.
 func (s *Session) live(st *stream) {
 	longest := min(s.ttl/4, 5*time.Second)
 	pause := backoff.Policy{Min: longest / 10, Max: longest}.Start()
@@ -213,7 +235,7 @@ func (s *Session) judge(why error, taken *int) (over bool) {
 // serve reads from a stream until it ends, and says why it did.
 func (s *Session) serve(st *stream) error {
 	heard := time.Now()
-	deaf := time.AfterFunc(s.silence(), st.cancel)
+	deaf := spawn.After(s.life, s.silence(), st.cancel)
 	defer deaf.Stop()
 	for {
 		msg, err := st.rpc.Recv()

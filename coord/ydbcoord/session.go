@@ -12,6 +12,7 @@ import (
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 
 	"coordtop/coord"
+	"coordtop/internal/spawn"
 )
 
 // Session is a session of the coordination service. It attaches again by itself when its
@@ -67,7 +68,7 @@ var (
 )
 
 // newSession makes a session that is not attached yet.
-func newSession(service Ydb_Coordination_V1.CoordinationServiceClient, path string, o Options, so coord.SessionOptions) *Session {
+func newSession(ctx context.Context, service Ydb_Coordination_V1.CoordinationServiceClient, path string, o Options, so coord.SessionOptions) *Session {
 	s := &Session{
 		options: o, path: path, ttl: o.TTL, description: cutDescription(so.Description), service: service,
 		done: make(chan struct{}), turn: make(chan struct{}), table: newTable(),
@@ -81,7 +82,7 @@ func newSession(service Ydb_Coordination_V1.CoordinationServiceClient, path stri
 	}
 	_, _ = rand.Read(s.key[:]) // it never fails
 	s.watches = newWatches(s)
-	s.life, s.quit = context.WithCancel(context.Background())
+	s.life, s.quit = context.WithCancel(context.WithoutCancel(ctx))
 	return s
 }
 
@@ -172,7 +173,7 @@ func (s *Session) proveLocked(asked time.Time) {
 		s.proof = asked
 	}
 	if s.expiry == nil {
-		s.expiry = time.AfterFunc(time.Until(s.proof.Add(s.ttl)), s.checkWindow)
+		s.expiry = spawn.After(s.life, time.Until(s.proof.Add(s.ttl)), s.checkWindow)
 	}
 }
 
@@ -229,7 +230,7 @@ func (s *Session) Close(ctx context.Context) error {
 		s.join()
 		return nil
 	}
-	stop := context.AfterFunc(ctx, s.quit)
+	stop := spawn.OnDone(ctx, s.quit)
 	s.gone.Wait()
 	stop()
 	s.join()

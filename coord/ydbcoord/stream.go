@@ -6,6 +6,8 @@ import (
 
 	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+
+	"coordtop/internal/spawn"
 )
 
 // stream is one Session call that has been attached. What it has to send waits in a queue
@@ -24,7 +26,11 @@ type stream struct {
 // newStream starts the goroutine that sends; end stops it.
 func newStream(rpc Ydb_Coordination_V1.CoordinationService_SessionClient, cancel context.CancelFunc) *stream {
 	st := &stream{rpc: rpc, cancel: cancel, wake: make(chan struct{}, 1)}
-	st.sender.Go(st.send)
+	spawn.Go(rpc.Context(), &st.sender, func() {
+		if spawn.Call(rpc.Context(), st.send) != nil {
+			cancel() // which tells who reads
+		}
+	})
 	return st
 }
 
@@ -39,12 +45,12 @@ func (st *stream) put(messages ...*pb.SessionRequest) {
 }
 
 // send ends with the call. What went wrong is told by Recv, to the goroutine that reads.
-func (st *stream) send() {
+func (st *stream) send() error {
 	for {
 		select {
 		case <-st.wake:
 		case <-st.rpc.Context().Done():
-			return
+			return nil
 		}
 		st.mu.Lock()
 		queue := st.queue
@@ -52,7 +58,7 @@ func (st *stream) send() {
 		st.mu.Unlock()
 		for _, m := range queue {
 			if st.rpc.Send(m) != nil {
-				return
+				return nil
 			}
 		}
 	}

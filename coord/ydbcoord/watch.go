@@ -8,6 +8,7 @@ import (
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 
 	"coordtop/coord"
+	"coordtop/internal/spawn"
 )
 
 const (
@@ -225,7 +226,7 @@ func (w *watches) delayLocked(e *watched) {
 		return
 	}
 	if w.timer == nil {
-		w.timer = time.AfterFunc(e.pause, w.tick)
+		w.timer = spawn.After(w.s.life, e.pause, w.tick)
 		return
 	}
 	w.timer.Reset(max(e.pause, slowPace))

@@ -1,0 +1,109 @@
+package spawn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ErrPanic is wrapped by the errors that Call makes of panics.
+var ErrPanic = errors.New("a defect in coordtop")
+
+// Panic is a panic that was caught. As an error it names the line and wraps ErrPanic.
+type Panic struct {
+	Value any
+	Line  string // file.go:12, where it happened
+	Stack []byte // of the goroutine, as the runtime prints it
+}
+
+// Error is one sentence, without the stack.
+func (p *Panic) Error() string { return fmt.Sprintf("%v: %v, at %s", ErrPanic, p.Value, p.Line) }
+
+// Unwrap returns ErrPanic.
+func (p *Panic) Unwrap() error { return ErrPanic }
+
+// key is the key of the handler in a context.
+type key struct{}
+
+// With returns a context under which the panic of whatever is started is told to handle,
+// on the goroutine that panicked, instead of to the handler that ctx has. Several may be
+// told at the same time. handle must not block for long: those who join the goroutine wait
+// for it.
+func With(ctx context.Context, handle func(*Panic)) context.Context {
+	return context.WithValue(ctx, key{}, handle)
+}
+
+// Go starts f in a goroutine. running, if not nil, counts it until the handler has been
+// told of its panic; with nil its owner must have another way to wait.
+func Go(ctx context.Context, running *sync.WaitGroup, f func()) {
+	body := guarded(ctx, f)
+	if running == nil {
+		go body()
+		return
+	}
+	running.Go(body)
+}
+
+// After calls f in a goroutine of its own after d, see time.AfterFunc. ctx only says who is
+// told of a panic: its end does not stop the timer.
+func After(ctx context.Context, d time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(d, guarded(ctx, f))
+}
+
+// OnDone calls f in a goroutine of its own when ctx has ended, see context.AfterFunc.
+func OnDone(ctx context.Context, f func()) (stop func() bool) {
+	return context.AfterFunc(ctx, guarded(ctx, f))
+}
+
+// Call calls f on this goroutine. If it panics the handler is told, and the error is the
+// *Panic.
+func Call(ctx context.Context, f func() error) (err error) {
+	handle := handler(ctx)
+	if handle == nil {
+		return f()
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			p := &Panic{Value: v, Line: line(), Stack: debug.Stack()}
+			handle(p)
+			err = p
+		}
+	}()
+	return f()
+}
+
+func handler(ctx context.Context) func(*Panic) {
+	handle, _ := ctx.Value(key{}).(func(*Panic))
+	return handle
+}
+
+// guarded is f for a goroutine that ends with it.
+func guarded(ctx context.Context, f func()) func() {
+	if handler(ctx) == nil {
+		return f // the stack of a crash is then the caller's alone
+	}
+	return func() {
+		_ = Call(ctx, func() error { f(); return nil }) // only a panic is an error, and the handler knows
+	}
+}
+
+// line is that of the panic which the caller recovers from.
+func line() string {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)]) // from the panic on
+	for {
+		f, more := frames.Next()
+		if f.Function != "" && !strings.HasPrefix(f.Function, "runtime.") {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return "a line that is not known"
+		}
+	}
+}
