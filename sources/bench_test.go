@@ -12,7 +12,7 @@ import (
 // benchHub returns a Hub that lists n led elections, and the feed that they came by.
 func benchHub(b *testing.B, n int) (*Hub, *feed) {
 	b.Helper()
-	h := NewHub(HubOptions{})
+	h := NewHub(b.Context(), HubOptions{})
 	b.Cleanup(h.Close)
 	feeds, err := h.add([]Spec{{Name: "redis"}})
 	if err != nil {
@@ -109,7 +109,7 @@ func BenchmarkMemory(b *testing.B) {
 	const rows = 100_000
 	for b.Loop() {
 		before := heap()
-		h := NewHub(HubOptions{Events: 1})
+		h := NewHub(b.Context(), HubOptions{Events: 1})
 		feeds, err := h.add([]Spec{{Name: "redis"}})
 		if err != nil {
 			b.Fatal(err)

@@ -25,7 +25,7 @@ func TestClockThatIsSetIsTold(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var drift atomic.Int64
-				h := newHub(HubOptions{}, func() time.Duration { return time.Duration(drift.Load()) })
+				h := newHub(t.Context(), HubOptions{}, func() time.Duration { return time.Duration(drift.Load()) })
 				defer h.Close()
 				feeds, err := h.add([]Spec{{Name: "s"}})
 				if err != nil {
@@ -62,7 +62,7 @@ func TestClockThatIsSetIsTold(t *testing.T) {
 
 func TestRealDriftIsSmall(t *testing.T) {
 	t.Parallel()
-	h := NewHub(HubOptions{})
+	h := NewHub(t.Context(), HubOptions{})
 	defer h.Close()
 	if d := h.drift(); d.Abs() > clockStep {
 		t.Errorf("wall and monotonic clock part by %v within an instant", d)

@@ -1,6 +1,9 @@
 package sources
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // PublishNow makes a State of what was told so far, for tests that are not about pace.
 func (h *Hub) PublishNow() {
@@ -10,4 +13,6 @@ func (h *Hub) PublishNow() {
 }
 
 // NewHubThat is NewHub with another answer to how far the clocks have parted.
-func NewHubThat(drift func() time.Duration) *Hub { return newHub(HubOptions{}, drift) }
+func NewHubThat(ctx context.Context, drift func() time.Duration) *Hub {
+	return newHub(ctx, HubOptions{}, drift)
+}

@@ -1,9 +1,12 @@
 package sources
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"coordtop/internal/spawn"
 )
 
 // HubOptions bounds what a Hub remembers. Zero fields take the defaults.
@@ -47,16 +50,17 @@ type Hub struct {
 	pace    pace
 }
 
-// NewHub returns a Hub and starts its publisher, a goroutine that Close ends.
-func NewHub(o HubOptions) *Hub {
+// NewHub returns a Hub and starts its publisher, a goroutine that Close ends. ctx only says
+// who is told of a panic, see spawn.With; its end is not that of the Hub.
+func NewHub(ctx context.Context, o HubOptions) *Hub {
 	start := time.Now()
-	return newHub(o, func() time.Duration {
+	return newHub(ctx, o, func() time.Duration {
 		now := time.Now()
 		return now.Round(0).Sub(start.Round(0)) - now.Sub(start)
 	})
 }
 
-func newHub(o HubOptions, drift func() time.Duration) *Hub {
+func newHub(ctx context.Context, o HubOptions, drift func() time.Duration) *Hub {
 	if o.Events <= 0 {
 		o.Events = defaultEvents
 	}
@@ -73,7 +77,11 @@ func newHub(o HubOptions, drift func() time.Duration) *Hub {
 		known:  map[int]*Primitive{},
 	}
 	h.state.Store(&State{At: h.start})
-	h.joined.Go(h.publisher)
+	spawn.Go(ctx, &h.joined, func() {
+		if err := spawn.Call(ctx, h.publisher); err != nil {
+			h.broken <- err
+		}
+	})
 	return h
 }
 

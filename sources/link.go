@@ -3,9 +3,10 @@ package sources
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
+
+	"coordtop/internal/spawn"
 )
 
 // ErrClosed is the cause of a Link's end that its own source wished.
@@ -22,10 +23,11 @@ type Link struct {
 	alive  chan struct{} // capacity 1: the server answered
 }
 
-// NewLink returns a link that lives. It starts nothing.
-func NewLink() *Link {
+// NewLink returns a link that lives on when ctx ends. It starts nothing. ctx says who is
+// told of a panic, see spawn.With.
+func NewLink(ctx context.Context) *Link {
 	l := &Link{out: make(chan Change), alive: make(chan struct{}, 1)}
-	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	l.ctx, l.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	return l
 }
 
@@ -35,13 +37,8 @@ func (l *Link) Context() context.Context { return l.ctx }
 // Start runs f in a goroutine that Close waits for; an error or a panic of it ends the
 // link. f ends soon after Context.
 func (l *Link) Start(f func() error) {
-	l.wg.Go(func() {
-		defer func() {
-			if v := recover(); v != nil {
-				l.cancel(fmt.Errorf("%w: %v", ErrPanic, v))
-			}
-		}()
-		if err := f(); err != nil {
+	spawn.Go(l.ctx, &l.wg, func() {
+		if err := spawn.Call(l.ctx, f); err != nil {
 			l.cancel(err)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -19,9 +20,9 @@ func TestFirstErrorEndsTheLinkAndIsWhatNextReturns(t *testing.T) {
 		want error
 	}{
 		"an error": {func() error { return boom }, boom},
-		"a panic":  {func() error { panic("boom") }, sources.ErrPanic},
+		"a panic":  {func() error { panic("boom") }, spawn.ErrPanic},
 	} {
-		l := sources.NewLink()
+		l := sources.NewLink(spawn.With(t.Context(), func(*spawn.Panic) {}))
 		l.Start(c.work)
 		<-l.Context().Done()
 		l.Close()
@@ -38,7 +39,7 @@ func TestFirstErrorEndsTheLinkAndIsWhatNextReturns(t *testing.T) {
 
 func TestNextEndsWithItsOwnContext(t *testing.T) {
 	t.Parallel()
-	l := sources.NewLink()
+	l := sources.NewLink(t.Context())
 	defer l.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

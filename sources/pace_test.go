@@ -201,7 +201,7 @@ func TestPublishedStatesNeverChange(t *testing.T) {
 func TestClosedHubCanStillBeRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := sources.NewHub(sources.HubOptions{})
+		h := sources.NewHub(t.Context(), sources.HubOptions{})
 		h.Close()
 		h.Close()
 		if h.State() == nil || len(h.State().Rows) != 0 {

@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -52,8 +53,8 @@ type machine struct {
 	read, missed uint64 // by lazy
 }
 
-func newMachine(events int) *machine {
-	h := NewHub(HubOptions{Events: events})
+func newMachine(ctx context.Context, events int) *machine {
+	h := NewHub(ctx, HubOptions{Events: events})
 	feeds, err := h.add([]Spec{{Name: "s"}})
 	if err != nil {
 		panic(err)
@@ -257,7 +258,7 @@ func checkTerms(t *rapid.T, row *Row) {
 func TestEventsAndStateTellTheSameStory(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m := newMachine(0)
+		m := newMachine(t.Context(), 0)
 		defer m.hub.Close()
 		t.Repeat(m.actions())
 		events, missed := m.lazy.Events(0)

@@ -1,8 +1,6 @@
 package sources
 
 import (
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 )
@@ -105,12 +103,7 @@ func (h *Hub) publishLocked(now time.Time) {
 // publisher publishes what waits for the end of a step, and looks for what happens without
 // any Change: a scope falls silent, the clock is set, memories grow old. NewHub starts
 // it, Close joins it. A panic in it ends Run.
-func (h *Hub) publisher() {
-	defer func() {
-		if v := recover(); v != nil {
-			h.broken <- fmt.Errorf("publishing: %w: %v\n%s", ErrPanic, v, debug.Stack())
-		}
-	}()
+func (h *Hub) publisher() error {
 	timer := time.NewTimer(tick)
 	defer timer.Stop()
 	for {
@@ -121,7 +114,7 @@ func (h *Hub) publisher() {
 			if !h.pace.due.IsZero() {
 				h.publishLocked(time.Now())
 			}
-			return
+			return nil
 		case <-h.kick:
 		case <-timer.C:
 		}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
 )
 
 // Spec is one source to run and how to treat it.
@@ -42,7 +42,6 @@ var refusedPause = backoff.Policy{Min: 30 * time.Second, Max: 30 * time.Second}
 
 // Errors of the runner about a source.
 var (
-	ErrPanic  = errors.New("a bug: a panic")
 	ErrSilent = errors.New("no answer")
 )
 
@@ -50,8 +49,9 @@ var (
 // connects it again after a failure. All of them stand in h.State at once, before any
 // has answered. Run returns nil when every source is closed and every goroutine
 // joined; an error names sources that cannot be run (nothing is started then) or that
-// did not stop in time. A panic in the Hub itself ends Run with ErrPanic: what was half
-// taken in cannot be relied on.
+// did not stop in time. A panic in a source, or in what a source has started, ends its
+// connection and no more. One in the Hub itself is told as ctx says (see spawn.With) and
+// ends Run, with an error: what was half taken in cannot be relied on.
 func Run(ctx context.Context, h *Hub, specs []Spec) error {
 	feeds, err := h.add(specs)
 	if err != nil {
@@ -62,13 +62,15 @@ func Run(ctx context.Context, h *Hub, specs []Spec) error {
 	defer stop(nil)
 	for i, f := range feeds {
 		r := newRunner(h, f, specs[i])
-		all.Go(func() { stop(r.whole(ctx)) })
+		spawn.Go(ctx, &all, func() {
+			stop(spawn.Call(ctx, func() error { r.run(ctx); return nil }))
+		})
 	}
 	done := make(chan struct{})
-	go func() { // ends with the last source; joined below
+	spawn.Go(ctx, nil, func() { // ends with the last source; joined below
 		all.Wait()
 		close(done)
-	}()
+	})
 	select {
 	case <-ctx.Done():
 	case err := <-h.broken:
@@ -81,7 +83,7 @@ func Run(ctx context.Context, h *Hub, specs []Spec) error {
 	case <-limit.C:
 		return fmt.Errorf("stopping the sources: some still run after %v", stopLimit)
 	}
-	if err := context.Cause(ctx); errors.Is(err, ErrPanic) {
+	if err := context.Cause(ctx); errors.Is(err, spawn.ErrPanic) {
 		return err
 	}
 	return nil
@@ -104,18 +106,6 @@ func newRunner(h *Hub, f *feed, s Spec) *runner {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &runner{hub: h, feed: f, spec: s, log: log.With("source", s.Name)}
-}
-
-// whole is run; a panic outside the source's own methods becomes an error.
-func (r *runner) whole(ctx context.Context) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			r.log.Error("panic beside a source", "panic", v, "stack", string(debug.Stack()))
-			err = fmt.Errorf("taking in what %s told: %w: %v", r.spec.Name, ErrPanic, v)
-		}
-	}()
-	r.run(ctx)
-	return nil
 }
 
 // run connects and reads until ctx ends.
@@ -160,8 +150,10 @@ func (r *runner) rest(ctx context.Context, pause time.Duration) bool {
 
 // connection makes one connection and reads it until it fails. It never returns nil.
 func (r *runner) connection(ctx context.Context) (err error) {
+	ctx, cancel := r.contained(ctx)
+	defer cancel()
 	defer func() { // also after a failed Connect
-		if closing := r.guard("closing", r.spec.Source.Close); closing != nil {
+		if closing := guard(ctx, "closing", r.spec.Source.Close); closing != nil {
 			err = fmt.Errorf("%w; %w", err, closing)
 		}
 	}()
@@ -194,13 +186,13 @@ func (r *runner) connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.spec.Connect,
 		fmt.Errorf("%w within %v", ErrSilent, r.spec.Connect))
 	defer cancel()
-	return r.guard("connecting", func() error { return withCause(ctx, r.spec.Source.Connect(ctx)) })
+	return guard(ctx, "connecting", func() error { return withCause(ctx, r.spec.Source.Connect(ctx)) })
 }
 
 func (r *runner) next(ctx context.Context) (c Change, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, nextLimit, fmt.Errorf("%w within %v", ErrSilent, nextLimit))
 	defer cancel()
-	err = r.guard("reading", func() error {
+	err = guard(ctx, "reading", func() error {
 		var err error
 		c, err = r.spec.Source.Next(ctx)
 		return withCause(ctx, err)
@@ -216,14 +208,21 @@ func withCause(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 }
 
-// guard calls one method of the source. A panic in it becomes its error: one bad source
-// must not end the program or hide the others.
-func (r *runner) guard(doing string, call func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			r.log.Error("panic in a source", "while", doing, "panic", v, "stack", string(debug.Stack()))
-			err = fmt.Errorf("%s: %w: %v", doing, ErrPanic, v)
-		}
-	}()
-	return call()
+// contained returns a context for one connection, which a panic in anything that is started
+// under it ends: one bad source must not end the program or hide the others.
+func (r *runner) contained(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return spawn.With(ctx, func(p *spawn.Panic) {
+		r.log.Error("panic in a source", "panic", fmt.Sprint(p.Value), "stack", string(p.Stack))
+		cancel(p)
+	}), func() { cancel(nil) }
+}
+
+// guard calls one method of the source. A panic in it becomes its error.
+func guard(ctx context.Context, doing string, call func() error) error {
+	err := spawn.Call(ctx, call)
+	if errors.Is(err, spawn.ErrPanic) {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return err
 }

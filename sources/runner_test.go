@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
 )
@@ -135,7 +137,7 @@ func TestPanicOfASourceIsItsError(t *testing.T) {
 		w.spec.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		w.script.PanicConnect("first")
 		w.start()
-		if s := w.source(); !errors.Is(s.Err, sources.ErrPanic) || !strings.Contains(s.Err.Error(), "first") {
+		if s := w.source(); !errors.Is(s.Err, spawn.ErrPanic) || !strings.Contains(s.Err.Error(), "first") {
 			t.Errorf("error = %v, want the panic", s.Err)
 		}
 		time.Sleep(time.Second)
@@ -143,7 +145,7 @@ func TestPanicOfASourceIsItsError(t *testing.T) {
 		w.wantStatus("app", sources.StatusLed)
 		w.script.Panic("second")
 		w.settle()
-		if s := w.source(); !errors.Is(s.Err, sources.ErrPanic) || !strings.Contains(s.Err.Error(), "second") {
+		if s := w.source(); !errors.Is(s.Err, spawn.ErrPanic) || !strings.Contains(s.Err.Error(), "second") {
 			t.Errorf("error = %v, want the panic", s.Err)
 		}
 		w.wantStatus("app", sources.StatusStale)
@@ -153,6 +155,52 @@ func TestPanicOfASourceIsItsError(t *testing.T) {
 		if r := w.script.Record(); r.Closes != r.Connects {
 			t.Errorf("%+v: not closed after a panic", r)
 		}
+	})
+}
+
+// helped is a source that starts a goroutine when it connects.
+type helped struct {
+	*sourcetest.Script
+	help    func()
+	running sync.WaitGroup
+}
+
+func (s *helped) Connect(ctx context.Context) error {
+	spawn.Go(context.WithoutCancel(ctx), &s.running, s.help)
+	return s.Script.Connect(ctx)
+}
+
+func TestAPanicInAGoroutineOfASourceEndsItsConnectionAlone(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		var log bytes.Buffer
+		w.spec.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		boom := make(chan struct{})
+		s := &helped{Script: w.script, help: func() {
+			if _, again := <-boom; !again {
+				return
+			}
+			panic("boom")
+		}}
+		w.spec.Source = s
+		w.start()
+		w.list(election("app", leased("a", time.Hour)))
+		w.wantStatus("app", sources.StatusLed)
+		boom <- struct{}{}
+		w.settle()
+		if s := w.source(); !errors.Is(s.Err, spawn.ErrPanic) || !strings.Contains(s.Err.Error(), "boom") {
+			t.Errorf("error = %v, want the panic", s.Err)
+		}
+		w.wantStatus("app", sources.StatusStale)
+		if n := strings.Count(log.String(), "runner_test.go"); n == 0 {
+			t.Errorf("the log has no stack: %s", log.String())
+		}
+		close(boom)
+		time.Sleep(5 * time.Second)
+		if r := w.script.Record(); r.Connects != 2 || r.Closes != 1 {
+			t.Errorf("%+v, want a second connection", r)
+		}
+		s.running.Wait()
 	})
 }
 
@@ -316,12 +364,13 @@ func TestAPanicBesideASourceEndsRunWithAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				hub := sources.NewHubThat(tt.drift)
+				ctx := spawn.With(t.Context(), func(*spawn.Panic) {})
+				hub := sources.NewHubThat(ctx, tt.drift)
 				defer hub.Close()
 				script := sourcetest.NewScript("main")
 				script.Push(tt.tell)
-				err := sources.Run(t.Context(), hub, []sources.Spec{{Name: "redis", Source: script}})
-				if !errors.Is(err, sources.ErrPanic) {
+				err := sources.Run(ctx, hub, []sources.Spec{{Name: "redis", Source: script}})
+				if !errors.Is(err, spawn.ErrPanic) {
 					t.Errorf("Run = %v, want a panic as an error", err)
 				}
 			})
@@ -334,7 +383,7 @@ func TestAfterASleepNothingIsBelievedBeforeItWasReadAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var slept atomic.Int64
 		w := &world{t: t, script: sourcetest.NewScript("main")}
-		w.hub = sources.NewHubThat(func() time.Duration { return time.Duration(slept.Load()) })
+		w.hub = sources.NewHubThat(t.Context(), func() time.Duration { return time.Duration(slept.Load()) })
 		defer w.hub.Close()
 		w.spec = sources.Spec{Name: "redis", Source: w.script}
 		w.events = w.hub.Subscribe(0)

@@ -22,7 +22,7 @@ func TestWhatARowIsMadeOfFitsItsSizeClasses(t *testing.T) {
 
 // Not parallel: what others allocate meanwhile would be counted too.
 func TestARenewalAllocatesOneCopyOfThePrimitive(t *testing.T) {
-	h := NewHub(HubOptions{})
+	h := NewHub(t.Context(), HubOptions{})
 	t.Cleanup(h.Close)
 	feeds, err := h.add([]Spec{{Name: "redis"}})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 func TestActionIsToldToSubscribersAndChangesNoRow(t *testing.T) {
 	t.Parallel()
-	hub := sources.NewHub(sources.HubOptions{})
+	hub := sources.NewHub(t.Context(), sources.HubOptions{})
 	defer hub.Close()
 	sub := hub.Subscribe(0)
 	defer sub.Close()

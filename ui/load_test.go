@@ -28,7 +28,7 @@ func (present) Now() time.Time { return time.Now() }
 func BenchmarkFrame100000(b *testing.B) {
 	const rows = 100_000
 	b.Run(fmt.Sprintf("rows=%d/changes=10000", rows), func(b *testing.B) {
-		hub := sources.NewHub(sources.HubOptions{})
+		hub := sources.NewHub(b.Context(), sources.HubOptions{})
 		defer hub.Close()
 		ctx, stop := context.WithCancel(context.Background())
 		var running sync.WaitGroup

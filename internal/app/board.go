@@ -54,10 +54,10 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 	if err := p.screen("for scripts there are coordtop get and coordtop watch"); err != nil {
 		return err
 	}
-	err := p.observe(ctx, c, func(inner context.Context, hub *sources.Hub, beside *watched) error {
+	err := p.observe(ctx, c, func(inner context.Context, hub *sources.Hub, _ *watched) error {
 		feed := newFeed(hub)
 		defer feed.Close()
-		op := p.operator(c, hub, beside, o.write)
+		op := p.operator(inner, c, hub, o.write)
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()
 		err := ui.Run(inner, ui.Options{

@@ -95,7 +95,7 @@ func (p *program) watchCommand() *cobra.Command {
 				return err
 			}
 			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
-				beside.run(func() error { return whileRead(ctx, p.env.Stdout) })
+				beside.run(ctx, func() error { return whileRead(ctx, p.env.Stdout) })
 				return headless.Watch(ctx, headless.Over(hub), p.env.Stdout, headless.WatchOptions{Format: o.format, Names: names})
 			})
 		}),

@@ -13,6 +13,7 @@ import (
 
 	"coordtop/internal/config"
 	"coordtop/internal/demo"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -149,10 +150,10 @@ func (p *program) demoCandidateCommand() *cobra.Command {
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
 			// It ends with the process: a read of standard input cannot be interrupted.
-			go func() {
+			spawn.Go(ctx, nil, func() {
 				_, _ = io.Copy(io.Discard, p.env.Stdin)
 				cancel()
-			}()
+			})
 			return demo.RunCandidate(ctx, o, p.env.Stdout)
 		}),
 	}

@@ -17,9 +17,10 @@
 //
 // SIGINT, SIGTERM and SIGHUP end the context of the command; a second one ends the
 // process. A command that does not come back in time, because whoever reads its output
-// has stopped reading, is abandoned. A panic in a goroutine that this package starts
-// ends the context too, so that the screen is put back before the panic is reported;
-// watched starts them all.
+// has stopped reading, is abandoned. A panic in a goroutine or timer of ours, wherever it
+// was started (see package spawn), ends the context too, so that the screen is put back and
+// what is held is given back before one sentence says so; the log has the stack. Only the
+// sources contain their own: one that has a defect is down, and the others go on.
 //
 // The exit codes are in errors.go; the README says what each means.
 //

@@ -13,6 +13,7 @@ import (
 	"coordtop/internal/config"
 	"coordtop/internal/headless"
 	"coordtop/internal/operate"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -108,12 +109,12 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 		return usagef("%s is protected: add --reason TEXT", s.Name)
 	}
 	lines := p.lines(cmd.Context())
-	return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
+	return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
 		row, err := headless.Find(ctx, headless.Over(hub), name, space, findFor)
 		if err != nil {
 			return err
 		}
-		op := p.operator(c, hub, beside, true)
+		op := p.operator(ctx, c, hub, true)
 		defer p.giveBack(op)
 		defer giveBackWith(ctx, op)()
 		k := &keeper{p: p, op: op, hub: hub, row: row, lines: lines,
@@ -155,7 +156,7 @@ func (p *program) pickOne(arg string) (c config.Config, name, space string, err 
 // with the process: a read of standard input cannot be interrupted.
 func (p *program) lines(ctx context.Context) <-chan string {
 	lines := make(chan string)
-	go func() {
+	spawn.Go(ctx, nil, func() {
 		defer close(lines)
 		in := bufio.NewScanner(p.env.Stdin)
 		in.Buffer(nil, 1<<20)
@@ -166,6 +167,6 @@ func (p *program) lines(ctx context.Context) <-chan string {
 				return
 			}
 		}
-	}()
+	})
 	return lines
 }

@@ -53,7 +53,7 @@ func (k *keeper) run(ctx context.Context, verb action.Verb, s config.Source, o h
 		}
 	}
 	k.last.Mode, k.last.Permits = modeOf(o.shared), o.permits // until there is something to be seen
-	id, err := k.start(action.Request{
+	id, err := k.start(ctx, action.Request{
 		Verb: verb, Mode: modeOf(o.shared), Permits: o.permits, Wait: o.wait, Data: []byte(o.data), Reason: o.reason,
 	})
 	if err != nil {
@@ -79,14 +79,14 @@ func modeOf(shared bool) sources.Mode {
 
 // start asks for an action on the row as it is now. Naming it on the command line was
 // typing its name.
-func (k *keeper) start(r action.Request) (uint64, error) {
+func (k *keeper) start(ctx context.Context, r action.Request) (uint64, error) {
 	row := k.now()
 	r.Target = action.Target{Ref: row.Ref, Kind: row.Kind}
 	if len(row.Owners) > 0 {
 		w := &row.Owners[0]
 		r.Target.Owner, r.Target.Label, r.Target.Fence, r.Target.Guard = w.ID, w.Label, w.Fence, w.Guard
 	}
-	effect, err := k.op.Describe(context.Background(), r)
+	effect, err := k.op.Describe(context.WithoutCancel(ctx), r)
 	if err != nil {
 		return 0, err
 	}
@@ -205,7 +205,7 @@ func (l lossError) Unwrap() error { return errLost }
 
 // proclaim replaces the data, and waits for the service's answer.
 func (k *keeper) proclaim(ctx context.Context, text string) error {
-	id, err := k.start(action.Request{Verb: action.Proclaim, Data: []byte(text), Reason: k.reason})
+	id, err := k.start(ctx, action.Request{Verb: action.Proclaim, Data: []byte(text), Reason: k.reason})
 	if err != nil {
 		return k.say("refused", err.Error())
 	}
@@ -220,7 +220,7 @@ func (k *keeper) proclaim(ctx context.Context, text string) error {
 // resign gives it up, and says so when the service has. What comes of it is waited for a
 // moment more, for the audit.
 func (k *keeper) resign(ctx context.Context) error {
-	id, err := k.start(action.Request{Verb: action.Resign, Reason: k.reason})
+	id, err := k.start(ctx, action.Request{Verb: action.Resign, Reason: k.reason})
 	if err != nil {
 		if lost, text := k.lost(); lost {
 			return k.over(text)

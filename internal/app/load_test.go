@@ -51,9 +51,9 @@ func boardUnder(load string) error {
 			}
 		}
 	}()
-	hub := sources.NewHub(sources.HubOptions{})
-	defer hub.Close()
 	ctx, stop := context.WithCancel(context.Background())
+	hub := sources.NewHub(ctx, sources.HubOptions{})
+	defer hub.Close()
 	var running sync.WaitGroup
 	var broken error
 	running.Go(func() { broken = l.Run(ctx, hub) })

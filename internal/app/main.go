@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -11,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"coordtop/internal/config"
+	"coordtop/internal/spawn"
 )
 
 // Environment is what the process gives the program.
@@ -61,7 +63,7 @@ func keysFrom(f *os.File) bool {
 // it would have without us.
 func endOnSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop)
+	spawn.OnDone(ctx, stop)
 	return ctx, stop
 }
 
@@ -76,17 +78,22 @@ func Main(env Environment) int {
 	defer stop()
 	p := &program{env: env}
 	defer func() { p.log.close() }() // it is opened later
-	defer context.AfterFunc(ctx, func() { p.abandonAfter(patience) })()
-	err := p.execute(ctx)
+	ctx, whole := p.guarded(ctx)
+	defer spawn.OnDone(ctx, func() { p.abandonAfter(ctx, patience) })()
+	err := whole(spawn.Call(ctx, func() error { return p.execute(ctx) }))
 	p.ended.Store(true)
 	return p.report(err)
 }
 
 // abandonAfter ends the process if the command has not come back by then.
-func (p *program) abandonAfter(d time.Duration) {
-	time.AfterFunc(d, func() {
-		if !p.ended.Load() {
-			p.env.Exit(exitError)
+func (p *program) abandonAfter(ctx context.Context, d time.Duration) {
+	spawn.After(ctx, d, func() {
+		if p.ended.Load() {
+			return
 		}
+		if cause := context.Cause(ctx); errors.Is(cause, spawn.ErrPanic) {
+			p.report(cause)
+		}
+		p.env.Exit(exitError)
 	})
 }

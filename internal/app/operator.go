@@ -12,15 +12,15 @@ import (
 
 	"coordtop/internal/config"
 	"coordtop/internal/operate"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
 const auditName = "audit.jsonl"
 
-// operator makes what acts on the sources of c. The caller gives back what it holds. A
-// panic in one of its goroutines is beside's to tell.
-func (p *program) operator(c config.Config, hub *sources.Hub, beside *watched, always bool) *operate.Operator {
-	o := operate.Options{View: hub, Backends: map[string]operate.Backend{}, Always: always, Catch: beside.do}
+// operator makes what acts on the sources of c. The caller gives back what it holds.
+func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hub, always bool) *operate.Operator {
+	o := operate.Options{View: hub, Backends: map[string]operate.Backend{}, Always: always}
 	who := p.actor()
 	if dir := config.Dir(p.env.Lookup, "XDG_STATE_HOME", filepath.Join(".local", "state")); dir != "" {
 		o.Audit = operate.NewJournal(filepath.Join(dir, auditName), who)
@@ -32,13 +32,13 @@ func (p *program) operator(c config.Config, hub *sources.Hub, beside *watched, a
 			o.Backends[s.Name] = b
 		}
 	}
-	return operate.New(o)
+	return operate.New(ctx, o)
 }
 
 // giveBackWith gives back what is held as soon as ctx ends: a terminal or a pipe that nobody
 // reads may keep the rest of the command for longer than that may take.
 func giveBackWith(ctx context.Context, op *operate.Operator) (stop func() bool) {
-	return context.AfterFunc(ctx, func() { _ = op.Close(context.Background()) }) // giveBack tells the error
+	return spawn.OnDone(ctx, func() { _ = op.Close(context.Background()) }) // giveBack tells the error
 }
 
 // giveBack resigns what is held, within two seconds, or waits until that was done. What

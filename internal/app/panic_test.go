@@ -20,15 +20,16 @@ func TestAPanicBesideTheBoardRestoresTheTerminal(t *testing.T) {
 	keys, hand := io.Pipe()
 	defer hand.Close()
 	c := config.Config{Sources: []config.Source{{Name: "a", Type: config.TypePostgres}}}
-	err := p.observe(t.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
+	under, whole := p.guarded(t.Context())
+	err := whole(p.observe(under, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
 		feed := newFeed(hub)
 		defer feed.Close()
-		beside.run(func() error {
+		beside.run(ctx, func() error {
 			w.stdout.await(t, func(s string) bool { return strings.Contains(s, "\x1b[?1049h") })
 			panic("boom")
 		})
 		return ui.Run(ctx, ui.Options{Feed: feed, Input: keys, Output: w.stdout, Environ: []string{"TERM=xterm"}, Width: 80, Height: 24})
-	})
+	}))
 	p.log.close()
 	if err == nil || strings.Count(err.Error(), "boom") != 1 {
 		t.Errorf("not said once: %v", err)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"charm.land/fang/v2"
@@ -26,6 +27,7 @@ const completionName = "completion"
 type program struct {
 	env        Environment
 	configFile string         // of --config
+	logging    sync.Mutex     // held while the log is opened
 	logTo      *slog.Logger   // nil until logger is called
 	log        *logFile       // behind logTo; nil where nothing is logged
 	absent     []sources.Spec // shown beside the config's sources: what the demo could not start

@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 
 	"coordtop/internal/config"
+	"coordtop/internal/format"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
 // observe runs the sources of c under a Hub while body runs, and ends and joins all of
 // it when body returns. The context of body ends with ctx, and when something that runs
-// beside it fails or panics; body may start more of that.
+// beside it fails; body may start more of that.
 func (p *program) observe(ctx context.Context, c config.Config, body func(ctx context.Context, hub *sources.Hub, beside *watched) error) error {
 	logger := p.logger()
 	specs, err := p.specs(c, logger)
@@ -22,13 +23,13 @@ func (p *program) observe(ctx context.Context, c config.Config, body func(ctx co
 		return err
 	}
 	specs = append(specs, p.absent...)
-	hub := sources.NewHub(sources.HubOptions{})
+	hub := sources.NewHub(ctx, sources.HubOptions{})
 	defer hub.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := &watched{cancel: cancel, log: func(text string) { logger.Error(text) }}
-	w.run(func() error { return sources.Run(ctx, hub, specs) })
-	err = w.call(func() error { return body(ctx, hub, w) })
+	w := &watched{cancel: cancel}
+	w.run(ctx, func() error { return sources.Run(ctx, hub, specs) })
+	err = spawn.Call(ctx, func() error { return body(ctx, hub, w) })
 	cancel(nil)
 	beside := w.wait()
 	if beside != nil && errors.Is(err, context.Cause(ctx)) {
@@ -37,8 +38,29 @@ func (p *program) observe(ctx context.Context, c config.Config, body func(ctx co
 	return errors.Join(err, beside)
 }
 
-// logger opens the log of this run, at the first call.
+// guarded returns a context that ends with ctx and with the first panic under it, so that
+// the screen is put back and what we hold is given back before the panic is reported: whole
+// makes it the error of the command. The stack goes to the log: on the screen it would push
+// away what matters.
+func (p *program) guarded(ctx context.Context) (_ context.Context, whole func(error) error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	broken := func(b *spawn.Panic) {
+		p.logger().Error("panic", "value", fmt.Sprint(b.Value), "at", b.Line, "stack", string(b.Stack))
+		what := format.Clean(fmt.Sprintf("%v, at %s", b.Value, b.Line), 300)
+		cancel(fmt.Errorf("%w: %s: the log in the state directory has the details", spawn.ErrPanic, what))
+	}
+	return spawn.With(ctx, broken), func(err error) error {
+		if cause := context.Cause(ctx); errors.Is(cause, spawn.ErrPanic) {
+			return cause
+		}
+		return err
+	}
+}
+
+// logger opens the log of this run, at the first call. It is safe for concurrent use.
 func (p *program) logger() *slog.Logger {
+	p.logging.Lock()
+	defer p.logging.Unlock()
 	if p.logTo == nil {
 		logger, file, err := openLog(p.env.Lookup)
 		if err != nil {
@@ -49,49 +71,26 @@ func (p *program) logger() *slog.Logger {
 	return p.logTo
 }
 
-// watched starts the goroutines of a command. One that fails or panics ends the others,
-// and first of all the screen, so that the terminal is restored before anything is said.
+// watched starts the goroutines of a command. One that fails ends the others, and first of
+// all the screen, so that the terminal is restored before anything is said.
 type watched struct {
 	cancel  context.CancelCauseFunc
-	log     func(text string)
 	running sync.WaitGroup
 
 	mu  sync.Mutex
 	err error
 }
 
-// run starts f. wait joins it.
-func (w *watched) run(f func() error) {
-	w.running.Go(func() { w.watch(f) })
-}
-
-// do runs f here, for those who join their goroutines themselves.
-func (w *watched) do(f func()) {
-	w.watch(func() error {
-		f()
-		return nil
-	})
-}
-
-func (w *watched) watch(f func() error) {
-	if err := w.call(f); err != nil && !errors.Is(err, context.Canceled) {
-		w.cancel(err)
-		w.mu.Lock()
-		w.err = errors.Join(w.err, err)
-		w.mu.Unlock()
-	}
-}
-
-// call runs f here and makes an error of its panic. The stack goes to the log: on the
-// screen it would push away what matters.
-func (w *watched) call(f func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			w.log(fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
-			err = fmt.Errorf("a defect in coordtop: %v: the log in the state directory has the details", r)
+// run starts f. wait joins it. Its panic is told as ctx says, and is no error here.
+func (w *watched) run(ctx context.Context, f func() error) {
+	spawn.Go(ctx, &w.running, func() {
+		if err := f(); err != nil && !errors.Is(err, context.Canceled) {
+			w.cancel(err)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.err = errors.Join(w.err, err)
 		}
-	}()
-	return f()
+	})
 }
 
 // wait joins the goroutines and returns what went wrong in them.

@@ -4,36 +4,50 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"coordtop/internal/config"
 	"coordtop/internal/headless"
+	"coordtop/internal/spawn"
 )
 
 func TestAPanicAnywhereEndsTheRestFirst(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	var logged string
-	w := &watched{cancel: cancel, log: func(text string) { logged = text }}
-	w.run(func() error { panic("boom") })
-	err := w.call(func() error {
-		<-ctx.Done() // as the screen does
-		return nil
-	})
-	if err != nil {
-		t.Errorf("the screen's own error is %v", err)
-	}
-	err = w.wait()
-	if err == nil || !strings.Contains(err.Error(), "boom") || !strings.Contains(logged, "run_test.go") {
-		t.Errorf("got %v, logged %q", err, logged)
-	}
-	if exitCode(err) != exitError {
-		t.Errorf("exit code %d", exitCode(err))
-	}
-	if err := w.call(func() error { panic(errors.New("here")) }); err == nil || !strings.Contains(err.Error(), "here") {
-		t.Errorf("got %v", err)
+	for where, body := range map[string]func(context.Context, *watched) error{
+		"beside": func(ctx context.Context, w *watched) error {
+			w.run(ctx, func() error { panic("boom\x1b[2J") })
+			<-ctx.Done() // as the screen does
+			return w.wait()
+		},
+		"in the command itself": func(context.Context, *watched) error { panic("boom\x1b[2J") },
+	} {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			p := &program{env: Environment{Stderr: newStream(), Lookup: lookup(map[string]string{"HOME": home})}}
+			ctx, whole := p.guarded(t.Context())
+			under, cancel := context.WithCancelCause(ctx)
+			defer cancel(nil)
+			err := whole(spawn.Call(under, func() error { return body(under, &watched{cancel: cancel}) }))
+			p.log.close()
+			if ctx.Err() == nil {
+				t.Error("nothing else ends")
+			}
+			if err == nil || !errors.Is(err, spawn.ErrPanic) || strings.Count(err.Error(), "boom") != 1 || strings.ContainsAny(err.Error(), "\x1b\n") {
+				t.Errorf("got %q", err)
+			}
+			if exitCode(err) != exitError {
+				t.Errorf("exit code %d", exitCode(err))
+			}
+			text, err := os.ReadFile(filepath.Join(home, ".local/state/coordtop/coordtop.log"))
+			if err != nil || strings.Count(string(text), "stack=") != 1 || !strings.Contains(string(text), "run_test.go") {
+				t.Errorf("the log has %q, %v", text, err)
+			}
+		})
 	}
 }
 
@@ -42,11 +56,11 @@ func TestAFailedGoroutineEndsTheRestAndACancelledOneDoesNot(t *testing.T) {
 	broken := errors.New("broken")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	w := &watched{cancel: cancel}
-	w.run(func() error { return context.Canceled })
+	w.run(ctx, func() error { return context.Canceled })
 	if err := w.wait(); err != nil || ctx.Err() != nil {
 		t.Fatalf("got %v, %v", err, ctx.Err())
 	}
-	w.run(func() error { return broken })
+	w.run(ctx, func() error { return broken })
 	if err := w.wait(); !errors.Is(err, broken) || !errors.Is(context.Cause(ctx), broken) {
 		t.Errorf("got %v, %v", err, context.Cause(ctx))
 	}

@@ -97,5 +97,5 @@ func (o *Operator) note(what, source string) error {
 	if o.o.Audit == nil {
 		return fmt.Errorf("%w: there is nowhere to write it", ErrNoAudit)
 	}
-	return o.o.Audit.Write(Record{ID: o.o.Audit.id(), Stage: Only, Action: what, Source: source})
+	return o.o.Audit.Write(o.life, Record{ID: o.o.Audit.id(), Stage: Only, Action: what, Source: source})
 }

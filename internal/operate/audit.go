@@ -2,6 +2,7 @@ package operate
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"coordtop/internal/format"
+	"coordtop/internal/spawn"
 )
 
 // Stages of a Record.
@@ -94,15 +96,15 @@ func (j *Journal) id() string {
 // Write appends one line and returns when the disk has it, or with an error after a second,
 // and then at once until the disk answers again. The file is opened anew for each: whoever
 // rotates it need not tell us. The error wraps ErrNoAudit. A line that was given up may
-// still come to stand there.
-func (j *Journal) Write(r Record) error {
-	if err := j.write(r); err != nil {
+// still come to stand there. ctx only says who is told of a panic; its end cuts nothing short.
+func (j *Journal) Write(ctx context.Context, r Record) error {
+	if err := j.write(ctx, r); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoAudit, err)
 	}
 	return nil
 }
 
-func (j *Journal) write(r Record) error {
+func (j *Journal) write(ctx context.Context, r Record) error {
 	line, err := j.line(r)
 	if err != nil {
 		return err
@@ -113,11 +115,11 @@ func (j *Journal) write(r Record) error {
 		return err
 	}
 	done := make(chan error, 1)
-	go func() { // waited for below; one that was given up ends with its write, or the process
-		err := j.append(line)
+	spawn.Go(ctx, nil, func() { // waited for below; one that was given up ends with its write, or the process
+		err := spawn.Call(ctx, func() error { return j.append(line) })
 		<-j.turn
 		done <- err
-	}()
+	})
 	select {
 	case err := <-done:
 		return err

@@ -74,7 +74,7 @@ func TestHostileTextsStayInTheirLineOfTheAudit(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/audit.jsonl"
 	j := operate.NewJournal(path, operate.Actor{User: "a\x1b[31m"})
-	if err := j.Write(operate.Record{Name: "x\n{\"id\":\"forged\"}", LabelBefore: "\u009b2J\u202e\xff\U0001f600"}); err != nil {
+	if err := j.Write(t.Context(), operate.Record{Name: "x\n{\"id\":\"forged\"}", LabelBefore: "\u009b2J\u202e\xff\U0001f600"}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
@@ -120,7 +120,7 @@ func TestALineThatAFullDiskCutOffDoesNotSpoilTheNext(t *testing.T) {
 	}
 	j := operate.NewJournal(path, operate.Actor{User: "ana"})
 	for _, action := range []string{"acquire", "resign"} {
-		if err := j.Write(operate.Record{Action: action}); err != nil {
+		if err := j.Write(t.Context(), operate.Record{Action: action}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/action"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -146,7 +147,7 @@ func (d *drivers) close(ctx context.Context) error {
 		if s.driver == nil {
 			continue
 		}
-		closing.Go(func() {
+		spawn.Go(ctx, &closing, func() {
 			if err := s.driver.Close(ctx); err != nil {
 				mu.Lock()
 				defer mu.Unlock()

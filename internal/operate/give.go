@@ -192,7 +192,7 @@ func (o *Operator) labelOf(ref sources.Ref, id string) string {
 
 // release gives a lease back, within a time of its own.
 func (o *Operator) release(lease *coord.Lease) error {
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(o.life), farewell)
 	defer cancel()
 	return lease.Release(ctx)
 }

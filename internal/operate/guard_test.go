@@ -254,7 +254,7 @@ func TestWithoutAnAuditNothingIsSent(t *testing.T) {
 	t.Parallel()
 	r := redisRig(t, options{change: func(o *operate.Options, _ *operate.Backend) {
 		file := filepath.Join(t.TempDir(), "file")
-		if err := operate.NewJournal(file, operate.Actor{}).Write(operate.Record{}); err != nil {
+		if err := operate.NewJournal(file, operate.Actor{}).Write(t.Context(), operate.Record{}); err != nil {
 			t.Fatal(err)
 		}
 		o.Audit = operate.NewJournal(filepath.Join(file, "audit.jsonl"), operate.Actor{}) // a file is no folder

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
+	"coordtop/internal/spawn"
 	"coordtop/internal/suspend"
 	"coordtop/sources"
 )
@@ -32,9 +33,6 @@ type Options struct {
 	Patience time.Duration      // until an action that is not on our watch is Unseen; 0: 10 s
 	// Slept is for how long the machine was suspended, since some origin. Nil: suspend.Slept.
 	Slept func() time.Duration
-	// Catch runs the body of each goroutine, so that a panic in it can be told before the
-	// program ends. Nil: the body is called as it is.
-	Catch func(body func())
 }
 
 const (
@@ -77,8 +75,9 @@ type Operator struct {
 }
 
 // New makes an Operator and starts the goroutine that keeps the times in Status fresh;
-// Close ends it.
-func New(o Options) *Operator {
+// Close ends it. ctx only says who is told of a panic, see spawn.With: its end is not that
+// of the Operator.
+func New(ctx context.Context, o Options) *Operator {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -94,7 +93,7 @@ func New(o Options) *Operator {
 		drivers: drivers{backends: o.Backends, spots: map[[2]string]*spot{}},
 		wake:    make(chan struct{}, 1), ended: make(chan struct{}), unlocked: map[string]arming{},
 	}
-	op.life, op.end = context.WithCancel(context.Background())
+	op.life, op.end = context.WithCancel(context.WithoutCancel(ctx))
 	op.mu.Lock()
 	op.publishLocked()
 	op.mu.Unlock()
@@ -104,11 +103,7 @@ func New(o Options) *Operator {
 
 // start starts a goroutine that Close joins.
 func (o *Operator) start(body func()) {
-	if o.o.Catch == nil {
-		o.running.Go(body)
-		return
-	}
-	o.running.Go(func() { o.o.Catch(body) })
+	spawn.Go(o.life, &o.running, body)
 }
 
 // Status returns the latest snapshot, never nil.
@@ -136,7 +131,7 @@ func (o *Operator) Close(ctx context.Context) error {
 		return o.err
 	}
 	o.closed = true
-	free := context.WithoutCancel(ctx)
+	free := context.WithoutCancel(o.life)
 	bye, cancel := context.WithTimeout(free, farewell)
 	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil {
 		cancel()

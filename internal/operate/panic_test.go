@@ -1,33 +1,39 @@
 package operate_test
 
 import (
+	"sync"
 	"testing"
 
 	"coordtop/internal/action"
 	"coordtop/internal/operate"
+	"coordtop/internal/spawn"
 )
 
 func TestWhatIsHeldIsGivenBackAlsoWhenItsGoroutinePanics(t *testing.T) {
 	t.Parallel()
-	r := redisRig(t, options{change: func(o *operate.Options, b *operate.Backend) {
-		o.Catch = func(body func()) {
-			defer func() {
-				if v := recover(); v != nil && v != "boom" {
-					t.Errorf("another panic: %v", v)
+	var mu sync.Mutex
+	var told []any
+	r := redisRig(t, options{
+		panics: func(p *spawn.Panic) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, p.Value)
+		},
+		change: func(_ *operate.Options, b *operate.Backend) {
+			b.Call = func(q action.Request) string {
+				if q.Verb == action.Resign {
+					panic("boom") // as it is about to be given back
 				}
-			}()
-			body()
-		}
-		b.Call = func(q action.Request) string {
-			if q.Verb == action.Resign {
-				panic("boom") // as it is about to be given back
+				return ""
 			}
-			return ""
-		}
-	}})
+		},
+	})
 	r.reaches(r.do(r.ask(action.Campaign, election)), action.Seen)
 	r.close()
 	if n := r.redis().Exists(t.Context(), election).Val(); n != 0 {
 		t.Error("it was not given back")
+	}
+	if len(told) != 1 || told[0] != "boom" {
+		t.Errorf("told %v", told)
 	}
 }

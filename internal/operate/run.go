@@ -47,7 +47,7 @@ func (o *Operator) begin(n *run, b *Backend) error {
 		OwnerBefore: t.Owner, LabelBefore: t.Label, FenceBefore: fence(t.Fence),
 		Mode: mode(n.Request), Reason: n.Request.Reason, Call: format.Clean(b.call(n.Request), 2000),
 	}
-	if err := o.o.Audit.Write(n.record); err != nil {
+	if err := o.o.Audit.Write(o.life, n.record); err != nil {
 		return fmt.Errorf("%w: nothing was sent", err)
 	}
 	return nil
@@ -113,7 +113,7 @@ func (o *Operator) finish(n *run, p action.Phase, text string, after sources.Own
 // record writes a line about what was done. One that cannot be written is kept for
 // Unwritten.
 func (o *Operator) record(r Record) error {
-	err := o.o.Audit.Write(r)
+	err := o.o.Audit.Write(o.life, r)
 	if err == nil {
 		return nil
 	}

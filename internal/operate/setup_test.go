@@ -17,6 +17,7 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/localserver"
 	"coordtop/internal/operate"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 	"coordtop/sources/pgsource"
 	"coordtop/sources/redissource"
@@ -36,6 +37,7 @@ type rig struct {
 
 // options are what tests change of an Operator and its one source, named s.
 type options struct {
+	panics func(*spawn.Panic) // nil: one ends the tests
 	change func(*operate.Options, *operate.Backend)
 }
 
@@ -86,7 +88,7 @@ func postgresRigAt(t *testing.T, url string, o options) *rig {
 
 func newRig(t *testing.T, url string, source sources.Source, backend operate.Backend, o options) *rig {
 	t.Helper()
-	hub := sources.NewHub(sources.HubOptions{})
+	hub := sources.NewHub(t.Context(), sources.HubOptions{})
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -108,7 +110,11 @@ func newRig(t *testing.T, url string, source sources.Source, backend operate.Bac
 		oo.Backends = map[string]operate.Backend{}
 	}
 	oo.Backends["s"] = backend
-	r.Operator = operate.New(oo)
+	life := t.Context()
+	if o.panics != nil {
+		life = spawn.With(life, o.panics)
+	}
+	r.Operator = operate.New(life, oo)
 	t.Cleanup(func() { r.close() })
 	r.until("the source is complete", func(s *sources.State) bool {
 		return len(s.Scopes) == 1 && s.Scopes[0].Synced && s.Scopes[0].Health == sources.HealthLive

@@ -9,6 +9,7 @@ import (
 	"coordtop/coord"
 	"coordtop/internal/action"
 	"coordtop/internal/format"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -33,7 +34,7 @@ func (o *Operator) take(n *run, h *holding, b *Backend) {
 		o.reach(n, action.Waiting, "")
 	}
 	// Close bounds everything that is under way by ending the session itself.
-	stop := context.AfterFunc(o.life, func() { _ = o.leaveSession(session, h) }) // the one below tells the error
+	stop := spawn.OnDone(o.life, func() { _ = o.leaveSession(session, h) }) // the one below tells the error
 	sent := time.Now()
 	lease, term, err := claim(n.ctx, session, n.Request, h.data)
 	n.answered = time.Since(sent)
@@ -205,7 +206,7 @@ func (o *Operator) keep(n *run, h *holding, lease *coord.Lease, term *coord.Term
 func (o *Operator) watchWin(n *run, lease *coord.Lease, sub *sources.Subscription) {
 	ctx, cancel := context.WithCancel(n.ctx)
 	defer cancel()
-	defer context.AfterFunc(lease.Context(), cancel)()
+	defer spawn.OnDone(lease.Context(), cancel)()
 	after := sources.OwnerRef{ID: lease.Owner(), Fence: lease.Fence()}
 	seen := o.watch(ctx, o.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		for i := range events { // they come before the state that has them

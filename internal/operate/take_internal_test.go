@@ -23,8 +23,8 @@ type win struct {
 
 func newWin(t *testing.T, journal string) win {
 	t.Helper()
-	hub := sources.NewHub(sources.HubOptions{})
-	w := win{Operator: New(Options{View: hub, Audit: NewJournal(journal, Actor{})})}
+	hub := sources.NewHub(t.Context(), sources.HubOptions{})
+	w := win{Operator: New(t.Context(), Options{View: hub, Audit: NewJournal(journal, Actor{})})}
 	t.Cleanup(func() {
 		if err := w.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/internal/format"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -49,7 +50,7 @@ func explain(err error, c *pgconn.Config, opening bool) error {
 	var moved movedError
 	var reply *pgconn.PgError
 	switch {
-	case errors.Is(err, sources.ErrPanic):
+	case errors.Is(err, spawn.ErrPanic):
 		return err
 	case errors.As(err, &version):
 		return e.final("%s", version.Error())

@@ -35,7 +35,7 @@ func dial(ctx context.Context, o *Options, config *pgconn.Config, selected *sele
 	if err != nil {
 		return nil, err
 	}
-	l := &link{Link: sources.NewLink(), line: main, o: o, config: config, all: selected.all}
+	l := &link{Link: sources.NewLink(ctx), line: main, o: o, config: config, all: selected.all}
 	if err := l.prepare(ctx, selected); err != nil {
 		l.close()
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
 )
 
 // ears keep what was heard on channels. They are safe for concurrent use.
@@ -144,7 +145,7 @@ func (l *link) listenOnce(ctx context.Context) error {
 		return err
 	}
 	defer second.close()
-	stop := context.AfterFunc(ctx, second.socket.cut)
+	stop := spawn.OnDone(ctx, second.socket.cut)
 	defer stop()
 	s, err := askServer(setup, second.conn)
 	if err != nil {

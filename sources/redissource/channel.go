@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/push"
 
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -106,7 +107,7 @@ func (l *link) eventPrefix() string { return fmt.Sprintf("__keyspace@%d__:", l.o
 func (l *link) settle(ctx context.Context, c *channel, subscribe func(*redis.PubSub) (int, error)) (*channel, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.o.Silence)
 	defer cancel()
-	stop := context.AfterFunc(ctx, c.line.close)
+	stop := spawn.OnDone(ctx, c.line.close)
 	defer stop() // before the cancel
 	c.sub = c.line.client.Subscribe(ctx)
 	err := l.greet(ctx, c, subscribe)

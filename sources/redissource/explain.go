@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -50,7 +51,7 @@ func explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 		return final("the user may not scan for patterns: give it +scan, or name each key")
 	case errors.Is(err, errNoRead):
 		return final("the user may not read the selected keys: give it +pttl +strlen +getrange and %%R~ with their names")
-	case errors.Is(err, sources.ErrPanic):
+	case errors.Is(err, spawn.ErrPanic):
 		return err
 	case errors.Is(err, errElsewhere):
 		return passing("%s leads to more than one server: give the address of one", where)

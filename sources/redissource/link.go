@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -32,7 +33,7 @@ func dial(ctx context.Context, o *Options, selected *selection) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := newLink(o, selected, x)
+	l := newLink(ctx, o, selected, x)
 	if err := l.login(ctx); err != nil {
 		l.close()
 		return nil, errors.Join(err, ctx.Err())
@@ -40,8 +41,8 @@ func dial(ctx context.Context, o *Options, selected *selection) (*link, error) {
 	return l, nil
 }
 
-func newLink(o *Options, selected *selection, x *exchange) *link {
-	return &link{Link: sources.NewLink(), o: o, selected: selected, x: x, inbox: newInbox()}
+func newLink(ctx context.Context, o *Options, selected *selection, x *exchange) *link {
+	return &link{Link: sources.NewLink(ctx), o: o, selected: selected, x: x, inbox: newInbox()}
 }
 
 func (l *link) login(ctx context.Context) error {
@@ -50,7 +51,7 @@ func (l *link) login(ctx context.Context) error {
 		return err
 	}
 	l.closeAtEnd(l.reads)
-	stop := context.AfterFunc(ctx, l.reads.close)
+	stop := spawn.OnDone(ctx, l.reads.close)
 	defer stop()
 	l.conn = l.reads.client.Conn()
 	if l.server, err = askServer(ctx, l.conn); err != nil {

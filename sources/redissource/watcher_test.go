@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -127,7 +128,7 @@ func TestKeyThatWouldNotStandStillIsLookedAtAgain(t *testing.T) {
 func TestForgottenKeysTakeNoMemory(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.link = newLink(w.o, w.selected, nil)
+	w.link = newLink(t.Context(), w.o, w.selected, nil)
 	w.channel = nil
 	for _, name := range []string{"app:old", "app:new", "app:held"} {
 		w.take(name, lockReading(0, uuidA, time.Second), notice{})
@@ -148,13 +149,13 @@ func TestForgottenKeysTakeNoMemory(t *testing.T) {
 func TestPanicOfTheWatcherEndsTheLinkOnly(t *testing.T) {
 	t.Parallel()
 	s := New(Options{Name: "src"})
-	l := newLink(&s.o, s.selected, nil)
+	l := newLink(spawn.With(t.Context(), func(*spawn.Panic) {}), &s.o, s.selected, nil)
 	l.Start(func() error { panic("boom") })
 	<-l.Context().Done()
 	s.link = l
 	if _, err := s.Next(t.Context()); err == nil {
 		t.Error("no error")
-	} else if !errors.Is(err, sources.ErrPanic) {
+	} else if !errors.Is(err, spawn.ErrPanic) {
 		t.Error(err)
 	}
 	l.Link.Close()

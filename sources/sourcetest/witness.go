@@ -34,7 +34,7 @@ type Witness struct {
 // type of its backend.
 func Watch(t testing.TB, kind string, source sources.Source) *Witness {
 	t.Helper()
-	hub := sources.NewHub(sources.HubOptions{})
+	hub := sources.NewHub(t.Context(), sources.HubOptions{})
 	w := &Witness{Hub: hub, t: t, events: hub.Subscribe(0)}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)

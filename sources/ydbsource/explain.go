@@ -11,6 +11,7 @@ import (
 
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/format"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -47,7 +48,7 @@ type explaining struct {
 
 // explain turns an error into a sentence. opening is false once the server had answered.
 func explain(err error, o ydbcoord.ClientOptions, opening bool) error {
-	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, sources.ErrPanic) {
+	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
 	}
 	e := explaining{err: err, o: o, where: format.Clean(o.Address, 100), opening: opening}

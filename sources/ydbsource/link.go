@@ -31,9 +31,9 @@ const (
 	farewell    = time.Second // what a goodbye may take
 )
 
-func newLink(s *Source, c *ydbcoord.Client) *link {
+func newLink(ctx context.Context, s *Source, c *ydbcoord.Client) *link {
 	return &link{
-		Link: sources.NewLink(), source: s, client: c,
+		Link: sources.NewLink(ctx), source: s, client: c,
 		alive: map[string]struct{}{}, down: map[string]error{}, turned: make(chan struct{}),
 	}
 }

@@ -60,7 +60,7 @@ func (s *Source) Connect(ctx context.Context) error {
 		}
 		return explain(err, s.o.Client, true)
 	}
-	s.link = newLink(s, client)
+	s.link = newLink(ctx, s, client)
 	s.link.start()
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/coord/ydbcoord"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -36,8 +37,8 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, turned <-chan 
 	w := &watching{node: n, session: s, follower: s.Follow(), read: time.Now()}
 	defer w.follower.Close()
 	sights := make(chan ydbcoord.Sight)
-	helpers.Go(func() { w.pull(ctx, sights) })
-	helpers.Go(func() { w.pings(ctx) })
+	spawn.Go(ctx, &helpers, func() { w.pull(ctx, sights) })
+	spawn.Go(ctx, &helpers, func() { w.pings(ctx) })
 	n.board.missing = false
 	w.about.watched()
 	w.pace.begin(n.board, n.link.source.hints.onScreen(n.board.path), time.Now())

@@ -35,7 +35,7 @@ func Scene(t *testing.T) *Feed {
 	t.Helper()
 	var feed *Feed
 	synctest.Test(t, func(t *testing.T) {
-		hub := sources.NewHub(sources.HubOptions{})
+		hub := sources.NewHub(t.Context(), sources.HubOptions{})
 		defer hub.Close()
 		clock := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // where bubbles begin
 		until := func(t time.Time) {
