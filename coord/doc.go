@@ -142,6 +142,9 @@
 //     nobody.
 //   - Close and Abandon return when no goroutine of the session is left. Drivers return
 //     from a request soon after its context ends; that is what joining relies on.
+//   - A panic in a goroutine of a session ends the process, unless the context of its
+//     opening says who is told (package spawn). Then what the goroutine kept is not trusted
+//     on: its lease or its session ends at once, lost, and is given back.
 //   - OnState is called in order, never two calls at a time, from a goroutine of its own.
 //   - Every retry has a pause that grows with jitter. No error's text is read.
 //   - Options that leave no room (a margin as long as the window, no time for a second

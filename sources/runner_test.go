@@ -1,20 +1,15 @@
 package sources_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"coordtop/internal/backoff"
-	"coordtop/internal/spawn"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
 )
@@ -127,80 +122,6 @@ func TestRefusalIsRetriedRarelyAndAtOnceWhenAsked(t *testing.T) {
 			t.Errorf("%d connects after a refresh of all, want 3", n)
 		}
 		w.wantEvents("source_down  seen") // once, not for every try
-	})
-}
-
-func TestPanicOfASourceIsItsError(t *testing.T) {
-	t.Parallel()
-	inWorld(t, func(w *world) {
-		var log bytes.Buffer
-		w.spec.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		w.script.PanicConnect("first")
-		w.start()
-		if s := w.source(); !errors.Is(s.Err, spawn.ErrPanic) || !strings.Contains(s.Err.Error(), "first") {
-			t.Errorf("error = %v, want the panic", s.Err)
-		}
-		time.Sleep(time.Second)
-		w.list(election("app", leased("a", time.Hour)))
-		w.wantStatus("app", sources.StatusLed)
-		w.script.Panic("second")
-		w.settle()
-		if s := w.source(); !errors.Is(s.Err, spawn.ErrPanic) || !strings.Contains(s.Err.Error(), "second") {
-			t.Errorf("error = %v, want the panic", s.Err)
-		}
-		w.wantStatus("app", sources.StatusStale)
-		if !strings.Contains(log.String(), "script.go") {
-			t.Errorf("the log does not say where: %s", log.String())
-		}
-		if r := w.script.Record(); r.Closes != r.Connects {
-			t.Errorf("%+v: not closed after a panic", r)
-		}
-	})
-}
-
-// helped is a source that starts a goroutine when it connects.
-type helped struct {
-	*sourcetest.Script
-	help    func()
-	running sync.WaitGroup
-}
-
-func (s *helped) Connect(ctx context.Context) error {
-	spawn.Go(context.WithoutCancel(ctx), &s.running, s.help)
-	return s.Script.Connect(ctx)
-}
-
-func TestAPanicInAGoroutineOfASourceEndsItsConnectionAlone(t *testing.T) {
-	t.Parallel()
-	inWorld(t, func(w *world) {
-		var log bytes.Buffer
-		w.spec.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		boom := make(chan struct{})
-		s := &helped{Script: w.script, help: func() {
-			if _, again := <-boom; !again {
-				return
-			}
-			panic("boom")
-		}}
-		w.spec.Source = s
-		w.start()
-		w.list(election("app", leased("a", time.Hour)))
-		w.wantStatus("app", sources.StatusLed)
-		boom <- struct{}{}
-		w.settle()
-		if s := w.source(); !errors.Is(s.Err, spawn.ErrPanic) || !strings.Contains(s.Err.Error(), "boom") {
-			t.Errorf("error = %v, want the panic", s.Err)
-		}
-		w.wantStatus("app", sources.StatusStale)
-		if n := strings.Count(log.String(), "runner_test.go"); n == 0 {
-			t.Errorf("the log has no stack: %s", log.String())
-		}
-		close(boom)
-		time.Sleep(5 * time.Second)
-		if r := w.script.Record(); r.Connects != 2 || r.Closes != 1 {
-			t.Errorf("%+v, want a second connection", r)
-		}
-		s.running.Wait()
 	})
 }
 
@@ -348,34 +269,6 @@ func TestRefreshOfALiveSourceDoesNotSpareItALaterPause(t *testing.T) {
 			t.Errorf("%d connects, want a pause before the second", n)
 		}
 	})
-}
-
-func TestAPanicBesideASourceEndsRunWithAnError(t *testing.T) {
-	t.Parallel()
-	boom := func() time.Duration { panic("boom") }
-	calm := func() time.Duration { return 0 }
-	for name, tt := range map[string]struct {
-		drift func() time.Duration
-		tell  sources.Change
-	}{
-		"while a change is taken in": {calm, sources.Change{Scope: "main", Set: []*sources.Primitive{nil}}},
-		"while nothing happens":      {boom, sources.Change{Scope: "main", Gap: true, Synced: true}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				ctx := spawn.With(t.Context(), func(*spawn.Panic) {})
-				hub := sources.NewHubThat(ctx, tt.drift)
-				defer hub.Close()
-				script := sourcetest.NewScript("main")
-				script.Push(tt.tell)
-				err := sources.Run(ctx, hub, []sources.Spec{{Name: "redis", Source: script}})
-				if !errors.Is(err, spawn.ErrPanic) {
-					t.Errorf("Run = %v, want a panic as an error", err)
-				}
-			})
-		})
-	}
 }
 
 func TestAfterASleepNothingIsBelievedBeforeItWasReadAnew(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
 
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -73,14 +74,23 @@ func Run(ctx context.Context, o Options) error {
 	programCtx, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer kill()
 	pumpCtx, stop := context.WithCancelCause(ctx)
-	giveUp, done := o.guard(func(err error) { stop(fmt.Errorf("%w: %w", errGone, err)) })
+	giveUp, done := o.guard(ctx, func(err error) { stop(fmt.Errorf("%w: %w", errGone, err)) })
 	defer done()
 	m := newModel(o)
-	p := tea.NewProgram(m, programOptions(programCtx, o)...)
+	try := func(f func()) (whole bool) {
+		err := spawn.Call(pumpCtx, func() error { f(); return nil })
+		if err != nil {
+			stop(err)
+		}
+		return err == nil
+	}
+	p := tea.NewProgram(&solid{m, try}, programOptions(programCtx, o)...)
 	var beside sync.WaitGroup // joined below
 	m.hands.ask = askIn(pumpCtx, o.Operator, &beside)
-	beside.Go(func() { stop(pump(pumpCtx, o.Feed, wakeOf(o.Operator), p.Send, o.slow)) })
-	beside.Go(func() { quit(pumpCtx, programCtx, p.Quit, giveUp, kill) })
+	spawn.Go(pumpCtx, &beside, func() {
+		stop(spawn.Call(pumpCtx, func() error { return pump(pumpCtx, o.Feed, wakeOf(o.Operator), p.Send, o.slow) }))
+	})
+	spawn.Go(pumpCtx, &beside, func() { quit(pumpCtx, programCtx, p.Quit, giveUp, kill) })
 	_, err := p.Run()
 	kill()
 	stop(nil)
@@ -94,10 +104,9 @@ func Run(ctx context.Context, o Options) error {
 // outcome is what Run returns: why its parts were ended comes before what Bubble Tea made
 // of it, and that somebody wanted the end before that the terminal went away with them.
 func outcome(ctx context.Context, cause, err error) error {
-	var broken panicError
 	switch {
-	case errors.As(cause, &broken):
-		return fmt.Errorf("running the board: %w", broken)
+	case errors.Is(cause, spawn.ErrPanic):
+		return fmt.Errorf("running the board: %w", cause)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(cause, errGone):
@@ -110,7 +119,7 @@ func outcome(ctx context.Context, cause, err error) error {
 
 // guard puts a keyboard and a gate between the program and its terminal. gone is told
 // when the terminal is gone; giveUp gives up the gate; done closes it.
-func (o *Options) guard(gone func(error)) (giveUp, done func()) {
+func (o *Options) guard(ctx context.Context, gone func(error)) (giveUp, done func()) {
 	o.Input = watched(o.Input, gone)
 	if o.Output == nil {
 		o.Output = os.Stdout
@@ -119,7 +128,7 @@ func (o *Options) guard(gone func(error)) (giveUp, done func()) {
 	if !ok {
 		return func() {}, func() {}
 	}
-	g := newGate(f, gone)
+	g := newGate(ctx, f, gone)
 	o.Output, o.slow = g, g.slow.Load
 	return g.giveUp, g.close
 }
@@ -133,8 +142,8 @@ func quit(ctx, ended context.Context, ask, giveUp, kill func()) {
 		return
 	case <-ctx.Done():
 	}
-	defer time.AfterFunc(quitPatience, giveUp).Stop()
-	defer time.AfterFunc(killPatience, kill).Stop()
+	defer spawn.After(ctx, quitPatience, giveUp).Stop()
+	defer spawn.After(ctx, killPatience, kill).Stop()
 	ask() // returns when the program has taken it, or has ended
 	<-ended.Done()
 }

@@ -2,8 +2,6 @@ package ui
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +11,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/internal/format"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -39,7 +38,7 @@ const describePatience = 5 * time.Second
 func askIn(ctx context.Context, op Operator, running *sync.WaitGroup) asker {
 	return func(r action.Request) <-chan description {
 		got := make(chan description, 1) // nobody may be there to take it
-		running.Go(func() {
+		spawn.Go(ctx, running, func() {
 			ctx, cancel := context.WithTimeout(ctx, describePatience)
 			defer cancel()
 			got <- describe(ctx, op, r)
@@ -49,12 +48,10 @@ func askIn(ctx context.Context, op Operator, running *sync.WaitGroup) asker {
 }
 
 func describe(ctx context.Context, op Operator, r action.Request) (d description) {
-	defer func() {
-		if p := recover(); p != nil {
-			d.err = panicError{fmt.Sprintf("panic while describing an action: %v\n%s", p, debug.Stack())}
-		}
-	}()
-	d.effect, d.err = op.Describe(ctx, r)
+	d.err = spawn.Call(ctx, func() (err error) {
+		d.effect, err = op.Describe(ctx, r)
+		return err
+	})
 	return d
 }
 

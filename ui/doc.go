@@ -33,6 +33,8 @@
 //   - Between Bubble Tea and the terminal stand a gate (gate.go), whose goroutine does the
 //     writes and times them, and a keyboard (keyboard.go): a terminal that does not read or
 //     that is gone cannot keep Run from ending, and a slow one gets a frame a second.
+//   - A panic, in a goroutine of ours or in the model (solid.go), is told as Run's context
+//     says, see package spawn, and ends Run, which restores the terminal first.
 //
 // Nothing that must happen in time may depend on this package: a terminal that
 // stops reading stops the whole event loop.
@@ -42,6 +44,7 @@
 // The program around the model:
 //
 //	app.go pump.go gate.go keyboard.go    Run, and the goroutines and the terminal around it
+//	solid.go                              the model when it panics
 //	drop_*.go alone_*.go                  what each system is asked for that
 //	feed.go operator.go                   what the board is handed
 //

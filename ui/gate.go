@@ -1,12 +1,15 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/charmbracelet/x/term"
+
+	"coordtop/internal/spawn"
 )
 
 // lastPatience is how long a terminal that was given up may take to accept restoration.
@@ -66,18 +69,24 @@ type result struct {
 	err error
 }
 
-// newGate starts the goroutine, which close joins.
-func newGate(f term.File, gone func(error)) *gate {
+// newGate starts the goroutine, which close joins; ctx only says who is told of a panic.
+func newGate(ctx context.Context, f term.File, gone func(error)) *gate {
 	g := &gate{File: f, gone: gone, work: make(chan []byte), done: make(chan result, 1), end: make(chan struct{}), shut: make(chan struct{})}
-	go g.perform()
+	spawn.Go(ctx, nil, func() { g.perform(ctx) })
 	return g
 }
 
-func (g *gate) perform() {
+// perform writes until close. A write that panics is an error, so that there is still
+// somebody to restore the terminal.
+func (g *gate) perform(ctx context.Context) {
 	defer close(g.end)
 	for b := range g.work {
-		late := time.AfterFunc(slowWrite, func() { g.slow.Store(true) })
-		n, err := g.File.Write(b)
+		late := spawn.After(ctx, slowWrite, func() { g.slow.Store(true) })
+		n := 0
+		err := spawn.Call(ctx, func() (err error) {
+			n, err = g.File.Write(b)
+			return err
+		})
 		g.timed(late.Stop())
 		if isGone(err) {
 			g.gone(err)

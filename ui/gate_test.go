@@ -54,7 +54,7 @@ func TestAGatePassesWritesOnInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &sheet{}
-		g := newGate(s, func(err error) { t.Errorf("it is gone: %v", err) })
+		g := newGate(t.Context(), s, func(err error) { t.Errorf("it is gone: %v", err) })
 		for _, text := range []string{"one ", "two ", "three"} {
 			if n, err := io.WriteString(g, text); n != len(text) || err != nil {
 				t.Errorf("writing %q: %d, %v", text, n, err)
@@ -71,7 +71,7 @@ func TestAGatePassesWritesOnInOrder(t *testing.T) {
 // that write returns.
 func stuck(s *sheet) (*gate, <-chan error) {
 	s.held = make(chan struct{})
-	g := newGate(s, func(error) {})
+	g := newGate(context.Background(), s, func(error) {})
 	b := []byte("frame")
 	ended := make(chan error, 1)
 	go func() { // received by the test
@@ -133,14 +133,14 @@ func TestATerminalIsRestoredThatWasGivenUpBetweenTwoWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &sheet{}
-		g := newGate(s, func(error) {})
+		g := newGate(t.Context(), s, func(error) {})
 		g.giveUp()
 		g.close()
 		if s.String() != restoration {
 			t.Errorf("written: %q", s)
 		}
 		s = &sheet{held: make(chan struct{})}
-		g = newGate(s, func(error) {})
+		g = newGate(t.Context(), s, func(error) {})
 		g.giveUp()
 		g.close() // returns, though restoration is not taken
 		close(s.held)

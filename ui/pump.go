@@ -2,8 +2,6 @@ package ui
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -33,14 +31,8 @@ const columnPause = 50 * time.Millisecond
 
 // pump turns the wake-ups of the feed and of the operator (acts; nil: there is none) and
 // the passing of seconds into messages until ctx ends. While the program is busy it waits
-// in send, and everything that happens meanwhile is one more wake-up. A panic comes back
-// as an error, so that the terminal is restored before it is shown.
-func pump(ctx context.Context, feed Feed, acts <-chan struct{}, send func(tea.Msg), slow func() bool) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = panicError{fmt.Sprintf("panic in the pump: %v\n%s", r, debug.Stack())}
-		}
-	}()
+// in send, and everything that happens meanwhile is one more wake-up. It returns nil.
+func pump(ctx context.Context, feed Feed, acts <-chan struct{}, send func(tea.Msg), slow func() bool) error {
 	second := time.NewTimer(untilSecond(feed.Now()))
 	defer second.Stop()
 	column := time.NewTimer(columnPause)
@@ -84,11 +76,6 @@ func wakeOf(op Operator) <-chan struct{} {
 	}
 	return op.Wake()
 }
-
-// panicError is a panic that was caught, with its stack.
-type panicError struct{ text string }
-
-func (e panicError) Error() string { return e.text }
 
 // untilSecond is how long it takes until the second of t is over.
 func untilSecond(t time.Time) time.Duration { return time.Second - time.Duration(t.Nanosecond()) }

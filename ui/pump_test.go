@@ -3,7 +3,6 @@ package ui
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -147,21 +146,6 @@ func TestPumpTicksWhenTheSecondOfTheFeedTurnsOver(t *testing.T) {
 			t.Errorf("strips moved a pause after %v, not %v", moves, want)
 		}
 	})
-}
-
-// explosive is a feed with a bug.
-type explosive struct{ *uitest.Feed }
-
-func (explosive) State() *sources.State { panic("boom") }
-
-func TestAPanicInThePumpComesBackAsAnError(t *testing.T) {
-	t.Parallel()
-	feed := explosive{uitest.NewFeed(uitest.State(noon()))}
-	feed.Tell(sources.Event{})
-	err := pump(t.Context(), feed, nil, func(tea.Msg) {}, nil)
-	if err == nil || !strings.Contains(err.Error(), "boom") || !strings.Contains(err.Error(), "pump_test.go") {
-		t.Errorf("got %v", err)
-	}
 }
 
 func TestPumpTellsASlowTerminalOnlyOfSeconds(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 	"coordtop/ui/uitest"
 )
@@ -17,7 +18,7 @@ import (
 func running(t *testing.T, feed Feed, w, h int) (s *uitest.Screen, stop context.CancelCauseFunc, done <-chan error) {
 	t.Helper()
 	s = uitest.NewScreen(t, w, h)
-	ctx, cancel := context.WithCancelCause(t.Context())
+	ctx, cancel := context.WithCancelCause(spawn.With(t.Context(), func(*spawn.Panic) {}))
 	ended := make(chan error, 1)
 	go func() { // received by the test
 		ended <- Run(ctx, Options{Feed: feed, Title: "prod-eu", Input: s.Input(), Output: s, Width: w, Height: h,
@@ -90,7 +91,7 @@ func TestAPanicInThePumpRestoresTheTerminal(t *testing.T) {
 	s.Await(t, "READ-ONLY")
 	feed.lit.Store(true)
 	feed.Set(uitest.State(noon(), a))
-	if err := <-done; err == nil || !strings.Contains(err.Error(), "boom") {
+	if err := <-done; !errors.Is(err, spawn.ErrPanic) || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("Run = %v", err)
 	}
 	if s.AltScreen() {
@@ -121,7 +122,7 @@ func TestAPanicInUpdateRestoresTheTerminal(t *testing.T) {
 	st := uitest.State(noon(), a)
 	st.Rev = 2
 	feed.Set(st)
-	if err := <-done; !errors.Is(err, tea.ErrProgramPanic) {
+	if err := <-done; !errors.Is(err, spawn.ErrPanic) || errors.Is(err, tea.ErrProgramPanic) {
 		t.Errorf("Run = %v", err)
 	}
 	if s.AltScreen() {

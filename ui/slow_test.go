@@ -24,7 +24,7 @@ func TestAGateNoticesASlowTerminalAndItsRecovery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &sluggish{takes: 200 * time.Millisecond}
-		g := newGate(s, func(error) {})
+		g := newGate(t.Context(), s, func(error) {})
 		frames := func(n int, takes time.Duration) {
 			s.takes = takes
 			for range n {

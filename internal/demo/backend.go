@@ -37,7 +37,7 @@ func backends(o Options) []backend {
 		},
 		{
 			name: "ydb", port: o.YDBPort, contests: ydbContests(), query: ydbQuery,
-			start: func(context.Context) (server, error) { return started(startYDB(o.YDBPort)) },
+			start: func(ctx context.Context) (server, error) { return started(startYDB(ctx, o.YDBPort)) },
 		},
 	}
 }

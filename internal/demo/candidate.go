@@ -16,6 +16,7 @@ import (
 	"coordtop/coord/rediscoord"
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
 )
 
 // CandidateOptions say what one candidate process contends for.
@@ -209,7 +210,7 @@ func (c *contender) shift(ctx context.Context, m *coord.Mutex, pause func() time
 // within returns a context that ends with the first of the two, and at the latest by stop.
 func within(ctx, other context.Context) (both context.Context, stop context.CancelFunc) {
 	both, cancel := context.WithCancel(other)
-	unhook := context.AfterFunc(ctx, cancel)
+	unhook := spawn.OnDone(ctx, cancel)
 	return both, func() {
 		unhook()
 		cancel()

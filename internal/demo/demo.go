@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
 )
 
 // Options are the wishes for a demo.
@@ -54,7 +55,7 @@ func Start(ctx context.Context, o Options) (*Demo, error) {
 	defer giveUp(nil)
 	var starting sync.WaitGroup
 	for i, b := range all {
-		starting.Go(func() {
+		spawn.Go(ctx, &starting, func() {
 			if err := d.bringUp(ctx, i, b); err != nil && b.port != 0 {
 				giveUp(err)
 			}
@@ -102,12 +103,12 @@ func (d *Demo) startCandidates(ctx context.Context, url string, contests []conte
 			c := &candidate{contest: contest, url: url, program: d.options.Program, seed: seed, log: d.options.Log}
 			members = append(members, c)
 			pause := between(seed, 2*time.Second, 6*time.Second)
-			d.running.Go(func() { c.run(ctx, pause) })
+			spawn.Go(ctx, &d.running, func() { c.run(ctx, pause) })
 		}
 		d.members = append(d.members, members...)
 		if contest.killEvery[1] > 0 {
 			pause := between(seed, contest.killEvery[0], contest.killEvery[1])
-			d.running.Go(func() { killOwners(ctx, members, pause) })
+			spawn.Go(ctx, &d.running, func() { killOwners(ctx, members, pause) })
 		}
 	}
 }
@@ -142,7 +143,7 @@ func (d *Demo) Stop(ctx context.Context) error {
 	var stopping sync.WaitGroup
 	for i, s := range d.servers {
 		if s != nil {
-			stopping.Go(func() {
+			spawn.Go(ctx, &stopping, func() {
 				if err := s.Stop(ctx); err != nil {
 					errs[i] = fmt.Errorf("stopping %s: %w", d.endpoints[i].Name, err)
 				}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
 )
 
 // CandidateCommand is the hidden command of the binary that runs one candidate.
@@ -70,7 +71,7 @@ func (c *candidate) live(ctx context.Context, life int) error {
 
 	ended := make(chan struct{})
 	var stopping sync.WaitGroup
-	stopping.Go(func() { // ends when the process has ended
+	spawn.Go(ctx, &stopping, func() { // ends when the process has ended
 		select {
 		case <-ended:
 		case <-ctx.Done():

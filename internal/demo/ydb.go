@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"coordtop/internal/emulator/ydbtest"
+	"coordtop/internal/spawn"
 )
 
 // The coordination node of the demo, and what is made in it before anybody comes.
@@ -26,12 +27,14 @@ type emulator struct{ served *ydbtest.Server }
 
 // startYDB starts the emulator with two front ends, which stand for two YDB nodes: clients
 // are told of both.
-func startYDB(port int) (*emulator, error) {
+func startYDB(ctx context.Context, port int) (*emulator, error) {
 	if port == 2135 || port == 2136 {
 		return nil, fmt.Errorf("starting the YDB emulator: %d is a standard port: choose another", port)
 	}
 	// Strangers may count on the order of owners, although the service promises none.
-	o := ydbtest.Options{AdvertiseAll: true, OwnersInOrder: true}
+	o := ydbtest.Options{AdvertiseAll: true, OwnersInOrder: true, Guard: func(body func()) {
+		_ = spawn.Call(ctx, func() error { body(); return nil }) // it runs in our process
+	}}
 	if port != 0 {
 		o.Listen = []string{"127.0.0.1:" + strconv.Itoa(port)}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
 )
 
 // perPool is how many connections a process of RolePool wants.
@@ -72,7 +73,9 @@ func (c *contender) pool(ctx context.Context) error {
 	var connections sync.WaitGroup
 	errs := make(chan error, perPool)
 	for n := range uint64(perPool) {
-		connections.Go(func() { errs <- c.connection(ctx, n) })
+		spawn.Go(ctx, &connections, func() {
+			errs <- spawn.Call(ctx, func() error { return c.connection(ctx, n) })
+		})
 	}
 	connections.Wait()
 	return <-errs

@@ -38,7 +38,7 @@ type rule struct {
 }
 
 func rules() []rule {
-	return slices.Concat(importRules(), screenRules(), sizeRules(), callRules(), wordRules())
+	return slices.Concat(importRules(), screenRules(), sizeRules(), callRules(), spawnRules(), wordRules())
 }
 
 func TestModuleKeepsItsRules(t *testing.T) {

@@ -33,17 +33,19 @@ func (s *coordination) Session(call Ydb_Coordination_V1.CoordinationService_Sess
 	if st == nil {
 		return status.Error(codes.ResourceExhausted, "too many Session streams")
 	}
-	s.server.readers.Go(func() {
-		for {
-			req, err := call.Recv()
-			if err != nil {
-				s.server.step(func(c *cluster) { c.hangUp(st) })
-				return
-			}
-			s.server.step(func(c *cluster) { c.receive(st, req) })
-		}
-	})
+	s.server.readers.Go(func() { s.server.guard(func() { s.read(st, call) }) })
 	return s.write(ctx, st, call)
+}
+
+func (s *coordination) read(st *stream, call Ydb_Coordination_V1.CoordinationService_SessionServer) {
+	for {
+		req, err := call.Recv()
+		if err != nil {
+			s.server.step(func(c *cluster) { c.hangUp(st) })
+			return
+		}
+		s.server.step(func(c *cluster) { c.receive(st, req) })
+	}
 }
 
 func (s *coordination) write(ctx context.Context, st *stream, call Ydb_Coordination_V1.CoordinationService_SessionServer) error {

@@ -39,6 +39,10 @@ type Options struct {
 	// that counts on one.
 	OwnersInOrder bool
 	Limits        Limits
+	// Guard calls the body of every goroutine, and the handler of every call, of the server.
+	// It may recover from a panic, after which the server is of no more use but can be
+	// closed. Nil: they are called as they are.
+	Guard func(body func())
 }
 
 // Server is a running emulator. Its methods are safe for concurrent use.
@@ -52,6 +56,7 @@ type Server struct {
 	advertiseAll bool
 	tickets      *tickets // nil: nobody has to log in
 	stop         func()
+	guard        func(body func())
 
 	mu       sync.Mutex
 	model    *cluster
@@ -86,11 +91,14 @@ func Start(o Options) (*Server, error) {
 		return nil, fmt.Errorf("starting the YDB emulator: database %q: a path is needed", o.Database)
 	}
 	s := &Server{
-		database: o.Database, secure: o.TLS != nil, advertiseAll: o.AdvertiseAll,
+		database: o.Database, secure: o.TLS != nil, advertiseAll: o.AdvertiseAll, guard: o.Guard,
 		tickets: newTickets(o.Users),
 		stopped: make(chan struct{}), rearm: make(chan struct{}, 1), changed: make(chan struct{}),
 		drops: map[string]int{}, failures: map[string]failure{},
 		model: newCluster(time.Now(), path, o.Limits, rand.Uint64),
+	}
+	if s.guard == nil {
+		s.guard = func(body func()) { body() }
 	}
 	s.model.ownersInOrder = o.OwnersInOrder
 	s.stop = sync.OnceFunc(func() { close(s.stopped) })
@@ -102,7 +110,7 @@ func Start(o Options) (*Server, error) {
 		s.fronts = append(s.fronts, f)
 		s.serve(i, f, o.TLS)
 	}
-	s.serving.Go(s.keepTime)
+	s.serving.Go(func() { s.guard(s.keepTime) })
 	return s, nil
 }
 
@@ -128,8 +136,8 @@ func listen(o Options, i int) (*frontEnd, error) {
 func (s *Server) serve(i int, f *frontEnd, config *tls.Config) {
 	const largestRequest = 64_000_000 // above every limit of the service's own
 	options := []grpc.ServerOption{
-		grpc.ChainUnaryInterceptor(s.unaryFaults(f), s.unaryLogin),
-		grpc.ChainStreamInterceptor(s.streamFaults, s.streamLogin),
+		grpc.ChainUnaryInterceptor(s.guardedUnary, s.unaryFaults(f), s.unaryLogin),
+		grpc.ChainStreamInterceptor(s.guardedStream, s.streamFaults, s.streamLogin),
 		grpc.MaxRecvMsgSize(largestRequest),
 		grpc.WaitForHandlers(true),
 		// The drivers ping idle connections every ten seconds, others every second, never to
@@ -146,7 +154,7 @@ func (s *Server) serve(i int, f *frontEnd, config *tls.Config) {
 	Ydb_Scheme_V1.RegisterSchemeServiceServer(f.grpc, &scheme{server: s})
 	s.serving.Go(func() {
 		// Serve ends when Close stops f.grpc, and says nothing else worth knowing then.
-		_ = f.grpc.Serve(f.wire)
+		s.guard(func() { _ = f.grpc.Serve(f.wire) })
 	})
 }
 
