@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 			}
 			return
 		}
-		os.Exit(Main(OS("")))
+		os.Exit(Main(mined(OS(""), os.Getenv(mine))))
 	}
 	ydbcoord.LogTo(slog.New(slog.DiscardHandler)) // before gRPC is used, as it asks
 	// Bubble Tea leaves its timers to end by themselves, within a second.

@@ -26,6 +26,9 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 			wrong = append(wrong, fmt.Errorf("source %s: %w", s.Name, err))
 			continue
 		}
+		if p.env.wrapSource != nil {
+			source = p.env.wrapSource(source)
+		}
 		specs = append(specs, sources.Spec{Name: s.Name, Type: s.Type, Address: s.Address, Source: source, Logger: logger})
 	}
 	if len(wrong) > 0 {

@@ -11,8 +11,10 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
+	"coordtop/coord"
 	"coordtop/internal/config"
 	"coordtop/internal/spawn"
+	"coordtop/sources"
 )
 
 // Environment is what the process gives the program.
@@ -34,6 +36,10 @@ type Environment struct {
 	Exit func(code int)
 	// Example is the text of config.example.yaml.
 	Example string
+
+	// Tests stand between the program and its backends with these. Nil: nobody does.
+	wrapDriver func(coord.Driver) coord.Driver
+	wrapSource func(sources.Source) sources.Source
 }
 
 // OS returns the Environment of this process. A write to a closed pipe is an error from

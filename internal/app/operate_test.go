@@ -26,6 +26,9 @@ type sight struct {
 	file *os.File
 	cmd  *exec.Cmd
 
+	raw     *stream
+	reading sync.WaitGroup // of file
+
 	mu      sync.Mutex
 	em      *vt.Emulator
 	changed chan struct{} // capacity 1
@@ -38,9 +41,14 @@ func inSight(t *testing.T, cmd *exec.Cmd) *sight {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &sight{t: t, file: f, cmd: cmd, em: vt.NewEmulator(100, 30), changed: make(chan struct{}, 1)}
-	var reading sync.WaitGroup
-	reading.Go(func() { // ends with the child: EIO
+	return sightOf(t, cmd, f)
+}
+
+// sightOf is a board that was started on the other side of f.
+func sightOf(t *testing.T, cmd *exec.Cmd, f *os.File) *sight {
+	s := &sight{t: t, file: f, cmd: cmd, raw: newStream(), em: vt.NewEmulator(100, 30), changed: make(chan struct{}, 1)}
+	var answering sync.WaitGroup
+	s.reading.Go(func() { // ends with the child: EIO
 		b := make([]byte, 1<<14)
 		for {
 			n, err := f.Read(b)
@@ -50,11 +58,12 @@ func inSight(t *testing.T, cmd *exec.Cmd) *sight {
 			}
 		}
 	})
-	reading.Go(func() { _, _ = io.Copy(io.Discard, s.em) }) // the emulator's answers, which nobody needs
+	answering.Go(func() { _, _ = io.Copy(io.Discard, s.em) }) // the emulator's answers, which nobody needs
 	t.Cleanup(func() {
 		_ = f.Close()
 		_ = s.em.InputPipe().(io.Closer).Close()
-		reading.Wait()
+		s.reading.Wait()
+		answering.Wait()
 	})
 	return s
 }
@@ -63,6 +72,7 @@ func (s *sight) draw(b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, _ = s.em.Write(b)
+	_, _ = s.raw.Write(b)
 	select {
 	case s.changed <- struct{}{}:
 	default:

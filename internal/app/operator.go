@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"coordtop/coord"
 	"coordtop/internal/config"
 	"coordtop/internal/operate"
 	"coordtop/internal/spawn"
@@ -119,6 +120,15 @@ func (p *program) backend(s config.Source, identity string) (b operate.Backend, 
 		p.ydbBackend(&b, s)
 	default:
 		return b, false
+	}
+	if open := b.Open; p.env.wrapDriver != nil {
+		b.Open = func(ctx context.Context, space string) (coord.Driver, error) {
+			d, err := open(ctx, space)
+			if err != nil {
+				return nil, err
+			}
+			return p.env.wrapDriver(d), nil
+		}
 	}
 	return b, true
 }
