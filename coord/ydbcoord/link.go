@@ -146,25 +146,30 @@ func (s *Session) detached(st *stream, why error) {
 }
 
 // run is the session's goroutine. Its owner waits for gone. After a panic the session is
-// over, and what it owned is given back on a stream of its own, if that goes: nobody else
-// can, and the service would keep it for as long as the timeout.
+// over, and what it owned is given back on another stream, if that goes: nobody else can,
+// and the service would keep it for as long as the timeout.
 func (s *Session) run(st *stream) {
 	defer s.quit()
 	err := spawn.Call(s.life, func() error { s.live(st); return nil })
 	if err == nil {
 		return
 	}
-	s.mu.Lock()
-	if s.err == nil {
-		s.parting, s.farewell = true, s.farewellLocked()
-		s.endLocked(fmt.Errorf("%w: %w", coord.ErrLost, err))
-	}
-	st = s.stream
-	s.mu.Unlock()
-	if st != nil {
+	if st := s.broken(err); st != nil {
 		s.detached(st, err)
 	}
 	s.live(nil)
+}
+
+// broken ends the session after a panic, and prepares its farewell. It returns the stream
+// that was in use.
+func (s *Session) broken(why error) *stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.parting, s.farewell = true, s.farewellLocked()
+		s.endLocked(fmt.Errorf("%w: %w", coord.ErrLost, why))
+	}
+	return s.stream
 }
 
 // live reads from the stream, and makes another when that ends, until the session is over.
