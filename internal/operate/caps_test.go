@@ -14,9 +14,9 @@ import (
 
 func TestCapsSaysOfEachSourceWhatItCanAtAll(t *testing.T) {
 	t.Parallel()
-	hub := sources.NewHub(sources.HubOptions{})
+	hub := sources.NewHub(t.Context(), sources.HubOptions{})
 	defer hub.Close()
-	o := operate.New(operate.Options{View: hub, Backends: map[string]operate.Backend{
+	o := operate.New(t.Context(), operate.Options{View: hub, Backends: map[string]operate.Backend{
 		"node":   {Type: "ydb", Provisions: true, Lease: time.Second, Caps: coord.Caps{Mutex: true, Semaphore: true, Election: true, FIFO: true, MaxData: 1024}},
 		"leases": {Type: "redis", Protect: true, Lease: time.Second, Caps: coord.Caps{Election: true}},
 		"old":    {Type: "redis", ReadOnly: true, Caps: coord.Caps{Mutex: true, Election: true, MaxData: 9}},
