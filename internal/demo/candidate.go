@@ -35,8 +35,9 @@ const (
 	saysWaits = "waits"
 )
 
-// RunCandidate contends until ctx ends, then gives up what it owns, within a second.
-// It writes to say, a line each, when it begins and stops owning.
+// RunCandidate contends until ctx ends, then gives up what it owns: at once, or in a few
+// seconds where the server is gone. It writes to say, a line each, when it begins and
+// stops owning.
 func RunCandidate(ctx context.Context, o CandidateOptions, say io.Writer) error {
 	driver, err := o.driver()
 	if err != nil {
