@@ -150,7 +150,7 @@ func (b *box) owner(m *model) []part {
 	if t.Owner == "" {
 		parts := []part{{th.dim, "nobody"}}
 		if b.row != nil && !b.row.Nobody.At.IsZero() {
-			parts = append(parts, part{th.dim, " for " + m.age(b.row.Nobody)})
+			parts = append(parts, m.forAge(b.row.Nobody)...)
 		}
 		return parts
 	}
@@ -166,7 +166,7 @@ func (b *box) owner(m *model) []part {
 		if m.ours(t.Ref, o) {
 			parts = append(parts, part{th.accent, us})
 		}
-		parts = append(parts, part{th.dim, "  for "}, part{"", m.age(o.Since)})
+		parts = append(append(parts, part{"", " "}), m.forAge(o.Since)...)
 		if o.Mode == sources.Shared {
 			parts = append(parts, part{th.dim, "  " + o.Mode.String()})
 		}
@@ -194,8 +194,8 @@ func (m *model) boxQueue(row *sources.Row) []part {
 		return []part{{"", format.Count(q.Len)}}
 	}
 	first := &q.Waiters[0]
-	return []part{{"", format.Count(q.Len) + ": " + clean(first.Label)}, {th.dim, " for "}, {"", m.age(first.Since)},
-		{th.accent, "  " + th.arrow + " comes first"}}
+	parts := append([]part{{"", format.Count(q.Len) + ": " + clean(first.Label)}}, m.forAge(first.Since)...)
+	return append(parts, part{th.accent, "  " + th.arrow + " comes first"})
 }
 
 // effects says what would happen, or why that is not known.

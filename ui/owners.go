@@ -104,7 +104,10 @@ func (m *model) nobody(row *sources.Row, v verdict, w int) string {
 		if v.sev == sevBad {
 			st = m.th.bad
 		}
-		l.put(st, "nobody owns it").put(m.th.dim, " for ").put("", m.ageAt(row.Nobody, m.asOf(row, v)))
+		l.put(st, "nobody owns it")
+		for _, p := range m.forAgeAt(row.Nobody, m.asOf(row, v)) {
+			l.put(p.st, p.text)
+		}
 		l.put(m.th.dim, ", since "+m.instant(row.Nobody))
 	}
 	return l.done()

@@ -57,6 +57,18 @@ func (m *model) ageAt(s sources.Stamp, now time.Time) string {
 	return text
 }
 
+// forAge is for how long something has been so now, as parts of a line; none where that is
+// not known.
+func (m *model) forAge(s sources.Stamp) []part { return m.forAgeAt(s, m.now) }
+
+func (m *model) forAgeAt(s sources.Stamp, now time.Time) []part {
+	text := m.ageAt(s, now)
+	if text == "?" {
+		return nil
+	}
+	return []part{{m.th.dim, " for "}, {"", text}}
+}
+
 // sayable is how long a lower bound must be to tell something.
 const sayable = 10 * time.Second
 
