@@ -68,6 +68,9 @@ func (h *Hub) rowsLocked(b *batch) {
 		}
 	}
 	if c.Synced {
+		if !b.scope.listed { // who has just started waits for it
+			b.urgency = urgent
+		}
 		h.syncedLocked(b)
 	}
 	b.scope.heard = later(b.scope.heard, c.At)

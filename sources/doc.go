@@ -31,9 +31,10 @@
 //
 // States are for looking at: immutable, and sparse. After a quiet time a change is
 // published at once, then at most ten times a second, and the last change is always
-// published. A change of owner in a row on screen ([Hub.Focus]), and a source that
-// goes up or down, do not wait. State.LastSeq names the last event that a state
-// contains, so a snapshot and a subscription fit together without a seam.
+// published. A change of owner in a row on screen ([Hub.Focus]), a source that goes up
+// or down, and the first listing of a scope do not wait. State.LastSeq names the last
+// event that a state contains, so a snapshot and a subscription fit together without a
+// seam.
 //
 // The ring holds the newest 100,000 events of the last 24 hours. Renewals have a lane of
 // their own in it and go first, so that many healthy owners do not push out the one

@@ -97,6 +97,26 @@ func TestChangeOfOwnerOnScreenDoesNotWait(t *testing.T) {
 	})
 }
 
+func TestFirstListingDoesNotWait(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.push(sources.Change{Alive: []string{"main"}, About: &sources.About{Mode: "tracking"}}) // the source is up
+		time.Sleep(20 * time.Millisecond)
+		rev := w.hub.State().Rev
+		w.push(sources.Change{Gap: true, Set: []*sources.Primitive{election("app")}})
+		if w.hub.State().Rev != rev {
+			t.Error("the beginning of a listing was published before the end of the step")
+		}
+		w.push(sources.Change{Synced: true})
+		w.wantStatus("app", sources.StatusNoLeader)
+		w.push(sources.Change{Gap: true, Synced: true})
+		if w.hub.State().Rev > rev+1 {
+			t.Error("a later listing does not wait for the end of the step")
+		}
+	})
+}
+
 func TestProofOfLifeAloneIsPublishedOnceASecond(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {

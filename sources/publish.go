@@ -18,7 +18,7 @@ type urgency uint8
 const (
 	calm   urgency = iota // only proof of life
 	normal                // anything else
-	urgent                // a change of owner on screen; a source is up or down
+	urgent                // a change of owner on screen; a source is up or down, or listed for the first time
 )
 
 // pace decides when the next state is due. After a quiet time a change is published at
