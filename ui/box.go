@@ -241,6 +241,9 @@ func (b *box) difference(m *model, row *sources.Row) string {
 		return b.provisionDifference(row)
 	}
 	if b.request.Verb != action.Resign {
+		if row != nil && !b.request.AboutOwner(row.Limit) {
+			return ""
+		}
 		return changed(b.request.Target, row)
 	}
 	for i := range m.hands.status.Holdings {

@@ -141,6 +141,25 @@ func TestABoxWhoseTargetChangedSendsNothing(t *testing.T) {
 	}
 }
 
+func TestABoxForPermitsOutlivesTheirOwners(t *testing.T) {
+	t.Parallel()
+	pool := func(owner string, limit uint64) *sources.Primitive {
+		p := uitest.Led("a", owner, noon())
+		p.Kind, p.Limit, p.LimitHow, p.Taken = sources.KindSemaphore, limit, sources.Told, 1
+		return p
+	}
+	for limit, begun := range map[uint64]int{3: 1, 1: 0} {
+		d, op := armed(pool("host-1", limit))
+		op.Offer, op.Effect = []action.Choice{{Verb: action.Acquire}}, effect()
+		d.act("a", "a")
+		d.show(uitest.State(noon(), pool("host-2", limit)))
+		d.act("tab", "enter")
+		if got := op.Begun(); len(got) != begun {
+			t.Errorf("limit %d: begun %+v", limit, got)
+		}
+	}
+}
+
 func TestABoxStaysOffWhenTheTargetChangesBack(t *testing.T) {
 	t.Parallel()
 	d, _, a := boxed(t, effect())

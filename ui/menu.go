@@ -227,20 +227,33 @@ func (d *menu) heed(m *model) {
 	}
 }
 
+// owner is who the actions are about. Of many permits that is nobody alone.
+func (d *menu) owner(m *model, row *sources.Row, w int) *line {
+	l := m.th.line(w)
+	switch {
+	case manyPermits(row):
+		return l.put("", permitsText(row)).put(m.th.dim, " permits are taken")
+	case d.target.Owner == "":
+		return l.put(m.th.dim, "owner ").put("", "nobody owns it")
+	}
+	l.put(m.th.dim, "owner ").put("", clean(d.target.Label))
+	if d.target.Fence != 0 {
+		l.put("", ", fence "+fence(d.target.Fence))
+	}
+	return l
+}
+
+// manyPermits says whether several can own a row without sharing anything.
+func manyPermits(row *sources.Row) bool { return row != nil && limited(row) && row.Limit > 1 }
+
 func (d *menu) picture(m *model, w, h int) picture {
 	var p picture
 	add := func(l *line) { p.lines = append(p.lines, l.done()) }
 	l := m.th.line(w).put(m.th.strong, m.th.fitName(clean(d.target.Ref.Name), w/2)).put(m.th.dim, " in ")
 	add(l.put(m.th.warn, clean(d.target.Ref.Source)).put(m.th.dim, ", ").put(m.th.title, m.title))
-	owner := "nobody owns it"
-	if d.target.Owner != "" {
-		owner = clean(d.target.Label)
-		if d.target.Fence != 0 {
-			owner += ", fence " + fence(d.target.Fence)
-		}
-	}
-	add(m.th.line(w).put(m.th.dim, "owner ").put("", owner))
-	if what := changed(d.target, m.live(d.target.Ref)); what != "" {
+	row := m.live(d.target.Ref)
+	add(d.owner(m, row, w))
+	if what := changed(d.target, row); what != "" && !manyPermits(row) {
 		add(m.th.line(w).put(m.th.bad, "changed: "+what).put(m.th.dim, "; open the menu again"))
 	}
 	add(m.th.line(w))

@@ -77,6 +77,20 @@ type Request struct {
 	Typed   string        // the name that the person typed to confirm
 }
 
+// AboutOwner says whether the request was decided with its target's owner in mind, so that
+// another owner calls it off. One who asks for some of a semaphore's permits takes them from
+// nobody, and owners of a busy one come and go while a person reads; its own data is nobody's
+// either.
+func (r Request) AboutOwner(limit uint64) bool {
+	switch r.Verb {
+	case Update:
+		return false
+	case Acquire, Try:
+		return r.Target.Kind != sources.KindSemaphore || limit == 1
+	}
+	return true
+}
+
 // Choice is one line of the menu of actions.
 type Choice struct {
 	Verb Verb

@@ -59,9 +59,12 @@ func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Req
 		e.Lines = append(e.Lines, "We would lead "+name+". coordtop does none of the leader's work.")
 	} else {
 		e.TakesMode = b.shares(r.Target.Kind)
-		e.Lines = append(e.Lines, owning(name, r.Mode))
+		e.Lines = append(e.Lines, owning(name, row, r))
 	}
 	taken := row != nil && len(row.Owners) > 0
+	if free, known := freePermits(row); known && r.Target.Kind == sources.KindSemaphore {
+		taken = free < max(r.Permits, 1) || row.Queue.Len > 0
+	}
 	switch {
 	case taken && r.Mode == sources.Shared && notExclusive(row.Owners) && row.Queue.How != sources.Unknown && row.Queue.Len == 0:
 		e.Lines = append(e.Lines, "Shared by "+ownersText(row.Owners)+" now: we own it beside them at once.")
@@ -83,11 +86,29 @@ func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Req
 }
 
 // owning says what it means to own a mutex or permits.
-func owning(name string, mode sources.Mode) string {
-	if mode == sources.Shared {
+func owning(name string, row *sources.Row, r action.Request) string {
+	if r.Mode == sources.Shared {
 		return "We would share " + name + ": others may own it too, none exclusively. Who wants it alone stands still meanwhile."
 	}
-	return "We would own " + name + ". Whoever works under it stands still meanwhile."
+	if r.Target.Kind != sources.KindSemaphore {
+		return "We would own " + name + ". Whoever works under it stands still meanwhile."
+	}
+	permits := "1 permit"
+	if r.Permits > 1 {
+		permits = fmt.Sprintf("%d permits", r.Permits)
+	}
+	if _, known := freePermits(row); known {
+		permits = fmt.Sprintf("%d of %d permits", max(r.Permits, 1), row.Limit)
+	}
+	return "We would take " + permits + " of " + name + ". So many fewer are left for those who work."
+}
+
+// freePermits is how many permits of a semaphore nobody owns, where that is known.
+func freePermits(row *sources.Row) (n uint64, known bool) {
+	if row == nil || row.Absent || row.LimitHow == sources.Unknown || row.Limit == 0 || row.Limit == sources.NoLimit {
+		return 0, false
+	}
+	return row.Limit - min(row.Taken, row.Limit), true
 }
 
 func ownersText(owners []sources.Owner) string {

@@ -192,3 +192,25 @@ func TestWhatChangesWhatExistsIsGuarded(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestPermitsAreAskedForWhoeverOwnsOthers(t *testing.T) {
+	t.Parallel()
+	r, server := ydbRig(t, true, options{})
+	if err := server.CreateSemaphore(node, "quota", 3, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.until("it is there", func(*sources.State) bool { return r.row("quota").Limit == 3 })
+	q := r.ask(action.Acquire, "quota")
+	q.Permits = 2
+	q.Target.Owner, q.Target.Label = "somebody who has left since", "host-1"
+	e, err := r.Describe(t.Context(), q)
+	if err != nil || len(e.Lines) < 2 || !strings.HasPrefix(e.Lines[0], "We would take 2 of 3 permits of quota.") || strings.Contains(e.Lines[1], "Taken") {
+		t.Errorf("it would do %q, %v", e.Lines, err)
+	}
+	r.reaches(r.do(q), action.Seen)
+	q = r.ask(action.Try, "job")
+	q.Target.Owner = "somebody who has left since"
+	if _, err := r.Start(q); !errors.Is(err, operate.ErrChanged) {
+		t.Errorf("a mutex whose owner has gone: %v", err)
+	}
+}

@@ -74,7 +74,7 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 			return fmt.Errorf("%w: %s is not on our watch", ErrNotPossible, clean(t.Ref.Name))
 		}
 	} else {
-		if ours == nil && row.Fresh(s) && r.Verb != action.Update { // a stale row says so below; an update leaves owners alone
+		if ours == nil && row.Fresh(s) && r.AboutOwner(row.Limit) { // a stale row says so below
 			if err := unchanged(row, t); err != nil {
 				return err
 			}
