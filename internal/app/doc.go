@@ -1,7 +1,7 @@
 // Package app is the program: it turns arguments, the environment and a config file
 // into sources, runs them under a Hub, and shows that Hub on the screen, as one look,
-// or as a stream of changes. It also owns and leads in the foreground (hold.go, keeper.go),
-// and runs the demo.
+// or as a stream of changes. It also owns and leads in the foreground (package foreground),
+// and runs the demo (package demo).
 //
 // Main takes everything that belongs to the process (arguments, streams, variables,
 // signals) as an Environment, so that tests run the whole program in their own process.

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"coordtop/internal/config"
+	"coordtop/internal/foreground"
 	"coordtop/internal/headless"
 	"coordtop/internal/operate"
 )
@@ -76,7 +77,7 @@ func exitCode(err error) int {
 		return exitNoAnswer
 	case errors.Is(err, headless.ErrNotFound):
 		return exitNotFound
-	case errors.Is(err, headless.ErrIncomplete), errors.Is(err, errMissed), errors.Is(err, operate.ErrTaken):
+	case errors.Is(err, headless.ErrIncomplete), errors.Is(err, foreground.ErrMissed), errors.Is(err, operate.ErrTaken):
 		return exitTimeout
 	case errors.Is(err, operate.ErrUnconfirmed):
 		return exitUsage
@@ -86,7 +87,7 @@ func exitCode(err error) int {
 		return exitCannot
 	case errors.Is(err, operate.ErrReadOnly):
 		return exitReadOnly
-	case errors.Is(err, errLost):
+	case errors.Is(err, foreground.ErrLost):
 		return exitLost
 	}
 	return exitError

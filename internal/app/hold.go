@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -11,9 +10,9 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/internal/config"
+	"coordtop/internal/foreground"
 	"coordtop/internal/headless"
 	"coordtop/internal/operate"
-	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -85,6 +84,13 @@ func (o *holdOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.reason, "reason", "", "write TEXT to the audit")
 }
 
+func (o *holdOptions) mode() sources.Mode {
+	if o.shared {
+		return sources.Shared
+	}
+	return sources.Exclusive
+}
+
 // hold takes what arg names, and keeps it until somebody says otherwise.
 func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdOptions) error {
 	switch {
@@ -108,7 +114,7 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 	case s.Protect && o.reason == "":
 		return usagef("%s is protected: add --reason TEXT", s.Name)
 	}
-	lines := p.lines(cmd.Context())
+	lines := foreground.Lines(cmd.Context(), p.env.Stdin)
 	return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
 		row, err := headless.Find(ctx, headless.Over(hub), name, space, findFor)
 		if err != nil {
@@ -117,13 +123,27 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 		op := p.operator(ctx, c, hub, true)
 		defer p.giveBack(op)
 		defer giveBackWith(ctx, op)()
-		k := &keeper{p: p, op: op, hub: hub, row: row, lines: lines,
-			identity: identityOf(c.Identity, p.actor()), leads: row.Kind == sources.KindElection}
-		if wanted := cmd.Name() == "campaign"; wanted != k.leads {
-			return k.wrongVerb()
+		leads := row.Kind == sources.KindElection
+		if wanted := cmd.Name() == "campaign"; wanted != leads {
+			return wrongVerb(leads)
 		}
-		return k.run(ctx, verb, c.Sources[0], o)
+		if s := c.Sources[0]; s.Protect {
+			if err := op.Arm(s.Name, s.Name); err != nil {
+				return err
+			}
+		}
+		return foreground.Keep(ctx, foreground.Options{
+			Operator: op, View: hub, Row: row, Identity: identityOf(c.Identity, p.actor()),
+			Lines: lines, Out: p.env.Stdout, Err: p.env.Stderr,
+		}, action.Request{Verb: verb, Mode: o.mode(), Permits: o.permits, Wait: o.wait, Data: []byte(o.data), Reason: o.reason})
 	})
+}
+
+func wrongVerb(leads bool) error {
+	if leads {
+		return fmt.Errorf("%w: it is an election: coordtop campaign leads it", operate.ErrNotPossible)
+	}
+	return fmt.Errorf("%w: it is no election: coordtop acquire owns it", operate.ErrNotPossible)
 }
 
 // findFor bounds the look for the primitive.
@@ -150,23 +170,4 @@ func (p *program) pickOne(arg string) (c config.Config, name, space string, err 
 		space = strings.TrimPrefix(t.Path, "/")
 	}
 	return c, "", space, nil
-}
-
-// lines reads standard input until it ends, which closes the channel. The goroutine ends
-// with the process: a read of standard input cannot be interrupted.
-func (p *program) lines(ctx context.Context) <-chan string {
-	lines := make(chan string)
-	spawn.Go(ctx, nil, func() {
-		defer close(lines)
-		in := bufio.NewScanner(p.env.Stdin)
-		in.Buffer(nil, 1<<20)
-		for in.Scan() {
-			select {
-			case lines <- in.Text():
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
-	return lines
 }

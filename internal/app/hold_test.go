@@ -21,8 +21,8 @@ import (
 	"coordtop/internal/localserver"
 )
 
-// foreground is an acquire or campaign that runs.
-type foreground struct {
+// kept is an acquire or campaign that runs.
+type kept struct {
 	t         *testing.T
 	cmd       *exec.Cmd
 	in        io.WriteCloser
@@ -30,15 +30,15 @@ type foreground struct {
 }
 
 // holds starts one as a process.
-func holds(t *testing.T, args ...string) *foreground {
+func holds(t *testing.T, args ...string) *kept {
 	t.Helper()
-	return foregroundWith(t, "", args...)
+	return holdsWith(t, "", args...)
 }
 
-// foregroundWith starts one as a process, with a config file unless that is empty.
-func foregroundWith(t *testing.T, file string, args ...string) *foreground {
+// holdsWith starts one as a process, with a config file unless that is empty.
+func holdsWith(t *testing.T, file string, args ...string) *kept {
 	t.Helper()
-	h := &foreground{t: t, cmd: command(t, args...), out: newStream(), errs: newStream()}
+	h := &kept{t: t, cmd: command(t, args...), out: newStream(), errs: newStream()}
 	h.cmd.Stdout, h.cmd.Stderr = h.out, h.errs
 	if file != "" {
 		path := filepath.Join(t.TempDir(), "config.yaml")
@@ -62,7 +62,7 @@ func foregroundWith(t *testing.T, file string, args ...string) *foreground {
 	return h
 }
 
-func (h *foreground) types(line string) {
+func (h *kept) types(line string) {
 	h.t.Helper()
 	if _, err := io.WriteString(h.in, line+"\n"); err != nil {
 		h.t.Fatal(err)
@@ -78,7 +78,7 @@ type heldLine struct {
 }
 
 // signals sends a signal to the process.
-func (h *foreground) signals(s syscall.Signal) {
+func (h *kept) signals(s syscall.Signal) {
 	h.t.Helper()
 	if err := h.cmd.Process.Signal(s); err != nil {
 		h.t.Fatal(err)
@@ -86,7 +86,7 @@ func (h *foreground) signals(s syscall.Signal) {
 }
 
 // line waits for the nth line, from 1, and checks its event.
-func (h *foreground) line(n int, event string) heldLine {
+func (h *kept) line(n int, event string) heldLine {
 	h.t.Helper()
 	text := h.out.await(h.t, func(s string) bool { return strings.Count(s, "\n") >= n })
 	var l heldLine
@@ -99,7 +99,7 @@ func (h *foreground) line(n int, event string) heldLine {
 	return l
 }
 
-func (h *foreground) ends(code int) {
+func (h *kept) ends(code int) {
 	h.t.Helper()
 	if got := ends(h.t, h.cmd); got != code {
 		h.t.Errorf("exit code %d, want %d: %s%s", got, code, h.out, h.errs)
@@ -107,7 +107,7 @@ func (h *foreground) ends(code int) {
 }
 
 // home is the home directory of the process.
-func (h *foreground) home() string {
+func (h *kept) home() string {
 	home := ""
 	for _, v := range h.cmd.Env {
 		if dir, ok := strings.CutPrefix(v, "HOME="); ok {
@@ -118,7 +118,7 @@ func (h *foreground) home() string {
 }
 
 // audit are the lines that the process wrote, as far as they are asked for here.
-func (h *foreground) audit() []string {
+func (h *kept) audit() []string {
 	h.t.Helper()
 	text, err := os.ReadFile(filepath.Join(h.home(), ".local", "state", "coordtop", auditName))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -136,7 +136,7 @@ func (h *foreground) audit() []string {
 }
 
 // recorded waits until the audit has a line.
-func (h *foreground) recorded(line string) {
+func (h *kept) recorded(line string) {
 	h.t.Helper()
 	bound := time.Now().Add(30 * time.Second)
 	for !slices.Contains(h.audit(), line) {
@@ -188,11 +188,11 @@ func TestTheEndOfInputAndSignalsResign(t *testing.T) {
 	t.Parallel()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})
 	c := writer(t, server.Addr())
-	for name, end := range map[string]func(h *foreground) error{
-		"end":     func(h *foreground) error { return h.in.Close() },
-		"SIGTERM": func(h *foreground) error { return h.cmd.Process.Signal(syscall.SIGTERM) },
-		"SIGHUP":  func(h *foreground) error { return h.cmd.Process.Signal(syscall.SIGHUP) },
-		"SIGINT":  func(h *foreground) error { return h.cmd.Process.Signal(syscall.SIGINT) },
+	for name, end := range map[string]func(h *kept) error{
+		"end":     func(h *kept) error { return h.in.Close() },
+		"SIGTERM": func(h *kept) error { return h.cmd.Process.Signal(syscall.SIGTERM) },
+		"SIGHUP":  func(h *kept) error { return h.cmd.Process.Signal(syscall.SIGHUP) },
+		"SIGINT":  func(h *kept) error { return h.cmd.Process.Signal(syscall.SIGINT) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -309,7 +309,7 @@ func TestALockOfAnotherDatabaseIsTakenThere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h := foregroundWith(t, "sources:\n- {name: pg, url: '"+server.URL()+"'}\n", "acquire", "--write", "--yes", "--shared", "pg/elsewhere/17:-4")
+	h := holdsWith(t, "sources:\n- {name: pg, url: '"+server.URL()+"'}\n", "acquire", "--write", "--yes", "--shared", "pg/elsewhere/17:-4")
 	h.line(1, "acquired")
 	var owners int
 	const count = "select count(*) from pg_locks l join pg_database d on d.oid = l.database where locktype = 'advisory' and datname = 'elsewhere'"
@@ -353,7 +353,7 @@ func TestAcquireSharesALockOfPostgres(t *testing.T) {
 	a.line(1, "acquired")
 	b := holds(t, "acquire", "--write", "--yes", "--shared", "--wait", "20s", server.URL()+"&mutex=17:-4")
 	b.line(1, "acquired")
-	for _, h := range []*foreground{a, b} {
+	for _, h := range []*kept{a, b} {
 		h.types("resign")
 		h.line(2, "resigned")
 		h.ends(0)

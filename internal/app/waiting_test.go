@@ -54,7 +54,7 @@ func TestWhoWaitsInAQueueIsToldTheirPlace(t *testing.T) {
 }
 
 // says waits for a text on standard error.
-func (h *foreground) says(text string) {
+func (h *kept) says(text string) {
 	h.t.Helper()
 	h.errs.await(h.t, func(s string) bool { return strings.Contains(s, text) })
 }

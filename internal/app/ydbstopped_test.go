@@ -11,9 +11,9 @@ import (
 
 func TestAProcessThatWasStoppedForTooLongSaysLostAndNotResigned(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(h *foreground){
-		"resign":  func(h *foreground) { h.types("resign") },
-		"SIGTERM": func(h *foreground) { h.signals(syscall.SIGTERM) },
+	for name, end := range map[string]func(h *kept){
+		"resign":  func(h *kept) { h.types("resign") },
+		"SIGTERM": func(h *kept) { h.signals(syscall.SIGTERM) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

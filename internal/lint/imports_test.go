@@ -43,6 +43,7 @@ func directions() []direction {
 		{"ui/*", []string{"ui/*", "sources", "internal/format"}},
 		{"internal/action", []string{"sources"}},
 		{"internal/operate", []string{"coord", "sources", "internal/action", "internal/backoff", "internal/format", "internal/spawn", "internal/suspend"}},
+		{"internal/foreground", []string{"sources", "internal/action", "internal/format", "internal/headless", "internal/spawn"}},
 		{"internal/address", nil},
 		{"internal/backoff", nil},
 		{"internal/certs", nil},

@@ -1,0 +1,24 @@
+// Package foreground is the protocol of coordtop acquire and coordtop campaign: it owns or
+// leads one primitive for as long as a person or a script wants, obeys lines that come in, and
+// writes a line of JSON for all that becomes of it. What is done it leaves to an Operator,
+// which guards and records it.
+//
+// # Lines in
+//
+//	proclaim TEXT   replaces the data that others see, once it is ours
+//	resign          gives it up, or ends the wait
+//
+// The end of the lines resigns too. Any other line is answered with "refused", an empty one
+// with nothing.
+//
+// # Lines out
+//
+// On Out, each in the form of headless.Held: "acquired" once; then "proclaimed" or "refused",
+// one for each line that came in, in their order; last "resigned" or "lost". Nothing else is
+// written there. For whom it waits is told to people on Err, when that changes.
+//
+// # Files
+//
+// keeper.go is what is kept and from where it is asked for, waiting.go the time until it is
+// ours, serving.go the time that it is, lines.go the reading of lines.
+package foreground

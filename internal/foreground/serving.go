@@ -1,0 +1,162 @@
+package foreground
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/internal/action"
+)
+
+// serve obeys lines until it is not ours any more.
+func (k *keeper) serve(ctx context.Context) error {
+	for {
+		if ctx.Err() != nil {
+			return k.leave()
+		}
+		if lost, text := k.lost(); lost {
+			return k.over(text)
+		}
+		select {
+		case <-ctx.Done():
+			return k.leave()
+		case line, more := <-k.Lines:
+			word, text, _ := strings.Cut(strings.TrimSpace(line), " ")
+			var err error
+			switch {
+			case !more, word == "resign" && text == "":
+				return k.resign(ctx)
+			case word == "":
+			case word == "proclaim":
+				err = k.proclaim(ctx, text)
+			default:
+				err = k.say("refused", "neither proclaim TEXT nor resign")
+			}
+			if err != nil {
+				return err
+			}
+		case <-k.Operator.Wake():
+		}
+	}
+}
+
+// lost says whether it is not ours any more, and why.
+func (k *keeper) lost() (bool, string) {
+	s := k.Operator.Status()
+	for _, h := range s.Holdings {
+		if h.Ref == k.Row.Ref {
+			k.last = h
+			return false, ""
+		}
+	}
+	if text, ok := k.loss(); ok {
+		return true, text
+	}
+	return true, "why is not kept any more"
+}
+
+// loss returns why it was lost; !ok where it was not.
+func (k *keeper) loss() (text string, ok bool) {
+	for _, run := range slices.Backward(k.Operator.Status().Runs) {
+		if run.Lost && run.Request.Target.Ref == k.Row.Ref {
+			return run.Text, true
+		}
+	}
+	return "", false
+}
+
+// over says that it was lost, and why.
+func (k *keeper) over(text string) error {
+	k.last.Until = time.Time{}
+	return errors.Join(lossError{text}, k.say("lost", text))
+}
+
+// lossError is an ErrLost whose text says so by itself.
+type lossError struct{ text string }
+
+// Error says why.
+func (l lossError) Error() string { return l.text }
+
+// Unwrap makes it an ErrLost.
+func (l lossError) Unwrap() error { return ErrLost }
+
+// proclaim replaces the data, and waits for the service's answer.
+func (k *keeper) proclaim(ctx context.Context, text string) error {
+	id, err := k.start(ctx, action.Request{Verb: action.Proclaim, Data: []byte(text), Reason: k.reason})
+	if err != nil {
+		return k.say("refused", err.Error())
+	}
+	run := k.answered(ctx, id)
+	if run.Phase == action.Failed || run.Phase == action.Dropped || run.Phase < action.Sent {
+		return k.say("refused", run.Text)
+	}
+	k.lost() // for the data
+	return k.say("proclaimed", "")
+}
+
+// resign gives it up, and says so when the service has. What comes of it is waited for a
+// moment more, for the audit.
+func (k *keeper) resign(ctx context.Context) error {
+	id, err := k.start(ctx, action.Request{Verb: action.Resign, Reason: k.reason})
+	if err != nil {
+		if lost, text := k.lost(); lost {
+			return k.over(text)
+		}
+		return k.leave()
+	}
+	run := k.answered(ctx, id)
+	switch {
+	case run.Lost:
+		return k.over(run.Text)
+	case run.Phase == action.Failed:
+		return errors.Join(errors.New(run.Text), k.say("resigned", run.Text))
+	}
+	k.last.Until = time.Time{}
+	if err := k.say("resigned", ""); err != nil {
+		return err
+	}
+	enough := time.NewTimer(2 * time.Second)
+	defer enough.Stop()
+	for run, _ := runOf(k.Operator, id); !run.Phase.Over(); run, _ = runOf(k.Operator, id) {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-enough.C:
+			return nil
+		case <-k.Operator.Wake():
+		}
+	}
+	return nil
+}
+
+// leave resigns because the process has to end: at once, without waiting for what comes
+// of it.
+func (k *keeper) leave() error {
+	err := k.Operator.Close(context.Background())
+	if text, ok := k.loss(); ok {
+		return k.over(text)
+	}
+	k.last.Until = time.Time{}
+	if err != nil {
+		return errors.Join(err, k.say("resigned", "not confirmed, it runs out by itself: "+err.Error()))
+	}
+	return k.say("resigned", "")
+}
+
+// answered waits until the service has answered a run, or it is over.
+func (k *keeper) answered(ctx context.Context, id uint64) action.Run {
+	for {
+		run, _ := runOf(k.Operator, id)
+		if run.Phase >= action.Sent {
+			return run
+		}
+		select {
+		case <-ctx.Done():
+			run.Text = "ended before the service answered"
+			return run
+		case <-k.Operator.Wake():
+		}
+	}
+}
