@@ -8,7 +8,8 @@ import (
 )
 
 // Arm makes writing possible for five minutes. For a protected source typed must be its
-// name; elsewhere it is ignored. The audit has a line of it, without which it fails.
+// name; elsewhere it is ignored. The audit has a line of it, without which it fails; it waits
+// for the disk as Start does.
 func (o *Operator) Arm(source, typed string) error {
 	b, ok := o.o.Backends[source]
 	switch {
@@ -33,11 +34,15 @@ func (o *Operator) Arm(source, typed string) error {
 }
 
 // Disarm makes writing impossible at once, also where it was armed without an end; what we
-// hold is kept.
+// hold is kept. It returns when the audit has a line of it, see Start.
 func (o *Operator) Disarm() {
+	o.disarm()
 	// Being safer needs no permission, so an audit that cannot be written does not keep
 	// anybody from it; the next action will say what is wrong with it.
 	_ = o.note("disarm", "")
+}
+
+func (o *Operator) disarm() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.always, o.armed = false, arming{}

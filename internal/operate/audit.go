@@ -67,17 +67,23 @@ type Actor struct {
 // Journal appends Records to a file that several coordtops may share. It is safe for
 // concurrent use.
 type Journal struct {
-	path  string
-	actor Actor
-	run   string // tells the ids of this run from those of others
-	last  atomic.Uint64
-	turn  chan struct{} // capacity 1: full while a line is on its way to the disk
-	stuck atomic.Bool   // somebody has waited in vain since turn was taken last
+	path   string
+	actor  Actor
+	within time.Duration
+	run    string // tells the ids of this run from those of others
+	last   atomic.Uint64
+	turn   chan struct{} // capacity 1: full while a line is on its way to the disk
+	stuck  atomic.Bool   // somebody has waited in vain since turn was taken last
 }
 
-// writeWithin is how long the disk may take for a line. A file system whose server is gone
-// can keep a write for ever, and what we hold must be given back all the same.
-const writeWithin = time.Second
+// writeWithin is how long the disk may take for a line: on a busy machine it has taken more
+// than a second, and a person is better kept waiting than refused. A file system whose server
+// is gone can keep a write for ever, and what we hold must be given back all the same, which
+// the bound of the end, lastWithin, leaves time for.
+const (
+	writeWithin = 5 * time.Second
+	lastWithin  = time.Second
+)
 
 var errStuck = errors.New("the disk does not answer")
 
@@ -85,7 +91,7 @@ var errStuck = errors.New("the disk does not answer")
 // that who only looks leaves nothing behind.
 func NewJournal(path string, actor Actor) *Journal {
 	run := strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.Itoa(os.Getpid())
-	return &Journal{path: path, actor: actor, run: run, turn: make(chan struct{}, 1)}
+	return &Journal{path: path, actor: actor, within: writeWithin, run: run, turn: make(chan struct{}, 1)}
 }
 
 // id makes the id of the next action.
@@ -93,10 +99,11 @@ func (j *Journal) id() string {
 	return j.run + "-" + strconv.FormatUint(j.last.Add(1), 10)
 }
 
-// Write appends one line and returns when the disk has it, or with an error after a second,
-// and then at once until the disk answers again. The file is opened anew for each: whoever
-// rotates it need not tell us. The error wraps ErrNoAudit. A line that was given up may
-// still come to stand there. ctx only says who is told of a panic; its end cuts nothing short.
+// Write appends one line and returns when the disk has it, or with an error after five
+// seconds, and then at once until the disk answers again. When ctx ends, or has ended, the
+// disk has one second more; ctx also says who is told of a panic. The file is opened anew for
+// each line: whoever rotates it need not tell us. The error wraps ErrNoAudit. A line that was
+// given up may still come to stand there.
 func (j *Journal) Write(ctx context.Context, r Record) error {
 	if err := j.write(ctx, r); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoAudit, err)
@@ -109,8 +116,9 @@ func (j *Journal) write(ctx context.Context, r Record) error {
 	if err != nil {
 		return err
 	}
-	late := time.NewTimer(writeWithin)
+	late := time.NewTimer(j.within)
 	defer late.Stop()
+	defer spawn.OnDone(ctx, func() { late.Reset(lastWithin) })()
 	if err := j.await(late.C); err != nil {
 		return err
 	}

@@ -45,8 +45,8 @@ const (
 	mostRuns    = 200
 )
 
-// Operator carries out actions. Its methods are safe for concurrent use; only Describe and
-// Close block. Whoever made it calls Close.
+// Operator carries out actions. Its methods are safe for concurrent use; Start, Arm and Disarm wait
+// for the disk, and Close for servers; the others return at once. Whoever made it calls Close.
 type Operator struct {
 	o       Options
 	drivers drivers
@@ -56,11 +56,12 @@ type Operator struct {
 	life    context.Context // ends when Close begins
 	end     context.CancelFunc
 	bye     context.Context // bounds Close; set before life ends
-	running sync.WaitGroup  // runs, watches, the publisher
+	running sync.WaitGroup  // runs, watches, the publisher, calls of Start
 	ended   chan struct{}   // closed when the first Close is done
 	err     error           // of the first Close; read after ended
 
-	mu       sync.Mutex
+	starting sync.Mutex // held during Start, which waits for the disk; taken before mu
+	mu       sync.Mutex // never held while anything is waited for
 	closed   bool
 	runOut   bool
 	always   bool

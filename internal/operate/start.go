@@ -8,32 +8,68 @@ import (
 )
 
 // Start checks every guard, writes the audit's first line and begins; what becomes of it
-// is in Status under the number returned. It waits for the disk, never for a server. The
-// error wraps one of this package's, and its text is for the person.
+// is in Status under the number returned. It waits for the disk, five seconds at most and
+// while Close runs one, and for other calls of Start, but never for a server. What changes
+// while it waits for the disk is refused as well, in a second line. The error wraps one of
+// this package's, and its text is for the person.
 func (o *Operator) Start(r action.Request) (id uint64, err error) {
 	b, ok := o.o.Backends[r.Target.Ref.Source]
 	if !ok {
 		return 0, fmt.Errorf("%w: nothing can be sent to this source", ErrNotPossible)
 	}
-	row, s := o.row(r.Target.Ref)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed {
-		return 0, fmt.Errorf("%w: nothing was sent", ErrClosed)
-	}
-	if err := o.guardLocked(&b, r, row, s); err != nil {
+	o.starting.Lock()
+	defer o.starting.Unlock()
+	n, err := o.admit(r, &b)
+	if err != nil {
 		return 0, err
 	}
-	n := o.runLocked(o.asHeldLocked(r))
+	defer o.running.Done()
 	if err := o.begin(n, &b); err != nil {
 		n.cancel()
-		o.last--
 		return 0, err
 	}
-	o.runs = append(o.runs, n)
-	o.goLocked(n, &b)
-	o.publishLocked()
+	if err := o.launch(n, &b); err != nil {
+		n.cancel()
+		n.record.Stage, n.record.Result, n.record.Detail = After, action.Failed.String(), clean(err.Error())
+		_ = o.record(n.record) // what matters is told to the person, and nothing was sent
+		return 0, err
+	}
 	return n.ID, nil
+}
+
+// admit makes the run of a request that all guards let pass, and counts this call of Start
+// among what Close joins.
+func (o *Operator) admit(r action.Request, b *Backend) (*run, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.passesLocked(r, b); err != nil {
+		return nil, err
+	}
+	o.running.Add(1)
+	return o.runLocked(o.asHeldLocked(r)), nil
+}
+
+// launch begins a run whose first line is written, if the guards still let it pass: the
+// disk may have taken seconds.
+func (o *Operator) launch(n *run, b *Backend) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.passesLocked(n.Request, b); err != nil {
+		return err
+	}
+	o.runs = append(o.runs, n)
+	o.goLocked(n, b)
+	o.publishLocked()
+	return nil
+}
+
+// passesLocked is everything that must be so before anything is sent.
+func (o *Operator) passesLocked(r action.Request, b *Backend) error {
+	if o.closed {
+		return fmt.Errorf("%w: nothing was sent", ErrClosed)
+	}
+	row, s := o.row(r.Target.Ref)
+	return o.guardLocked(b, r, row, s)
 }
 
 // goLocked starts the goroutine of a run, which Close joins.
@@ -55,7 +91,7 @@ func (o *Operator) goLocked(n *run, b *Backend) {
 	}
 }
 
-// guardLocked is everything that must be so before anything is sent.
+// guardLocked is what must be so for a request on its row.
 func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s *sources.State) error {
 	t := r.Target
 	switch {
