@@ -172,7 +172,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{name: "no permit at all", args: []string{"acquire", "--write", "--yes", "--permits", "0", "redis://h?mutex=x"}, code: 2, stderr: []string{"--permits takes a whole number from 1 on"}},
 		{name: "nothing to lead", args: []string{"campaign"}, code: 2, stderr: []string{`coordtop: campaign takes one NAME or URL, none was given; see coordtop campaign --help`}},
 		{name: "an unknown scheme", args: []string{"get", "http://h"}, code: 2, stderr: []string{`"http://h": unknown scheme`, "redis"}},
-		{name: "a bad port", args: []string{"get", "redis://:hunter2@h:x"}, code: 2, stderr: []string{"source h:x", "port"}, not: "hunter2"},
+		{name: "a bad port", args: []string{"get", "redis://:hunter2@h:x"}, code: 2, stderr: []string{"source h: ", "port"}, not: "hunter2"},
 		{name: "a bad parameter", args: []string{"get", "redis://h?leader=x"}, code: 2, stderr: []string{`unknown parameter "leader"`, "db, master, client_name", "keys, election, mutex and semaphore"}},
 		{name: "a misspelt parameter", args: []string{"get", "redis://:hunter2@h?kyes=x"}, code: 2, stderr: []string{`unknown parameter "kyes": did you mean keys=?`}, not: "hunter2"},
 		{name: "a misspelt flag", args: []string{"get", "--tiemout", "3s"}, code: 2, stderr: []string{"unknown flag: --tiemout (did you mean --timeout?); see coordtop get --help"}},
@@ -186,7 +186,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 			stderr: []string{"source h: ", `unknown parameter "leader"`, "node=, election=, mutex= and semaphore="}, not: "hunter2",
 		},
 		{name: "a YDB without a database", args: []string{"get", "grpc://u:hunter2@h?node=/local/app"}, code: 2, stderr: []string{"source h: ", "no database: write it as in grpc://host:2136/local"}, not: "hunter2"},
-		{name: "a bad YDB port", args: []string{"get", "grpc://u:hunter2@h:x/db"}, code: 2, stderr: []string{"source h:x: ", "a bad port"}, not: "hunter2"},
+		{name: "a bad YDB port", args: []string{"get", "grpc://u:hunter2@h:x/db"}, code: 2, stderr: []string{"source h: ", "a bad port"}, not: "hunter2"},
 		{
 			name: "a variable with a token that is not set", args: []string{"get"}, code: 2,
 			config: "sources: [{name: a, url: 'grpc://h/db', token_env: NONE}, {name: b, url: 'grpcs://h/db', tls: {ca: none.pem}}]",

@@ -25,7 +25,7 @@ func TestAPostgresThatCannotBeReadIsExplained(t *testing.T) {
 		want      []string
 	}{
 		{"nobody listens", "postgres://u@" + refusing(t) + "/db", []string{"did not answer", "nothing listens at"}},
-		{"no such host", "postgres://u@host.invalid:5433/db", []string{"host.invalid:5433 did not answer"}},
+		{"no such host", "postgres://u@host.invalid:5433/db", []string{"host.invalid did not answer"}},
 		{"a wrong password", "postgres://postgres:wrong-pass@" + locked.Addr() + "/postgres", []string{"refused our credentials: ", "refuses the password of postgres"}},
 		{"no password", "postgres://postgres@" + locked.Addr() + "/postgres", []string{"refused our credentials: ", "wants a password for postgres"}},
 		{"an unknown database", "postgres://postgres:hunter2@" + locked.Addr() + "/nowhere", []string{"cannot be watched: ", "has no database nowhere"}},

@@ -42,7 +42,7 @@ func TestAYDBThatCannotBeReadIsExplained(t *testing.T) {
 		want      []string
 	}{
 		{"nobody listens", "grpc://" + refusing(t) + query, []string{"did not answer", "nothing listens at"}},
-		{"no such host", "grpc://host.invalid:2139" + query, []string{"host.invalid:2139 did not answer"}},
+		{"no such host", "grpc://host.invalid:2139" + query, []string{"host.invalid did not answer"}},
 		{"a wrong password", "grpc://mary:wrong-pass@" + locked.Endpoint(0) + query, []string{"refused our credentials: ", "the user mary or the password"}},
 		{"no password", "grpc://" + locked.Endpoint(0) + query, []string{"refused our credentials: ", "without a login"}},
 		{"no TLS there", "grpcs://" + open.Endpoint(0) + query, []string{"cannot be watched: ", "speaks no TLS: write grpc:// instead of grpcs://"}},

@@ -31,6 +31,13 @@
 // for; with several of them each name on each. A name is a whole name there: patterns need
 // a list of what there is, which YDB does not give.
 //
+// # Names
+//
+// A source without a name gets the shortest that tells it from the others: its hosts without
+// ports, or its type where another source has the same hosts ("redis", "postgres"), or its
+// hosts with ports. So it may be another one once more sources are watched: where it is
+// written down, as in SOURCE/NAME, the config gives it.
+//
 // The package does no input or output beyond reading the files that it is told of
 // and running the password commands; it talks to no server.
 package config

@@ -20,23 +20,23 @@ func TestVariablesThatNameServersBecomeSources(t *testing.T) {
 		{map[string]string{"DATABASE_URL": "mysql://h/db"}, nil},
 		{map[string]string{"DATABASE_URL": "nonsense"}, nil},
 		{map[string]string{"REDIS_URL": "redis://h:1/0", "DATABASE_URL": "postgresql://u:p@h:1/db?locks=42", "PGHOST": "other"}, []Source{
-			{Name: "h:1", Type: TypeRedis, URL: "redis://h:1/0", Address: "redis://h:1/0"},
-			{Name: "h:1/db", Type: TypePostgres, URL: "postgresql://u:p@h:1/db", Address: "postgresql://h:1/db", Watch: []Watch{{Pattern: "42"}}},
+			{Name: "redis", Type: TypeRedis, URL: "redis://h:1/0", Address: "redis://h:1/0"},
+			{Name: "postgres", Type: TypePostgres, URL: "postgresql://u:p@h:1/db", Address: "postgresql://h:1/db", Watch: []Watch{{Pattern: "42"}}},
 		}},
 		{map[string]string{"PGHOST": "h"}, []Source{{Name: "h", Type: TypePostgres, URL: "postgres://h/", Address: "postgres://h/"}}},
 		{map[string]string{"DATABASE_URL": "mysql://x", "PGHOST": "h,::1", "PGPORT": "5433", "PGUSER": "a@b", "PGDATABASE": "my/db", "PGPASSWORD": "hunter2"}, []Source{
-			{Name: "h:5433,[::1]:5433", Type: TypePostgres, URL: "postgres://a%40b@h:5433,[::1]:5433/my/db", Address: "postgres://h:5433,[::1]:5433/my/db",
+			{Name: "h,[::1]", Type: TypePostgres, URL: "postgres://a%40b@h:5433,[::1]:5433/my/db", Address: "postgres://h:5433,[::1]:5433/my/db",
 				Password: Secret{Env: "PGPASSWORD"}},
 		}},
 		{map[string]string{"PGHOST": "h,::1", "PGPORT": "1,"}, []Source{
-			{Name: "h:1,[::1]", Type: TypePostgres, URL: "postgres://h:1,[::1]/", Address: "postgres://h:1,[::1]/"},
+			{Name: "h,[::1]", Type: TypePostgres, URL: "postgres://h:1,[::1]/", Address: "postgres://h:1,[::1]/"},
 		}},
 		{map[string]string{"PGHOST": "/run/pg", "PGPORT": "5433", "PGUSER": "u", "PGDATABASE": "db"}, []Source{
 			{Name: "postgres", Type: TypePostgres, URL: "postgres://u@/db?host=%2Frun%2Fpg&port=5433", Address: "postgres:///db"},
 		}},
 		{map[string]string{"YDB_CONNECTION_STRING": "nonsense", "YDB_ACCESS_TOKEN_CREDENTIALS": "hunter2"}, nil},
 		{map[string]string{"YDB_CONNECTION_STRING": "grpc://h:2136/local?node=/local/app", "YDB_SSL_ROOT_CERTIFICATES_FILE": "/ca.pem"}, []Source{
-			{Name: "h:2136", Type: TypeYDB, URL: "grpc://h:2136/local", Address: "grpc://h:2136/local", Nodes: []string{"/local/app"}},
+			{Name: "h", Type: TypeYDB, URL: "grpc://h:2136/local", Address: "grpc://h:2136/local", Nodes: []string{"/local/app"}},
 		}},
 		{map[string]string{"YDB_CONNECTION_STRING": "grpcs://h/local", "YDB_ACCESS_TOKEN_CREDENTIALS": "hunter2", "YDB_STATIC_CREDENTIALS_USER": "u",
 			"YDB_SSL_ROOT_CERTIFICATES_FILE": "/ca.pem"}, []Source{

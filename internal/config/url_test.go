@@ -159,6 +159,32 @@ func TestSourcesAreNamedByWhatTellsThemApart(t *testing.T) {
 	}
 }
 
+func TestNamesOfSourcesAreAsShortAsTellsThemApart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ urls, want string }{
+		{"redis://leases:6379/0", "leases"},
+		{"redis://127.0.0.1:36379/0 postgres://ops@127.0.0.1:35432/db grpc://127.0.0.1:32136/local", "redis postgres ydb"},
+		{"redis://leases:6379 postgres://ledger:5432/db", "leases ledger"},
+		{"redis://a:1 redis://a:2 postgres://a:3/db", "a:1 a:2 postgres"},
+		{"redis://a:1 redis://b:2 postgres://b:3/db", "a b:2 postgres"},
+		{"redis://[::1]:6379 redis://h", "[::1] h"},
+		{"redis://redis redis://x:1 postgres://x:2/db", "redis x:1 postgres"},
+		{"redis+sentinel://a:1,b:2/master/0", "a,b"},
+	} {
+		config, err := FromURLs(strings.Fields(c.urls))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, s := range config.Sources {
+			names = append(names, s.Name)
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%s: named %s, not %s", c.urls, got, c.want)
+		}
+	}
+}
+
 func FuzzParseURL(f *testing.F) {
 	for _, s := range []string{"redis://:p/w@h", "redis://h:6379/0?keys=a", "redis://u:p@h", "redis+cluster://a,b", "postgres://", "x", "redis://%",
 		"postgres://u:p@h:1,i/db?locks=1,17:-4&channels=a,b&sslmode=disable",
