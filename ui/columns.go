@@ -1,5 +1,7 @@
 package ui
 
+import "coordtop/internal/format"
+
 // column is a column of the list.
 type column uint8
 
@@ -24,13 +26,13 @@ const markWidth = 3 // blank, state mark, blank
 // What each column needs, and the blanks before it: fewer where numbers stand on the
 // right and bring their own.
 var (
-	columnMin = columns{colName: 18, colSource: 7, colKind: 9, colOwner: 16, colSince: 7, colLease: 7, colWait: 4, colChanges: 4, colStrip: 10}
+	columnMin = columns{colName: 18, colSource: 7, colKind: 9, colOwner: 16, colSince: 7, colLease: 7, colWait: 4, colChanges: 4, colStrip: 8}
 	columnGap = columns{colSource: 2, colKind: 2, colOwner: 2, colSince: 1, colLease: 2, colWait: 1, colChanges: 1, colStrip: 2}
 )
 
-// columnsLeave is the order in which columns go when there is no room. The name, the
-// owner and the wait never go: with the mark they are the state.
-var columnsLeave = [...]column{colKind, colSource, colStrip, colChanges, colLease, colSince}
+// columnsLeave is the order in which columns go when there is no room for the names and
+// owners that there are. These and the wait never go: with the mark they are the state.
+var columnsLeave = [...]column{colKind, colSource, colStrip, colName, colOwner, colChanges, colLease, colSince}
 
 // columnsGrow says how spare cells are given away: each column in turn, up to a width.
 var columnsGrow = [...]struct {
@@ -41,19 +43,57 @@ var columnsGrow = [...]struct {
 	{colName, 48}, {colOwner, 38}, {colStrip, 150},
 }
 
-// sourceMax is how many cells the name of a source takes at most.
-const sourceMax = 16
+// longest is how many cells the longest texts take that there are.
+type longest struct {
+	width               int // of the screen
+	source, name, owner int
+}
 
-// fitColumns shares w cells among the columns. source is how long the names of the
-// sources are.
-func fitColumns(w, source int) columns {
-	c := columnMin
-	c[colSource] = max(c[colSource], min(source, sourceMax))
-	for _, col := range columnsLeave {
-		if c.width() <= w {
-			break
+// longestMax is how many cells they are given at most before others get theirs.
+var longestMax = longest{source: 16, name: 26, owner: 20}
+
+// measuredRows is among how many rows the longest texts are looked for.
+const measuredRows = 500
+
+// measureTexts finds the longest texts. They only grow, and only with the width of the screen
+// they are forgotten: columns do not move to and fro with who owns what.
+func (m *model) measureTexts() {
+	if m.longest.width != m.lay.w {
+		m.longest = longest{width: m.lay.w}
+	}
+	need := &m.longest
+	for i := range m.st.Sources {
+		need.source = max(need.source, format.Width(clean(m.st.Sources[i].Name)))
+	}
+	for _, row := range m.st.Rows[:min(len(m.st.Rows), measuredRows)] {
+		if need.name >= longestMax.name && need.owner >= longestMax.owner {
+			return
 		}
-		c[col] = 0
+		if row == nil {
+			continue
+		}
+		need.name = max(need.name, format.Width(clean(row.Name)))
+		if len(row.Owners) == 1 {
+			need.owner = max(need.owner, 2+format.Width(m.ownerLabel(row.Ref, &row.Owners[0], 0)))
+		}
+	}
+}
+
+// fitColumns shares w cells among the columns.
+func fitColumns(w int, need longest) columns {
+	c := columnMin
+	c[colSource] = max(c[colSource], min(need.source, longestMax.source))
+	c[colName] = max(c[colName], min(need.name, longestMax.name))
+	c[colOwner] = max(c[colOwner], min(need.owner, longestMax.owner))
+	for _, col := range columnsLeave {
+		over := c.width() - w
+		switch {
+		case over <= 0:
+		case col == colName || col == colOwner:
+			c[col] = max(c[col]-over, columnMin[col])
+		default:
+			c[col] = 0
+		}
 	}
 	for _, g := range columnsGrow {
 		if spare := w - c.width(); spare > 0 && c[g.column] > 0 && c[g.column] < g.upto {

@@ -32,7 +32,7 @@ func (m *model) wideStrip(row *sources.Row, w int) []string {
 	if len(row.Terms) == 0 && row.Nobody.At.IsZero() && row.Kind != sources.KindSemaphore {
 		return nil
 	}
-	win := timeline.Fit(m.now, m.span(), w-4)
+	win := timeline.Fit(m.now, m.span(w-4), w-4)
 	what := "OWNERS"
 	if row.Kind == sources.KindSemaphore {
 		what = "PERMITS TAKEN"

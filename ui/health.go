@@ -35,7 +35,7 @@ func (m *model) sourceHealth(s *sources.SourceStatus) sign {
 	default:
 		h.mark, h.st, h.live = m.th.up, m.th.good, true
 		if scope != nil {
-			h.text = modeText(&scope.About)
+			h.text = briefMode(&scope.About)
 			if age := m.now.Sub(scope.Alive); age >= 2*time.Second {
 				h.text += ", " + format.Age(age) + " old"
 			}
@@ -44,12 +44,13 @@ func (m *model) sourceHealth(s *sources.SourceStatus) sign {
 	return h
 }
 
-// modeText says how a scope is read: "tracking", "polling 1s".
-func modeText(a *sources.About) string {
-	mode := clean(a.Mode)
+// briefMode says how fresh what is read of a scope is: how often it is read, or in a word
+// what tells of changes. The screen of sources has all that is known of it.
+func briefMode(a *sources.About) string {
 	if a.Sampling > 0 {
-		return strings.TrimSpace(mode + " " + shortDuration(a.Sampling))
+		return shortDuration(a.Sampling)
 	}
+	mode, _, _ := strings.Cut(clean(a.Mode), ",")
 	return mode
 }
 

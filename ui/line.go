@@ -120,6 +120,26 @@ func (th *theme) cut(s string, w int) string {
 	return s
 }
 
+// fitWords is cut for text of several words: it ends with a whole word where one fits, and
+// of "pid 30122" both go where the number does.
+func (th *theme) fitWords(s string, w int) string {
+	if format.Width(s) <= w {
+		return s
+	}
+	words := strings.Fields(s)
+	n := len(words) - 1
+	for n > 0 && format.Width(strings.Join(words[:n], " "))+1 > w {
+		n--
+	}
+	if n > 1 && words[n][0] >= '0' && words[n][0] <= '9' {
+		n--
+	}
+	if n < 1 {
+		return th.cut(s, w)
+	}
+	return strings.Join(words[:n], " ") + th.ellipsis
+}
+
 // fitName cuts s in the middle: the ends of a long name tell it from its neighbours.
 func (th *theme) fitName(s string, w int) string {
 	if len(s) <= w || w < 8 || !ascii(s) {

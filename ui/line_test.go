@@ -292,15 +292,17 @@ func TestSameOwnerShowsItsRowsAndThenWhatWasThere(t *testing.T) {
 
 func TestWidthsGiveCellsToNamesOrToStrips(t *testing.T) {
 	t.Parallel()
+	need := longest{source: 8}
 	for _, w := range []int{80, 120, 200} {
 		for width := range shapes {
-			c := fitColumns(w, 8).shaped(width)
+			c := fitColumns(w, need).shaped(width)
 			if got := c.width(); got > w || w >= fullWidth && got < w-12 {
 				t.Errorf("%v at %d takes %d cells", width, w, got)
 			}
 		}
 	}
-	normal, wide, narrow := fitColumns(120, 8), fitColumns(120, 8).shaped(shapeWide), fitColumns(120, 8).shaped(shapeNarrow)
+	normal := fitColumns(120, need)
+	wide, narrow := normal.shaped(shapeWide), normal.shaped(shapeNarrow)
 	if wide[colName] <= normal[colName] || wide[colOwner] <= normal[colOwner] || narrow[colStrip] <= normal[colStrip] {
 		t.Errorf("normal %v, wide %v, narrow %v", normal, wide, narrow)
 	}

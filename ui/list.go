@@ -127,7 +127,7 @@ func (m *model) owner(l *line, row *sources.Row, v verdict, plain style, under b
 		} else {
 			l.skip(2)
 		}
-		l.cell(plain, m.ownerLabel(row.Ref, &row.Owners[0], w-2), w-2)
+		l.cell(plain, m.th.fitWords(m.ownerLabel(row.Ref, &row.Owners[0], w-2), w-2), w-2)
 	case len(row.Owners) > 1:
 		word(plain, count(len(row.Owners), "owner"))
 	case row.Taken > 0: // a count is all that is told

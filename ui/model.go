@@ -7,7 +7,6 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
-	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/filter"
 	"coordtop/ui/table"
@@ -46,6 +45,7 @@ type model struct {
 	w, h    int
 	lay     layout
 	columns columns
+	longest longest // texts of the rows, since the screen has this width
 
 	st      *sources.State
 	clock   time.Time // the time, to the second
@@ -199,11 +199,8 @@ func (m *model) selected() (*sources.Row, verdict) {
 // arrange computes the boxes for the size and what there is to show.
 func (m *model) arrange() {
 	m.lay = measure(m.w, m.h, m.idx.total, len(m.troubles()))
-	longest := 0
-	for i := range m.st.Sources {
-		longest = max(longest, format.Width(clean(m.st.Sources[i].Name)))
-	}
-	m.columns = fitColumns(m.lay.w, longest).shaped(m.shape)
+	m.measureTexts()
+	m.columns = fitColumns(m.lay.w, m.longest).shaped(m.shape)
 	m.tbl.SetHeight(m.lay.list)
 }
 

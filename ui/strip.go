@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/timeline"
 )
@@ -31,18 +32,22 @@ func (m *model) moveStrips() bool {
 
 // stripWindow is what the strips of the list show.
 func (m *model) stripWindow() timeline.Window {
-	return timeline.Fit(m.stripsAt(), m.span(), m.columns[colStrip])
+	return timeline.Fit(m.stripsAt(), m.span(m.columns[colStrip]), m.columns[colStrip])
 }
 
-// axis writes the times above the strips.
+// axis writes the times above the strips, and on their left how much they show.
 func (m *model) axis(l *line, win timeline.Window) {
 	start, end := l.x, l.x+win.Columns
 	now, form, apart := end-len("now"), "15:04", 9
 	if win.Step*time.Duration(apart) < time.Minute {
 		form, apart = "15:04:05", 12
 	}
+	shown := format.Age(win.Span())
+	if start+len(shown)+1 <= now {
+		l.put(m.th.dim, shown)
+	}
 	for _, t := range win.Ticks(apart) {
-		if x := start + t.Column; x >= l.x && x+len(form)+1 <= now {
+		if x := start + t.Column; x > l.x && x+len(form)+1 <= now {
 			l.to(x).put(m.th.dim, t.At.In(m.now.Location()).Format(form))
 		}
 	}
@@ -132,10 +137,16 @@ func (m *model) putLevel(l *line, c timeline.Cell, n int) {
 	l.put(st, strings.Repeat(glyph, n))
 }
 
-// span is how much time the strips show: what was observed, from four minutes up to the
-// whole of stripSpan, so that the first minutes are not a corner of a blank.
-func (m *model) span() time.Duration {
-	return min(max(m.now.Sub(m.observed()), stripSpan*4/15), stripSpan)
+// leastStep is how short a column is at least. Of a second it would be shorter, and every
+// strip would move with the countdowns, whose frames it must not share, see stripsAt.
+const leastStep = 2 * time.Second
+
+// span is how much time strips of so many columns show: what was observed, up to the whole
+// of stripSpan. So the columns are as short as can be while little was observed, and the
+// first minutes are not a corner of a blank: from the first step to the next they grow by
+// rungs of the ladder, a few times in all.
+func (m *model) span(columns int) time.Duration {
+	return min(max(m.now.Sub(m.observed()), leastStep*time.Duration(columns)), stripSpan)
 }
 
 // lane is what the strip of a row is made from.
