@@ -54,7 +54,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 	if err := p.screen("for scripts there are coordtop get and coordtop watch"); err != nil {
 		return err
 	}
-	err := p.observe(ctx, c, func(inner context.Context, hub *sources.Hub, _ *watched) error {
+	return p.observe(ctx, c, func(inner context.Context, hub *sources.Hub, _ *watched) error {
 		feed := newFeed(hub)
 		defer feed.Close()
 		op := p.operator(inner, c, hub, o.write)
@@ -70,7 +70,6 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		}
 		return err
 	})
-	return err
 }
 
 // feed is what the screen sees of a Hub: the present, on the clock of the wall.

@@ -20,30 +20,6 @@ const selecting = "What to look at comes from the URLs, else from the config fil
 	"the database of a Redis or Postgres server, the path of a coordination node of YDB) selects\n" +
 	"a single primitive.\n\n"
 
-// output is the value of -o.
-type output struct{ format headless.Format }
-
-func (o *output) String() string {
-	if o.format == headless.JSON {
-		return "json"
-	}
-	return "text"
-}
-
-func (o *output) Set(s string) error {
-	switch s {
-	case "text":
-		o.format = headless.Text
-	case "json":
-		o.format = headless.JSON
-	default:
-		return errors.New("write text or json")
-	}
-	return nil
-}
-
-func (o *output) Type() string { return "text|json" }
-
 func (p *program) getCommand() *cobra.Command {
 	var o output
 	var timeout time.Duration

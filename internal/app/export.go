@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"io"
 	"net/url"
 	"slices"
@@ -13,26 +12,6 @@ import (
 	"coordtop/sources"
 	"coordtop/ui"
 )
-
-// theme is the value of --theme.
-type theme string
-
-func (t *theme) String() string {
-	if *t == "" {
-		return "auto"
-	}
-	return string(*t)
-}
-
-func (t *theme) Set(s string) error {
-	if s != "auto" && s != "dark" && s != "light" {
-		return errors.New("write auto, dark or light")
-	}
-	*t = theme(s)
-	return nil
-}
-
-func (t *theme) Type() string { return "auto|dark|light" }
 
 // export writes rows of the board as get does.
 func export(w io.Writer, f ui.Form, st *sources.State, rows []*sources.Row, now time.Time) error {

@@ -1,0 +1,51 @@
+package app
+
+import (
+	"errors"
+
+	"coordtop/internal/headless"
+)
+
+// output is the value of -o.
+type output struct{ format headless.Format }
+
+func (o *output) String() string {
+	if o.format == headless.JSON {
+		return "json"
+	}
+	return "text"
+}
+
+func (o *output) Set(s string) error {
+	switch s {
+	case "text":
+		o.format = headless.Text
+	case "json":
+		o.format = headless.JSON
+	default:
+		return errors.New("write text or json")
+	}
+	return nil
+}
+
+func (o *output) Type() string { return "text|json" }
+
+// theme is the value of --theme.
+type theme string
+
+func (t *theme) String() string {
+	if *t == "" {
+		return "auto"
+	}
+	return string(*t)
+}
+
+func (t *theme) Set(s string) error {
+	if s != "auto" && s != "dark" && s != "light" {
+		return errors.New("write auto, dark or light")
+	}
+	*t = theme(s)
+	return nil
+}
+
+func (t *theme) Type() string { return "auto|dark|light" }
