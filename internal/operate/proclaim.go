@@ -1,0 +1,70 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/action"
+	"coordtop/sources"
+)
+
+// proclaim is the goroutine of a run that replaces our data.
+func (o *Operator) proclaim(n *run, h *holding) {
+	defer n.cancel()
+	sub := o.subscribe()
+	defer sub.Close()
+	o.mu.Lock()
+	term, data := h.term, n.Request.Data
+	o.mu.Unlock()
+	ctx, cancel := context.WithTimeout(n.ctx, replyIn)
+	defer cancel()
+	sent := time.Now()
+	err := term.Proclaim(ctx, data)
+	n.answered = time.Since(sent)
+	if err != nil {
+		text := clean(err.Error())
+		if !settled(err) {
+			text += "; whether it was written is not known"
+		}
+		o.finish(n, action.Failed, text, sources.OwnerRef{})
+		return
+	}
+	o.mu.Lock()
+	h.data = slices.Clone(data)
+	o.mu.Unlock()
+	o.reach(n, action.Sent, "proclaimed")
+	us := sources.OwnerRef{ID: term.Lease().Owner(), Fence: term.Lease().Fence()}
+	seen := o.watch(n.ctx, o.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+		for i := range events { // they come before the state that has them
+			if e := &events[i]; e.Kind == sources.EventProclaimed && e.Owner.ID == us.ID {
+				us.Label = e.Owner.Label
+				return true
+			}
+		}
+		w := owns(row, us.ID)
+		if w == nil {
+			return false
+		}
+		us.Label = w.Label
+		return w.Data.Head == string(data[:min(len(data), sources.BlobHead)])
+	})
+	switch {
+	case seen:
+		o.finish(n, action.Seen, "proclaimed", us)
+	default:
+		o.finish(n, action.Unseen, "proclaimed, and no change on our watch", us)
+	}
+}
+
+// settled says that an error of a proclamation means that nothing was written.
+func settled(err error) bool {
+	for _, known := range []error{coord.ErrLost, coord.ErrExpired, coord.ErrReleased, coord.ErrClosed, coord.ErrUnsupported, coord.ErrDataTooLong} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
