@@ -62,7 +62,7 @@ func (l *look) fact() Known {
 func (l *look) stamp() Stamp { return StampBetween(l.after, l.at, Seen) }
 
 func (l *look) event(kind EventKind, p *Primitive) Event {
-	return Event{At: l.at, After: l.after, Kind: kind, Ref: p.Ref, Alias: p.Alias, AliasHow: p.AliasHow, Prim: p.Kind, How: l.fact(), Scope: l.scope}
+	return Event{At: l.at, After: l.after, Kind: kind, Ref: p.Ref, Alias: p.Alias, AliasHow: p.AliasHow, RefKind: p.Kind, How: l.fact(), Scope: l.scope}
 }
 
 // diff appends to events and returns the longer slice.

@@ -79,7 +79,7 @@ type Event struct {
 	At, After time.Time     // it happened in (After, At]; After zero: at At, told
 	Mono      time.Duration // since the Hub was made, on the monotonic clock
 	Kind      EventKind
-	Prim      Kind
+	RefKind   Kind   // of what Ref names; KindUnknown: not known, or no primitive
 	Cause     Cause  // why Previous is gone
 	How       Known  // of the least certain thing it says: a cause that is not told makes it Inferred
 	Ref       Ref    // Name "" for events of a source or scope

@@ -87,7 +87,7 @@ func TestActionsOnEventsAreDoneToTheRowOfTheEventAsItIsNow(t *testing.T) {
 	d.feed.Tell(
 		sources.Event{Seq: 1, At: noon(), Kind: sources.EventSourceUp, Ref: sources.Ref{Source: "leases"}},
 		sources.Event{Seq: 2, At: noon(), Kind: sources.EventAcquired, Ref: sources.Ref{Source: "leases", Name: "gone"}},
-		sources.Event{Seq: 3, At: noon(), Kind: sources.EventAcquired, Ref: b.Ref, Prim: b.Kind, Owner: sources.OwnerRef{ID: "somebody else"}},
+		sources.Event{Seq: 3, At: noon(), Kind: sources.EventAcquired, Ref: b.Ref, RefKind: b.Kind, Owner: sources.OwnerRef{ID: "somebody else"}},
 	)
 	d.send(wakeMsg{})
 	d.act("5", "a")

@@ -24,7 +24,7 @@ func (m *model) listEvents() {
 // source is told of all its kinds.
 func (m *model) passes(e *sources.Event) bool {
 	kind := m.idx.kind
-	return (kind == sources.KindUnknown || e.Prim == kind || e.Ref.Name == "") && m.idx.filter.event(e)
+	return (kind == sources.KindUnknown || e.RefKind == kind || e.Ref.Name == "") && m.idx.filter.event(e)
 }
 
 // readoutHeight is how many lines the event under the cursor takes in full; it is left
@@ -102,7 +102,7 @@ func (m *model) readout(e *sources.Event, w int) []string {
 	}
 	of := []part{{m.th.strong, eventName(e)}}
 	if e.Ref.Name != "" {
-		of = append(of, part{m.th.dim, "  " + strings.Join(dropEmpty(e.Prim.String(), clean(e.Ref.Source), clean(e.Ref.Space)), " "+m.th.dot+" ")})
+		of = append(of, part{m.th.dim, "  " + strings.Join(dropEmpty(e.RefKind.String(), clean(e.Ref.Source), clean(e.Ref.Space)), " "+m.th.dot+" ")})
 	}
 	lines := []string{say("WHAT", of...), say("WHEN", m.when(e)...), say("", m.eventText(e)...)}
 	var ids []part

@@ -180,7 +180,7 @@ type eventSubject struct {
 
 func (s *eventSubject) Words(match func(string) bool) bool {
 	e := s.event
-	return match(e.Ref.Name) || match(e.Ref.Source) || match(e.Ref.Space) || match(e.Prim.String()) || s.owners(match) ||
+	return match(e.Ref.Name) || match(e.Ref.Source) || match(e.Ref.Space) || match(e.RefKind.String()) || s.owners(match) ||
 		s.row != nil && s.row.Alias != "" && match(s.row.Alias)
 }
 

@@ -13,7 +13,7 @@ import (
 
 // took is the event that an owner took a row.
 func took(seq uint64, at time.Time, p *sources.Primitive, owner string) sources.Event {
-	return sources.Event{Seq: seq, At: at, Kind: sources.EventAcquired, Prim: p.Kind, Ref: p.Ref, How: sources.Told,
+	return sources.Event{Seq: seq, At: at, Kind: sources.EventAcquired, RefKind: p.Kind, Ref: p.Ref, How: sources.Told,
 		Owner: sources.OwnerRef{ID: owner, Label: owner}}
 }
 

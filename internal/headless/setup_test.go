@@ -221,7 +221,7 @@ func allEvents(now time.Time) []sources.Event {
 	event := func(after time.Duration, e sources.Event) sources.Event {
 		e.At = now.Add(after)
 		if e.Ref == (sources.Ref{}) {
-			e.Ref, e.Prim = ref, sources.KindElection
+			e.Ref, e.RefKind = ref, sources.KindElection
 		}
 		if e.How == sources.Unknown {
 			e.How = sources.Told
@@ -230,7 +230,7 @@ func allEvents(now time.Time) []sources.Event {
 	}
 	return []sources.Event{
 		event(0, sources.Event{Kind: sources.EventPresent, Owner: a, How: sources.AtLeast}),
-		event(0, sources.Event{Kind: sources.EventPresent, Ref: sources.Ref{Source: "leases", Space: "0", Name: "app:lock:free"}, Prim: sources.KindMutex}),
+		event(0, sources.Event{Kind: sources.EventPresent, Ref: sources.Ref{Source: "leases", Space: "0", Name: "app:lock:free"}, RefKind: sources.KindMutex}),
 		event(0, sources.Event{Kind: sources.EventSynced, Ref: sources.Ref{Source: "leases"}}),
 		event(1*time.Second, sources.Event{Kind: sources.EventRenewed, Owner: a, LeaseLeft: 20 * time.Second}),
 		event(2*time.Second, sources.Event{Kind: sources.EventProclaimed, Owner: a, Detail: `data "x" -> "\x1b[2J"`}),
@@ -244,11 +244,11 @@ func allEvents(now time.Time) []sources.Event {
 		event(6*time.Second, sources.Event{Kind: sources.EventWaiterJoined, Owner: sources.OwnerRef{ID: "w", Label: "w"}}),
 		event(6*time.Second, sources.Event{Kind: sources.EventWaiterLeft, Owner: sources.OwnerRef{ID: "w", Label: "w"}}),
 		event(7*time.Second, sources.Event{
-			Kind: sources.EventAcquired, Ref: sources.Ref{Source: "leases", Space: "0", Name: hostile}, Prim: sources.KindMutex,
+			Kind: sources.EventAcquired, Ref: sources.Ref{Source: "leases", Space: "0", Name: hostile}, RefKind: sources.KindMutex,
 			Alias: "likely " + hostile, AliasHow: sources.Inferred, Owner: sources.OwnerRef{ID: hostile, Label: hostile},
 		}),
 		event(7*time.Second, sources.Event{
-			Kind: sources.EventCreated, Ref: sources.Ref{Source: "quota", Space: "/local/app", Name: "jobs"}, Prim: sources.KindSemaphore,
+			Kind: sources.EventCreated, Ref: sources.Ref{Source: "quota", Space: "/local/app", Name: "jobs"}, RefKind: sources.KindSemaphore,
 		}),
 		event(7*time.Second, sources.Event{Kind: sources.EventDeleted, Previous: a, Cause: sources.CauseDeleted}),
 		event(8*time.Second, sources.Event{Kind: sources.EventSourceDown, Ref: sources.Ref{Source: "leases"}, How: sources.Seen, Detail: "connection closed"}),

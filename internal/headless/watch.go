@@ -108,7 +108,7 @@ func (w *watcher) missed(n uint64) error {
 func restart(s *sources.State, names []string) []sources.Event {
 	var events []sources.Event
 	for _, r := range rows(s, names) {
-		e := sources.Event{Seq: s.LastSeq, At: s.At, Kind: sources.EventPresent, Ref: r.Ref, Alias: r.Alias, AliasHow: r.AliasHow, Prim: r.Kind, How: r.OwnersHow}
+		e := sources.Event{Seq: s.LastSeq, At: s.At, Kind: sources.EventPresent, Ref: r.Ref, Alias: r.Alias, AliasHow: r.AliasHow, RefKind: r.Kind, How: r.OwnersHow}
 		if len(r.Owners) > 0 {
 			o := &r.Owners[0]
 			e.Owner = sources.OwnerRef{ID: o.ID, Label: o.Label, Fence: o.Fence}

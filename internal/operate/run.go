@@ -101,7 +101,7 @@ func (o *Operator) finish(n *run, p action.Phase, text string, after sources.Own
 	}
 	t := n.Request.Target
 	o.o.View.Tell(sources.Event{
-		Kind: sources.EventAction, Prim: t.Kind, How: sources.Ours, Ref: t.Ref, Owner: after,
+		Kind: sources.EventAction, RefKind: t.Kind, How: sources.Ours, Ref: t.Ref, Owner: after,
 		Detail: fmt.Sprintf("%s by %s: %s: %s", n.record.Action, o.o.Audit.actor.User, p, text),
 	})
 	o.mu.Lock()

@@ -152,7 +152,7 @@ func TestGuessFindsLocksAndSaysSo(t *testing.T) {
 	}
 	r.Drain()
 	r.do("SET", "app:leader:new", uuidB, "PX", "600000")
-	if e := r.Expect(sources.EventAcquired, "app:leader:new"); e.Prim != sources.KindElection || !noticed(e) {
+	if e := r.Expect(sources.EventAcquired, "app:leader:new"); e.RefKind != sources.KindElection || !noticed(e) {
 		t.Errorf("%+v", e)
 	}
 }
