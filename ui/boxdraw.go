@@ -140,7 +140,8 @@ func (b *box) lock(m *model) []part {
 	t := &b.request.Target
 	parts := []part{{"", clean(t.Ref.Name)}}
 	if b.row != nil {
-		return append(parts, part{m.th.dim, "   " + strings.Join(slices.DeleteFunc(m.place(b.row), func(s string) bool { return s == clean(t.Ref.Source) }), " "+m.th.dot+" ")})
+		where := slices.DeleteFunc(m.place(b.row), func(s string) bool { return s == clean(t.Ref.Source) })
+		return append(parts, part{m.th.dim, "   " + strings.Join(where, " "+m.th.dot+" ")})
 	}
 	return append(parts, part{m.th.dim, "   " + t.Kind.String()})
 }

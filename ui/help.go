@@ -26,8 +26,10 @@ type section struct {
 
 // sections are the parts of the key table, in the order of the help.
 func sections() []section {
-	return []section{{"EVERYWHERE", inBoards}, {"LIST", inList}, {"ONE ROW", inDetail}, {"EVENTS", inEvents}, {"SOURCES", inSources}, {"WHAT CAN BE DONE", inCaps},
-		{"COMMANDS AND TYPING THEM", inCommand}, {"WHILE TYPING A FILTER", inInput}, {"IN THIS HELP", inHelp | inHelpText}, {"MENU OF ORDERS", inSort}, {"MENU OF COPIES", inCopy},
+	return []section{{"EVERYWHERE", inBoards}, {"LIST", inList}, {"ONE ROW", inDetail}, {"EVENTS", inEvents},
+		{"SOURCES", inSources}, {"WHAT CAN BE DONE", inCaps}, {"COMMANDS AND TYPING THEM", inCommand},
+		{"WHILE TYPING A FILTER", inInput}, {"IN THIS HELP", inHelp | inHelpText},
+		{"MENU OF ORDERS", inSort}, {"MENU OF COPIES", inCopy},
 		{"MENU OF EXPORTS", inExport}, {"QUITTING WITH THE SCREEN LEFT AS TEXT", inKeep},
 		{"ACTIONS OF A ROW", inMenu}, {"ONE ACTION", inBox}, {"YES OR NO", inQuestion}, {"QUITTING WHILE WE HOLD SOMETHING", inLeave}}
 }

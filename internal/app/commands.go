@@ -26,7 +26,8 @@ func (p *program) getCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get [URL | SOURCE/NAME ...]",
 		Short: "Look once and print who leads and who owns",
-		Long:  selecting + "Exit code 3: a source did not answer or refused us; 4: no such name; 5: a listing took too long.\n\n" + headless.JSONHelp(headless.OfGet),
+		Long: selecting + "Exit code 3: a source did not answer or refused us; 4: no such name; 5: a listing took too long.\n\n" +
+			headless.JSONHelp(headless.OfGet),
 		Example: "coordtop get redis://localhost:6379/0\n" +
 			"coordtop get 'postgres://ops@localhost/ledger?locks=4242,17:-4'\n" +
 			"coordtop get leases/app:leader:billing -o json",

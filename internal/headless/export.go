@@ -59,7 +59,8 @@ func writeCSV(w io.Writer, table [][]string) error {
 
 // writeMarkdown writes a table in which nothing of a cell is taken for markup.
 func writeMarkdown(b *bytes.Buffer, table [][]string) {
-	plain := strings.NewReplacer("\\", "\\\\", "|", "\\|", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "\\<", ">", "\\>", "~", "\\~", "&", "&amp;")
+	plain := strings.NewReplacer("\\", "\\\\", "|", "\\|", "`", "\\`", "*", "\\*", "_", "\\_",
+		"[", "\\[", "]", "\\]", "<", "\\<", ">", "\\>", "~", "\\~", "&", "&amp;")
 	for i, line := range table {
 		for _, cell := range line {
 			b.WriteString("| " + plain.Replace(cell) + " ")

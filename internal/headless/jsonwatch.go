@@ -41,8 +41,10 @@ type intervalJSON struct {
 func eventOf(e *sources.Event) eventJSON {
 	out := eventJSON{
 		V: version, Seq: e.Seq, At: instant(e.At), After: instant(e.After), Event: e.Kind.String(),
-		Source: orNull(e.Ref.Source), Namespace: orNull(e.Ref.Space), Kind: kind(e.RefKind), Name: orNull(e.Ref.Name), NameB64: exact(e.Ref.Name),
-		Alias: aliasOf(e.Alias, e.AliasHow), Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous), Known: e.How.String(), GapMS: intervalOf(e.Gap), Detail: orNull(e.Detail),
+		Source: orNull(e.Ref.Source), Namespace: orNull(e.Ref.Space), Kind: kind(e.RefKind),
+		Name: orNull(e.Ref.Name), NameB64: exact(e.Ref.Name), Alias: aliasOf(e.Alias, e.AliasHow),
+		Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous),
+		Known: e.How.String(), GapMS: intervalOf(e.Gap), Detail: orNull(e.Detail),
 	}
 	if e.Previous != (sources.OwnerRef{}) {
 		cause := e.Cause.String()

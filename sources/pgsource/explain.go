@@ -142,7 +142,8 @@ func (e explaining) link() error {
 	case errors.As(e.err, &op):
 		return e.passing("%s cannot be reached: %v", e.where, op.Err)
 	case e.opening && e.config.TLSConfig != nil:
-		return e.passing("connecting to %s with TLS does not work: %s: if the server has none, write sslmode=disable, or give it some (ssl = on)", e.where, oneLine(e.err))
+		return e.passing("connecting to %s with TLS does not work: %s: "+
+			"if the server has none, write sslmode=disable, or give it some (ssl = on)", e.where, oneLine(e.err))
 	case e.opening:
 		return e.passing("connecting to %s does not work: %s", e.where, oneLine(e.err))
 	}
@@ -151,7 +152,8 @@ func (e explaining) link() error {
 
 func (e explaining) silence() error {
 	if e.opening {
-		return e.passing("%s takes connections, or packets vanish on the way, but there is no answer: check host and port, and whether a Postgres listens there", e.where)
+		return e.passing("%s takes connections, or packets vanish on the way, but there is no answer: "+
+			"check host and port, and whether a Postgres listens there", e.where)
 	}
 	return e.passing("no answer from %s for %v", e.where, answerLimit)
 }

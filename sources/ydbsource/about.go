@@ -63,7 +63,8 @@ func (a *about) told(n *node) *sources.About {
 		}
 	}
 	if len(n.board.names) == 0 {
-		now.Warnings = append(now.Warnings, "YDB lists no semaphores: name those of the coordination node "+format.Clean(n.board.path, 200)+" with semaphore=, election= or mutex=")
+		now.Warnings = append(now.Warnings, "YDB lists no semaphores: name those of the coordination node "+
+			format.Clean(n.board.path, 200)+" with semaphore=, election= or mutex=")
 	}
 	if a.last != nil && sameAbout(a.last, now) {
 		return nil

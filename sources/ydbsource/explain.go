@@ -34,7 +34,9 @@ var advice = sources.Advice{NoTLS: "write grpc:// instead of grpcs://", Authorit
 // noDatabase is what is wrong where the service has nothing at the path of the database.
 func noDatabase(o ydbcoord.ClientOptions, err error) error {
 	return &sources.Problem{
-		Text: fmt.Sprintf("there is no database %s at %s: check the path in the URL", format.Clean(o.Database, 200), format.Clean(o.Address, 100)), Cause: err, Refused: true,
+		Text: fmt.Sprintf("there is no database %s at %s: check the path in the URL",
+			format.Clean(o.Database, 200), format.Clean(o.Address, 100)),
+		Cause: err, Refused: true,
 	}
 }
 
@@ -133,7 +135,8 @@ func (e explaining) link() error {
 
 func (e explaining) silence() error {
 	if e.opening {
-		return e.problem(sources.Problem{}, "%s takes connections, or packets vanish on the way, but there is no answer: check host and port, and whether a YDB listens there", e.where)
+		return e.problem(sources.Problem{}, "%s takes connections, or packets vanish on the way, but there is no answer: "+
+			"check host and port, and whether a YDB listens there", e.where)
 	}
 	return e.problem(sources.Problem{}, "no answer from %s", e.where)
 }

@@ -84,7 +84,8 @@ func (s *Screen) SVG(w io.Writer, p Palette) error {
 	defer s.mu.Unlock()
 	wide, high := s.em.Width(), s.em.Height()
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" font-family="%[3]s" font-size="%[4]v" xml:space="preserve">`+"\n",
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d"`+
+		` font-family="%[3]s" font-size="%[4]v" xml:space="preserve">`+"\n",
 		wide*cellWide+2*margin, high*cellHigh+2*margin, typeFaces, typeSize)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="6" fill="#%s"/>`+"\n", p.Ground)
 	for y := range high {
