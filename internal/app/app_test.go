@@ -34,6 +34,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("charm.land/bubbletea/v2.Every.func1"))
 }
 
+// longEnough bounds every wait for an event, so that a broken program does not hang: a good run
+// never comes near it, also on a machine that has ten times too much to do.
+const longEnough = 2 * time.Minute
+
 // stream collects what a command writes while it still runs.
 type stream struct {
 	mu    sync.Mutex
@@ -62,7 +66,7 @@ func (s *stream) String() string {
 // await waits until what was written satisfies ok.
 func (s *stream) await(t *testing.T, ok func(string) bool) string {
 	t.Helper()
-	bound := time.NewTimer(30 * time.Second)
+	bound := time.NewTimer(longEnough)
 	defer bound.Stop()
 	for {
 		text := s.String()

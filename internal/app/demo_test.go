@@ -171,7 +171,7 @@ func (d *demoRun) interrupt(t *testing.T) {
 // eventually looks again and again, but not for ever.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	bound := time.NewTimer(45 * time.Second)
+	bound := time.NewTimer(longEnough)
 	defer bound.Stop()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
@@ -246,7 +246,7 @@ func (d *demoRun) hearsLeader(t *testing.T) {
 	if _, err := d.postgres.Exec(t.Context(), "listen demo_ledger"); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), longEnough)
 	defer cancel()
 	n, err := d.postgres.WaitForNotification(ctx)
 	if err != nil {

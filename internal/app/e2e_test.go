@@ -346,7 +346,7 @@ func TestWatchEndsQuietlyWhenNobodyReads(t *testing.T) {
 		if code != 0 || w.stderr.String() != "" {
 			t.Errorf("exit code %d, %s", code, w.stderr)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(longEnough):
 		t.Fatal("it goes on, though nobody reads")
 	}
 }
@@ -380,7 +380,7 @@ func TestAReaderThatStopsReadingCannotKeepTheProcess(t *testing.T) {
 		if code != exitError {
 			t.Errorf("exit code %d", code)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(longEnough):
 		t.Error("it stays for ever")
 	}
 	close(out.free)

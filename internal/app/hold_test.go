@@ -138,12 +138,7 @@ func (h *kept) audit() []string {
 // recorded waits until the audit has a line.
 func (h *kept) recorded(line string) {
 	h.t.Helper()
-	bound := time.Now().Add(30 * time.Second)
-	for !slices.Contains(h.audit(), line) {
-		if time.Now().After(bound) {
-			h.t.Fatalf("the audit has %q, never %q", h.audit(), line)
-		}
-	}
+	eventually(h.t, "the audit has "+line, func() bool { return slices.Contains(h.audit(), line) })
 }
 
 func gone(t *testing.T, c *redis.Client, key string) {
@@ -351,7 +346,7 @@ func TestAcquireSharesALockOfPostgres(t *testing.T) {
 	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
 	a := holds(t, "acquire", "--write", "--yes", "--shared", server.URL()+"&mutex=17:-4")
 	a.line(1, "acquired")
-	b := holds(t, "acquire", "--write", "--yes", "--shared", "--wait", "20s", server.URL()+"&mutex=17:-4")
+	b := holds(t, "acquire", "--write", "--yes", "--shared", "--wait", "2m", server.URL()+"&mutex=17:-4")
 	b.line(1, "acquired")
 	for _, h := range []*kept{a, b} {
 		h.types("resign")

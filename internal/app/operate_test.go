@@ -106,7 +106,7 @@ func (s *sight) gone(text string) *sight {
 
 func (s *sight) until(what string, ok func(string) bool) *sight {
 	s.t.Helper()
-	limit := time.NewTimer(40 * time.Second)
+	limit := time.NewTimer(longEnough)
 	defer limit.Stop()
 	for !ok(s.text()) {
 		select {

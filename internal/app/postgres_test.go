@@ -125,7 +125,7 @@ func (l lockJSON) text() string {
 
 func look(t *testing.T, w *world, args ...string) lookJSON {
 	t.Helper()
-	if code := w.main(t.Context(), append([]string{"get", "-o", "json"}, args...)...); code != 0 {
+	if code := w.main(t.Context(), append([]string{"get", "-o", "json", "--timeout", longEnough.String()}, args...)...); code != 0 {
 		t.Fatalf("exit code %d: %s", code, w.stderr)
 	}
 	var got lookJSON

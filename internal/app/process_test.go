@@ -41,7 +41,7 @@ func command(t testing.TB, args ...string) *exec.Cmd {
 // ends waits for a process, but not for ever.
 func ends(t testing.TB, cmd *exec.Cmd) int {
 	t.Helper()
-	bound := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+	bound := time.AfterFunc(longEnough, func() { _ = cmd.Process.Kill() })
 	defer bound.Stop()
 	var exit *exec.ExitError
 	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {

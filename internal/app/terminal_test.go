@@ -49,7 +49,7 @@ func onDesk(t *testing.T, cmd *exec.Cmd, controlling bool, text string) *desk {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := master.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := master.SetReadDeadline(time.Now().Add(longEnough)); err != nil {
 		t.Fatal(err)
 	}
 	b := make([]byte, 1<<10)
@@ -66,7 +66,7 @@ func onDesk(t *testing.T, cmd *exec.Cmd, controlling bool, text string) *desk {
 // fill makes the board write until the terminal takes no more.
 func (d *desk) fill(t *testing.T) {
 	t.Helper()
-	bound := time.Now().Add(30 * time.Second)
+	bound := time.Now().Add(longEnough)
 	for time.Now().Before(bound) {
 		if _, err := d.master.WriteString("?"); err != nil { // the help, and back
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func TestATerminalThatDoesNotReadIsGivenBackOnSIGTERM(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(after, d.before) {
 		t.Errorf("the terminal was %v and is %v, %v", d.before, after, err)
 	}
-	_, _ = d.tty.Close(), d.master.SetReadDeadline(time.Now().Add(30*time.Second))
+	_, _ = d.tty.Close(), d.master.SetReadDeadline(time.Now().Add(longEnough))
 	_, _ = io.Copy(d.read, d.master) // ends with EIO: nobody has the other side
 	if out := d.read.String(); runtime.GOOS == "linux" && !restored(out) {
 		t.Errorf("the end is %q", out[max(0, len(out)-300):])
