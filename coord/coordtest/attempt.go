@@ -22,7 +22,7 @@ type attempt struct {
 	failed   bool
 	skipped  string // why; "" if it was not
 	cleanups []func()
-	stalled  time.Duration // the longest time by which something came late
+	stalled  time.Duration // the most by which this process was late within a TTL
 }
 
 // try runs f to its end, clean-up included.
@@ -62,7 +62,7 @@ func (a *attempt) clean() {
 	}
 }
 
-// late notes that something of the test itself came late.
+// late notes that the test itself was late.
 func (a *attempt) late(by time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

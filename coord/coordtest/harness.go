@@ -92,7 +92,7 @@ const tries = 5
 
 func (c testCase) execute(t testing.TB, start func(testing.TB) Harness) {
 	for n := 1; ; n++ {
-		a, ttl := c.attempt(t, start)
+		a, ttl := c.attempt(t, start, n)
 		switch stalled := a.stalled > ttl/10; {
 		case a.skipped != "":
 			t.Skip(a.skipped)
@@ -109,14 +109,16 @@ func (c testCase) execute(t testing.TB, start func(testing.TB) Harness) {
 	}
 }
 
-// attempt runs the case once and says how long the TTL was.
-func (c testCase) attempt(t testing.TB, start func(testing.TB) Harness) (a *attempt, ttl time.Duration) {
+// attempt runs the case for the nth time, with as many times the TTL, and says how long
+// that was.
+func (c testCase) attempt(t testing.TB, start func(testing.TB) Harness, n int) (a *attempt, ttl time.Duration) {
 	a = try(t, func(a *attempt) {
 		h := start(a)
+		h.TTL *= time.Duration(n)
 		ttl = h.TTL
 		ctx, cancel := context.WithTimeout(a.Context(), 30*time.Second+20*h.TTL)
 		defer cancel()
-		defer watchStalls(a)()
+		defer watchStalls(a, ttl)()
 		s := &suite{attempt: a, h: h, ctx: ctx}
 		s.caps = s.open().Info().Caps
 		if c.needs != nil && !c.needs(s.caps) {
@@ -127,17 +129,25 @@ func (c testCase) attempt(t testing.TB, start func(testing.TB) Harness) (a *atte
 	return a, ttl
 }
 
-// watchStalls measures by how much this process is late, until stop is called.
-func watchStalls(a *attempt) (stop func()) {
+// watchStalls measures by how much this process is late within a TTL, until stop is called.
+// What counts is the sum: a renewal passes from goroutine to goroutine on its way there and
+// back, and on a busy machine each of them is late.
+func watchStalls(a *attempt, ttl time.Duration) (stop func()) {
 	const step = 20 * time.Millisecond
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		for {
+		var sum time.Duration
+		last := make([]time.Duration, max(ttl/step, 1)) // each by how much, in turns
+		for n := 0; ; n++ {
 			due := time.Now().Add(step)
 			select {
 			case <-time.After(step):
-				a.late(time.Since(due))
+				at := n % len(last)
+				sum -= last[at]
+				last[at] = time.Since(due)
+				sum += last[at]
+				a.late(sum)
 			case <-quit:
 				return
 			}

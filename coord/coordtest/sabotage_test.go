@@ -161,7 +161,7 @@ func TestSuiteNoticesEachBrokenPromise(t *testing.T) {
 				t.Fatalf("there is no case %q", sab.noticed)
 			}
 			synctest.Test(t, func(t *testing.T) {
-				if a, _ := cases[at].attempt(t, sab.harness); !a.failed || a.skipped != "" {
+				if a, _ := cases[at].attempt(t, sab.harness, 1); !a.failed || a.skipped != "" {
 					t.Errorf("%s did not notice a driver that %s (skipped: %q)", sab.noticed, sab.what, a.skipped)
 				} else {
 					t.Logf("noticed: %q", a.failures)
