@@ -86,7 +86,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	p := tea.NewProgram(&solid{m, try}, programOptions(programCtx, o)...)
 	var beside sync.WaitGroup // joined below
-	m.hands.ask = askIn(pumpCtx, o.Operator, &beside)
+	m.hands.ask, m.hands.do = askIn(pumpCtx, o.Operator, &beside), doIn(pumpCtx)
 	spawn.Go(pumpCtx, &beside, func() {
 		stop(spawn.Call(pumpCtx, func() error { return pump(pumpCtx, o.Feed, wakeOf(o.Operator), p.Send, o.slow) }))
 	})

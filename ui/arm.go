@@ -22,22 +22,23 @@ func (m *model) badge(l *line) {
 const readOnlyText = "read-only: this board can change nothing"
 
 // arm asks whether writing is to be possible, or ends it.
-func (m *model) arm() {
+func (m *model) arm() tea.Cmd {
 	if m.hands.op == nil {
 		m.say(readOnlyText)
-		return
+		return nil
 	}
 	if m.canWrite() {
-		m.hands.op.Disarm()
-		m.heed()
-		if m.canWrite() {
-			m.say("writing stays possible: it was asked for at the start")
-			return
-		}
-		m.say("read-only again; what we hold is kept")
-		return
+		return m.await(func() error { m.hands.op.Disarm(); return nil }, func(error) {
+			m.heed()
+			if m.canWrite() {
+				m.say("writing stays possible: it was asked for at the start")
+				return
+			}
+			m.say("read-only again; what we hold is kept")
+		})
 	}
 	m.ask(&arming{source: m.sourceAtHand(), name: newField(fieldName), back: m.hands.dialog})
+	return nil
 }
 
 // sourceAtHand is the source whose writing is asked for: that of the row or event under the
@@ -75,6 +76,7 @@ type arming struct {
 	back    dialog // what it was asked from; nil: the board
 	refused string // why it was not done; then the name is asked for
 	typed   string // what was refused; "": nothing yet
+	writing bool   // the operator has not answered
 }
 
 func (d *arming) scope() scope {
@@ -85,22 +87,35 @@ func (d *arming) scope() scope {
 }
 
 func (d *arming) do(m *model, i intent) tea.Cmd {
+	if d.writing {
+		return nil
+	}
 	switch i {
 	case doYes, doPress:
-		err := m.hands.op.Arm(d.source, d.name.value())
-		if err == nil {
-			if m.hands.dialog = d.back; d.back == nil {
-				m.say("writing is possible now: " + m.keyOf(doActions) + " shows what can be done")
-			}
-			m.heed()
-			return nil
-		}
-		d.refused, d.typed = clean(err.Error()), d.name.value()
-		d.name.focus(true)
+		d.writing = true
+		name := d.name.value()
+		return m.await(func() error { return m.hands.op.Arm(d.source, name) }, func(err error) { d.answered(m, name, err) })
 	case doCancel, doNo:
 		m.hands.dialog = d.back
 	}
 	return nil
+}
+
+// answered takes in what the operator said to a name.
+func (d *arming) answered(m *model, name string, err error) {
+	d.writing = false
+	if err != nil {
+		d.refused, d.typed = clean(err.Error()), name
+		d.name.focus(true)
+		return
+	}
+	if m.hands.dialog == d {
+		m.hands.dialog = d.back
+	}
+	if d.back == nil {
+		m.say("writing is possible now: " + m.keyOf(doActions) + " shows what can be done")
+	}
+	m.heed()
 }
 
 func (d *arming) edit(_ *model, msg tea.Msg) tea.Cmd {
@@ -122,6 +137,9 @@ func (d *arming) picture(m *model, w, _ int) picture {
 	}
 	l := m.th.line(w).put(m.th.strong, "Make writing possible in").put(m.th.title, " "+m.title+" ")
 	p.lines = append(p.lines, l.done(), m.th.line(w).done())
+	if d.writing {
+		say(m.th.dim, writingAudit)
+	}
 	if d.refused == "" {
 		say("", "Actions ask once more before they send anything. It ends by itself after some minutes, or with "+m.keyOf(doArm)+".")
 		p.lines = append(p.lines, m.th.line(w).done(), m.yesNo(w, "yes", "no"))

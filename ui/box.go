@@ -62,6 +62,7 @@ type box struct {
 	row     *sources.Row // as it was last while nothing had changed; nil: it does not exist
 	gone    string       // what has changed; "": nothing
 	refused string       // why it was not begun, at the last press of the button
+	writing bool         // the operator was told to begin, and has not answered
 
 	asked     int  // how often the operator was asked what it would do
 	described bool // it has answered once
@@ -151,12 +152,15 @@ func (b *box) scope() scope {
 }
 
 func (b *box) do(m *model, i intent) tea.Cmd {
+	if b.writing { // it cannot be taken back any more
+		return nil
+	}
 	b.hint = ""
 	switch i {
 	case doCancel, doNo:
 		m.shut()
 	case doYes:
-		b.start(m)
+		return b.start(m)
 	case doNextField:
 		return b.move(m, 1)
 	case doPreviousField:
@@ -178,7 +182,7 @@ func (b *box) press(m *model) tea.Cmd {
 	case buttonCancel:
 		m.shut()
 	case buttonAct:
-		b.start(m)
+		return b.start(m)
 	default:
 		if f := b.fields[b.focus]; f.kind == fieldData {
 			f.edit(tea.KeyPressMsg{Code: tea.KeyEnter})
@@ -257,6 +261,8 @@ func (b *box) difference(m *model, row *sources.Row) string {
 // missing says what keeps the button off; "": nothing.
 func (b *box) missing() string {
 	switch {
+	case b.writing:
+		return writingAudit
 	case b.gone != "":
 		return "changed"
 	case !b.described:
@@ -291,19 +297,29 @@ func (b *box) needs(f *field) string {
 	return ""
 }
 
+// writingAudit is what a box waits for before anything is sent.
+const writingAudit = "writing the audit"
+
 // start hands the request to the operator. Where that refuses it the box stays, with all
 // that was typed.
-func (b *box) start(m *model) {
+func (b *box) start(m *model) tea.Cmd {
 	b.heed(m)
 	if b.missing() != "" {
-		return
+		return nil
 	}
-	if _, err := m.hands.op.Start(b.filled()); err != nil {
-		b.refused = clean(err.Error())
-		return
-	}
-	m.shut()
-	m.heed()
+	r := b.filled()
+	b.writing, b.refused = true, ""
+	return m.await(func() error { _, err := m.hands.op.Start(r); return err }, func(err error) {
+		b.writing = false
+		if err != nil {
+			b.refused = clean(err.Error())
+			return
+		}
+		if m.hands.dialog == b {
+			m.shut()
+		}
+		m.heed()
+	})
 }
 
 // filled is the request with what the person has typed.

@@ -274,6 +274,9 @@ func (b *box) refusal(m *model, w int) []string {
 	for _, s := range folded(b.refused, w) {
 		lines = append(lines, m.th.line(w).put(m.th.bad, s).done())
 	}
+	if b.writing && b.question() { // a box says it beside its button
+		lines = append(lines, m.th.line(w).put(m.th.dim, writingAudit).done())
+	}
 	return lines
 }
 

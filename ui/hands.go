@@ -18,6 +18,7 @@ type hands struct {
 	status *action.Status
 	phases map[uint64]action.Phase // of the runs that were told of last
 	ask    asker
+	do     doer
 
 	dialog   dialog      // stands over the board and takes the keys; nil: none
 	pressing bool        // a key is being acted on
@@ -32,7 +33,7 @@ const quietTime = 400 * time.Millisecond
 
 func newHands(op Operator) hands {
 	h := hands{op: op, status: &action.Status{}, phases: map[uint64]action.Phase{}}
-	h.ask = askIn(context.Background(), op, new(sync.WaitGroup))
+	h.ask, h.do = askIn(context.Background(), op, new(sync.WaitGroup)), doIn(context.Background())
 	if op != nil {
 		h.status = op.Status()
 	}
@@ -84,11 +85,11 @@ func (m *model) act(i intent) (tea.Cmd, bool) {
 	}
 	switch i {
 	case doArm:
-		m.arm()
+		return m.arm(), true
 	case doActions:
 		m.openMenu()
 	case doCrash:
-		m.crash()
+		return m.crash(), true
 	default:
 		return nil, false
 	}

@@ -39,7 +39,7 @@ func (d *driver) await(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.await(c)
 		}
-	case describedMsg:
+	case describedMsg, doneMsg:
 		d.send(msg)
 	}
 }

@@ -185,7 +185,7 @@ func (d *menu) do(m *model, i intent) tea.Cmd {
 	case doCancel:
 		m.shut()
 	case doArm:
-		m.arm()
+		return m.arm()
 	case doChoose:
 		if d.at < len(d.items) {
 			return d.choose(m, d.items[d.at])
@@ -294,14 +294,14 @@ func (d *menu) picture(m *model, w, h int) picture {
 }
 
 // crash ends the process of the owner under the cursor, in the demo.
-func (m *model) crash() {
+func (m *model) crash() tea.Cmd {
 	row, _ := m.selected()
 	switch {
 	case row == nil:
-		return
+		return nil
 	case m.hands.op == nil:
 		m.say(readOnlyText)
-		return
+		return nil
 	}
 	for _, c := range m.hands.op.Choices(row) {
 		if c.Verb != action.Crash {
@@ -309,14 +309,16 @@ func (m *model) crash() {
 		}
 		if c.Not != "" {
 			m.say("not possible: " + clean(c.Not))
-			return
+			return nil
 		}
-		if _, err := m.hands.op.Start(action.Request{Verb: action.Crash, Target: m.targetOf(row)}); err != nil {
-			m.say(clean(err.Error()))
-			return
-		}
-		m.heed()
-		return
+		r := action.Request{Verb: action.Crash, Target: m.targetOf(row)}
+		return m.await(func() error { _, err := m.hands.op.Start(r); return err }, func(err error) {
+			if err != nil {
+				m.say(clean(err.Error()))
+			}
+			m.heed()
+		})
 	}
 	m.say("processes are ended in coordtop demo only")
+	return nil
 }

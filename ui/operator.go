@@ -9,7 +9,8 @@ import (
 
 // Operator carries out what a person decides. Nothing that it keeps depends on the
 // screen: leases are renewed however long a frame takes. All methods may be called at
-// any time from any goroutine; only Describe may block.
+// any time from any goroutine. Describe may block, and Start, Arm and Disarm may wait some
+// seconds for a disk; the others return at once.
 type Operator interface {
 	// Caps lists what can be done with each source at all, by name. It asks no server.
 	Caps() []action.Ability

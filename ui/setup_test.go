@@ -29,7 +29,8 @@ func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 // driver turns a model by hand: intents in, frames out.
 type driver struct {
 	*model
-	feed *uitest.Feed
+	feed  *uitest.Feed
+	waits bool // the operator was told to do something since the last key
 }
 
 func drive(feed *uitest.Feed, o Options) *driver {
@@ -44,6 +45,11 @@ func drive(feed *uitest.Feed, o Options) *driver {
 		o.Width, o.Height = 160, 48
 	}
 	d := &driver{model: newModel(o), feed: feed}
+	do := d.hands.do
+	d.hands.do = func(f func() error) <-chan error {
+		d.waits = true
+		return do(f)
+	}
 	d.send(tea.WindowSizeMsg{Width: o.Width, Height: o.Height})
 	return d
 }
@@ -58,10 +64,14 @@ func (d *driver) send(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// press presses keys by name; one that is no name is typed letter by letter.
+// press presses keys by name; one that is no name is typed letter by letter. What the
+// operator does at once has come back then.
 func (d *driver) press(keys ...string) {
 	for _, k := range keys {
-		d.send(key(k))
+		d.waits = false
+		if cmd := d.send(key(k)); d.waits {
+			d.await(cmd)
+		}
 	}
 }
 

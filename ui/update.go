@@ -34,6 +34,9 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 			msg.box.describe(m, msg.description)
 		}
 		return nil, true
+	case doneMsg:
+		msg.then(msg.err)
+		return nil, true
 	case secondMsg:
 		m.second()
 		return nil, true

@@ -1,0 +1,34 @@
+package ui
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/spawn"
+)
+
+// doer does something that waits for a disk, in a goroutine of its own.
+type doer func(func() error) <-chan error
+
+// doIn returns a doer. Nobody here waits for its goroutines, for a disk may keep them for
+// seconds and the terminal has to be given back: they end with what the operator bounds.
+func doIn(ctx context.Context) doer {
+	return func(f func() error) <-chan error {
+		got := make(chan error, 1) // nobody may be there to take it
+		spawn.Go(ctx, nil, func() { got <- spawn.Call(ctx, f) })
+		return got
+	}
+}
+
+// doneMsg brings the answer of what a doer did.
+type doneMsg struct {
+	then func(error)
+	err  error
+}
+
+// await has f done while the board goes on; then takes in its answer.
+func (m *model) await(f func() error, then func(error)) tea.Cmd {
+	got := m.hands.do(f)
+	return func() tea.Msg { return doneMsg{then, <-got} }
+}
