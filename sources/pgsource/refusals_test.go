@@ -157,7 +157,7 @@ func TestUnreachableServersAreSentences(t *testing.T) {
 	t.Cleanup(func() { silent.Close() })
 	o := at(silent.Addr().String())
 	o.URL += "&connect_timeout=1"
-	refuses(t, connect(t, o), false, "no answer from "+silent.Addr().String())
+	refuses(t, connect(t, o), false, silent.Addr().String()+" takes connections", "there is no answer")
 	hasty := answer(t, func(c net.Conn) {})
 	refuses(t, connect(t, at(hasty)), false, hasty+" closes the connection at once")
 	web := answer(t, func(c net.Conn) {
