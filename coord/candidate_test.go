@@ -302,3 +302,26 @@ func TestTermsThatAreLostAtOnceAreSpaced(t *testing.T) {
 		}
 	})
 }
+
+func TestTermsThatEndAtOnceAreSpaced(t *testing.T) {
+	t.Parallel()
+	inBothShapes(t, func(w *world) {
+		var elected []time.Time
+		stop := w.run(w.candidate(coord.LeadOptions{OnElected: func(ctx context.Context, t *coord.Term) error {
+			if elected = append(elected, time.Now()); len(elected) < 10 {
+				return t.Resign(ctx)
+			}
+			return nil
+		}}))
+		time.Sleep(time.Hour)
+		_ = stop()
+		if len(elected) != 10 {
+			w.Fatalf("%d terms, want 10", len(elected))
+		}
+		for i := range elected[1:] {
+			if gap := elected[i+1].Sub(elected[i]); gap < 50*time.Millisecond {
+				w.Errorf("term %d began %v after the one before", i+2, gap)
+			}
+		}
+	})
+}

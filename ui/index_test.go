@@ -220,6 +220,17 @@ func TestJudgement(t *testing.T) {
 	}
 }
 
+func TestWhatWasLeaderlessAtTheFirstLookStandsOnTopAtOnce(t *testing.T) {
+	t.Parallel()
+	st := uitest.State(noon(), uitest.Leaderless("a", noon()))
+	for how, want := range map[sources.Known]uint8{sources.AtLeast: 0, sources.Told: 2, sources.Seen: 2} {
+		st.Rows[0].Nobody = sources.Stamp{At: noon(), How: how}
+		if v := judge(st.Rows[0], st, noon()); v.sev != sevBad || v.rank != want {
+			t.Errorf("%v: severity %d, rank %d, want %d and %d", how, v.sev, v.rank, sevBad, want)
+		}
+	}
+}
+
 func TestAVerdictHoldsAsLongAsItSays(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
