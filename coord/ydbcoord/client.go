@@ -2,6 +2,7 @@ package ydbcoord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -39,11 +40,11 @@ func (o ClientOptions) check() error {
 	case o.Conn != nil:
 		return nil
 	case o.Address == "":
-		return fmt.Errorf("%w: no address of a YDB", coord.ErrInvalid)
+		return invalid(errors.New("no address of a YDB"))
 	case o.Database == "":
-		return fmt.Errorf("%w: no database: write it as in grpc://host:2136/local", coord.ErrInvalid)
+		return invalid(errors.New("no database: write it as in grpc://host:2136/local"))
 	case o.AccessToken != "" && o.User != "":
-		return fmt.Errorf("%w: a user and an access token: which of them?", coord.ErrInvalid)
+		return invalid(errors.New("a user and an access token: which of them?"))
 	}
 	return nil
 }
