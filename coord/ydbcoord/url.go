@@ -37,17 +37,18 @@ func ParseURL(raw string) (ClientOptions, error) {
 	return o, nil
 }
 
+// invalid makes an error a coord.ErrInvalid without the text of that: it says itself what is
+// wrong, or what to write instead.
 func invalid(err error) error {
 	if errors.Is(err, coord.ErrInvalid) {
 		return err
 	}
-	return badURL{err}
+	return invalidError{err}
 }
 
-// badURL is a coord.ErrInvalid that says what to write instead.
-type badURL struct{ error }
+type invalidError struct{ error }
 
-func (e badURL) Unwrap() []error { return []error{e.error, coord.ErrInvalid} }
+func (e invalidError) Unwrap() []error { return []error{e.error, coord.ErrInvalid} }
 
 // parseURL does not use net/url for the whole, whose errors repeat the password.
 func parseURL(raw string) (ClientOptions, error) {
@@ -146,7 +147,7 @@ func (o *ClientOptions) setParameter(name, value string) error {
 func FromEnv(lookup func(string) (string, bool)) (ClientOptions, error) {
 	text, ok := lookup("YDB_CONNECTION_STRING")
 	if !ok || text == "" {
-		return ClientOptions{}, fmt.Errorf("reading the environment: %w: YDB_CONNECTION_STRING is not set", coord.ErrInvalid)
+		return ClientOptions{}, fmt.Errorf("reading the environment: %w", invalid(errors.New("YDB_CONNECTION_STRING is not set")))
 	}
 	o, err := ParseURL(text)
 	if err != nil {
@@ -167,6 +168,8 @@ func (o *ClientOptions) credentialsFrom(lookup func(string) (string, bool)) {
 	if o.AccessToken, _ = lookup("YDB_ACCESS_TOKEN_CREDENTIALS"); o.AccessToken != "" {
 		return
 	}
-	o.User, _ = lookup("YDB_STATIC_CREDENTIALS_USER")
+	if o.User, _ = lookup("YDB_STATIC_CREDENTIALS_USER"); o.User == "" {
+		return
+	}
 	o.Password, _ = lookup("YDB_STATIC_CREDENTIALS_PASSWORD")
 }

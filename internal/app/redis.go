@@ -30,7 +30,11 @@ func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
 		o.User = s.User
 	}
 	if s.TLS != (certs.Files{}) {
-		o.TLS = &s.TLS
+		files := s.TLS
+		if o.TLS != nil {
+			files = files.Over(*o.TLS)
+		}
+		o.TLS = &files
 	}
 	return o, nil
 }

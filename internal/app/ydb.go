@@ -40,7 +40,11 @@ func ydbClient(s config.Source, secret string, logger *slog.Logger) (ydbcoord.Cl
 		o.Password = secret
 	}
 	if s.TLS != (certs.Files{}) {
-		o.TLS = &s.TLS
+		files := s.TLS
+		if o.TLS != nil {
+			files = files.Over(*o.TLS)
+		}
+		o.TLS = &files
 	}
 	return o, nil
 }

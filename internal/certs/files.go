@@ -1,6 +1,7 @@
 package certs
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -29,6 +30,15 @@ func (f *Files) Set(name, value string) {
 	case "server_name":
 		f.ServerName = value
 	}
+}
+
+// Over returns f with what it leaves open taken from below.
+func (f Files) Over(below Files) Files {
+	if f.Cert == "" && f.Key == "" { // they belong together
+		f.Cert, f.Key = below.Cert, below.Key
+	}
+	f.CA, f.ServerName = cmp.Or(f.CA, below.CA), cmp.Or(f.ServerName, below.ServerName)
+	return f
 }
 
 // Load reads the files. Its errors name files and hold nothing of what is in them.

@@ -47,3 +47,19 @@ func TestEachParameterSetsItsOwnField(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsLeftOpenComesFromBelow(t *testing.T) {
+	t.Parallel()
+	below := certs.Files{CA: "a", Cert: "b", Key: "c", ServerName: "d"}
+	for over, want := range map[certs.Files]certs.Files{
+		{}:                     below,
+		{CA: "x"}:              {CA: "x", Cert: "b", Key: "c", ServerName: "d"},
+		{Cert: "x", Key: "y"}:  {CA: "a", Cert: "x", Key: "y", ServerName: "d"},
+		{Cert: "x"}:            {CA: "a", Cert: "x", ServerName: "d"},
+		{ServerName: "server"}: {CA: "a", Cert: "b", Key: "c", ServerName: "server"},
+	} {
+		if got := over.Over(below); got != want {
+			t.Errorf("%+v over all: %+v, want %+v", over, got, want)
+		}
+	}
+}

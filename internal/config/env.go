@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -59,8 +60,10 @@ const YDBVariable = "YDB_CONNECTION_STRING"
 // we are wins, then anonymous, then a token, then a user.
 func fromYDB(s *Source, env Lookup) {
 	get := func(name string) string { v, _ := env(name); return v }
-	if ca := get("YDB_SSL_ROOT_CERTIFICATES_FILE"); strings.HasPrefix(s.Address, "grpcs://") && !strings.Contains(s.URL, "ca=") {
-		s.TLS.CA = ca
+	_, query, _ := strings.Cut(s.URL, "?")
+	own := slices.ContainsFunc(strings.Split(query, "&"), func(p string) bool { return strings.HasPrefix(p, "ca=") && p != "ca=" })
+	if strings.HasPrefix(s.Address, "grpcs://") && !own {
+		s.TLS.CA = get("YDB_SSL_ROOT_CERTIFICATES_FILE")
 	}
 	t, _ := ParseURL(s.URL) // it was parsed before
 	switch {
