@@ -132,7 +132,7 @@ func TestSemaphoreIsAGreyProfileThatIsYellowWhereFull(t *testing.T) {
 		if !strings.Contains(line, "connections") {
 			continue
 		}
-		if !strings.Contains(line, string(d.th.warn)+"█████") || !strings.Contains(line, string(d.th.dim)+"▂▂▂") {
+		if !strings.Contains(line, string(d.th.warn)+"▇▇▇▇▇") || !strings.Contains(line, string(d.th.dim)+"▂▂▂") || strings.Contains(line, "█") {
 			t.Errorf("the profile is %q", line)
 		}
 		return

@@ -1,31 +1,13 @@
 package ui
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"coordtop/internal/format"
 	"coordtop/sources"
 )
-
-// eventPane draws the newest events of what the list shows.
-func (m *model) eventPane(w, h int) []string {
-	l := m.th.line(w).put(m.th.heading, "EVENTS").skip(1)
-	if m.idx.filter.empty() {
-		l.put(m.th.dim, "of all rows, newest first")
-	} else {
-		l.put(m.th.dim, "of what the filter shows, newest first")
-	}
-	if m.events.busy {
-		l.put(m.th.dim, ", once a second")
-	}
-	lines := m.eventLines(w, h-1, true, func(e *sources.Event) bool {
-		return e.Seq <= m.events.shown && loud(e) && m.idx.filter.event(e)
-	})
-	if len(lines) == 0 {
-		lines = append(lines, m.th.line(w).put(m.th.dim, "nothing has changed since "+m.timeOfDay(m.started)).done())
-	}
-	return m.th.box(append([]string{l.done()}, lines...), w, h)
-}
 
 // eventLines draws at most n of the newest events that pass, with their names if named.
 func (m *model) eventLines(w, n int, named bool, pass func(*sources.Event) bool) []string {
@@ -128,27 +110,20 @@ func (m *model) eventText(e *sources.Event) []part {
 	th := &m.th
 	switch e.Kind {
 	case sources.EventAcquired:
-		return append(m.who(e, e.Owner), part{th.good, "took it"}, gapPart(th, e))
+		return append(m.who(e, e.Owner), part{"", "took it"}, gapPart(th, e))
 	case sources.EventOwnerChanged:
-		parts := append(m.who(e, e.Owner), part{th.good, "took it"}, part{"", " from "})
+		parts := append(m.who(e, e.Owner), part{"", "took it from "})
 		parts = append(parts, m.who(e, e.Previous)...)
 		if e.Cause == sources.CauseUnknown {
 			return parts
 		}
 		return append(parts, part{th.dim, "(" + m.cause(e.Cause, e.How) + ")"})
 	case sources.EventReleased:
-		parts := m.who(e, e.Previous)
-		if e.Cause == sources.CauseReleased {
-			return append(parts, part{th.warn, m.cause(e.Cause, e.How) + " it"}, leasePart(th, e))
-		}
-		if e.Cause == sources.CauseUnknown {
-			return append(parts, part{th.warn, "is gone"}, part{th.dim, ", cause unknown"}, leasePart(th, e))
-		}
-		return append(parts, part{th.warn, m.cause(e.Cause, e.How)}, leasePart(th, e))
+		return append(append(m.who(e, e.Previous), m.gone(e)...), leasePart(th, e))
 	case sources.EventExpired:
 		return append(m.who(e, e.Previous), part{th.bad, "lost it"}, part{"", ": " + m.cause(e.Cause, e.How)})
 	case sources.EventProclaimed:
-		return append(m.who(e, e.Owner), part{th.accent, "says"}, part{"", " " + clean(e.Detail)})
+		return append(m.who(e, e.Owner), part{th.dim, "says"}, part{"", " " + said(e.Detail)})
 	case sources.EventWaiterJoined:
 		return append(m.who(e, e.Owner), part{"", "waits"})
 	case sources.EventWaiterLeft:
@@ -156,7 +131,7 @@ func (m *model) eventText(e *sources.Event) []part {
 	case sources.EventSourceDown:
 		return []part{{th.bad, "data is old from here"}, detailPart(th, e)}
 	case sources.EventSourceUp:
-		return []part{{th.good, "answers"}, detailPart(th, e)}
+		return []part{{"", "answers"}, detailPart(th, e)}
 	case sources.EventRestarted:
 		return []part{{th.warn, "server restarted"}, detailPart(th, e)}
 	case sources.EventClockStep:
@@ -164,15 +139,48 @@ func (m *model) eventText(e *sources.Event) []part {
 	case sources.EventCreated:
 		return []part{{"", "appeared"}, detailPart(th, e)}
 	case sources.EventDeleted:
-		return []part{{th.warn, "does not exist any more"}, detailPart(th, e)}
+		return []part{{"", "does not exist any more"}, detailPart(th, e)}
 	}
 	return []part{{"", e.Kind.String()}, detailPart(th, e)}
+}
+
+// gone says how an owner went that did not lose it. That is trouble only where it may have
+// left an election without a leader.
+func (m *model) gone(e *sources.Event) []part {
+	st := style("")
+	if e.RefKind == sources.KindElection {
+		st = m.th.warn
+	}
+	switch e.Cause {
+	case sources.CauseReleased:
+		return []part{{st, m.cause(e.Cause, e.How) + " it"}}
+	case sources.CauseUnknown:
+		return []part{{st, "is gone"}, {m.th.dim, ", cause unknown"}}
+	}
+	return []part{{m.th.warn, m.cause(e.Cause, e.How)}}
+}
+
+// said is the data of an event, which is told as a quoted text. Where that would only have
+// backslashes before quotes, as in JSON, it stands without both.
+func said(detail string) string {
+	quoted, err := strconv.QuotedPrefix(detail)
+	if err != nil {
+		return clean(detail)
+	}
+	text := strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+	if !strings.Contains(text, `"`) || strings.Contains(text, `\`) {
+		return clean(detail)
+	}
+	return clean(text + detail[len(quoted):])
 }
 
 // who names an owner with the letter it has in its row.
 func (m *model) who(e *sources.Event, o sources.OwnerRef) []part {
 	label := part{"", clean(o.Label) + " "}
-	if o.Label == "" {
+	switch {
+	case o.Label == "" && o.ID == "": // what is said belongs to the row
+		label.text = ""
+	case o.Label == "":
 		label.text = clean(o.ID) + " "
 	}
 	if hue, ok := m.hueOf(e.Ref, o.ID); ok {
@@ -187,10 +195,14 @@ func (m *model) hueOf(ref sources.Ref, owner string) (uint8, bool) {
 	if !ok {
 		return 0, false
 	}
-	terms := m.st.Rows[h.slot].Terms
-	for i := len(terms) - 1; i >= 0; i-- {
-		if terms[i].Owner.ID == owner {
-			return terms[i].Hue, true
+	return termHue(m.st.Rows[h.slot], owner)
+}
+
+// termHue is the colour and letter of an owner in its row's terms.
+func termHue(row *sources.Row, owner string) (uint8, bool) {
+	for i := len(row.Terms) - 1; i >= 0; i-- {
+		if row.Terms[i].Owner.ID == owner {
+			return row.Terms[i].Hue, true
 		}
 	}
 	return 0, false

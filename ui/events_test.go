@@ -89,3 +89,46 @@ func TestCalmEventsAreNotListed(t *testing.T) {
 	d.pass(1)
 	d.shows(t, "nothing has changed since 12:00:00")
 }
+
+func TestChatterOfARowIsOneLineAndALossIsNot(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
+	seq := uint64(0)
+	tell := func(kind sources.Kind, e sources.EventKind, second int, owner string, cause sources.Cause) {
+		seq++
+		o := sources.OwnerRef{ID: owner, Label: owner}
+		d.feed.Tell(sources.Event{Seq: seq, At: noon().Add(time.Duration(second) * time.Second), Kind: e, RefKind: kind, Cause: cause,
+			Ref: sources.Ref{Source: uitest.Redis, Name: kind.String() + "-1"}, Owner: o, Previous: o})
+	}
+	for i := range 4 {
+		tell(sources.KindSemaphore, sources.EventAcquired, i, "p", sources.CauseUnknown)
+		tell(sources.KindMutex, sources.EventOwnerChanged, i, "m", sources.CauseReleased)
+		tell(sources.KindElection, sources.EventOwnerChanged, i, "e", sources.CauseReleased)
+	}
+	tell(sources.KindSemaphore, sources.EventReleased, 3, "p", sources.CauseUnknown)
+	tell(sources.KindMutex, sources.EventExpired, 4, "m", sources.CauseExpired)
+	tell(sources.KindSemaphore, sources.EventAcquired, 12, "p", sources.CauseUnknown)
+	d.send(wakeMsg{})
+	d.shows(t, "semaphore-1   4 took, 1 gone in 3.0 s")
+	d.shows(t, "12:00:12.0 semaphore-1   p took it")
+	d.shows(t, "12:00:04.0 mutex-1       m lost it")
+	d.shows(t, ", 3 more in 3.0 s")
+	for i := range 4 {
+		d.shows(t, fmt.Sprintf("12:00:0%d.0 election-1", i))
+	}
+	d.press("5")
+	d.shows(t, "12:00:01.0 semaphore-1   p took it")
+}
+
+func TestDataOfEventsIsShownWithoutBackslashes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ detail, want string }{
+		{`"report=1/4"`, `"report=1/4"`}, {`"{\"version\":2}"`, `{"version":2}`}, {`"{\"a\":\"x"... (300 bytes)`, `{"a":"x... (300 bytes)`},
+		{`"{\"a\":\"\\n\"}"`, `"{\"a\":\"\\n\"}"`}, {`"a\x1b\"b"`, `"a\x1b\"b"`}, {`plain`, `plain`}, {``, ``},
+	} {
+		if got := said(c.detail); got != c.want {
+			t.Errorf("%s is shown as %s, not %s", c.detail, got, c.want)
+		}
+	}
+}

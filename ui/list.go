@@ -71,7 +71,14 @@ func (m *model) row(w int, row *sources.Row, v verdict, selected bool, win timel
 	if under {
 		mark, st = m.th.pending, m.th.accent
 	}
-	l.put("", cursor).put(st, mark)
+	l.put("", cursor)
+	if selected && (v.sev.problem() || under) {
+		l.over += st // reverse video would hide which trouble it is
+	}
+	l.put(st, mark)
+	if selected {
+		l.over = m.th.selected
+	}
 	if m.marks[row.Ref] {
 		l.put(m.th.accent, m.th.marked)
 	} else {
@@ -121,13 +128,8 @@ func (m *model) owner(l *line, row *sources.Row, v verdict, plain style, under b
 	switch {
 	case row.Note != "":
 		word(m.th.dim, clean(row.Note))
-	case len(row.Owners) == 1:
-		if hue, ok := ownerHue(row); ok {
-			l.put(m.th.ownerLetter(hue), letter(hue)).skip(1)
-		} else {
-			l.skip(2)
-		}
-		l.cell(plain, m.th.fitWords(m.ownerLabel(row.Ref, &row.Owners[0], w-2), w-2), w-2)
+	case len(row.Owners) == 1 || len(row.Terms) > 0 && len(row.Owners) > 1:
+		m.oneOwner(l, row, plain, w)
 	case len(row.Owners) > 1:
 		word(plain, count(len(row.Owners), "owner"))
 	case row.Taken > 0: // a count is all that is told
@@ -141,12 +143,29 @@ func (m *model) owner(l *line, row *sources.Row, v verdict, plain style, under b
 	}
 }
 
-// ownerHue is the colour and letter of the running term.
-func ownerHue(row *sources.Row) (uint8, bool) {
-	if n := len(row.Terms); n > 0 && row.Terms[n-1].End.At.IsZero() {
-		return row.Terms[n-1].Hue, true
+// oneOwner draws the owner of the running term, as the strip does, and how many there are
+// besides.
+func (m *model) oneOwner(l *line, row *sources.Row, plain style, w int) {
+	o := &row.Owners[0]
+	if n := len(row.Terms) - 1; n >= 0 {
+		for i := range row.Owners {
+			if row.Owners[i].ID == row.Terms[n].Owner.ID {
+				o = &row.Owners[i]
+			}
+		}
 	}
-	return 0, false
+	others := ""
+	if n := len(row.Owners) - 1; n > 0 {
+		others = " +" + format.Count(n)
+	}
+	if hue, ok := termHue(row, o.ID); ok {
+		l.put(m.th.ownerLetter(hue), letter(hue)).skip(1)
+	} else {
+		l.skip(2)
+	}
+	end := l.x + w - 2
+	room := w - 2 - len(others)
+	l.put(plain, m.th.fitWords(m.ownerLabel(row.Ref, o, room), room)).put(m.th.dim, others).to(end)
 }
 
 // name draws what a row is called in w cells. Where the name is only a number, what people

@@ -39,7 +39,7 @@ const paneFacts = 3
 
 func (m *model) ownerRow(g *grid, row *sources.Row, v verdict, o *sources.Owner) {
 	mark := part{"", " "}
-	if hue, ok := ownerHue(row); ok && len(row.Owners) == 1 {
+	if hue, ok := termHue(row, o.ID); ok {
 		mark = part{m.th.ownerLetter(hue), letter(hue)}
 	}
 	st := style("")

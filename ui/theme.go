@@ -52,6 +52,7 @@ type glyphs struct {
 	corners                               [4]string // of a frame: top left, top right, bottom left, bottom right
 	bullet, pending                       string    // a line of what would happen; a row that we are acting on
 	eighths                               [8]string // of a cell: lease left, permits taken
+	full                                  string    // no permit was left
 }
 
 func unicodeGlyphs() glyphs {
@@ -64,7 +65,7 @@ func unicodeGlyphs() glyphs {
 		run: "━", idle: "─", dark: "┄", many: "*", crisis: "!",
 		dot: "·", arrow: "←", atLeast: "≥", atMost: "≤", ellipsis: "…", about: "~",
 		corners: [4]string{"╭", "╮", "╰", "╯"}, bullet: "•", pending: "◌",
-		eighths: [...]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+		eighths: [...]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, full: "▇",
 	}
 }
 
@@ -79,7 +80,7 @@ func asciiGlyphs() glyphs {
 		run: "", idle: "_", dark: ".", many: "*", crisis: "!",
 		dot: "-", arrow: "<-", atLeast: ">", atMost: "<", ellipsis: "$", about: "~",
 		corners: [4]string{"+", "+", "+", "+"}, bullet: "*", pending: "%",
-		eighths: [...]string{"1", "2", "3", "4", "5", "6", "7", "8"},
+		eighths: [...]string{"1", "2", "3", "4", "5", "6", "7", "8"}, full: "8",
 	}
 }
 

@@ -168,3 +168,15 @@ func TestTheTerminalIsAskedForItsBackgroundOnlyWhereThatMatters(t *testing.T) {
 		t.Error("the theme is not light")
 	}
 }
+
+func TestCursorRowKeepsTheColourOfItsMark(t *testing.T) {
+	t.Parallel()
+	d := hand(uitest.Leaderless("a", noon().Add(-time.Minute)), uitest.Led("b", "host-1", noon()))
+	d.pass(3)
+	if d.cursor() != "a" {
+		t.Fatalf("the cursor is on %s", d.cursor())
+	}
+	if mark := string(d.th.selected+d.th.bad) + "!"; !strings.Contains(d.View().Content, mark) {
+		t.Errorf("the mark is not drawn as %q", mark)
+	}
+}
