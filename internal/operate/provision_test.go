@@ -33,6 +33,11 @@ func ydbRig(t *testing.T, made bool, o options) (*rig, *ydbtest.Server) {
 			t.Fatal(err)
 		}
 	}
+	return ydbRigAt(t, server, o), server
+}
+
+func ydbRigAt(t *testing.T, server *ydbtest.Server, o options) *rig {
+	t.Helper()
 	client, err := ydbcoord.ParseURL(server.URL(0))
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +63,7 @@ func ydbRig(t *testing.T, made bool, o options) (*rig, *ydbtest.Server) {
 			return errors.Join(c.Nodes().Create(ctx, space, ydbcoord.NodeConfig{}), c.Close(ctx))
 		},
 	}
-	return newRig(t, server.URL(0), source, backend, o), server
+	return newRig(t, server.URL(0), source, backend, o)
 }
 
 // not is why a verb is not possible now; "": it is.
