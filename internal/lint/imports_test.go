@@ -52,7 +52,7 @@ func directions() []direction {
 		{"internal/spawn", nil},
 		{"internal/shots", nil},
 		{"internal/suspend", nil},
-		{"internal/localserver", nil},
+		{"internal/localserver", []string{"internal/spawn"}},
 		{"internal/emulator/*", nil},
 		{"internal/config", []string{"internal/address", "internal/certs", "internal/format", "sources"}},
 		{"internal/headless", []string{"sources", "internal/format"}},

@@ -136,7 +136,7 @@ func (p *Postgres) runTool(ctx context.Context, program string, args ...string) 
 		return fmt.Errorf("opening the log: %w", err)
 	}
 	defer log.Close()
-	proc, err := startProcess(p.guard, log, filepath.Join(p.bin, program), args...)
+	proc, err := startProcess(ctx, p.guard, log, filepath.Join(p.bin, program), args...)
 	if err != nil {
 		return err
 	}

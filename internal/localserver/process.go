@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"coordtop/internal/spawn"
 )
 
 var (
@@ -32,20 +34,25 @@ type process struct {
 }
 
 // startProcess launches program. The goroutine it starts ends with the process; whoever
-// calls stop or reads done waits for it.
-func startProcess(g *guard, log *os.File, program string, args ...string) (*process, error) {
+// calls stop or reads done waits for it. ctx only says who is told of a panic.
+func startProcess(ctx context.Context, g *guard, log *os.File, program string, args ...string) (*process, error) {
 	cmd, err := g.launch(log, program, args...)
 	if err != nil {
 		return nil, err
 	}
+	return watchProcess(ctx, cmd, g.gone), nil
+}
+
+// watchProcess starts the goroutine that waits for a process and then calls gone.
+func watchProcess(ctx context.Context, cmd *exec.Cmd, gone func()) *process {
 	p := &process{cmd: cmd, done: make(chan struct{})}
-	go func() {
+	spawn.Go(ctx, nil, func() {
 		defer close(p.done)
 		// How it ended is told by the log and by those who made it end.
 		_ = cmd.Wait()
-		g.gone()
-	}()
-	return p, nil
+		gone()
+	})
+	return p
 }
 
 func (p *process) pid() int { return p.cmd.Process.Pid }

@@ -69,7 +69,7 @@ func (s *server) runLocked(ctx context.Context) error {
 	}
 	defer log.Close()
 	command := s.steps.command()
-	if s.proc, err = startProcess(s.guard, log, command[0], command[1:]...); err != nil {
+	if s.proc, err = startProcess(ctx, s.guard, log, command[0], command[1:]...); err != nil {
 		return err
 	}
 	if err := s.awaitLocked(ctx); err != nil {
