@@ -74,7 +74,8 @@ func (t *Term) Context() context.Context { return t.l.Context() }
 // the term: when the leadership is over nothing is written, and the error wraps the
 // cause (ErrLost, ErrExpired, ErrReleased or ErrClosed); if the service is who says
 // so, the term ends with ErrLost. Proclamations go out one after the other. After an
-// error that is none of these it is not known whether the data was written.
+// error that is none of these it is not known whether the data was written, nor where the
+// error also wraps ErrUncertain: the leadership ended while it was on its way.
 // ErrUnsupported where a leader carries no data, ErrDataTooLong before anything is sent.
 func (t *Term) Proclaim(ctx context.Context, data []byte) error {
 	if err := t.proclaim(ctx, data); err != nil {
@@ -108,6 +109,8 @@ func (t *Term) proclaim(ctx context.Context, data []byte) error {
 	case verdict(err):
 		t.l.lose("proclaim", err)
 		return err
+	case t.Context().Err() != nil:
+		return fmt.Errorf("%w: %w", blame(ctx, t.Context(), err), ErrUncertain)
 	}
 	return blame(ctx, t.Context(), err)
 }

@@ -30,6 +30,8 @@ var (
 	ErrNotAcquired = errors.New("not acquired in time")
 	// ErrUnsupported: this backend has no such primitive or ability.
 	ErrUnsupported = errors.New("not supported by this backend")
+	// ErrUncertain: it was sent, and whether it was done is not known.
+	ErrUncertain = errors.New("whether it was done is not known")
 	// ErrDataTooLong: the data is longer than Caps.MaxData; nothing was sent.
 	ErrDataTooLong = errors.New("data too long")
 	// ErrNotFound: the primitive does not exist on the service.

@@ -59,7 +59,8 @@ func (o *Operator) proclaim(n *run, h *holding) {
 	}
 }
 
-// settled says that an error of a proclamation means that nothing was written.
+// settled says that an error of a proclamation means that nothing was written, or says
+// itself that this is not known.
 func settled(err error) bool {
 	for _, known := range []error{coord.ErrLost, coord.ErrExpired, coord.ErrReleased, coord.ErrClosed, coord.ErrUnsupported, coord.ErrDataTooLong} {
 		if errors.Is(err, known) {

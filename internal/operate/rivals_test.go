@@ -3,6 +3,7 @@ package operate_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -222,6 +223,9 @@ func TestAResignationAndAProclamationAtOnceAreBothToldTheTruth(t *testing.T) {
 				r.until("nobody leads", func(*sources.State) bool { return len(r.row(s.election).Owners) == 0 })
 				if said.Phase == action.Seen && !proclaimed(sub, us.ID) {
 					t.Errorf("told as proclaimed, which nobody saw: %s", said.Text)
+				}
+				if said.Phase == action.Failed && !strings.Contains(said.Text, "not known") && proclaimed(sub, us.ID) {
+					t.Errorf("told as not written, and the watch has seen it: %s", said.Text)
 				}
 				if held := r.Status().Holdings; len(held) != 0 {
 					t.Errorf("we hold %+v", held)
