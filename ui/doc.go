@@ -27,7 +27,8 @@
 //     stands over the board and takes the keys while it is open: the menu of a row's
 //     actions (menu.go), the box of one of them (box.go), which is pinned to the row's
 //     owner and off for good once that has changed, and questions. Only the operator's
-//     Describe may block: it is asked in a goroutine that Run joins.
+//     Describe may block: it is asked in a goroutine that Run joins. What waits for the
+//     disk of the audit is done beside the board, too (doer.go), but not joined.
 //   - One goroutine of our own, the pump (pump.go), turns the Feed's wake-ups into one
 //     coalesced message. Run joins it.
 //   - Between Bubble Tea and the terminal stand a gate (gate.go), whose goroutine does the
@@ -68,7 +69,7 @@
 //
 // Acting:
 //
-//	hands.go ours.go arm.go leave.go keep.go    what acts; what we hold and did; writing; quitting
+//	hands.go doer.go ours.go arm.go leave.go keep.go    what acts; what we hold and did; writing; quitting
 //	dialog.go menu.go named.go box.go boxdraw.go boxtype.go field.go provision.go    dialogs
 //
 // What all of them draw with:
