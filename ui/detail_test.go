@@ -84,9 +84,24 @@ func TestInstantsOfTheBackendAreShownAsAges(t *testing.T) {
 		{Key: "query", Value: "select 1"}, {Key: "transaction start", Value: noon().Add(-127 * time.Minute).Format(time.RFC3339)}}
 	d := inDetailOf(p)
 	d.shows(t, "FACTS of pid 771")
-	d.shows(t, "pid 771  state idle in transaction  query select 1  transaction start 09:53:00, 2h07m ago")
+	d.shows(t, "    pid    771                    query              select 1")
+	d.shows(t, "    state  idle in transaction    transaction start  09:53:00, 2h07m ago")
 	d.press("esc")
 	d.shows(t, "idle in tx")
+}
+
+func TestASessionIsShortInTheTableAndWholeAmongTheFacts(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("a", "pid 9875", noon())
+	p.Owners[0].NoExpiry, p.Owners[0].Session = true, "9875@2026-11-21T05:13:57.889383Z"
+	d := inDetailOf(p)
+	d.shows(t, " 9875@05:13:57 ")
+	d.shows(t, "    session  9875@2026-11-21T05:13:57.889383Z")
+	for given, want := range map[string]string{"7c0011": "7c0011", "a@b": "a@b", "": ""} {
+		if got := d.shortSession(given); got != want {
+			t.Errorf("%q became %q", given, got)
+		}
+	}
 }
 
 func TestFactsOfSeveralOwnersStandBehindTheirNames(t *testing.T) {
@@ -132,7 +147,7 @@ func TestSemaphoreIsAGreyProfileThatIsYellowWhereFull(t *testing.T) {
 		if !strings.Contains(line, "connections") {
 			continue
 		}
-		if !strings.Contains(line, string(d.th.warn)+"▇▇▇▇▇") || !strings.Contains(line, string(d.th.dim)+"▂▂▂") || strings.Contains(line, "█") {
+		if !strings.Contains(line, string(d.th.warn)+"▆▆▆▆▆") || !strings.Contains(line, string(d.th.dim)+"▂▂▂") || strings.ContainsAny(line, "█▇") {
 			t.Errorf("the profile is %q", line)
 		}
 		return

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"time"
 
 	"coordtop/internal/format"
@@ -50,6 +51,73 @@ func (m *model) factsOf(name string, attrs []sources.Attr, w, indent int) []stri
 		}
 	}
 	flush()
+	return lines
+}
+
+// twoColumns is from how many cells on facts stand in two columns of pairs.
+const twoColumns = 110
+
+// factColumns are facts as pairs of name and value below each other, in two columns where
+// there is room, the left one first.
+func (m *model) factColumns(attrs []sources.Attr, w int) []string {
+	attrs = slices.DeleteFunc(slices.Clone(attrs), func(a sources.Attr) bool { return m.factValue(a.Value) == "" })
+	if len(attrs) == 0 {
+		return nil
+	}
+	left, width := len(attrs), w-4
+	if w >= twoColumns && len(attrs) > 1 {
+		left, width = (len(attrs)+1)/2, (w-4)/2
+	}
+	lines := m.factPairs(attrs[:left], width)
+	if left == len(attrs) {
+		return m.pasted(lines, nil, 0, w)
+	}
+	used := 0
+	for _, p := range lines {
+		used = max(used, p.keys+2+format.Width(p.value.text)+4)
+	}
+	return m.pasted(lines, m.factPairs(attrs[left:], width), min(used, width), w)
+}
+
+// pair is a line of a column of facts.
+type pair struct {
+	key   string
+	keys  int // cells of the key
+	value part
+}
+
+// factPairs are facts as lines of at most w cells; a value goes on over as many as it needs.
+func (m *model) factPairs(attrs []sources.Attr, w int) []pair {
+	keys := 0
+	for i := range attrs {
+		keys = max(keys, min(format.Width(clean(attrs[i].Key)), w/3))
+	}
+	var lines []pair
+	for i := range attrs {
+		key := clean(attrs[i].Key)
+		for _, piece := range wrapWords(m.factValue(attrs[i].Value), w-keys-4) {
+			lines = append(lines, pair{key, keys, part{m.factStyle(attrs[i]), piece}})
+			key = ""
+		}
+	}
+	return lines
+}
+
+// pasted draws two columns of pairs side by side, the right one from that cell on.
+func (m *model) pasted(left, right []pair, from, w int) []string {
+	lines := make([]string, 0, max(len(left), len(right)))
+	for i := range max(len(left), len(right)) {
+		l := m.th.line(w).skip(4)
+		put := func(p pair) { l.cell(m.th.dim, p.key, p.keys).skip(2).put(p.value.st, p.value.text) }
+		if i < len(left) {
+			put(left[i])
+		}
+		if i < len(right) {
+			l.to(4 + from)
+			put(right[i])
+		}
+		lines = append(lines, l.done())
+	}
 	return lines
 }
 

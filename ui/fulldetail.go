@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/timeline"
@@ -79,22 +81,27 @@ func (m *model) data(row *sources.Row, w int) []string {
 
 // ownerFacts is what the backend tells of each owner.
 func (m *model) ownerFacts(row *sources.Row, w int) []string {
-	title, indent := "FACTS", 4
-	for i := range row.Owners {
-		if len(row.Owners) == 1 {
-			title = "FACTS of " + clean(row.Owners[i].Label)
-			break
+	if len(row.Owners) == 1 {
+		o := &row.Owners[0]
+		attrs := o.Attrs
+		if session := clean(o.Session); m.shortSession(o.Session) != session {
+			attrs = append(slices.Clone(attrs), sources.Attr{Key: "session", Value: session})
 		}
+		return m.titled("FACTS of "+clean(o.Label), m.factColumns(attrs, w), w)
+	}
+	indent := 4
+	for i := range row.Owners {
 		indent = max(indent, 4+min(format.Width(clean(row.Owners[i].Label)), factNames)+2)
 	}
 	var lines []string
 	for i := range row.Owners {
-		name := ""
-		if len(row.Owners) > 1 {
-			name = clean(row.Owners[i].Label)
-		}
-		lines = append(lines, m.factsOf(name, row.Owners[i].Attrs, w, indent)...)
+		lines = append(lines, m.factsOf(clean(row.Owners[i].Label), row.Owners[i].Attrs, w, indent)...)
 	}
+	return m.titled("FACTS", lines, w)
+}
+
+// titled puts a title over lines, if there are any.
+func (m *model) titled(title string, lines []string, w int) []string {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -106,11 +113,7 @@ const factNames = 24
 
 // labelFacts are what the configuration says of the row.
 func (m *model) labelFacts(row *sources.Row, w int) []string {
-	facts := m.facts(row.Labels, w, 4)
-	if len(facts) == 0 {
-		return nil
-	}
-	return append([]string{m.th.line(w).skip(2).put(m.th.dim, "LABELS").done()}, facts...)
+	return m.titled("LABELS", m.factColumns(row.Labels, w), w)
 }
 
 // wrap cuts clean text into pieces of at most w cells.

@@ -244,7 +244,7 @@ func (m *model) signs() [][2]part {
 		{{th.alarm, th.crisis}, {"", "nobody led in this column"}},
 		{{th.dim, bars(th.dark, 4)}, {"", "not observed"}},
 		{{th.dim, bars(th.idle, 4)}, {"", "free"}},
-		{{th.dim, th.eighths[1] + th.eighths[3] + th.eighths[5]}, {"", "a semaphore: the most permits that were taken in a column"}},
+		{{th.dim, th.levels[1] + th.levels[4] + th.levels[6]}, {"", "a semaphore: the most permits that were taken in a column"}},
 		{{th.warn, bars(th.full, 3)}, {"", "no permit was left"}},
 		{{th.good, th.eighths[6] + th.eighths[5] + th.eighths[4] + th.eighths[6]}, {"", "a lease: the lowest that was left in a column; every renewal lifts it"}},
 		{{th.strong, th.many}, {"", "more changes than fit in a column"}},

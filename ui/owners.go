@@ -2,6 +2,8 @@ package ui
 
 import (
 	"strconv"
+	"strings"
+	"time"
 
 	"coordtop/internal/format"
 	"coordtop/sources"
@@ -50,9 +52,19 @@ func (m *model) ownerRow(g *grid, row *sources.Row, v verdict, o *sources.Owner)
 	if data.Len == 0 {
 		data = row.Data
 	}
-	g.add(mark, part{st, m.ownerLabel(row.Ref, o, 0)}, part{m.th.dim, clean(o.Session)}, part{m.th.dim, modeName(row, o.Mode)},
+	g.add(mark, part{st, m.ownerLabel(row.Ref, o, 0)}, part{m.th.dim, m.shortSession(o.Session)}, part{m.th.dim, modeName(row, o.Mode)},
 		part{st, permits(row, o.Permits)}, part{st, fence(o.Fence)}, part{st, m.ageAt(o.Since, m.asOf(row, v))}, part{m.th.dim, m.instant(o.Since)},
 		m.leaseText(o, v), part{st, dataHead(data)})
+}
+
+// shortSession is a session fit for a table: of one that is named by its beginning, only the
+// time of day.
+func (m *model) shortSession(session string) string {
+	who, since, _ := strings.Cut(session, "@")
+	if t, err := time.Parse(time.RFC3339Nano, since); err == nil {
+		return clean(who) + "@" + m.timeOfDay(t)
+	}
+	return clean(session)
 }
 
 // modeName is shown only where an owner may share.

@@ -65,7 +65,7 @@ func (m *model) waiterTable(row *sources.Row, v verdict, waiters []sources.Waite
 		if mixed {
 			mode = q.Mode.String()
 		}
-		g.add(part{m.th.dim, place}, part{"", clean(q.Label)}, part{m.th.dim, clean(q.Session)}, part{m.th.dim, mode},
+		g.add(part{m.th.dim, place}, part{"", clean(q.Label)}, part{m.th.dim, m.shortSession(q.Session)}, part{m.th.dim, mode},
 			part{"", permits(row, q.Permits)}, part{"", m.ageAt(q.Since, m.asOf(row, v))}, part{m.th.dim, m.givesUp(q)},
 			said, part{m.th.dim, dataHead(q.Data)})
 	}

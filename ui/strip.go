@@ -125,12 +125,12 @@ func (m *model) putRun(l *line, c timeline.Cell, n int) {
 	}
 }
 
-// putLevel draws n cells of a semaphore's profile. Its top is left free, so that permits
-// that are all taken, which many semaphores are for long, do not look like an alarm.
+// putLevel draws n cells of a semaphore's profile. A quarter of its cells is left free, so
+// that permits that are all taken, which many semaphores are for long, look like no alarm.
 func (m *model) putLevel(l *line, c timeline.Cell, n int) {
 	st, glyph := m.th.dim, m.th.idle
 	if c.Height > 0 {
-		glyph = m.th.eighths[min(int(c.Height), len(m.th.eighths)-2)-1]
+		glyph = m.th.levels[min(int(c.Height), len(m.th.levels))-1]
 	}
 	if c.Mark == timeline.Full {
 		st, glyph = m.th.warn, m.th.full

@@ -51,7 +51,8 @@ type glyphs struct {
 	about                                 string    // what is inferred, or lies somewhere between two looks
 	corners                               [4]string // of a frame: top left, top right, bottom left, bottom right
 	bullet, pending                       string    // a line of what would happen; a row that we are acting on
-	eighths                               [8]string // of a cell: lease left, permits taken
+	eighths                               [8]string // of a cell: lease left
+	levels                                [7]string // permits taken, while there are others
 	full                                  string    // no permit was left
 }
 
@@ -65,7 +66,8 @@ func unicodeGlyphs() glyphs {
 		run: "━", idle: "─", dark: "┄", many: "*", crisis: "!",
 		dot: "·", arrow: "←", atLeast: "≥", atMost: "≤", ellipsis: "…", about: "~",
 		corners: [4]string{"╭", "╮", "╰", "╯"}, bullet: "•", pending: "◌",
-		eighths: [...]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, full: "▇",
+		eighths: [...]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+		levels:  [...]string{"▁", "▂", "▂", "▃", "▄", "▄", "▅"}, full: "▆",
 	}
 }
 
@@ -80,7 +82,8 @@ func asciiGlyphs() glyphs {
 		run: "", idle: "_", dark: ".", many: "*", crisis: "!",
 		dot: "-", arrow: "<-", atLeast: ">", atMost: "<", ellipsis: "$", about: "~",
 		corners: [4]string{"+", "+", "+", "+"}, bullet: "*", pending: "%",
-		eighths: [...]string{"1", "2", "3", "4", "5", "6", "7", "8"}, full: "8",
+		eighths: [...]string{"1", "2", "3", "4", "5", "6", "7", "8"},
+		levels:  [...]string{"1", "2", "3", "4", "5", "6", "7"}, full: "8",
 	}
 }
 
