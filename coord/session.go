@@ -11,10 +11,6 @@ import (
 	"coordtop/internal/suspend"
 )
 
-// farewell bounds the last request about something when the caller set no deadline:
-// giving up what we own must not keep a program from ending.
-const farewell = 2 * time.Second
-
 // Session is a client's presence on a backend. What it owns ends with it. Its methods
 // are safe for concurrent use. Whoever opened it calls Close or Abandon, also after
 // it ended by itself: only then is nothing of it left running.
@@ -232,54 +228,10 @@ func (s *Session) under(ctx context.Context) (context.Context, context.CancelFun
 	return until(ctx, s.keeper.ctx)
 }
 
-// until is ctx that also ends when life does, with the cause of that.
-func until(ctx, life context.Context) (context.Context, context.CancelFunc) {
-	both, cancel := context.WithCancelCause(ctx)
-	stop := spawn.OnDone(life, func() { cancel(context.Cause(life)) })
-	return both, func() { stop(); cancel(nil) }
-}
-
 // goodbye is a context for giving something up: see lastWords; it also ends when the
 // session's own Close gives up or the session is abandoned.
 func (s *Session) goodbye(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, cancel := lastWords(ctx)
 	stop := spawn.OnDone(s.talk, cancel)
 	return late, func() { stop(); cancel() }
-}
-
-// lastWords is a context for a request that must go out although ctx may have ended.
-// The deadline of ctx bounds it; where there is none, or ctx has ended, it has a time
-// of its own, and if ctx is cancelled meanwhile, that time more.
-func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
-	free := context.WithoutCancel(ctx)
-	deadline, ok := ctx.Deadline()
-	if !ok || ctx.Err() != nil {
-		return context.WithTimeout(free, farewell)
-	}
-	late, cancel := context.WithDeadline(free, deadline)
-	stop := spawn.OnDone(ctx, func() { spawn.After(ctx, farewell, cancel) })
-	return late, func() { stop(); cancel() }
-}
-
-// blame gives an error that came of a request under until(ctx, life) its reason. If it
-// is the end of life, what the driver says of a cancelled context would mislead a
-// caller whose own has not ended: it is kept as text only.
-func blame(ctx, life context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return withContext(ctx, err)
-	case life.Err() != nil && !errors.Is(err, context.Cause(life)):
-		return fmt.Errorf("%w: %v", context.Cause(life), err)
-	}
-	return err
-}
-
-// withContext joins the reason why ctx ended to an error that came of it.
-func withContext(ctx context.Context, err error) error {
-	for _, reason := range []error{ctx.Err(), context.Cause(ctx)} {
-		if reason != nil && !errors.Is(err, reason) {
-			err = errors.Join(err, reason)
-		}
-	}
-	return err
 }

@@ -97,7 +97,9 @@ func final(err error) bool {
 		errors.Is(err, coord.ErrUnsupported) || errors.Is(err, coord.ErrClosed)
 }
 
-// withContext joins the context's error, if it ended, to what came of it.
+// withContext joins the context's error, if it ended, to what came of it. The cause is left
+// to package coord, which knows whose context it was. ydbcoord has the same few lines: what
+// they could share would be a package, or a name that coord exports to nobody else.
 func withContext(ctx context.Context, err error) error {
 	if ctx.Err() == nil || errors.Is(err, ctx.Err()) {
 		return err
@@ -105,7 +107,8 @@ func withContext(ctx context.Context, err error) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// lost is the verdict that a connection, and what was owned on it, is gone.
+// lost is the verdict that a connection, and what was owned on it, is gone. It never comes of
+// a release here, as it may in ydbcoord.
 func lost(err error) error {
 	if errors.Is(err, coord.ErrLost) || errors.Is(err, coord.ErrExpired) || errors.Is(err, coord.ErrClosed) {
 		return err

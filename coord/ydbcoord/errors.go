@@ -63,13 +63,23 @@ func answerError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage
 	return err
 }
 
+// noNodeError says that there is no coordination node, once: what it wraps says the same in
+// other words.
+type noNodeError struct{ answer *StatusError }
+
+func (e noNodeError) Error() string {
+	return "there is no coordination node at this path (" + e.answer.Status.String() + ")"
+}
+
+func (e noNodeError) Unwrap() []error { return []error{coord.ErrRefused, coord.ErrNotFound, e.answer} }
+
 // failureError is answerError for the failure of a whole stream, where some statuses mean
 // something else: there may be fewer sessions soon, and a missing node cannot be waited for.
 func failureError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage) error {
 	err := newStatusError(code, issues)
 	switch code {
 	case Ydb.StatusIds_NOT_FOUND:
-		return fmt.Errorf("there is no coordination node at this path: %w: %w: %w", coord.ErrRefused, coord.ErrNotFound, err)
+		return noNodeError{err}
 	case Ydb.StatusIds_UNAUTHORIZED, Ydb.StatusIds_BAD_REQUEST, Ydb.StatusIds_SCHEME_ERROR, Ydb.StatusIds_UNSUPPORTED:
 		return fmt.Errorf("%w: %w", coord.ErrRefused, err)
 	}
@@ -163,7 +173,8 @@ func fateOf(err error) fate {
 	return fateAgain
 }
 
-// lost makes a verdict of what a session or a grant ended with.
+// lost makes a verdict of what a session or a grant ended with, if it is none: we may have
+// released the grant ourselves.
 func lost(err error) error {
 	for _, final := range []error{coord.ErrLost, coord.ErrExpired, coord.ErrClosed, coord.ErrReleased} {
 		if errors.Is(err, final) {
@@ -173,7 +184,8 @@ func lost(err error) error {
 	return fmt.Errorf("%w: %w", coord.ErrLost, err)
 }
 
-// withContext joins the context's error, if it ended, to what came of it.
+// withContext joins the context's error, if it ended, to what came of it. The cause is left
+// to package coord: see pgcoord's, which is the same.
 func withContext(ctx context.Context, err error) error {
 	if ctx.Err() == nil || errors.Is(err, ctx.Err()) {
 		return err

@@ -3,7 +3,9 @@ package ydbcoord_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"coordtop/coord"
@@ -80,6 +82,43 @@ func TestSessionsAndCandidatesOutliveANodeThatIsDroppedAndCreatedAgain(t *testin
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Error(err)
+		}
+	})
+}
+
+func TestClaimsOfADroppedNodeSaySoOnce(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		d := b.driver(t, ydbcoord.Options{})
+		c, err := ydbcoord.NewClient(ydbcoord.ClientOptions{Conn: b.dial(t, 0), Database: "/local"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim := make(chan error, 2)
+		for range 2 { // one owns, one waits
+			s, err := coord.Open(t.Context(), d, coord.SessionOptions{TTL: ttl})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Abandon()
+			go func() { // ends with the node
+				l, err := s.Mutex("m", coord.MutexOptions{}).Lock(t.Context())
+				if err == nil {
+					<-l.Context().Done()
+					err = context.Cause(l.Context())
+				}
+				claim <- err
+			}()
+		}
+		synctest.Wait()
+		if err := c.Nodes().Drop(t.Context(), node); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			err := <-claim
+			if n := strings.Count(err.Error(), "no coordination node"); n != 1 || !errors.Is(err, coord.ErrLost) || !errors.Is(err, coord.ErrNotFound) {
+				t.Errorf("said %d times in %v", n, err)
+			}
 		}
 	})
 }
