@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -91,6 +92,41 @@ func TestHostileTextsStayInTheirLineOfTheAudit(t *testing.T) {
 	}
 	if !strings.Contains(string(text), `\u009b2J`) || !strings.Contains(string(text), `\ud83d\ude00`) {
 		t.Errorf("not exact: %q", text)
+	}
+}
+
+func TestNoFieldOfTheAuditIsMoreThanText(t *testing.T) {
+	t.Parallel()
+	const nasty = "a\x1b[31m\r\n\x00\x7f\u009b2J\u2028\u202e\"},{\"id\":\"forged\",\xff"
+	var r operate.Record
+	fields := reflect.ValueOf(&r).Elem()
+	for i := range fields.NumField() {
+		if f := fields.Field(i); f.Kind() == reflect.String {
+			f.SetString(nasty)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	j := operate.NewJournal(path, operate.Actor{User: nasty, Host: nasty, SSH: nasty})
+	for range 2 {
+		if err := j.Write(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), "\n"); n != 2 {
+		t.Errorf("%d lines: %q", n, text)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.ContainsFunc(line[:len(line)-1], func(c rune) bool { return c < ' ' || c > '~' }) {
+			t.Errorf("what a terminal may obey: %q", line)
+		}
+		var got operate.Record
+		if err := json.Unmarshal([]byte(line), &got); err != nil || !strings.HasPrefix(got.Name, "a\x1b[31m\r\n\x00\x7f\u009b2J") {
+			t.Errorf("%v, the name is %q", err, got.Name)
+		}
 	}
 }
 
