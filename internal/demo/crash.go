@@ -24,7 +24,7 @@ func (d *Demo) Crash(label string) error {
 }
 
 // killIfNamed kills the process if that is its identity, and says whether it is.
-func (c *candidate) killIfNamed(who string) bool {
+func (c *member) killIfNamed(who string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cmd == nil || identityOf(c.cmd.Process.Pid) != who {

@@ -10,7 +10,7 @@ import (
 
 func TestOnlyTheCandidateOfThatNameCrashes(t *testing.T) {
 	t.Parallel()
-	start := func() (*candidate, *exec.Cmd) {
+	start := func() (*member, *exec.Cmd) {
 		cmd := exec.Command("cat") // ends with its input, and does nothing
 		in, err := cmd.StdinPipe()
 		if err != nil {
@@ -20,13 +20,13 @@ func TestOnlyTheCandidateOfThatNameCrashes(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = in.Close() })
-		c := &candidate{log: slog.New(slog.DiscardHandler)}
+		c := &member{log: slog.New(slog.DiscardHandler)}
 		c.set(cmd)
 		return c, cmd
 	}
 	a, first := start()
 	b, second := start()
-	d := &Demo{members: []*candidate{a, {log: slog.New(slog.DiscardHandler)}, b}}
+	d := &Demo{members: []*member{a, {log: slog.New(slog.DiscardHandler)}, b}}
 	for _, label := range []string{"", "somebody:1", identityOf(second.Process.Pid) + "0", "pid 4711"} {
 		if err := d.Crash(label); !errors.Is(err, ErrNoCandidate) {
 			t.Errorf("%q: %v", label, err)

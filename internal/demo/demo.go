@@ -38,7 +38,7 @@ type Demo struct {
 	options   Options
 	servers   []server // nil where it could not be started; in the order of endpoints
 	endpoints []Endpoint
-	members   []*candidate
+	members   []*member
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 }
@@ -97,10 +97,10 @@ const seedsApart = 1000
 // one who kills.
 func (d *Demo) startCandidates(ctx context.Context, url string, contests []contest, seed uint64) {
 	for _, contest := range contests {
-		var members []*candidate
+		var members []*member
 		for range contest.processes {
 			seed++
-			c := &candidate{contest: contest, url: url, program: d.options.Program, seed: seed, log: d.options.Log}
+			c := &member{contest: contest, url: url, program: d.options.Program, seed: seed, log: d.options.Log}
 			members = append(members, c)
 			pause := between(seed, 2*time.Second, 6*time.Second)
 			spawn.Go(ctx, &d.running, func() { c.run(ctx, pause) })
@@ -114,7 +114,7 @@ func (d *Demo) startCandidates(ctx context.Context, url string, contests []conte
 }
 
 // killOwners kills whichever member owns, after each pause.
-func killOwners(ctx context.Context, members []*candidate, pause func() time.Duration) {
+func killOwners(ctx context.Context, members []*member, pause func() time.Duration) {
 	for backoff.Sleep(ctx, pause()) == nil {
 		for _, m := range members {
 			if m.killIfOwner() {

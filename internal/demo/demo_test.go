@@ -52,7 +52,7 @@ func TestOnlyTheOwnerIsKilled(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	c := &candidate{log: slog.New(slog.DiscardHandler)}
+	c := &member{log: slog.New(slog.DiscardHandler)}
 	if c.killIfOwner() {
 		t.Error("a candidate between two lives was killed")
 	}

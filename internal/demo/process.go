@@ -21,8 +21,8 @@ import (
 // CandidateCommand is the hidden command of the binary that runs one candidate.
 const CandidateCommand = "demo-candidate"
 
-// candidate is one process of the scenario, started again whenever it ends.
-type candidate struct {
+// member is one process of the scenario, started again whenever it ends.
+type member struct {
 	contest contest
 	url     string
 	program string
@@ -36,7 +36,7 @@ type candidate struct {
 
 // run starts the process, waits for its end, pauses, and starts it again until ctx
 // ends; then it asks the process to stop, which resigns what it holds.
-func (c *candidate) run(ctx context.Context, pause func() time.Duration) {
+func (c *member) run(ctx context.Context, pause func() time.Duration) {
 	for life := 0; ; life++ {
 		if err := c.live(ctx, life); err != nil && ctx.Err() == nil {
 			c.log.Warn("A demo candidate ended", "key", c.contest.key, "error", err)
@@ -48,7 +48,7 @@ func (c *candidate) run(ctx context.Context, pause func() time.Duration) {
 }
 
 // live runs the process once.
-func (c *candidate) live(ctx context.Context, life int) error {
+func (c *member) live(ctx context.Context, life int) error {
 	cmd := exec.Command(c.program, CandidateCommand,
 		"--url", c.url, "--key", c.contest.key, "--role", string(c.contest.role),
 		"--ttl", c.contest.ttl.String(), "--channel", c.contest.channel, "--seed", strconv.FormatUint(c.seed+uint64(life)<<32, 10))
@@ -86,7 +86,7 @@ func (c *candidate) live(ctx context.Context, life int) error {
 }
 
 // stop ends the process: politely, and after two seconds for good.
-func (c *candidate) stop(cmd *exec.Cmd, in io.Closer, ended <-chan struct{}) {
+func (c *member) stop(cmd *exec.Cmd, in io.Closer, ended <-chan struct{}) {
 	if err := in.Close(); err != nil {
 		c.log.Warn("Closing a demo candidate's input failed", "error", err)
 	}
@@ -100,7 +100,7 @@ func (c *candidate) stop(cmd *exec.Cmd, in io.Closer, ended <-chan struct{}) {
 }
 
 // follow reads what the process says until it closes its output.
-func (c *candidate) follow(out io.Reader) {
+func (c *member) follow(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		c.mu.Lock()
@@ -110,7 +110,7 @@ func (c *candidate) follow(out io.Reader) {
 }
 
 // killIfOwner kills the process if it said last that it owns, and says whether it did.
-func (c *candidate) killIfOwner() bool {
+func (c *member) killIfOwner() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cmd == nil || !c.owns {
@@ -120,14 +120,14 @@ func (c *candidate) killIfOwner() bool {
 	return true
 }
 
-func (c *candidate) set(cmd *exec.Cmd) {
+func (c *member) set(cmd *exec.Cmd) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cmd, c.owns = cmd, false
 }
 
 // signal reaches only this process: os.Process does not signal one that was waited for.
-func (c *candidate) signal(cmd *exec.Cmd, s os.Signal) {
+func (c *member) signal(cmd *exec.Cmd, s os.Signal) {
 	if err := cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		c.log.Warn("Signalling a demo candidate failed", "error", err)
 	}
