@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"coordtop/internal/config"
 	"coordtop/internal/operate"
 )
 
@@ -29,10 +30,7 @@ func (p *program) actor() operate.Actor {
 	return a
 }
 
-const (
-	defaultIdentity = "{user}@{host}:{pid}"
-	identityLimit   = 40 // that many survive on every backend
-)
+const defaultIdentity = "{user}@{host}:{pid}"
 
 // identityOf fills in the template of our label. Where it is too long the host gives way:
 // who and which process must stay.
@@ -45,20 +43,19 @@ func identityOf(template string, who operate.Actor) string {
 		return strings.NewReplacer("{user}", plainASCII(who.User), "{host}", host, "{pid}", strconv.Itoa(os.Getpid())).Replace(template)
 	}
 	full := fill(host)
-	if over := len(full) - identityLimit; over > 0 && strings.Contains(template, "{host}") {
+	if over := len(full) - config.MaxIdentity; over > 0 && strings.Contains(template, "{host}") {
 		full = fill(host[:max(1, len(host)-over)])
 	}
-	return full[:min(len(full), identityLimit)]
+	return full[:min(len(full), config.MaxIdentity)]
 }
 
-// plainASCII keeps what every backend takes in a label: printable ASCII without spaces and |,
-// which divide labels from data there. Anything else becomes _; "" is "unknown".
+// plainASCII makes what no label may hold into _, and nothing into "unknown".
 func plainASCII(s string) string {
 	if s == "" {
 		return "unknown"
 	}
 	return strings.Map(func(r rune) rune {
-		if r <= ' ' || r > '~' || r == '|' {
+		if !config.InIdentity(r) {
 			return '_'
 		}
 		return r

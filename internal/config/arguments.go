@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// FromURLs makes a config of URLs, one source each, named by their hosts or their types. The error is
-// a *Problems with every URL that cannot be used.
+// FromURLs makes a config of URLs, one source each, named by their hosts or their types. The
+// error is a *Problems with every URL that cannot be used.
 func FromURLs(urls []string) (Config, error) {
 	var c Config
 	var problems Problems
@@ -41,62 +41,4 @@ func shown(raw string, i int) string {
 
 func sourceOf(t Target) Source {
 	return Source{Type: t.Type, URL: t.URL, Address: t.Address, Watch: t.Watch, Nodes: t.Nodes, Channels: t.Channels}
-}
-
-// nameSources gives every source without a name one that is unique and as short as can be:
-// its hosts without ports, or its type where another source has these hosts and none has
-// that type. Else its hosts with ports, with its path if that is taken, with a number if
-// that is taken too.
-func nameSources(sources []Source) {
-	taken, hosts, types := map[string]int{}, map[string]int{}, map[string]int{}
-	for i := range sources {
-		taken[sources[i].Name]++
-		hosts[hostsOf(&sources[i])]++
-		types[sources[i].Type]++
-	}
-	for i := range sources {
-		s := &sources[i]
-		if s.Name != "" {
-			continue
-		}
-		switch host := hostsOf(s); {
-		case host != "" && hosts[host] == 1 && taken[host] == 0:
-			s.Name = host
-		case types[s.Type] == 1 && taken[s.Type] == 0:
-			s.Name = s.Type
-		default:
-			s.Name = freeName(s, taken)
-		}
-		taken[s.Name]++
-	}
-}
-
-// hostsOf are the hosts of a source without their ports, with commas; "" where it is a
-// local socket.
-func hostsOf(s *Source) string {
-	_, rest, _ := strings.Cut(s.Address, "://")
-	rest, _, _ = strings.Cut(rest, "/")
-	hosts := strings.Split(rest, ",")
-	for i, h := range hosts {
-		if at := strings.LastIndexByte(h, ':'); at > strings.LastIndexByte(h, ']') && (h[0] == '[' || strings.IndexByte(h, ':') == at) {
-			hosts[i] = h[:at]
-		}
-	}
-	return strings.Join(hosts, ",")
-}
-
-func freeName(s *Source, taken map[string]int) string {
-	_, rest, _ := strings.Cut(s.Address, "://")
-	rest = strings.TrimSuffix(rest, "/")
-	host, _, _ := strings.Cut(rest, "/")
-	if host == "" {
-		host, rest = s.Type, s.Type+rest
-	}
-	name := host
-	for n := 1; taken[name] > 0; n++ {
-		if name = rest; n > 1 {
-			name = fmt.Sprintf("%s #%d", rest, n)
-		}
-	}
-	return name
 }

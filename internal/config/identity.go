@@ -6,9 +6,13 @@ import (
 	"strings"
 )
 
-// maxIdentity is how many characters are sure to survive on every backend (Postgres
-// keeps 63 of application_name, and data follows ours).
-const maxIdentity = 40
+// MaxIdentity is how many characters of our label are sure to survive on every backend
+// (Postgres keeps 63 of application_name, and data follows ours).
+const MaxIdentity = 40
+
+// InIdentity says whether every backend takes r in a label: printable ASCII, but neither a
+// space nor |, which divide labels from data there.
+func InIdentity(r rune) bool { return r > ' ' && r <= '~' && r != '|' }
 
 // checkIdentity reports what is wrong with a template of our label.
 func checkIdentity(template string) error {
@@ -19,13 +23,11 @@ func checkIdentity(template string) error {
 	if strings.ContainsAny(rest, "{}") {
 		return errors.New("only {user}, {host} and {pid} can stand in braces")
 	}
-	for i := range len(rest) {
-		if rest[i] <= ' ' || rest[i] > '~' || rest[i] == '|' {
-			return errors.New("must be ASCII without spaces and without |")
-		}
+	if strings.ContainsFunc(rest, func(r rune) bool { return !InIdentity(r) }) {
+		return errors.New("must be ASCII without spaces and without |")
 	}
-	if len(rest) > maxIdentity {
-		return fmt.Errorf("is longer than %d characters", maxIdentity)
+	if len(rest) > MaxIdentity {
+		return fmt.Errorf("is longer than %d characters", MaxIdentity)
 	}
 	return nil
 }
