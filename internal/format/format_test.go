@@ -147,6 +147,8 @@ func TestTimesAndNumbersAreShort(t *testing.T) {
 		{format.Precise(41 * time.Second), "41 s"},
 		{format.Precise(3 * time.Hour), "3h00m"},
 		{format.Precise(-1), "0 ms"},
+		{format.Count(999), "999"},
+		{format.Count(1000), "1,000"},
 		{format.Count(812000), "812,000"},
 		{format.Count(-1234567), "-1,234,567"},
 		{format.Count(-100), "-100"},

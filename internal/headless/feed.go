@@ -21,14 +21,3 @@ func Over(h *sources.Hub) Feed { return hubFeed{h} }
 type hubFeed struct{ *sources.Hub }
 
 func (f hubFeed) Subscribe(from uint64) Events { return f.Hub.Subscribe(from) }
-
-// Format is how things are printed.
-type Format uint8
-
-// The formats. Get and Watch print the first two, Export all.
-const (
-	Text Format = iota
-	JSON
-	CSV
-	Markdown
-)

@@ -3,12 +3,12 @@ package redissource
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
@@ -98,22 +98,13 @@ func (w *watcher) warnings() []string {
 func (n warnings) guess() string {
 	of := ""
 	if n.total > 0 {
-		of = " of " + thousands(int(n.total))
+		of = " of " + format.Count(int(n.total))
 	}
-	text := fmt.Sprintf("guessed %s%s keys: name them with ?keys=", thousands(n.guessed), of)
+	text := fmt.Sprintf("guessed %s%s keys: name them with ?keys=", format.Count(n.guessed), of)
 	if n.passed > 0 {
-		text += fmt.Sprintf(" (only about %s keys were looked at)", thousands(n.passed))
+		text += fmt.Sprintf(" (only about %s keys were looked at)", format.Count(n.passed))
 	}
 	return text
-}
-
-// thousands writes n as 812,000.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // sameAbout reports whether b need not be told after a: times that only waver do not

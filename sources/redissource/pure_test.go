@@ -281,15 +281,6 @@ func TestDeadlinesComeInOrder(t *testing.T) {
 	}
 }
 
-func TestThousandsAreSeparated(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 812000: "812,000", 1234567: "1,234,567"} {
-		if got := thousands(n); got != want {
-			t.Errorf("%d is %s", n, got)
-		}
-	}
-}
-
 func TestEventsServeOnlyIfTheyTellEveryEnd(t *testing.T) {
 	t.Parallel()
 	for flags, want := range map[string]bool{"": false, "KA": true, "Kg$x": true, "Kg$xe": true, "Eg$x": false, "K$x": false, "Kg$": false, "EA": false} {
