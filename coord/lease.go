@@ -167,10 +167,10 @@ func (l *Lease) part() {
 	}
 }
 
-// clear sees to a grant that ended by itself. If only our trust ran out, a renewal
-// that was on its way may have prolonged it at the service, for nobody; so it is given
-// back, as well as that goes; so is what a defect of ours ended. But not before the window is over: the margin is there
-// for those who are late to see the end, and nobody else may begin in it.
+// clear sees to a grant that ended by itself. If only our trust ran out, a renewal that was
+// on its way may have prolonged it at the service, for nobody; so it is given back, as well
+// as that goes; so is what a defect of ours ended. But not before the window is over: the
+// margin is there for those who are late to see the end, and nobody else may begin in it.
 func (l *Lease) clear(cause error) {
 	switch {
 	case l.s.over() != nil: // the session's Close or Abandon sees to all grants

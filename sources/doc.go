@@ -4,9 +4,9 @@
 // # From a backend to the screen
 //
 // A [Source] reads one backend and tells [Change]s: parts of the state, never events. A
-// runner (see [Run]) owns each source: it alone calls Connect, Next and Close, never two
-// of them at a time, and connects again after a failure, which is also what a panic
-// becomes, in one of these or in whatever they started under their context. The [Hub] is the only writer
+// runner (see [Run]) owns each source: it alone calls Connect, Next and Close, never two of
+// them at a time, and connects again after a failure, which is also what a panic becomes, in
+// one of these or in whatever they started under their context. The [Hub] is the only writer
 // of what everybody else reads. For each Change, under one lock and in this order:
 //
 //  1. About and Gap are taken in, and the scopes in Alive are live.

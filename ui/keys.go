@@ -107,7 +107,8 @@ type binding struct {
 	help   string
 }
 
-// bindings is the one table of keys, as they are where nobody has changed them: input, footer and help are read from it.
+// bindings is the one table of keys, as they are where nobody has changed them: input,
+// footer and help are read from it.
 //
 // Not bound, and not to be bound: keys that terminals and multiplexers take for
 // themselves (ctrl+a b h i j k m q s space), alt combinations, and in the views the

@@ -35,8 +35,9 @@ func (m *model) asOf(row *sources.Row, v verdict) time.Time {
 func (m *model) age(s sources.Stamp) string { return m.ageAt(s, m.now) }
 
 // ageAt writes how long before now a stamp was: "≥" where it may be longer, or "?" while
-// that would say no more than that time passes, "≤" where it may be less, "~" where the looks between which it lies are so far apart that it would
-// read otherwise, in brackets where only the owner says so.
+// that would say no more than that time passes, "≤" where it may be less, "~" where the
+// looks between which it lies are so far apart that it would read otherwise, in brackets
+// where only the owner says so.
 func (m *model) ageAt(s sources.Stamp, now time.Time) string {
 	if s.How == sources.Unknown || s.At.IsZero() {
 		return "?"

@@ -22,10 +22,10 @@ var ErrParameter = errors.New("unknown parameter")
 // and grpcs for TLS (port 2135). The database may also be the parameter of that name, as in
 // YDB's own connection strings. The other parameters are node (path of the coordination
 // node, from the root or, without a slash before it, from the database), discovery (off:
-// stay with this address), access_token, and with TLS ca, cert, key (files) and
-// server_name. An unknown parameter is an error that wraps ErrParameter. User and password are percent-decoded.
-// Errors wrap coord.ErrInvalid, without its text, and repeat neither what stands before the @ nor a
-// parameter's value.
+// stay with this address), access_token, and with TLS ca, cert, key (files) and server_name.
+// An unknown parameter is an error that wraps ErrParameter. User and password are
+// percent-decoded. Errors wrap coord.ErrInvalid, without its text, and repeat neither what
+// stands before the @ nor a parameter's value.
 func ParseURL(raw string) (ClientOptions, error) {
 	o, err := parseURL(raw)
 	if err == nil {

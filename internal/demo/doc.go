@@ -5,10 +5,9 @@
 // The parent (Start) owns everything: it starts the servers side by side, starts each
 // candidate as the hidden command CandidateCommand of the same binary, restarts those that
 // die, and kills the leaders of the restless elections now and then. A server that is not
-// installed is left out, and said to be. Stop ends all of it and
-// waits. If the parent dies without a word (SIGKILL, a crash), each candidate sees the
-// end of its standard input and exits, and localserver ends the servers and removes
-// their folders: nothing is left behind.
+// installed is left out, and said to be. Stop ends all of it and waits. If the parent dies
+// without a word (SIGKILL, a crash), each candidate sees the end of its standard input and
+// exits, and localserver ends the servers and removes their folders: nothing is left behind.
 //
 // scenario.go says who contends for what; process.go is a candidate as its parent has it,
 // candidate.go and ydbroles.go are what it does.

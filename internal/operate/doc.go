@@ -6,14 +6,15 @@
 // # One path
 //
 // Start checks the guards in this order, and sends nothing unless all of them let it pass:
-// the source is not read_only; writing is armed; the source's own name was typed and a reason
-// given where it is protected; the action is possible for the row; the row shows the owner
-// and fence that the person decided about; the name was typed where that is asked for; the
-// data fits. Then it writes the first line of the audit; if that cannot be written, nothing
-// is sent. A disk may take seconds for it, so the guards are checked again, and what they
-// refuse now has a second line that says so. The rest happens in a goroutine of the action's own: it asks the service, then
-// looks at the Hub until that shows what came of it (Seen), for at most ten seconds
-// (Unseen), writes the second line, and tells the Hub an event of kind action.
+// the source is not read_only; writing is armed; the source's own name was typed and a
+// reason given where it is protected; the action is possible for the row; the row shows the
+// owner and fence that the person decided about; the name was typed where that is asked for;
+// the data fits. Then it writes the first line of the audit; if that cannot be written,
+// nothing is sent. A disk may take seconds for it, so the guards are checked again, and what
+// they refuse now has a second line that says so. The rest happens in a goroutine of the
+// action's own: it asks the service, then looks at the Hub until that shows what came of it
+// (Seen), for at most ten seconds (Unseen), writes the second line, and tells the Hub an
+// event of kind action.
 //
 // A source that is read_only is refused twice: by Start, and by its driver, which ReadOnly
 // has stripped of everything that changes something.

@@ -22,11 +22,12 @@
 // # How often
 //
 // Usually once a second; every PollMin for ten seconds after a change, while anybody waits,
-// and while a lock of this source is selected on the screen; every two to five seconds
-// with more than 5,000 locks, or where three looks in a row take longer than 50 ms: a
-// single one may have been held up on our side. Such looks take a twentieth of the time at
-// most, PollMax excepted. About.Sampling tells the pause in use. A second connection listens on pgcoord.Channel and the configured channels, and
-// whatever arrives there makes the source look at once; without it, looks go on alone.
+// and while a lock of this source is selected on the screen; every two to five seconds with
+// more than 5,000 locks, or where three looks in a row take longer than 50 ms: a single one
+// may have been held up on our side. Such looks take a twentieth of the time at most,
+// PollMax excepted. About.Sampling tells the pause in use. A second connection listens on
+// pgcoord.Channel and the configured channels, and whatever arrives there makes the source
+// look at once; without it, looks go on alone.
 //
 // # Who
 //
