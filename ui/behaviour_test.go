@@ -311,7 +311,7 @@ func TestEmptyBoardsSayWhatIsGoingOn(t *testing.T) {
 	d.shows(t, "no problems among 2 primitives")
 	d.press("!", "/")
 	d.typed("xyz")
-	d.shows(t, `no row of 2 holds "xyz"`)
+	d.shows(t, "the filter selects none of 2 rows: xyz")
 }
 
 func TestManySourcesAreCountedByTheirStateOnANarrowScreen(t *testing.T) {

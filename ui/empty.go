@@ -13,8 +13,11 @@ func (m *model) empty(w int) []string {
 	case x.total > 0 && x.problems:
 		return append([]string{blank}, m.noProblems(say)...)
 	case x.total > 0 && !x.filter.empty():
-		return []string{blank, say("", "no row of "+format.Count(x.total)+" holds \""+m.typed()+"\""),
-			say(m.th.dim, m.keyIn(inList, doClear)+" clears the filter")}
+		lines := []string{blank, say("", "the filter selects none of "+count(x.total, "row")+": "+m.typed())}
+		if x.filter.expr.CountsWaiters() {
+			lines = append(lines, say("", "wait without a unit counts the waiters; wait>30s is about how long they wait"))
+		}
+		return append(lines, say(m.th.dim, m.keyIn(inList, doClear)+" clears the filter"))
 	case x.total > 0:
 		return []string{blank, say("", "none of "+count(x.total, "primitive")+" is a "+x.kind.String()),
 			say(m.th.dim, m.keyOf(doKind)+" shows other kinds, "+m.keyIn(inList, doClear)+" all")}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,6 +127,19 @@ func TestEventsPassTheFilterByThemselvesOrByTheirRow(t *testing.T) {
 		}
 		if n != want {
 			t.Errorf("%q: %d events", typed, n)
+		}
+	}
+}
+
+func TestWaitWithoutAUnitThatSelectsNothingIsExplained(t *testing.T) {
+	t.Parallel()
+	a, b, _ := three()
+	for text, explained := range map[string]bool{"wait>30": true, "a or !(wait>30 kind=mutex)": false, "zzz wait>30": true, "wait>30s": false, "zzz": false} {
+		d := hand(a, b)
+		d.press("/")
+		d.typed(text)
+		if got := strings.Contains(d.text(), "wait>30s is about how long they wait"); got != explained {
+			t.Errorf("%s: explained is %v:\n%s", text, got, d.text())
 		}
 	}
 }

@@ -184,6 +184,7 @@ func TestTheMenuSaysThatWritingIsOffAndArmsIt(t *testing.T) {
 	d.send(wakeMsg{})
 	d.act("a", "a")
 	d.shows(t, "campaign: writing is off")
+	d.shows(t, "esc cancels")
 	d.shows(t, "writing is off: W makes it possible")
 	if len(op.Begun()) > 0 {
 		t.Fatal("something was begun")

@@ -120,24 +120,53 @@ func (m *model) helpScreen(w, h int) []string {
 	th, all := &m.th, m.helpLines()
 	m.helpAt = max(0, min(m.helpAt, len(all)-1))
 	h = max(h-1, 0) // the last line says what follows
+	cols := m.helpColumns()
 	m.scroll = min(m.scroll, m.helpAt)
-	m.scroll = max(0, m.scroll, m.helpAt-h+1)
+	m.scroll = max(0, m.scroll, m.helpAt-cols*h+1)
 	if m.helpAt <= 1 {
 		m.scroll = 0 // with the title of the section
 	}
+	each := w / cols
 	var lines []string
-	for i := m.scroll; i < min(m.scroll+h, len(all)); i++ {
-		lines = append(lines, th.helpLine(all[i], w, i == m.helpAt))
+	for i := range h {
+		text := ""
+		for c := range cols {
+			if at := m.scroll + c*h + i; at < len(all) {
+				text += th.helpLine(all[at], each, at == m.helpAt)
+			} else {
+				text += th.line(each).done()
+			}
+		}
+		lines = append(lines, text+th.line(w-each*cols).done())
 	}
-	if len(all) == 0 {
-		lines = append(lines, th.line(w).skip(2).put(th.dim, "nothing in the help holds these words").done())
+	if len(all) == 0 && h > 0 {
+		lines[0] = th.line(w).skip(2).put(th.dim, "nothing in the help holds these words").done()
 	}
 	lines = th.box(lines, w, h)
 	last := th.line(w).skip(2)
-	if more := len(all) - m.scroll - h; more > 0 {
-		last.put(th.dim, count(more, "more line")+" below")
+	if more := len(all) - m.scroll - cols*h; more > 0 {
+		last.put(th.dim, count(more, "more line")+" below").skip(2)
+	}
+	if len(all) > 0 && all[m.helpAt].cells() > each {
+		last.put("", all[m.helpAt].text)
 	}
 	return append(lines, last.done())
+}
+
+// helpWide is from how many cells on the help stands in two columns.
+const helpWide = 150
+
+// helpColumns is in how many columns the help stands, one after the other.
+func (m *model) helpColumns() int {
+	if m.lay.w >= helpWide {
+		return 2
+	}
+	return 1
+}
+
+// cells is how many cells a line of the help takes without its intent.
+func (l *helpLine) cells() int {
+	return 3 + max(helpKeys, format.Width(l.keys.text)) + format.Width(l.text)
 }
 
 func (th *theme) helpLine(h helpLine, w int, selected bool) string {
@@ -164,7 +193,7 @@ func (th *theme) helpLine(h helpLine, w int, selected bool) string {
 func (m *model) moveHelp(i intent) {
 	all := m.helpLines()
 	from := m.helpAt
-	m.helpAt = min(scrolled(m.helpAt, i, m.lay.body()-1), max(len(all)-1, 0))
+	m.helpAt = min(scrolled(m.helpAt, i, (m.lay.body()-1)*m.helpColumns()), max(len(all)-1, 0))
 	step := 1
 	if m.helpAt < from {
 		step = -1

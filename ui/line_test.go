@@ -142,6 +142,33 @@ func TestHelpIsFilteredByTypingAndRunsItsLines(t *testing.T) {
 	d.shows(t, "OWNER")
 }
 
+func TestHelpStandsInTwoColumnsWhereThereIsRoom(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := hand(a)
+	d.send(tea.WindowSizeMsg{Width: 160, Height: 48})
+	d.press("?")
+	all := d.helpLines()
+	shown := 0
+	for i := range all {
+		if text := all[i].title + all[i].text; strings.Contains(d.text(), text[:min(len(text), 40)]) {
+			shown++
+		}
+	}
+	if shown <= len(all)/2 {
+		t.Errorf("%d of %d lines are shown", shown, len(all))
+	}
+	for range all {
+		d.press("j")
+		if at := all[d.helpAt]; at.cells() > 80 {
+			d.shows(t, at.text) // in full below, though the column cuts it
+		}
+		if !strings.Contains(d.View().Content, string(d.th.selected)) {
+			t.Fatal("the cursor has left the screen")
+		}
+	}
+}
+
 func TestHelpNamesEachIntentOnce(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()

@@ -258,6 +258,9 @@ func (d *menu) picture(m *model, w, h int) picture {
 	}
 	add(m.th.line(w))
 	for i, it := range d.items {
+		if i > 0 && rankOf(it) > rankOf(d.items[i-1]) { // what cannot be done is told apart by more than its colour
+			add(m.th.line(w).rule())
+		}
 		l, st, key := m.th.line(w), style(""), m.th.strong
 		if it.not != "" {
 			st, key = m.th.dim, m.th.dim
@@ -280,10 +283,12 @@ func (d *menu) picture(m *model, w, h int) picture {
 	if len(d.items) == 0 {
 		add(m.th.line(w).put(m.th.dim, "this backend offers no action for this row"))
 	}
+	add(m.th.line(w))
+	l = m.th.line(w)
 	if m.hands.op != nil && !m.canWrite() {
-		add(m.th.line(w))
-		add(m.th.line(w).put(m.th.dim, writingOff+": ").put(m.th.strong, m.keyOf(doArm)).put(m.th.dim, " makes it possible"))
+		l.put(m.th.dim, writingOff+": ").put(m.th.strong, m.keyOf(doArm)).put(m.th.dim, " makes it possible   ")
 	}
+	add(l.put(m.th.strong, m.keyIn(inMenu, doCancel)).put(m.th.dim, " cancels"))
 	lately := m.runLines(w, 0, runsShown, "OUR LAST ACTIONS", func(*action.Run) bool { return true })
 	if len(lately) > 0 && len(p.lines)+len(lately) < h {
 		add(m.th.line(w))

@@ -220,7 +220,7 @@ func TestOnlyProblemsSaysWhatItCannotJudge(t *testing.T) {
 	d.typed("host-1")
 	d.press("enter")
 	d.shows(t, `no problems in what the filter "host-1" selects; 1 elsewhere`)
-	d.showsNot(t, "no row of")
+	d.showsNot(t, "selects none of")
 	stale := uitest.State(noon(), a, b)
 	stale.Scopes[0].Health, stale.Sources[0].Health = sources.HealthStale, sources.HealthStale
 	d.show(stale)

@@ -61,6 +61,24 @@ func (e Expr) Empty() bool { return e.root == nil }
 // Match says whether s passes.
 func (e Expr) Match(s Subject) bool { return e.root == nil || e.root.eval(s) == yes }
 
+// CountsWaiters says whether a number of waiters is asked for, as in wait>30: who writes
+// that may have meant seconds.
+func (e Expr) CountsWaiters() bool { return countsWaiters(e.root) }
+
+func countsWaiters(n node) bool {
+	switch n := n.(type) {
+	case anyOf:
+		return slices.ContainsFunc(n, countsWaiters)
+	case allOf:
+		return slices.ContainsFunc(n, countsWaiters)
+	case negated:
+		return countsWaiters(n.of)
+	case numberIs:
+		return n.field == Waiters
+	}
+	return false
+}
+
 // answer is what is known of a question about a subject.
 type answer uint8
 
