@@ -73,7 +73,7 @@ func TestAbandonCutsWhatWaitsForAFrozenServer(t *testing.T) {
 	b := setup(t, localserver.RedisOptions{})
 	b.prime(brisk)
 	p := localserver.ProxyForTest(t, b.server.Addr())
-	s := b.through(p, brisk, time.Hour)
+	s := b.deaf(p, time.Hour)
 	g := b.must(s, election("owned", nil))
 	p.BlackHole()
 	sent := p.Await(aScript)
@@ -83,13 +83,9 @@ func TestAbandonCutsWhatWaitsForAFrozenServer(t *testing.T) {
 		answer <- err
 	}()
 	b.wait(sent)
-	start := time.Now()
 	s.Abandon()
-	if err := <-answer; !errors.Is(err, coord.ErrClosed) {
+	if err := b.answered(answer); !errors.Is(err, coord.ErrClosed) {
 		t.Errorf("the waiting claim: %v, want ErrClosed", err)
-	}
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("abandoning took %v: it waited for the network", took)
 	}
 	if !errors.Is(g.Err(), coord.ErrClosed) || !errors.Is(s.Err(), coord.ErrClosed) {
 		t.Errorf("the grant says %v, the session %v, want ErrClosed", g.Err(), s.Err())
@@ -119,7 +115,7 @@ func TestCancelEndsAQuestionWithoutAnAnswerAtOnce(t *testing.T) {
 			t.Parallel()
 			b := setup(t, localserver.RedisOptions{})
 			p := localserver.ProxyForTest(t, b.server.Addr())
-			s := b.through(p, brisk, time.Hour)
+			s := b.deaf(p, time.Hour)
 			g := b.must(s, election("name-of-key", nil))
 			p.BlackHole()
 			defer p.Resume()
@@ -129,14 +125,9 @@ func TestCancelEndsAQuestionWithoutAnAnswerAtOnce(t *testing.T) {
 			answer := make(chan error, 1)
 			go func() { answer <- ask(ctx, s, g) }()
 			b.wait(sent)
-			start := time.Now()
 			cancel()
-			if err := <-answer; !errors.Is(err, context.Canceled) {
+			if err := b.answered(answer); !errors.Is(err, context.Canceled) {
 				t.Errorf("the error is %v, want context.Canceled", err)
-			}
-			// The library alone would wait for its time-out, 3 s.
-			if took := time.Since(start); took > 1500*time.Millisecond {
-				t.Errorf("the cancel took %v", took)
 			}
 		})
 	}

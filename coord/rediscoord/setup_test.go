@@ -73,6 +73,27 @@ func (b bench) through(p *localserver.Proxy, o rediscoord.Options, ttl time.Dura
 	return b.open(options(b, "redis://"+p.Addr()), o, ttl)
 }
 
+// deaf is through p with a library that waits for an answer for an hour: what returns did
+// not wait for the network.
+func (b bench) deaf(p *localserver.Proxy, ttl time.Duration) coord.DriverSession {
+	b.Helper()
+	o := options(b, "redis://"+p.Addr())
+	o.ReadTimeout = time.Hour
+	return b.open(o, brisk, ttl)
+}
+
+// answered waits for what a question returned.
+func (b bench) answered(answer <-chan error) error {
+	b.Helper()
+	select {
+	case err := <-answer:
+		return err
+	case <-b.ctx.Done():
+		b.Fatal("it waits for the network")
+		return nil
+	}
+}
+
 // prime lets the server learn all scripts, so that each later call is one exchange.
 func (b bench) prime(o rediscoord.Options) {
 	b.Helper()

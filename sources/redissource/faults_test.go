@@ -22,16 +22,13 @@ func leaderless(row *sources.Row, s *sources.State) bool {
 
 func TestFrozenServerGoesStaleWithinTheLimitAndComesBack(t *testing.T) {
 	t.Parallel()
-	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()
+	// The source alone would believe in its connection for an hour.
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Silence: time.Hour}, held).synced()
 	r.Row("", "app:leader:x", "led", led)
 	if err := r.server.Freeze(); err != nil {
 		t.Fatal(err)
 	}
-	frozen := time.Now()
 	r.Row("", "app:leader:x", "stale", stale)
-	if took := time.Since(frozen); took > 10*time.Second { // 3 s, and what a busy machine adds
-		t.Errorf("stale after %v", took)
-	}
 	if err := r.server.Thaw(); err != nil {
 		t.Fatal(err)
 	}
@@ -66,14 +63,11 @@ func TestShortFreezeLosesNothing(t *testing.T) {
 
 func TestKilledServerGoesStaleAtOnce(t *testing.T) {
 	t.Parallel()
-	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, held).synced()
+	// Silence alone would tell in an hour.
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders(), Silence: time.Hour}, held).synced()
 	r.Row("", "app:leader:x", "led", led)
-	killed := time.Now()
 	r.server.Kill()
 	r.Event(sources.EventSourceDown, "")
-	if took := time.Since(killed); took > 2*time.Second { // far below the silence limit
-		t.Errorf("down after %v", took)
-	}
 	row := r.Row("", "app:leader:x", "stale", stale)
 	if len(row.Owners) != 1 {
 		t.Errorf("the old state is not kept: %+v", row.Primitive)
@@ -183,7 +177,7 @@ func TestSilentConnectionIsGivenUp(t *testing.T) {
 					}
 					return
 				}
-				if took := time.Since(silent); took > 8*time.Second {
+				if took := time.Since(silent); took > testLimit {
 					t.Fatalf("still believed after %v", took)
 				}
 			}
