@@ -2,9 +2,12 @@ package operate
 
 import "time"
 
-// Stall keeps all lines from the disk until goOn is called, for however long.
+// Wait makes lines wait for the disk for however long. It is called before the Journal is
+// used.
+func (j *Journal) Wait() { j.within = time.Hour }
+
+// Stall keeps all lines from the disk until goOn is called.
 func (j *Journal) Stall() (goOn func()) {
-	j.within = time.Hour
 	j.turn <- struct{}{}
 	return func() { <-j.turn }
 }

@@ -114,6 +114,7 @@ func (o *Operator) release(lease *coord.Lease) error {
 // lost tells of a lease that ended without our wish: the run fails, or where it was over
 // already, another one that nobody started.
 func (o *Operator) lost(n *run, h *holding, cause error) {
+	o.drop(h) // at once: the disk may take seconds for the line
 	text := fmt.Sprintf("lost after %s: %s", format.Age(o.o.Now().Sub(h.since)), clean(cause.Error()))
 	if !o.over(n) {
 		o.mu.Lock()

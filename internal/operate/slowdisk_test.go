@@ -21,6 +21,7 @@ func slow(t *testing.T, q func(*rig) action.Request) (r *rig, goOn func(), start
 	recorded := make(chan struct{}, 1)
 	r = redisRig(t, options{change: func(o *operate.Options, b *operate.Backend) {
 		journal = o.Audit
+		journal.Wait()
 		b.Call = func(action.Request) string { // which stands in the first line
 			select {
 			case recorded <- struct{}{}:
@@ -109,6 +110,30 @@ func TestWhatChangesWhileTheDiskIsWaitedForIsRefusedInASecondLine(t *testing.T) 
 	if len(r.Status().Runs) != 0 {
 		t.Errorf("it runs: %+v", r.Status().Runs)
 	}
+}
+
+func TestALossIsShownBeforeTheDiskHasItsLine(t *testing.T) {
+	t.Parallel()
+	var journal *operate.Journal
+	r := redisRig(t, options{change: func(o *operate.Options, b *operate.Backend) {
+		journal, b.Renew = o.Audit, 100*time.Millisecond
+		journal.Wait()
+	}})
+	id := r.do(r.ask(action.Campaign, election))
+	r.reaches(id, action.Seen)
+	goOn := journal.Stall()
+	r.occupy(election, "thief:1")
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for len(r.Status().Holdings) > 0 {
+		select {
+		case <-r.Wake():
+		case <-limit.C:
+			t.Fatal("it is shown as ours until the disk answers")
+		}
+	}
+	goOn()
+	r.reaches(id+1, action.Failed)
 }
 
 func TestCloseDoesNotWaitLongForTheDiskOfAStart(t *testing.T) {
