@@ -150,15 +150,15 @@ type answer struct {
 
 // start acquires in the background.
 func (s *suite) start(ctx context.Context, session coord.DriverSession, c coord.Claim) <-chan answer {
-	c1 := make(chan answer, 1)
+	answers := make(chan answer, 1)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		g, ok, err := session.Acquire(ctx, c)
-		c1 <- answer{g, ok, err, time.Now()}
+		answers <- answer{g, ok, err, time.Now()}
 	}()
 	s.Cleanup(func() { <-done })
-	return c1
+	return answers
 }
 
 // receive waits for what start began.

@@ -59,6 +59,7 @@ func TestPgbouncerLeavesNothingAfterStop(t *testing.T) {
 }
 
 func TestPgbouncerThatCannotServeIsTold(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	p := localserver.PostgresForTest(t, localserver.PostgresOptions{})
 	_, err := localserver.StartPgbouncer(ctx, localserver.PgbouncerOptions{Server: p, Mode: "nonsense"})
