@@ -19,11 +19,8 @@ const (
 	mostNodes = 1000             // that are found; a database with more wants to be told which
 )
 
-// walks and describes are the pauses of what is polled.
-var (
-	walks     = backoff.Policy{Min: time.Minute, Max: time.Minute}
-	describes = backoff.Policy{Min: 10 * time.Second, Max: 10 * time.Second}
-)
+// walks are the pauses between two walks.
+var walks = backoff.Policy{Min: time.Minute, Max: time.Minute}
 
 // walk finds the coordination nodes of the database again and again, and watches each. The
 // database is a scope of its own, which has no rows.
@@ -91,32 +88,4 @@ func (l *link) look(ctx context.Context, known map[string]bool) (warnings []stri
 		warnings = append(warnings, "no coordination node was found: name one with node=")
 	}
 	return warnings, nil
-}
-
-// describe shows a node of which no semaphore is named: that it is there, and its settings.
-func (n *node) describe() error {
-	ctx := n.link.Context()
-	pauses := describes.Start()
-	n.about.mode, n.about.sampling = modeDescribe, describes.Max
-	n.board.begin()
-	c := sources.Change{Gap: true}
-	for {
-		err := n.settings(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			n.link.lost(n.board.path, err)
-		default:
-			n.link.up(n.board.path)
-			n.link.heard(n.board.path)
-			c.Synced = n.board.complete()
-		}
-		c.About = n.about.told(n)
-		if err := n.tell(c); err != nil {
-			return err
-		}
-		c = sources.Change{}
-		n.rest(ctx, pauses.Next())
-	}
 }

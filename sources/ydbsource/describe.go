@@ -1,0 +1,39 @@
+package ydbsource
+
+import (
+	"time"
+
+	"coordtop/internal/backoff"
+	"coordtop/sources"
+)
+
+// describes are the pauses between two looks at a node without names.
+var describes = backoff.Policy{Min: 10 * time.Second, Max: 10 * time.Second}
+
+// describe shows a node of which no semaphore is named: that it is there, and its settings.
+func (n *node) describe() error {
+	ctx := n.link.Context()
+	pauses := describes.Start()
+	n.about.mode, n.about.sampling = modeDescribe, describes.Max
+	n.board.begin()
+	c := sources.Change{Gap: true}
+	for {
+		err := n.settings(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			n.link.lost(n.board.path, err)
+		default:
+			n.link.up(n.board.path)
+			n.link.heard(n.board.path)
+			c.Synced = n.board.complete()
+		}
+		c.About = n.about.told(n)
+		if err := n.tell(c); err != nil {
+			return err
+		}
+		c = sources.Change{}
+		n.rest(ctx, pauses.Next())
+	}
+}
