@@ -64,7 +64,7 @@
 //	header.go health.go trouble.go        the environment, its sources, what is wrong with them
 //	list.go columns.go empty.go           the list
 //	detail.go owners.go queue.go facts.go fulldetail.go pretty.go    one row, in a pane and in full
-//	eventlog.go events.go eventscreen.go  events
+//	eventlog.go events.go eventpane.go eventscreen.go  events
 //	sourcescreen.go capsscreen.go help.go footer.go     the other screens, the last line
 //
 // Acting:
