@@ -7,24 +7,9 @@ import (
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
-	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Issue"
 )
 
 const longestWait = 24 * time.Hour // of a claim, unless it waits for ever (MaxUint64)
-
-type issueList = []*Ydb_Issue.IssueMessage
-
-func refuse(code Ydb.StatusIds_StatusCode, text string) (Ydb.StatusIds_StatusCode, issueList) {
-	return code, issues(text)
-}
-
-// reply is the status and the issues of a refusal; nil is SUCCESS.
-func (r *refusal) reply() (Ydb.StatusIds_StatusCode, issueList) {
-	if r == nil {
-		return Ydb.StatusIds_SUCCESS, nil
-	}
-	return r.status, issues(r.text)
-}
 
 func (t *tablet) acquire(s *session, st *stream, req *pb.SessionRequest_AcquireSemaphore) {
 	to := slot{st, req.GetReqId()}

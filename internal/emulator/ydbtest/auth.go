@@ -21,6 +21,18 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// Rights are what a user may do with coordination nodes and directories.
+type Rights uint8
+
+// The rights: Read is needed to describe semaphores; Write to acquire, release, create
+// and update them; Erase to delete them; List to list and describe paths.
+const (
+	Read Rights = 1 << iota
+	Write
+	Erase
+	List
+)
+
 // User is somebody who may log in with a password.
 type User struct {
 	Password string

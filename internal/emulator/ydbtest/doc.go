@@ -15,6 +15,7 @@
 //	tablet.go session.go    ydb/core/kesus/tablet/tx_session_*.cpp: attach, detach, expiry
 //	semaphore.go acquire.go watch.go    tx_semaphore_*.cpp and tablet_db.cpp there
 //	tree.go                 the paths: directories and coordination nodes
+//	refusal.go              what all of them say no with
 //
 // Server drives the model: server.go the clock and the front ends, coordination.go,
 // scheme.go, discovery.go and auth.go the services, outbox.go what waits for a slow

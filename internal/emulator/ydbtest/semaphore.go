@@ -42,13 +42,6 @@ func (sem *semaphore) empty() bool { return len(sem.owners) == 0 && len(sem.wait
 
 func (sem *semaphore) isFirst(l *link) bool { return len(sem.waiters) > 0 && sem.waiters[0] == l }
 
-// noWrite and noErase are the answers to those who lack a right.
-var (
-	noWrite = &refusal{Ydb.StatusIds_UNAUTHORIZED, "no right to write"}
-	noErase = &refusal{Ydb.StatusIds_UNAUTHORIZED, "no right to erase"}
-	noRead  = &refusal{Ydb.StatusIds_UNAUTHORIZED, "no right to read"}
-)
-
 func (t *tablet) create(st *stream, req *pb.SessionRequest_CreateSemaphore) {
 	status, text := t.tryCreate(st.rights, req)
 	t.cluster.send(st, &pb.SessionResponse{Response: &pb.SessionResponse_CreateSemaphoreResult_{

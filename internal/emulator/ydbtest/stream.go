@@ -5,7 +5,6 @@ import (
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
-	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Issue"
 	"google.golang.org/grpc/codes"
 )
 
@@ -34,18 +33,6 @@ type stream struct {
 	pingTimer  *timer
 	deliver    *outbox // where the server puts what this stream is sent
 }
-
-// Rights are what a user may do with coordination nodes and directories.
-type Rights uint8
-
-// The rights: Read is needed to describe semaphores; Write to acquire, release, create
-// and update them; Erase to delete them; List to list and describe paths.
-const (
-	Read Rights = 1 << iota
-	Write
-	Erase
-	List
-)
 
 // open begins a Session call; nil means that there are too many.
 func (c *cluster) open(frontEnd int, rights Rights) *stream {
@@ -185,15 +172,4 @@ func (c *cluster) abandon(st *stream) {
 		st.attachment = nil
 		a.proxy.cancel(a)
 	}
-}
-
-// refusal is a status other than SUCCESS with a text for people.
-type refusal struct {
-	status Ydb.StatusIds_StatusCode
-	text   string
-}
-
-func issues(text string) []*Ydb_Issue.IssueMessage {
-	const severityError = 1 // NYql::TSeverityIds::S_ERROR
-	return []*Ydb_Issue.IssueMessage{{Message: text, Severity: severityError}}
 }
