@@ -154,3 +154,19 @@ func TestSemaphoreIsAGreyProfileThatIsYellowWhereFull(t *testing.T) {
 	}
 	t.Error("the row is not on the screen")
 }
+
+func TestARowWithSeveralOwnersHasTheLetterOfItsStrip(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("a", "host-1", noon())
+	second := p.Owners[0]
+	second.ID, second.Label, second.Mode = "second", "host-21", sources.Shared
+	p.Kind, p.Owners = sources.KindMutex, append(p.Owners, second)
+	st := uitest.State(noon(), p)
+	term := st.Rows[0].Terms[0]
+	term.Owner, term.Hue = sources.OwnerRef{ID: second.ID, Label: second.Label}, 1
+	st.Rows[0].Terms = append(st.Rows[0].Terms, term)
+	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 48})
+	d.shows(t, "B host-21 +1 ") // the newest, whose line the strip has
+	d.shows(t, "  A host-1 ")
+	d.shows(t, "  B host-21  ")
+}
