@@ -114,20 +114,21 @@ func (o *Operator) release(lease *coord.Lease) error {
 // lost tells of a lease that ended without our wish: the run fails, or where it was over
 // already, another one that nobody started.
 func (o *Operator) lost(n *run, h *holding, cause error) {
-	o.drop(h) // at once: the disk may take seconds for the line
 	text := fmt.Sprintf("lost after %s: %s", format.Age(o.o.Now().Sub(h.since)), clean(cause.Error()))
-	if !o.over(n) {
-		o.mu.Lock()
-		n.Lost = true
-		o.mu.Unlock()
+	o.mu.Lock()
+	l, again := n, n.ending
+	if again {
+		l = o.runLocked(n.Request)
+		l.record = n.record
+		o.runs = append(o.runs, l)
+	}
+	l.Lost, l.Text = true, text
+	o.dropLocked(h) // at once, and with why: the disk may take seconds for the line
+	o.mu.Unlock()
+	if !again {
 		o.finish(n, action.Failed, text, sources.OwnerRef{})
 		return
 	}
-	o.mu.Lock()
-	l := o.runLocked(n.Request)
-	l.record, l.Lost = n.record, true
-	o.runs = append(o.runs, l)
-	o.mu.Unlock()
 	defer l.cancel()
 	l.record.ID, l.record.Action, l.record.Call, l.record.LatencyMillis = o.o.Audit.id(), "lost", "", nil
 	l.record.OwnerBefore, l.record.LabelBefore, l.record.FenceBefore = h.owner(), o.labelOf(h.ref, h.owner()), fence(h.lease.Fence())

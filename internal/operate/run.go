@@ -137,13 +137,6 @@ func (o *Operator) Unwritten() []string {
 	return slices.Clone(o.unwritten)
 }
 
-// over says whether a run has ended.
-func (o *Operator) over(n *run) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return n.ending
-}
-
 // CallOff ends an action that is not over; a lease that it has won already is given back.
 // One that is over, or unknown, is left as it is.
 func (o *Operator) CallOff(id uint64) {

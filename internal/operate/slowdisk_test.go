@@ -132,6 +132,9 @@ func TestALossIsShownBeforeTheDiskHasItsLine(t *testing.T) {
 			t.Fatal("it is shown as ours until the disk answers")
 		}
 	}
+	if runs := r.Status().Runs; !runs[len(runs)-1].Lost || !strings.HasPrefix(runs[len(runs)-1].Text, "lost after ") {
+		t.Errorf("it is gone, and why is not told: %+v", runs)
+	}
 	goOn()
 	r.reaches(id+1, action.Failed)
 }

@@ -154,6 +154,10 @@ func (o *Operator) ownerNow(ref sources.Ref) sources.OwnerRef {
 func (o *Operator) drop(h *holding) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.dropLocked(h)
+}
+
+func (o *Operator) dropLocked(h *holding) {
 	h.over = true
 	for i := range o.held {
 		if o.held[i] == h {
