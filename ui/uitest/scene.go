@@ -40,6 +40,7 @@ func Scene(t *testing.T) *Feed {
 		clock := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // where bubbles begin
 		until := func(t time.Time) {
 			time.Sleep(t.Sub(clock))
+			synctest.Wait() // what the sources do at that instant comes first, in every run
 			clock = t
 		}
 		end := clock.Add(12*time.Hour + 41*time.Minute + 7*time.Second)
@@ -57,7 +58,6 @@ func Scene(t *testing.T) *Feed {
 			scripts[step.Source].Push(step.Change)
 		}
 		until(end)
-		synctest.Wait()
 		feed = NewFeed(hub.State())
 		feed.now = end
 		events, missed := hub.Subscribe(0).Events(0)
