@@ -20,6 +20,10 @@ func (o *Operator) Arm(source, typed string) error {
 	case b.Protect && typed != source:
 		return fmt.Errorf("%w: %s is protected: type its name", ErrUnconfirmed, source)
 	}
+	if !o.enter() {
+		return ErrClosed
+	}
+	defer o.running.Done()
 	if err := o.note("arm", source); err != nil {
 		return err
 	}
@@ -37,9 +41,25 @@ func (o *Operator) Arm(source, typed string) error {
 // hold is kept. It returns when the audit has a line of it, see Start.
 func (o *Operator) Disarm() {
 	o.disarm()
+	if !o.enter() {
+		return // what could be done ends anyway
+	}
+	defer o.running.Done()
 	// Being safer needs no permission, so an audit that cannot be written does not keep
 	// anybody from it; the next action will say what is wrong with it.
 	_ = o.note("disarm", "")
+}
+
+// enter counts the caller among what Close joins, until it calls running.Done; not where Close
+// has begun.
+func (o *Operator) enter() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return false
+	}
+	o.running.Add(1)
+	return true
 }
 
 func (o *Operator) disarm() {

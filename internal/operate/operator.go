@@ -56,7 +56,7 @@ type Operator struct {
 	life    context.Context // ends when Close begins
 	end     context.CancelFunc
 	bye     context.Context // bounds Close; set before life ends
-	running sync.WaitGroup  // runs, watches, the publisher, calls of Start
+	running sync.WaitGroup  // runs, watches, the publisher, calls of Start, Arm and Disarm
 	ended   chan struct{}   // closed when the first Close is done
 	err     error           // of the first Close; read after ended
 
