@@ -13,11 +13,11 @@ import (
 func (m *model) lease(l *line, row *sources.Row, v verdict) {
 	w := m.columns[colLease]
 	switch {
-	case v.status == sources.StatusStale && limited(row):
+	case v.status == sources.StatusStale && row.Limited():
 		l.cell(m.th.dim, permitsText(row)+" old", w)
 	case v.status == sources.StatusStale:
 		l.cell(m.th.dim, "old", w)
-	case limited(row):
+	case row.Limited():
 		m.permits(l, row, w)
 	case len(row.Owners) == 0:
 		l.cell(m.th.dim, nothing(v), w)
@@ -34,11 +34,6 @@ func nothing(v verdict) string {
 		return "?"
 	}
 	return "-"
-}
-
-// limited says whether the row is a semaphore with a limit that is known.
-func limited(row *sources.Row) bool {
-	return row.Kind == sources.KindSemaphore && row.LimitHow != sources.Unknown && row.Limit != sources.NoLimit && row.Limit > 0
 }
 
 func (m *model) permits(l *line, row *sources.Row, w int) {

@@ -68,18 +68,13 @@ func (m *model) atHand() *sources.Row {
 
 // targetOf pins a row: to our own part in it if there is one, else to its first owner.
 func (m *model) targetOf(row *sources.Row) action.Target {
-	t := action.Target{Ref: row.Ref, Kind: row.Kind}
-	if len(row.Owners) == 0 {
-		return t
-	}
-	o := &row.Owners[0]
+	var o *sources.Owner
 	for i := range row.Owners {
-		if m.ours(row.Ref, &row.Owners[i]) {
+		if o == nil || m.ours(row.Ref, &row.Owners[i]) {
 			o = &row.Owners[i]
 		}
 	}
-	t.Owner, t.Label, t.Fence, t.Guard = o.ID, o.Label, o.Fence, o.Guard
-	return t
+	return action.TargetOf(row, o)
 }
 
 // changed says what is different about a pinned row; "": nothing that counts.
@@ -244,7 +239,7 @@ func (d *menu) owner(m *model, row *sources.Row, w int) *line {
 }
 
 // manyPermits says whether several can own a row without sharing anything.
-func manyPermits(row *sources.Row) bool { return row != nil && limited(row) && row.Limit > 1 }
+func manyPermits(row *sources.Row) bool { return row != nil && row.Limited() && row.Limit > 1 }
 
 func (d *menu) picture(m *model, w, h int) picture {
 	var p picture

@@ -64,7 +64,7 @@ func (m *model) strip(l *line, row *sources.Row, win timeline.Window) {
 	}
 	if lane := m.lane(row); row.Kind == sources.KindSemaphore && len(row.Terms) == 0 {
 		limit := row.Limit
-		if !limited(row) {
+		if !row.Limited() {
 			limit = 0
 		}
 		m.cells = win.Profile(m.cells, row.Levels(), limit, lane, now)

@@ -64,6 +64,15 @@ type Target struct {
 	Guard string // what compare-and-act compares; "": the backend has none
 }
 
+// TargetOf pins a row to one of its owners; nil: to its having none.
+func TargetOf(row *sources.Row, o *sources.Owner) Target {
+	t := Target{Ref: row.Ref, Kind: row.Kind}
+	if o != nil {
+		t.Owner, t.Label, t.Fence, t.Guard = o.ID, o.Label, o.Fence, o.Guard
+	}
+	return t
+}
+
 // Request is one action that a person asks for.
 type Request struct {
 	Verb    Verb

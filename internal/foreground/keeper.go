@@ -81,11 +81,11 @@ func Keep(ctx context.Context, o Options, r action.Request) error {
 // typing its name.
 func (k *keeper) start(ctx context.Context, r action.Request) (uint64, error) {
 	row := k.now()
-	r.Target = action.Target{Ref: row.Ref, Kind: row.Kind}
+	var owner *sources.Owner
 	if len(row.Owners) > 0 {
-		w := &row.Owners[0]
-		r.Target.Owner, r.Target.Label, r.Target.Fence, r.Target.Guard = w.ID, w.Label, w.Fence, w.Guard
+		owner = &row.Owners[0]
 	}
+	r.Target = action.TargetOf(row, owner)
 	effect, err := k.Operator.Describe(context.WithoutCancel(ctx), r)
 	if err != nil {
 		return 0, err

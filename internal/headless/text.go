@@ -117,7 +117,7 @@ func (s spaces) name(ref sources.Ref) string {
 
 func textRow(s *sources.State, r *sources.Row, name string, now time.Time) []string {
 	state := r.StatusAt(s, now).String()
-	if r.Kind == sources.KindSemaphore && r.LimitHow != sources.Unknown && r.Limit != sources.NoLimit {
+	if r.Limited() {
 		state += fmt.Sprintf(" %d/%d", r.Taken, r.Limit)
 	}
 	name += aside(r.Alias) + aside(r.Note)

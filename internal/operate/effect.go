@@ -62,7 +62,7 @@ func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Req
 		e.Lines = append(e.Lines, owning(name, row, r))
 	}
 	taken := row != nil && len(row.Owners) > 0
-	if free, known := freePermits(row); known && r.Target.Kind == sources.KindSemaphore {
+	if free, known := freePermits(row); known {
 		taken = free < max(r.Permits, 1) || row.Queue.Len > 0
 	}
 	switch {
@@ -105,7 +105,7 @@ func owning(name string, row *sources.Row, r action.Request) string {
 
 // freePermits is how many permits of a semaphore nobody owns, where that is known.
 func freePermits(row *sources.Row) (n uint64, known bool) {
-	if row == nil || row.Absent || row.LimitHow == sources.Unknown || row.Limit == 0 || row.Limit == sources.NoLimit {
+	if row == nil || row.Absent || !row.Limited() {
 		return 0, false
 	}
 	return row.Limit - min(row.Taken, row.Limit), true
