@@ -45,7 +45,8 @@ var columnsGrow = [...]struct {
 
 // longest is how many cells the longest texts take that there are.
 type longest struct {
-	width               int // of the screen
+	width               int    // of the screen
+	rev                 uint64 // of the state in which they were looked for last; 0: in none
 	source, name, owner int
 }
 
@@ -65,11 +66,13 @@ func (m *model) measureTexts() {
 	for i := range m.st.Sources {
 		need.source = max(need.source, format.Width(clean(m.st.Sources[i].Name)))
 	}
+	before := need.rev
+	need.rev = m.st.Rev
 	for _, row := range m.st.Rows[:min(len(m.st.Rows), measuredRows)] {
 		if need.name >= longestMax.name && need.owner >= longestMax.owner {
 			return
 		}
-		if row == nil {
+		if row == nil || before > 0 && row.Rev <= before {
 			continue
 		}
 		need.name = max(need.name, format.Width(clean(row.Name)))

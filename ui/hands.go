@@ -44,7 +44,10 @@ func newHands(op Operator) hands {
 // It does not wait for a paused picture.
 func (m *model) heed() {
 	if m.hands.op != nil {
-		m.hands.status = m.hands.op.Status()
+		if s := m.hands.op.Status(); s != m.hands.status {
+			m.hands.status = s
+			m.longest.rev = 0 // what is ours is called so, which is longer
+		}
 		m.announce()
 	}
 	if m.hands.dialog != nil {
