@@ -68,7 +68,9 @@
 // it: a renewal that hangs delays nothing, and its answer, arriving after the end,
 // revives nothing. Before the end renewals that fail are repeated with jittered pauses,
 // each try with half of the time that is left. A verdict of the service (an error that
-// wraps ErrLost) is not argued with: the lease ends at once.
+// wraps ErrLost) is not argued with: the lease ends at once. A program that sees by another
+// way that it may have lost what it owns calls Lease.Confirm, which renews now, paced; what it
+// saw ends nothing by itself.
 //
 // Timers are late in a process that was stopped or starved. Check therefore compares
 // clocks itself, at each call, and ends the context if it finds that trust is over.

@@ -30,6 +30,7 @@ type keeper struct {
 	ctx    context.Context // the life of what is kept; its cause says why it ended
 	cancel context.CancelCauseFunc
 	asking sync.WaitGroup // the renewal under way
+	hurry  chan struct{}  // holds one element while somebody wants a renewal before it is due
 
 	mu    sync.Mutex
 	trust trust
@@ -121,6 +122,8 @@ func (k *keeper) keep() error {
 			k.cancel(k.taken())
 		case a := <-r.answers:
 			r.take(a)
+		case <-k.hurry:
+			r.urge()
 		case <-timer.C:
 			if k.check() == nil {
 				r.act()
@@ -153,6 +156,7 @@ type renewal struct {
 	backoff *backoff.Backoff
 	rest    time.Duration // no request before this long after rested
 	rested  instant
+	pacing  // of the requests that Confirm asks for
 }
 
 type answer struct {
@@ -162,7 +166,8 @@ type answer struct {
 }
 
 func newRenewal(k *keeper) *renewal {
-	return &renewal{k: k, answers: make(chan answer, 1), backoff: renewPolicy(k.trust.valid).Start()}
+	valid := k.trust.valid
+	return &renewal{k: k, answers: make(chan answer, 1), backoff: renewPolicy(valid).Start(), pacing: newPacing(valid)}
 }
 
 // renewPolicy paces the tries within one window: quick at first, as most failures
@@ -192,7 +197,11 @@ func (r *renewal) wake() time.Duration {
 func (r *renewal) lateIn(t trust, now instant) time.Duration { return t.valid/8 - now.since(r.sent) }
 
 func (r *renewal) dueIn(t trust, now instant) time.Duration {
-	return max(t.due(now), r.rest-now.since(r.rested))
+	due := t.due(now)
+	if r.urged {
+		due = min(due, r.left(now))
+	}
+	return max(due, r.rest-now.since(r.rested))
 }
 
 // act does what it is time for.
@@ -217,6 +226,7 @@ var errLate = errors.New("no answer yet to a renewal")
 // not answer.
 func (r *renewal) start(t trust, before instant) {
 	r.running, r.late, r.sent = true, false, before
+	r.pacing.sent(before)
 	try, cancel := context.WithTimeout(r.k.ctx, max(t.left(before)/2, t.valid/16))
 	spawn.Go(r.k.ctx, &r.k.asking, func() { // joined by run
 		defer cancel()

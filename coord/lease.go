@@ -43,6 +43,7 @@ func (s *Session) newLease(mine *claim, g Grant, t trust, c Claim) *Lease {
 	l := &Lease{s: s, g: g, claim: mine, asked: c, finished: make(chan struct{})}
 	l.keeper = &keeper{
 		clock: s.clock, o: s.o, done: g.Done(), why: g.Err, wrap: l.wrap, health: s.health, trust: t,
+		hurry: make(chan struct{}, 1),
 	}
 	if !s.renews {
 		l.keeper.renewer, _ = g.(Renewer)

@@ -98,7 +98,7 @@ func newSession(life context.Context, d Driver, ds DriverSession, o SessionOptio
 	s.talk, s.stopTalk = context.WithCancel(life)
 	s.keeper = &keeper{
 		clock: c, o: o, done: ds.Done(), why: ds.Err, wrap: s.wrap, health: s.health,
-		trust: trust{asked: opened},
+		trust: trust{asked: opened}, hurry: make(chan struct{}, 1),
 	}
 	s.keeper.ctx, s.keeper.cancel = context.WithCancelCause(life)
 	return s
