@@ -26,8 +26,10 @@
 // # What we hold
 //
 // Each lease has a session and a goroutine of its own. It is renewed by coord, whatever
-// the screen does. One that ends without our wish becomes a run of its own that has
-// failed, with the cause, a line in the audit and an event.
+// the screen does. Where our watch shows what we hold without us, the service is asked at
+// once whether that is so (coord.Lease.Confirm): the watch itself ends nothing. A lease that
+// ends without our wish becomes a run of its own that has failed, with the cause, a line in
+// the audit and an event.
 //
 // CallOff and Close give back what was won. Close is bounded: after two seconds what could
 // not be told to the service runs out there by itself. After LetRunOut it abandons the

@@ -87,6 +87,33 @@ func TestALeaseThatWasTakenAwayIsLost(t *testing.T) {
 	}
 }
 
+// The next renewal is twenty minutes away.
+func TestALossThatOurWatchShowsIsFoundBeforeTheNextRenewal(t *testing.T) {
+	t.Parallel()
+	for name, take := range map[string]func(*rig){
+		"overwritten": func(r *rig) { r.occupy(election, "thief:1") },
+		"deleted":     func(r *rig) { r.redis().Del(context.Background(), election) },
+		"flushed":     func(r *rig) { r.redis().FlushAll(context.Background()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := localserver.RedisForTest(t, localserver.RedisOptions{})
+			client := redisClient(t, server.URL())
+			r := redisRigAt(t, server.URL(), client, options{change: func(_ *operate.Options, b *operate.Backend) {
+				b.Open = func(context.Context, string) (coord.Driver, error) {
+					return rediscoord.New(client, rediscoord.Options{TTL: time.Hour})
+				}
+			}})
+			id := r.do(r.ask(action.Campaign, election))
+			r.reaches(id, action.Seen)
+			take(r)
+			if run := r.reaches(id+1, action.Failed); !run.Lost || !strings.Contains(run.Text, coord.ErrLost.Error()) {
+				t.Errorf("it says %q", run.Text)
+			}
+		})
+	}
+}
+
 func TestCloseEndsAlsoWhenTheServerDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	r, proxy := cuttable(t, 30*time.Second)

@@ -177,7 +177,8 @@ func (o *Operator) keep(n *run, h *holding, lease *coord.Lease, term *coord.Term
 	seen := make(chan struct{})
 	o.start(func() { // ends with the watch, at the latest with the lease
 		defer close(seen)
-		o.watchWin(n, lease, sub)
+		shown := o.watchWin(n, lease, sub)
+		o.watchHeld(n, lease, sub, shown)
 	})
 	select {
 	case <-lease.Context().Done():
@@ -206,13 +207,13 @@ func (o *Operator) keep(n *run, h *holding, lease *coord.Lease, term *coord.Term
 	}
 }
 
-// watchWin waits until our own watch shows us as the owner.
-func (o *Operator) watchWin(n *run, lease *coord.Lease, sub *sources.Subscription) {
+// watchWin waits until our own watch shows us as the owner; false: it does not in time.
+func (o *Operator) watchWin(n *run, lease *coord.Lease, sub *sources.Subscription) (seen bool) {
 	ctx, cancel := context.WithCancel(n.ctx)
 	defer cancel()
 	defer spawn.OnDone(lease.Context(), cancel)()
 	after := sources.OwnerRef{ID: lease.Owner(), Fence: lease.Fence()}
-	seen := o.watch(ctx, o.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	seen = o.watch(ctx, o.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		for i := range events { // they come before the state that has them
 			if e := &events[i]; e.Kind.BeginsOwner() && e.Owner.ID == after.ID {
 				after.Label = e.Owner.Label
@@ -235,4 +236,5 @@ func (o *Operator) watchWin(n *run, lease *coord.Lease, sub *sources.Subscriptio
 	case ctx.Err() == nil:
 		o.finish(n, action.Unseen, did+", and no change on our watch after "+format.Left(o.o.Patience), after)
 	}
+	return seen
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"coordtop/coord"
 	"coordtop/internal/action"
 	"coordtop/internal/format"
 	"coordtop/sources"
@@ -118,5 +119,40 @@ func (o *Operator) watchDeparture(n *run, patience time.Duration, sub *sources.S
 		o.finish(n, action.Unseen, did+"; its end was not waited for", sources.OwnerRef{})
 	default:
 		o.finish(n, action.Unseen, did+", and no change on our watch after "+format.Left(patience), sources.OwnerRef{})
+	}
+}
+
+// watchHeld looks at what we hold until the lease ends or the run is called off. Where our
+// watch shows it without us, the service is asked at once whether that is so: the watch may
+// be older than our grant, or wrong, so only the service's answer ends the lease. shown says
+// that the watch has shown us as the owner.
+func (o *Operator) watchHeld(n *run, lease *coord.Lease, sub *sources.Subscription, shown bool) {
+	us, ref := lease.Owner(), n.Request.Target.Ref
+	alone := n.Request.Target.Kind != sources.KindSemaphore && n.Request.Mode != sources.Shared
+	for {
+		events, _ := sub.Events(0) // they come before the state that has them
+		for i := range events {
+			e := &events[i]
+			ends := e.Kind.EndsOwner() && e.Previous.ID == us
+			follows := alone && e.Kind.BeginsOwner() && e.Owner.ID != us && e.Owner != (sources.OwnerRef{})
+			if e.Ref == ref && (ends || follows) {
+				lease.Confirm()
+			}
+		}
+		row, s := o.row(ref)
+		switch {
+		case row == nil || !row.Fresh(s) || row.OwnersHow == sources.Unknown:
+		case owns(row, us) != nil:
+			shown = true
+		case shown:
+			lease.Confirm()
+		}
+		select {
+		case <-lease.Context().Done():
+			return
+		case <-n.ctx.Done():
+			return
+		case <-sub.Wake():
+		}
 	}
 }
