@@ -6,6 +6,7 @@ PREFIX    ?= /usr/local
 BIN       := bin/coordtop
 TESTFLAGS ?=
 RACEFLAGS ?=
+QUICKFLAGS ?=
 FUZZTIME  ?= 20s
 BENCHTIME ?= 1s
 
@@ -15,7 +16,7 @@ SERVERS := redis-server:redis-server postgres,pg_ctlcluster:postgresql
 TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall test race lint bench fuzz golden shots deps clean
+.PHONY: help demo build install uninstall quick test race lint bench fuzz golden shots deps clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +40,9 @@ install: build ## install coordtop, its manual page and completions under PREFIX
 uninstall: ## remove what install put under PREFIX
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/coordtop share/man/man1/coordtop.1 share/bash-completion/completions/coordtop \
 		share/zsh/site-functions/_coordtop share/fish/vendor_completions.d/coordtop.fish)
+
+quick: ## before each commit: formatting, vet and the tests that need no server, in seconds (QUICKFLAGS=-count=1: uncached)
+	@GO="$(GO)" sh .ci/quick $(QUICKFLAGS)
 
 test: deps ## run all tests
 	$(GO) test $(TESTFLAGS) ./...

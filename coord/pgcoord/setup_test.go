@@ -168,6 +168,7 @@ var commonStarted atomic.Bool
 // environment names, else a private one.
 func shared(t testing.TB) string {
 	t.Helper()
+	localserver.NeedsServer(t)
 	if dsn := os.Getenv(localserver.PostgresEnv); dsn != "" {
 		return dsn
 	}

@@ -162,6 +162,7 @@ func calls(b bench) int {
 
 func TestSentinelLeadsToTheMaster(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	server, err := exec.LookPath("redis-server")
 	if err != nil {
 		t.Fatal(err)

@@ -263,6 +263,9 @@ func TestClosedClientConnectsNoMore(t *testing.T) {
 // Whether a session is lucky is drawn by lot, so there are many.
 func TestSessionsLeaveAFrontEndThatSaysNothing(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes 6 s")
+	}
 	b := start(t, ydbtest.Options{AdvertiseAll: true})
 	c := client(t, b.URL(0))
 	ctx, cancel := context.WithTimeout(t.Context(), 3*patience)

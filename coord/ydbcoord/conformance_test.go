@@ -50,6 +50,9 @@ func TestConformanceInVirtualTime(t *testing.T) {
 
 func TestConformanceOverTCP(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes 15 s: a short run has the same in virtual time")
+	}
 	b := start(t, ydbtest.Options{})
 	coordtest.Run(t, func(t testing.TB) coordtest.Harness {
 		h := b.harness(func(t testing.TB) coord.Driver { return overSDK(t, b.URL(0)+"?node="+node) })

@@ -38,6 +38,7 @@ type demoRun struct {
 // startDemo returns when all primitives of the demo have their owners and waiters.
 func startDemo(t *testing.T, args ...string) *demoRun {
 	t.Helper()
+	localserver.NeedsServer(t)
 	d := &demoRun{cmd: command(t, append([]string{"demo", "--no-ui"}, args...)...), out: newStream()}
 	d.cmd.Env = append(d.cmd.Env, "PATH="+os.Getenv("PATH"))
 	d.cmd.Stdout, d.cmd.Stderr = d.out, d.out
@@ -300,6 +301,7 @@ func TestDemoRefusesWhatItCannotDo(t *testing.T) {
 // withoutRedis is a demo that finds a Postgres and no Redis.
 func withoutRedis(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
+	localserver.NeedsServer(t)
 	cmd := command(t, append([]string{"demo"}, args...)...)
 	path := t.TempDir()
 	for _, name := range []string{"initdb", "mkdir", "rm", "sed", "sleep", "ipcrm"} { // what localserver needs

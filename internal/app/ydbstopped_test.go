@@ -11,6 +11,9 @@ import (
 
 func TestAProcessThatWasStoppedForTooLongSaysLostAndNotResigned(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes 16 s")
+	}
 	for name, end := range map[string]func(h *kept){
 		"resign":  func(h *kept) { h.types("resign") },
 		"SIGTERM": func(h *kept) { h.signals(syscall.SIGTERM) },

@@ -141,6 +141,7 @@ func quiet() Options { return Options{Program: "/bin/false", Log: slog.New(slog.
 
 func TestAServerThatIsMissingIsSaidToBeAndTheOtherServes(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	o := quiet()
 	o.PostgresBin = t.TempDir()
 	d, err := Start(t.Context(), o)
@@ -166,6 +167,7 @@ func TestAServerThatIsMissingIsSaidToBeAndTheOtherServes(t *testing.T) {
 
 func TestAStartThatIsGivenUpLeavesNothing(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

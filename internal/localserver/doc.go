@@ -21,6 +21,13 @@
 // ours and can end it. Postgres also keeps a System V segment outside its folder, so its
 // guard asks it to shut down at once and kills only what does not obey.
 //
+// # Tests
+//
+// A test gets its server from a function that ends in ForTest, which stops the server when
+// the test ends. A missing server fails the test; it never skips it. Only a short run
+// ("go test -short", "make quick") skips what needs a server ([NeedsServer]), and starts
+// none: there a test that forgot to say so fails.
+//
 // # Proxy
 //
 // [Proxy] stands between a client and a server and misbehaves like a network: it cuts

@@ -2,6 +2,7 @@ package localserver
 
 import (
 	"context"
+	"flag"
 	"os"
 )
 
@@ -10,7 +11,26 @@ import (
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
+	Skipf(format string, args ...any)
 	Cleanup(func())
+}
+
+// NeedsServer skips the test in a short run ("go test -short", "make quick"), where no
+// server starts. In any other run it does nothing: there a missing server fails the test.
+// The functions of this package that end in ForTest call it, but for ProxyForTest; only a
+// test that gets its server in another way calls it itself.
+func NeedsServer(t TB) {
+	t.Helper()
+	if shortRun() {
+		t.Skipf("a short run starts no servers")
+	}
+}
+
+// shortRun reports whether this is a test binary that runs with -short. It asks the flag,
+// as this package does not import testing.
+func shortRun() bool {
+	short := flag.Lookup("test.short")
+	return short != nil && short.Value.String() == "true"
 }
 
 // RedisEnv names the variable that holds the URL of a real server which the suites
@@ -21,6 +41,7 @@ const RedisEnv = "COORDTOP_TEST_REDIS"
 // redis-server fails the test with the install hint.
 func RedisForTest(t TB, o RedisOptions) *Redis {
 	t.Helper()
+	NeedsServer(t)
 	r, err := StartRedis(context.Background(), o)
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -39,6 +60,7 @@ func RedisForTest(t TB, o RedisOptions) *Redis {
 // choose key names nobody else has and must not flush.
 func RedisURLForTest(t TB) string {
 	t.Helper()
+	NeedsServer(t)
 	if url := os.Getenv(RedisEnv); url != "" {
 		return url
 	}

@@ -154,6 +154,7 @@ func (n *Namespace) Close() { n.inside.close() }
 // or program fails the test and says what is missing.
 func NamespaceForTest(t TB) *Namespace {
 	t.Helper()
+	NeedsServer(t)
 	n, err := NewNamespace(context.Background())
 	if err != nil {
 		t.Fatalf("%v", err)

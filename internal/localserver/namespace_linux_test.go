@@ -89,6 +89,7 @@ func TestNamespaceLinkCarriesUntilItIsCutAndAgainWhenMended(t *testing.T) {
 
 func TestNamespaceVanishesWhenClosed(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	n, err := localserver.NewNamespace(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +110,7 @@ const noRight = "COORDTOP_LOCALSERVER_NO_RIGHT"
 
 func TestMissingRightForANamespaceIsSaidAsSuch(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	if os.Getenv(noRight) != "" {
 		_, err := localserver.NewNamespace(t.Context())
 		if !errors.Is(err, localserver.ErrNoRight) || !strings.Contains(err.Error(), "CAP_SYS_ADMIN") {

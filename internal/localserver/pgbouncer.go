@@ -129,6 +129,7 @@ func (b *Pgbouncer) urlAt(addr, role, database string) string {
 // fails the test with the install hint.
 func PgbouncerForTest(t TB, o PgbouncerOptions) *Pgbouncer {
 	t.Helper()
+	NeedsServer(t)
 	b, err := StartPgbouncer(context.Background(), o)
 	if err != nil {
 		t.Fatalf("%v", err)

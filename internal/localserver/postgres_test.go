@@ -47,6 +47,7 @@ func one[T any](t *testing.T, c *pgx.Conn, sql string, args ...any) T {
 
 func TestPostgresAnswersOnLoopbackAndLeavesNothingAfterStop(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	ctx := t.Context()
 	for _, killed := range []bool{false, true} {
 		p, err := localserver.StartPostgres(ctx, localserver.PostgresOptions{})
@@ -242,6 +243,7 @@ func TestStandbyFollowsItsPrimaryAndRefusesWrites(t *testing.T) {
 
 func TestPostgresFolderOfSomebodyElseIsKeptAndUsedAgain(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	ctx := t.Context()
 	dir, err := os.MkdirTemp("", "coordtop-test-")
 	if err != nil {
@@ -271,6 +273,7 @@ func TestPostgresFolderOfSomebodyElseIsKeptAndUsedAgain(t *testing.T) {
 
 func TestUnusablePostgresIsToldApart(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	ctx := t.Context()
 	for _, c := range []struct {
 		what    string
@@ -313,6 +316,7 @@ func TestUnusablePostgresIsToldApart(t *testing.T) {
 
 func TestManyPostgresStartAtOnce(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {

@@ -13,6 +13,7 @@ const PostgresEnv = "COORDTOP_TEST_POSTGRES"
 // Postgres fails the test with the install hint.
 func PostgresForTest(t TB, o PostgresOptions) *Postgres {
 	t.Helper()
+	NeedsServer(t)
 	p, err := StartPostgres(context.Background(), o)
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -31,6 +32,7 @@ func PostgresForTest(t TB, o PostgresOptions) *Postgres {
 // choose keys nobody else has.
 func PostgresURLForTest(t TB) string {
 	t.Helper()
+	NeedsServer(t)
 	if url := os.Getenv(PostgresEnv); url != "" {
 		return url
 	}

@@ -16,6 +16,7 @@ import (
 
 func TestKilledParentLeavesNoPostgres(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	for _, frozen := range []bool{false, true} {
 		t.Run(fmt.Sprintf("server frozen %v", frozen), func(t *testing.T) {
 			t.Parallel()
@@ -91,6 +92,7 @@ func offspring(t *testing.T, pid int) []int {
 
 func TestParentKilledWhilePostgresStartsLeavesNothing(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	for _, trace := range []string{"", "initdb.log", "data/PG_VERSION", "data/base/1", "postgres.log", "data/postmaster.pid"} {
 		temp, err := os.MkdirTemp("", "coordtop-test-") // not t.TempDir: the server's user must get in
 		if err != nil {

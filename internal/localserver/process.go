@@ -21,6 +21,7 @@ var (
 
 	errStopped = errors.New("the server was stopped")
 	errExited  = errors.New("the server exited")
+	errShort   = errors.New("a short test run starts no servers: the test must call localserver.NeedsServer first")
 )
 
 // stopGrace is how long a server that was asked to terminate may take before it is killed.

@@ -60,6 +60,7 @@ func client(t *testing.T, url string) *redis.Client {
 
 func TestServerAnswersOnLoopbackAndLeavesNothingAfterStop(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	ctx := t.Context()
 	r, err := localserver.StartRedis(ctx, localserver.RedisOptions{})
 	if err != nil {
@@ -94,6 +95,7 @@ func TestServerAnswersOnLoopbackAndLeavesNothingAfterStop(t *testing.T) {
 
 func TestKilledParentLeavesNoProcessAndNoFolder(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	for _, frozen := range []bool{false, true} {
 		t.Run(fmt.Sprintf("server frozen %v", frozen), func(t *testing.T) {
 			t.Parallel()
@@ -138,6 +140,7 @@ func TestKilledParentLeavesNoProcessAndNoFolder(t *testing.T) {
 
 func TestParentKilledWhileStartingLeavesNothing(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	for i := range 16 {
 		temp := t.TempDir()
 		parent := exec.Command(os.Args[0])
@@ -264,6 +267,7 @@ func TestPasswordAndUsersAreAskedFor(t *testing.T) {
 
 func TestTakenPortIsAnErrorIfAskedForAndAvoidedIfNot(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	ctx := t.Context()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -286,6 +290,7 @@ func TestTakenPortIsAnErrorIfAskedForAndAvoidedIfNot(t *testing.T) {
 
 func TestManyServersStartAtOnce(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	var wg sync.WaitGroup
 	for range 6 {
 		wg.Go(func() {
@@ -304,6 +309,7 @@ func TestManyServersStartAtOnce(t *testing.T) {
 
 func TestUnusableServersAreToldApart(t *testing.T) {
 	t.Parallel()
+	localserver.NeedsServer(t)
 	bad := filepath.Join(t.TempDir(), "no-such-server")
 	_, err := localserver.StartRedis(t.Context(), localserver.RedisOptions{Program: bad})
 	if !errors.Is(err, localserver.ErrMissing) || !strings.Contains(err.Error(), "apt-get install redis-server") {
