@@ -44,7 +44,7 @@ func banned() []bannedWord {
 			"ui", "internal/app",   // the program's end of a terminal, in tests
 		}},
 		{"token", "nonce, permit or fence", []string{
-			"internal/lint", "internal/config", "ui/filter", // of a parser
+			"internal/lint", "internal/config", "ui/filter", "internal/mask", // of a parser
 			"coord/ydbcoord", "sources/ydbsource", "internal/emulator/*", "internal/app", // what YDB calls a login
 		}},
 	}
