@@ -7,27 +7,21 @@ import (
 	"coordtop/sources"
 )
 
-func TestOnlyTheBeginningOfAHugeValueIsKept(t *testing.T) {
+func TestBlobMasksSecretsAndTellsThemApart(t *testing.T) {
 	t.Parallel()
-	const whole = 1 << 20
-	read := []byte(strings.Repeat("v", 2*sources.BlobHead))
-	b := sources.NewBlob(read, whole)
-	read[0] = 'x'
-	if b.Head != strings.Repeat("v", sources.BlobHead) || b.Len != whole {
-		t.Errorf("%d of %d bytes, beginning %.3q", len(b.Head), b.Len, b.Head)
+	one, two := []byte("redis://app:TOPSECRET99@host eu"), []byte("redis://app:TOPSECRET98@host eu")
+	a, b := sources.NewBlob(one, len(one)), sources.NewBlob(two, len(two))
+	if a.Head != "redis://app:***@host eu" || a.Len != len(a.Head) || !a.Masked() || !a.Shows(one) {
+		t.Errorf("%+v", a)
 	}
-}
-
-func TestValuesAreToldApartByTheirSums(t *testing.T) {
-	t.Parallel()
-	seen := map[uint64]string{}
-	for name, b := range map[string]sources.Blob{
-		"none": sources.NewBlob(nil, 0), "a": sources.NewBlob([]byte("a"), 1), "b": sources.NewBlob([]byte("b"), 1),
-		"a and more": sources.NewBlob([]byte("a"), 2), "hidden": sources.NewBlob(nil, 1),
-	} {
-		if other, ok := seen[b.Sum]; ok {
-			t.Errorf("%s and %s have one sum", name, other)
-		}
-		seen[b.Sum] = name
+	if a.Sum == b.Sum || b.Shows(one) {
+		t.Error("another secret is taken for the same data")
+	}
+	huge := []byte(strings.Repeat("x", sources.BlobHead-10) + " password=TOPSECRET99")
+	if c := sources.NewBlob(huge, 1<<20); strings.Contains(c.Head, "TOP") || len(c.Head) > sources.BlobHead || c.Len <= len(c.Head) {
+		t.Errorf("%d bytes, the last %q", c.Len, c.Head[len(c.Head)-20:])
+	}
+	if plain := sources.NewBlob([]byte("eu"), 2); plain.Masked() || plain.Head != "eu" || plain.Len != 2 {
+		t.Errorf("%+v", plain)
 	}
 }

@@ -37,6 +37,10 @@ func (b *box) fillData(m *model, f *field) {
 			f.note = "it has " + count(b.row.Data.Len, "byte") + " now, too many to be edited here: all of them are replaced"
 			return
 		}
+		if b.row.Data.Masked() {
+			f.note = "it holds a secret, which is not shown: all of it is replaced"
+			return
+		}
 		f.fill(b.row.Data.Head)
 	}
 }

@@ -24,7 +24,8 @@
 //   - data is null where there is none, else {"text"|"base64", "len", "cut"}: text if
 //     the value is UTF-8, else base64; len is the length of the whole value in bytes;
 //     cut says that not all of it is here: only its first 4096 bytes, or, without text
-//     and base64, nothing, because the value is a secret that proves ownership.
+//     and base64, nothing, because the value is a secret that proves ownership. Passwords
+//     and the like in it are ***, and len counts them so.
 //   - alias is what people call a primitive whose name is only a number: null where
 //     nothing is known, else {"text", "known"}. known is told where the configuration or
 //     the server says so (the text then may be "key 4242", the number of a name), and
@@ -79,7 +80,9 @@
 //	    expires, lease_ms     end and full length of its lease, as far as it
 //	                          was seen: at the first look what is left of it;
 //	                          lease_ms -1: it has no end
-//	    data, attrs           what it wrote; facts of the backend by name
+//	    data, attrs           what it wrote; facts of the backend by name. The
+//	                          attribute query has a ? for each literal and
+//	                          comment, and for what follows a password
 //	    guard                 what a release would compare; null: this backend
 //	                          has none
 //	  owners_known            how the owners are known

@@ -49,7 +49,7 @@ func (o *Operator) proclaim(n *run, h *holding) {
 			return false
 		}
 		us.Label = w.Label
-		return w.Data.Head == string(data[:min(len(data), sources.BlobHead)])
+		return w.Data.Shows(data)
 	})
 	switch {
 	case seen:

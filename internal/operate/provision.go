@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"coordtop/coord"
@@ -135,7 +134,7 @@ func (o *Operator) send(ctx context.Context, n *run, b *Backend, before *sources
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
-	if before == nil || !holds(before.Data, d.Data) {
+	if before == nil || !before.Data.Shows(d.Data) {
 		return errOtherData
 	}
 	return m.Update(ctx, r.Data)
@@ -151,11 +150,6 @@ func decided(err error) bool {
 	}, func(known error) bool { return errors.Is(err, known) })
 }
 
-// holds says whether what a row shows of its data is the beginning of data.
-func holds(shown sources.Blob, data []byte) bool {
-	return shown.Len == len(data) && strings.HasPrefix(string(data), shown.Head)
-}
-
 // shows says whether our own watch has what a request did.
 func shows(b *Backend, r action.Request, row *sources.Row, events []sources.Event) bool {
 	gone := slices.ContainsFunc(events, func(e sources.Event) bool { return e.Kind == sources.EventDeleted })
@@ -165,7 +159,7 @@ func shows(b *Backend, r action.Request, row *sources.Row, events []sources.Even
 	case row == nil:
 		return false
 	case r.Verb == action.Update:
-		return holds(row.Data, r.Data)
+		return row.Data.Shows(r.Data)
 	case r.Verb == action.CreateNode:
 		return !b.NoSpace(row.Primitive)
 	}

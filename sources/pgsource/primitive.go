@@ -6,6 +6,7 @@ import (
 
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/format"
+	"coordtop/internal/mask"
 	"coordtop/sources"
 )
 
@@ -165,10 +166,7 @@ func (t *taking) waiter(l *lock, i int) sources.Waiter {
 	return w
 }
 
-const (
-	blockersShown = 20
-	queryShown    = 200 // bytes
-)
+const blockersShown = 20
 
 // attrs are the facts of a session, under the names of pg_stat_activity. Times are instants
 // on our clock, so that they stay true however long they are shown.
@@ -186,7 +184,7 @@ func (t *taking) attrs(s *session) []sources.Attr {
 	}
 	name, _, _ := pgcoord.ParseApplicationName(s.who.application)
 	add("pid", utoa(s.pid))
-	add("application", name)
+	add("application", mask.Text(name))
 	add("user", s.who.user)
 	if s.who.hidden {
 		add("hidden", "client, state, query and times: they need pg_monitor")
@@ -198,7 +196,7 @@ func (t *taking) attrs(s *session) []sources.Attr {
 	}
 	add("state", s.does.state)
 	add("waits for", s.does.waits)
-	add("query", format.Clean(strings.Join(strings.Fields(s.does.query), " "), queryShown))
+	add("query", s.query)
 	if !s.since.IsZero() {
 		add("backend start", instant(s.since, time.Second))
 	}

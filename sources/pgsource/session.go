@@ -1,9 +1,12 @@
 package pgsource
 
 import (
+	"strings"
 	"time"
 
 	"coordtop/coord/pgcoord"
+	"coordtop/internal/format"
+	"coordtop/internal/mask"
 	"coordtop/sources"
 )
 
@@ -12,6 +15,7 @@ type session struct {
 	pid       uint32
 	who       identity
 	does      doings
+	query     string    // does.query as it is shown: without literals, comments and secrets
 	id        string    // Owner.Session
 	since     time.Time // the start of the backend, on our clock; zero: hidden
 	whoRound  uint64    // the look in which who last changed
@@ -34,7 +38,7 @@ type trace struct {
 // newSession gives a process its identity. Where the start of the backend is hidden, the
 // time when we first saw it must do: that no other process got the same number before.
 func newSession(a *activity, c clock, round uint64) *session {
-	s := &session{pid: a.pid, who: a.who, does: a.does, since: c.local(a.who.start), whoRound: round, doesRound: round}
+	s := &session{pid: a.pid, who: a.who, does: a.does, since: c.local(a.who.start), whoRound: round, doesRound: round, query: shownQuery(a.does.query)}
 	if a.who.start == 0 {
 		s.id = pgcoord.OwnerID(a.pid, time.Time{}) + "~" + instant(c.got, time.Microsecond)
 	} else {
@@ -67,6 +71,7 @@ func (s *session) update(a *activity, c clock, round uint64) {
 	}
 	if a.does != s.does {
 		s.does, s.doesRound = a.does, round
+		s.query = shownQuery(a.does.query)
 		if t := traceOf(a); t != (trace{}) {
 			s.trace = t
 		}
@@ -92,9 +97,17 @@ func label(application string, pid uint32) string {
 	who, _, _ := pgcoord.ParseApplicationName(application)
 	text := "pid " + utoa(pid)
 	if who != "" {
-		text = who + " " + text
+		text = mask.Text(who) + " " + text
 	}
 	return text
+}
+
+// queryShown is how many bytes of a query are shown.
+const queryShown = 200
+
+// shownQuery is a query on one line, without what may be secret in it: a literal, a comment.
+func shownQuery(text string) string {
+	return format.Clean(strings.Join(strings.Fields(mask.Query(text)), " "), queryShown)
 }
 
 // sessions are all that the last look showed.

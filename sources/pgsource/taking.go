@@ -2,7 +2,6 @@ package pgsource
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"coordtop/sources"
@@ -150,7 +149,7 @@ func (t *taking) toldMore(l *lock, r *lockRow, s *session) bool {
 	data, whole := dataOf(t.ears, l.key, s)
 	for i := range l.shown.Owners {
 		if o := &l.shown.Owners[i]; whole && o.Session == s.id && o.Mode == r.mode.shown() {
-			return o.Data.Len != len(data) || !strings.HasPrefix(string(data), o.Data.Head)
+			return !o.Data.Shows(data)
 		}
 	}
 	return false

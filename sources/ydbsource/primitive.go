@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"coordtop/coord/ydbcoord"
+	"coordtop/internal/mask"
 	"coordtop/sources"
 )
 
@@ -153,7 +154,7 @@ const labelLimit = 64
 // label is what people call an owner: what its data says, else its session.
 func label(l ydbcoord.Link) string {
 	if name := named(l.Data); name != "" {
-		return name
+		return mask.Text(name)
 	}
 	return "session " + strconv.FormatUint(l.Session, 16)
 }
