@@ -60,6 +60,21 @@
 // says so before anything else. The stretch from when it was last heard is kept as
 // [Dark].
 //
+// # Connecting again
+//
+// After a failure the source rests and is connected again. The pauses grow as Spec.Retry
+// says (100 ms to 5 s unless told otherwise) until a connection has answered and read a
+// whole listing, however old it became; then they begin anew. Such a connection is replaced
+// at once when it ends, but for two bounds, so that a server that ends each one is not
+// hammered: two begin at least 0.5 to 1 s apart, and connecting and listing takes at most
+// half of the time (the pause for that is 5 s at most). A refusal, which somebody has to
+// mend, is tried again after 2.5 to 5 s; whoever does not want to wait asks for a refresh.
+//
+// EventSourceDown says why: once when the source turns stale or cannot be connected, and
+// again, with After zero, whenever the reason is another one than those told since. A
+// reason that was told already comes again when it lasts for three failures. After 20
+// reasons of one outage no new ones are told. All silence counts as one.
+//
 // A Gap says that continuity was lost: the rows of the scope are stale one by one until
 // they are Set anew. An owner that is still there goes on in the same term. Another
 // one took over somewhere in (last heard, now], and why is unknown unless its lease was

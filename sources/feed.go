@@ -16,7 +16,7 @@ type feed struct {
 	scopes       map[string]*scope
 	inOrder      []*scope
 	rows         int
-	down         bool        // told as down while it had no scope
+	outage       outage
 	slept        atomic.Bool // the machine may have: all must be read anew
 }
 
@@ -145,15 +145,23 @@ func (h *Hub) disconnected(f *feed, err error, retry time.Time) {
 	now := time.Now()
 	h.checkClockLocked(now)
 	f.Err, f.Retry = err, retry
-	if len(f.scopes) == 0 && !f.down {
-		f.down = true
-		h.commitLocked(sourceEvent(EventSourceDown, f, now, err.Error()))
-	}
+	told := false
 	for _, sc := range f.inOrder {
 		sc.loseTrack() // the next connection begins with a gap
-		h.downLocked(sc, now, err)
+		told = h.downLocked(sc, now, err) || told
+	}
+	if f.outage.isNews(err) && !told {
+		h.commitLocked(sourceEvent(EventSourceDown, f, now, err.Error()))
 	}
 	h.changedLocked(now, urgent)
+}
+
+// listed reports whether a scope of the source that answers has been read as a whole since
+// the last gap.
+func (h *Hub) listed(f *feed) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(f.inOrder, func(sc *scope) bool { return sc.Synced && sc.Health == HealthLive })
 }
 
 // sourceEvent tells something of a source as a whole.
@@ -168,17 +176,19 @@ func (sc *scope) event(kind EventKind, at time.Time, detail string) Event {
 	return e
 }
 
-// downLocked marks a scope stale, dark from when it was last heard.
-func (h *Hub) downLocked(sc *scope, now time.Time, err error) {
+// downLocked marks a scope stale, dark from when it was last heard. It reports whether it
+// was not stale before, which is an event.
+func (h *Hub) downLocked(sc *scope, now time.Time, err error) bool {
 	sc.err = err
 	if sc.Health == HealthStale {
-		return
+		return false
 	}
 	sc.Health = HealthStale
 	sc.darken(sc.heard)
 	e := sc.event(EventSourceDown, now, err.Error())
 	e.After = sc.heard
 	h.commitLocked(e)
+	return true
 }
 
 // aliveLocked takes in that the scope's server answered.
@@ -186,7 +196,7 @@ func (h *Hub) aliveLocked(sc *scope, now time.Time) {
 	was := sc.Health
 	sc.Health, sc.Alive, sc.err = HealthLive, now, nil
 	sc.heard = later(sc.heard, now)
-	sc.feed.Err, sc.feed.Retry, sc.feed.down = nil, time.Time{}, false
+	sc.feed.Err, sc.feed.Retry, sc.feed.outage = nil, time.Time{}, outage{}
 	if sc.Synced {
 		sc.lighten(now)
 	}
@@ -234,10 +244,12 @@ func (h *Hub) checkSilenceLocked(now time.Time) time.Duration {
 			next = min(next, left)
 			continue
 		}
-		h.downLocked(sc, now, silentFor(sc.Silence))
+		err := silentFor(sc.Silence)
+		h.downLocked(sc, now, err)
+		sc.feed.outage.isNews(err) // it has just been told
 		h.changedLocked(now, urgent)
 	}
 	return next
 }
 
-func silentFor(limit time.Duration) error { return fmt.Errorf("no answer for %v", limit) }
+func silentFor(limit time.Duration) error { return fmt.Errorf("%w for %v", ErrSilent, limit) }

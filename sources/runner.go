@@ -29,16 +29,9 @@ const (
 	// nextLimit is how long a Next may take that should take a second, and how long a
 	// source may go on without any proof of life, before it is connected anew.
 	nextLimit = 15 * time.Second
-	// settledAfter is how long a connection must live for the pauses to start anew: one
-	// that is made and lost at once is no success.
-	settledAfter = 10 * time.Second
 	// stopLimit is how long Run waits for sources that ignore the end of their context.
 	stopLimit = 5 * time.Second
 )
-
-// refusedPause is made after ErrRefused: a person has to change something first, who
-// presses refresh.
-var refusedPause = backoff.Policy{Min: 30 * time.Second, Max: 30 * time.Second}
 
 // Errors of the runner about a source.
 var (
@@ -110,20 +103,15 @@ func newRunner(h *Hub, f *feed, s Spec) *runner {
 
 // run connects and reads until ctx ends.
 func (r *runner) run(ctx context.Context) {
-	pauses, refused := r.spec.Retry.Start(), refusedPause.Start()
+	pauses := NewPauses(r.spec.Retry)
 	for {
-		began := time.Now()
-		err := r.connection(ctx)
+		l := Life{Began: time.Now()}
+		err := r.connection(ctx, &l)
 		if ctx.Err() != nil {
 			return
 		}
-		if time.Since(began) > settledAfter {
-			pauses.Reset()
-		}
-		pause := pauses.Next()
-		if errors.Is(err, ErrRefused) {
-			pause = refused.Next()
-		}
+		l.Ended = time.Now()
+		pause := pauses.After(l, err)
 		r.log.Warn("not connected", "error", err, "retry", pause)
 		r.hub.disconnected(r.feed, err, time.Now().Add(pause))
 		if !r.rest(ctx, pause) {
@@ -149,7 +137,7 @@ func (r *runner) rest(ctx context.Context, pause time.Duration) bool {
 }
 
 // connection makes one connection and reads it until it fails. It never returns nil.
-func (r *runner) connection(ctx context.Context) (err error) {
+func (r *runner) connection(ctx context.Context, l *Life) (err error) {
 	ctx, cancel := r.contained(ctx)
 	defer cancel()
 	defer func() { // also after a failed Connect
@@ -175,6 +163,9 @@ func (r *runner) connection(ctx context.Context) (err error) {
 		now := time.Now()
 		if len(c.Alive) > 0 {
 			proof = now
+		}
+		if l.Listed.IsZero() && r.hub.listed(r.feed) {
+			l.Listed = now
 		}
 		if limit := max(nextLimit, 2*r.hub.patience(r.feed)); now.Sub(proof) > limit {
 			return fmt.Errorf("reading: %w for %v", ErrSilent, limit)

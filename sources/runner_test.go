@@ -3,13 +3,11 @@ package sources_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"coordtop/internal/backoff"
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
 )
@@ -60,68 +58,6 @@ func TestEveryConnectIsFollowedByClose(t *testing.T) {
 		if r.Connects != r.Closes || r.Connects != 4 || r.Overlapped {
 			t.Errorf("%+v, want 4 connects, as many closes, none at a time", r)
 		}
-	})
-}
-
-func TestPausesGrowAndStartAnewAfterAConnectionThatHeld(t *testing.T) {
-	t.Parallel()
-	inWorld(t, func(w *world) {
-		w.spec.Retry = backoff.Policy{Min: 100 * time.Millisecond, Max: 3200 * time.Millisecond}
-		pause := func(atLeast, atMost time.Duration) {
-			t.Helper()
-			w.settle()
-			if got := time.Until(w.source().Retry); got < atLeast || got > atMost {
-				t.Errorf("pause = %v, want between %v and %v", got, atLeast, atMost)
-			}
-		}
-		for range 10 {
-			w.script.FailConnect(errors.New("no route"))
-		}
-		w.start()
-		pause(50*time.Millisecond, 100*time.Millisecond)
-		for w.script.Record().Connects < 10 {
-			time.Sleep(50 * time.Millisecond)
-		}
-		pause(1550*time.Millisecond, 3200*time.Millisecond)
-		time.Sleep(3200 * time.Millisecond)
-		w.script.Fail(errors.New("reset")) // a connection that is lost at once is no success
-		pause(1600*time.Millisecond, 3200*time.Millisecond)
-		time.Sleep(20 * time.Second)
-		w.script.Fail(errors.New("reset"))
-		pause(50*time.Millisecond, 100*time.Millisecond)
-	})
-}
-
-func TestRefusalIsRetriedRarelyAndAtOnceWhenAsked(t *testing.T) {
-	t.Parallel()
-	inWorld(t, func(w *world) {
-		for range 3 {
-			w.script.FailConnect(fmt.Errorf("signing in: wrong password: %w", sources.ErrRefused))
-		}
-		w.start()
-		if s := w.source(); !errors.Is(s.Err, sources.ErrRefused) || time.Until(s.Retry) < 15*time.Second || time.Until(s.Retry) > 30*time.Second {
-			t.Errorf("source is %+v, want a retry in 15 to 30 s", s)
-		}
-		time.Sleep(10 * time.Second)
-		if n := w.script.Record().Connects; n != 1 {
-			t.Errorf("%d connects within 10 s", n)
-		}
-		w.hub.Refresh("another")
-		w.settle()
-		if n := w.script.Record().Connects; n != 1 {
-			t.Error("a refresh of another source connects this one")
-		}
-		w.hub.Refresh("redis")
-		w.settle()
-		if r := w.script.Record(); r.Connects != 2 || r.Refreshes != 1 {
-			t.Errorf("%+v after a refresh, want a second connect", r)
-		}
-		w.hub.Refresh("")
-		w.settle()
-		if n := w.script.Record().Connects; n != 3 {
-			t.Errorf("%d connects after a refresh of all, want 3", n)
-		}
-		w.wantEvents("source_down  seen") // once, not for every try
 	})
 }
 
@@ -235,25 +171,6 @@ func TestFocusReachesTheSourceWithItsOwnRows(t *testing.T) {
 		if r := w.script.Record(); len(r.Visible) != 0 || r.Selected != ref("app") {
 			t.Errorf("visible %v, selected %v", r.Visible, r.Selected)
 		}
-	})
-}
-
-func TestSourceThatStaysDownIsToldOnce(t *testing.T) {
-	t.Parallel()
-	inWorld(t, func(w *world) {
-		w.start()
-		w.list()
-		w.happened()
-		for range 5 {
-			w.script.FailConnect(errors.New("no route"))
-		}
-		w.script.Fail(errors.New("reset"))
-		time.Sleep(time.Second)
-		w.settle()
-		if err := w.source().Err; err == nil || err.Error() != "no route" {
-			t.Errorf("error = %v, want the latest", err)
-		}
-		w.wantEvents("source_down  seen")
 	})
 }
 

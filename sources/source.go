@@ -11,7 +11,7 @@ import (
 // time.
 type Source interface {
 	// Connect reaches the backend. ctx bounds the connecting only and must not be kept.
-	// An error that wraps ErrRefused is retried rarely; any other soon.
+	// An error that wraps ErrRefused is retried every few seconds; see the package comment.
 	Connect(ctx context.Context) error
 	// Next blocks until there is something to tell, at most a second, so that the
 	// runner can act. Only Change.Alive is proof of life. An error means that the

@@ -129,6 +129,9 @@ func (m *model) eventText(e *sources.Event) []part {
 	case sources.EventWaiterLeft:
 		return append(m.who(e, e.Owner), part{"", "waits no more"})
 	case sources.EventSourceDown:
+		if e.After.IsZero() { // it never answered, or is down already for another reason
+			return []part{{th.bad, "not connected"}, detailPart(th, e)}
+		}
 		return []part{{th.bad, "data is old from here"}, detailPart(th, e)}
 	case sources.EventSourceUp:
 		return []part{{"", "answers"}, detailPart(th, e)}

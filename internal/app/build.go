@@ -43,6 +43,9 @@ func (p *program) source(s config.Source, c config.Config) (sources.Source, erro
 		secret: func(ctx context.Context) (string, error) { return s.Secret().Resolve(ctx, p.env.Lookup) },
 		owners: c.Owners,
 	}
+	if len(s.Secret().Command) > 0 {
+		source.rarely = commandRest
+	}
 	switch s.Type {
 	case config.TypeRedis:
 		client, err := redisClient(s)

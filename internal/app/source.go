@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"coordtop/internal/config"
 	"coordtop/sources"
@@ -14,24 +15,41 @@ import (
 // configured is a source with what the config adds to every backend: the password is
 // found when it is needed, and owners get the labels of the owners rules.
 //
-// The secret is looked for at the first Connect and again after a refusal, since it
-// may have been changed, but not at every reconnect: a password command may want a
-// finger on a key. Only a secret that is another makes a new inner source, because
-// the old one remembers what it has shown.
+// The secret is read at the first Connect and again after a refusal, since it may have
+// been changed, but not at every reconnect: a password command may want a finger on a
+// key. Only a secret that is another makes a new inner source, because the old one
+// remembers what it has shown.
 type configured struct {
 	secret func(context.Context) (string, error)
+	rarely time.Duration // after reading the secret it is not read again for so long, unless Refresh asks
 	open   func(password string) (sources.Source, error)
 	owners []config.OwnerRule
 
 	inner    atomic.Pointer[sources.Source] // Focus and Refresh come from other goroutines
-	password string
+	password string                         // of inner
 	refused  bool
+	found    string      // the secret that was last read
+	err      error       // why none was found
+	read     time.Time   // when it was last read; zero: never
+	hurry    atomic.Bool // Refresh was called since
+}
+
+// commandRest is how long a password command is not run again.
+const commandRest = 30 * time.Second
+
+// findSecret reads the secret, or remembers what came of that a moment ago.
+func (c *configured) findSecret(ctx context.Context) (string, error) {
+	if c.hurry.Swap(false) || c.read.IsZero() || time.Since(c.read) >= c.rarely {
+		c.found, c.err = c.secret(ctx)
+		c.read = time.Now()
+	}
+	return c.found, c.err
 }
 
 // Connect finds the secret if need be and connects the source.
 func (c *configured) Connect(ctx context.Context) error {
 	if c.inner.Load() == nil || c.refused {
-		password, err := c.secret(ctx)
+		password, err := c.findSecret(ctx)
 		if err != nil {
 			return refusal{err}
 		}
@@ -102,6 +120,7 @@ func (c *configured) Focus(visible []sources.Ref, selected sources.Ref) {
 
 // Refresh passes on the wish for a new look.
 func (c *configured) Refresh() {
+	c.hurry.Store(true)
 	if inner := c.inner.Load(); inner != nil {
 		if r, ok := (*inner).(sources.Refresher); ok {
 			r.Refresh()

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"regexp"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"coordtop/internal/config"
 	"coordtop/sources"
@@ -84,6 +86,39 @@ func TestTheSecretIsLookedForAgainOnlyAfterARefusal(t *testing.T) {
 	if err := c.Close(); err != nil || made[1].closed != 1 || made[1].focused != 2 {
 		t.Errorf("got %v, %+v", err, made[1])
 	}
+}
+
+func TestAPasswordCommandIsNotRunAtEveryRetryOfARefusal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		inner := &plain{connect: refusal{errors.New("WRONGPASS")}}
+		runs, broken := 0, errors.New("no key was touched")
+		c := &configured{
+			rarely: commandRest,
+			secret: func(context.Context) (string, error) { runs++; return "old", broken },
+			open:   func(string) (sources.Source, error) { return inner, nil },
+		}
+		retries := func(want int, text string) {
+			t.Helper()
+			for range 5 { // in 25 s
+				if err := c.Connect(t.Context()); err == nil || err.Error() != text {
+					t.Errorf("got %v, want %q", err, text)
+				}
+				time.Sleep(5 * time.Second)
+			}
+			if runs != want {
+				t.Errorf("run %d times, want %d", runs, want)
+			}
+		}
+		retries(1, "no key was touched")
+		broken = nil
+		c.Refresh()
+		retries(2, "WRONGPASS")
+		time.Sleep(commandRest)
+		retries(3, "WRONGPASS")
+		c.Refresh()
+		retries(4, "WRONGPASS")
+	})
 }
 
 func TestOwnersGetTheLabelsOfTheRules(t *testing.T) {

@@ -107,7 +107,9 @@
 //	             source_up source_down restarted clock_step missed, and
 //	             action: somebody did something through this program, told in
 //	             detail with what was seen of it; a waiter that becomes an
-//	             owner leaves the queue without waiter_left
+//	             owner leaves the queue without waiter_left. source_down comes
+//	             again, with after null, where a source is down for another
+//	             reason than was told, which detail says
 //	source, namespace, kind, name
 //	             namespace, kind and name are null for events of a whole
 //	             source

@@ -11,26 +11,25 @@ import (
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/backoff"
 	"coordtop/internal/spawn"
+	"coordtop/sources"
 )
 
 // listenPauses are those between two tries to listen.
-var listenPauses = backoff.Policy{Min: time.Second, Max: 30 * time.Second}
+var listenPauses = backoff.Policy{Min: 100 * time.Millisecond, Max: 5 * time.Second}
 
 // listen keeps a second connection that listens, until the link ends. It returns no error:
 // a source that hears nothing looks as often as ever.
 func (l *link) listen() error {
-	pauses := listenPauses.Start()
+	pauses := sources.NewPauses(listenPauses)
 	for {
-		began := time.Now()
-		err := l.listenOnce(l.Context())
+		life := sources.Life{Began: time.Now()}
+		err := l.listenOnce(l.Context(), &life)
 		if l.Context().Err() != nil {
 			return nil
 		}
 		l.ears.set(false, err)
-		if time.Since(began) > listenPauses.Max {
-			pauses.Reset()
-		}
-		if pauses.Wait(l.Context()) != nil {
+		life.Ended = time.Now()
+		if backoff.Sleep(l.Context(), pauses.After(life, err)) != nil {
 			return nil
 		}
 	}
@@ -42,7 +41,7 @@ var errElsewhere = errors.New("another server answered")
 // listenPing is how often a connection that only listens is asked whether it lives.
 const listenPing = 10 * time.Second
 
-func (l *link) listenOnce(ctx context.Context) error {
+func (l *link) listenOnce(ctx context.Context, life *sources.Life) error {
 	setup, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
 	var joiner pgcoord.Joiner
@@ -69,6 +68,7 @@ func (l *link) listenOnce(ctx context.Context) error {
 		}
 	}
 	l.ears.set(true, nil)
+	life.Listed = time.Now()
 	for {
 		if err := second.hearOn(ctx); err != nil {
 			return err

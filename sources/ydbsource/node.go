@@ -23,6 +23,7 @@ type node struct {
 	about  about
 	ping   atomic.Int64 // round trip of the last ping, in nanoseconds
 	driver *ydbcoord.Driver
+	listed time.Time // when the session of now had shown everything; zero: not yet
 }
 
 const (
@@ -50,20 +51,20 @@ func (n *node) run() error {
 	if err := n.tellUnread(); err != nil {
 		return err
 	}
-	pauses := retries.Start()
+	pauses := sources.NewPauses(retries)
 	for ctx.Err() == nil {
 		began := time.Now()
+		n.listed = time.Time{}
 		err := n.session(ctx)
 		if ctx.Err() != nil {
 			break
 		}
+		life := sources.Life{Began: began, Listed: n.listed, Ended: time.Now()}
+		err = n.explain(err)
 		if told := n.failed(err); told != nil {
 			return told
 		}
-		if time.Since(began) > sessionTTL {
-			pauses.Reset()
-		}
-		n.rest(ctx, pauses.Next())
+		n.rest(ctx, pauses.After(life, err))
 	}
 	return nil
 }
@@ -171,16 +172,22 @@ func (n *node) gap(heard time.Time) error {
 	return n.tell(sources.Change{Gap: true, At: heard})
 }
 
+// explain says what the node wants where it refuses us. Other errors are those of the
+// server.
+func (n *node) explain(err error) error {
+	if answeredWith(err, Ydb.StatusIds_UNAUTHORIZED) {
+		return &sources.Problem{
+			Text:  "no right to use the coordination node " + format.Clean(n.board.path, 200) + ": grant select_row on it, or name another",
+			Cause: err, Refused: true,
+		}
+	}
+	return err
+}
+
 // failed takes in why there is no session.
 func (n *node) failed(err error) error {
 	if answeredWith(err, Ydb.StatusIds_NOT_FOUND) { // an answer, though not the one that was hoped for
 		return n.missing()
-	}
-	if answeredWith(err, Ydb.StatusIds_UNAUTHORIZED) {
-		err = &sources.Problem{
-			Text:  "no right to use the coordination node " + format.Clean(n.board.path, 200) + ": grant select_row on it, or name another",
-			Cause: err, Refused: true,
-		}
 	}
 	n.link.lost(n.board.path, err)
 	n.about.failed(explain(err, n.link.source.o.Client, true))
@@ -213,6 +220,9 @@ func (n *node) tellUnread() error {
 
 func (n *node) tell(c sources.Change) error {
 	c.Scope = n.board.path
+	if c.Synced {
+		n.listed = time.Now()
+	}
 	if c.About == nil && len(c.Set) == 0 && len(c.Gone) == 0 && !c.Gap && !c.Synced {
 		return nil
 	}
