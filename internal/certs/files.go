@@ -2,11 +2,14 @@ package certs
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
+
+	"coordtop/internal/files"
+	"coordtop/internal/format"
 )
 
 // Files names the files of a TLS connection. The zero Files trusts the system's
@@ -41,28 +44,49 @@ func (f Files) Over(below Files) Files {
 	return f
 }
 
-// Load reads the files. Its errors name files and hold nothing of what is in them.
+// most bounds each file: an operating system's own authorities are 250 kB.
+const most = 2 << 20
+
+// Load reads the files. Its errors name files that are there and hold nothing of what is in
+// them.
 func (f Files) Load() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.ServerName}
 	if f.CA != "" {
-		pem, err := os.ReadFile(f.CA)
+		pem, err := read(f.CA)
 		if err != nil {
 			return nil, fmt.Errorf("reading the TLS authorities: %w", err)
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("reading the TLS authorities: no certificate in %s", f.CA)
+			return nil, fmt.Errorf("reading the TLS authorities: no certificate in %s", format.Clean(f.CA, 200))
 		}
 	}
 	if (f.Cert == "") != (f.Key == "") {
 		return nil, errors.New("a TLS certificate and its key belong together: only one of them is given")
 	}
 	if f.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+		pair, err := f.pair()
 		if err != nil {
 			return nil, fmt.Errorf("reading the TLS certificate and key: %w", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
 	return c, nil
+}
+
+func (f Files) pair() (tls.Certificate, error) {
+	cert, err := read(f.Cert)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("cert: %w", err)
+	}
+	key, err := read(f.Key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("key: %w", err)
+	}
+	return tls.X509KeyPair(cert, key)
+}
+
+func read(path string) ([]byte, error) {
+	data, _, err := files.Read(context.Background(), path, most)
+	return data, err
 }

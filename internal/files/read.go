@@ -1,0 +1,210 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"coordtop/internal/format"
+	"coordtop/internal/spawn"
+)
+
+// patience is how long a file may take: one on a dead network file system never ends, nor
+// does a pipe that nobody writes to.
+const patience = 5 * time.Second
+
+// pollStep is how often a wait for the writer of a pipe looks whether it was called off.
+const pollStep = 50 * time.Millisecond
+
+// ErrKind reports that there is no file at a path, but a folder or a device.
+var ErrKind = errors.New("not a file")
+
+var (
+	errFolder   = fmt.Errorf("a folder: %w", ErrKind)
+	errIdlePipe = errors.New("nobody writes to it, or closes it")
+)
+
+// ErrLong reports that a file is longer than it may be.
+var ErrLong = errors.New("too long")
+
+// Error is why a file cannot be read.
+type Error struct {
+	Text  string // a sentence
+	Cause error
+}
+
+// Error returns the sentence.
+func (e *Error) Error() string { return e.Text }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Read returns what a file or a named pipe holds, and its mode. A pipe is read until its
+// writers have closed it. The error is an *Error: that there is no such file
+// (fs.ErrNotExist), that it is longer than most bytes (ErrLong), that it is neither file nor
+// pipe (ErrKind), or that ctx or five seconds ended first.
+func Read(ctx context.Context, path string, most int64) ([]byte, fs.FileMode, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	type result struct {
+		data []byte
+		mode fs.FileMode
+		err  error
+	}
+	done := make(chan result, 1)
+	spawn.Go(ctx, nil, func() { // received below; given up, it ends with its file system's answer or the process
+		r := result{err: errors.New("a defect kept it from being read")}
+		defer func() { done <- r }()
+		r.data, r.mode, r.err = read(ctx, path, most)
+	})
+	var r result
+	select {
+	case r = <-done:
+	case <-ctx.Done():
+		grace := time.NewTimer(pollStep * 4) // what waits for a pipe comes back by itself, and knows more
+		defer grace.Stop()
+		select {
+		case r = <-done:
+		case <-grace.C:
+			r.err = ctx.Err()
+		}
+	}
+	if r.err != nil {
+		return nil, r.mode, explain(path, r.err, most)
+	}
+	return r.data, r.mode, nil
+}
+
+// read looks what there is before it opens it, since the opening alone does something to
+// some devices, and looks again after it.
+func read(ctx context.Context, path string, most int64) ([]byte, fs.FileMode, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = readable(info, most)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err == nil {
+		err = readable(info, most)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if info.Mode()&fs.ModeNamedPipe != 0 {
+		if err := awaitWriter(ctx, f); err != nil {
+			return nil, 0, err
+		}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = ErrLong
+	}
+	return data, info.Mode(), err
+}
+
+func readable(info fs.FileInfo, most int64) error {
+	switch {
+	case info.IsDir():
+		return errFolder
+	case !info.Mode().IsRegular() && info.Mode()&fs.ModeNamedPipe == 0:
+		return ErrKind
+	case info.Mode().IsRegular() && info.Size() > most:
+		return ErrLong
+	}
+	return nil
+}
+
+// awaitWriter waits until something was written to a pipe or its writer has closed it: read
+// before that, a pipe that is opened without waiting looks as if it were at its end.
+func awaitWriter(ctx context.Context, f *os.File) error {
+	if until, ok := ctx.Deadline(); ok {
+		if err := f.SetReadDeadline(until); err != nil {
+			return err
+		}
+	}
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		n := 0
+		if err2 := conn.Control(func(fd uintptr) {
+			n, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(pollStep.Milliseconds()))
+		}); err2 != nil {
+			return err2
+		}
+		if n > 0 {
+			return nil
+		}
+		if err != nil && !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+	return errIdlePipe
+}
+
+// explain makes a sentence of what kept a file from being read.
+func explain(path string, err error, most int64) error {
+	shown := format.Clean(path, 200)
+	say := func(text string, args ...any) error { return &Error{Text: fmt.Sprintf(text, args...), Cause: innermost(err)} }
+	switch {
+	case errors.Is(err, errIdlePipe), errors.Is(err, os.ErrDeadlineExceeded):
+		return say("%s is a pipe that nobody writes to, or closes", shown)
+	case errors.Is(err, context.Canceled):
+		return say("reading a file was given up")
+	case errors.Is(err, context.DeadlineExceeded):
+		return say("a file does not answer: its file system may be gone")
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG):
+		return say("there is no such file below %s", format.Clean(existing(path), 200))
+	case errors.Is(err, ErrLong):
+		return say("%s is longer than %d kB", shown, most>>10)
+	case errors.Is(err, errFolder):
+		return say("%s is a folder: name a file in it", shown)
+	case errors.Is(err, ErrKind):
+		return say("%s is a device or a socket: name a file", shown)
+	case errors.Is(err, fs.ErrPermission):
+		return say("a file below %s may not be read by us: see its mode and its owner", format.Clean(existing(filepath.Dir(path)), 200))
+	}
+	return say("a file cannot be read: %v", innermost(err))
+}
+
+// innermost is an error without the path that package os puts before it.
+func innermost(err error) error {
+	if bad, ok := errors.AsType[*fs.PathError](err); ok {
+		return bad.Err
+	}
+	return err
+}
+
+// existing is the part of a path that is there.
+func existing(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "the working directory"
+	}
+	for path != "/" {
+		if path = filepath.Dir(path); isFolder(path) {
+			return path
+		}
+	}
+	return path
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
