@@ -206,7 +206,7 @@ owners:
 		`/etc/c.yaml:12:10: sources[1].url: unknown scheme "http": write redis`,
 		"/etc/c.yaml:14:9: sources[1].watch[0]: must have one of election, mutex, semaphore, keys",
 		"/etc/c.yaml:15:9: sources[1].watch[1]: must have one of",
-		"/etc/c.yaml:15:10: sources[1].watch[1].leader: unknown key; known here: keys, election, mutex, semaphore, node, expected",
+		"/etc/c.yaml:15:10: sources[1].watch[1]: unknown key; known here: keys, election, mutex, semaphore, node, expected",
 		"/etc/c.yaml:17:16: sources[2].token_env: only YDB takes this",
 		"/etc/c.yaml:18:10: sources[2].tls: cert and key belong together",
 		"/etc/c.yaml:18:10: sources[2].tls: the url is not encrypted: write it as rediss://",
@@ -235,8 +235,8 @@ owners:
 		"/etc/c.yaml:48:54: sources[12].watch[0].node: only YDB has coordination nodes",
 		"/etc/c.yaml:49:37: sources[13].forget: YDB takes none",
 		"/etc/c.yaml:49:59: sources[13].password_command: must be a list",
-		"/etc/c.yaml:51:11: names.nobody: no source has this name",
-		"/etc/c.yaml:52:6: names.r: only locks of Postgres are numbers",
+		"/etc/c.yaml:51:11: names: no source has this name",
+		"/etc/c.yaml:52:6: names: only locks of Postgres are numbers",
 		"/etc/c.yaml:54:13: owners[0].match: not a regular expression",
 		"/etc/c.yaml:55:5: owners[1].match: missing",
 	}
@@ -351,7 +351,7 @@ func TestAFileThatIsNotThereOrTooLongIsRefused(t *testing.T) {
 	if err := os.WriteFile(long, make([]byte, maxFile+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(long, noEnv); err == nil || !strings.Contains(err.Error(), "longer than a megabyte") {
+	if _, err := Load(long, noEnv); err == nil || !strings.Contains(err.Error(), "longer than 256 kB") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -28,6 +28,7 @@ const maxAliases = 8
 type decoder struct {
 	problems Problems
 	places   map[string]ast.Node // by path
+	shown    map[string]string   // paths as problems show them, where they end in a key that the person made up
 	anchors  map[string]ast.Node
 	nodes    int
 }
@@ -39,12 +40,22 @@ var durationType = reflect.TypeFor[duration]()
 
 // decode reads data into a file. The decoder it returns holds the problems found.
 func decode(data []byte, path string) (*file, *decoder) {
-	d := &decoder{places: map[string]ast.Node{}, anchors: map[string]ast.Node{}}
+	d := &decoder{places: map[string]ast.Node{}, shown: map[string]string{}, anchors: map[string]ast.Node{}}
 	d.problems.Path = path
 	f := new(file)
-	tree, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
+	text, line, wrong := plainText(data)
+	if wrong != "" {
+		d.problems.List = append(d.problems.List, Problem{Line: line, Column: 1, Text: wrong})
+		return f, d
+	}
+	tokens, excess := tokensOf(text)
+	if excess != nil {
+		d.problems.List = append(d.problems.List, *excess)
+		return f, d
+	}
+	tree, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		d.syntax(err, data)
+		d.syntax(err, text)
 		return f, d
 	}
 	documents := 0
@@ -58,15 +69,22 @@ func decode(data []byte, path string) (*file, *decoder) {
 		}
 		d.value(doc.Body, "", reflect.ValueOf(f).Elem())
 	}
+	if d.nodes > maxNodes {
+		d.problems.List = d.problems.List[:1]
+		return new(file), d
+	}
 	return f, d
 }
 
-// syntax reports what the parser could not read. It names a tab: nobody sees one.
+// syntax reports what the parser could not read. It names a tab: nobody sees one. Of the
+// parser's own words it takes those that repeat nothing of the file: they quote what they do.
 func (d *decoder) syntax(err error, data []byte) {
-	p := Problem{Text: "not YAML: " + firstLine(err.Error())}
+	p := Problem{Text: "not YAML: it cannot be read from here on"}
 	var e yaml.Error
 	if errors.As(err, &e) {
-		p.Text = "not YAML: " + e.GetMessage()
+		if said := e.GetMessage(); len(said) < 100 && !strings.ContainsAny(said, "\"`\n") {
+			p.Text = "not YAML: " + said
+		}
 		if t := e.GetToken(); t != nil && t.Position != nil {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
 			if lines := bytes.Split(data, []byte("\n")); p.Line <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[p.Line-1], " "), []byte("\t")) {
@@ -77,20 +95,28 @@ func (d *decoder) syntax(err error, data []byte) {
 	d.problems.List = append(d.problems.List, p)
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
-}
-
 // add reports a problem at a node, or without a place if n is nil.
 func (d *decoder) add(n ast.Node, path, format string, args ...any) {
-	p := Problem{Path: path, Text: fmt.Sprintf(format, args...)}
+	p := Problem{Path: d.show(path), Text: fmt.Sprintf(format, args...)}
 	if n != nil {
 		if t := firstToken(n); t != nil && t.Position != nil {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
 		}
 	}
 	d.problems.List = append(d.problems.List, p)
+}
+
+// show returns a path without the keys that the person made up, as those of labels: what is
+// wrong with a key or below it is told by its line, since it may be a secret in the wrong place.
+func (d *decoder) show(path string) string {
+	if s, ok := d.shown[path]; ok {
+		return s
+	}
+	i := strings.LastIndexAny(path, ".[")
+	if i < 0 {
+		return path
+	}
+	return d.show(path[:i]) + path[i:]
 }
 
 // firstToken is where a value begins. The parser gives a block of keys the place of
@@ -121,7 +147,7 @@ func (d *decoder) at(path, format string, args ...any) {
 
 // reported says whether there is a problem with the value of a path.
 func (d *decoder) reported(path string) bool {
-	return slices.ContainsFunc(d.problems.List, func(p Problem) bool { return p.Path == path })
+	return slices.ContainsFunc(d.problems.List, func(p Problem) bool { return p.Path == d.show(path) })
 }
 
 // place says where the value of a path begins; 0, 0 where that is not known.
@@ -144,6 +170,7 @@ func (d *decoder) wrote(path string) bool {
 func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
 	if d.nodes++; d.nodes > maxNodes {
 		if d.nodes == maxNodes+1 {
+			d.problems.List = nil // they come from what repeats itself
 			d.add(n, path, "more than %d values, aliases counted: too much for a config", maxNodes)
 		}
 		return
@@ -206,8 +233,9 @@ func (d *decoder) entries(n ast.Node, path, want string) ([]*ast.MappingValueNod
 	return nil, false
 }
 
-// key returns the text of a mapping's key and reports a key seen before.
-func (d *decoder) key(e *ast.MappingValueNode, path string, seen map[string]bool) (string, bool) {
+// key returns the text of a mapping's key and reports a key seen before, by its name if it is
+// a known one.
+func (d *decoder) key(e *ast.MappingValueNode, path string, seen map[string]bool, known ...string) (string, bool) {
 	if e.Key.IsMergeKey() {
 		d.add(e.Key, path, "<< is not supported: write the keys out")
 		return "", false
@@ -218,7 +246,10 @@ func (d *decoder) key(e *ast.MappingValueNode, path string, seen map[string]bool
 		return "", false
 	}
 	if seen[text] {
-		d.add(e.Key, join(path, text), "given twice")
+		if slices.Contains(known, text) {
+			path = join(path, text)
+		}
+		d.add(e.Key, path, "given twice")
 		return "", false
 	}
 	seen[text] = true
@@ -233,7 +264,7 @@ func (d *decoder) structure(n ast.Node, path string, v reflect.Value) {
 	fields, names := fieldsOf(v.Type())
 	seen := map[string]bool{}
 	for _, e := range entries {
-		key, ok := d.key(e, path, seen)
+		key, ok := d.key(e, path, seen, names...)
 		if !ok {
 			continue
 		}
@@ -246,13 +277,14 @@ func (d *decoder) structure(n ast.Node, path string, v reflect.Value) {
 	}
 }
 
-// unknown reports a key that there is not, with the one that may have been meant.
+// unknown reports a key that there is not. It is repeated only where it is all but a known one:
+// else it may be a secret in the wrong place.
 func (d *decoder) unknown(n ast.Node, path, key string, names []string) {
 	if near := address.Near(key, names...); near != "" {
 		d.add(n, join(path, key), "unknown key: did you mean %s?", near)
 		return
 	}
-	d.add(n, join(path, key), "unknown key; known here: %s", strings.Join(names, ", "))
+	d.add(n, path, "unknown key; known here: %s", strings.Join(names, ", "))
 }
 
 // fieldsOf returns the index of each field by its key, and the keys in order.
@@ -277,6 +309,7 @@ func (d *decoder) dictionary(n ast.Node, path string, v reflect.Value) {
 		if !ok {
 			continue
 		}
+		d.shown[join(path, key)] = d.show(path)
 		value := reflect.New(v.Type().Elem()).Elem()
 		d.value(e.Value, join(path, key), value)
 		v.SetMapIndex(reflect.ValueOf(key), value)

@@ -17,6 +17,13 @@
 // error or of a String. A URL on the command line, in REDIS_URL, DATABASE_URL or
 // YDB_CONNECTION_STRING may hold a password.
 //
+// Whatever a file or a command turns out to be costs an error, bounded time and memory: files
+// are read by package files, a command has ten seconds and 64 kB, and a config is measured
+// before the parser gets it.
+//
+// What is not understood is not repeated, since it may be a secret in the wrong place: a
+// problem says where it is, by line and column, by the number of an argument, by a key.
+//
 // # URLs
 //
 // A source is a URL of its backend. The parameters keys, election, mutex and semaphore

@@ -1,15 +1,15 @@
 package config
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
+
+	"coordtop/internal/files"
 )
 
 // maxFile bounds a config file.
-const maxFile = 1 << 20
+const maxFile = 256 << 10
 
 // EnvPath is the environment variable that names the config file.
 const EnvPath = "COORDTOP_CONFIG"
@@ -40,20 +40,13 @@ func Dir(env Lookup, variable, usual string) string {
 	return ""
 }
 
-// Load reads and checks a config file. The error is a *Problems if the file could be
-// read; it wraps fs.ErrNotExist if there is none.
+// Load reads and checks a config file, or what comes out of a pipe. The error is a *Problems
+// if the file could be read; it wraps fs.ErrNotExist if there is none, and repeats no path at
+// which there is nothing.
 func Load(path string, env Lookup) (Config, error) {
-	f, err := os.Open(path)
+	data, _, err := files.Read(context.Background(), path, maxFile)
 	if err != nil {
 		return Config{}, fmt.Errorf("reading the config: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return Config{}, fmt.Errorf("reading the config: %w", err)
-	}
-	if len(data) > maxFile {
-		return Config{}, fmt.Errorf("reading the config: %w", errors.New(path+" is longer than a megabyte"))
 	}
 	return Parse(data, path, env)
 }

@@ -33,10 +33,14 @@ type Problems struct {
 	List []Problem
 }
 
-// Error returns one line a problem, each with the file's path before it.
+// maxShown is how many problems are shown: who has more has another file in mind.
+const maxShown = 100
+
+// Error returns one line a problem, each with the file's path before it; of very many the
+// first.
 func (p *Problems) Error() string {
-	lines := make([]string, len(p.List))
-	for i, one := range p.List {
+	lines := make([]string, min(len(p.List), maxShown))
+	for i, one := range p.List[:len(lines)] {
 		lines[i] = one.String()
 		if p.Path != "" {
 			lines[i] = p.Path + ":" + lines[i]
@@ -44,6 +48,9 @@ func (p *Problems) Error() string {
 				lines[i] = p.Path + ": " + one.String()
 			}
 		}
+	}
+	if more := len(p.List) - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d problems more", more))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+	"io/fs"
 	"os/exec"
+	"regexp"
 	"strings"
-	"time"
+
+	"coordtop/internal/files"
+	"coordtop/internal/format"
 )
 
 // maxSecret bounds what is read of a secret file or of a command's output.
@@ -18,46 +20,64 @@ const maxSecret = 64 << 10
 // Lookup finds an environment variable, as os.LookupEnv does.
 type Lookup func(name string) (value string, ok bool)
 
-// Secret says where a secret is. The zero Secret is none. At most one field is set.
+// Secret says where a secret is. The zero Secret is none. At most one of Env, File and
+// Command is set.
 type Secret struct {
 	Env     string   // name of an environment variable
 	File    string   // path of a file that only its owner and group may read
 	Command []string // program and arguments, run without a shell; its output is the secret
+	Token   bool     // it is an access token; else a password
 }
 
 // IsZero says that there is no secret to find.
 func (s Secret) IsZero() bool { return s.Env == "" && s.File == "" && len(s.Command) == 0 }
 
-// String says where the secret is, never what it is.
+// String names the key of the config that says where the secret is. It repeats nothing of
+// what stands there: people write a password where its place belongs.
 func (s Secret) String() string {
+	what := "password"
+	if s.Token {
+		what = "token"
+	}
 	switch {
 	case s.Env != "":
-		return "$" + s.Env
+		return what + "_env"
 	case s.File != "":
-		return "file " + s.File
+		return what + "_file"
 	case len(s.Command) > 0:
-		return "command " + s.Command[0]
+		return what + "_command"
 	}
 	return "none"
 }
 
 // Resolve finds the secret; one line break at its end is taken off. It reads the file
 // or runs the command anew at every call; the command is killed when ctx ends, or after
-// ten seconds. The errors never hold what was read or printed.
+// ten seconds, with all that it has started. The errors never hold what was read or printed,
+// and of what the config says only what is the name of something that exists.
 func (s Secret) Resolve(ctx context.Context, env Lookup) (string, error) {
+	text, err := "", error(nil)
 	switch {
 	case s.Env != "":
-		v, ok := env(s.Env)
-		if !ok || v == "" {
-			return "", fmt.Errorf("reading a secret: $%s is not set: export it, or name another", s.Env)
-		}
-		return v, nil
+		text, err = s.variable(env)
 	case s.File != "":
-		return readSecret(s.File)
+		text, err = readSecret(ctx, s.File)
 	case len(s.Command) > 0:
-		return runSecret(ctx, s.Command)
+		text, err = runSecret(ctx, s.Command)
+	default:
+		return "", nil
 	}
-	return "", nil
+	if err != nil {
+		return "", fmt.Errorf("reading a secret: %w", s.blame(err))
+	}
+	return text, nil
+}
+
+// blame puts the key of the config before an error that does not name it.
+func (s Secret) blame(err error) error {
+	if s.Env != "" && variableName.MatchString(s.Env) {
+		return err
+	}
+	return fmt.Errorf("%v: %w", s, err)
 }
 
 // Check finds out whether there is a secret as Resolve does, but runs no command: that may
@@ -67,60 +87,71 @@ func (s Secret) Check(ctx context.Context, env Lookup) error {
 		_, err := s.Resolve(ctx, env)
 		return err
 	}
-	if _, err := exec.LookPath(s.Command[0]); err != nil {
-		return fmt.Errorf("finding a command for a secret: %w", err)
+	if _, err := program(s.Command); err != nil {
+		return fmt.Errorf("finding a command for a secret: %w", s.blame(err))
 	}
 	return nil
 }
 
-// readSecret refuses a file that any account of the machine may read or change.
-func readSecret(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("reading a secret: %w", err)
+// variableName is what only the name of a variable looks like: words in capitals. Other
+// names are possible, and not repeated where there is no such variable.
+var variableName = regexp.MustCompile(`^[A-Z]{1,12}(_([A-Z]{1,12}|[0-9]{1,3}))*$`)
+
+func (s Secret) variable(env Lookup) (string, error) {
+	v, ok := env(s.Env)
+	switch named := variableName.MatchString(s.Env); {
+	case v != "":
+		return v, nil
+	case ok && named:
+		return "", fmt.Errorf("$%s is empty: set it, or name another", s.Env)
+	case named:
+		return "", fmt.Errorf("$%s is not set: export it, or name another", s.Env)
+	case ok:
+		return "", errors.New("the variable is empty: set it, or name another")
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", fmt.Errorf("reading a secret: %w", err)
-	}
-	if info.IsDir() {
-		return "", fmt.Errorf("reading a secret: %s is a folder: name a file with the secret in it", path)
-	}
-	if info.Mode().Perm()&0o007 != 0 {
-		return "", fmt.Errorf("reading a secret: everybody may use %s (mode %04o): run chmod o= on it", path, info.Mode().Perm())
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxSecret))
-	if err != nil {
-		return "", fmt.Errorf("reading a secret: %w", err)
-	}
-	return trimSecret(data, "file "+path)
+	return "", errors.New("no such variable is set: write the name of one, not the secret itself, and export it")
 }
 
-// runSecret gives the command no terminal: while a screen is up nothing else may write
-// to it, and a command that asks questions would hang.
-func runSecret(ctx context.Context, command []string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	if ctx.Err() != nil {
-		return "", fmt.Errorf("running %s for a secret: %w", command[0], errors.Join(errors.New("no answer in time"), ctx.Err()))
+// readSecret refuses a file that any account of the machine may read or change.
+func readSecret(ctx context.Context, path string) (string, error) {
+	data, mode, err := files.Read(ctx, path, maxSecret)
+	switch shown := format.Clean(path, 200); {
+	case errors.Is(err, files.ErrLong):
+		return "", fmt.Errorf("%w: it holds more than a secret", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("%w; write the path of one, not the secret itself", err)
+	case err != nil:
+		return "", err
+	case mode.Perm()&0o007 != 0:
+		return "", fmt.Errorf("everybody may use %s (mode %04o): run chmod o= on it", shown, mode.Perm())
+	default:
+		return trimSecret(bytes.TrimPrefix(data, []byte(utf8Mark)), "file "+shown)
 	}
-	if err != nil {
-		return "", fmt.Errorf("running %s for a secret: %w: run it by hand to see why", command[0], err)
+}
+
+// program finds the program of a command. Its error repeats nothing.
+func program(command []string) (string, error) {
+	path, err := exec.LookPath(command[0])
+	switch {
+	case err == nil:
+		return path, nil
+	case errors.Is(err, fs.ErrPermission):
+		return "", errors.New("the file that it names cannot be run: see its mode")
+	case strings.Contains(command[0], "/"):
+		return "", errors.New("there is no such file: it must name a program, then its arguments, as [pass, show, redis]")
 	}
-	return trimSecret(out, "command "+command[0])
+	return "", errors.New("there is no such program in $PATH: it must name a program, then its arguments, as [pass, show, redis]")
 }
 
 func trimSecret(data []byte, from string) (string, error) {
 	text := string(bytes.TrimSuffix(bytes.TrimSuffix(data, []byte("\n")), []byte("\r")))
-	if text == "" {
-		return "", fmt.Errorf("reading a secret: %s gave nothing", from)
-	}
-	if strings.ContainsAny(text, "\n\r") {
-		return "", fmt.Errorf("reading a secret: %s gave more than one line", from)
+	switch {
+	case text == "":
+		return "", fmt.Errorf("%s gave nothing", from)
+	case strings.ContainsAny(text, "\n\r"):
+		return "", fmt.Errorf("%s gave more than one line", from)
+	case strings.Contains(text, "\x00"):
+		return "", fmt.Errorf("%s gave a zero byte: it must be one line of text, in UTF-8", from)
 	}
 	return text, nil
 }

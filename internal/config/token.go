@@ -12,7 +12,6 @@ func whereSecrets(typ string) string {
 
 // token reads where YDB's access token is, and what else would prove who we are.
 func (v *validator) token(f *fileSource, t Target, password Secret, path string) Secret {
-	s := Secret{Env: f.TokenEnv, File: v.file(f.TokenFile)}
 	var given []string
 	for _, key := range []string{"token_env", "token_file"} {
 		if !v.wrote(path + "." + key) {
@@ -23,12 +22,14 @@ func (v *validator) token(f *fileSource, t Target, password Secret, path string)
 			v.at(path+"."+key, "only YDB takes this; write %s", strings.Replace(key, "token", "password", 1))
 		}
 	}
+	s := Secret{Env: f.TokenEnv, File: v.file(f.TokenFile), Token: len(given) > 0}
 	switch user := f.User != "" || t.User != ""; {
 	case len(given) > 1:
 		v.at(path+".token_file", "token_env is there too: keep one")
 		return Secret{}
 	case len(given) == 1 && s.IsZero():
 		v.at(path+"."+given[0], "is empty")
+		return Secret{}
 	case len(given) == 1 && user:
 		v.at(path+"."+given[0], "there is a user too: a user has a password, a token is for itself; keep one")
 	case len(given) == 1 && !password.IsZero():

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"time"
@@ -90,10 +92,18 @@ func (v *validator) owner(o fileOwner, path string) []OwnerRule {
 	}
 	re, err := regexp.Compile(o.Match)
 	if err != nil {
-		v.at(path+".match", "not a regular expression (RE2): %v", err)
+		v.at(path+".match", "not a regular expression (RE2)%s", whyNot(err))
 		return nil
 	}
 	return []OwnerRule{{Match: re, Label: o.Label}}
+}
+
+// whyNot is what is wrong with a regular expression, without the expression.
+func whyNot(err error) string {
+	if bad, ok := errors.AsType[*syntax.Error](err); ok {
+		return ": " + bad.Code.String()
+	}
+	return ""
 }
 
 func (v *validator) source(f *fileSource, path string) Source {
@@ -102,6 +112,9 @@ func (v *validator) source(f *fileSource, path string) Source {
 		PollMin: time.Duration(f.Poll.Min), PollMax: time.Duration(f.Poll.Max), Password: v.password(f, path),
 	}
 	v.plain(path+".name", f.Name)
+	if strings.Contains(f.Name, "://") || strings.Contains(f.Name, "@") {
+		v.at(path+".name", "is the address of a server: write a short name, as leases")
+	}
 	if v.wrote(path+".name") && f.Name == "" {
 		v.at(path+".name", "is empty: write one or leave the key out")
 	}

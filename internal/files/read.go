@@ -160,7 +160,9 @@ func awaitWriter(ctx context.Context, f *os.File) error {
 // explain makes a sentence of what kept a file from being read.
 func explain(path string, err error, most int64) error {
 	shown := format.Clean(path, 200)
-	say := func(text string, args ...any) error { return &Error{Text: fmt.Sprintf(text, args...), Cause: innermost(err)} }
+	say := func(text string, args ...any) error {
+		return &Error{Text: fmt.Sprintf(text, args...), Cause: innermost(err)}
+	}
 	switch {
 	case errors.Is(err, errIdlePipe), errors.Is(err, os.ErrDeadlineExceeded):
 		return say("%s is a pipe that nobody writes to, or closes", shown)

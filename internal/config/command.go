@@ -1,0 +1,124 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/internal/spawn"
+)
+
+const (
+	commandLimit = 10 * time.Second // for a command to print its secret
+	commandGrace = time.Second      // for what it has started to let go of its output, once all was killed
+)
+
+var errTooMuch = errors.New("too much")
+
+// runSecret runs a command in a session of its own, without a terminal: while a screen is up
+// nothing else may write to it, and a command that asks questions would hang. When the
+// command ends, its whole process group is killed.
+func runSecret(ctx context.Context, command []string) (string, error) {
+	path, err := program(command)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, commandLimit)
+	defer cancel()
+	type result struct {
+		out []byte
+		err error
+	}
+	done := make(chan result, 1)
+	spawn.Go(ctx, nil, func() { // received below; given up, it ends with a process that we may not kill
+		r := result{err: errors.New("a defect kept it from being run")}
+		defer func() { done <- r }()
+		r.out, r.err = output(ctx, path, command)
+	})
+	var r result
+	select {
+	case r = <-done:
+	case <-ctx.Done():
+		late := time.NewTimer(2 * commandGrace)
+		defer late.Stop()
+		select {
+		case r = <-done:
+		case <-late.C:
+			r.err = ctx.Err()
+		}
+	}
+	name := format.Clean(filepath.Base(path), 100)
+	switch exit := new(exec.ExitError); {
+	case errors.Is(r.err, errTooMuch):
+		return "", fmt.Errorf("the command %s printed more than %d kB: it must print one line", name, maxSecret>>10)
+	case ctx.Err() != nil && r.err != nil:
+		return "", fmt.Errorf("running %s: %w", name, errors.Join(errors.New("no answer in time"), ctx.Err()))
+	case errors.As(r.err, &exit):
+		return "", fmt.Errorf("running %s: %w: run it by hand to see why", name, exit)
+	case r.err != nil:
+		return "", fmt.Errorf("%s cannot be run: %w", name, withoutPath(r.err))
+	}
+	return trimSecret(r.out, "the command "+name)
+}
+
+// output runs a command and returns what it printed, up to maxSecret bytes.
+func output(ctx context.Context, path string, command []string) ([]byte, error) {
+	runtime.LockOSThread() // the command ends with this thread, see newSession
+	defer runtime.UnlockOSThread()
+	from, to, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	cmd := exec.CommandContext(ctx, path)
+	cmd.Args, cmd.Stdout, cmd.SysProcAttr = command, to, newSession()
+	cmd.Cancel = func() error { return killGroup(cmd.Process) }
+	err = cmd.Start()
+	closed := to.Close()
+	if err = errors.Join(err, closed); err != nil {
+		return nil, err
+	}
+	var out []byte
+	read := make(chan error, 1)
+	spawn.Go(ctx, nil, func() { // received below
+		var err error
+		defer func() { read <- err }()
+		if out, err = io.ReadAll(io.LimitReader(from, maxSecret+1)); len(out) > maxSecret {
+			err = errTooMuch
+			_ = killGroup(cmd.Process) // its only error is that it has ended
+		}
+	})
+	ended := cmd.Wait()
+	_ = killGroup(cmd.Process) // what it has left behind; there may be nothing
+	if err := from.SetReadDeadline(time.Now().Add(commandGrace)); err != nil {
+		return nil, err
+	}
+	switch err := <-read; {
+	case errors.Is(err, errTooMuch):
+		return nil, err
+	case ended != nil:
+		return nil, ended
+	case err != nil && !errors.Is(err, os.ErrDeadlineExceeded): // others may keep it open
+		return nil, err
+	}
+	return out, nil
+}
+
+// killGroup ends a process and those of its group.
+func killGroup(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }
+
+// withoutPath is an error of starting a program without the path in it.
+func withoutPath(err error) error {
+	if bad, ok := errors.AsType[*os.PathError](err); ok {
+		return bad.Err
+	}
+	return err
+}

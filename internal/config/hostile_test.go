@@ -1,0 +1,147 @@
+package config
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf16"
+)
+
+const good = "sources:\n  - name: a\n    url: redis://h\n"
+
+func utf16Bytes(text string, order binary.AppendByteOrder) string {
+	var out []byte
+	for _, u := range utf16.Encode([]rune(text)) {
+		out = order.AppendUint16(out, u)
+	}
+	return string(out)
+}
+
+func TestAConfigOfAnotherSystemIsRead(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a mark of UTF-8": utf8Mark + good, "CRLF": strings.ReplaceAll(good, "\n", "\r\n"), "CR": strings.ReplaceAll(good, "\n", "\r"),
+		"UTF-16 LE": utf16Mark + utf16Bytes(good, binary.LittleEndian), "UTF-16 BE": utf16MarkBig + utf16Bytes(good, binary.BigEndian),
+		"a mark and CRLF": utf8Mark + strings.ReplaceAll(good, "\n", "\r\n"),
+	} {
+		c, err := Parse([]byte(text), "/c.yaml", noEnv)
+		if err != nil || len(c.Sources) != 1 || c.Sources[0].Name != "a" {
+			t.Errorf("%s: got %+v, %v", name, c, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"title: a\nsources: \x00": "/c.yaml:2:1: a zero byte", "title: a\n\ntitle: \xff\xfe\n": "/c.yaml:3:1: not UTF-8",
+		"\xff\xfe\x00\x00s\x00\x00\x00": "a zero byte",
+	} {
+		if _, err := Parse([]byte(text), "/c.yaml", noEnv); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+// bombs are texts that are short for what a parser may make of them.
+func bombs() map[string]string {
+	list := map[string]string{}
+	for _, piece := range []string{
+		"[", "{", "{a: ", "- ", "a: ", "? ", "&a ", "! ", "%", "*a ", "\"a\" ", "\n", "[a,", "a:\n", "- a\n", "#\n", "---\n", "[]", "- |\n  a\n",
+		"|", "'", "\t", "\r", "\"\\x", "]", ": ", "? a\n: b\n", "&", "@", "`", "<<: ", "a: [", " #a\n", "a ", "\n c", "- - - - - - - -\n", "[[[[[[[[],", "!!a ",
+	} {
+		for _, size := range []int{maxFile, maxFile / 4, maxFile / 16} { // the shorter ones pass the bounds
+			list[strconv.Quote(piece)+" in "+strconv.Itoa(size)] = strings.Repeat(piece, size/len(piece))
+		}
+		list["sources and "+strconv.Quote(piece)] = "sources: " + strings.Repeat(piece, maxFile/len(piece))
+	}
+	var keys, deep, deepList, laughs strings.Builder
+	for i := range maxTokens/3 - 10 {
+		fmt.Fprintf(&keys, "k%d: v\n", i)
+	}
+	for i := 0; deep.Len() < maxFile; i++ {
+		deep.WriteString(strings.Repeat(" ", i) + "a:\n")
+		deepList.WriteString(strings.Repeat(" ", i) + "-\n")
+	}
+	laughs.WriteString("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
+	for i := 1; i < 30; i++ {
+		fmt.Fprintf(&laughs, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), 10), ","))
+	}
+	laughs.WriteString("sources: *a29\nlabels: {x: *a29}\n")
+	list["keys"], list["deep"], list["deep lists"], list["laughs"] = keys.String(), deep.String(), deepList.String(), laughs.String()
+	list["laughs in a list"] = strings.Replace(laughs.String(), "sources: *a29", "sources:\n- channels: *a29\n  url: redis://h", 1)
+	list["keys of names"] = "names:\n  a:\n" + strings.ReplaceAll("\n"+keys.String(), "\nk", "\n    k")
+	list["a long key"] = strings.Repeat("k", maxFile) + ": v"
+	list["a long value"] = "title: " + strings.Repeat("v", maxFile)
+	list["a long url"] = "sources: [{url: 'redis://" + strings.Repeat("h", maxFile) + "'}]"
+	list["many hosts"] = "sources: [{url: 'postgres://" + strings.Repeat("h,", maxFile/2) + "'}]"
+	list["a long expression"] = "owners: [{match: '" + strings.Repeat("(a*", maxFile/4) + "', label: x}]"
+	list["a wide expression"] = "owners: [{match: '" + strings.Repeat("(a{1,1000})", 20) + "', label: x}]"
+	return list
+}
+
+// TestAConfigCannotTakeTheMemory measures each text in a process of its own.
+func TestAConfigCannotTakeTheMemory(t *testing.T) {
+	t.Parallel()
+	const variable = "COORDTOP_TEST_BOMB"
+	if path := os.Getenv(variable); path != "" {
+		c, err := Load(path, noEnv)
+		runtime.KeepAlive(c)
+		text := fmt.Sprint(err)
+		fmt.Printf("%d bytes of error: %.200q\n", len(text), text)
+		if len(text) > 1<<20 {
+			t.Errorf("the error has %d bytes", len(text))
+		}
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	for name, text := range bombs() {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		cmd := exec.CommandContext(ctx, self, "-test.run=^TestAConfigCannotTakeTheMemory$", "-test.count=1")
+		cmd.Env = append(os.Environ(), variable+"="+path)
+		out, err := cmd.CombinedOutput()
+		cancel()
+		usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+		if mb := usage.Maxrss >> 10; err != nil || mb > 150 { // it takes twice as much under the race detector
+			t.Errorf("%s: %d MB, %v: %.300s", name, mb, err, out)
+		} else if testing.Verbose() {
+			t.Logf("%4d MB %5d ms: %s: %.150s", mb, cmd.ProcessState.UserTime().Milliseconds(), name, out)
+		}
+	}
+}
+
+func TestAFileThatNeverEndsIsNoSecret(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	huge := filepath.Join(dir, "huge")
+	if err := errors.Join(os.WriteFile(huge, nil, 0o600), os.Truncate(huge, 1<<40)); err != nil {
+		t.Fatal(err)
+	}
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		huge: "longer than 64 kB: it holds more than a secret", fifo: "a pipe that nobody writes to", "/dev/zero": "is a device", "/dev/tty": "is a device", dir: "is a folder",
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		got, err := Secret{File: path}.Resolve(ctx, noEnv)
+		cancel()
+		if err == nil || got != "" || !strings.Contains(err.Error(), "reading a secret: password_file: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %q, %v, want %s", path, got, err, want)
+		}
+	}
+}
