@@ -2,41 +2,53 @@ package sources
 
 import "time"
 
-// activity counts owner changes by the minute for the last hour. It has a fixed size
-// so that a row that flaps costs no more memory than a calm one.
+// activity counts owner changes and losses by the minute for the last hour. It has a fixed
+// size so that a row that flaps costs no more memory than a calm one.
 type activity struct {
-	minute int64 // Unix minute of counts[minute%60]; 0: nothing counted yet
-	counts [60]uint8
+	minute  int64 // Unix minute of the newest count; 0: nothing counted yet
+	changes perMinute
+	losses  perMinute
 }
 
-// add counts one change at t. Changes older than an hour before the newest are
-// dropped; a minute holds at most 255.
-func (a *activity) add(t time.Time) {
+// perMinute has the count of each Unix minute at its remainder; at most 255 each.
+type perMinute [60]uint8
+
+// add counts at t. What is older than an hour before the newest is dropped.
+func (a *activity) add(t time.Time, change, loss bool) {
 	m := t.Unix() / 60
 	switch {
 	case m <= a.minute-60:
 		return
 	case m > a.minute+60 || a.minute == 0:
-		a.counts = [60]uint8{}
-		a.minute = m
+		*a = activity{minute: m}
 	case m > a.minute:
 		for i := a.minute + 1; i <= m; i++ {
-			a.counts[i%60] = 0
+			a.changes[i%60], a.losses[i%60] = 0, 0
 		}
 		a.minute = m
 	}
-	if c := &a.counts[m%60]; *c < 255 {
+	if change {
+		a.changes.add(m)
+	}
+	if loss {
+		a.losses.add(m)
+	}
+}
+
+func (p *perMinute) add(m int64) {
+	if c := &p[m%60]; *c < 255 {
 		*c++
 	}
 }
 
-// since counts the changes of the last `within`, to the minute, an hour at most.
-func (a *activity) since(now time.Time, within time.Duration) int {
+// since sums up the last `within`, to the minute, an hour at most; newest is the minute of
+// the newest count.
+func (p *perMinute) since(newest int64, now time.Time, within time.Duration) int {
 	last := now.Unix() / 60
-	first := max(last-int64(min(within, time.Hour)/time.Minute)+1, a.minute-59, 0)
+	first := max(last-int64(min(within, time.Hour)/time.Minute)+1, newest-59, 0)
 	n := 0
-	for m := first; m <= min(last, a.minute); m++ {
-		n += int(a.counts[m%60])
+	for m := first; m <= min(last, newest); m++ {
+		n += int(p[m%60])
 	}
 	return n
 }

@@ -149,6 +149,7 @@ func (h *Hub) setLocked(b *batch, p *Primitive) {
 		}
 		l = b.lookAt(row, p.Ref)
 		before = h.baseLocked(slot, &l)
+		l.queued = h.queued[slot]
 	} else {
 		l = b.lookAt(nil, p.Ref)
 		slot = h.occupyLocked(b.scope, p.Ref)
@@ -156,16 +157,27 @@ func (h *Hub) setLocked(b *batch, p *Primitive) {
 	after := l.complete(before, p)
 	h.events = l.diff(h.events[:0], before, after)
 	row := h.draftLocked(slot)
-	row.foresee(h.events)
+	row.foresee(h.events, mergeDark(b.scope.Dark, row.unknown), h.limit)
 	h.tellAll(b, h.events)
 	row.follow(&l, h.events, before, after)
 	row.levels = row.levels.with(after)
 	row.Primitive = after
 	row.Scope, row.gap = b.scope.index, b.scope.gap
+	h.rememberLocked(slot, &l, before, after)
+}
+
+// rememberLocked keeps what the next look at a row must be compared with where this one
+// could not tell who owns it, or who waits.
+func (h *Hub) rememberLocked(slot int, l *look, before, after *Primitive) {
 	if read(after) && !ownersKnown(after) && before != nil && ownersKnown(before) {
 		h.known[slot] = before
 	} else {
 		delete(h.known, slot)
+	}
+	if before != nil && !after.Absent && !after.Queue.whole() && l.withQueue(before).Queue.whole() {
+		h.queued[slot] = l.withQueue(before)
+	} else {
+		delete(h.queued, slot)
 	}
 }
 
@@ -176,7 +188,7 @@ func (h *Hub) baseLocked(slot int, l *look) *Primitive {
 	if base == nil {
 		return h.rows[slot].Primitive
 	}
-	l.gap = true
+	l.gap, l.revealed = true, true
 	l.after = lostBefore(l.after, base.At)
 	return base
 }
@@ -218,7 +230,9 @@ func (h *Hub) goneLocked(b *batch, slot int) {
 	row := h.rows[slot]
 	l := b.lookAt(row, row.Ref)
 	before := h.baseLocked(slot, &l)
+	l.queued = h.queued[slot]
 	h.events = l.diff(h.events[:0], before, nil)
+	row.foresee(h.events, mergeDark(b.scope.Dark, row.unknown), h.limit)
 	h.tellAll(b, h.events)
 	h.vacateLocked(slot)
 }

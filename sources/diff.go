@@ -42,6 +42,9 @@ type look struct {
 	after, at time.Time
 	gap       bool
 	ended     []Ending // of this primitive only
+
+	revealed bool       // who owned it could not be told for a while
+	queued   *Primitive // the last with a whole queue, where that of before is not
 }
 
 // read says whether p was ever read.
@@ -80,17 +83,25 @@ func (l *look) diff(events []Event, before, after *Primitive) []Event {
 		return l.appeared(events, before, after)
 	}
 	anew := restarted(before, after)
-	if ownersKnown(after) {
-		if ownersKnown(before) {
-			events = l.owners(events, before, after, anew)
-		} else {
-			events = l.present(events, after)
-		}
+	switch {
+	case ownersKnown(after) && ownersKnown(before):
+		events = l.owners(events, before, after, anew)
+	case ownersKnown(after):
+		events = l.present(events, after)
+	case ownersKnown(before):
+		events = append(events, l.ownerUnknown(before, after))
 	}
-	if !anew {
-		events = l.waiters(events, before, after)
+	return l.waiters(events, l.withQueue(before), after, anew)
+}
+
+// ownerUnknown tells that it cannot be seen any more who owns a primitive.
+func (l *look) ownerUnknown(before, after *Primitive) Event {
+	e := l.event(EventOwnerUnknown, after)
+	e.Detail = after.Note
+	if len(before.Owners) == 1 {
+		e.Last = before.Owners[0].ref()
 	}
-	return events
+	return e
 }
 
 // restarted says that the server that told after is not the one that told before, so
@@ -103,7 +114,7 @@ func restarted(before, after *Primitive) bool {
 // first time was there before, as far as we can tell; what was read as absent was not.
 func (l *look) appeared(events []Event, before, after *Primitive) []Event {
 	if l.found(before) {
-		return l.present(events, after)
+		return l.waitersPresent(l.present(events, after), after)
 	}
 	if after.ForgetAfter == 0 {
 		events = append(events, l.event(EventCreated, after))
@@ -113,7 +124,7 @@ func (l *look) appeared(events []Event, before, after *Primitive) []Event {
 		e.Owner = after.Owners[i].ref()
 		events = append(events, e)
 	}
-	return events
+	return l.joined(events, nil, after)
 }
 
 // found says whether an owner that is seen first in this look was there before, as far
@@ -145,6 +156,7 @@ func (l *look) vanished(events []Event, before *Primitive) []Event {
 	for i := range before.Owners {
 		events = append(events, l.end(before, &before.Owners[i], CauseDeleted))
 	}
+	events = l.left(events, l.withQueue(before), nil)
 	if before.ForgetAfter == 0 {
 		events = append(events, l.event(EventDeleted, before))
 	}
@@ -161,6 +173,9 @@ func (l *look) owners(events []Event, before, after *Primitive, anew bool) []Eve
 	events = l.ends(events, before, after, anew, follows)
 	ended := len(events) - start
 	events = l.begins(events, before, after, anew)
+	if l.revealed && len(events) == start { // nobody came or went meanwhile
+		events = l.present(events, after)
+	}
 	if ended == 1 && len(events)-start == 2 && l.replaces(before, after, &events[start], &events[start+1]) {
 		events[start] = l.replacement(&events[start], &events[start+1])
 		events = events[:start+1]
@@ -245,8 +260,7 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		}
 	case follows != CauseUnknown:
 		e.Cause, e.How = follows, Inferred
-	case leaseOver(o, l.at) && l.gap: // it may have been renewed and given up unseen
-		e.Kind = EventExpired
+	case leaseOver(o, l.at) && l.gap && !leasePast(o, l.after): // it may have been given up before, or renewed and given up unseen
 	case leaseOver(o, l.at):
 		e.Cause, e.How = CauseExpired, Inferred
 	case leaseKnown(o) && !l.gap:

@@ -118,7 +118,7 @@ func TestDiffNamesFirstLooks(t *testing.T) {
 		{"unknown owners are not nobody", nil, with(prim(t0), func(p *Primitive) { p.OwnersHow = Unknown }), Change{Gap: true}, nil},
 		{"owners that become known were present", hidden, prim(t0, owner("a")), Change{}, []string{"present +a at_least"}},
 		{"owners that become unknown have not gone", prim(before, owner("a")),
-			with(prim(t0), func(p *Primitive) { p.OwnersHow = Unknown }), Change{}, nil},
+			with(prim(t0), func(p *Primitive) { p.OwnersHow, p.Note = Unknown, "a list" }), Change{}, []string{"owner_unknown told: a list"}},
 		{"a key that appears is acquired, not created", nil, prim(t0, owner("a")), Change{}, []string{"acquired +a told"}},
 		{"what exists by itself is created", nil, with(prim(t0, owner("a")), byItself), Change{After: before},
 			[]string{"created seen within 10s", "acquired +a seen within 10s"}},
@@ -199,8 +199,10 @@ func TestDiffTellsReleasedFromExpired(t *testing.T) {
 			[]string{"owner_changed -a +b released inferred"}},
 		{"gone in a gap, its lease still running", prim(before, until("a", t0.Add(time.Second))), prim(t0), Change{Gap: true, After: before},
 			[]string{"released -a seen left 11s within 10s"}},
-		{"gone in a gap, its lease over", prim(before, until("a", t0)), prim(t0), Change{Gap: true, After: before},
-			[]string{"expired -a seen left 10s within 10s"}},
+		{"gone in a gap in which its lease ended", prim(before, until("a", t0)), prim(t0), Change{Gap: true, After: before},
+			[]string{"released -a seen left 10s within 10s"}},
+		{"gone in a gap, its lease over before", prim(before.Add(-time.Second), until("a", before)), prim(t0), Change{Gap: true, After: before},
+			[]string{"expired -a expired inferred left 1s within 10s"}},
 		{"replaced in a gap", prim(before, until("a", t0.Add(time.Second))), prim(t0, owner("b")), Change{Gap: true, After: before},
 			[]string{"owner_changed -a +b seen left 11s within 10s"}},
 	})
@@ -241,6 +243,8 @@ func TestDiffNamesRenewalsAndProclamations(t *testing.T) {
 	})
 }
 
+func incarnation(name string) func(*Primitive) { return func(p *Primitive) { p.Incarnation = name } }
+
 func TestDiffNamesWaiters(t *testing.T) {
 	t.Parallel()
 	cut := func(p *Primitive) { p.Queue.Len = 9 }
@@ -249,7 +253,13 @@ func TestDiffNamesWaiters(t *testing.T) {
 		{"left", with(prim(before, owner("a")), queue("w", "x")), with(prim(t0, owner("a")), queue("x")), Change{}, []string{"waiter_left +w told"}},
 		{"who got it did not leave", with(prim(before, owner("a")), queue("w")), with(prim(t0, owner("w")), queue()), Change{},
 			[]string{"owner_changed -a +w told"}},
-		{"a queue that becomes known is no news", prim(before, owner("a")), with(prim(t0, owner("a")), queue("w")), Change{}, nil},
+		{"a queue that becomes known was there", prim(before, owner("a")), with(prim(t0, owner("a")), queue("w")), Change{}, []string{"waiter_joined +w at_least"}},
+		{"a queue that is found", nil, with(prim(t0, owner("a")), queue("w")), Change{Gap: true, After: before}, []string{"present +a at_least", "waiter_joined +w at_least"}},
+		{"a queue of what is created", nil, with(prim(t0, owner("a")), queue("w")), Change{After: before},
+			[]string{"acquired +a seen within 10s", "waiter_joined +w seen within 10s"}},
+		{"a queue of what is gone", with(prim(before, owner("a")), queue("w")), nil, Change{}, []string{"released -a deleted inferred", "waiter_left +w told"}},
+		{"a queue across a restart", with(with(prim(before), queue("w")), incarnation("1")), with(with(prim(t0), queue("w")), incarnation("2")), Change{},
+			[]string{"waiter_left +w told", "waiter_joined +w told"}},
 		{"a cut queue names nobody", with(with(prim(before), queue("w")), cut), with(with(prim(t0), queue("x")), cut), Change{}, nil},
 	})
 }

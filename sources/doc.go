@@ -78,7 +78,16 @@
 // A Gap says that continuity was lost: the rows of the scope are stale one by one until
 // they are Set anew. An owner that is still there goes on in the same term. Another
 // one took over somewhere in (last heard, now], and why is unknown unless its lease was
-// over by then. No run of ownership is ever invented for a time that was not observed.
+// over before the stretch began. No run of ownership is ever invented for a time that was
+// not observed, and no gap either: the least length of a gap counts only what was observed
+// of it, the longest counts all. See [Row.Unobserved], which also has the stretches in which
+// a single row could be read and its owners could not be told ([EventOwnerUnknown]).
+//
+// # Late, lost, flapping
+//
+// [Thresholds] says from when on a renewal is late, an end is a loss, and a row flaps. A
+// renewal is late by what is left of the lease, or by the rhythm of that very owner: what
+// another owner of the row was used to says nothing.
 //
 // # Bounds
 //

@@ -23,14 +23,15 @@ const (
 	EventSourceDown
 	EventRestarted
 	EventClockStep
-	EventAction // somebody did something through this program; Detail says what, and what was seen of it
+	EventAction       // somebody did something through this program; Detail says what, and what was seen of it
+	EventOwnerUnknown // who owns it cannot be told any more; nothing says that the ownership ended
 )
 
 // String returns the word of the JSON documentation, as "owner_changed".
 func (k EventKind) String() string {
 	return [...]string{"present", "synced", "acquired", "released", "expired", "owner_changed", "renewed", "proclaimed",
 		"waiter_joined", "waiter_left", "created", "deleted", "source_up", "source_down", "restarted", "clock_step",
-		"action"}[k]
+		"action", "owner_unknown"}[k]
 }
 
 // EndsOwner says whether an event of this kind tells that Event.Previous no longer owns
@@ -67,6 +68,11 @@ func (c Cause) String() string {
 	return [...]string{"unknown", "released", "expired", "deleted", "evicted", "replaced", "restart", "session_ended"}[c]
 }
 
+// loss reports whether the cause by itself says that the owner did not want it.
+func (c Cause) loss() bool {
+	return c == CauseExpired || c == CauseSession || c == CauseEvicted || c == CauseRestart
+}
+
 // OwnerRef names an owner in an event or a term.
 type OwnerRef struct {
 	ID, Label string
@@ -87,6 +93,8 @@ type Event struct {
 	AliasHow  Known
 	Owner     OwnerRef      // who owns it by this event, or goes on owning it; the waiter where a waiter joins or leaves
 	Previous  OwnerRef      // whose ownership ended by it
+	Last      OwnerRef      // where nobody owned it before, or it is not known any more who does: who did until then; zero: not known
+	Loss      bool          // no polite end: see Thresholds. Of an end, or of the take-over after a gap without a told cause
 	LeaseLeft time.Duration // of Previous when it was last read, of Owner just before it renewed; 0: unknown or none
 	Gap       Interval      // how long nobody owned it before Owner took it; zero: no gap known
 	Scope     string

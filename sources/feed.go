@@ -37,11 +37,8 @@ type scope struct {
 	err  error
 }
 
-const (
-	silenceLimit = 3 * time.Second
-	maxDark      = 256
-	darkAge      = 24 * time.Hour
-)
+// silenceLimit is the least silence limit of a scope.
+const silenceLimit = 3 * time.Second
 
 // silenceAfter is the limit for a scope that is looked at every sampling (0: pushed).
 func silenceAfter(lowest, sampling time.Duration) time.Duration {
@@ -206,29 +203,20 @@ func (h *Hub) aliveLocked(sc *scope, now time.Time) {
 }
 
 // darken begins a stretch that was not observed, unless one lasts. Before anything was
-// heard there is nothing to be missed. Its ends are on the wall clock, because the
-// monotonic one stands still while this machine sleeps.
+// heard there is nothing to be missed.
 func (sc *scope) darken(from time.Time) {
-	if sc.dark || from.IsZero() {
-		return
+	if !sc.dark && !from.IsZero() {
+		sc.dark = true
+		sc.Dark = darkened(sc.Dark, from)
 	}
-	sc.dark = true
-	first := max(0, len(sc.Dark)-(maxDark-1))
-	for first < len(sc.Dark) && sc.Dark[first].To.Before(from.Add(-darkAge)) {
-		first++
-	}
-	sc.Dark = append(slices.Clone(sc.Dark[first:]), Dark{From: from.Round(0)}) // published states keep theirs
 }
 
 // lighten ends the stretch that lasts.
 func (sc *scope) lighten(to time.Time) {
-	if !sc.dark {
-		return
+	if sc.dark {
+		sc.dark = false
+		sc.Dark = lightened(sc.Dark, to)
 	}
-	sc.dark = false
-	sc.Dark = slices.Clone(sc.Dark)
-	last := &sc.Dark[len(sc.Dark)-1]
-	last.To = later(to.Round(0), last.From)
 }
 
 // checkSilenceLocked turns scopes stale whose server did not answer for their limit. It

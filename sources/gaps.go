@@ -7,8 +7,17 @@ import (
 
 // Gaps sums up the times of the last `within` in which nobody owned the row, the one that
 // still lasts included. It knows MaxTerms terms at most, and of semaphores none: see
-// GapStats.Since.
-func (r *Row) Gaps(now time.Time, within time.Duration) GapStats {
+// GapStats.Since. s is the State that the row is from.
+//
+// What was not observed is no gap: somebody may have owned it then. So the least length of
+// a gap is what was observed of it; the longest piece of it where an unbroken length is
+// asked for, the sum of its pieces in GapStats.Sum.
+func (r *Row) Gaps(s *State, now time.Time, within time.Duration) GapStats {
+	return r.gapsOf(r.Unobserved(s), now, within, false)
+}
+
+// gapsOf is Gaps with what was not observed; ended: without the gap that still lasts.
+func (r *Row) gapsOf(dark []Dark, now time.Time, within time.Duration, ended bool) GapStats {
 	from := now.Add(-within)
 	stats := GapStats{Since: from}
 	if len(r.Terms) == MaxTerms && r.Terms[0].Start.At.After(from) {
@@ -16,42 +25,46 @@ func (r *Row) Gaps(now time.Time, within time.Duration) GapStats {
 	}
 	var seen []Interval
 	for i := 1; i < len(r.Terms); i++ {
-		gap, saw := between(r.Terms[i-1].End, r.Terms[i].Start, from)
-		stats.Sum = stats.Sum.plus(gap)
-		if saw && gap.Max > 0 {
-			seen = append(seen, gap)
+		end, start := r.Terms[i-1].End, r.Terms[i].Start
+		g := gapOf(later(earliest(end), from), later(end.At, from), earliest(start), start.At, dark)
+		stats.Sum = stats.Sum.plus(g.sum)
+		// Without a look in between that showed nobody, there may have been no gap at all.
+		if end.At.Before(start.At) && g.whole.Max > 0 {
+			seen = append(seen, g.whole)
 		}
 	}
-	if r.Nobody.How != Unknown && (len(r.Terms) > 0 || single(r.Primitive)) {
-		gap := lasting(r.Nobody, now, from)
-		stats.Sum = stats.Sum.plus(gap)
-		if gap.Max > 0 {
-			seen = append(seen, gap)
+	if !ended && r.Nobody.How != Unknown && (len(r.Terms) > 0 || single(r.Primitive)) {
+		g := lasting(r.Nobody, now, from, dark)
+		stats.Sum = stats.Sum.plus(g.sum)
+		if g.whole.Max > 0 {
+			seen = append(seen, g.whole)
 		}
 	}
 	stats.count(seen)
 	return stats
 }
 
-// between is the time between the end of a term and the start of the next, as far as it
-// lies after from. saw says that a look in between showed nobody: otherwise one
-// owner followed the other within one look, and there may have been no gap at all.
-func between(end, start Stamp, from time.Time) (gap Interval, saw bool) {
-	gap = Interval{
-		Min: max(0, earliest(start).Sub(later(end.At, from))),
-		Max: max(0, start.At.Sub(later(earliest(end), from))),
-	}
-	return gap, end.At.Before(start.At)
+// gap is one time without an owner: how long it was at a stretch, and in all.
+type gap struct {
+	whole, sum Interval
+	last       time.Duration // observed without a break up to its end
+}
+
+// gapOf measures a gap that began in (earliest, begun] and ended in (until, end].
+func gapOf(earliest, begun, until, end time.Time, dark []Dark) gap {
+	longest := max(0, end.Sub(earliest))
+	o := observedBetween(begun, until, dark)
+	return gap{whole: Interval{o.longest, longest}, sum: Interval{o.sum, longest}, last: o.last}
 }
 
 // lasting is how long nobody has owned a row by now, as far as it lies after from. When
 // it began before we first looked, it may have lasted all the time.
-func lasting(nobody Stamp, now, from time.Time) Interval {
-	gap := Interval{Min: max(0, now.Sub(later(nobody.At, from))), Max: max(0, now.Sub(later(earliest(nobody), from)))}
+func lasting(nobody Stamp, now, from time.Time, dark []Dark) gap {
+	first := later(earliest(nobody), from)
 	if nobody.How == AtLeast {
-		gap.Max = max(gap.Max, now.Sub(from))
+		first = from
 	}
-	return gap
+	return gapOf(first, later(nobody.At, from), now, now, dark)
 }
 
 func later(a, b time.Time) time.Time {
@@ -83,12 +96,13 @@ func (s *GapStats) count(seen []Interval) {
 	s.P50, s.P95, s.Longest = at(50), at(95), at(100)
 }
 
-// gapBefore is how long nobody owned the row before it was taken in (after, at]; zero if
-// it is not known since when nobody did.
-func gapBefore(nobody Stamp, at, after time.Time) Interval {
+// gapBefore is how long nobody owned the row before it was taken in (after, at], at a
+// stretch; zero if it is not known since when nobody did.
+func gapBefore(nobody Stamp, at, after time.Time, dark []Dark) Interval {
 	if nobody.How == Unknown || nobody.How == AtLeast {
 		return Interval{}
 	}
-	gap, _ := between(nobody, StampBetween(after, at, Unknown), time.Time{})
-	return gap
+	taken := StampBetween(after, at, Unknown)
+	g := gapOf(earliest(nobody), nobody.At, earliest(taken), at, dark)
+	return Interval{Min: g.last, Max: g.whole.Max}
 }

@@ -45,7 +45,7 @@ func TestGapsAreSummedAsIntervals(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			tt.want.Since = t0.Add(-tt.within)
-			if got := tt.row.Gaps(t0, tt.within); got != tt.want {
+			if got := tt.row.Gaps(&State{}, t0, tt.within); got != tt.want {
 				t.Errorf("Gaps = %+v, want %+v", got, tt.want)
 			}
 		})
@@ -56,7 +56,7 @@ func TestGapsSayFromWhenOnTheyAreComplete(t *testing.T) {
 	t.Parallel()
 	ids := make([]string, 2*MaxTerms)
 	history := reign(ids...) // ends 256 s after t0
-	got := rowOf(Stamp{}, history...).Gaps(at(256), time.Hour)
+	got := rowOf(Stamp{}, history...).Gaps(&State{}, at(256), time.Hour)
 	if got.Count != MaxTerms-1 || !got.Since.Equal(history[0].Start.At) {
 		t.Errorf("%d gaps since %v, want %d since the oldest term that is kept", got.Count, got.Since, MaxTerms-1)
 	}
@@ -67,29 +67,29 @@ func TestChangesAreCountedByTheMinuteForAnHour(t *testing.T) {
 	var a activity
 	now := time.Date(2030, 1, 1, 12, 30, 30, 0, time.UTC)
 	for _, ago := range []time.Duration{2 * time.Hour, 59 * time.Minute, 11 * time.Minute, 9 * time.Minute, 0, 0} {
-		a.add(now.Add(-ago))
+		a.add(now.Add(-ago), true, false)
 	}
-	a.add(now.Add(-3 * time.Minute)) // told late
+	a.add(now.Add(-3*time.Minute), true, false) // told late
 	for within, want := range map[time.Duration]int{time.Minute: 2, 10 * time.Minute: 4, time.Hour: 6, 5 * time.Hour: 6} {
-		if got := a.since(now, within); got != want {
+		if got := a.changes.since(a.minute, now, within); got != want {
 			t.Errorf("changes within %v = %d, want %d", within, got, want)
 		}
 	}
-	if got := a.since(now.Add(2*time.Hour), time.Hour); got != 0 {
+	if got := a.changes.since(a.minute, now.Add(2*time.Hour), time.Hour); got != 0 {
 		t.Errorf("%d changes are counted two hours later", got)
 	}
-	a.add(now.Add(2 * time.Hour))
-	if got := a.since(now.Add(2*time.Hour), time.Hour); got != 1 {
+	a.add(now.Add(2*time.Hour), true, false)
+	if got := a.changes.since(a.minute, now.Add(2*time.Hour), time.Hour); got != 1 {
 		t.Errorf("%d changes after a pause of two hours, want 1", got)
 	}
-	a.add(now.Add(time.Hour)) // told an hour late: in a minute that is another's by now
-	if got := a.since(now.Add(2*time.Hour), time.Hour); got != 1 {
+	a.add(now.Add(time.Hour), true, false) // told an hour late: in a minute that is another's by now
+	if got := a.changes.since(a.minute, now.Add(2*time.Hour), time.Hour); got != 1 {
 		t.Errorf("%d changes after one that was told an hour late, want 1", got)
 	}
 	for range 300 {
-		a.add(now.Add(2 * time.Hour))
+		a.add(now.Add(2*time.Hour), true, false)
 	}
-	if got := a.since(now.Add(2*time.Hour), time.Hour); got != 255 {
+	if got := a.changes.since(a.minute, now.Add(2*time.Hour), time.Hour); got != 255 {
 		t.Errorf("a minute counts %d, want no more than 255", got)
 	}
 }

@@ -13,6 +13,8 @@ import (
 type HubOptions struct {
 	Events   int           // how many events are kept for subscribers; 0: 100,000
 	EventAge time.Duration // how long they are kept; 0: 24 h
+
+	Thresholds Thresholds // zero: DefaultThresholds
 }
 
 const (
@@ -29,6 +31,7 @@ type Hub struct {
 	state atomic.Pointer[State]
 	drift func() time.Duration // how far the wall clock has run ahead of the monotonic one
 	start time.Time
+	limit Thresholds
 
 	kick   chan struct{} // capacity 1: a publish is due earlier than the publisher knows
 	stop   chan struct{}
@@ -42,6 +45,7 @@ type Hub struct {
 	rows    []*Row     // by slot, as the next State will show them
 	free    []vacancy
 	known   map[int]*Primitive // by slot: the last with known owners, where the row's are unknown
+	queued  map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
 	watched map[Ref]struct{}
 	events  []Event // of the primitive being applied; kept to spare allocations
 	stepped time.Duration
@@ -67,16 +71,21 @@ func newHub(ctx context.Context, o HubOptions, drift func() time.Duration) *Hub 
 	if o.EventAge <= 0 {
 		o.EventAge = defaultEventAge
 	}
+	if o.Thresholds == (Thresholds{}) {
+		o.Thresholds = DefaultThresholds()
+	}
 	h := &Hub{
 		ring:   newRing(o.Events, o.EventAge),
 		drift:  drift,
 		start:  time.Now(),
+		limit:  o.Thresholds,
 		kick:   make(chan struct{}, 1),
 		stop:   make(chan struct{}),
 		broken: make(chan error, 1),
 		known:  map[int]*Primitive{},
+		queued: map[int]*Primitive{},
 	}
-	h.state.Store(&State{At: h.start})
+	h.state.Store(&State{At: h.start, Thresholds: h.limit})
 	spawn.Go(ctx, &h.joined, func() {
 		if err := spawn.Call(ctx, h.publisher); err != nil {
 			h.broken <- err

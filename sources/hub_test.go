@@ -64,7 +64,7 @@ func TestGapBeforeATakeOverIsAnInterval(t *testing.T) {
 		if got != want {
 			t.Errorf("Gap = %v, want %v", got, want)
 		}
-		stats := w.row("app").Gaps(time.Now(), time.Hour)
+		stats := w.row("app").Gaps(w.hub.State(), time.Now(), time.Hour)
 		if stats.Count != 1 || stats.Sum != want || stats.P50 != want || stats.P95 != want || stats.Longest != want {
 			t.Errorf("Gaps = %+v, want one of %v", stats, want)
 		}
@@ -168,10 +168,10 @@ func TestUnknownOwnersAreNeitherNobodyNorAnEnd(t *testing.T) {
 		time.Sleep(time.Second)
 		w.set(hidden("app"), hidden("other"))
 		w.wantStatus("app", sources.StatusUnknown)
-		w.wantEvents()
+		w.wantEvents("owner_unknown app told", "owner_unknown other told")
 		time.Sleep(time.Second)
 		w.set(election("app", leased("a", time.Hour)), election("other", leased("b", time.Hour)))
-		w.wantEvents("renewed app +a seen", "owner_changed other -a +b seen")
+		w.wantEvents("present app +a at_least", "renewed app +a seen", "owner_changed other -a +b seen")
 		if got := w.row("other").Terms[1].Start; got != sources.StampBetween(known, time.Now(), sources.Seen) {
 			t.Errorf("start = %+v, want some time after the owners were last known", got)
 		}
@@ -281,19 +281,19 @@ func TestRenewalsTellTheUsualPauseAndTheLowestLease(t *testing.T) {
 		if row.LowestLease != 8*time.Second {
 			t.Errorf("lowest lease = %v, want the 8 s before the late renewal", row.LowestLease)
 		}
-		if row.RenewEvery < 10*time.Second || row.RenewEvery > 13*time.Second {
-			t.Errorf("usual pause = %v, want about 10 s", row.RenewEvery)
+		if every := row.RenewEvery(); every < 10*time.Second || every > 13*time.Second {
+			t.Errorf("usual pause = %v, want about 10 s", every)
 		}
-		now := time.Now()
-		if got := row.Missed(now.Add(10 * time.Second)); got != 0 {
+		now, limits := time.Now(), sources.DefaultThresholds()
+		if got := row.Owners[0].Missed(now.Add(10*time.Second), limits); got != 0 {
 			t.Errorf("%d renewals are missed after 10 s", got)
 		}
-		if got := row.Missed(now.Add(30 * time.Second)); got != 1 && got != 2 {
+		if got := row.Owners[0].Missed(now.Add(30*time.Second), limits); got != 1 && got != 2 {
 			t.Errorf("%d renewals are missed after 30 s", got)
 		}
 		w.set(election("app", leased("b", time.Minute)))
-		if got := w.row("app"); got.LowestLease != time.Minute || got.RenewEvery != row.RenewEvery {
-			t.Errorf("of the next owner: lowest %v, pause %v, want a minute and what is usual here", got.LowestLease, got.RenewEvery)
+		if got := w.row("app"); got.LowestLease != time.Minute || got.RenewEvery() != 0 {
+			t.Errorf("of the next owner: lowest %v, pause %v, want a minute and a rhythm of its own", got.LowestLease, got.RenewEvery())
 		}
 	})
 }

@@ -50,6 +50,17 @@ func (l *levels) with(p *Primitive) *levels {
 	return &levels{past: append(past, l.last), last: now}
 }
 
+func (l *levels) first() time.Time {
+	if len(l.past) > 0 {
+		return l.past[0].At
+	}
+	return l.last.At
+}
+
+// Leveled reports whether the row has levels: it is no primitive that one alone can own,
+// and its count was told.
+func (r *Row) Leveled() bool { return r.levels != nil }
+
 // Levels returns how many permits were taken since we first looked, the oldest first and
 // the one that lasts last; none where one alone can own it, or no count is told.
 func (r *Row) Levels() iter.Seq[Level] {

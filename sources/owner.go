@@ -70,6 +70,11 @@ func leaseOver(o *Owner, t time.Time) bool {
 	return t.After(o.Expires.After())
 }
 
+// leasePast reports whether the lease was surely over by t.
+func leasePast(o *Owner, t time.Time) bool {
+	return leaseKnown(o) && !t.Before(o.Expires.At)
+}
+
 // leaseLeft is what the lease had left at t; 0: unknown or nothing.
 func leaseLeft(o *Owner, t time.Time) time.Duration {
 	if !leaseKnown(o) {
@@ -116,8 +121,8 @@ func (l *look) complete(before, after *Primitive) *Primitive {
 	full := after
 	for i := range after.Owners {
 		o := &after.Owners[i]
-		since, renewal := l.completed(was.find(o), o, found)
-		if since == o.Since && renewal == o.Renewed {
+		since, renewal, rhythm := l.completed(was.find(o), o, found)
+		if since == o.Since && renewal == o.Renewed && rhythm == o.Rhythm {
 			continue
 		}
 		if full == after {
@@ -125,12 +130,12 @@ func (l *look) complete(before, after *Primitive) *Primitive {
 			*full = *after
 			full.Owners = append([]Owner(nil), after.Owners...)
 		}
-		full.Owners[i].Since, full.Owners[i].Renewed = since, renewal
+		full.Owners[i].Since, full.Owners[i].Renewed, full.Owners[i].Rhythm = since, renewal, rhythm
 	}
 	return full
 }
 
-func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp) {
+func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp, _ Rhythm) {
 	since, renewal = o.Since, o.Renewed
 	var ours Stamp
 	switch {
@@ -144,11 +149,28 @@ func (l *look) completed(old, o *Owner, found bool) (since, renewal Stamp) {
 	if certainty[ours.How] > certainty[since.How] {
 		since = ours
 	}
-	if renewal.How == Unknown && old != nil {
+	if old == nil {
+		return since, renewal, Rhythm{}
+	}
+	anew := renewed(old, o)
+	if renewal.How == Unknown {
 		renewal = old.Renewed
-		if renewed(old, o) {
+		if anew {
 			renewal = l.stamp()
 		}
 	}
-	return since, renewal
+	return since, renewal, l.rhythm(old, anew)
+}
+
+// rhythm is how often an owner renews that owned it at the last look, too. A pause with a
+// gap in it is not counted: renewals may have been missed.
+func (l *look) rhythm(old *Owner, anew bool) Rhythm {
+	if !anew || l.gap {
+		return old.Rhythm
+	}
+	last, ok := lastRenewed(old)
+	if !ok {
+		return old.Rhythm.renewed(0)
+	}
+	return old.Rhythm.renewed(l.at.Sub(last))
 }

@@ -15,8 +15,11 @@ import (
 // replay is an empty model to which events are applied.
 type replay map[Ref]map[OwnerRef]bool
 
-func (m replay) apply(t *rapid.T, e Event) {
+func (m replay) apply(t *rapid.T, e Event, hidden map[Ref]bool) {
 	owners := m[e.Ref]
+	if e.Kind == EventOwnerUnknown {
+		hidden[e.Ref] = true
+	}
 	if owners == nil {
 		owners = map[OwnerRef]bool{}
 		m[e.Ref] = owners
@@ -28,7 +31,7 @@ func (m replay) apply(t *rapid.T, e Event) {
 		delete(owners, e.Previous)
 	}
 	if e.Kind.BeginsOwner() && e.Owner != (OwnerRef{}) {
-		if owners[e.Owner] {
+		if owners[e.Owner] && !(e.Kind == EventPresent && hidden[e.Ref]) {
 			t.Fatalf("%+v begins what is owned already", e)
 		}
 		owners[e.Owner] = true
@@ -49,8 +52,9 @@ type machine struct {
 
 	prompt, lazy *Subscription
 	model        replay
-	last         uint64 // seq read by prompt
-	read, missed uint64 // by lazy
+	hidden       map[Ref]bool // whose owners could not be told once
+	last         uint64       // seq read by prompt
+	read, missed uint64       // by lazy
 }
 
 func newMachine(ctx context.Context, events int) *machine {
@@ -60,7 +64,7 @@ func newMachine(ctx context.Context, events int) *machine {
 		panic(err)
 	}
 	return &machine{hub: h, feed: feeds[0], clock: time.Now(), told: [2]map[string]*Primitive{{}, {}},
-		prompt: h.Subscribe(0), lazy: h.Subscribe(0), model: replay{}}
+		prompt: h.Subscribe(0), lazy: h.Subscribe(0), model: replay{}, hidden: map[Ref]bool{}}
 }
 
 var scopeNames = [2]string{"one", "two"}
@@ -114,7 +118,9 @@ func (m *machine) change(t *rapid.T, scope int, c Change) {
 		if !p.At.IsZero() {
 			p.At = m.clock
 		}
-		m.told[scope][p.Name[len(scopeNames[scope]):]] = p
+		if name := p.Name[len(scopeNames[scope]):]; ownersKnown(p) || m.told[scope][name] == nil {
+			m.told[scope][name] = p
+		}
 	}
 	c.Scope, c.At, c.Alive = scopeNames[scope], m.clock, []string{scopeNames[scope]}
 	if rapid.Bool().Draw(t, "polled") {
@@ -181,7 +187,7 @@ func (m *machine) check(t *rapid.T) {
 			t.Fatalf("event %d follows event %d", e.Seq, m.last)
 		}
 		m.last = e.Seq
-		m.model.apply(t, e)
+		m.model.apply(t, e, m.hidden)
 	}
 	m.hub.mu.Lock()
 	m.hub.publishLocked(time.Now())

@@ -82,12 +82,13 @@ func (h *Hub) changedLocked(now time.Time, u urgency) {
 // of one copies it first.
 func (h *Hub) publishLocked(now time.Time) {
 	s := &State{
-		Rev:     h.state.Load().Rev + 1,
-		At:      now,
-		LastSeq: h.ring.newest(),
-		Rows:    slices.Clone(h.rows),
-		Scopes:  make([]Scope, len(h.scopes)),
-		Sources: make([]SourceStatus, len(h.feeds)),
+		Thresholds: h.limit,
+		Rev:        h.state.Load().Rev + 1,
+		At:         now,
+		LastSeq:    h.ring.newest(),
+		Rows:       slices.Clone(h.rows),
+		Scopes:     make([]Scope, len(h.scopes)),
+		Sources:    make([]SourceStatus, len(h.feeds)),
 	}
 	for i, sc := range h.scopes {
 		s.Scopes[i] = sc.Scope

@@ -1,31 +1,92 @@
 package sources
 
+import "time"
+
 // waiters compares two whole queues. One that is cut, or only a number, names nobody.
-// Who got it is told by the owner's event, not as a waiter that left.
-func (l *look) waiters(events []Event, before, after *Primitive) []Event {
-	if !before.Queue.whole() || !after.Queue.whole() {
+// Who got it is told by the owner's event, not as a waiter that left. After a restart
+// nobody waits as before.
+func (l *look) waiters(events []Event, before, after *Primitive, anew bool) []Event {
+	switch {
+	case !after.Queue.whole():
+		return events
+	case !before.Queue.whole():
+		return l.waitersPresent(events, after)
+	case anew:
+		return l.joined(l.left(events, before, nil), nil, after)
+	}
+	return l.joined(l.left(events, before, after), before, after)
+}
+
+// withQueue is the look at p, or an older one where only that had a whole queue. Who came or
+// went since that was read did so at any time after it.
+func (l *look) withQueue(p *Primitive) *Primitive {
+	if l.queued == nil || p.Queue.whole() {
+		return p
+	}
+	return l.queued
+}
+
+// waitersPresent tells of a queue that is seen for the first time: its waiters joined it at
+// this look or before.
+func (l *look) waitersPresent(events []Event, p *Primitive) []Event {
+	first := len(events)
+	events = l.joined(events, nil, p)
+	for i := range events[first:] {
+		e := &events[first+i]
+		e.After, e.How = time.Time{}, AtLeast
+	}
+	return events
+}
+
+// left tells who of the waiters of before does not wait any more; after nil: none do.
+func (l *look) left(events []Event, before, after *Primitive) []Event {
+	if !before.Queue.whole() {
 		return events
 	}
-	was, is := waiterSet(before.Queue.Waiters), waiterSet(after.Queue.Waiters)
+	var is map[waiterKey]bool
+	if after != nil {
+		is = waiterSet(after.Queue.Waiters)
+	}
 	for i := range before.Queue.Waiters {
 		w := &before.Queue.Waiters[i]
-		if is[w.key()] || ownsNow(after, w) {
+		if is[w.key()] || after != nil && ownsNow(after, w) {
 			continue
 		}
-		e := l.event(EventWaiterLeft, after)
+		e := l.waiter(EventWaiterLeft, before, before)
 		e.Owner = w.ref()
 		events = append(events, e)
+	}
+	return events
+}
+
+// joined tells who of the waiters of after did not wait before; before nil: none did.
+func (l *look) joined(events []Event, before, after *Primitive) []Event {
+	if !after.Queue.whole() {
+		return events
+	}
+	var was map[waiterKey]bool
+	if before != nil {
+		was = waiterSet(before.Queue.Waiters)
 	}
 	for i := range after.Queue.Waiters {
 		w := &after.Queue.Waiters[i]
 		if was[w.key()] {
 			continue
 		}
-		e := l.event(EventWaiterJoined, after)
+		e := l.waiter(EventWaiterJoined, before, after)
 		e.Owner = w.ref()
 		events = append(events, e)
 	}
 	return events
+}
+
+// waiter is an event of one waiter of p, found by comparing with before.
+func (l *look) waiter(kind EventKind, before, p *Primitive) Event {
+	e := l.event(kind, p)
+	if before != nil && before == l.queued {
+		e.After, e.How = lostBefore(l.after, before.At), Seen
+	}
+	return e
 }
 
 func ownsNow(p *Primitive, w *Waiter) bool {

@@ -1,23 +1,53 @@
 package sources
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
-// Missed counts the renewals that are overdue at now, by the usual pause of the row; of
-// several owners, those of the one that is latest. 0 also where no pause is known.
-func (r *Row) Missed(now time.Time) int {
-	if r.RenewEvery <= 0 {
+// Rhythm is how often one owner renews its lease, as far as we saw. The zero Rhythm is
+// unknown. It is kept in milliseconds, so that it fits into what an Owner leaves unused.
+type Rhythm struct {
+	millis uint32
+	seen   uint8
+}
+
+// RhythmOf is the rhythm of an owner that was seen to renew so many times, usually after
+// this pause (0: unknown; 49 days at most). 255 renewals and more are counted as 255.
+func RhythmOf(every time.Duration, renewals int) Rhythm {
+	return Rhythm{millis: uint32(min(max(every.Milliseconds(), 0), math.MaxUint32)), seen: uint8(min(max(renewals, 0), 255))}
+}
+
+// RenewEvery is the usual pause between two renewals of this owner; 0: unknown.
+func (o *Owner) RenewEvery() time.Duration {
+	return time.Duration(o.Rhythm.millis) * time.Millisecond
+}
+
+// renewed returns the rhythm with one more pause worked in. A single outlier, such as a
+// missed renewal, moves it by a quarter at most.
+func (r Rhythm) renewed(pause time.Duration) Rhythm {
+	if r.seen < 255 {
+		r.seen++
+	}
+	millis := int64(RhythmOf(pause, 0).millis)
+	if usual := int64(r.millis); usual > 0 && millis > 0 {
+		millis = usual + (min(max(millis, usual/2), 2*usual)-usual)/4
+	}
+	if millis > 0 {
+		r.millis = uint32(millis)
+	}
+	return r
+}
+
+// Missed counts the renewals of this owner that are overdue at now, by its own rhythm. Half
+// a pause is granted before one counts. 0 also where too few were seen to know a rhythm.
+func (o *Owner) Missed(now time.Time, t Thresholds) int {
+	last, ok := lastRenewed(o)
+	every := o.RenewEvery()
+	if !ok || every <= 0 || int(o.Rhythm.seen) < t.LateSeen {
 		return 0
 	}
-	most := 0
-	for i := range r.Owners {
-		last, ok := lastRenewed(&r.Owners[i])
-		if !ok {
-			continue
-		}
-		// Half a pause is granted before a renewal counts as missed.
-		most = max(most, int((now.Sub(last)+r.RenewEvery/2)/r.RenewEvery)-1)
-	}
-	return most
+	return max(0, int((now.Sub(last)+every/2)/every)-1)
 }
 
 // lastRenewed is when the owner last proved that it lives: by a renewal, else by taking
@@ -32,66 +62,79 @@ func lastRenewed(o *Owner) (time.Time, bool) {
 	return o.Since.At, o.Since.How == Told || o.Since.How == Seen || o.Since.How == Ours
 }
 
-// usualPause works one more pause between two renewals into the usual one. A single
-// outlier, such as a missed renewal, moves it by a quarter at most.
-func usualPause(usual, pause time.Duration) time.Duration {
+// late reports whether a renewal of the owner is late at now: its lease may be over, or it
+// is short, or its rhythm is broken and much of the lease is gone. Of owners that were never
+// seen to renew only a leader is expected to.
+func (o *Owner) late(now time.Time, leads bool, t Thresholds) bool {
 	switch {
-	case pause <= 0:
-		return usual
-	case usual <= 0:
-		return pause
+	case !leaseKnown(o):
+		return false
+	case leaseOver(o, now):
+		return true
+	case o.Lease <= 0 || !leads && o.Rhythm.seen == 0:
+		return false
 	}
-	return usual + (min(max(pause, usual/2), 2*usual)-usual)/4
+	left := leaseLeft(o, now)
+	return left < t.short(o.Lease) || o.Missed(now, t) >= t.LateMissed && left < t.worn(o.Lease)
 }
 
-// lateLeft is the part of its lease that an owner is expected never to come down to.
-// Those who renew leave themselves two tries at least, so they renew above a third.
-const lateLeft = 3
+// lateAt is the earliest instant at which late can be true if the owner stays as it is;
+// zero: never.
+func (o *Owner) lateAt(leads bool, t Thresholds) time.Time {
+	if !leaseKnown(o) {
+		return time.Time{}
+	}
+	at := earliest(o.Expires)
+	if o.Lease <= 0 || !leads && o.Rhythm.seen == 0 {
+		return at
+	}
+	at = sooner(at, o.Expires.At.Add(-t.short(o.Lease)))
+	if last, ok := lastRenewed(o); ok && o.RenewEvery() > 0 && int(o.Rhythm.seen) >= t.LateSeen {
+		missed := last.Add(o.RenewEvery()*time.Duration(t.LateMissed) + o.RenewEvery()/2)
+		at = sooner(at, later(missed, o.Expires.At.Add(-t.worn(o.Lease))))
+	}
+	return at
+}
 
-// renewalLate says whether the renewal of one of the owners is late: by the usual pause
-// where that is known, else by how little of the lease is left.
-func (r *Row) renewalLate(now time.Time) bool {
+func sooner(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// late reports whether the renewal of one of the owners is late.
+func (r *Row) late(now time.Time, t Thresholds) bool {
 	for i := range r.Owners {
-		o := &r.Owners[i]
-		if leaseKnown(o) && (leaseOver(o, now) || r.RenewEvery == 0 && o.Lease > 0 && leaseLeft(o, now) < o.Lease/lateLeft) {
+		if r.Owners[i].late(now, r.Kind == KindElection, t) {
 			return true
 		}
 	}
-	return r.Missed(now) > 0
+	return false
 }
 
 // LateAt is the earliest instant at which the renewal of an owner can be late or its lease
 // be over; zero: never, as long as the row stays as it is. Until then StatusAt names no
 // owner late or silent. From then on it may, or find an excuse in a server that is silent.
-func (r *Row) LateAt() time.Time {
+func (r *Row) LateAt(t Thresholds) time.Time {
 	var first time.Time
-	at := func(t time.Time) {
-		if first.IsZero() || t.Before(first) {
-			first = t
-		}
-	}
 	for i := range r.Owners {
-		o := &r.Owners[i]
-		if leaseKnown(o) {
-			at(earliest(o.Expires))
-			if r.RenewEvery == 0 && o.Lease > 0 {
-				at(o.Expires.At.Add(-o.Lease / lateLeft))
-			}
-		}
-		if last, ok := lastRenewed(o); ok && r.RenewEvery > 0 {
-			at(last.Add(r.RenewEvery + r.RenewEvery/2)) // see Missed
+		at := r.Owners[i].lateAt(r.Kind == KindElection, t)
+		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
 		}
 	}
 	return first
 }
 
-// silent says whether an owner that used to renew has stopped, or its lease is over
-// and it is still there. A lock that is never renewed is not late before its end.
-func (r *Row) silent(now time.Time) bool {
+// RenewEvery is the shortest usual pause between two renewals of an owner of the row; 0:
+// none is known.
+func (r *Row) RenewEvery() time.Duration {
+	var shortest time.Duration
 	for i := range r.Owners {
-		if leaseOver(&r.Owners[i], now) {
-			return true
+		if every := r.Owners[i].RenewEvery(); every > 0 && (shortest == 0 || every < shortest) {
+			shortest = every
 		}
 	}
-	return r.Missed(now) > 0
+	return shortest
 }

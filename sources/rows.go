@@ -33,6 +33,7 @@ func (h *Hub) vacateLocked(slot int) {
 	h.rows[slot] = nil
 	h.free = append(h.free, vacancy{slot, row.Gen})
 	delete(h.known, slot)
+	delete(h.queued, slot)
 }
 
 // nextRev is the Rev of the State that is being prepared.
@@ -71,17 +72,52 @@ func (h *Hub) forgetLocked(now time.Time) {
 }
 
 // foresee completes events by what the row knows beyond the last look: how long nobody
-// owned it.
-func (r *Row) foresee(events []Event) {
+// owned it, of which nothing counts as observed that lies in dark; who owned it before; and
+// whether it was lost.
+func (r *Row) foresee(events []Event, dark []Dark, t Thresholds) {
+	var ended *Event // the last end among these events
 	for i := range events {
 		e := &events[i]
 		switch {
 		case e.Kind == EventAcquired:
-			e.Gap = gapBefore(r.Nobody, e.At, e.After)
+			e.Gap = gapBefore(r.Nobody, e.At, e.After, dark)
+			r.lastBefore(e, ended, dark)
+			e.Loss = ended == nil && r.lostUntold(e, dark, t)
 		case e.Kind == EventOwnerChanged && !e.After.IsZero():
 			e.Gap = Interval{Max: e.At.Sub(e.After)}
 		}
+		if e.Kind.EndsOwner() {
+			ended = e
+			e.Loss = e.Cause.loss()
+		}
 	}
+}
+
+// lastBefore names in e, which tells a take-over, who owned the row before: by an end that
+// the same look showed, else by the last term, unless another may have owned it unseen.
+func (r *Row) lastBefore(e, ended *Event, dark []Dark) {
+	n := len(r.Terms)
+	switch {
+	case !single(r.Primitive):
+	case ended != nil:
+		e.Last = ended.Previous
+	case n == 0 || r.Nobody.How == Unknown || r.Nobody.How == AtLeast:
+	default:
+		taken := earliest(StampBetween(e.After, e.At, Unknown))
+		if o := observedBetween(r.Nobody.At, taken, dark); o.last == o.sum {
+			e.Last = r.Terms[n-1].Owner
+		}
+	}
+}
+
+// lostUntold reports whether the ownership before e was lost as far as the length of the
+// gap says so: nobody told why it ended, and nobody owned it for longer than is usual here.
+func (r *Row) lostUntold(e *Event, dark []Dark, t Thresholds) bool {
+	n := len(r.Terms)
+	if n == 0 || r.Terms[n-1].Cause != CauseUnknown || e.Gap.Min <= t.LossGap {
+		return false
+	}
+	return e.Gap.Min > r.gapsOf(dark, e.At, changesKept, true).P95.Max
 }
 
 // follow brings the derived part of the row up to date from what happened.
@@ -93,9 +129,7 @@ func (r *Row) follow(l *look, events []Event, before, after *Primitive) {
 	}
 	for i := range events {
 		e := &events[i]
-		if e.Kind == EventAcquired || e.Kind == EventOwnerChanged {
-			r.changed(e.At)
-		}
+		r.count(e)
 		if one && e.Kind.EndsOwner() {
 			t.end(e.Previous, l.stamp(), e.Cause, e.How)
 		}
@@ -105,8 +139,8 @@ func (r *Row) follow(l *look, events []Event, before, after *Primitive) {
 			}
 			t.begin(e.Owner, since(after, e.Owner))
 		}
-		if e.Kind == EventRenewed && !l.gap {
-			r.renewed(e, before)
+		if e.Kind == EventRenewed && one {
+			r.lowest(e.LeaseLeft)
 		}
 	}
 	if one && ownersKnown(after) && len(after.Owners) > 0 {
@@ -118,6 +152,18 @@ func (r *Row) follow(l *look, events []Event, before, after *Primitive) {
 	}
 	r.Terms = t.list
 	r.nobody(l, before, after)
+	r.sight(l, before, after)
+}
+
+// sight notes since when, and until when, it could not be told who owns the row.
+func (r *Row) sight(l *look, before, after *Primitive) {
+	switch {
+	case !read(after) || !read(before):
+	case ownersKnown(after):
+		r.reveal(l.at)
+	case ownersKnown(before):
+		r.obscure(earliest(l.stamp()))
+	}
 }
 
 // since is the start of the owner that an event names.
@@ -134,8 +180,10 @@ func since(p *Primitive, who OwnerRef) Stamp {
 func (r *Row) nobody(l *look, before, after *Primitive) {
 	switch {
 	case !read(after):
-	case len(after.Owners) > 0 || !ownersKnown(after):
+	case len(after.Owners) > 0 || !ownersKnown(after) || after.Absent:
 		r.Nobody = Stamp{}
+	case read(before) && before.Absent: // it was created anew
+		r.Nobody = l.stamp()
 	case read(before) && len(before.Owners) > 0:
 		r.Nobody = l.stamp()
 	case r.Nobody.How == Unknown && before == nil && !l.gap: // it was made just now
@@ -145,16 +193,23 @@ func (r *Row) nobody(l *look, before, after *Primitive) {
 	}
 }
 
-// changed counts a change of owner. What is published is never changed, so it counts in
-// a copy.
-func (r *Row) changed(at time.Time) {
+// count counts a change of owner, and a loss. What is published is never changed, so it
+// counts in a copy.
+func (r *Row) count(e *Event) {
+	change := e.Kind == EventAcquired || e.Kind == EventOwnerChanged
+	if !change && !e.Loss {
+		return
+	}
 	next := new(activity)
 	if r.activity != nil {
 		*next = *r.activity
 	}
-	next.add(at)
+	next.add(e.At, change, e.Loss)
 	r.activity = next
 }
+
+// changesKept is how far back changes and losses are counted.
+const changesKept = time.Hour
 
 // Changes counts the changes of owner of the last `within`, to the minute, an hour at
 // most.
@@ -162,22 +217,16 @@ func (r *Row) Changes(now time.Time, within time.Duration) int {
 	if r.activity == nil {
 		return 0
 	}
-	return r.activity.since(now, within)
+	return r.activity.changes.since(r.activity.minute, now, within)
 }
 
-// renewed works one renewal into the usual pause and, where one owns it, the lowest lease.
-func (r *Row) renewed(e *Event, before *Primitive) {
-	if single(before) {
-		r.lowest(e.LeaseLeft)
+// Losses counts the owners of the last `within` that were lost, to the minute, an hour at
+// most: see Thresholds.
+func (r *Row) Losses(now time.Time, within time.Duration) int {
+	if r.activity == nil {
+		return 0
 	}
-	for i := range before.Owners {
-		if o := &before.Owners[i]; o.ref().ID == e.Owner.ID {
-			if last, ok := lastRenewed(o); ok {
-				r.RenewEvery = usualPause(r.RenewEvery, e.At.Sub(last))
-			}
-			return
-		}
-	}
+	return r.activity.losses.since(r.activity.minute, now, within)
 }
 
 // lowest keeps the smaller remainder; 0 tells nothing.

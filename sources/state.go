@@ -11,6 +11,8 @@ type State struct {
 	Rows    []*Row    // by slot; nil: the slot is free. A row keeps its slot for life
 	Scopes  []Scope   // by Row.Scope
 	Sources []SourceStatus
+
+	Thresholds Thresholds // from when on a row is called late
 }
 
 // RowAt is the row in a slot if it is that of ref, else nil: Hub.Slot may know of a newer
@@ -34,10 +36,10 @@ type Row struct {
 	Nobody Stamp  // since when nobody owns it; zero where somebody does or nobody ever looked
 
 	LowestLease time.Duration // lowest remainder seen in the running term; 0: unknown
-	RenewEvery  time.Duration // usual pause between two renewals; 0: unknown
 
 	levels   *levels   // nil: no semaphore, or no count told; never changed once published
 	activity *activity // nil: no change counted; never changed once published
+	unknown  *darkList // when its owners could not be told; nil: never; never changed once published
 }
 
 // MaxTerms is how many terms a row keeps.
@@ -81,9 +83,6 @@ type Scope struct {
 	Dark    []Dark    // when it was not observed since, oldest first, bounded by count and age
 	gap     uint32    // counts the gaps: a row with an older count was not read since
 }
-
-// Dark is a stretch in which a scope was not observed. To zero: it lasts.
-type Dark struct{ From, To time.Time }
 
 // SourceStatus is the health of one configured source.
 type SourceStatus struct {

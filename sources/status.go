@@ -19,12 +19,13 @@ const (
 	StatusHeldSilent                 // owned by somebody who has stopped renewing
 	StatusFull                       // a semaphore without a permit left
 	StatusConflict                   // two exclusive owners at a time
+	StatusAbsent                     // configured, and the server says that there is none of this name
 )
 
 // String returns the word for people, as "no leader".
 func (s Status) String() string {
 	return [...]string{"not observed yet", "stale", "unknown", "led", "led, renewal late", "no leader", "no candidates",
-		"free", "held", "held, owner silent", "full", "conflict"}[s]
+		"free", "held", "held, owner silent", "full", "conflict", "absent"}[s]
 }
 
 // Fresh says whether the row can be believed: its scope's server answers, and it was read
@@ -62,10 +63,11 @@ func (r *Row) KnownAt(s *State, now time.Time) time.Time {
 // renewalsAt is the instant at which renewals can be judged: what a server that is silent
 // for longer than the usual pause would have told is not known, so nobody is late by it.
 func (r *Row) renewalsAt(s *State, now time.Time) time.Time {
-	if r.Scope >= len(s.Scopes) || r.RenewEvery <= 0 {
+	every := r.RenewEvery()
+	if r.Scope >= len(s.Scopes) || every <= 0 {
 		return now
 	}
-	if alive := s.Scopes[r.Scope].Alive; !alive.IsZero() && now.Sub(alive) > r.RenewEvery {
+	if alive := s.Scopes[r.Scope].Alive; !alive.IsZero() && now.Sub(alive) > every {
 		return alive
 	}
 	return now
@@ -84,26 +86,28 @@ func (r *Row) StatusAt(s *State, now time.Time) Status {
 		return StatusNotObserved
 	case !r.Fresh(s):
 		return StatusStale
+	case r.Absent:
+		return StatusAbsent
 	case r.conflict():
 		return StatusConflict
 	case r.Kind == KindSemaphore:
-		return r.permits(now)
+		return r.permits(now, s.Thresholds)
 	case !r.owned() && !ownersKnown(r.Primitive):
 		return StatusUnknown
 	case r.Kind == KindElection:
-		return r.leadership(now)
+		return r.leadership(now, s.Thresholds)
 	case !r.owned():
 		return StatusFree
 	}
-	return r.held(now)
+	return r.held(now, s.Thresholds)
 }
 
 // owned says whether somebody owns it; some backends tell no more than how many.
 func (r *Row) owned() bool { return len(r.Owners) > 0 || r.Taken > 0 }
 
-func (r *Row) leadership(now time.Time) Status {
+func (r *Row) leadership(now time.Time, t Thresholds) Status {
 	switch {
-	case r.owned() && r.renewalLate(now):
+	case r.owned() && r.late(now, t):
 		return StatusLedLate
 	case r.owned():
 		return StatusLed
@@ -121,7 +125,7 @@ func (r *Row) nobodyCampaigns() bool {
 
 // permits judges a semaphore by its count, which some backends tell without its owners;
 // a count of 0 is told where the limit is.
-func (r *Row) permits(now time.Time) Status {
+func (r *Row) permits(now time.Time, t Thresholds) Status {
 	switch {
 	case !r.owned() && !ownersKnown(r.Primitive) && r.LimitHow == Unknown:
 		return StatusUnknown
@@ -130,11 +134,11 @@ func (r *Row) permits(now time.Time) Status {
 	case r.LimitHow != Unknown && r.Limit > 1 && r.Taken >= r.Limit:
 		return StatusFull
 	}
-	return r.held(now)
+	return r.held(now, t)
 }
 
-func (r *Row) held(now time.Time) Status {
-	if r.silent(now) {
+func (r *Row) held(now time.Time, t Thresholds) Status {
+	if r.late(now, t) {
 		return StatusHeldSilent
 	}
 	return StatusHeld

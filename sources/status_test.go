@@ -10,13 +10,12 @@ func TestStatusIsTheWordOfTheRow(t *testing.T) {
 	leased := func(left, lease time.Duration) Owner {
 		return Owner{ID: "a", Lease: lease, Expires: Stamp{At: t0.Add(left), How: Told}}
 	}
-	renewed := func(ago time.Duration) Owner {
-		o := leased(time.Hour, time.Hour)
-		o.Renewed = Stamp{At: t0.Add(-ago), How: Seen}
+	kind := func(k Kind) func(*Row) { return func(r *Row) { r.Kind = k } }
+	rhythmic := func(renewals int, ago, left, lease time.Duration) Owner { // every 10 s so far
+		o := leased(left, lease)
+		o.Renewed, o.Rhythm = Stamp{At: t0.Add(-ago), How: Seen}, RhythmOf(10*time.Second, renewals)
 		return o
 	}
-	kind := func(k Kind) func(*Row) { return func(r *Row) { r.Kind = k } }
-	every10s := func(r *Row) { r.RenewEvery = 10 * time.Second }
 	mutex, sem := kind(KindMutex), kind(KindSemaphore)
 	limit := func(taken, limit uint64) func(*Row) {
 		return func(r *Row) { r.Kind, r.Limit, r.Taken, r.LimitHow = KindSemaphore, limit, taken, Told }
@@ -33,8 +32,12 @@ func TestStatusIsTheWordOfTheRow(t *testing.T) {
 		{StatusLed, "led", []Owner{{ID: "a"}}, nil},
 		{StatusLed, "led", []Owner{leased(20*time.Second, 30*time.Second)}, nil},
 		{StatusLedLate, "led, renewal late", []Owner{leased(9*time.Second, 30*time.Second)}, nil},
-		{StatusLed, "led", []Owner{renewed(14 * time.Second)}, []func(*Row){every10s}},
-		{StatusLedLate, "led, renewal late", []Owner{renewed(15 * time.Second)}, []func(*Row){every10s}},
+		{StatusLed, "led", []Owner{leased(11*time.Second, 30*time.Second)}, nil},
+		{StatusLed, "led", []Owner{rhythmic(3, 24*time.Second, 29*time.Second, time.Minute)}, nil}, // one pause missed
+		{StatusLedLate, "led, renewal late", []Owner{rhythmic(3, 25*time.Second, 29*time.Second, time.Minute)}, nil},
+		{StatusLed, "led", []Owner{rhythmic(3, 25*time.Second, 31*time.Second, time.Minute)}, nil}, // more than half is left
+		{StatusLed, "led", []Owner{rhythmic(2, 25*time.Second, 29*time.Second, time.Minute)}, nil}, // too few renewals seen
+		{StatusLed, "led", []Owner{rhythmic(9, 10*time.Minute, 50*time.Minute, time.Hour)}, nil},
 		{StatusLedLate, "led, renewal late", []Owner{leased(0, 0)}, nil},
 		{StatusNoLeader, "no leader", nil, nil},
 		{StatusNoLeader, "no leader", nil, []func(*Row){func(r *Row) { r.Queue = Queue{How: Told, Len: 2} }}},
@@ -52,7 +55,8 @@ func TestStatusIsTheWordOfTheRow(t *testing.T) {
 		{StatusHeld, "held", []Owner{{ID: "a"}}, []func(*Row){mutex}},
 		{StatusHeld, "held", []Owner{leased(time.Second, time.Hour)}, []func(*Row){mutex}}, // never renewed: not late before its end
 		{StatusHeldSilent, "held, owner silent", []Owner{leased(-time.Second, time.Hour)}, []func(*Row){mutex}},
-		{StatusHeldSilent, "held, owner silent", []Owner{renewed(time.Minute)}, []func(*Row){mutex, every10s}},
+		{StatusHeldSilent, "held, owner silent", []Owner{rhythmic(1, 0, 19*time.Second, time.Minute)}, []func(*Row){mutex}},
+		{StatusHeldSilent, "held, owner silent", []Owner{rhythmic(3, 25*time.Second, 29*time.Second, time.Minute)}, []func(*Row){mutex}},
 		{StatusHeld, "held", []Owner{{ID: "a"}}, []func(*Row){limit(1, 3)}},
 		{StatusHeld, "held", nil, []func(*Row){limit(2, 3), noOwners}},
 		{StatusFull, "full", []Owner{{ID: "a", Permits: 3}}, []func(*Row){limit(3, 3)}},
@@ -65,6 +69,9 @@ func TestStatusIsTheWordOfTheRow(t *testing.T) {
 		{StatusHeld, "held", []Owner{{ID: "a", Session: "s"}, {ID: "a shared", Session: "s", Mode: Shared}}, []func(*Row){mutex}},
 		{StatusConflict, "conflict", []Owner{{ID: "a", Session: "s"}, {ID: "b", Session: "t", Mode: Shared}}, []func(*Row){mutex}},
 		{StatusHeld, "held", []Owner{{ID: "a"}, {ID: "b"}}, []func(*Row){limit(2, 3)}},
+		{StatusAbsent, "absent", nil, []func(*Row){func(r *Row) { r.Absent = true }}},
+		{StatusAbsent, "absent", nil, []func(*Row){limit(0, 0), func(r *Row) { r.Absent = true }}},
+		{StatusStale, "stale", nil, []func(*Row){stale, func(r *Row) { r.Absent = true }}},
 		{StatusStale, "stale", nil, []func(*Row){stale}},
 		{StatusStale, "stale", []Owner{{ID: "a"}, {ID: "b"}}, []func(*Row){stale}},
 		{StatusStale, "stale", []Owner{{ID: "a"}}, []func(*Row){func(r *Row) { r.gap-- }}},
@@ -72,7 +79,7 @@ func TestStatusIsTheWordOfTheRow(t *testing.T) {
 		{StatusNotObserved, "not observed yet", nil, []func(*Row){stale, func(r *Row) { r.At = time.Time{} }}},
 		{StatusStale, "stale", []Owner{{ID: "a"}}, []func(*Row){func(r *Row) { r.Scope = 7 }}},
 	}
-	state := &State{At: t0, Scopes: []Scope{{Health: HealthLive, gap: 3}, {Health: HealthStale, gap: 3}}}
+	state := &State{At: t0, Thresholds: DefaultThresholds(), Scopes: []Scope{{Health: HealthLive, gap: 3}, {Health: HealthStale, gap: 3}}}
 	for _, tt := range tests {
 		row := &Row{Primitive: prim(t0, tt.owners...), gap: 3}
 		for _, change := range tt.changes {
@@ -86,38 +93,41 @@ func TestStatusIsTheWordOfTheRow(t *testing.T) {
 
 func TestRenewalBecomesLateWithoutAnyChange(t *testing.T) {
 	t.Parallel()
-	o := Owner{ID: "a", Renewed: Stamp{At: t0, How: Seen}}
-	row := &Row{Primitive: prim(t0, o), RenewEvery: 10 * time.Second}
-	state := &State{At: t0, Scopes: []Scope{{Health: HealthLive}}}
-	if row.Status(state) != StatusLed || row.StatusAt(state, t0.Add(16*time.Second)) != StatusLedLate {
-		t.Error("a renewal that is due at 10 s is not late at 16 s")
+	o := until("a", t0.Add(30*time.Second))
+	o.Lease = 30 * time.Second
+	row := &Row{Primitive: prim(t0, o)}
+	state := &State{At: t0, Thresholds: DefaultThresholds(), Scopes: []Scope{{Health: HealthLive}}}
+	if row.Status(state) != StatusLed || row.StatusAt(state, t0.Add(20*time.Second)) != StatusLed ||
+		row.StatusAt(state, t0.Add(21*time.Second)) != StatusLedLate {
+		t.Error("of a lease of 30 s, 10 s left are not the limit")
 	}
 }
 
 func TestMissedRenewalsAreCounted(t *testing.T) {
 	t.Parallel()
-	every := 10 * time.Second
-	taken := Owner{Since: Stamp{At: t0, How: Seen}}
+	every := func(o Owner, pause time.Duration, renewals int) Owner {
+		o.Rhythm = RhythmOf(pause, renewals)
+		return o
+	}
+	taken, renewed := Owner{Since: Stamp{At: t0, How: Seen}}, Owner{Renewed: Stamp{At: t0, How: Seen}}
 	tests := []struct {
 		name  string
 		owner Owner
-		every time.Duration
 		after time.Duration
 		want  int
 	}{
-		{"in time", Owner{Renewed: Stamp{At: t0, How: Seen}}, every, 14 * time.Second, 0},
-		{"one", Owner{Renewed: Stamp{At: t0, How: Seen}}, every, 15 * time.Second, 1},
-		{"two", Owner{Renewed: Stamp{At: t0, How: Seen}}, every, 25 * time.Second, 2},
-		{"the first since it was taken", taken, every, 15 * time.Second, 1},
-		{"it was there before", Owner{Since: Stamp{At: t0, How: AtLeast}}, every, time.Hour, 0},
-		{"no usual pause is known", taken, 0, time.Hour, 0},
-		{"it needs no renewal", Owner{NoExpiry: true, Since: taken.Since}, every, time.Hour, 0},
+		{"in time", every(renewed, 10*time.Second, 3), 14 * time.Second, 0},
+		{"one", every(renewed, 10*time.Second, 3), 15 * time.Second, 1},
+		{"two", every(renewed, 10*time.Second, 3), 25 * time.Second, 2},
+		{"too few were seen", every(renewed, 10*time.Second, 2), time.Hour, 0},
+		{"it was there before", every(Owner{Since: Stamp{At: t0, How: AtLeast}}, 10*time.Second, 3), time.Hour, 0},
+		{"no usual pause is known", every(taken, 0, 3), time.Hour, 0},
+		{"it needs no renewal", every(Owner{NoExpiry: true, Since: taken.Since}, 10*time.Second, 3), time.Hour, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			row := &Row{Primitive: prim(t0, tt.owner), RenewEvery: tt.every}
-			if got := row.Missed(t0.Add(tt.after)); got != tt.want {
+			if got := tt.owner.Missed(t0.Add(tt.after), DefaultThresholds()); got != tt.want {
 				t.Errorf("Missed = %d, want %d", got, tt.want)
 			}
 		})
@@ -126,23 +136,23 @@ func TestMissedRenewalsAreCounted(t *testing.T) {
 
 func TestUsualPauseFollowsSlowlyAndSurvivesAMissedRenewal(t *testing.T) {
 	t.Parallel()
-	usual := time.Duration(0)
+	var r Rhythm
 	for range 5 {
-		usual = usualPause(usual, 10*time.Second)
+		r = r.renewed(10 * time.Second)
 	}
-	if usual != 10*time.Second {
-		t.Errorf("usual = %v after five pauses of 10 s", usual)
+	if r != RhythmOf(10*time.Second, 5) {
+		t.Errorf("%+v after five pauses of 10 s", r)
 	}
-	if got := usualPause(usual, 10*time.Minute); got > 13*time.Second {
-		t.Errorf("one long pause moves it to %v", got)
+	if got := r.renewed(10 * time.Minute); got.millis > 13_000 {
+		t.Errorf("one long pause moves it to %d ms", got.millis)
 	}
-	if got := usualPause(usual, 0); got != usual {
-		t.Errorf("no pause moves it to %v", got)
+	if got := r.renewed(0); got.millis != r.millis || got.seen != 6 {
+		t.Errorf("a renewal after an unknown pause makes it %+v", got)
 	}
-	for range 30 {
-		usual = usualPause(usual, 2*time.Second)
+	for range 300 {
+		r = r.renewed(2 * time.Second)
 	}
-	if usual > 2100*time.Millisecond {
-		t.Errorf("usual = %v after thirty pauses of 2 s", usual)
+	if r.millis > 2100 || r.seen != 255 {
+		t.Errorf("%+v after three hundred pauses of 2 s", r)
 	}
 }

@@ -102,23 +102,39 @@ func (m *model) former(row *sources.Row, w int) []string {
 		}
 		l := m.th.line(w).skip(2).put(m.th.ownerLetter(t.Hue), letter(t.Hue)).skip(1).put("", clean(t.Owner.Label)).skip(2)
 		l.put(m.th.dim, m.roughly(t.Start)+m.timeOfDay(t.Start.At)+" to "+m.roughly(t.End)+m.timeOfDay(t.End.At)).skip(2)
-		l.put("", format.Age(t.End.At.Sub(t.Start.At))).skip(2).put(m.th.dim, m.cause(t.Cause, t.How))
+		l.put("", m.termLength(t)).skip(2).put(m.th.dim, m.cause(t.Cause, t.How))
 		lines = append(lines, l.done())
 	}
 	if len(lines) == 0 {
 		return nil
 	}
 	head := m.th.line(w).skip(2).put(m.th.dim, "BEFORE")
-	if g := row.Gaps(m.now, changesSpan); g.Count > 0 {
+	if g := row.Gaps(m.st, m.now, changesSpan); g.Count > 0 {
 		head.skip(2).put(m.th.dim, "nobody "+count(g.Count, "time")+" in 1 h, "+intervalText(g.Sum)+" in all, longest "+intervalText(g.Longest))
 	}
 	return append([]string{head.done()}, lines...)
 }
 
-// roughly is the sign of an instant that lies between two looks.
+// roughly is the sign of an instant that lies between two looks, or was there before the
+// first.
 func (m *model) roughly(s sources.Stamp) string {
-	if ranged(s) {
+	switch {
+	case s.How == sources.AtLeast:
+		return m.th.atMost
+	case ranged(s):
 		return m.th.about
 	}
 	return ""
+}
+
+// termLength is how long a term lasted that is over: "≥" where it began before we looked.
+func (m *model) termLength(t *sources.Term) string {
+	text := format.Age(t.End.At.Sub(t.Start.At))
+	switch {
+	case t.Start.How == sources.AtLeast:
+		return m.th.atLeast + text
+	case m.roughly(t.Start) != "" || m.roughly(t.End) != "":
+		return m.th.about + text
+	}
+	return text
 }

@@ -128,6 +128,8 @@ func (m *model) eventText(e *sources.Event) []part {
 		return append(m.who(e, e.Owner), part{"", "waits"})
 	case sources.EventWaiterLeft:
 		return append(m.who(e, e.Owner), part{"", "waits no more"})
+	case sources.EventOwnerUnknown:
+		return m.ownerUnknown(e)
 	case sources.EventSourceDown:
 		if e.After.IsZero() { // it never answered, or is down already for another reason
 			return []part{{th.bad, "not connected"}, detailPart(th, e)}
@@ -145,6 +147,15 @@ func (m *model) eventText(e *sources.Event) []part {
 		return []part{{"", "does not exist any more"}, detailPart(th, e)}
 	}
 	return []part{{"", e.Kind.String()}, detailPart(th, e)}
+}
+
+// ownerUnknown says that it cannot be seen any more who owns a row.
+func (m *model) ownerUnknown(e *sources.Event) []part {
+	parts := []part{{m.th.warn, "its owner cannot be told any more"}}
+	if e.Last != (sources.OwnerRef{}) {
+		parts = append(append(parts, part{"", ", until then"}), m.who(e, e.Last)...)
+	}
+	return append(parts, detailPart(&m.th, e))
 }
 
 // gone says how an owner went that did not lose it. That is trouble only where it may have

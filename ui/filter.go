@@ -19,7 +19,8 @@ type selection struct {
 	mend *filter.Error // what is wrong with what is typed; expr then is the last that was right
 	row  rowSubject    // of the row being judged: kept, so that judging allocates nothing
 	find func(sources.Ref) (*sources.Row, verdict)
-	now  time.Time // what lengths of time are counted to
+	st   *sources.State // that the rows are from
+	now  time.Time      // what lengths of time are counted to
 }
 
 func (f *selection) empty() bool { return f.expr.Empty() && f.mend == nil }
@@ -44,7 +45,7 @@ func (f *selection) passes(r *sources.Row, v verdict) bool {
 	if f.expr.Empty() {
 		return true
 	}
-	f.row = rowSubject{r, v, f.now}
+	f.row = rowSubject{r, f.st, v, f.now}
 	return f.expr.Match(&f.row)
 }
 
@@ -53,7 +54,7 @@ func (f *selection) event(e *sources.Event) bool {
 	if f.expr.Empty() {
 		return true
 	}
-	s := eventSubject{event: e, now: f.now}
+	s := eventSubject{event: e, st: f.st, now: f.now}
 	if f.find != nil && e.Ref.Name != "" {
 		s.row, s.v = f.find(e.Ref)
 	}
@@ -63,6 +64,7 @@ func (f *selection) event(e *sources.Event) bool {
 // rowSubject is a row as a filter sees it.
 type rowSubject struct {
 	row *sources.Row
+	st  *sources.State
 	v   verdict
 	now time.Time
 }
@@ -128,7 +130,7 @@ func (s *rowSubject) Number(f filter.Field) (int64, bool) {
 		if len(r.Terms) == 0 && r.Nobody.How == sources.Unknown || r.Kind == sources.KindSemaphore {
 			return 0, false
 		}
-		return int64(r.Gaps(s.now, changesSpan).Sum.Max), true
+		return int64(r.Gaps(s.st, s.now, changesSpan).Sum.Max), true
 	}
 	return 0, false
 }
@@ -174,6 +176,7 @@ func (s *rowSubject) Label(key string) (string, bool) {
 type eventSubject struct {
 	event *sources.Event
 	row   *sources.Row
+	st    *sources.State
 	v     verdict
 	now   time.Time
 }
@@ -199,14 +202,14 @@ func (s *eventSubject) Text(f filter.Field, match func(string) bool) (found, kno
 	if s.row == nil {
 		return f == filter.Name && match(s.event.Ref.Name), f == filter.Name
 	}
-	return (&rowSubject{s.row, s.v, s.now}).Text(f, match)
+	return (&rowSubject{s.row, s.st, s.v, s.now}).Text(f, match)
 }
 
 func (s *eventSubject) Number(f filter.Field) (int64, bool) {
 	if s.row == nil {
 		return 0, false
 	}
-	return (&rowSubject{s.row, s.v, s.now}).Number(f)
+	return (&rowSubject{s.row, s.st, s.v, s.now}).Number(f)
 }
 
 func (s *eventSubject) Label(key string) (string, bool) {

@@ -64,7 +64,7 @@ func (x *index) update(st *sources.State, now time.Time) bool {
 	if x.st == nil {
 		x.origin = now
 	}
-	x.filter.now = now
+	x.filter.st, x.filter.now = st, now
 	x.st = st
 	for len(x.entries) < len(st.Rows) {
 		x.entries = append(x.entries, entry{})
@@ -144,7 +144,7 @@ func (x *index) refresh(slot int32, row *sources.Row, now time.Time) {
 		e.gen = row.Gen
 		e.v = judge(row, x.st, now)
 		e.until = forever
-		if until := e.v.until(row, now); !until.IsZero() {
+		if until := e.v.until(row, x.st, now); !until.IsZero() {
 			e.until = until.Sub(x.origin)
 		}
 		e.key = x.key(row, e.v)

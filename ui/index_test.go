@@ -246,6 +246,7 @@ func TestAVerdictHoldsAsLongAsItSays(t *testing.T) {
 		p.Expected = rapid.Bool().Draw(t, "expected")
 		for i := range p.Owners {
 			p.Owners[i].Expires = sources.StampBetween(ago("end").Add(25*time.Second), ago("end").Add(30*time.Second), sources.Told)
+			p.Owners[i].Rhythm = sources.RhythmOf(time.Duration(rapid.IntRange(0, 20).Draw(t, "renewed every"))*time.Second, rapid.IntRange(0, 5).Draw(t, "renewals"))
 			p.Owners[i].Renewed = sources.Stamp{At: ago("renewed"), How: rapid.SampledFrom([]sources.Known{sources.Unknown, sources.Seen}).Draw(t, "told")}
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "waiters") {
@@ -253,10 +254,9 @@ func TestAVerdictHoldsAsLongAsItSays(t *testing.T) {
 		}
 		st := uitest.State(now, p)
 		row := st.Rows[0]
-		row.RenewEvery = time.Duration(rapid.IntRange(0, 20).Draw(t, "renewed every")) * time.Second
 		st.Scopes[0].Alive = ago("alive")
 		v := judge(row, st, now)
-		until := v.until(row, now)
+		until := v.until(row, st, now)
 		for range 50 {
 			now = now.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "pass")) * time.Millisecond)
 			if rapid.Bool().Draw(t, "answers") {
@@ -266,7 +266,7 @@ func TestAVerdictHoldsAsLongAsItSays(t *testing.T) {
 			if got != v && (until.IsZero() || now.Before(until)) {
 				t.Fatalf("%+v at %v, before %v; it was %+v", got, now.Sub(noon()), until.Sub(noon()), v)
 			}
-			v, until = got, got.until(row, now)
+			v, until = got, got.until(row, st, now)
 		}
 	})
 }

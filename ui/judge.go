@@ -50,6 +50,11 @@ func judge(row *sources.Row, st *sources.State, now time.Time) verdict {
 		v.sev = sevBlind
 	case sources.StatusConflict, sources.StatusNoLeader, sources.StatusNoCandidates:
 		v.sev = sevBad
+	case sources.StatusAbsent:
+		v.sev = sevWarn
+		if row.Expected {
+			v.sev = sevBad
+		}
 	case sources.StatusLedLate, sources.StatusHeldSilent:
 		v.sev = sevWarn
 		if v.flapping {
@@ -82,7 +87,7 @@ func rank(row *sources.Row, v verdict, now time.Time) uint8 {
 
 // until is the first instant at which judge may come to another verdict of a row that stays
 // as it is, in scopes of the same health; zero: never.
-func (v *verdict) until(row *sources.Row, now time.Time) time.Time {
+func (v *verdict) until(row *sources.Row, st *sources.State, now time.Time) time.Time {
 	var first time.Time
 	at := func(t time.Time) {
 		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
@@ -91,9 +96,9 @@ func (v *verdict) until(row *sources.Row, now time.Time) time.Time {
 	}
 	switch v.status {
 	case sources.StatusLed, sources.StatusHeld:
-		at(row.LateAt())
+		at(row.LateAt(st.Thresholds))
 	case sources.StatusLedLate, sources.StatusHeldSilent:
-		if row.RenewEvery > 0 { // a server that falls silent excuses it
+		if row.RenewEvery() > 0 { // a server that falls silent excuses it
 			return now
 		}
 	}

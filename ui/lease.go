@@ -163,11 +163,11 @@ func (m *model) leaseNote(row *sources.Row, v verdict, w int) string {
 	if !o.Renewed.At.IsZero() {
 		say(m.th.dim, "renewed "+format.Precise(asOf.Sub(o.Renewed.At))+" "+agoWord(stale))
 	}
-	if row.RenewEvery > 0 {
-		say(m.th.dim, "usually every "+format.Precise(row.RenewEvery))
+	if every := o.RenewEvery(); every > 0 {
+		say(m.th.dim, "usually every "+format.Precise(every))
 	}
 	if late(v) {
-		if n := row.Missed(m.now); n > 0 {
+		if n := o.Missed(m.now, m.st.Thresholds); n > 0 {
 			say(m.th.bad, count(n, "renewal")+" missed")
 		}
 	}

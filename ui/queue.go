@@ -131,7 +131,7 @@ func (m *model) ifReleased(row *sources.Row, v verdict, w int) []string {
 		who = "nobody waits: it is free until somebody asks"
 	}
 	lines := []string{m.th.line(w).skip(2).put(m.th.dim, "IF RELEASED").skip(2).put("", who).done()}
-	if g := row.Gaps(m.now, changesSpan); g.Count > 0 {
+	if g := row.Gaps(m.st, m.now, changesSpan); g.Count > 0 {
 		text := "nobody owned it " + count(g.Count, "time") + " in 1 h: usually for " + intervalText(g.P50)
 		if g.P95 != g.P50 {
 			text += ", 95 % up to " + intervalText(g.P95)

@@ -88,7 +88,7 @@ func (m *model) fills(row *sources.Row, lease time.Duration, since time.Time) []
 // teeth is how much time the sawtooth shows: three columns for each renewal, so that the
 // teeth can be seen, but no more than the strips.
 func (m *model) teeth(row *sources.Row, columns int) time.Duration {
-	return min(max(row.RenewEvery, time.Second)*time.Duration(columns)/3, m.span(columns))
+	return min(max(row.RenewEvery(), time.Second)*time.Duration(columns)/3, m.span(columns))
 }
 
 // tooth draws one column, [from, from+step).

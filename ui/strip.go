@@ -62,7 +62,7 @@ func (m *model) strip(l *line, row *sources.Row, win timeline.Window) {
 	if m.st.At.After(now) {
 		now = m.st.At // what was published since the last second is shown at once
 	}
-	if lane := m.lane(row); row.Kind == sources.KindSemaphore && len(row.Terms) == 0 {
+	if lane := m.lane(row); row.Leveled() {
 		limit := row.Limit
 		if !row.Limited() {
 			limit = 0
@@ -114,6 +114,8 @@ func (m *model) putRun(l *line, c timeline.Cell, n int) {
 			return
 		}
 		l.put(th.alarm, th.crisis+strings.Repeat(" ", n-1))
+	case timeline.Break:
+		l.put(th.dim, strings.Repeat(th.brk, n))
 	case timeline.Dark:
 		l.put(th.dim, strings.Repeat(th.dark, n))
 	case timeline.Taken, timeline.Full:
@@ -152,10 +154,9 @@ func (m *model) span(columns int) time.Duration {
 
 // lane is what the strip of a row is made from.
 func (m *model) lane(row *sources.Row) timeline.Lane {
-	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Trouble: row.Kind == sources.KindElection || row.Expected}
+	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(m.st), Trouble: row.Kind == sources.KindElection || row.Expected}
 	if row.Scope < len(m.st.Scopes) {
-		scope := &m.st.Scopes[row.Scope]
-		lane.Since, lane.Dark = scope.Since, scope.Dark
+		lane.Since = row.RecordedSince(m.st)
 	}
 	return lane
 }

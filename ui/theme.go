@@ -46,7 +46,7 @@ type glyphs struct {
 	up, connecting, down                  string               // health of a source
 	rule, tee, upright                    string
 	barFull, barEmpty                     string // a lease's or semaphore's bar
-	run, idle, dark, many, crisis         string // a strip; run "": the owner's letter
+	run, idle, brk, dark, many, crisis    string // a strip; run "": the owner's letter; brk: a short gap
 	dot, arrow, atLeast, atMost, ellipsis string
 	about                                 string    // what is inferred, or lies somewhere between two looks
 	corners                               [4]string // of a frame: top left, top right, bottom left, bottom right
@@ -63,7 +63,7 @@ func unicodeGlyphs() glyphs {
 		up:    "●", connecting: "◌", down: "■",
 		rule: "─", tee: "┬", upright: "│",
 		barFull: "━", barEmpty: "┄",
-		run: "━", idle: "─", dark: "┄", many: "*", crisis: "!",
+		run: "━", idle: "─", brk: "╌", dark: "┄", many: "*", crisis: "!",
 		dot: "·", arrow: "←", atLeast: "≥", atMost: "≤", ellipsis: "…", about: "~",
 		corners: [4]string{"╭", "╮", "╰", "╯"}, bullet: "•", pending: "◌",
 		eighths: [...]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
@@ -79,7 +79,7 @@ func asciiGlyphs() glyphs {
 		up:    "o", connecting: ".", down: "x",
 		rule: "-", tee: "+", upright: "|",
 		barFull: "#", barEmpty: ".",
-		run: "", idle: "_", dark: ".", many: "*", crisis: "!",
+		run: "", idle: "_", brk: "~", dark: ".", many: "*", crisis: "!",
 		dot: "-", arrow: "<-", atLeast: ">", atMost: "<", ellipsis: "$", about: "~",
 		corners: [4]string{"+", "+", "+", "+"}, bullet: "*", pending: "%",
 		eighths: [...]string{"1", "2", "3", "4", "5", "6", "7", "8"},

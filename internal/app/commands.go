@@ -62,7 +62,7 @@ func (p *program) watchCommand() *cobra.Command {
 		Short: "Print a line for every change",
 		Long:  selecting + "Goes on until it is interrupted or nobody reads its output any more.\n\n" + headless.JSONHelp(headless.OfWatch),
 		Example: "coordtop watch redis://localhost:6379/0\n" +
-			"coordtop watch -o json | jq 'select(.event == \"owner_changed\")'",
+			"coordtop watch -o json | jq 'select(.event == \"owner_changed\" or .event == \"acquired\")'",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			c, names, err := p.pick(args)
 			if err == nil {

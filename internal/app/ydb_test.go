@@ -138,7 +138,7 @@ func TestGetShowsOwnersWaitersInOrderAndTheDataOfSemaphores(t *testing.T) {
 	}
 	want := []string{
 		"/local/app mutex held 1/1 ephemeral, host-3:3 has 1 fence 5",
-		"/local/app semaphore free 0",
+		"/local/app semaphore absent 0",
 		"/local/app election no leader 0/1 (data of primary)",
 		"/local/app semaphore held 8/10 (data of quota), host-1:1 has 3, host-2:2 has 5, waiter-0 wants 4 as 3, waiter-1 wants 1 as 4",
 	}

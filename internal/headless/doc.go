@@ -66,7 +66,8 @@
 //	                          that was seen
 //	  state                   led; led, renewal late; no leader; no candidates
 //	                          (only where all are known); free; held; held,
-//	                          owner silent; full; stale; conflict; not
+//	                          owner silent; full; absent (there is none of
+//	                          this name); stale; conflict; not
 //	                          observed yet; unknown
 //	  note                    only where it cannot be read as a lock: why
 //	  owners                  null: unknown; [] nobody; else one object each:
@@ -104,12 +105,14 @@
 //	             `after` and not after `at`
 //	event        present synced acquired released expired owner_changed
 //	             renewed proclaimed waiter_joined waiter_left created deleted
-//	             source_up source_down restarted clock_step missed, and
-//	             action: somebody did something through this program, told in
-//	             detail with what was seen of it; a waiter that becomes an
-//	             owner leaves the queue without waiter_left. source_down comes
-//	             again, with after null, where a source is down for another
-//	             reason than was told, which detail says
+//	             source_up source_down restarted clock_step missed; action:
+//	             somebody did something through this program, told in detail
+//	             with what was seen of it; owner_unknown: who owns it cannot
+//	             be told any more, detail says why (a present or a change
+//	             follows once it can). A waiter that becomes an owner leaves
+//	             the queue without waiter_left. source_down comes again, with
+//	             after null, where a source is down for another reason than
+//	             was told, which detail says
 //	source, namespace, kind, name
 //	             namespace, kind and name are null for events of a whole
 //	             source
@@ -118,6 +121,9 @@
 //	             owning it; with waiter_joined and waiter_left the waiter;
 //	             null: nobody, or, where known is unknown, unknown
 //	previous     the same of whose ownership ended by it; null: nobody's did
+//	last         with acquired: the same of who owned it before the gap; with
+//	             owner_unknown: of who owned it until then; null: not known,
+//	             or several did
 //	cause        why it ended: released expired deleted evicted replaced
 //	             restart session_ended unknown; null: none ended
 //	known        how the least certain thing that it says is known

@@ -20,6 +20,7 @@ type eventJSON struct {
 	Alias     *aliasJSON    `json:"alias"`
 	Owner     *ownerRefJSON `json:"owner"`
 	Previous  *ownerRefJSON `json:"previous"`
+	Last      *ownerRefJSON `json:"last"`
 	Cause     *string       `json:"cause"`
 	Known     string        `json:"known"`
 	GapMS     *intervalJSON `json:"gap_ms"`
@@ -43,7 +44,7 @@ func eventOf(e *sources.Event) eventJSON {
 		V: version, Seq: e.Seq, At: instant(e.At), After: instant(e.After), Event: e.Kind.String(),
 		Source: orNull(e.Ref.Source), Namespace: orNull(e.Ref.Space), Kind: kind(e.RefKind),
 		Name: orNull(e.Ref.Name), NameB64: exact(e.Ref.Name), Alias: aliasOf(e.Alias, e.AliasHow),
-		Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous),
+		Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous), Last: ownerRefOf(e.Last),
 		Known: e.How.String(), GapMS: intervalOf(e.Gap), Detail: orNull(e.Detail),
 	}
 	if e.Previous != (sources.OwnerRef{}) {

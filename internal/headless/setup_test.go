@@ -235,7 +235,7 @@ func allEvents(now time.Time) []sources.Event {
 		event(1*time.Second, sources.Event{Kind: sources.EventRenewed, Owner: a, LeaseLeft: 20 * time.Second}),
 		event(2*time.Second, sources.Event{Kind: sources.EventProclaimed, Owner: a, Detail: `data "x" -> "\x1b[2J"`}),
 		event(3*time.Second, sources.Event{Kind: sources.EventReleased, Previous: a, Cause: sources.CauseReleased}),
-		event(4*time.Second, sources.Event{Kind: sources.EventAcquired, Owner: b, Gap: sources.Interval{Min: time.Second, Max: time.Second}}),
+		event(4*time.Second, sources.Event{Kind: sources.EventAcquired, Owner: b, Last: a, Gap: sources.Interval{Min: time.Second, Max: time.Second}}),
 		event(5*time.Second, sources.Event{
 			Kind: sources.EventOwnerChanged, Owner: a, Previous: b, How: sources.Seen, After: now.Add(4750 * time.Millisecond),
 			Gap: sources.Interval{Max: 249*time.Millisecond + time.Microsecond},
@@ -255,6 +255,7 @@ func allEvents(now time.Time) []sources.Event {
 		event(9*time.Second, sources.Event{Kind: sources.EventSourceUp, Ref: sources.Ref{Source: "leases"}}),
 		event(9*time.Second, sources.Event{Kind: sources.EventRestarted, Ref: sources.Ref{Source: "leases"}}),
 		event(9*time.Second, sources.Event{Kind: sources.EventClockStep, Ref: sources.Ref{Source: "leases"}, Detail: "the clock went back by 5 s"}),
+		event(9*time.Second, sources.Event{Kind: sources.EventOwnerUnknown, Last: b, Detail: "a list, not a string"}),
 		event(10*time.Second, sources.Event{Kind: sources.EventAction, Owner: b, How: sources.Ours, Detail: "resign by ana: done: given up: host-2:22 leads now"}),
 	}
 }

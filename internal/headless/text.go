@@ -220,6 +220,9 @@ func textEvent(b *bytes.Buffer, e *sources.Event, known spaces, zone *time.Locat
 	if e.Previous != (sources.OwnerRef{}) {
 		b.WriteString("  was " + textOwner(e.Previous))
 	}
+	if e.Last != (sources.OwnerRef{}) {
+		b.WriteString("  before " + textOwner(e.Last))
+	}
 	if facts := textFacts(e); len(facts) > 0 {
 		b.WriteString("  (" + strings.Join(facts, ", ") + ")")
 	}

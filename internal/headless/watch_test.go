@@ -183,7 +183,7 @@ func TestShapesAreTheDocumentedOnes(t *testing.T) {
 			"get.primitives.queue":         "at known len waiters",
 			"get.primitives.queue.waiters": "attrs data guard id label mode order permits session since since_after since_known timeout_ms",
 			"get.primitives.candidates":    "attrs data guard id label mode order permits session since since_after since_known timeout_ms",
-			"event":                        "after alias at cause detail event gap_ms kind known name namespace owner previous seq source v",
+			"event":                        "after alias at cause detail event gap_ms kind known last name namespace owner previous seq source v",
 			"event.owner":                  "fence id label",
 		} {
 			if have := strings.Join(got[name], " "); have != want {

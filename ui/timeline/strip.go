@@ -14,8 +14,9 @@ const (
 	Blank      Mark = iota // nothing is recorded for this time, or it lies ahead
 	Owned                  // by the owner with the cell's hue
 	Idle                   // observed, and nobody owned it, which is no trouble
-	Leaderless             // observed, and nobody owned what should be owned
-	Dark                   // not observed
+	Leaderless             // observed, and nobody owned for long what should be owned
+	Break                  // observed, and nobody owned it for a moment: a hand-over
+	Dark                   // not observed, or not recorded
 	Taken                  // a part of the permits, to the cell's Height
 	Full                   // no permit was left
 )
@@ -34,7 +35,7 @@ type Cell struct {
 type Lane struct {
 	Terms   []sources.Term // oldest first
 	Nobody  sources.Stamp  // since when nobody owns it; zero where somebody does
-	Since   time.Time      // when observing began; zero: it has not
+	Since   time.Time      // from when on there is a record; zero: there is none
 	Dark    []sources.Dark // oldest first
 	Trouble bool           // nobody owning it is trouble
 }
@@ -160,7 +161,7 @@ func (p *painter) gaps(l Lane) {
 	p.eachGap(l, func(from, to time.Time) { p.paint(from, to, Cell{Mark: Idle}, false) })
 }
 
-// unseen marks the time before we first looked.
+// unseen marks the time of which there is no record.
 func (p *painter) unseen(l Lane) {
 	until := l.Since
 	if until.IsZero() {
@@ -184,11 +185,24 @@ func (p *painter) leaderless(l Lane) {
 			if !end.After(from) || !d.From.Before(to) {
 				continue
 			}
-			p.paint(from, d.From, Cell{Mark: Leaderless}, true)
+			p.vacant(from, d.From)
 			from = later(from, end)
 		}
-		p.paint(from, to, Cell{Mark: Leaderless}, true)
+		p.vacant(from, to)
 	})
+}
+
+// longGap is how long nobody must have owned it at least before that is trouble.
+const longGap = time.Second
+
+// vacant paints an observed stretch without an owner: trouble if it is longer than a quarter
+// of its column and than longGap, else a break. Neither ever vanishes.
+func (p *painter) vacant(from, to time.Time) {
+	c := Cell{Mark: Break}
+	if d := earlier(to, p.now).Sub(from); d > p.w.Step/4 && d > longGap {
+		c.Mark = Leaderless
+	}
+	p.paint(from, to, c, true)
 }
 
 // crowds marks the columns that hide a term: several began there, or the one that did

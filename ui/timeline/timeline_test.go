@@ -26,7 +26,7 @@ func term(hue uint8, from, to int) sources.Term {
 	return t
 }
 
-// draw writes the cells as letters: owners, ! leaderless, . dark, _ idle, * many.
+// draw writes the cells as letters: owners, ! leaderless, - a break, . dark, _ idle, * many.
 func draw(cells []timeline.Cell) string {
 	var b strings.Builder
 	for _, c := range cells {
@@ -38,7 +38,7 @@ func draw(cells []timeline.Cell) string {
 		case c.Mark == timeline.Owned:
 			b.WriteByte('a' + c.Hue)
 		default:
-			b.WriteByte(" ?_!."[c.Mark])
+			b.WriteByte(" ?_!-."[c.Mark])
 		}
 	}
 	return b.String()
@@ -55,11 +55,12 @@ func TestStripsSayWhatHappened(t *testing.T) {
 	}{
 		{"one owner all the time", timeline.Lane{Terms: []sources.Term{known}}, "Aaaaaaaaaa"},
 		{"one owner takes over from another", timeline.Lane{Terms: []sources.Term{term(0, 900, 40), term(1, 40, 0)}}, "AaaaaBbbbb"},
-		{"a gap shorter than a column", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 43), term(1, 41, 0)}}, "Aaaaa!Bbbb"},
+		{"a gap of a fifth of a column", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 43), term(1, 41, 0)}}, "Aaaaa-Bbbb"},
+		{"a gap of a third of a column", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 44), term(1, 41, 0)}}, "Aaaaa!Bbbb"},
 		{"a gap over several columns", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 60), term(1, 35, 0)}}, "Aaa!!!Bbbb"},
 		{"a gap that is no trouble", timeline.Lane{Terms: []sources.Term{term(0, 900, 60), term(1, 35, 0)}}, "Aaa___Bbbb"},
 		{"nobody now", timeline.Lane{Trouble: true, Nobody: seen(ago(25)), Terms: []sources.Term{term(0, 900, 25)}}, "Aaaaaaa!!!"},
-		{"nobody since a second", timeline.Lane{Trouble: true, Nobody: seen(ago(1)), Terms: []sources.Term{term(0, 900, 1)}}, "Aaaaaaaaa!"},
+		{"nobody since a second", timeline.Lane{Trouble: true, Nobody: seen(ago(1)), Terms: []sources.Term{term(0, 900, 1)}}, "Aaaaaaaaa-"},
 		{"two changes in a column", timeline.Lane{Terms: []sources.Term{term(0, 900, 43), term(1, 43, 38), term(2, 38, 0)}}, "Aaaaa*Cccc"},
 		{"a term hidden by its gap", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 45), term(1, 42, 41), term(0, 30, 0)}}, "Aaaaa*Aaaa"},
 		{"a new leader after a gap in this column", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 4), term(1, 2, 0)}}, "Aaaaaaaaa*"},
@@ -160,7 +161,11 @@ func TestTroubleAndDarknessNeverVanish(t *testing.T) {
 		if to := from - length; to > 0 {
 			gap.Terms = append(gap.Terms, term(1, to, 0))
 		}
-		if got := draw(w.Strip(nil, gap, now)); !strings.ContainsAny(got, "!*") {
+		signs := "-*"
+		if d := time.Duration(length) * time.Second; d > time.Second && d > w.Step/4 {
+			signs = "!*"
+		}
+		if got := draw(w.Strip(nil, gap, now)); !strings.ContainsAny(got, signs) {
 			t.Fatalf("a gap of %d s is not in %q", length, got)
 		}
 	})

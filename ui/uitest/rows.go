@@ -12,7 +12,7 @@ import (
 // by hand: each owner has the running term.
 func State(at time.Time, prims ...*sources.Primitive) *sources.State {
 	st := &sources.State{
-		Rev: 1, At: at,
+		Rev: 1, At: at, Thresholds: sources.DefaultThresholds(),
 		Scopes:  []sources.Scope{{Source: Redis, Health: sources.HealthLive, Synced: true, Alive: at, About: sources.About{Mode: "tracking"}}},
 		Sources: []sources.SourceStatus{{Name: Redis, Type: "redis", Address: "redis-leases:6379/0", Health: sources.HealthLive, Rows: len(prims)}},
 	}

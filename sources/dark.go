@@ -1,0 +1,134 @@
+package sources
+
+import (
+	"slices"
+	"time"
+)
+
+// Dark is a stretch in which a scope, or one row of it, was not observed. To zero: it lasts.
+type Dark struct{ From, To time.Time }
+
+// Unobserved returns the stretches in which the row was not observed since it was first
+// read, oldest first: those of its scope, and those in which its own owners could not be
+// told. They may overlap. s is the State that the row is from; the result must not be
+// changed.
+func (r *Row) Unobserved(s *State) []Dark {
+	var dark []Dark
+	if r.Scope < len(s.Scopes) {
+		dark = s.Scopes[r.Scope].Dark
+	}
+	return mergeDark(dark, r.unknown)
+}
+
+// mergeDark returns both lists in one, in the order of their beginnings. It copies only
+// where neither is empty.
+func mergeDark(scope []Dark, row *darkList) []Dark {
+	switch {
+	case row == nil:
+		return scope
+	case len(scope) == 0:
+		return row.list
+	}
+	both := slices.Concat(scope, row.list)
+	slices.SortStableFunc(both, func(x, y Dark) int { return x.From.Compare(y.From) })
+	return both
+}
+
+// maxDark bounds the stretches that are kept of a scope, and of a row.
+const maxDark = 256
+
+// darkAge is how long a stretch is kept after its end, at least until the next begins.
+const darkAge = 24 * time.Hour
+
+// darkList is the stretches of one row, oldest first. What is published is never changed:
+// each change makes a new one.
+type darkList struct{ list []Dark }
+
+// darkened returns the list with a stretch that begins, unless one lasts. Its ends are on
+// the wall clock, because the monotonic one stands still while this machine sleeps.
+func darkened(list []Dark, from time.Time) []Dark {
+	if n := len(list); n > 0 && list[n-1].To.IsZero() {
+		return list
+	}
+	first := max(0, len(list)-(maxDark-1))
+	for first < len(list) && list[first].To.Before(from.Add(-darkAge)) {
+		first++
+	}
+	return append(slices.Clone(list[first:]), Dark{From: from.Round(0)})
+}
+
+// lightened returns the list with the end of the stretch that lasts.
+func lightened(list []Dark, to time.Time) []Dark {
+	n := len(list)
+	if n == 0 || !list[n-1].To.IsZero() {
+		return list
+	}
+	list = slices.Clone(list)
+	list[n-1].To = later(to.Round(0), list[n-1].From)
+	return list
+}
+
+// obscure begins a stretch in which the owners of the row cannot be told, unless one lasts.
+func (r *Row) obscure(from time.Time) {
+	var list []Dark
+	if r.unknown != nil {
+		list = r.unknown.list
+	}
+	r.unknown = &darkList{darkened(list, from)}
+}
+
+// reveal ends the stretch that lasts.
+func (r *Row) reveal(to time.Time) {
+	if r.unknown != nil {
+		r.unknown = &darkList{lightened(r.unknown.list, to)}
+	}
+}
+
+// observed is how much of a stretch of time was observed.
+type observed struct {
+	sum     time.Duration // of all pieces
+	longest time.Duration // the longest piece without a break
+	last    time.Duration // the piece that reaches the end of the stretch; 0: its end was not observed
+}
+
+// observedBetween measures the stretch from `from` to `to` less what lies in dark, which is
+// ordered by its beginnings.
+func observedBetween(from, to time.Time, dark []Dark) observed {
+	var o observed
+	piece := func(end time.Time) {
+		d := max(0, end.Sub(from))
+		o.sum += d
+		o.longest = max(o.longest, d)
+		o.last = d
+	}
+	for _, d := range dark {
+		if !d.From.Before(to) {
+			break
+		}
+		if !d.To.IsZero() && !d.To.After(from) {
+			continue
+		}
+		piece(d.From)
+		if d.To.IsZero() || !d.To.Before(to) {
+			o.last = 0
+			return o
+		}
+		from = later(from, d.To)
+	}
+	piece(to)
+	return o
+}
+
+// RecordedSince is from when on the terms, or levels, of the row are a whole record; zero:
+// nothing was observed yet. What was before is not known: it was not observed, or is not
+// kept any more. s is the State that the row is from.
+func (r *Row) RecordedSince(s *State) time.Time {
+	since := s.Scopes[r.Scope].Since
+	switch {
+	case len(r.Terms) == MaxTerms:
+		return later(since, earliest(r.Terms[0].Start))
+	case r.Leveled() && r.levels.first().After(since):
+		return r.levels.first()
+	}
+	return since
+}

@@ -1,0 +1,47 @@
+package sources
+
+import "time"
+
+// Thresholds says from when on something is called late, lost, flapping or a problem. It
+// is the one place where these figures stand; the configuration may change them.
+type Thresholds struct {
+	NoLeader time.Duration // an election without a leader for so long needs a person
+
+	LateShare  float64 // less than this part of the lease left: a renewal is late
+	LateMissed int     // or so many pauses of the owner's own rhythm missed ...
+	LateWorn   float64 // ... and less than this part of the lease left
+	LateSeen   int     // renewals that must have been seen before a rhythm counts
+
+	LossGap time.Duration // a change without a told cause is a loss if nobody owned for longer than this and the row's usual gap
+
+	FlapLosses int           // more losses than this within FlapWithin is flapping
+	FlapWithin time.Duration // at most an hour, counted by the minute
+
+	Wait       time.Duration // a first waiter that waits longer is worth a look
+	WaitPerson time.Duration // and needs a person from here on
+	Full       time.Duration // a semaphore without a free permit for so long while somebody waits
+	Stale      time.Duration // a source that is silent for so long needs a person
+}
+
+// DefaultThresholds are those in use where nothing else is configured.
+func DefaultThresholds() Thresholds {
+	return Thresholds{
+		NoLeader:  5 * time.Second,
+		LateShare: 1.0 / 3, LateMissed: 2, LateWorn: 1.0 / 2, LateSeen: 3,
+		LossGap:    time.Second,
+		FlapLosses: 2, FlapWithin: 10 * time.Minute,
+		Wait: 30 * time.Second, WaitPerson: 10 * time.Minute,
+		Full:  5 * time.Minute,
+		Stale: time.Minute,
+	}
+}
+
+// short is what is left of a lease when its renewal is late in any case.
+func (t *Thresholds) short(lease time.Duration) time.Duration {
+	return time.Duration(float64(lease) * t.LateShare)
+}
+
+// worn is what is left of a lease when missed renewals begin to count.
+func (t *Thresholds) worn(lease time.Duration) time.Duration {
+	return time.Duration(float64(lease) * t.LateWorn)
+}
