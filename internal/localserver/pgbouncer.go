@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ const pgbouncerInstallHint = "install it: apt-get install pgbouncer (Debian, Ubu
 type PgbouncerOptions struct {
 	// Server is what it pools. It must trust everybody: no password, no TLS.
 	Server *Postgres
-	// Mode is its pool_mode: "session" or "transaction". "": session.
+	// Mode is its pool_mode: "session", "transaction" or "statement". "": session.
 	Mode string
 	// Roles that may use it, besides the superuser.
 	Roles []string
@@ -110,6 +111,12 @@ func (b *Pgbouncer) configureLocked() error {
 		"admin_users = " + superuser,
 	}, b.options.Config...)
 	return b.guard.user.write(b.file("pgbouncer.ini"), []byte(strings.Join(lines, "\n")+"\n"))
+}
+
+// Logged is what it has written to its log so far.
+func (b *Pgbouncer) Logged() (string, error) {
+	text, err := os.ReadFile(b.log())
+	return string(text), err
 }
 
 // URL is the address as postgres:// URL of the superuser in the database "postgres".

@@ -1,0 +1,125 @@
+package pgwire
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Parse reads an address as libpq does: a URL or keywords; PG* variables, password and
+// service files count. Parameters that mean nothing to us are left out, and notes say so.
+// The error repeats nothing of the address that could be a secret.
+func Parse(address string) (config *pgconn.Config, notes []string, err error) {
+	config, err = pgconn.ParseConfig(address)
+	if err != nil {
+		return nil, nil, unreadable(address, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(config.RuntimeParams)) {
+		if why, known := ignored[strings.ToLower(name)]; known {
+			delete(config.RuntimeParams, name)
+			if why != "" {
+				notes = append(notes, fmt.Sprintf("the parameter %s= is ignored: %s", Line(name), why))
+			}
+		}
+	}
+	if SeveralHosts(config) && config.ValidateConnect == nil {
+		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
+	}
+	return config, notes, nil
+}
+
+const (
+	ownKeepalives = "coordtop sets its own keepalives"
+	notTaken      = "psql has it, coordtop does not"
+)
+
+// ignored are parameters that servers refuse, or would take for something else than is
+// meant. "": nobody need be told. What else a server refuses is left out after that.
+var ignored = map[string]string{
+	"application_name":          "", // ours says who we are
+	"fallback_application_name": "",
+	"client_encoding":           "coordtop reads UTF-8",
+	"keepalives":                ownKeepalives,
+	"keepalives_idle":           ownKeepalives,
+	"keepalives_interval":       ownKeepalives,
+	"keepalives_count":          ownKeepalives,
+	"tcp_user_timeout":          ownKeepalives,
+	"schema":                    "an advisory lock belongs to a database, not to a schema",
+	"currentschema":             "an advisory lock belongs to a database, not to a schema",
+	"gssencmode":                notTaken,
+	"gssdelegation":             notTaken,
+	"gsslib":                    notTaken,
+	"hostaddr":                  notTaken + ": host= is connected to",
+	"load_balance_hosts":        notTaken + ": hosts are tried in turn",
+	"replication":               notTaken,
+	"requirepeer":               notTaken,
+	"ssl_max_protocol_version":  notTaken,
+	"ssl_min_protocol_version":  notTaken + ": it is at least TLS 1.2",
+	"sslcompression":            notTaken,
+	"sslcrl":                    notTaken,
+	"sslcrldir":                 notTaken,
+	"sslkeylogfile":             notTaken,
+}
+
+// errUnreadable is all that is said where any word of the address could be a secret.
+var errUnreadable = errors.New("write it as postgres://user@host:port/database, " +
+	"with / ? # @ : % in a user or a password as %2F %3F %23 %40 %3A %25")
+
+// unreadable says what is wrong without repeating what could be a part of a secret: where
+// the address cannot be taken apart, any of its text could.
+func unreadable(address string, err error) error {
+	why := errUnreadable
+	var parsing *pgconn.ParseConfigError
+	if errors.As(err, &parsing) && parsing.Unwrap() != nil && !errors.As(err, new(*url.Error)) {
+		if text := Line(parsing.Unwrap().Error()); !repeats(text, address) {
+			why = errors.New(text)
+		}
+	}
+	return fmt.Errorf("the address cannot be read: %s", why) // as text: what lies below could give it away when it is printed
+}
+
+// repeats reports whether text has a word of the address that is no name of a parameter.
+func repeats(text, address string) bool {
+	for part := range strings.FieldsFuncSeq(address, func(r rune) bool { return strings.ContainsRune(" \t\n:/@?&'", r) }) {
+		_, value, named := strings.Cut(part, "=")
+		if !named {
+			value = part
+		}
+		if plain, err := url.QueryUnescape(value); err == nil && plain != "" && strings.Contains(text, plain) {
+			return true
+		}
+		if value != "" && strings.Contains(text, value) {
+			return true
+		}
+	}
+	return false
+}
+
+// SeveralHosts reports whether an address names more than one server.
+func SeveralHosts(c *pgconn.Config) bool { return len(Hosts(c)) > 1 }
+
+// Hosts are the servers of an address, each once: host and port, or a socket's folder.
+func Hosts(c *pgconn.Config) []string {
+	list := []string{HostPort(c.Host, int32(c.Port))}
+	for _, f := range c.Fallbacks {
+		if h := HostPort(f.Host, int32(f.Port)); !slices.Contains(list, h) {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// HostPort joins a host and a port; a Unix socket's folder has none.
+func HostPort(host string, port int32) string {
+	if strings.HasPrefix(host, "/") {
+		return host
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(port)))
+}

@@ -1,0 +1,193 @@
+package pgwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+const (
+	// Grace is how long an answer is waited for that nobody wants any more, because the
+	// statement may run in a server session that others use, too.
+	Grace = 2 * time.Second
+	// farewell bounds the goodbye of Close.
+	farewell = 300 * time.Millisecond
+)
+
+// Options say how to connect. Only Config is needed.
+type Options struct {
+	// Config is where to and as who; it is not changed.
+	Config *pgconn.Config
+	// Dial makes the network connections. Nil: TCP with Keepalive, or a Unix socket.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Keepalive is how our system finds out that the other end is gone.
+	Keepalive net.KeepAliveConfig
+	// Notify is called with what arrives on channels, by the goroutine that reads from the
+	// Conn. Nil: nothing is listened to.
+	Notify func(*pgconn.Notification)
+	// Known remembers what was found out. Nil: it is found out each time.
+	Known *Known
+
+	without bool // the parameters of the address
+}
+
+// Conn is one connection. It is used by one goroutine at a time, but for Cut.
+type Conn struct {
+	conn   *pgconn.PgConn
+	socket *socket
+
+	pid    uint32 // of the server's process
+	pooler Pooler
+	major  int // of the server's version
+	nat    string
+	note   string
+	asked  int64 // counts the questions who serves us
+}
+
+// Open connects and finds out what stands between us and the server. When it fails nothing
+// is left. The error is one of the package's, a *Reply, or of the network; it is joined
+// with that of ctx if ctx has ended. Where the server or a pooler refuses parameters of the
+// address, it connects without them, see Note.
+func Open(ctx context.Context, o Options) (*Conn, error) {
+	c, err := connect(ctx, o)
+	if err != nil && refusedParameter(err) && len(o.Config.RuntimeParams) > 0 && !o.Known.refusesParameters() {
+		o.Known.foundRefusal()
+		o.without = true
+		c, err = connect(ctx, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err = c.inspect(ctx, o); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// refusedParameter reports whether a login failed because of a parameter: one that the
+// server does not know or with a value that it cannot have, or one that a pooler does not
+// pass on. A Reply says more only in words.
+func refusedParameter(err error) bool {
+	reply, ok := errors.AsType[*Reply](err)
+	return ok && slices.Contains([]string{"42704", "42602", "22023", "08P01"}, reply.Code)
+}
+
+// connect logs in.
+func connect(ctx context.Context, o Options) (*Conn, error) {
+	s := &socket{dial: o.Dial}
+	if s.dial == nil {
+		s.dial = (&net.Dialer{KeepAliveConfig: o.Keepalive}).DialContext
+	}
+	config := o.Config.Copy()
+	var note string
+	if o.without = o.without || o.Known.refusesParameters(); o.without {
+		names := slices.Sorted(maps.Keys(config.RuntimeParams))
+		note = fmt.Sprintf("the server or a pooler refuses a parameter of the address, so it is ignored: %s", Line(strings.Join(names, ", ")))
+		clear(config.RuntimeParams)
+	}
+	config.DialFunc = s.Dial
+	config.BuildContextWatcherHandler = func(*pgconn.PgConn) ctxwatch.Handler { return s }
+	config.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		return pgproto3.NewFrontend(&messages{from: r, state: &s.state}, &questions{to: w, state: &s.state})
+	}
+	if o.Notify != nil {
+		config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { o.Notify(n) }
+	}
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		s.close()
+		return nil, because(ctx, "connecting", connecting(err))
+	}
+	s.enter(phaseConnected)
+	return &Conn{conn: conn, socket: s, note: note}, nil
+}
+
+// inspect finds out who serves us through what.
+func (c *Conn) inspect(ctx context.Context, o Options) error {
+	var err error
+	if c.major, err = MajorVersion(c.Version()); err != nil {
+		return because(ctx, "connecting", err)
+	}
+	first, err := c.who(ctx)
+	if err != nil {
+		return err
+	}
+	c.pid = first.pid
+	if c.pid == c.conn.PID() {
+		c.nat = between(c.socket.local(), first.seen)
+		c.socket.state.lent.Store(false)
+		return nil
+	}
+	if o.Known.givesSessions(c.address()) {
+		c.pooler = Session
+	} else if c.pooler, err = c.probe(ctx, o); err != nil {
+		return because(ctx, "looking at the pooler", err)
+	}
+	if c.pooler == Session {
+		o.Known.foundSessions(c.address())
+		c.socket.state.lent.Store(false)
+	}
+	return nil
+}
+
+// address is where the network connection goes.
+func (c *Conn) address() string { return *c.socket.at.Load() }
+
+// Pooler says what stands between us and the server.
+func (c *Conn) Pooler() Pooler { return c.pooler }
+
+// NAT is a sentence about an address translation or a proxy between us and the server; "":
+// there is none that shows.
+func (c *Conn) NAT() string { return c.nat }
+
+// Note is a sentence about parameters of the address that are ignored because the server
+// or a pooler refuses one; "": none are.
+func (c *Conn) Note() string { return c.note }
+
+// PID is the process of the server that serves us, or did when we asked.
+func (c *Conn) PID() uint32 { return c.pid }
+
+// Version is the server's version, as it tells it.
+func (c *Conn) Version() string { return c.conn.ParameterStatus("server_version") }
+
+// Major is the number of the server's version, Oldest at least.
+func (c *Conn) Major() int { return c.major }
+
+// Closed reports whether the connection is over.
+func (c *Conn) Closed() bool { return c.conn.IsClosed() }
+
+// Cut makes whatever uses the connection end: at once, or within Grace where an
+// interruption could harm others. It does not wait, and may be called by any goroutine.
+func (c *Conn) Cut() {
+	c.socket.state.gate.Lock()
+	delicate := c.socket.state.delicate()
+	c.socket.state.gate.Unlock()
+	if delicate {
+		c.socket.expire(time.Now().Add(Grace))
+		return
+	}
+	c.socket.close()
+}
+
+// Close ends the connection, with a goodbye if it is still whole, and joins what the
+// library started for it. It may be called again.
+func (c *Conn) Close() {
+	if !c.conn.IsClosed() {
+		ctx, cancel := context.WithTimeout(context.Background(), farewell)
+		_ = c.conn.Close(ctx) // it always closes; its error is that the server could not be told
+		cancel()
+	}
+	c.socket.close()
+	<-c.conn.CleanupDone()
+}

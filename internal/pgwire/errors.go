@@ -1,0 +1,89 @@
+package pgwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/internal/format"
+)
+
+// Reply is an error that the server told, as one short line.
+type Reply struct {
+	*pgconn.PgError
+	// Took is the time from the question to the reply; 0: it came while connecting.
+	Took time.Duration
+}
+
+// textShown is how much of a server's text a sentence carries.
+const textShown = 300
+
+// Line makes one short line of a text from outside.
+func Line(text string) string {
+	cut := text[:min(len(text), 4*textShown)] // what is looked at
+	line := strings.Join(strings.Fields(cut), " ")
+	if len(cut) < len(text) && len(line) <= textShown {
+		line += " …"
+	}
+	return format.Clean(line, textShown)
+}
+
+// Error is the server's message, its detail or hint, and its SQLSTATE.
+func (r *Reply) Error() string {
+	text := Line(r.Message)
+	switch {
+	case r.Detail != "":
+		text += ": " + Line(r.Detail)
+	case r.Hint != "":
+		text += " (" + Line(r.Hint) + ")"
+	}
+	return text + " (SQLSTATE " + format.Clean(r.Code, 5) + ")"
+}
+
+// Unwrap returns the library's error.
+func (r *Reply) Unwrap() error { return r.PgError }
+
+// replied makes a Reply of an error of the server's.
+func replied(err error, began time.Time) error {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return &Reply{PgError: e, Took: time.Since(began)}
+	}
+	return err
+}
+
+// connecting makes one line of the errors of several hosts and ways, without the user and
+// the address, which the library repeats.
+func connecting(err error) error {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return &Reply{PgError: e}
+	}
+	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return oneLine{connect.Unwrap()}
+	}
+	return err
+}
+
+// oneLine is an error whose text is one line.
+type oneLine struct{ error }
+
+func (o oneLine) Error() string {
+	lines := strings.FieldsFunc(o.error.Error(), func(r rune) bool { return r == '\n' })
+	return format.Clean(strings.Join(lines, "; "), 2*textShown)
+}
+
+func (o oneLine) Unwrap() error { return o.error }
+
+// because gives an error its place, and adds the cause of a context that has ended.
+func because(ctx context.Context, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%s: %w (%w)", doing, err, cause)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

@@ -1,0 +1,118 @@
+package pgwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+)
+
+// phase is what a connection's socket may still be dialled for. The library dials by itself
+// once more when a connection breaks, to cancel what may run on it: that would interrupt a
+// statement in a session that others use too, and its goroutine would outlive the
+// connection by as long as that takes.
+type phase int32
+
+const (
+	phaseConnecting phase = iota
+	phaseConnected
+	phaseCancelling
+)
+
+// errNoDial ends what the library dials behind our back.
+var errNoDial = errors.New("the connection is over")
+
+// dialFunc makes a network connection.
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// socket makes the network connection of one Conn and remembers it.
+type socket struct {
+	dial  dialFunc
+	phase atomic.Int32
+	conn  atomic.Pointer[net.Conn]
+	at    atomic.Pointer[string] // the address that was dialled
+	state traffic
+}
+
+func (s *socket) enter(p phase) { s.phase.Store(int32(p)) }
+
+// Dial makes the connection. Hosts may be tried in turn: the last one counts.
+func (s *socket) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	now := phase(s.phase.Load())
+	if now == phaseConnected {
+		return nil, errNoDial
+	}
+	c, err := s.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if now == phaseCancelling {
+		return c, nil
+	}
+	s.state.reset()
+	c = &counted{Conn: c, state: &s.state}
+	s.conn.Store(&c)
+	s.at.Store(&address)
+	return c, nil
+}
+
+// close closes the socket without a word, so that whatever uses it ends at once.
+func (s *socket) close() {
+	if c := s.conn.Load(); c != nil {
+		_ = (*c).Close() // its only error is that it was closed before
+	}
+}
+
+// interrupt ends what uses the socket: at once, or where that could harm others when there
+// is no answer in time.
+func (s *socket) interrupt() {
+	s.state.gate.Lock()
+	defer s.state.gate.Unlock()
+	if s.state.delicate() {
+		s.expire(time.Now().Add(Grace))
+	} else {
+		s.expire(time.Now())
+	}
+}
+
+// expire ends what uses the socket at t; zero: never.
+func (s *socket) expire(t time.Time) {
+	if c := s.conn.Load(); c != nil {
+		_ = (*c).SetDeadline(t) // a closed one needs none
+	}
+}
+
+// HandleCancel implements ctxwatch.Handler.
+func (s *socket) HandleCancel(context.Context) { s.interrupt() }
+
+// HandleUnwatchAfterCancel implements ctxwatch.Handler.
+func (s *socket) HandleUnwatchAfterCancel() { s.expire(time.Time{}) }
+
+// local is the address of our end, as far as it is one of TCP.
+func (s *socket) local() *net.TCPAddr {
+	if c := s.conn.Load(); c != nil {
+		a, _ := (*c).LocalAddr().(*net.TCPAddr)
+		return a
+	}
+	return nil
+}
+
+// counted bounds what is read from a socket while nobody makes messages of it: the library
+// reads ahead into memory while a write of its own is held up.
+type counted struct {
+	net.Conn
+	state *traffic
+}
+
+// rawLimit is how many bytes may come between two answers that were understood.
+const rawLimit = 2 * answerLimit
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if c.state.raw.Add(int64(n)) > rawLimit {
+		return 0, fmt.Errorf("%w: over %d MB without an answer", ErrFlood, rawLimit>>20)
+	}
+	return n, err
+}
