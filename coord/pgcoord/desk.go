@@ -3,13 +3,13 @@ package pgcoord
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 )
 
@@ -49,7 +49,7 @@ func newDesk(d *Driver) *desk {
 
 // use runs f on the desk's connection. If ctx ends while f runs, f runs on: others use the
 // connection too, and an answer that takes too long ends it for all.
-func (k *desk) use(ctx context.Context, f func(context.Context, *pgconn.PgConn) error) error {
+func (k *desk) use(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
 	l, err := k.get(ctx)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (k *desk) use(ctx context.Context, f func(context.Context, *pgconn.PgConn) 
 
 // read is use for an f that may run twice: if the connection breaks under it, it is run
 // once more on a new one.
-func (k *desk) read(ctx context.Context, f func(context.Context, *pgconn.PgConn) error) error {
+func (k *desk) read(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
 	l, err := k.get(ctx)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (k *desk) forgetEndedLocked() {
 }
 
 // prepareLooking keeps a connection that only looks from doing or holding up anything.
-func prepareLooking(ctx context.Context, conn *pgconn.PgConn) error {
+func prepareLooking(ctx context.Context, conn *pgwire.Conn) error {
 	err := configure(ctx, conn, [][2]string{
 		{"default_transaction_read_only", "on"}, {"statement_timeout", "5000"}, {"lock_timeout", "1000"},
 	})
@@ -239,7 +239,7 @@ func (k *desk) ask(ctx context.Context, key Key, known func() bool) error {
 	if err != nil {
 		return err
 	}
-	err = k.use(ctx, func(ctx context.Context, conn *pgconn.PgConn) error { return notify(ctx, conn, Channel, payloads...) })
+	err = k.use(ctx, func(ctx context.Context, conn *pgwire.Conn) error { return notify(ctx, conn, Channel, payloads...) })
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (k *desk) ask(ctx context.Context, key Key, known func() bool) error {
 		case <-t.C:
 			return nil
 		case <-ctx.Done():
-			return errors.Join(errUnanswered, ctx.Err())
+			return fmt.Errorf("%w: %w", errUnanswered, ctx.Err())
 		}
 	}
 	return nil

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
+	"coordtop/internal/pgwire"
 )
 
 const driverName = "postgres"
@@ -21,6 +21,7 @@ type Driver struct {
 	config  *pgconn.Config
 	options Options
 	desk    *desk
+	known   pgwire.Known
 
 	mu       sync.Mutex
 	keys     map[string]Key     // of names, as the server computed them
@@ -42,9 +43,9 @@ func New(dsn string, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := parse(dsn)
+	config, _, err := pgwire.Parse(dsn) // a source says what is ignored
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
 	}
 	o.Override.apply(config)
 	d := &Driver{config: config, options: o, keys: map[string]Key{}, leftover: map[*link]struct{}{}}
@@ -76,9 +77,6 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	l, err := s.connect(ctx, s.ttl, s.identity)
-	if err == nil && l.facts.pooled {
-		err = d.checkPooler(ctx, l)
-	}
 	if err != nil {
 		s.Abandon()
 		return nil, withContext(ctx, err)
@@ -100,7 +98,7 @@ func (d *Driver) check(f facts) error {
 		return nil
 	}
 	reason := errors.New("this server is a standby: a lock taken here is free on the primary")
-	if severalHosts(d.config) {
+	if pgwire.SeveralHosts(d.config) {
 		return reason // another may be the primary soon
 	}
 	return fmt.Errorf("%w: %w (name the primary, or all hosts)", coord.ErrRefused, reason)
@@ -130,12 +128,12 @@ func (d *Driver) key(ctx context.Context, name string, link func(context.Context
 	if err != nil {
 		return Key{}, err
 	}
-	err = l.do(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+	err = l.do(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
 		r, err := single(ctx, conn, sql, name)
 		if err != nil {
 			return fmt.Errorf("computing the key of a name: %w", err)
 		}
-		n, err := strconv.ParseInt(r.text(0), 10, 64)
+		n, err := strconv.ParseInt(r.Text(0), 10, 64)
 		k = BigintKey(n)
 		return err
 	})
@@ -181,13 +179,13 @@ func (d *Driver) Notify(ctx context.Context, channel, payload string) error {
 	if !validText(payload) {
 		return fmt.Errorf("notifying: %w: the payload has a zero byte or is not UTF-8", coord.ErrInvalid)
 	}
-	return d.desk.use(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+	return d.desk.use(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
 		return notify(ctx, conn, channel, payload)
 	})
 }
 
 // notify sends payloads together: all of them, next to each other, or none.
-func notify(ctx context.Context, conn *pgconn.PgConn, channel string, payloads ...string) error {
+func notify(ctx context.Context, conn *pgwire.Conn, channel string, payloads ...string) error {
 	const call = "select pg_catalog.pg_notify($1::text, payload) from unnest($2::text[]) payload"
 	if _, err := query(ctx, conn, call, channel, array(payloads)); err != nil {
 		return fmt.Errorf("notifying: %w", err)
@@ -196,8 +194,8 @@ func notify(ctx context.Context, conn *pgconn.PgConn, channel string, payloads .
 }
 
 // listenTo makes the session of a connection listen.
-func listenTo(ctx context.Context, conn *pgconn.PgConn, channel string) error {
-	if err := conn.Exec(ctx, "listen "+pgx.Identifier{channel}.Sanitize()).Close(); err != nil {
+func listenTo(ctx context.Context, conn *pgwire.Conn, channel string) error {
+	if err := conn.Listen(ctx, channel); err != nil {
 		return fmt.Errorf("listening: %w", tidy(err))
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
+	"coordtop/internal/pgwire"
 )
 
 // SQLSTATEs that mean something to us (postgresql.org/docs/current/errcodes-appendix.html).
@@ -31,23 +32,14 @@ var errClosed = fmt.Errorf("%w by us", coord.ErrClosed)
 // errUnanswered: the server did not answer in time; nobody knows what it did.
 var errUnanswered = errors.New("no answer in time")
 
-// tidy makes of the library's error one of ours: one line, no connection string, and
-// coord.ErrRefused joined where the server would answer the same again.
+// tidy joins coord.ErrRefused where the server would answer the same again.
 func tidy(err error) error {
 	if err == nil {
 		return nil
 	}
-	var certificate *tls.CertificateVerificationError
-	switch reply := replyIn(err); {
-	case reply != nil && refused(reply.Code):
-		return fmt.Errorf("%w: %w", coord.ErrRefused, answer{reply})
-	case reply != nil:
-		return answer{reply}
-	case errors.As(err, &certificate):
-		return fmt.Errorf("%w: %w", coord.ErrRefused, certificate)
-	}
-	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return oneLine{connect.Unwrap()}
+	reply := replyIn(err)
+	if reply != nil && refused(reply.Code) || errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(*pgwire.VersionError)) {
+		return fmt.Errorf("%w: %w", coord.ErrRefused, err)
 	}
 	return err
 }
@@ -69,28 +61,6 @@ func hasState(err error, states ...string) bool {
 	return reply != nil && slices.Contains(states, reply.Code)
 }
 
-// answer is an error that the server told. Its text is the server's message and SQLSTATE.
-type answer struct{ *pgconn.PgError }
-
-func (a answer) Error() string {
-	text := a.Message
-	if a.Hint != "" && !strings.Contains(a.Hint, "\n") {
-		text += " (" + a.Hint + ")"
-	}
-	return text + " (SQLSTATE " + a.Code + ")"
-}
-
-func (a answer) Unwrap() error { return a.PgError }
-
-// oneLine is an error of several hosts on one line.
-type oneLine struct{ error }
-
-func (o oneLine) Error() string {
-	return strings.Join(strings.FieldsFunc(o.error.Error(), func(r rune) bool { return r == '\n' }), "; ")
-}
-
-func (o oneLine) Unwrap() error { return o.error }
-
 // final reports whether asking again is useless.
 func final(err error) bool {
 	return errors.Is(err, coord.ErrRefused) || errors.Is(err, coord.ErrInvalid) ||
@@ -104,7 +74,7 @@ func withContext(ctx context.Context, err error) error {
 	if ctx.Err() == nil || errors.Is(err, ctx.Err()) {
 		return err
 	}
-	return errors.Join(err, ctx.Err())
+	return fmt.Errorf("%w (%w)", err, ctx.Err())
 }
 
 // lost is the verdict that a connection, and what was owned on it, is gone. It never comes of

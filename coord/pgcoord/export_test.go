@@ -5,13 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"coordtop/coord"
+	"coordtop/internal/pgwire"
 )
-
-// MajorVersion is majorVersion, which no server that can be installed shows at its limit.
-var MajorVersion = majorVersion
 
 // KeepaliveFor tells what keepalives of a TTL are made of, in seconds.
 func KeepaliveFor(t *testing.T, ttlSeconds float64) (idle, interval, count int) {
@@ -27,10 +23,10 @@ func KeepaliveFor(t *testing.T, ttlSeconds float64) (idle, interval, count int) 
 func AskOn(t testing.TB, g coord.Grant, sql string) string {
 	t.Helper()
 	var answer string
-	err := g.(*grant).link.do(context.Background(), func(ctx context.Context, conn *pgconn.PgConn) error {
+	err := g.(*grant).link.do(context.Background(), func(ctx context.Context, conn *pgwire.Conn) error {
 		rows, err := query(ctx, conn, sql)
 		if err == nil {
-			answer = rows[0].text(0)
+			answer = rows[0].Text(0)
 		}
 		return err
 	})
@@ -44,7 +40,7 @@ func AskOn(t testing.TB, g coord.Grant, sql string) string {
 func Move(t testing.TB, g coord.Grant) {
 	t.Helper()
 	l := g.(*grant).link
-	err := l.do(context.Background(), func(context.Context, *pgconn.PgConn) error {
+	err := l.do(context.Background(), func(context.Context, *pgwire.Conn) error {
 		l.facts.pid++
 		return nil
 	})

@@ -2,19 +2,13 @@ package pgcoord
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"coordtop/coord"
+	"coordtop/internal/pgwire"
 )
-
-// oldest is the lowest version that will do.
-const oldest = 12
 
 // facts are what a connection tells about itself.
 type facts struct {
@@ -23,8 +17,7 @@ type facts struct {
 	database string
 	standby  bool
 	window   time.Duration
-	pooled   bool // a pooler stands between
-	version  int  // major
+	version  int // major
 }
 
 // settings are what every connection of ours sets, after connecting because poolers
@@ -51,12 +44,9 @@ func settings(version int, ttl time.Duration, name string) [][2]string {
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
 
-// errOutOfStep: an answer is not that to our question.
-var errOutOfStep = errors.New("the answer belongs to another question: a pooler has mixed up its clients")
-
 // configure applies settings, and makes sure that it is their answer that comes. A server
 // on a system that cannot watch its clients does without that.
-func configure(ctx context.Context, conn *pgconn.PgConn, list [][2]string) error {
+func configure(ctx context.Context, conn *pgwire.Conn, list [][2]string) error {
 	var calls []string
 	var values []string
 	for _, s := range list {
@@ -75,8 +65,8 @@ func configure(ctx context.Context, conn *pgconn.PgConn, list [][2]string) error
 	if err != nil {
 		return fmt.Errorf("configuring the session: %w", err)
 	}
-	if len(rows) != 1 || len(rows[0]) != len(list) || rows[0].text(0) != list[0][1] {
-		return fmt.Errorf("configuring the session: %w", errOutOfStep)
+	if len(rows) != 1 || len(rows[0]) != len(list) || rows[0].Text(0) != list[0][1] {
+		return fmt.Errorf("configuring the session: %w", pgwire.ErrOutOfStep)
 	}
 	return nil
 }
@@ -89,11 +79,8 @@ const factsQuery = `select pg_catalog.pg_backend_pid(), pg_catalog.current_datab
  current_setting('tcp_user_timeout')`
 
 // look configures a connection for a TTL under a name and reads its facts.
-func look(ctx context.Context, conn *pgconn.PgConn, ttl time.Duration, name string) (facts, error) {
-	version, err := majorVersion(conn.ParameterStatus("server_version"))
-	if err != nil {
-		return facts{}, err
-	}
+func look(ctx context.Context, conn *pgwire.Conn, ttl time.Duration, name string) (facts, error) {
+	version := conn.Major()
 	if err := configure(ctx, conn, settings(version, ttl, name)); err != nil {
 		return facts{}, err
 	}
@@ -103,7 +90,7 @@ func look(ctx context.Context, conn *pgconn.PgConn, ttl time.Duration, name stri
 	}
 	numbers := make([]int64, 0, 6)
 	for _, i := range []int{0, 3, 4, 5, 6, 7} {
-		n, err := strconv.ParseInt(row.text(i), 10, 64)
+		n, err := strconv.ParseInt(row.Text(i), 10, 64)
 		if err != nil && row[i] != nil {
 			return facts{}, fmt.Errorf("asking the server about itself: %w", err)
 		}
@@ -116,30 +103,13 @@ func look(ctx context.Context, conn *pgconn.PgConn, ttl time.Duration, name stri
 	}
 	f := facts{
 		pid:      uint32(numbers[0]),
-		database: row.text(1),
-		standby:  row.text(2) == "t",
+		database: row.Text(1),
+		standby:  row.Text(2) == "t",
 		window:   windowFor(ttl, keep.held(time.Duration(numbers[5])*time.Millisecond)),
 		version:  version,
 	}
-	f.pooled = f.pid != conn.PID()
 	if row[3] != nil {
 		f.start = time.UnixMicro(numbers[1])
 	}
 	return f, nil
-}
-
-// majorVersion reads "15.18 (Debian 15.18-1)" and "17beta2".
-func majorVersion(text string) (int, error) {
-	digits := text
-	if i := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
-		digits = text[:i]
-	}
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return 0, fmt.Errorf("%w: the server says that its version is %q", coord.ErrRefused, text)
-	}
-	if n < oldest {
-		return 0, fmt.Errorf("%w: the server is version %s: Postgres %d or newer is needed", coord.ErrRefused, text, oldest)
-	}
-	return n, nil
 }

@@ -8,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"coordtop/coord"
+	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 )
 
@@ -43,17 +42,17 @@ var (
 // the fence is sent after that and its answer proves that we own it: trust runs from its
 // sending. Then the leader's channels are listened to, before anybody can know that we
 // lead. The others are told when we are on our way already.
-func (s *session) confirm(ctx context.Context, conn *pgconn.PgConn, l *link, r request) (*grant, error) {
+func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *link, r request) (*grant, error) {
 	asked := time.Now()
 	reply, err := single(ctx, conn, fenceQuery(l.facts.version))
 	if err != nil {
 		return nil, fmt.Errorf("asking for a fence: %w", err)
 	}
-	fence, err := strconv.ParseUint(reply.text(0), 10, 64)
+	fence, err := strconv.ParseUint(reply.Text(0), 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("asking for a fence: %w", err)
 	}
-	if reply.text(1) != itoa(int64(l.facts.pid)) {
+	if reply.Text(1) != itoa(int64(l.facts.pid)) {
 		return nil, errMoved
 	}
 	g := &grant{session: s, link: l, request: r, done: make(chan struct{})}
@@ -66,7 +65,7 @@ func (s *session) confirm(ctx context.Context, conn *pgconn.PgConn, l *link, r r
 		g.end(err)
 		s.forget(g)
 	})
-	l.submit(answerTime, func(ctx context.Context, conn *pgconn.PgConn) error {
+	l.submit(answerTime, func(ctx context.Context, conn *pgwire.Conn) error {
 		if g.Err() == nil {
 			g.announce(ctx, conn, Acquired, r.Data)
 		}
@@ -91,7 +90,7 @@ func window(asked time.Time, valid time.Duration) coord.Window {
 
 // open listens to what a leader listens to, and to those who ask for data that the name
 // of the session is too short for.
-func (g *grant) open(ctx context.Context, conn *pgconn.PgConn) error {
+func (g *grant) open(ctx context.Context, conn *pgwire.Conn) error {
 	if g.request.Kind == coord.KindElection && len(g.session.driver.options.Channels) > 0 {
 		g.inbox = newInbox(ctx, g.session.driver.options)
 		spawn.Go(ctx, &g.session.tasks, g.inbox.run)
@@ -183,7 +182,7 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 }
 
 // confirmAgain is the question.
-func (g *grant) confirmAgain(ctx context.Context, conn *pgconn.PgConn) error {
+func (g *grant) confirmAgain(ctx context.Context, conn *pgwire.Conn) error {
 	if err := g.over(); err != nil {
 		return err
 	}
@@ -194,9 +193,9 @@ func (g *grant) confirmAgain(ctx context.Context, conn *pgconn.PgConn) error {
 	switch {
 	case err != nil:
 		return err
-	case r.text(1) != number: // trust must not run from a question that was not answered
-		err = errOutOfStep
-	case r.text(0) != itoa(int64(g.link.facts.pid)):
+	case r.Text(1) != number: // trust must not run from a question that was not answered
+		err = pgwire.ErrOutOfStep
+	case r.Text(0) != itoa(int64(g.link.facts.pid)):
 		err = errMoved
 	}
 	if err != nil {
@@ -220,7 +219,7 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 		return err
 	}
 	data = append([]byte{}, data...)
-	err := g.link.do(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+	err := g.link.do(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
 		if err := g.over(); err != nil {
 			return err
 		}
@@ -263,12 +262,12 @@ func (g *grant) unlock(ctx context.Context) error {
 		return nil
 	}
 	ours, asked := false, g.link.alive()
-	j := g.link.submit(answerTime, func(ctx context.Context, conn *pgconn.PgConn) error {
+	j := g.link.submit(answerTime, func(ctx context.Context, conn *pgwire.Conn) error {
 		r, err := single(ctx, conn, g.request.sql("pg_advisory_unlock"), g.request.args()...)
 		if err != nil {
 			return err
 		}
-		ours = r.text(0) == "t"
+		ours = r.Text(0) == "t"
 		g.announce(ctx, conn, Released, nil)
 		return nil
 	})

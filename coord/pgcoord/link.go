@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
+	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 )
 
@@ -22,7 +23,7 @@ const (
 
 // job is one piece of work with a connection. It ends when done is closed.
 type job struct {
-	f     func(context.Context, *pgconn.PgConn) error
+	f     func(context.Context, *pgwire.Conn) error
 	bound time.Duration // 0: none
 	done  chan struct{}
 	err   error // after done
@@ -33,12 +34,11 @@ type job struct {
 // session is seen when it happens. A link that has an expiry closes itself when that
 // passes: a lock must not outlive the trust in it because nobody renews it any more.
 type link struct {
-	conn   *pgconn.PgConn
-	socket *dialer
-	facts  facts         // of the last prepare; written in jobs, read after them
-	done   chan struct{} // closed when the connection is closed and the goroutine has ended
-	ctx    context.Context
-	quit   context.CancelCauseFunc // ends ctx, and with it whatever job runs
+	conn  *pgwire.Conn
+	facts facts         // of the last prepare; written in jobs, read after them
+	done  chan struct{} // closed when the connection is closed and the goroutine has ended
+	ctx   context.Context
+	quit  context.CancelCauseFunc // ends ctx, and with it whatever job runs
 
 	mu     sync.Mutex
 	onEnd  func(error) // called once, before done is closed
@@ -57,7 +57,7 @@ type link struct {
 func (d *Driver) newLink(ctx context.Context, ttl time.Duration) (*link, error) {
 	l := &link{done: make(chan struct{})}
 	var err error
-	if l.conn, l.socket, err = d.connect(ctx, ttl, l.heard); err != nil {
+	if l.conn, err = d.connect(ctx, ttl, l.heard); err != nil {
 		return nil, err
 	}
 	l.ctx, l.quit = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -73,23 +73,29 @@ func (d *Driver) newLink(ctx context.Context, ttl time.Duration) (*link, error) 
 // up for another.
 func (d *Driver) newPrepared(ctx context.Context, ttl time.Duration, name string, notify func(*pgconn.Notification)) (*link, error) {
 	for tries := 3; ; tries-- {
-		l, err := d.newLink(ctx, ttl)
-		if err != nil {
-			return nil, err
-		}
-		l.listen(notify)
-		if err = l.prepare(ctx, ttl, name); err == nil {
-			err = d.check(l.facts)
-		}
-		if err == nil {
-			return l, nil
-		}
-		l.cut(errClosed)
-		<-l.done
-		if tries == 1 || !errors.Is(err, errOutOfStep) {
-			return nil, fmt.Errorf("connecting: %w", notOurLoss(err))
+		l, err := d.tryPrepared(ctx, ttl, name, notify)
+		if tries == 1 || !errors.Is(err, pgwire.ErrOutOfStep) {
+			return l, err
 		}
 	}
+}
+
+// tryPrepared is one try of newPrepared.
+func (d *Driver) tryPrepared(ctx context.Context, ttl time.Duration, name string, notify func(*pgconn.Notification)) (*link, error) {
+	l, err := d.newLink(ctx, ttl)
+	if err != nil {
+		return nil, err
+	}
+	l.listen(notify)
+	if err = l.prepare(ctx, ttl, name); err == nil {
+		err = d.check(l.facts)
+	}
+	if err == nil {
+		return l, nil
+	}
+	l.cut(errClosed)
+	<-l.done
+	return nil, fmt.Errorf("connecting: %w", notOurLoss(err))
 }
 
 // heard passes a notification on.
@@ -140,7 +146,7 @@ func (l *link) work() error {
 		case j != nil:
 			l.perform(j)
 		case wait != nil:
-			err := l.conn.WaitForNotification(wait)
+			err := l.conn.Wait(wait)
 			over := wait.Err()
 			cancel()
 			l.woken(err, over)
@@ -179,7 +185,7 @@ func (l *link) woken(err, over error) {
 	defer l.mu.Unlock()
 	l.poke = nil
 	switch {
-	case err == nil, over != nil && !l.conn.IsClosed() && !l.expiredLocked():
+	case err == nil, over != nil && !l.conn.Closed() && !l.expiredLocked():
 		return
 	case l.expiredLocked():
 		l.endLocked(errUnrenewed)
@@ -199,7 +205,7 @@ func (l *link) perform(j *job) {
 	ctx, cancel := l.boundFor(j)
 	defer cancel()
 	j.err = spawn.Call(ctx, func() error { return j.f(ctx, l.conn) })
-	if !l.conn.IsClosed() && !errors.Is(j.err, spawn.ErrPanic) { // after which nothing is sure
+	if !l.conn.Closed() && !errors.Is(j.err, spawn.ErrPanic) { // after which nothing is sure
 		return
 	}
 	err := j.err
@@ -261,14 +267,9 @@ func (l *link) finish() {
 		close(j.done)
 	}
 	if !polite {
-		l.socket.cut()
+		l.conn.Cut()
 	}
-	if l.conn.IsClosed() {
-		l.socket.cut()
-		<-l.conn.CleanupDone()
-	} else {
-		l.goodbye(polite && l.facts.pooled)
-	}
+	l.goodbye(polite && l.conn.Pooler() == pgwire.Session)
 	l.quit(err)
 }
 
@@ -276,22 +277,16 @@ func (l *link) finish() {
 // it cleans a session for its next client for the end of the cleaning, so a pooled session
 // stops listening before it is left to that.
 func (l *link) goodbye(unlisten bool) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), partingTime)
-	defer cancel()
-	if unlisten {
-		_ = l.conn.Exec(ctx, "unlisten *").Close() // a connection that breaks is gone, too
+	if unlisten && !l.conn.Closed() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), partingTime)
+		defer cancel()
+		_ = l.conn.Unlisten(ctx) // a connection that breaks is gone, too
 	}
-	if l.conn.IsClosed() {
-		l.socket.cut()
-		<-l.conn.CleanupDone()
-		return
-	}
-	// It always closes; its error is that the other side could not be told.
-	_ = l.conn.Close(ctx)
+	l.conn.Close()
 }
 
 // submit queues a job. It never blocks; on a link that has ended the job is done at once.
-func (l *link) submit(bound time.Duration, f func(context.Context, *pgconn.PgConn) error) *job {
+func (l *link) submit(bound time.Duration, f func(context.Context, *pgwire.Conn) error) *job {
 	j := &job{f: f, bound: bound, done: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -311,7 +306,7 @@ func (l *link) submit(bound time.Duration, f func(context.Context, *pgconn.PgCon
 }
 
 // do runs f on the connection and waits for its end or that of ctx; then f may still run.
-func (l *link) do(ctx context.Context, f func(context.Context, *pgconn.PgConn) error) error {
+func (l *link) do(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
 	return l.submit(answerTime, f).wait(ctx)
 }
 
@@ -320,13 +315,13 @@ func (j *job) wait(ctx context.Context) error {
 	case <-j.done:
 		return j.err
 	case <-ctx.Done():
-		return errors.Join(errUnanswered, ctx.Err())
+		return fmt.Errorf("%w: %w", errUnanswered, ctx.Err())
 	}
 }
 
 // prepare makes the link ready for a TTL under a name, and reads its facts anew.
 func (l *link) prepare(ctx context.Context, ttl time.Duration, name string) error {
-	return l.do(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+	return l.do(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
 		f, err := look(ctx, conn, ttl, name)
 		if err == nil {
 			l.facts = f
@@ -382,5 +377,5 @@ func (l *link) cut(err error) {
 	l.polite = false
 	l.mu.Unlock()
 	l.quit(err)
-	l.socket.cut()
+	l.conn.Cut()
 }

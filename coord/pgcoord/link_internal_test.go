@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"coordtop/internal/localserver"
+	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 )
 
@@ -22,7 +21,7 @@ func TestAPanicInAJobEndsTheLinkAndNotTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = l.do(t.Context(), func(context.Context, *pgconn.PgConn) error { panic("boom") })
+	err = l.do(t.Context(), func(context.Context, *pgwire.Conn) error { panic("boom") })
 	if !errors.Is(err, spawn.ErrPanic) {
 		t.Errorf("it says %v", err)
 	}

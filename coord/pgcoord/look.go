@@ -8,10 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"coordtop/coord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 )
 
@@ -115,7 +114,7 @@ func (v *view) look(ctx context.Context) (d coord.Description, missing map[strin
 		since = "null"
 	}
 	var rows []row
-	err = v.desk.read(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+	err = v.desk.read(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
 		var err error
 		rows, err = query(ctx, conn, fmt.Sprintf(locksQuery, since),
 			itoa(int64(v.key.Class)), itoa(int64(v.key.Object)), itoa(int64(v.key.Sub)))
@@ -133,7 +132,7 @@ func (v *view) look(ctx context.Context) (d coord.Description, missing map[strin
 			return d, nil, err
 		case !there:
 			continue
-		case r.text(2) != "t":
+		case r.Text(2) != "t":
 			d.Waiters = append(d.Waiters, o)
 			continue
 		}
@@ -157,21 +156,21 @@ func (v *view) look(ctx context.Context) (d coord.Description, missing map[strin
 // the server's reading of its locks and of its sessions.
 func (v *view) read(r row) (o coord.Owner, from backend, there bool, err error) {
 	o = coord.Owner{Permits: 1}
-	if r.text(1) == "ShareLock" {
+	if r.Text(1) == "ShareLock" {
 		o.Mode = coord.Shared
 	}
 	if r[0] == nil {
-		o.ID = "prepared " + r.text(6)
+		o.ID = "prepared " + r.Text(6)
 		return o, from, true, nil
 	}
-	pid, err := strconv.ParseUint(r.text(0), 10, 32)
+	pid, err := strconv.ParseUint(r.Text(0), 10, 32)
 	if err != nil {
 		return o, from, false, fmt.Errorf("reading a pid: %w", err)
 	}
-	from = backend{pid: uint32(pid), name: r.text(3)}
+	from = backend{pid: uint32(pid), name: r.Text(3)}
 	var start time.Time
 	if r[4] != nil {
-		micros, err := strconv.ParseInt(r.text(4), 10, 64)
+		micros, err := strconv.ParseInt(r.Text(4), 10, 64)
 		if err != nil {
 			return o, from, false, fmt.Errorf("reading the start of a session: %w", err)
 		}
@@ -181,7 +180,7 @@ func (v *view) read(r row) (o coord.Owner, from backend, there bool, err error) 
 	if _, data, _ := ParseApplicationName(from.name); data != "" {
 		o.Data = []byte(data)
 	}
-	return o, from, r.text(5) == "t", nil
+	return o, from, r.Text(5) == "t", nil
 }
 
 // Watch implements coord.Watcher: announcements make it look at once, and a look every so

@@ -2,16 +2,14 @@ package pgcoord
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"coordtop/coord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 )
 
@@ -75,7 +73,7 @@ func (s *session) ask(ctx context.Context, c coord.Claim) (*place, error) {
 // a consequence.
 func (s *session) closedOr(err error) error {
 	if closed := s.Err(); closed != nil {
-		return errors.Join(closed, err)
+		return fmt.Errorf("%w: %w", closed, err)
 	}
 	return err
 }
@@ -148,14 +146,14 @@ func (p *place) obtain() (*grant, error) {
 }
 
 func (p *place) try() (*grant, error) {
-	return p.perform(answerTime, func(ctx context.Context, conn *pgconn.PgConn) (bool, error) {
+	return p.perform(answerTime, func(ctx context.Context, conn *pgwire.Conn) (bool, error) {
 		r, err := single(ctx, conn, p.request.sql("pg_try_advisory_lock"), p.request.args()...)
-		return err == nil && r.text(0) == "t", err
+		return err == nil && r.Text(0) == "t", err
 	})
 }
 
 func (p *place) queue() (*grant, error) {
-	return p.perform(0, func(ctx context.Context, conn *pgconn.PgConn) (bool, error) {
+	return p.perform(0, func(ctx context.Context, conn *pgwire.Conn) (bool, error) {
 		_, err := single(ctx, conn, p.request.sql("pg_advisory_lock"), p.request.args()...)
 		return err == nil, err
 	})
@@ -163,9 +161,9 @@ func (p *place) queue() (*grant, error) {
 
 // perform runs the statement that asks for the lock and, in the same job, what makes a
 // grant of it.
-func (p *place) perform(bound time.Duration, ask func(context.Context, *pgconn.PgConn) (bool, error)) (*grant, error) {
+func (p *place) perform(bound time.Duration, ask func(context.Context, *pgwire.Conn) (bool, error)) (*grant, error) {
 	var g *grant
-	j := p.link.submit(bound, func(ctx context.Context, conn *pgconn.PgConn) error {
+	j := p.link.submit(bound, func(ctx context.Context, conn *pgwire.Conn) error {
 		ok, err := ask(ctx, conn)
 		if !ok || err != nil {
 			return err
@@ -289,11 +287,9 @@ func (p *place) cancelStatement(ctx context.Context) bool {
 		return true
 	default:
 	}
-	p.link.socket.enter(phaseCancelling)
-	defer p.link.socket.enter(phaseConnected)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
-	if p.link.conn.CancelRequest(ctx) != nil {
+	if p.link.conn.CancelStatement(ctx) != nil {
 		return false
 	}
 	select {

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"coordtop/coord"
+	"coordtop/internal/pgwire"
 )
 
 // Enqueue implements coord.Queuer. It returns when the server has put us into its queue.
@@ -39,7 +38,7 @@ func (p *place) queued(ctx context.Context) error {
 			return nil
 		}
 		var there bool
-		err := p.session.driver.desk.read(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+		err := p.session.driver.desk.read(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
 			rows, err := query(ctx, conn, inQueueQuery, itoa(int64(p.link.facts.pid)))
 			there = len(rows) > 0
 			return err

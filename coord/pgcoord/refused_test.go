@@ -134,20 +134,6 @@ func TestClaimsThatALockCannotServeAreToldApart(t *testing.T) {
 	}
 }
 
-func TestOldServersAreRefused(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int{"15.18 (Debian 15.18-1)": 15, "12.0": 12, "17beta2": 17, "18.4": 18} {
-		if got, err := pgcoord.MajorVersion(text); got != want || err != nil {
-			t.Errorf("%q is version %d, %v, want %d", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"11.22", "9.6.24", "", "CockroachDB"} {
-		if _, err := pgcoord.MajorVersion(text); !errors.Is(err, coord.ErrRefused) {
-			t.Errorf("%q: %v, want ErrRefused", text, err)
-		}
-	}
-}
-
 func TestSeveralHostsMeanThePrimaryAmongThem(t *testing.T) {
 	t.Parallel()
 	primary := server(t, localserver.PostgresOptions{})

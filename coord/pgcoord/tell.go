@@ -4,11 +4,13 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"coordtop/internal/pgwire"
 )
 
 // shorten remembers data that does not fit into the session's name, and makes the session
 // listen to those who ask for it.
-func (g *grant) shorten(ctx context.Context, conn *pgconn.PgConn, data []byte) error {
+func (g *grant) shorten(ctx context.Context, conn *pgwire.Conn, data []byte) error {
 	_, _, cut := ParseApplicationName(ApplicationName(g.session.identity, data))
 	g.mu.Lock()
 	g.long = nil
@@ -23,7 +25,7 @@ func (g *grant) shorten(ctx context.Context, conn *pgconn.PgConn, data []byte) e
 }
 
 // announce tells others what happened. It is a courtesy: if it fails they see it later.
-func (g *grant) announce(ctx context.Context, conn *pgconn.PgConn, e Event, data []byte) {
+func (g *grant) announce(ctx context.Context, conn *pgwire.Conn, e Event, data []byte) {
 	a := Announcement{Database: g.link.facts.database, Key: g.request.key.String(), Event: e, Data: data}
 	if payloads, err := a.Payloads(); err == nil {
 		_ = notify(ctx, conn, Channel, payloads...) // a broken connection is seen by its goroutine
@@ -53,7 +55,7 @@ func (g *grant) hear(n *pgconn.Notification) {
 }
 
 // tell answers those who asked.
-func (g *grant) tell(ctx context.Context, conn *pgconn.PgConn) error {
+func (g *grant) tell(ctx context.Context, conn *pgwire.Conn) error {
 	g.mu.Lock()
 	data, over := g.long, g.err != nil
 	g.told = false

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/pgwire"
 	"coordtop/sources"
 )
 
@@ -57,16 +58,21 @@ func (w *watcher) full() int {
 }
 
 func (w *watcher) warnings() []string {
-	var list []string
+	list := slices.Clone(w.notes)
+	for _, text := range []string{w.Note(), w.NAT()} {
+		if text != "" {
+			list = append(list, text)
+		}
+	}
 	if w.board.hidden {
 		list = append(list, fmt.Sprintf("the role %s does not see what sessions of other roles do, where from and since when: grant pg_monitor to it",
 			format.Clean(w.server.user, 63)))
 	}
 	switch w.server.pooler {
-	case pooledLent:
-		list = append(list, "a pooler in transaction mode stands between: it is polled, no notification arrives, and owners may be the pooler's own sessions: "+
+	case pgwire.Lent:
+		list = append(list, "a pooler in transaction or statement mode stands between: it is polled, no notification arrives, and owners may be the pooler's own sessions: "+
 			"name the server's own address")
-	case pooledSession:
+	case pgwire.Session:
 		list = append(list, "a pooler stands between: sessions that came through it show its address as their client's")
 	}
 	if w.server.standby {

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/internal/localserver"
+	"coordtop/internal/pgwire"
 	"coordtop/sources"
 )
 
@@ -84,7 +85,7 @@ func (r *rig) benchOurs(b *testing.B) {
 		spare, last = last, n
 	}
 	look() // the first tells everything
-	measure(b, l.server.pid, wire, look)
+	measure(b, l.PID(), wire, look)
 }
 
 const wideJoin = `select l.database, l.classid, l.objid, l.objsubid, l.mode, l.granted, l.waitstart, a.* from pg_locks l
@@ -96,20 +97,19 @@ func (r *rig) benchJoin(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c.DialFunc = wire.dial
-	conn, err := pgconn.ConnectConfig(b.Context(), c)
+	conn, err := pgwire.Open(b.Context(), pgwire.Options{Config: c, Dial: wire.dial})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer conn.Close(context.Background())
-	s := statement{name: "join", sql: wideJoin}
-	if err := s.prepare(b.Context(), conn); err != nil {
+	defer conn.Close()
+	s := pgwire.Statement{Name: "join", SQL: wideJoin, Columns: -1}
+	if err := conn.Prepare(b.Context(), &s); err != nil {
 		b.Fatal(err)
 	}
 	measure(b, conn.PID(), wire, func() {
 		rows := 0
-		err := s.run(b.Context(), conn, nil, func(f fields) error {
-			rows += len(f.text(4))
+		err := conn.Each(b.Context(), &s, nil, func(r pgwire.Row) error {
+			rows += len(r.Text(4))
 			return nil
 		})
 		if err != nil || rows == 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/internal/format"
+	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
@@ -28,7 +29,6 @@ const (
 	stateCancelled     = "57014"
 	stateProtocol      = "08P01"
 	stateIdleTooLong   = "57P05"
-	stateNoSetting     = "42704"
 )
 
 // explaining turns one error into a sentence.
@@ -44,8 +44,8 @@ func explain(err error, c *pgconn.Config, opening bool) error {
 	if err == nil || errors.As(err, new(*sources.Problem)) {
 		return err
 	}
-	e := explaining{err: err, config: c, where: strings.Join(hosts(c), ", "), opening: opening}
-	var version *versionError
+	e := explaining{err: err, config: c, where: strings.Join(pgwire.Hosts(c), ", "), opening: opening}
+	var version *pgwire.VersionError
 	var role *roleError
 	var moved movedError
 	var reply *pgconn.PgError
@@ -105,12 +105,9 @@ func (e explaining) reply(r *pgconn.PgError) error {
 	case r.Code == stateCrashed:
 		return e.passing("the server at %s ended all sessions because a process of it crashed (SQLSTATE %s)", e.where, r.Code)
 	case r.Code == stateCancelled:
-		return e.passing("the server at %s took longer than %v to answer: %s", e.where, statementLimit, said)
+		return e.passing("the server at %s took longer than %v to answer: %s", e.where, pgwire.StatementLimit, said)
 	case r.Code == stateIdleTooLong:
 		return e.passing("the server at %s ended our session because it was idle (SQLSTATE %s)", e.where, r.Code)
-	case r.Code == stateNoSetting && e.opening:
-		return e.final("the server at %s knows no such parameter: %s; a URL takes locks=, election=, mutex= and channels=, "+
-			"what psql takes (sslmode=, sslrootcert=, connect_timeout=, target_session_attrs= ...) and the server's settings", e.where, said)
 	case r.Code == stateProtocol && e.opening:
 		return e.final("the server or pooler at %s refuses the connection: %s", e.where, said)
 	}

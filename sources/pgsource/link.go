@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord/pgcoord"
+	"coordtop/internal/pgwire"
 	"coordtop/sources"
 )
 
@@ -17,9 +20,10 @@ var errSilent = errors.New("the server is silent")
 // go meanwhile: looking is the truth.
 type link struct {
 	*sources.Link
-	*line
+	*pgwire.Conn
 	o      *Options
 	config *pgconn.Config
+	known  *pgwire.Known
 	server server
 	asks   *statements
 	all    bool // every lock is watched
@@ -28,14 +32,14 @@ type link struct {
 	param  []byte // memory of the last parameter
 }
 
-// dial makes a link that is ready to look. ctx bounds the dialling only. Who gets a link
-// closes it.
+// dial makes a link that is ready to look. ctx bounds the dialling only. The caller must
+// close it.
 func dial(ctx context.Context, o *Options, config *pgconn.Config, selected *selection) (*link, error) {
-	main, err := open(ctx, o, config, nil)
-	if err != nil {
+	l := &link{Link: sources.NewLink(ctx), o: o, config: config, known: &pgwire.Known{}, all: selected.all}
+	var err error
+	if l.Conn, err = l.open(ctx, nil); err != nil {
 		return nil, err
 	}
-	l := &link{Link: sources.NewLink(ctx), line: main, o: o, config: config, all: selected.all}
 	if err := l.prepare(ctx, selected); err != nil {
 		l.close()
 		return nil, err
@@ -43,12 +47,20 @@ func dial(ctx context.Context, o *Options, config *pgconn.Config, selected *sele
 	return l, nil
 }
 
+// open connects. heard is called with what arrives on channels; nil: nothing is listened to.
+func (l *link) open(ctx context.Context, heard func(*pgconn.Notification)) (*pgwire.Conn, error) {
+	return pgwire.Open(ctx, pgwire.Options{
+		Config: l.config, Dial: l.o.Dial, Notify: heard, Known: l.known,
+		Keepalive: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 5 * time.Second},
+	})
+}
+
 func (l *link) prepare(ctx context.Context, selected *selection) error {
-	var err error
-	if l.server, err = askServer(ctx, l.conn); err != nil {
+	if err := settle(ctx, l.Conn); err != nil {
 		return err
 	}
-	if l.server.pooler, err = findPooler(ctx, l.o, l.config, l.line, l.server.pid); err != nil {
+	var err error
+	if l.server, err = askServer(ctx, l.Conn); err != nil {
 		return err
 	}
 	if l.keys, err = l.resolve(ctx, selected); err != nil {
@@ -56,14 +68,8 @@ func (l *link) prepare(ctx context.Context, selected *selection) error {
 	}
 	l.asks = newStatements(l.server.major)
 	l.ears = newEars(l.o.Channels)
-	if l.server.pooler == pooledLent {
-		return nil
-	}
-	if err := settle(ctx, l.conn); err != nil {
-		return err
-	}
-	for _, s := range []*statement{&l.asks.locks, &l.asks.sessions, &l.asks.prepared} {
-		if err := s.prepare(ctx, l.conn); err != nil {
+	for _, s := range []*pgwire.Statement{&l.asks.locks, &l.asks.sessions, &l.asks.prepared} {
+		if err := l.Prepare(ctx, s); err != nil {
 			return because(ctx, "preparing to look", err)
 		}
 	}
@@ -76,9 +82,9 @@ func (l *link) resolve(ctx context.Context, selected *selection) (map[pgcoord.Ke
 	keys := make(map[pgcoord.Key]*rule, len(selected.rules))
 	for _, r := range selected.rules {
 		if r.sql != "" {
-			row, err := ask(ctx, l.conn, r.sql, r.name)
+			row, err := l.One(ctx, r.sql, r.name)
 			if err == nil {
-				r.key, _, err = pgcoord.ParseKey(row[0])
+				r.key, _, err = pgcoord.ParseKey(row.Text(0))
 			}
 			if err != nil {
 				return nil, because(ctx, fmt.Sprintf("asking for the key of %q", r.name), err)
@@ -94,19 +100,19 @@ func (l *link) resolve(ctx context.Context, selected *selection) (map[pgcoord.Ke
 // close ends the link and joins its goroutines.
 func (l *link) close() {
 	if l.Context().Err() != nil {
-		l.socket.cut() // it broke: nobody is there for a goodbye
+		l.Cut() // it broke: nobody is there for a goodbye
 	}
 	l.Link.Close()
-	l.line.close()
+	l.Conn.Close()
 }
 
-// because gives an error its place, and the cause of a context that has ended.
+// because gives an error its place, and adds the cause of a context that has ended.
 func because(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
-		err = errors.Join(cause, err)
+		return fmt.Errorf("%s: %w (%w)", doing, err, cause)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
@@ -45,47 +45,50 @@ func (l *link) listenOnce(ctx context.Context, life *sources.Life) error {
 	setup, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
 	var joiner pgcoord.Joiner
-	second, err := open(setup, l.o, l.config, func(n *pgconn.Notification) { l.ears.hear(n, &joiner) })
+	second, err := l.open(setup, func(n *pgconn.Notification) { l.ears.hear(n, &joiner) })
 	if err != nil {
 		return err
 	}
-	defer second.close()
-	stop := spawn.OnDone(ctx, second.socket.cut)
+	defer second.Close()
+	stop := spawn.OnDone(ctx, second.Cut)
 	defer stop()
-	s, err := askServer(setup, second.conn)
+	if second.Pooler() == pgwire.Lent {
+		return errElsewhere
+	}
+	s, err := askServer(setup, second)
 	if err != nil {
 		return err
 	}
 	if s.incarnation() != l.server.incarnation() {
 		return errElsewhere
 	}
-	if err := settle(setup, second.conn); err != nil {
+	if err := settle(setup, second); err != nil {
 		return err
 	}
 	for _, c := range l.ears.channels {
-		if err := second.conn.Exec(setup, "listen "+pgx.Identifier{c}.Sanitize()).Close(); err != nil {
+		if err := second.Listen(setup, c); err != nil {
 			return because(setup, "listening", err)
 		}
 	}
 	l.ears.set(true, nil)
 	life.Listed = time.Now()
 	for {
-		if err := second.hearOn(ctx); err != nil {
+		if err := hearOn(ctx, second); err != nil {
 			return err
 		}
 	}
 }
 
 // hearOn waits for notifications for a while and then asks whether the server lives.
-func (l *line) hearOn(ctx context.Context) error {
+func hearOn(ctx context.Context, c *pgwire.Conn) error {
 	wait, cancel := context.WithTimeout(ctx, listenPing)
 	defer cancel()
 	for wait.Err() == nil {
-		if err := l.conn.WaitForNotification(wait); err != nil && (wait.Err() == nil || l.conn.IsClosed()) {
+		if err := c.Wait(wait); err != nil && (wait.Err() == nil || c.Closed()) {
 			return because(ctx, "listening", err)
 		}
 	}
 	ping, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
-	return because(ping, "listening", l.conn.Exec(ping, "").Close())
+	return because(ping, "listening", c.Ping(ping))
 }

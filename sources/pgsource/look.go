@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/coord/pgcoord"
+	"coordtop/internal/pgwire"
 )
 
 // ident is the identity of an advisory lock within a server.
@@ -100,20 +101,24 @@ func (c clock) age(micros int64) time.Duration {
 
 // statements are what a look asks. Each is a transaction of its own, because the server
 // answers from a copy of pg_stat_activity for the rest of a transaction.
-type statements struct{ locks, sessions, prepared statement }
+type statements struct{ locks, sessions, prepared pgwire.Statement }
 
 const locksSQL = `select database, classid, objid, objsubid, pid, mode, granted, %s,
  case when pid is null then virtualtransaction end
  from pg_catalog.pg_locks where locktype = 'advisory'`
 
+// lookMark begins the statement that contains the words it looks for; behind a pooler its
+// session does not bear our name.
+const lookMark = "/* " + clientName + " */"
+
 // The first columns are there once at least. Whoever has tried to get a lock and did not
 // wait for it is a candidate; a watcher's own statement contains the words too.
-const sessionsSQL = `select pg_catalog.clock_timestamp(), pg_catalog.pg_is_in_recovery(), pg_catalog.pg_postmaster_start_time(),
+const sessionsSQL = lookMark + ` select pg_catalog.clock_timestamp(), pg_catalog.pg_is_in_recovery(), pg_catalog.pg_postmaster_start_time(),
  pg_catalog.pg_backend_pid(), a.pid, a.datid, a.datname::text, a.usename::text, a.application_name, pg_catalog.host(a.client_addr), a.client_port,
  a.backend_type, a.backend_start, a.state, a.wait_event_type, a.wait_event, pg_catalog.left(a.query, 512),
  a.xact_start, a.query_start, a.state_change
  from (select 1) one left join pg_catalog.pg_stat_activity a on a.pid = any($1::int4[])
- or (a.query like '%pg_try_advisory%' and a.application_name <> '` + clientName + `')`
+ or (a.query like '%pg_try_advisory%' and a.query not like '` + lookMark + `%')`
 
 // A prepared transaction has no process; its name is found through the transaction that
 // it holds a lock on.
@@ -127,14 +132,14 @@ func newStatements(major int) *statements {
 		since = "null::timestamptz"
 	}
 	return &statements{
-		locks:    statement{name: "locks", sql: fmt.Sprintf(locksSQL, since)},
-		sessions: statement{name: "sessions", sql: sessionsSQL},
-		prepared: statement{name: "prepared", sql: preparedSQL},
+		locks:    pgwire.Statement{Name: "locks", SQL: fmt.Sprintf(locksSQL, since), Columns: 9},
+		sessions: pgwire.Statement{Name: "sessions", SQL: sessionsSQL, Columns: 20},
+		prepared: pgwire.Statement{Name: "prepared", SQL: preparedSQL, Columns: 5},
 	}
 }
 
 // answerLimit bounds one statement: the server's own limit comes first, if it is awake.
-const answerLimit = statementLimit + time.Second
+const answerLimit = pgwire.StatementLimit + time.Second
 
 // look reads the locks and then their sessions. before are the processes that the last look
 // showed, of which it is to be learnt whether they live. reuse is an old snapshot whose
@@ -172,20 +177,21 @@ func (l *link) readLocks(ctx context.Context, s *snapshot) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
 	s.sent = time.Now()
-	err := l.asks.locks.run(ctx, l.conn, nil, func(f fields) error {
+	err := l.Each(ctx, &l.asks.locks, nil, func(r pgwire.Row) error {
+		f := fields(r)
 		s.rows++
 		key := pgcoord.Key{Class: f.number32(1), Object: f.number32(2), Sub: f.number16(3)}
 		if !l.all && l.keys[key] == nil {
 			return nil
 		}
-		r := lockRow{
+		row := lockRow{
 			ident: ident{db: f.number32(0), key: key},
 			pid:   f.number32(4), mode: modeOf(f[5]), granted: f.yes(6), wait: f.micros(7),
 		}
-		if r.pid == 0 {
-			r.virtual = f.text(8)
+		if row.pid == 0 {
+			row.virtual = f.text(8)
 		}
-		s.locks = append(s.locks, r)
+		s.locks = append(s.locks, row)
 		return nil
 	})
 	s.got = time.Now()
@@ -197,7 +203,8 @@ func (l *link) readSessions(ctx context.Context, s *snapshot, pids []uint32) err
 	defer cancel()
 	s.clock.asked = time.Now()
 	l.param = array(l.param[:0], pids)
-	err := l.asks.sessions.run(ctx, l.conn, [][]byte{l.param}, func(f fields) error {
+	err := l.Each(ctx, &l.asks.sessions, [][]byte{l.param}, func(r pgwire.Row) error {
+		f := fields(r)
 		s.clock.server, s.standby, s.started, s.pid = f.micros(0), f.yes(1), f.micros(2), f.number32(3)
 		if f.null(4) {
 			return nil
@@ -240,14 +247,15 @@ func clientText(f fields) string {
 	case port < 0 || f.null(9):
 		return "local socket"
 	}
-	return joinHostPort(f.text(9), port)
+	return pgwire.HostPort(f.text(9), port)
 }
 
 func (l *link) readPrepared(ctx context.Context, s *snapshot) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
 	s.prepared = map[string]prepared{}
-	err := l.asks.prepared.run(ctx, l.conn, nil, func(f fields) error {
+	err := l.Each(ctx, &l.asks.prepared, nil, func(r pgwire.Row) error {
+		f := fields(r)
 		s.prepared[f.text(0)] = prepared{gid: f.text(1), user: f.text(2), database: f.text(3), at: f.micros(4)}
 		return nil
 	})

@@ -108,8 +108,6 @@ func TestRefusalsOfTheServerAreSentences(t *testing.T) {
 		"no database":      {at("alice", "s3cret", "nowhere"), false, []string{"has no database nowhere", "3D000"}},
 		"missing right":    {at("alice", "s3cret", "closed"), false, []string{"alice lacks a right", "CONNECT", "42501"}},
 		"overriding login": {Options{URL: r.server.URLFor("postgres", "s3cret", "postgres"), User: "alice", Password: "not"}, true, []string{"refuses the password of alice"}},
-		"unknown parameter": {Options{URL: r.server.URLFor("alice", "s3cret", "postgres") + "&kyes=1"}, false,
-			[]string{"kyes", "locks=, election=, mutex= and channels=", "42704"}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

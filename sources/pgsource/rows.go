@@ -1,48 +1,9 @@
 package pgsource
 
 import (
-	"context"
 	"encoding/binary"
-	"fmt"
 	"strconv"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
-
-// statement is a query whose answer is read row by row in the binary format. Where no
-// pooler lends our server session to others it is prepared once.
-type statement struct {
-	name, sql string
-	prepared  bool
-}
-
-func (s *statement) prepare(ctx context.Context, conn *pgconn.PgConn) error {
-	_, err := conn.Prepare(ctx, s.name, s.sql, nil)
-	s.prepared = err == nil
-	return err
-}
-
-var binaryFormat = []int16{1}
-
-// run sends the statement and hands every row to each. Parameters are text.
-func (s *statement) run(ctx context.Context, conn *pgconn.PgConn, params [][]byte, each func(fields) error) error {
-	var r *pgconn.ResultReader
-	if s.prepared {
-		r = conn.ExecPrepared(ctx, s.name, params, nil, binaryFormat)
-	} else {
-		r = conn.ExecParams(ctx, s.sql, params, nil, nil, binaryFormat)
-	}
-	var bad error
-	for r.NextRow() {
-		if bad == nil {
-			bad = each(fields(r.Values()))
-		}
-	}
-	if _, err := r.Close(); err != nil {
-		return err
-	}
-	return bad
-}
 
 // fields is one row in the binary format. It is valid until the next row is read.
 type fields [][]byte
@@ -50,8 +11,11 @@ type fields [][]byte
 // pgEpoch is where Postgres' timestamps begin, in Unix microseconds: 2000-01-01 UTC.
 const pgEpoch = 946_684_800_000_000
 
+// textKept is how much of a text is kept; the server cuts all that we ask for before that.
+const textKept = 4 << 10
+
 func (f fields) null(i int) bool   { return f[i] == nil }
-func (f fields) text(i int) string { return string(f[i]) }
+func (f fields) text(i int) string { return string(f[i][:min(len(f[i]), textKept)]) }
 func (f fields) yes(i int) bool    { return len(f[i]) == 1 && f[i][0] == 1 }
 
 func (f fields) number16(i int) uint16 {
@@ -75,26 +39,6 @@ func (f fields) micros(i int) int64 {
 		return 0
 	}
 	return int64(binary.BigEndian.Uint64(f[i])) + pgEpoch
-}
-
-// ask runs a statement that answers one row of text.
-func ask(ctx context.Context, conn *pgconn.PgConn, sql string, params ...string) ([]string, error) {
-	values := make([][]byte, len(params))
-	for i, p := range params {
-		values[i] = []byte(p)
-	}
-	result := conn.ExecParams(ctx, sql, values, nil, nil, nil).Read()
-	if result.Err != nil {
-		return nil, result.Err
-	}
-	if len(result.Rows) != 1 {
-		return nil, fmt.Errorf("%d rows came where one was asked for", len(result.Rows))
-	}
-	row := make([]string, len(result.Rows[0]))
-	for i, v := range result.Rows[0] {
-		row[i] = string(v)
-	}
-	return row, nil
 }
 
 // array writes an int4[] as text.

@@ -2,26 +2,17 @@ package pgsource
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
+	"coordtop/internal/pgwire"
 )
-
-// oldest is the lowest version that will do.
-const oldest = 12
-
-// statementLimit is what the server allows a statement of ours.
-const statementLimit = 5 * time.Second
 
 // server is what a connection tells of its server and of itself.
 type server struct {
 	version  string
 	major    int
-	pid      uint32 // of the process that serves us
 	database string
 	oid      uint32 // of the database
 	user     string
@@ -30,7 +21,7 @@ type server struct {
 	system   string // the cluster's identifier; "": we may not see it
 	timeline string // "": we may not see it
 	capacity lockTable
-	pooler   pooler
+	pooler   pgwire.Pooler
 	trip     time.Duration // of a round trip to it
 }
 
@@ -64,36 +55,49 @@ const (
 	rolePrimary = "primary"
 )
 
-const serverSQL = `select pg_catalog.pg_backend_pid(), pg_catalog.current_database(),
+const serverSQL = `select pg_catalog.current_database(),
  (select oid from pg_catalog.pg_database where datname = pg_catalog.current_database()), current_user, pg_catalog.pg_is_in_recovery(),
  (extract(epoch from pg_catalog.pg_postmaster_start_time()) * 1000000)::bigint,
- current_setting('max_locks_per_transaction'), current_setting('max_connections'), current_setting('max_prepared_transactions')`
+ current_setting('max_locks_per_transaction'), current_setting('max_connections'), current_setting('max_prepared_transactions'),
+ pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'execute'),
+ pg_catalog.has_function_privilege('pg_catalog.pg_control_checkpoint()', 'execute')`
 
 // askServer reads the facts of a fresh connection.
-func askServer(ctx context.Context, conn *pgconn.PgConn) (server, error) {
-	s := server{version: conn.ParameterStatus("server_version")}
-	var err error
-	if s.major, err = majorVersion(s.version); err != nil {
-		return s, err
-	}
-	row, err := ask(ctx, conn, serverSQL)
+func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
+	s := server{version: conn.Version(), major: conn.Major(), pooler: conn.Pooler()}
+	const doing = "asking the server about itself"
+	start := time.Now()
+	row, err := conn.One(ctx, serverSQL)
+	s.trip = time.Since(start)
 	if err != nil {
-		return s, because(ctx, "asking the server about itself", err)
+		return s, because(ctx, doing, err)
 	}
 	n := numbers{}
-	s.pid, s.database, s.oid, s.user = uint32(n.read(row[0])), row[1], uint32(n.read(row[2])), row[3]
-	s.standby, s.started = row[4] == "t", n.read(row[5])
-	s.capacity = lockTable{uint64(n.read(row[6])), uint64(n.read(row[7])), uint64(n.read(row[8]))}
+	s.database, s.oid, s.user = row.Text(0), uint32(n.read(row.Text(1))), row.Text(2)
+	s.standby, s.started = row.Text(3) == "t", n.read(row.Text(4))
+	s.capacity = lockTable{uint64(n.read(row.Text(5))), uint64(n.read(row.Text(6))), uint64(n.read(row.Text(7)))}
 	if n.err != nil {
-		return s, fmt.Errorf("asking the server about itself: %w", n.err)
+		return s, fmt.Errorf("%s: %w", doing, n.err)
 	}
-	start := time.Now()
-	if s.system, err = askIfAllowed(ctx, conn, "select system_identifier::text from pg_catalog.pg_control_system()"); err != nil {
-		return s, err
+	start = time.Now()
+	if err = askIfAllowed(ctx, conn, row.Text(8), "select system_identifier::text from pg_catalog.pg_control_system()", &s.system); err != nil {
+		return s, because(ctx, doing, err)
 	}
-	s.trip = time.Since(start)
-	s.timeline, err = askIfAllowed(ctx, conn, "select timeline_id::text from pg_catalog.pg_control_checkpoint()")
-	return s, err
+	if row.Text(8) == "t" {
+		s.trip = time.Since(start)
+	}
+	return s, because(ctx, doing, askIfAllowed(ctx, conn, row.Text(9), "select timeline_id::text from pg_catalog.pg_control_checkpoint()", &s.timeline))
+}
+
+// askIfAllowed asks only what the server says that we may know: what a right refuses would
+// stand in its log at each connection.
+func askIfAllowed(ctx context.Context, conn *pgwire.Conn, allowed, sql string, to *string) error {
+	if allowed != "t" {
+		return nil
+	}
+	row, err := conn.One(ctx, sql)
+	*to = row.Text(0)
+	return err
 }
 
 // numbers reads several numbers and keeps the first error.
@@ -107,45 +111,15 @@ func (n *numbers) read(text string) int64 {
 	return v
 }
 
-// askIfAllowed returns "" where we have no right to know.
-func askIfAllowed(ctx context.Context, conn *pgconn.PgConn, sql string) (string, error) {
-	row, err := ask(ctx, conn, sql)
-	var reply *pgconn.PgError
-	switch {
-	case err == nil:
-		return row[0], nil
-	case errors.As(err, &reply) && reply.Code == stateNoRight:
-		return "", nil
+// settle makes a connection of our own one that can only look, under our name. A session
+// that is lent is left as it is: the next borrower would have our settings.
+func settle(ctx context.Context, conn *pgwire.Conn) error {
+	if conn.Pooler() == pgwire.Lent {
+		return nil
 	}
-	return "", because(ctx, "asking the server about itself", err)
-}
-
-// versionError: the server cannot be watched.
-type versionError struct{ version string }
-
-func (e *versionError) Error() string {
-	return fmt.Sprintf("the server is version %q: Postgres %d or newer is needed", e.version, oldest)
-}
-
-// majorVersion reads "15.18 (Debian 15.18-1)", "17beta2" and "9.6.24".
-func majorVersion(text string) (int, error) {
-	digits := text
-	if i := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
-		digits = text[:i]
-	}
-	n, err := strconv.Atoi(digits)
-	if err != nil || n < oldest {
-		return 0, &versionError{text}
-	}
-	return n, nil
-}
-
-// settle makes a connection of our own one that can only look. It is not for connections
-// through a pooler that lends server sessions: the next borrower would have our settings.
-func settle(ctx context.Context, conn *pgconn.PgConn) error {
-	_, err := ask(ctx, conn, `select pg_catalog.set_config('default_transaction_read_only', 'on', false),
- pg_catalog.set_config('statement_timeout', $1, false), pg_catalog.set_config('lock_timeout', '1000', false)`,
-		strconv.FormatInt(statementLimit.Milliseconds(), 10))
+	_, err := conn.One(ctx, `select pg_catalog.set_config('statement_timeout', $1, false), pg_catalog.set_config('lock_timeout', '1000', false),
+ pg_catalog.set_config('default_transaction_read_only', 'on', false), pg_catalog.set_config('application_name', $2, false)`,
+		strconv.FormatInt(pgwire.StatementLimit.Milliseconds(), 10), clientName)
 	return because(ctx, "configuring the session", err)
 }
 

@@ -16,6 +16,7 @@ import (
 type Source struct {
 	o        Options
 	config   *pgconn.Config
+	notes    []string // about parameters of the URL
 	selected *selection
 	board    *board // of the watcher while a link lives
 	hints    *hints
@@ -47,11 +48,11 @@ func New(o Options) (*Source, error) {
 	if err := checkChannels(o.Channels); err != nil {
 		return nil, err
 	}
-	config, err := parseURL(o)
+	config, notes, err := parseURL(o)
 	if err != nil {
 		return nil, err
 	}
-	return &Source{o: o, config: config, selected: selected, board: newBoard(o, selected.all, names), hints: newHints()}, nil
+	return &Source{o: o, config: config, notes: notes, selected: selected, board: newBoard(o, selected.all, names), hints: newHints()}, nil
 }
 
 // Connect logs in, finds out what stands between us and the server, and starts the
@@ -66,7 +67,7 @@ func (s *Source) Connect(ctx context.Context) error {
 		return explain(err, s.config, true)
 	}
 	s.link = l
-	w := &watcher{link: l, board: s.board, hints: s.hints, pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
+	w := &watcher{link: l, notes: s.notes, board: s.board, hints: s.hints, pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
 	l.Start(w.run)
 	if w.mayListen() {
 		l.Start(l.listen)

@@ -57,7 +57,7 @@ func TestPoolerThatLendsSessionsIsPolledAndWarnedOf(t *testing.T) {
 	pool := localserver.PgbouncerForTest(t, localserver.PgbouncerOptions{Server: r.server, Mode: "transaction"})
 	r.watch(Options{URL: pool.URL(), Selections: election()}).synced()
 	about := r.About("", "anything", func(sources.About) bool { return true })
-	if about.Mode != modePolling || len(about.Warnings) != 1 || !strings.Contains(about.Warnings[0], "transaction mode") {
+	if about.Mode != modePolling || len(about.Warnings) != 1 || !strings.Contains(about.Warnings[0], "transaction or statement mode") {
 		t.Errorf("%+v", about)
 	}
 	r.row("", "4242", "led", is(sources.StatusLed))
@@ -107,11 +107,11 @@ func TestWatcherIsKnownByNameCannotWriteAndCountsForNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer link.close()
-	if _, err := link.conn.Exec(t.Context(), "create table x ()").ReadAll(); err == nil {
+	if _, err := link.Rows(t.Context(), "create table x ()"); err == nil {
 		t.Error("it can write")
 	}
 	for name, want := range map[string]string{"statement_timeout": "5s", "lock_timeout": "1s"} {
-		if row, err := ask(t.Context(), link.conn, "select current_setting($1)", name); err != nil || row[0] != want {
+		if row, err := link.One(t.Context(), "select current_setting($1)", name); err != nil || row.Text(0) != want {
 			t.Errorf("%s = %v, %v", name, row, err)
 		}
 	}

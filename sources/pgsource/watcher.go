@@ -7,13 +7,15 @@ import (
 
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/pgwire"
 	"coordtop/sources"
 )
 
 // watcher looks again and again and tells what differs. It is one goroutine.
 type watcher struct {
 	*link
-	board *board // outlives the link
+	notes []string // about parameters of the URL
+	board *board   // outlives the link
 	hints *hints
 	pace  pace
 	focus focus
@@ -146,7 +148,7 @@ func (w *watcher) askOwner(ctx context.Context, q question) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
 	for _, text := range payloads {
-		if _, err := ask(ctx, w.conn, "select pg_catalog.pg_notify($1, $2)", pgcoord.Channel, text); err != nil {
+		if _, err := w.One(ctx, "select pg_catalog.pg_notify($1, $2)", pgcoord.Channel, text); err != nil {
 			return because(ctx, "announcing", err)
 		}
 	}
@@ -154,7 +156,7 @@ func (w *watcher) askOwner(ctx context.Context, q question) error {
 }
 
 // mayListen reports whether notifications can arrive at all.
-func (w *watcher) mayListen() bool { return w.server.pooler != pooledLent && !w.server.standby }
+func (w *watcher) mayListen() bool { return w.server.pooler != pgwire.Lent && !w.server.standby }
 
 // hurry is the pause before another look where something moved during one.
 const hurry = 10 * time.Millisecond
