@@ -57,6 +57,15 @@ func (l *levels) first() time.Time {
 	return l.last.At
 }
 
+// TakenSince is since when as many permits of a semaphore are taken as now, to the length of
+// a level; false: no count is told.
+func (r *Row) TakenSince() (at time.Time, ok bool) {
+	if r.levels == nil {
+		return time.Time{}, false
+	}
+	return r.levels.last.At, true
+}
+
 // Leveled reports whether the row has levels: it is no primitive that one alone can own,
 // and its count was told.
 func (r *Row) Leveled() bool { return r.levels != nil }

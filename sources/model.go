@@ -148,6 +148,7 @@ type Primitive struct {
 
 	Ephemeral    bool
 	Expected     bool // configured as: must always have an owner
+	Guessed      bool // that it is a lock at all follows from its name only: nobody named it, and no library's format was recognised
 	Absent       bool // the server says that there is none: a row that is configured and stays. It has no owner
 	Limit, Taken uint64
 	Owners       []Owner

@@ -86,6 +86,14 @@ func (r *Row) StatusAt(s *State, now time.Time) Status {
 		return StatusNotObserved
 	case !r.Fresh(s):
 		return StatusStale
+	}
+	return r.LastStatus(s, now)
+}
+
+// LastStatus is StatusAt but for staleness: the state in which the row was when it could last
+// be believed, at now.
+func (r *Row) LastStatus(s *State, now time.Time) Status {
+	switch {
 	case r.Absent:
 		return StatusAbsent
 	case r.conflict():

@@ -36,7 +36,7 @@ func (m *model) empty(w int) []string {
 // told.
 func (m *model) noProblems(say func(style, string) string) []string {
 	x := &m.idx
-	blind := x.bySev[sevBlind]
+	blind := x.blind
 	of := "among " + count(x.total-blind, "primitive")
 	esc := m.keyOf(doProblems) + " shows all of them"
 	if x.kind != sources.KindUnknown {

@@ -244,7 +244,7 @@ func TestARowThatWeActOnIsPending(t *testing.T) {
 	a := lost("a")
 	d, op := armed(a)
 	d.act("a", "a", "tab", "enter")
-	d.shows(t, "◌ a")
+	d.shows(t, "!◌a")
 	d.shows(t, "pending")
 	d.shows(t, "campaign a: sending")
 	begun := op.Begun()[0]

@@ -252,13 +252,13 @@ func (m *model) runHelp() tea.Cmd {
 
 // signs explains what is drawn.
 func (m *model) signs() [][2]part {
-	th := &m.th
+	th, limits := &m.th, &m.st.Thresholds
 	bars := strings.Repeat
 	return [][2]part{
-		{{th.bad, th.marks[sevBad]}, {"", "no leader, two owners, or renewed late and flapping"}},
-		{{th.warn, th.marks[sevWarn]}, {"", "renewed late, owner silent, flapping, or a wait of more than " + format.Precise(longWait)}},
-		{{th.dim, th.marks[sevWell]}, {"", "owned, all is well"}},
-		{{th.dim, th.marks[sevFree]}, {"", "free, which is no trouble"}},
+		{{th.bad, th.marks[sevBad]}, {"", "needs a person: no leader for " + format.Precise(limits.NoLeader) + ", two owners, a wait of " + format.Precise(limits.WaitPerson)}},
+		{{th.warn, th.marks[sevWarn]}, {"", "worth a look: renewed late, flapping, no end, a wait of " + format.Precise(limits.Wait)}},
+		{{th.dim, th.marks[sevWell]}, {"", "owned: normal life"}},
+		{{th.dim, th.marks[sevFree]}, {"", "free, or between two owners: normal life"}},
 		{{th.dim, th.marks[sevBlind]}, {"", "not known: its source is silent, or nothing was read yet"}},
 		{{th.accent, th.pending}, {"", "an action of ours is under way"}},
 		{{"", "?"}, {"", "not told by this backend, or not yet; never a zero"}},
@@ -267,7 +267,7 @@ func (m *model) signs() [][2]part {
 		{{"", th.about + "12:40:26"}, {"", "it happened between two looks: not told, but seen in the stretch given as \"within\""}},
 		{{"", th.about + "released"}, {"", "inferred from what was seen, not told by the server"}},
 		{{"", th.about + "3h"}, {"", "the take-over lies between two looks that were a second or more apart"}},
-		{{"", "3 problems, 1 source down"}, {"", m.keyOf(doProblems) + " shows the 3; rows of a source that is down are old and cannot be judged"}},
+		{{"", "3 problems, 1 source down"}, {"", m.keyOf(doProblems) + " shows the 3; rows of a source that is down count as what they were last"}},
 		{{"", "(3h)"}, {"", "by the owner's own word and clock"}},
 		{{th.ownerLetter(0), "A" + bars(th.run, 3)}, {"", "owner A; the letter and its colour are the same in list, pane and events"}},
 		{{th.alarm, th.crisis}, {"", "nobody led for long: a second at least, and a quarter of the column"}},

@@ -43,6 +43,7 @@ type index struct {
 	total    int
 	bySev    [sevBlind + 1]int
 	byStatus [256]int
+	blind    int // rows that cannot be judged now
 	flapping int
 	waiting  int
 }
@@ -164,12 +165,15 @@ func (x *index) renamed(old, row *sources.Row) bool {
 }
 
 func (x *index) lists(row *sources.Row, v verdict) bool {
-	return (!x.problems || v.sev.problem()) && (x.kind == sources.KindUnknown || row.Kind == x.kind) && x.filter.passes(row, v)
+	return (!x.problems || v.problem()) && (x.kind == sources.KindUnknown || row.Kind == x.kind) && x.filter.passes(row, v)
 }
 
 func (x *index) count(v verdict, n int) {
 	x.total += n
-	x.bySev[v.sev] += n
+	x.bySev[v.known] += n
+	if v.sev == sevBlind {
+		x.blind += n
+	}
 	x.byStatus[v.status] += n
 	if v.flapping {
 		x.flapping += n

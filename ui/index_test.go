@@ -185,14 +185,32 @@ func TestJudgement(t *testing.T) {
 	t.Parallel()
 	late := uitest.Led("a", "o", noon().Add(-12*time.Second)) // 3 s of 15 left
 	free := uitest.Leaderless("a", noon().Add(-time.Minute))
-	free.Kind = sources.KindMutex
+	free.Kind, free.Expected = sources.KindMutex, false
 	expected := *free
 	expected.Expected = true
-	waited := *uitest.Led("a", "o", noon())
-	waited.Kind = sources.KindMutex
-	waited.Queue = sources.Queue{How: sources.Told, Len: 1, Waiters: []sources.Waiter{{Since: sources.Stamp{At: noon().Add(-40 * time.Second), How: sources.Told}}}}
-	candidate := waited
+	waits := func(d time.Duration) *sources.Primitive {
+		p := uitest.Led("a", "o", noon())
+		p.Kind = sources.KindMutex
+		p.Queue = sources.Queue{How: sources.Told, Len: 1, Waiters: []sources.Waiter{{Since: sources.Stamp{At: noon().Add(-d), How: sources.Told}}}}
+		return p
+	}
+	candidate := *waits(time.Hour)
 	candidate.Kind = sources.KindElection
+	idle := waits(40 * time.Second)
+	idle.Owners[0].Attrs = []sources.Attr{{Key: "state", Value: "idle in transaction"}}
+	endless := func(guessed bool) *sources.Primitive {
+		p := uitest.Led("a", "o", noon())
+		p.Kind, p.Guessed = sources.KindMutex, guessed
+		p.Owners[0].NoExpiry, p.Owners[0].Session = true, ""
+		return p
+	}
+	wanted := endless(false)
+	wanted.Queue = sources.Queue{How: sources.Told, Len: 1}
+	absent := func(expected bool) *sources.Primitive {
+		p := uitest.Leaderless("a", noon())
+		p.Absent, p.Expected = true, expected
+		return p
+	}
 	unread := *uitest.Led("a", "o", time.Time{})
 	for _, c := range []struct {
 		name string
@@ -200,15 +218,20 @@ func TestJudgement(t *testing.T) {
 		sev  severity
 		rank uint8
 	}{
-		{"led", uitest.Led("a", "o", noon()), sevWell, 2},
-		{"nobody leads", uitest.Leaderless("a", noon().Add(-time.Minute)), sevBad, 0},
-		{"nobody has led for a moment", uitest.Leaderless("a", noon()), sevBad, 2},
-		{"renewed late", late, sevWarn, 1},
-		{"free", free, sevFree, 2},
+		{"led", uitest.Led("a", "o", noon()), sevWell, 3},
+		{"renewed late", late, sevWarn, 2},
+		{"free", free, sevFree, 3},
 		{"free and expected to be owned", &expected, sevBad, 0},
-		{"a long wait for a mutex", &waited, sevWarn, 1},
-		{"a candidate waits as long as it takes", &candidate, sevWell, 2},
-		{"not read yet", &unread, sevBlind, 2},
+		{"a long wait for a mutex", waits(40 * time.Second), sevWarn, 2},
+		{"a very long wait", waits(11 * time.Minute), sevBad, 0},
+		{"a long wait for an owner that is idle", idle, sevBad, 0},
+		{"a candidate waits as long as it takes", &candidate, sevWell, 3},
+		{"not read yet", &unread, sevBlind, 3},
+		{"without any end", endless(false), sevWarn, 2},
+		{"without any end, and somebody waits", wanted, sevBad, 0},
+		{"without any end, if it is a lock", endless(true), sevWell, 3},
+		{"absent", absent(false), sevWarn, 2},
+		{"absent and expected", absent(true), sevBad, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -220,13 +243,47 @@ func TestJudgement(t *testing.T) {
 	}
 }
 
-func TestWhatWasLeaderlessAtTheFirstLookStandsOnTopAtOnce(t *testing.T) {
+func TestALeaderIsMissedWhereThereWasOneOrShouldBe(t *testing.T) {
 	t.Parallel()
-	st := uitest.State(noon(), uitest.Leaderless("a", noon()))
-	for how, want := range map[sources.Known]uint8{sources.AtLeast: 0, sources.Told: 2, sources.Seen: 2} {
-		st.Rows[0].Nobody = sources.Stamp{At: noon(), How: how}
-		if v := judge(st.Rows[0], st, noon()); v.sev != sevBad || v.rank != want {
-			t.Errorf("%v: severity %d, rank %d, want %d and %d", how, v.sev, v.rank, sevBad, want)
+	had := []sources.Term{{Owner: sources.OwnerRef{ID: "o"}, Start: sources.Stamp{At: noon().Add(-time.Hour), How: sources.Seen}}}
+	for _, c := range []struct {
+		name     string
+		how      sources.Known
+		ago      time.Duration
+		expected bool
+		terms    []sources.Term
+		want     severity
+	}{
+		{"a hand-over", sources.Seen, 4 * time.Second, false, had, sevFree},
+		{"nobody followed", sources.Seen, 5 * time.Second, false, had, sevBad},
+		{"it should always have one", sources.Seen, 5 * time.Second, true, nil, sevBad},
+		{"it should, and had none when we came", sources.AtLeast, 0, true, nil, sevBad},
+		{"whether it had one is not known", sources.AtLeast, 0, false, nil, sevWarn},
+		{"it was made a moment ago", sources.Seen, 4 * time.Second, false, nil, sevFree},
+		{"it was made, and never had one", sources.Seen, time.Minute, false, nil, sevWarn},
+	} {
+		p := uitest.Leaderless("a", noon())
+		p.Expected = c.expected
+		st := uitest.State(noon(), p)
+		st.Rows[0].Nobody, st.Rows[0].Terms = sources.Stamp{At: noon().Add(-c.ago), How: c.how}, c.terms
+		if v := judge(st.Rows[0], st, noon()); v.sev != c.want {
+			t.Errorf("%s: severity %d, want %d", c.name, v.sev, c.want)
+		}
+	}
+}
+
+func TestProblemsOfASourceThatDiedAreStillCounted(t *testing.T) {
+	t.Parallel()
+	st := uitest.State(noon(), uitest.Led("a", "o", noon()), uitest.Led("late", "o", noon().Add(-12*time.Second)))
+	st.Scopes[0].Health = sources.HealthStale
+	var x index
+	x.update(st, noon().Add(time.Hour))
+	if x.problemRows() != 1 || x.blind != 2 {
+		t.Errorf("%d problems and %d rows that cannot be judged, want the one that was late, and both", x.problemRows(), x.blind)
+	}
+	for _, row := range st.Rows {
+		if v := judge(row, st, noon().Add(time.Hour)); v.sev != sevBlind || v.rank != 1 {
+			t.Errorf("%s: severity %d, rank %d, want right after what needs a person", row.Name, v.sev, v.rank)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strings"
 	"time"
 
 	"coordtop/sources"
@@ -10,92 +11,185 @@ import (
 type severity uint8
 
 const (
-	sevBad   severity = iota // somebody should look now
-	sevWarn                  // will be trouble, or looks odd
-	sevWell                  // draws no attention
-	sevFree                  // nobody owns it, which is fine
+	sevBad   severity = iota // needs a person
+	sevWarn                  // worth a look
+	sevWell                  // normal life
+	sevFree                  // nobody owns it, which is normal too
 	sevBlind                 // we do not know
 )
 
-// problem says whether a row counts as one.
+// problem reports whether a row counts as one.
 func (s severity) problem() bool { return s <= sevWarn }
 
 // verdict is what the board thinks of a row at an instant.
 type verdict struct {
 	status   sources.Status
 	sev      severity
-	rank     uint8 // for the order: 0 first
+	known    severity // of what was known last: sev, but for a row that is stale
+	rank     uint8    // for the order: 0 first
 	changes  uint16
 	flapping bool
 	waiting  bool // somebody waits for long
+	endless  bool // owned by nobody's session and without an end
+	full     bool // no permit was free for long, and somebody waits
 }
 
-const (
-	flapWindow  = 10 * time.Minute
-	flapChanges = 2                // more than that is flapping
-	longWait    = 30 * time.Second // a wait for a mutex that is worth a look
-	settle      = 2 * time.Second  // trouble that passes sooner does not move rows about
-	changesSpan = time.Hour
-)
+// problem reports whether the row is one, or was when it was last known: a count of
+// problems does not fall because a server died.
+func (v *verdict) problem() bool { return v.known.problem() }
 
-// judge weighs a row. It depends on time as well as on the row: leases run out and
-// changes grow old.
+const changesSpan = time.Hour
+
+// judge weighs a row by the thresholds of its state. It depends on time as well as on the
+// row: leases run out and changes grow old.
 func judge(row *sources.Row, st *sources.State, now time.Time) verdict {
-	v := verdict{status: row.StatusAt(st, now), sev: sevWell}
+	v := verdict{status: row.StatusAt(st, now)}
+	last := v.status
+	if v.status == sources.StatusStale {
+		now = row.KnownAt(st, now)
+		last = row.LastStatus(st, now)
+	}
 	v.changes = uint16(min(row.Changes(now, changesSpan), 1<<16-1))
-	v.flapping = row.Kind == sources.KindElection && v.changes > flapChanges && row.Changes(now, flapWindow) > flapChanges
-	v.waiting = row.Kind != sources.KindElection && waitsSince(row, now) > longWait
-	switch v.status {
-	case sources.StatusNotObserved, sources.StatusStale, sources.StatusUnknown:
+	v.known = v.grade(row, st, last, now)
+	v.sev = v.known
+	if v.status == sources.StatusStale {
 		v.sev = sevBlind
-	case sources.StatusConflict, sources.StatusNoLeader, sources.StatusNoCandidates:
-		v.sev = sevBad
-	case sources.StatusAbsent:
-		v.sev = sevWarn
-		if row.Expected {
-			v.sev = sevBad
-		}
-	case sources.StatusLedLate, sources.StatusHeldSilent:
-		v.sev = sevWarn
-		if v.flapping {
-			v.sev = sevBad
-		}
-	case sources.StatusFree:
-		v.sev = sevFree
-		if row.Expected {
-			v.sev = sevBad
-		}
 	}
-	if (v.flapping || v.waiting) && (v.sev == sevWell || v.sev == sevFree) {
-		v.sev = sevWarn
-	}
-	v.rank = rank(row, v, now)
+	v.rank = v.place()
 	return v
 }
 
-// rank orders rows by trouble. What began just now moves up only after a moment: a
-// hand-over of a second should not make the list jump twice.
-func rank(row *sources.Row, v verdict, now time.Time) uint8 {
-	switch {
-	case v.sev == sevBad && (v.flapping || len(row.Owners) > 0 || row.Nobody.How == sources.AtLeast || now.Sub(row.Nobody.At) >= settle):
-		return 0
-	case v.sev == sevWarn:
-		return 1
+// grade is how bad it is that a row is in that state.
+func (v *verdict) grade(row *sources.Row, st *sources.State, status sources.Status, now time.Time) severity {
+	t := &st.Thresholds
+	worst := stateGrade(row, status, now, t)
+	if worst == sevBlind {
+		return worst
 	}
-	return 2
+	worse := func(is bool, sev severity) bool {
+		if is && (sev < worst) {
+			worst = sev
+		}
+		return is
+	}
+	v.flapping = worse(row.Kind == sources.KindElection && v.changes > 0 && row.Losses(now, t.FlapWithin) > t.FlapLosses, sevWarn)
+	wait := waitsSince(row, now)
+	v.waiting = worse(row.Kind != sources.KindElection && wait > t.Wait, sevWarn)
+	worse(v.waiting && (wait > t.WaitPerson || ownerIdle(row)), sevBad)
+	v.endless = worse(endless(row), sevWarn)
+	worse(v.endless && (row.Queue.Len > 0 || now.After(overdueAt(row, now))), sevBad)
+	v.full = worse(fullSince(row, now) > t.Full && row.Queue.Len > 0, sevWarn)
+	return worst
+}
+
+// stateGrade is how bad a state is by itself.
+func stateGrade(row *sources.Row, status sources.Status, now time.Time, t *sources.Thresholds) severity {
+	switch status {
+	case sources.StatusNotObserved, sources.StatusUnknown:
+		return sevBlind
+	case sources.StatusConflict:
+		return sevBad
+	case sources.StatusNoLeader, sources.StatusNoCandidates, sources.StatusFree:
+		return vacantGrade(row, status, now, t)
+	case sources.StatusAbsent:
+		if row.Expected {
+			return sevBad
+		}
+		return sevWarn
+	case sources.StatusLedLate, sources.StatusHeldSilent:
+		return sevWarn
+	}
+	return sevWell
+}
+
+// vacantGrade grades a row that nobody owns. A hand-over takes a moment; longer than that a
+// leader is missed where there was one, or should be one. Whether others should have one is
+// not known: that is worth a look.
+func vacantGrade(row *sources.Row, status sources.Status, now time.Time, t *sources.Thresholds) severity {
+	election := status != sources.StatusFree
+	switch {
+	case row.Nobody.How != sources.AtLeast && now.Sub(row.Nobody.At) < t.NoLeader:
+		return sevFree
+	case row.Expected, election && len(row.Terms) > 0:
+		return sevBad
+	case election:
+		return sevWarn
+	}
+	return sevFree
+}
+
+// place orders rows by trouble: what needs a person, then what cannot be judged because its
+// source is silent, then what is worth a look.
+func (v *verdict) place() uint8 {
+	switch {
+	case v.sev == sevBad:
+		return 0
+	case v.status == sources.StatusStale:
+		return 1
+	case v.sev == sevWarn:
+		return 2
+	}
+	return 3
+}
+
+// ownerIdle reports whether the only owner does nothing while others wait: its session says
+// that it runs no statement.
+func ownerIdle(row *sources.Row) bool {
+	return len(row.Owners) == 1 && strings.HasPrefix(attr(row.Owners[0].Attrs, "state"), "idle")
+}
+
+// endless reports whether the row is owned without any end: by no session, whose end would
+// be one, and with no lease.
+func endless(row *sources.Row) bool {
+	return len(row.Owners) == 1 && row.Owners[0].NoExpiry && row.Owners[0].Session == "" && !row.Guessed
+}
+
+// overdueAt is when the running term has lasted as long as the longest before it. Without an
+// earlier one nothing is usual: that is never before now.
+func overdueAt(row *sources.Row, now time.Time) time.Time {
+	n := len(row.Terms)
+	if n < 2 || row.Terms[n-1].End.How != sources.Unknown {
+		return now
+	}
+	var usual time.Duration
+	for _, t := range row.Terms[:n-1] {
+		usual = max(usual, t.End.At.Sub(t.Start.At))
+	}
+	return row.Terms[n-1].Start.At.Add(usual)
+}
+
+// fullSince is for how long no permit of a semaphore has been free; 0: one is, or it is not
+// known.
+func fullSince(row *sources.Row, now time.Time) time.Duration {
+	if !row.Limited() || row.Taken < row.Limit {
+		return 0
+	}
+	at, ok := row.TakenSince()
+	if !ok {
+		return 0
+	}
+	return now.Sub(at)
 }
 
 // until is the first instant at which judge may come to another verdict of a row that stays
 // as it is, in scopes of the same health; zero: never.
 func (v *verdict) until(row *sources.Row, st *sources.State, now time.Time) time.Time {
 	var first time.Time
+	t := &st.Thresholds
 	at := func(t time.Time) {
 		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
 			first = t
 		}
 	}
+	after := func(t time.Time) { // judge asks for more than so long
+		if !t.Before(now) {
+			at(t)
+		}
+	}
 	switch v.status {
-	case sources.StatusLed, sources.StatusHeld:
+	case sources.StatusStale:
+		return time.Time{}
+	case sources.StatusLed, sources.StatusHeld, sources.StatusFull:
 		at(row.LateAt(st.Thresholds))
 	case sources.StatusLedLate, sources.StatusHeldSilent:
 		if row.RenewEvery() > 0 { // a server that falls silent excuses it
@@ -105,16 +199,19 @@ func (v *verdict) until(row *sources.Row, st *sources.State, now time.Time) time
 	if v.changes > 0 || row.Changes(now.Add(time.Minute), changesSpan) > 0 {
 		at(now.Truncate(time.Minute).Add(time.Minute)) // they are counted by the minute
 	}
-	if settled := row.Nobody.At.Add(settle); settled.After(now) {
-		at(settled)
-	}
-	if v.waiting {
-		return first
+	if vacant := row.Nobody.At.Add(t.NoLeader); vacant.After(now) {
+		at(vacant)
 	}
 	for i := range row.Queue.Waiters {
-		if long := row.Queue.Waiters[i].Since.At.Add(longWait); !long.Before(now) {
-			at(long)
-		}
+		since := row.Queue.Waiters[i].Since.At
+		after(since.Add(t.Wait))
+		after(since.Add(t.WaitPerson))
+	}
+	if since, ok := row.TakenSince(); ok {
+		after(since.Add(t.Full))
+	}
+	if overdue := overdueAt(row, now); v.endless && overdue.After(now) {
+		at(overdue)
 	}
 	return first
 }

@@ -68,20 +68,20 @@ func (m *model) row(w int, row *sources.Row, v verdict, selected bool, win timel
 	}
 	mark, st := m.th.marks[v.sev], m.th.severity(v.sev)
 	under := m.under(row.Ref) != nil
-	if under {
-		mark, st = m.th.pending, m.th.accent
-	}
 	l.put("", cursor)
-	if selected && (v.sev.problem() || under) {
+	if selected && v.sev.problem() {
 		l.over += st // reverse video would hide which trouble it is
 	}
 	l.put(st, mark)
 	if selected {
 		l.over = m.th.selected
 	}
-	if m.marks[row.Ref] {
+	switch {
+	case under:
+		l.put(m.th.accent, m.th.pending)
+	case m.marks[row.Ref]:
 		l.put(m.th.accent, m.th.marked)
-	} else {
+	default:
 		l.skip(1)
 	}
 	m.name(l, row, c[colName])

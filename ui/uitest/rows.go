@@ -42,10 +42,10 @@ func Led(name, owner string, at time.Time) *sources.Primitive {
 		Limit: 1, Taken: 1, LimitHow: sources.Told, OwnersHow: sources.Told, Owners: []sources.Owner{o}, At: at}
 }
 
-// Leaderless is an election that nobody leads, for as long as given.
+// Leaderless is an election that should always have a leader and has had none since at.
 func Leaderless(name string, at time.Time) *sources.Primitive {
 	p := Led(name, "", at)
-	p.Owners, p.Taken = nil, 0
+	p.Owners, p.Taken, p.Expected = nil, 0, true
 	return p
 }
 
