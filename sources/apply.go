@@ -148,6 +148,7 @@ func (h *Hub) setLocked(b *batch, p *Primitive) {
 			return // an old snapshot is better than none
 		}
 		l = b.lookAt(row, p.Ref)
+		l.ours = h.expectedLocked(p.Ref)
 		before = h.baseLocked(slot, &l)
 		l.queued = h.queued[slot]
 	} else {
@@ -229,6 +230,7 @@ func (h *Hub) commitLocked(events ...Event) {
 func (h *Hub) goneLocked(b *batch, slot int) {
 	row := h.rows[slot]
 	l := b.lookAt(row, row.Ref)
+	l.ours = h.expectedLocked(row.Ref)
 	before := h.baseLocked(slot, &l)
 	l.queued = h.queued[slot]
 	h.events = l.diff(h.events[:0], before, nil)

@@ -247,3 +247,26 @@ func (w *world) wantQueue(want ...string) {
 		w.t.Errorf("the events add up to %v, want %v", queue, want)
 	}
 }
+
+func TestAnEndThatWeBringAboutHasUsAsItsCause(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("app", bound("a")), election("other", bound("a")), election("over", leased("a", time.Second)))
+		w.happened()
+		for _, name := range []string{"app", "over"} {
+			w.hub.Expect(sources.Ending{Ref: ref(name), Owner: "a", Cause: sources.CauseReleased}, 10*time.Second)
+		}
+		time.Sleep(2 * time.Second)
+		w.set(election("app"), election("other"), election("over"))
+		w.wantEvents("released app -a released ours", "released other -a told", "expired over -a expired inferred")
+		if got := w.row("app").Terms[0]; got.Cause != sources.CauseReleased || got.How != sources.Ours {
+			t.Errorf("the term says %v, known as %v", got.Cause, got.How)
+		}
+		w.set(election("app", bound("a")))
+		time.Sleep(20 * time.Second)
+		w.happened()
+		w.set(election("app"))
+		w.wantEvents("released app -a told") // long after: that was not ours
+	})
+}

@@ -42,6 +42,7 @@ type look struct {
 	after, at time.Time
 	gap       bool
 	ended     []Ending // of this primitive only
+	ours      *Ending  // the end that we bring about; nil: none
 
 	revealed bool       // who owned it could not be told for a while
 	queued   *Primitive // the last with a whole queue, where that of before is not
@@ -230,7 +231,7 @@ func (l *look) replacement(end, begin *Event) Event {
 	e := *begin
 	e.Kind = EventOwnerChanged
 	e.Previous, e.LeaseLeft, e.Cause, e.How = end.Previous, end.LeaseLeft, end.Cause, end.How
-	if _, told := l.ending(end.Previous.ID); e.Cause == CauseReleased && !told {
+	if _, told := l.ending(end.Previous.ID); e.Cause == CauseReleased && e.How != Ours && !told {
 		e.Cause, e.How = CauseUnknown, l.fact()
 	}
 	return e
@@ -260,6 +261,8 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		}
 	case follows != CauseUnknown:
 		e.Cause, e.How = follows, Inferred
+	case l.endedByUs(o) && !leaseOver(o, l.at):
+		e.Cause, e.How = l.ours.Cause, Ours
 	case leaseOver(o, l.at) && l.gap && !leasePast(o, l.after): // it may have been given up before, or renewed and given up unseen
 	case leaseOver(o, l.at):
 		e.Cause, e.How = CauseExpired, Inferred
@@ -271,6 +274,9 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	}
 	return e
 }
+
+// endedByUs reports whether we were about to end that ownership.
+func (l *look) endedByUs(o *Owner) bool { return l.ours != nil && l.ours.Owner == o.ID }
 
 // continued names what changed for owners that stay.
 func (l *look) continued(events []Event, before, after *Primitive) []Event {

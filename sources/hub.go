@@ -39,19 +39,20 @@ type Hub struct {
 	once   sync.Once
 	joined sync.WaitGroup // the publisher
 
-	mu      sync.Mutex // held while one Change is applied and while a state is made
-	feeds   []*feed    // in the order in which they were added
-	scopes  []*scope   // by Row.Scope
-	rows    []*Row     // by slot, as the next State will show them
-	free    []vacancy
-	known   map[int]*Primitive // by slot: the last with known owners, where the row's are unknown
-	queued  map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
-	watched map[Ref]struct{}
-	events  []Event // of the primitive being applied; kept to spare allocations
-	stepped time.Duration
-	forget  int       // the slot where forgetting goes on
-	tidied  time.Time // when what is too old was last dropped
-	pace    pace
+	mu       sync.Mutex // held while one Change is applied and while a state is made
+	feeds    []*feed    // in the order in which they were added
+	scopes   []*scope   // by Row.Scope
+	rows     []*Row     // by slot, as the next State will show them
+	free     []vacancy
+	known    map[int]*Primitive // by slot: the last with known owners, where the row's are unknown
+	queued   map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
+	expected map[Ref]expectation
+	watched  map[Ref]struct{}
+	events   []Event // of the primitive being applied; kept to spare allocations
+	stepped  time.Duration
+	forget   int       // the slot where forgetting goes on
+	tidied   time.Time // when what is too old was last dropped
+	pace     pace
 }
 
 // NewHub returns a Hub and starts its publisher, a goroutine that Close ends. ctx only says
@@ -75,15 +76,16 @@ func newHub(ctx context.Context, o HubOptions, drift func() time.Duration) *Hub 
 		o.Thresholds = DefaultThresholds()
 	}
 	h := &Hub{
-		ring:   newRing(o.Events, o.EventAge),
-		drift:  drift,
-		start:  time.Now(),
-		limit:  o.Thresholds,
-		kick:   make(chan struct{}, 1),
-		stop:   make(chan struct{}),
-		broken: make(chan error, 1),
-		known:  map[int]*Primitive{},
-		queued: map[int]*Primitive{},
+		ring:     newRing(o.Events, o.EventAge),
+		drift:    drift,
+		start:    time.Now(),
+		limit:    o.Thresholds,
+		kick:     make(chan struct{}, 1),
+		stop:     make(chan struct{}),
+		broken:   make(chan error, 1),
+		known:    map[int]*Primitive{},
+		queued:   map[int]*Primitive{},
+		expected: map[Ref]expectation{},
 	}
 	h.state.Store(&State{At: h.start, Thresholds: h.limit})
 	spawn.Go(ctx, &h.joined, func() {

@@ -137,7 +137,7 @@ const NoLimit = ^uint64(0)
 type Primitive struct {
 	Ref
 	Kind      Kind
-	LimitHow  Known
+	LimitHow  Known // Inferred where that it is a lock at all follows from its name only: see Guessed
 	OwnersHow Known // Told with no Owners: nobody owns it; Unknown with no Owners: we cannot tell
 	AliasHow  Known // of Alias: Told where the configuration or the server says so, Inferred where only the number does
 
@@ -148,7 +148,6 @@ type Primitive struct {
 
 	Ephemeral    bool
 	Expected     bool // configured as: must always have an owner
-	Guessed      bool // that it is a lock at all follows from its name only: nobody named it, and no library's format was recognised
 	Absent       bool // the server says that there is none: a row that is configured and stays. It has no owner
 	Limit, Taken uint64
 	Owners       []Owner
@@ -218,6 +217,10 @@ type Attr struct{ Key, Value string }
 func (p *Primitive) Limited() bool {
 	return p.Kind == KindSemaphore && p.LimitHow != Unknown && p.Limit > 0 && p.Limit != NoLimit
 }
+
+// Guessed reports whether that it is a lock at all follows from its name only: nobody named
+// it, and its value is of no known library.
+func (p *Primitive) Guessed() bool { return p.LimitHow == Inferred }
 
 // BlobHead is how many bytes of a value are kept.
 const BlobHead = 4096

@@ -2,6 +2,37 @@ package sources
 
 import "time"
 
+// Expect says that we are about to end an ownership ourselves. If the owner is seen gone
+// within that time and nobody tells why, e.Cause is why, and that is known as [Ours]; a lease
+// that ran out has run out all the same.
+func (h *Hub) Expect(e Ending, within time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := time.Now()
+	for ref, x := range h.expected {
+		if now.After(x.until) {
+			delete(h.expected, ref)
+		}
+	}
+	e.How = Ours
+	h.expected[e.Ref] = expectation{Ending: e, until: now.Add(within)}
+}
+
+// expectation is an end that we bring about, and how long that counts.
+type expectation struct {
+	Ending
+	until time.Time
+}
+
+// expectedLocked is the end of an owner of ref that we bring about; nil: none.
+func (h *Hub) expectedLocked(ref Ref) *Ending {
+	x, ok := h.expected[ref]
+	if !ok || time.Now().After(x.until) {
+		return nil
+	}
+	return &x.Ending
+}
+
 // Tell adds what no source tells to the events: what a person did through this program
 // (EventAction). At is filled in where it is zero. Rows and terms are not touched: what
 // came of an action is for the sources to see.

@@ -200,7 +200,10 @@ func TestJudgement(t *testing.T) {
 	idle.Owners[0].Attrs = []sources.Attr{{Key: "state", Value: "idle in transaction"}}
 	endless := func(guessed bool) *sources.Primitive {
 		p := uitest.Led("a", "o", noon())
-		p.Kind, p.Guessed = sources.KindMutex, guessed
+		p.Kind = sources.KindMutex
+		if guessed {
+			p.LimitHow = sources.Inferred
+		}
 		p.Owners[0].NoExpiry, p.Owners[0].Session = true, ""
 		return p
 	}

@@ -13,6 +13,7 @@ func (o *Operator) crash(n *run, b *Backend) {
 	sub := o.subscribe()
 	defer sub.Close()
 	t := n.Request.Target
+	o.o.View.Expect(sources.Ending{Ref: t.Ref, Owner: t.Owner, Cause: sources.CauseEvicted}, o.o.Patience+o.leaseLeft(t))
 	sent := time.Now()
 	err := b.Crash(t.Ref, sources.OwnerRef{ID: t.Owner, Label: t.Label, Fence: t.Fence})
 	n.answered = time.Since(sent)

@@ -37,6 +37,7 @@ func (o *Operator) resign(n *run, h *holding, b *Backend) {
 	old := lease.Owner()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), farewell)
 	defer cancel()
+	o.o.View.Expect(sources.Ending{Ref: h.ref, Owner: old, Cause: sources.CauseReleased}, farewell+o.o.Patience)
 	sent := time.Now()
 	err := lease.Release(ctx)
 	n.answered = time.Since(sent)
@@ -78,6 +79,9 @@ func (o *Operator) giveBack(n *run, h *holding, lease *coord.Lease) {
 		rec.Call = "none: it is left to run out"
 	}
 	_ = o.record(rec)
+	if !abandon {
+		o.o.View.Expect(sources.Ending{Ref: h.ref, Owner: lease.Owner(), Cause: sources.CauseReleased}, farewell+o.o.Patience)
+	}
 	sent := time.Now()
 	var err error
 	if closing {

@@ -38,6 +38,11 @@ func TestWeLeadProclaimAndResignAsOthersSeeIt(t *testing.T) {
 				t.Errorf("%s leads, the Hub shows %s", got, after.ID)
 			}
 			t.Logf("%s", run.Text)
+			for _, term := range r.row(election).Terms {
+				if term.Owner.ID == us.ID && (term.Cause != sources.CauseReleased || term.How != sources.Ours) {
+					t.Errorf("the term that we ended has the cause %v, known as %v", term.Cause, term.How)
+				}
+			}
 			if held := r.Status().Holdings; len(held) != 0 {
 				t.Errorf("we still hold %+v", held)
 			}

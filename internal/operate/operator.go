@@ -21,6 +21,7 @@ type View interface {
 	Subscribe(from uint64) *sources.Subscription
 	Refresh(source string)
 	Tell(e sources.Event)
+	Expect(e sources.Ending, within time.Duration)
 }
 
 // Options are what an Operator is made of. All but View may be left zero.
