@@ -1,0 +1,87 @@
+package respwire
+
+import (
+	"fmt"
+	"net"
+	"sync/atomic"
+	"syscall"
+)
+
+// Error says what a server sent that no Redis sends. Every Read of the connection returns
+// it from then on.
+type Error struct {
+	Addr string // host:port of the server
+	What string // "a map of 2,147,483,647 elements"
+}
+
+// Error names the server, what it sent and what that means.
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s sent %s: it is not a Redis server, or something between changes its answers", e.Addr, e.What)
+}
+
+// Conn is a connection to a server whose replies are bounded. See the package's
+// documentation.
+type Conn interface {
+	net.Conn
+	// Stream says that the server pushes on this connection from now on: each message
+	// counts by itself.
+	Stream()
+}
+
+// New returns c with its replies bounded. addr is how the server is called in errors.
+func New(c net.Conn, addr string, l Limits) Conn {
+	b := &bounded{Conn: c, addr: addr, scan: scanner{limits: l}}
+	if socket, ok := c.(syscall.Conn); ok {
+		return &plain{b, socket}
+	}
+	return b
+}
+
+// plain is a connection whose socket the library looks at, to see whether the server has
+// closed a connection that it kept. One with TLS does not show its socket.
+type plain struct {
+	*bounded
+	socket syscall.Conn
+}
+
+// SyscallConn implements syscall.Conn.
+func (p *plain) SyscallConn() (syscall.RawConn, error) { return p.socket.SyscallConn() }
+
+type bounded struct {
+	net.Conn
+	addr   string
+	scan   scanner
+	wrong  error       // what every Read returns; nil: nothing is wrong
+	asked  atomic.Bool // the client wrote since the last Read
+	stream atomic.Bool
+}
+
+// Stream implements Conn.
+func (c *bounded) Stream() { c.stream.Store(true) }
+
+// Read implements net.Conn. It returns no byte of what breaks a limit.
+func (c *bounded) Read(p []byte) (int, error) {
+	if c.wrong != nil {
+		return 0, c.wrong
+	}
+	n, err := c.Conn.Read(p)
+	if c.asked.Swap(false) || c.stream.Load() {
+		c.scan.asked()
+	}
+	good, wrong := c.scan.scan(p[:n])
+	if wrong != "" {
+		c.wrong = &Error{Addr: c.addr, What: wrong}
+		clear(p[good:n])
+		if err = nil; good == 0 {
+			err = c.wrong
+		}
+	}
+	return good, err
+}
+
+// Write implements net.Conn.
+func (c *bounded) Write(p []byte) (int, error) {
+	c.asked.Store(true)
+	return c.Conn.Write(p)
+}
+

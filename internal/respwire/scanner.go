@@ -1,0 +1,240 @@
+package respwire
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// Limits bound what is passed on. Those of the package are Defaults.
+type Limits struct {
+	Bytes      int // of a reply, and of all replies between two writes
+	Values     int // of the same
+	Depth      int // of nested values; a value that is in no other is at depth 1
+	Line       int // bytes of a line, without its end
+	Attributes int // of a reply
+}
+
+// Defaults returns the limits that the package's documentation explains.
+func Defaults() Limits {
+	return Limits{Bytes: 16 << 20, Values: 1 << 18, Depth: 16, Line: 64 << 10, Attributes: 16}
+}
+
+// longestNumber is how many bytes the header of a length can have: a sign and 19 digits.
+const longestNumber = 20
+
+// scanner reads along with a stream of replies. The zero value with limits is ready.
+type scanner struct {
+	limits Limits
+
+	line    []byte // of the current token, as far as an earlier read brought it
+	payload int    // bytes still to come of a string, its end included
+	open    []int  // values still to come of each aggregate that is open, the outermost first
+
+	reply  tally // of the current reply
+	answer tally // of all since the client last wrote
+}
+
+// tally counts what was announced.
+type tally struct{ bytes, values, attributes int }
+
+// asked notes that the client wrote: what comes now answers that.
+func (s *scanner) asked() { s.answer = tally{} }
+
+// scan reads p. It returns how many bytes of p may be passed on, and what is wrong with the
+// next one; "": nothing, and all of p may be passed on.
+func (s *scanner) scan(p []byte) (n int, wrong string) {
+	for n < len(p) {
+		if s.payload > 0 {
+			took := min(s.payload, len(p)-n)
+			s.payload -= took
+			n += took
+			if s.payload == 0 {
+				s.complete()
+			}
+			continue
+		}
+		rest := p[n:]
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			if wrong := s.begun(rest); wrong != "" {
+				return n, wrong
+			}
+			s.line = append(s.line, rest...)
+			return len(p), ""
+		}
+		line := rest[:end+1]
+		if len(s.line) > 0 {
+			s.line = append(s.line, line...)
+			line = s.line
+		}
+		if wrong := s.token(line); wrong != "" {
+			return n, wrong
+		}
+		s.line = s.line[:0]
+		n += end + 1
+	}
+	return n, ""
+}
+
+// begun judges a line that has no end yet.
+func (s *scanner) begun(more []byte) string {
+	first := more[0]
+	if len(s.line) > 0 {
+		first = s.line[0]
+	}
+	return s.lineOK(first, len(s.line)+len(more)-1)
+}
+
+// lineOK judges the first byte of a line and how many come after it.
+func (s *scanner) lineOK(first byte, rest int) string {
+	switch first {
+	case '+', '-', ':', '_', ',', '#', '(':
+		if rest > s.limits.Line+len("\r\n") {
+			return "a line of more than " + grouped(s.limits.Line) + " bytes"
+		}
+	case '$', '=', '!', '*', '~', '>', '%', '|':
+		if rest > longestNumber+len("\r\n") {
+			return "a length of more than " + strconv.Itoa(longestNumber) + " digits"
+		}
+	default:
+		return "a line that begins with " + strconv.QuoteRuneToASCII(rune(first))
+	}
+	return ""
+}
+
+// token takes a whole line in, with its end.
+func (s *scanner) token(line []byte) string {
+	if wrong := s.lineOK(line[0], len(line)-1); wrong != "" {
+		return wrong
+	}
+	if len(line) < 3 || line[len(line)-2] != '\r' {
+		return "a line that does not end as Redis ends lines"
+	}
+	if wrong := s.count(len(line), 0); wrong != "" {
+		return wrong
+	}
+	kind, text := line[0], line[1:len(line)-2]
+	switch kind {
+	case '$', '=', '!':
+		return s.beginString(kind, text)
+	case '*', '~', '>', '%', '|':
+		return s.beginAggregate(kind, text)
+	}
+	s.complete()
+	return ""
+}
+
+func (s *scanner) beginString(kind byte, text []byte) string {
+	size, wrong := length(kind, text)
+	if wrong != "" {
+		return wrong
+	}
+	if size < 0 {
+		s.complete()
+		return ""
+	}
+	if size > s.limits.Bytes {
+		return "a text of " + grouped(size) + " bytes"
+	}
+	if wrong := s.count(size+2, 0); wrong != "" {
+		return wrong
+	}
+	s.payload = size + 2
+	return ""
+}
+
+func (s *scanner) beginAggregate(kind byte, text []byte) string {
+	size, wrong := length(kind, text)
+	if wrong != "" {
+		return wrong
+	}
+	if size > s.limits.Values {
+		return nameOf(kind) + " of " + grouped(size) + " elements"
+	}
+	if kind == '%' || kind == '|' {
+		size *= 2
+	}
+	if wrong := s.count(0, max(size, 0)); wrong != "" {
+		return wrong
+	}
+	if len(s.open) >= s.limits.Depth {
+		return "values nested more than " + strconv.Itoa(s.limits.Depth) + " deep"
+	}
+	if kind == '|' { // it stands before a value and is none
+		s.reply.attributes++
+		if s.reply.attributes > s.limits.Attributes {
+			return "more than " + strconv.Itoa(s.limits.Attributes) + " attributes of one reply"
+		}
+		if size > 0 {
+			s.open = append(s.open, size+1) // the value after it ends it
+		}
+		return ""
+	}
+	if size > 0 {
+		s.open = append(s.open, size)
+		return ""
+	}
+	s.complete()
+	return ""
+}
+
+// count adds what was announced and judges the sums.
+func (s *scanner) count(size, values int) string {
+	for _, t := range []*tally{&s.reply, &s.answer} {
+		t.bytes += size
+		t.values += values
+		switch {
+		case t.bytes > s.limits.Bytes:
+			return "an answer of more than " + grouped(s.limits.Bytes) + " bytes"
+		case t.values > s.limits.Values:
+			return "an answer of more than " + grouped(s.limits.Values) + " values"
+		}
+	}
+	return ""
+}
+
+// complete ends a value, and what ends with it.
+func (s *scanner) complete() {
+	for i := len(s.open) - 1; i >= 0; i-- {
+		s.open[i]--
+		if s.open[i] > 0 {
+			return
+		}
+		s.open = s.open[:i]
+	}
+	s.reply = tally{}
+}
+
+// length reads the number of a header; -1 stands for nil.
+func length(kind byte, text []byte) (n int, wrong string) {
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < -1 || text[0] == '+' || text[0] == '-' && n != -1 {
+		return 0, nameOf(kind) + " of the length " + strconv.QuoteToASCII(string(text))
+	}
+	return n, ""
+}
+
+func nameOf(kind byte) string {
+	switch kind {
+	case '$', '=', '!':
+		return "a text"
+	case '~':
+		return "a set"
+	case '>':
+		return "a push"
+	case '%':
+		return "a map"
+	case '|':
+		return "an attribute"
+	}
+	return "an array"
+}
+
+// grouped writes n with a comma after each three digits.
+func grouped(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
