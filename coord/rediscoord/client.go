@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"coordtop/internal/respwire"
 )
 
 const (
@@ -18,18 +21,66 @@ const (
 
 // NewClient makes the one kind of client that coordtop talks to Redis with. It does not
 // connect; it fails when the options contradict each other or a certificate cannot be
-// read. The caller closes the client, which also ends commands that are in flight.
+// read. The caller closes the client, which also ends commands that are in flight, and with
+// Sentinels a goroutine that listens to them; ctx says who is told of a panic there.
 //
 // The client never sends a command twice by itself: a command whose reply was lost may
 // have been obeyed, and only its sender knows what that means. (A ClusterClient would,
 // whatever its options say, except for commands that are marked: see once.)
-func NewClient(o ClientOptions) (redis.UniversalClient, error) {
+func NewClient(ctx context.Context, o ClientOptions) (redis.UniversalClient, error) {
 	u, err := o.universal()
 	if err != nil {
 		return nil, err
 	}
 	silence()
-	return redis.NewUniversalClient(u), nil
+	switch o.Topology {
+	case Cluster:
+		return redis.NewClusterClient(u.Cluster()), nil
+	case Sentinel:
+		server := u.Simple()
+		return newFailover(ctx, newSentinels(o, server), server), nil
+	}
+	return redis.NewClient(u.Simple()), nil
+}
+
+// Server is how to reach one server: the library's options but for the Dialer, and Dial
+// in its place. With Sentinels Dial asks them for the master each time and ignores addr.
+type Server struct {
+	Options *redis.Options
+	Dial    func(ctx context.Context, addr string) (respwire.Conn, error)
+}
+
+// NewServer returns how to reach the one server of o. A Cluster is ErrCluster.
+func NewServer(o ClientOptions) (Server, error) {
+	u, err := o.universal()
+	if err != nil {
+		return Server{}, err
+	}
+	silence()
+	s := Server{Options: u.Simple(), Dial: o.dialer(u.TLSConfig)}
+	switch o.Topology {
+	case Cluster:
+		return Server{}, ErrCluster
+	case Sentinel:
+		known, dial := newSentinels(o, s.Options), s.Dial
+		s.Dial = func(ctx context.Context, _ string) (respwire.Conn, error) {
+			addr, _, err := known.ask(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return dial(ctx, addr)
+		}
+	}
+	return s, nil
+}
+
+// ErrCluster reports that one server was asked for where there are several.
+var ErrCluster = errors.New("a Cluster is not one server")
+
+// Check reports what NewClient would fail with.
+func (o ClientOptions) Check() error {
+	_, err := o.universal()
+	return err
 }
 
 // check finds contradictions.
@@ -60,13 +111,9 @@ func (o ClientOptions) universal() (*redis.UniversalOptions, error) {
 	}
 	u := &redis.UniversalOptions{
 		Addrs:            o.Addrs,
-		MasterName:       o.Master,
-		IsClusterMode:    o.Topology == Cluster,
 		DB:               o.DB,
 		Username:         o.User,
 		Password:         o.Password,
-		SentinelUsername: o.SentinelUser,
-		SentinelPassword: o.SentinelPassword,
 		Protocol:         o.Protocol,
 		PoolSize:         o.PoolSize,
 		PipelinePoolSize: -1, // pipelines use the same connections as everything else
@@ -89,6 +136,8 @@ func (o ClientOptions) universal() (*redis.UniversalOptions, error) {
 			return nil, err
 		}
 	}
+	dial := o.dialer(u.TLSConfig)
+	u.Dialer = func(ctx context.Context, _, addr string) (net.Conn, error) { return dial(ctx, addr) }
 	return u, nil
 }
 

@@ -25,7 +25,7 @@ func TestConnectionsCarryTheNameWhereTheUserMayGiveIt(t *testing.T) {
 	for name, want := range map[string]string{"": "coordtop", "mine": "mine"} {
 		o := options(t, b.server.URL())
 		o.Name = name
-		c, err := rediscoord.NewClient(o)
+		c, err := rediscoord.NewClient(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestOnConnectRunsOnEachConnectionAndMayRefuseIt(t *testing.T) {
 		}
 		return nil
 	}
-	c, err := rediscoord.NewClient(o)
+	c, err := rediscoord.NewClient(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func options(t testing.TB, url string) rediscoord.ClientOptions {
 // client makes a client that is closed when the test ends.
 func client(t testing.TB, url string) redis.UniversalClient {
 	t.Helper()
-	c, err := rediscoord.NewClient(options(t, url))
+	c, err := rediscoord.NewClient(t.Context(), options(t, url))
 	if err != nil {
 		t.Fatal(err)
 	}

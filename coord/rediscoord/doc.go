@@ -47,6 +47,15 @@
 // owners that all use it. In a Cluster both keys must share a slot: the name needs a
 // {hash tag}.
 //
+// # Servers that lie
+//
+// What a server, a node of a Cluster or a Sentinel answers is bounded where it is read (see
+// internal/respwire): an answer that no Redis gives ends the connection with an error that
+// names the server. Sentinels are asked by this package and not by the library, which reads
+// their answers where a panic ends the program: the master's address is the first that one
+// of them gives, at most 16 Sentinels are known, and a notice that the master was switched
+// only makes us ask again.
+//
 // # Rights
 //
 // A candidate needs +evalsha +eval +get +set +exists +del +pexpire and its keys (~pattern);

@@ -49,7 +49,7 @@ var _ coord.Driver = (*Driver)(nil)
 // New makes a driver. It does not connect; it fails when the options are contradictory
 // or a certificate cannot be read.
 func New(c ClientOptions, o Options) (*Driver, error) {
-	if _, err := c.universal(); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	o.TTL = orDuration(o.TTL, defaultTTL)
@@ -70,7 +70,7 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	if err := checkTTL(ttl); err != nil {
 		return nil, err
 	}
-	client, err := NewClient(d.client)
+	client, err := NewClient(ctx, d.client)
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}

@@ -18,7 +18,7 @@ func TestLibraryLogsToWhereItIsToldAndNewClientLeavesItSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := NewClient(o)
+	c, err := NewClient(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

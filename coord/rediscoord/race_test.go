@@ -40,7 +40,7 @@ func TestWinInTheInstantOfAnEndIsGivenBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := NewClient(address)
+	raw, err := NewClient(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -177,7 +177,7 @@ func TestTLSWithACustomAuthorityAndAClientCertificate(t *testing.T) {
 	} {
 		o := options(t, b.server.URL())
 		o.TLS = &bad
-		if _, err := rediscoord.NewClient(o); err == nil {
+		if _, err := rediscoord.NewClient(t.Context(), o); err == nil {
 			t.Errorf("%s: NewClient accepts it", name)
 		}
 		if _, err := rediscoord.New(o, brisk); err == nil {

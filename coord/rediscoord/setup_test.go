@@ -34,7 +34,7 @@ func setup(t *testing.T, o localserver.RedisOptions) bench {
 	if files := server.TLSFiles(); o.TLS {
 		address.TLS = &certs.Files{CA: files.CA, Cert: files.Cert, Key: files.Key}
 	}
-	raw, err := rediscoord.NewClient(address)
+	raw, err := rediscoord.NewClient(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}

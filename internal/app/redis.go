@@ -57,14 +57,7 @@ func checkRedis(s config.Source) error {
 	if o.Topology == rediscoord.Cluster {
 		return errors.New("a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
 	}
-	client, err := rediscoord.NewClient(o)
-	if err != nil {
-		return err
-	}
-	if err := client.Close(); err != nil {
-		return fmt.Errorf("closing a client: %w", err)
-	}
-	return nil
+	return o.Check()
 }
 
 // redisLease is the TTL of what we own in Redis: that of LeaderService.

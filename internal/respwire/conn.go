@@ -16,7 +16,7 @@ type Error struct {
 
 // Error names the server, what it sent and what that means.
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s sent %s: it is not a Redis server, or something between changes its answers", e.Addr, e.What)
+	return fmt.Sprintf("%s sent %s: it is not a Redis server, or something between changes its answers; check host and port", e.Addr, e.What)
 }
 
 // Conn is a connection to a server whose replies are bounded. See the package's
@@ -84,4 +84,3 @@ func (c *bounded) Write(p []byte) (int, error) {
 	c.asked.Store(true)
 	return c.Conn.Write(p)
 }
-

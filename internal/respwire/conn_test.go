@@ -59,6 +59,7 @@ func TestWhatIsTooLargeIsNamedAndNotPassedOn(t *testing.T) {
 		{"map", "", "%2147483647\r\n", "a map of 2,147,483,647 elements"},
 		{"array", "+OK\r\n", "*2147483647\r\n", "an array of 2,147,483,647 elements"},
 		{"push", "", ">2147483647\r\n", "a push of 2,147,483,647 elements"},
+		{"push of nothing", "", ">0\r\n", "a push of 0 elements"},
 		{"set", "", "~2147483647\r\n", "a set of 2,147,483,647 elements"},
 		{"attribute", "", "|2147483647\r\n", "an attribute of 2,147,483,647 elements"},
 		{"text", "*2\r\n$1\r\nx\r\n", "$2147483647\r\n", "a text of 2,147,483,647 bytes"},
@@ -108,7 +109,7 @@ func TestWhatIsTooLargeIsNamedAndNotPassedOn(t *testing.T) {
 
 func TestErrorIsASentence(t *testing.T) {
 	t.Parallel()
-	const want = "h:1 sent a map of 7 elements: it is not a Redis server, or something between changes its answers"
+	const want = "h:1 sent a map of 7 elements: it is not a Redis server, or something between changes its answers; check host and port"
 	if got := (&Error{Addr: "h:1", What: "a map of 7 elements"}).Error(); got != want {
 		t.Error(got)
 	}
@@ -214,6 +215,9 @@ func writeValue(t *rapid.T, b *strings.Builder, depth int) {
 		b.WriteString(strconv.Itoa(len(s)) + "\r\n" + s + "\r\n")
 	case '*', '~', '>', '%', '|':
 		n := rapid.IntRange(-1, 3).Draw(t, "elements")
+		if kind == '>' {
+			n = max(n, 1)
+		}
 		b.WriteString(strconv.Itoa(n) + "\r\n")
 		if kind == '%' || kind == '|' {
 			n *= 2

@@ -6,7 +6,7 @@
 // # What is bounded
 //
 // A Conn passes replies on unchanged, byte by byte as they come, as long as they keep to
-// [Limits]. It passes nothing of the first token that does not, so that the library never
+// [Limits]. It passes nothing of the first header that does not, so that the library never
 // sees a length that is too large; from then on each Read returns the same [Error], which
 // says what was wrong in a sentence for people. The connection is of no use after that.
 //
@@ -29,7 +29,7 @@
 // worst reply that they admit. A page of SCAN, or a transaction, whose key names are longer
 // than 16 MB in all breaks the connection.
 //
-// # The token stream
+// # Why the two readers agree
 //
 // How RESP splits into lines and payloads does not depend on how values are nested, so the
 // scanner and the library cannot come to disagree about where a header is. They do disagree

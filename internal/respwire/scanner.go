@@ -26,7 +26,7 @@ const longestNumber = 20
 type scanner struct {
 	limits Limits
 
-	line    []byte // of the current token, as far as an earlier read brought it
+	line    []byte // of the current header or simple value, as far as an earlier read brought it
 	payload int    // bytes still to come of a string, its end included
 	open    []int  // values still to come of each aggregate that is open, the outermost first
 
@@ -67,7 +67,7 @@ func (s *scanner) scan(p []byte) (n int, wrong string) {
 			s.line = append(s.line, line...)
 			line = s.line
 		}
-		if wrong := s.token(line); wrong != "" {
+		if wrong := s.header(line); wrong != "" {
 			return n, wrong
 		}
 		s.line = s.line[:0]
@@ -102,8 +102,8 @@ func (s *scanner) lineOK(first byte, rest int) string {
 	return ""
 }
 
-// token takes a whole line in, with its end.
-func (s *scanner) token(line []byte) string {
+// header takes a whole line in, with its end.
+func (s *scanner) header(line []byte) string {
 	if wrong := s.lineOK(line[0], len(line)-1); wrong != "" {
 		return wrong
 	}
@@ -148,7 +148,7 @@ func (s *scanner) beginAggregate(kind byte, text []byte) string {
 	if wrong != "" {
 		return wrong
 	}
-	if size > s.limits.Values {
+	if size > s.limits.Values || kind == '>' && size < 1 { // a push has at least a name
 		return nameOf(kind) + " of " + grouped(size) + " elements"
 	}
 	if kind == '%' || kind == '|' {

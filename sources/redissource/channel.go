@@ -12,6 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/push"
 
+	"coordtop/coord/rediscoord"
+	"coordtop/internal/respwire"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
@@ -109,6 +111,7 @@ func (l *link) settle(ctx context.Context, c *channel, subscribe func(*redis.Pub
 	defer cancel()
 	stop := spawn.OnDone(ctx, c.line.close)
 	defer stop() // before the cancel
+	c.line.net.Stream()
 	c.sub = c.line.client.Subscribe(ctx)
 	err := l.greet(ctx, c, subscribe)
 	if err != nil {
@@ -144,7 +147,7 @@ func (l *link) greet(ctx context.Context, c *channel, subscribe func(*redis.PubS
 // await reads until so many confirmations have come.
 func (l *link) await(ctx context.Context, c *channel, confirmations int) error {
 	for confirmations > 0 {
-		m, err := c.sub.Receive(ctx)
+		m, err := rediscoord.Receive(ctx, c.sub, c.line.addr, 0)
 		if err != nil {
 			return err
 		}
@@ -171,7 +174,7 @@ func (l *link) ping(ctx context.Context, c *channel) error {
 // listen reads until the connection ends, and says why it did.
 func (l *link) listen(ctx context.Context, c *channel) error {
 	for {
-		m, err := c.sub.Receive(ctx)
+		m, err := rediscoord.Receive(ctx, c.sub, c.line.addr, 0)
 		if err == nil {
 			l.received(m)
 			continue
@@ -188,7 +191,7 @@ func (l *link) listen(ctx context.Context, c *channel) error {
 // broken reports whether err, of reading a message, is more than a message that the
 // library does not understand.
 func broken(err error) bool {
-	return sources.HungUp(err) || errors.As(err, new(net.Error)) || errors.As(err, new(redis.Error)) ||
+	return sources.HungUp(err) || errors.As(err, new(net.Error)) || errors.As(err, new(redis.Error)) || errors.As(err, new(*respwire.Error)) ||
 		errors.Is(err, errNoRedial) || errors.Is(err, redis.ErrClosed)
 }
 

@@ -10,6 +10,9 @@
 // pinged once a second: a closed connection is noticed at once, a silent one after
 // Options.Silence.
 //
+// What the server sends is bounded (see internal/respwire): an answer that no Redis gives
+// ends both connections, and Next's error names it.
+//
 // # The ladder
 //
 // At every connect the best of these is taken, and About.Mode names it:

@@ -11,14 +11,14 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/respwire"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
 var (
-	errCluster = errors.New("cluster")
-	errNoScan  = errors.New("no right to scan")
-	errNoRead  = errors.New("no right to read")
+	errNoScan = errors.New("no right to scan")
+	errNoRead = errors.New("no right to read")
 )
 
 // roleError says that a failover made another server of this one.
@@ -43,9 +43,10 @@ func explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	}
 	var db *selectError
 	var role *roleError
+	var liar *respwire.Error
 	var said redis.Error
 	switch {
-	case errors.Is(err, errCluster):
+	case errors.Is(err, rediscoord.ErrCluster):
 		return final("a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
 	case errors.Is(err, errNoScan):
 		return final("the user may not scan for patterns: give it +scan, or name each key")
@@ -53,6 +54,8 @@ func explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 		return final("the user may not read the selected keys: give it +pttl +strlen +getrange and %%R~ with their names")
 	case errors.Is(err, spawn.ErrPanic):
 		return err
+	case errors.As(err, &liar):
+		return final("%s", liar.Error())
 	case errors.Is(err, errElsewhere):
 		return passing("%s leads to more than one server: give the address of one", where)
 	case errors.As(err, &role):
@@ -124,7 +127,7 @@ func explainLink(err error, where string, encrypted bool, silence time.Duration,
 	case errors.As(err, &timeout):
 		return passing("%s cannot be reached: %v", where, err)
 	case opening:
-		return final("what answers at %s is no Redis: check host and port", where)
+		return final("%s is not a Redis server: check host and port", where)
 	}
 	return passing("the connection to %s broke: %v", where, err)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/respwire"
 	"coordtop/sources"
 )
 
@@ -23,36 +24,35 @@ var errElsewhere = errors.New("two servers behind one name")
 // exchange makes the connections of one link, all to the same server. Sentinels are asked
 // for the master each time.
 type exchange struct {
-	base   *redis.Client // only its options are used, and its way to the Sentinels
-	db     int
-	server net.Addr // of the first connection
+	options *redis.Options
+	dial    func(ctx context.Context, addr string) (respwire.Conn, error)
+	db      int
+	server  net.Addr // of the first connection
 }
 
 func newExchange(o rediscoord.ClientOptions) (*exchange, error) {
-	u, err := rediscoord.NewClient(o)
-	if err != nil { // nothing was sent yet: it is about the options, or a file that they name
+	server, err := rediscoord.NewServer(o)
+	switch {
+	case errors.Is(err, rediscoord.ErrCluster):
+		return nil, err
+	case err != nil: // nothing was sent yet: it is about the options, or a file that they name
 		return nil, &sources.Problem{Text: err.Error(), Cause: err, Refused: true}
 	}
-	base, ok := u.(*redis.Client)
-	if !ok {
-		return nil, errors.Join(errCluster, u.Close())
-	}
-	return &exchange{base: base, db: o.DB}, nil
+	return &exchange{options: server.Options, dial: server.Dial, db: o.DB}, nil
 }
-
-func (x *exchange) close() { _ = x.base.Close() } // it has no connection whose end could fail
 
 // line is one connection and a client around it that has no other and makes no other.
 type line struct {
 	client *redis.Client
-	net    net.Conn
+	net    respwire.Conn
+	addr   string // as in errors
 }
 
 // open dials and prepares a client, which logs in when it is first used and then calls
 // ready. ctx bounds the dialling.
 func (x *exchange) open(ctx context.Context, protocol int, ready func(context.Context, *redis.Conn) error) (*line, error) {
-	o := *x.base.Options()
-	conn, err := o.Dialer(ctx, "tcp", o.Addr)
+	o := *x.options
+	conn, err := x.dial(ctx, o.Addr)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (x *exchange) open(ctx context.Context, protocol int, ready func(context.Co
 		return ready(ctx, c)
 	}
 	o.DB, o.Protocol, o.PushNotificationProcessor, o.MaxRetries = 0, protocol, nil, -1
-	return &line{client: redis.NewClient(&o), net: conn}, nil
+	return &line{client: redis.NewClient(&o), net: conn, addr: o.Addr}, nil
 }
 
 // enter does by itself what the library does with the login, so that it is known whether

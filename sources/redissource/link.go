@@ -89,7 +89,4 @@ func (l *link) adopt(c *channel) {
 }
 
 // close ends the link and joins its goroutines.
-func (l *link) close() {
-	l.Link.Close()
-	l.x.close()
-}
+func (l *link) close() { l.Link.Close() }

@@ -1,0 +1,170 @@
+package rediscoord
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
+)
+
+// failover is a client of a master that Sentinels know. It drops its connections to a
+// server that is no longer the master as soon as a Sentinel says so.
+type failover struct {
+	*redis.Client
+	sentinels *sentinels
+	dial      func(ctx context.Context, network, addr string) (net.Conn, error)
+
+	stop    context.CancelFunc
+	watches sync.WaitGroup
+
+	mu    sync.Mutex
+	conns map[*masterConn]struct{}
+}
+
+// masterConn is a connection to what was the master when it was dialled.
+type masterConn struct {
+	net.Conn
+	addr   string
+	closed func()
+}
+
+// Close implements net.Conn.
+func (c *masterConn) Close() error {
+	c.closed()
+	return c.Conn.Close()
+}
+
+// newFailover makes the client and starts the goroutine that listens to the Sentinels, which
+// Close joins.
+func newFailover(ctx context.Context, s *sentinels, o *redis.Options) *failover {
+	f := &failover{sentinels: s, dial: s.server.Dialer, conns: make(map[*masterConn]struct{})}
+	o.Dialer = f.dialMaster
+	f.Client = redis.NewClient(o)
+	ctx, f.stop = context.WithCancel(context.WithoutCancel(ctx))
+	spawn.Go(ctx, &f.watches, func() { f.watch(ctx) })
+	return f
+}
+
+// Close implements redis.UniversalClient.
+func (f *failover) Close() error {
+	f.stop()
+	err := f.Client.Close()
+	f.watches.Wait()
+	return err
+}
+
+func (f *failover) dialMaster(ctx context.Context, network, _ string) (net.Conn, error) {
+	addr, _, err := f.sentinels.ask(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := f.dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &masterConn{Conn: conn, addr: addr}
+	c.closed = func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.conns, c)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.conns[c] = struct{}{}
+	if socket, ok := conn.(syscall.Conn); ok { // the library looks whether it was closed
+		return struct {
+			*masterConn
+			syscall.Conn
+		}{c, socket}, nil
+	}
+	return c, nil
+}
+
+// Pauses between two times that a Sentinel is listened to.
+var listenPauses = backoff.Policy{Min: time.Second, Max: 30 * time.Second}
+
+// watch listens until the client is closed.
+func (f *failover) watch(ctx context.Context) {
+	pauses := listenPauses.Start()
+	for ctx.Err() == nil {
+		began := time.Now()
+		_ = spawn.Call(ctx, func() error { return f.listen(ctx) }) // a dial tells what is wrong with the Sentinels
+		if time.Since(began) > listenPauses.Max {
+			pauses.Reset()
+		}
+		_ = pauses.Wait(ctx) // the loop sees the end of ctx
+	}
+}
+
+// quiet is how long a Sentinel may say nothing before it is pinged, and then again.
+const quiet = 10 * time.Second
+
+// listen subscribes to a Sentinel and asks for the master whenever one was switched, until
+// the connection ends.
+func (f *failover) listen(ctx context.Context) error {
+	_, from, err := f.sentinels.ask(ctx)
+	if err != nil {
+		return err
+	}
+	client := f.sentinels.client(from)
+	defer client.Close()
+	sub := client.Subscribe(ctx, "+switch-master")
+	defer sub.Close()
+	defer spawn.OnDone(ctx, func() {
+		_ = sub.Close() // it makes the read below return
+		_ = client.Close()
+	})()
+	pinged := false
+	for {
+		m, err := Receive(ctx, sub, from, quiet)
+		var late net.Error
+		switch {
+		case err != nil && errors.As(err, &late) && late.Timeout() && !pinged:
+			if err := sub.Ping(ctx); err != nil {
+				return err
+			}
+			pinged = true
+			continue
+		case err != nil:
+			return err
+		}
+		pinged = false
+		if _, ok := m.(*redis.Pong); ok {
+			continue
+		}
+		// What the message says is not relied on. It may have been sent before we subscribed.
+		if err := f.follow(ctx); err != nil {
+			return err
+		}
+		if err := backoff.Sleep(ctx, time.Second); err != nil { // however many messages there are
+			return err
+		}
+	}
+}
+
+// follow asks for the master and closes the connections to any other server.
+func (f *failover) follow(ctx context.Context) error {
+	addr, _, err := f.sentinels.ask(ctx)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	var old []*masterConn
+	for c := range f.conns {
+		if c.addr != addr {
+			old = append(old, c)
+		}
+	}
+	f.mu.Unlock()
+	for _, c := range old {
+		_ = c.Close() // whoever uses it gets an error, and the next connection leads elsewhere
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package redissource
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"coordtop/coord/rediscoord"
+	"coordtop/internal/emulator/liartest"
+	"coordtop/sources"
+)
+
+// huge is longer than any header that a Redis sends.
+const huge = "2147483647\r\n"
+
+// TestLiarIsNamed connects to servers that say what no Redis says. Each costs its own source
+// a sentence. What it would cost the program is measured on the program itself.
+func TestLiarIsNamed(t *testing.T) {
+	t.Parallel()
+	const notRedis = "it is not a Redis server"
+	pushed := func(text string) liartest.Answer { // once something is tracked
+		return liartest.About("ping", func(w io.Writer, _ []string) error { return liartest.Say(w, text) })
+	}
+	tests := []struct {
+		name   string
+		answer liartest.Answer
+		says   string // "": any sentence, or that there are no keys
+	}{
+		{"a map in answer to HELLO", liartest.About("hello", liartest.Always("%"+huge)), "sent a map of 2,147,483,647 elements: " + notRedis},
+		{"an array in answer to HELLO", liartest.About("hello", liartest.Always("*"+huge)), notRedis},
+		{"a push in answer to HELLO", liartest.About("hello", liartest.Always(">"+huge)), notRedis},
+		{"an attribute in answer to HELLO", liartest.About("hello", liartest.Always("|"+huge)), notRedis},
+		{"an endless line in answer to HELLO", liartest.About("hello", liartest.Ever("-ERR")), notRedis},
+		{"attributes without end in answer to HELLO", liartest.About("hello", liartest.Ever("|0\r\n")), notRedis},
+		{"pushes without end in answer to HELLO", liartest.About("hello", liartest.Ever(">2\r\n+x\r\n+y\r\n")), notRedis},
+		{"errors without end in answer to HELLO", liartest.About("hello", liartest.Ever("-ERR unknown command\r\n")), ""},
+		{"a text in answer to INFO", liartest.About("info", liartest.Always("$"+huge)), notRedis},
+		{"a verbatim text in answer to INFO", liartest.About("info", liartest.Always("="+huge)), notRedis},
+		{"an endless array in answer to ROLE", liartest.About("role", liartest.Ever("*1\r\n")), notRedis},
+		{"an endless map in answer to ROLE", liartest.About("role", liartest.Ever("%1\r\n")), notRedis},
+		{"an endless set in answer to ROLE", liartest.About("role", liartest.Ever("~1\r\n")), notRedis},
+		{"an empty array in answer to ROLE", liartest.About("role", liartest.Always("*0\r\n")), ""},
+		{"an array in answer to SCAN", liartest.About("scan", liartest.Always("*2\r\n$1\r\n0\r\n*"+huge)), notRedis},
+		{"names without end in answer to SCAN", liartest.About("scan", func(w io.Writer, _ []string) error {
+			return errors.Join(liartest.Say(w, "*2\r\n$1\r\n0\r\n*262000\r\n"), liartest.Endlessly(w, liartest.Text(strings.Repeat("n", 1000))))
+		}), notRedis},
+		{"a page of SCAN with one element", liartest.About("scan", liartest.Always("*1\r\n$1\r\n0\r\n")), ""},
+		{"a value", about("getrange", "$"+huge), notRedis},
+		{"an error in answer to PTTL", about("pttl", "!"+huge), notRedis},
+		{"a push after tracking", pushed("+PONG\r\n>" + huge), notRedis},
+		{"a push without elements", pushed("+PONG\r\n>0\r\n"), notRedis},
+		{"pushes that name nothing", pushed("+PONG\r\n>1\r\n+invalidate\r\n>1\r\n:1\r\n>2\r\n$10\r\ninvalidate\r\n:1\r\n"), ""},
+		{"HTTP", liartest.Always("HTTP/1.1 400 Bad Request\r\n\r\n"), notRedis},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			liar := liartest.RedisForTest(t, tt.answer)
+			err := converse(t, client(liar.Addr(), "", ""), tt.says == "")
+			if err == nil && tt.says == "" {
+				return
+			}
+			var said *sources.Problem
+			if !errors.As(err, &said) || !strings.Contains(said.Text, tt.says) || tt.says != "" && !strings.HasPrefix(said.Text, liar.Addr()) {
+				t.Fatal(err)
+			}
+			if len(said.Text) > 300 || strings.ContainsAny(said.Text, "\r\n\x1b") {
+				t.Errorf("%.400q", said.Text)
+			}
+		})
+	}
+}
+
+// about lists one key, which is read as any other but for one command.
+func about(words, lie string) liartest.Answer {
+	return liartest.About("scan", func(w io.Writer, _ []string) error {
+		return liartest.Say(w, "*2\r\n$1\r\n0\r\n*1\r\n"+liartest.Text("app:leader:x"))
+	}).But(words, liartest.Always(lie))
+}
+
+// converse watches until the source fails, or until it has listed all keys.
+func converse(t *testing.T, c rediscoord.ClientOptions, listed bool) error {
+	t.Helper()
+	s := New(Options{Name: "src", Client: c, Selections: leaders()})
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := s.Connect(t.Context()); err != nil {
+		return err
+	}
+	for {
+		if change, err := s.Next(t.Context()); err != nil || listed && change.Synced {
+			return err
+		}
+	}
+}
+
+// TestPushesBetweenTwoPingsMayBeMany has an honest server push more between two pings than
+// one answer may be long.
+func TestPushesBetweenTwoPingsMayBeMany(t *testing.T) {
+	t.Parallel()
+	const pushes, names, size = 40, 1000, 600 // 24 MB
+	push := ">2\r\n$10\r\ninvalidate\r\n*1000\r\n" + strings.Repeat(liartest.Text("other:"+strings.Repeat("n", size)), names)
+	var tracked, pings atomic.Int64
+	server := liartest.RedisForTest(t, liartest.Answer(liartest.Honest).But("client tracking", func(w io.Writer, _ []string) error {
+		tracked.Store(1)
+		return liartest.Say(w, "+OK\r\n")
+	}).But("ping", func(w io.Writer, command []string) error {
+		if tracked.Load() == 1 {
+			for range pushes {
+				if err := liartest.Say(w, push); err != nil {
+					return err
+				}
+			}
+			pings.Add(1)
+		}
+		return liartest.Honest(w, command)
+	}))
+	s := New(Options{Name: "src", Client: client(server.Addr(), "", ""), Selections: leaders(), Silence: testLimit})
+	defer s.Close()
+	if err := s.Connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for pings.Load() < 3 {
+		if _, err := s.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
