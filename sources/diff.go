@@ -254,6 +254,8 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	e.Previous, e.LeaseLeft = o.ref(), leaseLeft(o, p.At)
 	told, ok := l.ending(o.ID)
 	switch {
+	case l.endedByUs(o) && !leaseOver(o, l.at) && !(ok && told.How == Told):
+		e.Cause, e.How = l.ours.Cause, Ours
 	case ok:
 		e.Cause = told.Cause
 		if told.How != Told {
@@ -261,8 +263,6 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		}
 	case follows != CauseUnknown:
 		e.Cause, e.How = follows, Inferred
-	case l.endedByUs(o) && !leaseOver(o, l.at):
-		e.Cause, e.How = l.ours.Cause, Ours
 	case leaseOver(o, l.at) && l.gap && !leasePast(o, l.after): // it may have been given up before, or renewed and given up unseen
 	case leaseOver(o, l.at):
 		e.Cause, e.How = CauseExpired, Inferred
