@@ -1,23 +1,13 @@
 package ui
 
 import (
+	"strconv"
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
-	"coordtop/internal/format"
+	"coordtop/internal/action"
 )
-
-// badge says in the header whether anything can be changed, and for how long.
-func (m *model) badge(l *line) {
-	s := m.hands.status
-	switch {
-	case m.hands.op != nil && s.Always:
-		l.put(m.th.notice, " WRITE ").skip(1)
-	case m.hands.op != nil && m.clock.Before(s.Armed):
-		l.put(m.th.notice, " WRITE "+format.Left(s.Armed.Sub(m.clock))+" ").skip(1)
-	case l.w >= 40:
-		l.put(m.th.badge, " READ-ONLY ").skip(1)
-	}
-}
 
 const readOnlyText = "read-only: this board can change nothing"
 
@@ -28,14 +18,11 @@ func (m *model) arm() tea.Cmd {
 		return nil
 	}
 	if m.canWrite() {
-		return m.await(func() error { m.hands.op.Disarm(); return nil }, func(error) {
-			m.heed()
-			if m.canWrite() {
-				m.say("writing stays possible: it was asked for at the start")
-				return
-			}
-			m.say("read-only again; what we hold is kept")
-		})
+		if _, waiting, _ := m.held(); waiting > 0 {
+			m.ask(&disarming{back: m.hands.dialog})
+			return nil
+		}
+		return m.disarm()
 	}
 	m.ask(&arming{source: m.sourceAtHand(), name: newField(fieldName), back: m.hands.dialog})
 	return nil
@@ -135,13 +122,15 @@ func (d *arming) picture(m *model, w, _ int) picture {
 			p.lines = append(p.lines, m.th.line(w).put(st, s).done())
 		}
 	}
-	l := m.th.line(w).put(m.th.strong, "Make writing possible in").put(m.th.title, " "+m.title+" ")
+	l := m.th.line(w).put(m.th.strong, "Arm writing in").put(m.th.title, " "+m.title+" ")
+	l.put(m.th.strong, "for "+strconv.Itoa(int(action.ArmedFor/time.Minute))+" minutes?")
 	p.lines = append(p.lines, l.done(), m.th.line(w).done())
 	if d.writing {
 		say(m.th.dim, writingAudit)
 	}
 	if d.refused == "" {
-		say("", "Actions ask once more before they send anything. It ends by itself after some minutes, or with "+m.keyOf(doArm)+".")
+		say("", "Each action asks once more before it sends anything. Writing ends when the time is over, or with "+
+			m.keyOf(doArm)+". Claims that still wait are called off then; what we hold is kept.")
 		p.lines = append(p.lines, m.th.line(w).done(), m.yesNo(w, "yes", "no"))
 		return p
 	}

@@ -55,25 +55,33 @@ func describe(ctx context.Context, op Operator, r action.Request) (d description
 	return d
 }
 
-// box is where a person decides on one action. It is pinned to the target: when that
-// changes, nothing can be sent any more.
+// box is where a person decides on one action. What it says is about the row as it is now. Of
+// the row it is pinned to what the verb depends on (action.Pin): when that changes, nothing
+// can be sent any more until the person decides anew. A claim that queues follows its row.
 type box struct {
 	request action.Request
-	row     *sources.Row // as it was last while nothing had changed; nil: it does not exist
-	gone    string       // what has changed; "": nothing
+	row     *sources.Row // as it is now; nil: it is not listed
+	lease   string       // the owner that we are, of an action on what is ours; "": none yet
+	gone    bool         // what it is pinned to has changed since the person decided
+	changed string       // what is different now; "": nothing, perhaps again
+	not     string       // why it is not possible now; "": it is, as far as is known
+	off     bool         // writing has ended
 	refused string       // why it was not begun, at the last press of the button
 	writing bool         // the operator was told to begin, and has not answered
 
 	asked     int  // how often the operator was asked what it would do
+	asking    bool // it has not answered the last time
+	outdated  bool // the row has changed since it was asked
 	described bool // it has answered once
 	pending   bool // what is shown is not what was chosen last
 	effect    action.Effect
 	err       error // of describing
 
 	fields []*field
-	focus  int    // an index of fields, or one of the buttons after them
-	hint   string // where what was typed last did not go; "": nowhere to be said
-	top    int    // first line shown of what stands above the fields
+	typed  []*field // of the box before, which was decided anew
+	focus  int      // an index of fields, or one of the buttons after them
+	hint   string   // where what was typed last did not go; "": nowhere to be said
+	top    int      // first line shown of what stands above the fields
 }
 
 // The buttons, counted from the end of the fields.
@@ -85,10 +93,26 @@ const (
 
 // openBox puts the box of a request over the board and asks what it would do.
 func (m *model) openBox(r action.Request) tea.Cmd {
+	if r.Verb == action.Acquire || r.Verb == action.Campaign {
+		r.Wait = action.BoardWait
+	}
 	b := &box{request: r, row: m.live(r.Target.Ref)}
-	b.gone = b.difference(m, b.row)
 	m.ask(b)
+	b.look(m)
 	return b.ask(m, r)
+}
+
+// answered takes in what the operator said. One who asks about every change of a busy row
+// would never be answered: it is asked again when it has answered.
+func (b *box) answered(m *model, msg describedMsg) {
+	if msg.asked != b.asked {
+		return // it answers what is not asked any more
+	}
+	b.asking = false
+	b.describe(m, msg.description)
+	if b.outdated && m.hands.dialog == b {
+		m.later(b.ask(m, b.filled()))
+	}
 }
 
 // describe takes in what the action would do; then it is known what the person must give.
@@ -117,7 +141,7 @@ func (b *box) describe(m *model, d description) {
 		add(fieldPermits).empty = "1"
 	}
 	if verb == action.Acquire || verb == action.Campaign {
-		add(fieldWait).empty = "until it is ours; or for at most 30s, 5m ..."
+		add(fieldWait).empty = "5m; or 30s, 1h ..., or forever"
 	}
 	if add(fieldReason).empty = "optional"; b.effect.NeedsReason {
 		b.fields[len(b.fields)-1].empty = "needed: it goes to the audit"
@@ -126,6 +150,10 @@ func (b *box) describe(m *model, d description) {
 		add(fieldName)
 	}
 	b.focus = len(b.fields) + buttonCancel
+	if b.retype() {
+		b.pending = true
+		m.later(b.ask(m, b.filled()))
+	}
 }
 
 // present is the data that a proclamation would replace.
@@ -145,7 +173,10 @@ func (b *box) question() bool {
 }
 
 func (b *box) scope() scope {
-	if b.question() {
+	switch {
+	case b.gone && !b.writing:
+		return inChanged
+	case b.question():
 		return inQuestion
 	}
 	return inBox
@@ -161,6 +192,8 @@ func (b *box) do(m *model, i intent) tea.Cmd {
 		m.shut()
 	case doYes:
 		return b.start(m)
+	case doAnew:
+		return b.anew(m)
 	case doNextField:
 		return b.move(m, 1)
 	case doPreviousField:
@@ -221,41 +254,9 @@ func (b *box) point(at int) {
 // ask asks what a request would do. The answer comes as a message.
 func (b *box) ask(m *model, r action.Request) tea.Cmd {
 	b.asked++
+	b.asking, b.outdated = true, false
 	got, asked := m.hands.ask(r), b.asked
 	return func() tea.Msg { return describedMsg{b, asked, <-got} }
-}
-
-// heed looks whether the target is still what the person saw.
-func (b *box) heed(m *model) {
-	if b.gone != "" {
-		return
-	}
-	row := m.live(b.request.Target.Ref)
-	if b.gone = b.difference(m, row); b.gone == "" {
-		b.row = row
-	} else if b.focus == len(b.fields)+buttonAct {
-		b.focus = len(b.fields) + buttonCancel
-	}
-}
-
-// difference says what is another than when the person chose the action. What is ours can
-// be given up also where nothing is seen of it.
-func (b *box) difference(m *model, row *sources.Row) string {
-	if b.request.Verb >= action.Create {
-		return b.provisionDifference(row)
-	}
-	if b.request.Verb != action.Resign {
-		if row != nil && !b.request.AboutOwner(row.Limit) {
-			return ""
-		}
-		return changed(b.request.Target, row)
-	}
-	for i := range m.hands.status.Holdings {
-		if m.hands.status.Holdings[i].Ref == b.request.Target.Ref {
-			return ""
-		}
-	}
-	return "it is not ours any more"
 }
 
 // missing says what keeps the button off; "": nothing.
@@ -263,8 +264,12 @@ func (b *box) missing() string {
 	switch {
 	case b.writing:
 		return writingAudit
-	case b.gone != "":
+	case b.gone || b.changed != "":
 		return "changed"
+	case b.off:
+		return writingOff
+	case b.not != "":
+		return "not possible now"
 	case !b.described:
 		return "asking the server"
 	case b.pending:
@@ -339,7 +344,13 @@ func (b *box) filled() action.Request {
 		case fieldLimit:
 			r.Limit, _ = strconv.ParseUint(v, 10, 64) // as above
 		case fieldWait:
-			r.Wait, _ = time.ParseDuration(v) // as above; "": 0, without an end
+			switch v {
+			case "":
+			case waitForever:
+				r.Wait = 0
+			default:
+				r.Wait, _ = time.ParseDuration(v) // as above
+			}
 		case fieldReason:
 			r.Reason = v
 		case fieldName:

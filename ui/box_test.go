@@ -2,7 +2,6 @@ package ui
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -108,78 +107,6 @@ func TestTheButtonNeedsTheNameAndTheReason(t *testing.T) {
 	}
 }
 
-func TestABoxWhoseTargetChangedSendsNothing(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string]func(*sources.Primitive) *sources.Primitive{
-		"another owner": func(*sources.Primitive) *sources.Primitive { return uitest.Led("a", "host-9", noon()) },
-		"nobody":        func(*sources.Primitive) *sources.Primitive { return lost("a") },
-		"a later term": func(p *sources.Primitive) *sources.Primitive {
-			q := *p
-			q.Owners = slices.Clone(p.Owners)
-			q.Owners[0].Fence = 8
-			return &q
-		},
-		"no row": func(*sources.Primitive) *sources.Primitive { return uitest.Led("b", "host-1", noon()) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for _, paused := range []bool{false, true} {
-				d, op, a := boxed(t, effect())
-				if paused {
-					d.pause()
-				}
-				d.press("tab") // the button is on
-				d.show(uitest.State(noon(), change(a)))
-				d.shows(t, "changed, nothing will be sent")
-				d.shows(t, "(changed)")
-				d.press("enter", "tab", "enter", "tab", "enter")
-				if len(op.Begun()) > 0 {
-					t.Errorf("begun %+v", op.Begun())
-				}
-			}
-		})
-	}
-}
-
-func TestABoxForPermitsOutlivesTheirOwners(t *testing.T) {
-	t.Parallel()
-	pool := func(owner string, limit uint64) *sources.Primitive {
-		p := uitest.Led("a", owner, noon())
-		p.Kind, p.Limit, p.LimitHow, p.Taken = sources.KindSemaphore, limit, sources.Told, 1
-		return p
-	}
-	for limit, begun := range map[uint64]int{3: 1, 1: 0} {
-		d, op := armed(pool("host-1", limit))
-		op.Offer, op.Effect = []action.Choice{{Verb: action.Acquire}}, effect()
-		d.act("a", "a")
-		d.show(uitest.State(noon(), pool("host-2", limit)))
-		d.act("tab", "enter")
-		if got := op.Begun(); len(got) != begun {
-			t.Errorf("limit %d: begun %+v", limit, got)
-		}
-	}
-}
-
-func TestABoxStaysOffWhenTheTargetChangesBack(t *testing.T) {
-	t.Parallel()
-	d, _, a := boxed(t, effect())
-	d.show(uitest.State(noon(), lost("a")))
-	d.show(uitest.State(noon(), a))
-	d.shows(t, "changed, nothing will be sent")
-}
-
-func TestTheTargetIsLookedAtOnceMoreBeforeSending(t *testing.T) {
-	t.Parallel()
-	d, op, _ := boxed(t, effect())
-	d.press("tab")
-	d.feed.Set(uitest.State(noon(), lost("a"))) // nobody has woken the program yet
-	d.press("enter")
-	if len(op.Begun()) > 0 {
-		t.Errorf("begun %+v", op.Begun())
-	}
-	d.shows(t, "changed, nothing will be sent")
-}
-
 func TestARefusalIsShownAndNothingTypedIsLost(t *testing.T) {
 	t.Parallel()
 	d, op, _ := boxed(t, effect())
@@ -281,14 +208,6 @@ func TestResigningWhatIsOursIsAYesOrNo(t *testing.T) {
 	if got := op.Begun(); len(got) != 1 || got[0].Verb != action.Resign || got[0].Target.Owner != "host-1" {
 		t.Errorf("begun %+v", got)
 	}
-	op.Effect.NeedsReason = true // of a protected source
-	d.act("a", "r")
-	d.shows(t, "(needs a reason)")
-	d.press("y")
-	d.shows(t, "reason    y") // it is text here
-	if len(op.Begun()) > 1 {
-		t.Errorf("begun %+v", op.Begun())
-	}
 }
 
 func TestResigningNeedsSomethingOfOurs(t *testing.T) {
@@ -300,8 +219,8 @@ func TestResigningNeedsSomethingOfOurs(t *testing.T) {
 	d.act("a", "r")
 	op.Change(func(s *action.Status) { s.Holdings = nil })
 	d.send(wakeMsg{})
-	d.shows(t, "it is not ours any more")
-	d.press("y")
+	d.shows(t, "changed: it is not ours any more; nothing will be sent")
+	d.press("y", "enter")
 	if len(op.Begun()) > 0 {
 		t.Error("begun")
 	}

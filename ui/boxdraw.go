@@ -36,7 +36,7 @@ func verbButton(v action.Verb) string {
 }
 
 func (b *box) picture(m *model, w, h int) picture {
-	p := picture{danger: b.described && b.effect.Danger, note: "If the owner changes, this box says so and nothing is sent."}
+	p := picture{danger: b.described && b.effect.Danger, note: b.note()}
 	facts := b.facts(m, w)
 	form := b.form(m, w, dataLines, true, &p)
 	if len(b.fields) > 0 {
@@ -64,6 +64,17 @@ func (b *box) picture(m *model, w, h int) picture {
 	p.lines = append(facts, form...)
 	p.lines = p.lines[:min(len(p.lines), max(h, 0))]
 	return p
+}
+
+// note is what the box will do if the row changes.
+func (b *box) note() string {
+	switch {
+	case b.gone:
+		return ""
+	case b.pin() == action.PinName:
+		return "If the owner changes, this box shows the new one: the claim waits for any owner."
+	}
+	return "If the owner changes, this box says so and nothing is sent."
 }
 
 // gap is an empty line that goes where there is no room.
@@ -113,10 +124,16 @@ func (b *box) facts(m *model, w int) []string {
 	if b.row != nil {
 		say("waiting", m.boxQueue(b.row)...)
 	}
-	lines = append(append(lines, gap), b.effects(m, w)...)
-	if b.gone != "" {
-		return append(lines, gap, th.line(w).put(th.bad, "changed, nothing will be sent").put("", ": "+b.gone).done())
+	if text := b.changedText(); text != "" {
+		lines = append(lines, gap)
+		for _, s := range folded(text+"; nothing will be sent", w) {
+			lines = append(lines, th.line(w).put(th.bad, s).done())
+		}
+		if b.gone || b.row == nil {
+			return lines // what it would do is about another row
+		}
 	}
+	lines = append(append(lines, gap), b.effects(m, w)...)
 	if b.effect.Call != "" {
 		lines = append(append(lines, gap), labelled(th, "runs", clean(b.effect.Call), w)...)
 	}
@@ -146,37 +163,37 @@ func (b *box) lock(m *model) []part {
 	return append(parts, part{m.th.dim, "   " + t.Kind.String()})
 }
 
+// owner is who owns it now: the one that the action is about where that is still one of them.
 func (b *box) owner(m *model) []part {
 	th, t := &m.th, &b.request.Target
-	if t.Owner == "" {
+	if b.row == nil {
+		return []part{{th.dim, "?  " + notListed}}
+	}
+	if len(b.row.Owners) == 0 {
 		parts := []part{{th.dim, "nobody"}}
-		if b.row != nil && !b.row.Nobody.At.IsZero() {
+		if !b.row.Nobody.At.IsZero() {
 			parts = append(parts, m.forAge(b.row.Nobody)...)
 		}
 		return parts
 	}
-	parts := []part{{"", clean(t.Label)}}
-	if b.row == nil {
-		return parts
-	}
+	o := &b.row.Owners[0]
 	for i := range b.row.Owners {
-		o := &b.row.Owners[i]
-		if o.ID != t.Owner {
-			continue
+		if b.row.Owners[i].ID == t.Owner {
+			o = &b.row.Owners[i]
 		}
-		if m.ours(t.Ref, o) {
-			parts = append(parts, part{th.accent, us})
-		}
-		parts = append(append(parts, part{"", " "}), m.forAge(o.Since)...)
-		if o.Mode == sources.Shared {
-			parts = append(parts, part{th.dim, "  " + o.Mode.String()})
-		}
-		if t.Fence != 0 {
-			parts = append(parts, part{th.dim, "  fence "}, part{"", fence(t.Fence)})
-		}
-		lease := m.leaseText(o, verdict{})
-		parts = append(parts, part{th.dim, "  lease "}, lease)
 	}
+	parts := []part{{"", clean(o.Label)}}
+	if m.ours(t.Ref, o) {
+		parts = append(parts, part{th.accent, us})
+	}
+	parts = append(append(parts, part{"", " "}), m.forAge(o.Since)...)
+	if o.Mode == sources.Shared {
+		parts = append(parts, part{th.dim, "  " + o.Mode.String()})
+	}
+	if o.Fence != 0 {
+		parts = append(parts, part{th.dim, "  fence "}, part{"", fence(o.Fence)})
+	}
+	parts = append(parts, part{th.dim, "  lease "}, m.leaseText(o, verdict{}))
 	if n := len(b.row.Owners); n > 1 {
 		parts = append(parts, part{th.dim, "  and " + count(n-1, "more owner")})
 	}
@@ -236,7 +253,7 @@ func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
 	th := &m.th
 	p.cursor, p.y = false, 0
 	var lines []string
-	if b.question() && b.gone == "" {
+	if b.question() && !b.gone {
 		lines = append(lines, b.refusal(m, w)...)
 		return append(lines, th.line(w).done(), m.yesNo(w, b.request.Verb.String(), "no"))
 	}
@@ -247,7 +264,7 @@ func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
 			h = dataHeight
 		}
 		drawn, x, y := f.draw(th, w-format.Width(label), h)
-		if i == b.focus {
+		if i == b.focus && !b.gone {
 			p.x, p.y, p.cursor = format.Width(label)+x, len(lines)+y, true
 		}
 		for _, s := range drawn {
@@ -262,7 +279,19 @@ func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
 	if air {
 		lines = append(lines, th.line(w).done())
 	}
+	if b.gone {
+		return append(lines, b.wayOut(m, w))
+	}
 	return append(lines, b.buttons(m, w))
+}
+
+// wayOut stands instead of the buttons where the row has changed.
+func (b *box) wayOut(m *model, w int) string {
+	l := m.th.line(w).skip(2)
+	if b.row != nil {
+		l.put(m.th.strong, m.keyIn(inChanged, doAnew)).put("", "  decide anew").skip(6)
+	}
+	return l.put(m.th.strong, m.keyIn(inChanged, doCancel)).put("", "  cancel").done()
 }
 
 // refusal is why the operator did not begin, or where what was typed did not go.

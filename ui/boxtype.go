@@ -11,6 +11,9 @@ import (
 // went nowhere.
 func (b *box) edit(m *model, msg tea.Msg) tea.Cmd {
 	b.hint = ""
+	if b.gone {
+		return nil
+	}
 	if b.focus >= len(b.fields) {
 		if !isText(msg) || b.question() {
 			return nil

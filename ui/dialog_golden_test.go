@@ -52,11 +52,13 @@ func TestDialogsLookAsTheyWereReviewed(t *testing.T) {
 		{file: "held-80x24.txt", w: 80, h: 24, change: quota},
 		{file: "held-160x48.ansi", w: 160, h: 48, change: quota, styled: true},
 		{file: "quit-80x24.txt", w: 80, h: 24, keys: []string{"q"}, change: quota},
+		{file: "held-unarmed-80x24.txt", w: 80, h: 24, change: func(s *action.Status) { quota(s); s.Always = false }},
+		{file: "disarm-80x24.txt", w: 80, h: 24, keys: []string{"W"}, change: quota},
 		{file: "arm-80x24.txt", w: 80, h: 24, keys: []string{"W"}, change: func(s *action.Status) { s.Always = false }},
 		{file: "arm-protected-80x24.txt", w: 80, h: 24, keys: []string{"W", "y", "l"}, change: func(s *action.Status) { s.Always = false },
-			refuse: errors.New("not confirmed: leases is protected: type its name")},
+			refuse: errors.New("not confirmed: leases is protected: type its name to arm")},
 		{file: "arm-misspelt-80x24.txt", w: 80, h: 24, keys: []string{"W", "y", "l", "enter"}, change: func(s *action.Status) { s.Always = false },
-			refuse: errors.New("not confirmed: leases is protected: type its name")},
+			refuse: errors.New("not confirmed: leases is protected: type its name to arm")},
 	}
 	for _, c := range cases {
 		t.Run(c.file, func(t *testing.T) {
@@ -65,10 +67,10 @@ func TestDialogsLookAsTheyWereReviewed(t *testing.T) {
 			op.Offer = []action.Choice{{Verb: action.Campaign}, {Verb: action.Acquire, Not: "an election is led: campaign for it"},
 				{Verb: action.Try, Not: "taken by host-07:4411"}, {Verb: action.Proclaim, Not: "not ours"}, {Verb: action.Resign, Not: "not ours"}}
 			op.Effect = action.Effect{Lines: []string{
-				"We would lead search/indexer. coordtop does none of the leader's work.",
-				"Taken now, and redis keeps no queue: we ask again and again, and any other may be first.",
-				"Kept until we resign or coordtop ends, or up to 30s longer if it dies without a word.",
-				"Others see us as ana@jump-2:4711.",
+				"You will lead search/indexer. coordtop does none of the leader's work.",
+				"host-07:4411 owns it now, and redis keeps no queue: coordtop asks again and again, and any other may be first.",
+				"Kept until you resign or coordtop ends, or up to 30s longer if it dies without a word.",
+				"Others see you as ana@jump-2:4711.",
 			}, Call: `script: SET "search/indexer" <nonce> PX 30000, if there is no such key; again at most every second`,
 				NeedsName: "search/indexer", TakesData: true, DataMax: 4096, Danger: true}
 			op.Change(func(s *action.Status) {

@@ -69,8 +69,9 @@
 //
 // Acting:
 //
-//	hands.go doer.go ours.go arm.go leave.go keep.go    what acts; what we hold and did; writing; quitting
-//	dialog.go menu.go named.go box.go boxdraw.go boxtype.go field.go provision.go    dialogs
+//	hands.go doer.go ours.go leave.go keep.go    what acts; what we hold and did; quitting
+//	arm.go disarm.go badge.go    writing: how it begins and ends, and what the header says of it
+//	dialog.go menu.go named.go box.go boxdraw.go boxpin.go boxtype.go field.go provision.go    dialogs
 //
 // What all of them draw with:
 //

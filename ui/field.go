@@ -38,6 +38,9 @@ type field struct {
 	focused bool
 }
 
+// waitForever is typed by one who wants to wait without an end.
+const waitForever = "forever"
+
 const (
 	dataLines = 3     // shown at once
 	dataChars = 65536 // more than any backend takes
@@ -128,8 +131,8 @@ func (f *field) wrong() string {
 	switch {
 	case v == "":
 	case f.kind == fieldWait:
-		if d, err := time.ParseDuration(v); err != nil || d <= 0 {
-			return "a time is 30s, 5m or 1h"
+		if d, err := time.ParseDuration(v); v != waitForever && (err != nil || d <= 0) {
+			return "a time is 30s, 5m or 1h, or forever"
 		}
 	case f.kind == fieldPermits:
 		if n, err := strconv.ParseUint(v, 10, 64); err != nil || n == 0 {

@@ -25,6 +25,7 @@ type hands struct {
 	cursor   *tea.Cursor // in the dialog; nil: it has none
 	quiet    time.Time   // keys before this are ignored: the dialog came without one
 	leaving  time.Time   // when the person last asked to quit
+	pending  []tea.Cmd   // what heed has asked for, until the end of the update
 }
 
 // quietTime is how long a dialog that no key opened ignores keys: they were meant for
@@ -59,9 +60,20 @@ func (m *model) heed() {
 func (m *model) ask(d dialog) {
 	m.hands.dialog, m.hands.quiet = d, time.Time{}
 	if !m.hands.pressing {
-		m.hands.quiet = m.feed.Now().Add(quietTime)
+		m.hush()
 	}
 }
+
+// later has a command carried out at the end of the update: what is looked at again may ask
+// the operator.
+func (m *model) later(cmd tea.Cmd) {
+	if cmd != nil {
+		m.hands.pending = append(m.hands.pending, cmd)
+	}
+}
+
+// hush makes the dialog ignore keys for a moment: they were meant for what it showed before.
+func (m *model) hush() { m.hands.quiet = m.feed.Now().Add(quietTime) }
 
 // shut takes the dialog away.
 func (m *model) shut() { m.hands.dialog = nil }

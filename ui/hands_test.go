@@ -40,7 +40,7 @@ func (d *driver) await(cmd tea.Cmd) {
 			d.await(c)
 		}
 	case describedMsg, doneMsg:
-		d.send(msg)
+		d.await(d.send(msg))
 	}
 }
 
@@ -107,7 +107,7 @@ func TestWritingIsArmedByAQuestionAndEndsByTheSameKey(t *testing.T) {
 		}
 	}
 	d.press("W")
-	d.shows(t, "Make writing possible")
+	d.shows(t, "Arm writing in prod-eu for 5 minutes?")
 	d.press("x", "y")
 	if !slices.Equal(op.Called(), []string{"arm leases "}) {
 		t.Errorf("called %v", op.Called())
@@ -219,9 +219,9 @@ func TestWhatWeOwnIsMarkedAsOurs(t *testing.T) {
 		t.Errorf("marked %d times:\n%s", got, d.text())
 	}
 	d.showsNot(t, "host-2 (us)")
-	d.shows(t, "holding 1, 8s left")
+	d.shows(t, "we hold 1 (8s left)")
 	d.pass(3)
-	d.shows(t, "holding 1, 5s left")
+	d.shows(t, "we hold 1 (5s left)")
 }
 
 func TestTheHeaderShowsTheShortestTrust(t *testing.T) {
@@ -235,8 +235,8 @@ func TestTheHeaderShowsTheShortestTrust(t *testing.T) {
 		s.Holdings = append(s.Holdings, action.Holding{Ref: c.Ref, Until: noon().Add(3 * time.Second)})
 	})
 	d.send(wakeMsg{})
-	d.shows(t, "holding 3, 3s left")
-	d.shows(t, "waiting for 1")
+	d.shows(t, "we hold 3 (3s left)")
+	d.shows(t, "in 1 queue")
 }
 
 func TestARowThatWeActOnIsPending(t *testing.T) {

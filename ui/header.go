@@ -26,7 +26,9 @@ func (m *model) header(w, h int) []string {
 	}
 	right := w - format.Width(problems) - len(clock) - 4
 	m.holdings(l, right)
-	m.health(l, right)
+	if l.x < right {
+		m.health(l, right)
+	}
 	l.to(right).skip(1)
 	st := m.th.dim
 	if m.troubled() > 0 {

@@ -31,7 +31,7 @@ func sections() []section {
 		{"WHILE TYPING A FILTER", inInput}, {"IN THIS HELP", inHelp | inHelpText},
 		{"MENU OF ORDERS", inSort}, {"MENU OF COPIES", inCopy},
 		{"MENU OF EXPORTS", inExport}, {"QUITTING WITH THE SCREEN LEFT AS TEXT", inKeep},
-		{"ACTIONS OF A ROW", inMenu}, {"ONE ACTION", inBox}, {"YES OR NO", inQuestion}, {"QUITTING WHILE WE HOLD SOMETHING", inLeave}}
+		{"ACTIONS OF A ROW", inMenu}, {"ONE ACTION", inBox}, {"AN ACTION WHOSE ROW HAS CHANGED", inChanged}, {"YES OR NO", inQuestion}, {"QUITTING WHILE WE HOLD SOMETHING", inLeave}}
 }
 
 // helpLines are the key table and what the signs mean, as far as all the words typed

@@ -149,7 +149,7 @@ func actionNames() []string {
 // be nobody's habit from elsewhere.
 func fixed(i intent) bool {
 	for _, b := range bindings() {
-		if b.intent == i && b.scope&^(inBox|inQuestion|inLeave|inKeep) != 0 {
+		if b.intent == i && b.scope&^(inBox|inChanged|inQuestion|inLeave|inKeep) != 0 {
 			return false
 		}
 	}

@@ -66,6 +66,7 @@ const (
 	doCancel        intent = "cancel"
 	doResignAll     intent = "resign-and-quit"
 	doRunOut        intent = "let-run-out"
+	doAnew          intent = "decide-anew"
 )
 
 // scope is where a key works.
@@ -80,6 +81,7 @@ const (
 	inSources
 	inMenu     // of actions
 	inBox      // of one action: what is no key here is text
+	inChanged  // of one action whose target is another by now
 	inQuestion // yes or no
 	inLeave    // what is to become of what we hold
 	inCommand  // while a command is typed
@@ -94,7 +96,7 @@ const (
 	inRow      = inList | inDetail
 	inTexts    = inInput | inCommand | inHelpText
 	inMenus    = inSort | inCopy | inExport | inKeep // of one key
-	inDialogs  = inMenu | inBox | inQuestion | inLeave
+	inDialogs  = inMenu | inBox | inChanged | inQuestion | inLeave
 	inAll      = inViews | inTexts | inMenus | inDialogs
 )
 
@@ -134,7 +136,7 @@ func boardBindings() []binding {
 		{doSort, inList, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
 		{doPane, inList, []string{"tab", "shift+tab"}, "pane", "on a small screen: details or events below the list"},
 		{doActions, inRow | inEvents, []string{"a"}, "actions", "what can be done to the row"},
-		{doArm, inBoards | inMenu, []string{"W"}, "write", "make writing possible for some minutes, or end it"},
+		{doArm, inBoards | inMenu, []string{"W"}, "write", "arm writing for 5 minutes, or end it"},
 		{doCrash, inRow, []string{"X"}, "", "in the demo: end the owner's process, to watch a failover"},
 		{doPause, inBoards, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
 		{doRefresh, inList | inDetail | inSources, []string{"r", ":read"}, "read again", "ask every source to look again now"},
@@ -176,14 +178,15 @@ func dialogBindings() []binding {
 		{doNextField, inBox, []string{"tab"}, "next", "next field or button"},
 		{doPreviousField, inBox, []string{"shift+tab"}, "", "previous field or button"},
 		{doPress, inBox, []string{"enter"}, "press the focused button", "press the focused button; Cancel is the first"},
-		{doPageUp, inBox | inQuestion, []string{"pgup"}, "", "back, where a box is longer than the screen"},
-		{doPageDown, inBox | inQuestion, []string{"pgdown"}, "", "on, where a box is longer than the screen"},
+		{doAnew, inChanged, []string{"r"}, "decide anew", "decide anew, about the row as it is now"},
+		{doPageUp, inBox | inQuestion | inChanged, []string{"pgup"}, "", "back, where a box is longer than the screen"},
+		{doPageDown, inBox | inQuestion | inChanged, []string{"pgdown"}, "", "on, where a box is longer than the screen"},
 		{doYes, inQuestion, []string{"y"}, "yes", "yes"},
 		{doNo, inQuestion | inLeave, []string{"n", "enter"}, "no", "no"},
 		{doResignAll, inLeave, []string{"r"}, "", "resign all that we hold, and quit"},
 		{doRunOut, inLeave, []string{"l"}, "", "quit and leave our leases to their TTL"},
 		{doCancel, inMenu | inLeave, []string{"esc", "q"}, "cancel", "change nothing"},
-		{doCancel, inBox | inQuestion, []string{"esc"}, "cancel", "change nothing"},
+		{doCancel, inBox | inQuestion | inChanged, []string{"esc"}, "cancel", "change nothing"},
 	}
 }
 

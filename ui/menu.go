@@ -9,13 +9,16 @@ import (
 	"coordtop/sources"
 )
 
-// menu is what can be done to one row. It is pinned to the row and its owner as they were
-// when it was opened.
+// menu is what can be done to one row. It is pinned to the row, whoever owns it: what is
+// decided is decided in a box.
 type menu struct {
-	target action.Target
+	target action.Target // the row as it is now, or was last
 	items  []item
 	at     int // the item under the cursor
 }
+
+// notListed is what is said of a row that went away under a dialog.
+const notListed = "it is not listed any more"
 
 // writingOff is the reason of what would be possible otherwise.
 const writingOff = "writing is off"
@@ -77,34 +80,6 @@ func (m *model) targetOf(row *sources.Row) action.Target {
 	return action.TargetOf(row, o)
 }
 
-// changed says what is different about a pinned row; "": nothing that counts.
-func changed(t action.Target, row *sources.Row) string {
-	switch {
-	case row == nil:
-		return "it does not exist any more"
-	case t.Owner == "" && len(row.Owners) == 0:
-		return ""
-	case t.Owner == "":
-		return clean(row.Owners[0].Label) + " owns it now"
-	case len(row.Owners) == 0:
-		return "nobody owns it now"
-	}
-	for i := range row.Owners {
-		o := &row.Owners[i]
-		if o.ID != t.Owner {
-			continue
-		}
-		if o.Fence != t.Fence && o.Fence != 0 && t.Fence != 0 {
-			return "it is a later term of " + clean(o.Label)
-		}
-		if t.Guard != "" && o.Guard != t.Guard {
-			return "what " + clean(o.Label) + " wrote is another value now"
-		}
-		return ""
-	}
-	return clean(row.Owners[0].Label) + " owns it now"
-}
-
 // items are the lines of the menu of a row, what is possible first.
 func (m *model) items(row *sources.Row) []item {
 	if m.hands.op == nil {
@@ -125,7 +100,7 @@ func (m *model) items(row *sources.Row) []item {
 	campaigns := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Campaign && c.Not == "" })
 	for _, c := range choices {
 		i := item{verb: c.Verb, text: action.Of(c.Verb).Text, not: clean(c.Not)}
-		if i.not == "" && !m.canWrite() {
+		if i.not == "" && !m.canWrite() && !action.Of(c.Verb).GivesUp {
 			i.not = writingOff
 		}
 		switch c.Verb {
@@ -209,17 +184,26 @@ func (d *menu) choose(m *model, i item) tea.Cmd {
 		m.heed()
 		return nil
 	}
+	d.heed(m)
 	return m.openBox(action.Request{Verb: i.verb, Target: d.target})
 }
 
 func (d *menu) edit(*model, tea.Msg) tea.Cmd { return nil }
 
-// heed keeps the reasons up to date: the row, or what we may do, can change meanwhile.
+// heed keeps the row and the reasons up to date: both can change meanwhile. What is ours can
+// be given up also where nothing is seen of it.
 func (d *menu) heed(m *model) {
-	if row := m.live(d.target.Ref); row != nil {
-		d.items = m.items(row)
-		d.at = max(min(d.at, len(d.items)-1), 0)
+	row := m.live(d.target.Ref)
+	if row == nil {
+		for i := range d.items {
+			if it := &d.items[i]; it.run == 0 && !action.Of(it.verb).GivesUp {
+				it.not = notListed
+			}
+		}
+		return
 	}
+	d.target, d.items = m.targetOf(row), m.items(row)
+	d.at = max(min(d.at, len(d.items)-1), 0)
 }
 
 // owner is who the actions are about. Of many permits that is nobody alone.
@@ -248,8 +232,8 @@ func (d *menu) picture(m *model, w, h int) picture {
 	add(l.put(m.th.warn, clean(d.target.Ref.Source)).put(m.th.dim, ", ").put(m.th.title, m.title))
 	row := m.live(d.target.Ref)
 	add(d.owner(m, row, w))
-	if what := changed(d.target, row); what != "" && !manyPermits(row) {
-		add(m.th.line(w).put(m.th.bad, "changed: "+what).put(m.th.dim, "; open the menu again"))
+	if row == nil {
+		add(m.th.line(w).put(m.th.bad, notListed))
 	}
 	add(m.th.line(w))
 	for i, it := range d.items {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"coordtop/internal/action"
-	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
@@ -114,21 +113,6 @@ func (m *model) held() (holding, waiting int, until time.Time) {
 		}
 	}
 	return holding, waiting, until
-}
-
-// holdings writes into the header what we hold; end is where something else begins.
-func (m *model) holdings(l *line, end int) {
-	holding, waiting, until := m.held()
-	if holding > 0 {
-		text := "holding " + format.Count(holding)
-		if !until.IsZero() {
-			text += ", " + format.Left(max(until.Sub(m.clock), 0)) + " left"
-		}
-		l.put(m.th.accent, text).skip(2)
-	}
-	if text := "waiting for " + format.Count(waiting); waiting > 0 && (holding == 0 || l.x+len(text) <= end) {
-		l.put(m.th.accent, text).skip(2)
-	}
 }
 
 // ourActions lists what we have done to a row lately, newest first.

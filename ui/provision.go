@@ -2,7 +2,6 @@ package ui
 
 import (
 	"coordtop/internal/action"
-	"coordtop/sources"
 )
 
 // provisionItem fills in the line of the menu for a verb about what exists; false: the menu
@@ -43,22 +42,4 @@ func (b *box) fillData(m *model, f *field) {
 		}
 		f.fill(b.row.Data.Head)
 	}
-}
-
-// provisionDifference says what is another than when the person chose a verb about what
-// exists.
-func (b *box) provisionDifference(row *sources.Row) string {
-	switch {
-	case row == nil:
-		return "it does not exist any more"
-	case b.request.Verb == action.Update && row.Absent:
-		return "it was deleted"
-	case b.request.Verb == action.Update && b.row != nil && row.Data.Sum != b.row.Data.Sum:
-		return "somebody wrote other data"
-	case b.request.Verb == action.Create && !row.Absent:
-		return "it exists now"
-	case b.request.Verb == action.Delete:
-		return changed(b.request.Target, row)
-	}
-	return ""
 }

@@ -87,10 +87,10 @@ func TestABoxAboutWhatExistsSaysWhatOthersDidMeanwhile(t *testing.T) {
 		after  *sources.Primitive
 		says   string
 	}{
-		{verb: action.Update, key: "u", before: quota(false, "old"), after: quota(false, "newer"), says: "somebody wrote other data"},
-		{verb: action.Update, key: "u", before: quota(false, "old"), after: quota(true, ""), says: "it was deleted"},
-		{verb: action.Create, key: "n", before: quota(true, ""), after: quota(false, ""), says: "it exists now"},
-		{verb: action.Delete, key: "d", before: quota(false, ""), after: taken(quota(false, "")), says: "host-9 owns it now"},
+		{verb: action.Update, key: "u", before: quota(false, "old"), after: quota(false, "newer"), says: "its data was another when you decided"},
+		{verb: action.Update, key: "u", before: quota(false, "old"), after: quota(true, ""), says: "it existed when you decided, now it does not"},
+		{verb: action.Create, key: "n", before: quota(true, ""), after: quota(false, ""), says: "it did not exist when you decided, now it does"},
+		{verb: action.Delete, key: "d", before: quota(false, ""), after: taken(quota(false, "")), says: "nobody owned it when you decided, now host-9 does"},
 		{verb: action.Update, key: "u", before: quota(false, "old"), after: taken(quota(false, "old"))},
 	} {
 		d, op := provisioning(t, c.before, c.verb, c.key, effect())
@@ -100,7 +100,7 @@ func TestABoxAboutWhatExistsSaysWhatOthersDidMeanwhile(t *testing.T) {
 			d.showsNot(t, "nothing will be sent")
 			continue
 		}
-		d.shows(t, c.says)
+		d.says(t, "changed: "+c.says+"; nothing will be sent")
 		d.press("tab", "enter")
 		if len(op.Begun()) > 0 {
 			t.Errorf("%v: begun although %s", c.verb, c.says)

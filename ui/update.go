@@ -14,6 +14,10 @@ import (
 // Update takes a message and draws the next frame if it changed anything.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd, changed := m.handle(msg)
+	if len(m.hands.pending) > 0 {
+		cmd = tea.Batch(append(m.hands.pending, cmd)...)
+		m.hands.pending = nil
+	}
 	if changed {
 		m.draw()
 	}
@@ -30,9 +34,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.heed()
 		return nil, m.paused.IsZero() || m.hands.op != nil
 	case describedMsg:
-		if msg.asked == msg.box.asked { // else it answers what is not asked any more
-			msg.box.describe(m, msg.description)
-		}
+		msg.box.answered(m, msg)
 		return nil, true
 	case doneMsg:
 		msg.then(msg.err)

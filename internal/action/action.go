@@ -6,6 +6,13 @@ import (
 	"coordtop/sources"
 )
 
+const (
+	// ArmedFor is how long writing stays armed.
+	ArmedFor = 5 * time.Minute
+	// BoardWait is how long a claim from the board waits where the person has typed nothing.
+	BoardWait = 5 * time.Minute
+)
+
 // Verb is what is done to a primitive.
 type Verb uint8
 
@@ -23,6 +30,8 @@ const (
 	Update     // replace the data of the primitive, which is nobody's
 	Delete     // remove a primitive that nobody owns or waits for
 	CreateNode // make the space (Ref.Space) that a primitive is to be in
+
+	afterLast // no verb: a test counts up to it
 )
 
 // String returns "acquire", "try", "campaign", "proclaim", "resign", "crash", "create",
@@ -53,26 +62,6 @@ func (v Verb) String() string {
 	return "none"
 }
 
-// Target is the row as it was when the person decided. Where the owner is another one
-// by the time of acting, nothing is sent.
-type Target struct {
-	Ref   sources.Ref
-	Kind  sources.Kind
-	Owner string // ID of the owner on screen; "": nobody owned it
-	Label string // the same owner, for people
-	Fence uint64 // 0: none known
-	Guard string // what compare-and-act compares; "": the backend has none
-}
-
-// TargetOf pins a row to one of its owners; nil: to its having none.
-func TargetOf(row *sources.Row, o *sources.Owner) Target {
-	t := Target{Ref: row.Ref, Kind: row.Kind}
-	if o != nil {
-		t.Owner, t.Label, t.Fence, t.Guard = o.ID, o.Label, o.Fence, o.Guard
-	}
-	return t
-}
-
 // Request is one action that a person asks for.
 type Request struct {
 	Verb    Verb
@@ -86,18 +75,14 @@ type Request struct {
 	Typed   string        // the name that the person typed to confirm
 }
 
-// AboutOwner says whether the request was decided with its target's owner in mind, so that
-// another owner calls it off. One who asks for some of a semaphore's permits takes them from
-// nobody, and owners of a busy one come and go while a person reads; its own data is nobody's
-// either.
-func (r Request) AboutOwner(limit uint64) bool {
-	switch r.Verb {
-	case Update:
-		return false
-	case Acquire, Try:
-		return r.Target.Kind != sources.KindSemaphore || limit == 1
+// Pin is what of the target must still be so when the request is sent, at a row with that
+// limit. Some of a semaphore's permits are taken from nobody, and the owners of a busy one
+// come and go while a person reads.
+func (r *Request) Pin(limit uint64) Pin {
+	if r.Verb == Try && r.Target.Kind == sources.KindSemaphore && limit != 1 {
+		return PinName
 	}
-	return true
+	return Of(r.Verb).Pin
 }
 
 // Choice is one line of the menu of actions.

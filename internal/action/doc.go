@@ -1,6 +1,7 @@
 // Package action says in plain values what a person can do to a primitive, and what
-// became of it. Screens and command lines speak it; internal/operate does it. It has no
-// behaviour and knows no backend.
+// became of it. Screens and command lines speak it; internal/operate does it. It knows no
+// backend and does nothing. What a verb demands is in one table, Verbs, and whether a row is
+// still what a person decided about is compared in one place, Target.Changed.
 //
 // An action goes through these steps, whoever asks for it:
 //

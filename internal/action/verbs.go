@@ -1,31 +1,74 @@
 package action
 
-// Doing is what a verb is to people. Each verb counts as a write: it is sent only while
-// writing is possible, with a line in the audit before and after it.
+// Group is what a verb is done to, and so by which code.
+type Group uint8
+
+// The groups.
+const (
+	Claims     Group = iota + 1 // asks for ownership, and may wait for it
+	OwnLease                    // changes or ends what is ours
+	Ends                        // ends what somebody else owns
+	Provisions                  // changes what exists by itself
+)
+
+// Doing is what a verb is to people, and what it demands. Each verb counts as a write: a
+// line stands in the audit before and after it.
 type Doing struct {
 	Verb    Verb
+	Group   Group
+	Pin     Pin    // see Request.Pin
+	Named   bool   // outside the demo the name of the primitive must be typed
+	GivesUp bool   // it only gives back what is ours: possible also while writing is not, and without a reason
 	Text    string // for a menu; "": it stands in none
 	Changes string // what it changes at the service
 }
 
 // Verbs lists all of them, in the order of menus. It is the one table that menus, the list
-// of what can be done and the refusals are made from.
+// of what can be done, the guards and the refusals are made from.
 func Verbs() []Doing {
 	return []Doing{
-		{Acquire, "acquire, and wait for it where it is taken", "takes a mutex or permits, or a place in the queue for them"},
-		{Campaign, "campaign: wait to lead", "takes the lead, or a place among those who want it"},
-		{Try, "try: acquire only if it is free now", "takes it if it is free, else changes nothing"},
-		{Proclaim, "proclaim: change the data that others see", "replaces the data beside us while we lead"},
-		{Resign, "resign: give it up", "gives up what we own, which others may take at once"},
-		{Crash, "", "ends the process of the owner; in the demo alone"},
-		{Create, "new: create it, with a limit and data", "makes a primitive that is absent"},
-		{Update, "update its own data, whoever owns it", "replaces the data of the primitive, which is nobody's"},
-		{Delete, "delete it, while nobody owns or awaits it", "removes a primitive that nobody owns or waits for"},
-		{CreateNode, "new node: create the coordination node", "makes the space that a primitive is to be in"},
+		{
+			Verb: Acquire, Group: Claims, Pin: PinName, Named: true, Text: "acquire, and wait for it where it is taken",
+			Changes: "takes a mutex or permits, or a place in the queue for them",
+		},
+		{
+			Verb: Campaign, Group: Claims, Pin: PinName, Named: true, Text: "campaign: wait to lead",
+			Changes: "takes the lead, or a place among those who want it",
+		},
+		{
+			Verb: Try, Group: Claims, Pin: PinOwner, Named: true, Text: "try: acquire only if it is free now",
+			Changes: "takes it if it is free, else changes nothing",
+		},
+		{
+			Verb: Proclaim, Group: OwnLease, Pin: PinLease, Text: "proclaim: change the data that others see",
+			Changes: "replaces the data beside us while we lead",
+		},
+		{
+			Verb: Resign, Group: OwnLease, Pin: PinLease, GivesUp: true, Text: "resign: give it up",
+			Changes: "gives up what we own, which others may take at once; possible at any time",
+		},
+		{Verb: Crash, Group: Ends, Pin: PinGuard, Changes: "ends the process of the owner; in the demo alone"},
+		{
+			Verb: Create, Group: Provisions, Pin: PinOwner, Text: "new: create it, with a limit and data",
+			Changes: "makes a primitive that is absent",
+		},
+		{
+			Verb: Update, Group: Provisions, Pin: PinData, Named: true, Text: "update its own data, whoever owns it",
+			Changes: "replaces the data of the primitive, which is nobody's",
+		},
+		{
+			Verb: Delete, Group: Provisions, Pin: PinOwner, Named: true, Text: "delete it, while nobody owns or awaits it",
+			Changes: "removes a primitive that nobody owns or waits for",
+		},
+		{
+			Verb: CreateNode, Group: Provisions, Pin: PinName, Text: "new node: create the coordination node",
+			Changes: "makes the space that a primitive is to be in",
+		},
 	}
 }
 
-// Of returns what a verb is to people; without a text, where there is no such verb.
+// Of returns what a verb is; where there is no such verb, one of no group and with the Pin
+// that matches nothing.
 func Of(v Verb) Doing {
 	for _, d := range Verbs() {
 		if d.Verb == v {

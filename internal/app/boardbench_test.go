@@ -143,7 +143,7 @@ func BenchmarkStoppedTerminal(b *testing.B) {
 		m.keys("\x1b[Z" + "app:lock:disk") // from Cancel back to the last field
 		m.Until(b, "the name", time.Minute, func(string) bool { return !strings.Contains(m.Text(), "(needs the name)") })
 		m.keys("\t\t\r")
-		m.Await(b, "holding 1")
+		m.Await(b, "we hold 1")
 		ctx, stop := context.WithCancel(context.Background())
 		var running sync.WaitGroup
 		lowest := time.Hour

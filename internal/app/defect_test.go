@@ -148,7 +148,7 @@ func leadWith(t *testing.T, where string) leading {
 		t.Fatal(err)
 	}
 	l.sight = sightOf(t, cmd, master).await(on.name, "WRITE ")
-	l.keys("aa").confirm(on.name).await("(us)", "holding 1")
+	l.keys("aa").confirm(on.name).await("(us)", "we hold 1")
 	options, err := redis.ParseURL(on.url)
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +242,7 @@ func TestADefectOfASourceIsItsOwn(t *testing.T) {
 	if l.left() <= 0 {
 		t.Error("the lease is gone")
 	}
-	l.await("(us)", "holding 1").keys("q").await("We hold 1 lease").keys("r")
+	l.await("(us)", "we hold 1").keys("q").await("We hold 1 lease").keys("r")
 	l.ended(exitOK)
 	if text := logged(t, l.cmd.Env); strings.Count(text, "stack=") != 1 {
 		t.Errorf("the log has %s", text)

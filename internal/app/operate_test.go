@@ -150,7 +150,7 @@ func (s *sight) keys(keys ...string) *sight {
 
 // arm makes writing possible.
 func (s *sight) arm() *sight {
-	return s.keys("W").await("Make writing possible").keys("y").await("WRITE ")
+	return s.keys("W").await("Arm writing").keys("y").await("WRITE ")
 }
 
 // confirm types the name that the box wants and presses its button.
@@ -238,7 +238,7 @@ func TestAPersonCampaignsLeadsProclaimsAndResigns(t *testing.T) {
 			s.keys("aa").await("writing is off").keys(esc).gone("writing is off: W")
 
 			s.arm().keys("aa").confirm(on.name)
-			s.await("(us)", "holding 1").await("campaign " + on.name + ": we lead")
+			s.await("(us)", "we hold 1").await("campaign " + on.name + ": we lead")
 			seen.await(t, func(out string) bool { return strings.Contains(out, "took it") || strings.Contains(out, "acquired") })
 
 			s.keys("ap").await("Proclaim as leader of").keys(tab, tab, " draining", backTab, enter)
@@ -248,15 +248,15 @@ func TestAPersonCampaignsLeadsProclaimsAndResigns(t *testing.T) {
 			next := newRival(t, on.url, on.key)
 			s.keys("ar").await("Resign").keys("y")
 			next.leads(t)
-			s.gone("holding").gone("(us)").owned(on.name, next.cmd.Process.Pid)
+			s.gone("we hold").gone("(us)").owned(on.name, next.cmd.Process.Pid)
 
-			// Refused when the row has changed under the box.
-			s.keys("aa").await("(needs the name)")
+			// A claim is for whoever owns it: the box shows the new owner and stays open to it.
+			s.keys("aa").await("(needs the name)", fmt.Sprintf(":%d", next.cmd.Process.Pid))
 			if err := next.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
 			_ = next.cmd.Wait()
-			s.await("changed, nothing will be sent").keys(esc).gone("changed, nothing")
+			s.await("owner     nobody", "(needs the name)").keys(esc).gone("(needs the name)")
 
 			s.keys("q")
 			if code := ends(t, s.cmd); code != 0 {
@@ -283,7 +283,7 @@ func TestWhatIsHeldAtTheEndIsResignedOrRunsOut(t *testing.T) {
 			t.Parallel()
 			on := stages()["redis"](t)
 			s := inSight(t, command(t, on.view)).await(on.name, "READ-ONLY")
-			s.arm().keys("aa").confirm(on.name).await("(us)", "holding 1")
+			s.arm().keys("aa").confirm(on.name).await("(us)", "we hold 1")
 			for i, k := range c.keys {
 				if s.keys(k); i == 0 {
 					s.await("We hold 1 lease")

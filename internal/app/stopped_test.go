@@ -101,8 +101,7 @@ func TestABoardThatStandsStillForAMinuteDelaysNoRenewal(t *testing.T) {
 			t.Fatal("no row to take")
 		}
 		row := hub.State().Rows[slot]
-		target := action.Target{Ref: ref, Kind: row.Kind, Owner: row.Owners[0].ID, Label: row.Owners[0].Label, Fence: row.Owners[0].Fence}
-		if _, err := op.Start(action.Request{Verb: action.Campaign, Target: target}); err != nil {
+		if _, err := op.Start(action.Request{Verb: action.Campaign, Target: action.TargetOf(row, &row.Owners[0])}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * due)

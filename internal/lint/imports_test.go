@@ -41,7 +41,7 @@ func directions() []direction {
 		{"ui", []string{"ui/*", "sources", "internal/action", "internal/format", "internal/spawn"}},
 		{"ui/uitest", []string{"sources", "sources/sourcetest", "internal/action"}},
 		{"ui/*", []string{"ui/*", "sources", "internal/format"}},
-		{"internal/action", []string{"sources"}},
+		{"internal/action", []string{"sources", "internal/format"}},
 		{"internal/operate", []string{"coord", "sources", "internal/action", "internal/backoff", "internal/format", "internal/spawn", "internal/suspend"}},
 		{"internal/foreground", []string{"sources", "internal/action", "internal/format", "internal/headless", "internal/spawn"}},
 		{"internal/address", nil},

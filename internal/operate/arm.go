@@ -2,14 +2,18 @@ package operate
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
+	"coordtop/internal/action"
 	"coordtop/internal/suspend"
 )
 
 // Arm makes writing possible for five minutes. For a protected source typed must be its
 // name; elsewhere it is ignored. The audit has a line of it, without which it fails; it waits
-// for the disk as Start does.
+// for the disk as Start does. When the time is over, what has not come to its end is called
+// off, as by Disarm.
 func (o *Operator) Arm(source, typed string) error {
 	b, ok := o.o.Backends[source]
 	switch {
@@ -18,7 +22,7 @@ func (o *Operator) Arm(source, typed string) error {
 	case b.ReadOnly:
 		return fmt.Errorf("%w: the config says read_only for %s", ErrReadOnly, source)
 	case b.Protect && typed != source:
-		return fmt.Errorf("%w: %s is protected: type its name", ErrUnconfirmed, source)
+		return fmt.Errorf("%w: %s is protected: type its name to arm", ErrUnconfirmed, source)
 	}
 	if !o.enter() {
 		return ErrClosed
@@ -29,6 +33,7 @@ func (o *Operator) Arm(source, typed string) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.callOffUnarmedLocked(errOver) // the end of the time before may not have been noticed yet
 	o.armed = arming{at: o.o.Now(), slept: o.o.Slept()}
 	if b.Protect {
 		o.unlocked[source] = o.armed
@@ -37,8 +42,9 @@ func (o *Operator) Arm(source, typed string) error {
 	return nil
 }
 
-// Disarm makes writing impossible at once, also where it was armed without an end; what we
-// hold is kept. It returns when the audit has a line of it, see Start.
+// Disarm makes writing impossible at once, also where it was armed without an end. Claims that
+// wait, and what is on its way, are called off; a lease that is granted in spite of that is
+// given back. What we hold is kept. It returns when the audit has a line of it, see Start.
 func (o *Operator) Disarm() {
 	o.disarm()
 	if !o.enter() {
@@ -67,7 +73,20 @@ func (o *Operator) disarm() {
 	defer o.mu.Unlock()
 	o.always, o.armed = false, arming{}
 	clear(o.unlocked)
+	o.callOffUnarmedLocked(errDisarmed)
 	o.publishLocked()
+}
+
+// armedNextLocked is how long to wait until the next end of an arming, a second at most: that
+// is how soon the time asleep is noticed.
+func (o *Operator) armedNextLocked() time.Duration {
+	next := time.Second
+	for _, a := range append(slices.Collect(maps.Values(o.unlocked)), o.armed) {
+		if end := o.endOf(a); !end.IsZero() {
+			next = min(next, end.Sub(o.o.Now()))
+		}
+	}
+	return next
 }
 
 // arming is the instant at which writing was armed last; zero: it is not.
@@ -89,10 +108,10 @@ func (o *Operator) endOf(a arming) time.Time {
 	now := o.o.Now()
 	passed := now.Sub(a.at)
 	slept := asleepFor(o.o.Slept()-a.slept, passed, now.Round(0).Sub(a.at.Round(0)))
-	if passed+slept >= armedFor {
+	if passed+slept >= action.ArmedFor {
 		return time.Time{}
 	}
-	return a.at.Add(armedFor - slept)
+	return a.at.Add(action.ArmedFor - slept)
 }
 
 // asleepFor is for how long the machine slept while the monotonic clock went on by passed,

@@ -32,12 +32,12 @@ func TestTheTimeAsleepCountsAgainstBeingArmed(t *testing.T) {
 	})
 	r.reaches(r.do(r.ask(action.Try, mutex)), action.Seen)
 	laptop.slept.Store(int64(5 * time.Minute))
-	r.refused(r.ask(action.Resign, mutex), operate.ErrNotArmed, "arm it")
+	r.refused(r.ask(action.Try, election), operate.ErrNotArmed, "arm it")
 	r.awake("the status says that writing is off", func(s *action.Status) bool { return s.Armed.IsZero() })
 	if err := r.Arm("s", ""); err != nil {
 		t.Fatal(err)
 	}
-	r.reaches(r.do(r.ask(action.Resign, mutex)), action.Seen) // what was slept before does not count
+	r.reaches(r.do(r.ask(action.Try, election)), action.Seen) // what was slept before does not count
 }
 
 func TestArmingAnotherSourceDoesNotArmAProtectedOne(t *testing.T) {

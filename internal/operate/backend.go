@@ -57,11 +57,8 @@ type Backend struct {
 
 // data is what a request tells others about us.
 func (b *Backend) data(r action.Request) []byte {
-	switch r.Verb {
-	case action.Acquire, action.Campaign, action.Try:
-		if b.Nameless && len(r.Data) == 0 {
-			return []byte(b.Identity)
-		}
+	if action.Of(r.Verb).Group == action.Claims && b.Nameless && len(r.Data) == 0 {
+		return []byte(b.Identity)
 	}
 	return r.Data
 }

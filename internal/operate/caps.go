@@ -41,7 +41,7 @@ func (b *Backend) never(v action.Verb) string {
 		return b.Type + " has no election that coordtop could take"
 	case v == action.Proclaim && (!b.Caps.Election || b.Caps.MaxData == 0):
 		return "leaders carry no data on " + b.Type
-	case v >= action.Create && (!b.Provisions || v == action.CreateNode && b.CreateNode == nil):
+	case action.Of(v).Group == action.Provisions && (!b.Provisions || v == action.CreateNode && b.CreateNode == nil):
 		return b.Type + " has nothing that exists without being owned"
 	}
 	return ""

@@ -23,7 +23,7 @@ func (o *Operator) Choices(row *sources.Row) []action.Choice {
 	var list []action.Choice
 	for _, d := range action.Verbs() {
 		switch v := d.Verb; {
-		case v == action.Crash && b.Crash == nil, v >= action.Create && !b.Provisions, v == action.CreateNode && b.CreateNode == nil:
+		case v == action.Crash && b.Crash == nil, d.Group == action.Provisions && !b.Provisions, v == action.CreateNode && b.CreateNode == nil:
 		default:
 			list = append(list, action.Choice{Verb: v, Not: o.notLocked(v, row, o.o.View.State())})
 		}
@@ -49,7 +49,7 @@ func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) 
 	case b.ReadOnly:
 		return readOnlyText
 	}
-	ours := o.holdingLocked(row.Ref)
+	ours, group := o.holdingLocked(row.Ref), action.Of(v).Group
 	switch v {
 	case action.Resign:
 		if ours == nil {
@@ -62,14 +62,16 @@ func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) 
 	switch {
 	case !row.Fresh(s):
 		return "what is shown of it is old: its source is silent"
-	case v >= action.Create && b.never(v) != "":
+	case group == action.Provisions && b.never(v) != "":
 		return b.never(v)
-	case v >= action.Create:
+	case group == action.Provisions:
 		return notProvisioned(&b, v, row)
 	case row.Note != "":
 		return clean(row.Note)
 	case v == action.Crash:
 		return notCrashed(&b, row)
+	case group != action.Claims:
+		return "coordtop has no way to do this"
 	case ours != nil && ours.waiting:
 		return "we wait for it already"
 	case ours != nil:

@@ -9,10 +9,14 @@ import (
 
 // crash is the goroutine of a run that ends the owner's process, in the demo.
 func (o *Operator) crash(n *run, b *Backend) {
-	defer n.cancel()
+	defer n.cancel(nil)
 	sub := o.subscribe()
 	defer sub.Close()
 	t := n.Request.Target
+	if why := whyCalledOff(n); why != nil {
+		o.finish(n, action.Dropped, why.Error()+": nothing was sent", sources.OwnerRef{})
+		return
+	}
 	o.o.View.Expect(sources.Ending{Ref: t.Ref, Owner: t.Owner, Cause: sources.CauseEvicted}, o.o.Patience+o.leaseLeft(t))
 	sent := time.Now()
 	err := b.Crash(t.Ref, sources.OwnerRef{ID: t.Owner, Label: t.Label, Fence: t.Fence})

@@ -7,9 +7,10 @@
 //
 // Start checks the guards in this order, and sends nothing unless all of them let it pass:
 // the source is not read_only; writing is armed; the source's own name was typed and a
-// reason given where it is protected; the action is possible for the row; the row shows the
-// owner and fence that the person decided about; the name was typed where that is asked for;
-// the data fits. Then it writes the first line of the audit; if that cannot be written,
+// reason given where it is protected; the row is still what the person decided about, as far as
+// the verb depends on it (action.Pin); the action is possible for the row; the name was typed
+// where that is asked for; the data fits. What only gives back what is ours needs neither
+// arming nor a reason. Then it writes the first line of the audit; if that cannot be written,
 // nothing is sent. A disk may take seconds for it, so the guards are checked again, and what
 // they refuse now has a second line that says so. The rest happens in a goroutine of the
 // action's own: it asks the service, then looks at the Hub until that shows what came of it
@@ -31,6 +32,10 @@
 // ends without our wish becomes a run of its own that has failed, with the cause, a line in
 // the audit and an event.
 //
+// When writing ends, by Disarm or by its time, claims that wait and requests that are not sent
+// yet are called off, and a lease that is granted all the same is given back. What we hold is
+// kept.
+//
 // CallOff and Close give back what was won. Close is bounded: after two seconds what could
 // not be told to the service runs out there by itself. After LetRunOut it abandons the
 // leases that can run out, and resigns only the rest.
@@ -41,14 +46,4 @@
 // before anything is sent and one after its end, with the same id. An id without a second
 // line is an action whose end nobody recorded: coordtop was killed, or the disk was full
 // (which the screen says). No line holds anything that could prove ownership.
-//
-// Several coordtops may write it: each line is written whole, under a lock (flock). What a
-// killed writer has left of a line becomes, before the next one, the detail of a line of its
-// own with the stage "torn". At 8 MB the file is put aside as audit.jsonl.1, .2 and so on; nine
-// are kept.
-//
-// The folder and the file must be ours, and no symbolic links; what others could read or
-// write is made 0700 and 0600. Anything else at the path, a pipe or a device, is refused, and
-// a folder above in which everybody may replace ours. Where a line cannot be written for such
-// a reason nothing is sent.
 package operate

@@ -19,7 +19,7 @@ func (o *Operator) Describe(_ context.Context, r action.Request) (action.Effect,
 	row, _ := o.row(r.Target.Ref)
 	r = o.asHeld(r)
 	e := action.Effect{
-		Call: format.Clean(b.call(r), 2000), NeedsReason: b.Protect, NeedsName: nameFor(&b, r),
+		Call: format.Clean(b.call(r), 2000), NeedsReason: b.Protect && !action.Of(r.Verb).GivesUp, NeedsName: nameFor(&b, r),
 	}
 	switch r.Verb {
 	case action.Acquire, action.Campaign, action.Try:
@@ -37,17 +37,16 @@ func (o *Operator) Describe(_ context.Context, r action.Request) (action.Effect,
 		e.Danger = true
 	case action.Create, action.Update, action.Delete, action.CreateNode:
 		describeProvision(&e, &b, row, r)
+	default:
+		return action.Effect{}, fmt.Errorf("%w: coordtop has no way to do this", ErrNotPossible)
 	}
 	return e, nil
 }
 
 // nameFor is the text that must be typed for a request; "": none.
 func nameFor(b *Backend, r action.Request) string {
-	switch r.Verb {
-	case action.Acquire, action.Campaign, action.Try, action.Update, action.Delete:
-		if !b.Demo {
-			return clean(r.Target.Ref.Name)
-		}
+	if action.Of(r.Verb).Named && !b.Demo {
+		return clean(r.Target.Ref.Name)
 	}
 	return ""
 }
@@ -56,7 +55,7 @@ func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Req
 	e.TakesData, e.DataMax, e.Danger = b.Caps.MaxData > 0, b.Caps.MaxData, !b.Demo
 	name := clean(r.Target.Ref.Name)
 	if r.Target.Kind == sources.KindElection {
-		e.Lines = append(e.Lines, "We would lead "+name+". coordtop does none of the leader's work.")
+		e.Lines = append(e.Lines, "You will lead "+name+". coordtop does none of the leader's work.")
 	} else {
 		e.TakesMode = b.shares(r.Target.Kind)
 		e.Lines = append(e.Lines, owning(name, row, r))
@@ -65,42 +64,63 @@ func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Req
 	if free, known := freePermits(row); known {
 		taken = free < max(r.Permits, 1) || row.Queue.Len > 0
 	}
+	now := takenText(row)
 	switch {
 	case taken && r.Mode == sources.Shared && notExclusive(row.Owners) && row.Queue.How != sources.Unknown && row.Queue.Len == 0:
-		e.Lines = append(e.Lines, "Shared by "+ownersText(row.Owners)+" now: we own it beside them at once.")
+		e.Lines = append(e.Lines, "Shared by "+ownersText(row.Owners)+" now: you own it beside them at once.")
 	case taken && r.Verb == action.Try:
-		e.Lines = append(e.Lines, "Taken now: the try will miss unless it becomes free first.")
+		e.Lines = append(e.Lines, now+": the try will miss unless it becomes free first.")
 	case taken && b.Caps.FIFO && row.Queue.How != sources.Unknown && row.Queue.Len == 0:
-		e.Lines = append(e.Lines, "Taken now: we wait in the server's queue and come next. Those who come later wait for us.")
+		e.Lines = append(e.Lines, now+": you wait in the server's queue and come next. Those who come later wait for you.")
 	case taken && b.Caps.FIFO && row.Queue.How != sources.Unknown:
-		e.Lines = append(e.Lines, fmt.Sprintf("Taken now: we wait in the server's queue, behind %d. Those who come later wait for us.", row.Queue.Len))
+		e.Lines = append(e.Lines, fmt.Sprintf("%s: you wait in the server's queue, behind %d. Those who come later wait for you.", now, row.Queue.Len))
 	case taken && b.Caps.FIFO:
-		e.Lines = append(e.Lines, "Taken now: we wait in the server's queue. Those who come later wait for us.")
+		e.Lines = append(e.Lines, now+": you wait in the server's queue. Those who come later wait for you.")
 	case taken:
-		e.Lines = append(e.Lines, "Taken now, and "+b.Type+" keeps no queue: we ask again and again, and any other may be first.")
+		e.Lines = append(e.Lines, now+", and "+b.Type+" keeps no queue: coordtop asks again and again, and any other may be first.")
 	}
 	e.Lines = append(e.Lines, keeping(b))
 	if b.Nameless && len(r.Data) == 0 {
-		e.Lines = append(e.Lines, "Others see us as "+clean(b.Identity)+".")
+		e.Lines = append(e.Lines, "Others see you as "+clean(b.Identity)+".")
 	}
 }
 
 // owning says what it means to own a mutex or permits.
 func owning(name string, row *sources.Row, r action.Request) string {
 	if r.Mode == sources.Shared {
-		return "We would share " + name + ": others may own it too, none exclusively. Who wants it alone stands still meanwhile."
+		return "You will share " + name + ": others may own it too, none exclusively. Exclusive claims wait until you release it."
 	}
 	if r.Target.Kind != sources.KindSemaphore {
-		return "We would own " + name + ". Whoever works under it stands still meanwhile."
+		return "You will hold " + name + ". Programs that need it wait until you release it."
 	}
 	permits := "1 permit"
 	if r.Permits > 1 {
 		permits = fmt.Sprintf("%d permits", r.Permits)
 	}
-	if _, known := freePermits(row); known {
-		permits = fmt.Sprintf("%d of %d permits", max(r.Permits, 1), row.Limit)
+	free, known := freePermits(row)
+	if !known {
+		return "You will take " + permits + " of " + name + ". That leaves fewer for the others."
 	}
-	return "We would take " + permits + " of " + name + ". So many fewer are left for those who work."
+	wants := max(r.Permits, 1)
+	text := fmt.Sprintf("You will take %d of %d permits of %s.", wants, row.Limit, name)
+	if wants <= free {
+		text += fmt.Sprintf(" That leaves %d free.", free-wants)
+	}
+	return text
+}
+
+// takenText says who owns a row now.
+func takenText(row *sources.Row) string {
+	if row == nil || len(row.Owners) == 0 {
+		return "Taken now"
+	}
+	if free, known := freePermits(row); known {
+		return fmt.Sprintf("%d of %d permits are free now", free, row.Limit)
+	}
+	if len(row.Owners) > 1 {
+		return ownersText(row.Owners) + " own it now"
+	}
+	return ownersText(row.Owners) + " owns it now"
 }
 
 // freePermits is how many permits of a semaphore nobody owns, where that is known.
@@ -135,11 +155,11 @@ func (o *Operator) asHeldLocked(r action.Request) action.Request {
 
 // keeping says how a lease of ours ends.
 func keeping(b *Backend) string {
-	const until = "Kept until we resign or coordtop ends, "
+	const until = "Kept until you resign or coordtop ends, "
 	if b.RunsOut {
 		return until + "or up to " + format.Left(b.Lease) + " longer if it dies without a word."
 	}
-	return until + "or our connection does; a cut link is noticed within " + format.Left(b.Lease) + "."
+	return until + "or its connection does; a cut link is noticed within " + format.Left(b.Lease) + "."
 }
 
 func describeResigning(e *action.Effect, o *Operator, row *sources.Row, r action.Request) {
@@ -148,10 +168,10 @@ func describeResigning(e *action.Effect, o *Operator, row *sources.Row, r action
 	waiting := h != nil && h.waiting
 	o.mu.Unlock()
 	if waiting {
-		e.Lines = []string{"We leave the queue. Its owner notices nothing."}
+		e.Lines = []string{"You leave the queue. The owner notices nothing."}
 		return
 	}
-	e.Lines = []string{"We give it up. Only this one: what else we hold stays ours."}
+	e.Lines = []string{"You give it up. Only this one: what else you hold stays yours."}
 	switch {
 	case row == nil:
 	case row.Queue.How != sources.Unknown && len(row.Queue.Waiters) > 0:

@@ -14,7 +14,7 @@ import (
 
 // resign is the goroutine of a run that gives up what we hold, or our place in a queue.
 func (o *Operator) resign(n *run, h *holding, b *Backend) {
-	defer n.cancel()
+	defer n.cancel(nil)
 	sub := o.subscribe()
 	defer sub.Close()
 	o.mu.Lock()
@@ -29,7 +29,7 @@ func (o *Operator) resign(n *run, h *holding, b *Backend) {
 		return
 	}
 	if waiting {
-		h.run.cancel() // also what it wins meanwhile is given back then
+		h.run.cancel(nil) // also what it wins meanwhile is given back then
 		<-h.ended
 		o.finish(n, action.Seen, "left the queue", sources.OwnerRef{})
 		return
@@ -64,9 +64,12 @@ func (o *Operator) giveBack(n *run, h *holding, lease *coord.Lease) {
 	o.mu.Lock()
 	closing, abandon := o.closed, o.closed && o.runOut && h.runsOut
 	o.mu.Unlock()
-	why, text := "called off", "given back"
+	why, text := errCalledOff.Error(), "given back"
 	if closing {
 		why, text = "coordtop ended", "coordtop ended"
+	} else if ended := whyCalledOff(n); ended != nil && ended != errCalledOff {
+		why = ended.Error()
+		text = why + ": granted just then, and given back"
 	}
 	o.finish(n, action.Dropped, text, sources.OwnerRef{})
 	rec := n.record
@@ -133,7 +136,7 @@ func (o *Operator) lost(n *run, h *holding, cause error) {
 		o.finish(n, action.Failed, text, sources.OwnerRef{})
 		return
 	}
-	defer l.cancel()
+	defer l.cancel(nil)
 	l.record.ID, l.record.Action, l.record.Call, l.record.LatencyMillis = o.o.Audit.id(), "lost", "", nil
 	l.record.OwnerBefore, l.record.LabelBefore, l.record.FenceBefore = h.owner(), o.labelOf(h.ref, h.owner()), fence(h.lease.Fence())
 	after := o.ownerNow(h.ref)

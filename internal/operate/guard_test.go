@@ -84,13 +84,13 @@ func TestNothingIsSentUnlessWritingIsArmed(t *testing.T) {
 	}
 	r.reaches(r.do(r.ask(action.Try, mutex)), action.Seen)
 	r.Disarm()
-	r.refused(r.ask(action.Resign, mutex), operate.ErrNotArmed, "arm it")
+	r.refused(r.ask(action.Campaign, election), operate.ErrNotArmed, "arm it")
 	if err := r.Arm("s", ""); err != nil {
 		t.Fatal(err)
 	}
 	later := start.Add(5 * time.Minute)
 	now.Store(&later)
-	r.refused(r.ask(action.Resign, mutex), operate.ErrNotArmed, "arm it")
+	r.refused(r.ask(action.Campaign, election), operate.ErrNotArmed, "arm it")
 	if len(r.Status().Holdings) != 1 {
 		t.Errorf("disarming gave up what we hold")
 	}
@@ -213,17 +213,50 @@ func TestNothingIsSentWhenTheRowHasChanged(t *testing.T) {
 	t.Parallel()
 	r := redisRig(t, options{})
 	r.occupy(mutex, "host-a:1")
-	q := r.ask(action.Acquire, mutex)
+	q := r.ask(action.Try, mutex)
 	free := q
 	free.Target.Owner, free.Target.Label = "", ""
 	r.occupy(mutex, "host-b:2")
-	r.refused(q, operate.ErrChanged, "now owned by host-b:2, nothing was sent")
-	r.refused(free, operate.ErrChanged, "now owned by host-b:2, nothing was sent")
+	r.refused(q, operate.ErrChanged, "host-a:1 owned it when you decided, now host-b:2 does; nothing was sent")
+	r.refused(free, operate.ErrChanged, "nobody owned it when you decided, now host-b:2 does; nothing was sent")
 	if err := r.redis().Del(context.Background(), mutex).Err(); err != nil {
 		t.Fatal(err)
 	}
 	r.until("nobody owns it", func(*sources.State) bool { return len(r.row(mutex).Owners) == 0 })
-	r.refused(q, operate.ErrChanged, "nobody owns it now, nothing was sent")
+	r.refused(q, operate.ErrChanged, "host-a:1 owned it when you decided, now nobody does; nothing was sent")
+}
+
+// Of a value that is too long to read, no guard is known.
+func TestAnOwnerWithoutAGuardIsNotEnded(t *testing.T) {
+	t.Parallel()
+	ended := false
+	r := redisRig(t, options{change: func(_ *operate.Options, b *operate.Backend) {
+		b.Crash = func(sources.Ref, sources.OwnerRef) error { ended = true; return nil }
+	}})
+	if err := r.redis().Set(t.Context(), mutex, strings.Repeat("host-a:1 ", 1<<17), time.Minute).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if o := r.owner(mutex); o.Guard != "" {
+		t.Fatalf("its guard is %q", o.Guard)
+	}
+	r.refused(r.ask(action.Crash, mutex), operate.ErrChanged, "by which a change of owner could be noticed")
+	if ended {
+		t.Error("it was ended")
+	}
+}
+
+func TestAnActionThatNobodyKnowsIsRefused(t *testing.T) {
+	t.Parallel()
+	r := redisRig(t, options{})
+	for _, v := range []action.Verb{0, 99} {
+		q := r.ask(v, mutex)
+		r.refused(q, operate.ErrChanged, "nothing was sent")
+		q.Target = action.Target{Ref: q.Target.Ref, Kind: q.Target.Kind}
+		r.refused(q, operate.ErrChanged, "nothing was sent")
+		if _, err := r.Describe(t.Context(), q); !errors.Is(err, operate.ErrNotPossible) {
+			t.Errorf("verb %d is described: %v", v, err)
+		}
+	}
 }
 
 func TestWhatIsNotPossibleIsRefusedWithItsReason(t *testing.T) {

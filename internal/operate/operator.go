@@ -37,7 +37,6 @@ type Options struct {
 }
 
 const (
-	armedFor    = 5 * time.Minute
 	openWithin  = 10 * time.Second // to find secrets and connect
 	replyIn     = 5 * time.Second  // to one request about what we own
 	farewell    = 2 * time.Second  // to resign
@@ -161,21 +160,23 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // refresh publishes anew each second while we hold something: the ends of trust move with
-// each renewal, which nobody tells of. It does so too where the machine has slept while
-// writing was armed.
+// each renewal, which nobody tells of. It notices the end of being armed, also where the
+// machine has slept, and calls off what waits then.
 func (o *Operator) refresh() {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
+	next := time.NewTimer(time.Second)
+	defer next.Stop()
 	for {
 		select {
 		case <-o.life.Done():
 			return
-		case <-tick.C:
+		case <-next.C:
 			o.mu.Lock()
+			o.callOffUnarmedLocked(errOver)
 			if o.forgetLocked() || len(o.held) > 0 || !o.armedUntilLocked().Equal(o.Status().Armed) {
 				o.placesLocked()
 				o.publishLocked()
 			}
+			next.Reset(o.armedNextLocked())
 			o.mu.Unlock()
 		}
 	}
@@ -211,7 +212,7 @@ func (o *Operator) forgetLocked() bool {
 func (o *Operator) publishLocked() {
 	s := &action.Status{Armed: o.armedUntilLocked(), Always: o.always}
 	if o.o.Audit != nil {
-		s.Audit = o.o.Audit.file.path
+		s.Audit = o.o.Audit.path
 	}
 	for _, h := range o.held {
 		s.Holdings = append(s.Holdings, h.show())

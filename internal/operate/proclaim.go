@@ -13,7 +13,7 @@ import (
 
 // proclaim is the goroutine of a run that replaces our data.
 func (o *Operator) proclaim(n *run, h *holding) {
-	defer n.cancel()
+	defer n.cancel(nil)
 	sub := o.subscribe()
 	defer sub.Close()
 	o.mu.Lock()
@@ -27,7 +27,7 @@ func (o *Operator) proclaim(n *run, h *holding) {
 	if err != nil {
 		text := clean(err.Error())
 		if !settled(err) {
-			text += "; whether it was written is not known"
+			text = calledOff(n, text) + "; whether it was written is not known"
 		}
 		o.finish(n, action.Failed, text, sources.OwnerRef{})
 		return

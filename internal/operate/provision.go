@@ -65,7 +65,7 @@ func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.
 	case action.Update:
 		e.Lines = []string{
 			"Replaces the data of " + name + " itself, whoever owns it. Owners and waiters stay.",
-			"Programs that follow it act on it at once. It is looked at again last thing before; what is written between the two is lost.",
+			"Programs that follow it act on it at once. Read once more just before writing; a write in that instant is lost.",
 		}
 		e.TakesData, e.DataMax = true, b.Caps.MaxData
 	case action.Delete:
@@ -83,19 +83,22 @@ func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.
 
 // provision is the goroutine of a run that changes what exists.
 func (o *Operator) provision(n *run, b *Backend) {
-	defer n.cancel()
+	defer n.cancel(nil)
 	sub := o.subscribe()
 	defer sub.Close()
-	before, _ := o.row(n.Request.Target.Ref)
 	ctx, cancel := context.WithTimeout(n.ctx, openWithin)
 	defer cancel()
 	sent := time.Now()
-	err := o.send(ctx, n, b, before)
+	err := o.send(ctx, n, b)
 	n.answered = time.Since(sent)
 	if err != nil {
 		text := clean(err.Error())
+		if why := whyCalledOff(n); why != nil && errors.Is(err, errNotSent) {
+			o.finish(n, action.Dropped, why.Error()+": nothing was sent", sources.OwnerRef{})
+			return
+		}
 		if !decided(err) {
-			text += "; whether it was done is not known"
+			text = calledOff(n, text) + "; whether it was done is not known"
 		}
 		o.finish(n, action.Failed, text, sources.OwnerRef{})
 		return
@@ -113,7 +116,7 @@ func (o *Operator) provision(n *run, b *Backend) {
 }
 
 // send sends the one request, in a session that ends with it.
-func (o *Operator) send(ctx context.Context, n *run, b *Backend, before *sources.Row) (err error) {
+func (o *Operator) send(ctx context.Context, n *run, b *Backend) error {
 	r := n.Request
 	if r.Verb == action.CreateNode {
 		return b.CreateNode(ctx, r.Target.Ref.Space)
@@ -123,18 +126,31 @@ func (o *Operator) send(ctx context.Context, n *run, b *Backend, before *sources
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
 	defer func() { _ = o.leaveSession(session, &holding{}) }() // it owns nothing; the service finds out by itself
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", errNotSent, err)
+	}
 	m := session.Semaphore(r.Target.Ref.Name, coord.SemaphoreOptions{})
 	switch r.Verb {
 	case action.Create:
 		return m.Create(ctx, max(r.Limit, 1), r.Data)
 	case action.Delete:
 		return m.Delete(ctx, false)
+	case action.Update:
+		return update(ctx, m, r)
 	}
+	return fmt.Errorf("%w: coordtop has no way to do this", errNotSent)
+}
+
+// update replaces the data if it is still what the person decided about.
+func update(ctx context.Context, m *coord.Semaphore, r action.Request) error {
 	d, err := m.Describe(ctx)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
-	if before == nil || !before.Data.Shows(d.Data) {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", errNotSent, err)
+	}
+	if sources.NewBlob(d.Data, len(d.Data)).Sum != r.Target.Sum {
 		return errOtherData
 	}
 	return m.Update(ctx, r.Data)

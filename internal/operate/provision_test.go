@@ -209,7 +209,7 @@ func TestPermitsAreAskedForWhoeverOwnsOthers(t *testing.T) {
 	q.Permits = 2
 	q.Target.Owner, q.Target.Label = "somebody who has left since", "host-1"
 	e, err := r.Describe(t.Context(), q)
-	if err != nil || len(e.Lines) < 2 || !strings.HasPrefix(e.Lines[0], "We would take 2 of 3 permits of quota.") || strings.Contains(e.Lines[1], "Taken") {
+	if err != nil || len(e.Lines) < 2 || !strings.HasPrefix(e.Lines[0], "You will take 2 of 3 permits of quota.") || strings.Contains(e.Lines[1], "are free now") {
 		t.Errorf("it would do %q, %v", e.Lines, err)
 	}
 	r.reaches(r.do(q), action.Seen)

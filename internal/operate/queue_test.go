@@ -85,7 +85,9 @@ func TestWhatIsCalledOffLeavesNothingInTheQueue(t *testing.T) {
 			q := r.ask(action.Acquire, pair)
 			if end == nil {
 				q.Wait = 300 * time.Millisecond
-				r.reaches(r.do(q), action.Missed)
+				if run := r.reaches(r.do(q), action.Missed); run.Text != "gave up waiting after 300ms" {
+					t.Errorf("it says %q", run.Text)
+				}
 			} else {
 				id := r.do(q)
 				r.until("we wait", func(*sources.State) bool { return r.row(pair).Queue.Len == 1 })
@@ -110,7 +112,7 @@ func TestAMutexIsShared(t *testing.T) {
 	}
 	r.owner(pair)
 	q := r.ask(action.Try, pair)
-	if e, err := r.Describe(t.Context(), q); err != nil || !e.TakesMode || !strings.HasPrefix(e.Lines[0], "We would own") {
+	if e, err := r.Describe(t.Context(), q); err != nil || !e.TakesMode || !strings.HasPrefix(e.Lines[0], "You will hold") {
 		t.Errorf("taking it alone is described as %+v, %v", e, err)
 	}
 	q.Mode = sources.Shared

@@ -95,33 +95,60 @@ func (s scene) led(t *testing.T, by string) (resign func()) {
 	}
 }
 
-func TestNothingIsSentToAnyBackendWhenTheOwnerChangesAfterTheBox(t *testing.T) {
+func TestNothingIsEndedOnAnyBackendWhenTheOwnerChangesAfterTheBox(t *testing.T) {
 	t.Parallel()
 	for name, setup := range scenes() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := setup(t)
-			var opened atomic.Int32
+			var ended atomic.Int32
 			r := s.board(t, options{change: func(_ *operate.Options, b *operate.Backend) {
-				open := b.Open
-				b.Open = func(ctx context.Context, space string) (coord.Driver, error) {
-					opened.Add(1)
-					return open(ctx, space)
-				}
+				b.Crash = func(sources.Ref, sources.OwnerRef) error { ended.Add(1); return nil }
 			}})
 			resign := s.led(t, "one")
 			first := r.owner(s.election)
-			q := r.ask(action.Campaign, s.election)
-			if _, err := r.Describe(t.Context(), q); err != nil {
-				t.Fatal(err)
+			q := r.ask(action.Crash, s.election)
+			if q.Target.Guard == "" {
+				t.Fatalf("pinned to %+v", q.Target)
 			}
+			later := q
+			later.Target.Fence++ // another term of the same owner
+			r.refused(later, operate.ErrChanged, "fence")
 			resign()
 			defer s.led(t, "two")()
 			r.owner(s.election, first.ID)
-			r.refused(q, operate.ErrChanged, "now owned by")
-			if n := opened.Load(); n != 0 || len(r.Status().Runs) != 0 {
-				t.Errorf("%d connections, runs %+v", n, r.Status().Runs)
+			r.refused(q, operate.ErrChanged, "owned it when you decided, now two")
+			if n := ended.Load(); n != 0 || len(r.Status().Runs) != 0 {
+				t.Errorf("%d were ended, runs %+v", n, r.Status().Runs)
 			}
+		})
+	}
+}
+
+func TestAClaimThatQueuesFollowsItsRowWhoeverOwnsIt(t *testing.T) {
+	t.Parallel()
+	for name, setup := range scenes() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := setup(t)
+			r := s.board(t, options{})
+			resign := s.led(t, "one")
+			first := r.owner(s.election)
+			q := r.ask(action.Campaign, s.election)
+			resign()
+			again := s.led(t, "two")
+			r.owner(s.election, first.ID)
+			e, err := r.Describe(t.Context(), q)
+			if text := strings.Join(e.Lines, " "); err != nil || !strings.Contains(text, "two") || strings.Contains(text, "one owns") {
+				t.Errorf("described as %q, %v", text, err)
+			}
+			id := r.do(q)
+			r.reaches(id, action.Waiting)
+			again()
+			r.reaches(id, action.Seen)
+			elsewhere := q
+			elsewhere.Target.Kind = sources.KindMutex
+			r.refused(elsewhere, operate.ErrChanged, "listed as mutex when you decided, now as election")
 		})
 	}
 }

@@ -18,8 +18,8 @@ import (
 // goroutine of the run.
 type run struct {
 	action.Run
-	ctx    context.Context // ends with CallOff, and when the Operator closes
-	cancel context.CancelFunc
+	ctx    context.Context // ends with CallOff, when writing ends before it is done, and when the Operator closes
+	cancel context.CancelCauseFunc
 
 	record   Record // its first line
 	answered time.Duration
@@ -31,7 +31,7 @@ func (o *Operator) runLocked(r action.Request) *run {
 	o.last++
 	now := o.o.Now()
 	n := &run{Run: action.Run{ID: o.last, Request: r, Started: now, Changed: now}}
-	n.ctx, n.cancel = context.WithCancel(o.life)
+	n.ctx, n.cancel = context.WithCancelCause(o.life)
 	return n
 }
 
@@ -135,16 +135,4 @@ func (o *Operator) Unwritten() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.unwritten)
-}
-
-// CallOff ends an action that is not over; a lease that it has won already is given back.
-// One that is over, or unknown, is left as it is.
-func (o *Operator) CallOff(id uint64) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, n := range o.runs {
-		if n.ID == id && !n.ending {
-			n.cancel()
-		}
-	}
 }

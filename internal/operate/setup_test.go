@@ -194,11 +194,11 @@ func (r *rig) ask(v action.Verb, name string) action.Request {
 	if row == nil {
 		r.t.Fatalf("no row %s", name)
 	}
-	t := action.Target{Ref: row.Ref, Kind: row.Kind}
+	var owner *sources.Owner
 	if len(row.Owners) > 0 {
-		t.Owner, t.Label, t.Fence = row.Owners[0].ID, row.Owners[0].Label, row.Owners[0].Fence
+		owner = &row.Owners[0]
 	}
-	return action.Request{Verb: v, Target: t}
+	return action.Request{Verb: v, Target: action.TargetOf(row, owner)}
 }
 
 // do starts a request that must be let through.

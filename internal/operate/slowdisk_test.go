@@ -93,15 +93,14 @@ func TestASlowDiskDelaysOnlyWhatItIsWaitedFor(t *testing.T) {
 func TestWhatChangesWhileTheDiskIsWaitedForIsRefusedInASecondLine(t *testing.T) {
 	t.Parallel()
 	r, goOn, started := slow(t, func(r *rig) action.Request {
-		r.occupy(mutex, "host-a:1")
-		return r.ask(action.Acquire, mutex)
+		return r.ask(action.Try, mutex)
 	})
 	r.occupy(mutex, "host-b:2")
 	goOn()
 	if err := r.receive(started); !errors.Is(err, operate.ErrChanged) {
 		t.Fatalf("it says %v", err)
 	}
-	if got, want := r.stages(), []string{"acquire before", "acquire after failed"}; !slices.Equal(got, want) {
+	if got, want := r.stages(), []string{"try before", "try after failed"}; !slices.Equal(got, want) {
 		t.Errorf("the audit has %q, want %q", got, want)
 	}
 	if lines := r.audit(); lines[0].ID != lines[1].ID || !strings.Contains(lines[1].Detail, "nothing was sent") {

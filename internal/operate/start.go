@@ -25,11 +25,11 @@ func (o *Operator) Start(r action.Request) (id uint64, err error) {
 	}
 	defer o.running.Done()
 	if err := o.begin(n, &b); err != nil {
-		n.cancel()
+		n.cancel(nil)
 		return 0, err
 	}
 	if err := o.launch(n, &b); err != nil {
-		n.cancel()
+		n.cancel(nil)
 		n.record.Stage, n.record.Result, n.record.Detail = After, action.Failed.String(), clean(err.Error())
 		_ = o.record(n.record) // what matters is told to the person, and nothing was sent
 		return 0, err
@@ -57,8 +57,12 @@ func (o *Operator) launch(n *run, b *Backend) error {
 	if err := o.passesLocked(n.Request, b); err != nil {
 		return err
 	}
+	body := o.bodyLocked(n, b)
+	if body == nil {
+		return fmt.Errorf("%w: coordtop has no way to do this", ErrNotPossible)
+	}
 	o.runs = append(o.runs, n)
-	o.goLocked(n, b)
+	o.start(body)
 	o.publishLocked()
 	return nil
 }
@@ -72,35 +76,37 @@ func (o *Operator) passesLocked(r action.Request, b *Backend) error {
 	return o.guardLocked(b, r, row, s)
 }
 
-// goLocked starts the goroutine of a run, which Close joins.
-func (o *Operator) goLocked(n *run, b *Backend) {
+// bodyLocked is what a run does, in a goroutine of its own; nil: nothing does such a verb.
+func (o *Operator) bodyLocked(n *run, b *Backend) func() {
 	h := o.holdingLocked(n.Request.Target.Ref)
 	switch n.Request.Verb {
 	case action.Resign:
-		o.start(func() { o.resign(n, h, b) })
+		return func() { o.resign(n, h, b) }
 	case action.Proclaim:
-		o.start(func() { o.proclaim(n, h) })
+		return func() { o.proclaim(n, h) }
 	case action.Crash:
-		o.start(func() { o.crash(n, b) })
+		return func() { o.crash(n, b) }
 	case action.Create, action.Update, action.Delete, action.CreateNode:
-		o.start(func() { o.provision(n, b) })
-	default:
+		return func() { o.provision(n, b) }
+	case action.Acquire, action.Try, action.Campaign:
 		h = newHolding(n, o.o.Now())
 		o.held = append(o.held, h)
-		o.start(func() { o.take(n, h, b) })
+		return func() { o.take(n, h, b) }
 	}
+	return nil
 }
 
 // guardLocked is what must be so for a request on its row.
 func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s *sources.State) error {
 	t := r.Target
+	giving := action.Of(r.Verb).GivesUp // being safer needs no permission
 	switch {
 	case b.ReadOnly:
 		return fmt.Errorf("%w: the config says read_only for %s", ErrReadOnly, t.Ref.Source)
-	case b.Protect && r.Reason == "":
+	case b.Protect && r.Reason == "" && !giving:
 		return fmt.Errorf("%w: %s is protected: give a reason", ErrUnconfirmed, t.Ref.Source)
 	}
-	if err := o.armedLocked(t.Ref.Source, b); err != nil {
+	if err := o.armedLocked(t.Ref.Source, b); err != nil && !giving {
 		return err
 	}
 	ours := o.holdingLocked(t.Ref)
@@ -110,9 +116,9 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 			return fmt.Errorf("%w: %s is not on our watch", ErrNotPossible, clean(t.Ref.Name))
 		}
 	} else {
-		if ours == nil && row.Fresh(s) && r.AboutOwner(row.Limit) { // a stale row says so below
-			if err := unchanged(row, t); err != nil {
-				return err
+		if row.Fresh(s) { // a stale row says so below
+			if what := t.Changed(row, r.Pin(row.Limit)); what != "" {
+				return changed(what)
 			}
 		}
 		not := o.notLocked(r.Verb, row, s)
@@ -124,8 +130,8 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 		}
 	}
 	// Whatever is done to our own is fenced to it; but the person may have meant another's.
-	if ours != nil && !ours.waiting && t.Owner != "" && t.Owner != ours.owner() && owns(row, t.Owner) == nil {
-		return changed(row)
+	if action.Of(r.Verb).Group == action.OwnLease && ours != nil && !ours.waiting && t.Owner != "" && t.Owner != ours.owner() && owns(row, t.Owner) == nil {
+		return changed(t.Changed(row, action.PinOwner))
 	}
 	if name := nameFor(b, r); name != r.Typed && name != "" {
 		return fmt.Errorf("%w: type %s", ErrUnconfirmed, name)
@@ -153,23 +159,4 @@ func fits(b *Backend, r action.Request) error {
 	return nil
 }
 
-// unchanged is nil where the row shows what the person decided about, else ErrChanged.
-func unchanged(row *sources.Row, t action.Target) error {
-	if t.Owner == "" && len(row.Owners) == 0 {
-		return nil
-	}
-	for i := range row.Owners {
-		w := &row.Owners[i]
-		if w.ID == t.Owner && (w.Fence == t.Fence || w.Fence == 0 || t.Fence == 0) && (t.Guard == "" || t.Guard == w.Guard) {
-			return nil
-		}
-	}
-	return changed(row)
-}
-
-func changed(row *sources.Row) error {
-	if row == nil || len(row.Owners) == 0 {
-		return fmt.Errorf("%w: nobody owns it now, nothing was sent", ErrChanged)
-	}
-	return fmt.Errorf("%w: now owned by %s, nothing was sent", ErrChanged, ownerText(row.Owners[0].Label, row.Owners[0].ID))
-}
+func changed(what string) error { return fmt.Errorf("%w: %s; nothing was sent", ErrChanged, what) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"coordtop/coord"
@@ -16,7 +17,7 @@ import (
 // take is the goroutine of a run that takes something, and of what it then holds.
 func (o *Operator) take(n *run, h *holding, b *Backend) {
 	defer close(h.ended)
-	defer n.cancel()
+	defer n.cancel(nil)
 	sub := o.subscribe()
 	defer sub.Close()
 	session, err := o.session(n, b)
@@ -132,12 +133,28 @@ func (o *Operator) missed(n *run, tried bool, err error) {
 	case tried:
 		o.finish(n, action.Missed, "it is taken", o.ownerNow(n.Request.Target.Ref))
 	case n.ctx.Err() != nil:
-		o.finish(n, action.Dropped, "we wait no more", sources.OwnerRef{})
+		text := "no longer waiting"
+		if why := whyCalledOff(n); why != nil && why != errCalledOff { // which the phase says
+			text = why.Error() + ": " + text
+		}
+		o.finish(n, action.Dropped, text, sources.OwnerRef{})
 	case errors.Is(err, coord.ErrNotAcquired):
-		o.finish(n, action.Missed, "not got within "+format.Left(n.Request.Wait), o.ownerNow(n.Request.Target.Ref))
+		o.finish(n, action.Missed, "gave up waiting after "+asTyped(n.Request.Wait), o.ownerNow(n.Request.Target.Ref))
 	default:
 		o.finish(n, action.Failed, clean(err.Error()), sources.OwnerRef{})
 	}
+}
+
+// asTyped is a length of time as a person types it: 5m, not 5m0s.
+func asTyped(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // ownerNow is who owns it on our watch.
@@ -172,14 +189,21 @@ func (o *Operator) dropLocked(h *holding) {
 func (o *Operator) keep(n *run, h *holding, lease *coord.Lease, term *coord.Term, sub *sources.Subscription) {
 	o.mu.Lock()
 	h.lease, h.term, h.waiting, h.since = lease, term, false, o.o.Now()
+	if o.unarmedLocked(n) { // nobody has noticed it yet
+		n.cancel(errOver)
+	}
 	o.mu.Unlock()
-	o.reach(n, action.Sent, "ours; not on our watch yet")
 	seen := make(chan struct{})
-	o.start(func() { // ends with the watch, at the latest with the lease
-		defer close(seen)
-		shown := o.watchWin(n, lease, sub)
-		o.watchHeld(n, lease, sub, shown)
-	})
+	if n.ctx.Err() != nil { // it is given back at once, whatever our watch shows
+		close(seen)
+	} else {
+		o.reach(n, action.Sent, "ours; not on our watch yet")
+		o.start(func() { // ends with the watch, at the latest with the lease
+			defer close(seen)
+			shown := o.watchWin(n, lease, sub)
+			o.watchHeld(n, lease, sub, shown)
+		})
+	}
 	select {
 	case <-lease.Context().Done():
 	case <-n.ctx.Done():

@@ -24,7 +24,7 @@ type win struct {
 func newWin(t *testing.T, journal string) win {
 	t.Helper()
 	hub := sources.NewHub(t.Context(), sources.HubOptions{})
-	w := win{Operator: New(t.Context(), Options{View: hub, Audit: NewJournal(journal, Actor{})})}
+	w := win{Operator: New(t.Context(), Options{View: hub, Always: true, Audit: NewJournal(journal, Actor{})})}
 	t.Cleanup(func() {
 		if err := w.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -78,7 +78,7 @@ func TestWhatIsBeingResignedWhileWeCloseIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWin(t, journal)
 		w.h.parting = &run{}
-		w.n.cancel()
+		w.n.cancel(errCalledOff)
 		w.keeping()
 		if err := w.lease.Release(t.Context()); err != nil {
 			t.Error(err)
@@ -92,7 +92,7 @@ func TestWhatIsBeingGivenBackWhileItIsResignedIsNotLost(t *testing.T) {
 	journal := filepath.Join(t.TempDir(), "audit.jsonl")
 	synctest.Test(t, func(t *testing.T) {
 		w := newWin(t, journal)
-		w.n.cancel()
+		w.n.cancel(errCalledOff)
 		w.keeping()
 		w.ends(t, w.n, "given back")
 		w.mu.Lock()

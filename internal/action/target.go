@@ -1,0 +1,157 @@
+package action
+
+import (
+	"fmt"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// Target is a row as it was when the person decided. How much of it must still be so by the
+// time of acting depends on the verb, see Pin.
+type Target struct {
+	Ref     sources.Ref
+	Kind    sources.Kind
+	Owner   string // ID of the owner on screen; "": nobody owned it
+	Label   string // the same owner, for people
+	Fence   uint64 // 0: none known
+	Guard   string // what compare-and-act compares; "": the backend has none
+	Mode    sources.Mode
+	Permits uint64 // of that owner; 0: 1
+	Absent  bool   // there was no such primitive
+	Sum     uint64 // of the primitive's own data, as sources.Blob has it
+}
+
+// TargetOf pins a row to one of its owners; nil: to its having none.
+func TargetOf(row *sources.Row, o *sources.Owner) Target {
+	t := Target{Ref: row.Ref, Kind: row.Kind, Absent: row.Absent, Sum: row.Data.Sum}
+	if o != nil {
+		t.Owner, t.Label, t.Fence, t.Guard = o.ID, o.Label, o.Fence, o.Guard
+		t.Mode, t.Permits = o.Mode, o.Permits
+	}
+	return t
+}
+
+// Pin is what of a Target must still be so for a request to be sent. The zero Pin matches
+// nothing.
+type Pin uint8
+
+// The pins.
+const (
+	PinName  Pin = iota + 1 // the primitive and its kind: who queues waits for whoever owns it then
+	PinOwner                // also its existence and its owner, or that it has none
+	PinGuard                // the same; an owner without a guard matches nothing, because it is ended
+	PinData                 // also its existence and its own data, whoever owns it
+	PinLease                // our own lease, also where the row shows nothing of it
+)
+
+// Changed says what about a row, which may be nil, is not as it was when the person decided,
+// as a sentence for people; "": all that the pin covers is the same.
+func (t *Target) Changed(row *sources.Row, pin Pin) string {
+	switch {
+	case pin == PinLease:
+		return ""
+	case row == nil || row.Ref != t.Ref:
+		return "it is not listed any more"
+	case row.Kind != t.Kind:
+		return fmt.Sprintf("it was listed as %v when you decided, now as %v", t.Kind, row.Kind)
+	case pin == PinName:
+		return ""
+	case row.Absent && !t.Absent:
+		return "it existed when you decided, now it does not"
+	case t.Absent && !row.Absent:
+		return "it did not exist when you decided, now it does"
+	case pin == PinOwner || pin == PinGuard:
+		return t.ownerChanged(row, pin)
+	case pin != PinData:
+		return "nothing says what this action depends on"
+	case row.Data.Sum != t.Sum:
+		return "its data was another when you decided"
+	}
+	return ""
+}
+
+// ownerChanged compares the owner.
+func (t *Target) ownerChanged(row *sources.Row, pin Pin) string {
+	if t.Owner == "" {
+		switch {
+		case len(row.Owners) > 0:
+			return "nobody owned it when you decided, now " + owners(row) + does(row)
+		case pin == PinGuard:
+			return "nobody owned it when you decided"
+		}
+		return ""
+	}
+	changed := ""
+	for i := range row.Owners {
+		if o := &row.Owners[i]; o.ID == t.Owner {
+			what := t.termChanged(o, pin)
+			if what == "" {
+				return ""
+			}
+			if changed == "" {
+				changed = what
+			}
+		}
+	}
+	before := name(t.Label, t.Owner) + " owned it when you decided, now "
+	switch {
+	case changed != "":
+		return changed
+	case len(row.Owners) == 0:
+		return before + "nobody does"
+	case len(row.Owners) == 1 && name(row.Owners[0].Label, row.Owners[0].ID) == name(t.Label, t.Owner):
+		return before + "another owner of that name does"
+	}
+	return before + owners(row) + does(row)
+}
+
+// termChanged compares what belongs to one term of an owner. All of it must be equal: a
+// fence of 0 is a value like others.
+func (t *Target) termChanged(o *sources.Owner, pin Pin) string {
+	who := name(o.Label, o.ID)
+	switch {
+	case o.Fence != t.Fence:
+		return fmt.Sprintf("%s owned it with %s when you decided, now with %s", who, fence(t.Fence), fence(o.Fence))
+	case o.Guard != t.Guard:
+		return "what " + who + " wrote was another value when you decided"
+	case pin == PinGuard && o.Guard == "":
+		return "nothing is known of " + who + " by which a change of owner could be noticed in time"
+	case o.Mode != t.Mode:
+		return fmt.Sprintf("%s owned it in %v mode when you decided, now in %v mode", who, t.Mode, o.Mode)
+	case max(o.Permits, 1) != max(t.Permits, 1):
+		return fmt.Sprintf("%s owned %d of its permits when you decided, now %d", who, max(t.Permits, 1), max(o.Permits, 1))
+	}
+	return ""
+}
+
+func fence(n uint64) string {
+	if n == 0 {
+		return "no fence"
+	}
+	return fmt.Sprintf("fence %d", n)
+}
+
+// owners names those of a row that has some.
+func owners(row *sources.Row) string {
+	text := name(row.Owners[0].Label, row.Owners[0].ID)
+	if more := len(row.Owners) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func does(row *sources.Row) string {
+	if len(row.Owners) > 1 {
+		return " do"
+	}
+	return " does"
+}
+
+// name is an owner for people.
+func name(label, id string) string {
+	if label == "" {
+		label = id
+	}
+	return format.Clean(label, 200)
+}

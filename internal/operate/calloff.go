@@ -1,0 +1,70 @@
+package operate
+
+import (
+	"context"
+	"errors"
+
+	"coordtop/internal/action"
+)
+
+// Why an action was called off, for people.
+var (
+	errCalledOff = errors.New("called off")
+	errDisarmed  = errors.New("writing was switched off")
+	errOver      = errors.New("the time for writing is over")
+)
+
+// CallOff ends an action that is not over; a lease that it has won already is given back.
+// One that is over, or unknown, is left as it is.
+func (o *Operator) CallOff(id uint64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, n := range o.runs {
+		if n.ID == id && !n.ending {
+			n.cancel(errCalledOff)
+		}
+	}
+}
+
+// callOffUnarmedLocked ends what has not come to its end at a source for which writing is not
+// armed any more: claims that wait, and what is on its way. What is ours stays ours, and what
+// only gives it back goes on.
+func (o *Operator) callOffUnarmedLocked(why error) {
+	for _, n := range o.runs {
+		if n.Phase < action.Sent && !n.ending && !action.Of(n.Request.Verb).GivesUp && !o.holdsLocked(n) && o.unarmedLocked(n) {
+			n.cancel(why)
+		}
+	}
+}
+
+// holdsLocked reports whether a run has won its lease.
+func (o *Operator) holdsLocked(n *run) bool {
+	h := o.holdingLocked(n.Request.Target.Ref)
+	return h != nil && h.run == n && !h.waiting
+}
+
+// unarmedLocked reports whether writing is not armed for the source of a run.
+func (o *Operator) unarmedLocked(n *run) bool {
+	source := n.Request.Target.Ref.Source
+	b := o.o.Backends[source]
+	return o.armedLocked(source, &b) != nil
+}
+
+// whyCalledOff is why a run whose context has ended was called off; nil: the Operator closes.
+func whyCalledOff(n *run) error {
+	why := context.Cause(n.ctx)
+	for _, known := range []error{errCalledOff, errDisarmed, errOver} {
+		if errors.Is(why, known) {
+			return known
+		}
+	}
+	return nil
+}
+
+// calledOff is why a run ended: because it was called off, or else as text says.
+func calledOff(n *run, text string) string {
+	if why := whyCalledOff(n); why != nil {
+		return why.Error()
+	}
+	return text
+}

@@ -1,0 +1,138 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/action"
+	"coordtop/sources"
+)
+
+// heed looks at the row again.
+func (b *box) heed(m *model) { b.look(m) }
+
+// look brings all that the box says up to date: the row, what has changed about it, and
+// whether the action is possible.
+func (b *box) look(m *model) {
+	row := m.live(b.request.Target.Ref)
+	again := row != b.row
+	b.row = row
+	b.off = !m.canWrite() && !action.Of(b.request.Verb).GivesUp
+	b.not = m.notPossible(b.request.Verb, row)
+	pin := b.pin()
+	if b.changed = b.difference(m, pin); b.changed == "" && pin == action.PinName {
+		b.request.Target = m.targetOf(row)
+	}
+	if b.changed != "" && pin != action.PinName && !b.gone && !b.writing {
+		b.gone = true
+		m.hush()
+	}
+	if h := m.holdingOf(b.request.Target.Ref); pin == action.PinLease && h != nil && h.Owner != b.lease && !b.gone {
+		b.lease, again = h.Owner, true // the claim that waited has won
+	}
+	if b.focus == len(b.fields)+buttonAct && !b.writing && b.missing() != "" {
+		b.point(len(b.fields) + buttonCancel)
+	}
+	if b.outdated = b.outdated || again; b.outdated && !b.asking && b.described && m.hands.dialog == b {
+		m.later(b.ask(m, b.filled()))
+	}
+}
+
+func (b *box) pin() action.Pin {
+	var limit uint64
+	if b.row != nil {
+		limit = b.row.Limit
+	}
+	return b.request.Pin(limit)
+}
+
+// difference says what about the row is not as it was when the person decided; "": nothing
+// that the action depends on.
+func (b *box) difference(m *model, pin action.Pin) string {
+	if pin != action.PinLease {
+		return b.request.Target.Changed(b.row, pin)
+	}
+	switch h := m.holdingOf(b.request.Target.Ref); {
+	case h == nil:
+		return "it is not ours any more"
+	case b.lease != "" && h.Owner != b.lease:
+		return "what we hold of it is not what we held when you decided"
+	}
+	return ""
+}
+
+// holdingOf is what we hold or wait for of a row; nil: nothing.
+func (m *model) holdingOf(ref sources.Ref) *action.Holding {
+	for i := range m.hands.status.Holdings {
+		if h := &m.hands.status.Holdings[i]; h.Ref == ref {
+			return h
+		}
+	}
+	return nil
+}
+
+// notPossible is why a verb cannot be done to a row now; "": it can, as far as is known.
+func (m *model) notPossible(v action.Verb, row *sources.Row) string {
+	if row == nil {
+		return ""
+	}
+	for _, c := range m.hands.op.Choices(row) {
+		if c.Verb == v {
+			return clean(c.Not)
+		}
+	}
+	return ""
+}
+
+// anew opens the box again, about the row as it is now. What the person must type to confirm,
+// and new data of what others have changed, is to be typed again.
+func (b *box) anew(m *model) tea.Cmd {
+	row := m.live(b.request.Target.Ref)
+	if row == nil {
+		return nil // the box says so
+	}
+	cmd := m.openBox(action.Request{Verb: b.request.Verb, Target: m.targetOf(row)})
+	if next, ok := m.hands.dialog.(*box); ok {
+		next.typed = b.fields
+	}
+	m.hush()
+	return cmd
+}
+
+// retype puts in what was typed before the person decided anew, and reports whether that
+// changes what would be sent.
+func (b *box) retype() bool {
+	changes := false
+	for _, old := range b.typed {
+		for _, f := range b.fields {
+			switch {
+			case f.kind != old.kind || f.kind == fieldName || f.kind == fieldData && b.request.Verb == action.Update:
+			case f.kind == fieldMode:
+				f.shared = old.shared
+				changes = changes || f.shared
+			case f.kind == fieldData:
+				f.text.SetValue(old.text.Value())
+				changes = changes || old.text.Value() != ""
+			default:
+				f.line.SetValue(old.line.Value())
+				changes = changes || old.line.Value() != ""
+			}
+		}
+	}
+	b.typed = nil
+	return changes
+}
+
+// changedText says why nothing can be sent about the row as it is; "": it can.
+func (b *box) changedText() string {
+	switch {
+	case b.gone && b.changed == "":
+		return "changed: it was not so for a while, and is again as it was when you decided"
+	case b.gone || b.changed != "":
+		return "changed: " + b.changed
+	case b.off:
+		return "writing has ended: arm it again and decide anew"
+	case b.not != "":
+		return "not possible now: " + b.not
+	}
+	return ""
+}

@@ -1,0 +1,87 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/format"
+)
+
+// disarm ends writing. What waits is called off with it.
+func (m *model) disarm() tea.Cmd {
+	return m.await(func() error { m.hands.op.Disarm(); return nil }, func(error) {
+		m.heed()
+		holding, _, _ := m.held()
+		switch {
+		case m.canWrite():
+			m.say("writing stays armed: somebody armed it again")
+		case holding > 0:
+			m.say("writing is off; we go on holding " + format.Count(holding) + ", and " + m.keyOf(doActions) + " gives it up")
+		default:
+			m.say("read-only again")
+		}
+	})
+}
+
+// disarming is the question whether writing is to end although claims wait.
+type disarming struct {
+	back    dialog // what it was asked from; nil: the board
+	writing bool   // the operator was told, and has not answered
+}
+
+func (d *disarming) scope() scope { return inQuestion }
+
+func (d *disarming) do(m *model, i intent) tea.Cmd {
+	if d.writing {
+		return nil
+	}
+	switch i {
+	case doYes:
+		d.writing = true
+		m.hands.dialog = d.back
+		return m.disarm()
+	case doCancel, doNo:
+		m.hands.dialog = d.back
+		m.say("writing stays armed")
+	}
+	return nil
+}
+
+func (d *disarming) edit(*model, tea.Msg) tea.Cmd { return nil }
+
+// heed goes away when the question is answered by what happens: the time for writing ends, or
+// the last claim does, and then nothing keeps writing from ending as the person wished.
+func (d *disarming) heed(m *model) {
+	_, waiting, _ := m.held()
+	switch {
+	case !m.canWrite():
+		m.hands.dialog = d.back
+	case waiting == 0:
+		m.hands.dialog = d.back
+		m.later(m.disarm())
+	}
+}
+
+func (d *disarming) picture(m *model, w, h int) picture {
+	w = min(w, 70)
+	p := picture{danger: true}
+	add := func(l *line) { p.lines = append(p.lines, l.done()) }
+	holding, waiting, _ := m.held()
+	add(m.th.line(w).put(m.th.strong, "End writing in").put(m.th.title, " "+m.title+" ").put(m.th.strong, "and call off "+count(waiting, "claim")+"?"))
+	add(m.th.line(w))
+	shown, room := 0, max(h-6, 1)
+	for i := range m.hands.status.Holdings {
+		if one := &m.hands.status.Holdings[i]; one.Waiting && shown < room {
+			m.holdingLine(m.th.line(w).skip(2), one, add)
+			shown++
+		}
+	}
+	if more := waiting - shown; more > 0 {
+		add(m.th.line(w).skip(2).put(m.th.dim, format.Count(more)+" more"))
+	}
+	if holding > 0 {
+		add(m.th.line(w).skip(2).put(m.th.dim, "What we hold ("+format.Count(holding)+") is kept and renewed."))
+	}
+	add(m.th.line(w))
+	p.lines = append(p.lines, m.yesNo(w, "call off", "stay armed"))
+	return p
+}
