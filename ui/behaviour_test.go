@@ -38,11 +38,13 @@ func TestTroubleOfAMomentDoesNotMoveRows(t *testing.T) {
 	if got := d.names(); got[0] != "a" {
 		t.Errorf("the order is %v, though z has had no leader for no time", got)
 	}
-	d.shows(t, "1 problem") // it is told at once
-	d.pass(3)
+	d.shows(t, "no leader") // its state is told at once
+	d.shows(t, "no problems")
+	d.pass(6)
 	if got := d.names(); got[0] != "z" {
-		t.Errorf("after 3 s the order is %v", got)
+		t.Errorf("after 6 s the order is %v", got)
 	}
+	d.shows(t, "1 problem")
 }
 
 func TestSelectionFollowsItsRowWhenTheOrderChanges(t *testing.T) {

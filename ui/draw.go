@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -15,7 +16,7 @@ func (m *model) draw() {
 	}
 	m.frame = tea.NewView(strings.Join(m.screen(), "\n"))
 	m.frame.AltScreen = true
-	m.frame.WindowTitle = m.windowTitle()
+	m.frame.WindowTitle = m.tabTitle.at(m.clock, m.windowTitle())
 	if m.typing && m.lay.h > 0 {
 		x, y := m.inputAt()
 		m.frame.Cursor = tea.NewCursor(min(x, max(m.w-1, 0)), y)
@@ -40,6 +41,24 @@ func (m *model) windowTitle() string {
 		return "coordtop: " + m.problems()
 	}
 	return "coordtop " + m.title + ": " + m.problems()
+}
+
+// heldTitle is the title that the terminal's window has.
+type heldTitle struct {
+	text  string
+	since time.Time
+}
+
+// titleHeld is how long a title stands at least: the row of tabs in which it is drawn must
+// not flicker, and some terminals tell each change aloud.
+const titleHeld = 5 * time.Second
+
+// at is the title at now: the one that is wanted, or the last for as long as that is held.
+func (t *heldTitle) at(now time.Time, wanted string) string {
+	if t.text != wanted && now.Sub(t.since).Abs() >= titleHeld {
+		t.text, t.since = wanted, now
+	}
+	return t.text
 }
 
 // screen returns exactly h lines of w cells; none where the size is not known yet.

@@ -91,10 +91,11 @@ type model struct {
 
 	hands hands // what acts, and the dialog over the board
 
-	watched []handle        // the rows that the feed was told of last
-	cells   []timeline.Cell // of the strip being drawn
-	frame   tea.View        // what View returns: drawn by Update
-	kept    []string        // what is to be left behind as text at the end; nil: nothing
+	watched  []handle        // the rows that the feed was told of last
+	cells    []timeline.Cell // of the strip being drawn
+	frame    tea.View        // what View returns: drawn by Update
+	tabTitle heldTitle       // the title of the window
+	kept     []string        // what is to be left behind as text at the end; nil: nothing
 }
 
 func newModel(o Options) *model {

@@ -74,11 +74,28 @@ func TestASlowTerminalIsSaidInTheHeader(t *testing.T) {
 	slow = false
 	d.pass(1)
 	d.showsNot(t, "slow terminal")
-	if got := d.View().WindowTitle; got != "coordtop prod-eu: no problems" {
-		t.Errorf("the window is called %q", got)
+}
+
+func TestTheWindowIsRenamedAtMostOnceInFiveSeconds(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 120, Height: 30})
+	called := func(want string) {
+		t.Helper()
+		if got := d.View().WindowTitle; got != want {
+			t.Errorf("the window is called %q, want %q", got, want)
+		}
 	}
+	called("coordtop prod-eu: no problems")
 	d.show(uitest.State(noon(), a, lost("b")))
-	if got := d.View().WindowTitle; got != "coordtop prod-eu: 1 problem" {
-		t.Errorf("the window is called %q", got)
-	}
+	called("coordtop prod-eu: no problems")
+	d.pass(4)
+	called("coordtop prod-eu: no problems")
+	d.pass(1)
+	called("coordtop prod-eu: 1 problem")
+	d.show(uitest.State(noon(), a))
+	d.pass(1)
+	called("coordtop prod-eu: 1 problem")
+	d.pass(4)
+	called("coordtop prod-eu: no problems")
 }

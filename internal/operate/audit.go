@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -23,6 +22,7 @@ const (
 	Before = "before" // nothing was sent yet
 	After  = "after"  // the end of the action with the same id
 	Only   = "only"   // nothing is sent for it: writing was armed or disarmed
+	Torn   = "torn"   // Detail is the beginning of a line whose writer was killed
 )
 
 // Record is one line of the audit. Texts that are not known are left out; times are in
@@ -67,7 +67,7 @@ type Actor struct {
 // Journal appends Records to a file that several coordtops may share. It is safe for
 // concurrent use.
 type Journal struct {
-	path   string
+	file   auditFile
 	actor  Actor
 	within time.Duration
 	run    string // tells the ids of this run from those of others
@@ -87,11 +87,12 @@ const (
 
 var errStuck = errors.New("the disk does not answer")
 
-// NewJournal makes a Journal. The file and its folder are made with the first record, so
+// NewJournal makes a Journal of the file at an absolute path. The file and its folder are made with the first record, so
 // that who only looks leaves nothing behind.
 func NewJournal(path string, actor Actor) *Journal {
 	run := strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.Itoa(os.Getpid())
-	return &Journal{path: path, actor: actor, within: writeWithin, run: run, turn: make(chan struct{}, 1)}
+	file := auditFile{path: path, limit: auditLimit, keep: auditKeep}
+	return &Journal{file: file, actor: actor, within: writeWithin, run: run, turn: make(chan struct{}, 1)}
 }
 
 // id makes the id of the next action.
@@ -102,8 +103,8 @@ func (j *Journal) id() string {
 // Write appends one line and returns when the disk has it, or with an error after five
 // seconds, and then at once until the disk answers again. When ctx ends, or has ended, the
 // disk has one second more; ctx also says who is told of a panic. The file is opened anew for
-// each line: whoever rotates it need not tell us. The error wraps ErrNoAudit. A line that was
-// given up may still come to stand there.
+// each line: whoever rotates it need not tell us, and at 8 MB we do. The error wraps
+// ErrNoAudit. A line that was given up may still come to stand there.
 func (j *Journal) Write(ctx context.Context, r Record) error {
 	if err := j.write(ctx, r); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoAudit, err)
@@ -124,7 +125,7 @@ func (j *Journal) write(ctx context.Context, r Record) error {
 	}
 	done := make(chan error, 1)
 	spawn.Go(ctx, nil, func() { // waited for below; one that was given up ends with its write, or the process
-		err := spawn.Call(ctx, func() error { return j.append(line) })
+		err := spawn.Call(ctx, func() error { return j.file.append(line) })
 		<-j.turn
 		done <- err
 	})
@@ -163,56 +164,10 @@ func (j *Journal) await(late <-chan time.Time) error {
 	return nil
 }
 
-// append brings a line to the disk.
-func (j *Journal) append(line []byte) error {
-	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
-		return err
-	}
-	info, missing := os.Stat(j.path)
-	if missing == nil && torn(j.path, info) {
-		line = append([]byte{'\n'}, line...)
-	}
-	f, err := os.OpenFile(j.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(line) // at once: lines of several programs must not mix
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil && missing != nil {
-		err = syncFolder(filepath.Dir(j.path))
-	}
-	return err
-}
-
-// torn says whether the file ends within a line: a disk that was full took only the
-// beginning of one, which must not spoil the next.
-func torn(path string, info os.FileInfo) bool {
-	if !info.Mode().IsRegular() || info.Size() == 0 {
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false // writing will tell
-	}
-	defer f.Close()
-	var last [1]byte
-	_, err = f.ReadAt(last[:], info.Size()-1)
-	return err == nil && last[0] != '\n'
-}
-
 // millis is a latency as records have it, to the microsecond.
 func millis(d time.Duration) *float64 {
 	ms := float64(d.Microseconds()) / 1000
 	return &ms
-}
-
-// syncFolder makes the name of a new file survive a loss of power.
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // line is the record as one line of ASCII: it holds other people's texts, and somebody

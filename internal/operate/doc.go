@@ -46,4 +46,14 @@
 // before anything is sent and one after its end, with the same id. An id without a second
 // line is an action whose end nobody recorded: coordtop was killed, or the disk was full
 // (which the screen says). No line holds anything that could prove ownership.
+//
+// Several coordtops may write it: each line is written whole, under a lock (flock). What a
+// killed writer has left of a line becomes, before the next one, the detail of a line of its
+// own with the stage "torn". At 8 MB the file is put aside as audit.jsonl.1, .2 and so on; nine
+// are kept.
+//
+// The folder and the file must be ours, and no symbolic links; what others could read or
+// write is made 0700 and 0600. Anything else at the path, a pipe or a device, is refused, and
+// a folder above in which everybody may replace ours. Where a line cannot be written for such
+// a reason nothing is sent.
 package operate

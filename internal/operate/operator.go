@@ -212,7 +212,7 @@ func (o *Operator) forgetLocked() bool {
 func (o *Operator) publishLocked() {
 	s := &action.Status{Armed: o.armedUntilLocked(), Always: o.always}
 	if o.o.Audit != nil {
-		s.Audit = o.o.Audit.path
+		s.Audit = o.o.Audit.file.path
 	}
 	for _, h := range o.held {
 		s.Holdings = append(s.Holdings, h.show())

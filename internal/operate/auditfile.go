@@ -1,0 +1,256 @@
+package operate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"coordtop/internal/format"
+)
+
+// auditFile is the file of a Journal, which several processes append to. Who writes has it
+// locked (flock, which ends with the process), opens it anew for each line, and checks what
+// it has opened: the folder and the file must be ours and neither may be a link. Modes that
+// let others in are put right, since nobody else needs them.
+type auditFile struct {
+	path  string
+	limit int64 // bytes after which it is put aside
+	keep  int   // files that were put aside: path.1 is the newest
+}
+
+// What an audit takes on the disk at most: ten files of 8 MB, some 150,000 lines.
+const (
+	auditLimit = 8 << 20
+	auditKeep  = 9
+)
+
+// maxTorn bounds the remainder of a line that is looked for at the end of the file.
+const maxTorn = 1 << 20
+
+// append brings a line, with its line break, to the disk: whole or not at all.
+func (a auditFile) append(line []byte) error {
+	folder, made, err := a.folder()
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	f, fresh, err := a.open(folder, int64(len(line)))
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f, line), f.Sync(), f.Close())
+	if err == nil && (fresh || made) {
+		err = folder.Sync() // so that the name survives a loss of power
+	}
+	return err
+}
+
+// folder opens the folder of the file, which it makes if there is none.
+func (a auditFile) folder() (folder *os.File, made bool, err error) {
+	path := filepath.Dir(a.path)
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		made = true
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			return nil, false, err
+		}
+	}
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	switch {
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR):
+		return nil, false, fmt.Errorf("%s is no folder, or a symbolic link to one: set XDG_STATE_HOME to where it leads", path)
+	case err != nil:
+		return nil, false, fmt.Errorf("opening %s: %w", path, err)
+	}
+	folder = os.NewFile(uintptr(fd), path)
+	if err = checkParent(filepath.Dir(path)); err == nil {
+		err = private(folder, 0o700)
+	}
+	if err != nil {
+		return nil, false, errors.Join(err, folder.Close())
+	}
+	return folder, made, nil
+}
+
+// checkParent refuses a folder in which everybody could put another one in the place of ours.
+func checkParent(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o002 != 0 && info.Mode()&os.ModeSticky == 0 {
+		return fmt.Errorf("everybody may write to %s (mode %04o): run chmod o-w on it, or set XDG_STATE_HOME", path, info.Mode().Perm())
+	}
+	return nil
+}
+
+// private makes sure that f is ours, and that nobody else may read or write it.
+func private(f *os.File, mode os.FileMode) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s belongs to somebody else (user id %d): set XDG_STATE_HOME to a folder of your own", f.Name(), s.Uid)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return f.Chmod(mode)
+	}
+	return nil
+}
+
+// open returns the file, locked, with room for more bytes. fresh reports whether it has just
+// been made.
+func (a auditFile) open(folder *os.File, more int64) (f *os.File, fresh bool, err error) {
+	for range 100 { // as often as others may put it aside meanwhile
+		f, err := a.openAt(folder)
+		if err != nil {
+			return nil, false, err
+		}
+		info, current, err := a.lock(folder, f)
+		switch {
+		case err != nil:
+			return nil, false, errors.Join(err, f.Close())
+		case !current:
+		case info.Size() > 0 && info.Size()+more > a.limit:
+			if err := a.putAside(folder); err != nil {
+				return nil, false, errors.Join(err, f.Close())
+			}
+		default:
+			return f, info.Size() == 0, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, false, err
+		}
+	}
+	return nil, false, fmt.Errorf("%s is put aside by others again and again", a.path)
+}
+
+// openAt opens the file without following a link and without waiting for the other end of a
+// pipe.
+func (a auditFile) openAt(folder *os.File) (*os.File, error) {
+	fd, err := unix.Openat(int(folder.Fd()), filepath.Base(a.path), unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0o600)
+	switch {
+	case errors.Is(err, unix.ELOOP):
+		return nil, fmt.Errorf("%s is a symbolic link: remove it", a.path)
+	case errors.Is(err, unix.EISDIR):
+		return nil, fmt.Errorf("%s is a folder: remove it", a.path)
+	case err != nil:
+		return nil, fmt.Errorf("opening %s: %w", a.path, err)
+	}
+	f := os.NewFile(uintptr(fd), a.path)
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no file (%v): remove it", a.path, info.Mode().Type())
+	}
+	if err == nil {
+		err = private(f, 0o600)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// lock waits until nobody else writes to f. current reports whether f is still the file at
+// the path: others may have put it aside.
+func (a auditFile) lock(folder, f *os.File) (info os.FileInfo, current bool, err error) {
+	for {
+		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX); !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("locking %s: %w: set XDG_STATE_HOME to a folder of a local disk", a.path, err)
+	}
+	if info, err = f.Stat(); err != nil {
+		return nil, false, err
+	}
+	var there unix.Stat_t
+	err = unix.Fstatat(int(folder.Fd()), filepath.Base(a.path), &there, unix.AT_SYMLINK_NOFOLLOW)
+	if errors.Is(err, unix.ENOENT) {
+		return info, false, nil
+	}
+	ours, ok := info.Sys().(*syscall.Stat_t)
+	return info, ok && err == nil && there.Ino == ours.Ino && there.Dev == ours.Dev, err
+}
+
+// putAside gives the full file the number 1 and those before it the next ones; the oldest
+// goes. The caller has the file locked, so that nobody else does it at the same time.
+func (a auditFile) putAside(folder *os.File) error {
+	at, base := int(folder.Fd()), filepath.Base(a.path)
+	numbered := func(n int) string {
+		if n == 0 {
+			return base
+		}
+		return base + "." + strconv.Itoa(n)
+	}
+	for n := a.keep - 1; n >= 0; n-- {
+		err := unix.Renameat(at, numbered(n), at, numbered(n+1))
+		if err != nil && (n == 0 || !errors.Is(err, unix.ENOENT)) {
+			return fmt.Errorf("putting the full audit aside as %s.%d: %w", a.path, n+1, err)
+		}
+	}
+	return folder.Sync()
+}
+
+// write appends a line to a file that is locked. A disk that takes only a part of it is made
+// to forget that part.
+func write(f *os.File, line []byte) error {
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	torn, err := tornLine(f, end)
+	if err != nil {
+		return err
+	}
+	start := end - int64(len(torn))
+	if len(torn) > 0 {
+		line = append(wrapped(torn), line...)
+	}
+	if _, err := f.WriteAt(line, start); err != nil {
+		_, restored := f.WriteAt(torn, start)
+		return errors.Join(err, restored, f.Truncate(end))
+	}
+	return nil
+}
+
+// tornLine is what stands behind the last line break: of a line that its writer, killed, or
+// the power kept from being whole. It may be a part of it if it is very long.
+func tornLine(f *os.File, end int64) ([]byte, error) {
+	var last [1]byte
+	if end == 0 {
+		return nil, nil
+	}
+	if _, err := f.ReadAt(last[:], end-1); err != nil || last[0] == '\n' {
+		return nil, err
+	}
+	tail := make([]byte, min(end, maxTorn))
+	if _, err := f.ReadAt(tail, end-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	return tail[bytes.LastIndexByte(tail, '\n')+1:], nil
+}
+
+// wrapped makes a line of what is left of one, or leaves it where it is one but for its line
+// break.
+func wrapped(torn []byte) []byte {
+	if torn[0] == '{' && json.Valid(torn) {
+		return append(bytes.Clone(torn), '\n')
+	}
+	text, _ := format.UTF8(torn)
+	line, err := Record{At: time.Now().UTC(), Stage: Torn, Detail: text}.line()
+	if err != nil {
+		panic("operate: a record of texts cannot be encoded: " + err.Error())
+	}
+	return line
+}
