@@ -177,6 +177,7 @@ type Owner struct {
 	Permits, Fence     uint64 // Permits 0: 1; Fence 0: none known
 	Mode               Mode
 	NoExpiry           bool          // it owns without any end, which is told (a key without TTL, a session)
+	Program            Program       // 0: not known, its label stands for it
 	Rhythm             Rhythm        // of its renewals; a source leaves it zero: the Hub keeps it
 	Lease              time.Duration // full length; 0: unknown
 
@@ -188,6 +189,26 @@ type Owner struct {
 	Data  Blob
 	Attrs []Attr
 	Guard string // what compare-and-act compares; "" where the backend has none
+}
+
+// Program stands for what people take for one owner across its sessions: the same program on
+// the same host has the same letter and colour, though each of its connections is an owner,
+// and a term, of its own.
+type Program uint32
+
+// ProgramOf makes a Program of what identifies it, such as the name of an application and
+// the address of its client; 0 where nothing does.
+func ProgramOf(parts ...string) Program {
+	sum, some := fnv.New32a(), false
+	for _, p := range parts {
+		_, _ = sum.Write([]byte(p)) // it never fails
+		_, _ = sum.Write([]byte{0})
+		some = some || p != ""
+	}
+	if !some {
+		return 0
+	}
+	return Program(max(sum.Sum32(), 1))
 }
 
 // Queue is what is known of the waiters.

@@ -245,7 +245,7 @@ func checkTerms(t *rapid.T, row *Row) {
 		if term.Start.At.Before(last.End.At) || earliest(term.Start).Before(earliest(last.End)) {
 			t.Fatalf("terms overlap:\n%+v\n%+v", last, term)
 		}
-		if (last.Hue == term.Hue) != looksLike(last.Owner, term.Owner) {
+		if (last.Hue == term.Hue) != sameProgram(&last, term.Owner, term.Program) {
 			t.Fatalf("hues do not tell owners apart:\n%+v\n%+v", last, term)
 		}
 	}

@@ -137,7 +137,7 @@ func (r *Row) follow(l *look, events []Event, before, after *Primitive) {
 			if t.running() == nil {
 				r.LowestLease = 0
 			}
-			t.begin(e.Owner, since(after, e.Owner))
+			t.begin(e.Owner, program(after, e.Owner), since(after, e.Owner))
 		}
 		if e.Kind == EventRenewed && one {
 			r.lowest(e.LeaseLeft)
@@ -145,7 +145,7 @@ func (r *Row) follow(l *look, events []Event, before, after *Primitive) {
 	}
 	if one && ownersKnown(after) && len(after.Owners) > 0 {
 		if t.running() == nil { // in a conflict, the one that was first is gone
-			t.begin(after.Owners[0].ref(), after.Owners[0].Since)
+			t.begin(after.Owners[0].ref(), after.Owners[0].Program, after.Owners[0].Since)
 		}
 		t.rename(after.Owners)
 		r.lowest(leaseLeft(&after.Owners[0], after.At))
@@ -174,6 +174,16 @@ func since(p *Primitive, who OwnerRef) Stamp {
 		}
 	}
 	return Stamp{}
+}
+
+// program is that of the owner that an event names.
+func program(p *Primitive, who OwnerRef) Program {
+	for i := range p.Owners {
+		if p.Owners[i].ref() == who {
+			return p.Owners[i].Program
+		}
+	}
+	return 0
 }
 
 // nobody brings up to date since when nobody owns the row.

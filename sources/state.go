@@ -47,12 +47,13 @@ const MaxTerms = 64
 
 // Term is one uninterrupted ownership of a row.
 type Term struct {
-	Owner OwnerRef
-	Hue   uint8 // 0 for the first owner of the row, 1 for the second...: owners of one label share it
-	Cause Cause // of the end
-	How   Known // of the cause
-	Start Stamp
-	End   Stamp // zero: running
+	Owner   OwnerRef
+	Hue     uint8   // 0 for the first program that owned the row, 1 for the second...
+	Cause   Cause   // of the end
+	How     Known   // of the cause
+	Program Program // of the owner; 0: not known
+	Start   Stamp
+	End     Stamp // zero: running
 }
 
 // Health says how far a source or scope can be believed.

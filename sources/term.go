@@ -36,7 +36,7 @@ func (t *terms) last() *Term {
 }
 
 // begin appends a term of owner, unless one runs.
-func (t *terms) begin(owner OwnerRef, start Stamp) {
+func (t *terms) begin(owner OwnerRef, program Program, start Stamp) {
 	if t.running() != nil {
 		return
 	}
@@ -45,7 +45,7 @@ func (t *terms) begin(owner OwnerRef, start Stamp) {
 		last := t.last()
 		last.End, start = meet(last.End, start)
 	}
-	t.list = append(t.list, Term{Owner: owner, Hue: hue(t.list, owner), Start: start})
+	t.list = append(t.list, Term{Owner: owner, Program: program, Hue: hue(t.list, owner, program), Start: start})
 	t.own = true
 }
 
@@ -87,10 +87,10 @@ func (t *terms) forget(now time.Time) {
 
 // hue returns the hue that owner has in list, else the lowest that nobody has. The owner
 // before is in the list, so two that touch and look different have different hues.
-func hue(list []Term, owner OwnerRef) uint8 {
+func hue(list []Term, owner OwnerRef, program Program) uint8 {
 	var taken [MaxTerms + 1]bool
 	for i := range list {
-		if looksLike(list[i].Owner, owner) {
+		if sameProgram(&list[i], owner, program) {
 			return list[i].Hue
 		}
 		taken[list[i].Hue] = true
@@ -103,14 +103,18 @@ func hue(list []Term, owner OwnerRef) uint8 {
 	panic("sources: more hues than terms")
 }
 
-// looksLike says whether people take two owners for the same: by label, because a
-// program that comes back under its own name has a new ID on some backends (a Redis
-// value is made anew for each term). An ID decides where there is no label.
-func looksLike(a, b OwnerRef) bool {
-	if a.Label != "" || b.Label != "" {
-		return a.Label == b.Label
+// sameProgram reports whether people take the owner of a term and another for the same: by
+// program where both are known; else by label, because a program that comes back under its
+// own name has a new ID on some backends (a Redis value is made anew for each term). An ID
+// decides where there is neither.
+func sameProgram(t *Term, owner OwnerRef, program Program) bool {
+	switch {
+	case t.Program != 0 && program != 0:
+		return t.Program == program
+	case t.Owner.Label != "" || owner.Label != "":
+		return t.Owner.Label == owner.Label
 	}
-	return a.ID == b.ID
+	return t.Owner.ID == owner.ID
 }
 
 // meet makes an end and the start that follows it agree: where only one can own it, the

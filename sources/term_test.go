@@ -27,7 +27,7 @@ func reign(ids ...string) []Term {
 func reignOf(owners ...OwnerRef) []Term {
 	var list []Term
 	for i, owner := range owners {
-		list = then(list, func(t *terms) { t.begin(owner, exactly(float64(2*i))) })
+		list = then(list, func(t *terms) { t.begin(owner, 0, exactly(float64(2*i))) })
 		list = then(list, func(t *terms) { t.end(owner, exactly(float64(2*i+1)), CauseReleased, Inferred) })
 	}
 	return list
@@ -86,7 +86,7 @@ func TestHuesOfTheForgottenAreGivenAgain(t *testing.T) {
 
 func TestTermsAreForgottenADayAfterTheirEnd(t *testing.T) {
 	t.Parallel()
-	next := func(t *terms) { t.begin(who("d"), Stamp{At: at(4).Add(24 * time.Hour), How: Seen}) }
+	next := func(t *terms) { t.begin(who("d"), 0, Stamp{At: at(4).Add(24 * time.Hour), How: Seen}) }
 	history := then(reign("a", "b", "c"), next)
 	if len(history) != 2 || history[0].Owner.ID != "c" || history[1].Owner.ID != "d" {
 		t.Errorf("kept %+v, want what ended within a day and the new one", history)
@@ -114,7 +114,7 @@ func TestTermsMeetWithoutOverlap(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			first := then(one(), func(t *terms) { t.end(who("a"), tt.end, CauseUnknown, Seen) })
-			both := then(first, func(t *terms) { t.begin(who("b"), tt.start) })
+			both := then(first, func(t *terms) { t.begin(who("b"), 0, tt.start) })
 			if both[0].End != tt.wantEnd || both[1].Start != tt.wantStart {
 				t.Errorf("end %v, start %v, want %v, %v", both[0].End, both[1].Start, tt.wantEnd, tt.wantStart)
 			}
@@ -127,12 +127,12 @@ func TestTermsMeetWithoutOverlap(t *testing.T) {
 
 // one is a history of one term, which runs.
 func one() []Term {
-	return then(nil, func(t *terms) { t.begin(who("a"), exactly(0)) })
+	return then(nil, func(t *terms) { t.begin(who("a"), 0, exactly(0)) })
 }
 
 func TestRunningTermStaysWithTheFirstOfTwo(t *testing.T) {
 	t.Parallel()
-	if two := then(one(), func(t *terms) { t.begin(who("b"), exactly(1)) }); len(two) != 1 {
+	if two := then(one(), func(t *terms) { t.begin(who("b"), 0, exactly(1)) }); len(two) != 1 {
 		t.Error("a second term begins while the first runs")
 	}
 	if same := then(one(), func(t *terms) { t.end(who("b"), exactly(1), CauseReleased, Told) }); same[0].End != (Stamp{}) {
@@ -149,5 +149,27 @@ func TestRunningTermLearnsItsOwnersFence(t *testing.T) {
 	list := then(published, func(t *terms) { t.rename([]Owner{{ID: "b"}, {ID: "a", Fence: 7}}) })
 	if list[0].Owner.Fence != 7 || published[0].Owner.Fence != 0 {
 		t.Errorf("owner is %+v, the published one %+v", list[0].Owner, published[0].Owner)
+	}
+}
+
+func TestAProgramKeepsItsHueAcrossItsSessions(t *testing.T) {
+	t.Parallel()
+	worker, other := ProgramOf("worker", "10.0.0.1"), ProgramOf("worker", "10.0.0.2")
+	var list []Term
+	for i, owner := range []struct {
+		ref     OwnerRef
+		program Program
+	}{
+		{OwnerRef{ID: "1", Label: "pid 1"}, worker}, {OwnerRef{ID: "2", Label: "pid 2"}, other},
+		{OwnerRef{ID: "3", Label: "pid 3"}, worker}, {OwnerRef{ID: "4", Label: "pid 1"}, 0},
+	} {
+		list = then(list, func(t *terms) { t.begin(owner.ref, owner.program, exactly(float64(2*i))) })
+		list = then(list, func(t *terms) { t.end(owner.ref, exactly(float64(2*i+1)), CauseReleased, Inferred) })
+	}
+	if got := [...]uint8{list[0].Hue, list[1].Hue, list[2].Hue, list[3].Hue}; got != [...]uint8{0, 1, 0, 0} {
+		t.Errorf("hues %v, want one for each program, and by label where it is not known", got)
+	}
+	if ProgramOf("", "") != 0 || ProgramOf("a", "b") == ProgramOf("ab", "") {
+		t.Error("nothing is a program, or two are the same")
 	}
 }

@@ -70,6 +70,16 @@ func (t *taking) space(l *lock) string {
 	return "oid " + utoa(l.db)
 }
 
+// programOf is the same for all sessions of one program on one host; behind a pooler, whose
+// address all clients have, at least of one user.
+func programOf(s *session) sources.Program {
+	application, _, _ := strings.Cut(s.who.application, "|")
+	if application == "" {
+		return 0
+	}
+	return sources.ProgramOf(application, s.who.client, s.who.user)
+}
+
 // owner makes an owner of a row. before are the terms of the last look.
 func (t *taking) owner(l *lock, r *lockRow, before []term) sources.Owner {
 	o := sources.Owner{Permits: 1, Mode: r.mode.shown(), NoExpiry: true}
@@ -85,7 +95,7 @@ func (t *taking) owner(l *lock, r *lockRow, before []term) sources.Owner {
 	} else {
 		data, _ := dataOf(t.ears, l.key, s)
 		o.ID, o.Session, o.Label = ownerID(s.id, r.mode, before, l.owners), s.id, label(s.who.application, s.pid)
-		o.Guard, o.Data = guard(r, s), sources.NewBlob(data, len(data))
+		o.Guard, o.Data, o.Program = guard(r, s), sources.NewBlob(data, len(data)), programOf(s)
 	}
 	now := t.term(l, o.ID, s, before)
 	if now.owner, now.mode = o.Session, r.mode; r.pid == 0 {
