@@ -18,8 +18,11 @@
 //  6. A [State] is published, at once or at the end of the step.
 //
 // A source of one server keeps its goroutines and what they tell to Next in a [Link], and
-// says in a [Problem] what went wrong and what to do; [Unreached] has the words for hosts,
-// ports and certificates.
+// says in a [Problem] what went wrong, where, and what to do. What can go wrong with servers
+// of every kind is a [Failure], whose sentence exists once; a [Contact] completes it with
+// the address and with the words of that kind of server. It finds the failures of networks
+// and of TLS by itself ([Contact.Unreached]); those that a server answers are found by its
+// source. No sentence repeats a secret, or more than 300 bytes of what somebody else wrote.
 //
 // # Events and states
 //

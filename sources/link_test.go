@@ -3,9 +3,6 @@ package sources_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
-	"syscall"
 	"testing"
 
 	"coordtop/internal/spawn"
@@ -45,22 +42,5 @@ func TestNextEndsWithItsOwnContext(t *testing.T) {
 	cancel()
 	if _, err := l.Next(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
-	}
-}
-
-func TestProblemKeepsItsCauseAndSaysWhetherItIsFinal(t *testing.T) {
-	t.Parallel()
-	advice := sources.Advice{NoTLS: "see sslmode", Authority: "sslrootcert"}
-	cause := fmt.Errorf("dialling: %w", syscall.ECONNREFUSED)
-	err := sources.Unreached(cause, "h:1", advice)
-	if !errors.Is(err, cause) || errors.Is(err, sources.ErrRefused) {
-		t.Errorf("%v", err)
-	}
-	refused := &sources.Problem{Text: "no", Cause: &net.DNSError{}, Refused: true}
-	if !errors.Is(refused, sources.ErrRefused) || !errors.As(refused, new(*net.DNSError)) {
-		t.Errorf("%v", refused)
-	}
-	if err := sources.Unreached(errors.New("something else"), "h:1", advice); err != nil {
-		t.Errorf("%v is not about reaching it", err)
 	}
 }

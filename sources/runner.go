@@ -191,10 +191,16 @@ func (r *runner) next(ctx context.Context) (c Change, err error) {
 	return c, err
 }
 
-// withCause adds why the context ended to the error that came of it.
+// withCause adds why the context ended to the error that came of it. A sentence of the
+// source stays as it is.
 func withCause(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil || errors.Is(err, context.Cause(ctx)) {
 		return err
+	}
+	if p, ok := errors.AsType[*Problem](err); ok {
+		told := *p
+		told.Cause = errors.Join(p.Cause, context.Cause(ctx))
+		return &told
 	}
 	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 }

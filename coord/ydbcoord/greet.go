@@ -17,6 +17,10 @@ import (
 // coord.ErrRefused.
 var ErrWantsTLS = errors.New("the server speaks TLS only")
 
+// ErrForeign: what answers at the address does not speak HTTP/2, so it is no YDB. It comes
+// beside coord.ErrRefused.
+var ErrForeign = errors.New("the answer is not HTTP/2")
+
 const (
 	// greeting is the first that a client of HTTP/2 says: the preface, and settings that
 	// are empty (RFC 9113, 3.4).
@@ -64,7 +68,7 @@ func (o ClientOptions) settings(ctx context.Context) error {
 		return err
 	}
 	if header[3] != settingsKind {
-		return fmt.Errorf("%w that HTTP/2 begins with", ErrSilent)
+		return fmt.Errorf("%w: %w", coord.ErrRefused, ErrForeign)
 	}
 	return nil
 }

@@ -43,14 +43,14 @@ func TestAYDBThatCannotBeReadIsExplained(t *testing.T) {
 	}{
 		{"nobody listens", "grpc://" + refusing(t) + query, []string{"did not answer", "nothing listens at"}},
 		{"no such host", "grpc://host.invalid:2139" + query, []string{"host.invalid did not answer"}},
-		{"a wrong password", "grpc://mary:wrong-pass@" + locked.Endpoint(0) + query, []string{"refused our credentials: ", "the user mary or the password"}},
-		{"no password", "grpc://" + locked.Endpoint(0) + query, []string{"refused our credentials: ", "without a login"}},
+		{"a wrong password", "grpc://mary:wrong-pass@" + locked.Endpoint(0) + query, []string{"refused our credentials: ", "refuses the password of mary"}},
+		{"no password", "grpc://" + locked.Endpoint(0) + query, []string{"refused our credentials: ", "wants a password"}},
 		{"no TLS there", "grpcs://" + open.Endpoint(0) + query, []string{"cannot be watched: ", "speaks no TLS: write grpc:// instead of grpcs://"}},
 		{"an authority that is not ours", "grpcs://" + sealed.Endpoint(0) + query, []string{"cannot be watched: ", "authority that is not trusted"}},
-		{"TLS there", "grpc://" + sealed.Endpoint(0) + query, []string{"cannot be watched: ", "speaks TLS: write grpcs:// instead of grpc://"}},
-		{"no such database", open.URL(0) + "x", []string{"cannot be watched: there is no database /localx at " + open.Endpoint(0) + ": check the path in the URL"}},
+		{"TLS there", "grpc://" + sealed.Endpoint(0) + query, []string{"cannot be watched: ", "speaks only TLS: write grpcs:// instead of grpc://"}},
+		{"no such database", open.URL(0) + "x", []string{"cannot be watched: the server at " + open.Endpoint(0) + " has no database /localx: check it in the URL"}},
 		{"no answer", "grpc://" + deaf(t) + query, []string{"did not answer"}},
-		{"another program", "grpc://" + localserver.RedisForTest(t, localserver.RedisOptions{}).Addr() + query, []string{"did not answer"}},
+		{"another program", "grpc://" + localserver.RedisForTest(t, localserver.RedisOptions{}).Addr() + query, []string{"cannot be watched: ", "is not a YDB"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

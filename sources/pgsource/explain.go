@@ -1,16 +1,13 @@
 package pgsource
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
+	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"coordtop/internal/format"
 	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
@@ -21,7 +18,7 @@ const (
 	stateNoRight       = "42501"
 	stateNoDatabase    = "3D000"
 	stateWrongPassword = "28P01"
-	stateNotLetIn      = "28000"
+	classNotLetIn      = "28"
 	stateTooMany       = "53300"
 	stateNotNow        = "57P03"
 	stateShutdown      = "57P01"
@@ -31,27 +28,34 @@ const (
 	stateIdleTooLong   = "57P05"
 )
 
-// explaining turns one error into a sentence.
-type explaining struct {
-	err     error
-	config  *pgconn.Config
-	where   string
-	opening bool // the server has not answered yet
+// words are Postgres'. Nobody changes them.
+var words = sources.Words{
+	Product: "a Postgres server", NoTLS: "write sslmode=disable, or let the server have some (ssl = on)", OnlyTLS: "write sslmode=require",
+	Authority: "sslrootcert", Certificate: "sslcert and sslkey",
+	Password: "it with password_env, password_file or in the URL", Full: "max_connections and the limit of the role",
 }
 
-// explain turns an error into a sentence. opening is false once the server had answered.
-func explain(err error, c *pgconn.Config, opening bool) error {
-	if err == nil || errors.As(err, new(*sources.Problem)) {
+// explaining turns one error into a sentence.
+type explaining struct {
+	sources.Contact
+	err error
+}
+
+// Explain turns an error of a connection that was made with c into a sentence. opening is
+// false once the server had answered.
+func Explain(err error, c *pgconn.Config, opening bool) error {
+	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
 	}
-	e := explaining{err: err, config: c, where: strings.Join(pgwire.Hosts(c), ", "), opening: opening}
+	e := explaining{err: err, Contact: sources.Contact{
+		Words: words, Where: strings.Join(pgwire.Hosts(c), ", "), User: c.User, Database: c.Database,
+		Secrets: []string{c.Password}, TLS: onlyTLS(c), Opening: opening, Silence: answerLimit,
+	}}
 	var version *pgwire.VersionError
 	var role *roleError
 	var moved movedError
 	var reply *pgconn.PgError
 	switch {
-	case errors.Is(err, spawn.ErrPanic):
-		return err
 	case errors.As(err, &version):
 		return e.final("%s", version.Error())
 	case errors.As(err, &role):
@@ -61,105 +65,82 @@ func explain(err error, c *pgconn.Config, opening bool) error {
 	case errors.As(err, &reply):
 		return e.reply(reply)
 	case errors.Is(err, errWrongRole):
-		return e.passing("none of %s is a server of the sort that is asked for (the primary among several hosts, or target_session_attrs)", e.where)
+		return e.passing("none of %s is a server of the sort that is asked for (the primary among several hosts, or target_session_attrs)", e.Where)
 	}
-	return e.link()
+	for _, lie := range []error{pgwire.ErrForeign, pgwire.ErrFlood} {
+		if errors.Is(err, lie) {
+			return e.Problem(sources.Foreign, err, innermost(err))
+		}
+	}
+	if p := e.Unreached(err); p != nil {
+		return p
+	}
+	switch {
+	case errors.Is(err, pgconn.ErrConnClosed):
+		return e.Problem(sources.Closed, err, "")
+	case opening && e.TLS: // the library has no error of its own for a server that has none
+		return e.Problem(sources.TLSFailed, err, innermost(err))
+	case opening:
+		return e.Problem(sources.Foreign, err, innermost(err))
+	}
+	return e.Problem(sources.Broken, err, innermost(err))
 }
 
-func (e explaining) final(text string, args ...any) error {
+// onlyTLS reports whether every attempt is made with TLS.
+func onlyTLS(c *pgconn.Config) bool {
+	return c.TLSConfig != nil && !slices.ContainsFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil })
+}
+
+func (e *explaining) final(text string, args ...any) error {
 	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err, Refused: true}
 }
 
-func (e explaining) login(text string, args ...any) error {
-	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err, Refused: true, Login: true}
-}
-
-func (e explaining) passing(text string, args ...any) error {
+func (e *explaining) passing(text string, args ...any) error {
 	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err}
 }
 
 // reply is about what the server answered.
-func (e explaining) reply(r *pgconn.PgError) error {
-	user, database := format.Clean(e.config.User, 63), format.Clean(e.config.Database, 63)
-	said := format.Clean(r.Message, 300) + " (SQLSTATE " + r.Code + ")"
+func (e *explaining) reply(r *pgconn.PgError) error {
+	state := "SQLSTATE " + r.Code
+	said := state + ": " + r.Message // the message may be cut
 	if r.Detail != "" {
-		said = format.Clean(r.Message+": "+r.Detail, 300) + " (SQLSTATE " + r.Code + ")"
+		said += ": " + r.Detail
 	}
+	is := func(f sources.Failure, said string) error { return e.Problem(f, e.err, said) }
 	switch {
-	case r.Code == stateWrongPassword && e.config.Password == "":
-		return e.login("the server at %s wants a password for %s: give it with password_env, password_file or in the URL (SQLSTATE %s)", e.where, user, r.Code)
+	case r.Code == stateWrongPassword && e.Secrets[0] == "":
+		return is(sources.NoPassword, state)
 	case r.Code == stateWrongPassword:
-		return e.login("the server at %s refuses the password of %s: check both (SQLSTATE %s)", e.where, user, r.Code)
-	case r.Code == stateNotLetIn || strings.HasPrefix(r.Code, "28"):
-		return e.login("the server at %s does not let %q in: %s", e.where, user, said)
+		return is(sources.WrongPassword, state)
+	case strings.HasPrefix(r.Code, classNotLetIn):
+		return is(sources.NotLetIn, said)
 	case r.Code == stateNoDatabase:
-		return e.final("the server at %s has no database %s: check the name at the end of the URL (SQLSTATE %s)", e.where, database, r.Code)
+		return is(sources.NoDatabase, state)
 	case r.Code == stateNoRight:
-		return e.final("%s lacks a right at %s: %s", user, e.where, said)
+		return is(sources.NoRight, said)
 	case r.Code == stateTooMany:
-		return e.passing("the server at %s has no connection left for %s: see max_connections and the limit of the role (SQLSTATE %s)", e.where, user, r.Code)
+		return is(sources.Full, state)
 	case r.Code == stateNotNow:
-		return e.passing("the server at %s does not take connections now: %s", e.where, said)
-	case r.Code == stateShutdown && !e.opening:
-		return e.passing("the server at %s ended our session, or shuts down (SQLSTATE %s)", e.where, r.Code)
+		return is(sources.NotNow, said)
+	case r.Code == stateShutdown:
+		return is(sources.Stopping, state)
 	case r.Code == stateCrashed:
-		return e.passing("the server at %s ended all sessions because a process of it crashed (SQLSTATE %s)", e.where, r.Code)
-	case r.Code == stateCancelled:
-		return e.passing("the server at %s took longer than %v to answer: %s", e.where, pgwire.StatementLimit, said)
+		return is(sources.Stopping, state+": a process of it crashed")
 	case r.Code == stateIdleTooLong:
-		return e.passing("the server at %s ended our session because it was idle (SQLSTATE %s)", e.where, r.Code)
-	case r.Code == stateProtocol && e.opening:
-		return e.final("the server or pooler at %s refuses the connection: %s", e.where, said)
+		return is(sources.Stopping, state+": the session was idle for too long")
+	case r.Code == stateCancelled:
+		return is(sources.Refuses, said+": see statement_timeout")
 	}
-	return e.passing("the server at %s refuses: %s", e.where, said)
+	p := e.Problem(sources.Refuses, e.err, said)
+	p.Refused = r.Code == stateProtocol && e.Opening // a pooler that wants something else
+	return p
 }
 
-// advice is for Postgres. Nobody changes it.
-var advice = sources.Advice{NoTLS: "see sslmode", Authority: "sslrootcert"}
-
-// link is about what kept an answer from coming.
-func (e explaining) link() error {
-	if p := sources.Unreached(e.err, e.where, advice); p != nil {
-		return p
-	}
-	var op *net.OpError
-	var timeout net.Error
-	switch {
-	case errors.Is(e.err, syscall.ENOENT):
-		return e.passing("there is no socket at %s: check the folder, and whether the server runs", e.where)
-	case errors.Is(e.err, errSilent), errors.Is(e.err, context.DeadlineExceeded), pgconn.Timeout(e.err), errors.As(e.err, &timeout) && timeout.Timeout():
-		return e.silence()
-	case errors.Is(e.err, context.Canceled), errors.Is(e.err, sources.ErrClosed):
-		return e.passing("looking at %s was given up", e.where)
-	case sources.HungUp(e.err), errors.Is(e.err, pgconn.ErrConnClosed):
-		if e.opening {
-			return e.passing("%s closes the connection at once: it may be no Postgres, or about to stop", e.where)
-		}
-		return e.passing("%s closed the connection", e.where)
-	case errors.As(e.err, &op):
-		return e.passing("%s cannot be reached: %v", e.where, op.Err)
-	case e.opening && e.config.TLSConfig != nil:
-		return e.passing("connecting to %s with TLS does not work: %s: "+
-			"if the server has none, write sslmode=disable, or give it some (ssl = on)", e.where, oneLine(e.err))
-	case e.opening:
-		return e.passing("connecting to %s does not work: %s", e.where, oneLine(e.err))
-	}
-	return e.passing("the connection to %s broke: %s", e.where, oneLine(e.err))
-}
-
-func (e explaining) silence() error {
-	if e.opening {
-		return e.passing("%s takes connections, or packets vanish on the way, but there is no answer: "+
-			"check host and port, and whether a Postgres listens there", e.where)
-	}
-	return e.passing("no answer from %s for %v", e.where, answerLimit)
-}
-
-// oneLine is the innermost text of an error: outer ones of the library repeat the user and
-// the attempts at every address.
-func oneLine(err error) string {
+// innermost is the text of the innermost error: outer ones of the library repeat the user
+// and the attempts at every address.
+func innermost(err error) string {
 	if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		err = connect.Unwrap()
 	}
-	return format.Clean(strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; "), 300)
+	return err.Error()
 }

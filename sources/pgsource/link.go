@@ -14,7 +14,7 @@ import (
 	"coordtop/sources"
 )
 
-var errSilent = errors.New("the server is silent")
+var errSilent = fmt.Errorf("%w of the server", sources.ErrSilent)
 
 // link is one life of the connection that looks. The connection that listens may come and
 // go meanwhile: looking is the truth.

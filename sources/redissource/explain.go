@@ -1,10 +1,10 @@
 package redissource
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
-	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,105 +29,90 @@ func (e *roleError) Error() string {
 	return fmt.Sprintf("the server was a %s and is a %s now", e.was, e.is)
 }
 
-// explain turns an error into a sentence. opening is false once the server had answered.
-func explain(err error, o rediscoord.ClientOptions, silence time.Duration, opening bool) error {
-	if err == nil || errors.As(err, new(*sources.Problem)) {
+// words are Redis'. Nobody changes them.
+var words = sources.Words{
+	Product: "a Redis server", NoTLS: "write redis:// instead of rediss://", OnlyTLS: "write rediss://",
+	Authority: "tls: {ca: FILE}", Certificate: "tls: {cert: FILE, key: FILE}",
+	Password: "it with password_env, password_file or in the URL", Full: "its maxclients",
+}
+
+// explaining turns one error into a sentence.
+type explaining struct {
+	sources.Contact
+	err error
+	o   *rediscoord.ClientOptions
+}
+
+// Explain turns an error of a connection that was made with o into a sentence. silence is
+// how long an answer was waited for; opening is false once the server had answered.
+func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, opening bool) error {
+	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
 	}
-	where := strings.Join(o.Addrs, ", ")
-	final := func(format string, args ...any) error {
-		return &sources.Problem{Text: fmt.Sprintf(format, args...), Cause: err, Refused: true}
-	}
-	passing := func(format string, args ...any) error {
-		return &sources.Problem{Text: fmt.Sprintf(format, args...), Cause: err}
-	}
-	var db *selectError
+	e := explaining{err: err, o: &o, Contact: sources.Contact{
+		Words: words, Where: strings.Join(o.Addrs, ", "), User: cmp.Or(o.User, "default"), Database: strconv.Itoa(o.DB),
+		Secrets: []string{o.Password, o.SentinelPassword}, TLS: o.TLS != nil, Opening: opening, Silence: silence,
+	}}
 	var role *roleError
 	var liar *respwire.Error
 	var said redis.Error
 	switch {
 	case errors.Is(err, rediscoord.ErrCluster):
-		return final("a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
+		return e.final("a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
 	case errors.Is(err, errNoScan):
-		return final("the user may not scan for patterns: give it +scan, or name each key")
+		return e.final("the user may not scan for patterns: give it +scan, or name each key")
 	case errors.Is(err, errNoRead):
-		return final("the user may not read the selected keys: give it +pttl +strlen +getrange and %%R~ with their names")
-	case errors.Is(err, spawn.ErrPanic):
-		return err
+		return e.final("the user may not read the selected keys: give it +pttl +strlen +getrange and %%R~ with their names")
 	case errors.As(err, &liar):
-		return final("%s", liar.Error())
+		e.Where = liar.Addr // of the master, where Sentinels were asked for it
+		return e.Problem(sources.Lies, err, liar.What)
 	case errors.Is(err, errElsewhere):
-		return passing("%s leads to more than one server: give the address of one", where)
+		return e.passing("%s leads to more than one server: give the address of one", e.Where)
 	case errors.As(err, &role):
-		return passing("%s", role.Error())
+		return e.passing("%s", role.Error())
 	case o.Topology == rediscoord.Sentinel && opening && errors.Is(err, redis.Nil):
-		return final("the Sentinels at %s know no master %q: check the name behind the hosts", where, o.Master)
-	case errors.As(err, &db) && errors.As(err, &said) && !redis.IsAuthError(err) && !redis.IsPermissionError(err):
-		return final("the server at %s has no database %d: check the number at the end of the URL", where, o.DB)
-	case o.Topology == rediscoord.Sentinel && opening && redis.HasErrorPrefix(err, "unknown command"):
-		return final("the server at %s is no Sentinel: those use port 26379; for the Redis itself write redis://", where)
+		return e.final("the Sentinels at %s know no master %q: check the name behind the hosts", e.Where, o.Master)
 	case errors.As(err, &said):
-		return explainReply(err, said, where, o.Password != "", final, passing)
+		return e.reply(said)
 	}
-	return explainLink(err, where, o.TLS != nil, silence, opening, final, passing)
-}
-
-type sentence func(format string, args ...any) error
-
-// explainReply is about what the server answered.
-func explainReply(err error, said redis.Error, where string, password bool, final, passing sentence) error {
-	login := func(format string, args ...any) error {
-		return &sources.Problem{Text: fmt.Sprintf(format, args...), Cause: err, Refused: true, Login: true}
-	}
-	switch {
-	case redis.HasErrorPrefix(err, "WRONGPASS"):
-		return login("the server at %s refuses this user or password: check both", where)
-	case redis.IsAuthError(err) && !password:
-		return login("the server at %s wants a password: give it with password_env, password_file or in the URL", where)
-	case redis.IsAuthError(err):
-		return login("the server at %s refuses the login: check user and password", where)
-	case redis.IsPermissionError(err):
-		return final("a right is missing at %s: %s", where, said.Error())
-	case redis.IsLoadingError(err):
-		return passing("the server at %s is still loading its data", where)
-	case redis.IsMasterDownError(err):
-		return passing("the replica at %s has lost its master and gives no answers", where)
-	case redis.IsMaxClientsError(err):
-		return passing("the server at %s has no connection left for us: see its maxclients", where)
-	}
-	return passing("the server at %s refuses: %s", where, said.Error())
-}
-
-// advice is for Redis. Nobody changes it.
-var advice = sources.Advice{NoTLS: "write redis:// and not rediss://", Authority: "tls: {ca: FILE}"}
-
-// explainLink is about what kept an answer from coming.
-func explainLink(err error, where string, encrypted bool, silence time.Duration, opening bool, final, passing sentence) error {
-	if p := sources.Unreached(err, where, advice); p != nil {
+	if p := e.Unreached(err); p != nil {
 		return p
 	}
-	var op *net.OpError
-	var timeout net.Error
-	switch {
-	case errors.Is(err, errSilent), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		if opening && encrypted {
-			return passing("no answer from %s: check host and port, and whether it speaks TLS (else write redis://)", where)
-		}
-		if opening {
-			return passing("no answer from %s: check host and port, and what lies between", where)
-		}
-		return passing("no answer from %s for %v", where, silence)
-	case errors.As(err, &op) && op.Op == "remote error", opening && encrypted && sources.HungUp(err):
-		return passing("the server at %s breaks off TLS: it may want a certificate of ours: tls: {cert: FILE, key: FILE}", where)
-	case sources.HungUp(err):
-		if opening {
-			return passing("%s closes the connection at once: it may want TLS (rediss://), have too many clients (maxclients), or be no Redis", where)
-		}
-		return passing("%s closed the connection", where)
-	case errors.As(err, &timeout):
-		return passing("%s cannot be reached: %v", where, err)
-	case opening:
-		return final("%s is not a Redis server: check host and port", where)
+	if opening {
+		return e.Problem(sources.Foreign, err, "")
 	}
-	return passing("the connection to %s broke: %v", where, err)
+	return e.Problem(sources.Broken, err, err.Error())
+}
+
+func (e *explaining) final(text string, args ...any) error {
+	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err, Refused: true}
+}
+
+func (e *explaining) passing(text string, args ...any) error {
+	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err}
+}
+
+// reply is about what the server answered.
+func (e *explaining) reply(said redis.Error) error {
+	err := e.err
+	is := func(f sources.Failure) error { return e.Problem(f, err, said.Error()) }
+	switch {
+	case redis.HasErrorPrefix(err, "WRONGPASS"):
+		return is(sources.WrongPassword)
+	case redis.IsAuthError(err) && e.o.Password == "":
+		return is(sources.NoPassword)
+	case redis.IsAuthError(err), redis.HasErrorPrefix(err, "DENIED"):
+		return is(sources.NotLetIn)
+	case redis.IsPermissionError(err):
+		return is(sources.NoRight)
+	case redis.IsLoadingError(err), redis.IsMasterDownError(err):
+		return is(sources.NotNow)
+	case redis.IsMaxClientsError(err):
+		return is(sources.Full)
+	case errors.As(err, new(*selectError)):
+		return is(sources.NoDatabase)
+	case e.o.Topology == rediscoord.Sentinel && e.Opening && redis.HasErrorPrefix(err, "unknown command"):
+		return e.final("the server at %s is not a Sentinel: those use port 26379; for the Redis itself write redis://", e.Where)
+	}
+	return is(sources.Refuses)
 }

@@ -11,7 +11,7 @@ import (
 	"coordtop/sources"
 )
 
-var errSilent = errors.New("the server is silent")
+var errSilent = fmt.Errorf("%w of the server", sources.ErrSilent)
 
 // link is one life of the two connections.
 type link struct {

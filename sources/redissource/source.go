@@ -38,7 +38,7 @@ func (s *Source) Connect(ctx context.Context) error {
 	}
 	l, err := dial(ctx, &s.o, s.selected)
 	if err != nil {
-		return explain(err, s.o.Client, s.o.Silence, true)
+		return Explain(err, s.o.Client, s.o.Silence, true)
 	}
 	s.link = l
 	w := &watcher{link: l, keys: s.keys, hints: s.hints}
@@ -54,7 +54,7 @@ func (s *Source) Next(ctx context.Context) (sources.Change, error) {
 	}
 	c, err := s.link.Next(ctx)
 	if err != nil && ctx.Err() == nil {
-		err = explain(err, s.o.Client, s.o.Silence, false)
+		err = Explain(err, s.o.Client, s.o.Silence, false)
 	}
 	return c, err
 }

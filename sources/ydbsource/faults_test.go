@@ -110,7 +110,7 @@ func TestServerThatIsAwayIsStaleUntilItIsBack(t *testing.T) {
 	released()
 	down := c.Event(sources.EventSourceDown, "")
 	if !strings.Contains(down.Detail, "closes the connection") && !strings.Contains(down.Detail, "no answer") && !strings.Contains(down.Detail, "nothing listens") &&
-		!strings.Contains(down.Detail, "does not work") && !strings.Contains(down.Detail, "broke") {
+		!strings.Contains(down.Detail, "cannot connect") && !strings.Contains(down.Detail, "broke") {
 		t.Errorf("%+v", down)
 	}
 	c.await("b to lead", func() bool { return string(c.Owners(app, "leader")[0].Data) == "b" })
@@ -287,7 +287,7 @@ func TestDroppedNodeHasNothingInItUntilItIsBack(t *testing.T) {
 func TestWrongPasswordIsRefusedAndSaysSo(t *testing.T) {
 	t.Parallel()
 	r := serve(t, ydbtest.Options{Users: map[string]ydbtest.User{"ann": {Password: "right"}}}, "leader")
-	for user, want := range map[string]string{"": "without a login", "ann": "the user ann or the password"} {
+	for user, want := range map[string]string{"": "wants a password: give user: and password_env", "ann": "refuses the password of ann"} {
 		o := r.client()
 		o.User, o.Password = user, "wrong"
 		s := r.source(Options{Client: o, Nodes: []string{app}, Selections: elections("leader")})

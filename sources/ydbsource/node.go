@@ -190,7 +190,7 @@ func (n *node) failed(err error) error {
 		return n.missing()
 	}
 	n.link.lost(n.board.path, err)
-	n.about.failed(explain(err, n.link.source.o.Client, true))
+	n.about.failed(Explain(err, n.link.source.o.Client, true))
 	if err := n.gap(time.Time{}); err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (s *Source) Connect(ctx context.Context) error {
 		if answeredWith(err, Ydb.StatusIds_NOT_FOUND) {
 			return noDatabase(s.o.Client, err)
 		}
-		return explain(err, s.o.Client, true)
+		return Explain(err, s.o.Client, true)
 	}
 	s.link = newLink(ctx, s, client)
 	s.link.start()
@@ -73,7 +73,7 @@ func (s *Source) Next(ctx context.Context) (sources.Change, error) {
 	}
 	c, err := s.link.next(ctx)
 	if err != nil && ctx.Err() == nil {
-		err = explain(err, s.o.Client, false)
+		err = Explain(err, s.o.Client, false)
 	}
 	return c, err
 }

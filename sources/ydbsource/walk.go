@@ -39,7 +39,7 @@ func (l *link) walk() error {
 		}
 		if err != nil {
 			l.lost(scope, err)
-			warnings = append(warnings, format.Clean(explain(err, l.source.o.Client, true).Error(), 300))
+			warnings = append(warnings, format.Clean(Explain(err, l.source.o.Client, true).Error(), 300))
 		} else {
 			l.up(scope)
 			l.heard(scope)

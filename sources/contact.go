@@ -1,0 +1,206 @@
+package sources
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"coordtop/internal/format"
+)
+
+// Contact is what we know of a server when something fails: the words that complete the
+// sentences of failures. Everything in it may come from anywhere: it is cleaned and cut.
+type Contact struct {
+	Words
+	Where    string        // host and port, or several
+	User     string        // "": the server's default
+	Database string        // its name or number
+	Secrets  []string      // are never repeated, also where the server repeats them
+	TLS      bool          // we speak it
+	Opening  bool          // the server has not answered yet
+	Silence  time.Duration // how long an answer was waited for; 0: not known
+}
+
+// Words are those of one kind of server.
+type Words struct {
+	Product     string // "a Redis server"
+	NoTLS       string // what to do where the server speaks no TLS: "write redis:// instead of rediss://"
+	OnlyTLS     string // what to do where it speaks nothing else
+	Authority   string // where an authority is named: "tls: {ca: FILE}"
+	Certificate string // where a certificate of ours is named
+	Password    string // what to give: "it with password_env, password_file or in the URL"
+	Full        string // what limits connections: "its maxclients"
+}
+
+const (
+	longestWhere = 300
+	longestWord  = 100
+	longestSaid  = 300
+)
+
+// Problem is the sentence about a failure that err tells. said is what the server, or a
+// library, said of it; "": nothing that helps.
+func (c *Contact) Problem(f Failure, err error, said string) *Problem {
+	s := sentences[f]
+	if f == NoAnswer || f == Silent {
+		err = errors.Join(err, ErrSilent)
+	}
+	return &Problem{Text: c.complete(s.text, said), Cause: err, Refused: s.refused, Login: s.login}
+}
+
+// Unreached is the Problem of an err by which a server was not reached, or was lost, as far
+// as networks and certificates are to blame, which is the same for every kind of server;
+// else nil.
+func (c *Contact) Unreached(err error) error {
+	f, said := c.network(err)
+	if f == failures {
+		return nil
+	}
+	return c.Problem(f, err, said)
+}
+
+// network finds the failure of a network or of TLS; failures: err is about neither.
+func (c *Contact) network(err error) (f Failure, said string) {
+	var dns *net.DNSError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &dns) && (dns.IsTimeout || dns.IsTemporary) && !dns.IsNotFound:
+		return NoNameServer, ""
+	case errors.As(err, &dns):
+		return NoHost, ""
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return NothingListens, ""
+	case errors.Is(err, syscall.ENOENT):
+		return NoSocket, ""
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
+		return NoRoute, ""
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+		return Forbidden, ""
+	}
+	if f, said := c.handshake(err); f != failures {
+		return f, said
+	}
+	switch {
+	case silent(err) && c.Opening:
+		return NoAnswer, ""
+	case silent(err):
+		return Silent, ""
+	case errors.Is(err, context.Canceled), errors.Is(err, ErrClosed):
+		return GivenUp, ""
+	case HungUp(err) && c.Opening && c.TLS:
+		return TLSFailed, ""
+	case HungUp(err) && c.Opening:
+		return ClosedAtOnce, ""
+	case HungUp(err):
+		return Closed, ""
+	case errors.As(err, &op) && c.Opening:
+		return Unopened, op.Err.Error()
+	case errors.As(err, &op):
+		return Broken, op.Err.Error()
+	}
+	return failures, ""
+}
+
+// handshake finds the failure of TLS; failures: err is not about it.
+func (c *Contact) handshake(err error) (f Failure, said string) {
+	var plain tls.RecordHeaderError
+	var bad *tls.CertificateVerificationError
+	var unknown x509.UnknownAuthorityError
+	var alert tls.AlertError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &plain):
+		return NoTLS, ""
+	case errors.As(err, &unknown):
+		return Untrusted, ""
+	case errors.As(err, &bad):
+		return BadCertificate, bad.Err.Error()
+	case errors.As(err, &alert):
+		return TLSFailed, alert.Error()
+	case errors.As(err, &op) && op.Op == "remote error": // an alert of the server
+		return TLSFailed, op.Err.Error()
+	}
+	return failures, ""
+}
+
+// silent reports whether err says that no answer came in time.
+func silent(err error) bool {
+	var timeout net.Error
+	return errors.Is(err, ErrSilent) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// HungUp reports whether err says that the other side, or we, ended the connection.
+func HungUp(err error) bool {
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// complete puts the words into a sentence.
+func (c *Contact) complete(text, said string) string {
+	said = tidy(c.mask(said), longestSaid)
+	user := tidy(c.User, longestWord)
+	words := []string{
+		"{where}", tidy(c.Where, longestWhere), "{user}", user, "{of user}", "",
+		"{database}", tidy(c.Database, longestWhere), "{said}", said, "{(said)}", "", "{for so long}", "",
+		"{product}", c.Product, "{no TLS}", c.NoTLS, "{only TLS}", c.OnlyTLS, "{with TLS}", "", "{want TLS}", "",
+		"{authority}", c.Authority, "{certificate}", c.Certificate, "{password}", c.Password, "{full}", c.Full,
+	}
+	set := func(word, value string) { words = append([]string{word, value}, words...) } // the first of two counts
+	if user == "" {
+		set("{user}", "our user")
+	} else {
+		set("{of user}", " for "+user)
+	}
+	if said != "" {
+		set("{(said)}", " ("+said+")")
+	}
+	if c.Silence > 0 {
+		set("{for so long}", fmt.Sprintf(" for %v", c.Silence))
+	}
+	if c.TLS {
+		set("{with TLS}", " and speaks TLS (else "+c.NoTLS+")")
+	} else if c.OnlyTLS != "" {
+		set("{want TLS}", "want TLS ("+c.OnlyTLS+"), ")
+	}
+	return strings.NewReplacer(words...).Replace(text)
+}
+
+// shortestSecret is what is masked: the letters of a shorter one are everywhere.
+const shortestSecret = 3
+
+// mask takes our secrets out of a text of somebody else, in the forms that a URL has too.
+func (c *Contact) mask(text string) string {
+	for _, secret := range c.Secrets {
+		if len(secret) < shortestSecret {
+			continue
+		}
+		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret)} {
+			text = strings.ReplaceAll(text, form, "***")
+		}
+	}
+	return text
+}
+
+// tidy is a text as one short line that can be printed.
+func tidy(text string, most int) string {
+	if enough := 4 * most; len(text) > enough { // there may be line breaks in it
+		text = text[:enough]
+	}
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return format.Clean(strings.Join(lines, "; "), most)
+}

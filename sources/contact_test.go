@@ -1,0 +1,197 @@
+package sources
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode"
+)
+
+// alien is a server of no kind that there is.
+func alien() Contact {
+	return Contact{
+		Where: "h:1", User: "ann", Database: "db", Opening: true,
+		Words: Words{
+			Product: "an Alien", NoTLS: "write a://", OnlyTLS: "write as://", Authority: "ca", Certificate: "cert",
+			Password: "it with password_env", Full: "its limit",
+		},
+	}
+}
+
+func TestEveryFailureHasOneSentence(t *testing.T) {
+	t.Parallel()
+	want := [failures]string{
+		NoHost:         "there is no host by the name in h:1: check its spelling, or the name server",
+		NoNameServer:   "the name server does not answer for h:1: check the network",
+		NothingListens: "nothing listens at h:1: check host and port, and whether the server runs",
+		NoSocket:       "there is no socket at h:1: check the folder, and whether the server runs",
+		NoRoute:        "there is no route to h:1: check the address and the network",
+		Forbidden:      "this machine does not allow connections to h:1: check the rights of the socket, or the firewall",
+		NoAnswer:       "no answer from h:1: check host and port, and whether an Alien listens there",
+		ClosedAtOnce:   "h:1 closes the connection at once: it may not be an Alien, have no room for us (its limit), want TLS (write as://), or be stopping",
+		Foreign:        "h:1 is not an Alien: check host and port (so it says)",
+		Lies:           "h:1 sent so it says: it is not an Alien, or something between changes its answers: check host and port",
+		NoTLS:          "the server at h:1 speaks no TLS: write a://",
+		OnlyTLS:        "the server at h:1 speaks only TLS: write as://",
+		TLSFailed:      "the server at h:1 breaks off TLS: it may want a certificate of ours (cert), or speak no TLS (write a://) (so it says)",
+		Untrusted:      "the certificate of h:1 is signed by an authority that is not trusted: name it with ca",
+		BadCertificate: "the certificate of h:1 is not accepted: so it says",
+		Unopened:       "cannot connect to h:1: so it says",
+		Silent:         "no answer from h:1 for 3s",
+		Closed:         "h:1 closed the connection",
+		Broken:         "the connection to h:1 broke: so it says",
+		GivenUp:        "watching h:1 was given up",
+		NoPassword:     "the server at h:1 wants a password for ann: give it with password_env (so it says)",
+		WrongPassword:  "the server at h:1 refuses the password of ann: check both (so it says)",
+		WrongLogin:     "the server at h:1 refuses our credentials: they may have run out (so it says)",
+		NotLetIn:       "the server at h:1 does not let ann in: so it says",
+		NoRight:        "ann lacks a right at h:1: so it says",
+		NoDatabase:     "the server at h:1 has no database db: check it in the URL (so it says)",
+		Full:           "the server at h:1 has no connection left for ann: see its limit (so it says)",
+		NotNow:         "the server at h:1 cannot serve us now: so it says",
+		Stopping:       "the server at h:1 ended our session, or is stopping (so it says)",
+		Refuses:        "the server at h:1 refuses: so it says",
+	}
+	seen := map[string]bool{}
+	for f := range failures {
+		c := alien()
+		c.Silence = 3 * time.Second
+		cause := errors.New("cause")
+		p := c.Problem(f, cause, "so it says")
+		if p.Text != want[f] || seen[p.Text] {
+			t.Errorf("%d: %q\nwant %q, once", f, p.Text, want[f])
+		}
+		seen[p.Text] = true
+		if !errors.Is(p, cause) || errors.Is(p, ErrSilent) != (f == NoAnswer || f == Silent) {
+			t.Errorf("%q: caused by %v", p.Text, p.Cause)
+		}
+		if login := f == NoPassword || f == WrongPassword || f == WrongLogin || f == NotLetIn; p.Login != login || login && !p.Refused {
+			t.Errorf("%q: login %v, refused %v", p.Text, p.Login, p.Refused)
+		}
+		c.Where, c.User, c.Silence = "h:1, h:2", "", 0
+		bare := c.Problem(f, cause, "").Text
+		if strings.ContainsAny(bare, "{}") || strings.Contains(bare, "  ") || strings.Contains(bare, "()") || !strings.Contains(bare, "h:1, h:2") {
+			t.Errorf("without words of its own: %q", bare)
+		}
+	}
+}
+
+func TestSentencesAreShortCleanAndWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	secrets := []string{"hunter2%zz", "päss wörd", "a"}
+	for name, hostile := range map[string]string{
+		"5 MB":                strings.Repeat("x", 5<<20),
+		"5 MB of secrets":     strings.Repeat("hunter2%zz", 1<<19),
+		"5 MB of lines":       strings.Repeat("\n", 5<<20) + "end",
+		"escape sequences":    "\x1b[2J\x1b]52;c;aGk=\a\u202e\u200b\xff\x00\r\nnext\n\tline",
+		"secrets":             "unknown command AUTH hunter2%zz päss wörd",
+		"a secret at the cut": strings.Repeat("x", longestSaid-3) + "hunter2%zz",
+		"secrets of a URL":    "redis://u:hunter2%25zz@h p%C3%A4ss+w%C3%B6rd p%C3%A4ss%20w%C3%B6rd",
+		"braces":              "{where} {said} {user}",
+	} {
+		for f := range failures {
+			for _, said := range []string{hostile, ""} {
+				c := alien()
+				c.Secrets = secrets
+				if said == "" {
+					c.Where, c.User, c.Database = hostile, hostile, hostile
+				}
+				text := c.Problem(f, nil, said).Text
+				if len(text) > 5000 {
+					t.Errorf("%s: %d bytes", name, len(text))
+				}
+				if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.Contains(text, `\n`) {
+					t.Errorf("%s: %q", name, text)
+				}
+				for _, secret := range []string{"hunter2", "hunt", "wörd", "w%C3%B6rd"} {
+					if said != "" && strings.Contains(text, secret) {
+						t.Errorf("%s: %q is in %q", name, secret, text)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestFailuresOfNetworksAreToldApart(t *testing.T) {
+	t.Parallel()
+	dial := func(err error) error {
+		return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", err)}
+	}
+	read := func(err error) error {
+		return &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", err)}
+	}
+	for _, c := range []struct {
+		err           error
+		opening, life Failure // failures: it is about something else
+	}{
+		{&net.DNSError{Name: "h", IsNotFound: true}, NoHost, NoHost},
+		{&net.DNSError{Name: "h", IsTimeout: true}, NoNameServer, NoNameServer},
+		{&net.DNSError{Name: "h", IsTemporary: true}, NoNameServer, NoNameServer},
+		{dial(syscall.ECONNREFUSED), NothingListens, NothingListens},
+		{dial(syscall.ENOENT), NoSocket, NoSocket},
+		{dial(syscall.ENETUNREACH), NoRoute, NoRoute},
+		{dial(syscall.EHOSTUNREACH), NoRoute, NoRoute},
+		{dial(syscall.EACCES), Forbidden, Forbidden},
+		{dial(syscall.ETIMEDOUT), NoAnswer, Silent},
+		{os.ErrDeadlineExceeded, NoAnswer, Silent},
+		{context.DeadlineExceeded, NoAnswer, Silent},
+		{ErrSilent, NoAnswer, Silent},
+		{context.Canceled, GivenUp, GivenUp},
+		{ErrClosed, GivenUp, GivenUp},
+		{read(syscall.ECONNRESET), ClosedAtOnce, Closed},
+		{io.EOF, ClosedAtOnce, Closed},
+		{io.ErrUnexpectedEOF, ClosedAtOnce, Closed},
+		{read(syscall.EPIPE), ClosedAtOnce, Closed},
+		{dial(syscall.EMFILE), Unopened, Broken},
+		{tls.RecordHeaderError{}, NoTLS, NoTLS},
+		{&net.OpError{Op: "remote error", Err: tls.AlertError(40)}, TLSFailed, TLSFailed},
+		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, Untrusted, Untrusted},
+		{&tls.CertificateVerificationError{Err: errors.New("expired")}, BadCertificate, BadCertificate},
+		{errors.New("something else"), failures, failures},
+	} {
+		for _, opening := range []bool{true, false} {
+			want := c.life
+			if opening {
+				want = c.opening
+			}
+			contact := alien()
+			contact.Opening = opening
+			if got, _ := contact.network(fmt.Errorf("doing it: %w", c.err)); got != want {
+				t.Errorf("%v, opening %v: %d, want %d", c.err, opening, got, want)
+			}
+			if err := contact.Unreached(c.err); (err == nil) != (want == failures) || err != nil && !errors.Is(err, c.err) {
+				t.Errorf("%v, opening %v: %v", c.err, opening, err)
+			}
+		}
+	}
+	c := alien()
+	c.TLS = true
+	if got, _ := c.network(io.EOF); got != TLSFailed {
+		t.Errorf("hung up on TLS: %d", got)
+	}
+}
+
+func TestProblemsKeepTheirCauseAndSayWhetherTheyAreFinal(t *testing.T) {
+	t.Parallel()
+	refused := &Problem{Text: "no", Cause: &net.DNSError{}, Refused: true}
+	if !errors.Is(refused, ErrRefused) || errors.Is(refused, ErrCredentials) || !errors.As(refused, new(*net.DNSError)) {
+		t.Errorf("%v", refused)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, fmt.Errorf("%w within 5s", ErrSilent))
+	defer cancel()
+	<-ctx.Done()
+	err := withCause(ctx, fmt.Errorf("connecting: %w", refused))
+	if err.Error() != "no" || !errors.Is(err, ErrSilent) || !errors.Is(err, ErrRefused) {
+		t.Errorf("%v: a sentence does not stay as it is", err)
+	}
+}
