@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
@@ -23,6 +22,9 @@ func Find(ctx context.Context, feed Feed, name, space string, timeout time.Durat
 		names = []string{name}
 	}
 	list := rows(s, names)
+	if name != "" {
+		list = called(list, name)
+	}
 	if len(list) > 1 {
 		var near []*sources.Row
 		for _, r := range list {
@@ -41,14 +43,10 @@ func Find(ctx context.Context, feed Feed, name, space string, timeout time.Durat
 		return nil, err
 	}
 	if name != "" {
-		return nil, checkNames(list, names)
+		return nil, checkNames(s, list, names)
 	}
-	var found []string
-	for _, r := range list {
-		found = append(found, format.Clean(r.Source+"/"+r.Space+"/"+r.Name, maxText))
-	}
-	if len(found) == 0 {
+	if len(list) == 0 {
 		return nil, fmt.Errorf("what the URL names: %w; on YDB the URL also has to name its node=PATH", ErrNotFound)
 	}
-	return nil, fmt.Errorf("what the URL names: %w: %s", ErrAmbiguous, strings.Join(found, ", "))
+	return nil, fmt.Errorf("what the URL names: %w: %s", ErrAmbiguous, strings.Join(paths(list), ", "))
 }

@@ -52,7 +52,7 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 	if err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
-	return errors.Join(missing(s), checkNames(list, o.Names))
+	return errors.Join(missing(s), checkNames(s, list, o.Names), checkAbsent(list))
 }
 
 // settle waits until no source has more to tell, or for the timeout.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"coordtop/internal/address"
 	"coordtop/internal/format"
 	"coordtop/sources"
 )
@@ -16,7 +17,7 @@ var (
 	ErrAmbiguous = errors.New("more than one fits")
 )
 
-// matches says whether ref goes by name: SOURCE/NAME or SOURCE/SPACE/NAME. Whole texts
+// matches reports whether ref goes by name: SOURCE/NAME or SOURCE/SPACE/NAME. Whole texts
 // are compared, since a source's name and a key may both hold slashes. The slash that a path
 // of YDB begins with may be left out.
 func matches(ref sources.Ref, name string) bool {
@@ -24,18 +25,24 @@ func matches(ref sources.Ref, name string) bool {
 	return ok && (rest == ref.Name || rest == ref.Space+"/"+ref.Name || rest == strings.TrimPrefix(ref.Space, "/")+"/"+ref.Name)
 }
 
-// wanted says whether ref was asked for. No names: everything is. Events of a whole
-// source have no name and are always wanted: they say how far the rest can be believed.
-func wanted(ref sources.Ref, names []string) bool {
+// known reports whether ref goes by name, or by what people call it: SOURCE/ALIAS.
+func known(ref sources.Ref, alias, name string) bool {
+	return matches(ref, name) || alias != "" && name == ref.Source+"/"+alias
+}
+
+// wanted reports whether a row or an event was asked for. No names: everything is. Events
+// of a whole source have no name and are always wanted: they say how far the rest can be
+// believed.
+func wanted(ref sources.Ref, alias string, names []string) bool {
 	return len(names) == 0 || ref.Name == "" ||
-		slices.ContainsFunc(names, func(name string) bool { return matches(ref, name) })
+		slices.ContainsFunc(names, func(name string) bool { return known(ref, alias, name) })
 }
 
 // rows returns the rows that were asked for, by source, space and name.
 func rows(s *sources.State, names []string) []*sources.Row {
 	var list []*sources.Row
 	for _, r := range s.Rows {
-		if r != nil && wanted(r.Ref, names) {
+		if r != nil && wanted(r.Ref, r.Alias, names) {
 			list = append(list, r)
 		}
 	}
@@ -45,22 +52,72 @@ func rows(s *sources.State, names []string) []*sources.Row {
 	return list
 }
 
-// checkNames reports a name that no row has, and one that several have.
-func checkNames(list []*sources.Row, names []string) error {
-	for _, name := range names {
-		var found []string
-		for _, r := range list {
-			if matches(r.Ref, name) {
-				found = append(found, format.Clean(r.Source+"/"+r.Space+"/"+r.Name, 200))
-			}
+// called returns those of the rows that a name means: the ones that bear it, else the ones
+// that people call so.
+func called(list []*sources.Row, name string) []*sources.Row {
+	var named, aliased []*sources.Row
+	for _, r := range list {
+		switch {
+		case matches(r.Ref, name):
+			named = append(named, r)
+		case known(r.Ref, r.Alias, name):
+			aliased = append(aliased, r)
 		}
-		switch len(found) {
+	}
+	if len(named) > 0 {
+		return named
+	}
+	return aliased
+}
+
+// checkNames reports a name that no row has, and one that several have.
+func checkNames(s *sources.State, list []*sources.Row, names []string) error {
+	for _, name := range names {
+		switch found := called(list, name); len(found) {
 		case 0:
-			return fmt.Errorf("%s: %w: no primitive goes by this name; `coordtop get` without a name lists them", format.Clean(name, 200), ErrNotFound)
+			return fmt.Errorf("%s: %w: no primitive goes by this name%s; `coordtop get` without a name lists them",
+				format.Clean(name, 200), ErrNotFound, meant(s, name))
 		case 1:
 		default:
-			return fmt.Errorf("%s: %w: %s", format.Clean(name, 200), ErrAmbiguous, strings.Join(found, ", "))
+			return fmt.Errorf("%s: %w: %s", format.Clean(name, 200), ErrAmbiguous, strings.Join(paths(found), ", "))
 		}
 	}
 	return nil
+}
+
+// paths names rows in full.
+func paths(list []*sources.Row) []string {
+	names := make([]string, len(list))
+	for i, r := range list {
+		names[i] = format.Clean(r.Source+"/"+r.Space+"/"+r.Name, maxText)
+	}
+	return names
+}
+
+// meant asks whether a name that no row has was meant to be one that a row has.
+func meant(s *sources.State, name string) string {
+	var names []string
+	for _, r := range s.Rows {
+		if r == nil {
+			continue
+		}
+		names = append(names, r.Source+"/"+r.Name, r.Source+"/"+r.Space+"/"+r.Name)
+		if r.Alias != "" {
+			names = append(names, r.Source+"/"+r.Alias)
+		}
+	}
+	near := address.Near(name, names...)
+	if near == "" {
+		return ""
+	}
+	return ": did you mean " + format.Clean(near, maxText) + "?"
+}
+
+// checkAbsent reports that the only row that was asked for is of a primitive that does not
+// exist.
+func checkAbsent(list []*sources.Row) error {
+	if len(list) != 1 || !list[0].Absent {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: the server has none of this name", paths(list)[0], ErrNotFound)
 }

@@ -72,7 +72,7 @@ func (w *watcher) print(events []sources.Event, missed uint64) error {
 		w.spaces.see(events[i].Ref)
 	}
 	for i := range events {
-		if !wanted(events[i].Ref, w.o.Names) {
+		if !wanted(events[i].Ref, events[i].Alias, w.o.Names) {
 			continue
 		}
 		if err := w.event(&events[i]); err != nil {
