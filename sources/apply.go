@@ -45,14 +45,26 @@ func (h *Hub) aboutLocked(sc *scope, c *Change) {
 		sc.About = *c.About
 		sc.Silence = silenceAfter(sc.feed.silence, sc.About.Sampling)
 		if was != "" && sc.About.Incarnation != "" && was != sc.About.Incarnation {
-			e := sc.event(EventRestarted, c.At, "the server was restarted: "+sc.About.Incarnation)
-			e.After, e.How = c.After, Told
-			h.commitLocked(e)
+			h.commitLocked(sc.restarted(c))
 		}
 	}
 	if c.Gap {
 		sc.loseTrack()
 	}
+}
+
+// restarted tells that another incarnation of the server answers than before.
+func (sc *scope) restarted(c *Change) Event {
+	what := sc.About.Became
+	if what == "" {
+		what = "the server was restarted"
+	}
+	e := sc.event(EventRestarted, c.At, what+": "+sc.About.Incarnation)
+	e.After, e.How = c.After, Told
+	if sc.About.BecameHow != Unknown {
+		e.How = sc.About.BecameHow
+	}
+	return e
 }
 
 // rowsLocked brings the rows of a scope up to date.

@@ -2,6 +2,7 @@ package sources_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -214,6 +215,29 @@ func TestGapOfALiveScopeIsDarkToo(t *testing.T) {
 		}
 		if !lasting.Dark[0].To.IsZero() {
 			t.Error("the darkness of a published state was changed")
+		}
+	})
+}
+
+func TestARestartSaysWhatBecameOfTheServer(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		for _, about := range []sources.About{
+			{Incarnation: "1"}, {Incarnation: "2"},
+			{Incarnation: "3", Became: "the node was made anew", BecameHow: sources.Inferred},
+		} {
+			w.tell(sources.Change{Gap: true, About: &about, Synced: true, Alive: []string{"main"}})
+		}
+		events, _ := w.hub.Subscribe(0).Events(0)
+		var told []string
+		for _, e := range events {
+			if e.Kind == sources.EventRestarted {
+				told = append(told, e.Detail+", "+e.How.String())
+			}
+		}
+		if want := []string{"the server was restarted: 2, told", "the node was made anew: 3, inferred"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
 		}
 	})
 }

@@ -60,6 +60,8 @@ type About struct {
 	Sampling    time.Duration // 0: pushed; else the pause between two looks
 	Version     string        // of the server
 	Incarnation string        // "" where a restart cannot be told or keeps the state
+	Became      string        // with another Incarnation than before: what happened to the server, as "the node was made anew"; "": it was restarted
+	BecameHow   Known         // of Became: Told by the server, or Inferred; Unknown counts as Told
 	RoundTrip   time.Duration // of the last request; 0: not measured
 	Role        string        // "master", "replica", "standby"; "" if unknown
 	Warnings    []string      // sentences that say what to do
