@@ -311,9 +311,41 @@ func TestADialogThatNoKeyOpenedIgnoresKeysForAMoment(t *testing.T) {
 	if d.quits("r") {
 		t.Error("a key that was meant for something else resigned")
 	}
-	d.feed.Pass(400 * time.Millisecond)
+	d.feed.Pass(399 * time.Millisecond)
+	if d.quits("r") {
+		t.Error("keys are ignored for a shorter time")
+	}
+	d.feed.Pass(time.Millisecond)
 	if !d.quits("r") {
 		t.Error("keys are ignored for longer")
+	}
+}
+
+func TestABoxThatNoKeyOpenedIgnoresKeysForAMoment(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d, op := armed(a)
+	op.Offer = []action.Choice{{Verb: action.Resign}}
+	holding(op, d, a, true)
+	open := func() {
+		d.await(d.openBox(action.Request{Verb: action.Resign, Target: action.TargetOf(d.atHand(), nil)}))
+	}
+	for _, k := range []string{"y", "esc", "n"} {
+		open()
+		d.feed.Pass(399 * time.Millisecond)
+		d.act(k)
+		if d.hands.dialog == nil || len(op.Begun()) > 0 {
+			t.Errorf("%s, which was meant for something else, was obeyed", k)
+		}
+	}
+	d.feed.Pass(time.Millisecond)
+	d.act("y")
+	if len(op.Begun()) != 1 {
+		t.Error("keys are ignored for longer")
+	}
+	d.act("a", "r", "y") // the key that opens one is the last one that was meant for the board
+	if len(op.Begun()) != 2 {
+		t.Error("keys are ignored although one has opened it")
 	}
 }
 
