@@ -36,6 +36,9 @@ type Options struct {
 	Export  Exporter
 	Command func(*sources.Row) string
 
+	// Abort does what ctrl-\ does where a terminal makes a signal of it. nil: nothing.
+	Abort func()
+
 	// Operator carries out what the person decides. nil: the board is read-only.
 	Operator Operator
 

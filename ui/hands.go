@@ -92,7 +92,7 @@ func (m *model) act(i intent) (tea.Cmd, bool) {
 	switch i {
 	case doQuit:
 		return m.quit(), true
-	case doRedraw, doSuspend:
+	case doRedraw, doSuspend, doAbort:
 		return nil, false
 	}
 	if m.hands.dialog != nil {

@@ -74,6 +74,8 @@ func (m *model) do(i intent) tea.Cmd {
 			return nil
 		}
 		return tea.Suspend
+	case doAbort:
+		return m.aborting
 	default:
 		return m.doLine(i)
 	}

@@ -16,6 +16,14 @@ func (m *model) quitKeeping() tea.Cmd {
 	return m.quit()
 }
 
+// aborting is the command that does what ctrl-\ does to a program whose terminal is not raw.
+func (m *model) aborting() tea.Msg {
+	if m.abort != nil {
+		m.abort()
+	}
+	return nil
+}
+
 // leaveScreen writes what was shown at the end to the terminal that has been given back.
 func leaveScreen(w io.Writer, lines []string) error {
 	if len(lines) == 0 {

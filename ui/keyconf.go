@@ -186,7 +186,7 @@ func isKey(k string) bool {
 		return r != utf8.RuneError && r != ' ' && unicode.IsPrint(r)
 	}
 	if c, ok := strings.CutPrefix(k, "ctrl+"); ok {
-		return len(c) == 1 && c[0] >= 'a' && c[0] <= 'z'
+		return len(c) == 1 && (c[0] >= 'a' && c[0] <= 'z' || c == `\`)
 	}
 	k = strings.TrimPrefix(k, "shift+")
 	return isFunctionKey(k) || slices.Contains(strings.Fields("enter esc tab space up down left right home end pgup pgdown insert"), k)

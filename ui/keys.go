@@ -40,6 +40,7 @@ const (
 	doRedraw   intent = "redraw"
 	doSuspend  intent = "suspend"
 	doQuit     intent = "quit"
+	doAbort    intent = "abort"
 
 	doArm     intent = "write"
 	doActions intent = "actions"
@@ -153,6 +154,7 @@ func boardBindings() []binding {
 		{doRedraw, inAll, []string{"ctrl+l"}, "", "draw the screen anew"},
 		{doSuspend, inAll, []string{"ctrl+z"}, "", "suspend; fg comes back"},
 		{doQuit, inAll, []string{"ctrl+c", ":q"}, "", "quit"},
+		{doAbort, inAll, []string{"ctrl+\\"}, "", "quit at once, with the stacks of all goroutines"},
 		{doKeepScreen, inBoards, []string{"Q"}, "", "quit and leave the screen as text; asks with one more key"},
 		{doQuit, inList, []string{"q"}, "quit", "quit"},
 	}

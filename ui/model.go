@@ -72,6 +72,7 @@ type model struct {
 	tmux       bool
 	export     Exporter
 	commandFor func(*sources.Row) string
+	abort      func()
 	slow       func() bool // whether the terminal keeps us waiting
 
 	sought               filter.Expr // the last filter that was not empty
@@ -118,6 +119,7 @@ func newModel(o Options) *model {
 		tmux:       env.get("TMUX") != "",
 		export:     o.Export,
 		commandFor: o.Command,
+		abort:      o.Abort,
 		slow:       o.slow,
 	}
 	m.keys = newKeymap(m.table)

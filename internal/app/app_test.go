@@ -115,8 +115,11 @@ func (w *world) mainTo(ctx context.Context, stdout io.Writer, args ...string) in
 		Environ:  []string{"TERM=xterm"},
 		Terminal: func() bool { return w.tty },
 		Keyboard: func() bool { return !w.deaf },
-		Signals:  func(context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
-		Exit:     w.exit,
+		Signals: func(context.Context) (context.Context, <-chan *signalled, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			return ctx, nil, cancel
+		},
+		Exit: w.exit,
 	})
 }
 

@@ -57,12 +57,13 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 	return p.observe(ctx, c, func(inner context.Context, hub *sources.Hub, _ *watched) error {
 		feed := newFeed(hub)
 		defer feed.Close()
+		defer p.parting.begin()()
 		op := p.operator(inner, c, hub, o.write)
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()
 		err := ui.Run(inner, ui.Options{
 			Feed: feed, Operator: op, Title: c.Title, TitleColor: c.Color, ASCII: o.ascii, NoColor: o.plain,
-			Theme: string(o.theme), Keys: keysOf(c), Export: export, Command: p.commandFor(c),
+			Theme: string(o.theme), Keys: keysOf(c), Export: export, Command: p.commandFor(c), Abort: abortOurselves,
 			Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
 		})
 		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {

@@ -15,8 +15,15 @@
 //
 // # How it ends
 //
-// SIGINT, SIGTERM and SIGHUP end the context of the command; a second one ends the
-// process. A command that does not come back in time, because whoever reads its output
+// SIGINT, SIGTERM, SIGHUP and SIGXCPU end the context of the command. So do the signals that
+// end a Go program with the stacks of its goroutines, as SIGQUIT (also as ctrl-\ on the
+// board) and SIGABRT: the stacks of the instant are printed when the terminal is restored,
+// and the exit code is 128 and the signal's number, as shells have it. A second signal ends
+// the process as soon as the terminal is restored and what is held is given back, whatever
+// else goes on. SIGKILL, and a fatal error of Go's runtime, can do neither: leases run out,
+// and the terminal needs reset(1). All other signals change nothing.
+//
+// A command that does not come back in time, because whoever reads its output
 // has stopped reading, is abandoned. A panic in a goroutine or timer of ours, wherever it
 // was started (see package spawn), ends the context too, so that the screen is put back and
 // what is held is given back before one sentence says so; the log has the stack. Only the

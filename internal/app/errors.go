@@ -93,8 +93,13 @@ func exitCode(err error) int {
 	return exitError
 }
 
-// report says what went wrong and returns the exit code.
-func (p *program) report(err error) int {
+// report says what went wrong and returns the exit code. A signal that ends other programs
+// with their stacks has ended this one so, whatever became of the command.
+func (p *program) report(ctx context.Context, err error) int {
+	if abort := abortOf(context.Cause(ctx)); abort != nil {
+		p.sayStacks(ctx, abort)
+		return abort.exitCode()
+	}
 	code := exitCode(err)
 	if code == exitOK {
 		return code

@@ -29,7 +29,7 @@ type holdOptions struct {
 const holding = "Says on standard error for whom it waits, and at which place of the queue where that is\n" +
 	"told. Writes one JSON line when it is ours, keeps it, and reads lines from standard input:\n" +
 	"`resign` gives it up, or ends the wait%s. Each is answered with one JSON line. The end\n" +
-	"of input, SIGINT, SIGTERM and SIGHUP resign too, within two seconds. Nothing that could\n" +
+	"of input and each signal that ends it resign too, within two seconds. Nothing that could\n" +
 	"prove ownership is written to disk; the audit (audit.jsonl in the state directory) has a line\n" +
 	"before and one after each action.\n\n" +
 	"NAME is SOURCE/NAME or SOURCE/SPACE/NAME, or a URL with exactly one of election=, mutex=\n" +
@@ -120,6 +120,7 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 		if err != nil {
 			return err
 		}
+		defer p.parting.begin()()
 		op := p.operator(ctx, c, hub, true)
 		defer p.giveBack(op)
 		defer giveBackWith(ctx, op)()

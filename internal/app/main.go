@@ -2,12 +2,10 @@ package app
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/charmbracelet/x/term"
 
@@ -29,8 +27,9 @@ type Environment struct {
 	Terminal func() bool
 	// Keyboard says whether keys can come from Stdin.
 	Keyboard func() bool
-	// Signals returns a context that ends when the process is asked to end.
-	Signals func(context.Context) (context.Context, context.CancelFunc)
+	// Signals returns a context that ends when the process is asked to end, and what comes
+	// when it is asked once more.
+	Signals func(context.Context) (_ context.Context, again <-chan *signalled, stop context.CancelFunc)
 	// Exit ends the process without a word; only a command that cannot be stopped any
 	// other way needs it.
 	Exit func(code int)
@@ -65,41 +64,15 @@ func keysFrom(f *os.File) bool {
 	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
 }
 
-// endOnSignal ends the context on the first signal; the second one ends the process, as
-// it would have without us.
-func endOnSignal(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	spawn.OnDone(ctx, stop)
-	return ctx, stop
-}
-
-// patience is how long a command may go on after it was asked to end: longer than any
-// takes by its own bounds. The demo has the longest: two seconds for its candidates, then
-// stopPatience for its servers, and what killing those takes on a busy machine.
-const patience = 8 * time.Second
-
 // Main runs the program and returns its exit code.
 func Main(env Environment) int {
-	ctx, stop := env.Signals(context.Background())
+	ctx, again, stop := env.Signals(context.Background())
 	defer stop()
-	p := &program{env: env}
+	p := &program{env: env, over: make(chan struct{})}
 	defer func() { p.log.close() }() // it is opened later
 	ctx, whole := p.guarded(ctx)
-	defer spawn.OnDone(ctx, func() { p.abandonAfter(ctx, patience) })()
+	defer spawn.OnDone(ctx, func() { p.abandon(ctx, again) })()
+	defer close(p.over)
 	err := whole(spawn.Call(ctx, func() error { return p.execute(ctx) }))
-	p.ended.Store(true)
-	return p.report(err)
-}
-
-// abandonAfter ends the process if the command has not come back by then.
-func (p *program) abandonAfter(ctx context.Context, d time.Duration) {
-	spawn.After(ctx, d, func() {
-		if p.ended.Load() {
-			return
-		}
-		if cause := context.Cause(ctx); errors.Is(cause, spawn.ErrPanic) {
-			p.report(cause)
-		}
-		p.env.Exit(exitError)
-	})
+	return p.report(ctx, err)
 }

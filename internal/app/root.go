@@ -10,7 +10,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"charm.land/fang/v2"
 	"github.com/spf13/cobra"
@@ -33,7 +32,8 @@ type program struct {
 	absent     []sources.Spec // shown beside the config's sources: what the demo could not start
 	crash      crash          // ends the process of an owner in the demo; nil elsewhere
 	result     error          // of the command, see run
-	ended      atomic.Bool
+	parting    parting
+	over       chan struct{} // closed when the command has come back and its error is said
 }
 
 // execute parses the arguments and runs the command that they name.
@@ -110,7 +110,7 @@ func (p *program) root() *cobra.Command {
 			"?locks=4242,17:-4, ?election=NAME and ?mutex=NAME; without that, everything that looks " +
 			"like a lock is shown. One of YDB, which lists no names, selects with ?node=PATH and " +
 			"&election=NAME, &mutex=NAME and &semaphore=NAME.\n\n" +
-			"Exit codes: " + exitList() + ".",
+			"Exit codes: " + exitList() + "; 128 + n ended by signal n, with stacks, or by a second signal.",
 		Example: "coordtop redis://localhost:6379/0\n" +
 			"coordtop 'rediss://ops@leases:6380/0?election=app:leader:*'\n" +
 			"coordtop 'postgres://ops@ledger/ledger?locks=4242'\n" +
