@@ -125,10 +125,11 @@ type leading struct {
 	left   func() time.Duration // until the key runs out; not positive: it is gone
 }
 
-func leadWith(t *testing.T, where string) leading {
+// leadWith starts the board on the server that it leads at and on others beside it.
+func leadWith(t *testing.T, where string, others ...string) leading {
 	t.Helper()
 	on := stages()["redis"](t)
-	cmd := command(t, "--write", on.view)
+	cmd := command(t, append([]string{"--write", on.view}, others...)...)
 	cmd.Env = append(cmd.Env, mine+"="+where)
 	master, tty, err := pty.Open()
 	if err != nil {

@@ -1,0 +1,95 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"coordtop/internal/emulator/liartest"
+)
+
+// mostALiarCosts is how much more memory the board may take for a source that lies.
+const mostALiarCosts = 100 << 20
+
+// TestALiarBesideALeaseCostsItsOwnSource leads on one Redis under a memory limit of 1 GB, and
+// has another one lie from some moment on. The lease goes on being renewed, the liar is
+// named, and the terminal is given back.
+func TestALiarBesideALeaseCostsItsOwnSource(t *testing.T) {
+	t.Parallel()
+	for what, lie := range map[string]liartest.Answer{
+		"a map":            liartest.Always("%2147483647\r\n"),
+		"an array":         liartest.Always("*2147483647\r\n"),
+		"a text":           liartest.Always("$2147483647\r\n"),
+		"an endless line":  liartest.Ever("-ERR "),
+		"endless nesting":  liartest.Ever("*1\r\n"),
+		"attributes":       liartest.Ever("|0\r\n"),
+		"an endless array": liartest.Ever("*1000\r\n"),
+		"endless pushes":   liartest.Ever(">2\r\n$10\r\ninvalidate\r\n*3\r\n"),
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			var lying atomic.Bool
+			liar := liartest.RedisForTest(t, func(w io.Writer, command []string) error {
+				if lying.Load() {
+					return lie(w, command)
+				}
+				return liartest.Honest(w, command)
+			})
+			l := leadWith(t, "", "redis://"+liar.Addr()+"/0?mutex=lock:*")
+			limit := unix.Rlimit{Cur: 1 << 30, Max: 1 << 30}
+			if err := unix.Prlimit(l.cmd.Process.Pid, unix.RLIMIT_DATA, &limit, nil); err != nil {
+				t.Fatal(err)
+			}
+			l.keys("o").await(liar.Addr())
+			before := peak(t, l.cmd.Process.Pid)
+			lying.Store(true)
+			l.await(liar.Addr()+" sent ", "next try in")
+			renewed(l)
+			if grown := peak(t, l.cmd.Process.Pid) - before; grown > mostALiarCosts {
+				t.Errorf("the liar cost %d MB", grown>>20)
+			} else {
+				t.Logf("the liar cost %d MB, the peak is %d MB", grown>>20, (before+grown)>>20)
+			}
+			l.keys("q").keys("q").await("We hold 1 lease").keys("r")
+			l.ended(exitOK)
+		})
+	}
+}
+
+// renewed waits until the lease was renewed twice.
+func renewed(l leading) {
+	l.t.Helper()
+	for range 2 {
+		for last, left := l.left(), l.left(); left <= last; last, left = left, l.left() {
+			if left <= 0 {
+				l.t.Fatal("the lease is gone")
+			}
+		}
+	}
+}
+
+// peak is the most memory that a process has had.
+func peak(t *testing.T, pid int) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kilobytes, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kilobytes << 10
+		}
+	}
+	t.Fatal("the kernel does not tell the peak")
+	return 0
+}
