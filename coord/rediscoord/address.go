@@ -63,6 +63,9 @@ type ClientOptions struct {
 	ReadTimeout time.Duration
 	// Protocol is the version of RESP, 2 or 3. 0: 3, or 2 where the server knows no 3.
 	Protocol int
+	// Refusals remembers what the user has no right to, from one client to the next. Nil: each
+	// connection asks anew for what it can do without.
+	Refusals *Refusals
 	// OnConnect is called on every new connection after login, also on those to
 	// Sentinels. Nil: nothing is done.
 	OnConnect func(ctx context.Context, c *redis.Conn) error

@@ -149,7 +149,8 @@ func (o ClientOptions) onConnect(ctx context.Context, c *redis.Conn) error {
 		name = defaultName
 	}
 	var refused redis.Error
-	if err := c.ClientSetName(ctx, name).Err(); err != nil && !errors.As(err, &refused) {
+	err := o.Refusals.Once("client|setname", func() error { return c.ClientSetName(ctx, name).Err() })
+	if err != nil && !errors.As(err, &refused) {
 		return fmt.Errorf("naming the connection: %w", err)
 	}
 	if o.OnConnect != nil {

@@ -57,6 +57,9 @@ func New(c ClientOptions, o Options) (*Driver, error) {
 	if err := checkTTL(o.TTL); err != nil {
 		return nil, err
 	}
+	if c.Refusals == nil {
+		c.Refusals = new(Refusals)
+	}
 	return &Driver{client: c, options: o, scripts: newScripts()}, nil
 }
 

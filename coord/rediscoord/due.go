@@ -66,13 +66,22 @@ type facts struct {
 }
 
 func (a *attempt) facts(ctx context.Context) (f facts, err error) {
-	var kind *redis.StatusCmd
-	var left *redis.DurationCmd
-	// Each command has an error of its own.
+	kind, left := redis.NewStatusCmd(ctx), redis.NewDurationCmd(ctx, time.Millisecond)
+	refusals := a.s.driver.client.Refusals
+	// Each command has an error of its own. A right may be refused for one key and not for
+	// others.
+	mayType, mayPTTL := "type "+a.key, "pttl "+a.key
 	_, _ = a.s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		kind, left = p.Type(ctx, a.key), p.PTTL(ctx, a.key)
+		if refusals.Refused(mayType) == nil {
+			kind = p.Type(ctx, a.key)
+		}
+		if refusals.Refused(mayPTTL) == nil {
+			left = p.PTTL(ctx, a.key)
+		}
 		return nil
 	})
+	refusals.Note(mayType, kind.Err())
+	refusals.Note(mayPTTL, left.Err())
 	for _, err := range []error{kind.Err(), left.Err()} {
 		if err != nil && !answered(err) {
 			return f, err

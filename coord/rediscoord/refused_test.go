@@ -1,6 +1,7 @@
 package rediscoord_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -292,5 +293,52 @@ func TestClaimsThatRedisCannotServeAreRefusedUnsent(t *testing.T) {
 	}
 	if _, err := driver(t, b.server.URL(), brisk).Open(b.ctx, coord.SessionOptions{TTL: time.Millisecond}); err == nil {
 		t.Error("a session with a TTL of 1 ms opened")
+	}
+}
+
+// TestWaitingClaimAsksOnceForWhatItMayNotKnow looks at ACL LOG while a claim tries again and
+// again, over two sessions.
+func TestWaitingClaimAsksOnceForWhatItMayNotKnow(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{Users: []string{"alice on >pw ~* +ping +evalsha +eval +get +set +exists +del +pexpire"}})
+	o := options(t, b.server.URL())
+	o.User, o.Password = "alice", "pw"
+	b.raw.Set(b.ctx, "k", "somebody", 0)
+	d, err := rediscoord.New(o, brisk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s, err := d.Open(b.ctx, coord.SessionOptions{TTL: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(b.ctx)
+		waiting := make(chan error, 1)
+		go func() { // joined below
+			c := election("k", nil)
+			c.Wait = patience
+			_, _, err := s.Acquire(ctx, c)
+			waiting <- err
+		}()
+		calls := func() (n int) {
+			_, rest, _ := strings.Cut(b.raw.Info(b.ctx, "commandstats").Val(), "cmdstat_evalsha:calls=")
+			_, _ = fmt.Sscanf(rest, "%d", &n)
+			return n
+		}
+		for until := calls() + 4; calls() < until && b.ctx.Err() == nil; {
+		}
+		stop()
+		<-waiting
+		s.Abandon()
+	}
+	list, err := b.raw.Do(b.ctx, "ACL", "LOG").Slice()
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%v: nothing was refused", err)
+	}
+	for _, e := range list {
+		if entry, _ := e.(map[any]any); entry["count"] != int64(1) {
+			t.Errorf("%v was refused %v times", entry["object"], entry["count"])
+		}
 	}
 }

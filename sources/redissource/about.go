@@ -23,7 +23,11 @@ type warnings struct {
 
 // countKeys notes what the guess amounts to.
 func (w *watcher) countKeys(s *sweep) error {
-	total, err := w.conn.DBSize(w.Context()).Result()
+	var total int64
+	err := w.refusals().Once("dbsize", func() (err error) {
+		total, err = w.conn.DBSize(w.Context()).Result()
+		return err
+	})
 	if err != nil && !redis.IsPermissionError(err) {
 		return err
 	}

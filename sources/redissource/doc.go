@@ -43,8 +43,13 @@
 // client|tracking for pushes (over RESP2 also client|id, subscribe and the channel
 // __redis__:invalidate); or config|get, psubscribe and the very patterns
 // __keyspace@DB__:PATTERN for keyspace events; type, hlen, hgetall and object|encoding for
-// locks that are kept in hashes. Whatever else is asked for (role, info, dbsize, the name
-// of the connection) is done without where it is refused.
+// locks that are kept in hashes. Whatever else is asked for (role, info, dbsize, client|setname,
+// client|no-touch) is done without where it is refused.
+//
+// A refused command is an entry in the server's ACL LOG, so what was refused once is not
+// asked for again by this source, on no later connection either, until Refresh; only what
+// nothing works without is asked at each connect. Of the keys that may not be read each
+// sweep asks for one, and for all of them once that one can be read.
 //
 // # Times
 //

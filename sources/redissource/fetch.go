@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"coordtop/coord/rediscoord"
 	"coordtop/sources"
 )
 
@@ -26,7 +27,7 @@ type asked struct {
 
 // fetch reads keys and returns one reading for each, in order. A nil reading is of a key
 // that would not stand still. An error means that the connection is over.
-func fetch(ctx context.Context, c *redis.Conn, names []string) ([]*reading, error) {
+func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, names []string) ([]*reading, error) {
 	readings := make([]*reading, len(names))
 	again := make([]int, len(names))
 	for i := range again {
@@ -44,7 +45,7 @@ func fetch(ctx context.Context, c *redis.Conn, names []string) ([]*reading, erro
 	if len(tables) == 0 {
 		return readings, nil
 	}
-	return readings, fetchTables(ctx, c, names, tables, readings)
+	return readings, fetchTables(ctx, c, refusals, names, tables, readings)
 }
 
 // fetchTexts reads names[i] for every i in which. It returns those that were written

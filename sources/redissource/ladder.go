@@ -45,8 +45,12 @@ func (l *link) track(ctx context.Context, list []string) (c *channel, reason str
 	if l.o.Client.Protocol == 2 {
 		kinds = kinds[1:]
 	}
-	for _, try := range kinds {
-		c, err := try(ctx, list)
+	for i, try := range kinds {
+		var c *channel
+		err := l.refusals().Once(fmt.Sprintf("tracking %d", i), func() (err error) {
+			c, err = try(ctx, list)
+			return err
+		})
 		if err == nil {
 			return c, "", nil
 		}
@@ -64,7 +68,11 @@ func (l *link) track(ctx context.Context, list []string) (c *channel, reason str
 // tryEvents subscribes to keyspace events if the server has them configured. The
 // configuration is only read: looking changes nothing.
 func (l *link) tryEvents(ctx context.Context, patterns []string) (c *channel, reason string, err error) {
-	config, err := l.conn.ConfigGet(ctx, "notify-keyspace-events").Result()
+	var config map[string]string
+	err = l.refusals().Once("config|get", func() (err error) {
+		config, err = l.conn.ConfigGet(ctx, "notify-keyspace-events").Result()
+		return err
+	})
 	var refused redis.Error
 	switch {
 	case errors.As(err, &refused):
@@ -76,7 +84,10 @@ func (l *link) tryEvents(ctx context.Context, patterns []string) (c *channel, re
 	if !enoughEvents(flags) {
 		return nil, fmt.Sprintf("keyspace events are off or too few: notify-keyspace-events is %q, Kg$xe would do", flags), nil
 	}
-	c, err = l.events(ctx, patterns)
+	err = l.refusals().Once("psubscribe", func() (err error) {
+		c, err = l.events(ctx, patterns)
+		return err
+	})
 	switch {
 	case err == nil:
 		return c, "", nil

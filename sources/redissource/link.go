@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"coordtop/coord/rediscoord"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
@@ -54,11 +55,14 @@ func (l *link) login(ctx context.Context) error {
 	stop := spawn.OnDone(ctx, l.reads.close)
 	defer stop()
 	l.conn = l.reads.client.Conn()
-	if l.server, err = askServer(ctx, l.conn); err != nil {
+	if l.server, err = askServer(ctx, l.conn, l.refusals()); err != nil {
 		return err
 	}
 	return l.mayScan(ctx)
 }
+
+// refusals is what the user was refused, on this link or on an earlier one.
+func (l *link) refusals() *rediscoord.Refusals { return l.o.Client.Refusals }
 
 // mayScan refuses a user who can find nothing: patterns need a scan, names do not.
 func (l *link) mayScan(ctx context.Context) error {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"coordtop/coord/rediscoord"
 )
 
 // server is what the server says of itself, as far as we may ask.
@@ -18,19 +20,24 @@ type server struct {
 }
 
 // askServer asks for what it is not granted without complaint.
-func askServer(ctx context.Context, c *redis.Conn) (server, error) {
+func askServer(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals) (server, error) {
 	var s server
 	if err := c.Ping(ctx).Err(); err != nil { // logs in, which is not a round trip
 		return s, err
 	}
 	// Reading must not keep keys alive that the server would evict as unused. Servers before
 	// 7.2 know no such wish.
-	if err := c.Do(ctx, "CLIENT", "NO-TOUCH", "ON").Err(); fatal(err) {
+	err := refusals.Once("client|no-touch", func() error { return c.Do(ctx, "CLIENT", "NO-TOUCH", "ON").Err() })
+	if fatal(err) {
 		return s, err
 	}
-	start := time.Now()
-	info, err := c.Info(ctx, "server").Result()
-	s.roundTrip = time.Since(start)
+	var info string
+	err = refusals.Once("info", func() (err error) {
+		start := time.Now()
+		info, err = c.Info(ctx, "server").Result()
+		s.roundTrip = time.Since(start)
+		return err
+	})
 	if fatal(err) {
 		return s, err
 	}
@@ -43,13 +50,17 @@ func askServer(ctx context.Context, c *redis.Conn) (server, error) {
 			s.cluster = value == "cluster"
 		}
 	}
-	s.role, err = askRole(ctx, c)
+	s.role, err = askRole(ctx, c, refusals)
 	return s, err
 }
 
 // askRole returns "" where it may not ask.
-func askRole(ctx context.Context, c *redis.Conn) (string, error) {
-	reply, err := c.Do(ctx, "ROLE").Slice()
+func askRole(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals) (string, error) {
+	var reply []any
+	err := refusals.Once("role", func() (err error) {
+		reply, err = c.Do(ctx, "ROLE").Slice()
+		return err
+	})
 	if fatal(err) {
 		return "", err
 	}

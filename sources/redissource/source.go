@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"coordtop/coord/rediscoord"
 	"coordtop/sources"
 )
 
@@ -26,6 +27,7 @@ var (
 // New returns a source that is not connected. It starts nothing.
 func New(o Options) *Source {
 	o = o.withDefaults()
+	o.Client.Refusals = new(rediscoord.Refusals)
 	return &Source{o: o, selected: compile(o.Selections), keys: make(map[string]*key), hints: newHints()}
 }
 
@@ -80,8 +82,10 @@ func (s *Source) Focus(visible []sources.Ref, selected sources.Ref) {
 	s.hints.focus.Store(&names)
 }
 
-// Refresh reads everything again now.
+// Refresh reads everything again now, also what a right was missing for. Commands that the
+// user had no right to are asked for at the next connect.
 func (s *Source) Refresh() {
+	s.o.Client.Refusals.Forget()
 	select {
 	case s.hints.refresh <- struct{}{}:
 	default:

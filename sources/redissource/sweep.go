@@ -40,6 +40,7 @@ const (
 )
 
 func (w *watcher) newSweep(first bool) *sweep {
+	w.denials.begin(w.keys)
 	s := &sweep{first: first, started: time.Now(), pattern: w.selected.scanPattern()}
 	s.scanning = (s.pattern != "" || w.selected.guess) && !w.notes.noScan
 	s.cut = w.notes.noScan
@@ -57,7 +58,7 @@ func (w *watcher) newSweep(first bool) *sweep {
 
 // beginResync starts a sweep against what no push told.
 func (w *watcher) beginResync(ctx context.Context) error {
-	role, err := askRole(ctx, w.conn)
+	role, err := askRole(ctx, w.conn, w.refusals())
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,12 @@ func (w *watcher) wanted(s *sweep, name string) bool {
 
 // scan reads one page of names.
 func (w *watcher) scan(ctx context.Context, s *sweep) error {
-	names, cursor, err := w.conn.Scan(ctx, s.cursor, s.pattern, scanCount).Result()
+	var names []string
+	var cursor uint64
+	err := w.refusals().Once("scan", func() (err error) {
+		names, cursor, err = w.conn.Scan(ctx, s.cursor, s.pattern, scanCount).Result()
+		return err
+	})
 	if redis.IsPermissionError(err) {
 		w.notes.noScan, s.scanning, s.cut = true, false, true
 		return nil

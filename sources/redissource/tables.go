@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"coordtop/coord/rediscoord"
 )
 
 // mostFields bounds the hashes that are read.
@@ -13,13 +15,22 @@ const mostFields = 128
 // fetchTables looks again at keys that are no strings. Hashes that the server keeps
 // packed are read: it packs only those whose fields are few and short, which no other
 // cheap question tells.
-func fetchTables(ctx context.Context, c *redis.Conn, names []string, which []int, readings []*reading) error {
+func fetchTables(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, names []string, which []int, readings []*reading) error {
 	pipe := c.Pipeline()
 	types := make([]*redis.StatusCmd, len(which))
 	packing := make([]*redis.StringCmd, len(which))
 	sizes := make([]*redis.IntCmd, len(which))
+	// The key itself may be read: the length of its value was asked for. So what is refused
+	// here is the command. "object|encoding" before 7.0 is "object".
+	mayType, mayEncoding, mayLen := refusals.Refused("type") == nil, refusals.Refused("object|encoding") == nil, refusals.Refused("hlen") == nil
 	for n, i := range which {
-		types[n], packing[n], sizes[n] = pipe.Type(ctx, names[i]), pipe.ObjectEncoding(ctx, names[i]), pipe.HLen(ctx, names[i])
+		types[n], packing[n], sizes[n] = redis.NewStatusCmd(ctx), redis.NewStringCmd(ctx), redis.NewIntCmd(ctx)
+		if mayType {
+			types[n] = pipe.Type(ctx, names[i])
+		}
+		if mayType && mayEncoding && mayLen {
+			packing[n], sizes[n] = pipe.ObjectEncoding(ctx, names[i]), pipe.HLen(ctx, names[i])
+		}
 	}
 	sent := time.Now()
 	if err := exec(ctx, pipe); err != nil {
@@ -28,6 +39,9 @@ func fetchTables(ctx context.Context, c *redis.Conn, names []string, which []int
 	got := time.Now()
 	var small []int
 	for n, i := range which {
+		refusals.Note("type", types[n].Err())
+		refusals.Note("object|encoding", packing[n].Err())
+		refusals.Note("hlen", sizes[n].Err())
 		switch typ := types[n].Val(); typ {
 		case "none":
 			readings[i] = &reading{shape: missing, sent: sent, got: got}
@@ -41,7 +55,10 @@ func fetchTables(ctx context.Context, c *redis.Conn, names []string, which []int
 		}
 		readings[i] = &reading{shape: other, typ: types[n].Val(), ttl: noTTL, sent: sent, got: got}
 	}
-	return fetchFields(ctx, c, names, small, readings)
+	if refusals.Refused("hgetall") != nil {
+		return nil
+	}
+	return fetchFields(ctx, c, refusals, names, small, readings)
 }
 
 func isPacked(encoding string) bool {
@@ -50,7 +67,7 @@ func isPacked(encoding string) bool {
 
 // fetchFields replaces the readings of small hashes. One that was written meanwhile, or
 // that we have no right to read, keeps the reading that it has.
-func fetchFields(ctx context.Context, c *redis.Conn, names []string, which []int, readings []*reading) error {
+func fetchFields(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, names []string, which []int, readings []*reading) error {
 	if len(which) == 0 {
 		return nil
 	}
@@ -68,6 +85,7 @@ func fetchFields(ctx context.Context, c *redis.Conn, names []string, which []int
 	}
 	got := time.Now()
 	for n, i := range which {
+		refusals.Note("hgetall", fields[n].Err())
 		before, after := ttls[n][0].Val(), ttls[n][1].Val()
 		switch {
 		case fields[n].Err() != nil:

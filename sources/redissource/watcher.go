@@ -21,6 +21,7 @@ type watcher struct {
 	unasked bool     // because no key was found yet that could be tracked
 	ends    deadlines
 	sweep   *sweep // running; nil: none
+	denials denials
 	poll    poller
 
 	complete bool      // the last listing was: an unknown name is a new key
@@ -183,7 +184,7 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 		return w.describe()
 	case <-w.inbox.wake:
 	case <-refresh:
-		w.resync = now
+		w.resync, w.denials.ask = now, true
 	case <-ctx.Done():
 	}
 	return nil
@@ -213,12 +214,16 @@ func (w *watcher) beatReads(ctx context.Context) error {
 // look reads keys and tells what is new about them. notices, one a name, say what was
 // pushed; nil: nothing was.
 func (w *watcher) look(ctx context.Context, names []string, notices []notice) error {
-	readings, err := fetch(ctx, w.conn, names)
+	if names, notices = w.readable(names, notices); len(names) == 0 {
+		return nil
+	}
+	readings, err := fetch(ctx, w.conn, w.refusals(), names)
 	if err != nil {
 		return err
 	}
 	w.answered = time.Now()
 	w.Heard()
+	w.retry(names, readings)
 	var told []finding
 	for i, r := range readings {
 		if r == nil && w.starting() && w.sweep.retries < mostRetries {

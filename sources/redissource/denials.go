@@ -1,0 +1,56 @@
+package redissource
+
+// denials decides which of the keys that the user has no right to read are asked for again.
+// Each question is an entry in the server's ACL LOG, so a sweep asks for one of them, the one
+// that was asked for longest ago, and for all of them once that one can be read.
+type denials struct {
+	probe string // the key to ask for; "": none
+	ask   bool   // a person asked for all
+	all   bool   // this sweep reads all
+}
+
+// begin chooses what a sweep asks for.
+func (d *denials) begin(keys map[string]*key) {
+	d.probe, d.all, d.ask = "", d.ask, false
+	var oldest *key
+	for _, k := range keys {
+		if k.denied && (oldest == nil || k.sent.Before(oldest.sent)) {
+			oldest = k
+		}
+	}
+	if oldest != nil {
+		d.probe = oldest.name
+	}
+}
+
+// readable leaves out the names of keys that the user was refused.
+func (w *watcher) readable(names []string, notices []notice) ([]string, []notice) {
+	keep, said := names[:0:0], notices[:0:0]
+	for i, name := range names {
+		if k := w.keys[name]; k != nil && k.denied && !w.denials.all && name != w.denials.probe {
+			continue
+		}
+		keep = append(keep, name)
+		if notices != nil {
+			said = append(said, notices[i])
+		}
+	}
+	if notices == nil {
+		return keep, nil
+	}
+	return keep, said
+}
+
+// retry looks whether the key that was asked for again can be read. Then the sweep that is
+// due next asks for all of them.
+func (w *watcher) retry(names []string, readings []*reading) {
+	for i, name := range names {
+		if name != w.denials.probe {
+			continue
+		}
+		w.denials.probe = ""
+		if r := readings[i]; r != nil && r.shape != denied {
+			w.resync, w.denials.ask = r.got, true
+		}
+	}
+}
