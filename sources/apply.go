@@ -27,6 +27,10 @@ func (h *Hub) apply(f *feed, c Change) {
 	if b.scope != nil {
 		h.rowsLocked(&b)
 	}
+	if c.Down != nil {
+		b.urgency = urgent
+		h.refusedLocked(b.scope, now, c.Down)
+	}
 	if b.scope != nil || len(c.Alive) > 0 {
 		h.changedLocked(now, b.urgency)
 	}
@@ -35,7 +39,7 @@ func (h *Hub) apply(f *feed, c Change) {
 // tells says whether c tells anything of its Scope; a Change may carry nothing but
 // proof of life, of other scopes.
 func (c *Change) tells() bool {
-	return len(c.Set) > 0 || len(c.Gone) > 0 || c.Gap || c.Synced || c.About != nil
+	return len(c.Set) > 0 || len(c.Gone) > 0 || c.Gap || c.Synced || c.About != nil || c.Down != nil
 }
 
 // aboutLocked takes in what the Change says of its scope.

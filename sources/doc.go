@@ -73,6 +73,9 @@
 // half of the time (the pause for that is 5 s at most). A refusal, which somebody has to
 // mend, is tried again after 2.5 to 5 s; whoever does not want to wait asks for a refresh.
 //
+// A source of several scopes that is refused one of them says so with Change.Down: that
+// scope is stale at once, for that reason, until its server is Alive for it.
+//
 // EventSourceDown says why: once when the source turns stale or cannot be connected, and
 // again, with After zero, whenever the reason is another one than those told since. A
 // reason that was told already comes again when it lasts for three failures. After 20

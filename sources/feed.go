@@ -32,9 +32,10 @@ type scope struct {
 	heard time.Time
 	// lost is, while a listing runs after a gap, up to when rows that were not read since
 	// can be believed.
-	lost time.Time
-	dark bool // the last of Dark still lasts
-	err  error
+	lost   time.Time
+	dark   bool // the last of Dark still lasts
+	err    error
+	outage outage // what Change.Down said
 }
 
 // silenceLimit is the least silence limit of a scope.
@@ -188,10 +189,19 @@ func (h *Hub) downLocked(sc *scope, now time.Time, err error) bool {
 	return true
 }
 
+// refusedLocked takes in why a scope cannot be read, although its source is connected.
+func (h *Hub) refusedLocked(sc *scope, now time.Time, err error) {
+	told := h.downLocked(sc, now, err)
+	if sc.outage.isNews(err) && !told {
+		h.commitLocked(sc.event(EventSourceDown, now, err.Error()))
+	}
+	sc.feed.outage.isNews(err) // it has been told
+}
+
 // aliveLocked takes in that the scope's server answered.
 func (h *Hub) aliveLocked(sc *scope, now time.Time) {
 	was := sc.Health
-	sc.Health, sc.Alive, sc.err = HealthLive, now, nil
+	sc.Health, sc.Alive, sc.err, sc.outage = HealthLive, now, nil, outage{}
 	sc.heard = later(sc.heard, now)
 	sc.feed.Err, sc.feed.Retry, sc.feed.outage = nil, time.Time{}, outage{}
 	if sc.Synced {

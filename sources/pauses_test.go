@@ -236,3 +236,39 @@ func TestSilenceIsOneReasonWhoeverNoticesIt(t *testing.T) {
 		}
 	})
 }
+
+func TestAScopeThatIsRefusedIsStaleAtOnceAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		refused := fmt.Errorf("no right to use it: %w", sources.ErrRefused)
+		health := func(name string) sources.Health {
+			for _, c := range w.hub.State().Scopes {
+				if c.Name == name {
+					return c.Health
+				}
+			}
+			return sources.HealthConnecting
+		}
+		w.start()
+		w.list(election("app", leased("a", time.Hour)))
+		w.happened()
+		w.tell(sources.Change{Scope: "other", Gap: true})
+		w.tell(sources.Change{Scope: "other", Down: refused})
+		w.tell(sources.Change{Scope: "other", Down: refused})
+		if got := w.source(); health("other") != sources.HealthStale || health("main") != sources.HealthLive || !errors.Is(got.Err, sources.ErrRefused) {
+			t.Errorf("%+v, the scope is %v, another %v", got, health("other"), health("main"))
+		}
+		w.tell(sources.Change{Scope: "other", Down: errors.New("the node is gone")})
+		if got, want := w.reasons(), []string{refused.Error(), "the node is gone"}; !slices.Equal(got, want) {
+			t.Errorf("told %q, want %q", got, want)
+		}
+		w.tell(sources.Change{Scope: "other", Gap: true, Synced: true, Alive: []string{"other"}})
+		if got := w.source(); health("other") != sources.HealthLive || got.Err != nil {
+			t.Errorf("%+v, the scope is %v", got, health("other"))
+		}
+		w.tell(sources.Change{Scope: "other", Down: refused})
+		if got := w.reasons(); len(got) != 1 {
+			t.Errorf("refused again: told %q", got)
+		}
+	})
+}

@@ -41,6 +41,7 @@ type Change struct {
 	Ended     []Ending     // only where the service told it or it follows
 	Gap       bool         // continuity of Scope was lost before this: not observed until now; everything is Set anew
 	Synced    bool         // once after each Gap: the listing is complete, what was not Set since the Gap is gone
+	Down      error        // why Scope cannot be read although its server may answer: it is stale until it is Alive
 	Alive     []string     // scopes whose server answered since the last Next, also where nothing changed
 	After, At time.Time    // what is told here happened in (After, At]; After zero: at At, told. At zero: now
 	About     *About       // if it differs from the last one

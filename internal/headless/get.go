@@ -64,7 +64,7 @@ func settle(ctx context.Context, feed Feed, timeout time.Duration) (*sources.Sta
 	for {
 		s := feed.State()
 		if len(s.Sources) > 0 && !slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool {
-			return src.Err == nil && !complete(s, src)
+			return unsettled(s, src)
 		}) {
 			return s, nil
 		}
@@ -76,6 +76,16 @@ func settle(ctx context.Context, feed Feed, timeout time.Duration) (*sources.Sta
 		case <-sub.Wake():
 		}
 	}
+}
+
+// unsettled reports whether a source may have more to tell. One that has failed has not, but
+// where it is refused some scopes the others are waited for.
+func unsettled(s *sources.State, src sources.SourceStatus) bool {
+	if src.Err == nil {
+		return !complete(s, src)
+	}
+	return errors.Is(src.Err, sources.ErrRefused) &&
+		slices.ContainsFunc(scopesOf(s, src.Name), func(c sources.Scope) bool { return c.Health != sources.HealthStale && !c.Synced })
 }
 
 // complete says whether every scope of a source has been listed.

@@ -84,6 +84,9 @@ func textSource(diag io.Writer, s *sources.State, src sources.SourceStatus, now 
 			fmt.Fprintf(&b, "%s: STALE: its server last answered %s ago\n", name, format.Age(now.Sub(c.Alive)))
 		}
 		for _, w := range c.About.Warnings {
+			if src.Err != nil && w == src.Err.Error() {
+				continue // why it is missing is told at the end
+			}
 			fmt.Fprintf(&b, "%s: %s\n", name, format.Clean(w, 400))
 		}
 	}

@@ -190,11 +190,16 @@ func (n *node) failed(err error) error {
 		return n.missing()
 	}
 	n.link.lost(n.board.path, err)
-	n.about.failed(Explain(err, n.link.source.o.Client, true))
+	sentence := Explain(err, n.link.source.o.Client, true)
+	n.about.failed(sentence)
 	if err := n.gap(time.Time{}); err != nil {
 		return err
 	}
-	return n.tell(sources.Change{About: n.about.told(n)})
+	c := sources.Change{About: n.about.told(n)}
+	if errors.Is(sentence, sources.ErrRefused) {
+		c.Down = sentence
+	}
+	return n.tell(c)
 }
 
 // missing says that there is no such coordination node, and so nothing in it.
@@ -223,7 +228,7 @@ func (n *node) tell(c sources.Change) error {
 	if c.Synced {
 		n.listed = time.Now()
 	}
-	if c.About == nil && len(c.Set) == 0 && len(c.Gone) == 0 && !c.Gap && !c.Synced {
+	if c.About == nil && len(c.Set) == 0 && len(c.Gone) == 0 && !c.Gap && !c.Synced && c.Down == nil {
 		return nil
 	}
 	return n.link.Tell(c)
