@@ -51,7 +51,7 @@ func TestUnconfirmedGrantIsGivenBackAndItsNameIsFree(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer error
-		after  time.Duration // Lock gives up
+		after  time.Duration // TryLock gives up
 		want   error
 	}{
 		"the service has given it away":      {coord.ErrLost, 0, coord.ErrLost},
@@ -67,9 +67,9 @@ func TestUnconfirmedGrantIsGivenBackAndItsNameIsFree(t *testing.T) {
 				d.onRenew(func(context.Context) (coord.Window, error) { return coord.Window{}, c.answer })
 				s := openStub(t, d, options())
 				start := time.Now()
-				l, err := mutex(s, "job").Lock(t.Context())
-				if l != nil || !errors.Is(err, c.answer) {
-					t.Fatalf("Lock: %v, %v", l, err)
+				l, ok, err := mutex(s, "job").TryLock(t.Context())
+				if l != nil || ok || !errors.Is(err, c.answer) {
+					t.Fatalf("TryLock: %v, %v, %v", l, ok, err)
 				}
 				if took := time.Since(start); took != c.after {
 					t.Errorf("took %v, want %v", took, c.after)
@@ -120,9 +120,9 @@ func TestWindowFromThePastIsNotBelievedForTheFuture(t *testing.T) {
 			return d.valid(asked), nil
 		})
 		d.acquire = func(context.Context, coord.Claim) (time.Time, bool, error) { return time.Now().Add(-ttl), true, nil }
-		l, err := mutex(openStub(t, d, options()), "job").Lock(t.Context())
-		if l != nil || err == nil {
-			t.Errorf("Lock: %v, %v, want an error: no answer came within its window", l, err)
+		l, ok, err := mutex(openStub(t, d, options()), "job").TryLock(t.Context())
+		if l != nil || ok || err == nil {
+			t.Errorf("TryLock: %v, %v, %v, want an error: no answer came within its window", l, ok, err)
 		}
 	})
 }

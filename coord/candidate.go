@@ -86,7 +86,7 @@ func (c *Candidate) Run(ctx context.Context) error {
 		c.stop = nil
 		close(stopped)
 	}()
-	for s, err := range Sessions(under, c.d, c.so) {
+	for s, err := range Sessions(under, c.d, c.sessionOptions()) {
 		if err == nil {
 			err = c.serve(under, s)
 		}
@@ -95,6 +95,20 @@ func (c *Candidate) Run(ctx context.Context) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// sessionOptions are those of the caller; what a campaign meets goes to OnError too.
+func (c *Candidate) sessionOptions() SessionOptions {
+	o := c.so
+	o.OnTrouble = func(t Trouble) {
+		if t.Err != nil { // told by the campaign itself, so that no other function is called now
+			c.report(t.Err)
+		}
+		if c.so.OnTrouble != nil {
+			c.so.OnTrouble(t)
+		}
+	}
+	return o
 }
 
 // Stop makes Run give up the leadership, if it has it, and return; it waits for that.

@@ -22,7 +22,8 @@ type claim struct {
 }
 
 // acquire asks for a primitive and makes a lease of what the service grants. It waits
-// for at most c.Wait; ok is false when that was not enough.
+// for at most c.Wait; ok is false when that was not enough. After an error that wraps
+// ErrUncertain it may be ours at the service without our knowing.
 func (s *Session) acquire(ctx context.Context, c Claim) (l *Lease, ok bool, err error) {
 	failed := func(err error) (*Lease, bool, error) { return nil, false, s.claimError("acquire", c, err) }
 	if err := s.checkClaim(c); err != nil {
@@ -34,15 +35,8 @@ func (s *Session) acquire(ctx context.Context, c Claim) (l *Lease, ok bool, err 
 	}
 	both, cancel := s.under(ctx)
 	defer cancel()
-	before := s.clock.now()
-	g, ok, err := s.ds.Acquire(both, c)
-	if err == nil {
-		s.health.confirmed(nil)
-	}
-	switch {
-	case err == nil && ok:
-		l, err = s.adopt(both, mine, g, before, c)
-	case err == nil && (ctx.Err() != nil || s.over() != nil):
+	l, ok, err = s.persist(both, mine, c)
+	if err == nil && !ok && (ctx.Err() != nil || s.over() != nil) {
 		err = ErrNotAcquired // it missed because it was cut short
 	}
 	if err != nil || !ok {

@@ -137,6 +137,12 @@
 //     is being given back is waited for.
 //   - A waiting claim that is cancelled leaves nothing behind where the service can be
 //     told; a grant that races the cancel is given back.
+//   - A waiting claim outlives what passes (Passing says what does): it is made again, with
+//     pauses, while its Wait and its session last, and SessionOptions.OnTrouble is told why. What
+//     a person must change first ends it at once, and so does any error of a try. A place in a
+//     queue that is lost that way is not had again: the claim goes to the end of the queue.
+//   - No answer is a miss that may still be a win. Where it cannot be learned whether a claim
+//     was granted, the error wraps ErrUncertain, that of the claim or that of Close.
 //   - Release ends the context first and then sends the request, under a time limit of
 //     its own and also if the caller's context has ended. The same goes for Close.
 //   - A lease that expired is given back too, as well as that goes and not before its

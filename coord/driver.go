@@ -72,8 +72,11 @@ type DriverSession interface {
 	Info() SessionInfo
 	// Acquire claims one primitive and blocks for at most c.Wait. ok is false when
 	// the try missed or c.Wait ran out; then, and when an error is returned, nothing
-	// of us is left behind where the service can be told. When ctx ends, its error
+	// of us is left behind where the service can be told. Where that is not sure, the
+	// error wraps ErrUncertain: it is never a miss. When ctx ends, its error
 	// is joined to the result, and a grant that raced the cancel has been released.
+	// An error that may pass (see Passing) need not be outlived here: the core claims
+	// again. So it wraps no sentinel that says otherwise.
 	Acquire(ctx context.Context, c Claim) (g Grant, ok bool, err error)
 	// Done is closed when all grants are over. Where Caps.OneFate is false only
 	// Close and Abandon close it.
@@ -81,8 +84,10 @@ type DriverSession interface {
 	// Err says why, after Done: it wraps ErrExpired, ErrLost or ErrClosed. Nil before.
 	Err() error
 	// Close releases the grants, newest first, tells the service that the session is
-	// over, and joins every goroutine. ctx bounds the talking, not the joining. A
-	// second call, and a call after Abandon, does nothing.
+	// over, and joins every goroutine. ctx bounds the talking, not the joining. The error
+	// wraps ErrUncertain where something that was claimed and not granted may be ours at
+	// the service all the same, now or later. A second call, and a call after Abandon, does
+	// nothing.
 	Close(ctx context.Context) error
 	// Abandon joins every goroutine and tells the service nothing: grants run out by
 	// themselves. It does not block on the network.
@@ -217,6 +222,10 @@ type Claim struct {
 	Data      []byte        // at most Caps.MaxData, else ErrDataTooLong before anything is sent
 	TTL       time.Duration // 0: the session's
 	Wait      time.Duration // 0: try once; Forever; else how long to queue
+	// Waiting, if not nil, is called each time the service has taken note that the claim
+	// waits: it stands in the queue, or a try missed and another one follows. It does not
+	// block, and may be called from any goroutine.
+	Waiting func()
 }
 
 // Description is the state of one primitive as its service tells it.

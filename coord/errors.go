@@ -3,6 +3,8 @@ package coord
 import (
 	"errors"
 	"fmt"
+
+	"coordtop/internal/spawn"
 )
 
 // Sentinels a caller branches on. They arrive wrapped in *Error, joined with a
@@ -45,6 +47,19 @@ var (
 	// ErrStarted: Run was called on a Candidate that runs already.
 	ErrStarted = errors.New("already started")
 )
+
+// Passing reports whether err may pass by itself: the service could not be reached, did not
+// answer, or answered with something that has an end (it loads its data, a failover is under
+// way, all its connections are in use). What does not pass needs a person first: a refusal, an
+// unsupported or contradictory wish, a primitive that does not exist, a name that this session
+// has claimed already, a defect of ours. A claim that waits outlives what passes, and ends with
+// what does not.
+func Passing(err error) bool {
+	if err == nil || hopeless(err) {
+		return false
+	}
+	return !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrClaimed) && !errors.Is(err, spawn.ErrPanic)
+}
 
 // hopeless says that asking again is useless.
 func hopeless(err error) bool {

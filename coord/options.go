@@ -30,6 +30,17 @@ type SessionOptions struct {
 	// time. It must not block, nor close the session, which waits for it. Nil: nobody is
 	// told.
 	OnState func(StateChange)
+	// OnTrouble is told each time a claim that waits meets an error that may pass, and when
+	// it waits again as it should. It must not block. Nil: nobody is told.
+	OnTrouble func(Trouble)
+}
+
+// Trouble is why a claim that waits does not get on for now.
+type Trouble struct {
+	Kind  Kind
+	Name  string
+	Err   error         // see Passing; nil: the claim waits as it should again
+	Pause time.Duration // until it is claimed again
 }
 
 // State is what a session goes through.

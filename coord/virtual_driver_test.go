@@ -195,7 +195,7 @@ func TestGrantThatCannotBeConfirmedIsGivenBack(t *testing.T) {
 				time.AfterFunc(3*ttl, func() { _ = other.Release(w.Context()) })
 				w.link.Set(coordtest.VerbRenew, fault, 0)
 				start := time.Now()
-				l, err := mutex(s, "job").Lock(w.Context())
+				l, err := s.Mutex("job", coord.MutexOptions{Wait: 3*ttl + 10*time.Millisecond}).Lock(w.Context())
 				if err == nil {
 					w.Fatalf("there is a lease without a confirmation, trusted until %v", l.TrustedUntil())
 				}

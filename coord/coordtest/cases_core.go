@@ -24,6 +24,8 @@ func coreCases() []testCase {
 		{"Lease/EndsWhenTakenAway", mutex, leaseTakenAway},
 		{"Lease/EndsBeforeASilentServiceGivesItAway", mutex, silentService},
 		{"Permits/AreCountedAndDescribed", hasSemaphore, permits},
+		{"Claim/WaitingIsTold", mutex, waitingIsTold},
+		{"Claim/WaitingOutlivesWhatPasses", mutex, waitingOutlives},
 		{"Claim/TooMuchDataIsNotSent", func(c coord.Caps) bool { return c.Election }, tooLong},
 		{"Claim/OfAnUnsupportedKindIsRefused", nil, unsupported},
 	}

@@ -40,6 +40,19 @@ type Harness struct {
 	// makes this service silent, connections kept, until the test ends. Nil: the cases
 	// that need it are skipped.
 	Freezer func(t testing.TB) (d coord.Driver, freeze func())
+
+	// Troubles makes clients of a service that no other case uses, and lists the ways in
+	// which this service can fail for a while. Nil: the case that needs it is skipped.
+	Troubles func(t testing.TB) (newDriver func(t testing.TB) coord.Driver, all []Trouble)
+}
+
+// Trouble is one way in which a service fails for a while, in the middle of a claim that waits.
+type Trouble struct {
+	Name  string
+	Begin func()
+	End   func()
+	// Silent says that the driver outlives it by itself, so that nobody need be told.
+	Silent bool
 }
 
 // Run puts a driver through the suite on a real service. Every case is a subtest,

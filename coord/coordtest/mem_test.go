@@ -13,7 +13,7 @@ import (
 func memHarness(shape coordtest.Shape, o coordtest.MemOptions) func(testing.TB) coordtest.Harness {
 	return func(testing.TB) coordtest.Harness {
 		m := coordtest.NewMem(shape, o)
-		return coordtest.Harness{
+		h := coordtest.Harness{
 			NewDriver: func(testing.TB) coord.Driver { return m.NewDriver(nil) },
 			TTL:       time.Second,
 			Expire:    func(_ testing.TB, kind coord.Kind, name string) { m.Expire(kind, name) },
@@ -35,6 +35,17 @@ func memHarness(shape coordtest.Shape, o coordtest.MemOptions) func(testing.TB) 
 				return func() []string { return m.Endings()[before:] }
 			},
 		}
+		if shape == coordtest.GrantRenews { // elsewhere the fault would have to come before the claim
+			h.Troubles = func(testing.TB) (func(testing.TB) coord.Driver, []coordtest.Trouble) {
+				var link coordtest.Faults
+				own := coordtest.NewMem(shape, o)
+				return func(testing.TB) coord.Driver { return own.NewDriver(&link) }, []coordtest.Trouble{
+					{Name: "cut", Begin: func() { link.Set(coordtest.VerbAcquire, coordtest.Fail(nil), 0) }, End: func() { link.Clear() }},
+					{Name: "lossy", Begin: func() { link.Set(coordtest.VerbAcquire, coordtest.LoseReply(), 0) }, End: func() { link.Clear() }},
+				}
+			}
+		}
+		return h
 	}
 }
 

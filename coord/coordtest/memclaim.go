@@ -80,7 +80,7 @@ func (s *renewingSession) Acquire(ctx context.Context, c coord.Claim) (coord.Gra
 		if e, err = s.m.claim(h, c, s.ttl, c.Wait != 0, g.end); err != nil || e == nil {
 			return err
 		}
-		return s.m.await(ctx, e, c.Wait)
+		return s.m.await(ctx, e, c)
 	})
 	return s.conclude(ctx, g, e, err)
 }
@@ -90,7 +90,14 @@ var errWaitOver = errors.New("wait ran out")
 
 // await blocks until a claim in the queue is served. When the wait runs out the
 // service takes the claim out of the queue, unless it was served at that instant.
-func (m *Mem) await(ctx context.Context, e *entry, wait time.Duration) error {
+func (m *Mem) await(ctx context.Context, e *entry, c coord.Claim) error {
+	select {
+	case <-e.granted:
+		return nil
+	default:
+		note(c)
+	}
+	wait := c.Wait
 	var over <-chan time.Time
 	if wait > 0 {
 		t := time.NewTimer(wait)
@@ -115,6 +122,13 @@ func (m *Mem) await(ctx context.Context, e *entry, wait time.Duration) error {
 		m.endLocked(e, now, coord.ErrReleased)
 	})
 	return err
+}
+
+// note says that the service has taken note of a claim that waits.
+func note(c coord.Claim) {
+	if c.Waiting != nil {
+		c.Waiting()
+	}
 }
 
 // conclude makes the outcome of a claim the driver's answer.
@@ -183,6 +197,9 @@ func (s *pollingSession) Acquire(ctx context.Context, c coord.Claim) (coord.Gran
 			return s.conclude(ctx, g, e, err)
 		}
 		g.end(coord.ErrReleased)
+		if c.Wait != 0 {
+			note(c)
+		}
 		pause := s.m.o.Poll
 		if c.Wait >= 0 {
 			pause = min(pause, time.Until(start.Add(c.Wait)))

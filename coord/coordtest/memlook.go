@@ -108,7 +108,7 @@ func (p *memPlace) Wait(ctx context.Context) (coord.Grant, bool, error) {
 	if p.wait > 0 {
 		wait = max(time.Until(p.start.Add(p.wait)), 1)
 	}
-	err := p.s.call(ctx, VerbWait, nil, func(ctx context.Context) error { return p.s.m.await(ctx, p.e, wait) })
+	err := p.s.call(ctx, VerbWait, nil, func(ctx context.Context) error { return p.s.m.await(ctx, p.e, coord.Claim{Wait: wait}) })
 	if err != nil && !final(err) && !errors.Is(err, errWaitOver) {
 		return nil, false, fmt.Errorf("waiting in the queue: %w", err) // the place is kept
 	}

@@ -19,6 +19,7 @@ type sabotage struct {
 	noticed string                            // the case
 	verb    Verb                              // whose requests go through fault
 	fault   Fault                             // on the wire
+	trouble Fault                             // what it makes of a trouble that passes
 	claim   func(c *coord.Claim)              // what becomes of a claim
 	info    func(i *coord.GrantInfo)          // what a grant says of itself
 	grant   func(g *memGrant, h *grantHooks)  // what a grant does
@@ -127,6 +128,8 @@ func sabotages() []sabotage {
 		{what: "renews nothing for the core", noticed: "Lease/KeptBeyondItsTTL", verb: VerbRenew, fault: swallow},
 		{what: "lets all contenders in", shape: GrantRenews, noticed: "Lease/ContendersExcludeEachOther", claim: func(c *coord.Claim) { c.Mode = coord.Shared }},
 		{what: "promises the core twice the TTL", shape: GrantRenews, noticed: "Lease/EndsBeforeASilentServiceGivesItAway", info: func(i *coord.GrantInfo) { i.Valid *= 2 }},
+		{what: "does not say that it waits", noticed: "Claim/WaitingIsTold", claim: func(c *coord.Claim) { c.Waiting = nil }},
+		{what: "calls final what passes", shape: GrantRenews, noticed: "Claim/WaitingOutlivesWhatPasses", trouble: Fail(coord.ErrRefused)},
 		{what: "is led by another than its leader", noticed: "Election/LeaderIsWhoWasElected", info: func(i *coord.GrantInfo) { i.Owner = "me" }},
 		{what: "proclaims nothing", noticed: "Election/ObserveTellsTheWholeStory", verb: VerbPublish, fault: swallow},
 		{what: "observes once", noticed: "Election/ObserveTellsTheWholeStory", session: func(s *memSession, h *sessHooks) {
@@ -184,6 +187,11 @@ func (b sabotage) harness(testing.TB) Harness {
 		},
 	}
 	h.NewDriver = func(testing.TB) coord.Driver { return &bentDriver{m.NewDriver(f), b} }
+	h.Troubles = func(testing.TB) (func(testing.TB) coord.Driver, []Trouble) {
+		return h.NewDriver, []Trouble{{
+			Name: "cut", Begin: func() { f.Set(VerbAcquire, b.trouble, 0) }, End: func() { f.Clear(VerbAcquire) },
+		}}
+	}
 	return h
 }
 

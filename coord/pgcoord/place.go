@@ -138,6 +138,7 @@ func (p *place) obtain() (*grant, error) {
 		if g != nil || err != nil {
 			return g, err
 		}
+		p.waits()
 		pause := p.session.driver.options.Poll
 		if backoff.Sleep(p.ctx, pause/2+rand.N(pause/2+1)) != nil {
 			return nil, nil
@@ -152,7 +153,15 @@ func (p *place) try() (*grant, error) {
 	})
 }
 
+// waits says that the claim waits, to whom wants to know.
+func (p *place) waits() {
+	if p.request.Waiting != nil {
+		p.request.Waiting()
+	}
+}
+
 func (p *place) queue() (*grant, error) {
+	p.waits() // the connection works; of the queue the server says nothing until it is our turn
 	return p.perform(0, func(ctx context.Context, conn *pgwire.Conn) (bool, error) {
 		_, err := single(ctx, conn, p.request.sql("pg_advisory_lock"), p.request.args()...)
 		return err == nil, err

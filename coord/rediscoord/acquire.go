@@ -86,6 +86,9 @@ func (a *attempt) run(ctx context.Context) (*grant, bool, error) {
 		if ok || err != nil {
 			return g, ok, err
 		}
+		if a.c.Wait != 0 && a.c.Waiting != nil {
+			a.c.Waiting()
+		}
 		pause, err := a.look(ctx)
 		if err != nil {
 			return nil, false, err

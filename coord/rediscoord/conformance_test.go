@@ -60,6 +60,7 @@ func harness(url string, o rediscoord.Options) coordtest.Harness {
 			}
 		},
 	}
+	h.Troubles = func(t testing.TB) (func(testing.TB) coord.Driver, []coordtest.Trouble) { return troubles(t, o) }
 	if os.Getenv(localserver.RedisEnv) == "" {
 		h.Endings = func(t testing.TB) func() []string { return endings(t, url) }
 	}

@@ -5,7 +5,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"strings"
+	"syscall"
 
 	"github.com/redis/go-redis/v9"
 
@@ -28,10 +31,73 @@ func classify(err error) error {
 	case errors.As(err, &certificate):
 	case redis.HasErrorPrefix(err, "DENIED"), redis.HasErrorPrefix(err, "CROSSSLOT"), redis.HasErrorPrefix(err, "BADFENCE"):
 	default:
-		return err
+		return explain(err)
 	}
 	return fmt.Errorf("%w: %w", coord.ErrRefused, err)
 }
+
+// passing is what servers answer for a while, by the protocol's error code, in words for
+// people. A claim that waits outlives all of it, see coord.Passing.
+var passing = []struct{ code, text string }{
+	{"LOADING", "the server is loading its data"},
+	{"BUSY", "the server is busy with a script of somebody's"},
+	{"UNKILLABLE", "the server is busy with a script of somebody's that cannot be stopped"},
+	{"READONLY", "this server is a replica now, and takes no writes"},
+	{"MASTERDOWN", "this server is a replica that has lost its master"},
+	{"NOREPLICAS", "the server has too few replicas to take writes"},
+	{"OOM", "the server's memory is full, it takes no writes"},
+	{"MISCONF", "the server cannot save its data, and takes no writes until it can"},
+	{"TRYAGAIN", "the key is being moved to another node of the Cluster"},
+	{"CLUSTERDOWN", "the Cluster is down"},
+	{"max number of clients", "the server has no connection left for us"},
+}
+
+// explain says in words for people what a server's answer that may pass means, or why there
+// is none. The error that it wraps stays what it was.
+func explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, p := range passing {
+		if redis.HasErrorPrefix(err, p.code) {
+			return plainError{p.text + " (" + firstWord(p.code) + ")", err}
+		}
+	}
+	var op *net.OpError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &op) && op.Op == "dial" && op.Addr != nil:
+		return plainError{fmt.Sprintf("cannot connect to %v: %v", op.Addr, op.Err), err}
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return plainError{"the server closed the connection", err}
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return plainError{"the server did not answer in time", err}
+	}
+	return err
+}
+
+// firstWord is what stands behind a sentence: the protocol's code, which can be looked up.
+func firstWord(code string) string {
+	if word, rest, _ := strings.Cut(code, " "); rest == "" {
+		return word
+	}
+	return "ERR " + code
+}
+
+// plainError is an error with a text for people, who need not read what led to it.
+type plainError struct {
+	text  string
+	cause error
+}
+
+// Error implements error.
+func (e plainError) Error() string { return e.text }
+
+// Sentence returns the text for people.
+func (e plainError) Sentence() string { return e.text }
+
+// Unwrap returns the error that the text is about.
+func (e plainError) Unwrap() error { return e.cause }
 
 func isWrongType(err error) bool { return redis.HasErrorPrefix(err, "WRONGTYPE") }
 

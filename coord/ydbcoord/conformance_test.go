@@ -44,6 +44,14 @@ func TestConformanceInVirtualTime(t *testing.T) {
 		h.Freezer = func(t testing.TB) (coord.Driver, func()) {
 			return h.NewDriver(t), func() { b.BlackHole(0, true) }
 		}
+		h.Troubles = func(t testing.TB) (func(testing.TB) coord.Driver, []coordtest.Trouble) {
+			restart := func() {
+				if err := b.RestartTablet(node); err != nil {
+					t.Error(err)
+				}
+			}
+			return h.NewDriver, []coordtest.Trouble{{Name: "the tablet restarts", Begin: restart, End: func() {}, Silent: true}}
+		}
 		return h
 	})
 }

@@ -25,7 +25,8 @@ type place struct {
 	until time.Time // the end of its wait; zero: none
 	try   bool      // it does not wait at all, save for the answer
 	req   *request
-	gone  bool // it was used up; guarded by the session's mutex
+	waits func() // see coord.Claim.Waiting; nil: nobody wants to know
+	gone  bool   // it was used up; guarded by the session's mutex
 }
 
 var _ coord.Place = (*place)(nil)
@@ -101,6 +102,7 @@ func (s *Session) enter(ctx context.Context, c coord.Claim, wait time.Duration) 
 	if err := s.reserve(w.name); err != nil {
 		return nil, err
 	}
+	p.waits = c.Waiting
 	err = p.ask(ctx)
 	if c.Kind == coord.KindElection && s.options.CreateElections && statusOf(err) == Ydb.StatusIds_NOT_FOUND {
 		if err = s.create(ctx, w.name, 1, nil); err == nil || statusOf(err) == Ydb.StatusIds_ALREADY_EXISTS {
@@ -144,6 +146,9 @@ func (p *place) ask(ctx context.Context) error {
 	case <-p.req.done:
 		return p.req.err
 	default:
+		if p.waits != nil {
+			p.waits()
+		}
 		return nil
 	}
 }

@@ -1,0 +1,104 @@
+package coordtest
+
+import (
+	"sync"
+
+	"coordtop/coord"
+)
+
+// waitingIsTold: who waits learns that the service has taken note of it.
+func waitingIsTold(s *suite) {
+	c := waiting(s.claim(coord.KindMutex))
+	owner := s.open()
+	g := s.must(owner, c)
+	s.keep(owner, g)
+	noted := make(chan struct{})
+	c.Waiting = sync.OnceFunc(func() { close(noted) })
+	session := s.open()
+	s.keep(session, nil)
+	answers := s.start(s.ctx, session, c)
+	select {
+	case <-noted:
+	case a := <-answers:
+		s.Fatalf("it does not wait: ok %v, %v", a.ok, a.err)
+	case <-s.ctx.Done():
+		s.Fatal("nobody was told that the claim waits")
+	}
+	s.release(g)
+	if a := s.receive(answers); a.err != nil || !a.ok {
+		s.Fatalf("waiting: ok %v, %v", a.ok, a.err)
+	}
+}
+
+// waitingOutlives: a claim that waits is granted after whatever passes, and says what passed.
+func waitingOutlives(s *suite) {
+	if s.h.Troubles == nil {
+		s.Skip("the harness makes no trouble")
+	}
+	newDriver, all := s.h.Troubles(s)
+	s.h.NewDriver = newDriver
+	for _, t := range all {
+		s.outlive(t)
+	}
+}
+
+func (s *suite) outlive(t Trouble) {
+	s.Helper()
+	name := s.fresh(coord.KindMutex)
+	l := s.lock(s.core(), name)
+	told := make(chan coord.Trouble, 1000)
+	o := s.options()
+	o.OnTrouble = func(x coord.Trouble) {
+		select {
+		case told <- x:
+		default: // the first ones are enough
+		}
+	}
+	session, err := coord.Open(s.ctx, s.driver(), o)
+	if err != nil {
+		s.Fatalf("%s: opening a session: %v", t.Name, err)
+	}
+	s.Cleanup(func() {
+		ctx, cancel := s.afterwards()
+		defer cancel()
+		_ = session.Close(ctx) // the trouble may have broken it
+	})
+	type outcome struct {
+		l   *coord.Lease
+		err error
+	}
+	outcomes := make(chan outcome, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l, err := session.Mutex(name, coord.MutexOptions{}).Lock(s.ctx)
+		outcomes <- outcome{l, err}
+	}()
+	s.Cleanup(func() { <-done })
+	t.Begin()
+	if !t.Silent {
+		select {
+		case x := <-told:
+			if !coord.Passing(x.Err) {
+				s.Errorf("%s: the claim goes on after what is said not to pass: %v", t.Name, x.Err)
+			}
+		case got := <-outcomes:
+			s.Fatalf("%s: the claim ended: %v", t.Name, got.err)
+		case <-s.ctx.Done():
+			s.Fatalf("%s: nobody was told of the trouble", t.Name)
+		}
+	}
+	t.End()
+	_ = l.Release(s.ctx) // the trouble may have ended it
+	select {
+	case got := <-outcomes:
+		if got.err != nil {
+			s.Fatalf("%s: the claim did not outlive it: %v", t.Name, got.err)
+		}
+		if err := got.l.Release(s.ctx); err != nil {
+			s.Errorf("%s: releasing: %v", t.Name, err)
+		}
+	case <-s.ctx.Done():
+		s.Fatalf("%s: what passed has passed, and the claim gets nothing", t.Name)
+	}
+}

@@ -1,0 +1,101 @@
+package coord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"coordtop/internal/backoff"
+)
+
+// persist claims until there is a lease, a miss, or an error that does not pass. A claim that
+// waits outlives the others: it is made again after a pause that grows with jitter, for as
+// long as c.Wait allows. A try (no Wait) is made once.
+func (s *Session) persist(ctx context.Context, mine *claim, c Claim) (*Lease, bool, error) {
+	w := &waiting{s: s, c: c, pauses: s.o.Retry.Start()}
+	c.Waiting = w.goesOn
+	began := s.clock.now()
+	for wait := c.Wait; ; {
+		l, ok, err := s.claimOnce(ctx, mine, c)
+		if err == nil || wait == 0 || !Passing(err) || ctx.Err() != nil {
+			return l, ok, err
+		}
+		pause := w.meets(err)
+		if wait > 0 {
+			left := wait - s.clock.now().since(began)
+			if left <= pause {
+				return nil, false, outOfTime(ctx, left, err)
+			}
+			c.Wait = left - pause
+		}
+		if backoff.Sleep(ctx, pause) != nil {
+			return nil, false, err
+		}
+	}
+}
+
+// outOfTime lets the rest of a wait pass that is too short for another try.
+func outOfTime(ctx context.Context, left time.Duration, err error) error {
+	if backoff.Sleep(ctx, left) != nil || errors.Is(err, ErrUncertain) {
+		return err
+	}
+	return fmt.Errorf("%w: %v", ErrNotAcquired, err) // as text: what is known is that time ran out
+}
+
+// claimOnce asks the driver and makes a lease of what it returns.
+func (s *Session) claimOnce(ctx context.Context, mine *claim, c Claim) (*Lease, bool, error) {
+	before := s.clock.now()
+	g, ok, err := s.ds.Acquire(ctx, c)
+	if err == nil {
+		s.health.confirmed(nil)
+	}
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	l, err := s.adopt(ctx, mine, g, before, c)
+	return l, err == nil, err
+}
+
+// waiting is one claim that waits, as far as its troubles are concerned. It is safe for
+// concurrent use.
+type waiting struct {
+	s *Session
+	c Claim
+
+	mu      sync.Mutex
+	pauses  *backoff.Backoff
+	trouble bool
+}
+
+// meets takes note of an error that may pass, and returns how long to pause.
+func (w *waiting) meets(err error) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.trouble = true
+	pause := w.pauses.Next()
+	w.tellLocked(err, pause)
+	return pause
+}
+
+// goesOn takes note that the claim waits as it should.
+func (w *waiting) goesOn() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.c.Waiting != nil {
+		w.c.Waiting()
+	}
+	if !w.trouble {
+		return
+	}
+	w.trouble = false
+	w.pauses.Reset()
+	w.tellLocked(nil, 0)
+}
+
+func (w *waiting) tellLocked(err error, pause time.Duration) {
+	if w.s.o.OnTrouble != nil {
+		w.s.o.OnTrouble(Trouble{Kind: w.c.Kind, Name: w.c.Name, Err: err, Pause: pause})
+	}
+}
