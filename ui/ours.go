@@ -134,7 +134,7 @@ func (m *model) runLines(w, indent, n int, title string, pass func(*action.Run) 
 		if r := &runs[i]; len(lines) < n && pass(r) {
 			st := m.th.dim
 			switch r.Phase {
-			case action.Failed, action.Missed, action.Unseen:
+			case action.Failed, action.Missed, action.Unseen, action.Unknown:
 				st = m.th.warn
 			case action.Seen:
 				st = m.th.good

@@ -121,12 +121,13 @@ const (
 	Missed               // tried or waited for, and not got
 	Failed               // refused, or an error; Text says which
 	Dropped              // called off by the person or the end of the program
+	Unknown              // whether it is ours at the service is not known; Text says for how long it may be
 )
 
 // String returns the word for people: "sending", "waiting", "sent", "done", "not seen",
-// "missed", "failed" or "called off".
+// "missed", "failed", "called off" or "not known".
 func (p Phase) String() string {
-	return [...]string{"sending", "waiting", "sent", "done", "not seen", "missed", "failed", "called off"}[p]
+	return [...]string{"sending", "waiting", "sent", "done", "not seen", "missed", "failed", "called off", "not known"}[p]
 }
 
 // Over says that nothing more will come of an action in this phase.

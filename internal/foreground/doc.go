@@ -15,7 +15,8 @@
 //
 // On Out, each in the form of headless.Held: "acquired" once; then "proclaimed" or "refused",
 // one for each line that came in, in their order; last "resigned" or "lost". Nothing else is
-// written there. For whom it waits is told to people on Err, when that changes.
+// written there. For whom it waits, and what keeps the wait from getting on, is told to people on
+// Err, when that changes.
 //
 // # Files
 //

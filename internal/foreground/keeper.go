@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"coordtop/internal/action"
 	"coordtop/internal/headless"
@@ -17,6 +18,8 @@ var (
 	ErrMissed = errors.New("not acquired")
 	// ErrLost says that it ended without our wish.
 	ErrLost = errors.New("lost")
+	// ErrUnknown says that it is not ours as far as we know, and may be at the service.
+	ErrUnknown = errors.New("not known")
 )
 
 // Operator is what acts for us: an operate.Operator. Nobody else may receive from Wake.
@@ -48,9 +51,10 @@ type Options struct {
 // keeper is one Keep.
 type keeper struct {
 	Options
-	reason string         // for the audit of what lines ask for
-	last   action.Holding // as it was seen last
-	told   string         // on Err, of the wait
+	reason string               // for the audit of what lines ask for
+	last   action.Holding       // as it was seen last
+	told   string               // on Err, of the wait
+	said   map[string]time.Time // what was told of troubles, and when
 }
 
 // Keep takes what Options.Row shows as r says (its Target is filled in here), and serves lines
@@ -60,8 +64,8 @@ type keeper struct {
 // that takes nothing more. Keep may leave something held or waited for when it returns: the
 // caller closes the Operator, always.
 func Keep(ctx context.Context, o Options, r action.Request) error {
-	k := &keeper{Options: o, reason: cmp.Or(r.Reason, "standard input")} // where lines come from
-	k.last.Mode, k.last.Permits = r.Mode, r.Permits                      // until there is something to be seen
+	k := &keeper{Options: o, reason: cmp.Or(r.Reason, "standard input"), said: map[string]time.Time{}} // where lines come from
+	k.last.Mode, k.last.Permits = r.Mode, r.Permits                                                    // until there is something to be seen
 	id, err := k.start(ctx, r)
 	if err != nil {
 		return err

@@ -5,14 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"coordtop/internal/action"
 	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
+// sayAgain is how long a trouble that comes and goes is not told once more.
+const sayAgain = time.Minute
+
 // errCalledOff says that the person ended the wait.
 var errCalledOff = errors.New("called off before it was ours")
+
+// unknownError is an ErrUnknown whose text says so by itself.
+type unknownError struct{ text string }
+
+// Error says what is not known.
+func (u unknownError) Error() string { return u.text }
+
+// Unwrap makes it an ErrUnknown.
+func (u unknownError) Unwrap() error { return ErrUnknown }
 
 // won waits until it is ours. The error wraps errCalledOff where a line said so.
 func (k *keeper) won(ctx context.Context, id uint64) error {
@@ -27,13 +40,15 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 		switch run.Phase {
 		case action.Missed:
 			return fmt.Errorf("%w: %s", ErrMissed, run.Text)
+		case action.Unknown:
+			return unknownError{run.Text}
 		case action.Failed, action.Dropped:
 			return fmt.Errorf("%v: %s", run.Request.Verb, run.Text)
 		}
 		k.tell(run)
 		select {
 		case <-ctx.Done():
-			return errors.New("ended before it was ours")
+			return k.ended(id)
 		case line, more := <-k.Lines:
 			switch line = strings.TrimSpace(line); {
 			case !more:
@@ -51,18 +66,32 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 	}
 }
 
-// tell says on Err for whom we wait, when the wait begins and when that changes:
-// standard output is for programs.
+// ended calls the wait off because the process has to end, and says what is known of it.
+func (k *keeper) ended(id uint64) error {
+	_ = k.Operator.Close(context.Background()) // the caller's own Close returns the same
+	if run, _ := runOf(k.Operator, id); run.Phase == action.Unknown {
+		return unknownError{run.Text}
+	}
+	return errors.New("ended before it was ours")
+}
+
+// tell says on Err for whom we wait, or why the wait does not get on, when the wait begins and
+// when that changes: standard output is for programs.
 func (k *keeper) tell(run action.Run) {
-	row := k.now()
-	if run.Phase != action.Waiting || len(row.Owners) == 0 || !row.Fresh(k.View.State()) {
+	if run.Phase != action.Waiting {
 		return
 	}
-	text := waitingText(row, run.Place)
-	if text == k.told {
+	text := run.Text
+	if row := k.now(); text == "" && len(row.Owners) > 0 && row.Fresh(k.View.State()) {
+		text = waitingText(row, run.Place)
+	}
+	if text == "" || text == k.told || run.Text != "" && time.Since(k.said[text]) < sayAgain {
 		return
 	}
 	k.told = text
+	if run.Text != "" {
+		k.said[text] = time.Now()
+	}
 	fmt.Fprintf(k.Err, "coordtop: %s\n", text)
 }
 
@@ -94,6 +123,9 @@ func (k *keeper) callOff(id uint64) error {
 	k.Operator.CallOff(id)
 	for run, _ := runOf(k.Operator, id); !run.Phase.Over(); run, _ = runOf(k.Operator, id) {
 		<-k.Operator.Wake() // what is called off ends soon, by its own bounds
+	}
+	if run, _ := runOf(k.Operator, id); run.Phase == action.Unknown {
+		return errors.Join(unknownError{run.Text}, k.say("resigned", run.Text))
 	}
 	if err := k.say("resigned", errCalledOff.Error()); err != nil {
 		return err

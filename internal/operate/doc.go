@@ -24,6 +24,12 @@
 // deleted on the same path, without a lease. Nothing is deleted by force. An update, which
 // the service cannot compare, looks at the data last thing before it is sent.
 //
+// A claim that waits outlives what passes (coord.Passing): over as many sessions as that takes,
+// with the reason in its text, and in an event once while the reason lasts. What a person must
+// change first ends it. A claim that ends without a lease is Missed, Dropped or Failed only
+// when it is sure that nothing of it is left at the service, which is found out for up to ten
+// seconds; else it is Unknown, and the text says for how long it may be ours there.
+//
 // # What we hold
 //
 // Each lease has a session and a goroutine of its own. It is renewed by coord, whatever

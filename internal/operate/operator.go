@@ -37,12 +37,13 @@ type Options struct {
 }
 
 const (
-	openWithin  = 10 * time.Second // to find secrets and connect
-	replyIn     = 5 * time.Second  // to one request about what we own
-	farewell    = 2 * time.Second  // to resign
-	cleanWithin = 30 * time.Second // to leave nothing of us behind, while nobody waits for it
-	keepRuns    = 5 * time.Minute  // after they are over
-	mostRuns    = 200
+	openWithin   = 10 * time.Second // to find secrets and connect
+	replyIn      = 5 * time.Second  // to one request about what we own
+	farewell     = 2 * time.Second  // to resign
+	settleWithin = 10 * time.Second // to learn what became of a claim that ended without a lease
+	cleanWithin  = 30 * time.Second // to leave nothing of us behind, while nobody waits for it
+	keepRuns     = 5 * time.Minute  // after they are over
+	mostRuns     = 200
 )
 
 // Operator carries out actions. Its methods are safe for concurrent use; Start, Arm and Disarm wait

@@ -121,7 +121,7 @@ func (o *Operator) send(ctx context.Context, n *run, b *Backend) error {
 	if r.Verb == action.CreateNode {
 		return b.CreateNode(ctx, r.Target.Ref.Space)
 	}
-	session, err := o.session(n, b)
+	session, err := o.session(n, b, nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}

@@ -20,59 +20,34 @@ func (o *Operator) take(n *run, h *holding, b *Backend) {
 	defer n.cancel(nil)
 	sub := o.subscribe()
 	defer sub.Close()
-	session, err := o.session(n, b)
-	if err != nil {
+	w := o.newWait(n, h, b)
+	defer w.leave() // for a panic; else it was done
+	lease, term, err := w.obtain()
+	if lease == nil {
 		o.drop(h)
-		o.missed(n, false, err)
+		o.missed(n, err, w.doubt())
 		return
 	}
-	defer func() { _ = o.leaveSession(session, h) }() // for a panic; else it is over by then
-	o.mu.Lock()
-	h.session, h.runsOut = session, b.RunsOut
-	h.data = b.data(n.Request)
-	o.mu.Unlock()
-	if n.Request.Verb != action.Try {
-		o.reach(n, action.Waiting, "")
-	}
-	// Close bounds everything that is under way by ending the session itself.
-	stop := spawn.OnDone(o.life, func() { _ = o.leaveSession(session, h) }) // the one below tells the error
-	sent := time.Now()
-	lease, term, err := claim(n.ctx, session, n.Request, h.data)
-	n.answered = time.Since(sent)
-	stop()
-	if lease != nil {
-		o.keep(n, h, lease, term, sub)
-	}
+	o.keep(n, h, lease, term, sub)
 	o.drop(h)
-	if err != nil || lease == nil {
-		o.missed(n, lease == nil && err == nil, err)
-	}
-	if err := o.leaveSession(session, h); err != nil {
+	if err := w.leave(); err != nil {
 		o.complain(fmt.Errorf("giving back %s/%s: %w", h.ref.Source, clean(h.ref.Name), err))
 	}
-}
-
-// session opens the session that the claim lives in.
-func (o *Operator) session(n *run, b *Backend) (*coord.Session, error) {
-	ctx, cancel := context.WithTimeout(n.ctx, openWithin)
-	defer cancel()
-	driver, err := o.drivers.of(ctx, n.Request.Target.Ref)
-	if err != nil {
-		return nil, err
-	}
-	return coord.Open(ctx, driver, coord.SessionOptions{Description: b.Identity, RenewEvery: b.Renew})
 }
 
 // leaveSession ends a session: within Close, by its time, and in the way that was chosen. A
 // second call waits for the first and returns its error.
 func (o *Operator) leaveSession(s *coord.Session, h *holding) error {
 	o.mu.Lock()
-	bye, abandon := o.bye, o.runOut && h.runsOut && h.lease != nil
+	bye, abandon, within := o.bye, o.runOut && h.runsOut && h.lease != nil, cleanWithin
+	if h.lease == nil {
+		within = settleWithin // somebody may wait for what came of it
+	}
 	o.mu.Unlock()
 	if bye == nil {
 		// What was sent to a service that stands still may yet be done when it goes on, and
 		// has to be undone then. When Close begins, it has its time more.
-		ctx, cancel := context.WithTimeout(o.life, cleanWithin)
+		ctx, cancel := context.WithTimeout(o.life, within)
 		defer cancel()
 		bye = ctx
 	} else if abandon {
@@ -91,55 +66,25 @@ func (o *Operator) complain(err error) {
 	}
 }
 
-// claim asks for what the request wants. A try that missed is no lease and no error.
-func claim(ctx context.Context, s *coord.Session, r action.Request, data []byte) (*coord.Lease, *coord.Term, error) {
-	name := r.Target.Ref.Name
-	try := r.Verb == action.Try
-	var lease *coord.Lease
-	var term *coord.Term
-	var err error
-	switch r.Target.Kind {
-	case sources.KindElection:
-		e := s.Election(name, coord.ElectionOptions{Wait: r.Wait})
-		if try {
-			term, _, err = e.TryCampaign(ctx, data)
-		} else {
-			term, err = e.Campaign(ctx, data)
-		}
-		if term != nil {
-			lease = term.Lease()
-		}
-	case sources.KindSemaphore:
-		m := s.Semaphore(name, coord.SemaphoreOptions{Data: data, Wait: r.Wait})
-		if try {
-			lease, _, err = m.TryAcquire(ctx, r.Permits)
-		} else {
-			lease, err = m.Acquire(ctx, r.Permits)
-		}
-	default:
-		m := s.Mutex(name, coord.MutexOptions{Mode: coord.Mode(r.Mode), Data: data, Wait: r.Wait})
-		if try {
-			lease, _, err = m.TryLock(ctx)
-		} else {
-			lease, err = m.Lock(ctx)
-		}
-	}
-	return lease, term, err
-}
-
-// missed ends a run that got nothing.
-func (o *Operator) missed(n *run, tried bool, err error) {
+// missed ends a run that got nothing; without an error it was tried and missed. doubt is why
+// it may be ours at the service all the same; "": it is not.
+func (o *Operator) missed(n *run, err error, doubt string) {
+	owner := func() sources.OwnerRef { return o.ownerNow(n.Request.Target.Ref) }
 	switch {
-	case tried:
-		o.finish(n, action.Missed, "it is taken", o.ownerNow(n.Request.Target.Ref))
+	case doubt != "":
+		o.finish(n, action.Unknown, doubt, sources.OwnerRef{})
+	case err == nil:
+		o.finish(n, action.Missed, "it is taken", owner())
 	case n.ctx.Err() != nil:
 		text := "no longer waiting"
 		if why := whyCalledOff(n); why != nil && why != errCalledOff { // which the phase says
 			text = why.Error() + ": " + text
 		}
 		o.finish(n, action.Dropped, text, sources.OwnerRef{})
+	case errors.Is(err, coord.ErrUncertain):
+		o.finish(n, action.Missed, "no answer came in time; nothing of it is left at the service", owner())
 	case errors.Is(err, coord.ErrNotAcquired):
-		o.finish(n, action.Missed, "gave up waiting after "+asTyped(n.Request.Wait), o.ownerNow(n.Request.Target.Ref))
+		o.finish(n, action.Missed, "gave up waiting after "+asTyped(n.Request.Wait), owner())
 	default:
 		o.finish(n, action.Failed, clean(err.Error()), sources.OwnerRef{})
 	}

@@ -1,0 +1,206 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/action"
+	"coordtop/internal/backoff"
+	"coordtop/internal/spawn"
+	"coordtop/sources"
+)
+
+// sayAgain is how long a reason why a claim does not get on is not told once more.
+const sayAgain = time.Minute
+
+// wait is the way of a run to its lease: over as many sessions as that takes, because a claim
+// that waits outlives what passes (coord.Passing). It belongs to the run's goroutine, save for
+// what a session tells it.
+type wait struct {
+	o       *Operator
+	n       *run
+	h       *holding
+	b       *Backend
+	session *coord.Session // nil: none is open
+	said    map[string]time.Time
+	unknown string    // why it may be ours without our knowing, at the end of the last session
+	until   time.Time // when it surely is not any more
+}
+
+func (o *Operator) newWait(n *run, h *holding, b *Backend) *wait {
+	return &wait{o: o, n: n, h: h, b: b, said: map[string]time.Time{}}
+}
+
+// obtain claims until there is a lease, a miss (neither lease nor error) or an error that does
+// not pass. Its session is left unless there is a lease.
+func (w *wait) obtain() (*coord.Lease, *coord.Term, error) {
+	began, pauses := time.Now(), backoff.Policy{}.Start()
+	for r := w.n.Request; ; {
+		lease, term, err := w.claim(r)
+		if lease != nil {
+			return lease, term, nil
+		}
+		_ = w.leave() // what matters of it is in doubt
+		if err == nil || r.Verb == action.Try || !coord.Passing(err) || errors.Is(err, coord.ErrNotAcquired) || w.n.ctx.Err() != nil {
+			return nil, nil, err
+		}
+		pause := pauses.Next()
+		if total := w.n.Request.Wait; total > 0 {
+			r.Wait = total - time.Since(began) - pause
+			if r.Wait <= 0 {
+				return nil, nil, fmt.Errorf("%w: %w", coord.ErrNotAcquired, err)
+			}
+		}
+		w.trouble(coord.Trouble{Err: err, Pause: pause})
+		if backoff.Sleep(w.n.ctx, pause) != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// claim opens a session and claims in it.
+func (w *wait) claim(r action.Request) (*coord.Lease, *coord.Term, error) {
+	if err := w.open(); err != nil {
+		return nil, nil, err
+	}
+	// Close bounds everything that is under way by ending the session itself.
+	session := w.session
+	defer spawn.OnDone(w.o.life, func() { _ = w.o.leaveSession(session, w.h) })() // leave returns the error
+	sent := time.Now()
+	lease, term, err := claim(w.n.ctx, session, r, w.h.data)
+	w.n.answered = time.Since(sent)
+	return lease, term, err
+}
+
+// open opens the session that the claim lives in.
+func (w *wait) open() error {
+	session, err := w.o.session(w.n, w.b, w.trouble)
+	if err != nil {
+		return err
+	}
+	w.session = session
+	w.o.mu.Lock()
+	w.h.session, w.h.runsOut = session, w.b.RunsOut
+	w.h.data = w.b.data(w.n.Request)
+	w.o.mu.Unlock()
+	if w.n.Request.Verb != action.Try {
+		w.o.reach(w.n, action.Waiting, "")
+	}
+	return nil
+}
+
+// session opens a session for a run; what its waiting claims meet is told to trouble, which may
+// be nil.
+func (o *Operator) session(n *run, b *Backend, trouble func(coord.Trouble)) (*coord.Session, error) {
+	ctx, cancel := context.WithTimeout(n.ctx, openWithin)
+	defer cancel()
+	driver, err := o.drivers.of(ctx, n.Request.Target.Ref)
+	if err != nil {
+		return nil, err
+	}
+	return coord.Open(ctx, driver, coord.SessionOptions{Description: b.Identity, RenewEvery: b.Renew, OnTrouble: trouble})
+}
+
+// leave ends the session, if there is one, and takes note of what is in doubt after it.
+func (w *wait) leave() error {
+	if w.session == nil {
+		return nil
+	}
+	err := w.o.leaveSession(w.session, w.h)
+	w.session = nil
+	w.o.mu.Lock()
+	w.h.session = nil
+	w.o.mu.Unlock()
+	if errors.Is(err, coord.ErrUncertain) {
+		w.unknown, w.until = sentence(err), time.Now().Add(w.b.Lease)
+	}
+	return err
+}
+
+// doubt is why it may be ours at the service although there is no lease; "": it is not.
+func (w *wait) doubt() string {
+	if !time.Now().Before(w.until) {
+		return ""
+	}
+	return w.unknown
+}
+
+// trouble tells why the claim does not get on, each reason once while it lasts, and when it
+// waits again as it should. It may be called from any goroutine.
+func (w *wait) trouble(t coord.Trouble) {
+	if t.Err == nil {
+		w.o.reach(w.n, action.Waiting, "")
+		return
+	}
+	text := "still waiting: " + clean(sentence(t.Err))
+	w.o.reach(w.n, action.Waiting, text)
+	w.o.mu.Lock()
+	last, known := w.said[text]
+	now := w.o.o.Now()
+	again := known && now.Sub(last) < sayAgain
+	if !again {
+		w.said[text] = now
+	}
+	w.o.mu.Unlock()
+	if again {
+		return
+	}
+	target := w.n.Request.Target
+	w.o.o.View.Tell(sources.Event{
+		Kind: sources.EventAction, RefKind: target.Kind, How: sources.Ours, Ref: target.Ref,
+		Detail: fmt.Sprintf("%s by %s: %s", w.n.Request.Verb, w.o.o.Audit.actor.User, text),
+	})
+}
+
+// sentence is what an error says to people: its own sentence where it has one, else its text
+// without where in package coord it came from.
+func sentence(err error) string {
+	var plain interface{ Sentence() string }
+	if errors.As(err, &plain) {
+		return plain.Sentence()
+	}
+	var at *coord.Error
+	if errors.As(err, &at) {
+		return at.Err.Error()
+	}
+	return err.Error()
+}
+
+// claim asks for what the request wants. A try that missed is no lease and no error.
+func claim(ctx context.Context, s *coord.Session, r action.Request, data []byte) (*coord.Lease, *coord.Term, error) {
+	name := r.Target.Ref.Name
+	try := r.Verb == action.Try
+	var lease *coord.Lease
+	var term *coord.Term
+	var err error
+	switch r.Target.Kind {
+	case sources.KindElection:
+		e := s.Election(name, coord.ElectionOptions{Wait: r.Wait})
+		if try {
+			term, _, err = e.TryCampaign(ctx, data)
+		} else {
+			term, err = e.Campaign(ctx, data)
+		}
+		if term != nil {
+			lease = term.Lease()
+		}
+	case sources.KindSemaphore:
+		m := s.Semaphore(name, coord.SemaphoreOptions{Data: data, Wait: r.Wait})
+		if try {
+			lease, _, err = m.TryAcquire(ctx, r.Permits)
+		} else {
+			lease, err = m.Acquire(ctx, r.Permits)
+		}
+	default:
+		m := s.Mutex(name, coord.MutexOptions{Mode: coord.Mode(r.Mode), Data: data, Wait: r.Wait})
+		if try {
+			lease, _, err = m.TryLock(ctx)
+		} else {
+			lease, err = m.Lock(ctx)
+		}
+	}
+	return lease, term, err
+}
