@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,7 +13,8 @@ import (
 // KeyProblem is one thing that is wrong with keys that a person wants changed.
 type KeyProblem struct {
 	Action string // as the help names it, and the config
-	Text   string // what is wrong and what to do
+	Known  bool   // whether there is such an action; else its name is no text to show
+	Text   string // what is wrong and what to do; of a key that there is not, only its number
 }
 
 // CheckKeys finds everything that is wrong with changed keys: the names of actions with
@@ -20,7 +22,7 @@ type KeyProblem struct {
 func CheckKeys(changed map[string][]string) []KeyProblem {
 	var wrong []KeyProblem
 	say := func(action, text string, args ...any) {
-		wrong = append(wrong, KeyProblem{action, fmt.Sprintf(text, args...)})
+		wrong = append(wrong, KeyProblem{action, isAction(intent(action)), fmt.Sprintf(text, args...)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
 		switch {
@@ -34,12 +36,12 @@ func CheckKeys(changed map[string][]string) []KeyProblem {
 			say(name, "has no key: write at least one")
 		}
 		seen := map[string]bool{}
-		for _, k := range changed[name] {
+		for n, k := range changed[name] {
 			if why := unfit(intent(name), k); why != "" {
-				say(name, "%q %s", k, why)
+				say(name, "%s %s", shownKey(k, n), why)
 			}
 			if seen[k] {
-				say(name, "%q is there twice", k)
+				say(name, "%s is there twice", shownKey(k, n))
 			}
 			seen[k] = true
 		}
@@ -49,7 +51,7 @@ func CheckKeys(changed map[string][]string) []KeyProblem {
 	}
 	for _, c := range clashes(rebound(bindings(), changed)) {
 		for _, i := range []intent{c.one, c.other} {
-			if changed[string(i)] != nil {
+			if changed[string(i)] != nil && isKey(c.key) {
 				other := c.one
 				if other == i {
 					other = c.other
@@ -59,6 +61,15 @@ func CheckKeys(changed map[string][]string) []KeyProblem {
 		}
 	}
 	return wrong
+}
+
+// shownKey is a key as a problem calls it. What is no key is not repeated: it may be a secret
+// in the wrong place.
+func shownKey(k string, n int) string {
+	if isKey(k) && len(k) <= len("shift+backspace") {
+		return strconv.Quote(k)
+	}
+	return fmt.Sprintf("key %d", n+1)
 }
 
 // rebound is the table with other keys. Commands stay, and ctrl+c, which must end any

@@ -67,18 +67,18 @@ func ParseKey(text string) (k Key, named bool, err error) {
 	case text == "":
 		return Key{}, false, fmt.Errorf("%w: it is empty", ErrKey)
 	case strings.ContainsRune(text, 0):
-		return Key{}, false, fmt.Errorf("%w: Postgres has no text with a zero byte: %q", ErrKey, text)
+		return Key{}, false, fmt.Errorf("%w: Postgres has no text with a zero byte", ErrKey)
 	case !pair && isInteger(text):
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return Key{}, false, fmt.Errorf("%w: %q does not fit into a bigint", ErrKey, text)
+			return Key{}, false, fmt.Errorf("%w: a number does not fit into a bigint", ErrKey)
 		}
 		return BigintKey(n), false, nil
 	case pair && isInteger(first) && isInteger(second):
 		a, err1 := strconv.ParseInt(first, 10, 32)
 		b, err2 := strconv.ParseInt(second, 10, 32)
 		if err1 != nil || err2 != nil {
-			return Key{}, false, fmt.Errorf("%w: %q does not fit into two int4", ErrKey, text)
+			return Key{}, false, fmt.Errorf("%w: two numbers do not fit into two int4", ErrKey)
 		}
 		return PairKey(int32(a), int32(b)), false, nil
 	}
@@ -110,7 +110,7 @@ func ParseScheme(text string) (Scheme, error) {
 	case Hashtextextended, Hashtext, CRC32, SHA256LE:
 		return s, nil
 	}
-	return "", fmt.Errorf("%q is no key scheme: hashtextextended, hashtext, crc32 or sha256le", text)
+	return "", errors.New("no such key scheme: write hashtextextended, hashtext, crc32 or sha256le")
 }
 
 // Key tells the key of a name, if it can be computed here. Else sql is the statement that

@@ -24,8 +24,8 @@ var ErrParameter = errors.New("unknown parameter")
 // and the same with rediss for TLS. Parameters: db, master, client_name, protocol,
 // dial_timeout and read_timeout (as 1.5s), sentinel_user, sentinel_password, and with TLS
 // ca, cert, key (files) and server_name. An unknown parameter is an error that wraps
-// ErrParameter. User and password are percent-decoded. No error repeats what stands before
-// the @ or a parameter's value.
+// ErrParameter. User and password are percent-decoded. No error repeats anything of the URL
+// but the names of known parameters.
 //
 // net/url refuses lists of hosts, and its errors repeat the password, so only its decoding
 // is used.
@@ -175,8 +175,8 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 		}
 		o.TLS.Set(name, value)
 	default:
-		return fmt.Errorf("%w %q: of the connection there are db, master, client_name, protocol, dial_timeout, read_timeout, "+
-			"sentinel_user, sentinel_password and with rediss ca, cert, key, server_name", ErrParameter, name)
+		return fmt.Errorf("%w: of the connection there are db, master, client_name, protocol, dial_timeout, read_timeout, "+
+			"sentinel_user, sentinel_password and with rediss ca, cert, key, server_name", ErrParameter)
 	}
 	return err
 }

@@ -24,8 +24,8 @@ var ErrParameter = errors.New("unknown parameter")
 // node, from the root or, without a slash before it, from the database), discovery (off:
 // stay with this address), access_token, and with TLS ca, cert, key (files) and server_name.
 // An unknown parameter is an error that wraps ErrParameter. User and password are
-// percent-decoded. Errors wrap coord.ErrInvalid, without its text, and repeat neither what
-// stands before the @ nor a parameter's value.
+// percent-decoded. Errors wrap coord.ErrInvalid, without its text, and repeat nothing of the
+// URL but the names of known parameters.
 func ParseURL(raw string) (ClientOptions, error) {
 	o, err := parseURL(raw)
 	if err == nil {
@@ -130,7 +130,7 @@ func (o *ClientOptions) setParameter(name, value string) error {
 		}
 		o.TLS.Set(name, value)
 	default:
-		return fmt.Errorf("%w %q", ErrParameter, name)
+		return ErrParameter
 	}
 	return nil
 }

@@ -51,14 +51,14 @@ func Host(text, usual, example string) (string, error) {
 // Parameters calls set for each parameter of a query, in their order, with its value
 // decoded (%XX, and + as a blank), until one is refused.
 func Parameters(query string, set func(name, value string) error) error {
-	for part := range strings.SplitSeq(query, "&") {
+	for i, part := range strings.Split(query, "&") {
 		if part == "" {
 			continue
 		}
 		name, value, _ := strings.Cut(part, "=")
 		value, err := url.QueryUnescape(value)
 		if err != nil {
-			return fmt.Errorf("a bad %% in the parameter %q: write %% itself as %%25", name)
+			return fmt.Errorf("a bad %% in parameter %d behind the ?: write %% itself as %%25", i+1)
 		}
 		if err := set(name, value); err != nil {
 			return err

@@ -21,14 +21,14 @@ type boardOptions struct {
 
 // board is the command without a name: the screen.
 func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error {
-	for _, arg := range args {
+	for i, arg := range args {
 		if strings.Contains(arg, "://") {
 			continue
 		}
 		if near := cmd.SuggestionsFor(arg); len(near) > 0 {
 			return usagef("%q is neither a command nor a URL: did you mean %s?", arg, strings.Join(near, " or "))
 		}
-		return usagef("%q is neither a command (see coordtop --help) nor a URL, which begins with its scheme, %s", arg, config.Schemes)
+		return usagef("argument %d is neither a command (see coordtop --help) nor a URL, which begins with its scheme, %s", i+1, config.Schemes)
 	}
 	c, _, err := p.pick(args)
 	if err != nil {

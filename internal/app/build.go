@@ -29,7 +29,7 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 		if p.env.wrapSource != nil {
 			source = p.env.wrapSource(source)
 		}
-		specs = append(specs, sources.Spec{Name: s.Name, Type: s.Type, Address: s.Address, Source: source, Logger: logger})
+		specs = append(specs, sources.Spec{Name: s.Name, Type: s.Type, Address: s.Shown(), Source: source, Logger: logger})
 	}
 	if len(wrong) > 0 {
 		return nil, usageError{errors.Join(wrong...)}

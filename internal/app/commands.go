@@ -101,17 +101,25 @@ func (p *program) configCommand() *cobra.Command {
 // checkConfig loads the file and finds the secrets that it names. Password commands are
 // not run.
 func (p *program) checkConfig(cmd *cobra.Command, args []string) error {
-	path := p.configFile
+	path, from := p.configFile, "--config"
 	if len(args) == 1 {
-		path = args[0]
+		path, from = args[0], "the argument"
 	}
 	if path == "" {
-		path, _ = config.Locate(p.env.Lookup)
+		var must bool
+		if path, must = config.Locate(p.env.Lookup); must {
+			from = "$" + config.EnvPath
+		} else {
+			from = ""
+		}
 	}
 	if path == "" {
 		return usagef("no config file: set $%s or $HOME, or name one", config.EnvPath)
 	}
 	c, err := p.load(path)
+	if errors.Is(err, fs.ErrNotExist) && from != "" {
+		return absentConfig(from)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return usagef("no config file at %s: coordtop config example prints one to start from", path)
 	}

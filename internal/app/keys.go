@@ -19,9 +19,13 @@ func (p *program) load(path string) (config.Config, error) {
 		return c, err
 	}
 	for _, one := range ui.CheckKeys(keysOf(c)) {
+		path := "keys"
+		if one.Known {
+			path += "." + one.Action
+		}
 		at := slices.IndexFunc(c.Keys, func(k config.KeyChange) bool { return k.Action == one.Action })
 		wrong.List = append(wrong.List, config.Problem{
-			Line: c.Keys[at].Line, Column: c.Keys[at].Column, Path: format.Clean("keys."+one.Action, 200), Text: format.Clean(one.Text, 0),
+			Line: c.Keys[at].Line, Column: c.Keys[at].Column, Path: path, Text: format.Clean(one.Text, 0),
 		})
 	}
 	if len(wrong.List) == 0 {

@@ -13,7 +13,7 @@ func TestAllThatIsWrongWithAConfigAndItsKeysIsSaidAtOnce(t *testing.T) {
 		w.stdout, w.stderr = newStream(), newStream()
 		code := w.main(t.Context(), strings.Fields(args)...)
 		said := w.stderr.String()
-		for _, want := range []string{path + ":1:1: colour: unknown key", path + ":6:8: keys.fly: no such action", path + `:7:10: keys.mouse: "ctrl+s" is never a command`} {
+		for _, want := range []string{path + ":1:1: colour: unknown key", path + ":6:8: keys: no such action", path + `:7:10: keys.mouse: "ctrl+s" is never a command`} {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s does not say %q: %s", args, want, said)
 			}

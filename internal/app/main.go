@@ -5,9 +5,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
 
 	"coordtop/coord"
 	"coordtop/internal/config"
@@ -45,6 +47,13 @@ type Environment struct {
 // here on and not the end of the process.
 func OS(example string) Environment {
 	signal.Ignore(syscall.SIGPIPE)
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], cobra.ShellCompRequestCmd) {
+		// For a shell that completes a line the library writes to os.Stderr what it does not
+		// understand of it, and that may be a password.
+		if null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+			os.Stderr = null
+		}
+	}
 	return Environment{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Lookup: os.LookupEnv, Environ: os.Environ(), Exit: os.Exit, Example: example,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"coordtop/internal/address"
 	"coordtop/internal/config"
 	"coordtop/internal/format"
 )
@@ -15,32 +16,33 @@ import (
 // pick finds out what to watch: the URLs among the arguments, else the config file,
 // else the environment. Arguments that are no URLs are the names of primitives.
 func (p *program) pick(args []string) (c config.Config, names []string, err error) {
-	var urls []string
-	for _, arg := range args {
+	var urls, places, where []string // where: the places of names
+	for i, arg := range args {
+		place := fmt.Sprintf("argument %d", i+1)
 		if strings.Contains(arg, "://") {
-			urls = append(urls, arg)
+			urls, places = append(urls, arg), append(places, place)
 		} else {
-			names = append(names, arg)
+			names, where = append(names, arg), append(where, place)
 		}
 	}
-	for _, name := range names {
+	for i, name := range names {
 		if !strings.Contains(name, "/") {
-			return c, nil, neither(name, "")
+			return c, nil, neither(where[i], "")
 		}
 	}
 	if len(urls) > 0 {
-		c, err = config.FromURLs(urls)
+		c, err = config.FromURLs(urls, places...)
 	} else {
 		c, err = p.found()
 	}
 	if err != nil && len(names) > 0 && errors.Is(err, errNothing) {
-		return c, nil, neither(names[0], "; there is no config file, so that no source has a name")
+		return c, nil, neither(where[0], "; there is no config file, so that no source has a name")
 	}
 	if err != nil {
 		return c, nil, err
 	}
-	for _, name := range names {
-		if err := p.plausible(name, c.Sources); err != nil {
+	for i, name := range names {
+		if err := plausible(name, where[i], c.Sources); err != nil {
 			return c, nil, err
 		}
 	}
@@ -53,7 +55,7 @@ func (p *program) pick(args []string) (c config.Config, names []string, err erro
 }
 
 // plausible refuses a name that no row can ever have.
-func (p *program) plausible(name string, list []config.Source) error {
+func plausible(name, where string, list []config.Source) error {
 	var known []string
 	for _, s := range list {
 		if strings.HasPrefix(name, s.Name+"/") {
@@ -61,14 +63,18 @@ func (p *program) plausible(name string, list []config.Source) error {
 		}
 		known = append(known, format.Clean(s.Name, 100))
 	}
-	return neither(name, "; the sources here are "+strings.Join(known, ", "))
+	source, _, _ := strings.Cut(name, "/")
+	names := "; the sources here are " + strings.Join(known, ", ")
+	if near := address.Near(source, known...); near != "" && len(known) > 1 {
+		names += ": did you mean " + near + "?"
+	}
+	return neither(where, names)
 }
 
 // neither explains an argument that is not a URL and not a name, with what is known of the
-// names.
-func neither(arg, names string) error {
-	return usagef("%q is neither a URL nor a name: a URL begins with its scheme, %s, and a name is SOURCE/NAME%s",
-		format.Clean(arg, 100), config.Schemes, names)
+// names. It does not repeat the argument, which may be a URL without its scheme.
+func neither(where, names string) error {
+	return usagef("%s is neither a URL nor a name: a URL begins with its scheme, %s, and a name is SOURCE/NAME%s", where, config.Schemes, names)
 }
 
 // errNothing says that neither a file nor a variable names a source.
@@ -88,8 +94,7 @@ func (p *program) found() (config.Config, error) {
 		c, err := p.load(path)
 		switch absent := errors.Is(err, fs.ErrNotExist); {
 		case absent && from != "":
-			return c, usagef("the config file %s that %s names does not exist: `coordtop config example` prints one to start from",
-				format.Clean(path, 200), from)
+			return c, absentConfig(from)
 		case !absent:
 			return c, asUsage(err)
 		}
@@ -99,6 +104,11 @@ func (p *program) found() (config.Config, error) {
 		err = usagef("%w. Looked for\n%s", errNothing, p.nothing(path))
 	}
 	return c, err
+}
+
+// absentConfig says that there is no config file where one was named, which need not be a path.
+func absentConfig(from string) error {
+	return usagef("the config file that %s names does not exist: `coordtop config example` prints one to start from", from)
 }
 
 // asUsage makes an unreadable config a usage error.

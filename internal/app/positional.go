@@ -8,7 +8,7 @@ import (
 )
 
 // The checks of what stands beside the flags. Those of cobra say what is wrong, but not
-// what to write instead.
+// what to write instead, and repeat what may be a part of a URL with a password.
 
 // none accepts nothing. Beside a command that has others below it, a word is a misspelt one.
 func none(cmd *cobra.Command, args []string) error {
@@ -16,18 +16,19 @@ func none(cmd *cobra.Command, args []string) error {
 	case len(args) == 0:
 		return nil
 	case !cmd.HasAvailableSubCommands():
-		return usagef("%s takes no argument, as %q; see %s --help", cmd.Name(), args[0], cmd.CommandPath())
+		return usagef("%s takes no argument; see %s --help", cmd.Name(), cmd.CommandPath())
 	}
 	cmd.SuggestionsMinimumDistance = 2 // of the root it does not come down
-	near := cmd.SuggestionsFor(args[0])
+	near, word := cmd.SuggestionsFor(args[0]), fmt.Sprintf("command %q", args[0])
 	if len(near) == 0 {
+		word = "such command"
 		for _, c := range cmd.Commands() {
 			if c.IsAvailableCommand() {
 				near = append(near, c.Name())
 			}
 		}
 	}
-	return usagef("%s has no command %q: did you mean %s?", cmd.Name(), args[0], strings.Join(near, " or "))
+	return usagef("%s has no %s: did you mean %s?", cmd.Name(), word, strings.Join(near, " or "))
 }
 
 // one accepts what the command's line of usage names.
@@ -58,7 +59,7 @@ func (p *program) helpCommand() *cobra.Command {
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usagef("there is no command %q: coordtop --help lists them", strings.Join(args, " "))
+				return usagef("there is no such command: coordtop --help lists them")
 			}
 			found.InitDefaultHelpFlag()
 			return found.Help()

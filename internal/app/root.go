@@ -46,6 +46,9 @@ func (p *program) execute(ctx context.Context) error {
 	root.InitDefaultCompletionCmd() // it prints to what was set just now
 	if completion, _, err := root.Find([]string{completionName}); err == nil {
 		completion.Args, completion.RunE = none, p.run(helpOnly)
+		for _, shell := range completion.Commands() {
+			shell.Args = none
+		}
 		completion.Short = "Print what completes commands, flags and sources in a shell"
 		completion.Long = completion.Short + ".\n\n`make install` puts it where the shell looks; by hand: source <(coordtop completion bash)"
 	}
@@ -59,34 +62,36 @@ func (p *program) execute(ctx context.Context) error {
 		if errors.As(err, &usage) {
 			return err
 		}
-		return usageError{err} // only cobra's own checks come back this way
+		return usagef("the arguments cannot be understood; see coordtop --help") // cobra's own checks repeat them
 	}
 	return p.result
 }
 
-// flagError says what a flag takes, or which was meant: the parsers of Go's own types speak
-// of themselves.
+// flagError says what a flag takes, or which was meant. What is not all but the name of one
+// is not repeated: in -pSECRET, as other programs take it, it is a password.
 func flagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var known []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 		if near := address.Near(unknown.GetSpecifiedName(), known...); near != "" {
 			return fmt.Errorf("%w (did you mean --%s?)", err, near)
 		}
+		return errors.New("unknown flag")
 	}
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
-		return err
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		takes := map[string]string{
+			"int": "a whole number", "uint64": "a whole number from 0 on", "duration": "a length of time with its unit, as 5s or 250ms",
+			"bool": "true or false",
+		}[invalid.GetFlag().Value.Type()]
+		if takes == "" { // a type of ours, which has its words for flags.go
+			return fmt.Errorf("--%s: %w", invalid.GetFlag().Name, invalid.Unwrap())
+		}
+		return fmt.Errorf("--%s takes %s", invalid.GetFlag().Name, takes)
 	}
-	takes := map[string]string{
-		"int": "a whole number", "uint64": "a whole number from 0 on", "duration": "a length of time with its unit, as 5s or 250ms",
-		"bool": "true or false",
-	}[invalid.GetFlag().Value.Type()]
-	if takes == "" {
-		return err
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		return fmt.Errorf("--%s needs a value", missing.GetFlag().Name)
 	}
-	return fmt.Errorf("--%s takes %s, not %q", invalid.GetFlag().Name, takes, invalid.GetValue())
+	return errors.New("a flag cannot be read")
 }
 
 // run wraps a command. Its error goes round cobra and fang: for an error fang asks the

@@ -6,8 +6,9 @@ import (
 )
 
 // FromURLs makes a config of URLs, one source each, named by their hosts or their types. The
-// error is a *Problems with every URL that cannot be used.
-func FromURLs(urls []string) (Config, error) {
+// error is a *Problems with every URL that cannot be used. It calls them by their places, as
+// "argument 2"; what has no place there by its number.
+func FromURLs(urls []string, places ...string) (Config, error) {
 	var c Config
 	var problems Problems
 	for i, raw := range urls {
@@ -16,7 +17,11 @@ func FromURLs(urls []string) (Config, error) {
 			err = Supported(t.Type)
 		}
 		if err != nil {
-			problems.List = append(problems.List, Problem{Text: fmt.Sprintf("%s: %v", shown(raw, i), err)})
+			place := fmt.Sprintf("argument %d", i+1)
+			if i < len(places) {
+				place = places[i]
+			}
+			problems.List = append(problems.List, Problem{Text: fmt.Sprintf("%s: %s%v", place, shownScheme(raw), err)})
 			continue
 		}
 		c.Sources = append(c.Sources, sourceOf(t))
@@ -25,18 +30,14 @@ func FromURLs(urls []string) (Config, error) {
 	return c, (&problems).orNil()
 }
 
-// shown is how an unusable URL is named in an error: without what stands before its
-// last @ and without its parameters, where a secret could be.
-func shown(raw string, i int) string {
-	if at := strings.LastIndexByte(raw, '@'); at >= 0 {
-		scheme, _, _ := strings.Cut(raw, "://")
-		raw = cut(scheme) + "://..." + raw[at:]
+// shownScheme is all that is repeated of a URL that is not understood: any other word of it
+// could be the password.
+func shownScheme(raw string) string {
+	scheme, _, ok := strings.Cut(raw, "://")
+	if scheme = strings.ToLower(scheme); !ok || typeOf(scheme) == "" {
+		return ""
 	}
-	raw, _, _ = strings.Cut(raw, "?")
-	if raw == "" {
-		return fmt.Sprintf("argument %d", i+1)
-	}
-	return fmt.Sprintf("%q", cut(raw))
+	return scheme + "://...: "
 }
 
 func sourceOf(t Target) Source {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"regexp"
+	"strings"
 	"time"
 
 	"coordtop/internal/certs"
@@ -43,7 +44,7 @@ type Source struct {
 	Column   int    // as Line
 	Type     string // one of the Type constants
 	URL      string // for the backend's parser, without our parameters. May hold a password if it was an argument
-	Address  string // for people: scheme, hosts and path, no user, password or parameters
+	Address  string // scheme, hosts and path, no user, password or parameters; for people see Shown
 	User     string // overrides the URL's; "": the URL's
 	Password Secret
 	Token    Secret // YDB only, and then there is no User and no Password
@@ -66,6 +67,17 @@ func (s Source) Secret() Secret {
 		return s.Token
 	}
 	return s.Password
+}
+
+// Shown is the address for people: scheme and hosts, and the number of a Redis database. Another
+// path may be a part of a password with a slash.
+func (s Source) Shown() string {
+	scheme, rest, _ := strings.Cut(s.Address, "://")
+	hosts, path, _ := strings.Cut(rest, "/")
+	if path = strings.TrimSuffix(path, "/"); s.Type == TypeRedis && isNumber(path) {
+		hosts += "/" + path
+	}
+	return scheme + "://" + hosts
 }
 
 // Watch selects primitives of a source.

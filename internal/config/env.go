@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"slices"
@@ -18,9 +17,9 @@ func FromEnv(env Lookup) (Config, error) {
 	var c Config
 	var wrong []error
 	add := func(variable, raw string, complete func(*Source)) {
-		one, err := FromURLs([]string{raw})
+		one, err := FromURLs([]string{raw}, variable)
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: %w", variable, err))
+			wrong = append(wrong, err)
 			return
 		}
 		one.Sources[0].Name = ""

@@ -69,12 +69,12 @@ func TestABadVariableIsNamedAndItsSecretIsNot(t *testing.T) {
 	if !errors.As(err, &p) {
 		t.Fatalf("got %v", err)
 	}
-	for _, want := range []string{`REDIS_URL: "h:6379": not a URL`, "DATABASE_URL: ", "an advisory lock is no semaphore"} {
+	for _, want := range []string{`REDIS_URL: not a URL`, "DATABASE_URL: postgres://...: ", "an advisory lock is no semaphore"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("lacks %q: %v", want, err)
 		}
 	}
-	if strings.Contains(err.Error(), "hunter2") {
+	if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "6379,") {
 		t.Errorf("the password is in the error: %v", err)
 	}
 }

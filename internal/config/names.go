@@ -7,8 +7,8 @@ import (
 
 // nameSources gives every source without a name one that is unique and as short as can be:
 // its hosts without ports, or its type where another source has these hosts and none has
-// that type. Else its hosts with ports, with its path if that is taken, with a number if
-// that is taken too.
+// that type. Else its hosts with ports, with the number of its database if that is taken and
+// it is a Redis, with a number if that is taken too.
 func nameSources(sources []Source) {
 	taken, hosts, types := map[string]int{}, map[string]int{}, map[string]int{}
 	for i := range sources {
@@ -48,11 +48,10 @@ func hostsOf(s *Source) string {
 }
 
 func freeName(s *Source, taken map[string]int) string {
-	_, rest, _ := strings.Cut(s.Address, "://")
-	rest = strings.TrimSuffix(rest, "/")
+	_, rest, _ := strings.Cut(s.Shown(), "://")
 	host, _, _ := strings.Cut(rest, "/")
 	if host == "" {
-		host, rest = s.Type, s.Type+rest
+		host, rest = s.Type, s.Type
 	}
 	name := host
 	for n := 1; taken[name] > 0; n++ {

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"coordtop/internal/address"
@@ -20,7 +22,7 @@ var errNoSemaphore = errors.New("an advisory lock is no semaphore: write electio
 // parameters takes ours and returns theirs, as they were written.
 func (t *Target) parameters(query string) (theirs string, err error) {
 	var rest []string
-	for part := range strings.SplitSeq(query, "&") {
+	for i, part := range strings.Split(query, "&") {
 		key, value, _ := strings.Cut(part, "=")
 		ours, err := t.parameter(key, value)
 		if err != nil {
@@ -28,7 +30,7 @@ func (t *Target) parameters(query string) (theirs string, err error) {
 		}
 		if !ours && part != "" {
 			if err := t.foreign(key, value); err != nil {
-				return "", err
+				return "", fmt.Errorf("parameter %d behind the ?: %w", i+1, err)
 			}
 			rest = append(rest, part)
 			t.HasPassword = t.HasPassword || strings.Contains(key, "password") || key == "access_token"
@@ -73,8 +75,12 @@ func (t *Target) parameter(key, value string) (ours bool, err error) {
 	return false, nil
 }
 
-// foreign says what is wrong with a parameter that is not ours, as far as that is known
-// here. What else there is the backend's own parser refuses, for Postgres the server.
+// setting is what the name of a setting of Postgres looks like.
+var setting = regexp.MustCompile(`^[A-Za-z_]{1,40}([.][A-Za-z_]{1,40})?$`)
+
+// foreign says what is wrong with a parameter that is not ours, as far as that is known here.
+// What else there is the backend's own parser refuses, for Postgres the server. An unknown one is repeated only
+// where it is all but a known one: it may be the second half of a password with a ? or &.
 func (t *Target) foreign(key, value string) error {
 	ours := []string{"keys", "election", "mutex", "semaphore"}
 	switch t.Type {
@@ -83,16 +89,25 @@ func (t *Target) foreign(key, value string) error {
 	case TypeYDB:
 		ours = append([]string{"node"}, ours...)
 	}
-	if near := address.Near(key, ours...); near != "" && key != "key" { // key= is TLS's
-		return fmt.Errorf("unknown parameter %q: did you mean %s=?", cut(key), near)
-	}
+	near := address.Near(key, ours...)
 	switch modes := []string{"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}; {
+	case near != "" && key != "key": // key= is TLS's
+		return fmt.Errorf("unknown parameter %q: did you mean %s=?", key, near)
 	case t.Type == TypePostgres && key == "node":
 		return errors.New("node= is for YDB: write locks=, election= or mutex=")
+	case t.Type == TypePostgres && !setting.MatchString(key):
+		return fmt.Errorf("no setting of Postgres has such a name: write ? and & in a password as %%3F and %%26; to select there are %s=", strings.Join(ours, "=, "))
 	case t.Type == TypePostgres && key == "sslmode" && !slices.Contains(modes, value):
 		return fmt.Errorf("sslmode= takes %s", strings.Join(modes, ", "))
+	case t.Type == TypePostgres && key == "connect_timeout" && !isNumber(value):
+		return errors.New("connect_timeout= takes a whole number of seconds")
 	}
 	return nil
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 31)
+	return err == nil
 }
 
 // exampleOf is what a parameter may look like.

@@ -3,6 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net"
+	"regexp"
 	"strings"
 
 	"coordtop/internal/address"
@@ -42,7 +44,7 @@ func ParseURL(raw string) (Target, error) {
 	}
 	t.Scheme = strings.ToLower(scheme)
 	if t.Type = typeOf(t.Scheme); t.Type == "" {
-		return t, fmt.Errorf("unknown scheme %q: write %s", cut(t.Scheme), Schemes)
+		return t, unknownScheme(t.Scheme)
 	}
 	if i := strings.IndexFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }); i >= 0 {
 		return t, errors.New("a space or a control character in it: write it as %20 and so on")
@@ -65,7 +67,7 @@ func ParseURL(raw string) (Target, error) {
 	if strings.Contains(t.Path+theirs, "@") {
 		return t, errors.New("an @ behind the host: in a user or a password write / as %2F and ? as %3F, elsewhere @ as %40")
 	}
-	if err := t.ports(); err != nil {
+	if err := t.hosts(); err != nil {
 		return t, err
 	}
 	t.Address = t.Scheme + "://" + t.Hosts + t.Path
@@ -76,29 +78,42 @@ func ParseURL(raw string) (Target, error) {
 	return t, nil
 }
 
-// ports checks the hosts of Postgres, whose own parser does not say what is wrong with them.
-// The other backends' parsers do.
-func (t *Target) ports() error {
-	if t.Type != TypePostgres || t.Hosts == "" {
+// hosts checks them here, since a source is named by them: the rest of a URL that was cut at the
+// wrong place must not become a name.
+func (t *Target) hosts() error {
+	port := map[string]string{TypePostgres: "5432", TypeYDB: "2136", TypeRedis: "6379", TypeDflockd: "6388"}[t.Type]
+	if t.Type == TypePostgres && t.Hosts == "" {
 		return nil
 	}
 	for host := range strings.SplitSeq(t.Hosts, ",") {
-		if host == "" || host[0] == ':' {
+		if t.Type == TypePostgres && (host == "" || host[0] == ':') {
 			host = "localhost" + host // the local socket
 		}
-		if _, err := address.Host(host, "5432", "postgres://user@host:5432/database"); err != nil {
+		full, err := address.Host(host, port, t.Scheme+"://host:"+port)
+		if err != nil {
 			return err
+		}
+		if name, _, err := net.SplitHostPort(full); err != nil || !hostName.MatchString(name) && !strings.HasPrefix(host, "[") {
+			return fmt.Errorf("a bad host: it has letters, digits, dots and dashes; write it as host:%s", port)
 		}
 	}
 	return nil
 }
 
-// cut shortens what a person typed for an error.
-func cut(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "..."
+// hostName is what a host looks like; of Postgres it may be the folder of a socket.
+var hostName = regexp.MustCompile(`^([\pL\pN._-]+|%2[Ff][\pL\pN._%-]*)$`)
+
+// schemeWord is what a scheme looks like that is repeated in an error.
+var schemeWord = regexp.MustCompile(`^[a-z]{2,10}(\+[a-z]{2,10})?$`)
+
+func unknownScheme(scheme string) error {
+	if near := address.Near(scheme, "redis", "rediss", "redis+sentinel", "postgres", "postgresql", "grpc", "grpcs"); near != "" {
+		return fmt.Errorf("unknown scheme %q: did you mean %s://?", scheme, near)
 	}
-	return s
+	if schemeWord.MatchString(scheme) {
+		return fmt.Errorf("unknown scheme %q: write %s", scheme, Schemes)
+	}
+	return fmt.Errorf("unknown scheme: write %s", Schemes)
 }
 
 func typeOf(scheme string) string {

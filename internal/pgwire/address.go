@@ -19,7 +19,7 @@ import (
 func Parse(address string) (config *pgconn.Config, notes []string, err error) {
 	config, err = pgconn.ParseConfig(address)
 	if err != nil {
-		return nil, nil, unreadable(address, err)
+		return nil, nil, unreadable(address)
 	}
 	for _, name := range slices.Sorted(maps.Keys(config.RuntimeParams)) {
 		if why, known := ignored[strings.ToLower(name)]; known {
@@ -68,38 +68,38 @@ var ignored = map[string]string{
 	"sslkeylogfile":             notTaken,
 }
 
-// errUnreadable is all that is said where any word of the address could be a secret.
-var errUnreadable = errors.New("write it as postgres://user@host:port/database, " +
+// errUnreadable is all that is said of an address that cannot be taken apart: any word of it
+// could be a secret, and the library's errors quote them.
+var errUnreadable = errors.New("the address cannot be read: write it as postgres://user@host:port/database, " +
 	"with / ? # @ : % in a user or a password as %2F %3F %23 %40 %3A %25")
 
-// unreadable says what is wrong without repeating what could be a part of a secret: where
-// the address cannot be taken apart, any of its text could.
-func unreadable(address string, err error) error {
-	why := errUnreadable
-	var parsing *pgconn.ParseConfigError
-	if errors.As(err, &parsing) && parsing.Unwrap() != nil && !errors.As(err, new(*url.Error)) {
-		if text := Line(parsing.Unwrap().Error()); !repeats(text, address) {
-			why = errors.New(text)
-		}
-	}
-	return fmt.Errorf("the address cannot be read: %s", why) // as text: what lies below could give it away when it is printed
+// judged are the parameters whose values the library checks, or whose files it reads.
+var judged = []string{
+	"sslmode", "connect_timeout", "target_session_attrs", "port", "sslnegotiation", "sslcertmode", "channel_binding", "require_auth",
+	"min_protocol_version", "max_protocol_version", "sslrootcert", "sslcert", "sslkey", "service", "servicefile",
 }
 
-// repeats reports whether text has a word of the address that is no name of a parameter.
-func repeats(text, address string) bool {
-	for part := range strings.FieldsFuncSeq(address, func(r rune) bool { return strings.ContainsRune(" \t\n:/@?&'", r) }) {
-		_, value, named := strings.Cut(part, "=")
-		if !named {
-			value = part
+// unreadable finds out what the library does not take, by giving it one thing at a time, and
+// repeats the name of a parameter only.
+func unreadable(address string) error {
+	if _, err := pgconn.ParseConfig("postgres://localhost/"); err != nil {
+		return errors.New("the environment cannot be used: check PGPORT, PGSSLMODE, PGCONNECT_TIMEOUT, PGTARGETSESSIONATTRS, " +
+			"PGSERVICE and the files that PGSSLROOTCERT, PGSSLCERT, PGSSLKEY and PGSERVICEFILE name")
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return errUnreadable
+	}
+	for _, name := range judged {
+		value := u.Query().Get(name)
+		if value == "" {
+			continue
 		}
-		if plain, err := url.QueryUnescape(value); err == nil && plain != "" && strings.Contains(text, plain) {
-			return true
-		}
-		if value != "" && strings.Contains(text, value) {
-			return true
+		if _, err := pgconn.ParseConfig("postgres://localhost/?" + url.Values{name: {value}}.Encode()); err != nil {
+			return fmt.Errorf("the address cannot be read: its parameter %s= cannot have this value, or names what cannot be used", name)
 		}
 	}
-	return false
+	return errUnreadable
 }
 
 // SeveralHosts reports whether an address names more than one server.

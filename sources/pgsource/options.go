@@ -75,14 +75,14 @@ func (o Options) withDefaults() Options {
 }
 
 func checkChannels(list []string) error {
-	for _, c := range list {
+	for i, c := range list {
 		switch {
 		case c == "":
 			return fmt.Errorf("a channel without a name")
 		case len(c) > channelLimit:
-			return fmt.Errorf("the name of channel %.20q... has %d bytes: Postgres keeps %d", c, len(c), channelLimit)
+			return fmt.Errorf("the name of channel %d has %d bytes: Postgres keeps %d", i+1, len(c), channelLimit)
 		case !utf8.ValidString(c) || strings.ContainsRune(c, 0):
-			return fmt.Errorf("the name of channel %q is not UTF-8 or has a zero byte", c)
+			return fmt.Errorf("the name of channel %d is not UTF-8 or has a zero byte", i+1)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package pgsource
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -48,7 +49,7 @@ func compile(list []Selection, scheme pgcoord.Scheme) (*selection, error) {
 
 func compileOne(l Selection, scheme pgcoord.Scheme) (rule, error) {
 	if l.Kind == sources.KindSemaphore {
-		return rule{}, fmt.Errorf("%q: an advisory lock is no semaphore: name it as election or mutex", l.Key)
+		return rule{}, errors.New("an advisory lock is no semaphore: name it as election or mutex")
 	}
 	key, named, err := parseKey(l.Key)
 	if err != nil {
@@ -78,7 +79,7 @@ func parseKey(text string) (k pgcoord.Key, named bool, err error) {
 	object, err2 := strconv.ParseUint(match[2], 10, 32)
 	sub, err3 := strconv.ParseUint(match[3], 10, 16)
 	if err1 != nil || err2 != nil || err3 != nil {
-		return k, false, fmt.Errorf("%w: %q is out of range", pgcoord.ErrKey, text)
+		return k, false, fmt.Errorf("%w: three numbers are out of range", pgcoord.ErrKey)
 	}
 	return pgcoord.Key{Class: uint32(class), Object: uint32(object), Sub: uint16(sub)}, false, nil
 }
@@ -89,10 +90,10 @@ func parseNames(list map[string]string) (map[pgcoord.Key]string, error) {
 	for text, name := range list {
 		key, named, err := parseKey(strings.TrimSpace(text))
 		if err != nil {
-			return nil, fmt.Errorf("the name %q: %w", name, err)
+			return nil, err
 		}
 		if named {
-			return nil, fmt.Errorf("the name %q stands at %q, which is no number of a lock: write it as 4242 or 17:4", name, text)
+			return nil, errors.New("a name stands at what is no number of a lock: write the number as 4242 or 17:4")
 		}
 		names[key] = name
 	}

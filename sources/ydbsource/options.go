@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
@@ -125,7 +124,7 @@ func absolute(database, node string) (string, error) {
 	case strings.Trim(node, "/") == "":
 		return "", errors.New("the path of a coordination node is empty")
 	case !utf8.ValidString(node):
-		return "", fmt.Errorf("the path %q of a coordination node is not UTF-8", format.Clean(node, 60))
+		return "", errors.New("the path of a coordination node is not UTF-8")
 	case !strings.HasPrefix(node, "/"):
 		node = database + "/" + node
 	}
@@ -137,9 +136,9 @@ func checkName(name string) error {
 	case name == "":
 		return errors.New("the name of a semaphore is empty")
 	case len(name) > longestName:
-		return fmt.Errorf("the name of semaphore %q has %d bytes: YDB takes %d", format.Clean(name, 40), len(name), longestName)
+		return fmt.Errorf("the name of a semaphore has %d bytes: YDB takes %d", len(name), longestName)
 	case !utf8.ValidString(name):
-		return fmt.Errorf("the name %q of a semaphore is not UTF-8", format.Clean(name, 60))
+		return errors.New("the name of a semaphore is not UTF-8")
 	}
 	return nil
 }
