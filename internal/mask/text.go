@@ -2,6 +2,7 @@ package mask
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -17,7 +18,15 @@ func Text(s string) string {
 	if len(s) < shortest {
 		return s
 	}
-	return values(forms.ReplaceAllString(logins(addresses(s)), Sign))
+	s = logins(addresses(s))
+	if containsAny(s, forming) {
+		s = forms.ReplaceAllString(s, Sign)
+	}
+	return values(s)
+}
+
+func containsAny(s string, list []string) bool {
+	return slices.ContainsFunc(list, func(part string) bool { return strings.Contains(s, part) })
 }
 
 // shortest is the length in bytes of the shortest text with a secret: pw=x.
@@ -95,6 +104,9 @@ var loginScheme = regexp.MustCompile(`(?i)^(?:basic|bearer|digest|negotiate|toke
 // values masks what follows each key that announces a secret. A key may stand in the value
 // of another.
 func values(s string) string {
+	if !containsAny(strings.ToLower(s), announcing) {
+		return s
+	}
 	keys := announced.FindAllStringSubmatchIndex(s, -1)
 	if keys == nil {
 		return s
@@ -168,6 +180,13 @@ func quoted(s string, quote byte, slashes int) int {
 	}
 	return len(s)
 }
+
+// announcing and forming are what occurs in every match of announced and forms: most texts
+// are done with when none of them does.
+var (
+	announcing = []string{"pass", "pwd", "pw", "secret", "token", "key", "credential", "auth", "cookie", "bearer"}
+	forming    = []string{"-----", "eyJ", "gh", "glpat", "xox", "sk-", "sk_", "rk_", "AKIA", "ASIA", "AIza", "ya29", "t1."}
+)
 
 // forms are secrets that are known by what they look like.
 var forms = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*-----|$)` +

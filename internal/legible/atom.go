@@ -1,0 +1,341 @@
+package legible
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// atom is what stands between two separators.
+type atom struct {
+	text  int     // which of those between separators it is in, or is
+	size  int     // in characters
+	cost  float64 // bits to name it among all that would be accepted in its place
+	chars int     // ASCII letters and digits
+	has   classes
+	named bool // there is a word in it
+	form  bool // of the form that a cloud gives: it is a name for that alone
+	cut   bool // an end without meaning
+	apart bool // a strong separator stands before it
+	glued bool // no separator does
+}
+
+// classes are the sets that characters are drawn from.
+type classes uint8
+
+const (
+	small classes = 1 << iota
+	capital
+	digit
+	notHex // a letter behind f
+)
+
+func classesOf(s string) (has classes, chars int) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9':
+			has |= digit
+		case 'a' <= c && c <= 'z':
+			has |= small
+			if c > 'f' {
+				has |= notHex
+			}
+		case 'A' <= c && c <= 'Z':
+			has |= capital
+			if c > 'F' {
+				has |= notHex
+			}
+		default:
+			continue
+		}
+		chars++
+	}
+	return has, chars
+}
+
+// window is a stretch of atoms.
+type window struct {
+	length int  // in characters
+	cut    bool // there is an end without meaning in it
+	has    classes
+	chars  int
+	cost   float64
+}
+
+func (w *window) add(a *atom, joined bool) {
+	if joined && a.apart {
+		w.cost -= bitsOfStrong
+	}
+	w.length += a.size
+	if joined && !a.glued {
+		w.length++
+	}
+	w.cut = w.cut || a.cut
+	w.has |= a.has
+	w.chars += a.chars
+	w.cost += a.cost
+}
+
+// bits is by how many a random text of the same make-up takes more than the name does. The
+// random one is drawn from the smallest set that it can come from.
+func (w *window) bits() float64 {
+	size := 0
+	if w.has&digit != 0 {
+		size += 10
+	}
+	switch {
+	case w.has&(small|capital) == 0:
+	case w.has&notHex == 0 && w.has&(small|capital) != small|capital:
+		size = 16
+	case w.has&small != 0 && w.has&capital != 0:
+		size += 2 * alphabet
+	default:
+		size += alphabet
+	}
+	if size == 0 {
+		return -w.cost
+	}
+	return float64(w.chars)*math.Log2(float64(size)) - w.cost
+}
+
+// Bits that the kind of an atom costs: the rarer it is in names, the more.
+const (
+	kindWord    = 1
+	kindPlural  = 3
+	kindNumber  = 2
+	kindPair    = 2
+	kindInitial = 4 // it may be before or behind
+	kindLetter  = 3
+	kindSpoken  = 3
+	kindMixed   = 2 // beside the costs of its parts
+
+	bitsOfMixed  = 8 // a word of the list with digits
+	bitsOfStrong = 5 // saved by a strong separator: nonces are hardly ever written with one
+)
+
+var bitsOfDigit, bitsOfLetter = math.Log2(10), math.Log2(alphabet)
+
+// Lengths in characters.
+const (
+	shortestSpoken = 4
+	longestSpoken  = 11 // a nonce is longer
+	shortestHump   = 3
+	longestUnknown = 3 // letters that need not be a word: an abbreviation
+	longestNumber  = 7 // a process, a thread, a port
+	longestBeside  = 7 // a number beside letters
+	longestBefore  = 4 // a number before letters
+	longestEnd     = 5 // an end without meaning, as Kubernetes gives one
+)
+
+// spoken is how many bits a text must save to count as a word that the list does not have.
+const spoken = 3
+
+// part takes a text without strong separators apart: labels with dots between them, texts
+// with - or _ between those.
+func part(text string) (atoms []atom, ok bool) {
+	if text == "" {
+		return nil, false
+	}
+	place := 0 // which text of the part
+	for label := range strings.SplitSeq(text, ".") {
+		texts := strings.FieldsFunc(label, func(r rune) bool { return r == '-' || r == '_' })
+		if len(texts) == 0 || len(label) != joined(texts) {
+			return nil, false // a separator at an end, or two in a row
+		}
+		forms, named := formsOf(label, texts), false
+		for i, t := range texts {
+			list, ok := read(t)
+			if i >= len(texts)-forms {
+				list, ok = []atom{{form: true}}, true
+			}
+			word := slices.ContainsFunc(list, func(a atom) bool { return a.named })
+			if i > 0 && i == len(texts)-1 && named && !word && cutOff(t) {
+				list, ok = []atom{{size: len(t), cut: true}}, true
+			}
+			if !ok {
+				return nil, false
+			}
+			named = named || word
+			for _, a := range list {
+				a.text = place
+				atoms = append(atoms, a)
+			}
+			place++
+		}
+	}
+	for _, p := range placesOf(text) {
+		for i := range atoms {
+			atoms[i].form = atoms[i].form || p.first <= atoms[i].text && atoms[i].text < p.end
+		}
+	}
+	return atoms, !numerous(atoms)
+}
+
+// numerous reports whether eight characters in a row are digits and what stands between them:
+// the words around them say nothing about those.
+func numerous(atoms []atom) bool {
+	run := 0
+	for i := range atoms {
+		a := &atoms[i]
+		if a.form || a.has != digit {
+			run = 0
+			continue
+		}
+		if run > 0 {
+			run++
+		}
+		if run += a.size; run >= shortestLeak {
+			return true
+		}
+	}
+	return false
+}
+
+// joined is the length of texts with one separator between each two.
+func joined(texts []string) int {
+	n := len(texts) - 1
+	for _, t := range texts {
+		n += len(t)
+	}
+	return n
+}
+
+// read reads what stands between two separators: letters and numbers in turn, each an atom,
+// three at most.
+func read(s string) (list []atom, ok bool) {
+	if words().mixed[strings.ToLower(s)] {
+		return []atom{newAtom(s, bitsOfMixed, true)}, true
+	}
+	digits, capitals := 0, s == strings.ToUpper(s)
+	for from := 0; from < len(s); {
+		to, isNumber := from, isDigit(s[from])
+		for to < len(s) && isDigit(s[to]) == isNumber {
+			to++
+		}
+		text := s[from:to]
+		var a atom
+		if isNumber {
+			digits += len(text)
+			a = newAtom(text, kindNumber+bitsOfDigit*float64(len(text)), false)
+		} else {
+			cost, word, ok := lettered(text, from > 0, len(text) < len(s))
+			if !ok || from > 0 && text != strings.ToLower(text) && !capitals {
+				return nil, false
+			}
+			a = newAtom(text, cost, word)
+		}
+		if a.glued = from > 0; a.glued {
+			a.cost += kindMixed
+		}
+		list = append(list, a)
+		from = to
+	}
+	switch n := len(list); {
+	case n > 3 || n == 3 && isDigit(s[0]):
+		return nil, false
+	case n == 1 && digits > longestNumber, n > 1 && digits > longestBeside, n > 1 && isDigit(s[0]) && digits > longestBefore:
+		return nil, false
+	}
+	return list, true
+}
+
+func newAtom(s string, cost float64, named bool) atom {
+	a := atom{size: utf8.RuneCountInString(s), cost: cost, named: named}
+	a.has, a.chars = classesOf(s)
+	return a
+}
+
+// lettered reads letters. Behind a number stands one letter or a word; beside one nothing is
+// guessed but what reads like a word.
+func lettered(s string, behind, beside bool) (cost float64, word, ok bool) {
+	low := strings.ToLower(s)
+	d := words()
+	switch {
+	case strings.ContainsFunc(s, notLetter):
+		return 0, false, false
+	case !ascii(s):
+		return 0, false, utf8.RuneCountInString(s) < shortestLeak
+	case len(s) == 1:
+		return kindLetter + bitsOfLetter, false, true
+	case !oneCase(s):
+		return humps(s)
+	}
+	if cost, ok := d.bits(low); ok {
+		return cost, true, true
+	}
+	switch {
+	case len(s) <= longestUnknown:
+		return kindLetter + bitsOfLetter*float64(len(s)), false, !behind
+	}
+	if cost, ok := d.initial(low); ok && !beside {
+		return cost, true, true
+	}
+	switch {
+	case d.pair(low):
+		return kindPair + d.two[len(s)], true, true
+	case len(s) > longestSpoken || behind:
+		return 0, false, false
+	}
+	saved := letterModel().saved(low)
+	return kindSpoken + bitsOfLetter*float64(len(s)) - saved, true, saved >= spoken
+}
+
+// humps reads words that begin with a capital each, but for the first: orderService.
+func humps(s string) (cost float64, word, ok bool) {
+	d := words()
+	for from := 0; from < len(s); {
+		to := from + 1
+		for to < len(s) && !unicode.IsUpper(rune(s[to])) {
+			to++
+		}
+		if to == from+1 { // an abbreviation: HTTPServer
+			for to < len(s) && unicode.IsUpper(rune(s[to])) {
+				to++
+			}
+			if to < len(s) {
+				to--
+			}
+		}
+		hump := strings.ToLower(s[from:to])
+		if len(hump) > longestPair || len(hump) < shortestHump || !d.known[hump] {
+			return 0, false, false
+		}
+		cost += kindPair + d.one[len(hump)]
+		from = to
+	}
+	return cost, true, true
+}
+
+// cutOff reports whether s is what may end a name without a meaning: a few small letters and
+// digits. A number is read as such.
+func cutOff(s string) bool {
+	letter := false
+	for i := range len(s) {
+		isLetter := 'a' <= s[i] && s[i] <= 'z'
+		if !isLetter && !isDigit(s[i]) {
+			return false
+		}
+		letter = letter || isLetter
+	}
+	return letter && len(s) <= longestEnd
+}
+
+// oneCase reports whether letters are all small, all capital, or capital and then small.
+func oneCase(s string) bool {
+	return s == strings.ToLower(s) || s == strings.ToUpper(s) || s[1:] == strings.ToLower(s[1:])
+}
+
+func notLetter(r rune) bool { return !unicode.IsLetter(r) }
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

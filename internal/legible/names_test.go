@@ -1,0 +1,104 @@
+package legible_test
+
+import (
+	"strings"
+	"testing"
+
+	"coordtop/internal/legible"
+)
+
+func TestNameIsPositive(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"worker-b": true, "billing": true, "web-1:4711": true, "ana@desk:1": true, "my own lock": true, "büro-1": true, "4711": true,
+		"orders-api-5d8f7c9b6d-x2k4q":             true,
+		"orders-api-5d8f7c9b6d-x2k4q:1":           true,
+		"node-exporter-x2k4q":                     true, // of a DaemonSet
+		"backup-28394820-x7k2p":                   true, // of a CronJob
+		"ip-10-0-3-17.eu-west-1.compute.internal": true,
+		"gke-cluster-default-pool-1a2b3c4d-xyz9":  true,
+		"aks-nodepool1-28374651-vmss000002":       true,
+		"hello-00001-xyz":                         true, // of Cloud Run
+		"DESKTOP-7A3KQ2P":                         true,
+		"10.0.0.5:6379":                           true,
+		"[2001:db8::5]:6379":                      true,
+		"orderService":                            true,
+		"raspberrypi.local":                       true,
+		"jmiller@frankfurt-2":                     true,
+
+		"":                                     false,
+		"07221940-03fa-41e1-98c6-ea5f0efb9a90": false,
+		"4f1c2d3e4f5a":                         false, // a container, or a nonce
+		"i-0abc123def4567890":                  false,
+		"k3x9-ab2f-q7pz":                       false,
+		"abcd-efgh-ijkl":                       false,
+		"worker-7Xb3kQ9zT1mN7":                 false,
+		"abcdefghijklmnop-worker-b":            false,
+		"workerabcdefghijkl":                   false,
+		"orders-api-0123456789-abcde":          false, // hex, and none of Kubernetes
+		"orders-api-9999999999-x2k4q":          false, // more than 32 bits
+		"gke-a-b-1a2b3c4d-1234":                false,
+		"123456789012":                         false,
+		"1234-5678-9012":                       false,
+		"web-1234-5678-9012":                   false,
+		"17.77.97.56.19.13":                    false,
+		"3f-a2-17-09-bc-44":                    false,
+		"fe80::1a2b:3c4d:5e6f:7a8b":            false,
+		"worker--b":                            false,
+		"-worker":                              false,
+		"host\n1":                              false,
+		"\xff":                                 false,
+		"{}":                                   false,
+		strings.Repeat("host-", 60) + "1":      false,
+	} {
+		if got := legible.Name(text); got != want {
+			t.Errorf("Name(%q) is %v", text, got)
+		}
+	}
+}
+
+func TestPartIsTheSurestName(t *testing.T) {
+	t.Parallel()
+	const uuid = "07221940-03fa-41e1-98c6-ea5f0efb9a90"
+	for text, want := range map[string]string{
+		"qpOQo6sePYlUYc5vCIyfegworker-7@host-a":  "worker-7@host-a", // bsm/redislock
+		uuid + "@host-4":                         "host-4",
+		"host-4-" + uuid:                         "host-4",
+		uuid + ":0":                              "", // BullMQ
+		"web-1:4711:0a1b2c3d4e5f":                "web-1:4711",
+		`s:16:"Xb3kQ9zT1mN7pL2s";`:               "",
+		`{"token":"` + uuid + `"}`:               "",
+		`{"owner":"web-1","token":"x"}`:          "web-1",
+		`{"owner":"` + uuid + `","host":"db-2"}`: "db-2",
+		`{"owner":`:                              "",
+		"Xb3kQ9zT1mN7pL2s":                       "",
+		"Xb3kQ9zT/worker-b":                      "", // / is a sign of base64
+		"worker-b;Xb3kQ9zT1mN7pL2s":              "worker-b",
+		"3q2+7wEjRWeJq83vASNFZw==":               "",
+		"17:Xb3kQ9zT1mN7pL2s":                    "",
+		"":                                       "",
+	} {
+		if got := legible.Part(text); got != want {
+			t.Errorf("Part(%q) is %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzPart(f *testing.F) {
+	for _, s := range []string{"", "worker-b", "a:b@c/d e", "{", `{"owner":"x"}`, "ip-1-2-3-4", "é-é", "::", "-", "a--b", "A0A0A0"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		legible.Name(s)
+		part := legible.Part(s)
+		if part != "" && !strings.HasPrefix(s, "{") && !strings.Contains(s, part) {
+			t.Errorf("Part(%q) is %q", s, part)
+		}
+		if strings.ContainsAny(part, "\n\x1b\x00") {
+			t.Errorf("Part(%q) is %q", s, part)
+		}
+		if again := legible.Name(s + " \x00"); again {
+			t.Errorf("Name(%q) holds for a control character", s)
+		}
+	})
+}
