@@ -1,17 +1,21 @@
 package rediscoord
 
 import (
-	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
 	"log/slog"
+	"regexp"
+	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"coordtop/internal/legible"
+	"coordtop/internal/mask"
 )
 
-// Nonce is the part of a key's value that proves ownership. Who knows an opaque one can
-// release the key, so formatting and logging a Nonce show its short id instead; convert
-// it to a string to get at it.
+// Nonce is the part of a key's value that proves ownership. Whoever knows it can release the
+// key, so formatting and logging a Nonce show its short id instead; convert it to a string
+// to get at it.
 type Nonce string
 
 // String returns the short id.
@@ -26,39 +30,82 @@ func (n Nonce) LogValue() slog.Value { return slog.StringValue(n.String()) }
 // Value is a key's value taken apart.
 type Value struct {
 	Nonce  Nonce  // what distinguishes this owner from every other
-	Data   []byte // what stands behind an opaque nonce and one space; nil: none
-	Opaque bool   // the nonce is random and says nothing to a person
-	ID     string // the owner: the short id of an opaque nonce, the text of a legible one
-	Label  string // for people: the legible value, else the data's first word, else ID
+	Data   []byte // what stands behind a UUID and one space; nil: none
+	Opaque bool   // not all of the value is a name: the rest is a secret
+	ID     string // the owner: the value if all of it is a name, else the short id of the nonce
+	Label  string // for people: the name in the value, else the data's first word, else ID
 }
 
-// longestLegible is the length in bytes up to which a value can be somebody's name. A
-// longer one is treated as opaque.
-const longestLegible = 256
+// longestShown is the length in bytes of the longest ID and Label.
+const longestShown = 256
 
-// ParseValue takes a value apart: a nonce (LeaderService's UUID, or what other libraries
-// write), or a nonce, one space and data, or a text that names its owner. It never fails,
-// and neither ID nor Label holds a control character.
-func ParseValue(raw []byte) Value {
-	head, data, has := bytes.Cut(raw, []byte{' '})
-	switch {
-	case has && opaque(head):
-		v := opaqueValue(head)
-		v.Data = data
-		word, _, _ := bytes.Cut(data, []byte{' '})
-		if legible(word) {
-			v.Label = string(word)
+var (
+	// uuidData is LeaderService's value, and ours: a UUID, with one space and data or alone.
+	uuidData = regexp.MustCompile(`(?s)^([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})(?: (.*))?$`)
+	// shedLock is ShedLock's value: when the lock was taken, the host, and a UUID
+	// (lukas-krecan/ShedLock, providers/redis, InternalRedisLockProvider).
+	shedLock = regexp.MustCompile(`^ADDED:[0-9TZ:.+-]{10,40}@([^@:\s]+):([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$`)
+)
+
+// ParseValue takes a value apart. Whatever it is, the value may prove ownership, so of it
+// only this is shown: what is positively a name (internal/legible); what the first pattern
+// that matches finds, its first group if it has one; and the data behind a UUID and a space,
+// which never proves anything, without secrets in the label. It never fails, and neither ID
+// nor Label holds a control character.
+func ParseValue(raw []byte, patterns ...*regexp.Regexp) Value {
+	v := Value{Nonce: Nonce(raw), Opaque: true, ID: ShortID(raw)}
+	v.Label = v.ID
+	if m := uuidData.FindSubmatch(raw); m != nil {
+		v.Nonce, v.Data, v.ID = Nonce(m[1]), m[2], ShortID(m[1])
+		v.Label = v.ID
+		word, _, _ := strings.Cut(mask.Text(string(v.Data[:min(len(v.Data), longestLook)])), " ")
+		if printable(word) {
+			v.Label = word
 		}
-		return v
-	case opaque(raw) || !legible(raw):
-		return opaqueValue(raw)
+	} else if m := shedLock.FindSubmatch(raw); m != nil {
+		v.Nonce, v.ID = Nonce(m[2]), ShortID(m[2])
+		v.Label = v.ID
+		if host := string(m[1]); legible.Name(host) {
+			v.Label = host
+		}
+	} else if text := string(raw[:min(len(raw), longestShown+1)]); legible.Name(text) {
+		if mask.Text(text) == text { // else it is a login
+			v.Opaque, v.ID, v.Label = false, text, text
+		}
+	} else if part := legible.Part(text); part != "" && mask.Text(text) == text {
+		v.Label = part
 	}
-	return Value{Nonce: Nonce(raw), ID: string(raw), Label: string(raw)}
+	if text, whole := matched(raw, patterns); text != "" {
+		v.Label = text
+		if whole {
+			v.Opaque, v.Nonce, v.Data, v.ID = false, Nonce(raw), nil, text
+		}
+	}
+	return v
 }
 
-func opaqueValue(nonce []byte) Value {
-	id := ShortID(nonce)
-	return Value{Nonce: Nonce(nonce), Opaque: true, ID: id, Label: id}
+// Matched returns what a person has declared to be legible in a text that may prove
+// ownership: the match of the first pattern that has one, or its first group. "": nothing.
+func Matched(text string, patterns []*regexp.Regexp) string {
+	found, _ := matched([]byte(text), patterns)
+	return found
+}
+
+// matched also reports whether it is the whole text.
+func matched(raw []byte, patterns []*regexp.Regexp) (text string, whole bool) {
+	for _, p := range patterns {
+		m := p.FindSubmatchIndex(raw)
+		if m == nil {
+			continue
+		}
+		if len(m) > 2 {
+			m = m[2:4]
+		}
+		if m[0] >= 0 && printable(string(raw[m[0]:m[1]])) {
+			return string(raw[m[0]:m[1]]), m[0] == 0 && m[1] == len(raw)
+		}
+	}
+	return "", false
 }
 
 // joinValue is the value a claim writes: LeaderService's form when there is no data.
@@ -69,7 +116,7 @@ func joinValue(nonce string, data []byte) string {
 	return nonce + " " + string(data)
 }
 
-// ShortID is how an opaque nonce is shown: # and 8 hex digits of its sha1.
+// ShortID is how a nonce is shown: # and 8 hex digits of its sha1.
 func ShortID(nonce []byte) string {
 	sum := sha1.Sum(nonce)
 	return "#" + hex.EncodeToString(sum[:4])
@@ -82,10 +129,10 @@ func Guard(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// legible reports whether a person can read b as a name: short, printable UTF-8.
-func legible(b []byte) bool {
-	if len(b) == 0 || len(b) > longestLegible || !utf8.Valid(b) {
+// printable reports whether a person can read s on one line: short, printable UTF-8.
+func printable(s string) bool {
+	if s == "" || len(s) > longestShown || !utf8.ValidString(s) {
 		return false
 	}
-	return bytes.IndexFunc(b, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+	return strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }

@@ -71,7 +71,12 @@
 //	                          observed yet; unknown
 //	  note                    only where it cannot be read as a lock: why
 //	  owners                  null: unknown; [] nobody; else one object each:
-//	    id, label             equal ids are one owner; label is for people
+//	    id, label             equal ids are one owner; label is for people. Of
+//	                          Redis the id is the value only if all of it is
+//	                          positively a name, else # and 8 hex digits of the
+//	                          sha1 of what stays the same (a nonce); label then
+//	                          is the part of it that is a name, or the first
+//	                          word of the data behind a UUID, or the id
 //	    session               null: none
 //	    mode, permits         exclusive or shared; how many it owns
 //	    fence                 null: none known

@@ -37,6 +37,15 @@
 // lease that is cut short, which names no event; the push of that write, or the
 // next poll, puts it right.
 //
+// # What is shown of a value
+//
+// Whoever knows the value of a lock, or the field of its hash, can release the lock. So of
+// either nothing leaves this package but what is positively a name (internal/legible), what
+// one of Options.Legible finds, and the data behind a UUID and a blank, without secrets. The
+// owner's ID is the value only if all of it is a name; else it is made of the sha1 of what
+// stays the same: the UUID before data, ShedLock's UUID, Redisson's client and thread, the
+// whole value of everybody else. The guard is the sha1 of the whole value.
+//
 // # Rights
 //
 // A user needs ping, pttl, strlen and getrange on the keys, and scan for patterns;

@@ -55,7 +55,7 @@ func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive
 	if kind == sources.KindUnknown {
 		kind = kindOf(k.name)
 	}
-	list, mode, note := owners(r, kind)
+	list, mode, note := owners(r, kind, o.Legible)
 	p := &sources.Primitive{
 		Ref:  sources.Ref{Source: o.Name, Space: space, Name: k.name},
 		Kind: kind, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,

@@ -96,7 +96,7 @@ func TestValueTellsItsOwnerAndNeverTheNonce(t *testing.T) {
 		{"", "", "", "", 0},
 	}
 	for _, tt := range tests {
-		o := textOwner(lockReading(0, tt.value, noTTL))
+		o := textOwner(lockReading(0, tt.value, noTTL), nil)
 		if tt.id != "" && o.ID != tt.id || tt.id == "" && (o.ID[0] != '#' || len(o.ID) != 9) {
 			t.Errorf("%q: ID %q", tt.value, o.ID)
 		}
@@ -105,7 +105,7 @@ func TestValueTellsItsOwnerAndNeverTheNonce(t *testing.T) {
 		}
 	}
 	long := &reading{shape: text, head: []byte(uuidA + " " + string(make([]byte, sources.BlobHead-37))), size: 1 << 20}
-	if o := textOwner(long); o.Data.Len != 1<<20-37 || o.Guard != "" {
+	if o := textOwner(long, nil); o.Data.Len != 1<<20-37 || o.Guard != "" {
 		t.Errorf("a value that was cut: %d bytes, guard %q", o.Data.Len, o.Guard)
 	}
 }

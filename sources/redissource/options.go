@@ -1,6 +1,7 @@
 package redissource
 
 import (
+	"regexp"
 	"time"
 
 	"coordtop/coord/rediscoord"
@@ -17,6 +18,9 @@ type Options struct {
 	// Selections say which keys are watched. None: what looks like a lock is guessed from
 	// one bounded scan, and About.Warnings says so.
 	Selections []Selection
+	// Legible are patterns of what may be shown of a value, or of a field of a lock's hash,
+	// although it is not positively a name: the match, or its first group.
+	Legible []*regexp.Regexp
 	// Labels are handed on with every primitive.
 	Labels []sources.Attr
 	// Forget is how long a key that nobody owns stays in the list. 0: an hour. Keys

@@ -12,7 +12,7 @@ import (
 
 // owners reads who owns the key, from its value. note says why that cannot be told; it is
 // "" where it can.
-func owners(r *reading, kind sources.Kind) (list []sources.Owner, mode sources.Mode, note string) {
+func owners(r *reading, kind sources.Kind, patterns []*regexp.Regexp) (list []sources.Owner, mode sources.Mode, note string) {
 	switch r.shape {
 	case missing:
 		return nil, sources.Exclusive, ""
@@ -20,9 +20,9 @@ func owners(r *reading, kind sources.Kind) (list []sources.Owner, mode sources.M
 		if kind == sources.KindSemaphore && isCount(r.head) {
 			return nil, sources.Exclusive, "a count of free permits: it does not tell who owns the others"
 		}
-		return []sources.Owner{textOwner(r)}, sources.Exclusive, ""
+		return []sources.Owner{textOwner(r, patterns)}, sources.Exclusive, ""
 	case table:
-		if list, mode := tableOwners(r.fields); len(list) > 0 {
+		if list, mode := tableOwners(r.fields, patterns); len(list) > 0 {
 			return list, mode, ""
 		}
 		return nil, sources.Exclusive, "a hash, not a string: its owner is unknown"
@@ -34,10 +34,10 @@ func owners(r *reading, kind sources.Kind) (list []sources.Owner, mode sources.M
 	return nil, sources.Exclusive, article(r.typ) + ", not a string"
 }
 
-// textOwner reads a value that names its owner, or proves who it is: then the nonce
-// itself is not handed on.
-func textOwner(r *reading) sources.Owner {
-	v := rediscoord.ParseValue(r.head)
+// textOwner reads a value that names its owner, or proves who it is: then only what in it is
+// positively a name, or is legible by a pattern, is handed on.
+func textOwner(r *reading, patterns []*regexp.Regexp) sources.Owner {
+	v := rediscoord.ParseValue(r.head, patterns...)
 	o := sources.Owner{ID: v.ID, Label: v.Label, Permits: 1}
 	if r.size == len(r.head) {
 		o.Guard = rediscoord.Guard(r.head)
@@ -45,7 +45,7 @@ func textOwner(r *reading) sources.Owner {
 	switch {
 	case len(v.Data) > 0:
 		o.Data = sources.NewBlob(v.Data, r.size-(len(r.head)-len(v.Data)))
-	case v.Opaque: // all of it proves ownership: only its length is told
+	case v.Opaque: // it may prove ownership: only its length is told
 		o.Data = sources.Blob{Len: r.size}
 	}
 	return o
@@ -61,9 +61,13 @@ func isCount(b []byte) bool {
 // owner, so the UUID is treated as a nonce.
 var redissonField = regexp.MustCompile(`^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d+)(:write)?$`)
 
+// longestThread is how many digits of a thread's number are shown; a longer one could be drawn
+// by lot.
+const longestThread = 7
+
 // tableOwners reads a lock of Redisson: a hash of owners with how often each took it, and
 // the field mode in a read-write lock. It returns nothing for any other hash.
-func tableOwners(fields map[string]string) (list []sources.Owner, mode sources.Mode) {
+func tableOwners(fields map[string]string, patterns []*regexp.Regexp) (list []sources.Owner, mode sources.Mode) {
 	if fields["mode"] == "read" {
 		mode = sources.Shared
 	}
@@ -76,9 +80,16 @@ func tableOwners(fields map[string]string) (list []sources.Owner, mode sources.M
 			return nil, sources.Exclusive
 		}
 		client := rediscoord.ShortID([]byte(match[1]))
-		thread := client + ":" + match[2]
+		thread := client + "/" + match[2]
+		if len(match[2]) > longestThread {
+			thread = rediscoord.ShortID([]byte(name))
+		}
+		label := thread
+		if text := rediscoord.Matched(name, patterns); text != "" {
+			label = text
+		}
 		list = append(list, sources.Owner{
-			ID: thread + match[3], Session: client, Label: thread, Permits: 1, Mode: mode,
+			ID: thread + match[3], Session: client, Label: label, Permits: 1, Mode: mode,
 			Attrs: []sources.Attr{{Key: "taken", Value: count}},
 		})
 	}

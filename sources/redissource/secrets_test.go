@@ -1,0 +1,252 @@
+package redissource
+
+import (
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"coordtop/sources"
+)
+
+// nonces draws values as libraries write them.
+type nonces struct {
+	*rand.Rand
+	words []string
+}
+
+func (n *nonces) bytes(size int) []byte {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte(n.Uint32())
+	}
+	return b
+}
+
+func (n *nonces) of(set string, size int) string {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = set[n.IntN(len(set))]
+	}
+	return string(b)
+}
+
+func (n *nonces) uuid() string {
+	id, err := uuid.FromBytes(n.bytes(16))
+	if err != nil {
+		panic(err)
+	}
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return id.String()
+}
+
+func (n *nonces) size() int { return 12 + n.IntN(53) }
+
+const (
+	lower   = "abcdefghijklmnopqrstuvwxyz"
+	upper   = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digits  = "0123456789"
+	kubeSet = "bcdfghjklmnpqrstvwxz2456789"
+)
+
+// grouped draws a nonce in groups with dashes between them: of four, of the lengths of other
+// licence keys, or of any length.
+func (n *nonces) grouped() string {
+	set := n.pick([]string{lower, upper, lower + digits, upper + digits, digits, digits + "abcdef", kubeSet, lower + upper + digits})
+	shapes := [][]int{{4, 4, 4}, {4, 4, 4, 4}, {3, 3, 3, 3}, {5, 5, 5}, {6, 6}, {3, 4, 3}, {5, 5, 5, 5, 5}, {8, 4}, {4, 8}, {10, 5}, {9, 5}, {2, 2, 2, 2, 2, 2}}
+	shape := shapes[n.IntN(len(shapes))]
+	if n.IntN(2) == 0 {
+		shape = nil
+		for size := n.size() + 1; size > 0; {
+			group := 1 + n.IntN(8)
+			shape = append(shape, group)
+			size -= group + 1
+		}
+	}
+	groups := make([]string, len(shape))
+	for i, size := range shape {
+		groups[i] = n.of(set, size)
+	}
+	return strings.Join(groups, n.pick([]string{"-", "-", "-", "_", "."}))
+}
+
+func (n *nonces) pick(list []string) string { return list[n.IntN(len(list))] }
+
+// plain draws a nonce that has no form of its own.
+func (n *nonces) plain() string {
+	switch n.IntN(18) {
+	case 0: // LeaderService, Spring, redlock-rb, activejob-uniqueness
+		return n.uuid()
+	case 1: // redsync
+		return base64.StdEncoding.EncodeToString(n.bytes(16))
+	case 2: // bsm/redislock
+		return base64.RawURLEncoding.EncodeToString(n.bytes(16))
+	case 3: // node-redlock, redis-py, redbeat, rq
+		return hex.EncodeToString(n.bytes(16))
+	case 4: // Laravel
+		return n.of(lower+upper+digits, 16)
+	case 5: // crypto/rand.Text
+		return n.of("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 26)
+	case 6:
+		return base32.StdEncoding.EncodeToString(n.bytes(10))
+	case 7: // ULID
+		return n.of("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 26)
+	case 8: // a JWT
+		return "eyJhbGciOiJIUzI1NiJ9." + base64.RawURLEncoding.EncodeToString(n.bytes(20)) + "." + base64.RawURLEncoding.EncodeToString(n.bytes(8))
+	case 9:
+		return n.of(lower, n.size())
+	case 10:
+		return n.of(n.pick([]string{upper, lower + upper}), n.size())
+	case 11:
+		return n.of(n.pick([]string{lower + digits, upper + digits, lower + upper + digits}), n.size())
+	case 12: // sidekiq-unique-jobs writes a job's id of 24
+		return n.of(n.pick([]string{"0123456789abcdef", "0123456789ABCDEF"}), n.size())
+	case 13:
+		return n.of(digits, n.size())
+	case 14:
+		return n.of(lower+upper+digits+"-_", n.size())
+	case 15:
+		return n.of(lower+upper+digits+"+/", n.size())
+	case 16:
+		return n.of(kubeSet, n.size())
+	}
+	return n.grouped()
+}
+
+// value draws a value and the nonce in it.
+func (n *nonces) value() (value, nonce string) {
+	nonce = n.plain()
+	text := func() string { return n.pick(n.words) }
+	sign := func() string {
+		return n.pick([]string{"", "", "-", "_", ".", ":", "@", "/", " ", ",", ";", "|", "#", "=", "--"})
+	}
+	switch n.IntN(16) {
+	case 0, 1, 2, 3:
+		return nonce, nonce
+	case 4, 5:
+		return text() + sign() + nonce, nonce
+	case 6, 7:
+		return nonce + sign() + text(), nonce
+	case 8, 9:
+		return text() + sign() + nonce + sign() + text(), nonce
+	case 10: // BullMQ, Redisson's RLock as a string
+		return nonce + ":" + n.of(digits, 1+n.IntN(3)), nonce
+	case 11: // ShedLock
+		return "ADDED:2026-01-02T03:04:05.678Z@" + n.pick([]string{"web-1", n.of("0123456789abcdef", 12)}) + ":" + nonce, nonce
+	case 12: // Sidekiq
+		nonce = hex.EncodeToString(n.bytes(6))
+		return "web-1:4711:" + nonce, nonce
+	case 13: // PHP
+		return fmt.Sprintf(`s:%d:"%s";`, len(nonce), nonce), nonce
+	case 14:
+		return fmt.Sprintf(`{"%s":%q,"at":17}`, n.pick([]string{"token", "owner", "name", "host"}), nonce), nonce
+	}
+	nonce = n.uuid() + ":" + n.of(digits, 1+n.IntN(15)) // a field of Redisson's hash
+	return nonce, nonce
+}
+
+// leak returns what of a nonce stands in a text: eight characters in a row; "": nothing.
+func leak(text, nonce string) string {
+	for i := 0; i+8 <= len(text); i++ {
+		if strings.Contains(nonce, text[i:i+8]) {
+			return text[i : i+8]
+		}
+	}
+	return ""
+}
+
+// printed is all of an owner that can be printed. The guard is a checksum of the whole value.
+func printed(list []sources.Owner) []string {
+	var texts []string
+	for i := range list {
+		o := &list[i]
+		texts = append(texts, o.ID, o.Session, o.Label, o.Data.Head)
+		for _, a := range o.Attrs {
+			texts = append(texts, a.Key, a.Value)
+		}
+	}
+	return texts
+}
+
+// names are texts that may stand beside a nonce, and are shown where they stand alone.
+func names(t testing.TB) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../internal/legible/testdata/names.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+// TestNoNonceIsShown draws a million values as the libraries write them, with names before,
+// behind and around. Everything that is printed comes from what the source hands over.
+func TestNoNonceIsShown(t *testing.T) {
+	t.Parallel()
+	const values, workers = 1_000_000, 4
+	words := names(t)
+	var all sync.WaitGroup
+	for worker := range uint64(workers) {
+		all.Go(func() {
+			n := &nonces{rand.New(rand.NewPCG(worker, 1)), words}
+			for range values / workers {
+				value, nonce := n.value()
+				r := &reading{shape: text, head: []byte(value), size: len(value)}
+				list, _, _ := owners(r, sources.KindMutex, nil)
+				fields, _ := tableOwners(map[string]string{value: "1"}, nil)
+				for _, text := range printed(append(list, fields...)) {
+					if part := leak(text, nonce); part != "" {
+						t.Errorf("of %q, whose nonce is %q, %q is shown: %q", value, nonce, text, part)
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestNamesAreShown(t *testing.T) {
+	t.Parallel()
+	list := names(t)
+	if len(list) < 1000 {
+		t.Fatalf("%d names", len(list))
+	}
+	var hidden []string
+	for _, name := range list {
+		o := textOwner(&reading{shape: text, head: []byte(name), size: len(name)}, nil)
+		if o.Label != name || o.ID != name {
+			hidden = append(hidden, name)
+		}
+	}
+	if len(hidden)*100 > len(list)*5 {
+		t.Errorf("%d of %d names are not shown: %q", len(hidden), len(list), hidden)
+	}
+}
+
+func TestLegiblePatternIsShown(t *testing.T) {
+	t.Parallel()
+	patterns := []*regexp.Regexp{regexp.MustCompile(`^[0-9a-f]{12}$`), regexp.MustCompile(`"by":"([^"]+)"`), regexp.MustCompile(`^8743c9c0.*:51$`)}
+	for value, want := range map[string][2]string{ // label, ID
+		"0123456789ab":                 {"0123456789ab", "0123456789ab"},
+		`{"by":"x1y2z3","token":"qq"}`: {"x1y2z3", "#2097879a"},
+		"0123456789abcdef":             {"#fe5567e8", "#fe5567e8"},
+		"worker-b":                     {"worker-b", "worker-b"},
+	} {
+		o := textOwner(&reading{shape: text, head: []byte(value), size: len(value)}, patterns)
+		if o.Label != want[0] || o.ID != want[1] {
+			t.Errorf("%q: label %q, ID %q, want %q", value, o.Label, o.ID, want)
+		}
+	}
+	list, _ := tableOwners(map[string]string{"8743c9c0-0795-4907-87fd-6c719a6b4586:51": "1"}, patterns)
+	if len(list) != 1 || list[0].Label != "8743c9c0-0795-4907-87fd-6c719a6b4586:51" || list[0].ID[0] != '#' {
+		t.Errorf("%+v", list)
+	}
+}
