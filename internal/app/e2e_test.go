@@ -221,8 +221,9 @@ func TestAPasswordInAFileIsUsed(t *testing.T) {
 // watching runs watch until the test ends it.
 type watching struct {
 	*world
-	end  context.CancelFunc
-	done chan int
+	end   context.CancelFunc
+	done  chan int
+	heard int // how much of the output hears has passed
 }
 
 func watch(t testing.TB, w *world, args ...string) *watching {
