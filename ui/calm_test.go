@@ -1,0 +1,150 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/sources"
+	"coordtop/sources/sourcetest"
+)
+
+// leases drives a board over a Hub and a source of elections whose leaders renew.
+type leases struct {
+	t      *testing.T
+	script *sourcetest.Script
+	sub    *sources.Subscription
+	board  *driver
+	chance *rand.Rand
+	wire   *wire
+	bytes  int // that the terminal was sent
+}
+
+// elected is an election with a leader whose lease was renewed just now.
+func elected(name string, lease time.Duration) *sources.Primitive {
+	now := time.Now()
+	return &sources.Primitive{
+		Ref: sources.Ref{Source: "redis", Space: "0", Name: name}, Kind: sources.KindElection, Limit: 1, Taken: 1,
+		LimitHow: sources.Told, OwnersHow: sources.Told, At: now, ForgetAfter: time.Hour,
+		Owners: []sources.Owner{{ID: name, Label: "host-" + name, Lease: lease, Expires: sources.Stamp{At: now.Add(lease), How: sources.Told}}},
+	}
+}
+
+// inCalm runs a test in a bubble with a board of 160x48 in its default order.
+func inCalm(t *testing.T, prims func() []*sources.Primitive, test func(*leases)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		hub := sources.NewHub(t.Context(), sources.HubOptions{})
+		defer hub.Close()
+		l := &leases{t: t, script: sourcetest.NewScript("main"), chance: rand.New(rand.NewPCG(1, 2))}
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() {
+			_ = sources.Run(ctx, hub, []sources.Spec{{Name: "redis", Type: "redis", Source: l.script}})
+		})
+		defer running.Wait()
+		defer stop()
+		l.sub = hub.Subscribe(0)
+		defer l.sub.Close()
+		l.script.Push(sources.Change{Scope: "main", Gap: true, Set: prims(), Synced: true, Alive: []string{"main"}})
+		synctest.Wait()
+		m := newModel(Options{Feed: present{hub, l.sub}, Environ: []string{"TERM=xterm-256color", "LANG=C.UTF-8"}})
+		l.board = &driver{model: m}
+		l.board.send(tea.WindowSizeMsg{Width: 160, Height: 48})
+		l.board.send(wakeMsg{})
+		l.wire = newWire(160, 48)
+		l.wire.frame(t, l.board)
+		test(l)
+	})
+}
+
+// second lets a second pass, with a wake-up and a frame of the board for each tenth of it.
+func (l *leases) second(renew func() []*sources.Primitive) {
+	for range 10 {
+		time.Sleep(100 * time.Millisecond)
+		l.script.Push(sources.Change{Scope: "main", Set: renew(), Alive: []string{"main"}})
+		synctest.Wait()
+		l.board.send(wakeMsg{})
+		l.bytes += l.wire.frame(l.t, l.board)
+	}
+	l.board.send(secondMsg{})
+	l.board.send(columnMsg{})
+	l.bytes += l.wire.frame(l.t, l.board)
+}
+
+func TestManyLeasesThatAreRenewedAtRandomAreNoProblemAndKeepStill(t *testing.T) {
+	t.Parallel()
+	const rows, each = 2_000, 20 // renewals in a tenth of a second: each row every ten seconds, more or less
+	name := func(i int) string { return fmt.Sprintf("app:leader:%05d", i) }
+	all := func() []*sources.Primitive {
+		prims := make([]*sources.Primitive, rows)
+		for i := range prims {
+			prims[i] = elected(name(i), time.Hour)
+		}
+		return prims
+	}
+	inCalm(t, all, func(l *leases) {
+		some := func() []*sources.Primitive {
+			prims := make([]*sources.Primitive, each)
+			for i := range prims {
+				prims[i] = elected(name(l.chance.IntN(rows)), time.Hour)
+			}
+			return prims
+		}
+		for range 30 { // until rhythms are known
+			l.second(some)
+		}
+		before := l.board.names()
+		const seconds = 20
+		l.bytes = 0
+		for range seconds {
+			l.second(some)
+			if n := l.board.idx.problemRows(); n > 0 {
+				t.Fatalf("%d problems with most of every lease left", n)
+			}
+		}
+		if after := l.board.names(); !slices.Equal(after, before) {
+			t.Errorf("the rows moved: %v, then %v", before, after)
+		}
+		t.Logf("%d bytes a second", l.bytes/seconds)
+		if l.bytes > 1500*seconds {
+			t.Errorf("%d bytes in %d s, not 1,500 a second at most", l.bytes, seconds)
+		}
+	})
+}
+
+func TestALeaderThatStopsRenewingStandsFirstBeforeItsLeaseIsOver(t *testing.T) {
+	t.Parallel()
+	const lease, every = 30, 10 // seconds
+	all := func() []*sources.Primitive {
+		prims := []*sources.Primitive{elected("stops", lease*time.Second)}
+		for i := range 200 {
+			prims = append(prims, elected(fmt.Sprintf("calm-%03d", i), time.Hour))
+		}
+		return prims
+	}
+	inCalm(t, all, func(l *leases) {
+		for s := range 4 * every {
+			l.second(func() []*sources.Primitive { return nil })
+			if s%every == every-1 {
+				l.script.Push(sources.Change{Scope: "main", Set: []*sources.Primitive{elected("stops", lease*time.Second)}})
+			}
+		}
+		for s := range 21 {
+			if got := l.board.names()[0]; got == "stops" && s <= 15 {
+				t.Fatalf("it stands first %d s after a renewal, with half of its lease left", s)
+			}
+			l.second(func() []*sources.Primitive { return nil })
+		}
+		if got := l.board.names()[0]; got != "stops" || l.board.idx.problemRows() != 1 {
+			t.Errorf("first is %s, %d problems, 21 s after the last renewal", got, l.board.idx.problemRows())
+		}
+	})
+}
