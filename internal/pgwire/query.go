@@ -72,7 +72,7 @@ func (c *Conn) plain(ctx context.Context, sql string, args ...string) ([]Row, er
 func keep(rows *[]Row) func(Row) error {
 	return func(r Row) error {
 		if len(*rows) == mostRows {
-			return fmt.Errorf("%w: over %d rows", ErrFlood, mostRows)
+			return excess("over %d rows", mostRows)
 		}
 		kept := make(Row, len(r))
 		for i, v := range r {

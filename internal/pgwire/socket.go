@@ -3,7 +3,6 @@ package pgwire
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"sync/atomic"
 	"time"
@@ -112,7 +111,7 @@ const rawLimit = 2 * answerLimit
 func (c *counted) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if c.state.raw.Add(int64(n)) > rawLimit {
-		return 0, fmt.Errorf("%w: over %d MB without an answer", ErrFlood, rawLimit>>20)
+		return 0, excess("over %d MB without an answer", rawLimit>>20)
 	}
 	return n, err
 }

@@ -14,9 +14,20 @@ import (
 var (
 	// ErrForeign: what came is no message of Postgres'.
 	ErrForeign = errors.New("what answers does not speak the protocol of Postgres")
-	// ErrFlood: the server sends more than Postgres would.
-	ErrFlood = errors.New("the server sends more than a Postgres would")
+	// ErrFlood: the server sends more than Postgres would. It is in every *Excess.
+	ErrFlood = errors.New("the server sent more than a Postgres would")
 )
+
+// Excess is an ErrFlood that says what there was too much of.
+type Excess struct{ What string }
+
+// Error is a line.
+func (e *Excess) Error() string { return ErrFlood.Error() + ": " + e.What }
+
+// Unwrap returns ErrFlood.
+func (e *Excess) Unwrap() error { return ErrFlood }
+
+func excess(what string, args ...any) error { return &Excess{fmt.Sprintf(what, args...)} }
 
 const (
 	rowLimit      = 1 << 20  // of a row; the longest column that we ask for is cut at 2 kB
@@ -98,9 +109,9 @@ func (t *traffic) header(kind byte, n int) (fate, error) {
 	case n > limit && first:
 		return f, ErrForeign
 	case n > limit:
-		return f, fmt.Errorf("%w: a message of %d bytes (type %q)", ErrFlood, n, kind)
+		return f, excess("a message of %d bytes (type %q)", n, kind)
 	case f != cut && n > textKept && (kind == 'R' || kind == 'S'):
-		return f, fmt.Errorf("%w: %d bytes about the session (type %q)", ErrFlood, n, kind)
+		return f, excess("%d bytes about the session (type %q)", n, kind)
 	}
 	return f, nil
 }
@@ -110,11 +121,11 @@ func (t *traffic) count(kind byte, n int) error {
 	switch {
 	case !t.started:
 		if t.answer += n; t.answer > startLimit {
-			return fmt.Errorf("%w: over %d MB before the login is done", ErrFlood, startLimit>>20)
+			return excess("over %d MB before the login was done", startLimit>>20)
 		}
 	case t.pending.Load() > 0 && kind != 'A' && kind != 'N' && kind != 'S':
 		if t.answer += n; t.answer > answerLimit {
-			return fmt.Errorf("%w: an answer of over %d MB", ErrFlood, answerLimit>>20)
+			return excess("an answer of over %d MB", answerLimit>>20)
 		}
 	default:
 		now := time.Now()
@@ -123,7 +134,7 @@ func (t *traffic) count(kind byte, n int) error {
 			t.raw.Store(0)
 		}
 		if t.unasked += n; t.unasked > unaskedLimit {
-			return fmt.Errorf("%w: over %d MB that nobody asked for", ErrFlood, unaskedLimit>>20)
+			return excess("over %d MB that nobody asked for", unaskedLimit>>20)
 		}
 	}
 	return nil
@@ -173,7 +184,7 @@ func checkLogin(body []byte) error {
 			continue
 		}
 		if n, err := strconv.Atoi(digits); err != nil || n > mostScramIter {
-			return fmt.Errorf("%w: the login wants the password hashed %.20s times, at most %d will do", ErrFlood, digits, mostScramIter)
+			return excess("a login that hashes the password %.20s times (at most %d will do)", digits, mostScramIter)
 		}
 	}
 	return nil

@@ -67,10 +67,11 @@ func Explain(err error, c *pgconn.Config, opening bool) error {
 	case errors.Is(err, errWrongRole):
 		return e.passing("none of %s is a server of the sort that is asked for (the primary among several hosts, or target_session_attrs)", e.Where)
 	}
-	for _, lie := range []error{pgwire.ErrForeign, pgwire.ErrFlood} {
-		if errors.Is(err, lie) {
-			return e.Problem(sources.Foreign, err, innermost(err))
-		}
+	if lie, ok := errors.AsType[*pgwire.Excess](err); ok {
+		return e.Problem(sources.Lies, err, lie.What)
+	}
+	if errors.Is(err, pgwire.ErrForeign) {
+		return e.Problem(sources.Foreign, err, "")
 	}
 	if p := e.Unreached(err); p != nil {
 		return p
