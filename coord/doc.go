@@ -31,6 +31,10 @@
 //     clock is set forward: then every key is over early. Let its clock be slewed.
 //   - The service does not lie: what it granted for a time it does not grant to
 //     another within that time. A failover can make a liar of it; see below.
+//   - Where the service ends a grant with its connection (Postgres), what stands between
+//     us and it closes both ends of the connection or neither. A proxy or an address
+//     translation that drops its side towards the service and keeps ours makes the service
+//     give away what we trust until the next renewal fails, at most for the window.
 //   - Work stops when its context ends. A process that is stopped between looking at
 //     the context and writing to a resource writes late all the same; no lease can
 //     prevent that, a fence can.

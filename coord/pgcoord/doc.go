@@ -47,15 +47,23 @@
 //
 // What Postgres cannot promise: behind a link that is cut, the server can end a session by
 // an administrator's hand, or restart, and give the lock away before our window ends; a
-// failover to a standby forgets all locks. The fence is for that.
+// failover to a standby forgets all locks. And a proxy, or an address translation, that
+// closes only its connection to the server makes the server give the lock away while ours
+// stands: we notice with the next renewal, a fifth of the window later, if the proxy then
+// closes ours, and with the end of the window if it is silent. Until then two may own the
+// lock. The source's warnings say where the server sees us at another address than our
+// own, which is a sign of either. The fence is for that.
 //
 // # Poolers and standbys
 //
-// Settings are made after connecting, because poolers refuse them before. A pooler that
-// lends server sessions for a transaction would give one lock to everybody: Open finds out
-// and refuses, and a renewal that another process answers is a loss. One in session mode
-// will do, but its keepalives with us are its own. A standby's locks are no locks of the
-// primary: it is refused, unless several hosts are named, of which the primary is taken.
+// Settings are made after connecting, because poolers refuse them before, and after it is
+// known what stands between: see [coordtop/internal/pgwire]. A pooler that lends server
+// sessions for a transaction or a statement would give one lock to everybody: Open finds out
+// and refuses, and so does each later connection; nothing was set by then. A renewal that
+// another process answers is a loss. A pooler in session mode will do, but its keepalives
+// with us are its own, and it must have a session for each claim and one more for looking.
+// A standby's locks are no locks of the primary: it is refused, unless several hosts are
+// named, of which the primary is taken.
 //
 // # What others see
 //

@@ -120,6 +120,9 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 		if err != nil {
 			return err
 		}
+		if err := headless.Warn(p.env.Stderr, hub.State(), row.Ref.Source); err != nil {
+			return err
+		}
 		defer p.parting.begin()()
 		op := p.operator(ctx, c, hub, true)
 		defer p.giveBack(op)

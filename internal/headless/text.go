@@ -74,6 +74,16 @@ func textNothing(diag io.Writer, s *sources.State) error {
 	return err
 }
 
+// Warn writes a line for each thing that whoever acts on a source must know.
+func Warn(diag io.Writer, s *sources.State, source string) error {
+	for _, src := range s.Sources {
+		if src.Name == source {
+			return textSource(diag, s, src, time.Now())
+		}
+	}
+	return nil
+}
+
 // textSource writes a line for each thing that a reader of the table must know: why
 // a source is missing, that it is old, what it warns of.
 func textSource(diag io.Writer, s *sources.State, src sources.SourceStatus, now time.Time) error {

@@ -62,12 +62,15 @@
 //
 // Any role sees all locks and all names of applications. Clients, states, queries and
 // times of other roles' sessions need pg_monitor; without it they are unknown, and
-// About.Warnings says so.
+// About.Warnings says so. What a right refuses is not asked for again: the server says first
+// which functions we may call.
 //
 // # Poolers and standbys
 //
-// A pooler that lends server sessions is recognised by the process number, which differs
-// from the login's. Behind it nothing is set, prepared or listened to, since the next
-// borrower would have it too. Advisory locks are each server's own: a standby shows its
-// own, and there is nothing to listen to.
+// A pooler that lends server sessions is recognised before anything else is asked, see
+// [coordtop/internal/pgwire]. Behind it nothing is set, prepared or listened to, since the
+// next borrower would have it too; each statement is read-only and bounded by settings that
+// end with it, and is waited for even where nobody wants its answer any more, because the
+// session that runs it may own somebody's lock. Advisory locks are each server's own: a
+// standby shows its own, and there is nothing to listen to.
 package pgsource
