@@ -103,38 +103,47 @@ func (m *model) items(row *sources.Row) []item {
 		if i.not == "" && !m.canWrite() && !action.Of(c.Verb).GivesUp {
 			i.not = writingOff
 		}
-		switch c.Verb {
-		case action.Acquire:
-			i.key, i.intent = "a", doAcquire
-			if campaigns && c.Not != "" {
-				i.key = "" // the same key campaigns
-			}
-		case action.Try:
-			i.key, i.intent = "t", doTry
-		case action.Campaign:
-			i.key, i.intent = "a", doAcquire
-			if acquires || c.Not != "" {
-				i.key, i.intent = "c", doCampaign
-			}
-		case action.Proclaim:
-			i.key, i.intent = "p", doProclaim
-		case action.Resign:
-			if i.not == "" && waiting {
-				continue // leaving the queue is there already
-			}
-			i.key, i.intent = "r", doResign
-		default:
-			if !provisionItem(&i) {
-				continue
-			}
+		i.intent = verbIntent(c.Verb)
+		switch {
+		case i.intent == "", i.intent == doResign && i.not == "" && waiting: // leaving the queue is there already
+			continue
+		case i.intent == doCreateNode && i.not != "" && i.not != writingOff: // nearly every node exists
+			continue
+		case i.intent == doCampaign && !acquires && c.Not == "":
+			i.intent = doAcquire
 		}
-		if i.key != "" {
+		if i.intent != doAcquire || !campaigns || c.Not == "" { // else the same key campaigns
 			i.key = m.keyIn(inMenu, i.intent)
 		}
 		items = append(items, i)
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return rankOf(a) - rankOf(b) })
 	return items
+}
+
+// verbIntent is what a person wants who chooses a verb from the menu; "": it stands in none.
+func verbIntent(v action.Verb) intent {
+	switch v {
+	case action.Acquire:
+		return doAcquire
+	case action.Try:
+		return doTry
+	case action.Campaign:
+		return doCampaign
+	case action.Proclaim:
+		return doProclaim
+	case action.Resign:
+		return doResign
+	case action.Create:
+		return doCreate
+	case action.Update:
+		return doUpdate
+	case action.Delete:
+		return doDelete
+	case action.CreateNode:
+		return doCreateNode
+	}
+	return "" // Crash has its own key, and no box
 }
 
 func rankOf(i item) int {

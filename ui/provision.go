@@ -4,25 +4,6 @@ import (
 	"coordtop/internal/action"
 )
 
-// provisionItem fills in the line of the menu for a verb about what exists; false: the menu
-// needs no such line.
-func provisionItem(i *item) bool {
-	switch i.verb {
-	case action.Create:
-		i.key, i.intent = "n", doCreate
-	case action.Update:
-		i.key, i.intent = "u", doUpdate
-	case action.Delete:
-		i.key, i.intent = "d", doDelete
-	case action.CreateNode:
-		i.key, i.intent = "N", doCreateNode
-		return i.not == "" || i.not == writingOff // nearly every node exists
-	default: // Crash has its own key, and no box
-		return false
-	}
-	return true
-}
-
 // fillData puts in what the data is now, where that is all on the screen.
 func (b *box) fillData(m *model, f *field) {
 	switch b.request.Verb {

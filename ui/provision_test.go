@@ -113,3 +113,28 @@ func taken(p *sources.Primitive) *sources.Primitive {
 	p.Owners = []sources.Owner{{ID: "9", Label: "host-9", Permits: 1}}
 	return p
 }
+
+func TestEachVerbWithALineInTheMenuHasAKeyThere(t *testing.T) {
+	t.Parallel()
+	keys := map[intent]bool{}
+	for _, b := range dialogBindings() {
+		keys[b.intent] = keys[b.intent] || b.scope&inMenu != 0 && len(b.keys) > 0
+	}
+	wants := map[intent]action.Verb{}
+	for _, v := range action.Verbs() {
+		i := verbIntent(v.Verb)
+		if (i != "") != (v.Text != "") {
+			t.Errorf("%v has the intent %q and the line %q", v.Verb, i, v.Text)
+		}
+		if i == "" {
+			continue
+		}
+		if !keys[i] || wants[i] != 0 {
+			t.Errorf("%v has no key of its own in the menu", v.Verb)
+		}
+		wants[i] = v.Verb
+	}
+	if i := verbIntent(action.Verb(len(action.Verbs()) + 1)); i != "" {
+		t.Errorf("a verb that nobody knows is chosen by %s", i)
+	}
+}
