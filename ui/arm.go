@@ -122,8 +122,8 @@ func (d *arming) picture(m *model, w, _ int) picture {
 			p.lines = append(p.lines, m.th.line(w).put(st, s).done())
 		}
 	}
-	l := m.th.line(w).put(m.th.strong, "Arm writing in").put(m.th.title, " "+m.title+" ")
-	l.put(m.th.strong, "for "+strconv.Itoa(int(action.ArmedFor/time.Minute))+" minutes?")
+	l := m.th.line(w).put(m.th.strong, "Arm writing in ").put(m.th.title, " "+m.title+" ")
+	l.put(m.th.strong, " for "+strconv.Itoa(int(action.ArmedFor/time.Minute))+" minutes?")
 	p.lines = append(p.lines, l.done(), m.th.line(w).done())
 	if d.writing {
 		say(m.th.dim, writingAudit)

@@ -126,7 +126,7 @@ func (b *box) retype() bool {
 func (b *box) changedText() string {
 	switch {
 	case b.gone && b.changed == "":
-		return "changed: it was not so for a while, and is again as it was when you decided"
+		return "changed since you decided, and changed back"
 	case b.gone || b.changed != "":
 		return "changed: " + b.changed
 	case b.off:

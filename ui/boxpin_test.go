@@ -115,7 +115,7 @@ func TestWhatIsSaidOfAChangeStaysTrue(t *testing.T) {
 	d.show(uitest.State(noon(), uitest.Led("b", "host-1", noon())))
 	d.says(t, "changed: it is not listed any more; nothing will be sent")
 	d.show(uitest.State(noon(), a))
-	d.says(t, "changed: it was not so for a while, and is again as it was when you decided; nothing will be sent")
+	d.says(t, "changed since you decided, and changed back; nothing will be sent")
 	d.says(t, "r decide anew")
 	if len(op.Begun()) > 0 {
 		t.Errorf("begun %+v", op.Begun())

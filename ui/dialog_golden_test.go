@@ -21,7 +21,7 @@ func TestDialogsLookAsTheyWereReviewed(t *testing.T) {
 			case "search/indexer":
 				h.Owner, h.RunsOut, h.Until = row.Owners[0].ID, true, scene.Now().Add(8*time.Second)
 			case "orders/outbox":
-				h.Waiting = true
+				h.Waiting, h.GivesUp = true, scene.Now().Add(4*time.Minute)
 				s.Runs = append(s.Runs, action.Run{ID: 3, Phase: action.Waiting, Place: 2, Started: h.Since, Changed: h.Since,
 					Request: action.Request{Verb: action.Campaign, Target: action.Target{Ref: row.Ref, Kind: row.Kind}}})
 			default:

@@ -66,7 +66,7 @@ func (d *disarming) picture(m *model, w, h int) picture {
 	p := picture{danger: true}
 	add := func(l *line) { p.lines = append(p.lines, l.done()) }
 	holding, waiting, _ := m.held()
-	add(m.th.line(w).put(m.th.strong, "End writing in").put(m.th.title, " "+m.title+" ").put(m.th.strong, "and call off "+count(waiting, "claim")+"?"))
+	add(m.th.line(w).put(m.th.strong, "End writing in ").put(m.th.title, " "+m.title+" ").put(m.th.strong, " and call off "+count(waiting, "claim")+"?"))
 	add(m.th.line(w))
 	shown, room := 0, max(h-6, 1)
 	for i := range m.hands.status.Holdings {

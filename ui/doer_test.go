@@ -53,7 +53,7 @@ func TestArmingSaysThatItWaitsForTheAudit(t *testing.T) {
 	written := d.send(key("y"))
 	d.shows(t, "writing the audit")
 	d.press("n", "esc")
-	d.shows(t, "Arm writing in prod-eu for 5 minutes?")
+	d.shows(t, "Arm writing in  prod-eu  for 5 minutes?")
 	answer(nil)
 	d.await(written)
 	if d.hands.dialog != nil {

@@ -107,7 +107,7 @@ func TestWritingIsArmedByAQuestionAndEndsByTheSameKey(t *testing.T) {
 		}
 	}
 	d.press("W")
-	d.shows(t, "Arm writing in prod-eu for 5 minutes?")
+	d.shows(t, "Arm writing in  prod-eu  for 5 minutes?")
 	d.press("x", "y")
 	if !slices.Equal(op.Called(), []string{"arm leases "}) {
 		t.Errorf("called %v", op.Called())

@@ -109,6 +109,9 @@ func (m *model) holdingLine(l *line, h *action.Holding, add func(*line)) {
 	switch {
 	case h.Waiting:
 		l.put(m.th.dim, "waiting for "+format.Age(max(m.clock.Sub(h.Since), 0)))
+		if !h.GivesUp.IsZero() {
+			l.put(m.th.dim, ", gives up in "+format.Left(max(h.GivesUp.Sub(m.clock), 0)))
+		}
 	case !h.Until.IsZero():
 		l.put("", format.Left(max(h.Until.Sub(m.clock), 0))+" left")
 	default:

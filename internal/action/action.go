@@ -154,6 +154,7 @@ type Holding struct {
 	Permits uint64
 	Mode    sources.Mode
 	Waiting bool
+	GivesUp time.Time // when the wait ends; zero: never, or it is ours
 	Since   time.Time
 	// Until is the end of trust: zero where it ends with a connection or session alone.
 	Until time.Time

@@ -83,3 +83,32 @@ func (r *rig) awake(what string, ok func(*action.Status) bool) {
 		}
 	}
 }
+
+func TestAClaimAtAProtectedSourceEndsWithTheTimeOfItsOwnName(t *testing.T) {
+	t.Parallel()
+	var laptop asleep
+	r := redisRig(t, options{change: func(o *operate.Options, b *operate.Backend) {
+		laptop.options().change(o, b)
+		b.Protect = true
+		o.Backends = map[string]operate.Backend{"dev": {Type: "redis"}}
+	}})
+	if err := r.Arm("s", "s"); err != nil {
+		t.Fatal(err)
+	}
+	r.occupy(election, "host-a:1")
+	q := r.ask(action.Campaign, election)
+	q.Reason = "INC-1"
+	id := r.do(q)
+	r.reaches(id, action.Waiting)
+	laptop.slept.Add(int64(3 * time.Minute))
+	if err := r.Arm("dev", ""); err != nil {
+		t.Fatal(err)
+	}
+	laptop.slept.Add(int64(2 * time.Minute))
+	if run := r.reaches(id, action.Dropped); run.Text != "the time for writing is over" {
+		t.Errorf("it says %q", run.Text)
+	}
+	if !r.Status().CanWrite(time.Now()) {
+		t.Error("the other source is not armed any more")
+	}
+}

@@ -66,7 +66,7 @@ func TestWaitingClaimsEndWithWritingAndNeverWinAfterwards(t *testing.T) {
 				id := a.do(a.ask(action.Campaign, s.election))
 				a.reaches(id, action.Waiting)
 				says := end(a)
-				if run := a.reaches(id, action.Dropped); run.Text != says+": no longer waiting" {
+				if run := a.reaches(id, action.Dropped); run.Text != says {
 					t.Errorf("it says %q", run.Text)
 				}
 				if h := a.Status().Holdings; len(h) != 0 {
@@ -202,7 +202,7 @@ func TestAGrantThatComesAfterTheEndOfWritingIsGivenBackAndSaid(t *testing.T) {
 					return redisRig(t, o)
 				})
 				run := a.reaches(a.do(a.ask(verb, election)), action.Dropped)
-				if !strings.HasPrefix(run.Text, says+": ") {
+				if !strings.HasPrefix(run.Text, says) {
 					t.Errorf("it says %q, want %q", run.Text, says)
 				}
 				a.awake("nothing is held", func(s *action.Status) bool { return len(s.Holdings) == 0 })

@@ -46,6 +46,9 @@ func (h *holding) show() action.Holding {
 		Ref: h.ref, Kind: r.Target.Kind, Permits: max(r.Permits, 1), Mode: r.Mode, Waiting: h.waiting, Since: h.since, Data: h.data,
 		RunsOut: h.runsOut,
 	}
+	if h.waiting && r.Wait > 0 {
+		s.GivesUp = h.since.Add(r.Wait)
+	}
 	if h.lease != nil {
 		s.Owner, s.Fence, s.Until = h.lease.Owner(), h.lease.Fence(), h.lease.TrustedUntil()
 	}

@@ -47,10 +47,12 @@ func TestAcquireStandsInTheQueueUntilItsTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.owner(pair)
-	id := r.do(r.ask(action.Acquire, pair))
+	q := r.ask(action.Acquire, pair)
+	q.Wait = time.Hour
+	id := r.do(q)
 	r.until("we wait", func(*sources.State) bool { return r.row(pair).Queue.Len == 1 })
 	r.until("our place is told", func(*sources.State) bool { return r.run(id).Place == 1 })
-	if h := r.Status().Holdings; len(h) != 1 || !h[0].Waiting {
+	if h := r.Status().Holdings; len(h) != 1 || !h[0].Waiting || !h[0].GivesUp.Equal(h[0].Since.Add(time.Hour)) {
 		t.Errorf("we hold %+v", h)
 	}
 	effect, err := r.Describe(t.Context(), action.Request{Verb: action.Resign, Target: r.ask(action.Resign, pair).Target})

@@ -78,7 +78,7 @@ func (o *Operator) missed(n *run, err error, doubt string) {
 	case n.ctx.Err() != nil:
 		text := "no longer waiting"
 		if why := whyCalledOff(n); why != nil && why != errCalledOff { // which the phase says
-			text = why.Error() + ": " + text
+			text = why.Error()
 		}
 		o.finish(n, action.Dropped, text, sources.OwnerRef{})
 	case errors.Is(err, coord.ErrUncertain):
