@@ -31,16 +31,10 @@ func (o *Operator) CallOff(id uint64) {
 // only gives it back goes on.
 func (o *Operator) callOffUnarmedLocked(why error) {
 	for _, n := range o.runs {
-		if n.Phase < action.Sent && !n.ending && !action.Of(n.Request.Verb).GivesUp && !o.holdsLocked(n) && o.unarmedLocked(n) {
+		if n.Phase < action.Sent && !n.ending && !action.Of(n.Request.Verb).GivesUp && o.unarmedLocked(n) {
 			n.cancel(why)
 		}
 	}
-}
-
-// holdsLocked reports whether a run has won its lease.
-func (o *Operator) holdsLocked(n *run) bool {
-	h := o.holdingLocked(n.Request.Target.Ref)
-	return h != nil && h.run == n && !h.waiting
 }
 
 // unarmedLocked reports whether writing is not armed for the source of a run.

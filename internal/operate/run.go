@@ -72,6 +72,10 @@ func fence(n uint64) string {
 func (o *Operator) reach(n *run, p action.Phase, text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.reachLocked(n, p, text)
+}
+
+func (o *Operator) reachLocked(n *run, p action.Phase, text string) {
 	if n.ending {
 		return
 	}

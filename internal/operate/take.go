@@ -137,12 +137,15 @@ func (o *Operator) keep(n *run, h *holding, lease *coord.Lease, term *coord.Term
 	if o.unarmedLocked(n) { // nobody has noticed it yet
 		n.cancel(errOver)
 	}
+	called := n.ctx.Err() != nil // then it is given back at once, whatever our watch shows
+	if !called {
+		o.reachLocked(n, action.Sent, "ours; not on our watch yet")
+	}
 	o.mu.Unlock()
 	seen := make(chan struct{})
-	if n.ctx.Err() != nil { // it is given back at once, whatever our watch shows
+	if called {
 		close(seen)
 	} else {
-		o.reach(n, action.Sent, "ours; not on our watch yet")
 		o.start(func() { // ends with the watch, at the latest with the lease
 			defer close(seen)
 			shown := o.watchWin(n, lease, sub)
