@@ -42,6 +42,7 @@ func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
 func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.Options {
 	o := redissource.Options{
 		Name: s.Name, Client: client, Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax, Labels: labels(s),
+		Legible: s.Legible,
 	}
 	for _, w := range s.Watch {
 		o.Selections = append(o.Selections, redissource.Selection{Pattern: w.Pattern, Kind: w.Kind, Expected: w.Expected})

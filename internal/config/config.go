@@ -50,9 +50,10 @@ type Source struct {
 	Token    Secret // YDB only, and then there is no User and no Password
 	TLS      certs.Files
 	Watch    []Watch
-	Nodes    []string // YDB only: paths of coordination nodes, from the root or from the database
-	Channels []string // Postgres only
-	Scheme   string   // Postgres only: how names become lock numbers; "": the source's own choice
+	Legible  []*regexp.Regexp // Redis only: what may be shown of a value though it is not surely a name
+	Nodes    []string         // YDB only: paths of coordination nodes, from the root or from the database
+	Channels []string         // Postgres only
+	Scheme   string           // Postgres only: how names become lock numbers; "": the source's own choice
 	ReadOnly bool
 	Protect  bool
 	Labels   []Label // sorted by key

@@ -46,6 +46,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 		Name: "leases", Type: TypeRedis, URL: "rediss://leases.example:6380/0", Address: "rediss://leases.example:6380/0",
 		User: "coordtop", TLS: certs.Files{ServerName: "leases.internal"},
 		Watch:   []Watch{{sources.KindElection, "app:leader:*", true, ""}, {sources.KindMutex, "app:lock:*", false, ""}},
+		Legible: []*regexp.Regexp{regexp.MustCompile("^agent=([^;]+);")},
 		Protect: true, Labels: []Label{{"env", "prod"}}, PollMin: 250 * time.Millisecond, PollMax: 5 * time.Second, Forget: time.Hour,
 	}
 	if !reflect.DeepEqual(s, want) {

@@ -23,6 +23,7 @@ type fileSource struct {
 	TokenFile       string            `yaml:"token_file"`
 	TLS             fileTLS           `yaml:"tls"`
 	Watch           []fileWatch       `yaml:"watch"`
+	Legible         []string          `yaml:"legible"`
 	Channels        []string          `yaml:"channels"`
 	KeyScheme       string            `yaml:"key_scheme"`
 	ReadOnly        bool              `yaml:"read_only"`

@@ -126,6 +126,7 @@ func (v *validator) source(f *fileSource, path string) Source {
 	if f.User != "" && t.User != "" && f.User != t.User {
 		v.at(path+".user", "the url names another user: keep one of the two")
 	}
+	s.Legible = v.legible(f, t.Type, path)
 	if t.Type == TypeYDB && v.wrote(path+".forget") {
 		v.at(path+".forget", "YDB takes none: what is named is always shown, and there is nothing else")
 	}
