@@ -2,6 +2,7 @@ package ydbcoord
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ydb-platform/ydb-go-sdk/v3"
 	"github.com/ydb-platform/ydb-go-sdk/v3/balancers"
+	"github.com/ydb-platform/ydb-go-sdk/v3/config"
 	"google.golang.org/grpc"
 
 	"coordtop/coord"
@@ -135,16 +137,32 @@ func (c *Client) open(ctx context.Context) (*ydb.Driver, error) {
 	if err := c.greet(ctx); err != nil {
 		return nil, err
 	}
-	options, err := c.options.sdk()
+	ctx, lied := context.WithCancelCause(ctx)
+	defer lied(nil)
+	options, err := c.options.sdk(lied)
 	if err != nil {
 		return nil, err
 	}
 	db, err := ydb.Open(ctx, c.options.connectionString(), options...)
+	if foreign, ok := errors.AsType[*ForeignError](context.Cause(ctx)); ok {
+		if err == nil {
+			_ = db.Close(context.WithoutCancel(ctx)) // it is of no use
+		}
+		return nil, fmt.Errorf("%w: %w", coord.ErrRefused, foreign)
+	}
 	if err != nil && ctx.Err() != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSilent, ctx.Err())
 	}
 	return db, tidySDK(err)
 }
+
+// Bounds of what a connection holds of what was not read yet. They are fixed: gRPC would let
+// them grow with what a server sends.
+const (
+	longestHeaders = 64 << 10
+	streamWindow   = 1 << 20
+	connWindow     = 4 << 20
+)
 
 // connectionString is where the SDK connects to, without what proves who we are.
 func (o ClientOptions) connectionString() string {
@@ -155,7 +173,9 @@ func (o ClientOptions) connectionString() string {
 	return (&url.URL{Scheme: scheme, Host: o.Address, Path: o.Database}).String()
 }
 
-func (o ClientOptions) sdk() ([]ydb.Option, error) {
+// sdk are the SDK's options. lied is called with why a connection was ended, if the server
+// sent what no YDB sends.
+func (o ClientOptions) sdk(lied func(error)) ([]ydb.Option, error) {
 	options := []ydb.Option{ydb.WithApplicationName("coordtop"), logging(o.Log)}
 	switch {
 	case o.AccessToken != "":
@@ -165,13 +185,20 @@ func (o ClientOptions) sdk() ([]ydb.Option, error) {
 	default:
 		options = append(options, ydb.WithAnonymousCredentials())
 	}
+	var encryption *tls.Config
 	if o.TLS != nil {
-		config, err := o.TLS.Load()
-		if err != nil {
+		var err error
+		if encryption, err = o.TLS.Load(); err != nil {
 			return nil, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
 		}
-		options = append(options, ydb.WithTLSConfig(config))
+		options = append(options, ydb.WithTLSConfig(encryption))
 	}
+	options = append(options, ydb.With(config.WithGrpcOptions(
+		grpc.WithTransportCredentials(newCounting(encryption, lied)),
+		grpc.WithMaxHeaderListSize(longestHeaders),
+		grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connWindow),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(longestMessage), grpc.ForceCodecV2(newBoundedProto())),
+	)))
 	if o.NoDiscovery {
 		options = append(options, ydb.WithBalancer(balancers.SingleConn()))
 	}

@@ -58,9 +58,13 @@ func Explain(err error, o ydbcoord.ClientOptions, opening bool) error {
 		return err
 	}
 	e := newExplaining(err, &o, opening)
+	var foreign *ydbcoord.ForeignError
 	switch {
 	case errors.Is(err, ydbcoord.ErrWantsTLS):
 		return e.Problem(sources.OnlyTLS, err, "")
+	case errors.As(err, &foreign):
+		e.Where = foreign.Addr // of the node that was asked
+		return e.Problem(sources.Lies, err, foreign.What)
 	case errors.Is(err, ydbcoord.ErrForeign):
 		return e.Problem(sources.Foreign, err, "")
 	case errors.Is(err, ydbcoord.ErrSilent), errors.Is(err, errSilent):

@@ -1,0 +1,132 @@
+package ydbcoord
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// ForeignError says what a server sent that no YDB sends. It ends the connection.
+type ForeignError struct {
+	Addr string // host:port of the server
+	What string // "more than 100000 frames of HTTP/2 without content"
+}
+
+// Error names the server, what it sent and what that means.
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("%s sent %s: it is not a YDB, or something between changes its answers; check host and port", e.Addr, e.What)
+}
+
+// Bounds of the frames of HTTP/2 that carry little or nothing: pings, settings, headers,
+// tiny data. A server has a hundred a second for us, and a burst when all that we watch
+// changes at once.
+const (
+	mostFrames  = 100_000 // at once
+	frameRate   = 20_000  // a second beside them
+	tinyContent = 64      // bytes of data that count as little
+)
+
+const dataKind = 0
+
+// frames is a connection that reads along with the frames that a server sends.
+type frames struct {
+	net.Conn
+	lied func(error) // called once, with why reading ended
+
+	header []byte // of the current frame, as far as it came
+	rest   int    // bytes of its content still to come
+	left   float64
+	filled time.Time
+	wrong  error
+}
+
+// Read implements net.Conn.
+func (f *frames) Read(p []byte) (int, error) {
+	if f.wrong != nil {
+		return 0, f.wrong
+	}
+	n, err := f.Conn.Read(p)
+	if f.count(p[:n]) {
+		return n, err
+	}
+	f.wrong = &ForeignError{f.RemoteAddr().String(), fmt.Sprintf("more than %d frames of HTTP/2 without content in a row", mostFrames)}
+	f.lied(f.wrong)
+	return 0, f.wrong
+}
+
+// count takes p in and reports whether it keeps to the bounds.
+func (f *frames) count(p []byte) bool {
+	for len(p) > 0 {
+		if f.rest > 0 {
+			took := min(f.rest, len(p))
+			f.rest -= took
+			p = p[took:]
+			continue
+		}
+		took := min(frameHeader-len(f.header), len(p))
+		f.header = append(f.header, p[:took]...)
+		p = p[took:]
+		if len(f.header) < frameHeader {
+			return true
+		}
+		size := int(binary.BigEndian.Uint32(append([]byte{0}, f.header[:3]...)))
+		kind := f.header[3]
+		f.rest, f.header = size, f.header[:0]
+		if kind == dataKind && size >= tinyContent {
+			continue
+		}
+		if !f.spend() {
+			return false
+		}
+	}
+	return true
+}
+
+// spend takes one frame from what is left for now.
+func (f *frames) spend() bool {
+	if f.left < 1 || f.filled.IsZero() {
+		now := time.Now()
+		if f.filled.IsZero() {
+			f.left = mostFrames
+		} else {
+			f.left = min(mostFrames, f.left+now.Sub(f.filled).Seconds()*frameRate)
+		}
+		f.filled = now
+	}
+	f.left--
+	return f.left >= 0
+}
+
+// counting are transport credentials whose connections count frames, above TLS if there is
+// any. lied is called with why a connection was ended.
+type counting struct {
+	credentials.TransportCredentials
+	lied func(error)
+}
+
+func newCounting(config *tls.Config, lied func(error)) credentials.TransportCredentials {
+	if config == nil {
+		return counting{insecure.NewCredentials(), lied}
+	}
+	return counting{credentials.NewTLS(config), lied}
+}
+
+// ClientHandshake implements credentials.TransportCredentials.
+func (c counting) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	conn, info, err := c.TransportCredentials.ClientHandshake(ctx, authority, raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &frames{Conn: conn, lied: c.lied}, info, nil
+}
+
+// Clone implements credentials.TransportCredentials.
+func (c counting) Clone() credentials.TransportCredentials {
+	return counting{c.TransportCredentials.Clone(), c.lied}
+}
