@@ -90,6 +90,7 @@ func (w *watcher) warnings() []string {
 	if w.selected.guess && !w.starting() {
 		list = append(list, w.notes.guess())
 	}
+	list = append(list, w.room.warnings(len(w.keys))...)
 	if w.server.cluster {
 		list = append(list, "this is one node of a cluster: keys of the other nodes are not seen")
 	}

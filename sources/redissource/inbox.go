@@ -25,6 +25,7 @@ type inbox struct {
 	order   []string // of the first notice
 	notices map[string]*notice
 	flushed *notice
+	lost    bool // there were too many
 }
 
 func newInbox() *inbox {
@@ -41,6 +42,10 @@ func (b *inbox) add(name string, n notice, event string) {
 
 func (b *inbox) addLocked(name string, n notice, event string) {
 	old := b.notices[name]
+	if old == nil && len(b.notices) >= mostNotices {
+		b.lost = true
+		return
+	}
 	if old == nil {
 		old = &n
 		b.notices[name] = old
@@ -81,6 +86,15 @@ func (b *inbox) spread(known func(yield func(name string) bool)) {
 		b.addLocked(name, *b.flushed, "")
 	}
 	b.flushed = nil
+}
+
+// overflowed reports whether notices were lost since it was last called.
+func (b *inbox) overflowed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	lost := b.lost
+	b.lost = false
+	return lost
 }
 
 // take removes and returns at most limit names with their notices, oldest

@@ -3,6 +3,7 @@ package redissource
 import (
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -129,5 +130,87 @@ func TestPushesBetweenTwoPingsMayBeMany(t *testing.T) {
 		if _, err := s.Next(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestEndlessListingIsCut scans a server that makes up names for ever, and reads them.
+func TestEndlessListingIsCut(t *testing.T) {
+	t.Parallel()
+	var made atomic.Int64
+	liar := liartest.RedisForTest(t, liartest.About("scan", func(w io.Writer, _ []string) error {
+		var b strings.Builder
+		b.WriteString("*2\r\n$1\r\n7\r\n*100\r\n")
+		for range 100 {
+			b.WriteString(liartest.Text("app:leader:" + strconv.FormatInt(made.Add(1), 10) + strings.Repeat("n", 10_000)))
+		}
+		return liartest.Say(w, b.String())
+	}).But("pttl", liartest.Always(":-1\r\n")).But("getrange", liartest.Always(liartest.Text("host:1"))))
+	s := New(Options{Name: "src", Client: client(liar.Addr(), "", ""), Selections: leaders()})
+	defer s.Close()
+	if err := s.Connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rows, kept := map[string]bool{}, 0
+	for synced, warned := false, false; !synced; {
+		c, err := s.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.About != nil {
+			warned = strings.Contains(strings.Join(c.About.Warnings, "; "), "more keys than one source may keep")
+		}
+		if synced = c.Synced; synced && !warned {
+			t.Error("nobody is warned")
+		}
+		for _, p := range c.Set {
+			if !rows[p.Name] {
+				rows[p.Name] = true
+				kept += costOf(p.Name, p)
+			}
+		}
+	}
+	if len(rows) == 0 || kept > mostKept {
+		t.Errorf("%d rows that take %d bytes", len(rows), kept)
+	}
+}
+
+// TestPushedNamesAreBounded has more names pushed than can be read.
+func TestPushedNamesAreBounded(t *testing.T) {
+	t.Parallel()
+	b := newInbox()
+	for i := range mostNotices + 10 {
+		b.add(strconv.Itoa(i), notice{}, "")
+	}
+	if len(b.notices) != mostNotices || !b.overflowed() || b.overflowed() {
+		t.Errorf("%d notices", len(b.notices))
+	}
+	b.add("0", notice{}, "set")
+	if len(b.notices["0"].events) != 1 {
+		t.Error("a name that is there takes no more events")
+	}
+}
+
+// TestWhatFindsNoRoomIsWarnedAbout has values grow until there is no room for them.
+func TestWhatFindsNoRoomIsWarnedAbout(t *testing.T) {
+	t.Parallel()
+	w := &watcher{keys: map[string]*key{}}
+	grown := func(size int) *sources.Primitive {
+		return &sources.Primitive{Owners: []sources.Owner{{Data: sources.Blob{Head: strings.Repeat("x", size), Len: size}}}}
+	}
+	w.room.kept = mostKept - 2*keptForAKey
+	small, big := grown(10), grown(4096)
+	w.makeRoom(nil, small)
+	if len(w.room.warnings(7)) > 0 || small.Owners[0].Data.Head == "" {
+		t.Errorf("%+v", w.room)
+	}
+	w.makeRoom(small, big)
+	if o := big.Owners[0]; o.Data.Head != "" || o.Data.Len != 4096 || !w.room.full || w.room.kept > mostKept {
+		t.Errorf("%+v, %+v", o.Data, w.room)
+	}
+	if w.fits(strings.Repeat("n", longestName+1)) || !w.room.long || w.fits(strings.Repeat("n", longestName)) {
+		t.Errorf("%+v", w.room)
+	}
+	if list := w.room.warnings(7); len(list) != 2 || !strings.Contains(list[0], "7 are shown") {
+		t.Errorf("%q", list)
 	}
 }

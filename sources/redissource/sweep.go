@@ -137,13 +137,16 @@ func (w *watcher) scan(ctx context.Context, s *sweep) error {
 	w.answered = time.Now()
 	w.Heard()
 	for _, name := range names {
-		if _, ok := w.selected.find(name); ok && w.wanted(s, name) {
+		if _, ok := w.selected.find(name); ok && w.wanted(s, name) && (w.keys[name] != nil || w.fits(name)) {
 			s.pending = append(s.pending, name)
 		}
 	}
 	s.cursor = cursor
 	s.scanned += scanCount
 	s.scanning = cursor != 0
+	if s.scanning && (w.room.full || s.scanned >= mostScanned) {
+		s.scanning, s.cut, w.room.full = false, true, true
+	}
 	if w.selected.guess && s.scanning && (s.scanned >= guessKeys || s.elapsed() >= guessTime) {
 		s.scanning, s.cut = false, true
 	}
@@ -219,6 +222,7 @@ func (w *watcher) forget(now time.Time) error {
 			break
 		}
 		gone = append(gone, k.shown.Ref)
+		w.room.kept -= costOf(k.name, k.shown)
 		w.ends.set(k, time.Time{})
 		delete(w.keys, k.name)
 	}

@@ -22,6 +22,7 @@ type watcher struct {
 	ends    deadlines
 	sweep   *sweep // running; nil: none
 	denials denials
+	room    room
 	poll    poller
 
 	complete bool      // the last listing was: an unknown name is a new key
@@ -57,6 +58,7 @@ func (w *watcher) run() error {
 	if err := w.Tell(sources.Change{Gap: true}); err != nil {
 		return err
 	}
+	w.countRoom()
 	if err := w.setUp(ctx); err != nil {
 		return err
 	}
@@ -149,6 +151,9 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 			}
 		}
 	})
+	if w.inbox.overflowed() { // everything is read again
+		w.resync = now
+	}
 	names, notices := w.inbox.take(chunk)
 	if due := w.ends.due(now, chunk); len(due) > 0 {
 		names = append(names, due...)
@@ -253,7 +258,7 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 	}
 	if k == nil {
 		rule, selected := w.selected.find(name)
-		if !selected || !w.worthIt(rule, r) {
+		if !selected || !w.worthIt(rule, r) || !w.fits(name) {
 			return f, false
 		}
 		k = newKey(name, rule)
@@ -275,6 +280,7 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 		w.schedule(k, r)
 		return f, false
 	}
+	w.makeRoom(old.shown, p)
 	w.schedule(k, r)
 	f = finding{prim: p, when: w.when(k, old, p, r, n), ended: ending(old.shown, p, n)}
 	if old.sent.IsZero() && !w.complete && !w.starting() {
