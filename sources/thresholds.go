@@ -7,7 +7,7 @@ import "time"
 type Thresholds struct {
 	NoLeader time.Duration // an election without a leader for so long needs a person
 
-	LateShare  float64 // less than this part of the lease left: a renewal is late
+	LateLeft   float64 // less than this part of the lease left: a renewal is late
 	LateMissed int     // or so many pauses of the owner's own rhythm missed ...
 	LateWorn   float64 // ... and less than this part of the lease left
 	LateSeen   int     // renewals that must have been seen before a rhythm counts
@@ -26,8 +26,8 @@ type Thresholds struct {
 // DefaultThresholds are those in use where nothing else is configured.
 func DefaultThresholds() Thresholds {
 	return Thresholds{
-		NoLeader:  5 * time.Second,
-		LateShare: 1.0 / 3, LateMissed: 2, LateWorn: 1.0 / 2, LateSeen: 3,
+		NoLeader: 5 * time.Second,
+		LateLeft: 1.0 / 3, LateMissed: 2, LateWorn: 1.0 / 2, LateSeen: 3,
 		LossGap:    time.Second,
 		FlapLosses: 2, FlapWithin: 10 * time.Minute,
 		Wait: 30 * time.Second, WaitPerson: 10 * time.Minute,
@@ -38,7 +38,7 @@ func DefaultThresholds() Thresholds {
 
 // short is what is left of a lease when its renewal is late in any case.
 func (t *Thresholds) short(lease time.Duration) time.Duration {
-	return time.Duration(float64(lease) * t.LateShare)
+	return time.Duration(float64(lease) * t.LateLeft)
 }
 
 // worn is what is left of a lease when missed renewals begin to count.

@@ -23,7 +23,7 @@ func (p *program) observe(ctx context.Context, c config.Config, body func(ctx co
 		return err
 	}
 	specs = append(specs, p.absent...)
-	hub := sources.NewHub(ctx, sources.HubOptions{})
+	hub := sources.NewHub(ctx, sources.HubOptions{Thresholds: c.Thresholds})
 	defer hub.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -19,6 +19,8 @@ type Config struct {
 	Names    map[string]map[string]string // of a Postgres source, then lock number, then the name to show
 	Owners   []OwnerRule
 	Keys     []KeyChange // by action
+
+	Thresholds sources.Thresholds // from when on something is late, lost or a problem
 }
 
 // KeyChange gives an action of the board other keys. Whether there is such an action is for

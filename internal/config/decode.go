@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -32,11 +31,6 @@ type decoder struct {
 	anchors  map[string]ast.Node
 	nodes    int
 }
-
-// duration is a time.Duration that is written with its unit.
-type duration time.Duration
-
-var durationType = reflect.TypeFor[duration]()
 
 // decode reads data into a file. The decoder it returns holds the problems found.
 func decode(data []byte, path string) (*file, *decoder) {
@@ -326,46 +320,6 @@ func (d *decoder) list(n ast.Node, path string, v reflect.Value) {
 	for i, item := range s.Values {
 		d.value(item, fmt.Sprintf("%s[%d]", path, i), v.Index(i))
 	}
-}
-
-func (d *decoder) scalar(n ast.Node, path string, v reflect.Value) {
-	text, ok := scalarText(n)
-	switch {
-	case v.Type() == durationType:
-		length, err := time.ParseDuration(text)
-		if !ok || err != nil || length < 0 {
-			d.add(n, path, "must be a length of time with its unit, as 250ms, 5s or 1h")
-			return
-		}
-		v.SetInt(int64(length))
-	case v.Kind() == reflect.Bool:
-		b, ok := n.(*ast.BoolNode)
-		if !ok {
-			d.add(n, path, "must be true or false")
-			return
-		}
-		v.SetBool(b.Value)
-	case !ok:
-		d.add(n, path, "must be a text")
-	default:
-		v.SetString(text)
-	}
-}
-
-// scalarText returns a scalar as it was written: 4242 and true are texts too where a
-// text is asked for.
-func scalarText(n ast.Node) (string, bool) {
-	switch t := n.(type) {
-	case *ast.StringNode:
-		return t.Value, true
-	case *ast.LiteralNode:
-		return t.Value.Value, true
-	case *ast.MappingKeyNode:
-		return scalarText(t.Value)
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
-		return t.GetToken().Value, true
-	}
-	return "", false
 }
 
 func join(path, key string) string {

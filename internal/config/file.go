@@ -10,6 +10,23 @@ type file struct {
 	Names    map[string]map[string]string `yaml:"names"`
 	Owners   []fileOwner                  `yaml:"owners"`
 	Keys     map[string][]string          `yaml:"keys"`
+
+	Thresholds fileThresholds `yaml:"thresholds"`
+}
+
+type fileThresholds struct {
+	NoLeader   duration `yaml:"no_leader"`
+	LateLeft   percent  `yaml:"late_left"`
+	LateMissed count    `yaml:"late_missed"`
+	LateWorn   percent  `yaml:"late_worn"`
+	LateSeen   count    `yaml:"late_seen"`
+	LossGap    duration `yaml:"loss_gap"`
+	FlapLosses count    `yaml:"flap_losses"`
+	FlapWithin duration `yaml:"flap_within"`
+	Wait       duration `yaml:"wait"`
+	WaitPerson duration `yaml:"wait_person"`
+	Full       duration `yaml:"full"`
+	Stale      duration `yaml:"stale"`
 }
 
 type fileSource struct {

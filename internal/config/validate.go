@@ -58,6 +58,7 @@ func (v *validator) config(f *file) Config {
 		k.Line, k.Column = v.place(join("keys", name))
 		c.Keys = append(c.Keys, k)
 	}
+	c.Thresholds = v.thresholds(&f.Thresholds)
 	return c
 }
 

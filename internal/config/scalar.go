@@ -1,0 +1,80 @@
+package config
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// duration is a time.Duration that is written with its unit.
+type duration time.Duration
+
+// percent is a part of a whole, written as 33%.
+type percent int
+
+// count is a whole number from 1 to 1000.
+type count int
+
+var (
+	durationType = reflect.TypeFor[duration]()
+	percentType  = reflect.TypeFor[percent]()
+	countType    = reflect.TypeFor[count]()
+)
+
+func (d *decoder) scalar(n ast.Node, path string, v reflect.Value) {
+	text, ok := scalarText(n)
+	switch {
+	case v.Type() == durationType:
+		length, err := time.ParseDuration(text)
+		if !ok || err != nil || length < 0 {
+			d.add(n, path, "must be a length of time with its unit, as 250ms, 5s or 1h")
+			return
+		}
+		v.SetInt(int64(length))
+	case v.Type() == percentType:
+		number, found := strings.CutSuffix(text, "%")
+		part, err := strconv.Atoi(number)
+		if !ok || !found || err != nil || part < 1 || part > 99 {
+			d.add(n, path, "must be a part from 1%% to 99%%, as 33%%")
+			return
+		}
+		v.SetInt(int64(part))
+	case v.Type() == countType:
+		number, err := strconv.Atoi(text)
+		if !ok || err != nil || number < 1 || number > 1000 {
+			d.add(n, path, "must be a whole number from 1 to 1000")
+			return
+		}
+		v.SetInt(int64(number))
+	case v.Kind() == reflect.Bool:
+		b, ok := n.(*ast.BoolNode)
+		if !ok {
+			d.add(n, path, "must be true or false")
+			return
+		}
+		v.SetBool(b.Value)
+	case !ok:
+		d.add(n, path, "must be a text")
+	default:
+		v.SetString(text)
+	}
+}
+
+// scalarText returns a scalar as it was written: 4242 and true are texts too where a
+// text is asked for.
+func scalarText(n ast.Node) (string, bool) {
+	switch t := n.(type) {
+	case *ast.StringNode:
+		return t.Value, true
+	case *ast.LiteralNode:
+		return t.Value.Value, true
+	case *ast.MappingKeyNode:
+		return scalarText(t.Value)
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return t.GetToken().Value, true
+	}
+	return "", false
+}
