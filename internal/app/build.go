@@ -59,8 +59,8 @@ func (p *program) source(s config.Source, c config.Config) (sources.Source, erro
 		return source, err
 	case config.TypePostgres:
 		o := postgresOptions(s, c.Names[s.Name])
-		source.open = func(password string) (sources.Source, error) { return openPostgres(o, s.TLS, password) }
-		return source, checkPostgres(o)
+		source.open = func(password string) (sources.Source, error) { return p.openPostgres(o, s.TLS, password) }
+		return source, p.checkPostgres(o)
 	case config.TypeYDB:
 		source.open = func(secret string) (sources.Source, error) { return openYDB(s, secret, p.logger()) }
 		return source, checkYDB(s)
@@ -102,8 +102,8 @@ func (p *program) usable(ctx context.Context, s config.Source, c config.Config) 
 		check = checkRedis(s)
 	case config.TypePostgres:
 		o := postgresOptions(s, c.Names[s.Name])
-		if check = checkPostgres(o); check == nil {
-			_, check = openPostgres(o, s.TLS, "")
+		if check = p.checkPostgres(o); check == nil {
+			_, check = p.openPostgres(o, s.TLS, "")
 		}
 	case config.TypeYDB:
 		check = checkYDB(s)

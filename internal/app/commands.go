@@ -16,7 +16,7 @@ import (
 )
 
 const selecting = "What to look at comes from the URLs, else from the config file, else from $REDIS_URL,\n" +
-	"$DATABASE_URL, $PGHOST and $YDB_CONNECTION_STRING. SOURCE/NAME or SOURCE/SPACE/NAME (space:\n" +
+	"$DATABASE_URL, $PGSERVICE or $PGHOST, and $YDB_CONNECTION_STRING. SOURCE/NAME or SOURCE/SPACE/NAME (space:\n" +
 	"the database of a Redis or Postgres server, the path of a coordination node of YDB) selects\n" +
 	"a single primitive.\n\n"
 

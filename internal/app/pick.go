@@ -131,7 +131,7 @@ func (p *program) nothing(path string) string {
 	line("$"+config.EnvPath, "not set")
 	line(path, "not there")
 	for _, v := range []struct{ name, instead string }{
-		{"REDIS_URL", "set"}, {"DATABASE_URL", "set, but not to postgres://..."}, {"PGHOST", "set"},
+		{"REDIS_URL", "set"}, {"DATABASE_URL", "set, but not to postgres://..."}, {"PGSERVICE", "set"}, {"PGHOST", "set"},
 		{config.YDBVariable, "set, but not to grpc://... or grpcs://..."},
 	} {
 		state := "not set"

@@ -33,7 +33,10 @@ func postgresOptions(s config.Source, names map[string]string) pgsource.Options 
 }
 
 // checkPostgres reports what a person has to write in another way.
-func checkPostgres(o pgsource.Options) error {
+func (p *program) checkPostgres(o pgsource.Options) error {
+	if err := p.postgresFiles(o.URL); err != nil {
+		return err
+	}
 	_, err := pgsource.New(o)
 	if errors.Is(err, pgcoord.ErrKey) {
 		return fmt.Errorf("%w: write a lock's number as 4242, its two numbers as 17:-4, or a name", err)
@@ -41,7 +44,10 @@ func checkPostgres(o pgsource.Options) error {
 	return err
 }
 
-func openPostgres(o pgsource.Options, files certs.Files, password string) (sources.Source, error) {
+func (p *program) openPostgres(o pgsource.Options, files certs.Files, password string) (sources.Source, error) {
+	if err := p.postgresFiles(o.URL); err != nil {
+		return nil, err
+	}
 	if files != (certs.Files{}) {
 		t, err := files.Load()
 		if err != nil {
@@ -69,6 +75,9 @@ func (p *program) postgresBackend(b *operate.Backend, s config.Source) {
 	b.Open = func(ctx context.Context, database string) (coord.Driver, error) {
 		o := pgcoord.Options{
 			TTL: postgresLease, Scheme: pgcoord.Scheme(s.Scheme), Override: pgcoord.Override{User: s.User, Database: database},
+		}
+		if err := p.postgresFiles(s.URL); err != nil {
+			return nil, err
 		}
 		if s.TLS != (certs.Files{}) {
 			t, err := s.TLS.Load()

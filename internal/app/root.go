@@ -110,7 +110,7 @@ func (p *program) root() *cobra.Command {
 		Short: "top for coordination state",
 		Long: "Shows live who leads, who owns, since when and for how much longer.\n\n" +
 			"What to watch comes from the URLs, else from the config file, else from $REDIS_URL, " +
-			"$DATABASE_URL, $PGHOST and $YDB_CONNECTION_STRING. A URL of Redis selects with " +
+			"$DATABASE_URL, $PGSERVICE or $PGHOST, and $YDB_CONNECTION_STRING. A URL of Redis selects with " +
 			"?keys=PATTERN, ?election=PATTERN and ?mutex=PATTERN, one of Postgres with " +
 			"?locks=4242,17:-4, ?election=NAME and ?mutex=NAME; without that, everything that looks " +
 			"like a lock is shown. One of YDB, which lists no names, selects with ?node=PATH and " +

@@ -15,7 +15,7 @@
 // others cannot read, or a command. Secrets are read when a connection needs them, so
 // that a rotated one is picked up without a restart, and they are never part of an
 // error or of a String. A URL on the command line, in REDIS_URL, DATABASE_URL or
-// YDB_CONNECTION_STRING may hold a password.
+// YDB_CONNECTION_STRING, and a service file of libpq may hold a password.
 //
 // Whatever a file or a command turns out to be costs an error, bounded time and memory: files
 // are read by package files, a command has ten seconds and 64 kB, and a config is measured

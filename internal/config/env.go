@@ -9,9 +9,9 @@ import (
 )
 
 // FromEnv makes a config of the variables that servers are usually named with: a source
-// of REDIS_URL, and one of DATABASE_URL if that is a Postgres URL, else of PGHOST, PGPORT,
-// PGUSER, PGDATABASE and PGPASSWORD, which only PGHOST must be set for, and one of
-// YDB_CONNECTION_STRING with the credentials that YDB's own tools read. The Config has no
+// of REDIS_URL, and one of DATABASE_URL if that is a Postgres URL, else of the service that
+// PGSERVICE names, else of PGHOST, PGPORT, PGUSER, PGDATABASE and PGPASSWORD, which only
+// PGHOST must be set for, and one of YDB_CONNECTION_STRING with the credentials that YDB's own tools read. The Config has no
 // sources if none of them is set. The error is that of each URL that cannot be used.
 func FromEnv(env Lookup) (Config, error) {
 	var c Config
@@ -32,6 +32,13 @@ func FromEnv(env Lookup) (Config, error) {
 	}
 	if raw, _ := env("DATABASE_URL"); isType(raw, TypePostgres) {
 		add("DATABASE_URL", raw, asItIs)
+	} else if name, _ := env("PGSERVICE"); name != "" {
+		raw, err := fromService(env, name)
+		if err != nil {
+			wrong = append(wrong, &Problems{List: []Problem{{Text: "PGSERVICE: " + err.Error()}}})
+		} else {
+			add("PGSERVICE", raw, asItIs)
+		}
 	} else if raw := fromPG(env); raw != "" {
 		add("PGHOST", raw, func(s *Source) {
 			if v, _ := env("PGPASSWORD"); v != "" {
@@ -82,23 +89,28 @@ func fromYDB(s *Source, env Lookup) {
 // folder of a socket, which cannot stand before a path: it becomes a parameter.
 func fromPG(env Lookup) string {
 	get := func(name string) string { v, _ := env(name); return v }
-	hosts, ports := get("PGHOST"), get("PGPORT")
+	hosts := get("PGHOST")
 	if hosts == "" {
 		return ""
 	}
-	u := url.URL{Scheme: "postgres", Path: "/" + get("PGDATABASE")}
-	if user := get("PGUSER"); user != "" {
-		u.User = url.User(user)
+	var user *url.Userinfo
+	if name := get("PGUSER"); name != "" {
+		user = url.User(name)
 	}
+	return postgresURL(user, hosts, get("PGPORT"), get("PGDATABASE"), url.Values{})
+}
+
+func postgresURL(user *url.Userinfo, hosts, ports, database string, query url.Values) string {
+	u := url.URL{Scheme: "postgres", User: user, Path: "/" + database}
 	if strings.Contains(hosts, "/") {
-		query := url.Values{"host": {hosts}}
+		query.Set("host", hosts)
 		if ports != "" {
 			query.Set("port", ports)
 		}
-		u.RawQuery = query.Encode()
 	} else {
 		u.Host = hostPorts(strings.Split(hosts, ","), strings.Split(ports, ","))
 	}
+	u.RawQuery = query.Encode()
 	return u.String()
 }
 

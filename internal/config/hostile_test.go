@@ -135,7 +135,7 @@ func TestAFileThatNeverEndsIsNoSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		huge: "longer than 64 kB: it holds more than a secret", fifo: "a pipe that nobody writes to", "/dev/zero": "is a device", "/dev/tty": "is a device", dir: "is a folder",
+		huge: "longer than 64 kB: it holds more than a secret", fifo: "a pipe that nobody writes to", "/dev/zero": "a device", "/dev/tty": "a device", dir: "is a folder",
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		got, err := Secret{File: path}.Resolve(ctx, noEnv)

@@ -47,23 +47,49 @@ func (e *Error) Error() string { return e.Text }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
+// result is what a look at a file gave.
+type result struct {
+	data []byte
+	mode fs.FileMode
+	err  error
+}
+
 // Read returns what a file or a named pipe holds, and its mode. A pipe is read until its
 // writers have closed it. The error is an *Error: that there is no such file
 // (fs.ErrNotExist), that it is longer than most bytes (ErrLong), that it is neither file nor
 // pipe (ErrKind), or that ctx or five seconds ended first.
 func Read(ctx context.Context, path string, most int64) ([]byte, fs.FileMode, error) {
+	r := within(ctx, path, most, func(ctx context.Context) result {
+		data, mode, err := read(ctx, path, most)
+		return result{data, mode, err}
+	})
+	return r.data, r.mode, r.err
+}
+
+// Check reports what keeps a file from being read by a library, which does not bound what it
+// reads: the errors are those of Read, and a pipe is an error too (ErrKind).
+func Check(ctx context.Context, path string, most int64) error {
+	return within(ctx, path, most, func(context.Context) result {
+		info, err := os.Stat(path)
+		if err == nil {
+			err = readable(info, most)
+		}
+		if err == nil && !info.Mode().IsRegular() {
+			err = ErrKind
+		}
+		return result{err: err}
+	}).err
+}
+
+// within looks at a file for as long as it may take.
+func within(ctx context.Context, path string, most int64, look func(context.Context) result) result {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	type result struct {
-		data []byte
-		mode fs.FileMode
-		err  error
-	}
 	done := make(chan result, 1)
 	spawn.Go(ctx, nil, func() { // received below; given up, it ends with its file system's answer or the process
 		r := result{err: errors.New("a defect kept it from being read")}
 		defer func() { done <- r }()
-		r.data, r.mode, r.err = read(ctx, path, most)
+		r = look(ctx)
 	})
 	var r result
 	select {
@@ -78,9 +104,9 @@ func Read(ctx context.Context, path string, most int64) ([]byte, fs.FileMode, er
 		}
 	}
 	if r.err != nil {
-		return nil, r.mode, explain(path, r.err, most)
+		return result{mode: r.mode, err: explain(path, r.err, most)}
 	}
-	return r.data, r.mode, nil
+	return r
 }
 
 // read looks what there is before it opens it, since the opening alone does something to
@@ -177,7 +203,7 @@ func explain(path string, err error, most int64) error {
 	case errors.Is(err, errFolder):
 		return say("%s is a folder: name a file in it", shown)
 	case errors.Is(err, ErrKind):
-		return say("%s is a device or a socket: name a file", shown)
+		return say("%s is a pipe, a device or a socket: name a file", shown)
 	case errors.Is(err, fs.ErrPermission):
 		return say("a file below %s may not be read by us: see its mode and its owner", format.Clean(existing(filepath.Dir(path)), 200))
 	}

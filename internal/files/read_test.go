@@ -103,9 +103,21 @@ func TestAPipeDoesNotHoldUpItsReader(t *testing.T) {
 
 func TestWhatIsNoFileIsNotOpened(t *testing.T) {
 	t.Parallel()
-	for path, want := range map[string]string{"/dev/zero": "is a device", "/dev/tty": "is a device", t.TempDir(): "is a folder"} {
+	for path, want := range map[string]string{"/dev/zero": "a device", "/dev/tty": "a device", t.TempDir(): "is a folder"} {
 		if _, _, err := files.Read(t.Context(), path, most); !errors.Is(err, files.ErrKind) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", path, err, want)
+		}
+	}
+}
+
+func TestWhatALibraryReadsIsAFileWithinItsLimit(t *testing.T) {
+	t.Parallel()
+	if err := files.Check(t.Context(), write(t, most), most); err != nil {
+		t.Error(err)
+	}
+	for path, want := range map[string]error{write(t, most+1): files.ErrLong, pipe(t): files.ErrKind, "/dev/zero": files.ErrKind, t.TempDir() + "/none": fs.ErrNotExist} {
+		if err := files.Check(t.Context(), path, most); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", path, err, want)
 		}
 	}
 }
