@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -21,8 +23,8 @@ import (
 type Contact struct {
 	Words
 	Where    string        // host and port, or several
-	User     string        // "": the server's default
-	Database string        // its name or number
+	User     string        // "": the server's default; repeated only where it is plainly a name
+	Database string        // its name or number; as User
 	Secrets  []string      // are never repeated, also where the server repeats them
 	TLS      bool          // we speak it
 	Opening  bool          // the server has not answered yet
@@ -150,10 +152,16 @@ func HungUp(err error) bool {
 // complete puts the words into a sentence.
 func (c *Contact) complete(text, said string) string {
 	said = tidy(c.mask(said), longestSaid)
-	user := tidy(c.User, longestWord)
+	user, database := c.User, c.Database
+	if !plainName.MatchString(user) {
+		user = ""
+	}
+	if !plainName.MatchString(database) {
+		database = "by the name that is given"
+	}
 	words := []string{
 		"{where}", tidy(c.Where, longestWhere), "{user}", user, "{of user}", "",
-		"{database}", tidy(c.Database, longestWhere), "{said}", said, "{(said)}", "", "{for so long}", "",
+		"{database}", database, "{said}", said, "{(said)}", "", "{for so long}", "",
 		"{product}", c.Product, "{no TLS}", c.NoTLS, "{only TLS}", c.OnlyTLS, "{with TLS}", "", "{want TLS}", "",
 		"{authority}", c.Authority, "{certificate}", c.Certificate, "{password}", c.Password, "{full}", c.Full,
 	}
@@ -180,9 +188,21 @@ func (c *Contact) complete(text, said string) string {
 // shortestSecret is what is masked: the letters of a shorter one are everywhere.
 const shortestSecret = 3
 
-// mask takes our secrets out of a text of somebody else, in the forms that a URL has too.
+// plainName is what only a name looks like, or a number or a path of names. A user or a
+// database that looks otherwise may be a password, or a part of one, in the wrong place of a
+// URL: it is not repeated.
+var plainName = regexp.MustCompile(`^(/?[a-z]{1,12}([/._-][a-z]{1,12}){0,5}|[0-9]{1,5})$`)
+
+// mask takes our secrets out of a text of somebody else, in the forms that a URL has too, and
+// what may be one.
 func (c *Contact) mask(text string) string {
-	for _, secret := range c.Secrets {
+	secrets := slices.Clone(c.Secrets)
+	for _, name := range []string{c.User, strings.TrimPrefix(c.Database, "/")} {
+		if !plainName.MatchString(name) {
+			secrets = append(secrets, name)
+		}
+	}
+	for _, secret := range secrets {
 		if len(secret) < shortestSecret {
 			continue
 		}

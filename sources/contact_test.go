@@ -85,6 +85,25 @@ func TestEveryFailureHasOneSentence(t *testing.T) {
 	}
 }
 
+func TestAUserOrADatabaseThatMayBeASecretIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"hunter2", "TOPSECRET", "/hunter2", "/prod/hunter2", "hunter2@h", "hunter hunter", "thisisnotlikeaname", "h\x1b[2J", "123456789"} {
+		for f := range failures {
+			c := alien()
+			c.User, c.Database = name, name
+			text := c.Problem(f, errors.New("cause"), "no role \""+name+"\", no database "+strings.TrimPrefix(name, "/")).Text
+			if strings.Contains(text, strings.TrimPrefix(name, "/")) {
+				t.Errorf("%q is repeated: %s", name, text)
+			}
+		}
+	}
+	c := alien()
+	c.User, c.Database = "batch-user", "/prod/jobs"
+	if text := c.Problem(NotLetIn, nil, "").Text + c.Problem(NoDatabase, nil, "").Text; !strings.Contains(text, "let batch-user in") || !strings.Contains(text, "no database /prod/jobs:") {
+		t.Errorf("names are lost: %s", text)
+	}
+}
+
 func TestSentencesAreShortCleanAndWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	secrets := []string{"hunter2%zz", "päss wörd", "a"}

@@ -62,6 +62,9 @@ func oneRow(s config.Source, r *sources.Row) string {
 	if t, err := config.ParseURL(s.URL); err == nil && user == "" {
 		user = t.User
 	}
+	if t, err := config.ParseURL(s.URL); err == nil && s.Type == config.TypeRedis && !t.HasPassword && s.Password.IsZero() {
+		user = "" // it is not sent
+	}
 	if scheme, rest, ok := strings.Cut(address, "://"); ok && user != "" {
 		address = scheme + "://" + url.User(user).String() + "@" + rest
 	}

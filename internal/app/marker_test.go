@@ -177,7 +177,7 @@ func TestAPasswordInTheWrongPlaceIsShownNowhere(t *testing.T) {
 				r := rand.New(rand.NewPCG(9, uint64(len(name))))
 				for i := range 112 {
 					marker := markers()[i%len(markers())]
-					if found, s, said := shows(t, all[name](r, marker), marker); found != "" {
+					if found, s, said := shows(t, all[name](r, marker), marker, 100*time.Millisecond); found != "" {
 						t.Errorf("%s: %q is shown for %q:\n%+v\n%s", name, found, marker, s, said)
 					}
 				}
@@ -192,7 +192,7 @@ func TestAPasswordInTheWrongPlaceIsShownNowhere(t *testing.T) {
 }
 
 // shows runs the program and returns the piece of the marker that it has shown.
-func shows(t *testing.T, s spelling, marker string) (found string, _ spelling, said string) {
+func shows(t *testing.T, s spelling, marker string, within time.Duration) (found string, _ spelling, said string) {
 	w := newWorld(t)
 	w.vars, w.tty, w.deaf = s.vars, true, true // a board stops before it draws
 	args := s.args
@@ -203,7 +203,7 @@ func shows(t *testing.T, s spelling, marker string) (found string, _ spelling, s
 		}
 		args = append(slices.Clone(args), "--config", path)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	code := w.main(ctx, args...)
 	said = fmt.Sprintf("exit code %d\n%s%s", code, w.stdout, w.stderr)

@@ -71,8 +71,8 @@ const redisRenew = 3 * time.Second
 func (p *program) redisBackend(b *operate.Backend, s config.Source) {
 	b.Caps = coord.Caps{Mutex: true, Election: true, MaxData: 4096}
 	b.Nameless, b.RunsOut, b.Lease, b.Renew = true, true, redisLease, redisRenew
-	if o, err := redisClient(s); err == nil {
-		b.Login = o.User
+	if o, err := redisClient(s); err == nil && (o.Password != "" || !s.Password.IsZero()) {
+		b.Login = o.User // without a password it is not sent, and may be one in the wrong place
 	}
 	b.Open = func(ctx context.Context, _ string) (coord.Driver, error) {
 		client, err := redisClient(s)

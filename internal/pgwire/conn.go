@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -83,6 +84,10 @@ func refusedParameter(err error) bool {
 	return ok && slices.Contains([]string{"42704", "42602", "22023", "08P01"}, reply.Code)
 }
 
+// plainName is what only the name of a setting looks like. What looks otherwise may be a part of
+// a password with a ? or a &.
+var plainName = regexp.MustCompile(`^[a-z]{1,12}([._][a-z]{1,12})*$`)
+
 // connect logs in.
 func connect(ctx context.Context, o Options) (*Conn, error) {
 	s := &socket{dial: o.Dial}
@@ -92,7 +97,7 @@ func connect(ctx context.Context, o Options) (*Conn, error) {
 	config := o.Config.Copy()
 	var note string
 	if o.without = o.without || o.Known.refusesParameters(); o.without {
-		names := slices.Sorted(maps.Keys(config.RuntimeParams))
+		names := slices.DeleteFunc(slices.Sorted(maps.Keys(config.RuntimeParams)), func(name string) bool { return !plainName.MatchString(name) })
 		note = fmt.Sprintf("the server or a pooler refuses a parameter of the address, so it is ignored: %s", Line(strings.Join(names, ", ")))
 		clear(config.RuntimeParams)
 	}

@@ -41,6 +41,27 @@ type explaining struct {
 	err error
 }
 
+// shortestSetting is what is masked of a setting: the server may say "on" of its own.
+const shortestSetting = 5
+
+// secrets are the words of an address that may be one: the server repeats those of settings.
+func secrets(c *pgconn.Config) []string {
+	list := []string{c.Password}
+	for _, value := range c.RuntimeParams {
+		if len(value) < shortestSetting {
+			continue
+		}
+		plain := strings.ReplaceAll(value, `\`, "") // the server takes them out of options
+		list = append(list, value, plain)
+		for word := range strings.FieldsFuncSeq(plain, func(r rune) bool { return r == ' ' || r == '=' }) {
+			if len(word) >= shortestSetting {
+				list = append(list, word)
+			}
+		}
+	}
+	return list
+}
+
 // Explain turns an error of a connection that was made with c into a sentence. opening is
 // false once the server had answered.
 func Explain(err error, c *pgconn.Config, opening bool) error {
@@ -49,7 +70,7 @@ func Explain(err error, c *pgconn.Config, opening bool) error {
 	}
 	e := explaining{err: err, Contact: sources.Contact{
 		Words: words, Where: strings.Join(pgwire.Hosts(c), ", "), User: c.User, Database: c.Database,
-		Secrets: []string{c.Password}, TLS: onlyTLS(c), Opening: opening, Silence: answerLimit,
+		Secrets: secrets(c), TLS: onlyTLS(c), Opening: opening, Silence: answerLimit,
 	}}
 	var version *pgwire.VersionError
 	var role *roleError
