@@ -71,6 +71,21 @@ func TestALiarBesideALeaseCostsItsOwnSource(t *testing.T) {
 	}
 }
 
+// TestAFloodBesideALeaseCostsItsOwnSource is the same with a server of HTTP/2 that writes
+// pings without end, which is what a YDB speaks. It lies from the start.
+func TestAFloodBesideALeaseCostsItsOwnSource(t *testing.T) {
+	t.Parallel()
+	liar := liartest.FramesForTest(t, liartest.Frame(6, 0, 0, make([]byte, 8)))
+	l := leadWith(t, "", "grpc://"+liar.Addr()+"/local?node=/local/x&mutex=a")
+	l.keys("o").await(liar.Addr()+" sent ", "next try in")
+	renewed(l)
+	if all := peak(t, l.cmd.Process.Pid); all > mostALiarCosts {
+		t.Errorf("the peak is %d MB", all>>20)
+	}
+	l.keys("q").keys("q").await("We hold 1 lease").keys("r")
+	l.ended(exitOK)
+}
+
 // names has keys without end, each with as much of a value as is read.
 func names() liartest.Answer {
 	value, made := liartest.Text(strings.Repeat("v", 4096)), new(atomic.Int64)

@@ -27,8 +27,8 @@ type link struct {
 	pulse    pulse
 }
 
-// dial makes a link whose read connection is logged in. ctx bounds the dialling only. Who
-// gets a link closes it.
+// dial makes a link whose read connection is logged in. ctx bounds the dialling only. The
+// caller must close the link.
 func dial(ctx context.Context, o *Options, selected *selection) (*link, error) {
 	x, err := newExchange(o.Client)
 	if err != nil {

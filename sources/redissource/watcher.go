@@ -137,7 +137,7 @@ func (w *watcher) turn(ctx context.Context) error {
 	case w.sweep == nil && !now.Before(w.resync):
 		return w.beginResync(ctx)
 	case now.Sub(w.answered) >= w.idle():
-		return w.beatReads(ctx)
+		return w.pingReads(ctx)
 	}
 	return w.wait(ctx, now)
 }
@@ -204,8 +204,8 @@ func (w *watcher) idle() time.Duration {
 	return 10 * time.Second
 }
 
-// beatReads asks for nothing, so that an answer comes.
-func (w *watcher) beatReads(ctx context.Context) error {
+// pingReads pings the read connection to prove it is alive.
+func (w *watcher) pingReads(ctx context.Context) error {
 	start := time.Now()
 	if err := w.conn.Ping(ctx).Err(); err != nil {
 		return err
