@@ -40,10 +40,13 @@ func (a *attempt) fail(ctx context.Context, won bool, err error) error {
 	case ctx.Err() != nil && (won || err != nil) && !errors.Is(err, ctx.Err()):
 		err = errors.Join(err, ctx.Err())
 	}
-	if err != nil {
-		err = fmt.Errorf("acquiring: %w", err)
+	switch {
+	case left != nil:
+		return uncertainError{a.ttl, err}
+	case err != nil:
+		return fmt.Errorf("acquiring: %w", err)
 	}
-	return errors.Join(err, left)
+	return nil
 }
 
 // attempt is one claim on its way. It belongs to one goroutine.
@@ -78,10 +81,12 @@ func (a *attempt) run(ctx context.Context) (*grant, bool, error) {
 	if ctx.Err() != nil {
 		return nil, false, context.Cause(ctx)
 	}
-	if err := a.s.payDebts(ctx, func(d debt) bool { return d.key == a.key }); err != nil {
-		return nil, false, err
-	}
 	for {
+		// What cannot be proved to be over is given back before each try.
+		err := a.s.payDebts(ctx, func(d debt) bool { return d.key == a.key })
+		if err != nil && !errors.Is(err, errUnproven) {
+			return nil, false, err
+		}
 		g, ok, err := a.try(ctx)
 		if ok || err != nil {
 			return g, ok, err
@@ -120,7 +125,9 @@ func (a *attempt) won(asked time.Time, n int64) *grant {
 	if a.fence != "" {
 		fence = uint64(n)
 	}
-	return newGrant(a, fence, coord.Window{Asked: asked, Valid: a.ttl})
+	g := newGrant(a, fence, coord.Window{Asked: asked, Valid: a.ttl})
+	g.late = a.uncertain
+	return g
 }
 
 // acquire runs the script that takes the key.

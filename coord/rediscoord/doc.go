@@ -34,6 +34,14 @@
 // whose fate cannot be learned in time is remembered, and given back before the next claim
 // of its key and when the session closes.
 //
+// A try that has no answer may also still be on its way: held by a link, or unread by a server
+// that stands still. To give it back is not enough then, because it may arrive afterwards. So the
+// server is made to end the connection that it was sent on (CLIENT KILL, by number and address,
+// so that it can be nobody else's), or shows that it has it no more (CLIENT LIST); only then is a
+// claim a miss. Without these rights, without an answer, and behind a proxy that shares
+// connections, the error wraps coord.ErrUncertain: whether it was taken is not known, and it
+// would run out within its TTL of its arrival.
+//
 // # Waiting
 //
 // Redis keeps no queue. A waiting claim tries again after a pause, spread by jitter, of at
@@ -62,5 +70,6 @@
 // A candidate needs +evalsha +eval +get +set +exists +del +pexpire and its keys (~pattern);
 // +pttl and +type let it see when a key is due and what is wrong with it; +incr (and +multi
 // +exec to look) with fences; +getrange and +type to describe; +ping, +hello and
-// +client|setname are optional.
+// +client|setname are optional. +client|info with +client|kill (or +client|list) lets it be
+// sure of what became of a try without an answer.
 package rediscoord

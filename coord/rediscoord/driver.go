@@ -73,7 +73,8 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	if err := checkTTL(ttl); err != nil {
 		return nil, err
 	}
-	client, err := NewClient(ctx, d.client)
+	made := &connections{}
+	client, err := d.newClient(ctx, made)
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
@@ -81,7 +82,21 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 		_ = client.Close() // it may have been cut off already
 		return nil, fmt.Errorf("connecting to %v: %w", d.client, err)
 	}
-	return newSession(ctx, d, client, ttl), nil
+	return newSession(ctx, d, client, made, ttl), nil
+}
+
+// newClient makes a client whose connections are noted in made.
+func (d *Driver) newClient(ctx context.Context, made *connections) (redis.UniversalClient, error) {
+	options, before := d.client, d.client.OnConnect
+	options.OnConnect = func(ctx context.Context, c *redis.Conn) error {
+		if before != nil {
+			if err := before(ctx, c); err != nil {
+				return err
+			}
+		}
+		return made.note(ctx, c, d.client.Refusals)
+	}
+	return NewClient(ctx, options)
 }
 
 // greet asks for one PING. A user who may not ask for that is logged in all the same.

@@ -20,6 +20,8 @@ type grant struct {
 	owner string
 	fence uint64
 	ttl   time.Duration
+	first string // the value that it was claimed with
+	late  bool   // an earlier try for it may still arrive, and take the key again after our release
 	done  chan struct{}
 
 	publishing chan struct{} // holds one element while a proclamation is on its way
@@ -44,6 +46,7 @@ func newGrant(a *attempt, fence uint64, w coord.Window) *grant {
 		owner:      ShortID([]byte(a.nonce)),
 		fence:      fence,
 		ttl:        a.ttl,
+		first:      a.value,
 		done:       make(chan struct{}),
 		publishing: make(chan struct{}, 1),
 		window:     w,
@@ -152,6 +155,9 @@ func (g *grant) Release(ctx context.Context) error {
 // giveBack releases until the service has answered. It ends without an answer when ctx
 // ends, when the connections are closed, or when the key has run out by itself.
 func (g *grant) giveBack(ctx context.Context) error {
+	if g.late && g.s.hush(ctx) != nil {
+		g.s.owe(debt{key: g.key, value: g.first, ttl: g.ttl, until: time.Now().Add(latest), late: true})
+	}
 	end := g.Info().Asked.Add(2 * g.ttl) // a renewal may be on its way
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
@@ -177,7 +183,7 @@ func (g *grant) giveBack(ctx context.Context) error {
 func (g *grant) leaveDebts() {
 	values, _ := g.values.possible()
 	for _, value := range values {
-		g.s.owe(g.key, value, g.ttl)
+		g.s.owe(debt{key: g.key, value: value, ttl: g.ttl, until: time.Now().Add(2 * g.ttl)})
 	}
 }
 

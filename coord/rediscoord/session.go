@@ -35,6 +35,8 @@ type session struct {
 
 	done chan struct{} // closed when everything is over
 
+	connections *connections // that it has made
+
 	mu     sync.Mutex
 	closed bool
 	grants []*grant
@@ -46,8 +48,8 @@ var (
 	_ coord.Describer     = (*session)(nil)
 )
 
-func newSession(ctx context.Context, d *Driver, client redis.UniversalClient, ttl time.Duration) *session {
-	s := &session{driver: d, client: client, ttl: ttl, done: make(chan struct{})}
+func newSession(ctx context.Context, d *Driver, client redis.UniversalClient, made *connections, ttl time.Duration) *session {
+	s := &session{driver: d, client: client, connections: made, ttl: ttl, done: make(chan struct{})}
 	s.life, s.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	s.cut, s.sever = context.WithCancel(context.WithoutCancel(ctx))
 	return s
@@ -156,10 +158,40 @@ func (s *session) Close(ctx context.Context) error {
 	case <-idle:
 	case <-ctx.Done():
 	}
-	errs = append(errs, s.payDebts(ctx, func(debt) bool { return true }))
+	errs = append(errs, s.settleDebts(ctx))
 	s.over()
 	<-idle
 	return errors.Join(errs...)
+}
+
+// settleDebts gives back, while the session closes, what may be ours without our knowing. Where a
+// late try makes that unsure, the connections are closed and a successor on new ones goes on until
+// the server has none of the old ones, or ctx ends.
+func (s *session) settleDebts(ctx context.Context) error {
+	all := func(debt) bool { return true }
+	err := s.payDebts(ctx, all)
+	late := s.due(func(d debt) bool { return d.late })
+	if err == nil || len(late) == 0 {
+		return err
+	}
+	s.disconnect()
+	client, failed := s.driver.newClient(ctx, s.connections)
+	if failed != nil {
+		return uncertainError{late[0].ttl, failed}
+	}
+	next := newSession(ctx, s.driver, client, s.connections, s.ttl)
+	defer next.Abandon()
+	next.debts = s.due(all)
+	pause := settlePolicy.Start()
+	for {
+		err := next.payDebts(ctx, all)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, coord.ErrRefused), s.connections.hidden(s.driver.client.Refusals), pause.Wait(ctx) != nil:
+			return uncertainError{late[0].ttl, err}
+		}
+	}
 }
 
 // Abandon implements coord.DriverSession. Closing the client makes those in flight return,

@@ -26,6 +26,7 @@ type Proxy struct {
 	delay  time.Duration
 	losses []*loss
 	awaits []await
+	holds  []*hold
 	closed bool
 }
 
@@ -49,6 +50,12 @@ type loss struct {
 type await struct {
 	match []byte
 	done  chan struct{}
+}
+
+// hold is an order to keep a request that contains match, and all behind it on its link.
+type hold struct {
+	match      []byte
+	held, free chan struct{}
 }
 
 // link is one client's connection and its counterpart to the server.
@@ -159,6 +166,37 @@ func (p *Proxy) Lose(half Half, match string) <-chan struct{} {
 	order := &loss{half: half, match: []byte(match), done: make(chan struct{})}
 	p.losses = append(p.losses, order)
 	return order.done
+}
+
+// Hold keeps back the next request that contains match, and all that follows it on its link,
+// until release is called; other links go on. It arrives then also if its client has gone.
+// held is closed when it was kept back.
+func (p *Proxy) Hold(match string) (held <-chan struct{}, release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := &hold{match: []byte(match), held: make(chan struct{}), free: make(chan struct{})}
+	p.holds = append(p.holds, h)
+	return h.held, sync.OnceFunc(func() { close(h.free) })
+}
+
+// keep serves the orders of Hold; false: the link is gone.
+func (p *Proxy) keep(l *link, request []byte) bool {
+	p.mu.Lock()
+	i := slices.IndexFunc(p.holds, func(h *hold) bool { return bytes.Contains(request, h.match) })
+	if i < 0 {
+		p.mu.Unlock()
+		return true
+	}
+	h := p.holds[i]
+	p.holds = slices.Delete(p.holds, i, i+1)
+	p.mu.Unlock()
+	close(h.held)
+	select {
+	case <-h.free:
+		return true
+	case <-l.gone:
+		return false
+	}
 }
 
 // Await returns a channel that is closed when the next request that contains match has
@@ -310,6 +348,9 @@ func (p *Proxy) hold(l *link) bool {
 
 // upstream looks at a request: false when it is to be lost.
 func (p *Proxy) upstream(l *link, request []byte) bool {
+	if !p.keep(l, request) {
+		return false
+	}
 	order := p.takeLoss(request)
 	if order == nil {
 		return true
