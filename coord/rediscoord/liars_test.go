@@ -81,7 +81,7 @@ func openAndClaim(t *testing.T, o rediscoord.ClientOptions) error {
 	return err
 }
 
-// TestSentinelThatNamesManyOthersIsNotFollowed has a Sentinel name thousands of others, and
+// TestSentinelThatNamesManyOthersIsNotFollowed has a Sentinel name a thousand others, and
 // say that the master was switched as no Sentinel says it, after it led to a real master.
 func TestSentinelThatNamesManyOthersIsNotFollowed(t *testing.T) {
 	t.Parallel()
@@ -89,11 +89,11 @@ func TestSentinelThatNamesManyOthersIsNotFollowed(t *testing.T) {
 	host, port, _ := net.SplitHostPort(b.server.Addr())
 	asked := make(chan struct{}, 100)
 	var others strings.Builder
-	for i := range 5000 {
+	for i := range 1000 {
 		fmt.Fprintf(&others, "*4\r\n+ip\r\n+127.0.0.1\r\n+port\r\n+%d\r\n", 1+i)
 	}
 	for _, malformed := range []string{">0\r\n", ">1\r\n+message\r\n", ">3\r\n+message\r\n+switch-master\r\n+main\r\n", "*0\r\n", ">3\r\n:1\r\n:2\r\n:3\r\n"} {
-		liar := liartest.RedisForTest(t, liartest.About("sentinel sentinels", liartest.Always("*5000\r\n"+others.String())).
+		liar := liartest.RedisForTest(t, liartest.About("sentinel sentinels", liartest.Always("*1000\r\n"+others.String())).
 			But("sentinel get-master", func(w io.Writer, _ []string) error {
 				select {
 				case asked <- struct{}{}:
@@ -104,7 +104,7 @@ func TestSentinelThatNamesManyOthersIsNotFollowed(t *testing.T) {
 			But("subscribe", func(w io.Writer, command []string) error {
 				return errors.Join(liartest.Honest(w, command), liartest.Say(w, malformed))
 			}))
-		s := b.open(rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "main", Addrs: []string{liar.Addr()}}, brisk, time.Minute)
+		s := b.open(rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "main", Addrs: []string{liar.Addr()}, DialTimeout: patience}, brisk, time.Minute)
 		g := b.must(s, election("k"+fmt.Sprintf("%q", malformed), nil))
 		for range 3 { // the session's dial, the listener's, and what it asks once it has subscribed
 			<-asked
@@ -134,7 +134,7 @@ func TestSwitchedMasterIsLeft(t *testing.T) {
 		<-switched
 		return liartest.Say(w, ">3\r\n$7\r\nmessage\r\n"+liartest.Text("+switch-master")+liartest.Text("main a 1 b 2"))
 	}))
-	s := old.open(rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "main", Addrs: []string{liar.Addr()}, Name: "leaver"}, brisk, time.Minute)
+	s := old.open(rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "main", Addrs: []string{liar.Addr()}, Name: "leaver", DialTimeout: patience}, brisk, time.Minute)
 	old.must(s, election("k", nil))
 	<-subscribed
 	<-current

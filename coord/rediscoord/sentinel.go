@@ -79,6 +79,13 @@ func (s *sentinels) known() []string {
 	return slices.Clone(s.addrs)
 }
 
+// room reports whether more of them may be known.
+func (s *sentinels) room() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.addrs) < mostSentinels
+}
+
 // learn puts first in front, and takes up others as far as there is room.
 func (s *sentinels) learn(first string, others []string) {
 	s.mu.Lock()
@@ -107,6 +114,9 @@ func (s *sentinels) askOne(ctx context.Context, addr string) (master string, oth
 	}
 	if len(pair) != 2 || !isAddress(pair[0], pair[1]) {
 		return "", nil, &badSentinel{addr: addr}
+	}
+	if !s.room() {
+		return net.JoinHostPort(pair[0], pair[1]), nil, nil
 	}
 	// Who may not ask for the others, or gets no answer, does with those that were given.
 	list, _ := client.Do(ctx, "SENTINEL", "sentinels", s.master).Slice()
