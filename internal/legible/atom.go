@@ -18,7 +18,7 @@ type atom struct {
 	named bool // there is a word in it
 	form  bool // of the form that a cloud gives: it is a name for that alone
 	cut   bool // an end without meaning
-	apart bool // a strong separator stands before it
+	apart bool // : or @ stands before it
 	glued bool // no separator does
 }
 
@@ -59,13 +59,15 @@ func classesOf(s string) (has classes, chars int) {
 type window struct {
 	length int  // in characters
 	cut    bool // there is an end without meaning in it
+	apart  bool // there is a : or @ in it
 	has    classes
 	chars  int
 	cost   float64
 }
 
 func (w *window) add(a *atom, joined bool) {
-	if joined && a.apart {
+	if joined && a.apart && !w.apart {
+		w.apart = true
 		w.cost -= bitsOfStrong
 	}
 	w.length += a.size
@@ -112,7 +114,7 @@ const (
 	kindMixed   = 2 // beside the costs of its parts
 
 	bitsOfMixed  = 8 // a word of the list with digits
-	bitsOfStrong = 5 // saved by a strong separator: nonces are hardly ever written with one
+	bitsOfStrong = 5 // saved by a : or @, once: nonces are hardly ever written with one
 )
 
 var bitsOfDigit, bitsOfLetter = math.Log2(10), math.Log2(alphabet)

@@ -21,7 +21,7 @@
 // it is no nonce; beside something that is not shown it saves 14, and a longer one 24, since
 // a nonce may have a sign in it that divides. Digits save hardly anything, and eight in a
 // row are never shown. Separators count for nothing, because some nonces are written in
-// groups, but : @ / and blanks for 5 bits.
+// groups, but one : or @ for 5 bits.
 //
 // A nonce without a separator is never shown: no word but those of the list is longer than
 // 11 letters.

@@ -122,7 +122,6 @@ func path(text string) (atoms []atom, ok bool) {
 		if !ok {
 			return nil, false
 		}
-		more[0].apart = len(atoms) > 0
 		atoms = append(atoms, more...)
 	}
 	return atoms, true
@@ -163,7 +162,7 @@ func sight(text string, alone bool) (runs []run, all bool) {
 			if now.atoms == nil {
 				now.start = at
 			}
-			atoms[0].apart = len(now.atoms) > 0
+			atoms[0].apart = len(now.atoms) > 0 && text[at-1] != ' '
 			now.atoms, now.end = append(now.atoms, atoms...), at+n
 		case alone:
 			return nil, false
@@ -195,7 +194,7 @@ func (r *run) believed(alone bool) bool {
 			switch {
 			case w.length >= shortestSecret:
 				least = window12
-			case w.length >= shortestLeak && w.cut:
+			case w.length >= shortestLeak && w.cut && alone:
 				least = sureEnd
 			case w.length >= shortestLeak:
 				least = window8

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"coordtop/internal/localserver"
 	"coordtop/sources"
 )
 
@@ -75,7 +76,7 @@ func (n *nonces) grouped() string {
 	for i, size := range shape {
 		groups[i] = n.of(set, size)
 	}
-	return strings.Join(groups, n.pick([]string{"-", "-", "-", "_", "."}))
+	return strings.Join(groups, n.pick([]string{"-", "-", "-", "_", ".", ":", "/", " "}))
 }
 
 func (n *nonces) pick(list []string) string { return list[n.IntN(len(list))] }
@@ -190,13 +191,13 @@ func names(t testing.TB) []string {
 // behind and around. Everything that is printed comes from what the source hands over.
 func TestNoNonceIsShown(t *testing.T) {
 	t.Parallel()
-	const values, workers = 1_000_000, 4
+	const workers = 4
 	words := names(t)
 	var all sync.WaitGroup
 	for worker := range uint64(workers) {
 		all.Go(func() {
 			n := &nonces{rand.New(rand.NewPCG(worker, 1)), words}
-			for range values / workers {
+			for range nonceValues / workers {
 				value, nonce := n.value()
 				r := &reading{shape: text, head: []byte(value), size: len(value)}
 				list, _, _ := owners(r, sources.KindMutex, nil)
@@ -248,5 +249,30 @@ func TestLegiblePatternIsShown(t *testing.T) {
 	list, _ := tableOwners(map[string]string{"8743c9c0-0795-4907-87fd-6c719a6b4586:51": "1"}, patterns)
 	if len(list) != 1 || list[0].Label != "8743c9c0-0795-4907-87fd-6c719a6b4586:51" || list[0].ID[0] != '#' {
 		t.Errorf("%+v", list)
+	}
+}
+
+// TestAKeyThatNamesAnOwnerIsNotListed has the keys that Redisson keeps beside the readers of
+// a read-write lock: their names hold what the hash is released with.
+func TestAKeyThatNamesAnOwnerIsNotListed(t *testing.T) {
+	t.Parallel()
+	const field = "8743c9c0-0795-4907-87fd-6c719a6b4586:51"
+	beside := "{app:lock:x}:" + field + ":rwlock_timeout:1"
+	for _, list := range [][]Selection{nil, {{Pattern: "*lock*"}}} {
+		if _, ok := compile(list).find(beside); ok {
+			t.Errorf("%v selects it", list)
+		}
+	}
+	if _, ok := compile([]Selection{{Pattern: beside}}).find(beside); !ok {
+		t.Error("its own name does not select it")
+	}
+	if _, ok := compile(nil).find("app:lock:rwlock_timeout:x"); !ok {
+		t.Error("another key is not selected")
+	}
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: []Selection{{Pattern: "*app:lock:*"}}},
+		[]any{"HSET", "app:lock:x", field, "1", "mode", "read"}, []any{"SET", beside, "1", "PX", "600000"}).synced()
+	r.Row("", "app:lock:x", "held", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 1 })
+	if rows := r.Hub.State().Rows; len(rows) != 1 {
+		t.Errorf("%d rows", len(rows))
 	}
 }

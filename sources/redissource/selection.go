@@ -1,6 +1,10 @@
 package redissource
 
-import "coordtop/sources"
+import (
+	"strings"
+
+	"coordtop/sources"
+)
 
 // selection is the compiled form of Options.Selections. It is never changed and may be
 // used from any goroutine.
@@ -37,8 +41,13 @@ func compile(list []Selection) *selection {
 	return s
 }
 
-// find returns the rule that selects name: its own before a pattern's, else the first.
+// find returns the rule that selects name: its own before a pattern's, else the first. A
+// pattern does not select a name that itself proves who owns another key.
 func (s *selection) find(name string) (rule, bool) {
+	if namesOwner(name) {
+		r, ok := s.exact[name]
+		return r, ok
+	}
 	if s.guess {
 		end, kind := lockPart(name)
 		return rule{kind: kind}, end > 0
@@ -52,6 +61,14 @@ func (s *selection) find(name string) (rule, bool) {
 		}
 	}
 	return rule{}, false
+}
+
+// namesOwner reports whether a name ends like those beside Redisson's read-write lock: with
+// the field of the lock's hash, which whoever knows it can release the lock with.
+func namesOwner(name string) bool {
+	const mark = ":rwlock_timeout:"
+	at := strings.LastIndex(name, mark)
+	return at >= 0 && isCount([]byte(name[at+len(mark):]))
 }
 
 // scanPattern returns the one pattern to scan with so that every key of the patterns is

@@ -154,7 +154,7 @@ const labelLimit = 64
 // label is what people call an owner: what its data says, else its session.
 func label(l ydbcoord.Link) string {
 	if name := named(l.Data); name != "" {
-		return mask.Text(name)
+		return name
 	}
 	return "session " + strconv.FormatUint(l.Session, 16)
 }
@@ -173,12 +173,12 @@ func named(data []byte) string {
 		if len(text) > sources.BlobHead || json.Unmarshal(text, &o) != nil {
 			return ""
 		}
-		return readable([]byte(o.Label))
+		return readable([]byte(mask.Text(o.Label)))
 	}
 	if end := bytes.IndexFunc(text, unicode.IsSpace); end >= 0 {
 		text = text[:end]
 	}
-	return readable(text)
+	return readable([]byte(mask.Text(string(text[:min(len(text), sources.BlobHead)]))))
 }
 
 // readable is text if all of it can be printed, cut to a label's length; else "".

@@ -21,6 +21,8 @@ func TestLabelIsReadableDataOrTheSession(t *testing.T) {
 		"":                              anonymous,
 		"  host-1:42 since noon":        "host-1:42",
 		`{"label":"billing/1","x":[1]}`: "billing/1",
+		"redis://u:TOPSECRET99@h eu":    "redis://u:***@h",
+		`{"label":"token=TOPSECRET99"}`: "token=***",
 		`{"name":"x"}`:                  anonymous,
 		`{"label":7}`:                   anonymous,
 		`{"label":"a\u001bb"}`:          anonymous,
