@@ -251,7 +251,7 @@ func (k *desk) ask(ctx context.Context, key Key, known func() bool) error {
 		case <-t.C:
 			return nil
 		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", errUnanswered, ctx.Err())
+			return interrupted{errUnanswered, ctx.Err()}
 		}
 	}
 	return nil

@@ -74,8 +74,15 @@ func withContext(ctx context.Context, err error) error {
 	if ctx.Err() == nil || errors.Is(err, ctx.Err()) {
 		return err
 	}
-	return fmt.Errorf("%w (%w)", err, ctx.Err())
+	return interrupted{err, ctx.Err()}
 }
+
+// interrupted is an error in whose place the end of a context counts, too. Its text leaves
+// that out: it says nothing to whoever reads it.
+type interrupted struct{ err, context error }
+
+func (i interrupted) Error() string   { return i.err.Error() }
+func (i interrupted) Unwrap() []error { return []error{i.err, i.context} }
 
 // lost is the verdict that a connection, and what was owned on it, is gone. It never comes of
 // a release here, as it may in ydbcoord.

@@ -315,7 +315,7 @@ func (j *job) wait(ctx context.Context) error {
 	case <-j.done:
 		return j.err
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", errUnanswered, ctx.Err())
+		return interrupted{errUnanswered, ctx.Err()}
 	}
 }
 

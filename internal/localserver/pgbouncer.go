@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -111,12 +110,6 @@ func (b *Pgbouncer) configureLocked() error {
 		"admin_users = " + superuser,
 	}, b.options.Config...)
 	return b.guard.user.write(b.file("pgbouncer.ini"), []byte(strings.Join(lines, "\n")+"\n"))
-}
-
-// Logged is what it has written to its log so far.
-func (b *Pgbouncer) Logged() (string, error) {
-	text, err := os.ReadFile(b.log())
-	return string(text), err
 }
 
 // URL is the address as postgres:// URL of the superuser in the database "postgres".

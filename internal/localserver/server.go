@@ -38,6 +38,12 @@ type steps struct {
 	end       func(context.Context)      // makes the process end; nil: process.stop
 }
 
+// Logged is what the server has written to its log since its last start.
+func (s *server) Logged() (string, error) {
+	text, err := os.ReadFile(s.log())
+	return string(text), err
+}
+
 // startLocked starts the first process, on port or, if that is 0, on a free one.
 func (s *server) startLocked(ctx context.Context, port int) error {
 	if port != 0 {

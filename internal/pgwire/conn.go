@@ -112,7 +112,7 @@ func connect(ctx context.Context, o Options) (*Conn, error) {
 	conn, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
 		s.close()
-		return nil, because(ctx, "connecting", connecting(err))
+		return nil, Because(ctx, "connecting", connecting(err))
 	}
 	s.enter(phaseConnected)
 	return &Conn{conn: conn, socket: s, note: note}, nil
@@ -122,9 +122,12 @@ func connect(ctx context.Context, o Options) (*Conn, error) {
 func (c *Conn) inspect(ctx context.Context, o Options) error {
 	var err error
 	if c.major, err = MajorVersion(c.Version()); err != nil {
-		return because(ctx, "connecting", err)
+		return Because(ctx, "connecting", err)
 	}
 	first, err := c.who(ctx)
+	if err != nil && ctx.Err() != nil && (c.conn.PID() > mostPID || o.Known.givesSessions(c.address())) {
+		return fmt.Errorf("connecting: %w", ErrNoSession)
+	}
 	if err != nil {
 		return err
 	}
@@ -137,7 +140,7 @@ func (c *Conn) inspect(ctx context.Context, o Options) error {
 	if o.Known.givesSessions(c.address()) {
 		c.pooler = Session
 	} else if c.pooler, err = c.probe(ctx, o); err != nil {
-		return because(ctx, "looking at the pooler", err)
+		return Because(ctx, "looking at the pooler", err)
 	}
 	if c.pooler == Session {
 		o.Known.foundSessions(c.address())

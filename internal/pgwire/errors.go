@@ -77,13 +77,37 @@ func (o oneLine) Error() string {
 
 func (o oneLine) Unwrap() error { return o.error }
 
-// because gives an error its place, and adds the cause of a context that has ended.
-func because(ctx context.Context, doing string, err error) error {
+// Because gives an error its place. Where a context has ended, that is why it failed: what
+// the library says then is only a consequence, and is left out of the text.
+func Because(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
-		return fmt.Errorf("%s: %w (%w)", doing, err, cause)
+	if cause := context.Cause(ctx); cause != nil && replyIn(err) == nil && !errors.Is(err, ErrNoSession) {
+		return &ended{doing: doing, cause: cause, err: err}
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }
+
+func replyIn(err error) *Reply {
+	reply, _ := errors.AsType[*Reply](err)
+	return reply
+}
+
+// ended is an error of a context that has ended.
+type ended struct {
+	doing      string
+	cause, err error
+}
+
+func (e *ended) Error() string {
+	switch e.cause {
+	case context.DeadlineExceeded:
+		return e.doing + ": no answer in time"
+	case context.Canceled:
+		return e.doing + ": given up"
+	}
+	return e.doing + ": " + e.cause.Error()
+}
+
+func (e *ended) Unwrap() []error { return []error{e.cause, e.err} }

@@ -27,6 +27,14 @@ const (
 // over a server session whose answer to the pooler's own DISCARD ALL was still to come.
 var ErrOutOfStep = errors.New("the answer belongs to another question: a pooler has mixed up its clients")
 
+// ErrNoSession: a pooler let us in and then has no server session for us.
+var ErrNoSession = errors.New("the pooler has no server session left for us: coordtop needs 4 of them, " +
+	"two to watch and two for a claim: raise its default_pool_size, or end what uses them")
+
+// mostPID is the highest number of a process on Linux (PID_MAX_LIMIT of the kernel); what
+// poolers say instead is mostly above it.
+const mostPID = 1 << 22
+
 // server is who answered a question.
 type server struct {
 	pid  uint32
@@ -42,7 +50,7 @@ func (c *Conn) who(ctx context.Context) (server, error) {
 	number := strconv.FormatInt(c.asked, 10)
 	rows, err := c.plain(ctx, whoSQL, number)
 	if err != nil {
-		return server{}, because(ctx, "asking who serves us", err)
+		return server{}, Because(ctx, "asking who serves us", err)
 	}
 	if len(rows) != 1 || len(rows[0]) != 4 || rows[0].Text(1) != number {
 		return server{}, fmt.Errorf("asking who serves us: %w", ErrOutOfStep)

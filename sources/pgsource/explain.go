@@ -91,6 +91,9 @@ func Explain(err error, c *pgconn.Config, opening bool) error {
 	if lie, ok := errors.AsType[*pgwire.Excess](err); ok {
 		return e.Problem(sources.Lies, err, lie.What)
 	}
+	if errors.Is(err, pgwire.ErrNoSession) {
+		return e.passing("%s: %s", e.Where, pgwire.ErrNoSession)
+	}
 	if errors.Is(err, pgwire.ErrForeign) {
 		return e.Problem(sources.Foreign, err, "")
 	}

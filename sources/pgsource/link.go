@@ -2,7 +2,6 @@ package pgsource
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -70,7 +69,7 @@ func (l *link) prepare(ctx context.Context, selected *selection) error {
 	l.ears = newEars(l.o.Channels)
 	for _, s := range []*pgwire.Statement{&l.asks.locks, &l.asks.sessions, &l.asks.prepared} {
 		if err := l.Prepare(ctx, s); err != nil {
-			return because(ctx, "preparing to look", err)
+			return pgwire.Because(ctx, "preparing to look", err)
 		}
 	}
 	return nil
@@ -87,7 +86,7 @@ func (l *link) resolve(ctx context.Context, selected *selection) (map[pgcoord.Ke
 				r.key, _, err = pgcoord.ParseKey(row.Text(0))
 			}
 			if err != nil {
-				return nil, because(ctx, fmt.Sprintf("asking for the key of %q", r.name), err)
+				return nil, pgwire.Because(ctx, fmt.Sprintf("asking for the key of %q", r.name), err)
 			}
 		}
 		if keys[r.key] == nil {
@@ -104,15 +103,4 @@ func (l *link) close() {
 	}
 	l.Link.Close()
 	l.Conn.Close()
-}
-
-// because gives an error its place, and adds the cause of a context that has ended.
-func because(ctx context.Context, doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
-		return fmt.Errorf("%s: %w (%w)", doing, err, cause)
-	}
-	return fmt.Errorf("%s: %w", doing, err)
 }

@@ -67,7 +67,7 @@ func (l *link) listenOnce(ctx context.Context, life *sources.Life) error {
 	}
 	for _, c := range l.ears.channels {
 		if err := second.Listen(setup, c); err != nil {
-			return because(setup, "listening", err)
+			return pgwire.Because(setup, "listening", err)
 		}
 	}
 	l.ears.set(true, nil)
@@ -85,10 +85,10 @@ func hearOn(ctx context.Context, c *pgwire.Conn) error {
 	defer cancel()
 	for wait.Err() == nil {
 		if err := c.Wait(wait); err != nil && (wait.Err() == nil || c.Closed()) {
-			return because(ctx, "listening", err)
+			return pgwire.Because(ctx, "listening", err)
 		}
 	}
 	ping, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
-	return because(ping, "listening", c.Ping(ping))
+	return pgwire.Because(ping, "listening", c.Ping(ping))
 }

@@ -195,7 +195,7 @@ func (l *link) readLocks(ctx context.Context, s *snapshot) error {
 		return nil
 	})
 	s.got = time.Now()
-	return because(ctx, "reading the locks", err)
+	return pgwire.Because(ctx, "reading the locks", err)
 }
 
 func (l *link) readSessions(ctx context.Context, s *snapshot, pids []uint32) error {
@@ -216,7 +216,7 @@ func (l *link) readSessions(ctx context.Context, s *snapshot, pids []uint32) err
 	if err == nil && s.clock.server == 0 {
 		err = errors.New("the server did not tell its time")
 	}
-	return because(ctx, "reading the sessions", err)
+	return pgwire.Because(ctx, "reading the sessions", err)
 }
 
 func readActivity(f fields) activity {
@@ -259,5 +259,5 @@ func (l *link) readPrepared(ctx context.Context, s *snapshot) error {
 		s.prepared[f.text(0)] = prepared{gid: f.text(1), user: f.text(2), database: f.text(3), at: f.micros(4)}
 		return nil
 	})
-	return because(ctx, "reading the prepared transactions", err)
+	return pgwire.Because(ctx, "reading the prepared transactions", err)
 }

@@ -70,7 +70,7 @@ func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
 	row, err := conn.One(ctx, serverSQL)
 	s.trip = time.Since(start)
 	if err != nil {
-		return s, because(ctx, doing, err)
+		return s, pgwire.Because(ctx, doing, err)
 	}
 	n := numbers{}
 	s.database, s.oid, s.user = row.Text(0), uint32(n.read(row.Text(1))), row.Text(2)
@@ -81,12 +81,12 @@ func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
 	}
 	start = time.Now()
 	if err = askIfAllowed(ctx, conn, row.Text(8), "select system_identifier::text from pg_catalog.pg_control_system()", &s.system); err != nil {
-		return s, because(ctx, doing, err)
+		return s, pgwire.Because(ctx, doing, err)
 	}
 	if row.Text(8) == "t" {
 		s.trip = time.Since(start)
 	}
-	return s, because(ctx, doing, askIfAllowed(ctx, conn, row.Text(9), "select timeline_id::text from pg_catalog.pg_control_checkpoint()", &s.timeline))
+	return s, pgwire.Because(ctx, doing, askIfAllowed(ctx, conn, row.Text(9), "select timeline_id::text from pg_catalog.pg_control_checkpoint()", &s.timeline))
 }
 
 // askIfAllowed asks only what the server says that we may know: what a right refuses would
@@ -120,7 +120,7 @@ func settle(ctx context.Context, conn *pgwire.Conn) error {
 	_, err := conn.One(ctx, `select pg_catalog.set_config('statement_timeout', $1, false), pg_catalog.set_config('lock_timeout', '1000', false),
  pg_catalog.set_config('default_transaction_read_only', 'on', false), pg_catalog.set_config('application_name', $2, false)`,
 		strconv.FormatInt(pgwire.StatementLimit.Milliseconds(), 10), clientName)
-	return because(ctx, "configuring the session", err)
+	return pgwire.Because(ctx, "configuring the session", err)
 }
 
 // instant writes a time as the attributes and identifiers have it.

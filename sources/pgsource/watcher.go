@@ -134,7 +134,7 @@ func (w *watcher) question(ctx context.Context) error {
 		}
 		w.asked[q] = true
 		if err := w.askOwner(ctx, q); err != nil {
-			return because(ctx, "asking owners for their data", err)
+			return pgwire.Because(ctx, "asking owners for their data", err)
 		}
 	}
 	return nil
@@ -149,7 +149,7 @@ func (w *watcher) askOwner(ctx context.Context, q question) error {
 	defer cancel()
 	for _, text := range payloads {
 		if _, err := w.One(ctx, "select pg_catalog.pg_notify($1, $2)", pgcoord.Channel, text); err != nil {
-			return because(ctx, "announcing", err)
+			return pgwire.Because(ctx, "announcing", err)
 		}
 	}
 	return nil
