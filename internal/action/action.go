@@ -142,6 +142,7 @@ type Run struct {
 	Changed time.Time // when it came to this phase
 	Place   int       // in the queue, from 1, while Waiting; 0: not known
 	Text    string    // what happened, in words for the person
+	Refused bool      // the service refuses us: our login, or a right is missing
 	Lost    bool      // what was ours, or was to be given up, is not ours any more
 }
 

@@ -73,7 +73,8 @@ func exitCode(err error) int {
 		return exitOK // whoever read our output had enough of it
 	case errors.As(err, &usage), errors.As(err, &problems), errors.Is(err, headless.ErrAmbiguous):
 		return exitUsage
-	case errors.Is(err, headless.ErrNoAnswer), errors.Is(err, headless.ErrCredentials), errors.Is(err, headless.ErrRefused):
+	case errors.Is(err, headless.ErrNoAnswer), errors.Is(err, headless.ErrCredentials), errors.Is(err, headless.ErrRefused),
+		errors.Is(err, foreground.ErrRefused):
 		return exitNoAnswer
 	case errors.Is(err, headless.ErrNotFound):
 		return exitNotFound

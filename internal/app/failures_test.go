@@ -219,3 +219,26 @@ func TestAnswersOfYDBThatKeepUsOutAreExplained(t *testing.T) {
 		told(t, c.code.String(), at("", ill.Endpoint(0), "/local"), ill.Endpoint(0), c.want)
 	}
 }
+
+func TestAClaimThatIsRefusedSaysWhichRightIsMissing(t *testing.T) {
+	t.Parallel()
+	redis := localserver.RedisForTest(t, localserver.RedisOptions{Users: []string{"ann on >" + marker + " ~* &* +@all -eval -evalsha"}})
+	postgres := localserver.PostgresForTest(t, localserver.PostgresOptions{Password: marker, Setup: []string{
+		"create role ann login password '" + marker + "'", "revoke execute on function pg_try_advisory_lock(bigint), pg_advisory_lock(bigint) from public",
+	}})
+	ydb := ydbForTest(t, ydbtest.Options{Users: map[string]ydbtest.User{"ann": {Password: marker, Deny: ydbtest.Write}}})
+	for name, c := range map[string]struct{ url, addr string }{
+		"redis":    {"redis://ann:" + marker + "@" + redis.Addr() + "/0?mutex=app:lock:x", redis.Addr()},
+		"postgres": {postgres.URLFor("ann", marker, "postgres") + "&mutex=4242", postgres.Addr()},
+		"ydb":      {"grpc://ann:" + marker + "@" + ydb.Endpoint(0) + "/local?node=" + ydbNode + "&semaphore=quota", ydb.Endpoint(0)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := holds(t, "acquire", "--write", "--yes", "--wait", "10s", c.url)
+			code := ends(t, h.cmd)
+			if text := h.errs.String(); code != exitNoAnswer || !strings.Contains(text, "refused: ann lacks a right at "+c.addr) || strings.Contains(text, marker) {
+				t.Errorf("exit code %d: %s", code, text)
+			}
+		})
+	}
+}

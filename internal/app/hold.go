@@ -36,9 +36,9 @@ const holding = "Says on standard error for whom it waits, and at which place of
 	"and semaphore=. It must be confirmed with --write --yes, and on a protected source with\n" +
 	"--reason.\n\n" +
 	"Exit code 0: resigned, also from the wait; 2: not confirmed, or more than one goes by that name; 3: the\n" +
-	"source did not answer; 4: no such name; 5: not ours within --wait; 6: with --wait 0, its owner\n" +
-	"changed just before anything was sent; 7: not possible; 8: the source is read_only; 9: the lease\n" +
-	"was lost.\n\n"
+	"source did not answer, or refused us; 4: no such name; 5: not ours within --wait; 6: with --wait 0,\n" +
+	"its owner changed just before anything was sent; 7: not possible; 8: the source is read_only;\n" +
+	"9: the lease was lost.\n\n"
 
 func (p *program) acquireCommand() *cobra.Command {
 	var o holdOptions

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
@@ -72,6 +73,13 @@ func (p *program) postgresBackend(b *operate.Backend, s config.Source) {
 			b.Login = t.User
 		}
 	}
+	var used atomic.Pointer[pgsource.Options] // by the newest driver
+	b.Explain = func(err error) error {
+		if o := used.Load(); o != nil {
+			return pgsource.Explain(err, *o)
+		}
+		return err
+	}
 	b.Open = func(ctx context.Context, database string) (coord.Driver, error) {
 		o := pgcoord.Options{
 			TTL: postgresLease, Scheme: pgcoord.Scheme(s.Scheme), Override: pgcoord.Override{User: s.User, Database: database},
@@ -91,6 +99,7 @@ func (p *program) postgresBackend(b *operate.Backend, s config.Source) {
 			return nil, fmt.Errorf("finding the password: %w", err)
 		}
 		o.Override.Password = password
+		used.Store(&pgsource.Options{URL: s.URL, User: s.User, Password: password})
 		return pgcoord.New(s.URL, o)
 	}
 	b.Call = func(r action.Request) string { return postgresCall(r, pgcoord.Scheme(s.Scheme)) }

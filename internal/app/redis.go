@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
@@ -74,6 +75,13 @@ func (p *program) redisBackend(b *operate.Backend, s config.Source) {
 	if o, err := redisClient(s); err == nil && (o.Password != "" || !s.Password.IsZero()) {
 		b.Login = o.User // without a password it is not sent, and may be one in the wrong place
 	}
+	var used atomic.Pointer[rediscoord.ClientOptions] // by the newest driver
+	b.Explain = func(err error) error {
+		if o := used.Load(); o != nil {
+			return redissource.Explain(err, *o, 0, false)
+		}
+		return err
+	}
 	b.Open = func(ctx context.Context, _ string) (coord.Driver, error) {
 		client, err := redisClient(s)
 		if err != nil {
@@ -86,6 +94,7 @@ func (p *program) redisBackend(b *operate.Backend, s config.Source) {
 		if password != "" {
 			client.Password = password
 		}
+		used.Store(&client)
 		return rediscoord.New(client, rediscoord.Options{TTL: redisLease})
 	}
 	b.Call = redisCall

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
@@ -115,8 +116,20 @@ func (p *program) ydbBackend(b *operate.Backend, s config.Source) {
 	if o, err := ydbClient(s, "", nil); err == nil {
 		b.Login = o.User
 	}
+	var used atomic.Pointer[ydbcoord.ClientOptions] // by the newest driver
+	b.Explain = func(err error) error {
+		if o := used.Load(); o != nil {
+			return ydbsource.Explain(err, *o, false)
+		}
+		return err
+	}
 	b.Open = func(ctx context.Context, space string) (coord.Driver, error) {
-		client, err := p.ydbConnect(ctx, s)
+		o, err := p.ydbOptions(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		used.Store(&o)
+		client, err := ydbcoord.NewClient(o)
 		if err != nil {
 			return nil, err
 		}
@@ -148,13 +161,18 @@ func (p *program) ydbBackend(b *operate.Backend, s config.Source) {
 	}
 }
 
-// ydbConnect makes a client, which connects when it is used.
-func (p *program) ydbConnect(ctx context.Context, s config.Source) (*ydbcoord.Client, error) {
+// ydbOptions are those of a client, with the password.
+func (p *program) ydbOptions(ctx context.Context, s config.Source) (ydbcoord.ClientOptions, error) {
 	secret, err := s.Secret().Resolve(ctx, p.env.Lookup)
 	if err != nil {
-		return nil, fmt.Errorf("finding the password: %w", err)
+		return ydbcoord.ClientOptions{}, fmt.Errorf("finding the password: %w", err)
 	}
-	o, err := ydbClient(s, secret, p.logger())
+	return ydbClient(s, secret, p.logger())
+}
+
+// ydbConnect makes a client, which connects when it is used.
+func (p *program) ydbConnect(ctx context.Context, s config.Source) (*ydbcoord.Client, error) {
+	o, err := p.ydbOptions(ctx, s)
 	if err != nil {
 		return nil, err
 	}

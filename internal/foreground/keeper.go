@@ -14,6 +14,8 @@ import (
 
 // Ends that a caller tells apart.
 var (
+	// ErrRefused reports that the service refuses our login, or that a right is missing.
+	ErrRefused = errors.New("refused")
 	// ErrMissed says that it was not ours within the time that the request allows.
 	ErrMissed = errors.New("not acquired")
 	// ErrLost says that it ended without our wish.
@@ -59,7 +61,7 @@ type keeper struct {
 
 // Keep takes what Options.Row shows as r says (its Target is filled in here), and serves lines
 // while it is ours. It returns nil when it was resigned, by a line or because ctx or the lines
-// ended, and when a line ended the wait. Else the error wraps ErrMissed, ErrLost or what the
+// ended, and when a line ended the wait. Else the error wraps ErrRefused, ErrMissed, ErrLost or what the
 // Operator refused with. That ctx or the lines end the wait is an error too, and so is an Out
 // that takes nothing more. Keep may leave something held or waited for when it returns: the
 // caller closes the Operator, always.

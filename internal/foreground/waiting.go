@@ -43,6 +43,9 @@ func (k *keeper) won(ctx context.Context, id uint64) error {
 		case action.Unknown:
 			return unknownError{run.Text}
 		case action.Failed, action.Dropped:
+			if run.Refused {
+				return fmt.Errorf("%w: %s", ErrRefused, run.Text)
+			}
 			return fmt.Errorf("%v: %s", run.Request.Verb, run.Text)
 		}
 		k.tell(run)

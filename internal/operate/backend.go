@@ -23,6 +23,9 @@ type Backend struct {
 	// need not connect.
 	Open func(ctx context.Context, space string) (coord.Driver, error)
 
+	// Explain makes a sentence, a *sources.Problem, of an error of the driver. Nil: none can.
+	Explain func(error) error
+
 	ReadOnly bool // nothing is ever sent that changes something
 	Protect  bool // its name must be typed to arm it, and each action needs a reason
 	Demo     bool // a private server of the demo: names need not be typed
@@ -61,6 +64,17 @@ func (b *Backend) data(r action.Request) []byte {
 		return []byte(b.Identity)
 	}
 	return r.Data
+}
+
+// refusal is the sentence about an error by which the service refuses us; nil: it does not.
+func (b *Backend) refusal(err error) *sources.Problem {
+	if b.Explain == nil || !errors.Is(err, coord.ErrRefused) {
+		return nil
+	}
+	if p, ok := errors.AsType[*sources.Problem](b.Explain(err)); ok && p.Refused {
+		return p
+	}
+	return nil // it refuses what is asked for: the driver says that best
 }
 
 // shares says whether what a row stands for can be owned by several at once here.

@@ -86,7 +86,15 @@ func (o *Operator) missed(n *run, err error, doubt string) {
 	case errors.Is(err, coord.ErrNotAcquired):
 		o.finish(n, action.Missed, "gave up waiting after "+asTyped(n.Request.Wait), owner())
 	default:
-		o.finish(n, action.Failed, clean(err.Error()), sources.OwnerRef{})
+		text := err.Error()
+		b := o.o.Backends[n.Request.Target.Ref.Source]
+		if p := b.refusal(err); p != nil {
+			text = p.Text
+			o.mu.Lock()
+			n.Refused = true
+			o.mu.Unlock()
+		}
+		o.finish(n, action.Failed, clean(text), sources.OwnerRef{})
 	}
 }
 

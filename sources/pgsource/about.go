@@ -79,7 +79,7 @@ func (w *watcher) warnings() []string {
 		list = append(list, "this is a standby: advisory locks are each server's own, and those of the primary are not seen here")
 	}
 	if open, why := w.ears.listening(); !open && why != nil && w.mayListen() {
-		list = append(list, "nothing is heard on channels, so it is only polled: "+Explain(why, w.link.config, true).Error())
+		list = append(list, "nothing is heard on channels, so it is only polled: "+explain(why, w.link.config, true).Error())
 	}
 	if full := w.full(); full >= fullAt {
 		list = append(list, "advisory locks take "+strconv.Itoa(full)+" % of the nominal lock table: raise max_locks_per_transaction before it is full")

@@ -62,9 +62,19 @@ func secrets(c *pgconn.Config) []string {
 	return list
 }
 
-// Explain turns an error of a connection that was made with c into a sentence. opening is
+// Explain turns an error of another connection to the server of o, which had let it in, into
+// a sentence.
+func Explain(err error, o Options) error {
+	config, _, bad := parseURL(o)
+	if bad != nil {
+		return err
+	}
+	return explain(err, config, false)
+}
+
+// explain turns an error of a connection that was made with c into a sentence. opening is
 // false once the server had answered.
-func Explain(err error, c *pgconn.Config, opening bool) error {
+func explain(err error, c *pgconn.Config, opening bool) error {
 	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
 	}

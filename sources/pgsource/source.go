@@ -64,7 +64,7 @@ func (s *Source) Connect(ctx context.Context) error {
 	}
 	l, err := dial(ctx, &s.o, s.config, s.selected)
 	if err != nil {
-		return Explain(err, s.config, true)
+		return explain(err, s.config, true)
 	}
 	s.link = l
 	w := &watcher{link: l, notes: s.notes, board: s.board, hints: s.hints, pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
@@ -83,7 +83,7 @@ func (s *Source) Next(ctx context.Context) (sources.Change, error) {
 	}
 	c, err := s.link.Next(ctx)
 	if err != nil && ctx.Err() == nil {
-		err = Explain(err, s.config, false)
+		err = explain(err, s.config, false)
 	}
 	return c, err
 }

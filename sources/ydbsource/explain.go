@@ -87,6 +87,9 @@ func (e *explaining) status(s *ydbcoord.StatusError) error {
 	p := e.Problem(sources.Refuses, e.err, s.Error())
 	switch s.Status {
 	case Ydb.StatusIds_UNAUTHORIZED:
+		if !e.Opening { // it knows us
+			return e.Problem(sources.NoRight, e.err, s.Error())
+		}
 		return e.login(s.Error())
 	case Ydb.StatusIds_NOT_FOUND:
 		p.Text = "there is no such coordination node at " + e.Where + ": check node= (" + s.Status.String() + ")"
