@@ -35,6 +35,10 @@
 //     us and it closes both ends of the connection or neither. A proxy or an address
 //     translation that drops its side towards the service and keeps ours makes the service
 //     give away what we trust until the next renewal fails, at most for the window.
+//   - What was sent arrives within 15 minutes or never. Redis obeys a command that a link held
+//     back, or that a server which stood still had not read, whenever it arrives; a claim is
+//     given back before it is called a miss only where the driver can make sure that nothing
+//     of it is left on the way, see ErrUncertain.
 //   - Work stops when its context ends. A process that is stopped between looking at
 //     the context and writing to a resource writes late all the same; no lease can
 //     prevent that, a fence can.
