@@ -244,6 +244,31 @@ func TestWhatIsNotConfirmedOrPossibleHasItsExitCode(t *testing.T) {
 	}
 }
 
+// So does a service manager start what it runs.
+func TestAnInputThatNobodyHoldsEndsNothing(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, server.Addr())
+	for _, taken := range []bool{false, true} {
+		h := &kept{t: t, cmd: command(t, "acquire", "--write", "--yes", server.URL()+"?mutex=app:lock:null"), out: newStream(), errs: newStream()}
+		h.cmd.Stdout, h.cmd.Stderr = h.out, h.errs // its input is /dev/null
+		if taken {
+			set(t, c, "app:lock:null", "host-a:1", time.Minute)
+		}
+		if err := h.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if taken {
+			h.errs.await(t, func(s string) bool { return strings.Contains(s, "waiting for") })
+			c.Del(t.Context(), "app:lock:null")
+		}
+		h.line(1, "acquired")
+		h.signals(syscall.SIGTERM)
+		h.line(2, "resigned")
+		h.ends(exitOK)
+	}
+}
+
 func TestAWaitThatRunsOutEndsWithItsExitCode(t *testing.T) {
 	t.Parallel()
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})

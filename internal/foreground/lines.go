@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"os"
+
+	"github.com/charmbracelet/x/term"
 
 	"coordtop/internal/spawn"
 )
@@ -11,12 +14,15 @@ import (
 // longest is how many bytes a line may have; a longer one ends the lines.
 const longest = 1 << 20
 
-// Lines reads in until it ends, which closes the channel; nothing is sent after ctx has ended.
-// The goroutine ends with the process: a read of standard input cannot be interrupted.
+// Lines reads in until it ends; nothing is sent after ctx has ended. The end closes the channel
+// where it means something, see Ends. The goroutine ends with the process: a read of standard
+// input cannot be interrupted.
 func Lines(ctx context.Context, in io.Reader) <-chan string {
 	lines := make(chan string)
 	spawn.Go(ctx, nil, func() {
-		defer close(lines)
+		if Ends(in) {
+			defer close(lines)
+		}
 		scan := bufio.NewScanner(in)
 		scan.Buffer(nil, longest)
 		for scan.Scan() {
@@ -28,4 +34,22 @@ func Lines(ctx context.Context, in io.Reader) <-chan string {
 		}
 	})
 	return lines
+}
+
+// Ends reports whether the end of in is a sign: that a pipe, a socket or a terminal has ended says
+// that whoever held its other end is gone. A file, /dev/null and what cannot be read at all have
+// no other end: they are what a program has that was started without anybody to talk to.
+func Ends(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	if !ok {
+		return true
+	}
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return false
+	case info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0:
+		return true
+	}
+	return term.IsTerminal(file.Fd())
 }
