@@ -48,9 +48,15 @@ func permitsText(row *sources.Row) string {
 	return strconv.FormatUint(row.Taken, 10) + "/" + strconv.FormatUint(row.Limit, 10)
 }
 
+// bySession reports whether an owner owns for as long as its session lives, whenever that
+// ends.
+func bySession(o *sources.Owner) bool {
+	return o.Session != "" && (o.NoExpiry || o.Expires.How == sources.Unknown)
+}
+
 func (m *model) ownerLease(l *line, o *sources.Owner, w int) {
 	switch {
-	case o.NoExpiry && o.Session != "":
+	case bySession(o):
 		m.sessionState(l, o, w)
 		return
 	case o.NoExpiry:
@@ -127,7 +133,7 @@ func (m *model) leaseText(o *sources.Owner, v verdict) part {
 	switch {
 	case v.status == sources.StatusStale:
 		return part{m.th.dim, "old"}
-	case o.NoExpiry && o.Session != "":
+	case bySession(o):
 		return part{m.th.dim, "session"}
 	case o.NoExpiry:
 		return part{m.th.warn, "no TTL"}

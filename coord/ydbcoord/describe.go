@@ -21,6 +21,9 @@ type Sight struct {
 	Asked, At time.Time
 	// Attach is LinkInfo.Number of the stream that it came on.
 	Attach int
+	// Fired says that a watch told of a change and this look answers that: what is new
+	// in it was told, not only seen.
+	Fired bool
 	// Err is why the service will not let us look (coord.ErrRefused); the name is not
 	// followed any more.
 	Err error

@@ -18,7 +18,7 @@
 //     are milliseconds.
 //   - Fences and orders are strings: they pass 2^53, where many readers of JSON lose
 //     digits.
-//   - -1 is no limit.
+//   - -1 is no limit, and all permits of it.
 //   - Names, ids, labels and the like are strings. A byte that is not UTF-8 is \xNN;
 //     beside a name that has one, name_b64 has the bytes in base64.
 //   - data is null where there is none, else {"text"|"base64", "len", "cut"}: text if

@@ -48,7 +48,7 @@ type primitiveJSON struct {
 	NameB64     string       `json:"name_b64,omitempty"`
 	Alias       *aliasJSON   `json:"alias"`
 	Limit       *int64       `json:"limit"`
-	Taken       *uint64      `json:"taken"`
+	Taken       *int64       `json:"taken"`
 	Ephemeral   bool         `json:"ephemeral"`
 	Data        *blobJSON    `json:"data"`
 	Fresh       bool         `json:"fresh"`
@@ -174,15 +174,10 @@ func primitiveOf(s *sources.State, r *sources.Row, now time.Time) primitiveJSON 
 		out.Candidates = waitersOf(r.Candidates)
 	}
 	if r.LimitHow != sources.Unknown {
-		out.Limit = new(int64)
-		*out.Limit = -1
-		if r.Limit != sources.NoLimit {
-			*out.Limit = int64(r.Limit)
-		}
+		out.Limit = permits(r.Limit)
 	}
 	if r.OwnersHow != sources.Unknown || r.Taken > 0 {
-		taken := r.Taken
-		out.Taken = &taken
+		out.Taken = permits(r.Taken)
 	}
 	if r.OwnersHow != sources.Unknown || len(r.Owners) > 0 {
 		owners := make([]ownerJSON, len(r.Owners))
@@ -192,6 +187,15 @@ func primitiveOf(s *sources.State, r *sources.Row, now time.Time) primitiveJSON 
 		out.Owners = &owners
 	}
 	return out
+}
+
+// permits is a number of permits; -1: all, however many there are.
+func permits(n uint64) *int64 {
+	shown := int64(-1)
+	if n != sources.NoLimit {
+		shown = int64(n)
+	}
+	return &shown
 }
 
 func ownerOf(o *sources.Owner) ownerJSON {

@@ -188,6 +188,8 @@ func age(s sources.Stamp, now time.Time) string {
 
 func leaseLeft(o *sources.Owner, now time.Time) string {
 	switch {
+	case o.Session != "" && o.Expires.How == sources.Unknown:
+		return "session"
 	case o.NoExpiry:
 		return "no end"
 	case o.Expires.How == sources.Unknown:

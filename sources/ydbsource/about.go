@@ -55,7 +55,7 @@ func (a *about) told(n *node) *sources.About {
 	}
 	now := &sources.About{
 		Mode: mode, Sampling: a.sampling, Incarnation: n.board.incarnation,
-		RoundTrip: time.Duration(n.ping.Load()), Config: a.facts(n.board),
+		RoundTrip: time.Duration(n.ping.Load()), Config: a.facts(n.board), Became: "the node was made anew",
 	}
 	for _, w := range []string{a.why, a.unknown} {
 		if w != "" {

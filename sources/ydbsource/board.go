@@ -32,11 +32,13 @@ type entry struct {
 	got    bool               // read since the last gap
 	absent bool               // there is none
 	denied bool               // the service will not let us look
-	taken  bool               // somebody owns it
-	asked  time.Time          // sending of the last look that was answered
-	looked time.Time          // when its answer had come
-	asking time.Time          // sending of a look that was not answered yet; zero: none
-	pause  time.Duration      // absent: before the next look
+
+	ephemeral bool          // it went with its last owner when it was seen last
+	taken     bool          // somebody owns it
+	asked     time.Time     // sending of the last look that was answered
+	looked    time.Time     // when its answer had come
+	asking    time.Time     // sending of a look that was not answered yet; zero: none
+	pause     time.Duration // absent: before the next look
 }
 
 func newBoard(s *Source, path string) *board {
@@ -157,11 +159,11 @@ func (b *board) take(e *entry, sight ydbcoord.Sight) []sources.Change {
 	if first {
 		e.got = true
 		b.left--
-		c.Synced = b.complete()
+		c.Synced, c.After = b.complete(), after
 		b.set(&c, e, p)
 		return []sources.Change{c}
 	}
-	if old == nil || wasAbsent || sameFacts(old, p) {
+	if old == nil || wasAbsent || !sight.Fired || sameFacts(old, p) {
 		c.After = after
 		b.set(&c, e, p)
 		return []sources.Change{c}
@@ -205,6 +207,9 @@ func (e *entry) note(sight ydbcoord.Sight) {
 	e.pause = min(max(2*e.pause, firstPause), longestWait)
 	if !sight.Absent {
 		e.pause = 0
+	}
+	if !sight.Absent && sight.Err == nil {
+		e.ephemeral = sight.Ephemeral
 	}
 	e.absent, e.denied = sight.Absent, sight.Err != nil
 	e.taken = len(sight.Owners) > 0 || len(sight.Waiters) > 0

@@ -238,7 +238,7 @@ func TestDroppedSemaphoreIsDeletedAndCreatedAgain(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	c.Event(sources.EventDeleted, "leader")
-	c.Row("", "leader", "without a leader", is(sources.StatusNoLeader))
+	c.Row("", "leader", "absent", is(sources.StatusAbsent))
 	t.Logf("gone from the screen after %v", time.Since(dropped).Round(time.Millisecond))
 	<-c.a.Context().Done()
 	t.Logf("the leader knew it after %v", time.Since(dropped).Round(time.Millisecond))
@@ -263,7 +263,7 @@ func TestDroppedNodeHasNothingInItUntilItIsBack(t *testing.T) {
 	if e := c.Event(sources.EventReleased, "leader"); e.Cause != sources.CauseDeleted || e.How != sources.Inferred {
 		t.Errorf("%+v", e)
 	}
-	row := c.Row("", "leader", "without a leader", is(sources.StatusNoLeader))
+	row := c.Row("", "leader", "absent", is(sources.StatusAbsent))
 	if !row.Absent || !strings.Contains(row.Note, "coordination node") {
 		t.Errorf("%+v", row.Primitive)
 	}

@@ -186,7 +186,7 @@ func (n *node) explain(err error) error {
 
 // failed takes in why there is no session.
 func (n *node) failed(err error) error {
-	if answeredWith(err, Ydb.StatusIds_NOT_FOUND) { // an answer, though not the one that was hoped for
+	if answeredWith(err, Ydb.StatusIds_NOT_FOUND) && n.gone() {
 		return n.missing()
 	}
 	n.link.lost(n.board.path, err)
@@ -200,6 +200,15 @@ func (n *node) failed(err error) error {
 		c.Down = sentence
 	}
 	return n.tell(c)
+}
+
+// gone asks whether the node does not exist any more. A session alone may be told so while
+// its tablet moves; only the description of the node proves it.
+func (n *node) gone() bool {
+	ctx, cancel := context.WithTimeout(n.link.Context(), describeFor)
+	defer cancel()
+	_, err := n.link.client.Nodes().Describe(ctx, n.board.path)
+	return answeredWith(err, Ydb.StatusIds_NOT_FOUND) || answeredWith(err, Ydb.StatusIds_SCHEME_ERROR)
 }
 
 // missing says that there is no such coordination node, and so nothing in it.

@@ -23,11 +23,15 @@ func (b *board) row(e *entry, at time.Time) *sources.Primitive {
 }
 
 // none is the row of a semaphore that does not exist. A mutex does not while nobody owns
-// it.
+// it, and neither does what was seen to be ephemeral: that it is gone is no deletion.
 func (b *board) none(e *entry, at time.Time) *sources.Primitive {
 	p := b.row(e, at)
-	if e.Kind == sources.KindMutex {
+	switch {
+	case e.Kind == sources.KindMutex:
 		p.Limit, p.LimitHow, p.Ephemeral = 1, sources.Told, true
+		return p
+	case e.ephemeral:
+		p.Ephemeral = true
 		return p
 	}
 	p.Absent, p.Note = true, "there is no semaphore of this name"
@@ -117,7 +121,7 @@ func permits(l ydbcoord.Link, whole bool) uint64 {
 func (b *board) owner(l ydbcoord.Link, whole bool, p *sources.Primitive) sources.Owner {
 	o := sources.Owner{
 		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
-		NoExpiry: true, Data: sources.NewBlob(l.Data, len(l.Data)), Guard: guard(l),
+		Data: sources.NewBlob(l.Data, len(l.Data)), Guard: guard(l),
 	}
 	if p.Limit == 1 {
 		o.Fence = l.Order
@@ -156,7 +160,7 @@ func label(l ydbcoord.Link) string {
 	if name := named(l.Data); name != "" {
 		return name
 	}
-	return "session " + strconv.FormatUint(l.Session, 16)
+	return "session " + ydbcoord.OwnerID(l.Session)
 }
 
 // named is the name in an owner's data: the label of a JSON object, else the first word;

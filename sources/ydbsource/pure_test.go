@@ -16,7 +16,7 @@ func guardOf(l ydbtest.Link) string {
 
 func TestLabelIsReadableDataOrTheSession(t *testing.T) {
 	t.Parallel()
-	const anonymous = "session 7c0011"
+	const anonymous = "session 8126481"
 	for data, want := range map[string]string{
 		"":                              anonymous,
 		"  host-1:42 since noon":        "host-1:42",
@@ -117,7 +117,7 @@ func TestSelectionsBelongToTheirNodes(t *testing.T) {
 
 // look is a sight of a semaphore of limit 1 with an owner and waiters, by session.
 func look(at time.Time, owner uint64, waiters ...uint64) ydbcoord.Sight {
-	sight := ydbcoord.Sight{Name: "x", Asked: at.Add(-time.Millisecond), At: at, Semaphore: ydbcoord.Semaphore{Limit: 1, Taken: 1}}
+	sight := ydbcoord.Sight{Name: "x", Asked: at.Add(-time.Millisecond), At: at, Fired: true, Semaphore: ydbcoord.Semaphore{Limit: 1, Taken: 1}}
 	sight.Owners = []ydbcoord.Link{{Session: owner, Order: owner, Count: 1}}
 	for _, w := range waiters {
 		sight.Waiters = append(sight.Waiters, ydbcoord.Link{Session: w, Order: w, Count: 1})
@@ -149,7 +149,7 @@ func TestWaiterThatCameBesideAPushWasSeenAndNotTold(t *testing.T) {
 	tell(look(t0.Add(2*time.Second), 3))
 	tell(look(t0.Add(3*time.Second), 3, 4, 5))
 	tell(look(t0.Add(4*time.Second), 3, 5))
-	want := "present 1 at_least, owner_changed 2 told, waiter_joined 3 seen, owner_changed 3 told, " +
+	want := "present 1 at_least, waiter_joined 2 at_least, owner_changed 2 told, waiter_joined 3 seen, owner_changed 3 told, " +
 		"waiter_joined 4 seen, waiter_joined 5 seen, waiter_left 4 seen"
 	if got := strings.Join(told, ", "); got != want {
 		t.Errorf("told\n%s, want\n%s", got, want)

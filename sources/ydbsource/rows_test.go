@@ -25,7 +25,7 @@ func TestElectionShowsLeaderFenceAndData(t *testing.T) {
 		string(row.Data.Head) != "proclaimed" || row.Labels[0].Value != "test" || row.Queue.How != sources.Told {
 		t.Errorf("%+v", row.Primitive)
 	}
-	if o.Label != "host-1:42" || o.Fence != told.OrderID || !o.NoExpiry || string(o.Data.Head) != "host-1:42 since today" ||
+	if o.Label != "host-1:42" || o.Fence != told.OrderID || o.NoExpiry || o.Expires.How != sources.Unknown || string(o.Data.Head) != "host-1:42 since today" ||
 		o.ID == o.Session || !strings.HasPrefix(o.ID, o.Session+"@") || o.Guard != guardOf(told) || o.Since.How != sources.AtLeast {
 		t.Errorf("%+v", o)
 	}
@@ -131,7 +131,7 @@ func TestMissingSemaphoreKeepsItsRowAndIsCreatedBeforeOurEyes(t *testing.T) {
 	t.Parallel()
 	r := serve(t, ydbtest.Options{})
 	r.watch(Options{Selections: []Selection{{Name: "leader", Kind: sources.KindElection, Expected: true}}}).synced()
-	row := r.Row("", "leader", "without a leader", is(sources.StatusNoLeader))
+	row := r.Row("", "leader", "absent", is(sources.StatusAbsent))
 	if !row.Absent || row.Note == "" || !row.Expected || len(row.Owners) != 0 {
 		t.Errorf("%+v", row.Primitive)
 	}

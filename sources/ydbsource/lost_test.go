@@ -1,0 +1,114 @@
+package ydbsource
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+
+	"coordtop/coord"
+	"coordtop/internal/emulator/ydbtest"
+	"coordtop/sources"
+)
+
+func TestALookThatFindsAnOwnerDoesNotCallItTold(t *testing.T) {
+	t.Parallel()
+	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
+	b := &board{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
+	b.begin()
+	t0 := time.Now()
+	b.take(e, look(t0, 1))
+	found := look(t0.Add(time.Minute), 2)
+	found.Fired = false // no watch has said so
+	changes := b.take(e, found)
+	if len(changes) != 1 || !changes[0].After.Equal(t0.Add(-time.Millisecond)) {
+		t.Errorf("told as %+v, want after the last look was asked for", changes)
+	}
+}
+
+func TestAfterAnOutageAChangeMayBeAsOldAsTheLastReadOfThatName(t *testing.T) {
+	t.Parallel()
+	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
+	b := &board{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
+	b.begin()
+	t0 := time.Now()
+	b.take(e, look(t0, 1))
+	b.loseTrack()
+	changes := b.take(e, look(t0.Add(time.Minute), 2))
+	if len(changes) != 1 || !changes[0].After.Equal(t0.Add(-time.Millisecond)) {
+		t.Errorf("told as %+v, want after the last look was asked for", changes)
+	}
+}
+
+func TestAWatchWhoseAnswerIsLostIsArmedAgain(t *testing.T) {
+	t.Parallel()
+	r := serve(t, ydbtest.Options{}, "leader")
+	first := r.lead(r.person(), "leader", "a")
+	r.watch(Options{Selections: elections("leader"), PollMax: time.Hour}).synced()
+	r.Row("", "leader", "led", is(sources.StatusLed))
+	r.DropReplies("describe_semaphore_result", 1)
+	r.resign(first) // the watch fires, and the answer of what it asks then is lost
+	if e := r.Event(sources.EventReleased, "leader"); e.Previous.Label != "a" {
+		t.Errorf("%+v", e)
+	}
+	r.lead(r.person(), "leader", "b")
+	if e := r.Event(sources.EventAcquired, "leader"); e.Owner.Label != "b" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestAnEphemeralSemaphoreThatIsReleasedIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	r := serve(t, ydbtest.Options{})
+	lease, err := r.person().Semaphore("pool", coord.SemaphoreOptions{Ephemeral: true}).Acquire(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.watch(Options{Selections: []Selection{{Name: "pool", Kind: sources.KindSemaphore}}}).synced()
+	r.Row("", "pool", "held", is(sources.StatusHeld))
+	if err := lease.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if e := r.Event(sources.EventReleased, "pool"); e.Cause != sources.CauseUnknown {
+		t.Errorf("%+v: why is not told", e)
+	}
+	row := r.Row("", "pool", "free", is(sources.StatusFree))
+	if row.Absent || row.Note != "" {
+		t.Errorf("%+v", row.Primitive)
+	}
+}
+
+func TestAStreamThatSaysNotFoundDoesNotDeleteTheNode(t *testing.T) {
+	t.Parallel()
+	r := serve(t, ydbtest.Options{}, "leader")
+	r.lead(r.person(), "leader", "a")
+	r.watch(Options{Selections: elections("leader")}).synced()
+	r.Row("", "leader", "led", is(sources.StatusLed))
+	if err := r.FailStreams(app, Ydb.StatusIds_NOT_FOUND); err != nil {
+		t.Fatal(err)
+	}
+	r.Event(sources.EventSourceDown, "")
+	r.Event(sources.EventSourceUp, "")
+	r.Row("", "leader", "led again", is(sources.StatusLed))
+	events, _ := r.Hub.Subscribe(0).Events(0)
+	for _, e := range events {
+		if e.Kind == sources.EventDeleted || e.Kind == sources.EventReleased || e.Kind == sources.EventAcquired {
+			t.Errorf("%v of %s was told, and nothing has happened", e.Kind, e.Ref.Name)
+		}
+	}
+}
+
+func TestANodeThatIsMadeAnewIsNotCalledARestart(t *testing.T) {
+	t.Parallel()
+	r := serve(t, ydbtest.Options{}, "leader")
+	r.watch(Options{Selections: elections("leader")}).synced()
+	if err := r.nodes().Drop(t.Context(), app); err != nil {
+		t.Fatal(err)
+	}
+	r.Row("", "leader", "absent", is(sources.StatusAbsent))
+	r.node(app)
+	if e := r.Event(sources.EventRestarted, ""); !strings.HasPrefix(e.Detail, "the node was made anew") {
+		t.Errorf("%+v", e)
+	}
+}
