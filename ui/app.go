@@ -11,6 +11,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
 
 	"coordtop/internal/spawn"
@@ -47,7 +48,9 @@ type Options struct {
 	Environ       []string  // nil: os.Environ
 	Width, Height int       // of an Output that is no terminal
 
-	slow func() bool // of the gate; nil: there is none
+	slow    func() bool           // of the gate; nil: there is none
+	size    *sizer                // of the terminal; nil: Output is none
+	profile *colorprofile.Profile // of a terminal's colours
 }
 
 // quitPatience is how long the program may take to quit by itself when ctx ends, before
@@ -94,7 +97,13 @@ func Run(ctx context.Context, o Options) error {
 		stop(spawn.Call(pumpCtx, func() error { return pump(pumpCtx, o.Feed, wakeOf(o.Operator), p.Send, o.slow) }))
 	})
 	spawn.Go(pumpCtx, &beside, func() { quit(pumpCtx, programCtx, p.Quit, giveUp, kill) })
+	if o.size != nil {
+		spawn.Go(pumpCtx, &beside, func() { o.size.follow(pumpCtx, p.Send) })
+	}
 	_, err := p.Run()
+	if o.size != nil {
+		_, _ = io.WriteString(o.Output, wholeScreen) // that it fails, the gate knows
+	}
 	kill()
 	stop(nil)
 	beside.Wait()
@@ -132,7 +141,15 @@ func (o *Options) guard(ctx context.Context, gone func(error)) (giveUp, done fun
 		return func() {}, func() {}
 	}
 	g := newGate(ctx, f, gone)
-	o.Output, o.slow = g, g.slow.Load
+	// Without its methods of a terminal Bubble Tea does not ask for the size by itself.
+	o.Output, o.slow = struct{ io.Writer }{g}, g.slow.Load
+	profile := colorprofile.Detect(f, o.Environ)
+	o.profile = &profile
+	if term.IsTerminal(f.Fd()) {
+		o.size = newSizer(f)
+		size := o.size.last.Load()
+		o.Width, o.Height = size.Width, size.Height
+	}
 	return g.giveUp, g.close
 }
 
@@ -158,6 +175,12 @@ func programOptions(ctx context.Context, o Options) []tea.ProgramOption {
 	}
 	if o.Width > 0 && o.Height > 0 {
 		options = append(options, tea.WithWindowSize(o.Width, o.Height))
+	}
+	if o.profile != nil {
+		options = append(options, tea.WithColorProfile(*o.profile))
+	}
+	if o.size != nil {
+		options = append(options, tea.WithFilter(o.size.onlyTrue))
 	}
 	return options
 }

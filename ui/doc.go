@@ -45,6 +45,7 @@
 // The program around the model:
 //
 //	app.go pump.go gate.go keyboard.go    Run, and the goroutines and the terminal around it
+//	size.go input.go                      bounds of what a terminal says: its size, what it sends
 //	solid.go                              the model when it panics
 //	drop_*.go alone_*.go                  what each system is asked for that
 //	feed.go operator.go                   what the board is handed

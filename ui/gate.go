@@ -37,7 +37,7 @@ var errGivenUp = errors.New("the terminal does not read")
 const restoration = "\x1b\\\x1b[0m\x1b[?2026l" + // text
 	"\x1b[>4m\x1b[<1u\x1b[?2004l" + // keys
 	"\x1b[?1002l\x1b[?1003l\x1b[?1006l" + // mouse
-	"\x1b[?1049l\x1b[?25h\x1b]2;\a\x1b[?2027l" // screen, cursor, title, graphemes
+	"\x1b[r\x1b[?1049l\x1b[?25h\x1b]2;\a\x1b[?2027l" // screen, cursor, title, graphemes
 
 // gate is the terminal as Bubble Tea writes to it. A write(2) to a terminal that does not
 // read lasts for ever, and while it lasts Bubble Tea can neither be asked to quit nor be

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"syscall"
+	"time"
 
 	"github.com/charmbracelet/x/term"
 )
@@ -23,24 +24,33 @@ type file interface {
 }
 
 // keyboard is the terminal as Bubble Tea reads it. Bubble Tea takes the end of its input
-// for no more than a keyboard without a next key; of a terminal it is the end.
+// for no more than a keyboard without a next key; of a terminal it is the end. What comes
+// is bounded by a limiter. Only one goroutine may read.
 type keyboard struct {
 	file
-	gone func(error)
+	gone  func(error)
+	limit *limiter
+	quiet silence
 }
 
 func (k keyboard) Read(b []byte) (int, error) {
-	n, err := k.file.Read(b)
+	if d := k.limit.pause(); d > 0 {
+		<-time.After(d)
+	}
+	if len(b) <= room {
+		return 0, io.ErrShortBuffer
+	}
+	n, err := k.file.Read(b[:len(b)-room])
 	if isGone(err) {
 		k.gone(err)
 	}
-	return n, err
+	return k.limit.limit(b, n, k.quiet.end()), err
 }
 
 // watched returns in as a keyboard if it is a terminal. Other input may end.
 func watched(in io.Reader, gone func(error)) io.Reader {
 	if f, ok := in.(file); ok && term.IsTerminal(f.Fd()) {
-		return keyboard{f, gone}
+		return keyboard{f, gone, &limiter{}, newSilence()}
 	}
 	return in
 }

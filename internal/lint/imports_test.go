@@ -124,8 +124,8 @@ func screenRules() []rule {
 // foreign is what the screens may import that is neither ours nor Go's; the second list
 // is for what helps to test them.
 func foreign() (shipped, tests []string) {
-	shipped = []string{"charm.land/bubbletea/v2", "charm.land/bubbles/v2/*", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/*", "golang.org/x/sys/unix"}
-	return shipped, append(shipped, "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/ultraviolet", "github.com/creack/pty", "go.uber.org/goleak", "pgregory.net/rapid")
+	shipped = []string{"charm.land/bubbletea/v2", "charm.land/bubbles/v2/*", "charm.land/lipgloss/v2", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/x/*", "golang.org/x/sys/unix"}
+	return shipped, append(shipped, "github.com/charmbracelet/ultraviolet", "github.com/creack/pty", "go.uber.org/goleak", "pgregory.net/rapid")
 }
 
 func inUI(f file) bool { return f.dir == "ui" || strings.HasPrefix(f.dir, "ui/") }
