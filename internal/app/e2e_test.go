@@ -125,7 +125,7 @@ func TestGetShowsWhoOwnsWhatOnARealServer(t *testing.T) {
 	}
 
 	w.stdout, w.stderr = newStream(), newStream()
-	if code := w.main(t.Context(), "get", "leases/app:leader:nobody"); code != 4 || !strings.Contains(w.stderr.String(), "leases/app:leader:nobody: not found") {
+	if code := w.main(t.Context(), "get", "leases/app:leader:nobody"); code != 4 || !strings.Contains(w.stderr.String(), "name 1 (leases/...): not found") {
 		t.Errorf("exit code %d: %s", code, w.stderr)
 	}
 }

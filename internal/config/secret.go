@@ -81,8 +81,12 @@ func (s Secret) blame(err error) error {
 }
 
 // Check finds out whether there is a secret as Resolve does, but runs no command: that may
-// ask for a finger on a key. It only looks whether there is such a program.
+// ask for a finger on a key. It only looks whether there is such a program. A pipe is not
+// read: it gives its secret once.
 func (s Secret) Check(ctx context.Context, env Lookup) error {
+	if s.File != "" && files.IsPipe(ctx, s.File) {
+		return nil
+	}
 	if len(s.Command) == 0 {
 		_, err := s.Resolve(ctx, env)
 		return err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -82,6 +83,26 @@ func TestSecretsAreCheckedWithoutRunningACommand(t *testing.T) {
 		if s.Check(t.Context(), noEnv) == nil {
 			t.Errorf("%v passes", s)
 		}
+	}
+}
+
+func TestAPipeIsCheckedWithoutTakingItsSecret(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wrote := make(chan error, 1)
+	go func() { wrote <- os.WriteFile(path, []byte("from a pipe\n"), 0o600) }() // received below
+	s := Secret{File: path}
+	if err := s.Check(t.Context(), noEnv); err != nil {
+		t.Error(err)
+	}
+	if got, err := s.Resolve(t.Context(), noEnv); got != "from a pipe" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if err := <-wrote; err != nil {
+		t.Error(err)
 	}
 }
 

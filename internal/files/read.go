@@ -81,6 +81,18 @@ func Check(ctx context.Context, path string, most int64) error {
 	}).err
 }
 
+// IsPipe reports whether a named pipe stands at a path.
+func IsPipe(ctx context.Context, path string) bool {
+	r := within(ctx, path, 0, func(context.Context) result {
+		info, err := os.Stat(path)
+		if err != nil {
+			return result{err: err}
+		}
+		return result{mode: info.Mode()}
+	})
+	return r.err == nil && r.mode&fs.ModeNamedPipe != 0
+}
+
 // within looks at a file for as long as it may take.
 func within(ctx context.Context, path string, most int64, look func(context.Context) result) result {
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -122,6 +122,15 @@ func TestWhatALibraryReadsIsAFileWithinItsLimit(t *testing.T) {
 	}
 }
 
+func TestAPipeIsKnown(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{pipe(t): true, write(t, 1): false, t.TempDir(): false, "/does/not/exist": false} {
+		if got := files.IsPipe(t.Context(), path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
+
 func TestAPathAtWhichThereIsNothingIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

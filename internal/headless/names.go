@@ -70,13 +70,18 @@ func called(list []*sources.Row, name string) []*sources.Row {
 	return aliased
 }
 
-// checkNames reports a name that no row has, and one that several have.
+// checkNames reports a name that no row has, and one that several have. Of one that no row has
+// and that is like none it repeats the source only: the rest may be a secret.
 func checkNames(s *sources.State, list []*sources.Row, names []string) error {
-	for _, name := range names {
+	for i, name := range names {
 		switch found := called(list, name); len(found) {
 		case 0:
-			return fmt.Errorf("%s: %w: no primitive goes by this name%s; `coordtop get` without a name lists them",
-				format.Clean(name, 200), ErrNotFound, meant(s, name))
+			near, shown := meant(s, name), format.Clean(name, 200)
+			if near == "" {
+				source, _, _ := strings.Cut(name, "/")
+				shown = fmt.Sprintf("name %d (%s/...)", i+1, format.Clean(source, 100))
+			}
+			return fmt.Errorf("%s: %w: no primitive goes by this name%s; `coordtop get` without a name lists them", shown, ErrNotFound, near)
 		case 1:
 		default:
 			return fmt.Errorf("%s: %w: %s", format.Clean(name, 200), ErrAmbiguous, strings.Join(paths(found), ", "))
