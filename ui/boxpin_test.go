@@ -324,6 +324,7 @@ func TestAQuestionAboutAWaitFollowsItsWin(t *testing.T) {
 func TestABusyRowIsAskedAboutOnceAtATime(t *testing.T) {
 	t.Parallel()
 	d, op, a := boxed(t, effect())
+	op.Hold = make(chan struct{})
 	var asked []tea.Cmd
 	for _, owner := range []string{"host-2", "host-3", "host-4"} {
 		d.feed.Set(uitest.State(noon(), uitest.Led(a.Name, owner, noon())))
@@ -335,6 +336,7 @@ func TestABusyRowIsAskedAboutOnceAtATime(t *testing.T) {
 		t.Fatalf("asked %d times before there was an answer", len(asked))
 	}
 	op.Effect.Lines = []string{"host-4 owns it now."}
+	close(op.Hold)
 	answer, ok := asked[0]().(describedMsg)
 	if !ok {
 		t.Fatal("no answer")
