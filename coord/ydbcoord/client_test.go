@@ -134,7 +134,7 @@ func TestWhatIsWrongWithAnAddressIsToldApart(t *testing.T) {
 		"silent":                        {"grpc://" + silent + "/local", is(ydbcoord.ErrSilent)},
 		"TLS that was not asked for":    {"grpc://" + encrypted.Endpoint(0) + "/local", is(ydbcoord.ErrWantsTLS)},
 		"closes at once":                {"grpc://" + refusing.Endpoint(0) + "/local", hungUp},
-		"another language":              {"grpc://" + other + "/local", is(ydbcoord.ErrSilent)},
+		"another language":              {"grpc://" + other + "/local", is(ydbcoord.ErrForeign)},
 		"silent, no discovery":          {"grpc://" + silent + "/local?discovery=off", is(ydbcoord.ErrSilent)},
 		"silent, encrypted":             {"grpcs://" + silent + "/local", is(context.DeadlineExceeded)},
 		"a file of authorities missing": {encrypted.URL(0) + "?ca=/does/not/exist", is(coord.ErrInvalid)},

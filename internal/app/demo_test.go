@@ -287,7 +287,7 @@ func TestDemoRefusesWhatItCannotDo(t *testing.T) {
 		"demo --no-ui --redis-port 6379":    "6379 is a standard port",
 		"demo --no-ui --postgres-port 5432": "5432 is the standard port",
 		"demo --no-ui --ydb-port 2136":      "2136 is a standard port",
-		"demo --no-ui extra":                "extra",
+		"demo --no-ui extra":                "demo takes no argument",
 		"demo-candidate --role juggler":     "no scheme",
 		"demo --no-ui --seed minus-eleven":  "--seed",
 	} {
