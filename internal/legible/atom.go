@@ -57,6 +57,7 @@ func classesOf(s string) (has classes, chars int) {
 
 // window is a stretch of atoms.
 type window struct {
+	atoms  int
 	length int  // in characters
 	cut    bool // there is an end without meaning in it
 	apart  bool // there is a : or @ in it
@@ -70,6 +71,7 @@ func (w *window) add(a *atom, joined bool) {
 		w.apart = true
 		w.cost -= bitsOfStrong
 	}
+	w.atoms++
 	w.length += a.size
 	if joined && !a.glued {
 		w.length++
@@ -83,7 +85,7 @@ func (w *window) add(a *atom, joined bool) {
 // bits is by how many a random text of the same make-up takes more than the name does. The
 // random one is drawn from the smallest set that it can come from.
 func (w *window) bits() float64 {
-	size := 0
+	size, cost := 0, w.cost
 	if w.has&digit != 0 {
 		size += 10
 	}
@@ -93,13 +95,14 @@ func (w *window) bits() float64 {
 		size = 16
 	case w.has&small != 0 && w.has&capital != 0:
 		size += 2 * alphabet
+		cost += bitsOfCase * float64(w.atoms)
 	default:
 		size += alphabet
 	}
 	if size == 0 {
 		return -w.cost
 	}
-	return float64(w.chars)*math.Log2(float64(size)) - w.cost
+	return float64(w.chars)*math.Log2(float64(size)) - cost
 }
 
 // Bits that the kind of an atom costs: the rarer it is in names, the more.
@@ -113,6 +116,7 @@ const (
 	kindSpoken  = 3
 	kindMixed   = 2 // beside the costs of its parts
 
+	bitsOfCase   = 2 // for each of several words that are written in different cases
 	bitsOfMixed  = 8 // a word of the list with digits
 	bitsOfStrong = 5 // saved by a : or @, once: nonces are hardly ever written with one
 )

@@ -79,12 +79,12 @@ func placesOf(text string) []place {
 	at := 0
 	for i := 0; i+4 <= len(texts); i++ {
 		four := texts[i : i+4]
-		longer := i > 0 && isDigit(texts[i-1][0]) || i+4 < len(texts) && isDigit(texts[i+4][0])
+		dashed := i > 0 && (texts[i-1] == "ip" || texts[i-1] == "ec2")
+		longer := !dashed && (i > 0 && groupLike(texts[i-1]) || i+4 < len(texts) && groupLike(texts[i+4]))
 		if longer || slices.ContainsFunc(four, func(s string) bool { return !octet(s) }) {
 			at += len(texts[i]) + 1
 			continue
 		}
-		dashed := i > 0 && (texts[i-1] == "ip" || texts[i-1] == "ec2")
 		if strings.HasPrefix(text[at:], strings.Join(four, ".")) || dashed && strings.HasPrefix(text[at:], strings.Join(four, "-")) {
 			return append(list, place{i, i + 4})
 		}
@@ -101,6 +101,10 @@ func notWeak(r rune) rune {
 	}
 	return r
 }
+
+// groupLike reports whether a text beside four numbers may be one more group of a nonce: not
+// a word, as in static.10.0.0.1.clients.
+func groupLike(s string) bool { return len(s) < shortestSpoken || isDigit(s[0]) }
 
 func octet(s string) bool {
 	n, err := strconv.Atoi(s)
