@@ -55,7 +55,9 @@
 // # What is sent twice, and what never is
 //
 // Requests wait for the next stream instead of failing with the last one; they fail when
-// their context ends or the session does. Acquires and releases of one name are sent one
+// their context ends or the session does. One whose answer does not come although the stream
+// lives is looked for after a quarter of the timeout, each verb in its own way: the service may
+// count us as an owner without our knowing. Acquires and releases of one name are sent one
 // after the other. A claim that is not wanted any more is released, also if it was granted
 // at that instant; if the service cannot be told now, it is told at the next attach.
 //

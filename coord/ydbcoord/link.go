@@ -130,6 +130,9 @@ func (s *Session) attached(st *stream, id uint64, asked time.Time) {
 		st.put(s.farewell...)
 		return
 	}
+	if s.seeker == nil {
+		s.seeker = spawn.After(s.life, s.patience(), s.seek)
+	}
 	s.table.replay()
 	s.watches.attachedLocked()
 	s.flushLocked()
@@ -285,6 +288,9 @@ func (s *Session) receive(msg *pb.SessionResponse) {
 		if id, err, ok := answerOf(msg); ok {
 			if a := s.table.answered(id, msg, err); a != nil {
 				s.proveLocked(a.sent)
+				if a.verb != verbPing && a.sent.After(s.newest) {
+					s.newest = a.sent
+				}
 			}
 		}
 	}

@@ -42,6 +42,9 @@ type request struct {
 	sends  int       // on how many streams
 	queued bool      // an acquire that the service has put into its queue
 
+	sought  time.Time // when its answer was last looked for; see Session.seek
+	repeats int       // how often it was sent once more on its stream
+
 	acked chan struct{} // closed when the service has taken note: at pending, or at the end
 	done  chan struct{}
 	reply *pb.SessionResponse

@@ -46,9 +46,11 @@ type Session struct {
 	turn     chan struct{} // closed and made anew when link is another; see Turned
 	proof    time.Time     // sending of the newest message whose answer arrived
 	expiry   *time.Timer
-	err      error // why it is over
-	shut     bool  // Close or Abandon was called
-	parting  bool  // the goroutine is to say farewell
+	seeker   *time.Timer // looks for answers that are overdue
+	newest   time.Time   // sending of the latest request about a semaphore that was answered
+	err      error       // why it is over
+	shut     bool        // Close or Abandon was called
+	parting  bool        // the goroutine is to say farewell
 	farewell []*pb.SessionRequest
 	told     bool // the service knows that the session is over
 	table    table
@@ -269,7 +271,9 @@ func (s *Session) join() {
 	s.gone.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.expiry != nil {
-		s.expiry.Stop()
+	for _, t := range []*time.Timer{s.expiry, s.seeker} {
+		if t != nil {
+			t.Stop()
+		}
 	}
 }

@@ -1,0 +1,125 @@
+package ydbcoord_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
+)
+
+// The stream lives on in all of these: only one answer of it is lost.
+
+func TestAGrantWhoseAnswerIsLostIsFoundOut(t *testing.T) {
+	t.Parallel()
+	for name, wait := range map[string]time.Duration{"waiting": coord.Forever, "bounded": time.Minute, "a try": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(t *testing.T, b *bench) {
+				s := b.session(t, ydbcoord.Options{})
+				b.DropReplies("acquire_semaphore_result", 1)
+				c := mutex("m")
+				c.Wait = wait
+				began := time.Now()
+				g := must(t, s, c)
+				if took := time.Since(began); took > ttl/2 {
+					t.Errorf("it took %v", took)
+				}
+				if o := b.Owners(node, "m"); len(o) != 1 || o[0].OrderID != g.Info().Fence {
+					t.Errorf("the service has %+v, the grant's fence is %d", o, g.Info().Fence)
+				}
+				if err := g.Release(t.Context()); err != nil || len(b.Owners(node, "m")) != 0 {
+					t.Errorf("releasing: %v, %+v", err, b.Owners(node, "m"))
+				}
+			})
+		})
+	}
+}
+
+func TestAPlaceInTheQueueOutlivesLostAnswers(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		one, two := b.session(t, ydbcoord.Options{}), b.session(t, ydbcoord.Options{})
+		first := must(t, one, mutex("m"))
+		b.DropReplies("acquire_semaphore_pending", 1)
+		got := acquiring(t.Context(), two, forever(mutex("m")))
+		synctest.Wait()
+		place := b.Waiters(node, "m")
+		time.Sleep(3 * ttl / 4)
+		if now := b.Waiters(node, "m"); len(place) != 1 || len(now) != 1 || now[0].OrderID != place[0].OrderID {
+			t.Errorf("the place was %+v and is %+v", place, now)
+		}
+		b.DropReplies("acquire_semaphore_result", 1)
+		if err := first.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if a := <-got; !a.ok || a.err != nil {
+			t.Errorf("got %+v", a)
+		}
+		if took := time.Since(began); took > 2*ttl {
+			t.Errorf("we led for %v without our knowing", took)
+		}
+	})
+}
+
+func TestAReleaseWhoseAnswerIsLostIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.session(t, ydbcoord.Options{})
+		g := must(t, s, mutex("m"))
+		b.DropReplies("release_semaphore_result", 1)
+		if err := g.Release(t.Context()); err != nil {
+			t.Errorf("releasing: %v", err)
+		}
+		must(t, s, mutex("m"))
+	})
+}
+
+func TestALookWhoseAnswerIsLostIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		s := b.session(t, ydbcoord.Options{})
+		b.DropReplies("describe_semaphore_result", 1) // that which follows the grant
+		g := must(t, s, mutex("m"))
+		if o := b.Owners(node, "m"); len(o) != 1 || o[0].OrderID != g.Info().Fence {
+			t.Errorf("the service has %+v, the grant's fence is %d", o, g.Info().Fence)
+		}
+	})
+}
+
+func TestAWatchWhoseAnswerIsLostIsArmedAgain(t *testing.T) {
+	t.Parallel()
+	followed(t, func(t *testing.T, b *bench, _ *record, s *ydbcoord.Session, f *ydbcoord.Follower) {
+		b.DropReplies("describe_semaphore_result", 1)
+		if err := b.UpdateSemaphore(node, "s", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 { // one to look, one to ask again
+			time.Sleep(ttl / 4)
+			if _, err := s.Renew(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if sight := next(t, f); string(sight.Data) != "x" {
+			t.Errorf("told %+v", sight)
+		}
+	})
+}
+
+// A slow service is not asked again and again.
+func TestWhatIsOverdueIsAskedForWithGrowingPauses(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		r := &record{}
+		s := b.session(t, ydbcoord.Options{}, r.option())
+		g := must(t, s, mutex("m"))
+		b.DropReplies("release_semaphore_result", 100)
+		go func() { _ = g.Release(t.Context()) }()
+		time.Sleep(ttl - 1)
+		if n := r.count(isRelease); n < 2 || n > 4 {
+			t.Errorf("%d releases were sent in %v", n, ttl)
+		}
+	})
+}
