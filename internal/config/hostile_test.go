@@ -89,6 +89,9 @@ func bombs() map[string]string {
 // TestAConfigCannotTakeTheMemory measures each text in a process of its own.
 func TestAConfigCannotTakeTheMemory(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it computes for 10 s")
+	}
 	const variable = "COORDTOP_TEST_BOMB"
 	if path := os.Getenv(variable); path != "" {
 		c, err := Load(path, noEnv)

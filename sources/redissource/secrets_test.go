@@ -192,12 +192,16 @@ func names(t testing.TB) []string {
 func TestNoNonceIsShown(t *testing.T) {
 	t.Parallel()
 	const workers = 4
+	values := nonceValues
+	if testing.Short() {
+		values /= 20
+	}
 	words := names(t)
 	var all sync.WaitGroup
 	for worker := range uint64(workers) {
 		all.Go(func() {
 			n := &nonces{rand.New(rand.NewPCG(worker, 1)), words}
-			for range nonceValues / workers {
+			for range values / workers {
 				value, nonce := n.value()
 				r := &reading{shape: text, head: []byte(value), size: len(value)}
 				list, _, _ := owners(r, sources.KindMutex, nil)
