@@ -22,7 +22,7 @@ func (s *Session) persist(ctx context.Context, mine *claim, c Claim) (*Lease, bo
 		if err == nil || wait == 0 || !Passing(err) || ctx.Err() != nil {
 			return l, ok, err
 		}
-		pause := w.meets(err)
+		pause := w.pause()
 		if wait > 0 {
 			left := wait - s.clock.now().since(began)
 			if left <= pause {
@@ -30,6 +30,7 @@ func (s *Session) persist(ctx context.Context, mine *claim, c Claim) (*Lease, bo
 			}
 			c.Wait = left - pause
 		}
+		w.meets(err, pause)
 		if backoff.Sleep(ctx, pause) != nil {
 			return nil, false, err
 		}
@@ -69,14 +70,19 @@ type waiting struct {
 	trouble bool
 }
 
-// meets takes note of an error that may pass, and returns how long to pause.
-func (w *waiting) meets(err error) time.Duration {
+// pause returns how long to pause before the claim is made again.
+func (w *waiting) pause() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pauses.Next()
+}
+
+// meets takes note of an error that may pass, after which the claim is made again.
+func (w *waiting) meets(err error, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.trouble = true
-	pause := w.pauses.Next()
 	w.tellLocked(err, pause)
-	return pause
 }
 
 // goesOn takes note that the claim waits as it should.
