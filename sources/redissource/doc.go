@@ -27,6 +27,13 @@
 // events do not help, such keys are polled beside the tracked ones, and the mode says
 // both. About.Sampling is the pause between two looks as soon as any key is polled.
 //
+// # Bursts
+//
+// What was pushed comes before everything else. Where more is pushed than can be read at
+// once, keys on screen come first, then mostly the newest, so that what happens now does not
+// wait until a burst is read. A push that waits for longer than Options.Silence proves that
+// the rows are not right: Next tells a Gap, and everything is read again.
+//
 // # What is read, and why without a transaction
 //
 // A push names a key and nothing else, so every named key is read: PTTL, STRLEN,

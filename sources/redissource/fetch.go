@@ -14,6 +14,10 @@ import (
 // chunk is how many keys are read in one go: more make the server's other clients wait.
 const chunk = 500
 
+// burstChunk is how many pushed keys are read in one go: what is pushed while they are waits
+// for them.
+const burstChunk = 200
+
 // tries is how often a key is read again that was written while it was read. A key that
 // is still in motion then is told by the push of its last write, or by the next poll.
 const tries = 3

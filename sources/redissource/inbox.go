@@ -1,6 +1,7 @@
 package redissource
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -88,6 +89,14 @@ func (b *inbox) spread(known func(yield func(name string) bool)) {
 	b.flushed = nil
 }
 
+// drop forgets what waits.
+func (b *inbox) drop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.order, b.flushed, b.lost = nil, nil, false
+	clear(b.notices)
+}
+
 // overflowed reports whether notices were lost since it was last called.
 func (b *inbox) overflowed() bool {
 	b.mu.Lock()
@@ -97,20 +106,73 @@ func (b *inbox) overflowed() bool {
 	return lost
 }
 
-// take removes and returns at most limit names with their notices, oldest
-// first.
-func (b *inbox) take(limit int) (names []string, notices []notice) {
+// take removes and returns at most limit names with their notices. Where more wait, first
+// come those of wanted, then the oldest in a quarter of the places and the newest in the
+// rest: what happens now does not wait until a burst is read, and nothing waits for ever.
+func (b *inbox) take(limit int, wanted []string) (names []string, notices []notice) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := min(limit, len(b.order))
-	for _, name := range b.order[:n] {
-		names = append(names, name)
-		notices = append(notices, *b.notices[name])
-		delete(b.notices, name)
+	limit = min(limit, len(b.notices))
+	pick := func(name string) {
+		if n := b.notices[name]; n != nil && len(names) < limit {
+			names, notices = append(names, name), append(notices, *n)
+			delete(b.notices, name)
+		}
 	}
-	b.order = b.order[n:]
+	if limit < len(b.notices) {
+		for _, name := range wanted {
+			pick(name)
+		}
+	}
+	oldest := len(names) + (limit-len(names)+3)/4
+	if limit == len(b.notices) {
+		oldest = limit
+	}
+	for len(names) < oldest {
+		pick(b.order[0])
+		b.order = b.order[1:]
+	}
+	for len(names) < limit {
+		last := len(b.order) - 1
+		pick(b.order[last])
+		b.order = b.order[:last]
+	}
+	b.tidyLocked()
+	return names, notices
+}
+
+// tidyLocked drops places in the order whose names were read, as far as they stand first,
+// and all of them where they are many.
+func (b *inbox) tidyLocked() {
+	for len(b.order) > 0 && b.notices[b.order[0]] == nil {
+		b.order = b.order[1:]
+	}
+	if len(b.order) > 2*len(b.notices)+chunk {
+		seen := make(map[string]bool, len(b.notices))
+		b.order = slices.DeleteFunc(b.order, func(name string) bool {
+			drop := seen[name] || b.notices[name] == nil
+			seen[name] = true
+			return drop
+		})
+	}
 	if len(b.order) == 0 {
 		b.order = nil
 	}
-	return names, notices
+}
+
+// oldest is when the name that waits longest was pushed; zero: none waits.
+func (b *inbox) oldest() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.order) == 0 {
+		return time.Time{}
+	}
+	return b.notices[b.order[0]].first
+}
+
+// waiting is how many names wait to be read.
+func (b *inbox) waiting() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.notices)
 }

@@ -198,18 +198,18 @@ func TestInboxKeepsOneNoticeAKeyInOrder(t *testing.T) {
 	late.late = true
 	b.add("b", late, "del")
 	<-b.wake
-	names, notices := b.take(1)
+	names, notices := b.take(1, nil)
 	if !slices.Equal(names, []string{"b"}) || notices[0].first != at(1).first || notices[0].last != at(3).last || !notices[0].late ||
 		!slices.Equal(notices[0].events, []string{"set", "del"}) {
 		t.Errorf("%q %+v", names, notices)
 	}
 	b.flush(at(4))
 	b.spread(func(yield func(string) bool) { _ = yield("a") && yield("c") })
-	names, notices = b.take(10)
+	names, notices = b.take(10, nil)
 	if !slices.Equal(names, []string{"a", "c"}) || !notices[0].flush || notices[0].first != at(2).first || !notices[1].flush {
 		t.Errorf("%q %+v", names, notices)
 	}
-	if names, _ := b.take(10); len(names) > 0 {
+	if names, _ := b.take(10, nil); len(names) > 0 {
 		t.Errorf("%q are still there", names)
 	}
 }

@@ -85,10 +85,18 @@ func (w *watcher) setUp(ctx context.Context) error {
 		return err
 	}
 	for _, k := range w.keys {
-		k.place, k.stale = -1, true
+		k.place = -1
 	}
+	w.distrust()
 	w.sweep = s
 	return w.describe()
+}
+
+// distrust has every key told anew when it is next read.
+func (w *watcher) distrust() {
+	for _, k := range w.keys {
+		k.stale = true
+	}
 }
 
 // askForPushes has the server push what it will, and files the known keys under how they
@@ -125,7 +133,11 @@ func (w *watcher) turn(ctx context.Context) error {
 		return err
 	}
 	now := time.Now()
-	if done, err := w.urgent(ctx, now); err != nil || done && now.Sub(w.stepped) < patience {
+	if oldest := w.inbox.oldest(); !oldest.IsZero() && now.Sub(oldest) > w.o.Silence {
+		return w.fallBehind()
+	}
+	done, err := w.urgent(ctx, now)
+	if err != nil || done && now.Sub(w.stepped) < patience {
 		return err
 	}
 	w.stepped = now
@@ -138,8 +150,19 @@ func (w *watcher) turn(ctx context.Context) error {
 		return w.beginResync(ctx)
 	case now.Sub(w.answered) >= w.idle():
 		return w.pingReads(ctx)
+	case done: // more may have been pushed
+		return nil
 	}
 	return w.wait(ctx, now)
+}
+
+// fallBehind gives up reading what was pushed longer ago than the server may be silent:
+// no row is believed before it is read again.
+func (w *watcher) fallBehind() error {
+	w.inbox.drop()
+	w.sweep = w.newSweep(true)
+	w.distrust()
+	return w.Tell(sources.Change{Gap: true})
 }
 
 // urgent reads what was pushed, and leases that are over.
@@ -154,7 +177,7 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 	if w.inbox.overflowed() { // everything is read again
 		w.resync = now
 	}
-	names, notices := w.inbox.take(chunk)
+	names, notices := w.inbox.take(burstChunk, w.hints.focused())
 	if due := w.ends.due(now, chunk); len(due) > 0 {
 		names = append(names, due...)
 		notices = append(notices, make([]notice, len(due))...)
