@@ -40,6 +40,15 @@ func TestTextLosesItsSecrets(t *testing.T) {
 		"aws_secret_access_key = TOPSECRET99":                      "aws_secret_access_key = ***",
 		"https://h/x?access_token=TOPSECRET99":                     "https://h/x?access_token=***",
 		"password: 'TOPSECRET99":                                   "password: '***",
+		`host=h password=TOP\ TOPSECRET99 user=u`:                  "host=h password=*** user=u",
+		"password: |-\n  TOPSECRET99\n":                            "password: ***",
+		"DB_PASS=TOPSECRET99 DBPASS: TOPSECRET99":                  "DB_PASS=*** DBPASS: ***",
+		`{"dbPass":"TOPSECRET99","redisAuth":"TOPSECRET99"}`:       `{"dbPass":"***","redisAuth":"***"}`,
+		"root_pw=TOPSECRET99 redis_auth=TOPSECRET99":               "root_pw=*** redis_auth=***",
+		`{"jwt":"TOPSECRET99","signature":"TOPSECRET99","pin":1}`:  `{"jwt":"***","signature":"***","pin":***}`,
+		"AccountKey=TOPSECRET99 x":                                 "AccountKey=*** x",
+		"https://h/hook?sig=TOPSECRET99":                           "https://h/hook?sig=***",
+		`{"bearer":"TOPSECRET99"}`:                                 `{"bearer":"***"}`,
 		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.TOPSECRET99 worker":  "*** worker",
 		"ghp_TOPSECRET99abcdef":                                    "***",
 		"k\n-----BEGIN RSA PRIVATE KEY-----\nTOPSECRET99":          "k\n***",
@@ -59,6 +68,7 @@ func TestTextWithoutSecretsStays(t *testing.T) {
 	for _, s := range []string{
 		"", "x", "host-3:4711 eu", "ana@desk:1", "shard 4 | eu", "http://[::1]:80/x", "https://status.example/page#b", "worker:4711@eu",
 		"postgres://db1:5432,db2:5432/ledger", `{"label":"w-1","shard":4}`, "draining node 7", "4/12 done: 33 %", "passing", "tokenizer", "\x00\xff",
+		"key=orders", "sign: 7", "author=ana", "spin: 3", "signal=9", "compass 4",
 	} {
 		if got := mask.Text(s); got != s {
 			t.Errorf("Text(%q) is %q", s, got)
@@ -91,6 +101,9 @@ func TestQueryLosesItsLiterals(t *testing.T) {
 		"listen x; notify x, 'TOPSECRET99'":                            "listen x; notify x, ?",
 		"postgres://u:T0PS3CR3T99@h":                                   "postgres://u:***@h",
 		"select pg_advisory_lock(hashtext('TOPSECRET99')), 17::int, é": "select pg_advisory_lock(hashtext(?)), 17::int, é",
+		"set app.api_key to TOPSECRET99":                               "set app.api_key to ?",
+		"SET app.token = TOPSECRET99; select 1":                        "SET app.token = ?; select 1",
+		"select 1 where token = $1 and pg_try_advisory_lock(42)":       "select 1 where token = $? and pg_try_advisory_lock(42)",
 		"select api_token = 12345":                                     "select api_token = ?",
 	} {
 		if got := mask.Query(in); got != want {

@@ -85,9 +85,26 @@ func (q *query) word(rest string) {
 	}
 	q.keep(n)
 	q.number = key.MatchString(rest[:n])
+	if q.number {
+		q.setting()
+	}
 	if proof.MatchString(rest[:n]) {
 		q.statementEnd()
 	}
+}
+
+// assigned is what stands between a setting and its value, which needs no quotes where it
+// looks like a name.
+var assigned = regexp.MustCompile(`(?i)^\s*(?:=|to\s)\s*([a-z_\x80-\x{10ffff}][a-z0-9_$\x80-\x{10ffff}]*)`)
+
+// setting hides the value of a setting whose name is a key, if it is a word.
+func (q *query) setting() {
+	m := assigned.FindStringSubmatchIndex(q.in[q.at:])
+	if m == nil {
+		return
+	}
+	q.keep(m[2])
+	q.hide("?", m[3]-m[2])
 }
 
 // statementEnd hides what is left of the statement. Its end is looked for without regard to

@@ -95,7 +95,8 @@ func logins(s string) string {
 
 // announced finds a key that says that a secret follows: a word in it, then = : := => or >,
 // with quotes around the key or none.
-var announced = regexp.MustCompile(`(?i)(?:[a-z0-9_.-]*(?:passw(?:or[dt]|d)|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|cookie)[a-z0-9_.-]*|\b(?:pass|auth|pw))` +
+var announced = regexp.MustCompile(`(?i)(?:[a-z0-9_.-]*(?:passw(?:or[dt]|d)|passphrase|mot_?de_?passe|pwd|secret|token|jwt|hmac|signature|credential|authorization|cookie|(?:api|access|private|account|encryption|signing|master)[_-]?key)[a-z0-9_.-]*` +
+	`|[a-z0-9_.-]*(?:pass|auth|pw)|(?:[a-z0-9.-]*[_.-]|\b)(?:bearer|sig|otp|pin))` +
 	`(\\*["'])?\s*(?:=>|:=|[=:>])\s*|\b(?:password|passwd|pwd|bearer)["']?\s+(?:is\s+)?`)
 
 // scheme of a login in a header: the secret follows it.
@@ -150,15 +151,23 @@ func value(s string, quotedKey bool) (opened, end int) {
 	case quotedKey && (rest[0] == '{' || rest[0] == '['):
 		return 0, len(s)
 	}
+	if block.MatchString(s) {
+		return 0, len(s)
+	}
 	ends := " \t\r\n\v\f"
 	if quotedKey {
 		ends += ",}]"
 	}
-	if end = strings.IndexAny(s, ends); end < 0 {
-		end = len(s)
+	for ; end < len(s) && strings.IndexByte(ends, s[end]) < 0; end++ {
+		if s[end] == '\\' { // a blank behind it is one of the secret, as in a connection string
+			end++
+		}
 	}
-	return 0, end
+	return 0, min(end, len(s))
 }
+
+// block opens a text of several lines in YAML.
+var block = regexp.MustCompile(`^[|>][-+0-9]*[ \t]*\r?\n`)
 
 // quoted is the length of a text up to its closing quote, which bears as many backslashes
 // as the opening one. A doubled single quote is one of the text.
@@ -184,7 +193,7 @@ func quoted(s string, quote byte, slashes int) int {
 // announcing and forming are what occurs in every match of announced and forms: most texts
 // are done with when none of them does.
 var (
-	announcing = []string{"pass", "pwd", "pw", "secret", "token", "key", "credential", "auth", "cookie", "bearer"}
+	announcing = []string{"pass", "pwd", "pw", "secret", "token", "key", "credential", "auth", "cookie", "bearer", "jwt", "hmac", "sig", "otp", "pin"}
 	forming    = []string{"-----", "eyJ", "gh", "glpat", "xox", "sk-", "sk_", "rk_", "AKIA", "ASIA", "AIza", "ya29", "t1."}
 )
 
