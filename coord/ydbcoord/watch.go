@@ -2,7 +2,6 @@ package ydbcoord
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -14,8 +13,6 @@ import (
 
 const (
 	asksAtOnce = 64                    // arming describes under way in a session
-	answerFor  = 3 * time.Second       // before an arming describe without an answer is sent again; it doubles
-	answerMax  = 24 * time.Second      // the longest of these
 	slowPace   = 50 * time.Millisecond // between two looks for what is absent or failed
 	firstPause = 50 * time.Millisecond // before the first look again for one of them; it doubles
 )
@@ -32,11 +29,10 @@ type watches struct {
 	armed  map[uint64]*watched // by the request that armed it
 	// followers are all that are not closed, also those that follow nothing.
 	followers map[*Follower]struct{}
-	urgent    []*watched             // to be asked first: what we own
-	queue     []*watched             // to be asked
-	asking    map[*request]time.Time // arming describes under way, and when each is given up
-	patience  *time.Timer            // for the first of them; nil: none was ever sent
-	slow      []*watched             // absent or failed, by when they are due
+	urgent    []*watched // to be asked first: what we own
+	queue     []*watched // to be asked
+	asking    int
+	slow      []*watched // absent or failed, by when they are due
 	timer     *time.Timer
 }
 
@@ -49,7 +45,6 @@ type watched struct {
 	request   uint64    // armed: the describe that armed it
 	again     bool      // being asked: ask once more after the answer
 	fired     bool      // the watch has told of a change that was not read yet
-	lost      int       // answers in a row that did not come
 	due       time.Time // slow: when to ask
 	pause     time.Duration
 }
@@ -67,7 +62,6 @@ const (
 func newWatches(s *Session) *watches {
 	return &watches{
 		s: s, byName: map[string]*watched{}, armed: map[uint64]*watched{}, followers: map[*Follower]struct{}{},
-		asking: map[*request]time.Time{},
 	}
 }
 
@@ -147,7 +141,7 @@ func (w *watches) queueLocked(e *watched) {
 
 // sendLocked sends as many describes as may be under way.
 func (w *watches) sendLocked() {
-	for w.s.stream != nil && w.s.err == nil && len(w.asking) < asksAtOnce {
+	for w.s.stream != nil && w.s.err == nil && w.asking < asksAtOnce {
 		var e *watched
 		switch {
 		case len(w.urgent) > 0:
@@ -170,46 +164,13 @@ func (w *watches) sendOneLocked(e *watched) {
 	fired := e.fired
 	r.then = func() { w.answeredLocked(e, r, fired) }
 	e.state, e.again, e.fired = beingAsked, false, false
-	limit := min(answerFor<<min(e.lost, 8), answerMax)
-	w.asking[r] = time.Now().Add(limit)
+	w.asking++
 	w.s.addLocked(r)
-	switch {
-	case w.patience == nil:
-		w.patience = spawn.After(w.s.life, limit, w.giveUp)
-	case len(w.asking) == 1:
-		w.patience.Reset(limit)
-	}
-}
-
-// errUnanswered: no answer came to an arming describe. It is sent again: an answer that is
-// lost without the stream would otherwise leave the semaphore unwatched for ever, and take a
-// place among those under way.
-var errUnanswered = errors.New("no answer")
-
-// giveUp ends the arming describes whose answer is overdue.
-func (w *watches) giveUp() {
-	w.s.mu.Lock()
-	defer w.s.mu.Unlock()
-	now := time.Now()
-	next := answerMax
-	for r, due := range maps.Clone(w.asking) {
-		if left := due.Sub(now); left > 0 {
-			next = min(next, left)
-			continue
-		}
-		w.s.table.end(r, errUnanswered)
-	}
-	if w.s.err == nil {
-		w.s.flushLocked()
-	}
-	if len(w.asking) > 0 {
-		w.patience.Reset(next)
-	}
 }
 
 // answeredLocked takes in the answer to an arming describe.
 func (w *watches) answeredLocked(e *watched, r *request, fired bool) {
-	delete(w.asking, r)
+	w.asking--
 	if w.s.err != nil || errors.Is(r.err, errSuperseded) {
 		return // the stream is gone, and attachedLocked begins anew
 	}
@@ -217,13 +178,6 @@ func (w *watches) answeredLocked(e *watched, r *request, fired bool) {
 	if w.byName[e.name] != e {
 		return // nobody wants to know any more
 	}
-	if errors.Is(r.err, errUnanswered) {
-		e.lost++
-		e.fired = fired
-		w.queueLocked(e)
-		return
-	}
-	e.lost = 0
 	sight, err := w.s.sightLocked(r)
 	sight.Fired = fired
 	switch {
@@ -308,10 +262,10 @@ func (w *watches) tick() {
 // word, and anything may have happened.
 func (w *watches) attachedLocked() {
 	w.urgent, w.queue, w.slow = nil, nil, nil
-	clear(w.asking)
+	w.asking = 0
 	clear(w.armed)
 	for _, e := range w.byName {
-		e.fired, e.lost = false, 0
+		e.fired = false
 		w.queueLocked(e)
 	}
 	w.sendLocked()
@@ -332,10 +286,8 @@ func (w *watches) tellLocked(e *watched, sight Sight) {
 }
 
 func (w *watches) closeLocked() {
-	for _, t := range []*time.Timer{w.timer, w.patience} {
-		if t != nil {
-			t.Stop()
-		}
+	if w.timer != nil {
+		w.timer.Stop()
 	}
 	for f := range w.followers {
 		f.wakeUp()

@@ -84,7 +84,7 @@ func TestANodeThatIsNotThereIsSaidToBe(t *testing.T) {
 	for _, node := range []string{"/local/none", "/local"} { // the second is no coordination node
 		w := newWorld(t)
 		code := w.main(t.Context(), "get", s.URL(0)+"?node="+node+"&semaphore=quota")
-		if text := w.stdout.String(); code != exitOK || !strings.Contains(text, "there is no such coordination node") {
+		if text := w.stdout.String(); code != exitNotFound || !strings.Contains(text, "there is no such coordination node") {
 			t.Errorf("%s: exit code %d, said %s%s", node, code, text, w.stderr)
 		}
 	}
