@@ -180,6 +180,34 @@ func TestLossesAreCountedAndPoliteHandOversAreNot(t *testing.T) {
 	})
 }
 
+func TestASessionThatIsOnlySeenToBeGoneIsALossByItsGap(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("app", bound("a")))
+		ends := func(owner string, after *sources.Primitive) {
+			w.tell(sources.Change{Set: []*sources.Primitive{after},
+				Ended: []sources.Ending{{Ref: ref("app"), Owner: owner, Cause: sources.CauseSession, How: sources.Inferred}}})
+		}
+		losses := func(want int, after string) {
+			t.Helper()
+			if got := w.row("app").Losses(time.Now(), 10*time.Minute); got != want {
+				t.Errorf("%d losses after %s, want %d", got, after, want)
+			}
+		}
+		ends("a", election("app", bound("b")))
+		losses(0, "a session gone, followed at once")
+		ends("b", election("app"))
+		time.Sleep(900 * time.Millisecond)
+		w.set(election("app", bound("c")))
+		losses(0, "one followed within a second")
+		ends("c", election("app"))
+		time.Sleep(5 * time.Second)
+		w.set(election("app", bound("d")))
+		losses(1, "one that nobody followed for 5 s")
+	})
+}
+
 func TestTheRhythmOfOneOwnerSaysNothingOfTheNext(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {

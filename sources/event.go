@@ -68,9 +68,11 @@ func (c Cause) String() string {
 	return [...]string{"unknown", "released", "expired", "deleted", "evicted", "replaced", "restart", "session_ended"}[c]
 }
 
-// loss reports whether the cause by itself says that the owner did not want it.
-func (c Cause) loss() bool {
-	return c == CauseExpired || c == CauseSession || c == CauseEvicted || c == CauseRestart
+// loss reports whether a cause that is so known says by itself that the owner did not want
+// it. Of a session that is only seen to be gone it is not known: its program may have
+// released what it owned and closed the connection between two looks.
+func (c Cause) loss(how Known) bool {
+	return c == CauseExpired || c == CauseEvicted || c == CauseRestart || c == CauseSession && how == Told
 }
 
 // OwnerRef names an owner in an event or a term.

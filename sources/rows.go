@@ -88,7 +88,7 @@ func (r *Row) foresee(events []Event, dark []Dark, t Thresholds) {
 		}
 		if e.Kind.EndsOwner() {
 			ended = e
-			e.Loss = e.Cause.loss()
+			e.Loss = e.Cause.loss(e.How)
 		}
 	}
 }
@@ -114,7 +114,11 @@ func (r *Row) lastBefore(e, ended *Event, dark []Dark) {
 // gap says so: nobody told why it ended, and nobody owned it for longer than is usual here.
 func (r *Row) lostUntold(e *Event, dark []Dark, t Thresholds) bool {
 	n := len(r.Terms)
-	if n == 0 || r.Terms[n-1].Cause != CauseUnknown || e.Gap.Min <= t.LossGap {
+	if n == 0 || e.Gap.Min <= t.LossGap {
+		return false
+	}
+	last := &r.Terms[n-1]
+	if last.Cause != CauseUnknown && (last.Cause != CauseSession || last.How == Told) {
 		return false
 	}
 	return e.Gap.Min > r.gapsOf(dark, e.At, changesKept, true).P95.Max
