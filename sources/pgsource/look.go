@@ -38,6 +38,7 @@ type activity struct {
 type identity struct {
 	db                                  uint32
 	database, user, application, client string
+	address                             string // of the client, without its port, which each connection has its own of
 	kind                                string // "client backend" mostly
 	start                               int64  // of the backend, Unix µs of the server; 0: hidden
 	hidden                              bool   // we may not see more than its name and application
@@ -231,7 +232,7 @@ func readActivity(f fields) activity {
 		a.who.hidden, a.does = true, doings{}
 		return a
 	}
-	a.who.client = clientText(f)
+	a.who.client, a.who.address = clientText(f), f.text(9)
 	if !f.null(14) && a.does.state != "idle" { // an idle one waits for its client, which says nothing
 		a.does.waits = f.text(14) + "/" + f.text(15)
 	}

@@ -1,6 +1,7 @@
 package pgsource
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -328,4 +329,20 @@ func TestHostileNamesAndQueriesStayText(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	r.row("evil\x1b]0;db", "4242", "held", is(sources.StatusHeld))
+}
+
+func TestAllConnectionsOfAProgramHaveOneLetter(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	r.watch(Options{}).synced()
+	for i, name := range []string{"worker", "other", "worker|shift 2"} { // each in a connection of its own, with a port of its own
+		p := r.session(name).do("select pg_advisory_lock(77)")
+		r.Event(sources.EventAcquired, "77")
+		p.do("select pg_advisory_unlock(77)")
+		r.row("", "77", fmt.Sprint(i, " was here"), func(row *sources.Row, _ *sources.State) bool { return len(row.Terms) == i+1 && len(row.Owners) == 0 })
+	}
+	terms := r.row("", "77", "free", is(sources.StatusFree)).Terms
+	if terms[0].Hue != terms[2].Hue || terms[0].Hue == terms[1].Hue || terms[0].Owner.ID == terms[2].Owner.ID {
+		t.Errorf("hues %d, %d, %d of %s, %s, %s", terms[0].Hue, terms[1].Hue, terms[2].Hue, terms[0].Owner.ID, terms[1].Owner.ID, terms[2].Owner.ID)
+	}
 }

@@ -77,7 +77,7 @@ func programOf(s *session) sources.Program {
 	if application == "" {
 		return 0
 	}
-	return sources.ProgramOf(application, s.who.client, s.who.user)
+	return sources.ProgramOf(application, s.who.address, s.who.user)
 }
 
 // owner makes an owner of a row. before are the terms of the last look.
