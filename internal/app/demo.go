@@ -35,9 +35,10 @@ func (p *program) demoCommands() []*cobra.Command {
 		Short: "Start local servers and candidates, and watch them",
 		Long: "Starts a private Redis, a private Postgres and an emulator of YDB's coordination service on\n" +
 			"the loopback interface and candidates that contend for elections, locks and permits, each a\n" +
-			"process of its own, and shows them on the board. Leaders are killed now and then, and one\n" +
-			"lock is never given back. Everything ends with the command. A server that is not installed\n" +
-			"is left out. On the board writing is armed: lead, resign, crash a leader, and see who follows.\n\n" +
+			"process of its own, and shows them on the board. Leaders are replaced now and then, as by a\n" +
+			"deployment, which is no problem; one lock is never given back, which is. Everything ends\n" +
+			"with the command. A server that is not installed is left out. On the board writing is armed:\n" +
+			"lead, resign, crash a leader with X, and see who follows.\n\n" +
 			"With --no-ui it prints a `name url` line for each server and, last, a line with the\n" +
 			"command that shows them, then serves until it is interrupted. Any client may use them: the\n" +
 			"emulator of YDB takes those of its SDKs, and stands for two YDB nodes.",

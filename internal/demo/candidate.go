@@ -86,7 +86,7 @@ func (o CandidateOptions) driver() (coord.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rediscoord.New(client, rediscoord.Options{TTL: o.TTL, RetryDelay: time.Second})
+	return rediscoord.New(client, rediscoord.Options{TTL: o.TTL, RetryDelay: 500 * time.Millisecond})
 }
 
 // identityOf is host:pid, which is what tells candidates on several machines apart.

@@ -21,7 +21,7 @@ func TestOnlyTheCandidateOfThatNameCrashes(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = in.Close() })
 		c := &member{log: slog.New(slog.DiscardHandler)}
-		c.set(cmd)
+		c.set(cmd, in)
 		return c, cmd
 	}
 	a, first := start()

@@ -94,7 +94,7 @@ func (d *Demo) bringUp(ctx context.Context, i int, b backend) error {
 const seedsApart = 1000
 
 // startCandidates starts the processes and, for each contest that asks for it, the
-// one who kills.
+// one who replaces.
 func (d *Demo) startCandidates(ctx context.Context, url string, contests []contest, seed uint64) {
 	for _, contest := range contests {
 		var members []*member
@@ -106,18 +106,18 @@ func (d *Demo) startCandidates(ctx context.Context, url string, contests []conte
 			spawn.Go(ctx, &d.running, func() { c.run(ctx, pause) })
 		}
 		d.members = append(d.members, members...)
-		if contest.killEvery[1] > 0 {
-			pause := between(seed, contest.killEvery[0], contest.killEvery[1])
-			spawn.Go(ctx, &d.running, func() { killOwners(ctx, members, pause) })
+		if contest.replaceEvery[1] > 0 {
+			pause := between(seed, contest.replaceEvery[0], contest.replaceEvery[1])
+			spawn.Go(ctx, &d.running, func() { replaceOwners(ctx, members, pause) })
 		}
 	}
 }
 
-// killOwners kills whichever member owns, after each pause.
-func killOwners(ctx context.Context, members []*member, pause func() time.Duration) {
+// replaceOwners stops whichever member owns, after each pause.
+func replaceOwners(ctx context.Context, members []*member, pause func() time.Duration) {
 	for backoff.Sleep(ctx, pause()) == nil {
 		for _, m := range members {
-			if m.killIfOwner() {
+			if m.stopIfOwner() {
 				break
 			}
 		}

@@ -31,6 +31,7 @@ type member struct {
 
 	mu   sync.Mutex
 	cmd  *exec.Cmd // nil between two lives
+	in   io.Closer // of the process: its end asks it to stop
 	owns bool
 }
 
@@ -66,8 +67,8 @@ func (c *member) live(ctx context.Context, life int) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting a candidate: %w", err)
 	}
-	c.set(cmd)
-	defer c.set(nil)
+	c.set(cmd, in)
+	defer c.set(nil, nil)
 
 	ended := make(chan struct{})
 	var stopping sync.WaitGroup
@@ -87,9 +88,7 @@ func (c *member) live(ctx context.Context, life int) error {
 
 // stop ends the process: politely, and after two seconds for good.
 func (c *member) stop(cmd *exec.Cmd, in io.Closer, ended <-chan struct{}) {
-	if err := in.Close(); err != nil {
-		c.log.Warn("Closing a demo candidate's input failed", "error", err)
-	}
+	c.closeInput(in)
 	patience := time.NewTimer(2 * time.Second)
 	defer patience.Stop()
 	select {
@@ -109,21 +108,30 @@ func (c *member) follow(out io.Reader) {
 	}
 }
 
-// killIfOwner kills the process if it said last that it owns, and says whether it did.
-func (c *member) killIfOwner() bool {
+// stopIfOwner asks the process to stop if it said last that it owns, and reports whether it
+// did: a process that stops resigns first.
+func (c *member) stopIfOwner() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cmd == nil || !c.owns {
 		return false
 	}
-	c.signal(c.cmd, syscall.SIGKILL)
+	c.closeInput(c.in)
 	return true
 }
 
-func (c *member) set(cmd *exec.Cmd) {
+// closeInput ends what the process reads, which it takes for the end of the demo. It may
+// have been closed before.
+func (c *member) closeInput(in io.Closer) {
+	if err := in.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		c.log.Warn("Closing a demo candidate's input failed", "error", err)
+	}
+}
+
+func (c *member) set(cmd *exec.Cmd, in io.Closer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.cmd, c.owns = cmd, false
+	c.cmd, c.in, c.owns = cmd, in, false
 }
 
 // signal reaches only this process: os.Process does not signal one that was waited for.

@@ -7,13 +7,13 @@ type Role string
 
 // The roles.
 const (
-	RoleLeader Role = "leader" // leads until it is killed
+	RoleLeader Role = "leader" // leads until it is replaced
 	RoleDeputy Role = "deputy" // leads for a while, proclaims its progress, resigns, comes back
 	RoleWorker Role = "worker" // takes a mutex, works for some seconds, releases it
 	RoleReader Role = "reader" // takes a mutex in shared mode, for longer
 	RoleLeaker Role = "leaker" // takes a lock in a connection, forgets it, and keeps the connection
 
-	RoleScheduler Role = "scheduler" // leads until it is killed, and proclaims the settings it works by
+	RoleScheduler Role = "scheduler" // leads until it is replaced, and proclaims the settings it works by
 	RolePublisher Role = "publisher" // writes new settings into a semaphore's data
 	RolePool      Role = "pool"      // has several connections, each with a permit of a semaphore while it is used
 	RoleService   Role = "service"   // owns a permit of an ephemeral semaphore, with its address, while it lives
@@ -21,19 +21,19 @@ const (
 
 // contest is one primitive and the processes that contend for it.
 type contest struct {
-	key       string
-	role      Role
-	processes int
-	ttl       time.Duration    // 0: the driver's choice
-	killEvery [2]time.Duration // the owner is killed after a time between these; zero: never
-	channel   string           // the leader notifies on it; "": none
+	key          string
+	role         Role
+	processes    int
+	ttl          time.Duration    // 0: the driver's choice
+	replaceEvery [2]time.Duration // the owner is stopped politely after a time between these; zero: never
+	channel      string           // the leader notifies on it; "": none
 }
 
-// redisContests are an election whose leader keeps dying, one that changes hands
-// politely, one that is calm, and a mutex.
+// redisContests are an election whose leader is replaced now and then, one
+// that changes hands all the time, one that is calm, and a mutex.
 func redisContests() []contest {
 	return []contest{
-		{key: "demo:leader:scheduler", role: RoleLeader, processes: 3, ttl: 6 * time.Second, killEvery: [2]time.Duration{30 * time.Second, 60 * time.Second}},
+		{key: "demo:leader:scheduler", role: RoleLeader, processes: 3, ttl: 6 * time.Second, replaceEvery: [2]time.Duration{30 * time.Second, 60 * time.Second}},
 		{key: "demo:leader:reports", role: RoleDeputy, processes: 2, ttl: 10 * time.Second},
 		{key: "demo:leader:billing", role: RoleLeader, processes: 2, ttl: 30 * time.Second},
 		{key: "demo:lock:nightly-export", role: RoleWorker, processes: 3, ttl: 5 * time.Second},
@@ -43,11 +43,11 @@ func redisContests() []contest {
 const redisQuery = "election=demo:leader:*&mutex=demo:lock:*"
 
 // postgresContests have every form of a key: an election whose leader notifies on a
-// channel, and dies, a mutex with more workers than it serves, a lock that two share, and
+// channel, and is replaced, a mutex with more workers than it serves, a lock that two share, and
 // one that was leaked, with those who wait for it in vain. All wait in the server's queue.
 func postgresContests() []contest {
 	return []contest{
-		{key: "demo:leader:ledger", role: RoleLeader, processes: 3, killEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}, channel: ledgerChannel},
+		{key: "demo:leader:ledger", role: RoleLeader, processes: 3, replaceEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}, channel: ledgerChannel},
 		{key: "demo:lock:month-end", role: RoleWorker, processes: 4},
 		{key: "17:-4", role: RoleReader, processes: 2},
 		{key: leakedKey, role: RoleLeaker, processes: 1},
@@ -62,15 +62,15 @@ const (
 )
 
 // ydbContests are what programs use coordination nodes for: a lock that one at a time has,
-// fewer permits than connections that want one, an election whose leader dies, settings
+// fewer permits than connections that want one, an election whose leader is replaced, settings
 // that are pushed to who follows them, and instances of a service that can be found.
 func ydbContests() []contest {
 	return []contest{
 		{key: ydbExport, role: RoleWorker, processes: 3, ttl: 5 * time.Second},
 		{key: ydbConnections, role: RolePool, processes: 3, ttl: 5 * time.Second},
-		{key: ydbScheduler, role: RoleScheduler, processes: 3, ttl: 5 * time.Second, killEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}},
+		{key: ydbScheduler, role: RoleScheduler, processes: 3, ttl: 5 * time.Second, replaceEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}},
 		{key: ydbSettings, role: RolePublisher, processes: 1},
-		{key: ydbServices, role: RoleService, processes: 3, ttl: 5 * time.Second, killEvery: [2]time.Duration{60 * time.Second, 120 * time.Second}},
+		{key: ydbServices, role: RoleService, processes: 3, ttl: 5 * time.Second, replaceEvery: [2]time.Duration{60 * time.Second, 120 * time.Second}},
 	}
 }
 

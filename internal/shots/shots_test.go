@@ -144,7 +144,7 @@ func TestThePicturesOfTheReadmeAreDrawn(t *testing.T) {
 	}
 	s := demo(t, 160, 48)
 	s.shows("demo:leader:scheduler")
-	for _, row := range []string{"ledger", "scheduler"} { // whose leaders die by themselves
+	for _, row := range []string{"ledger", "scheduler"} { // whose leaders are replaced now and then
 		s.shows(`(?m)demo:leader:` + row + ` .*A━.*B━`)
 	}
 	s.types("/billing\r")
