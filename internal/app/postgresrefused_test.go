@@ -30,7 +30,6 @@ func TestAPostgresThatCannotBeReadIsExplained(t *testing.T) {
 		{"no password", "postgres://postgres@" + locked.Addr() + "/postgres", []string{"refused our credentials: ", "wants a password for postgres"}},
 		{"an unknown database", "postgres://postgres:hunter2@" + locked.Addr() + "/nowhere", []string{"cannot be watched: ", "has no database nowhere"}},
 		{"an unknown role", open.URLFor("nobody", "", "postgres"), []string{"refused our credentials: ", "does not let nobody in"}},
-		{"an unknown parameter", open.URL() + "&leader=1", []string{"cannot be watched: ", `"leader"`, "locks=, election=, mutex= and channels="}},
 		{"no TLS there", "postgres://postgres@" + open.Addr() + "/postgres?sslmode=require", []string{"did not answer", "sslmode=disable", "ssl = on"}},
 		{"no answer", dark.URL(), []string{"did not answer"}},
 	} {
@@ -53,6 +52,17 @@ func TestAPostgresThatCannotBeReadIsExplained(t *testing.T) {
 			code := w.main(t.Context(), "get", "--timeout", "4s")
 			explained(t, w, code, []string{"bad cannot be watched: ", want})
 		})
+	}
+}
+
+func TestAParameterThatPostgresDoesNotKnowIsIgnoredWithAWord(t *testing.T) {
+	t.Parallel()
+	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	login(t, server.URL(), "mary").does("select pg_advisory_lock(4242)")
+	w := newWorld(t)
+	code := w.main(t.Context(), "get", server.URL()+"&leader=1")
+	if said := w.stderr.String(); code != exitOK || !strings.Contains(w.stdout.String(), "4242") || !strings.Contains(said, "is ignored: leader") {
+		t.Errorf("exit code %d, said %s", code, said)
 	}
 }
 
