@@ -223,8 +223,7 @@ func (w *watcher) forget(now time.Time) error {
 		}
 		gone = append(gone, k.shown.Ref)
 		w.room.kept -= costOf(k.name, k.shown)
-		w.ends.set(k, time.Time{})
-		delete(w.keys, k.name)
+		w.unwatch(k)
 	}
 	if len(gone) == 0 {
 		return nil
