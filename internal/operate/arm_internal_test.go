@@ -53,8 +53,9 @@ func TestCloseWaitsForTheLineOfTheSwitch(t *testing.T) {
 			go func() { closed <- o.Close(context.Background()) }() // received below
 			synctest.Wait()
 			select {
-			case <-closed:
+			case err := <-closed:
 				t.Errorf("Close did not wait for the line of %s", name)
+				closed <- err
 			default:
 			}
 			goOn()
