@@ -17,7 +17,9 @@
 // kept for the next claim. A waiting claim stands in the server's queue, in the order of
 // arrival, and has the lock a millisecond after it is free; with [Options].Poll it tries
 // again and again instead. A claim that stops waiting has the server cancel its statement,
-// so that nobody queues behind a ghost.
+// so that nobody queues behind a ghost. Where no answer comes, the process that has the
+// statement is ended over another connection, and where that is not answered either the
+// error wraps coord.ErrUncertain: the lock may be ours until the server notices.
 //
 // Trust in a grant runs from the sending of the last statement that its connection
 // answered: of the query for the fence that follows every lock, or of a renewal, which

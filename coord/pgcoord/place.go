@@ -2,6 +2,7 @@ package pgcoord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -23,8 +24,7 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	if err != nil || !ok {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*partingTime)
 		defer cancel()
-		_ = p.giveUp(late, coord.ErrReleased) // what the server was not told it notices
-		return nil, false, err
+		return nil, false, p.giveUp(late, coord.ErrReleased, err)
 	}
 	return g, true, nil
 }
@@ -91,6 +91,8 @@ type place struct {
 
 	grant *grant // nil with a nil err: the try missed
 	err   error
+	// silent says that the connection ended without an answer: the lock may be ours.
+	silent bool
 
 	mu    sync.Mutex
 	ended bool // it became somebody's grant, or was given up
@@ -184,6 +186,7 @@ func (p *place) perform(bound time.Duration, ask func(context.Context, *pgwire.C
 	})
 	<-j.done
 	if j.err != nil {
+		p.silent = errors.Is(j.err, errUnanswered)
 		return nil, fmt.Errorf("asking for the lock: %w", notOurLoss(j.err))
 	}
 	return g, nil
@@ -195,7 +198,7 @@ func (p *place) Wait(ctx context.Context) (coord.Grant, bool, error) {
 	if err == nil && !ok {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*partingTime)
 		defer cancel()
-		_ = p.giveUp(late, coord.ErrReleased) // what the server was not told it notices
+		err = p.giveUp(late, coord.ErrReleased, nil)
 	}
 	if err != nil || !ok {
 		return nil, false, err
@@ -255,30 +258,36 @@ func (p *place) collect(ctx context.Context) (*grant, bool, error) {
 }
 
 // Leave implements coord.Place.
-func (p *place) Leave(ctx context.Context) error { return p.giveUp(ctx, coord.ErrReleased) }
+func (p *place) Leave(ctx context.Context) error { return p.giveUp(ctx, coord.ErrReleased, nil) }
 
 // giveUp leaves the queue: the server is asked to cancel the statement, so that it is out
 // of the queue at once, and a grant that came all the same is released. If the server does
-// not answer before ctx ends, the connection is cut, which takes it out as soon as it
-// notices. A second call, or one for what has been handed out, does nothing.
-func (p *place) giveUp(ctx context.Context, cause error) error {
+// not answer before ctx ends, the connection is cut, and its process is ended over another
+// one. It returns err, which is why the claim ended, or one that wraps coord.ErrUncertain
+// where that did not succeed either. A second call, or one for what has been handed out, does
+// nothing.
+func (p *place) giveUp(ctx context.Context, cause, err error) error {
 	p.mu.Lock()
 	again := p.ended
 	p.ended = true
 	p.mu.Unlock()
 	if again {
-		return nil
+		return err
 	}
 	p.cancel()
-	if !p.cancelStatement(ctx) {
+	answered := p.cancelStatement(ctx)
+	if !answered {
 		p.link.cut(cause)
 	}
 	<-p.outcome
 	if p.grant != nil {
 		p.grant.end(cause)
-		return p.grant.unlock(ctx)
+		answered = !errors.Is(p.grant.unlock(ctx), errUnanswered)
 	}
-	return nil
+	if answered && !p.silent {
+		return err
+	}
+	return p.uncertain(ctx, err)
 }
 
 // cancelStatement makes the server end the statement that waits; false: it did not.

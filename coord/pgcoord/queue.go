@@ -18,8 +18,7 @@ func (s *session) Enqueue(ctx context.Context, c coord.Claim) (coord.Place, erro
 	if err := p.queued(ctx); err != nil {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*partingTime)
 		defer cancel()
-		_ = p.giveUp(late, coord.ErrReleased) // what the server was not told it notices
-		return nil, err
+		return nil, p.giveUp(late, coord.ErrReleased, err)
 	}
 	return p, nil
 }

@@ -2,6 +2,7 @@ package pgcoord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -27,6 +28,7 @@ type session struct {
 	links  map[*link]struct{}
 	places map[*place]struct{} // being waited for
 	grants []*grant            // oldest first
+	doubts []doubt             // of claims that ended
 	tasks  sync.WaitGroup      // calls that use links, places, handlers
 }
 
@@ -183,12 +185,15 @@ func (s *session) Close(ctx context.Context) error {
 			g.end(errClosed)
 		}
 		for _, p := range places {
-			p.giveUp(ctx, errClosed)
+			_ = p.giveUp(ctx, errClosed, nil) // resolve returns what is in doubt
 		}
 		for _, g := range grants {
 			if err := g.unlock(ctx); err != nil && result == nil {
 				result = fmt.Errorf("closing the session: %w", err)
 			}
+		}
+		if err := s.resolve(ctx); err != nil {
+			result = errors.Join(err, result)
 		}
 	}
 	s.join(nil)

@@ -1,0 +1,115 @@
+package pgcoord
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/pgwire"
+)
+
+// checkTime is how long a server may take to look at its client while a statement of that
+// one waits: client_connection_check_interval in settings.
+const checkTime = time.Second
+
+// doubt is a server's process that asked for a lock on a connection that we cut without an
+// answer. The process may have the lock, or get it, until it notices.
+type doubt struct {
+	facts facts
+	until time.Time
+}
+
+// uncertainError says that a claim ended and may be granted all the same.
+type uncertainError struct {
+	within time.Duration
+	cause  error // nil: nothing else went wrong
+}
+
+// Error implements error.
+func (u uncertainError) Error() string { return "asking for the lock: " + u.Sentence() }
+
+// Sentence returns the text for people.
+func (u uncertainError) Sentence() string {
+	return fmt.Sprintf("whether it was taken is not known; the server ends our session within %v", u.within)
+}
+
+// Unwrap makes it coord.ErrUncertain.
+func (u uncertainError) Unwrap() []error {
+	if u.cause == nil {
+		return []error{coord.ErrUncertain}
+	}
+	return []error{coord.ErrUncertain, u.cause}
+}
+
+// uncertain returns err, or, where the connection was cut without an answer and the process
+// behind it cannot be ended either, an error that says so. ctx bounds the asking.
+func (p *place) uncertain(ctx context.Context, err error) error {
+	s, f := p.session, p.link.facts
+	d := doubt{f, time.Now().Add(f.window + checkTime)}
+	if s.driver.endProcess(ctx, f) {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.doubts = append(s.doubts, d)
+	return uncertainError{f.window + checkTime, err}
+}
+
+// resolve tries once more, for a moment, to end the processes that are in doubt, and returns an
+// error if one of them may be there still.
+func (s *session) resolve(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, partingTime)
+	defer cancel()
+	s.mu.Lock()
+	doubts := s.doubts
+	s.doubts = nil
+	s.mu.Unlock()
+	var left time.Duration
+	for _, d := range doubts {
+		if time.Now().Before(d.until) && !s.driver.endProcess(ctx, d.facts) {
+			left = max(left, d.facts.window+checkTime)
+		}
+	}
+	if left > 0 {
+		return uncertainError{left, nil}
+	}
+	return nil
+}
+
+// endProcess has the server end a process of ours, and reports whether it is gone. Behind a
+// pooler the process may be another client's by now, so it is only looked for.
+func (d *Driver) endProcess(ctx context.Context, f facts) bool {
+	if f.start.IsZero() {
+		return false
+	}
+	pause := time.Millisecond
+	for {
+		var rows []row
+		err := d.desk.read(ctx, func(ctx context.Context, conn *pgwire.Conn) (err error) {
+			end := "false"
+			if conn.Pooler() == pgwire.None {
+				end = "pg_catalog.pg_terminate_backend(pid)"
+			}
+			rows, err = query(ctx, conn, fmt.Sprintf(processQuery, end), itoa(int64(f.pid)), itoa(f.start.UnixMicro()))
+			return err
+		})
+		if err != nil {
+			return false
+		}
+		if len(rows) == 0 {
+			return true
+		}
+		t := time.NewTimer(pause)
+		select {
+		case <-t.C:
+			pause = min(2*pause, 50*time.Millisecond)
+		case <-ctx.Done():
+			t.Stop()
+			return false
+		}
+	}
+}
+
+const processQuery = `select %s from pg_catalog.pg_stat_activity
+ where pid = $1::int4 and coalesce((extract(epoch from backend_start) * 1000000)::bigint, $2::int8) = $2::int8`
