@@ -83,7 +83,7 @@ func (c *contender) pool(ctx context.Context) error {
 
 func (c *contender) connection(ctx context.Context, n uint64) error {
 	use := between(c.options.Seed+n<<16, 12*time.Second, 40*time.Second)
-	rest := between(c.options.Seed+n<<16, 8*time.Second, 24*time.Second) // so that not all permits are taken all the time
+	rest := between(c.options.Seed+n<<16, 24*time.Second, 56*time.Second) // so that not all permits are taken all the time
 	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
 		for backoff.Sleep(ctx, rest()/2) == nil {
 			lease, err := s.Semaphore(c.options.Key, coord.SemaphoreOptions{
