@@ -38,9 +38,9 @@ func (m *model) draw() {
 // looks at another window.
 func (m *model) windowTitle() string {
 	if m.title == "coordtop" {
-		return "coordtop: " + m.problems()
+		return "coordtop: " + m.problems(fullWidth)
 	}
-	return "coordtop " + m.title + ": " + m.problems()
+	return "coordtop " + m.title + ": " + m.problems(fullWidth)
 }
 
 // heldTitle is the title that the terminal's window has.

@@ -110,14 +110,9 @@ func (m *model) eventText(e *sources.Event) []part {
 	th := &m.th
 	switch e.Kind {
 	case sources.EventAcquired:
-		return append(m.who(e, e.Owner), part{"", "took it"}, gapPart(th, e))
+		return append(m.who(e, e.Owner), m.taken(e), gapPart(th, e))
 	case sources.EventOwnerChanged:
-		parts := append(m.who(e, e.Owner), part{"", "took it from "})
-		parts = append(parts, m.who(e, e.Previous)...)
-		if e.Cause == sources.CauseUnknown {
-			return parts
-		}
-		return append(parts, part{th.dim, "(" + m.cause(e.Cause, e.How) + ")"})
+		return m.changed(e)
 	case sources.EventReleased:
 		return append(append(m.who(e, e.Previous), m.gone(e)...), leasePart(th, e))
 	case sources.EventExpired:
@@ -158,18 +153,40 @@ func (m *model) ownerUnknown(e *sources.Event) []part {
 	return append(parts, detailPart(&m.th, e))
 }
 
-// gone says how an owner went that did not lose it. That is trouble only where it may have
-// left an election without a leader.
-func (m *model) gone(e *sources.Event) []part {
-	st := style("")
-	if e.RefKind == sources.KindElection {
-		st = m.th.warn
+// taken says that an owner took it: a polite hand-over is grey, one that follows a loss of
+// which nobody told is not.
+func (m *model) taken(e *sources.Event) part {
+	if e.Loss {
+		return part{m.th.bad, "took it after a loss"}
 	}
-	switch e.Cause {
-	case sources.CauseReleased:
-		return []part{{st, m.cause(e.Cause, e.How) + " it"}}
-	case sources.CauseUnknown:
-		return []part{{st, "is gone"}, {m.th.dim, ", cause unknown"}}
+	return part{m.th.dim, "took it"}
+}
+
+// changed says that an owner took it from another.
+func (m *model) changed(e *sources.Event) []part {
+	parts := append(m.who(e, e.Owner), part{m.th.dim, "took it from "})
+	parts = append(parts, m.who(e, e.Previous)...)
+	switch {
+	case e.Loss:
+		return append(parts, part{m.th.bad, "which lost it"}, part{"", ": " + m.cause(e.Cause, e.How)})
+	case e.Cause == sources.CauseUnknown:
+		return parts
+	}
+	return append(parts, part{m.th.dim, "(" + m.cause(e.Cause, e.How) + ")"})
+}
+
+// gone says how an owner went before its lease was over: whether it lost it, or gave it up,
+// which is normal life.
+func (m *model) gone(e *sources.Event) []part {
+	switch {
+	case e.Loss:
+		return []part{{m.th.bad, "lost it"}, {"", ": " + m.cause(e.Cause, e.How)}}
+	case e.Cause == sources.CauseReleased:
+		return []part{{m.th.dim, m.cause(e.Cause, e.How) + " it"}}
+	case e.Cause == sources.CauseUnknown:
+		return []part{{m.th.dim, "is gone, cause unknown"}}
+	case e.Cause == sources.CauseSession:
+		return []part{{m.th.dim, m.cause(e.Cause, e.How)}}
 	}
 	return []part{{m.th.warn, m.cause(e.Cause, e.How)}}
 }

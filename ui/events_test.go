@@ -132,3 +132,35 @@ func TestDataOfEventsIsShownWithoutBackslashes(t *testing.T) {
 		}
 	}
 }
+
+func TestLossesAreLoudAndHandOversGrey(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
+	o := sources.OwnerRef{ID: "o", Label: "o"}
+	for _, c := range []struct {
+		kind  sources.EventKind
+		cause sources.Cause
+		loss  bool
+		want  string
+	}{
+		{sources.EventAcquired, sources.CauseUnknown, false, ""}, {sources.EventAcquired, sources.CauseUnknown, true, "took it after a loss"},
+		{sources.EventOwnerChanged, sources.CauseUnknown, false, ""}, {sources.EventOwnerChanged, sources.CauseReleased, false, ""},
+		{sources.EventOwnerChanged, sources.CauseExpired, true, "which lost it"},
+		{sources.EventReleased, sources.CauseReleased, false, ""}, {sources.EventReleased, sources.CauseUnknown, false, ""},
+		{sources.EventReleased, sources.CauseSession, false, ""}, {sources.EventReleased, sources.CauseSession, true, "lost it"},
+		{sources.EventReleased, sources.CauseRestart, true, "lost it"}, {sources.EventReleased, sources.CauseEvicted, true, "lost it"},
+		{sources.EventExpired, sources.CauseExpired, true, "lost it"},
+	} {
+		loud := ""
+		e := sources.Event{Kind: c.kind, Cause: c.cause, Loss: c.loss, Ref: a.Ref, RefKind: a.Kind, Owner: o, Previous: o, Gap: sources.Interval{Min: 2 * time.Second, Max: 3 * time.Second}}
+		for _, p := range d.eventText(&e) {
+			if p.st == d.th.bad || p.st == d.th.warn {
+				loud += p.text
+			}
+		}
+		if loud != c.want {
+			t.Errorf("%v, %v, loss %v: %q is loud, want %q", c.kind, c.cause, c.loss, loud, c.want)
+		}
+	}
+}

@@ -11,7 +11,11 @@ func (m *model) header(w, h int) []string {
 	if h < 1 {
 		return nil
 	}
+	problems, clock := m.problems(w), m.clock.Format("15:04:05")
 	l := m.th.line(w)
+	if m.worst().problem() { // nothing takes the room of the number
+		l.w = max(w-format.Width(problems)-1, 0)
+	}
 	l.put(m.th.title, " "+m.title+" ").skip(1)
 	m.badge(l)
 	if !m.paused.IsZero() {
@@ -20,7 +24,6 @@ func (m *model) header(w, h int) []string {
 	if m.slow != nil && m.slow() {
 		l.put(m.th.notice, " slow terminal ").skip(1)
 	}
-	problems, clock := m.problems(), m.clock.Format("15:04:05")
 	if w >= 100 {
 		clock = m.clock.Format("15:04:05 MST")
 	}
@@ -30,26 +33,30 @@ func (m *model) header(w, h int) []string {
 		m.health(l, right)
 	}
 	l.to(right).skip(1)
-	st := m.th.dim
-	if m.troubled() > 0 {
-		st = m.th.bad
+	l.w = w
+	l.put(m.th.severity(m.worst()), problems).skip(2)
+	if l.x+len(clock) <= w {
+		l.put("", clock)
 	}
-	l.put(st, problems).skip(2).put("", clock)
 	return m.th.box([]string{l.done(), m.summary(w)}, w, h)
 }
 
 // problems counts the rows that are trouble, as many as the key for only problems
-// shows, and beside them the sources that do not answer: their rows cannot be judged.
+// shows, and beside them the sources that do not answer: their rows cannot be judged. On a
+// narrow line those are left out where rows are trouble, and words where it is narrower yet.
 // Before anything was heard it does not say that all is well.
-func (m *model) problems() string {
-	rows, down := m.idx.problemRows(), m.silentSources()
+func (m *model) problems(w int) string {
+	rows := m.idx.problemRows()
+	down, _ := m.silentSources()
 	switch {
-	case rows > 0 && down > 0:
+	case w < narrowest && rows+down > 0:
+		return format.Count(rows+down) + "!"
+	case rows > 0 && (down == 0 || w < fullWidth):
+		return count(rows, "problem")
+	case rows > 0:
 		return count(rows, "problem") + ", " + count(down, "source") + " down"
 	case down > 0:
 		return count(down, "source") + " down"
-	case rows > 0:
-		return count(rows, "problem")
 	}
 	for i := range m.st.Sources {
 		if m.st.Sources[i].Health == sources.HealthLive {
@@ -59,7 +66,20 @@ func (m *model) problems() string {
 	return "nothing known yet"
 }
 
-func (m *model) troubled() int { return m.idx.problemRows() + m.silentSources() }
+// narrowest is from how many cells on the header has words for the number of problems.
+const narrowest = 40
+
+// worst is how bad the worst is of what problems counts.
+func (m *model) worst() severity {
+	_, silent := m.silentSources()
+	switch {
+	case m.idx.bySev[sevBad] > 0:
+		return sevBad
+	case m.idx.bySev[sevWarn] > 0:
+		return min(silent, sevWarn)
+	}
+	return silent
+}
 
 // summary is the second line: the screens, what the rows are like, and which of them are
 // shown. What is shown is never left out: a hidden filter would hide rows.

@@ -12,8 +12,9 @@ import (
 type sign struct {
 	name, text, short string
 	mark              string
-	st                style // of the mark
-	loud              bool  // not well: the text has the mark's style
+	st                style    // of the mark
+	loud              bool     // not well: the text has the mark's style
+	sev               severity // of a loud one
 	live              bool
 }
 
@@ -25,13 +26,19 @@ func (m *model) sourceHealth(s *sources.SourceStatus) sign {
 	case s.Health == sources.HealthConnecting:
 		h.mark, h.st, h.text, h.short = m.th.connecting, m.th.dim, "connecting", "connecting"
 		if s.Err != nil {
-			h.mark, h.st, h.text, h.short, h.loud = m.th.down, m.th.bad, "no answer", "no answer", true
+			h.text, h.short = "no answer", "no answer"
+			m.silent(&h, time.Time{})
 		}
 	case s.Health == sources.HealthStale:
-		h.mark, h.st, h.text, h.short, h.loud = m.th.down, m.th.bad, "STALE", "STALE", true
-		if scope != nil && !scope.Alive.IsZero() {
-			h.text += " " + format.Age(m.now.Sub(scope.Alive))
+		h.text, h.short = "STALE", "STALE"
+		var alive time.Time
+		if scope != nil {
+			alive = scope.Alive
 		}
+		if !alive.IsZero() {
+			h.text += " " + m.silence(alive)
+		}
+		m.silent(&h, alive)
 	default:
 		h.mark, h.st, h.live = m.th.up, m.th.good, true
 		if scope != nil {
@@ -42,6 +49,24 @@ func (m *model) sourceHealth(s *sources.SourceStatus) sign {
 		}
 	}
 	return h
+}
+
+// silent marks the sign of a source that does not answer, of which was last heard at alive;
+// zero: never. That is worth a look, and needs a person from the threshold on.
+func (m *model) silent(h *sign, alive time.Time) {
+	if alive.IsZero() {
+		alive = m.started
+	}
+	h.mark, h.loud, h.sev, h.st = m.th.down, true, sevWarn, m.th.warn
+	if m.now.Sub(alive) >= m.st.Thresholds.Stale {
+		h.sev, h.st = sevBad, m.th.bad
+	}
+}
+
+// silence is for how long nothing was heard, rounded up: what is shown stands for the second
+// that follows, so an age that is rounded down would fall short all the time.
+func (m *model) silence(alive time.Time) string {
+	return format.Age(m.now.Sub(alive) + time.Second - 1)
 }
 
 // briefMode says how fresh what is read of a scope is: how often it is read, or in a word
@@ -111,13 +136,16 @@ func (m *model) putHealth(l *line, h sign, text string) {
 // healthCounts is for many sources, or a narrow screen: those that are not well by name
 // as far as there is room, the rest counted.
 func (m *model) healthCounts(l *line, all []sign, end int) {
-	live, down := 0, 0
+	live, down, worst := 0, 0, m.th.warn
 	for _, h := range all {
 		switch {
 		case h.live:
 			live++
 		case h.loud:
 			down++
+			if h.sev == sevBad {
+				worst = h.st
+			}
 		}
 	}
 	var tail []part
@@ -134,21 +162,23 @@ func (m *model) healthCounts(l *line, all []sign, end int) {
 			down--
 		}
 	}
-	say(down, m.th.down, m.th.bad, "down")
+	say(down, m.th.down, worst, "down")
+	for len(tail) > 0 && l.x+partsWidth(tail) > end+2 {
+		tail = tail[2:] // what is well goes first
+	}
 	for _, p := range tail {
-		if l.x+format.Width(p.text) <= end+2 {
-			l.put(p.st, p.text)
-		}
+		l.put(p.st, p.text)
 	}
 }
 
-// silentSources counts the sources that do not answer.
-func (m *model) silentSources() int {
-	n := 0
+// silentSources counts the sources that do not answer; worst is how bad that is.
+func (m *model) silentSources() (n int, worst severity) {
+	worst = sevWell
 	for i := range m.st.Sources {
-		if m.sourceHealth(&m.st.Sources[i]).loud {
+		if h := m.sourceHealth(&m.st.Sources[i]); h.loud {
 			n++
+			worst = min(worst, h.sev)
 		}
 	}
-	return n
+	return n, worst
 }

@@ -18,13 +18,13 @@ func (m *model) lease(l *line, row *sources.Row, v verdict) {
 	case v.status == sources.StatusStale:
 		l.cell(m.th.dim, "old", w)
 	case row.Limited():
-		m.permits(l, row, w)
+		m.permits(l, row, v, w)
 	case len(row.Owners) == 0:
 		l.cell(m.th.dim, nothing(v), w)
 	case len(row.Owners) > 1:
 		l.cell(m.th.dim, "", w)
 	default:
-		m.ownerLease(l, &row.Owners[0], w)
+		m.ownerLease(l, &row.Owners[0], v, w)
 	}
 }
 
@@ -36,9 +36,9 @@ func nothing(v verdict) string {
 	return "-"
 }
 
-func (m *model) permits(l *line, row *sources.Row, w int) {
+func (m *model) permits(l *line, row *sources.Row, v verdict, w int) {
 	st := m.th.good
-	if row.Taken >= row.Limit {
+	if v.full {
 		st = m.th.warn
 	}
 	m.bar(l, st, float64(row.Taken)/float64(row.Limit), permitsText(row), w)
@@ -54,7 +54,7 @@ func bySession(o *sources.Owner) bool {
 	return o.Session != "" && (o.NoExpiry || o.Expires.How == sources.Unknown)
 }
 
-func (m *model) ownerLease(l *line, o *sources.Owner, w int) {
+func (m *model) ownerLease(l *line, o *sources.Owner, v verdict, w int) {
 	switch {
 	case bySession(o):
 		m.sessionState(l, o, w)
@@ -73,7 +73,7 @@ func (m *model) ownerLease(l *line, o *sources.Owner, w int) {
 		return
 	}
 	part := float64(left) / float64(o.Lease)
-	m.bar(l, m.leaseStyle(part), part, text, w)
+	m.bar(l, m.leaseStyle(late(v)), part, text, w)
 }
 
 // sessionState says what an owner does that owns as long as its session lives: one that
@@ -161,7 +161,7 @@ func (m *model) leaseNote(row *sources.Row, v verdict, w int) string {
 	stale := v.status == sources.StatusStale
 	if !stale && !o.NoExpiry && o.Lease > 0 && !o.Expires.At.IsZero() {
 		left := float64(leaseLeft(o, m.now)) / float64(o.Lease)
-		m.bar(l, m.leaseStyle(left), left, format.Left(leaseLeft(o, m.now)), leaseBar+1+barText)
+		m.bar(l, m.leaseStyle(late(v)), left, format.Left(leaseLeft(o, m.now)), leaseBar+1+barText)
 		l.skip(1)
 		start = l.x
 	}
@@ -174,7 +174,7 @@ func (m *model) leaseNote(row *sources.Row, v verdict, w int) string {
 	}
 	if late(v) {
 		if n := o.Missed(m.now, m.st.Thresholds); n > 0 {
-			say(m.th.bad, count(n, "renewal")+" missed")
+			say(m.th.warn, count(n, "renewal")+" missed")
 		}
 	}
 	if row.LowestLease > 0 {
@@ -191,10 +191,10 @@ func late(v verdict) bool {
 	return v.status == sources.StatusLedLate || v.status == sources.StatusHeldSilent
 }
 
-// leaseStyle is how a lease is drawn of which a part is left.
-func (m *model) leaseStyle(left float64) style {
-	if left < 1.0/3 {
-		return m.th.bad
+// leaseStyle is how a lease is drawn: a renewal that is late is worth a look.
+func (m *model) leaseStyle(late bool) style {
+	if late {
+		return m.th.warn
 	}
 	return m.th.good
 }

@@ -97,8 +97,8 @@ func (m *model) row(w int, row *sources.Row, v verdict, selected bool, win timel
 	wait, st := m.wait(row, v)
 	m.putRight(l, colWait, st, wait)
 	st = m.th.dim
-	if v.changes > 0 && v.sev != sevBlind {
-		st = ""
+	if v.flapping && v.sev != sevBlind {
+		st = m.th.warn
 	}
 	m.putRight(l, colChanges, st, changesText(v))
 	l.over = ""

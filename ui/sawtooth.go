@@ -110,5 +110,5 @@ func (m *model) tooth(l *line, lease time.Duration, fills []fill, from time.Time
 	}
 	part := float64(lowest) / float64(lease)
 	height := min(int(part*float64(len(m.th.eighths))), len(m.th.eighths)-1)
-	l.put(m.leaseStyle(part), m.th.eighths[height])
+	l.put(m.leaseStyle(part < m.st.Thresholds.LateLeft), m.th.eighths[height])
 }

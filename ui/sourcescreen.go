@@ -57,11 +57,11 @@ func (m *model) sourceTable(w int) []string {
 func (m *model) scopeCells(c *sources.Scope) []part {
 	st := m.th.good
 	if c.Health == sources.HealthStale {
-		st = m.th.bad
+		st = m.silentStyle(c)
 	}
 	answered, trip := "never", "?"
 	if !c.Alive.IsZero() {
-		answered = m.ago(c.Alive)
+		answered = m.ago(c)
 	}
 	if c.About.RoundTrip > 0 {
 		trip = format.Precise(c.About.RoundTrip)
@@ -72,11 +72,21 @@ func (m *model) scopeCells(c *sources.Scope) []part {
 
 // ago writes how long ago an answer came. Sources prove that they live about once a second:
 // a number that goes on counting would say no more.
-func (m *model) ago(t time.Time) string {
-	if d := m.now.Sub(t); d >= 2*time.Second {
+func (m *model) ago(c *sources.Scope) string {
+	switch d := m.now.Sub(c.Alive); {
+	case c.Health == sources.HealthStale:
+		return m.silence(c.Alive) + " ago"
+	case d >= 2*time.Second:
 		return format.Age(d) + " ago"
 	}
 	return "just now"
+}
+
+// silentStyle is the style of a scope that is stale.
+func (m *model) silentStyle(c *sources.Scope) style {
+	var h sign
+	m.silent(&h, c.Alive)
+	return h.st
 }
 
 // healthText is the health of a scope in a word.
@@ -124,7 +134,7 @@ func (m *model) sourceInFull(s *sources.SourceStatus, w int) []string {
 	l.skip(2).put("", count(s.Rows, "primitive"))
 	f := factSheet{m: m, w: w, label: labelRoom(scopes, w), lines: []string{l.done()}}
 	if h.loud {
-		f.say(m.th.bad, h.text, why(s))
+		f.say(h.st, h.text, why(s))
 	}
 	if retry := m.retry(s); retry != "" {
 		f.say(m.th.dim, "", retry)
@@ -150,7 +160,7 @@ func (f *factSheet) scope(c *sources.Scope) {
 	}
 	f.say("", "read", how)
 	if c.About.RoundTrip > 0 || !c.Alive.IsZero() {
-		answer := "last answer " + m.ago(c.Alive)
+		answer := "last answer " + m.ago(c)
 		if c.About.RoundTrip > 0 {
 			answer += ", a round trip of " + format.Precise(c.About.RoundTrip)
 		}

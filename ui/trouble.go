@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"errors"
+
 	"coordtop/internal/format"
 	"coordtop/sources"
 )
@@ -12,6 +14,7 @@ type trouble struct {
 	text   string
 	retry  string
 	loud   bool
+	st     style // where loud
 }
 
 // troubles lists the sources that do not answer, with the error and the next try, then
@@ -21,7 +24,7 @@ func (m *model) troubles() []trouble {
 	for i := range m.st.Sources {
 		s := &m.st.Sources[i]
 		if h := m.sourceHealth(s); h.loud {
-			loud = append(loud, trouble{source: h.name, state: h.text, text: why(s), retry: m.retry(s), loud: true})
+			loud = append(loud, trouble{source: h.name, state: h.text, text: why(s), retry: m.retry(s), loud: true, st: h.st})
 		}
 	}
 	for i := range m.st.Scopes {
@@ -39,10 +42,10 @@ func (m *model) troubles() []trouble {
 
 // why says what is wrong with a source.
 func why(s *sources.SourceStatus) string {
-	if s.Err != nil {
-		return clean(s.Err.Error())
+	if s.Err == nil || errors.Is(s.Err, sources.ErrSilent) { // whose text has an age of its own
+		return "its server has stopped answering"
 	}
-	return "it has stopped answering"
+	return clean(s.Err.Error())
 }
 
 // retry says when a source is tried again; "" where no pause runs.
@@ -83,7 +86,7 @@ func (m *model) troubleLine(t trouble, w int) string {
 	if !t.loud {
 		return l.put(m.th.warn, m.th.marks[sevWarn]).skip(1).put("", t.source).skip(2).put(m.th.dim, t.text).done()
 	}
-	l.put(m.th.bad, m.th.down).skip(1).put(m.th.bad, t.source+" "+t.state).skip(2)
+	l.put(t.st, m.th.down).skip(1).put(t.st, t.source+" "+t.state).skip(2)
 	l.put("", m.th.cut(t.text, w-l.x-format.Width(t.retry)-4))
 	if t.retry != "" {
 		l.skip(2).put(m.th.dim, t.retry)
