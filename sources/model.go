@@ -213,10 +213,10 @@ func ProgramOf(parts ...string) Program {
 
 // Queue is what is known of the waiters.
 type Queue struct {
-	How     Known // Unknown: this backend tells no queue
+	How     Known // of the order: Told by the server, or Inferred. Unknown: this backend tells no queue
 	Len     int
 	At      time.Time // when it was read
-	Waiters []Waiter  // in server order; may be shorter than Len
+	Waiters []Waiter  // as they will be served, as far as How says; may be shorter than Len
 }
 
 // Waiter is one waiter or candidate.
@@ -224,6 +224,7 @@ type Waiter struct {
 	ID, Session, Label string
 	Mode               Mode
 	Permits, Order     uint64
+	Turn               int // waiters with the same one are served together, 1 first; 0: not known
 	Since              Stamp
 	Timeout            time.Duration // 0: unknown or none
 	Data               Blob

@@ -1,6 +1,9 @@
 package sources
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // waiters compares two whole queues. One that is cut, or only a number, names nobody.
 // Who got it is told by the owner's event, not as a waiter that left. After a restart
@@ -121,3 +124,45 @@ func waiterSet(waiters []Waiter) map[waiterKey]bool {
 }
 
 func (w *Waiter) ref() OwnerRef { return OwnerRef{ID: w.ID, Label: w.Label} }
+
+// Next are the waiters that are served first: all of the first turn, or where no turn is
+// known the head of the queue. It is empty where nobody is told.
+func (q *Queue) Next() []Waiter {
+	n := 0
+	for n < len(q.Waiters) && (n == 0 || q.Waiters[n].Turn != 0 && q.Waiters[n].Turn == q.Waiters[0].Turn) {
+		n++
+	}
+	return q.Waiters[:n]
+}
+
+// nextNamed is how many of the next waiters NextText names.
+const nextNamed = 3
+
+// NextText says who is served next, as surely as it is known; "" where nobody is told. name
+// is what a waiter is called.
+func (q *Queue) NextText(name func(*Waiter) string) string {
+	next := q.Next()
+	if len(next) == 0 {
+		return ""
+	}
+	who := name(&next[0])
+	for i := 1; i < min(len(next), nextNamed); i++ {
+		before := ", "
+		if i == len(next)-1 {
+			before = " and "
+		}
+		who += before + name(&next[i])
+	}
+	if more := len(next) - nextNamed; more > 0 {
+		who += fmt.Sprintf(" and %d more", more)
+	}
+	switch sure := q.How != Inferred; {
+	case sure && len(next) == 1:
+		return who + " is first in the queue"
+	case sure:
+		return who + " are first in the queue, together"
+	case len(next) == 1:
+		return "probably " + who + ": the order of the queue is inferred"
+	}
+	return "probably " + who + ", together: the order of the queue is inferred"
+}

@@ -42,6 +42,22 @@ func TestTheBoxShowsTargetEffectAndCall(t *testing.T) {
 	}
 }
 
+func TestTheRowOfAnOpenBoxStaysTheOneThatIsLookedAt(t *testing.T) {
+	t.Parallel()
+	d, _, a := boxed(t, effect())
+	d.picked = sources.Ref{} // the cursor has lost its row
+	d.pass(1)
+	if _, selected, _ := d.feed.Focused(); selected != a.Ref {
+		t.Errorf("the feed is told of %v, the box is about %v", selected, a.Ref)
+	}
+	waited := *a
+	waited.Queue = sources.Queue{How: sources.Inferred, Len: 3, Waiters: []sources.Waiter{{Label: "s1", Turn: 1}, {Label: "s2", Turn: 1}, {Label: "x", Turn: 2}}}
+	d.feed.Set(uitest.State(noon(), &waited))
+	d.pass(1)
+	d.shows(t, "3: s1 and 1 more")
+	d.shows(t, "probably first, together (inferred)")
+}
+
 func TestCancelIsFocusedAndEnterDoesNotConfirm(t *testing.T) {
 	t.Parallel()
 	d, op, _ := boxed(t, effect())

@@ -211,9 +211,20 @@ func (m *model) boxQueue(row *sources.Row) []part {
 	case len(q.Waiters) == 0:
 		return []part{{"", format.Count(q.Len)}}
 	}
-	first := &q.Waiters[0]
-	parts := append([]part{{"", format.Count(q.Len) + ": " + clean(first.Label)}}, m.forAge(first.Since)...)
-	return append(parts, part{th.accent, "  " + th.arrow + " comes first"})
+	next := q.Next()
+	who, comes := clean(next[0].Label), "comes first"
+	more := len(next) - 1
+	if more > 0 {
+		who, comes = who+" and "+format.Count(more)+" more", "come first, together"
+	}
+	switch inferred := q.How == sources.Inferred; {
+	case inferred && more > 0:
+		comes = "probably first, together (inferred)"
+	case inferred:
+		comes = "probably first (inferred)"
+	}
+	parts := append([]part{{"", format.Count(q.Len) + ": " + who}}, m.forAge(next[0].Since)...)
+	return append(parts, part{th.accent, "  " + th.arrow + " " + comes})
 }
 
 // effects says what would happen, or why that is not known.

@@ -170,3 +170,39 @@ func TestARowWithSeveralOwnersHasTheLetterOfItsStrip(t *testing.T) {
 	d.shows(t, "  A host-1 ")
 	d.shows(t, "  B host-21  ")
 }
+
+func TestQueueSaysHowItsOrderIsKnownAndWhoGoesTogether(t *testing.T) {
+	t.Parallel()
+	shared := func(label string, turn int) sources.Waiter {
+		return sources.Waiter{ID: label, Label: label, Mode: sources.Shared, Turn: turn}
+	}
+	last := sources.Waiter{ID: "x1", Label: "x1", Turn: 2}
+	for _, c := range []struct {
+		how     sources.Known
+		waiters []sources.Waiter
+		shows   []string
+		not     string
+	}{
+		{sources.Told, []sources.Waiter{shared("s1", 1), shared("s2", 1), last},
+			[]string{"WAITING 3 in server order", "← next, together", "IF RELEASED  s1 and s2 are first in the queue, together"}, "probably"},
+		{sources.Inferred, []sources.Waiter{shared("s1", 1), shared("s2", 1), last},
+			[]string{"WAITING 3, order inferred", "← probably next, together", "IF RELEASED  probably s1 and s2, together: the order of the queue is inferred"}, "server order"},
+		{sources.Inferred, []sources.Waiter{shared("s1", 1), last},
+			[]string{"WAITING 2, order inferred", "← probably next if released", "IF RELEASED  probably s1: the order of the queue is inferred"}, "server order"},
+		{sources.Told, []sources.Waiter{shared("s1", 1), shared("s2", 1), shared("s3", 1), shared("s4", 1), shared("s5", 1)},
+			[]string{"IF RELEASED  s1, s2, s3 and 2 more are first in the queue, together"}, "probably"},
+	} {
+		p := uitest.Led("a", "host", noon())
+		p.Queue = sources.Queue{How: c.how, Len: len(c.waiters), At: noon(), Waiters: c.waiters}
+		d := inDetailOf(p)
+		for _, want := range c.shows {
+			d.shows(t, want)
+		}
+		if strings.Contains(d.text(), c.not) {
+			t.Errorf("%q is said of a queue that is %v:\n%s", c.not, c.how, d.text())
+		}
+		if n, want := strings.Count(d.text(), "← "), len(p.Queue.Next()); n != want {
+			t.Errorf("%d are marked as next, want %d:\n%s", n, want, d.text())
+		}
+	}
+}

@@ -93,6 +93,7 @@ type model struct {
 	hands hands // what acts, and the dialog over the board
 
 	watched  []handle        // the rows that the feed was told of last
+	studied  sources.Ref     // and which one of them is looked at
 	cells    []timeline.Cell // of the strip being drawn
 	frame    tea.View        // what View returns: drawn by Update
 	tabTitle heldTitle       // the title of the window
@@ -225,15 +226,24 @@ func (m *model) watch() {
 	}
 	selected, _ := m.tbl.Selected()
 	visible := append(slices.Clone(m.tbl.Visible()), selected)
-	if slices.Equal(visible, m.watched) {
+	subject := m.subject()
+	if slices.Equal(visible, m.watched) && subject == m.studied {
 		return
 	}
-	m.watched = visible
+	m.watched, m.studied = visible, subject
 	refs := make([]sources.Ref, 0, len(visible))
 	for _, h := range visible[:len(visible)-1] {
 		if row, _ := m.idx.at(h); row != nil {
 			refs = append(refs, row.Ref)
 		}
 	}
-	focuser.Focus(refs, m.picked)
+	focuser.Focus(refs, subject)
+}
+
+// subject is the row that the person looks at: that of the box, else the one under the cursor.
+func (m *model) subject() sources.Ref {
+	if b, ok := m.hands.dialog.(*box); ok {
+		return b.request.Target.Ref
+	}
+	return m.picked
 }

@@ -8,7 +8,7 @@ import (
 	"coordtop/sources"
 )
 
-// waiters is the queue in server order, as far as it is told. full: with headings and
+// waiters is the queue in the order in which it will be served, as far as that is told. full: with headings and
 // with what the backend says of each.
 func (m *model) waiters(row *sources.Row, v verdict, w int, full bool) []string {
 	l := m.th.line(w).skip(2).put(m.th.dim, "WAITING")
@@ -19,7 +19,11 @@ func (m *model) waiters(row *sources.Row, v verdict, w int, full bool) []string 
 	case q.Len == 0:
 		return []string{l.put(m.th.dim, " nobody").done()}
 	}
-	l.put("", " "+format.Count(q.Len)).put(m.th.dim, " in server order")
+	how := " in server order"
+	if q.How == sources.Inferred {
+		how = ", order inferred"
+	}
+	l.put("", " "+format.Count(q.Len)).put(m.th.dim, how)
 	if d := m.now.Sub(q.At); !q.At.IsZero() && d >= oldQueue {
 		l.put(m.th.dim, ", read "+format.Age(d)+" ago")
 	}
@@ -31,9 +35,21 @@ func (m *model) waiters(row *sources.Row, v verdict, w int, full bool) []string 
 	}
 	next := ""
 	if len(row.Owners) > 0 || row.Taken > 0 {
-		next = m.th.arrow + " next if released"
+		next = m.th.arrow + " " + nextMark(q)
 	}
 	return append([]string{l.done()}, m.waiterTable(row, v, q.Waiters, w, next, full)...)
+}
+
+// nextMark is what is said beside those that are served next.
+func nextMark(q *sources.Queue) string {
+	text := "next if released"
+	if len(q.Next()) > 1 {
+		text = "next, together"
+	}
+	if q.How == sources.Inferred {
+		return "probably " + text
+	}
+	return text
 }
 
 // oldQueue is how long ago a queue was read for that to be said.
@@ -48,7 +64,7 @@ func (m *model) candidates(row *sources.Row, w int, full bool) []string {
 	return append([]string{l.done()}, m.waiterTable(row, verdict{}, row.Candidates, w, "", full)...)
 }
 
-// waiterTable draws waiters; next is said of the first.
+// waiterTable draws waiters; next is said of those of a queue that are served next.
 func (m *model) waiterTable(row *sources.Row, v verdict, waiters []sources.Waiter, w int, next string, full bool) []string {
 	g := grid{heads: []string{"", "WAITER", "SESSION", "MODE", "PERMITS", "SINCE", "GIVES UP", "", "DATA"},
 		right: []bool{0: true, 4: true, 5: true}, leave: []int{2, 6}}
@@ -59,7 +75,7 @@ func (m *model) waiterTable(row *sources.Row, v verdict, waiters []sources.Waite
 		if ordered {
 			place = strconv.Itoa(i + 1)
 		}
-		if i == 0 {
+		if ordered && i < len(row.Queue.Next()) {
 			said = part{m.th.accent, next}
 		}
 		if mixed {
@@ -118,13 +134,13 @@ func (m *model) ifReleased(row *sources.Row, v verdict, w int) []string {
 	}
 	var who string
 	q := &row.Queue
-	switch first := firstWaiter(row); {
+	switch next := q.NextText(func(w *sources.Waiter) string { return clean(w.Label) }); {
 	case q.How == sources.Unknown && len(row.Candidates) > 0:
 		who = "no queue here: whoever asks first, of " + count(len(row.Candidates), "candidate") + " seen"
 	case q.How == sources.Unknown:
 		who = "no queue here: whoever asks first"
-	case first != nil:
-		who = clean(first.Label) + " is first in the queue"
+	case next != "":
+		who = next
 	case q.Len > 0:
 		who = count(q.Len, "program") + " wait, not told who is first"
 	default:

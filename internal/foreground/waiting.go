@@ -116,6 +116,9 @@ func waitingText(row *sources.Row, place int) string {
 		text += "; there is no queue to be seen, any other may be first"
 	case place > 0:
 		text += fmt.Sprintf("; we are number %d of %d in the queue", place, max(row.Queue.Len, place))
+		if row.Queue.How == sources.Inferred {
+			text += ", whose order is inferred"
+		}
 	}
 	return text
 }

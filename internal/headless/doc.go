@@ -92,11 +92,15 @@
 //	    guard                 what a release would compare; null: this backend
 //	                          has none
 //	  owners_known            how the owners are known
-//	  queue                   known, len, at (when it was read), waiters:
-//	                          null: unknown; [] none; else, in order, one
-//	                          object each: id, label, session, mode, permits,
-//	                          order, since, since_known, since_after,
-//	                          timeout_ms (null: none), data, attrs, guard
+//	  queue                   known (told: the order is the server's;
+//	                          inferred: it follows from what is seen), len, at
+//	                          (when it was read), waiters: null: unknown; []
+//	                          none; else, as they will be served, one object
+//	                          each: id, label, session, mode, permits, order,
+//	                          turn (those with the same number are served
+//	                          together, 1 first; null: not known), since,
+//	                          since_known, since_after, timeout_ms (null:
+//	                          none), data, attrs, guard
 //	  candidates              who would take it and does not stand in the
 //	                          queue: seen or probable, attrs say which; null:
 //	                          unknown; else as waiters
@@ -127,8 +131,8 @@
 //	             null: nobody, or, where known is unknown, unknown
 //	previous     the same of whose ownership ended by it; null: nobody's did
 //	last         with acquired: the same of who owned it before the gap; with
-//	             owner_unknown: of who owned it until then; null: not known
-//	             (another may have owned it unseen since), or several did
+//	             owner_unknown: of who owned it until then; null: not known,
+//	             or several did
 //	cause        why it ended: released expired deleted evicted replaced
 //	             restart session_ended unknown; null: none ended
 //	known        how the least certain thing that it says is known

@@ -93,6 +93,7 @@ type waiterJSON struct {
 	Mode       string            `json:"mode"`
 	Permits    uint64            `json:"permits"`
 	Order      *string           `json:"order"`
+	Turn       *int              `json:"turn"`
 	Since      *string           `json:"since"`
 	SinceKnown string            `json:"since_known"`
 	SinceAfter *string           `json:"since_after"`
@@ -247,6 +248,9 @@ func waiterOf(w *sources.Waiter) waiterJSON {
 		ID: text(w.ID), Label: text(w.Label), Session: orNull(w.Session), Mode: w.Mode.String(), Permits: max(w.Permits, 1),
 		Order: number(w.Order), SinceKnown: w.Since.How.String(), TimeoutMS: millisOrNull(w.Timeout), Data: blob(w.Data),
 		Attrs: attrsOf(w.Attrs), Guard: orNull(w.Guard),
+	}
+	if w.Turn > 0 {
+		out.Turn = &w.Turn
 	}
 	out.Since, out.SinceAfter = stamp(w.Since)
 	return out

@@ -181,8 +181,8 @@ func TestShapesAreTheDocumentedOnes(t *testing.T) {
 			"get.primitives.owners":        "attrs data expires fence guard id label lease_ms mode permits session since since_after since_known",
 			"get.primitives.owners.data":   "base64 cut len text",
 			"get.primitives.queue":         "at known len waiters",
-			"get.primitives.queue.waiters": "attrs data guard id label mode order permits session since since_after since_known timeout_ms",
-			"get.primitives.candidates":    "attrs data guard id label mode order permits session since since_after since_known timeout_ms",
+			"get.primitives.queue.waiters": "attrs data guard id label mode order permits session since since_after since_known timeout_ms turn",
+			"get.primitives.candidates":    "attrs data guard id label mode order permits session since since_after since_known timeout_ms turn",
 			"event":                        "after alias at cause detail event gap_ms kind known last name namespace owner previous seq source v",
 			"event.owner":                  "fence id label",
 		} {

@@ -175,7 +175,7 @@ func describeResigning(e *action.Effect, o *Operator, row *sources.Row, r action
 	switch {
 	case row == nil:
 	case row.Queue.How != sources.Unknown && len(row.Queue.Waiters) > 0:
-		e.Next = ownerText(row.Queue.Waiters[0].Label, row.Queue.Waiters[0].ID) + " is first in the queue"
+		e.Next = row.Queue.NextText(func(w *sources.Waiter) string { return ownerText(w.Label, w.ID) })
 	case row.Queue.How != sources.Unknown && row.Queue.Len == 0:
 		e.Next = "nobody waits in the queue"
 	default:
