@@ -196,3 +196,28 @@ func TestACrashIsFollowedUntilTheLeaseOfTheDeadRunsOut(t *testing.T) {
 		t.Errorf("it says %q", run.Text)
 	}
 }
+
+func TestWhoComesNextIsSaidAsSurelyAsItIsKnown(t *testing.T) {
+	t.Parallel()
+	r := postgresRig(t, options{})
+	ours := r.do(r.ask(action.Acquire, pair))
+	r.ends(ours)
+	for range 2 {
+		waiting := make(chan error, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		m := r.other().Mutex(pair, coord.MutexOptions{})
+		go func() { _, err := m.Lock(ctx); waiting <- err }() // joined below
+		t.Cleanup(func() { cancel(); <-waiting })
+		r.until("one more waits", func(*sources.State) bool { return r.row(pair).Queue.Len > 0 })
+	}
+	says := func(want string) func(*sources.State) bool {
+		return func(*sources.State) bool {
+			effect, err := r.Describe(t.Context(), action.Request{Verb: action.Resign, Target: r.ask(action.Resign, pair).Target})
+			return err == nil && r.row(pair).Queue.Len == 2 && strings.Contains(effect.Next, want)
+		}
+	}
+	r.until("the order is inferred", says("the order of the queue is inferred"))
+	ref := r.ask(action.Acquire, pair).Target.Ref
+	r.hub.Focus([]sources.Ref{ref}, ref)
+	r.until("the order is told", says("is first in the queue"))
+}

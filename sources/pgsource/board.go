@@ -21,6 +21,7 @@ type board struct {
 	databases   map[uint32]string
 	locks       map[ident]*lock
 	sessions    sessions
+	order       queueOrder // of the selected lock
 
 	round   uint64    // counts the looks
 	sent    time.Time // of the last look; zero: none yet
@@ -70,7 +71,10 @@ func (b *board) questions() []question {
 }
 
 func newBoard(o Options, all bool, names map[pgcoord.Key]string) *board {
-	return &board{o: o, all: all, names: names, databases: map[uint32]string{}, locks: map[ident]*lock{}, sessions: sessions{}}
+	return &board{
+		o: o, all: all, names: names, databases: map[uint32]string{}, locks: map[ident]*lock{}, sessions: sessions{},
+		order: queueOrder{calls: make([]time.Time, blockingMost)},
+	}
 }
 
 // connected begins a link. Another incarnation shares no session with the one before.
@@ -84,6 +88,7 @@ func (b *board) connected(s *server, keys map[pgcoord.Key]*rule) {
 		}
 	}
 	b.server, b.keys, b.fresh = s, keys, true
+	b.order = queueOrder{refused: !s.blocking, calls: b.order.calls, oldest: b.order.oldest}
 	b.databases[s.oid] = s.database
 	b.pinned = b.pinned[:0]
 	for _, r := range keys {
@@ -113,6 +118,18 @@ func (b *board) add(id ident, r *rule) *lock {
 	l := &lock{ident: id, rule: r, read: b.sent}
 	b.locks[id] = l
 	return l
+}
+
+// choose makes the lock behind a row the one whose queue is asked for.
+func (b *board) choose(ref sources.Ref) *lock {
+	for _, l := range b.held {
+		if ref.Name != "" && l.shown != nil && l.shown.Ref == ref {
+			b.order.choose(l.ident)
+			return l
+		}
+	}
+	b.order.choose(ident{})
+	return nil
 }
 
 // take compares a look with what is known.

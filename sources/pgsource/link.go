@@ -67,7 +67,11 @@ func (l *link) prepare(ctx context.Context, selected *selection) error {
 	}
 	l.asks = newStatements(l.server.major)
 	l.ears = newEars(l.o.Channels)
-	for _, s := range []*pgwire.Statement{&l.asks.locks, &l.asks.sessions, &l.asks.prepared} {
+	all := []*pgwire.Statement{&l.asks.locks, &l.asks.sessions, &l.asks.prepared}
+	if l.server.blocking {
+		all = append(all, &l.asks.blocking)
+	}
+	for _, s := range all {
 		if err := l.Prepare(ctx, s); err != nil {
 			return pgwire.Because(ctx, "preparing to look", err)
 		}

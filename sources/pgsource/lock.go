@@ -15,7 +15,9 @@ import (
 type lock struct {
 	ident
 	rule  *rule     // that selects it; nil: none
-	rows  []lockRow // of the last look that was taken in, in the order of the queue
+	rows  []lockRow // of the last look that was taken in, waiters as they came
+	line  line      // of rows
+	asked bool      // for its order, at the last look
 	next  []lockRow // of this look
 	shown *sources.Primitive
 
@@ -67,18 +69,6 @@ func order(rows []lockRow) {
 		return cmp.Or(cmp.Compare(a.wait, b.wait), cmp.Compare(a.pid, b.pid), cmp.Compare(b.mode, a.mode),
 			cmp.Compare(a.virtual, b.virtual))
 	})
-}
-
-// blockers are those that row i of an ordered list has to wait for: who owns in a mode that
-// conflicts, and who asked before in one.
-func blockers(rows []lockRow, i int) []lockRow {
-	var list []lockRow
-	for j := range rows[:i] {
-		if r := &rows[j]; rows[i].mode.conflicts(r.mode) && (r.pid != rows[i].pid || r.pid == 0) {
-			list = append(list, *r)
-		}
-	}
-	return list
 }
 
 // guard is what compare-and-act compares: exactly this session, on exactly this lock, in

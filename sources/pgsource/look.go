@@ -102,7 +102,7 @@ func (c clock) age(micros int64) time.Duration {
 
 // statements are what a look asks. Each is a transaction of its own, because the server
 // answers from a copy of pg_stat_activity for the rest of a transaction.
-type statements struct{ locks, sessions, prepared pgwire.Statement }
+type statements struct{ locks, sessions, prepared, blocking pgwire.Statement }
 
 const locksSQL = `select database, classid, objid, objsubid, pid, mode, granted, %s,
  case when pid is null then virtualtransaction end
@@ -136,6 +136,7 @@ func newStatements(major int) *statements {
 		locks:    pgwire.Statement{Name: "locks", SQL: fmt.Sprintf(locksSQL, since), Columns: 9},
 		sessions: pgwire.Statement{Name: "sessions", SQL: sessionsSQL, Columns: 20},
 		prepared: pgwire.Statement{Name: "prepared", SQL: preparedSQL, Columns: 5},
+		blocking: pgwire.Statement{Name: "blocking", SQL: blockingSQL, Columns: 2},
 	}
 }
 

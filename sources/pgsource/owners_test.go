@@ -19,8 +19,9 @@ func TestOwnersAndQueueAreShownInOrder(t *testing.T) {
 	r.wait(s, "select pg_advisory_lock_shared(4242)")
 	r.wait(y, "select pg_advisory_lock(4242)")
 	r.wait(z, "select pg_advisory_lock_shared(4242)")
-	r.watch(Options{})
-	row := r.row("", "4242", "held", is(sources.StatusHeld))
+	r.watch(Options{}).synced()
+	r.selects("4242")
+	row := r.ordered("4242", "held", func(q *sources.Queue) bool { return q.Len == 4 })
 	if got := owners(row.Primitive); got != pids(a.pid) {
 		t.Errorf("owners %s, want %d", got, a.pid)
 	}

@@ -17,7 +17,7 @@ func (t *taking) primitive(l *lock) *sources.Primitive {
 		Ref:  sources.Ref{Source: b.o.Name, Space: t.space(l), Name: l.key.String()},
 		Kind: sources.KindMutex, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,
 		At: t.s.got, Incarnation: b.incarnation, Labels: b.o.Labels, ForgetAfter: b.o.Forget,
-		Queue: sources.Queue{How: sources.Told, At: t.s.got},
+		Queue: sources.Queue{How: l.line.how(), At: t.s.got},
 	}
 	if l.rule != nil {
 		p.Name, p.Kind = l.rule.name, l.rule.kind
@@ -31,12 +31,14 @@ func (t *taking) primitive(l *lock) *sources.Primitive {
 	for i := range l.rows {
 		r := &l.rows[i]
 		if !r.granted {
-			p.Queue.Waiters = append(p.Queue.Waiters, t.waiter(l, i))
 			continue
 		}
 		o := t.owner(l, r, owners)
 		alone = alone || o.Mode == sources.Exclusive
 		p.Owners = append(p.Owners, o)
+	}
+	for i := range l.line.waiters {
+		p.Queue.Waiters = append(p.Queue.Waiters, t.waiter(l, i))
 	}
 	p.Taken = uint64(len(p.Owners))
 	switch {
@@ -145,9 +147,9 @@ func (t *taking) term(l *lock, id string, s *session, before []term) term {
 	return now
 }
 
-// waiter makes a waiter of row i.
+// waiter makes a waiter of place i of the queue.
 func (t *taking) waiter(l *lock, i int) sources.Waiter {
-	r := &l.rows[i]
+	r := &l.rows[l.line.waiters[i].row]
 	s := t.board.sessions[r.pid]
 	data, _ := dataOf(t.ears, l.key, s)
 	told := r.wait
@@ -156,18 +158,18 @@ func (t *taking) waiter(l *lock, i int) sources.Waiter {
 	}
 	w := sources.Waiter{
 		ID: s.id, Session: s.id, Label: label(s.who.application, s.pid), Mode: r.mode.shown(), Permits: 1,
-		Since: s.waitsSince(told, t.s.clock), Data: sources.NewBlob(data, len(data)), Guard: guard(r, s), Attrs: t.attrs(s),
+		Turn: l.line.waiters[i].turn, Since: s.waitsSince(told, t.s.clock), Data: sources.NewBlob(data, len(data)), Guard: guard(r, s), Attrs: t.attrs(s),
 	}
 	var names []string
-	for _, o := range blockers(l.rows, i) {
+	for _, o := range blockers(l.rows, &l.line, i, blockersShown+1) {
+		if len(names) == blockersShown {
+			names = append(names, "...")
+			break
+		}
 		if o.pid != 0 {
 			names = append(names, utoa(o.pid))
 		} else {
 			names = append(names, "prepared "+format.Clean(t.s.prepared[o.virtual].gid, 100))
-		}
-		if len(names) == blockersShown {
-			names = append(names, "...")
-			break
 		}
 	}
 	if len(names) > 0 {

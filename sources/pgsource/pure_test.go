@@ -79,25 +79,6 @@ func TestModesConflictAsTheManualSays(t *testing.T) {
 	}
 }
 
-func TestBlockersAreConflictingOwnersAndThoseWhoAskedBefore(t *testing.T) {
-	t.Parallel()
-	rows := []lockRow{awaits(7, 5, share, 30), owns(7, 2, share), awaits(7, 3, exclusive, 10), owns(7, 1, share), awaits(7, 1, exclusive, 20), awaits(7, 4, share, 25)}
-	order(rows)
-	want := []string{"1", "2", "3: 1 2", "1: 2 3", "4: 3 1", "5: 3 1"}
-	for i := range rows {
-		got := utoa(rows[i].pid)
-		for j, b := range blockers(rows, i) {
-			if j == 0 {
-				got += ":"
-			}
-			got += " " + utoa(b.pid)
-		}
-		if got != want[i] {
-			t.Errorf("row %d: %s, want %s", i, got, want[i])
-		}
-	}
-}
-
 func TestKeysThatAreWrittenInAQueryAreRead(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{

@@ -43,6 +43,12 @@ func serve(t testing.TB, o localserver.PostgresOptions) *rig {
 // watch runs a source on the rig's server, or where o.URL says.
 func (r *rig) watch(o Options) *rig {
 	r.t.Helper()
+	return r.run(r.source(o))
+}
+
+// source makes a source of the rig's server, or where o.URL says.
+func (r *rig) source(o Options) *Source {
+	r.t.Helper()
 	if o.URL == "" {
 		o.URL = r.server.URL()
 	}
@@ -51,6 +57,12 @@ func (r *rig) watch(o Options) *rig {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	return source
+}
+
+// run watches a source.
+func (r *rig) run(source *Source) *rig {
+	r.t.Helper()
 	r.Witness = sourcetest.Watch(r.t, "postgres", source)
 	return r
 }

@@ -22,6 +22,7 @@ type server struct {
 	timeline string // "": we may not see it
 	capacity lockTable
 	pooler   pgwire.Pooler
+	blocking bool          // pg_blocking_pids may be called
 	trip     time.Duration // of a round trip to it
 }
 
@@ -60,7 +61,8 @@ const serverSQL = `select pg_catalog.current_database(),
  (extract(epoch from pg_catalog.pg_postmaster_start_time()) * 1000000)::bigint,
  current_setting('max_locks_per_transaction'), current_setting('max_connections'), current_setting('max_prepared_transactions'),
  pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'execute'),
- pg_catalog.has_function_privilege('pg_catalog.pg_control_checkpoint()', 'execute')`
+ pg_catalog.has_function_privilege('pg_catalog.pg_control_checkpoint()', 'execute'),
+ pg_catalog.has_function_privilege('pg_catalog.pg_blocking_pids(integer)', 'execute')`
 
 // askServer reads the facts of a fresh connection.
 func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
@@ -74,7 +76,7 @@ func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
 	}
 	n := numbers{}
 	s.database, s.oid, s.user = row.Text(0), uint32(n.read(row.Text(1))), row.Text(2)
-	s.standby, s.started = row.Text(3) == "t", n.read(row.Text(4))
+	s.standby, s.started, s.blocking = row.Text(3) == "t", n.read(row.Text(4)), row.Text(10) == "t"
 	s.capacity = lockTable{uint64(n.read(row.Text(5))), uint64(n.read(row.Text(6))), uint64(n.read(row.Text(7)))}
 	if n.err != nil {
 		return s, fmt.Errorf("%s: %w", doing, n.err)

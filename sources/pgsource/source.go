@@ -97,8 +97,9 @@ func (s *Source) Close() error {
 	return nil
 }
 
-// Focus makes a selected lock be looked at as often as Options.PollMin allows, and what its
-// sessions do be told at each look where it is visible.
+// Focus makes a selected lock be looked at as often as Options.PollMin allows and the server
+// be asked for the order of its queue, and what its sessions do be told at each look where it
+// is visible.
 func (s *Source) Focus(visible []sources.Ref, selected sources.Ref) {
 	f := focus{visible: make(map[sources.Ref]bool, len(visible)+1)}
 	for _, r := range visible {
@@ -107,16 +108,13 @@ func (s *Source) Focus(visible []sources.Ref, selected sources.Ref) {
 		}
 	}
 	if selected.Source == s.o.Name && selected.Name != "" {
-		f.selected = true
+		f.selected = selected
 		f.visible[selected] = true
 	}
+	s.hints.focus.Store(&f)
 	select {
-	case <-s.hints.focus: // the newest counts
+	case s.hints.moved <- struct{}{}:
 	default:
-	}
-	select {
-	case s.hints.focus <- f:
-	default: // another Focus was faster
 	}
 }
 

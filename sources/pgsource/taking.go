@@ -59,7 +59,17 @@ func (t *taking) lock(l *lock) {
 		after, l.unsteady = l.read, 0
 	}
 	moved := !slices.Equal(rows, l.rows)
-	if !moved && !t.differs(l) {
+	selected := b.order.ident == l.ident
+	if selected {
+		b.order.take(l.rows, rows)
+	}
+	turned := false
+	if moved || selected || l.asked || b.fresh || l.shown == nil {
+		now := b.order.lineOf(l.ident, rows)
+		turned = !now.equal(&l.line)
+		l.line, l.asked = now, selected
+	}
+	if !moved && !turned && !t.differs(l) {
 		return
 	}
 	l.next, l.rows = l.rows, rows

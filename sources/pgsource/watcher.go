@@ -3,6 +3,7 @@ package pgsource
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"coordtop/coord/pgcoord"
@@ -27,20 +28,23 @@ type watcher struct {
 	about sources.About // as last told
 }
 
-// hints is what Focus and Refresh leave for the watcher.
+// hints is what Focus and Refresh leave for the watcher. The focus outlives a link.
 type hints struct {
 	refresh chan struct{} // capacity 1
-	focus   chan focus    // capacity 1
+	moved   chan struct{} // capacity 1: the focus is another
+	focus   atomic.Pointer[focus]
 }
 
 // focus is what is on screen.
 type focus struct {
 	visible  map[sources.Ref]bool
-	selected bool // a lock of ours is
+	selected sources.Ref // one of ours; the zero Ref: none is
 }
 
 func newHints() *hints {
-	return &hints{refresh: make(chan struct{}, 1), focus: make(chan focus, 1)}
+	h := &hints{refresh: make(chan struct{}, 1), moved: make(chan struct{}, 1)}
+	h.focus.Store(&focus{})
+	return h
 }
 
 // roleError says that a standby was promoted, or a primary demoted.
@@ -72,6 +76,9 @@ func (w *watcher) run() error {
 // step looks once and tells what is new.
 func (w *watcher) step(ctx context.Context) error {
 	first := w.last == nil
+	if err := w.askOrder(ctx); err != nil {
+		return err
+	}
 	s, err := w.look(ctx, w.board.pids(), w.spare)
 	for tries := 1; first && err == nil && !s.whole() && tries < unsteadyMost; tries++ {
 		s, err = w.look(ctx, w.board.pids(), s)
@@ -96,6 +103,26 @@ func (w *watcher) step(ctx context.Context) error {
 		return err
 	}
 	return w.report(news.changes, first)
+}
+
+// askOrder asks for the order of the selected queue, as far as it is not known. The look that
+// follows shows whether it still is the same queue.
+func (w *watcher) askOrder(ctx context.Context) error {
+	l := w.board.choose(w.focus.selected)
+	if l == nil || w.last == nil {
+		return nil
+	}
+	some := w.board.order.due(l.rows, time.Now())
+	if len(some) == 0 {
+		return nil
+	}
+	return w.board.order.ask(ctx, w.link, some)
+}
+
+// orderDue reports whether a waiter of the selected queue is to be asked for that was not yet.
+func (w *watcher) orderDue() bool {
+	l := w.board.choose(w.focus.selected)
+	return l != nil && w.board.order.unknown(l.rows, time.Now())
 }
 
 // report tells the changes; the first of a link carries the gap and everything.
@@ -166,8 +193,9 @@ func (w *watcher) wait(ctx context.Context) error {
 	began := w.last.sent
 	for {
 		now := time.Now()
+		w.focus = *w.hints.focus.Load()
 		pause := w.pace.interval(now, w.eager())
-		if w.again {
+		if w.again || w.orderDue() {
 			pause = min(pause, max(hurry, w.pace.cost))
 		}
 		t := time.NewTimer(began.Add(pause).Sub(now))
@@ -180,7 +208,7 @@ func (w *watcher) wait(ctx context.Context) error {
 		case <-w.hints.refresh:
 			t.Stop()
 			return nil
-		case w.focus = <-w.hints.focus:
+		case <-w.hints.moved:
 			t.Stop()
 		case <-ctx.Done():
 			t.Stop()
@@ -197,4 +225,4 @@ func (w *watcher) hold(ctx context.Context, t time.Time) error {
 	return nil
 }
 
-func (w *watcher) eager() bool { return w.focus.selected || w.board.waiters > 0 }
+func (w *watcher) eager() bool { return w.focus.selected.Name != "" || w.board.waiters > 0 }

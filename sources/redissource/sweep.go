@@ -223,7 +223,8 @@ func (w *watcher) forget(now time.Time) error {
 		}
 		gone = append(gone, k.shown.Ref)
 		w.room.kept -= costOf(k.name, k.shown)
-		w.unwatch(k)
+		w.ends.set(k, time.Time{})
+		delete(w.keys, k.name)
 	}
 	if len(gone) == 0 {
 		return nil

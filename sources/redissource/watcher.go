@@ -14,17 +14,16 @@ import (
 // pushes there still is such a step now and then.
 type watcher struct {
 	*link
-	space    string
-	keys     map[string]*key // outlives the link
-	hints    *hints
-	push     *pushConn // nil: nothing is pushed
-	unasked  bool      // because no key was found yet that could be tracked
-	tracking keyTracking
-	ends     deadlines
-	sweep    *sweep // running; nil: none
-	denials  denials
-	room     room
-	poll     poller
+	space   string
+	keys    map[string]*key // outlives the link
+	hints   *hints
+	channel *channel // nil: nothing is pushed
+	unasked bool     // because no key was found yet that could be tracked
+	ends    deadlines
+	sweep   *sweep // running; nil: none
+	denials denials
+	room    room
+	poll    poller
 
 	complete bool      // the last listing was: an unknown name is a new key
 	listed   time.Time // start of the last complete listing; zero: none
@@ -103,18 +102,18 @@ func (w *watcher) distrust() {
 // askForPushes has the server push what it will, and files the known keys under how they
 // are watched then.
 func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
-	a := w.selected.pushPlan(guessed)
-	c, reasons, err := w.negotiatePush(ctx, a)
+	a := w.selected.audience(guessed)
+	c, reasons, err := w.climb(ctx, a)
 	if err != nil {
 		return err
 	}
-	if w.push = c; c != nil {
+	if c != nil {
+		w.channel = c
 		w.adopt(c)
 	}
-	w.notes.polled, w.unasked = reasons, c == nil && len(a.prefixes) == 0 && w.selected.guess
-	w.poll.names, w.tracking = nil, keyTracking{}
+	w.notes.ladder, w.unasked = reasons, len(a.prefixes) == 0 && w.selected.guess
+	w.poll.names = nil
 	for _, k := range w.keys {
-		k.armed, k.futile = false, false
 		w.admit(k)
 	}
 	return nil
@@ -123,15 +122,10 @@ func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
 // admit files a key under how it is watched.
 func (w *watcher) admit(k *key) {
 	w.keys[k.name] = k
-	covered := w.push.covers(k.name)
-	k.byKey = !covered && w.tracking.admits(k, w.push)
-	if k.pushed = covered || k.byKey; !k.pushed {
+	if k.pushed = w.channel.covers(k.name); !k.pushed {
 		w.poll.names = append(w.poll.names, k.name)
 	}
 }
-
-// tracks reports whether every end of the key is pushed.
-func (w *watcher) tracks(k *key) bool { return k.byKey || w.push.tracks(k.name) }
 
 // turn does the most urgent thing, or waits for the next.
 func (w *watcher) turn(ctx context.Context) error {
@@ -227,7 +221,7 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 // idle is how long the read connection is left alone: it proves that the server lives
 // where there is no other, and servers close connections that they hear nothing from.
 func (w *watcher) idle() time.Duration {
-	if w.push == nil {
+	if w.channel == nil {
 		return time.Second
 	}
 	return 10 * time.Second
@@ -251,11 +245,7 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 	if names, notices = w.readable(names, notices); len(names) == 0 {
 		return nil
 	}
-	arm := make([]bool, len(names))
-	for i, name := range names {
-		arm[i] = w.arms(name, notices != nil && !notices[i].first.IsZero())
-	}
-	readings, err := fetch(ctx, w.conn, w.refusals(), names, arm)
+	readings, err := fetch(ctx, w.conn, w.refusals(), names)
 	if err != nil {
 		return err
 	}
@@ -275,9 +265,6 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 		}
 		if f, ok := w.take(names[i], r, n); ok {
 			told = append(told, f)
-		}
-		if k := w.keys[names[i]]; k != nil && arm[i] {
-			k.armed = k.byKey && !k.denied
 		}
 	}
 	return w.report(told)
@@ -302,7 +289,8 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 	}
 	old := k.past()
 	if old.sent.IsZero() && !w.worthIt(k.rule, r) { // it was there when it was doubted
-		w.unwatch(k)
+		w.ends.set(k, time.Time{})
+		delete(w.keys, name)
 		return f, false
 	}
 	p := k.primitive(w.o, w.space, r)
@@ -310,11 +298,6 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 		k.doubted = true
 		w.ends.set(k, r.got.Add(patience))
 		return f, false
-	}
-	if differs := k.differs(p, r); differs {
-		k.changed = r.got
-	} else if !n.first.IsZero() && !n.flush && n.last.Sub(k.changed) > time.Second && w.tracking.futilePush(k, n.last) {
-		w.admit(k)
 	}
 	if !k.update(p, r) {
 		w.schedule(k, r)
@@ -339,7 +322,7 @@ func (w *watcher) mayBePushed(k *key, p *sources.Primitive, r *reading, n notice
 	if !k.pushed || k.doubted || k.stale || w.starting() || !k.differs(p, r) {
 		return false
 	}
-	if !n.first.IsZero() && (w.push.mode != modeEvents || !unexplained(k.shown, p, n)) {
+	if !n.first.IsZero() && (w.channel.mode != modeEvents || !unexplained(k.shown, p, n)) {
 		return false
 	}
 	return r.shape != missing || k.ends.at.IsZero() || r.got.Before(k.ends.at)

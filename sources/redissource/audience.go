@@ -1,37 +1,35 @@
 package redissource
 
-// pushPlan is what the server is asked to push.
-type pushPlan struct {
-	prefixes []string // to track; none: only keys can be tracked, one by one
+// audience is what the server is asked to push.
+type audience struct {
+	prefixes []string // to track; none: nothing can be tracked
 	all      bool     // they cover every selection
 	patterns []string // of keyspace events: none, or they cover every selection
 	why      string   // not all
-	keys     bool     // not all, but keys can be tracked one by one
 }
 
-// pushPlan returns what to ask the server for. guessed are the names that a scan found
+// audience returns what to ask the server for. guessed are the names that a scan found
 // where nothing was selected.
-func (s *selection) pushPlan(guessed []string) pushPlan {
+func (s *selection) audience(guessed []string) audience {
 	if s.guess {
-		return guessedPlan(guessed)
+		return guessedAudience(guessed)
 	}
-	a := pushPlan{all: true}
+	a := audience{all: true}
 	var from []string
 	for _, r := range s.rules {
 		a.patterns = append(a.patterns, string(r.glob))
 		if r.name != "" {
 			from = append(from, r.name)
 		} else {
-			a.all, a.why = false, "the variable part comes first in a pattern"
+			a.all, a.why = false, "a pattern whose variable part comes first cannot be tracked"
 		}
 	}
 	if len(from) > 0 {
 		var ok bool
 		if a.prefixes, ok = prefixes(from); !ok {
-			a.all, a.why = false, "the selected names have too little in common"
+			a.all, a.why = false, "the selected names have too little in common to be tracked"
 		}
 	}
-	a.keys = !a.all
 	if len(a.patterns) > mostPatterns {
 		a.patterns = nil
 		if a.all {
@@ -53,9 +51,9 @@ func patternsOf(prefixes []string) []string {
 	return list
 }
 
-func guessedPlan(names []string) pushPlan {
+func guessedAudience(names []string) audience {
 	if len(names) == 0 {
-		return pushPlan{why: "no key looks like a lock yet"}
+		return audience{why: "no key looks like a lock yet, so there is nothing to track"}
 	}
 	from := make([]string, len(names))
 	for i, name := range names {
@@ -63,7 +61,7 @@ func guessedPlan(names []string) pushPlan {
 	}
 	list, ok := prefixes(from)
 	if !ok {
-		return pushPlan{why: "the guessed names have too little in common", keys: true}
+		return audience{why: "the guessed names have too little in common to be tracked"}
 	}
-	return pushPlan{prefixes: list, all: true, patterns: patternsOf(list)}
+	return audience{prefixes: list, all: true, patterns: patternsOf(list)}
 }

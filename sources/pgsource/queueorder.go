@@ -1,0 +1,257 @@
+package pgsource
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"coordtop/internal/pgwire"
+	"coordtop/sources"
+)
+
+const (
+	// blockingMost is how many calls of pg_blocking_pids are made in any second: each one
+	// takes all partitions of the server's lock table.
+	blockingMost = 20
+	// blockingStale is the age of an answer from which on it is asked for again: the deadlock
+	// detector may move a waiter once, when it has waited for deadlock_timeout.
+	blockingStale = time.Second
+	// askedMost is how long a queue may be for its order to be asked for.
+	askedMost = 200
+)
+
+// queueOrder is what the server says of the queue of the selected lock. Each waiter is asked
+// for once when it comes, and again as the number of calls allows.
+//
+// An answer counts if the looks before and after it show the same wait: then the waiter stood
+// in this queue all the time. Answers that contradict each other, because somebody moved
+// between two of them, are all given up.
+type queueOrder struct {
+	ident          // of the lock; zero: none is selected
+	asked   []wait // since the last look
+	heard   map[uint32]blocking
+	answers map[wait]blocking // of those that wait
+	calls   []time.Time       // when the last ones were made; as many as may be made in a second
+	oldest  int               // of calls
+	refused bool              // we may not ask
+}
+
+// wait is one waiting of one process.
+type wait struct {
+	pid   uint32
+	mode  mode
+	since int64
+}
+
+func (r *lockRow) waiting() wait { return wait{r.pid, r.mode, r.wait} }
+
+// blocking is whom the server said a process waits for.
+type blocking struct {
+	at      time.Time // when it was asked
+	blocked []uint32
+}
+
+// blockingSQL calls the function for each process in turn. It names who owns what the
+// process wants, and who is before it in the queue and wants what it cannot share.
+const blockingSQL = `select pid, pg_catalog.pg_blocking_pids(pid)::text from pg_catalog.unnest($1::int4[]) pid`
+
+// choose makes ident the lock whose queue is asked for.
+func (q *queueOrder) choose(id ident) {
+	if q.ident != id {
+		q.ident, q.asked, q.answers = id, nil, nil
+	}
+}
+
+// due lists the waiters of rows to be asked for now: first those that nobody asked for, in
+// order, then those whose answers are oldest.
+func (q *queueOrder) due(rows []lockRow, now time.Time) []wait {
+	waiting := waitsOf(rows)
+	if q.refused || len(waiting) > askedMost || inAnyOrder(rows) {
+		return nil
+	}
+	waiting = slices.DeleteFunc(waiting, func(w wait) bool {
+		a, ok := q.answers[w]
+		return ok && now.Sub(a.at) < blockingStale
+	})
+	slices.SortStableFunc(waiting, func(a, b wait) int { return q.answers[a].at.Compare(q.answers[b].at) })
+	return waiting[:min(len(waiting), q.allowed(now))]
+}
+
+// unknown reports whether somebody of rows is due who was never asked for.
+func (q *queueOrder) unknown(rows []lockRow, now time.Time) bool {
+	some := q.due(rows, now)
+	if len(some) == 0 {
+		return false
+	}
+	_, known := q.answers[some[0]]
+	return !known
+}
+
+// allowed is how many calls may be made at once.
+func (q *queueOrder) allowed(now time.Time) int {
+	n := 0
+	for _, at := range q.calls {
+		if now.Sub(at) > time.Second {
+			n++
+		}
+	}
+	return n
+}
+
+// inAnyOrder reports whether no two waiters exclude each other: then nothing depends on the
+// order of the queue.
+func inAnyOrder(rows []lockRow) bool {
+	wanted := uint16(0)
+	for i := range rows {
+		if r := &rows[i]; !r.granted {
+			if conflicting[r.mode]&wanted != 0 {
+				return false
+			}
+			wanted |= 1 << r.mode
+		}
+	}
+	return true
+}
+
+func waitsOf(rows []lockRow) []wait {
+	var list []wait
+	for i := range rows {
+		if !rows[i].granted {
+			list = append(list, rows[i].waiting())
+		}
+	}
+	return list
+}
+
+// ask asks the server for some waiters.
+func (q *queueOrder) ask(ctx context.Context, l *link, some []wait) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
+	defer cancel()
+	pids := make([]uint32, len(some))
+	for i, w := range some {
+		pids[i] = w.pid
+	}
+	q.asked, q.heard = some, make(map[uint32]blocking, len(some))
+	began := time.Now()
+	l.param = array(l.param[:0], pids)
+	err := l.Each(ctx, &l.asks.blocking, [][]byte{l.param}, func(r pgwire.Row) error {
+		f := fields(r)
+		q.heard[f.number32(0)] = blocking{at: began, blocked: readArray(f[1])}
+		return nil
+	})
+	ended := time.Now()
+	for range some {
+		q.calls[q.oldest] = ended
+		q.oldest = (q.oldest + 1) % len(q.calls)
+	}
+	return pgwire.Because(ctx, "asking who waits for whom", err)
+}
+
+// readArray reads an int4[] as text.
+func readArray(text []byte) []uint32 {
+	var list []uint32
+	for n := range bytes.SplitSeq(bytes.Trim(text, "{}"), []byte(",")) {
+		if pid, err := strconv.ParseUint(string(n), 10, 32); err == nil {
+			list = append(list, uint32(pid))
+		}
+	}
+	return list
+}
+
+// take keeps what was heard of the waits that the look before and this one show. before and
+// now are the rows of the lock, in order.
+func (q *queueOrder) take(before, now []lockRow) {
+	was, is := waitsOf(before), waitsOf(now)
+	kept := make(map[wait]blocking, len(is))
+	for _, w := range is {
+		if a, ok := q.answers[w]; ok {
+			kept[w] = a
+		}
+	}
+	for _, w := range q.asked {
+		if a, ok := q.heard[w.pid]; ok && slices.Contains(was, w) && slices.Contains(is, w) {
+			kept[w] = a
+		}
+	}
+	q.asked, q.heard, q.answers = nil, nil, kept
+}
+
+// sort puts an inferred queue in the order that the answers tell; false: they do not tell it.
+// Where one waiter owns what the other wants it is named in any case, and only what is said
+// of itself tells which of them comes first.
+func (q *queueOrder) sort(queue []*party, rows []lockRow) ([]*party, bool) {
+	answers := make([]blocking, len(queue))
+	for i, p := range queue {
+		a, ok := q.answers[rows[p.row].waiting()]
+		if !ok {
+			return nil, false
+		}
+		answers[i] = a
+	}
+	ahead := make([][]int, len(queue)) // by place, who comes after it
+	behind := make([]int, len(queue))  // how many come before it
+	for i, v := range queue {
+		for j := i + 1; j < len(queue); j++ {
+			w := queue[j]
+			if !v.wants.conflicts(w.wants) {
+				continue
+			}
+			first, second := i, j
+			switch sees, seen := slices.Contains(answers[j].blocked, v.who.pid), slices.Contains(answers[i].blocked, w.who.pid); {
+			case w.needs(v) && v.needs(w), sees == seen && !w.needs(v) && !v.needs(w), !sees && w.needs(v), !seen && v.needs(w):
+				q.answers = nil
+				return nil, false
+			case w.needs(v) && seen, v.needs(w) && !sees, seen && !sees:
+				first, second = j, i
+			}
+			ahead[first] = append(ahead[first], second)
+			behind[second]++
+		}
+	}
+	return sorted(queue, ahead, behind)
+}
+
+// sorted returns the queue in an order in which nobody comes after whom it is ahead of, else
+// as it was; false if there is none.
+func sorted(queue []*party, ahead [][]int, behind []int) ([]*party, bool) {
+	list := make([]*party, 0, len(queue))
+	for len(list) < len(queue) {
+		i := slices.Index(behind, 0)
+		if i < 0 {
+			return nil, false
+		}
+		behind[i] = -1
+		for _, j := range ahead[i] {
+			behind[j]--
+		}
+		list = append(list, queue[i])
+	}
+	return list, true
+}
+
+// lineOf is the queue of a lock with these rows.
+func (q *queueOrder) lineOf(id ident, rows []lockRow) line {
+	parties := partiesOf(rows)
+	queue := inferQueue(parties, rows)
+	l := line{told: inAnyOrder(rows)}
+	if q.ident == id && !l.told {
+		if list, ok := q.sort(queue, rows); ok {
+			queue, l.told = list, true
+		}
+	}
+	l.waiters = turnsOf(parties, queue)
+	return l
+}
+
+func (l *line) equal(other *line) bool {
+	return l.told == other.told && slices.Equal(l.waiters, other.waiters)
+}
+
+func (l *line) how() sources.Known {
+	if l.told {
+		return sources.Told
+	}
+	return sources.Inferred
+}

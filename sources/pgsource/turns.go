@@ -1,0 +1,147 @@
+package pgsource
+
+import "slices"
+
+// line is the queue of one lock.
+type line struct {
+	waiters []place
+	told    bool // the server said who is before whom; else it is inferred from who waits since when
+}
+
+// place is one waiter's: row is the index of its row. Those of one turn are served together;
+// turn 0: not known.
+type place struct{ row, turn int }
+
+// party is a session or a prepared transaction with what it owns and wants of one lock.
+type party struct {
+	who   *lockRow // its first row
+	owns  uint16   // bits of modes
+	row   int      // of what it waits for; -1: it does not wait
+	wants mode
+}
+
+// partiesOf sorts rows by session, in the order of their first rows.
+func partiesOf(rows []lockRow) []*party {
+	type name struct {
+		pid     uint32
+		virtual string
+	}
+	known := make(map[name]*party, len(rows))
+	list := make([]*party, 0, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		p := known[name{r.pid, r.virtual}]
+		if p == nil {
+			p = &party{who: r, row: -1}
+			known[name{r.pid, r.virtual}] = p
+			list = append(list, p)
+		}
+		if r.granted {
+			p.owns |= 1 << r.mode
+		} else {
+			p.row, p.wants = i, r.mode
+		}
+	}
+	return list
+}
+
+// needs reports whether p has to wait for what other owns.
+func (p *party) needs(other *party) bool { return p != other && conflicting[p.wants]&other.owns != 0 }
+
+// inferQueue puts those that wait in the order in which the server lets them in, as far as
+// that follows from rows in the order of their waiting: each goes to the end, except one that
+// owns what a waiter needs, which goes before the first such (Postgres, proc.c, ProcSleep).
+// Who was before it and has left, and what the deadlock detector has moved, is not seen.
+func inferQueue(parties []*party, rows []lockRow) []*party {
+	byRow := make([]*party, len(rows))
+	for _, p := range parties {
+		if p.row >= 0 {
+			byRow[p.row] = p
+		}
+	}
+	var queue []*party
+	for _, p := range byRow {
+		if p == nil {
+			continue
+		}
+		at := len(queue)
+		if p.owns != 0 {
+			if i := slices.IndexFunc(queue, func(w *party) bool { return w.needs(p) }); i >= 0 {
+				at = i
+			}
+		}
+		queue = slices.Insert(queue, at, p)
+	}
+	return queue
+}
+
+// turnsOf numbers the turns of a queue, in its order: everybody that owns and does not wait
+// gives it up, the first turn gets it and gives it up, and so on. The server lets in, from the
+// front, who needs nothing that another owns or that one before it in the queue wants
+// (proc.c, ProcLockWakeup). Those that would never get it, because they wait for each other,
+// have no turn.
+func turnsOf(parties, queue []*party) []place {
+	owned := make(map[*party]uint16, len(parties))
+	for _, p := range queue {
+		owned[p] = p.owns
+	}
+	var list []place
+	for turn := 1; len(queue) > 0; turn++ {
+		var served, rest []*party
+		wanted := uint16(0)
+		for _, p := range queue {
+			if conflicting[p.wants]&(wanted|othersOwn(owned, p)) != 0 {
+				wanted |= 1 << p.wants
+				rest = append(rest, p)
+				continue
+			}
+			owned[p] |= 1 << p.wants
+			served = append(served, p)
+			list = append(list, place{row: p.row, turn: turn})
+		}
+		if len(served) == 0 {
+			for _, p := range rest {
+				list = append(list, place{row: p.row})
+			}
+			break
+		}
+		for _, p := range served {
+			delete(owned, p)
+		}
+		queue = rest
+	}
+	return list
+}
+
+// othersOwn is what all but p own.
+func othersOwn(owned map[*party]uint16, p *party) uint16 {
+	all := uint16(0)
+	for other, modes := range owned {
+		if other != p {
+			all |= modes
+		}
+	}
+	return all
+}
+
+// blockers are those that waiter i of a line has to wait for: who owns in a mode that
+// conflicts, and who is before it in the queue and asks in one. At most limit are listed.
+func blockers(rows []lockRow, l *line, i, limit int) []*lockRow {
+	var list []*lockRow
+	me := &rows[l.waiters[i].row]
+	add := func(r *lockRow) {
+		if len(list) < limit && me.mode.conflicts(r.mode) && (r.pid != me.pid || r.pid == 0) &&
+			!slices.ContainsFunc(list, func(o *lockRow) bool { return o.pid == r.pid && o.virtual == r.virtual }) {
+			list = append(list, r)
+		}
+	}
+	for j := range rows {
+		if rows[j].granted {
+			add(&rows[j])
+		}
+	}
+	for _, before := range l.waiters[:i] {
+		add(&rows[before.row])
+	}
+	return list
+}
