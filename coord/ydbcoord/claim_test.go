@@ -3,6 +3,7 @@ package ydbcoord_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -224,11 +225,59 @@ func TestWaitThatRunsOutWithoutAStreamEndsAllTheSame(t *testing.T) {
 		synctest.Wait()
 		b.BlackHole(0, true)
 		a := <-got
-		if late := time.Since(began) - c.Wait; a.ok || a.err != nil || late < 0 || late > time.Second {
+		if late := time.Since(began) - c.Wait; a.ok || !errors.Is(a.err, coord.ErrUncertain) || late < 0 || late > time.Second {
 			t.Errorf("got %+v, %v late", a, late)
 		}
 		b.BlackHole(0, false)
+		if err := s.Close(t.Context()); err != nil {
+			t.Errorf("the service was told, and the session ended with %v", err)
+		}
 	})
+}
+
+// TestAClaimThatMayStillWinIsNotMissed has the owner leave after the link to the service has
+// fallen silent, so that the service gives the lock to a claim which has stopped waiting.
+func TestAClaimThatMayStillWinIsNotMissed(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"its wait ends", "its context ends"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			owned(t, func(t *testing.T, b *bench, owner coord.Grant) {
+				s, err := b.on(t, b.dial(t, 1), ydbcoord.Options{}).OpenSession(t.Context(), coord.SessionOptions{TTL: ttl})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				c := forever(mutex("m"))
+				if how == "its wait ends" {
+					c.Wait = time.Second
+				}
+				got := acquiring(ctx, s, c)
+				synctest.Wait()
+				b.BlackHole(1, true)
+				if err := owner.Release(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if how == "its context ends" {
+					cancel()
+				}
+				a := <-got
+				if a.ok || !errors.Is(a.err, coord.ErrUncertain) || !strings.Contains(a.err.Error(), "whether it was taken is not known") {
+					t.Errorf("the claim ended with %+v", a)
+				}
+				if n := len(b.Owners(node, "m")); n != 1 {
+					t.Errorf("the service has %d owners", n)
+				}
+				late, done := context.WithTimeout(t.Context(), time.Second)
+				defer done()
+				if err := s.Close(late); !errors.Is(err, coord.ErrUncertain) {
+					t.Errorf("the session ended with %v", err)
+				}
+				b.BlackHole(1, false)
+			})
+		})
+	}
 }
 
 func TestLostReplyToAReleaseIsRepeated(t *testing.T) {

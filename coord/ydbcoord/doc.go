@@ -29,6 +29,10 @@
 // that the stream is on, which learns of the loss of the tablet behind it by itself and
 // then fails the stream: here we trust it as much as YDB's own clients do.
 //
+// A claim that ends while nothing is answered may be granted all the same, until the service
+// ends the session: its error wraps coord.ErrUncertain, and that of Close too if the service
+// could not be told of the end.
+//
 // Streams break, and one on which nothing is heard for half a timeout is left: then the
 // session attaches again, at once the first time, later with pauses that grow, each time
 // with a higher sequence number and its secret key. What is not over is asked again, each

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Issue"
@@ -182,6 +183,30 @@ func lost(err error) error {
 		}
 	}
 	return fmt.Errorf("%w: %w", coord.ErrLost, err)
+}
+
+// uncertainError says that a claim ended and may be granted all the same.
+type uncertainError struct {
+	ttl   time.Duration // of the session
+	cause error         // nil: nothing else went wrong
+}
+
+// Error implements error.
+func (u uncertainError) Error() string { return u.Sentence() }
+
+// Sentence returns the text for people. The service notices a client that is gone within two
+// of its pings, of which three or more fit into the TTL of any session, and keeps what the
+// session has for the TTL from then on.
+func (u uncertainError) Sentence() string {
+	return fmt.Sprintf("whether it was taken is not known; the service ends our session within %v", 2*u.ttl)
+}
+
+// Unwrap makes it coord.ErrUncertain.
+func (u uncertainError) Unwrap() []error {
+	if u.cause == nil {
+		return []error{coord.ErrUncertain}
+	}
+	return []error{coord.ErrUncertain, u.cause}
 }
 
 // withContext joins the context's error, if it ended, to what came of it. The cause is left

@@ -60,7 +60,7 @@ func (s *Session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	if err != nil && ctx.Err() != nil {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 		defer cancel()
-		_ = p.leave(late) // what could not be told stays to be told
+		err = p.left(p.leave(late), err)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("acquiring: %w", err)
@@ -114,8 +114,7 @@ func (s *Session) enter(ctx context.Context, c coord.Claim, wait time.Duration) 
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 	defer cancel()
-	_ = p.leave(late) // what could not be told stays to be told
-	return nil, withContext(ctx, err)
+	return nil, p.left(p.leave(late), withContext(ctx, err))
 }
 
 // ask sends the claim and waits until it is in the queue, or answered. The error is the
@@ -188,8 +187,7 @@ func (p *place) wait(ctx context.Context) (*grant, bool, error) {
 	case <-late:
 		quick, cancel := context.WithTimeout(ctx, p.s.grace())
 		defer cancel()
-		_ = p.leave(quick) // what could not be told stays to be told
-		return nil, false, nil
+		return nil, false, p.left(p.leave(quick), nil)
 	}
 	switch err := p.req.err; {
 	case errors.Is(err, errSuperseded): // somebody called Leave
@@ -205,7 +203,7 @@ func (p *place) wait(ctx context.Context) (*grant, bool, error) {
 	if err != nil && ctx.Err() == nil {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 		defer cancel()
-		_ = p.leave(late)
+		err = p.left(p.leave(late), err)
 	}
 	return g, err == nil, err
 }
@@ -268,6 +266,19 @@ func (p *place) leave(ctx context.Context) error {
 		return nil
 	}
 	return p.s.awaitRelease(ctx, release)
+}
+
+// left returns err, which is why a claim ended, or an error that wraps coord.ErrUncertain if
+// the service has not confirmed that nothing of the claim is left. What could not be told stays
+// to be told.
+func (p *place) left(unconfirmed, err error) error {
+	if !errors.Is(unconfirmed, context.DeadlineExceeded) && !errors.Is(unconfirmed, context.Canceled) {
+		return err
+	}
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	p.s.unsure = true
+	return uncertainError{p.s.ttl, err}
 }
 
 // withdrawLocked asks for the release of what may be at the service; nil: nothing can be.

@@ -53,6 +53,7 @@ type Session struct {
 	parting  bool        // the goroutine is to say farewell
 	farewell []*pb.SessionRequest
 	told     bool // the service knows that the session is over
+	unsure   bool // a claim ended, and the service did not confirm that it knows
 	table    table
 	claims   map[string]struct{} // names that a claim or a grant of ours has
 	left     map[string]struct{} // names of abandoned grants, which the service counts as ours
@@ -238,10 +239,13 @@ func (s *Session) Close(ctx context.Context) error {
 	s.join()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.told {
-		return withContext(ctx, fmt.Errorf("the service was not told that the session is over, it keeps it for %v: %w", s.ttl, s.link.Err))
+	if s.told {
+		return nil
 	}
-	return nil
+	if s.unsure {
+		return uncertainError{s.ttl, withContext(ctx, s.link.Err)}
+	}
+	return withContext(ctx, fmt.Errorf("the service was not told that the session is over, it keeps it for %v: %w", s.ttl, s.link.Err))
 }
 
 // farewellLocked is what the service is told at the end. The places of waiting claims end
