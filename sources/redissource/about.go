@@ -14,7 +14,7 @@ import (
 
 // warnings is what a person should know about how this source looks.
 type warnings struct {
-	ladder  []string // why something is polled
+	polled  []string // why something is polled
 	noScan  bool
 	guessed int   // keys that were guessed to be locks
 	passed  int   // keys that the guess looked at, if it was cut
@@ -56,12 +56,12 @@ func (w *watcher) describe() error {
 
 func (w *watcher) mode() string {
 	switch {
-	case w.channel == nil:
+	case w.push == nil:
 		return modePolling
 	case w.polls():
-		return w.channel.mode + " and polling"
+		return w.push.mode + " and polling"
 	}
-	return w.channel.mode
+	return w.push.mode
 }
 
 func (w *watcher) roundTrip() time.Duration {
@@ -73,17 +73,24 @@ func (w *watcher) roundTrip() time.Duration {
 
 func (w *watcher) config() []sources.Attr {
 	list := []sources.Attr{{Key: "db", Value: w.space}}
-	if w.channel != nil && len(w.channel.prefixes) > 0 {
-		list = append(list, sources.Attr{Key: "tracked prefixes", Value: strings.Join(w.channel.prefixes, " ")})
+	if w.push != nil && len(w.push.prefixes) > 0 {
+		list = append(list, sources.Attr{Key: "tracked prefixes", Value: strings.Join(w.push.prefixes, " ")})
 	}
 	return list
 }
 
 func (w *watcher) warnings() []string {
 	var list []string
-	if len(w.notes.ladder) > 0 {
-		list = append(list, "polling: "+strings.Join(w.notes.ladder, "; "))
+	switch why := strings.Join(w.notes.polled, "; "); {
+	case why == "":
+	case w.push != nil && w.push.byKey && !w.discovers(): // what is known is all there is
+	case w.push != nil && w.push.byKey:
+		list = append(list, "polling for new keys: "+why)
+	default:
+		list = append(list, "polling: "+why)
 	}
+	list = append(list, w.checks.warnings()...)
+	list = append(list, w.tracking.warnings()...)
 	if w.notes.noScan {
 		list = append(list, "no right to scan, so keys that exist already are seen when they are next written: give the user +scan")
 	}

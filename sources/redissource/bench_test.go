@@ -72,18 +72,36 @@ func BenchmarkExpiryToEvent(b *testing.B) {
 }
 
 // BenchmarkIdleLoad measures what the server has to do while nothing changes among 1,000
-// watched keys, over ten seconds without a resync.
+// watched keys, over ten seconds in which everything is read again once as in each minute.
 func BenchmarkIdleLoad(b *testing.B) {
-	r := serve(b, localserver.RedisOptions{})
-	for i := range 1000 {
-		r.do("SET", fmt.Sprintf("app:leader:%d", i), uuidA)
-	}
-	watch(b, r, Options{Selections: leaders()}).synced()
+	b.Run("one prefix", func(b *testing.B) {
+		r := serve(b, localserver.RedisOptions{})
+		for i := range 1000 {
+			r.do("SET", fmt.Sprintf("app:leader:%d", i), uuidA)
+		}
+		r.idle(b, leaders())
+	})
+	b.Run("no common prefix", func(b *testing.B) {
+		r := serve(b, localserver.RedisOptions{})
+		r.scatter(1000)
+		r.idle(b, scattered())
+	})
+}
+
+// idle counts the commands of a source that is left alone.
+func (r *rig) idle(b *testing.B, list []Selection) {
+	watch(b, r, Options{Selections: list, Resync: time.Hour}).synced()
 	for b.Loop() {
 		const watched = 10 * time.Second
 		before := r.commands()
 		<-time.After(watched)
-		b.ReportMetric(float64(r.commands()-before-1)/watched.Seconds(), "commands/s")
+		quiet := float64(r.commands()-before-1) / watched.Seconds()
+		b.ReportMetric(quiet, "commands/s")
+		before = r.commands()
+		r.Hub.Refresh("src")
+		<-time.After(watched)
+		sweep := float64(r.commands()-before-1) - quiet*watched.Seconds()
+		b.ReportMetric(quiet+sweep/time.Minute.Seconds(), "with-resync/s")
 	}
 }
 

@@ -55,7 +55,7 @@ func TestABacklogIsReadWithoutARest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := still(t)
-		w.answered, w.resync = time.Now(), time.Now().Add(time.Hour)
+		w.answered, w.resync, w.checks.due = time.Now(), time.Now().Add(time.Hour), time.Now().Add(time.Hour)
 		for i := range 10 * chunk {
 			name := fmt.Sprintf("app:lock:%d", i)
 			w.keys[name] = newKey(name, rule{})
@@ -86,7 +86,7 @@ func TestNoRowIsBelievedWhosePushIsUnreadForLong(t *testing.T) {
 	k.denied = true // it needs no answer of a server
 	w.keys[k.name] = k
 	now := time.Now()
-	w.answered, w.resync = now, now.Add(time.Hour)
+	w.answered, w.resync, w.checks.due = now, now.Add(time.Hour), now.Add(time.Hour)
 	w.inbox.add(k.name, notice{first: now.Add(-w.o.Silence - time.Second), last: now}, "")
 	w.Start(func() error { return w.turn(t.Context()) })
 	c, err := w.Next(t.Context())

@@ -1,8 +1,8 @@
 package redissource
 
 // denials decides which of the keys that the user has no right to read are asked for again.
-// Each question is an entry in the server's ACL LOG, so a sweep asks for one of them, the one
-// that was asked for longest ago, and for all of them once that one can be read.
+// Each question is counted in the server's ACL LOG, so one of them is asked for each second
+// and in each sweep, and all of them once that one can be read.
 type denials struct {
 	probe string // the key to ask for; "": none
 	ask   bool   // a person asked for all
@@ -50,7 +50,8 @@ func (w *watcher) retry(names []string, readings []*reading) {
 		}
 		w.denials.probe = ""
 		if r := readings[i]; r != nil && r.shape != denied {
-			w.resync, w.denials.ask = r.got, true
+			w.denials.ask = true
+			w.resyncSoon()
 		}
 	}
 }

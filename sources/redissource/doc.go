@@ -14,18 +14,26 @@
 // there are more. What the server sends is bounded (see internal/respwire): an answer that no Redis gives
 // ends both connections, and Next's error names it.
 //
-// # The ladder
+// # How changes are pushed
 //
 // At every connect the best of these is taken, and About.Mode names it:
 //
-//	tracking          CLIENT TRACKING BCAST over RESP3, with literal prefixes made from the patterns
+//	tracking          CLIENT TRACKING over RESP3: BCAST with literal prefixes made from the patterns
 //	tracking RESP2    the same, redirected to the connection's own id
 //	keyspace events   only if the server has them configured
 //	polling           paced by what a round costs
 //
-// A pattern whose variable part comes first cannot be tracked by prefix. Where keyspace
-// events do not help, such keys are polled beside the tracked ones, and the mode says
-// both. About.Sampling is the pause between two looks as soon as any key is polled.
+// Keys of a pattern whose variable part comes first have no prefix. Where keyspace events do
+// not help, each of them is tracked by itself: the read connection redirects its tracking to
+// the push connection, and a read behind CLIENT CACHING YES has the next change pushed. Which
+// new keys there are is polled then, and the mode says both. The server's table of such keys
+// is bounded: at most 100,000 are tracked, and those that a full table makes it forget, more
+// than ten a second, are polled; a warning says so. About.Sampling is the pause between two
+// looks as soon as anything is polled.
+//
+// A mode is left until the next connect where it is proven not to tell everything: keyspace
+// events as soon as they are configured otherwise, which is asked each second, and any mode
+// when a look finds a change, a later ping was answered, and no push of it came.
 //
 // # Bursts
 //
@@ -58,15 +66,16 @@
 //
 // A user needs ping, pttl, strlen and getrange on the keys, and scan for patterns;
 // client|tracking for pushes (over RESP2 also client|id, subscribe and the channel
-// __redis__:invalidate); or config|get, psubscribe and the very patterns
+// __redis__:invalidate; for keys without a prefix also client|id and client|caching); or config|get, psubscribe and the very patterns
 // __keyspace@DB__:PATTERN for keyspace events; type, hlen, hgetall and object|encoding for
 // locks that are kept in hashes. Whatever else is asked for (role, info, dbsize, client|setname,
 // client|no-touch) is done without where it is refused.
 //
 // A refused command is an entry in the server's ACL LOG, so what was refused once is not
 // asked for again by this source, on no later connection either, until Refresh; only what
-// nothing works without is asked at each connect. Of the keys that may not be read each
-// sweep asks for one, and for all of them once that one can be read.
+// nothing works without is asked at each connect. Each second one key is asked for: one that
+// may not be read, if there is any. Where the right to it is gone, or there again, everything
+// is read anew.
 //
 // # Times
 //

@@ -29,9 +29,9 @@ type asked struct {
 	head          *redis.StringCmd
 }
 
-// fetch reads keys and returns one reading for each, in order. A nil reading is of a key
-// that would not stand still. An error means that the connection is over.
-func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, names []string) ([]*reading, error) {
+// fetch reads keys and returns one reading for each, in order; the next change of those in
+// arm, one a name, is pushed. A nil reading is of a key that would not stand still. An error means that the connection is over.
+func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, names []string, arm []bool) ([]*reading, error) {
 	readings := make([]*reading, len(names))
 	again := make([]int, len(names))
 	for i := range again {
@@ -41,7 +41,7 @@ func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, na
 	for try := 0; try < tries && len(again) > 0; try++ {
 		var err error
 		var found []int
-		if again, found, err = fetchTexts(ctx, c, names, again, readings); err != nil {
+		if again, found, err = fetchTexts(ctx, c, names, arm, again, readings); err != nil {
 			return nil, err
 		}
 		tables = append(tables, found...)
@@ -54,10 +54,13 @@ func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, na
 
 // fetchTexts reads names[i] for every i in which. It returns those that were written
 // meanwhile and those that are no strings.
-func fetchTexts(ctx context.Context, c *redis.Conn, names []string, which []int, readings []*reading) (again, tables []int, err error) {
+func fetchTexts(ctx context.Context, c *redis.Conn, names []string, arm []bool, which []int, readings []*reading) (again, tables []int, err error) {
 	pipe := c.Pipeline()
 	questions := make([]asked, len(which))
 	for n, i := range which {
+		if arm[i] {
+			pipe.Do(ctx, "CLIENT", "CACHING", "YES") // of the next command, which arms the key
+		}
 		questions[n] = asked{
 			before: pipe.PTTL(ctx, names[i]), size: pipe.StrLen(ctx, names[i]),
 			head: pipe.GetRange(ctx, names[i], 0, sources.BlobHead-1), after: pipe.PTTL(ctx, names[i]),

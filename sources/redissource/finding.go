@@ -57,7 +57,7 @@ func (w *watcher) when(k *key, old past, p *sources.Primitive, r *reading, n not
 		}
 	case old.sent.IsZero():
 		s.after = w.listed
-	case w.channel.tracks(k.name) && old.lastedUntilOver(p, r) && old.ends.after.After(s.after):
+	case w.tracks(k) && old.lastedUntilOver(p, r) && old.ends.after.After(s.after):
 		s.after = old.ends.after
 	}
 	return s

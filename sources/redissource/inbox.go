@@ -170,6 +170,13 @@ func (b *inbox) oldest() time.Time {
 	return b.notices[b.order[0]].first
 }
 
+// has reports whether name waits to be read.
+func (b *inbox) has(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.notices[name] != nil || b.flushed != nil
+}
+
 // waiting is how many names wait to be read.
 func (b *inbox) waiting() int {
 	b.mu.Lock()

@@ -18,10 +18,15 @@ type key struct {
 	ends  span               // of the lease, narrowed by every look; zero: it has none
 	free  time.Time          // when it was first seen without an owner; zero: somebody owns it
 
-	pushed  bool // writes to it are pushed
-	stale   bool // not looked at in this link
-	denied  bool // we have no right to read it
-	doubted bool // looked at again because a push may be on its way
+	pushed  bool      // writes to it are pushed
+	byKey   bool      // because it is tracked by itself
+	armed   bool      // its next change will be
+	futile  bool      // it is not tracked by itself, because pushes came without a change
+	changed time.Time // when a change of it was last read
+	noticed time.Time // when it was last read because of a push
+	stale   bool      // not looked at in this link
+	denied  bool      // we have no right to read it
+	doubted bool      // looked at again because a push may be on its way
 
 	lookAt time.Time // when the lease is over and has to be looked at
 	place  int       // in deadlines; -1: not there

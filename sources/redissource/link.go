@@ -86,7 +86,7 @@ func (l *link) closeAtEnd(c interface{ close() }) {
 }
 
 // adopt makes c the link's push connection.
-func (l *link) adopt(c *channel) {
+func (l *link) adopt(c *pushConn) {
 	l.closeAtEnd(c)
 	l.Start(func() error { return l.listen(l.Context(), c) })
 	l.Start(func() error { return l.beat(l.Context(), c) })

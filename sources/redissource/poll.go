@@ -33,10 +33,10 @@ func (w *watcher) polls() bool {
 // discovers reports whether new keys of a pattern are not pushed.
 func (w *watcher) discovers() bool {
 	if w.selected.guess {
-		return w.channel == nil
+		return w.push == nil || len(w.push.prefixes)+len(w.push.patterns) == 0
 	}
 	for _, r := range w.selected.globs {
-		if w.channel == nil || len(w.channel.patterns) == 0 && !w.channel.tracks(r.name) {
+		if w.push == nil || len(w.push.patterns) == 0 && !w.push.tracks(r.name) {
 			return true
 		}
 	}

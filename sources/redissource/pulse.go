@@ -41,6 +41,20 @@ func (p *pulse) answered(at time.Time) {
 	p.outstanding = p.outstanding[1:]
 }
 
+// confirmedAt is when the newest ping was sent that was answered.
+func (p *pulse) confirmedAt() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.confirmed
+}
+
+// reset forgets a connection that was left.
+func (p *pulse) reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.outstanding, p.confirmed, p.heard, p.roundTrip = nil, time.Time{}, time.Time{}, 0
+}
+
 // silence is for how long nothing was heard, while a ping waits for its answer; else 0.
 func (p *pulse) silence(now time.Time) time.Duration {
 	p.mu.Lock()

@@ -159,28 +159,28 @@ func TestOneScanFindsTheKeysOfAllPatterns(t *testing.T) {
 
 func TestAudienceNamesWhatCannotBeTracked(t *testing.T) {
 	t.Parallel()
-	a := compile([]Selection{{Pattern: "*:leader:*"}, {Pattern: "app:lock:*"}}).audience(nil)
+	a := compile([]Selection{{Pattern: "*:leader:*"}, {Pattern: "app:lock:*"}}).pushPlan(nil)
 	if a.all || a.why == "" || !slices.Equal(a.prefixes, []string{"app:lock:"}) || len(a.patterns) != 2 {
 		t.Errorf("%+v", a)
 	}
-	if a := compile([]Selection{{Pattern: "app:*"}}).audience(nil); !a.all {
+	if a := compile([]Selection{{Pattern: "app:*"}}).pushPlan(nil); !a.all {
 		t.Errorf("%+v", a)
 	}
 	var many []Selection
 	for i := range 100 {
 		many = append(many, Selection{Pattern: fmt.Sprintf("app:lock:%d", i)})
 	}
-	if a := compile(many).audience(nil); !slices.Equal(a.patterns, []string{"app:lock:*"}) {
+	if a := compile(many).pushPlan(nil); !slices.Equal(a.patterns, []string{"app:lock:*"}) {
 		t.Errorf("the patterns of many names are %q", a.patterns)
 	}
-	if a := compile(append(many, Selection{Pattern: "*x"})).audience(nil); a.all || len(a.patterns) > 0 {
+	if a := compile(append(many, Selection{Pattern: "*x"})).pushPlan(nil); a.all || len(a.patterns) > 0 {
 		t.Errorf("the patterns of many names and one that cannot be tracked are %q", a.patterns)
 	}
-	if a := compile(nil).audience([]string{"app:leader:x", "app:leader:y"}); !a.all || !slices.Equal(a.prefixes, []string{"app:leader:"}) ||
+	if a := compile(nil).pushPlan([]string{"app:leader:x", "app:leader:y"}); !a.all || !slices.Equal(a.prefixes, []string{"app:leader:"}) ||
 		!slices.Equal(a.patterns, []string{"app:leader:*"}) {
 		t.Errorf("guessed: %+v", a)
 	}
-	if a := compile(nil).audience(nil); a.all || len(a.patterns) > 0 {
+	if a := compile(nil).pushPlan(nil); a.all || len(a.patterns) > 0 {
 		t.Errorf("nothing guessed: %+v", a)
 	}
 }

@@ -70,7 +70,7 @@ func (w *watcher) beginResync(ctx context.Context) error {
 			return err
 		}
 	}
-	w.sweep = w.newSweep(false)
+	w.sweep, w.again, w.checks.lossy = w.newSweep(false), false, false
 	return nil
 }
 
@@ -171,7 +171,9 @@ func (w *watcher) finish(s *sweep) error {
 	if s.discover {
 		return w.describe()
 	}
-	w.resync = now.Add(jittered(w.o.Resync))
+	if w.resync = now.Add(jittered(w.o.Resync)); w.again {
+		w.resync = now
+	}
 	if err := w.forget(now); err != nil {
 		return err
 	}
@@ -223,8 +225,7 @@ func (w *watcher) forget(now time.Time) error {
 		}
 		gone = append(gone, k.shown.Ref)
 		w.room.kept -= costOf(k.name, k.shown)
-		w.ends.set(k, time.Time{})
-		delete(w.keys, k.name)
+		w.unwatch(k)
 	}
 	if len(gone) == 0 {
 		return nil

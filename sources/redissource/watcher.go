@@ -14,16 +14,19 @@ import (
 // pushes there still is such a step now and then.
 type watcher struct {
 	*link
-	space   string
-	keys    map[string]*key // outlives the link
-	hints   *hints
-	channel *channel // nil: nothing is pushed
-	unasked bool     // because no key was found yet that could be tracked
-	ends    deadlines
-	sweep   *sweep // running; nil: none
-	denials denials
-	room    room
-	poll    poller
+	space    string
+	keys     map[string]*key // outlives the link
+	hints    *hints
+	push     *pushConn // nil: nothing is pushed
+	unasked  bool      // because no key was found yet that could be tracked
+	tracking keyTracking
+	ends     deadlines
+	sweep    *sweep // running; nil: none
+	denials  denials
+	checks   checks
+	again    bool // a sweep is due when the running one is over
+	room     room
+	poll     poller
 
 	complete bool      // the last listing was: an unknown name is a new key
 	listed   time.Time // start of the last complete listing; zero: none
@@ -102,18 +105,18 @@ func (w *watcher) distrust() {
 // askForPushes has the server push what it will, and files the known keys under how they
 // are watched then.
 func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
-	a := w.selected.audience(guessed)
-	c, reasons, err := w.climb(ctx, a)
+	a := w.selected.pushPlan(guessed)
+	c, reasons, err := w.negotiatePush(ctx, a, w.checks.broken)
 	if err != nil {
 		return err
 	}
-	if c != nil {
-		w.channel = c
+	if w.push = c; c != nil {
 		w.adopt(c)
 	}
-	w.notes.ladder, w.unasked = reasons, len(a.prefixes) == 0 && w.selected.guess
-	w.poll.names = nil
+	w.notes.polled, w.unasked = reasons, c == nil && len(a.prefixes) == 0 && w.selected.guess
+	w.poll.names, w.tracking = nil, keyTracking{}
 	for _, k := range w.keys {
+		k.armed, k.futile = false, false
 		w.admit(k)
 	}
 	return nil
@@ -122,10 +125,15 @@ func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
 // admit files a key under how it is watched.
 func (w *watcher) admit(k *key) {
 	w.keys[k.name] = k
-	if k.pushed = w.channel.covers(k.name); !k.pushed {
+	covered := w.push.covers(k.name)
+	k.byKey = !covered && w.tracking.admits(k, w.push)
+	if k.pushed = covered || k.byKey; !k.pushed {
 		w.poll.names = append(w.poll.names, k.name)
 	}
 }
+
+// tracks reports whether every end of the key is pushed.
+func (w *watcher) tracks(k *key) bool { return k.byKey || w.push.tracks(k.name) }
 
 // turn does the most urgent thing, or waits for the next.
 func (w *watcher) turn(ctx context.Context) error {
@@ -148,6 +156,8 @@ func (w *watcher) turn(ctx context.Context) error {
 		return w.stepPoll(ctx)
 	case w.sweep == nil && !now.Before(w.resync):
 		return w.beginResync(ctx)
+	case !now.Before(w.checks.due):
+		return w.check(ctx, now)
 	case now.Sub(w.answered) >= w.idle():
 		return w.pingReads(ctx)
 	case done: // more may have been pushed
@@ -174,8 +184,9 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 			}
 		}
 	})
-	if w.inbox.overflowed() { // everything is read again
-		w.resync = now
+	if w.inbox.overflowed() {
+		w.checks.lossy = true
+		w.resyncSoon()
 	}
 	names, notices := w.inbox.take(burstChunk, w.hints.focused())
 	if due := w.ends.due(now, chunk); len(due) > 0 {
@@ -198,6 +209,7 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	}
 	sooner(w.ends.next())
 	sooner(w.pollNext())
+	sooner(w.checks.due)
 	refresh := w.hints.refresh
 	if w.sweep != nil {
 		sooner(w.sweep.rest)
@@ -212,7 +224,8 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 		return w.describe()
 	case <-w.inbox.wake:
 	case <-refresh:
-		w.resync, w.denials.ask = now, true
+		w.denials.ask = true
+		w.resyncSoon()
 	case <-ctx.Done():
 	}
 	return nil
@@ -221,7 +234,7 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 // idle is how long the read connection is left alone: it proves that the server lives
 // where there is no other, and servers close connections that they hear nothing from.
 func (w *watcher) idle() time.Duration {
-	if w.channel == nil {
+	if w.push == nil {
 		return time.Second
 	}
 	return 10 * time.Second
@@ -236,147 +249,5 @@ func (w *watcher) pingReads(ctx context.Context) error {
 	w.answered = time.Now()
 	w.server.roundTrip = time.Since(start)
 	w.Heard()
-	return nil
-}
-
-// look reads keys and tells what is new about them. notices, one a name, say what was
-// pushed; nil: nothing was.
-func (w *watcher) look(ctx context.Context, names []string, notices []notice) error {
-	if names, notices = w.readable(names, notices); len(names) == 0 {
-		return nil
-	}
-	readings, err := fetch(ctx, w.conn, w.refusals(), names)
-	if err != nil {
-		return err
-	}
-	w.answered = time.Now()
-	w.Heard()
-	w.retry(names, readings)
-	var told []finding
-	for i, r := range readings {
-		if r == nil && w.starting() && w.sweep.retries < mostRetries {
-			w.sweep.retries++
-			w.sweep.pending = append(w.sweep.pending, names[i])
-			continue
-		}
-		var n notice
-		if notices != nil {
-			n = notices[i]
-		}
-		if f, ok := w.take(names[i], r, n); ok {
-			told = append(told, f)
-		}
-	}
-	return w.report(told)
-}
-
-// take brings a key up to date. ok is false if there is nothing to tell.
-func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
-	k := w.keys[name]
-	if r == nil { // it would not stand still
-		if k != nil {
-			w.ends.set(k, time.Now().Add(relook))
-		}
-		return f, false
-	}
-	if k == nil {
-		rule, selected := w.selected.find(name)
-		if !selected || !w.worthIt(rule, r) || !w.fits(name) {
-			return f, false
-		}
-		k = newKey(name, rule)
-		w.admit(k)
-	}
-	old := k.past()
-	if old.sent.IsZero() && !w.worthIt(k.rule, r) { // it was there when it was doubted
-		w.ends.set(k, time.Time{})
-		delete(w.keys, name)
-		return f, false
-	}
-	p := k.primitive(w.o, w.space, r)
-	if w.mayBePushed(k, p, r, n) {
-		k.doubted = true
-		w.ends.set(k, r.got.Add(patience))
-		return f, false
-	}
-	if !k.update(p, r) {
-		w.schedule(k, r)
-		return f, false
-	}
-	w.makeRoom(old.shown, p)
-	w.schedule(k, r)
-	f = finding{prim: p, when: w.when(k, old, p, r, n), ended: ending(old.shown, p, n)}
-	if old.sent.IsZero() && !w.complete && !w.starting() {
-		f.unread = unread(p)
-	}
-	return f, true
-}
-
-// patience is how long a push may be behind what a read shows already.
-const patience = 10 * time.Millisecond
-
-// mayBePushed reports whether a difference should be looked at again in a moment, because
-// a push that says more about it is probably on its way: the first one at all, or the event
-// that explains why an owner is gone. A lease that ended is pushed by nobody.
-func (w *watcher) mayBePushed(k *key, p *sources.Primitive, r *reading, n notice) bool {
-	if !k.pushed || k.doubted || k.stale || w.starting() || !k.differs(p, r) {
-		return false
-	}
-	if !n.first.IsZero() && (w.channel.mode != modeEvents || !unexplained(k.shown, p, n)) {
-		return false
-	}
-	return r.shape != missing || k.ends.at.IsZero() || r.got.Before(k.ends.at)
-}
-
-// unexplained reports whether an owner is gone and no event says why.
-func unexplained(before, after *sources.Primitive, n notice) bool {
-	return before != nil && len(before.Owners) == 1 && !sameIDs(before.Owners, after.Owners) && ending(before, after, n) == nil
-}
-
-// starting reports whether the first sweep is still running.
-func (w *watcher) starting() bool { return w.sweep != nil && w.sweep.first }
-
-// unread is p as it is known before anything was read: what is told of it afterwards was
-// found, not made.
-func unread(p *sources.Primitive) *sources.Primitive {
-	return &sources.Primitive{
-		Ref: p.Ref, Kind: p.Kind, Labels: p.Labels, Expected: p.Expected, ForgetAfter: p.ForgetAfter,
-	}
-}
-
-// worthIt reports whether a key that was never seen belongs in the list.
-func (w *watcher) worthIt(r rule, found *reading) bool {
-	switch {
-	case r.exact:
-		return true
-	case w.selected.guess:
-		return found.shape == table || found.shape == text && found.size <= longestGuessed
-	}
-	return found.shape != missing
-}
-
-// relook is the pause before another look at a key that should be gone, or was in motion.
-const relook = 5 * time.Millisecond
-
-// schedule sets when k is looked at because its lease is over.
-func (w *watcher) schedule(k *key, r *reading) {
-	if k.ends.at.IsZero() {
-		w.ends.set(k, time.Time{})
-		return
-	}
-	at := k.ends.at.Add(tick)
-	if soonest := r.got.Add(relook); at.Before(soonest) && r.ttl <= tick {
-		at = soonest
-	}
-	w.ends.set(k, at)
-}
-
-// report tells findings, those of the same time together, the earliest first.
-func (w *watcher) report(list []finding) error {
-	for _, c := range changes(list) {
-		if err := w.Tell(c); err != nil {
-			return err
-		}
-	}
 	return nil
 }

@@ -16,7 +16,7 @@ func still(t *testing.T) *watcher {
 	o := Options{Name: "src", Selections: []Selection{{Pattern: "app:*"}}, Client: rediscoord.ClientOptions{}}.withDefaults()
 	return &watcher{
 		link: &link{o: &o, selected: compile(o.Selections), inbox: newInbox()}, space: "0", keys: map[string]*key{},
-		hints: newHints(), channel: &channel{mode: modeTracking, prefixes: []string{"app:"}}, complete: true, listed: ms(-5000),
+		hints: newHints(), push: &pushConn{mode: modeTracking, prefixes: []string{"app:"}}, complete: true, listed: ms(-5000),
 	}
 }
 
@@ -55,7 +55,7 @@ func TestChangeThatIsReadBeforeItsPushWaitsForIt(t *testing.T) {
 func TestEndThatNoEventExplainsWaitsForItsEvent(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.channel = &channel{mode: modeEvents, patterns: []string{"app:*"}}
+	w.push = &pushConn{mode: modeEvents, patterns: []string{"app:*"}}
 	pushed := func(at int, events ...string) notice { return notice{first: ms(at), last: ms(at), events: events} }
 	w.take("app:leader:x", lockReading(0, uuidA, 30*time.Second), pushed(1, "set"))
 	if f, ok := w.take("app:leader:x", missingReading(5), pushed(4, "expire")); ok {
@@ -90,7 +90,7 @@ func TestPushedExpiryIsNoInstant(t *testing.T) {
 func TestPolledExpiryMayHaveBeenARelease(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.channel = nil
+	w.push = nil
 	w.take("app:leader:x", lockReading(0, uuidA, time.Second), notice{})
 	f, ok := w.take("app:leader:x", missingReading(1004), notice{})
 	if !ok || f.when != (span{ms(0), ms(1006)}) {
@@ -101,7 +101,7 @@ func TestPolledExpiryMayHaveBeenARelease(t *testing.T) {
 func TestNewKeyOfACompleteListingCameAfterIt(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.channel = nil
+	w.push = nil
 	f, ok := w.take("app:leader:x", lockReading(0, uuidA, time.Second), notice{})
 	if !ok || f.unread != nil || f.when != (span{ms(-5000), ms(2)}) {
 		t.Errorf("%+v, %v", f, ok)
@@ -129,7 +129,7 @@ func TestForgottenKeysTakeNoMemory(t *testing.T) {
 	t.Parallel()
 	w := still(t)
 	w.link = newLink(t.Context(), w.o, w.selected, nil)
-	w.channel = nil
+	w.push = nil
 	for _, name := range []string{"app:old", "app:new", "app:held"} {
 		w.take(name, lockReading(0, uuidA, time.Second), notice{})
 	}

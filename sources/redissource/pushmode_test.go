@@ -13,7 +13,7 @@ import (
 // readingRights is all that a user needs to be shown the keys by polling.
 const readingRights = "+ping +pttl +strlen +getrange +scan"
 
-func TestLadderTakesTheBestRungThatIsGranted(t *testing.T) {
+func TestPushModeIsTheBestThatIsGranted(t *testing.T) {
 	t.Parallel()
 	const events = "notify-keyspace-events Kg$x"
 	keys := leaders()
@@ -38,7 +38,10 @@ func TestLadderTakesTheBestRungThatIsGranted(t *testing.T) {
 		{name: "no right to track or to read the configuration", config: []string{events}, rights: readingRights, select_: keys, mode: "polling", warned: "+config|get"},
 		{name: "no events configured", rights: "+@all -client|tracking", select_: keys, mode: "polling", warned: `notify-keyspace-events is ""`},
 		{name: "too few events configured", config: []string{"notify-keyspace-events Kg"}, rights: "+@all -client|tracking", select_: keys, mode: "polling", warned: `"gK"`},
-		{name: "the variable part comes first", select_: first, mode: "polling", warned: "variable part comes first"},
+		{name: "the variable part comes first", select_: first, mode: "tracking and polling", warned: "variable part comes first"},
+		{name: "the least rights for tracking keys one by one", rights: readingRights + " +client|tracking +client|id +client|caching", select_: first, mode: "tracking and polling", warned: "for new keys"},
+		{name: "no right to track keys one by one", rights: readingRights + " +client|tracking +client|id", select_: first, mode: "polling", warned: "one by one is refused"},
+		{name: "no right to the connection's id", rights: readingRights + " +client|tracking +client|caching", select_: first, mode: "polling", warned: "client|id"},
 		{name: "the variable part comes first, with events", config: []string{events}, select_: first, mode: "keyspace events"},
 		{name: "some can be tracked", select_: append(first, keys...), mode: "tracking and polling", warned: "variable part comes first"},
 		{name: "all can be told by events", config: []string{events}, select_: append(first, keys...), mode: "keyspace events"},

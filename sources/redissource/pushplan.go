@@ -1,35 +1,37 @@
 package redissource
 
-// audience is what the server is asked to push.
-type audience struct {
-	prefixes []string // to track; none: nothing can be tracked
+// pushPlan is what the server is asked to push.
+type pushPlan struct {
+	prefixes []string // to track; none: only keys can be tracked, one by one
 	all      bool     // they cover every selection
 	patterns []string // of keyspace events: none, or they cover every selection
 	why      string   // not all
+	keys     bool     // not all, but keys can be tracked one by one
 }
 
-// audience returns what to ask the server for. guessed are the names that a scan found
+// pushPlan returns what to ask the server for. guessed are the names that a scan found
 // where nothing was selected.
-func (s *selection) audience(guessed []string) audience {
+func (s *selection) pushPlan(guessed []string) pushPlan {
 	if s.guess {
-		return guessedAudience(guessed)
+		return guessedPlan(guessed)
 	}
-	a := audience{all: true}
+	a := pushPlan{all: true}
 	var from []string
 	for _, r := range s.rules {
 		a.patterns = append(a.patterns, string(r.glob))
 		if r.name != "" {
 			from = append(from, r.name)
 		} else {
-			a.all, a.why = false, "a pattern whose variable part comes first cannot be tracked"
+			a.all, a.why = false, "the variable part comes first in a pattern"
 		}
 	}
 	if len(from) > 0 {
 		var ok bool
 		if a.prefixes, ok = prefixes(from); !ok {
-			a.all, a.why = false, "the selected names have too little in common to be tracked"
+			a.all, a.why = false, "the selected names have too little in common"
 		}
 	}
+	a.keys = !a.all
 	if len(a.patterns) > mostPatterns {
 		a.patterns = nil
 		if a.all {
@@ -51,9 +53,9 @@ func patternsOf(prefixes []string) []string {
 	return list
 }
 
-func guessedAudience(names []string) audience {
+func guessedPlan(names []string) pushPlan {
 	if len(names) == 0 {
-		return audience{why: "no key looks like a lock yet, so there is nothing to track"}
+		return pushPlan{why: "no key looks like a lock yet"}
 	}
 	from := make([]string, len(names))
 	for i, name := range names {
@@ -61,7 +63,7 @@ func guessedAudience(names []string) audience {
 	}
 	list, ok := prefixes(from)
 	if !ok {
-		return audience{why: "the guessed names have too little in common to be tracked"}
+		return pushPlan{why: "the guessed names have too little in common", keys: true}
 	}
-	return audience{prefixes: list, all: true, patterns: patternsOf(list)}
+	return pushPlan{prefixes: list, all: true, patterns: patternsOf(list)}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -18,23 +19,33 @@ import (
 	"coordtop/sources"
 )
 
-// channel is a connection on which the server pushes names of keys.
-type channel struct {
+// pushConn is a connection on which the server pushes names of keys.
+type pushConn struct {
 	mode     string
+	id       int64 // as the server counts connections; 0: it does not say
+	byKey    bool  // keys that are read by the read connection are tracked too
 	line     *line
 	sub      *redis.PubSub
 	prefixes []string // of tracking
 	patterns []string // of keyspace events
+	left     atomic.Bool
+}
+
+// leave closes a connection that is not needed any more, although the link lives on.
+func (l *link) leave(c *pushConn) {
+	c.left.Store(true)
+	c.close()
+	l.pulse.reset()
 }
 
 // covers reports whether writes to the key are pushed.
-func (c *channel) covers(name string) bool {
+func (c *pushConn) covers(name string) bool {
 	return c.tracks(name) || c != nil && slices.ContainsFunc(c.patterns, func(p string) bool { return glob(p).match(name) })
 }
 
 // tracks reports whether every end of the key is pushed. Keyspace events tell nothing of
 // a flush.
-func (c *channel) tracks(name string) bool { return c != nil && covered(c.prefixes, name) }
+func (c *pushConn) tracks(name string) bool { return c != nil && covered(c.prefixes, name) }
 
 // The modes of About.Mode.
 const (
@@ -44,49 +55,78 @@ const (
 	modePolling   = "polling"
 )
 
+// kind is what the mode is of, whatever the protocol.
+func (c *pushConn) kind() string {
+	if c.mode == modeTracking2 {
+		return modeTracking
+	}
+	return c.mode
+}
+
 // invalidations is where RESP2 tracking publishes.
 const invalidations = "__redis__:invalidate"
 
 // track3 asks for tracking over RESP3, where the server pushes without being subscribed to.
-func (l *link) track3(ctx context.Context, list []string) (*channel, error) {
-	ln, err := l.x.open(ctx, 3, func(ctx context.Context, c *redis.Conn) error {
+func (l *link) track3(ctx context.Context, p pushPlan) (*pushConn, error) {
+	conn := &pushConn{mode: modeTracking, prefixes: p.prefixes}
+	var err error
+	conn.line, err = l.x.open(ctx, 3, func(ctx context.Context, c *redis.Conn) (err error) {
 		// The library goes on with RESP2 when a server knows no RESP3; there, tracking is
 		// accepted and nothing is ever pushed.
 		if err := c.Hello(ctx, 3, "", "", "").Err(); err != nil {
 			return err
 		}
-		return c.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Bcast: true, Prefixes: list}).Err()
+		if p.keys {
+			err := l.refusals().Once("client|id", func() (err error) {
+				conn.id, err = c.ClientID(ctx).Result()
+				return err
+			})
+			if fatal(err) || err != nil && len(p.prefixes) == 0 {
+				return err
+			}
+		}
+		return trackPrefixes(ctx, c, redis.ClientTrackingOptions{Prefixes: p.prefixes})
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := ln.client.RegisterPushNotificationHandler("invalidate", handler(l.pushed), false); err != nil {
-		ln.close()
+	if err := conn.line.client.RegisterPushNotificationHandler("invalidate", handler(l.pushed), false); err != nil {
+		conn.line.close()
 		return nil, fmt.Errorf("listening for pushes: %w", err)
 	}
-	return l.settle(ctx, &channel{mode: modeTracking, line: ln, prefixes: list}, nil)
+	return l.settle(ctx, conn, nil)
 }
 
 // track2 asks for tracking over RESP2, redirected to the connection itself: another one
 // would lose pushes without a trace when it broke.
-func (l *link) track2(ctx context.Context, list []string) (*channel, error) {
-	ln, err := l.x.open(ctx, 2, func(ctx context.Context, c *redis.Conn) error {
-		id, err := c.ClientID(ctx).Result()
-		if err != nil {
+func (l *link) track2(ctx context.Context, p pushPlan) (*pushConn, error) {
+	conn := &pushConn{mode: modeTracking2, prefixes: p.prefixes}
+	var err error
+	conn.line, err = l.x.open(ctx, 2, func(ctx context.Context, c *redis.Conn) (err error) {
+		if conn.id, err = c.ClientID(ctx).Result(); err != nil {
 			return err
 		}
-		return c.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Redirect: id, Bcast: true, Prefixes: list}).Err()
+		return trackPrefixes(ctx, c, redis.ClientTrackingOptions{Redirect: conn.id, Prefixes: p.prefixes})
 	})
 	if err != nil {
 		return nil, err
 	}
-	return l.settle(ctx, &channel{mode: modeTracking2, line: ln, prefixes: list}, func(sub *redis.PubSub) (int, error) {
+	return l.settle(ctx, conn, func(sub *redis.PubSub) (int, error) {
 		return 1, sub.Subscribe(ctx, invalidations)
 	})
 }
 
+// trackPrefixes has writes to names with a prefix pushed. Without one every key would be.
+func trackPrefixes(ctx context.Context, c *redis.Conn, o redis.ClientTrackingOptions) error {
+	if len(o.Prefixes) == 0 {
+		return nil
+	}
+	o.Bcast = true
+	return c.ClientTrackingOn(ctx, &o).Err()
+}
+
 // events subscribes to keyspace events.
-func (l *link) events(ctx context.Context, patterns []string) (*channel, error) {
+func (l *link) events(ctx context.Context, patterns []string) (*pushConn, error) {
 	ln, err := l.x.open(ctx, l.o.Client.Protocol, nil)
 	if err != nil {
 		return nil, err
@@ -95,7 +135,7 @@ func (l *link) events(ctx context.Context, patterns []string) (*channel, error) 
 	for i, p := range patterns {
 		channels[i] = escape(l.eventPrefix()) + p
 	}
-	return l.settle(ctx, &channel{mode: modeEvents, line: ln, patterns: patterns}, func(sub *redis.PubSub) (int, error) {
+	return l.settle(ctx, &pushConn{mode: modeEvents, line: ln, patterns: patterns}, func(sub *redis.PubSub) (int, error) {
 		return len(channels), sub.PSubscribe(ctx, channels...)
 	})
 }
@@ -105,8 +145,8 @@ func (l *link) eventPrefix() string { return fmt.Sprintf("__keyspace@%d__:", l.o
 
 // settle logs in, subscribes, and waits until the server has confirmed that and answered
 // a first ping. subscribe returns how many confirmations to wait for; nil: nothing is
-// subscribed to. On an error the channel is closed.
-func (l *link) settle(ctx context.Context, c *channel, subscribe func(*redis.PubSub) (int, error)) (*channel, error) {
+// subscribed to. On an error it is closed.
+func (l *link) settle(ctx context.Context, c *pushConn, subscribe func(*redis.PubSub) (int, error)) (*pushConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.o.Silence)
 	defer cancel()
 	stop := spawn.OnDone(ctx, c.line.close)
@@ -121,7 +161,7 @@ func (l *link) settle(ctx context.Context, c *channel, subscribe func(*redis.Pub
 	return c, nil
 }
 
-func (l *link) greet(ctx context.Context, c *channel, subscribe func(*redis.PubSub) (int, error)) error {
+func (l *link) greet(ctx context.Context, c *pushConn, subscribe func(*redis.PubSub) (int, error)) error {
 	// The first command logs in, so its round trip says nothing about the link. It comes
 	// alone because the library tells why a login failed only to its first user.
 	if err := c.sub.Ping(ctx); err != nil {
@@ -145,7 +185,7 @@ func (l *link) greet(ctx context.Context, c *channel, subscribe func(*redis.PubS
 }
 
 // await reads until so many confirmations have come.
-func (l *link) await(ctx context.Context, c *channel, confirmations int) error {
+func (l *link) await(ctx context.Context, c *pushConn, confirmations int) error {
 	for confirmations > 0 {
 		m, err := rediscoord.Receive(ctx, c.sub, c.line.addr, 0)
 		if err != nil {
@@ -161,20 +201,23 @@ func (l *link) await(ctx context.Context, c *channel, confirmations int) error {
 }
 
 // close ends the connection: listen returns.
-func (c *channel) close() {
+func (c *pushConn) close() {
 	c.line.close()
 	_ = c.sub.Close() // it has nothing left to say to a closed connection
 }
 
-func (l *link) ping(ctx context.Context, c *channel) error {
+func (l *link) ping(ctx context.Context, c *pushConn) error {
 	l.pulse.sent(time.Now())
 	return c.sub.Ping(ctx)
 }
 
-// listen reads until the connection ends, and says why it did.
-func (l *link) listen(ctx context.Context, c *channel) error {
+// listen reads until the connection ends, and says why it did; nil: we left it.
+func (l *link) listen(ctx context.Context, c *pushConn) error {
 	for {
 		m, err := rediscoord.Receive(ctx, c.sub, c.line.addr, 0)
+		if c.left.Load() {
+			return nil
+		}
 		if err == nil {
 			l.received(m)
 			continue
@@ -253,7 +296,7 @@ func (h handler) HandlePushNotification(_ context.Context, _ push.NotificationHa
 }
 
 // beat pings until the server has been silent for too long or ctx ends.
-func (l *link) beat(ctx context.Context, c *channel) error {
+func (l *link) beat(ctx context.Context, c *pushConn) error {
 	every := min(time.Second, l.o.Silence/3)
 	const checks = 4 // between two pings, so that silence is noticed when it is due
 	t := time.NewTicker(every / checks)
@@ -264,11 +307,14 @@ func (l *link) beat(ctx context.Context, c *channel) error {
 			return context.Cause(ctx)
 		case <-t.C:
 		}
+		if c.left.Load() {
+			return nil
+		}
 		if l.pulse.silence(time.Now()) >= l.o.Silence {
 			return errSilent
 		}
 		if n%checks == 0 {
-			if err := l.ping(ctx, c); err != nil {
+			if err := l.ping(ctx, c); err != nil && !c.left.Load() {
 				return err
 			}
 		}

@@ -1,0 +1,154 @@
+package redissource
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// checks are what a watcher does each second although nothing was pushed: whether it may
+// still read, whether keys that it may not read can be read again, and whether the server
+// still pushes what it was asked to.
+type checks struct {
+	due      time.Time
+	suspects []suspect
+	broken   map[string]string // modes that were left on this link, and why
+	lossy    bool              // notices were lost: what was not pushed proves nothing
+}
+
+// suspect is a change that was found although the server should have pushed it.
+type suspect struct {
+	name    string
+	foundAt time.Time
+}
+
+const (
+	checkEvery   = time.Second
+	mostSuspects = 100
+)
+
+// check does what is due each second.
+func (w *watcher) check(ctx context.Context, now time.Time) error {
+	w.checks.due = now.Add(checkEvery)
+	if err := w.checkPush(ctx); err != nil {
+		return err
+	}
+	return w.checkRights(ctx)
+}
+
+// checkPush leaves a push connection that is proven not to tell everything.
+func (w *watcher) checkPush(ctx context.Context) error {
+	if w.push == nil {
+		return nil
+	}
+	why := w.proof()
+	if why == "" && w.push.mode == modeEvents {
+		flags, err := w.eventFlags(ctx)
+		if fatal(err) {
+			return err
+		}
+		if err == nil && !enoughEvents(flags) {
+			why = fmt.Sprintf("notify-keyspace-events is %q now", flags)
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	kind := w.push.kind()
+	if w.checks.broken == nil {
+		w.checks.broken = make(map[string]string)
+	}
+	w.checks.broken[kind] = why
+	w.leave(w.push)
+	w.push, w.checks.suspects = nil, nil
+	names := make([]string, 0, len(w.keys))
+	for name := range w.keys {
+		names = append(names, name)
+	}
+	if err := w.askForPushes(ctx, names); err != nil {
+		return err
+	}
+	w.resyncSoon()
+	return w.describe()
+}
+
+// suspects a change of k that was found and not pushed.
+func (w *watcher) suspect(k *key, r *reading) {
+	switch {
+	case w.checks.lossy, len(w.checks.suspects) >= mostSuspects:
+	case k.byKey && !k.armed:
+	case w.push.mode == modeEvents && r.shape == missing: // a flush is told by no event
+	default:
+		w.checks.suspects = append(w.checks.suspects, suspect{k.name, r.got})
+	}
+}
+
+// proof says what proves that the server does not push all; "": nothing. A push that was on
+// its way has come when a ping that was sent later is answered.
+func (w *watcher) proof() string {
+	answered := w.pulse.confirmedAt()
+	kept := w.checks.suspects[:0]
+	found := ""
+	for _, s := range w.checks.suspects {
+		k := w.keys[s.name]
+		switch {
+		case k == nil || !k.pushed || k.noticed.After(s.foundAt) || w.inbox.has(s.name):
+		case answered.After(s.foundAt):
+			found = "a look found a change that was not pushed"
+		default:
+			kept = append(kept, s)
+		}
+	}
+	w.checks.suspects = kept
+	return found
+}
+
+// checkRights reads one key: one that was refused, if there is any, else one that was not.
+func (w *watcher) checkRights(ctx context.Context) error {
+	if w.starting() {
+		return nil
+	}
+	var k *key
+	for _, other := range w.keys { // in no order, so each one's turn comes
+		if k == nil || other.denied && !k.denied {
+			k = other
+		}
+		if k.denied {
+			break
+		}
+	}
+	if k == nil {
+		return nil
+	}
+	err := w.conn.GetRange(ctx, k.name, 0, 0).Err()
+	if fatal(err) {
+		return err
+	}
+	w.answered = time.Now()
+	w.Heard()
+	if redis.IsPermissionError(err) == k.denied {
+		return nil
+	}
+	if k.denied {
+		w.denials.probe = k.name
+	}
+	return w.look(ctx, []string{k.name}, nil)
+}
+
+// warnings says which modes were left.
+func (c *checks) warnings() []string {
+	var list []string
+	for _, kind := range []string{modeTracking, modeEvents} {
+		if why := c.broken[kind]; why != "" {
+			list = append(list, fmt.Sprintf("left %s until the next connection: %s", kind, why))
+		}
+	}
+	return list
+}
+
+// resyncSoon has everything read again now, or after the sweep that is running.
+func (w *watcher) resyncSoon() {
+	w.resync, w.again = time.Now(), true
+}

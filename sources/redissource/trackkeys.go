@@ -1,0 +1,114 @@
+package redissource
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/internal/format"
+)
+
+// mostTracked bounds how many keys are tracked one by one: the server's table of them is
+// everybody's.
+const mostTracked = 100_000
+
+// trackKeys has the server push, on c, the next change of each key that the read connection
+// reads behind CLIENT CACHING YES. reason says why it does not.
+func (l *link) trackKeys(ctx context.Context, c *pushConn) (reason string, err error) {
+	if c.id == 0 {
+		return "tracking keys one by one needs the right +client|id", nil
+	}
+	err = l.refusals().Once("client|caching", func() error {
+		if err := l.conn.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Redirect: c.id, OptIn: true}).Err(); err != nil {
+			return err
+		}
+		return l.conn.Do(ctx, "CLIENT", "CACHING", "YES").Err()
+	})
+	switch {
+	case fatal(err):
+		return "", err
+	case err != nil:
+		return "tracking keys one by one is refused: " + err.Error(), nil
+	}
+	c.byKey = true
+	return "", nil
+}
+
+// keyTracking knows what comes of tracking keys one by one.
+type keyTracking struct {
+	count  int // keys that are tracked
+	full   bool
+	began  time.Time // of the second that futile counts
+	futile int       // pushes without a change
+	evicts bool      // the server has no room for all of them
+}
+
+// mostFutile is how many pushes a second may come without a change: a server whose table is
+// full forgets one key for each that is read, and says so as if the key had changed.
+const mostFutile = 10
+
+// admits decides how a key that no prefix and no pattern covers is watched.
+func (t *keyTracking) admits(k *key, c *pushConn) bool {
+	switch {
+	case c == nil || !c.byKey || k.futile:
+		return false
+	case t.count >= mostTracked:
+		t.full = true
+		return false
+	}
+	t.count++
+	return true
+}
+
+// futilePush notes that a push about k came at this time without a change. It reports
+// whether k is not tracked any more.
+func (t *keyTracking) futilePush(k *key, at time.Time) bool {
+	if !k.byKey {
+		return false
+	}
+	if at.Sub(t.began) >= time.Second {
+		t.began, t.futile = at, 0
+	}
+	if t.futile++; t.futile <= mostFutile {
+		return false
+	}
+	t.evicts, k.futile = true, true
+	t.count--
+	return true
+}
+
+// warnings says what is polled although it could be tracked.
+func (t *keyTracking) warnings() []string {
+	var list []string
+	if t.full {
+		list = append(list, fmt.Sprintf("polling: more than %s keys are not tracked one by one", format.Count(mostTracked)))
+	}
+	if t.evicts {
+		list = append(list, "polling some keys: the server says that they change when they do not, as it does when tracking-table-max-keys is too small")
+	}
+	return list
+}
+
+// arms reports whether a look at name has to be one that makes the server track it.
+func (w *watcher) arms(name string, pushed bool) bool {
+	if w.push == nil || !w.push.byKey || w.push.covers(name) {
+		return false
+	}
+	k := w.keys[name]
+	if k == nil {
+		return w.tracking.count < mostTracked
+	}
+	return k.byKey && (pushed || !k.armed)
+}
+
+// unwatch takes a key out of all lists but the poller's.
+func (w *watcher) unwatch(k *key) {
+	if k.byKey {
+		k.byKey = false
+		w.tracking.count--
+	}
+	w.ends.set(k, time.Time{})
+	delete(w.keys, k.name)
+}
