@@ -193,11 +193,10 @@ func TestNamesStandBesideTheNumbers(t *testing.T) {
 		text string
 		how  sources.Known
 	}{
-		"4242:17":  {"ledger/compactor", sources.Told},
-		"72707369": {"Prisma Migrate", sources.Inferred},
-		"2":        {"likely Airflow scheduler", sources.Inferred},
-		"1": {"likely Coder setup, Airflow migrations, SpiceDB garbage collection or the number of a job or row (Que, Terraform)",
-			sources.Inferred},
+		"4242:17":   {"ledger/compactor", sources.Told},
+		"72707369":  {"Prisma Migrate", sources.Inferred},
+		"2":         {"likely Airflow scheduler", sources.Inferred},
+		"1":         {"", sources.Unknown}, // nothing of the session says whose it is
 		"987654321": {"", sources.Unknown},
 	} {
 		if row := r.row("", name, "held", is(sources.StatusHeld)); row.Alias != want.text || row.AliasHow != want.how {

@@ -11,13 +11,14 @@ import (
 // program is one that takes a lock, and what for.
 type program struct {
 	name string // "Prisma Migrate"
-	hint string // stands in the application name, user, database or query of its sessions
-	weak bool   // the number is so plain that anything may use it
+	hint string // a word in the application name, user or query of its sessions
+	weak bool   // anything may use the number: it is named only where the hint is found
+	wide bool   // others may use the number, though none is known to: it is "likely"
 }
 
 // alias is what people call a lock: by configuration, else the programs that are known to
-// take this number. Where more than one fits, the sessions may tell which it is; the text
-// says that it is a guess.
+// take this number. Where more than one fits, the sessions may tell which it is, and the text
+// says that it is a guess; where the number says too little, the sessions have to agree.
 func (t *taking) alias(l *lock, p *sources.Primitive) (string, sources.Known) {
 	if name, ok := t.board.names[l.key]; ok {
 		return name, sources.Told
@@ -42,12 +43,15 @@ func (t *taking) alias(l *lock, p *sources.Primitive) (string, sources.Known) {
 
 // aliasText names the programs.
 func aliasText(known []program, hinted func(hint string) bool) string {
-	if len(known) == 1 && !known[0].weak {
+	if len(known) == 1 && !known[0].weak && !known[0].wide {
 		return known[0].name
 	}
 	fit := slices.DeleteFunc(slices.Clone(known), func(k program) bool { return k.hint == "" || !hinted(k.hint) })
 	if len(fit) == 0 {
-		fit = known
+		fit = slices.DeleteFunc(slices.Clone(known), func(k program) bool { return k.weak })
+	}
+	if len(fit) == 0 {
+		return ""
 	}
 	names := make([]string, len(fit))
 	for i, k := range fit {
@@ -60,20 +64,41 @@ func aliasText(known []program, hinted func(hint string) bool) string {
 	return "likely " + strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// hinted reports whether what is known of a lock's sessions contains a word.
+// hinted reports whether what is known of a lock's sessions contains a word. The name of the
+// database says nothing of who uses it.
 func (t *taking) hinted(l *lock, hint string) bool {
 	for i := range l.rows {
 		s := t.board.sessions[l.rows[i].pid]
 		if s == nil {
 			continue
 		}
-		for _, text := range []string{s.who.application, s.who.user, s.who.database, s.does.query} {
-			if strings.Contains(strings.ToLower(text), hint) {
+		for _, text := range []string{s.who.application, s.who.user, s.does.query} {
+			if hasWord(strings.ToLower(text), hint) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// shortWord is up to which length a word must stand alone: "que" is no part of "queue", and
+// "timescale" is one of "timescaledb".
+const shortWord = 3
+
+// hasWord reports whether a word, in lower case, begins in text where no letter is before it.
+func hasWord(text, word string) bool {
+	letter := func(i int) bool { return i >= 0 && i < len(text) && 'a' <= text[i] && text[i] <= 'z' }
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		i += from
+		if !letter(i-1) && (len(word) > shortWord || !letter(i+len(word))) {
+			return true
+		}
+		from = i + 1
+	}
 }
 
 // spelled shows the text that a key is made of, if it is: the bytes of the number, or a

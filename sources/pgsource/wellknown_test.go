@@ -16,7 +16,11 @@ func TestWellKnownKeysAreShownAsText(t *testing.T) {
 		{"72707369", "app", "", "Prisma Migrate"},
 		{"1235955690063948105", "myapp_test", "", "Rails migrations"},
 		{"143310882", "postgres", "", "golang-migrate"},
-		{"4004004031", "grafana", "", "Grafana migrations"},
+		{"4004004031", "grafana", "", ""}, // golang-migrate took the same
+		{"4004004031", "grafana", "grafana", "likely Grafana migrations"},
+		{"4004004031", "grafana", "migrate", "likely golang-migrate"},
+		{"1726534663", "app", "", "golang-migrate"}, // from the URL's path, "/app"
+		{"198434227", "app", "", "likely golang-migrate"},
 		{"77433833903597", "app", "", "Flyway (public.flyway_schema_history)"},
 		{"77431708279162", "app", "", "Flyway"},
 		{"4097083626", "app", "", "Goose"},
@@ -31,7 +35,13 @@ func TestWellKnownKeysAreShownAsText(t *testing.T) {
 		{"-988976779", "app", "", "pg_partman run_maintenance"},
 		{"-755096828:-977423767", "app", "", "liquibase-sessionlock (public.DATABASECHANGELOGLOCK)"},
 		{"16185446:-2147467264", "app", "", "pg_repack of the table with oid 16384"},
-		{"1", "app", "", "likely Coder setup, Airflow migrations, SpiceDB garbage collection or the number of a job or row (Que, Terraform)"},
+		{"1", "app", "", ""},
+		{"3", "app", "", ""},
+		{"3", "app", "coder", "likely Coder rollup"},
+		{"3", "app", "que", "likely Que, the number of a job"},
+		{"1000", "app", "", ""},
+		{"-1", "app", "", ""},
+		{"1:42", "app", "", ""},
 		{"1", "app", "airflow", "likely Airflow migrations"},
 		{"1", "app", "coder", "likely Coder setup"},
 		{"17:4/9", "app", "", "likely Citus"},
@@ -88,6 +98,22 @@ func TestKeyThatSpellsTextShowsIt(t *testing.T) {
 		k := packed(text)
 		if got := unpack7(uint64(k.Class)<<32 | uint64(k.Object)); string(got) != text {
 			t.Errorf("%q comes back as %q", text, got)
+		}
+	}
+}
+
+func TestHintsAreWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text, word string
+		want       bool
+	}{
+		{"que", "que", true}, {"select * from que_jobs", "que", true}, {"sequelize", "que", false}, {"the queue", "que", false},
+		{"decoder-svc", "coder", false}, {"coderd", "coder", true}, {"decoder of coder", "coder", true}, {"pg_partman", "partman", true},
+		{"billing-svc", "concourse", false}, {"", "que", false}, {"que", "terraform", false},
+	} {
+		if got := hasWord(c.text, c.word); got != c.want {
+			t.Errorf("%q in %q: %v", c.word, c.text, got)
 		}
 	}
 }

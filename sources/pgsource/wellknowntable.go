@@ -10,14 +10,15 @@ import (
 )
 
 // The numbers that programs are known to take (facts/postgres.md, 6.1, with the file of each
-// program in which it stands). Where several use one number, all are named.
+// program in which it stands). Where several use one number, all that fit are named.
 var (
-	storage   = program{name: "Supabase Storage migrations", hint: "storage"}
-	tenants   = program{name: "Supabase Storage multitenant migrations", hint: "storage"}
-	rowNumber = program{name: "the number of a job or row (Que, Terraform)", hint: "que", weak: true}
-	partman   = program{name: "pg_partman run_maintenance", hint: "partman"}
-	citus     = program{name: "Citus", hint: "citus", weak: true}
-	flyway    = program{name: "Flyway", hint: "flyway"}
+	storage = program{name: "Supabase Storage migrations", hint: "storage"}
+	tenants = program{name: "Supabase Storage multitenant migrations", hint: "storage"}
+	job     = program{name: "Que, the number of a job", hint: "que", weak: true}
+	state   = program{name: "Terraform, the number of a state", hint: "terraform", weak: true}
+	partman = program{name: "pg_partman run_maintenance", hint: "partman"}
+	citus   = program{name: "Citus", hint: "citus", wide: true}
+	flyway  = program{name: "Flyway", hint: "flyway"}
 )
 
 // oneNumber are exact keys of pg_advisory_lock(bigint).
@@ -38,21 +39,21 @@ var oneNumber = map[int64][]program{
 	-1853951700:          {{name: "pg_partman run_maintenance procedure", hint: "partman"}},
 	-1768572819:          {{name: "Electric (electric_slot_default)", hint: "electric"}},
 	12340078987004321:    {{name: "pgBackRest", hint: "pgbackrest"}},
-	1000:                 {{name: "Authentik migrations", hint: "authentik", weak: true}, rowNumber},
-	4444:                 {{name: "Marten daemon", hint: "marten", weak: true}, rowNumber},
+	1000:                 {{name: "Authentik migrations", hint: "authentik", weak: true}, job, state},
+	4444:                 {{name: "Marten daemon", hint: "marten", weak: true}, job, state},
 	-1:                   {{name: "Terraform workspace creation", hint: "terraform", weak: true}},
 	1: {coder("setup"), {name: "Airflow migrations", hint: "airflow", weak: true},
-		{name: "SpiceDB garbage collection", hint: "spicedb", weak: true}, rowNumber},
+		{name: "SpiceDB garbage collection", hint: "spicedb", weak: true}, job, state},
 	2: {coder("enterprise setup"), {name: "Airflow scheduler", hint: "airflow", weak: true},
-		{name: "SpiceDB revision heartbeat", hint: "spicedb", weak: true}, rowNumber},
-	3:  {coder("rollup"), rowNumber},
-	4:  {coder("purge"), rowNumber},
-	5:  {coder("notification report"), concourse("migration"), rowNumber},
-	6:  {coder("crypto key rotation"), concourse("resource scanning"), rowNumber},
-	7:  {coder("prebuild reconcile"), rowNumber},
-	8:  {coder("system roles"), rowNumber},
-	9:  {coder("boundary usage"), rowNumber},
-	10: {coder("chat cron"), rowNumber},
+		{name: "SpiceDB revision heartbeat", hint: "spicedb", weak: true}, job, state},
+	3:  {coder("rollup"), job, state},
+	4:  {coder("purge"), job, state},
+	5:  {coder("notification report"), concourse("migration"), job, state},
+	6:  {coder("crypto key rotation"), concourse("resource scanning"), job, state},
+	7:  {coder("prebuild reconcile"), job, state},
+	8:  {coder("system roles"), job, state},
+	9:  {coder("boundary usage"), job, state},
+	10: {coder("chat cron"), job, state},
 }
 
 func coder(what string) program { return program{name: "Coder " + what, hint: "coder", weak: true} }
@@ -89,7 +90,7 @@ func wellKnown(database string, k pgcoord.Key) []program {
 	case k.Sub >= 4 && k.Sub <= 16 && k.Sub != 11:
 		return []program{citus}
 	case k.Sub == 29749:
-		return []program{{name: "TimescaleDB", hint: "timescale", weak: true}}
+		return []program{{name: "TimescaleDB", hint: "timescale", wide: true}}
 	}
 	return nil
 }
@@ -106,7 +107,10 @@ func byDatabase(database string, n int64) []program {
 	}{
 		{railsSalt * int64(crc(database)), program{name: "Rails migrations", hint: "rails"}},
 		{int64(crc("public\x00schema_migrations\x00"+database) * migrateSalt), program{name: "golang-migrate", hint: "migrate"}},
-		{int64(crc(database) * migrateSalt), program{name: "Grafana migrations", hint: "grafana"}},
+		{int64(crc("public\x00schema_migrations\x00/"+database) * migrateSalt), program{name: "golang-migrate", hint: "migrate"}}, // by a URL: its path
+		{int64(crc(database) * migrateSalt), program{name: "Grafana migrations", hint: "grafana", weak: true}},
+		{int64(crc(database) * migrateSalt), program{name: "golang-migrate", hint: "migrate", weak: true}}, // before it hashed the table
+		{int64(crc("/"+database) * migrateSalt), program{name: "golang-migrate", hint: "migrate", wide: true}},
 		{sqlxSalt * int64(crc(database)), program{name: "sqlx migrate", hint: "sqlx"}},
 		{pgBoss(database), program{name: "pg-boss", hint: "boss"}},
 	} {
