@@ -9,6 +9,7 @@ RACEFLAGS ?=
 QUICKFLAGS ?=
 FUZZTIME  ?= 20s
 BENCHTIME ?= 1s
+TRUTHFLAGS ?=
 
 # What the demo and the tests need beside Go: commands, any of which will do, and the
 # Debian package that has them.
@@ -16,7 +17,7 @@ SERVERS := redis-server:redis-server postgres,pg_ctlcluster:postgresql
 TOOLS   := gcc:gcc pgbouncer:pgbouncer ip:iproute2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build install uninstall quick test race lint bench fuzz golden shots deps clean
+.PHONY: help demo build install uninstall quick test race truth lint bench fuzz golden shots deps clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +50,9 @@ test: deps ## run all tests
 
 race: deps ## run all tests with the race detector
 	CGO_ENABLED=1 $(GO) test -race $(RACEFLAGS) ./...
+
+truth: deps build ## compare what watch prints with 2,000 random changes on each backend, over cut connections (some minutes; TRUTHFLAGS='-seed 7')
+	$(GO) test -count=1 -v -timeout 30m ./internal/truth -program $(CURDIR)/$(BIN) -steps 2000 -cuts 10 $(TRUTHFLAGS)
 
 lint: ## formatting, vet (linux and darwin), staticcheck, import directions
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change:"; echo "$$files"; exit 1; }

@@ -119,6 +119,11 @@ func observedBetween(from, to time.Time, dark []Dark) observed {
 	return o
 }
 
+// seenBetween reports whether all of a stretch of time was observed.
+func seenBetween(from, to time.Time, dark []Dark) bool {
+	return observedBetween(from, to, dark).last == max(0, to.Sub(from))
+}
+
 // RecordedSince is from when on the terms, or levels, of the row are a whole record; zero:
 // nothing was observed yet. What was before is not known: it was not observed, or is not
 // kept any more. s is the State that the row is from.

@@ -78,6 +78,28 @@ func TestAGapCountsOnlyWhatWasObservedFree(t *testing.T) {
 	})
 }
 
+func TestATakingInTheDarkTellsNothingOfWhoCameBefore(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("app", bound("a")))
+		w.set(election("app"))
+		time.Sleep(3 * time.Second)
+		w.beat()
+		w.dark(5*time.Second, election("app", bound("c"))) // b may have led before it
+		e := w.last(sources.EventAcquired)
+		if want := (sources.Interval{Max: 8 * time.Second}); e.Gap != want || e.Last != (sources.OwnerRef{}) {
+			t.Errorf("told with a gap of %v after %q, want %v after nobody that is known", e.Gap, e.Last.ID, want)
+		}
+		w.dark(5*time.Second, election("app")) // and after it
+		time.Sleep(time.Second)
+		w.set(election("app", bound("d")))
+		if e := w.last(sources.EventAcquired); e.Last != (sources.OwnerRef{}) {
+			t.Errorf("told after %q: another may have led in the dark since", e.Last.ID)
+		}
+	})
+}
+
 func TestAGapGoesOnInTheDarkOnlyAsAPossibility(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {

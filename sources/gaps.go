@@ -97,12 +97,16 @@ func (s *GapStats) count(seen []Interval) {
 }
 
 // gapBefore is how long nobody owned the row before it was taken in (after, at], at a
-// stretch; zero if it is not known since when nobody did.
+// stretch; zero if it is not known since when nobody did. Where the taking itself was not
+// observed somebody else may have owned it just before: nothing is known of the least length.
 func gapBefore(nobody Stamp, at, after time.Time, dark []Dark) Interval {
 	if nobody.How == Unknown || nobody.How == AtLeast {
 		return Interval{}
 	}
 	taken := StampBetween(after, at, Unknown)
 	g := gapOf(earliest(nobody), nobody.At, earliest(taken), at, dark)
+	if !seenBetween(earliest(taken), at, dark) {
+		g.last = 0
+	}
 	return Interval{Min: g.last, Max: g.whole.Max}
 }

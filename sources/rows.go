@@ -94,19 +94,19 @@ func (r *Row) foresee(events []Event, dark []Dark, t Thresholds) {
 }
 
 // lastBefore names in e, which tells a take-over, who owned the row before: by an end that
-// the same look showed, else by the last term, unless another may have owned it unseen.
+// the same look showed, else by the last term, unless another may have owned it unseen since
+// that one ended.
 func (r *Row) lastBefore(e, ended *Event, dark []Dark) {
 	n := len(r.Terms)
 	switch {
 	case !single(r.Primitive):
 	case ended != nil:
-		e.Last = ended.Previous
-	case n == 0 || r.Nobody.How == Unknown || r.Nobody.How == AtLeast:
-	default:
-		taken := earliest(StampBetween(e.After, e.At, Unknown))
-		if o := observedBetween(r.Nobody.At, taken, dark); o.last == o.sum {
-			e.Last = r.Terms[n-1].Owner
+		if seenBetween(earliest(StampBetween(ended.After, ended.At, Unknown)), e.At, dark) {
+			e.Last = ended.Previous
 		}
+	case n == 0 || r.Nobody.How == Unknown || r.Nobody.How == AtLeast:
+	case seenBetween(earliest(r.Nobody), e.At, dark):
+		e.Last = r.Terms[n-1].Owner
 	}
 }
 

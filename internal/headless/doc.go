@@ -131,8 +131,8 @@
 //	             null: nobody, or, where known is unknown, unknown
 //	previous     the same of whose ownership ended by it; null: nobody's did
 //	last         with acquired: the same of who owned it before the gap; with
-//	             owner_unknown: of who owned it until then; null: not known,
-//	             or several did
+//	             owner_unknown: of who owned it until then; null: not known
+//	             (another may have owned it unseen since), or several did
 //	cause        why it ended: released expired deleted evicted replaced
 //	             restart session_ended unknown; null: none ended
 //	known        how the least certain thing that it says is known

@@ -56,6 +56,7 @@ func directions() []direction {
 		{"internal/spawn", nil},
 		{"internal/pgwire", []string{"internal/format", "internal/spawn"}},
 		{"internal/shots", nil},
+		{"internal/truth", nil},
 		{"internal/suspend", nil},
 		{"internal/localserver", []string{"internal/spawn"}},
 		{"internal/emulator/*", nil},

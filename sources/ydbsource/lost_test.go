@@ -112,3 +112,16 @@ func TestANodeThatIsMadeAnewIsNotCalledARestart(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+func TestWhoMayNotSeeTheSettingsOfANodeStillWatchesIt(t *testing.T) {
+	t.Parallel()
+	r := serve(t, ydbtest.Options{Users: map[string]ydbtest.User{"blind": {Password: "p", Deny: ydbtest.List | ydbtest.Write | ydbtest.Erase}}}, "leader")
+	client := r.client()
+	client.User, client.Password = "blind", "p"
+	r.watch(Options{Client: client, Nodes: []string{app}, Selections: elections("leader")}).synced()
+	r.Row("", "leader", "without a leader", is(sources.StatusNoLeader))
+	about := r.About(app, "warned", func(a sources.About) bool { return len(a.Warnings) > 0 })
+	if !strings.Contains(about.Warnings[0], "the settings of the node cannot be read") || r.Status().Health != sources.HealthLive {
+		t.Errorf("%+v", about)
+	}
+}

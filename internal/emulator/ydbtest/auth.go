@@ -25,7 +25,8 @@ import (
 type Rights uint8
 
 // The rights: Read is needed to describe semaphores; Write to acquire, release, create
-// and update them; Erase to delete them; List to list and describe paths.
+// and update them, and to make and alter coordination nodes and directories; Erase to
+// delete semaphores, nodes and directories; List to list and describe paths and nodes.
 const (
 	Read Rights = 1 << iota
 	Write
@@ -103,6 +104,14 @@ func (t *tickets) sign(text string) []byte {
 }
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+// needs refuses a call of a user who lacks one of the rights.
+func (r Rights) needs(want Rights) *refusal {
+	if r&want == want {
+		return nil
+	}
+	return &refusal{Ydb.StatusIds_UNAUTHORIZED, "no right to do this"}
+}
 
 // auth serves Ydb.Auth.V1.AuthService.
 type auth struct {

@@ -17,6 +17,7 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 	"github.com/ydb-platform/ydb-go-sdk/v3"
+	"github.com/ydb-platform/ydb-go-sdk/v3/coordination"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -125,4 +126,37 @@ func TestCloseDoesNotWaitForAnEncryptedBlackHole(t *testing.T) {
 			t.Error("a message came after Close")
 		}
 	})
+}
+
+func TestWhoLacksARightIsRefusedByTheCallsOfNodesAndDirectories(t *testing.T) {
+	t.Parallel()
+	b := start(t, ydbtest.Options{Users: map[string]ydbtest.User{
+		"ann": {Password: "secret"}, "bob": {Password: "secret", Deny: ydbtest.Write | ydbtest.Erase | ydbtest.List},
+	}})
+	ctx := t.Context()
+	config := coordination.NodeConfig{SelfCheckPeriodMillis: 1000}
+	for user, may := range map[string]bool{"ann": true, "bob": false} {
+		db := openDriver(t, b.URL(0), ydb.WithStaticCredentials(user, "secret"))
+		nodes, scheme := db.Coordination(), db.Scheme()
+		path := "/local/of-" + user
+		describe := func() error { _, _, err := nodes.DescribeNode(ctx, node); return err }
+		for _, call := range []struct {
+			name string
+			do   func() error
+		}{
+			{"CreateNode", func() error { return nodes.CreateNode(ctx, path, config) }},
+			{"AlterNode", func() error { return nodes.AlterNode(ctx, path, config) }},
+			{"DescribeNode", describe},
+			{"DropNode", func() error { return nodes.DropNode(ctx, path) }},
+			{"MakeDirectory", func() error { return scheme.MakeDirectory(ctx, path+"-d") }},
+			{"RemoveDirectory", func() error { return scheme.RemoveDirectory(ctx, path+"-d") }},
+		} {
+			switch err := call.do(); {
+			case may && err != nil:
+				t.Errorf("%s of %s: %v", call.name, user, err)
+			case !may && !ydb.IsOperationError(err, Ydb.StatusIds_UNAUTHORIZED):
+				t.Errorf("%s of %s: %v, want UNAUTHORIZED", call.name, user, err)
+			}
+		}
+	}
 }

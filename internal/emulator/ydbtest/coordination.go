@@ -72,29 +72,41 @@ func (s *coordination) write(ctx context.Context, st *stream, call Ydb_Coordinat
 	}
 }
 
-func (s *coordination) CreateNode(_ context.Context, req *pb.CreateNodeRequest) (*pb.CreateNodeResponse, error) {
+func (s *coordination) CreateNode(ctx context.Context, req *pb.CreateNodeRequest) (*pb.CreateNodeResponse, error) {
 	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		if err := identityOf(ctx).rights.needs(Write); err != nil {
+			return nil, err
+		}
 		return nil, c.createNode(req.GetPath(), req.GetConfig())
 	})
 	return &pb.CreateNodeResponse{Operation: op}, nil
 }
 
-func (s *coordination) AlterNode(_ context.Context, req *pb.AlterNodeRequest) (*pb.AlterNodeResponse, error) {
+func (s *coordination) AlterNode(ctx context.Context, req *pb.AlterNodeRequest) (*pb.AlterNodeResponse, error) {
 	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		if err := identityOf(ctx).rights.needs(Write); err != nil {
+			return nil, err
+		}
 		return nil, c.alterNode(req.GetPath(), req.GetConfig())
 	})
 	return &pb.AlterNodeResponse{Operation: op}, nil
 }
 
-func (s *coordination) DropNode(_ context.Context, req *pb.DropNodeRequest) (*pb.DropNodeResponse, error) {
+func (s *coordination) DropNode(ctx context.Context, req *pb.DropNodeRequest) (*pb.DropNodeResponse, error) {
 	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		if err := identityOf(ctx).rights.needs(Erase); err != nil {
+			return nil, err
+		}
 		return nil, c.dropNode(req.GetPath())
 	})
 	return &pb.DropNodeResponse{Operation: op}, nil
 }
 
-func (s *coordination) DescribeNode(_ context.Context, req *pb.DescribeNodeRequest) (*pb.DescribeNodeResponse, error) {
+func (s *coordination) DescribeNode(ctx context.Context, req *pb.DescribeNodeRequest) (*pb.DescribeNodeResponse, error) {
 	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		if err := identityOf(ctx).rights.needs(List); err != nil {
+			return nil, err
+		}
 		at, err := c.node(req.GetPath())
 		if err != nil {
 			return nil, err

@@ -52,6 +52,8 @@
 //     are served all the same.
 //   - Streams are counted over all front ends, which the service does for each process.
 //   - ModifyPermissions is remembered, not enforced; User.Deny is enforced.
+//   - The consistency modes of a node are kept and told, and have no effect: every read
+//     is of the newest state, as with STRICT.
 //   - A wrong password is UNAUTHORIZED, a missing or wrong ticket the gRPC status
 //     UNAUTHENTICATED. Both come from general knowledge, not from the service's source.
 //   - A ping may stay unanswered for a quarter of a second at least. The service gives a

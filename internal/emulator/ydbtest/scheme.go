@@ -14,15 +14,21 @@ type scheme struct {
 	server *Server
 }
 
-func (s *scheme) MakeDirectory(_ context.Context, req *Ydb_Scheme.MakeDirectoryRequest) (*Ydb_Scheme.MakeDirectoryResponse, error) {
+func (s *scheme) MakeDirectory(ctx context.Context, req *Ydb_Scheme.MakeDirectoryRequest) (*Ydb_Scheme.MakeDirectoryResponse, error) {
 	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		if err := identityOf(ctx).rights.needs(Write); err != nil {
+			return nil, err
+		}
 		return nil, c.makeDirectory(req.GetPath())
 	})
 	return &Ydb_Scheme.MakeDirectoryResponse{Operation: op}, nil
 }
 
-func (s *scheme) RemoveDirectory(_ context.Context, req *Ydb_Scheme.RemoveDirectoryRequest) (*Ydb_Scheme.RemoveDirectoryResponse, error) {
+func (s *scheme) RemoveDirectory(ctx context.Context, req *Ydb_Scheme.RemoveDirectoryRequest) (*Ydb_Scheme.RemoveDirectoryResponse, error) {
 	op := s.server.operate(func(c *cluster) (proto.Message, *refusal) {
+		if err := identityOf(ctx).rights.needs(Erase); err != nil {
+			return nil, err
+		}
 		return nil, c.removeDirectory(req.GetPath())
 	})
 	return &Ydb_Scheme.RemoveDirectoryResponse{Operation: op}, nil

@@ -125,14 +125,14 @@ func TestConfigMayNotNameItsPath(t *testing.T) {
 		c, ctx := b.nodes(0), b.ctx
 		config := &pb.Config{Path: "/local/x", SelfCheckPeriodMillis: 7}
 		for path, want := range map[string]Ydb.StatusIds_StatusCode{
-			node: Ydb.StatusIds_BAD_REQUEST, "/local/x": Ydb.StatusIds_SCHEME_ERROR,
+			node: Ydb.StatusIds_GENERIC_ERROR, "/local/x": Ydb.StatusIds_SCHEME_ERROR,
 		} {
 			altered, err := c.AlterNode(ctx, &pb.AlterNodeRequest{Path: path, Config: config})
 			if got := statusOf(t, altered, err); got != want {
 				t.Errorf("altering %s: %v, want %v", path, got, want)
 			}
 			made, err := c.CreateNode(ctx, &pb.CreateNodeRequest{Path: path, Config: config})
-			if got := statusOf(t, made, err); got != Ydb.StatusIds_BAD_REQUEST {
+			if got := statusOf(t, made, err); got != Ydb.StatusIds_GENERIC_ERROR {
 				t.Errorf("making %s: %v", path, got)
 			}
 		}

@@ -105,9 +105,9 @@ func allGoodNames(names []string) bool {
 	})
 }
 
-// pathInConfig is BAD_REQUEST since ydb/core/ydb_convert/tx_proxy_status.cpp knows the
-// scheme shard's StatusInvalidParameter; GENERIC_ERROR before.
-var pathInConfig = &refusal{Ydb.StatusIds_BAD_REQUEST, "the path of a config is read only"}
+// pathInConfig is what most servers say. Those whose ydb/core/ydb_convert/tx_proxy_status.cpp
+// knows the scheme shard's StatusInvalidParameter say BAD_REQUEST.
+var pathInConfig = &refusal{Ydb.StatusIds_GENERIC_ERROR, "the path of a config is read only"}
 
 // createNode leaves a coordination node that exists already as it is.
 func (c *cluster) createNode(path string, config *pb.Config) *refusal {

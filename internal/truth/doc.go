@@ -1,0 +1,43 @@
+// Package truth has no code but tests: they compare what "coordtop watch -o json" prints
+// with what really happened on real servers.
+//
+// # How
+//
+// An actor, which uses the client library of the backend and nothing of ours, changes rows
+// at random and writes down the truth: who took, gave up, lost, renewed or waited for what,
+// and the stretch between the sending of the command and its answer in which it happened.
+// The program runs as a process of its own and connects through a proxy, whose connections
+// are cut, refused or held back at random instants (darkness). When all is quiet again, each
+// printed line is compared with the truth. Both read the same clock.
+//
+// # What must hold
+//
+//   - Every line of a take-over, an end, a renewal, a waiter that came or left has a change
+//     of that row and that owner, of its own, which may have happened in the printed
+//     (after, at]. Where after is null it happened within 25 ms of `at`, or before by no more
+//     than the slack of a busy machine (-slack).
+//   - Every true change has a line, but for two kinds, which are counted and printed: what
+//     came and went within one interval, that is within the printed sampling plus the slack or
+//     within the stretch of one line, of its row or of another (where a link was silent for less
+//     than the time that makes a source stale, all its rows have such lines); and what came and went in darkness, that is
+//     between a printed source_down and the synced line after it, begun at most one interval
+//     before.
+//   - owner, previous and last are those of the truth, by id and label. last may be null only
+//     where the lines before name no end of this row or there was darkness since.
+//   - gap_ms holds the time in which nobody owned the row, at a stretch before the take-over.
+//     Somebody who came and went within one interval is not counted against it; somebody who
+//     did so in darkness is.
+//   - A cause is the true one, or unknown, or follows from the lease and is marked inferred:
+//     expired where the owner is seen gone when its lease is over, released where before, but
+//     never where it ran out. An end is `expired` if its cause is, and no other.
+//   - Who gives it up and takes it again within one interval may be told as a renewal.
+//   - The lines do not contradict each other: applied one after the other they end in the
+//     true owners and the true queue.
+//
+// # Running it
+//
+// The seed is printed first, and -seed repeats what the actor does; the instants of the
+// servers' answers are never the same. "make truth" runs 2,000 steps on each backend with 10
+// cut connections, which takes some minutes; "go test" runs 200 with 3. -slack is how late a
+// push, or a look that is due, may be on this machine.
+package truth

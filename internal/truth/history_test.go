@@ -1,0 +1,76 @@
+package truth
+
+import (
+	"sync"
+	"time"
+)
+
+// deed is what happened to an owner or waiter of a row.
+type deed uint8
+
+const (
+	begins deed = iota // it owns the row from now on
+	ends               // it does not any more
+	renews             // it goes on, with a longer lease
+	joins              // it waits
+	leaves             // it does not any more: it gave up, or owns it now
+)
+
+func (d deed) String() string {
+	return [...]string{"take", "end", "renewal", "join", "leave"}[d]
+}
+
+// change is one true change of a row. It happened after from, and at to or before.
+type change struct {
+	row, who string // the printed name and label
+	id       string // what the printed id begins with
+	what     deed
+	from, to time.Time
+	cause    string // of an end, as it is printed; "": not known
+
+	leaseEnds time.Time // of an end: not before this its lease would have been over; zero: it had none
+	granted   bool      // of a leave: it owns the row from then on, which the next change says
+	first     bool      // it was so before the program looked: no line is expected to tell of it
+}
+
+// history is what really happened, row by row in the true order.
+type history struct {
+	mu   sync.Mutex
+	rows map[string][]change
+	sum  int
+}
+
+func newHistory() *history { return &history{rows: map[string][]change{}} }
+
+// add writes changes down, in the order in which they happened.
+func (h *history) add(changes ...change) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range changes {
+		h.rows[c.row] = append(h.rows[c.row], c)
+		h.sum++
+	}
+}
+
+// owners are who owns each row at the end, waiters who waits.
+func (h *history) owners() map[string]map[string]bool { return h.present(begins, ends) }
+
+func (h *history) waiters() map[string]map[string]bool { return h.present(joins, leaves) }
+
+func (h *history) present(in, out deed) map[string]map[string]bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := map[string]map[string]bool{}
+	for row, changes := range h.rows {
+		all[row] = map[string]bool{}
+		for _, c := range changes {
+			switch c.what {
+			case in:
+				all[row][c.who] = true
+			case out:
+				delete(all[row], c.who)
+			}
+		}
+	}
+	return all
+}

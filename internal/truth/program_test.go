@@ -1,0 +1,205 @@
+package truth
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience is how long a test waits for what has to come.
+const patience = 2 * time.Minute
+
+// built is the program, made once for all tests.
+type built struct {
+	once sync.Once
+	dir  string
+	path string
+	err  error
+	out  []byte
+}
+
+// programPath builds the program, unless -program names one.
+func (b *built) programPath(t testing.TB) string {
+	t.Helper()
+	if *program != "" {
+		return *program
+	}
+	b.once.Do(func() {
+		if b.dir, b.err = os.MkdirTemp("", "coordtop-truth"); b.err == nil {
+			b.path = filepath.Join(b.dir, "coordtop")
+			b.out, b.err = exec.Command("go", "build", "-o", b.path, "coordtop").CombinedOutput()
+		}
+	})
+	if b.err != nil {
+		t.Fatalf("building the program: %v\n%s", b.err, b.out)
+	}
+	return b.path
+}
+
+// watch is a running "coordtop watch -o json".
+type watch struct {
+	t    testing.TB
+	cmd  *exec.Cmd
+	read sync.WaitGroup
+	errs bytes.Buffer
+
+	mu    sync.Mutex
+	lines []line
+	bad   error
+	more  chan struct{} // closed, and replaced, with each line
+}
+
+func command(t testing.TB, path string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(path, args...)
+	cmd.Env = []string{"HOME=" + t.TempDir(), "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH")}
+	return cmd
+}
+
+// startWatch starts the program, and ends it with the test unless stop did.
+func startWatch(t testing.TB, path string, args ...string) *watch {
+	t.Helper()
+	w := &watch{t: t, cmd: command(t, path, append([]string{"watch", "-o", "json"}, args...)...), more: make(chan struct{})}
+	w.cmd.Stderr = &w.errs
+	out, err := w.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.read.Go(func() { w.receive(out) }) // ends with the program
+	t.Cleanup(func() {
+		if w.cmd.ProcessState == nil {
+			_ = w.cmd.Process.Kill()
+			w.read.Wait()
+			_ = w.cmd.Wait()
+		}
+	})
+	return w
+}
+
+func (w *watch) receive(out io.Reader) {
+	scan := bufio.NewScanner(out)
+	scan.Buffer(nil, 1<<20)
+	for scan.Scan() {
+		l, err := parseLine(scan.Bytes())
+		w.mu.Lock()
+		w.lines = append(w.lines, l)
+		if err != nil && w.bad == nil {
+			w.bad = err
+		}
+		close(w.more)
+		w.more = make(chan struct{})
+		w.mu.Unlock()
+	}
+}
+
+// await waits until the lines are as wished; false: they never were.
+func (w *watch) await(wish func([]line) bool) bool {
+	w.t.Helper()
+	bound := time.NewTimer(patience)
+	defer bound.Stop()
+	for {
+		w.mu.Lock()
+		lines, more := w.lines, w.more
+		w.mu.Unlock()
+		if wish(lines) {
+			return true
+		}
+		select {
+		case <-more:
+		case <-bound.C:
+			return false
+		}
+	}
+}
+
+// stop ends the program as ctrl-c does and returns all that it printed.
+func (w *watch) stop() []line {
+	w.t.Helper()
+	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
+		w.t.Fatal(err)
+	}
+	w.read.Wait()
+	if err := w.cmd.Wait(); err != nil || w.errs.Len() > 0 {
+		w.t.Errorf("the program ended with %v: %s", err, w.errs.String())
+	}
+	if w.bad != nil {
+		w.t.Error(w.bad)
+	}
+	return w.lines
+}
+
+// shows reports whether the lines so far end in these owners and waiters.
+func shows(lines []line, owners, waiters map[string]map[string]bool) bool {
+	type set = map[string]map[string]bool
+	own, wait := set{}, set{}
+	add := func(s set, row, who string, in bool) {
+		if s[row] == nil {
+			s[row] = map[string]bool{}
+		}
+		if in {
+			s[row][who] = true
+		} else {
+			delete(s[row], who)
+		}
+	}
+	for i := range lines {
+		l := &lines[i]
+		if l.Event == "present" && l.Owner != nil {
+			add(own, l.row(), l.Owner.Label, true)
+		}
+		for _, c := range l.claims() {
+			switch c.what {
+			case begins, ends:
+				add(own, l.row(), c.who.Label, c.what == begins)
+				if c.what == begins {
+					add(wait, l.row(), c.who.Label, false)
+				}
+			case joins, leaves:
+				add(wait, l.row(), c.who.Label, c.what == joins)
+			}
+		}
+	}
+	return equalSets(own, owners) && equalSets(wait, waiters)
+}
+
+func equalSets(a, b map[string]map[string]bool) bool {
+	covers := func(x, y map[string]map[string]bool) bool {
+		for row := range x {
+			for who := range x[row] {
+				if !y[row][who] {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	return covers(a, b) && covers(b, a)
+}
+
+// sampling is the pause between two looks that the program prints.
+func sampling(t testing.TB, path string, args ...string) time.Duration {
+	t.Helper()
+	out, err := command(t, path, append([]string{"get", "-o", "json"}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("get: %v", err)
+	}
+	var got struct {
+		Sources []struct {
+			Sampling int64 `json:"sampling_ms"`
+		}
+	}
+	if err := json.Unmarshal(out, &got); err != nil || len(got.Sources) != 1 {
+		t.Fatalf("get printed %s: %v", out, err)
+	}
+	return time.Duration(got.Sources[0].Sampling) * time.Millisecond
+}

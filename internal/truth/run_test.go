@@ -1,0 +1,183 @@
+package truth
+
+import (
+	"flag"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"coordtop/internal/localserver"
+)
+
+var (
+	program = flag.String("program", "", "compare this program with the truth, instead of one built now")
+	seed    = flag.Uint64("seed", 0, "repeat what the actors do; 0: draw a seed")
+	steps   = flag.Int("steps", 200, "how many random steps on each backend")
+	cuts    = flag.Int("cuts", 3, "how often the program's connections are cut meanwhile")
+	slack   = flag.Duration("slack", 500*time.Millisecond, "how late a push or a look may be on this machine")
+	binary  built
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code := m.Run()
+	if binary.dir != "" {
+		_ = os.RemoveAll(binary.dir)
+	}
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			_, _ = os.Stderr.WriteString(err.Error() + "\n")
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// actor is a stranger to the program that changes rows and writes down what it did.
+type actor interface {
+	// step does one random thing.
+	step()
+	// settle waits until nothing changes by itself any more.
+	settle()
+}
+
+// trial is one comparison.
+type trial struct {
+	t       *testing.T
+	random  *rand.Rand
+	history *history
+	proxy   *localserver.Proxy
+	pace    time.Duration // between two steps, on average
+}
+
+func newTrial(t *testing.T, target string) *trial {
+	t.Helper()
+	s := *seed
+	if s == 0 {
+		s = rand.Uint64()
+	}
+	t.Logf("seed %d: repeat it with -seed %d -steps %d -cuts %d", s, s, *steps, *cuts)
+	return &trial{t: t, random: rand.New(rand.NewPCG(s, 0)), history: newHistory(), proxy: localserver.ProxyForTest(t, target), pace: 40 * time.Millisecond}
+}
+
+// run lets the actor work under the eyes of the program at url, which goes through the
+// proxy, and compares. sampled: the changes are found by looks.
+func (r *trial) run(a actor, url string, sampled bool, rules rules) {
+	r.t.Helper()
+	path := binary.programPath(r.t)
+	if sampled {
+		rules.interval = sampling(r.t, path, url)
+	}
+	rules.slack = *slack
+	w := startWatch(r.t, path, url)
+	if !w.await(func(lines []line) bool { return len(lines) > 0 && lines[len(lines)-1].Event == "synced" }) {
+		r.t.Fatalf("the program never was synced: %s", w.errs.String())
+	}
+	night := r.nights()
+	for i := range *steps {
+		night.at(i)
+		a.step()
+		r.pause(time.Duration(r.random.ExpFloat64() * float64(r.pace)))
+	}
+	night.end()
+	a.settle()
+	owners, waiters := r.history.owners(), r.history.waiters()
+	if !w.await(func(lines []line) bool { return shows(lines, owners, waiters) }) {
+		r.t.Error("the program does not show the true owners and queues in the end")
+	}
+	lines := w.stop()
+	v := check(lines, r.history, rules)
+	r.t.Logf("%d lines, %d true changes, %d cuts, sampling %v\n%s", len(lines), r.history.sum, *cuts, rules.interval, v)
+	for i, lie := range v.lies {
+		if i == 30 {
+			r.t.Errorf("and %d more", len(v.lies)-i)
+			break
+		}
+		r.t.Error(lie)
+	}
+	if r.t.Failed() {
+		r.keep(lines)
+	}
+}
+
+func (r *trial) pause(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	<-timer.C
+}
+
+// keep writes the lines of a run that failed to a file.
+func (r *trial) keep(lines []line) {
+	f, err := os.CreateTemp("", "coordtop-truth-*.json")
+	if err != nil {
+		r.t.Log(err)
+		return
+	}
+	defer f.Close()
+	for i := range lines {
+		if _, err := f.WriteString(lines[i].text + "\n"); err != nil {
+			r.t.Log(err)
+			return
+		}
+	}
+	r.t.Logf("the lines are in %s", f.Name())
+}
+
+// nights are the stretches in which the connections of the program are cut.
+type nights struct {
+	proxy  *localserver.Proxy
+	random *rand.Rand
+	begin  map[int]int // at which step which kind begins
+	until  time.Time
+	down   bool
+}
+
+// The kinds of cuts.
+const (
+	reset  = iota // all connections end, new ones are served
+	refuse        // the same, and new ones are refused for a while
+	hold          // no byte passes for a while, and nobody is told
+	kinds
+)
+
+func (r *trial) nights() *nights {
+	n := &nights{proxy: r.proxy, random: r.random, begin: map[int]int{}}
+	for i := range *cuts {
+		first, last := i**steps / *cuts, (i+1)**steps / *cuts
+		n.begin[first+r.random.IntN(max(1, last-first))] = (i + r.random.IntN(2)) % kinds
+	}
+	return n
+}
+
+// at does what is due before a step.
+func (n *nights) at(step int) {
+	if n.down && time.Now().After(n.until) {
+		n.end()
+	}
+	kind, ok := n.begin[step]
+	if !ok {
+		return
+	}
+	n.end()
+	switch kind {
+	case reset:
+		n.proxy.Reset()
+		return
+	case refuse:
+		n.proxy.Cut()
+	default:
+		n.proxy.BlackHole()
+	}
+	n.down = true
+	n.until = time.Now().Add(time.Duration(200+n.random.IntN(6000)) * time.Millisecond)
+}
+
+func (n *nights) end() {
+	if n.down {
+		n.proxy.Resume()
+		n.down = false
+	}
+}
