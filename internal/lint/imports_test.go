@@ -52,7 +52,7 @@ func directions() []direction {
 		{"internal/legible", nil},
 		{"internal/lint", nil},
 		{"internal/mask", nil},
-		{"internal/respwire", nil},
+		{"internal/respwire", []string{"internal/format"}},
 		{"internal/spawn", nil},
 		{"internal/pgwire", []string{"internal/format", "internal/spawn"}},
 		{"internal/shots", nil},

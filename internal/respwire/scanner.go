@@ -3,6 +3,8 @@ package respwire
 import (
 	"bytes"
 	"strconv"
+
+	"coordtop/internal/format"
 )
 
 // Limits bound what is passed on. Those of the package are Defaults.
@@ -90,7 +92,7 @@ func (s *scanner) lineOK(first byte, rest int) string {
 	switch first {
 	case '+', '-', ':', '_', ',', '#', '(':
 		if rest > s.limits.Line+len("\r\n") {
-			return "a line of more than " + grouped(s.limits.Line) + " bytes"
+			return "a line of more than " + format.Count(s.limits.Line) + " bytes"
 		}
 	case '$', '=', '!', '*', '~', '>', '%', '|':
 		if rest > longestNumber+len("\r\n") {
@@ -134,7 +136,7 @@ func (s *scanner) beginString(kind byte, text []byte) string {
 		return ""
 	}
 	if size > s.limits.Bytes {
-		return "a text of " + grouped(size) + " bytes"
+		return "a text of " + format.Count(size) + " bytes"
 	}
 	if wrong := s.count(size+2, 0); wrong != "" {
 		return wrong
@@ -149,7 +151,7 @@ func (s *scanner) beginAggregate(kind byte, text []byte) string {
 		return wrong
 	}
 	if size > s.limits.Values || kind == '>' && size < 1 { // a push has at least a name
-		return nameOf(kind) + " of " + grouped(size) + " elements"
+		return nameOf(kind) + " of " + format.Count(size) + " elements"
 	}
 	if kind == '%' || kind == '|' {
 		size *= 2
@@ -185,9 +187,9 @@ func (s *scanner) count(size, values int) string {
 		t.values += values
 		switch {
 		case t.bytes > s.limits.Bytes:
-			return "an answer of more than " + grouped(s.limits.Bytes) + " bytes"
+			return "an answer of more than " + format.Count(s.limits.Bytes) + " bytes"
 		case t.values > s.limits.Values:
-			return "an answer of more than " + grouped(s.limits.Values) + " values"
+			return "an answer of more than " + format.Count(s.limits.Values) + " values"
 		}
 	}
 	return ""
@@ -228,13 +230,4 @@ func nameOf(kind byte) string {
 		return "an attribute"
 	}
 	return "an array"
-}
-
-// grouped writes n with a comma after each three digits.
-func grouped(n int) string {
-	text := strconv.Itoa(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
