@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/mask"
 )
 
 // Contact is what we know of a server when something fails: the words that complete the
@@ -207,7 +208,7 @@ func (c *Contact) mask(text string) string {
 			continue
 		}
 		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret)} {
-			text = strings.ReplaceAll(text, form, "***")
+			text = strings.ReplaceAll(text, form, mask.Sign)
 		}
 	}
 	return text
