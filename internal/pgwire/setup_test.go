@@ -3,7 +3,6 @@ package pgwire_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -121,16 +120,5 @@ func (s *stranger) unharmed(after string) {
 			s.t.Errorf("after %s the pooler says: %s", after, line)
 			return
 		}
-	}
-}
-
-// dialer is a plain dial that f wraps.
-func dialer(f func(net.Conn) net.Conn) func(context.Context, string, string) (net.Conn, error) {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return f(c), nil
 	}
 }
