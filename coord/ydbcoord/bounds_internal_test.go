@@ -102,7 +102,7 @@ func read(sent []byte) (int, error) {
 		_, _ = server.Write(sent)
 		_ = server.Close()
 	}()
-	n, err := io.Copy(io.Discard, &frames{Conn: client, lied: func(error) {}})
+	n, err := io.Copy(io.Discard, &frames{Conn: client, fail: func(error) {}})
 	return int(n), err
 }
 

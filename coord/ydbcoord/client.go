@@ -137,9 +137,9 @@ func (c *Client) open(ctx context.Context) (*ydb.Driver, error) {
 	if err := c.greet(ctx); err != nil {
 		return nil, err
 	}
-	ctx, lied := context.WithCancelCause(ctx)
-	defer lied(nil)
-	options, err := c.options.sdk(lied)
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	options, err := c.options.sdk(fail)
 	if err != nil {
 		return nil, err
 	}
@@ -173,9 +173,9 @@ func (o ClientOptions) connectionString() string {
 	return (&url.URL{Scheme: scheme, Host: o.Address, Path: o.Database}).String()
 }
 
-// sdk are the SDK's options. lied is called with why a connection was ended, if the server
+// sdk are the SDK's options. fail is called with why a connection was ended, if the server
 // sent what no YDB sends.
-func (o ClientOptions) sdk(lied func(error)) ([]ydb.Option, error) {
+func (o ClientOptions) sdk(fail func(error)) ([]ydb.Option, error) {
 	options := []ydb.Option{ydb.WithApplicationName("coordtop"), logging(o.Log)}
 	switch {
 	case o.AccessToken != "":
@@ -194,7 +194,7 @@ func (o ClientOptions) sdk(lied func(error)) ([]ydb.Option, error) {
 		options = append(options, ydb.WithTLSConfig(encryption))
 	}
 	options = append(options, ydb.With(config.WithGrpcOptions(
-		grpc.WithTransportCredentials(newCounting(encryption, lied)),
+		grpc.WithTransportCredentials(newCounting(encryption, fail)),
 		grpc.WithMaxHeaderListSize(longestHeaders),
 		grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connWindow),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(longestMessage), grpc.ForceCodecV2(newBoundedProto())),

@@ -37,7 +37,7 @@ const dataKind = 0
 // frames is a connection that reads along with the frames that a server sends.
 type frames struct {
 	net.Conn
-	lied func(error) // called once, with why reading ended
+	fail func(error) // called once, with why reading ended
 
 	header []byte // of the current frame, as far as it came
 	rest   int    // bytes of its content still to come
@@ -56,7 +56,7 @@ func (f *frames) Read(p []byte) (int, error) {
 		return n, err
 	}
 	f.wrong = &ForeignError{f.RemoteAddr().String(), fmt.Sprintf("more than %d frames of HTTP/2 without content in a row", mostFrames)}
-	f.lied(f.wrong)
+	f.fail(f.wrong)
 	return 0, f.wrong
 }
 
@@ -104,17 +104,17 @@ func (f *frames) spend() bool {
 }
 
 // counting are transport credentials whose connections count frames, above TLS if there is
-// any. lied is called with why a connection was ended.
+// any. fail is called with why a connection was ended.
 type counting struct {
 	credentials.TransportCredentials
-	lied func(error)
+	fail func(error)
 }
 
-func newCounting(config *tls.Config, lied func(error)) credentials.TransportCredentials {
+func newCounting(config *tls.Config, fail func(error)) credentials.TransportCredentials {
 	if config == nil {
-		return counting{insecure.NewCredentials(), lied}
+		return counting{insecure.NewCredentials(), fail}
 	}
-	return counting{credentials.NewTLS(config), lied}
+	return counting{credentials.NewTLS(config), fail}
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
@@ -123,10 +123,10 @@ func (c counting) ClientHandshake(ctx context.Context, authority string, raw net
 	if err != nil {
 		return nil, nil, err
 	}
-	return &frames{Conn: conn, lied: c.lied}, info, nil
+	return &frames{Conn: conn, fail: c.fail}, info, nil
 }
 
 // Clone implements credentials.TransportCredentials.
 func (c counting) Clone() credentials.TransportCredentials {
-	return counting{c.TransportCredentials.Clone(), c.lied}
+	return counting{c.TransportCredentials.Clone(), c.fail}
 }

@@ -18,12 +18,12 @@ type messages struct {
 	read int    // of out
 	err  error  // after out
 
-	head [headerSize]byte
-	have int // of head
-	fate fate
-	left int // of the body, still to come
-	keep int // of that, still to be passed
-	body []byte
+	head     [headerSize]byte
+	have     int // of head
+	handling handling
+	left     int // of the body, still to come
+	keep     int // of that, still to be passed
+	body     []byte
 }
 
 // Read implements io.Reader.
@@ -84,15 +84,15 @@ func (m *messages) take(in []byte) error {
 func (m *messages) begin() error {
 	m.left = int(int32(binary.BigEndian.Uint32(m.head[1:]))) - 4
 	var err error
-	if m.fate, err = m.state.header(m.head[0], m.left); err != nil {
+	if m.handling, err = m.state.header(m.head[0], m.left); err != nil {
 		return err
 	}
 	m.keep = m.left
-	if m.fate == cut && m.left > textKept {
+	if m.handling == cut && m.left > textKept {
 		m.keep = textKept
 		binary.BigEndian.PutUint32(m.head[1:], uint32(4+m.keep+len(cutEnd)))
 	}
-	if m.fate == passed || m.fate == cut {
+	if m.handling == passed || m.handling == cut {
 		m.out = append(m.out, m.head[:]...)
 	}
 	m.body = m.body[:0]
@@ -105,13 +105,13 @@ const cutEnd = "\x00\x00"
 
 // bytes handles a part of a body.
 func (m *messages) bytes(part []byte) {
-	if m.fate == checked || m.fate == sorted {
+	if m.handling == checked || m.handling == sorted {
 		m.body = append(m.body, part...)
 		return
 	}
 	n := min(m.keep, len(part))
 	m.out = append(m.out, part[:n]...)
-	if m.keep -= n; m.fate == cut && m.keep == 0 && n > 0 && m.left > n {
+	if m.keep -= n; m.handling == cut && m.keep == 0 && n > 0 && m.left > n {
 		m.out = append(m.out, cutEnd...)
 	}
 }
@@ -122,7 +122,7 @@ func (m *messages) finish() error {
 	if err != nil {
 		return err
 	}
-	if keep && (m.fate == checked || m.fate == sorted) {
+	if keep && (m.handling == checked || m.handling == sorted) {
 		m.out = append(append(m.out, m.head[:]...), m.body...)
 	}
 	m.have = 0

@@ -75,18 +75,18 @@ func (t *traffic) ask() {
 // others use.
 func (t *traffic) delicate() bool { return t.lent.Load() && t.pending.Load() > 0 }
 
-// fate is what becomes of the body of a message.
-type fate uint8
+// handling is what becomes of the body of a message.
+type handling uint8
 
 const (
-	passed  fate = iota // as it comes
-	cut                 // the first textKept bytes of it
-	checked             // collected, looked at and passed
-	sorted              // collected, and passed if it is needed
+	passed  handling = iota // as it comes
+	cut                     // the first textKept bytes of it
+	checked                 // collected, looked at and passed
+	sorted                  // collected, and passed if it is needed
 )
 
 // header decides about a message of type kind whose body has n bytes.
-func (t *traffic) header(kind byte, n int) (fate, error) {
+func (t *traffic) header(kind byte, n int) (handling, error) {
 	first := !t.spoken
 	t.spoken = true
 	f, limit := passed, controlLimit
@@ -141,7 +141,7 @@ func (t *traffic) count(kind byte, n int) error {
 }
 
 // end takes note of a whole message. keep is false for one that is to be dropped; body is
-// there if its fate was to be collected.
+// there if its handling was to be collected.
 func (t *traffic) end(kind byte, body []byte) (keep bool, err error) {
 	switch kind {
 	case 'Z':
