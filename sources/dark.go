@@ -45,7 +45,7 @@ const darkAge = 24 * time.Hour
 type darkList struct{ list []Dark }
 
 // darkened returns the list with a stretch that begins, unless one lasts. Its ends are on
-// the wall clock, because the monotonic one stands still while this machine sleeps.
+// the wall clock, because the monotonic one stops while this machine sleeps.
 func darkened(list []Dark, from time.Time) []Dark {
 	if n := len(list); n > 0 && list[n-1].To.IsZero() {
 		return list

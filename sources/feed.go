@@ -189,7 +189,7 @@ func (h *Hub) downLocked(sc *scope, now time.Time, err error) bool {
 	return true
 }
 
-// refusedLocked takes in why a scope cannot be read, although its source is connected.
+// refusedLocked records why a scope cannot be read, although its source is connected.
 func (h *Hub) refusedLocked(sc *scope, now time.Time, err error) {
 	told := h.downLocked(sc, now, err)
 	if sc.outage.isNews(err) && !told {

@@ -235,7 +235,7 @@ type Waiter struct {
 // Attr is a fact of a backend under its own name.
 type Attr struct{ Key, Value string }
 
-// Limited says whether it is known that no more than Limit permits can be owned.
+// Limited reports whether it is known that no more than Limit permits can be owned.
 func (p *Primitive) Limited() bool {
 	return p.Kind == KindSemaphore && p.LimitHow != Unknown && p.Limit > 0 && p.Limit != NoLimit
 }

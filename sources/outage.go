@@ -22,7 +22,7 @@ type outage struct {
 	runs int      // of so many
 }
 
-// isNews takes in why a connection failed, and reports whether that is to be told: reasons
+// isNews records why a connection failed, and reports whether that is to be told: reasons
 // that are new in this outage are, and one that was told before another and lasts now.
 // Silence is one reason, whoever noticed it.
 func (o *outage) isNews(err error) bool {

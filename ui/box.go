@@ -24,7 +24,7 @@ type description struct {
 // describedMsg brings a description to the box that asked for it.
 type describedMsg struct {
 	box   *box
-	asked int // the how-manyeth question of the box it answers
+	asked int // sequence number of the question that this answers
 	description
 }
 
@@ -102,7 +102,7 @@ func (m *model) openBox(r action.Request) tea.Cmd {
 	return b.ask(m, r)
 }
 
-// answered takes in what the operator said. One who asks about every change of a busy row
+// answered receives what the operator said. One who asks about every change of a busy row
 // would never be answered: it is asked again when it has answered.
 func (b *box) answered(m *model, msg describedMsg) {
 	if msg.asked != b.asked {

@@ -14,7 +14,7 @@ import (
 type KeyProblem struct {
 	Action string // as the help names it, and the config
 	Known  bool   // whether there is such an action; else its name is no text to show
-	Text   string // what is wrong and what to do; of a key that there is not, only its number
+	Text   string // what is wrong and what to do; of an unknown key, only its number
 }
 
 // CheckKeys finds everything that is wrong with changed keys: the names of actions with

@@ -35,7 +35,7 @@
 // of its key and when the session closes.
 //
 // A try that has no answer may also still be on its way: held by a link, or unread by a server
-// that stands still. To give it back is not enough then, because it may arrive afterwards. So the
+// that is stopped. To give it back is not enough then, because it may arrive afterwards. So the
 // server is made to end the connection that it was sent on (CLIENT KILL, by number and address,
 // so that it can be nobody else's), or shows that it has it no more (CLIENT LIST); only then is a
 // claim a miss. Without these rights, without an answer, and behind a proxy that shares

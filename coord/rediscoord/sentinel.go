@@ -118,7 +118,7 @@ func (s *sentinels) askOne(ctx context.Context, addr string) (master string, oth
 	if !s.room() {
 		return net.JoinHostPort(pair[0], pair[1]), nil, nil
 	}
-	// Who may not ask for the others, or gets no answer, does with those that were given.
+	// A user who may not ask for the others, or gets no answer, makes do with those that were given.
 	list, _ := client.Do(ctx, "SENTINEL", "sentinels", s.master).Slice()
 	return net.JoinHostPort(pair[0], pair[1]), addressesOf(list), nil
 }

@@ -12,7 +12,7 @@ import (
 	"coordtop/internal/certs"
 )
 
-// ErrParameter says that a URL has a parameter that there is not.
+// ErrParameter reports an unknown URL parameter.
 var ErrParameter = errors.New("unknown parameter")
 
 // ParseURL reads

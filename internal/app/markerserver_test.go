@@ -9,8 +9,8 @@ import (
 	"coordtop/internal/localserver"
 )
 
-// TestAPasswordInTheWrongPlaceIsNotRepeatedByAServer lets servers say what they say of a user,
-// a database or a parameter that there is not.
+// TestAPasswordInTheWrongPlaceIsNotRepeatedByAServer lets servers say what they say of an
+// unknown user, database or parameter.
 func TestAPasswordInTheWrongPlaceIsNotRepeatedByAServer(t *testing.T) {
 	t.Parallel()
 	open := localserver.PostgresForTest(t, localserver.PostgresOptions{}).Addr()

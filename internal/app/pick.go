@@ -106,7 +106,7 @@ func (p *program) found() (config.Config, error) {
 	return c, err
 }
 
-// absentConfig says that there is no config file where one was named, which need not be a path.
+// absentConfig reports that there is no config file at the place that was named, which need not be a path.
 func absentConfig(from string) error {
 	return usagef("the config file that %s names does not exist: `coordtop config example` prints one to start from", from)
 }

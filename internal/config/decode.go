@@ -271,7 +271,7 @@ func (d *decoder) structure(n ast.Node, path string, v reflect.Value) {
 	}
 }
 
-// unknown reports a key that there is not. It is repeated only where it is all but a known one:
+// unknown reports an unknown key. It is repeated only where it is all but a known one:
 // else it may be a secret in the wrong place.
 func (d *decoder) unknown(n ast.Node, path, key string, names []string) {
 	if near := address.Near(key, names...); near != "" {

@@ -8,8 +8,8 @@
 //	proclaim TEXT   replaces the data that others see, once it is ours
 //	resign          gives it up, or ends the wait
 //
-// The end of the lines resigns too, where somebody was at their other end (see Ends). Any other line is answered with "refused", an empty one
-// with nothing.
+// The end of the lines resigns too, where somebody was at their other end (see Ends). Any
+// other line is answered with "refused", an empty one with nothing.
 //
 // # Lines out
 //

@@ -184,7 +184,7 @@ func (n *node) explain(err error) error {
 	return err
 }
 
-// failed takes in why there is no session.
+// failed records why there is no session.
 func (n *node) failed(err error) error {
 	if answeredWith(err, Ydb.StatusIds_NOT_FOUND) && n.gone() {
 		return n.missing()
