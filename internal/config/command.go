@@ -33,40 +33,20 @@ func runSecret(ctx context.Context, command []string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
-	type result struct {
-		out []byte
-		err error
-	}
-	done := make(chan result, 1)
-	spawn.Go(ctx, nil, func() { // received below; given up, it ends with a process that we may not kill
-		r := result{err: errors.New("a defect kept it from being run")}
-		defer func() { done <- r }()
-		r.out, r.err = output(ctx, path, command)
-	})
-	var r result
-	select {
-	case r = <-done:
-	case <-ctx.Done():
-		late := time.NewTimer(2 * commandGrace)
-		defer late.Stop()
-		select {
-		case r = <-done:
-		case <-late.C:
-			r.err = ctx.Err()
-		}
-	}
+	// One that is given up ends with a process that we may not kill.
+	out, err := spawn.Within(ctx, 2*commandGrace, func() ([]byte, error) { return output(ctx, path, command) })
 	name := format.Clean(filepath.Base(path), 100)
 	switch exit := new(exec.ExitError); {
-	case errors.Is(r.err, errTooMuch):
+	case errors.Is(err, errTooMuch):
 		return "", fmt.Errorf("the command %s printed more than %d kB: it must print one line", name, maxSecret>>10)
-	case ctx.Err() != nil && r.err != nil:
+	case ctx.Err() != nil && err != nil:
 		return "", fmt.Errorf("running %s: %w", name, errors.Join(errors.New("no answer in time"), ctx.Err()))
-	case errors.As(r.err, &exit):
+	case errors.As(err, &exit):
 		return "", fmt.Errorf("running %s: %w: run it by hand to see why", name, exit)
-	case r.err != nil:
-		return "", fmt.Errorf("%s cannot be run: %w", name, withoutPath(r.err))
+	case err != nil:
+		return "", fmt.Errorf("%s cannot be run: %w", name, withoutPath(err))
 	}
-	return trimSecret(r.out, "the command "+name)
+	return trimSecret(out, "the command "+name)
 }
 
 // output runs a command and returns what it printed, up to maxSecret bytes.

@@ -47,11 +47,10 @@ func (e *Error) Error() string { return e.Text }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// result is what a look at a file gave.
-type result struct {
+// content is what a look at a file gave.
+type content struct {
 	data []byte
 	mode fs.FileMode
-	err  error
 }
 
 // Read returns what a file or a named pipe holds, and its mode. A pipe is read until its
@@ -59,17 +58,14 @@ type result struct {
 // (fs.ErrNotExist), that it is longer than most bytes (ErrLong), that it is neither file nor
 // pipe (ErrKind), or that ctx or five seconds ended first.
 func Read(ctx context.Context, path string, most int64) ([]byte, fs.FileMode, error) {
-	r := within(ctx, path, most, func(ctx context.Context) result {
-		data, mode, err := read(ctx, path, most)
-		return result{data, mode, err}
-	})
-	return r.data, r.mode, r.err
+	c, err := within(ctx, path, most, func(ctx context.Context) (content, error) { return read(ctx, path, most) })
+	return c.data, c.mode, err
 }
 
 // Check reports what keeps a file from being read by a library, which does not bound what it
 // reads: the errors are those of Read, and a pipe is an error too (ErrKind).
 func Check(ctx context.Context, path string, most int64) error {
-	return within(ctx, path, most, func(context.Context) result {
+	_, err := within(ctx, path, most, func(context.Context) (content, error) {
 		info, err := os.Stat(path)
 		if err == nil {
 			err = readable(info, most)
@@ -77,81 +73,67 @@ func Check(ctx context.Context, path string, most int64) error {
 		if err == nil && !info.Mode().IsRegular() {
 			err = ErrKind
 		}
-		return result{err: err}
-	}).err
+		return content{}, err
+	})
+	return err
 }
 
 // IsPipe reports whether a named pipe stands at a path.
 func IsPipe(ctx context.Context, path string) bool {
-	r := within(ctx, path, 0, func(context.Context) result {
+	c, err := within(ctx, path, 0, func(context.Context) (content, error) {
 		info, err := os.Stat(path)
 		if err != nil {
-			return result{err: err}
+			return content{}, err
 		}
-		return result{mode: info.Mode()}
+		return content{mode: info.Mode()}, nil
 	})
-	return r.err == nil && r.mode&fs.ModeNamedPipe != 0
+	return err == nil && c.mode&fs.ModeNamedPipe != 0
 }
 
-// within looks at a file for as long as it may take.
-func within(ctx context.Context, path string, most int64, look func(context.Context) result) result {
+// within looks at a file for as long as it may take. A look that waits for a pipe comes back
+// by itself a little later, and knows more. One that is given up ends with its file system's
+// answer or the process.
+func within(ctx context.Context, path string, most int64, look func(context.Context) (content, error)) (content, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	done := make(chan result, 1)
-	spawn.Go(ctx, nil, func() { // received below; given up, it ends with its file system's answer or the process
-		r := result{err: errors.New("a defect kept it from being read")}
-		defer func() { done <- r }()
-		r = look(ctx)
-	})
-	var r result
-	select {
-	case r = <-done:
-	case <-ctx.Done():
-		grace := time.NewTimer(pollStep * 4) // what waits for a pipe comes back by itself, and knows more
-		defer grace.Stop()
-		select {
-		case r = <-done:
-		case <-grace.C:
-			r.err = ctx.Err()
-		}
+	c, err := spawn.Within(ctx, 4*pollStep, func() (content, error) { return look(ctx) })
+	if err != nil {
+		return content{}, explain(path, err, most)
 	}
-	if r.err != nil {
-		return result{mode: r.mode, err: explain(path, r.err, most)}
-	}
-	return r
+	return c, nil
 }
 
 // read looks what there is before it opens it, since the opening alone does something to
 // some devices, and looks again after it.
-func read(ctx context.Context, path string, most int64) ([]byte, fs.FileMode, error) {
+func read(ctx context.Context, path string, most int64) (content, error) {
 	info, err := os.Stat(path)
 	if err == nil {
 		err = readable(info, most)
 	}
 	if err != nil {
-		return nil, 0, err
+		return content{}, err
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, 0, err
+		return content{}, err
 	}
 	defer f.Close()
 	if info, err = f.Stat(); err == nil {
 		err = readable(info, most)
 	}
 	if err != nil {
-		return nil, 0, err
+		return content{}, err
 	}
 	if info.Mode()&fs.ModeNamedPipe != 0 {
 		if err := awaitWriter(ctx, f); err != nil {
-			return nil, 0, err
+			return content{}, err
 		}
 	}
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
 		err = ErrLong
 	}
-	return data, info.Mode(), err
+	return content{data, info.Mode()}, err
 }
 
 func readable(info fs.FileInfo, most int64) error {

@@ -78,6 +78,38 @@ func Call(ctx context.Context, f func() error) (err error) {
 	return f()
 }
 
+// Within calls f in a goroutine and returns what it returns. It does not wait for ever: when
+// ctx has ended, f has grace more to come back, and is given up after that with the error of
+// ctx. The goroutine of an f that was given up ends when f returns, if it ever does. The
+// error of an f that panicked is ErrPanic alone; only the handler is told the value.
+func Within[T any](ctx context.Context, grace time.Duration, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	Go(ctx, nil, func() { // received below
+		r := result{err: ErrPanic}
+		defer func() { done <- r }()
+		value, err := f()
+		r = result{value, err}
+	})
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-late.C:
+		var none T
+		return none, ctx.Err()
+	}
+}
+
 func handler(ctx context.Context) func(*Panic) {
 	handle, _ := ctx.Value(key{}).(func(*Panic))
 	return handle

@@ -158,3 +158,50 @@ func TestWithoutAHandlerAPanicEndsTheProcess(t *testing.T) {
 		t.Errorf("got %v, %s", err, out)
 	}
 }
+
+func TestWithinGivesUpOnlyAfterItsGrace(t *testing.T) {
+	t.Parallel()
+	const limit, grace = time.Second, 100 * time.Millisecond
+	failed := errors.New("failed")
+	for name, c := range map[string]struct {
+		takes, returns time.Duration // of f, and of Within
+		fails          error
+		want           error
+	}{
+		"at once":         {},
+		"in time":         {takes: limit / 2, returns: limit / 2},
+		"with an error":   {takes: limit / 2, returns: limit / 2, fails: failed, want: failed},
+		"within grace":    {takes: limit + grace/2, returns: limit + grace/2},
+		"after its grace": {takes: time.Hour, returns: limit + grace, want: context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), limit)
+				defer cancel()
+				began := time.Now()
+				got, err := spawn.Within(ctx, grace, func() (string, error) {
+					time.Sleep(c.takes)
+					return "done", c.fails
+				})
+				if !errors.Is(err, c.want) || err == nil && got != "done" {
+					t.Errorf("%q, %v, want the error %v", got, err, c.want)
+				}
+				if took := time.Since(began); took != c.returns {
+					t.Errorf("it returned after %v, want %v", took, c.returns)
+				}
+				time.Sleep(c.takes) // until what was given up has ended too
+			})
+		})
+	}
+}
+
+func TestWithinTellsAPanicToItsHandlerAlone(t *testing.T) {
+	t.Parallel()
+	h := new(told)
+	_, err := spawn.Within(spawn.With(t.Context(), h.take), time.Second, func() (int, error) { panic("hunter2") })
+	if !errors.Is(err, spawn.ErrPanic) || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("the error is %q", err)
+	}
+	h.only(t)
+}
