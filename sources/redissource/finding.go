@@ -69,13 +69,13 @@ func (o past) lastedUntilOver(p *sources.Primitive, r *reading) bool {
 }
 
 // told narrows s by what was pushed. From a link that is prompt a push comes within the
-// tolerance of what it tells of, and what was read soon after is what it tells of.
+// tolerance of what it tells of, and what was read soon after is what it tells of. Where the
+// read took longer, on our side or theirs, the push may have as well: then only what was
+// answered before it bounds how old it is.
 func told(s span, r *reading, n notice, tolerance time.Duration) span {
 	switch {
 	case !n.late && r.got.Sub(n.first) <= tolerance:
 		return span{at: n.last}
-	case !n.late && n.first.Add(-tolerance).After(s.after):
-		s.after = n.first.Add(-tolerance)
 	case n.floor.After(s.after) && n.floor.Before(n.first):
 		s.after = n.floor
 	}

@@ -192,7 +192,7 @@ func TestPushedChangeIsAnInstantOnlyIfAllWasPrompt(t *testing.T) {
 	}{
 		{"prompt", n, r, span{at: ms(1000)}},
 		{"the link was late", late, r, span{ms(600), ms(1002)}},
-		{"the read was late", n, &reading{sent: ms(1001), got: ms(1100)}, span{ms(975), ms(1100)}},
+		{"the read was late", n, &reading{sent: ms(1001), got: ms(1100)}, span{ms(600), ms(1100)}},
 		{"the last look was later than the ping", old, r, span{ms(100), ms(1002)}},
 	}
 	for _, tt := range tests {
