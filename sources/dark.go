@@ -57,14 +57,18 @@ func darkened(list []Dark, from time.Time) []Dark {
 	return append(slices.Clone(list[first:]), Dark{From: from.Round(0)})
 }
 
-// lightened returns the list with the end of the stretch that lasts.
+// lightened returns the list with the end of the stretch that lasts, or without it where it
+// has no length.
 func lightened(list []Dark, to time.Time) []Dark {
 	n := len(list)
 	if n == 0 || !list[n-1].To.IsZero() {
 		return list
 	}
+	if !to.After(list[n-1].From) {
+		return list[:n-1]
+	}
 	list = slices.Clone(list)
-	list[n-1].To = later(to.Round(0), list[n-1].From)
+	list[n-1].To = to.Round(0)
 	return list
 }
 
@@ -119,9 +123,10 @@ func observedBetween(from, to time.Time, dark []Dark) observed {
 	return o
 }
 
-// seenBetween reports whether all of a stretch of time was observed.
-func seenBetween(from, to time.Time, dark []Dark) bool {
-	return observedBetween(from, to, dark).last == max(0, to.Sub(from))
+// wentDark reports whether a stretch that was not observed began between from and to. One
+// that had begun before was over when the row was read at from.
+func wentDark(from, to time.Time, dark []Dark) bool {
+	return slices.ContainsFunc(dark, func(d Dark) bool { return !d.From.Before(from) && d.From.Before(to) })
 }
 
 // RecordedSince is from when on the terms, or levels, of the row are a whole record; zero:

@@ -100,6 +100,28 @@ func TestATakingInTheDarkTellsNothingOfWhoCameBefore(t *testing.T) {
 	})
 }
 
+func TestTheFirstListingIsNoDarkness(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		asked := time.Now()
+		time.Sleep(time.Millisecond)
+		read := time.Now()
+		time.Sleep(time.Millisecond)
+		w.tell(sources.Change{Gap: true, At: read, Set: []*sources.Primitive{election("app", bound("a"))}, Synced: true, Alive: []string{"main"}})
+		time.Sleep(time.Second)
+		w.tell(sources.Change{After: asked, Set: []*sources.Primitive{election("app")}})
+		time.Sleep(time.Second)
+		w.set(election("app", bound("b")))
+		if e := w.last(sources.EventAcquired); e.Last.ID != "a" {
+			t.Errorf("told after %q, want a: nothing was missed in between", e.Last.ID)
+		}
+		if dark := w.row("app").Unobserved(w.hub.State()); len(dark) > 0 {
+			t.Errorf("not observed: %v", dark)
+		}
+	})
+}
+
 func TestAGapGoesOnInTheDarkOnlyAsAPossibility(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {

@@ -105,7 +105,7 @@ func gapBefore(nobody Stamp, at, after time.Time, dark []Dark) Interval {
 	}
 	taken := StampBetween(after, at, Unknown)
 	g := gapOf(earliest(nobody), nobody.At, earliest(taken), at, dark)
-	if !seenBetween(earliest(taken), at, dark) {
+	if wentDark(earliest(taken), at, dark) {
 		g.last = 0
 	}
 	return Interval{Min: g.last, Max: g.whole.Max}

@@ -101,11 +101,11 @@ func (r *Row) lastBefore(e, ended *Event, dark []Dark) {
 	switch {
 	case !single(r.Primitive):
 	case ended != nil:
-		if seenBetween(earliest(StampBetween(ended.After, ended.At, Unknown)), e.At, dark) {
+		if !wentDark(earliest(StampBetween(ended.After, ended.At, Unknown)), e.At, dark) {
 			e.Last = ended.Previous
 		}
 	case n == 0 || r.Nobody.How == Unknown || r.Nobody.How == AtLeast:
-	case seenBetween(earliest(r.Nobody), e.At, dark):
+	case !wentDark(earliest(r.Nobody), e.At, dark):
 		e.Last = r.Terms[n-1].Owner
 	}
 }
