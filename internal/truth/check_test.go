@@ -164,9 +164,9 @@ func (c *checker) fits(t *change, cl *claim) {
 	}
 }
 
-// ending judges what a line says of how an ownership ended. What follows from the lease is
-// no more than that: an owner that is gone when its lease is over has expired, one that is
-// gone before has released it.
+// ending judges what a line says of how an ownership ended. What follows from a lease or a
+// session is no more than that: an owner that is gone when its lease is over has expired, one
+// that is gone before has released it, and one whose session is gone too lost it with that.
 func (c *checker) ending(t *change, l *line) {
 	if l.Cause == nil {
 		c.lie("wrong cause", l, "an end has no cause")
@@ -175,6 +175,7 @@ func (c *checker) ending(t *change, l *line) {
 	if (l.Event == "expired") != (*l.Cause == "expired") && l.Event != "owner_changed" {
 		c.lie("wrong cause", l, "the event and the cause say different things")
 	}
+	gone := t.sessionEnds != nil && !t.sessionEnds.IsZero() && l.At.After(*t.sessionEnds)
 	over := !t.leaseEnds.IsZero() && l.At.After(t.leaseEnds)
 	switch {
 	case *l.Cause == "unknown":
@@ -183,6 +184,8 @@ func (c *checker) ending(t *change, l *line) {
 		c.counts["ends: cause "+*l.Cause]++
 	case l.Known == "inferred" && (*l.Cause == "expired" && over || *l.Cause == "released" && t.cause != "expired"):
 		c.counts["ends: cause "+*l.Cause+" by the lease, was "+t.cause]++
+	case l.Known == "inferred" && *l.Cause == "session_ended" && gone:
+		c.counts["ends: cause session_ended, it gave it up just before"]++
 	default:
 		c.lie("wrong cause", l, "it was %s", t.cause)
 	}

@@ -29,7 +29,7 @@
 //     did so in darkness is.
 //   - A cause is the true one, or unknown, or follows from the lease and is marked inferred:
 //     expired where the owner is seen gone when its lease is over, released where before, but
-//     never where it ran out. An end is `expired` if its cause is, and no other.
+//     never where it ran out; session_ended where the owner's session is seen gone with it. An end is `expired` if its cause is, and no other.
 //   - Who gives it up and takes it again within one interval may be told as a renewal.
 //   - The lines do not contradict each other: applied one after the other they end in the
 //     true owners and the true queue.

@@ -28,9 +28,10 @@ type change struct {
 	from, to time.Time
 	cause    string // of an end, as it is printed; "": not known
 
-	leaseEnds time.Time // of an end: not before this its lease would have been over; zero: it had none
-	granted   bool      // of a leave: it owns the row from then on, which the next change says
-	first     bool      // it was so before the program looked: no line is expected to tell of it
+	sessionEnds *time.Time // of an end: when the session of that owner ended; nil: it has no session that can
+	leaseEnds   time.Time  // of an end: not before this its lease would have been over; zero: it had none
+	granted     bool       // of a leave: it owns the row from then on, which the next change says
+	first       bool       // it was so before the program looked: no line is expected to tell of it
 }
 
 // history is what really happened, row by row in the true order.

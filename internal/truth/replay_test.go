@@ -104,58 +104,77 @@ func (s *shown) took(l *line) {
 	if s.several || t == nil || l.Event != "acquired" {
 		return
 	}
-	before, ended := s.before(t)
-	s.last(l, before, ended)
-	s.gap(l, t, before, ended)
+	b := s.before(t)
+	s.last(l, b)
+	s.gap(l, t, b)
 }
 
-// before finds the end that really came before a take-over, and the last one that lines tell
-// of; nil: there is none.
-func (s *shown) before(t *change) (end, told *change) {
+// past is what came before a take-over.
+type past struct {
+	end   *change // the end that really came before it; nil: nobody owned it
+	shown *change // the last one that did not come and go within one interval
+}
+
+func (s *shown) before(t *change) past {
+	var p past
 	for i := range s.truth[s.row] {
 		e := &s.truth[s.row][i]
 		if e == t {
 			break
 		}
-		if e.what == ends {
-			end = e
+		if e.what != ends {
+			continue
+		}
+		p.end = e
+		if why := s.hidden[e]; why == "" || why == inDarkness {
+			p.shown = e
 		}
 	}
-	if s.ended != nil {
-		told = s.matched[s.ended][ends]
-	}
-	return end, told
+	return p
 }
 
-func (s *shown) last(l *line, end, told *change) {
+// unseen reports whether darkness, between the last end that lines tell of and now, may have
+// hidden an owner.
+func (s *shown) unseen(now time.Time) bool {
+	from := s.ended.At
+	if s.ended.After != nil {
+		from = *s.ended.After
+	}
+	for _, d := range s.dark {
+		if d.from.Before(now) && d.to.After(from) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *shown) last(l *line, p past) {
 	switch {
-	case l.Last == nil && s.ended != nil && s.ended.Previous != nil && told == end && !s.darkSince(s.ended.At, l.At):
-		s.lie("wrong last", l, "it was %s, and the lines before say so", s.ended.Previous.Label)
+	case l.Last == nil && s.ended != nil && !s.unseen(l.At):
+		s.lie("wrong last", l, "it was %s by the lines before", s.ended.Previous.Label)
 	case l.Last == nil:
 		s.counts["last: null"]++
-	case end == nil:
+	case p.end == nil:
 		s.lie("wrong last", l, "nobody owned it before")
-	case l.Last.Label == end.who:
+	case l.Last.Label == p.end.who:
 		s.counts["last: right"]++
-	case told != nil && l.Last.Label == told.who && s.hiddenBetween(told, end):
+	case p.shown != nil && l.Last.Label == p.shown.who && s.hidden[p.shown] == "":
 		s.counts["last: of before who came and went within one interval"]++
 	default:
-		s.lie("wrong last", l, "it was %s", end.who)
+		s.lie("wrong last", l, "it was %s", p.end.who)
 	}
 }
 
-func (s *shown) gap(l *line, t, end, told *change) {
-	if end == nil {
-		if l.Gap != nil {
-			s.lie("wrong gap", l, "nobody owned it before")
-		}
+func (s *shown) gap(l *line, t *change, p past) {
+	switch {
+	case l.Gap == nil && s.ended != nil:
+		s.lie("wrong gap", l, "its beginning is known by the lines before")
 		return
-	}
-	if l.Gap == nil {
-		if told != nil {
-			s.lie("wrong gap", l, "its beginning is known by the lines before")
-		}
+	case l.Gap == nil:
 		s.counts["gap: null"]++
+		return
+	case p.end == nil:
+		s.lie("wrong gap", l, "nobody owned it before")
 		return
 	}
 	const printed = time.Microsecond
@@ -164,13 +183,13 @@ func (s *shown) gap(l *line, t, end, told *change) {
 	if s.ended != nil {
 		slack += s.slackOf(s.ended)
 	}
-	shortest, longest := t.from.Sub(end.to), t.to.Sub(end.from)
+	shortest, longest := t.from.Sub(p.end.to), t.to.Sub(p.end.from)
 	switch {
 	case most+slack < shortest:
 		s.lie("wrong gap", l, "it was %v at least", shortest)
 	case least <= longest+slack:
 		s.counts["gap: right"]++
-	case told != nil && s.hiddenBetween(told, end) && least <= t.to.Sub(told.from)+slack:
+	case p.shown != nil && least <= t.to.Sub(p.shown.from)+slack:
 		s.counts["gap: over who came and went within one interval"]++
 	default:
 		s.lie("wrong gap", l, "it was %v at most", longest)
@@ -183,34 +202,6 @@ func (s *shown) slackOf(l *line) time.Duration {
 		return s.slack + prompt
 	}
 	return 0
-}
-
-// hiddenBetween reports whether all that happened after one end up to another came and went
-// within one interval.
-func (s *shown) hiddenBetween(told, end *change) bool {
-	between := false
-	for i := range s.truth[s.row] {
-		t := &s.truth[s.row][i]
-		if between && (t.what == begins || t.what == ends) && s.taken[t] == nil && (s.hidden[t] == "" || s.hidden[t] == inDarkness) {
-			return false
-		}
-		if t == told {
-			between = true
-		}
-		if t == end {
-			return between
-		}
-	}
-	return false
-}
-
-func (s *shown) darkSince(from, to time.Time) bool {
-	for _, d := range s.dark {
-		if d.from.Before(to) && d.to.After(from) {
-			return true
-		}
-	}
-	return false
 }
 
 func keys(set map[string]bool) []string {
