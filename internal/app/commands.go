@@ -15,7 +15,7 @@ import (
 	"coordtop/sources"
 )
 
-const selecting = "What to look at comes from the URLs, else from the config file, else from $REDIS_URL,\n" +
+const selecting = "What to read comes from the URLs, else from the config file, else from $REDIS_URL,\n" +
 	"$DATABASE_URL, $PGSERVICE or $PGHOST, and $YDB_CONNECTION_STRING. SOURCE/NAME or SOURCE/SPACE/NAME (space:\n" +
 	"the database of a Redis or Postgres server, the path of a coordination node of YDB) selects\n" +
 	"a single primitive.\n\n"
@@ -25,8 +25,9 @@ func (p *program) getCommand() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "get [URL | SOURCE/NAME ...]",
-		Short: "Look once and print who leads and who owns",
-		Long: selecting + "Exit code 3: a source did not answer or refused us; 4: no such name; 5: a listing took too long.\n\n" +
+		Short: "Print once who leads and who owns",
+		Long: selecting + "Exit code 3: a source did not answer or refused the login, the others are printed; 4: no such name;\n" +
+			"5: a source was not read in full within --timeout.\n\n" +
 			headless.JSONHelp(headless.OfGet),
 		Example: "coordtop get redis://localhost:6379/0\n" +
 			"coordtop get 'postgres://ops@localhost/ledger?locks=4242,17:-4'\n" +
@@ -60,7 +61,8 @@ func (p *program) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [URL | SOURCE/NAME ...]",
 		Short: "Print a line for every change",
-		Long:  selecting + "Goes on until it is interrupted or nobody reads its output any more.\n\n" + headless.JSONHelp(headless.OfWatch),
+		Long: selecting + "Runs until it is interrupted or nobody reads its output any more. Without an answer of a source\n" +
+			"it goes on trying.\n\n" + headless.JSONHelp(headless.OfWatch),
 		Example: "coordtop watch redis://localhost:6379/0\n" +
 			"coordtop watch -o json | jq 'select(.event == \"owner_changed\" or .event == \"acquired\")'",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
@@ -86,7 +88,7 @@ func (p *program) watchCommand() *cobra.Command {
 func (p *program) configCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Check the config file, or print an example", Args: none, RunE: p.run(helpOnly)}
 	cmd.AddCommand(&cobra.Command{
-		Use: "check [FILE]", Short: "Say everything that is wrong with the config file", Args: atMostOne,
+		Use: "check [FILE]", Short: "Print all mistakes in the config file", Args: atMostOne,
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.checkConfig(cmd, args) }),
 	}, &cobra.Command{
 		Use: "example", Short: "Print a config file with every key explained", Args: none,

@@ -36,12 +36,13 @@ func (p *program) demoCommands() []*cobra.Command {
 		Long: "Starts a private Redis, a private Postgres and an emulator of YDB's coordination service on\n" +
 			"the loopback interface and candidates that contend for elections, locks and permits, each a\n" +
 			"process of its own, and shows them on the board. Leaders are replaced now and then, as by a\n" +
-			"deployment, which is no problem; one lock is never given back, which is. Everything ends\n" +
-			"with the command. A server that is not installed is left out. On the board writing is armed:\n" +
-			"lead, resign, crash a leader with X, and see who follows.\n\n" +
+			"deployment, which is no problem. One lock is never given back: the board shows that as a\n" +
+			"problem after 30 s. Everything ends with the command. A server that is not installed is left\n" +
+			"out. Writing is armed on the board: lead, resign, end a leader's process with X, and see who\n" +
+			"follows.\n\n" +
 			"With --no-ui it prints a `name url` line for each server and, last, a line with the\n" +
-			"command that shows them, then serves until it is interrupted. Any client may use them: the\n" +
-			"emulator of YDB takes those of its SDKs, and stands for two YDB nodes.",
+			"command that shows them on the board, then serves until it is interrupted. Any client may use\n" +
+			"them, SDKs of YDB too: the emulator stands for two YDB nodes.",
 		Example: "coordtop demo\ncoordtop demo --no-ui --redis-port 7379 --postgres-port 7432 --ydb-port 7136 --seed 1",
 		Args:    none,
 		RunE:    p.run(func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context(), o) }),

@@ -37,12 +37,12 @@ func exitMeanings() []exitMeaning {
 	return []exitMeaning{
 		{exitOK, "done"},
 		{exitError, "error"},
-		{exitUsage, "usage, config, or not confirmed"},
-		{exitNoAnswer, "a source did not answer, or refused us; the others are printed"},
+		{exitUsage, "wrong arguments or config, or not confirmed"},
+		{exitNoAnswer, "a source did not answer or refused the login; get prints the others"},
 		{exitNotFound, "no such name"},
-		{exitTimeout, "a listing took longer than --timeout, or it was not ours within --wait"},
-		{exitChanged, "its owner changed just before anything was sent"},
-		{exitCannot, "not possible"},
+		{exitTimeout, "a source was not read in full within --timeout, or it was not ours within --wait"},
+		{exitChanged, "the owner changed just before anything was sent"},
+		{exitCannot, "not possible, the message says why"},
 		{exitReadOnly, "the source is read_only"},
 		{exitLost, "the lease was lost"},
 	}

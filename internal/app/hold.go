@@ -26,19 +26,18 @@ type holdOptions struct {
 	permits    uint64
 }
 
-const holding = "Says on standard error for whom it waits, and at which place of the queue where that is\n" +
-	"told. Writes one JSON line when it is ours, keeps it, and reads lines from standard input:\n" +
-	"`resign` gives it up, or ends the wait%s. Each is answered with one JSON line. The end\n" +
-	"of input and each signal that ends it resign too, within two seconds. Nothing that could\n" +
-	"prove ownership is written to disk; the audit (audit.jsonl in the state directory) has a line\n" +
+const holding = "Waits for it. Standard error shows who owns it, and our place in the queue if the server tells it.\n" +
+	"When it is ours, prints one JSON line, keeps it, and reads lines from standard input: `resign`\n" +
+	"gives it up, or ends the wait%s. Each line is answered with one JSON line. The end of input\n" +
+	"resigns too, and so does each signal that ends the program, within two seconds. Nothing that could\n" +
+	"prove ownership is written to disk; the audit (audit.jsonl in the state directory) gets a line\n" +
 	"before and one after each action.\n\n" +
-	"NAME is SOURCE/NAME or SOURCE/SPACE/NAME, or a URL with exactly one of election=, mutex=\n" +
-	"and semaphore=. It must be confirmed with --write --yes, and on a protected source with\n" +
-	"--reason.\n\n" +
-	"Exit code 0: resigned, also from the wait; 2: not confirmed, or more than one goes by that name; 3: the\n" +
-	"source did not answer, or refused us; 4: no such name; 5: not ours within --wait; 6: with --wait 0,\n" +
-	"its owner changed just before anything was sent; 7: not possible; 8: the source is read_only;\n" +
-	"9: the lease was lost.\n\n"
+	"NAME is SOURCE/NAME or SOURCE/SPACE/NAME. A URL must have exactly one of election=, mutex=\n" +
+	"and semaphore=. --write --yes confirms the action; a protected source needs --reason too.\n\n" +
+	"Exit code 0: resigned, also during the wait; 1: error, or a signal during the wait; 2: not confirmed,\n" +
+	"or several primitives have that name; 3: the source did not answer or refused the login; 4: no such\n" +
+	"name; 5: not ours within --wait; 6: with --wait 0, the owner changed just before anything was sent;\n" +
+	"7: not possible; 8: the source is read_only; 9: the lease was lost.\n\n"
 
 func (p *program) acquireCommand() *cobra.Command {
 	var o holdOptions
@@ -63,8 +62,8 @@ func (p *program) campaignCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "campaign NAME | URL",
 		Short: "Lead an election in the foreground",
-		Long: "Leads without doing any of the leader's work.\n\n" +
-			fmt.Sprintf(holding, ", `proclaim TEXT` replaces the\ndata that others see") + headless.JSONHelp(headless.OfHold),
+		Long: "Leads an election, and does none of the leader's work.\n\n" +
+			fmt.Sprintf(holding, ", `proclaim TEXT` replaces the data\nthat others see") + headless.JSONHelp(headless.OfHold),
 		Example: "coordtop campaign --write --yes 'redis://localhost:6379/0?election=app:leader:billing'\n" +
 			"coordtop campaign --write --yes leases/app:leader:billing --data draining --wait 1m",
 		Args: one,

@@ -74,7 +74,7 @@ func plausible(name, where string, list []config.Source) error {
 // neither explains an argument that is not a URL and not a name, with what is known of the
 // names. It does not repeat the argument, which may be a URL without its scheme.
 func neither(where, names string) error {
-	return usagef("%s is neither a URL nor a name: a URL begins with its scheme, %s, and a name is SOURCE/NAME%s", where, config.Schemes, names)
+	return usagef("%s is neither a URL nor a name: a URL begins with its scheme, %s, and a name is SOURCE/NAME, not a source alone%s", where, config.Schemes, names)
 }
 
 // errNothing says that neither a file nor a variable names a source.
