@@ -148,3 +148,30 @@ func TestAFileThatNeverEndsIsNoSecret(t *testing.T) {
 		}
 	}
 }
+
+func TestListsThatCostMemoryAreBounded(t *testing.T) {
+	t.Parallel()
+	hosts := strings.Repeat("h,", 64) + "h"
+	for _, url := range []string{
+		"postgres://" + hosts + "/d", "redis+sentinel://" + hosts + "/m/0", "postgres:///d?host=" + hosts, "postgres:///d?host=" + strings.ReplaceAll(hosts, ",", "%2C"),
+	} {
+		if _, err := ParseURL(url); err == nil || !strings.Contains(err.Error(), "more than 64 hosts") {
+			t.Errorf("%.30s: %v", url, err)
+		}
+	}
+	if _, err := ParseURL("postgres://" + strings.Repeat("h,", 63) + "h/d"); err != nil {
+		t.Error(err)
+	}
+	source := `sources: [{url: "redis://h", legible: [` + strings.Repeat(`"x", `, 20) + `]}]`
+	for text, want := range map[string]string{
+		"owners: [" + strings.Repeat("{match: x, label: y}, ", 181) + "]\n" + source:                              "more than 200 regular expressions",
+		"owners: [{match: " + strings.Repeat("x", 501) + ", label: y}]\n" + source:                                "owners[0].match: is longer than 500",
+		"sources: [" + strings.Repeat(`{url: "redis://h", legible: [`+strings.Repeat("x, ", 19)+"x]},", 11) + "]": "more than 200 regular expressions",
+		"owners: [" + strings.Repeat("{match: x, label: y}, ", 180) + "]\n" + source:                              "",
+	} {
+		_, err := Parse([]byte(text), "/etc/c.yaml", noEnv)
+		if want == "" && err != nil || want != "" && (err == nil || strings.Count(err.Error(), want) != 1) {
+			t.Errorf("%.40s: %v, want %q once", text, err, want)
+		}
+	}
+}

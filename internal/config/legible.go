@@ -5,9 +5,11 @@ import (
 	"regexp"
 )
 
-// Bounds of what may be written at legible: each value is searched for each pattern.
+// Bounds of regular expressions: each value is searched for each at legible, each owner for
+// each at owners, and a short one can take 100 kB.
 const (
 	maxLegible        = 20
+	maxExpressions    = 200 // of the whole file
 	longestExpression = 500 // bytes
 )
 
@@ -27,17 +29,32 @@ func (v *validator) legible(f *fileSource, typ, path string) []*regexp.Regexp {
 	var list []*regexp.Regexp
 	for i, text := range f.Legible {
 		where := fmt.Sprintf("%s.legible[%d]", path, i)
-		p, err := regexp.Compile(text)
-		switch {
-		case text == "":
+		if text == "" {
 			v.at(where, "is empty: write a regular expression for what may be shown of a value")
-		case len(text) > longestExpression:
-			v.at(where, "is longer than %d bytes", longestExpression)
-		case err != nil:
-			v.at(where, "not a regular expression (RE2)%s", whyNot(err))
-		default:
+		} else if p := v.expression(where, text); p != nil {
 			list = append(list, p)
 		}
 	}
 	return list
+}
+
+// expression reads a regular expression; nil: it said what is wrong.
+func (v *validator) expression(where, text string) *regexp.Regexp {
+	v.expressions++
+	switch {
+	case len(text) > longestExpression:
+		v.at(where, "is longer than %d bytes", longestExpression)
+		return nil
+	case v.expressions == maxExpressions+1:
+		v.at(where, "more than %d regular expressions: too much for a config", maxExpressions)
+		return nil
+	case v.expressions > maxExpressions: // which was said
+		return nil
+	}
+	p, err := regexp.Compile(text)
+	if err != nil {
+		v.at(where, "not a regular expression (RE2)%s", whyNot(err))
+		return nil
+	}
+	return p
 }

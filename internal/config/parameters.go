@@ -99,6 +99,11 @@ func (t *Target) foreign(key, value string) error {
 		return fmt.Errorf("no setting of Postgres has such a name: write ? and & in a password as %%3F and %%26; to select there are %s=", strings.Join(ours, "=, "))
 	case t.Type == TypePostgres && key == "sslmode" && !slices.Contains(modes, value):
 		return fmt.Errorf("sslmode= takes %s", strings.Join(modes, ", "))
+	case t.Type == TypePostgres && (key == "host" || key == "hostaddr"):
+		if text, err := url.QueryUnescape(value); err == nil {
+			value = text
+		}
+		return few(value)
 	case t.Type == TypePostgres && key == "connect_timeout" && !isNumber(value):
 		return errors.New("connect_timeout= takes a whole number of seconds")
 	}

@@ -85,6 +85,9 @@ func (t *Target) hosts() error {
 	if t.Type == TypePostgres && t.Hosts == "" {
 		return nil
 	}
+	if err := few(t.Hosts); err != nil {
+		return err
+	}
 	for host := range strings.SplitSeq(t.Hosts, ",") {
 		if t.Type == TypePostgres && (host == "" || host[0] == ':') {
 			host = "localhost" + host // the local socket
@@ -96,6 +99,17 @@ func (t *Target) hosts() error {
 		if name, _, err := net.SplitHostPort(full); err != nil || !hostName.MatchString(name) && !strings.HasPrefix(host, "[") {
 			return fmt.Errorf("a bad host: it has letters, digits, dots and dashes; write it as host:%s", port)
 		}
+	}
+	return nil
+}
+
+// mostHosts of one address are tried; each costs memory, and a time-out where it is silent.
+const mostHosts = 64
+
+// few refuses a list of more hosts than that.
+func few(hosts string) error {
+	if strings.Count(hosts, ",") >= mostHosts {
+		return fmt.Errorf("more than %d hosts", mostHosts)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -21,6 +20,8 @@ type validator struct {
 	*decoder
 	dir  string // relative file names start here
 	home string // ~ means this; "" unknown
+
+	expressions int // regular ones read so far
 }
 
 func (v *validator) config(f *file) Config {
@@ -91,9 +92,8 @@ func (v *validator) owner(o fileOwner, path string) []OwnerRule {
 	if o.Label == "" {
 		v.at(path+".label", "missing: what to show, with $1 for the first group")
 	}
-	re, err := regexp.Compile(o.Match)
-	if err != nil {
-		v.at(path+".match", "not a regular expression (RE2)%s", whyNot(err))
+	re := v.expression(path+".match", o.Match)
+	if re == nil {
 		return nil
 	}
 	return []OwnerRule{{Match: re, Label: o.Label}}
