@@ -34,6 +34,9 @@
 //   - The lines do not contradict each other: applied one after the other they end in the
 //     true owners and the true queue.
 //
+// What the program cannot notice is left out: a link that holds bytes back for less than the
+// second between two pings makes a push late, and its change is told at the wrong instant.
+//
 // # Running it
 //
 // The seed is printed first, and -seed repeats what the actor does; the instants of the

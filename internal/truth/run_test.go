@@ -143,6 +143,10 @@ const (
 	kinds
 )
 
+// shortest is how long a cut lasts at least: bytes that a link holds back for less than the
+// second between two pings are late without anybody noticing.
+const shortest = 1500 * time.Millisecond
+
 func (r *trial) nights() *nights {
 	n := &nights{proxy: r.proxy, random: r.random, begin: map[int]int{}}
 	for i := range *cuts {
@@ -172,7 +176,7 @@ func (n *nights) at(step int) {
 		n.proxy.BlackHole()
 	}
 	n.down = true
-	n.until = time.Now().Add(time.Duration(200+n.random.IntN(6000)) * time.Millisecond)
+	n.until = time.Now().Add(shortest + time.Duration(n.random.IntN(5000))*time.Millisecond)
 }
 
 func (n *nights) end() {
