@@ -2,24 +2,36 @@ package legible
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
+// marks are the kinds of separators; _ counts as -, for base64 has both.
+const marks = "-.:@ /"
+
 // atom is what stands between two separators.
 type atom struct {
-	text  int     // which of those between separators it is in, or is
-	size  int     // in characters
-	cost  float64 // bits to name it among all that would be accepted in its place
-	chars int     // ASCII letters and digits
-	has   classes
-	named bool // there is a word in it
-	form  bool // of the form that a cloud gives: it is a name for that alone
-	cut   bool // an end without meaning
-	apart bool // : or @ stands before it
-	glued bool // no separator does
+	text   int     // which of those between separators it is in, or is
+	size   int     // in characters
+	cost   float64 // bits to name it among all that would be accepted in its place
+	chars  int     // ASCII letters and digits
+	has    classes
+	named  bool    // there is a word in it
+	form   bool    // of the form that a cloud gives: it is a name for that alone
+	cut    bool    // an end without meaning
+	split  bool    // it may be text and the beginning or the end of a nonce, without a sign between
+	ahead  float64 // bits that its beginning saves then, if that is of the nonce
+	behind float64 // bits that its end saves
+	glued  bool    // no separator stands before it
+	mark   byte    // the separator before it; 0: none
+}
+
+// vague reports whether an atom is letters without a meaning, more than one.
+func (a *atom) vague() bool {
+	return !a.named && !a.form && !a.cut && a.size > 1 && a.has&(small|capital) != 0
 }
 
 // classes are the sets that characters are drawn from.
@@ -59,17 +71,17 @@ func classesOf(s string) (has classes, chars int) {
 type window struct {
 	atoms  int
 	length int  // in characters
+	beside bool // something beside it is not shown
 	cut    bool // there is an end without meaning in it
-	apart  bool // there is a : or @ in it
+	marks  int  // the kinds of separators in it, a bit each
 	has    classes
 	chars  int
 	cost   float64
 }
 
 func (w *window) add(a *atom, joined bool) {
-	if joined && a.apart && !w.apart {
-		w.apart = true
-		w.cost -= bitsOfStrong
+	if joined && a.mark != 0 {
+		w.marks |= 1 << strings.IndexByte(marks, a.mark)
 	}
 	w.atoms++
 	w.length += a.size
@@ -86,6 +98,9 @@ func (w *window) add(a *atom, joined bool) {
 // random one is drawn from the smallest set that it can come from.
 func (w *window) bits() float64 {
 	size, cost := 0, w.cost
+	if !w.beside && bits.OnesCount(uint(w.marks)) > 1 {
+		cost -= bitsOfMarks
+	}
 	if w.has&digit != 0 {
 		size += 10
 	}
@@ -109,16 +124,18 @@ func (w *window) bits() float64 {
 const (
 	kindWord    = 1
 	kindPlural  = 3
-	kindNumber  = 2
+	kindNumber  = 2 // none for a digit alone: groups are longer
 	kindPair    = 2
 	kindInitial = 4 // it may be before or behind
 	kindLetter  = 3
 	kindSpoken  = 3
 	kindMixed   = 2 // beside the costs of its parts
 
-	bitsOfCase   = 2 // for each of several words that are written in different cases
-	bitsOfMixed  = 8 // a word of the list with digits
-	bitsOfStrong = 5 // saved by a : or @, once: nonces are hardly ever written with one
+	bitsOfCase    = 2 // for each of several words that are written in different cases
+	bitsOfMixed   = 8 // a word of the list with digits
+	bitsOfForeign = 6 // a byte of a text with letters beyond ASCII: nothing speaks for it
+	bitsOfMarks   = 5 // saved by several kinds of separators: a nonce in groups has one kind
+	bitsOfPod     = 2 // saved by five signs as pods have them, without vowels
 )
 
 var bitsOfDigit, bitsOfLetter = math.Log2(10), math.Log2(alphabet)
@@ -136,7 +153,11 @@ const (
 )
 
 // spoken is how many bits a text must save to count as a word that the list does not have.
-const spoken = 3
+const spoken = 2
+
+// unspoken is how many it must save at least if it has fewer than eight letters: it then speaks
+// against a name, and the words beside it decide.
+const unspoken = -10
 
 // part takes a text without strong separators apart: labels with dots between them, texts
 // with - or _ between those.
@@ -153,17 +174,26 @@ func part(text string) (atoms []atom, ok bool) {
 		forms, named := formsOf(label, texts), false
 		for i, t := range texts {
 			list, ok := read(t)
-			if i >= len(texts)-forms {
+			if i >= len(texts)-forms || i == 0 && forms == nodeForms {
 				list, ok = []atom{{form: true}}, true
 			}
 			word := slices.ContainsFunc(list, func(a atom) bool { return a.named })
 			if i > 0 && i == len(texts)-1 && named && !word && cutOff(t) {
 				list, ok = []atom{{size: len(t), cut: true}}, true
+				if podTail.MatchString(t) {
+					list[0].cost = -bitsOfPod
+				}
 			}
 			if !ok {
 				return nil, false
 			}
 			named = named || word
+			switch {
+			case i > 0:
+				list[0].mark = '-'
+			case place > 0:
+				list[0].mark = '.'
+			}
 			for _, a := range list {
 				a.text = place
 				atoms = append(atoms, a)
@@ -224,13 +254,19 @@ func read(s string) (list []atom, ok bool) {
 		var a atom
 		if isNumber {
 			digits += len(text)
-			a = newAtom(text, kindNumber+bitsOfDigit*float64(len(text)), false)
+			a = newAtom(text, bitsOfDigit*float64(len(text)), false)
+			if len(text) > 1 || len(s) > 1 {
+				a.cost += kindNumber
+			}
 		} else {
 			cost, word, ok := lettered(text, from > 0, len(text) < len(s))
 			if !ok || from > 0 && text != strings.ToLower(text) && !capitals {
 				return nil, false
 			}
 			a = newAtom(text, cost, word)
+			if word {
+				a.split, a.ahead, a.behind = words().halves(text)
+			}
 		}
 		if a.glued = from > 0; a.glued {
 			a.cost += kindMixed
@@ -262,7 +298,7 @@ func lettered(s string, behind, beside bool) (cost float64, word, ok bool) {
 	case strings.ContainsFunc(s, notLetter):
 		return 0, false, false
 	case !ascii(s):
-		return 0, false, utf8.RuneCountInString(s) < shortestLeak
+		return kindLetter + bitsOfForeign*float64(len(s)), false, utf8.RuneCountInString(s) < shortestLeak
 	case len(s) == 1:
 		return kindLetter + bitsOfLetter, false, true
 	case !oneCase(s):
@@ -285,7 +321,10 @@ func lettered(s string, behind, beside bool) (cost float64, word, ok bool) {
 		return 0, false, false
 	}
 	saved := letterModel().saved(low)
-	return kindSpoken + bitsOfLetter*float64(len(s)) - saved, true, saved >= spoken
+	if saved < spoken && len(s) < shortestLeak && !beside {
+		return kindSpoken + bitsOfLetter*float64(len(s)), false, saved >= unspoken
+	}
+	return kindSpoken + bitsOfLetter*float64(len(s)) - saved, saved >= spoken, saved >= spoken
 }
 
 // humps reads words that begin with a capital each, but for the first: orderService.

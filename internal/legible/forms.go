@@ -17,8 +17,8 @@ func formsOf(label string, texts []string) int {
 		return 2
 	case n >= 3 && jobEnd.MatchString(label), n >= 3 && revisionEnd.MatchString(label):
 		return 2
-	case n >= 4 && texts[0] == "gke" && nodeEnd.MatchString(label) && strings.ContainsFunc(texts[n-1], beyondHex):
-		return 3
+	case n >= 4 && texts[0] == "gke" && nodeEnd.MatchString(label) && (strings.Contains(label, "-pool-") || strings.ContainsFunc(texts[n-1], beyondHex)):
+		return nodeForms
 	case n == 4 && texts[0] == "aks" && scaleSetEnd.MatchString(label):
 		return 4
 	case n == 2 && windows.MatchString(label):
@@ -40,8 +40,14 @@ var (
 	// A node of AKS: the number of its group, then its number in base 36.
 	scaleSetEnd = regexp.MustCompile(`-\d{8}-vmss[0-9a-z]{6}$`)
 	// The name that Windows gives to a machine, as on EC2.
-	windows = regexp.MustCompile(`^(?:DESKTOP|LAPTOP|EC2AMAZ)-[0-9A-Z]{7,8}$`)
+	windows = regexp.MustCompile(`^(?:(?:DESKTOP|LAPTOP|EC2AMAZ)-[0-9A-Z]{7,8}|WIN-[0-9A-Z]{11})$`)
 )
+
+// nodeForms is how many texts at the end of a node of GKE are random, with the pool before.
+const nodeForms = 3
+
+// podTail is what tells the pods of a DaemonSet apart.
+var podTail = regexp.MustCompile(`^[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 
 func beyondHex(r rune) bool { return r > 'f' }
 
@@ -80,7 +86,7 @@ func placesOf(text string) []place {
 	for i := 0; i+4 <= len(texts); i++ {
 		four := texts[i : i+4]
 		dashed := i > 0 && (texts[i-1] == "ip" || texts[i-1] == "ec2")
-		longer := !dashed && (i > 0 && groupLike(texts[i-1]) || i+4 < len(texts) && groupLike(texts[i+4]))
+		longer := !dashed && (i > 0 && groupLike(texts[i-1]) || i+4 < len(texts) && groupLike(texts[i+4]) || !usual(four, text))
 		if longer || slices.ContainsFunc(four, func(s string) bool { return !octet(s) }) {
 			at += len(texts[i]) + 1
 			continue
@@ -104,7 +110,31 @@ func notWeak(r rune) rune {
 
 // groupLike reports whether a text beside four numbers may be one more group of a nonce: not
 // a word, as in static.10.0.0.1.clients.
-func groupLike(s string) bool { return len(s) < shortestSpoken || isDigit(s[0]) }
+func groupLike(s string) bool { return len(s) < shortestSpoken || strings.ContainsAny(s, "0123456789") }
+
+// usual reports whether four numbers are an address as machines have it in a network of their
+// own or in a manual, or has a digit alone, which groups of a nonce hardly have.
+func usual(four []string, text string) bool {
+	a, err := netip.ParseAddr(strings.Join(four, "."))
+	if err != nil {
+		return false
+	}
+	if a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast() || a.IsUnspecified() {
+		return true
+	}
+	for _, net := range manuals {
+		if net.Contains(a) {
+			return true
+		}
+	}
+	return len(text) == len(a.String()) && slices.ContainsFunc(four, func(s string) bool { return len(s) == 1 })
+}
+
+// manuals are networks for examples (RFC 5737), and those of carriers (RFC 6598).
+var manuals = []netip.Prefix{
+	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
+	netip.MustParsePrefix("100.64.0.0/10"),
+}
 
 func octet(s string) bool {
 	n, err := strconv.Atoi(s)
@@ -115,9 +145,12 @@ func octet(s string) bool {
 // machine that somebody numbered, not one that was drawn by lot.
 const longestHost = 16
 
-// isAddress reports whether text is an address of IPv6, with a port or none. One that is not
-// shortened by :: looks like a nonce in groups.
+// isAddress reports whether text is a short address of IPv4, or one of IPv6, with a port or
+// none. One of IPv6 that is not shortened by :: looks like a nonce in groups.
 func isAddress(text string) bool {
+	if a, err := netip.ParseAddr(text); err == nil && a.Is4() {
+		return len(text) < shortestSecret // a longer one may be a nonce
+	}
 	if len(text) < 2 || !strings.Contains(text, "::") {
 		return false
 	}

@@ -34,38 +34,92 @@ func Part(text string) string {
 		return rest
 	}
 	best, found := 0.0, ""
-	pieces := []string{text}
-	if strings.Count(text, "-") >= 4 {
-		pieces = uuid.Split(text, -1)
-	}
-	for _, piece := range pieces {
-		if len(piece) < len(text) {
-			piece = strings.Trim(piece, weak+"/")
-		}
-		runs, _ := sight(piece, false)
+	choose := func(piece string, runs []run) {
 		for _, r := range runs {
 			if bits := r.bits(); bits >= surePart && bits > best {
 				best, found = bits, piece[r.start:r.end]
 			}
 		}
 	}
+	for _, rest := range besideNonces(text) {
+		runs, all := sight(rest, len(rest) < len(text))
+		if all || len(rest) == len(text) {
+			choose(rest, runs)
+			continue
+		}
+		runs, _ = sight(rest, false)
+		choose(rest, runs)
+	}
 	return found
 }
 
 // Bits of evidence that are asked for.
 const (
-	sureStretch   = 21.0 // for 12 characters and more: a nonce of 12 may be all of them
-	sureWindow    = 6.0  // for 8 to 11
-	sureEnd       = 4.0  // as sureWindow, with an end without meaning
-	sureBesideAll = 24.0 // as sureStretch, where something beside it is not shown
-	sureBeside    = 14.0 // as sureWindow, where something beside it is not shown
-	surePart      = 6.0  // for what is shorter and stands beside something that is not shown
-	sureBehind    = 20.0 // for what stands directly behind a nonce, without a sign between them
+	sureWhole  = 21.0 // for 12 characters and more that are all of a value
+	sureEdge   = 20.0 // for so many at an end of it: a nonce may have text before or behind it
+	sureInside = 18.0 // for so many in the midst of it
+	sureGlued  = 2.0  // fewer at each end where no separator is: a nonce and text seldom touch
+	sureWindow = -4.0 // for 8 to 11: no nonce, unless it has text beside it
+	sureEnd    = 4.0  // as sureWindow, with an end without meaning
+	moreBeside = 4.0  // more for 12, where something beside them is not shown
+	sureBeside = 17.0 // for 8 to 11, where something beside it is not shown
+	surePart   = 6.0  // for what is shorter and stands beside something that is not shown
+	sureDoubt  = 8.0  // for 12 and more, if of a word at an end of them that may be two only one counts
+	sureBehind = 20.0 // for what stands directly behind a nonce, without a sign between them
 )
 
 // uuid is a UUID of any version. It is a nonce wherever it stands, so it ends what is
 // before and behind it.
-var uuid = regexp.MustCompile(`[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`)
+var uuid = regexp.MustCompile(`(?:urn:uuid:)?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`)
+
+// besideNonces returns the texts between those that are surely nonces.
+func besideNonces(text string) []string {
+	var list []string
+	for _, piece := range uuid.Split(text, -1) {
+		from := 0
+		for at := 0; at < len(piece); {
+			n := strings.IndexAny(piece[at:], strong+dividing)
+			if n < 0 {
+				n = len(piece) - at
+			}
+			if random(piece[at : at+n]) {
+				list = append(list, piece[from:at])
+				from = at + n
+			}
+			at += n + 1
+		}
+		list = append(list, piece[from:])
+	}
+	if len(list) == 1 {
+		return list
+	}
+	for i := range list {
+		list[i] = strings.Trim(list[i], weak+strong+dividing+"/")
+	}
+	return list
+}
+
+// random reports whether s is so long, without a separator, and of such characters that it is
+// a nonce of its own, and no group of one.
+func random(s string) bool {
+	for i := range len(s) {
+		if c := s[i] | 0x20; !isDigit(s[i]) && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	switch has, _ := classesOf(s); {
+	case len(s) < shortestSecret || has&digit == 0:
+		return false
+	case has&notHex == 0:
+		return has&(small|capital) == small || has&(small|capital) == capital
+	default:
+		return len(s) >= longestSolid && has&small != 0 && has&capital != 0
+	}
+}
+
+// longestSolid is the length up to which letters and digits may be a group of a nonce with
+// text directly beside it.
+const longestSolid = 16
 
 // shortNonce is the length of what bsm/redislock writes directly before its metadata: 16
 // bytes in base64url.
@@ -83,8 +137,8 @@ func behindNonce(text string) string {
 	if !strings.ContainsFunc(head, unicode.IsUpper) || !strings.ContainsFunc(head, unicode.IsLower) || !strings.ContainsAny(head, "0123456789-_") {
 		return ""
 	}
-	s, ok := sight(rest, false)
-	if !ok || len(s) != 1 || s[0].start != 0 || s[0].end != len(rest) || s[0].bits() < sureBehind {
+	s, ok := sight(rest, true)
+	if !ok || len(s) != 1 || s[0].start != 0 || s[0].end != len(rest) || s[0].bits() < sureBehind || !s[0].begins() {
 		return ""
 	}
 	return rest
@@ -121,6 +175,9 @@ func path(text string) (atoms []atom, ok bool) {
 		more, ok := part(p)
 		if !ok {
 			return nil, false
+		}
+		if len(atoms) > 0 {
+			more[0].mark = '/'
 		}
 		atoms = append(atoms, more...)
 	}
@@ -162,7 +219,9 @@ func sight(text string, alone bool) (runs []run, all bool) {
 			if now.atoms == nil {
 				now.start = at
 			}
-			atoms[0].apart = len(now.atoms) > 0 && text[at-1] != ' '
+			if len(now.atoms) > 0 {
+				atoms[0].mark = text[at-1]
+			}
 			now.atoms, now.end = append(now.atoms, atoms...), at+n
 		case alone:
 			return nil, false
@@ -171,7 +230,7 @@ func sight(text string, alone bool) (runs []run, all bool) {
 			flush()
 		}
 		at += n
-		if at < len(text) && strings.IndexByte(dividing, text[at]) >= 0 {
+		if at < len(text) && (!alone || strings.IndexByte(dividing, text[at]) >= 0) {
 			all = false
 			flush()
 		}
@@ -180,38 +239,98 @@ func sight(text string, alone bool) (runs []run, all bool) {
 	return runs, all && len(runs) == 1
 }
 
-// believed reports whether no stretch of a name is likely to be random.
+// believed reports whether no stretch of a name is likely to be random. A nonce is all of a
+// value, or text is before or behind it, with a separator or none: the rarer, the less is
+// asked for.
 func (r *run) believed(alone bool) bool {
-	window8, window12 := sureBeside, sureBesideAll
-	if alone {
-		window8, window12 = sureWindow, sureStretch
-	}
+	last := len(r.atoms) - 1
 	for i := range r.atoms {
-		var w window
-		for j := i; j < len(r.atoms) && !r.atoms[j].form; j++ {
+		w := window{beside: !alone}
+		for j := i; j <= last && !r.atoms[j].form; j++ {
 			w.add(&r.atoms[j], j > i)
-			least := 0.0
-			switch {
-			case w.length >= shortestSecret:
-				least = window12
-			case w.length >= shortestLeak && w.cut && alone:
-				least = sureEnd
-			case w.length >= shortestLeak:
-				least = window8
-			default:
-				continue
+			if w.length >= shortestLeak && w.bits() < r.asked(i, j, &w, alone) {
+				return false
 			}
-			if w.bits() < least {
+			if w.length >= shortestSecret && i < j && r.doubtful(i, j) {
 				return false
 			}
 		}
 	}
-	return true
+	return !r.vague()
+}
+
+// doubtful reports whether a stretch of atoms says too little if a nonce begins within the first
+// of them or ends within the last.
+func (r *run) doubtful(i, j int) bool {
+	first, last := &r.atoms[i], &r.atoms[j]
+	if !first.split && !last.split {
+		return false
+	}
+	sure := 0.0
+	if first.split {
+		sure, i = sure+first.behind, i+1
+	}
+	if last.split {
+		sure, j = sure+last.ahead, j-1
+	}
+	var w window
+	for k := i; k <= j; k++ {
+		w.add(&r.atoms[k], k > i)
+	}
+	return sure+w.bits() < sureDoubt
+}
+
+// asked returns the bits that are asked for a stretch of atoms.
+func (r *run) asked(i, j int, w *window, alone bool) float64 {
+	last, length := len(r.atoms)-1, w.length
+	if i > 0 && r.atoms[i-1].form {
+		length += ofForm
+	}
+	if j < last && r.atoms[j+1].form {
+		length += ofForm
+	}
+	if length < shortestSecret {
+		switch {
+		case !alone:
+			return sureBeside
+		case w.cut:
+			return sureEnd
+		}
+		return sureWindow
+	}
+	least := sureWhole
+	switch {
+	case i > 0 && j < last:
+		least = sureInside
+	case i > 0 || j < last:
+		least = sureEdge
+	}
+	if r.atoms[i].glued {
+		least -= sureGlued
+	}
+	if j < last && r.atoms[j+1].glued {
+		least -= sureGlued
+	}
+	if !alone {
+		least += moreBeside
+	}
+	return least
+}
+
+// vague reports whether two abbreviations that nobody knows stand side by side.
+func (r *run) vague() bool {
+	for i := 1; i < len(r.atoms); i++ {
+		if r.atoms[i-1].vague() && r.atoms[i].vague() {
+			return true
+		}
+	}
+	return false
 }
 
 const (
 	shortestLeak   = 8  // so many characters of a nonce in a row must not be shown
 	shortestSecret = 12 // a nonce has so many at least
+	ofForm         = 3  // so many of a form of clouds may be of a nonce at it, with a separator
 )
 
 // bits is the evidence that all of a run is a name.
@@ -226,4 +345,25 @@ func (r *run) bits() float64 {
 		return 0
 	}
 	return w.bits()
+}
+
+// begins reports whether every beginning of a run is a name by its letters alone: it may be the
+// end of a longer nonce.
+func (r *run) begins() bool {
+	var all, letters window
+	for i := range r.atoms {
+		a := &r.atoms[i]
+		if a.form {
+			break
+		}
+		all.add(a, i > 0)
+		if a.has&digit == 0 {
+			letters.add(a, i > 0)
+		}
+		switch bits := letters.bits(); {
+		case all.length >= shortestSecret && bits < sureBehind, all.length >= shortestLeak && bits < sureBeside:
+			return false
+		}
+	}
+	return true
 }

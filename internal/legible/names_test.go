@@ -25,6 +25,13 @@ func TestNameIsPositive(t *testing.T) {
 		"orderService":                            true,
 		"raspberrypi.local":                       true,
 		"jmiller@frankfurt-2":                     true,
+		"prometheus-server-kqwsq":                 true,
+		"debt-collector-2":                        true,
+		"lb-18.acme.io":                           true,
+		"edge-16:8080":                            true,
+		"WIN-5T8VQ2H1KLM":                         true,
+		"52.17.3.145:6379":                        true,
+		"48.29.32.54":                             true, // too short to be a nonce
 
 		"":                                     false,
 		"07221940-03fa-41e1-98c6-ea5f0efb9a90": false,
@@ -43,6 +50,13 @@ func TestNameIsPositive(t *testing.T) {
 		"web-1234-5678-9012":                   false,
 		"17.77.97.56.19.13":                    false,
 		"3f-a2-17-09-bc-44":                    false,
+		"my service41.63.11.22.96":             false, // a nonce directly behind text
+		"web150.49.74.59.86":                   false,
+		"07@48.29.32.54/72":                    false,
+		"us-east-1b@bassat:pcp":                false,
+		"zr:xv:hilocalhost":                    false,
+		"Workerwnfen:cvs:klidapp-01":           false,
+		"boxe_l12o_4nhhbüro-1":                 false,
 		"fe80::1a2b:3c4d:5e6f:7a8b":            false,
 		"worker--b":                            false,
 		"-worker":                              false,
@@ -76,6 +90,12 @@ func TestPartIsTheSurestName(t *testing.T) {
 		"worker-b;Xb3kQ9zT1mN7pL2s":              "worker-b",
 		"3q2+7wEjRWeJq83vASNFZw==":               "",
 		"17:Xb3kQ9zT1mN7pL2s":                    "",
+		"urn:uuid:" + uuid + "@host-4":           "host-4",
+		"jobs-urn:uuid:" + uuid:                  "jobs",
+		"deploy@ci-runner-3:9f86d081884c7d65":    "deploy@ci-runner-3",
+		"AS:MX1E:S5658N:Q108T:780455:FR:J4W5J0":  "",
+		"zuzkbj396006SODX3789aFJc186056-billing": "", // longer than bsm/redislock's
+		"qpOQo6sePYlUYc5vCIyfegWHOPUROT:billing": "billing",
 		"":                                       "",
 	} {
 		if got := legible.Part(text); got != want {

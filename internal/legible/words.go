@@ -2,6 +2,7 @@ package legible
 
 import (
 	_ "embed" // of the words
+	"iter"
 	"math"
 	"strings"
 	"sync"
@@ -10,6 +11,9 @@ import (
 //go:embed words.txt
 var wordList string
 
+//go:embed frequent.txt
+var frequentList string
+
 // longestPair is the length of the longest text that is read as two words.
 const longestPair = 20
 
@@ -17,6 +21,7 @@ const longestPair = 20
 type dictionary struct {
 	known map[string]bool
 	mixed map[string]bool          // those of them with digits
+	often map[string]float64       // the most frequent words, with their bits
 	one   [longestPair + 1]float64 // of the words of that length
 	two   [longestPair + 1]float64 // of the pairs of words of that length together
 }
@@ -28,13 +33,19 @@ const (
 )
 
 var words = sync.OnceValue(func() *dictionary {
-	d := &dictionary{known: map[string]bool{}, mixed: map[string]bool{}}
-	var count, pairs [longestPair + 1]float64
-	for line := range strings.Lines(wordList) {
-		if strings.HasPrefix(line, "#") {
-			continue
+	d := &dictionary{known: map[string]bool{}, mixed: map[string]bool{}, often: map[string]float64{}}
+	var count, pairs, often [longestPair + 1]float64
+	for w := range listed(frequentList) {
+		if _, again := d.often[w]; !again {
+			d.often[w] = 0
+			often[len(w)]++
 		}
-		for w := range strings.FieldsSeq(line) {
+	}
+	for w := range d.often {
+		d.often[w] = math.Log2(often[len(w)])
+	}
+	for _, list := range []string{frequentList, wordList} {
+		for w := range listed(list) {
 			if d.known[w] {
 				continue
 			}
@@ -57,14 +68,33 @@ var words = sync.OnceValue(func() *dictionary {
 	return d
 })
 
+// listed yields the words of a list.
+func listed(list string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(list) {
+			if strings.HasPrefix(line, "#") {
+				continue
+			}
+			for w := range strings.FieldsSeq(line) {
+				if !yield(w) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // bits is what it costs to name a word, or a word with an s behind it.
 func (d *dictionary) bits(w string) (float64, bool) {
+	often, frequent := d.often[w]
 	switch n := len(w); {
 	case n > longestPair:
 		return 0, false
+	case frequent:
+		return kindWord + often, true
 	case d.known[w]:
 		return kindWord + d.one[n], true
-	case n >= shortestSpoken && w[n-1] == 's' && d.known[w[:n-1]]:
+	case n > shortestSpoken && w[n-1] == 's' && d.known[w[:n-1]]:
 		return kindPlural + d.one[n-1], true
 	}
 	return 0, false
@@ -92,3 +122,54 @@ func (d *dictionary) pair(s string) bool {
 	}
 	return false
 }
+
+// halves says of a word whether it may be text directly before or behind the end of a nonce: not
+// if it is one word of the list. ahead and behind are what its beginning and its end save.
+func (d *dictionary) halves(text string) (split bool, ahead, behind float64) {
+	s := strings.ToLower(text)
+	if _, ok := d.bits(s); ok {
+		return false, 0, 0
+	}
+	if !oneCase(text) {
+		first, last := capitals(text)
+		return true, max(0, d.half(s[:first])), max(0, d.half(s[last:]))
+	}
+	for i := shortestHalf; i+shortestHalf <= len(s) && len(s) <= longestPair; i++ {
+		if d.known[s[:i]] && d.known[s[i:]] {
+			a, b := d.half(s[:i]), d.half(s[i:])
+			if !split || min(a, b) < min(ahead, behind) {
+				split, ahead, behind = true, a, b
+			}
+		}
+	}
+	return true, max(0, ahead), max(0, behind)
+}
+
+// half is what a word saves that is written as one with another.
+func (d *dictionary) half(w string) float64 {
+	if len(w) > longestPair {
+		return 0
+	}
+	cost := d.one[len(w)]
+	if often, ok := d.often[w]; ok {
+		cost = often
+	}
+	return bitsOfLetter*float64(len(w)) - kindPair - cost
+}
+
+// capitals returns where the second and where the last of several words begin that are told apart
+// by their capitals.
+func capitals(s string) (second, last int) {
+	for i := 1; i < len(s); i++ {
+		begins := isCapital(s[i]) && (!isCapital(s[i-1]) || i+1 < len(s) && !isCapital(s[i+1]))
+		if begins && second == 0 {
+			second = i
+		}
+		if begins {
+			last = i
+		}
+	}
+	return second, last
+}
+
+func isCapital(c byte) bool { return 'A' <= c && c <= 'Z' }

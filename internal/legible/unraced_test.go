@@ -1,0 +1,6 @@
+//go:build !race
+
+package legible_test
+
+// raced reports whether the race detector slows the tests down.
+const raced = false
