@@ -125,7 +125,7 @@ func (c *Conn) inspect(ctx context.Context, o Options) error {
 		return Because(ctx, "connecting", err)
 	}
 	first, err := c.who(ctx)
-	if err != nil && ctx.Err() != nil && (c.conn.PID() > mostPID || o.Known.givesSessions(c.address())) {
+	if err != nil && ctx.Err() != nil && (c.conn.PID() > mostPID || o.Known.givesSessions(c.Address())) {
 		return fmt.Errorf("connecting: %w", ErrNoSession)
 	}
 	if err != nil {
@@ -137,20 +137,20 @@ func (c *Conn) inspect(ctx context.Context, o Options) error {
 		c.socket.state.lent.Store(false)
 		return nil
 	}
-	if o.Known.givesSessions(c.address()) {
+	if o.Known.givesSessions(c.Address()) {
 		c.pooler = Session
 	} else if c.pooler, err = c.probe(ctx, o); err != nil {
 		return Because(ctx, "looking at the pooler", err)
 	}
 	if c.pooler == Session {
-		o.Known.foundSessions(c.address())
+		o.Known.foundSessions(c.Address())
 		c.socket.state.lent.Store(false)
 	}
 	return nil
 }
 
-// address is where the network connection goes.
-func (c *Conn) address() string { return *c.socket.at.Load() }
+// Address is where the network connection goes.
+func (c *Conn) Address() string { return *c.socket.at.Load() }
 
 // Pooler says what stands between us and the server.
 func (c *Conn) Pooler() Pooler { return c.pooler }

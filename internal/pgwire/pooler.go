@@ -107,7 +107,7 @@ func (c *Conn) probe(ctx context.Context, o Options) (Pooler, error) {
 		}
 		if second == nil {
 			var err error
-			if second, err = connect(ctx, beside(o, c.address())); err != nil {
+			if second, err = connect(ctx, beside(o, c.Address())); err != nil {
 				return Lent, err
 			}
 			defer second.Close()

@@ -23,7 +23,7 @@ const (
 func (w *watcher) describe() *sources.About {
 	a := sources.About{
 		Mode: modePolling, Sampling: w.pace.interval(time.Now(), w.eager()), Version: w.server.version,
-		Incarnation: w.server.incarnation(), RoundTrip: w.last.got.Sub(w.last.sent), Role: w.server.role(),
+		Incarnation: w.board.incarnation, Became: w.board.became.text, BecameHow: w.board.became.how, RoundTrip: w.last.got.Sub(w.last.sent), Role: w.server.role(),
 		Warnings: w.warnings(), Config: w.facts(),
 	}
 	if open, _ := w.ears.listening(); open {

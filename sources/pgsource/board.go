@@ -22,6 +22,8 @@ type board struct {
 	locks       map[ident]*lock
 	sessions    sessions
 	order       queueOrder // of the selected lock
+	became      became     // why it is another incarnation than before
+	answered    int64      // when a look was answered last, on the server's clock
 
 	round   uint64    // counts the looks
 	sent    time.Time // of the last look; zero: none yet
@@ -79,7 +81,7 @@ func newBoard(o Options, all bool, names map[pgcoord.Key]string) *board {
 
 // connected begins a link. Another incarnation shares no session with the one before.
 func (b *board) connected(s *server, keys map[pgcoord.Key]*rule) {
-	if now := s.incarnation(); now != b.incarnation {
+	if now := b.incarnationOf(s); now != b.incarnation {
 		b.incarnation = now
 		clear(b.sessions)
 		clear(b.databases)
@@ -155,7 +157,7 @@ func (b *board) take(s *snapshot, e *ears, f focus) news {
 	b.sweep(t)
 	b.sessions.prune(b.round)
 	n := t.finish()
-	b.sent, b.fresh = s.sent, false
+	b.sent, b.fresh, b.answered = s.sent, false, s.clock.server
 	return n
 }
 

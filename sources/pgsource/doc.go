@@ -48,8 +48,9 @@
 // no guard: such an owner cannot be told from another that gets the same number. A session
 // that owns a lock in two modes owns it twice; the ID of a shared ownership says so. All
 // end with the server's incarnation: the identifier of its cluster and the start of its
-// postmaster. Its timeline is left out, because a standby that is promoted in place keeps
-// its sessions and their locks.
+// postmaster, and where a crash of one session has ended all of them, when that was. Its
+// timeline is left out, because a standby that is promoted in place keeps its sessions and
+// their locks. About.Became tells a restart, a crash recovery and another server apart.
 //
 // Since when somebody owns a lock is not recorded by the server. An owner that the first look
 // shows owned it then, and not before its backend began; of others the Hub knows the two

@@ -17,7 +17,9 @@ type server struct {
 	oid      uint32 // of the database
 	user     string
 	standby  bool
+	address  string // where we reached it
 	started  int64  // Unix µs of its clock
+	crash    mark   // changes where its sessions were ended by a crash of one of them
 	system   string // the cluster's identifier; "": we may not see it
 	timeline string // "": we may not see it
 	capacity lockTable
@@ -62,11 +64,13 @@ const serverSQL = `select pg_catalog.current_database(),
  current_setting('max_locks_per_transaction'), current_setting('max_connections'), current_setting('max_prepared_transactions'),
  pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'execute'),
  pg_catalog.has_function_privilege('pg_catalog.pg_control_checkpoint()', 'execute'),
- pg_catalog.has_function_privilege('pg_catalog.pg_blocking_pids(integer)', 'execute')`
+ pg_catalog.has_function_privilege('pg_catalog.pg_blocking_pids(integer)', 'execute'),
+ (select backend_start::text from pg_catalog.pg_stat_activity where backend_type = 'checkpointer'),
+ (select stats_reset::text from pg_catalog.pg_stat_archiver)`
 
 // askServer reads the facts of a fresh connection.
 func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
-	s := server{version: conn.Version(), major: conn.Major(), pooler: conn.Pooler()}
+	s := server{version: conn.Version(), major: conn.Major(), pooler: conn.Pooler(), address: conn.Address()}
 	const doing = "asking the server about itself"
 	start := time.Now()
 	row, err := conn.One(ctx, serverSQL)
@@ -77,6 +81,7 @@ func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
 	n := numbers{}
 	s.database, s.oid, s.user = row.Text(0), uint32(n.read(row.Text(1))), row.Text(2)
 	s.standby, s.started, s.blocking = row.Text(3) == "t", n.read(row.Text(4)), row.Text(10) == "t"
+	s.crash = mark{checkpointer: row.Text(11), statistics: row.Text(12)}
 	s.capacity = lockTable{uint64(n.read(row.Text(5))), uint64(n.read(row.Text(6))), uint64(n.read(row.Text(7)))}
 	if n.err != nil {
 		return s, fmt.Errorf("%s: %w", doing, n.err)

@@ -1,0 +1,61 @@
+package pgsource
+
+import (
+	"cmp"
+
+	"coordtop/sources"
+)
+
+// mark says which life of its child processes a server is in. When one of them crashes, the
+// postmaster ends all sessions and recovers, and its own start stays as it was; but it starts
+// another checkpointer, and drops its statistics. The start of the checkpointer is hidden from
+// roles without pg_monitor, and the statistics can be reset by hand. "": not told.
+type mark struct{ checkpointer, statistics string }
+
+// crashedSince reports whether a crash lies between two marks of one server.
+func (m mark) crashedSince(before mark) bool {
+	if m.checkpointer != "" && before.checkpointer != "" {
+		return m.checkpointer != before.checkpointer
+	}
+	return m.statistics != "" && before.statistics != "" && m.statistics != before.statistics
+}
+
+// became is what happened to a server that is not in the same incarnation as before. The zero
+// value: it was restarted.
+type became struct {
+	text string
+	how  sources.Known
+}
+
+// incarnationOf is the incarnation of the server that answers now, and notes what became of
+// the one before.
+func (b *board) incarnationOf(s *server) string {
+	was, now := b.server, s.incarnation()
+	switch {
+	case was == nil:
+		return now
+	case now == was.incarnation():
+		if !s.crash.crashedSince(was.crash) {
+			return b.incarnation
+		}
+		b.became = became{"crash recovery", sources.Inferred}
+		return now + ", recovered " + cmp.Or(s.crash.checkpointer, s.crash.statistics)
+	}
+	b.became = b.becameOf(was, s)
+	return now
+}
+
+// becameOf tells a server that was restarted from another one. One that ran already when the
+// other one answered last was not restarted since.
+func (b *board) becameOf(was, s *server) became {
+	ran := s.started <= b.answered
+	switch other := was.system != "" && s.system != "" && was.system != s.system; {
+	case s.address != was.address && (ran || other):
+		return became{"another server: " + s.address, sources.Told}
+	case ran || other:
+		return became{"another server answers at " + s.address, sources.Inferred}
+	case s.address != was.address: // it has been restarted meanwhile, or is the same under another name
+		return became{"another server: " + s.address, sources.Inferred}
+	}
+	return became{}
+}
