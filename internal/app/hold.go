@@ -77,7 +77,7 @@ func (p *program) campaignCommand() *cobra.Command {
 func (o *holdOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.write, "write", false, "allow writing")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do it without asking")
-	cmd.Flags().StringVar(&o.data, "data", "", "show TEXT to others beside us")
+	cmd.Flags().StringVar(&o.data, "data", "", "show TEXT to others behind our name")
 	cmd.Flags().DurationVar(&o.wait, "wait", 0, "give up after so long, as 30s; 0: at once if it is taken; left out: never")
 	cmd.Flags().Lookup("wait").DefValue = "" // the help would call 0 what is taken for left out
 	cmd.Flags().StringVar(&o.reason, "reason", "", "write TEXT to the audit")

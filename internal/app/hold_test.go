@@ -154,15 +154,16 @@ func TestCampaignLeadsObeysLinesAndResigns(t *testing.T) {
 	c := writer(t, server.Addr())
 	h := holds(t, "campaign", "--write", "--yes", "--data", "hello", server.URL()+"?election=app:leader:x")
 	first := h.line(1, "acquired")
-	if first.Name != "app:leader:x" || first.Owner == nil || first.Until == nil || first.Data == nil || first.Data.Text != "hello" {
+	if first.Name != "app:leader:x" || first.Owner == nil || first.Until == nil || first.Data == nil || !strings.HasSuffix(first.Data.Text, " hello") {
 		t.Errorf("it says %+v", first)
 	}
 	h.recorded("campaign after done")
 	h.types("proclaim draining now")
-	if l := h.line(2, "proclaimed"); l.Data.Text != "draining now" || l.Owner.ID != first.Owner.ID {
+	identity, _ := strings.CutSuffix(first.Data.Text, " hello")
+	if l := h.line(2, "proclaimed"); l.Data.Text != identity+" draining now" || l.Owner.ID != first.Owner.ID || l.Owner.Label != identity {
 		t.Errorf("it says %+v", l)
 	}
-	if value, err := c.Get(context.Background(), "app:leader:x").Result(); !strings.HasSuffix(value, " draining now") {
+	if value, err := c.Get(context.Background(), "app:leader:x").Result(); !strings.HasSuffix(value, " "+identity+" draining now") {
 		t.Errorf("others see %q, %v", value, err)
 	}
 	h.recorded("proclaim after done")

@@ -155,7 +155,8 @@
 //	source, namespace, kind, name
 //	owner          id, label, fence of us; null: it is not ours yet
 //	mode, permits
-//	data           what others see beside us; null: none
+//	data           what others see beside us, our name before it where
+//	               they know owners by nothing else; null: none
 //	trusted_until  until when it is surely ours if nothing more is heard from
 //	               the service; each renewal moves it; null: not ours
 //	detail         a sentence for people; null: none

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,8 +34,8 @@ type Backend struct {
 	// Caps is what such servers can do, as far as that is known before one is met. FIFO
 	// means that waiters stand in a queue of the server's.
 	Caps coord.Caps
-	// Nameless: owners are known to others by their data alone. Without data of the
-	// person's, our identity is that.
+	// Nameless: owners are known to others by their data alone. Our identity stands before
+	// what the person says.
 	Nameless bool
 	// RunsOut says that what we abandon stays ours at the service for Lease; where it is
 	// false it ends with our connection.
@@ -58,12 +59,27 @@ type Backend struct {
 	Crash func(ref sources.Ref, owner sources.OwnerRef) error
 }
 
-// data is what a request tells others about us.
+// data is what a request tells others about us. Where they know owners by their data alone,
+// which is read up to the first blank, who we are stands before what the person says. An
+// object of JSON stays as it is: it names its owner itself, as its label.
 func (b *Backend) data(r action.Request) []byte {
-	if action.Of(r.Verb).Group == action.Claims && b.Nameless && len(r.Data) == 0 {
+	says := r.Verb == action.Proclaim || action.Of(r.Verb).Group == action.Claims
+	text := string(r.Data)
+	switch {
+	case !b.Nameless || !says || strings.HasPrefix(text, "{"), text == b.Identity, strings.HasPrefix(text, b.Identity+" "):
+		return r.Data
+	case text == "":
 		return []byte(b.Identity)
 	}
-	return r.Data
+	return []byte(b.Identity + " " + text)
+}
+
+// dataMax is how many bytes a person may say.
+func (b *Backend) dataMax() int {
+	if b.Nameless {
+		return max(b.Caps.MaxData-len(b.Identity)-len(" "), 0)
+	}
+	return b.Caps.MaxData
 }
 
 // refusal is the sentence about an error by which the service refuses us; nil: it does not.

@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"coordtop/internal/action"
 	"coordtop/internal/format"
@@ -26,7 +27,7 @@ func (o *Operator) Describe(_ context.Context, r action.Request) (action.Effect,
 		describeTaking(&e, &b, row, r)
 	case action.Proclaim:
 		e.Lines = []string{"Replaces the data that others see beside us. Sent only while we lead."}
-		e.TakesData, e.DataMax = true, b.Caps.MaxData
+		e.TakesData, e.DataMax = true, b.dataMax()
 	case action.Resign:
 		describeResigning(&e, o, row, r)
 	case action.Crash:
@@ -52,7 +53,7 @@ func nameFor(b *Backend, r action.Request) string {
 }
 
 func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Request) {
-	e.TakesData, e.DataMax, e.Danger = b.Caps.MaxData > 0, b.Caps.MaxData, !b.Demo
+	e.TakesData, e.DataMax, e.Danger = b.Caps.MaxData > 0, b.dataMax(), !b.Demo
 	name := clean(r.Target.Ref.Name)
 	if r.Target.Kind == sources.KindElection {
 		e.Lines = append(e.Lines, "You will lead "+name+". coordtop does none of the leader's work.")
@@ -80,7 +81,7 @@ func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Req
 		e.Lines = append(e.Lines, now+", and "+b.Type+" keeps no queue: coordtop asks again and again, and any other may be first.")
 	}
 	e.Lines = append(e.Lines, keeping(b))
-	if b.Nameless && len(r.Data) == 0 {
+	if b.Nameless && !strings.HasPrefix(string(r.Data), "{") {
 		e.Lines = append(e.Lines, "Others see you as "+clean(b.Identity)+".")
 	}
 }

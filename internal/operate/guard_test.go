@@ -264,7 +264,7 @@ func TestWhatIsNotPossibleIsRefusedWithItsReason(t *testing.T) {
 	r := redisRig(t, options{})
 	r.occupy(mutex, "host-a:1")
 	long, shared, many := r.ask(action.Campaign, election), r.ask(action.Acquire, mutex), r.ask(action.Acquire, mutex)
-	long.Data, shared.Mode, many.Permits = make([]byte, 4097), sources.Shared, 2
+	long.Data, shared.Mode, many.Permits = make([]byte, 4097-len("ana@desk:1 ")), sources.Shared, 2
 	r.refused(long, operate.ErrNotPossible, "4097 bytes")
 	r.refused(shared, operate.ErrNotPossible, "share")
 	r.refused(many, operate.ErrNotPossible, "permits")

@@ -27,8 +27,9 @@ func TestWeLeadProclaimAndResignAsOthersSeeIt(t *testing.T) {
 			q := r.ask(action.Proclaim, election)
 			q.Data = []byte("draining")
 			r.reaches(r.do(q), action.Seen)
+			says := map[string]string{"redis": "ana@desk:1 draining", "postgres": "draining"}[name] // which knows us by our session
 			r.until("others see the data", func(*sources.State) bool {
-				return string(r.owner(election).Data.Head) == "draining"
+				return string(r.owner(election).Data.Head) == says
 			})
 			next := r.campaign(name, election)
 			resign := r.do(r.ask(action.Resign, election))
@@ -88,4 +89,29 @@ func (r *rig) campaign(backend, election string) <-chan string {
 		}
 	})
 	return leads
+}
+
+func TestOurNameStandsBeforeWhatWeSay(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]struct{ label, data string }{
+		"":                      {"ana@desk:1", "ana@desk:1"},
+		"draining node 7":       {"ana@desk:1", "ana@desk:1 draining node 7"},
+		"ana@desk:1":            {"ana@desk:1", "ana@desk:1"},
+		"ana@desk:1 draining":   {"ana@desk:1", "ana@desk:1 draining"},
+		"ana@desk:12 is a host": {"ana@desk:1", "ana@desk:1 ana@desk:12 is a host"},
+	} {
+		t.Run(said, func(t *testing.T) {
+			t.Parallel()
+			r := redisRig(t, options{})
+			claim := r.ask(action.Campaign, election)
+			claim.Data = []byte(said)
+			r.reaches(r.do(claim), action.Seen)
+			if o := r.owner(election); o.Label != want.label || o.Data.Head != want.data {
+				t.Errorf("%q is shown as %q with the data %q", said, o.Label, o.Data.Head)
+			}
+			if held := r.Status().Holdings; len(held) != 1 || string(held[0].Data) != want.data {
+				t.Errorf("%q: we hold %+v", said, held)
+			}
+		})
+	}
 }

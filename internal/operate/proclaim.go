@@ -12,12 +12,12 @@ import (
 )
 
 // proclaim is the goroutine of a run that replaces our data.
-func (o *Operator) proclaim(n *run, h *holding) {
+func (o *Operator) proclaim(n *run, h *holding, b *Backend) {
 	defer n.cancel(nil)
 	sub := o.subscribe()
 	defer sub.Close()
 	o.mu.Lock()
-	term, data := h.term, n.Request.Data
+	term, data := h.term, b.data(n.Request)
 	o.mu.Unlock()
 	ctx, cancel := context.WithTimeout(n.ctx, replyIn)
 	defer cancel()

@@ -83,7 +83,7 @@ func (o *Operator) bodyLocked(n *run, b *Backend) func() {
 	case action.Resign:
 		return func() { o.resign(n, h, b) }
 	case action.Proclaim:
-		return func() { o.proclaim(n, h) }
+		return func() { o.proclaim(n, h, b) }
 	case action.Crash:
 		return func() { o.crash(n, b) }
 	case action.Create, action.Update, action.Delete, action.CreateNode:
@@ -144,9 +144,9 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 
 // fits checks what the request brings along.
 func fits(b *Backend, r action.Request) error {
-	switch {
-	case len(r.Data) > b.Caps.MaxData:
-		return fmt.Errorf("%w: the data has %d bytes, %s carries %d", ErrNotPossible, len(r.Data), b.Type, b.Caps.MaxData)
+	switch data := b.data(r); {
+	case len(data) > b.Caps.MaxData:
+		return fmt.Errorf("%w: the data has %d bytes, %s carries %d", ErrNotPossible, len(data), b.Type, b.Caps.MaxData)
 	case r.Mode == sources.Shared && r.Verb != action.Resign && !b.shares(r.Target.Kind):
 		return fmt.Errorf("%w: %s cannot share this", ErrNotPossible, b.Type)
 	case r.Limit > 1 && r.Target.Kind == sources.KindElection:
