@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"coordtop/internal/localserver"
 )
 
 func TestWhatATerminalSaysCostsLittleMemory(t *testing.T) {
@@ -55,7 +57,7 @@ func TestWhatATerminalSaysCostsLittleMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.await(t, func(out string) bool { return strings.Contains(out, "wait>30s") }) // the help: it is alive
-			if got := peak(t, cmd.Process.Pid); got > 150<<20 {
+			if got := localserver.PeakMemory(t, cmd.Process.Pid); got > 150<<20 {
 				t.Errorf("it needed %d MB", got>>20)
 			}
 			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -1,9 +1,7 @@
 package app
 
 import (
-	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -12,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"coordtop/internal/emulator/liartest"
+	"coordtop/internal/localserver"
 )
 
 // mostALiarCosts is how much more memory the board may take for a source that lies.
@@ -48,7 +47,7 @@ func TestALiarBesideALeaseCostsItsOwnSource(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.keys("o").await(liar.Addr())
-			before := peak(t, l.cmd.Process.Pid)
+			before := localserver.PeakMemory(t, l.cmd.Process.Pid)
 			lying.Store(true)
 			if what == "endless names" {
 				l.keys("r").await("there are more keys than one")
@@ -60,7 +59,7 @@ func TestALiarBesideALeaseCostsItsOwnSource(t *testing.T) {
 			if what == "endless names" {
 				most += most / 5 // the rows of the board are its own
 			}
-			if grown := peak(t, l.cmd.Process.Pid) - before; grown > most {
+			if grown := localserver.PeakMemory(t, l.cmd.Process.Pid) - before; grown > most {
 				t.Errorf("the liar cost %d MB", grown>>20)
 			} else {
 				t.Logf("the liar cost %d MB, the peak is %d MB", grown>>20, (before+grown)>>20)
@@ -79,7 +78,7 @@ func TestAFloodBesideALeaseCostsItsOwnSource(t *testing.T) {
 	l := leadWith(t, "", "grpc://"+liar.Addr()+"/local?node=/local/x&mutex=a")
 	l.keys("o").await(liar.Addr()+" sent ", "next try in")
 	renewed(l)
-	if all := peak(t, l.cmd.Process.Pid); all > mostALiarCosts {
+	if all := localserver.PeakMemory(t, l.cmd.Process.Pid); all > mostALiarCosts {
 		t.Errorf("the peak is %d MB", all>>20)
 	}
 	l.keys("q").keys("q").await("We hold 1 lease").keys("r")
@@ -109,24 +108,4 @@ func renewed(l leading) {
 			}
 		}
 	}
-}
-
-// peak is the most memory that a process has had.
-func peak(t *testing.T, pid int) int {
-	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kilobytes, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return kilobytes << 10
-		}
-	}
-	t.Fatal("the kernel does not tell the peak")
-	return 0
 }

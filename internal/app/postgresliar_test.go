@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -182,26 +181,6 @@ func liesOfPostgres() map[string]func(net.Conn) {
 	}
 }
 
-// peakOf is the most memory that a process ever had, in bytes.
-func peakOf(t *testing.T, pid int) int {
-	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		t.Skip("this system does not tell what a process has taken:", err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kilobytes, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return kilobytes << 10
-		}
-	}
-	t.Fatal("no peak")
-	return 0
-}
-
 // mostForALie is what a lying server may cost.
 const mostForALie = 100 << 20
 
@@ -210,7 +189,7 @@ func TestALyingPostgresCostsItsOwnSourceAnError(t *testing.T) {
 	p := localserver.PostgresForTest(t, localserver.PostgresOptions{})
 	honest := holds(t, "watch", p.URL())
 	honest.out.await(t, func(s string) bool { return strings.Contains(s, "synced") })
-	usual := peakOf(t, honest.cmd.Process.Pid)
+	usual := localserver.PeakMemory(t, honest.cmd.Process.Pid)
 	honest.signals(syscall.SIGINT)
 	honest.ends(0)
 	for what, lie := range liesOfPostgres() {
@@ -223,7 +202,7 @@ func TestALyingPostgresCostsItsOwnSourceAnError(t *testing.T) {
 				if strings.Contains(text, `\\n`) || len(text) > 8000 {
 					t.Errorf("it says %.2000q", text)
 				}
-				if peak := peakOf(t, h.cmd.Process.Pid); peak > usual+mostForALie {
+				if peak := localserver.PeakMemory(t, h.cmd.Process.Pid); peak > usual+mostForALie {
 					t.Errorf("it takes %d MB, %d MB without lies", peak>>20, usual>>20)
 				}
 				h.signals(syscall.SIGINT)
