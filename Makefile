@@ -53,6 +53,7 @@ race: deps ## run all tests with the race detector
 
 truth: deps build ## compare what watch prints with 2,000 random changes on each backend, over cut connections (some minutes; TRUTHFLAGS='-seed 7')
 	$(GO) test -count=1 -v -timeout 30m ./internal/truth -program $(CURDIR)/$(BIN) -steps 2000 -cuts 10 $(TRUTHFLAGS)
+	COORDTOP_TRUTH_QUEUES=2000 $(GO) test -count=1 -v -timeout 30m ./sources/pgsource -run TestNextOwnersOfASelectedQueueAreForetold
 
 lint: ## formatting, vet (linux and darwin), staticcheck, import directions
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change:"; echo "$$files"; exit 1; }
