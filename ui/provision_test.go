@@ -78,6 +78,27 @@ func TestAnUpdateBeginsWithTheDataThatIsThere(t *testing.T) {
 	d.showsNot(t, "xxx")
 }
 
+func TestAnUpdateOfDataWithASecretDoesNotBeginWithTheMask(t *testing.T) {
+	t.Parallel()
+	e := effect()
+	e.TakesData, e.DataMax = true, 10_000
+	p := quota(false, "")
+	const text = "url=postgres://u:TOPSECRET99@h/d"
+	p.Data = sources.NewBlob([]byte(text), len(text))
+	d, op := provisioning(t, p, action.Update, "u", e)
+	d.shows(t, "it holds a secret, which is not shown: all of it is replaced")
+	d.typed("new")
+	d.press("tab", "enter")
+	for _, r := range op.Begun() {
+		if strings.Contains(string(r.Data), "***") {
+			t.Errorf("%q would be written", r.Data)
+		}
+	}
+	if len(op.Begun()) != 1 {
+		t.Errorf("begun %+v", op.Begun())
+	}
+}
+
 func TestABoxAboutWhatExistsSaysWhatOthersDidMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

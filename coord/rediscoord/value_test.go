@@ -37,6 +37,8 @@ func TestParseValueTellsWhoOwnsAKey(t *testing.T) {
 		{"a UUID and a host", id + "@host-4", true, id + "@host-4", "", rediscoord.ShortID([]byte(id + "@host-4")), "host-4"},
 		{"redislock's metadata", "qpOQo6sePYlUYc5vCIyfegworker-7@host-a", true, "qpOQo6sePYlUYc5vCIyfegworker-7@host-a", "", "#84e9852d", "worker-7@host-a"},
 		{"a login", "worker:hunter2@host-4", true, "worker:hunter2@host-4", "", "#100c2865", "#100c2865"},
+		{"a login beside a nonce", "Xb3kQ9zT1mN7pL2s;worker:billing@host-4", true, "Xb3kQ9zT1mN7pL2s;worker:billing@host-4", "",
+			rediscoord.ShortID([]byte("Xb3kQ9zT1mN7pL2s;worker:billing@host-4")), rediscoord.ShortID([]byte("Xb3kQ9zT1mN7pL2s;worker:billing@host-4"))},
 		{"data with a login", id + " redis://u:hunter2@host-4", true, id, "redis://u:hunter2@host-4", short, "redis://u:***@host-4"},
 		{"a sentence", "my own lock", false, "my own lock", "", "my own lock", "my own lock"},
 		{"accents", "büro-1", false, "büro-1", "", "büro-1", "büro-1"},
