@@ -14,15 +14,13 @@ import (
 
 // warnings is what a person should know about how this source looks.
 type warnings struct {
-	polled  []string // why something is polled
-	noScan  bool
-	guessed int   // keys that were guessed to be locks
-	passed  int   // keys that the guess looked at, if it was cut
-	total   int64 // keys in the database; 0: unknown
+	polled []string // why something is polled
+	noScan bool
+	total  int64 // keys in the database; 0: unknown
 }
 
 // countKeys notes what the guess amounts to.
-func (w *watcher) countKeys(s *sweep) error {
+func (w *watcher) countKeys() error {
 	var total int64
 	err := w.refusals().Once("dbsize", func() (err error) {
 		total, err = w.conn.DBSize(w.Context()).Result()
@@ -31,10 +29,7 @@ func (w *watcher) countKeys(s *sweep) error {
 	if err != nil && !redis.IsPermissionError(err) {
 		return err
 	}
-	w.notes.guessed, w.notes.total, w.notes.passed = len(w.keys), total, 0
-	if s.cut {
-		w.notes.passed = s.scanned
-	}
+	w.notes.total = total
 	return nil
 }
 
@@ -95,7 +90,7 @@ func (w *watcher) warnings() []string {
 		list = append(list, "no right to scan, so keys that exist already are seen when they are next written: give the user +scan")
 	}
 	if w.selected.guess && !w.starting() {
-		list = append(list, w.notes.guess())
+		list = append(list, w.guessWarning())
 	}
 	list = append(list, w.room.warnings(len(w.keys))...)
 	if w.server.cluster {
@@ -107,16 +102,24 @@ func (w *watcher) warnings() []string {
 	return list
 }
 
-func (n warnings) guess() string {
+// guessWarning says that keys were guessed, among how many, and what was not looked at yet.
+func (w *watcher) guessWarning() string {
 	of := ""
-	if n.total > 0 {
-		of = " of " + format.Count(int(n.total))
+	if w.notes.total > 0 {
+		of = " of " + format.Count(max(int(w.notes.total), len(w.keys)))
 	}
-	text := fmt.Sprintf("guessed %s%s keys: name them with ?keys=", format.Count(n.guessed), of)
-	if n.passed > 0 {
-		text += fmt.Sprintf(" (only about %s keys were looked at)", format.Count(n.passed))
+	text := fmt.Sprintf("guessed %s%s keys: name them with ?keys=", format.Count(len(w.keys)), of)
+	if !w.guess.whole && w.guess.passed > 0 {
+		text += fmt.Sprintf(" (only about %s keys were looked at so far)", format.Count(w.guess.passed))
 	}
-	return text
+	if w.push == nil {
+		return text
+	}
+	every := "every " + w.o.Resync.String()
+	if w.o.Resync == time.Minute {
+		every = "once a minute"
+	}
+	return text + "; new prefixes are looked for " + every
 }
 
 // sameAbout reports whether b need not be told after a: times that only waver do not

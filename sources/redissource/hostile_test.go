@@ -144,7 +144,7 @@ func TestGuessFindsLocksAndSaysSo(t *testing.T) {
 	r.crowd(2500)
 	watch(t, r, Options{}).synced()
 	about := r.mode(modeTracking)
-	if len(about.Warnings) != 1 || about.Warnings[0] != "guessed 2 of 2,505 keys: name them with ?keys=" {
+	if len(about.Warnings) != 1 || about.Warnings[0] != "guessed 2 of 2,505 keys: name them with ?keys=; new prefixes are looked for once a minute" {
 		t.Errorf("warnings %q", about.Warnings)
 	}
 	if row := r.Row("", "app:lock:y", "held", func(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusHeld }); row.Kind != sources.KindMutex {
@@ -175,9 +175,62 @@ func TestGuessOnAnEmptyServerFindsTheFirstLock(t *testing.T) {
 
 func TestGuessIsCutAndSaysSo(t *testing.T) {
 	t.Parallel()
-	n := warnings{guessed: 14, total: 812_000, passed: 200_000}
-	if got := n.guess(); got != "guessed 14 of 812,000 keys: name them with ?keys= (only about 200,000 keys were looked at)" {
+	w := still(t)
+	for i := range 14 {
+		w.keys[strconv.Itoa(i)] = nil
+	}
+	w.notes.total = 812_000
+	w.guess.finish(&sweep{first: true, cut: true, cursor: 7, scanned: 200_000})
+	if got := w.guessWarning(); got != "guessed 14 of 812,000 keys: name them with ?keys= (only about 200,000 keys were looked at so far); new prefixes are looked for once a minute" {
 		t.Error(got)
+	}
+}
+
+// TestGuessGoesOnWhereItStopped has locks among more keys than one sweep looks at.
+func TestGuessGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{})
+	r.do("EVAL", "for i=1,500000 do redis.call('SET','other:'..i,'x') if i % 50000 == 0 then redis.call('SET','app:lock:'..i,ARGV[1]) end end", 0, uuidA)
+	watch(t, r, Options{}).synced()
+	r.State("all locks", func(s *sources.State) bool { return s.Sources[0].Rows == 10 })
+	r.About("", "a whole scan", func(a sources.About) bool {
+		return len(a.Warnings) == 1 && a.Warnings[0] == "guessed 10 of 500,010 keys: name them with ?keys=; new prefixes are looked for once a minute"
+	})
+}
+
+func TestGuessTakesNoNumberForAnOwner(t *testing.T) {
+	t.Parallel()
+	for value, note := range map[string]bool{
+		"17": true, "1419000000.25": true, "2026-11-22T12:00:00Z": true, "2026-11-22 12:00:00": true, "host-1:7": false, uuidA: false,
+	} {
+		r := lockReading(0, value, noTTL)
+		guessed := newKey("app:lock", rule{guessed: true}).primitive(&Options{}, "0", r)
+		if (guessed.Note != "") != note || (guessed.OwnersHow == sources.Unknown) != note || (len(guessed.Owners) == 0) != note {
+			t.Errorf("%s: %+v", value, guessed)
+		}
+		if want := value != uuidA && !note; guessed.Guessed() != want {
+			t.Errorf("%s: a lock only by its name: %v", value, guessed.Guessed())
+		}
+		if named := newKey("app:lock", rule{}).primitive(&Options{}, "0", r); len(named.Owners) != 1 || named.Guessed() {
+			t.Errorf("%s, named: %+v", value, named)
+		}
+	}
+}
+
+func TestGuessLeavesOutWhatStandsBesideALock(t *testing.T) {
+	t.Parallel()
+	s := compile(nil)
+	for name, want := range map[string]bool{
+		"redisson_lock_token:{app:lock}": false, "redisson_unlock_latch:{app:lock}:1": false, "redisson_lock_queue:{x}": false,
+		"SEMAPHORE:api:EXISTS": false, "SEMAPHORE:api:VERSION": false, "ns:SEMAPHORE:api:AVAILABLE": false,
+		"SEMAPHORE:api:GRABBED": true, "app:lock:EXISTS": true, "app:lock": true,
+	} {
+		if _, ok := s.find(name); ok != want {
+			t.Errorf("%s: %v", name, ok)
+		}
+	}
+	if _, ok := compile([]Selection{{Pattern: "*"}}).find("SEMAPHORE:api:EXISTS"); !ok {
+		t.Error("what a person names is not left out")
 	}
 }
 

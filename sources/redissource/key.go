@@ -61,6 +61,9 @@ func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive
 		kind = kindOf(k.name)
 	}
 	list, mode, note := owners(r, kind, o.Legible)
+	if k.rule.guessed && r.shape == text && isNumberOrTime(r.head) {
+		list, note = nil, "a number or a time: it does not tell who owns it"
+	}
 	p := &sources.Primitive{
 		Ref:  sources.Ref{Source: o.Name, Space: space, Name: k.name},
 		Kind: kind, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,
@@ -74,6 +77,9 @@ func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive
 		p.Limit = sources.NoLimit
 	case kind == sources.KindSemaphore:
 		p.LimitHow, p.Limit = sources.Unknown, 0
+	}
+	if k.rule.guessed && p.LimitHow == sources.Told && !r.ofLibrary() {
+		p.LimitHow = sources.Inferred
 	}
 	return p
 }

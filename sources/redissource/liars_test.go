@@ -148,7 +148,7 @@ func TestEndlessListingIsCut(t *testing.T) {
 		}
 		return liartest.Say(w, b.String())
 	}).But("pttl", liartest.Always(":-1\r\n")).But("getrange", liartest.Always(liartest.Text("host:1"))))
-	s := New(Options{Name: "src", Client: client(liar.Addr(), "", ""), Selections: leaders()})
+	s := New(Options{Name: "src", Client: client(liar.Addr(), "", "")})
 	defer s.Close()
 	if err := s.Connect(t.Context()); err != nil {
 		t.Fatal(err)
@@ -193,10 +193,28 @@ func TestPushedNamesAreBounded(t *testing.T) {
 	}
 }
 
+// TestWhoNamesKeysMayHaveMore counts how many keys find room.
+func TestWhoNamesKeysMayHaveMore(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		list        []Selection
+		least, most int
+	}{{nil, 19_000, 22_000}, {leaders(), 97_000, 110_000}} {
+		w := &watcher{keys: map[string]*key{}, link: &link{selected: compile(tt.list)}}
+		n := 0
+		for p := (&sources.Primitive{Ref: sources.Ref{Name: "app:leader:12345"}, Owners: []sources.Owner{{ID: "#33f0549b"}}}); w.fits(p.Name); n++ {
+			w.makeRoom(nil, p)
+		}
+		if n < tt.least || n > tt.most || !w.room.full {
+			t.Errorf("%d keys find room where %v is named", n, tt.list)
+		}
+	}
+}
+
 // TestWhatFindsNoRoomIsWarnedAbout has values grow until there is no room for them.
 func TestWhatFindsNoRoomIsWarnedAbout(t *testing.T) {
 	t.Parallel()
-	w := &watcher{keys: map[string]*key{}}
+	w := &watcher{keys: map[string]*key{}, link: &link{selected: compile(nil)}}
 	grown := func(size int) *sources.Primitive {
 		return &sources.Primitive{Owners: []sources.Owner{{Data: sources.Blob{Head: strings.Repeat("x", size), Len: size}}}}
 	}

@@ -22,6 +22,7 @@ type rule struct {
 	exact    bool
 	kind     sources.Kind
 	expected bool
+	guessed  bool // nobody named it
 }
 
 func compile(list []Selection) *selection {
@@ -50,7 +51,7 @@ func (s *selection) find(name string) (rule, bool) {
 	}
 	if s.guess {
 		end, kind := lockPart(name)
-		return rule{kind: kind}, end > 0
+		return rule{kind: kind, guessed: true}, end > 0 && !companion(name)
 	}
 	if r, ok := s.exact[name]; ok {
 		return r, true

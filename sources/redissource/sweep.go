@@ -32,7 +32,8 @@ type sweep struct {
 const (
 	scanCount = 1000
 
-	// Bounds of a scan for what nobody selected.
+	// Bounds of a scan for what nobody selected: of the first one after a connect in keys, of
+	// each in the time that it works.
 	guessKeys = 200_000
 	guessTime = 2 * time.Second
 
@@ -48,6 +49,9 @@ func (w *watcher) newSweep(first bool) *sweep {
 		s.pending = append(s.pending, name)
 	}
 	slices.Sort(s.pending)
+	if w.selected.guess {
+		w.guess.begin(s)
+	}
 	for name, k := range w.keys {
 		if !k.rule.exact {
 			s.pending = append(s.pending, name)
@@ -147,7 +151,7 @@ func (w *watcher) scan(ctx context.Context, s *sweep) error {
 	if s.scanning && (w.room.full || s.scanned >= mostScanned) {
 		s.scanning, s.cut, w.room.full = false, true, true
 	}
-	if w.selected.guess && s.scanning && (s.scanned >= guessKeys || s.elapsed() >= guessTime) {
+	if w.selected.guess && s.scanning && (s.first && s.scanned >= guessKeys || s.elapsed() >= guessTime) {
 		s.scanning, s.cut = false, true
 	}
 	return nil
@@ -163,22 +167,24 @@ func (s *sweep) elapsed() time.Duration {
 
 // finish draws the conclusions of a complete sweep.
 func (w *watcher) finish(s *sweep) error {
-	if w.complete = !s.cut; w.complete {
+	now := time.Now()
+	if w.selected.guess {
+		w.complete, w.listed = w.guess.finish(s)
+	} else if w.complete = !s.cut; w.complete {
 		w.listed = s.started
 	}
-	now := time.Now()
 	w.poll.discoverAt = now.Add(w.poll.pace(s.cost, w.o.PollMin, w.o.Resync))
 	if s.discover {
 		return w.describe()
 	}
-	if w.resync = now.Add(jittered(w.o.Resync)); w.again {
+	if w.resync = now.Add(jittered(w.o.Resync)); w.again || s.first && w.guess.cursor != 0 {
 		w.resync = now
 	}
 	if err := w.forget(now); err != nil {
 		return err
 	}
 	if w.selected.guess {
-		if err := w.countKeys(s); err != nil {
+		if err := w.countKeys(); err != nil {
 			return err
 		}
 	}

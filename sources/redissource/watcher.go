@@ -26,6 +26,7 @@ type watcher struct {
 	checks   checks
 	again    bool // a sweep is due when the running one is over
 	room     room
+	guess    guessing
 	poll     poller
 
 	complete bool      // the last listing was: an unknown name is a new key
