@@ -160,7 +160,8 @@ func TestEndlessListingIsCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c.About != nil {
-			warned = strings.Contains(strings.Join(c.About.Warnings, "; "), "more keys than one source may keep")
+			text := strings.Join(c.About.Warnings, "; ") // where the machine is busy, time is up first
+			warned = strings.Contains(text, "more keys than one source may keep") || strings.Contains(text, "looked at so far")
 		}
 		if synced = c.Synced; synced && !warned {
 			t.Error("nobody is warned")

@@ -81,7 +81,7 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 	} else if !n.first.IsZero() && !n.flush && n.last.Sub(k.changed) > time.Second && w.tracking.futilePush(k, n.last) {
 		w.admit(k)
 	}
-	if k.doubted && k.pushed && n.first.IsZero() && k.differs(p, r) {
+	if k.doubted && k.pushed && !old.sent.IsZero() && n.first.IsZero() && k.differs(p, r) {
 		w.suspect(k, r)
 	}
 	if r.shape == denied && !k.denied && old.shown != nil && !old.stale {
