@@ -37,6 +37,7 @@ func (w *watcher) countKeys() error {
 func (w *watcher) describe() error {
 	a := sources.About{
 		Mode: w.mode(), Version: w.server.version, Role: w.server.role,
+		Incarnation: w.server.incarnation(), Became: w.became, BecameHow: w.becameHow,
 		RoundTrip: w.roundTrip(), Warnings: w.warnings(), Config: w.config(),
 	}
 	if w.polls() {
@@ -125,7 +126,7 @@ func (w *watcher) guessWarning() string {
 // sameAbout reports whether b need not be told after a: times that only waver do not
 // count.
 func sameAbout(a, b sources.About) bool {
-	return a.Mode == b.Mode && a.Version == b.Version && a.Role == b.Role &&
+	return a.Mode == b.Mode && a.Incarnation == b.Incarnation && a.Became == b.Became && a.Version == b.Version && a.Role == b.Role &&
 		near(a.Sampling, b.Sampling, 0) && near(a.RoundTrip, b.RoundTrip, 2*time.Millisecond) &&
 		slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Config, b.Config)
 }

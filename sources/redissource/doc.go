@@ -98,6 +98,10 @@
 // evicted, written over); a flushed database is inferred from the push that names no key.
 // The rest is left to sources.Diff, which compares the end with the lease.
 //
+// Another run_id at a new connection is told (About.Incarnation): as another server where the
+// address differs too, else as a restart, without its data where none of 100 owners that
+// should be there is. Owners do not depend on it: a restart may keep them.
+//
 // A write to a key of the same name in another database is pushed too; the read shows that
 // nothing changed. SWAPDB is pushed to nobody: it is found by the resync, once a minute.
 package redissource

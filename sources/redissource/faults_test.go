@@ -87,6 +87,9 @@ func TestRestartedServerWithItsDataInventsNothing(t *testing.T) {
 	if err := r.server.Restart(r.ctx); err != nil {
 		t.Fatal(err)
 	}
+	if e := r.Event(sources.EventRestarted, ""); !strings.HasPrefix(e.Detail, "the server was restarted: run ") || e.How != sources.Told {
+		t.Errorf("%+v", e)
+	}
 	r.synced().Row("", "app:leader:x", "led again", led)
 	r.NoOwnerEvents()
 }
@@ -98,6 +101,9 @@ func TestRestartedServerWithoutItsDataShowsTheTruth(t *testing.T) {
 	down := r.Event(sources.EventSourceDown, "")
 	if err := r.server.Restart(r.ctx); err != nil {
 		t.Fatal(err)
+	}
+	if e := r.Event(sources.EventRestarted, ""); !strings.HasPrefix(e.Detail, "restarted, data gone: run ") || e.How != sources.Inferred {
+		t.Errorf("%+v", e)
 	}
 	e := r.Event(sources.EventReleased, "")
 	if e.How == sources.Told || e.After.IsZero() || e.After.After(down.At) {

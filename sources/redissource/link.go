@@ -58,6 +58,7 @@ func (l *link) login(ctx context.Context) error {
 	if l.server, err = askServer(ctx, l.conn, l.refusals()); err != nil {
 		return err
 	}
+	l.server.addr = l.x.server.String()
 	return l.mayScan(ctx)
 }
 

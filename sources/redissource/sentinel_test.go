@@ -42,6 +42,9 @@ func TestSentinelLeadsToTheMasterAndToTheNext(t *testing.T) {
 	r.State("the Sentinel to know the replica", func(*sources.State) bool { return knowsReplica(t, s.Addr()) })
 	r.server.Kill()
 	r.Event(sources.EventSourceDown, "")
+	if e := r.Event(sources.EventRestarted, ""); !strings.HasPrefix(e.Detail, "another server: "+next.server.Addr()+": run ") {
+		t.Errorf("%+v", e)
+	}
 	r.synced()
 	r.Row("", "app:leader:x", "led at the new master", led)
 	r.NoOwnerEvents()

@@ -16,7 +16,17 @@ type server struct {
 	version   string
 	role      string // "master", "replica"; "" if unknown
 	cluster   bool   // it is a node of a cluster
+	runID     string // of the process; "" if unknown
+	addr      string // where it answers
 	roundTrip time.Duration
+}
+
+// incarnation is how the process is called.
+func (s server) incarnation() string {
+	if s.runID == "" {
+		return ""
+	}
+	return "run " + s.runID[:min(8, len(s.runID))]
 }
 
 // askServer asks for what it is not granted without complaint.
@@ -46,6 +56,8 @@ func askServer(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals
 		switch key {
 		case "redis_version":
 			s.version = value
+		case "run_id":
+			s.runID = value
 		case "redis_mode":
 			s.cluster = value == "cluster"
 		}

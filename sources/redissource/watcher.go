@@ -35,14 +35,17 @@ type watcher struct {
 	answered time.Time // when the server last answered on the read connection
 	stepped  time.Time // when there was last a step of what can wait
 
-	about sources.About // as last told
-	notes warnings
+	became    string        // what happened to the server since the last link
+	becameHow sources.Known // of became
+	about     sources.About // as last told
+	notes     warnings
 }
 
-// hints is what Focus and Refresh leave for the watcher, of this link or the next.
+// hints is what Focus, Refresh and earlier links leave for the watcher.
 type hints struct {
 	refresh chan struct{} // capacity 1
 	focus   atomic.Pointer[[]string]
+	server  server // of the last link; only the watcher of the one that lives has it
 }
 
 func newHints() *hints { return &hints{refresh: make(chan struct{}, 1)} }
@@ -63,6 +66,9 @@ func (w *watcher) run() error {
 		return err
 	}
 	w.countRoom()
+	if err := w.compareServers(ctx); err != nil {
+		return err
+	}
 	if err := w.setUp(ctx); err != nil {
 		return err
 	}

@@ -1,0 +1,55 @@
+package redissource
+
+import (
+	"context"
+	"time"
+
+	"coordtop/sources"
+)
+
+// survivors is how many keys are looked for after a restart.
+const survivors = 100
+
+// compareServers finds out what happened to the server that the last link led to.
+func (w *watcher) compareServers(ctx context.Context) error {
+	before := w.hints.server
+	w.hints.server = w.server
+	if before.runID == "" || w.server.runID == "" || before.runID == w.server.runID {
+		return nil
+	}
+	if before.addr != w.server.addr {
+		w.became, w.becameHow = "another server: "+w.server.addr, sources.Told
+		return nil
+	}
+	gone, err := w.dataGone(ctx)
+	if gone {
+		w.became, w.becameHow = "restarted, data gone", sources.Inferred
+	}
+	return err
+}
+
+// dataGone reports whether none of the keys that should still be owned is there with its
+// owner.
+func (w *watcher) dataGone(ctx context.Context) (bool, error) {
+	var names []string
+	now := time.Now()
+	for name, k := range w.keys {
+		if len(names) < survivors && k.shown != nil && len(k.shown.Owners) > 0 && (k.ends.after.IsZero() || k.ends.after.After(now)) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return false, nil
+	}
+	readings, err := fetch(ctx, w.conn, w.refusals(), names, make([]bool, len(names)))
+	if err != nil {
+		return false, err
+	}
+	for i, r := range readings {
+		k := w.keys[names[i]]
+		if r == nil || r.shape == denied || r.shape == moved || sameIDs(k.shown.Owners, k.primitive(w.o, w.space, r).Owners) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
