@@ -39,12 +39,14 @@
 //
 // Two generators of nonces, in sources/redissource and in nonces_test.go, were written without
 // a look at each other.
-// None of 5 million values of the one (5 seeds) and of 5 million of the other was shown, and
-// none of 2 million of the kinds that are the hardest to tell from names: short letters in
-// groups. By the bits a few in a hundred million of all are to be expected.
+// In 20 million values of this one (seeds 102 to 121) 5 nonces were shown, in 17 million of the
+// other (seeds 2 to 18) 4: a CronJob of digits alone, an address with a nonce as a part, signs
+// that join a nonce to text. These are closed since, and not one is in the same seeds that had
+// them. Who wants to know more draws more: a few in a hundred million are to be expected, of
+// short letters in groups.
 //
-// Of names, as whole values, 98 % are shown of names.txt and of services.txt, for both of which
-// words were added after a first look. Of unseen.txt 86 % are shown. It was written later, with
+// Of names, as whole values, 98 % are shown of names.txt and 97 % of services.txt, for both of
+// which words were added after a first look. Of unseen.txt 86 % are shown. It was written later, with
 // more codes of airports and words of other languages, and no word was added because of it.
 //
 // # What is not told apart
@@ -52,7 +54,7 @@
 // The id of a Docker container, which is the name of its host, the id of an EC2 instance,
 // and long serial numbers are random by themselves; a name that no word helps to recognise
 // (zx81-qq) is none. A public address of IPv4 looks like a nonce in groups of digits, if it has
-// 12 characters and no digit alone between its dots. None of these is shown, unless a person
+// 12 characters. None of these is shown, unless a person
 // says so with a pattern, which is for the caller to apply.
 //
 // The functions are pure and safe for concurrent use.

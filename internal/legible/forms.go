@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // formsOf returns how many atoms at the end of a label are random but of a form that clouds
@@ -15,7 +16,7 @@ func formsOf(label string, texts []string) int {
 	switch {
 	case n >= 3 && len(texts[n-1]) == podSigns && podEnd.MatchString(label) && podHash(texts[n-2]):
 		return 2
-	case n >= 3 && jobEnd.MatchString(label), n >= 3 && revisionEnd.MatchString(label):
+	case n >= 3 && jobEnd.MatchString(label) && strings.ContainsFunc(texts[n-1], unicode.IsLetter), n >= 3 && revisionEnd.MatchString(label):
 		return 2
 	case n >= 4 && texts[0] == "gke" && nodeEnd.MatchString(label) && (strings.Contains(label, "-pool-") || strings.ContainsFunc(texts[n-1], beyondHex)):
 		return nodeForms
@@ -31,10 +32,11 @@ var (
 	// A pod of a Deployment: what kube-controller-manager makes of the template's checksum,
 	// then five signs (k8s.io/apimachinery, pkg/util/rand/rand.go: String, SafeEncodeString).
 	podEnd = regexp.MustCompile(`-[456789bcdf]{8,10}-[bcdfghjklmnpqrstvwxz2456789]*[gh-z][bcdfghjklmnpqrstvwxz2456789]*$`)
-	// A pod of a CronJob: the minute since 1970 for which it was due, then five signs.
-	jobEnd = regexp.MustCompile(`-(?:2[6-9]|3\d)\d{6}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
+	// A pod of a CronJob: the minute since 1970 for which it was due, then five signs. A
+	// nonce in groups of digits has no letters.
+	jobEnd = regexp.MustCompile(`^[a-z].*-(?:2[7-9]|3[0-3])\d{6}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 	// A revision of Cloud Run and Knative: a serial number, then three letters.
-	revisionEnd = regexp.MustCompile(`-00\d{3}-[a-z]{3}$`)
+	revisionEnd = regexp.MustCompile(`^[a-z].*-00\d{3}-[a-z]{3}$`)
 	// A node of GKE: the checksum of its group, then four signs.
 	nodeEnd = regexp.MustCompile(`-[0-9a-f]{8}-[0-9a-z]{4}$`)
 	// A node of AKS: the number of its group, then its number in base 36.
@@ -113,7 +115,7 @@ func notWeak(r rune) rune {
 func groupLike(s string) bool { return len(s) < shortestSpoken || strings.ContainsAny(s, "0123456789") }
 
 // usual reports whether four numbers are an address as machines have it in a network of their
-// own or in a manual, or has a digit alone, which groups of a nonce hardly have.
+// own or in a manual, or is short and has a digit alone, as groups of a nonce hardly have.
 func usual(four []string, text string) bool {
 	a, err := netip.ParseAddr(strings.Join(four, "."))
 	if err != nil {
@@ -127,7 +129,7 @@ func usual(four []string, text string) bool {
 			return true
 		}
 	}
-	return len(text) == len(a.String()) && slices.ContainsFunc(four, func(s string) bool { return len(s) == 1 })
+	return len(text) == len(a.String()) && len(text) < shortestSecret && slices.ContainsFunc(four, func(s string) bool { return len(s) == 1 })
 }
 
 // manuals are networks for examples (RFC 5737), and those of carriers (RFC 6598).
@@ -161,6 +163,10 @@ func isAddress(text string) bool {
 			return false
 		}
 		a = ap.Addr()
+	}
+	before, _, _ := strings.Cut(text, "::")
+	if len(strings.TrimPrefix(before, "[")) >= shortestSecret {
+		return false // it may be a nonce with :: behind it
 	}
 	host, _, _ := strings.Cut(strings.Trim(a.String(), "[]"), "%")
 	_, behind, _ := strings.Cut(host, "::")

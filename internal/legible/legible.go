@@ -59,6 +59,7 @@ const (
 	sureEdge   = 20.0 // for so many at an end of it: a nonce may have text before or behind it
 	sureInside = 18.0 // for so many in the midst of it
 	sureGlued  = 2.0  // fewer at each end where no separator is: a nonce and text seldom touch
+	sureSign   = 5.0  // fewer if it has 12 only with what is beside it: few nonces end in a separator
 	sureWindow = -4.0 // for 8 to 11: no nonce, unless it has text beside it
 	sureEnd    = 4.0  // as sureWindow, with an end without meaning
 	moreBeside = 4.0  // more for 12, where something beside them is not shown
@@ -99,27 +100,17 @@ func besideNonces(text string) []string {
 	return list
 }
 
-// random reports whether s is so long, without a separator, and of such characters that it is
-// a nonce of its own, and no group of one.
+// random reports whether s is hex without a separator and so long that it is a nonce of its own,
+// and no group of one with text directly beside it.
 func random(s string) bool {
 	for i := range len(s) {
-		if c := s[i] | 0x20; !isDigit(s[i]) && (c < 'a' || c > 'z') {
+		if c := s[i] | 0x20; !isDigit(s[i]) && (c < 'a' || c > 'f') {
 			return false
 		}
 	}
-	switch has, _ := classesOf(s); {
-	case len(s) < shortestSecret || has&digit == 0:
-		return false
-	case has&notHex == 0:
-		return has&(small|capital) == small || has&(small|capital) == capital
-	default:
-		return len(s) >= longestSolid && has&small != 0 && has&capital != 0
-	}
+	has, _ := classesOf(s)
+	return len(s) >= shortestSecret && (has == digit|small || has == digit|capital)
 }
-
-// longestSolid is the length up to which letters and digits may be a group of a nonce with
-// text directly beside it.
-const longestSolid = 16
 
 // shortNonce is the length of what bsm/redislock writes directly before its metadata: 16
 // bytes in base64url.
@@ -283,11 +274,11 @@ func (r *run) doubtful(i, j int) bool {
 // asked returns the bits that are asked for a stretch of atoms.
 func (r *run) asked(i, j int, w *window, alone bool) float64 {
 	last, length := len(r.atoms)-1, w.length
-	if i > 0 && r.atoms[i-1].form {
-		length += ofForm
+	if i > 0 {
+		length += r.atoms[i-1].reach(&r.atoms[i])
 	}
-	if j < last && r.atoms[j+1].form {
-		length += ofForm
+	if j < last {
+		length += r.atoms[j+1].reach(&r.atoms[j+1])
 	}
 	if length < shortestSecret {
 		switch {
@@ -304,6 +295,9 @@ func (r *run) asked(i, j int, w *window, alone bool) float64 {
 		least = sureInside
 	case i > 0 || j < last:
 		least = sureEdge
+	}
+	if w.length < shortestSecret {
+		least -= sureSign
 	}
 	if r.atoms[i].glued {
 		least -= sureGlued
@@ -325,6 +319,18 @@ func (r *run) vague() bool {
 		}
 	}
 	return false
+}
+
+// reach is how many characters beside a stretch may be of the same nonce, if a is the atom there:
+// the separator, and a piece of a form of clouds. second is the later one of the two.
+func (a *atom) reach(second *atom) int {
+	switch {
+	case a.form:
+		return ofForm
+	case second.glued:
+		return 0
+	}
+	return 1
 }
 
 const (

@@ -51,6 +51,12 @@ func TestNameIsPositive(t *testing.T) {
 		"17.77.97.56.19.13":                    false,
 		"3f-a2-17-09-bc-44":                    false,
 		"my service41.63.11.22.96":             false, // a nonce directly behind text
+		"3250-5-37519380-26766":                false, // no pod of a CronJob
+		"17:62:81:86:48:e5::59":                false, // nonces with signs behind them
+		"09CB:B3:55A4::a":                      false,
+		"oeq.d-fraoh.payments:worker":          false,
+		"243.3.58.185":                         false,
+		"web-5-28519380-26766":                 false,
 		"web150.49.74.59.86":                   false,
 		"07@48.29.32.54/72":                    false,
 		"us-east-1b@bassat:pcp":                false,
@@ -93,6 +99,7 @@ func TestPartIsTheSurestName(t *testing.T) {
 		"urn:uuid:" + uuid + "@host-4":           "host-4",
 		"jobs-urn:uuid:" + uuid:                  "jobs",
 		"deploy@ci-runner-3:9f86d081884c7d65":    "deploy@ci-runner-3",
+		"PaymentProcessor590:0457:169:gunicorn":  "PaymentProcessor590",
 		"AS:MX1E:S5658N:Q108T:780455:FR:J4W5J0":  "",
 		"zuzkbj396006SODX3789aFJc186056-billing": "", // longer than bsm/redislock's
 		"qpOQo6sePYlUYc5vCIyfegWHOPUROT:billing": "billing",
