@@ -354,7 +354,7 @@ func (r *run) bits() float64 {
 }
 
 // begins reports whether every beginning of a run is a name by its letters alone: it may be the
-// end of a longer nonce.
+// end of a longer nonce, with the separator behind it.
 func (r *run) begins() bool {
 	var all, letters window
 	for i := range r.atoms {
@@ -367,7 +367,7 @@ func (r *run) begins() bool {
 			letters.add(a, i > 0)
 		}
 		switch bits := letters.bits(); {
-		case all.length >= shortestSecret && bits < sureBehind, all.length >= shortestLeak && bits < sureBeside:
+		case all.length >= shortestSecret && bits < sureBehind, all.length >= shortestLeak-1 && bits < sureBeside:
 			return false
 		}
 	}

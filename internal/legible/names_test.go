@@ -81,29 +81,30 @@ func TestPartIsTheSurestName(t *testing.T) {
 	t.Parallel()
 	const uuid = "07221940-03fa-41e1-98c6-ea5f0efb9a90"
 	for text, want := range map[string]string{
-		"qpOQo6sePYlUYc5vCIyfegworker-7@host-a":  "worker-7@host-a", // bsm/redislock
-		uuid + "@host-4":                         "host-4",
-		"host-4-" + uuid:                         "host-4",
-		uuid + ":0":                              "", // BullMQ
-		"web-1:4711:0a1b2c3d4e5f":                "web-1:4711",
-		`s:16:"Xb3kQ9zT1mN7pL2s";`:               "",
-		`{"token":"` + uuid + `"}`:               "",
-		`{"owner":"web-1","token":"x"}`:          "web-1",
-		`{"owner":"` + uuid + `","host":"db-2"}`: "db-2",
-		`{"owner":`:                              "",
-		"Xb3kQ9zT1mN7pL2s":                       "",
-		"Xb3kQ9zT/worker-b":                      "", // / is a sign of base64
-		"worker-b;Xb3kQ9zT1mN7pL2s":              "worker-b",
-		"3q2+7wEjRWeJq83vASNFZw==":               "",
-		"17:Xb3kQ9zT1mN7pL2s":                    "",
-		"urn:uuid:" + uuid + "@host-4":           "host-4",
-		"jobs-urn:uuid:" + uuid:                  "jobs",
-		"deploy@ci-runner-3:9f86d081884c7d65":    "deploy@ci-runner-3",
-		"PaymentProcessor590:0457:169:gunicorn":  "PaymentProcessor590",
-		"AS:MX1E:S5658N:Q108T:780455:FR:J4W5J0":  "",
-		"zuzkbj396006SODX3789aFJc186056-billing": "", // longer than bsm/redislock's
-		"qpOQo6sePYlUYc5vCIyfegWHOPUROT:billing": "billing",
-		"":                                       "",
+		"qpOQo6sePYlUYc5vCIyfegworker-7@host-a":      "worker-7@host-a", // bsm/redislock
+		uuid + "@host-4":                             "host-4",
+		"host-4-" + uuid:                             "host-4",
+		uuid + ":0":                                  "", // BullMQ
+		"web-1:4711:0a1b2c3d4e5f":                    "web-1:4711",
+		`s:16:"Xb3kQ9zT1mN7pL2s";`:                   "",
+		`{"token":"` + uuid + `"}`:                   "",
+		`{"owner":"web-1","token":"x"}`:              "web-1",
+		`{"owner":"` + uuid + `","host":"db-2"}`:     "db-2",
+		`{"owner":`:                                  "",
+		"Xb3kQ9zT1mN7pL2s":                           "",
+		"Xb3kQ9zT/worker-b":                          "", // / is a sign of base64
+		"worker-b;Xb3kQ9zT1mN7pL2s":                  "worker-b",
+		"3q2+7wEjRWeJq83vASNFZw==":                   "",
+		"17:Xb3kQ9zT1mN7pL2s":                        "",
+		"urn:uuid:" + uuid + "@host-4":               "host-4",
+		"jobs-urn:uuid:" + uuid:                      "jobs",
+		"deploy@ci-runner-3:9f86d081884c7d65":        "deploy@ci-runner-3",
+		"PaymentProcessor590:0457:169:gunicorn":      "PaymentProcessor590",
+		"ledger-compactor--uTXXCBJ03DE-OrderService": "",
+		"AS:MX1E:S5658N:Q108T:780455:FR:J4W5J0":      "",
+		"zuzkbj396006SODX3789aFJc186056-billing":     "", // longer than bsm/redislock's
+		"qpOQo6sePYlUYc5vCIyfegWHOPUROT:billing":     "billing",
+		"":                                           "",
 	} {
 		if got := legible.Part(text); got != want {
 			t.Errorf("Part(%q) is %q, want %q", text, got, want)
