@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
+	"coordtop/internal/address"
 	"coordtop/internal/format"
 	"coordtop/ui/filter"
 )
@@ -123,7 +124,7 @@ func (m *model) runLine() tea.Cmd {
 	c, ok := named(name)
 	switch argument = strings.TrimSpace(argument); {
 	case !ok:
-		m.say("no command " + clean(name) + ": " + m.keyOf(doHelp) + " lists them")
+		m.say("no command " + clean(name) + ": " + nearOr(name, commandNames(), m.keyOf(doHelp)+" lists them"))
 		return nil
 	case argument != "" && c.argument == "":
 		m.say(":" + c.name + " takes nothing behind it")
@@ -133,6 +134,22 @@ func (m *model) runLine() tea.Cmd {
 		m.switchTo(viewList)
 	}
 	return m.obey(c.intent, argument)
+}
+
+func commandNames() []string {
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// nearOr asks whether another word was meant; where none is near it says what else helps.
+func nearOr(word string, known []string, help string) string {
+	if near := address.Near(word, known...); near != "" {
+		return "did you mean " + clean(near) + "?"
+	}
+	return help
 }
 
 // obey carries out an intent that may have an argument.
@@ -168,7 +185,7 @@ func (m *model) onlySource(name string) {
 	case name == "" || strings.EqualFold(name, "all"):
 		m.setFilter("")
 	case i < 0:
-		m.say("no rows of a source " + clean(name) + "; there are: " + strings.Join(known, ", "))
+		m.say("no rows of a source " + clean(name) + ": " + nearOr(name, known, "there are "+strings.Join(known, ", ")))
 		return
 	default:
 		m.setFilter("source=" + filter.Quote(known[i]))

@@ -59,8 +59,9 @@ func TestCommandsThatCannotBeObeyedSayWhy(t *testing.T) {
 		"s x":           "no command s:", // source or sort
 		"sort colour":   "order by: problems, name",
 		"pause now":     ":pause takes nothing behind it",
-		"source nobody": "no rows of a source nobody; there are: leases",
-		"filter a~[":    "no field or label a",
+		"source nobody": "no rows of a source nobody: there are leases", "source lease": "no rows of a source lease: did you mean leases?",
+		"srot name":  "no command srot: did you mean sort?",
+		"filter a~[": "no field or label a",
 	} {
 		d := hand(a, b, c)
 		d.command(text)

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
+	"coordtop/internal/address"
 	"coordtop/sources"
 )
 
@@ -21,6 +22,10 @@ func (m *model) claimNamed(v action.Verb, name string) tea.Cmd {
 		m.say("which one? write its name, or SOURCE/NAME; tab completes")
 		return nil
 	case len(rows) == 0:
+		if near := m.nearName(name); near != "" {
+			m.say("there is no row " + clean(name) + ": did you mean " + clean(near) + "?")
+			return nil
+		}
 		m.say("there is no row " + clean(name) + ": " + m.keyOf(doFilter) + " looks for parts of names")
 		return nil
 	case len(rows) > 1:
@@ -45,19 +50,41 @@ func (m *model) claimNamed(v action.Verb, name string) tea.Cmd {
 }
 
 // namedRows finds the rows that go by a name, after their source or their source and space
-// if there are several.
+// if there are several; an alias counts where nothing has it for a name.
 func (m *model) namedRows(name string) []*sources.Row {
-	var rows []*sources.Row
+	var named, called []*sources.Row
 	for _, r := range m.feed.State().Rows {
-		if r == nil || !strings.HasSuffix(name, r.Name) {
-			continue
-		}
-		switch name {
-		case r.Name, r.Source + "/" + r.Name, longName(r):
-			rows = append(rows, r)
+		switch {
+		case r == nil:
+		case name == r.Name, name == r.Source+"/"+r.Name, name == longName(r):
+			named = append(named, r)
+		case r.Alias == "":
+		case name == r.Alias, name == r.Source+"/"+r.Alias:
+			called = append(called, r)
 		}
 	}
-	return rows
+	if len(named) > 0 {
+		return named
+	}
+	return called
+}
+
+// nearName is the name of a row that a person probably meant; "": none is near.
+func (m *model) nearName(name string) string {
+	var names []string
+	for _, r := range m.feed.State().Rows {
+		if r == nil {
+			continue
+		}
+		names = append(names, r.Name, r.Source+"/"+r.Name)
+		if r.Alias != "" {
+			names = append(names, r.Alias)
+		}
+	}
+	if len(name) < 3 {
+		return "" // of so little anything may have been meant
+	}
+	return address.Near(name, names...)
 }
 
 // longName is a name that only one row has.

@@ -51,3 +51,31 @@ func TestARowIsTakenByItsName(t *testing.T) {
 		t.Errorf("completed to %q", got)
 	}
 }
+
+func TestAnAliasIsTakenAsANameAndANearOneAskedFor(t *testing.T) {
+	t.Parallel()
+	p, q := uitest.Led("4242:17", "host", noon()), uitest.Led("compactor", "host", noon())
+	p.Alias, q.Alias = "ledger/compactor", "other"
+	r := uitest.Led("other", "host", noon()) // whose name is another's alias
+	d, op := armed(p, q, r)
+	op.Offer = []action.Choice{{Verb: action.Campaign}}
+	for name, ref := range map[string]sources.Ref{"ledger/compactor": p.Ref, "leases/ledger/compactor": p.Ref, "other": r.Ref, "compactor": q.Ref} {
+		d.press(":")
+		d.typed("campaign " + name)
+		d.act("enter", "tab", "enter")
+		got := op.Begun()
+		if len(got) == 0 || got[len(got)-1].Target.Ref != ref {
+			t.Errorf("%s: begun %+v, want %v", name, got, ref)
+		}
+	}
+	for text, want := range map[string]string{
+		"campaign ledgre/compactor": "did you mean ledger/compactor?", "campaign compacter": "did you mean compactor?",
+		"campaign leases/compacter": "did you mean leases/compactor?", "campaign somewhere": "looks for parts of names", "campaign x": "looks for parts of names",
+	} {
+		d.command(text)
+		d.shows(t, want)
+		if d.hands.dialog != nil {
+			t.Fatalf("%s opened a box", text)
+		}
+	}
+}

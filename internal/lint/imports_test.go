@@ -38,7 +38,7 @@ func directions() []direction {
 		{"sources", []string{"internal/backoff", "internal/format", "internal/mask", "internal/spawn"}},
 		{"sources/sourcetest", []string{"sources", "internal/backoff"}},
 		{"sources/*source", []string{"sources", "coord/*coord", "internal/backoff", "internal/format", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
-		{"ui", []string{"ui/*", "sources", "internal/action", "internal/format", "internal/spawn"}},
+		{"ui", []string{"ui/*", "sources", "internal/action", "internal/address", "internal/format", "internal/spawn"}},
 		{"ui/uitest", []string{"sources", "sources/sourcetest", "internal/action"}},
 		{"ui/*", []string{"ui/*", "sources", "internal/format"}},
 		{"internal/action", []string{"sources", "internal/format"}},
