@@ -182,7 +182,7 @@ func (b *box) owner(m *model) []part {
 			o = &b.row.Owners[i]
 		}
 	}
-	parts := []part{{"", clean(o.Label)}}
+	parts := []part{{"", cleanLabel(o.Label)}}
 	if m.ours(t.Ref, o) {
 		parts = append(parts, part{th.accent, us})
 	}
@@ -212,7 +212,7 @@ func (m *model) boxQueue(row *sources.Row) []part {
 		return []part{{"", format.Count(q.Len)}}
 	}
 	next := q.Next()
-	who, comes := clean(next[0].Label), "comes first"
+	who, comes := cleanLabel(next[0].Label), "comes first"
 	more := len(next) - 1
 	if more > 0 {
 		who, comes = who+" and "+format.Count(more)+" more", "come first, together"

@@ -100,7 +100,7 @@ func (m *model) former(row *sources.Row, w int) []string {
 		if t.End.At.IsZero() {
 			continue
 		}
-		l := m.th.line(w).skip(2).put(m.th.ownerLetter(t.Hue), letter(t.Hue)).skip(1).put("", clean(t.Owner.Label)).skip(2)
+		l := m.th.line(w).skip(2).put(m.th.ownerLetter(t.Hue), letter(t.Hue)).skip(1).put("", cleanLabel(t.Owner.Label)).skip(2)
 		l.put(m.th.dim, m.roughly(t.Start)+m.timeOfDay(t.Start.At)+" to "+m.roughly(t.End)+m.timeOfDay(t.End.At)).skip(2)
 		l.put("", m.termLength(t)).skip(2).put(m.th.dim, m.cause(t.Cause, t.How))
 		lines = append(lines, l.done())

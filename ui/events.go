@@ -207,7 +207,7 @@ func said(detail string) string {
 
 // who names an owner with the letter it has in its row.
 func (m *model) who(e *sources.Event, o sources.OwnerRef) []part {
-	label := part{"", clean(o.Label) + " "}
+	label := part{"", cleanLabel(o.Label) + " "}
 	switch {
 	case o.Label == "" && o.ID == "": // what is said belongs to the row
 		label.text = ""

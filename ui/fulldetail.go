@@ -74,7 +74,7 @@ func (m *model) data(row *sources.Row, w int) []string {
 		if len(row.Owners) > 1 && w >= tableWithData && row.Owners[i].Data.Len <= shortData {
 			continue // it stands in the table of owners, and is no less legible there
 		}
-		show("DATA of "+clean(row.Owners[i].Label), row.Owners[i].Data)
+		show("DATA of "+cleanLabel(row.Owners[i].Label), row.Owners[i].Data)
 	}
 	return lines
 }
@@ -87,15 +87,15 @@ func (m *model) ownerFacts(row *sources.Row, w int) []string {
 		if session := clean(o.Session); m.shortSession(o.Session) != session {
 			attrs = append(slices.Clone(attrs), sources.Attr{Key: "session", Value: session})
 		}
-		return m.titled("FACTS of "+clean(o.Label), m.factColumns(attrs, w), w)
+		return m.titled("FACTS of "+cleanLabel(o.Label), m.factColumns(attrs, w), w)
 	}
 	indent := 4
 	for i := range row.Owners {
-		indent = max(indent, 4+min(format.Width(clean(row.Owners[i].Label)), factNames)+2)
+		indent = max(indent, 4+min(format.Width(cleanLabel(row.Owners[i].Label)), factNames)+2)
 	}
 	var lines []string
 	for i := range row.Owners {
-		lines = append(lines, m.factsOf(clean(row.Owners[i].Label), row.Owners[i].Attrs, w, indent)...)
+		lines = append(lines, m.factsOf(cleanLabel(row.Owners[i].Label), row.Owners[i].Attrs, w, indent)...)
 	}
 	return m.titled("FACTS", lines, w)
 }

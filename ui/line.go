@@ -175,6 +175,9 @@ const cleanLimit = 512
 // clean makes text from outside fit for a cell.
 func clean(s string) string { return format.Clean(s, cleanLimit) }
 
+// cleanLabel is clean for the name of an owner.
+func cleanLabel(s string) string { return format.Label(s, cleanLimit) }
+
 // blank returns h empty lines of w cells.
 func (th *theme) blank(w, h int) []string { return th.box(nil, w, h) }
 

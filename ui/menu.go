@@ -224,7 +224,7 @@ func (d *menu) owner(m *model, row *sources.Row, w int) *line {
 	case d.target.Owner == "":
 		return l.put(m.th.dim, "owner ").put("", "nobody owns it")
 	}
-	l.put(m.th.dim, "owner ").put("", clean(d.target.Label))
+	l.put(m.th.dim, "owner ").put("", cleanLabel(d.target.Label))
 	if d.target.Fence != 0 {
 		l.put("", ", fence "+fence(d.target.Fence))
 	}

@@ -88,7 +88,7 @@ const us = " (us)"
 // ownerLabel is an owner for people in at most w cells (0: any number), with a word if
 // it is us.
 func (m *model) ownerLabel(ref sources.Ref, o *sources.Owner, w int) string {
-	label := clean(o.Label)
+	label := cleanLabel(o.Label)
 	if !m.ours(ref, o) {
 		return label
 	}

@@ -81,7 +81,7 @@ func (m *model) waiterTable(row *sources.Row, v verdict, waiters []sources.Waite
 		if mixed {
 			mode = q.Mode.String()
 		}
-		g.add(part{m.th.dim, place}, part{"", clean(q.Label)}, part{m.th.dim, m.shortSession(q.Session)}, part{m.th.dim, mode},
+		g.add(part{m.th.dim, place}, part{"", cleanLabel(q.Label)}, part{m.th.dim, m.shortSession(q.Session)}, part{m.th.dim, mode},
 			part{"", permits(row, q.Permits)}, part{"", m.ageAt(q.Since, m.asOf(row, v))}, part{m.th.dim, m.givesUp(q)},
 			said, part{m.th.dim, dataHead(q.Data)})
 	}
@@ -134,7 +134,7 @@ func (m *model) ifReleased(row *sources.Row, v verdict, w int) []string {
 	}
 	var who string
 	q := &row.Queue
-	switch next := q.NextText(func(w *sources.Waiter) string { return clean(w.Label) }); {
+	switch next := q.NextText(func(w *sources.Waiter) string { return cleanLabel(w.Label) }); {
 	case q.How == sources.Unknown && len(row.Candidates) > 0:
 		who = "no queue here: whoever asks first, of " + count(len(row.Candidates), "candidate") + " seen"
 	case q.How == sources.Unknown:

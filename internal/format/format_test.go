@@ -159,3 +159,12 @@ func TestTimesAndNumbersAreShort(t *testing.T) {
 		}
 	}
 }
+
+func TestALabelOfBlanksIsSeen(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{"   ": `"   "`, "": "", " a ": " a ", "\t": `"\t"`, "a\x1b": `a\x1b`} {
+		if got := format.Label(s, 0); got != want {
+			t.Errorf("%q is shown as %s, not %s", s, got, want)
+		}
+	}
+}

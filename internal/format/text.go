@@ -145,3 +145,12 @@ func spaces(n int) string {
 	}
 	return strings.Repeat(" ", n)
 }
+
+// Label is Clean for the name of an owner: one of blanks alone, which would look like none,
+// stands in quotes.
+func Label(s string, limit int) string {
+	if s != "" && strings.TrimSpace(s) == "" {
+		return `"` + Clean(s, limit) + `"`
+	}
+	return Clean(s, limit)
+}

@@ -160,7 +160,7 @@ func aside(s string) string {
 func textOwners(owners []sources.Owner) string {
 	var names []string
 	for i := range min(len(owners), 3) {
-		names = append(names, format.Clean(owners[i].Label, maxText))
+		names = append(names, format.Label(owners[i].Label, maxText))
 	}
 	text := strings.Join(names, ", ")
 	if more := len(owners) - len(names); more > 0 {
@@ -248,7 +248,7 @@ func textEvent(b *bytes.Buffer, e *sources.Event, known spaces, zone *time.Locat
 }
 
 func textOwner(o sources.OwnerRef) string {
-	text := format.Clean(o.Label, maxText)
+	text := format.Label(o.Label, maxText)
 	if o.Fence > 0 {
 		text += " fence " + strconv.FormatUint(o.Fence, 10)
 	}
