@@ -10,9 +10,9 @@
 // pinged once a second: a closed connection is noticed at once, a silent one after
 // Options.Silence.
 //
-// A source keeps some 100,000 keys that somebody named, 20,000 where they are guessed, fewer with long names and values; a warning says so where
-// there are more. What the server sends is bounded (see internal/respwire): an answer that no Redis gives
-// ends both connections, and Next's error names it.
+// A source keeps some 20,000 keys, fewer with long names and values; a warning says so
+// where there are more. What the server sends is bounded (see internal/respwire): an answer
+// that no Redis gives ends both connections, and Next's error names it.
 //
 // # How changes are pushed
 //

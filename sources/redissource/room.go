@@ -9,15 +9,13 @@ import (
 
 // Bounds of what one server can make a source keep, whatever a scan lists or a push names.
 // A key takes some 2 kB in the whole program, twice that with what the collector leaves
-// lying: 20,000 keys, which are about as many as there is room for where nobody named any,
-// some 100 MB. Whoever names keys may have five times as many.
+// lying: 20,000 keys, which are about as many as there is room for, some 100 MB.
 const (
-	mostKept        = 22 << 20
-	mostKeptIfNamed = 5 * mostKept
-	keptForAKey     = 1 << 10  // beside name and data: rows, owners, history
-	longestName     = 16 << 10 // of a key that is shown
-	mostScanned     = 50_000_000
-	mostNotices     = 100_000 // keys that were pushed and not read yet
+	mostKept    = 22 << 20
+	keptForAKey = 1 << 10  // beside name and data: rows, owners, history
+	longestName = 16 << 10 // of a key that is shown
+	mostScanned = 50_000_000
+	mostNotices = 100_000 // keys that were pushed and not read yet
 )
 
 // room is how much of it is taken.
@@ -46,21 +44,13 @@ func (w *watcher) countRoom() {
 	}
 }
 
-// mostKept is how much a source may keep.
-func (s *selection) mostKept() int {
-	if s.guess {
-		return mostKept
-	}
-	return mostKeptIfNamed
-}
-
 // fits reports whether there is room for a key that is not known yet.
 func (w *watcher) fits(name string) bool {
 	switch {
 	case len(name) > longestName:
 		w.room.long = true
 		return false
-	case w.room.kept+costOf(name, nil) > w.selected.mostKept():
+	case w.room.kept+costOf(name, nil) > mostKept:
 		w.room.full = true
 		return false
 	}
@@ -74,7 +64,7 @@ func (w *watcher) makeRoom(old, p *sources.Primitive) {
 	if old != nil {
 		had = costOf(p.Name, old)
 	}
-	if more := costOf(p.Name, p) - had; w.room.kept+more > w.selected.mostKept() && more > 0 {
+	if more := costOf(p.Name, p) - had; w.room.kept+more > mostKept && more > 0 {
 		for i := range p.Owners {
 			p.Owners[i].Data.Head = ""
 		}
