@@ -20,6 +20,14 @@ import (
 // own, which take long.
 const looksEnv = "COORDTOP_TEST_LOOKS"
 
+// looks is how often each kind of look is tried.
+func looks() int {
+	if raced {
+		return 10
+	}
+	return 100
+}
+
 // borrower owns a lock of session level through a pooler that lends its server session to
 // whoever asks next.
 type borrower struct {
@@ -82,23 +90,23 @@ func TestAStrangersLockOutlivesALook(t *testing.T) {
 			t.Parallel()
 			b := borrow(t, p, mode, 600+i)
 			url := b.pool.URL()
-			for range 100 {
+			for range looks() {
 				if w := newWorld(t); w.main(t.Context(), "get", url) != 0 {
 					t.Fatal(w.stderr)
 				}
 			}
 			b.stands("100 times get")
-			for range 100 {
+			for range looks() {
 				ctx, stop := context.WithTimeout(t.Context(), rand.N(60*time.Millisecond))
 				newWorld(t).main(ctx, "get", url)
 				stop()
 			}
 			b.stands("100 times get, interrupted")
-			for range 100 {
+			for range looks() {
 				lookOn(t, url)
 			}
 			b.stands("100 times watch")
-			for range 100 {
+			for range looks() {
 				campaignInVain(t, url)
 			}
 			b.stands("100 refused campaigns")
