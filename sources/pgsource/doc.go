@@ -21,7 +21,7 @@
 //
 // # Queues
 //
-// Who gets a lock next follows from more than who came first: a session that owns it and asks
+// The next owner of a lock is not always the first waiter: a session that owns it and asks
 // for more goes before those that wait for it, shared waiters are served together, and the
 // deadlock detector moves waiters. So the queue of the selected lock is asked for by
 // pg_blocking_pids, at most 20 calls a second on one server, because each takes the whole
