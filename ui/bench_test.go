@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -51,7 +52,7 @@ func BenchmarkWakeUp(b *testing.B) {
 				b.StopTimer()
 				l.step(c.changes)
 				b.StartTimer()
-				l.send(wakeMsg{})
+				l.send(terminal.WakeMsg{})
 			}
 		})
 	}
@@ -63,7 +64,7 @@ func BenchmarkSecond(b *testing.B) {
 			l := newLoad(rows)
 			b.ReportAllocs()
 			for b.Loop() {
-				l.send(secondMsg{})
+				l.send(terminal.SecondMsg{})
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -234,7 +235,7 @@ func TestResigningNeedsSomethingOfOurs(t *testing.T) {
 	holding(op, d, a, true)
 	d.act("a", "r")
 	op.Change(func(s *action.Status) { s.Holdings = nil })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.shows(t, "changed: it is not ours any more; nothing will be sent")
 	d.press("y", "enter")
 	if len(op.Begun()) > 0 {

@@ -10,6 +10,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -190,7 +191,7 @@ func TestAClaimThatQueuesFollowsWhoeverOwnsItsRow(t *testing.T) {
 		for _, owner := range []string{"host-3", "host-4", "host-5"} { // under the box
 			op.Effect.Lines = []string{"We would lead a.", owner + " owns it now."}
 			d.feed.Set(uitest.State(noon(), row(owner)))
-			d.await(d.send(wakeMsg{}))
+			d.await(d.send(terminal.WakeMsg{}))
 			d.says(t, "owner "+owner)
 			d.says(t, owner+" owns it now.")
 			d.showsNot(t, "changed")
@@ -297,17 +298,17 @@ func TestAQuestionAboutAWaitFollowsItsWin(t *testing.T) {
 		s.Holdings = []action.Holding{{Ref: a.Ref, Waiting: true, Since: noon()}}
 		s.Always = false // which giving back does not need
 	})
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.act("a", "r")
 	d.shows(t, "You leave the queue.")
 	op.Effect.Lines = []string{"You give it up."}
 	op.Change(func(s *action.Status) { s.Holdings = []action.Holding{{Ref: a.Ref, Owner: "us", Since: noon()}} })
-	d.await(d.send(wakeMsg{}))
+	d.await(d.send(terminal.WakeMsg{}))
 	d.shows(t, "You give it up.")
 	other := slices.Clone(op.Status().Holdings)
 	other[0].Owner = "us again"
 	op.Change(func(s *action.Status) { s.Holdings = other })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.says(t, "changed: what we hold of it is not what we held when you decided; nothing will be sent")
 	d.feed.Pass(time.Second)
 	d.act("r", "y")
@@ -328,7 +329,7 @@ func TestABusyRowIsAskedAboutOnceAtATime(t *testing.T) {
 	var asked []tea.Cmd
 	for _, owner := range []string{"host-2", "host-3", "host-4"} {
 		d.feed.Set(uitest.State(noon(), uitest.Led(a.Name, owner, noon())))
-		if cmd := d.send(wakeMsg{}); cmd != nil {
+		if cmd := d.send(terminal.WakeMsg{}); cmd != nil {
 			asked = append(asked, cmd)
 		}
 	}

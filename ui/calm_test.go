@@ -14,6 +14,7 @@ import (
 
 	"coordtop/sources"
 	"coordtop/sources/sourcetest"
+	"coordtop/ui/terminal"
 )
 
 // leases drives a board over a Hub and a source of elections whose leaders renew.
@@ -58,7 +59,7 @@ func inCalm(t *testing.T, prims func() []*sources.Primitive, test func(*leases))
 		m := newModel(Options{Feed: present{hub, l.sub}, Environ: []string{"TERM=xterm-256color", "LANG=C.UTF-8"}})
 		l.board = &driver{model: m}
 		l.board.send(tea.WindowSizeMsg{Width: 160, Height: 48})
-		l.board.send(wakeMsg{})
+		l.board.send(terminal.WakeMsg{})
 		l.wire = newWire(160, 48)
 		l.wire.frame(t, l.board)
 		test(l)
@@ -69,8 +70,8 @@ func inCalm(t *testing.T, prims func() []*sources.Primitive, test func(*leases))
 func (l *leases) quiet() {
 	time.Sleep(time.Second)
 	synctest.Wait()
-	l.board.send(wakeMsg{})
-	l.board.send(secondMsg{})
+	l.board.send(terminal.WakeMsg{})
+	l.board.send(terminal.SecondMsg{})
 }
 
 // second lets a second pass, with a wake-up and a frame of the board for each tenth of it.
@@ -79,11 +80,11 @@ func (l *leases) second(renew func() []*sources.Primitive) {
 		time.Sleep(100 * time.Millisecond)
 		l.script.Push(sources.Change{Scope: "main", Set: renew(), Alive: []string{"main"}})
 		synctest.Wait()
-		l.board.send(wakeMsg{})
+		l.board.send(terminal.WakeMsg{})
 		l.bytes += l.wire.frame(l.t, l.board)
 	}
-	l.board.send(secondMsg{})
-	l.board.send(columnMsg{})
+	l.board.send(terminal.SecondMsg{})
+	l.board.send(terminal.ColumnMsg{})
 	l.bytes += l.wire.frame(l.t, l.board)
 }
 

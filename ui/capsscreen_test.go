@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -70,7 +71,7 @@ func TestWritingIsArmedOnEveryScreen(t *testing.T) {
 			op.Able = able()
 			op.Change(func(s *action.Status) { s.Always = false })
 			d.feed.Tell(sources.Event{Seq: 1, At: noon(), Kind: sources.EventAcquired, Ref: sources.Ref{Source: "other", Name: "gone"}})
-			d.send(wakeMsg{})
+			d.send(terminal.WakeMsg{})
 			d.press(want.keys...)
 			d.press("W", "y")
 			if !slices.Equal(op.Called(), []string{want.arms}) {
@@ -89,10 +90,10 @@ func TestActionsOnEventsAreDoneToTheRowOfTheEventAsItIsNow(t *testing.T) {
 		sources.Event{Seq: 2, At: noon(), Kind: sources.EventAcquired, Ref: sources.Ref{Source: "leases", Name: "gone"}},
 		sources.Event{Seq: 3, At: noon(), Kind: sources.EventAcquired, Ref: b.Ref, RefKind: b.Kind, Owner: sources.OwnerRef{ID: "somebody else"}},
 	)
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.act("5", "a")
 	d.feed.Tell(sources.Event{Seq: 4, At: noon(), Kind: sources.EventAcquired, Ref: a.Ref}) // the menu stays where it was opened
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.act("a", "tab", "enter")
 	if got := op.Begun(); len(got) != 1 || got[0].Target.Ref != b.Ref || got[0].Target.Owner != b.Owners[0].ID {
 		t.Errorf("begun %+v", got)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -13,7 +14,7 @@ import (
 func inDetailOf(p *sources.Primitive, events ...sources.Event) *driver {
 	d := drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 120, Height: 60})
 	d.feed.Tell(events...)
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.press("enter")
 	return d
 }
@@ -44,7 +45,7 @@ func TestRenewalsAreDrawnAsASawtooth(t *testing.T) {
 	}
 	d = drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 120, Height: 60, ASCII: true})
 	d.feed.Tell(events...)
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.press("enter")
 	d.shows(t, "877668776655443877668")
 }
@@ -52,7 +53,7 @@ func TestRenewalsAreDrawnAsASawtooth(t *testing.T) {
 func TestSawtoothDoesNotCountRenewalsBeforeItsWindowAsMissed(t *testing.T) {
 	t.Parallel()
 	d := drive(uitest.Scene(t), Options{Width: 100, Height: 60})
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.press("/")
 	d.typed("search/indexer")
 	d.press("enter", "enter")

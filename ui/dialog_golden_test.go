@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -81,7 +82,7 @@ func TestDialogsLookAsTheyWereReviewed(t *testing.T) {
 			c.o.Width, c.o.Height, c.o.TitleColor, c.o.Operator = c.w, c.h, "red", op
 			d := drive(uitest.NewFeed(scene.State()), c.o)
 			d.feed.Pass(scene.Now().Sub(d.feed.Now()))
-			d.send(secondMsg{})
+			d.send(terminal.SecondMsg{})
 			d.act(c.keys...)
 			got := d.View().Content
 			if !c.styled {

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -20,7 +21,7 @@ func waits(t *testing.T) (*driver, *uitest.Operator) {
 	op.Change(func(s *action.Status) {
 		s.Holdings = append(s.Holdings, action.Holding{Ref: a.Ref, Kind: a.Kind, Waiting: true, Since: noon()})
 	})
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	return d, op
 }
 
@@ -58,14 +59,14 @@ func TestTheQuestionAboutClaimsThatWaitIsAnsweredByWhatHappens(t *testing.T) {
 	d, op := waits(t)
 	d.press("W")
 	op.Change(func(s *action.Status) { s.Holdings[1].Waiting = false })
-	d.await(d.send(wakeMsg{}))
+	d.await(d.send(terminal.WakeMsg{}))
 	if d.hands.dialog != nil || !calledOff(op) {
 		t.Errorf("nothing waits, and writing has not ended: %v", op.Called())
 	}
 	d, op = waits(t)
 	d.press("W")
 	op.Change(func(s *action.Status) { s.Always, s.Armed = false, time.Time{} })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	if d.hands.dialog != nil || calledOff(op) {
 		t.Errorf("writing has ended, and is asked about: %v", op.Called())
 	}
@@ -85,7 +86,7 @@ func TestEndingWritingWhileNothingWaitsAsksNothing(t *testing.T) {
 	d.shows(t, " WRITE ")
 	d.shows(t, "we hold 1")
 	op.Change(func(s *action.Status) { s.Holdings = nil })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.press("W")
 	d.shows(t, "read-only again")
 	d.shows(t, " READ-ONLY ")
@@ -116,17 +117,17 @@ func TestTheBadgeNeverSaysReadOnlyWhileSomethingOfOursGoesOn(t *testing.T) {
 	d.shows(t, " HOLDING 1  6s left  in 1 queue")
 	d.pause()
 	op.Change(func(s *action.Status) { s.Holdings = s.Holdings[1:] })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.shows(t, " CALLING OFF 1 ")
 	d.showsNot(t, "READ-ONLY")
 	op.Change(func(s *action.Status) { s.Holdings = nil })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.shows(t, " READ-ONLY ")
 	small, _, b := three()
 	d, op = armed(small, b)
 	holding(op, d, b, true)
 	op.Change(func(s *action.Status) { s.Always = false })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.send(tea.WindowSizeMsg{Width: 24, Height: 10})
 	d.shows(t, " HOLDING 1 ")
 }
@@ -138,7 +139,7 @@ func TestWhatIsOursIsGivenUpFromTheMenuWhileWritingIsOff(t *testing.T) {
 	op.Offer = []action.Choice{{Verb: action.Resign}, {Verb: action.Proclaim}}
 	holding(op, d, a, true)
 	op.Change(func(s *action.Status) { s.Always = false })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.act("a")
 	d.says(t, "resign: give it up")
 	d.says(t, "proclaim: writing is off")

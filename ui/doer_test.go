@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"coordtop/internal/action"
+	"coordtop/ui/terminal"
 )
 
 // slowly is a driver whose operator's answers wait until they are let come.
@@ -47,7 +48,7 @@ func TestArmingSaysThatItWaitsForTheAudit(t *testing.T) {
 	a, _, _ := three()
 	d, op := armed(a)
 	op.Change(func(s *action.Status) { s.Always = false })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	answer := d.slowly()
 	d.press("W")
 	written := d.send(key("y"))

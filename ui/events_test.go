@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -15,7 +16,7 @@ func TestTabShowsTheEventsOnASmallScreen(t *testing.T) {
 	d := drive(uitest.NewFeed(uitest.State(noon(), a, b)), Options{Width: 80, Height: 24})
 	d.feed.Tell(sources.Event{Seq: 1, At: noon(), Kind: sources.EventExpired, Ref: a.Ref, Cause: sources.CauseExpired, How: sources.Inferred,
 		Previous: sources.OwnerRef{ID: "host-1", Label: "host-1"}})
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.showsNot(t, "EVENTS")
 	d.press("tab")
 	d.shows(t, "12:00:00.0 a          A host-1 lost it: ~lease ran out")
@@ -27,7 +28,7 @@ func TestWhatLiesBetweenTwoLooksIsPrintedAsAnInterval(t *testing.T) {
 	d := hand(a)
 	d.feed.Tell(sources.Event{Seq: 1, At: noon(), After: noon().Add(-2 * time.Second), Kind: sources.EventAcquired, Ref: a.Ref,
 		Owner: sources.OwnerRef{ID: "x", Label: "x"}, Gap: sources.Interval{Min: time.Second, Max: 3 * time.Second}})
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.press("enter")
 	d.shows(t, "took it, gap 1.0 s to 3.0 s within 2.0 s")
 	d.shows(t, "~12:00:00.0")
@@ -44,7 +45,7 @@ func TestEventsAreShownAsTheyComeUntilThereAreTooMany(t *testing.T) {
 			d.feed.Tell(sources.Event{Seq: seq, At: noon(), Kind: sources.EventAcquired, Ref: a.Ref,
 				Owner: sources.OwnerRef{ID: "x", Label: fmt.Sprintf("owner-%d", seq)}})
 		}
-		d.send(wakeMsg{})
+		d.send(terminal.WakeMsg{})
 	}
 	d.pane = paneEvents
 	tell(50)
@@ -84,7 +85,7 @@ func TestCalmEventsAreNotListed(t *testing.T) {
 	for i, k := range []sources.EventKind{sources.EventPresent, sources.EventSynced, sources.EventRenewed, sources.EventWaiterJoined} {
 		d.feed.Tell(sources.Event{Seq: uint64(i + 1), At: noon(), Kind: k, Ref: a.Ref})
 	}
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.pane = paneEvents
 	d.pass(1)
 	d.shows(t, "nothing has changed since 12:00:00")
@@ -109,7 +110,7 @@ func TestChatterOfARowIsOneLineAndALossIsNot(t *testing.T) {
 	tell(sources.KindSemaphore, sources.EventReleased, 3, "p", sources.CauseUnknown)
 	tell(sources.KindMutex, sources.EventExpired, 4, "m", sources.CauseExpired)
 	tell(sources.KindSemaphore, sources.EventAcquired, 12, "p", sources.CauseUnknown)
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.shows(t, "semaphore-1   4 took, 1 gone in 3.0 s")
 	d.shows(t, "12:00:12.0 semaphore-1   p took it")
 	d.shows(t, "12:00:04.0 mutex-1       m lost it")

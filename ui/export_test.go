@@ -157,7 +157,7 @@ func run(cmd tea.Cmd) tea.Msg {
 func TestAClipboardIsAskedForByOSC52(t *testing.T) {
 	t.Parallel()
 	feed := uitest.NewFeed(uitest.State(noon(), uitest.Led("a", "o", noon())))
-	s, all := uitest.NewScreen(t, 120, 30), &sheet{}
+	s, all := uitest.NewScreen(t, 120, 30), &record{}
 	ended := make(chan error, 1)
 	go func() { // received below
 		ended <- Run(t.Context(), Options{Feed: feed, Title: "prod-eu", Input: s.Input(), Output: io.MultiWriter(s, all), Width: 120, Height: 30,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -114,7 +115,7 @@ func TestEventsPassTheFilterByThemselvesOrByTheirRow(t *testing.T) {
 	d.feed.Tell(
 		sources.Event{Kind: sources.EventReleased, At: noon(), Ref: sources.Ref{Source: uitest.Redis, Space: "0", Name: "orders/reconcile"}, Previous: sources.OwnerRef{Label: "host-99"}},
 		sources.Event{Kind: sources.EventReleased, At: noon(), Ref: sources.Ref{Source: uitest.Redis, Space: "0", Name: "gone"}, Previous: sources.OwnerRef{Label: "host-98"}})
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.press("tab", "/")
 	for typed, want := range map[string]int{"host-99": 1, "wait>30s": 1, "env=prod": 1, "owner=host-98": 1, "name=gone": 1, "kind=election": 0, "": 2} {
 		d.press("ctrl+u")

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -52,7 +53,7 @@ func TestFramesLookAsTheyWereReviewed(t *testing.T) {
 			d := drive(uitest.NewFeed(scene.State()), c.o)
 			d.feed.Pass(scene.Now().Sub(d.feed.Now()))
 			d.feed.Tell(events...)
-			d.send(secondMsg{})
+			d.send(terminal.SecondMsg{})
 			if c.o.Theme != "" { // it shows where there are more than 16 colours
 				d.send(tea.ColorProfileMsg{Profile: colorprofile.ANSI256})
 			}

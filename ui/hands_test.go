@@ -12,6 +12,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -74,7 +75,7 @@ func holding(op *uitest.Operator, d *driver, p *sources.Primitive, runsOut bool)
 		}
 		s.Holdings = append(s.Holdings, h)
 	})
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 }
 
 func TestABoardWithoutAnOperatorIsReadOnlyAndSaysSo(t *testing.T) {
@@ -98,7 +99,7 @@ func TestWritingIsArmedByAQuestionAndEndsByTheSameKey(t *testing.T) {
 	a, _, _ := three()
 	d, op := armed(a)
 	op.Change(func(s *action.Status) { s.Always = false })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.shows(t, " READ-ONLY ")
 	for _, no := range []string{"n", "enter", "esc"} {
 		d.press("W", no)
@@ -114,7 +115,7 @@ func TestWritingIsArmedByAQuestionAndEndsByTheSameKey(t *testing.T) {
 	}
 	d.shows(t, " WRITE ")
 	op.Change(func(s *action.Status) { s.Always, s.Armed = false, noon().Add(292*time.Second) })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.shows(t, " WRITE 4m52s ")
 	d.pass(2)
 	d.shows(t, " WRITE 4m50s ")
@@ -142,7 +143,7 @@ func TestAProtectedSourceIsArmedByItsName(t *testing.T) {
 	a, _, _ := three()
 	d, op := armed(a)
 	op.Change(func(s *action.Status) { s.Always = false })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	op.Protected, op.ArmErr = "leases", errors.New("leases is protected: type its name")
 	d.press("W", "y")
 	d.shows(t, "leases is protected: type its name")
@@ -181,7 +182,7 @@ func TestTheMenuSaysThatWritingIsOffAndArmsIt(t *testing.T) {
 	a, _, _ := three()
 	d, op := armed(a)
 	op.Change(func(s *action.Status) { s.Always = false })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.act("a", "a")
 	d.shows(t, "campaign: writing is off")
 	d.shows(t, "esc cancels")
@@ -234,7 +235,7 @@ func TestTheHeaderShowsTheShortestTrust(t *testing.T) {
 		s.Holdings = append(s.Holdings, action.Holding{Ref: c.Ref, Waiting: true, Since: noon()})
 		s.Holdings = append(s.Holdings, action.Holding{Ref: c.Ref, Until: noon().Add(3 * time.Second)})
 	})
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.shows(t, "we hold 3 (3s left)")
 	d.shows(t, "in 1 queue")
 }
@@ -251,12 +252,12 @@ func TestARowThatWeActOnIsPending(t *testing.T) {
 	op.Change(func(s *action.Status) {
 		s.Runs = []action.Run{{ID: 1, Request: begun, Phase: action.Waiting, Place: 2}}
 	})
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.shows(t, "no leader, pending: campaign waiting, place 2")
 	op.Change(func(s *action.Status) {
 		s.Runs = []action.Run{{ID: 1, Request: begun, Phase: action.Seen, Changed: noon(), Text: "we lead \x1b[31mit"}}
 	})
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.showsNot(t, "pending")
 	d.shows(t, `campaign a: we lead \x1b[31mit`)
 	d.pass(20)
@@ -273,7 +274,7 @@ func TestAQueueIsLeftFromTheMenu(t *testing.T) {
 	op.Change(func(s *action.Status) {
 		s.Runs = []action.Run{{ID: 4, Phase: action.Waiting, Place: 3, Request: action.Request{Verb: action.Campaign, Target: action.Target{Ref: a.Ref}}}}
 	})
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.press("a")
 	d.shows(t, "leave the queue: campaign a: waiting, place 3")
 	d.showsNot(t, "resign")
@@ -373,7 +374,7 @@ func TestEveryKeyOfADialogDoesSomething(t *testing.T) {
 					s.Always = open[0] != "W"
 					s.Runs = []action.Run{{ID: 1, Phase: action.Sending, Request: action.Request{Target: action.Target{Ref: a.Ref}}}}
 				})
-				d.send(wakeMsg{})
+				d.send(terminal.WakeMsg{})
 				d.act(open...)
 				if got := d.scope(); got != s {
 					t.Fatalf("the scope is %d", got)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -173,7 +174,7 @@ func TestVisibleRowsAreJudgedEverySecondWhateverTheirNumber(t *testing.T) {
 	d.press("s", "G") // by name, to the end: far from where the sweep begins
 	d.showsNot(t, "▲")
 	d.feed.Pass(12 * time.Second) // 3 s of 15 are left
-	d.send(secondMsg{})
+	d.send(terminal.SecondMsg{})
 	if n := strings.Count(d.text(), "▲"); n != d.lay.list {
 		t.Errorf("%d of %d visible rows are seen to be late", n, d.lay.list)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"coordtop/sources"
 	"coordtop/ui/table"
+	"coordtop/ui/terminal"
 )
 
 // do carries out an intent.
@@ -69,7 +70,7 @@ func (m *model) do(i intent) tea.Cmd {
 	case doRedraw:
 		return tea.ClearScreen
 	case doSuspend:
-		if alone() {
+		if terminal.NoJobControl() {
 			m.say("no shell waits for this program: there is nobody to wake it again")
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 )
 
 func TestNoKeyMeansTwoThingsInOneScope(t *testing.T) {
@@ -74,7 +75,7 @@ func TestEveryIntentIsCarriedOut(t *testing.T) {
 			case inEvents:
 				d.feed.Tell(sources.Event{Seq: 1, At: noon(), Kind: sources.EventAcquired, Ref: b.Ref}, sources.Event{Seq: 2, At: noon(), Kind: sources.EventAcquired, Ref: a.Ref},
 					sources.Event{Seq: 3, At: noon(), Kind: sources.EventAcquired, Ref: a.Ref})
-				d.send(wakeMsg{})
+				d.send(terminal.WakeMsg{})
 				d.press("5", "j")
 			case inSources:
 				d.send(tea.WindowSizeMsg{Width: 80, Height: 10})
@@ -125,78 +126,11 @@ func TestKeysOnALayoutThatIsNotLatinCount(t *testing.T) {
 	}
 }
 
-func TestSplitSequencesAreTheKeysTheyWere(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name   string
-		remote bool
-		typed  []string
-		want   string // what acts, in order
-	}{
-		{"an arrow in parts", false, []string{"esc", "[", "A"}, "esc up"},
-		{"an arrow in parts over ssh", true, []string{"esc", "[", "A"}, "up"},
-		{"an application arrow", true, []string{"esc", "O", "B"}, "down"},
-		{"the introducer in one piece", true, []string{"alt+[", "B"}, "down"},
-		{"home and end", true, []string{"esc", "[", "H", "esc", "O", "F"}, "home end"},
-		{"a page", true, []string{"esc", "[", "5", "~", "esc", "[", "6", "~"}, "pgup pgdown"},
-		{"an arrow with modifiers", true, []string{"esc", "[", "1", ";", "5", "A"}, "up"},
-		{"a function key", true, []string{"esc", "O", "P"}, ""},
-		{"esc, then something else", true, []string{"esc", "q"}, "esc q"},
-		{"esc twice", true, []string{"esc", "esc", "q"}, "esc esc q"},
-		{"esc alone over ssh, for now", true, []string{"esc"}, ""},
-		{"plain keys", true, []string{"j", "[", "A", "O"}, "j [ A O"},
-		{"a named key inside of a sequence", true, []string{"esc", "[", "down"}, "down"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := splitKeys{remote: c.remote}
-			var got []string
-			for _, k := range c.typed {
-				keys, _ := s.press(key(k))
-				for _, k := range keys {
-					got = append(got, k.String())
-				}
-			}
-			if strings.Join(got, " ") != c.want {
-				t.Errorf("acted: %q, not %q", strings.Join(got, " "), c.want)
-			}
-		})
-	}
-}
-
-func TestEscActsLateOverSSHAndIsNotLost(t *testing.T) {
-	t.Parallel()
-	s := splitKeys{remote: true}
-	if keys, cmd := s.press(key("esc")); len(keys) != 0 || cmd == nil {
-		t.Fatal("it does not wait")
-	}
-	if keys := s.timeout(splitTimeout{gen: s.gen}); len(keys) != 1 || keys[0].String() != "esc" {
-		t.Fatalf("after the wait %v acted", keys)
-	}
-	// The rest of a very slow arrow still is no command.
-	if keys, _ := s.press(key("[")); len(keys) != 0 {
-		t.Error("[ acted")
-	}
-	if keys, _ := s.press(key("A")); len(keys) != 1 || keys[0].Code != tea.KeyUp {
-		t.Errorf("%v acted, not the arrow", keys)
-	}
-	s.press(key("esc"))
-	old := s.gen
-	s.timeout(splitTimeout{gen: old, last: true})
-	if keys, _ := s.press(key("[")); len(keys) != 1 {
-		t.Error("[ long after esc is still swallowed")
-	}
-	s.press(key("esc"))
-	if keys := s.timeout(splitTimeout{gen: old, last: true}); len(keys) != 0 || s.state != splitEsc {
-		t.Error("an old timer ended a new wait")
-	}
-}
-
 func TestASplitArrowDoesNotClearTheFilter(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
 	d := hand(a, b, c)
-	d.split.remote = true
+	d.split.Remote = true
 	d.press("/", "b", "enter", "esc", "[", "B")
 	if d.model.typed() != "b" {
 		t.Errorf("the filter is %q", d.model.typed())

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -45,7 +46,7 @@ func BenchmarkFrame100000(b *testing.B) {
 				<-sub.Wake()
 			}
 			start := time.Now()
-			m.Update(wakeMsg{})
+			m.Update(terminal.WakeMsg{})
 			_ = m.View()
 			frames = append(frames, time.Since(start))
 		}

@@ -10,6 +10,7 @@ import (
 	"coordtop/sources"
 	"coordtop/ui/filter"
 	"coordtop/ui/table"
+	"coordtop/ui/terminal"
 	"coordtop/ui/timeline"
 )
 
@@ -40,7 +41,7 @@ type model struct {
 	th    theme
 	table []binding // bindings, which builds them anew each time
 	keys  keymap
-	split splitKeys
+	split terminal.SplitKeys
 
 	w, h    int
 	lay     layout
@@ -101,12 +102,12 @@ type model struct {
 }
 
 func newModel(o Options) *model {
-	env := environ(o.Environ)
+	env := terminal.Environ(o.Environ)
 	m := &model{
 		feed:  o.Feed,
 		title: clean(o.Title),
 		table: rebound(bindings(), o.Keys),
-		split: splitKeys{remote: env.remote()},
+		split: terminal.SplitKeys{Remote: env.Remote()},
 		input: newInput(),
 		w:     o.Width,
 		h:     o.Height,
@@ -115,16 +116,16 @@ func newModel(o Options) *model {
 		marks: map[sources.Ref]bool{},
 
 		paint:      paint{asked: o.Theme},
-		plain:      o.NoColor || env.get("NO_COLOR") != "",
+		plain:      o.NoColor || env.Get("NO_COLOR") != "",
 		titleColor: o.TitleColor,
-		tmux:       env.get("TMUX") != "",
+		tmux:       env.Get("TMUX") != "",
 		export:     o.Export,
 		commandFor: o.Command,
 		abort:      o.Abort,
 		slow:       o.slow,
 	}
 	m.keys = newKeymap(m.table)
-	m.th = newTheme(o.ASCII || env.ascii(), m.plain, o.TitleColor)
+	m.th = newTheme(o.ASCII || env.ASCII(), m.plain, o.TitleColor)
 	if m.title == "" {
 		m.title = "coordtop"
 	}

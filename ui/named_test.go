@@ -5,6 +5,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -38,7 +39,7 @@ func TestARowIsTakenByItsName(t *testing.T) {
 		}
 	}
 	op.Change(func(s *action.Status) { s.Always = false })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.command("campaign a")
 	d.shows(t, "writing is off: W makes it possible")
 	e := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{})

@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -29,7 +30,7 @@ func provisioning(t *testing.T, p *sources.Primitive, v action.Verb, k string, e
 	op.Effect = e
 	op.Offer = []action.Choice{{Verb: v}, {Verb: action.Acquire, Not: "no"}, {Verb: action.CreateNode, Not: "/local/app exists"}}
 	op.Change(func(s *action.Status) { s.Always = true })
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.act("a")
 	d.showsNot(t, "/local/app exists")
 	d.act(k)
@@ -116,7 +117,7 @@ func TestABoxAboutWhatExistsSaysWhatOthersDidMeanwhile(t *testing.T) {
 	} {
 		d, op := provisioning(t, c.before, c.verb, c.key, effect())
 		d.feed.Set(uitest.State(noon().Add(time.Second), c.after))
-		d.send(wakeMsg{})
+		d.send(terminal.WakeMsg{})
 		if c.says == "" {
 			d.showsNot(t, "nothing will be sent")
 			continue

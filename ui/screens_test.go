@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -72,7 +73,7 @@ func TestEventsScreenScrollsFiltersAndOpensTheRow(t *testing.T) {
 	for i := range uint64(60) {
 		d.feed.Tell(took(i+1, noon().Add(time.Duration(i)*time.Second), []*sources.Primitive{a, b, c}[i%3], "host-9"))
 	}
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.press("5")
 	d.shows(t, "1 of 60")
 	d.press("G")
@@ -98,11 +99,11 @@ func TestTheCursorStaysOnItsEvent(t *testing.T) {
 	a, _, _ := three()
 	d := hand(a)
 	d.feed.Tell(took(1, noon(), a, "x"), took(2, noon(), a, "y"))
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.press("5", "j")
 	d.shows(t, "event 1 acquired")
 	d.feed.Tell(took(3, noon(), a, "z"))
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.shows(t, "event 1 acquired")
 	d.shows(t, "3 of 3")
 }
@@ -114,7 +115,7 @@ func TestAnEventOfAHiddenRowDoesNotOpenAnother(t *testing.T) {
 	gone := *a
 	gone.Name = "gone"
 	d.feed.Tell(took(1, noon(), b, "x"), took(2, noon(), &gone, "x"))
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 	d.press("!", "5", "enter")
 	d.shows(t, "gone does not exist any more")
 	d.press("j", "enter")
@@ -132,7 +133,7 @@ func TestTheIntervalOfAnEventIsNeverCut(t *testing.T) {
 	for _, w := range []int{80, 120, 160} {
 		d := drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: w, Height: 48})
 		d.feed.Tell(e)
-		d.send(wakeMsg{})
+		d.send(terminal.WakeMsg{})
 		if w >= 150 {
 			d.shows(t, "within 2.5 s")
 		}

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // noon is when the hand-made states were read.
-func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+func noon() time.Time { return uitest.Noon() }
 
 // driver turns a model by hand: intents in, frames out.
 type driver struct {
@@ -81,37 +82,21 @@ func (d *driver) typed(text string) {
 	}
 }
 
-func key(name string) tea.KeyPressMsg {
-	named := map[string]rune{"esc": tea.KeyEscape, "enter": tea.KeyEnter, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
-		"home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace}
-	if code, ok := named[name]; ok {
-		return tea.KeyPressMsg{Code: code}
-	}
-	if name == "shift+tab" {
-		return tea.KeyPressMsg{Code: tea.KeyTab, Mod: tea.ModShift}
-	}
-	if c, ok := strings.CutPrefix(name, "ctrl+"); ok {
-		return tea.KeyPressMsg{Code: rune(c[0]), Mod: tea.ModCtrl}
-	}
-	if c, ok := strings.CutPrefix(name, "alt+"); ok {
-		return tea.KeyPressMsg{Code: rune(c[0]), Mod: tea.ModAlt}
-	}
-	return tea.KeyPressMsg{Code: rune(name[0]), Text: name}
-}
+func key(name string) tea.KeyPressMsg { return uitest.Key(name) }
 
 // pass lets seconds pass.
 func (d *driver) pass(seconds int) {
 	for range seconds {
 		d.feed.Pass(time.Second)
-		d.send(secondMsg{})
-		d.send(columnMsg{})
+		d.send(terminal.SecondMsg{})
+		d.send(terminal.ColumnMsg{})
 	}
 }
 
 // show puts another state in place.
 func (d *driver) show(st *sources.State) {
 	d.feed.Set(st)
-	d.send(wakeMsg{})
+	d.send(terminal.WakeMsg{})
 }
 
 // text is the frame without styles.

@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -56,7 +57,7 @@ func TestASCIITerminalsGetNothingElse(t *testing.T) {
 		}
 	}
 	for _, env := range [][]string{{"TERM=xterm"}, {"TERM=xterm", "LANG=en_GB.utf8"}, {"TERM=xterm", "LANG=C", "LC_CTYPE=C.UTF-8"}} {
-		if environ(env).ascii() {
+		if terminal.Environ(env).ASCII() {
 			t.Errorf("%v: taken for an ASCII terminal", env)
 		}
 	}
@@ -106,7 +107,7 @@ func TestBothSidesOfATurnoverHaveTheirLetters(t *testing.T) {
 	}
 	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 40})
 	d.started = noon().Add(-time.Hour) // so that the strips are of their whole length
-	d.send(secondMsg{})
+	d.send(terminal.SecondMsg{})
 	d.shows(t, "B new")  // in the list and in the pane
 	d.shows(t, "A━━━━━") // the strip
 	d.shows(t, "━!  B━━━")

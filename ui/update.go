@@ -9,6 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 )
 
 // Update takes a message and draws the next frame if it changed anything.
@@ -29,7 +30,7 @@ func (m *model) View() tea.View { return m.frame }
 
 func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	switch msg := msg.(type) {
-	case wakeMsg:
+	case terminal.WakeMsg:
 		m.take()
 		m.heed()
 		return nil, m.paused.IsZero() || m.hands.op != nil
@@ -39,20 +40,20 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	case doneMsg:
 		msg.then(msg.err)
 		return nil, true
-	case secondMsg:
+	case terminal.SecondMsg:
 		m.second()
 		return nil, true
-	case columnMsg:
+	case terminal.ColumnMsg:
 		return nil, m.moveStrips()
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
 		m.arrange()
 		return nil, true
 	case tea.KeyPressMsg:
-		keys, cmd := m.split.press(msg)
+		keys, cmd := m.split.Press(msg)
 		return tea.Batch(cmd, m.press(keys)), true
-	case splitTimeout:
-		return m.press(m.split.timeout(msg)), true
+	case terminal.SplitTimeout:
+		return m.press(m.split.Timeout(msg)), true
 	case exportedMsg:
 		m.exported(msg)
 		return nil, true

@@ -9,6 +9,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 
 	"coordtop/sources"
+	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -81,10 +82,10 @@ func TestAMinuteOfRenewalsCostsFewBytes(t *testing.T) {
 	total, moves, most := 0, 0, 0
 	for range seconds {
 		second()
-		d.send(secondMsg{})
+		d.send(terminal.SecondMsg{})
 		total += w.frame(t, d)
 		before := d.lines()
-		d.send(columnMsg{})
+		d.send(terminal.ColumnMsg{})
 		n := w.frame(t, d)
 		total += n
 		if strings.Join(before, "") != strings.Join(d.lines(), "") {

@@ -3,9 +3,7 @@ package lint_test
 import (
 	"fmt"
 	"go/ast"
-	"path"
 	"strings"
-	"unicode"
 )
 
 // The most lines of a file and of a function.
@@ -13,7 +11,6 @@ const (
 	mostFile     = 400
 	mostFunction = 80
 	mostCase     = 12 // of a flat switch
-	mostUnmapped = 40 // files of a package whose names are all there is to go by
 )
 
 func sizeRules() []rule {
@@ -40,22 +37,7 @@ func sizeRules() []rule {
 			breaks: []map[string]string{{"a/a.go": "// Package a is.\npackage a\n"}, {"a/doc.go": "package a\n"}},
 			keeps:  map[string]string{"a/doc.go": "// Package a is.\npackage a\n", "a/b.go": "package a\n", "main.go": "// Command coordtop.\npackage main\n"},
 		},
-		{
-			name: "doc.go of a package of many files says where everything stands", check: mapped,
-			breaks: []map[string]string{many("// Package a is f1*.go f2*.go f3*.go f4*.go f5*.go f6*.go f7*.go f8*.go f9*.go\n")},
-			keeps:  many("// Package a is f*.go\n"),
-		},
 	}
-}
-
-// many is a package with so many files that nobody finds anything without a map; f0.go is
-// one of them.
-func many(doc string) map[string]string {
-	sources := map[string]string{"a/doc.go": doc + "package a\n", "a/f0.go": "package a\n"}
-	for i := 1; i < mostUnmapped; i++ {
-		sources[fmt.Sprintf("a/f%d.go", i)] = "package a\n"
-	}
-	return sources
 }
 
 func shortFiles(files []file) []string {
@@ -121,29 +103,6 @@ func documented(files []file) []string {
 	for dir, ok := range said {
 		if !ok {
 			wrong = append(wrong, fmt.Sprintf("the package in %q has no doc.go with its contract", dir))
-		}
-	}
-	return wrong
-}
-
-// mapped looks for each file of a large package in its doc.go, by name or by a pattern.
-func mapped(files []file) []string {
-	names, doc := map[string][]string{}, map[string][]string{}
-	for _, f := range files {
-		switch {
-		case f.test:
-		case path.Base(f.path) != "doc.go":
-			names[f.dir] = append(names[f.dir], path.Base(f.path))
-		case f.ast.Doc != nil:
-			doc[f.dir] = strings.FieldsFunc(f.ast.Doc.Text(), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("(),;:", r) })
-		}
-	}
-	var wrong []string
-	for dir, list := range names {
-		for _, name := range list {
-			if len(list) >= mostUnmapped && !matchesAny(doc[dir], name) {
-				wrong = append(wrong, fmt.Sprintf("%s/doc.go does not say what stands in %s", dir, name))
-			}
 		}
 	}
 	return wrong

@@ -1,4 +1,4 @@
-package ui
+package terminal
 
 import (
 	"errors"
@@ -9,10 +9,11 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// errGone ends Run. A terminal that goes away sends SIGHUP to those that it controls only.
-var errGone = errors.New("the terminal is gone")
+// ErrGone is the cause of the end of a program whose terminal went away. A terminal that goes
+// away sends SIGHUP to those that it controls only.
+var ErrGone = errors.New("the terminal is gone")
 
-// isGone says whether err is how a terminal that is gone answers, for good.
+// isGone reports whether err is how a terminal that is gone answers, for good.
 func isGone(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ENXIO)
 }

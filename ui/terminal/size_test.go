@@ -1,4 +1,4 @@
-package ui
+package terminal
 
 import (
 	"testing"
@@ -24,7 +24,7 @@ func TestASizeThatOnlyAnAnswerClaimsIsDropped(t *testing.T) {
 	if msg := s.onlyTrue(nil, tea.WindowSizeMsg{Width: 65535, Height: 65535}); msg != nil {
 		t.Errorf("%v is taken", msg)
 	}
-	if s.onlyTrue(nil, tea.WindowSizeMsg{Width: 80, Height: 24}) == nil || s.onlyTrue(nil, wakeMsg{}) == nil {
+	if s.onlyTrue(nil, tea.WindowSizeMsg{Width: 80, Height: 24}) == nil || s.onlyTrue(nil, WakeMsg{}) == nil {
 		t.Error("what is true is dropped")
 	}
 }

@@ -1,11 +1,10 @@
-package ui
+package terminal
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -13,10 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/creack/pty"
-
-	"coordtop/ui/uitest"
 )
 
 // sheet is a terminal that keeps what is written; a write waits while it is held.
@@ -123,7 +118,7 @@ func TestATerminalThatReadsAgainInTimeIsRestored(t *testing.T) {
 		<-ended
 		time.AfterFunc(lastPatience/2, func() { close(s.held) })
 		g.close()
-		if s.String() != "frame"+restoration {
+		if s.String() != "frame"+Restoration {
 			t.Errorf("written: %q", s)
 		}
 	})
@@ -136,7 +131,7 @@ func TestATerminalIsRestoredThatWasGivenUpBetweenTwoWrites(t *testing.T) {
 		g := newGate(t.Context(), s, func(error) {})
 		g.giveUp()
 		g.close()
-		if s.String() != restoration {
+		if s.String() != Restoration {
 			t.Errorf("written: %q", s)
 		}
 		s = &sheet{held: make(chan struct{})}
@@ -147,106 +142,11 @@ func TestATerminalIsRestoredThatWasGivenUpBetweenTwoWrites(t *testing.T) {
 	})
 }
 
-// turnsOn finds the modes that are turned on in the output of a program.
-var turnsOn = regexp.MustCompile(`\x1b\[\?(\d+)h`)
-
-func TestRestorationTurnsOffAllThatBubbleTeaTurnsOn(t *testing.T) {
-	t.Parallel()
-	s := uitest.NewScreen(t, 80, 24)
-	all := &sheet{}
-	ended := make(chan error, 1)
-	go func() { // received below
-		ended <- Run(t.Context(), Options{Feed: uitest.NewFeed(uitest.State(noon())), Input: s.Input(),
-			Output: io.MultiWriter(s, all), Width: 80, Height: 24, Environ: []string{"TERM=xterm-256color", "LANG=C.UTF-8"}})
-	}()
-	s.Await(t, "READ-ONLY")
-	s.Type(t, "\x1b[?2026;2$y\x1b[?2027;2$y/x\rm?") // it has both modes
-	s.Await(t, "rows with words")
-	s.Type(t, "qq")
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
-	_, shutdown, found := strings.Cut(all.String(), "rows with words")
-	modes := turnsOn.FindAllStringSubmatch(all.String(), -1)
-	if !found || len(modes) < 4 {
-		t.Fatalf("that was no run of Bubble Tea: %q", all)
-	}
-	for _, mode := range modes {
-		want := "\x1b[?" + mode[1] + "l"
-		if mode[1] == "25" {
-			want = "\x1b[?25h"
-		}
-		if !strings.Contains(restoration, want) {
-			t.Errorf("restoration lacks %q", want)
-		}
-	}
-	for _, other := range []string{"\x1b[>4m", "\x1b[<1u", "\x1b]2;\a"} {
-		if !strings.Contains(shutdown, other) || !strings.Contains(restoration, other) {
-			t.Errorf("%q: Bubble Tea ends with %q", other, shutdown)
-		}
-	}
-}
-
-func TestATerminalThatIsGoneEndsRun(t *testing.T) {
-	t.Parallel()
-	s := uitest.NewScreen(t, 80, 24)
-	tty := &sheet{err: syscall.EIO}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	err := Run(ctx, Options{Feed: uitest.NewFeed(uitest.State(noon())), Input: s.Input(),
-		Output: tty, Width: 80, Height: 24, Environ: []string{"TERM=xterm-256color"}})
-	if !errors.Is(err, errGone) || !errors.Is(err, syscall.EIO) {
-		t.Errorf("Run = %v", err)
-	}
-}
-
-func TestAKeyboardThatIsGoneEndsRun(t *testing.T) {
-	t.Parallel()
-	s := uitest.NewScreen(t, 80, 24)
-	master, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tty.Close()
-	defer master.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() { // received below
-		ended <- Run(ctx, Options{Feed: uitest.NewFeed(uitest.State(noon())), Input: tty,
-			Output: s, Width: 80, Height: 24, Environ: []string{"TERM=xterm-256color"}})
-	}()
-	s.Await(t, "READ-ONLY")
-	if _, err := master.WriteString("?"); err != nil { // it is read as any terminal
-		t.Fatal(err)
-	}
-	s.Await(t, "rows with words")
-	if err := master.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-ended; !errors.Is(err, errGone) {
-		t.Errorf("Run = %v", err)
-	}
-}
-
 func TestInputThatIsNoTerminalMayEnd(t *testing.T) {
 	t.Parallel()
 	in := strings.NewReader("")
 	if got := watched(in, nil); got != io.Reader(in) {
 		t.Errorf("it is a %T", got)
-	}
-}
-
-func TestThatSomebodyEndedRunComesBeforeTheTerminalBeingGone(t *testing.T) {
-	t.Parallel()
-	hangup := errors.New("hangup")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	if err := outcome(ctx, errGone, nil); !errors.Is(err, errGone) {
-		t.Errorf("got %v", err)
-	}
-	cancel(hangup)
-	if err := outcome(ctx, errGone, nil); !errors.Is(err, hangup) {
-		t.Errorf("got %v", err)
 	}
 }
 

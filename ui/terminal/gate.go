@@ -1,4 +1,4 @@
-package ui
+package terminal
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// lastPatience is how long a terminal that was given up may take to accept restoration.
+// lastPatience is how long a terminal that was given up may take to accept Restoration.
 const lastPatience = 100 * time.Millisecond
 
 // slowWrite is how long a frame may take to be written, and quickWrites how many must
@@ -30,11 +30,11 @@ const dropEvery = time.Millisecond
 // errGivenUp is what a write to a gate that was given up returns.
 var errGivenUp = errors.New("the terminal does not read")
 
-// restoration undoes what Bubble Tea does to a terminal for our View. It writes this itself
+// Restoration undoes what Bubble Tea does to a terminal for our View. It writes this itself
 // unless the gate was given up. What came before may have ended anywhere: ST ends a
 // sequence that was cut off, and styles and a synchronized frame are ended too. A test
 // holds it against what Bubble Tea turns on.
-const restoration = "\x1b\\\x1b[0m\x1b[?2026l" + // text
+const Restoration = "\x1b\\\x1b[0m\x1b[?2026l" + // text
 	"\x1b[>4m\x1b[<1u\x1b[?2004l" + // keys
 	"\x1b[?1002l\x1b[?1003l\x1b[?1006l" + // mouse
 	"\x1b[r\x1b[?1049l\x1b[?25h\x1b]2;\a\x1b[?2027l" // screen, cursor, title, graphemes
@@ -139,7 +139,7 @@ func (g *gate) givenUp() bool {
 }
 
 // close ends the gate, when nobody writes any more. One that was given up first throws
-// away what the terminal has not read, to bring restoration through; when that takes too
+// away what the terminal has not read, to bring Restoration through; when that takes too
 // long, the goroutine is left in its write, which ends with the process, or when the
 // terminal reads again or goes away.
 func (g *gate) close() {
@@ -170,7 +170,7 @@ func (g *gate) restore() {
 		}
 	}
 	drop(g.Fd()) // so that it fits in
-	g.work <- []byte(restoration)
+	g.work <- []byte(Restoration)
 	select {
 	case <-g.done:
 	case <-bound.C:

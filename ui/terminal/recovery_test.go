@@ -1,17 +1,15 @@
-package ui
+package terminal
 
 import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-
-	"coordtop/ui/uitest"
 )
 
 func TestACommandThatPanicsIsKeptFromBubbleTea(t *testing.T) {
 	t.Parallel()
 	panics := 0
-	s := &solid{newModel(Options{Feed: uitest.NewFeed(uitest.State(noon()))}), func(f func()) (whole bool) {
+	s := &Recovering{Try: func(f func()) (whole bool) {
 		defer func() {
 			if recover() != nil {
 				panics++
@@ -21,12 +19,12 @@ func TestACommandThatPanicsIsKeptFromBubbleTea(t *testing.T) {
 		return true
 	}}
 	boom := func() tea.Msg { panic("boom") }
-	fine := func() tea.Msg { return secondMsg{} }
+	fine := func() tea.Msg { return SecondMsg{} }
 	if msg := s.tried(boom)(); msg != nil {
 		t.Errorf("%v came of it", msg)
 	}
 	several := s.tried(tea.Batch(boom, fine))().(tea.BatchMsg)
-	if got := []tea.Msg{several[0](), several[1]()}; got[0] != nil || got[1] != (secondMsg{}) {
+	if got := []tea.Msg{several[0](), several[1]()}; got[0] != nil || got[1] != (SecondMsg{}) {
 		t.Errorf("%v came of several", got)
 	}
 	if panics != 2 {

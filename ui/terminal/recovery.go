@@ -1,33 +1,33 @@
-package ui
+package terminal
 
 import tea "charm.land/bubbletea/v2"
 
-// solid is the model as Bubble Tea runs it, whose panics it keeps from it: Bubble Tea would
+// Recovering is a model as Bubble Tea runs it, whose panics it keeps from it: Bubble Tea would
 // print their stack over the screen.
-type solid struct {
-	*model
-	try func(f func()) (whole bool) // calls f; false: it panicked, which ends the program
+type Recovering struct {
+	tea.Model
+	Try func(f func()) (whole bool) // calls f; false: it panicked, which ends the program
 }
 
 // Update is the model's.
-func (s *solid) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (r *Recovering) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
-	if !s.try(func() { _, cmd = s.model.Update(msg) }) {
-		return frozen{s.frame}, nil
+	if !r.Try(func() { r.Model, cmd = r.Model.Update(msg) }) {
+		return frozen{r.View()}, nil
 	}
-	return s, s.tried(cmd)
+	return r, r.tried(cmd)
 }
 
 // tried is a command in whose place nothing comes if it panics.
-func (s *solid) tried(cmd tea.Cmd) tea.Cmd {
+func (r *Recovering) tried(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
 	return func() (msg tea.Msg) {
-		s.try(func() { msg = cmd() })
+		r.Try(func() { msg = cmd() })
 		if several, ok := msg.(tea.BatchMsg); ok {
 			for i, one := range several {
-				several[i] = s.tried(one)
+				several[i] = r.tried(one)
 			}
 		}
 		return msg

@@ -1,4 +1,4 @@
-package ui
+package terminal
 
 import (
 	"time"
@@ -6,15 +6,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// splitKeys puts keys together again that a slow link has cut: an arrow whose bytes
+// SplitKeys puts keys together again that a slow link has cut: an arrow whose bytes
 // arrive more than 50 ms apart is read as esc, then `[`, then `A`. Without this, esc
 // would clear a filter and the letter would be taken for a command.
 //
 // Over ssh an esc is held back for holdEsc, to see whether `[` or `O` follows. What
 // follows within joinKeys is taken as the key that it was, also where esc has acted
 // already.
-type splitKeys struct {
-	remote bool // over ssh: esc waits
+type SplitKeys struct {
+	Remote bool // over ssh: esc waits
 	state  splitState
 	held   bool // an esc has not been handed on yet
 	params string
@@ -35,17 +35,17 @@ const (
 	joinKeys = 300 * time.Millisecond
 )
 
-// splitTimeout ends the wait that was begun with the same gen.
-type splitTimeout struct {
+// SplitTimeout ends the wait that was begun with the same gen.
+type SplitTimeout struct {
 	gen  int
 	last bool // nothing more is waited for; else only a held esc is handed on
 }
 
 var escKey = tea.KeyPressMsg{Code: tea.KeyEscape}
 
-// press takes a key and returns those that are to act now, and a command if a timer
+// Press takes a key and returns those that are to act now, and a command if a timer
 // is to run.
-func (s *splitKeys) press(k tea.KeyPressMsg) ([]tea.KeyPressMsg, tea.Cmd) {
+func (s *SplitKeys) Press(k tea.KeyPressMsg) ([]tea.KeyPressMsg, tea.Cmd) {
 	name := k.String()
 	switch s.state {
 	case splitEsc:
@@ -58,7 +58,7 @@ func (s *splitKeys) press(k tea.KeyPressMsg) ([]tea.KeyPressMsg, tea.Cmd) {
 		}
 		out := s.release()
 		s.state = splitNone
-		more, cmd := s.press(k)
+		more, cmd := s.Press(k)
 		return append(out, more...), cmd
 	case splitCSI, splitSS3:
 		return s.sequence(k, name)
@@ -66,8 +66,8 @@ func (s *splitKeys) press(k tea.KeyPressMsg) ([]tea.KeyPressMsg, tea.Cmd) {
 	switch name {
 	case "esc":
 		s.gen++
-		s.state, s.held = splitEsc, s.remote
-		if s.remote {
+		s.state, s.held = splitEsc, s.Remote
+		if s.Remote {
 			return nil, tea.Batch(s.timer(holdEsc, false), s.timer(joinKeys, true))
 		}
 		return []tea.KeyPressMsg{escKey}, s.timer(joinKeys, true)
@@ -83,10 +83,10 @@ func (s *splitKeys) press(k tea.KeyPressMsg) ([]tea.KeyPressMsg, tea.Cmd) {
 }
 
 // sequence takes what follows an introducer.
-func (s *splitKeys) sequence(k tea.KeyPressMsg, name string) ([]tea.KeyPressMsg, tea.Cmd) {
+func (s *SplitKeys) sequence(k tea.KeyPressMsg, name string) ([]tea.KeyPressMsg, tea.Cmd) {
 	if len(name) != 1 {
 		s.state = splitNone
-		return s.press(k)
+		return s.Press(k)
 	}
 	c := name[0]
 	if s.state == splitCSI && (c >= '0' && c <= '9' || c == ';') && len(s.params) < 16 {
@@ -130,8 +130,8 @@ func sequenceKey(final byte, params string) (rune, bool) {
 	return 0, false
 }
 
-// timeout takes an ended timer and returns the keys that are to act now.
-func (s *splitKeys) timeout(t splitTimeout) []tea.KeyPressMsg {
+// Timeout takes an ended timer and returns the keys that are to act now.
+func (s *SplitKeys) Timeout(t SplitTimeout) []tea.KeyPressMsg {
 	if t.gen != s.gen {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (s *splitKeys) timeout(t splitTimeout) []tea.KeyPressMsg {
 	return s.release()
 }
 
-func (s *splitKeys) release() []tea.KeyPressMsg {
+func (s *SplitKeys) release() []tea.KeyPressMsg {
 	if !s.held {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (s *splitKeys) release() []tea.KeyPressMsg {
 	return []tea.KeyPressMsg{escKey}
 }
 
-func (s *splitKeys) timer(d time.Duration, last bool) tea.Cmd {
-	t := splitTimeout{gen: s.gen, last: last}
+func (s *SplitKeys) timer(d time.Duration, last bool) tea.Cmd {
+	t := SplitTimeout{gen: s.gen, last: last}
 	return tea.Tick(d, func(time.Time) tea.Msg { return t })
 }

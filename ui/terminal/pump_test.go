@@ -1,4 +1,4 @@
-package ui
+package terminal
 
 import (
 	"context"
@@ -15,23 +15,34 @@ import (
 	"coordtop/ui/uitest"
 )
 
+// feed is what a pump is tested with.
+type feed interface {
+	State() *sources.State
+	Now() time.Time
+	Wake() <-chan struct{}
+}
+
+func pumpOf(f feed, acts <-chan struct{}, slow func() bool, send func(tea.Msg)) *Pump {
+	return &Pump{Wake: f.Wake, Acts: acts, Now: f.Now, Revision: func() uint64 { return f.State().Rev }, Send: send, Slow: slow}
+}
+
 // pumped runs a pump in a bubble; sent receives the time of each message.
 func pumped(t *testing.T, send func(), test func(feed *uitest.Feed, sent *[]time.Duration)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		feed := uitest.NewFeed(uitest.State(noon()))
+		feed := uitest.NewFeed(uitest.State(uitest.Noon()))
 		start := time.Now()
 		var sent []time.Duration
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { // received below
-			done <- pump(ctx, feed, nil, func(msg tea.Msg) {
-				if _, ok := msg.(wakeMsg); !ok {
+			done <- pumpOf(feed, nil, nil, func(msg tea.Msg) {
+				if _, ok := msg.(WakeMsg); !ok {
 					return
 				}
 				sent = append(sent, time.Since(start))
 				send()
-			}, nil)
+			}).Run(ctx)
 		}()
 		synctest.Wait()
 		test(feed, &sent)
@@ -114,24 +125,26 @@ type ticking struct {
 	start time.Time
 }
 
-func (f ticking) Now() time.Time { return noon().Add(700*time.Millisecond + time.Since(f.start)) }
+func (f ticking) Now() time.Time {
+	return uitest.Noon().Add(700*time.Millisecond + time.Since(f.start))
+}
 
 func TestPumpTicksWhenTheSecondOfTheFeedTurnsOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		feed := ticking{uitest.NewFeed(uitest.State(noon())), time.Now()}
+		feed := ticking{uitest.NewFeed(uitest.State(uitest.Noon())), time.Now()}
 		var ticks, moves []time.Duration
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { // received below
-			done <- pump(ctx, feed, nil, func(msg tea.Msg) {
+			done <- pumpOf(feed, nil, nil, func(msg tea.Msg) {
 				switch msg.(type) {
-				case secondMsg:
+				case SecondMsg:
 					ticks = append(ticks, time.Since(feed.start))
-				case columnMsg:
+				case ColumnMsg:
 					moves = append(moves, time.Since(feed.start)-columnPause)
 				}
-			}, nil)
+			}).Run(ctx)
 		}()
 		time.Sleep(3 * time.Second)
 		cancel()
@@ -151,21 +164,21 @@ func TestPumpTicksWhenTheSecondOfTheFeedTurnsOver(t *testing.T) {
 func TestPumpTellsASlowTerminalOnlyOfSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		feed := ticking{uitest.NewFeed(uitest.State(noon())), time.Now()}
+		feed := ticking{uitest.NewFeed(uitest.State(uitest.Noon())), time.Now()}
 		var slow atomic.Bool
 		slow.Store(true)
 		wakes, seconds := 0, 0
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { // received below
-			done <- pump(ctx, feed, nil, func(msg tea.Msg) {
+			done <- pumpOf(feed, nil, slow.Load, func(msg tea.Msg) {
 				switch msg.(type) {
-				case wakeMsg, columnMsg:
+				case WakeMsg, ColumnMsg:
 					wakes++
-				case secondMsg:
+				case SecondMsg:
 					seconds++
 				}
-			}, slow.Load)
+			}).Run(ctx)
 		}()
 		for range 100 {
 			next(feed.Feed)
@@ -195,11 +208,11 @@ func TestPumpTellsWhatTheOperatorHasDone(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { // received below
-			done <- pump(ctx, uitest.NewFeed(uitest.State(noon())), wakeOf(op), func(msg tea.Msg) {
-				if _, ok := msg.(wakeMsg); ok {
+			done <- pumpOf(uitest.NewFeed(uitest.State(uitest.Noon())), op.Wake(), nil, func(msg tea.Msg) {
+				if _, ok := msg.(WakeMsg); ok {
 					sent = append(sent, time.Since(start))
 				}
-			}, nil)
+			}).Run(ctx)
 		}()
 		time.Sleep(70 * time.Millisecond)
 		op.Change(func(*action.Status) {})

@@ -1,6 +1,6 @@
 //go:build unix
 
-package ui
+package terminal
 
 import (
 	"os"
@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alone says whether no shell could wake the program after it was suspended: it leads
+// NoJobControl reports whether no shell could wake the program after it was suspended: it leads
 // its session (ssh -t host coordtop), or its parent is of another one. A stop signal is
 // then ignored by the system, and Bubble Tea would wait to be continued for ever.
-func alone() bool {
+func NoJobControl() bool {
 	own, err := unix.Getsid(0)
 	if err != nil {
 		return false

@@ -1,0 +1,115 @@
+package terminal
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// WakeMsg says that there is something new to show.
+type WakeMsg struct{}
+
+// SecondMsg comes once a second of the clock that is shown, when it turns over: several rows
+// change in one frame. It and the message after it are all that ticks while nothing happens.
+type SecondMsg struct{}
+
+// ColumnMsg comes a moment after the message of a second: now the strips may move. In the
+// same frame as the countdowns they would cost many bytes.
+type ColumnMsg struct{}
+
+// eventPause is how long events without a new state may wait: states come paced already,
+// but there is a wake-up for every event.
+const eventPause = 100 * time.Millisecond
+
+// framePause is the shortest time between two wake-ups: more is not drawn anyway.
+const framePause = 16 * time.Millisecond
+
+// columnPause is the time from the message of a second to that of the strips: enough for
+// Bubble Tea, which draws 60 frames a second, to make two of them.
+const columnPause = 50 * time.Millisecond
+
+// Pump turns wake-ups and the passing of seconds into messages.
+type Pump struct {
+	Wake     func() <-chan struct{} // of what is shown
+	Acts     <-chan struct{}        // of what acts; nil: nothing does
+	Now      func() time.Time
+	Revision func() uint64 // of the newest state that can be shown
+	Send     func(tea.Msg) // returns when the program has taken the message
+	Slow     func() bool   // reports whether the terminal is slow; nil: it is not
+}
+
+// Run sends messages until ctx ends, then returns nil. While the program is busy it waits
+// in Send, and everything that happens meanwhile is one more wake-up.
+func (p *Pump) Run(ctx context.Context) error {
+	second := time.NewTimer(untilSecond(p.Now()))
+	defer second.Stop()
+	column := time.NewTimer(columnPause)
+	defer column.Stop()
+	var shown uint64 // revision of the state that was sent last
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-second.C:
+			p.Send(SecondMsg{})
+			second.Reset(untilSecond(p.Now()))
+			column.Reset(columnPause)
+			continue
+		case <-column.C:
+			if !p.slow() { // else the second has brought them
+				p.Send(ColumnMsg{})
+			}
+			continue
+		case <-p.Acts:
+		case <-p.Wake():
+			if p.slow() {
+				continue // the next second brings it
+			}
+			if !p.awaitState(ctx, shown) {
+				return nil
+			}
+		}
+		shown = p.Revision()
+		p.Send(WakeMsg{})
+		if !pause(ctx, framePause) {
+			return nil
+		}
+	}
+}
+
+func (p *Pump) slow() bool { return p.Slow != nil && p.Slow() }
+
+// untilSecond is how long it takes until the second of t is over.
+func untilSecond(t time.Time) time.Duration { return time.Second - time.Duration(t.Nanosecond()) }
+
+// awaitState waits until the state is another than shown or something has acted, but no
+// longer than events may wait; false: ctx ended.
+func (p *Pump) awaitState(ctx context.Context, shown uint64) bool {
+	t := time.NewTimer(eventPause)
+	defer t.Stop()
+	for p.Revision() == shown {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-p.Wake():
+		case <-p.Acts:
+			return true
+		case <-t.C:
+			return true
+		}
+	}
+	return true
+}
+
+// pause waits for d; false: ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
