@@ -111,9 +111,14 @@ func (h *Hub) State() *State { return h.state.Load() }
 // number that has not been given yet counts as the newest.
 func (h *Hub) Subscribe(from uint64) *Subscription { return h.ring.subscribe(from) }
 
-// Slot finds a row's place in State.Rows. It may be newer than a State in hand: compare
-// the Ref found there.
-func (h *Hub) Slot(ref Ref) (slot int, ok bool) { return h.index.find(ref) }
+// Row returns the row of ref in s, a State of this Hub; nil: there is none in it.
+func (h *Hub) Row(s *State, ref Ref) *Row {
+	slot, ok := h.index.find(ref)
+	if !ok || slot >= len(s.Rows) || s.Rows[slot] == nil || s.Rows[slot].Ref != ref { // the index may be newer than s
+		return nil
+	}
+	return s.Rows[slot]
+}
 
 // Focus names the rows on screen: a change of owner in one of them is published at once.
 // It also tells every source that can read faster what is on screen which of its rows are

@@ -201,8 +201,8 @@ func (m *machine) check(t *rapid.T) {
 		if row == nil {
 			continue
 		}
-		if found, ok := m.hub.Slot(row.Ref); !ok || found != slot || row.Slot != slot {
-			t.Fatalf("row %v is in slot %d and found in %d", row.Ref, slot, found)
+		if found := m.hub.Row(state, row.Ref); found != row || row.Slot != slot {
+			t.Fatalf("row %v is in slot %d, and found is %v", row.Ref, slot, found)
 		}
 		p := row.Primitive
 		if base := m.hub.known[slot]; base != nil {

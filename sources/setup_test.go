@@ -101,13 +101,14 @@ func line(e sources.Event) string {
 // row finds the row of a name in the latest state.
 func (w *world) row(name string) *sources.Row {
 	w.t.Helper()
-	slot, _ := w.hub.Slot(ref(name))
-	row := w.hub.State().RowAt(slot, ref(name))
+	row := w.hub.Row(w.hub.State(), ref(name))
 	if row == nil {
 		w.t.Fatalf("%s has no row", name)
 	}
 	return row
 }
+
+func (w *world) hasRow(name string) bool { return w.hub.Row(w.hub.State(), ref(name)) != nil }
 
 func (w *world) status(name string) sources.Status {
 	w.t.Helper()

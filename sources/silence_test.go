@@ -113,7 +113,7 @@ func TestLostConnectionIsStaleAtOnceAndInventsNothing(t *testing.T) {
 		now := time.Now()
 		w.wantEvents("source_up  seen", "renewed stays +a seen", "owner_changed changes -b +x seen",
 			"expired lapses -c expired inferred", "released vanishes -d deleted inferred", "deleted vanishes seen", "synced  told")
-		if _, ok := w.hub.Slot(ref("vanishes")); ok {
+		if w.hasRow("vanishes") {
 			t.Error("what was not in the listing still has a row")
 		}
 		interval := sources.StampBetween(heard, now, sources.Seen)

@@ -15,15 +15,6 @@ type State struct {
 	Thresholds Thresholds // from when on a row is called late
 }
 
-// RowAt is the row in a slot if it is that of ref, else nil: Hub.Slot may know of a newer
-// State than this one, or of no row at all.
-func (s *State) RowAt(slot int, ref Ref) *Row {
-	if slot >= len(s.Rows) || s.Rows[slot] == nil || s.Rows[slot].Ref != ref {
-		return nil
-	}
-	return s.Rows[slot]
-}
-
 // Row is a primitive and what the Hub derives for it.
 type Row struct {
 	*Primitive

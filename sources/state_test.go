@@ -1,31 +1,32 @@
-package sources_test
+package sources
 
-import (
-	"testing"
+import "testing"
 
-	"coordtop/sources"
-)
-
-func TestASlotGivesTheRowOfARefOrNone(t *testing.T) {
+func TestTheRowOfARefIsThatOfTheStateGivenOrNone(t *testing.T) {
 	t.Parallel()
-	mine := &sources.Row{Primitive: &sources.Primitive{Ref: ref("mine")}}
-	s := &sources.State{Rows: []*sources.Row{mine, nil}}
+	ref := func(name string) Ref { return Ref{Source: "s", Name: name} }
+	var h Hub
+	h.index.add(ref("mine"), 0)
+	h.index.add(ref("another's"), 0)
+	h.index.add(ref("free"), 1)
+	h.index.add(ref("newer"), 2)
+	mine := &Row{Primitive: &Primitive{Ref: ref("mine")}}
+	s := &State{Rows: []*Row{mine, nil}}
 	tests := []struct {
 		name string
-		slot int
-		ref  sources.Ref
-		want *sources.Row
+		want *Row
 	}{
-		{"its own", 0, ref("mine"), mine},
-		{"another's", 0, ref("another"), nil},
-		{"a free one", 1, ref("mine"), nil},
-		{"one of a newer state", 2, ref("mine"), nil},
+		{"mine", mine},
+		{"another's", nil},
+		{"free", nil},
+		{"newer", nil},
+		{"never seen", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := s.RowAt(tt.slot, tt.ref); got != tt.want {
-				t.Errorf("the slot gave %v, want %v", got, tt.want)
+			if got := h.Row(s, ref(tt.name)); got != tt.want {
+				t.Errorf("the row is %v, want %v", got, tt.want)
 			}
 		})
 	}

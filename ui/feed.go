@@ -23,6 +23,6 @@ type Feed interface {
 	// Events returns at most max events that were not returned before, oldest first, and
 	// how many were dropped before they could be.
 	Events(max int) (events []sources.Event, missed uint64)
-	// Slot finds a row in State().Rows; the row there may be another one by now.
-	Slot(ref sources.Ref) (slot int, ok bool)
+	// Row returns the row of ref in s, a State of this feed; nil: there is none in it.
+	Row(s *sources.State, ref sources.Ref) *sources.Row
 }

@@ -83,8 +83,7 @@ func (m *model) canWrite() bool { return m.hands.op != nil && m.hands.status.Can
 
 // live is a row as it is now, also while the picture is held; nil: it does not exist.
 func (m *model) live(ref sources.Ref) *sources.Row {
-	slot, _ := m.feed.Slot(ref) // where there is none, RowAt finds another's row
-	return m.feed.State().RowAt(slot, ref)
+	return m.feed.Row(m.feed.State(), ref)
 }
 
 // act carries out the intents that change more than the picture; false: i is none.

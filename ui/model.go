@@ -175,12 +175,11 @@ func (m *model) follow() {
 
 // find returns the handle of a row by its identity.
 func (m *model) find(ref sources.Ref) (handle, bool) {
-	slot, _ := m.feed.Slot(ref) // where there is none, RowAt finds another's row
-	row := m.st.RowAt(slot, ref)
+	row := m.feed.Row(m.st, ref)
 	if row == nil {
 		return handle{}, false
 	}
-	return handle{int32(slot), row.Gen}, true
+	return handle{int32(row.Slot), row.Gen}, true
 }
 
 // rowOf returns a row by its identity; nil where there is none.

@@ -96,11 +96,10 @@ func TestABoardThatStandsStillForAMinuteDelaysNoRenewal(t *testing.T) {
 		})
 		time.Sleep(time.Second)
 		ref := sources.Ref{Source: uitest.Redis, Space: "0", Name: "app:leader:shard-000007"}
-		slot, ok := hub.Slot(ref)
-		if !ok {
+		row := hub.Row(hub.State(), ref)
+		if row == nil {
 			t.Fatal("no row to take")
 		}
-		row := hub.State().Rows[slot]
 		if _, err := op.Start(action.Request{Verb: action.Campaign, Target: action.TargetOf(row, &row.Owners[0])}); err != nil {
 			t.Fatal(err)
 		}

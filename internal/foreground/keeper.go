@@ -37,7 +37,7 @@ type Operator interface {
 // View is what is seen of the primitive: a Hub.
 type View interface {
 	State() *sources.State
-	Slot(ref sources.Ref) (slot int, ok bool)
+	Row(s *sources.State, ref sources.Ref) *sources.Row
 }
 
 // Options are what Keep works with. All of them are needed.
@@ -102,8 +102,7 @@ func (k *keeper) start(ctx context.Context, r action.Request) (uint64, error) {
 
 // now is the row as our watch shows it; as it was found, where it does not any more.
 func (k *keeper) now() *sources.Row {
-	slot, _ := k.View.Slot(k.Row.Ref) // where there is none, RowAt finds another's row
-	if row := k.View.State().RowAt(slot, k.Row.Ref); row != nil {
+	if row := k.View.Row(k.View.State(), k.Row.Ref); row != nil {
 		return row
 	}
 	return k.Row

@@ -17,7 +17,7 @@ import (
 // View is what an Operator sees and tells: the Hub. None of it waits for a source.
 type View interface {
 	State() *sources.State
-	Slot(ref sources.Ref) (slot int, ok bool)
+	Row(s *sources.State, ref sources.Ref) *sources.Row
 	Subscribe(from uint64) *sources.Subscription
 	Refresh(source string)
 	Tell(e sources.Event)
@@ -231,8 +231,7 @@ func (o *Operator) publishLocked() {
 // row finds the row of ref in the latest state; nil: there is none.
 func (o *Operator) row(ref sources.Ref) (*sources.Row, *sources.State) {
 	s := o.o.View.State()
-	slot, _ := o.o.View.Slot(ref) // where there is none, RowAt finds another's row
-	return s.RowAt(slot, ref), s
+	return o.o.View.Row(s, ref), s
 }
 
 // holdingLocked is what we hold or wait for of ref; nil: nothing.

@@ -1,6 +1,7 @@
 package uitest
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -53,16 +54,13 @@ func (f *Feed) Events(max int) ([]sources.Event, uint64) {
 	return events, 0
 }
 
-// Slot looks for a row.
-func (f *Feed) Slot(ref sources.Ref) (int, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i, row := range f.state.Rows {
-		if row != nil && row.Ref == ref {
-			return i, true
-		}
+// Row looks for a row.
+func (f *Feed) Row(s *sources.State, ref sources.Ref) *sources.Row {
+	i := slices.IndexFunc(s.Rows, func(row *sources.Row) bool { return row != nil && row.Ref == ref })
+	if i < 0 {
+		return nil
 	}
-	return 0, false
+	return s.Rows[i]
 }
 
 // Focus notes what is on screen.
