@@ -26,17 +26,17 @@ import (
 // is, as loadOf writes it.
 const loaded = "COORDTOP_TEST_LOAD"
 
-const loadForm = "%d rows, %d changes, %d among, %d turnover"
+const loadForm = "%d rows, %d changes, %d among, %d turnover, %d ns of lease, %t random, %t stops"
 
 func loadOf(l uitest.Load) string {
-	return fmt.Sprintf(loadForm, l.Rows, l.Changes, l.Among, l.Turnover)
+	return fmt.Sprintf(loadForm, l.Rows, l.Changes, l.Among, l.Turnover, l.Lease, l.Random, l.Stops)
 }
 
 // boardUnder runs the board as the program does, over a Hub with the load. Asked with a
 // byte on file 3, it answers on file 4 how much of the processor it has used so far.
 func boardUnder(load string) error {
 	var l uitest.Load
-	if _, err := fmt.Sscanf(load, loadForm, &l.Rows, &l.Changes, &l.Among, &l.Turnover); err != nil {
+	if _, err := fmt.Sscanf(load, loadForm, &l.Rows, &l.Changes, &l.Among, &l.Turnover, &l.Lease, &l.Random, &l.Stops); err != nil {
 		return fmt.Errorf("reading the load: %w", err)
 	}
 	asked, answers := os.NewFile(3, "asked"), os.NewFile(4, "answers")
@@ -126,6 +126,16 @@ func (m *meter) keys(keys string) {
 // underLoad starts a board under that load and waits until all its rows are there, by name.
 func underLoad(tb testing.TB, l uitest.Load) *meter {
 	tb.Helper()
+	m := startLoad(tb, l)
+	m.keys("sn")
+	m.Await(tb, "by name")
+	return m
+}
+
+// startLoad starts a board under that load and waits until all its rows are there, in the
+// default order.
+func startLoad(tb testing.TB, l uitest.Load) *meter {
+	tb.Helper()
 	cmd := command(tb)
 	cmd.Env = append(cmd.Env, loaded+"="+loadOf(l))
 	asked, ask := pipe(tb)
@@ -133,10 +143,11 @@ func underLoad(tb testing.TB, l uitest.Load) *meter {
 	cmd.ExtraFiles = []*os.File{asked, answers}
 	m := onMeter(tb, cmd, 160, 48)
 	m.ask, m.used = ask, bufio.NewReader(used)
-	rows := fmt.Sprintf("%d,000", l.Rows/1000)
+	rows := fmt.Sprintf("%d,%03d", l.Rows/1000, l.Rows%1000)
+	if l.Stops {
+		rows = fmt.Sprintf("%d,%03d", (l.Rows+1)/1000, (l.Rows+1)%1000)
+	}
 	m.Until(tb, rows+" primitives", time.Minute, func(shown string) bool { return strings.Contains(shown, rows+" primitives") })
-	m.keys("sn")
-	m.Await(tb, "by name")
 	return m
 }
 

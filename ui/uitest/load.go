@@ -1,8 +1,10 @@
 package uitest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -19,7 +21,19 @@ type Load struct {
 	// Turnover is how many changes it takes until one of them is another owner; 0: all are
 	// renewals.
 	Turnover int
+	Lease    time.Duration // of each owner; 0: 30 s
+	Random   bool          // the next row to change is drawn at random, always in the same way; false: all come in turn
+	// Stops adds one election more, StopsName: its leader renews a lease of 30 s every 10 s
+	// until StopsAfter, counted from the start of the load, and then no more.
+	Stops bool
 }
+
+// What Load.Stops adds.
+const (
+	StopsName  = "app:leader:stops"
+	StopsAfter = 30 * time.Second
+	stopsEvery = 10 * time.Second
+)
 
 // batch is how often what is due is told: ten times as often as a Hub publishes.
 const batch = 10 * time.Millisecond
@@ -47,9 +61,15 @@ func (l Load) tell(ctx context.Context, script *sourcetest.Script) {
 	start := <-tick.C
 	prims := Many(l.Rows, start)
 	for _, p := range prims {
-		renewedBy(&p.Owners[0], start)
+		l.renew(&p.Owners[0], start)
 	}
-	script.Push(sources.Change{At: start, Gap: true, Synced: true, Alive: []string{""}, About: &sources.About{Mode: "tracking"}, Set: slices.Clone(prims)})
+	listing := slices.Clone(prims)
+	stops := start
+	if l.Stops {
+		listing = append(listing, stopping(start))
+	}
+	chance := rand.New(rand.NewPCG(1, 2))
+	script.Push(sources.Change{At: start, Gap: true, Synced: true, Alive: []string{""}, About: &sources.About{Mode: "tracking"}, Set: listing})
 	for sent := 0; ; {
 		select {
 		case <-ctx.Done():
@@ -58,7 +78,11 @@ func (l Load) tell(ctx context.Context, script *sourcetest.Script) {
 			due := int(now.Sub(start).Seconds() * float64(l.Changes))
 			c := sources.Change{At: now, Alive: []string{""}}
 			for ; sent < due; sent++ {
-				c.Set = append(c.Set, l.change(prims, sent, now))
+				c.Set = append(c.Set, l.change(prims, l.next(sent, chance), sent, now))
+			}
+			if l.Stops && now.Sub(start) < StopsAfter+stopsEvery && now.Sub(stops) >= stopsEvery {
+				stops = stops.Add(stopsEvery)
+				c.Set = append(c.Set, stopping(now))
 			}
 			if len(c.Set) > 0 {
 				script.Push(c)
@@ -67,19 +91,32 @@ func (l Load) tell(ctx context.Context, script *sourcetest.Script) {
 	}
 }
 
-// change makes the nth change.
-func (l Load) change(prims []*sources.Primitive, n int, now time.Time) *sources.Primitive {
-	among := l.Among
-	if among == 0 {
-		among = l.Rows
+// stopping is the election of Stops, renewed now.
+func stopping(now time.Time) *sources.Primitive {
+	p := Led(StopsName, "host-stops:4411", now)
+	(Load{}).renew(&p.Owners[0], now)
+	return p
+}
+
+// among is how many rows change.
+func (l Load) among() int { return cmp.Or(l.Among, l.Rows) }
+
+// next is the row of the nth change.
+func (l Load) next(n int, chance *rand.Rand) int {
+	if l.Random {
+		return chance.IntN(l.among())
 	}
-	slot := n * 104_729 % among // a prime: all come in turn, neighbours far apart
+	return n * 104_729 % l.among() // a prime: all come in turn, neighbours far apart
+}
+
+// change makes the nth change, in this row or, if it is another owner, in one of its own choice.
+func (l Load) change(prims []*sources.Primitive, slot, n int, now time.Time) *sources.Primitive {
 	owner := prims[slot].Owners[0].ID
 	if turn := n / max(l.Turnover, 1); l.Turnover > 0 && n%l.Turnover == l.Turnover-1 {
-		slot, owner = turn*7919%among, fmt.Sprintf("host-%02d:4411", turn%97)
+		slot, owner = turn*7919%l.among(), fmt.Sprintf("host-%02d:4411", turn%97)
 	}
 	p := Led(prims[slot].Name, owner, now)
-	renewedBy(&p.Owners[0], now)
+	l.renew(&p.Owners[0], now)
 	prims[slot] = p
 	return p
 }
@@ -88,8 +125,9 @@ func (l Load) change(prims []*sources.Primitive, n int, now time.Time) *sources.
 // second go to 10,000 rows: what most clients choose.
 const loadLease = 30 * time.Second
 
-// renewedBy gives an owner that renewed now the lease of a load. Since when it owns the
+// renew gives an owner that renewed now the lease of the load. Since when it owns the
 // Hub has to find out.
-func renewedBy(o *sources.Owner, now time.Time) {
-	o.Since, o.Lease, o.Expires.At = sources.Stamp{}, loadLease, now.Add(loadLease)
+func (l Load) renew(o *sources.Owner, now time.Time) {
+	o.Since, o.Lease = sources.Stamp{}, cmp.Or(l.Lease, loadLease)
+	o.Expires.At = now.Add(o.Lease)
 }
