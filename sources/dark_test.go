@@ -224,6 +224,27 @@ func TestLossesAreCountedAndPoliteHandOversAreNot(t *testing.T) {
 	})
 }
 
+func TestALockThatWasFreeForLongWasNotLost(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		lock := func(owners ...sources.Owner) *sources.Primitive {
+			p := election("job", owners...)
+			p.Kind = sources.KindMutex
+			return p
+		}
+		w.list(lock(bound("a")))
+		for _, next := range []string{"b", "c", "d"} {
+			w.set(lock())
+			time.Sleep(time.Minute)
+			w.set(lock(bound(next)))
+			if e := w.last(sources.EventAcquired); e.Loss {
+				t.Errorf("%s took it after a loss; it was free", next)
+			}
+		}
+	})
+}
+
 func TestASessionThatIsOnlySeenToBeGoneIsALossByItsGap(t *testing.T) {
 	t.Parallel()
 	inWorld(t, func(w *world) {

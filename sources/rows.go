@@ -112,9 +112,10 @@ func (r *Row) lastBefore(e, ended *Event, dark []Dark) {
 
 // lostUntold reports whether the ownership before e was lost as far as the length of the
 // gap says so: nobody told why it ended, and nobody owned it for longer than is usual here.
+// Of a lock that says nothing: it is free whenever nobody has work for it.
 func (r *Row) lostUntold(e *Event, dark []Dark, t Thresholds) bool {
 	n := len(r.Terms)
-	if n == 0 || e.Gap.Min <= t.LossGap {
+	if n == 0 || e.Gap.Min <= t.LossGap || r.Kind != KindElection && !r.Expected {
 		return false
 	}
 	last := &r.Terms[n-1]

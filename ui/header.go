@@ -132,7 +132,11 @@ func (m *model) states(l *line, end int) {
 		}
 	}
 	say(m.th.bad, x.byStatus[sources.StatusConflict], "in conflict")
-	say(m.th.bad, x.byStatus[sources.StatusNoLeader]+x.byStatus[sources.StatusNoCandidates], "without a leader")
+	vacant := m.th.warn
+	if x.vacant[sevBad] > 0 {
+		vacant = m.th.bad
+	}
+	say(vacant, x.vacant[sevBad]+x.vacant[sevWarn], "without a leader")
 	say(m.th.warn, x.byStatus[sources.StatusLedLate], "renewing late")
 	say(m.th.warn, x.byStatus[sources.StatusHeldSilent], "with a silent owner")
 	say(m.th.warn, x.flapping, "flapping")

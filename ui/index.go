@@ -43,7 +43,8 @@ type index struct {
 	total    int
 	bySev    [sevBlind + 1]int
 	byStatus [256]int
-	blind    int // rows that cannot be judged now
+	vacant   [sevBlind + 1]int // elections without a leader, by how bad that is: a hand-over takes a moment
+	blind    int               // rows that cannot be judged now
 	flapping int
 	waiting  int
 }
@@ -175,6 +176,9 @@ func (x *index) count(v verdict, n int) {
 		x.blind += n
 	}
 	x.byStatus[v.status] += n
+	if v.status == sources.StatusNoLeader || v.status == sources.StatusNoCandidates {
+		x.vacant[v.known] += n
+	}
 	if v.flapping {
 		x.flapping += n
 	}

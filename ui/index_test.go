@@ -276,6 +276,22 @@ func TestALeaderIsMissedWhereThereWasOneOrShouldBe(t *testing.T) {
 	}
 }
 
+func TestTheHeaderCountsALeaderAsMissingOnlyWhereThatIsAProblem(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ago  time.Duration
+		want bool
+	}{{4 * time.Second, false}, {6 * time.Second, true}} {
+		st := uitest.State(noon(), uitest.Leaderless("a", noon()))
+		st.Rows[0].Nobody = sources.Stamp{At: noon().Add(-c.ago), How: sources.Seen}
+		d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 48})
+		d.send(terminal.SecondMsg{})
+		if got := strings.Contains(d.text(), "1 without a leader"); got != c.want {
+			t.Errorf("without a leader for %v: counted %v, want %v:\n%s", c.ago, got, c.want, d.text())
+		}
+	}
+}
+
 func TestProblemsOfASourceThatDiedAreStillCounted(t *testing.T) {
 	t.Parallel()
 	st := uitest.State(noon(), uitest.Led("a", "o", noon()), uitest.Led("late", "o", noon().Add(-12*time.Second)))
