@@ -1,6 +1,9 @@
 package sources
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // EventKind is what happened.
 type EventKind uint8
@@ -99,6 +102,7 @@ type Event struct {
 	Loss      bool          // no polite end: see Thresholds. Of an end, or of the take-over after a gap without a told cause
 	LeaseLeft time.Duration // of Previous when it was last read, of Owner just before it renewed; 0: unknown or none
 	Gap       Interval      // how long nobody owned it before Owner took it; zero: no gap known
+	Held      Interval      // how long Previous had owned it, Max Endless where it may have been any longer; zero: not known
 	Scope     string
 	Detail    string // for people: the new data, quoted; an error; a sentence
 }
@@ -106,3 +110,7 @@ type Event struct {
 // Interval is a length of time that is known only to lie between two bounds.
 // Min == Max: exact. The zero Interval is "none".
 type Interval struct{ Min, Max time.Duration }
+
+// Endless is the Max of an Interval that has no upper bound: of what was so already when we
+// first looked.
+const Endless time.Duration = math.MaxInt64

@@ -89,8 +89,18 @@ func (r *Row) foresee(events []Event, dark []Dark, t Thresholds) {
 		if e.Kind.EndsOwner() {
 			ended = e
 			e.Loss = e.Cause.loss(e.How)
+			e.Held = heldFor(r.sinceOf(e.Previous), StampBetween(e.After, e.At, Seen))
 		}
 	}
+}
+
+// sinceOf is since when somebody owns the row who still did at the last look: its term says
+// so more narrowly than the look.
+func (r *Row) sinceOf(who OwnerRef) Stamp {
+	if n := len(r.Terms); n > 0 && r.Terms[n-1].End.How == Unknown && r.Terms[n-1].Owner.ID == who.ID {
+		return r.Terms[n-1].Start
+	}
+	return since(r.Primitive, who)
 }
 
 // lastBefore names in e, which tells a take-over, who owned the row before: by an end that

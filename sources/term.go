@@ -142,3 +142,25 @@ func notBefore(s, other Stamp) Stamp {
 	}
 	return s
 }
+
+// Held is how long the owner of an ended term owned it: see Event.Held.
+func (t *Term) Held() Interval { return heldFor(t.Start, t.End) }
+
+// heldFor is how long something lasted from start to end. A start of before the first look
+// gives no upper bound, one that is only a bound no lower one; of the clock of another
+// nothing follows.
+func heldFor(start, end Stamp) Interval {
+	if end.How == Unknown || start.At.IsZero() {
+		return Interval{}
+	}
+	held := Interval{max(0, earliest(end).Sub(start.At)), max(0, end.At.Sub(earliest(start)))}
+	switch start.How {
+	case Unknown, Claimed:
+		return Interval{}
+	case AtLeast:
+		held.Max = Endless
+	case Bound:
+		held.Min = 0
+	}
+	return held
+}

@@ -115,24 +115,29 @@ func (m *model) former(row *sources.Row, w int) []string {
 	return append([]string{head.done()}, lines...)
 }
 
-// roughly is the sign of an instant that lies between two looks, or was there before the
-// first.
+// roughly is the sign of an instant that lies between two looks, was there before the
+// first, cannot have been earlier, or is the owner's word.
 func (m *model) roughly(s sources.Stamp) string {
 	switch {
 	case s.How == sources.AtLeast:
 		return m.th.atMost
-	case ranged(s):
+	case s.How == sources.Bound:
+		return m.th.atLeast
+	case s.How == sources.Claimed || ranged(s):
 		return m.th.about
 	}
 	return ""
 }
 
-// termLength is how long a term lasted that is over: "≥" where it began before we looked.
+// termLength is how long a term lasted that is over: "≥" where it began before we looked,
+// "≤" where it cannot have begun earlier.
 func (m *model) termLength(t *sources.Term) string {
 	text := format.Age(t.End.At.Sub(t.Start.At))
 	switch {
 	case t.Start.How == sources.AtLeast:
-		return m.th.atLeast + text
+		return m.th.atLeast + format.Age(t.Held().Min)
+	case t.Start.How == sources.Bound:
+		return m.th.atMost + text
 	case m.roughly(t.Start) != "" || m.roughly(t.End) != "":
 		return m.th.about + text
 	}

@@ -122,7 +122,11 @@ func (m *model) readout(e *sources.Event, w int) []string {
 	if len(ids) > 0 {
 		lines = append(lines, say("ID", ids...))
 	}
-	return append(lines, say("", part{m.th.dim, "event " + format.Count(int(e.Seq)) + " " + e.Kind.String() + ", " + knownAs(e.How)}))
+	known := "event " + format.Count(int(e.Seq)) + " " + e.Kind.String() + ", " + knownAs(e.How)
+	if e.Held != (sources.Interval{}) {
+		known = "owned for " + intervalText(e.Held) + "; " + known
+	}
+	return append(lines, say("", part{m.th.dim, known}))
 }
 
 // when says in which stretch of time an event happened.

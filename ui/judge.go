@@ -145,15 +145,25 @@ func endless(row *sources.Row) bool {
 }
 
 // overdueAt is when the running term has lasted as long as the longest before it. Without an
-// earlier one nothing is usual: that is never before now.
+// earlier one whose length is known nothing is usual: that is never before now.
 func overdueAt(row *sources.Row, now time.Time) time.Time {
 	n := len(row.Terms)
 	if n < 2 || row.Terms[n-1].End.How != sources.Unknown {
 		return now
 	}
 	var usual time.Duration
-	for _, t := range row.Terms[:n-1] {
-		usual = max(usual, t.End.At.Sub(t.Start.At))
+	known := false
+	for i := range row.Terms[:n-1] {
+		held := row.Terms[i].Held()
+		if held.Max == sources.Endless {
+			held.Max = held.Min // it lasted so long at least, which alone makes nothing usual
+		} else {
+			known = known || held.Max > 0
+		}
+		usual = max(usual, held.Max)
+	}
+	if !known {
+		return now
 	}
 	return row.Terms[n-1].Start.At.Add(usual)
 }

@@ -53,6 +53,8 @@ func intervalText(i sources.Interval) string {
 	switch {
 	case low == high:
 		return high
+	case i.Max == sources.Endless:
+		return "at least " + low
 	case i.Min <= 0:
 		return "up to " + high
 	}

@@ -92,6 +92,21 @@
 //	    guard                 what a release would compare; null: this backend
 //	                          has none
 //	  owners_known            how the owners are known
+//	  free_since, free_since_known, free_since_after
+//	                          since when nobody owns it, as since of an owner;
+//	                          null and unknown: somebody does, or not known
+//	  before                  who owned it before, the newest first, as far as
+//	                          this run saw it (only where one owns it at a
+//	                          time); [] nobody that is known; else one object
+//	                          each:
+//	    id, label, fence
+//	    since, since_known, since_after, until, until_after
+//	                          until: as since, with until_after where it is
+//	                          only seen; at_least: since is not when it began,
+//	                          it owned it then already
+//	    held_ms               {"min","max"}: how long it owned it; max null: it
+//	                          may be any longer; null: not known
+//	    cause, cause_known    why it ended, as of an event
 //	  queue                   known (told: the order is the server's;
 //	                          inferred: it follows from what is seen), len, at
 //	                          (when it was read), waiters: null: unknown; []
@@ -138,6 +153,9 @@
 //	known        how the least certain thing that it says is known
 //	gap_ms       {"min","max"}: how long nobody owned it before owner took it;
 //	             null: no gap, or none known
+//	held_ms      {"min","max"}: how long previous had owned it; max null: it may
+//	             be any longer, since it did when we first looked; null: not
+//	             known, or none ended
 //	detail       a sentence for people; null: none
 //
 // A reader that falls behind by more than the program keeps gets one line with event

@@ -11,9 +11,10 @@ import (
 	"coordtop/sources"
 )
 
-// Export writes rows of s, in their order, with one Write: as Text the table of Get, which
-// CSV and Markdown have too, as JSON a line for each row, with the object that Get prints in
-// "primitives". It may be called from any goroutine: neither s nor the rows change.
+// Export writes rows of s, in their order, with one Write: as Text the table of Get and who
+// owned each row before, which CSV and Markdown have too, as JSON a line for each row, with
+// the object that Get prints in "primitives". It may be called from any goroutine: neither s
+// nor the rows change.
 func Export(w io.Writer, f Format, s *sources.State, rows []*sources.Row, now time.Time) error {
 	var buf bytes.Buffer
 	switch f {
@@ -24,18 +25,49 @@ func Export(w io.Writer, f Format, s *sources.State, rows []*sources.Row, now ti
 			}
 		}
 	case CSV:
-		if err := writeCSV(&buf, textTable(s, rows, now)); err != nil {
+		if err := writeCSV(&buf, historyTable(s, rows, now)); err != nil {
 			return fmt.Errorf("encoding: %w", err)
 		}
 	case Markdown:
-		writeMarkdown(&buf, textTable(s, rows, now))
+		writeMarkdown(&buf, historyTable(s, rows, now))
 	default:
-		if err := textGet(&buf, io.Discard, s, rows, false, now); err != nil {
-			return err
+		if len(rows) > 0 {
+			buf.Write(align(historyTable(s, rows, now)))
 		}
 	}
 	_, err := w.Write(buf.Bytes())
 	return err
+}
+
+// historyTable is the table of Get with who owned each row before.
+func historyTable(s *sources.State, rows []*sources.Row, now time.Time) [][]string {
+	table := textTable(s, rows, now)
+	table[0] = append(table[0], "BEFORE")
+	for i, r := range rows {
+		table[i+1] = append(table[i+1], textBefore(r.Terms))
+	}
+	return table
+}
+
+// textBefore names the last owner whose ownership is over, for how long it owned, and why it
+// does not any more.
+func textBefore(terms []sources.Term) string {
+	for i := len(terms) - 1; i >= 0; i-- {
+		t := &terms[i]
+		if t.End.How == sources.Unknown {
+			continue
+		}
+		text := textOwner(t.Owner)
+		if held := t.Held(); held != (sources.Interval{}) {
+			text += " for " + textInterval(held)
+		}
+		cause := "cause " + t.Cause.String()
+		if t.Cause != sources.CauseUnknown {
+			cause += ", " + t.How.String()
+		}
+		return text + " (" + cause + ")"
+	}
+	return "-"
 }
 
 // writeCSV writes a table as RFC 4180 has it. A spreadsheet takes what begins like a formula

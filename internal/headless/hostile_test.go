@@ -104,7 +104,7 @@ func TestNoTextOfAServerIsObeyedInAnExportedFile(t *testing.T) {
 			}
 		case Markdown:
 			for line := range strings.Lines(text) {
-				if bars := strings.Count(line, "|") - strings.Count(line, `\|`); bars != 9 {
+				if bars := strings.Count(line, "|") - strings.Count(line, `\|`); bars != 10 {
 					t.Errorf("%d bars: %q", bars, line)
 				}
 			}

@@ -56,7 +56,13 @@ type primitiveJSON struct {
 	Note        string       `json:"note,omitempty"`
 	Owners      *[]ownerJSON `json:"owners"`
 	OwnersKnown string       `json:"owners_known"`
-	Queue       queueJSON    `json:"queue"`
+
+	FreeSince      *string    `json:"free_since"`
+	FreeSinceKnown string     `json:"free_since_known"`
+	FreeSinceAfter *string    `json:"free_since_after"`
+	Before         []termJSON `json:"before"`
+
+	Queue queueJSON `json:"queue"`
 
 	Candidates      *[]waiterJSON `json:"candidates"`
 	CandidatesKnown string        `json:"candidates_known"`
@@ -169,8 +175,9 @@ func primitiveOf(s *sources.State, r *sources.Row, now time.Time) primitiveJSON 
 		Source: text(r.Source), Namespace: orNull(r.Space), Kind: kind(r.Kind), Name: text(r.Name), NameB64: exact(r.Name),
 		Ephemeral: r.Ephemeral, Data: blob(r.Data), Fresh: r.Fresh(s), State: r.StatusAt(s, now).String(), Note: text(r.Note),
 		OwnersKnown: r.OwnersHow.String(), Queue: queueOf(r.Queue), Alias: aliasOf(r.Alias, r.AliasHow),
-		CandidatesKnown: r.CandidatesHow.String(),
+		CandidatesKnown: r.CandidatesHow.String(), FreeSinceKnown: r.Nobody.How.String(), Before: termsOf(r.Terms),
 	}
+	out.FreeSince, out.FreeSinceAfter = stamp(r.Nobody)
 	if r.CandidatesHow != sources.Unknown || len(r.Candidates) > 0 {
 		out.Candidates = waitersOf(r.Candidates)
 	}

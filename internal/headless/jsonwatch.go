@@ -24,6 +24,7 @@ type eventJSON struct {
 	Cause     *string       `json:"cause"`
 	Known     string        `json:"known"`
 	GapMS     *intervalJSON `json:"gap_ms"`
+	HeldMS    *lengthJSON   `json:"held_ms"`
 	Detail    *string       `json:"detail"`
 	Missed    uint64        `json:"missed,omitempty"`
 }
@@ -39,13 +40,19 @@ type intervalJSON struct {
 	Max int64 `json:"max"`
 }
 
+// lengthJSON is a length of time; no max: it may have been any longer.
+type lengthJSON struct {
+	Min int64  `json:"min"`
+	Max *int64 `json:"max"`
+}
+
 func eventOf(e *sources.Event) eventJSON {
 	out := eventJSON{
 		V: version, Seq: e.Seq, At: instant(e.At), After: instant(e.After), Event: e.Kind.String(),
 		Source: orNull(e.Ref.Source), Namespace: orNull(e.Ref.Space), Kind: kind(e.RefKind),
 		Name: orNull(e.Ref.Name), NameB64: exact(e.Ref.Name), Alias: aliasOf(e.Alias, e.AliasHow),
 		Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous), Last: ownerRefOf(e.Last),
-		Known: e.How.String(), GapMS: intervalOf(e.Gap), Detail: orNull(e.Detail),
+		Known: e.How.String(), GapMS: intervalOf(e.Gap), HeldMS: lengthOf(e.Held), Detail: orNull(e.Detail),
 	}
 	if e.Previous != (sources.OwnerRef{}) {
 		cause := e.Cause.String()
@@ -67,4 +74,15 @@ func intervalOf(i sources.Interval) *intervalJSON {
 		return nil
 	}
 	return &intervalJSON{Min: i.Min.Milliseconds(), Max: (i.Max + time.Millisecond - 1).Milliseconds()}
+}
+
+func lengthOf(i sources.Interval) *lengthJSON {
+	if i == (sources.Interval{}) {
+		return nil
+	}
+	if i.Max == sources.Endless {
+		return &lengthJSON{Min: i.Min.Milliseconds()}
+	}
+	rounded := intervalOf(i)
+	return &lengthJSON{Min: rounded.Min, Max: &rounded.Max}
 }

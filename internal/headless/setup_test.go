@@ -184,6 +184,10 @@ func everything(now time.Time) *sources.State {
 	row := func(scope int, p *sources.Primitive) *sources.Row { return &sources.Row{Primitive: p, Scope: scope} }
 	calm := row(0, nobody)
 	calm.Nobody = sources.Stamp{At: at(5 * time.Second), How: sources.Told}
+	calm.Terms = []sources.Term{{
+		Owner: sources.OwnerRef{ID: "#cafe0001", Label: hostile, Fence: 1 << 60}, Cause: sources.CauseExpired, How: sources.Inferred,
+		Start: sources.Stamp{At: at(time.Minute), How: sources.AtLeast}, End: sources.StampBetween(at(6*time.Second), at(5*time.Second), sources.Seen),
+	}}
 	return &sources.State{
 		At: now, LastSeq: 7,
 		Rows: []*sources.Row{row(1, open), nil, row(0, led), calm, row(0, endless), row(0, strange), row(0, unreadable), row(1, full), row(2, counted),
@@ -234,11 +238,11 @@ func allEvents(now time.Time) []sources.Event {
 		event(0, sources.Event{Kind: sources.EventSynced, Ref: sources.Ref{Source: "leases"}}),
 		event(1*time.Second, sources.Event{Kind: sources.EventRenewed, Owner: a, LeaseLeft: 20 * time.Second}),
 		event(2*time.Second, sources.Event{Kind: sources.EventProclaimed, Owner: a, Detail: `data "x" -> "\x1b[2J"`}),
-		event(3*time.Second, sources.Event{Kind: sources.EventReleased, Previous: a, Cause: sources.CauseReleased}),
+		event(3*time.Second, sources.Event{Kind: sources.EventReleased, Previous: a, Cause: sources.CauseReleased, Held: sources.Interval{Min: 3 * time.Second, Max: sources.Endless}}),
 		event(4*time.Second, sources.Event{Kind: sources.EventAcquired, Owner: b, Last: a, Gap: sources.Interval{Min: time.Second, Max: time.Second}}),
 		event(5*time.Second, sources.Event{
 			Kind: sources.EventOwnerChanged, Owner: a, Previous: b, How: sources.Seen, After: now.Add(4750 * time.Millisecond),
-			Gap: sources.Interval{Max: 249*time.Millisecond + time.Microsecond},
+			Gap: sources.Interval{Max: 249*time.Millisecond + time.Microsecond}, Held: sources.Interval{Min: 750 * time.Millisecond, Max: time.Second},
 		}),
 		event(6*time.Second, sources.Event{Kind: sources.EventExpired, Previous: a, Cause: sources.CauseExpired, How: sources.Inferred}),
 		event(6*time.Second, sources.Event{Kind: sources.EventWaiterJoined, Owner: sources.OwnerRef{ID: "w", Label: "w"}}),

@@ -169,19 +169,23 @@ func textOwners(owners []sources.Owner) string {
 	return text
 }
 
-// age writes how long ago a stamp is, with a mark where it is only a bound.
+// age writes how long ago a stamp is, with a mark where it is only a bound, lies between two
+// looks that tell different ages, or is the owner's word.
 func age(s sources.Stamp, now time.Time) string {
 	long := format.Age(now.Sub(s.At))
-	switch s.How {
-	case sources.Unknown:
+	switch {
+	case s.How == sources.Unknown:
 		return "?"
-	case sources.AtLeast:
-		if now.Sub(s.At) < time.Second { // this is the first look: "at least nothing" is no age
-			return "?"
-		}
+	case s.How == sources.AtLeast && now.Sub(s.At) < time.Second: // this is the first look: "at least nothing" is no age
+		return "?"
+	case s.How == sources.AtLeast:
 		return "≥" + long
-	case sources.Bound:
+	case s.How == sources.Bound:
 		return "≤" + long
+	case s.How == sources.Claimed:
+		return "(" + long + ")"
+	case !s.After().IsZero() && format.Age(now.Sub(s.After())) != long:
+		return "~" + long
 	}
 	return long
 }
@@ -267,12 +271,26 @@ func textFacts(e *sources.Event) []string {
 	if !e.After.IsZero() {
 		facts = append(facts, "within the last "+format.Precise(e.At.Sub(e.After)))
 	}
-	switch gap := e.Gap; {
-	case gap == (sources.Interval{}):
-	case format.Precise(gap.Min) == format.Precise(gap.Max):
-		facts = append(facts, "nobody for "+format.Precise(gap.Max))
-	default:
-		facts = append(facts, "nobody for "+format.Precise(gap.Min)+" to "+format.Precise(gap.Max))
+	if e.Held != (sources.Interval{}) {
+		facts = append(facts, "owned for "+textInterval(e.Held))
+	}
+	if e.Gap != (sources.Interval{}) {
+		facts = append(facts, "nobody for "+textInterval(e.Gap))
 	}
 	return facts
+}
+
+// textInterval writes a length of time that may be known only to lie between two bounds, or
+// to be no shorter than one.
+func textInterval(i sources.Interval) string {
+	switch low, high := format.Precise(i.Min), format.Precise(i.Max); {
+	case low == high:
+		return high
+	case i.Max == sources.Endless:
+		return "at least " + low
+	case i.Min <= 0:
+		return "up to " + high
+	default:
+		return low + " to " + high
+	}
 }

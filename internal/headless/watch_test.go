@@ -173,18 +173,20 @@ func TestShapesAreTheDocumentedOnes(t *testing.T) {
 			shape(got, name, v)
 		}
 		for name, want := range map[string]string{
-			"get":                          "at primitives sources v",
-			"get.sources":                  "age_ms error health mode name sampling_ms scopes type warnings",
-			"get.sources.scopes":           "age_ms health mode name role sampling_ms synced version",
-			"get.primitives":               "alias candidates candidates_known data ephemeral fresh kind limit name name_b64 namespace note owners owners_known queue source state taken",
-			"get.primitives.alias":         "known text",
-			"get.primitives.owners":        "attrs data expires fence guard id label lease_ms mode permits session since since_after since_known",
-			"get.primitives.owners.data":   "base64 cut len text",
-			"get.primitives.queue":         "at known len waiters",
-			"get.primitives.queue.waiters": "attrs data guard id label mode order permits session since since_after since_known timeout_ms turn",
-			"get.primitives.candidates":    "attrs data guard id label mode order permits session since since_after since_known timeout_ms turn",
-			"event":                        "after alias at cause detail event gap_ms kind known last name namespace owner previous seq source v",
-			"event.owner":                  "fence id label",
+			"get":                           "at primitives sources v",
+			"get.sources":                   "age_ms error health mode name sampling_ms scopes type warnings",
+			"get.sources.scopes":            "age_ms health mode name role sampling_ms synced version",
+			"get.primitives":                "alias before candidates candidates_known data ephemeral free_since free_since_after free_since_known fresh kind limit name name_b64 namespace note owners owners_known queue source state taken",
+			"get.primitives.alias":          "known text",
+			"get.primitives.before":         "cause cause_known fence held_ms id label since since_after since_known until until_after",
+			"get.primitives.before.held_ms": "max min",
+			"get.primitives.owners":         "attrs data expires fence guard id label lease_ms mode permits session since since_after since_known",
+			"get.primitives.owners.data":    "base64 cut len text",
+			"get.primitives.queue":          "at known len waiters",
+			"get.primitives.queue.waiters":  "attrs data guard id label mode order permits session since since_after since_known timeout_ms turn",
+			"get.primitives.candidates":     "attrs data guard id label mode order permits session since since_after since_known timeout_ms turn",
+			"event":                         "after alias at cause detail event gap_ms held_ms kind known last name namespace owner previous seq source v",
+			"event.owner":                   "fence id label",
 		} {
 			if have := strings.Join(got[name], " "); have != want {
 				t.Errorf("%s has the keys %s, want %s", name, have, want)
