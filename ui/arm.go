@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
+	"coordtop/ui/paint"
 )
 
 const readOnlyText = "read-only: this board can change nothing"
@@ -92,7 +93,7 @@ func (d *arming) do(m *model, i intent) tea.Cmd {
 func (d *arming) answered(m *model, name string, err error) {
 	d.writing = false
 	if err != nil {
-		d.refused, d.typed = clean(err.Error()), name
+		d.refused, d.typed = paint.Clean(err.Error()), name
 		d.name.focus(true)
 		return
 	}
@@ -117,36 +118,36 @@ func (d *arming) heed(*model) {}
 func (d *arming) picture(m *model, w, _ int) picture {
 	w = min(w, 66)
 	p := picture{danger: true}
-	say := func(st style, text string) {
-		for _, s := range folded(text, w) {
-			p.lines = append(p.lines, m.th.line(w).put(st, s).done())
+	say := func(st paint.Style, text string) {
+		for _, s := range paint.Fold(text, w) {
+			p.lines = append(p.lines, m.th.Line(w).Put(st, s).Done())
 		}
 	}
-	l := m.th.line(w).put(m.th.strong, "Arm writing in ").put(m.th.title, " "+m.title+" ")
-	l.put(m.th.strong, " for "+strconv.Itoa(int(action.ArmedFor/time.Minute))+" minutes?")
-	p.lines = append(p.lines, l.done(), m.th.line(w).done())
+	l := m.th.Line(w).Put(m.th.Strong, "Arm writing in ").Put(m.th.Title, " "+m.title+" ")
+	l.Put(m.th.Strong, " for "+strconv.Itoa(int(action.ArmedFor/time.Minute))+" minutes?")
+	p.lines = append(p.lines, l.Done(), m.th.Line(w).Done())
 	if d.writing {
-		say(m.th.dim, writingAudit)
+		say(m.th.Dim, writingAudit)
 	}
 	if d.refused == "" {
 		say("", "Each action asks once more before it sends anything. Writing ends when the time is over, or with "+
 			m.keyOf(doArm)+". Claims that still wait are called off then; what we hold is kept.")
-		p.lines = append(p.lines, m.th.line(w).done(), m.yesNo(w, "yes", "no"))
+		p.lines = append(p.lines, m.th.Line(w).Done(), m.yesNo(w, "yes", "no"))
 		return p
 	}
-	say(m.th.warn, d.refused)
+	say(m.th.Warn, d.refused)
 	if d.typed != "" {
-		say(m.th.warn, "This is not its name: "+clean(d.typed))
+		say(m.th.Warn, "This is not its name: "+paint.Clean(d.typed))
 	}
 	label := "type the name of the source  "
 	lines, x, _ := d.name.draw(&m.th, w-len(label), 1)
-	p.lines = append(p.lines, m.th.line(w).done(), m.th.line(len(label)).put(m.th.dim, label).done()+lines[0])
+	p.lines = append(p.lines, m.th.Line(w).Done(), m.th.Line(len(label)).Put(m.th.Dim, label).Done()+lines[0])
 	p.x, p.y, p.cursor = len(label)+x, len(p.lines)-1, w > len(label)
 	return p
 }
 
 // yesNo is the last line of a question.
 func (m *model) yesNo(w int, yes, no string) string {
-	l := m.th.line(w).skip(2).put(m.th.strong, "y").skip(1).put("", yes).skip(6)
-	return l.put(m.th.selected, m.th.cursor+"N").put(m.th.selected, " "+no+" ").done()
+	l := m.th.Line(w).Skip(2).Put(m.th.Strong, "y").Skip(1).Put("", yes).Skip(6)
+	return l.Put(m.th.Selected, m.th.Cursor+"N").Put(m.th.Selected, " "+no+" ").Done()
 }

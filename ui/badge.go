@@ -1,23 +1,27 @@
 package ui
 
-import "coordtop/internal/format"
+import (
+	"coordtop/internal/format"
+
+	"coordtop/ui/paint"
+)
 
 // badge says in the header whether anything can be changed, and for how long; where nothing
 // can, whether something of ours goes on all the same.
-func (m *model) badge(l *line) {
+func (m *model) badge(l *paint.Line) {
 	s := m.hands.status
 	holding, waiting, _ := m.held()
 	switch {
 	case m.hands.op != nil && s.Always:
-		l.put(m.th.notice, " WRITE ").skip(1)
+		l.Put(m.th.Notice, " WRITE ").Skip(1)
 	case m.hands.op != nil && m.clock.Before(s.Armed):
-		l.put(m.th.notice, " WRITE "+format.Left(s.Armed.Sub(m.clock))+" ").skip(1)
+		l.Put(m.th.Notice, " WRITE "+format.Left(s.Armed.Sub(m.clock))+" ").Skip(1)
 	case holding > 0: // they are renewed
-		l.put(m.th.notice, " HOLDING "+format.Count(holding)+" ").skip(1)
+		l.Put(m.th.Notice, " HOLDING "+format.Count(holding)+" ").Skip(1)
 	case waiting > 0:
-		l.put(m.th.notice, " CALLING OFF "+format.Count(waiting)+" ").skip(1)
-	case l.w >= 40:
-		l.put(m.th.badge, " READ-ONLY ").skip(1)
+		l.Put(m.th.Notice, " CALLING OFF "+format.Count(waiting)+" ").Skip(1)
+	case l.Width >= 40:
+		l.Put(m.th.Badge, " READ-ONLY ").Skip(1)
 	}
 }
 
@@ -27,13 +31,13 @@ const healthRoom = 14
 
 // holdings writes into the header what we hold, as far as the badge does not say it; end is
 // where something else begins.
-func (m *model) holdings(l *line, end int) {
+func (m *model) holdings(l *paint.Line, end int) {
 	holding, waiting, until := m.held()
 	say := func(texts ...string) { // the longest that there is room for
 		room := healthRoom
 		for _, text := range texts {
-			if l.x+len(text)+2+room <= end {
-				l.put(m.th.accent, text).skip(2)
+			if l.X+len(text)+2+room <= end {
+				l.Put(m.th.Accent, text).Skip(2)
 				return
 			}
 			room = 0
@@ -56,7 +60,7 @@ func (m *model) holdings(l *line, end int) {
 		say(we, we)
 	}
 	if waiting > 0 {
-		queues := "in " + count(waiting, "queue")
+		queues := "in " + paint.Count(waiting, "queue")
 		say(queues, queues)
 	}
 }

@@ -255,12 +255,12 @@ func TestTimesSayHowTheyAreKnown(t *testing.T) {
 	for how, want := range map[sources.Known]string{
 		sources.Told: "3h00m", sources.Seen: "3h00m", sources.AtLeast: "≥3h00m", sources.Bound: "≤3h00m", sources.Claimed: "(3h00m)", sources.Unknown: "?",
 	} {
-		if got := d.age(sources.Stamp{At: at, How: how}); got != want {
+		if got := d.th.Age(sources.Stamp{At: at, How: how}, d.now); got != want {
 			t.Errorf("%v: %q, not %q", how, got, want)
 		}
 	}
 	for ago, want := range map[time.Duration]string{0: "?", 9 * time.Second: "?", 10 * time.Second: "≥10s"} {
-		if got := d.age(sources.Stamp{At: noon().Add(-ago), How: sources.AtLeast}); got != want {
+		if got := d.th.Age(sources.Stamp{At: noon().Add(-ago), How: sources.AtLeast}, d.now); got != want {
 			t.Errorf("at least %v: %q, not %q", ago, got, want)
 		}
 	}

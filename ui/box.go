@@ -13,6 +13,7 @@ import (
 	"coordtop/internal/format"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // description is what the operator says that a request would do.
@@ -285,7 +286,7 @@ func (b *box) missing() string {
 		case b.needs(f) != "":
 			return b.needs(f)
 		case f.kind == fieldData && b.effect.DataMax > 0 && len(v) > b.effect.DataMax:
-			return "data: " + format.Count(len(v)) + " of at most " + count(b.effect.DataMax, "byte")
+			return "data: " + format.Count(len(v)) + " of at most " + paint.Count(b.effect.DataMax, "byte")
 		}
 	}
 	return ""
@@ -296,7 +297,7 @@ func (b *box) needs(f *field) string {
 	switch v := f.value(); {
 	case f.kind == fieldReason && v == "" && b.effect.NeedsReason:
 		return "needs a reason"
-	case f.kind == fieldName && v != strings.TrimSpace(clean(b.effect.NeedsName)):
+	case f.kind == fieldName && v != strings.TrimSpace(paint.Clean(b.effect.NeedsName)):
 		return "needs the name"
 	}
 	return ""
@@ -317,7 +318,7 @@ func (b *box) start(m *model) tea.Cmd {
 	return m.await(func() error { _, err := m.hands.op.Start(r); return err }, func(err error) {
 		b.writing = false
 		if err != nil {
-			b.refused = clean(err.Error())
+			b.refused = paint.Clean(err.Error())
 			return
 		}
 		if m.hands.dialog == b {

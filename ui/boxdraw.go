@@ -7,6 +7,7 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // boxLabel is how many cells the labels of a box take.
@@ -51,7 +52,7 @@ func (b *box) picture(m *model, w, h int) picture {
 	}
 	for i := range facts {
 		if facts[i] == gap {
-			facts[i] = m.th.line(w).done()
+			facts[i] = m.th.Line(w).Done()
 		}
 	}
 	if room := max(h-len(form), 0); len(facts) > room {
@@ -97,26 +98,26 @@ func (m *model) window(lines []string, top, h, w int) []string {
 		return lines[:min(h, len(lines))]
 	}
 	shown := append([]string(nil), lines[top:min(top+h-1, len(lines))]...)
-	return append(shown, m.th.line(w).put(m.th.warn, "pgup pgdown").put(m.th.dim, " show "+count(len(lines)-len(shown), "more line")).done())
+	return append(shown, m.th.Line(w).Put(m.th.Warn, "pgup pgdown").Put(m.th.Dim, " show "+paint.Count(len(lines)-len(shown), "more line")).Done())
 }
 
 // facts are what the person decides on: the target as it is, what would happen to it, and
 // what is sent for that.
 func (b *box) facts(m *model, w int) []string {
 	th, t := &m.th, &b.request.Target
-	tail := []part{{th.strong, " in "}, {th.warn, clean(t.Ref.Source)}, {"", ", "}, {th.title, m.title}}
-	title := th.line(w).put(th.strong, boxTitle(b.request.Verb)+" ")
-	title.put(th.strong, th.fitName(clean(t.Ref.Name), max(w-title.x-partsWidth(tail), 8)))
+	tail := []paint.Part{th.Strong.Text(" in "), th.Warn.Text(paint.Clean(t.Ref.Source)), paint.Plain(", "), th.Title.Text(m.title)}
+	title := th.Line(w).Put(th.Strong, boxTitle(b.request.Verb)+" ")
+	title.Put(th.Strong, th.FitName(paint.Clean(t.Ref.Name), max(w-title.X-paint.PartsWidth(tail), 8)))
 	for _, p := range tail {
-		title.put(p.st, p.text)
+		title.Put(p.Style, p.Text)
 	}
-	lines := []string{title.done()}
-	say := func(label string, parts ...part) {
-		l := th.line(w).cell(th.dim, label, boxLabel)
+	lines := []string{title.Done()}
+	say := func(label string, parts ...paint.Part) {
+		l := th.Line(w).Cell(th.Dim, label, boxLabel)
 		for _, p := range parts {
-			l.put(p.st, p.text)
+			l.Put(p.Style, p.Text)
 		}
-		lines = append(lines, l.done())
+		lines = append(lines, l.Done())
 	}
 	lines = append(lines, gap)
 	say("lock", b.lock(m)...)
@@ -126,8 +127,8 @@ func (b *box) facts(m *model, w int) []string {
 	}
 	if text := b.changedText(); text != "" {
 		lines = append(lines, gap)
-		for _, s := range folded(text+"; nothing will be sent", w) {
-			lines = append(lines, th.line(w).put(th.bad, s).done())
+		for _, s := range paint.Fold(text+"; nothing will be sent", w) {
+			lines = append(lines, th.Line(w).Put(th.Bad, s).Done())
 		}
 		if b.gone || b.row == nil {
 			return lines // what it would do is about another row
@@ -135,44 +136,44 @@ func (b *box) facts(m *model, w int) []string {
 	}
 	lines = append(append(lines, gap), b.effects(m, w)...)
 	if b.effect.Call != "" {
-		lines = append(append(lines, gap), labelled(th, "runs", clean(b.effect.Call), w)...)
+		lines = append(append(lines, gap), labelled(th, "runs", paint.Clean(b.effect.Call), w)...)
 	}
 	if b.effect.Next != "" {
-		lines = append(lines, labelled(th, "next", clean(b.effect.Next), w)...)
+		lines = append(lines, labelled(th, "next", paint.Clean(b.effect.Next), w)...)
 	}
 	return lines
 }
 
 // labelled is a label with text over as many lines as it needs.
-func labelled(th *theme, label, text string, w int) []string {
+func labelled(th *paint.Theme, label, text string, w int) []string {
 	var lines []string
-	for _, s := range folded(text, w-boxLabel) {
-		lines = append(lines, th.line(w).cell(th.dim, label, boxLabel).put("", s).done())
+	for _, s := range paint.Fold(text, w-boxLabel) {
+		lines = append(lines, th.Line(w).Cell(th.Dim, label, boxLabel).Put("", s).Done())
 		label = ""
 	}
 	return lines
 }
 
-func (b *box) lock(m *model) []part {
+func (b *box) lock(m *model) []paint.Part {
 	t := &b.request.Target
-	parts := []part{{"", clean(t.Ref.Name)}}
+	parts := []paint.Part{paint.Plain(paint.Clean(t.Ref.Name))}
 	if b.row != nil {
-		where := slices.DeleteFunc(m.place(b.row), func(s string) bool { return s == clean(t.Ref.Source) })
-		return append(parts, part{m.th.dim, "   " + strings.Join(where, " "+m.th.dot+" ")})
+		where := slices.DeleteFunc(m.place(b.row), func(s string) bool { return s == paint.Clean(t.Ref.Source) })
+		return append(parts, m.th.Dim.Text("   "+strings.Join(where, " "+m.th.Dot+" ")))
 	}
-	return append(parts, part{m.th.dim, "   " + t.Kind.String()})
+	return append(parts, m.th.Dim.Text("   "+t.Kind.String()))
 }
 
 // owner is who owns it now: the one that the action is about where that is still one of them.
-func (b *box) owner(m *model) []part {
+func (b *box) owner(m *model) []paint.Part {
 	th, t := &m.th, &b.request.Target
 	if b.row == nil {
-		return []part{{th.dim, "?  " + notListed}}
+		return []paint.Part{th.Dim.Text("?  " + notListed)}
 	}
 	if len(b.row.Owners) == 0 {
-		parts := []part{{th.dim, "nobody"}}
+		parts := []paint.Part{th.Dim.Text("nobody")}
 		if !b.row.Nobody.At.IsZero() {
-			parts = append(parts, m.forAge(b.row.Nobody)...)
+			parts = append(parts, m.th.ForAge(b.row.Nobody, m.now)...)
 		}
 		return parts
 	}
@@ -182,37 +183,37 @@ func (b *box) owner(m *model) []part {
 			o = &b.row.Owners[i]
 		}
 	}
-	parts := []part{{"", cleanLabel(o.Label)}}
+	parts := []paint.Part{paint.Plain(paint.CleanLabel(o.Label))}
 	if m.ours(t.Ref, o) {
-		parts = append(parts, part{th.accent, us})
+		parts = append(parts, th.Accent.Text(us))
 	}
-	parts = append(append(parts, part{"", " "}), m.forAge(o.Since)...)
+	parts = append(append(parts, paint.Plain(" ")), m.th.ForAge(o.Since, m.now)...)
 	if o.Mode == sources.Shared {
-		parts = append(parts, part{th.dim, "  " + o.Mode.String()})
+		parts = append(parts, th.Dim.Text("  "+o.Mode.String()))
 	}
 	if o.Fence != 0 {
-		parts = append(parts, part{th.dim, "  fence "}, part{"", fence(o.Fence)})
+		parts = append(parts, th.Dim.Text("  fence "), paint.Plain(fence(o.Fence)))
 	}
-	parts = append(parts, part{th.dim, "  lease "}, m.leaseText(o, verdict{}))
+	parts = append(parts, th.Dim.Text("  lease "), m.leaseText(o, verdict{}))
 	if n := len(b.row.Owners); n > 1 {
-		parts = append(parts, part{th.dim, "  and " + count(n-1, "more owner")})
+		parts = append(parts, th.Dim.Text("  and "+paint.Count(n-1, "more owner")))
 	}
 	return parts
 }
 
 // boxQueue is the queue in a line: the first one who waits is who comes next.
-func (m *model) boxQueue(row *sources.Row) []part {
+func (m *model) boxQueue(row *sources.Row) []paint.Part {
 	th, q := &m.th, &row.Queue
 	switch {
 	case q.How == sources.Unknown:
-		return []part{{"", "?"}, {th.dim, "  this backend tells no queue"}}
+		return []paint.Part{paint.Plain("?"), th.Dim.Text("  this backend tells no queue")}
 	case q.Len == 0:
-		return []part{{th.dim, "nobody"}}
+		return []paint.Part{th.Dim.Text("nobody")}
 	case len(q.Waiters) == 0:
-		return []part{{"", format.Count(q.Len)}}
+		return []paint.Part{paint.Plain(format.Count(q.Len))}
 	}
 	next := q.Next()
-	who, comes := cleanLabel(next[0].Label), "comes first"
+	who, comes := paint.CleanLabel(next[0].Label), "comes first"
 	more := len(next) - 1
 	if more > 0 {
 		who, comes = who+" and "+format.Count(more)+" more", "come first, together"
@@ -223,8 +224,8 @@ func (m *model) boxQueue(row *sources.Row) []part {
 	case inferred:
 		comes = "probably first (inferred)"
 	}
-	parts := append([]part{{"", format.Count(q.Len) + ": " + who}}, m.forAge(next[0].Since)...)
-	return append(parts, part{th.accent, "  " + th.arrow + " " + comes})
+	parts := append([]paint.Part{paint.Plain(format.Count(q.Len) + ": " + who)}, m.th.ForAge(next[0].Since, m.now)...)
+	return append(parts, th.Accent.Text("  "+th.Arrow+" "+comes))
 }
 
 // effects says what would happen, or why that is not known.
@@ -232,27 +233,27 @@ func (b *box) effects(m *model, w int) []string {
 	th := &m.th
 	var lines []string
 	if !b.described {
-		return []string{th.line(w).put(th.dim, "asking "+clean(b.request.Target.Ref.Source)+" what this would do, for at most 5 s").done()}
+		return []string{th.Line(w).Put(th.Dim, "asking "+paint.Clean(b.request.Target.Ref.Source)+" what this would do, for at most 5 s").Done()}
 	}
 	if b.err != nil {
-		for _, s := range folded("cannot say what this would do: "+format.Clean(b.err.Error(), 2000), w) {
-			lines = append(lines, th.line(w).put(th.bad, s).done())
+		for _, s := range paint.Fold("cannot say what this would do: "+format.Clean(b.err.Error(), 2000), w) {
+			lines = append(lines, th.Line(w).Put(th.Bad, s).Done())
 		}
 		return lines
 	}
 	for i, text := range b.effect.Lines {
 		if i == 0 {
-			for _, s := range folded(clean(text), w) {
-				lines = append(lines, th.line(w).put(th.strong, s).done())
+			for _, s := range paint.Fold(paint.Clean(text), w) {
+				lines = append(lines, th.Line(w).Put(th.Strong, s).Done())
 			}
 			continue
 		}
-		st, mark := th.dim, th.bullet
+		st, mark := th.Dim, th.Bullet
 		if b.effect.Danger {
-			st = th.bad
+			st = th.Bad
 		}
-		for _, s := range folded(clean(text), w-4) {
-			lines = append(lines, th.line(w).skip(2).cell(st, mark, 2).put("", s).done())
+		for _, s := range paint.Fold(paint.Clean(text), w-4) {
+			lines = append(lines, th.Line(w).Skip(2).Cell(st, mark, 2).Put("", s).Done())
 			mark = ""
 		}
 	}
@@ -266,10 +267,10 @@ func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
 	var lines []string
 	if b.question() && !b.gone {
 		lines = append(lines, b.refusal(m, w)...)
-		return append(lines, th.line(w).done(), m.yesNo(w, b.request.Verb.String(), "no"))
+		return append(lines, th.Line(w).Done(), m.yesNo(w, b.request.Verb.String(), "no"))
 	}
 	for i, f := range b.fields {
-		label := th.cut(b.label(f), w/2)
+		label := th.Cut(b.label(f), w/2)
 		h := 1
 		if f.kind == fieldData {
 			h = dataHeight
@@ -279,16 +280,16 @@ func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
 			p.x, p.y, p.cursor = format.Width(label)+x, len(lines)+y, true
 		}
 		for _, s := range drawn {
-			lines = append(lines, th.line(format.Width(label)).put(th.dim, label).done()+s)
+			lines = append(lines, th.Line(format.Width(label)).Put(th.Dim, label).Done()+s)
 			label = strings.Repeat(" ", format.Width(label))
 		}
 		if f.note != "" {
-			lines = append(lines, th.line(w).skip(boxLabel).put(th.warn, f.note).done())
+			lines = append(lines, th.Line(w).Skip(boxLabel).Put(th.Warn, f.note).Done())
 		}
 	}
 	lines = append(lines, b.refusal(m, w)...)
 	if air {
-		lines = append(lines, th.line(w).done())
+		lines = append(lines, th.Line(w).Done())
 	}
 	if b.gone {
 		return append(lines, b.wayOut(m, w))
@@ -298,24 +299,24 @@ func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
 
 // wayOut stands instead of the buttons where the row has changed.
 func (b *box) wayOut(m *model, w int) string {
-	l := m.th.line(w).skip(2)
+	l := m.th.Line(w).Skip(2)
 	if b.row != nil {
-		l.put(m.th.strong, m.keyIn(inChanged, doAnew)).put("", "  decide anew").skip(6)
+		l.Put(m.th.Strong, m.keyIn(inChanged, doAnew)).Put("", "  decide anew").Skip(6)
 	}
-	return l.put(m.th.strong, m.keyIn(inChanged, doCancel)).put("", "  cancel").done()
+	return l.Put(m.th.Strong, m.keyIn(inChanged, doCancel)).Put("", "  cancel").Done()
 }
 
 // refusal is why the operator did not begin, or where what was typed did not go.
 func (b *box) refusal(m *model, w int) []string {
 	var lines []string
-	for _, s := range folded(b.hint, w) {
-		lines = append(lines, m.th.line(w).put(m.th.warn, s).done())
+	for _, s := range paint.Fold(b.hint, w) {
+		lines = append(lines, m.th.Line(w).Put(m.th.Warn, s).Done())
 	}
-	for _, s := range folded(b.refused, w) {
-		lines = append(lines, m.th.line(w).put(m.th.bad, s).done())
+	for _, s := range paint.Fold(b.refused, w) {
+		lines = append(lines, m.th.Line(w).Put(m.th.Bad, s).Done())
 	}
 	if b.writing && b.question() { // a box says it beside its button
-		lines = append(lines, m.th.line(w).put(m.th.dim, writingAudit).done())
+		lines = append(lines, m.th.Line(w).Put(m.th.Dim, writingAudit).Done())
 	}
 	return lines
 }
@@ -338,8 +339,8 @@ func (b *box) label(f *field) string {
 		text = "reason"
 	case fieldName:
 		text = "type the name to confirm"
-		if b.effect.NeedsName != clean(b.request.Target.Ref.Name) {
-			text = format.Fit("type "+clean(b.effect.NeedsName)+" to confirm", 40)
+		if b.effect.NeedsName != paint.Clean(b.request.Target.Ref.Name) {
+			text = format.Fit("type "+paint.Clean(b.effect.NeedsName)+" to confirm", 40)
 		}
 	}
 	return format.Fit(text, max(boxLabel, format.Width(text)+2))
@@ -347,22 +348,22 @@ func (b *box) label(f *field) string {
 
 func (b *box) buttons(m *model, w int) string {
 	th := &m.th
-	cancel, act := style(""), style("")
+	cancel, act := paint.Style(""), paint.Style("")
 	marks := [2]string{" ", " "}
 	missing := b.missing()
 	if missing != "" {
-		act = th.dim
+		act = th.Dim
 	}
 	switch b.focus - len(b.fields) {
 	case buttonCancel:
-		cancel, marks[0] = th.selected, th.cursor
+		cancel, marks[0] = th.Selected, th.Cursor
 	case buttonAct:
-		act, marks[1] = th.selected, th.cursor
+		act, marks[1] = th.Selected, th.Cursor
 	}
-	l := th.line(w).skip(max((w-40)/3, 0)).put(cancel, marks[0]+"Cancel ").skip(8)
-	l.put(act, marks[1]+verbButton(b.request.Verb)+" ")
+	l := th.Line(w).Skip(max((w-40)/3, 0)).Put(cancel, marks[0]+"Cancel ").Skip(8)
+	l.Put(act, marks[1]+verbButton(b.request.Verb)+" ")
 	if missing != "" {
-		l.put(th.dim, " ("+missing+")")
+		l.Put(th.Dim, " ("+missing+")")
 	}
-	return l.done()
+	return l.Done()
 }

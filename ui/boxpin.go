@@ -5,6 +5,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // heed looks at the row again.
@@ -77,7 +78,7 @@ func (m *model) notPossible(v action.Verb, row *sources.Row) string {
 	}
 	for _, c := range m.hands.op.Choices(row) {
 		if c.Verb == v {
-			return clean(c.Not)
+			return paint.Clean(c.Not)
 		}
 	}
 	return ""

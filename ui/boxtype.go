@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
+
+	"coordtop/ui/paint"
 )
 
 // edit gives what is typed or pasted to the field that has the focus. Where a button has it,
@@ -72,21 +74,21 @@ func (f *field) editMode(msg tea.Msg) {
 }
 
 // drawMode draws the two modes, the chosen one between brackets, and where the cursor is.
-func (f *field) drawMode(th *theme, w int) (text string, x int) {
+func (f *field) drawMode(th *paint.Theme, w int) (text string, x int) {
 	modes := [2]string{" exclusive ", " shared "}
 	at := boolInt(f.shared)
 	modes[at] = "[" + modes[at][1:len(modes[at])-1] + "]"
 	x = 1 + at*len(modes[0])
-	l := th.line(w)
+	l := th.Line(w)
 	for i, mode := range modes {
-		st := th.dim
+		st := th.Dim
 		if i == at {
-			st = th.strong
+			st = th.Strong
 		}
-		l.put(st, mode)
+		l.Put(st, mode)
 	}
 	if f.focused {
-		l.put(th.dim, "  space: the other one")
+		l.Put(th.Dim, "  space: the other one")
 	}
-	return l.done(), min(x, max(w-1, 0))
+	return l.Done(), min(x, max(w-1, 0))
 }

@@ -5,16 +5,17 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // capsScreen is what can be done with each source, and what of it counts as a write.
 func (m *model) capsScreen(w int) []string {
 	th := &m.th
-	gap := th.line(w).done()
-	head := th.line(w).skip(1).put(th.heading, "CAPS").skip(1).put(th.dim, "what can be done here, and what counts as a write")
-	lines := []string{th.line(w).rule().done(), head.done(), gap}
+	gap := th.Line(w).Done()
+	head := th.Line(w).Skip(1).Put(th.Heading, "CAPS").Skip(1).Put(th.Dim, "what can be done here, and what counts as a write")
+	lines := []string{th.Line(w).Rule().Done(), head.Done(), gap}
 	if m.hands.op == nil {
-		return append(lines, th.line(w).skip(3).put("", readOnlyText).done(), gap)
+		return append(lines, th.Line(w).Skip(3).Put("", readOnlyText).Done(), gap)
 	}
 	f := factSheet{m: m, w: w, label: leastLabel + labelGap, lines: lines}
 	f.title("WRITES", "sent only while writing is possible ("+m.keyOf(doArm)+"), each with a line in the audit before and after")
@@ -36,7 +37,7 @@ func (m *model) capsScreen(w int) []string {
 	for i := range m.st.Sources {
 		if s := &m.st.Sources[i]; !acted(able, s) {
 			f.lines = append(f.lines, gap)
-			f.title(clean(s.Name), clean(s.Type))
+			f.title(paint.Clean(s.Name), paint.Clean(s.Type))
 			f.say("", "can", "nothing: this program has no way to write to it")
 		}
 	}
@@ -45,7 +46,7 @@ func (m *model) capsScreen(w int) []string {
 
 // title begins a part of a screen.
 func (f *factSheet) title(name, text string) {
-	f.lines = append(f.lines, f.m.th.line(f.w).skip(1).put(f.m.th.strong, name).skip(2).put(f.m.th.dim, text).done())
+	f.lines = append(f.lines, f.m.th.Line(f.w).Skip(1).Put(f.m.th.Strong, name).Skip(2).Put(f.m.th.Dim, text).Done())
 }
 
 // ability is one source: what it can, and what it cannot for which reason.
@@ -54,7 +55,7 @@ func (f *factSheet) ability(a *action.Ability) {
 	if a.Protect {
 		guard = ", protected: its name is typed to arm it, and each action needs a reason"
 	}
-	f.title(clean(a.Source), clean(a.Type)+guard)
+	f.title(paint.Clean(a.Source), paint.Clean(a.Type)+guard)
 	var can []string
 	why := map[string][]string{}
 	var order []string
@@ -72,14 +73,14 @@ func (f *factSheet) ability(a *action.Ability) {
 		f.say("", "can", strings.Join(can, ", "))
 	}
 	for _, not := range order {
-		f.say(f.m.th.dim, "cannot", strings.Join(why[not], ", ")+": "+clean(not))
+		f.say(f.m.th.Dim, "cannot", strings.Join(why[not], ", ")+": "+paint.Clean(not))
 	}
 	for i, text := range a.Lines {
 		name := ""
 		if i == 0 {
 			name = "how"
 		}
-		f.say(f.m.th.dim, name, clean(text))
+		f.say(f.m.th.Dim, name, paint.Clean(text))
 	}
 }
 

@@ -1,6 +1,10 @@
 package ui
 
-import "coordtop/internal/format"
+import (
+	"coordtop/internal/format"
+
+	"coordtop/ui/paint"
+)
 
 // column is a column of the list.
 type column uint8
@@ -64,7 +68,7 @@ func (m *model) measureTexts() {
 	}
 	need := &m.longest
 	for i := range m.st.Sources {
-		need.source = max(need.source, format.Width(clean(m.st.Sources[i].Name)))
+		need.source = max(need.source, format.Width(paint.Clean(m.st.Sources[i].Name)))
 	}
 	before := need.rev
 	need.rev = m.st.Rev
@@ -75,7 +79,7 @@ func (m *model) measureTexts() {
 		if row == nil || before > 0 && row.Rev <= before {
 			continue
 		}
-		need.name = max(need.name, format.Width(clean(row.Name)))
+		need.name = max(need.name, format.Width(paint.Clean(row.Name)))
 		if len(row.Owners) == 1 {
 			need.owner = max(need.owner, 2+format.Width(m.ownerLabel(row.Ref, &row.Owners[0], 0)))
 		}

@@ -22,18 +22,6 @@ func TestStripGivesWayToNamesAndOwners(t *testing.T) {
 	}
 }
 
-func TestOwnersAreCutAtAWord(t *testing.T) {
-	t.Parallel()
-	th := newTheme(false, true, "")
-	for _, c := range []struct{ text, want string }{
-		{"vm:29260 pid 1", "vm:29260 pid 1"}, {"vm:29260 pid 29326", "vm:29260…"}, {"vm:29260-29326-1", "vm:29260-29326…"}, {"billing worker eu", "billing worker…"}, {"", ""},
-	} {
-		if got := th.fitWords(c.text, 15); got != c.want {
-			t.Errorf("%q became %q, not %q", c.text, got, c.want)
-		}
-	}
-}
-
 func TestColumnsOfStripsGrowWithWhatWasObserved(t *testing.T) {
 	t.Parallel()
 	d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Led("a", "host-1", noon()))), Options{Width: 160, Height: 48})

@@ -11,6 +11,7 @@ import (
 	"coordtop/internal/address"
 	"coordtop/internal/format"
 	"coordtop/ui/filter"
+	"coordtop/ui/paint"
 )
 
 // typedLine is the line at the bottom in which a command, or words for the help, are
@@ -124,7 +125,7 @@ func (m *model) runLine() tea.Cmd {
 	c, ok := named(name)
 	switch argument = strings.TrimSpace(argument); {
 	case !ok:
-		m.say("no command " + clean(name) + ": " + nearOr(name, commandNames(), m.keyOf(doHelp)+" lists them"))
+		m.say("no command " + paint.Clean(name) + ": " + nearOr(name, commandNames(), m.keyOf(doHelp)+" lists them"))
 		return nil
 	case argument != "" && c.argument == "":
 		m.say(":" + c.name + " takes nothing behind it")
@@ -147,7 +148,7 @@ func commandNames() []string {
 // nearOr asks whether another word was meant; where none is near it says what else helps.
 func nearOr(word string, known []string, help string) string {
 	if near := address.Near(word, known...); near != "" {
-		return "did you mean " + clean(near) + "?"
+		return "did you mean " + paint.Clean(near) + "?"
 	}
 	return help
 }
@@ -159,7 +160,7 @@ func (m *model) obey(i intent, argument string) tea.Cmd {
 		m.toRows()
 		m.setFilter(argument)
 		if mend := m.idx.filter.mend; mend != nil {
-			m.say(clean(mend.Text))
+			m.say(paint.Clean(mend.Text))
 		}
 	case doSourceIs:
 		m.onlySource(argument)
@@ -185,7 +186,7 @@ func (m *model) onlySource(name string) {
 	case name == "" || strings.EqualFold(name, "all"):
 		m.setFilter("")
 	case i < 0:
-		m.say("no rows of a source " + clean(name) + ": " + nearOr(name, known, "there are "+strings.Join(known, ", ")))
+		m.say("no rows of a source " + paint.Clean(name) + ": " + nearOr(name, known, "there are "+strings.Join(known, ", ")))
 		return
 	default:
 		m.setFilter("source=" + filter.Quote(known[i]))
@@ -250,7 +251,7 @@ func (m *model) arguments(i intent) []string {
 	case doSourceIs:
 		return append(m.values("source"), "all")
 	case doTheme:
-		return schemes()
+		return paint.Schemes()
 	case doSortBy:
 		var list []string
 		for s := range sortModes {
@@ -263,19 +264,19 @@ func (m *model) arguments(i intent) []string {
 
 // typedFooter draws the line being typed.
 func (m *model) typedFooter(w int) string {
-	t, l := &m.line, m.th.line(w).skip(1)
+	t, l := &m.line, m.th.Line(w).Skip(1)
 	sign := ":"
 	if t.scope == inHelpText {
 		sign = "/"
 	}
-	l.put(m.th.strong, sign).put("", clean(t.input.Value())).skip(2)
+	l.Put(m.th.Strong, sign).Put("", paint.Clean(t.input.Value())).Skip(2)
 	switch text := t.input.Value(); {
 	case t.offer.stands(text) && len(t.offer.list) > 1:
 		m.putOffer(l, &t.offer)
 	case t.scope == inCommand:
-		l.put(m.th.dim, usage(text))
+		l.Put(m.th.Dim, usage(text))
 	}
-	return l.done()
+	return l.Done()
 }
 
 // usage says what the command that is typed does.
@@ -298,6 +299,6 @@ func usage(text string) string {
 
 // lineAt is where the next character of the line goes.
 func (m *model) lineAt() (x, y int) {
-	before := clean(string([]rune(m.line.input.Value())[:m.line.input.Position()]))
+	before := paint.Clean(string([]rune(m.line.input.Value())[:m.line.input.Position()]))
 	return 2 + format.Width(before), m.lay.h - 1
 }

@@ -4,6 +4,7 @@ import (
 	"charm.land/bubbles/v2/textinput"
 
 	"coordtop/ui/filter"
+	"coordtop/ui/paint"
 )
 
 // offer is how a line was completed: each tab puts the next of the list in place.
@@ -40,21 +41,21 @@ func (m *model) complete() {
 
 // advise says, behind a filter that is typed, what is wrong with it, or what else it
 // could be completed with.
-func (m *model) advise(l *line) {
+func (m *model) advise(l *paint.Line) {
 	switch f := &m.idx.filter; {
 	case m.offer.stands(m.input.Value()) && len(m.offer.list) > 1:
 		m.putOffer(l, &m.offer)
 	case f.mend != nil && f.mend.Open:
-		l.put(m.th.dim, clean(f.mend.Text))
+		l.Put(m.th.Dim, paint.Clean(f.mend.Text))
 	case f.mend != nil:
-		l.put(m.th.warn, clean(f.mend.Text))
+		l.Put(m.th.Warn, paint.Clean(f.mend.Text))
 	}
 }
 
 // putOffer writes what else there is, the one after the chosen one first.
-func (m *model) putOffer(l *line, o *offer) {
+func (m *model) putOffer(l *paint.Line, o *offer) {
 	for i := 1; i < len(o.list) && i <= offerShown; i++ {
-		l.put(m.th.dim, clean(o.list[(o.at+i)%len(o.list)])).skip(1)
+		l.Put(m.th.Dim, paint.Clean(o.list[(o.at+i)%len(o.list)])).Skip(1)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // detail draws the pane of the row under the cursor: what matters first, because the
@@ -12,10 +13,10 @@ import (
 func (m *model) detail(w, h int) []string {
 	row, v := m.selected()
 	if row == nil {
-		return m.th.blank(w, h)
+		return m.th.Blank(w, h)
 	}
 	lines := []string{m.detailTitle(row, v, w)}
-	gap := m.th.line(w).done()
+	gap := m.th.Line(w).Done()
 	if h >= 9 {
 		lines = append(lines, gap)
 	}
@@ -30,40 +31,40 @@ func (m *model) detail(w, h int) []string {
 		}
 		lines = append(lines, section...)
 	}
-	return m.th.box(lines, w, h)
+	return m.th.Box(lines, w, h)
 }
 
 // detailTitle names the row, what it is, where it is, and its state as a word. Of a row
 // that is stale it says up to when it is known.
 func (m *model) detailTitle(row *sources.Row, v verdict, w int) string {
-	l := m.th.line(w).skip(1)
+	l := m.th.Line(w).Skip(1)
 	state := stateText(v) + m.pendingText(row.Ref)
 	if v.status == sources.StatusStale {
-		state += ", as of " + m.timeOfDay(row.KnownAt(m.st, m.now))
+		state += ", as of " + paint.TimeOfDay(row.KnownAt(m.st, m.now), m.now)
 	}
 	room := w - 5 - len(state)
-	first, second := clean(row.Name), m.alias(row)
-	if second != "" && numeric(first) {
+	first, second := paint.Clean(row.Name), m.alias(row)
+	if second != "" && paint.Numeric(first) {
 		first, second = second, first
 	}
-	l.put(m.th.strong, m.th.cut(first, room)).skip(2)
-	if l.x+format.Width(second)+len(state)+4 <= w && second != "" {
-		l.put(m.th.dim, second).skip(2)
+	l.Put(m.th.Strong, m.th.Cut(first, room)).Skip(2)
+	if l.X+format.Width(second)+len(state)+4 <= w && second != "" {
+		l.Put(m.th.Dim, second).Skip(2)
 	}
-	return l.put(m.th.severityText(v.sev), state).skip(2).put(m.th.dim, strings.Join(m.place(row), " "+m.th.dot+" ")).done()
+	return l.Put(m.th.SeverityText(v.sev), state).Skip(2).Put(m.th.Dim, strings.Join(m.place(row), " "+m.th.Dot+" ")).Done()
 }
 
 // place says what a row is and where.
 func (m *model) place(row *sources.Row) []string {
-	place := []string{row.Kind.String(), clean(row.Source)}
+	place := []string{row.Kind.String(), paint.Clean(row.Source)}
 	address := ""
 	for i := range m.st.Sources {
 		if s := &m.st.Sources[i]; s.Name == row.Source {
-			address = clean(s.Address)
+			address = paint.Clean(s.Address)
 			place = append(place, address)
 		}
 	}
-	if space := clean(row.Space); space != "" && !strings.HasSuffix(address, "/"+space) && space != address {
+	if space := paint.Clean(row.Space); space != "" && !strings.HasSuffix(address, "/"+space) && space != address {
 		place = append(place, space)
 	}
 	return place
@@ -73,20 +74,12 @@ func (m *model) place(row *sources.Row) []string {
 func stateText(v verdict) string {
 	text := v.status.String()
 	if v.flapping {
-		text += ", flapping: " + count(int(v.changes), "change") + " in 1 h"
+		text += ", flapping: " + paint.Count(int(v.changes), "change") + " in 1 h"
 	}
 	if v.waiting {
 		text += ", long wait"
 	}
 	return text
-}
-
-// severityText is the style of a state's word.
-func (t *theme) severityText(s severity) style {
-	if s == sevWell {
-		return t.good
-	}
-	return t.severity(s)
 }
 
 // formerTerms is how many terms before the running one are listed.
@@ -100,46 +93,17 @@ func (m *model) former(row *sources.Row, w int) []string {
 		if t.End.At.IsZero() {
 			continue
 		}
-		l := m.th.line(w).skip(2).put(m.th.ownerLetter(t.Hue), letter(t.Hue)).skip(1).put("", cleanLabel(t.Owner.Label)).skip(2)
-		l.put(m.th.dim, m.roughly(t.Start)+m.timeOfDay(t.Start.At)+" to "+m.roughly(t.End)+m.timeOfDay(t.End.At)).skip(2)
-		l.put("", m.termLength(t)).skip(2).put(m.th.dim, m.cause(t.Cause, t.How))
-		lines = append(lines, l.done())
+		l := m.th.Line(w).Skip(2).Put(m.th.OwnerLetter(t.Hue), paint.Letter(t.Hue)).Skip(1).Put("", paint.CleanLabel(t.Owner.Label)).Skip(2)
+		l.Put(m.th.Dim, m.th.Roughly(t.Start)+paint.TimeOfDay(t.Start.At, m.now)+" to "+m.th.Roughly(t.End)+paint.TimeOfDay(t.End.At, m.now)).Skip(2)
+		l.Put("", m.th.TermLength(t)).Skip(2).Put(m.th.Dim, m.th.Cause(t.Cause, t.How))
+		lines = append(lines, l.Done())
 	}
 	if len(lines) == 0 {
 		return nil
 	}
-	head := m.th.line(w).skip(2).put(m.th.dim, "BEFORE")
+	head := m.th.Line(w).Skip(2).Put(m.th.Dim, "BEFORE")
 	if g := row.Gaps(m.st, m.now, changesSpan); g.Count > 0 {
-		head.skip(2).put(m.th.dim, "nobody "+count(g.Count, "time")+" in 1 h, "+intervalText(g.Sum)+" in all, longest "+intervalText(g.Longest))
+		head.Skip(2).Put(m.th.Dim, "nobody "+paint.Count(g.Count, "time")+" in 1 h, "+paint.IntervalText(g.Sum)+" in all, longest "+paint.IntervalText(g.Longest))
 	}
-	return append([]string{head.done()}, lines...)
-}
-
-// roughly is the sign of an instant that lies between two looks, was there before the
-// first, cannot have been earlier, or is the owner's word.
-func (m *model) roughly(s sources.Stamp) string {
-	switch {
-	case s.How == sources.AtLeast:
-		return m.th.atMost
-	case s.How == sources.Bound:
-		return m.th.atLeast
-	case s.How == sources.Claimed || ranged(s):
-		return m.th.about
-	}
-	return ""
-}
-
-// termLength is how long a term lasted that is over: "≥" where it began before we looked,
-// "≤" where it cannot have begun earlier.
-func (m *model) termLength(t *sources.Term) string {
-	text := format.Age(t.End.At.Sub(t.Start.At))
-	switch {
-	case t.Start.How == sources.AtLeast:
-		return m.th.atLeast + format.Age(t.Held().Min)
-	case t.Start.How == sources.Bound:
-		return m.th.atMost + text
-	case m.roughly(t.Start) != "" || m.roughly(t.End) != "":
-		return m.th.about + text
-	}
-	return text
+	return append([]string{head.Done()}, lines...)
 }

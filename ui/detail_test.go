@@ -148,7 +148,7 @@ func TestSemaphoreIsAGreyProfileThatIsYellowWhereFull(t *testing.T) {
 		if !strings.Contains(line, "connections") {
 			continue
 		}
-		if !strings.Contains(line, string(d.th.warn)+"▆▆▆▆▆") || !strings.Contains(line, string(d.th.dim)+"▂▂▂") || strings.ContainsAny(line, "█▇") {
+		if !strings.Contains(line, string(d.th.Warn)+"▆▆▆▆▆") || !strings.Contains(line, string(d.th.Dim)+"▂▂▂") || strings.ContainsAny(line, "█▇") {
 			t.Errorf("the profile is %q", line)
 		}
 		return

@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"coordtop/internal/format"
+	"coordtop/ui/paint"
 )
 
 // dialog stands over the board and takes the keys while it is open. One that can do harm
@@ -57,13 +58,13 @@ func (m *model) overlay(screen []string) []string {
 	framed := m.framed(p, w)
 	x, y := (l.w-w)/2, top+max((l.h-1-top-len(framed))/2, 0)
 	if alone {
-		blank := m.th.line(l.w).done()
+		blank := m.th.Line(l.w).Done()
 		for i := top; i < l.h-1; i++ {
 			screen[i] = blank
 		}
 		y = top + max((l.h-1-top-len(framed))/3, 0)
 		if under := y + len(framed) + 1; p.note != "" && under < l.h-1 {
-			screen[under] = m.th.line(l.w).skip(1).put(m.th.dim, p.note).done()
+			screen[under] = m.th.Line(l.w).Skip(1).Put(m.th.Dim, p.note).Done()
 		}
 	}
 	for i, line := range framed {
@@ -85,24 +86,24 @@ func (m *model) fill(screen []string) []string {
 		m.hands.cursor = tea.NewCursor(min(p.x, max(m.lay.w-1, 0)), p.y)
 	}
 	for i, line := range p.lines[:min(len(p.lines), h)] {
-		p.lines[i] = over(m.th.line(m.lay.w).done(), line, 0, min(format.Width(line), m.lay.w), m.lay.w)
+		p.lines[i] = over(m.th.Line(m.lay.w).Done(), line, 0, min(format.Width(line), m.lay.w), m.lay.w)
 	}
-	return append(m.th.box(p.lines, m.lay.w, h), screen[h:]...)
+	return append(m.th.Box(p.lines, m.lay.w, h), screen[h:]...)
 }
 
 // framed draws the frame around a picture: w cells in all.
 func (m *model) framed(p picture, w int) []string {
-	st := m.th.dim
+	st := m.th.Dim
 	if p.danger {
-		st = m.th.warn
+		st = m.th.Warn
 	}
-	bar := strings.Repeat(m.th.glyphs.rule, w-2)
-	side := string(st) + m.th.upright + reset
-	out := []string{m.th.line(w).put(st, m.th.corners[0]+bar+m.th.corners[1]).done()}
+	bar := strings.Repeat(m.th.Glyphs.Rule, w-2)
+	side := string(st) + m.th.Upright + paint.Reset
+	out := []string{m.th.Line(w).Put(st, m.th.Corners[0]+bar+m.th.Corners[1]).Done()}
 	for _, line := range p.lines {
 		out = append(out, side+" "+line+" "+side)
 	}
-	return append(out, m.th.line(w).put(st, m.th.corners[2]+bar+m.th.corners[3]).done())
+	return append(out, m.th.Line(w).Put(st, m.th.Corners[2]+bar+m.th.Corners[3]).Done())
 }
 
 // over puts top, of w cells, over a line of all cells from column x on. A wide character
@@ -112,14 +113,6 @@ func over(line, top string, x, w, all int) string {
 	if ansi.StringWidth(right) > all-x-w {
 		right = ansi.Cut(line, x+w+1, all)
 	}
-	return left + reset + strings.Repeat(" ", x-ansi.StringWidth(left)) + top + reset +
+	return left + paint.Reset + strings.Repeat(" ", x-ansi.StringWidth(left)) + top + paint.Reset +
 		strings.Repeat(" ", max(all-x-w-ansi.StringWidth(right), 0)) + right
-}
-
-// folded wraps clean text at blanks into lines of at most w cells.
-func folded(text string, w int) []string {
-	if w < 1 || text == "" {
-		return nil
-	}
-	return strings.Split(ansi.Wrap(text, w, ""), "\n")
 }

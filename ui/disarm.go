@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/format"
+	"coordtop/ui/paint"
 )
 
 // disarm ends writing. What waits is called off with it.
@@ -64,24 +65,24 @@ func (d *disarming) heed(m *model) {
 func (d *disarming) picture(m *model, w, h int) picture {
 	w = min(w, 70)
 	p := picture{danger: true}
-	add := func(l *line) { p.lines = append(p.lines, l.done()) }
+	add := func(l *paint.Line) { p.lines = append(p.lines, l.Done()) }
 	holding, waiting, _ := m.held()
-	add(m.th.line(w).put(m.th.strong, "End writing in ").put(m.th.title, " "+m.title+" ").put(m.th.strong, " and call off "+count(waiting, "claim")+"?"))
-	add(m.th.line(w))
+	add(m.th.Line(w).Put(m.th.Strong, "End writing in ").Put(m.th.Title, " "+m.title+" ").Put(m.th.Strong, " and call off "+paint.Count(waiting, "claim")+"?"))
+	add(m.th.Line(w))
 	shown, room := 0, max(h-6, 1)
 	for i := range m.hands.status.Holdings {
 		if one := &m.hands.status.Holdings[i]; one.Waiting && shown < room {
-			m.holdingLine(m.th.line(w).skip(2), one, add)
+			m.holdingLine(m.th.Line(w).Skip(2), one, add)
 			shown++
 		}
 	}
 	if more := waiting - shown; more > 0 {
-		add(m.th.line(w).skip(2).put(m.th.dim, format.Count(more)+" more"))
+		add(m.th.Line(w).Skip(2).Put(m.th.Dim, format.Count(more)+" more"))
 	}
 	if holding > 0 {
-		add(m.th.line(w).skip(2).put(m.th.dim, "What we hold ("+format.Count(holding)+") is kept and renewed."))
+		add(m.th.Line(w).Skip(2).Put(m.th.Dim, "What we hold ("+format.Count(holding)+") is kept and renewed."))
 	}
-	add(m.th.line(w))
+	add(m.th.Line(w))
 	p.lines = append(p.lines, m.yesNo(w, "call off", "stay armed"))
 	return p
 }

@@ -21,8 +21,8 @@
 //     behind their names (command.go). The help (help.go) lists it and runs its lines.
 //   - A filter is an expression of ui/filter; ui/filter.go says what rows and events
 //     answer to it. While the cursor is in use, rows keep their places (order.go).
-//   - Drawing happens with line (line.go): kept SGR prefixes by meaning (theme.go),
-//     widths measured in cells. What comes from outside passes format.Clean.
+//   - Drawing happens with ui/paint: kept SGR prefixes by meaning, widths measured in cells.
+//     What comes from outside passes paint.Clean.
 //   - What a person does goes through an Operator (operator.go). A dialog (dialog.go)
 //     stands over the board and takes the keys while it is open: the menu of a row's
 //     actions (menu.go), the box of one of them (box.go), which is pinned to the row's

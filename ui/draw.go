@@ -5,6 +5,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"coordtop/ui/paint"
 )
 
 // draw makes the frame that View returns until the next one. It is the end of every
@@ -84,7 +86,7 @@ func (m *model) screen() []string {
 		lines = append(lines, m.board(l)...)
 	}
 	lines = append(lines, m.footer(l.w))
-	lines = m.th.box(lines, l.w, l.h)
+	lines = m.th.Box(lines, l.w, l.h)
 	if m.hands.dialog != nil {
 		return m.overlay(lines)
 	}
@@ -95,15 +97,15 @@ func (m *model) screen() []string {
 func (m *model) board(l layout) []string {
 	lines := m.troubleLines(l.w, l.trouble)
 	if l.rules > 0 {
-		lines = append(lines, m.th.line(l.w).rule().done())
+		lines = append(lines, m.th.Line(l.w).Rule().Done())
 	}
 	lines = append(lines, m.list(l.w, l.list)...)
 	if l.rules > 0 {
-		rule := m.th.line(l.w)
+		rule := m.th.Line(l.w)
 		if l.split > 0 {
-			rule.put(m.th.dim, strings.Repeat(m.th.glyphs.rule, l.split)).put(m.th.dim, m.th.tee)
+			rule.Put(m.th.Dim, strings.Repeat(m.th.Glyphs.Rule, l.split)).Put(m.th.Dim, m.th.Tee)
 		}
-		lines = append(lines, rule.rule().done())
+		lines = append(lines, rule.Rule().Done())
 	}
 	return append(lines, m.lower(l)...)
 }
@@ -117,30 +119,22 @@ func (m *model) lower(l layout) []string {
 		left, right := m.detail(l.split, l.lower), m.eventPane(l.w-l.split-2, l.lower)
 		lines := make([]string, l.lower)
 		for i := range lines {
-			lines[i] = left[i] + string(m.th.dim) + m.th.upright + reset + " " + right[i]
+			lines[i] = left[i] + string(m.th.Dim) + m.th.Upright + paint.Reset + " " + right[i]
 		}
 		return lines
 	case l.stacked > 0:
 		lines := m.detail(l.w, l.stacked-1)
-		lines = append(lines, m.th.line(l.w).done())
-		return append(lines, indented(m.eventPane(l.w-1, l.lower-l.stacked))...)
+		lines = append(lines, m.th.Line(l.w).Done())
+		return append(lines, paint.Indented(m.eventPane(l.w-1, l.lower-l.stacked))...)
 	case m.pane == paneEvents:
-		return indented(m.eventPane(l.w-1, l.lower))
+		return paint.Indented(m.eventPane(l.w-1, l.lower))
 	}
 	return m.detail(l.w, l.lower)
-}
-
-// indented moves lines one cell to the right.
-func indented(lines []string) []string {
-	for i := range lines {
-		lines[i] = " " + lines[i]
-	}
-	return lines
 }
 
 // scrolled returns the h lines at the scroll position, which it brings back to the
 // last page first.
 func (m *model) scrolled(lines []string, w, h int) []string {
 	m.scroll = max(min(m.scroll, len(lines)-h), 0)
-	return m.th.box(lines[min(m.scroll, len(lines)):], w, h)
+	return m.th.Box(lines[min(m.scroll, len(lines)):], w, h)
 }

@@ -3,24 +3,25 @@ package ui
 import (
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // empty says why the list has no rows, and what can be done.
 func (m *model) empty(w int) []string {
-	say := func(st style, text string) string { return m.th.line(w).skip(3).put(st, text).done() }
-	blank := m.th.line(w).done()
+	say := func(st paint.Style, text string) string { return m.th.Line(w).Skip(3).Put(st, text).Done() }
+	blank := m.th.Line(w).Done()
 	switch x := &m.idx; {
 	case x.total > 0 && x.problems:
 		return append([]string{blank}, m.noProblems(say)...)
 	case x.total > 0 && !x.filter.empty():
-		lines := []string{blank, say("", "the filter selects none of "+count(x.total, "row")+": "+m.typed())}
+		lines := []string{blank, say("", "the filter selects none of "+paint.Count(x.total, "row")+": "+m.typed())}
 		if x.filter.expr.CountsWaiters() {
 			lines = append(lines, say("", "wait without a unit counts the waiters; wait>30s is about how long they wait"))
 		}
-		return append(lines, say(m.th.dim, m.keyIn(inList, doClear)+" clears the filter"))
+		return append(lines, say(m.th.Dim, m.keyIn(inList, doClear)+" clears the filter"))
 	case x.total > 0:
-		return []string{blank, say("", "none of "+count(x.total, "primitive")+" is a "+x.kind.String()),
-			say(m.th.dim, m.keyOf(doKind)+" shows other kinds, "+m.keyIn(inList, doClear)+" all")}
+		return []string{blank, say("", "none of "+paint.Count(x.total, "primitive")+" is a "+x.kind.String()),
+			say(m.th.Dim, m.keyOf(doKind)+" shows other kinds, "+m.keyIn(inList, doClear)+" all")}
 	case len(m.st.Sources) == 0:
 		return []string{blank, say("", "no source has started yet")}
 	}
@@ -34,33 +35,33 @@ func (m *model) empty(w int) []string {
 
 // noProblems says that only problems are looked for and there are none, as far as can be
 // told.
-func (m *model) noProblems(say func(style, string) string) []string {
+func (m *model) noProblems(say func(paint.Style, string) string) []string {
 	x := &m.idx
 	blind := x.blind
-	of := "among " + count(x.total-blind, "primitive")
+	of := "among " + paint.Count(x.total-blind, "primitive")
 	esc := m.keyOf(doProblems) + " shows all of them"
 	if x.kind != sources.KindUnknown {
-		of = "among the " + x.kind.String() + kindEnd(x.kind)
+		of = "among the " + x.kind.String() + paint.KindPlural(x.kind)
 	}
 	if !x.filter.empty() {
 		of = "in what the filter \"" + m.typed() + "\" selects"
 		esc = m.keyOf(doProblems) + " shows all that it selects, " + m.keyIn(inList, doClear) + " clears the filter"
 	}
-	lines := []string{say(m.th.good, "no problems "+of)}
+	lines := []string{say(m.th.Good, "no problems "+of)}
 	if blind == x.total {
 		lines = nil // nothing is known to be well
 	} else if n := x.problemRows(); n > 0 {
 		lines[0] = say("", "no problems "+of+"; "+format.Count(n)+" elsewhere")
 	}
 	if blind > 0 {
-		lines = append(lines, say(m.th.warn, count(blind, "row")+" cannot be judged: stale, or not told by the backend"))
+		lines = append(lines, say(m.th.Warn, paint.Count(blind, "row")+" cannot be judged: stale, or not told by the backend"))
 	}
-	return append(lines, say(m.th.dim, esc))
+	return append(lines, say(m.th.Dim, esc))
 }
 
 // expectation says what a source without rows is doing.
 func (m *model) expectation(s *sources.SourceStatus) string {
-	where := clean(s.Name) + " (" + clean(s.Type) + " " + clean(s.Address) + ")"
+	where := paint.Clean(s.Name) + " (" + paint.Clean(s.Type) + " " + paint.Clean(s.Address) + ")"
 	switch {
 	case s.Health == sources.HealthConnecting && s.Err == nil:
 		return "connecting to " + where

@@ -6,20 +6,21 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // eventPane draws the newest events of what the list shows. What a busy row does all the
 // time is one line for each stretch of time, so that the losses among it are seen; the
 // screen of events has each.
 func (m *model) eventPane(w, h int) []string {
-	l := m.th.line(w).put(m.th.heading, "EVENTS").skip(1)
+	l := m.th.Line(w).Put(m.th.Heading, "EVENTS").Skip(1)
 	if m.idx.filter.empty() {
-		l.put(m.th.dim, "of all rows, newest first")
+		l.Put(m.th.Dim, "of all rows, newest first")
 	} else {
-		l.put(m.th.dim, "of what the filter shows, newest first")
+		l.Put(m.th.Dim, "of what the filter shows, newest first")
 	}
 	if m.events.busy {
-		l.put(m.th.dim, ", once a second")
+		l.Put(m.th.Dim, ", once a second")
 	}
 	news := m.news(h-1, func(e *sources.Event) bool {
 		return e.Seq <= m.events.shown && loud(e) && m.idx.filter.event(e)
@@ -29,20 +30,20 @@ func (m *model) eventPane(w, h int) []string {
 		events[i] = news[i].event
 	}
 	names := nameWidth(events, w)
-	lines := []string{l.done()}
+	lines := []string{l.Done()}
 	for i := range news {
-		l := m.th.line(w)
+		l := m.th.Line(w)
 		if n := &news[i]; n.more == 0 {
 			m.eventLine(l, n.event, names)
 		} else {
 			m.newsLine(l, n, names)
 		}
-		lines = append(lines, l.done())
+		lines = append(lines, l.Done())
 	}
 	if len(news) == 0 {
-		lines = append(lines, m.th.line(w).put(m.th.dim, "nothing has changed since "+m.timeOfDay(m.started)).done())
+		lines = append(lines, m.th.Line(w).Put(m.th.Dim, "nothing has changed since "+paint.TimeOfDay(m.started, m.now)).Done())
 	}
-	return m.th.box(lines, w, h)
+	return m.th.Box(lines, w, h)
 }
 
 // news is an event, and what else its row did in the same stretch of time.
@@ -115,9 +116,9 @@ func (n *news) add(e *sources.Event) {
 
 // newsLine writes a line that stands for several events: of permits how many came and went,
 // else the newest with the number of the others.
-func (m *model) newsLine(l *line, n *news, names int) {
-	l.cell(m.th.dim, " "+n.event.At.In(m.now.Location()).Format("15:04:05.0"), eventTime).skip(1)
-	l.cell("", m.th.fitName(eventName(n.event), names), names).skip(1)
+func (m *model) newsLine(l *paint.Line, n *news, names int) {
+	l.Cell(m.th.Dim, " "+n.event.At.In(m.now.Location()).Format("15:04:05.0"), eventTime).Skip(1)
+	l.Cell("", m.th.FitName(eventName(n.event), names), names).Skip(1)
 	over := ""
 	if d := n.event.At.Sub(n.first); d > 0 {
 		over = " in " + format.Precise(d)
@@ -132,12 +133,12 @@ func (m *model) newsLine(l *line, n *news, names int) {
 				counts = append(counts, format.Count(c.n)+c.text)
 			}
 		}
-		l.skip(2).put("", strings.Join(counts, ", ")).put(m.th.dim, over)
+		l.Skip(2).Put("", strings.Join(counts, ", ")).Put(m.th.Dim, over)
 		return
 	}
 	tail := ", " + format.Count(n.more) + " more" + over
 	for _, p := range m.eventText(n.event) {
-		l.put(p.st, m.th.cut(p.text, l.w-len(tail)-l.x))
+		l.Put(p.Style, m.th.Cut(p.Text, l.Width-len(tail)-l.X))
 	}
-	l.put(m.th.dim, tail)
+	l.Put(m.th.Dim, tail)
 }

@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // eventLines draws at most n of the newest events that pass, with their names if named.
@@ -23,9 +24,9 @@ func (m *model) eventLines(w, n int, named bool, pass func(*sources.Event) bool)
 	}
 	lines := make([]string, 0, len(events))
 	for _, e := range events {
-		l := m.th.line(w)
+		l := m.th.Line(w)
 		m.eventLine(l, e, names)
-		lines = append(lines, l.done())
+		lines = append(lines, l.Done())
 	}
 	return lines
 }
@@ -51,15 +52,15 @@ func nameWidth(events []*sources.Event, w int) int {
 
 // eventName is what an event is about: a row, or a source and its scope.
 func eventName(e *sources.Event) string {
-	if name := clean(e.Ref.Name); name != "" {
-		if e.Alias != "" && numeric(name) {
-			return clean(e.Alias) + " " + name
+	if name := paint.Clean(e.Ref.Name); name != "" {
+		if e.Alias != "" && paint.Numeric(name) {
+			return paint.Clean(e.Alias) + " " + name
 		}
 		return name
 	}
-	name := clean(e.Ref.Source)
+	name := paint.Clean(e.Ref.Source)
 	if e.Scope != "" {
-		name += " " + clean(e.Scope)
+		name += " " + paint.Clean(e.Scope)
 	}
 	return name
 }
@@ -67,28 +68,28 @@ func eventName(e *sources.Event) string {
 // eventLine writes an event into what is left of a line, with its name in as many cells,
 // or without it where they are 0. The stretch in which it happened stands last and is
 // never cut: the sentence gives way.
-func (m *model) eventLine(l *line, e *sources.Event, names int) {
-	l.cell(m.th.dim, m.eventTime(e), eventTime).skip(1)
+func (m *model) eventLine(l *paint.Line, e *sources.Event, names int) {
+	l.Cell(m.th.Dim, m.eventTime(e), eventTime).Skip(1)
 	if names > 0 {
-		l.cell("", m.th.fitName(eventName(e), names), names).skip(1)
+		l.Cell("", m.th.FitName(eventName(e), names), names).Skip(1)
 	}
 	tail := ""
-	if d := spread(e); d > 0 {
+	if d := paint.Spread(e); d > 0 {
 		tail = "within " + format.Precise(d)
 	}
-	end := l.w
+	end := l.Width
 	if tail != "" {
 		end -= len(tail) + 1
 	}
 	for _, p := range m.eventText(e) {
-		if n := format.Width(p.text); l.x+n <= end {
-			l.put(p.st, p.text)
+		if n := format.Width(p.Text); l.X+n <= end {
+			l.Put(p.Style, p.Text)
 			continue
 		}
-		l.put(p.st, m.th.cut(p.text, end-l.x))
+		l.Put(p.Style, m.th.Cut(p.Text, end-l.X))
 		break
 	}
-	l.skip(1).put(m.th.dim, tail)
+	l.Skip(1).Put(m.th.Dim, tail)
 }
 
 // eventTime is when it happened at the latest, with a sign where we only saw it between
@@ -96,8 +97,8 @@ func (m *model) eventLine(l *line, e *sources.Event, names int) {
 func (m *model) eventTime(e *sources.Event) string {
 	at := e.At.In(m.now.Location())
 	sign := " "
-	if spread(e) > 0 {
-		sign = m.th.about
+	if paint.Spread(e) > 0 {
+		sign = m.th.About
 	}
 	if at.YearDay() != m.now.YearDay() && m.now.Sub(at) > 12*time.Hour {
 		return sign + at.Format("2Jan 15:04")
@@ -106,7 +107,7 @@ func (m *model) eventTime(e *sources.Event) string {
 }
 
 // eventText is the sentence of an event.
-func (m *model) eventText(e *sources.Event) []part {
+func (m *model) eventText(e *sources.Event) []paint.Part {
 	th := &m.th
 	switch e.Kind {
 	case sources.EventAcquired:
@@ -116,79 +117,79 @@ func (m *model) eventText(e *sources.Event) []part {
 	case sources.EventReleased:
 		return append(append(m.who(e, e.Previous), m.gone(e)...), leasePart(th, e))
 	case sources.EventExpired:
-		return append(m.who(e, e.Previous), part{th.bad, "lost it"}, part{"", ": " + m.cause(e.Cause, e.How)})
+		return append(m.who(e, e.Previous), th.Bad.Text("lost it"), paint.Plain(": "+m.th.Cause(e.Cause, e.How)))
 	case sources.EventProclaimed:
-		return append(m.who(e, e.Owner), part{th.dim, "says"}, part{"", " " + said(e.Detail)})
+		return append(m.who(e, e.Owner), th.Dim.Text("says"), paint.Plain(" "+said(e.Detail)))
 	case sources.EventWaiterJoined:
-		return append(m.who(e, e.Owner), part{"", "waits"})
+		return append(m.who(e, e.Owner), paint.Plain("waits"))
 	case sources.EventWaiterLeft:
-		return append(m.who(e, e.Owner), part{"", "waits no more"})
+		return append(m.who(e, e.Owner), paint.Plain("waits no more"))
 	case sources.EventOwnerUnknown:
 		return m.ownerUnknown(e)
 	case sources.EventSourceDown:
 		if e.After.IsZero() { // it never answered, or is down already for another reason
-			return []part{{th.bad, "not connected"}, detailPart(th, e)}
+			return []paint.Part{th.Bad.Text("not connected"), detailPart(th, e)}
 		}
-		return []part{{th.bad, "data is old from here"}, detailPart(th, e)}
+		return []paint.Part{th.Bad.Text("data is old from here"), detailPart(th, e)}
 	case sources.EventSourceUp:
-		return []part{{"", "answers"}, detailPart(th, e)}
+		return []paint.Part{paint.Plain("answers"), detailPart(th, e)}
 	case sources.EventRestarted:
-		return []part{{th.warn, "server restarted"}, detailPart(th, e)}
+		return []paint.Part{th.Warn.Text("server restarted"), detailPart(th, e)}
 	case sources.EventClockStep:
-		return []part{{th.warn, "clock stepped"}, detailPart(th, e)}
+		return []paint.Part{th.Warn.Text("clock stepped"), detailPart(th, e)}
 	case sources.EventCreated:
-		return []part{{"", "appeared"}, detailPart(th, e)}
+		return []paint.Part{paint.Plain("appeared"), detailPart(th, e)}
 	case sources.EventDeleted:
-		return []part{{"", "does not exist any more"}, detailPart(th, e)}
+		return []paint.Part{paint.Plain("does not exist any more"), detailPart(th, e)}
 	}
-	return []part{{"", e.Kind.String()}, detailPart(th, e)}
+	return []paint.Part{paint.Plain(e.Kind.String()), detailPart(th, e)}
 }
 
 // ownerUnknown says that it cannot be seen any more who owns a row.
-func (m *model) ownerUnknown(e *sources.Event) []part {
-	parts := []part{{m.th.warn, "its owner cannot be told any more"}}
+func (m *model) ownerUnknown(e *sources.Event) []paint.Part {
+	parts := []paint.Part{m.th.Warn.Text("its owner cannot be told any more")}
 	if e.Last != (sources.OwnerRef{}) {
-		parts = append(append(parts, part{"", ", until then"}), m.who(e, e.Last)...)
+		parts = append(append(parts, paint.Plain(", until then")), m.who(e, e.Last)...)
 	}
 	return append(parts, detailPart(&m.th, e))
 }
 
 // taken says that an owner took it: a polite hand-over is grey, one that follows a loss of
 // which nobody told is not.
-func (m *model) taken(e *sources.Event) part {
+func (m *model) taken(e *sources.Event) paint.Part {
 	if e.Loss {
-		return part{m.th.bad, "took it after a loss"}
+		return m.th.Bad.Text("took it after a loss")
 	}
-	return part{m.th.dim, "took it"}
+	return m.th.Dim.Text("took it")
 }
 
 // changed says that an owner took it from another.
-func (m *model) changed(e *sources.Event) []part {
-	parts := append(m.who(e, e.Owner), part{m.th.dim, "took it from "})
+func (m *model) changed(e *sources.Event) []paint.Part {
+	parts := append(m.who(e, e.Owner), m.th.Dim.Text("took it from "))
 	parts = append(parts, m.who(e, e.Previous)...)
 	switch {
 	case e.Loss:
-		return append(parts, part{m.th.bad, "which lost it"}, part{"", ": " + m.cause(e.Cause, e.How)})
+		return append(parts, m.th.Bad.Text("which lost it"), paint.Plain(": "+m.th.Cause(e.Cause, e.How)))
 	case e.Cause == sources.CauseUnknown:
 		return parts
 	}
-	return append(parts, part{m.th.dim, "(" + m.cause(e.Cause, e.How) + ")"})
+	return append(parts, m.th.Dim.Text("("+m.th.Cause(e.Cause, e.How)+")"))
 }
 
 // gone says how an owner went before its lease was over: whether it lost it, or gave it up,
 // which is normal life.
-func (m *model) gone(e *sources.Event) []part {
+func (m *model) gone(e *sources.Event) []paint.Part {
 	switch {
 	case e.Loss:
-		return []part{{m.th.bad, "lost it"}, {"", ": " + m.cause(e.Cause, e.How)}}
+		return []paint.Part{m.th.Bad.Text("lost it"), paint.Plain(": " + m.th.Cause(e.Cause, e.How))}
 	case e.Cause == sources.CauseReleased:
-		return []part{{m.th.dim, m.cause(e.Cause, e.How) + " it"}}
+		return []paint.Part{m.th.Dim.Text(m.th.Cause(e.Cause, e.How) + " it")}
 	case e.Cause == sources.CauseUnknown:
-		return []part{{m.th.dim, "is gone, cause unknown"}}
+		return []paint.Part{m.th.Dim.Text("is gone, cause unknown")}
 	case e.Cause == sources.CauseSession:
-		return []part{{m.th.dim, m.cause(e.Cause, e.How)}}
+		return []paint.Part{m.th.Dim.Text(m.th.Cause(e.Cause, e.How))}
 	}
-	return []part{{m.th.warn, m.cause(e.Cause, e.How)}}
+	return []paint.Part{m.th.Warn.Text(m.th.Cause(e.Cause, e.How))}
 }
 
 // said is the data of an event, which is told as a quoted text. Where that would only have
@@ -196,28 +197,28 @@ func (m *model) gone(e *sources.Event) []part {
 func said(detail string) string {
 	quoted, err := strconv.QuotedPrefix(detail)
 	if err != nil {
-		return clean(detail)
+		return paint.Clean(detail)
 	}
 	text := strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 	if !strings.Contains(text, `"`) || strings.Contains(text, `\`) {
-		return clean(detail)
+		return paint.Clean(detail)
 	}
-	return clean(text + detail[len(quoted):])
+	return paint.Clean(text + detail[len(quoted):])
 }
 
 // who names an owner with the letter it has in its row.
-func (m *model) who(e *sources.Event, o sources.OwnerRef) []part {
-	label := part{"", cleanLabel(o.Label) + " "}
+func (m *model) who(e *sources.Event, o sources.OwnerRef) []paint.Part {
+	label := paint.Plain(paint.CleanLabel(o.Label) + " ")
 	switch {
 	case o.Label == "" && o.ID == "": // what is said belongs to the row
-		label.text = ""
+		label.Text = ""
 	case o.Label == "":
-		label.text = clean(o.ID) + " "
+		label.Text = paint.Clean(o.ID) + " "
 	}
 	if hue, ok := m.hueOf(e.Ref, o.ID); ok {
-		return []part{{m.th.ownerLetter(hue), letter(hue)}, {"", " "}, label}
+		return []paint.Part{m.th.OwnerLetter(hue).Text(paint.Letter(hue)), paint.Plain(" "), label}
 	}
-	return []part{{"", "  "}, label}
+	return []paint.Part{paint.Plain("  "), label}
 }
 
 // hueOf is the letter's number of an owner in its row's terms, the newest first.
@@ -239,23 +240,23 @@ func termHue(row *sources.Row, owner string) (uint8, bool) {
 	return 0, false
 }
 
-func gapPart(th *theme, e *sources.Event) part {
+func gapPart(th *paint.Theme, e *sources.Event) paint.Part {
 	if e.Gap == (sources.Interval{}) {
-		return part{}
+		return paint.Part{}
 	}
-	return part{th.dim, ", gap " + intervalText(e.Gap)}
+	return th.Dim.Text(", gap " + paint.IntervalText(e.Gap))
 }
 
-func leasePart(th *theme, e *sources.Event) part {
+func leasePart(th *paint.Theme, e *sources.Event) paint.Part {
 	if e.LeaseLeft <= 0 {
-		return part{}
+		return paint.Part{}
 	}
-	return part{th.dim, ", " + format.Precise(e.LeaseLeft) + " left"}
+	return th.Dim.Text(", " + format.Precise(e.LeaseLeft) + " left")
 }
 
-func detailPart(th *theme, e *sources.Event) part {
+func detailPart(th *paint.Theme, e *sources.Event) paint.Part {
 	if e.Detail == "" {
-		return part{}
+		return paint.Part{}
 	}
-	return part{th.dim, "  " + clean(e.Detail)}
+	return th.Dim.Text("  " + paint.Clean(e.Detail))
 }

@@ -67,17 +67,6 @@ func TestEventsAreShownAsTheyComeUntilThereAreTooMany(t *testing.T) {
 	d.showsNot(t, "once a second")
 }
 
-func TestLowerBoundsAreNotCountedInSeconds(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		9 * time.Second: "0s", 59 * time.Second: "50s", 119 * time.Second: "1m", 9*time.Minute + 59*time.Second: "9m", 3*time.Hour + 12*time.Minute: "3h12m",
-	} {
-		if got := coarse(d); got != want {
-			t.Errorf("%v: %s, want %s", d, got, want)
-		}
-	}
-}
-
 func TestCalmEventsAreNotListed(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
@@ -156,8 +145,8 @@ func TestLossesAreLoudAndHandOversGrey(t *testing.T) {
 		loud := ""
 		e := sources.Event{Kind: c.kind, Cause: c.cause, Loss: c.loss, Ref: a.Ref, RefKind: a.Kind, Owner: o, Previous: o, Gap: sources.Interval{Min: 2 * time.Second, Max: 3 * time.Second}}
 		for _, p := range d.eventText(&e) {
-			if p.st == d.th.bad || p.st == d.th.warn {
-				loud += p.text
+			if p.Style == d.th.Bad || p.Style == d.th.Warn {
+				loud += p.Text
 			}
 		}
 		if loud != c.want {

@@ -6,6 +6,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // listEvents brings the list of the Events screen up to date, newest first. The cursor
@@ -39,7 +40,7 @@ func (m *model) eventScreen(w, h int) []string {
 		readout = 0
 	}
 	m.told.SetHeight(h - 2 - readout)
-	lines := []string{m.th.line(w).rule().done(), m.eventHeading(w)}
+	lines := []string{m.th.Line(w).Rule().Done(), m.eventHeading(w)}
 	selected, _ := m.told.Selected()
 	var events []*sources.Event
 	for _, seq := range m.told.Visible() {
@@ -49,43 +50,43 @@ func (m *model) eventScreen(w, h int) []string {
 	}
 	names := nameWidth(events, w)
 	for _, e := range events {
-		l, cursor := m.th.line(w), " "
+		l, cursor := m.th.Line(w), " "
 		if e.Seq == selected {
-			l.over, cursor = m.th.selected, m.th.cursor
+			l.Over, cursor = m.th.Selected, m.th.Cursor
 		}
-		l.put("", cursor)
+		l.Put("", cursor)
 		m.eventLine(l, e, names)
-		lines = append(lines, l.done())
+		lines = append(lines, l.Done())
 	}
 	if len(events) == 0 {
-		lines = append(lines, m.th.line(w).done(), m.th.line(w).skip(3).put("", m.noEvents()).done())
+		lines = append(lines, m.th.Line(w).Done(), m.th.Line(w).Skip(3).Put("", m.noEvents()).Done())
 	}
-	lines = m.th.box(lines, w, h-readout)
+	lines = m.th.Box(lines, w, h-readout)
 	if readout == 0 {
 		return lines
 	}
-	lines = append(lines, m.th.line(w).rule().done())
-	return m.th.box(append(lines, m.readout(m.events.find(selected), w)...), w, h)
+	lines = append(lines, m.th.Line(w).Rule().Done())
+	return m.th.Box(append(lines, m.readout(m.events.find(selected), w)...), w, h)
 }
 
 func (m *model) eventHeading(w int) string {
-	l := m.th.line(w).skip(1).put(m.th.heading, "EVENTS").skip(1).put(m.th.dim, "newest first, since "+m.timeOfDay(m.observed()))
+	l := m.th.Line(w).Skip(1).Put(m.th.Heading, "EVENTS").Skip(1).Put(m.th.Dim, "newest first, since "+paint.TimeOfDay(m.observed(), m.now))
 	if n := m.events.missed; n > 0 {
-		l.skip(2).put(m.th.warn, format.Count(int(n))+" were dropped before they could be read")
+		l.Skip(2).Put(m.th.Warn, format.Count(int(n))+" were dropped before they could be read")
 	}
 	right := format.Count(m.told.Pos()+min(m.told.Len(), 1)) + " of " + format.Count(m.told.Len())
-	if x := w - len(right) - 1; l.x < x {
-		l.to(x).put(m.th.dim, right)
+	if x := w - len(right) - 1; l.X < x {
+		l.To(x).Put(m.th.Dim, right)
 	}
-	return l.done()
+	return l.Done()
 }
 
 // noEvents says why the log is empty.
 func (m *model) noEvents() string {
 	if m.idx.filter.empty() && m.idx.kind == sources.KindUnknown {
-		return "nothing has changed since " + m.timeOfDay(m.observed())
+		return "nothing has changed since " + paint.TimeOfDay(m.observed(), m.now)
 	}
-	return "nothing that is selected has changed since " + m.timeOfDay(m.observed()) + ": " + m.keyIn(inEvents, doClear) + " shows all"
+	return "nothing that is selected has changed since " + paint.TimeOfDay(m.observed(), m.now) + ": " + m.keyIn(inEvents, doClear) + " shows all"
 }
 
 // readout is one event in full.
@@ -93,19 +94,19 @@ func (m *model) readout(e *sources.Event, w int) []string {
 	if e == nil {
 		return nil
 	}
-	say := func(name string, parts ...part) string {
-		l := m.th.line(w).skip(1).cell(m.th.dim, name, 8)
+	say := func(name string, parts ...paint.Part) string {
+		l := m.th.Line(w).Skip(1).Cell(m.th.Dim, name, 8)
 		for _, p := range parts {
-			l.put(p.st, p.text)
+			l.Put(p.Style, p.Text)
 		}
-		return l.done()
+		return l.Done()
 	}
-	of := []part{{m.th.strong, eventName(e)}}
+	of := []paint.Part{m.th.Strong.Text(eventName(e))}
 	if e.Ref.Name != "" {
-		of = append(of, part{m.th.dim, "  " + strings.Join(dropEmpty(e.RefKind.String(), clean(e.Ref.Source), clean(e.Ref.Space)), " "+m.th.dot+" ")})
+		of = append(of, m.th.Dim.Text("  "+strings.Join(paint.DropEmpty(e.RefKind.String(), paint.Clean(e.Ref.Source), paint.Clean(e.Ref.Space)), " "+m.th.Dot+" ")))
 	}
 	lines := []string{say("WHAT", of...), say("WHEN", m.when(e)...), say("", m.eventText(e)...)}
-	var ids []part
+	var ids []paint.Part
 	for _, o := range []struct {
 		role string
 		ref  sources.OwnerRef
@@ -113,31 +114,31 @@ func (m *model) readout(e *sources.Event, w int) []string {
 		if o.ref.ID == "" {
 			continue
 		}
-		ids = append(ids, part{m.th.dim, o.role}, part{"", clean(o.ref.ID)})
+		ids = append(ids, m.th.Dim.Text(o.role), paint.Plain(paint.Clean(o.ref.ID)))
 		if o.ref.Fence > 0 {
-			ids = append(ids, part{m.th.dim, " fence "}, part{"", fence(o.ref.Fence)})
+			ids = append(ids, m.th.Dim.Text(" fence "), paint.Plain(fence(o.ref.Fence)))
 		}
-		ids = append(ids, part{"", "   "})
+		ids = append(ids, paint.Plain("   "))
 	}
 	if len(ids) > 0 {
 		lines = append(lines, say("ID", ids...))
 	}
 	known := "event " + format.Count(int(e.Seq)) + " " + e.Kind.String() + ", " + knownAs(e.How)
 	if e.Held != (sources.Interval{}) {
-		known = "owned for " + intervalText(e.Held) + "; " + known
+		known = "owned for " + paint.IntervalText(e.Held) + "; " + known
 	}
-	return append(lines, say("", part{m.th.dim, known}))
+	return append(lines, say("", m.th.Dim.Text(known)))
 }
 
 // when says in which stretch of time an event happened.
-func (m *model) when(e *sources.Event) []part {
+func (m *model) when(e *sources.Event) []paint.Part {
 	at := e.At.In(m.now.Location())
-	ago := part{m.th.dim, ", " + format.Precise(m.now.Sub(e.At)) + " ago"}
+	ago := m.th.Dim.Text(", " + format.Precise(m.now.Sub(e.At)) + " ago")
 	if e.After.IsZero() || !e.After.Before(e.At) {
-		return []part{{"", at.Format("2006-01-02 15:04:05.000")}, ago}
+		return []paint.Part{paint.Plain(at.Format("2006-01-02 15:04:05.000")), ago}
 	}
-	return []part{{"", "after " + e.After.In(m.now.Location()).Format("2006-01-02 15:04:05.000") + ", at the latest " + at.Format("15:04:05.000")},
-		{m.th.dim, " (within " + format.Precise(e.At.Sub(e.After)) + ")"}, ago}
+	return []paint.Part{paint.Plain("after " + e.After.In(m.now.Location()).Format("2006-01-02 15:04:05.000") + ", at the latest " + at.Format("15:04:05.000")),
+		m.th.Dim.Text(" (within " + format.Precise(e.At.Sub(e.After)) + ")"), ago}
 }
 
 // knownAs says how an event is known.
@@ -155,16 +156,6 @@ func knownAs(how sources.Known) string {
 	return how.String()
 }
 
-func dropEmpty(words ...string) []string {
-	var kept []string
-	for _, w := range words {
-		if w != "" {
-			kept = append(kept, w)
-		}
-	}
-	return kept
-}
-
 // pickEvent moves the cursor of the list to the row of the event under the cursor, and
 // says why where that cannot be.
 func (m *model) pickEvent() bool {
@@ -180,10 +171,10 @@ func (m *model) pickEvent() bool {
 	h, ok := m.find(e.Ref)
 	switch {
 	case !ok:
-		m.say(clean(e.Ref.Name) + " does not exist any more")
+		m.say(paint.Clean(e.Ref.Name) + " does not exist any more")
 		return false
 	case !m.idx.entries[h.slot].listed:
-		m.say("the list does not show " + clean(e.Ref.Name) + ": " + m.keyIn(inList, doClear) + " clears the filter")
+		m.say("the list does not show " + paint.Clean(e.Ref.Name) + ": " + m.keyIn(inList, doClear) + " clears the filter")
 		return false
 	}
 	m.told.Move(0) // the event is chosen now: the cursor stays on it

@@ -13,6 +13,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // Form is how rows are written for use outside of the board.
@@ -41,7 +42,7 @@ func (m *model) copied(what, text string) tea.Cmd {
 		m.say("there is nothing to copy")
 		return nil
 	case len(text) > maxCopy:
-		m.say(count(len(text), "byte") + " are too much for a clipboard; " + m.keyOf(doExport) + " writes a file")
+		m.say(paint.Count(len(text), "byte") + " are too much for a clipboard; " + m.keyOf(doExport) + " writes a file")
 		return nil
 	}
 	hint := ""
@@ -60,10 +61,10 @@ func (m *model) copy(i intent) tea.Cmd {
 		return m.copied("", "")
 	}
 	var lines []string
-	what := count(len(rows), "row")
+	what := paint.Count(len(rows), "row")
 	switch i {
 	case doCopyName:
-		what = count(len(rows), "name")
+		what = paint.Count(len(rows), "name")
 		for _, r := range rows {
 			lines = append(lines, r.Name)
 		}
@@ -87,7 +88,7 @@ func (m *model) copy(i intent) tea.Cmd {
 		}
 		var b bytes.Buffer
 		if err := m.export(&b, FormJSON, m.st, rows, m.now); err != nil {
-			m.say(clean(err.Error()))
+			m.say(paint.Clean(err.Error()))
 			return nil
 		}
 		return m.copied(what+" as JSON", strings.TrimSuffix(b.String(), "\n"))
@@ -156,8 +157,8 @@ func writeNew(name string, write func(io.Writer) error) (path string, err error)
 // exported tells the person.
 func (m *model) exported(msg exportedMsg) {
 	if msg.err != nil {
-		m.sayFor(longMessage, "not exported: "+clean(msg.err.Error()))
+		m.sayFor(longMessage, "not exported: "+paint.Clean(msg.err.Error()))
 		return
 	}
-	m.sayFor(longMessage, count(msg.rows, "row")+" in "+clean(msg.path))
+	m.sayFor(longMessage, paint.Count(msg.rows, "row")+" in "+paint.Clean(msg.path))
 }

@@ -6,6 +6,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // facts are what a backend tells under its own names, as many to a line as fit. Instants
@@ -18,36 +19,36 @@ func (m *model) facts(attrs []sources.Attr, w, indent int) []string {
 // are indented by.
 func (m *model) factsOf(name string, attrs []sources.Attr, w, indent int) []string {
 	var lines []string
-	l := m.th.line(w)
+	l := m.th.Line(w)
 	if name != "" {
-		l.skip(4).cell("", name, indent-6)
+		l.Skip(4).Cell("", name, indent-6)
 	}
-	l.to(indent)
+	l.To(indent)
 	flush := func() {
-		if l.x > indent {
-			lines = append(lines, l.done())
-			l = m.th.line(w).skip(indent)
+		if l.X > indent {
+			lines = append(lines, l.Done())
+			l = m.th.Line(w).Skip(indent)
 		}
 	}
 	for i := range attrs {
-		key, value := clean(attrs[i].Key), m.factValue(attrs[i].Value)
+		key, value := paint.Clean(attrs[i].Key), m.factValue(attrs[i].Value)
 		if value == "" {
 			continue
 		}
-		if l.x > indent && l.x+2+format.Width(key)+1+format.Width(value) > w {
+		if l.X > indent && l.X+2+format.Width(key)+1+format.Width(value) > w {
 			flush()
 		}
-		if l.x > indent {
-			l.skip(2)
+		if l.X > indent {
+			l.Skip(2)
 		}
-		l.put(m.th.dim, key).skip(1)
-		pieces := wrapWords(value, max(w-l.x, 20))
+		l.Put(m.th.Dim, key).Skip(1)
+		pieces := paint.Wrap(value, max(w-l.X, 20))
 		for j, piece := range pieces {
 			if j > 0 {
 				flush()
-				l.skip(2)
+				l.Skip(2)
 			}
-			l.put(m.factStyle(attrs[i]), piece)
+			l.Put(m.factStyle(attrs[i]), piece)
 		}
 	}
 	flush()
@@ -74,7 +75,7 @@ func (m *model) factColumns(attrs []sources.Attr, w int) []string {
 	}
 	used := 0
 	for _, p := range lines {
-		used = max(used, p.keys+2+format.Width(p.value.text)+4)
+		used = max(used, p.keys+2+format.Width(p.value.Text)+4)
 	}
 	return m.pasted(lines, m.factPairs(attrs[left:], width), min(used, width), w)
 }
@@ -83,20 +84,20 @@ func (m *model) factColumns(attrs []sources.Attr, w int) []string {
 type pair struct {
 	key   string
 	keys  int // cells of the key
-	value part
+	value paint.Part
 }
 
 // factPairs are facts as lines of at most w cells; a value goes on over as many as it needs.
 func (m *model) factPairs(attrs []sources.Attr, w int) []pair {
 	keys := 0
 	for i := range attrs {
-		keys = max(keys, min(format.Width(clean(attrs[i].Key)), w/3))
+		keys = max(keys, min(format.Width(paint.Clean(attrs[i].Key)), w/3))
 	}
 	var lines []pair
 	for i := range attrs {
-		key := clean(attrs[i].Key)
-		for _, piece := range wrapWords(m.factValue(attrs[i].Value), w-keys-4) {
-			lines = append(lines, pair{key, keys, part{m.factStyle(attrs[i]), piece}})
+		key := paint.Clean(attrs[i].Key)
+		for _, piece := range paint.Wrap(m.factValue(attrs[i].Value), w-keys-4) {
+			lines = append(lines, pair{key, keys, m.factStyle(attrs[i]).Text(piece)})
 			key = ""
 		}
 	}
@@ -107,16 +108,16 @@ func (m *model) factPairs(attrs []sources.Attr, w int) []pair {
 func (m *model) pasted(left, right []pair, from, w int) []string {
 	lines := make([]string, 0, max(len(left), len(right)))
 	for i := range max(len(left), len(right)) {
-		l := m.th.line(w).skip(4)
-		put := func(p pair) { l.cell(m.th.dim, p.key, p.keys).skip(2).put(p.value.st, p.value.text) }
+		l := m.th.Line(w).Skip(4)
+		put := func(p pair) { l.Cell(m.th.Dim, p.key, p.keys).Skip(2).Put(p.value.Style, p.value.Text) }
 		if i < len(left) {
 			put(left[i])
 		}
 		if i < len(right) {
-			l.to(4 + from)
+			l.To(4 + from)
 			put(right[i])
 		}
-		lines = append(lines, l.done())
+		lines = append(lines, l.Done())
 	}
 	return lines
 }
@@ -125,16 +126,16 @@ func (m *model) pasted(left, right []pair, from, w int) []string {
 func (m *model) factValue(value string) string {
 	if len(value) >= len("2006-01-02T15:04:05Z") && len(value) <= len(time.RFC3339Nano) {
 		if t, err := time.Parse(time.RFC3339Nano, value); err == nil {
-			return m.timeOfDay(t) + ", " + format.Age(m.now.Sub(t)) + " ago"
+			return paint.TimeOfDay(t, m.now) + ", " + format.Age(m.now.Sub(t)) + " ago"
 		}
 	}
-	return clean(value)
+	return paint.Clean(value)
 }
 
 // factStyle draws attention to a transaction that was left open.
-func (m *model) factStyle(a sources.Attr) style {
+func (m *model) factStyle(a sources.Attr) paint.Style {
 	if a.Key == "state" && idleInTransaction(a.Value) {
-		return m.th.warn
+		return m.th.Warn
 	}
 	return ""
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"coordtop/internal/format"
+	"coordtop/ui/paint"
 )
 
 // fieldKind is what is typed into a field.
@@ -110,7 +111,7 @@ func (f *field) edit(msg tea.Msg) {
 		}
 		msg = tea.PasteMsg{Content: text}
 	case tea.KeyPressMsg:
-		if k.Text != "" && clean(k.Text) != k.Text {
+		if k.Text != "" && paint.Clean(k.Text) != k.Text {
 			return
 		}
 	}
@@ -147,15 +148,15 @@ func (f *field) wrong() string {
 }
 
 // shown is a line of the field; while nothing is typed, what that means.
-func (f *field) shown(th *theme, w int, text string) string {
+func (f *field) shown(th *paint.Theme, w int, text string) string {
 	if text == "" {
-		return th.line(w).put(th.dim, f.empty).done()
+		return th.Line(w).Put(th.Dim, f.empty).Done()
 	}
-	return th.line(w).put("", text).done()
+	return th.Line(w).Put("", text).Done()
 }
 
 // draw returns the field's lines in w cells, and where its cursor is.
-func (f *field) draw(th *theme, w, h int) (lines []string, x, y int) {
+func (f *field) draw(th *paint.Theme, w, h int) (lines []string, x, y int) {
 	if f.kind == fieldMode {
 		text, x := f.drawMode(th, w)
 		return []string{text}, x, 0
@@ -163,8 +164,8 @@ func (f *field) draw(th *theme, w, h int) (lines []string, x, y int) {
 	if f.kind != fieldData {
 		runes := []rune(f.line.Value())
 		at := min(f.line.Position(), len(runes))
-		x = format.Width(clean(string(runes[:at])))
-		text := clean(string(runes))
+		x = format.Width(paint.Clean(string(runes[:at])))
+		text := paint.Clean(string(runes))
 		if x >= w { // the end that is being typed is what must be seen
 			text = ansi.Cut(text, x-w+1, format.Width(text))
 			x = w - 1
@@ -172,15 +173,15 @@ func (f *field) draw(th *theme, w, h int) (lines []string, x, y int) {
 		return []string{f.shown(th, w, text)}, x, 0
 	}
 	if f.text.Value() == "" {
-		return th.box([]string{f.shown(th, w, "")}, w, h), 0, 0
+		return th.Box([]string{f.shown(th, w, "")}, w, h), 0, 0
 	}
 	f.text.SetWidth(w)
 	f.text.SetHeight(h)
 	for _, s := range strings.Split(ansi.Strip(f.text.View()), "\n") {
-		lines = append(lines, th.line(w).put("", strings.TrimRight(s, " ")).done())
+		lines = append(lines, th.Line(w).Put("", strings.TrimRight(s, " ")).Done())
 	}
 	if c := f.text.Cursor(); c != nil {
 		x, y = min(c.X, max(w-1, 0)), c.Y
 	}
-	return th.box(lines, w, h), x, y
+	return th.Box(lines, w, h), x, y
 }

@@ -9,6 +9,7 @@ import (
 
 	"coordtop/sources"
 	"coordtop/ui/filter"
+	"coordtop/ui/paint"
 )
 
 // selection is what the person has asked to see. The zero selection lets everything
@@ -228,7 +229,7 @@ func (m *model) values(field string) []string {
 	seen := map[string]bool{}
 	add := func(s string) {
 		if s != "" && len(seen) < offered {
-			seen[clean(s)] = true
+			seen[paint.Clean(s)] = true
 		}
 	}
 	for _, e := range m.idx.entries[:min(len(m.idx.entries), offeredRows)] {

@@ -10,20 +10,20 @@ import (
 // footer is the last line: a message while there is one, else the keys that matter
 // here, as many as fit.
 func (m *model) footer(w int) string {
-	l := m.th.line(w).skip(1)
+	l := m.th.Line(w).Skip(1)
 	switch {
 	case m.line.scope != 0:
 		return m.typedFooter(w)
 	case m.menu != 0:
 		return m.menuFooter(w)
 	case m.message != "" && !m.deciding():
-		return l.put(m.th.strong, m.message).done()
+		return l.Put(m.th.Strong, m.message).Done()
 	case m.lay.small && m.typing:
-		l.put(m.th.strong, "/").skip(1).put("", m.typed()).skip(2)
+		l.Put(m.th.Strong, "/").Skip(1).Put("", m.typed()).Skip(2)
 		m.advise(l)
-		return l.done()
+		return l.Done()
 	case m.lay.small && m.hands.dialog == nil:
-		return l.put(m.th.dim, "small screen: list only, 80x24 shows all").done()
+		return l.Put(m.th.Dim, "small screen: list only, 80x24 shows all").Done()
 	}
 	scope := m.scope()
 	hints := make([]binding, 0, 32)
@@ -40,12 +40,12 @@ func (m *model) footer(w int) string {
 		if a.intent == doPane && (m.lay.split > 0 || m.lay.stacked > 0) {
 			continue
 		}
-		if l.x+format.Width(a.keys[0])+1+len(a.hint) >= w {
+		if l.X+format.Width(a.keys[0])+1+len(a.hint) >= w {
 			break
 		}
-		l.put(m.th.strong, a.keys[0]).skip(1).put(m.th.dim, a.hint).skip(2)
+		l.Put(m.th.Strong, a.keys[0]).Skip(1).Put(m.th.Dim, a.hint).Skip(2)
 	}
-	return l.done()
+	return l.Done()
 }
 
 // deciding says whether a dialog is open whose keys matter more than any message. The menu
@@ -68,13 +68,13 @@ func quits(a binding) int {
 
 // menuFooter draws the menu that is open: its next key chooses, any other closes it.
 func (m *model) menuFooter(w int) string {
-	l := m.th.line(w).skip(1).put(m.th.strong, menuTitle(m.menu)).skip(2)
+	l := m.th.Line(w).Skip(1).Put(m.th.Strong, menuTitle(m.menu)).Skip(2)
 	for _, b := range m.table {
 		if b.scope == m.menu {
-			l.put(m.th.strong, b.keys[0]).skip(1).put(m.th.dim, b.hint).skip(2)
+			l.Put(m.th.Strong, b.keys[0]).Skip(1).Put(m.th.Dim, b.hint).Skip(2)
 		}
 	}
-	return l.done()
+	return l.Done()
 }
 
 func menuTitle(s scope) string {

@@ -5,6 +5,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 	"coordtop/ui/timeline"
 )
 
@@ -14,9 +15,9 @@ const rowEvents = 200
 // fullDetail is all there is to know about the row under the cursor.
 func (m *model) fullDetail(w int) []string {
 	row, v := m.selected()
-	gap := m.th.line(w).done()
+	gap := m.th.Line(w).Done()
 	if row == nil {
-		return []string{gap, m.th.line(w).skip(1).put(m.th.dim, "this row does not exist any more").done()}
+		return []string{gap, m.th.Line(w).Skip(1).Put(m.th.Dim, "this row does not exist any more").Done()}
 	}
 	lines := []string{gap, m.detailTitle(row, v, w)}
 	for _, section := range [][]string{m.owners(row, v, w, false), m.ownerFacts(row, w), m.sawtooth(row, v, w), m.waiters(row, v, w, true), m.ourActions(row, w),
@@ -39,11 +40,11 @@ func (m *model) wideStrip(row *sources.Row, w int) []string {
 	if row.Kind == sources.KindSemaphore {
 		what = "PERMITS TAKEN"
 	}
-	head := m.th.line(w).skip(2).put(m.th.dim, what+" in the last "+format.Age(win.Span())+", 1 column = "+format.Age(win.Step))
-	axis, strip := m.th.line(w).skip(2), m.th.line(w).skip(2)
-	m.axis(axis, win)
+	head := m.th.Line(w).Skip(2).Put(m.th.Dim, what+" in the last "+format.Age(win.Span())+", 1 column = "+format.Age(win.Step))
+	axis, strip := m.th.Line(w).Skip(2), m.th.Line(w).Skip(2)
+	axis.Axis(win, m.now.Location())
 	m.strip(strip, row, win)
-	return []string{head.done(), axis.done(), strip.done()}
+	return []string{head.Done(), axis.Done(), strip.Done()}
 }
 
 // Short data of one of several owners is not said again where the table of owners has room
@@ -60,13 +61,13 @@ func (m *model) data(row *sources.Row, w int) []string {
 		if b.Len == 0 {
 			return
 		}
-		l := m.th.line(w).skip(2).put(m.th.dim, title+", "+count(b.Len, "byte"))
+		l := m.th.Line(w).Skip(2).Put(m.th.Dim, title+", "+paint.Count(b.Len, "byte"))
 		if b.Len > len(b.Head) {
-			l.put(m.th.dim, ", the first "+format.Count(len(b.Head)))
+			l.Put(m.th.Dim, ", the first "+format.Count(len(b.Head)))
 		}
-		lines = append(lines, l.done())
-		for _, s := range pretty(b, w-4) {
-			lines = append(lines, m.th.line(w).skip(2).put("", s).done())
+		lines = append(lines, l.Done())
+		for _, s := range paint.BlobLines(b, w-4) {
+			lines = append(lines, m.th.Line(w).Skip(2).Put("", s).Done())
 		}
 	}
 	show("DATA", row.Data)
@@ -74,7 +75,7 @@ func (m *model) data(row *sources.Row, w int) []string {
 		if len(row.Owners) > 1 && w >= tableWithData && row.Owners[i].Data.Len <= shortData {
 			continue // it stands in the table of owners, and is no less legible there
 		}
-		show("DATA of "+cleanLabel(row.Owners[i].Label), row.Owners[i].Data)
+		show("DATA of "+paint.CleanLabel(row.Owners[i].Label), row.Owners[i].Data)
 	}
 	return lines
 }
@@ -84,18 +85,18 @@ func (m *model) ownerFacts(row *sources.Row, w int) []string {
 	if len(row.Owners) == 1 {
 		o := &row.Owners[0]
 		attrs := o.Attrs
-		if session := clean(o.Session); m.shortSession(o.Session) != session {
+		if session := paint.Clean(o.Session); m.shortSession(o.Session) != session {
 			attrs = append(slices.Clone(attrs), sources.Attr{Key: "session", Value: session})
 		}
-		return m.titled("FACTS of "+cleanLabel(o.Label), m.factColumns(attrs, w), w)
+		return m.titled("FACTS of "+paint.CleanLabel(o.Label), m.factColumns(attrs, w), w)
 	}
 	indent := 4
 	for i := range row.Owners {
-		indent = max(indent, 4+min(format.Width(cleanLabel(row.Owners[i].Label)), factNames)+2)
+		indent = max(indent, 4+min(format.Width(paint.CleanLabel(row.Owners[i].Label)), factNames)+2)
 	}
 	var lines []string
 	for i := range row.Owners {
-		lines = append(lines, m.factsOf(cleanLabel(row.Owners[i].Label), row.Owners[i].Attrs, w, indent)...)
+		lines = append(lines, m.factsOf(paint.CleanLabel(row.Owners[i].Label), row.Owners[i].Attrs, w, indent)...)
 	}
 	return m.titled("FACTS", lines, w)
 }
@@ -105,7 +106,7 @@ func (m *model) titled(title string, lines []string, w int) []string {
 	if len(lines) == 0 {
 		return nil
 	}
-	return append([]string{m.th.line(w).skip(2).put(m.th.dim, title).done()}, lines...)
+	return append([]string{m.th.Line(w).Skip(2).Put(m.th.Dim, title).Done()}, lines...)
 }
 
 // factNames is how many cells an owner's name may take before its facts.
@@ -116,22 +117,6 @@ func (m *model) labelFacts(row *sources.Row, w int) []string {
 	return m.titled("LABELS", m.factColumns(row.Labels, w), w)
 }
 
-// wrap cuts clean text into pieces of at most w cells.
-func wrap(s string, w int) []string {
-	var lines []string
-	for w = max(w, 2); format.Width(s) > w; {
-		cut := 0
-		for i, r := range s {
-			if format.Width(s[:i+len(string(r))]) > w {
-				break
-			}
-			cut = i + len(string(r))
-		}
-		lines, s = append(lines, s[:cut]), s[cut:]
-	}
-	return append(lines, s)
-}
-
 func (m *model) rowEvents(row *sources.Row, w int) []string {
 	if w < 2 {
 		return nil
@@ -140,7 +125,7 @@ func (m *model) rowEvents(row *sources.Row, w int) []string {
 	if len(events) == 0 {
 		return nil
 	}
-	events = indented(indented(events))
-	title := m.th.line(w).skip(2).put(m.th.dim, "EVENTS of this row, newest first").done()
+	events = paint.Indented(paint.Indented(events))
+	title := m.th.Line(w).Skip(2).Put(m.th.Dim, "EVENTS of this row, newest first").Done()
 	return append([]string{title}, events...)
 }

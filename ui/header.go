@@ -3,6 +3,7 @@ package ui
 import (
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // header says which environment this is, how far it can be believed, and how much is
@@ -12,33 +13,33 @@ func (m *model) header(w, h int) []string {
 		return nil
 	}
 	problems, clock := m.problems(w), m.clock.Format("15:04:05")
-	l := m.th.line(w)
-	if m.worst().problem() { // nothing takes the room of the number
-		l.w = max(w-format.Width(problems)-1, 0)
+	l := m.th.Line(w)
+	if m.worst().Problem() { // nothing takes the room of the number
+		l.Width = max(w-format.Width(problems)-1, 0)
 	}
-	l.put(m.th.title, " "+m.title+" ").skip(1)
+	l.Put(m.th.Title, " "+m.title+" ").Skip(1)
 	m.badge(l)
 	if !m.paused.IsZero() {
-		l.put(m.th.notice, " PAUSED "+format.Age(m.clock.Sub(m.paused))+" ").skip(1)
+		l.Put(m.th.Notice, " PAUSED "+format.Age(m.clock.Sub(m.paused))+" ").Skip(1)
 	}
 	if m.slow != nil && m.slow() {
-		l.put(m.th.notice, " slow terminal ").skip(1)
+		l.Put(m.th.Notice, " slow terminal ").Skip(1)
 	}
 	if w >= 100 {
 		clock = m.clock.Format("15:04:05 MST")
 	}
 	right := w - format.Width(problems) - len(clock) - 4
 	m.holdings(l, right)
-	if l.x < right {
+	if l.X < right {
 		m.health(l, right)
 	}
-	l.to(right).skip(1)
-	l.w = w
-	l.put(m.th.severity(m.worst()), problems).skip(2)
-	if l.x+len(clock) <= w {
-		l.put("", clock)
+	l.To(right).Skip(1)
+	l.Width = w
+	l.Put(m.th.Severity(m.worst()), problems).Skip(2)
+	if l.X+len(clock) <= w {
+		l.Put("", clock)
 	}
-	return m.th.box([]string{l.done(), m.summary(w)}, w, h)
+	return m.th.Box([]string{l.Done(), m.summary(w)}, w, h)
 }
 
 // problems counts the rows that are trouble, as many as the key for only problems
@@ -52,11 +53,11 @@ func (m *model) problems(w int) string {
 	case w < narrowest && rows+down > 0:
 		return format.Count(rows+down) + "!"
 	case rows > 0 && (down == 0 || w < fullWidth):
-		return count(rows, "problem")
+		return paint.Count(rows, "problem")
 	case rows > 0:
-		return count(rows, "problem") + ", " + count(down, "source") + " down"
+		return paint.Count(rows, "problem") + ", " + paint.Count(down, "source") + " down"
 	case down > 0:
-		return count(down, "source") + " down"
+		return paint.Count(down, "source") + " down"
 	}
 	for i := range m.st.Sources {
 		if m.st.Sources[i].Health == sources.HealthLive {
@@ -70,13 +71,13 @@ func (m *model) problems(w int) string {
 const narrowest = 40
 
 // worst is how bad the worst is of what problems counts.
-func (m *model) worst() severity {
+func (m *model) worst() paint.Severity {
 	_, silent := m.silentSources()
 	switch {
-	case m.idx.bySev[sevBad] > 0:
-		return sevBad
-	case m.idx.bySev[sevWarn] > 0:
-		return min(silent, sevWarn)
+	case m.idx.bySev[paint.Bad] > 0:
+		return paint.Bad
+	case m.idx.bySev[paint.Warn] > 0:
+		return min(silent, paint.Warn)
 	}
 	return silent
 }
@@ -84,32 +85,32 @@ func (m *model) worst() severity {
 // summary is the second line: the screens, what the rows are like, and which of them are
 // shown. What is shown is never left out: a hidden filter would hide rows.
 func (m *model) summary(w int) string {
-	l := m.th.line(w)
+	l := m.th.Line(w)
 	right := m.shown(w - tabsWidth() - 2)
-	end := w - partsWidth(right) - 1
+	end := w - paint.PartsWidth(right) - 1
 	if m.typing {
-		l.skip(1).put(m.th.strong, "/").skip(1).put("", m.typed()).skip(2)
+		l.Skip(1).Put(m.th.Strong, "/").Skip(1).Put("", m.typed()).Skip(2)
 		m.advise(l)
-		l.to(24)
+		l.To(24)
 	} else {
 		m.tabs(l, end < tabsWidth())
 		if m.view == viewList {
-			m.states(l.skip(1), end-2)
+			m.states(l.Skip(1), end-2)
 		}
 	}
-	if l.x > end {
-		return l.done()
+	if l.X > end {
+		return l.Done()
 	}
-	l.to(end)
+	l.To(end)
 	for _, p := range right {
-		l.put(p.st, p.text)
+		l.Put(p.Style, p.Text)
 	}
-	return l.done()
+	return l.Done()
 }
 
 // inputAt is where the next character of the filter goes.
 func (m *model) inputAt() (x, y int) {
-	before := clean(string([]rune(m.input.Value())[:m.input.Position()]))
+	before := paint.Clean(string([]rune(m.input.Value())[:m.input.Position()]))
 	x = 3 + format.Width(before)
 	if m.lay.small {
 		return x, m.lay.h - 1
@@ -119,54 +120,54 @@ func (m *model) inputAt() (x, y int) {
 
 // states counts the rows by what is wrong with them, as far as there is room up to end:
 // the worst first, and how many there are in all last.
-func (m *model) states(l *line, end int) {
-	x, start := &m.idx, l.x
-	say := func(st style, n int, text string) {
+func (m *model) states(l *paint.Line, end int) {
+	x, start := &m.idx, l.X
+	say := func(st paint.Style, n int, text string) {
 		text = format.Count(n) + " " + text
 		sep := ""
-		if l.x > start {
-			sep = " " + m.th.dot + " "
+		if l.X > start {
+			sep = " " + m.th.Dot + " "
 		}
-		if n > 0 && l.x+format.Width(sep)+len(text) <= end {
-			l.put(m.th.dim, sep).put(st, text)
+		if n > 0 && l.X+format.Width(sep)+len(text) <= end {
+			l.Put(m.th.Dim, sep).Put(st, text)
 		}
 	}
-	say(m.th.bad, x.byStatus[sources.StatusConflict], "in conflict")
-	vacant := m.th.warn
-	if x.vacant[sevBad] > 0 {
-		vacant = m.th.bad
+	say(m.th.Bad, x.byStatus[sources.StatusConflict], "in conflict")
+	vacant := m.th.Warn
+	if x.vacant[paint.Bad] > 0 {
+		vacant = m.th.Bad
 	}
-	say(vacant, x.vacant[sevBad]+x.vacant[sevWarn], "without a leader")
-	say(m.th.warn, x.byStatus[sources.StatusLedLate], "renewing late")
-	say(m.th.warn, x.byStatus[sources.StatusHeldSilent], "with a silent owner")
-	say(m.th.warn, x.flapping, "flapping")
-	say(m.th.warn, x.waiting, "with a long wait")
-	say(m.th.dim, x.byStatus[sources.StatusStale], "stale")
-	say(m.th.dim, x.byStatus[sources.StatusNotObserved], "not observed yet")
-	say(m.th.dim, x.total, plural(x.total, "primitive"))
+	say(vacant, x.vacant[paint.Bad]+x.vacant[paint.Warn], "without a leader")
+	say(m.th.Warn, x.byStatus[sources.StatusLedLate], "renewing late")
+	say(m.th.Warn, x.byStatus[sources.StatusHeldSilent], "with a silent owner")
+	say(m.th.Warn, x.flapping, "flapping")
+	say(m.th.Warn, x.waiting, "with a long wait")
+	say(m.th.Dim, x.byStatus[sources.StatusStale], "stale")
+	say(m.th.Dim, x.byStatus[sources.StatusNotObserved], "not observed yet")
+	say(m.th.Dim, x.total, paint.Plural(x.total, "primitive"))
 }
 
 // shown says which rows are in the list and in which order, in at most room cells: the
 // filter's words are cut before anything is left out.
-func (m *model) shown(room int) []part {
-	var parts []part
-	dot := part{m.th.dim, " " + m.th.dot + " "}
-	say := func(p ...part) { parts = append(append(parts, p...), dot) }
+func (m *model) shown(room int) []paint.Part {
+	var parts []paint.Part
+	dot := m.th.Dim.Text(" " + m.th.Dot + " ")
+	say := func(p ...paint.Part) { parts = append(append(parts, p...), dot) }
 	if m.idx.problems && m.view == viewList {
-		say(part{m.th.warn, "only problems"})
+		say(m.th.Warn.Text("only problems"))
 	}
 	if m.idx.kind != sources.KindUnknown {
-		say(part{m.th.warn, "only " + m.idx.kind.String() + kindEnd(m.idx.kind)})
+		say(m.th.Warn.Text("only " + m.idx.kind.String() + paint.KindPlural(m.idx.kind)))
 	}
 	if n := len(m.idx.order); n != m.idx.total && m.view == viewList {
-		say(part{m.th.strong, format.Count(n)}, part{m.th.dim, " of " + format.Count(m.idx.total)})
+		say(m.th.Strong.Text(format.Count(n)), m.th.Dim.Text(" of "+format.Count(m.idx.total)))
 	}
 	if m.view == viewList && (m.idx.sort != sortProblems || m.idx.reverse || m.idx.held || len(parts) == 0) {
-		say(part{m.th.dim, m.idx.orderText()})
+		say(m.th.Dim.Text(m.idx.orderText()))
 	}
 	parts = parts[:max(len(parts)-1, 0)]
-	if left := room - partsWidth(parts) - len(" · filter "); !m.idx.filter.empty() && !m.typing {
-		filter := []part{{m.th.dim, "filter "}, {m.th.warn, m.th.cut(m.typed(), max(left, 12))}}
+	if left := room - paint.PartsWidth(parts) - len(" · filter "); !m.idx.filter.empty() && !m.typing {
+		filter := []paint.Part{m.th.Dim.Text("filter "), m.th.Warn.Text(m.th.Cut(m.typed(), max(left, 12)))}
 		if len(parts) > 0 {
 			filter = append(filter, dot)
 		}

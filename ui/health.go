@@ -6,25 +6,26 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // sign is what the header says of one source.
 type sign struct {
 	name, text, short string
 	mark              string
-	st                style    // of the mark
-	loud              bool     // not well: the text has the mark's style
-	sev               severity // of a loud one
+	st                paint.Style    // of the mark
+	loud              bool           // not well: the text has the mark's style
+	sev               paint.Severity // of a loud one
 	live              bool
 }
 
 // sourceHealth sums up a source from its scopes.
 func (m *model) sourceHealth(s *sources.SourceStatus) sign {
-	h := sign{name: clean(s.Name)}
+	h := sign{name: paint.Clean(s.Name)}
 	scope := m.worstScope(s)
 	switch {
 	case s.Health == sources.HealthConnecting:
-		h.mark, h.st, h.text, h.short = m.th.connecting, m.th.dim, "connecting", "connecting"
+		h.mark, h.st, h.text, h.short = m.th.Connecting, m.th.Dim, "connecting", "connecting"
 		if s.Err != nil {
 			h.text, h.short = "no answer", "no answer"
 			m.silent(&h, time.Time{})
@@ -40,7 +41,7 @@ func (m *model) sourceHealth(s *sources.SourceStatus) sign {
 		}
 		m.silent(&h, alive)
 	default:
-		h.mark, h.st, h.live = m.th.up, m.th.good, true
+		h.mark, h.st, h.live = m.th.Up, m.th.Good, true
 		if scope != nil {
 			h.text = briefMode(&scope.About)
 			if age := m.now.Sub(scope.Alive); age >= 2*time.Second {
@@ -57,9 +58,9 @@ func (m *model) silent(h *sign, alive time.Time) {
 	if alive.IsZero() {
 		alive = m.started
 	}
-	h.mark, h.loud, h.sev, h.st = m.th.down, true, sevWarn, m.th.warn
+	h.mark, h.loud, h.sev, h.st = m.th.Down, true, paint.Warn, m.th.Warn
 	if m.now.Sub(alive) >= m.st.Thresholds.Stale {
-		h.sev, h.st = sevBad, m.th.bad
+		h.sev, h.st = paint.Bad, m.th.Bad
 	}
 }
 
@@ -73,9 +74,9 @@ func (m *model) silence(alive time.Time) string {
 // what tells of changes. The screen of sources has all that is known of it.
 func briefMode(a *sources.About) string {
 	if a.Sampling > 0 {
-		return shortDuration(a.Sampling)
+		return paint.ShortDuration(a.Sampling)
 	}
-	mode, _, _ := strings.Cut(clean(a.Mode), ",")
+	mode, _, _ := strings.Cut(paint.Clean(a.Mode), ",")
 	return mode
 }
 
@@ -93,7 +94,7 @@ func (m *model) worstScope(s *sources.SourceStatus) *sources.Scope {
 
 // health writes the sources up to column end. When there is no room for all, those
 // that are well lose their text, then are only counted.
-func (m *model) health(l *line, end int) {
+func (m *model) health(l *paint.Line, end int) {
 	all := make([]sign, len(m.st.Sources))
 	long, short := 0, 0
 	for i := range m.st.Sources {
@@ -105,8 +106,8 @@ func (m *model) health(l *line, end int) {
 			short += 1 + len(h.short)
 		}
 	}
-	l.skip(1)
-	switch room := end - l.x; {
+	l.Skip(1)
+	switch room := end - l.X; {
 	case long <= room:
 		for _, h := range all {
 			m.putHealth(l, h, h.text)
@@ -120,60 +121,60 @@ func (m *model) health(l *line, end int) {
 	}
 }
 
-func (m *model) putHealth(l *line, h sign, text string) {
-	l.put(h.st, h.mark).skip(1)
+func (m *model) putHealth(l *paint.Line, h sign, text string) {
+	l.Put(h.st, h.mark).Skip(1)
 	if h.loud {
-		l.put(h.st, strings.TrimRight(h.name+" "+text, " "))
+		l.Put(h.st, strings.TrimRight(h.name+" "+text, " "))
 	} else {
-		l.put("", h.name)
+		l.Put("", h.name)
 		if text != "" {
-			l.skip(1).put(m.th.dim, text)
+			l.Skip(1).Put(m.th.Dim, text)
 		}
 	}
-	l.skip(2)
+	l.Skip(2)
 }
 
 // healthCounts is for many sources, or a narrow screen: those that are not well by name
 // as far as there is room, the rest counted.
-func (m *model) healthCounts(l *line, all []sign, end int) {
-	live, down, worst := 0, 0, m.th.warn
+func (m *model) healthCounts(l *paint.Line, all []sign, end int) {
+	live, down, worst := 0, 0, m.th.Warn
 	for _, h := range all {
 		switch {
 		case h.live:
 			live++
 		case h.loud:
 			down++
-			if h.sev == sevBad {
+			if h.sev == paint.Bad {
 				worst = h.st
 			}
 		}
 	}
-	var tail []part
-	say := func(n int, mark string, st style, text string) {
+	var tail []paint.Part
+	say := func(n int, mark string, st paint.Style, text string) {
 		if n > 0 {
-			tail = append(tail, part{st, mark}, part{m.th.dim, " " + format.Count(n) + " " + text + "  "})
+			tail = append(tail, st.Text(mark), m.th.Dim.Text(" "+format.Count(n)+" "+text+"  "))
 		}
 	}
-	say(live, m.th.up, m.th.good, "live")
-	say(len(all)-live-down, m.th.connecting, m.th.dim, "connecting")
+	say(live, m.th.Up, m.th.Good, "live")
+	say(len(all)-live-down, m.th.Connecting, m.th.Dim, "connecting")
 	for _, h := range all {
-		if h.loud && l.x+6+format.Width(h.name)+len(h.short)+partsWidth(tail)+len("9 more down") <= end {
+		if h.loud && l.X+6+format.Width(h.name)+len(h.short)+paint.PartsWidth(tail)+len("9 more down") <= end {
 			m.putHealth(l, h, h.short)
 			down--
 		}
 	}
-	say(down, m.th.down, worst, "down")
-	for len(tail) > 0 && l.x+partsWidth(tail) > end+2 {
+	say(down, m.th.Down, worst, "down")
+	for len(tail) > 0 && l.X+paint.PartsWidth(tail) > end+2 {
 		tail = tail[2:] // what is well goes first
 	}
 	for _, p := range tail {
-		l.put(p.st, p.text)
+		l.Put(p.Style, p.Text)
 	}
 }
 
 // silentSources counts the sources that do not answer; worst is how bad that is.
-func (m *model) silentSources() (n int, worst severity) {
-	worst = sevWell
+func (m *model) silentSources() (n int, worst paint.Severity) {
+	worst = paint.Well
 	for i := range m.st.Sources {
 		if h := m.sourceHealth(&m.st.Sources[i]); h.loud {
 			n++

@@ -7,15 +7,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/format"
+	"coordtop/ui/paint"
 )
 
 // helpLine is a line of the help. One of the key table can be run.
 type helpLine struct {
-	title string  // of a section: then there is no more
-	keys  part    // or a sign
-	text  string  // what it does or means
-	id    string  // of the intent, where it is named first
-	b     binding // its intent is "" for signs
+	title string     // of a section: then there is no more
+	keys  paint.Part // or a sign
+	text  string     // what it does or means
+	id    string     // of the intent, where it is named first
+	b     binding    // its intent is "" for signs
 }
 
 // section is a part of the help.
@@ -54,7 +55,7 @@ func (m *model) helpLines() []helpLine {
 	}
 	var signs []helpLine
 	for _, s := range m.signs() {
-		signs = append(signs, helpLine{keys: s[0], text: s[1].text})
+		signs = append(signs, helpLine{keys: s[0], text: s[1].Text})
 	}
 	add("SIGNS", signs)
 	return lines
@@ -68,7 +69,7 @@ func boolInt(b bool) int {
 }
 
 func (l *helpLine) holds(words []string) bool {
-	text := strings.ToLower(l.keys.text + " " + l.text + " " + string(l.b.intent))
+	text := strings.ToLower(l.keys.Text + " " + l.text + " " + string(l.b.intent))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
@@ -90,12 +91,12 @@ func (s section) lines(table []binding, seen shown) []helpLine {
 			continue
 		}
 		if i := slices.IndexFunc(lines, func(l helpLine) bool { return l.b.intent == b.intent }); i >= 0 {
-			lines[i].keys.text += " " + strings.Join(b.keys, " ")
+			lines[i].keys.Text += " " + strings.Join(b.keys, " ")
 			continue
 		}
-		lines = append(lines, helpLine{keys: part{text: strings.Join(b.keys, " ")}, text: b.help, b: b})
+		lines = append(lines, helpLine{keys: paint.Part{Text: strings.Join(b.keys, " ")}, text: b.help, b: b})
 	}
-	lines = slices.DeleteFunc(lines, func(l helpLine) bool { return !seen.first(string(l.b.intent) + ": " + l.text + l.keys.text) })
+	lines = slices.DeleteFunc(lines, func(l helpLine) bool { return !seen.first(string(l.b.intent) + ": " + l.text + l.keys.Text) })
 	for i := range lines {
 		if id := string(lines[i].b.intent); seen.first(id) {
 			lines[i].id = id
@@ -132,25 +133,25 @@ func (m *model) helpScreen(w, h int) []string {
 		text := ""
 		for c := range cols {
 			if at := m.scroll + c*h + i; at < len(all) {
-				text += th.helpLine(all[at], each, at == m.helpAt)
+				text += drawHelpLine(th, all[at], each, at == m.helpAt)
 			} else {
-				text += th.line(each).done()
+				text += th.Line(each).Done()
 			}
 		}
-		lines = append(lines, text+th.line(w-each*cols).done())
+		lines = append(lines, text+th.Line(w-each*cols).Done())
 	}
 	if len(all) == 0 && h > 0 {
-		lines[0] = th.line(w).skip(2).put(th.dim, "nothing in the help holds these words").done()
+		lines[0] = th.Line(w).Skip(2).Put(th.Dim, "nothing in the help holds these words").Done()
 	}
-	lines = th.box(lines, w, h)
-	last := th.line(w).skip(2)
+	lines = th.Box(lines, w, h)
+	last := th.Line(w).Skip(2)
 	if more := len(all) - m.scroll - cols*h; more > 0 {
-		last.put(th.dim, count(more, "more line")+" below").skip(2)
+		last.Put(th.Dim, paint.Count(more, "more line")+" below").Skip(2)
 	}
 	if len(all) > 0 && all[m.helpAt].cells() > each {
-		last.put("", all[m.helpAt].text)
+		last.Put("", all[m.helpAt].text)
 	}
-	return append(lines, last.done())
+	return append(lines, last.Done())
 }
 
 // helpWide is from how many cells on the help stands in two columns.
@@ -166,27 +167,27 @@ func (m *model) helpColumns() int {
 
 // cells is how many cells a line of the help takes without its intent.
 func (l *helpLine) cells() int {
-	return 3 + max(helpKeys, format.Width(l.keys.text)) + format.Width(l.text)
+	return 3 + max(helpKeys, format.Width(l.keys.Text)) + format.Width(l.text)
 }
 
-func (th *theme) helpLine(h helpLine, w int, selected bool) string {
-	l := th.line(w)
+func drawHelpLine(th *paint.Theme, h helpLine, w int, selected bool) string {
+	l := th.Line(w)
 	if h.title != "" {
-		return l.skip(1).put(th.heading, h.title).done()
+		return l.Skip(1).Put(th.Heading, h.title).Done()
 	}
 	cursor := " "
 	if selected {
-		l.over, cursor = th.selected, th.cursor
+		l.Over, cursor = th.Selected, th.Cursor
 	}
-	st := h.keys.st
+	st := h.keys.Style
 	if h.b.intent != "" {
-		st = th.strong
+		st = th.Strong
 	}
-	l.put("", cursor).skip(1).cell(st, h.keys.text, max(helpKeys, format.Width(h.keys.text))).skip(1).put("", h.text)
-	if l.x+2+len(h.id) < w {
-		l.put(th.dim, "  "+h.id)
+	l.Put("", cursor).Skip(1).Cell(st, h.keys.Text, max(helpKeys, format.Width(h.keys.Text))).Skip(1).Put("", h.text)
+	if l.X+2+len(h.id) < w {
+		l.Put(th.Dim, "  "+h.id)
 	}
-	return l.done()
+	return l.Done()
 }
 
 // moveHelp moves the cursor of the help; titles are passed over.
@@ -251,32 +252,32 @@ func (m *model) runHelp() tea.Cmd {
 }
 
 // signs explains what is drawn.
-func (m *model) signs() [][2]part {
+func (m *model) signs() [][2]paint.Part {
 	th, limits := &m.th, &m.st.Thresholds
 	bars := strings.Repeat
-	return [][2]part{
-		{{th.bad, th.marks[sevBad]}, {"", "needs a person: no leader for " + format.Precise(limits.NoLeader) + ", two owners, a wait of " + format.Precise(limits.WaitPerson)}},
-		{{th.warn, th.marks[sevWarn]}, {"", "worth a look: renewed late, flapping, no end, a wait of " + format.Precise(limits.Wait)}},
-		{{th.dim, th.marks[sevWell]}, {"", "owned: normal life"}},
-		{{th.dim, th.marks[sevFree]}, {"", "free, or between two owners: normal life"}},
-		{{th.dim, th.marks[sevBlind]}, {"", "not known: its source is silent, or nothing was read yet"}},
-		{{th.accent, th.pending}, {"", "an action of ours is under way"}},
-		{{"", "?"}, {"", "not told by this backend, or not yet; never a zero"}},
-		{{"", th.atLeast + "3h"}, {"", "at least: it was so already when we first looked"}},
-		{{"", th.atMost + "3h"}, {"", "at most: it cannot have begun earlier"}},
-		{{"", th.about + "12:40:26"}, {"", "it happened between two looks: not told, but seen in the stretch given as \"within\""}},
-		{{"", th.about + "released"}, {"", "inferred from what was seen, not told by the server"}},
-		{{"", th.about + "3h"}, {"", "the take-over lies between two looks that were a second or more apart"}},
-		{{"", "3 problems, 1 source down"}, {"", m.keyOf(doProblems) + " shows the 3; rows of a source that is down count as what they were last"}},
-		{{"", "(3h)"}, {"", "by the owner's own word and clock"}},
-		{{th.ownerLetter(0), "A" + bars(th.run, 3)}, {"", "owner A; the letter and its colour are the same in list, pane and events"}},
-		{{th.alarm, th.crisis}, {"", "nobody led for long: a second at least, and a quarter of the column"}},
-		{{th.dim, th.brk}, {"", "nobody led for a moment: a hand-over"}},
-		{{th.dim, bars(th.dark, 4)}, {"", "not observed, or not recorded"}},
-		{{th.dim, bars(th.idle, 4)}, {"", "free"}},
-		{{th.dim, th.levels[1] + th.levels[4] + th.levels[6]}, {"", "a semaphore: the most permits that were taken in a column"}},
-		{{th.warn, bars(th.full, 3)}, {"", "no permit was left"}},
-		{{th.good, th.eighths[6] + th.eighths[5] + th.eighths[4] + th.eighths[6]}, {"", "a lease: the lowest that was left in a column; every renewal lifts it"}},
-		{{th.strong, th.many}, {"", "more changes than fit in a column"}},
+	return [][2]paint.Part{
+		{th.Bad.Text(th.Marks[paint.Bad]), paint.Plain("needs a person: no leader for " + format.Precise(limits.NoLeader) + ", two owners, a wait of " + format.Precise(limits.WaitPerson))},
+		{th.Warn.Text(th.Marks[paint.Warn]), paint.Plain("worth a look: renewed late, flapping, no end, a wait of " + format.Precise(limits.Wait))},
+		{th.Dim.Text(th.Marks[paint.Well]), paint.Plain("owned: normal life")},
+		{th.Dim.Text(th.Marks[paint.Free]), paint.Plain("free, or between two owners: normal life")},
+		{th.Dim.Text(th.Marks[paint.Blind]), paint.Plain("not known: its source is silent, or nothing was read yet")},
+		{th.Accent.Text(th.Pending), paint.Plain("an action of ours is under way")},
+		{paint.Plain("?"), paint.Plain("not told by this backend, or not yet; never a zero")},
+		{paint.Plain(th.AtLeast + "3h"), paint.Plain("at least: it was so already when we first looked")},
+		{paint.Plain(th.AtMost + "3h"), paint.Plain("at most: it cannot have begun earlier")},
+		{paint.Plain(th.About + "12:40:26"), paint.Plain("it happened between two looks: not told, but seen in the stretch given as \"within\"")},
+		{paint.Plain(th.About + "released"), paint.Plain("inferred from what was seen, not told by the server")},
+		{paint.Plain(th.About + "3h"), paint.Plain("the take-over lies between two looks that were a second or more apart")},
+		{paint.Plain("3 problems, 1 source down"), paint.Plain(m.keyOf(doProblems) + " shows the 3; rows of a source that is down count as what they were last")},
+		{paint.Plain("(3h)"), paint.Plain("by the owner's own word and clock")},
+		{th.OwnerLetter(0).Text("A" + bars(th.Run, 3)), paint.Plain("owner A; the letter and its colour are the same in list, pane and events")},
+		{th.Alarm.Text(th.Crisis), paint.Plain("nobody led for long: a second at least, and a quarter of the column")},
+		{th.Dim.Text(th.Break), paint.Plain("nobody led for a moment: a hand-over")},
+		{th.Dim.Text(bars(th.Dark, 4)), paint.Plain("not observed, or not recorded")},
+		{th.Dim.Text(bars(th.Idle, 4)), paint.Plain("free")},
+		{th.Dim.Text(th.Levels[1] + th.Levels[4] + th.Levels[6]), paint.Plain("a semaphore: the most permits that were taken in a column")},
+		{th.Warn.Text(bars(th.Full, 3)), paint.Plain("no permit was left")},
+		{th.Good.Text(th.Eighths[6] + th.Eighths[5] + th.Eighths[4] + th.Eighths[6]), paint.Plain("a lease: the lowest that was left in a column; every renewal lifts it")},
+		{th.Strong.Text(th.Many), paint.Plain("more changes than fit in a column")},
 	}
 }

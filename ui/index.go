@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // handle is a row of a State: a slot that may be used again, and its generation.
@@ -41,10 +42,10 @@ type index struct {
 	heldMore int  // moved up to here has been looked at since
 
 	total    int
-	bySev    [sevBlind + 1]int
+	bySev    [paint.Blind + 1]int
 	byStatus [256]int
-	vacant   [sevBlind + 1]int // elections without a leader, by how bad that is: a hand-over takes a moment
-	blind    int               // rows that cannot be judged now
+	vacant   [paint.Blind + 1]int // elections without a leader, by how bad that is: a hand-over takes a moment
+	blind    int                  // rows that cannot be judged now
 	flapping int
 	waiting  int
 }
@@ -172,7 +173,7 @@ func (x *index) lists(row *sources.Row, v verdict) bool {
 func (x *index) count(v verdict, n int) {
 	x.total += n
 	x.bySev[v.known] += n
-	if v.sev == sevBlind {
+	if v.sev == paint.Blind {
 		x.blind += n
 	}
 	x.byStatus[v.status] += n
@@ -273,4 +274,4 @@ func (x *index) at(h handle) (*sources.Row, verdict) {
 }
 
 // problemRows is how many rows are trouble.
-func (x *index) problemRows() int { return x.bySev[sevBad] + x.bySev[sevWarn] }
+func (x *index) problemRows() int { return x.bySev[paint.Bad] + x.bySev[paint.Warn] }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"coordtop/sources"
+	"coordtop/ui/paint"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
@@ -148,8 +149,8 @@ func TestSilenceOfASourceReachesItsRowsAtOnce(t *testing.T) {
 	silent.Scopes[0].Health = sources.HealthStale
 	for _, c := range []struct {
 		st   *sources.State
-		want severity
-	}{{&silent, sevBlind}, {st, sevWell}} {
+		want paint.Severity
+	}{{&silent, paint.Blind}, {st, paint.Well}} {
 		x.update(c.st, noon()) // the rows are the same values
 		if _, v := x.at(x.order[0]); v.sev != c.want {
 			t.Errorf("severity %d, not %d", v.sev, c.want)
@@ -219,23 +220,23 @@ func TestJudgement(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		p    *sources.Primitive
-		sev  severity
+		sev  paint.Severity
 		rank uint8
 	}{
-		{"led", uitest.Led("a", "o", noon()), sevWell, 3},
-		{"renewed late", late, sevWarn, 2},
-		{"free", free, sevFree, 3},
-		{"free and expected to be owned", &expected, sevBad, 0},
-		{"a long wait for a mutex", waits(40 * time.Second), sevWarn, 2},
-		{"a very long wait", waits(11 * time.Minute), sevBad, 0},
-		{"a long wait for an owner that is idle", idle, sevBad, 0},
-		{"a candidate waits as long as it takes", &candidate, sevWell, 3},
-		{"not read yet", &unread, sevBlind, 3},
-		{"without any end", endless(false), sevWarn, 2},
-		{"without any end, and somebody waits", wanted, sevBad, 0},
-		{"without any end, if it is a lock", endless(true), sevWell, 3},
-		{"absent", absent(false), sevWarn, 2},
-		{"absent and expected", absent(true), sevBad, 0},
+		{"led", uitest.Led("a", "o", noon()), paint.Well, 3},
+		{"renewed late", late, paint.Warn, 2},
+		{"free", free, paint.Free, 3},
+		{"free and expected to be owned", &expected, paint.Bad, 0},
+		{"a long wait for a mutex", waits(40 * time.Second), paint.Warn, 2},
+		{"a very long wait", waits(11 * time.Minute), paint.Bad, 0},
+		{"a long wait for an owner that is idle", idle, paint.Bad, 0},
+		{"a candidate waits as long as it takes", &candidate, paint.Well, 3},
+		{"not read yet", &unread, paint.Blind, 3},
+		{"without any end", endless(false), paint.Warn, 2},
+		{"without any end, and somebody waits", wanted, paint.Bad, 0},
+		{"without any end, if it is a lock", endless(true), paint.Well, 3},
+		{"absent", absent(false), paint.Warn, 2},
+		{"absent and expected", absent(true), paint.Bad, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -256,15 +257,15 @@ func TestALeaderIsMissedWhereThereWasOneOrShouldBe(t *testing.T) {
 		ago      time.Duration
 		expected bool
 		terms    []sources.Term
-		want     severity
+		want     paint.Severity
 	}{
-		{"a hand-over", sources.Seen, 4 * time.Second, false, had, sevFree},
-		{"nobody followed", sources.Seen, 5 * time.Second, false, had, sevBad},
-		{"it should always have one", sources.Seen, 5 * time.Second, true, nil, sevBad},
-		{"it should, and had none when we came", sources.AtLeast, 0, true, nil, sevBad},
-		{"whether it had one is not known", sources.AtLeast, 0, false, nil, sevWarn},
-		{"it was made a moment ago", sources.Seen, 4 * time.Second, false, nil, sevFree},
-		{"it was made, and never had one", sources.Seen, time.Minute, false, nil, sevWarn},
+		{"a hand-over", sources.Seen, 4 * time.Second, false, had, paint.Free},
+		{"nobody followed", sources.Seen, 5 * time.Second, false, had, paint.Bad},
+		{"it should always have one", sources.Seen, 5 * time.Second, true, nil, paint.Bad},
+		{"it should, and had none when we came", sources.AtLeast, 0, true, nil, paint.Bad},
+		{"whether it had one is not known", sources.AtLeast, 0, false, nil, paint.Warn},
+		{"it was made a moment ago", sources.Seen, 4 * time.Second, false, nil, paint.Free},
+		{"it was made, and never had one", sources.Seen, time.Minute, false, nil, paint.Warn},
 	} {
 		p := uitest.Leaderless("a", noon())
 		p.Expected = c.expected
@@ -302,7 +303,7 @@ func TestProblemsOfASourceThatDiedAreStillCounted(t *testing.T) {
 		t.Errorf("%d problems and %d rows that cannot be judged, want the one that was late, and both", x.problemRows(), x.blind)
 	}
 	for _, row := range st.Rows {
-		if v := judge(row, st, noon().Add(time.Hour)); v.sev != sevBlind || v.rank != 1 {
+		if v := judge(row, st, noon().Add(time.Hour)); v.sev != paint.Blind || v.rank != 1 {
 			t.Errorf("%s: severity %d, rank %d, want right after what needs a person", row.Name, v.sev, v.rank)
 		}
 	}

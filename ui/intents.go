@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/sources"
+	"coordtop/ui/paint"
 	"coordtop/ui/table"
 	"coordtop/ui/terminal"
 )
@@ -197,5 +198,5 @@ func (m *model) refresh() {
 		return
 	}
 	r.Refresh()
-	m.say("asked " + count(len(m.st.Sources), "source") + " to look again")
+	m.say("asked " + paint.Count(len(m.st.Sources), "source") + " to look again")
 }

@@ -5,28 +5,15 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
-
-// severity says how loudly a row is drawn.
-type severity uint8
-
-const (
-	sevBad   severity = iota // needs a person
-	sevWarn                  // worth a look
-	sevWell                  // normal life
-	sevFree                  // nobody owns it, which is normal too
-	sevBlind                 // we do not know
-)
-
-// problem reports whether a row counts as one.
-func (s severity) problem() bool { return s <= sevWarn }
 
 // verdict is what the board thinks of a row at an instant.
 type verdict struct {
 	status   sources.Status
-	sev      severity
-	known    severity // of what was known last: sev, but for a row that is stale
-	rank     uint8    // for the order: 0 first
+	sev      paint.Severity
+	known    paint.Severity // of what was known last: sev, but for a row that is stale
+	rank     uint8          // for the order: 0 first
 	changes  uint16
 	flapping bool
 	waiting  bool // somebody waits for long
@@ -36,7 +23,7 @@ type verdict struct {
 
 // problem reports whether the row is one, or was when it was last known: a count of
 // problems does not fall because a server died.
-func (v *verdict) problem() bool { return v.known.problem() }
+func (v *verdict) problem() bool { return v.known.Problem() }
 
 const changesSpan = time.Hour
 
@@ -53,80 +40,80 @@ func judge(row *sources.Row, st *sources.State, now time.Time) verdict {
 	v.known = v.grade(row, st, last, now)
 	v.sev = v.known
 	if v.status == sources.StatusStale {
-		v.sev = sevBlind
+		v.sev = paint.Blind
 	}
 	v.rank = v.place()
 	return v
 }
 
 // grade is how bad it is that a row is in that state.
-func (v *verdict) grade(row *sources.Row, st *sources.State, status sources.Status, now time.Time) severity {
+func (v *verdict) grade(row *sources.Row, st *sources.State, status sources.Status, now time.Time) paint.Severity {
 	t := &st.Thresholds
 	worst := stateGrade(row, status, now, t)
-	if worst == sevBlind {
+	if worst == paint.Blind {
 		return worst
 	}
-	worse := func(is bool, sev severity) bool {
+	worse := func(is bool, sev paint.Severity) bool {
 		if is && (sev < worst) {
 			worst = sev
 		}
 		return is
 	}
-	v.flapping = worse(row.Kind == sources.KindElection && v.changes > 0 && row.Losses(now, t.FlapWithin) > t.FlapLosses, sevWarn)
+	v.flapping = worse(row.Kind == sources.KindElection && v.changes > 0 && row.Losses(now, t.FlapWithin) > t.FlapLosses, paint.Warn)
 	wait := waitsSince(row, now)
-	v.waiting = worse(row.Kind != sources.KindElection && wait > t.Wait, sevWarn)
-	worse(v.waiting && (wait > t.WaitPerson || ownerIdle(row)), sevBad)
-	v.endless = worse(endless(row), sevWarn)
-	worse(v.endless && (row.Queue.Len > 0 || now.After(overdueAt(row, now))), sevBad)
-	v.full = worse(fullSince(row, now) > t.Full && row.Queue.Len > 0, sevWarn)
+	v.waiting = worse(row.Kind != sources.KindElection && wait > t.Wait, paint.Warn)
+	worse(v.waiting && (wait > t.WaitPerson || ownerIdle(row)), paint.Bad)
+	v.endless = worse(endless(row), paint.Warn)
+	worse(v.endless && (row.Queue.Len > 0 || now.After(overdueAt(row, now))), paint.Bad)
+	v.full = worse(fullSince(row, now) > t.Full && row.Queue.Len > 0, paint.Warn)
 	return worst
 }
 
 // stateGrade is how bad a state is by itself.
-func stateGrade(row *sources.Row, status sources.Status, now time.Time, t *sources.Thresholds) severity {
+func stateGrade(row *sources.Row, status sources.Status, now time.Time, t *sources.Thresholds) paint.Severity {
 	switch status {
 	case sources.StatusNotObserved, sources.StatusUnknown:
-		return sevBlind
+		return paint.Blind
 	case sources.StatusConflict:
-		return sevBad
+		return paint.Bad
 	case sources.StatusNoLeader, sources.StatusNoCandidates, sources.StatusFree:
 		return vacantGrade(row, status, now, t)
 	case sources.StatusAbsent:
 		if row.Expected {
-			return sevBad
+			return paint.Bad
 		}
-		return sevWarn
+		return paint.Warn
 	case sources.StatusLedLate, sources.StatusHeldSilent:
-		return sevWarn
+		return paint.Warn
 	}
-	return sevWell
+	return paint.Well
 }
 
 // vacantGrade grades a row that nobody owns. A hand-over takes a moment; longer than that a
 // leader is missed where there was one, or should be one. Whether others should have one is
 // not known: that is worth a look.
-func vacantGrade(row *sources.Row, status sources.Status, now time.Time, t *sources.Thresholds) severity {
+func vacantGrade(row *sources.Row, status sources.Status, now time.Time, t *sources.Thresholds) paint.Severity {
 	election := status != sources.StatusFree
 	switch {
 	case row.Nobody.How != sources.AtLeast && now.Sub(row.Nobody.At) < t.NoLeader:
-		return sevFree
+		return paint.Free
 	case row.Expected, election && len(row.Terms) > 0:
-		return sevBad
+		return paint.Bad
 	case election:
-		return sevWarn
+		return paint.Warn
 	}
-	return sevFree
+	return paint.Free
 }
 
 // place orders rows by trouble: what needs a person, then what cannot be judged because its
 // source is silent, then what is worth a look.
 func (v *verdict) place() uint8 {
 	switch {
-	case v.sev == sevBad:
+	case v.sev == paint.Bad:
 		return 0
 	case v.status == sources.StatusStale:
 		return 1
-	case v.sev == sevWarn:
+	case v.sev == paint.Warn:
 		return 2
 	}
 	return 3

@@ -7,22 +7,23 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // lease draws how much is left of the lease, or what there is instead of one.
-func (m *model) lease(l *line, row *sources.Row, v verdict) {
+func (m *model) lease(l *paint.Line, row *sources.Row, v verdict) {
 	w := m.columns[colLease]
 	switch {
 	case v.status == sources.StatusStale && row.Limited():
-		l.cell(m.th.dim, permitsText(row)+" old", w)
+		l.Cell(m.th.Dim, permitsText(row)+" old", w)
 	case v.status == sources.StatusStale:
-		l.cell(m.th.dim, "old", w)
+		l.Cell(m.th.Dim, "old", w)
 	case row.Limited():
 		m.permits(l, row, v, w)
 	case len(row.Owners) == 0:
-		l.cell(m.th.dim, nothing(v), w)
+		l.Cell(m.th.Dim, nothing(v), w)
 	case len(row.Owners) > 1:
-		l.cell(m.th.dim, "", w)
+		l.Cell(m.th.Dim, "", w)
 	default:
 		m.ownerLease(l, &row.Owners[0], v, w)
 	}
@@ -30,18 +31,18 @@ func (m *model) lease(l *line, row *sources.Row, v verdict) {
 
 // nothing is what stands for the lease where nobody owns the row.
 func nothing(v verdict) string {
-	if v.sev == sevBlind {
+	if v.sev == paint.Blind {
 		return "?"
 	}
 	return "-"
 }
 
-func (m *model) permits(l *line, row *sources.Row, v verdict, w int) {
-	st := m.th.good
+func (m *model) permits(l *paint.Line, row *sources.Row, v verdict, w int) {
+	st := m.th.Good
 	if v.full {
-		st = m.th.warn
+		st = m.th.Warn
 	}
-	m.bar(l, st, float64(row.Taken)/float64(row.Limit), permitsText(row), w)
+	l.Bar(st, float64(row.Taken)/float64(row.Limit), permitsText(row), w)
 }
 
 func permitsText(row *sources.Row) string {
@@ -54,40 +55,40 @@ func bySession(o *sources.Owner) bool {
 	return o.Session != "" && (o.NoExpiry || o.Expires.How == sources.Unknown)
 }
 
-func (m *model) ownerLease(l *line, o *sources.Owner, v verdict, w int) {
+func (m *model) ownerLease(l *paint.Line, o *sources.Owner, v verdict, w int) {
 	switch {
 	case bySession(o):
 		m.sessionState(l, o, w)
 		return
 	case o.NoExpiry:
-		l.cell(m.th.warn, "no TTL", w)
+		l.Cell(m.th.Warn, "no TTL", w)
 		return
 	case o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
-		l.cell(m.th.dim, "?", w)
+		l.Cell(m.th.Dim, "?", w)
 		return
 	}
 	left := leaseLeft(o, m.now)
 	text := format.Left(left)
 	if o.Lease <= 0 {
-		l.cell("", text, w)
+		l.Cell("", text, w)
 		return
 	}
 	part := float64(left) / float64(o.Lease)
-	m.bar(l, m.leaseStyle(late(v)), part, text, w)
+	l.Bar(m.leaseStyle(late(v)), part, text, w)
 }
 
 // sessionState says what an owner does that owns as long as its session lives: one that
 // has left a transaction open is told by its backend, and is how locks are forgotten.
-func (m *model) sessionState(l *line, o *sources.Owner, w int) {
+func (m *model) sessionState(l *paint.Line, o *sources.Owner, w int) {
 	if idleInTransaction(attr(o.Attrs, "state")) {
 		text := "idle in tx"
 		if w < len(text) {
 			text = "idle tx"
 		}
-		l.cell(m.th.warn, text, w)
+		l.Cell(m.th.Warn, text, w)
 		return
 	}
-	l.cell(m.th.dim, "session", w)
+	l.Cell(m.th.Dim, "session", w)
 }
 
 // idleInTransaction says whether pg_stat_activity's state is that of a session that has
@@ -104,45 +105,20 @@ func leaseLeft(o *sources.Owner, now time.Time) time.Duration {
 	return left
 }
 
-// barText is how many cells the number beside a bar takes at least.
-const barText = 4
-
-// bar draws a bar with its number in w cells; where there is no room, the number.
-func (m *model) bar(l *line, st style, part float64, text string, w int) {
-	cells := w - 1 - max(len(text), min(barText, w/2))
-	if cells < 3 {
-		l.cell("", text, w)
-		return
-	}
-	full := min(int(part*float64(cells)+0.5), cells)
-	if full == 0 && part > 0 {
-		full = 1
-	}
-	end := l.x + w
-	for i := range cells {
-		if i < full {
-			l.put(st, m.th.barFull)
-		} else {
-			l.put(m.th.dim, m.th.barEmpty)
-		}
-	}
-	l.skip(1).put("", text).to(end)
-}
-
-func (m *model) leaseText(o *sources.Owner, v verdict) part {
+func (m *model) leaseText(o *sources.Owner, v verdict) paint.Part {
 	switch {
 	case v.status == sources.StatusStale:
-		return part{m.th.dim, "old"}
+		return m.th.Dim.Text("old")
 	case bySession(o):
-		return part{m.th.dim, "session"}
+		return m.th.Dim.Text("session")
 	case o.NoExpiry:
-		return part{m.th.warn, "no TTL"}
+		return m.th.Warn.Text("no TTL")
 	case o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
-		return part{m.th.dim, "?"}
+		return m.th.Dim.Text("?")
 	case o.Lease > 0:
-		return part{"", format.Left(leaseLeft(o, m.now)) + " of " + format.Left(o.Lease)}
+		return paint.Plain(format.Left(leaseLeft(o, m.now)) + " of " + format.Left(o.Lease))
 	}
-	return part{"", format.Left(leaseLeft(o, m.now))}
+	return paint.Plain(format.Left(leaseLeft(o, m.now)))
 }
 
 // leaseBar is how many cells the bar of a lease takes in the detail.
@@ -150,40 +126,40 @@ const leaseBar = 16
 
 // leaseNote says how well the lease is renewed; "" where nothing is known.
 func (m *model) leaseNote(row *sources.Row, v verdict, w int) string {
-	o, l := &row.Owners[0], m.th.line(w).skip(4)
-	start := l.x
-	say := func(st style, text string) {
-		if l.x > start {
-			l.put(m.th.dim, ", ")
+	o, l := &row.Owners[0], m.th.Line(w).Skip(4)
+	start := l.X
+	say := func(st paint.Style, text string) {
+		if l.X > start {
+			l.Put(m.th.Dim, ", ")
 		}
-		l.put(st, text)
+		l.Put(st, text)
 	}
 	stale := v.status == sources.StatusStale
 	if !stale && !o.NoExpiry && o.Lease > 0 && !o.Expires.At.IsZero() {
 		left := float64(leaseLeft(o, m.now)) / float64(o.Lease)
-		m.bar(l, m.leaseStyle(late(v)), left, format.Left(leaseLeft(o, m.now)), leaseBar+1+barText)
-		l.skip(1)
-		start = l.x
+		l.Bar(m.leaseStyle(late(v)), left, format.Left(leaseLeft(o, m.now)), leaseBar+1+paint.BarText)
+		l.Skip(1)
+		start = l.X
 	}
 	asOf := m.asOf(row, v)
 	if !o.Renewed.At.IsZero() {
-		say(m.th.dim, "renewed "+format.Precise(asOf.Sub(o.Renewed.At))+" "+agoWord(stale))
+		say(m.th.Dim, "renewed "+format.Precise(asOf.Sub(o.Renewed.At))+" "+paint.AgoWord(stale))
 	}
 	if every := o.RenewEvery(); every > 0 {
-		say(m.th.dim, "usually every "+format.Precise(every))
+		say(m.th.Dim, "usually every "+format.Precise(every))
 	}
 	if late(v) {
 		if n := o.Missed(m.now, m.st.Thresholds); n > 0 {
-			say(m.th.warn, count(n, "renewal")+" missed")
+			say(m.th.Warn, paint.Count(n, "renewal")+" missed")
 		}
 	}
 	if row.LowestLease > 0 {
-		say(m.th.dim, "lowest left "+format.Precise(row.LowestLease))
+		say(m.th.Dim, "lowest left "+format.Precise(row.LowestLease))
 	}
-	if l.x == start && start == 4 {
+	if l.X == start && start == 4 {
 		return ""
 	}
-	return l.done()
+	return l.Done()
 }
 
 // late says whether the renewal of an owner is judged to be late.
@@ -192,9 +168,32 @@ func late(v verdict) bool {
 }
 
 // leaseStyle is how a lease is drawn: a renewal that is late is worth a look.
-func (m *model) leaseStyle(late bool) style {
+func (m *model) leaseStyle(late bool) paint.Style {
 	if late {
-		return m.th.warn
+		return m.th.Warn
 	}
-	return m.th.good
+	return m.th.Good
+}
+
+// since is for how long the row has been as it is.
+func (m *model) since(row *sources.Row, v verdict) string {
+	now := m.asOf(row, v)
+	switch {
+	case len(row.Owners) == 1:
+		return m.th.Age(row.Owners[0].Since, now)
+	case len(row.Owners) == 0 && !row.Nobody.At.IsZero():
+		return m.th.Age(row.Nobody, now)
+	case len(row.Owners) > 1 || row.Taken > 0:
+		return "" // of which one?
+	}
+	return "?"
+}
+
+// asOf is the instant to which the ages of a row are counted: where it is stale, they
+// end when it was last known to be so.
+func (m *model) asOf(row *sources.Row, v verdict) time.Time {
+	if v.status != sources.StatusStale {
+		return m.now
+	}
+	return row.KnownAt(m.st, m.now)
 }

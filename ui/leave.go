@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/internal/format"
+	"coordtop/ui/paint"
 )
 
 // quitAgain is within what time a second wish to quit is not asked about.
@@ -72,26 +73,26 @@ func (m *model) lasting() int {
 func (d *farewell) picture(m *model, w, h int) picture {
 	w = min(w, 70)
 	p := picture{danger: true}
-	add := func(l *line) { p.lines = append(p.lines, l.done()) }
+	add := func(l *paint.Line) { p.lines = append(p.lines, l.Done()) }
 	holding, waiting, _ := m.held()
-	title := "We hold " + count(holding, "lease")
+	title := "We hold " + paint.Count(holding, "lease")
 	if holding == 0 {
-		title = "We wait in " + count(waiting, "queue")
+		title = "We wait in " + paint.Count(waiting, "queue")
 	} else if waiting > 0 {
-		title += " and wait in " + count(waiting, "queue")
+		title += " and wait in " + paint.Count(waiting, "queue")
 	}
-	add(m.th.line(w).put(m.th.strong, title))
+	add(m.th.Line(w).Put(m.th.Strong, title))
 	all := m.hands.status.Holdings
 	room := max(h-7, 1)
 	for i := range all[:min(len(all), room)] {
-		m.holdingLine(m.th.line(w).skip(2), &all[i], add)
+		m.holdingLine(m.th.Line(w).Skip(2), &all[i], add)
 	}
 	if more := len(all) - room; more > 0 {
-		add(m.th.line(w).skip(2).put(m.th.dim, format.Count(more)+" more"))
+		add(m.th.Line(w).Skip(2).Put(m.th.Dim, format.Count(more)+" more"))
 	}
-	add(m.th.line(w))
+	add(m.th.Line(w))
 	key := func(k, text, more string) {
-		add(m.th.line(w).skip(2).cell(m.th.strong, k, 5).put("", text).put(m.th.dim, more))
+		add(m.th.Line(w).Skip(2).Cell(m.th.Strong, k, 5).Put("", text).Put(m.th.Dim, more))
 	}
 	key("r", "resign and quit", ": others get it at once")
 	if n := m.lasting(); n == len(all) {
@@ -99,23 +100,23 @@ func (d *farewell) picture(m *model, w, h int) picture {
 	} else if n > 0 {
 		key("l", "quit and let "+format.Count(n)+" run out", ": the rest ends with our connection")
 	}
-	add(m.th.line(w).skip(1).put(m.th.selected, m.th.cursor+"esc  stay "))
+	add(m.th.Line(w).Skip(1).Put(m.th.Selected, m.th.Cursor+"esc  stay "))
 	return p
 }
 
 // holdingLine is one thing that we hold or wait for.
-func (m *model) holdingLine(l *line, h *action.Holding, add func(*line)) {
-	l.put("", m.th.fitName(clean(h.Ref.Name), 30)).skip(2).put(m.th.dim, clean(h.Ref.Source)).skip(2)
+func (m *model) holdingLine(l *paint.Line, h *action.Holding, add func(*paint.Line)) {
+	l.Put("", m.th.FitName(paint.Clean(h.Ref.Name), 30)).Skip(2).Put(m.th.Dim, paint.Clean(h.Ref.Source)).Skip(2)
 	switch {
 	case h.Waiting:
-		l.put(m.th.dim, "waiting for "+format.Age(max(m.clock.Sub(h.Since), 0)))
+		l.Put(m.th.Dim, "waiting for "+format.Age(max(m.clock.Sub(h.Since), 0)))
 		if !h.GivesUp.IsZero() {
-			l.put(m.th.dim, ", gives up in "+format.Left(max(h.GivesUp.Sub(m.clock), 0)))
+			l.Put(m.th.Dim, ", gives up in "+format.Left(max(h.GivesUp.Sub(m.clock), 0)))
 		}
 	case !h.Until.IsZero():
-		l.put("", format.Left(max(h.Until.Sub(m.clock), 0))+" left")
+		l.Put("", format.Left(max(h.Until.Sub(m.clock), 0))+" left")
 	default:
-		l.put(m.th.dim, "as long as we are connected")
+		l.Put(m.th.Dim, "as long as we are connected")
 	}
 	add(l)
 }

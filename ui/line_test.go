@@ -164,7 +164,7 @@ func TestHelpStandsInTwoColumnsWhereThereIsRoom(t *testing.T) {
 		if at := all[d.helpAt]; at.cells() > 80 {
 			d.shows(t, at.text) // in full below, though the column cuts it
 		}
-		if !strings.Contains(d.View().Content, string(d.th.selected)) {
+		if !strings.Contains(d.View().Content, string(d.th.Selected)) {
 			t.Fatal("the cursor has left the screen")
 		}
 	}

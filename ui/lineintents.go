@@ -5,6 +5,7 @@ import (
 
 	"coordtop/sources"
 	"coordtop/ui/filter"
+	"coordtop/ui/paint"
 )
 
 // doLine carries out the intents of lines, menus and marks.
@@ -30,7 +31,7 @@ func (m *model) doLine(i intent) tea.Cmd {
 	case doMark:
 		m.mark()
 	case doUnmark:
-		m.say(count(len(m.marks), "mark") + " cleared")
+		m.say(paint.Count(len(m.marks), "mark") + " cleared")
 		clear(m.marks)
 	case doSameOwner:
 		m.sameOwner()
@@ -149,6 +150,6 @@ func (m *model) sameOwner() {
 	}
 	m.beforeOwner = m.idx.filter.text
 	m.tbl.Move(0) // the cursor stays on this row
-	m.setFilter("owner=" + filter.Quote(clean(owner)))
+	m.setFilter("owner=" + filter.Quote(paint.Clean(owner)))
 	m.byOwner = m.idx.filter.text
 }

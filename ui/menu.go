@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // menu is what can be done to one row. It is pinned to the row, whoever owns it: what is
@@ -62,7 +63,7 @@ func (m *model) atHand() *sources.Row {
 	}
 	row := m.live(e.Ref)
 	if row == nil {
-		m.say(clean(e.Ref.Name) + " does not exist any more")
+		m.say(paint.Clean(e.Ref.Name) + " does not exist any more")
 		return nil
 	}
 	m.told.Move(0) // the event is chosen now: the cursor stays on it
@@ -99,7 +100,7 @@ func (m *model) items(row *sources.Row) []item {
 	acquires := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Acquire && c.Not == "" })
 	campaigns := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Campaign && c.Not == "" })
 	for _, c := range choices {
-		i := item{verb: c.Verb, text: action.Of(c.Verb).Text, not: clean(c.Not)}
+		i := item{verb: c.Verb, text: action.Of(c.Verb).Text, not: paint.Clean(c.Not)}
 		if i.not == "" && !m.canWrite() && !action.Of(c.Verb).GivesUp {
 			i.not = writingOff
 		}
@@ -216,17 +217,17 @@ func (d *menu) heed(m *model) {
 }
 
 // owner is who the actions are about. Of many permits that is nobody alone.
-func (d *menu) owner(m *model, row *sources.Row, w int) *line {
-	l := m.th.line(w)
+func (d *menu) owner(m *model, row *sources.Row, w int) *paint.Line {
+	l := m.th.Line(w)
 	switch {
 	case manyPermits(row):
-		return l.put("", permitsText(row)).put(m.th.dim, " permits are taken")
+		return l.Put("", permitsText(row)).Put(m.th.Dim, " permits are taken")
 	case d.target.Owner == "":
-		return l.put(m.th.dim, "owner ").put("", "nobody owns it")
+		return l.Put(m.th.Dim, "owner ").Put("", "nobody owns it")
 	}
-	l.put(m.th.dim, "owner ").put("", cleanLabel(d.target.Label))
+	l.Put(m.th.Dim, "owner ").Put("", paint.CleanLabel(d.target.Label))
 	if d.target.Fence != 0 {
-		l.put("", ", fence "+fence(d.target.Fence))
+		l.Put("", ", fence "+fence(d.target.Fence))
 	}
 	return l
 }
@@ -236,50 +237,50 @@ func manyPermits(row *sources.Row) bool { return row != nil && row.Limited() && 
 
 func (d *menu) picture(m *model, w, h int) picture {
 	var p picture
-	add := func(l *line) { p.lines = append(p.lines, l.done()) }
-	l := m.th.line(w).put(m.th.strong, m.th.fitName(clean(d.target.Ref.Name), w/2)).put(m.th.dim, " in ")
-	add(l.put(m.th.warn, clean(d.target.Ref.Source)).put(m.th.dim, ", ").put(m.th.title, m.title))
+	add := func(l *paint.Line) { p.lines = append(p.lines, l.Done()) }
+	l := m.th.Line(w).Put(m.th.Strong, m.th.FitName(paint.Clean(d.target.Ref.Name), w/2)).Put(m.th.Dim, " in ")
+	add(l.Put(m.th.Warn, paint.Clean(d.target.Ref.Source)).Put(m.th.Dim, ", ").Put(m.th.Title, m.title))
 	row := m.live(d.target.Ref)
 	add(d.owner(m, row, w))
 	if row == nil {
-		add(m.th.line(w).put(m.th.bad, notListed))
+		add(m.th.Line(w).Put(m.th.Bad, notListed))
 	}
-	add(m.th.line(w))
+	add(m.th.Line(w))
 	for i, it := range d.items {
 		if i > 0 && rankOf(it) > rankOf(d.items[i-1]) { // what cannot be done is told apart by more than its colour
-			add(m.th.line(w).rule())
+			add(m.th.Line(w).Rule())
 		}
-		l, st, key := m.th.line(w), style(""), m.th.strong
+		l, st, key := m.th.Line(w), paint.Style(""), m.th.Strong
 		if it.not != "" {
-			st, key = m.th.dim, m.th.dim
+			st, key = m.th.Dim, m.th.Dim
 		}
 		mark := " "
 		if i == d.at {
-			l.over, mark = m.th.selected, m.th.cursor
+			l.Over, mark = m.th.Selected, m.th.Cursor
 		}
-		l.put("", mark).cell(key, it.key, 3)
+		l.Put("", mark).Cell(key, it.key, 3)
 		if it.not == "" {
-			add(l.put(st, it.text))
+			add(l.Put(st, it.text))
 			continue
 		}
-		name := m.th.cut(it.text, 18)
+		name := m.th.Cut(it.text, 18)
 		if it.run == 0 && m.hands.op != nil {
 			name = it.verb.String()
 		}
-		add(l.put(st, name).put(st, ": "+it.not))
+		add(l.Put(st, name).Put(st, ": "+it.not))
 	}
 	if len(d.items) == 0 {
-		add(m.th.line(w).put(m.th.dim, "this backend offers no action for this row"))
+		add(m.th.Line(w).Put(m.th.Dim, "this backend offers no action for this row"))
 	}
-	add(m.th.line(w))
-	l = m.th.line(w)
+	add(m.th.Line(w))
+	l = m.th.Line(w)
 	if m.hands.op != nil && !m.canWrite() {
-		l.put(m.th.dim, writingOff+": ").put(m.th.strong, m.keyOf(doArm)).put(m.th.dim, " makes it possible   ")
+		l.Put(m.th.Dim, writingOff+": ").Put(m.th.Strong, m.keyOf(doArm)).Put(m.th.Dim, " makes it possible   ")
 	}
-	add(l.put(m.th.strong, m.keyIn(inMenu, doCancel)).put(m.th.dim, " cancels"))
+	add(l.Put(m.th.Strong, m.keyIn(inMenu, doCancel)).Put(m.th.Dim, " cancels"))
 	lately := m.runLines(w, 0, runsShown, "OUR LAST ACTIONS", func(*action.Run) bool { return true })
 	if len(lately) > 0 && len(p.lines)+len(lately) < h {
-		add(m.th.line(w))
+		add(m.th.Line(w))
 		p.lines = append(p.lines, lately...)
 	}
 	p.lines = p.lines[:min(len(p.lines), max(h, 0))]
@@ -301,13 +302,13 @@ func (m *model) crash() tea.Cmd {
 			continue
 		}
 		if c.Not != "" {
-			m.say("not possible: " + clean(c.Not))
+			m.say("not possible: " + paint.Clean(c.Not))
 			return nil
 		}
 		r := action.Request{Verb: action.Crash, Target: m.targetOf(row)}
 		return m.await(func() error { _, err := m.hands.op.Start(r); return err }, func(err error) {
 			if err != nil {
-				m.say(clean(err.Error()))
+				m.say(paint.Clean(err.Error()))
 			}
 			m.heed()
 		})

@@ -9,6 +9,7 @@ import (
 
 	"coordtop/sources"
 	"coordtop/ui/filter"
+	"coordtop/ui/paint"
 	"coordtop/ui/table"
 	"coordtop/ui/terminal"
 	"coordtop/ui/timeline"
@@ -38,7 +39,7 @@ const (
 type model struct {
 	feed  Feed
 	title string
-	th    theme
+	th    paint.Theme
 	table []binding // bindings, which builds them anew each time
 	keys  keymap
 	split terminal.SplitKeys
@@ -67,9 +68,7 @@ type model struct {
 	mouse  bool
 	utc    bool
 
-	paint      paint
-	plain      bool // no colours
-	titleColor string
+	scheme     paint.Scheme
 	tmux       bool
 	export     Exporter
 	commandFor func(*sources.Row) string
@@ -105,7 +104,7 @@ func newModel(o Options) *model {
 	env := terminal.Environ(o.Environ)
 	m := &model{
 		feed:  o.Feed,
-		title: clean(o.Title),
+		title: paint.Clean(o.Title),
 		table: rebound(bindings(), o.Keys),
 		split: terminal.SplitKeys{Remote: env.Remote()},
 		input: newInput(),
@@ -115,9 +114,7 @@ func newModel(o Options) *model {
 		line:  typedLine{input: newInput()},
 		marks: map[sources.Ref]bool{},
 
-		paint:      paint{asked: o.Theme},
-		plain:      o.NoColor || env.Get("NO_COLOR") != "",
-		titleColor: o.TitleColor,
+		scheme:     paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
 		tmux:       env.Get("TMUX") != "",
 		export:     o.Export,
 		commandFor: o.Command,
@@ -125,7 +122,7 @@ func newModel(o Options) *model {
 		slow:       o.slow,
 	}
 	m.keys = newKeymap(m.table)
-	m.th = newTheme(o.ASCII || env.ASCII(), m.plain, o.TitleColor)
+	m.th = m.scheme.Theme(o.ASCII || env.ASCII())
 	if m.title == "" {
 		m.title = "coordtop"
 	}
@@ -168,7 +165,7 @@ func (m *model) follow() {
 		return
 	}
 	if m.tbl.Moved() {
-		m.say(clean(m.picked.Name) + " does not exist any more")
+		m.say(paint.Clean(m.picked.Name) + " does not exist any more")
 	}
 	m.picked = sources.Ref{}
 }

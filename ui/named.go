@@ -8,6 +8,7 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/address"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // claimNamed opens the box that takes a row by its name, wherever the cursor is.
@@ -23,20 +24,20 @@ func (m *model) claimNamed(v action.Verb, name string) tea.Cmd {
 		return nil
 	case len(rows) == 0:
 		if near := m.nearName(name); near != "" {
-			m.say("there is no row " + clean(name) + ": did you mean " + clean(near) + "?")
+			m.say("there is no row " + paint.Clean(name) + ": did you mean " + paint.Clean(near) + "?")
 			return nil
 		}
-		m.say("there is no row " + clean(name) + ": " + m.keyOf(doFilter) + " looks for parts of names")
+		m.say("there is no row " + paint.Clean(name) + ": " + m.keyOf(doFilter) + " looks for parts of names")
 		return nil
 	case len(rows) > 1:
-		m.say(count(len(rows), "row") + " have that name; write " + longName(rows[0]) + " or " + longName(rows[1]))
+		m.say(paint.Count(len(rows), "row") + " have that name; write " + longName(rows[0]) + " or " + longName(rows[1]))
 		return nil
 	}
 	for _, c := range m.hands.op.Choices(rows[0]) {
 		switch {
 		case c.Verb != v:
 		case c.Not != "":
-			m.say("not possible: " + clean(c.Not))
+			m.say("not possible: " + paint.Clean(c.Not))
 			return nil
 		case !m.canWrite():
 			m.say(writingOff + ": " + m.keyOf(doArm) + " makes it possible")
@@ -90,9 +91,9 @@ func (m *model) nearName(name string) string {
 // longName is a name that only one row has.
 func longName(r *sources.Row) string {
 	if r.Space == "" {
-		return clean(r.Source + "/" + r.Name)
+		return paint.Clean(r.Source + "/" + r.Name)
 	}
-	return clean(r.Source + "/" + strings.TrimPrefix(r.Space, "/") + "/" + r.Name)
+	return paint.Clean(r.Source + "/" + strings.TrimPrefix(r.Space, "/") + "/" + r.Name)
 }
 
 // offeredNames is how many names a completion goes through.
@@ -105,7 +106,7 @@ func (m *model) namesLike(text string) []string {
 		if len(list) == offeredNames {
 			break
 		}
-		if r != nil && strings.HasPrefix(r.Name, text) && clean(r.Name) == r.Name {
+		if r != nil && strings.HasPrefix(r.Name, text) && paint.Clean(r.Name) == r.Name {
 			list = append(list, r.Name)
 		}
 	}

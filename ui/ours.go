@@ -8,6 +8,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // resultTime is how long the end of an action stands in the footer.
@@ -32,16 +33,16 @@ func (m *model) announce() {
 
 // runText is an action in a line: what it does to which row, and how far it is.
 func runText(r *action.Run) string {
-	text := r.Request.Verb.String() + " " + clean(r.Request.Target.Ref.Name) + ": "
+	text := r.Request.Verb.String() + " " + paint.Clean(r.Request.Target.Ref.Name) + ": "
 	if r.Phase == action.Seen && r.Text != "" { // it says what was seen
-		return text + clean(r.Text)
+		return text + paint.Clean(r.Text)
 	}
 	text += r.Phase.String()
 	if r.Phase == action.Waiting && r.Place > 0 {
 		text += ", place " + strconv.Itoa(r.Place)
 	}
 	if r.Text != "" {
-		text += ", " + clean(r.Text)
+		text += ", " + paint.Clean(r.Text)
 	}
 	return text
 }
@@ -88,12 +89,12 @@ const us = " (us)"
 // ownerLabel is an owner for people in at most w cells (0: any number), with a word if
 // it is us.
 func (m *model) ownerLabel(ref sources.Ref, o *sources.Owner, w int) string {
-	label := cleanLabel(o.Label)
+	label := paint.CleanLabel(o.Label)
 	if !m.ours(ref, o) {
 		return label
 	}
 	if w > 0 {
-		label = m.th.cut(label, w-len(us))
+		label = m.th.Cut(label, w-len(us))
 	}
 	return label + us
 }
@@ -132,23 +133,23 @@ func (m *model) runLines(w, indent, n int, title string, pass func(*action.Run) 
 	slices.SortStableFunc(runs, func(a, b action.Run) int { return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(b.ID, a.ID)) })
 	for i := range runs {
 		if r := &runs[i]; len(lines) < n && pass(r) {
-			st := m.th.dim
+			st := m.th.Dim
 			switch r.Phase {
 			case action.Failed, action.Missed, action.Unseen, action.Unknown:
-				st = m.th.warn
+				st = m.th.Warn
 			case action.Seen:
-				st = m.th.good
+				st = m.th.Good
 			}
-			l := m.th.line(w).skip(indent).put(m.th.dim, m.timeOfDay(r.Changed)).skip(2).put("", r.Request.Verb.String()+" ")
-			l.put("", m.th.fitName(clean(r.Request.Target.Ref.Name), runName)).skip(2).put(st, r.Phase.String())
+			l := m.th.Line(w).Skip(indent).Put(m.th.Dim, paint.TimeOfDay(r.Changed, m.now)).Skip(2).Put("", r.Request.Verb.String()+" ")
+			l.Put("", m.th.FitName(paint.Clean(r.Request.Target.Ref.Name), runName)).Skip(2).Put(st, r.Phase.String())
 			if r.Text != "" {
-				l.put("", ", "+clean(r.Text))
+				l.Put("", ", "+paint.Clean(r.Text))
 			}
-			lines = append(lines, l.done())
+			lines = append(lines, l.Done())
 		}
 	}
 	if len(lines) == 0 {
 		return nil
 	}
-	return append([]string{m.th.line(w).skip(indent).put(m.th.dim, title).done()}, lines...)
+	return append([]string{m.th.Line(w).Skip(indent).Put(m.th.Dim, title).Done()}, lines...)
 }

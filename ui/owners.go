@@ -7,23 +7,24 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // owners is the owner table with what is known of each lease, or since when there is
 // nobody. long: with the backend's facts about an owner that is alone.
 func (m *model) owners(row *sources.Row, v verdict, w int, long bool) []string {
 	if row.Note != "" {
-		return []string{m.th.line(w).skip(2).put(m.th.warn, clean(row.Note)).done()}
+		return []string{m.th.Line(w).Skip(2).Put(m.th.Warn, paint.Clean(row.Note)).Done()}
 	}
 	if len(row.Owners) == 0 {
 		return []string{m.nobody(row, v, w)}
 	}
-	g := grid{heads: []string{"", "OWNER", "SESSION", "MODE", "PERMITS", "FENCE", "SINCE", "", "LEASE", "DATA"},
-		right: []bool{4: true, 5: true, 6: true}, leave: []int{2, 7}}
+	g := paint.Grid{Heads: []string{"", "OWNER", "SESSION", "MODE", "PERMITS", "FENCE", "SINCE", "", "LEASE", "DATA"},
+		Right: []bool{4: true, 5: true, 6: true}, Leave: []int{2, 7}}
 	for i := range row.Owners {
 		m.ownerRow(&g, row, v, &row.Owners[i])
 	}
-	lines := g.lines(&m.th, w, 2)
+	lines := g.Lines(&m.th, w, 2)
 	if len(row.Owners) != 1 {
 		return lines
 	}
@@ -39,22 +40,22 @@ func (m *model) owners(row *sources.Row, v verdict, w int, long bool) []string {
 // paneFacts is how many lines of a backend's facts the pane shows.
 const paneFacts = 3
 
-func (m *model) ownerRow(g *grid, row *sources.Row, v verdict, o *sources.Owner) {
-	mark := part{"", " "}
+func (m *model) ownerRow(g *paint.Grid, row *sources.Row, v verdict, o *sources.Owner) {
+	mark := paint.Plain(" ")
 	if hue, ok := termHue(row, o.ID); ok {
-		mark = part{m.th.ownerLetter(hue), letter(hue)}
+		mark = m.th.OwnerLetter(hue).Text(paint.Letter(hue))
 	}
-	st := style("")
-	if v.sev == sevBlind {
-		st = m.th.dim
+	st := paint.Style("")
+	if v.sev == paint.Blind {
+		st = m.th.Dim
 	}
 	data := o.Data
 	if data.Len == 0 {
 		data = row.Data
 	}
-	g.add(mark, part{st, m.ownerLabel(row.Ref, o, 0)}, part{m.th.dim, m.shortSession(o.Session)}, part{m.th.dim, modeName(row, o.Mode)},
-		part{st, permits(row, o.Permits)}, part{st, fence(o.Fence)}, part{st, m.ageAt(o.Since, m.asOf(row, v))}, part{m.th.dim, m.instant(o.Since)},
-		m.leaseText(o, v), part{st, dataHead(data)})
+	g.Add(mark, st.Text(m.ownerLabel(row.Ref, o, 0)), m.th.Dim.Text(m.shortSession(o.Session)), m.th.Dim.Text(modeName(row, o.Mode)),
+		st.Text(permits(row, o.Permits)), st.Text(fence(o.Fence)), st.Text(m.th.Age(o.Since, m.asOf(row, v))), m.th.Dim.Text(paint.Instant(o.Since, m.now)),
+		m.leaseText(o, v), st.Text(dataHead(data)))
 }
 
 // shortSession is a session fit for a table: of one that is named by its beginning, only the
@@ -62,9 +63,9 @@ func (m *model) ownerRow(g *grid, row *sources.Row, v verdict, o *sources.Owner)
 func (m *model) shortSession(session string) string {
 	who, since, _ := strings.Cut(session, "@")
 	if t, err := time.Parse(time.RFC3339Nano, since); err == nil {
-		return clean(who) + "@" + m.timeOfDay(t)
+		return paint.Clean(who) + "@" + paint.TimeOfDay(t, m.now)
 	}
-	return clean(session)
+	return paint.Clean(session)
 }
 
 // modeName is shown only where an owner may share.
@@ -96,7 +97,7 @@ func dataHead(b sources.Blob) string {
 	if b.Len == 0 {
 		return ""
 	}
-	text := clean(b.Head)
+	text := paint.Clean(b.Head)
 	if b.Len > len(b.Head) {
 		text += " (" + format.Count(b.Len) + " bytes)"
 	}
@@ -105,22 +106,22 @@ func dataHead(b sources.Blob) string {
 
 // nobody says since when there is no owner, or that it is not known.
 func (m *model) nobody(row *sources.Row, v verdict, w int) string {
-	l := m.th.line(w).skip(2)
+	l := m.th.Line(w).Skip(2)
 	switch {
 	case v.status == sources.StatusNotObserved:
-		l.put(m.th.dim, "not read yet: nothing is known")
+		l.Put(m.th.Dim, "not read yet: nothing is known")
 	case row.Nobody.At.IsZero():
-		l.put(m.th.dim, "owner ?  this backend does not tell")
+		l.Put(m.th.Dim, "owner ?  this backend does not tell")
 	default:
-		st := m.th.dim
-		if v.sev == sevBad {
-			st = m.th.bad
+		st := m.th.Dim
+		if v.sev == paint.Bad {
+			st = m.th.Bad
 		}
-		l.put(st, "nobody owns it")
-		for _, p := range m.forAgeAt(row.Nobody, m.asOf(row, v)) {
-			l.put(p.st, p.text)
+		l.Put(st, "nobody owns it")
+		for _, p := range m.th.ForAge(row.Nobody, m.asOf(row, v)) {
+			l.Put(p.Style, p.Text)
 		}
-		l.put(m.th.dim, ", since "+m.instant(row.Nobody))
+		l.Put(m.th.Dim, ", since "+paint.Instant(row.Nobody, m.now))
 	}
-	return l.done()
+	return l.Done()
 }

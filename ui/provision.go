@@ -2,6 +2,7 @@ package ui
 
 import (
 	"coordtop/internal/action"
+	"coordtop/ui/paint"
 )
 
 // fillData puts in what the data is now, where that is all on the screen.
@@ -14,7 +15,7 @@ func (b *box) fillData(m *model, f *field) {
 			return
 		}
 		if b.row.Data.Len > len(b.row.Data.Head) {
-			f.note = "it has " + count(b.row.Data.Len, "byte") + " now, too many to be edited here: all of them are replaced"
+			f.note = "it has " + paint.Count(b.row.Data.Len, "byte") + " now, too many to be edited here: all of them are replaced"
 			return
 		}
 		if b.row.Data.Masked() {

@@ -5,6 +5,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 	"coordtop/ui/timeline"
 )
 
@@ -24,18 +25,18 @@ func (m *model) sawtooth(row *sources.Row, v verdict, w int) []string {
 	if len(fills) == 0 {
 		return nil
 	}
-	head := m.th.line(w).skip(2).put(m.th.dim, "LEASE LEFT, the lowest in every "+format.Age(win.Step)+" ")
+	head := m.th.Line(w).Skip(2).Put(m.th.Dim, "LEASE LEFT, the lowest in every "+format.Age(win.Step)+" ")
 	longest := time.Duration(0)
 	for _, f := range fills {
 		longest = max(longest, f.until.Sub(f.at))
 	}
-	head.put(m.th.dim, m.th.dot+" longest without a renewal ").put("", format.Precise(longest))
-	axis, l := m.th.line(w).skip(2), m.th.line(w).skip(2)
-	m.axis(axis, win)
+	head.Put(m.th.Dim, m.th.Dot+" longest without a renewal ").Put("", format.Precise(longest))
+	axis, l := m.th.Line(w).Skip(2), m.th.Line(w).Skip(2)
+	axis.Axis(win, m.now.Location())
 	for i := range win.Columns {
 		m.tooth(l, o.Lease, fills, win.Start.Add(win.Step*time.Duration(i)), win.Step)
 	}
-	return []string{head.done(), axis.done(), l.done()}
+	return []string{head.Done(), axis.Done(), l.Done()}
 }
 
 // fill is a stretch that begins with a whole lease: from a renewal, or the beginning of a
@@ -92,7 +93,7 @@ func (m *model) teeth(row *sources.Row, columns int) time.Duration {
 }
 
 // tooth draws one column, [from, from+step).
-func (m *model) tooth(l *line, lease time.Duration, fills []fill, from time.Time, step time.Duration) {
+func (m *model) tooth(l *paint.Line, lease time.Duration, fills []fill, from time.Time, step time.Duration) {
 	to, lowest, known := from.Add(step), lease, false
 	for _, f := range fills {
 		if !f.at.Before(to) || !f.until.After(from) {
@@ -105,10 +106,10 @@ func (m *model) tooth(l *line, lease time.Duration, fills []fill, from time.Time
 		lowest, known = min(lowest, left), true
 	}
 	if !known {
-		l.skip(1)
+		l.Skip(1)
 		return
 	}
 	part := float64(lowest) / float64(lease)
-	height := min(int(part*float64(len(m.th.eighths))), len(m.th.eighths)-1)
-	l.put(m.leaseStyle(part < m.st.Thresholds.LateLeft), m.th.eighths[height])
+	height := min(int(part*float64(len(m.th.Eighths))), len(m.th.Eighths)-1)
+	l.Put(m.leaseStyle(part < m.st.Thresholds.LateLeft), m.th.Eighths[height])
 }

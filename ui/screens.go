@@ -1,6 +1,10 @@
 package ui
 
-import "coordtop/internal/format"
+import (
+	"coordtop/internal/format"
+
+	"coordtop/ui/paint"
+)
 
 // screen is one of the screens that have a tab.
 type screen struct {
@@ -41,16 +45,16 @@ func (m *model) leave() {
 
 // tabs writes the screens, the one that is shown underlined; a detail belongs to the
 // screen from which it was opened. Where the room is short only that one is named.
-func (m *model) tabs(l *line, short bool) {
+func (m *model) tabs(l *paint.Line, short bool) {
 	shown := m.view
 	if len(m.trail) > 0 {
 		shown = m.trail[0]
 	}
 	for _, s := range screens() {
 		if s.view == shown {
-			l.skip(1).put(m.th.dim, m.keyOf(s.do)).skip(1).put(m.th.tab, s.name).skip(1)
+			l.Skip(1).Put(m.th.Dim, m.keyOf(s.do)).Skip(1).Put(m.th.Tab, s.name).Skip(1)
 		} else if !short {
-			l.skip(1).put(m.th.dim, m.keyOf(s.do)+" "+s.name).skip(1)
+			l.Skip(1).Put(m.th.Dim, m.keyOf(s.do)+" "+s.name).Skip(1)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/sources"
+	"coordtop/ui/paint"
 	"coordtop/ui/uitest"
 )
 
@@ -26,13 +27,13 @@ func TestASilentSourceIsWorthALookAndThenNeedsAPerson(t *testing.T) {
 	a, _, _ := three()
 	st := fellSilent(a)
 	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 40})
-	grade := func(want severity) {
+	grade := func(want paint.Severity) {
 		t.Helper()
 		n, worst := d.silentSources()
 		if n != 1 || worst != want || d.worst() != want {
 			t.Errorf("%d sources are silent, severity %d, the header's %d; want %d", n, worst, d.worst(), want)
 		}
-		st := string(d.th.severity(want))
+		st := string(d.th.Severity(want))
 		if n := strings.Count(d.frame.Content, st+"leases STALE"); n != 2 {
 			t.Errorf("the header and the banner have %d signs of severity %d", n, want)
 		}
@@ -41,18 +42,18 @@ func TestASilentSourceIsWorthALookAndThenNeedsAPerson(t *testing.T) {
 		}
 	}
 	d.pass(59)
-	grade(sevWarn)
+	grade(paint.Warn)
 	d.pass(1)
-	grade(sevBad)
+	grade(paint.Bad)
 	st.Sources[0].Health, st.Sources[0].Err = sources.HealthConnecting, errors.New("refused")
 	st.Scopes = nil
 	d = drive(uitest.NewFeed(st), Options{Width: 160, Height: 40}) // it never answered
 	d.pass(59)
-	if _, worst := d.silentSources(); worst != sevWarn {
+	if _, worst := d.silentSources(); worst != paint.Warn {
 		t.Errorf("severity %d after 59 s without any answer", worst)
 	}
 	d.pass(1)
-	if _, worst := d.silentSources(); worst != sevBad {
+	if _, worst := d.silentSources(); worst != paint.Bad {
 		t.Errorf("severity %d after a minute without any answer", worst)
 	}
 }

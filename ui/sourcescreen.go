@@ -6,16 +6,17 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // sourceScreen is how each source is read and how well: a table to compare them, then
 // each in full.
 func (m *model) sourceScreen(w int) []string {
-	gap := m.th.line(w).done()
-	head := m.th.line(w).skip(1).put(m.th.heading, "SOURCES").skip(1).put(m.th.dim, "how each is read, and how far it can be believed")
-	lines := []string{m.th.line(w).rule().done(), head.done()}
+	gap := m.th.Line(w).Done()
+	head := m.th.Line(w).Skip(1).Put(m.th.Heading, "SOURCES").Skip(1).Put(m.th.Dim, "how each is read, and how far it can be believed")
+	lines := []string{m.th.Line(w).Rule().Done(), head.Done()}
 	if len(m.st.Sources) == 0 {
-		return append(lines, gap, m.th.line(w).skip(3).put("", "no source has started yet").done())
+		return append(lines, gap, m.th.Line(w).Skip(3).Put("", "no source has started yet").Done())
 	}
 	lines = append(append(lines, gap), m.sourceTable(w)...)
 	for i := range m.st.Sources {
@@ -26,36 +27,36 @@ func (m *model) sourceScreen(w int) []string {
 
 // sourceTable has a line for each scope.
 func (m *model) sourceTable(w int) []string {
-	g := grid{
-		heads: []string{"", "NAME", "TYPE", "HEALTH", "MODE", "LOOKS", "ANSWERED", "ROUND TRIP", "VERSION", "ROLE", "ROWS", "ADDRESS"},
-		right: []bool{5: true, 6: true, 7: true, 10: true},
-		leave: []int{11, 9, 2, 8, 7, 5},
+	g := paint.Grid{
+		Heads: []string{"", "NAME", "TYPE", "HEALTH", "MODE", "LOOKS", "ANSWERED", "ROUND TRIP", "VERSION", "ROLE", "ROWS", "ADDRESS"},
+		Right: []bool{5: true, 6: true, 7: true, 10: true},
+		Leave: []int{11, 9, 2, 8, 7, 5},
 	}
 	for i := range m.st.Sources {
 		s := &m.st.Sources[i]
 		h, scopes := m.sourceHealth(s), m.scopesOf(s)
-		first := []part{{h.st, h.mark}, {"", h.name}, {m.th.dim, clean(s.Type)}}
-		last := []part{{"", format.Count(s.Rows)}, {m.th.dim, clean(s.Address)}}
+		first := []paint.Part{h.st.Text(h.mark), paint.Plain(h.name), m.th.Dim.Text(paint.Clean(s.Type))}
+		last := []paint.Part{paint.Plain(format.Count(s.Rows)), m.th.Dim.Text(paint.Clean(s.Address))}
 		if len(scopes) == 0 {
-			g.add(append(append(first, part{h.st, h.text}, part{}, part{}, part{}, part{}, part{}, part{}), last...)...)
+			g.Add(append(append(first, h.st.Text(h.text), paint.Part{}, paint.Part{}, paint.Part{}, paint.Part{}, paint.Part{}, paint.Part{}), last...)...)
 		}
 		for j, c := range scopes {
 			if j > 0 {
-				first, last = []part{{}, {}, {}}, []part{{}, {}}
+				first, last = []paint.Part{{}, {}, {}}, []paint.Part{{}, {}}
 			}
 			if c.Name != "" {
-				first[1].text = strings.TrimSpace(first[1].text + " " + clean(c.Name))
+				first[1].Text = strings.TrimSpace(first[1].Text + " " + paint.Clean(c.Name))
 			}
-			g.add(append(append(append([]part{}, first...), m.scopeCells(c)...), last...)...)
+			g.Add(append(append(append([]paint.Part{}, first...), m.scopeCells(c)...), last...)...)
 		}
 	}
-	return g.lines(&m.th, w, 1)
+	return g.Lines(&m.th, w, 1)
 }
 
 // scopeCells are health, mode, pause between looks, age of the last answer, round trip,
 // version and role.
-func (m *model) scopeCells(c *sources.Scope) []part {
-	st := m.th.good
+func (m *model) scopeCells(c *sources.Scope) []paint.Part {
+	st := m.th.Good
 	if c.Health == sources.HealthStale {
 		st = m.silentStyle(c)
 	}
@@ -66,8 +67,8 @@ func (m *model) scopeCells(c *sources.Scope) []part {
 	if c.About.RoundTrip > 0 {
 		trip = format.Precise(c.About.RoundTrip)
 	}
-	return []part{{st, healthText(c)}, {"", clean(c.About.Mode)}, {"", looks(&c.About)}, {"", answered}, {"", trip},
-		{m.th.dim, clean(c.About.Version)}, {m.th.dim, clean(c.About.Role)}}
+	return []paint.Part{st.Text(healthText(c)), paint.Plain(paint.Clean(c.About.Mode)), paint.Plain(looks(&c.About)), paint.Plain(answered), paint.Plain(trip),
+		m.th.Dim.Text(paint.Clean(c.About.Version)), m.th.Dim.Text(paint.Clean(c.About.Role))}
 }
 
 // ago writes how long ago an answer came. Sources prove that they live about once a second:
@@ -83,7 +84,7 @@ func (m *model) ago(c *sources.Scope) string {
 }
 
 // silentStyle is the style of a scope that is stale.
-func (m *model) silentStyle(c *sources.Scope) style {
+func (m *model) silentStyle(c *sources.Scope) paint.Style {
 	var h sign
 	m.silent(&h, c.Alive)
 	return h.st
@@ -103,7 +104,7 @@ func healthText(c *sources.Scope) string {
 // looks says how often a scope is looked at.
 func looks(a *sources.About) string {
 	if a.Sampling > 0 {
-		return "every " + shortDuration(a.Sampling)
+		return "every " + paint.ShortDuration(a.Sampling)
 	}
 	return "pushed"
 }
@@ -129,19 +130,19 @@ type factSheet struct {
 // sourceInFull is a source with nothing cut: errors, warnings, facts.
 func (m *model) sourceInFull(s *sources.SourceStatus, w int) []string {
 	h, scopes := m.sourceHealth(s), m.scopesOf(s)
-	l := m.th.line(w).skip(1).put(h.st, h.mark).skip(1).put(m.th.strong, h.name).skip(2)
-	l.put(m.th.dim, strings.Join(dropEmpty(clean(s.Type), clean(s.Address)), " "+m.th.dot+" "))
-	l.skip(2).put("", count(s.Rows, "primitive"))
-	f := factSheet{m: m, w: w, label: labelRoom(scopes, w), lines: []string{l.done()}}
+	l := m.th.Line(w).Skip(1).Put(h.st, h.mark).Skip(1).Put(m.th.Strong, h.name).Skip(2)
+	l.Put(m.th.Dim, strings.Join(paint.DropEmpty(paint.Clean(s.Type), paint.Clean(s.Address)), " "+m.th.Dot+" "))
+	l.Skip(2).Put("", paint.Count(s.Rows, "primitive"))
+	f := factSheet{m: m, w: w, label: labelRoom(scopes, w), lines: []string{l.Done()}}
 	if h.loud {
 		f.say(h.st, h.text, why(s))
 	}
 	if retry := m.retry(s); retry != "" {
-		f.say(m.th.dim, "", retry)
+		f.say(m.th.Dim, "", retry)
 	}
 	for _, c := range scopes {
 		if c.Name != "" {
-			f.say(m.th.dim, "scope", clean(c.Name))
+			f.say(m.th.Dim, "scope", paint.Clean(c.Name))
 		}
 		f.scope(c)
 	}
@@ -151,7 +152,7 @@ func (m *model) sourceInFull(s *sources.SourceStatus, w int) []string {
 // scope says how a scope is read, and how well.
 func (f *factSheet) scope(c *sources.Scope) {
 	m := f.m
-	how := clean(c.About.Mode) + ", " + looks(&c.About)
+	how := paint.Clean(c.About.Mode) + ", " + looks(&c.About)
 	if c.About.Sampling > 0 {
 		how += ": what changes between two looks is dated to within that"
 	}
@@ -166,17 +167,17 @@ func (f *factSheet) scope(c *sources.Scope) {
 		}
 		f.say("", "answers", answer)
 	}
-	if server := strings.Join(dropEmpty(clean(c.About.Version), clean(c.About.Role), clean(c.About.Incarnation)), ", "); server != "" {
+	if server := strings.Join(paint.DropEmpty(paint.Clean(c.About.Version), paint.Clean(c.About.Role), paint.Clean(c.About.Incarnation)), ", "); server != "" {
 		f.say("", "server", server)
 	}
 	if dark := m.darkText(c); dark != "" {
-		f.say(m.th.warn, "dark", dark)
+		f.say(m.th.Warn, "dark", dark)
 	}
 	for _, text := range c.About.Warnings {
-		f.say(m.th.warn, "warning", clean(text))
+		f.say(m.th.Warn, "warning", paint.Clean(text))
 	}
 	for _, a := range c.About.Config {
-		f.say(m.th.dim, clean(a.Key), clean(a.Value))
+		f.say(m.th.Dim, paint.Clean(a.Key), paint.Clean(a.Value))
 	}
 }
 
@@ -197,11 +198,11 @@ func (m *model) darkText(c *sources.Scope) string {
 		return ""
 	}
 	last := c.Dark[len(c.Dark)-1]
-	text := "not observed " + count(len(c.Dark), "time") + ", " + format.Precise(sum) + " in all, the last from " + m.timeOfDay(last.From)
+	text := "not observed " + paint.Count(len(c.Dark), "time") + ", " + format.Precise(sum) + " in all, the last from " + paint.TimeOfDay(last.From, m.now)
 	if last.To.IsZero() {
 		return text + " on"
 	}
-	return text + " to " + m.timeOfDay(last.To)
+	return text + " to " + paint.TimeOfDay(last.To, m.now)
 }
 
 // leastLabel is how many cells the names of facts take at least, and labelGap what stays
@@ -216,43 +217,17 @@ func labelRoom(scopes []*sources.Scope, w int) int {
 	longest := leastLabel
 	for _, c := range scopes {
 		for _, a := range c.About.Config {
-			longest = max(longest, format.Width(clean(a.Key)))
+			longest = max(longest, format.Width(paint.Clean(a.Key)))
 		}
 	}
 	return max(min(longest, w/3), leastLabel) + labelGap
 }
 
 // say adds a fact with its name, over as many lines as it needs.
-func (f *factSheet) say(st style, name, text string) {
-	for _, piece := range wrapWords(text, f.w-f.label-5) {
-		l := f.m.th.line(f.w).skip(4).cell(f.m.th.dim, name, f.label-labelGap).skip(labelGap)
-		f.lines = append(f.lines, l.put(st, piece).done())
+func (f *factSheet) say(st paint.Style, name, text string) {
+	for _, piece := range paint.Wrap(text, f.w-f.label-5) {
+		l := f.m.th.Line(f.w).Skip(4).Cell(f.m.th.Dim, name, f.label-labelGap).Skip(labelGap)
+		f.lines = append(f.lines, l.Put(st, piece).Done())
 		name = ""
 	}
-}
-
-// wrapWords cuts clean text at blanks into pieces of at most w cells; a word that is
-// longer is cut anywhere.
-func wrapWords(s string, w int) []string {
-	w = max(w, 8)
-	var lines []string
-	line, x := "", 0
-	for _, word := range strings.Fields(s) {
-		n := format.Width(word)
-		if x > 0 && x+1+n <= w {
-			line, x = line+" "+word, x+1+n
-			continue
-		}
-		if x > 0 {
-			lines = append(lines, line)
-		}
-		pieces := wrap(word, w)
-		lines = append(lines, pieces[:len(pieces)-1]...)
-		line = pieces[len(pieces)-1]
-		x = format.Width(line)
-	}
-	if x > 0 || len(lines) == 0 {
-		lines = append(lines, line)
-	}
-	return lines
 }

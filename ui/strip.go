@@ -1,11 +1,10 @@
 package ui
 
 import (
-	"strings"
 	"time"
 
-	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 	"coordtop/ui/timeline"
 )
 
@@ -35,29 +34,8 @@ func (m *model) stripWindow() timeline.Window {
 	return timeline.Fit(m.stripsAt(), m.span(m.columns[colStrip]), m.columns[colStrip])
 }
 
-// axis writes the times above the strips, and on their left how much they show.
-func (m *model) axis(l *line, win timeline.Window) {
-	start, end := l.x, l.x+win.Columns
-	now, form, apart := end-len("now"), "15:04", 9
-	if win.Step*time.Duration(apart) < time.Minute {
-		form, apart = "15:04:05", 12
-	}
-	shown := format.Age(win.Span())
-	if start+len(shown)+1 <= now {
-		l.put(m.th.dim, shown)
-	}
-	for _, t := range win.Ticks(apart) {
-		if x := start + t.Column; x > l.x && x+len(form)+1 <= now {
-			l.to(x).put(m.th.dim, t.At.In(m.now.Location()).Format(form))
-		}
-	}
-	if now >= l.x {
-		l.to(now).put(m.th.dim, "now")
-	}
-}
-
 // strip draws who owned the row in the window.
-func (m *model) strip(l *line, row *sources.Row, win timeline.Window) {
+func (m *model) strip(l *paint.Line, row *sources.Row, win timeline.Window) {
 	now := m.now
 	if m.st.At.After(now) {
 		now = m.st.At // what was published since the last second is shown at once
@@ -71,73 +49,7 @@ func (m *model) strip(l *line, row *sources.Row, win timeline.Window) {
 	} else {
 		m.cells = win.Strip(m.cells, lane, now)
 	}
-	for i := 0; i < len(m.cells); {
-		c, n := m.cells[i], 1
-		for i+n < len(m.cells) && same(c, m.cells[i+n]) {
-			n++
-		}
-		m.putRun(l, c, n)
-		i += n
-	}
-}
-
-// same says whether a cell goes on what c began.
-func same(c, next timeline.Cell) bool {
-	return !next.Head && !next.Many && !c.Many && next.Mark == c.Mark && next.Hue == c.Hue && next.Height == c.Height
-}
-
-// putRun draws n cells that say the same, of which the first has the sign.
-func (m *model) putRun(l *line, c timeline.Cell, n int) {
-	th := &m.th
-	if c.Many {
-		st := th.strong
-		if c.Mark == timeline.Leaderless {
-			st = th.alarm
-		}
-		l.put(st, th.many)
-		return
-	}
-	switch c.Mark {
-	case timeline.Owned:
-		if c.Head {
-			l.put(th.ownerLetter(c.Hue), letter(c.Hue))
-			n--
-		}
-		run := th.run
-		if run == "" {
-			run = letter(c.Hue)
-		}
-		l.put(th.ownerLine(c.Hue), strings.Repeat(run, n))
-	case timeline.Leaderless:
-		if th.glyphs.ascii {
-			l.put(th.alarm, strings.Repeat(th.crisis, n))
-			return
-		}
-		l.put(th.alarm, th.crisis+strings.Repeat(" ", n-1))
-	case timeline.Break:
-		l.put(th.dim, strings.Repeat(th.brk, n))
-	case timeline.Dark:
-		l.put(th.dim, strings.Repeat(th.dark, n))
-	case timeline.Taken, timeline.Full:
-		m.putLevel(l, c, n)
-	case timeline.Idle:
-		l.put(th.dim, strings.Repeat(th.idle, n))
-	default:
-		l.skip(n)
-	}
-}
-
-// putLevel draws n cells of a semaphore's profile. A quarter of its cells is left free, so
-// that permits that are all taken, which many semaphores are for long, look like no alarm.
-func (m *model) putLevel(l *line, c timeline.Cell, n int) {
-	st, glyph := m.th.dim, m.th.idle
-	if c.Height > 0 {
-		glyph = m.th.levels[min(int(c.Height), len(m.th.levels))-1]
-	}
-	if c.Mark == timeline.Full {
-		st, glyph = m.th.warn, m.th.full
-	}
-	l.put(st, strings.Repeat(glyph, n))
+	l.Strip(m.cells)
 }
 
 // leastStep is how short a column is at least. Of a second it would be shorter, and every

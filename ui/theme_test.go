@@ -3,7 +3,6 @@ package ui
 import (
 	"image/color"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,32 +67,6 @@ func TestNamesBeyondASCIIAreQuestionMarksOnAnASCIITerminal(t *testing.T) {
 	d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Led("schlüssel", "日本", noon()))), Options{ASCII: true})
 	d.shows(t, "schl?ssel")
 	exact(t, d)
-}
-
-func TestOwnersAreNeverRedOrYellow(t *testing.T) {
-	t.Parallel()
-	th := newTheme(false, false, "")
-	for hue := range 256 {
-		for _, s := range []style{th.ownerLine(uint8(hue)), th.ownerLetter(uint8(hue))} {
-			for _, code := range strings.FieldsFunc(string(s), func(r rune) bool { return r < '0' || r > '9' }) {
-				if slices.Contains([]string{"31", "33", "91", "93"}, code) {
-					t.Fatalf("hue %d is %q", hue, s)
-				}
-			}
-		}
-		if hue > 0 && th.ownerLine(uint8(hue)) == th.ownerLine(uint8(hue-1)) {
-			t.Fatalf("hue %d looks as the one before", hue)
-		}
-	}
-}
-
-func TestTitleHasItsOwnColour(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{"red": "41", "Green": "42", "cyan": "46", "": "45", "no colour": "45"} {
-		if got := newTheme(false, false, name).title; !strings.Contains(string(got), ";"+want) {
-			t.Errorf("%q: %q", name, got)
-		}
-	}
 }
 
 func TestBothSidesOfATurnoverHaveTheirLetters(t *testing.T) {
@@ -177,7 +150,7 @@ func TestCursorRowKeepsTheColourOfItsMark(t *testing.T) {
 	if d.cursor() != "a" {
 		t.Fatalf("the cursor is on %s", d.cursor())
 	}
-	if mark := string(d.th.selected+d.th.bad) + "!"; !strings.Contains(d.View().Content, mark) {
+	if mark := string(d.th.Selected+d.th.Bad) + "!"; !strings.Contains(d.View().Content, mark) {
 		t.Errorf("the mark is not drawn as %q", mark)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/paint"
 )
 
 // trouble is one thing to know about a source, in a line of its own.
@@ -14,7 +15,7 @@ type trouble struct {
 	text   string
 	retry  string
 	loud   bool
-	st     style // where loud
+	st     paint.Style // where loud
 }
 
 // troubles lists the sources that do not answer, with the error and the next try, then
@@ -30,11 +31,11 @@ func (m *model) troubles() []trouble {
 	for i := range m.st.Scopes {
 		c := &m.st.Scopes[i]
 		for _, w := range c.About.Warnings {
-			name := clean(c.Source)
+			name := paint.Clean(c.Source)
 			if c.Name != "" {
-				name += " " + clean(c.Name)
+				name += " " + paint.Clean(c.Name)
 			}
-			quiet = append(quiet, trouble{source: name, text: clean(w)})
+			quiet = append(quiet, trouble{source: name, text: paint.Clean(w)})
 		}
 	}
 	return append(loud, quiet...)
@@ -45,7 +46,7 @@ func why(s *sources.SourceStatus) string {
 	if s.Err == nil || errors.Is(s.Err, sources.ErrSilent) { // whose text has an age of its own
 		return "its server has stopped answering"
 	}
-	return clean(s.Err.Error())
+	return paint.Clean(s.Err.Error())
 }
 
 // retry says when a source is tried again; "" where no pause runs.
@@ -76,20 +77,20 @@ func (m *model) troubleLines(w, h int) []string {
 		lines = append(lines, m.troubleLine(t, w))
 	}
 	if more > 0 {
-		lines = append(lines, m.th.line(w).skip(3).put(m.th.dim, format.Count(more)+" more about sources").done())
+		lines = append(lines, m.th.Line(w).Skip(3).Put(m.th.Dim, format.Count(more)+" more about sources").Done())
 	}
-	return m.th.box(lines, w, h)
+	return m.th.Box(lines, w, h)
 }
 
 func (m *model) troubleLine(t trouble, w int) string {
-	l := m.th.line(w).skip(1)
+	l := m.th.Line(w).Skip(1)
 	if !t.loud {
-		return l.put(m.th.warn, m.th.marks[sevWarn]).skip(1).put("", t.source).skip(2).put(m.th.dim, t.text).done()
+		return l.Put(m.th.Warn, m.th.Marks[paint.Warn]).Skip(1).Put("", t.source).Skip(2).Put(m.th.Dim, t.text).Done()
 	}
-	l.put(t.st, m.th.down).skip(1).put(t.st, t.source+" "+t.state).skip(2)
-	l.put("", m.th.cut(t.text, w-l.x-format.Width(t.retry)-4))
+	l.Put(t.st, m.th.Down).Skip(1).Put(t.st, t.source+" "+t.state).Skip(2)
+	l.Put("", m.th.Cut(t.text, w-l.X-format.Width(t.retry)-4))
 	if t.retry != "" {
-		l.skip(2).put(m.th.dim, t.retry)
+		l.Skip(2).Put(m.th.Dim, t.retry)
 	}
-	return l.done()
+	return l.Done()
 }

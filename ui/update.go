@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"coordtop/sources"
+	"coordtop/ui/paint"
 	"coordtop/ui/terminal"
 )
 
@@ -58,11 +60,11 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.exported(msg)
 		return nil, true
 	case tea.BackgroundColorMsg:
-		m.paint.told, m.paint.dark = true, msg.IsDark()
+		m.scheme.Told, m.scheme.Dark = true, msg.IsDark()
 		m.repaint()
 		return nil, true
 	case tea.ColorProfileMsg:
-		m.paint.complete = lipgloss.Complete(msg.Profile)
+		m.scheme.Complete = lipgloss.Complete(msg.Profile)
 		m.repaint()
 		return nil, true
 	case tea.MouseMsg:
@@ -155,7 +157,7 @@ func (m *model) edit(msg tea.Msg) tea.Cmd {
 	}
 	if paste, ok := msg.(tea.PasteMsg); ok {
 		line, _, _ := strings.Cut(strings.TrimSpace(paste.Content), "\n")
-		msg = tea.PasteMsg{Content: clean(line)}
+		msg = tea.PasteMsg{Content: paint.Clean(line)}
 	}
 	switch {
 	case m.view == viewHelp && m.line.scope != inCommand:
@@ -187,7 +189,7 @@ func (m *model) refilter() {
 }
 
 // typed is what stands in the filter's line, fit for drawing.
-func (m *model) typed() string { return clean(m.input.Value()) }
+func (m *model) typed() string { return paint.Clean(m.input.Value()) }
 
 // relist makes the list anew; the cursor stays on its row if that is still there.
 func (m *model) relist() {
@@ -210,3 +212,28 @@ func (m *model) time() time.Time {
 	}
 	return m.feed.Now()
 }
+
+// Init asks the terminal for its background where that is wanted. The answer comes later,
+// or never. What else comes by itself comes from the pump.
+func (m *model) Init() tea.Cmd {
+	if !m.scheme.Asks() {
+		return nil
+	}
+	return tea.RequestBackgroundColor
+}
+
+// setScheme takes another theme.
+func (m *model) setScheme(name string) tea.Cmd {
+	name = strings.ToLower(name)
+	if !slices.Contains(paint.Schemes(), name) {
+		m.say("themes: " + strings.Join(paint.Schemes(), ", "))
+		return nil
+	}
+	m.scheme.Asked = name
+	m.repaint()
+	m.say("theme " + name)
+	return m.Init()
+}
+
+// repaint makes the styles anew.
+func (m *model) repaint() { m.th = m.scheme.Theme(m.th.Glyphs.ASCII) }

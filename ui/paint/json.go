@@ -1,4 +1,4 @@
-package ui
+package paint
 
 import (
 	"bytes"
@@ -9,23 +9,23 @@ import (
 	"coordtop/sources"
 )
 
-// prettyLines bounds how many lines one value takes.
-const prettyLines = 200
+// mostBlobLines bounds how many lines one value takes.
+const mostBlobLines = 200
 
-// pretty is a value in lines of at most w cells: JSON with its structure, anything else
+// BlobLines is a value in lines of at most w cells: JSON with its structure, anything else
 // as it is.
-func pretty(b sources.Blob, w int) []string {
+func BlobLines(b sources.Blob, w int) []string {
 	text := b.Head
 	if indented, ok := indentJSON(b); ok {
 		text = indented
 	} else {
-		return wrap(format.Clean(text, 0), w)
+		return wrapAnywhere(format.Clean(text, 0), w)
 	}
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
-		lines = append(lines, wrap(format.Clean(line, 0), w)...)
-		if len(lines) > prettyLines {
-			return append(lines[:prettyLines], "...")
+		lines = append(lines, wrapAnywhere(format.Clean(line, 0), w)...)
+		if len(lines) > mostBlobLines {
+			return append(lines[:mostBlobLines], "...")
 		}
 	}
 	return lines

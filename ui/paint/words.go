@@ -1,14 +1,15 @@
-package ui
+package paint
 
 import (
+	"strings"
 	"time"
 
 	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
-// cause says why an owner is gone; what is only inferred has a sign before it.
-func (m *model) cause(c sources.Cause, how sources.Known) string {
+// Cause says why an owner is gone; what is only inferred has a sign before it.
+func (th *Theme) Cause(c sources.Cause, how sources.Known) string {
 	var text string
 	switch c {
 	case sources.CauseReleased:
@@ -29,7 +30,7 @@ func (m *model) cause(c sources.Cause, how sources.Known) string {
 		return "cause unknown"
 	}
 	if how == sources.Inferred {
-		return m.th.about + text
+		return th.About + text
 	}
 	return text
 }
@@ -47,8 +48,8 @@ func knownText(how sources.Known) string {
 	return how.String()
 }
 
-// intervalText writes a length of time that may only be known to lie between bounds.
-func intervalText(i sources.Interval) string {
+// IntervalText writes a length of time that may only be known to lie between bounds.
+func IntervalText(i sources.Interval) string {
 	low, high := format.Precise(i.Min), format.Precise(i.Max)
 	switch {
 	case low == high:
@@ -61,9 +62,9 @@ func intervalText(i sources.Interval) string {
 	return low + " to " + high
 }
 
-// spread says over how long a stretch an event may have happened; 0 where it is known
+// Spread says over how long a stretch an event may have happened; 0 where it is known
 // to a tenth of a second.
-func spread(e *sources.Event) time.Duration {
+func Spread(e *sources.Event) time.Duration {
 	if e.After.IsZero() || e.Ref.Name == "" {
 		return 0 // of a source, the end of its silence limit is what is told
 	}
@@ -73,30 +74,47 @@ func spread(e *sources.Event) time.Duration {
 	return 0
 }
 
-// count writes a number of things: "1 source", "3 sources".
-func count(n int, thing string) string {
+// Count writes a number of things: "1 source", "3 sources".
+func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return format.Count(n) + " " + thing + "s"
 }
 
-func plural(n int, thing string) string {
+// Plural is the name of n things without their number.
+func Plural(n int, thing string) string {
 	if n == 1 {
 		return thing
 	}
 	return thing + "s"
 }
 
-// kindEnd makes the name of a kind a plural.
-func kindEnd(k sources.Kind) string {
+// KindPlural makes the name of a kind a plural.
+func KindPlural(k sources.Kind) string {
 	if k == sources.KindMutex {
 		return "es"
 	}
 	return "s"
 }
 
-// shortDuration writes a sampling interval: "250ms", "1s", "1.5s".
-func shortDuration(d time.Duration) string {
+// ShortDuration writes a sampling interval: "250ms", "1s", "1.5s".
+func ShortDuration(d time.Duration) string {
 	return d.Round(10 * time.Millisecond).String()
+}
+
+// Numeric says whether a name is only a number, or two.
+func Numeric(name string) bool {
+	return name != "" && strings.Trim(name, "0123456789:-") == ""
+}
+
+// DropEmpty returns those of the words that are not empty.
+func DropEmpty(words ...string) []string {
+	var kept []string
+	for _, w := range words {
+		if w != "" {
+			kept = append(kept, w)
+		}
+	}
+	return kept
 }

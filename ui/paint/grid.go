@@ -1,0 +1,84 @@
+package paint
+
+import (
+	"coordtop/internal/format"
+)
+
+// Grid is a small table in a pane: as wide as what it holds. Columns in which nothing
+// stands are left out; where there is no room, those named in leave go, in that order,
+// and then what stands last is cut. The first column is for a letter.
+type Grid struct {
+	Heads []string
+	Right []bool // numbers
+	Leave []int  // columns that may go
+	rows  [][]Part
+}
+
+// Add adds a row: a cell for each head.
+func (g *Grid) Add(cells ...Part) { g.rows = append(g.rows, cells) }
+
+// Lines draws the heading and the rows in w cells, indented.
+func (g *Grid) Lines(th *Theme, w, indent int) []string {
+	widths := g.widths(w - indent)
+	head := th.Line(w).Skip(indent)
+	for i, n := range widths {
+		if n > 0 {
+			g.cell(head, i, n, th.Dim.Text(g.Heads[i]))
+		}
+	}
+	out := []string{head.Done()}
+	for _, row := range g.rows {
+		l := th.Line(w).Skip(indent)
+		for i, c := range row {
+			if widths[i] > 0 {
+				g.cell(l, i, widths[i], c)
+			}
+		}
+		out = append(out, l.Done())
+	}
+	return out
+}
+
+// widths is how many cells each column takes; 0: it is not there.
+func (g *Grid) widths(room int) []int {
+	widths := make([]int, len(g.Heads))
+	for _, row := range g.rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], format.Width(c.Text))
+		}
+	}
+	total := 0
+	for i, n := range widths {
+		if n > 0 {
+			widths[i] = max(n, len(g.Heads[i]))
+			total += widths[i] + gridGap(i)
+		}
+	}
+	for _, i := range g.Leave {
+		if total-2 <= room { // nothing follows the last one
+			break
+		}
+		if widths[i] > 0 {
+			total -= widths[i] + gridGap(i)
+			widths[i] = 0
+		}
+	}
+	return widths
+}
+
+// gridGap is how many cells stay empty behind a column.
+func gridGap(i int) int {
+	if i == 0 {
+		return 1
+	}
+	return 2
+}
+
+func (g *Grid) cell(l *Line, i, w int, c Part) {
+	if i < len(g.Right) && g.Right[i] {
+		l.Right(c.Style, c.Text, w)
+	} else {
+		l.Cell(c.Style, c.Text, w)
+	}
+	l.Skip(gridGap(i))
+}

@@ -1,0 +1,159 @@
+package paint
+
+import (
+	"strings"
+
+	"coordtop/internal/format"
+)
+
+// Line is one line of a box while it is drawn: exactly w cells when taken. Text that
+// does not fit is cut. Text given to it must be clean (see clean).
+type Line struct {
+	th       *Theme
+	b        strings.Builder
+	Width, X int
+	Over     Style // if set, it replaces every style: the cursor row is of one piece
+}
+
+// Line begins a line of w cells.
+func (th *Theme) Line(w int) *Line {
+	l := &Line{th: th, Width: max(w, 0)}
+	l.b.Grow(2*l.Width + 64)
+	return l
+}
+
+// Put writes s as it is, cut at the end of the line.
+func (l *Line) Put(st Style, s string) *Line {
+	room := l.Width - l.X
+	if room <= 0 || s == "" {
+		return l
+	}
+	s, n := l.th.fit(s, room)
+	l.X += n
+	if l.Over != "" {
+		st = l.Over
+	}
+	if st == "" {
+		l.b.WriteString(s)
+		return l
+	}
+	l.b.WriteString(string(st))
+	l.b.WriteString(s)
+	l.b.WriteString(Reset)
+	return l
+}
+
+// Cell writes s in exactly w cells, on the left of them.
+func (l *Line) Cell(st Style, s string, w int) *Line {
+	s, n := l.th.fit(s, w)
+	return l.Put(st, s).Skip(w - n)
+}
+
+// Right writes s in exactly w cells, on the right of them.
+func (l *Line) Right(st Style, s string, w int) *Line {
+	s, n := l.th.fit(s, w)
+	return l.Skip(w-n).Put(st, s)
+}
+
+// Skip leaves n cells empty.
+func (l *Line) Skip(n int) *Line {
+	n = min(n, l.Width-l.X)
+	if n <= 0 {
+		return l
+	}
+	l.X += n
+	if l.Over != "" {
+		l.b.WriteString(string(l.Over))
+	}
+	for ; n > 0; n -= min(n, len(blanks)) {
+		l.b.WriteString(blanks[:min(n, len(blanks))])
+	}
+	if l.Over != "" {
+		l.b.WriteString(Reset)
+	}
+	return l
+}
+
+// To moves to column x; where that is passed already, nothing happens.
+func (l *Line) To(x int) *Line { return l.Skip(x - l.X) }
+
+// Rule fills the rest of the line with the rule's glyph.
+func (l *Line) Rule() *Line {
+	return l.Put(l.th.Dim, strings.Repeat(l.th.Glyphs.Rule, max(l.Width-l.X, 0)))
+}
+
+// Done returns the line, filled up with blanks.
+func (l *Line) Done() string {
+	l.Skip(l.Width - l.X)
+	return l.b.String()
+}
+
+const blanks = "                                                                                "
+
+// Blank returns h empty lines of w cells.
+func (th *Theme) Blank(w, h int) []string { return th.Box(nil, w, h) }
+
+// Box returns exactly h lines of exactly w cells: lines, which have that width, cut or
+// filled up with empty ones.
+func (th *Theme) Box(lines []string, w, h int) []string {
+	h = max(h, 0)
+	lines = lines[:min(len(lines), h)]
+	for len(lines) < h {
+		lines = append(lines, th.Line(w).Done())
+	}
+	return lines
+}
+
+// Part is text with its style.
+type Part struct {
+	Style Style
+	Text  string
+}
+
+// Text is text of this style.
+func (st Style) Text(s string) Part { return Part{Style: st, Text: s} }
+
+// Plain is text in the terminal's own look.
+func Plain(s string) Part { return Part{Text: s} }
+
+// PartsWidth is how many cells parts take.
+func PartsWidth(parts []Part) int {
+	w := 0
+	for _, p := range parts {
+		w += format.Width(p.Text)
+	}
+	return w
+}
+
+// BarText is how many cells the number beside a bar takes at least.
+const BarText = 4
+
+// Bar draws a bar with its number in w cells; where there is no room, the number.
+func (l *Line) Bar(st Style, part float64, text string, w int) {
+	cells := w - 1 - max(len(text), min(BarText, w/2))
+	if cells < 3 {
+		l.Cell("", text, w)
+		return
+	}
+	full := min(int(part*float64(cells)+0.5), cells)
+	if full == 0 && part > 0 {
+		full = 1
+	}
+	end := l.X + w
+	for i := range cells {
+		if i < full {
+			l.Put(st, l.th.barFull)
+		} else {
+			l.Put(l.th.Dim, l.th.barEmpty)
+		}
+	}
+	l.Skip(1).Put("", text).To(end)
+}
+
+// Indented moves lines one cell to the right.
+func Indented(lines []string) []string {
+	for i := range lines {
+		lines[i] = " " + lines[i]
+	}
+	return lines
+}

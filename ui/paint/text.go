@@ -1,0 +1,148 @@
+package paint
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"coordtop/internal/format"
+)
+
+// fit cuts s to w cells, with an ellipsis where something is missing, and returns the
+// cells taken.
+func (th *Theme) fit(s string, w int) (string, int) {
+	if w <= 0 {
+		return "", 0
+	}
+	if ascii(s) {
+		if len(s) <= w {
+			return s, len(s)
+		}
+		if th.Glyphs.ASCII {
+			return s[:w-1] + th.ellipsis, w
+		}
+	} else if th.Glyphs.ASCII {
+		return th.fit(toASCII(s), w)
+	}
+	n := format.Width(s)
+	if n > w {
+		s = strings.TrimRight(format.Fit(s, w), " ")
+		n = format.Width(s)
+	}
+	return s, n
+}
+
+// Cut is fit for text that is put somewhere later.
+func (th *Theme) Cut(s string, w int) string {
+	s, _ = th.fit(s, w)
+	return s
+}
+
+// FitWords is cut for text of several words: it ends with a whole word where one fits, and
+// of "pid 30122" both go where the number does.
+func (th *Theme) FitWords(s string, w int) string {
+	if format.Width(s) <= w {
+		return s
+	}
+	words := strings.Fields(s)
+	n := len(words) - 1
+	for n > 0 && format.Width(strings.Join(words[:n], " "))+1 > w {
+		n--
+	}
+	if n > 1 && words[n][0] >= '0' && words[n][0] <= '9' {
+		n--
+	}
+	if n < 1 {
+		return th.Cut(s, w)
+	}
+	return strings.Join(words[:n], " ") + th.ellipsis
+}
+
+// FitName cuts s in the middle: the ends of a long name tell it from its neighbours.
+func (th *Theme) FitName(s string, w int) string {
+	if len(s) <= w || w < 8 || !ascii(s) {
+		return s
+	}
+	head := (w - 1) / 3
+	return s[:head] + th.ellipsis + s[len(s)-(w-1-head):]
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// toASCII puts a question mark in place of each character that an ASCII terminal does
+// not have.
+func toASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= utf8.RuneSelf {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// cleanLimit is how much of a stranger's text is looked at for one cell.
+const cleanLimit = 512
+
+// Clean makes text from outside fit for a cell.
+func Clean(s string) string { return format.Clean(s, cleanLimit) }
+
+// CleanLabel is clean for the name of an owner.
+func CleanLabel(s string) string { return format.Label(s, cleanLimit) }
+
+// Fold wraps clean text at blanks into lines of at most w cells.
+func Fold(text string, w int) []string {
+	if w < 1 || text == "" {
+		return nil
+	}
+	return strings.Split(ansi.Wrap(text, w, ""), "\n")
+}
+
+// Wrap cuts clean text at blanks into pieces of at most w cells; a word that is
+// longer is cut anywhere.
+func Wrap(s string, w int) []string {
+	w = max(w, 8)
+	var lines []string
+	line, x := "", 0
+	for _, word := range strings.Fields(s) {
+		n := format.Width(word)
+		if x > 0 && x+1+n <= w {
+			line, x = line+" "+word, x+1+n
+			continue
+		}
+		if x > 0 {
+			lines = append(lines, line)
+		}
+		pieces := wrapAnywhere(word, w)
+		lines = append(lines, pieces[:len(pieces)-1]...)
+		line = pieces[len(pieces)-1]
+		x = format.Width(line)
+	}
+	if x > 0 || len(lines) == 0 {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// wrapAnywhere cuts clean text into pieces of at most w cells.
+func wrapAnywhere(s string, w int) []string {
+	var lines []string
+	for w = max(w, 2); format.Width(s) > w; {
+		cut := 0
+		for i, r := range s {
+			if format.Width(s[:i+len(string(r))]) > w {
+				break
+			}
+			cut = i + len(string(r))
+		}
+		lines, s = append(lines, s[:cut]), s[cut:]
+	}
+	return append(lines, s)
+}

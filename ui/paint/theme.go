@@ -1,0 +1,199 @@
+package paint
+
+import (
+	"image/color"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+)
+
+// Style is a ready SGR sequence; "" is the terminal's own look. Text is written as
+// style + text + reset. Lip Gloss makes the sequences, once: rendering every cell with
+// it was measured to cost ten times as much as writing a kept prefix.
+type Style string
+
+// Reset ends text of a style.
+const Reset = "\x1b[0m"
+
+// Theme names styles and glyphs by what they mean. It knows 16 colours, which the
+// person chose for their terminal, and never a background of its own: so it is right
+// on light and on dark. In all of them the text alone says everything.
+type Theme struct {
+	Dim      Style // labels, units, what is well or old
+	Strong   Style // names that lead a pane, numbers that count
+	Good     Style
+	Warn     Style
+	Bad      Style
+	Alarm    Style // filled: trouble in a strip
+	Accent   Style // what would happen next
+	Selected Style // the cursor row
+	Badge    Style // READ-ONLY
+	Notice   Style // PAUSED and the like: filled, not dangerous
+	Title    Style // the environment
+	Heading  Style
+	Tab      Style   // the screen that is shown, among the others
+	owners   []Style // lines of a strip, by hue
+	letters  []Style // the owner's letter, by hue
+
+	Glyphs
+}
+
+// Glyphs are the characters that are not letters. Each is one cell wide.
+type Glyphs struct {
+	ASCII                                 bool
+	Cursor                                string            // in the first cell of the cursor row
+	Marked                                string            // behind the state of a row that the person marked
+	Marks                                 [Blind + 1]string // states, by severity
+	Up, Connecting, Down                  string            // health of a source
+	Rule, Tee, Upright                    string
+	barFull, barEmpty                     string // a lease's or semaphore's bar
+	Run, Idle, Break, Dark, Many, Crisis  string // a strip; run "": the owner's letter; brk: a short gap
+	Dot, Arrow, AtLeast, AtMost, ellipsis string
+	About                                 string    // what is inferred, or lies somewhere between two looks
+	Corners                               [4]string // of a frame: top left, top right, bottom left, bottom right
+	Bullet, Pending                       string    // a line of what would happen; a row that we are acting on
+	Eighths                               [8]string // of a cell: lease left
+	Levels                                [7]string // permits taken, while there are others
+	Full                                  string    // no permit was left
+}
+
+func unicodeGlyphs() Glyphs {
+	return Glyphs{
+		Cursor: " ", Marked: "+",
+		Marks: [...]string{Bad: "!", Warn: "▲", Well: "●", Free: "○", Blind: "?"},
+		Up:    "●", Connecting: "◌", Down: "■",
+		Rule: "─", Tee: "┬", Upright: "│",
+		barFull: "━", barEmpty: "┄",
+		Run: "━", Idle: "─", Break: "╌", Dark: "┄", Many: "*", Crisis: "!",
+		Dot: "·", Arrow: "←", AtLeast: "≥", AtMost: "≤", ellipsis: "…", About: "~",
+		Corners: [4]string{"╭", "╮", "╰", "╯"}, Bullet: "•", Pending: "◌",
+		Eighths: [...]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+		Levels:  [...]string{"▁", "▂", "▂", "▃", "▄", "▄", "▅"}, Full: "▆",
+	}
+}
+
+func asciiGlyphs() Glyphs {
+	return Glyphs{
+		ASCII:  true,
+		Cursor: ">", Marked: "+",
+		Marks: [...]string{Bad: "!", Warn: "^", Well: "o", Free: "-", Blind: "?"},
+		Up:    "o", Connecting: ".", Down: "x",
+		Rule: "-", Tee: "+", Upright: "|",
+		barFull: "#", barEmpty: ".",
+		Run: "", Idle: "_", Break: "~", Dark: ".", Many: "*", Crisis: "!",
+		Dot: "-", Arrow: "<-", AtLeast: ">", AtMost: "<", ellipsis: "$", About: "~",
+		Corners: [4]string{"+", "+", "+", "+"}, Bullet: "*", Pending: "%",
+		Eighths: [...]string{"1", "2", "3", "4", "5", "6", "7", "8"},
+		Levels:  [...]string{"1", "2", "3", "4", "5", "6", "7"}, Full: "8",
+	}
+}
+
+// newTheme returns the styles for a terminal of 16 colours, or of none.
+func newTheme(ascii, noColor bool, titleColor string) Theme {
+	t := Theme{Glyphs: unicodeGlyphs()}
+	if ascii {
+		t.Glyphs = asciiGlyphs()
+	}
+	if noColor {
+		t.Glyphs.Cursor = ">"
+		t.plain()
+		return t
+	}
+	plain := lipgloss.NewStyle()
+	bold := plain.Bold(true)
+	filled := bold.Foreground(lipgloss.BrightWhite)
+	note := plain.Foreground(lipgloss.Black)
+	t.Dim, t.Strong, t.Heading = kept(plain.Foreground(lipgloss.BrightBlack)), kept(bold), kept(bold)
+	t.Good, t.Warn = kept(plain.Foreground(lipgloss.Green)), kept(plain.Foreground(lipgloss.Yellow))
+	t.Bad, t.Accent = kept(bold.Foreground(lipgloss.Red)), kept(plain.Foreground(lipgloss.Cyan))
+	t.Alarm, t.Title = kept(filled.Background(lipgloss.Red)), titleStyle(titleColor)
+	t.Selected, t.Badge = kept(plain.Reverse(true)), kept(note.Background(lipgloss.White))
+	t.Notice, t.Tab = kept(note.Background(lipgloss.Yellow)), kept(bold.Underline(true))
+	for _, c := range ownerColors() {
+		t.owners = append(t.owners, kept(plain.Foreground(c)))
+		t.letters = append(t.letters, kept(bold.Foreground(c)))
+	}
+	return t
+}
+
+// ownerColors are the colours of owners, in the order of their hues. Red and yellow are
+// never among them: those mean trouble.
+func ownerColors() []color.Color {
+	return []color.Color{
+		lipgloss.Blue, lipgloss.Magenta, lipgloss.Cyan, lipgloss.Green,
+		lipgloss.BrightBlue, lipgloss.BrightMagenta, lipgloss.BrightCyan, lipgloss.BrightGreen,
+	}
+}
+
+// plain fills the styles for NO_COLOR, which leaves bold, faint and reverse.
+func (t *Theme) plain() {
+	bold, reverse := lipgloss.NewStyle().Bold(true), lipgloss.NewStyle().Reverse(true)
+	t.Dim, t.Strong, t.Heading = kept(lipgloss.NewStyle().Faint(true)), kept(bold), kept(bold)
+	t.Warn, t.Bad, t.Accent = kept(bold), kept(bold), kept(bold)
+	t.Alarm, t.Selected, t.Badge = kept(reverse), kept(reverse), kept(reverse)
+	t.Title, t.Notice = kept(bold.Reverse(true)), kept(bold.Reverse(true))
+	t.Tab = kept(bold.Underline(true))
+	t.owners, t.letters = []Style{""}, []Style{kept(bold)}
+}
+
+// kept returns the sequence that begins text of this style.
+func kept(s lipgloss.Style) Style {
+	prefix, _, _ := strings.Cut(s.Render("x"), "x")
+	return Style(prefix)
+}
+
+// titleStyle is the environment's name on its colour. A name that is no colour gives
+// magenta: never red, which here means trouble, unless the person asked for it.
+func titleStyle(name string) Style {
+	dark := map[string]color.Color{
+		"black": lipgloss.Black, "red": lipgloss.Red, "green": lipgloss.Green, "yellow": lipgloss.Yellow, "blue": lipgloss.Blue,
+		"magenta": lipgloss.Magenta, "cyan": lipgloss.Cyan, "gray": lipgloss.BrightBlack,
+	}
+	light := map[string]color.Color{
+		"white": lipgloss.White, "bright-white": lipgloss.BrightWhite, "bright-red": lipgloss.BrightRed,
+		"bright-green": lipgloss.BrightGreen, "bright-yellow": lipgloss.BrightYellow, "bright-blue": lipgloss.BrightBlue,
+		"bright-magenta": lipgloss.BrightMagenta, "bright-cyan": lipgloss.BrightCyan,
+	}
+	s := lipgloss.NewStyle().Bold(true)
+	name = strings.ToLower(name)
+	if c, ok := light[name]; ok {
+		return kept(s.Foreground(lipgloss.Black).Background(c))
+	}
+	c, ok := dark[name]
+	if !ok {
+		c = lipgloss.Magenta
+	}
+	return kept(s.Foreground(lipgloss.BrightWhite).Background(c))
+}
+
+// ownerLine is the style of an owner's run in a strip.
+func (t *Theme) ownerLine(hue uint8) Style { return t.owners[int(hue)%len(t.owners)] }
+
+// OwnerLetter is the style of an owner's letter.
+func (t *Theme) OwnerLetter(hue uint8) Style { return t.letters[int(hue)%len(t.letters)] }
+
+// Letter is the letter of the owner with this hue: A for the first owner of a row.
+func Letter(hue uint8) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	i := int(hue) % len(letters)
+	return letters[i : i+1]
+}
+
+// Severity is the style of a state's mark.
+func (t *Theme) Severity(s Severity) Style {
+	switch s {
+	case Bad:
+		return t.Bad
+	case Warn:
+		return t.Warn
+	}
+	return t.Dim
+}
+
+// SeverityText is the style of a state's word.
+func (t *Theme) SeverityText(s Severity) Style {
+	if s == Well {
+		return t.Good
+	}
+	return t.Severity(s)
+}
