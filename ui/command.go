@@ -128,7 +128,7 @@ func (m *model) runLine() tea.Cmd {
 		m.say("no command " + paint.Clean(name) + ": " + nearOr(name, commandNames(), m.keyOf(doHelp)+" lists them"))
 		return nil
 	case argument != "" && c.argument == "":
-		m.say(":" + c.name + " takes nothing behind it")
+		m.say(":" + c.name + " takes nothing behind it: write :" + c.name + " alone")
 		return nil
 	}
 	if c.scope&m.scope() == 0 && c.scope&inList != 0 {
@@ -161,6 +161,12 @@ func (m *model) obey(i intent, argument string) tea.Cmd {
 		m.setFilter(argument)
 		if mend := m.idx.filter.mend; mend != nil {
 			m.say(paint.Clean(mend.Text))
+		} else if len(m.idx.order) == 0 && m.idx.total > 0 {
+			text := "the filter selects nothing"
+			if meant := m.meant(); meant != "" {
+				text += ": " + meant
+			}
+			m.say(text)
 		}
 	case doSourceIs:
 		m.onlySource(argument)
@@ -211,7 +217,12 @@ func (m *model) sortBy(name string) {
 		}
 		words = append(words, s.word())
 	}
-	m.say("order by: " + strings.Join(words, ", "))
+	all := "sort by " + strings.Join(words, ", ")
+	if name == "" {
+		m.say(all)
+		return
+	}
+	m.say("no column " + paint.Clean(name) + ": " + nearOr(name, words, all))
 }
 
 // completeLine offers commands, then what their argument can be.

@@ -3,6 +3,7 @@ package ui
 import (
 	"charm.land/bubbles/v2/textinput"
 
+	"coordtop/sources"
 	"coordtop/ui/filter"
 	"coordtop/ui/paint"
 )
@@ -49,7 +50,36 @@ func (m *model) advise(l *paint.Line) {
 		l.Put(m.th.Dim, paint.Clean(f.mend.Text))
 	case f.mend != nil:
 		l.Put(m.th.Warn, paint.Clean(f.mend.Text))
+	case len(m.idx.order) == 0 && m.idx.total > 0:
+		l.Put(m.th.Dim, m.meant())
 	}
+}
+
+// meant asks whether a filter that selects nothing was meant otherwise; "": nothing else is
+// likely.
+func (m *model) meant() string {
+	meant := filter.Meant(m.idx.filter.text, m.labels(), func(field string) []string { return append(m.values(field), always(field)...) })
+	if meant == "" {
+		return ""
+	}
+	return "did you mean " + paint.Clean(meant) + "?"
+}
+
+// always are the values of a field that make sense whether or not a row has them now.
+func always(field string) []string {
+	var list []string
+	switch field {
+	case "kind":
+		for _, k := range []sources.Kind{sources.KindElection, sources.KindMutex, sources.KindSemaphore} {
+			list = append(list, k.String())
+		}
+	case "state":
+		for s := sources.StatusNotObserved; s <= sources.StatusAbsent; s++ {
+			list = append(list, stateWord(s))
+		}
+		list = append(list, "flapping")
+	}
+	return list
 }
 
 // putOffer writes what else there is, the one after the chosen one first.

@@ -17,6 +17,10 @@ func (m *model) empty(w int) []string {
 		lines := []string{blank, say("", "the filter selects none of "+paint.Count(x.total, "row")+": "+m.typed())}
 		if x.filter.expr.CountsWaiters() {
 			lines = append(lines, say("", "wait without a unit counts the waiters; wait>30s is about how long they wait"))
+		} else if mend := x.filter.mend; mend != nil {
+			lines = append(lines, say(m.th.Warn, paint.Clean(mend.Text)))
+		} else if meant := m.meant(); meant != "" {
+			lines = append(lines, say("", meant))
 		}
 		return append(lines, say(m.th.Dim, m.keyIn(inList, doClear)+" clears the filter"))
 	case x.total > 0:

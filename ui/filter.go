@@ -185,7 +185,7 @@ type eventSubject struct {
 func (s *eventSubject) Words(match func(string) bool) bool {
 	e := s.event
 	return match(e.Ref.Name) || match(e.Ref.Source) || match(e.Ref.Space) || match(e.RefKind.String()) || s.owners(match) ||
-		s.row != nil && s.row.Alias != "" && match(s.row.Alias)
+		e.Alias != "" && match(e.Alias) || s.row != nil && s.row.Alias != "" && match(s.row.Alias)
 }
 
 func (s *eventSubject) owners(match func(string) bool) bool {
@@ -201,7 +201,7 @@ func (s *eventSubject) Text(f filter.Field, match func(string) bool) (found, kno
 		return s.owners(match), true
 	}
 	if s.row == nil {
-		return f == filter.Name && match(s.event.Ref.Name), f == filter.Name
+		return f == filter.Name && (match(s.event.Ref.Name) || s.event.Alias != "" && match(s.event.Alias)), f == filter.Name
 	}
 	return (&rowSubject{s.row, s.st, s.v, s.now}).Text(f, match)
 }
@@ -253,6 +253,7 @@ func (m *model) valuesOf(field string, r *sources.Row, v verdict, add func(strin
 		add(r.Kind.String())
 	case "name":
 		add(r.Name)
+		add(r.Alias)
 	case "owner":
 		for i := range r.Owners {
 			add(r.Owners[i].Label)

@@ -144,3 +144,52 @@ func TestWaitWithoutAUnitThatSelectsNothingIsExplained(t *testing.T) {
 		}
 	}
 }
+
+func TestAFilterThatSelectsNothingAsksWhatWasMeant(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"kind=elction": "did you mean kind=election?", "status:led": "did you mean state=led?", "status=led": "did you mean state?",
+		"recncile": "did you mean reconcile?", "env=prdo": "did you mean env=prod?", "state=absnt": "did you mean state=absent?",
+	} {
+		d := four()
+		d.press("/")
+		d.typed(text)
+		d.shows(t, want)
+		d.press("enter")
+		d.shows(t, want)
+	}
+	d := four()
+	d.press(":")
+	d.typed("filter kind:elction")
+	d.press("enter")
+	d.shows(t, "the filter selects nothing: did you mean kind=election?")
+	d = four()
+	d.press("/")
+	d.typed("zzzzzz")
+	d.showsNot(t, "did you mean")
+}
+
+func TestAliasesAreNamesInFiltersAndCompletion(t *testing.T) {
+	t.Parallel()
+	numbered := uitest.Led("72707369", "host-1", noon())
+	numbered.Alias = "Prisma Migrate"
+	d := hand(numbered, lost("search"))
+	d.feed.Tell(sources.Event{Seq: 1, Kind: sources.EventReleased, Ref: sources.Ref{Source: "leases", Name: "99"}, Alias: "nightly compactor", At: noon(),
+		How: sources.Told, Previous: sources.OwnerRef{ID: "a", Label: "gone-1"}})
+	d.show(d.feed.State())
+	for _, typed := range []string{"prisma", "name~prisma"} {
+		d.press("/")
+		d.typed(typed)
+		d.press("enter")
+		if got := d.names(); len(got) != 1 || got[0] != "72707369" {
+			t.Errorf("%s selects %q", typed, got)
+		}
+		d.press("esc")
+	}
+	d.press("5", "/")
+	d.typed("compactor")
+	d.shows(t, "gone-1")
+	if got := d.namesLike("Prisma"); !slices.Equal(got, []string{"Prisma Migrate"}) {
+		t.Errorf("completed with %q", got)
+	}
+}

@@ -57,7 +57,9 @@ func TestCommandsThatCannotBeObeyedSayWhy(t *testing.T) {
 	for text, want := range map[string]string{
 		"frobnicate":    "no command frobnicate",
 		"s x":           "no command s:", // source or sort
-		"sort colour":   "order by: problems, name",
+		"sort colour":   "no column colour: sort by problems, name",
+		"sort":          "sort by problems, name",
+		"sort sinse":    "no column sinse: did you mean since?",
 		"pause now":     ":pause takes nothing behind it",
 		"source nobody": "no rows of a source nobody: there are leases", "source lease": "no rows of a source lease: did you mean leases?",
 		"srot name":  "no command srot: did you mean sort?",

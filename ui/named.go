@@ -106,8 +106,13 @@ func (m *model) namesLike(text string) []string {
 		if len(list) == offeredNames {
 			break
 		}
-		if r != nil && strings.HasPrefix(r.Name, text) && paint.Clean(r.Name) == r.Name {
-			list = append(list, r.Name)
+		if r == nil {
+			continue
+		}
+		for _, name := range []string{r.Name, r.Alias} {
+			if name != "" && strings.HasPrefix(name, text) && paint.Clean(name) == name {
+				list = append(list, name)
+			}
 		}
 	}
 	return list

@@ -44,7 +44,7 @@ func directions() []direction {
 		{"ui/terminal", []string{"internal/spawn"}},
 		{"ui/paint", []string{"ui/timeline", "sources", "internal/format"}},
 		{"ui/uitest", []string{"sources", "sources/sourcetest", "internal/action"}},
-		{"ui/*", []string{"ui/*", "sources", "internal/format"}},
+		{"ui/*", []string{"ui/*", "sources", "internal/address", "internal/format"}},
 		{"internal/action", []string{"sources", "internal/format"}},
 		{"internal/operate", []string{"coord", "sources", "internal/action", "internal/backoff", "internal/format", "internal/spawn", "internal/suspend"}},
 		{"internal/foreground", []string{"sources", "internal/action", "internal/format", "internal/headless", "internal/spawn"}},

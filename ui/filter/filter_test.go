@@ -163,7 +163,10 @@ func TestMistakesAreSaidWithTheirPlace(t *testing.T) {
 		{"orders or", "or what?", 9, true},
 		{"orders and", "and what?", 7, true},
 		{"orders !", "! before what?", 7, true},
-		{"orders colour=red", "no field or label colour; quotes look for it as text", 7, false},
+		{"orders colour=red", "no field or label colour: tab lists them, quotes look for it as text", 7, false},
+		{"orders status=led", "no field or label status: did you mean state?", 7, false},
+		{"knd=mutex", "no field or label knd: did you mean kind?", 0, false},
+		{"tean=a", "no field or label tean: did you mean Team?", 0, false},
 		{"=x", "which field = x?", 0, false},
 		{"owner~host-1[", "the expression has a missing closing ]", 6, false},
 		{"kind>mutex", "kind is a text: use = != ~ or !~", 0, false},
@@ -254,4 +257,26 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q is not read back from %s: %v", text, filter.Quote(text), err)
 		}
 	})
+}
+
+func TestAFilterThatSelectsNothingIsComparedWithWhatThereIs(t *testing.T) {
+	t.Parallel()
+	values := func(field string) []string {
+		return map[string][]string{
+			"kind": {"election", "mutex", "semaphore"}, "state": {"led", "led-renewal-late", "no-leader"}, "source": {"prod-eu", "prod-us"},
+			"name": {"app:leader:billing", "ledger/compactor", "4242"}, "env": {"prod"}, "Team": {"core"},
+		}[field]
+	}
+	for text, want := range map[string]string{
+		"kind=elction": "kind=election", "orders kind=lock": "kind=mutex", "kind=election": "", "kind=zzz": "", "kind=?": "",
+		"kind:election": "kind=election", "kind:mutx": "kind=mutex", "status:led": "state=led", "STATUS:late": "state=led-renewal-late",
+		"state=\"led, renewal lat\"": "state=led-renewal-late", "source:prod": "source=prod-eu", "source=prd-eu": "source=prod-eu",
+		"owner:host-1": "owner~host-1", "wait:30s": "wait>30s", "evn:prod": "env=prod", "team:cor": "Team=core",
+		"biling": "billing", "compacter": "compactor", "4224": "4242", "billing kind=mutx": "kind=mutex",
+		"app:leader": "", `"kind:election"`: "", "!biling": "billing", "zz": "", "zzzzzz": "", "since>1m": "", "": "",
+	} {
+		if got := filter.Meant(text, labels(), values); got != want {
+			t.Errorf("%s: meant %q, want %q", text, got, want)
+		}
+	}
 }

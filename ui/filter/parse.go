@@ -165,7 +165,11 @@ func (p *parser) compare(t token) node {
 		}
 		i := slices.IndexFunc(p.labels, func(l string) bool { return strings.EqualFold(l, t.text) })
 		if i < 0 {
-			p.fail(t.at, "no field or label %s; quotes look for it as text", t.text)
+			if near := meantField(t.text, p.labels); near != "" {
+				p.fail(t.at, "no field or label %s: did you mean %s?", t.text, near)
+			} else {
+				p.fail(t.at, "no field or label %s: tab lists them, quotes look for it as text", t.text)
+			}
 			return nil
 		}
 		key = p.labels[i]
