@@ -3,11 +3,14 @@ package app
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -30,8 +33,20 @@ func TestMain(m *testing.M) {
 		os.Exit(Main(mined(OS(""), os.Getenv(mine))))
 	}
 	ydbcoord.LogTo(slog.New(slog.DiscardHandler)) // before gRPC is used, as it asks
+	runMoreAtOnce()
 	// Bubble Tea leaves its timers to end by themselves, within a second.
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("charm.land/bubbletea/v2.Every.func1"))
+}
+
+// runMoreAtOnce lets more tests run at once than there are cores, unless -parallel says how many:
+// they wait for servers and for other processes more than they compute.
+func runMoreAtOnce() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))) // it is a number
+	}
 }
 
 // longEnough bounds every wait for an event, so that a broken program does not hang: a good run

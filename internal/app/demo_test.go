@@ -35,7 +35,8 @@ type demoRun struct {
 	dirs     []string // of the servers
 }
 
-// startDemo returns when all primitives of the demo have their owners and waiters.
+// startDemo returns when all primitives of the demo have their owners and waiters. Only the pool
+// of connections fills later: see busy.
 func startDemo(t *testing.T, args ...string) *demoRun {
 	t.Helper()
 	localserver.NeedsServer(t)
@@ -196,6 +197,7 @@ func TestDemoPrintsWhereItsServersAreServesAndEndsOnASignal(t *testing.T) {
 		t.Errorf("printed %q", text)
 	}
 	d.hearsLeader(t)
+	eventually(t, "most permits of the pool are taken, beside all else", func() bool { return d.patterns(t) && d.busy(t) })
 	owners, others, third := d.owners(t), d.processes(t), d.clients(t)
 	d.interrupt(t)
 	d.leavesNothing(t, owners, others, third)
