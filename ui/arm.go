@@ -35,7 +35,7 @@ func (m *model) sourceAtHand() string {
 	switch m.view {
 	case viewEvents:
 		seq, _ := m.told.Selected()
-		if e := m.events.find(seq); e != nil && e.Ref.Source != "" {
+		if e := m.events.Find(seq); e != nil && e.Ref.Source != "" {
 			return e.Ref.Source
 		}
 	case viewList, viewDetail:

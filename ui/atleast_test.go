@@ -48,22 +48,3 @@ func TestAnEventTellsHowLongItWasOwnedAtLeast(t *testing.T) {
 	d.press("5")
 	d.shows(t, "owned for at least 12 s; event 1 released, told by the server")
 }
-
-func TestALowerBoundMakesNoUsualHoldTime(t *testing.T) {
-	t.Parallel()
-	lock := func(start sources.Stamp) (*sources.Row, time.Time) {
-		st := ended(start)
-		row := st.Rows[0]
-		row.Terms = append(row.Terms, sources.Term{Owner: sources.OwnerRef{ID: "b"}, Start: sources.Stamp{At: noon(), How: sources.Seen}})
-		return row, noon().Add(time.Minute)
-	}
-	began := noon().Add(-20 * time.Second)
-	row, now := lock(sources.Stamp{At: began, How: sources.Seen})
-	if got, want := overdueAt(row, now), noon().Add(12*time.Second); !got.Equal(want) {
-		t.Errorf("overdue at %v, want %v", got, want)
-	}
-	row, now = lock(sources.Stamp{At: began, How: sources.AtLeast})
-	if got := overdueAt(row, now); got.Before(now) {
-		t.Errorf("overdue at %v after a term of which nobody knows how long it was", got)
-	}
-}

@@ -13,12 +13,10 @@ import (
 	"coordtop/ui/uitest"
 )
 
-func three() (a, b, c *sources.Primitive) {
-	return uitest.Led("a", "host-1", noon()), uitest.Led("b", "host-2", noon()), uitest.Led("c", "host-3", noon())
-}
+func three() (a, b, c *sources.Primitive) { return uitest.Three() }
 
 // lost is a primitive whose leader went away a minute ago.
-func lost(name string) *sources.Primitive { return uitest.Leaderless(name, noon().Add(-time.Minute)) }
+func lost(name string) *sources.Primitive { return uitest.Lost(name) }
 
 func TestProblemsStandFirst(t *testing.T) {
 	t.Parallel()

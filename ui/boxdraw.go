@@ -8,6 +8,7 @@ import (
 	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 )
 
 // boxLabel is how many cells the labels of a box take.
@@ -194,7 +195,7 @@ func (b *box) owner(m *model) []paint.Part {
 	if o.Fence != 0 {
 		parts = append(parts, th.Dim.Text("  fence "), paint.Plain(fence(o.Fence)))
 	}
-	parts = append(parts, th.Dim.Text("  lease "), m.leaseText(o, verdict{}))
+	parts = append(parts, th.Dim.Text("  lease "), m.leaseText(o, rows.Verdict{}))
 	if n := len(b.row.Owners); n > 1 {
 		parts = append(parts, th.Dim.Text("  and "+paint.Count(n-1, "more owner")))
 	}

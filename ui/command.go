@@ -12,6 +12,7 @@ import (
 	"coordtop/internal/format"
 	"coordtop/ui/filter"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 )
 
 // typedLine is the line at the bottom in which a command, or words for the help, are
@@ -159,11 +160,11 @@ func (m *model) obey(i intent, argument string) tea.Cmd {
 	case doFilterBy:
 		m.toRows()
 		m.setFilter(argument)
-		if mend := m.idx.filter.mend; mend != nil {
+		if mend := m.idx.Filter.Mistake; mend != nil {
 			m.say(paint.Clean(mend.Text))
-		} else if len(m.idx.order) == 0 && m.idx.total > 0 {
+		} else if len(m.idx.Handles) == 0 && m.idx.Total > 0 {
 			text := "the filter selects nothing"
-			if meant := m.meant(); meant != "" {
+			if meant := m.idx.Meant(); meant != "" {
 				text += ": " + meant
 			}
 			m.say(text)
@@ -186,7 +187,7 @@ func (m *model) obey(i intent, argument string) tea.Cmd {
 
 // onlySource filters by one source; other words of the filter go.
 func (m *model) onlySource(name string) {
-	known := m.values("source")
+	known := m.idx.Values("source")
 	i := slices.IndexFunc(known, func(s string) bool { return strings.EqualFold(s, name) })
 	switch {
 	case name == "" || strings.EqualFold(name, "all"):
@@ -210,12 +211,12 @@ func (m *model) toRows() {
 // sortBy takes the name of a column, or its beginning.
 func (m *model) sortBy(name string) {
 	var words []string
-	for s := range sortModes {
-		if name != "" && strings.HasPrefix(s.word(), strings.ToLower(name)) {
+	for s := range rows.Orders {
+		if name != "" && strings.HasPrefix(s.Word(), strings.ToLower(name)) {
 			m.order(s)
 			return
 		}
-		words = append(words, s.word())
+		words = append(words, s.Word())
 	}
 	all := "sort by " + strings.Join(words, ", ")
 	if name == "" {
@@ -246,7 +247,7 @@ func (m *model) completeLine(text string) filter.Completion {
 	}
 	from := len(name) + 1
 	if c.intent == doFilterBy {
-		inner := filter.Complete(argument, m.labels(), m.values)
+		inner := filter.Complete(argument, m.idx.Labels(), m.idx.Values)
 		return filter.Completion{From: from + inner.From, List: inner.List}
 	}
 	if c.intent == doAcquireBy || c.intent == doCampaignBy {
@@ -260,13 +261,13 @@ func (m *model) completeLine(text string) filter.Completion {
 func (m *model) arguments(i intent) []string {
 	switch i {
 	case doSourceIs:
-		return append(m.values("source"), "all")
+		return append(m.idx.Values("source"), "all")
 	case doTheme:
 		return paint.Schemes()
 	case doSortBy:
 		var list []string
-		for s := range sortModes {
-			list = append(list, s.word())
+		for s := range rows.Orders {
+			list = append(list, s.Word())
 		}
 		return list
 	}

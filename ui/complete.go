@@ -3,7 +3,6 @@ package ui
 import (
 	"charm.land/bubbles/v2/textinput"
 
-	"coordtop/sources"
 	"coordtop/ui/filter"
 	"coordtop/ui/paint"
 )
@@ -36,50 +35,23 @@ func (o *offer) stands(text string) bool { return len(o.list) > 0 && text == o.b
 
 // complete completes the filter that is typed.
 func (m *model) complete() {
-	m.offer.next(&m.input, func(text string) filter.Completion { return filter.Complete(text, m.labels(), m.values) })
+	m.offer.next(&m.input, func(text string) filter.Completion { return filter.Complete(text, m.idx.Labels(), m.idx.Values) })
 	m.refilter()
 }
 
 // advise says, behind a filter that is typed, what is wrong with it, or what else it
 // could be completed with.
 func (m *model) advise(l *paint.Line) {
-	switch f := &m.idx.filter; {
+	switch f := &m.idx.Filter; {
 	case m.offer.stands(m.input.Value()) && len(m.offer.list) > 1:
 		m.putOffer(l, &m.offer)
-	case f.mend != nil && f.mend.Open:
-		l.Put(m.th.Dim, paint.Clean(f.mend.Text))
-	case f.mend != nil:
-		l.Put(m.th.Warn, paint.Clean(f.mend.Text))
-	case len(m.idx.order) == 0 && m.idx.total > 0:
-		l.Put(m.th.Dim, m.meant())
+	case f.Mistake != nil && f.Mistake.Open:
+		l.Put(m.th.Dim, paint.Clean(f.Mistake.Text))
+	case f.Mistake != nil:
+		l.Put(m.th.Warn, paint.Clean(f.Mistake.Text))
+	case len(m.idx.Handles) == 0 && m.idx.Total > 0:
+		l.Put(m.th.Dim, m.idx.Meant())
 	}
-}
-
-// meant asks whether a filter that selects nothing was meant otherwise; "": nothing else is
-// likely.
-func (m *model) meant() string {
-	meant := filter.Meant(m.idx.filter.text, m.labels(), func(field string) []string { return append(m.values(field), always(field)...) })
-	if meant == "" {
-		return ""
-	}
-	return "did you mean " + paint.Clean(meant) + "?"
-}
-
-// always are the values of a field that make sense whether or not a row has them now.
-func always(field string) []string {
-	var list []string
-	switch field {
-	case "kind":
-		for _, k := range []sources.Kind{sources.KindElection, sources.KindMutex, sources.KindSemaphore} {
-			list = append(list, k.String())
-		}
-	case "state":
-		for s := sources.StatusNotObserved; s <= sources.StatusAbsent; s++ {
-			list = append(list, stateWord(s))
-		}
-		list = append(list, "flapping")
-	}
-	return list
 }
 
 // putOffer writes what else there is, the one after the chosen one first.

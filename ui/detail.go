@@ -6,6 +6,7 @@ import (
 	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 )
 
 // detail draws the pane of the row under the cursor: what matters first, because the
@@ -36,10 +37,10 @@ func (m *model) detail(w, h int) []string {
 
 // detailTitle names the row, what it is, where it is, and its state as a word. Of a row
 // that is stale it says up to when it is known.
-func (m *model) detailTitle(row *sources.Row, v verdict, w int) string {
+func (m *model) detailTitle(row *sources.Row, v rows.Verdict, w int) string {
 	l := m.th.Line(w).Skip(1)
 	state := stateText(v) + m.pendingText(row.Ref)
-	if v.status == sources.StatusStale {
+	if v.Status == sources.StatusStale {
 		state += ", as of " + paint.TimeOfDay(row.KnownAt(m.st, m.now), m.now)
 	}
 	room := w - 5 - len(state)
@@ -51,7 +52,7 @@ func (m *model) detailTitle(row *sources.Row, v verdict, w int) string {
 	if l.X+format.Width(second)+len(state)+4 <= w && second != "" {
 		l.Put(m.th.Dim, second).Skip(2)
 	}
-	return l.Put(m.th.SeverityText(v.sev), state).Skip(2).Put(m.th.Dim, strings.Join(m.place(row), " "+m.th.Dot+" ")).Done()
+	return l.Put(m.th.SeverityText(v.Severity), state).Skip(2).Put(m.th.Dim, strings.Join(m.place(row), " "+m.th.Dot+" ")).Done()
 }
 
 // place says what a row is and where.
@@ -71,12 +72,12 @@ func (m *model) place(row *sources.Row) []string {
 }
 
 // stateText is a row's state in words.
-func stateText(v verdict) string {
-	text := v.status.String()
-	if v.flapping {
-		text += ", flapping: " + paint.Count(int(v.changes), "change") + " in 1 h"
+func stateText(v rows.Verdict) string {
+	text := v.Status.String()
+	if v.Flapping {
+		text += ", flapping: " + paint.Count(int(v.Changes), "change") + " in 1 h"
 	}
-	if v.waiting {
+	if v.Waiting {
 		text += ", long wait"
 	}
 	return text
@@ -102,7 +103,7 @@ func (m *model) former(row *sources.Row, w int) []string {
 		return nil
 	}
 	head := m.th.Line(w).Skip(2).Put(m.th.Dim, "BEFORE")
-	if g := row.Gaps(m.st, m.now, changesSpan); g.Count > 0 {
+	if g := row.Gaps(m.st, m.now, rows.ChangesSpan); g.Count > 0 {
 		head.Skip(2).Put(m.th.Dim, "nobody "+paint.Count(g.Count, "time")+" in 1 h, "+paint.IntervalText(g.Sum)+" in all, longest "+paint.IntervalText(g.Longest))
 	}
 	return append([]string{head.Done()}, lines...)

@@ -7,20 +7,16 @@
 //   - Keys become intents in one table (keys.go), which also gives the footer and the
 //     help. Update (update.go) turns messages into intents, intents (intents.go)
 //     change the model. View returns the frame that the last Update drew.
-//   - An index (index.go) keeps filter, order and severity up to date from the rows
-//     that differ, so that a wake-up costs little with 100,000 rows; the list itself
-//     is a table of identities (ui/table), drawn for the visible window only.
+//   - Which rows and events are shown, in which order, and how bad each row is: ui/rows. The
+//     list itself is a table of identities (ui/table), drawn for the visible window only.
 //   - Screens (screens.go) are the list, the log of events and the sources; a detail or
 //     the help is opened over one of them and leads back to it. Filter and kind hold on
 //     all of them, and what they leave out is always said in the header.
-//   - The log (eventlog.go) keeps a bounded number of events and, apart, of renewals: a
-//     sawtooth is drawn from those.
 //   - Rectangles are computed once a size (layout.go). Every part is handed its box
 //     and returns exactly that many lines of exactly that many cells.
 //   - The same table has the commands that are typed after a colon; what they take stands
 //     behind their names (command.go). The help (help.go) lists it and runs its lines.
-//   - A filter is an expression of ui/filter; ui/filter.go says what rows and events
-//     answer to it. While the cursor is in use, rows keep their places (order.go).
+//   - While the cursor is in use, rows keep their places.
 //   - Drawing happens with ui/paint: kept SGR prefixes by meaning, widths measured in cells.
 //     What comes from outside passes paint.Clean.
 //   - What a person does goes through an Operator (operator.go). A dialog (dialog.go)

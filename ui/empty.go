@@ -11,20 +11,20 @@ func (m *model) empty(w int) []string {
 	say := func(st paint.Style, text string) string { return m.th.Line(w).Skip(3).Put(st, text).Done() }
 	blank := m.th.Line(w).Done()
 	switch x := &m.idx; {
-	case x.total > 0 && x.problems:
+	case x.Total > 0 && x.Problems:
 		return append([]string{blank}, m.noProblems(say)...)
-	case x.total > 0 && !x.filter.empty():
-		lines := []string{blank, say("", "the filter selects none of "+paint.Count(x.total, "row")+": "+m.typed())}
-		if x.filter.expr.CountsWaiters() {
+	case x.Total > 0 && !x.Filter.Empty():
+		lines := []string{blank, say("", "the filter selects none of "+paint.Count(x.Total, "row")+": "+m.typed())}
+		if x.Filter.Expr.CountsWaiters() {
 			lines = append(lines, say("", "wait without a unit counts the waiters; wait>30s is about how long they wait"))
-		} else if mend := x.filter.mend; mend != nil {
+		} else if mend := x.Filter.Mistake; mend != nil {
 			lines = append(lines, say(m.th.Warn, paint.Clean(mend.Text)))
-		} else if meant := m.meant(); meant != "" {
+		} else if meant := m.idx.Meant(); meant != "" {
 			lines = append(lines, say("", meant))
 		}
 		return append(lines, say(m.th.Dim, m.keyIn(inList, doClear)+" clears the filter"))
-	case x.total > 0:
-		return []string{blank, say("", "none of "+paint.Count(x.total, "primitive")+" is a "+x.kind.String()),
+	case x.Total > 0:
+		return []string{blank, say("", "none of "+paint.Count(x.Total, "primitive")+" is a "+x.Kind.String()),
 			say(m.th.Dim, m.keyOf(doKind)+" shows other kinds, "+m.keyIn(inList, doClear)+" all")}
 	case len(m.st.Sources) == 0:
 		return []string{blank, say("", "no source has started yet")}
@@ -41,20 +41,20 @@ func (m *model) empty(w int) []string {
 // told.
 func (m *model) noProblems(say func(paint.Style, string) string) []string {
 	x := &m.idx
-	blind := x.blind
-	of := "among " + paint.Count(x.total-blind, "primitive")
+	blind := x.Blind
+	of := "among " + paint.Count(x.Total-blind, "primitive")
 	esc := m.keyOf(doProblems) + " shows all of them"
-	if x.kind != sources.KindUnknown {
-		of = "among the " + x.kind.String() + paint.KindPlural(x.kind)
+	if x.Kind != sources.KindUnknown {
+		of = "among the " + x.Kind.String() + paint.KindPlural(x.Kind)
 	}
-	if !x.filter.empty() {
+	if !x.Filter.Empty() {
 		of = "in what the filter \"" + m.typed() + "\" selects"
 		esc = m.keyOf(doProblems) + " shows all that it selects, " + m.keyIn(inList, doClear) + " clears the filter"
 	}
 	lines := []string{say(m.th.Good, "no problems "+of)}
-	if blind == x.total {
+	if blind == x.Total {
 		lines = nil // nothing is known to be well
-	} else if n := x.problemRows(); n > 0 {
+	} else if n := x.ProblemRows(); n > 0 {
 		lines[0] = say("", "no problems "+of+"; "+format.Count(n)+" elsewhere")
 	}
 	if blind > 0 {

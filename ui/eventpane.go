@@ -2,11 +2,11 @@ package ui
 
 import (
 	"strings"
-	"time"
 
 	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 )
 
 // eventPane draws the newest events of what the list shows. What a busy row does all the
@@ -14,27 +14,27 @@ import (
 // screen of events has each.
 func (m *model) eventPane(w, h int) []string {
 	l := m.th.Line(w).Put(m.th.Heading, "EVENTS").Skip(1)
-	if m.idx.filter.empty() {
+	if m.idx.Filter.Empty() {
 		l.Put(m.th.Dim, "of all rows, newest first")
 	} else {
 		l.Put(m.th.Dim, "of what the filter shows, newest first")
 	}
-	if m.events.busy {
+	if m.events.Busy {
 		l.Put(m.th.Dim, ", once a second")
 	}
-	news := m.news(h-1, func(e *sources.Event) bool {
-		return e.Seq <= m.events.shown && loud(e) && m.idx.filter.event(e)
+	news := m.events.News(h-1, func(e *sources.Event) bool {
+		return e.Seq <= m.events.Shown && rows.Loud(e) && m.idx.Filter.PassesEvent(e)
 	})
 	events := make([]*sources.Event, len(news))
 	for i := range news {
-		events[i] = news[i].event
+		events[i] = news[i].Event
 	}
 	names := nameWidth(events, w)
 	lines := []string{l.Done()}
 	for i := range news {
 		l := m.th.Line(w)
-		if n := &news[i]; n.more == 0 {
-			m.eventLine(l, n.event, names)
+		if n := &news[i]; n.More == 0 {
+			m.eventLine(l, n.Event, names)
 		} else {
 			m.newsLine(l, n, names)
 		}
@@ -46,89 +46,21 @@ func (m *model) eventPane(w, h int) []string {
 	return m.th.Box(lines, w, h)
 }
 
-// news is an event, and what else its row did in the same stretch of time.
-type news struct {
-	event      *sources.Event // the newest
-	first      time.Time      // when the oldest happened
-	more       int            // how many others there are
-	took, gone int            // owners that came and went, of all of them
-}
-
-// newsStretch is over what time the chatter of a row is one line: from one multiple of it
-// to the next, so that the lines of what is past stand still.
-const newsStretch = 10 * time.Second
-
-// chatter says whether an event is what a row does all the time: who takes turns on a lock,
-// and whose permits come and go. Elections are news each time.
-func chatter(e *sources.Event) bool {
-	if e.RefKind == sources.KindElection || e.Ref.Name == "" {
-		return false
-	}
-	switch e.Kind {
-	case sources.EventAcquired, sources.EventProclaimed:
-		return true
-	case sources.EventReleased, sources.EventOwnerChanged:
-		return e.Cause == sources.CauseReleased || e.Cause == sources.CauseUnknown
-	}
-	return false
-}
-
-// news finds at most n lines' worth of the newest events that pass.
-func (m *model) news(n int, pass func(*sources.Event) bool) []news {
-	type stretch struct {
-		ref sources.Ref
-		at  time.Time
-	}
-	var list []news
-	lines := map[stretch]int{}
-	for i := len(m.events.list) - 1; i >= 0; i-- {
-		e := &m.events.list[i]
-		if !pass(e) {
-			continue
-		}
-		key := stretch{e.Ref, e.At.Truncate(newsStretch)}
-		at, known := lines[key]
-		if !chatter(e) || !known {
-			if len(list) == n {
-				break
-			}
-			at = len(list)
-			list = append(list, news{event: e, more: -1})
-			if chatter(e) {
-				lines[key] = at
-			}
-		}
-		list[at].add(e)
-	}
-	return list
-}
-
-func (n *news) add(e *sources.Event) {
-	n.first = e.At
-	n.more++
-	if e.Kind.BeginsOwner() {
-		n.took++
-	}
-	if e.Kind.EndsOwner() {
-		n.gone++
-	}
-}
-
 // newsLine writes a line that stands for several events: of permits how many came and went,
 // else the newest with the number of the others.
-func (m *model) newsLine(l *paint.Line, n *news, names int) {
-	l.Cell(m.th.Dim, " "+n.event.At.In(m.now.Location()).Format("15:04:05.0"), eventTime).Skip(1)
-	l.Cell("", m.th.FitName(eventName(n.event), names), names).Skip(1)
+func (m *model) newsLine(l *paint.Line, n *rows.News, names int) {
+	l.Cell(m.th.Dim, " "+n.Event.At.In(m.now.Location()).Format("15:04:05.0"), eventTime).Skip(1)
+	l.Cell("", m.th.FitName(eventName(n.Event), names), names).Skip(1)
 	over := ""
-	if d := n.event.At.Sub(n.first); d > 0 {
+	if d := n.Event.At.Sub(n.First); d > 0 {
 		over = " in " + format.Precise(d)
 	}
-	if n.event.RefKind == sources.KindSemaphore {
+	if n.Event.RefKind == sources.KindSemaphore {
 		var counts []string
 		for _, c := range []struct {
 			n    int
 			text string
-		}{{n.took, " took"}, {n.gone, " gone"}, {n.more + 1 - n.took - n.gone, " said"}} {
+		}{{n.Took, " took"}, {n.Gone, " gone"}, {n.More + 1 - n.Took - n.Gone, " said"}} {
 			if c.n > 0 {
 				counts = append(counts, format.Count(c.n)+c.text)
 			}
@@ -136,8 +68,8 @@ func (m *model) newsLine(l *paint.Line, n *news, names int) {
 		l.Skip(2).Put("", strings.Join(counts, ", ")).Put(m.th.Dim, over)
 		return
 	}
-	tail := ", " + format.Count(n.more) + " more" + over
-	for _, p := range m.eventText(n.event) {
+	tail := ", " + format.Count(n.More) + " more" + over
+	for _, p := range m.eventText(n.Event) {
 		l.Put(p.Style, m.th.Cut(p.Text, l.Width-len(tail)-l.X))
 	}
 	l.Put(m.th.Dim, tail)

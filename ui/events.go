@@ -13,8 +13,11 @@ import (
 // eventLines draws at most n of the newest events that pass, with their names if named.
 func (m *model) eventLines(w, n int, named bool, pass func(*sources.Event) bool) []string {
 	var events []*sources.Event
-	for i := len(m.events.list) - 1; i >= 0 && len(events) < n; i-- {
-		if e := &m.events.list[i]; pass(e) {
+	for e := range m.events.Newest {
+		if len(events) == n {
+			break
+		}
+		if pass(e) {
 			events = append(events, e)
 		}
 	}
@@ -227,7 +230,7 @@ func (m *model) hueOf(ref sources.Ref, owner string) (uint8, bool) {
 	if !ok {
 		return 0, false
 	}
-	return termHue(m.st.Rows[h.slot], owner)
+	return termHue(m.st.Rows[h.Slot], owner)
 }
 
 // termHue is the colour and letter of an owner in its row's terms.

@@ -52,7 +52,7 @@ func TestEventsAreShownAsTheyComeUntilThereAreTooMany(t *testing.T) {
 	d.shows(t, "owner-50 ") // what was there at the start
 	d.pass(1)
 	tell(1)
-	tell(paneBurst - 1)
+	tell(2)
 	d.shows(t, "owner-53 ")
 	d.showsNot(t, "once a second")
 	tell(1)

@@ -12,9 +12,9 @@ import (
 // listEvents brings the list of the Events screen up to date, newest first. The cursor
 // stays on its event.
 func (m *model) listEvents() {
-	keys := make([]uint64, 0, len(m.events.list))
-	for i := len(m.events.list) - 1; i >= 0; i-- {
-		if e := &m.events.list[i]; m.passes(e) {
+	keys := make([]uint64, 0, len(m.events.List))
+	for e := range m.events.Newest {
+		if m.passes(e) {
 			keys = append(keys, e.Seq)
 		}
 	}
@@ -24,8 +24,8 @@ func (m *model) listEvents() {
 // passes says whether an event is among what filter and kind select. What is told of a
 // source is told of all its kinds.
 func (m *model) passes(e *sources.Event) bool {
-	kind := m.idx.kind
-	return (kind == sources.KindUnknown || e.RefKind == kind || e.Ref.Name == "") && m.idx.filter.event(e)
+	kind := m.idx.Kind
+	return (kind == sources.KindUnknown || e.RefKind == kind || e.Ref.Name == "") && m.idx.Filter.PassesEvent(e)
 }
 
 // readoutHeight is how many lines the event under the cursor takes in full; it is left
@@ -44,7 +44,7 @@ func (m *model) eventScreen(w, h int) []string {
 	selected, _ := m.told.Selected()
 	var events []*sources.Event
 	for _, seq := range m.told.Visible() {
-		if e := m.events.find(seq); e != nil {
+		if e := m.events.Find(seq); e != nil {
 			events = append(events, e)
 		}
 	}
@@ -66,12 +66,12 @@ func (m *model) eventScreen(w, h int) []string {
 		return lines
 	}
 	lines = append(lines, m.th.Line(w).Rule().Done())
-	return m.th.Box(append(lines, m.readout(m.events.find(selected), w)...), w, h)
+	return m.th.Box(append(lines, m.readout(m.events.Find(selected), w)...), w, h)
 }
 
 func (m *model) eventHeading(w int) string {
 	l := m.th.Line(w).Skip(1).Put(m.th.Heading, "EVENTS").Skip(1).Put(m.th.Dim, "newest first, since "+paint.TimeOfDay(m.observed(), m.now))
-	if n := m.events.missed; n > 0 {
+	if n := m.events.Missed; n > 0 {
 		l.Skip(2).Put(m.th.Warn, format.Count(int(n))+" were dropped before they could be read")
 	}
 	right := format.Count(m.told.Pos()+min(m.told.Len(), 1)) + " of " + format.Count(m.told.Len())
@@ -83,7 +83,7 @@ func (m *model) eventHeading(w int) string {
 
 // noEvents says why the log is empty.
 func (m *model) noEvents() string {
-	if m.idx.filter.empty() && m.idx.kind == sources.KindUnknown {
+	if m.idx.Filter.Empty() && m.idx.Kind == sources.KindUnknown {
 		return "nothing has changed since " + paint.TimeOfDay(m.observed(), m.now)
 	}
 	return "nothing that is selected has changed since " + paint.TimeOfDay(m.observed(), m.now) + ": " + m.keyIn(inEvents, doClear) + " shows all"
@@ -160,7 +160,7 @@ func knownAs(how sources.Known) string {
 // says why where that cannot be.
 func (m *model) pickEvent() bool {
 	seq, ok := m.told.Selected()
-	e := m.events.find(seq)
+	e := m.events.Find(seq)
 	if !ok || e == nil {
 		return false
 	}
@@ -173,7 +173,7 @@ func (m *model) pickEvent() bool {
 	case !ok:
 		m.say(paint.Clean(e.Ref.Name) + " does not exist any more")
 		return false
-	case !m.idx.entries[h.slot].listed:
+	case !m.idx.InList(h):
 		m.say("the list does not show " + paint.Clean(e.Ref.Name) + ": " + m.keyIn(inList, doClear) + " clears the filter")
 		return false
 	}
@@ -183,7 +183,7 @@ func (m *model) pickEvent() bool {
 
 // observed is since when we have been looking.
 func (m *model) observed() time.Time {
-	if at := m.events.since; !at.IsZero() && at.Before(m.started) {
+	if at := m.events.Since; !at.IsZero() && at.Before(m.started) {
 		return at
 	}
 	return m.started

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -121,11 +122,7 @@ func (m *model) write(f Form) tea.Cmd {
 	if len(m.marks) > 0 {
 		rows = m.chosen()
 	} else {
-		for _, h := range m.idx.order {
-			if row, _ := m.idx.at(h); row != nil {
-				rows = append(rows, row)
-			}
-		}
+		rows = slices.Collect(m.idx.Rows)
 	}
 	suffix := [...]string{FormText: ".txt", FormJSON: ".jsonl", FormCSV: ".csv", FormMarkdown: ".md"}[f]
 	name := "coordtop-" + m.clock.Format("20060102-150405") + suffix

@@ -139,13 +139,3 @@ func (m *model) factStyle(a sources.Attr) paint.Style {
 	}
 	return ""
 }
-
-// attr is a backend's fact by its name; "": it is not told.
-func attr(list []sources.Attr, key string) string {
-	for i := range list {
-		if list[i].Key == key {
-			return list[i].Value
-		}
-	}
-	return ""
-}

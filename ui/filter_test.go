@@ -121,8 +121,8 @@ func TestEventsPassTheFilterByThemselvesOrByTheirRow(t *testing.T) {
 		d.press("ctrl+u")
 		d.typed(typed)
 		n := 0
-		for i := range d.events.list {
-			if d.idx.filter.event(&d.events.list[i]) {
+		for i := range d.events.List {
+			if d.idx.Filter.PassesEvent(&d.events.List[i]) {
 				n++
 			}
 		}

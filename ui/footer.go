@@ -32,7 +32,7 @@ func (m *model) footer(w int) string {
 			hints = append(hints, *a)
 		}
 	}
-	if m.typing || m.scope() == inList && (m.idx.problems || !m.idx.filter.empty()) {
+	if m.typing || m.scope() == inList && (m.idx.Problems || !m.idx.Filter.Empty()) {
 		hints = append(hints, binding{intent: doClear, keys: []string{m.keyIn(scope, doClear)}, hint: "clear"})
 	}
 	slices.SortStableFunc(hints, func(a, b binding) int { return cmp.Compare(quits(a), quits(b)) })

@@ -103,7 +103,7 @@ func checkHostile(t *testing.T, text string) {
 	exact(t, nasty)
 	row := func(d *driver, name string) string {
 		for i, h := range d.tbl.Visible() {
-			if r, _ := d.idx.at(h); r.Name == name {
+			if r, _ := d.idx.At(h); r.Name == name {
 				return ansi.Strip(strings.Split(d.View().Content, "\n")[d.lay.header+d.lay.trouble+2+i])
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 )
 
 // header says which environment this is, how far it can be believed, and how much is
@@ -47,7 +48,7 @@ func (m *model) header(w, h int) []string {
 // narrow line those are left out where rows are trouble, and words where it is narrower yet.
 // Before anything was heard it does not say that all is well.
 func (m *model) problems(w int) string {
-	rows := m.idx.problemRows()
+	rows := m.idx.ProblemRows()
 	down, _ := m.silentSources()
 	switch {
 	case w < narrowest && rows+down > 0:
@@ -74,9 +75,9 @@ const narrowest = 40
 func (m *model) worst() paint.Severity {
 	_, silent := m.silentSources()
 	switch {
-	case m.idx.bySev[paint.Bad] > 0:
+	case m.idx.BySeverity[paint.Bad] > 0:
 		return paint.Bad
-	case m.idx.bySev[paint.Warn] > 0:
+	case m.idx.BySeverity[paint.Warn] > 0:
 		return min(silent, paint.Warn)
 	}
 	return silent
@@ -132,19 +133,19 @@ func (m *model) states(l *paint.Line, end int) {
 			l.Put(m.th.Dim, sep).Put(st, text)
 		}
 	}
-	say(m.th.Bad, x.byStatus[sources.StatusConflict], "in conflict")
+	say(m.th.Bad, x.ByStatus[sources.StatusConflict], "in conflict")
 	vacant := m.th.Warn
-	if x.vacant[paint.Bad] > 0 {
+	if x.Vacant[paint.Bad] > 0 {
 		vacant = m.th.Bad
 	}
-	say(vacant, x.vacant[paint.Bad]+x.vacant[paint.Warn], "without a leader")
-	say(m.th.Warn, x.byStatus[sources.StatusLedLate], "renewing late")
-	say(m.th.Warn, x.byStatus[sources.StatusHeldSilent], "with a silent owner")
-	say(m.th.Warn, x.flapping, "flapping")
-	say(m.th.Warn, x.waiting, "with a long wait")
-	say(m.th.Dim, x.byStatus[sources.StatusStale], "stale")
-	say(m.th.Dim, x.byStatus[sources.StatusNotObserved], "not observed yet")
-	say(m.th.Dim, x.total, paint.Plural(x.total, "primitive"))
+	say(vacant, x.Vacant[paint.Bad]+x.Vacant[paint.Warn], "without a leader")
+	say(m.th.Warn, x.ByStatus[sources.StatusLedLate], "renewing late")
+	say(m.th.Warn, x.ByStatus[sources.StatusHeldSilent], "with a silent owner")
+	say(m.th.Warn, x.Flapping, "flapping")
+	say(m.th.Warn, x.Waiting, "with a long wait")
+	say(m.th.Dim, x.ByStatus[sources.StatusStale], "stale")
+	say(m.th.Dim, x.ByStatus[sources.StatusNotObserved], "not observed yet")
+	say(m.th.Dim, x.Total, paint.Plural(x.Total, "primitive"))
 }
 
 // shown says which rows are in the list and in which order, in at most room cells: the
@@ -153,20 +154,20 @@ func (m *model) shown(room int) []paint.Part {
 	var parts []paint.Part
 	dot := m.th.Dim.Text(" " + m.th.Dot + " ")
 	say := func(p ...paint.Part) { parts = append(append(parts, p...), dot) }
-	if m.idx.problems && m.view == viewList {
+	if m.idx.Problems && m.view == viewList {
 		say(m.th.Warn.Text("only problems"))
 	}
-	if m.idx.kind != sources.KindUnknown {
-		say(m.th.Warn.Text("only " + m.idx.kind.String() + paint.KindPlural(m.idx.kind)))
+	if m.idx.Kind != sources.KindUnknown {
+		say(m.th.Warn.Text("only " + m.idx.Kind.String() + paint.KindPlural(m.idx.Kind)))
 	}
-	if n := len(m.idx.order); n != m.idx.total && m.view == viewList {
-		say(m.th.Strong.Text(format.Count(n)), m.th.Dim.Text(" of "+format.Count(m.idx.total)))
+	if n := len(m.idx.Handles); n != m.idx.Total && m.view == viewList {
+		say(m.th.Strong.Text(format.Count(n)), m.th.Dim.Text(" of "+format.Count(m.idx.Total)))
 	}
-	if m.view == viewList && (m.idx.sort != sortProblems || m.idx.reverse || m.idx.held || len(parts) == 0) {
-		say(m.th.Dim.Text(m.idx.orderText()))
+	if m.view == viewList && (m.idx.Order != rows.ByProblems || m.idx.Reverse || m.idx.Held || len(parts) == 0) {
+		say(m.th.Dim.Text(m.idx.OrderText()))
 	}
 	parts = parts[:max(len(parts)-1, 0)]
-	if left := room - paint.PartsWidth(parts) - len(" · filter "); !m.idx.filter.empty() && !m.typing {
+	if left := room - paint.PartsWidth(parts) - len(" · filter "); !m.idx.Filter.Empty() && !m.typing {
 		filter := []paint.Part{m.th.Dim.Text("filter "), m.th.Warn.Text(m.th.Cut(m.typed(), max(left, 12)))}
 		if len(parts) > 0 {
 			filter = append(filter, dot)

@@ -45,10 +45,10 @@ func (m *model) do(i intent) tea.Cmd {
 	case doClear:
 		m.clearFilter()
 	case doProblems:
-		m.idx.problems = !m.idx.problems
+		m.idx.Problems = !m.idx.Problems
 		m.relist()
 	case doKind:
-		m.idx.kind = (m.idx.kind + 1) % (sources.KindSemaphore + 1)
+		m.idx.Kind = (m.idx.Kind + 1) % (sources.KindSemaphore + 1)
 		m.relist()
 	case doLocks:
 		m.switchTo(viewList)
@@ -168,12 +168,12 @@ func (m *model) help() {
 // clearFilter ends the typing and takes the words away; where there are none, it shows
 // more than problems again.
 func (m *model) clearFilter() {
-	if !m.typing && m.idx.filter.empty() {
-		if m.view == viewEvents && m.idx.kind == sources.KindUnknown {
+	if !m.typing && m.idx.Filter.Empty() {
+		if m.view == viewEvents && m.idx.Kind == sources.KindUnknown {
 			m.leave()
 			return
 		}
-		m.idx.problems, m.idx.kind = m.idx.problems && m.view == viewEvents, sources.KindUnknown
+		m.idx.Problems, m.idx.Kind = m.idx.Problems && m.view == viewEvents, sources.KindUnknown
 		m.relist()
 	}
 	m.typing = false

@@ -8,15 +8,16 @@ import (
 	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 )
 
 // lease draws how much is left of the lease, or what there is instead of one.
-func (m *model) lease(l *paint.Line, row *sources.Row, v verdict) {
+func (m *model) lease(l *paint.Line, row *sources.Row, v rows.Verdict) {
 	w := m.columns[colLease]
 	switch {
-	case v.status == sources.StatusStale && row.Limited():
+	case v.Status == sources.StatusStale && row.Limited():
 		l.Cell(m.th.Dim, permitsText(row)+" old", w)
-	case v.status == sources.StatusStale:
+	case v.Status == sources.StatusStale:
 		l.Cell(m.th.Dim, "old", w)
 	case row.Limited():
 		m.permits(l, row, v, w)
@@ -30,16 +31,16 @@ func (m *model) lease(l *paint.Line, row *sources.Row, v verdict) {
 }
 
 // nothing is what stands for the lease where nobody owns the row.
-func nothing(v verdict) string {
-	if v.sev == paint.Blind {
+func nothing(v rows.Verdict) string {
+	if v.Severity == paint.Blind {
 		return "?"
 	}
 	return "-"
 }
 
-func (m *model) permits(l *paint.Line, row *sources.Row, v verdict, w int) {
+func (m *model) permits(l *paint.Line, row *sources.Row, v rows.Verdict, w int) {
 	st := m.th.Good
-	if v.full {
+	if v.Full {
 		st = m.th.Warn
 	}
 	l.Bar(st, float64(row.Taken)/float64(row.Limit), permitsText(row), w)
@@ -55,7 +56,7 @@ func bySession(o *sources.Owner) bool {
 	return o.Session != "" && (o.NoExpiry || o.Expires.How == sources.Unknown)
 }
 
-func (m *model) ownerLease(l *paint.Line, o *sources.Owner, v verdict, w int) {
+func (m *model) ownerLease(l *paint.Line, o *sources.Owner, v rows.Verdict, w int) {
 	switch {
 	case bySession(o):
 		m.sessionState(l, o, w)
@@ -67,20 +68,20 @@ func (m *model) ownerLease(l *paint.Line, o *sources.Owner, v verdict, w int) {
 		l.Cell(m.th.Dim, "?", w)
 		return
 	}
-	left := leaseLeft(o, m.now)
+	left := rows.LeaseLeft(o, m.now)
 	text := format.Left(left)
 	if o.Lease <= 0 {
 		l.Cell("", text, w)
 		return
 	}
 	part := float64(left) / float64(o.Lease)
-	l.Bar(m.leaseStyle(late(v)), part, text, w)
+	l.Bar(m.leaseStyle(v.Late()), part, text, w)
 }
 
 // sessionState says what an owner does that owns as long as its session lives: one that
 // has left a transaction open is told by its backend, and is how locks are forgotten.
 func (m *model) sessionState(l *paint.Line, o *sources.Owner, w int) {
-	if idleInTransaction(attr(o.Attrs, "state")) {
+	if idleInTransaction(rows.Attr(o.Attrs, "state")) {
 		text := "idle in tx"
 		if w < len(text) {
 			text = "idle tx"
@@ -95,19 +96,9 @@ func (m *model) sessionState(l *paint.Line, o *sources.Owner, w int) {
 // left a transaction open, also one that failed.
 func idleInTransaction(state string) bool { return strings.HasPrefix(state, "idle in transaction") }
 
-// leaseLeft is what is left of a lease: never more than it is long, though our second
-// may have begun before it was renewed.
-func leaseLeft(o *sources.Owner, now time.Time) time.Duration {
-	left := max(o.Expires.At.Sub(now), 0)
-	if o.Lease > 0 {
-		left = min(left, o.Lease)
-	}
-	return left
-}
-
-func (m *model) leaseText(o *sources.Owner, v verdict) paint.Part {
+func (m *model) leaseText(o *sources.Owner, v rows.Verdict) paint.Part {
 	switch {
-	case v.status == sources.StatusStale:
+	case v.Status == sources.StatusStale:
 		return m.th.Dim.Text("old")
 	case bySession(o):
 		return m.th.Dim.Text("session")
@@ -116,16 +107,16 @@ func (m *model) leaseText(o *sources.Owner, v verdict) paint.Part {
 	case o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
 		return m.th.Dim.Text("?")
 	case o.Lease > 0:
-		return paint.Plain(format.Left(leaseLeft(o, m.now)) + " of " + format.Left(o.Lease))
+		return paint.Plain(format.Left(rows.LeaseLeft(o, m.now)) + " of " + format.Left(o.Lease))
 	}
-	return paint.Plain(format.Left(leaseLeft(o, m.now)))
+	return paint.Plain(format.Left(rows.LeaseLeft(o, m.now)))
 }
 
 // leaseBar is how many cells the bar of a lease takes in the detail.
 const leaseBar = 16
 
 // leaseNote says how well the lease is renewed; "" where nothing is known.
-func (m *model) leaseNote(row *sources.Row, v verdict, w int) string {
+func (m *model) leaseNote(row *sources.Row, v rows.Verdict, w int) string {
 	o, l := &row.Owners[0], m.th.Line(w).Skip(4)
 	start := l.X
 	say := func(st paint.Style, text string) {
@@ -134,10 +125,10 @@ func (m *model) leaseNote(row *sources.Row, v verdict, w int) string {
 		}
 		l.Put(st, text)
 	}
-	stale := v.status == sources.StatusStale
+	stale := v.Status == sources.StatusStale
 	if !stale && !o.NoExpiry && o.Lease > 0 && !o.Expires.At.IsZero() {
-		left := float64(leaseLeft(o, m.now)) / float64(o.Lease)
-		l.Bar(m.leaseStyle(late(v)), left, format.Left(leaseLeft(o, m.now)), leaseBar+1+paint.BarText)
+		left := float64(rows.LeaseLeft(o, m.now)) / float64(o.Lease)
+		l.Bar(m.leaseStyle(v.Late()), left, format.Left(rows.LeaseLeft(o, m.now)), leaseBar+1+paint.BarText)
 		l.Skip(1)
 		start = l.X
 	}
@@ -148,7 +139,7 @@ func (m *model) leaseNote(row *sources.Row, v verdict, w int) string {
 	if every := o.RenewEvery(); every > 0 {
 		say(m.th.Dim, "usually every "+format.Precise(every))
 	}
-	if late(v) {
+	if v.Late() {
 		if n := o.Missed(m.now, m.st.Thresholds); n > 0 {
 			say(m.th.Warn, paint.Count(n, "renewal")+" missed")
 		}
@@ -162,11 +153,6 @@ func (m *model) leaseNote(row *sources.Row, v verdict, w int) string {
 	return l.Done()
 }
 
-// late says whether the renewal of an owner is judged to be late.
-func late(v verdict) bool {
-	return v.status == sources.StatusLedLate || v.status == sources.StatusHeldSilent
-}
-
 // leaseStyle is how a lease is drawn: a renewal that is late is worth a look.
 func (m *model) leaseStyle(late bool) paint.Style {
 	if late {
@@ -176,7 +162,7 @@ func (m *model) leaseStyle(late bool) paint.Style {
 }
 
 // since is for how long the row has been as it is.
-func (m *model) since(row *sources.Row, v verdict) string {
+func (m *model) since(row *sources.Row, v rows.Verdict) string {
 	now := m.asOf(row, v)
 	switch {
 	case len(row.Owners) == 1:
@@ -191,8 +177,8 @@ func (m *model) since(row *sources.Row, v verdict) string {
 
 // asOf is the instant to which the ages of a row are counted: where it is stale, they
 // end when it was last known to be so.
-func (m *model) asOf(row *sources.Row, v verdict) time.Time {
-	if v.status != sources.StatusStale {
+func (m *model) asOf(row *sources.Row, v rows.Verdict) time.Time {
+	if v.Status != sources.StatusStale {
 		return m.now
 	}
 	return row.KnownAt(m.st, m.now)

@@ -78,19 +78,19 @@ func (m *model) doLine(i intent) tea.Cmd {
 // search moves the cursor to the next row, or the one before, that the filter or, where
 // there is none, the last one fits.
 func (m *model) search(step int) {
-	f := m.idx.filter
-	if f.expr.Empty() {
-		f.expr = m.sought
+	f := m.idx.Filter
+	if f.Expr.Empty() {
+		f.Expr = m.sought
 	}
 	n := m.tbl.Len()
-	if f.expr.Empty() || n == 0 {
+	if f.Expr.Empty() || n == 0 {
 		m.say("nothing to look for: " + m.keyOf(doFilter) + " takes words")
 		return
 	}
 	for d := 1; d <= n; d++ {
 		at := ((m.tbl.Pos()+step*d)%n + n) % n
-		h := m.idx.order[at]
-		if row, v := m.idx.at(h); row != nil && f.passes(row, v) {
+		h := m.idx.Handles[at]
+		if row, v := m.idx.At(h); row != nil && f.Passes(row, v) {
 			if (at-m.tbl.Pos())*step <= 0 {
 				m.say("went on from the other end")
 			}
@@ -134,7 +134,7 @@ func (m *model) chosen() []*sources.Row {
 // before.
 func (m *model) sameOwner() {
 	m.switchTo(viewList)
-	if m.byOwner != "" && m.idx.filter.text == m.byOwner {
+	if m.byOwner != "" && m.idx.Filter.Text == m.byOwner {
 		m.setFilter(m.beforeOwner)
 		m.byOwner = ""
 		return
@@ -148,8 +148,8 @@ func (m *model) sameOwner() {
 	if owner == "" {
 		owner = row.Owners[0].ID
 	}
-	m.beforeOwner = m.idx.filter.text
+	m.beforeOwner = m.idx.Filter.Text
 	m.tbl.Move(0) // the cursor stays on this row
 	m.setFilter("owner=" + filter.Quote(paint.Clean(owner)))
-	m.byOwner = m.idx.filter.text
+	m.byOwner = m.idx.Filter.Text
 }

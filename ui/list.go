@@ -6,6 +6,7 @@ import (
 	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 	"coordtop/ui/timeline"
 )
 
@@ -18,7 +19,7 @@ func (m *model) list(w, rows int) []string {
 	}
 	selected, _ := m.tbl.Selected()
 	for _, h := range m.tbl.Visible() {
-		row, v := m.idx.at(h)
+		row, v := m.idx.At(h)
 		if row == nil {
 			continue
 		}
@@ -56,20 +57,20 @@ func (m *model) heading(w int, win timeline.Window) string {
 }
 
 // row draws one row of the list.
-func (m *model) row(w int, row *sources.Row, v verdict, selected bool, win timeline.Window) string {
+func (m *model) row(w int, row *sources.Row, v rows.Verdict, selected bool, win timeline.Window) string {
 	c, l := &m.columns, m.th.Line(w)
 	plain := paint.Style("")
-	if v.sev == paint.Blind {
+	if v.Severity == paint.Blind {
 		plain = m.th.Dim
 	}
 	cursor := " "
 	if selected {
 		l.Over, cursor = m.th.Selected, m.th.Cursor
 	}
-	mark, st := m.th.Marks[v.sev], m.th.Severity(v.sev)
+	mark, st := m.th.Marks[v.Severity], m.th.Severity(v.Severity)
 	under := m.under(row.Ref) != nil
 	l.Put("", cursor)
-	if selected && v.sev.Problem() {
+	if selected && v.Severity.Problem() {
 		l.Over += st // reverse video would hide which trouble it is
 	}
 	l.Put(st, mark)
@@ -97,7 +98,7 @@ func (m *model) row(w int, row *sources.Row, v verdict, selected bool, win timel
 	wait, st := m.wait(row, v)
 	m.putRight(l, colWait, st, wait)
 	st = m.th.Dim
-	if v.flapping && v.sev != paint.Blind {
+	if v.Flapping && v.Severity != paint.Blind {
 		st = m.th.Warn
 	}
 	m.putRight(l, colChanges, st, changesText(v))
@@ -122,7 +123,7 @@ func (m *model) putRight(l *paint.Line, col column, st paint.Style, text string)
 }
 
 // owner draws who owns the row, or the word for nobody.
-func (m *model) owner(l *paint.Line, row *sources.Row, v verdict, plain paint.Style, under bool) {
+func (m *model) owner(l *paint.Line, row *sources.Row, v rows.Verdict, plain paint.Style, under bool) {
 	w := m.columns[colOwner]
 	word := func(st paint.Style, text string) { l.Skip(2).Cell(st, text, w-2) }
 	switch {
@@ -136,10 +137,10 @@ func (m *model) owner(l *paint.Line, row *sources.Row, v verdict, plain paint.St
 		word(plain, "taken by ?")
 	case under:
 		word(m.th.Accent, "pending")
-	case v.sev == paint.Bad:
-		word(m.th.Bad, v.status.String())
+	case v.Severity == paint.Bad:
+		word(m.th.Bad, v.Status.String())
 	default:
-		word(m.th.Dim, v.status.String())
+		word(m.th.Dim, v.Status.String())
 	}
 }
 
@@ -195,21 +196,21 @@ func (m *model) alias(row *sources.Row) string {
 // minAlias is how many cells an alias takes at least beside a number.
 const minAlias = 6
 
-func (m *model) wait(row *sources.Row, v verdict) (string, paint.Style) {
+func (m *model) wait(row *sources.Row, v rows.Verdict) (string, paint.Style) {
 	switch {
 	case row.Queue.How == sources.Unknown:
 		return "?", m.th.Dim
-	case v.waiting:
+	case v.Waiting:
 		return strconv.Itoa(row.Queue.Len), m.th.Warn
-	case row.Queue.Len == 0 || v.sev == paint.Blind:
+	case row.Queue.Len == 0 || v.Severity == paint.Blind:
 		return strconv.Itoa(row.Queue.Len), m.th.Dim
 	}
 	return strconv.Itoa(row.Queue.Len), ""
 }
 
-func changesText(v verdict) string {
-	if v.status == sources.StatusNotObserved {
+func changesText(v rows.Verdict) string {
+	if v.Status == sources.StatusNotObserved {
 		return "?"
 	}
-	return strconv.Itoa(int(v.changes))
+	return strconv.Itoa(int(v.Changes))
 }

@@ -52,7 +52,7 @@ func (m *model) atHand() *sources.Row {
 		return row
 	}
 	seq, ok := m.told.Selected()
-	e := m.events.find(seq)
+	e := m.events.Find(seq)
 	switch {
 	case !ok || e == nil:
 		m.say("there is no event, and so no row")

@@ -10,6 +10,7 @@ import (
 	"coordtop/sources"
 	"coordtop/ui/filter"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 	"coordtop/ui/table"
 	"coordtop/ui/terminal"
 	"coordtop/ui/timeline"
@@ -55,10 +56,10 @@ type model struct {
 	still   bool      // the second has only begun: strips wait for a frame of their own
 	started time.Time
 	paused  time.Time // since when the picture is held; zero: it is not
-	idx     index
-	tbl     table.Table[handle]
+	idx     rows.Index
+	tbl     table.Table[rows.Handle]
 	picked  sources.Ref // the row under the cursor, as long as it exists
-	events  eventLog
+	events  rows.Log
 	told    table.Table[uint64] // the events that the Events screen lists, by number
 
 	line   typedLine
@@ -92,7 +93,7 @@ type model struct {
 
 	hands hands // what acts, and the dialog over the board
 
-	watched  []handle        // the rows that the feed was told of last
+	watched  []rows.Handle   // the rows that the feed was told of last
 	studied  sources.Ref     // and which one of them is looked at
 	cells    []timeline.Cell // of the strip being drawn
 	frame    tea.View        // what View returns: drawn by Update
@@ -126,7 +127,7 @@ func newModel(o Options) *model {
 	if m.title == "" {
 		m.title = "coordtop"
 	}
-	m.idx.filter.find = m.rowOf
+	m.idx.Filter.Find = m.rowOf
 	m.clock = m.time()
 	m.now, m.started = m.clock, m.clock
 	m.take()
@@ -141,11 +142,11 @@ func (m *model) take() {
 	}
 	first := m.st == nil
 	m.st = m.feed.State()
-	m.events.read(m.feed)
-	changed := m.idx.update(m.st, m.now)
+	m.events.Read(m.feed)
+	changed := m.idx.Update(m.st, m.now)
 	m.follow()
 	if changed || first {
-		m.tbl.SetKeys(m.idx.order)
+		m.tbl.SetKeys(m.idx.Handles)
 	}
 	m.arrange()
 }
@@ -157,7 +158,7 @@ func (m *model) follow() {
 	if !ok || m.picked == (sources.Ref{}) {
 		return
 	}
-	if row, _ := m.idx.at(h); row != nil && row.Ref == m.picked {
+	if row, _ := m.idx.At(h); row != nil && row.Ref == m.picked {
 		return
 	}
 	if now, ok := m.find(m.picked); ok {
@@ -171,35 +172,35 @@ func (m *model) follow() {
 }
 
 // find returns the handle of a row by its identity.
-func (m *model) find(ref sources.Ref) (handle, bool) {
+func (m *model) find(ref sources.Ref) (rows.Handle, bool) {
 	row := m.feed.Row(m.st, ref)
 	if row == nil {
-		return handle{}, false
+		return rows.Handle{}, false
 	}
-	return handle{int32(row.Slot), row.Gen}, true
+	return rows.HandleOf(row), true
 }
 
 // rowOf returns a row by its identity; nil where there is none.
-func (m *model) rowOf(ref sources.Ref) (*sources.Row, verdict) {
+func (m *model) rowOf(ref sources.Ref) (*sources.Row, rows.Verdict) {
 	h, ok := m.find(ref)
 	if !ok {
-		return nil, verdict{}
+		return nil, rows.Verdict{}
 	}
-	return m.idx.at(h)
+	return m.idx.At(h)
 }
 
 // selected returns the row under the cursor; nil where there is none.
-func (m *model) selected() (*sources.Row, verdict) {
+func (m *model) selected() (*sources.Row, rows.Verdict) {
 	h, ok := m.tbl.Selected()
 	if !ok {
-		return nil, verdict{}
+		return nil, rows.Verdict{}
 	}
-	return m.idx.at(h)
+	return m.idx.At(h)
 }
 
 // arrange computes the boxes for the size and what there is to show.
 func (m *model) arrange() {
-	m.lay = measure(m.w, m.h, m.idx.total, len(m.troubles()))
+	m.lay = measure(m.w, m.h, m.idx.Total, len(m.troubles()))
 	m.measureTexts()
 	m.columns = fitColumns(m.lay.w, m.longest).shaped(m.shape)
 	m.tbl.SetHeight(m.lay.list)
@@ -230,7 +231,7 @@ func (m *model) watch() {
 	m.watched, m.studied = visible, subject
 	refs := make([]sources.Ref, 0, len(visible))
 	for _, h := range visible[:len(visible)-1] {
-		if row, _ := m.idx.at(h); row != nil {
+		if row, _ := m.idx.At(h); row != nil {
 			refs = append(refs, row.Ref)
 		}
 	}

@@ -8,11 +8,12 @@ import (
 	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 )
 
 // owners is the owner table with what is known of each lease, or since when there is
 // nobody. long: with the backend's facts about an owner that is alone.
-func (m *model) owners(row *sources.Row, v verdict, w int, long bool) []string {
+func (m *model) owners(row *sources.Row, v rows.Verdict, w int, long bool) []string {
 	if row.Note != "" {
 		return []string{m.th.Line(w).Skip(2).Put(m.th.Warn, paint.Clean(row.Note)).Done()}
 	}
@@ -40,13 +41,13 @@ func (m *model) owners(row *sources.Row, v verdict, w int, long bool) []string {
 // paneFacts is how many lines of a backend's facts the pane shows.
 const paneFacts = 3
 
-func (m *model) ownerRow(g *paint.Grid, row *sources.Row, v verdict, o *sources.Owner) {
+func (m *model) ownerRow(g *paint.Grid, row *sources.Row, v rows.Verdict, o *sources.Owner) {
 	mark := paint.Plain(" ")
 	if hue, ok := termHue(row, o.ID); ok {
 		mark = m.th.OwnerLetter(hue).Text(paint.Letter(hue))
 	}
 	st := paint.Style("")
-	if v.sev == paint.Blind {
+	if v.Severity == paint.Blind {
 		st = m.th.Dim
 	}
 	data := o.Data
@@ -105,16 +106,16 @@ func dataHead(b sources.Blob) string {
 }
 
 // nobody says since when there is no owner, or that it is not known.
-func (m *model) nobody(row *sources.Row, v verdict, w int) string {
+func (m *model) nobody(row *sources.Row, v rows.Verdict, w int) string {
 	l := m.th.Line(w).Skip(2)
 	switch {
-	case v.status == sources.StatusNotObserved:
+	case v.Status == sources.StatusNotObserved:
 		l.Put(m.th.Dim, "not read yet: nothing is known")
 	case row.Nobody.At.IsZero():
 		l.Put(m.th.Dim, "owner ?  this backend does not tell")
 	default:
 		st := m.th.Dim
-		if v.sev == paint.Bad {
+		if v.Severity == paint.Bad {
 			st = m.th.Bad
 		}
 		l.Put(st, "nobody owns it")

@@ -7,11 +7,12 @@ import (
 	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 )
 
 // waiters is the queue in the order in which it will be served, as far as that is told. full: with headings and
 // with what the backend says of each.
-func (m *model) waiters(row *sources.Row, v verdict, w int, full bool) []string {
+func (m *model) waiters(row *sources.Row, v rows.Verdict, w int, full bool) []string {
 	l := m.th.Line(w).Skip(2).Put(m.th.Dim, "WAITING")
 	q := &row.Queue
 	switch {
@@ -62,11 +63,11 @@ func (m *model) candidates(row *sources.Row, w int, full bool) []string {
 		return nil
 	}
 	l := m.th.Line(w).Skip(2).Put(m.th.Dim, "CANDIDATES seen or probable")
-	return append([]string{l.Done()}, m.waiterTable(row, verdict{}, row.Candidates, w, "", full)...)
+	return append([]string{l.Done()}, m.waiterTable(row, rows.Verdict{}, row.Candidates, w, "", full)...)
 }
 
 // waiterTable draws waiters; next is said of those of a queue that are served next.
-func (m *model) waiterTable(row *sources.Row, v verdict, waiters []sources.Waiter, w int, next string, full bool) []string {
+func (m *model) waiterTable(row *sources.Row, v rows.Verdict, waiters []sources.Waiter, w int, next string, full bool) []string {
 	g := paint.Grid{Heads: []string{"", "WAITER", "SESSION", "MODE", "PERMITS", "SINCE", "GIVES UP", "", "DATA"},
 		Right: []bool{0: true, 4: true, 5: true}, Leave: []int{2, 6}}
 	ordered, mixed := next != "" || &waiters[0] == firstWaiter(row), mixedModes(waiters)
@@ -129,8 +130,8 @@ func (m *model) givesUp(q *sources.Waiter) string {
 
 // ifReleased says what is known of who would own it next and how soon; nil where nobody
 // owns it, or it is old.
-func (m *model) ifReleased(row *sources.Row, v verdict, w int) []string {
-	if v.sev == paint.Blind || len(row.Owners) == 0 && row.Taken == 0 {
+func (m *model) ifReleased(row *sources.Row, v rows.Verdict, w int) []string {
+	if v.Severity == paint.Blind || len(row.Owners) == 0 && row.Taken == 0 {
 		return nil
 	}
 	var who string
@@ -148,7 +149,7 @@ func (m *model) ifReleased(row *sources.Row, v verdict, w int) []string {
 		who = "nobody waits: it is free until somebody asks"
 	}
 	lines := []string{m.th.Line(w).Skip(2).Put(m.th.Dim, "IF RELEASED").Skip(2).Put("", who).Done()}
-	if g := row.Gaps(m.st, m.now, changesSpan); g.Count > 0 {
+	if g := row.Gaps(m.st, m.now, rows.ChangesSpan); g.Count > 0 {
 		text := "nobody owned it " + paint.Count(g.Count, "time") + " in 1 h: usually for " + paint.IntervalText(g.P50)
 		if g.P95 != g.P50 {
 			text += ", 95 % up to " + paint.IntervalText(g.P95)

@@ -117,7 +117,7 @@ func (d *driver) cursor() string {
 func (d *driver) names() []string {
 	var names []string
 	for _, h := range d.tbl.Visible() {
-		row, _ := d.idx.at(h)
+		row, _ := d.idx.At(h)
 		names = append(names, row.Name)
 	}
 	return names

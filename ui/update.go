@@ -92,9 +92,9 @@ func (m *model) second() {
 	m.now, m.still = m.clock, m.slow == nil || !m.slow()
 	m.release()
 	m.take()
-	m.events.second()
-	if m.idx.sweep(m.now, m.tbl.Visible()) {
-		m.tbl.SetKeys(m.idx.order)
+	m.events.Second()
+	if m.idx.Sweep(m.now, m.tbl.Visible()) {
+		m.tbl.SetKeys(m.idx.Handles)
 	}
 }
 
@@ -179,10 +179,10 @@ func (m *model) setFilter(text string) {
 
 // refilter shows what the typed words select.
 func (m *model) refilter() {
-	if text := m.typed(); text != m.idx.filter.text {
-		m.idx.filter.take(text, m.labels)
-		if !m.idx.filter.expr.Empty() {
-			m.sought = m.idx.filter.expr
+	if text := m.typed(); text != m.idx.Filter.Text {
+		m.idx.Filter.Parse(text, m.idx.Labels)
+		if !m.idx.Filter.Expr.Empty() {
+			m.sought = m.idx.Filter.Expr
 		}
 		m.relist()
 	}
@@ -193,8 +193,8 @@ func (m *model) typed() string { return paint.Clean(m.input.Value()) }
 
 // relist makes the list anew; the cursor stays on its row if that is still there.
 func (m *model) relist() {
-	m.idx.rebuild()
-	m.tbl.SetKeys(m.idx.order)
+	m.idx.Rebuild()
+	m.tbl.SetKeys(m.idx.Handles)
 }
 
 // settled notes which row the cursor has come to.

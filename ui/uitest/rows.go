@@ -57,3 +57,11 @@ func Many(n int, at time.Time) []*sources.Primitive {
 	}
 	return prims
 }
+
+// Three are elections with a leader each.
+func Three() (a, b, c *sources.Primitive) {
+	return Led("a", "host-1", Noon()), Led("b", "host-2", Noon()), Led("c", "host-3", Noon())
+}
+
+// Lost is an election whose leader went away a minute before noon.
+func Lost(name string) *sources.Primitive { return Leaderless(name, Noon().Add(-time.Minute)) }

@@ -1,4 +1,4 @@
-package ui
+package rows
 
 import (
 	"cmp"
@@ -10,64 +10,67 @@ import (
 	"coordtop/ui/paint"
 )
 
-// handle is a row of a State: a slot that may be used again, and its generation.
-type handle struct {
-	slot int32
-	gen  uint32
+// Handle is a row of a State: a slot that may be used again, and its generation.
+type Handle struct {
+	Slot int32
+	Gen  uint32
 }
+
+// HandleOf is the handle of a row of a State.
+func HandleOf(row *sources.Row) Handle { return Handle{int32(row.Slot), row.Gen} }
 
 // sweepRows bounds how many rows that nobody sees are judged again in one second
 // because time passed, so that no frame and no key waits for 100,000 of them.
 const sweepRows = 10_000
 
-// index keeps the list up to date from the rows that differ: what is shown, in which
+// Index keeps the list up to date from the rows that differ: what is shown, in which
 // order, and how many rows are in which state.
-type index struct {
+type Index struct {
 	st      *sources.State
 	entries []entry // by slot
-	order   []handle
-	free    [2][]handle // to be written over; the order before is one of them, so the next one never is in its place
+	Handles []Handle
+	free    [2][]Handle // to be written over; the order before is one of them, so the next one never is in its place
 	moved   []int32     // slots whose place is no longer right
 	healths []health    // of the scopes
 	next    int         // where the next sweep goes on
 	origin  time.Time   // what entry.until is counted from
 	swept   time.Duration
 
-	filter   selection
-	sort     sortMode
-	problems bool         // show nothing else
-	kind     sources.Kind // KindUnknown: all
-	reverse  bool
-	held     bool // rows keep their places
+	Filter   Selection
+	Order    Order
+	Problems bool         // show nothing else
+	Kind     sources.Kind // KindUnknown: all
+	Reverse  bool
+	Held     bool // rows keep their places
 	heldMore int  // moved up to here has been looked at since
 
-	total    int
-	bySev    [paint.Blind + 1]int
-	byStatus [256]int
-	vacant   [paint.Blind + 1]int // elections without a leader, by how bad that is: a hand-over takes a moment
-	blind    int                  // rows that cannot be judged now
-	flapping int
-	waiting  int
+	Total      int
+	BySeverity [paint.Blind + 1]int
+	ByStatus   [256]int
+	Vacant     [paint.Blind + 1]int // elections without a leader, by how bad that is: a hand-over takes a moment
+	Blind      int                  // rows that cannot be judged now
+	Flapping   int
+	Waiting    int
 }
 
 type entry struct {
 	row    *sources.Row
-	key    int64         // its place in the order, see index.key
+	key    int64         // its place in the order
 	until  time.Duration // v holds, unless the row changes
 	gen    uint32        // of the row: here because the rows themselves are far apart in memory
-	v      verdict
+	v      Verdict
 	listed bool // it passes the filter
 	placed bool // it stands in order
 }
 
-// update takes a new state and says whether the order changed. Rows that are the same
+// Update takes a new state and reports whether the order changed. Rows that are the same
 // value as before cost a comparison.
-func (x *index) update(st *sources.State, now time.Time) bool {
+func (x *Index) Update(st *sources.State, now time.Time) bool {
 	all := x.healthChanged(st)
 	if x.st == nil {
 		x.origin = now
 	}
-	x.filter.st, x.filter.now = st, now
+	x.Filter.st, x.Filter.now = st, now
 	x.st = st
 	for len(x.entries) < len(st.Rows) {
 		x.entries = append(x.entries, entry{})
@@ -91,8 +94,8 @@ type health struct {
 	synced bool
 }
 
-// healthChanged says whether a scope became silent or came back, and remembers it.
-func (x *index) healthChanged(st *sources.State) bool {
+// healthChanged reports whether a scope became silent or came back, and remembers it.
+func (x *Index) healthChanged(st *sources.State) bool {
 	changed := len(x.healths) != len(st.Scopes)
 	x.healths = slices.Grow(x.healths[:0], len(st.Scopes))[:len(st.Scopes)]
 	for i := range st.Scopes {
@@ -106,13 +109,13 @@ func (x *index) healthChanged(st *sources.State) bool {
 // forever is an entry.until that does not come.
 const forever = time.Duration(math.MaxInt64)
 
-// sweep judges the visible rows again because time passed, and those others whose verdict
-// may be another by now, and says whether the order changed.
-func (x *index) sweep(now time.Time, visible []handle) bool {
-	x.filter.now = now
+// Sweep judges the visible rows again because time passed, and those others whose verdict
+// may be another by now, and reports whether the order changed.
+func (x *Index) Sweep(now time.Time, visible []Handle) bool {
+	x.Filter.now = now
 	for _, h := range visible {
-		if row, _ := x.at(h); row != nil {
-			x.refresh(h.slot, row, now)
+		if row, _ := x.At(h); row != nil {
+			x.refresh(h.Slot, row, now)
 		}
 	}
 	at := now.Sub(x.origin)
@@ -122,7 +125,7 @@ func (x *index) sweep(now time.Time, visible []handle) bool {
 		}
 	}
 	x.swept = at
-	all := !x.filter.expr.Empty() // it may ask for ages
+	all := !x.Filter.Expr.Empty() // it may ask for ages
 	for left, looked := sweepRows, 0; left > 0 && looked < len(x.entries); looked++ {
 		if x.next++; x.next >= len(x.entries) {
 			x.next = 0
@@ -136,7 +139,7 @@ func (x *index) sweep(now time.Time, visible []handle) bool {
 }
 
 // refresh judges one slot; row nil: it is free.
-func (x *index) refresh(slot int32, row *sources.Row, now time.Time) {
+func (x *Index) refresh(slot int32, row *sources.Row, now time.Time) {
 	e := &x.entries[slot]
 	old := *e
 	if old.row != nil {
@@ -150,7 +153,7 @@ func (x *index) refresh(slot int32, row *sources.Row, now time.Time) {
 		if until := e.v.until(row, x.st, now); !until.IsZero() {
 			e.until = until.Sub(x.origin)
 		}
-		e.key = x.key(row, e.v)
+		e.key = x.key(row, &e.v)
 		e.listed = x.lists(row, e.v)
 		x.count(e.v, +1)
 	}
@@ -159,38 +162,38 @@ func (x *index) refresh(slot int32, row *sources.Row, now time.Time) {
 	}
 }
 
-// renamed says whether a row is to be ordered by another text than before. The parts of a
+// renamed reports whether a row is to be ordered by another text than before. The parts of a
 // name stay for as long as its generation; looking at a row of long ago costs more than all
 // the rest of refresh.
-func (x *index) renamed(old, row *sources.Row) bool {
-	return x.sort == sortOwner && x.text(old) != x.text(row)
+func (x *Index) renamed(old, row *sources.Row) bool {
+	return x.Order == ByOwner && x.Order.text(old) != x.Order.text(row)
 }
 
-func (x *index) lists(row *sources.Row, v verdict) bool {
-	return (!x.problems || v.problem()) && (x.kind == sources.KindUnknown || row.Kind == x.kind) && x.filter.passes(row, v)
+func (x *Index) lists(row *sources.Row, v Verdict) bool {
+	return (!x.Problems || v.problem()) && (x.Kind == sources.KindUnknown || row.Kind == x.Kind) && x.Filter.Passes(row, v)
 }
 
-func (x *index) count(v verdict, n int) {
-	x.total += n
-	x.bySev[v.known] += n
-	if v.sev == paint.Blind {
-		x.blind += n
+func (x *Index) count(v Verdict, n int) {
+	x.Total += n
+	x.BySeverity[v.known] += n
+	if v.Severity == paint.Blind {
+		x.Blind += n
 	}
-	x.byStatus[v.status] += n
-	if v.status == sources.StatusNoLeader || v.status == sources.StatusNoCandidates {
-		x.vacant[v.known] += n
+	x.ByStatus[v.Status] += n
+	if v.Status == sources.StatusNoLeader || v.Status == sources.StatusNoCandidates {
+		x.Vacant[v.known] += n
 	}
-	if v.flapping {
-		x.flapping += n
+	if v.Flapping {
+		x.Flapping += n
 	}
-	if v.waiting {
-		x.waiting += n
+	if v.Waiting {
+		x.Waiting += n
 	}
 }
 
-// place brings the order up to date with what moved, and says whether it changed.
-func (x *index) place() bool {
-	if x.held {
+// place brings the order up to date with what moved, and reports whether it changed.
+func (x *Index) place() bool {
+	if x.Held {
 		return x.placeHeld()
 	}
 	if x.heldMore = 0; len(x.moved) == 0 {
@@ -200,28 +203,28 @@ func (x *index) place() bool {
 		x.entries[s].placed = false
 	}
 	kept := x.free[0][:0] // what stayed is still in order
-	for _, h := range x.order {
-		if e := &x.entries[h.slot]; e.placed && e.gen == h.gen {
+	for _, h := range x.Handles {
+		if e := &x.entries[h.Slot]; e.placed && e.gen == h.Gen {
 			kept = append(kept, h)
 		}
 	}
-	fresh := make([]handle, 0, len(x.moved))
+	fresh := make([]Handle, 0, len(x.moved))
 	for _, s := range x.moved {
 		if e := &x.entries[s]; e.listed && !e.placed {
 			e.placed = true
-			fresh = append(fresh, handle{s, e.gen})
+			fresh = append(fresh, Handle{s, e.gen})
 		}
 	}
 	slices.SortFunc(fresh, x.compare)
 	next := x.insert(x.free[1][:0], kept, fresh)
-	x.free, x.order = [2][]handle{x.order, kept}, next
+	x.free, x.Handles = [2][]Handle{x.Handles, kept}, next
 	x.moved = x.moved[:0]
 	return true
 }
 
 // insert appends kept and fresh, each in order, to out. It looks the places of fresh up:
 // a comparison with every row that stayed would read all of them.
-func (x *index) insert(out, kept, fresh []handle) []handle {
+func (x *Index) insert(out, kept, fresh []Handle) []Handle {
 	for _, h := range fresh {
 		i, _ := slices.BinarySearchFunc(kept, h, x.compare)
 		out = append(append(out, kept[:i]...), h)
@@ -230,26 +233,26 @@ func (x *index) insert(out, kept, fresh []handle) []handle {
 	return append(out, kept...)
 }
 
-// rebuild makes the list anew after the filter or the order was changed.
-func (x *index) rebuild() {
+// Rebuild makes the list anew after the filter or the order was changed.
+func (x *Index) Rebuild() {
 	out := x.free[0][:0]
 	for i := range x.entries {
 		e := &x.entries[i]
 		e.listed = e.row != nil && x.lists(e.row, e.v)
 		if e.row != nil {
-			e.key = x.key(e.row, e.v)
+			e.key = x.key(e.row, &e.v)
 		}
 		if e.placed = e.listed; e.listed {
-			out = append(out, handle{int32(i), e.gen})
+			out = append(out, Handle{int32(i), e.gen})
 		}
 	}
 	slices.SortFunc(out, x.compare)
-	x.moved, x.held, x.heldMore = x.moved[:0], false, 0
-	x.free[0], x.order = x.order, out
+	x.moved, x.Held, x.heldMore = x.moved[:0], false, 0
+	x.free[0], x.Handles = x.Handles, out
 }
 
-func (x *index) compare(a, b handle) int {
-	ea, eb := &x.entries[a.slot], &x.entries[b.slot]
+func (x *Index) compare(a, b Handle) int {
+	ea, eb := &x.entries[a.Slot], &x.entries[b.Slot]
 	if c := cmp.Compare(ea.key, eb.key); c != 0 {
 		return c
 	}
@@ -258,20 +261,32 @@ func (x *index) compare(a, b handle) int {
 		return c
 	}
 	return cmp.Or(cmp.Compare(ra.Name, rb.Name), cmp.Compare(ra.Source, rb.Source), cmp.Compare(ra.Space, rb.Space),
-		cmp.Compare(a.slot, b.slot))
+		cmp.Compare(a.Slot, b.Slot))
 }
 
-// at returns the row and what is thought of it; nil if it is gone.
-func (x *index) at(h handle) (*sources.Row, verdict) {
-	if int(h.slot) >= len(x.entries) {
-		return nil, verdict{}
+// At returns the row and what is thought of it; nil if it is gone.
+func (x *Index) At(h Handle) (*sources.Row, Verdict) {
+	if int(h.Slot) >= len(x.entries) {
+		return nil, Verdict{}
 	}
-	e := &x.entries[h.slot]
-	if e.row == nil || e.gen != h.gen {
-		return nil, verdict{}
+	e := &x.entries[h.Slot]
+	if e.row == nil || e.gen != h.Gen {
+		return nil, Verdict{}
 	}
 	return e.row, e.v
 }
 
-// problemRows is how many rows are trouble.
-func (x *index) problemRows() int { return x.bySev[paint.Bad] + x.bySev[paint.Warn] }
+// ProblemRows is how many rows are trouble.
+func (x *Index) ProblemRows() int { return x.BySeverity[paint.Bad] + x.BySeverity[paint.Warn] }
+
+// Rows yields the rows that are listed, in their order.
+func (x *Index) Rows(yield func(*sources.Row) bool) {
+	for _, h := range x.Handles {
+		if row, _ := x.At(h); row != nil && !yield(row) {
+			return
+		}
+	}
+}
+
+// InList reports whether a row stands in the list.
+func (x *Index) InList(h Handle) bool { return x.entries[h.Slot].listed }

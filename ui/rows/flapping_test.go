@@ -1,4 +1,4 @@
-package ui
+package rows
 
 import (
 	"context"
@@ -45,7 +45,7 @@ func flaps(t *testing.T, lost bool, ends ...time.Duration) (is bool) {
 		synctest.Wait()
 		for _, row := range hub.State().Rows {
 			if row != nil {
-				is = judge(row, hub.State(), time.Now()).flapping
+				is = judge(row, hub.State(), time.Now()).Flapping
 			}
 		}
 		cancel()

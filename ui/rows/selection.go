@@ -1,72 +1,71 @@
-package ui
+package rows
 
 import (
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
 	"coordtop/sources"
 	"coordtop/ui/filter"
-	"coordtop/ui/paint"
 )
 
-// selection is what the person has asked to see. The zero selection lets everything
+// Selection is what the person has asked to see. The zero selection lets everything
 // pass.
-type selection struct {
-	text string // as typed
-	expr filter.Expr
-	mend *filter.Error // what is wrong with what is typed; expr then is the last that was right
-	row  rowSubject    // of the row being judged: kept, so that judging allocates nothing
-	find func(sources.Ref) (*sources.Row, verdict)
-	st   *sources.State // that the rows are from
-	now  time.Time      // what lengths of time are counted to
+type Selection struct {
+	Text    string // as typed
+	Expr    filter.Expr
+	Mistake *filter.Error // what is wrong with what is typed; expr then is the last that was right
+	row     rowSubject    // of the row being judged: kept, so that judging allocates nothing
+	Find    func(sources.Ref) (*sources.Row, Verdict)
+	st      *sources.State // that the rows are from
+	now     time.Time      // what lengths of time are counted to
 }
 
-func (f *selection) empty() bool { return f.expr.Empty() && f.mend == nil }
+// Empty reports whether everything passes.
+func (f *Selection) Empty() bool { return f.Expr.Empty() && f.Mistake == nil }
 
-// take takes other text. One with a mistake leaves what was selected before; one that
+// Parse takes other text. One with a mistake leaves what was selected before; one that
 // only is not finished selects what it says so far.
-func (f *selection) take(text string, labels func() []string) {
+func (f *Selection) Parse(text string, labels func() []string) {
 	var keys []string
 	if strings.ContainsAny(text, "=~<>") {
 		keys = labels()
 	}
 	expr, err := filter.Parse(text, keys)
-	f.text, f.mend = text, nil
-	if err != nil && (!errors.As(err, &f.mend) || !f.mend.Open) {
+	f.Text, f.Mistake = text, nil
+	if err != nil && (!errors.As(err, &f.Mistake) || !f.Mistake.Open) {
 		return
 	}
-	f.expr = expr
+	f.Expr = expr
 }
 
-// passes says whether a row is selected.
-func (f *selection) passes(r *sources.Row, v verdict) bool {
-	if f.expr.Empty() {
+// Passes reports whether a row is selected.
+func (f *Selection) Passes(r *sources.Row, v Verdict) bool {
+	if f.Expr.Empty() {
 		return true
 	}
 	f.row = rowSubject{r, f.st, v, f.now}
-	return f.expr.Match(&f.row)
+	return f.Expr.Match(&f.row)
 }
 
-// event says whether an event is selected: by what it says itself, or its row.
-func (f *selection) event(e *sources.Event) bool {
-	if f.expr.Empty() {
+// PassesEvent reports whether an event is selected: by what it says itself, or its row.
+func (f *Selection) PassesEvent(e *sources.Event) bool {
+	if f.Expr.Empty() {
 		return true
 	}
 	s := eventSubject{event: e, st: f.st, now: f.now}
-	if f.find != nil && e.Ref.Name != "" {
-		s.row, s.v = f.find(e.Ref)
+	if f.Find != nil && e.Ref.Name != "" {
+		s.row, s.v = f.Find(e.Ref)
 	}
-	return f.expr.Match(&s)
+	return f.Expr.Match(&s)
 }
 
 // rowSubject is a row as a filter sees it.
 type rowSubject struct {
 	row *sources.Row
 	st  *sources.State
-	v   verdict
+	v   Verdict
 	now time.Time
 }
 
@@ -99,7 +98,7 @@ func (s *rowSubject) Text(f filter.Field, match func(string) bool) (found, known
 	case filter.Owner:
 		return ownedBy(r, match), r.OwnersHow != sources.Unknown || len(r.Owners) > 0
 	case filter.State:
-		return match(stateWord(s.v.status)) || s.v.flapping && match("flapping"), s.v.status != sources.StatusUnknown
+		return match(stateWord(s.v.Status)) || s.v.Flapping && match("flapping"), s.v.Status != sources.StatusUnknown
 	}
 	return false, false
 }
@@ -126,12 +125,12 @@ func (s *rowSubject) Number(f filter.Field) (int64, bool) {
 	case filter.Lease:
 		return leaseOf(r, s.now)
 	case filter.Changes:
-		return int64(s.v.changes), s.v.status != sources.StatusNotObserved
+		return int64(s.v.Changes), s.v.Status != sources.StatusNotObserved
 	case filter.Gap:
 		if len(r.Terms) == 0 && r.Nobody.How == sources.Unknown || r.Kind == sources.KindSemaphore {
 			return 0, false
 		}
-		return int64(r.Gaps(s.st, s.now, changesSpan).Sum.Max), true
+		return int64(r.Gaps(s.st, s.now, ChangesSpan).Sum.Max), true
 	}
 	return 0, false
 }
@@ -157,7 +156,7 @@ func leaseOf(r *sources.Row, now time.Time) (left int64, known bool) {
 		case o.NoExpiry:
 			known = true
 		case o.Expires.How != sources.Unknown && !o.Expires.At.IsZero():
-			left, known = min(left, int64(leaseLeft(o, now))), true
+			left, known = min(left, int64(LeaseLeft(o, now))), true
 		}
 	}
 	return left, known
@@ -178,7 +177,7 @@ type eventSubject struct {
 	event *sources.Event
 	row   *sources.Row
 	st    *sources.State
-	v     verdict
+	v     Verdict
 	now   time.Time
 }
 
@@ -218,69 +217,4 @@ func (s *eventSubject) Label(key string) (string, bool) {
 		return "", false
 	}
 	return (&rowSubject{row: s.row}).Label(key)
-}
-
-// offered is how many values of a field are looked for, among how many rows.
-const offered, offeredRows = 200, 20_000
-
-// values lists what exists of a field or label, sorted: what a filter can be completed
-// with.
-func (m *model) values(field string) []string {
-	seen := map[string]bool{}
-	add := func(s string) {
-		if s != "" && len(seen) < offered {
-			seen[paint.Clean(s)] = true
-		}
-	}
-	for _, e := range m.idx.entries[:min(len(m.idx.entries), offeredRows)] {
-		if r := e.row; r != nil {
-			m.valuesOf(field, r, e.v, add)
-		}
-	}
-	list := make([]string, 0, len(seen))
-	for s := range seen {
-		list = append(list, s)
-	}
-	slices.Sort(list)
-	return list
-}
-
-func (m *model) valuesOf(field string, r *sources.Row, v verdict, add func(string)) {
-	switch field {
-	case "source":
-		add(r.Source)
-	case "kind":
-		add(r.Kind.String())
-	case "name":
-		add(r.Name)
-		add(r.Alias)
-	case "owner":
-		for i := range r.Owners {
-			add(r.Owners[i].Label)
-		}
-	case "state":
-		add(stateWord(v.status))
-	default:
-		for _, l := range r.Labels {
-			if strings.EqualFold(l.Key, field) {
-				add(l.Value)
-			}
-		}
-	}
-}
-
-// labels lists the labels that rows have.
-func (m *model) labels() []string {
-	var list []string
-	for _, e := range m.idx.entries[:min(len(m.idx.entries), offeredRows)] {
-		if e.row == nil {
-			continue
-		}
-		for _, l := range e.row.Labels {
-			if !slices.Contains(list, l.Key) {
-				list = append(list, l.Key)
-			}
-		}
-	}
-	return list
 }

@@ -1,4 +1,4 @@
-package ui
+package rows
 
 import (
 	"strings"
@@ -8,46 +8,47 @@ import (
 	"coordtop/ui/paint"
 )
 
-// verdict is what the board thinks of a row at an instant.
-type verdict struct {
-	status   sources.Status
-	sev      paint.Severity
+// Verdict is what the board thinks of a row at an instant.
+type Verdict struct {
+	Status   sources.Status
+	Severity paint.Severity
 	known    paint.Severity // of what was known last: sev, but for a row that is stale
 	rank     uint8          // for the order: 0 first
-	changes  uint16
-	flapping bool
-	waiting  bool // somebody waits for long
+	Changes  uint16
+	Flapping bool
+	Waiting  bool // somebody waits for long
 	endless  bool // owned by nobody's session and without an end
-	full     bool // no permit was free for long, and somebody waits
+	Full     bool // no permit was free for long, and somebody waits
 }
 
 // problem reports whether the row is one, or was when it was last known: a count of
 // problems does not fall because a server died.
-func (v *verdict) problem() bool { return v.known.Problem() }
+func (v *Verdict) problem() bool { return v.known.Problem() }
 
-const changesSpan = time.Hour
+// ChangesSpan is the stretch of time in which changes and gaps are counted.
+const ChangesSpan = time.Hour
 
 // judge weighs a row by the thresholds of its state. It depends on time as well as on the
 // row: leases run out and changes grow old.
-func judge(row *sources.Row, st *sources.State, now time.Time) verdict {
-	v := verdict{status: row.StatusAt(st, now)}
-	last := v.status
-	if v.status == sources.StatusStale {
+func judge(row *sources.Row, st *sources.State, now time.Time) Verdict {
+	v := Verdict{Status: row.StatusAt(st, now)}
+	last := v.Status
+	if v.Status == sources.StatusStale {
 		now = row.KnownAt(st, now)
 		last = row.LastStatus(st, now)
 	}
-	v.changes = uint16(min(row.Changes(now, changesSpan), 1<<16-1))
+	v.Changes = uint16(min(row.Changes(now, ChangesSpan), 1<<16-1))
 	v.known = v.grade(row, st, last, now)
-	v.sev = v.known
-	if v.status == sources.StatusStale {
-		v.sev = paint.Blind
+	v.Severity = v.known
+	if v.Status == sources.StatusStale {
+		v.Severity = paint.Blind
 	}
 	v.rank = v.place()
 	return v
 }
 
 // grade is how bad it is that a row is in that state.
-func (v *verdict) grade(row *sources.Row, st *sources.State, status sources.Status, now time.Time) paint.Severity {
+func (v *Verdict) grade(row *sources.Row, st *sources.State, status sources.Status, now time.Time) paint.Severity {
 	t := &st.Thresholds
 	worst := stateGrade(row, status, now, t)
 	if worst == paint.Blind {
@@ -59,13 +60,13 @@ func (v *verdict) grade(row *sources.Row, st *sources.State, status sources.Stat
 		}
 		return is
 	}
-	v.flapping = worse(row.Kind == sources.KindElection && v.changes > 0 && row.Losses(now, t.FlapWithin) > t.FlapLosses, paint.Warn)
+	v.Flapping = worse(row.Kind == sources.KindElection && v.Changes > 0 && row.Losses(now, t.FlapWithin) > t.FlapLosses, paint.Warn)
 	wait := waitsSince(row, now)
-	v.waiting = worse(row.Kind != sources.KindElection && wait > t.Wait, paint.Warn)
-	worse(v.waiting && (wait > t.WaitPerson || ownerIdle(row)), paint.Bad)
+	v.Waiting = worse(row.Kind != sources.KindElection && wait > t.Wait, paint.Warn)
+	worse(v.Waiting && (wait > t.WaitPerson || ownerIdle(row)), paint.Bad)
 	v.endless = worse(endless(row), paint.Warn)
 	worse(v.endless && (row.Queue.Len > 0 || now.After(overdueAt(row, now))), paint.Bad)
-	v.full = worse(fullSince(row, now) > t.Full && row.Queue.Len > 0, paint.Warn)
+	v.Full = worse(fullSince(row, now) > t.Full && row.Queue.Len > 0, paint.Warn)
 	return worst
 }
 
@@ -107,13 +108,13 @@ func vacantGrade(row *sources.Row, status sources.Status, now time.Time, t *sour
 
 // place orders rows by trouble: what needs a person, then what cannot be judged because its
 // source is silent, then what is worth a look.
-func (v *verdict) place() uint8 {
+func (v *Verdict) place() uint8 {
 	switch {
-	case v.sev == paint.Bad:
+	case v.Severity == paint.Bad:
 		return 0
-	case v.status == sources.StatusStale:
+	case v.Status == sources.StatusStale:
 		return 1
-	case v.sev == paint.Warn:
+	case v.Severity == paint.Warn:
 		return 2
 	}
 	return 3
@@ -122,7 +123,7 @@ func (v *verdict) place() uint8 {
 // ownerIdle reports whether the only owner does nothing while others wait: its session says
 // that it runs no statement.
 func ownerIdle(row *sources.Row) bool {
-	return len(row.Owners) == 1 && strings.HasPrefix(attr(row.Owners[0].Attrs, "state"), "idle")
+	return len(row.Owners) == 1 && strings.HasPrefix(Attr(row.Owners[0].Attrs, "state"), "idle")
 }
 
 // endless reports whether the row is owned without any end: by no session, whose end would
@@ -170,7 +171,7 @@ func fullSince(row *sources.Row, now time.Time) time.Duration {
 
 // until is the first instant at which judge may come to another verdict of a row that stays
 // as it is, in scopes of the same health; zero: never.
-func (v *verdict) until(row *sources.Row, st *sources.State, now time.Time) time.Time {
+func (v *Verdict) until(row *sources.Row, st *sources.State, now time.Time) time.Time {
 	var first time.Time
 	t := &st.Thresholds
 	at := func(t time.Time) {
@@ -183,7 +184,7 @@ func (v *verdict) until(row *sources.Row, st *sources.State, now time.Time) time
 			at(t)
 		}
 	}
-	switch v.status {
+	switch v.Status {
 	case sources.StatusStale:
 		return time.Time{}
 	case sources.StatusLed, sources.StatusHeld, sources.StatusFull:
@@ -193,7 +194,7 @@ func (v *verdict) until(row *sources.Row, st *sources.State, now time.Time) time
 			return now
 		}
 	}
-	if v.changes > 0 || row.Changes(now.Add(time.Minute), changesSpan) > 0 {
+	if v.Changes > 0 || row.Changes(now.Add(time.Minute), ChangesSpan) > 0 {
 		at(now.Truncate(time.Minute).Add(time.Minute)) // they are counted by the minute
 	}
 	if vacant := row.Nobody.At.Add(t.NoLeader); vacant.After(now) {
@@ -222,4 +223,29 @@ func waitsSince(row *sources.Row, now time.Time) time.Duration {
 		}
 	}
 	return longest
+}
+
+// Late reports whether the renewal of an owner is judged to be late.
+func (v *Verdict) Late() bool {
+	return v.Status == sources.StatusLedLate || v.Status == sources.StatusHeldSilent
+}
+
+// LeaseLeft is what is left of a lease: never more than it is long, though our second
+// may have begun before it was renewed.
+func LeaseLeft(o *sources.Owner, now time.Time) time.Duration {
+	left := max(o.Expires.At.Sub(now), 0)
+	if o.Lease > 0 {
+		left = min(left, o.Lease)
+	}
+	return left
+}
+
+// Attr is a backend's fact by its name; "": it is not told.
+func Attr(list []sources.Attr, key string) string {
+	for i := range list {
+		if list[i].Key == key {
+			return list[i].Value
+		}
+	}
+	return ""
 }

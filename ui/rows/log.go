@@ -1,4 +1,4 @@
-package ui
+package rows
 
 import (
 	"hash/maphash"
@@ -8,17 +8,17 @@ import (
 	"coordtop/sources"
 )
 
-// eventLog keeps the last events, oldest first, and the last renewals in a form of their
+// Log keeps the last events, oldest first, and the last renewals in a form of their
 // own: there are many of them and only their times are drawn.
-type eventLog struct {
-	list     []sources.Event
-	missed   uint64    // dropped by the feed before we read them
-	since    time.Time // of the oldest event that was ever read
+type Log struct {
+	List     []sources.Event
+	Missed   uint64    // dropped by the feed before we read them
+	Since    time.Time // of the oldest event that was ever read
 	renewals renewalLog
 
 	fresh int    // how many loud ones came since the last second
-	shown uint64 // number of the newest that the pane shows
-	busy  bool   // the pane is drawn once a second
+	Shown uint64 // number of the newest that the pane shows
+	Busy  bool   // the pane is drawn once a second
 }
 
 // paneBurst is how many events a second the pane takes as they come. With more of them
@@ -31,29 +31,36 @@ const (
 	maxBatches = 10   // more is left for the next wake-up
 )
 
-// read takes what is new. What nobody looks at here is not kept.
-func (log *eventLog) read(feed Feed) {
+// eventFeed is where the log reads events from.
+type eventFeed interface {
+	// Events returns at most max events that were not returned before, oldest first, and
+	// how many were dropped before they could be.
+	Events(max int) (events []sources.Event, missed uint64)
+}
+
+// Read takes what is new. What nobody looks at here is not kept.
+func (log *Log) Read(feed eventFeed) {
 	defer log.show()
 	for range maxBatches {
 		events, missed := feed.Events(eventBatch)
-		log.missed += missed
+		log.Missed += missed
 		for i := range events {
 			e := &events[i]
-			if log.since.IsZero() || e.At.Before(log.since) {
-				log.since = e.At
+			if log.Since.IsZero() || e.At.Before(log.Since) {
+				log.Since = e.At
 			}
 			if e.Kind == sources.EventRenewed {
 				log.renewals.add(e)
 			}
 			if telling(e) {
-				log.list = append(log.list, *e)
-				if loud(e) {
+				log.List = append(log.List, *e)
+				if Loud(e) {
 					log.fresh++
 				}
 			}
 		}
-		if over := len(log.list) - keptEvents; over > keptEvents/4 {
-			log.list = slices.Delete(log.list, 0, over)
+		if over := len(log.List) - keptEvents; over > keptEvents/4 {
+			log.List = slices.Delete(log.List, 0, over)
 		}
 		if len(events) < eventBatch {
 			return
@@ -63,24 +70,24 @@ func (log *eventLog) read(feed Feed) {
 
 // show lets the pane have what is new, unless there is too much of it, or was in the last
 // second. What was there at the start is not new.
-func (log *eventLog) show() {
-	if log.shown == 0 {
+func (log *Log) show() {
+	if log.Shown == 0 {
 		log.fresh = 0
 	}
-	if n := len(log.list); n > 0 && (log.fresh == 0 || !log.busy && log.fresh <= paneBurst) {
-		log.shown = log.list[n-1].Seq
+	if n := len(log.List); n > 0 && (log.fresh == 0 || !log.Busy && log.fresh <= paneBurst) {
+		log.Shown = log.List[n-1].Seq
 	}
 }
 
-// second lets the pane have all there is.
-func (log *eventLog) second() {
-	log.busy, log.fresh = log.fresh > paneBurst, 0
+// Second lets the pane have all there is.
+func (log *Log) Second() {
+	log.Busy, log.fresh = log.fresh > paneBurst, 0
 	log.show()
 }
 
-// find returns the event with this number; nil where it is not kept.
-func (log *eventLog) find(seq uint64) *sources.Event {
-	i, ok := slices.BinarySearchFunc(log.list, seq, func(e sources.Event, seq uint64) int {
+// Find returns the event with this number; nil where it is not kept.
+func (log *Log) Find(seq uint64) *sources.Event {
+	i, ok := slices.BinarySearchFunc(log.List, seq, func(e sources.Event, seq uint64) int {
 		switch {
 		case e.Seq < seq:
 			return -1
@@ -92,10 +99,10 @@ func (log *eventLog) find(seq uint64) *sources.Event {
 	if !ok {
 		return nil
 	}
-	return &log.list[i]
+	return &log.List[i]
 }
 
-// telling says whether an event is worth a line: not what was there already, nor that
+// telling reports whether an event is worth a line: not what was there already, nor that
 // all goes on as it should.
 func telling(e *sources.Event) bool {
 	switch e.Kind {
@@ -105,9 +112,9 @@ func telling(e *sources.Event) bool {
 	return true
 }
 
-// loud says whether an event belongs among those of all rows; others are shown with
+// Loud reports whether an event belongs among those of all rows; others are shown with
 // their row only, and on the screen of events.
-func loud(e *sources.Event) bool {
+func Loud(e *sources.Event) bool {
 	return e.Kind != sources.EventWaiterJoined && e.Kind != sources.EventWaiterLeft
 }
 
@@ -167,4 +174,13 @@ func (log *renewalLog) of(ref sources.Ref, since time.Time) []renewal {
 		}
 	}
 	return found
+}
+
+// Newest yields the events that are kept, the newest first.
+func (log *Log) Newest(yield func(*sources.Event) bool) {
+	for i := len(log.List) - 1; i >= 0; i-- {
+		if !yield(&log.List[i]) {
+			return
+		}
+	}
 }
