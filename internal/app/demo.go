@@ -110,6 +110,9 @@ func (p *program) showDemo(ctx context.Context, endpoints []demo.Endpoint, o boa
 		}
 		one.Sources[0].Name = e.Name
 		c.Sources = append(c.Sources, one.Sources...)
+		if e.Names != nil {
+			c.Names = map[string]map[string]string{e.Name: e.Names}
+		}
 	}
 	c.Title, c.Color = "demo", "cyan"
 	o.write = true // these servers are for playing
@@ -159,8 +162,10 @@ func (p *program) demoCandidateCommand() *cobra.Command {
 			return demo.RunCandidate(ctx, o, p.env.Stdout)
 		}),
 	}
+	cmd.Flags().StringVar(&o.Name, "name", "", "what to be called")
 	cmd.Flags().StringVar(&o.URL, "url", "", "server")
 	cmd.Flags().StringVar(&o.Key, "key", "", "what to contend for")
+	cmd.Flags().StringVar(&o.Also, "also", "", "what the leader of the key leads too")
 	cmd.Flags().StringVar(&role, "role", "", "what to do with it")
 	cmd.Flags().DurationVar(&o.TTL, "ttl", 0, "of the lease")
 	cmd.Flags().StringVar(&o.Channel, "channel", "", "on which a leader notifies")

@@ -10,7 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
+
 	"strings"
 	"syscall"
 	"testing"
@@ -19,7 +19,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
 
-	"coordtop/coord/rediscoord"
 	"coordtop/internal/demo"
 	"coordtop/internal/localserver"
 )
@@ -61,7 +60,7 @@ func startDemo(t *testing.T, args ...string) *demoRun {
 		t.Fatal(err)
 	}
 	d.dirs = []string{d.redis.ConfigGet(t.Context(), "dir").Val()["dir"], filepath.Dir(data)}
-	eventually(t, "all four primitives in Redis are owned", func() bool { return len(d.owners(t)) == 4 })
+	eventually(t, "all five primitives in Redis are owned", func() bool { return len(d.owners(t)) == 5 })
 	eventually(t, "the locks in Postgres are owned and awaited", func() bool { return d.complete(t) })
 	eventually(t, "the semaphores of YDB are owned and awaited", func() bool { return d.patterns(t) })
 	return d
@@ -86,50 +85,6 @@ func (d *demoRun) complete(t *testing.T) bool {
 		mutex.Kind == "mutex" && len(mutex.Owners) == 1 && mutex.Queue.Len > 0 &&
 		len(shared.Owners) == 2 && shared.Owners[1].Mode == "shared" &&
 		len(leaked.Owners) == 1 && leaked.Queue.Len == 2 && leaked.Owners[0].Attrs["state"] == "idle"
-}
-
-// processes are all that own or await a lock in Postgres, by what they do.
-func (d *demoRun) processes(t *testing.T) map[string]int {
-	t.Helper()
-	pids := map[string]int{}
-	add := func(what, label string) {
-		t.Helper()
-		form := regexp.MustCompile(`:(\d+) pid \d+$`).FindStringSubmatch(label)
-		if form == nil {
-			t.Fatalf("%s is called %q, want host:pid pid N", what, label)
-		}
-		pids[what], _ = strconv.Atoi(form[1])
-	}
-	for name, l := range d.locks(t) {
-		for i, o := range l.Owners {
-			add(fmt.Sprintf("owner %d of %s", i, name), o.Label)
-		}
-		for i, w := range l.Queue.Waiters {
-			add(fmt.Sprintf("waiter %d of %s", i, name), w.Label)
-		}
-	}
-	return pids
-}
-
-// owners are the processes that own the keys of the demo.
-func (d *demoRun) owners(t *testing.T) map[string]int {
-	t.Helper()
-	owners := map[string]int{}
-	for _, key := range d.redis.Keys(context.Background(), "demo:*").Val() {
-		value, err := d.redis.Get(context.Background(), key).Bytes()
-		if errors.Is(err, redis.Nil) {
-			continue // it ended between the two questions
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		label, _, _ := strings.Cut(string(rediscoord.ParseValue(value).Data), " ")
-		_, pid, _ := strings.Cut(label, ":")
-		if owners[key], err = strconv.Atoi(pid); err != nil {
-			t.Fatalf("%s is owned by %q, want host:pid", key, label)
-		}
-	}
-	return owners
 }
 
 // leavesNothing fails unless the processes, the servers and their folders vanish.

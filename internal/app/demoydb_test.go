@@ -2,10 +2,8 @@ package app
 
 import (
 	"errors"
-	"fmt"
 	"net"
-	"strconv"
-	"strings"
+	"regexp"
 	"syscall"
 	"testing"
 
@@ -47,27 +45,7 @@ func (d *demoRun) busy(t *testing.T) bool {
 // clients are the processes that own or await something in YDB, by what they do.
 func (d *demoRun) clients(t *testing.T) map[string]int {
 	t.Helper()
-	pids := map[string]int{}
-	for name, l := range d.semaphores(t) {
-		for i, o := range l.Owners {
-			pids[fmt.Sprintf("owner %d of %s", i, name)] = pidOf(t, o.Label)
-		}
-		for i, w := range l.Queue.Waiters {
-			pids[fmt.Sprintf("waiter %d of %s", i, name)] = pidOf(t, w.Label)
-		}
-	}
-	return pids
-}
-
-// pidOf reads host:pid.
-func pidOf(t *testing.T, label string) int {
-	t.Helper()
-	_, text, _ := strings.Cut(label, ":")
-	pid, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("one is called %q, want host:pid", label)
-	}
-	return pid
+	return d.candidates(t, d.semaphores(t), regexp.MustCompile(`^(\S+)`))
 }
 
 func (d *demoRun) ydbRefuses(t *testing.T) bool {

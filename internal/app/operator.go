@@ -13,13 +13,19 @@ import (
 	"coordtop/sources"
 )
 
-const auditName = "audit.jsonl"
+const (
+	auditName  = "audit.jsonl"
+	demoFolder = "demo" // in the state folder: the audit of the demo
+)
 
 // operator makes what acts on the sources of c. The caller gives back what it holds.
 func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hub, always bool) *operate.Operator {
 	o := operate.Options{View: hub, Backends: map[string]operate.Backend{}, Always: always}
 	who := p.actor()
 	if dir := config.Dir(p.env.Lookup, "XDG_STATE_HOME", filepath.Join(".local", "state")); dir != "" {
+		if p.crash != nil {
+			dir = filepath.Join(dir, demoFolder) // so that what was only tried is not among what was done
+		}
 		o.Audit = operate.NewJournal(filepath.Join(dir, auditName), who)
 	}
 	identity := identityOf(c.Identity, who)

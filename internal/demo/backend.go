@@ -18,6 +18,7 @@ type backend struct {
 	port     int // that was asked for; 0: any
 	contests []contest
 	query    string // of a URL that shows exactly the contests
+	names    map[string]string
 	start    func(ctx context.Context) (server, error)
 }
 
@@ -31,6 +32,7 @@ func backends(o Options) []backend {
 		},
 		{
 			name: "postgres", port: o.PostgresPort, contests: postgresContests(), query: postgresQuery,
+			names: map[string]string{compactorKey: "ledger/compactor"},
 			start: func(ctx context.Context) (server, error) {
 				return started(localserver.StartPostgres(ctx, localserver.PostgresOptions{Port: o.PostgresPort, Bin: o.PostgresBin}))
 			},

@@ -21,8 +21,10 @@ import (
 
 // CandidateOptions say what one candidate process contends for.
 type CandidateOptions struct {
+	Name    string // what it calls itself
 	URL     string // of the server; its scheme tells the backend
 	Key     string
+	Also    string // a leader of Key leads this too; "": nothing
 	Role    Role
 	TTL     time.Duration // 0: the driver's choice
 	Channel string        // a leader notifies on it, where the backend has such; "": on none
@@ -43,7 +45,7 @@ func RunCandidate(ctx context.Context, o CandidateOptions, say io.Writer) error 
 	if err != nil {
 		return fmt.Errorf("making the driver: %w", err)
 	}
-	c := &contender{driver: driver, options: o, say: say, identity: identityOf(os.Getpid())}
+	c := &contender{driver: driver, options: o, say: say, identity: o.Name}
 	switch o.Role {
 	case RoleLeader:
 		err = c.lead(ctx)
@@ -89,15 +91,6 @@ func (o CandidateOptions) driver() (coord.Driver, error) {
 	return rediscoord.New(client, rediscoord.Options{TTL: o.TTL, RetryDelay: 500 * time.Millisecond})
 }
 
-// identityOf is host:pid, which is what tells candidates on several machines apart.
-func identityOf(pid int) string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "localhost"
-	}
-	return fmt.Sprintf("%s:%d", host, pid)
-}
-
 // contender is one candidate at work.
 type contender struct {
 	driver   coord.Driver
@@ -118,12 +111,15 @@ func (c *contender) tell(line string) {
 // complain goes to the parent's log.
 func complain(err error) { fmt.Fprintln(os.Stderr, "coordtop demo:", err) }
 
-// lead leads for as long as it can.
+// lead leads for as long as it can, and leads Also for as long as it leads Key.
 func (c *contender) lead(ctx context.Context) error {
 	return coord.NewCandidate(c.driver, c.session(), c.options.Key, coord.LeadOptions{
 		Data: []byte(c.identity),
 		OnElected: func(ctx context.Context, _ *coord.Term) error {
 			c.tell(saysOwns)
+			if c.options.Also != "" {
+				return coord.NewCandidate(c.driver, c.session(), c.options.Also, coord.LeadOptions{Data: []byte(c.identity)}).Run(ctx)
+			}
 			c.notify(ctx)
 			return nil
 		},

@@ -27,7 +27,7 @@ func (d *Demo) Crash(label string) error {
 func (c *member) killIfNamed(who string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cmd == nil || identityOf(c.cmd.Process.Pid) != who {
+	if c.cmd == nil || c.who != who {
 		return false
 	}
 	c.signal(c.cmd, syscall.SIGKILL)

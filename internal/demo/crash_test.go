@@ -10,7 +10,7 @@ import (
 
 func TestOnlyTheCandidateOfThatNameCrashes(t *testing.T) {
 	t.Parallel()
-	start := func() (*member, *exec.Cmd) {
+	start := func(who string) (*member, *exec.Cmd) {
 		cmd := exec.Command("cat") // ends with its input, and does nothing
 		in, err := cmd.StdinPipe()
 		if err != nil {
@@ -21,18 +21,18 @@ func TestOnlyTheCandidateOfThatNameCrashes(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = in.Close() })
 		c := &member{log: slog.New(slog.DiscardHandler)}
-		c.set(cmd, in)
+		c.set(who, cmd, in)
 		return c, cmd
 	}
-	a, first := start()
-	b, second := start()
+	a, first := start("host-01:4411")
+	b, second := start("worker-b")
 	d := &Demo{members: []*member{a, {log: slog.New(slog.DiscardHandler)}, b}}
-	for _, label := range []string{"", "somebody:1", identityOf(second.Process.Pid) + "0", "pid 4711"} {
+	for _, label := range []string{"", "somebody:1", "worker-bb", "pid 4711"} {
 		if err := d.Crash(label); !errors.Is(err, ErrNoCandidate) {
 			t.Errorf("%q: %v", label, err)
 		}
 	}
-	if err := d.Crash(identityOf(second.Process.Pid) + " pid 4711"); err != nil {
+	if err := d.Crash("worker-b pid 4711"); err != nil {
 		t.Fatal(err)
 	}
 	if err := second.Wait(); err == nil {
@@ -41,7 +41,7 @@ func TestOnlyTheCandidateOfThatNameCrashes(t *testing.T) {
 	if err := first.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Errorf("the other is gone: %v", err)
 	}
-	if err := d.Crash(identityOf(first.Process.Pid)); err != nil {
+	if err := d.Crash("host-01:4411"); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Wait(); err == nil {

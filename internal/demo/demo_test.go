@@ -56,7 +56,7 @@ func TestOnlyTheOwnerIsReplaced(t *testing.T) {
 	if c.stopIfOwner() {
 		t.Error("a candidate between two lives was stopped")
 	}
-	c.set(cmd, in)
+	c.set("worker-a", cmd, in)
 	c.follow(strings.NewReader(saysOwns + "\n" + saysWaits + "\n"))
 	if c.stopIfOwner() {
 		t.Error("a candidate that waits was stopped")
@@ -76,7 +76,7 @@ func TestTheScenarioHasWhatPeopleComeToSee(t *testing.T) {
 		var restless, mutexes int
 		contending := map[string]int{}
 		for _, c := range contests {
-			contending[c.key] += c.processes
+			contending[c.key] += len(c.names)
 			if c.role == RoleWorker {
 				mutexes++
 			}
@@ -98,6 +98,32 @@ func TestTheScenarioHasWhatPeopleComeToSee(t *testing.T) {
 	}
 }
 
+func TestEveryProcessOfTheDemoHasANameOfItsOwn(t *testing.T) {
+	t.Parallel()
+	used := map[string]string{}
+	for _, b := range backends(Options{}) {
+		for _, c := range b.contests {
+			for _, name := range c.names {
+				if by, taken := used[name]; taken {
+					t.Errorf("%s is one of %s and of %s: ending its process would hit one of them by chance", name, by, c.key)
+				}
+				used[name] = c.key
+			}
+		}
+	}
+}
+
+func TestALeaderHasAnotherIDInEachLife(t *testing.T) {
+	t.Parallel()
+	leader := &member{contest: contest{role: RoleLeader}, name: "host-01", firstID: firstID}
+	if a, b := leader.identity(0), leader.identity(1); a != "host-01:4411" || a == b {
+		t.Errorf("got %s, then %s", a, b)
+	}
+	if worker := (&member{contest: contest{role: RoleWorker}, name: "worker-b"}); worker.identity(0) != "worker-b" || worker.identity(1) != "worker-b" {
+		t.Error("a worker changes its name")
+	}
+}
+
 func TestTheViewsShowAllOfTheScenario(t *testing.T) {
 	t.Parallel()
 	for _, b := range backends(Options{}) {
@@ -114,6 +140,12 @@ func TestTheViewsShowAllOfTheScenario(t *testing.T) {
 				prefix, glob := strings.CutSuffix(w.Pattern, "*")
 				return (w.Pattern == c.key || glob && strings.HasPrefix(c.key, prefix)) && kindOf(c.role) == w.Kind
 			})
+			if c.also != "" && !slices.ContainsFunc(target.Watch, func(w config.Watch) bool {
+				prefix, glob := strings.CutSuffix(w.Pattern, "*")
+				return w.Kind == sources.KindElection && (w.Pattern == c.also || glob && strings.HasPrefix(c.also, prefix))
+			}) {
+				t.Errorf("%s: %s is not shown by %s", b.name, c.also, b.query)
+			}
 			if !shown {
 				t.Errorf("%s: %s is not shown as what it is by %s", b.name, c.key, b.query)
 			}

@@ -24,12 +24,15 @@ const CandidateCommand = "demo-candidate"
 // member is one process of the scenario, started again whenever it ends.
 type member struct {
 	contest contest
+	name    string
+	firstID int // of a process that leads: see identity
 	url     string
 	program string
 	seed    uint64
 	log     *slog.Logger
 
 	mu   sync.Mutex
+	who  string    // the process calls itself so
 	cmd  *exec.Cmd // nil between two lives
 	in   io.Closer // of the process: its end asks it to stop
 	owns bool
@@ -50,8 +53,9 @@ func (c *member) run(ctx context.Context, pause func() time.Duration) {
 
 // live runs the process once.
 func (c *member) live(ctx context.Context, life int) error {
-	cmd := exec.Command(c.program, CandidateCommand,
-		"--url", c.url, "--key", c.contest.key, "--role", string(c.contest.role),
+	who := c.identity(life)
+	cmd := exec.Command(c.program, CandidateCommand, "--name", who,
+		"--url", c.url, "--key", c.contest.key, "--also", c.contest.also, "--role", string(c.contest.role),
 		"--ttl", c.contest.ttl.String(), "--channel", c.contest.channel, "--seed", strconv.FormatUint(c.seed+uint64(life)<<32, 10))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl+c at the terminal is for the parent alone
 	cmd.Stderr = logWriter{c.log, c.contest.key}
@@ -67,8 +71,8 @@ func (c *member) live(ctx context.Context, life int) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting a candidate: %w", err)
 	}
-	c.set(cmd, in)
-	defer c.set(nil, nil)
+	c.set(who, cmd, in)
+	defer c.set("", nil, nil)
 
 	ended := make(chan struct{})
 	var stopping sync.WaitGroup
@@ -128,10 +132,19 @@ func (c *member) closeInput(in io.Closer) {
 	}
 }
 
-func (c *member) set(cmd *exec.Cmd, in io.Closer) {
+func (c *member) set(who string, cmd *exec.Cmd, in io.Closer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.cmd, c.in, c.owns = cmd, in, false
+	c.who, c.cmd, c.in, c.owns = who, cmd, in, false
+}
+
+// identity is what a process calls itself in its nth life: its machine and an id that is
+// another each time, if it leads.
+func (c *member) identity(life int) string {
+	if !c.contest.role.leads() {
+		return c.name
+	}
+	return fmt.Sprintf("%s:%d", c.name, c.firstID+life%idsApart)
 }
 
 // signal reaches only this process: os.Process does not signal one that was waited for.

@@ -1,6 +1,9 @@
 package demo
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Role is what a candidate process does with the primitive it contends for.
 type Role string
@@ -22,21 +25,35 @@ const (
 // contest is one primitive and the processes that contend for it.
 type contest struct {
 	key          string
+	also         string // the leader leads this too, as long as it leads key; "": nothing
 	role         Role
-	processes    int
+	names        []string         // a process each
 	ttl          time.Duration    // 0: the driver's choice
 	replaceEvery [2]time.Duration // the owner is stopped politely after a time between these; zero: never
 	channel      string           // the leader notifies on it; "": none
 }
 
+// hosts are names of machines.
+func hosts(numbers ...int) []string {
+	names := make([]string, len(numbers))
+	for i, n := range numbers {
+		names[i] = fmt.Sprintf("host-%02d", n)
+	}
+	return names
+}
+
+// leads reports whether a process with this role is called by its machine and a number that
+// each start of it changes, as hosts and process ids are.
+func (r Role) leads() bool { return r == RoleLeader || r == RoleDeputy || r == RoleScheduler }
+
 // redisContests are an election whose leader is replaced now and then, one
-// that changes hands all the time, one that is calm, and a mutex.
+// that changes hands all the time, two that are calm and led by one process, and a mutex.
 func redisContests() []contest {
 	return []contest{
-		{key: "demo:leader:scheduler", role: RoleLeader, processes: 3, ttl: 6 * time.Second, replaceEvery: [2]time.Duration{30 * time.Second, 60 * time.Second}},
-		{key: "demo:leader:reports", role: RoleDeputy, processes: 2, ttl: 10 * time.Second},
-		{key: "demo:leader:billing", role: RoleLeader, processes: 2, ttl: 30 * time.Second},
-		{key: "demo:lock:nightly-export", role: RoleWorker, processes: 3, ttl: 5 * time.Second},
+		{key: "demo:leader:scheduler", role: RoleLeader, names: hosts(1, 2, 3), ttl: 6 * time.Second, replaceEvery: [2]time.Duration{30 * time.Second, 60 * time.Second}},
+		{key: "demo:leader:reports", role: RoleDeputy, names: hosts(4, 5), ttl: 10 * time.Second},
+		{key: "demo:leader:billing", also: "demo:leader:invoices", role: RoleLeader, names: hosts(6, 7), ttl: 30 * time.Second},
+		{key: "demo:lock:nightly-export", role: RoleWorker, names: []string{"worker-a", "worker-b", "worker-c"}, ttl: 5 * time.Second},
 	}
 }
 
@@ -47,18 +64,19 @@ const redisQuery = "election=demo:leader:*&mutex=demo:lock:*"
 // one that was leaked, with those who wait for it in vain. All wait in the server's queue.
 func postgresContests() []contest {
 	return []contest{
-		{key: "demo:leader:ledger", role: RoleLeader, processes: 3, replaceEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}, channel: ledgerChannel},
-		{key: "demo:lock:month-end", role: RoleWorker, processes: 4},
-		{key: "17:-4", role: RoleReader, processes: 2},
-		{key: leakedKey, role: RoleLeaker, processes: 1},
-		{key: leakedKey, role: RoleWorker, processes: 2},
+		{key: "demo:leader:ledger", role: RoleLeader, names: hosts(8, 9, 10), replaceEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}, channel: ledgerChannel},
+		{key: "demo:lock:month-end", role: RoleWorker, names: []string{"closing-a", "closing-b", "closing-c", "closing-d"}},
+		{key: compactorKey, role: RoleReader, names: []string{"compactor-1", "compactor-2"}},
+		{key: leakedKey, role: RoleLeaker, names: []string{"invoice-api"}},
+		{key: leakedKey, role: RoleWorker, names: []string{"invoice-mail", "invoice-pdf"}},
 	}
 }
 
 const (
 	ledgerChannel = "demo_ledger"
 	leakedKey     = "4242"
-	postgresQuery = "election=demo:leader:ledger&mutex=demo:lock:month-end,17:-4," + leakedKey + "&channels=" + ledgerChannel
+	compactorKey  = "17:-4"
+	postgresQuery = "election=demo:leader:ledger&mutex=demo:lock:month-end," + compactorKey + "," + leakedKey + "&channels=" + ledgerChannel
 )
 
 // ydbContests are what programs use coordination nodes for: a lock that one at a time has,
@@ -66,11 +84,11 @@ const (
 // that are pushed to who follows them, and instances of a service that can be found.
 func ydbContests() []contest {
 	return []contest{
-		{key: ydbExport, role: RoleWorker, processes: 3, ttl: 5 * time.Second},
-		{key: ydbConnections, role: RolePool, processes: 3, ttl: 5 * time.Second},
-		{key: ydbScheduler, role: RoleScheduler, processes: 3, ttl: 5 * time.Second, replaceEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}},
-		{key: ydbSettings, role: RolePublisher, processes: 1},
-		{key: ydbServices, role: RoleService, processes: 3, ttl: 5 * time.Second, replaceEvery: [2]time.Duration{60 * time.Second, 120 * time.Second}},
+		{key: ydbExport, role: RoleWorker, names: []string{"export-a", "export-b", "export-c"}, ttl: 5 * time.Second},
+		{key: ydbConnections, role: RolePool, names: []string{"api-1", "api-2", "api-3"}, ttl: 5 * time.Second},
+		{key: ydbScheduler, role: RoleScheduler, names: hosts(11, 12, 13), ttl: 5 * time.Second, replaceEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}},
+		{key: ydbSettings, role: RolePublisher, names: []string{"settings-editor"}},
+		{key: ydbServices, role: RoleService, names: []string{"search-1", "search-2", "search-3"}, ttl: 5 * time.Second, replaceEvery: [2]time.Duration{60 * time.Second, 120 * time.Second}},
 	}
 }
 
