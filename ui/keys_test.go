@@ -46,9 +46,19 @@ func TestHelpNamesEveryKey(t *testing.T) {
 	d := hand(a)
 	d.send(tea.WindowSizeMsg{Width: 120, Height: 200})
 	d.press("?")
+	named := map[intent]string{} // the keys that stand on a line before one of the intent's texts
+	for line := range strings.Lines(d.text()) {
+		for _, a := range bindings() {
+			if keys, _, ok := strings.Cut(line, " "+a.help); ok {
+				named[a.intent] += keys + " "
+			}
+		}
+	}
 	for _, a := range bindings() {
 		for _, k := range a.keys {
-			d.shows(t, k)
+			if !strings.Contains(named[a.intent], " "+k+" ") {
+				t.Errorf("%s is not named for %q: %q are", k, a.help, named[a.intent])
+			}
 		}
 		d.shows(t, a.help)
 	}
