@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-
 	"strings"
 	"syscall"
 	"testing"
