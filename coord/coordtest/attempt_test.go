@@ -2,7 +2,10 @@ package coordtest
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,7 +59,7 @@ func TestStalledCaseIsRunAgain(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()
-			runs := 0
+			runs, counted := 0, filepath.Join(t.TempDir(), "reruns")
 			a := try(t, func(a *attempt) {
 				testCase{run: func(s *suite) {
 					runs++
@@ -64,14 +67,18 @@ func TestStalledCaseIsRunAgain(t *testing.T) {
 					if c.fails(runs) {
 						s.Fatal("no good")
 					}
-				}}.execute(a, func(testing.TB) Harness {
+				}}.count(a, func(testing.TB) Harness {
 					h := plain(GrantRenews)
 					h.TTL = 10 * time.Minute // so that no real stall counts
 					return h
-				})
+				}, counted)
 			})
 			if runs != c.runs || a.failed != c.fail {
 				t.Errorf("run %d times, failed: %v, want %d times, %v", runs, a.failed, c.runs, c.fail)
+			}
+			lines, _ := os.ReadFile(counted) // there is none without a rerun
+			if n := strings.Count(string(lines), t.Name()+"\n"); n != c.runs-1 {
+				t.Errorf("%d reruns are counted, want %d: %q", n, c.runs-1, lines)
 			}
 		})
 	}

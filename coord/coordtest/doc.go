@@ -22,7 +22,8 @@
 // its window ends, nobody waits less than asked) and bounds itself by 30 s and 20
 // TTLs, so a slow machine does not fail it. A machine that stands still for a good part
 // of the TTL loses leases rightly: a case that failed and came late by a tenth of the
-// TTL says nothing about the driver and is run again, up to five times in all.
+// TTL says nothing about the driver and is run again, up to five times in all. The file that
+// $COORDTOP_TEST_RERUNS names gets a line for each further run: make test sums them up.
 //
 // Cases run in parallel, each with clients of its own, which are closed at its end.
 // A case skips itself where Caps or the missing optional interface says that there is

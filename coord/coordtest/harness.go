@@ -2,6 +2,10 @@ package coordtest
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -92,6 +96,10 @@ type testCase struct {
 	run   func(s *suite)
 }
 
+// Reruns names the variable with the file that gets a line for each case that is run again, so
+// that whoever runs all tests sees how many were.
+const Reruns = "COORDTOP_TEST_RERUNS"
+
 func allCases() []testCase {
 	all := slices.Concat(driverCases(), coreCases(), electionCases())
 	for _, kind := range []coord.Kind{coord.KindMutex, coord.KindSemaphore, coord.KindElection} {
@@ -104,6 +112,11 @@ func allCases() []testCase {
 const tries = 5
 
 func (c testCase) execute(t testing.TB, start func(testing.TB) Harness) {
+	c.count(t, start, os.Getenv(Reruns))
+}
+
+// count executes the case and writes a line into a file, if there is one, for each further run.
+func (c testCase) count(t testing.TB, start func(testing.TB) Harness, reruns string) {
 	for n := 1; ; n++ {
 		a, ttl := c.attempt(t, start, n)
 		switch stalled := a.stalled > ttl/10; {
@@ -113,12 +126,27 @@ func (c testCase) execute(t testing.TB, start func(testing.TB) Harness) {
 			return
 		case stalled && n < tries:
 			t.Logf("the test stood still for %v, so it says nothing (%q): once more", a.stalled, a.failures)
+			noteRerun(t, reruns)
 		default:
 			for _, f := range a.failures {
 				t.Error(f)
 			}
 			return
 		}
+	}
+}
+
+func noteRerun(t testing.TB, path string) {
+	if path == "" {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintln(f, filepath.Base(os.Args[0]), t.Name())
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 
