@@ -73,12 +73,10 @@ func (t *taking) space(l *lock) string {
 }
 
 // programOf is the same for all sessions of one program on one host; behind a pooler, whose
-// address all clients have, at least of one user.
+// address all clients have, at least of one user. Sessions that give no application are taken
+// for one program where host and user are the same: each would have a letter of its own else.
 func programOf(s *session) sources.Program {
 	application, _, _ := strings.Cut(s.who.application, "|")
-	if application == "" {
-		return 0
-	}
 	return sources.ProgramOf(application, s.who.address, s.who.user)
 }
 
