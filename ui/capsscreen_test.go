@@ -107,6 +107,6 @@ func TestActionsOnEventsAreDoneToTheRowOfTheEventAsItIsNow(t *testing.T) {
 	}
 	if e := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Operator: op}); e != nil {
 		e.press("5", "a")
-		e.shows(t, "there is no event, and so no row")
+		e.shows(t, "there is no event yet, and so no row: 2 lists the rows")
 	}
 }

@@ -40,7 +40,7 @@ const maxCopy = 74_994 / 4 * 3
 func (m *model) copied(what, text string) tea.Cmd {
 	switch {
 	case text == "":
-		m.say("there is nothing to copy")
+		m.say("there is nothing to copy: choose a row that has it")
 		return nil
 	case len(text) > maxCopy:
 		m.say(paint.Count(len(text), "byte") + " are too much for a clipboard; " + m.keyOf(doExport) + " writes a file")
@@ -154,7 +154,7 @@ func writeNew(name string, write func(io.Writer) error) (path string, err error)
 // exported tells the person.
 func (m *model) exported(msg exportedMsg) {
 	if msg.err != nil {
-		m.sayFor(longMessage, "not exported: "+paint.Clean(msg.err.Error()))
+		m.sayFor(longMessage, "not exported: "+paint.Clean(msg.err.Error())+": start coordtop where files may be written")
 		return
 	}
 	m.sayFor(longMessage, paint.Count(msg.rows, "row")+" in "+paint.Clean(msg.path))

@@ -98,7 +98,7 @@ func (m *model) search(step int) {
 			return
 		}
 	}
-	m.say("no row fits")
+	m.say("no row fits " + m.typed() + ": " + m.keyOf(doFilter) + " takes other words")
 }
 
 // mark marks the row under the cursor, or takes its mark away, and goes to the next.
@@ -141,7 +141,7 @@ func (m *model) sameOwner() {
 	}
 	row, _ := m.selected()
 	if row == nil || len(row.Owners) == 0 {
-		m.say("nobody is known to own this row")
+		m.say("nobody is known to own this row: choose one that has an owner")
 		return
 	}
 	owner := row.Owners[0].Label

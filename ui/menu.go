@@ -55,10 +55,10 @@ func (m *model) atHand() *sources.Row {
 	e := m.events.Find(seq)
 	switch {
 	case !ok || e == nil:
-		m.say("there is no event, and so no row")
+		m.say("there is no event yet, and so no row: " + m.keyOf(doLocks) + " lists the rows")
 		return nil
 	case e.Ref.Name == "":
-		m.say("this event is about a source: actions are done to a row")
+		m.say("this event is about a source: actions are done to a row, " + m.keyOf(doLocks) + " lists them")
 		return nil
 	}
 	row := m.live(e.Ref)

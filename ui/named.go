@@ -46,7 +46,7 @@ func (m *model) claimNamed(v action.Verb, name string) tea.Cmd {
 			return m.openBox(action.Request{Verb: v, Target: m.targetOf(rows[0])})
 		}
 	}
-	m.say("this backend cannot do that")
+	m.say("this backend cannot do that: " + m.keyOf(doActions) + " on the row shows what it can")
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"coordtop/sources"
 )
 
-const readOnlyText = "the config says read_only for this source"
+const readOnlyText = "the config says read_only for this source: only without that can coordtop act on it"
 
 // Choices lists what can be done to a row, possible actions first, the impossible ones
 // with the reason. That writing is not armed is no reason here: Start looks at that.
@@ -61,21 +61,21 @@ func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) 
 	}
 	switch {
 	case !row.Fresh(s):
-		return "what is shown of it is old: its source is silent"
+		return "what is shown of it is old, since its source is silent: try again when it answers"
 	case group == action.Provisions && b.never(v) != "":
 		return b.never(v)
 	case group == action.Provisions:
 		return notProvisioned(&b, v, row)
 	case row.Note != "":
-		return clean(row.Note)
+		return "it cannot be read as a lock (" + clean(row.Note) + "): only its own program can take it; a narrower pattern leaves it out"
 	case v == action.Crash:
 		return notCrashed(&b, row)
 	case group != action.Claims:
-		return "coordtop has no way to do this"
+		return "coordtop has no way to do this: ask its owner"
 	case ours != nil && ours.waiting:
-		return "we wait for it already"
+		return "we wait for it already: resign calls that off"
 	case ours != nil:
-		return "ours already"
+		return "ours already: resign gives it up"
 	}
 	return notTaken(&b, v, row)
 }
@@ -99,7 +99,7 @@ func notTaken(b *Backend, v action.Verb, row *sources.Row) string {
 		return notTried(b, row)
 	}
 	if !b.Caps.FIFO && len(row.Owners) > 0 && row.Owners[0].NoExpiry {
-		return "its owner's lease has no end: it will not become free by itself"
+		return "its owner's lease has no end, so it will not become free by itself: its owner has to release it"
 	}
 	return ""
 }
@@ -125,7 +125,7 @@ func notProclaimed(b *Backend, row *sources.Row, ours *holding) string {
 	case ours == nil:
 		return notOurs(row)
 	case ours.waiting:
-		return "we do not lead yet"
+		return "we do not lead yet: proclaim once we do"
 	case row.Kind != sources.KindElection:
 		return "only a leader proclaims"
 	case b.Caps.MaxData == 0:
@@ -148,7 +148,7 @@ func notOurs(row *sources.Row) string {
 	if len(row.Owners) == 0 {
 		return "not ours: nobody owns it"
 	}
-	return "not ours"
+	return "not ours: coordtop gives up only what it took"
 }
 
 // ownerText names an owner for people.
