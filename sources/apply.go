@@ -39,7 +39,7 @@ func (h *Hub) apply(f *feed, c Change) {
 // tells says whether c tells anything of its Scope; a Change may carry nothing but
 // proof of life, of other scopes.
 func (c *Change) tells() bool {
-	return len(c.Set) > 0 || len(c.Gone) > 0 || c.Gap || c.Synced || c.About != nil || c.Down != nil
+	return len(c.Set) > 0 || len(c.Gone) > 0 || len(c.Unseen) > 0 || c.Gap || c.Synced || c.About != nil || c.Down != nil
 }
 
 // aboutLocked takes in what the Change says of its scope.
@@ -75,6 +75,11 @@ func (sc *scope) restarted(c *Change) Event {
 func (h *Hub) rowsLocked(b *batch) {
 	c := b.change
 	b.endings = endingsByRef(c.Ended)
+	for _, u := range c.Unseen {
+		if slot, ok := h.index.find(u.Ref); ok && h.rows[slot].Scope == b.scope.index {
+			h.draftLocked(slot).unseen(u.From, u.To)
+		}
+	}
 	for _, p := range c.Set {
 		h.setLocked(b, p)
 	}
@@ -142,6 +147,7 @@ func (b *batch) lookAt(row *Row, ref Ref) look {
 	if l.after.After(l.at) {
 		l.after = l.at
 	}
+	l.unseen = row != nil && row.unknown != nil && wentDark(l.after, l.at, row.unknown.list)
 	return l
 }
 

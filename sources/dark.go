@@ -10,7 +10,7 @@ type Dark struct{ From, To time.Time }
 
 // Unobserved returns the stretches in which the row was not observed since it was first
 // read, oldest first: those of its scope, and those in which its own owners could not be
-// told. They may overlap. s is the State that the row is from; the result must not be
+// told, or may have changed and changed back unseen (Change.Unseen). They may overlap. s is the State that the row is from; the result must not be
 // changed.
 func (r *Row) Unobserved(s *State) []Dark {
 	var dark []Dark
@@ -70,6 +70,24 @@ func lightened(list []Dark, to time.Time) []Dark {
 	list = slices.Clone(list)
 	list[n-1].To = to.Round(0)
 	return list
+}
+
+// unseen adds a stretch that is over, to the last one where they meet.
+func (r *Row) unseen(from, to time.Time) {
+	var list []Dark
+	if r.unknown != nil {
+		list = r.unknown.list
+	}
+	n := len(list)
+	switch {
+	case n > 0 && list[n-1].To.IsZero():
+		return
+	case n > 0 && !list[n-1].To.Before(from):
+		from = list[n-1].From
+		to = later(to, list[n-1].To)
+		list = list[:n-1]
+	}
+	r.unknown = &darkList{lightened(darkened(list, from), to)}
 }
 
 // obscure begins a stretch in which the owners of the row cannot be told, unless one lasts.

@@ -44,6 +44,7 @@ type look struct {
 	ended     []Ending // of this primitive only
 	ours      *Ending  // the end that we bring about; nil: none
 
+	unseen   bool       // the row may have changed and changed back since before was read
 	revealed bool       // who owned it could not be told for a while
 	queued   *Primitive // the last with a whole queue, where that of before is not
 }
@@ -263,7 +264,7 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		}
 	case follows != CauseUnknown:
 		e.Cause, e.How = follows, Inferred
-	case leaseOver(o, l.at) && l.gap && !leasePast(o, l.after): // it may have been given up before, or renewed and given up unseen
+	case leaseOver(o, l.at) && (l.gap || l.unseen) && !leasePast(o, l.after): // it may have been given up before, or renewed and given up unseen
 	case leaseOver(o, l.at):
 		e.Cause, e.How = CauseExpired, Inferred
 	case leaseKnown(o) && !l.gap:

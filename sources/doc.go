@@ -87,7 +87,9 @@
 // over before the stretch began. No run of ownership is ever invented for a time that was
 // not observed, and no gap either: the least length of a gap counts only what was observed
 // of it, the longest counts all. See [Row.Unobserved], which also has the stretches in which
-// a single row could be read and its owners could not be told ([EventOwnerUnknown]).
+// a single row could be read and its owners could not be told ([EventOwnerUnknown]), or in
+// which it may have changed and changed back unseen (Change.Unseen): a link that is silent for
+// less than the limit is stale for nobody, and yet what came and went meanwhile was not seen.
 //
 // # Late, lost, flapping
 //

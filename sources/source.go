@@ -43,8 +43,17 @@ type Change struct {
 	Synced    bool         // once after each Gap: the listing is complete, what was not Set since the Gap is gone
 	Down      error        // why Scope cannot be read although its server may answer: it is stale until it is Alive
 	Alive     []string     // scopes whose server answered since the last Next, also where nothing changed
+	Unseen    []Unseen     // rows that may have changed and changed back unseen
 	After, At time.Time    // what is told here happened in (After, At]; After zero: at At, told. At zero: now
 	About     *About       // if it differs from the last one
+}
+
+// Unseen says that a row, though it looks as before, may have been otherwise in a stretch of
+// time: it was written to, or not looked at when it was due. From it on no unbroken gap is
+// counted.
+type Unseen struct {
+	Ref      Ref
+	From, To time.Time
 }
 
 // Ending says why an owner of Ref is gone, where that is known.
