@@ -13,6 +13,7 @@ type rules struct {
 	queue    time.Duration // the same for the queues
 	slack    time.Duration // how late a push or a look may be on this machine
 	several  bool          // a row may have several owners
+	proved   bool          // that an instant is prompt is proved: it has no slack
 }
 
 // verdict is what the checker found.
@@ -149,7 +150,7 @@ func (c *checker) fits(t *change, cl *claim) {
 		c.matched[l] = map[deed]*change{}
 	}
 	c.matched[l][cl.what], c.taken[t] = t, l
-	if !l.within(t.from, t.to, c.slack) {
+	if !l.within(t.from, t.to, c.lateness()) {
 		c.lie("outside", l, "the %s by %s happened after %s and not after %s", cl.what, cl.who.Label, clock(t.from), clock(t.to))
 		return
 	}
@@ -191,6 +192,14 @@ func (c *checker) ending(t *change, l *line) {
 	}
 }
 
+// lateness is by how much more than promised an instant may be late.
+func (c *checker) lateness() time.Duration {
+	if c.proved {
+		return 0
+	}
+	return c.slack
+}
+
 // cost is how badly a claim fits a change; false: not at all.
 func (c *checker) cost(t *change, cl *claim) (int64, bool) {
 	again := t.what == begins && cl.what == renews // who gave it up and took it again seems to have renewed it
@@ -198,7 +207,7 @@ func (c *checker) cost(t *change, cl *claim) (int64, bool) {
 		return 0, false
 	}
 	late := cl.line.At.Sub(t.to).Microseconds()
-	if !cl.line.within(t.from, t.to, c.slack) {
+	if !cl.line.within(t.from, t.to, c.lateness()) {
 		return costOutside + min(max(late, -late), costOutside), true
 	}
 	if again {

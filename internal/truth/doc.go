@@ -15,7 +15,8 @@
 //   - Every line of a take-over, an end, a renewal, a waiter that came or left has a change
 //     of that row and that owner, of its own, which may have happened in the printed
 //     (after, at]. Where after is null it happened within 25 ms of `at`, or before by no more
-//     than the slack of a busy machine (-slack).
+//     than the slack of a busy machine (-slack); on Redis, where each push is proved to be
+//     prompt, without that slack.
 //   - Every true change has a line, but for two kinds, which are counted and printed: what
 //     came and went within one interval, that is within the printed sampling plus the slack or
 //     within the stretch of one line, of its row or of another (where a link was silent for less
@@ -23,10 +24,11 @@
 //     between a printed source_down and the synced line after it, begun at most one interval
 //     before.
 //   - owner, previous and last are those of the truth, by id and label. last may be null only
-//     where the lines before name no end of this row or there was darkness since.
+//     where the lines before name no end of this row or there was darkness since; on
+//     Redis also where the take-over is told in a stretch, in which another may have owned it.
 //   - gap_ms holds the time in which nobody owned the row, at a stretch before the take-over.
-//     Somebody who came and went within one interval is not counted against it; somebody who
-//     did so in darkness is.
+//     Somebody who came and went within one interval is not counted against it, unless on
+//     Redis, after more than 50 ms; somebody who did so in darkness is.
 //   - A cause is the true one, or unknown, or follows from the lease and is marked inferred:
 //     expired where the owner is seen gone when its lease is over, released where before, but
 //     never where it ran out; session_ended where the owner's session is seen gone with it. An end is `expired` if its cause is, and no other.
@@ -34,8 +36,10 @@
 //   - The lines do not contradict each other: applied one after the other they end in the
 //     true owners and the true queue.
 //
-// What the program cannot notice is left out: a link that holds bytes back for less than the
-// second between two pings makes a push late, and its change is told at the wrong instant.
+// On Redis the link also stalls for less than a second, as often as it is cut: the source says
+// nothing of that, and its lines must be true. What the other sources cannot notice is left
+// out: there a link that holds bytes back so shortly makes a push late, and its change is told
+// at the wrong instant.
 //
 // # Running it
 //

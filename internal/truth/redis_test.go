@@ -45,7 +45,7 @@ func TestLinesOfRedisAreTrue(t *testing.T) {
 		a.take(row, a.someone(row), time.Minute, true)
 		r.history.rows[row.name][0].first = true
 	}
-	r.run(a, "redis://"+r.proxy.Addr()+"/0?election=app:leader:*&mutex=app:lock:*", false, rules{})
+	r.run(a, "redis://"+r.proxy.Addr()+"/0?election=app:leader:*&mutex=app:lock:*", false, rules{proved: true})
 }
 
 // someone is a candidate that does not own the row.

@@ -113,19 +113,27 @@ func (s *shown) took(l *line) {
 type past struct {
 	end   *change // the end that really came before it; nil: nobody owned it
 	shown *change // the last one that did not come and go within one interval
+	long  *change // the last one of who owned it for longer than a push that is told can be late
 }
 
 func (s *shown) before(t *change) past {
 	var p past
+	var began *change
 	for i := range s.truth[s.row] {
 		e := &s.truth[s.row][i]
 		if e == t {
 			break
 		}
+		if e.what == begins {
+			began = e
+		}
 		if e.what != ends {
 			continue
 		}
 		p.end = e
+		if began == nil || e.from.Sub(began.to) > 2*prompt {
+			p.long = e
+		}
 		if why := s.hidden[e]; why == "" || why == inDarkness {
 			p.shown = e
 		}
@@ -150,7 +158,7 @@ func (s *shown) unseen(now time.Time) bool {
 
 func (s *shown) last(l *line, p past) {
 	switch {
-	case l.Last == nil && s.ended != nil && !s.unseen(l.At):
+	case l.Last == nil && s.ended != nil && p.end == p.shown && !(s.proved && l.After != nil) && !s.unseen(l.At):
 		s.lie("wrong last", l, "it was %s by the lines before", s.ended.Previous.Label)
 	case l.Last == nil:
 		s.counts["last: null"]++
@@ -189,6 +197,8 @@ func (s *shown) gap(l *line, t *change, p past) {
 		s.lie("wrong gap", l, "it was %v at least", shortest)
 	case least <= longest+slack:
 		s.counts["gap: right"]++
+	case s.proved && p.long != nil && least > t.to.Sub(p.long.from)+slack:
+		s.lie("wrong gap", l, "it was %v at most since the last that was not too short to be seen", t.to.Sub(p.long.from))
 	case p.shown != nil && least <= t.to.Sub(p.shown.from)+slack:
 		s.counts["gap: over who came and went within one interval"]++
 	default:

@@ -76,7 +76,7 @@ func (r *trial) run(a actor, url string, sampled bool, rules rules) {
 	if !w.await(func(lines []line) bool { return len(lines) > 0 && lines[len(lines)-1].Event == "synced" }) {
 		r.t.Fatalf("the program never was synced: %s", w.errs.String())
 	}
-	night := r.nights()
+	night := r.nights(rules.proved)
 	for i := range *steps {
 		night.at(i)
 		a.step()
@@ -141,14 +141,20 @@ const (
 	refuse        // the same, and new ones are refused for a while
 	hold          // no byte passes for a while, and nobody is told
 	kinds
+	stall = kinds // the same, too short for the program to say that it saw nothing
 )
 
-// shortest is how long a cut lasts at least: bytes that a link holds back for less than the
-// second between two pings are late without anybody noticing.
+// shortest is how long a cut lasts at least that is no stall.
 const shortest = 1500 * time.Millisecond
 
-func (r *trial) nights() *nights {
+// nights draws when the cuts are. stalls: as many stalls come on top of them.
+func (r *trial) nights(stalls bool) *nights {
 	n := &nights{proxy: r.proxy, random: r.random, begin: map[int]int{}}
+	for range *cuts {
+		if stalls {
+			n.begin[r.random.IntN(*steps)] = stall
+		}
+	}
 	for i := range *cuts {
 		first, last := i**steps / *cuts, (i+1)**steps / *cuts
 		n.begin[first+r.random.IntN(max(1, last-first))] = (i + r.random.IntN(2)) % kinds
@@ -172,6 +178,11 @@ func (n *nights) at(step int) {
 		return
 	case refuse:
 		n.proxy.Cut()
+	case stall:
+		n.proxy.BlackHole()
+		n.down = true
+		n.until = time.Now().Add(time.Duration(n.random.IntN(1000)) * time.Millisecond)
+		return
 	default:
 		n.proxy.BlackHole()
 	}

@@ -41,7 +41,7 @@ func (w *watcher) describe() error {
 		RoundTrip: w.roundTrip(), Warnings: w.warnings(), Config: w.config(),
 	}
 	if w.polls() {
-		a.Sampling = max(w.poll.interval, w.o.PollMin)
+		a.Sampling = w.sampling()
 	}
 	if sameAbout(w.about, a) {
 		return nil

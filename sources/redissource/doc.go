@@ -6,9 +6,10 @@
 // One connection carries what the server pushes and one carries reads; both are listed
 // by the server as coordtop-watch. Neither reconnects by itself: whatever breaks one
 // of them ends both, Next returns the error, and the next Connect starts with a Gap,
-// because Redis replays nothing. The push connection is always being read and is
-// pinged once a second: a closed connection is noticed at once, a silent one after
-// Options.Silence.
+// because Redis replays nothing. The push connection is always being read. It is pinged every
+// 20 ms, or two round trips where that is more, because only an answered ping proves how old a
+// push can be; while one is not answered, once a second. A closed connection is noticed at
+// once, a silent one after Options.Silence.
 //
 // A source keeps some 20,000 keys, fewer with long names and values; a warning says so
 // where there are more. What the server sends is bounded (see internal/respwire): an answer
@@ -79,14 +80,21 @@
 //
 // # Times
 //
-// What a push told is told at the instant the push arrived (Change.After zero),
-// right to within 25 ms or three round trips, whichever is more. That is said only of
-// a link that is prompt: no ping overdue, and the key read within that time.
+// The server answers in order, so what a push tells of happened after the sending of the last
+// ping that was answered before it. Where that is no more than 25 ms or three round trips ago,
+// whichever is more, and the key was read within that time, the change is told at the instant
+// the push arrived (Change.After zero), and is right to within that time.
 // Otherwise, and wherever a change is found without a push (by a poll, a resync, or a
 // look at a lease's end), the change lies in (After, At]: At is when the look's answer
 // came; After is the sending of the last look that showed the old state, or of the last
 // ping that was answered before the push. A lease that ran out, while any other end
-// would have been pushed, ended at the earliest when it could: that is After then.
+// would have been pushed, ended at the earliest when it could: that is After then. A ping sent
+// with the look proves that; where its answer is held up, the end is told later, or with an
+// After as early as the last ping that was answered.
+//
+// A key that was free, and was written to while it was not observed so closely, may have had
+// an owner who came and went: Change.Unseen says so, and no gap is counted over it. Visits
+// shorter than a push may take are not told.
 //
 // Remainders are turned into local deadlines where they are read: a lease ends in
 // (Expires.After, Expires.At]. Redis deletes, and pushes, an expired key only when it

@@ -57,10 +57,34 @@ func (w *watcher) when(k *key, old past, p *sources.Primitive, r *reading, n not
 		}
 	case old.sent.IsZero():
 		s.after = w.listed
-	case w.tracks(k) && old.lastedUntilOver(p, r) && old.ends.after.After(s.after):
-		s.after = old.ends.after
+	case w.tracks(k) && old.lastedUntilOver(p, r):
+		s.after = later(s.after, earlier(old.ends.after, w.unpushedUntil(k)))
 	}
 	return s
+}
+
+// unpushedUntil is up to when it is proved that no change of k was pushed; zero: since the
+// last look.
+func (w *watcher) unpushedUntil(k *key) time.Time {
+	confirmed := w.pulse.confirmedAt()
+	if w.inbox.has(k.name) {
+		return time.Time{}
+	}
+	return confirmed
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // lastedUntilOver reports whether an owner is gone whose lease was over when r was asked for.
@@ -68,15 +92,14 @@ func (o past) lastedUntilOver(p *sources.Primitive, r *reading) bool {
 	return !o.ends.at.IsZero() && !r.sent.Before(o.ends.at) && !sameIDs(o.shown.Owners, p.Owners)
 }
 
-// told narrows s by what was pushed. From a link that is prompt a push comes within the
-// tolerance of what it tells of, and what was read soon after is what it tells of. Where the
-// read took longer, on our side or theirs, the push may have as well: then only what was
-// answered before it bounds how old it is.
+// told narrows s by what was pushed. What a push tells of happened after the sending of the
+// last ping that was answered before it came: the server answers in order. Where that is
+// within the tolerance, and so is the look, it is told at the instant of the push.
 func told(s span, r *reading, n notice, tolerance time.Duration) span {
-	switch {
-	case !n.late && r.got.Sub(n.first) <= tolerance:
+	if n.prompt(r.got, tolerance) {
 		return span{at: n.last}
-	case n.floor.After(s.after) && n.floor.Before(n.first):
+	}
+	if n.floor.After(s.after) && n.floor.Before(n.first) {
 		s.after = n.floor
 	}
 	return s

@@ -9,10 +9,15 @@ import (
 // notice is what was pushed about a key since it was last read.
 type notice struct {
 	first, last time.Time // of the pushes
-	floor       time.Time // the first push tells of something later than this; used where the link was not prompt
-	late        bool      // the link was not prompt when one of them came
+	floor       time.Time // the first push tells of something later than this: the sending of the last ping answered before it
 	flush       bool      // the push named no key: everything was dropped
 	events      []string  // what keyspace events told, in order
+}
+
+// prompt reports whether the pushes, and the answer of the look that came of them, are proved
+// to have come within the tolerance of what they tell of.
+func (n notice) prompt(got time.Time, tolerance time.Duration) bool {
+	return !n.floor.IsZero() && n.last.Sub(n.floor) <= tolerance && got.Sub(n.first) <= tolerance
 }
 
 // mostEvents bounds notice.events of a key that is written faster than it is read.
@@ -52,7 +57,7 @@ func (b *inbox) addLocked(name string, n notice, event string) {
 		b.notices[name] = old
 		b.order = append(b.order, name)
 	} else {
-		old.last, old.late, old.flush = n.last, old.late || n.late, old.flush || n.flush
+		old.last, old.flush = n.last, old.flush || n.flush
 	}
 	if event != "" && len(old.events) < mostEvents {
 		old.events = append(old.events, event)

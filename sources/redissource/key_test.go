@@ -179,9 +179,9 @@ func TestWrittenMeanwhileIsReadAgain(t *testing.T) {
 func TestPushedChangeIsAnInstantOnlyIfAllWasPrompt(t *testing.T) {
 	t.Parallel()
 	r := &reading{sent: ms(1001), got: ms(1002)}
-	n := notice{first: ms(1000), last: ms(1000), floor: ms(600)}
+	n := notice{first: ms(1000), last: ms(1000), floor: ms(980)}
 	late := n
-	late.late = true
+	late.floor = ms(600)
 	old := late
 	old.floor = ms(50)
 	tests := []struct {
@@ -192,7 +192,9 @@ func TestPushedChangeIsAnInstantOnlyIfAllWasPrompt(t *testing.T) {
 	}{
 		{"prompt", n, r, span{at: ms(1000)}},
 		{"the link was late", late, r, span{ms(600), ms(1002)}},
-		{"the read was late", n, &reading{sent: ms(1001), got: ms(1100)}, span{ms(600), ms(1100)}},
+		{"the read was late", n, &reading{sent: ms(1001), got: ms(1100)}, span{ms(980), ms(1100)}},
+		{"a second push was late", notice{first: ms(1000), last: ms(1010), floor: ms(980)}, &reading{sent: ms(1011), got: ms(1012)}, span{ms(980), ms(1012)}},
+		{"no ping was answered yet", notice{first: ms(1000), last: ms(1000)}, r, span{ms(100), ms(1002)}},
 		{"the last look was later than the ping", old, r, span{ms(100), ms(1002)}},
 	}
 	for _, tt := range tests {

@@ -87,6 +87,11 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 	if r.shape == denied && !k.denied && old.shown != nil && !old.stale {
 		w.resyncSoon() // others may be refused too
 	}
+	if w.mayBeHeldUp(k, old, p, r, n) {
+		w.ends.set(k, r.got.Add(patience))
+		return f, false
+	}
+	w.noteUnseen(k, old, p, r, n)
 	if !k.update(p, r) {
 		w.schedule(k, r)
 		return f, false
@@ -98,6 +103,47 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 		f.unread = unread(p)
 	}
 	return f, true
+}
+
+// mayBeHeldUp reports whether an owner is gone whose lease is over, and a push may be on its
+// way that says it gave it up before. The next answered ping settles it.
+func (w *watcher) mayBeHeldUp(k *key, old past, p *sources.Primitive, r *reading, n notice) bool {
+	return n.first.IsZero() && !old.stale && w.tracks(k) && old.lastedUntilOver(p, r) &&
+		w.unpushedUntil(k).Before(old.ends.at) && r.got.Sub(old.ends.at) < longestDoubt
+}
+
+// longestDoubt is how long the end of a lease may wait for the proof that nothing was pushed.
+const longestDoubt = 300 * time.Millisecond
+
+// noteUnseen notes that a key may have been otherwise than it was told. One that was free may
+// have been owned by somebody who is not seen: it was written to and not read promptly, or it
+// is polled and was not read when that was due. One whose lease is over may have been renewed
+// and given up.
+func (w *watcher) noteUnseen(k *key, old past, p *sources.Primitive, r *reading, n notice) {
+	if old.stale || old.shown == nil || old.shown.OwnersHow == sources.Unknown {
+		return
+	}
+	owned := len(old.shown.Owners) > 0
+	if owned && !(w.tracks(k) && old.lastedUntilOver(p, r)) {
+		return
+	}
+	from := old.sent
+	switch {
+	case !k.pushed && r.got.Sub(old.sent) <= 2*w.sampling():
+		return
+	case !k.pushed:
+	case n.first.IsZero() && !owned:
+		return
+	case n.first.IsZero():
+		if from = later(from, w.unpushedUntil(k)); !from.Before(old.ends.after) {
+			return
+		}
+	case n.prompt(r.got, w.pulse.tolerance()):
+		return
+	default:
+		from = later(from, n.floor)
+	}
+	w.unseen = append(w.unseen, sources.Unseen{Ref: k.shown.Ref, From: from, To: r.got})
 }
 
 // patience is how long a push may be behind what a read shows already.
@@ -161,6 +207,12 @@ func (w *watcher) schedule(k *key, r *reading) {
 
 // report tells findings, those of the same time together, the earliest first.
 func (w *watcher) report(list []finding) error {
+	if unseen := w.unseen; len(unseen) > 0 {
+		w.unseen = nil
+		if err := w.Tell(sources.Change{Unseen: unseen}); err != nil {
+			return err
+		}
+	}
 	for _, c := range changes(list) {
 		if err := w.Tell(c); err != nil {
 			return err

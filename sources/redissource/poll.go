@@ -25,6 +25,9 @@ func (p *poller) pace(cost, lowest, highest time.Duration) time.Duration {
 	return min(max(cost*share, lowest), max(lowest, highest))
 }
 
+// sampling is the pause between two looks at a key that is polled.
+func (w *watcher) sampling() time.Duration { return max(w.poll.interval, w.o.PollMin) }
+
 // polls reports whether anything selected is not pushed.
 func (w *watcher) polls() bool {
 	return len(w.poll.names) > 0 || w.discovers()

@@ -13,15 +13,50 @@ type pulse struct {
 	outstanding []time.Time // sending of the pings without an answer, oldest first
 	confirmed   time.Time   // sending of the newest ping with one
 	heard       time.Time   // when that answer came
+	told        time.Time   // when it was last told that the server answers
 	roundTrip   time.Duration
+	trips       [16]time.Duration // the last round trips, in no order
+	answers     int
 }
 
-// A push that arrived within promptness of what it tells counts as told. A link that is
-// farther away than that may take three round trips, up to promptest.
+// A push counts as told where it is proved to have arrived within promptness of what it
+// tells. A link that is farther away than that may take three round trips, up to promptest.
 const (
 	promptness = 25 * time.Millisecond
 	promptest  = 300 * time.Millisecond
 )
+
+// pingPause is the pause between two pings. It bounds how long a push can be late without
+// being found out, so it is below promptness; a link that is farther away is granted more.
+const pingPause = 20 * time.Millisecond
+
+// pause is the one before the next ping: longest at most.
+func (p *pulse) pause(longest time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return min(max(pingPause, 2*p.shortestLocked()), longest)
+}
+
+// pingDue reports whether a ping is of use. While one waits for its answer another is sent
+// only after longest: a link that does not move is not filled up.
+func (p *pulse) pingDue(now time.Time, longest time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.outstanding)
+	return n == 0 || now.Sub(p.outstanding[n-1]) >= longest
+}
+
+// shortestLocked is the shortest of the last round trips: what the link takes when nothing
+// holds it up. 0: none was measured.
+func (p *pulse) shortestLocked() time.Duration {
+	shortest := time.Duration(0)
+	for _, t := range p.trips {
+		if t > 0 && (shortest == 0 || t < shortest) {
+			shortest = t
+		}
+	}
+	return shortest
+}
 
 func (p *pulse) sent(at time.Time) {
 	p.mu.Lock()
@@ -38,7 +73,21 @@ func (p *pulse) answered(at time.Time) {
 	p.confirmed = p.outstanding[0]
 	p.heard = at
 	p.roundTrip = max(at.Sub(p.confirmed), time.Microsecond)
+	p.trips[p.answers%len(p.trips)] = p.roundTrip
+	p.answers++
 	p.outstanding = p.outstanding[1:]
+}
+
+// tellAlive reports whether it is to be told that the server answers, which is not done
+// more often than once in every.
+func (p *pulse) tellAlive(now time.Time, every time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now.Sub(p.told) < every {
+		return false
+	}
+	p.told = now
+	return true
 }
 
 // confirmedAt is when the newest ping was sent that was answered.
@@ -52,7 +101,8 @@ func (p *pulse) confirmedAt() time.Time {
 func (p *pulse) reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.outstanding, p.confirmed, p.heard, p.roundTrip = nil, time.Time{}, time.Time{}, 0
+	p.outstanding, p.confirmed, p.heard, p.told, p.roundTrip = nil, time.Time{}, time.Time{}, time.Time{}, 0
+	p.trips, p.answers = [16]time.Duration{}, 0
 }
 
 // silence is for how long nothing was heard, while a ping waits for its answer; else 0.
@@ -77,14 +127,14 @@ func (p *pulse) trip() time.Duration {
 
 // tolerance is how long a prompt link may take for a push or a read.
 func (p *pulse) tolerance() time.Duration {
-	return min(max(promptness, 3*p.trip()), promptest)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return min(max(promptness, 3*p.shortestLocked()), promptest)
 }
 
 // notice describes a push that arrives now.
 func (p *pulse) notice(now time.Time) notice {
-	allowed := p.tolerance()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	waits := len(p.outstanding) > 0 && now.Sub(p.outstanding[0]) > allowed
-	return notice{first: now, last: now, floor: p.confirmed, late: waits || 3*p.roundTrip > promptest}
+	return notice{first: now, last: now, floor: p.confirmed}
 }

@@ -194,12 +194,10 @@ func TestInboxKeepsOneNoticeAKeyInOrder(t *testing.T) {
 	}
 	b.add("b", at(1), "set")
 	b.add("a", at(2), "")
-	late := at(3)
-	late.late = true
-	b.add("b", late, "del")
+	b.add("b", at(3), "del")
 	<-b.wake
 	names, notices := b.take(1, nil)
-	if !slices.Equal(names, []string{"b"}) || notices[0].first != at(1).first || notices[0].last != at(3).last || !notices[0].late ||
+	if !slices.Equal(names, []string{"b"}) || notices[0].first != at(1).first || notices[0].last != at(3).last ||
 		!slices.Equal(notices[0].events, []string{"set", "del"}) {
 		t.Errorf("%q %+v", names, notices)
 	}
@@ -214,32 +212,52 @@ func TestInboxKeepsOneNoticeAKeyInOrder(t *testing.T) {
 	}
 }
 
-func TestPushIsOnlyToldOfAPromptLink(t *testing.T) {
+func TestAPushIsAsOldAsTheLastAnsweredPingAtMost(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
 	at := func(d time.Duration) time.Time { return start.Add(d) }
 	var p pulse
 	p.sent(at(0))
 	p.answered(at(time.Millisecond))
-	if n := p.notice(at(900 * time.Millisecond)); n.late || n.floor != start {
+	prompt := func(d time.Duration) bool { return p.notice(at(d)).prompt(at(d+time.Millisecond), p.tolerance()) }
+	if n := p.notice(at(20 * time.Millisecond)); n.floor != start || !prompt(20*time.Millisecond) {
 		t.Errorf("prompt: %+v", n)
 	}
+	if n := p.notice(at(500 * time.Millisecond)); n.floor != start || prompt(500*time.Millisecond) {
+		t.Errorf("half a second after the last proof: %+v", n)
+	}
 	p.sent(at(time.Second))
-	if n := p.notice(at(time.Second + 2*time.Millisecond)); n.late {
-		t.Errorf("a ping that was just sent: %+v", n)
-	}
-	if n := p.notice(at(1100 * time.Millisecond)); !n.late || n.floor != start {
-		t.Errorf("a ping that is overdue: %+v", n)
-	}
 	if s := p.silence(at(3 * time.Second)); s != 3*time.Second-time.Millisecond {
 		t.Errorf("silent for %v", s)
 	}
+	if p.pingDue(at(1500*time.Millisecond), time.Second) || !p.pingDue(at(2*time.Second), time.Second) {
+		t.Error("while a ping waits for its answer, another is due after the longest pause")
+	}
 	p.answered(at(1500 * time.Millisecond))
-	if n := p.notice(at(1501 * time.Millisecond)); !n.late || n.floor != at(time.Second) {
+	if n := p.notice(at(1501 * time.Millisecond)); n.floor != at(time.Second) || prompt(1501*time.Millisecond) {
 		t.Errorf("after a slow answer: %+v", n)
+	}
+	if p.tolerance() != promptness || p.pause(time.Second) != pingPause {
+		t.Errorf("one slow answer makes no slow link: %v, %v", p.tolerance(), p.pause(time.Second))
 	}
 	if s := p.silence(at(3 * time.Second)); s != 0 {
 		t.Errorf("silent for %v although nothing was asked", s)
+	}
+	if !p.tellAlive(at(0), time.Second) || p.tellAlive(at(time.Millisecond), time.Second) || !p.tellAlive(at(time.Second), time.Second) {
+		t.Error("that the server answers is told once a second")
+	}
+}
+
+func TestALinkThatIsFarAwayMayTakeThreeRoundTrips(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	var p pulse
+	for i := range 20 {
+		p.sent(start.Add(time.Duration(i) * time.Second))
+		p.answered(start.Add(time.Duration(i)*time.Second + 40*time.Millisecond))
+	}
+	if p.tolerance() != 120*time.Millisecond || p.pause(time.Second) != 80*time.Millisecond || p.pause(50*time.Millisecond) != 50*time.Millisecond {
+		t.Errorf("%v, %v, %v", p.tolerance(), p.pause(time.Second), p.pause(50*time.Millisecond))
 	}
 }
 

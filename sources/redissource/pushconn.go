@@ -244,7 +244,9 @@ func (l *link) received(m any) {
 	switch m := m.(type) {
 	case *redis.Pong:
 		l.pulse.answered(now)
-		l.Heard()
+		if l.pulse.tellAlive(now, l.pingLimit()) {
+			l.Heard()
+		}
 	case *redis.Message:
 		if m.Channel == invalidations {
 			l.named(m.PayloadSlice, now)
@@ -295,13 +297,16 @@ func (h handler) HandlePushNotification(_ context.Context, _ push.NotificationHa
 	return nil
 }
 
+// pingLimit is the longest pause between two pings, and between two times that the source
+// tells that the server answers them.
+func (l *link) pingLimit() time.Duration { return min(time.Second, l.o.Silence/3) }
+
 // beat pings until the server has been silent for too long or ctx ends.
 func (l *link) beat(ctx context.Context, c *pushConn) error {
-	every := min(time.Second, l.o.Silence/3)
-	const checks = 4 // between two pings, so that silence is noticed when it is due
-	t := time.NewTicker(every / checks)
+	const checks = 4 // between two pings of a silent server, so that silence is noticed when it is due
+	t := time.NewTimer(0)
 	defer t.Stop()
-	for n := 1; ; n++ {
+	for {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -310,13 +315,15 @@ func (l *link) beat(ctx context.Context, c *pushConn) error {
 		if c.left.Load() {
 			return nil
 		}
-		if l.pulse.silence(time.Now()) >= l.o.Silence {
+		now := time.Now()
+		if l.pulse.silence(now) >= l.o.Silence {
 			return errSilent
 		}
-		if n%checks == 0 {
+		if l.pulse.pingDue(now, l.pingLimit()) {
 			if err := l.ping(ctx, c); err != nil && !c.left.Load() {
 				return err
 			}
 		}
+		t.Reset(l.pulse.pause(l.pingLimit() / checks))
 	}
 }

@@ -28,6 +28,7 @@ type watcher struct {
 	room     room
 	guess    guessing
 	poll     poller
+	unseen   []sources.Unseen // to be told
 
 	complete bool      // the last listing was: an unknown name is a new key
 	listed   time.Time // start of the last complete listing; zero: none
@@ -197,6 +198,9 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 	}
 	names, notices := w.inbox.take(burstChunk, w.hints.focused())
 	if due := w.ends.due(now, chunk); len(due) > 0 {
+		if err := w.provePushes(ctx, now); err != nil {
+			return false, err
+		}
 		names = append(names, due...)
 		notices = append(notices, make([]notice, len(due))...)
 	}
@@ -204,6 +208,15 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 		return false, nil
 	}
 	return true, w.look(ctx, names, notices)
+}
+
+// provePushes pings the push connection at once, to prove that no push about a lease that is
+// over is on its way, unless some pings wait for their answers.
+func (w *watcher) provePushes(ctx context.Context, now time.Time) error {
+	if w.push == nil || !w.pulse.pingDue(now, patience) {
+		return nil
+	}
+	return w.ping(ctx, w.push)
 }
 
 // wait sleeps until something is to be done, a second at most.

@@ -20,11 +20,22 @@ func still(t *testing.T) *watcher {
 	}
 }
 
+// pushedAt is a notice of a push that came promptly.
+func pushedAt(at int, events ...string) notice {
+	return notice{first: ms(at), last: ms(at), floor: ms(at - 10), events: events}
+}
+
+// provedAt has the push connection proved current at that time.
+func (w *watcher) provedAt(at int) {
+	w.pulse.sent(ms(at))
+	w.pulse.answered(ms(at))
+}
+
 func TestChangeThatIsReadBeforeItsPushWaitsForIt(t *testing.T) {
 	t.Parallel()
 	w := still(t)
 	look := func(r *reading, n notice) (finding, bool) { return w.take("app:leader:x", r, n) }
-	first := notice{first: ms(1), last: ms(1)}
+	first := pushedAt(1)
 	if f, ok := look(lockReading(0, uuidA, 30*time.Second), first); !ok || f.when != (span{at: ms(1)}) {
 		t.Fatalf("pushed: %+v, %v", f, ok)
 	}
@@ -36,7 +47,7 @@ func TestChangeThatIsReadBeforeItsPushWaitsForIt(t *testing.T) {
 		t.Errorf("looked at again at %v", k.lookAt.Sub(epoch))
 	}
 	t.Run("the push comes", func(t *testing.T) {
-		f, ok := look(lockReading(5004, uuidB, 30*time.Second-4*time.Millisecond), notice{first: ms(5003), last: ms(5003)})
+		f, ok := look(lockReading(5004, uuidB, 30*time.Second-4*time.Millisecond), pushedAt(5003))
 		if !ok || f.when != (span{at: ms(5003)}) {
 			t.Errorf("%+v, %v", f, ok)
 		}
@@ -56,12 +67,11 @@ func TestEndThatNoEventExplainsWaitsForItsEvent(t *testing.T) {
 	t.Parallel()
 	w := still(t)
 	w.push = &pushConn{mode: modeEvents, patterns: []string{"app:*"}}
-	pushed := func(at int, events ...string) notice { return notice{first: ms(at), last: ms(at), events: events} }
-	w.take("app:leader:x", lockReading(0, uuidA, 30*time.Second), pushed(1, "set"))
-	if f, ok := w.take("app:leader:x", missingReading(5), pushed(4, "expire")); ok {
+	w.take("app:leader:x", lockReading(0, uuidA, 30*time.Second), pushedAt(1, "set"))
+	if f, ok := w.take("app:leader:x", missingReading(5), pushedAt(4, "expire")); ok {
 		t.Fatalf("told before its event: %+v", f)
 	}
-	f, ok := w.take("app:leader:x", missingReading(7), pushed(6, "del"))
+	f, ok := w.take("app:leader:x", missingReading(7), pushedAt(6, "del"))
 	if !ok || f.ended == nil || f.ended.Cause != sources.CauseReleased || f.ended.How != sources.Told || f.when != (span{at: ms(6)}) {
 		t.Errorf("%+v, %v", f, ok)
 	}
@@ -70,18 +80,79 @@ func TestEndThatNoEventExplainsWaitsForItsEvent(t *testing.T) {
 func TestExpiryWaitsForNoPush(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.take("app:leader:x", lockReading(0, uuidA, time.Second), notice{first: ms(1), last: ms(1)})
+	w.take("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
+	w.provedAt(1003)
 	f, ok := w.take("app:leader:x", missingReading(1004), notice{})
 	if !ok || f.when != (span{ms(999), ms(1006)}) || len(f.prim.Owners) != 0 {
 		t.Errorf("%+v, %v", f, ok)
 	}
 }
 
+// TestAnEndMayBeAsEarlyAsTheLastProofThatNothingWasPushed holds back what the server pushes:
+// the owner may have released it meanwhile.
+func TestAnEndMayBeAsEarlyAsTheLastProofThatNothingWasPushed(t *testing.T) {
+	t.Parallel()
+	w := still(t)
+	w.take("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
+	w.provedAt(400)
+	if f, ok := w.take("app:leader:x", missingReading(1004), notice{}); ok {
+		t.Errorf("told before it was proved that nothing was pushed: %+v", f)
+	}
+	f, ok := w.take("app:leader:x", missingReading(1400), notice{})
+	if !ok || f.when != (span{ms(400), ms(1402)}) || len(w.unseen) != 1 || w.unseen[0].From != ms(400) {
+		t.Errorf("%+v, %v, unseen %+v", f, ok, w.unseen)
+	}
+	w.take("app:leader:x", lockReading(2000, uuidA, time.Second), pushedAt(2001))
+	w.provedAt(3001)
+	w.inbox.add("app:leader:x", pushedAt(3000), "") // it came while the key was read
+	if f, ok = w.take("app:leader:x", missingReading(3004), notice{}); ok {
+		t.Errorf("with a push unread: %+v", f)
+	}
+}
+
+// TestAFreeKeyThatWasWrittenUnseenIsNotObserved has pushes about free keys that look as
+// before: somebody came and went.
+func TestAFreeKeyThatWasWrittenUnseenIsNotObserved(t *testing.T) {
+	t.Parallel()
+	late := notice{first: ms(5000), last: ms(5000), floor: ms(4200)}
+	tests := []struct {
+		name string
+		n    notice
+		r    *reading
+		poll bool
+		want span
+	}{
+		{"the pushes were late", late, missingReading(5001), false, span{ms(4200), ms(5003)}},
+		{"and somebody owns it", late, lockReading(5001, uuidB, time.Hour), false, span{ms(4200), ms(5003)}},
+		{"the read was late", notice{first: ms(5000), last: ms(5002), floor: ms(4990)}, missingReading(5100), false, span{ms(4990), ms(5102)}},
+		{"all was prompt", pushedAt(5000), missingReading(5001), false, span{}},
+		{"nothing was pushed", notice{}, missingReading(5001), false, span{}},
+		{"it was looked at in time", notice{}, missingReading(600), true, span{}},
+		{"it was not looked at in time", notice{}, missingReading(5001), true, span{ms(200), ms(5003)}},
+	}
+	for _, tt := range tests {
+		w := still(t)
+		if tt.poll {
+			w.push = nil
+		}
+		w.take("app:leader:x", lockReading(0, uuidA, time.Hour), pushedAt(1))
+		w.take("app:leader:x", missingReading(200), pushedAt(199))
+		w.take("app:leader:x", tt.r, tt.n)
+		var got span
+		if len(w.unseen) == 1 && w.unseen[0].Ref.Name == "app:leader:x" {
+			got = span{w.unseen[0].From, w.unseen[0].To}
+		}
+		if got != tt.want || len(w.unseen) > 1 {
+			t.Errorf("%s: %v", tt.name, w.unseen)
+		}
+	}
+}
+
 func TestPushedExpiryIsNoInstant(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.take("app:leader:x", lockReading(0, uuidA, time.Second), notice{first: ms(1), last: ms(1)})
-	f, ok := w.take("app:leader:x", missingReading(1021), notice{first: ms(1020), last: ms(1020)}) // the server was slow to delete it
+	w.take("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
+	f, ok := w.take("app:leader:x", missingReading(1021), pushedAt(1020)) // the server was slow to delete it
 	if !ok || f.when != (span{ms(999), ms(1020)}) {
 		t.Errorf("%+v, %v", f, ok)
 	}
@@ -107,7 +178,7 @@ func TestNewKeyOfACompleteListingCameAfterIt(t *testing.T) {
 		t.Errorf("%+v, %v", f, ok)
 	}
 	w.complete = false
-	if f, ok := w.take("app:leader:y", lockReading(0, uuidA, time.Second), notice{first: ms(1), last: ms(1)}); !ok || f.unread == nil || !f.unread.At.IsZero() {
+	if f, ok := w.take("app:leader:y", lockReading(0, uuidA, time.Second), pushedAt(1)); !ok || f.unread == nil || !f.unread.At.IsZero() {
 		t.Errorf("of an incomplete listing: %+v, %v", f, ok)
 	}
 }
@@ -115,7 +186,7 @@ func TestNewKeyOfACompleteListingCameAfterIt(t *testing.T) {
 func TestKeyThatWouldNotStandStillIsLookedAtAgain(t *testing.T) {
 	t.Parallel()
 	w := still(t)
-	w.take("app:leader:x", lockReading(0, uuidA, time.Second), notice{first: ms(1), last: ms(1)})
+	w.take("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
 	w.ends.due(ms(60_000), chunk)
 	if _, ok := w.take("app:leader:x", nil, notice{}); ok {
 		t.Error("something is told of it")
