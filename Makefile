@@ -1,5 +1,6 @@
 # coordtop. `make` lists what can be made. `make demo` and `make test` each work
-# alone on a fresh clone: they install what they lack (see .ci/deps).
+# alone on a fresh clone: they install what they lack, as root or with DEPS=install, or ask
+# (see .ci/deps).
 
 GO        ?= go
 PREFIX    ?= /usr/local
@@ -10,6 +11,8 @@ QUICKFLAGS ?=
 FUZZTIME  ?= 20s
 BENCHTIME ?= 1s
 TRUTHFLAGS ?=
+DEPS      ?=
+export DEPS
 
 # What the demo and the tests need beside Go: commands, any of which will do, and the
 # Debian package that has them.
@@ -78,7 +81,7 @@ golden: ## write the golden files anew; review the diff
 shots: build ## draw the README's pictures anew from the running demo (some minutes)
 	$(GO) test -count=1 -run TestThePicturesOfTheReadmeAreDrawn ./internal/shots -program $(CURDIR)/$(BIN)
 
-deps: ## install what the demo and the tests need, where this machine allows it
+deps: ## install what the demo and the tests need: as root, or with DEPS=install, or ask
 	@sh .ci/deps $(SERVERS) $(TOOLS)
 
 clean: ## remove what was built
