@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -67,23 +68,23 @@ type arming struct {
 	writing bool   // the operator has not answered
 }
 
-func (d *arming) scope() scope {
+func (d *arming) scope() keys.Scope {
 	if d.refused != "" {
-		return inBox
+		return keys.InBox
 	}
-	return inQuestion
+	return keys.InQuestion
 }
 
-func (d *arming) do(m *model, i intent) tea.Cmd {
+func (d *arming) do(m *model, i keys.Intent) tea.Cmd {
 	if d.writing {
 		return nil
 	}
 	switch i {
-	case doYes, doPress:
+	case keys.Yes, keys.Press:
 		d.writing = true
 		name := d.name.value()
 		return m.await(func() error { return m.hands.op.Arm(d.source, name) }, func(err error) { d.answered(m, name, err) })
-	case doCancel, doNo:
+	case keys.Cancel, keys.No:
 		m.hands.dialog = d.back
 	}
 	return nil
@@ -101,7 +102,7 @@ func (d *arming) answered(m *model, name string, err error) {
 		m.hands.dialog = d.back
 	}
 	if d.back == nil {
-		m.say("writing is possible now: " + m.keyOf(doActions) + " shows what can be done")
+		m.say("writing is possible now: " + m.table.KeyOf(keys.Actions) + " shows what can be done")
 	}
 	m.heed()
 }
@@ -131,7 +132,7 @@ func (d *arming) picture(m *model, w, _ int) picture {
 	}
 	if d.refused == "" {
 		say("", "Each action asks once more before it sends anything. Writing ends when the time is over, or with "+
-			m.keyOf(doArm)+". Claims that still wait are called off then; what we hold is kept.")
+			m.table.KeyOf(keys.Arm)+". Claims that still wait are called off then; what we hold is kept.")
 		p.lines = append(p.lines, m.th.Line(w).Done(), m.yesNo(w, "yes", "no"))
 		return p
 	}

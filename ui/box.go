@@ -13,6 +13,7 @@ import (
 	"coordtop/internal/format"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -173,37 +174,37 @@ func (b *box) question() bool {
 	return b.described && b.err == nil && b.request.Verb == action.Resign && !e.NeedsReason && e.NeedsName == "" && !e.TakesData
 }
 
-func (b *box) scope() scope {
+func (b *box) scope() keys.Scope {
 	switch {
 	case b.gone && !b.writing:
-		return inChanged
+		return keys.InChanged
 	case b.question():
-		return inQuestion
+		return keys.InQuestion
 	}
-	return inBox
+	return keys.InBox
 }
 
-func (b *box) do(m *model, i intent) tea.Cmd {
+func (b *box) do(m *model, i keys.Intent) tea.Cmd {
 	if b.writing { // it cannot be taken back any more
 		return nil
 	}
 	b.hint = ""
 	switch i {
-	case doCancel, doNo:
+	case keys.Cancel, keys.No:
 		m.shut()
-	case doYes:
+	case keys.Yes:
 		return b.start(m)
-	case doAnew:
+	case keys.Anew:
 		return b.anew(m)
-	case doNextField:
+	case keys.NextField:
 		return b.move(m, 1)
-	case doPreviousField:
+	case keys.PreviousField:
 		return b.move(m, -1)
-	case doPageUp, doHalfUp:
+	case keys.PageUp, keys.HalfUp:
 		b.top = max(b.top-5, 0)
-	case doPageDown, doHalfDown:
+	case keys.PageDown, keys.HalfDown:
 		b.top += 5 // drawing brings it back
-	case doPress:
+	case keys.Press:
 		return b.press(m)
 	}
 	return nil

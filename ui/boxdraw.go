@@ -7,6 +7,7 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
 )
@@ -302,9 +303,9 @@ func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
 func (b *box) wayOut(m *model, w int) string {
 	l := m.th.Line(w).Skip(2)
 	if b.row != nil {
-		l.Put(m.th.Strong, m.keyIn(inChanged, doAnew)).Put("", "  decide anew").Skip(6)
+		l.Put(m.th.Strong, m.table.KeyIn(keys.InChanged, keys.Anew)).Put("", "  decide anew").Skip(6)
 	}
-	return l.Put(m.th.Strong, m.keyIn(inChanged, doCancel)).Put("", "  cancel").Done()
+	return l.Put(m.th.Strong, m.table.KeyIn(keys.InChanged, keys.Cancel)).Put("", "  cancel").Done()
 }
 
 // refusal is why the operator did not begin, or where what was typed did not go.

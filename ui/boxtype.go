@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -63,7 +64,7 @@ func (f *field) editMode(msg tea.Msg) {
 	if !ok {
 		return
 	}
-	switch keyName(k) {
+	switch keys.Name(k) {
 	case "space", "left", "right":
 		f.shared = !f.shared
 	case "s":

@@ -5,6 +5,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -18,7 +19,7 @@ func (m *model) capsScreen(w int) []string {
 		return append(lines, th.Line(w).Skip(3).Put("", readOnlyText).Done(), gap)
 	}
 	f := factSheet{m: m, w: w, label: leastLabel + labelGap, lines: lines}
-	f.title("WRITES", "sent only while writing is possible ("+m.keyOf(doArm)+"), each with a line in the audit before and after")
+	f.title("WRITES", "sent only while writing is possible ("+m.table.KeyOf(keys.Arm)+"), each with a line in the audit before and after")
 	able := m.hands.op.Caps()
 	for _, d := range action.Verbs() {
 		if known(able, d.Verb) {

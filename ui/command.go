@@ -11,6 +11,7 @@ import (
 	"coordtop/internal/address"
 	"coordtop/internal/format"
 	"coordtop/ui/filter"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
 )
@@ -18,7 +19,7 @@ import (
 // typedLine is the line at the bottom in which a command, or words for the help, are
 // typed.
 type typedLine struct {
-	scope scope // inCommand or inHelpText; 0: nothing is typed
+	scope keys.Scope // inCommand or inHelpText; 0: nothing is typed
 	input textinput.Model
 	offer offer
 	past  []string // commands that were run, oldest first
@@ -29,7 +30,7 @@ type typedLine struct {
 const keptCommands = 100
 
 // prompt begins a line.
-func (m *model) prompt(what scope, text string) tea.Cmd {
+func (m *model) prompt(what keys.Scope, text string) tea.Cmd {
 	t := &m.line
 	t.scope, t.at = what, len(t.past)
 	t.input.SetValue(text)
@@ -73,47 +74,6 @@ func (t *typedLine) remember(text string) {
 	t.past = t.past[max(0, len(t.past)-keptCommands):]
 }
 
-// isCommand says whether a key of the table is one that is typed after a colon.
-func isCommand(key string) bool { return len(key) > 1 && key[0] == ':' }
-
-// command is a row of the table by its command.
-type command struct {
-	binding
-	name, argument string // "sort", "COLUMN"
-}
-
-// commands lists them all, by name.
-func commands() []command {
-	var list []command
-	for _, b := range bindings() {
-		for _, k := range b.keys {
-			if isCommand(k) {
-				name, argument, _ := strings.Cut(k[1:], " ")
-				list = append(list, command{b, name, argument})
-			}
-		}
-	}
-	slices.SortFunc(list, func(a, b command) int { return strings.Compare(a.name, b.name) })
-	return list
-}
-
-// named finds a command by its name or the beginning that it alone has.
-func named(name string) (command, bool) {
-	var found []command
-	for _, c := range commands() {
-		if c.name == name {
-			return c, true
-		}
-		if strings.HasPrefix(c.name, name) {
-			found = append(found, c)
-		}
-	}
-	if len(found) != 1 {
-		return command{}, false
-	}
-	return found[0], true
-}
-
 // runLine runs what is typed after the colon.
 func (m *model) runLine() tea.Cmd {
 	text := strings.TrimSpace(m.line.input.Value())
@@ -123,27 +83,19 @@ func (m *model) runLine() tea.Cmd {
 	}
 	m.line.remember(text)
 	name, argument, _ := strings.Cut(text, " ")
-	c, ok := named(name)
+	c, ok := keys.Named(name)
 	switch argument = strings.TrimSpace(argument); {
 	case !ok:
-		m.say("no command " + paint.Clean(name) + ": " + nearOr(name, commandNames(), m.keyOf(doHelp)+" lists them"))
+		m.say("no command " + paint.Clean(name) + ": " + nearOr(name, keys.CommandNames(), m.table.KeyOf(keys.Help)+" lists them"))
 		return nil
-	case argument != "" && c.argument == "":
-		m.say(":" + c.name + " takes nothing behind it: write :" + c.name + " alone")
+	case argument != "" && c.Argument == "":
+		m.say(":" + c.Name + " takes nothing behind it: write :" + c.Name + " alone")
 		return nil
 	}
-	if c.scope&m.scope() == 0 && c.scope&inList != 0 {
+	if c.Scope&m.scope() == 0 && c.Scope&keys.InList != 0 {
 		m.switchTo(viewList)
 	}
-	return m.obey(c.intent, argument)
-}
-
-func commandNames() []string {
-	var names []string
-	for _, c := range commands() {
-		names = append(names, c.name)
-	}
-	return names
+	return m.obey(c.Intent, argument)
 }
 
 // nearOr asks whether another word was meant; where none is near it says what else helps.
@@ -155,9 +107,9 @@ func nearOr(word string, known []string, help string) string {
 }
 
 // obey carries out an intent that may have an argument.
-func (m *model) obey(i intent, argument string) tea.Cmd {
+func (m *model) obey(i keys.Intent, argument string) tea.Cmd {
 	switch i {
-	case doFilterBy:
+	case keys.FilterBy:
 		m.toRows()
 		m.setFilter(argument)
 		if mend := m.idx.Filter.Mistake; mend != nil {
@@ -169,15 +121,15 @@ func (m *model) obey(i intent, argument string) tea.Cmd {
 			}
 			m.say(text)
 		}
-	case doSourceIs:
+	case keys.SourceIs:
 		m.onlySource(argument)
-	case doSortBy:
+	case keys.SortBy:
 		m.sortBy(argument)
-	case doTheme:
+	case keys.Theme:
 		return m.setScheme(argument)
-	case doAcquireBy:
+	case keys.AcquireBy:
 		return m.claimNamed(action.Acquire, argument)
-	case doCampaignBy:
+	case keys.CampaignBy:
 		return m.claimNamed(action.Campaign, argument)
 	default:
 		return m.do(i)
@@ -231,40 +183,40 @@ func (m *model) completeLine(text string) filter.Completion {
 	name, argument, more := strings.Cut(text, " ")
 	if !more {
 		var list []string
-		for _, c := range commands() {
-			if strings.HasPrefix(c.name, name) {
-				if c.argument != "" {
-					c.name += " "
+		for _, c := range keys.Commands() {
+			if strings.HasPrefix(c.Name, name) {
+				if c.Argument != "" {
+					c.Name += " "
 				}
-				list = append(list, c.name)
+				list = append(list, c.Name)
 			}
 		}
 		return filter.Completion{List: list}
 	}
-	c, ok := named(name)
+	c, ok := keys.Named(name)
 	if !ok {
 		return filter.Completion{From: len(text)}
 	}
 	from := len(name) + 1
-	if c.intent == doFilterBy {
+	if c.Intent == keys.FilterBy {
 		inner := filter.Complete(argument, m.idx.Labels(), m.idx.Values)
 		return filter.Completion{From: from + inner.From, List: inner.List}
 	}
-	if c.intent == doAcquireBy || c.intent == doCampaignBy {
+	if c.Intent == keys.AcquireBy || c.Intent == keys.CampaignBy {
 		return filter.Completion{From: from, List: m.namesLike(argument)}
 	}
-	list := slices.DeleteFunc(m.arguments(c.intent), func(s string) bool { return !strings.HasPrefix(s, argument) })
+	list := slices.DeleteFunc(m.arguments(c.Intent), func(s string) bool { return !strings.HasPrefix(s, argument) })
 	return filter.Completion{From: from, List: list}
 }
 
 // arguments are what a command can be given.
-func (m *model) arguments(i intent) []string {
+func (m *model) arguments(i keys.Intent) []string {
 	switch i {
-	case doSourceIs:
+	case keys.SourceIs:
 		return append(m.idx.Values("source"), "all")
-	case doTheme:
+	case keys.Theme:
 		return paint.Schemes()
-	case doSortBy:
+	case keys.SortBy:
 		var list []string
 		for s := range rows.Orders {
 			list = append(list, s.Word())
@@ -278,35 +230,17 @@ func (m *model) arguments(i intent) []string {
 func (m *model) typedFooter(w int) string {
 	t, l := &m.line, m.th.Line(w).Skip(1)
 	sign := ":"
-	if t.scope == inHelpText {
+	if t.scope == keys.InHelpText {
 		sign = "/"
 	}
 	l.Put(m.th.Strong, sign).Put("", paint.Clean(t.input.Value())).Skip(2)
 	switch text := t.input.Value(); {
 	case t.offer.stands(text) && len(t.offer.list) > 1:
 		m.putOffer(l, &t.offer)
-	case t.scope == inCommand:
-		l.Put(m.th.Dim, usage(text))
+	case t.scope == keys.InCommand:
+		l.Put(m.th.Dim, keys.Usage(text))
 	}
 	return l.Done()
-}
-
-// usage says what the command that is typed does.
-func usage(text string) string {
-	name, argument, _ := strings.Cut(strings.TrimLeft(text, " "), " ")
-	if name == "" {
-		return "a command; tab completes"
-	}
-	c, ok := named(name)
-	switch {
-	case !ok:
-		return ""
-	case argument == "" && c.argument != "":
-		return c.argument + ": " + c.help
-	case argument == "":
-		return c.help
-	}
-	return ""
 }
 
 // lineAt is where the next character of the line goes.

@@ -7,15 +7,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"coordtop/internal/format"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
 // dialog stands over the board and takes the keys while it is open. One that can do harm
 // is never opened by anything but a key.
 type dialog interface {
-	scope() scope
+	scope() keys.Scope
 	// do carries out an intent of its scope.
-	do(m *model, i intent) tea.Cmd
+	do(m *model, i keys.Intent) tea.Cmd
 	// edit takes what is typed or pasted and is no key of its scope.
 	edit(m *model, msg tea.Msg) tea.Cmd
 	// heed looks again at what it stands for.

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/format"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -16,7 +17,7 @@ func (m *model) disarm() tea.Cmd {
 		case m.canWrite():
 			m.say("writing stays armed: somebody armed it again")
 		case holding > 0:
-			m.say("writing is off; we go on holding " + format.Count(holding) + ", and " + m.keyOf(doActions) + " gives it up")
+			m.say("writing is off; we go on holding " + format.Count(holding) + ", and " + m.table.KeyOf(keys.Actions) + " gives it up")
 		default:
 			m.say("read-only again")
 		}
@@ -29,18 +30,18 @@ type disarming struct {
 	writing bool   // the operator was told, and has not answered
 }
 
-func (d *disarming) scope() scope { return inQuestion }
+func (d *disarming) scope() keys.Scope { return keys.InQuestion }
 
-func (d *disarming) do(m *model, i intent) tea.Cmd {
+func (d *disarming) do(m *model, i keys.Intent) tea.Cmd {
 	if d.writing {
 		return nil
 	}
 	switch i {
-	case doYes:
+	case keys.Yes:
 		d.writing = true
 		m.hands.dialog = d.back
 		return m.disarm()
-	case doCancel, doNo:
+	case keys.Cancel, keys.No:
 		m.hands.dialog = d.back
 		m.say("writing stays armed")
 	}

@@ -4,7 +4,7 @@
 //
 //   - A Feed gives state, events and time. Nothing here reads a clock, opens a
 //     connection or blocks; a replay only needs another Feed.
-//   - Keys become intents in one table (keys.go), which also gives the footer and the
+//   - Keys become intents in one table (ui/keys), which also gives the footer and the
 //     help. Update (update.go) turns messages into intents, intents (intents.go)
 //     change the model. View returns the frame that the last Update drew.
 //   - Which rows and events are shown, in which order, and how bad each row is: ui/rows. The

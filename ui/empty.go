@@ -3,6 +3,7 @@ package ui
 import (
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -22,10 +23,10 @@ func (m *model) empty(w int) []string {
 		} else if meant := m.idx.Meant(); meant != "" {
 			lines = append(lines, say("", meant))
 		}
-		return append(lines, say(m.th.Dim, m.keyIn(inList, doClear)+" clears the filter"))
+		return append(lines, say(m.th.Dim, m.table.KeyIn(keys.InList, keys.Clear)+" clears the filter"))
 	case x.Total > 0:
 		return []string{blank, say("", "none of "+paint.Count(x.Total, "primitive")+" is a "+x.Kind.String()),
-			say(m.th.Dim, m.keyOf(doKind)+" shows other kinds, "+m.keyIn(inList, doClear)+" all")}
+			say(m.th.Dim, m.table.KeyOf(keys.Kind)+" shows other kinds, "+m.table.KeyIn(keys.InList, keys.Clear)+" all")}
 	case len(m.st.Sources) == 0:
 		return []string{blank, say("", "no source has started yet")}
 	}
@@ -43,13 +44,13 @@ func (m *model) noProblems(say func(paint.Style, string) string) []string {
 	x := &m.idx
 	blind := x.Blind
 	of := "among " + paint.Count(x.Total-blind, "primitive")
-	esc := m.keyOf(doProblems) + " shows all of them"
+	esc := m.table.KeyOf(keys.Problems) + " shows all of them"
 	if x.Kind != sources.KindUnknown {
 		of = "among the " + x.Kind.String() + paint.KindPlural(x.Kind)
 	}
 	if !x.Filter.Empty() {
 		of = "in what the filter \"" + m.typed() + "\" selects"
-		esc = m.keyOf(doProblems) + " shows all that it selects, " + m.keyIn(inList, doClear) + " clears the filter"
+		esc = m.table.KeyOf(keys.Problems) + " shows all that it selects, " + m.table.KeyIn(keys.InList, keys.Clear) + " clears the filter"
 	}
 	lines := []string{say(m.th.Good, "no problems "+of)}
 	if blind == x.Total {

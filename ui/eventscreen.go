@@ -6,6 +6,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -86,7 +87,7 @@ func (m *model) noEvents() string {
 	if m.idx.Filter.Empty() && m.idx.Kind == sources.KindUnknown {
 		return "nothing has changed since " + paint.TimeOfDay(m.observed(), m.now)
 	}
-	return "nothing that is selected has changed since " + paint.TimeOfDay(m.observed(), m.now) + ": " + m.keyIn(inEvents, doClear) + " shows all"
+	return "nothing that is selected has changed since " + paint.TimeOfDay(m.observed(), m.now) + ": " + m.table.KeyIn(keys.InEvents, keys.Clear) + " shows all"
 }
 
 // readout is one event in full.
@@ -174,7 +175,7 @@ func (m *model) pickEvent() bool {
 		m.say(paint.Clean(e.Ref.Name) + " does not exist any more")
 		return false
 	case !m.idx.InList(h):
-		m.say("the list does not show " + paint.Clean(e.Ref.Name) + ": " + m.keyIn(inList, doClear) + " clears the filter")
+		m.say("the list does not show " + paint.Clean(e.Ref.Name) + ": " + m.table.KeyIn(keys.InList, keys.Clear) + " clears the filter")
 		return false
 	}
 	m.told.Move(0) // the event is chosen now: the cursor stays on it

@@ -14,6 +14,7 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -43,7 +44,7 @@ func (m *model) copied(what, text string) tea.Cmd {
 		m.say("there is nothing to copy: choose a row that has it")
 		return nil
 	case len(text) > maxCopy:
-		m.say(paint.Count(len(text), "byte") + " are too much for a clipboard; " + m.keyOf(doExport) + " writes a file")
+		m.say(paint.Count(len(text), "byte") + " are too much for a clipboard; " + m.table.KeyOf(keys.Export) + " writes a file")
 		return nil
 	}
 	hint := ""
@@ -56,7 +57,7 @@ func (m *model) copied(what, text string) tea.Cmd {
 
 // copy carries out a choice of the menu of copies, for the marked rows or the one under
 // the cursor.
-func (m *model) copy(i intent) tea.Cmd {
+func (m *model) copy(i keys.Intent) tea.Cmd {
 	rows := m.chosen()
 	if len(rows) == 0 {
 		return m.copied("", "")
@@ -64,26 +65,26 @@ func (m *model) copy(i intent) tea.Cmd {
 	var lines []string
 	what := paint.Count(len(rows), "row")
 	switch i {
-	case doCopyName:
+	case keys.CopyName:
 		what = paint.Count(len(rows), "name")
 		for _, r := range rows {
 			lines = append(lines, r.Name)
 		}
-	case doCopyOwner:
+	case keys.CopyOwner:
 		what = "the owner"
 		for _, r := range rows {
 			for j := range r.Owners {
 				lines = append(lines, r.Owners[j].Label)
 			}
 		}
-	case doCopyCommand:
+	case keys.CopyCommand:
 		what = "the command"
 		for _, r := range rows {
 			if m.commandFor != nil {
 				lines = append(lines, m.commandFor(r))
 			}
 		}
-	case doCopyJSON:
+	case keys.CopyJSON:
 		if m.export == nil {
 			break
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"coordtop/internal/format"
+	"coordtop/ui/keys"
 )
 
 // footer is the last line: a message while there is one, else the keys that matter
@@ -26,24 +27,24 @@ func (m *model) footer(w int) string {
 		return l.Put(m.th.Dim, "small screen: list only, 80x24 shows all").Done()
 	}
 	scope := m.scope()
-	hints := make([]binding, 0, 32)
+	hints := make([]keys.Binding, 0, 32)
 	for i := range m.table {
-		if a := &m.table[i]; a.hint != "" && a.scope&scope != 0 {
+		if a := &m.table[i]; a.Hint != "" && a.Scope&scope != 0 {
 			hints = append(hints, *a)
 		}
 	}
-	if m.typing || m.scope() == inList && (m.idx.Problems || !m.idx.Filter.Empty()) {
-		hints = append(hints, binding{intent: doClear, keys: []string{m.keyIn(scope, doClear)}, hint: "clear"})
+	if m.typing || m.scope() == keys.InList && (m.idx.Problems || !m.idx.Filter.Empty()) {
+		hints = append(hints, keys.Binding{Intent: keys.Clear, Keys: []string{m.table.KeyIn(scope, keys.Clear)}, Hint: "clear"})
 	}
-	slices.SortStableFunc(hints, func(a, b binding) int { return cmp.Compare(quits(a), quits(b)) })
+	slices.SortStableFunc(hints, func(a, b keys.Binding) int { return cmp.Compare(quits(a), quits(b)) })
 	for _, a := range hints {
-		if a.intent == doPane && (m.lay.split > 0 || m.lay.stacked > 0) {
+		if a.Intent == keys.Pane && (m.lay.split > 0 || m.lay.stacked > 0) {
 			continue
 		}
-		if l.X+format.Width(a.keys[0])+1+len(a.hint) >= w {
+		if l.X+format.Width(a.Keys[0])+1+len(a.Hint) >= w {
 			break
 		}
-		l.Put(m.th.Strong, a.keys[0]).Skip(1).Put(m.th.Dim, a.hint).Skip(2)
+		l.Put(m.th.Strong, a.Keys[0]).Skip(1).Put(m.th.Dim, a.Hint).Skip(2)
 	}
 	return l.Done()
 }
@@ -56,11 +57,11 @@ func (m *model) deciding() bool {
 }
 
 // quits puts the way out first among the hints: it must be seen on any screen.
-func quits(a binding) int {
-	switch a.intent {
-	case doHelp:
+func quits(a keys.Binding) int {
+	switch a.Intent {
+	case keys.Help:
 		return 0
-	case doQuit, doBack, doClear, doCancel:
+	case keys.Quit, keys.Back, keys.Clear, keys.Cancel:
 		return 1
 	}
 	return 2
@@ -70,13 +71,13 @@ func quits(a binding) int {
 func (m *model) menuFooter(w int) string {
 	l := m.th.Line(w).Skip(1).Put(m.th.Strong, menuTitle(m.menu)).Skip(2)
 	for _, b := range m.table {
-		if b.scope == m.menu {
-			l.Put(m.th.Strong, b.keys[0]).Skip(1).Put(m.th.Dim, b.hint).Skip(2)
+		if b.Scope == m.menu {
+			l.Put(m.th.Strong, b.Keys[0]).Skip(1).Put(m.th.Dim, b.Hint).Skip(2)
 		}
 	}
 	return l.Done()
 }
 
-func menuTitle(s scope) string {
-	return map[scope]string{inSort: "order by", inCopy: "copy", inExport: "export as", inKeep: "quit and leave this screen as text?"}[s]
+func menuTitle(s keys.Scope) string {
+	return map[keys.Scope]string{keys.InSort: "order by", keys.InCopy: "copy", keys.InExport: "export as", keys.InKeep: "quit and leave this screen as text?"}[s]
 }

@@ -9,6 +9,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 )
 
 // hands is the part of the model that acts: what the operator is doing, and the dialog
@@ -87,22 +88,22 @@ func (m *model) live(ref sources.Ref) *sources.Row {
 }
 
 // act carries out the intents that change more than the picture; false: i is none.
-func (m *model) act(i intent) (tea.Cmd, bool) {
+func (m *model) act(i keys.Intent) (tea.Cmd, bool) {
 	switch i {
-	case doQuit:
+	case keys.Quit:
 		return m.quit(), true
-	case doRedraw, doSuspend, doAbort:
+	case keys.Redraw, keys.Suspend, keys.Abort:
 		return nil, false
 	}
 	if m.hands.dialog != nil {
 		return m.hands.dialog.do(m, i), true
 	}
 	switch i {
-	case doArm:
+	case keys.Arm:
 		return m.arm(), true
-	case doActions:
+	case keys.Actions:
 		m.openMenu()
-	case doCrash:
+	case keys.Crash:
 		return m.crash(), true
 	default:
 		return nil, false

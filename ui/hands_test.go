@@ -12,6 +12,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
@@ -352,19 +353,19 @@ func TestABoxThatNoKeyOpenedIgnoresKeysForAMoment(t *testing.T) {
 
 func TestEveryKeyOfADialogDoesSomething(t *testing.T) {
 	t.Parallel()
-	for _, bound := range dialogBindings() {
-		if bound.help == "" || len(bound.keys) == 0 {
-			t.Errorf("%s has no help or no key", bound.intent)
+	for _, bound := range keys.DialogBindings() {
+		if bound.Help == "" || len(bound.Keys) == 0 {
+			t.Errorf("%s has no help or no key", bound.Intent)
 		}
 	}
 	a, b, _ := three()
-	opened := map[scope][]string{inMenu: {"a", "j"}, inBox: {"a", "a"}, inLeave: {"q"}, inQuestion: {"W"}}
+	opened := map[keys.Scope][]string{keys.InMenu: {"a", "j"}, keys.InBox: {"a", "a"}, keys.InLeave: {"q"}, keys.InQuestion: {"W"}}
 	for s, open := range opened {
-		for _, bound := range dialogBindings() {
-			if bound.scope&s == 0 || bound.intent == doPageUp || bound.intent == doPageDown {
+		for _, bound := range keys.DialogBindings() {
+			if bound.Scope&s == 0 || bound.Intent == keys.PageUp || bound.Intent == keys.PageDown {
 				continue
 			}
-			t.Run(fmt.Sprint(s, bound.intent), func(t *testing.T) {
+			t.Run(fmt.Sprint(s, bound.Intent), func(t *testing.T) {
 				t.Parallel()
 				d, op := armed(a, b)
 				op.Offer = []action.Choice{{Verb: action.Acquire}, {Verb: action.Try}, {Verb: action.Campaign}, {Verb: action.Proclaim}, {Verb: action.Resign},
@@ -380,9 +381,9 @@ func TestEveryKeyOfADialogDoesSomething(t *testing.T) {
 					t.Fatalf("the scope is %d", got)
 				}
 				before, called := d.View(), len(op.Called())
-				cmd := d.send(key(bound.keys[0]))
+				cmd := d.send(key(bound.Keys[0]))
 				if cmd == nil && d.View().Content == before.Content && d.View().Cursor == before.Cursor && len(op.Called()) == called &&
-					bound.intent != doUp {
+					bound.Intent != keys.Up {
 					t.Error("nothing happens")
 				}
 			})

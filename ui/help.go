@@ -7,32 +7,33 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/format"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
 // helpLine is a line of the help. One of the key table can be run.
 type helpLine struct {
-	title string     // of a section: then there is no more
-	keys  paint.Part // or a sign
-	text  string     // what it does or means
-	id    string     // of the intent, where it is named first
-	b     binding    // its intent is "" for signs
+	title string       // of a section: then there is no more
+	keys  paint.Part   // or a sign
+	text  string       // what it does or means
+	id    string       // of the intent, where it is named first
+	b     keys.Binding // its intent is "" for signs
 }
 
 // section is a part of the help.
 type section struct {
 	title string
-	scope scope
+	scope keys.Scope
 }
 
 // sections are the parts of the key table, in the order of the help.
 func sections() []section {
-	return []section{{"EVERYWHERE", inBoards}, {"LIST", inList}, {"ONE ROW", inDetail}, {"EVENTS", inEvents},
-		{"SOURCES", inSources}, {"WHAT CAN BE DONE", inCaps}, {"COMMANDS AND TYPING THEM", inCommand},
-		{"WHILE TYPING A FILTER", inInput}, {"IN THIS HELP", inHelp | inHelpText},
-		{"MENU OF ORDERS", inSort}, {"MENU OF COPIES", inCopy},
-		{"MENU OF EXPORTS", inExport}, {"QUITTING WITH THE SCREEN LEFT AS TEXT", inKeep},
-		{"ACTIONS OF A ROW", inMenu}, {"ONE ACTION", inBox}, {"AN ACTION WHOSE ROW HAS CHANGED", inChanged}, {"YES OR NO", inQuestion}, {"QUITTING WHILE WE HOLD SOMETHING", inLeave}}
+	return []section{{"EVERYWHERE", keys.InBoards}, {"LIST", keys.InList}, {"ONE ROW", keys.InDetail}, {"EVENTS", keys.InEvents},
+		{"SOURCES", keys.InSources}, {"WHAT CAN BE DONE", keys.InCaps}, {"COMMANDS AND TYPING THEM", keys.InCommand},
+		{"WHILE TYPING A FILTER", keys.InInput}, {"IN THIS HELP", keys.InHelp | keys.InHelpText},
+		{"MENU OF ORDERS", keys.InSort}, {"MENU OF COPIES", keys.InCopy},
+		{"MENU OF EXPORTS", keys.InExport}, {"QUITTING WITH THE SCREEN LEFT AS TEXT", keys.InKeep},
+		{"ACTIONS OF A ROW", keys.InMenu}, {"ONE ACTION", keys.InBox}, {"AN ACTION WHOSE ROW HAS CHANGED", keys.InChanged}, {"YES OR NO", keys.InQuestion}, {"QUITTING WHILE WE HOLD SOMETHING", keys.InLeave}}
 }
 
 // helpLines are the key table and what the signs mean, as far as all the words typed
@@ -69,7 +70,7 @@ func boolInt(b bool) int {
 }
 
 func (l *helpLine) holds(words []string) bool {
-	text := strings.ToLower(l.keys.Text + " " + l.text + " " + string(l.b.intent))
+	text := strings.ToLower(l.keys.Text + " " + l.text + " " + string(l.b.Intent))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
@@ -84,21 +85,21 @@ func (s shown) first(text string) bool {
 
 // lines are the rows of a section, each intent once. What works on all screens stands in
 // the section for that alone.
-func (s section) lines(table []binding, seen shown) []helpLine {
+func (s section) lines(table []keys.Binding, seen shown) []helpLine {
 	var lines []helpLine
 	for _, b := range table {
-		if b.scope&s.scope == 0 || (b.scope&inBoards == inBoards) != (s.scope == inBoards) {
+		if b.Scope&s.scope == 0 || (b.Scope&keys.InBoards == keys.InBoards) != (s.scope == keys.InBoards) {
 			continue
 		}
-		if i := slices.IndexFunc(lines, func(l helpLine) bool { return l.b.intent == b.intent }); i >= 0 {
-			lines[i].keys.Text += " " + strings.Join(b.keys, " ")
+		if i := slices.IndexFunc(lines, func(l helpLine) bool { return l.b.Intent == b.Intent }); i >= 0 {
+			lines[i].keys.Text += " " + strings.Join(b.Keys, " ")
 			continue
 		}
-		lines = append(lines, helpLine{keys: paint.Part{Text: strings.Join(b.keys, " ")}, text: b.help, b: b})
+		lines = append(lines, helpLine{keys: paint.Part{Text: strings.Join(b.Keys, " ")}, text: b.Help, b: b})
 	}
-	lines = slices.DeleteFunc(lines, func(l helpLine) bool { return !seen.first(string(l.b.intent) + ": " + l.text + l.keys.Text) })
+	lines = slices.DeleteFunc(lines, func(l helpLine) bool { return !seen.first(string(l.b.Intent) + ": " + l.text + l.keys.Text) })
 	for i := range lines {
-		if id := string(lines[i].b.intent); seen.first(id) {
+		if id := string(lines[i].b.Intent); seen.first(id) {
 			lines[i].id = id
 		}
 	}
@@ -106,11 +107,11 @@ func (s section) lines(table []binding, seen shown) []helpLine {
 }
 
 // behind is the scope of the screen that the help was opened from.
-func (m *model) behind() scope {
+func (m *model) behind() keys.Scope {
 	if n := len(m.trail); n > 0 {
 		return m.trail[n-1].scope()
 	}
-	return inList
+	return keys.InList
 }
 
 // helpKeys is how many cells the keys take.
@@ -180,7 +181,7 @@ func drawHelpLine(th *paint.Theme, h helpLine, w int, selected bool) string {
 		l.Over, cursor = th.Selected, th.Cursor
 	}
 	st := h.keys.Style
-	if h.b.intent != "" {
+	if h.b.Intent != "" {
 		st = th.Strong
 	}
 	l.Put("", cursor).Skip(1).Cell(st, h.keys.Text, max(helpKeys, format.Width(h.keys.Text))).Skip(1).Put("", h.text)
@@ -191,7 +192,7 @@ func drawHelpLine(th *paint.Theme, h helpLine, w int, selected bool) string {
 }
 
 // moveHelp moves the cursor of the help; titles are passed over.
-func (m *model) moveHelp(i intent) {
+func (m *model) moveHelp(i keys.Intent) {
 	all := m.helpLines()
 	from := m.helpAt
 	m.helpAt = min(scrolled(m.helpAt, i, (m.lay.body()-1)*m.helpColumns()), max(len(all)-1, 0))
@@ -215,7 +216,7 @@ func (m *model) typeHelp(msg tea.Msg) tea.Cmd {
 		if !ok || k.Text == "" || k.Text == " " {
 			return nil
 		}
-		cmd = m.prompt(inHelpText, "")
+		cmd = m.prompt(keys.InHelpText, "")
 		if k.Text == "/" {
 			return cmd
 		}
@@ -228,27 +229,27 @@ func (m *model) typeHelp(msg tea.Msg) tea.Cmd {
 // runHelp runs the line under the cursor, on the screen that the help was opened from.
 func (m *model) runHelp() tea.Cmd {
 	all := m.helpLines()
-	if m.helpAt >= len(all) || all[m.helpAt].b.intent == "" {
+	if m.helpAt >= len(all) || all[m.helpAt].b.Intent == "" {
 		return nil
 	}
 	b := all[m.helpAt].b
 	m.line.leave()
-	if b.intent == doHelp {
+	if b.Intent == keys.Help {
 		m.leave()
 		return nil
 	}
-	for _, c := range commands() {
-		if c.intent == b.intent && c.argument != "" {
+	for _, c := range keys.Commands() {
+		if c.Intent == b.Intent && c.Argument != "" {
 			m.leave()
-			return m.prompt(inCommand, c.name+" ")
+			return m.prompt(keys.InCommand, c.Name+" ")
 		}
 	}
-	if b.scope&(inViews|inCommand) == 0 || b.scope&inViews != 0 && b.scope&m.behind() == 0 {
-		m.say("that does not work here: " + b.help)
+	if b.Scope&(keys.InViews|keys.InCommand) == 0 || b.Scope&keys.InViews != 0 && b.Scope&m.behind() == 0 {
+		m.say("that does not work here: " + b.Help)
 		return nil
 	}
 	m.leave()
-	return m.do(b.intent)
+	return m.do(b.Intent)
 }
 
 // signs explains what is drawn.
@@ -268,7 +269,7 @@ func (m *model) signs() [][2]paint.Part {
 		{paint.Plain(th.About + "12:40:26"), paint.Plain("it happened between two looks: not told, but seen in the stretch given as \"within\"")},
 		{paint.Plain(th.About + "released"), paint.Plain("inferred from what was seen, not told by the server")},
 		{paint.Plain(th.About + "3h"), paint.Plain("the take-over lies between two looks that were a second or more apart")},
-		{paint.Plain("3 problems, 1 source down"), paint.Plain(m.keyOf(doProblems) + " shows the 3; rows of a source that is down count as what they were last")},
+		{paint.Plain("3 problems, 1 source down"), paint.Plain(m.table.KeyOf(keys.Problems) + " shows the 3; rows of a source that is down count as what they were last")},
 		{paint.Plain("(3h)"), paint.Plain("by the owner's own word and clock")},
 		{th.OwnerLetter(0).Text("A" + bars(th.Run, 3)), paint.Plain("owner A; the letter and its colour are the same in list, pane and events")},
 		{th.Alarm.Text(th.Crisis), paint.Plain("nobody led for long: a second at least, and a quarter of the column")},

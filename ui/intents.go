@@ -6,77 +6,78 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/table"
 	"coordtop/ui/terminal"
 )
 
 // do carries out an intent.
-func (m *model) do(i intent) tea.Cmd {
+func (m *model) do(i keys.Intent) tea.Cmd {
 	if cmd, done := m.act(i); done {
 		return cmd
 	}
 	switch i {
-	case doUp, doDown, doHalfUp, doHalfDown, doPageUp, doPageDown, doTop, doBottom:
+	case keys.Up, keys.Down, keys.HalfUp, keys.HalfDown, keys.PageUp, keys.PageDown, keys.Top, keys.Bottom:
 		m.move(i)
-	case doOpen:
+	case keys.Open:
 		m.openRow()
-	case doPane:
+	case keys.Pane:
 		if m.lay.split > 0 || m.lay.stacked > 0 {
 			m.say("both panes are shown")
 			return nil
 		}
 		m.pane = paneDetail + paneEvents - m.pane
-	case doBack:
+	case keys.Back:
 		m.leave()
-	case doFilter:
+	case keys.Filter:
 		m.typing = true
 		m.input.CursorEnd()
 		return m.input.Focus()
-	case doKeep:
+	case keys.Keep:
 		m.typing = false
 		m.input.Blur()
-	case doComplete:
-		if m.line.scope == inCommand {
+	case keys.Complete:
+		if m.line.scope == keys.InCommand {
 			m.line.offer.next(&m.line.input, m.completeLine)
 		} else {
 			m.complete()
 		}
-	case doClear:
+	case keys.Clear:
 		m.clearFilter()
-	case doProblems:
+	case keys.Problems:
 		m.idx.Problems = !m.idx.Problems
 		m.relist()
-	case doKind:
+	case keys.Kind:
 		m.idx.Kind = (m.idx.Kind + 1) % (sources.KindSemaphore + 1)
 		m.relist()
-	case doLocks:
+	case keys.Locks:
 		m.switchTo(viewList)
-	case doEvents:
+	case keys.Events:
 		m.switchTo(viewEvents)
-	case doSources:
+	case keys.Sources:
 		m.switchTo(viewSources)
-	case doCaps:
+	case keys.Caps:
 		if m.view != viewCaps {
 			m.open(viewCaps)
 		}
-	case doSort:
-		m.menu = inSort
-	case doPause:
+	case keys.Sort:
+		m.menu = keys.InSort
+	case keys.Pause:
 		m.pause()
-	case doRefresh:
+	case keys.Refresh:
 		m.refresh()
-	case doHelp:
+	case keys.Help:
 		m.help()
-	case doRedraw:
+	case keys.Redraw:
 		return tea.ClearScreen
-	case doSuspend:
+	case keys.Suspend:
 		if terminal.NoJobControl() {
 			m.say("no shell waits for this program: there is nobody to wake it again")
 			return nil
 		}
 		return tea.Suspend
-	case doAbort:
+	case keys.Abort:
 		return m.aborting
 	default:
 		return m.doLine(i)
@@ -85,7 +86,7 @@ func (m *model) do(i intent) tea.Cmd {
 }
 
 // move moves the cursor of the list, or scrolls what is shown instead of it.
-func (m *model) move(i intent) {
+func (m *model) move(i keys.Intent) {
 	switch m.view {
 	case viewList:
 		moveIn(&m.tbl, i)
@@ -99,23 +100,23 @@ func (m *model) move(i intent) {
 }
 
 // moveIn moves the cursor of a list.
-func moveIn[K comparable](t *table.Table[K], i intent) {
+func moveIn[K comparable](t *table.Table[K], i keys.Intent) {
 	switch i {
-	case doUp:
+	case keys.Up:
 		t.Move(-1)
-	case doDown:
+	case keys.Down:
 		t.Move(1)
-	case doHalfUp:
+	case keys.HalfUp:
 		t.Page(-1, true)
-	case doHalfDown:
+	case keys.HalfDown:
 		t.Page(1, true)
-	case doPageUp:
+	case keys.PageUp:
 		t.Page(-1, false)
-	case doPageDown:
+	case keys.PageDown:
 		t.Page(1, false)
-	case doTop:
+	case keys.Top:
 		t.First()
-	case doBottom:
+	case keys.Bottom:
 		t.Last()
 	}
 }
@@ -123,23 +124,23 @@ func moveIn[K comparable](t *table.Table[K], i intent) {
 // scrollEnd is further than any text goes; drawing brings it back to the last page.
 const scrollEnd = 1 << 20
 
-func scrolled(at int, i intent, page int) int {
+func scrolled(at int, i keys.Intent, page int) int {
 	switch i {
-	case doUp:
+	case keys.Up:
 		at--
-	case doDown:
+	case keys.Down:
 		at++
-	case doHalfUp:
+	case keys.HalfUp:
 		at -= page / 2
-	case doHalfDown:
+	case keys.HalfDown:
 		at += page / 2
-	case doPageUp:
+	case keys.PageUp:
 		at -= page - 1
-	case doPageDown:
+	case keys.PageDown:
 		at += page - 1
-	case doTop:
+	case keys.Top:
 		at = 0
-	case doBottom:
+	case keys.Bottom:
 		at = scrollEnd
 	}
 	return min(max(at, 0), scrollEnd)

@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/internal/format"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -29,19 +30,19 @@ func (m *model) quit() tea.Cmd {
 // farewell asks what is to become of what we hold.
 type farewell struct{}
 
-func (d *farewell) scope() scope { return inLeave }
+func (d *farewell) scope() keys.Scope { return keys.InLeave }
 
-func (d *farewell) do(m *model, i intent) tea.Cmd {
+func (d *farewell) do(m *model, i keys.Intent) tea.Cmd {
 	switch i {
-	case doResignAll:
+	case keys.ResignAll:
 		return tea.Quit
-	case doRunOut:
+	case keys.RunOut:
 		if m.lasting() == 0 {
 			return nil
 		}
 		m.hands.op.LetRunOut()
 		return tea.Quit
-	case doCancel, doNo:
+	case keys.Cancel, keys.No:
 		m.kept = nil
 		m.shut()
 	}
@@ -55,7 +56,7 @@ func (d *farewell) heed(m *model) {
 	if len(m.hands.status.Holdings) == 0 {
 		m.kept = nil
 		m.shut()
-		m.say("nothing is held any more: " + m.keyIn(inList, doQuit) + " quits")
+		m.say("nothing is held any more: " + m.table.KeyIn(keys.InList, keys.Quit) + " quits")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/uitest"
 )
 
@@ -183,9 +184,9 @@ func TestHelpNamesEachIntentOnce(t *testing.T) {
 		}
 		seen[l.id] = true
 	}
-	for _, b := range bindings() {
-		if !seen[string(b.intent)] {
-			t.Errorf("%s is not named", b.intent)
+	for _, b := range keys.Bindings() {
+		if !seen[string(b.Intent)] {
+			t.Errorf("%s is not named", b.Intent)
 		}
 	}
 }

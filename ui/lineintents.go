@@ -5,67 +5,68 @@ import (
 
 	"coordtop/sources"
 	"coordtop/ui/filter"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
-// doLine carries out the intents of lines, menus and marks.
-func (m *model) doLine(i intent) tea.Cmd {
+// keys.Line carries out the intents of lines, menus and marks.
+func (m *model) doLine(i keys.Intent) tea.Cmd {
 	switch i {
-	case doCommand:
-		return m.prompt(inCommand, "")
-	case doRun:
-		if m.line.scope == inCommand {
+	case keys.Command:
+		return m.prompt(keys.InCommand, "")
+	case keys.Run:
+		if m.line.scope == keys.InCommand {
 			return m.runLine()
 		}
 		return m.runHelp()
-	case doGiveUp:
+	case keys.GiveUp:
 		m.line.leave()
-	case doEarlier:
+	case keys.Earlier:
 		m.line.recall(-1)
-	case doLater:
+	case keys.Later:
 		m.line.recall(+1)
-	case doNext:
+	case keys.Next:
 		m.search(+1)
-	case doPrevious:
+	case keys.Previous:
 		m.search(-1)
-	case doMark:
+	case keys.Mark:
 		m.mark()
-	case doUnmark:
+	case keys.Unmark:
 		m.say(paint.Count(len(m.marks), "mark") + " cleared")
 		clear(m.marks)
-	case doSameOwner:
+	case keys.SameOwner:
 		m.sameOwner()
-	case doWidth:
+	case keys.Width:
 		m.shape = (m.shape + 1) % shapes
 		m.say(m.shape.String())
 		m.arrange()
-	case doMouse:
+	case keys.Mouse:
 		m.mouse = !m.mouse
 		if m.mouse {
-			m.say("mouse on: the wheel moves, a click selects; " + m.keyOf(doMouse) + " turns it off")
+			m.say("mouse on: the wheel moves, a click selects; " + m.table.KeyOf(keys.Mouse) + " turns it off")
 		} else {
 			m.say("mouse off: the terminal selects text")
 		}
-	case doUTC:
+	case keys.UTC:
 		m.utc = !m.utc
 		m.second()
-	case doCopy:
-		m.menu = inCopy
-	case doExport:
-		m.menu = inExport
-	case doKeepScreen:
-		m.menu = inKeep
-	case doQuitText:
+	case keys.Copy:
+		m.menu = keys.InCopy
+	case keys.Export:
+		m.menu = keys.InExport
+	case keys.KeepScreen:
+		m.menu = keys.InKeep
+	case keys.QuitText:
 		return m.quitKeeping()
-	case doCopyName, doCopyOwner, doCopyJSON, doCopyCommand:
+	case keys.CopyName, keys.CopyOwner, keys.CopyJSON, keys.CopyCommand:
 		return m.copy(i)
-	case doExportText:
+	case keys.ExportText:
 		return m.write(FormText)
-	case doExportJSON:
+	case keys.ExportJSON:
 		return m.write(FormJSON)
-	case doExportCSV:
+	case keys.ExportCSV:
 		return m.write(FormCSV)
-	case doExportMarkdown:
+	case keys.ExportMarkdown:
 		return m.write(FormMarkdown)
 	default:
 		if s, ok := orderOf(i); ok {
@@ -84,7 +85,7 @@ func (m *model) search(step int) {
 	}
 	n := m.tbl.Len()
 	if f.Expr.Empty() || n == 0 {
-		m.say("nothing to look for: " + m.keyOf(doFilter) + " takes words")
+		m.say("nothing to look for: " + m.table.KeyOf(keys.Filter) + " takes words")
 		return
 	}
 	for d := 1; d <= n; d++ {
@@ -98,7 +99,7 @@ func (m *model) search(step int) {
 			return
 		}
 	}
-	m.say("no row fits " + m.typed() + ": " + m.keyOf(doFilter) + " takes other words")
+	m.say("no row fits " + m.typed() + ": " + m.table.KeyOf(keys.Filter) + " takes other words")
 }
 
 // mark marks the row under the cursor, or takes its mark away, and goes to the next.

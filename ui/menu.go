@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -27,7 +28,7 @@ const writingOff = "writing is off"
 // item is a line of the menu.
 type item struct {
 	key    string
-	intent intent
+	intent keys.Intent
 	verb   action.Verb
 	run    uint64 // to be called off; 0: this is a verb
 	text   string
@@ -55,10 +56,10 @@ func (m *model) atHand() *sources.Row {
 	e := m.events.Find(seq)
 	switch {
 	case !ok || e == nil:
-		m.say("there is no event yet, and so no row: " + m.keyOf(doLocks) + " lists the rows")
+		m.say("there is no event yet, and so no row: " + m.table.KeyOf(keys.Locks) + " lists the rows")
 		return nil
 	case e.Ref.Name == "":
-		m.say("this event is about a source: actions are done to a row, " + m.keyOf(doLocks) + " lists them")
+		m.say("this event is about a source: actions are done to a row, " + m.table.KeyOf(keys.Locks) + " lists them")
 		return nil
 	}
 	row := m.live(e.Ref)
@@ -84,7 +85,7 @@ func (m *model) targetOf(row *sources.Row) action.Target {
 // items are the lines of the menu of a row, what is possible first.
 func (m *model) items(row *sources.Row) []item {
 	if m.hands.op == nil {
-		return []item{{key: "a", intent: doAcquire, verb: action.Acquire, text: "acquire, campaign, proclaim, resign", not: readOnlyText}}
+		return []item{{key: "a", intent: keys.Acquire, verb: action.Acquire, text: "acquire, campaign, proclaim, resign", not: readOnlyText}}
 	}
 	var items []item
 	waiting := false
@@ -94,7 +95,7 @@ func (m *model) items(row *sources.Row) []item {
 		if waiting {
 			text = "leave the queue: " + runText(r)
 		}
-		items = append(items, item{key: m.keyIn(inMenu, doCallOff), intent: doCallOff, run: r.ID, text: text})
+		items = append(items, item{key: m.table.KeyIn(keys.InMenu, keys.CallOff), intent: keys.CallOff, run: r.ID, text: text})
 	}
 	choices := m.hands.op.Choices(row)
 	acquires := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Acquire && c.Not == "" })
@@ -106,15 +107,15 @@ func (m *model) items(row *sources.Row) []item {
 		}
 		i.intent = verbIntent(c.Verb)
 		switch {
-		case i.intent == "", i.intent == doResign && i.not == "" && waiting: // leaving the queue is there already
+		case i.intent == "", i.intent == keys.Resign && i.not == "" && waiting: // leaving the queue is there already
 			continue
-		case i.intent == doCreateNode && i.not != "" && i.not != writingOff: // nearly every node exists
+		case i.intent == keys.CreateNode && i.not != "" && i.not != writingOff: // nearly every node exists
 			continue
-		case i.intent == doCampaign && !acquires && c.Not == "":
-			i.intent = doAcquire
+		case i.intent == keys.Campaign && !acquires && c.Not == "":
+			i.intent = keys.Acquire
 		}
-		if i.intent != doAcquire || !campaigns || c.Not == "" { // else the same key campaigns
-			i.key = m.keyIn(inMenu, i.intent)
+		if i.intent != keys.Acquire || !campaigns || c.Not == "" { // else the same key campaigns
+			i.key = m.table.KeyIn(keys.InMenu, i.intent)
 		}
 		items = append(items, i)
 	}
@@ -123,26 +124,26 @@ func (m *model) items(row *sources.Row) []item {
 }
 
 // verbIntent is what a person wants who chooses a verb from the menu; "": it stands in none.
-func verbIntent(v action.Verb) intent {
+func verbIntent(v action.Verb) keys.Intent {
 	switch v {
 	case action.Acquire:
-		return doAcquire
+		return keys.Acquire
 	case action.Try:
-		return doTry
+		return keys.Try
 	case action.Campaign:
-		return doCampaign
+		return keys.Campaign
 	case action.Proclaim:
-		return doProclaim
+		return keys.Proclaim
 	case action.Resign:
-		return doResign
+		return keys.Resign
 	case action.Create:
-		return doCreate
+		return keys.Create
 	case action.Update:
-		return doUpdate
+		return keys.Update
 	case action.Delete:
-		return doDelete
+		return keys.Delete
 	case action.CreateNode:
-		return doCreateNode
+		return keys.CreateNode
 	}
 	return "" // Crash has its own key, and no box
 }
@@ -154,19 +155,19 @@ func rankOf(i item) int {
 	return 0
 }
 
-func (d *menu) scope() scope { return inMenu }
+func (d *menu) scope() keys.Scope { return keys.InMenu }
 
-func (d *menu) do(m *model, i intent) tea.Cmd {
+func (d *menu) do(m *model, i keys.Intent) tea.Cmd {
 	switch i {
-	case doUp:
+	case keys.Up:
 		d.at = max(d.at-1, 0)
-	case doDown:
+	case keys.Down:
 		d.at = max(min(d.at+1, len(d.items)-1), 0)
-	case doCancel:
+	case keys.Cancel:
 		m.shut()
-	case doArm:
+	case keys.Arm:
 		return m.arm()
-	case doChoose:
+	case keys.Choose:
 		if d.at < len(d.items) {
 			return d.choose(m, d.items[d.at])
 		}
@@ -183,7 +184,7 @@ func (d *menu) do(m *model, i intent) tea.Cmd {
 func (d *menu) choose(m *model, i item) tea.Cmd {
 	switch {
 	case i.not == writingOff:
-		m.say(writingOff + ": " + m.keyOf(doArm) + " makes it possible")
+		m.say(writingOff + ": " + m.table.KeyOf(keys.Arm) + " makes it possible")
 		return nil
 	case i.not != "":
 		m.say("not possible: " + i.not)
@@ -275,9 +276,9 @@ func (d *menu) picture(m *model, w, h int) picture {
 	add(m.th.Line(w))
 	l = m.th.Line(w)
 	if m.hands.op != nil && !m.canWrite() {
-		l.Put(m.th.Dim, writingOff+": ").Put(m.th.Strong, m.keyOf(doArm)).Put(m.th.Dim, " makes it possible   ")
+		l.Put(m.th.Dim, writingOff+": ").Put(m.th.Strong, m.table.KeyOf(keys.Arm)).Put(m.th.Dim, " makes it possible   ")
 	}
-	add(l.Put(m.th.Strong, m.keyIn(inMenu, doCancel)).Put(m.th.Dim, " cancels"))
+	add(l.Put(m.th.Strong, m.table.KeyIn(keys.InMenu, keys.Cancel)).Put(m.th.Dim, " cancels"))
 	lately := m.runLines(w, 0, runsShown, "OUR LAST ACTIONS", func(*action.Run) bool { return true })
 	if len(lately) > 0 && len(p.lines)+len(lately) < h {
 		add(m.th.Line(w))

@@ -9,6 +9,7 @@ import (
 
 	"coordtop/sources"
 	"coordtop/ui/filter"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
 	"coordtop/ui/table"
@@ -41,8 +42,8 @@ type model struct {
 	feed  Feed
 	title string
 	th    paint.Theme
-	table []binding // bindings, which builds them anew each time
-	keys  keymap
+	table keys.Table
+	keys  keys.Map
 	split terminal.SplitKeys
 
 	w, h    int
@@ -63,8 +64,8 @@ type model struct {
 	told    table.Table[uint64] // the events that the Events screen lists, by number
 
 	line   typedLine
-	menu   scope // of one key, as inSort; 0: none is open
-	helpAt int   // the cursor of the help
+	menu   keys.Scope // of one key, as inSort; 0: none is open
+	helpAt int        // the cursor of the help
 	shape  shape
 	mouse  bool
 	utc    bool
@@ -106,7 +107,7 @@ func newModel(o Options) *model {
 	m := &model{
 		feed:  o.Feed,
 		title: paint.Clean(o.Title),
-		table: rebound(bindings(), o.Keys),
+		table: keys.Rebound(keys.Bindings(), o.Keys),
 		split: terminal.SplitKeys{Remote: env.Remote()},
 		input: newInput(),
 		w:     o.Width,
@@ -122,7 +123,7 @@ func newModel(o Options) *model {
 		abort:      o.Abort,
 		slow:       o.slow,
 	}
-	m.keys = newKeymap(m.table)
+	m.keys = keys.NewMap(m.table)
 	m.th = m.scheme.Theme(o.ASCII || env.ASCII())
 	if m.title == "" {
 		m.title = "coordtop"

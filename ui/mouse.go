@@ -1,6 +1,10 @@
 package ui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"coordtop/ui/keys"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // pointed takes what the mouse does.
 func (m *model) pointed(msg tea.MouseMsg) {
@@ -10,9 +14,9 @@ func (m *model) pointed(msg tea.MouseMsg) {
 	}
 	switch msg.(type) {
 	case tea.MouseWheelMsg:
-		i := doDown
+		i := keys.Down
 		if mouse.Button == tea.MouseWheelUp {
-			i = doUp
+			i = keys.Up
 		}
 		for range wheelRows {
 			m.move(i)
@@ -20,9 +24,9 @@ func (m *model) pointed(msg tea.MouseMsg) {
 		m.used(i)
 	case tea.MouseClickMsg:
 		at := mouse.Y - m.lay.rowsAt()
-		if visible := m.tbl.Visible(); m.scope() == inList && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
+		if visible := m.tbl.Visible(); m.scope() == keys.InList && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
 			m.tbl.Select(visible[at])
-			m.used(doUp)
+			m.used(keys.Up)
 		}
 	}
 }

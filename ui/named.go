@@ -8,6 +8,7 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/address"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -27,7 +28,7 @@ func (m *model) claimNamed(v action.Verb, name string) tea.Cmd {
 			m.say("there is no row " + paint.Clean(name) + ": did you mean " + paint.Clean(near) + "?")
 			return nil
 		}
-		m.say("there is no row " + paint.Clean(name) + ": " + m.keyOf(doFilter) + " looks for parts of names")
+		m.say("there is no row " + paint.Clean(name) + ": " + m.table.KeyOf(keys.Filter) + " looks for parts of names")
 		return nil
 	case len(rows) > 1:
 		m.say(paint.Count(len(rows), "row") + " have that name; write " + longName(rows[0]) + " or " + longName(rows[1]))
@@ -40,13 +41,13 @@ func (m *model) claimNamed(v action.Verb, name string) tea.Cmd {
 			m.say("not possible: " + paint.Clean(c.Not))
 			return nil
 		case !m.canWrite():
-			m.say(writingOff + ": " + m.keyOf(doArm) + " makes it possible")
+			m.say(writingOff + ": " + m.table.KeyOf(keys.Arm) + " makes it possible")
 			return nil
 		default:
 			return m.openBox(action.Request{Verb: v, Target: m.targetOf(rows[0])})
 		}
 	}
-	m.say("this backend cannot do that: " + m.keyOf(doActions) + " on the row shows what it can")
+	m.say("this backend cannot do that: " + m.table.KeyOf(keys.Actions) + " on the row shows what it can")
 	return nil
 }
 

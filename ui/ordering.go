@@ -3,12 +3,13 @@ package ui
 import (
 	"time"
 
+	"coordtop/ui/keys"
 	"coordtop/ui/rows"
 )
 
-func orderOf(i intent) (rows.Order, bool) {
-	s, ok := map[intent]rows.Order{doByProblems: rows.ByProblems, doByName: rows.ByName, doBySource: rows.BySource, doByKind: rows.ByKind, doByOwner: rows.ByOwner,
-		doBySince: rows.BySince, doByLease: rows.ByLease, doByWait: rows.ByWait, doByChanges: rows.ByChanges}[i]
+func orderOf(i keys.Intent) (rows.Order, bool) {
+	s, ok := map[keys.Intent]rows.Order{keys.ByProblems: rows.ByProblems, keys.ByName: rows.ByName, keys.BySource: rows.BySource, keys.ByKind: rows.ByKind, keys.ByOwner: rows.ByOwner,
+		keys.BySince: rows.BySince, keys.ByLease: rows.ByLease, keys.ByWait: rows.ByWait, keys.ByChanges: rows.ByChanges}[i]
 	return s, ok
 }
 
@@ -25,9 +26,9 @@ func (m *model) order(s rows.Order) {
 const holdTime = 5 * time.Second
 
 // used notes that the person works with the rows as they stand.
-func (m *model) used(i intent) {
+func (m *model) used(i keys.Intent) {
 	switch i {
-	case doUp, doDown, doHalfUp, doHalfDown, doPageUp, doPageDown, doTop, doBottom, doMark, doNext, doPrevious, doBack:
+	case keys.Up, keys.Down, keys.HalfUp, keys.HalfDown, keys.PageUp, keys.PageDown, keys.Top, keys.Bottom, keys.Mark, keys.Next, keys.Previous, keys.Back:
 		if m.view == viewList && m.tbl.Moved() {
 			m.idx.Held, m.heldUntil = true, m.clock.Add(holdTime)
 		}

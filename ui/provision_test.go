@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
@@ -138,11 +139,11 @@ func taken(p *sources.Primitive) *sources.Primitive {
 
 func TestEachVerbWithALineInTheMenuHasAKeyThere(t *testing.T) {
 	t.Parallel()
-	keys := map[intent]bool{}
-	for _, b := range dialogBindings() {
-		keys[b.intent] = keys[b.intent] || b.scope&inMenu != 0 && len(b.keys) > 0
+	bound := map[keys.Intent]bool{}
+	for _, b := range keys.DialogBindings() {
+		bound[b.Intent] = bound[b.Intent] || b.Scope&keys.InMenu != 0 && len(b.Keys) > 0
 	}
-	wants := map[intent]action.Verb{}
+	wants := map[keys.Intent]action.Verb{}
 	for _, v := range action.Verbs() {
 		i := verbIntent(v.Verb)
 		if (i != "") != (v.Text != "") {
@@ -151,7 +152,7 @@ func TestEachVerbWithALineInTheMenuHasAKeyThere(t *testing.T) {
 		if i == "" {
 			continue
 		}
-		if !keys[i] || wants[i] != 0 {
+		if !bound[i] || wants[i] != 0 {
 			t.Errorf("%v has no key of its own in the menu", v.Verb)
 		}
 		wants[i] = v.Verb

@@ -3,25 +3,26 @@ package ui
 import (
 	"coordtop/internal/format"
 
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
 // screen is one of the screens that have a tab.
 type screen struct {
 	view view
-	do   intent
+	do   keys.Intent
 	name string
 }
 
 // screens are those that exist, in the order of their keys. The numbers between are kept
 // for screens to come, so that a key never changes its meaning.
 func screens() []screen {
-	return []screen{{viewList, doLocks, "Locks"}, {viewEvents, doEvents, "Events"}, {viewSources, doSources, "Sources"}}
+	return []screen{{viewList, keys.Locks, "Locks"}, {viewEvents, keys.Events, "Events"}, {viewSources, keys.Sources, "Sources"}}
 }
 
 // scope is where the keys of a view work.
-func (v view) scope() scope {
-	return [...]scope{viewList: inList, viewDetail: inDetail, viewHelp: inHelp, viewEvents: inEvents, viewSources: inSources, viewCaps: inCaps}[v]
+func (v view) scope() keys.Scope {
+	return [...]keys.Scope{viewList: keys.InList, viewDetail: keys.InDetail, viewHelp: keys.InHelp, viewEvents: keys.InEvents, viewSources: keys.InSources, viewCaps: keys.InCaps}[v]
 }
 
 // switchTo goes to a screen, from which there is no way back but the screens.
@@ -52,31 +53,11 @@ func (m *model) tabs(l *paint.Line, short bool) {
 	}
 	for _, s := range screens() {
 		if s.view == shown {
-			l.Skip(1).Put(m.th.Dim, m.keyOf(s.do)).Skip(1).Put(m.th.Tab, s.name).Skip(1)
+			l.Skip(1).Put(m.th.Dim, m.table.KeyOf(s.do)).Skip(1).Put(m.th.Tab, s.name).Skip(1)
 		} else if !short {
-			l.Skip(1).Put(m.th.Dim, m.keyOf(s.do)+" "+s.name).Skip(1)
+			l.Skip(1).Put(m.th.Dim, m.table.KeyOf(s.do)+" "+s.name).Skip(1)
 		}
 	}
-}
-
-// keyOf is the first key of an intent.
-func (m *model) keyOf(do intent) string {
-	for _, b := range m.table {
-		if b.intent == do {
-			return b.keys[0]
-		}
-	}
-	return ""
-}
-
-// keyIn is the first key of an intent in a scope.
-func (m *model) keyIn(s scope, do intent) string {
-	for _, b := range m.table {
-		if b.intent == do && b.scope&s != 0 {
-			return b.keys[0]
-		}
-	}
-	return ""
 }
 
 // tabsWidth is how many cells the tabs take.

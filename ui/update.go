@@ -10,6 +10,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/terminal"
 )
@@ -52,8 +53,8 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.arrange()
 		return nil, true
 	case tea.KeyPressMsg:
-		keys, cmd := m.split.Press(msg)
-		return tea.Batch(cmd, m.press(keys)), true
+		pressed, cmd := m.split.Press(msg)
+		return tea.Batch(cmd, m.press(pressed)), true
 	case terminal.SplitTimeout:
 		return m.press(m.split.Timeout(msg)), true
 	case exportedMsg:
@@ -99,17 +100,17 @@ func (m *model) second() {
 }
 
 // press acts on keys.
-func (m *model) press(keys []tea.KeyPressMsg) tea.Cmd {
+func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
 	if m.hands.dialog != nil && m.feed.Now().Before(m.hands.quiet) {
 		return nil
 	}
 	m.hands.pressing = true
 	defer func() { m.hands.pressing = false }()
 	var cmds []tea.Cmd
-	for _, k := range keys {
+	for _, k := range pressed {
 		s := m.scope()
 		m.menu = 0 // a menu is for one key
-		if do, ok := m.keys[s][keyName(k)]; ok {
+		if do, ok := m.keys[s][keys.Name(k)]; ok {
 			cmds = append(cmds, m.do(do))
 			m.used(do)
 		} else {
@@ -119,7 +120,7 @@ func (m *model) press(keys []tea.KeyPressMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (m *model) scope() scope {
+func (m *model) scope() keys.Scope {
 	switch {
 	case m.hands.dialog != nil:
 		return m.hands.dialog.scope()
@@ -128,7 +129,7 @@ func (m *model) scope() scope {
 	case m.line.scope != 0:
 		return m.line.scope
 	case m.typing:
-		return inInput
+		return keys.InInput
 	}
 	return m.view.scope()
 }
@@ -160,7 +161,7 @@ func (m *model) edit(msg tea.Msg) tea.Cmd {
 		msg = tea.PasteMsg{Content: paint.Clean(line)}
 	}
 	switch {
-	case m.view == viewHelp && m.line.scope != inCommand:
+	case m.view == viewHelp && m.line.scope != keys.InCommand:
 		return m.typeHelp(msg)
 	case m.line.scope != 0:
 		m.line.edit(msg)

@@ -7,7 +7,7 @@ import (
 
 	"coordtop/internal/config"
 	"coordtop/internal/format"
-	"coordtop/ui"
+	"coordtop/ui/keys"
 )
 
 // load reads a config file and checks what only the board knows: its keys. All that is
@@ -18,7 +18,7 @@ func (p *program) load(path string) (config.Config, error) {
 	if err != nil && !errors.As(err, &wrong) {
 		return c, err
 	}
-	for _, one := range ui.CheckKeys(keysOf(c)) {
+	for _, one := range keys.Check(keysOf(c)) {
 		path := "keys"
 		if one.Known {
 			path += "." + one.Action

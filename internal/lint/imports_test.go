@@ -15,6 +15,7 @@ func importRules() []rule {
 				{"coord/a.go": "package coord\nimport _ \"coordtop/ui\"\n"},
 				{"sources/ydbsource/a.go": "package ydbsource\nimport _ \"coordtop/sources/pgsource\"\n"},
 				{"news/a.go": "package news\n"},
+				{"ui/keys/a.go": "package keys\nimport _ \"coordtop/ui/rows\"\n"},
 				{"ui/rows/a.go": "package rows\nimport _ \"coordtop/ui/screen\"\n"},
 				{"ui/paint/a.go": "package paint\nimport _ \"coordtop/ui/table\"\n"},
 				{"ui/terminal/a.go": "package terminal\nimport _ \"coordtop/ui/table\"\n"},
@@ -43,6 +44,7 @@ func directions() []direction {
 		{"sources/*source", []string{"sources", "coord/*coord", "internal/backoff", "internal/format", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
 		{"ui", []string{"ui/*", "sources", "internal/action", "internal/address", "internal/format", "internal/spawn"}},
 		{"ui/terminal", []string{"internal/spawn"}},
+		{"ui/keys", nil},
 		{"ui/rows", []string{"ui/paint", "ui/filter", "sources", "internal/format"}},
 		{"ui/paint", []string{"ui/timeline", "sources", "internal/format"}},
 		{"ui/uitest", []string{"sources", "sources/sourcetest", "internal/action"}},
@@ -69,7 +71,7 @@ func directions() []direction {
 		{"internal/config", []string{"internal/address", "internal/certs", "internal/files", "internal/format", "internal/spawn", "sources"}},
 		{"internal/headless", []string{"sources", "internal/address", "internal/format"}},
 		{"internal/demo", []string{"coord", "coord/*coord", "internal/backoff", "internal/format", "internal/localserver", "internal/spawn", "internal/emulator/*"}},
-		{"internal/app", []string{"coord", "coord/*coord", "sources", "sources/*source", "ui", "internal/*"}},
+		{"internal/app", []string{"coord", "coord/*coord", "sources", "sources/*source", "ui", "ui/keys", "internal/*"}},
 	}
 }
 

@@ -1,4 +1,4 @@
-package ui
+package keys
 
 import (
 	"fmt"
@@ -10,26 +10,26 @@ import (
 	"unicode/utf8"
 )
 
-// KeyProblem is one thing that is wrong with keys that a person wants changed.
-type KeyProblem struct {
+// Problem is one thing that is wrong with keys that a person wants changed.
+type Problem struct {
 	Action string // as the help names it, and the config
 	Known  bool   // whether there is such an action; else its name is no text to show
 	Text   string // what is wrong and what to do; of an unknown key, only its number
 }
 
-// CheckKeys finds everything that is wrong with changed keys: the names of actions with
+// Check finds everything that is wrong with changed keys: the names of actions with
 // the keys that they are to have instead of their own. None: Options.Keys takes them.
-func CheckKeys(changed map[string][]string) []KeyProblem {
-	var wrong []KeyProblem
+func Check(changed map[string][]string) []Problem {
+	var wrong []Problem
 	say := func(action, text string, args ...any) {
-		wrong = append(wrong, KeyProblem{action, isAction(intent(action)), fmt.Sprintf(text, args...)})
+		wrong = append(wrong, Problem{action, isAction(Intent(action)), fmt.Sprintf(text, args...)})
 	}
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
 		switch {
-		case !isAction(intent(name)):
+		case !isAction(Intent(name)):
 			say(name, "no such action; ? on the board lists them: %s", strings.Join(actionNames(), ", "))
 			continue
-		case fixed(intent(name)):
+		case fixed(Intent(name)):
 			say(name, "what confirms or cancels in a box cannot be changed")
 			continue
 		case len(changed[name]) == 0:
@@ -37,7 +37,7 @@ func CheckKeys(changed map[string][]string) []KeyProblem {
 		}
 		seen := map[string]bool{}
 		for n, k := range changed[name] {
-			if why := unfit(intent(name), k); why != "" {
+			if why := unfit(Intent(name), k); why != "" {
 				say(name, "%s %s", shownKey(k, n), why)
 			}
 			if seen[k] {
@@ -49,8 +49,8 @@ func CheckKeys(changed map[string][]string) []KeyProblem {
 			say(name, "has function keys alone, which many terminals and multiplexers keep: add another key")
 		}
 	}
-	for _, c := range clashes(rebound(bindings(), changed)) {
-		for _, i := range []intent{c.one, c.other} {
+	for _, c := range clashes(Rebound(Bindings(), changed)) {
+		for _, i := range []Intent{c.one, c.other} {
 			if changed[string(i)] != nil && isKey(c.key) {
 				other := c.one
 				if other == i {
@@ -72,40 +72,40 @@ func shownKey(k string, n int) string {
 	return fmt.Sprintf("key %d", n+1)
 }
 
-// rebound is the table with other keys. Commands stay, and ctrl+c, which must end any
+// Rebound is the table with other keys. Commands stay, and ctrl+c, which must end any
 // program. Where an action has other keys than elsewhere (letters are text in a line), it
 // gets of the new ones those that can stand there, if there are such.
-func rebound(table []binding, changed map[string][]string) []binding {
+func Rebound(table Table, changed map[string][]string) Table {
 	if len(changed) == 0 {
 		return table
 	}
 	out := slices.Clone(table)
 	for i := range out {
 		b := &out[i]
-		usual := usualKeys(table, b.intent)
-		keys := slices.DeleteFunc(slices.Clone(changed[string(b.intent)]), func(k string) bool {
-			return b.scope&(inTexts|inBox) != 0 && isLetter(k) || slices.Contains(usual, k) && !slices.Contains(b.keys, k)
+		usual := usualKeys(table, b.Intent)
+		keys := slices.DeleteFunc(slices.Clone(changed[string(b.Intent)]), func(k string) bool {
+			return b.Scope&(inTexts|InBox) != 0 && isLetter(k) || slices.Contains(usual, k) && !slices.Contains(b.Keys, k)
 		})
-		onlyCommands := !slices.ContainsFunc(b.keys, func(k string) bool { return !isCommand(k) })
-		if len(keys) == 0 || onlyCommands || fixed(b.intent) {
+		onlyCommands := !slices.ContainsFunc(b.Keys, func(k string) bool { return !isCommand(k) })
+		if len(keys) == 0 || onlyCommands || fixed(b.Intent) {
 			continue
 		}
-		for _, k := range b.keys {
+		for _, k := range b.Keys {
 			if isCommand(k) || k == "ctrl+c" && !slices.Contains(keys, k) {
 				keys = append(keys, k)
 			}
 		}
-		b.keys = keys
+		b.Keys = keys
 	}
 	return out
 }
 
 // usualKeys are the keys of an intent in any scope of a table.
-func usualKeys(table []binding, i intent) []string {
+func usualKeys(table []Binding, i Intent) []string {
 	var keys []string
 	for _, b := range table {
-		if b.intent == i {
-			keys = append(keys, b.keys...)
+		if b.Intent == i {
+			keys = append(keys, b.Keys...)
 		}
 	}
 	return keys
@@ -114,23 +114,23 @@ func usualKeys(table []binding, i intent) []string {
 // clash is a key that means two things in one scope.
 type clash struct {
 	key        string
-	one, other intent
+	one, other Intent
 }
 
-func clashes(table []binding) []clash {
+func clashes(table []Binding) []clash {
 	var found []clash
-	for s := scope(1); s != 0; s <<= 1 {
-		owner := map[string]intent{}
+	for s := Scope(1); s != 0; s <<= 1 {
+		owner := map[string]Intent{}
 		for _, b := range table {
-			if b.scope&s == 0 {
+			if b.Scope&s == 0 {
 				continue
 			}
-			for _, k := range b.keys {
-				c := clash{k, owner[k], b.intent}
+			for _, k := range b.Keys {
+				c := clash{k, owner[k], b.Intent}
 				if c.one != "" && c.one != c.other && !isCommand(k) && !slices.Contains(found, c) {
 					found = append(found, c)
 				}
-				owner[k] = b.intent
+				owner[k] = b.Intent
 			}
 		}
 	}
@@ -138,18 +138,18 @@ func clashes(table []binding) []clash {
 }
 
 // isAction says whether the table has an intent with keys, and not only a command.
-func isAction(i intent) bool {
-	return slices.ContainsFunc(bindings(), func(b binding) bool {
-		return b.intent == i && slices.ContainsFunc(b.keys, func(k string) bool { return !isCommand(k) })
+func isAction(i Intent) bool {
+	return slices.ContainsFunc(Bindings(), func(b Binding) bool {
+		return b.Intent == i && slices.ContainsFunc(b.Keys, func(k string) bool { return !isCommand(k) })
 	})
 }
 
 // actionNames are those that can have other keys.
 func actionNames() []string {
 	var names []string
-	for _, b := range bindings() {
-		if isAction(b.intent) && !fixed(b.intent) {
-			names = append(names, string(b.intent))
+	for _, b := range Bindings() {
+		if isAction(b.Intent) && !fixed(b.Intent) {
+			names = append(names, string(b.Intent))
 		}
 	}
 	slices.Sort(names)
@@ -158,9 +158,9 @@ func actionNames() []string {
 
 // fixed says whether the keys of an intent are those of a box alone: what confirms there must
 // be nobody's habit from elsewhere.
-func fixed(i intent) bool {
-	for _, b := range bindings() {
-		if b.intent == i && b.scope&^(inBox|inChanged|inQuestion|inLeave|inKeep) != 0 {
+func fixed(i Intent) bool {
+	for _, b := range Bindings() {
+		if b.Intent == i && b.Scope&^(InBox|InChanged|InQuestion|InLeave|InKeep) != 0 {
 			return false
 		}
 	}
@@ -168,7 +168,7 @@ func fixed(i intent) bool {
 }
 
 // unfit says why a key cannot be bound to an intent; "": it can be.
-func unfit(i intent, k string) string {
+func unfit(i Intent, k string) string {
 	switch {
 	case isCommand(k):
 		return "is a command: only keys can be changed"
@@ -176,7 +176,7 @@ func unfit(i intent, k string) string {
 		return "is never a command: terminals, multiplexers or habits keep it"
 	case strings.HasPrefix(k, "alt+"):
 		return "is never a command: over a slow link it is esc and a letter"
-	case len(k) == 1 && strings.Contains("ABCDFHPRS[O", k), k == "Q" && i != doKeepScreen:
+	case len(k) == 1 && strings.Contains("ABCDFHPRS[O", k), k == "Q" && i != KeepScreen:
 		return "cannot act at once: over a slow link an arrow key arrives in parts that end in it"
 	case !isKey(k):
 		return "is no key that is known: write one character, or as ctrl+x, space, tab, enter, esc, up, home, pgup, f5"

@@ -1,0 +1,251 @@
+package keys
+
+import (
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Intent is what a person wants: the name under which keys, help and scripts know it.
+type Intent string
+
+const (
+	Up       Intent = "up"
+	Down     Intent = "down"
+	HalfUp   Intent = "half-page-up"
+	HalfDown Intent = "half-page-down"
+	PageUp   Intent = "page-up"
+	PageDown Intent = "page-down"
+	Top      Intent = "top"
+	Bottom   Intent = "bottom"
+	Open     Intent = "open"
+	Pane     Intent = "next-pane"
+	Back     Intent = "back"
+	Filter   Intent = "filter"
+	Clear    Intent = "clear-filter"
+	Keep     Intent = "keep-filter"
+	Complete Intent = "complete"
+	Problems Intent = "only-problems"
+	Sort     Intent = "sort"
+	Kind     Intent = "kind"
+	Locks    Intent = "locks"
+	Events   Intent = "events"
+	Sources  Intent = "sources"
+	Caps     Intent = "caps"
+	Pause    Intent = "pause"
+	Refresh  Intent = "read-again"
+	Help     Intent = "help"
+	Redraw   Intent = "redraw"
+	Suspend  Intent = "suspend"
+	Quit     Intent = "quit"
+	Abort    Intent = "abort"
+
+	Arm     Intent = "write"
+	Actions Intent = "actions"
+	Crash   Intent = "end-process"
+
+	Choose   Intent = "choose"
+	Acquire  Intent = "acquire"
+	Try      Intent = "try"
+	Campaign Intent = "campaign"
+	Proclaim Intent = "proclaim"
+	Resign   Intent = "resign"
+	CallOff  Intent = "leave-queue"
+
+	Create     Intent = "create"
+	Update     Intent = "update"
+	Delete     Intent = "delete"
+	CreateNode Intent = "create-node"
+
+	NextField     Intent = "next-field"
+	PreviousField Intent = "previous-field"
+	Press         Intent = "press-button"
+	Yes           Intent = "yes"
+	No            Intent = "no"
+	Cancel        Intent = "cancel"
+	ResignAll     Intent = "resign-and-quit"
+	RunOut        Intent = "let-run-out"
+	Anew          Intent = "decide-anew"
+)
+
+// Scope is where a key works.
+type Scope uint32
+
+const (
+	InList Scope = 1 << iota
+	InDetail
+	InHelp
+	InInput // while text is typed: what is no key here is text
+	InEvents
+	InSources
+	InMenu     // of actions
+	InBox      // of one action: what is no key here is text
+	InChanged  // of one action whose target is another by now
+	InQuestion // yes or no
+	InLeave    // what is to become of what we hold
+	InCommand  // while a command is typed
+	InHelpText // while words for the help are typed
+	InSort     // the menu of orders
+	InCopy     // of what can be copied
+	InExport   // of how rows can be exported
+	InCaps     // what can be done at all
+	InKeep     // whether to quit and leave the screen as text
+	InBoards   = InList | InDetail | InEvents | InSources | InCaps
+	InViews    = InBoards | InHelp // letters that are no keys in the help look for words
+	inRow      = InList | InDetail
+	inTexts    = InInput | InCommand | InHelpText
+	inMenus    = InSort | InCopy | InExport | InKeep // of one key
+	inDialogs  = InMenu | InBox | InChanged | InQuestion | InLeave
+	inAll      = InViews | inTexts | inMenus | inDialogs
+)
+
+// Binding joins an intent to its keys and its words.
+type Binding struct {
+	Intent Intent
+	Scope  Scope
+	Keys   []string // and commands, as ":sort COLUMN", which are typed after a :
+	Hint   string   // for the footer, in the order of the table; "": not there
+	Help   string
+}
+
+// Bindings is the one table of keys, as they are where nobody has changed them: input,
+// footer and help are read from it.
+//
+// Not bound, and not to be bound: keys that terminals and multiplexers take for
+// themselves (ctrl+a b h i j k m q s space), alt combinations, and in the views the
+// plain capitals A B C D H F P R S, nor Q for what acts at once: over a slow link an arrow
+// key arrives in parts that end in one of them.
+func Bindings() Table { return slices.Concat(boardBindings(), DialogBindings(), lineBindings()) }
+
+func boardBindings() []Binding {
+	return []Binding{
+		{Help, InViews, []string{"?", ":help"}, "help", "show or leave this help"},
+		{Filter, InList | InEvents, []string{"/"}, "filter", "rows with words, !words, kind=mutex, wait>30s, or ..."},
+		{Keep, InInput, []string{"enter"}, "keep", "keep the filter and go back to the list"},
+		{Complete, InInput | InCommand, []string{"tab"}, "complete", "complete the field or the value; again: the next one"},
+		{Clear, InInput | InList | InEvents, []string{"esc"}, "", "clear the filter; show all rows again"},
+		{Locks, InBoards, []string{"2", ":locks"}, "", "Locks: every primitive"},
+		{Events, InBoards, []string{"5", ":events"}, "", "Events: what happened, newest first"},
+		{Sources, InBoards, []string{"o", ":sources"}, "", "Sources: how each is read, and how well"},
+		{Caps, InSources, []string{"c"}, "caps", "what can be done with each source, and what counts as a write"},
+		{Caps, InCommand, []string{":caps"}, "", "what can be done with each source, and what counts as a write"},
+		{Open, InList | InEvents, []string{"enter"}, "open", "all there is to know about the row"},
+		{Problems, InList, []string{"!"}, "problems", "only problems, or all rows"},
+		{Kind, InList | InEvents, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
+		{Sort, InList, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
+		{Pane, InList, []string{"tab", "shift+tab"}, "pane", "on a small screen: details or events below the list"},
+		{Actions, inRow | InEvents, []string{"a"}, "actions", "what can be done to the row"},
+		{Arm, InBoards | InMenu, []string{"W"}, "write", "arm writing for 5 minutes, or end it"},
+		{Crash, inRow, []string{"X"}, "", "in the demo: end the owner's process, to watch a failover"},
+		{Pause, InBoards, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
+		{Refresh, InList | InDetail | InSources, []string{"r", ":read"}, "read again", "ask every source to look again now"},
+		{Back, InDetail | InHelp | InSources | InCaps, []string{"esc", "q"}, "back", "back to where this was opened"},
+		{Back, InEvents, []string{"q"}, "back", "back to the list"},
+		{Up, InViews, []string{"k", "up"}, "", "one line up"},
+		{Down, InViews, []string{"j", "down"}, "", "one line down"},
+		{HalfUp, InViews, []string{"ctrl+u"}, "", "half a page up"},
+		{HalfDown, InViews, []string{"ctrl+d"}, "", "half a page down"},
+		{PageUp, InViews, []string{"pgup"}, "", "a page up"},
+		{PageDown, InViews, []string{"pgdown"}, "", "a page down"},
+		{Top, InViews, []string{"g", "home"}, "", "to the top"},
+		{Bottom, InViews, []string{"G", "end"}, "", "to the end"},
+		{Redraw, inAll, []string{"ctrl+l"}, "", "draw the screen anew"},
+		{Suspend, inAll, []string{"ctrl+z"}, "", "suspend; fg comes back"},
+		{Quit, inAll, []string{"ctrl+c", ":q"}, "", "quit"},
+		{Abort, inAll, []string{"ctrl+\\"}, "", "quit at once, with the stacks of all goroutines"},
+		{KeepScreen, InBoards, []string{"Q"}, "", "quit and leave the screen as text; asks with one more key"},
+		{Quit, InList, []string{"q"}, "quit", "quit"},
+	}
+}
+
+// DialogBindings are the keys of what stands over the board. Nothing but a letter of the
+// menu or the button with the verb on it begins an action.
+func DialogBindings() []Binding {
+	return []Binding{
+		{Choose, InMenu, []string{"enter"}, "open", "open the box of the action under the cursor"},
+		{Acquire, InMenu, []string{"a"}, "", "acquire, or campaign for an election"},
+		{Try, InMenu, []string{"t"}, "", "acquire only if it is free now"},
+		{Campaign, InMenu, []string{"c"}, "", "campaign, where the row can also be acquired"},
+		{Proclaim, InMenu, []string{"p"}, "", "change the data of what we lead"},
+		{Resign, InMenu, []string{"r"}, "", "give up what we own"},
+		{Create, InMenu, []string{"n"}, "", "create what does not exist, with a limit and data"},
+		{Update, InMenu, []string{"u"}, "", "replace the data of a semaphore itself"},
+		{Delete, InMenu, []string{"d"}, "", "delete what nobody owns or awaits"},
+		{CreateNode, InMenu, []string{"N"}, "", "create the coordination node that a row is to be in"},
+		{CallOff, InMenu, []string{"l"}, "", "leave the queue; end an action that is under way"},
+		{Up, InMenu, []string{"k", "up"}, "", "one line up"},
+		{Down, InMenu, []string{"j", "down"}, "", "one line down"},
+		{NextField, InBox, []string{"tab"}, "next", "next field or button"},
+		{PreviousField, InBox, []string{"shift+tab"}, "", "previous field or button"},
+		{Press, InBox, []string{"enter"}, "press the focused button", "press the focused button; Cancel is the first"},
+		{Anew, InChanged, []string{"r"}, "decide anew", "decide anew, about the row as it is now"},
+		{PageUp, InBox | InQuestion | InChanged, []string{"pgup"}, "", "back, where a box is longer than the screen"},
+		{PageDown, InBox | InQuestion | InChanged, []string{"pgdown"}, "", "on, where a box is longer than the screen"},
+		{Yes, InQuestion, []string{"y"}, "yes", "yes"},
+		{No, InQuestion | InLeave, []string{"n", "enter"}, "no", "no"},
+		{ResignAll, InLeave, []string{"r"}, "", "resign all that we hold, and quit"},
+		{RunOut, InLeave, []string{"l"}, "", "quit and leave our leases to their TTL"},
+		{Cancel, InMenu | InLeave, []string{"esc", "q"}, "cancel", "change nothing"},
+		{Cancel, InBox | InQuestion | InChanged, []string{"esc"}, "cancel", "change nothing"},
+	}
+}
+
+// Table is rows of the table of keys.
+type Table []Binding
+
+// KeyOf is the first key of an intent.
+func (t Table) KeyOf(do Intent) string {
+	for _, b := range t {
+		if b.Intent == do {
+			return b.Keys[0]
+		}
+	}
+	return ""
+}
+
+// KeyIn is the first key of an intent in a scope.
+func (t Table) KeyIn(s Scope, do Intent) string {
+	for _, b := range t {
+		if b.Intent == do && b.Scope&s != 0 {
+			return b.Keys[0]
+		}
+	}
+	return ""
+}
+
+// Map finds intents by scope and key.
+type Map map[Scope]map[string]Intent
+
+// NewMap finds the keys of a table.
+func NewMap(table Table) Map {
+	m := Map{}
+	for s := Scope(1); s != 0; s <<= 1 {
+		m[s] = map[string]Intent{}
+		for _, a := range table {
+			if a.Scope&s == 0 {
+				continue
+			}
+			for _, k := range a.Keys {
+				if !isCommand(k) {
+					m[s][k] = a.Intent
+				}
+			}
+		}
+	}
+	return m
+}
+
+// Name is the name of a key in the table. Where the terminal says which key was
+// pressed on a layout that is not Latin, that key counts.
+func Name(k tea.KeyPressMsg) string {
+	r, n := utf8.DecodeRuneInString(k.Text)
+	if n == len(k.Text) && r >= utf8.RuneSelf && k.BaseCode > ' ' && k.BaseCode < utf8.RuneSelf {
+		if k.Mod.Contains(tea.ModShift) {
+			return string(unicode.ToUpper(k.BaseCode))
+		}
+		return string(k.BaseCode)
+	}
+	return k.String()
+}

@@ -1,0 +1,104 @@
+package keys
+
+// What is done by commands, menus and marks.
+const (
+	Command  Intent = "command"
+	Run      Intent = "run"
+	GiveUp   Intent = "leave-line"
+	Earlier  Intent = "earlier-line"
+	Later    Intent = "later-line"
+	FilterBy Intent = "filter-by"
+	SourceIs Intent = "source"
+	SortBy   Intent = "sort-by"
+	UTC      Intent = "utc"
+
+	AcquireBy  Intent = "acquire-by-name"
+	CampaignBy Intent = "campaign-by-name"
+	KeepScreen Intent = "quit-leaving-text"
+	QuitText   Intent = "quit-and-leave-text"
+	Theme      Intent = "theme"
+	Next       Intent = "next-match"
+	Previous   Intent = "previous-match"
+	Mark       Intent = "mark"
+	Unmark     Intent = "clear-marks"
+	SameOwner  Intent = "same-owner"
+	Width      Intent = "width"
+	Mouse      Intent = "mouse"
+	Copy       Intent = "copy"
+	Export     Intent = "export"
+
+	CopyName    Intent = "copy-name"
+	CopyOwner   Intent = "copy-owner"
+	CopyJSON    Intent = "copy-json"
+	CopyCommand Intent = "copy-command"
+	ExportText  Intent = "export-text"
+	ExportJSON  Intent = "export-json"
+
+	ExportCSV      Intent = "export-csv"
+	ExportMarkdown Intent = "export-markdown"
+
+	ByProblems Intent = "sort-by-problems"
+	ByName     Intent = "sort-by-name"
+	BySource   Intent = "sort-by-source"
+	ByKind     Intent = "sort-by-kind"
+	ByOwner    Intent = "sort-by-owner"
+	BySince    Intent = "sort-by-since"
+	ByLease    Intent = "sort-by-lease"
+	ByWait     Intent = "sort-by-wait"
+	ByChanges  Intent = "sort-by-changes"
+)
+
+// lineBindings are the rows of the table for lines that are typed, for menus and marks.
+func lineBindings() []Binding {
+	return append([]Binding{
+		{Command, InViews, []string{":"}, "command", "type a command"},
+		{SameOwner, InList | InDetail, []string{"*"}, "same owner", "only rows of this owner; again: as before"},
+		{Next, InList, []string{"n"}, "", "next row that fits the last filter"},
+		{Previous, InList, []string{"N"}, "", "previous row that fits the last filter"},
+		{Mark, InList, []string{"space"}, "", "mark the row, or no more; marks stay with their rows"},
+		{Unmark, InList, []string{"u"}, "", "clear all marks"},
+		{Copy, inRow, []string{"y"}, "copy", "copy name, owner, JSON or command (or of marked rows)"},
+		{Export, InList, []string{"e"}, "export", "write what is shown, or is marked, to a file here"},
+		{Width, InList, []string{"z"}, "", "columns: normal, wide names, narrow with a long strip"},
+		{Mouse, InBoards, []string{"m", ":mouse"}, "", "mouse on or off; off, the terminal selects text"},
+		{FilterBy, InCommand, []string{":filter EXPR"}, "", "show only what is asked for; nothing: all"},
+		{SourceIs, InCommand, []string{":source NAME|all"}, "", "only rows of that source"},
+		{SortBy, InCommand, []string{":sort COLUMN"}, "", "order the list; the same again reverses"},
+		{AcquireBy, InCommand, []string{":acquire NAME"}, "", "open the box that acquires the row of that name"},
+		{CampaignBy, InCommand, []string{":campaign NAME"}, "", "open the box that campaigns for the row of that name"},
+		{UTC, InCommand, []string{":utc"}, "", "times in UTC or in the local zone"},
+		{Theme, InCommand, []string{":theme NAME"}, "", "auto, dark or light"},
+		{Run, InCommand | InHelp | InHelpText, []string{"enter"}, "run", "run the line; letters typed in this help look for words"},
+		{GiveUp, InCommand | InHelpText, []string{"esc"}, "leave", "leave the line"},
+		{Earlier, InCommand, []string{"up"}, "", "the command before"},
+		{Later, InCommand, []string{"down"}, "", "the command after"},
+		{Up, InHelpText, []string{"up"}, "", "one line up"},
+		{Down, InHelpText, []string{"down"}, "", "one line down"},
+		{PageUp, InHelpText, []string{"pgup"}, "", "a page up"},
+		{PageDown, InHelpText, []string{"pgdown"}, "", "a page down"},
+	}, menuBindings()...)
+}
+
+// menuBindings are the menus of orders, copies and exports.
+func menuBindings() []Binding {
+	return []Binding{
+		{ByProblems, InSort, []string{"p"}, "problems", "what is wrong first"},
+		{ByName, InSort, []string{"n"}, "name", "by name"},
+		{BySource, InSort, []string{"s"}, "source", "by source"},
+		{ByKind, InSort, []string{"k"}, "kind", "by kind"},
+		{ByOwner, InSort, []string{"o"}, "owner", "by owner"},
+		{BySince, InSort, []string{"t"}, "since", "the newest first"},
+		{ByLease, InSort, []string{"l"}, "lease", "the least left first"},
+		{ByWait, InSort, []string{"w"}, "wait", "the longest wait first"},
+		{ByChanges, InSort, []string{"c"}, "changes", "most changes first"},
+		{CopyName, InCopy, []string{"n"}, "name", "ask the terminal to copy the name"},
+		{CopyOwner, InCopy, []string{"o"}, "owner", "ask the terminal to copy the owner"},
+		{CopyJSON, InCopy, []string{"j"}, "JSON", "ask the terminal to copy what get -o json prints"},
+		{CopyCommand, InCopy, []string{"c"}, "command", "ask the terminal to copy the command that shows this"},
+		{QuitText, InKeep, []string{"y"}, "quit; any other key stays", "quit, and leave what is shown as text"},
+		{ExportText, InExport, []string{"t"}, "text", "write a table"},
+		{ExportJSON, InExport, []string{"j"}, "JSON lines", "write one JSON object a row"},
+		{ExportCSV, InExport, []string{"c"}, "CSV", "write a table for a spreadsheet"},
+		{ExportMarkdown, InExport, []string{"m"}, "Markdown", "write a table for a ticket"},
+	}
+}
