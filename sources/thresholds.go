@@ -14,6 +14,9 @@ type Thresholds struct {
 
 	LossGap time.Duration // a change without a told cause is a loss if nobody owned for longer than this and the row's usual gap
 
+	Gap     time.Duration // nobody owned it for longer than this, and than GapPart of a column: a block on the strip, else a break
+	GapPart float64
+
 	FlapLosses int           // more losses than this within FlapWithin is flapping
 	FlapWithin time.Duration // at most an hour, counted by the minute
 
@@ -28,7 +31,8 @@ func DefaultThresholds() Thresholds {
 	return Thresholds{
 		NoLeader: 5 * time.Second,
 		LateLeft: 1.0 / 3, LateMissed: 2, LateWorn: 1.0 / 2, LateSeen: 3,
-		LossGap:    time.Second,
+		LossGap: time.Second,
+		Gap:     time.Second, GapPart: 1.0 / 4,
 		FlapLosses: 2, FlapWithin: 10 * time.Minute,
 		Wait: 30 * time.Second, WaitPerson: 10 * time.Minute,
 		Full:  5 * time.Minute,

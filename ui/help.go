@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -272,7 +274,7 @@ func (m *model) signs() [][2]paint.Part {
 		{paint.Plain("3 problems, 1 source down"), paint.Plain(m.table.KeyOf(keys.Problems) + " shows the 3; rows of a source that is down count as what they were last")},
 		{paint.Plain("(3h)"), paint.Plain("by the owner's own word and clock")},
 		{th.OwnerLetter(0).Text("A" + bars(th.Run, 3)), paint.Plain("owner A; the letter and its colour are the same in list, pane and events")},
-		{th.Alarm.Text(th.Crisis), paint.Plain("nobody led for long: a second at least, and a quarter of the column")},
+		{th.Alarm.Text(th.Crisis), paint.Plain("nobody led for longer than " + format.Precise(limits.Gap) + " and than " + strconv.Itoa(int(math.Round(100*limits.GapPart))) + "% of the column")},
 		{th.Dim.Text(th.Break), paint.Plain("nobody led for a moment: a hand-over")},
 		{th.Dim.Text(bars(th.Dark, 4)), paint.Plain("not observed, or not recorded")},
 		{th.Dim.Text(bars(th.Idle, 4)), paint.Plain("free")},

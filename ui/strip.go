@@ -66,7 +66,8 @@ func (m *model) span(columns int) time.Duration {
 
 // lane is what the strip of a row is made from.
 func (m *model) lane(row *sources.Row) timeline.Lane {
-	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(m.st), Trouble: row.Kind == sources.KindElection || row.Expected}
+	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(m.st), Trouble: row.Kind == sources.KindElection || row.Expected,
+		Gap: m.st.Thresholds.Gap, GapPart: m.st.Thresholds.GapPart}
 	if row.Scope < len(m.st.Scopes) {
 		lane.Since = row.RecordedSince(m.st)
 	}

@@ -21,6 +21,8 @@ type fileThresholds struct {
 	LateWorn   percent  `yaml:"late_worn"`
 	LateSeen   count    `yaml:"late_seen"`
 	LossGap    duration `yaml:"loss_gap"`
+	Gap        duration `yaml:"gap"`
+	GapPart    percent  `yaml:"gap_part"`
 	FlapLosses count    `yaml:"flap_losses"`
 	FlapWithin duration `yaml:"flap_within"`
 	Wait       duration `yaml:"wait"`

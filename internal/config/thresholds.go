@@ -14,7 +14,7 @@ func (v *validator) thresholds(f *fileThresholds) sources.Thresholds {
 		to   *time.Duration
 		from duration
 	}{
-		{&t.NoLeader, f.NoLeader}, {&t.LossGap, f.LossGap}, {&t.FlapWithin, f.FlapWithin}, {&t.Wait, f.Wait},
+		{&t.NoLeader, f.NoLeader}, {&t.LossGap, f.LossGap}, {&t.Gap, f.Gap}, {&t.FlapWithin, f.FlapWithin}, {&t.Wait, f.Wait},
 		{&t.WaitPerson, f.WaitPerson}, {&t.Full, f.Full}, {&t.Stale, f.Stale},
 	} {
 		*d.to = cmp.Or(time.Duration(d.from), *d.to)
@@ -28,7 +28,7 @@ func (v *validator) thresholds(f *fileThresholds) sources.Thresholds {
 	for _, p := range []struct {
 		to   *float64
 		from percent
-	}{{&t.LateLeft, f.LateLeft}, {&t.LateWorn, f.LateWorn}} {
+	}{{&t.LateLeft, f.LateLeft}, {&t.LateWorn, f.LateWorn}, {&t.GapPart, f.GapPart}} {
 		if p.from > 0 {
 			*p.to = float64(p.from) / 100
 		}

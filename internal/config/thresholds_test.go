@@ -42,9 +42,9 @@ func TestTheExampleShowsTheThresholdsThatAreInUse(t *testing.T) {
 
 func TestThresholdsAreTakenOneByOne(t *testing.T) {
 	t.Parallel()
-	c, err := written(t, "thresholds: {no_leader: 9s, late_left: 20%, flap_losses: 7}\n")
+	c, err := written(t, "thresholds: {no_leader: 9s, late_left: 20%, flap_losses: 7, gap: 3s, gap_part: 50%}\n")
 	want := sources.DefaultThresholds()
-	want.NoLeader, want.LateLeft, want.FlapLosses = 9*time.Second, 0.2, 7
+	want.NoLeader, want.LateLeft, want.FlapLosses, want.Gap, want.GapPart = 9*time.Second, 0.2, 7, 3*time.Second, 0.5
 	if err != nil || c.Thresholds != want {
 		t.Errorf("got %+v, %v, want %+v", c.Thresholds, err, want)
 	}

@@ -38,6 +38,8 @@ type Lane struct {
 	Since   time.Time      // from when on there is a record; zero: there is none
 	Dark    []sources.Dark // oldest first
 	Trouble bool           // nobody owning it is trouble
+	Gap     time.Duration  // a gap that is no longer than this is a break, no trouble
+	GapPart float64        // and so is one that is no longer than this part of a column
 }
 
 // Strip writes the cells of a lane to dst, as many as w has columns, and returns it.
@@ -185,21 +187,18 @@ func (p *painter) leaderless(l Lane) {
 			if !end.After(from) || !d.From.Before(to) {
 				continue
 			}
-			p.vacant(from, d.From)
+			p.vacant(&l, from, d.From)
 			from = later(from, end)
 		}
-		p.vacant(from, to)
+		p.vacant(&l, from, to)
 	})
 }
 
-// longGap is how long nobody must have owned it at least before that is trouble.
-const longGap = time.Second
-
-// vacant paints an observed stretch without an owner: trouble if it is longer than a quarter
-// of its column and than longGap, else a break. Neither ever vanishes.
-func (p *painter) vacant(from, to time.Time) {
+// vacant paints an observed stretch without an owner: trouble if it is longer than the lane
+// lets pass as a break. Neither ever vanishes.
+func (p *painter) vacant(l *Lane, from, to time.Time) {
 	c := Cell{Mark: Break}
-	if d := earlier(to, p.now).Sub(from); d > p.w.Step/4 && d > longGap {
+	if d := earlier(to, p.now).Sub(from); d > l.Gap && d > time.Duration(l.GapPart*float64(p.w.Step)) {
 		c.Mark = Leaderless
 	}
 	p.paint(from, to, c, true)

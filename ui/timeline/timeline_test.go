@@ -82,10 +82,28 @@ func TestStripsSayWhatHappened(t *testing.T) {
 			if c.lane.Since.IsZero() {
 				c.lane.Since = ago(1000)
 			}
+			c.lane.Gap, c.lane.GapPart = time.Second, 1.0/4
 			if got := draw(w.Strip(nil, c.lane, now)); got != c.want {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestAGapIsABlockOnlyIfItIsLongerThanBothLimits(t *testing.T) {
+	t.Parallel()
+	w := timeline.Fit(now, 100*time.Second, 10) // columns of 10 s
+	for _, c := range []struct {
+		gap  time.Duration
+		part float64
+		want string
+	}{
+		{time.Second, 0.25, "Aaaaa!Bbbb"}, {4 * time.Second, 0.25, "Aaaaa-Bbbb"}, {time.Second, 0.5, "Aaaaa-Bbbb"}, {0, 0, "Aaaaa!Bbbb"},
+	} {
+		lane := timeline.Lane{Trouble: true, Since: ago(1000), Gap: c.gap, GapPart: c.part, Terms: []sources.Term{term(0, 900, 44), term(1, 41, 0)}}
+		if got := draw(w.Strip(nil, lane, now)); got != c.want {
+			t.Errorf("with the limits %v and %v a gap of 3 s is drawn as %q, want %q", c.gap, c.part, got, c.want)
+		}
 	}
 }
 
@@ -157,7 +175,7 @@ func TestTroubleAndDarknessNeverVanish(t *testing.T) {
 		if got := draw(w.Strip(nil, dark, now)); !strings.Contains(got, ".") {
 			t.Fatalf("%d s of darkness are not in %q", length, got)
 		}
-		gap := timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 5000, from)}}
+		gap := timeline.Lane{Trouble: true, Gap: time.Second, GapPart: 1.0 / 4, Terms: []sources.Term{term(0, 5000, from)}}
 		if to := from - length; to > 0 {
 			gap.Terms = append(gap.Terms, term(1, to, 0))
 		}
