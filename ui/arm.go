@@ -20,7 +20,7 @@ func (m *model) arm() tea.Cmd {
 		return nil
 	}
 	if m.canWrite() {
-		if _, waiting, _ := m.held(); waiting > 0 {
+		if _, waiting, _ := heldNow(&m.scene); waiting > 0 {
 			m.ask(&disarming{back: m.hands.dialog})
 			return nil
 		}
@@ -133,7 +133,7 @@ func (d *arming) picture(m *model, w, _ int) picture {
 	if d.refused == "" {
 		say("", "Each action asks once more before it sends anything. Writing ends when the time is over, or with "+
 			m.table.KeyOf(keys.Arm)+". Claims that still wait are called off then; what we hold is kept.")
-		p.lines = append(p.lines, m.th.Line(w).Done(), m.yesNo(w, "yes", "no"))
+		p.lines = append(p.lines, m.th.Line(w).Done(), yesNo(&m.scene, w, "yes", "no"))
 		return p
 	}
 	say(m.th.Warn, d.refused)
@@ -148,7 +148,7 @@ func (d *arming) picture(m *model, w, _ int) picture {
 }
 
 // yesNo is the last line of a question.
-func (m *model) yesNo(w int, yes, no string) string {
-	l := m.th.Line(w).Skip(2).Put(m.th.Strong, "y").Skip(1).Put("", yes).Skip(6)
-	return l.Put(m.th.Selected, m.th.Cursor+"N").Put(m.th.Selected, " "+no+" ").Done()
+func yesNo(sc *scene, w int, yes, no string) string {
+	l := sc.th.Line(w).Skip(2).Put(sc.th.Strong, "y").Skip(1).Put("", yes).Skip(6)
+	return l.Put(sc.th.Selected, sc.th.Cursor+"N").Put(sc.th.Selected, " "+no+" ").Done()
 }

@@ -6,22 +6,22 @@ import (
 	"coordtop/ui/paint"
 )
 
-// badge says in the header whether anything can be changed, and for how long; where nothing
+// drawBadge says in the header whether anything can be changed, and for how long; where nothing
 // can, whether something of ours goes on all the same.
-func (m *model) badge(l *paint.Line) {
-	s := m.hands.status
-	holding, waiting, _ := m.held()
+func drawBadge(sc *scene, l *paint.Line) {
+	s := sc.status
+	holding, waiting, _ := heldNow(sc)
 	switch {
-	case m.hands.op != nil && s.Always:
-		l.Put(m.th.Notice, " WRITE ").Skip(1)
-	case m.hands.op != nil && m.clock.Before(s.Armed):
-		l.Put(m.th.Notice, " WRITE "+format.Left(s.Armed.Sub(m.clock))+" ").Skip(1)
+	case sc.acts && s.Always:
+		l.Put(sc.th.Notice, " WRITE ").Skip(1)
+	case sc.acts && sc.clock.Before(s.Armed):
+		l.Put(sc.th.Notice, " WRITE "+format.Left(s.Armed.Sub(sc.clock))+" ").Skip(1)
 	case holding > 0: // they are renewed
-		l.Put(m.th.Notice, " HOLDING "+format.Count(holding)+" ").Skip(1)
+		l.Put(sc.th.Notice, " HOLDING "+format.Count(holding)+" ").Skip(1)
 	case waiting > 0:
-		l.Put(m.th.Notice, " CALLING OFF "+format.Count(waiting)+" ").Skip(1)
+		l.Put(sc.th.Notice, " CALLING OFF "+format.Count(waiting)+" ").Skip(1)
 	case l.Width >= 40:
-		l.Put(m.th.Badge, " READ-ONLY ").Skip(1)
+		l.Put(sc.th.Badge, " READ-ONLY ").Skip(1)
 	}
 }
 
@@ -29,26 +29,26 @@ func (m *model) badge(l *paint.Line) {
 // sources.
 const healthRoom = 14
 
-// holdings writes into the header what we hold, as far as the badge does not say it; end is
+// drawHoldings writes into the header what we hold, as far as the badge does not say it; end is
 // where something else begins.
-func (m *model) holdings(l *paint.Line, end int) {
-	holding, waiting, until := m.held()
+func drawHoldings(sc *scene, l *paint.Line, end int) {
+	holding, waiting, until := heldNow(sc)
 	say := func(texts ...string) { // the longest that there is room for
 		room := healthRoom
 		for _, text := range texts {
 			if l.X+len(text)+2+room <= end {
-				l.Put(m.th.Accent, text).Skip(2)
+				l.Put(sc.th.Accent, text).Skip(2)
 				return
 			}
 			room = 0
 		}
 	}
 	we, left := "", ""
-	if m.hands.status.CanWrite(m.clock) {
+	if sc.status.CanWrite(sc.clock) {
 		we = "we hold " + format.Count(holding)
 	}
 	if !until.IsZero() {
-		left = format.Left(max(until.Sub(m.clock), 0)) + " left"
+		left = format.Left(max(until.Sub(sc.clock), 0)) + " left"
 	}
 	switch {
 	case holding == 0:

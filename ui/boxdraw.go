@@ -59,7 +59,7 @@ func (b *box) picture(m *model, w, h int) picture {
 	}
 	if room := max(h-len(form), 0); len(facts) > room {
 		b.top = max(min(b.top, len(facts)-room+1), 0)
-		facts = m.window(facts, b.top, room, w)
+		facts = windowOf(&m.scene, facts, b.top, room, w)
 	} else {
 		b.top = 0
 	}
@@ -94,13 +94,13 @@ func squeezed(lines []string, n int) []string {
 	return lines
 }
 
-// window is h of the lines from top on; its last line says where the rest is.
-func (m *model) window(lines []string, top, h, w int) []string {
+// windowOf is h of the lines from top on; its last line says where the rest is.
+func windowOf(sc *scene, lines []string, top, h, w int) []string {
 	if h < 2 {
 		return lines[:min(h, len(lines))]
 	}
 	shown := append([]string(nil), lines[top:min(top+h-1, len(lines))]...)
-	return append(shown, m.th.Line(w).Put(m.th.Warn, "pgup pgdown").Put(m.th.Dim, " show "+paint.Count(len(lines)-len(shown), "more line")).Done())
+	return append(shown, sc.th.Line(w).Put(sc.th.Warn, "pgup pgdown").Put(sc.th.Dim, " show "+paint.Count(len(lines)-len(shown), "more line")).Done())
 }
 
 // facts are what the person decides on: the target as it is, what would happen to it, and
@@ -125,7 +125,7 @@ func (b *box) facts(m *model, w int) []string {
 	say("lock", b.lock(m)...)
 	say("owner", b.owner(m)...)
 	if b.row != nil {
-		say("waiting", m.boxQueue(b.row)...)
+		say("waiting", boxQueue(&m.scene, b.row)...)
 	}
 	if text := b.changedText(); text != "" {
 		lines = append(lines, gap)
@@ -160,7 +160,7 @@ func (b *box) lock(m *model) []paint.Part {
 	t := &b.request.Target
 	parts := []paint.Part{paint.Plain(paint.Clean(t.Ref.Name))}
 	if b.row != nil {
-		where := slices.DeleteFunc(m.place(b.row), func(s string) bool { return s == paint.Clean(t.Ref.Source) })
+		where := slices.DeleteFunc(placeOf(&m.scene, b.row), func(s string) bool { return s == paint.Clean(t.Ref.Source) })
 		return append(parts, m.th.Dim.Text("   "+strings.Join(where, " "+m.th.Dot+" ")))
 	}
 	return append(parts, m.th.Dim.Text("   "+t.Kind.String()))
@@ -186,7 +186,7 @@ func (b *box) owner(m *model) []paint.Part {
 		}
 	}
 	parts := []paint.Part{paint.Plain(paint.CleanLabel(o.Label))}
-	if m.ours(t.Ref, o) {
+	if isOurs(&m.scene, t.Ref, o) {
 		parts = append(parts, th.Accent.Text(us))
 	}
 	parts = append(append(parts, paint.Plain(" ")), m.th.ForAge(o.Since, m.now)...)
@@ -196,7 +196,7 @@ func (b *box) owner(m *model) []paint.Part {
 	if o.Fence != 0 {
 		parts = append(parts, th.Dim.Text("  fence "), paint.Plain(fence(o.Fence)))
 	}
-	parts = append(parts, th.Dim.Text("  lease "), m.leaseText(o, rows.Verdict{}))
+	parts = append(parts, th.Dim.Text("  lease "), leaseText(&m.scene, o, rows.Verdict{}))
 	if n := len(b.row.Owners); n > 1 {
 		parts = append(parts, th.Dim.Text("  and "+paint.Count(n-1, "more owner")))
 	}
@@ -204,8 +204,8 @@ func (b *box) owner(m *model) []paint.Part {
 }
 
 // boxQueue is the queue in a line: the first one who waits is who comes next.
-func (m *model) boxQueue(row *sources.Row) []paint.Part {
-	th, q := &m.th, &row.Queue
+func boxQueue(sc *scene, row *sources.Row) []paint.Part {
+	th, q := &sc.th, &row.Queue
 	switch {
 	case q.How == sources.Unknown:
 		return []paint.Part{paint.Plain("?"), th.Dim.Text("  this backend tells no queue")}
@@ -226,7 +226,7 @@ func (m *model) boxQueue(row *sources.Row) []paint.Part {
 	case inferred:
 		comes = "probably first (inferred)"
 	}
-	parts := append([]paint.Part{paint.Plain(format.Count(q.Len) + ": " + who)}, m.th.ForAge(next[0].Since, m.now)...)
+	parts := append([]paint.Part{paint.Plain(format.Count(q.Len) + ": " + who)}, sc.th.ForAge(next[0].Since, sc.now)...)
 	return append(parts, th.Accent.Text("  "+th.Arrow+" "+comes))
 }
 
@@ -269,7 +269,7 @@ func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
 	var lines []string
 	if b.question() && !b.gone {
 		lines = append(lines, b.refusal(m, w)...)
-		return append(lines, th.Line(w).Done(), m.yesNo(w, b.request.Verb.String(), "no"))
+		return append(lines, th.Line(w).Done(), yesNo(&m.scene, w, b.request.Verb.String(), "no"))
 	}
 	for i, f := range b.fields {
 		label := th.Cut(b.label(f), w/2)

@@ -10,17 +10,17 @@ import (
 )
 
 // capsScreen is what can be done with each source, and what of it counts as a write.
-func (m *model) capsScreen(w int) []string {
-	th := &m.th
+func capsScreen(sc *scene, w int) []string {
+	th := &sc.th
 	gap := th.Line(w).Done()
 	head := th.Line(w).Skip(1).Put(th.Heading, "CAPS").Skip(1).Put(th.Dim, "what can be done here, and what counts as a write")
 	lines := []string{th.Line(w).Rule().Done(), head.Done(), gap}
-	if m.hands.op == nil {
+	if !sc.acts {
 		return append(lines, th.Line(w).Skip(3).Put("", readOnlyText).Done(), gap)
 	}
-	f := factSheet{m: m, w: w, label: leastLabel + labelGap, lines: lines}
-	f.title("WRITES", "sent only while writing is possible ("+m.table.KeyOf(keys.Arm)+"), each with a line in the audit before and after")
-	able := m.hands.op.Caps()
+	f := factSheet{sc: sc, w: w, label: leastLabel + labelGap, lines: lines}
+	f.title("WRITES", "sent only while writing is possible ("+sc.table.KeyOf(keys.Arm)+"), each with a line in the audit before and after")
+	able := sc.able()
 	for _, d := range action.Verbs() {
 		if known(able, d.Verb) {
 			f.say("", d.Verb.String(), d.Changes)
@@ -35,8 +35,8 @@ func (m *model) capsScreen(w int) []string {
 		f.lines = append(f.lines, gap)
 		f.ability(&able[i])
 	}
-	for i := range m.st.Sources {
-		if s := &m.st.Sources[i]; !acted(able, s) {
+	for i := range sc.st.Sources {
+		if s := &sc.st.Sources[i]; !acted(able, s) {
 			f.lines = append(f.lines, gap)
 			f.title(paint.Clean(s.Name), paint.Clean(s.Type))
 			f.say("", "can", "nothing: this program has no way to write to it")
@@ -47,7 +47,7 @@ func (m *model) capsScreen(w int) []string {
 
 // title begins a part of a screen.
 func (f *factSheet) title(name, text string) {
-	f.lines = append(f.lines, f.m.th.Line(f.w).Skip(1).Put(f.m.th.Strong, name).Skip(2).Put(f.m.th.Dim, text).Done())
+	f.lines = append(f.lines, f.sc.th.Line(f.w).Skip(1).Put(f.sc.th.Strong, name).Skip(2).Put(f.sc.th.Dim, text).Done())
 }
 
 // ability is one source: what it can, and what it cannot for which reason.
@@ -74,14 +74,14 @@ func (f *factSheet) ability(a *action.Ability) {
 		f.say("", "can", strings.Join(can, ", "))
 	}
 	for _, not := range order {
-		f.say(f.m.th.Dim, "cannot", strings.Join(why[not], ", ")+": "+paint.Clean(not))
+		f.say(f.sc.th.Dim, "cannot", strings.Join(why[not], ", ")+": "+paint.Clean(not))
 	}
 	for i, text := range a.Lines {
 		name := ""
 		if i == 0 {
 			name = "how"
 		}
-		f.say(f.m.th.Dim, name, paint.Clean(text))
+		f.say(f.sc.th.Dim, name, paint.Clean(text))
 	}
 }
 

@@ -60,19 +60,18 @@ var longestMax = longest{source: 16, name: 26, owner: 20}
 // measuredRows is among how many rows the longest texts are looked for.
 const measuredRows = 500
 
-// measureTexts finds the longest texts. They only grow, and only with the width of the screen
+// measure finds the longest texts. They only grow, and only with the width of the screen
 // they are forgotten: columns do not move to and fro with who owns what.
-func (m *model) measureTexts() {
-	if m.longest.width != m.lay.w {
-		m.longest = longest{width: m.lay.w}
+func (need *longest) measure(sc *scene) {
+	if need.width != sc.lay.w {
+		*need = longest{width: sc.lay.w}
 	}
-	need := &m.longest
-	for i := range m.st.Sources {
-		need.source = max(need.source, format.Width(paint.Clean(m.st.Sources[i].Name)))
+	for i := range sc.st.Sources {
+		need.source = max(need.source, format.Width(paint.Clean(sc.st.Sources[i].Name)))
 	}
 	before := need.rev
-	need.rev = m.st.Rev
-	for _, row := range m.st.Rows[:min(len(m.st.Rows), measuredRows)] {
+	need.rev = sc.st.Rev
+	for _, row := range sc.st.Rows[:min(len(sc.st.Rows), measuredRows)] {
 		if need.name >= longestMax.name && need.owner >= longestMax.owner {
 			return
 		}
@@ -81,7 +80,7 @@ func (m *model) measureTexts() {
 		}
 		need.name = max(need.name, format.Width(paint.Clean(row.Name)))
 		if len(row.Owners) == 1 {
-			need.owner = max(need.owner, 2+format.Width(m.ownerLabel(row.Ref, &row.Owners[0], 0)))
+			need.owner = max(need.owner, 2+format.Width(ownerLabel(sc, row.Ref, &row.Owners[0], 0)))
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestColumnsOfStripsGrowWithWhatWasObserved(t *testing.T) {
 	until := func(observed time.Duration) time.Duration {
 		d.pass(int(observed/time.Second) - seconds)
 		seconds = int(observed / time.Second)
-		return d.stripWindow().Step
+		return stripWindow(&d.scene).Step
 	}
 	first := until(10 * time.Second)
 	if first != leastStep {
@@ -42,7 +42,7 @@ func TestColumnsOfStripsGrowWithWhatWasObserved(t *testing.T) {
 			t.Errorf("after %v a column is %v, as short as before", observed, step)
 		}
 		last = step
-		if win := d.stripWindow(); win.Span() < min(observed, stripSpan) {
+		if win := stripWindow(&d.scene); win.Span() < min(observed, stripSpan) {
 			t.Errorf("of %v only %v are shown", observed, win.Span())
 		}
 	}

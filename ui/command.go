@@ -9,7 +9,6 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/internal/address"
-	"coordtop/internal/format"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -92,7 +91,7 @@ func (m *model) runLine() tea.Cmd {
 		m.say(":" + c.Name + " takes nothing behind it: write :" + c.Name + " alone")
 		return nil
 	}
-	if c.Scope&m.scope() == 0 && c.Scope&keys.InList != 0 {
+	if c.Scope&m.keyScope() == 0 && c.Scope&keys.InList != 0 {
 		m.switchTo(viewList)
 	}
 	return m.obey(c.Intent, argument)
@@ -224,27 +223,4 @@ func (m *model) arguments(i keys.Intent) []string {
 		return list
 	}
 	return nil
-}
-
-// typedFooter draws the line being typed.
-func (m *model) typedFooter(w int) string {
-	t, l := &m.line, m.th.Line(w).Skip(1)
-	sign := ":"
-	if t.scope == keys.InHelpText {
-		sign = "/"
-	}
-	l.Put(m.th.Strong, sign).Put("", paint.Clean(t.input.Value())).Skip(2)
-	switch text := t.input.Value(); {
-	case t.offer.stands(text) && len(t.offer.list) > 1:
-		m.putOffer(l, &t.offer)
-	case t.scope == keys.InCommand:
-		l.Put(m.th.Dim, keys.Usage(text))
-	}
-	return l.Done()
-}
-
-// lineAt is where the next character of the line goes.
-func (m *model) lineAt() (x, y int) {
-	before := paint.Clean(string([]rune(m.line.input.Value())[:m.line.input.Position()]))
-	return 2 + format.Width(before), m.lay.h - 1
 }

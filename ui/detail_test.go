@@ -99,7 +99,7 @@ func TestASessionIsShortInTheTableAndWholeAmongTheFacts(t *testing.T) {
 	d.shows(t, " 9875@05:13:57 ")
 	d.shows(t, "    session  9875@2026-11-21T05:13:57.889383Z")
 	for given, want := range map[string]string{"7c0011": "7c0011", "a@b": "a@b", "": ""} {
-		if got := d.shortSession(given); got != want {
+		if got := shortSession(&d.scene, given); got != want {
 			t.Errorf("%q became %q", given, got)
 		}
 	}

@@ -56,7 +56,7 @@ func (m *model) overlay(screen []string) []string {
 	if len(p.lines) > 0 {
 		w += format.Width(p.lines[0])
 	}
-	framed := m.framed(p, w)
+	framed := frameOf(&m.scene, p, w)
 	x, y := (l.w-w)/2, top+max((l.h-1-top-len(framed))/2, 0)
 	if alone {
 		blank := m.th.Line(l.w).Done()
@@ -92,19 +92,19 @@ func (m *model) fill(screen []string) []string {
 	return append(m.th.Box(p.lines, m.lay.w, h), screen[h:]...)
 }
 
-// framed draws the frame around a picture: w cells in all.
-func (m *model) framed(p picture, w int) []string {
-	st := m.th.Dim
+// frameOf draws the frame around a picture: w cells in all.
+func frameOf(sc *scene, p picture, w int) []string {
+	st := sc.th.Dim
 	if p.danger {
-		st = m.th.Warn
+		st = sc.th.Warn
 	}
-	bar := strings.Repeat(m.th.Glyphs.Rule, w-2)
-	side := string(st) + m.th.Upright + paint.Reset
-	out := []string{m.th.Line(w).Put(st, m.th.Corners[0]+bar+m.th.Corners[1]).Done()}
+	bar := strings.Repeat(sc.th.Glyphs.Rule, w-2)
+	side := string(st) + sc.th.Upright + paint.Reset
+	out := []string{sc.th.Line(w).Put(st, sc.th.Corners[0]+bar+sc.th.Corners[1]).Done()}
 	for _, line := range p.lines {
 		out = append(out, side+" "+line+" "+side)
 	}
-	return append(out, m.th.Line(w).Put(st, m.th.Corners[2]+bar+m.th.Corners[3]).Done())
+	return append(out, sc.th.Line(w).Put(st, sc.th.Corners[2]+bar+sc.th.Corners[3]).Done())
 }
 
 // over puts top, of w cells, over a line of all cells from column x on. A wide character

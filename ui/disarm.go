@@ -12,7 +12,7 @@ import (
 func (m *model) disarm() tea.Cmd {
 	return m.await(func() error { m.hands.op.Disarm(); return nil }, func(error) {
 		m.heed()
-		holding, _, _ := m.held()
+		holding, _, _ := heldNow(&m.scene)
 		switch {
 		case m.canWrite():
 			m.say("writing stays armed: somebody armed it again")
@@ -53,7 +53,7 @@ func (d *disarming) edit(*model, tea.Msg) tea.Cmd { return nil }
 // heed goes away when the question is answered by what happens: the time for writing ends, or
 // the last claim does, and then nothing keeps writing from ending as the person wished.
 func (d *disarming) heed(m *model) {
-	_, waiting, _ := m.held()
+	_, waiting, _ := heldNow(&m.scene)
 	switch {
 	case !m.canWrite():
 		m.hands.dialog = d.back
@@ -67,13 +67,13 @@ func (d *disarming) picture(m *model, w, h int) picture {
 	w = min(w, 70)
 	p := picture{danger: true}
 	add := func(l *paint.Line) { p.lines = append(p.lines, l.Done()) }
-	holding, waiting, _ := m.held()
+	holding, waiting, _ := heldNow(&m.scene)
 	add(m.th.Line(w).Put(m.th.Strong, "End writing in ").Put(m.th.Title, " "+m.title+" ").Put(m.th.Strong, " and call off "+paint.Count(waiting, "claim")+"?"))
 	add(m.th.Line(w))
 	shown, room := 0, max(h-6, 1)
-	for i := range m.hands.status.Holdings {
-		if one := &m.hands.status.Holdings[i]; one.Waiting && shown < room {
-			m.holdingLine(m.th.Line(w).Skip(2), one, add)
+	for i := range m.status.Holdings {
+		if one := &m.status.Holdings[i]; one.Waiting && shown < room {
+			drawHolding(&m.scene, m.th.Line(w).Skip(2), one, add)
 			shown++
 		}
 	}
@@ -84,6 +84,6 @@ func (d *disarming) picture(m *model, w, h int) picture {
 		add(m.th.Line(w).Skip(2).Put(m.th.Dim, "What we hold ("+format.Count(holding)+") is kept and renewed."))
 	}
 	add(m.th.Line(w))
-	p.lines = append(p.lines, m.yesNo(w, "call off", "stay armed"))
+	p.lines = append(p.lines, yesNo(&m.scene, w, "call off", "stay armed"))
 	return p
 }

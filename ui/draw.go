@@ -4,8 +4,11 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/internal/format"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 )
 
@@ -13,19 +16,16 @@ import (
 // Update that changed something.
 func (m *model) draw() {
 	m.settled()
-	if m.view == viewEvents {
-		m.listEvents()
-	}
-	m.frame = tea.NewView(strings.Join(m.screen(), "\n"))
+	m.stage()
+	f := m.picture()
+	m.scroll, m.helpAt = f.scroll, f.helpAt
+	m.frame = tea.NewView(strings.Join(f.lines, "\n"))
 	m.frame.AltScreen = true
-	m.frame.WindowTitle = m.tabTitle.at(m.clock, m.windowTitle())
-	if m.typing && m.lay.h > 0 {
-		x, y := m.inputAt()
-		m.frame.Cursor = tea.NewCursor(min(x, max(m.w-1, 0)), y)
-	}
-	if m.line.scope != 0 && m.lay.h > 0 {
-		x, y := m.lineAt()
-		m.frame.Cursor = tea.NewCursor(min(x, max(m.w-1, 0)), y)
+	m.frame.WindowTitle = m.tabTitle.at(m.clock, windowTitle(&m.scene))
+	if m.lay.h > 0 && m.hands.dialog == nil {
+		if x, y, typed := m.typedAt(); typed {
+			m.frame.Cursor = tea.NewCursor(min(x, max(m.w-1, 0)), y)
+		}
 	}
 	if m.mouse {
 		m.frame.MouseMode = tea.MouseModeCellMotion
@@ -36,13 +36,44 @@ func (m *model) draw() {
 	m.watch()
 }
 
+// stage puts into the scene what follows from the rest of the model.
+func (m *model) stage() {
+	m.slow = m.slowly != nil && m.slowly()
+	m.scene.scope = m.keyScope()
+	m.command = typedText{scope: m.line.scope, text: m.line.input.Value(), before: beforeCursor(&m.line.input), offers: m.line.offer.others(m.line.input.Value())}
+	m.filter = typedText{text: m.typed(), before: beforeCursor(&m.input), offers: m.offer.others(m.input.Value())}
+	if m.typing {
+		m.filter.scope = keys.InInput
+	}
+	_, choosing := m.hands.dialog.(*menu)
+	m.dialog, m.deciding = m.hands.dialog != nil, m.hands.dialog != nil && !choosing
+	if m.view == viewEvents {
+		m.listEvents()
+		m.told.SetHeight(eventRows(m.lay.body()))
+	}
+}
+
+// picture draws the scene, and the dialog over it.
+func (m *model) picture() frame {
+	f := drawScene(&m.scene)
+	if m.hands.dialog != nil && len(f.lines) > 0 {
+		f.lines = m.overlay(f.lines)
+	}
+	return f
+}
+
+// beforeCursor is what stands before the cursor of a line, fit for drawing.
+func beforeCursor(in *textinput.Model) string {
+	return paint.Clean(string([]rune(in.Value())[:in.Position()]))
+}
+
 // windowTitle says which environment this is and how many problems there are, for whoever
 // looks at another window.
-func (m *model) windowTitle() string {
-	if m.title == "coordtop" {
-		return "coordtop: " + m.problems(fullWidth)
+func windowTitle(sc *scene) string {
+	if sc.title == "coordtop" {
+		return "coordtop: " + problemsText(sc, fullWidth)
 	}
-	return "coordtop " + m.title + ": " + m.problems(fullWidth)
+	return "coordtop " + sc.title + ": " + problemsText(sc, fullWidth)
 }
 
 // heldTitle is the title that the terminal's window has.
@@ -63,78 +94,94 @@ func (t *heldTitle) at(now time.Time, wanted string) string {
 	return t.text
 }
 
-// screen returns exactly h lines of w cells; none where the size is not known yet.
-func (m *model) screen() []string {
-	l := m.lay
+// drawScene returns exactly h lines of w cells; none where the size is not known yet.
+func drawScene(sc *scene) frame {
+	l, f := sc.lay, frame{scroll: sc.scroll, helpAt: sc.helpAt}
 	if l.w == 0 || l.h == 0 {
-		return nil
+		return f
 	}
-	lines := make([]string, 0, l.h)
-	lines = append(lines, m.header(l.w, l.header)...)
-	switch m.view {
+	f.lines = make([]string, 0, l.h)
+	f.lines = append(f.lines, drawHeader(sc, l.w, l.header)...)
+	switch sc.view {
 	case viewHelp:
-		lines = append(lines, m.helpScreen(l.w, l.body())...)
+		f.draw(helpScreen(sc, l.w, l.body()))
 	case viewEvents:
-		lines = append(lines, m.eventScreen(l.w, l.body())...)
+		f.lines = append(f.lines, eventScreen(sc, l.w, l.body())...)
 	case viewSources:
-		lines = append(lines, m.scrolled(m.sourceScreen(l.w), l.w, l.body())...)
+		f.scrolled(sc, sourceScreen(sc, l.w))
 	case viewCaps:
-		lines = append(lines, m.scrolled(m.capsScreen(l.w), l.w, l.body())...)
+		f.scrolled(sc, capsScreen(sc, l.w))
 	case viewDetail:
-		lines = append(lines, m.scrolled(m.fullDetail(l.w), l.w, l.body())...)
+		f.scrolled(sc, detailScreen(sc, l.w))
 	default:
-		lines = append(lines, m.board(l)...)
+		f.lines = append(f.lines, drawBoard(sc, l)...)
 	}
-	lines = append(lines, m.footer(l.w))
-	lines = m.th.Box(lines, l.w, l.h)
-	if m.hands.dialog != nil {
-		return m.overlay(lines)
-	}
-	return lines
+	f.lines = append(f.lines, drawFooter(sc, l.w))
+	f.lines = sc.th.Box(f.lines, l.w, l.h)
+	return f
 }
 
-// board is the list and what stands around it.
-func (m *model) board(l layout) []string {
-	lines := m.troubleLines(l.w, l.trouble)
+// draw adds what another frame has.
+func (f *frame) draw(part frame) {
+	f.lines = append(f.lines, part.lines...)
+	f.scroll, f.helpAt = part.scroll, part.helpAt
+}
+
+// scrolled adds the lines of a screen at the scroll position.
+func (f *frame) scrolled(sc *scene, lines []string) {
+	h := sc.lay.body()
+	f.scroll = max(min(f.scroll, len(lines)-h), 0)
+	f.lines = append(f.lines, sc.th.Box(lines[min(f.scroll, len(lines)):], sc.lay.w, h)...)
+}
+
+// drawBoard is the list and what stands around it.
+func drawBoard(sc *scene, l layout) []string {
+	lines := troubleLines(sc, l.w, l.trouble)
 	if l.rules > 0 {
-		lines = append(lines, m.th.Line(l.w).Rule().Done())
+		lines = append(lines, sc.th.Line(l.w).Rule().Done())
 	}
-	lines = append(lines, m.list(l.w, l.list)...)
+	lines = append(lines, drawList(sc, l.w, l.list)...)
 	if l.rules > 0 {
-		rule := m.th.Line(l.w)
+		rule := sc.th.Line(l.w)
 		if l.split > 0 {
-			rule.Put(m.th.Dim, strings.Repeat(m.th.Glyphs.Rule, l.split)).Put(m.th.Dim, m.th.Tee)
+			rule.Put(sc.th.Dim, strings.Repeat(sc.th.Glyphs.Rule, l.split)).Put(sc.th.Dim, sc.th.Tee)
 		}
 		lines = append(lines, rule.Rule().Done())
 	}
-	return append(lines, m.lower(l)...)
+	return append(lines, drawLower(sc, l)...)
 }
 
-// lower is what stands below the list: one pane, or two.
-func (m *model) lower(l layout) []string {
+// drawLower is what stands below the list: one pane, or two.
+func drawLower(sc *scene, l layout) []string {
 	switch {
 	case l.lower == 0:
 		return nil
 	case l.split > 0:
-		left, right := m.detail(l.split, l.lower), m.eventPane(l.w-l.split-2, l.lower)
+		left, right := detailPane(sc, l.split, l.lower), eventPane(sc, l.w-l.split-2, l.lower)
 		lines := make([]string, l.lower)
 		for i := range lines {
-			lines[i] = left[i] + string(m.th.Dim) + m.th.Upright + paint.Reset + " " + right[i]
+			lines[i] = left[i] + string(sc.th.Dim) + sc.th.Upright + paint.Reset + " " + right[i]
 		}
 		return lines
 	case l.stacked > 0:
-		lines := m.detail(l.w, l.stacked-1)
-		lines = append(lines, m.th.Line(l.w).Done())
-		return append(lines, paint.Indented(m.eventPane(l.w-1, l.lower-l.stacked))...)
-	case m.pane == paneEvents:
-		return paint.Indented(m.eventPane(l.w-1, l.lower))
+		lines := detailPane(sc, l.w, l.stacked-1)
+		lines = append(lines, sc.th.Line(l.w).Done())
+		return append(lines, paint.Indented(eventPane(sc, l.w-1, l.lower-l.stacked))...)
+	case sc.pane == paneEvents:
+		return paint.Indented(eventPane(sc, l.w-1, l.lower))
 	}
-	return m.detail(l.w, l.lower)
+	return detailPane(sc, l.w, l.lower)
 }
 
-// scrolled returns the h lines at the scroll position, which it brings back to the
-// last page first.
-func (m *model) scrolled(lines []string, w, h int) []string {
-	m.scroll = max(min(m.scroll, len(lines)-h), 0)
-	return m.th.Box(lines[min(m.scroll, len(lines)):], w, h)
+// typedAt is where the next character goes; false: nothing is typed.
+func (m *model) typedAt() (x, y int, typed bool) {
+	switch {
+	case m.command.scope != 0:
+		return 2 + format.Width(m.command.before), m.lay.h - 1, true
+	case m.filter.scope == 0:
+		return 0, 0, false
+	case m.lay.small:
+		return 3 + format.Width(m.filter.before), m.lay.h - 1, true
+	}
+	return 3 + format.Width(m.filter.before), 1, true
 }

@@ -12,18 +12,18 @@ import (
 // eventPane draws the newest events of what the list shows. What a busy row does all the
 // time is one line for each stretch of time, so that the losses among it are seen; the
 // screen of events has each.
-func (m *model) eventPane(w, h int) []string {
-	l := m.th.Line(w).Put(m.th.Heading, "EVENTS").Skip(1)
-	if m.idx.Filter.Empty() {
-		l.Put(m.th.Dim, "of all rows, newest first")
+func eventPane(sc *scene, w, h int) []string {
+	l := sc.th.Line(w).Put(sc.th.Heading, "EVENTS").Skip(1)
+	if sc.idx.Filter.Empty() {
+		l.Put(sc.th.Dim, "of all rows, newest first")
 	} else {
-		l.Put(m.th.Dim, "of what the filter shows, newest first")
+		l.Put(sc.th.Dim, "of what the filter shows, newest first")
 	}
-	if m.events.Busy {
-		l.Put(m.th.Dim, ", once a second")
+	if sc.events.Busy {
+		l.Put(sc.th.Dim, ", once a second")
 	}
-	news := m.events.News(h-1, func(e *sources.Event) bool {
-		return e.Seq <= m.events.Shown && rows.Loud(e) && m.idx.Filter.PassesEvent(e)
+	news := sc.events.News(h-1, func(e *sources.Event) bool {
+		return e.Seq <= sc.events.Shown && rows.Loud(e) && sc.idx.Filter.PassesEvent(e)
 	})
 	events := make([]*sources.Event, len(news))
 	for i := range news {
@@ -32,25 +32,25 @@ func (m *model) eventPane(w, h int) []string {
 	names := nameWidth(events, w)
 	lines := []string{l.Done()}
 	for i := range news {
-		l := m.th.Line(w)
+		l := sc.th.Line(w)
 		if n := &news[i]; n.More == 0 {
-			m.eventLine(l, n.Event, names)
+			drawEvent(sc, l, n.Event, names)
 		} else {
-			m.newsLine(l, n, names)
+			drawNews(sc, l, n, names)
 		}
 		lines = append(lines, l.Done())
 	}
 	if len(news) == 0 {
-		lines = append(lines, m.th.Line(w).Put(m.th.Dim, "nothing has changed since "+paint.TimeOfDay(m.started, m.now)).Done())
+		lines = append(lines, sc.th.Line(w).Put(sc.th.Dim, "nothing has changed since "+paint.TimeOfDay(sc.started, sc.now)).Done())
 	}
-	return m.th.Box(lines, w, h)
+	return sc.th.Box(lines, w, h)
 }
 
-// newsLine writes a line that stands for several events: of permits how many came and went,
+// drawNews writes a line that stands for several events: of permits how many came and went,
 // else the newest with the number of the others.
-func (m *model) newsLine(l *paint.Line, n *rows.News, names int) {
-	l.Cell(m.th.Dim, " "+n.Event.At.In(m.now.Location()).Format("15:04:05.0"), eventTime).Skip(1)
-	l.Cell("", m.th.FitName(eventName(n.Event), names), names).Skip(1)
+func drawNews(sc *scene, l *paint.Line, n *rows.News, names int) {
+	l.Cell(sc.th.Dim, " "+n.Event.At.In(sc.now.Location()).Format("15:04:05.0"), eventTime).Skip(1)
+	l.Cell("", sc.th.FitName(eventName(n.Event), names), names).Skip(1)
 	over := ""
 	if d := n.Event.At.Sub(n.First); d > 0 {
 		over = " in " + format.Precise(d)
@@ -65,12 +65,12 @@ func (m *model) newsLine(l *paint.Line, n *rows.News, names int) {
 				counts = append(counts, format.Count(c.n)+c.text)
 			}
 		}
-		l.Skip(2).Put("", strings.Join(counts, ", ")).Put(m.th.Dim, over)
+		l.Skip(2).Put("", strings.Join(counts, ", ")).Put(sc.th.Dim, over)
 		return
 	}
 	tail := ", " + format.Count(n.More) + " more" + over
-	for _, p := range m.eventText(n.Event) {
-		l.Put(p.Style, m.th.Cut(p.Text, l.Width-len(tail)-l.X))
+	for _, p := range eventText(sc, n.Event) {
+		l.Put(p.Style, sc.th.Cut(p.Text, l.Width-len(tail)-l.X))
 	}
-	l.Put(m.th.Dim, tail)
+	l.Put(sc.th.Dim, tail)
 }

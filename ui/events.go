@@ -11,9 +11,9 @@ import (
 )
 
 // eventLines draws at most n of the newest events that pass, with their names if named.
-func (m *model) eventLines(w, n int, named bool, pass func(*sources.Event) bool) []string {
+func eventLines(sc *scene, w, n int, named bool, pass func(*sources.Event) bool) []string {
 	var events []*sources.Event
-	for e := range m.events.Newest {
+	for e := range sc.events.Newest {
 		if len(events) == n {
 			break
 		}
@@ -27,8 +27,8 @@ func (m *model) eventLines(w, n int, named bool, pass func(*sources.Event) bool)
 	}
 	lines := make([]string, 0, len(events))
 	for _, e := range events {
-		l := m.th.Line(w)
-		m.eventLine(l, e, names)
+		l := sc.th.Line(w)
+		drawEvent(sc, l, e, names)
 		lines = append(lines, l.Done())
 	}
 	return lines
@@ -68,13 +68,13 @@ func eventName(e *sources.Event) string {
 	return name
 }
 
-// eventLine writes an event into what is left of a line, with its name in as many cells,
+// drawEvent writes an event into what is left of a line, with its name in as many cells,
 // or without it where they are 0. The stretch in which it happened stands last and is
 // never cut: the sentence gives way.
-func (m *model) eventLine(l *paint.Line, e *sources.Event, names int) {
-	l.Cell(m.th.Dim, m.eventTime(e), eventTime).Skip(1)
+func drawEvent(sc *scene, l *paint.Line, e *sources.Event, names int) {
+	l.Cell(sc.th.Dim, eventInstant(sc, e), eventTime).Skip(1)
 	if names > 0 {
-		l.Cell("", m.th.FitName(eventName(e), names), names).Skip(1)
+		l.Cell("", sc.th.FitName(eventName(e), names), names).Skip(1)
 	}
 	tail := ""
 	if d := paint.Spread(e); d > 0 {
@@ -84,51 +84,51 @@ func (m *model) eventLine(l *paint.Line, e *sources.Event, names int) {
 	if tail != "" {
 		end -= len(tail) + 1
 	}
-	for _, p := range m.eventText(e) {
+	for _, p := range eventText(sc, e) {
 		if n := format.Width(p.Text); l.X+n <= end {
 			l.Put(p.Style, p.Text)
 			continue
 		}
-		l.Put(p.Style, m.th.Cut(p.Text, end-l.X))
+		l.Put(p.Style, sc.th.Cut(p.Text, end-l.X))
 		break
 	}
-	l.Skip(1).Put(m.th.Dim, tail)
+	l.Skip(1).Put(sc.th.Dim, tail)
 }
 
-// eventTime is when it happened at the latest, with a sign where we only saw it between
+// eventInstant is when it happened at the latest, with a sign where we only saw it between
 // two looks.
-func (m *model) eventTime(e *sources.Event) string {
-	at := e.At.In(m.now.Location())
+func eventInstant(sc *scene, e *sources.Event) string {
+	at := e.At.In(sc.now.Location())
 	sign := " "
 	if paint.Spread(e) > 0 {
-		sign = m.th.About
+		sign = sc.th.About
 	}
-	if at.YearDay() != m.now.YearDay() && m.now.Sub(at) > 12*time.Hour {
+	if at.YearDay() != sc.now.YearDay() && sc.now.Sub(at) > 12*time.Hour {
 		return sign + at.Format("2Jan 15:04")
 	}
 	return sign + at.Format("15:04:05.0")
 }
 
 // eventText is the sentence of an event.
-func (m *model) eventText(e *sources.Event) []paint.Part {
-	th := &m.th
+func eventText(sc *scene, e *sources.Event) []paint.Part {
+	th := &sc.th
 	switch e.Kind {
 	case sources.EventAcquired:
-		return append(m.who(e, e.Owner), m.taken(e), gapPart(th, e))
+		return append(whoParts(sc, e, e.Owner), takenPart(sc, e), gapPart(th, e))
 	case sources.EventOwnerChanged:
-		return m.changed(e)
+		return changedParts(sc, e)
 	case sources.EventReleased:
-		return append(append(m.who(e, e.Previous), m.gone(e)...), leasePart(th, e))
+		return append(append(whoParts(sc, e, e.Previous), goneParts(sc, e)...), leasePart(th, e))
 	case sources.EventExpired:
-		return append(m.who(e, e.Previous), th.Bad.Text("lost it"), paint.Plain(": "+m.th.Cause(e.Cause, e.How)))
+		return append(whoParts(sc, e, e.Previous), th.Bad.Text("lost it"), paint.Plain(": "+sc.th.Cause(e.Cause, e.How)))
 	case sources.EventProclaimed:
-		return append(m.who(e, e.Owner), th.Dim.Text("says"), paint.Plain(" "+said(e.Detail)))
+		return append(whoParts(sc, e, e.Owner), th.Dim.Text("says"), paint.Plain(" "+said(e.Detail)))
 	case sources.EventWaiterJoined:
-		return append(m.who(e, e.Owner), paint.Plain("waits"))
+		return append(whoParts(sc, e, e.Owner), paint.Plain("waits"))
 	case sources.EventWaiterLeft:
-		return append(m.who(e, e.Owner), paint.Plain("waits no more"))
+		return append(whoParts(sc, e, e.Owner), paint.Plain("waits no more"))
 	case sources.EventOwnerUnknown:
-		return m.ownerUnknown(e)
+		return ownerUnknownParts(sc, e)
 	case sources.EventSourceDown:
 		if e.After.IsZero() { // it never answered, or is down already for another reason
 			return []paint.Part{th.Bad.Text("not connected"), detailPart(th, e)}
@@ -148,51 +148,51 @@ func (m *model) eventText(e *sources.Event) []paint.Part {
 	return []paint.Part{paint.Plain(e.Kind.String()), detailPart(th, e)}
 }
 
-// ownerUnknown says that it cannot be seen any more who owns a row.
-func (m *model) ownerUnknown(e *sources.Event) []paint.Part {
-	parts := []paint.Part{m.th.Warn.Text("its owner cannot be told any more")}
+// ownerUnknownParts says that it cannot be seen any more who owns a row.
+func ownerUnknownParts(sc *scene, e *sources.Event) []paint.Part {
+	parts := []paint.Part{sc.th.Warn.Text("its owner cannot be told any more")}
 	if e.Last != (sources.OwnerRef{}) {
-		parts = append(append(parts, paint.Plain(", until then")), m.who(e, e.Last)...)
+		parts = append(append(parts, paint.Plain(", until then")), whoParts(sc, e, e.Last)...)
 	}
-	return append(parts, detailPart(&m.th, e))
+	return append(parts, detailPart(&sc.th, e))
 }
 
-// taken says that an owner took it: a polite hand-over is grey, one that follows a loss of
+// takenPart says that an owner took it: a polite hand-over is grey, one that follows a loss of
 // which nobody told is not.
-func (m *model) taken(e *sources.Event) paint.Part {
+func takenPart(sc *scene, e *sources.Event) paint.Part {
 	if e.Loss {
-		return m.th.Bad.Text("took it after a loss")
+		return sc.th.Bad.Text("took it after a loss")
 	}
-	return m.th.Dim.Text("took it")
+	return sc.th.Dim.Text("took it")
 }
 
-// changed says that an owner took it from another.
-func (m *model) changed(e *sources.Event) []paint.Part {
-	parts := append(m.who(e, e.Owner), m.th.Dim.Text("took it from "))
-	parts = append(parts, m.who(e, e.Previous)...)
+// changedParts says that an owner took it from another.
+func changedParts(sc *scene, e *sources.Event) []paint.Part {
+	parts := append(whoParts(sc, e, e.Owner), sc.th.Dim.Text("took it from "))
+	parts = append(parts, whoParts(sc, e, e.Previous)...)
 	switch {
 	case e.Loss:
-		return append(parts, m.th.Bad.Text("which lost it"), paint.Plain(": "+m.th.Cause(e.Cause, e.How)))
+		return append(parts, sc.th.Bad.Text("which lost it"), paint.Plain(": "+sc.th.Cause(e.Cause, e.How)))
 	case e.Cause == sources.CauseUnknown:
 		return parts
 	}
-	return append(parts, m.th.Dim.Text("("+m.th.Cause(e.Cause, e.How)+")"))
+	return append(parts, sc.th.Dim.Text("("+sc.th.Cause(e.Cause, e.How)+")"))
 }
 
-// gone says how an owner went before its lease was over: whether it lost it, or gave it up,
+// goneParts says how an owner went before its lease was over: whether it lost it, or gave it up,
 // which is normal life.
-func (m *model) gone(e *sources.Event) []paint.Part {
+func goneParts(sc *scene, e *sources.Event) []paint.Part {
 	switch {
 	case e.Loss:
-		return []paint.Part{m.th.Bad.Text("lost it"), paint.Plain(": " + m.th.Cause(e.Cause, e.How))}
+		return []paint.Part{sc.th.Bad.Text("lost it"), paint.Plain(": " + sc.th.Cause(e.Cause, e.How))}
 	case e.Cause == sources.CauseReleased:
-		return []paint.Part{m.th.Dim.Text(m.th.Cause(e.Cause, e.How) + " it")}
+		return []paint.Part{sc.th.Dim.Text(sc.th.Cause(e.Cause, e.How) + " it")}
 	case e.Cause == sources.CauseUnknown:
-		return []paint.Part{m.th.Dim.Text("is gone, cause unknown")}
+		return []paint.Part{sc.th.Dim.Text("is gone, cause unknown")}
 	case e.Cause == sources.CauseSession:
-		return []paint.Part{m.th.Dim.Text(m.th.Cause(e.Cause, e.How))}
+		return []paint.Part{sc.th.Dim.Text(sc.th.Cause(e.Cause, e.How))}
 	}
-	return []paint.Part{m.th.Warn.Text(m.th.Cause(e.Cause, e.How))}
+	return []paint.Part{sc.th.Warn.Text(sc.th.Cause(e.Cause, e.How))}
 }
 
 // said is the data of an event, which is told as a quoted text. Where that would only have
@@ -209,8 +209,8 @@ func said(detail string) string {
 	return paint.Clean(text + detail[len(quoted):])
 }
 
-// who names an owner with the letter it has in its row.
-func (m *model) who(e *sources.Event, o sources.OwnerRef) []paint.Part {
+// whoParts names an owner with the letter it has in its row.
+func whoParts(sc *scene, e *sources.Event, o sources.OwnerRef) []paint.Part {
 	label := paint.Plain(paint.CleanLabel(o.Label) + " ")
 	switch {
 	case o.Label == "" && o.ID == "": // what is said belongs to the row
@@ -218,19 +218,19 @@ func (m *model) who(e *sources.Event, o sources.OwnerRef) []paint.Part {
 	case o.Label == "":
 		label.Text = paint.Clean(o.ID) + " "
 	}
-	if hue, ok := m.hueOf(e.Ref, o.ID); ok {
-		return []paint.Part{m.th.OwnerLetter(hue).Text(paint.Letter(hue)), paint.Plain(" "), label}
+	if hue, ok := hueOf(sc, e.Ref, o.ID); ok {
+		return []paint.Part{sc.th.OwnerLetter(hue).Text(paint.Letter(hue)), paint.Plain(" "), label}
 	}
 	return []paint.Part{paint.Plain("  "), label}
 }
 
 // hueOf is the letter's number of an owner in its row's terms, the newest first.
-func (m *model) hueOf(ref sources.Ref, owner string) (uint8, bool) {
-	h, ok := m.find(ref)
-	if !ok {
+func hueOf(sc *scene, ref sources.Ref, owner string) (uint8, bool) {
+	row, _ := sc.idx.Filter.Find(ref)
+	if row == nil {
 		return 0, false
 	}
-	return termHue(m.st.Rows[h.Slot], owner)
+	return termHue(row, owner)
 }
 
 // termHue is the colour and letter of an owner in its row's terms.

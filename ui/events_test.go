@@ -144,7 +144,7 @@ func TestLossesAreLoudAndHandOversGrey(t *testing.T) {
 	} {
 		loud := ""
 		e := sources.Event{Kind: c.kind, Cause: c.cause, Loss: c.loss, Ref: a.Ref, RefKind: a.Kind, Owner: o, Previous: o, Gap: sources.Interval{Min: 2 * time.Second, Max: 3 * time.Second}}
-		for _, p := range d.eventText(&e) {
+		for _, p := range eventText(&d.scene, &e) {
 			if p.Style == d.th.Bad || p.Style == d.th.Warn {
 				loud += p.Text
 			}

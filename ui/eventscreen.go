@@ -15,98 +15,102 @@ import (
 func (m *model) listEvents() {
 	keys := make([]uint64, 0, len(m.events.List))
 	for e := range m.events.Newest {
-		if m.passes(e) {
+		if passesEvent(&m.scene, e) {
 			keys = append(keys, e.Seq)
 		}
 	}
 	m.told.SetKeys(keys)
 }
 
-// passes says whether an event is among what filter and kind select. What is told of a
+// passesEvent says whether an event is among what filter and kind select. What is told of a
 // source is told of all its kinds.
-func (m *model) passes(e *sources.Event) bool {
-	kind := m.idx.Kind
-	return (kind == sources.KindUnknown || e.RefKind == kind || e.Ref.Name == "") && m.idx.Filter.PassesEvent(e)
+func passesEvent(sc *scene, e *sources.Event) bool {
+	kind := sc.idx.Kind
+	return (kind == sources.KindUnknown || e.RefKind == kind || e.Ref.Name == "") && sc.idx.Filter.PassesEvent(e)
 }
 
 // readoutHeight is how many lines the event under the cursor takes in full; it is left
 // out where the list would be shorter than that.
 const readoutHeight = 6
 
+// eventRows is how many events are listed in h lines.
+func eventRows(h int) int {
+	if h < 2*readoutHeight+3 {
+		return h - 2
+	}
+	return h - 2 - readoutHeight
+}
+
 // eventScreen is the log of what was seen, with all there is to say of the event under
 // the cursor below.
-func (m *model) eventScreen(w, h int) []string {
-	readout := readoutHeight
-	if h < 2*readoutHeight+3 {
-		readout = 0
-	}
-	m.told.SetHeight(h - 2 - readout)
-	lines := []string{m.th.Line(w).Rule().Done(), m.eventHeading(w)}
-	selected, _ := m.told.Selected()
+func eventScreen(sc *scene, w, h int) []string {
+	readout := h - 2 - eventRows(h)
+	lines := []string{sc.th.Line(w).Rule().Done(), eventHeading(sc, w)}
+	selected, _ := sc.told.Selected()
 	var events []*sources.Event
-	for _, seq := range m.told.Visible() {
-		if e := m.events.Find(seq); e != nil {
+	for _, seq := range sc.told.Visible() {
+		if e := sc.events.Find(seq); e != nil {
 			events = append(events, e)
 		}
 	}
 	names := nameWidth(events, w)
 	for _, e := range events {
-		l, cursor := m.th.Line(w), " "
+		l, cursor := sc.th.Line(w), " "
 		if e.Seq == selected {
-			l.Over, cursor = m.th.Selected, m.th.Cursor
+			l.Over, cursor = sc.th.Selected, sc.th.Cursor
 		}
 		l.Put("", cursor)
-		m.eventLine(l, e, names)
+		drawEvent(sc, l, e, names)
 		lines = append(lines, l.Done())
 	}
 	if len(events) == 0 {
-		lines = append(lines, m.th.Line(w).Done(), m.th.Line(w).Skip(3).Put("", m.noEvents()).Done())
+		lines = append(lines, sc.th.Line(w).Done(), sc.th.Line(w).Skip(3).Put("", noEvents(sc)).Done())
 	}
-	lines = m.th.Box(lines, w, h-readout)
+	lines = sc.th.Box(lines, w, h-readout)
 	if readout == 0 {
 		return lines
 	}
-	lines = append(lines, m.th.Line(w).Rule().Done())
-	return m.th.Box(append(lines, m.readout(m.events.Find(selected), w)...), w, h)
+	lines = append(lines, sc.th.Line(w).Rule().Done())
+	return sc.th.Box(append(lines, eventReadout(sc, sc.events.Find(selected), w)...), w, h)
 }
 
-func (m *model) eventHeading(w int) string {
-	l := m.th.Line(w).Skip(1).Put(m.th.Heading, "EVENTS").Skip(1).Put(m.th.Dim, "newest first, since "+paint.TimeOfDay(m.observed(), m.now))
-	if n := m.events.Missed; n > 0 {
-		l.Skip(2).Put(m.th.Warn, format.Count(int(n))+" were dropped before they could be read")
+func eventHeading(sc *scene, w int) string {
+	l := sc.th.Line(w).Skip(1).Put(sc.th.Heading, "EVENTS").Skip(1).Put(sc.th.Dim, "newest first, since "+paint.TimeOfDay(observedSince(sc), sc.now))
+	if n := sc.events.Missed; n > 0 {
+		l.Skip(2).Put(sc.th.Warn, format.Count(int(n))+" were dropped before they could be read")
 	}
-	right := format.Count(m.told.Pos()+min(m.told.Len(), 1)) + " of " + format.Count(m.told.Len())
+	right := format.Count(sc.told.Pos()+min(sc.told.Len(), 1)) + " of " + format.Count(sc.told.Len())
 	if x := w - len(right) - 1; l.X < x {
-		l.To(x).Put(m.th.Dim, right)
+		l.To(x).Put(sc.th.Dim, right)
 	}
 	return l.Done()
 }
 
 // noEvents says why the log is empty.
-func (m *model) noEvents() string {
-	if m.idx.Filter.Empty() && m.idx.Kind == sources.KindUnknown {
-		return "nothing has changed since " + paint.TimeOfDay(m.observed(), m.now)
+func noEvents(sc *scene) string {
+	if sc.idx.Filter.Empty() && sc.idx.Kind == sources.KindUnknown {
+		return "nothing has changed since " + paint.TimeOfDay(observedSince(sc), sc.now)
 	}
-	return "nothing that is selected has changed since " + paint.TimeOfDay(m.observed(), m.now) + ": " + m.table.KeyIn(keys.InEvents, keys.Clear) + " shows all"
+	return "nothing that is selected has changed since " + paint.TimeOfDay(observedSince(sc), sc.now) + ": " + sc.table.KeyIn(keys.InEvents, keys.Clear) + " shows all"
 }
 
-// readout is one event in full.
-func (m *model) readout(e *sources.Event, w int) []string {
+// eventReadout is one event in full.
+func eventReadout(sc *scene, e *sources.Event, w int) []string {
 	if e == nil {
 		return nil
 	}
 	say := func(name string, parts ...paint.Part) string {
-		l := m.th.Line(w).Skip(1).Cell(m.th.Dim, name, 8)
+		l := sc.th.Line(w).Skip(1).Cell(sc.th.Dim, name, 8)
 		for _, p := range parts {
 			l.Put(p.Style, p.Text)
 		}
 		return l.Done()
 	}
-	of := []paint.Part{m.th.Strong.Text(eventName(e))}
+	of := []paint.Part{sc.th.Strong.Text(eventName(e))}
 	if e.Ref.Name != "" {
-		of = append(of, m.th.Dim.Text("  "+strings.Join(paint.DropEmpty(e.RefKind.String(), paint.Clean(e.Ref.Source), paint.Clean(e.Ref.Space)), " "+m.th.Dot+" ")))
+		of = append(of, sc.th.Dim.Text("  "+strings.Join(paint.DropEmpty(e.RefKind.String(), paint.Clean(e.Ref.Source), paint.Clean(e.Ref.Space)), " "+sc.th.Dot+" ")))
 	}
-	lines := []string{say("WHAT", of...), say("WHEN", m.when(e)...), say("", m.eventText(e)...)}
+	lines := []string{say("WHAT", of...), say("WHEN", whenParts(sc, e)...), say("", eventText(sc, e)...)}
 	var ids []paint.Part
 	for _, o := range []struct {
 		role string
@@ -115,9 +119,9 @@ func (m *model) readout(e *sources.Event, w int) []string {
 		if o.ref.ID == "" {
 			continue
 		}
-		ids = append(ids, m.th.Dim.Text(o.role), paint.Plain(paint.Clean(o.ref.ID)))
+		ids = append(ids, sc.th.Dim.Text(o.role), paint.Plain(paint.Clean(o.ref.ID)))
 		if o.ref.Fence > 0 {
-			ids = append(ids, m.th.Dim.Text(" fence "), paint.Plain(fence(o.ref.Fence)))
+			ids = append(ids, sc.th.Dim.Text(" fence "), paint.Plain(fence(o.ref.Fence)))
 		}
 		ids = append(ids, paint.Plain("   "))
 	}
@@ -128,18 +132,18 @@ func (m *model) readout(e *sources.Event, w int) []string {
 	if e.Held != (sources.Interval{}) {
 		known = "owned for " + paint.IntervalText(e.Held) + "; " + known
 	}
-	return append(lines, say("", m.th.Dim.Text(known)))
+	return append(lines, say("", sc.th.Dim.Text(known)))
 }
 
-// when says in which stretch of time an event happened.
-func (m *model) when(e *sources.Event) []paint.Part {
-	at := e.At.In(m.now.Location())
-	ago := m.th.Dim.Text(", " + format.Precise(m.now.Sub(e.At)) + " ago")
+// whenParts says in which stretch of time an event happened.
+func whenParts(sc *scene, e *sources.Event) []paint.Part {
+	at := e.At.In(sc.now.Location())
+	ago := sc.th.Dim.Text(", " + format.Precise(sc.now.Sub(e.At)) + " ago")
 	if e.After.IsZero() || !e.After.Before(e.At) {
 		return []paint.Part{paint.Plain(at.Format("2006-01-02 15:04:05.000")), ago}
 	}
-	return []paint.Part{paint.Plain("after " + e.After.In(m.now.Location()).Format("2006-01-02 15:04:05.000") + ", at the latest " + at.Format("15:04:05.000")),
-		m.th.Dim.Text(" (within " + format.Precise(e.At.Sub(e.After)) + ")"), ago}
+	return []paint.Part{paint.Plain("after " + e.After.In(sc.now.Location()).Format("2006-01-02 15:04:05.000") + ", at the latest " + at.Format("15:04:05.000")),
+		sc.th.Dim.Text(" (within " + format.Precise(e.At.Sub(e.After)) + ")"), ago}
 }
 
 // knownAs says how an event is known.
@@ -182,10 +186,10 @@ func (m *model) pickEvent() bool {
 	return m.tbl.Select(h)
 }
 
-// observed is since when we have been looking.
-func (m *model) observed() time.Time {
-	if at := m.events.Since; !at.IsZero() && at.Before(m.started) {
+// observedSince is since when we have been looking.
+func observedSince(sc *scene) time.Time {
+	if at := sc.events.Since; !at.IsZero() && at.Before(sc.started) {
 		return at
 	}
-	return m.started
+	return sc.started
 }

@@ -9,17 +9,17 @@ import (
 	"coordtop/ui/paint"
 )
 
-// facts are what a backend tells under its own names, as many to a line as fit. Instants
+// factLines are what a backend tells under its own names, as many to a line as fit. Instants
 // are shown as ages.
-func (m *model) facts(attrs []sources.Attr, w, indent int) []string {
-	return m.factsOf("", attrs, w, indent)
+func factLines(sc *scene, attrs []sources.Attr, w, indent int) []string {
+	return factsOf(sc, "", attrs, w, indent)
 }
 
 // factsOf are facts behind the name of whom they are about, which has the room that they
 // are indented by.
-func (m *model) factsOf(name string, attrs []sources.Attr, w, indent int) []string {
+func factsOf(sc *scene, name string, attrs []sources.Attr, w, indent int) []string {
 	var lines []string
-	l := m.th.Line(w)
+	l := sc.th.Line(w)
 	if name != "" {
 		l.Skip(4).Cell("", name, indent-6)
 	}
@@ -27,11 +27,11 @@ func (m *model) factsOf(name string, attrs []sources.Attr, w, indent int) []stri
 	flush := func() {
 		if l.X > indent {
 			lines = append(lines, l.Done())
-			l = m.th.Line(w).Skip(indent)
+			l = sc.th.Line(w).Skip(indent)
 		}
 	}
 	for i := range attrs {
-		key, value := paint.Clean(attrs[i].Key), m.factValue(attrs[i].Value)
+		key, value := paint.Clean(attrs[i].Key), factValue(sc, attrs[i].Value)
 		if value == "" {
 			continue
 		}
@@ -41,14 +41,14 @@ func (m *model) factsOf(name string, attrs []sources.Attr, w, indent int) []stri
 		if l.X > indent {
 			l.Skip(2)
 		}
-		l.Put(m.th.Dim, key).Skip(1)
+		l.Put(sc.th.Dim, key).Skip(1)
 		pieces := paint.Wrap(value, max(w-l.X, 20))
 		for j, piece := range pieces {
 			if j > 0 {
 				flush()
 				l.Skip(2)
 			}
-			l.Put(m.factStyle(attrs[i]), piece)
+			l.Put(factStyle(sc, attrs[i]), piece)
 		}
 	}
 	flush()
@@ -60,8 +60,8 @@ const twoColumns = 110
 
 // factColumns are facts as pairs of name and value below each other, in two columns where
 // there is room, the left one first.
-func (m *model) factColumns(attrs []sources.Attr, w int) []string {
-	attrs = slices.DeleteFunc(slices.Clone(attrs), func(a sources.Attr) bool { return m.factValue(a.Value) == "" })
+func factColumns(sc *scene, attrs []sources.Attr, w int) []string {
+	attrs = slices.DeleteFunc(slices.Clone(attrs), func(a sources.Attr) bool { return factValue(sc, a.Value) == "" })
 	if len(attrs) == 0 {
 		return nil
 	}
@@ -69,15 +69,15 @@ func (m *model) factColumns(attrs []sources.Attr, w int) []string {
 	if w >= twoColumns && len(attrs) > 1 {
 		left, width = (len(attrs)+1)/2, (w-4)/2
 	}
-	lines := m.factPairs(attrs[:left], width)
+	lines := factPairs(sc, attrs[:left], width)
 	if left == len(attrs) {
-		return m.pasted(lines, nil, 0, w)
+		return pasteColumns(sc, lines, nil, 0, w)
 	}
 	used := 0
 	for _, p := range lines {
 		used = max(used, p.keys+2+format.Width(p.value.Text)+4)
 	}
-	return m.pasted(lines, m.factPairs(attrs[left:], width), min(used, width), w)
+	return pasteColumns(sc, lines, factPairs(sc, attrs[left:], width), min(used, width), w)
 }
 
 // pair is a line of a column of facts.
@@ -88,7 +88,7 @@ type pair struct {
 }
 
 // factPairs are facts as lines of at most w cells; a value goes on over as many as it needs.
-func (m *model) factPairs(attrs []sources.Attr, w int) []pair {
+func factPairs(sc *scene, attrs []sources.Attr, w int) []pair {
 	keys := 0
 	for i := range attrs {
 		keys = max(keys, min(format.Width(paint.Clean(attrs[i].Key)), w/3))
@@ -96,20 +96,20 @@ func (m *model) factPairs(attrs []sources.Attr, w int) []pair {
 	var lines []pair
 	for i := range attrs {
 		key := paint.Clean(attrs[i].Key)
-		for _, piece := range paint.Wrap(m.factValue(attrs[i].Value), w-keys-4) {
-			lines = append(lines, pair{key, keys, m.factStyle(attrs[i]).Text(piece)})
+		for _, piece := range paint.Wrap(factValue(sc, attrs[i].Value), w-keys-4) {
+			lines = append(lines, pair{key, keys, factStyle(sc, attrs[i]).Text(piece)})
 			key = ""
 		}
 	}
 	return lines
 }
 
-// pasted draws two columns of pairs side by side, the right one from that cell on.
-func (m *model) pasted(left, right []pair, from, w int) []string {
+// pasteColumns draws two columns of pairs side by side, the right one from that cell on.
+func pasteColumns(sc *scene, left, right []pair, from, w int) []string {
 	lines := make([]string, 0, max(len(left), len(right)))
 	for i := range max(len(left), len(right)) {
-		l := m.th.Line(w).Skip(4)
-		put := func(p pair) { l.Cell(m.th.Dim, p.key, p.keys).Skip(2).Put(p.value.Style, p.value.Text) }
+		l := sc.th.Line(w).Skip(4)
+		put := func(p pair) { l.Cell(sc.th.Dim, p.key, p.keys).Skip(2).Put(p.value.Style, p.value.Text) }
 		if i < len(left) {
 			put(left[i])
 		}
@@ -123,19 +123,19 @@ func (m *model) pasted(left, right []pair, from, w int) []string {
 }
 
 // factValue is a fact fit for drawing: an instant as how long ago it was.
-func (m *model) factValue(value string) string {
+func factValue(sc *scene, value string) string {
 	if len(value) >= len("2006-01-02T15:04:05Z") && len(value) <= len(time.RFC3339Nano) {
 		if t, err := time.Parse(time.RFC3339Nano, value); err == nil {
-			return paint.TimeOfDay(t, m.now) + ", " + format.Age(m.now.Sub(t)) + " ago"
+			return paint.TimeOfDay(t, sc.now) + ", " + format.Age(sc.now.Sub(t)) + " ago"
 		}
 	}
 	return paint.Clean(value)
 }
 
 // factStyle draws attention to a transaction that was left open.
-func (m *model) factStyle(a sources.Attr) paint.Style {
+func factStyle(sc *scene, a sources.Attr) paint.Style {
 	if a.Key == "state" && idleInTransaction(a.Value) {
-		return m.th.Warn
+		return sc.th.Warn
 	}
 	return ""
 }

@@ -6,54 +6,48 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/ui/keys"
+	"coordtop/ui/paint"
 )
 
-// footer is the last line: a message while there is one, else the keys that matter
+// drawFooter is the last line: a message while there is one, else the keys that matter
 // here, as many as fit.
-func (m *model) footer(w int) string {
-	l := m.th.Line(w).Skip(1)
+func drawFooter(sc *scene, w int) string {
+	l := sc.th.Line(w).Skip(1)
 	switch {
-	case m.line.scope != 0:
-		return m.typedFooter(w)
-	case m.menu != 0:
-		return m.menuFooter(w)
-	case m.message != "" && !m.deciding():
-		return l.Put(m.th.Strong, m.message).Done()
-	case m.lay.small && m.typing:
-		l.Put(m.th.Strong, "/").Skip(1).Put("", m.typed()).Skip(2)
-		m.advise(l)
+	case sc.command.scope != 0:
+		return typedFooter(sc, w)
+	case sc.menu != 0:
+		return menuFooter(sc, w)
+	case sc.message != "" && !sc.deciding:
+		return l.Put(sc.th.Strong, sc.message).Done()
+	case sc.lay.small && sc.filter.scope != 0:
+		l.Put(sc.th.Strong, "/").Skip(1).Put("", sc.filter.text).Skip(2)
+		filterAdvice(sc, l)
 		return l.Done()
-	case m.lay.small && m.hands.dialog == nil:
-		return l.Put(m.th.Dim, "small screen: list only, 80x24 shows all").Done()
+	case sc.lay.small && !sc.dialog:
+		return l.Put(sc.th.Dim, "small screen: list only, 80x24 shows all").Done()
 	}
-	scope := m.scope()
+	scope := sc.scope
 	hints := make([]keys.Binding, 0, 32)
-	for i := range m.table {
-		if a := &m.table[i]; a.Hint != "" && a.Scope&scope != 0 {
+	for i := range sc.table {
+		if a := &sc.table[i]; a.Hint != "" && a.Scope&scope != 0 {
 			hints = append(hints, *a)
 		}
 	}
-	if m.typing || m.scope() == keys.InList && (m.idx.Problems || !m.idx.Filter.Empty()) {
-		hints = append(hints, keys.Binding{Intent: keys.Clear, Keys: []string{m.table.KeyIn(scope, keys.Clear)}, Hint: "clear"})
+	if sc.filter.scope != 0 || sc.scope == keys.InList && (sc.idx.Problems || !sc.idx.Filter.Empty()) {
+		hints = append(hints, keys.Binding{Intent: keys.Clear, Keys: []string{sc.table.KeyIn(scope, keys.Clear)}, Hint: "clear"})
 	}
 	slices.SortStableFunc(hints, func(a, b keys.Binding) int { return cmp.Compare(quits(a), quits(b)) })
 	for _, a := range hints {
-		if a.Intent == keys.Pane && (m.lay.split > 0 || m.lay.stacked > 0) {
+		if a.Intent == keys.Pane && (sc.lay.split > 0 || sc.lay.stacked > 0) {
 			continue
 		}
 		if l.X+format.Width(a.Keys[0])+1+len(a.Hint) >= w {
 			break
 		}
-		l.Put(m.th.Strong, a.Keys[0]).Skip(1).Put(m.th.Dim, a.Hint).Skip(2)
+		l.Put(sc.th.Strong, a.Keys[0]).Skip(1).Put(sc.th.Dim, a.Hint).Skip(2)
 	}
 	return l.Done()
-}
-
-// deciding says whether a dialog is open whose keys matter more than any message. The menu
-// speaks by messages itself.
-func (m *model) deciding() bool {
-	_, choosing := m.hands.dialog.(*menu)
-	return m.hands.dialog != nil && !choosing
 }
 
 // quits puts the way out first among the hints: it must be seen on any screen.
@@ -68,11 +62,11 @@ func quits(a keys.Binding) int {
 }
 
 // menuFooter draws the menu that is open: its next key chooses, any other closes it.
-func (m *model) menuFooter(w int) string {
-	l := m.th.Line(w).Skip(1).Put(m.th.Strong, menuTitle(m.menu)).Skip(2)
-	for _, b := range m.table {
-		if b.Scope == m.menu {
-			l.Put(m.th.Strong, b.Keys[0]).Skip(1).Put(m.th.Dim, b.Hint).Skip(2)
+func menuFooter(sc *scene, w int) string {
+	l := sc.th.Line(w).Skip(1).Put(sc.th.Strong, menuTitle(sc.menu)).Skip(2)
+	for _, b := range sc.table {
+		if b.Scope == sc.menu {
+			l.Put(sc.th.Strong, b.Keys[0]).Skip(1).Put(sc.th.Dim, b.Hint).Skip(2)
 		}
 	}
 	return l.Done()
@@ -80,4 +74,46 @@ func (m *model) menuFooter(w int) string {
 
 func menuTitle(s keys.Scope) string {
 	return map[keys.Scope]string{keys.InSort: "order by", keys.InCopy: "copy", keys.InExport: "export as", keys.InKeep: "quit and leave this screen as text?"}[s]
+}
+
+// typedFooter draws the line being typed.
+func typedFooter(sc *scene, w int) string {
+	t, l := &sc.command, sc.th.Line(w).Skip(1)
+	sign := ":"
+	if t.scope == keys.InHelpText {
+		sign = "/"
+	}
+	l.Put(sc.th.Strong, sign).Put("", paint.Clean(t.text)).Skip(2)
+	switch {
+	case len(t.offers) > 0:
+		putOffers(sc, l, t.offers)
+	case t.scope == keys.InCommand:
+		l.Put(sc.th.Dim, keys.Usage(t.text))
+	}
+	return l.Done()
+}
+
+// putOffers writes what else there is.
+func putOffers(sc *scene, l *paint.Line, offers []string) {
+	for _, text := range offers[:min(len(offers), offersShown)] {
+		l.Put(sc.th.Dim, paint.Clean(text)).Skip(1)
+	}
+}
+
+// offersShown is how many other completions are named.
+const offersShown = 6
+
+// filterAdvice says, behind a filter that is typed, what is wrong with it, or what else it
+// could be completed with.
+func filterAdvice(sc *scene, l *paint.Line) {
+	switch f := &sc.idx.Filter; {
+	case len(sc.filter.offers) > 0:
+		putOffers(sc, l, sc.filter.offers)
+	case f.Mistake != nil && f.Mistake.Open:
+		l.Put(sc.th.Dim, paint.Clean(f.Mistake.Text))
+	case f.Mistake != nil:
+		l.Put(sc.th.Warn, paint.Clean(f.Mistake.Text))
+	case len(sc.idx.Handles) == 0 && sc.idx.Total > 0:
+		l.Put(sc.th.Dim, sc.idx.Meant())
+	}
 }

@@ -12,17 +12,17 @@ import (
 // rowEvents is how many of a row's events its own screen lists.
 const rowEvents = 200
 
-// fullDetail is all there is to know about the row under the cursor.
-func (m *model) fullDetail(w int) []string {
-	row, v := m.selected()
-	gap := m.th.Line(w).Done()
+// detailScreen is all there is to know about the row under the cursor.
+func detailScreen(sc *scene, w int) []string {
+	row, v := sc.selected()
+	gap := sc.th.Line(w).Done()
 	if row == nil {
-		return []string{gap, m.th.Line(w).Skip(1).Put(m.th.Dim, "this row does not exist any more").Done()}
+		return []string{gap, sc.th.Line(w).Skip(1).Put(sc.th.Dim, "this row does not exist any more").Done()}
 	}
-	lines := []string{gap, m.detailTitle(row, v, w)}
-	for _, section := range [][]string{m.owners(row, v, w, false), m.ownerFacts(row, w), m.sawtooth(row, v, w), m.waiters(row, v, w, true), m.ourActions(row, w),
-		m.candidates(row, w, true), m.ifReleased(row, v, w), m.wideStrip(row, w), m.former(row, w), m.data(row, w),
-		m.labelFacts(row, w), m.rowEvents(row, w)} {
+	lines := []string{gap, detailTitle(sc, row, v, w)}
+	for _, section := range [][]string{ownerTable(sc, row, v, w, false), ownerFacts(sc, row, w), sawtoothLines(sc, row, v, w), waiterLines(sc, row, v, w, true), actionLines(sc, row, w),
+		candidateLines(sc, row, w, true), ifReleased(sc, row, v, w), wideStrip(sc, row, w), formerOwners(sc, row, w), dataSections(sc, row, w),
+		labelFacts(sc, row, w), eventsOfRow(sc, row, w)} {
 		if len(section) > 0 {
 			lines = append(append(lines, gap), section...)
 		}
@@ -31,19 +31,19 @@ func (m *model) fullDetail(w int) []string {
 }
 
 // wideStrip is the row's strip over the whole width.
-func (m *model) wideStrip(row *sources.Row, w int) []string {
+func wideStrip(sc *scene, row *sources.Row, w int) []string {
 	if len(row.Terms) == 0 && row.Nobody.At.IsZero() && row.Kind != sources.KindSemaphore {
 		return nil
 	}
-	win := timeline.Fit(m.now, m.span(w-4), w-4)
+	win := timeline.Fit(sc.now, spanOf(sc, w-4), w-4)
 	what := "OWNERS"
 	if row.Kind == sources.KindSemaphore {
 		what = "PERMITS TAKEN"
 	}
-	head := m.th.Line(w).Skip(2).Put(m.th.Dim, what+" in the last "+format.Age(win.Span())+", 1 column = "+format.Age(win.Step))
-	axis, strip := m.th.Line(w).Skip(2), m.th.Line(w).Skip(2)
-	axis.Axis(win, m.now.Location())
-	m.strip(strip, row, win)
+	head := sc.th.Line(w).Skip(2).Put(sc.th.Dim, what+" in the last "+format.Age(win.Span())+", 1 column = "+format.Age(win.Step))
+	axis, strip := sc.th.Line(w).Skip(2), sc.th.Line(w).Skip(2)
+	axis.Axis(win, sc.now.Location())
+	drawStrip(sc, strip, row, win)
 	return []string{head.Done(), axis.Done(), strip.Done()}
 }
 
@@ -54,20 +54,20 @@ const (
 	tableWithData = 120
 )
 
-// data is the values that belong to the row, over as many lines as they need.
-func (m *model) data(row *sources.Row, w int) []string {
+// dataSections is the values that belong to the row, over as many lines as they need.
+func dataSections(sc *scene, row *sources.Row, w int) []string {
 	var lines []string
 	show := func(title string, b sources.Blob) {
 		if b.Len == 0 {
 			return
 		}
-		l := m.th.Line(w).Skip(2).Put(m.th.Dim, title+", "+paint.Count(b.Len, "byte"))
+		l := sc.th.Line(w).Skip(2).Put(sc.th.Dim, title+", "+paint.Count(b.Len, "byte"))
 		if b.Len > len(b.Head) {
-			l.Put(m.th.Dim, ", the first "+format.Count(len(b.Head)))
+			l.Put(sc.th.Dim, ", the first "+format.Count(len(b.Head)))
 		}
 		lines = append(lines, l.Done())
 		for _, s := range paint.BlobLines(b, w-4) {
-			lines = append(lines, m.th.Line(w).Skip(2).Put("", s).Done())
+			lines = append(lines, sc.th.Line(w).Skip(2).Put("", s).Done())
 		}
 	}
 	show("DATA", row.Data)
@@ -81,14 +81,14 @@ func (m *model) data(row *sources.Row, w int) []string {
 }
 
 // ownerFacts is what the backend tells of each owner.
-func (m *model) ownerFacts(row *sources.Row, w int) []string {
+func ownerFacts(sc *scene, row *sources.Row, w int) []string {
 	if len(row.Owners) == 1 {
 		o := &row.Owners[0]
 		attrs := o.Attrs
-		if session := paint.Clean(o.Session); m.shortSession(o.Session) != session {
+		if session := paint.Clean(o.Session); shortSession(sc, o.Session) != session {
 			attrs = append(slices.Clone(attrs), sources.Attr{Key: "session", Value: session})
 		}
-		return m.titled("FACTS of "+paint.CleanLabel(o.Label), m.factColumns(attrs, w), w)
+		return titled(sc, "FACTS of "+paint.CleanLabel(o.Label), factColumns(sc, attrs, w), w)
 	}
 	indent := 4
 	for i := range row.Owners {
@@ -96,36 +96,36 @@ func (m *model) ownerFacts(row *sources.Row, w int) []string {
 	}
 	var lines []string
 	for i := range row.Owners {
-		lines = append(lines, m.factsOf(paint.CleanLabel(row.Owners[i].Label), row.Owners[i].Attrs, w, indent)...)
+		lines = append(lines, factsOf(sc, paint.CleanLabel(row.Owners[i].Label), row.Owners[i].Attrs, w, indent)...)
 	}
-	return m.titled("FACTS", lines, w)
+	return titled(sc, "FACTS", lines, w)
 }
 
 // titled puts a title over lines, if there are any.
-func (m *model) titled(title string, lines []string, w int) []string {
+func titled(sc *scene, title string, lines []string, w int) []string {
 	if len(lines) == 0 {
 		return nil
 	}
-	return append([]string{m.th.Line(w).Skip(2).Put(m.th.Dim, title).Done()}, lines...)
+	return append([]string{sc.th.Line(w).Skip(2).Put(sc.th.Dim, title).Done()}, lines...)
 }
 
 // factNames is how many cells an owner's name may take before its facts.
 const factNames = 24
 
 // labelFacts are what the configuration says of the row.
-func (m *model) labelFacts(row *sources.Row, w int) []string {
-	return m.titled("LABELS", m.factColumns(row.Labels, w), w)
+func labelFacts(sc *scene, row *sources.Row, w int) []string {
+	return titled(sc, "LABELS", factColumns(sc, row.Labels, w), w)
 }
 
-func (m *model) rowEvents(row *sources.Row, w int) []string {
+func eventsOfRow(sc *scene, row *sources.Row, w int) []string {
 	if w < 2 {
 		return nil
 	}
-	events := m.eventLines(w-2, rowEvents, false, func(e *sources.Event) bool { return e.Ref == row.Ref })
+	events := eventLines(sc, w-2, rowEvents, false, func(e *sources.Event) bool { return e.Ref == row.Ref })
 	if len(events) == 0 {
 		return nil
 	}
 	events = paint.Indented(paint.Indented(events))
-	title := m.th.Line(w).Skip(2).Put(m.th.Dim, "EVENTS of this row, newest first").Done()
+	title := sc.th.Line(w).Skip(2).Put(sc.th.Dim, "EVENTS of this row, newest first").Done()
 	return append([]string{title}, events...)
 }

@@ -15,8 +15,7 @@ import (
 // hands is the part of the model that acts: what the operator is doing, and the dialog
 // in which the person decides.
 type hands struct {
-	op     Operator // nil: this board is read-only
-	status *action.Status
+	op     Operator                // nil: this board is read-only
 	phases map[uint64]action.Phase // of the runs that were told of last
 	ask    asker
 	do     doer
@@ -34,11 +33,8 @@ type hands struct {
 const quietTime = 400 * time.Millisecond
 
 func newHands(op Operator) hands {
-	h := hands{op: op, status: &action.Status{}, phases: map[uint64]action.Phase{}}
+	h := hands{op: op, phases: map[uint64]action.Phase{}}
 	h.ask, h.do = askIn(context.Background(), op, new(sync.WaitGroup)), doIn(context.Background())
-	if op != nil {
-		h.status = op.Status()
-	}
 	return h
 }
 
@@ -46,8 +42,8 @@ func newHands(op Operator) hands {
 // It does not wait for a paused picture.
 func (m *model) heed() {
 	if m.hands.op != nil {
-		if s := m.hands.op.Status(); s != m.hands.status {
-			m.hands.status = s
+		if s := m.hands.op.Status(); s != m.status {
+			m.status = s
 			m.longest.rev = 0 // what is ours is called so, which is longer
 		}
 		m.announce()
@@ -80,7 +76,7 @@ func (m *model) hush() { m.hands.quiet = m.feed.Now().Add(quietTime) }
 func (m *model) shut() { m.hands.dialog = nil }
 
 // canWrite says whether anything may be changed now.
-func (m *model) canWrite() bool { return m.hands.op != nil && m.hands.status.CanWrite(m.feed.Now()) }
+func (m *model) canWrite() bool { return m.hands.op != nil && m.status.CanWrite(m.feed.Now()) }
 
 // live is a row as it is now, also while the picture is held; nil: it does not exist.
 func (m *model) live(ref sources.Ref) *sources.Row {

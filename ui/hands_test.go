@@ -377,7 +377,7 @@ func TestEveryKeyOfADialogDoesSomething(t *testing.T) {
 				})
 				d.send(terminal.WakeMsg{})
 				d.act(open...)
-				if got := d.scope(); got != s {
+				if got := d.keyScope(); got != s {
 					t.Fatalf("the scope is %d", got)
 				}
 				before, called := d.View(), len(op.Called())

@@ -20,15 +20,15 @@ type sign struct {
 }
 
 // sourceHealth sums up a source from its scopes.
-func (m *model) sourceHealth(s *sources.SourceStatus) sign {
+func sourceHealth(sc *scene, s *sources.SourceStatus) sign {
 	h := sign{name: paint.Clean(s.Name)}
-	scope := m.worstScope(s)
+	scope := worstScope(sc, s)
 	switch {
 	case s.Health == sources.HealthConnecting:
-		h.mark, h.st, h.text, h.short = m.th.Connecting, m.th.Dim, "connecting", "connecting"
+		h.mark, h.st, h.text, h.short = sc.th.Connecting, sc.th.Dim, "connecting", "connecting"
 		if s.Err != nil {
 			h.text, h.short = "no answer", "no answer"
-			m.silent(&h, time.Time{})
+			markSilent(sc, &h, time.Time{})
 		}
 	case s.Health == sources.HealthStale:
 		h.text, h.short = "STALE", "STALE"
@@ -37,14 +37,14 @@ func (m *model) sourceHealth(s *sources.SourceStatus) sign {
 			alive = scope.Alive
 		}
 		if !alive.IsZero() {
-			h.text += " " + m.silence(alive)
+			h.text += " " + silenceText(sc, alive)
 		}
-		m.silent(&h, alive)
+		markSilent(sc, &h, alive)
 	default:
-		h.mark, h.st, h.live = m.th.Up, m.th.Good, true
+		h.mark, h.st, h.live = sc.th.Up, sc.th.Good, true
 		if scope != nil {
 			h.text = briefMode(&scope.About)
-			if age := m.now.Sub(scope.Alive); age >= 2*time.Second {
+			if age := sc.now.Sub(scope.Alive); age >= 2*time.Second {
 				h.text += ", " + format.Age(age) + " old"
 			}
 		}
@@ -52,22 +52,22 @@ func (m *model) sourceHealth(s *sources.SourceStatus) sign {
 	return h
 }
 
-// silent marks the sign of a source that does not answer, of which was last heard at alive;
+// markSilent marks the sign of a source that does not answer, of which was last heard at alive;
 // zero: never. That is worth a look, and needs a person from the threshold on.
-func (m *model) silent(h *sign, alive time.Time) {
+func markSilent(sc *scene, h *sign, alive time.Time) {
 	if alive.IsZero() {
-		alive = m.started
+		alive = sc.started
 	}
-	h.mark, h.loud, h.sev, h.st = m.th.Down, true, paint.Warn, m.th.Warn
-	if m.now.Sub(alive) >= m.st.Thresholds.Stale {
-		h.sev, h.st = paint.Bad, m.th.Bad
+	h.mark, h.loud, h.sev, h.st = sc.th.Down, true, paint.Warn, sc.th.Warn
+	if sc.now.Sub(alive) >= sc.st.Thresholds.Stale {
+		h.sev, h.st = paint.Bad, sc.th.Bad
 	}
 }
 
-// silence is for how long nothing was heard, rounded up: what is shown stands for the second
+// silenceText is for how long nothing was heard, rounded up: what is shown stands for the second
 // that follows, so an age that is rounded down would fall short all the time.
-func (m *model) silence(alive time.Time) string {
-	return format.Age(m.now.Sub(alive) + time.Second - 1)
+func silenceText(sc *scene, alive time.Time) string {
+	return format.Age(sc.now.Sub(alive) + time.Second - 1)
 }
 
 // briefMode says how fresh what is read of a scope is: how often it is read, or in a word
@@ -81,10 +81,10 @@ func briefMode(a *sources.About) string {
 }
 
 // worstScope returns the scope of a source that has been silent for longest.
-func (m *model) worstScope(s *sources.SourceStatus) *sources.Scope {
+func worstScope(sc *scene, s *sources.SourceStatus) *sources.Scope {
 	var worst *sources.Scope
-	for i := range m.st.Scopes {
-		c := &m.st.Scopes[i]
+	for i := range sc.st.Scopes {
+		c := &sc.st.Scopes[i]
 		if c.Source == s.Name && (worst == nil || c.Health > worst.Health || c.Health == worst.Health && c.Alive.Before(worst.Alive)) {
 			worst = c
 		}
@@ -92,13 +92,13 @@ func (m *model) worstScope(s *sources.SourceStatus) *sources.Scope {
 	return worst
 }
 
-// health writes the sources up to column end. When there is no room for all, those
+// drawHealth writes the sources up to column end. When there is no room for all, those
 // that are well lose their text, then are only counted.
-func (m *model) health(l *paint.Line, end int) {
-	all := make([]sign, len(m.st.Sources))
+func drawHealth(sc *scene, l *paint.Line, end int) {
+	all := make([]sign, len(sc.st.Sources))
 	long, short := 0, 0
-	for i := range m.st.Sources {
-		h := m.sourceHealth(&m.st.Sources[i])
+	for i := range sc.st.Sources {
+		h := sourceHealth(sc, &sc.st.Sources[i])
 		all[i] = h
 		long += 5 + format.Width(h.name) + format.Width(h.text)
 		short += 4 + format.Width(h.name)
@@ -110,25 +110,25 @@ func (m *model) health(l *paint.Line, end int) {
 	switch room := end - l.X; {
 	case long <= room:
 		for _, h := range all {
-			m.putHealth(l, h, h.text)
+			putHealth(sc, l, h, h.text)
 		}
 	case short <= room:
 		for _, h := range all {
-			m.putHealth(l, h, h.short)
+			putHealth(sc, l, h, h.short)
 		}
 	default:
-		m.healthCounts(l, all, end)
+		healthCounts(sc, l, all, end)
 	}
 }
 
-func (m *model) putHealth(l *paint.Line, h sign, text string) {
+func putHealth(sc *scene, l *paint.Line, h sign, text string) {
 	l.Put(h.st, h.mark).Skip(1)
 	if h.loud {
 		l.Put(h.st, strings.TrimRight(h.name+" "+text, " "))
 	} else {
 		l.Put("", h.name)
 		if text != "" {
-			l.Skip(1).Put(m.th.Dim, text)
+			l.Skip(1).Put(sc.th.Dim, text)
 		}
 	}
 	l.Skip(2)
@@ -136,8 +136,8 @@ func (m *model) putHealth(l *paint.Line, h sign, text string) {
 
 // healthCounts is for many sources, or a narrow screen: those that are not well by name
 // as far as there is room, the rest counted.
-func (m *model) healthCounts(l *paint.Line, all []sign, end int) {
-	live, down, worst := 0, 0, m.th.Warn
+func healthCounts(sc *scene, l *paint.Line, all []sign, end int) {
+	live, down, worst := 0, 0, sc.th.Warn
 	for _, h := range all {
 		switch {
 		case h.live:
@@ -152,18 +152,18 @@ func (m *model) healthCounts(l *paint.Line, all []sign, end int) {
 	var tail []paint.Part
 	say := func(n int, mark string, st paint.Style, text string) {
 		if n > 0 {
-			tail = append(tail, st.Text(mark), m.th.Dim.Text(" "+format.Count(n)+" "+text+"  "))
+			tail = append(tail, st.Text(mark), sc.th.Dim.Text(" "+format.Count(n)+" "+text+"  "))
 		}
 	}
-	say(live, m.th.Up, m.th.Good, "live")
-	say(len(all)-live-down, m.th.Connecting, m.th.Dim, "connecting")
+	say(live, sc.th.Up, sc.th.Good, "live")
+	say(len(all)-live-down, sc.th.Connecting, sc.th.Dim, "connecting")
 	for _, h := range all {
 		if h.loud && l.X+6+format.Width(h.name)+len(h.short)+paint.PartsWidth(tail)+len("9 more down") <= end {
-			m.putHealth(l, h, h.short)
+			putHealth(sc, l, h, h.short)
 			down--
 		}
 	}
-	say(down, m.th.Down, worst, "down")
+	say(down, sc.th.Down, worst, "down")
 	for len(tail) > 0 && l.X+paint.PartsWidth(tail) > end+2 {
 		tail = tail[2:] // what is well goes first
 	}
@@ -173,10 +173,10 @@ func (m *model) healthCounts(l *paint.Line, all []sign, end int) {
 }
 
 // silentSources counts the sources that do not answer; worst is how bad that is.
-func (m *model) silentSources() (n int, worst paint.Severity) {
+func silentSources(sc *scene) (n int, worst paint.Severity) {
 	worst = paint.Well
-	for i := range m.st.Sources {
-		if h := m.sourceHealth(&m.st.Sources[i]); h.loud {
+	for i := range sc.st.Sources {
+		if h := sourceHealth(sc, &sc.st.Sources[i]); h.loud {
 			n++
 			worst = min(worst, h.sev)
 		}

@@ -40,9 +40,9 @@ func sections() []section {
 
 // helpLines are the key table and what the signs mean, as far as all the words typed
 // are in them. What works on the screen that the help was opened from stands first.
-func (m *model) helpLines() []helpLine {
+func helpLines(sc *scene, text string) []helpLine {
 	var lines []helpLine
-	words := strings.Fields(strings.ToLower(m.line.input.Value()))
+	words := strings.Fields(strings.ToLower(text))
 	add := func(title string, list []helpLine) {
 		list = slices.DeleteFunc(list, func(l helpLine) bool { return !l.holds(words) })
 		if len(list) > 0 {
@@ -50,14 +50,14 @@ func (m *model) helpLines() []helpLine {
 		}
 	}
 	parts := sections()
-	here := m.behind()
+	here := behind(sc)
 	slices.SortStableFunc(parts, func(a, b section) int { return boolInt(b.scope == here) - boolInt(a.scope == here) })
 	seen := shown{}
 	for _, s := range parts {
-		add(s.title, s.lines(m.table, seen))
+		add(s.title, s.lines(sc.table, seen))
 	}
 	var signs []helpLine
-	for _, s := range m.signs() {
+	for _, s := range helpSigns(sc) {
 		signs = append(signs, helpLine{keys: s[0], text: s[1].Text})
 	}
 	add("SIGNS", signs)
@@ -109,9 +109,9 @@ func (s section) lines(table []keys.Binding, seen shown) []helpLine {
 }
 
 // behind is the scope of the screen that the help was opened from.
-func (m *model) behind() keys.Scope {
-	if n := len(m.trail); n > 0 {
-		return m.trail[n-1].scope()
+func behind(sc *scene) keys.Scope {
+	if n := len(sc.trail); n > 0 {
+		return sc.trail[n-1].scope()
 	}
 	return keys.InList
 }
@@ -120,23 +120,23 @@ func (m *model) behind() keys.Scope {
 const helpKeys = 18
 
 // helpScreen draws the part of the help around its cursor in h lines.
-func (m *model) helpScreen(w, h int) []string {
-	th, all := &m.th, m.helpLines()
-	m.helpAt = max(0, min(m.helpAt, len(all)-1))
+func helpScreen(sc *scene, w, h int) frame {
+	th, all := &sc.th, helpLines(sc, sc.command.text)
+	f := frame{scroll: sc.scroll, helpAt: max(0, min(sc.helpAt, len(all)-1))}
 	h = max(h-1, 0) // the last line says what follows
-	cols := m.helpColumns()
-	m.scroll = min(m.scroll, m.helpAt)
-	m.scroll = max(0, m.scroll, m.helpAt-cols*h+1)
-	if m.helpAt <= 1 {
-		m.scroll = 0 // with the title of the section
+	cols := helpColumns(sc)
+	f.scroll = min(f.scroll, f.helpAt)
+	f.scroll = max(0, f.scroll, f.helpAt-cols*h+1)
+	if f.helpAt <= 1 {
+		f.scroll = 0 // with the title of the section
 	}
 	each := w / cols
 	var lines []string
 	for i := range h {
 		text := ""
 		for c := range cols {
-			if at := m.scroll + c*h + i; at < len(all) {
-				text += drawHelpLine(th, all[at], each, at == m.helpAt)
+			if at := f.scroll + c*h + i; at < len(all) {
+				text += drawHelpLine(th, all[at], each, at == f.helpAt)
 			} else {
 				text += th.Line(each).Done()
 			}
@@ -148,21 +148,22 @@ func (m *model) helpScreen(w, h int) []string {
 	}
 	lines = th.Box(lines, w, h)
 	last := th.Line(w).Skip(2)
-	if more := len(all) - m.scroll - cols*h; more > 0 {
+	if more := len(all) - f.scroll - cols*h; more > 0 {
 		last.Put(th.Dim, paint.Count(more, "more line")+" below").Skip(2)
 	}
-	if len(all) > 0 && all[m.helpAt].cells() > each {
-		last.Put("", all[m.helpAt].text)
+	if len(all) > 0 && all[f.helpAt].cells() > each {
+		last.Put("", all[f.helpAt].text)
 	}
-	return append(lines, last.Done())
+	f.lines = append(lines, last.Done())
+	return f
 }
 
 // helpWide is from how many cells on the help stands in two columns.
 const helpWide = 150
 
 // helpColumns is in how many columns the help stands, one after the other.
-func (m *model) helpColumns() int {
-	if m.lay.w >= helpWide {
+func helpColumns(sc *scene) int {
+	if sc.lay.w >= helpWide {
 		return 2
 	}
 	return 1
@@ -195,9 +196,9 @@ func drawHelpLine(th *paint.Theme, h helpLine, w int, selected bool) string {
 
 // moveHelp moves the cursor of the help; titles are passed over.
 func (m *model) moveHelp(i keys.Intent) {
-	all := m.helpLines()
+	all := helpLines(&m.scene, m.line.input.Value())
 	from := m.helpAt
-	m.helpAt = min(scrolled(m.helpAt, i, (m.lay.body()-1)*m.helpColumns()), max(len(all)-1, 0))
+	m.helpAt = min(scrolled(m.helpAt, i, (m.lay.body()-1)*helpColumns(&m.scene)), max(len(all)-1, 0))
 	step := 1
 	if m.helpAt < from {
 		step = -1
@@ -230,7 +231,7 @@ func (m *model) typeHelp(msg tea.Msg) tea.Cmd {
 
 // runHelp runs the line under the cursor, on the screen that the help was opened from.
 func (m *model) runHelp() tea.Cmd {
-	all := m.helpLines()
+	all := helpLines(&m.scene, m.line.input.Value())
 	if m.helpAt >= len(all) || all[m.helpAt].b.Intent == "" {
 		return nil
 	}
@@ -246,7 +247,7 @@ func (m *model) runHelp() tea.Cmd {
 			return m.prompt(keys.InCommand, c.Name+" ")
 		}
 	}
-	if b.Scope&(keys.InViews|keys.InCommand) == 0 || b.Scope&keys.InViews != 0 && b.Scope&m.behind() == 0 {
+	if b.Scope&(keys.InViews|keys.InCommand) == 0 || b.Scope&keys.InViews != 0 && b.Scope&behind(&m.scene) == 0 {
 		m.say("that does not work here: " + b.Help)
 		return nil
 	}
@@ -254,9 +255,9 @@ func (m *model) runHelp() tea.Cmd {
 	return m.do(b.Intent)
 }
 
-// signs explains what is drawn.
-func (m *model) signs() [][2]paint.Part {
-	th, limits := &m.th, &m.st.Thresholds
+// helpSigns explains what is drawn.
+func helpSigns(sc *scene) [][2]paint.Part {
+	th, limits := &sc.th, &sc.st.Thresholds
 	bars := strings.Repeat
 	return [][2]paint.Part{
 		{th.Bad.Text(th.Marks[paint.Bad]), paint.Plain("needs a person: no leader for " + format.Precise(limits.NoLeader) + ", two owners, a wait of " + format.Precise(limits.WaitPerson))},
@@ -271,7 +272,7 @@ func (m *model) signs() [][2]paint.Part {
 		{paint.Plain(th.About + "12:40:26"), paint.Plain("it happened between two looks: not told, but seen in the stretch given as \"within\"")},
 		{paint.Plain(th.About + "released"), paint.Plain("inferred from what was seen, not told by the server")},
 		{paint.Plain(th.About + "3h"), paint.Plain("the take-over lies between two looks that were a second or more apart")},
-		{paint.Plain("3 problems, 1 source down"), paint.Plain(m.table.KeyOf(keys.Problems) + " shows the 3; rows of a source that is down count as what they were last")},
+		{paint.Plain("3 problems, 1 source down"), paint.Plain(sc.table.KeyOf(keys.Problems) + " shows the 3; rows of a source that is down count as what they were last")},
 		{paint.Plain("(3h)"), paint.Plain("by the owner's own word and clock")},
 		{th.OwnerLetter(0).Text("A" + bars(th.Run, 3)), paint.Plain("owner A; the letter and its colour are the same in list, pane and events")},
 		{th.Alarm.Text(th.Crisis), paint.Plain("nobody led for longer than " + format.Precise(limits.Gap) + " and than " + strconv.Itoa(int(math.Round(100*limits.GapPart))) + "% of the column")},

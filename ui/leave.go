@@ -20,7 +20,7 @@ func (m *model) quit() tea.Cmd {
 	again := m.feed.Now().Sub(m.hands.leaving) <= quitAgain
 	m.hands.leaving = m.feed.Now()
 	_, asking := m.hands.dialog.(*farewell)
-	if len(m.hands.status.Holdings) == 0 || asking && again {
+	if len(m.status.Holdings) == 0 || asking && again {
 		return tea.Quit
 	}
 	m.ask(&farewell{})
@@ -37,7 +37,7 @@ func (d *farewell) do(m *model, i keys.Intent) tea.Cmd {
 	case keys.ResignAll:
 		return tea.Quit
 	case keys.RunOut:
-		if m.lasting() == 0 {
+		if lasting(&m.scene) == 0 {
 			return nil
 		}
 		m.hands.op.LetRunOut()
@@ -53,7 +53,7 @@ func (d *farewell) edit(*model, tea.Msg) tea.Cmd { return nil }
 
 // heed goes away with the last thing held: there is nothing left to ask.
 func (d *farewell) heed(m *model) {
-	if len(m.hands.status.Holdings) == 0 {
+	if len(m.status.Holdings) == 0 {
 		m.kept = nil
 		m.shut()
 		m.say("nothing is held any more: " + m.table.KeyIn(keys.InList, keys.Quit) + " quits")
@@ -61,10 +61,10 @@ func (d *farewell) heed(m *model) {
 }
 
 // lasting counts our leases that a service would let run out.
-func (m *model) lasting() int {
+func lasting(sc *scene) int {
 	n := 0
-	for i := range m.hands.status.Holdings {
-		if h := &m.hands.status.Holdings[i]; h.RunsOut && !h.Waiting {
+	for i := range sc.status.Holdings {
+		if h := &sc.status.Holdings[i]; h.RunsOut && !h.Waiting {
 			n++
 		}
 	}
@@ -75,7 +75,7 @@ func (d *farewell) picture(m *model, w, h int) picture {
 	w = min(w, 70)
 	p := picture{danger: true}
 	add := func(l *paint.Line) { p.lines = append(p.lines, l.Done()) }
-	holding, waiting, _ := m.held()
+	holding, waiting, _ := heldNow(&m.scene)
 	title := "We hold " + paint.Count(holding, "lease")
 	if holding == 0 {
 		title = "We wait in " + paint.Count(waiting, "queue")
@@ -83,10 +83,10 @@ func (d *farewell) picture(m *model, w, h int) picture {
 		title += " and wait in " + paint.Count(waiting, "queue")
 	}
 	add(m.th.Line(w).Put(m.th.Strong, title))
-	all := m.hands.status.Holdings
+	all := m.status.Holdings
 	room := max(h-7, 1)
 	for i := range all[:min(len(all), room)] {
-		m.holdingLine(m.th.Line(w).Skip(2), &all[i], add)
+		drawHolding(&m.scene, m.th.Line(w).Skip(2), &all[i], add)
 	}
 	if more := len(all) - room; more > 0 {
 		add(m.th.Line(w).Skip(2).Put(m.th.Dim, format.Count(more)+" more"))
@@ -96,7 +96,7 @@ func (d *farewell) picture(m *model, w, h int) picture {
 		add(m.th.Line(w).Skip(2).Cell(m.th.Strong, k, 5).Put("", text).Put(m.th.Dim, more))
 	}
 	key("r", "resign and quit", ": others get it at once")
-	if n := m.lasting(); n == len(all) {
+	if n := lasting(&m.scene); n == len(all) {
 		key("l", "quit and let it run out", ": nobody gets it before its end")
 	} else if n > 0 {
 		key("l", "quit and let "+format.Count(n)+" run out", ": the rest ends with our connection")
@@ -105,19 +105,19 @@ func (d *farewell) picture(m *model, w, h int) picture {
 	return p
 }
 
-// holdingLine is one thing that we hold or wait for.
-func (m *model) holdingLine(l *paint.Line, h *action.Holding, add func(*paint.Line)) {
-	l.Put("", m.th.FitName(paint.Clean(h.Ref.Name), 30)).Skip(2).Put(m.th.Dim, paint.Clean(h.Ref.Source)).Skip(2)
+// drawHolding is one thing that we hold or wait for.
+func drawHolding(sc *scene, l *paint.Line, h *action.Holding, add func(*paint.Line)) {
+	l.Put("", sc.th.FitName(paint.Clean(h.Ref.Name), 30)).Skip(2).Put(sc.th.Dim, paint.Clean(h.Ref.Source)).Skip(2)
 	switch {
 	case h.Waiting:
-		l.Put(m.th.Dim, "waiting for "+format.Age(max(m.clock.Sub(h.Since), 0)))
+		l.Put(sc.th.Dim, "waiting for "+format.Age(max(sc.clock.Sub(h.Since), 0)))
 		if !h.GivesUp.IsZero() {
-			l.Put(m.th.Dim, ", gives up in "+format.Left(max(h.GivesUp.Sub(m.clock), 0)))
+			l.Put(sc.th.Dim, ", gives up in "+format.Left(max(h.GivesUp.Sub(sc.clock), 0)))
 		}
 	case !h.Until.IsZero():
-		l.Put("", format.Left(max(h.Until.Sub(m.clock), 0))+" left")
+		l.Put("", format.Left(max(h.Until.Sub(sc.clock), 0))+" left")
 	default:
-		l.Put(m.th.Dim, "as long as we are connected")
+		l.Put(sc.th.Dim, "as long as we are connected")
 	}
 	add(l)
 }

@@ -152,7 +152,7 @@ func TestHelpStandsInTwoColumnsWhereThereIsRoom(t *testing.T) {
 	d := hand(a)
 	d.send(tea.WindowSizeMsg{Width: 160, Height: 48})
 	d.press("?")
-	all := d.helpLines()
+	all := helpLines(&d.scene, "")
 	shown := 0
 	for i := range all {
 		if text := all[i].title + all[i].text; strings.Contains(d.text(), text[:min(len(text), 40)]) {
@@ -178,7 +178,7 @@ func TestHelpNamesEachIntentOnce(t *testing.T) {
 	a, _, _ := three()
 	d := hand(a)
 	seen := map[string]bool{}
-	for _, l := range d.helpLines() {
+	for _, l := range helpLines(&d.scene, "") {
 		if l.id != "" && seen[l.id] {
 			t.Errorf("%s is named twice", l.id)
 		}

@@ -75,7 +75,7 @@ func (m *model) atHand() *sources.Row {
 func (m *model) targetOf(row *sources.Row) action.Target {
 	var o *sources.Owner
 	for i := range row.Owners {
-		if o == nil || m.ours(row.Ref, &row.Owners[i]) {
+		if o == nil || isOurs(&m.scene, row.Ref, &row.Owners[i]) {
 			o = &row.Owners[i]
 		}
 	}
@@ -89,7 +89,7 @@ func (m *model) items(row *sources.Row) []item {
 	}
 	var items []item
 	waiting := false
-	if r := m.under(row.Ref); r != nil {
+	if r := runUnder(&m.scene, row.Ref); r != nil {
 		waiting = r.Phase == action.Waiting
 		text := "call it off: " + runText(r)
 		if waiting {
@@ -279,7 +279,7 @@ func (d *menu) picture(m *model, w, h int) picture {
 		l.Put(m.th.Dim, writingOff+": ").Put(m.th.Strong, m.table.KeyOf(keys.Arm)).Put(m.th.Dim, " makes it possible   ")
 	}
 	add(l.Put(m.th.Strong, m.table.KeyIn(keys.InMenu, keys.Cancel)).Put(m.th.Dim, " cancels"))
-	lately := m.runLines(w, 0, runsShown, "OUR LAST ACTIONS", func(*action.Run) bool { return true })
+	lately := runLines(&m.scene, w, 0, runsShown, "OUR LAST ACTIONS", func(*action.Run) bool { return true })
 	if len(lately) > 0 && len(p.lines)+len(lately) < h {
 		add(m.th.Line(w))
 		p.lines = append(p.lines, lately...)

@@ -7,121 +7,83 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/internal/action"
 	"coordtop/sources"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
-	"coordtop/ui/table"
 	"coordtop/ui/terminal"
-	"coordtop/ui/timeline"
-)
-
-// view is what fills the screen between header and footer.
-type view uint8
-
-const (
-	viewList view = iota
-	viewDetail
-	viewHelp
-	viewEvents
-	viewSources
-	viewCaps
-)
-
-// pane is what stands below the list where there is room for one.
-type pane uint8
-
-const (
-	paneDetail pane = iota
-	paneEvents
 )
 
 // model is the one tea.Model. Only Update changes it; drawing reads it.
 type model struct {
+	scene
 	feed  Feed
-	title string
-	th    paint.Theme
-	table keys.Table
 	keys  keys.Map
 	split terminal.SplitKeys
 
 	w, h    int
-	lay     layout
-	columns columns
-	longest longest // texts of the rows, since the screen has this width
-
-	st      *sources.State
-	clock   time.Time // the time, to the second
-	now     time.Time // what ages are counted to: clock, but held while paused
-	still   bool      // the second has only begun: strips wait for a frame of their own
-	started time.Time
-	paused  time.Time // since when the picture is held; zero: it is not
-	idx     rows.Index
-	tbl     table.Table[rows.Handle]
+	longest longest     // texts of the rows, since the screen has this width
 	picked  sources.Ref // the row under the cursor, as long as it exists
-	events  rows.Log
-	told    table.Table[uint64] // the events that the Events screen lists, by number
 
-	line   typedLine
-	menu   keys.Scope // of one key, as inSort; 0: none is open
-	helpAt int        // the cursor of the help
-	shape  shape
-	mouse  bool
-	utc    bool
+	line  typedLine
+	shape shape
+	mouse bool
+	utc   bool
 
 	scheme     paint.Scheme
 	tmux       bool
 	export     Exporter
 	commandFor func(*sources.Row) string
 	abort      func()
-	slow       func() bool // whether the terminal keeps us waiting
+	slowly     func() bool // reports whether the terminal keeps us waiting; nil: it does not
 
 	sought               filter.Expr // the last filter that was not empty
 	byOwner, beforeOwner string      // the filter of the same owner, and what it replaced
-	marks                map[sources.Ref]bool
-	heldUntil            time.Time // till when rows keep their places
+	heldUntil            time.Time   // till when rows keep their places
 
-	view    view
-	pane    pane
-	trail   []view // what was left to open this one, the oldest first
-	typing  bool   // a filter
-	input   textinput.Model
-	offer   offer // what the line was completed with last
-	scroll  int   // first line of a view that is only read
-	message string
-	until   time.Time // when the message goes
+	typing bool // a filter
+	input  textinput.Model
+	offer  offer     // what the line was completed with last
+	until  time.Time // when the message goes
 
 	hands hands // what acts, and the dialog over the board
 
-	watched  []rows.Handle   // the rows that the feed was told of last
-	studied  sources.Ref     // and which one of them is looked at
-	cells    []timeline.Cell // of the strip being drawn
-	frame    tea.View        // what View returns: drawn by Update
-	tabTitle heldTitle       // the title of the window
-	kept     []string        // what is to be left behind as text at the end; nil: nothing
+	watched  []rows.Handle // the rows that the feed was told of last
+	studied  sources.Ref   // and which one of them is looked at
+	frame    tea.View      // what View returns: drawn by Update
+	tabTitle heldTitle     // the title of the window
+	kept     []string      // what is to be left behind as text at the end; nil: nothing
 }
 
 func newModel(o Options) *model {
 	env := terminal.Environ(o.Environ)
 	m := &model{
+		scene: scene{
+			title: paint.Clean(o.Title),
+			table: keys.Rebound(keys.Bindings(), o.Keys),
+			marks: map[sources.Ref]bool{},
+
+			status: &action.Status{},
+		},
 		feed:  o.Feed,
-		title: paint.Clean(o.Title),
-		table: keys.Rebound(keys.Bindings(), o.Keys),
 		split: terminal.SplitKeys{Remote: env.Remote()},
 		input: newInput(),
 		w:     o.Width,
 		h:     o.Height,
 		hands: newHands(o.Operator),
 		line:  typedLine{input: newInput()},
-		marks: map[sources.Ref]bool{},
 
 		scheme:     paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
 		tmux:       env.Get("TMUX") != "",
 		export:     o.Export,
 		commandFor: o.Command,
 		abort:      o.Abort,
-		slow:       o.slow,
+		slowly:     o.slow,
+	}
+	if o.Operator != nil {
+		m.acts, m.able, m.status = true, o.Operator.Caps, o.Operator.Status()
 	}
 	m.keys = keys.NewMap(m.table)
 	m.th = m.scheme.Theme(o.ASCII || env.ASCII())
@@ -190,19 +152,10 @@ func (m *model) rowOf(ref sources.Ref) (*sources.Row, rows.Verdict) {
 	return m.idx.At(h)
 }
 
-// selected returns the row under the cursor; nil where there is none.
-func (m *model) selected() (*sources.Row, rows.Verdict) {
-	h, ok := m.tbl.Selected()
-	if !ok {
-		return nil, rows.Verdict{}
-	}
-	return m.idx.At(h)
-}
-
 // arrange computes the boxes for the size and what there is to show.
 func (m *model) arrange() {
-	m.lay = measure(m.w, m.h, m.idx.Total, len(m.troubles()))
-	m.measureTexts()
+	m.lay = measure(m.w, m.h, m.idx.Total, len(troubles(&m.scene)))
+	m.longest.measure(&m.scene)
 	m.columns = fitColumns(m.lay.w, m.longest).shaped(m.shape)
 	m.tbl.SetHeight(m.lay.list)
 }

@@ -24,7 +24,7 @@ func (m *model) pointed(msg tea.MouseMsg) {
 		m.used(i)
 	case tea.MouseClickMsg:
 		at := mouse.Y - m.lay.rowsAt()
-		if visible := m.tbl.Visible(); m.scope() == keys.InList && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
+		if visible := m.tbl.Visible(); m.keyScope() == keys.InList && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
 			m.tbl.Select(visible[at])
 			m.used(keys.Up)
 		}

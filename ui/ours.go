@@ -16,7 +16,7 @@ const resultTime = 8 * time.Second
 
 // announce says in the footer how far our actions have come.
 func (m *model) announce() {
-	runs := m.hands.status.Runs
+	runs := m.status.Runs
 	now := make(map[uint64]action.Phase, len(runs))
 	for i := range runs {
 		r := &runs[i]
@@ -47,10 +47,10 @@ func runText(r *action.Run) string {
 	return text
 }
 
-// under returns our newest action on a row that is not over; nil: there is none.
-func (m *model) under(ref sources.Ref) *action.Run {
-	for i := len(m.hands.status.Runs) - 1; i >= 0; i-- {
-		if r := &m.hands.status.Runs[i]; r.Request.Target.Ref == ref && !r.Phase.Over() {
+// runUnder returns our newest action on a row that is not over; nil: there is none.
+func runUnder(sc *scene, ref sources.Ref) *action.Run {
+	for i := len(sc.status.Runs) - 1; i >= 0; i-- {
+		if r := &sc.status.Runs[i]; r.Request.Target.Ref == ref && !r.Phase.Over() {
 			return r
 		}
 	}
@@ -58,8 +58,8 @@ func (m *model) under(ref sources.Ref) *action.Run {
 }
 
 // pendingText is what stands beside a row's state while we act on it.
-func (m *model) pendingText(ref sources.Ref) string {
-	r := m.under(ref)
+func pendingText(sc *scene, ref sources.Ref) string {
+	r := runUnder(sc, ref)
 	if r == nil {
 		return ""
 	}
@@ -70,10 +70,10 @@ func (m *model) pendingText(ref sources.Ref) string {
 	return text
 }
 
-// ours says whether an owner of a row is this program.
-func (m *model) ours(ref sources.Ref, o *sources.Owner) bool {
-	for i := range m.hands.status.Holdings {
-		h := &m.hands.status.Holdings[i]
+// isOurs says whether an owner of a row is this program.
+func isOurs(sc *scene, ref sources.Ref, o *sources.Owner) bool {
+	for i := range sc.status.Holdings {
+		h := &sc.status.Holdings[i]
 		if h.Ref != ref || h.Waiting {
 			continue
 		}
@@ -88,22 +88,22 @@ const us = " (us)"
 
 // ownerLabel is an owner for people in at most w cells (0: any number), with a word if
 // it is us.
-func (m *model) ownerLabel(ref sources.Ref, o *sources.Owner, w int) string {
+func ownerLabel(sc *scene, ref sources.Ref, o *sources.Owner, w int) string {
 	label := paint.CleanLabel(o.Label)
-	if !m.ours(ref, o) {
+	if !isOurs(sc, ref, o) {
 		return label
 	}
 	if w > 0 {
-		label = m.th.Cut(label, w-len(us))
+		label = sc.th.Cut(label, w-len(us))
 	}
 	return label + us
 }
 
-// held counts what we hold and wait for, and finds the trust that ends first; zero: none
+// heldNow counts what we hold and wait for, and finds the trust that ends first; zero: none
 // ends by itself.
-func (m *model) held() (holding, waiting int, until time.Time) {
-	for i := range m.hands.status.Holdings {
-		h := &m.hands.status.Holdings[i]
+func heldNow(sc *scene) (holding, waiting int, until time.Time) {
+	for i := range sc.status.Holdings {
+		h := &sc.status.Holdings[i]
 		if h.Waiting {
 			waiting++
 			continue
@@ -116,9 +116,9 @@ func (m *model) held() (holding, waiting int, until time.Time) {
 	return holding, waiting, until
 }
 
-// ourActions lists what we have done to a row lately, newest first.
-func (m *model) ourActions(row *sources.Row, w int) []string {
-	return m.runLines(w, 2, runsShown, "OUR ACTIONS", func(r *action.Run) bool { return r.Request.Target.Ref == row.Ref })
+// actionLines lists what we have done to a row lately, newest first.
+func actionLines(sc *scene, row *sources.Row, w int) []string {
+	return runLines(sc, w, 2, runsShown, "OUR ACTIONS", func(r *action.Run) bool { return r.Request.Target.Ref == row.Ref })
 }
 
 const (
@@ -127,21 +127,21 @@ const (
 )
 
 // runLines lists at most n actions that pass, newest first, under a title.
-func (m *model) runLines(w, indent, n int, title string, pass func(*action.Run) bool) []string {
+func runLines(sc *scene, w, indent, n int, title string, pass func(*action.Run) bool) []string {
 	var lines []string
-	runs := slices.Clone(m.hands.status.Runs)
+	runs := slices.Clone(sc.status.Runs)
 	slices.SortStableFunc(runs, func(a, b action.Run) int { return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(b.ID, a.ID)) })
 	for i := range runs {
 		if r := &runs[i]; len(lines) < n && pass(r) {
-			st := m.th.Dim
+			st := sc.th.Dim
 			switch r.Phase {
 			case action.Failed, action.Missed, action.Unseen, action.Unknown:
-				st = m.th.Warn
+				st = sc.th.Warn
 			case action.Seen:
-				st = m.th.Good
+				st = sc.th.Good
 			}
-			l := m.th.Line(w).Skip(indent).Put(m.th.Dim, paint.TimeOfDay(r.Changed, m.now)).Skip(2).Put("", r.Request.Verb.String()+" ")
-			l.Put("", m.th.FitName(paint.Clean(r.Request.Target.Ref.Name), runName)).Skip(2).Put(st, r.Phase.String())
+			l := sc.th.Line(w).Skip(indent).Put(sc.th.Dim, paint.TimeOfDay(r.Changed, sc.now)).Skip(2).Put("", r.Request.Verb.String()+" ")
+			l.Put("", sc.th.FitName(paint.Clean(r.Request.Target.Ref.Name), runName)).Skip(2).Put(st, r.Phase.String())
 			if r.Text != "" {
 				l.Put("", ", "+paint.Clean(r.Text))
 			}
@@ -151,5 +151,5 @@ func (m *model) runLines(w, indent, n int, title string, pass func(*action.Run) 
 	if len(lines) == 0 {
 		return nil
 	}
-	return append([]string{m.th.Line(w).Skip(indent).Put(m.th.Dim, title).Done()}, lines...)
+	return append([]string{sc.th.Line(w).Skip(indent).Put(sc.th.Dim, title).Done()}, lines...)
 }

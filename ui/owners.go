@@ -11,28 +11,28 @@ import (
 	"coordtop/ui/rows"
 )
 
-// owners is the owner table with what is known of each lease, or since when there is
+// ownerTable is the owner table with what is known of each lease, or since when there is
 // nobody. long: with the backend's facts about an owner that is alone.
-func (m *model) owners(row *sources.Row, v rows.Verdict, w int, long bool) []string {
+func ownerTable(sc *scene, row *sources.Row, v rows.Verdict, w int, long bool) []string {
 	if row.Note != "" {
-		return []string{m.th.Line(w).Skip(2).Put(m.th.Warn, paint.Clean(row.Note)).Done()}
+		return []string{sc.th.Line(w).Skip(2).Put(sc.th.Warn, paint.Clean(row.Note)).Done()}
 	}
 	if len(row.Owners) == 0 {
-		return []string{m.nobody(row, v, w)}
+		return []string{nobodyLine(sc, row, v, w)}
 	}
 	g := paint.Grid{Heads: []string{"", "OWNER", "SESSION", "MODE", "PERMITS", "FENCE", "SINCE", "", "LEASE", "DATA"},
 		Right: []bool{4: true, 5: true, 6: true}, Leave: []int{2, 7}}
 	for i := range row.Owners {
-		m.ownerRow(&g, row, v, &row.Owners[i])
+		addOwner(sc, &g, row, v, &row.Owners[i])
 	}
-	lines := g.Lines(&m.th, w, 2)
+	lines := g.Lines(&sc.th, w, 2)
 	if len(row.Owners) != 1 {
 		return lines
 	}
-	if note := m.leaseNote(row, v, w); note != "" {
+	if note := leaseNote(sc, row, v, w); note != "" {
 		lines = append(lines, note)
 	}
-	if facts := m.facts(row.Owners[0].Attrs, w, 4); long && len(facts) > 0 {
+	if facts := factLines(sc, row.Owners[0].Attrs, w, 4); long && len(facts) > 0 {
 		lines = append(lines, facts[:min(len(facts), paneFacts)]...)
 	}
 	return lines
@@ -41,30 +41,30 @@ func (m *model) owners(row *sources.Row, v rows.Verdict, w int, long bool) []str
 // paneFacts is how many lines of a backend's facts the pane shows.
 const paneFacts = 3
 
-func (m *model) ownerRow(g *paint.Grid, row *sources.Row, v rows.Verdict, o *sources.Owner) {
+func addOwner(sc *scene, g *paint.Grid, row *sources.Row, v rows.Verdict, o *sources.Owner) {
 	mark := paint.Plain(" ")
 	if hue, ok := termHue(row, o.ID); ok {
-		mark = m.th.OwnerLetter(hue).Text(paint.Letter(hue))
+		mark = sc.th.OwnerLetter(hue).Text(paint.Letter(hue))
 	}
 	st := paint.Style("")
 	if v.Severity == paint.Blind {
-		st = m.th.Dim
+		st = sc.th.Dim
 	}
 	data := o.Data
 	if data.Len == 0 {
 		data = row.Data
 	}
-	g.Add(mark, st.Text(m.ownerLabel(row.Ref, o, 0)), m.th.Dim.Text(m.shortSession(o.Session)), m.th.Dim.Text(modeName(row, o.Mode)),
-		st.Text(permits(row, o.Permits)), st.Text(fence(o.Fence)), st.Text(m.th.Age(o.Since, m.asOf(row, v))), m.th.Dim.Text(paint.Instant(o.Since, m.now)),
-		m.leaseText(o, v), st.Text(dataHead(data)))
+	g.Add(mark, st.Text(ownerLabel(sc, row.Ref, o, 0)), sc.th.Dim.Text(shortSession(sc, o.Session)), sc.th.Dim.Text(modeName(row, o.Mode)),
+		st.Text(permits(row, o.Permits)), st.Text(fence(o.Fence)), st.Text(sc.th.Age(o.Since, asOf(sc, row, v))), sc.th.Dim.Text(paint.Instant(o.Since, sc.now)),
+		leaseText(sc, o, v), st.Text(dataHead(data)))
 }
 
 // shortSession is a session fit for a table: of one that is named by its beginning, only the
 // time of day.
-func (m *model) shortSession(session string) string {
+func shortSession(sc *scene, session string) string {
 	who, since, _ := strings.Cut(session, "@")
 	if t, err := time.Parse(time.RFC3339Nano, since); err == nil {
-		return paint.Clean(who) + "@" + paint.TimeOfDay(t, m.now)
+		return paint.Clean(who) + "@" + paint.TimeOfDay(t, sc.now)
 	}
 	return paint.Clean(session)
 }
@@ -105,24 +105,24 @@ func dataHead(b sources.Blob) string {
 	return text
 }
 
-// nobody says since when there is no owner, or that it is not known.
-func (m *model) nobody(row *sources.Row, v rows.Verdict, w int) string {
-	l := m.th.Line(w).Skip(2)
+// nobodyLine says since when there is no owner, or that it is not known.
+func nobodyLine(sc *scene, row *sources.Row, v rows.Verdict, w int) string {
+	l := sc.th.Line(w).Skip(2)
 	switch {
 	case v.Status == sources.StatusNotObserved:
-		l.Put(m.th.Dim, "not read yet: nothing is known")
+		l.Put(sc.th.Dim, "not read yet: nothing is known")
 	case row.Nobody.At.IsZero():
-		l.Put(m.th.Dim, "owner ?  this backend does not tell")
+		l.Put(sc.th.Dim, "owner ?  this backend does not tell")
 	default:
-		st := m.th.Dim
+		st := sc.th.Dim
 		if v.Severity == paint.Bad {
-			st = m.th.Bad
+			st = sc.th.Bad
 		}
 		l.Put(st, "nobody owns it")
-		for _, p := range m.th.ForAge(row.Nobody, m.asOf(row, v)) {
+		for _, p := range sc.th.ForAge(row.Nobody, asOf(sc, row, v)) {
 			l.Put(p.Style, p.Text)
 		}
-		l.Put(m.th.Dim, ", since "+paint.Instant(row.Nobody, m.now))
+		l.Put(sc.th.Dim, ", since "+paint.Instant(row.Nobody, sc.now))
 	}
 	return l.Done()
 }

@@ -10,36 +10,36 @@ import (
 	"coordtop/ui/rows"
 )
 
-// waiters is the queue in the order in which it will be served, as far as that is told. full: with headings and
+// waiterLines is the queue in the order in which it will be served, as far as that is told. full: with headings and
 // with what the backend says of each.
-func (m *model) waiters(row *sources.Row, v rows.Verdict, w int, full bool) []string {
-	l := m.th.Line(w).Skip(2).Put(m.th.Dim, "WAITING")
+func waiterLines(sc *scene, row *sources.Row, v rows.Verdict, w int, full bool) []string {
+	l := sc.th.Line(w).Skip(2).Put(sc.th.Dim, "WAITING")
 	q := &row.Queue
 	switch {
 	case q.How == sources.Unknown:
-		return []string{l.Put("", " ?").Put(m.th.Dim, "  this backend tells no queue").Done()}
+		return []string{l.Put("", " ?").Put(sc.th.Dim, "  this backend tells no queue").Done()}
 	case q.Len == 0:
-		return []string{l.Put(m.th.Dim, " nobody").Done()}
+		return []string{l.Put(sc.th.Dim, " nobody").Done()}
 	}
 	how := " in server order"
 	if q.How == sources.Inferred {
 		how = ", order inferred"
 	}
-	l.Put("", " "+format.Count(q.Len)).Put(m.th.Dim, how)
-	if d := m.now.Sub(q.At); !q.At.IsZero() && d >= oldQueue {
-		l.Put(m.th.Dim, ", read "+format.Age(d)+" ago")
+	l.Put("", " "+format.Count(q.Len)).Put(sc.th.Dim, how)
+	if d := sc.now.Sub(q.At); !q.At.IsZero() && d >= oldQueue {
+		l.Put(sc.th.Dim, ", read "+format.Age(d)+" ago")
 	}
 	if len(q.Waiters) == 0 {
-		return []string{l.Put(m.th.Dim, ", not told who").Done()}
+		return []string{l.Put(sc.th.Dim, ", not told who").Done()}
 	}
 	if len(q.Waiters) < q.Len {
-		l.Put(m.th.Dim, ", the first "+format.Count(len(q.Waiters)))
+		l.Put(sc.th.Dim, ", the first "+format.Count(len(q.Waiters)))
 	}
 	next := ""
 	if len(row.Owners) > 0 || row.Taken > 0 {
-		next = m.th.Arrow + " " + nextMark(q)
+		next = sc.th.Arrow + " " + nextMark(q)
 	}
-	return append([]string{l.Done()}, m.waiterTable(row, v, q.Waiters, w, next, full)...)
+	return append([]string{l.Done()}, waiterTable(sc, row, v, q.Waiters, w, next, full)...)
 }
 
 // nextMark is what is said beside those that are served next.
@@ -57,17 +57,17 @@ func nextMark(q *sources.Queue) string {
 // oldQueue is how long ago a queue was read for that to be said.
 const oldQueue = 5 * time.Second
 
-// candidates are those that may take it, where they are seen.
-func (m *model) candidates(row *sources.Row, w int, full bool) []string {
+// candidateLines are those that may take it, where they are seen.
+func candidateLines(sc *scene, row *sources.Row, w int, full bool) []string {
 	if len(row.Candidates) == 0 {
 		return nil
 	}
-	l := m.th.Line(w).Skip(2).Put(m.th.Dim, "CANDIDATES seen or probable")
-	return append([]string{l.Done()}, m.waiterTable(row, rows.Verdict{}, row.Candidates, w, "", full)...)
+	l := sc.th.Line(w).Skip(2).Put(sc.th.Dim, "CANDIDATES seen or probable")
+	return append([]string{l.Done()}, waiterTable(sc, row, rows.Verdict{}, row.Candidates, w, "", full)...)
 }
 
 // waiterTable draws waiters; next is said of those of a queue that are served next.
-func (m *model) waiterTable(row *sources.Row, v rows.Verdict, waiters []sources.Waiter, w int, next string, full bool) []string {
+func waiterTable(sc *scene, row *sources.Row, v rows.Verdict, waiters []sources.Waiter, w int, next string, full bool) []string {
 	g := paint.Grid{Heads: []string{"", "WAITER", "SESSION", "MODE", "PERMITS", "SINCE", "GIVES UP", "", "DATA"},
 		Right: []bool{0: true, 4: true, 5: true}, Leave: []int{2, 6}}
 	ordered, mixed := next != "" || &waiters[0] == firstWaiter(row), mixedModes(waiters)
@@ -78,23 +78,23 @@ func (m *model) waiterTable(row *sources.Row, v rows.Verdict, waiters []sources.
 			place = strconv.Itoa(i + 1)
 		}
 		if ordered && i < len(row.Queue.Next()) {
-			said = m.th.Accent.Text(next)
+			said = sc.th.Accent.Text(next)
 		}
 		if mixed {
 			mode = q.Mode.String()
 		}
-		g.Add(m.th.Dim.Text(place), paint.Plain(paint.CleanLabel(q.Label)), m.th.Dim.Text(m.shortSession(q.Session)), m.th.Dim.Text(mode),
-			paint.Plain(permits(row, q.Permits)), paint.Plain(m.th.Age(q.Since, m.asOf(row, v))), m.th.Dim.Text(m.givesUp(q)),
-			said, m.th.Dim.Text(dataHead(q.Data)))
+		g.Add(sc.th.Dim.Text(place), paint.Plain(paint.CleanLabel(q.Label)), sc.th.Dim.Text(shortSession(sc, q.Session)), sc.th.Dim.Text(mode),
+			paint.Plain(permits(row, q.Permits)), paint.Plain(sc.th.Age(q.Since, asOf(sc, row, v))), sc.th.Dim.Text(givesUp(sc, q)),
+			said, sc.th.Dim.Text(dataHead(q.Data)))
 	}
-	lines := g.Lines(&m.th, w, 2)
+	lines := g.Lines(&sc.th, w, 2)
 	if !full {
 		return lines[1:] // the line above says what they are
 	}
 	var out []string
 	for i, line := range lines {
 		if out = append(out, line); i > 0 {
-			out = append(out, m.facts(waiters[i-1].Attrs, w, 6)...)
+			out = append(out, factLines(sc, waiters[i-1].Attrs, w, 6)...)
 		}
 	}
 	return out
@@ -118,19 +118,19 @@ func mixedModes(waiters []sources.Waiter) bool {
 }
 
 // givesUp says when a waiter stops to wait; "" where that is not told.
-func (m *model) givesUp(q *sources.Waiter) string {
+func givesUp(sc *scene, q *sources.Waiter) string {
 	switch {
 	case q.Timeout <= 0:
 		return ""
 	case q.Since.How == sources.Unknown || q.Since.At.IsZero():
 		return "after " + format.Left(q.Timeout)
 	}
-	return "in " + format.Left(q.Since.At.Add(q.Timeout).Sub(m.now))
+	return "in " + format.Left(q.Since.At.Add(q.Timeout).Sub(sc.now))
 }
 
 // ifReleased says what is known of who would own it next and how soon; nil where nobody
 // owns it, or it is old.
-func (m *model) ifReleased(row *sources.Row, v rows.Verdict, w int) []string {
+func ifReleased(sc *scene, row *sources.Row, v rows.Verdict, w int) []string {
 	if v.Severity == paint.Blind || len(row.Owners) == 0 && row.Taken == 0 {
 		return nil
 	}
@@ -148,13 +148,13 @@ func (m *model) ifReleased(row *sources.Row, v rows.Verdict, w int) []string {
 	default:
 		who = "nobody waits: it is free until somebody asks"
 	}
-	lines := []string{m.th.Line(w).Skip(2).Put(m.th.Dim, "IF RELEASED").Skip(2).Put("", who).Done()}
-	if g := row.Gaps(m.st, m.now, rows.ChangesSpan); g.Count > 0 {
+	lines := []string{sc.th.Line(w).Skip(2).Put(sc.th.Dim, "IF RELEASED").Skip(2).Put("", who).Done()}
+	if g := row.Gaps(sc.st, sc.now, rows.ChangesSpan); g.Count > 0 {
 		text := "nobody owned it " + paint.Count(g.Count, "time") + " in 1 h: usually for " + paint.IntervalText(g.P50)
 		if g.P95 != g.P50 {
 			text += ", 95 % up to " + paint.IntervalText(g.P95)
 		}
-		lines = append(lines, m.th.Line(w).Skip(2+len("IF RELEASED")+2).Put(m.th.Dim, text).Done())
+		lines = append(lines, sc.th.Line(w).Skip(2+len("IF RELEASED")+2).Put(sc.th.Dim, text).Done())
 	}
 	return lines
 }

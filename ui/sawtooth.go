@@ -10,10 +10,10 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// sawtooth draws how low the lease of an owner that is alone came in each column: every
+// sawtoothLines draws how low the lease of an owner that is alone came in each column: every
 // renewal lifts it, and one that is missed shows as a tooth that goes deeper. nil where
 // no lease is told or it is old.
-func (m *model) sawtooth(row *sources.Row, v rows.Verdict, w int) []string {
+func sawtoothLines(sc *scene, row *sources.Row, v rows.Verdict, w int) []string {
 	if len(row.Owners) != 1 || v.Status == sources.StatusStale || w < 24 {
 		return nil
 	}
@@ -21,33 +21,33 @@ func (m *model) sawtooth(row *sources.Row, v rows.Verdict, w int) []string {
 	if o.NoExpiry || o.Lease <= 0 || o.Expires.At.IsZero() {
 		return nil
 	}
-	win := timeline.Fit(m.now, m.teeth(row, w-4), w-4)
-	fills := m.events.Fills(row, o.Lease, win.Start.Add(-o.Lease), m.now)
+	win := timeline.Fit(sc.now, teethSpan(sc, row, w-4), w-4)
+	fills := sc.events.Fills(row, o.Lease, win.Start.Add(-o.Lease), sc.now)
 	if len(fills) == 0 {
 		return nil
 	}
-	head := m.th.Line(w).Skip(2).Put(m.th.Dim, "LEASE LEFT, the lowest in every "+format.Age(win.Step)+" ")
+	head := sc.th.Line(w).Skip(2).Put(sc.th.Dim, "LEASE LEFT, the lowest in every "+format.Age(win.Step)+" ")
 	longest := time.Duration(0)
 	for _, f := range fills {
 		longest = max(longest, f.Until.Sub(f.At))
 	}
-	head.Put(m.th.Dim, m.th.Dot+" longest without a renewal ").Put("", format.Precise(longest))
-	axis, l := m.th.Line(w).Skip(2), m.th.Line(w).Skip(2)
-	axis.Axis(win, m.now.Location())
+	head.Put(sc.th.Dim, sc.th.Dot+" longest without a renewal ").Put("", format.Precise(longest))
+	axis, l := sc.th.Line(w).Skip(2), sc.th.Line(w).Skip(2)
+	axis.Axis(win, sc.now.Location())
 	for i := range win.Columns {
-		m.tooth(l, o.Lease, fills, win.Start.Add(win.Step*time.Duration(i)), win.Step)
+		drawTooth(sc, l, o.Lease, fills, win.Start.Add(win.Step*time.Duration(i)), win.Step)
 	}
 	return []string{head.Done(), axis.Done(), l.Done()}
 }
 
-// teeth is how much time the sawtooth shows: three columns for each renewal, so that the
+// teethSpan is how much time the sawtooth shows: three columns for each renewal, so that the
 // teeth can be seen, but no more than the strips.
-func (m *model) teeth(row *sources.Row, columns int) time.Duration {
-	return min(max(row.RenewEvery(), time.Second)*time.Duration(columns)/3, m.span(columns))
+func teethSpan(sc *scene, row *sources.Row, columns int) time.Duration {
+	return min(max(row.RenewEvery(), time.Second)*time.Duration(columns)/3, spanOf(sc, columns))
 }
 
-// tooth draws one column, [from, from+step).
-func (m *model) tooth(l *paint.Line, lease time.Duration, fills []rows.Fill, from time.Time, step time.Duration) {
+// drawTooth draws one column, [from, from+step).
+func drawTooth(sc *scene, l *paint.Line, lease time.Duration, fills []rows.Fill, from time.Time, step time.Duration) {
 	to, lowest, known := from.Add(step), lease, false
 	for _, f := range fills {
 		if !f.At.Before(to) || !f.Until.After(from) {
@@ -64,6 +64,6 @@ func (m *model) tooth(l *paint.Line, lease time.Duration, fills []rows.Fill, fro
 		return
 	}
 	part := float64(lowest) / float64(lease)
-	height := min(int(part*float64(len(m.th.Eighths))), len(m.th.Eighths)-1)
-	l.Put(m.leaseStyle(part < m.st.Thresholds.LateLeft), m.th.Eighths[height])
+	height := min(int(part*float64(len(sc.th.Eighths))), len(sc.th.Eighths)-1)
+	l.Put(leaseStyle(sc, part < sc.st.Thresholds.LateLeft), sc.th.Eighths[height])
 }

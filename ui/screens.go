@@ -44,18 +44,18 @@ func (m *model) leave() {
 	}
 }
 
-// tabs writes the screens, the one that is shown underlined; a detail belongs to the
+// drawTabs writes the screens, the one that is shown underlined; a detail belongs to the
 // screen from which it was opened. Where the room is short only that one is named.
-func (m *model) tabs(l *paint.Line, short bool) {
-	shown := m.view
-	if len(m.trail) > 0 {
-		shown = m.trail[0]
+func drawTabs(sc *scene, l *paint.Line, short bool) {
+	shown := sc.view
+	if len(sc.trail) > 0 {
+		shown = sc.trail[0]
 	}
 	for _, s := range screens() {
 		if s.view == shown {
-			l.Skip(1).Put(m.th.Dim, m.table.KeyOf(s.do)).Skip(1).Put(m.th.Tab, s.name).Skip(1)
+			l.Skip(1).Put(sc.th.Dim, sc.table.KeyOf(s.do)).Skip(1).Put(sc.th.Tab, s.name).Skip(1)
 		} else if !short {
-			l.Skip(1).Put(m.th.Dim, m.table.KeyOf(s.do)+" "+s.name).Skip(1)
+			l.Skip(1).Put(sc.th.Dim, sc.table.KeyOf(s.do)+" "+s.name).Skip(1)
 		}
 	}
 }

@@ -29,15 +29,15 @@ func TestASilentSourceIsWorthALookAndThenNeedsAPerson(t *testing.T) {
 	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 40})
 	grade := func(want paint.Severity) {
 		t.Helper()
-		n, worst := d.silentSources()
-		if n != 1 || worst != want || d.worst() != want {
-			t.Errorf("%d sources are silent, severity %d, the header's %d; want %d", n, worst, d.worst(), want)
+		n, worst := silentSources(&d.scene)
+		if n != 1 || worst != want || worstSeverity(&d.scene) != want {
+			t.Errorf("%d sources are silent, severity %d, the header's %d; want %d", n, worst, worstSeverity(&d.scene), want)
 		}
 		st := string(d.th.Severity(want))
 		if n := strings.Count(d.frame.Content, st+"leases STALE"); n != 2 {
 			t.Errorf("the header and the banner have %d signs of severity %d", n, want)
 		}
-		if n := strings.Count(strings.Join(d.sourceScreen(160), "\n"), st+"STALE"); n != 1 {
+		if n := strings.Count(strings.Join(sourceScreen(&d.scene, 160), "\n"), st+"STALE"); n != 1 {
 			t.Errorf("the table of sources has %d words of severity %d", n, want)
 		}
 	}
@@ -49,11 +49,11 @@ func TestASilentSourceIsWorthALookAndThenNeedsAPerson(t *testing.T) {
 	st.Scopes = nil
 	d = drive(uitest.NewFeed(st), Options{Width: 160, Height: 40}) // it never answered
 	d.pass(59)
-	if _, worst := d.silentSources(); worst != paint.Warn {
+	if _, worst := silentSources(&d.scene); worst != paint.Warn {
 		t.Errorf("severity %d after 59 s without any answer", worst)
 	}
 	d.pass(1)
-	if _, worst := d.silentSources(); worst != paint.Bad {
+	if _, worst := silentSources(&d.scene); worst != paint.Bad {
 		t.Errorf("severity %d after a minute without any answer", worst)
 	}
 }

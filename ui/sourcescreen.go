@@ -11,32 +11,32 @@ import (
 
 // sourceScreen is how each source is read and how well: a table to compare them, then
 // each in full.
-func (m *model) sourceScreen(w int) []string {
-	gap := m.th.Line(w).Done()
-	head := m.th.Line(w).Skip(1).Put(m.th.Heading, "SOURCES").Skip(1).Put(m.th.Dim, "how each is read, and how far it can be believed")
-	lines := []string{m.th.Line(w).Rule().Done(), head.Done()}
-	if len(m.st.Sources) == 0 {
-		return append(lines, gap, m.th.Line(w).Skip(3).Put("", "no source has started yet").Done())
+func sourceScreen(sc *scene, w int) []string {
+	gap := sc.th.Line(w).Done()
+	head := sc.th.Line(w).Skip(1).Put(sc.th.Heading, "SOURCES").Skip(1).Put(sc.th.Dim, "how each is read, and how far it can be believed")
+	lines := []string{sc.th.Line(w).Rule().Done(), head.Done()}
+	if len(sc.st.Sources) == 0 {
+		return append(lines, gap, sc.th.Line(w).Skip(3).Put("", "no source has started yet").Done())
 	}
-	lines = append(append(lines, gap), m.sourceTable(w)...)
-	for i := range m.st.Sources {
-		lines = append(append(lines, gap), m.sourceInFull(&m.st.Sources[i], w)...)
+	lines = append(append(lines, gap), sourceTable(sc, w)...)
+	for i := range sc.st.Sources {
+		lines = append(append(lines, gap), sourceInFull(sc, &sc.st.Sources[i], w)...)
 	}
 	return append(lines, gap)
 }
 
 // sourceTable has a line for each scope.
-func (m *model) sourceTable(w int) []string {
+func sourceTable(sc *scene, w int) []string {
 	g := paint.Grid{
 		Heads: []string{"", "NAME", "TYPE", "HEALTH", "MODE", "LOOKS", "ANSWERED", "ROUND TRIP", "VERSION", "ROLE", "ROWS", "ADDRESS"},
 		Right: []bool{5: true, 6: true, 7: true, 10: true},
 		Leave: []int{11, 9, 2, 8, 7, 5},
 	}
-	for i := range m.st.Sources {
-		s := &m.st.Sources[i]
-		h, scopes := m.sourceHealth(s), m.scopesOf(s)
-		first := []paint.Part{h.st.Text(h.mark), paint.Plain(h.name), m.th.Dim.Text(paint.Clean(s.Type))}
-		last := []paint.Part{paint.Plain(format.Count(s.Rows)), m.th.Dim.Text(paint.Clean(s.Address))}
+	for i := range sc.st.Sources {
+		s := &sc.st.Sources[i]
+		h, scopes := sourceHealth(sc, s), scopesOf(sc, s)
+		first := []paint.Part{h.st.Text(h.mark), paint.Plain(h.name), sc.th.Dim.Text(paint.Clean(s.Type))}
+		last := []paint.Part{paint.Plain(format.Count(s.Rows)), sc.th.Dim.Text(paint.Clean(s.Address))}
 		if len(scopes) == 0 {
 			g.Add(append(append(first, h.st.Text(h.text), paint.Part{}, paint.Part{}, paint.Part{}, paint.Part{}, paint.Part{}, paint.Part{}), last...)...)
 		}
@@ -47,36 +47,36 @@ func (m *model) sourceTable(w int) []string {
 			if c.Name != "" {
 				first[1].Text = strings.TrimSpace(first[1].Text + " " + paint.Clean(c.Name))
 			}
-			g.Add(append(append(append([]paint.Part{}, first...), m.scopeCells(c)...), last...)...)
+			g.Add(append(append(append([]paint.Part{}, first...), scopeCells(sc, c)...), last...)...)
 		}
 	}
-	return g.Lines(&m.th, w, 1)
+	return g.Lines(&sc.th, w, 1)
 }
 
 // scopeCells are health, mode, pause between looks, age of the last answer, round trip,
 // version and role.
-func (m *model) scopeCells(c *sources.Scope) []paint.Part {
-	st := m.th.Good
+func scopeCells(sc *scene, c *sources.Scope) []paint.Part {
+	st := sc.th.Good
 	if c.Health == sources.HealthStale {
-		st = m.silentStyle(c)
+		st = silentStyle(sc, c)
 	}
 	answered, trip := "never", "?"
 	if !c.Alive.IsZero() {
-		answered = m.ago(c)
+		answered = answeredAgo(sc, c)
 	}
 	if c.About.RoundTrip > 0 {
 		trip = format.Precise(c.About.RoundTrip)
 	}
 	return []paint.Part{st.Text(healthText(c)), paint.Plain(paint.Clean(c.About.Mode)), paint.Plain(looks(&c.About)), paint.Plain(answered), paint.Plain(trip),
-		m.th.Dim.Text(paint.Clean(c.About.Version)), m.th.Dim.Text(paint.Clean(c.About.Role))}
+		sc.th.Dim.Text(paint.Clean(c.About.Version)), sc.th.Dim.Text(paint.Clean(c.About.Role))}
 }
 
-// ago writes how long ago an answer came. Sources prove that they live about once a second:
+// answeredAgo writes how long ago an answer came. Sources prove that they live about once a second:
 // a number that goes on counting would say no more.
-func (m *model) ago(c *sources.Scope) string {
-	switch d := m.now.Sub(c.Alive); {
+func answeredAgo(sc *scene, c *sources.Scope) string {
+	switch d := sc.now.Sub(c.Alive); {
 	case c.Health == sources.HealthStale:
-		return m.silence(c.Alive) + " ago"
+		return silenceText(sc, c.Alive) + " ago"
 	case d >= 2*time.Second:
 		return format.Age(d) + " ago"
 	}
@@ -84,9 +84,9 @@ func (m *model) ago(c *sources.Scope) string {
 }
 
 // silentStyle is the style of a scope that is stale.
-func (m *model) silentStyle(c *sources.Scope) paint.Style {
+func silentStyle(sc *scene, c *sources.Scope) paint.Style {
 	var h sign
-	m.silent(&h, c.Alive)
+	markSilent(sc, &h, c.Alive)
 	return h.st
 }
 
@@ -109,10 +109,10 @@ func looks(a *sources.About) string {
 	return "pushed"
 }
 
-func (m *model) scopesOf(s *sources.SourceStatus) []*sources.Scope {
+func scopesOf(sc *scene, s *sources.SourceStatus) []*sources.Scope {
 	var scopes []*sources.Scope
-	for i := range m.st.Scopes {
-		if c := &m.st.Scopes[i]; c.Source == s.Name {
+	for i := range sc.st.Scopes {
+		if c := &sc.st.Scopes[i]; c.Source == s.Name {
 			scopes = append(scopes, c)
 		}
 	}
@@ -121,28 +121,28 @@ func (m *model) scopesOf(s *sources.SourceStatus) []*sources.Scope {
 
 // factSheet is facts with their names, one under another.
 type factSheet struct {
-	m     *model
+	sc    *scene
 	w     int
 	label int // cells for the names, with the gap behind them
 	lines []string
 }
 
 // sourceInFull is a source with nothing cut: errors, warnings, facts.
-func (m *model) sourceInFull(s *sources.SourceStatus, w int) []string {
-	h, scopes := m.sourceHealth(s), m.scopesOf(s)
-	l := m.th.Line(w).Skip(1).Put(h.st, h.mark).Skip(1).Put(m.th.Strong, h.name).Skip(2)
-	l.Put(m.th.Dim, strings.Join(paint.DropEmpty(paint.Clean(s.Type), paint.Clean(s.Address)), " "+m.th.Dot+" "))
+func sourceInFull(sc *scene, s *sources.SourceStatus, w int) []string {
+	h, scopes := sourceHealth(sc, s), scopesOf(sc, s)
+	l := sc.th.Line(w).Skip(1).Put(h.st, h.mark).Skip(1).Put(sc.th.Strong, h.name).Skip(2)
+	l.Put(sc.th.Dim, strings.Join(paint.DropEmpty(paint.Clean(s.Type), paint.Clean(s.Address)), " "+sc.th.Dot+" "))
 	l.Skip(2).Put("", paint.Count(s.Rows, "primitive"))
-	f := factSheet{m: m, w: w, label: labelRoom(scopes, w), lines: []string{l.Done()}}
+	f := factSheet{sc: sc, w: w, label: labelRoom(scopes, w), lines: []string{l.Done()}}
 	if h.loud {
 		f.say(h.st, h.text, why(s))
 	}
-	if retry := m.retry(s); retry != "" {
-		f.say(m.th.Dim, "", retry)
+	if retry := retryText(sc, s); retry != "" {
+		f.say(sc.th.Dim, "", retry)
 	}
 	for _, c := range scopes {
 		if c.Name != "" {
-			f.say(m.th.Dim, "scope", paint.Clean(c.Name))
+			f.say(sc.th.Dim, "scope", paint.Clean(c.Name))
 		}
 		f.scope(c)
 	}
@@ -151,7 +151,7 @@ func (m *model) sourceInFull(s *sources.SourceStatus, w int) []string {
 
 // scope says how a scope is read, and how well.
 func (f *factSheet) scope(c *sources.Scope) {
-	m := f.m
+	sc := f.sc
 	how := paint.Clean(c.About.Mode) + ", " + looks(&c.About)
 	if c.About.Sampling > 0 {
 		how += ": what changes between two looks is dated to within that"
@@ -161,7 +161,7 @@ func (f *factSheet) scope(c *sources.Scope) {
 	}
 	f.say("", "read", how)
 	if c.About.RoundTrip > 0 || !c.Alive.IsZero() {
-		answer := "last answer " + m.ago(c)
+		answer := "last answer " + answeredAgo(sc, c)
 		if c.About.RoundTrip > 0 {
 			answer += ", a round trip of " + format.Precise(c.About.RoundTrip)
 		}
@@ -170,19 +170,19 @@ func (f *factSheet) scope(c *sources.Scope) {
 	if server := strings.Join(paint.DropEmpty(paint.Clean(c.About.Version), paint.Clean(c.About.Role), paint.Clean(c.About.Incarnation)), ", "); server != "" {
 		f.say("", "server", server)
 	}
-	if dark := m.darkText(c); dark != "" {
-		f.say(m.th.Warn, "dark", dark)
+	if dark := darkText(sc, c); dark != "" {
+		f.say(sc.th.Warn, "dark", dark)
 	}
 	for _, text := range c.About.Warnings {
-		f.say(m.th.Warn, "warning", paint.Clean(text))
+		f.say(sc.th.Warn, "warning", paint.Clean(text))
 	}
 	for _, a := range c.About.Config {
-		f.say(m.th.Dim, paint.Clean(a.Key), paint.Clean(a.Value))
+		f.say(sc.th.Dim, paint.Clean(a.Key), paint.Clean(a.Value))
 	}
 }
 
 // darkText sums up when a scope was not observed.
-func (m *model) darkText(c *sources.Scope) string {
+func darkText(sc *scene, c *sources.Scope) string {
 	if len(c.Dark) == 0 {
 		return ""
 	}
@@ -190,7 +190,7 @@ func (m *model) darkText(c *sources.Scope) string {
 	for _, d := range c.Dark {
 		to := d.To
 		if to.IsZero() {
-			to = m.now
+			to = sc.now
 		}
 		sum += to.Sub(d.From)
 	}
@@ -198,11 +198,11 @@ func (m *model) darkText(c *sources.Scope) string {
 		return ""
 	}
 	last := c.Dark[len(c.Dark)-1]
-	text := "not observed " + paint.Count(len(c.Dark), "time") + ", " + format.Precise(sum) + " in all, the last from " + paint.TimeOfDay(last.From, m.now)
+	text := "not observed " + paint.Count(len(c.Dark), "time") + ", " + format.Precise(sum) + " in all, the last from " + paint.TimeOfDay(last.From, sc.now)
 	if last.To.IsZero() {
 		return text + " on"
 	}
-	return text + " to " + paint.TimeOfDay(last.To, m.now)
+	return text + " to " + paint.TimeOfDay(last.To, sc.now)
 }
 
 // leastLabel is how many cells the names of facts take at least, and labelGap what stays
@@ -226,7 +226,7 @@ func labelRoom(scopes []*sources.Scope, w int) int {
 // say adds a fact with its name, over as many lines as it needs.
 func (f *factSheet) say(st paint.Style, name, text string) {
 	for _, piece := range paint.Wrap(text, f.w-f.label-5) {
-		l := f.m.th.Line(f.w).Skip(4).Cell(f.m.th.Dim, name, f.label-labelGap).Skip(labelGap)
+		l := f.sc.th.Line(f.w).Skip(4).Cell(f.sc.th.Dim, name, f.label-labelGap).Skip(labelGap)
 		f.lines = append(f.lines, l.Put(st, piece).Done())
 		name = ""
 	}

@@ -15,61 +15,62 @@ const stripSpan = 15 * time.Minute
 // begins they stand still: a renderer rewrites a line from its first to its last cell that
 // differs, so a lease that counts down and a strip that moves would take all cells between
 // them along, eight times as many bytes as the two in frames of their own.
-func (m *model) stripsAt() time.Time {
-	if m.still {
-		return m.now.Add(-time.Second)
+func stripsAt(sc *scene) time.Time {
+	if sc.still {
+		return sc.now.Add(-time.Second)
 	}
-	return m.now
+	return sc.now
 }
 
 // moveStrips lets the strips reach the time, and says whether that moves them.
 func (m *model) moveStrips() bool {
-	before := m.stripWindow()
+	before := stripWindow(&m.scene)
 	m.still = false
-	return m.stripWindow() != before
+	return stripWindow(&m.scene) != before
 }
 
 // stripWindow is what the strips of the list show.
-func (m *model) stripWindow() timeline.Window {
-	return timeline.Fit(m.stripsAt(), m.span(m.columns[colStrip]), m.columns[colStrip])
+func stripWindow(sc *scene) timeline.Window {
+	return timeline.Fit(stripsAt(sc), spanOf(sc, sc.columns[colStrip]), sc.columns[colStrip])
 }
 
-// strip draws who owned the row in the window.
-func (m *model) strip(l *paint.Line, row *sources.Row, win timeline.Window) {
-	now := m.now
-	if m.st.At.After(now) {
-		now = m.st.At // what was published since the last second is shown at once
+// drawStrip draws who owned the row in the window.
+func drawStrip(sc *scene, l *paint.Line, row *sources.Row, win timeline.Window) {
+	var cells []timeline.Cell
+	now := sc.now
+	if sc.st.At.After(now) {
+		now = sc.st.At // what was published since the last second is shown at once
 	}
-	if lane := m.lane(row); row.Leveled() {
+	if lane := laneOf(sc, row); row.Leveled() {
 		limit := row.Limit
 		if !row.Limited() {
 			limit = 0
 		}
-		m.cells = win.Profile(m.cells, row.Levels(), limit, lane, now)
+		cells = win.Profile(cells, row.Levels(), limit, lane, now)
 	} else {
-		m.cells = win.Strip(m.cells, lane, now)
+		cells = win.Strip(cells, lane, now)
 	}
-	l.Strip(m.cells)
+	l.Strip(cells)
 }
 
 // leastStep is how short a column is at least. Of a second it would be shorter, and every
 // strip would move with the countdowns, whose frames it must not share, see stripsAt.
 const leastStep = 2 * time.Second
 
-// span is how much time strips of so many columns show: what was observed, up to the whole
+// spanOf is how much time strips of so many columns show: what was observed, up to the whole
 // of stripSpan. So the columns are as short as can be while little was observed, and the
 // first minutes are not a corner of a blank: from the first step to the next they grow by
 // rungs of the ladder, a few times in all.
-func (m *model) span(columns int) time.Duration {
-	return min(max(m.now.Sub(m.observed()), leastStep*time.Duration(columns)), stripSpan)
+func spanOf(sc *scene, columns int) time.Duration {
+	return min(max(sc.now.Sub(observedSince(sc)), leastStep*time.Duration(columns)), stripSpan)
 }
 
-// lane is what the strip of a row is made from.
-func (m *model) lane(row *sources.Row) timeline.Lane {
-	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(m.st), Trouble: row.Kind == sources.KindElection || row.Expected,
-		Gap: m.st.Thresholds.Gap, GapPart: m.st.Thresholds.GapPart}
-	if row.Scope < len(m.st.Scopes) {
-		lane.Since = row.RecordedSince(m.st)
+// laneOf is what the strip of a row is made from.
+func laneOf(sc *scene, row *sources.Row) timeline.Lane {
+	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(sc.st), Trouble: row.Kind == sources.KindElection || row.Expected,
+		Gap: sc.st.Thresholds.Gap, GapPart: sc.st.Thresholds.GapPart}
+	if row.Scope < len(sc.st.Scopes) {
+		lane.Since = row.RecordedSince(sc.st)
 	}
 	return lane
 }

@@ -20,16 +20,16 @@ type trouble struct {
 
 // troubles lists the sources that do not answer, with the error and the next try, then
 // what sources warn of.
-func (m *model) troubles() []trouble {
+func troubles(sc *scene) []trouble {
 	var loud, quiet []trouble
-	for i := range m.st.Sources {
-		s := &m.st.Sources[i]
-		if h := m.sourceHealth(s); h.loud {
-			loud = append(loud, trouble{source: h.name, state: h.text, text: why(s), retry: m.retry(s), loud: true, st: h.st})
+	for i := range sc.st.Sources {
+		s := &sc.st.Sources[i]
+		if h := sourceHealth(sc, s); h.loud {
+			loud = append(loud, trouble{source: h.name, state: h.text, text: why(s), retry: retryText(sc, s), loud: true, st: h.st})
 		}
 	}
-	for i := range m.st.Scopes {
-		c := &m.st.Scopes[i]
+	for i := range sc.st.Scopes {
+		c := &sc.st.Scopes[i]
 		for _, w := range c.About.Warnings {
 			name := paint.Clean(c.Source)
 			if c.Name != "" {
@@ -49,9 +49,9 @@ func why(s *sources.SourceStatus) string {
 	return paint.Clean(s.Err.Error())
 }
 
-// retry says when a source is tried again; "" where no pause runs.
-func (m *model) retry(s *sources.SourceStatus) string {
-	switch d := s.Retry.Sub(m.now); {
+// retryText says when a source is tried again; "" where no pause runs.
+func retryText(sc *scene, s *sources.SourceStatus) string {
+	switch d := s.Retry.Sub(sc.now); {
 	case s.Retry.IsZero():
 		return ""
 	case d <= 0:
@@ -63,34 +63,34 @@ func (m *model) retry(s *sources.SourceStatus) string {
 
 // troubleLines draws h lines of trouble; when there is more, the last one says how
 // much.
-func (m *model) troubleLines(w, h int) []string {
+func troubleLines(sc *scene, w, h int) []string {
 	if h < 1 {
 		return nil
 	}
-	all, more := m.troubles(), 0
+	all, more := troubles(sc), 0
 	if len(all) > h {
 		more = len(all) - h + 1
 		all = all[:h-1]
 	}
 	lines := make([]string, 0, h)
 	for _, t := range all {
-		lines = append(lines, m.troubleLine(t, w))
+		lines = append(lines, troubleLine(sc, t, w))
 	}
 	if more > 0 {
-		lines = append(lines, m.th.Line(w).Skip(3).Put(m.th.Dim, format.Count(more)+" more about sources").Done())
+		lines = append(lines, sc.th.Line(w).Skip(3).Put(sc.th.Dim, format.Count(more)+" more about sources").Done())
 	}
-	return m.th.Box(lines, w, h)
+	return sc.th.Box(lines, w, h)
 }
 
-func (m *model) troubleLine(t trouble, w int) string {
-	l := m.th.Line(w).Skip(1)
+func troubleLine(sc *scene, t trouble, w int) string {
+	l := sc.th.Line(w).Skip(1)
 	if !t.loud {
-		return l.Put(m.th.Warn, m.th.Marks[paint.Warn]).Skip(1).Put("", t.source).Skip(2).Put(m.th.Dim, t.text).Done()
+		return l.Put(sc.th.Warn, sc.th.Marks[paint.Warn]).Skip(1).Put("", t.source).Skip(2).Put(sc.th.Dim, t.text).Done()
 	}
-	l.Put(t.st, m.th.Down).Skip(1).Put(t.st, t.source+" "+t.state).Skip(2)
-	l.Put("", m.th.Cut(t.text, w-l.X-format.Width(t.retry)-4))
+	l.Put(t.st, sc.th.Down).Skip(1).Put(t.st, t.source+" "+t.state).Skip(2)
+	l.Put("", sc.th.Cut(t.text, w-l.X-format.Width(t.retry)-4))
 	if t.retry != "" {
-		l.Skip(2).Put(m.th.Dim, t.retry)
+		l.Skip(2).Put(sc.th.Dim, t.retry)
 	}
 	return l.Done()
 }

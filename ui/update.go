@@ -90,7 +90,8 @@ func (m *model) second() {
 	if !m.paused.IsZero() {
 		return
 	}
-	m.now, m.still = m.clock, m.slow == nil || !m.slow()
+	m.slow = m.slowly != nil && m.slowly()
+	m.now, m.still = m.clock, !m.slow
 	m.release()
 	m.take()
 	m.events.Second()
@@ -108,7 +109,7 @@ func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
 	defer func() { m.hands.pressing = false }()
 	var cmds []tea.Cmd
 	for _, k := range pressed {
-		s := m.scope()
+		s := m.keyScope()
 		m.menu = 0 // a menu is for one key
 		if do, ok := m.keys[s][keys.Name(k)]; ok {
 			cmds = append(cmds, m.do(do))
@@ -120,7 +121,7 @@ func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (m *model) scope() keys.Scope {
+func (m *model) keyScope() keys.Scope {
 	switch {
 	case m.hands.dialog != nil:
 		return m.hands.dialog.scope()
