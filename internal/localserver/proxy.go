@@ -64,6 +64,8 @@ type link struct {
 	gone           chan struct{} // closed with the link
 	once           sync.Once
 	ended          atomic.Int32 // directions that ended politely
+	frozen         atomic.Bool  // no byte passes any more
+	deaf           atomic.Bool  // the client was told that the server has ended
 
 	mu     sync.Mutex
 	losing *loss // the next bytes from the server are to be lost
@@ -102,59 +104,6 @@ func (p *Proxy) Links() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.links)
-}
-
-// Cut resets every link and from then on every new one, until Resume.
-func (p *Proxy) Cut() {
-	p.mu.Lock()
-	p.refuse = true
-	p.mu.Unlock()
-	p.Reset()
-}
-
-// Reset resets every link once; new ones are served.
-func (p *Proxy) Reset() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for l := range p.links {
-		l.close()
-	}
-}
-
-// BlackHole holds back every byte in both directions until Resume, on links that are up
-// and on new ones: nobody is told anything. As with a real outage, what was sent meanwhile
-// arrives after Resume, even if its sender has given up.
-func (p *Proxy) BlackHole() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	select {
-	case <-p.open:
-		p.open = make(chan struct{})
-	default:
-	}
-}
-
-// Delay adds d to the way of all bytes, in each direction. 0: none.
-func (p *Proxy) Delay(d time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.delay = d
-}
-
-// Resume ends Cut and BlackHole. Delay and losses that were ordered stay.
-func (p *Proxy) Resume() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.refuse = false
-	p.letThroughLocked()
-}
-
-func (p *Proxy) letThroughLocked() {
-	select {
-	case <-p.open:
-	default:
-		close(p.open)
-	}
 }
 
 // Lose loses one half of the next exchange whose request contains match, and resets its
@@ -303,6 +252,9 @@ func (p *Proxy) pump(l *link, src, dst net.Conn, see func(*link, []byte) bool) {
 		if !p.hold(l) {
 			break
 		}
+		if dst == l.client && l.deaf.Load() {
+			n = 0
+		}
 		if n > 0 {
 			if !see(l, buffer[:n]) {
 				break
@@ -340,10 +292,14 @@ func (p *Proxy) hold(l *link) bool {
 	}
 	select {
 	case <-open:
-		return true
 	case <-l.gone:
 		return false
 	}
+	if l.frozen.Load() {
+		<-l.gone
+		return false
+	}
+	return true
 }
 
 // upstream looks at a request: false when it is to be lost.

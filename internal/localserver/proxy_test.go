@@ -205,3 +205,39 @@ func TestProxyDelaysBothDirections(t *testing.T) {
 		t.Errorf("there and back took %v, want at least twice the delay", took)
 	}
 }
+
+func TestFrozenLinksPassNothingAndNewOnesAreServed(t *testing.T) {
+	t.Parallel()
+	addr, heard := echo(t)
+	p := localserver.ProxyForTest(t, addr)
+	frozen := call(t, p)
+	frozen.say("before")
+	<-heard
+	p.Freeze()
+	frozen.say("lost")
+	fresh := call(t, p)
+	fresh.say("new")
+	if got := <-heard; got != "new" {
+		t.Errorf("the server was sent %q, want the line of the new link", got)
+	}
+}
+
+func TestHalfClosedLinksStillCarryRequests(t *testing.T) {
+	t.Parallel()
+	addr, heard := echo(t)
+	p := localserver.ProxyForTest(t, addr)
+	c := call(t, p)
+	c.say("before")
+	<-heard
+	if _, err := c.in.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	p.HalfClose()
+	if _, err := c.in.ReadByte(); !errors.Is(err, io.EOF) {
+		t.Errorf("the client reads %v, want a polite end", err)
+	}
+	c.say("after")
+	if got := <-heard; got != "after" {
+		t.Errorf("the server was sent %q", got)
+	}
+}
