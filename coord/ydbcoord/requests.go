@@ -38,7 +38,7 @@ type request struct {
 	message func(id uint64, now time.Time) *pb.SessionRequest
 	then    func() // called once with the session's mutex when it is over, before done; nil: nothing
 
-	sent   time.Time // on the present stream; zero: not yet
+	sent   time.Time // first on the present stream; zero: not yet
 	sends  int       // on how many streams
 	queued bool      // an acquire that the service has put into its queue
 
@@ -77,18 +77,22 @@ type table struct {
 	lanes  map[string][]*request
 	newest map[string]*request // the last update of a name that is not over
 	ready  []*request          // to be sent, in this order
+	pings  map[uint64]*request // those of open that are pings
 }
 
 func newTable() table {
-	return table{open: map[uint64]*request{}, lanes: map[string][]*request{}, newest: map[string]*request{}}
+	return table{open: map[uint64]*request{}, lanes: map[string][]*request{}, newest: map[string]*request{}, pings: map[uint64]*request{}}
 }
 
 func (t *table) add(r *request) {
 	t.last++
 	r.id = t.last
 	t.open[r.id] = r
-	if r.verb == verbUpdate {
+	switch r.verb {
+	case verbUpdate:
 		t.newest[r.name] = r
+	case verbPing:
+		t.pings[r.id] = r
 	}
 	t.line(r)
 }
@@ -111,7 +115,9 @@ func (t *table) take(now time.Time) []*pb.SessionRequest {
 		if t.open[r.id] != r {
 			continue // it ended before it was sent
 		}
-		r.sent = now
+		if r.sent.IsZero() { // else it is sent once more, and the first may be answered yet
+			r.sent = now
+		}
 		r.sends++
 		messages = append(messages, r.message(r.id, now))
 	}
@@ -149,6 +155,7 @@ func (t *table) end(r *request, err error) {
 		return
 	}
 	delete(t.open, r.id)
+	delete(t.pings, r.id)
 	if t.newest[r.name] == r {
 		delete(t.newest, r.name)
 	}
