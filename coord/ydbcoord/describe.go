@@ -24,6 +24,9 @@ type Sight struct {
 	// Fired says that a watch told of a change and this look answers that: what is new
 	// in it was told, not only seen.
 	Fired bool
+	// Since, where Fired, is after when the change happened. Zero: it was told without
+	// delay, and happened at At as nearly as the network lets us know.
+	Since time.Time
 	// Err is why the service will not let us look (coord.ErrRefused); the name is not
 	// followed any more.
 	Err error

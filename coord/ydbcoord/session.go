@@ -59,6 +59,7 @@ type Session struct {
 	left     map[string]struct{} // names of abandoned grants, which the service counts as ours
 	grants   []*grant            // oldest first
 	watches  *watches
+	trip     time.Duration // round trip of the last ping; 0: none was answered yet
 }
 
 var (

@@ -45,6 +45,7 @@ type watched struct {
 	request   uint64    // armed: the describe that armed it
 	again     bool      // being asked: ask once more after the answer
 	fired     bool      // the watch has told of a change that was not read yet
+	since     time.Time // fired: see Sight.Since
 	due       time.Time // slow: when to ask
 	pause     time.Duration
 }
@@ -161,15 +162,16 @@ func (w *watches) sendOneLocked(e *watched) {
 	r := newRequest(verbArm, e.name, func(id uint64, _ time.Time) *pb.SessionRequest {
 		return describeMessage(id, e.name, true)
 	})
-	fired := e.fired
-	r.then = func() { w.answeredLocked(e, r, fired) }
+	fired, since := e.fired, e.since
+	r.then = func() { w.answeredLocked(e, r, fired, since) }
 	e.state, e.again, e.fired = beingAsked, false, false
 	w.asking++
 	w.s.addLocked(r)
 }
 
-// answeredLocked takes in the answer to an arming describe.
-func (w *watches) answeredLocked(e *watched, r *request, fired bool) {
+// answeredLocked takes in the answer to an arming describe. Whether it answers a watch that
+// fired, and since when that can be, was noted when it did.
+func (w *watches) answeredLocked(e *watched, r *request, fired bool, since time.Time) {
 	w.asking--
 	if w.s.err != nil || errors.Is(r.err, errSuperseded) {
 		return // the stream is gone, and attachedLocked begins anew
@@ -179,7 +181,9 @@ func (w *watches) answeredLocked(e *watched, r *request, fired bool) {
 		return // nobody wants to know any more
 	}
 	sight, err := w.s.sightLocked(r)
-	sight.Fired = fired
+	if fired {
+		sight.Fired, sight.Since = true, w.s.firedSinceLocked(&sight, since)
+	}
 	switch {
 	case err != nil && !errors.Is(err, coord.ErrRefused):
 		w.delayLocked(e)
@@ -209,7 +213,9 @@ func (w *watches) answeredLocked(e *watched, r *request, fired bool) {
 // more.
 func (w *watches) changedLocked(request uint64) {
 	if e := w.armed[request]; e != nil {
-		e.fired = true
+		if !e.fired {
+			e.fired, e.since = true, w.s.silentSinceLocked(time.Now())
+		}
 		w.askLocked(e)
 	}
 }

@@ -168,13 +168,21 @@ func (b *board) take(e *entry, sight ydbcoord.Sight) []sources.Change {
 		b.set(&c, e, p)
 		return []sources.Change{c}
 	}
-	return b.pushed(e, old, p, after)
+	return b.pushed(e, old, p, sight.Since, after)
 }
 
-// pushed tells a change that the service has told of. Waiters that came or went beside it
-// were not told, but seen: they are told apart, with the stretch in which it happened.
-func (b *board) pushed(e *entry, old, p *sources.Primitive, after time.Time) []sources.Change {
-	now := sources.Change{At: p.At}
+// pushed tells a change that the service has told of, since `since` where the notice may have
+// been late. Waiters that came or went beside it were not told, but seen: they are told
+// apart, with the stretch in which it happened. Of what is gone they are told first, as they
+// may have left before.
+func (b *board) pushed(e *entry, old, p *sources.Primitive, since, after time.Time) []sources.Change {
+	now := sources.Change{After: since, At: p.At}
+	if e.absent && len(old.Queue.Waiters) > 0 {
+		left := *old
+		left.At, left.Queue = p.At, sources.Queue{How: sources.Told, At: p.At}
+		b.set(&now, e, p)
+		return []sources.Change{{After: after, At: p.At, Set: []*sources.Primitive{&left}}, now}
+	}
 	stay := old.Queue
 	stay.Waiters = slices.DeleteFunc(slices.Clone(stay.Waiters), func(w sources.Waiter) bool {
 		return !slices.ContainsFunc(old.Owners, owns(&w)) && slices.ContainsFunc(p.Owners, owns(&w))

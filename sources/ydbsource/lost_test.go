@@ -8,6 +8,7 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 
 	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
 	"coordtop/internal/emulator/ydbtest"
 	"coordtop/sources"
 )
@@ -38,6 +39,38 @@ func TestAfterAnOutageAChangeMayBeAsOldAsTheLastReadOfThatName(t *testing.T) {
 	changes := b.take(e, look(t0.Add(time.Minute), 2))
 	if len(changes) != 1 || !changes[0].After.Equal(t0.Add(-time.Millisecond)) {
 		t.Errorf("told as %+v, want after the last look was asked for", changes)
+	}
+}
+
+func TestWhoWaitedForADeletedSemaphoreMayHaveLeftBefore(t *testing.T) {
+	t.Parallel()
+	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
+	b := &board{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
+	b.begin()
+	t0 := time.Now()
+	b.take(e, look(t0, 1, 2))
+	gone := ydbcoord.Sight{Name: "x", Absent: true, Fired: true, Asked: t0.Add(time.Minute), At: t0.Add(time.Minute)}
+	changes := b.take(e, gone)
+	if len(changes) != 2 || !changes[0].After.Equal(t0.Add(-time.Millisecond)) || changes[0].Set[0].Queue.Len != 0 || len(changes[0].Set[0].Owners) != 1 {
+		t.Fatalf("told as %+v, want the queue first, after the last look was asked for", changes)
+	}
+	if !changes[1].After.IsZero() || !changes[1].Set[0].Absent {
+		t.Errorf("told as %+v, want the deletion at its instant", changes[1])
+	}
+}
+
+func TestALateNoticeIsToldWithWhatItLeavesOpen(t *testing.T) {
+	t.Parallel()
+	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
+	b := &board{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
+	b.begin()
+	t0 := time.Now()
+	b.take(e, look(t0, 1, 2))
+	late := look(t0.Add(time.Minute), 3)
+	late.Since = t0.Add(58 * time.Second)
+	changes := b.take(e, late)
+	if len(changes) != 2 || !changes[0].After.Equal(late.Since) || !changes[1].After.Equal(t0.Add(-time.Millisecond)) {
+		t.Errorf("told as %+v, want the owner after %v and the queue after the last look", changes, late.Since)
 	}
 }
 

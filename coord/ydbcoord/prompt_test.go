@@ -1,0 +1,68 @@
+package ydbcoord_test
+
+import (
+	"testing"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
+)
+
+func TestANoticeThatWasHeldBackOnItsWaySaysSinceWhen(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		if err := b.CreateSemaphore(node, "s", 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		const long = 30 * time.Second
+		s, err := b.driver(t, ydbcoord.Options{}).OpenSession(t.Context(), coord.SessionOptions{TTL: long})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Abandon)
+		keep(t, s)
+		f := s.Follow()
+		if err := f.Add("s"); err != nil {
+			t.Fatal(err)
+		}
+		next(t, f)
+		time.Sleep(long/3 - time.Second) // a second before the next ping
+		b.BlackHole(0, true)
+		silent := time.Now()
+		time.Sleep(2 * time.Second)
+		if err := b.UpdateSemaphore(node, "s", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		happened := time.Now()
+		time.Sleep(time.Second)
+		b.BlackHole(0, false)
+		sight := next(t, f)
+		if !sight.Fired || sight.Since.IsZero() || sight.Since.After(happened) || sight.Since.Before(silent.Add(-long/3)) {
+			t.Errorf("told after %v; it happened at %v, the connection was silent from %v on", sight.Since, happened, silent)
+		}
+		time.Sleep(long) // pings are answered again
+		if err := b.UpdateSemaphore(node, "s", []byte("y")); err != nil {
+			t.Fatal(err)
+		}
+		if sight := next(t, f); !sight.Fired || !sight.Since.IsZero() {
+			t.Errorf("told at once: %+v", sight)
+		}
+	})
+}
+
+func TestALookThatIsSentOnceMoreIsDatedByItsFirstSending(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		if err := b.CreateSemaphore(node, "s", 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		s := b.session(t, ydbcoord.Options{})
+		keep(t, s)
+		began := time.Now()
+		b.Delay(0, ttl/3) // the answer comes when the look was sent again
+		sight, err := s.Look(t.Context(), "s")
+		if err != nil || sight.Asked.After(began) {
+			t.Errorf("asked at %v, %v after it was sent first: %v", sight.Asked, sight.Asked.Sub(began), err)
+		}
+	})
+}
