@@ -155,8 +155,12 @@ func (l *look) present(events []Event, p *Primitive) []Event {
 }
 
 func (l *look) vanished(events []Event, before *Primitive) []Event {
+	follows := CauseDeleted
+	if !l.after.IsZero() { // its owner may have given it up before
+		follows = CauseUnknown
+	}
 	for i := range before.Owners {
-		events = append(events, l.end(before, &before.Owners[i], CauseDeleted))
+		events = append(events, l.end(before, &before.Owners[i], follows))
 	}
 	events = l.left(events, l.withQueue(before), nil)
 	if before.ForgetAfter == 0 {
@@ -283,12 +287,14 @@ func (l *look) endedByUs(o *Owner) bool { return l.ours != nil && l.ours.Owner =
 func (l *look) continued(events []Event, before, after *Primitive) []Event {
 	was := finder{owners: before.Owners}
 	data := before.Data.Sum != after.Data.Sum || before.Data.Len != after.Data.Len
+	stays := !after.Ephemeral
 	for i := range after.Owners {
 		o := &after.Owners[i]
 		old := was.find(o)
 		if old == nil {
 			continue
 		}
+		stays = true
 		if renewed(old, o) {
 			e := l.event(EventRenewed, after)
 			e.Owner = o.ref()
@@ -302,7 +308,7 @@ func (l *look) continued(events []Event, before, after *Primitive) []Event {
 			data = data && len(after.Owners) > 1 // told once, by its owner
 		}
 	}
-	if data {
+	if data && stays { // the data of what went with its last owner went with it
 		var who OwnerRef
 		if len(after.Owners) == 1 {
 			who = after.Owners[0].ref()

@@ -239,9 +239,15 @@ func TestDiffNamesRenewalsAndProclamations(t *testing.T) {
 			[]string{`proclaimed told: "\x00\x00\x00"... (9 bytes)`}},
 		{"both are told once", with(prim(before, says("x")), data(1)), with(prim(t0, says("yy")), data(2)), Change{},
 			[]string{`proclaimed +a told: "yy"`}},
+		{"data that went with an ephemeral primitive", with(with(prim(before, owner("a")), data(1)), ephemeral), with(prim(t0), ephemeral), Change{},
+			[]string{"released -a told"}},
+		{"data of an ephemeral primitive that goes on", with(with(prim(before, owner("a")), data(1)), ephemeral), with(with(prim(t0, owner("a")), data(2)), ephemeral),
+			Change{}, []string{`proclaimed +a told: "\x00\x00"`}},
 		{"another owner's data is no proclamation", prim(before, owner("b")), prim(t0, says("x")), Change{}, []string{"owner_changed -b +a told"}},
 	})
 }
+
+func ephemeral(p *Primitive) { p.Ephemeral = true }
 
 func incarnation(name string) func(*Primitive) { return func(p *Primitive) { p.Incarnation = name } }
 
@@ -281,4 +287,15 @@ func TestDiffComparesLongListsOfOwnersRightly(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+func TestOwnershipsOfOneSessionAreToldApartByTheirNumber(t *testing.T) {
+	t.Parallel()
+	numbered := func(serial uint16) Owner { return Owner{ID: "a", Serial: serial} }
+	runDiffs(t, []diffTest{
+		{"taken again", with(prim(before, numbered(1)), semaphore), with(prim(t0, numbered(2)), semaphore), Change{},
+			[]string{"released -a told", "acquired +a told"}},
+		{"the same", with(prim(before, numbered(2)), semaphore), with(prim(t0, numbered(2)), semaphore), Change{}, nil},
+		{"not numbered", with(prim(before, numbered(2)), semaphore), with(prim(t0, numbered(0)), semaphore), Change{}, nil},
+	})
 }

@@ -177,6 +177,7 @@ type Owner struct {
 	Permits, Fence     uint64 // Permits 0: 1; Fence 0: none known
 	Mode               Mode
 	NoExpiry           bool          // it owns without any end, which is told (a key without TTL, a session)
+	Serial             uint16        // tells apart ownerships of one ID, where the backend numbers them; 0: it does not
 	Program            Program       // 0: not known, its label stands for it
 	Rhythm             Rhythm        // of its renewals; a source leaves it zero: the Hub keeps it
 	Lease              time.Duration // full length; 0: unknown

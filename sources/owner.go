@@ -4,8 +4,11 @@ import "time"
 
 // sameTerm says whether two owners of one incarnation are one uninterrupted ownership.
 func sameTerm(a, b *Owner) bool {
-	return a.ID == b.ID && (a.Fence == b.Fence || a.Fence == 0 || b.Fence == 0)
+	return a.ID == b.ID && sameNumber(a.Fence, b.Fence) && sameNumber(uint64(a.Serial), uint64(b.Serial))
 }
+
+// sameNumber reports whether two numbers can be of one ownership; 0: it is not known.
+func sameNumber(a, b uint64) bool { return a == b || a == 0 || b == 0 }
 
 // finder finds owners in a list that mostly keeps its order: it looks first behind the
 // last one found, so that comparing two lists costs one step an owner, and builds an

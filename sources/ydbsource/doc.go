@@ -18,7 +18,9 @@
 // A watch a semaphore tells of its owners and its data; it fires once and is armed anew by
 // the describe that reads what has changed. So a change of owner is told at the instant of
 // that answer (Change.After zero), and what comes and goes between two describes is not
-// seen.
+// seen. Where a ping waited for its answer when the watch fired, or the describe took long,
+// bytes may have been held back on the way: then the change is told with the stretch since
+// the last request that was answered.
 //
 // Of the queue the service tells nothing. It comes with every describe, and is looked at
 // besides: every Options.PollMin where it is selected, every two seconds where it is
@@ -53,7 +55,8 @@
 // # Who
 //
 // An owner is a session, whose number is its own as long as the node exists: its ID is the
-// number with the node's creation. Its guard is the session and the order id. Where the
+// number with the node's creation. A session that gives it up and takes it again has another
+// order id, so that this is no proclamation. Its guard is the session and the order id. Where the
 // limit is 1 the order id is also the fence. Since when somebody owns is not told, nor
 // until when: a session lives as long as its stream, and its timeout after that. Why
 // somebody does not own any more is not told, unless the semaphore or the node is gone.

@@ -3,6 +3,7 @@ package ydbsource
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -111,6 +112,9 @@ func guard(l ydbcoord.Link) string {
 	return ydbcoord.OwnerID(l.Session) + "/" + strconv.FormatUint(l.Order, 10)
 }
 
+// serial is the order id, as far as it has room: two that follow each other differ.
+func serial(l ydbcoord.Link) uint16 { return uint16(l.Order%math.MaxUint16) + 1 }
+
 func permits(l ydbcoord.Link, whole bool) uint64 {
 	if whole && l.Count == ydbcoord.AllPermits {
 		return 1
@@ -121,7 +125,7 @@ func permits(l ydbcoord.Link, whole bool) uint64 {
 func (b *board) owner(l ydbcoord.Link, whole bool, p *sources.Primitive) sources.Owner {
 	o := sources.Owner{
 		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
-		Data: sources.NewBlob(l.Data, len(l.Data)), Guard: guard(l),
+		Serial: serial(l), Data: sources.NewBlob(l.Data, len(l.Data)), Guard: guard(l),
 	}
 	if p.Limit == 1 {
 		o.Fence = l.Order
