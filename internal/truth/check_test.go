@@ -12,8 +12,19 @@ type rules struct {
 	interval time.Duration // between two looks, as the program printed it; 0: pushes
 	queue    time.Duration // the same for the queues
 	slack    time.Duration // how late a push or a look may be on this machine
-	several  bool          // a row may have several owners
 	proved   bool          // that an instant is prompt is proved: it has no slack
+	special  map[string]special
+}
+
+// special is what is so of one row and not of all.
+type special struct {
+	interval time.Duration // between two looks, where the others are pushed
+	several  bool          // it may have several owners
+}
+
+// every is how much may come and go unseen at a row.
+func (r *rules) every(row string) time.Duration {
+	return max(r.interval, r.special[row].interval) + r.slack
 }
 
 // verdict is what the checker found.
@@ -49,7 +60,7 @@ func (v *verdict) String() string {
 // check compares the lines with the truth.
 func check(lines []line, h *history, r rules) *verdict {
 	v := &verdict{counts: map[string]int{}}
-	c := &checker{verdict: v, rules: r, dark: darkness(lines), lines: map[string][]*line{}, truth: h.rows,
+	c := &checker{verdict: v, rules: r, dark: darkness(lines), listed: listings(lines), lines: map[string][]*line{}, truth: h.rows,
 		matched: map[*line]map[deed]*change{}, taken: map[*change]*line{}, hidden: map[*change]string{}}
 	claims := map[place][]claim{}
 	for i := range lines {
@@ -58,7 +69,7 @@ func check(lines []line, h *history, r rules) *verdict {
 		c.lines[l.row()] = append(c.lines[l.row()], l)
 		for _, claim := range l.claims() {
 			c.seen = append(c.seen, l)
-			p := placeOf(l.row(), claim.who.Label, claim.what)
+			p := placeOf(l.row(), claim.who.key(), claim.what)
 			claims[p] = append(claims[p], claim)
 		}
 	}
@@ -70,16 +81,16 @@ func check(lines []line, h *history, r rules) *verdict {
 				continue
 			}
 			v.counts["true: "+t.what.String()]++
-			p := placeOf(row, t.who, t.what)
+			p := placeOf(row, t.id, t.what)
 			changes[p] = append(changes[p], t)
 			if _, ok := claims[p]; !ok {
 				claims[p] = nil
 			}
 		}
 	}
-	for _, waits := range []bool{false, true} { // owners first: a waiter that is served has no line of its own
+	for turn := range 3 { // owners first: a waiter that is served, and what it wrote before that was seen, has no line of its own
 		for p, list := range claims {
-			if p.waits == waits {
+			if p.turn() == turn {
 				c.align(changes[p], list)
 			}
 		}
@@ -93,20 +104,35 @@ func check(lines []line, h *history, r rules) *verdict {
 	return v
 }
 
-// place is whose changes are compared with each other: those of one owner or waiter of a row.
+// place is whose changes are compared with each other: those of one owner or waiter of a
+// row, or all that was written to it.
 type place struct {
 	row, who string
 	waits    bool
 }
 
 func placeOf(row, who string, what deed) place {
+	if what == proclaims {
+		who = ""
+	}
 	return place{row, who, what == joins || what == leaves}
+}
+
+func (p place) turn() int {
+	switch {
+	case p.waits:
+		return 2
+	case p.who == "":
+		return 1
+	}
+	return 0
 }
 
 type checker struct {
 	*verdict
 	rules
 	dark    []dark
+	listed  []time.Time
 	lines   map[string][]*line
 	seen    []*line // all that tell of a change
 	truth   map[string][]change
@@ -130,7 +156,7 @@ func (c *checker) align(changes []*change, claims []claim) {
 	for j, i := range pairs {
 		cl := &claims[j]
 		if i < 0 {
-			c.lie("no such change", cl.line, "nothing like the %s by %s happened", cl.what, cl.who.Label)
+			c.lie("no such change", cl.line, "nothing like the %s by %s happened", cl.what, cl.who.ID)
 			continue
 		}
 		if changes[i].what != cl.what {
@@ -151,18 +177,50 @@ func (c *checker) fits(t *change, cl *claim) {
 	}
 	c.matched[l][cl.what], c.taken[t] = t, l
 	if !l.within(t.from, t.to, c.lateness()) {
-		c.lie("outside", l, "the %s by %s happened after %s and not after %s", cl.what, cl.who.Label, clock(t.from), clock(t.to))
+		c.lie("outside", l, "the %s by %s happened after %s and not after %s", cl.what, cl.who.ID, clock(t.from), clock(t.to))
 		return
 	}
 	if l.After == nil {
 		c.late = max(c.late, l.At.Sub(t.to))
 	}
-	if !strings.HasPrefix(cl.who.ID, t.id) {
-		c.lie("wrong owner", l, "the id of %s begins with %s", t.who, t.id)
-	}
-	if t.what == ends {
+	switch {
+	case t.what == proclaims:
+		return
+	case !c.called(t, cl):
+		c.lie("wrong label", l, "it was called %s", t.who)
+	case t.what == ends:
 		c.ending(t, l)
+	case t.what == begins && cl.what == begins && fenceOf(&cl.who) != t.fence:
+		c.lie("wrong fence", l, "it was %q", t.fence)
 	}
+}
+
+func fenceOf(o *ownerRef) string {
+	if o.Fence == nil {
+		return ""
+	}
+	return *o.Fence
+}
+
+// called reports whether an owner had the label that a line gives it at the time of the line.
+func (c *checker) called(t *change, cl *claim) bool {
+	from := cl.line.At.Add(-prompt)
+	if cl.line.After != nil {
+		from = *cl.line.After
+	}
+	from = from.Add(-c.every(t.row))
+	had := false
+	for i := range c.truth[t.row] {
+		n := &c.truth[t.row][i]
+		if n.id != t.id || n.who == "" || had && n.who == cl.who.Label {
+			continue
+		}
+		if had && !n.to.Before(from) {
+			return true
+		}
+		had = n.who == cl.who.Label && !n.from.After(cl.line.At.Add(prompt))
+	}
+	return had
 }
 
 // ending judges what a line says of how an ownership ended. What follows from a lease or a
@@ -203,8 +261,11 @@ func (c *checker) lateness() time.Duration {
 // cost is how badly a claim fits a change; false: not at all.
 func (c *checker) cost(t *change, cl *claim) (int64, bool) {
 	again := t.what == begins && cl.what == renews // who gave it up and took it again seems to have renewed it
-	if t.what != cl.what && !again {
+	if t.what != cl.what && !again || t.what == proclaims && *cl.line.Detail != t.data {
 		return 0, false
+	}
+	if t.what == begins && !again && fenceOf(&cl.who) != t.fence {
+		return 2 * costOutside, true
 	}
 	late := cl.line.At.Sub(t.to).Microseconds()
 	if !cl.line.within(t.from, t.to, c.lateness()) {

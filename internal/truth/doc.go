@@ -4,15 +4,19 @@
 // # How
 //
 // An actor, which uses the client library of the backend and nothing of ours, changes rows
-// at random and writes down the truth: who took, gave up, lost, renewed or waited for what,
-// and the stretch between the sending of the command and its answer in which it happened.
-// The program runs as a process of its own and connects through a proxy, whose connections
-// are cut, refused or held back at random instants (darkness). When all is quiet again, each
+// at random and writes down the truth: who took, gave up, lost, renewed, proclaimed or waited
+// for what, and the stretch between the sending of the command and its answer in which it
+// happened. Of YDB there is only our emulator, which knows the truth itself: it is read before
+// and after each command, and every 5 ms for what happens by itself. The program runs as a
+// process of its own and connects through a proxy, whose connections are reset, refused, held
+// back, frozen for ever or ended in one direction at random instants (darkness); the service of
+// YDB breaks streams, restarts and loses answers besides. When all is quiet again, each
 // printed line is compared with the truth. Both read the same clock.
 //
 // # What must hold
 //
-//   - Every line of a take-over, an end, a renewal, a waiter that came or left has a change
+//   - Every line of a take-over, an end, a renewal, a proclamation (by its data), a waiter that
+//     came or left has a change
 //     of that row and that owner, of its own, which may have happened in the printed
 //     (after, at]. Where after is null it happened within 25 ms of `at`, or before by no more
 //     than the slack of a busy machine (-slack); on Redis, where each push is proved to be
@@ -23,16 +27,20 @@
 //     than the time that makes a source stale, all its rows have such lines); and what came and went in darkness, that is
 //     between a printed source_down and the synced line after it, begun at most one interval
 //     before.
-//   - owner, previous and last are those of the truth, by id and label. last may be null only
-//     where the lines before name no end of this row or there was darkness since; on
-//     Redis also where the take-over is told in a stretch, in which another may have owned it.
+//   - owner, previous and last are those of the truth, by id, label and fence. last may be null
+//     only where the lines before name no end of this row, there was darkness since, or the row
+//     was read anew or made anew; on Redis also where the take-over is told in a stretch, in
+//     which another may have owned it.
 //   - gap_ms holds the time in which nobody owned the row, at a stretch before the take-over.
 //     Somebody who came and went within one interval is not counted against it, unless on
 //     Redis, after more than 50 ms; somebody who did so in darkness is.
 //   - A cause is the true one, or unknown, or follows from the lease and is marked inferred:
 //     expired where the owner is seen gone when its lease is over, released where before, but
 //     never where it ran out; session_ended where the owner's session is seen gone with it. An end is `expired` if its cause is, and no other.
-//   - Who gives it up and takes it again within one interval may be told as a renewal.
+//   - Who gives it up and takes it again within one interval may be told as a renewal, and a
+//     waiter that leaves and then takes it as one that was served.
+//   - What an owner writes before the program has seen it take over needs no line, nor what is
+//     overwritten within one interval.
 //   - The lines do not contradict each other: applied one after the other they end in the
 //     true owners and the true queue.
 //

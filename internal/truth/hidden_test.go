@@ -8,14 +8,19 @@ func (c *checker) untold(changes []*change, told []bool) {
 	var open *change
 	for i, t := range changes {
 		switch {
+		case t.mute:
 		case t.what == renews && !told[i]:
 			c.excuse(t, t)
-		case t.what == renews:
+		case t.what == proclaims && !told[i] && c.withTake(t):
+			c.counts["written before its owner was seen"]++
+		case t.what == proclaims && !told[i]:
+			c.excuse(t, c.overwritten(t))
+		case t.what == renews, t.what == proclaims:
 		case told[i] && open != nil:
 			c.missed(open, open)
 			open = nil
 		case told[i]:
-		case open == nil && t.granted && c.toldToOwn(t):
+		case open == nil && t.what == leaves && c.toldToOwn(t):
 		case open == nil:
 			open = t
 		default:
@@ -28,15 +33,49 @@ func (c *checker) untold(changes []*change, told []bool) {
 	}
 }
 
-// toldToOwn reports whether a line tells that a waiter that was served owns the row.
+// withTake reports whether the line of the take-over by its owner has room for a proclamation.
+func (c *checker) withTake(p *change) bool {
+	var l *line
+	for i := range c.truth[p.row] {
+		t := &c.truth[p.row][i]
+		if t == p {
+			break
+		}
+		if t.what == begins && t.id == p.id {
+			l = c.taken[t]
+		}
+	}
+	return l != nil && l.within(p.from, p.to, c.slack)
+}
+
+// overwritten is what came after a proclamation and took its data away: another one, or the
+// end of its owner, with which an ephemeral row ends. Where nothing did, the proclamation itself.
+func (c *checker) overwritten(p *change) *change {
+	found := false
+	for i := range c.truth[p.row] {
+		t := &c.truth[p.row][i]
+		if found && (t.what == proclaims || t.what == ends && (t.id == p.id || p.id == "")) {
+			return t
+		}
+		found = found || t == p
+	}
+	return p
+}
+
+// toldToOwn reports whether a line tells that a waiter owns the row, before one tells that it
+// waits again. It was served, or gave up and took it before that could be seen.
 func (c *checker) toldToOwn(served *change) bool {
 	found := false
 	for i := range c.truth[served.row] {
 		t := &c.truth[served.row][i]
-		if found && t.what == begins && t.who == served.who {
-			return c.taken[t] != nil
+		switch {
+		case !found || t.id != served.id:
+			found = found || t == served
+		case t.what == begins && c.taken[t] != nil:
+			return served.granted || c.why(served, t) != ""
+		case t.what == joins && c.taken[t] != nil:
+			return false
 		}
-		found = found || t == served
 	}
 	return false
 }
@@ -47,6 +86,9 @@ func (c *checker) excuse(first, last *change) {
 	if why == "" {
 		c.missed(first, last)
 		return
+	}
+	if first.what == proclaims {
+		last = first
 	}
 	c.hidden[first], c.hidden[last] = why, why
 	c.counts["came and went "+why]++
@@ -60,18 +102,20 @@ const (
 )
 
 func (c *checker) why(first, last *change) string {
-	interval := c.interval
+	interval := c.every(first.row)
 	if first.what == joins || first.what == leaves {
-		interval = max(interval, c.queue)
+		interval = max(interval, c.queue+c.slack)
 	}
-	interval += c.slack
-	if first.what == renews && c.nearOther(first, interval) {
+	if (first.what == renews || first.what == proclaims) && c.nearOther(first, interval) {
 		return inInterval
 	}
 	if first != last && last.from.Sub(first.to) <= interval {
 		return inInterval
 	}
 	for _, d := range c.dark {
+		if first == last && first.what == proclaims {
+			break
+		}
 		if first.to.After(d.from.Add(-interval)) && last.from.Before(d.to) {
 			return inDarkness
 		}

@@ -9,28 +9,32 @@ import (
 type deed uint8
 
 const (
-	begins deed = iota // it owns the row from now on
-	ends               // it does not any more
-	renews             // it goes on, with a longer lease
-	joins              // it waits
-	leaves             // it does not any more: it gave up, or owns it now
+	begins    deed = iota // it owns the row from now on
+	ends                  // it does not any more
+	renews                // it goes on, with a longer lease
+	joins                 // it waits
+	leaves                // it does not any more: it gave up, or owns it now
+	proclaims             // it, or anybody, wrote other data
 )
 
 func (d deed) String() string {
-	return [...]string{"take", "end", "renewal", "join", "leave"}[d]
+	return [...]string{"take", "end", "renewal", "join", "leave", "proclamation"}[d]
 }
 
 // change is one true change of a row. It happened after from, and at to or before.
 type change struct {
 	row, who string // the printed name and label
-	id       string // what the printed id begins with
+	id       string // the printed id, up to an @; "": of nobody
 	what     deed
+	fence    string // of a take; "": it has none
+	data     string // of a proclamation, as it is quoted
 	from, to time.Time
 	cause    string // of an end, as it is printed; "": not known
 
 	sessionEnds *time.Time // of an end: when the session of that owner ended; nil: it has no session that can
 	leaseEnds   time.Time  // of an end: not before this its lease would have been over; zero: it had none
 	granted     bool       // of a leave: it owns the row from then on, which the next change says
+	mute        bool       // no line need tell of it: the data of what was deleted is gone with it
 	first       bool       // it was so before the program looked: no line is expected to tell of it
 }
 
@@ -67,9 +71,9 @@ func (h *history) present(in, out deed) map[string]map[string]bool {
 		for _, c := range changes {
 			switch c.what {
 			case in:
-				all[row][c.who] = true
+				all[row][c.id] = true
 			case out:
-				delete(all[row], c.who)
+				delete(all[row], c.id)
 			}
 		}
 	}

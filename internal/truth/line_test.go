@@ -3,6 +3,7 @@ package truth
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -25,7 +26,17 @@ type line struct {
 	text string
 }
 
-type ownerRef struct{ ID, Label string }
+type ownerRef struct {
+	ID, Label string
+	Fence     *string
+}
+
+// key is the id up to an @: the number of a session, or all of a name. What follows it
+// tells apart sessions of different servers.
+func (o *ownerRef) key() string {
+	key, _, _ := strings.Cut(o.ID, "@")
+	return key
+}
 
 func parseLine(text []byte) (line, error) {
 	l := line{text: string(text)}
@@ -68,6 +79,8 @@ func (l *line) claims() []claim {
 		say(l.Owner, begins)
 	case "renewed":
 		say(l.Owner, renews)
+	case "proclaimed":
+		list = append(list, claim{line: l, what: proclaims})
 	case "waiter_joined":
 		say(l.Owner, joins)
 	case "waiter_left":
@@ -113,6 +126,21 @@ func darkness(lines []line) []dark {
 			list, down = append(list, dark{from: from, to: l.At}), true
 		case l.Event == "synced" && down:
 			list[len(list)-1].to, down = l.At, false
+		}
+	}
+	return list
+}
+
+// listing is how long a source may take to read all its rows anew.
+const listing = 2 * time.Second
+
+// listings reads when the program had read all rows anew without calling the source down:
+// the connection was lost and made at once, and anything may have happened meanwhile.
+func listings(lines []line) []time.Time {
+	var list []time.Time
+	for i := range lines {
+		if lines[i].Event == "synced" {
+			list = append(list, lines[i].At)
 		}
 	}
 	return list

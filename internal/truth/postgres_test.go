@@ -107,7 +107,7 @@ func (a *postgresActor) ask(c *pgx.Conn, query string, args ...any) (yes bool, s
 }
 
 func (a *postgresActor) change(row *postgresRow, s *postgresSession, what deed, from, to time.Time) change {
-	return change{row: row.name(), who: s.label, id: fmt.Sprintf("%d@", s.pid), what: what, from: from, to: to}
+	return change{row: row.name(), who: s.label, id: fmt.Sprint(s.pid), what: what, from: from, to: to}
 }
 
 func (a *postgresActor) step() {

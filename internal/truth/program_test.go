@@ -155,17 +155,17 @@ func shows(lines []line, owners, waiters map[string]map[string]bool) bool {
 	for i := range lines {
 		l := &lines[i]
 		if l.Event == "present" && l.Owner != nil {
-			add(own, l.row(), l.Owner.Label, true)
+			add(own, l.row(), l.Owner.key(), true)
 		}
 		for _, c := range l.claims() {
 			switch c.what {
 			case begins, ends:
-				add(own, l.row(), c.who.Label, c.what == begins)
+				add(own, l.row(), c.who.key(), c.what == begins)
 				if c.what == begins {
-					add(wait, l.row(), c.who.Label, false)
+					add(wait, l.row(), c.who.key(), false)
 				}
 			case joins, leaves:
-				add(wait, l.row(), c.who.Label, c.what == joins)
+				add(wait, l.row(), c.who.key(), c.what == joins)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package truth
 
 import (
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -51,6 +52,7 @@ type trial struct {
 	history *history
 	proxy   *localserver.Proxy
 	pace    time.Duration // between two steps, on average
+	harm    []fault       // what else than the proxy does can go wrong
 }
 
 func newTrial(t *testing.T, target string) *trial {
@@ -109,7 +111,7 @@ func (r *trial) pause(d time.Duration) {
 	<-timer.C
 }
 
-// keep writes the lines of a run that failed to a file.
+// keep writes the lines of a run that failed to a file, and what really happened.
 func (r *trial) keep(lines []line) {
 	f, err := os.CreateTemp("", "coordtop-truth-*.json")
 	if err != nil {
@@ -123,76 +125,14 @@ func (r *trial) keep(lines []line) {
 			return
 		}
 	}
-	r.t.Logf("the lines are in %s", f.Name())
-}
-
-// nights are the stretches in which the connections of the program are cut.
-type nights struct {
-	proxy  *localserver.Proxy
-	random *rand.Rand
-	begin  map[int]int // at which step which kind begins
-	until  time.Time
-	down   bool
-}
-
-// The kinds of cuts.
-const (
-	reset  = iota // all connections end, new ones are served
-	refuse        // the same, and new ones are refused for a while
-	hold          // no byte passes for a while, and nobody is told
-	kinds
-	stall = kinds // the same, too short for the program to say that it saw nothing
-)
-
-// shortest is how long a cut lasts at least that is no stall.
-const shortest = 1500 * time.Millisecond
-
-// nights draws when the cuts are. stalls: as many stalls come on top of them.
-func (r *trial) nights(stalls bool) *nights {
-	n := &nights{proxy: r.proxy, random: r.random, begin: map[int]int{}}
-	for range *cuts {
-		if stalls {
-			n.begin[r.random.IntN(*steps)] = stall
+	for row, changes := range r.history.rows {
+		for _, c := range changes {
+			text := fmt.Sprintf("true %s: %s-%s %s %s %q %s%s\n", row, clock(c.from), clock(c.to), c.what, c.id, c.who, c.cause, c.data)
+			if _, err := f.WriteString(text); err != nil {
+				r.t.Log(err)
+				return
+			}
 		}
 	}
-	for i := range *cuts {
-		first, last := i**steps / *cuts, (i+1)**steps / *cuts
-		n.begin[first+r.random.IntN(max(1, last-first))] = (i + r.random.IntN(2)) % kinds
-	}
-	return n
-}
-
-// at does what is due before a step.
-func (n *nights) at(step int) {
-	if n.down && time.Now().After(n.until) {
-		n.end()
-	}
-	kind, ok := n.begin[step]
-	if !ok {
-		return
-	}
-	n.end()
-	switch kind {
-	case reset:
-		n.proxy.Reset()
-		return
-	case refuse:
-		n.proxy.Cut()
-	case stall:
-		n.proxy.BlackHole()
-		n.down = true
-		n.until = time.Now().Add(time.Duration(n.random.IntN(1000)) * time.Millisecond)
-		return
-	default:
-		n.proxy.BlackHole()
-	}
-	n.down = true
-	n.until = time.Now().Add(shortest + time.Duration(n.random.IntN(5000))*time.Millisecond)
-}
-
-func (n *nights) end() {
-	if n.down {
-		n.proxy.Resume()
-		n.down = false
-	}
+	r.t.Logf("the lines and the truth are in %s", f.Name())
 }
