@@ -51,7 +51,8 @@ type bounded struct {
 	net.Conn
 	addr   string
 	scan   scanner
-	wrong  error       // what every Read returns; nil: nothing is wrong
+	wrong  error       // what every Read returns once rest is read; nil: nothing is wrong
+	rest   []byte      // what was scanned and not passed on yet
 	asked  atomic.Bool // the client wrote since the last Read
 	stream atomic.Bool
 }
@@ -61,22 +62,29 @@ func (c *bounded) Stream() { c.stream.Store(true) }
 
 // Read implements net.Conn. It returns no byte of what breaks a limit.
 func (c *bounded) Read(p []byte) (int, error) {
-	if c.wrong != nil {
-		return 0, c.wrong
-	}
-	n, err := c.Conn.Read(p)
-	if c.asked.Swap(false) || c.stream.Load() {
-		c.scan.asked()
-	}
-	good, wrong := c.scan.scan(p[:n])
-	if wrong != "" {
-		c.wrong = &Error{Addr: c.addr, What: wrong}
-		clear(p[good:n])
-		if err = nil; good == 0 {
-			err = c.wrong
+	for {
+		if n := copy(p, c.rest); n > 0 {
+			c.rest = c.rest[n:]
+			return n, nil
+		}
+		if c.wrong != nil || len(p) == 0 {
+			return 0, c.wrong
+		}
+		n, err := c.Conn.Read(p)
+		if c.scan.stream = c.stream.Load(); c.asked.Swap(false) || c.scan.stream {
+			c.scan.asked()
+		}
+		good, wrong := c.scan.scan(p[:n])
+		if wrong != "" {
+			c.wrong, err = &Error{Addr: c.addr, What: wrong}, nil
+		}
+		passed := copy(p, good)
+		c.rest = good[passed:]
+		clear(p[min(passed, n):n])
+		if passed > 0 || err != nil {
+			return passed, err
 		}
 	}
-	return good, err
 }
 
 // Write implements net.Conn.

@@ -22,6 +22,10 @@
 //   - What is not RESP2 or RESP3 is an Error at its first line. Streamed strings and
 //     aggregates ($? *?) are not: no server sends them, and the library does not read them.
 //
+// One thing is changed on the way: where the server pushes a list of more than Limits.List
+// names, as Redis does for a step that writes to so many keys, the list is passed on as an
+// empty one, which no server sends.
+//
 // # Why these numbers
 //
 // The defaults admit 20,000 keys of 500 bytes in one invalidation push, 500 values of 4 kB

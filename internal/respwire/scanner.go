@@ -14,11 +14,12 @@ type Limits struct {
 	Depth      int // of nested values; a value that is in no other is at depth 1
 	Line       int // bytes of a line, without its end
 	Attributes int // of a reply
+	List       int // elements of a list that is pushed: a longer one is passed on as an empty one; 0: any
 }
 
 // Defaults returns the limits that the package's documentation explains.
 func Defaults() Limits {
-	return Limits{Bytes: 16 << 20, Values: 1 << 18, Depth: 16, Line: 64 << 10, Attributes: 16}
+	return Limits{Bytes: 16 << 20, Values: 1 << 18, Depth: 16, Line: 64 << 10, Attributes: 16, List: 50_000}
 }
 
 // longestNumber is how many bytes the header of a length can have: a sign and 19 digits.
@@ -31,6 +32,9 @@ type scanner struct {
 	line    []byte // of the current header or simple value, as far as an earlier read brought it
 	payload int    // bytes still to come of a string, its end included
 	open    []int  // values still to come of each aggregate that is open, the outermost first
+	stream  bool   // the server pushes: each message counts by itself
+	held    bool   // line was not passed on yet
+	skip    int    // elements of a list that are not passed on
 
 	reply  tally // of the current reply
 	answer tally // of all since the client last wrote
@@ -42,16 +46,23 @@ type tally struct{ bytes, values, attributes int }
 // asked notes that the client wrote: what comes now answers that.
 func (s *scanner) asked() { s.answer = tally{} }
 
-// scan reads p. It returns how many bytes of p may be passed on, and what is wrong with the
-// next one; "": nothing, and all of p may be passed on.
-func (s *scanner) scan(p []byte) (n int, wrong string) {
-	for n < len(p) {
+// scan reads p. It returns what may be passed on, which may lie in p, and what is wrong with
+// the next byte; "": nothing.
+func (s *scanner) scan(p []byte) (good []byte, wrong string) {
+	good = p[:0]
+	if s.held { // there is more to pass on than p has room for
+		good = make([]byte, 0, len(s.line)+len(p))
+	}
+	for n := 0; n < len(p); {
 		if s.payload > 0 {
 			took := min(s.payload, len(p)-n)
 			s.payload -= took
+			if s.skip == 0 {
+				good = append(good, p[n:n+took]...)
+			}
 			n += took
 			if s.payload == 0 {
-				s.complete()
+				s.ended()
 			}
 			continue
 		}
@@ -59,23 +70,77 @@ func (s *scanner) scan(p []byte) (n int, wrong string) {
 		end := bytes.IndexByte(rest, '\n')
 		if end < 0 {
 			if wrong := s.begun(rest); wrong != "" {
-				return n, wrong
+				return good, wrong
+			}
+			if len(s.line) == 0 {
+				s.held = s.listComes() && rest[0] == '*'
 			}
 			s.line = append(s.line, rest...)
-			return len(p), ""
+			if s.skip == 0 && !s.held {
+				good = append(good, rest...)
+			}
+			return good, ""
 		}
-		line := rest[:end+1]
+		line, pass := rest[:end+1], rest[:end+1]
 		if len(s.line) > 0 {
 			s.line = append(s.line, line...)
 			line = s.line
+			if s.held {
+				pass = line
+			}
 		}
-		if wrong := s.header(line); wrong != "" {
-			return n, wrong
+		if pass, wrong = s.take(line, pass); wrong != "" {
+			return good, wrong
 		}
-		s.line = s.line[:0]
+		good = append(good, pass...)
+		s.line, s.held = s.line[:0], false
 		n += end + 1
 	}
-	return n, ""
+	return good, ""
+}
+
+// take takes in a whole line, with its end, of which pass is still to be passed on. It
+// returns what is passed on instead.
+func (s *scanner) take(line, pass []byte) ([]byte, string) {
+	if s.skip > 0 {
+		return nil, s.header(line)
+	}
+	if size := s.longList(line); size > 0 {
+		s.skip = size
+		return []byte("*0\r\n"), s.count(len(line), 0)
+	}
+	return pass, s.header(line)
+}
+
+// listComes reports whether the next value is the last one of a message that is pushed,
+// which is where invalidations have the names of keys.
+func (s *scanner) listComes() bool {
+	return s.stream && s.limits.List > 0 && s.skip == 0 && len(s.open) == 1 && s.open[0] == 1
+}
+
+// longList is how many elements a list has that is too long to be passed on; else 0.
+func (s *scanner) longList(line []byte) int {
+	if !s.listComes() || line[0] != '*' || len(line) > longestNumber || len(line) < 3 || line[len(line)-2] != '\r' {
+		return 0
+	}
+	if size, wrong := length('*', line[1:len(line)-2]); wrong == "" && size > s.limits.List && size <= mostSkipped {
+		return size
+	}
+	return 0
+}
+
+// mostSkipped bounds a list that is not passed on: no server has more keys in one command.
+const mostSkipped = 100_000_000
+
+// ended ends a string.
+func (s *scanner) ended() {
+	if s.skip > 1 {
+		s.skip--
+		s.reply, s.answer = tally{}, tally{}
+		return
+	}
+	s.skip = 0
+	s.complete()
 }
 
 // begun judges a line that has no end yet.
@@ -116,6 +181,9 @@ func (s *scanner) header(line []byte) string {
 		return wrong
 	}
 	kind, text := line[0], line[1:len(line)-2]
+	if s.skip > 0 && (kind != '$' || bytes.HasPrefix(text, []byte("-"))) {
+		return "a list of keys with something else in it"
+	}
 	switch kind {
 	case '$', '=', '!':
 		return s.beginString(kind, text)

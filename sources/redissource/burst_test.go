@@ -50,6 +50,32 @@ func TestALockTakenAfterABurstDoesNotWaitForAllOfIt(t *testing.T) {
 	}
 }
 
+// TestAStepThatWritesToMoreKeysThanAPushMayNameIsReadAsAWhole writes to 60,000 keys in one
+// step, most of which are gone after it.
+func TestAStepThatWritesToMoreKeysThanAPushMayNameIsReadAsAWhole(t *testing.T) {
+	t.Parallel()
+	for name, protocol := range map[string]int{"RESP3": 3, "RESP2": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := serve(t, localserver.RedisOptions{}, held)
+			c := client(r.server.Addr(), "", "")
+			c.Protocol = protocol
+			watch(t, r, Options{Client: c, Selections: leaders(), Resync: time.Hour}).synced()
+			r.Drain()
+			r.do("EVAL", `for i=1,60000 do redis.call('SET','app:leader:'..i,'x') redis.call('DEL','app:leader:'..i) end
+				redis.call('SET','app:leader:x',ARGV[1]) redis.call('SET','app:leader:new',ARGV[1])`, 0, uuidB)
+			wait := map[string]sources.EventKind{"app:leader:x": sources.EventOwnerChanged, "app:leader:new": sources.EventAcquired}
+			for len(wait) > 0 {
+				e := r.Next()
+				if kind, ok := wait[e.Ref.Name]; !ok || e.Kind != kind {
+					t.Fatalf("%+v", e)
+				}
+				delete(wait, e.Ref.Name)
+			}
+		})
+	}
+}
+
 // TestABacklogIsReadWithoutARest has more pushed than one look reads.
 func TestABacklogIsReadWithoutARest(t *testing.T) {
 	t.Parallel()

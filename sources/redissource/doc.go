@@ -43,6 +43,9 @@
 // wait until a burst is read. A push that waits for longer than Options.Silence proves that
 // the rows are not right: Next tells a Gap, and everything is read again.
 //
+// One step of the server that writes to more than 50,000 keys is not read name by name: every
+// key that is known is read, and new ones are looked for.
+//
 // # What is read, and why without a transaction
 //
 // A push names a key and nothing else, so every named key is read: PTTL, STRLEN,

@@ -30,8 +30,8 @@ type inbox struct {
 	mu      sync.Mutex
 	order   []string // of the first notice
 	notices map[string]*notice
-	flushed *notice
-	lost    bool // there were too many
+	all     *notice // about every key; nil: none
+	lost    bool    // there were too many
 }
 
 func newInbox() *inbox {
@@ -69,7 +69,17 @@ func (b *inbox) flush(n notice) {
 	n.flush = true
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.flushed = &n
+	b.all = &n
+	b.poke()
+}
+
+// everything notes that any key may have been written to, also one that is not known.
+func (b *inbox) everything(n notice) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.lost = true; b.all == nil {
+		b.all = &n
+	}
 	b.poke()
 }
 
@@ -81,24 +91,25 @@ func (b *inbox) poke() {
 	}
 }
 
-// spread turns a flush into a notice for each of the known names, if one came.
+// spread turns what was pushed about every key, if anything was, into a notice for each of
+// the known names.
 func (b *inbox) spread(known func(yield func(name string) bool)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.flushed == nil {
+	if b.all == nil {
 		return
 	}
 	for name := range known {
-		b.addLocked(name, *b.flushed, "")
+		b.addLocked(name, *b.all, "")
 	}
-	b.flushed = nil
+	b.all = nil
 }
 
 // drop forgets what waits.
 func (b *inbox) drop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.order, b.flushed, b.lost = nil, nil, false
+	b.order, b.all, b.lost = nil, nil, false
 	clear(b.notices)
 }
 
@@ -179,7 +190,7 @@ func (b *inbox) oldest() time.Time {
 func (b *inbox) has(name string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.notices[name] != nil || b.flushed != nil
+	return b.notices[name] != nil || b.all != nil
 }
 
 // waiting is how many names wait to be read.

@@ -279,8 +279,14 @@ func (l *link) pushed(message []any) {
 	l.named(names, now)
 }
 
+// named takes the names that a push lists. None is what internal/respwire makes of a list
+// that is too long: any key may have changed, and there may be new ones.
 func (l *link) named(names []string, now time.Time) {
 	n := l.pulse.notice(now)
+	if len(names) == 0 {
+		l.inbox.everything(n)
+		return
+	}
 	for _, name := range names {
 		if _, ok := l.selected.find(name); ok {
 			l.inbox.add(name, n, "")
