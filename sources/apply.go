@@ -5,12 +5,13 @@ import "time"
 // apply takes in one Change of a source: see the package comment for the order. It
 // returns when the events can be read; the state follows at its own pace.
 func (h *Hub) apply(f *feed, c Change) {
+	c = f.admit(c)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := time.Now()
+	now := h.nowLocked()
 	h.checkClockLocked(now)
 	if c.At.IsZero() {
-		c.At = now
+		c.At = now.Wall
 	}
 	b := batch{change: &c, urgency: calm}
 	if c.tells() {
@@ -29,7 +30,7 @@ func (h *Hub) apply(f *feed, c Change) {
 	}
 	if c.Down != nil {
 		b.urgency = urgent
-		h.refusedLocked(b.scope, now, c.Down)
+		h.refusedLocked(b.scope, now.Wall, c.Down)
 	}
 	if b.scope != nil || len(c.Alive) > 0 {
 		h.changedLocked(now, b.urgency)
@@ -241,7 +242,7 @@ func (h *Hub) changesWatchedLocked(events []Event) bool {
 
 // commitLocked numbers events and wakes the subscribers.
 func (h *Hub) commitLocked(events ...Event) {
-	mono := time.Since(h.start)
+	mono := h.at.Mono - h.start.Mono
 	for i := range events {
 		events[i].Mono = mono
 	}

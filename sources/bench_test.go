@@ -28,7 +28,7 @@ func benchHub(b *testing.B, n int) (*Hub, *feed) {
 
 // benchPrimitive is as redissource tells it: a name, a legible owner, a guard and a lease.
 func benchPrimitive(i, term int) *Primitive {
-	now := time.Now()
+	now := Wall()
 	id := fmt.Sprintf("host-%02d:%d", (i+term)%64, 1000+term%9000)
 	return &Primitive{
 		Ref:  Ref{Source: "redis", Space: "0", Name: fmt.Sprintf("app:leader:%06d", i)},
@@ -81,7 +81,7 @@ func changeToEvent(b *testing.B, rows int) {
 		if wait := time.Until(due); wait > 0 {
 			time.Sleep(wait)
 		}
-		h.apply(f, Change{Set: []*Primitive{p}, At: time.Now()})
+		h.apply(f, Change{Set: []*Primitive{p}, At: Wall()})
 	}
 	reader.Wait()
 	elapsed := time.Since(began)
@@ -98,7 +98,7 @@ func BenchmarkPublish(b *testing.B) {
 	b.ResetTimer()
 	for b.Loop() {
 		h.mu.Lock()
-		h.publishLocked(time.Now())
+		h.publishLocked(h.nowLocked())
 		h.mu.Unlock()
 	}
 }

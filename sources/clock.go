@@ -3,40 +3,106 @@ package sources
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
-var errClock = errors.New("the clock was put forward or this machine slept: not heard from since")
+// Clock says what time it is to a Hub and to the runners of its sources. Its methods are
+// safe for concurrent use. The Mono of two readings never decreases.
+type Clock interface{ Now() Instant }
+
+// Instant is one reading of a Clock. Whatever is shown or kept is on the wall clock; what
+// must not depend on somebody setting that, such as silence and pauses, is on the monotonic one.
+type Instant struct {
+	Wall time.Time     // without a monotonic reading, so that it compares like one from a file
+	Mono time.Duration // since some beginning; it may stand still while this machine sleeps
+}
+
+// steady is the instant as a time to compare with others of the same Clock: setting the wall
+// clock does not move it.
+func (i Instant) steady() time.Time { return time.Unix(0, 0).Add(i.Mono) }
+
+// systemClock is the Clock of this machine.
+type systemClock struct{ origin time.Time }
+
+// SystemClock returns the Clock of this machine; its Mono begins now.
+func SystemClock() Clock { return systemClock{time.Now()} }
+
+// Now reads both clocks.
+func (c systemClock) Now() Instant {
+	now := time.Now()
+	return Instant{Wall: now.Round(0), Mono: now.Sub(c.origin)}
+}
+
+// Wall is the time now as a source writes it into a Change: on the wall clock of this
+// machine, without a monotonic reading.
+func Wall() time.Time { return time.Now().Round(0) }
+
+// wallTime returns t as a recording gives it back: without a monotonic reading, in the local
+// time zone. The zero time stays.
+func wallTime(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return time.Unix(t.Unix(), int64(t.Nanosecond()))
+}
+
+// Why nothing is believed after a step of the wall clock. Times in Changes are on that
+// clock: after a step forward this machine may have slept for so long, after a step back
+// leases seem to last for longer than they do.
+var (
+	errClockForward = errors.New("the clock was put forward or this machine slept: not heard from since")
+	errClockBack    = errors.New("the clock was put back: not heard from since")
+)
 
 // clockStep is how far wall and monotonic clock may part between two looks.
 const clockStep = 2 * time.Second
 
-// checkClockLocked tells when the wall clock was set. After a step forward this machine
-// may have slept for so long, which the monotonic clock does not count: leases whose end
-// we know by that clock are over earlier than it says. So nothing is believed until it
-// was read anew, which takes a new connection of each source.
-func (h *Hub) checkClockLocked(now time.Time) {
-	drift := h.drift()
-	step := drift - h.stepped
-	h.stepped = drift
-	if step.Abs() <= clockStep {
+// checkClockLocked notices that the wall clock was set.
+func (h *Hub) checkClockLocked(now Instant) {
+	drift := now.Wall.Sub(h.start.Wall) - (now.Mono - h.start.Mono)
+	step := drift - h.drift
+	h.drift = drift
+	if step.Abs() > clockStep {
+		h.clockStepLocked(now, step)
+		h.changedLocked(now, urgent)
+	}
+}
+
+// clockStepLocked tells that the wall clock was set by step. Nothing is believed until it was
+// read anew, which takes a new connection of each source.
+func (h *Hub) clockStepLocked(now Instant, step time.Duration) {
+	way, orSlept, err := "forward", ", or this machine slept", errClockForward
+	if step < 0 {
+		way, orSlept, err = "back", "", errClockBack
+	}
+	h.commitLocked(Event{At: now.Wall, Kind: EventClockStep, How: Seen,
+		Detail: fmt.Sprintf("the clock was put %s by %v%s", way, step.Abs().Round(time.Millisecond), orSlept)})
+	for _, f := range h.feeds {
+		f.stepped.Store(&err)
+	}
+	for _, sc := range h.scopes {
+		sc.putBack(min(step, 0))
+		if sc.Health == HealthLive {
+			h.downLocked(sc, now.Wall, err)
+		}
+	}
+}
+
+// putBack moves what the scope was last heard at by step, a negative one: from now on it is
+// compared with times on a clock that shows less.
+func (sc *scope) putBack(step time.Duration) {
+	if step == 0 {
 		return
 	}
-	way, orSlept := "forward", ", or this machine slept"
-	if step < 0 {
-		way, orSlept = "back", ""
-	}
-	h.commitLocked(Event{At: now, Kind: EventClockStep, How: Seen,
-		Detail: fmt.Sprintf("the clock was put %s by %v%s", way, step.Abs().Round(time.Millisecond), orSlept)})
-	if step > 0 {
-		for _, f := range h.feeds {
-			f.slept.Store(true)
-		}
-		for _, sc := range h.scopes {
-			if sc.Health == HealthLive {
-				h.downLocked(sc, now, errClock)
-			}
+	for _, t := range []*time.Time{&sc.heard, &sc.lost} {
+		if !t.IsZero() {
+			*t = t.Add(step)
 		}
 	}
-	h.changedLocked(now, urgent)
+	if sc.dark {
+		sc.Dark = slices.Clone(sc.Dark)
+		last := &sc.Dark[len(sc.Dark)-1]
+		last.From = last.From.Add(step)
+	}
 }

@@ -18,14 +18,14 @@ func TestClockThatIsSetIsTold(t *testing.T) {
 	}{
 		{"a little", 2 * time.Second, "", HealthLive},
 		{"forward, or the machine slept", time.Hour, "put forward by 1h0m0s, or this machine slept", HealthStale},
-		{"back", -time.Hour, "put back by 1h0m0s", HealthLive},
+		{"back", -time.Hour, "put back by 1h0m0s", HealthStale},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var drift atomic.Int64
-				h := newHub(t.Context(), HubOptions{}, func() time.Duration { return time.Duration(drift.Load()) })
+				h := NewHub(t.Context(), HubOptions{Clock: ClockThatDrifts(func() time.Duration { return time.Duration(drift.Load()) })})
 				defer h.Close()
 				feeds, err := h.add([]Spec{{Name: "s"}})
 				if err != nil {
@@ -60,11 +60,36 @@ func TestClockThatIsSetIsTold(t *testing.T) {
 	}
 }
 
-func TestRealDriftIsSmall(t *testing.T) {
+func TestWhatWasNotObservedStaysSoWhenTheClockIsPutBack(t *testing.T) {
 	t.Parallel()
-	h := NewHub(t.Context(), HubOptions{})
-	defer h.Close()
-	if d := h.drift(); d.Abs() > clockStep {
+	synctest.Test(t, func(t *testing.T) {
+		var drift atomic.Int64
+		h := NewHub(t.Context(), HubOptions{Clock: ClockThatDrifts(func() time.Duration { return time.Duration(drift.Load()) })})
+		defer h.Close()
+		feeds, err := h.add([]Spec{{Name: "s"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := Change{Gap: true, Synced: true, Alive: []string{""}}
+		h.apply(feeds[0], list)
+		time.Sleep(10 * time.Second) // it is dark after 3 s
+		drift.Store(int64(-time.Hour))
+		time.Sleep(time.Second)
+		h.apply(feeds[0], list)
+		h.PublishNow()
+		dark := h.State().Scopes[0].Dark
+		if len(dark) != 1 || dark[0].To.Sub(dark[0].From) != 11*time.Second {
+			t.Errorf("not observed: %v, want one stretch of 11s", dark)
+		}
+	})
+}
+
+func TestTheClocksOfThisMachinePartByLittle(t *testing.T) {
+	t.Parallel()
+	clock := SystemClock()
+	first := clock.Now()
+	second := clock.Now()
+	if d := second.Wall.Sub(first.Wall) - (second.Mono - first.Mono); d.Abs() > clockStep {
 		t.Errorf("wall and monotonic clock part by %v within an instant", d)
 	}
 }

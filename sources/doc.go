@@ -17,6 +17,10 @@
 //  5. With Synced, every row of the scope that was not Set since the Gap is gone.
 //  6. A [State] is published, at once or at the end of the step.
 //
+// Before the lock a Change is completed: its times lose their monotonic readings, owners get
+// the labels of Spec.Owners, and an error in it is reduced to its text and kind. A source
+// that writes its times with [Wall] spares the copy which that takes.
+//
 // A source of one server keeps its goroutines and what they tell to Next in a [Link], and
 // says in a [Problem] what went wrong, where, and what to do. What can go wrong with servers
 // of every kind is a [Failure], whose sentence exists once; a [Contact] completes it with
@@ -54,6 +58,15 @@
 // An owner is the same as long as server incarnation, ID and fence are the same; that is
 // one term. Since is the source's where it is told; else it is AtLeast for an owner
 // that was there at first, and Seen for one whose take-over we saw.
+//
+// # Time
+//
+// The Hub and the runners read one [Clock]; a source reads that of its machine. Every time in
+// a Change, an Event and a State is on the wall clock and has no monotonic reading, so that
+// it compares in the same way after it was stored. Silence, pauses and [Event].Mono are
+// measured on the monotonic clock. When the wall clock is set by more than 2 s either way, an
+// EventClockStep says so, and every source is connected and read anew: times from before the
+// step do not compare with those from after it.
 //
 // # Silence, gaps and darkness
 //

@@ -15,7 +15,7 @@ var ErrCredentials = errors.New("refused our credentials")
 // no secret.
 type Problem struct {
 	Text    string
-	Cause   error // what happened; it may be for programs only
+	Cause   error // what happened; it may be for programs only, or nil
 	Refused bool  // only somebody else can change the outcome: it wraps ErrRefused
 	Login   bool  // what is refused is our user or password: it wraps ErrCredentials
 }
@@ -26,7 +26,10 @@ func (p *Problem) Error() string { return p.Text }
 // Unwrap returns the cause, ErrRefused if trying again is of no use, and ErrCredentials if
 // that is why.
 func (p *Problem) Unwrap() []error {
-	list := []error{p.Cause}
+	var list []error
+	if p.Cause != nil {
+		list = append(list, p.Cause)
+	}
 	if p.Refused {
 		list = append(list, ErrRefused)
 	}
@@ -34,4 +37,14 @@ func (p *Problem) Unwrap() []error {
 		list = append(list, ErrCredentials)
 	}
 	return list
+}
+
+// recordable returns err as a Hub keeps and records it: its text, and whether it is
+// ErrRefused, ErrCredentials or ErrSilent. Nothing else of it could be read back.
+func recordable(err error) *Problem {
+	p := &Problem{Text: err.Error(), Refused: errors.Is(err, ErrRefused), Login: errors.Is(err, ErrCredentials)}
+	if errors.Is(err, ErrSilent) {
+		p.Cause = ErrSilent
+	}
+	return p
 }

@@ -1,18 +1,24 @@
 package sources
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // PublishNow makes a State of what was told so far, for tests that are not about pace.
 func (h *Hub) PublishNow() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.publishLocked(time.Now())
+	h.publishLocked(h.nowLocked())
 }
 
-// NewHubThat is NewHub with another answer to how far the clocks have parted.
-func NewHubThat(ctx context.Context, drift func() time.Duration) *Hub {
-	return newHub(ctx, HubOptions{}, drift)
+// ClockThatDrifts is the clock of this machine with a wall clock that is ahead by drift.
+func ClockThatDrifts(drift func() time.Duration) Clock { return drifting{SystemClock(), drift} }
+
+type drifting struct {
+	Clock
+	drift func() time.Duration
+}
+
+func (d drifting) Now() Instant {
+	now := d.Clock.Now()
+	now.Wall = now.Wall.Add(d.drift())
+	return now
 }

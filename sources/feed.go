@@ -17,14 +17,16 @@ type feed struct {
 	inOrder      []*scope
 	rows         int
 	outage       outage
-	slept        atomic.Bool // the machine may have: all must be read anew
+	owners       OwnerRules
+	stepped      atomic.Pointer[error] // why all must be read anew: the clock was set; nil: it need not
 }
 
 // scope is what can be silent alone.
 type scope struct {
 	Scope
-	feed  *feed
-	index int
+	feed     *feed
+	index    int
+	answered time.Duration // Alive on the monotonic clock
 	// listed: a listing was complete once, so that what appears later is new.
 	listed bool
 	// heard is up to when the rows are known to have been complete: the last answer or
@@ -68,11 +70,12 @@ func (h *Hub) add(specs []Spec) ([]*feed, error) {
 			source:       s.Source,
 			hurry:        make(chan struct{}, 1),
 			silence:      s.Silence,
+			owners:       s.Owners,
 			scopes:       map[string]*scope{},
 		})
 	}
 	h.feeds = slices.Concat(h.feeds, added) // a new slice: Focus and Refresh walk the old one unlocked
-	h.changedLocked(time.Now(), urgent)
+	h.changedLocked(h.nowLocked(), urgent)
 	return added, nil
 }
 
@@ -132,7 +135,7 @@ func (h *Hub) connected(f *feed) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f.Retry = time.Time{}
-	h.changedLocked(time.Now(), calm)
+	h.changedLocked(h.nowLocked(), calm)
 }
 
 // disconnected takes in that a Connect or the connection failed, and when it is tried
@@ -140,16 +143,17 @@ func (h *Hub) connected(f *feed) {
 func (h *Hub) disconnected(f *feed, err error, retry time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := time.Now()
+	now := h.nowLocked()
 	h.checkClockLocked(now)
+	err = recordable(err)
 	f.Err, f.Retry = err, retry
 	told := false
 	for _, sc := range f.inOrder {
 		sc.loseTrack() // the next connection begins with a gap
-		told = h.downLocked(sc, now, err) || told
+		told = h.downLocked(sc, now.Wall, err) || told
 	}
 	if f.outage.isNews(err) && !told {
-		h.commitLocked(sourceEvent(EventSourceDown, f, now, err.Error()))
+		h.commitLocked(sourceEvent(EventSourceDown, f, now.Wall, err.Error()))
 	}
 	h.changedLocked(now, urgent)
 }
@@ -199,16 +203,16 @@ func (h *Hub) refusedLocked(sc *scope, now time.Time, err error) {
 }
 
 // aliveLocked takes in that the scope's server answered.
-func (h *Hub) aliveLocked(sc *scope, now time.Time) {
+func (h *Hub) aliveLocked(sc *scope, now Instant) {
 	was := sc.Health
-	sc.Health, sc.Alive, sc.err, sc.outage = HealthLive, now, nil, outage{}
-	sc.heard = later(sc.heard, now)
+	sc.Health, sc.Alive, sc.answered, sc.err, sc.outage = HealthLive, now.Wall, now.Mono, nil, outage{}
+	sc.heard = later(sc.heard, now.Wall)
 	sc.feed.Err, sc.feed.Retry, sc.feed.outage = nil, time.Time{}, outage{}
 	if sc.Synced {
-		sc.lighten(now)
+		sc.lighten(now.Wall)
 	}
 	if was != HealthLive {
-		h.commitLocked(sc.event(EventSourceUp, now, sc.About.Mode))
+		h.commitLocked(sc.event(EventSourceUp, now.Wall, sc.About.Mode))
 	}
 }
 
@@ -231,19 +235,19 @@ func (sc *scope) lighten(to time.Time) {
 
 // checkSilenceLocked turns scopes stale whose server did not answer for their limit. It
 // returns how long that cannot happen again, a tick at most.
-func (h *Hub) checkSilenceLocked(now time.Time) time.Duration {
+func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
 	next := tick
 	for _, sc := range h.scopes {
 		if sc.Health != HealthLive {
 			continue
 		}
-		left := sc.Silence - now.Sub(sc.Alive)
+		left := sc.Silence - (now.Mono - sc.answered)
 		if left > 0 {
 			next = min(next, left)
 			continue
 		}
 		err := silentFor(sc.Silence)
-		h.downLocked(sc, now, err)
+		h.downLocked(sc, now.Wall, err)
 		sc.feed.outage.isNews(err) // it has just been told
 		h.changedLocked(now, urgent)
 	}

@@ -15,6 +15,8 @@ type HubOptions struct {
 	EventAge time.Duration // how long they are kept; 0: 24 h
 
 	Thresholds Thresholds // zero: DefaultThresholds
+
+	Clock Clock // of the Hub and of the runners of its sources; nil: SystemClock
 }
 
 const (
@@ -29,8 +31,8 @@ type Hub struct {
 	ring  *ring
 	index index
 	state atomic.Pointer[State]
-	drift func() time.Duration // how far the wall clock has run ahead of the monotonic one
-	start time.Time
+	clock Clock
+	start Instant
 	limit Thresholds
 
 	kick   chan struct{} // capacity 1: a publish is due earlier than the publisher knows
@@ -48,24 +50,17 @@ type Hub struct {
 	queued   map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
 	expected map[Ref]expectation
 	watched  map[Ref]struct{}
-	events   []Event // of the primitive being applied; kept to spare allocations
-	stepped  time.Duration
-	forget   int       // the slot where forgetting goes on
-	tidied   time.Time // when what is too old was last dropped
+	events   []Event       // of the primitive being applied; kept to spare allocations
+	at       Instant       // of what is taken in now
+	drift    time.Duration // how far the wall clock has run ahead of the monotonic one
+	forget   int           // the slot where forgetting goes on
+	tidied   time.Duration // when what is too old was last dropped
 	pace     pace
 }
 
 // NewHub returns a Hub and starts its publisher, a goroutine that Close ends. ctx only says
 // who is told of a panic, see spawn.With; its end is not that of the Hub.
 func NewHub(ctx context.Context, o HubOptions) *Hub {
-	start := time.Now()
-	return newHub(ctx, o, func() time.Duration {
-		now := time.Now()
-		return now.Round(0).Sub(start.Round(0)) - now.Sub(start)
-	})
-}
-
-func newHub(ctx context.Context, o HubOptions, drift func() time.Duration) *Hub {
 	if o.Events <= 0 {
 		o.Events = defaultEvents
 	}
@@ -75,10 +70,14 @@ func newHub(ctx context.Context, o HubOptions, drift func() time.Duration) *Hub 
 	if o.Thresholds == (Thresholds{}) {
 		o.Thresholds = DefaultThresholds()
 	}
+	if o.Clock == nil {
+		o.Clock = SystemClock()
+	}
+	start := o.Clock.Now()
 	h := &Hub{
 		ring:     newRing(o.Events, o.EventAge),
-		drift:    drift,
-		start:    time.Now(),
+		clock:    o.Clock,
+		start:    start,
 		limit:    o.Thresholds,
 		kick:     make(chan struct{}, 1),
 		stop:     make(chan struct{}),
@@ -86,8 +85,11 @@ func newHub(ctx context.Context, o HubOptions, drift func() time.Duration) *Hub 
 		known:    map[int]*Primitive{},
 		queued:   map[int]*Primitive{},
 		expected: map[Ref]expectation{},
+		at:       start,
+		tidied:   start.Mono - tick,
+		pace:     newPace(start.Mono),
 	}
-	h.state.Store(&State{At: h.start, Thresholds: h.limit})
+	h.state.Store(&State{At: start.Wall, Thresholds: h.limit})
 	spawn.Go(ctx, &h.joined, func() {
 		if err := spawn.Call(ctx, h.publisher); err != nil {
 			h.broken <- err

@@ -56,7 +56,7 @@ func (l *Link) Heard() {
 // is the cause of the link's end.
 func (l *Link) Tell(c Change) error {
 	if c.At.IsZero() {
-		c.At = time.Now()
+		c.At = Wall()
 	}
 	select {
 	case l.out <- c:
@@ -77,7 +77,7 @@ func (l *Link) Next(ctx context.Context) (Change, error) {
 		c.Alive = onlyScope()
 		return c, nil
 	case <-l.alive:
-		return Change{Alive: onlyScope(), At: time.Now()}, nil
+		return Change{Alive: onlyScope(), At: Wall()}, nil
 	case <-t.C:
 		return Change{}, nil
 	case <-ctx.Done():

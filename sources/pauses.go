@@ -20,7 +20,7 @@ var (
 const longestRest = 5 * time.Second
 
 // Life is one connection of a source, or of a part of it, from the call that makes it to
-// its failure.
+// its failure. Its times are of one clock, which nobody sets.
 type Life struct {
 	Began, Ended time.Time
 	Listed       time.Time // when all that it is for had been read; zero: it never was

@@ -25,52 +25,58 @@ const (
 // once (the leading edge); those that follow wait for the end of the step, where the
 // last of them is always published (the trailing edge).
 type pace struct {
-	busy   time.Time // the last publish that was not calm
-	rushed time.Time // the last urgent one
-	due    time.Time // zero: nothing to publish
-	hot    bool      // the one that is due is more than calm
-	rush   bool      // and urgent
+	busy   time.Duration // the last publish that was not calm
+	rushed time.Duration // the last urgent one
+	due    time.Duration // if something waits
+	waits  bool          // there is something to publish
+	hot    bool          // the one that is due is more than calm
+	rush   bool          // and urgent
+}
+
+// newPace returns the pace of a Hub that has been quiet up to now. All its times are those
+// of Instant.Mono.
+func newPace(now time.Duration) pace {
+	return pace{busy: now - publishEvery, rushed: now - urgentEvery}
 }
 
 // touch takes in one more change and returns when the state is due.
-func (p *pace) touch(now time.Time, u urgency) time.Time {
-	var due time.Time
+func (p *pace) touch(now time.Duration, u urgency) time.Duration {
+	due := now + calmEvery
 	switch u {
 	case calm:
-		due = now.Add(calmEvery)
 	case normal:
-		due = later(now, p.busy.Add(publishEvery))
+		due = max(now, p.busy+publishEvery)
 		p.hot = true
 	case urgent:
-		due = later(now, p.rushed.Add(urgentEvery))
+		due = max(now, p.rushed+urgentEvery)
 		p.hot, p.rush = true, true
 	}
-	if p.due.IsZero() || due.Before(p.due) {
-		p.due = due
+	if !p.waits || due < p.due {
+		p.due, p.waits = due, true
 	}
 	return p.due
 }
 
 // published takes in that everything up to now was published.
-func (p *pace) published(now time.Time) {
+func (p *pace) published(now time.Duration) {
 	if p.hot {
 		p.busy = now
 	}
 	if p.rush {
 		p.rushed = now
 	}
-	p.due, p.hot, p.rush = time.Time{}, false, false
+	p.waits, p.hot, p.rush = false, false, false
 }
 
 // changedLocked publishes now if that is due, else sees to it that the publisher does.
-func (h *Hub) changedLocked(now time.Time, u urgency) {
-	was := h.pace.due
-	due := h.pace.touch(now, u)
-	if !now.Before(due) {
+func (h *Hub) changedLocked(now Instant, u urgency) {
+	was := h.pace
+	due := h.pace.touch(now.Mono, u)
+	if now.Mono >= due {
 		h.publishLocked(now)
 		return
 	}
-	if was.IsZero() || due.Before(was) {
+	if !was.waits || due < was.due {
 		select {
 		case h.kick <- struct{}{}:
 		default: // the publisher is about to look anyway
@@ -80,11 +86,11 @@ func (h *Hub) changedLocked(now time.Time, u urgency) {
 
 // publishLocked makes the next State. The rows are shared with it: from now on a change
 // of one copies it first.
-func (h *Hub) publishLocked(now time.Time) {
+func (h *Hub) publishLocked(now Instant) {
 	s := &State{
 		Thresholds: h.limit,
 		Rev:        h.state.Load().Rev + 1,
-		At:         now,
+		At:         now.Wall,
 		LastSeq:    h.ring.newest(),
 		Rows:       slices.Clone(h.rows),
 		Scopes:     make([]Scope, len(h.scopes)),
@@ -97,7 +103,7 @@ func (h *Hub) publishLocked(now time.Time) {
 		s.Sources[i] = f.status()
 	}
 	h.state.Store(s)
-	h.pace.published(now)
+	h.pace.published(now.Mono)
 	h.ring.wake()
 }
 
@@ -112,8 +118,8 @@ func (h *Hub) publisher() error {
 		case <-h.stop:
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			if !h.pace.due.IsZero() {
-				h.publishLocked(time.Now())
+			if h.pace.waits {
+				h.publishLocked(h.nowLocked())
 			}
 			return nil
 		case <-h.kick:
@@ -123,25 +129,31 @@ func (h *Hub) publisher() error {
 	}
 }
 
+// nowLocked reads the clock for what is taken in next.
+func (h *Hub) nowLocked() Instant {
+	h.at = h.clock.Now()
+	return h.at
+}
+
 // keepHouse does what is due and returns how long nothing else will be.
 func (h *Hub) keepHouse() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := time.Now()
+	now := h.nowLocked()
 	h.checkClockLocked(now)
 	next := h.checkSilenceLocked(now)
-	if !now.Before(h.tidied.Add(tick)) { // a busy Hub comes here ten times as often
-		h.tidied = now
-		h.ring.expire(now.Sub(h.start))
+	if now.Mono-h.tidied >= tick { // a busy Hub comes here ten times as often
+		h.tidied = now.Mono
+		h.ring.expire(now.Mono - h.start.Mono)
 		h.forgetLocked(now)
 	}
-	next = min(next, h.tidied.Add(tick).Sub(now))
-	if due := h.pace.due; !due.IsZero() {
-		if !now.Before(due) {
-			h.publishLocked(now)
-		} else {
-			next = min(next, due.Sub(now))
-		}
+	next = min(next, h.tidied+tick-now.Mono)
+	switch {
+	case !h.pace.waits:
+	case now.Mono >= h.pace.due:
+		h.publishLocked(now)
+	default:
+		next = min(next, h.pace.due-now.Mono)
 	}
 	return next
 }

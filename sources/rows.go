@@ -56,14 +56,14 @@ const forgetBatch = 4096
 
 // forgetLocked drops rows that nobody has owned for their ForgetAfter, a batch at a time,
 // so that no tick takes long. Where the scope is stale nothing is forgotten.
-func (h *Hub) forgetLocked(now time.Time) {
+func (h *Hub) forgetLocked(now Instant) {
 	for range min(forgetBatch, len(h.rows)) {
 		if h.forget++; h.forget >= len(h.rows) {
 			h.forget = 0
 		}
 		row := h.rows[h.forget]
 		if row == nil || row.ForgetAfter <= 0 || row.Nobody.How == Unknown ||
-			now.Sub(row.Nobody.At) < row.ForgetAfter || h.scopes[row.Scope].Health != HealthLive {
+			now.Wall.Sub(row.Nobody.At) < row.ForgetAfter || h.scopes[row.Scope].Health != HealthLive {
 			continue
 		}
 		h.vacateLocked(h.forget)

@@ -18,6 +18,7 @@ type Spec struct {
 	Type    string // "redis", "postgres", "ydb", "dflockd"
 	Address string // for people: without user, password and query
 	Source  Source
+	Owners  OwnerRules     // what its owners, waiters and candidates are called
 	Connect time.Duration  // time-out of one Connect; 0: 5 s
 	Retry   backoff.Policy // pauses between a failure and the next Connect
 	Silence time.Duration  // the least silence limit of its scopes; 0: 3 s
@@ -105,15 +106,16 @@ func newRunner(h *Hub, f *feed, s Spec) *runner {
 func (r *runner) run(ctx context.Context) {
 	pauses := NewPauses(r.spec.Retry)
 	for {
-		l := Life{Began: time.Now()}
+		l := Life{Began: r.hub.clock.Now().steady()}
 		err := r.connection(ctx, &l)
 		if ctx.Err() != nil {
 			return
 		}
-		l.Ended = time.Now()
+		now := r.hub.clock.Now()
+		l.Ended = now.steady()
 		pause := pauses.After(l, err)
 		r.log.Warn("not connected", "error", err, "retry", pause)
-		r.hub.disconnected(r.feed, err, time.Now().Add(pause))
+		r.hub.disconnected(r.feed, err, now.Wall.Add(pause))
 		if !r.rest(ctx, pause) {
 			return
 		}
@@ -148,19 +150,19 @@ func (r *runner) connection(ctx context.Context, l *Life) (err error) {
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	r.feed.slept.Store(false)
+	r.feed.stepped.Store(nil)
 	r.hub.connected(r.feed)
-	proof := time.Now()
+	proof := r.hub.clock.Now().steady()
 	for {
 		c, err := r.next(ctx)
 		if err != nil {
 			return err
 		}
-		if r.feed.slept.Load() {
-			return errClock
+		if why := r.feed.stepped.Load(); why != nil {
+			return *why
 		}
 		r.hub.apply(r.feed, c)
-		now := time.Now()
+		now := r.hub.clock.Now().steady()
 		if len(c.Alive) > 0 {
 			proof = now
 		}

@@ -8,26 +8,26 @@ import "time"
 func (h *Hub) Expect(e Ending, within time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := time.Now()
+	now := h.nowLocked()
 	for ref, x := range h.expected {
-		if now.After(x.until) {
+		if now.Mono > x.until {
 			delete(h.expected, ref)
 		}
 	}
 	e.How = Ours
-	h.expected[e.Ref] = expectation{Ending: e, until: now.Add(within)}
+	h.expected[e.Ref] = expectation{Ending: e, until: now.Mono + within}
 }
 
 // expectation is an end that we bring about, and how long that counts.
 type expectation struct {
 	Ending
-	until time.Time
+	until time.Duration // on the monotonic clock
 }
 
 // expectedLocked is the end of an owner of ref that we bring about; nil: none.
 func (h *Hub) expectedLocked(ref Ref) *Ending {
 	x, ok := h.expected[ref]
-	if !ok || time.Now().After(x.until) {
+	if !ok || h.at.Mono > x.until {
 		return nil
 	}
 	return &x.Ending
@@ -39,9 +39,10 @@ func (h *Hub) expectedLocked(ref Ref) *Ending {
 func (h *Hub) Tell(e Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := time.Now()
+	now := h.nowLocked()
+	e.At, e.After = wallTime(e.At), wallTime(e.After)
 	if e.At.IsZero() {
-		e.At = now
+		e.At = now.Wall
 	}
 	h.commitLocked(e)
 	h.changedLocked(now, urgent)

@@ -29,7 +29,7 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 		if p.env.wrapSource != nil {
 			source = p.env.wrapSource(source)
 		}
-		specs = append(specs, sources.Spec{Name: s.Name, Type: s.Type, Address: s.Shown(), Source: source, Logger: logger})
+		specs = append(specs, sources.Spec{Name: s.Name, Type: s.Type, Address: s.Shown(), Source: source, Owners: c.Owners, Logger: logger})
 	}
 	if len(wrong) > 0 {
 		return nil, usageError{errors.Join(wrong...)}
@@ -41,7 +41,6 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 func (p *program) source(s config.Source, c config.Config) (sources.Source, error) {
 	source := &configured{
 		secret: func(ctx context.Context) (string, error) { return s.Secret().Resolve(ctx, p.env.Lookup) },
-		owners: c.Owners,
 	}
 	if len(s.Secret().Command) > 0 {
 		source.rarely = commandRest

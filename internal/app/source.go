@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
-	"coordtop/internal/config"
 	"coordtop/sources"
 )
 
 // configured is a source with what the config adds to every backend: the password is
-// found when it is needed, and owners get the labels of the owners rules.
+// found when it is needed.
 //
 // The secret is read at the first Connect and again after a refusal, since it may have
 // been changed, but not at every reconnect: a password command may want a finger on a
@@ -23,7 +21,6 @@ type configured struct {
 	secret func(context.Context) (string, error)
 	rarely time.Duration // after reading the secret it is not read again for so long, unless Refresh asks
 	open   func(password string) (sources.Source, error)
-	owners []config.OwnerRule
 
 	inner    atomic.Pointer[sources.Source] // Focus and Refresh come from other goroutines
 	password string                         // of inner
@@ -67,38 +64,9 @@ func (c *configured) Connect(ctx context.Context) error {
 	return err
 }
 
-// Next passes on what the source tells, with readable owners.
+// Next passes on what the source reads.
 func (c *configured) Next(ctx context.Context) (sources.Change, error) {
-	change, err := (*c.inner.Load()).Next(ctx)
-	if len(c.owners) > 0 {
-		set := make([]*sources.Primitive, len(change.Set))
-		for i, p := range change.Set {
-			set[i] = c.relabel(p)
-		}
-		change.Set = set
-	}
-	return change, err
-}
-
-// relabel returns a copy of p: p itself belongs to the source, which may compare it
-// with what it reads next.
-func (c *configured) relabel(p *sources.Primitive) *sources.Primitive {
-	n := *p
-	n.Owners = slices.Clone(p.Owners)
-	for i := range n.Owners {
-		n.Owners[i].Label = config.Apply(c.owners, n.Owners[i].Label)
-	}
-	n.Queue.Waiters = c.relabelWaiters(p.Queue.Waiters)
-	n.Candidates = c.relabelWaiters(p.Candidates)
-	return &n
-}
-
-func (c *configured) relabelWaiters(list []sources.Waiter) []sources.Waiter {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].Label = config.Apply(c.owners, list[i].Label)
-	}
-	return list
+	return (*c.inner.Load()).Next(ctx)
 }
 
 // Close closes the source if there is one.

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"regexp"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,38 +118,6 @@ func TestAPasswordCommandIsNotRunAtEveryRetryOfARefusal(t *testing.T) {
 		c.Refresh()
 		retries(4, "WRONGPASS")
 	})
-}
-
-func TestOwnersGetTheLabelsOfTheRules(t *testing.T) {
-	t.Parallel()
-	before := &sources.Primitive{
-		Owners: []sources.Owner{{Label: "host-7:11"}, {Label: "other"}},
-		Queue:  sources.Queue{Waiters: []sources.Waiter{{Label: "host-8:12"}}}, Candidates: []sources.Waiter{{Label: "host-9:13"}},
-	}
-	inner := &plain{change: sources.Change{Set: []*sources.Primitive{before}}}
-	c := &configured{
-		secret: func(context.Context) (string, error) { return "", nil },
-		open:   func(string) (sources.Source, error) { return inner, nil },
-		owners: []config.OwnerRule{{Match: regexp.MustCompile(`^host-(\d+):`), Label: "billing/$1"}},
-	}
-	if err := c.Connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	change, err := c.Next(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := change.Set[0]
-	got := []string{p.Owners[0].Label, p.Owners[1].Label, p.Queue.Waiters[0].Label, p.Candidates[0].Label}
-	want := []string{"billing/7", "other", "billing/8", "billing/9"}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("label %d is %q, want %q", i, got[i], want[i])
-		}
-	}
-	if before.Owners[0].Label != "host-7:11" || before.Queue.Waiters[0].Label != "host-8:12" {
-		t.Error("the source's own primitive was changed")
-	}
 }
 
 func TestASourceThatCannotBeIsTriedRarely(t *testing.T) {

@@ -17,7 +17,7 @@ type Config struct {
 	Identity string // template of our label where we own; "": the program's choice
 	Sources  []Source
 	Names    map[string]map[string]string // of a Postgres source, then lock number, then the name to show
-	Owners   []OwnerRule
+	Owners   sources.OwnerRules
 	Keys     []KeyChange // by action
 
 	Thresholds sources.Thresholds // from when on something is late, lost or a problem
@@ -93,22 +93,6 @@ type Watch struct {
 
 // Label is a fact about a source that a filter can ask for.
 type Label struct{ Key, Value string }
-
-// OwnerRule gives owners a readable label.
-type OwnerRule struct {
-	Match *regexp.Regexp
-	Label string // may use $1, ${name}
-}
-
-// Apply returns the label that the first matching rule gives to text, or text itself.
-func Apply(rules []OwnerRule, text string) string {
-	for _, r := range rules {
-		if m := r.Match.FindStringSubmatchIndex(text); m != nil {
-			return string(r.Match.ExpandString(nil, r.Label, text, m))
-		}
-	}
-	return text
-}
 
 // Colors are the names that `color` takes: those of a terminal's own palette, so that
 // the theme of the person's terminal decides what they look like.

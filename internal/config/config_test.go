@@ -72,7 +72,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	if got := c.Names["ledger-db"]["17:-4"]; got != "ledger/compactor" {
 		t.Errorf("17:-4 is named %q", got)
 	}
-	if got := Apply(c.Owners, "host-07:4411"); got != "host-07" {
+	if got := c.Owners.Label("host-07:4411"); got != "host-07" {
 		t.Errorf("the owner rule gives %q", got)
 	}
 }

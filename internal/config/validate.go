@@ -84,7 +84,7 @@ func (v *validator) unique(sources []Source) {
 	}
 }
 
-func (v *validator) owner(o fileOwner, path string) []OwnerRule {
+func (v *validator) owner(o fileOwner, path string) sources.OwnerRules {
 	if o.Match == "" {
 		v.at(path+".match", "missing: a regular expression for the owner's text")
 		return nil
@@ -96,7 +96,7 @@ func (v *validator) owner(o fileOwner, path string) []OwnerRule {
 	if re == nil {
 		return nil
 	}
-	return []OwnerRule{{Match: re, Label: o.Label}}
+	return sources.OwnerRules{{Match: re, Label: o.Label}}
 }
 
 // whyNot is what is wrong with a regular expression, without the expression.

@@ -26,6 +26,13 @@ func callRules() []rule {
 			},
 		},
 		{
+			name: "package sources takes the time from its clock", check: sourcesTakeTheTime,
+			breaks: []map[string]string{{"sources/a.go": "package sources\nimport \"time\"\nvar now = time.Now()\n"}},
+			keeps: map[string]string{
+				"sources/clock.go": "package sources\nimport \"time\"\nvar now = time.Now()\n", "sources/pgsource/a.go": "package pgsource\nimport \"time\"\nvar now = time.Now()\n",
+			},
+		},
+		{
 			name: "a context comes first", check: contextFirst,
 			breaks: []map[string]string{
 				{"a/a.go": "package a\nimport \"context\"\nfunc f(n int, ctx context.Context) {}\n"},
@@ -65,6 +72,20 @@ func noSleep(files []file) []string {
 		}
 		for _, c := range f.calls("time", "Sleep") {
 			wrong = append(wrong, fmt.Sprintf("%s sleeps: wait for the event, or with backoff.Sleep", f.at(c)))
+		}
+	}
+	return wrong
+}
+
+// sourcesTakeTheTime keeps a Hub such that the same inputs make the same states.
+func sourcesTakeTheTime(files []file) []string {
+	var wrong []string
+	for _, f := range files {
+		if f.test || f.dir != "sources" || f.path == "sources/clock.go" {
+			continue
+		}
+		for _, c := range f.calls("time", "Now", "Since", "Until") {
+			wrong = append(wrong, fmt.Sprintf("%s calls time.%s: a replay would read another time; ask the Hub's Clock", f.at(c), c.Sel.Name))
 		}
 	}
 	return wrong
