@@ -5,36 +5,37 @@ import "time"
 // apply takes in one Change of a source: see the package comment for the order. It
 // returns when the events can be read; the state follows at its own pace.
 func (h *Hub) apply(f *feed, c Change) {
-	c = f.admit(c)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := h.nowLocked()
-	h.checkClockLocked(now)
+	in := Input{Kind: InputChange, Change: f.admit(c)}
+	h.take(f, &in)
+}
+
+func (h *Hub) applyLocked(f *feed, c *Change) urgency {
 	if c.At.IsZero() {
-		c.At = now.Wall
+		c.At = h.at.Wall
 	}
-	b := batch{change: &c, urgency: calm}
+	b := batch{change: c, urgency: idle}
+	if len(c.Alive) > 0 {
+		b.urgency = calm
+	}
 	if c.tells() {
 		b.scope, b.urgency = h.scopeLocked(f, c.Scope), normal
-		h.aboutLocked(b.scope, &c)
+		h.aboutLocked(b.scope, c)
 	}
 	for _, name := range c.Alive { // before the rows, so that they are told by a source that is up
 		sc := h.scopeLocked(f, name)
 		if sc.Health != HealthLive {
 			b.urgency = urgent
 		}
-		h.aliveLocked(sc, now)
+		h.aliveLocked(sc)
 	}
 	if b.scope != nil {
 		h.rowsLocked(&b)
 	}
 	if c.Down != nil {
 		b.urgency = urgent
-		h.refusedLocked(b.scope, now.Wall, c.Down)
+		h.refusedLocked(b.scope, c.Down)
 	}
-	if b.scope != nil || len(c.Alive) > 0 {
-		h.changedLocked(now, b.urgency)
-	}
+	return b.urgency
 }
 
 // tells says whether c tells anything of its Scope; a Change may carry nothing but

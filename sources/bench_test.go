@@ -98,7 +98,7 @@ func BenchmarkPublish(b *testing.B) {
 	b.ResetTimer()
 	for b.Loop() {
 		h.mu.Lock()
-		h.publishLocked(h.nowLocked())
+		h.publishLocked(h.clock.Now())
 		h.mu.Unlock()
 	}
 }

@@ -64,19 +64,18 @@ func (h *Hub) checkClockLocked(now Instant) {
 	step := drift - h.drift
 	h.drift = drift
 	if step.Abs() > clockStep {
-		h.clockStepLocked(now, step)
-		h.changedLocked(now, urgent)
+		h.changedLocked(now, h.enterLocked(nil, &Input{Kind: InputClockStep, At: now, Step: step}))
 	}
 }
 
 // clockStepLocked tells that the wall clock was set by step. Nothing is believed until it was
 // read anew, which takes a new connection of each source.
-func (h *Hub) clockStepLocked(now Instant, step time.Duration) {
+func (h *Hub) clockStepLocked(step time.Duration) {
 	way, orSlept, err := "forward", ", or this machine slept", errClockForward
 	if step < 0 {
 		way, orSlept, err = "back", "", errClockBack
 	}
-	h.commitLocked(Event{At: now.Wall, Kind: EventClockStep, How: Seen,
+	h.commitLocked(Event{At: h.at.Wall, Kind: EventClockStep, How: Seen,
 		Detail: fmt.Sprintf("the clock was put %s by %v%s", way, step.Abs().Round(time.Millisecond), orSlept)})
 	for _, f := range h.feeds {
 		f.stepped.Store(&err)
@@ -84,7 +83,7 @@ func (h *Hub) clockStepLocked(now Instant, step time.Duration) {
 	for _, sc := range h.scopes {
 		sc.putBack(min(step, 0))
 		if sc.Health == HealthLive {
-			h.downLocked(sc, now.Wall, err)
+			h.downLocked(sc, err)
 		}
 	}
 }

@@ -68,6 +68,32 @@
 // EventClockStep says so, and every source is connected and read anew: times from before the
 // step do not compare with those from after it.
 //
+// # Inputs and replay
+//
+// Everything that changes a Hub passes one door under its lock and is an [Input] there: what
+// the sources and the runners told, what we did and noted, and what time decided, such as the
+// silence of a scope or a publish. Behind the door nothing reads a clock or a setting: an Input
+// carries the Instant at which it was taken in. So the Inputs of a Hub, from the first one on,
+// make the same States and Events again in a [Replayer], unexported parts of the rows
+// included. What is not an Input has no part in them: [Hub.Focus], refreshes, and ticks at
+// which nothing was decided. (Events that are too old are dropped at such ticks; a replay drops
+// them with the next event.) That this machine slept is an InputClockStep.
+//
+// A [Recorder] given in HubOptions keeps the Inputs for one reader. It can rely on this:
+//
+//   - Seq counts the Inputs in the order of the lock, without holes. An Input lies between
+//     those before it and those after it also in every State: that of InputPublished has the
+//     former and none of the latter.
+//   - The Hub never waits for the reader. The Recorder is bounded by count and bytes; when it
+//     is full it drops what comes, counts it, and takes Inputs again after the next Take. What
+//     was dropped cannot be replayed: from there on only a new beginning can.
+//   - [Recorder.Take] hands its slice over. What Inputs refer to (primitives, States) is
+//     shared and immutable: it may be kept and read in any goroutine.
+//   - Times have no monotonic reading and are local; an error is a [Problem] without a cause
+//     but ErrSilent.
+//
+// Where nobody records, an Input is a value on the stack of whoever made it.
+//
 // # Silence, gaps and darkness
 //
 // A scope is what can be silent alone. Only Change.Alive proves that its server answers.

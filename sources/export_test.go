@@ -6,7 +6,7 @@ import "time"
 func (h *Hub) PublishNow() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.publishLocked(h.nowLocked())
+	h.publishLocked(h.clock.Now())
 }
 
 // ClockThatDrifts is the clock of this machine with a wall clock that is ahead by drift.

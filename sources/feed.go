@@ -59,24 +59,42 @@ func (h *Hub) add(specs []Spec) ([]*feed, error) {
 	for _, f := range h.feeds {
 		taken[f.Name] = true
 	}
-	added := make([]*feed, 0, len(specs))
+	in := Input{Kind: InputSources, At: h.clock.Now()}
 	for _, s := range specs {
 		if taken[s.Name] {
 			return nil, fmt.Errorf("adding source %q: the name is empty or taken", s.Name)
 		}
 		taken[s.Name] = true
-		added = append(added, &feed{
+		in.Added = append(in.Added, AddedSource{Name: s.Name, Type: s.Type, Address: s.Address, Silence: s.Silence})
+	}
+	u := h.enterLocked(nil, &in)
+	added := h.feeds[len(h.feeds)-len(specs):]
+	for i, f := range added {
+		f.source, f.owners = specs[i].Source, specs[i].Owners
+	}
+	h.changedLocked(in.At, u)
+	return added, nil
+}
+
+func (h *Hub) addLocked(list []AddedSource) {
+	h.feeds = slices.Clone(h.feeds) // Focus and Refresh walk the old one unlocked
+	for _, s := range list {
+		h.feeds = append(h.feeds, &feed{
 			SourceStatus: SourceStatus{Name: s.Name, Type: s.Type, Address: s.Address},
-			source:       s.Source,
 			hurry:        make(chan struct{}, 1),
 			silence:      s.Silence,
-			owners:       s.Owners,
 			scopes:       map[string]*scope{},
 		})
 	}
-	h.feeds = slices.Concat(h.feeds, added) // a new slice: Focus and Refresh walk the old one unlocked
-	h.changedLocked(h.nowLocked(), urgent)
-	return added, nil
+}
+
+// feedLocked finds a source by its name; nil: there is none.
+func (h *Hub) feedLocked(name string) *feed {
+	i := slices.IndexFunc(h.feeds, func(f *feed) bool { return f.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return h.feeds[i]
 }
 
 // scopeLocked returns the scope of this name, made when it is first mentioned.
@@ -131,31 +149,24 @@ func (h *Hub) patience(f *feed) time.Duration {
 }
 
 // connected takes in that a Connect succeeded. Only an answer makes the source live.
-func (h *Hub) connected(f *feed) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	f.Retry = time.Time{}
-	h.changedLocked(h.nowLocked(), calm)
-}
+func (h *Hub) connected(f *feed) { h.take(f, &Input{Kind: InputConnected}) }
 
 // disconnected takes in that a Connect or the connection failed, and when it is tried
 // again: everything that the source showed is stale at once.
 func (h *Hub) disconnected(f *feed, err error, retry time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := h.nowLocked()
-	h.checkClockLocked(now)
-	err = recordable(err)
+	h.take(f, &Input{Kind: InputDisconnected, Problem: recordable(err), Retry: wallTime(retry)})
+}
+
+func (h *Hub) disconnectedLocked(f *feed, err *Problem, retry time.Time) {
 	f.Err, f.Retry = err, retry
 	told := false
 	for _, sc := range f.inOrder {
 		sc.loseTrack() // the next connection begins with a gap
-		told = h.downLocked(sc, now.Wall, err) || told
+		told = h.downLocked(sc, err) || told
 	}
 	if f.outage.isNews(err) && !told {
-		h.commitLocked(sourceEvent(EventSourceDown, f, now.Wall, err.Error()))
+		h.commitLocked(sourceEvent(EventSourceDown, f, h.at.Wall, err.Error()))
 	}
-	h.changedLocked(now, urgent)
 }
 
 // listed reports whether a scope of the source that answers has been read as a whole since
@@ -180,31 +191,31 @@ func (sc *scope) event(kind EventKind, at time.Time, detail string) Event {
 
 // downLocked marks a scope stale, dark from when it was last heard. It reports whether it
 // was not stale before, which is an event.
-func (h *Hub) downLocked(sc *scope, now time.Time, err error) bool {
+func (h *Hub) downLocked(sc *scope, err error) bool {
 	sc.err = err
 	if sc.Health == HealthStale {
 		return false
 	}
 	sc.Health = HealthStale
 	sc.darken(sc.heard)
-	e := sc.event(EventSourceDown, now, err.Error())
+	e := sc.event(EventSourceDown, h.at.Wall, err.Error())
 	e.After = sc.heard
 	h.commitLocked(e)
 	return true
 }
 
 // refusedLocked records why a scope cannot be read, although its source is connected.
-func (h *Hub) refusedLocked(sc *scope, now time.Time, err error) {
-	told := h.downLocked(sc, now, err)
+func (h *Hub) refusedLocked(sc *scope, err error) {
+	told := h.downLocked(sc, err)
 	if sc.outage.isNews(err) && !told {
-		h.commitLocked(sc.event(EventSourceDown, now, err.Error()))
+		h.commitLocked(sc.event(EventSourceDown, h.at.Wall, err.Error()))
 	}
 	sc.feed.outage.isNews(err) // it has been told
 }
 
 // aliveLocked takes in that the scope's server answered.
-func (h *Hub) aliveLocked(sc *scope, now Instant) {
-	was := sc.Health
+func (h *Hub) aliveLocked(sc *scope) {
+	was, now := sc.Health, h.at
 	sc.Health, sc.Alive, sc.answered, sc.err, sc.outage = HealthLive, now.Wall, now.Mono, nil, outage{}
 	sc.heard = later(sc.heard, now.Wall)
 	sc.feed.Err, sc.feed.Retry, sc.feed.outage = nil, time.Time{}, outage{}
@@ -246,12 +257,15 @@ func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
 			next = min(next, left)
 			continue
 		}
-		err := silentFor(sc.Silence)
-		h.downLocked(sc, now.Wall, err)
-		sc.feed.outage.isNews(err) // it has just been told
-		h.changedLocked(now, urgent)
+		h.changedLocked(now, h.enterLocked(sc.feed, &Input{Kind: InputSilent, At: now, Scope: sc.Name}))
 	}
 	return next
+}
+
+func (h *Hub) silentLocked(sc *scope) {
+	err := silentFor(sc.Silence)
+	h.downLocked(sc, err)
+	sc.feed.outage.isNews(err) // it has just been told
 }
 
 func silentFor(limit time.Duration) error { return fmt.Errorf("%w for %v", ErrSilent, limit) }

@@ -16,7 +16,8 @@ type HubOptions struct {
 
 	Thresholds Thresholds // zero: DefaultThresholds
 
-	Clock Clock // of the Hub and of the runners of its sources; nil: SystemClock
+	Clock    Clock     // of the Hub and of the runners of its sources; nil: SystemClock
+	Recorder *Recorder // keeps what the Hub takes in; nil: nothing is recorded
 }
 
 const (
@@ -32,8 +33,10 @@ type Hub struct {
 	index index
 	state atomic.Pointer[State]
 	clock Clock
-	start Instant
-	limit Thresholds
+	start Instant    // set by InputStarted, as limit is
+	limit Thresholds // from when on something is late
+
+	recorder *Recorder // nil: nothing is recorded
 
 	kick   chan struct{} // capacity 1: a publish is due earlier than the publisher knows
 	stop   chan struct{}
@@ -51,7 +54,8 @@ type Hub struct {
 	expected map[Ref]expectation
 	watched  map[Ref]struct{}
 	events   []Event       // of the primitive being applied; kept to spare allocations
-	at       Instant       // of what is taken in now
+	inputs   uint64        // how many were taken in
+	at       Instant       // of the one that is taken in now
 	drift    time.Duration // how far the wall clock has run ahead of the monotonic one
 	forget   int           // the slot where forgetting goes on
 	tidied   time.Duration // when what is too old was last dropped
@@ -61,40 +65,43 @@ type Hub struct {
 // NewHub returns a Hub and starts its publisher, a goroutine that Close ends. ctx only says
 // who is told of a panic, see spawn.With; its end is not that of the Hub.
 func NewHub(ctx context.Context, o HubOptions) *Hub {
-	if o.Events <= 0 {
-		o.Events = defaultEvents
-	}
-	if o.EventAge <= 0 {
-		o.EventAge = defaultEventAge
-	}
 	if o.Thresholds == (Thresholds{}) {
 		o.Thresholds = DefaultThresholds()
 	}
 	if o.Clock == nil {
 		o.Clock = SystemClock()
 	}
-	start := o.Clock.Now()
+	h := newHub(o)
+	h.enterLocked(nil, &Input{Kind: InputStarted, At: h.clock.Now(), Thresholds: &o.Thresholds}) // nobody else has h yet
+	h.tidied, h.pace = h.start.Mono-tick, newPace(h.start.Mono)
+	spawn.Go(ctx, &h.joined, func() {
+		if err := spawn.Call(ctx, h.publisher); err != nil {
+			h.broken <- err
+		}
+	})
+	return h
+}
+
+// newHub returns a Hub to which nothing has happened yet, not even its start.
+func newHub(o HubOptions) *Hub {
+	if o.Events <= 0 {
+		o.Events = defaultEvents
+	}
+	if o.EventAge <= 0 {
+		o.EventAge = defaultEventAge
+	}
 	h := &Hub{
 		ring:     newRing(o.Events, o.EventAge),
 		clock:    o.Clock,
-		start:    start,
-		limit:    o.Thresholds,
+		recorder: o.Recorder,
 		kick:     make(chan struct{}, 1),
 		stop:     make(chan struct{}),
 		broken:   make(chan error, 1),
 		known:    map[int]*Primitive{},
 		queued:   map[int]*Primitive{},
 		expected: map[Ref]expectation{},
-		at:       start,
-		tidied:   start.Mono - tick,
-		pace:     newPace(start.Mono),
 	}
-	h.state.Store(&State{At: start.Wall, Thresholds: h.limit})
-	spawn.Go(ctx, &h.joined, func() {
-		if err := spawn.Call(ctx, h.publisher); err != nil {
-			h.broken <- err
-		}
-	})
+	h.state.Store(&State{})
 	return h
 }
 

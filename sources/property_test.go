@@ -190,7 +190,7 @@ func (m *machine) check(t *rapid.T) {
 		m.model.apply(t, e, m.hidden)
 	}
 	m.hub.mu.Lock()
-	m.hub.publishLocked(m.hub.nowLocked())
+	m.hub.publishLocked(m.hub.clock.Now())
 	m.hub.mu.Unlock()
 	state := m.hub.State()
 	if state.LastSeq != m.last {

@@ -16,7 +16,8 @@ const (
 type urgency uint8
 
 const (
-	calm   urgency = iota // only proof of life
+	idle   urgency = iota // nothing to publish
+	calm                  // only proof of life
 	normal                // anything else
 	urgent                // a change of owner on screen; a source is up or down, or listed for the first time
 )
@@ -43,7 +44,7 @@ func newPace(now time.Duration) pace {
 func (p *pace) touch(now time.Duration, u urgency) time.Duration {
 	due := now + calmEvery
 	switch u {
-	case calm:
+	case idle, calm:
 	case normal:
 		due = max(now, p.busy+publishEvery)
 		p.hot = true
@@ -70,6 +71,9 @@ func (p *pace) published(now time.Duration) {
 
 // changedLocked publishes now if that is due, else sees to it that the publisher does.
 func (h *Hub) changedLocked(now Instant, u urgency) {
+	if u == idle {
+		return
+	}
 	was := h.pace
 	due := h.pace.touch(now.Mono, u)
 	if now.Mono >= due {
@@ -84,13 +88,19 @@ func (h *Hub) changedLocked(now Instant, u urgency) {
 	}
 }
 
-// publishLocked makes the next State. The rows are shared with it: from now on a change
-// of one copies it first.
+// publishLocked publishes all that was taken in.
 func (h *Hub) publishLocked(now Instant) {
+	h.enterLocked(nil, &Input{Kind: InputPublished, At: now})
+	h.pace.published(now.Mono)
+}
+
+// stateLocked makes the next State. The rows are shared with it: from now on a change of one
+// copies it first.
+func (h *Hub) stateLocked() *State {
 	s := &State{
 		Thresholds: h.limit,
 		Rev:        h.state.Load().Rev + 1,
-		At:         now.Wall,
+		At:         h.at.Wall,
 		LastSeq:    h.ring.newest(),
 		Rows:       slices.Clone(h.rows),
 		Scopes:     make([]Scope, len(h.scopes)),
@@ -102,9 +112,7 @@ func (h *Hub) publishLocked(now Instant) {
 	for i, f := range h.feeds {
 		s.Sources[i] = f.status()
 	}
-	h.state.Store(s)
-	h.pace.published(now.Mono)
-	h.ring.wake()
+	return s
 }
 
 // publisher publishes what waits for the end of a step, and looks for what happens without
@@ -119,7 +127,7 @@ func (h *Hub) publisher() error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			if h.pace.waits {
-				h.publishLocked(h.nowLocked())
+				h.publishLocked(h.clock.Now())
 			}
 			return nil
 		case <-h.kick:
@@ -129,17 +137,11 @@ func (h *Hub) publisher() error {
 	}
 }
 
-// nowLocked reads the clock for what is taken in next.
-func (h *Hub) nowLocked() Instant {
-	h.at = h.clock.Now()
-	return h.at
-}
-
 // keepHouse does what is due and returns how long nothing else will be.
 func (h *Hub) keepHouse() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now := h.nowLocked()
+	now := h.clock.Now()
 	h.checkClockLocked(now)
 	next := h.checkSilenceLocked(now)
 	if now.Mono-h.tidied >= tick { // a busy Hub comes here ten times as often

@@ -66,8 +66,7 @@ func (h *Hub) forgetLocked(now Instant) {
 			now.Wall.Sub(row.Nobody.At) < row.ForgetAfter || h.scopes[row.Scope].Health != HealthLive {
 			continue
 		}
-		h.vacateLocked(h.forget)
-		h.changedLocked(now, normal)
+		h.changedLocked(now, h.enterLocked(nil, &Input{Kind: InputForgotten, At: now, Ref: row.Ref}))
 	}
 }
 

@@ -20,14 +20,22 @@ type world struct {
 	spec   sources.Spec
 }
 
-// inWorld runs a test in a bubble. The source is not connected before start.
+// inWorld runs a test in a bubble, and replays it. The source is not connected before start.
 func inWorld(t *testing.T, test func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, hub: sources.NewHub(t.Context(), sources.HubOptions{}), script: sourcetest.NewScript("main")}
+		o := sources.HubOptions{Recorder: sources.NewRecorder(0, 0)}
+		w := &world{t: t, hub: sources.NewHub(t.Context(), o), script: sourcetest.NewScript("main")}
 		w.spec = sources.Spec{Name: "redis", Type: "redis", Address: "localhost:1", Source: w.script}
 		w.events = w.hub.Subscribe(0)
-		defer w.hub.Close()
+		defer func() {
+			w.hub.Close()
+			inputs, lost := o.Recorder.Take()
+			if lost > 0 {
+				t.Errorf("%d inputs were lost", lost)
+			}
+			sourcetest.CheckReplay(t, w.hub, o, inputs)
+		}()
 		test(w)
 	})
 }

@@ -6,16 +6,18 @@ import "time"
 // within that time and nobody tells why, e.Cause is why, and that is known as [Ours]; a lease
 // that ran out has run out all the same.
 func (h *Hub) Expect(e Ending, within time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := h.nowLocked()
+	h.take(nil, &Input{Kind: InputExpected, Expected: &Expected{Ending: e, Within: within}})
+}
+
+func (h *Hub) expectLocked(e *Expected) {
 	for ref, x := range h.expected {
-		if now.Mono > x.until {
+		if h.at.Mono > x.until {
 			delete(h.expected, ref)
 		}
 	}
-	e.How = Ours
-	h.expected[e.Ref] = expectation{Ending: e, until: now.Mono + within}
+	x := expectation{Ending: e.Ending, until: h.at.Mono + e.Within}
+	x.How = Ours
+	h.expected[e.Ref] = x
 }
 
 // expectation is an end that we bring about, and how long that counts.
@@ -37,13 +39,13 @@ func (h *Hub) expectedLocked(ref Ref) *Ending {
 // (EventAction). At is filled in where it is zero. Rows and terms are not touched: what
 // came of an action is for the sources to see.
 func (h *Hub) Tell(e Event) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now := h.nowLocked()
 	e.At, e.After = wallTime(e.At), wallTime(e.After)
+	h.take(nil, &Input{Kind: InputNote, Note: &e})
+}
+
+func (h *Hub) noteLocked(e Event) {
 	if e.At.IsZero() {
-		e.At = now.Wall
+		e.At = h.at.Wall
 	}
 	h.commitLocked(e)
-	h.changedLocked(now, urgent)
 }

@@ -3,6 +3,7 @@ package sourcetest
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -31,10 +32,14 @@ type Witness struct {
 }
 
 // Watch runs a source, which is called src, until Stop or the end of the test. kind is the
-// type of its backend.
+// type of its backend. What the Hub showed must be what a replay shows: see CheckReplay.
 func Watch(t testing.TB, kind string, source sources.Source) *Witness {
 	t.Helper()
-	hub := sources.NewHub(t.Context(), sources.HubOptions{})
+	var o sources.HubOptions
+	if _, ok := t.(*testing.B); !ok {
+		o.Recorder = sources.NewRecorder(math.MaxInt, math.MaxInt)
+	}
+	hub := sources.NewHub(t.Context(), o)
 	w := &Witness{Hub: hub, t: t, events: hub.Subscribe(0)}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
@@ -47,6 +52,10 @@ func Watch(t testing.TB, kind string, source sources.Source) *Witness {
 		}
 		w.events.Close()
 		hub.Close()
+		if o.Recorder != nil {
+			inputs, _ := o.Recorder.Take()
+			CheckReplay(t, hub, o, inputs)
+		}
 	}
 	t.Cleanup(w.Stop)
 	return w

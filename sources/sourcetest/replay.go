@@ -1,0 +1,138 @@
+package sourcetest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"coordtop/sources"
+)
+
+// CheckReplay feeds the Inputs of a live Hub to a fresh one, as they would come back from a
+// file. Each State that the live Hub published must be equal to that of the other at the same
+// Input, unexported fields included, and so must the events that both have kept. o is what the
+// live Hub was made with. Nothing may change the live Hub meanwhile.
+func CheckReplay(t testing.TB, live *sources.Hub, o sources.HubOptions, inputs []sources.Input) {
+	t.Helper()
+	r := sources.NewReplayer(o)
+	was := [2]*sources.State{{}, {}}
+	var last *sources.State
+	for i := range inputs {
+		in, published := stored(reflect.ValueOf(inputs[i])).Interface().(sources.Input), inputs[i].State
+		in.State = nil
+		if err := r.Apply(in); err != nil {
+			t.Errorf("replay: %v", err)
+			return
+		}
+		if published == nil {
+			continue
+		}
+		is := [2]*sources.State{published, r.Hub().State()}
+		if err := sameState(was, is); err != nil {
+			t.Errorf("replay: state %d, after event %d and input %d of %d: %v", published.Rev, published.LastSeq, in.Seq, len(inputs), err)
+			return
+		}
+		was, last = is, published
+	}
+	if now := live.State(); now != last && now.Rev > 0 {
+		t.Errorf("replay: state %d was published and not recorded", now.Rev)
+	}
+	if err := sameEvents(keptEvents(live), keptEvents(r.Hub())); err != nil {
+		t.Errorf("replay: %v", err)
+	}
+}
+
+// sameState compares two states. Rows that are those of the last two states are equal: they
+// were compared then.
+func sameState(was, is [2]*sources.State) error {
+	live, again := is[0], is[1]
+	for _, part := range [][2]any{
+		{[]any{live.Rev, live.At, live.LastSeq, len(live.Rows), live.Thresholds}, []any{again.Rev, again.At, again.LastSeq, len(again.Rows), again.Thresholds}},
+		{live.Scopes, again.Scopes},
+		{live.Sources, again.Sources},
+	} {
+		if !reflect.DeepEqual(part[0], part[1]) {
+			return fmt.Errorf("it was\n%+v\nand is\n%+v", part[0], part[1])
+		}
+	}
+	for slot, row := range live.Rows {
+		compared := slot < len(was[0].Rows) && row == was[0].Rows[slot] && again.Rows[slot] == was[1].Rows[slot]
+		if !compared && !reflect.DeepEqual(row, again.Rows[slot]) {
+			return fmt.Errorf("row %d was\n%s\nand is\n%s", slot, rowText(row), rowText(again.Rows[slot]))
+		}
+	}
+	return nil
+}
+
+func rowText(row *sources.Row) string {
+	if row == nil {
+		return "free"
+	}
+	return fmt.Sprintf("%+v\n%+v", *row.Primitive, *row)
+}
+
+func keptEvents(h *sources.Hub) []sources.Event {
+	s := h.Subscribe(0)
+	defer s.Close()
+	events, _ := s.Events(0)
+	return events
+}
+
+// sameEvents compares the events that both have: the live Hub may have dropped more of the old
+// ones, at ticks that are not recorded.
+func sameEvents(live, again []sources.Event) error {
+	for len(again) > len(live) {
+		again = again[1:]
+	}
+	if len(again) < len(live) {
+		return fmt.Errorf("%d events were kept, and are %d", len(live), len(again))
+	}
+	for i := range live {
+		if !reflect.DeepEqual(live[i], again[i]) {
+			return fmt.Errorf("event %d was\n%+v\nand is\n%+v", live[i].Seq, live[i], again[i])
+		}
+	}
+	return nil
+}
+
+// stored returns a deep copy of v as a file would give it back: a time has no monotonic
+// reading and is local, and of errors there are only those that a Hub keeps.
+func stored(v reflect.Value) reflect.Value {
+	n := reflect.New(v.Type()).Elem()
+	n.Set(v)
+	if at, ok := v.Interface().(time.Time); ok {
+		if !at.IsZero() {
+			n.Set(reflect.ValueOf(time.Unix(at.Unix(), int64(at.Nanosecond()))))
+		}
+		return n
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i, field := range n.Fields() {
+			if i.IsExported() && i.Name != "State" {
+				field.Set(stored(field))
+			}
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			n.Set(reflect.New(v.Type().Elem()))
+			n.Elem().Set(stored(v.Elem()))
+		}
+	case reflect.Slice:
+		if !v.IsNil() {
+			n.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+			for i := range v.Len() {
+				n.Index(i).Set(stored(v.Index(i)))
+			}
+		}
+	case reflect.Interface:
+		if p, ok := v.Interface().(*sources.Problem); ok {
+			n.Set(stored(reflect.ValueOf(p)))
+		} else if err, ok := v.Interface().(error); ok && !errors.Is(sources.ErrSilent, err) {
+			panic(fmt.Sprintf("sourcetest: an input has a %T, which no file gives back: %v", err, err))
+		}
+	}
+	return n
+}
