@@ -27,25 +27,45 @@ type columns [columnCount]int
 
 const markWidth = 3 // blank, state mark, blank
 
-// What each column needs, and the blanks before it: fewer where numbers stand on the
-// right and bring their own.
-var (
-	columnMin = columns{colName: 18, colSource: 7, colKind: 9, colOwner: 16, colSince: 7, colLease: 7, colWait: 4, colChanges: 4, colStrip: 8}
-	columnGap = columns{colSource: 2, colKind: 2, colOwner: 2, colSince: 1, colLease: 2, colWait: 1, colChanges: 1, colStrip: 2}
-)
-
-// columnsLeave is the order in which columns go when there is no room for the names and
-// owners that there are. These and the wait never go: with the mark they are the state.
-var columnsLeave = [...]column{colKind, colSource, colStrip, colName, colOwner, colChanges, colLease, colSince}
-
-// columnsGrow says how spare cells are given away: each column in turn, up to a width.
-var columnsGrow = [...]struct {
-	column
-	upto int
-}{
-	{colName, 22}, {colStrip, 16}, {colLease, 13}, {colStrip, 20}, {colName, 26}, {colOwner, 22}, {colStrip, 53},
-	{colName, 48}, {colOwner, 38}, {colStrip, 150},
+// columnEntry is what there is to know of a column.
+type columnEntry struct {
+	head    string
+	right   bool     // its texts stand on the right, as numbers do
+	gap     int      // blanks before it: fewer where numbers bring their own
+	least   int      // cells that it needs
+	leaves  int      // its turn when there is no room for the names and owners that there are; 0: never
+	shrinks bool     // then it does not go, but has no more than it needs
+	grows   []growth // when spare cells are given away
+	narrow  bool     // the long strip has its cells
+	bare    bool     // the cursor does not stand over it
+	draw    func(p *listPane, l *paint.Line, r *listRow, w int)
 }
+
+// growth is one of a column's turns to get spare cells, up to a width.
+type growth struct{ turn, upto int }
+
+// columnTable are the columns, from left to right. Those that never leave are, with the mark,
+// the state.
+var columnTable = [columnCount]columnEntry{
+	colName: {head: "NAME", least: 18, leaves: 4, shrinks: true, grows: []growth{{1, 22}, {5, 26}, {8, 48}}, draw: (*listPane).name},
+	colSource: {head: "SOURCE", gap: 2, least: 7, leaves: 2, narrow: true, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
+		l.Cell(p.th.Dim, paint.Clean(r.Source), w)
+	}},
+	colKind: {head: "KIND", gap: 2, least: 9, leaves: 1, narrow: true, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
+		l.Cell(p.th.Dim, r.Kind.String(), w)
+	}},
+	colOwner: {head: "  OWNER", gap: 2, least: 16, leaves: 5, shrinks: true, grows: []growth{{6, 22}, {9, 38}}, draw: (*listPane).owner},
+	colSince: {head: "SINCE", right: true, gap: 1, least: 7, leaves: 8, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
+		l.Right(r.plain, sinceText(p.scene, r.Row, r.v), w)
+	}},
+	colLease:   {head: "LEASE", gap: 2, least: 7, leaves: 7, narrow: true, grows: []growth{{3, 13}}, draw: (*listPane).lease},
+	colWait:    {head: "WAIT", right: true, gap: 1, least: 4, draw: (*listPane).wait},
+	colChanges: {head: "CHG", right: true, gap: 1, least: 4, leaves: 6, narrow: true, draw: (*listPane).changes},
+	colStrip:   {gap: 2, least: 8, leaves: 3, grows: []growth{{2, 16}, {4, 20}, {7, 53}, {10, 150}}, bare: true, draw: (*listPane).strip},
+}
+
+// turns is how often columns leave and grow at most.
+const turns = 10
 
 // longest is how many cells the longest texts take that there are.
 type longest struct {
@@ -87,24 +107,18 @@ func (need *longest) measure(sc *scene) {
 
 // fitColumns shares w cells among the columns.
 func fitColumns(w int, need longest) columns {
-	c := columnMin
+	var c columns
+	for col := range columnTable {
+		c[col] = columnTable[col].least
+	}
 	c[colSource] = max(c[colSource], min(need.source, longestMax.source))
 	c[colName] = max(c[colName], min(need.name, longestMax.name))
 	c[colOwner] = max(c[colOwner], min(need.owner, longestMax.owner))
-	for _, col := range columnsLeave {
-		over := c.width() - w
-		switch {
-		case over <= 0:
-		case col == colName || col == colOwner:
-			c[col] = max(c[col]-over, columnMin[col])
-		default:
-			c[col] = 0
-		}
+	for turn := range turns {
+		c.leave(w, turn+1)
 	}
-	for _, g := range columnsGrow {
-		if spare := w - c.width(); spare > 0 && c[g.column] > 0 && c[g.column] < g.upto {
-			c[g.column] += min(spare, g.upto-c[g.column])
-		}
+	for turn := range turns {
+		c.grow(w, turn+1)
 	}
 	if over := c.width() - w; over > 0 { // hardly any room: the name gives way
 		c[colName] = max(c[colName]-over, 0)
@@ -112,12 +126,37 @@ func fitColumns(w int, need longest) columns {
 	return c
 }
 
+// leave takes cells from the columns whose turn it is, where w is too little.
+func (c *columns) leave(w, turn int) {
+	for col := range columnTable {
+		e, over := &columnTable[col], c.width()-w
+		switch {
+		case e.leaves != turn || over <= 0:
+		case e.shrinks:
+			c[col] = max(c[col]-over, e.least)
+		default:
+			c[col] = 0
+		}
+	}
+}
+
+// grow gives cells to the columns whose turn it is, where w is more than they have.
+func (c *columns) grow(w, turn int) {
+	for col := range columnTable {
+		for _, g := range columnTable[col].grows {
+			if spare := w - c.width(); g.turn == turn && spare > 0 && c[col] > 0 && c[col] < g.upto {
+				c[col] += min(spare, g.upto-c[col])
+			}
+		}
+	}
+}
+
 // width is how many cells the columns take together, with mark and gaps.
 func (c columns) width() int {
 	w := markWidth
 	for col, n := range c {
 		if n > 0 {
-			w += n + columnGap[col]
+			w += n + columnTable[col].gap
 		}
 	}
 	return w
@@ -145,7 +184,7 @@ func (c columns) shaped(s shape) columns {
 		}
 		spare := max(c[from]-left, 0)
 		if c[from] -= spare; c[from] == 0 {
-			spare += columnGap[from]
+			spare += columnTable[from].gap
 		}
 		return spare
 	}
@@ -158,9 +197,9 @@ func (c columns) shaped(s shape) columns {
 		if c[colStrip] == 0 {
 			return c
 		}
-		for _, col := range []column{colSource, colKind, colLease, colChanges} {
-			if c[col] > 0 {
-				c[colStrip] += give(col, 0)
+		for col := range columnTable {
+			if columnTable[col].narrow {
+				c[colStrip] += give(column(col), 0)
 			}
 		}
 	}

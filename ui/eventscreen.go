@@ -10,18 +10,6 @@ import (
 	"coordtop/ui/paint"
 )
 
-// listEvents brings the list of the Events screen up to date, newest first. The cursor
-// stays on its event.
-func (m *model) listEvents() {
-	keys := make([]uint64, 0, len(m.events.List))
-	for e := range m.events.Newest {
-		if passesEvent(&m.scene, e) {
-			keys = append(keys, e.Seq)
-		}
-	}
-	m.told.SetKeys(keys)
-}
-
 // passesEvent says whether an event is among what filter and kind select. What is told of a
 // source is told of all its kinds.
 func passesEvent(sc *scene, e *sources.Event) bool {
@@ -43,7 +31,8 @@ func eventRows(h int) int {
 
 // eventScreen is the log of what was seen, with all there is to say of the event under
 // the cursor below.
-func eventScreen(sc *scene, w, h int) []string {
+func eventScreen(sc *scene) frame {
+	w, h := sc.lay.w, sc.lay.body()
 	readout := h - 2 - eventRows(h)
 	lines := []string{sc.th.Line(w).Rule().Done(), eventHeading(sc, w)}
 	selected, _ := sc.told.Selected()
@@ -68,10 +57,10 @@ func eventScreen(sc *scene, w, h int) []string {
 	}
 	lines = sc.th.Box(lines, w, h-readout)
 	if readout == 0 {
-		return lines
+		return fixed(sc, lines)
 	}
 	lines = append(lines, sc.th.Line(w).Rule().Done())
-	return sc.th.Box(append(lines, eventReadout(sc, sc.events.Find(selected), w)...), w, h)
+	return fixed(sc, sc.th.Box(append(lines, eventReadout(sc, sc.events.Find(selected), w)...), w, h))
 }
 
 func eventHeading(sc *scene, w int) string {
@@ -159,31 +148,6 @@ func knownAs(how sources.Known) string {
 		return "done by us"
 	}
 	return how.String()
-}
-
-// pickEvent moves the cursor of the list to the row of the event under the cursor, and
-// says why where that cannot be.
-func (m *model) pickEvent() bool {
-	seq, ok := m.told.Selected()
-	e := m.events.Find(seq)
-	if !ok || e == nil {
-		return false
-	}
-	if e.Ref.Name == "" {
-		m.open(viewSources)
-		return false
-	}
-	h, ok := m.find(e.Ref)
-	switch {
-	case !ok:
-		m.say(paint.Clean(e.Ref.Name) + " does not exist any more")
-		return false
-	case !m.idx.InList(h):
-		m.say("the list does not show " + paint.Clean(e.Ref.Name) + ": " + m.table.KeyIn(keys.InList, keys.Clear) + " clears the filter")
-		return false
-	}
-	m.told.Move(0) // the event is chosen now: the cursor stays on it
-	return m.tbl.Select(h)
 }
 
 // observedSince is since when we have been looking.

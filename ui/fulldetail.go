@@ -43,7 +43,7 @@ func wideStrip(sc *scene, row *sources.Row, w int) []string {
 	head := sc.th.Line(w).Skip(2).Put(sc.th.Dim, what+" in the last "+format.Age(win.Span())+", 1 column = "+format.Age(win.Step))
 	axis, strip := sc.th.Line(w).Skip(2), sc.th.Line(w).Skip(2)
 	axis.Axis(win, sc.now.Location())
-	drawStrip(sc, strip, row, win)
+	drawStrip(sc, strip, row, win, nil)
 	return []string{head.Done(), axis.Done(), strip.Done()}
 }
 

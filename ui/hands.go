@@ -44,7 +44,7 @@ func (m *model) heed() {
 	if m.hands.op != nil {
 		if s := m.hands.op.Status(); s != m.status {
 			m.status = s
-			m.longest.rev = 0 // what is ours is called so, which is longer
+			m.remeasure() // what is ours is called so, which is longer
 		}
 		m.announce()
 	}
@@ -105,4 +105,24 @@ func (m *model) act(i keys.Intent) (tea.Cmd, bool) {
 		return nil, false
 	}
 	return nil, true
+}
+
+// resultTime is how long the end of an action stands in the footer.
+const resultTime = 8 * time.Second
+
+// announce says in the footer how far our actions have come.
+func (m *model) announce() {
+	runs := m.status.Runs
+	now := make(map[uint64]action.Phase, len(runs))
+	for i := range runs {
+		r := &runs[i]
+		now[r.ID] = r.Phase
+		if before, known := m.hands.phases[r.ID]; !known || before != r.Phase {
+			m.say(runText(r))
+			if r.Phase.Over() {
+				m.until = m.clock.Add(resultTime)
+			}
+		}
+	}
+	m.hands.phases = now
 }

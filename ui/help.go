@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
 	"coordtop/internal/format"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -119,8 +117,9 @@ func behind(sc *scene) keys.Scope {
 // helpKeys is how many cells the keys take.
 const helpKeys = 18
 
-// helpScreen draws the part of the help around its cursor in h lines.
-func helpScreen(sc *scene, w, h int) frame {
+// helpScreen draws the part of the help around its cursor.
+func helpScreen(sc *scene) frame {
+	w, h := sc.lay.w, sc.lay.body()
 	th, all := &sc.th, helpLines(sc, sc.command.text)
 	f := frame{scroll: sc.scroll, helpAt: max(0, min(sc.helpAt, len(all)-1))}
 	h = max(h-1, 0) // the last line says what follows
@@ -194,65 +193,31 @@ func drawHelpLine(th *paint.Theme, h helpLine, w int, selected bool) string {
 	return l.Done()
 }
 
-// moveHelp moves the cursor of the help; titles are passed over.
-func (m *model) moveHelp(i keys.Intent) {
-	all := helpLines(&m.scene, m.line.input.Value())
-	from := m.helpAt
-	m.helpAt = min(scrolled(m.helpAt, i, (m.lay.body()-1)*helpColumns(&m.scene)), max(len(all)-1, 0))
+// moveHelp is where an intent moves the cursor of the help from at; titles are passed over.
+func moveHelp(sc *scene, text string, at int, i keys.Intent) int {
+	all, from := helpLines(sc, text), at
+	at = min(scrolled(at, i, (sc.lay.body()-1)*helpColumns(sc)), max(len(all)-1, 0))
 	step := 1
-	if m.helpAt < from {
+	if at < from {
 		step = -1
 	}
-	for n := 0; n < 2 && m.helpAt >= 0 && m.helpAt < len(all) && all[m.helpAt].title != ""; n++ {
-		if m.helpAt+step < 0 {
+	for n := 0; n < 2 && at >= 0 && at < len(all) && all[at].title != ""; n++ {
+		if at+step < 0 {
 			step = 1
 		}
-		m.helpAt += step
+		at += step
 	}
+	return at
 }
 
-// typeHelp takes words for the help: what is typed there and is no key.
-func (m *model) typeHelp(msg tea.Msg) tea.Cmd {
-	var cmd tea.Cmd
-	if m.line.scope == 0 {
-		k, ok := msg.(tea.KeyPressMsg)
-		if !ok || k.Text == "" || k.Text == " " {
-			return nil
-		}
-		cmd = m.prompt(keys.InHelpText, "")
-		if k.Text == "/" {
-			return cmd
-		}
+// helpBinding is the row of the table on the line of the help under the cursor; false: there
+// is none.
+func helpBinding(sc *scene, text string, at int) (keys.Binding, bool) {
+	all := helpLines(sc, text)
+	if at >= len(all) || all[at].b.Intent == "" {
+		return keys.Binding{}, false
 	}
-	m.line.edit(msg)
-	m.helpAt, m.scroll = 1, 0
-	return cmd
-}
-
-// runHelp runs the line under the cursor, on the screen that the help was opened from.
-func (m *model) runHelp() tea.Cmd {
-	all := helpLines(&m.scene, m.line.input.Value())
-	if m.helpAt >= len(all) || all[m.helpAt].b.Intent == "" {
-		return nil
-	}
-	b := all[m.helpAt].b
-	m.line.leave()
-	if b.Intent == keys.Help {
-		m.leave()
-		return nil
-	}
-	for _, c := range keys.Commands() {
-		if c.Intent == b.Intent && c.Argument != "" {
-			m.leave()
-			return m.prompt(keys.InCommand, c.Name+" ")
-		}
-	}
-	if b.Scope&(keys.InViews|keys.InCommand) == 0 || b.Scope&keys.InViews != 0 && b.Scope&behind(&m.scene) == 0 {
-		m.say("that does not work here: " + b.Help)
-		return nil
-	}
-	m.leave()
-	return m.do(b.Intent)
+	return all[at].b, true
 }
 
 // helpSigns explains what is drawn.

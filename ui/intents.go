@@ -51,16 +51,8 @@ func (m *model) do(i keys.Intent) tea.Cmd {
 	case keys.Kind:
 		m.idx.Kind = (m.idx.Kind + 1) % (sources.KindSemaphore + 1)
 		m.relist()
-	case keys.Locks:
-		m.switchTo(viewList)
-	case keys.Events:
-		m.switchTo(viewEvents)
-	case keys.Sources:
-		m.switchTo(viewSources)
-	case keys.Caps:
-		if m.view != viewCaps {
-			m.open(viewCaps)
-		}
+	case keys.Locks, keys.Events, keys.Sources, keys.Caps:
+		m.show(i)
 	case keys.Sort:
 		m.menu = keys.InSort
 	case keys.Pause:
@@ -93,7 +85,7 @@ func (m *model) move(i keys.Intent) {
 	case viewEvents:
 		moveIn(&m.told, i)
 	case viewHelp:
-		m.moveHelp(i)
+		m.helpAt = moveHelp(&m.scene, m.line.input.Value(), m.helpAt, i)
 	default:
 		m.scroll = scrolled(m.scroll, i, m.lay.body())
 	}
@@ -119,31 +111,6 @@ func moveIn[K comparable](t *table.Table[K], i keys.Intent) {
 	case keys.Bottom:
 		t.Last()
 	}
-}
-
-// scrollEnd is further than any text goes; drawing brings it back to the last page.
-const scrollEnd = 1 << 20
-
-func scrolled(at int, i keys.Intent, page int) int {
-	switch i {
-	case keys.Up:
-		at--
-	case keys.Down:
-		at++
-	case keys.HalfUp:
-		at -= page / 2
-	case keys.HalfDown:
-		at += page / 2
-	case keys.PageUp:
-		at -= page - 1
-	case keys.PageDown:
-		at += page - 1
-	case keys.Top:
-		at = 0
-	case keys.Bottom:
-		at = scrollEnd
-	}
-	return min(max(at, 0), scrollEnd)
 }
 
 // openRow shows all there is to know about the row under the cursor.

@@ -55,3 +55,11 @@ func measure(w, h, rows, trouble int) layout {
 
 // body is how many lines stand between the header and the footer.
 func (l layout) body() int { return max(l.h-l.header-1, 0) }
+
+// rowsAt is the line of the screen in which the first row stands.
+func (l layout) rowsAt() int {
+	if l.rules > 0 {
+		return l.header + l.trouble + 2
+	}
+	return l.header + 1
+}

@@ -11,9 +11,9 @@ import (
 	"coordtop/ui/rows"
 )
 
-// drawLease draws how much is left of the lease, or what there is instead of one.
-func drawLease(sc *scene, l *paint.Line, row *sources.Row, v rows.Verdict) {
-	w := sc.columns[colLease]
+// lease draws how much is left of the lease, or what there is instead of one.
+func (p *listPane) lease(l *paint.Line, r *listRow, w int) {
+	sc, row, v := p.scene, r.Row, r.v
 	switch {
 	case v.Status == sources.StatusStale && row.Limited():
 		l.Cell(sc.th.Dim, permitsText(row)+" old", w)

@@ -39,7 +39,7 @@ func (m *model) doLine(i keys.Intent) tea.Cmd {
 	case keys.Width:
 		m.shape = (m.shape + 1) % shapes
 		m.say(m.shape.String())
-		m.arrange()
+		m.scene.arrange(m.w, m.h)
 	case keys.Mouse:
 		m.mouse = !m.mouse
 		if m.mouse {

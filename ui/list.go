@@ -10,143 +10,134 @@ import (
 	"coordtop/ui/timeline"
 )
 
-// drawList draws the heading and the visible rows of the table, or why there are none.
-func drawList(sc *scene, w, rows int) []string {
-	win := stripWindow(sc)
-	lines := append(make([]string, 0, rows+1), listHeading(sc, w, win))
-	if sc.tbl.Len() == 0 {
-		return sc.th.Box(append(lines, emptyList(sc, w)...), w, rows+1)
-	}
-	selected, _ := sc.tbl.Selected()
-	for _, h := range sc.tbl.Visible() {
-		row, v := sc.idx.At(h)
-		if row == nil {
-			continue
-		}
-		lines = append(lines, drawRow(sc, w, row, v, h == selected, win))
-	}
-	return sc.th.Box(lines, w, rows+1)
+// listPane draws the list.
+type listPane struct {
+	*scene
+	win   timeline.Window
+	cells []timeline.Cell // of the strip that was drawn last
 }
 
-func listHeading(sc *scene, w int, win timeline.Window) string {
-	c, l, dim := &sc.columns, sc.th.Line(w), sc.th.Dim
-	l.Skip(markWidth).Cell(dim, "NAME", c[colName])
-	head := func(col column, text string, right bool) {
-		if c[col] == 0 {
-			return
-		}
-		l.Skip(columnGap[col])
-		if right {
-			l.Right(dim, text, c[col])
-			return
-		}
-		l.Cell(dim, text, c[col])
+// listRow is a row while it is drawn.
+type listRow struct {
+	*sources.Row
+	v      rows.Verdict
+	plain  paint.Style // of what has no style of its own
+	acting bool        // we are doing something to it
+}
+
+// drawList draws the heading and the visible rows of the table, or why there are none.
+func drawList(sc *scene, w, h int) []string {
+	p := &listPane{scene: sc, win: stripWindow(sc)}
+	lines := append(make([]string, 0, h+1), p.heading(w))
+	if sc.tbl.Len() == 0 {
+		return sc.th.Box(append(lines, emptyList(sc, w)...), w, h+1)
 	}
-	head(colSource, "SOURCE", false)
-	head(colKind, "KIND", false)
-	head(colOwner, "  OWNER", false)
-	head(colSince, "SINCE", true)
-	head(colLease, "LEASE", false)
-	head(colWait, "WAIT", true)
-	head(colChanges, "CHG", true)
-	if c[colStrip] > 0 {
-		l.Skip(columnGap[colStrip])
-		l.Axis(win, sc.now.Location())
+	selected, _ := sc.tbl.Selected()
+	for _, at := range sc.tbl.Visible() {
+		if row, v := sc.idx.At(at); row != nil {
+			lines = append(lines, p.row(w, &listRow{Row: row, v: v, acting: runUnder(sc, row.Ref) != nil}, at == selected))
+		}
+	}
+	return sc.th.Box(lines, w, h+1)
+}
+
+func (p *listPane) heading(w int) string {
+	l, dim := p.th.Line(w), p.th.Dim
+	l.Skip(markWidth)
+	for col, n := range p.columns {
+		e := &columnTable[col]
+		switch {
+		case n == 0:
+		case col == int(colStrip):
+			l.Skip(e.gap).Axis(p.win, p.now.Location())
+		case e.right:
+			l.Skip(e.gap).Right(dim, e.head, n)
+		default:
+			l.Skip(e.gap).Cell(dim, e.head, n)
+		}
 	}
 	return l.Done()
 }
 
-// drawRow draws one row of the list.
-func drawRow(sc *scene, w int, row *sources.Row, v rows.Verdict, selected bool, win timeline.Window) string {
-	c, l := &sc.columns, sc.th.Line(w)
-	plain := paint.Style("")
-	if v.Severity == paint.Blind {
-		plain = sc.th.Dim
+// row draws one row of the list.
+func (p *listPane) row(w int, r *listRow, selected bool) string {
+	l := p.th.Line(w)
+	if r.v.Severity == paint.Blind {
+		r.plain = p.th.Dim
 	}
 	cursor := " "
 	if selected {
-		l.Over, cursor = sc.th.Selected, sc.th.Cursor
+		l.Over, cursor = p.th.Selected, p.th.Cursor
 	}
-	mark, st := sc.th.Marks[v.Severity], sc.th.Severity(v.Severity)
-	under := runUnder(sc, row.Ref) != nil
+	mark, st := p.th.Marks[r.v.Severity], p.th.Severity(r.v.Severity)
 	l.Put("", cursor)
-	if selected && v.Severity.Problem() {
+	if selected && r.v.Severity.Problem() {
 		l.Over += st // reverse video would hide which trouble it is
 	}
 	l.Put(st, mark)
 	if selected {
-		l.Over = sc.th.Selected
+		l.Over = p.th.Selected
 	}
 	switch {
-	case under:
-		l.Put(sc.th.Accent, sc.th.Pending)
-	case sc.marks[row.Ref]:
-		l.Put(sc.th.Accent, sc.th.Marked)
+	case r.acting:
+		l.Put(p.th.Accent, p.th.Pending)
+	case p.marks[r.Ref]:
+		l.Put(p.th.Accent, p.th.Marked)
 	default:
 		l.Skip(1)
 	}
-	drawName(sc, l, row, c[colName])
-	putCell(sc, l, colSource, sc.th.Dim, paint.Clean(row.Source))
-	putCell(sc, l, colKind, sc.th.Dim, row.Kind.String())
-	l.Skip(columnGap[colOwner])
-	drawOwner(sc, l, row, v, plain, under)
-	putRightCell(sc, l, colSince, plain, sinceText(sc, row, v))
-	if c[colLease] > 0 {
-		l.Skip(columnGap[colLease])
-		drawLease(sc, l, row, v)
-	}
-	wait, st := waitText(sc, row, v)
-	putRightCell(sc, l, colWait, st, wait)
-	st = sc.th.Dim
-	if v.Flapping && v.Severity != paint.Blind {
-		st = sc.th.Warn
-	}
-	putRightCell(sc, l, colChanges, st, changesText(v))
-	l.Over = ""
-	if c[colStrip] > 0 {
-		l.Skip(columnGap[colStrip])
-		drawStrip(sc, l, row, win)
+	for col, n := range p.columns {
+		if n > 0 {
+			e := &columnTable[col]
+			if e.bare {
+				l.Over = ""
+			}
+			e.draw(p, l.Skip(e.gap), r, n)
+		}
 	}
 	return l.Done()
 }
 
-func putCell(sc *scene, l *paint.Line, col column, st paint.Style, text string) {
-	if n := sc.columns[col]; n > 0 {
-		l.Skip(columnGap[col]).Cell(st, text, n)
+// changes draws how often the owner has changed.
+func (p *listPane) changes(l *paint.Line, r *listRow, w int) {
+	st := p.th.Dim
+	if r.v.Flapping && r.v.Severity != paint.Blind {
+		st = p.th.Warn
 	}
+	l.Right(st, changesText(r.v), w)
 }
 
-func putRightCell(sc *scene, l *paint.Line, col column, st paint.Style, text string) {
-	if n := sc.columns[col]; n > 0 {
-		l.Skip(columnGap[col]).Right(st, text, n)
-	}
+// strip draws who owned the row.
+func (p *listPane) strip(l *paint.Line, r *listRow, _ int) {
+	p.cells = drawStrip(p.scene, l, r.Row, p.win, p.cells)
 }
 
-// drawOwner draws who owns the row, or the word for nobody.
-func drawOwner(sc *scene, l *paint.Line, row *sources.Row, v rows.Verdict, plain paint.Style, under bool) {
-	w := sc.columns[colOwner]
+// owner draws who owns the row, or the word for nobody.
+func (p *listPane) owner(l *paint.Line, r *listRow, w int) {
+	row := r.Row
 	word := func(st paint.Style, text string) { l.Skip(2).Cell(st, text, w-2) }
 	switch {
 	case row.Note != "":
-		word(sc.th.Dim, paint.Clean(row.Note))
+		word(p.th.Dim, paint.Clean(row.Note))
 	case len(row.Owners) == 1 || len(row.Terms) > 0 && len(row.Owners) > 1:
-		drawOneOwner(sc, l, row, plain, w)
+		p.oneOwner(l, r, w)
 	case len(row.Owners) > 1:
-		word(plain, paint.Count(len(row.Owners), "owner"))
+		word(r.plain, paint.Count(len(row.Owners), "owner"))
 	case row.Taken > 0: // a count is all that is told
-		word(plain, "taken by ?")
-	case under:
-		word(sc.th.Accent, "pending")
-	case v.Severity == paint.Bad:
-		word(sc.th.Bad, v.Status.String())
+		word(r.plain, "taken by ?")
+	case r.acting:
+		word(p.th.Accent, "pending")
+	case r.v.Severity == paint.Bad:
+		word(p.th.Bad, r.v.Status.String())
 	default:
-		word(sc.th.Dim, v.Status.String())
+		word(p.th.Dim, r.v.Status.String())
 	}
 }
 
-// drawOneOwner draws the owner of the running term, as the strip does, and how many there are
+// oneOwner draws the owner of the running term, as the strip does, and how many there are
 // besides.
-func drawOneOwner(sc *scene, l *paint.Line, row *sources.Row, plain paint.Style, w int) {
+func (p *listPane) oneOwner(l *paint.Line, r *listRow, w int) {
+	row := r.Row
 	o := &row.Owners[0]
 	if n := len(row.Terms) - 1; n >= 0 {
 		for i := range row.Owners {
@@ -160,28 +151,28 @@ func drawOneOwner(sc *scene, l *paint.Line, row *sources.Row, plain paint.Style,
 		others = " +" + format.Count(n)
 	}
 	if hue, ok := termHue(row, o.ID); ok {
-		l.Put(sc.th.OwnerLetter(hue), paint.Letter(hue)).Skip(1)
+		l.Put(p.th.OwnerLetter(hue), paint.Letter(hue)).Skip(1)
 	} else {
 		l.Skip(2)
 	}
 	end := l.X + w - 2
 	room := w - 2 - len(others)
-	l.Put(plain, sc.th.FitWords(ownerLabel(sc, row.Ref, o, room), room)).Put(sc.th.Dim, others).To(end)
+	l.Put(r.plain, p.th.FitWords(ownerLabel(p.scene, row.Ref, o, room), room)).Put(p.th.Dim, others).To(end)
 }
 
-// drawName draws what a row is called in w cells. Where the name is only a number, what people
+// name draws what a row is called in w cells. Where the name is only a number, what people
 // call it stands first; elsewhere the other name stands behind if there is room.
-func drawName(sc *scene, l *paint.Line, row *sources.Row, w int) {
-	name, alias := paint.Clean(row.Name), aliasOf(sc, row)
+func (p *listPane) name(l *paint.Line, r *listRow, w int) {
+	name, alias := paint.Clean(r.Name), aliasOf(p.scene, r.Row)
 	room := w - format.Width(name) - 2
 	end := l.X + w
 	switch {
 	case alias != "" && paint.Numeric(name) && room >= minAlias:
-		l.Put("", sc.th.Cut(alias, room)).Skip(2).Put(sc.th.Dim, name).To(end)
+		l.Put("", p.th.Cut(alias, room)).Skip(2).Put(p.th.Dim, name).To(end)
 	case alias != "" && room >= format.Width(alias):
-		l.Put("", name).Skip(2).Put(sc.th.Dim, alias).To(end)
+		l.Put("", name).Skip(2).Put(p.th.Dim, alias).To(end)
 	default:
-		l.Cell("", sc.th.FitName(name, w), w)
+		l.Cell("", p.th.FitName(name, w), w)
 	}
 }
 
@@ -196,16 +187,18 @@ func aliasOf(sc *scene, row *sources.Row) string {
 // minAlias is how many cells an alias takes at least beside a number.
 const minAlias = 6
 
-func waitText(sc *scene, row *sources.Row, v rows.Verdict) (string, paint.Style) {
+// wait draws how many wait.
+func (p *listPane) wait(l *paint.Line, r *listRow, w int) {
+	text, st := strconv.Itoa(r.Queue.Len), paint.Style("")
 	switch {
-	case row.Queue.How == sources.Unknown:
-		return "?", sc.th.Dim
-	case v.Waiting:
-		return strconv.Itoa(row.Queue.Len), sc.th.Warn
-	case row.Queue.Len == 0 || v.Severity == paint.Blind:
-		return strconv.Itoa(row.Queue.Len), sc.th.Dim
+	case r.Queue.How == sources.Unknown:
+		text, st = "?", p.th.Dim
+	case r.v.Waiting:
+		st = p.th.Warn
+	case r.Queue.Len == 0 || r.v.Severity == paint.Blind:
+		st = p.th.Dim
 	}
-	return strconv.Itoa(row.Queue.Len), ""
+	l.Right(st, text, w)
 }
 
 func changesText(v rows.Verdict) string {

@@ -28,7 +28,6 @@ type model struct {
 	picked  sources.Ref // the row under the cursor, as long as it exists
 
 	line  typedLine
-	shape shape
 	mouse bool
 	utc   bool
 
@@ -111,7 +110,7 @@ func (m *model) take() {
 	if changed || first {
 		m.tbl.SetKeys(m.idx.Handles)
 	}
-	m.arrange()
+	m.scene.arrange(m.w, m.h)
 }
 
 // follow keeps the cursor on a row that went and came back under another handle, and
@@ -150,14 +149,6 @@ func (m *model) rowOf(ref sources.Ref) (*sources.Row, rows.Verdict) {
 		return nil, rows.Verdict{}
 	}
 	return m.idx.At(h)
-}
-
-// arrange computes the boxes for the size and what there is to show.
-func (m *model) arrange() {
-	m.lay = measure(m.w, m.h, m.idx.Total, len(troubles(&m.scene)))
-	m.longest.measure(&m.scene)
-	m.columns = fitColumns(m.lay.w, m.longest).shaped(m.shape)
-	m.tbl.SetHeight(m.lay.list)
 }
 
 const (

@@ -33,11 +33,3 @@ func (m *model) pointed(msg tea.MouseMsg) {
 
 // wheelRows is how far a notch of the wheel goes.
 const wheelRows = 3
-
-// rowsAt is the line of the screen in which the first row stands.
-func (l layout) rowsAt() int {
-	if l.rules > 0 {
-		return l.header + l.trouble + 2
-	}
-	return l.header + 1
-}

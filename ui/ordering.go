@@ -1,16 +1,18 @@
 package ui
 
 import (
+	"strings"
 	"time"
 
 	"coordtop/ui/keys"
 	"coordtop/ui/rows"
 )
 
+// orderOf is the order that an intent asks for.
 func orderOf(i keys.Intent) (rows.Order, bool) {
-	s, ok := map[keys.Intent]rows.Order{keys.ByProblems: rows.ByProblems, keys.ByName: rows.ByName, keys.BySource: rows.BySource, keys.ByKind: rows.ByKind, keys.ByOwner: rows.ByOwner,
-		keys.BySince: rows.BySince, keys.ByLease: rows.ByLease, keys.ByWait: rows.ByWait, keys.ByChanges: rows.ByChanges}[i]
-	return s, ok
+	word, by := strings.CutPrefix(string(i), "sort-by-")
+	s, ok := rows.OrderNamed(word)
+	return s, by && ok
 }
 
 // order orders the list; the same order again is reversed.

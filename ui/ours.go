@@ -11,26 +11,6 @@ import (
 	"coordtop/ui/paint"
 )
 
-// resultTime is how long the end of an action stands in the footer.
-const resultTime = 8 * time.Second
-
-// announce says in the footer how far our actions have come.
-func (m *model) announce() {
-	runs := m.status.Runs
-	now := make(map[uint64]action.Phase, len(runs))
-	for i := range runs {
-		r := &runs[i]
-		now[r.ID] = r.Phase
-		if before, known := m.hands.phases[r.ID]; !known || before != r.Phase {
-			m.say(runText(r))
-			if r.Phase.Over() {
-				m.until = m.clock.Add(resultTime)
-			}
-		}
-	}
-	m.hands.phases = now
-}
-
 // runText is an action in a line: what it does to which row, and how far it is.
 func runText(r *action.Run) string {
 	text := r.Request.Verb.String() + " " + paint.Clean(r.Request.Target.Ref.Name) + ": "

@@ -16,11 +16,12 @@ type view uint8
 
 const (
 	viewList view = iota
-	viewDetail
-	viewHelp
 	viewEvents
 	viewSources
+	viewDetail
 	viewCaps
+	viewHelp
+	viewCount
 )
 
 // pane is what stands below the list where there is room for one.
@@ -38,6 +39,8 @@ type scene struct {
 	table   keys.Table
 	lay     layout
 	columns columns
+	shape   shape
+	longest longest // texts of the rows, since the screen has this width
 
 	clock   time.Time // the time, to the second
 	now     time.Time // what ages are counted to: clock, but held while paused
@@ -88,6 +91,17 @@ func (sc *scene) selected() (*sources.Row, rows.Verdict) {
 	}
 	return sc.idx.At(h)
 }
+
+// arrange computes the boxes for the size and what there is to show.
+func (sc *scene) arrange(w, h int) {
+	sc.lay = measure(w, h, sc.idx.Total, len(troubles(sc)))
+	sc.longest.measure(sc)
+	sc.columns = fitColumns(sc.lay.w, sc.longest).shaped(sc.shape)
+	sc.tbl.SetHeight(sc.lay.list)
+}
+
+// remeasure has the texts of all rows measured again: they have changed, and the rows not.
+func (sc *scene) remeasure() { sc.longest.rev = 0 }
 
 // frame is a screen as it was drawn: lines of equal width, and where what was scrolled has
 // come to, which is brought back to the last page.

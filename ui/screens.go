@@ -7,41 +7,38 @@ import (
 	"coordtop/ui/paint"
 )
 
-// screen is one of the screens that have a tab.
-type screen struct {
-	view view
-	do   keys.Intent
-	name string
+// entry is what there is to know of a view.
+type entry struct {
+	name  string      // on its tab; "": it has none, and leads back to where it was opened
+	opens keys.Intent // what goes there; "": nothing does alone
+	scope keys.Scope  // whose keys work
+	draw  func(*scene) frame
 }
 
-// screens are those that exist, in the order of their keys. The numbers between are kept
-// for screens to come, so that a key never changes its meaning.
-func screens() []screen {
-	return []screen{{viewList, keys.Locks, "Locks"}, {viewEvents, keys.Events, "Events"}, {viewSources, keys.Sources, "Sources"}}
+// views are all that there are. Tabs stand in the order of the table; the numbers between
+// their keys are kept for screens to come, so that a key never changes its meaning.
+func views() [viewCount]entry {
+	return [...]entry{
+		viewList:    {name: "Locks", opens: keys.Locks, scope: keys.InList, draw: board},
+		viewEvents:  {name: "Events", opens: keys.Events, scope: keys.InEvents, draw: eventScreen},
+		viewSources: {name: "Sources", opens: keys.Sources, scope: keys.InSources, draw: scrolling(sourceScreen)},
+		viewDetail:  {scope: keys.InDetail, draw: scrolling(detailScreen)},
+		viewCaps:    {opens: keys.Caps, scope: keys.InCaps, draw: scrolling(capsScreen)},
+		viewHelp:    {opens: keys.Help, scope: keys.InHelp, draw: helpScreen},
+	}
 }
 
 // scope is where the keys of a view work.
-func (v view) scope() keys.Scope {
-	return [...]keys.Scope{viewList: keys.InList, viewDetail: keys.InDetail, viewHelp: keys.InHelp, viewEvents: keys.InEvents, viewSources: keys.InSources, viewCaps: keys.InCaps}[v]
-}
+func (v view) scope() keys.Scope { return views()[v].scope }
 
-// switchTo goes to a screen, from which there is no way back but the screens.
-func (m *model) switchTo(v view) {
-	m.view, m.scroll, m.trail = v, 0, m.trail[:0]
-}
-
-// open shows a view from which leave comes back to this one.
-func (m *model) open(v view) {
-	m.trail = append(m.trail, m.view)
-	m.view, m.scroll = v, 0
-}
-
-// leave goes back to where the view was opened; a screen goes back to the list.
-func (m *model) leave() {
-	m.scroll, m.view = 0, viewList
-	if n := len(m.trail); n > 0 {
-		m.view, m.trail = m.trail[n-1], m.trail[:n-1]
+// viewOf is the view that an intent goes to, and whether it has a tab.
+func viewOf(i keys.Intent) (v view, tab, ok bool) {
+	for v, e := range views() {
+		if e.opens == i && i != "" {
+			return view(v), e.name != "", true
+		}
 	}
+	return 0, false, false
 }
 
 // drawTabs writes the screens, the one that is shown underlined; a detail belongs to the
@@ -51,11 +48,13 @@ func drawTabs(sc *scene, l *paint.Line, short bool) {
 	if len(sc.trail) > 0 {
 		shown = sc.trail[0]
 	}
-	for _, s := range screens() {
-		if s.view == shown {
-			l.Skip(1).Put(sc.th.Dim, sc.table.KeyOf(s.do)).Skip(1).Put(sc.th.Tab, s.name).Skip(1)
-		} else if !short {
-			l.Skip(1).Put(sc.th.Dim, sc.table.KeyOf(s.do)+" "+s.name).Skip(1)
+	for v, e := range views() {
+		switch {
+		case e.name == "":
+		case view(v) == shown:
+			l.Skip(1).Put(sc.th.Dim, sc.table.KeyOf(e.opens)).Skip(1).Put(sc.th.Tab, e.name).Skip(1)
+		case !short:
+			l.Skip(1).Put(sc.th.Dim, sc.table.KeyOf(e.opens)+" "+e.name).Skip(1)
 		}
 	}
 }
@@ -63,8 +62,10 @@ func drawTabs(sc *scene, l *paint.Line, short bool) {
 // tabsWidth is how many cells the tabs take.
 func tabsWidth() int {
 	w := 0
-	for _, s := range screens() {
-		w += 4 + format.Width(s.name)
+	for _, e := range views() {
+		if e.name != "" {
+			w += 4 + format.Width(e.name)
+		}
 	}
 	return w
 }

@@ -22,21 +22,13 @@ func stripsAt(sc *scene) time.Time {
 	return sc.now
 }
 
-// moveStrips lets the strips reach the time, and says whether that moves them.
-func (m *model) moveStrips() bool {
-	before := stripWindow(&m.scene)
-	m.still = false
-	return stripWindow(&m.scene) != before
-}
-
 // stripWindow is what the strips of the list show.
 func stripWindow(sc *scene) timeline.Window {
 	return timeline.Fit(stripsAt(sc), spanOf(sc, sc.columns[colStrip]), sc.columns[colStrip])
 }
 
-// drawStrip draws who owned the row in the window.
-func drawStrip(sc *scene, l *paint.Line, row *sources.Row, win timeline.Window) {
-	var cells []timeline.Cell
+// drawStrip draws who owned the row in the window. It writes over cells and returns them.
+func drawStrip(sc *scene, l *paint.Line, row *sources.Row, win timeline.Window, cells []timeline.Cell) []timeline.Cell {
 	now := sc.now
 	if sc.st.At.After(now) {
 		now = sc.st.At // what was published since the last second is shown at once
@@ -51,6 +43,7 @@ func drawStrip(sc *scene, l *paint.Line, row *sources.Row, win timeline.Window) 
 		cells = win.Strip(cells, lane, now)
 	}
 	l.Strip(cells)
+	return cells
 }
 
 // leastStep is how short a column is at least. Of a second it would be shorter, and every

@@ -50,7 +50,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		return nil, m.moveStrips()
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
-		m.arrange()
+		m.scene.arrange(m.w, m.h)
 		return nil, true
 	case tea.KeyPressMsg:
 		pressed, cmd := m.split.Press(msg)

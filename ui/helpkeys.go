@@ -1,0 +1,50 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/ui/keys"
+)
+
+// typeHelp takes words for the help: what is typed there and is no key.
+func (m *model) typeHelp(msg tea.Msg) tea.Cmd {
+	var cmd tea.Cmd
+	if m.line.scope == 0 {
+		k, ok := msg.(tea.KeyPressMsg)
+		if !ok || k.Text == "" || k.Text == " " {
+			return nil
+		}
+		cmd = m.prompt(keys.InHelpText, "")
+		if k.Text == "/" {
+			return cmd
+		}
+	}
+	m.line.edit(msg)
+	m.helpAt, m.scroll = 1, 0
+	return cmd
+}
+
+// runHelp runs the line under the cursor, on the screen that the help was opened from.
+func (m *model) runHelp() tea.Cmd {
+	b, ok := helpBinding(&m.scene, m.line.input.Value(), m.helpAt)
+	if !ok {
+		return nil
+	}
+	m.line.leave()
+	if b.Intent == keys.Help {
+		m.leave()
+		return nil
+	}
+	for _, c := range keys.Commands() {
+		if c.Intent == b.Intent && c.Argument != "" {
+			m.leave()
+			return m.prompt(keys.InCommand, c.Name+" ")
+		}
+	}
+	if b.Scope&(keys.InViews|keys.InCommand) == 0 || b.Scope&keys.InViews != 0 && b.Scope&behind(&m.scene) == 0 {
+		m.say("that does not work here: " + b.Help)
+		return nil
+	}
+	m.leave()
+	return m.do(b.Intent)
+}
