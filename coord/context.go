@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"coordtop/internal/failure"
 	"coordtop/internal/spawn"
 )
 
@@ -60,14 +61,13 @@ func sameVerdict(a, b error) bool {
 	return false
 }
 
-// withContext joins the reason why ctx ended to an error that came of it. The drivers' own,
-// in pgcoord and ydbcoord, leave the cause out: a context that they are given may have ended
-// with our session, and then it is blame that says so.
+// withContext joins the reason why ctx ended to an error that came of it. Drivers leave the
+// cause out: a context that they are given may have ended with our session, and then it is
+// blame that says so.
 func withContext(ctx context.Context, err error) error {
-	for _, reason := range []error{ctx.Err(), context.Cause(ctx)} {
-		if reason != nil && !errors.Is(err, reason) {
-			err = errors.Join(err, reason)
-		}
+	err = failure.With(err, ctx.Err())
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		err = errors.Join(err, cause)
 	}
 	return err
 }

@@ -3,7 +3,9 @@ package coord
 import (
 	"errors"
 	"fmt"
+	"strings"
 
+	"coordtop/internal/failure"
 	"coordtop/internal/spawn"
 )
 
@@ -61,7 +63,7 @@ func Passing(err error) bool {
 	return !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrClaimed) && !errors.Is(err, spawn.ErrPanic)
 }
 
-// hopeless says that asking again is useless.
+// hopeless reports whether asking again is useless.
 func hopeless(err error) bool {
 	for _, e := range []error{ErrRefused, ErrUnsupported, ErrInvalid, ErrDataTooLong} {
 		if errors.Is(err, e) {
@@ -71,9 +73,25 @@ func hopeless(err error) bool {
 	return false
 }
 
-// verdict says that an error ends what it is about for good.
+// Lost returns err as the reason why a grant or a session ended: one that says so already
+// (lost, expired, released, closed) as it is, any other as an ErrLost.
+func Lost(err error) error {
+	if verdict(err) || errors.Is(err, ErrReleased) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrLost, err)
+}
+
+// verdict reports whether an error ends what it is about for good.
 func verdict(err error) bool {
 	return errors.Is(err, ErrLost) || errors.Is(err, ErrExpired) || errors.Is(err, ErrClosed)
+}
+
+// Uncertain returns the error of a claim that ended, with cause if that is not nil, and may be
+// granted all the same: it wraps ErrUncertain. until says when that is surely over: "it would
+// run out within 10s".
+func Uncertain(until string, cause error) error {
+	return failure.Sentence("whether it was taken is not known; "+until, ErrUncertain, cause)
 }
 
 // Error says where an error happened. It wraps the cause and never holds a
@@ -88,10 +106,12 @@ type Error struct {
 
 // Error reads "redis: acquire election \"app:leader:x\": refused".
 func (e *Error) Error() string {
+	// The cause may be the end of a session, which is an Error of the same driver.
+	cause := strings.TrimPrefix(fmt.Sprint(e.Err), e.Driver+": ")
 	if e.Name == "" {
-		return fmt.Sprintf("%s: %s: %v", e.Driver, e.Op, e.Err)
+		return fmt.Sprintf("%s: %s: %s", e.Driver, e.Op, cause)
 	}
-	return fmt.Sprintf("%s: %s %v %q: %v", e.Driver, e.Op, e.Kind, e.Name, e.Err)
+	return fmt.Sprintf("%s: %s %v %q: %s", e.Driver, e.Op, e.Kind, e.Name, cause)
 }
 
 // Unwrap returns the cause.

@@ -136,13 +136,10 @@ func (k *keeper) keep() error {
 // taken is the cause when the driver says that it is over.
 func (k *keeper) taken() error {
 	err := k.why()
-	switch {
-	case err == nil:
+	if err == nil {
 		err = ErrLost
-	case !verdict(err) && !errors.Is(err, ErrReleased):
-		err = fmt.Errorf("%w: %w", ErrLost, err)
 	}
-	return k.wrap("keep", err)
+	return k.wrap("keep", Lost(err))
 }
 
 // renewal is the part of a keeper that asks the service. Its goroutine is the keeper's,

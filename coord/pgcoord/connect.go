@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 	"coordtop/internal/pgwire"
 )
 
@@ -32,7 +33,7 @@ func (d *Driver) connect(ctx context.Context, ttl time.Duration, notify func(*pg
 		Config: config, Dial: d.options.Dial, Keepalive: keepaliveFor(ttl).config(), Notify: notify, Known: &d.known,
 	})
 	if err != nil {
-		return nil, withContext(ctx, fmt.Errorf("connecting: %w", tidy(err)))
+		return nil, failure.With(tidy(err), ctx.Err())
 	}
 	if conn.Pooler() == pgwire.Lent {
 		conn.Close()

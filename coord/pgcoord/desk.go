@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"coordtop/internal/failure"
 	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 )
@@ -118,7 +119,7 @@ func (k *desk) open(ctx context.Context) (*link, error) {
 	if err := l.do(ctx, prepareLooking); err != nil {
 		l.cut(errClosed)
 		<-l.done
-		return nil, fmt.Errorf("connecting: %w", notOurLoss(err))
+		return nil, notOurLoss(err)
 	}
 	k.mu.Lock()
 	if k.link != nil {
@@ -251,7 +252,7 @@ func (k *desk) ask(ctx context.Context, key Key, known func() bool) error {
 		case <-t.C:
 			return nil
 		case <-ctx.Done():
-			return interrupted{errUnanswered, ctx.Err()}
+			return failure.With(errUnanswered, ctx.Err())
 		}
 	}
 	return nil

@@ -20,26 +20,9 @@ type doubt struct {
 	until time.Time
 }
 
-// uncertainError says that a claim ended and may be granted all the same.
-type uncertainError struct {
-	within time.Duration
-	cause  error // nil: nothing else went wrong
-}
-
-// Error implements error.
-func (u uncertainError) Error() string { return "asking for the lock: " + u.Sentence() }
-
-// Sentence returns the text for people.
-func (u uncertainError) Sentence() string {
-	return fmt.Sprintf("whether it was taken is not known; the server ends our session within %v", u.within)
-}
-
-// Unwrap makes it coord.ErrUncertain.
-func (u uncertainError) Unwrap() []error {
-	if u.cause == nil {
-		return []error{coord.ErrUncertain}
-	}
-	return []error{coord.ErrUncertain, u.cause}
+// uncertain says that a claim ended, with err if that is not nil, and may be granted all the same.
+func uncertain(within time.Duration, err error) error {
+	return coord.Uncertain(fmt.Sprintf("the server ends our session within %v", within), err)
 }
 
 // uncertain returns err, or, where the connection was cut without an answer and the process
@@ -53,7 +36,7 @@ func (p *place) uncertain(ctx context.Context, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.doubts = append(s.doubts, d)
-	return uncertainError{f.window + checkTime, err}
+	return uncertain(f.window+checkTime, err)
 }
 
 // resolve tries once more, for a moment, to end the processes that are in doubt, and returns an
@@ -72,7 +55,7 @@ func (s *session) resolve(ctx context.Context) error {
 		}
 	}
 	if left > 0 {
-		return uncertainError{left, nil}
+		return uncertain(left, nil)
 	}
 	return nil
 }

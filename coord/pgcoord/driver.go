@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 	"coordtop/internal/pgwire"
 )
 
@@ -79,7 +80,7 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	l, err := s.connect(ctx, s.ttl, s.identity)
 	if err != nil {
 		s.Abandon()
-		return nil, withContext(ctx, err)
+		return nil, failure.With(err, ctx.Err())
 	}
 	s.caps = coord.Caps{
 		Mutex: true, Election: true, Shared: true, Fence: true,

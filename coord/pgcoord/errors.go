@@ -1,7 +1,6 @@
 package pgcoord
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -65,32 +64,6 @@ func hasState(err error, states ...string) bool {
 func final(err error) bool {
 	return errors.Is(err, coord.ErrRefused) || errors.Is(err, coord.ErrInvalid) ||
 		errors.Is(err, coord.ErrUnsupported) || errors.Is(err, coord.ErrClosed)
-}
-
-// withContext joins the context's error, if it ended, to what came of it. The cause is left
-// to package coord, which knows whose context it was. ydbcoord has the same few lines: what
-// they could share would be a package, or a name that coord exports to nobody else.
-func withContext(ctx context.Context, err error) error {
-	if ctx.Err() == nil || errors.Is(err, ctx.Err()) {
-		return err
-	}
-	return interrupted{err, ctx.Err()}
-}
-
-// interrupted is an error in whose place the end of a context counts, too. Its text leaves
-// that out: it says nothing to whoever reads it.
-type interrupted struct{ err, context error }
-
-func (i interrupted) Error() string   { return i.err.Error() }
-func (i interrupted) Unwrap() []error { return []error{i.err, i.context} }
-
-// lost is the verdict that a connection, and what was owned on it, is gone. It never comes of
-// a release here, as it may in ydbcoord.
-func lost(err error) error {
-	if errors.Is(err, coord.ErrLost) || errors.Is(err, coord.ErrExpired) || errors.Is(err, coord.ErrClosed) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", coord.ErrLost, err)
 }
 
 // notOurLoss takes the verdict off an error about what was not ours yet.

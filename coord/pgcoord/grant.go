@@ -199,7 +199,7 @@ func (g *grant) confirmAgain(ctx context.Context, conn *pgwire.Conn) error {
 		err = errMoved
 	}
 	if err != nil {
-		g.end(lost(err))
+		g.end(coord.Lost(err))
 		return g.Err()
 	}
 	g.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 )
@@ -95,7 +96,7 @@ func (d *Driver) tryPrepared(ctx context.Context, ttl time.Duration, name string
 	}
 	l.cut(errClosed)
 	<-l.done
-	return nil, fmt.Errorf("connecting: %w", notOurLoss(err))
+	return nil, notOurLoss(err)
 }
 
 // heard passes a notification on.
@@ -133,7 +134,7 @@ func (l *link) whenEnded(f func(error)) {
 func (l *link) run() {
 	defer close(l.done)
 	if err := spawn.Call(l.ctx, l.work); err != nil {
-		l.cut(lost(err))
+		l.cut(coord.Lost(err))
 	}
 	l.finish()
 }
@@ -190,7 +191,7 @@ func (l *link) woken(err, over error) {
 	case l.expiredLocked():
 		l.endLocked(errUnrenewed)
 	default:
-		l.endLocked(lost(fmt.Errorf("the connection ended: %w", tidy(err))))
+		l.endLocked(coord.Lost(fmt.Errorf("the connection ended: %w", tidy(err))))
 	}
 }
 
@@ -220,7 +221,7 @@ func (l *link) perform(j *job) {
 	if l.expiredLocked() {
 		err = errUnrenewed
 	}
-	l.endLocked(lost(err))
+	l.endLocked(coord.Lost(err))
 	j.err = l.err
 }
 
@@ -315,7 +316,7 @@ func (j *job) wait(ctx context.Context) error {
 	case <-j.done:
 		return j.err
 	case <-ctx.Done():
-		return interrupted{errUnanswered, ctx.Err()}
+		return failure.With(errUnanswered, ctx.Err())
 	}
 }
 

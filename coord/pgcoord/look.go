@@ -10,6 +10,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/failure"
 	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 )
@@ -47,12 +48,12 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	}
 	key, err := s.driver.key(ctx, name, s.driver.desk.get)
 	if err != nil {
-		return coord.Description{}, s.closedOr(withContext(ctx, err))
+		return coord.Description{}, s.closedOr(failure.With(err, ctx.Err()))
 	}
 	v := view{desk: s.driver.desk, key: key}
 	d, err := v.describe(ctx)
 	if err != nil {
-		return coord.Description{}, s.closedOr(withContext(ctx, err))
+		return coord.Description{}, s.closedOr(failure.With(err, ctx.Err()))
 	}
 	d.Kind, d.Name = kind, name
 	return d, nil

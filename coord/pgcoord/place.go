@@ -10,6 +10,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/failure"
 	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 )
@@ -50,11 +51,11 @@ func (s *session) ask(ctx context.Context, c coord.Claim) (*place, error) {
 	}
 	var err error
 	if r.key, err = s.key(ctx, c.Name); err != nil {
-		return nil, s.closedOr(withContext(ctx, err))
+		return nil, s.closedOr(failure.With(err, ctx.Err()))
 	}
 	l, err := s.take(ctx, r.ttl, r.app)
 	if err != nil {
-		return nil, s.closedOr(withContext(ctx, err))
+		return nil, s.closedOr(failure.With(err, ctx.Err()))
 	}
 	p := &place{session: s, link: l, request: r, asked: time.Now(), outcome: make(chan struct{})}
 	s.mu.Lock()
@@ -245,7 +246,7 @@ func (p *place) collect(ctx context.Context) (*grant, bool, error) {
 	}
 	if w := p.grant.Info().Window; time.Since(w.Asked) > w.RenewIn {
 		if _, err := p.grant.Renew(ctx); err != nil {
-			return nil, false, withContext(ctx, fmt.Errorf("confirming the lock: %w", err))
+			return nil, false, failure.With(fmt.Errorf("confirming the lock: %w", err), ctx.Err())
 		}
 	}
 	p.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 )
 
 // Acquire implements coord.DriverSession.
@@ -37,12 +38,14 @@ func (a *attempt) fail(ctx context.Context, won bool, err error) error {
 	switch {
 	case a.s.shutting():
 		err = errSessionOver // what else failed failed because of it
-	case ctx.Err() != nil && (won || err != nil) && !errors.Is(err, ctx.Err()):
-		err = errors.Join(err, ctx.Err())
+	case won && err == nil:
+		err = ctx.Err()
+	default:
+		err = failure.With(err, ctx.Err())
 	}
 	switch {
 	case left != nil:
-		return uncertainError{a.ttl, err}
+		return uncertain(a.ttl, err)
 	case err != nil:
 		return fmt.Errorf("acquiring: %w", err)
 	}

@@ -211,24 +211,7 @@ func each(ctx context.Context, at asker, known []connection, ask func(connection
 	return self, answers, nil
 }
 
-// uncertainError says that a claim ended and may be granted all the same.
-type uncertainError struct {
-	ttl   time.Duration
-	cause error // nil: nothing else went wrong
-}
-
-// Error implements error.
-func (u uncertainError) Error() string { return "acquiring: " + u.Sentence() }
-
-// Sentence returns the text for people.
-func (u uncertainError) Sentence() string {
-	return fmt.Sprintf("whether it was taken is not known; it would run out within %v", u.ttl)
-}
-
-// Unwrap makes it coord.ErrUncertain.
-func (u uncertainError) Unwrap() []error {
-	if u.cause == nil {
-		return []error{coord.ErrUncertain}
-	}
-	return []error{coord.ErrUncertain, u.cause}
+// uncertain says that a claim ended, with err if that is not nil, and may be granted all the same.
+func uncertain(ttl time.Duration, err error) error {
+	return coord.Uncertain(fmt.Sprintf("it would run out within %v", ttl), err)
 }

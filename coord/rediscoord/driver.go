@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 	"coordtop/internal/spawn"
 )
 
@@ -108,7 +109,7 @@ func greet(ctx context.Context, client redis.UniversalClient) error {
 		err = nil
 	}
 	if !stop() {
-		return because(ctx, err)
+		return failure.With(fmt.Errorf("no answer: %w", context.Cause(ctx)), err)
 	}
 	return classify(err)
 }

@@ -1,7 +1,6 @@
 package rediscoord
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 )
 
 // ErrNoExpiry is wrapped when a key that is claimed never expires: whoever wrote it, or
@@ -60,18 +60,18 @@ func explain(err error) error {
 	}
 	for _, p := range passing {
 		if redis.HasErrorPrefix(err, p.code) {
-			return plainError{p.text + " (" + firstWord(p.code) + ")", err}
+			return failure.Sentence(p.text+" ("+firstWord(p.code)+")", err)
 		}
 	}
 	var op *net.OpError
 	var timeout interface{ Timeout() bool }
 	switch {
 	case errors.As(err, &op) && op.Op == "dial" && op.Addr != nil:
-		return plainError{fmt.Sprintf("cannot connect to %v: %v", op.Addr, op.Err), err}
+		return failure.Sentence(fmt.Sprintf("cannot connect to %v: %v", op.Addr, op.Err), err)
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return plainError{"the server closed the connection", err}
+		return failure.Sentence("the server closed the connection", err)
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return plainError{"the server did not answer in time", err}
+		return failure.Sentence("the server did not answer in time", err)
 	}
 	return err
 }
@@ -83,21 +83,6 @@ func firstWord(code string) string {
 	}
 	return "ERR " + code
 }
-
-// plainError is an error with a text for people, who need not read what led to it.
-type plainError struct {
-	text  string
-	cause error
-}
-
-// Error implements error.
-func (e plainError) Error() string { return e.text }
-
-// Sentence returns the text for people.
-func (e plainError) Sentence() string { return e.text }
-
-// Unwrap returns the error that the text is about.
-func (e plainError) Unwrap() error { return e.cause }
 
 func isWrongType(err error) bool { return redis.HasErrorPrefix(err, "WRONGTYPE") }
 
@@ -113,12 +98,4 @@ func answered(err error) bool {
 func unsent(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial" || errors.Is(err, redis.ErrClosed) || errors.Is(err, redis.ErrPoolTimeout)
-}
-
-// because joins the cause of ctx's end to err, unless err tells it already.
-func because(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
-		return errors.Join(err, cause)
-	}
-	return err
 }

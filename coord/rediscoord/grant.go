@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 )
 
 // grant is a key that we won.
@@ -123,7 +124,7 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	case isWrongType(err), err == nil && !found:
 		return coord.Window{}, g.lost("renewing")
 	case err != nil:
-		return coord.Window{}, because(ctx, fmt.Errorf("renewing: %w", err))
+		return coord.Window{}, failure.With(fmt.Errorf("renewing: %w", err), context.Cause(ctx))
 	}
 	return g.confirm(asked), nil
 }
@@ -174,7 +175,7 @@ func (g *grant) giveBack(ctx context.Context) error {
 		// somebody's replica.
 		if pause.Wait(ctx) != nil {
 			g.leaveDebts()
-			return because(ctx, fmt.Errorf("releasing: %w", err))
+			return failure.With(fmt.Errorf("releasing: %w", err), context.Cause(ctx))
 		}
 	}
 }

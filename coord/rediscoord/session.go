@@ -177,7 +177,7 @@ func (s *session) settleDebts(ctx context.Context) error {
 	s.disconnect()
 	client, failed := s.driver.newClient(ctx, s.connections)
 	if failed != nil {
-		return uncertainError{late[0].ttl, failed}
+		return uncertain(late[0].ttl, failed)
 	}
 	next := newSession(ctx, s.driver, client, s.connections, s.ttl)
 	defer next.Abandon()
@@ -189,7 +189,7 @@ func (s *session) settleDebts(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, coord.ErrRefused), s.connections.hidden(s.driver.client.Refusals), pause.Wait(ctx) != nil:
-			return uncertainError{late[0].ttl, err}
+			return uncertain(late[0].ttl, err)
 		}
 	}
 }

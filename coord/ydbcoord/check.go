@@ -12,6 +12,7 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Discovery"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 )
 
 // ErrSilent: something accepts connections at the address, but it does not answer, or not
@@ -36,13 +37,13 @@ func (c *Client) Check(ctx context.Context) error {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", c.options.Address)
 	if err != nil {
-		return withContext(ctx, err)
+		return failure.With(err, ctx.Err())
 	}
 	defer conn.Close() // nothing was written that closing could lose
 	if c.options.TLS == nil {
 		return nil
 	}
-	return withContext(ctx, c.options.handshake(ctx, conn))
+	return failure.With(c.options.handshake(ctx, conn), ctx.Err())
 }
 
 // handshake looks at the certificate as the SDK will.

@@ -12,6 +12,7 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 	"coordtop/internal/spawn"
 )
 
@@ -103,7 +104,7 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 	}
 	conn, err := d.client.conn(ctx)
 	if err != nil {
-		return nil, withContext(ctx, err)
+		return nil, failure.With(err, ctx.Err())
 	}
 	s := newSession(ctx, Ydb_Coordination_V1.NewCoordinationServiceClient(conn), d.node, d.options, o)
 	s.route = newRoute(d.client.known())

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 )
 
 // StatusError is an answer of the service other than success. Its text holds the first
@@ -64,23 +65,14 @@ func answerError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage
 	return err
 }
 
-// noNodeError says that there is no coordination node, once: what it wraps says the same in
-// other words.
-type noNodeError struct{ answer *StatusError }
-
-func (e noNodeError) Error() string {
-	return "there is no coordination node at this path (" + e.answer.Status.String() + ")"
-}
-
-func (e noNodeError) Unwrap() []error { return []error{coord.ErrRefused, coord.ErrNotFound, e.answer} }
-
 // failureError is answerError for the failure of a whole stream, where some statuses mean
 // something else: there may be fewer sessions soon, and a missing node cannot be waited for.
 func failureError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage) error {
 	err := newStatusError(code, issues)
 	switch code {
 	case Ydb.StatusIds_NOT_FOUND:
-		return noNodeError{err}
+		absent := fmt.Errorf("there is no coordination node at this path (%v)", code)
+		return failure.With(absent, coord.ErrRefused, coord.ErrNotFound, err)
 	case Ydb.StatusIds_UNAUTHORIZED, Ydb.StatusIds_BAD_REQUEST, Ydb.StatusIds_SCHEME_ERROR, Ydb.StatusIds_UNSUPPORTED:
 		return fmt.Errorf("%w: %w", coord.ErrRefused, err)
 	}
@@ -174,46 +166,10 @@ func fateOf(err error) fate {
 	return fateAgain
 }
 
-// lost makes a verdict of what a session or a grant ended with, if it is none: we may have
-// released the grant ourselves.
-func lost(err error) error {
-	for _, final := range []error{coord.ErrLost, coord.ErrExpired, coord.ErrClosed, coord.ErrReleased} {
-		if errors.Is(err, final) {
-			return err
-		}
-	}
-	return fmt.Errorf("%w: %w", coord.ErrLost, err)
-}
-
-// uncertainError says that a claim ended and may be granted all the same.
-type uncertainError struct {
-	ttl   time.Duration // of the session
-	cause error         // nil: nothing else went wrong
-}
-
-// Error implements error.
-func (u uncertainError) Error() string { return u.Sentence() }
-
-// Sentence returns the text for people. The service notices a client that is gone within two
-// of its pings, of which three or more fit into the TTL of any session, and keeps what the
-// session has for the TTL from then on.
-func (u uncertainError) Sentence() string {
-	return fmt.Sprintf("whether it was taken is not known; the service ends our session within %v", 2*u.ttl)
-}
-
-// Unwrap makes it coord.ErrUncertain.
-func (u uncertainError) Unwrap() []error {
-	if u.cause == nil {
-		return []error{coord.ErrUncertain}
-	}
-	return []error{coord.ErrUncertain, u.cause}
-}
-
-// withContext joins the context's error, if it ended, to what came of it. The cause is left
-// to package coord: see pgcoord's, which is the same.
-func withContext(ctx context.Context, err error) error {
-	if ctx.Err() == nil || errors.Is(err, ctx.Err()) {
-		return err
-	}
-	return errors.Join(err, ctx.Err())
+// uncertain says that a claim of a session with this TTL ended, with err if that is not nil,
+// and may be granted all the same. The service notices a client that is gone within two of its
+// pings, of which three or more fit into the TTL of any session, and keeps what the session has
+// for the TTL from then on.
+func uncertain(ttl time.Duration, err error) error {
+	return coord.Uncertain(fmt.Sprintf("the service ends our session within %v", 2*ttl), err)
 }

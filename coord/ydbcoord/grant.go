@@ -213,7 +213,7 @@ func (p *publication) lookedLocked(look *request) {
 
 func (p *publication) finishLocked(err error) {
 	if err != nil && p.g.err != nil {
-		err = lost(err)
+		err = coord.Lost(err)
 	}
 	p.err = err
 	p.g.publishing--

@@ -11,6 +11,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/internal/backoff"
+	"coordtop/internal/failure"
 	"coordtop/internal/spawn"
 )
 
@@ -70,7 +71,7 @@ func (s *Session) attach(ctx context.Context) (*stream, error) {
 	rpc, err := s.service.Session(s.route.through(life))
 	if err != nil {
 		cancel()
-		return nil, withContext(ctx, callError(err))
+		return nil, failure.With(callError(err), ctx.Err())
 	}
 	s.mu.Lock()
 	s.seq++
@@ -90,7 +91,7 @@ func (s *Session) attach(ctx context.Context) (*stream, error) {
 	}
 	if err != nil {
 		cancel()
-		return nil, withContext(ctx, err)
+		return nil, failure.With(err, ctx.Err())
 	}
 	st := newStream(rpc, cancel)
 	s.attached(st, id, asked)

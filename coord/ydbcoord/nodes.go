@@ -16,6 +16,8 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Scheme"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+
+	"coordtop/internal/failure"
 )
 
 // Consistency is how strictly a coordination node reads, or attaches sessions.
@@ -172,7 +174,7 @@ type reply interface {
 
 func (n *Nodes) call(ctx context.Context, doing, path string, f func(s services, path string) (reply, error)) (*Ydb_Operations.Operation, error) {
 	failed := func(err error) (*Ydb_Operations.Operation, error) {
-		return nil, fmt.Errorf("%s %q: %w", doing, cutText(path, longestIssue), withContext(ctx, err))
+		return nil, fmt.Errorf("%s %q: %w", doing, cutText(path, longestIssue), failure.With(err, ctx.Err()))
 	}
 	path, err := n.client.options.path(path)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 )
 
 // settleFor bounds the talking about a claim whose caller has gone. What could not be told
@@ -114,7 +115,7 @@ func (s *Session) enter(ctx context.Context, c coord.Claim, wait time.Duration) 
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
 	defer cancel()
-	return nil, p.left(p.leave(late), withContext(ctx, err))
+	return nil, p.left(p.leave(late), failure.With(err, ctx.Err()))
 }
 
 // ask sends the claim and waits until it is in the queue, or answered. The error is the
@@ -278,7 +279,7 @@ func (p *place) left(unconfirmed, err error) error {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	p.s.unsure = true
-	return uncertainError{p.s.ttl, err}
+	return uncertain(p.s.ttl, err)
 }
 
 // withdrawLocked asks for the release of what may be at the service; nil: nothing can be.

@@ -12,6 +12,7 @@ import (
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 
 	"coordtop/coord"
+	"coordtop/internal/failure"
 	"coordtop/internal/spawn"
 )
 
@@ -244,9 +245,10 @@ func (s *Session) Close(ctx context.Context) error {
 		return nil
 	}
 	if s.unsure {
-		return uncertainError{s.ttl, withContext(ctx, s.link.Err)}
+		return uncertain(s.ttl, failure.With(s.link.Err, ctx.Err()))
 	}
-	return withContext(ctx, fmt.Errorf("the service was not told that the session is over, it keeps it for %v: %w", s.ttl, s.link.Err))
+	untold := fmt.Errorf("the service was not told that the session is over, it keeps it for %v: %w", s.ttl, s.link.Err)
+	return failure.With(untold, ctx.Err())
 }
 
 // farewellLocked is what the service is told at the end. The places of waiting claims end

@@ -36,9 +36,9 @@ func importRules() []rule {
 func directions() []direction {
 	return []direction{
 		{".", []string{"internal/app"}},
-		{"coord", []string{"internal/backoff", "internal/format", "internal/spawn", "internal/suspend"}},
+		{"coord", []string{"internal/backoff", "internal/failure", "internal/format", "internal/spawn", "internal/suspend"}},
 		{"coord/coordtest", []string{"coord", "internal/backoff"}},
-		{"coord/*coord", []string{"coord", "internal/address", "internal/backoff", "internal/certs", "internal/legible", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
+		{"coord/*coord", []string{"coord", "internal/address", "internal/backoff", "internal/certs", "internal/failure", "internal/legible", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
 		{"sources", []string{"internal/backoff", "internal/format", "internal/mask", "internal/spawn"}},
 		{"sources/sourcetest", []string{"sources", "internal/backoff"}},
 		{"sources/*source", []string{"sources", "coord/*coord", "internal/backoff", "internal/format", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
@@ -55,6 +55,7 @@ func directions() []direction {
 		{"internal/address", nil},
 		{"internal/backoff", nil},
 		{"internal/certs", []string{"internal/files", "internal/format"}},
+		{"internal/failure", nil},
 		{"internal/files", []string{"internal/format", "internal/spawn"}},
 		{"internal/format", nil},
 		{"internal/legible", nil},
@@ -62,7 +63,7 @@ func directions() []direction {
 		{"internal/mask", nil},
 		{"internal/respwire", []string{"internal/format"}},
 		{"internal/spawn", nil},
-		{"internal/pgwire", []string{"internal/format", "internal/spawn"}},
+		{"internal/pgwire", []string{"internal/failure", "internal/format", "internal/spawn"}},
 		{"internal/shots", nil},
 		{"internal/truth", nil},
 		{"internal/suspend", nil},

@@ -1,0 +1,6 @@
+// Package failure makes errors that wrap more than their text says. Who reads an error needs
+// one sentence; a program needs to find every reason in it with errors.Is and errors.As, such
+// as the end of the context under which a request failed.
+//
+// The functions are pure and safe for concurrent use.
+package failure
