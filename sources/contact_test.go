@@ -53,7 +53,7 @@ func TestEveryFailureHasOneSentence(t *testing.T) {
 		NoPassword:     "the server at h:1 wants a password for ann: give it with password_env (so it says)",
 		WrongPassword:  "the server at h:1 refuses the password of ann: check both (so it says)",
 		WrongLogin:     "the server at h:1 refuses our credentials: they may have run out (so it says)",
-		NotLetIn:       "the server at h:1 does not let ann in: so it says",
+		NotLetIn:       "the server at h:1 does not let ann in: check the user (so it says)",
 		NoRight:        "ann lacks a right at h:1: so it says",
 		NoDatabase:     "the server at h:1 has no database db: check it in the URL (so it says)",
 		Full:           "the server at h:1 has no connection left for ann: see its limit (so it says)",

@@ -79,7 +79,7 @@ var sentences = [failures]sentence{
 	NoPassword:    {text: server + "wants a password{of user}: give {password}{(said)}", refused: true, login: true},
 	WrongPassword: {text: server + "refuses the password of {user}: check both{(said)}", refused: true, login: true},
 	WrongLogin:    {text: server + "refuses our credentials: they may have run out{(said)}", refused: true, login: true},
-	NotLetIn:      {text: server + "does not let {user} in: {said}", refused: true, login: true},
+	NotLetIn:      {text: server + "does not let {user} in: check the user{(said)}", refused: true, login: true},
 	NoRight:       {text: "{user} lacks a right at {where}: {said}", refused: true},
 	NoDatabase:    {text: server + "has no database {database}: check it in the URL{(said)}", refused: true},
 	Full:          {text: server + "has no connection left for {user}: see {full}{(said)}"},

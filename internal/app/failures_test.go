@@ -175,7 +175,7 @@ func TestAnswersOfPostgresThatKeepUsOutAreExplained(t *testing.T) {
 	told(t, "too many clients", s.URLFor("last", marker, "postgres"), s.Addr(), server+" has no connection left for last: see max_connections")
 	told(t, "no TLS there", strings.Replace(s.URLFor("ann", marker, "postgres"), "sslmode=disable", "sslmode=require", 1), s.Addr(), "speak no TLS (write sslmode=disable")
 	url, _, _ := strings.Cut(sealed.URL(), "?")
-	told(t, "TLS only", url+"?sslmode=disable", sealed.Addr(), "does not let postgres in: SQLSTATE 28000", "no encryption")
+	told(t, "TLS only", url+"?sslmode=disable", sealed.Addr(), "does not let postgres in: check the user (SQLSTATE 28000", "no encryption")
 	at := func(addr string) string { return "postgres://ann:" + marker + "@" + addr + "/db?sslmode=disable" }
 	starting := rejecting(t, "57P03", "the database system is starting up")
 	told(t, "starting", at(starting), starting, "cannot serve us now: SQLSTATE 57P03: the database system is starting up")

@@ -59,7 +59,7 @@ func TestWatchSaysWhyAPostgresKeepsItOutAndGoesOnWhenItIsLetIn(t *testing.T) {
 	each(func(run *watching) { run.hears(t, "synced") })
 	for _, c := range []struct{ lose, regain, words string }{
 		{"revoke connect on database app from ann", "grant connect on database app to ann", "lacks a right at " + s.Addr() + ": SQLSTATE 42501"},
-		{"alter role ann nologin", "alter role ann login", "does not let ann in: SQLSTATE 28000"},
+		{"alter role ann nologin", "alter role ann login", "does not let ann in: check the user (SQLSTATE 28000"},
 		{"alter role ann password 'another'", "alter role ann password '" + marker + "'", "refuses the password of ann: check both (SQLSTATE 28P01)"},
 		{"alter role ann connection limit 0", "alter role ann connection limit -1", "has no connection left for ann: see max_connections"},
 	} {

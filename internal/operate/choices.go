@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -66,6 +67,8 @@ func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) 
 		return b.never(v)
 	case group == action.Provisions:
 		return notProvisioned(&b, v, row)
+	case row.Absent:
+		return notThere(b.NoSpace != nil && b.NoSpace(row.Primitive), row)
 	case row.Note != "":
 		return "it cannot be read as a lock (" + clean(row.Note) + "): only its own program can take it; a narrower pattern leaves it out"
 	case v == action.Crash:
@@ -78,6 +81,14 @@ func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) 
 		return "ours already: resign gives it up"
 	}
 	return notTaken(&b, v, row)
+}
+
+// notThere is why nothing can be taken that does not exist.
+func notThere(noSpace bool, row *sources.Row) string {
+	if noSpace {
+		return clean(row.Note) + ": create the node first, or check its path"
+	}
+	return cmp.Or(clean(row.Note), "it does not exist") + ": create it first"
 }
 
 // notTaken is why a verb that takes the row is not possible.

@@ -260,14 +260,14 @@ func TestMissingNodeIsToldOnceAndLookedForAgain(t *testing.T) {
 		r.counted(Options{Nodes: []string{"/local/later"}, Selections: append(elections("leader"), Selection{Name: "job", Kind: sources.KindMutex})})
 		r.synced()
 		time.Sleep(time.Minute)
-		if row := r.Row("", "job", "free", is(sources.StatusFree)); row.Note == "" {
+		if row := r.Row("", "job", "absent", is(sources.StatusAbsent)); row.Note != NoNode {
 			t.Errorf("%+v", row.Primitive)
 		}
 		if events := r.Drain(); len(events) > 1 || len(events) == 1 && events[0].Kind != sources.EventPresent {
 			t.Errorf("%+v", events)
 		}
 		r.node("/local/later")
-		r.Row("", "job", "in a node", func(row *sources.Row, _ *sources.State) bool { return row.Note == "" })
+		r.Row("", "job", "free in a node", is(sources.StatusFree))
 		r.Row("", "leader", "missing", func(row *sources.Row, _ *sources.State) bool { return row.Absent && row.Note != "" })
 		if err := r.CreateSemaphore("/local/later", "leader", 1, nil); err != nil {
 			t.Fatal(err)
