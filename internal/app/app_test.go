@@ -250,6 +250,14 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 			name: "a name of no source", args: []string{"get", "b/x"}, config: "sources: [{name: a, url: 'redis://h'}]", code: 2,
 			stderr: []string{`argument 1 is neither a URL`, "the sources here are a"},
 		},
+		{
+			name: "a misspelt source", args: []string{"get", "leasse"}, config: "sources: [{name: leases, url: 'redis://h'}]", code: 2,
+			stderr: []string{"the sources here are leases: did you mean leases?"}, not: "leasse",
+		},
+		{
+			name: "a whole source to own", args: []string{"acquire", "leases", "--write", "--yes"}, config: "sources: [{name: leases, url: 'redis://h'}]", code: 2,
+			stderr: []string{"leases is a whole source: name one primitive of it, as leases/NAME; coordtop get leases lists them"},
+		},
 		{name: "config check of a command", args: []string{"config", "check"}, config: "sources:\n- url: redis://h\n  password_command: [./does-not-exist]", code: 2, stderr: []string{configFile + ":2:3: source h: finding a command for a secret: password_command: there is no such file"}, not: "does-not-exist"},
 		{name: "config check of a cluster", args: []string{"config", "check"}, config: "sources: [{url: redis+cluster://h}]", code: 2, stderr: []string{"a cluster cannot be watched as a whole yet"}},
 		{name: "config check without a file", args: []string{"config", "check"}, code: 2, stderr: []string{"no config file at", "coordtop config example"}},

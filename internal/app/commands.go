@@ -18,13 +18,13 @@ import (
 const selecting = "What to read comes from the URLs, else from the config file, else from $REDIS_URL,\n" +
 	"$DATABASE_URL, $PGSERVICE or $PGHOST, and $YDB_CONNECTION_STRING. SOURCE/NAME or SOURCE/SPACE/NAME (space:\n" +
 	"the database of a Redis or Postgres server, the path of a coordination node of YDB) selects\n" +
-	"a single primitive.\n\n"
+	"a single primitive, SOURCE all of that source.\n\n"
 
 func (p *program) getCommand() *cobra.Command {
 	var o output
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use:   "get [URL | SOURCE/NAME ...]",
+		Use:   "get [URL | SOURCE[/NAME] ...]",
 		Short: "Print once who leads and who owns",
 		Long: selecting + "Exit code 3: a source did not answer or refused the login, the others are printed; 4: no such name;\n" +
 			"5: a source was not read in full within --timeout.\n\n" +
@@ -59,7 +59,7 @@ func (p *program) getCommand() *cobra.Command {
 func (p *program) watchCommand() *cobra.Command {
 	var o output
 	cmd := &cobra.Command{
-		Use:   "watch [URL | SOURCE/NAME ...]",
+		Use:   "watch [URL | SOURCE[/NAME] ...]",
 		Short: "Print a line for every change",
 		Long: selecting + "Runs until it is interrupted or nobody reads its output any more. Without an answer of a source\n" +
 			"it goes on trying.\n\n" + headless.JSONHelp(headless.OfWatch),
@@ -75,7 +75,7 @@ func (p *program) watchCommand() *cobra.Command {
 			}
 			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
 				beside.run(ctx, func() error { return whileRead(ctx, p.env.Stdout) })
-				return headless.Watch(ctx, headless.Over(hub), p.env.Stdout, headless.WatchOptions{Format: o.format, Names: names})
+				return headless.Watch(ctx, headless.Over(hub), p.env.Stdout, headless.WatchOptions{Format: o.format, Names: names, Diag: p.env.Stderr})
 			})
 		}),
 	}

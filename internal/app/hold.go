@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -160,6 +161,9 @@ func (p *program) pickOne(arg string) (c config.Config, name, space string, err 
 		return c, "", "", err
 	}
 	if len(names) == 1 {
+		if isSource := slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.Name == names[0] }); isSource {
+			return c, "", "", usagef("%s is a whole source: name one primitive of it, as %s/NAME; coordtop get %s lists them", names[0], names[0], names[0])
+		}
 		return c, names[0], "", nil
 	}
 	s := c.Sources[0]

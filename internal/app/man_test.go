@@ -15,7 +15,7 @@ func TestTheManualTellsOfEveryCommandFlagFieldAndCode(t *testing.T) {
 	}
 	page := strings.ReplaceAll(w.stdout.String(), `\-`, "-")
 	for _, want := range []string{
-		".TH \"COORDTOP\" \"1\"", "coordtop get [URL | SOURCE/NAME ...]\"", "coordtop completion bash | fish | powershell | zsh", "coordtop config check [FILE]",
+		".TH \"COORDTOP\" \"1\"", "coordtop get [URL | SOURCE[/NAME] ...]\"", "coordtop completion bash | fish | powershell | zsh", "coordtop config check [FILE]",
 		`\fB-o, --output text|json\fR`, `\fB--wait TIME\fR`, `\fB--config FILE\fR`, `\fB--redis-port PORT\fR`, `\fB--permits N\fR`,
 		"\n    owners_known ", "\n  gap_ms ", "\n  trusted_until ", "audit.jsonl", "COORDTOP_CONFIG", "coordtop demo --no-ui",
 	} {

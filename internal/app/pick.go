@@ -14,7 +14,8 @@ import (
 )
 
 // pick finds out what to watch: the URLs among the arguments, else the config file,
-// else the environment. Arguments that are no URLs are the names of primitives.
+// else the environment. Arguments that are no URLs are the names of primitives, or of a source:
+// then all of its primitives are meant.
 func (p *program) pick(args []string) (c config.Config, names []string, err error) {
 	var urls, places, where []string // where: the places of names
 	for i, arg := range args {
@@ -23,11 +24,6 @@ func (p *program) pick(args []string) (c config.Config, names []string, err erro
 			urls, places = append(urls, arg), append(places, place)
 		} else {
 			names, where = append(names, arg), append(where, place)
-		}
-	}
-	for i, name := range names {
-		if !strings.Contains(name, "/") {
-			return c, nil, neither(where[i], "")
 		}
 	}
 	if len(urls) > 0 {
@@ -48,7 +44,7 @@ func (p *program) pick(args []string) (c config.Config, names []string, err erro
 	}
 	if len(names) > 0 { // a source that nobody asked for is not asked, and cannot fail
 		c.Sources = slices.DeleteFunc(c.Sources, func(s config.Source) bool {
-			return !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, s.Name+"/") })
+			return !slices.ContainsFunc(names, func(name string) bool { return name == s.Name || strings.HasPrefix(name, s.Name+"/") })
 		})
 	}
 	return c, names, nil
@@ -58,14 +54,14 @@ func (p *program) pick(args []string) (c config.Config, names []string, err erro
 func plausible(name, where string, list []config.Source) error {
 	var known []string
 	for _, s := range list {
-		if strings.HasPrefix(name, s.Name+"/") {
+		if name == s.Name || strings.HasPrefix(name, s.Name+"/") {
 			return nil
 		}
 		known = append(known, format.Clean(s.Name, 100))
 	}
 	source, _, _ := strings.Cut(name, "/")
 	names := "; the sources here are " + strings.Join(known, ", ")
-	if near := address.Near(source, known...); near != "" && len(known) > 1 {
+	if near := address.Near(source, known...); near != "" {
 		names += ": did you mean " + near + "?"
 	}
 	return neither(where, names)
@@ -74,7 +70,7 @@ func plausible(name, where string, list []config.Source) error {
 // neither explains an argument that is not a URL and not a name, with what is known of the
 // names. It does not repeat the argument, which may be a URL without its scheme.
 func neither(where, names string) error {
-	return usagef("%s is neither a URL nor a name: a URL begins with its scheme, %s, and a name is SOURCE/NAME, not a source alone%s", where, config.Schemes, names)
+	return usagef("%s is neither a URL nor a name: a URL begins with its scheme, %s, and a name is SOURCE/NAME, or SOURCE for all of it%s", where, config.Schemes, names)
 }
 
 // errNothing says that neither a file nor a variable names a source.

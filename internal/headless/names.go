@@ -17,10 +17,13 @@ var (
 	ErrAmbiguous = errors.New("more than one fits")
 )
 
-// matches reports whether ref goes by name: SOURCE/NAME or SOURCE/SPACE/NAME. Whole texts
+// matches reports whether ref goes by name: SOURCE, SOURCE/NAME or SOURCE/SPACE/NAME. Whole texts
 // are compared, since a source's name and a key may both hold slashes. The slash that a path
 // of YDB begins with may be left out.
 func matches(ref sources.Ref, name string) bool {
+	if name == ref.Source {
+		return true
+	}
 	rest, ok := strings.CutPrefix(name, ref.Source+"/")
 	return ok && (rest == ref.Name || rest == ref.Space+"/"+ref.Name || rest == strings.TrimPrefix(ref.Space, "/")+"/"+ref.Name)
 }
@@ -70,24 +73,46 @@ func called(list []*sources.Row, name string) []*sources.Row {
 	return aliased
 }
 
-// checkNames reports a name that no row has, and one that several have. Of one that no row has
-// and that is like none it repeats the source only: the rest may be a secret.
+// checkNames reports a name that no row has, and one that several have.
 func checkNames(s *sources.State, list []*sources.Row, names []string) error {
 	for i, name := range names {
+		if isSource(s, name) {
+			continue // all of it, however much that is
+		}
 		switch found := called(list, name); len(found) {
 		case 0:
-			near, shown := meant(s, name), format.Clean(name, 200)
-			if near == "" {
-				source, _, _ := strings.Cut(name, "/")
-				shown = fmt.Sprintf("name %d (%s/...)", i+1, format.Clean(source, 100))
-			}
-			return fmt.Errorf("%s: %w: no primitive goes by this name%s; `coordtop get` without a name lists them", shown, ErrNotFound, near)
+			return notFound(s, name, i)
 		case 1:
 		default:
 			return fmt.Errorf("%s: %w: %s", format.Clean(name, 200), ErrAmbiguous, strings.Join(paths(found), ", "))
 		}
 	}
 	return nil
+}
+
+// isSource reports whether a name is that of a whole source.
+func isSource(s *sources.State, name string) bool {
+	return slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool { return src.Name == name })
+}
+
+// notFound is the error about the i-th name, which no row has.
+func notFound(s *sources.State, name string, i int) error {
+	near := meant(s, name)
+	if near == "" {
+		source, _, _ := strings.Cut(name, "/")
+		near = "; `coordtop get " + format.Clean(source, 100) + "` lists them"
+	}
+	return fmt.Errorf("%s: %w: no primitive goes by this name%s", unborne(s, name, i), ErrNotFound, near)
+}
+
+// unborne names the i-th name, which no row has. Where it is like none only its source is
+// repeated: the rest may be a secret.
+func unborne(s *sources.State, name string, i int) string {
+	if meant(s, name) != "" {
+		return format.Clean(name, 200)
+	}
+	source, _, _ := strings.Cut(name, "/")
+	return fmt.Sprintf("name %d (%s/...)", i+1, format.Clean(source, 100))
 }
 
 // paths names rows in full.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"coordtop/internal/headless"
@@ -32,7 +33,7 @@ func TestWhatPeopleCallAPrimitiveIsTakenAsItsName(t *testing.T) {
 		{"a/twin", "", headless.ErrAmbiguous, "a/0/18:4, a/0/19:4"},
 		{"a/compacter", "", headless.ErrNotFound, "did you mean a/compactor?"},
 		{"a/17:5", "", headless.ErrNotFound, "did you mean a/17:4?"},
-		{"a/something else", "", headless.ErrNotFound, "no primitive goes by this name;"},
+		{"a/something else", "", headless.ErrNotFound, "name 1 (a/...): not found: no primitive goes by this name; `coordtop get a` lists them"},
 	} {
 		row, err := headless.Find(t.Context(), feed, tt.name, "", time.Minute)
 		switch {
@@ -65,4 +66,37 @@ func TestTheOnlyPrimitiveAskedForThatDoesNotExistIsNotFound(t *testing.T) {
 			t.Errorf("%s: %v, want %v, and the row printed:\n%s", tt.what, err, tt.err, out.String())
 		}
 	}
+}
+
+func TestASourceAloneIsAllOfIt(t *testing.T) {
+	t.Parallel()
+	var out, diag bytes.Buffer
+	state := live(named("0", "x"), named("0", "y"))
+	other := *named("0", "elsewhere").Primitive
+	other.Ref.Source = "b"
+	state.Rows = append(state.Rows, &sources.Row{Primitive: &other})
+	if err := headless.Get(t.Context(), newScript(state), &out, &diag, headless.GetOptions{Names: []string{"a"}}); err != nil {
+		t.Error(err)
+	}
+	if got := out.String(); !strings.Contains(got, " x ") || !strings.Contains(got, " y ") || strings.Contains(got, "elsewhere") {
+		t.Errorf("printed\n%s", got)
+	}
+	if err := headless.Get(t.Context(), newScript(live()), &out, &diag, headless.GetOptions{Names: []string{"a"}}); err != nil {
+		t.Errorf("a source without a row: %v", err)
+	}
+}
+
+func TestWatchSaysOnceThatNothingBearsAName(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		feed := newScript(live(aliased("17:4", "compactor"), named("0", "x")), sources.Event{Kind: sources.EventSynced, Ref: sources.Ref{Source: "a"}})
+		var diag bytes.Buffer
+		names := []string{"a", "a/x", "a/compactor", "a/compacter", "a/hunter2hunter2"}
+		watch(t, feed, headless.WatchOptions{Names: names, Diag: &diag})
+		want := "a/compacter: no primitive goes by this name yet: did you mean a/compactor? (its lines come as soon as one does)\n" +
+			"name 5 (a/...): no primitive goes by this name yet (its lines come as soon as one does)\n"
+		if got := diag.String(); got != want {
+			t.Errorf("said\n%swant\n%s", got, want)
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"coordtop/sources"
@@ -17,7 +18,8 @@ const batch = 256
 // WatchOptions are the wishes for a stream of changes.
 type WatchOptions struct {
 	Format Format
-	Names  []string       // only these, as SOURCE/NAME or SOURCE/SPACE/NAME; none: all
+	Names  []string       // only these, as SOURCE, SOURCE/NAME or SOURCE/SPACE/NAME; none: all
+	Diag   io.Writer      // takes what is to be said of Names that nothing bears; nil: nothing is said
 	Zone   *time.Location // of the times in text; nil: the local one
 }
 
@@ -42,6 +44,7 @@ func Watch(ctx context.Context, feed Feed, out io.Writer, o WatchOptions) error 
 		if err := w.print(events, missed); err != nil {
 			return fmt.Errorf("writing: %w", err)
 		}
+		w.doubt(feed.State())
 		if len(events) > 0 && ctx.Err() == nil {
 			continue // there may be more, and Wake tells of new ones only
 		}
@@ -58,6 +61,27 @@ type watcher struct {
 	o      WatchOptions
 	buf    bytes.Buffer
 	spaces spaces
+	doubts bool // it was looked whether something bears each name
+}
+
+// doubt says once, when all was listed, of each name that nothing bears it yet, and which was
+// probably meant.
+func (w *watcher) doubt(s *sources.State) {
+	if w.doubts || w.o.Diag == nil || len(s.Sources) == 0 {
+		return
+	}
+	if slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool { return !complete(s, src) }) {
+		return
+	}
+	w.doubts = true
+	for i, name := range w.o.Names {
+		if isSource(s, name) || len(called(rows(s, []string{name}), name)) > 0 {
+			continue
+		}
+		shown, near := unborne(s, name, i), meant(s, name)
+		// Nobody need read it: what is asked for is on the other stream.
+		_, _ = fmt.Fprintf(w.o.Diag, "%s: no primitive goes by this name yet%s (its lines come as soon as one does)\n", shown, near)
+	}
 }
 
 // print writes a batch with one Write, so that no line is held back.
