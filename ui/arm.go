@@ -9,18 +9,17 @@ import (
 	"coordtop/internal/action"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+	"coordtop/ui/screen"
 )
-
-const readOnlyText = "read-only: this board can change nothing"
 
 // arm asks whether writing is to be possible, or ends it.
 func (m *model) arm() tea.Cmd {
 	if m.hands.op == nil {
-		m.say(readOnlyText)
+		m.say(screen.ReadOnlyText)
 		return nil
 	}
 	if m.canWrite() {
-		if _, waiting, _ := heldNow(&m.scene); waiting > 0 {
+		if _, waiting, _ := screen.Held(&m.Scene); waiting > 0 {
 			m.ask(&disarming{back: m.hands.dialog})
 			return nil
 		}
@@ -33,14 +32,14 @@ func (m *model) arm() tea.Cmd {
 // sourceAtHand is the source whose writing is asked for: that of the row or event under the
 // cursor; where a screen has none, the first that needs no name to be typed.
 func (m *model) sourceAtHand() string {
-	switch m.view {
-	case viewEvents:
-		seq, _ := m.told.Selected()
-		if e := m.events.Find(seq); e != nil && e.Ref.Source != "" {
+	switch m.Shown {
+	case screen.Events:
+		seq, _ := m.EventList.Selected()
+		if e := m.Events.Find(seq); e != nil && e.Ref.Source != "" {
 			return e.Ref.Source
 		}
-	case viewList, viewDetail:
-		if row, _ := m.selected(); row != nil {
+	case screen.List, screen.Detail:
+		if row, _ := m.Selected(); row != nil {
 			return row.Source
 		}
 	}
@@ -52,7 +51,7 @@ func (m *model) sourceAtHand() string {
 			}
 		}
 	}
-	if row, _ := m.selected(); row != nil {
+	if row, _ := m.Selected(); row != nil {
 		return row.Source
 	}
 	return ""
@@ -102,7 +101,7 @@ func (d *arming) answered(m *model, name string, err error) {
 		m.hands.dialog = d.back
 	}
 	if d.back == nil {
-		m.say("writing is possible now: " + m.table.KeyOf(keys.Actions) + " shows what can be done")
+		m.say("writing is possible now: " + m.Keys.KeyOf(keys.Actions) + " shows what can be done")
 	}
 	m.heed()
 }
@@ -116,39 +115,39 @@ func (d *arming) edit(_ *model, msg tea.Msg) tea.Cmd {
 
 func (d *arming) heed(*model) {}
 
-func (d *arming) picture(m *model, w, _ int) picture {
+func (d *arming) picture(m *model, w, _ int) screen.Picture {
 	w = min(w, 66)
-	p := picture{danger: true}
+	p := screen.Picture{Danger: true}
 	say := func(st paint.Style, text string) {
 		for _, s := range paint.Fold(text, w) {
-			p.lines = append(p.lines, m.th.Line(w).Put(st, s).Done())
+			p.Lines = append(p.Lines, m.Theme.Line(w).Put(st, s).Done())
 		}
 	}
-	l := m.th.Line(w).Put(m.th.Strong, "Arm writing in ").Put(m.th.Title, " "+m.title+" ")
-	l.Put(m.th.Strong, " for "+strconv.Itoa(int(action.ArmedFor/time.Minute))+" minutes?")
-	p.lines = append(p.lines, l.Done(), m.th.Line(w).Done())
+	l := m.Theme.Line(w).Put(m.Theme.Strong, "Arm writing in ").Put(m.Theme.Title, " "+m.Title+" ")
+	l.Put(m.Theme.Strong, " for "+strconv.Itoa(int(action.ArmedFor/time.Minute))+" minutes?")
+	p.Lines = append(p.Lines, l.Done(), m.Theme.Line(w).Done())
 	if d.writing {
-		say(m.th.Dim, writingAudit)
+		say(m.Theme.Dim, writingAudit)
 	}
 	if d.refused == "" {
 		say("", "Each action asks once more before it sends anything. Writing ends when the time is over, or with "+
-			m.table.KeyOf(keys.Arm)+". Claims that still wait are called off then; what we hold is kept.")
-		p.lines = append(p.lines, m.th.Line(w).Done(), yesNo(&m.scene, w, "yes", "no"))
+			m.Keys.KeyOf(keys.Arm)+". Claims that still wait are called off then; what we hold is kept.")
+		p.Lines = append(p.Lines, m.Theme.Line(w).Done(), yesNo(&m.Scene, w, "yes", "no"))
 		return p
 	}
-	say(m.th.Warn, d.refused)
+	say(m.Theme.Warn, d.refused)
 	if d.typed != "" {
-		say(m.th.Warn, "This is not its name: "+paint.Clean(d.typed))
+		say(m.Theme.Warn, "This is not its name: "+paint.Clean(d.typed))
 	}
 	label := "type the name of the source  "
-	lines, x, _ := d.name.draw(&m.th, w-len(label), 1)
-	p.lines = append(p.lines, m.th.Line(w).Done(), m.th.Line(len(label)).Put(m.th.Dim, label).Done()+lines[0])
-	p.x, p.y, p.cursor = len(label)+x, len(p.lines)-1, w > len(label)
+	lines, x, _ := d.name.draw(&m.Theme, w-len(label), 1)
+	p.Lines = append(p.Lines, m.Theme.Line(w).Done(), m.Theme.Line(len(label)).Put(m.Theme.Dim, label).Done()+lines[0])
+	p.X, p.Y, p.Cursor = len(label)+x, len(p.Lines)-1, w > len(label)
 	return p
 }
 
 // yesNo is the last line of a question.
-func yesNo(sc *scene, w int, yes, no string) string {
-	l := sc.th.Line(w).Skip(2).Put(sc.th.Strong, "y").Skip(1).Put("", yes).Skip(6)
-	return l.Put(sc.th.Selected, sc.th.Cursor+"N").Put(sc.th.Selected, " "+no+" ").Done()
+func yesNo(sc *screen.Scene, w int, yes, no string) string {
+	l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Strong, "y").Skip(1).Put("", yes).Skip(6)
+	return l.Put(sc.Theme.Selected, sc.Theme.Cursor+"N").Put(sc.Theme.Selected, " "+no+" ").Done()
 }

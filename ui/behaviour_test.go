@@ -253,12 +253,12 @@ func TestTimesSayHowTheyAreKnown(t *testing.T) {
 	for how, want := range map[sources.Known]string{
 		sources.Told: "3h00m", sources.Seen: "3h00m", sources.AtLeast: "≥3h00m", sources.Bound: "≤3h00m", sources.Claimed: "(3h00m)", sources.Unknown: "?",
 	} {
-		if got := d.th.Age(sources.Stamp{At: at, How: how}, d.now); got != want {
+		if got := d.Theme.Age(sources.Stamp{At: at, How: how}, d.Now); got != want {
 			t.Errorf("%v: %q, not %q", how, got, want)
 		}
 	}
 	for ago, want := range map[time.Duration]string{0: "?", 9 * time.Second: "?", 10 * time.Second: "≥10s"} {
-		if got := d.th.Age(sources.Stamp{At: noon().Add(-ago), How: sources.AtLeast}, d.now); got != want {
+		if got := d.Theme.Age(sources.Stamp{At: noon().Add(-ago), How: sources.AtLeast}, d.Now); got != want {
 			t.Errorf("at least %v: %q, not %q", ago, got, want)
 		}
 	}
@@ -338,7 +338,7 @@ func TestFeedIsToldWhatIsOnScreen(t *testing.T) {
 	d := drive(uitest.NewFeed(uitest.State(noon(), uitest.Many(100, noon())...)), Options{Width: 80, Height: 24})
 	d.press("G")
 	visible, selected, calls := d.feed.Focused()
-	if len(visible) != d.lay.list || visible[len(visible)-1] != selected || selected.Name != "app:leader:shard-000099" {
+	if len(visible) != d.Layout.List || visible[len(visible)-1] != selected || selected.Name != "app:leader:shard-000099" {
 		t.Errorf("told %d rows, selected %v", len(visible), selected)
 	}
 	d.pass(3)

@@ -160,8 +160,8 @@ func (b *box) describe(m *model, d description) {
 
 // present is the data that a proclamation would replace.
 func (m *model) present(t action.Target) []byte {
-	for i := range m.status.Holdings {
-		if h := &m.status.Holdings[i]; h.Ref == t.Ref && !h.Waiting {
+	for i := range m.Status.Holdings {
+		if h := &m.Status.Holdings[i]; h.Ref == t.Ref && !h.Waiting {
 			return h.Data
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
-	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
@@ -311,15 +310,6 @@ func TestDialogsFitOnAnyScreen(t *testing.T) {
 		d.press("pgdown")
 	}
 	d.shows(t, "next      us")
-}
-
-func TestADialogCoversWideCharactersWithoutMovingTheRest(t *testing.T) {
-	t.Parallel()
-	for x := range 6 {
-		if got := over("日本語の鍵です", "[]", x, 2, 14); len([]rune(got)) == 0 || format.Width(got) != 14 {
-			t.Errorf("at %d: %q", x, got)
-		}
-	}
 }
 
 func TestTheCallIsShownWithWhatWasTyped(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
+	"coordtop/ui/screen"
 )
 
 // boxLabel is how many cells the labels of a box take.
@@ -38,8 +39,8 @@ func verbButton(v action.Verb) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-func (b *box) picture(m *model, w, h int) picture {
-	p := picture{danger: b.described && b.effect.Danger, note: b.note()}
+func (b *box) picture(m *model, w, h int) screen.Picture {
+	p := screen.Picture{Danger: b.described && b.effect.Danger, Note: b.note()}
 	facts := b.facts(m, w)
 	form := b.form(m, w, dataLines, true, &p)
 	if len(b.fields) > 0 {
@@ -54,18 +55,18 @@ func (b *box) picture(m *model, w, h int) picture {
 	}
 	for i := range facts {
 		if facts[i] == gap {
-			facts[i] = m.th.Line(w).Done()
+			facts[i] = m.Theme.Line(w).Done()
 		}
 	}
 	if room := max(h-len(form), 0); len(facts) > room {
 		b.top = max(min(b.top, len(facts)-room+1), 0)
-		facts = windowOf(&m.scene, facts, b.top, room, w)
+		facts = windowOf(&m.Scene, facts, b.top, room, w)
 	} else {
 		b.top = 0
 	}
-	p.y += len(facts)
-	p.lines = append(facts, form...)
-	p.lines = p.lines[:min(len(p.lines), max(h, 0))]
+	p.Y += len(facts)
+	p.Lines = append(facts, form...)
+	p.Lines = p.Lines[:min(len(p.Lines), max(h, 0))]
 	return p
 }
 
@@ -95,19 +96,19 @@ func squeezed(lines []string, n int) []string {
 }
 
 // windowOf is h of the lines from top on; its last line says where the rest is.
-func windowOf(sc *scene, lines []string, top, h, w int) []string {
+func windowOf(sc *screen.Scene, lines []string, top, h, w int) []string {
 	if h < 2 {
 		return lines[:min(h, len(lines))]
 	}
 	shown := append([]string(nil), lines[top:min(top+h-1, len(lines))]...)
-	return append(shown, sc.th.Line(w).Put(sc.th.Warn, "pgup pgdown").Put(sc.th.Dim, " show "+paint.Count(len(lines)-len(shown), "more line")).Done())
+	return append(shown, sc.Theme.Line(w).Put(sc.Theme.Warn, "pgup pgdown").Put(sc.Theme.Dim, " show "+paint.Count(len(lines)-len(shown), "more line")).Done())
 }
 
 // facts are what the person decides on: the target as it is, what would happen to it, and
 // what is sent for that.
 func (b *box) facts(m *model, w int) []string {
-	th, t := &m.th, &b.request.Target
-	tail := []paint.Part{th.Strong.Text(" in "), th.Warn.Text(paint.Clean(t.Ref.Source)), paint.Plain(", "), th.Title.Text(m.title)}
+	th, t := &m.Theme, &b.request.Target
+	tail := []paint.Part{th.Strong.Text(" in "), th.Warn.Text(paint.Clean(t.Ref.Source)), paint.Plain(", "), th.Title.Text(m.Title)}
 	title := th.Line(w).Put(th.Strong, boxTitle(b.request.Verb)+" ")
 	title.Put(th.Strong, th.FitName(paint.Clean(t.Ref.Name), max(w-title.X-paint.PartsWidth(tail), 8)))
 	for _, p := range tail {
@@ -125,7 +126,7 @@ func (b *box) facts(m *model, w int) []string {
 	say("lock", b.lock(m)...)
 	say("owner", b.owner(m)...)
 	if b.row != nil {
-		say("waiting", boxQueue(&m.scene, b.row)...)
+		say("waiting", boxQueue(&m.Scene, b.row)...)
 	}
 	if text := b.changedText(); text != "" {
 		lines = append(lines, gap)
@@ -160,22 +161,22 @@ func (b *box) lock(m *model) []paint.Part {
 	t := &b.request.Target
 	parts := []paint.Part{paint.Plain(paint.Clean(t.Ref.Name))}
 	if b.row != nil {
-		where := slices.DeleteFunc(placeOf(&m.scene, b.row), func(s string) bool { return s == paint.Clean(t.Ref.Source) })
-		return append(parts, m.th.Dim.Text("   "+strings.Join(where, " "+m.th.Dot+" ")))
+		where := slices.DeleteFunc(screen.PlaceOf(&m.Scene, b.row), func(s string) bool { return s == paint.Clean(t.Ref.Source) })
+		return append(parts, m.Theme.Dim.Text("   "+strings.Join(where, " "+m.Theme.Dot+" ")))
 	}
-	return append(parts, m.th.Dim.Text("   "+t.Kind.String()))
+	return append(parts, m.Theme.Dim.Text("   "+t.Kind.String()))
 }
 
 // owner is who owns it now: the one that the action is about where that is still one of them.
 func (b *box) owner(m *model) []paint.Part {
-	th, t := &m.th, &b.request.Target
+	th, t := &m.Theme, &b.request.Target
 	if b.row == nil {
 		return []paint.Part{th.Dim.Text("?  " + notListed)}
 	}
 	if len(b.row.Owners) == 0 {
 		parts := []paint.Part{th.Dim.Text("nobody")}
 		if !b.row.Nobody.At.IsZero() {
-			parts = append(parts, m.th.ForAge(b.row.Nobody, m.now)...)
+			parts = append(parts, m.Theme.ForAge(b.row.Nobody, m.Now)...)
 		}
 		return parts
 	}
@@ -186,17 +187,17 @@ func (b *box) owner(m *model) []paint.Part {
 		}
 	}
 	parts := []paint.Part{paint.Plain(paint.CleanLabel(o.Label))}
-	if isOurs(&m.scene, t.Ref, o) {
-		parts = append(parts, th.Accent.Text(us))
+	if screen.IsOurs(&m.Scene, t.Ref, o) {
+		parts = append(parts, th.Accent.Text(screen.Us))
 	}
-	parts = append(append(parts, paint.Plain(" ")), m.th.ForAge(o.Since, m.now)...)
+	parts = append(append(parts, paint.Plain(" ")), m.Theme.ForAge(o.Since, m.Now)...)
 	if o.Mode == sources.Shared {
 		parts = append(parts, th.Dim.Text("  "+o.Mode.String()))
 	}
 	if o.Fence != 0 {
-		parts = append(parts, th.Dim.Text("  fence "), paint.Plain(fence(o.Fence)))
+		parts = append(parts, th.Dim.Text("  fence "), paint.Plain(screen.Fence(o.Fence)))
 	}
-	parts = append(parts, th.Dim.Text("  lease "), leaseText(&m.scene, o, rows.Verdict{}))
+	parts = append(parts, th.Dim.Text("  lease "), screen.LeaseText(&m.Scene, o, rows.Verdict{}))
 	if n := len(b.row.Owners); n > 1 {
 		parts = append(parts, th.Dim.Text("  and "+paint.Count(n-1, "more owner")))
 	}
@@ -204,8 +205,8 @@ func (b *box) owner(m *model) []paint.Part {
 }
 
 // boxQueue is the queue in a line: the first one who waits is who comes next.
-func boxQueue(sc *scene, row *sources.Row) []paint.Part {
-	th, q := &sc.th, &row.Queue
+func boxQueue(sc *screen.Scene, row *sources.Row) []paint.Part {
+	th, q := &sc.Theme, &row.Queue
 	switch {
 	case q.How == sources.Unknown:
 		return []paint.Part{paint.Plain("?"), th.Dim.Text("  this backend tells no queue")}
@@ -226,13 +227,13 @@ func boxQueue(sc *scene, row *sources.Row) []paint.Part {
 	case inferred:
 		comes = "probably first (inferred)"
 	}
-	parts := append([]paint.Part{paint.Plain(format.Count(q.Len) + ": " + who)}, sc.th.ForAge(next[0].Since, sc.now)...)
+	parts := append([]paint.Part{paint.Plain(format.Count(q.Len) + ": " + who)}, sc.Theme.ForAge(next[0].Since, sc.Now)...)
 	return append(parts, th.Accent.Text("  "+th.Arrow+" "+comes))
 }
 
 // effects says what would happen, or why that is not known.
 func (b *box) effects(m *model, w int) []string {
-	th := &m.th
+	th := &m.Theme
 	var lines []string
 	if !b.described {
 		return []string{th.Line(w).Put(th.Dim, "asking "+paint.Clean(b.request.Target.Ref.Source)+" what this would do, for at most 5 s").Done()}
@@ -263,13 +264,13 @@ func (b *box) effects(m *model, w int) []string {
 }
 
 // form is the fields and the buttons. It notes the cursor in p, counted from its own top.
-func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
-	th := &m.th
-	p.cursor, p.y = false, 0
+func (b *box) form(m *model, w, dataHeight int, air bool, p *screen.Picture) []string {
+	th := &m.Theme
+	p.Cursor, p.Y = false, 0
 	var lines []string
 	if b.question() && !b.gone {
 		lines = append(lines, b.refusal(m, w)...)
-		return append(lines, th.Line(w).Done(), yesNo(&m.scene, w, b.request.Verb.String(), "no"))
+		return append(lines, th.Line(w).Done(), yesNo(&m.Scene, w, b.request.Verb.String(), "no"))
 	}
 	for i, f := range b.fields {
 		label := th.Cut(b.label(f), w/2)
@@ -279,7 +280,7 @@ func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
 		}
 		drawn, x, y := f.draw(th, w-format.Width(label), h)
 		if i == b.focus && !b.gone {
-			p.x, p.y, p.cursor = format.Width(label)+x, len(lines)+y, true
+			p.X, p.Y, p.Cursor = format.Width(label)+x, len(lines)+y, true
 		}
 		for _, s := range drawn {
 			lines = append(lines, th.Line(format.Width(label)).Put(th.Dim, label).Done()+s)
@@ -301,24 +302,24 @@ func (b *box) form(m *model, w, dataHeight int, air bool, p *picture) []string {
 
 // wayOut stands instead of the buttons where the row has changed.
 func (b *box) wayOut(m *model, w int) string {
-	l := m.th.Line(w).Skip(2)
+	l := m.Theme.Line(w).Skip(2)
 	if b.row != nil {
-		l.Put(m.th.Strong, m.table.KeyIn(keys.InChanged, keys.Anew)).Put("", "  decide anew").Skip(6)
+		l.Put(m.Theme.Strong, m.Keys.KeyIn(keys.InChanged, keys.Anew)).Put("", "  decide anew").Skip(6)
 	}
-	return l.Put(m.th.Strong, m.table.KeyIn(keys.InChanged, keys.Cancel)).Put("", "  cancel").Done()
+	return l.Put(m.Theme.Strong, m.Keys.KeyIn(keys.InChanged, keys.Cancel)).Put("", "  cancel").Done()
 }
 
 // refusal is why the operator did not begin, or where what was typed did not go.
 func (b *box) refusal(m *model, w int) []string {
 	var lines []string
 	for _, s := range paint.Fold(b.hint, w) {
-		lines = append(lines, m.th.Line(w).Put(m.th.Warn, s).Done())
+		lines = append(lines, m.Theme.Line(w).Put(m.Theme.Warn, s).Done())
 	}
 	for _, s := range paint.Fold(b.refused, w) {
-		lines = append(lines, m.th.Line(w).Put(m.th.Bad, s).Done())
+		lines = append(lines, m.Theme.Line(w).Put(m.Theme.Bad, s).Done())
 	}
 	if b.writing && b.question() { // a box says it beside its button
-		lines = append(lines, m.th.Line(w).Put(m.th.Dim, writingAudit).Done())
+		lines = append(lines, m.Theme.Line(w).Put(m.Theme.Dim, writingAudit).Done())
 	}
 	return lines
 }
@@ -349,7 +350,7 @@ func (b *box) label(f *field) string {
 }
 
 func (b *box) buttons(m *model, w int) string {
-	th := &m.th
+	th := &m.Theme
 	cancel, act := paint.Style(""), paint.Style("")
 	marks := [2]string{" ", " "}
 	missing := b.missing()

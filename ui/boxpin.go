@@ -63,8 +63,8 @@ func (b *box) difference(m *model, pin action.Pin) string {
 
 // holdingOf is what we hold or wait for of a row; nil: nothing.
 func (m *model) holdingOf(ref sources.Ref) *action.Holding {
-	for i := range m.status.Holdings {
-		if h := &m.status.Holdings[i]; h.Ref == ref {
+	for i := range m.Status.Holdings {
+		if h := &m.Status.Holdings[i]; h.Ref == ref {
 			return h
 		}
 	}

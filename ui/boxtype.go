@@ -7,6 +7,7 @@ import (
 
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+	"coordtop/ui/screen"
 )
 
 // edit gives what is typed or pasted to the field that has the focus. Where a button has it,
@@ -77,7 +78,7 @@ func (f *field) editMode(msg tea.Msg) {
 // drawMode draws the two modes, the chosen one between brackets, and where the cursor is.
 func (f *field) drawMode(th *paint.Theme, w int) (text string, x int) {
 	modes := [2]string{" exclusive ", " shared "}
-	at := boolInt(f.shared)
+	at := screen.BoolInt(f.shared)
 	modes[at] = "[" + modes[at][1:len(modes[at])-1] + "]"
 	x = 1 + at*len(modes[0])
 	l := th.Line(w)

@@ -115,7 +115,7 @@ func TestManyLeasesThatAreRenewedAtRandomAreNoProblemAndKeepStill(t *testing.T) 
 		l.bytes = 0
 		for range seconds {
 			l.second(some)
-			if n := l.board.idx.ProblemRows(); n > 0 {
+			if n := l.board.Rows.ProblemRows(); n > 0 {
 				t.Fatalf("%d problems with most of every lease left", n)
 			}
 		}
@@ -152,8 +152,8 @@ func TestALeaderThatStopsRenewingStandsFirstBeforeItsLeaseIsOver(t *testing.T) {
 			}
 			l.quiet()
 		}
-		if got := l.board.names()[0]; got != "stops" || l.board.idx.ProblemRows() != 1 {
-			t.Errorf("first is %s, %d problems, 21 s after the last renewal", got, l.board.idx.ProblemRows())
+		if got := l.board.names()[0]; got != "stops" || l.board.Rows.ProblemRows() != 1 {
+			t.Errorf("first is %s, %d problems, 21 s after the last renewal", got, l.board.Rows.ProblemRows())
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/screen"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
@@ -49,7 +50,7 @@ func TestCapsListsWhatIsAWriteAndWhatEachSourceCan(t *testing.T) {
 	d.press("esc")
 	b := hand(a)
 	b.press(":", "c", "a", "p", "s", "enter")
-	b.shows(t, readOnlyText)
+	b.shows(t, screen.ReadOnlyText)
 }
 
 func TestWritingIsArmedOnEveryScreen(t *testing.T) {

@@ -4,23 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/ui/screen"
 	"coordtop/ui/uitest"
 )
-
-func TestStripGivesWayToNamesAndOwners(t *testing.T) {
-	t.Parallel()
-	short, long := fitColumns(80, longest{name: 12, owner: 14}), fitColumns(80, longest{name: 24, owner: 20})
-	if short[colStrip] == 0 || short[colOwner] < 14 {
-		t.Errorf("short names leave no strip: %v", short)
-	}
-	if long[colName] < 24 || long[colOwner] < 20 || long[colStrip] > 0 {
-		t.Errorf("long names are cut: %v", long)
-	}
-	huge := fitColumns(80, longest{name: 300, owner: 300})
-	if huge[colWait] == 0 || huge[colLease] == 0 || huge.width() > 80 {
-		t.Errorf("names of 300 cells leave %v", huge)
-	}
-}
 
 func TestColumnsOfStripsGrowWithWhatWasObserved(t *testing.T) {
 	t.Parallel()
@@ -29,11 +15,11 @@ func TestColumnsOfStripsGrowWithWhatWasObserved(t *testing.T) {
 	until := func(observed time.Duration) time.Duration {
 		d.pass(int(observed/time.Second) - seconds)
 		seconds = int(observed / time.Second)
-		return stripWindow(&d.scene).Step
+		return screen.StripWindow(&d.Scene).Step
 	}
 	first := until(10 * time.Second)
-	if first != leastStep {
-		t.Errorf("after 10 s a column is %v, not %v", first, leastStep)
+	if first != 2*time.Second {
+		t.Errorf("after 10 s a column is %v, not 2 s", first)
 	}
 	last := first
 	for _, observed := range []time.Duration{2 * time.Minute, 5 * time.Minute, 20 * time.Minute} {
@@ -42,7 +28,7 @@ func TestColumnsOfStripsGrowWithWhatWasObserved(t *testing.T) {
 			t.Errorf("after %v a column is %v, as short as before", observed, step)
 		}
 		last = step
-		if win := stripWindow(&d.scene); win.Span() < min(observed, stripSpan) {
+		if win := screen.StripWindow(&d.Scene); win.Span() < min(observed, 15*time.Minute) {
 			t.Errorf("of %v only %v are shown", observed, win.Span())
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
+	"coordtop/ui/screen"
 )
 
 // typedLine is the line at the bottom in which a command, or words for the help, are
@@ -85,14 +86,14 @@ func (m *model) runLine() tea.Cmd {
 	c, ok := keys.Named(name)
 	switch argument = strings.TrimSpace(argument); {
 	case !ok:
-		m.say("no command " + paint.Clean(name) + ": " + nearOr(name, keys.CommandNames(), m.table.KeyOf(keys.Help)+" lists them"))
+		m.say("no command " + paint.Clean(name) + ": " + nearOr(name, keys.CommandNames(), m.Keys.KeyOf(keys.Help)+" lists them"))
 		return nil
 	case argument != "" && c.Argument == "":
 		m.say(":" + c.Name + " takes nothing behind it: write :" + c.Name + " alone")
 		return nil
 	}
 	if c.Scope&m.keyScope() == 0 && c.Scope&keys.InList != 0 {
-		m.switchTo(viewList)
+		m.switchTo(screen.List)
 	}
 	return m.obey(c.Intent, argument)
 }
@@ -111,11 +112,11 @@ func (m *model) obey(i keys.Intent, argument string) tea.Cmd {
 	case keys.FilterBy:
 		m.toRows()
 		m.setFilter(argument)
-		if mend := m.idx.Filter.Mistake; mend != nil {
+		if mend := m.Rows.Filter.Mistake; mend != nil {
 			m.say(paint.Clean(mend.Text))
-		} else if len(m.idx.Handles) == 0 && m.idx.Total > 0 {
+		} else if len(m.Rows.Handles) == 0 && m.Rows.Total > 0 {
 			text := "the filter selects nothing"
-			if meant := m.idx.Meant(); meant != "" {
+			if meant := m.Rows.Meant(); meant != "" {
 				text += ": " + meant
 			}
 			m.say(text)
@@ -138,7 +139,7 @@ func (m *model) obey(i keys.Intent, argument string) tea.Cmd {
 
 // onlySource filters by one source; other words of the filter go.
 func (m *model) onlySource(name string) {
-	known := m.idx.Values("source")
+	known := m.Rows.Values("source")
 	i := slices.IndexFunc(known, func(s string) bool { return strings.EqualFold(s, name) })
 	switch {
 	case name == "" || strings.EqualFold(name, "all"):
@@ -154,8 +155,8 @@ func (m *model) onlySource(name string) {
 
 // toRows goes to the list, unless what is shown obeys the filter too.
 func (m *model) toRows() {
-	if m.view != viewList && m.view != viewEvents {
-		m.switchTo(viewList)
+	if m.Shown != screen.List && m.Shown != screen.Events {
+		m.switchTo(screen.List)
 	}
 }
 
@@ -198,7 +199,7 @@ func (m *model) completeLine(text string) filter.Completion {
 	}
 	from := len(name) + 1
 	if c.Intent == keys.FilterBy {
-		inner := filter.Complete(argument, m.idx.Labels(), m.idx.Values)
+		inner := filter.Complete(argument, m.Rows.Labels(), m.Rows.Values)
 		return filter.Completion{From: from + inner.From, List: inner.List}
 	}
 	if c.Intent == keys.AcquireBy || c.Intent == keys.CampaignBy {
@@ -212,7 +213,7 @@ func (m *model) completeLine(text string) filter.Completion {
 func (m *model) arguments(i keys.Intent) []string {
 	switch i {
 	case keys.SourceIs:
-		return append(m.idx.Values("source"), "all")
+		return append(m.Rows.Values("source"), "all")
 	case keys.Theme:
 		return paint.Schemes()
 	case keys.SortBy:

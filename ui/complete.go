@@ -45,6 +45,6 @@ func (o *offer) others(text string) []string {
 
 // complete completes the filter that is typed.
 func (m *model) complete() {
-	m.offer.next(&m.input, func(text string) filter.Completion { return filter.Complete(text, m.idx.Labels(), m.idx.Values) })
+	m.offer.next(&m.input, func(text string) filter.Completion { return filter.Complete(text, m.Rows.Labels(), m.Rows.Values) })
 	m.refilter()
 }

@@ -98,11 +98,6 @@ func TestASessionIsShortInTheTableAndWholeAmongTheFacts(t *testing.T) {
 	d := inDetailOf(p)
 	d.shows(t, " 9875@05:13:57 ")
 	d.shows(t, "    session  9875@2026-11-21T05:13:57.889383Z")
-	for given, want := range map[string]string{"7c0011": "7c0011", "a@b": "a@b", "": ""} {
-		if got := shortSession(&d.scene, given); got != want {
-			t.Errorf("%q became %q", given, got)
-		}
-	}
 }
 
 func TestFactsOfSeveralOwnersStandBehindTheirNames(t *testing.T) {
@@ -148,7 +143,7 @@ func TestSemaphoreIsAGreyProfileThatIsYellowWhereFull(t *testing.T) {
 		if !strings.Contains(line, "connections") {
 			continue
 		}
-		if !strings.Contains(line, string(d.th.Warn)+"▆▆▆▆▆") || !strings.Contains(line, string(d.th.Dim)+"▂▂▂") || strings.ContainsAny(line, "█▇") {
+		if !strings.Contains(line, string(d.Theme.Warn)+"▆▆▆▆▆") || !strings.Contains(line, string(d.Theme.Dim)+"▂▂▂") || strings.ContainsAny(line, "█▇") {
 			t.Errorf("the profile is %q", line)
 		}
 		return

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/ui/keys"
+	"coordtop/ui/screen"
 )
 
 // dialog stands over the board and takes the keys while it is open. One that can do harm
@@ -17,5 +18,5 @@ type dialog interface {
 	// heed looks again at what it stands for.
 	heed(m *model)
 	// picture draws it within so many cells, without its frame.
-	picture(m *model, w, h int) picture
+	picture(m *model, w, h int) screen.Picture
 }

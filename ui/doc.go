@@ -9,13 +9,12 @@
 //     change the model. View returns the frame that the last Update drew.
 //   - Which rows and events are shown, in which order, and how bad each row is: ui/rows. The
 //     list itself is a table of identities (ui/table), drawn for the visible window only.
-//   - Screens (screens.go) are the list, the log of events and the sources; a detail or
-//     the help is opened over one of them and leads back to it. Filter and kind hold on
-//     all of them, and what they leave out is always said in the header.
-//   - Rectangles are computed once a size (layout.go). Every part is handed its box
-//     and returns exactly that many lines of exactly that many cells.
+//   - What is drawn stands in ui/screen, from a Scene that is a part of the model. Screens are
+//     the list, the log of events and the sources; a detail or the help is opened over one of
+//     them and leads back to it. Filter and kind hold on all of them, and what they leave out
+//     is always said in the header.
 //   - The same table has the commands that are typed after a colon; what they take stands
-//     behind their names (command.go). The help (help.go) lists it and runs its lines.
+//     behind their names (command.go). The help lists it and runs its lines.
 //   - While the cursor is in use, rows keep their places.
 //   - Drawing happens with ui/paint: kept SGR prefixes by meaning, widths measured in cells.
 //     What comes from outside passes paint.Clean.

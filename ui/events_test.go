@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/ui/screen"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
@@ -47,7 +48,7 @@ func TestEventsAreShownAsTheyComeUntilThereAreTooMany(t *testing.T) {
 		}
 		d.send(terminal.WakeMsg{})
 	}
-	d.pane = paneEvents
+	d.Pane = screen.EventPane
 	tell(50)
 	d.shows(t, "owner-50 ") // what was there at the start
 	d.pass(1)
@@ -75,7 +76,7 @@ func TestCalmEventsAreNotListed(t *testing.T) {
 		d.feed.Tell(sources.Event{Seq: uint64(i + 1), At: noon(), Kind: k, Ref: a.Ref})
 	}
 	d.send(terminal.WakeMsg{})
-	d.pane = paneEvents
+	d.Pane = screen.EventPane
 	d.pass(1)
 	d.shows(t, "nothing has changed since 12:00:00")
 }
@@ -111,18 +112,6 @@ func TestChatterOfARowIsOneLineAndALossIsNot(t *testing.T) {
 	d.shows(t, "12:00:01.0 semaphore-1   p took it")
 }
 
-func TestDataOfEventsIsShownWithoutBackslashes(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ detail, want string }{
-		{`"report=1/4"`, `"report=1/4"`}, {`"{\"version\":2}"`, `{"version":2}`}, {`"{\"a\":\"x"... (300 bytes)`, `{"a":"x... (300 bytes)`},
-		{`"{\"a\":\"\\n\"}"`, `"{\"a\":\"\\n\"}"`}, {`"a\x1b\"b"`, `"a\x1b\"b"`}, {`plain`, `plain`}, {``, ``},
-	} {
-		if got := said(c.detail); got != c.want {
-			t.Errorf("%s is shown as %s, not %s", c.detail, got, c.want)
-		}
-	}
-}
-
 func TestLossesAreLoudAndHandOversGrey(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
@@ -144,8 +133,8 @@ func TestLossesAreLoudAndHandOversGrey(t *testing.T) {
 	} {
 		loud := ""
 		e := sources.Event{Kind: c.kind, Cause: c.cause, Loss: c.loss, Ref: a.Ref, RefKind: a.Kind, Owner: o, Previous: o, Gap: sources.Interval{Min: 2 * time.Second, Max: 3 * time.Second}}
-		for _, p := range eventText(&d.scene, &e) {
-			if p.Style == d.th.Bad || p.Style == d.th.Warn {
+		for _, p := range screen.EventText(&d.Scene, &e) {
+			if p.Style == d.Theme.Bad || p.Style == d.Theme.Warn {
 				loud += p.Text
 			}
 		}

@@ -44,7 +44,7 @@ func (m *model) copied(what, text string) tea.Cmd {
 		m.say("there is nothing to copy: choose a row that has it")
 		return nil
 	case len(text) > maxCopy:
-		m.say(paint.Count(len(text), "byte") + " are too much for a clipboard; " + m.table.KeyOf(keys.Export) + " writes a file")
+		m.say(paint.Count(len(text), "byte") + " are too much for a clipboard; " + m.Keys.KeyOf(keys.Export) + " writes a file")
 		return nil
 	}
 	hint := ""
@@ -89,7 +89,7 @@ func (m *model) copy(i keys.Intent) tea.Cmd {
 			break
 		}
 		var b bytes.Buffer
-		if err := m.export(&b, FormJSON, m.st, rows, m.now); err != nil {
+		if err := m.export(&b, FormJSON, m.State, rows, m.Now); err != nil {
 			m.say(paint.Clean(err.Error()))
 			return nil
 		}
@@ -120,14 +120,14 @@ func (m *model) write(f Form) tea.Cmd {
 		return nil
 	}
 	var rows []*sources.Row
-	if len(m.marks) > 0 {
+	if len(m.Marks) > 0 {
 		rows = m.chosen()
 	} else {
-		rows = slices.Collect(m.idx.Rows)
+		rows = slices.Collect(m.Rows.Rows)
 	}
 	suffix := [...]string{FormText: ".txt", FormJSON: ".jsonl", FormCSV: ".csv", FormMarkdown: ".md"}[f]
-	name := "coordtop-" + m.clock.Format("20060102-150405") + suffix
-	export, st, now := m.export, m.st, m.now
+	name := "coordtop-" + m.Clock.Format("20060102-150405") + suffix
+	export, st, now := m.export, m.State, m.Now
 	return func() tea.Msg {
 		path, err := writeNew(name, func(w io.Writer) error { return export(w, f, st, rows, now) })
 		return exportedMsg{path, len(rows), err}

@@ -16,6 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"coordtop/sources"
+	"coordtop/ui/screen"
 	"coordtop/ui/uitest"
 )
 
@@ -69,7 +70,7 @@ func TestCopyAsksTheTerminalAndSaysThatItCannotKnow(t *testing.T) {
 	d.press("y", "n")
 	d.shows(t, "tmux needs set-clipboard on")
 	d.press("y", "z")
-	if d.menu != 0 || d.shape != shapeNormal {
+	if d.Menu != 0 || d.Shape != screen.ShapeNormal {
 		t.Error("a key that the menu does not know did something, or left it open")
 	}
 }

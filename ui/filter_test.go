@@ -121,8 +121,8 @@ func TestEventsPassTheFilterByThemselvesOrByTheirRow(t *testing.T) {
 		d.press("ctrl+u")
 		d.typed(typed)
 		n := 0
-		for i := range d.events.List {
-			if d.idx.Filter.PassesEvent(&d.events.List[i]) {
+		for i := range d.Events.List {
+			if d.Rows.Filter.PassesEvent(&d.Events.List[i]) {
 				n++
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"coordtop/internal/format"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+	"coordtop/ui/screen"
 )
 
 // draw makes the frame that View returns until the next one. It is the end of every
@@ -19,11 +20,11 @@ func (m *model) draw() {
 	m.settled()
 	m.stage()
 	f := m.picture()
-	m.scroll, m.helpAt = f.scroll, f.helpAt
-	m.frame = tea.NewView(strings.Join(f.lines, "\n"))
+	m.Scroll, m.HelpAt = f.Scroll, f.HelpAt
+	m.frame = tea.NewView(strings.Join(f.Lines, "\n"))
 	m.frame.AltScreen = true
-	m.frame.WindowTitle = m.tabTitle.at(m.clock, windowTitle(&m.scene))
-	if m.lay.h > 0 && m.hands.dialog == nil {
+	m.frame.WindowTitle = m.tabTitle.at(m.Clock, screen.WindowTitle(&m.Scene))
+	if m.Layout.Height > 0 && m.hands.dialog == nil {
 		if x, y, typed := m.typedAt(); typed {
 			m.frame.Cursor = tea.NewCursor(min(x, max(m.w-1, 0)), y)
 		}
@@ -39,27 +40,27 @@ func (m *model) draw() {
 
 // stage puts into the scene what follows from the rest of the model.
 func (m *model) stage() {
-	m.slow = m.slowly != nil && m.slowly()
-	m.scene.scope = m.keyScope()
-	m.command = typedText{scope: m.line.scope, text: m.line.input.Value(), before: beforeCursor(&m.line.input), offers: m.line.offer.others(m.line.input.Value())}
-	m.filter = typedText{text: m.typed(), before: beforeCursor(&m.input), offers: m.offer.others(m.input.Value())}
+	m.Slow = m.slowly != nil && m.slowly()
+	m.Scene.Scope = m.keyScope()
+	m.Command = screen.Typed{Scope: m.line.scope, Text: m.line.input.Value(), Before: beforeCursor(&m.line.input), Offers: m.line.offer.others(m.line.input.Value())}
+	m.Filter = screen.Typed{Text: m.typed(), Before: beforeCursor(&m.input), Offers: m.offer.others(m.input.Value())}
 	if m.typing {
-		m.filter.scope = keys.InInput
+		m.Filter.Scope = keys.InInput
 	}
 	_, choosing := m.hands.dialog.(*menu)
-	m.dialog, m.deciding = m.hands.dialog != nil, m.hands.dialog != nil && !choosing
-	if m.view == viewEvents {
+	m.DialogOpen, m.Deciding = m.hands.dialog != nil, m.hands.dialog != nil && !choosing
+	if m.Shown == screen.Events {
 		m.listEvents()
-		m.told.SetHeight(eventRows(m.lay.body()))
+		m.EventList.SetHeight(screen.EventRows(m.Layout.Body()))
 	}
 }
 
 // picture draws the scene, and the dialog over it.
-func (m *model) picture() frame {
-	f := drawScene(&m.scene)
-	if m.hands.dialog != nil && len(f.lines) > 0 {
+func (m *model) picture() screen.Frame {
+	f := screen.Draw(&m.Scene)
+	if m.hands.dialog != nil && len(f.Lines) > 0 {
 		_, alone := m.hands.dialog.(*box)
-		f.lines, m.hands.cursor = overlay(&m.scene, f.lines, alone, func(w, h int) picture { return m.hands.dialog.picture(m, w, h) })
+		f.Lines, m.hands.cursor = screen.Overlay(&m.Scene, f.Lines, alone, func(w, h int) screen.Picture { return m.hands.dialog.picture(m, w, h) })
 	}
 	return f
 }
@@ -72,14 +73,14 @@ func beforeCursor(in *textinput.Model) string {
 // typedAt is where the next character goes; false: nothing is typed.
 func (m *model) typedAt() (x, y int, typed bool) {
 	switch {
-	case m.command.scope != 0:
-		return 2 + format.Width(m.command.before), m.lay.h - 1, true
-	case m.filter.scope == 0:
+	case m.Command.Scope != 0:
+		return 2 + format.Width(m.Command.Before), m.Layout.Height - 1, true
+	case m.Filter.Scope == 0:
 		return 0, 0, false
-	case m.lay.small:
-		return 3 + format.Width(m.filter.before), m.lay.h - 1, true
+	case m.Layout.Small:
+		return 3 + format.Width(m.Filter.Before), m.Layout.Height - 1, true
 	}
-	return 3 + format.Width(m.filter.before), 1, true
+	return 3 + format.Width(m.Filter.Before), 1, true
 }
 
 // heldTitle is the title that the terminal's window has.

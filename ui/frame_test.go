@@ -102,9 +102,9 @@ func checkHostile(t *testing.T, text string) {
 	nasty, calm := board(text, text), board("calm", "owner")
 	exact(t, nasty)
 	row := func(d *driver, name string) string {
-		for i, h := range d.tbl.Visible() {
-			if r, _ := d.idx.At(h); r.Name == name {
-				return ansi.Strip(strings.Split(d.View().Content, "\n")[d.lay.header+d.lay.trouble+2+i])
+		for i, h := range d.List.Visible() {
+			if r, _ := d.Rows.At(h); r.Name == name {
+				return ansi.Strip(strings.Split(d.View().Content, "\n")[d.Layout.Header+d.Layout.Trouble+2+i])
 			}
 		}
 		t.Fatalf("no row %q", name)
@@ -117,9 +117,9 @@ func checkHostile(t *testing.T, text string) {
 	}
 	cut := func(line string, from, to int) string { return ansi.Cut(line, from, to) }
 	mine, other := row(nasty, text), row(calm, "calm")
-	source := markWidth + nasty.columns[colName]
-	owner := source + 2 + nasty.columns[colSource] + 2 + nasty.columns[colKind]
-	since := owner + 2 + nasty.columns[colOwner]
+	heads := nasty.lines()[nasty.Layout.Header+nasty.Layout.Trouble+1]
+	source, owner := strings.Index(heads, "  SOURCE"), strings.Index(heads, "    OWNER")
+	since := strings.Index(heads, "SINCE") + len("SINCE") - 7 - 1 // cells of the column, and the gap
 	if got, want := cut(mine, source, owner), cut(other, source, owner); got != want {
 		t.Errorf("source and kind changed: %q, not %q", got, want)
 	}

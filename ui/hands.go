@@ -10,6 +10,7 @@ import (
 	"coordtop/internal/action"
 	"coordtop/sources"
 	"coordtop/ui/keys"
+	"coordtop/ui/screen"
 )
 
 // hands is the part of the model that acts: what the operator is doing, and the dialog
@@ -42,9 +43,9 @@ func newHands(op Operator) hands {
 // It does not wait for a paused picture.
 func (m *model) heed() {
 	if m.hands.op != nil {
-		if s := m.hands.op.Status(); s != m.status {
-			m.status = s
-			m.remeasure() // what is ours is called so, which is longer
+		if s := m.hands.op.Status(); s != m.Status {
+			m.Status = s
+			m.Remeasure() // what is ours is called so, which is longer
 		}
 		m.announce()
 	}
@@ -76,7 +77,7 @@ func (m *model) hush() { m.hands.quiet = m.feed.Now().Add(quietTime) }
 func (m *model) shut() { m.hands.dialog = nil }
 
 // canWrite says whether anything may be changed now.
-func (m *model) canWrite() bool { return m.hands.op != nil && m.status.CanWrite(m.feed.Now()) }
+func (m *model) canWrite() bool { return m.hands.op != nil && m.Status.CanWrite(m.feed.Now()) }
 
 // live is a row as it is now, also while the picture is held; nil: it does not exist.
 func (m *model) live(ref sources.Ref) *sources.Row {
@@ -112,15 +113,15 @@ const resultTime = 8 * time.Second
 
 // announce says in the footer how far our actions have come.
 func (m *model) announce() {
-	runs := m.status.Runs
+	runs := m.Status.Runs
 	now := make(map[uint64]action.Phase, len(runs))
 	for i := range runs {
 		r := &runs[i]
 		now[r.ID] = r.Phase
 		if before, known := m.hands.phases[r.ID]; !known || before != r.Phase {
-			m.say(runText(r))
+			m.say(screen.RunText(r))
 			if r.Phase.Over() {
-				m.until = m.clock.Add(resultTime)
+				m.until = m.Clock.Add(resultTime)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/ui/keys"
+	"coordtop/ui/screen"
 )
 
 // typeHelp takes words for the help: what is typed there and is no key.
@@ -20,13 +21,13 @@ func (m *model) typeHelp(msg tea.Msg) tea.Cmd {
 		}
 	}
 	m.line.edit(msg)
-	m.helpAt, m.scroll = 1, 0
+	m.HelpAt, m.Scroll = 1, 0
 	return cmd
 }
 
 // runHelp runs the line under the cursor, on the screen that the help was opened from.
 func (m *model) runHelp() tea.Cmd {
-	b, ok := helpBinding(&m.scene, m.line.input.Value(), m.helpAt)
+	b, ok := screen.HelpBinding(&m.Scene, m.line.input.Value(), m.HelpAt)
 	if !ok {
 		return nil
 	}
@@ -41,7 +42,7 @@ func (m *model) runHelp() tea.Cmd {
 			return m.prompt(keys.InCommand, c.Name+" ")
 		}
 	}
-	if b.Scope&(keys.InViews|keys.InCommand) == 0 || b.Scope&keys.InViews != 0 && b.Scope&behind(&m.scene) == 0 {
+	if b.Scope&(keys.InViews|keys.InCommand) == 0 || b.Scope&keys.InViews != 0 && b.Scope&screen.Behind(&m.Scene) == 0 {
 		m.say("that does not work here: " + b.Help)
 		return nil
 	}

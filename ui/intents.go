@@ -8,6 +8,7 @@ import (
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+	"coordtop/ui/screen"
 	"coordtop/ui/table"
 	"coordtop/ui/terminal"
 )
@@ -23,11 +24,11 @@ func (m *model) do(i keys.Intent) tea.Cmd {
 	case keys.Open:
 		m.openRow()
 	case keys.Pane:
-		if m.lay.split > 0 || m.lay.stacked > 0 {
+		if m.Layout.Split > 0 || m.Layout.Stacked > 0 {
 			m.say("both panes are shown")
 			return nil
 		}
-		m.pane = paneDetail + paneEvents - m.pane
+		m.Pane = screen.DetailPane + screen.EventPane - m.Pane
 	case keys.Back:
 		m.leave()
 	case keys.Filter:
@@ -46,15 +47,15 @@ func (m *model) do(i keys.Intent) tea.Cmd {
 	case keys.Clear:
 		m.clearFilter()
 	case keys.Problems:
-		m.idx.Problems = !m.idx.Problems
+		m.Rows.Problems = !m.Rows.Problems
 		m.relist()
 	case keys.Kind:
-		m.idx.Kind = (m.idx.Kind + 1) % (sources.KindSemaphore + 1)
+		m.Rows.Kind = (m.Rows.Kind + 1) % (sources.KindSemaphore + 1)
 		m.relist()
 	case keys.Locks, keys.Events, keys.Sources, keys.Caps:
 		m.show(i)
 	case keys.Sort:
-		m.menu = keys.InSort
+		m.Menu = keys.InSort
 	case keys.Pause:
 		m.pause()
 	case keys.Refresh:
@@ -79,15 +80,15 @@ func (m *model) do(i keys.Intent) tea.Cmd {
 
 // move moves the cursor of the list, or scrolls what is shown instead of it.
 func (m *model) move(i keys.Intent) {
-	switch m.view {
-	case viewList:
-		moveIn(&m.tbl, i)
-	case viewEvents:
-		moveIn(&m.told, i)
-	case viewHelp:
-		m.helpAt = moveHelp(&m.scene, m.line.input.Value(), m.helpAt, i)
+	switch m.Shown {
+	case screen.List:
+		moveIn(&m.List, i)
+	case screen.Events:
+		moveIn(&m.EventList, i)
+	case screen.Help:
+		m.HelpAt = screen.MoveHelp(&m.Scene, m.line.input.Value(), m.HelpAt, i)
 	default:
-		m.scroll = scrolled(m.scroll, i, m.lay.body())
+		m.Scroll = screen.Scroll(m.Scroll, i, m.Layout.Body())
 	}
 }
 
@@ -115,33 +116,33 @@ func moveIn[K comparable](t *table.Table[K], i keys.Intent) {
 
 // openRow shows all there is to know about the row under the cursor.
 func (m *model) openRow() {
-	if m.view == viewEvents && !m.pickEvent() {
+	if m.Shown == screen.Events && !m.pickEvent() {
 		return
 	}
-	if row, _ := m.selected(); row != nil {
-		m.open(viewDetail)
-		m.tbl.Move(0) // the row is chosen now: the cursor stays on it
+	if row, _ := m.Selected(); row != nil {
+		m.open(screen.Detail)
+		m.List.Move(0) // the row is chosen now: the cursor stays on it
 	}
 }
 
 func (m *model) help() {
-	if m.view == viewHelp {
+	if m.Shown == screen.Help {
 		m.leave()
 		return
 	}
-	m.open(viewHelp)
-	m.helpAt = 1
+	m.open(screen.Help)
+	m.HelpAt = 1
 }
 
 // clearFilter ends the typing and takes the words away; where there are none, it shows
 // more than problems again.
 func (m *model) clearFilter() {
-	if !m.typing && m.idx.Filter.Empty() {
-		if m.view == viewEvents && m.idx.Kind == sources.KindUnknown {
+	if !m.typing && m.Rows.Filter.Empty() {
+		if m.Shown == screen.Events && m.Rows.Kind == sources.KindUnknown {
 			m.leave()
 			return
 		}
-		m.idx.Problems, m.idx.Kind = m.idx.Problems && m.view == viewEvents, sources.KindUnknown
+		m.Rows.Problems, m.Rows.Kind = m.Rows.Problems && m.Shown == screen.Events, sources.KindUnknown
 		m.relist()
 	}
 	m.typing = false
@@ -151,11 +152,11 @@ func (m *model) clearFilter() {
 
 // pause holds the picture, or lets it go on from what is known now.
 func (m *model) pause() {
-	if m.paused.IsZero() {
-		m.paused = m.feed.Now()
+	if m.Paused.IsZero() {
+		m.Paused = m.feed.Now()
 		return
 	}
-	m.paused = time.Time{}
+	m.Paused = time.Time{}
 	m.second()
 }
 
@@ -166,5 +167,5 @@ func (m *model) refresh() {
 		return
 	}
 	r.Refresh()
-	m.say("asked " + paint.Count(len(m.st.Sources), "source") + " to look again")
+	m.say("asked " + paint.Count(len(m.State.Sources), "source") + " to look again")
 }

@@ -17,8 +17,8 @@ func TestVisibleRowsAreJudgedEverySecondWhateverTheirNumber(t *testing.T) {
 	d.showsNot(t, "▲")
 	d.feed.Pass(12 * time.Second) // 3 s of 15 are left
 	d.send(terminal.SecondMsg{})
-	if n := strings.Count(d.text(), "▲"); n != d.lay.list {
-		t.Errorf("%d of %d visible rows are seen to be late", n, d.lay.list)
+	if n := strings.Count(d.text(), "▲"); n != d.Layout.List {
+		t.Errorf("%d of %d visible rows are seen to be late", n, d.Layout.List)
 	}
 	d.pass(5)
 	d.shows(t, "50,000 renewing late")

@@ -6,7 +6,7 @@ import (
 
 // quitKeeping quits, and has what is shown left behind as text.
 func (m *model) quitKeeping() tea.Cmd {
-	lines := m.picture().lines
+	lines := m.picture().Lines
 	m.kept = lines[:max(len(lines)-1, 0)] // the hints would be about keys of another program
 	return m.quit()
 }

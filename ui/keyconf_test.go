@@ -16,15 +16,15 @@ func TestChangedKeysAreWhatActsAndWhatHelpAndFooterShow(t *testing.T) {
 		t.Fatalf("wrong: %v", wrong)
 	}
 	d := hand(a, b, c)
-	d.model.table = keys.Rebound(keys.Bindings(), changed)
-	d.model.keys = keys.NewMap(d.model.table)
+	d.model.Keys = keys.Rebound(keys.Bindings(), changed)
+	d.model.keys = keys.NewMap(d.model.Keys)
 	d.send(tea.WindowSizeMsg{Width: 160, Height: 200})
 	d.press("p")
-	if !d.paused.IsZero() {
+	if !d.Paused.IsZero() {
 		t.Error("the old key acts")
 	}
 	d.press("x")
-	if d.paused.IsZero() {
+	if d.Paused.IsZero() {
 		t.Error("the new key does not act")
 	}
 	d.press("x", "j", "i")
@@ -37,7 +37,7 @@ func TestChangedKeysAreWhatActsAndWhatHelpAndFooterShow(t *testing.T) {
 	d.press("left", ":")
 	d.typed("pause") // letters stay text, commands stay
 	d.press("enter")
-	if d.paused.IsZero() {
+	if d.Paused.IsZero() {
 		t.Error("the command is gone")
 	}
 	quits := func(k string) bool {

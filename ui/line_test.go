@@ -10,6 +10,7 @@ import (
 
 	"coordtop/sources"
 	"coordtop/ui/keys"
+	"coordtop/ui/screen"
 	"coordtop/ui/uitest"
 )
 
@@ -152,10 +153,10 @@ func TestHelpStandsInTwoColumnsWhereThereIsRoom(t *testing.T) {
 	d := hand(a)
 	d.send(tea.WindowSizeMsg{Width: 160, Height: 48})
 	d.press("?")
-	all := helpLines(&d.scene, "")
+	all := screen.HelpLines(&d.Scene, "")
 	shown := 0
 	for i := range all {
-		if text := all[i].title + all[i].text; strings.Contains(d.text(), text[:min(len(text), 40)]) {
+		if text := all[i].Title + all[i].Text; strings.Contains(d.text(), text[:min(len(text), 40)]) {
 			shown++
 		}
 	}
@@ -164,10 +165,10 @@ func TestHelpStandsInTwoColumnsWhereThereIsRoom(t *testing.T) {
 	}
 	for range all {
 		d.press("j")
-		if at := all[d.helpAt]; at.cells() > 80 {
-			d.shows(t, at.text) // in full below, though the column cuts it
+		if at := all[d.HelpAt]; at.Cells() > 80 {
+			d.shows(t, at.Text) // in full below, though the column cuts it
 		}
-		if !strings.Contains(d.View().Content, string(d.th.Selected)) {
+		if !strings.Contains(d.View().Content, string(d.Theme.Selected)) {
 			t.Fatal("the cursor has left the screen")
 		}
 	}
@@ -178,11 +179,11 @@ func TestHelpNamesEachIntentOnce(t *testing.T) {
 	a, _, _ := three()
 	d := hand(a)
 	seen := map[string]bool{}
-	for _, l := range helpLines(&d.scene, "") {
-		if l.id != "" && seen[l.id] {
-			t.Errorf("%s is named twice", l.id)
+	for _, l := range screen.HelpLines(&d.Scene, "") {
+		if l.ID != "" && seen[l.ID] {
+			t.Errorf("%s is named twice", l.ID)
 		}
-		seen[l.id] = true
+		seen[l.ID] = true
 	}
 	for _, b := range keys.Bindings() {
 		if !seen[string(b.Intent)] {
@@ -318,24 +319,6 @@ func TestSameOwnerShowsItsRowsAndThenWhatWasThere(t *testing.T) {
 	d.press("*", "esc")
 	if got := d.names(); len(got) != 3 {
 		t.Errorf("esc left %v", got)
-	}
-}
-
-func TestWidthsGiveCellsToNamesOrToStrips(t *testing.T) {
-	t.Parallel()
-	need := longest{source: 8}
-	for _, w := range []int{80, 120, 200} {
-		for width := range shapes {
-			c := fitColumns(w, need).shaped(width)
-			if got := c.width(); got > w || w >= fullWidth && got < w-12 {
-				t.Errorf("%v at %d takes %d cells", width, w, got)
-			}
-		}
-	}
-	normal := fitColumns(120, need)
-	wide, narrow := normal.shaped(shapeWide), normal.shaped(shapeNarrow)
-	if wide[colName] <= normal[colName] || wide[colOwner] <= normal[colOwner] || narrow[colStrip] <= normal[colStrip] {
-		t.Errorf("normal %v, wide %v, narrow %v", normal, wide, narrow)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+	"coordtop/ui/screen"
 )
 
 // keys.Line carries out the intents of lines, menus and marks.
@@ -32,18 +33,18 @@ func (m *model) doLine(i keys.Intent) tea.Cmd {
 	case keys.Mark:
 		m.mark()
 	case keys.Unmark:
-		m.say(paint.Count(len(m.marks), "mark") + " cleared")
-		clear(m.marks)
+		m.say(paint.Count(len(m.Marks), "mark") + " cleared")
+		clear(m.Marks)
 	case keys.SameOwner:
 		m.sameOwner()
 	case keys.Width:
-		m.shape = (m.shape + 1) % shapes
-		m.say(m.shape.String())
-		m.scene.arrange(m.w, m.h)
+		m.Shape = (m.Shape + 1) % screen.Shapes
+		m.say(m.Shape.String())
+		m.Scene.Arrange(m.w, m.h)
 	case keys.Mouse:
 		m.mouse = !m.mouse
 		if m.mouse {
-			m.say("mouse on: the wheel moves, a click selects; " + m.table.KeyOf(keys.Mouse) + " turns it off")
+			m.say("mouse on: the wheel moves, a click selects; " + m.Keys.KeyOf(keys.Mouse) + " turns it off")
 		} else {
 			m.say("mouse off: the terminal selects text")
 		}
@@ -51,11 +52,11 @@ func (m *model) doLine(i keys.Intent) tea.Cmd {
 		m.utc = !m.utc
 		m.second()
 	case keys.Copy:
-		m.menu = keys.InCopy
+		m.Menu = keys.InCopy
 	case keys.Export:
-		m.menu = keys.InExport
+		m.Menu = keys.InExport
 	case keys.KeepScreen:
-		m.menu = keys.InKeep
+		m.Menu = keys.InKeep
 	case keys.QuitText:
 		return m.quitKeeping()
 	case keys.CopyName, keys.CopyOwner, keys.CopyJSON, keys.CopyCommand:
@@ -79,53 +80,53 @@ func (m *model) doLine(i keys.Intent) tea.Cmd {
 // search moves the cursor to the next row, or the one before, that the filter or, where
 // there is none, the last one fits.
 func (m *model) search(step int) {
-	f := m.idx.Filter
+	f := m.Rows.Filter
 	if f.Expr.Empty() {
 		f.Expr = m.sought
 	}
-	n := m.tbl.Len()
+	n := m.List.Len()
 	if f.Expr.Empty() || n == 0 {
-		m.say("nothing to look for: " + m.table.KeyOf(keys.Filter) + " takes words")
+		m.say("nothing to look for: " + m.Keys.KeyOf(keys.Filter) + " takes words")
 		return
 	}
 	for d := 1; d <= n; d++ {
-		at := ((m.tbl.Pos()+step*d)%n + n) % n
-		h := m.idx.Handles[at]
-		if row, v := m.idx.At(h); row != nil && f.Passes(row, v) {
-			if (at-m.tbl.Pos())*step <= 0 {
+		at := ((m.List.Pos()+step*d)%n + n) % n
+		h := m.Rows.Handles[at]
+		if row, v := m.Rows.At(h); row != nil && f.Passes(row, v) {
+			if (at-m.List.Pos())*step <= 0 {
 				m.say("went on from the other end")
 			}
-			m.tbl.Move(at - m.tbl.Pos())
+			m.List.Move(at - m.List.Pos())
 			return
 		}
 	}
-	m.say("no row fits " + m.typed() + ": " + m.table.KeyOf(keys.Filter) + " takes other words")
+	m.say("no row fits " + m.typed() + ": " + m.Keys.KeyOf(keys.Filter) + " takes other words")
 }
 
 // mark marks the row under the cursor, or takes its mark away, and goes to the next.
 func (m *model) mark() {
-	row, _ := m.selected()
+	row, _ := m.Selected()
 	if row == nil {
 		return
 	}
-	if m.marks[row.Ref] {
-		delete(m.marks, row.Ref)
+	if m.Marks[row.Ref] {
+		delete(m.Marks, row.Ref)
 	} else {
-		m.marks[row.Ref] = true
+		m.Marks[row.Ref] = true
 	}
-	m.tbl.Move(1)
+	m.List.Move(1)
 }
 
 // chosen are the rows that were marked and still are there, in the order of the list's
 // source, or, without marks, the row under the cursor.
 func (m *model) chosen() []*sources.Row {
 	var rows []*sources.Row
-	for _, r := range m.st.Rows {
-		if len(m.marks) > 0 && r != nil && m.marks[r.Ref] {
+	for _, r := range m.State.Rows {
+		if len(m.Marks) > 0 && r != nil && m.Marks[r.Ref] {
 			rows = append(rows, r)
 		}
 	}
-	if row, _ := m.selected(); len(rows) == 0 && row != nil {
+	if row, _ := m.Selected(); len(rows) == 0 && row != nil {
 		rows = append(rows, row)
 	}
 	return rows
@@ -134,13 +135,13 @@ func (m *model) chosen() []*sources.Row {
 // sameOwner shows only the rows of this row's owner; a second time, what was shown
 // before.
 func (m *model) sameOwner() {
-	m.switchTo(viewList)
-	if m.byOwner != "" && m.idx.Filter.Text == m.byOwner {
+	m.switchTo(screen.List)
+	if m.byOwner != "" && m.Rows.Filter.Text == m.byOwner {
 		m.setFilter(m.beforeOwner)
 		m.byOwner = ""
 		return
 	}
-	row, _ := m.selected()
+	row, _ := m.Selected()
 	if row == nil || len(row.Owners) == 0 {
 		m.say("nobody is known to own this row: choose one that has an owner")
 		return
@@ -149,8 +150,8 @@ func (m *model) sameOwner() {
 	if owner == "" {
 		owner = row.Owners[0].ID
 	}
-	m.beforeOwner = m.idx.Filter.Text
-	m.tbl.Move(0) // the cursor stays on this row
+	m.beforeOwner = m.Rows.Filter.Text
+	m.List.Move(0) // the cursor stays on this row
 	m.setFilter("owner=" + filter.Quote(paint.Clean(owner)))
-	m.byOwner = m.idx.Filter.Text
+	m.byOwner = m.Rows.Filter.Text
 }

@@ -9,6 +9,7 @@ import (
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+	"coordtop/ui/screen"
 )
 
 // menu is what can be done to one row. It is pinned to the row, whoever owns it: what is
@@ -48,18 +49,18 @@ func (m *model) openMenu() {
 // atHand is the row that an action would be done to: that under the cursor, or of the event
 // under the cursor, as it is now. It says so where there is none; nil then.
 func (m *model) atHand() *sources.Row {
-	if m.view != viewEvents {
-		row, _ := m.selected()
+	if m.Shown != screen.Events {
+		row, _ := m.Selected()
 		return row
 	}
-	seq, ok := m.told.Selected()
-	e := m.events.Find(seq)
+	seq, ok := m.EventList.Selected()
+	e := m.Events.Find(seq)
 	switch {
 	case !ok || e == nil:
-		m.say("there is no event yet, and so no row: " + m.table.KeyOf(keys.Locks) + " lists the rows")
+		m.say("there is no event yet, and so no row: " + m.Keys.KeyOf(keys.Locks) + " lists the rows")
 		return nil
 	case e.Ref.Name == "":
-		m.say("this event is about a source: actions are done to a row, " + m.table.KeyOf(keys.Locks) + " lists them")
+		m.say("this event is about a source: actions are done to a row, " + m.Keys.KeyOf(keys.Locks) + " lists them")
 		return nil
 	}
 	row := m.live(e.Ref)
@@ -67,7 +68,7 @@ func (m *model) atHand() *sources.Row {
 		m.say(paint.Clean(e.Ref.Name) + " does not exist any more")
 		return nil
 	}
-	m.told.Move(0) // the event is chosen now: the cursor stays on it
+	m.EventList.Move(0) // the event is chosen now: the cursor stays on it
 	return row
 }
 
@@ -75,7 +76,7 @@ func (m *model) atHand() *sources.Row {
 func (m *model) targetOf(row *sources.Row) action.Target {
 	var o *sources.Owner
 	for i := range row.Owners {
-		if o == nil || isOurs(&m.scene, row.Ref, &row.Owners[i]) {
+		if o == nil || screen.IsOurs(&m.Scene, row.Ref, &row.Owners[i]) {
 			o = &row.Owners[i]
 		}
 	}
@@ -85,17 +86,17 @@ func (m *model) targetOf(row *sources.Row) action.Target {
 // items are the lines of the menu of a row, what is possible first.
 func (m *model) items(row *sources.Row) []item {
 	if m.hands.op == nil {
-		return []item{{key: "a", intent: keys.Acquire, verb: action.Acquire, text: "acquire, campaign, proclaim, resign", not: readOnlyText}}
+		return []item{{key: "a", intent: keys.Acquire, verb: action.Acquire, text: "acquire, campaign, proclaim, resign", not: screen.ReadOnlyText}}
 	}
 	var items []item
 	waiting := false
-	if r := runUnder(&m.scene, row.Ref); r != nil {
+	if r := screen.RunUnder(&m.Scene, row.Ref); r != nil {
 		waiting = r.Phase == action.Waiting
-		text := "call it off: " + runText(r)
+		text := "call it off: " + screen.RunText(r)
 		if waiting {
-			text = "leave the queue: " + runText(r)
+			text = "leave the queue: " + screen.RunText(r)
 		}
-		items = append(items, item{key: m.table.KeyIn(keys.InMenu, keys.CallOff), intent: keys.CallOff, run: r.ID, text: text})
+		items = append(items, item{key: m.Keys.KeyIn(keys.InMenu, keys.CallOff), intent: keys.CallOff, run: r.ID, text: text})
 	}
 	choices := m.hands.op.Choices(row)
 	acquires := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Acquire && c.Not == "" })
@@ -115,7 +116,7 @@ func (m *model) items(row *sources.Row) []item {
 			i.intent = keys.Acquire
 		}
 		if i.intent != keys.Acquire || !campaigns || c.Not == "" { // else the same key campaigns
-			i.key = m.table.KeyIn(keys.InMenu, i.intent)
+			i.key = m.Keys.KeyIn(keys.InMenu, i.intent)
 		}
 		items = append(items, i)
 	}
@@ -184,7 +185,7 @@ func (d *menu) do(m *model, i keys.Intent) tea.Cmd {
 func (d *menu) choose(m *model, i item) tea.Cmd {
 	switch {
 	case i.not == writingOff:
-		m.say(writingOff + ": " + m.table.KeyOf(keys.Arm) + " makes it possible")
+		m.say(writingOff + ": " + m.Keys.KeyOf(keys.Arm) + " makes it possible")
 		return nil
 	case i.not != "":
 		m.say("not possible: " + i.not)
@@ -219,16 +220,16 @@ func (d *menu) heed(m *model) {
 
 // owner is who the actions are about. Of many permits that is nobody alone.
 func (d *menu) owner(m *model, row *sources.Row, w int) *paint.Line {
-	l := m.th.Line(w)
+	l := m.Theme.Line(w)
 	switch {
 	case manyPermits(row):
-		return l.Put("", permitsText(row)).Put(m.th.Dim, " permits are taken")
+		return l.Put("", screen.PermitsText(row)).Put(m.Theme.Dim, " permits are taken")
 	case d.target.Owner == "":
-		return l.Put(m.th.Dim, "owner ").Put("", "nobody owns it")
+		return l.Put(m.Theme.Dim, "owner ").Put("", "nobody owns it")
 	}
-	l.Put(m.th.Dim, "owner ").Put("", paint.CleanLabel(d.target.Label))
+	l.Put(m.Theme.Dim, "owner ").Put("", paint.CleanLabel(d.target.Label))
 	if d.target.Fence != 0 {
-		l.Put("", ", fence "+fence(d.target.Fence))
+		l.Put("", ", fence "+screen.Fence(d.target.Fence))
 	}
 	return l
 }
@@ -236,66 +237,66 @@ func (d *menu) owner(m *model, row *sources.Row, w int) *paint.Line {
 // manyPermits says whether several can own a row without sharing anything.
 func manyPermits(row *sources.Row) bool { return row != nil && row.Limited() && row.Limit > 1 }
 
-func (d *menu) picture(m *model, w, h int) picture {
-	var p picture
-	add := func(l *paint.Line) { p.lines = append(p.lines, l.Done()) }
-	l := m.th.Line(w).Put(m.th.Strong, m.th.FitName(paint.Clean(d.target.Ref.Name), w/2)).Put(m.th.Dim, " in ")
-	add(l.Put(m.th.Warn, paint.Clean(d.target.Ref.Source)).Put(m.th.Dim, ", ").Put(m.th.Title, m.title))
+func (d *menu) picture(m *model, w, h int) screen.Picture {
+	var p screen.Picture
+	add := func(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }
+	l := m.Theme.Line(w).Put(m.Theme.Strong, m.Theme.FitName(paint.Clean(d.target.Ref.Name), w/2)).Put(m.Theme.Dim, " in ")
+	add(l.Put(m.Theme.Warn, paint.Clean(d.target.Ref.Source)).Put(m.Theme.Dim, ", ").Put(m.Theme.Title, m.Title))
 	row := m.live(d.target.Ref)
 	add(d.owner(m, row, w))
 	if row == nil {
-		add(m.th.Line(w).Put(m.th.Bad, notListed))
+		add(m.Theme.Line(w).Put(m.Theme.Bad, notListed))
 	}
-	add(m.th.Line(w))
+	add(m.Theme.Line(w))
 	for i, it := range d.items {
 		if i > 0 && rankOf(it) > rankOf(d.items[i-1]) { // what cannot be done is told apart by more than its colour
-			add(m.th.Line(w).Rule())
+			add(m.Theme.Line(w).Rule())
 		}
-		l, st, key := m.th.Line(w), paint.Style(""), m.th.Strong
+		l, st, key := m.Theme.Line(w), paint.Style(""), m.Theme.Strong
 		if it.not != "" {
-			st, key = m.th.Dim, m.th.Dim
+			st, key = m.Theme.Dim, m.Theme.Dim
 		}
 		mark := " "
 		if i == d.at {
-			l.Over, mark = m.th.Selected, m.th.Cursor
+			l.Over, mark = m.Theme.Selected, m.Theme.Cursor
 		}
 		l.Put("", mark).Cell(key, it.key, 3)
 		if it.not == "" {
 			add(l.Put(st, it.text))
 			continue
 		}
-		name := m.th.Cut(it.text, 18)
+		name := m.Theme.Cut(it.text, 18)
 		if it.run == 0 && m.hands.op != nil {
 			name = it.verb.String()
 		}
 		add(l.Put(st, name).Put(st, ": "+it.not))
 	}
 	if len(d.items) == 0 {
-		add(m.th.Line(w).Put(m.th.Dim, "this backend offers no action for this row"))
+		add(m.Theme.Line(w).Put(m.Theme.Dim, "this backend offers no action for this row"))
 	}
-	add(m.th.Line(w))
-	l = m.th.Line(w)
+	add(m.Theme.Line(w))
+	l = m.Theme.Line(w)
 	if m.hands.op != nil && !m.canWrite() {
-		l.Put(m.th.Dim, writingOff+": ").Put(m.th.Strong, m.table.KeyOf(keys.Arm)).Put(m.th.Dim, " makes it possible   ")
+		l.Put(m.Theme.Dim, writingOff+": ").Put(m.Theme.Strong, m.Keys.KeyOf(keys.Arm)).Put(m.Theme.Dim, " makes it possible   ")
 	}
-	add(l.Put(m.th.Strong, m.table.KeyIn(keys.InMenu, keys.Cancel)).Put(m.th.Dim, " cancels"))
-	lately := runLines(&m.scene, w, 0, runsShown, "OUR LAST ACTIONS", func(*action.Run) bool { return true })
-	if len(lately) > 0 && len(p.lines)+len(lately) < h {
-		add(m.th.Line(w))
-		p.lines = append(p.lines, lately...)
+	add(l.Put(m.Theme.Strong, m.Keys.KeyIn(keys.InMenu, keys.Cancel)).Put(m.Theme.Dim, " cancels"))
+	lately := screen.RunLines(&m.Scene, w, 0, screen.RunsShown, "OUR LAST ACTIONS", func(*action.Run) bool { return true })
+	if len(lately) > 0 && len(p.Lines)+len(lately) < h {
+		add(m.Theme.Line(w))
+		p.Lines = append(p.Lines, lately...)
 	}
-	p.lines = p.lines[:min(len(p.lines), max(h, 0))]
+	p.Lines = p.Lines[:min(len(p.Lines), max(h, 0))]
 	return p
 }
 
 // crash ends the process of the owner under the cursor, in the demo.
 func (m *model) crash() tea.Cmd {
-	row, _ := m.selected()
+	row, _ := m.Selected()
 	switch {
 	case row == nil:
 		return nil
 	case m.hands.op == nil:
-		m.say(readOnlyText)
+		m.say(screen.ReadOnlyText)
 		return nil
 	}
 	for _, c := range m.hands.op.Choices(row) {

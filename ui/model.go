@@ -13,19 +13,20 @@ import (
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
+	"coordtop/ui/screen"
 	"coordtop/ui/terminal"
 )
 
 // model is the one tea.Model. Only Update changes it; drawing reads it.
 type model struct {
-	scene
+	screen.Scene
 	feed  Feed
 	keys  keys.Map
 	split terminal.SplitKeys
 
 	w, h    int
-	longest longest     // texts of the rows, since the screen has this width
-	picked  sources.Ref // the row under the cursor, as long as it exists
+	longest screen.Longest // texts of the rows, since the screen has this width
+	picked  sources.Ref    // the row under the cursor, as long as it exists
 
 	line  typedLine
 	mouse bool
@@ -59,12 +60,12 @@ type model struct {
 func newModel(o Options) *model {
 	env := terminal.Environ(o.Environ)
 	m := &model{
-		scene: scene{
-			title: paint.Clean(o.Title),
-			table: keys.Rebound(keys.Bindings(), o.Keys),
-			marks: map[sources.Ref]bool{},
+		Scene: screen.Scene{
+			Title: paint.Clean(o.Title),
+			Keys:  keys.Rebound(keys.Bindings(), o.Keys),
+			Marks: map[sources.Ref]bool{},
 
-			status: &action.Status{},
+			Status: &action.Status{},
 		},
 		feed:  o.Feed,
 		split: terminal.SplitKeys{Remote: env.Remote()},
@@ -82,16 +83,16 @@ func newModel(o Options) *model {
 		slowly:     o.slow,
 	}
 	if o.Operator != nil {
-		m.acts, m.able, m.status = true, o.Operator.Caps, o.Operator.Status()
+		m.Acts, m.Abilities, m.Status = true, o.Operator.Caps, o.Operator.Status()
 	}
-	m.keys = keys.NewMap(m.table)
-	m.th = m.scheme.Theme(o.ASCII || env.ASCII())
-	if m.title == "" {
-		m.title = "coordtop"
+	m.keys = keys.NewMap(m.Keys)
+	m.Theme = m.scheme.Theme(o.ASCII || env.ASCII())
+	if m.Title == "" {
+		m.Title = "coordtop"
 	}
-	m.idx.Filter.Find = m.rowOf
-	m.clock = m.time()
-	m.now, m.started = m.clock, m.clock
+	m.Rows.Filter.Find = m.rowOf
+	m.Clock = m.time()
+	m.Now, m.Started = m.Clock, m.Clock
 	m.take()
 	m.draw()
 	return m
@@ -99,35 +100,35 @@ func newModel(o Options) *model {
 
 // take brings in what the feed has. While paused the picture stays.
 func (m *model) take() {
-	if !m.paused.IsZero() {
+	if !m.Paused.IsZero() {
 		return
 	}
-	first := m.st == nil
-	m.st = m.feed.State()
-	m.events.Read(m.feed)
-	changed := m.idx.Update(m.st, m.now)
+	first := m.State == nil
+	m.State = m.feed.State()
+	m.Events.Read(m.feed)
+	changed := m.Rows.Update(m.State, m.Now)
 	m.follow()
 	if changed || first {
-		m.tbl.SetKeys(m.idx.Handles)
+		m.List.SetKeys(m.Rows.Handles)
 	}
-	m.scene.arrange(m.w, m.h)
+	m.Scene.Arrange(m.w, m.h)
 }
 
 // follow keeps the cursor on a row that went and came back under another handle, and
 // says when it is gone.
 func (m *model) follow() {
-	h, ok := m.tbl.Selected()
+	h, ok := m.List.Selected()
 	if !ok || m.picked == (sources.Ref{}) {
 		return
 	}
-	if row, _ := m.idx.At(h); row != nil && row.Ref == m.picked {
+	if row, _ := m.Rows.At(h); row != nil && row.Ref == m.picked {
 		return
 	}
 	if now, ok := m.find(m.picked); ok {
-		m.tbl.Replace(h, now)
+		m.List.Replace(h, now)
 		return
 	}
-	if m.tbl.Moved() {
+	if m.List.Moved() {
 		m.say(paint.Clean(m.picked.Name) + " does not exist any more")
 	}
 	m.picked = sources.Ref{}
@@ -135,7 +136,7 @@ func (m *model) follow() {
 
 // find returns the handle of a row by its identity.
 func (m *model) find(ref sources.Ref) (rows.Handle, bool) {
-	row := m.feed.Row(m.st, ref)
+	row := m.feed.Row(m.State, ref)
 	if row == nil {
 		return rows.Handle{}, false
 	}
@@ -148,7 +149,7 @@ func (m *model) rowOf(ref sources.Ref) (*sources.Row, rows.Verdict) {
 	if !ok {
 		return nil, rows.Verdict{}
 	}
-	return m.idx.At(h)
+	return m.Rows.At(h)
 }
 
 const (
@@ -159,7 +160,7 @@ const (
 // say shows a message in the footer for some seconds.
 func (m *model) say(text string) { m.sayFor(messageTime, text) }
 
-func (m *model) sayFor(d time.Duration, text string) { m.message, m.until = text, m.clock.Add(d) }
+func (m *model) sayFor(d time.Duration, text string) { m.Message, m.until = text, m.Clock.Add(d) }
 
 // watch tells the feed which rows are on screen, if that changed.
 func (m *model) watch() {
@@ -167,8 +168,8 @@ func (m *model) watch() {
 	if !ok {
 		return
 	}
-	selected, _ := m.tbl.Selected()
-	visible := append(slices.Clone(m.tbl.Visible()), selected)
+	selected, _ := m.List.Selected()
+	visible := append(slices.Clone(m.List.Visible()), selected)
 	subject := m.subject()
 	if slices.Equal(visible, m.watched) && subject == m.studied {
 		return
@@ -176,7 +177,7 @@ func (m *model) watch() {
 	m.watched, m.studied = visible, subject
 	refs := make([]sources.Ref, 0, len(visible))
 	for _, h := range visible[:len(visible)-1] {
-		if row, _ := m.idx.At(h); row != nil {
+		if row, _ := m.Rows.At(h); row != nil {
 			refs = append(refs, row.Ref)
 		}
 	}

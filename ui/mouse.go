@@ -23,9 +23,9 @@ func (m *model) pointed(msg tea.MouseMsg) {
 		}
 		m.used(i)
 	case tea.MouseClickMsg:
-		at := mouse.Y - m.lay.rowsAt()
-		if visible := m.tbl.Visible(); m.keyScope() == keys.InList && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
-			m.tbl.Select(visible[at])
+		at := mouse.Y - m.Layout.RowsAt()
+		if visible := m.List.Visible(); m.keyScope() == keys.InList && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
+			m.List.Select(visible[at])
 			m.used(keys.Up)
 		}
 	}

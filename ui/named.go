@@ -10,12 +10,13 @@ import (
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+	"coordtop/ui/screen"
 )
 
 // claimNamed opens the box that takes a row by its name, wherever the cursor is.
 func (m *model) claimNamed(v action.Verb, name string) tea.Cmd {
 	if m.hands.op == nil {
-		m.say(readOnlyText)
+		m.say(screen.ReadOnlyText)
 		return nil
 	}
 	rows := m.namedRows(name)
@@ -28,7 +29,7 @@ func (m *model) claimNamed(v action.Verb, name string) tea.Cmd {
 			m.say("there is no row " + paint.Clean(name) + ": did you mean " + paint.Clean(near) + "?")
 			return nil
 		}
-		m.say("there is no row " + paint.Clean(name) + ": " + m.table.KeyOf(keys.Filter) + " looks for parts of names")
+		m.say("there is no row " + paint.Clean(name) + ": " + m.Keys.KeyOf(keys.Filter) + " looks for parts of names")
 		return nil
 	case len(rows) > 1:
 		m.say(paint.Count(len(rows), "row") + " have that name; write " + longName(rows[0]) + " or " + longName(rows[1]))
@@ -41,13 +42,13 @@ func (m *model) claimNamed(v action.Verb, name string) tea.Cmd {
 			m.say("not possible: " + paint.Clean(c.Not))
 			return nil
 		case !m.canWrite():
-			m.say(writingOff + ": " + m.table.KeyOf(keys.Arm) + " makes it possible")
+			m.say(writingOff + ": " + m.Keys.KeyOf(keys.Arm) + " makes it possible")
 			return nil
 		default:
 			return m.openBox(action.Request{Verb: v, Target: m.targetOf(rows[0])})
 		}
 	}
-	m.say("this backend cannot do that: " + m.table.KeyOf(keys.Actions) + " on the row shows what it can")
+	m.say("this backend cannot do that: " + m.Keys.KeyOf(keys.Actions) + " on the row shows what it can")
 	return nil
 }
 
@@ -103,7 +104,7 @@ const offeredNames = 50
 // namesLike are names of rows that begin so.
 func (m *model) namesLike(text string) []string {
 	var list []string
-	for _, r := range m.st.Rows {
+	for _, r := range m.State.Rows {
 		if len(list) == offeredNames {
 			break
 		}

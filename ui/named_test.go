@@ -5,6 +5,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/screen"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
@@ -44,7 +45,7 @@ func TestARowIsTakenByItsName(t *testing.T) {
 	d.shows(t, "writing is off: W makes it possible")
 	e := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{})
 	e.command("campaign a")
-	e.shows(t, readOnlyText)
+	e.shows(t, screen.ReadOnlyText)
 	e.press(":")
 	e.typed("acquire ")
 	e.press("tab")

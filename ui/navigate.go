@@ -3,59 +3,60 @@ package ui
 import (
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+	"coordtop/ui/screen"
 )
 
 // switchTo goes to a screen, from which there is no way back but the screens.
-func (m *model) switchTo(v view) {
-	m.view, m.scroll, m.trail = v, 0, m.trail[:0]
+func (m *model) switchTo(v screen.View) {
+	m.Shown, m.Scroll, m.Trail = v, 0, m.Trail[:0]
 }
 
 // open shows a view from which leave comes back to this one.
-func (m *model) open(v view) {
-	m.trail = append(m.trail, m.view)
-	m.view, m.scroll = v, 0
+func (m *model) open(v screen.View) {
+	m.Trail = append(m.Trail, m.Shown)
+	m.Shown, m.Scroll = v, 0
 }
 
 // show goes to the view of an intent.
 func (m *model) show(i keys.Intent) {
-	switch v, tab, _ := viewOf(i); {
+	switch v, tab, _ := screen.ViewOf(i); {
 	case tab:
 		m.switchTo(v)
-	case m.view != v:
+	case m.Shown != v:
 		m.open(v)
 	}
 }
 
 // leave goes back to where the view was opened; a screen goes back to the list.
 func (m *model) leave() {
-	m.scroll, m.view = 0, viewList
-	if n := len(m.trail); n > 0 {
-		m.view, m.trail = m.trail[n-1], m.trail[:n-1]
+	m.Scroll, m.Shown = 0, screen.List
+	if n := len(m.Trail); n > 0 {
+		m.Shown, m.Trail = m.Trail[n-1], m.Trail[:n-1]
 	}
 }
 
 // listEvents brings the list of the Events screen up to date, newest first. The cursor
 // stays on its event.
 func (m *model) listEvents() {
-	keys := make([]uint64, 0, len(m.events.List))
-	for e := range m.events.Newest {
-		if passesEvent(&m.scene, e) {
+	keys := make([]uint64, 0, len(m.Events.List))
+	for e := range m.Events.Newest {
+		if screen.PassesEvent(&m.Scene, e) {
 			keys = append(keys, e.Seq)
 		}
 	}
-	m.told.SetKeys(keys)
+	m.EventList.SetKeys(keys)
 }
 
 // pickEvent moves the cursor of the list to the row of the event under the cursor, and
 // says why where that cannot be.
 func (m *model) pickEvent() bool {
-	seq, ok := m.told.Selected()
-	e := m.events.Find(seq)
+	seq, ok := m.EventList.Selected()
+	e := m.Events.Find(seq)
 	if !ok || e == nil {
 		return false
 	}
 	if e.Ref.Name == "" {
-		m.open(viewSources)
+		m.open(screen.Sources)
 		return false
 	}
 	h, ok := m.find(e.Ref)
@@ -63,17 +64,17 @@ func (m *model) pickEvent() bool {
 	case !ok:
 		m.say(paint.Clean(e.Ref.Name) + " does not exist any more")
 		return false
-	case !m.idx.InList(h):
-		m.say("the list does not show " + paint.Clean(e.Ref.Name) + ": " + m.table.KeyIn(keys.InList, keys.Clear) + " clears the filter")
+	case !m.Rows.InList(h):
+		m.say("the list does not show " + paint.Clean(e.Ref.Name) + ": " + m.Keys.KeyIn(keys.InList, keys.Clear) + " clears the filter")
 		return false
 	}
-	m.told.Move(0) // the event is chosen now: the cursor stays on it
-	return m.tbl.Select(h)
+	m.EventList.Move(0) // the event is chosen now: the cursor stays on it
+	return m.List.Select(h)
 }
 
 // moveStrips lets the strips reach the time, and says whether that moves them.
 func (m *model) moveStrips() bool {
-	before := stripWindow(&m.scene)
-	m.still = false
-	return stripWindow(&m.scene) != before
+	before := screen.StripWindow(&m.Scene)
+	m.Still = false
+	return screen.StripWindow(&m.Scene) != before
 }

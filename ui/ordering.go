@@ -6,6 +6,7 @@ import (
 
 	"coordtop/ui/keys"
 	"coordtop/ui/rows"
+	"coordtop/ui/screen"
 )
 
 // orderOf is the order that an intent asks for.
@@ -17,9 +18,9 @@ func orderOf(i keys.Intent) (rows.Order, bool) {
 
 // order orders the list; the same order again is reversed.
 func (m *model) order(s rows.Order) {
-	m.idx.Reverse = m.idx.Order == s && !m.idx.Reverse
-	m.idx.Order = s
-	m.switchTo(viewList)
+	m.Rows.Reverse = m.Rows.Order == s && !m.Rows.Reverse
+	m.Rows.Order = s
+	m.switchTo(screen.List)
 	m.relist()
 }
 
@@ -31,15 +32,15 @@ const holdTime = 5 * time.Second
 func (m *model) used(i keys.Intent) {
 	switch i {
 	case keys.Up, keys.Down, keys.HalfUp, keys.HalfDown, keys.PageUp, keys.PageDown, keys.Top, keys.Bottom, keys.Mark, keys.Next, keys.Previous, keys.Back:
-		if m.view == viewList && m.tbl.Moved() {
-			m.idx.Held, m.heldUntil = true, m.clock.Add(holdTime)
+		if m.Shown == screen.List && m.List.Moved() {
+			m.Rows.Held, m.heldUntil = true, m.Clock.Add(holdTime)
 		}
 	}
 }
 
 // release lets the rows move again when the cursor was not used for a while.
 func (m *model) release() {
-	if m.idx.Held && !m.clock.Before(m.heldUntil) {
-		m.idx.Held = false
+	if m.Rows.Held && !m.Clock.Before(m.heldUntil) {
+		m.Rows.Held = false
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/ui/screen"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
@@ -120,8 +121,8 @@ func TestAnEventOfAHiddenRowDoesNotOpenAnother(t *testing.T) {
 	d.shows(t, "gone does not exist any more")
 	d.press("j", "enter")
 	d.shows(t, "the list does not show b")
-	if d.view != viewEvents {
-		t.Errorf("view %d is shown", d.view)
+	if d.Shown != screen.Events {
+		t.Errorf("view %d is shown", d.Shown)
 	}
 }
 

@@ -106,7 +106,7 @@ func (d *driver) lines() []string { return strings.Split(d.text(), "\n") }
 
 // cursor is the name of the row under the cursor.
 func (d *driver) cursor() string {
-	row, _ := d.selected()
+	row, _ := d.Selected()
 	if row == nil {
 		return ""
 	}
@@ -116,8 +116,8 @@ func (d *driver) cursor() string {
 // names are the visible rows from top to bottom.
 func (d *driver) names() []string {
 	var names []string
-	for _, h := range d.tbl.Visible() {
-		row, _ := d.idx.At(h)
+	for _, h := range d.List.Visible() {
+		row, _ := d.Rows.At(h)
 		names = append(names, row.Name)
 	}
 	return names

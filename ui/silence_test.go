@@ -11,6 +11,7 @@ import (
 
 	"coordtop/sources"
 	"coordtop/ui/paint"
+	"coordtop/ui/screen"
 	"coordtop/ui/uitest"
 )
 
@@ -29,15 +30,17 @@ func TestASilentSourceIsWorthALookAndThenNeedsAPerson(t *testing.T) {
 	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 40})
 	grade := func(want paint.Severity) {
 		t.Helper()
-		n, worst := silentSources(&d.scene)
-		if n != 1 || worst != want || worstSeverity(&d.scene) != want {
-			t.Errorf("%d sources are silent, severity %d, the header's %d; want %d", n, worst, worstSeverity(&d.scene), want)
+		n, worst := screen.SilentSources(&d.Scene)
+		if n != 1 || worst != want || screen.WorstSeverity(&d.Scene) != want {
+			t.Errorf("%d sources are silent, severity %d, the header's %d; want %d", n, worst, screen.WorstSeverity(&d.Scene), want)
 		}
-		st := string(d.th.Severity(want))
+		st := string(d.Theme.Severity(want))
 		if n := strings.Count(d.frame.Content, st+"leases STALE"); n != 2 {
 			t.Errorf("the header and the banner have %d signs of severity %d", n, want)
 		}
-		if n := strings.Count(strings.Join(sourceScreen(&d.scene, 160), "\n"), st+"STALE"); n != 1 {
+		d.press("o")
+		defer d.press("2")
+		if n := strings.Count(d.frame.Content, st+"STALE"); n != 1 {
 			t.Errorf("the table of sources has %d words of severity %d", n, want)
 		}
 	}
@@ -49,11 +52,11 @@ func TestASilentSourceIsWorthALookAndThenNeedsAPerson(t *testing.T) {
 	st.Scopes = nil
 	d = drive(uitest.NewFeed(st), Options{Width: 160, Height: 40}) // it never answered
 	d.pass(59)
-	if _, worst := silentSources(&d.scene); worst != paint.Warn {
+	if _, worst := screen.SilentSources(&d.Scene); worst != paint.Warn {
 		t.Errorf("severity %d after 59 s without any answer", worst)
 	}
 	d.pass(1)
-	if _, worst := silentSources(&d.scene); worst != paint.Bad {
+	if _, worst := screen.SilentSources(&d.Scene); worst != paint.Bad {
 		t.Errorf("severity %d after a minute without any answer", worst)
 	}
 }
@@ -82,7 +85,7 @@ func TestTheNumberOfProblemsStaysWhateverGoes(t *testing.T) {
 	for w, want := range map[int]string{160: "2 problems, 1 source down", 80: "2 problems, 1 source down", 60: "2 problems", 40: "2 problems", 39: "3!", 20: "3!"} {
 		for _, title := range []string{"", "an environment with a long name, in which much goes on"} {
 			d, _ := armed(a, b)
-			d.title = title
+			d.Title = title
 			d.show(st)
 			d.send(tea.WindowSizeMsg{Width: w, Height: 10})
 			d.press("p")

@@ -79,7 +79,7 @@ func TestBothSidesOfATurnoverHaveTheirLetters(t *testing.T) {
 		{Owner: sources.OwnerRef{ID: "new", Label: "new"}, Hue: 1, Start: at(4 * time.Minute)},
 	}
 	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 40})
-	d.started = noon().Add(-time.Hour) // so that the strips are of their whole length
+	d.Started = noon().Add(-time.Hour) // so that the strips are of their whole length
 	d.send(terminal.SecondMsg{})
 	d.shows(t, "B new")  // in the list and in the pane
 	d.shows(t, "A━━━━━") // the strip
@@ -150,7 +150,7 @@ func TestCursorRowKeepsTheColourOfItsMark(t *testing.T) {
 	if d.cursor() != "a" {
 		t.Fatalf("the cursor is on %s", d.cursor())
 	}
-	if mark := string(d.th.Selected+d.th.Bad) + "!"; !strings.Contains(d.View().Content, mark) {
+	if mark := string(d.Theme.Selected+d.Theme.Bad) + "!"; !strings.Contains(d.View().Content, mark) {
 		t.Errorf("the mark is not drawn as %q", mark)
 	}
 }

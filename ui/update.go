@@ -12,6 +12,7 @@ import (
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+	"coordtop/ui/screen"
 	"coordtop/ui/terminal"
 )
 
@@ -36,7 +37,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	case terminal.WakeMsg:
 		m.take()
 		m.heed()
-		return nil, m.paused.IsZero() || m.hands.op != nil
+		return nil, m.Paused.IsZero() || m.hands.op != nil
 	case describedMsg:
 		msg.box.answered(m, msg)
 		return nil, true
@@ -50,7 +51,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		return nil, m.moveStrips()
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
-		m.scene.arrange(m.w, m.h)
+		m.Scene.Arrange(m.w, m.h)
 		return nil, true
 	case tea.KeyPressMsg:
 		pressed, cmd := m.split.Press(msg)
@@ -82,21 +83,21 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 
 // second lets time pass: ages, countdowns and what depends on them.
 func (m *model) second() {
-	m.clock = m.time()
+	m.Clock = m.time()
 	m.heed()
-	if m.message != "" && !m.clock.Before(m.until) {
-		m.message = ""
+	if m.Message != "" && !m.Clock.Before(m.until) {
+		m.Message = ""
 	}
-	if !m.paused.IsZero() {
+	if !m.Paused.IsZero() {
 		return
 	}
-	m.slow = m.slowly != nil && m.slowly()
-	m.now, m.still = m.clock, !m.slow
+	m.Slow = m.slowly != nil && m.slowly()
+	m.Now, m.Still = m.Clock, !m.Slow
 	m.release()
 	m.take()
-	m.events.Second()
-	if m.idx.Sweep(m.now, m.tbl.Visible()) {
-		m.tbl.SetKeys(m.idx.Handles)
+	m.Events.Second()
+	if m.Rows.Sweep(m.Now, m.List.Visible()) {
+		m.List.SetKeys(m.Rows.Handles)
 	}
 }
 
@@ -110,7 +111,7 @@ func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, k := range pressed {
 		s := m.keyScope()
-		m.menu = 0 // a menu is for one key
+		m.Menu = 0 // a menu is for one key
 		if do, ok := m.keys[s][keys.Name(k)]; ok {
 			cmds = append(cmds, m.do(do))
 			m.used(do)
@@ -125,14 +126,14 @@ func (m *model) keyScope() keys.Scope {
 	switch {
 	case m.hands.dialog != nil:
 		return m.hands.dialog.scope()
-	case m.menu != 0:
-		return m.menu
+	case m.Menu != 0:
+		return m.Menu
 	case m.line.scope != 0:
 		return m.line.scope
 	case m.typing:
 		return keys.InInput
 	}
-	return m.view.scope()
+	return m.Shown.Scope()
 }
 
 // maxInput bounds what is typed or pasted, in characters.
@@ -154,7 +155,7 @@ func (m *model) edit(msg tea.Msg) tea.Cmd {
 	if m.hands.dialog != nil {
 		return m.hands.dialog.edit(m, msg)
 	}
-	if !m.typing && m.line.scope == 0 && m.view != viewHelp {
+	if !m.typing && m.line.scope == 0 && m.Shown != screen.Help {
 		return nil
 	}
 	if paste, ok := msg.(tea.PasteMsg); ok {
@@ -162,7 +163,7 @@ func (m *model) edit(msg tea.Msg) tea.Cmd {
 		msg = tea.PasteMsg{Content: paint.Clean(line)}
 	}
 	switch {
-	case m.view == viewHelp && m.line.scope != keys.InCommand:
+	case m.Shown == screen.Help && m.line.scope != keys.InCommand:
 		return m.typeHelp(msg)
 	case m.line.scope != 0:
 		m.line.edit(msg)
@@ -181,10 +182,10 @@ func (m *model) setFilter(text string) {
 
 // refilter shows what the typed words select.
 func (m *model) refilter() {
-	if text := m.typed(); text != m.idx.Filter.Text {
-		m.idx.Filter.Parse(text, m.idx.Labels)
-		if !m.idx.Filter.Expr.Empty() {
-			m.sought = m.idx.Filter.Expr
+	if text := m.typed(); text != m.Rows.Filter.Text {
+		m.Rows.Filter.Parse(text, m.Rows.Labels)
+		if !m.Rows.Filter.Expr.Empty() {
+			m.sought = m.Rows.Filter.Expr
 		}
 		m.relist()
 	}
@@ -195,14 +196,14 @@ func (m *model) typed() string { return paint.Clean(m.input.Value()) }
 
 // relist makes the list anew; the cursor stays on its row if that is still there.
 func (m *model) relist() {
-	m.idx.Rebuild()
-	m.tbl.SetKeys(m.idx.Handles)
+	m.Rows.Rebuild()
+	m.List.SetKeys(m.Rows.Handles)
 }
 
 // settled notes which row the cursor has come to.
 func (m *model) settled() {
 	m.picked = sources.Ref{}
-	if row, _ := m.selected(); row != nil {
+	if row, _ := m.Selected(); row != nil {
 		m.picked = row.Ref
 	}
 }
@@ -238,4 +239,4 @@ func (m *model) setScheme(name string) tea.Cmd {
 }
 
 // repaint makes the styles anew.
-func (m *model) repaint() { m.th = m.scheme.Theme(m.th.Glyphs.ASCII) }
+func (m *model) repaint() { m.Theme = m.scheme.Theme(m.Theme.Glyphs.ASCII) }

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"strings"
@@ -20,12 +20,12 @@ type sign struct {
 }
 
 // sourceHealth sums up a source from its scopes.
-func sourceHealth(sc *scene, s *sources.SourceStatus) sign {
+func sourceHealth(sc *Scene, s *sources.SourceStatus) sign {
 	h := sign{name: paint.Clean(s.Name)}
 	scope := worstScope(sc, s)
 	switch {
 	case s.Health == sources.HealthConnecting:
-		h.mark, h.st, h.text, h.short = sc.th.Connecting, sc.th.Dim, "connecting", "connecting"
+		h.mark, h.st, h.text, h.short = sc.Theme.Connecting, sc.Theme.Dim, "connecting", "connecting"
 		if s.Err != nil {
 			h.text, h.short = "no answer", "no answer"
 			markSilent(sc, &h, time.Time{})
@@ -41,10 +41,10 @@ func sourceHealth(sc *scene, s *sources.SourceStatus) sign {
 		}
 		markSilent(sc, &h, alive)
 	default:
-		h.mark, h.st, h.live = sc.th.Up, sc.th.Good, true
+		h.mark, h.st, h.live = sc.Theme.Up, sc.Theme.Good, true
 		if scope != nil {
 			h.text = briefMode(&scope.About)
-			if age := sc.now.Sub(scope.Alive); age >= 2*time.Second {
+			if age := sc.Now.Sub(scope.Alive); age >= 2*time.Second {
 				h.text += ", " + format.Age(age) + " old"
 			}
 		}
@@ -54,20 +54,20 @@ func sourceHealth(sc *scene, s *sources.SourceStatus) sign {
 
 // markSilent marks the sign of a source that does not answer, of which was last heard at alive;
 // zero: never. That is worth a look, and needs a person from the threshold on.
-func markSilent(sc *scene, h *sign, alive time.Time) {
+func markSilent(sc *Scene, h *sign, alive time.Time) {
 	if alive.IsZero() {
-		alive = sc.started
+		alive = sc.Started
 	}
-	h.mark, h.loud, h.sev, h.st = sc.th.Down, true, paint.Warn, sc.th.Warn
-	if sc.now.Sub(alive) >= sc.st.Thresholds.Stale {
-		h.sev, h.st = paint.Bad, sc.th.Bad
+	h.mark, h.loud, h.sev, h.st = sc.Theme.Down, true, paint.Warn, sc.Theme.Warn
+	if sc.Now.Sub(alive) >= sc.State.Thresholds.Stale {
+		h.sev, h.st = paint.Bad, sc.Theme.Bad
 	}
 }
 
 // silenceText is for how long nothing was heard, rounded up: what is shown stands for the second
 // that follows, so an age that is rounded down would fall short all the time.
-func silenceText(sc *scene, alive time.Time) string {
-	return format.Age(sc.now.Sub(alive) + time.Second - 1)
+func silenceText(sc *Scene, alive time.Time) string {
+	return format.Age(sc.Now.Sub(alive) + time.Second - 1)
 }
 
 // briefMode says how fresh what is read of a scope is: how often it is read, or in a word
@@ -81,10 +81,10 @@ func briefMode(a *sources.About) string {
 }
 
 // worstScope returns the scope of a source that has been silent for longest.
-func worstScope(sc *scene, s *sources.SourceStatus) *sources.Scope {
+func worstScope(sc *Scene, s *sources.SourceStatus) *sources.Scope {
 	var worst *sources.Scope
-	for i := range sc.st.Scopes {
-		c := &sc.st.Scopes[i]
+	for i := range sc.State.Scopes {
+		c := &sc.State.Scopes[i]
 		if c.Source == s.Name && (worst == nil || c.Health > worst.Health || c.Health == worst.Health && c.Alive.Before(worst.Alive)) {
 			worst = c
 		}
@@ -94,11 +94,11 @@ func worstScope(sc *scene, s *sources.SourceStatus) *sources.Scope {
 
 // drawHealth writes the sources up to column end. When there is no room for all, those
 // that are well lose their text, then are only counted.
-func drawHealth(sc *scene, l *paint.Line, end int) {
-	all := make([]sign, len(sc.st.Sources))
+func drawHealth(sc *Scene, l *paint.Line, end int) {
+	all := make([]sign, len(sc.State.Sources))
 	long, short := 0, 0
-	for i := range sc.st.Sources {
-		h := sourceHealth(sc, &sc.st.Sources[i])
+	for i := range sc.State.Sources {
+		h := sourceHealth(sc, &sc.State.Sources[i])
 		all[i] = h
 		long += 5 + format.Width(h.name) + format.Width(h.text)
 		short += 4 + format.Width(h.name)
@@ -121,14 +121,14 @@ func drawHealth(sc *scene, l *paint.Line, end int) {
 	}
 }
 
-func putHealth(sc *scene, l *paint.Line, h sign, text string) {
+func putHealth(sc *Scene, l *paint.Line, h sign, text string) {
 	l.Put(h.st, h.mark).Skip(1)
 	if h.loud {
 		l.Put(h.st, strings.TrimRight(h.name+" "+text, " "))
 	} else {
 		l.Put("", h.name)
 		if text != "" {
-			l.Skip(1).Put(sc.th.Dim, text)
+			l.Skip(1).Put(sc.Theme.Dim, text)
 		}
 	}
 	l.Skip(2)
@@ -136,8 +136,8 @@ func putHealth(sc *scene, l *paint.Line, h sign, text string) {
 
 // healthCounts is for many sources, or a narrow screen: those that are not well by name
 // as far as there is room, the rest counted.
-func healthCounts(sc *scene, l *paint.Line, all []sign, end int) {
-	live, down, worst := 0, 0, sc.th.Warn
+func healthCounts(sc *Scene, l *paint.Line, all []sign, end int) {
+	live, down, worst := 0, 0, sc.Theme.Warn
 	for _, h := range all {
 		switch {
 		case h.live:
@@ -152,18 +152,18 @@ func healthCounts(sc *scene, l *paint.Line, all []sign, end int) {
 	var tail []paint.Part
 	say := func(n int, mark string, st paint.Style, text string) {
 		if n > 0 {
-			tail = append(tail, st.Text(mark), sc.th.Dim.Text(" "+format.Count(n)+" "+text+"  "))
+			tail = append(tail, st.Text(mark), sc.Theme.Dim.Text(" "+format.Count(n)+" "+text+"  "))
 		}
 	}
-	say(live, sc.th.Up, sc.th.Good, "live")
-	say(len(all)-live-down, sc.th.Connecting, sc.th.Dim, "connecting")
+	say(live, sc.Theme.Up, sc.Theme.Good, "live")
+	say(len(all)-live-down, sc.Theme.Connecting, sc.Theme.Dim, "connecting")
 	for _, h := range all {
 		if h.loud && l.X+6+format.Width(h.name)+len(h.short)+paint.PartsWidth(tail)+len("9 more down") <= end {
 			putHealth(sc, l, h, h.short)
 			down--
 		}
 	}
-	say(down, sc.th.Down, worst, "down")
+	say(down, sc.Theme.Down, worst, "down")
 	for len(tail) > 0 && l.X+paint.PartsWidth(tail) > end+2 {
 		tail = tail[2:] // what is well goes first
 	}
@@ -172,11 +172,11 @@ func healthCounts(sc *scene, l *paint.Line, all []sign, end int) {
 	}
 }
 
-// silentSources counts the sources that do not answer; worst is how bad that is.
-func silentSources(sc *scene) (n int, worst paint.Severity) {
+// SilentSources counts the sources that do not answer; worst is how bad that is.
+func SilentSources(sc *Scene) (n int, worst paint.Severity) {
 	worst = paint.Well
-	for i := range sc.st.Sources {
-		if h := sourceHealth(sc, &sc.st.Sources[i]); h.loud {
+	for i := range sc.State.Sources {
+		if h := sourceHealth(sc, &sc.State.Sources[i]); h.loud {
 			n++
 			worst = min(worst, h.sev)
 		}

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"strconv"
@@ -11,9 +11,9 @@ import (
 )
 
 // eventLines draws at most n of the newest events that pass, with their names if named.
-func eventLines(sc *scene, w, n int, named bool, pass func(*sources.Event) bool) []string {
+func eventLines(sc *Scene, w, n int, named bool, pass func(*sources.Event) bool) []string {
 	var events []*sources.Event
-	for e := range sc.events.Newest {
+	for e := range sc.Events.Newest {
 		if len(events) == n {
 			break
 		}
@@ -27,7 +27,7 @@ func eventLines(sc *scene, w, n int, named bool, pass func(*sources.Event) bool)
 	}
 	lines := make([]string, 0, len(events))
 	for _, e := range events {
-		l := sc.th.Line(w)
+		l := sc.Theme.Line(w)
 		drawEvent(sc, l, e, names)
 		lines = append(lines, l.Done())
 	}
@@ -71,10 +71,10 @@ func eventName(e *sources.Event) string {
 // drawEvent writes an event into what is left of a line, with its name in as many cells,
 // or without it where they are 0. The stretch in which it happened stands last and is
 // never cut: the sentence gives way.
-func drawEvent(sc *scene, l *paint.Line, e *sources.Event, names int) {
-	l.Cell(sc.th.Dim, eventInstant(sc, e), eventTime).Skip(1)
+func drawEvent(sc *Scene, l *paint.Line, e *sources.Event, names int) {
+	l.Cell(sc.Theme.Dim, eventInstant(sc, e), eventTime).Skip(1)
 	if names > 0 {
-		l.Cell("", sc.th.FitName(eventName(e), names), names).Skip(1)
+		l.Cell("", sc.Theme.FitName(eventName(e), names), names).Skip(1)
 	}
 	tail := ""
 	if d := paint.Spread(e); d > 0 {
@@ -84,34 +84,34 @@ func drawEvent(sc *scene, l *paint.Line, e *sources.Event, names int) {
 	if tail != "" {
 		end -= len(tail) + 1
 	}
-	for _, p := range eventText(sc, e) {
+	for _, p := range EventText(sc, e) {
 		if n := format.Width(p.Text); l.X+n <= end {
 			l.Put(p.Style, p.Text)
 			continue
 		}
-		l.Put(p.Style, sc.th.Cut(p.Text, end-l.X))
+		l.Put(p.Style, sc.Theme.Cut(p.Text, end-l.X))
 		break
 	}
-	l.Skip(1).Put(sc.th.Dim, tail)
+	l.Skip(1).Put(sc.Theme.Dim, tail)
 }
 
 // eventInstant is when it happened at the latest, with a sign where we only saw it between
 // two looks.
-func eventInstant(sc *scene, e *sources.Event) string {
-	at := e.At.In(sc.now.Location())
+func eventInstant(sc *Scene, e *sources.Event) string {
+	at := e.At.In(sc.Now.Location())
 	sign := " "
 	if paint.Spread(e) > 0 {
-		sign = sc.th.About
+		sign = sc.Theme.About
 	}
-	if at.YearDay() != sc.now.YearDay() && sc.now.Sub(at) > 12*time.Hour {
+	if at.YearDay() != sc.Now.YearDay() && sc.Now.Sub(at) > 12*time.Hour {
 		return sign + at.Format("2Jan 15:04")
 	}
 	return sign + at.Format("15:04:05.0")
 }
 
-// eventText is the sentence of an event.
-func eventText(sc *scene, e *sources.Event) []paint.Part {
-	th := &sc.th
+// EventText is the sentence of an event.
+func EventText(sc *Scene, e *sources.Event) []paint.Part {
+	th := &sc.Theme
 	switch e.Kind {
 	case sources.EventAcquired:
 		return append(whoParts(sc, e, e.Owner), takenPart(sc, e), gapPart(th, e))
@@ -120,7 +120,7 @@ func eventText(sc *scene, e *sources.Event) []paint.Part {
 	case sources.EventReleased:
 		return append(append(whoParts(sc, e, e.Previous), goneParts(sc, e)...), leasePart(th, e))
 	case sources.EventExpired:
-		return append(whoParts(sc, e, e.Previous), th.Bad.Text("lost it"), paint.Plain(": "+sc.th.Cause(e.Cause, e.How)))
+		return append(whoParts(sc, e, e.Previous), th.Bad.Text("lost it"), paint.Plain(": "+sc.Theme.Cause(e.Cause, e.How)))
 	case sources.EventProclaimed:
 		return append(whoParts(sc, e, e.Owner), th.Dim.Text("says"), paint.Plain(" "+said(e.Detail)))
 	case sources.EventWaiterJoined:
@@ -149,50 +149,50 @@ func eventText(sc *scene, e *sources.Event) []paint.Part {
 }
 
 // ownerUnknownParts says that it cannot be seen any more who owns a row.
-func ownerUnknownParts(sc *scene, e *sources.Event) []paint.Part {
-	parts := []paint.Part{sc.th.Warn.Text("its owner cannot be told any more")}
+func ownerUnknownParts(sc *Scene, e *sources.Event) []paint.Part {
+	parts := []paint.Part{sc.Theme.Warn.Text("its owner cannot be told any more")}
 	if e.Last != (sources.OwnerRef{}) {
 		parts = append(append(parts, paint.Plain(", until then")), whoParts(sc, e, e.Last)...)
 	}
-	return append(parts, detailPart(&sc.th, e))
+	return append(parts, detailPart(&sc.Theme, e))
 }
 
 // takenPart says that an owner took it: a polite hand-over is grey, one that follows a loss of
 // which nobody told is not.
-func takenPart(sc *scene, e *sources.Event) paint.Part {
+func takenPart(sc *Scene, e *sources.Event) paint.Part {
 	if e.Loss {
-		return sc.th.Bad.Text("took it after a loss")
+		return sc.Theme.Bad.Text("took it after a loss")
 	}
-	return sc.th.Dim.Text("took it")
+	return sc.Theme.Dim.Text("took it")
 }
 
 // changedParts says that an owner took it from another.
-func changedParts(sc *scene, e *sources.Event) []paint.Part {
-	parts := append(whoParts(sc, e, e.Owner), sc.th.Dim.Text("took it from "))
+func changedParts(sc *Scene, e *sources.Event) []paint.Part {
+	parts := append(whoParts(sc, e, e.Owner), sc.Theme.Dim.Text("took it from "))
 	parts = append(parts, whoParts(sc, e, e.Previous)...)
 	switch {
 	case e.Loss:
-		return append(parts, sc.th.Bad.Text("which lost it"), paint.Plain(": "+sc.th.Cause(e.Cause, e.How)))
+		return append(parts, sc.Theme.Bad.Text("which lost it"), paint.Plain(": "+sc.Theme.Cause(e.Cause, e.How)))
 	case e.Cause == sources.CauseUnknown:
 		return parts
 	}
-	return append(parts, sc.th.Dim.Text("("+sc.th.Cause(e.Cause, e.How)+")"))
+	return append(parts, sc.Theme.Dim.Text("("+sc.Theme.Cause(e.Cause, e.How)+")"))
 }
 
 // goneParts says how an owner went before its lease was over: whether it lost it, or gave it up,
 // which is normal life.
-func goneParts(sc *scene, e *sources.Event) []paint.Part {
+func goneParts(sc *Scene, e *sources.Event) []paint.Part {
 	switch {
 	case e.Loss:
-		return []paint.Part{sc.th.Bad.Text("lost it"), paint.Plain(": " + sc.th.Cause(e.Cause, e.How))}
+		return []paint.Part{sc.Theme.Bad.Text("lost it"), paint.Plain(": " + sc.Theme.Cause(e.Cause, e.How))}
 	case e.Cause == sources.CauseReleased:
-		return []paint.Part{sc.th.Dim.Text(sc.th.Cause(e.Cause, e.How) + " it")}
+		return []paint.Part{sc.Theme.Dim.Text(sc.Theme.Cause(e.Cause, e.How) + " it")}
 	case e.Cause == sources.CauseUnknown:
-		return []paint.Part{sc.th.Dim.Text("is gone, cause unknown")}
+		return []paint.Part{sc.Theme.Dim.Text("is gone, cause unknown")}
 	case e.Cause == sources.CauseSession:
-		return []paint.Part{sc.th.Dim.Text(sc.th.Cause(e.Cause, e.How))}
+		return []paint.Part{sc.Theme.Dim.Text(sc.Theme.Cause(e.Cause, e.How))}
 	}
-	return []paint.Part{sc.th.Warn.Text(sc.th.Cause(e.Cause, e.How))}
+	return []paint.Part{sc.Theme.Warn.Text(sc.Theme.Cause(e.Cause, e.How))}
 }
 
 // said is the data of an event, which is told as a quoted text. Where that would only have
@@ -210,7 +210,7 @@ func said(detail string) string {
 }
 
 // whoParts names an owner with the letter it has in its row.
-func whoParts(sc *scene, e *sources.Event, o sources.OwnerRef) []paint.Part {
+func whoParts(sc *Scene, e *sources.Event, o sources.OwnerRef) []paint.Part {
 	label := paint.Plain(paint.CleanLabel(o.Label) + " ")
 	switch {
 	case o.Label == "" && o.ID == "": // what is said belongs to the row
@@ -219,14 +219,14 @@ func whoParts(sc *scene, e *sources.Event, o sources.OwnerRef) []paint.Part {
 		label.Text = paint.Clean(o.ID) + " "
 	}
 	if hue, ok := hueOf(sc, e.Ref, o.ID); ok {
-		return []paint.Part{sc.th.OwnerLetter(hue).Text(paint.Letter(hue)), paint.Plain(" "), label}
+		return []paint.Part{sc.Theme.OwnerLetter(hue).Text(paint.Letter(hue)), paint.Plain(" "), label}
 	}
 	return []paint.Part{paint.Plain("  "), label}
 }
 
 // hueOf is the letter's number of an owner in its row's terms, the newest first.
-func hueOf(sc *scene, ref sources.Ref, owner string) (uint8, bool) {
-	row, _ := sc.idx.Filter.Find(ref)
+func hueOf(sc *Scene, ref sources.Ref, owner string) (uint8, bool) {
+	row, _ := sc.Rows.Filter.Find(ref)
 	if row == nil {
 		return 0, false
 	}

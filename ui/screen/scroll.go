@@ -1,11 +1,12 @@
-package ui
+package screen
 
 import "coordtop/ui/keys"
 
 // scrollEnd is further than any text goes; drawing brings it back to the last page.
 const scrollEnd = 1 << 20
 
-func scrolled(at int, i keys.Intent, page int) int {
+// Scroll is where an intent scrolls to from at, in a view of so many lines.
+func Scroll(at int, i keys.Intent, page int) int {
 	switch i {
 	case keys.Up:
 		at--

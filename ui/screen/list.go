@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"strconv"
@@ -12,7 +12,7 @@ import (
 
 // listPane draws the list.
 type listPane struct {
-	*scene
+	*Scene
 	win   timeline.Window
 	cells []timeline.Cell // of the strip that was drawn last
 }
@@ -26,30 +26,30 @@ type listRow struct {
 }
 
 // drawList draws the heading and the visible rows of the table, or why there are none.
-func drawList(sc *scene, w, h int) []string {
-	p := &listPane{scene: sc, win: stripWindow(sc)}
+func drawList(sc *Scene, w, h int) []string {
+	p := &listPane{Scene: sc, win: StripWindow(sc)}
 	lines := append(make([]string, 0, h+1), p.heading(w))
-	if sc.tbl.Len() == 0 {
-		return sc.th.Box(append(lines, emptyList(sc, w)...), w, h+1)
+	if sc.List.Len() == 0 {
+		return sc.Theme.Box(append(lines, emptyList(sc, w)...), w, h+1)
 	}
-	selected, _ := sc.tbl.Selected()
-	for _, at := range sc.tbl.Visible() {
-		if row, v := sc.idx.At(at); row != nil {
-			lines = append(lines, p.row(w, &listRow{Row: row, v: v, acting: runUnder(sc, row.Ref) != nil}, at == selected))
+	selected, _ := sc.List.Selected()
+	for _, at := range sc.List.Visible() {
+		if row, v := sc.Rows.At(at); row != nil {
+			lines = append(lines, p.row(w, &listRow{Row: row, v: v, acting: RunUnder(sc, row.Ref) != nil}, at == selected))
 		}
 	}
-	return sc.th.Box(lines, w, h+1)
+	return sc.Theme.Box(lines, w, h+1)
 }
 
 func (p *listPane) heading(w int) string {
-	l, dim := p.th.Line(w), p.th.Dim
+	l, dim := p.Theme.Line(w), p.Theme.Dim
 	l.Skip(markWidth)
 	for col, n := range p.columns {
 		e := &columnTable[col]
 		switch {
 		case n == 0:
 		case col == int(colStrip):
-			l.Skip(e.gap).Axis(p.win, p.now.Location())
+			l.Skip(e.gap).Axis(p.win, p.Now.Location())
 		case e.right:
 			l.Skip(e.gap).Right(dim, e.head, n)
 		default:
@@ -61,28 +61,28 @@ func (p *listPane) heading(w int) string {
 
 // row draws one row of the list.
 func (p *listPane) row(w int, r *listRow, selected bool) string {
-	l := p.th.Line(w)
+	l := p.Theme.Line(w)
 	if r.v.Severity == paint.Blind {
-		r.plain = p.th.Dim
+		r.plain = p.Theme.Dim
 	}
 	cursor := " "
 	if selected {
-		l.Over, cursor = p.th.Selected, p.th.Cursor
+		l.Over, cursor = p.Theme.Selected, p.Theme.Cursor
 	}
-	mark, st := p.th.Marks[r.v.Severity], p.th.Severity(r.v.Severity)
+	mark, st := p.Theme.Marks[r.v.Severity], p.Theme.Severity(r.v.Severity)
 	l.Put("", cursor)
 	if selected && r.v.Severity.Problem() {
 		l.Over += st // reverse video would hide which trouble it is
 	}
 	l.Put(st, mark)
 	if selected {
-		l.Over = p.th.Selected
+		l.Over = p.Theme.Selected
 	}
 	switch {
 	case r.acting:
-		l.Put(p.th.Accent, p.th.Pending)
-	case p.marks[r.Ref]:
-		l.Put(p.th.Accent, p.th.Marked)
+		l.Put(p.Theme.Accent, p.Theme.Pending)
+	case p.Marks[r.Ref]:
+		l.Put(p.Theme.Accent, p.Theme.Marked)
 	default:
 		l.Skip(1)
 	}
@@ -100,16 +100,16 @@ func (p *listPane) row(w int, r *listRow, selected bool) string {
 
 // changes draws how often the owner has changed.
 func (p *listPane) changes(l *paint.Line, r *listRow, w int) {
-	st := p.th.Dim
+	st := p.Theme.Dim
 	if r.v.Flapping && r.v.Severity != paint.Blind {
-		st = p.th.Warn
+		st = p.Theme.Warn
 	}
 	l.Right(st, changesText(r.v), w)
 }
 
 // strip draws who owned the row.
 func (p *listPane) strip(l *paint.Line, r *listRow, _ int) {
-	p.cells = drawStrip(p.scene, l, r.Row, p.win, p.cells)
+	p.cells = drawStrip(p.Scene, l, r.Row, p.win, p.cells)
 }
 
 // owner draws who owns the row, or the word for nobody.
@@ -118,7 +118,7 @@ func (p *listPane) owner(l *paint.Line, r *listRow, w int) {
 	word := func(st paint.Style, text string) { l.Skip(2).Cell(st, text, w-2) }
 	switch {
 	case row.Note != "":
-		word(p.th.Dim, paint.Clean(row.Note))
+		word(p.Theme.Dim, paint.Clean(row.Note))
 	case len(row.Owners) == 1 || len(row.Terms) > 0 && len(row.Owners) > 1:
 		p.oneOwner(l, r, w)
 	case len(row.Owners) > 1:
@@ -126,11 +126,11 @@ func (p *listPane) owner(l *paint.Line, r *listRow, w int) {
 	case row.Taken > 0: // a count is all that is told
 		word(r.plain, "taken by ?")
 	case r.acting:
-		word(p.th.Accent, "pending")
+		word(p.Theme.Accent, "pending")
 	case r.v.Severity == paint.Bad:
-		word(p.th.Bad, r.v.Status.String())
+		word(p.Theme.Bad, r.v.Status.String())
 	default:
-		word(p.th.Dim, r.v.Status.String())
+		word(p.Theme.Dim, r.v.Status.String())
 	}
 }
 
@@ -151,35 +151,35 @@ func (p *listPane) oneOwner(l *paint.Line, r *listRow, w int) {
 		others = " +" + format.Count(n)
 	}
 	if hue, ok := termHue(row, o.ID); ok {
-		l.Put(p.th.OwnerLetter(hue), paint.Letter(hue)).Skip(1)
+		l.Put(p.Theme.OwnerLetter(hue), paint.Letter(hue)).Skip(1)
 	} else {
 		l.Skip(2)
 	}
 	end := l.X + w - 2
 	room := w - 2 - len(others)
-	l.Put(r.plain, p.th.FitWords(ownerLabel(p.scene, row.Ref, o, room), room)).Put(p.th.Dim, others).To(end)
+	l.Put(r.plain, p.Theme.FitWords(ownerLabel(p.Scene, row.Ref, o, room), room)).Put(p.Theme.Dim, others).To(end)
 }
 
 // name draws what a row is called in w cells. Where the name is only a number, what people
 // call it stands first; elsewhere the other name stands behind if there is room.
 func (p *listPane) name(l *paint.Line, r *listRow, w int) {
-	name, alias := paint.Clean(r.Name), aliasOf(p.scene, r.Row)
+	name, alias := paint.Clean(r.Name), aliasOf(p.Scene, r.Row)
 	room := w - format.Width(name) - 2
 	end := l.X + w
 	switch {
 	case alias != "" && paint.Numeric(name) && room >= minAlias:
-		l.Put("", p.th.Cut(alias, room)).Skip(2).Put(p.th.Dim, name).To(end)
+		l.Put("", p.Theme.Cut(alias, room)).Skip(2).Put(p.Theme.Dim, name).To(end)
 	case alias != "" && room >= format.Width(alias):
-		l.Put("", name).Skip(2).Put(p.th.Dim, alias).To(end)
+		l.Put("", name).Skip(2).Put(p.Theme.Dim, alias).To(end)
 	default:
-		l.Cell("", p.th.FitName(name, w), w)
+		l.Cell("", p.Theme.FitName(name, w), w)
 	}
 }
 
 // aliasOf is the other name of a row; one that is only likely has a sign before it.
-func aliasOf(sc *scene, row *sources.Row) string {
+func aliasOf(sc *Scene, row *sources.Row) string {
 	if row.Alias != "" && row.AliasHow == sources.Inferred {
-		return sc.th.About + paint.Clean(row.Alias)
+		return sc.Theme.About + paint.Clean(row.Alias)
 	}
 	return paint.Clean(row.Alias)
 }
@@ -192,11 +192,11 @@ func (p *listPane) wait(l *paint.Line, r *listRow, w int) {
 	text, st := strconv.Itoa(r.Queue.Len), paint.Style("")
 	switch {
 	case r.Queue.How == sources.Unknown:
-		text, st = "?", p.th.Dim
+		text, st = "?", p.Theme.Dim
 	case r.v.Waiting:
-		st = p.th.Warn
+		st = p.Theme.Warn
 	case r.Queue.Len == 0 || r.v.Severity == paint.Blind:
-		st = p.th.Dim
+		st = p.Theme.Dim
 	}
 	l.Right(st, text, w)
 }

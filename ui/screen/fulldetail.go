@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"slices"
@@ -13,11 +13,11 @@ import (
 const rowEvents = 200
 
 // detailScreen is all there is to know about the row under the cursor.
-func detailScreen(sc *scene, w int) []string {
-	row, v := sc.selected()
-	gap := sc.th.Line(w).Done()
+func detailScreen(sc *Scene, w int) []string {
+	row, v := sc.Selected()
+	gap := sc.Theme.Line(w).Done()
 	if row == nil {
-		return []string{gap, sc.th.Line(w).Skip(1).Put(sc.th.Dim, "this row does not exist any more").Done()}
+		return []string{gap, sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "this row does not exist any more").Done()}
 	}
 	lines := []string{gap, detailTitle(sc, row, v, w)}
 	for _, section := range [][]string{ownerTable(sc, row, v, w, false), ownerFacts(sc, row, w), sawtoothLines(sc, row, v, w), waiterLines(sc, row, v, w, true), actionLines(sc, row, w),
@@ -31,18 +31,18 @@ func detailScreen(sc *scene, w int) []string {
 }
 
 // wideStrip is the row's strip over the whole width.
-func wideStrip(sc *scene, row *sources.Row, w int) []string {
+func wideStrip(sc *Scene, row *sources.Row, w int) []string {
 	if len(row.Terms) == 0 && row.Nobody.At.IsZero() && row.Kind != sources.KindSemaphore {
 		return nil
 	}
-	win := timeline.Fit(sc.now, spanOf(sc, w-4), w-4)
+	win := timeline.Fit(sc.Now, spanOf(sc, w-4), w-4)
 	what := "OWNERS"
 	if row.Kind == sources.KindSemaphore {
 		what = "PERMITS TAKEN"
 	}
-	head := sc.th.Line(w).Skip(2).Put(sc.th.Dim, what+" in the last "+format.Age(win.Span())+", 1 column = "+format.Age(win.Step))
-	axis, strip := sc.th.Line(w).Skip(2), sc.th.Line(w).Skip(2)
-	axis.Axis(win, sc.now.Location())
+	head := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, what+" in the last "+format.Age(win.Span())+", 1 column = "+format.Age(win.Step))
+	axis, strip := sc.Theme.Line(w).Skip(2), sc.Theme.Line(w).Skip(2)
+	axis.Axis(win, sc.Now.Location())
 	drawStrip(sc, strip, row, win, nil)
 	return []string{head.Done(), axis.Done(), strip.Done()}
 }
@@ -55,19 +55,19 @@ const (
 )
 
 // dataSections is the values that belong to the row, over as many lines as they need.
-func dataSections(sc *scene, row *sources.Row, w int) []string {
+func dataSections(sc *Scene, row *sources.Row, w int) []string {
 	var lines []string
 	show := func(title string, b sources.Blob) {
 		if b.Len == 0 {
 			return
 		}
-		l := sc.th.Line(w).Skip(2).Put(sc.th.Dim, title+", "+paint.Count(b.Len, "byte"))
+		l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, title+", "+paint.Count(b.Len, "byte"))
 		if b.Len > len(b.Head) {
-			l.Put(sc.th.Dim, ", the first "+format.Count(len(b.Head)))
+			l.Put(sc.Theme.Dim, ", the first "+format.Count(len(b.Head)))
 		}
 		lines = append(lines, l.Done())
 		for _, s := range paint.BlobLines(b, w-4) {
-			lines = append(lines, sc.th.Line(w).Skip(2).Put("", s).Done())
+			lines = append(lines, sc.Theme.Line(w).Skip(2).Put("", s).Done())
 		}
 	}
 	show("DATA", row.Data)
@@ -81,7 +81,7 @@ func dataSections(sc *scene, row *sources.Row, w int) []string {
 }
 
 // ownerFacts is what the backend tells of each owner.
-func ownerFacts(sc *scene, row *sources.Row, w int) []string {
+func ownerFacts(sc *Scene, row *sources.Row, w int) []string {
 	if len(row.Owners) == 1 {
 		o := &row.Owners[0]
 		attrs := o.Attrs
@@ -102,22 +102,22 @@ func ownerFacts(sc *scene, row *sources.Row, w int) []string {
 }
 
 // titled puts a title over lines, if there are any.
-func titled(sc *scene, title string, lines []string, w int) []string {
+func titled(sc *Scene, title string, lines []string, w int) []string {
 	if len(lines) == 0 {
 		return nil
 	}
-	return append([]string{sc.th.Line(w).Skip(2).Put(sc.th.Dim, title).Done()}, lines...)
+	return append([]string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, title).Done()}, lines...)
 }
 
 // factNames is how many cells an owner's name may take before its facts.
 const factNames = 24
 
 // labelFacts are what the configuration says of the row.
-func labelFacts(sc *scene, row *sources.Row, w int) []string {
+func labelFacts(sc *Scene, row *sources.Row, w int) []string {
 	return titled(sc, "LABELS", factColumns(sc, row.Labels, w), w)
 }
 
-func eventsOfRow(sc *scene, row *sources.Row, w int) []string {
+func eventsOfRow(sc *Scene, row *sources.Row, w int) []string {
 	if w < 2 {
 		return nil
 	}
@@ -126,6 +126,6 @@ func eventsOfRow(sc *scene, row *sources.Row, w int) []string {
 		return nil
 	}
 	events = paint.Indented(paint.Indented(events))
-	title := sc.th.Line(w).Skip(2).Put(sc.th.Dim, "EVENTS of this row, newest first").Done()
+	title := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "EVENTS of this row, newest first").Done()
 	return append([]string{title}, events...)
 }

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"math"
@@ -11,12 +11,12 @@ import (
 	"coordtop/ui/paint"
 )
 
-// helpLine is a line of the help. One of the key table can be run.
-type helpLine struct {
-	title string       // of a section: then there is no more
+// HelpLine is a line of the help. One of the key table can be run.
+type HelpLine struct {
+	Title string       // of a section: then there is no more
 	keys  paint.Part   // or a sign
-	text  string       // what it does or means
-	id    string       // of the intent, where it is named first
+	Text  string       // what it does or means
+	ID    string       // of the intent, where it is named first
 	b     keys.Binding // its intent is "" for signs
 }
 
@@ -36,41 +36,42 @@ func sections() []section {
 		{"ACTIONS OF A ROW", keys.InMenu}, {"ONE ACTION", keys.InBox}, {"AN ACTION WHOSE ROW HAS CHANGED", keys.InChanged}, {"YES OR NO", keys.InQuestion}, {"QUITTING WHILE WE HOLD SOMETHING", keys.InLeave}}
 }
 
-// helpLines are the key table and what the signs mean, as far as all the words typed
+// HelpLines are the key table and what the signs mean, as far as all the words typed
 // are in them. What works on the screen that the help was opened from stands first.
-func helpLines(sc *scene, text string) []helpLine {
-	var lines []helpLine
+func HelpLines(sc *Scene, text string) []HelpLine {
+	var lines []HelpLine
 	words := strings.Fields(strings.ToLower(text))
-	add := func(title string, list []helpLine) {
-		list = slices.DeleteFunc(list, func(l helpLine) bool { return !l.holds(words) })
+	add := func(title string, list []HelpLine) {
+		list = slices.DeleteFunc(list, func(l HelpLine) bool { return !l.holds(words) })
 		if len(list) > 0 {
-			lines = append(append(lines, helpLine{title: title}), list...)
+			lines = append(append(lines, HelpLine{Title: title}), list...)
 		}
 	}
 	parts := sections()
-	here := behind(sc)
-	slices.SortStableFunc(parts, func(a, b section) int { return boolInt(b.scope == here) - boolInt(a.scope == here) })
+	here := Behind(sc)
+	slices.SortStableFunc(parts, func(a, b section) int { return BoolInt(b.scope == here) - BoolInt(a.scope == here) })
 	seen := shown{}
 	for _, s := range parts {
-		add(s.title, s.lines(sc.table, seen))
+		add(s.title, s.lines(sc.Keys, seen))
 	}
-	var signs []helpLine
+	var signs []HelpLine
 	for _, s := range helpSigns(sc) {
-		signs = append(signs, helpLine{keys: s[0], text: s[1].Text})
+		signs = append(signs, HelpLine{keys: s[0], Text: s[1].Text})
 	}
 	add("SIGNS", signs)
 	return lines
 }
 
-func boolInt(b bool) int {
+// BoolInt is 1 for true.
+func BoolInt(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-func (l *helpLine) holds(words []string) bool {
-	text := strings.ToLower(l.keys.Text + " " + l.text + " " + string(l.b.Intent))
+func (l *HelpLine) holds(words []string) bool {
+	text := strings.ToLower(l.keys.Text + " " + l.Text + " " + string(l.b.Intent))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
@@ -85,31 +86,31 @@ func (s shown) first(text string) bool {
 
 // lines are the rows of a section, each intent once. What works on all screens stands in
 // the section for that alone.
-func (s section) lines(table []keys.Binding, seen shown) []helpLine {
-	var lines []helpLine
+func (s section) lines(table []keys.Binding, seen shown) []HelpLine {
+	var lines []HelpLine
 	for _, b := range table {
 		if b.Scope&s.scope == 0 || (b.Scope&keys.InBoards == keys.InBoards) != (s.scope == keys.InBoards) {
 			continue
 		}
-		if i := slices.IndexFunc(lines, func(l helpLine) bool { return l.b.Intent == b.Intent }); i >= 0 {
+		if i := slices.IndexFunc(lines, func(l HelpLine) bool { return l.b.Intent == b.Intent }); i >= 0 {
 			lines[i].keys.Text += " " + strings.Join(b.Keys, " ")
 			continue
 		}
-		lines = append(lines, helpLine{keys: paint.Part{Text: strings.Join(b.Keys, " ")}, text: b.Help, b: b})
+		lines = append(lines, HelpLine{keys: paint.Part{Text: strings.Join(b.Keys, " ")}, Text: b.Help, b: b})
 	}
-	lines = slices.DeleteFunc(lines, func(l helpLine) bool { return !seen.first(string(l.b.Intent) + ": " + l.text + l.keys.Text) })
+	lines = slices.DeleteFunc(lines, func(l HelpLine) bool { return !seen.first(string(l.b.Intent) + ": " + l.Text + l.keys.Text) })
 	for i := range lines {
 		if id := string(lines[i].b.Intent); seen.first(id) {
-			lines[i].id = id
+			lines[i].ID = id
 		}
 	}
 	return lines
 }
 
-// behind is the scope of the screen that the help was opened from.
-func behind(sc *scene) keys.Scope {
-	if n := len(sc.trail); n > 0 {
-		return sc.trail[n-1].scope()
+// Behind is the scope of the screen that the help was opened from.
+func Behind(sc *Scene) keys.Scope {
+	if n := len(sc.Trail); n > 0 {
+		return sc.Trail[n-1].Scope()
 	}
 	return keys.InList
 }
@@ -118,24 +119,24 @@ func behind(sc *scene) keys.Scope {
 const helpKeys = 18
 
 // helpScreen draws the part of the help around its cursor.
-func helpScreen(sc *scene) frame {
-	w, h := sc.lay.w, sc.lay.body()
-	th, all := &sc.th, helpLines(sc, sc.command.text)
-	f := frame{scroll: sc.scroll, helpAt: max(0, min(sc.helpAt, len(all)-1))}
+func helpScreen(sc *Scene) Frame {
+	w, h := sc.Layout.Width, sc.Layout.Body()
+	th, all := &sc.Theme, HelpLines(sc, sc.Command.Text)
+	f := Frame{Scroll: sc.Scroll, HelpAt: max(0, min(sc.HelpAt, len(all)-1))}
 	h = max(h-1, 0) // the last line says what follows
 	cols := helpColumns(sc)
-	f.scroll = min(f.scroll, f.helpAt)
-	f.scroll = max(0, f.scroll, f.helpAt-cols*h+1)
-	if f.helpAt <= 1 {
-		f.scroll = 0 // with the title of the section
+	f.Scroll = min(f.Scroll, f.HelpAt)
+	f.Scroll = max(0, f.Scroll, f.HelpAt-cols*h+1)
+	if f.HelpAt <= 1 {
+		f.Scroll = 0 // with the title of the section
 	}
 	each := w / cols
 	var lines []string
 	for i := range h {
 		text := ""
 		for c := range cols {
-			if at := f.scroll + c*h + i; at < len(all) {
-				text += drawHelpLine(th, all[at], each, at == f.helpAt)
+			if at := f.Scroll + c*h + i; at < len(all) {
+				text += drawHelpLine(th, all[at], each, at == f.HelpAt)
 			} else {
 				text += th.Line(each).Done()
 			}
@@ -147,13 +148,13 @@ func helpScreen(sc *scene) frame {
 	}
 	lines = th.Box(lines, w, h)
 	last := th.Line(w).Skip(2)
-	if more := len(all) - f.scroll - cols*h; more > 0 {
+	if more := len(all) - f.Scroll - cols*h; more > 0 {
 		last.Put(th.Dim, paint.Count(more, "more line")+" below").Skip(2)
 	}
-	if len(all) > 0 && all[f.helpAt].cells() > each {
-		last.Put("", all[f.helpAt].text)
+	if len(all) > 0 && all[f.HelpAt].Cells() > each {
+		last.Put("", all[f.HelpAt].Text)
 	}
-	f.lines = append(lines, last.Done())
+	f.Lines = append(lines, last.Done())
 	return f
 }
 
@@ -161,22 +162,22 @@ func helpScreen(sc *scene) frame {
 const helpWide = 150
 
 // helpColumns is in how many columns the help stands, one after the other.
-func helpColumns(sc *scene) int {
-	if sc.lay.w >= helpWide {
+func helpColumns(sc *Scene) int {
+	if sc.Layout.Width >= helpWide {
 		return 2
 	}
 	return 1
 }
 
-// cells is how many cells a line of the help takes without its intent.
-func (l *helpLine) cells() int {
-	return 3 + max(helpKeys, format.Width(l.keys.Text)) + format.Width(l.text)
+// Cells is how many cells a line of the help takes without its intent.
+func (l *HelpLine) Cells() int {
+	return 3 + max(helpKeys, format.Width(l.keys.Text)) + format.Width(l.Text)
 }
 
-func drawHelpLine(th *paint.Theme, h helpLine, w int, selected bool) string {
+func drawHelpLine(th *paint.Theme, h HelpLine, w int, selected bool) string {
 	l := th.Line(w)
-	if h.title != "" {
-		return l.Skip(1).Put(th.Heading, h.title).Done()
+	if h.Title != "" {
+		return l.Skip(1).Put(th.Heading, h.Title).Done()
 	}
 	cursor := " "
 	if selected {
@@ -186,22 +187,22 @@ func drawHelpLine(th *paint.Theme, h helpLine, w int, selected bool) string {
 	if h.b.Intent != "" {
 		st = th.Strong
 	}
-	l.Put("", cursor).Skip(1).Cell(st, h.keys.Text, max(helpKeys, format.Width(h.keys.Text))).Skip(1).Put("", h.text)
-	if l.X+2+len(h.id) < w {
-		l.Put(th.Dim, "  "+h.id)
+	l.Put("", cursor).Skip(1).Cell(st, h.keys.Text, max(helpKeys, format.Width(h.keys.Text))).Skip(1).Put("", h.Text)
+	if l.X+2+len(h.ID) < w {
+		l.Put(th.Dim, "  "+h.ID)
 	}
 	return l.Done()
 }
 
-// moveHelp is where an intent moves the cursor of the help from at; titles are passed over.
-func moveHelp(sc *scene, text string, at int, i keys.Intent) int {
-	all, from := helpLines(sc, text), at
-	at = min(scrolled(at, i, (sc.lay.body()-1)*helpColumns(sc)), max(len(all)-1, 0))
+// MoveHelp is where an intent moves the cursor of the help from at; titles are passed over.
+func MoveHelp(sc *Scene, text string, at int, i keys.Intent) int {
+	all, from := HelpLines(sc, text), at
+	at = min(Scroll(at, i, (sc.Layout.Body()-1)*helpColumns(sc)), max(len(all)-1, 0))
 	step := 1
 	if at < from {
 		step = -1
 	}
-	for n := 0; n < 2 && at >= 0 && at < len(all) && all[at].title != ""; n++ {
+	for n := 0; n < 2 && at >= 0 && at < len(all) && all[at].Title != ""; n++ {
 		if at+step < 0 {
 			step = 1
 		}
@@ -210,10 +211,10 @@ func moveHelp(sc *scene, text string, at int, i keys.Intent) int {
 	return at
 }
 
-// helpBinding is the row of the table on the line of the help under the cursor; false: there
+// HelpBinding is the row of the table on the line of the help under the cursor; false: there
 // is none.
-func helpBinding(sc *scene, text string, at int) (keys.Binding, bool) {
-	all := helpLines(sc, text)
+func HelpBinding(sc *Scene, text string, at int) (keys.Binding, bool) {
+	all := HelpLines(sc, text)
 	if at >= len(all) || all[at].b.Intent == "" {
 		return keys.Binding{}, false
 	}
@@ -221,8 +222,8 @@ func helpBinding(sc *scene, text string, at int) (keys.Binding, bool) {
 }
 
 // helpSigns explains what is drawn.
-func helpSigns(sc *scene) [][2]paint.Part {
-	th, limits := &sc.th, &sc.st.Thresholds
+func helpSigns(sc *Scene) [][2]paint.Part {
+	th, limits := &sc.Theme, &sc.State.Thresholds
 	bars := strings.Repeat
 	return [][2]paint.Part{
 		{th.Bad.Text(th.Marks[paint.Bad]), paint.Plain("needs a person: no leader for " + format.Precise(limits.NoLeader) + ", two owners, a wait of " + format.Precise(limits.WaitPerson))},
@@ -237,7 +238,7 @@ func helpSigns(sc *scene) [][2]paint.Part {
 		{paint.Plain(th.About + "12:40:26"), paint.Plain("it happened between two looks: not told, but seen in the stretch given as \"within\"")},
 		{paint.Plain(th.About + "released"), paint.Plain("inferred from what was seen, not told by the server")},
 		{paint.Plain(th.About + "3h"), paint.Plain("the take-over lies between two looks that were a second or more apart")},
-		{paint.Plain("3 problems, 1 source down"), paint.Plain(sc.table.KeyOf(keys.Problems) + " shows the 3; rows of a source that is down count as what they were last")},
+		{paint.Plain("3 problems, 1 source down"), paint.Plain(sc.Keys.KeyOf(keys.Problems) + " shows the 3; rows of a source that is down count as what they were last")},
 		{paint.Plain("(3h)"), paint.Plain("by the owner's own word and clock")},
 		{th.OwnerLetter(0).Text("A" + bars(th.Run, 3)), paint.Plain("owner A; the letter and its colour are the same in list, pane and events")},
 		{th.Alarm.Text(th.Crisis), paint.Plain("nobody led for longer than " + format.Precise(limits.Gap) + " and than " + strconv.Itoa(int(math.Round(100*limits.GapPart))) + "% of the column")},

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"strconv"
@@ -13,9 +13,9 @@ import (
 
 // ownerTable is the owner table with what is known of each lease, or since when there is
 // nobody. long: with the backend's facts about an owner that is alone.
-func ownerTable(sc *scene, row *sources.Row, v rows.Verdict, w int, long bool) []string {
+func ownerTable(sc *Scene, row *sources.Row, v rows.Verdict, w int, long bool) []string {
 	if row.Note != "" {
-		return []string{sc.th.Line(w).Skip(2).Put(sc.th.Warn, paint.Clean(row.Note)).Done()}
+		return []string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Warn, paint.Clean(row.Note)).Done()}
 	}
 	if len(row.Owners) == 0 {
 		return []string{nobodyLine(sc, row, v, w)}
@@ -25,7 +25,7 @@ func ownerTable(sc *scene, row *sources.Row, v rows.Verdict, w int, long bool) [
 	for i := range row.Owners {
 		addOwner(sc, &g, row, v, &row.Owners[i])
 	}
-	lines := g.Lines(&sc.th, w, 2)
+	lines := g.Lines(&sc.Theme, w, 2)
 	if len(row.Owners) != 1 {
 		return lines
 	}
@@ -41,30 +41,30 @@ func ownerTable(sc *scene, row *sources.Row, v rows.Verdict, w int, long bool) [
 // paneFacts is how many lines of a backend's facts the pane shows.
 const paneFacts = 3
 
-func addOwner(sc *scene, g *paint.Grid, row *sources.Row, v rows.Verdict, o *sources.Owner) {
+func addOwner(sc *Scene, g *paint.Grid, row *sources.Row, v rows.Verdict, o *sources.Owner) {
 	mark := paint.Plain(" ")
 	if hue, ok := termHue(row, o.ID); ok {
-		mark = sc.th.OwnerLetter(hue).Text(paint.Letter(hue))
+		mark = sc.Theme.OwnerLetter(hue).Text(paint.Letter(hue))
 	}
 	st := paint.Style("")
 	if v.Severity == paint.Blind {
-		st = sc.th.Dim
+		st = sc.Theme.Dim
 	}
 	data := o.Data
 	if data.Len == 0 {
 		data = row.Data
 	}
-	g.Add(mark, st.Text(ownerLabel(sc, row.Ref, o, 0)), sc.th.Dim.Text(shortSession(sc, o.Session)), sc.th.Dim.Text(modeName(row, o.Mode)),
-		st.Text(permits(row, o.Permits)), st.Text(fence(o.Fence)), st.Text(sc.th.Age(o.Since, asOf(sc, row, v))), sc.th.Dim.Text(paint.Instant(o.Since, sc.now)),
-		leaseText(sc, o, v), st.Text(dataHead(data)))
+	g.Add(mark, st.Text(ownerLabel(sc, row.Ref, o, 0)), sc.Theme.Dim.Text(shortSession(sc, o.Session)), sc.Theme.Dim.Text(modeName(row, o.Mode)),
+		st.Text(permits(row, o.Permits)), st.Text(Fence(o.Fence)), st.Text(sc.Theme.Age(o.Since, asOf(sc, row, v))), sc.Theme.Dim.Text(paint.Instant(o.Since, sc.Now)),
+		LeaseText(sc, o, v), st.Text(dataHead(data)))
 }
 
 // shortSession is a session fit for a table: of one that is named by its beginning, only the
 // time of day.
-func shortSession(sc *scene, session string) string {
+func shortSession(sc *Scene, session string) string {
 	who, since, _ := strings.Cut(session, "@")
 	if t, err := time.Parse(time.RFC3339Nano, since); err == nil {
-		return paint.Clean(who) + "@" + paint.TimeOfDay(t, sc.now)
+		return paint.Clean(who) + "@" + paint.TimeOfDay(t, sc.Now)
 	}
 	return paint.Clean(session)
 }
@@ -86,7 +86,8 @@ func permits(row *sources.Row, n uint64) string {
 	return strconv.FormatUint(max(n, 1), 10)
 }
 
-func fence(n uint64) string {
+// Fence is a fencing number; "": none.
+func Fence(n uint64) string {
 	if n == 0 {
 		return ""
 	}
@@ -106,23 +107,23 @@ func dataHead(b sources.Blob) string {
 }
 
 // nobodyLine says since when there is no owner, or that it is not known.
-func nobodyLine(sc *scene, row *sources.Row, v rows.Verdict, w int) string {
-	l := sc.th.Line(w).Skip(2)
+func nobodyLine(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
+	l := sc.Theme.Line(w).Skip(2)
 	switch {
 	case v.Status == sources.StatusNotObserved:
-		l.Put(sc.th.Dim, "not read yet: nothing is known")
+		l.Put(sc.Theme.Dim, "not read yet: nothing is known")
 	case row.Nobody.At.IsZero():
-		l.Put(sc.th.Dim, "owner ?  this backend does not tell")
+		l.Put(sc.Theme.Dim, "owner ?  this backend does not tell")
 	default:
-		st := sc.th.Dim
+		st := sc.Theme.Dim
 		if v.Severity == paint.Bad {
-			st = sc.th.Bad
+			st = sc.Theme.Bad
 		}
 		l.Put(st, "nobody owns it")
-		for _, p := range sc.th.ForAge(row.Nobody, asOf(sc, row, v)) {
+		for _, p := range sc.Theme.ForAge(row.Nobody, asOf(sc, row, v)) {
 			l.Put(p.Style, p.Text)
 		}
-		l.Put(sc.th.Dim, ", since "+paint.Instant(row.Nobody, sc.now))
+		l.Put(sc.Theme.Dim, ", since "+paint.Instant(row.Nobody, sc.Now))
 	}
 	return l.Done()
 }

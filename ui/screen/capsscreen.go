@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"strings"
@@ -9,18 +9,21 @@ import (
 	"coordtop/ui/paint"
 )
 
+// ReadOnlyText says that nothing can be done.
+const ReadOnlyText = "read-only: this board can change nothing"
+
 // capsScreen is what can be done with each source, and what of it counts as a write.
-func capsScreen(sc *scene, w int) []string {
-	th := &sc.th
+func capsScreen(sc *Scene, w int) []string {
+	th := &sc.Theme
 	gap := th.Line(w).Done()
 	head := th.Line(w).Skip(1).Put(th.Heading, "CAPS").Skip(1).Put(th.Dim, "what can be done here, and what counts as a write")
 	lines := []string{th.Line(w).Rule().Done(), head.Done(), gap}
-	if !sc.acts {
-		return append(lines, th.Line(w).Skip(3).Put("", readOnlyText).Done(), gap)
+	if !sc.Acts {
+		return append(lines, th.Line(w).Skip(3).Put("", ReadOnlyText).Done(), gap)
 	}
 	f := factSheet{sc: sc, w: w, label: leastLabel + labelGap, lines: lines}
-	f.title("WRITES", "sent only while writing is possible ("+sc.table.KeyOf(keys.Arm)+"), each with a line in the audit before and after")
-	able := sc.able()
+	f.title("WRITES", "sent only while writing is possible ("+sc.Keys.KeyOf(keys.Arm)+"), each with a line in the audit before and after")
+	able := sc.Abilities()
 	for _, d := range action.Verbs() {
 		if known(able, d.Verb) {
 			f.say("", d.Verb.String(), d.Changes)
@@ -35,8 +38,8 @@ func capsScreen(sc *scene, w int) []string {
 		f.lines = append(f.lines, gap)
 		f.ability(&able[i])
 	}
-	for i := range sc.st.Sources {
-		if s := &sc.st.Sources[i]; !acted(able, s) {
+	for i := range sc.State.Sources {
+		if s := &sc.State.Sources[i]; !acted(able, s) {
 			f.lines = append(f.lines, gap)
 			f.title(paint.Clean(s.Name), paint.Clean(s.Type))
 			f.say("", "can", "nothing: this program has no way to write to it")
@@ -47,7 +50,7 @@ func capsScreen(sc *scene, w int) []string {
 
 // title begins a part of a screen.
 func (f *factSheet) title(name, text string) {
-	f.lines = append(f.lines, f.sc.th.Line(f.w).Skip(1).Put(f.sc.th.Strong, name).Skip(2).Put(f.sc.th.Dim, text).Done())
+	f.lines = append(f.lines, f.sc.Theme.Line(f.w).Skip(1).Put(f.sc.Theme.Strong, name).Skip(2).Put(f.sc.Theme.Dim, text).Done())
 }
 
 // ability is one source: what it can, and what it cannot for which reason.
@@ -74,14 +77,14 @@ func (f *factSheet) ability(a *action.Ability) {
 		f.say("", "can", strings.Join(can, ", "))
 	}
 	for _, not := range order {
-		f.say(f.sc.th.Dim, "cannot", strings.Join(why[not], ", ")+": "+paint.Clean(not))
+		f.say(f.sc.Theme.Dim, "cannot", strings.Join(why[not], ", ")+": "+paint.Clean(not))
 	}
 	for i, text := range a.Lines {
 		name := ""
 		if i == 0 {
 			name = "how"
 		}
-		f.say(f.sc.th.Dim, name, paint.Clean(text))
+		f.say(f.sc.Theme.Dim, name, paint.Clean(text))
 	}
 }
 

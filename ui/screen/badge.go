@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"coordtop/internal/format"
@@ -8,20 +8,20 @@ import (
 
 // drawBadge says in the header whether anything can be changed, and for how long; where nothing
 // can, whether something of ours goes on all the same.
-func drawBadge(sc *scene, l *paint.Line) {
-	s := sc.status
-	holding, waiting, _ := heldNow(sc)
+func drawBadge(sc *Scene, l *paint.Line) {
+	s := sc.Status
+	holding, waiting, _ := Held(sc)
 	switch {
-	case sc.acts && s.Always:
-		l.Put(sc.th.Notice, " WRITE ").Skip(1)
-	case sc.acts && sc.clock.Before(s.Armed):
-		l.Put(sc.th.Notice, " WRITE "+format.Left(s.Armed.Sub(sc.clock))+" ").Skip(1)
+	case sc.Acts && s.Always:
+		l.Put(sc.Theme.Notice, " WRITE ").Skip(1)
+	case sc.Acts && sc.Clock.Before(s.Armed):
+		l.Put(sc.Theme.Notice, " WRITE "+format.Left(s.Armed.Sub(sc.Clock))+" ").Skip(1)
 	case holding > 0: // they are renewed
-		l.Put(sc.th.Notice, " HOLDING "+format.Count(holding)+" ").Skip(1)
+		l.Put(sc.Theme.Notice, " HOLDING "+format.Count(holding)+" ").Skip(1)
 	case waiting > 0:
-		l.Put(sc.th.Notice, " CALLING OFF "+format.Count(waiting)+" ").Skip(1)
+		l.Put(sc.Theme.Notice, " CALLING OFF "+format.Count(waiting)+" ").Skip(1)
 	case l.Width >= 40:
-		l.Put(sc.th.Badge, " READ-ONLY ").Skip(1)
+		l.Put(sc.Theme.Badge, " READ-ONLY ").Skip(1)
 	}
 }
 
@@ -31,24 +31,24 @@ const healthRoom = 14
 
 // drawHoldings writes into the header what we hold, as far as the badge does not say it; end is
 // where something else begins.
-func drawHoldings(sc *scene, l *paint.Line, end int) {
-	holding, waiting, until := heldNow(sc)
+func drawHoldings(sc *Scene, l *paint.Line, end int) {
+	holding, waiting, until := Held(sc)
 	say := func(texts ...string) { // the longest that there is room for
 		room := healthRoom
 		for _, text := range texts {
 			if l.X+len(text)+2+room <= end {
-				l.Put(sc.th.Accent, text).Skip(2)
+				l.Put(sc.Theme.Accent, text).Skip(2)
 				return
 			}
 			room = 0
 		}
 	}
 	we, left := "", ""
-	if sc.status.CanWrite(sc.clock) {
+	if sc.Status.CanWrite(sc.Clock) {
 		we = "we hold " + format.Count(holding)
 	}
 	if !until.IsZero() {
-		left = format.Left(max(until.Sub(sc.clock), 0)) + " left"
+		left = format.Left(max(until.Sub(sc.Clock), 0)) + " left"
 	}
 	switch {
 	case holding == 0:

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"strconv"
@@ -13,18 +13,18 @@ import (
 
 // lease draws how much is left of the lease, or what there is instead of one.
 func (p *listPane) lease(l *paint.Line, r *listRow, w int) {
-	sc, row, v := p.scene, r.Row, r.v
+	sc, row, v := p.Scene, r.Row, r.v
 	switch {
 	case v.Status == sources.StatusStale && row.Limited():
-		l.Cell(sc.th.Dim, permitsText(row)+" old", w)
+		l.Cell(sc.Theme.Dim, PermitsText(row)+" old", w)
 	case v.Status == sources.StatusStale:
-		l.Cell(sc.th.Dim, "old", w)
+		l.Cell(sc.Theme.Dim, "old", w)
 	case row.Limited():
 		drawPermits(sc, l, row, v, w)
 	case len(row.Owners) == 0:
-		l.Cell(sc.th.Dim, nothing(v), w)
+		l.Cell(sc.Theme.Dim, nothing(v), w)
 	case len(row.Owners) > 1:
-		l.Cell(sc.th.Dim, "", w)
+		l.Cell(sc.Theme.Dim, "", w)
 	default:
 		drawOwnerLease(sc, l, &row.Owners[0], v, w)
 	}
@@ -38,15 +38,16 @@ func nothing(v rows.Verdict) string {
 	return "-"
 }
 
-func drawPermits(sc *scene, l *paint.Line, row *sources.Row, v rows.Verdict, w int) {
-	st := sc.th.Good
+func drawPermits(sc *Scene, l *paint.Line, row *sources.Row, v rows.Verdict, w int) {
+	st := sc.Theme.Good
 	if v.Full {
-		st = sc.th.Warn
+		st = sc.Theme.Warn
 	}
-	l.Bar(st, float64(row.Taken)/float64(row.Limit), permitsText(row), w)
+	l.Bar(st, float64(row.Taken)/float64(row.Limit), PermitsText(row), w)
 }
 
-func permitsText(row *sources.Row) string {
+// PermitsText is how many permits are taken of how many.
+func PermitsText(row *sources.Row) string {
 	return strconv.FormatUint(row.Taken, 10) + "/" + strconv.FormatUint(row.Limit, 10)
 }
 
@@ -56,19 +57,19 @@ func bySession(o *sources.Owner) bool {
 	return o.Session != "" && (o.NoExpiry || o.Expires.How == sources.Unknown)
 }
 
-func drawOwnerLease(sc *scene, l *paint.Line, o *sources.Owner, v rows.Verdict, w int) {
+func drawOwnerLease(sc *Scene, l *paint.Line, o *sources.Owner, v rows.Verdict, w int) {
 	switch {
 	case bySession(o):
 		drawSession(sc, l, o, w)
 		return
 	case o.NoExpiry:
-		l.Cell(sc.th.Warn, "no TTL", w)
+		l.Cell(sc.Theme.Warn, "no TTL", w)
 		return
 	case o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
-		l.Cell(sc.th.Dim, "?", w)
+		l.Cell(sc.Theme.Dim, "?", w)
 		return
 	}
-	left := rows.LeaseLeft(o, sc.now)
+	left := rows.LeaseLeft(o, sc.Now)
 	text := format.Left(left)
 	if o.Lease <= 0 {
 		l.Cell("", text, w)
@@ -80,72 +81,73 @@ func drawOwnerLease(sc *scene, l *paint.Line, o *sources.Owner, v rows.Verdict, 
 
 // drawSession says what an owner does that owns as long as its session lives: one that
 // has left a transaction open is told by its backend, and is how locks are forgotten.
-func drawSession(sc *scene, l *paint.Line, o *sources.Owner, w int) {
+func drawSession(sc *Scene, l *paint.Line, o *sources.Owner, w int) {
 	if idleInTransaction(rows.Attr(o.Attrs, "state")) {
 		text := "idle in tx"
 		if w < len(text) {
 			text = "idle tx"
 		}
-		l.Cell(sc.th.Warn, text, w)
+		l.Cell(sc.Theme.Warn, text, w)
 		return
 	}
-	l.Cell(sc.th.Dim, "session", w)
+	l.Cell(sc.Theme.Dim, "session", w)
 }
 
 // idleInTransaction says whether pg_stat_activity's state is that of a session that has
 // left a transaction open, also one that failed.
 func idleInTransaction(state string) bool { return strings.HasPrefix(state, "idle in transaction") }
 
-func leaseText(sc *scene, o *sources.Owner, v rows.Verdict) paint.Part {
+// LeaseText is what is left of an owner's lease, or what it has instead of one.
+func LeaseText(sc *Scene, o *sources.Owner, v rows.Verdict) paint.Part {
 	switch {
 	case v.Status == sources.StatusStale:
-		return sc.th.Dim.Text("old")
+		return sc.Theme.Dim.Text("old")
 	case bySession(o):
-		return sc.th.Dim.Text("session")
+		return sc.Theme.Dim.Text("session")
 	case o.NoExpiry:
-		return sc.th.Warn.Text("no TTL")
+		return sc.Theme.Warn.Text("no TTL")
 	case o.Expires.How == sources.Unknown || o.Expires.At.IsZero():
-		return sc.th.Dim.Text("?")
+		return sc.Theme.Dim.Text("?")
 	case o.Lease > 0:
-		return paint.Plain(format.Left(rows.LeaseLeft(o, sc.now)) + " of " + format.Left(o.Lease))
+		return paint.Plain(format.Left(rows.LeaseLeft(o, sc.Now)) + " of " + format.Left(o.Lease))
 	}
-	return paint.Plain(format.Left(rows.LeaseLeft(o, sc.now)))
+	return paint.Plain(format.Left(rows.LeaseLeft(o, sc.Now)))
 }
 
 // leaseBar is how many cells the bar of a lease takes in the detail.
 const leaseBar = 16
 
 // leaseNote says how well the lease is renewed; "" where nothing is known.
-func leaseNote(sc *scene, row *sources.Row, v rows.Verdict, w int) string {
-	o, l := &row.Owners[0], sc.th.Line(w).Skip(4)
+func leaseNote(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
+	o, l := &row.Owners[0], sc.Theme.Line(w).Skip(4)
 	start := l.X
 	say := func(st paint.Style, text string) {
 		if l.X > start {
-			l.Put(sc.th.Dim, ", ")
+			l.Put(sc.Theme.Dim, ", ")
 		}
 		l.Put(st, text)
 	}
 	stale := v.Status == sources.StatusStale
 	if !stale && !o.NoExpiry && o.Lease > 0 && !o.Expires.At.IsZero() {
-		left := float64(rows.LeaseLeft(o, sc.now)) / float64(o.Lease)
-		l.Bar(leaseStyle(sc, v.Late()), left, format.Left(rows.LeaseLeft(o, sc.now)), leaseBar+1+paint.BarText)
+		left := float64(rows.LeaseLeft(o, sc.Now)) / float64(o.Lease)
+		l.Bar(leaseStyle(sc, v.Late()), left, format.Left(rows.LeaseLeft(o, sc.Now)), leaseBar+1+paint.BarText)
 		l.Skip(1)
 		start = l.X
 	}
 	asOf := asOf(sc, row, v)
 	if !o.Renewed.At.IsZero() {
-		say(sc.th.Dim, "renewed "+format.Precise(asOf.Sub(o.Renewed.At))+" "+paint.AgoWord(stale))
+		say(sc.Theme.Dim, "renewed "+format.Precise(asOf.Sub(o.Renewed.At))+" "+paint.AgoWord(stale))
 	}
 	if every := o.RenewEvery(); every > 0 {
-		say(sc.th.Dim, "usually every "+format.Precise(every))
+		say(sc.Theme.Dim, "usually every "+format.Precise(every))
 	}
 	if v.Late() {
-		if n := o.Missed(sc.now, sc.st.Thresholds); n > 0 {
-			say(sc.th.Warn, paint.Count(n, "renewal")+" missed")
+		if n := o.Missed(sc.Now, sc.State.Thresholds); n > 0 {
+			say(sc.Theme.Warn, paint.Count(n, "renewal")+" missed")
 		}
 	}
 	if row.LowestLease > 0 {
-		say(sc.th.Dim, "lowest left "+format.Precise(row.LowestLease))
+		say(sc.Theme.Dim, "lowest left "+format.Precise(row.LowestLease))
 	}
 	if l.X == start && start == 4 {
 		return ""
@@ -154,21 +156,21 @@ func leaseNote(sc *scene, row *sources.Row, v rows.Verdict, w int) string {
 }
 
 // leaseStyle is how a lease is drawn: a renewal that is late is worth a look.
-func leaseStyle(sc *scene, late bool) paint.Style {
+func leaseStyle(sc *Scene, late bool) paint.Style {
 	if late {
-		return sc.th.Warn
+		return sc.Theme.Warn
 	}
-	return sc.th.Good
+	return sc.Theme.Good
 }
 
 // sinceText is for how long the row has been as it is.
-func sinceText(sc *scene, row *sources.Row, v rows.Verdict) string {
+func sinceText(sc *Scene, row *sources.Row, v rows.Verdict) string {
 	now := asOf(sc, row, v)
 	switch {
 	case len(row.Owners) == 1:
-		return sc.th.Age(row.Owners[0].Since, now)
+		return sc.Theme.Age(row.Owners[0].Since, now)
 	case len(row.Owners) == 0 && !row.Nobody.At.IsZero():
-		return sc.th.Age(row.Nobody, now)
+		return sc.Theme.Age(row.Nobody, now)
 	case len(row.Owners) > 1 || row.Taken > 0:
 		return "" // of which one?
 	}
@@ -177,9 +179,9 @@ func sinceText(sc *scene, row *sources.Row, v rows.Verdict) string {
 
 // asOf is the instant to which the ages of a row are counted: where it is stale, they
 // end when it was last known to be so.
-func asOf(sc *scene, row *sources.Row, v rows.Verdict) time.Time {
+func asOf(sc *Scene, row *sources.Row, v rows.Verdict) time.Time {
 	if v.Status != sources.StatusStale {
-		return sc.now
+		return sc.Now
 	}
-	return row.KnownAt(sc.st, sc.now)
+	return row.KnownAt(sc.State, sc.Now)
 }

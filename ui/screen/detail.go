@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"strings"
@@ -11,13 +11,13 @@ import (
 
 // detailPane draws the pane of the row under the cursor: what matters first, because the
 // pane may be five lines high.
-func detailPane(sc *scene, w, h int) []string {
-	row, v := sc.selected()
+func detailPane(sc *Scene, w, h int) []string {
+	row, v := sc.Selected()
 	if row == nil {
-		return sc.th.Blank(w, h)
+		return sc.Theme.Blank(w, h)
 	}
 	lines := []string{detailTitle(sc, row, v, w)}
-	gap := sc.th.Line(w).Done()
+	gap := sc.Theme.Line(w).Done()
 	if h >= 9 {
 		lines = append(lines, gap)
 	}
@@ -32,35 +32,35 @@ func detailPane(sc *scene, w, h int) []string {
 		}
 		lines = append(lines, section...)
 	}
-	return sc.th.Box(lines, w, h)
+	return sc.Theme.Box(lines, w, h)
 }
 
 // detailTitle names the row, what it is, where it is, and its state as a word. Of a row
 // that is stale it says up to when it is known.
-func detailTitle(sc *scene, row *sources.Row, v rows.Verdict, w int) string {
-	l := sc.th.Line(w).Skip(1)
+func detailTitle(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
+	l := sc.Theme.Line(w).Skip(1)
 	state := stateText(v) + pendingText(sc, row.Ref)
 	if v.Status == sources.StatusStale {
-		state += ", as of " + paint.TimeOfDay(row.KnownAt(sc.st, sc.now), sc.now)
+		state += ", as of " + paint.TimeOfDay(row.KnownAt(sc.State, sc.Now), sc.Now)
 	}
 	room := w - 5 - len(state)
 	first, second := paint.Clean(row.Name), aliasOf(sc, row)
 	if second != "" && paint.Numeric(first) {
 		first, second = second, first
 	}
-	l.Put(sc.th.Strong, sc.th.Cut(first, room)).Skip(2)
+	l.Put(sc.Theme.Strong, sc.Theme.Cut(first, room)).Skip(2)
 	if l.X+format.Width(second)+len(state)+4 <= w && second != "" {
-		l.Put(sc.th.Dim, second).Skip(2)
+		l.Put(sc.Theme.Dim, second).Skip(2)
 	}
-	return l.Put(sc.th.SeverityText(v.Severity), state).Skip(2).Put(sc.th.Dim, strings.Join(placeOf(sc, row), " "+sc.th.Dot+" ")).Done()
+	return l.Put(sc.Theme.SeverityText(v.Severity), state).Skip(2).Put(sc.Theme.Dim, strings.Join(PlaceOf(sc, row), " "+sc.Theme.Dot+" ")).Done()
 }
 
-// placeOf says what a row is and where.
-func placeOf(sc *scene, row *sources.Row) []string {
+// PlaceOf says what a row is and where.
+func PlaceOf(sc *Scene, row *sources.Row) []string {
 	place := []string{row.Kind.String(), paint.Clean(row.Source)}
 	address := ""
-	for i := range sc.st.Sources {
-		if s := &sc.st.Sources[i]; s.Name == row.Source {
+	for i := range sc.State.Sources {
+		if s := &sc.State.Sources[i]; s.Name == row.Source {
 			address = paint.Clean(s.Address)
 			place = append(place, address)
 		}
@@ -87,24 +87,24 @@ func stateText(v rows.Verdict) string {
 const formerTerms = 3
 
 // formerOwners lists who owned it before and why they do not any more.
-func formerOwners(sc *scene, row *sources.Row, w int) []string {
+func formerOwners(sc *Scene, row *sources.Row, w int) []string {
 	var lines []string
 	for i := len(row.Terms) - 1; i >= 0 && len(lines) < formerTerms; i-- {
 		t := &row.Terms[i]
 		if t.End.At.IsZero() {
 			continue
 		}
-		l := sc.th.Line(w).Skip(2).Put(sc.th.OwnerLetter(t.Hue), paint.Letter(t.Hue)).Skip(1).Put("", paint.CleanLabel(t.Owner.Label)).Skip(2)
-		l.Put(sc.th.Dim, sc.th.Roughly(t.Start)+paint.TimeOfDay(t.Start.At, sc.now)+" to "+sc.th.Roughly(t.End)+paint.TimeOfDay(t.End.At, sc.now)).Skip(2)
-		l.Put("", sc.th.TermLength(t)).Skip(2).Put(sc.th.Dim, sc.th.Cause(t.Cause, t.How))
+		l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.OwnerLetter(t.Hue), paint.Letter(t.Hue)).Skip(1).Put("", paint.CleanLabel(t.Owner.Label)).Skip(2)
+		l.Put(sc.Theme.Dim, sc.Theme.Roughly(t.Start)+paint.TimeOfDay(t.Start.At, sc.Now)+" to "+sc.Theme.Roughly(t.End)+paint.TimeOfDay(t.End.At, sc.Now)).Skip(2)
+		l.Put("", sc.Theme.TermLength(t)).Skip(2).Put(sc.Theme.Dim, sc.Theme.Cause(t.Cause, t.How))
 		lines = append(lines, l.Done())
 	}
 	if len(lines) == 0 {
 		return nil
 	}
-	head := sc.th.Line(w).Skip(2).Put(sc.th.Dim, "BEFORE")
-	if g := row.Gaps(sc.st, sc.now, rows.ChangesSpan); g.Count > 0 {
-		head.Skip(2).Put(sc.th.Dim, "nobody "+paint.Count(g.Count, "time")+" in 1 h, "+paint.IntervalText(g.Sum)+" in all, longest "+paint.IntervalText(g.Longest))
+	head := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "BEFORE")
+	if g := row.Gaps(sc.State, sc.Now, rows.ChangesSpan); g.Count > 0 {
+		head.Skip(2).Put(sc.Theme.Dim, "nobody "+paint.Count(g.Count, "time")+" in 1 h, "+paint.IntervalText(g.Sum)+" in all, longest "+paint.IntervalText(g.Longest))
 	}
 	return append([]string{head.Done()}, lines...)
 }

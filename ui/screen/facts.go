@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"slices"
@@ -11,15 +11,15 @@ import (
 
 // factLines are what a backend tells under its own names, as many to a line as fit. Instants
 // are shown as ages.
-func factLines(sc *scene, attrs []sources.Attr, w, indent int) []string {
+func factLines(sc *Scene, attrs []sources.Attr, w, indent int) []string {
 	return factsOf(sc, "", attrs, w, indent)
 }
 
 // factsOf are facts behind the name of whom they are about, which has the room that they
 // are indented by.
-func factsOf(sc *scene, name string, attrs []sources.Attr, w, indent int) []string {
+func factsOf(sc *Scene, name string, attrs []sources.Attr, w, indent int) []string {
 	var lines []string
-	l := sc.th.Line(w)
+	l := sc.Theme.Line(w)
 	if name != "" {
 		l.Skip(4).Cell("", name, indent-6)
 	}
@@ -27,7 +27,7 @@ func factsOf(sc *scene, name string, attrs []sources.Attr, w, indent int) []stri
 	flush := func() {
 		if l.X > indent {
 			lines = append(lines, l.Done())
-			l = sc.th.Line(w).Skip(indent)
+			l = sc.Theme.Line(w).Skip(indent)
 		}
 	}
 	for i := range attrs {
@@ -41,7 +41,7 @@ func factsOf(sc *scene, name string, attrs []sources.Attr, w, indent int) []stri
 		if l.X > indent {
 			l.Skip(2)
 		}
-		l.Put(sc.th.Dim, key).Skip(1)
+		l.Put(sc.Theme.Dim, key).Skip(1)
 		pieces := paint.Wrap(value, max(w-l.X, 20))
 		for j, piece := range pieces {
 			if j > 0 {
@@ -60,7 +60,7 @@ const twoColumns = 110
 
 // factColumns are facts as pairs of name and value below each other, in two columns where
 // there is room, the left one first.
-func factColumns(sc *scene, attrs []sources.Attr, w int) []string {
+func factColumns(sc *Scene, attrs []sources.Attr, w int) []string {
 	attrs = slices.DeleteFunc(slices.Clone(attrs), func(a sources.Attr) bool { return factValue(sc, a.Value) == "" })
 	if len(attrs) == 0 {
 		return nil
@@ -88,7 +88,7 @@ type pair struct {
 }
 
 // factPairs are facts as lines of at most w cells; a value goes on over as many as it needs.
-func factPairs(sc *scene, attrs []sources.Attr, w int) []pair {
+func factPairs(sc *Scene, attrs []sources.Attr, w int) []pair {
 	keys := 0
 	for i := range attrs {
 		keys = max(keys, min(format.Width(paint.Clean(attrs[i].Key)), w/3))
@@ -105,11 +105,11 @@ func factPairs(sc *scene, attrs []sources.Attr, w int) []pair {
 }
 
 // pasteColumns draws two columns of pairs side by side, the right one from that cell on.
-func pasteColumns(sc *scene, left, right []pair, from, w int) []string {
+func pasteColumns(sc *Scene, left, right []pair, from, w int) []string {
 	lines := make([]string, 0, max(len(left), len(right)))
 	for i := range max(len(left), len(right)) {
-		l := sc.th.Line(w).Skip(4)
-		put := func(p pair) { l.Cell(sc.th.Dim, p.key, p.keys).Skip(2).Put(p.value.Style, p.value.Text) }
+		l := sc.Theme.Line(w).Skip(4)
+		put := func(p pair) { l.Cell(sc.Theme.Dim, p.key, p.keys).Skip(2).Put(p.value.Style, p.value.Text) }
 		if i < len(left) {
 			put(left[i])
 		}
@@ -123,19 +123,19 @@ func pasteColumns(sc *scene, left, right []pair, from, w int) []string {
 }
 
 // factValue is a fact fit for drawing: an instant as how long ago it was.
-func factValue(sc *scene, value string) string {
+func factValue(sc *Scene, value string) string {
 	if len(value) >= len("2006-01-02T15:04:05Z") && len(value) <= len(time.RFC3339Nano) {
 		if t, err := time.Parse(time.RFC3339Nano, value); err == nil {
-			return paint.TimeOfDay(t, sc.now) + ", " + format.Age(sc.now.Sub(t)) + " ago"
+			return paint.TimeOfDay(t, sc.Now) + ", " + format.Age(sc.Now.Sub(t)) + " ago"
 		}
 	}
 	return paint.Clean(value)
 }
 
 // factStyle draws attention to a transaction that was left open.
-func factStyle(sc *scene, a sources.Attr) paint.Style {
+func factStyle(sc *Scene, a sources.Attr) paint.Style {
 	if a.Key == "state" && idleInTransaction(a.Value) {
-		return sc.th.Warn
+		return sc.Theme.Warn
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"time"
@@ -13,7 +13,7 @@ import (
 // sawtoothLines draws how low the lease of an owner that is alone came in each column: every
 // renewal lifts it, and one that is missed shows as a tooth that goes deeper. nil where
 // no lease is told or it is old.
-func sawtoothLines(sc *scene, row *sources.Row, v rows.Verdict, w int) []string {
+func sawtoothLines(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string {
 	if len(row.Owners) != 1 || v.Status == sources.StatusStale || w < 24 {
 		return nil
 	}
@@ -21,19 +21,19 @@ func sawtoothLines(sc *scene, row *sources.Row, v rows.Verdict, w int) []string 
 	if o.NoExpiry || o.Lease <= 0 || o.Expires.At.IsZero() {
 		return nil
 	}
-	win := timeline.Fit(sc.now, teethSpan(sc, row, w-4), w-4)
-	fills := sc.events.Fills(row, o.Lease, win.Start.Add(-o.Lease), sc.now)
+	win := timeline.Fit(sc.Now, teethSpan(sc, row, w-4), w-4)
+	fills := sc.Events.Fills(row, o.Lease, win.Start.Add(-o.Lease), sc.Now)
 	if len(fills) == 0 {
 		return nil
 	}
-	head := sc.th.Line(w).Skip(2).Put(sc.th.Dim, "LEASE LEFT, the lowest in every "+format.Age(win.Step)+" ")
+	head := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "LEASE LEFT, the lowest in every "+format.Age(win.Step)+" ")
 	longest := time.Duration(0)
 	for _, f := range fills {
 		longest = max(longest, f.Until.Sub(f.At))
 	}
-	head.Put(sc.th.Dim, sc.th.Dot+" longest without a renewal ").Put("", format.Precise(longest))
-	axis, l := sc.th.Line(w).Skip(2), sc.th.Line(w).Skip(2)
-	axis.Axis(win, sc.now.Location())
+	head.Put(sc.Theme.Dim, sc.Theme.Dot+" longest without a renewal ").Put("", format.Precise(longest))
+	axis, l := sc.Theme.Line(w).Skip(2), sc.Theme.Line(w).Skip(2)
+	axis.Axis(win, sc.Now.Location())
 	for i := range win.Columns {
 		drawTooth(sc, l, o.Lease, fills, win.Start.Add(win.Step*time.Duration(i)), win.Step)
 	}
@@ -42,12 +42,12 @@ func sawtoothLines(sc *scene, row *sources.Row, v rows.Verdict, w int) []string 
 
 // teethSpan is how much time the sawtooth shows: three columns for each renewal, so that the
 // teeth can be seen, but no more than the strips.
-func teethSpan(sc *scene, row *sources.Row, columns int) time.Duration {
+func teethSpan(sc *Scene, row *sources.Row, columns int) time.Duration {
 	return min(max(row.RenewEvery(), time.Second)*time.Duration(columns)/3, spanOf(sc, columns))
 }
 
 // drawTooth draws one column, [from, from+step).
-func drawTooth(sc *scene, l *paint.Line, lease time.Duration, fills []rows.Fill, from time.Time, step time.Duration) {
+func drawTooth(sc *Scene, l *paint.Line, lease time.Duration, fills []rows.Fill, from time.Time, step time.Duration) {
 	to, lowest, known := from.Add(step), lease, false
 	for _, f := range fills {
 		if !f.At.Before(to) || !f.Until.After(from) {
@@ -64,6 +64,6 @@ func drawTooth(sc *scene, l *paint.Line, lease time.Duration, fills []rows.Fill,
 		return
 	}
 	part := float64(lowest) / float64(lease)
-	height := min(int(part*float64(len(sc.th.Eighths))), len(sc.th.Eighths)-1)
-	l.Put(leaseStyle(sc, part < sc.st.Thresholds.LateLeft), sc.th.Eighths[height])
+	height := min(int(part*float64(len(sc.Theme.Eighths))), len(sc.Theme.Eighths)-1)
+	l.Put(leaseStyle(sc, part < sc.State.Thresholds.LateLeft), sc.Theme.Eighths[height])
 }

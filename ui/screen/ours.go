@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 	"coordtop/ui/paint"
 )
 
-// runText is an action in a line: what it does to which row, and how far it is.
-func runText(r *action.Run) string {
+// RunText is an action in a line: what it does to which row, and how far it is.
+func RunText(r *action.Run) string {
 	text := r.Request.Verb.String() + " " + paint.Clean(r.Request.Target.Ref.Name) + ": "
 	if r.Phase == action.Seen && r.Text != "" { // it says what was seen
 		return text + paint.Clean(r.Text)
@@ -27,10 +27,10 @@ func runText(r *action.Run) string {
 	return text
 }
 
-// runUnder returns our newest action on a row that is not over; nil: there is none.
-func runUnder(sc *scene, ref sources.Ref) *action.Run {
-	for i := len(sc.status.Runs) - 1; i >= 0; i-- {
-		if r := &sc.status.Runs[i]; r.Request.Target.Ref == ref && !r.Phase.Over() {
+// RunUnder returns our newest action on a row that is not over; nil: there is none.
+func RunUnder(sc *Scene, ref sources.Ref) *action.Run {
+	for i := len(sc.Status.Runs) - 1; i >= 0; i-- {
+		if r := &sc.Status.Runs[i]; r.Request.Target.Ref == ref && !r.Phase.Over() {
 			return r
 		}
 	}
@@ -38,8 +38,8 @@ func runUnder(sc *scene, ref sources.Ref) *action.Run {
 }
 
 // pendingText is what stands beside a row's state while we act on it.
-func pendingText(sc *scene, ref sources.Ref) string {
-	r := runUnder(sc, ref)
+func pendingText(sc *Scene, ref sources.Ref) string {
+	r := RunUnder(sc, ref)
 	if r == nil {
 		return ""
 	}
@@ -50,10 +50,10 @@ func pendingText(sc *scene, ref sources.Ref) string {
 	return text
 }
 
-// isOurs says whether an owner of a row is this program.
-func isOurs(sc *scene, ref sources.Ref, o *sources.Owner) bool {
-	for i := range sc.status.Holdings {
-		h := &sc.status.Holdings[i]
+// IsOurs says whether an owner of a row is this program.
+func IsOurs(sc *Scene, ref sources.Ref, o *sources.Owner) bool {
+	for i := range sc.Status.Holdings {
+		h := &sc.Status.Holdings[i]
 		if h.Ref != ref || h.Waiting {
 			continue
 		}
@@ -64,26 +64,27 @@ func isOurs(sc *scene, ref sources.Ref, o *sources.Owner) bool {
 	return false
 }
 
-const us = " (us)"
+// Us stands behind the name of an owner that is this program.
+const Us = " (us)"
 
 // ownerLabel is an owner for people in at most w cells (0: any number), with a word if
 // it is us.
-func ownerLabel(sc *scene, ref sources.Ref, o *sources.Owner, w int) string {
+func ownerLabel(sc *Scene, ref sources.Ref, o *sources.Owner, w int) string {
 	label := paint.CleanLabel(o.Label)
-	if !isOurs(sc, ref, o) {
+	if !IsOurs(sc, ref, o) {
 		return label
 	}
 	if w > 0 {
-		label = sc.th.Cut(label, w-len(us))
+		label = sc.Theme.Cut(label, w-len(Us))
 	}
-	return label + us
+	return label + Us
 }
 
-// heldNow counts what we hold and wait for, and finds the trust that ends first; zero: none
+// Held counts what we hold and wait for, and finds the trust that ends first; zero: none
 // ends by itself.
-func heldNow(sc *scene) (holding, waiting int, until time.Time) {
-	for i := range sc.status.Holdings {
-		h := &sc.status.Holdings[i]
+func Held(sc *Scene) (holding, waiting int, until time.Time) {
+	for i := range sc.Status.Holdings {
+		h := &sc.Status.Holdings[i]
 		if h.Waiting {
 			waiting++
 			continue
@@ -97,31 +98,31 @@ func heldNow(sc *scene) (holding, waiting int, until time.Time) {
 }
 
 // actionLines lists what we have done to a row lately, newest first.
-func actionLines(sc *scene, row *sources.Row, w int) []string {
-	return runLines(sc, w, 2, runsShown, "OUR ACTIONS", func(r *action.Run) bool { return r.Request.Target.Ref == row.Ref })
+func actionLines(sc *Scene, row *sources.Row, w int) []string {
+	return RunLines(sc, w, 2, RunsShown, "OUR ACTIONS", func(r *action.Run) bool { return r.Request.Target.Ref == row.Ref })
 }
 
 const (
-	runsShown = 4  // actions that a list of them shows
+	RunsShown = 4  // actions that a list of them shows
 	runName   = 24 // cells that the name of a row takes there
 )
 
-// runLines lists at most n actions that pass, newest first, under a title.
-func runLines(sc *scene, w, indent, n int, title string, pass func(*action.Run) bool) []string {
+// RunLines lists at most n actions that pass, newest first, under a title.
+func RunLines(sc *Scene, w, indent, n int, title string, pass func(*action.Run) bool) []string {
 	var lines []string
-	runs := slices.Clone(sc.status.Runs)
+	runs := slices.Clone(sc.Status.Runs)
 	slices.SortStableFunc(runs, func(a, b action.Run) int { return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(b.ID, a.ID)) })
 	for i := range runs {
 		if r := &runs[i]; len(lines) < n && pass(r) {
-			st := sc.th.Dim
+			st := sc.Theme.Dim
 			switch r.Phase {
 			case action.Failed, action.Missed, action.Unseen, action.Unknown:
-				st = sc.th.Warn
+				st = sc.Theme.Warn
 			case action.Seen:
-				st = sc.th.Good
+				st = sc.Theme.Good
 			}
-			l := sc.th.Line(w).Skip(indent).Put(sc.th.Dim, paint.TimeOfDay(r.Changed, sc.now)).Skip(2).Put("", r.Request.Verb.String()+" ")
-			l.Put("", sc.th.FitName(paint.Clean(r.Request.Target.Ref.Name), runName)).Skip(2).Put(st, r.Phase.String())
+			l := sc.Theme.Line(w).Skip(indent).Put(sc.Theme.Dim, paint.TimeOfDay(r.Changed, sc.Now)).Skip(2).Put("", r.Request.Verb.String()+" ")
+			l.Put("", sc.Theme.FitName(paint.Clean(r.Request.Target.Ref.Name), runName)).Skip(2).Put(st, r.Phase.String())
 			if r.Text != "" {
 				l.Put("", ", "+paint.Clean(r.Text))
 			}
@@ -131,5 +132,5 @@ func runLines(sc *scene, w, indent, n int, title string, pass func(*action.Run) 
 	if len(lines) == 0 {
 		return nil
 	}
-	return append([]string{sc.th.Line(w).Skip(indent).Put(sc.th.Dim, title).Done()}, lines...)
+	return append([]string{sc.Theme.Line(w).Skip(indent).Put(sc.Theme.Dim, title).Done()}, lines...)
 }

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"coordtop/internal/format"
@@ -8,31 +8,31 @@ import (
 )
 
 // emptyList says why the list has no rows, and what can be done.
-func emptyList(sc *scene, w int) []string {
-	say := func(st paint.Style, text string) string { return sc.th.Line(w).Skip(3).Put(st, text).Done() }
-	blank := sc.th.Line(w).Done()
-	switch x := &sc.idx; {
+func emptyList(sc *Scene, w int) []string {
+	say := func(st paint.Style, text string) string { return sc.Theme.Line(w).Skip(3).Put(st, text).Done() }
+	blank := sc.Theme.Line(w).Done()
+	switch x := &sc.Rows; {
 	case x.Total > 0 && x.Problems:
 		return append([]string{blank}, noProblems(sc, say)...)
 	case x.Total > 0 && !x.Filter.Empty():
-		lines := []string{blank, say("", "the filter selects none of "+paint.Count(x.Total, "row")+": "+sc.filter.text)}
+		lines := []string{blank, say("", "the filter selects none of "+paint.Count(x.Total, "row")+": "+sc.Filter.Text)}
 		if x.Filter.Expr.CountsWaiters() {
 			lines = append(lines, say("", "wait without a unit counts the waiters; wait>30s is about how long they wait"))
 		} else if mend := x.Filter.Mistake; mend != nil {
-			lines = append(lines, say(sc.th.Warn, paint.Clean(mend.Text)))
-		} else if meant := sc.idx.Meant(); meant != "" {
+			lines = append(lines, say(sc.Theme.Warn, paint.Clean(mend.Text)))
+		} else if meant := sc.Rows.Meant(); meant != "" {
 			lines = append(lines, say("", meant))
 		}
-		return append(lines, say(sc.th.Dim, sc.table.KeyIn(keys.InList, keys.Clear)+" clears the filter"))
+		return append(lines, say(sc.Theme.Dim, sc.Keys.KeyIn(keys.InList, keys.Clear)+" clears the filter"))
 	case x.Total > 0:
 		return []string{blank, say("", "none of "+paint.Count(x.Total, "primitive")+" is a "+x.Kind.String()),
-			say(sc.th.Dim, sc.table.KeyOf(keys.Kind)+" shows other kinds, "+sc.table.KeyIn(keys.InList, keys.Clear)+" all")}
-	case len(sc.st.Sources) == 0:
+			say(sc.Theme.Dim, sc.Keys.KeyOf(keys.Kind)+" shows other kinds, "+sc.Keys.KeyIn(keys.InList, keys.Clear)+" all")}
+	case len(sc.State.Sources) == 0:
 		return []string{blank, say("", "no source has started yet")}
 	}
 	lines := []string{blank}
-	for i := range sc.st.Sources {
-		s := &sc.st.Sources[i]
+	for i := range sc.State.Sources {
+		s := &sc.State.Sources[i]
 		lines = append(lines, say("", expectation(sc, s)))
 	}
 	return lines
@@ -40,32 +40,32 @@ func emptyList(sc *scene, w int) []string {
 
 // noProblems says that only problems are looked for and there are none, as far as can be
 // told.
-func noProblems(sc *scene, say func(paint.Style, string) string) []string {
-	x := &sc.idx
+func noProblems(sc *Scene, say func(paint.Style, string) string) []string {
+	x := &sc.Rows
 	blind := x.Blind
 	of := "among " + paint.Count(x.Total-blind, "primitive")
-	esc := sc.table.KeyOf(keys.Problems) + " shows all of them"
+	esc := sc.Keys.KeyOf(keys.Problems) + " shows all of them"
 	if x.Kind != sources.KindUnknown {
 		of = "among the " + x.Kind.String() + paint.KindPlural(x.Kind)
 	}
 	if !x.Filter.Empty() {
-		of = "in what the filter \"" + sc.filter.text + "\" selects"
-		esc = sc.table.KeyOf(keys.Problems) + " shows all that it selects, " + sc.table.KeyIn(keys.InList, keys.Clear) + " clears the filter"
+		of = "in what the filter \"" + sc.Filter.Text + "\" selects"
+		esc = sc.Keys.KeyOf(keys.Problems) + " shows all that it selects, " + sc.Keys.KeyIn(keys.InList, keys.Clear) + " clears the filter"
 	}
-	lines := []string{say(sc.th.Good, "no problems "+of)}
+	lines := []string{say(sc.Theme.Good, "no problems "+of)}
 	if blind == x.Total {
 		lines = nil // nothing is known to be well
 	} else if n := x.ProblemRows(); n > 0 {
 		lines[0] = say("", "no problems "+of+"; "+format.Count(n)+" elsewhere")
 	}
 	if blind > 0 {
-		lines = append(lines, say(sc.th.Warn, paint.Count(blind, "row")+" cannot be judged: stale, or not told by the backend"))
+		lines = append(lines, say(sc.Theme.Warn, paint.Count(blind, "row")+" cannot be judged: stale, or not told by the backend"))
 	}
-	return append(lines, say(sc.th.Dim, esc))
+	return append(lines, say(sc.Theme.Dim, esc))
 }
 
 // expectation says what a source without rows is doing.
-func expectation(sc *scene, s *sources.SourceStatus) string {
+func expectation(sc *Scene, s *sources.SourceStatus) string {
 	where := paint.Clean(s.Name) + " (" + paint.Clean(s.Type) + " " + paint.Clean(s.Address) + ")"
 	switch {
 	case s.Health == sources.HealthConnecting && s.Err == nil:
@@ -83,9 +83,9 @@ func expectation(sc *scene, s *sources.SourceStatus) string {
 }
 
 // allSynced says whether all of a source's listings are complete.
-func allSynced(sc *scene, s *sources.SourceStatus) bool {
-	for i := range sc.st.Scopes {
-		if c := &sc.st.Scopes[i]; c.Source == s.Name && !c.Synced {
+func allSynced(sc *Scene, s *sources.SourceStatus) bool {
+	for i := range sc.State.Scopes {
+		if c := &sc.State.Scopes[i]; c.Source == s.Name && !c.Synced {
 			return false
 		}
 	}

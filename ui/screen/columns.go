@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"coordtop/internal/format"
@@ -49,14 +49,14 @@ type growth struct{ turn, upto int }
 var columnTable = [columnCount]columnEntry{
 	colName: {head: "NAME", least: 18, leaves: 4, shrinks: true, grows: []growth{{1, 22}, {5, 26}, {8, 48}}, draw: (*listPane).name},
 	colSource: {head: "SOURCE", gap: 2, least: 7, leaves: 2, narrow: true, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
-		l.Cell(p.th.Dim, paint.Clean(r.Source), w)
+		l.Cell(p.Theme.Dim, paint.Clean(r.Source), w)
 	}},
 	colKind: {head: "KIND", gap: 2, least: 9, leaves: 1, narrow: true, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
-		l.Cell(p.th.Dim, r.Kind.String(), w)
+		l.Cell(p.Theme.Dim, r.Kind.String(), w)
 	}},
 	colOwner: {head: "  OWNER", gap: 2, least: 16, leaves: 5, shrinks: true, grows: []growth{{6, 22}, {9, 38}}, draw: (*listPane).owner},
 	colSince: {head: "SINCE", right: true, gap: 1, least: 7, leaves: 8, draw: func(p *listPane, l *paint.Line, r *listRow, w int) {
-		l.Right(r.plain, sinceText(p.scene, r.Row, r.v), w)
+		l.Right(r.plain, sinceText(p.Scene, r.Row, r.v), w)
 	}},
 	colLease:   {head: "LEASE", gap: 2, least: 7, leaves: 7, narrow: true, grows: []growth{{3, 13}}, draw: (*listPane).lease},
 	colWait:    {head: "WAIT", right: true, gap: 1, least: 4, draw: (*listPane).wait},
@@ -67,31 +67,31 @@ var columnTable = [columnCount]columnEntry{
 // turns is how often columns leave and grow at most.
 const turns = 10
 
-// longest is how many cells the longest texts take that there are.
-type longest struct {
+// Longest is how many cells the longest texts take that there are.
+type Longest struct {
 	width               int    // of the screen
 	rev                 uint64 // of the state in which they were looked for last; 0: in none
 	source, name, owner int
 }
 
 // longestMax is how many cells they are given at most before others get theirs.
-var longestMax = longest{source: 16, name: 26, owner: 20}
+var longestMax = Longest{source: 16, name: 26, owner: 20}
 
 // measuredRows is among how many rows the longest texts are looked for.
 const measuredRows = 500
 
 // measure finds the longest texts. They only grow, and only with the width of the screen
 // they are forgotten: columns do not move to and fro with who owns what.
-func (need *longest) measure(sc *scene) {
-	if need.width != sc.lay.w {
-		*need = longest{width: sc.lay.w}
+func (need *Longest) measure(sc *Scene) {
+	if need.width != sc.Layout.Width {
+		*need = Longest{width: sc.Layout.Width}
 	}
-	for i := range sc.st.Sources {
-		need.source = max(need.source, format.Width(paint.Clean(sc.st.Sources[i].Name)))
+	for i := range sc.State.Sources {
+		need.source = max(need.source, format.Width(paint.Clean(sc.State.Sources[i].Name)))
 	}
 	before := need.rev
-	need.rev = sc.st.Rev
-	for _, row := range sc.st.Rows[:min(len(sc.st.Rows), measuredRows)] {
+	need.rev = sc.State.Rev
+	for _, row := range sc.State.Rows[:min(len(sc.State.Rows), measuredRows)] {
 		if need.name >= longestMax.name && need.owner >= longestMax.owner {
 			return
 		}
@@ -106,7 +106,7 @@ func (need *longest) measure(sc *scene) {
 }
 
 // fitColumns shares w cells among the columns.
-func fitColumns(w int, need longest) columns {
+func fitColumns(w int, need Longest) columns {
 	var c columns
 	for col := range columnTable {
 		c[col] = columnTable[col].least
@@ -162,22 +162,23 @@ func (c columns) width() int {
 	return w
 }
 
-// shape is how the columns share the screen.
-type shape uint8
+// Shape is how the columns share the screen.
+type Shape uint8
 
 const (
-	shapeNormal shape = iota
+	ShapeNormal Shape = iota
 	shapeWide         // whole names instead of the strip
 	shapeNarrow       // a long strip instead of all columns
-	shapes
+	Shapes
 )
 
-func (s shape) String() string {
+// String says what the shape does.
+func (s Shape) String() string {
 	return [...]string{"columns as they fit", "wide: names and owners in full, no strip", "narrow: fewer columns, a long strip"}[s]
 }
 
 // shaped gives the cells of some columns to others.
-func (c columns) shaped(s shape) columns {
+func (c columns) shaped(s Shape) columns {
 	give := func(from column, left int) int {
 		if c[from] == 0 {
 			return 0

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"strings"
@@ -11,32 +11,32 @@ import (
 
 // sourceScreen is how each source is read and how well: a table to compare them, then
 // each in full.
-func sourceScreen(sc *scene, w int) []string {
-	gap := sc.th.Line(w).Done()
-	head := sc.th.Line(w).Skip(1).Put(sc.th.Heading, "SOURCES").Skip(1).Put(sc.th.Dim, "how each is read, and how far it can be believed")
-	lines := []string{sc.th.Line(w).Rule().Done(), head.Done()}
-	if len(sc.st.Sources) == 0 {
-		return append(lines, gap, sc.th.Line(w).Skip(3).Put("", "no source has started yet").Done())
+func sourceScreen(sc *Scene, w int) []string {
+	gap := sc.Theme.Line(w).Done()
+	head := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Heading, "SOURCES").Skip(1).Put(sc.Theme.Dim, "how each is read, and how far it can be believed")
+	lines := []string{sc.Theme.Line(w).Rule().Done(), head.Done()}
+	if len(sc.State.Sources) == 0 {
+		return append(lines, gap, sc.Theme.Line(w).Skip(3).Put("", "no source has started yet").Done())
 	}
 	lines = append(append(lines, gap), sourceTable(sc, w)...)
-	for i := range sc.st.Sources {
-		lines = append(append(lines, gap), sourceInFull(sc, &sc.st.Sources[i], w)...)
+	for i := range sc.State.Sources {
+		lines = append(append(lines, gap), sourceInFull(sc, &sc.State.Sources[i], w)...)
 	}
 	return append(lines, gap)
 }
 
 // sourceTable has a line for each scope.
-func sourceTable(sc *scene, w int) []string {
+func sourceTable(sc *Scene, w int) []string {
 	g := paint.Grid{
 		Heads: []string{"", "NAME", "TYPE", "HEALTH", "MODE", "LOOKS", "ANSWERED", "ROUND TRIP", "VERSION", "ROLE", "ROWS", "ADDRESS"},
 		Right: []bool{5: true, 6: true, 7: true, 10: true},
 		Leave: []int{11, 9, 2, 8, 7, 5},
 	}
-	for i := range sc.st.Sources {
-		s := &sc.st.Sources[i]
+	for i := range sc.State.Sources {
+		s := &sc.State.Sources[i]
 		h, scopes := sourceHealth(sc, s), scopesOf(sc, s)
-		first := []paint.Part{h.st.Text(h.mark), paint.Plain(h.name), sc.th.Dim.Text(paint.Clean(s.Type))}
-		last := []paint.Part{paint.Plain(format.Count(s.Rows)), sc.th.Dim.Text(paint.Clean(s.Address))}
+		first := []paint.Part{h.st.Text(h.mark), paint.Plain(h.name), sc.Theme.Dim.Text(paint.Clean(s.Type))}
+		last := []paint.Part{paint.Plain(format.Count(s.Rows)), sc.Theme.Dim.Text(paint.Clean(s.Address))}
 		if len(scopes) == 0 {
 			g.Add(append(append(first, h.st.Text(h.text), paint.Part{}, paint.Part{}, paint.Part{}, paint.Part{}, paint.Part{}, paint.Part{}), last...)...)
 		}
@@ -50,13 +50,13 @@ func sourceTable(sc *scene, w int) []string {
 			g.Add(append(append(append([]paint.Part{}, first...), scopeCells(sc, c)...), last...)...)
 		}
 	}
-	return g.Lines(&sc.th, w, 1)
+	return g.Lines(&sc.Theme, w, 1)
 }
 
 // scopeCells are health, mode, pause between looks, age of the last answer, round trip,
 // version and role.
-func scopeCells(sc *scene, c *sources.Scope) []paint.Part {
-	st := sc.th.Good
+func scopeCells(sc *Scene, c *sources.Scope) []paint.Part {
+	st := sc.Theme.Good
 	if c.Health == sources.HealthStale {
 		st = silentStyle(sc, c)
 	}
@@ -68,13 +68,13 @@ func scopeCells(sc *scene, c *sources.Scope) []paint.Part {
 		trip = format.Precise(c.About.RoundTrip)
 	}
 	return []paint.Part{st.Text(healthText(c)), paint.Plain(paint.Clean(c.About.Mode)), paint.Plain(looks(&c.About)), paint.Plain(answered), paint.Plain(trip),
-		sc.th.Dim.Text(paint.Clean(c.About.Version)), sc.th.Dim.Text(paint.Clean(c.About.Role))}
+		sc.Theme.Dim.Text(paint.Clean(c.About.Version)), sc.Theme.Dim.Text(paint.Clean(c.About.Role))}
 }
 
 // answeredAgo writes how long ago an answer came. Sources prove that they live about once a second:
 // a number that goes on counting would say no more.
-func answeredAgo(sc *scene, c *sources.Scope) string {
-	switch d := sc.now.Sub(c.Alive); {
+func answeredAgo(sc *Scene, c *sources.Scope) string {
+	switch d := sc.Now.Sub(c.Alive); {
 	case c.Health == sources.HealthStale:
 		return silenceText(sc, c.Alive) + " ago"
 	case d >= 2*time.Second:
@@ -84,7 +84,7 @@ func answeredAgo(sc *scene, c *sources.Scope) string {
 }
 
 // silentStyle is the style of a scope that is stale.
-func silentStyle(sc *scene, c *sources.Scope) paint.Style {
+func silentStyle(sc *Scene, c *sources.Scope) paint.Style {
 	var h sign
 	markSilent(sc, &h, c.Alive)
 	return h.st
@@ -109,10 +109,10 @@ func looks(a *sources.About) string {
 	return "pushed"
 }
 
-func scopesOf(sc *scene, s *sources.SourceStatus) []*sources.Scope {
+func scopesOf(sc *Scene, s *sources.SourceStatus) []*sources.Scope {
 	var scopes []*sources.Scope
-	for i := range sc.st.Scopes {
-		if c := &sc.st.Scopes[i]; c.Source == s.Name {
+	for i := range sc.State.Scopes {
+		if c := &sc.State.Scopes[i]; c.Source == s.Name {
 			scopes = append(scopes, c)
 		}
 	}
@@ -121,28 +121,28 @@ func scopesOf(sc *scene, s *sources.SourceStatus) []*sources.Scope {
 
 // factSheet is facts with their names, one under another.
 type factSheet struct {
-	sc    *scene
+	sc    *Scene
 	w     int
 	label int // cells for the names, with the gap behind them
 	lines []string
 }
 
 // sourceInFull is a source with nothing cut: errors, warnings, facts.
-func sourceInFull(sc *scene, s *sources.SourceStatus, w int) []string {
+func sourceInFull(sc *Scene, s *sources.SourceStatus, w int) []string {
 	h, scopes := sourceHealth(sc, s), scopesOf(sc, s)
-	l := sc.th.Line(w).Skip(1).Put(h.st, h.mark).Skip(1).Put(sc.th.Strong, h.name).Skip(2)
-	l.Put(sc.th.Dim, strings.Join(paint.DropEmpty(paint.Clean(s.Type), paint.Clean(s.Address)), " "+sc.th.Dot+" "))
+	l := sc.Theme.Line(w).Skip(1).Put(h.st, h.mark).Skip(1).Put(sc.Theme.Strong, h.name).Skip(2)
+	l.Put(sc.Theme.Dim, strings.Join(paint.DropEmpty(paint.Clean(s.Type), paint.Clean(s.Address)), " "+sc.Theme.Dot+" "))
 	l.Skip(2).Put("", paint.Count(s.Rows, "primitive"))
 	f := factSheet{sc: sc, w: w, label: labelRoom(scopes, w), lines: []string{l.Done()}}
 	if h.loud {
 		f.say(h.st, h.text, why(s))
 	}
 	if retry := retryText(sc, s); retry != "" {
-		f.say(sc.th.Dim, "", retry)
+		f.say(sc.Theme.Dim, "", retry)
 	}
 	for _, c := range scopes {
 		if c.Name != "" {
-			f.say(sc.th.Dim, "scope", paint.Clean(c.Name))
+			f.say(sc.Theme.Dim, "scope", paint.Clean(c.Name))
 		}
 		f.scope(c)
 	}
@@ -171,18 +171,18 @@ func (f *factSheet) scope(c *sources.Scope) {
 		f.say("", "server", server)
 	}
 	if dark := darkText(sc, c); dark != "" {
-		f.say(sc.th.Warn, "dark", dark)
+		f.say(sc.Theme.Warn, "dark", dark)
 	}
 	for _, text := range c.About.Warnings {
-		f.say(sc.th.Warn, "warning", paint.Clean(text))
+		f.say(sc.Theme.Warn, "warning", paint.Clean(text))
 	}
 	for _, a := range c.About.Config {
-		f.say(sc.th.Dim, paint.Clean(a.Key), paint.Clean(a.Value))
+		f.say(sc.Theme.Dim, paint.Clean(a.Key), paint.Clean(a.Value))
 	}
 }
 
 // darkText sums up when a scope was not observed.
-func darkText(sc *scene, c *sources.Scope) string {
+func darkText(sc *Scene, c *sources.Scope) string {
 	if len(c.Dark) == 0 {
 		return ""
 	}
@@ -190,7 +190,7 @@ func darkText(sc *scene, c *sources.Scope) string {
 	for _, d := range c.Dark {
 		to := d.To
 		if to.IsZero() {
-			to = sc.now
+			to = sc.Now
 		}
 		sum += to.Sub(d.From)
 	}
@@ -198,11 +198,11 @@ func darkText(sc *scene, c *sources.Scope) string {
 		return ""
 	}
 	last := c.Dark[len(c.Dark)-1]
-	text := "not observed " + paint.Count(len(c.Dark), "time") + ", " + format.Precise(sum) + " in all, the last from " + paint.TimeOfDay(last.From, sc.now)
+	text := "not observed " + paint.Count(len(c.Dark), "time") + ", " + format.Precise(sum) + " in all, the last from " + paint.TimeOfDay(last.From, sc.Now)
 	if last.To.IsZero() {
 		return text + " on"
 	}
-	return text + " to " + paint.TimeOfDay(last.To, sc.now)
+	return text + " to " + paint.TimeOfDay(last.To, sc.Now)
 }
 
 // leastLabel is how many cells the names of facts take at least, and labelGap what stays
@@ -226,7 +226,7 @@ func labelRoom(scopes []*sources.Scope, w int) int {
 // say adds a fact with its name, over as many lines as it needs.
 func (f *factSheet) say(st paint.Style, name, text string) {
 	for _, piece := range paint.Wrap(text, f.w-f.label-5) {
-		l := f.sc.th.Line(f.w).Skip(4).Cell(f.sc.th.Dim, name, f.label-labelGap).Skip(labelGap)
+		l := f.sc.Theme.Line(f.w).Skip(4).Cell(f.sc.Theme.Dim, name, f.label-labelGap).Skip(labelGap)
 		f.lines = append(f.lines, l.Put(st, piece).Done())
 		name = ""
 	}

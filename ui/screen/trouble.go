@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"errors"
@@ -20,16 +20,16 @@ type trouble struct {
 
 // troubles lists the sources that do not answer, with the error and the next try, then
 // what sources warn of.
-func troubles(sc *scene) []trouble {
+func troubles(sc *Scene) []trouble {
 	var loud, quiet []trouble
-	for i := range sc.st.Sources {
-		s := &sc.st.Sources[i]
+	for i := range sc.State.Sources {
+		s := &sc.State.Sources[i]
 		if h := sourceHealth(sc, s); h.loud {
 			loud = append(loud, trouble{source: h.name, state: h.text, text: why(s), retry: retryText(sc, s), loud: true, st: h.st})
 		}
 	}
-	for i := range sc.st.Scopes {
-		c := &sc.st.Scopes[i]
+	for i := range sc.State.Scopes {
+		c := &sc.State.Scopes[i]
 		for _, w := range c.About.Warnings {
 			name := paint.Clean(c.Source)
 			if c.Name != "" {
@@ -50,8 +50,8 @@ func why(s *sources.SourceStatus) string {
 }
 
 // retryText says when a source is tried again; "" where no pause runs.
-func retryText(sc *scene, s *sources.SourceStatus) string {
-	switch d := s.Retry.Sub(sc.now); {
+func retryText(sc *Scene, s *sources.SourceStatus) string {
+	switch d := s.Retry.Sub(sc.Now); {
 	case s.Retry.IsZero():
 		return ""
 	case d <= 0:
@@ -63,7 +63,7 @@ func retryText(sc *scene, s *sources.SourceStatus) string {
 
 // troubleLines draws h lines of trouble; when there is more, the last one says how
 // much.
-func troubleLines(sc *scene, w, h int) []string {
+func troubleLines(sc *Scene, w, h int) []string {
 	if h < 1 {
 		return nil
 	}
@@ -77,20 +77,20 @@ func troubleLines(sc *scene, w, h int) []string {
 		lines = append(lines, troubleLine(sc, t, w))
 	}
 	if more > 0 {
-		lines = append(lines, sc.th.Line(w).Skip(3).Put(sc.th.Dim, format.Count(more)+" more about sources").Done())
+		lines = append(lines, sc.Theme.Line(w).Skip(3).Put(sc.Theme.Dim, format.Count(more)+" more about sources").Done())
 	}
-	return sc.th.Box(lines, w, h)
+	return sc.Theme.Box(lines, w, h)
 }
 
-func troubleLine(sc *scene, t trouble, w int) string {
-	l := sc.th.Line(w).Skip(1)
+func troubleLine(sc *Scene, t trouble, w int) string {
+	l := sc.Theme.Line(w).Skip(1)
 	if !t.loud {
-		return l.Put(sc.th.Warn, sc.th.Marks[paint.Warn]).Skip(1).Put("", t.source).Skip(2).Put(sc.th.Dim, t.text).Done()
+		return l.Put(sc.Theme.Warn, sc.Theme.Marks[paint.Warn]).Skip(1).Put("", t.source).Skip(2).Put(sc.Theme.Dim, t.text).Done()
 	}
-	l.Put(t.st, sc.th.Down).Skip(1).Put(t.st, t.source+" "+t.state).Skip(2)
-	l.Put("", sc.th.Cut(t.text, w-l.X-format.Width(t.retry)-4))
+	l.Put(t.st, sc.Theme.Down).Skip(1).Put(t.st, t.source+" "+t.state).Skip(2)
+	l.Put("", sc.Theme.Cut(t.text, w-l.X-format.Width(t.retry)-4))
 	if t.retry != "" {
-		l.Skip(2).Put(sc.th.Dim, t.retry)
+		l.Skip(2).Put(sc.Theme.Dim, t.retry)
 	}
 	return l.Done()
 }

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"strings"
@@ -12,18 +12,18 @@ import (
 // eventPane draws the newest events of what the list shows. What a busy row does all the
 // time is one line for each stretch of time, so that the losses among it are seen; the
 // screen of events has each.
-func eventPane(sc *scene, w, h int) []string {
-	l := sc.th.Line(w).Put(sc.th.Heading, "EVENTS").Skip(1)
-	if sc.idx.Filter.Empty() {
-		l.Put(sc.th.Dim, "of all rows, newest first")
+func eventPane(sc *Scene, w, h int) []string {
+	l := sc.Theme.Line(w).Put(sc.Theme.Heading, "EVENTS").Skip(1)
+	if sc.Rows.Filter.Empty() {
+		l.Put(sc.Theme.Dim, "of all rows, newest first")
 	} else {
-		l.Put(sc.th.Dim, "of what the filter shows, newest first")
+		l.Put(sc.Theme.Dim, "of what the filter shows, newest first")
 	}
-	if sc.events.Busy {
-		l.Put(sc.th.Dim, ", once a second")
+	if sc.Events.Busy {
+		l.Put(sc.Theme.Dim, ", once a second")
 	}
-	news := sc.events.News(h-1, func(e *sources.Event) bool {
-		return e.Seq <= sc.events.Shown && rows.Loud(e) && sc.idx.Filter.PassesEvent(e)
+	news := sc.Events.News(h-1, func(e *sources.Event) bool {
+		return e.Seq <= sc.Events.Shown && rows.Loud(e) && sc.Rows.Filter.PassesEvent(e)
 	})
 	events := make([]*sources.Event, len(news))
 	for i := range news {
@@ -32,7 +32,7 @@ func eventPane(sc *scene, w, h int) []string {
 	names := nameWidth(events, w)
 	lines := []string{l.Done()}
 	for i := range news {
-		l := sc.th.Line(w)
+		l := sc.Theme.Line(w)
 		if n := &news[i]; n.More == 0 {
 			drawEvent(sc, l, n.Event, names)
 		} else {
@@ -41,16 +41,16 @@ func eventPane(sc *scene, w, h int) []string {
 		lines = append(lines, l.Done())
 	}
 	if len(news) == 0 {
-		lines = append(lines, sc.th.Line(w).Put(sc.th.Dim, "nothing has changed since "+paint.TimeOfDay(sc.started, sc.now)).Done())
+		lines = append(lines, sc.Theme.Line(w).Put(sc.Theme.Dim, "nothing has changed since "+paint.TimeOfDay(sc.Started, sc.Now)).Done())
 	}
-	return sc.th.Box(lines, w, h)
+	return sc.Theme.Box(lines, w, h)
 }
 
 // drawNews writes a line that stands for several events: of permits how many came and went,
 // else the newest with the number of the others.
-func drawNews(sc *scene, l *paint.Line, n *rows.News, names int) {
-	l.Cell(sc.th.Dim, " "+n.Event.At.In(sc.now.Location()).Format("15:04:05.0"), eventTime).Skip(1)
-	l.Cell("", sc.th.FitName(eventName(n.Event), names), names).Skip(1)
+func drawNews(sc *Scene, l *paint.Line, n *rows.News, names int) {
+	l.Cell(sc.Theme.Dim, " "+n.Event.At.In(sc.Now.Location()).Format("15:04:05.0"), eventTime).Skip(1)
+	l.Cell("", sc.Theme.FitName(eventName(n.Event), names), names).Skip(1)
 	over := ""
 	if d := n.Event.At.Sub(n.First); d > 0 {
 		over = " in " + format.Precise(d)
@@ -65,12 +65,12 @@ func drawNews(sc *scene, l *paint.Line, n *rows.News, names int) {
 				counts = append(counts, format.Count(c.n)+c.text)
 			}
 		}
-		l.Skip(2).Put("", strings.Join(counts, ", ")).Put(sc.th.Dim, over)
+		l.Skip(2).Put("", strings.Join(counts, ", ")).Put(sc.Theme.Dim, over)
 		return
 	}
 	tail := ", " + format.Count(n.More) + " more" + over
-	for _, p := range eventText(sc, n.Event) {
-		l.Put(p.Style, sc.th.Cut(p.Text, l.Width-len(tail)-l.X))
+	for _, p := range EventText(sc, n.Event) {
+		l.Put(p.Style, sc.Theme.Cut(p.Text, l.Width-len(tail)-l.X))
 	}
-	l.Put(sc.th.Dim, tail)
+	l.Put(sc.Theme.Dim, tail)
 }

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"strconv"
@@ -12,32 +12,32 @@ import (
 
 // waiterLines is the queue in the order in which it will be served, as far as that is told. full: with headings and
 // with what the backend says of each.
-func waiterLines(sc *scene, row *sources.Row, v rows.Verdict, w int, full bool) []string {
-	l := sc.th.Line(w).Skip(2).Put(sc.th.Dim, "WAITING")
+func waiterLines(sc *Scene, row *sources.Row, v rows.Verdict, w int, full bool) []string {
+	l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "WAITING")
 	q := &row.Queue
 	switch {
 	case q.How == sources.Unknown:
-		return []string{l.Put("", " ?").Put(sc.th.Dim, "  this backend tells no queue").Done()}
+		return []string{l.Put("", " ?").Put(sc.Theme.Dim, "  this backend tells no queue").Done()}
 	case q.Len == 0:
-		return []string{l.Put(sc.th.Dim, " nobody").Done()}
+		return []string{l.Put(sc.Theme.Dim, " nobody").Done()}
 	}
 	how := " in server order"
 	if q.How == sources.Inferred {
 		how = ", order inferred"
 	}
-	l.Put("", " "+format.Count(q.Len)).Put(sc.th.Dim, how)
-	if d := sc.now.Sub(q.At); !q.At.IsZero() && d >= oldQueue {
-		l.Put(sc.th.Dim, ", read "+format.Age(d)+" ago")
+	l.Put("", " "+format.Count(q.Len)).Put(sc.Theme.Dim, how)
+	if d := sc.Now.Sub(q.At); !q.At.IsZero() && d >= oldQueue {
+		l.Put(sc.Theme.Dim, ", read "+format.Age(d)+" ago")
 	}
 	if len(q.Waiters) == 0 {
-		return []string{l.Put(sc.th.Dim, ", not told who").Done()}
+		return []string{l.Put(sc.Theme.Dim, ", not told who").Done()}
 	}
 	if len(q.Waiters) < q.Len {
-		l.Put(sc.th.Dim, ", the first "+format.Count(len(q.Waiters)))
+		l.Put(sc.Theme.Dim, ", the first "+format.Count(len(q.Waiters)))
 	}
 	next := ""
 	if len(row.Owners) > 0 || row.Taken > 0 {
-		next = sc.th.Arrow + " " + nextMark(q)
+		next = sc.Theme.Arrow + " " + nextMark(q)
 	}
 	return append([]string{l.Done()}, waiterTable(sc, row, v, q.Waiters, w, next, full)...)
 }
@@ -58,16 +58,16 @@ func nextMark(q *sources.Queue) string {
 const oldQueue = 5 * time.Second
 
 // candidateLines are those that may take it, where they are seen.
-func candidateLines(sc *scene, row *sources.Row, w int, full bool) []string {
+func candidateLines(sc *Scene, row *sources.Row, w int, full bool) []string {
 	if len(row.Candidates) == 0 {
 		return nil
 	}
-	l := sc.th.Line(w).Skip(2).Put(sc.th.Dim, "CANDIDATES seen or probable")
+	l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "CANDIDATES seen or probable")
 	return append([]string{l.Done()}, waiterTable(sc, row, rows.Verdict{}, row.Candidates, w, "", full)...)
 }
 
 // waiterTable draws waiters; next is said of those of a queue that are served next.
-func waiterTable(sc *scene, row *sources.Row, v rows.Verdict, waiters []sources.Waiter, w int, next string, full bool) []string {
+func waiterTable(sc *Scene, row *sources.Row, v rows.Verdict, waiters []sources.Waiter, w int, next string, full bool) []string {
 	g := paint.Grid{Heads: []string{"", "WAITER", "SESSION", "MODE", "PERMITS", "SINCE", "GIVES UP", "", "DATA"},
 		Right: []bool{0: true, 4: true, 5: true}, Leave: []int{2, 6}}
 	ordered, mixed := next != "" || &waiters[0] == firstWaiter(row), mixedModes(waiters)
@@ -78,16 +78,16 @@ func waiterTable(sc *scene, row *sources.Row, v rows.Verdict, waiters []sources.
 			place = strconv.Itoa(i + 1)
 		}
 		if ordered && i < len(row.Queue.Next()) {
-			said = sc.th.Accent.Text(next)
+			said = sc.Theme.Accent.Text(next)
 		}
 		if mixed {
 			mode = q.Mode.String()
 		}
-		g.Add(sc.th.Dim.Text(place), paint.Plain(paint.CleanLabel(q.Label)), sc.th.Dim.Text(shortSession(sc, q.Session)), sc.th.Dim.Text(mode),
-			paint.Plain(permits(row, q.Permits)), paint.Plain(sc.th.Age(q.Since, asOf(sc, row, v))), sc.th.Dim.Text(givesUp(sc, q)),
-			said, sc.th.Dim.Text(dataHead(q.Data)))
+		g.Add(sc.Theme.Dim.Text(place), paint.Plain(paint.CleanLabel(q.Label)), sc.Theme.Dim.Text(shortSession(sc, q.Session)), sc.Theme.Dim.Text(mode),
+			paint.Plain(permits(row, q.Permits)), paint.Plain(sc.Theme.Age(q.Since, asOf(sc, row, v))), sc.Theme.Dim.Text(givesUp(sc, q)),
+			said, sc.Theme.Dim.Text(dataHead(q.Data)))
 	}
-	lines := g.Lines(&sc.th, w, 2)
+	lines := g.Lines(&sc.Theme, w, 2)
 	if !full {
 		return lines[1:] // the line above says what they are
 	}
@@ -118,19 +118,19 @@ func mixedModes(waiters []sources.Waiter) bool {
 }
 
 // givesUp says when a waiter stops to wait; "" where that is not told.
-func givesUp(sc *scene, q *sources.Waiter) string {
+func givesUp(sc *Scene, q *sources.Waiter) string {
 	switch {
 	case q.Timeout <= 0:
 		return ""
 	case q.Since.How == sources.Unknown || q.Since.At.IsZero():
 		return "after " + format.Left(q.Timeout)
 	}
-	return "in " + format.Left(q.Since.At.Add(q.Timeout).Sub(sc.now))
+	return "in " + format.Left(q.Since.At.Add(q.Timeout).Sub(sc.Now))
 }
 
 // ifReleased says what is known of who would own it next and how soon; nil where nobody
 // owns it, or it is old.
-func ifReleased(sc *scene, row *sources.Row, v rows.Verdict, w int) []string {
+func ifReleased(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string {
 	if v.Severity == paint.Blind || len(row.Owners) == 0 && row.Taken == 0 {
 		return nil
 	}
@@ -148,13 +148,13 @@ func ifReleased(sc *scene, row *sources.Row, v rows.Verdict, w int) []string {
 	default:
 		who = "nobody waits: it is free until somebody asks"
 	}
-	lines := []string{sc.th.Line(w).Skip(2).Put(sc.th.Dim, "IF RELEASED").Skip(2).Put("", who).Done()}
-	if g := row.Gaps(sc.st, sc.now, rows.ChangesSpan); g.Count > 0 {
+	lines := []string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "IF RELEASED").Skip(2).Put("", who).Done()}
+	if g := row.Gaps(sc.State, sc.Now, rows.ChangesSpan); g.Count > 0 {
 		text := "nobody owned it " + paint.Count(g.Count, "time") + " in 1 h: usually for " + paint.IntervalText(g.P50)
 		if g.P95 != g.P50 {
 			text += ", 95 % up to " + paint.IntervalText(g.P95)
 		}
-		lines = append(lines, sc.th.Line(w).Skip(2+len("IF RELEASED")+2).Put(sc.th.Dim, text).Done())
+		lines = append(lines, sc.Theme.Line(w).Skip(2+len("IF RELEASED")+2).Put(sc.Theme.Dim, text).Done())
 	}
 	return lines
 }

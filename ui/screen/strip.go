@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"time"
@@ -15,23 +15,23 @@ const stripSpan = 15 * time.Minute
 // begins they stand still: a renderer rewrites a line from its first to its last cell that
 // differs, so a lease that counts down and a strip that moves would take all cells between
 // them along, eight times as many bytes as the two in frames of their own.
-func stripsAt(sc *scene) time.Time {
-	if sc.still {
-		return sc.now.Add(-time.Second)
+func stripsAt(sc *Scene) time.Time {
+	if sc.Still {
+		return sc.Now.Add(-time.Second)
 	}
-	return sc.now
+	return sc.Now
 }
 
-// stripWindow is what the strips of the list show.
-func stripWindow(sc *scene) timeline.Window {
+// StripWindow is what the strips of the list show.
+func StripWindow(sc *Scene) timeline.Window {
 	return timeline.Fit(stripsAt(sc), spanOf(sc, sc.columns[colStrip]), sc.columns[colStrip])
 }
 
 // drawStrip draws who owned the row in the window. It writes over cells and returns them.
-func drawStrip(sc *scene, l *paint.Line, row *sources.Row, win timeline.Window, cells []timeline.Cell) []timeline.Cell {
-	now := sc.now
-	if sc.st.At.After(now) {
-		now = sc.st.At // what was published since the last second is shown at once
+func drawStrip(sc *Scene, l *paint.Line, row *sources.Row, win timeline.Window, cells []timeline.Cell) []timeline.Cell {
+	now := sc.Now
+	if sc.State.At.After(now) {
+		now = sc.State.At // what was published since the last second is shown at once
 	}
 	if lane := laneOf(sc, row); row.Leveled() {
 		limit := row.Limit
@@ -54,16 +54,16 @@ const leastStep = 2 * time.Second
 // of stripSpan. So the columns are as short as can be while little was observed, and the
 // first minutes are not a corner of a blank: from the first step to the next they grow by
 // rungs of the ladder, a few times in all.
-func spanOf(sc *scene, columns int) time.Duration {
-	return min(max(sc.now.Sub(observedSince(sc)), leastStep*time.Duration(columns)), stripSpan)
+func spanOf(sc *Scene, columns int) time.Duration {
+	return min(max(sc.Now.Sub(observedSince(sc)), leastStep*time.Duration(columns)), stripSpan)
 }
 
 // laneOf is what the strip of a row is made from.
-func laneOf(sc *scene, row *sources.Row) timeline.Lane {
-	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(sc.st), Trouble: row.Kind == sources.KindElection || row.Expected,
-		Gap: sc.st.Thresholds.Gap, GapPart: sc.st.Thresholds.GapPart}
-	if row.Scope < len(sc.st.Scopes) {
-		lane.Since = row.RecordedSince(sc.st)
+func laneOf(sc *Scene, row *sources.Row) timeline.Lane {
+	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(sc.State), Trouble: row.Kind == sources.KindElection || row.Expected,
+		Gap: sc.State.Thresholds.Gap, GapPart: sc.State.Thresholds.GapPart}
+	if row.Scope < len(sc.State.Scopes) {
+		lane.Since = row.RecordedSince(sc.State)
 	}
 	return lane
 }

@@ -1,0 +1,12 @@
+// Package screen draws everything that is shown, from a Scene that it only reads: the theme,
+// the time, the state, the rows and their order, the layout, and what is typed.
+//
+//   - A screen is one entry of a table (screens.go) and its file; a column of the list is one
+//     entry of another (columns.go). Panes are functions or small types.
+//   - Rectangles are computed once a size (layout.go). Every part is handed its box and
+//     returns exactly that many lines of exactly that many cells.
+//   - Draw returns a Frame, Overlay puts a dialog over one.
+//
+// Nothing here reads a clock or changes what is shown; where scrolling ends comes back with
+// the Frame.
+package screen

@@ -1,0 +1,85 @@
+package screen
+
+import (
+	"strings"
+
+	"coordtop/ui/paint"
+)
+
+// WindowTitle says which environment this is and how many problems there are, for whoever
+// looks at another window.
+func WindowTitle(sc *Scene) string {
+	if sc.Title == "coordtop" {
+		return "coordtop: " + problemsText(sc, fullWidth)
+	}
+	return "coordtop " + sc.Title + ": " + problemsText(sc, fullWidth)
+}
+
+// Draw returns exactly h lines of w cells; none where the size is not known yet.
+func Draw(sc *Scene) Frame {
+	l, f := sc.Layout, Frame{Scroll: sc.Scroll, HelpAt: sc.HelpAt}
+	if l.Width == 0 || l.Height == 0 {
+		return f
+	}
+	f.Lines = make([]string, 0, l.Height)
+	f.Lines = append(f.Lines, drawHeader(sc, l.Width, l.Header)...)
+	part := viewTable()[sc.Shown].draw(sc)
+	f.Lines, f.Scroll, f.HelpAt = append(f.Lines, part.Lines...), part.Scroll, part.HelpAt
+	f.Lines = append(f.Lines, drawFooter(sc, l.Width))
+	f.Lines = sc.Theme.Box(f.Lines, l.Width, l.Height)
+	return f
+}
+
+// fixed is a frame of lines in which nothing scrolls.
+func fixed(sc *Scene, lines []string) Frame { return Frame{lines, sc.Scroll, sc.HelpAt} }
+
+// scrolling draws the lines of a screen from the scroll position on.
+func scrolling(draw func(sc *Scene, w int) []string) func(*Scene) Frame {
+	return func(sc *Scene) Frame {
+		lines, h := draw(sc, sc.Layout.Width), sc.Layout.Body()
+		f := fixed(sc, nil)
+		f.Scroll = max(min(f.Scroll, len(lines)-h), 0)
+		f.Lines = sc.Theme.Box(lines[min(f.Scroll, len(lines)):], sc.Layout.Width, h)
+		return f
+	}
+}
+
+// board is the list and what stands around it.
+func board(sc *Scene) Frame {
+	l := sc.Layout
+	lines := troubleLines(sc, l.Width, l.Trouble)
+	if l.rules > 0 {
+		lines = append(lines, sc.Theme.Line(l.Width).Rule().Done())
+	}
+	lines = append(lines, drawList(sc, l.Width, l.List)...)
+	if l.rules > 0 {
+		rule := sc.Theme.Line(l.Width)
+		if l.Split > 0 {
+			rule.Put(sc.Theme.Dim, strings.Repeat(sc.Theme.Glyphs.Rule, l.Split)).Put(sc.Theme.Dim, sc.Theme.Tee)
+		}
+		lines = append(lines, rule.Rule().Done())
+	}
+	return fixed(sc, append(lines, drawLower(sc, l)...))
+}
+
+// drawLower is what stands below the list: one pane, or two.
+func drawLower(sc *Scene, l Layout) []string {
+	switch {
+	case l.lower == 0:
+		return nil
+	case l.Split > 0:
+		left, right := detailPane(sc, l.Split, l.lower), eventPane(sc, l.Width-l.Split-2, l.lower)
+		lines := make([]string, l.lower)
+		for i := range lines {
+			lines[i] = left[i] + string(sc.Theme.Dim) + sc.Theme.Upright + paint.Reset + " " + right[i]
+		}
+		return lines
+	case l.Stacked > 0:
+		lines := detailPane(sc, l.Width, l.Stacked-1)
+		lines = append(lines, sc.Theme.Line(l.Width).Done())
+		return append(lines, paint.Indented(eventPane(sc, l.Width-1, l.lower-l.Stacked))...)
+	case sc.Pane == EventPane:
+		return paint.Indented(eventPane(sc, l.Width-1, l.lower))
+	}
+	return detailPane(sc, l.Width, l.lower)
+}

@@ -1,0 +1,159 @@
+package screen
+
+import (
+	"strings"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+)
+
+// PassesEvent says whether an event is among what filter and kind select. What is told of a
+// source is told of all its kinds.
+func PassesEvent(sc *Scene, e *sources.Event) bool {
+	kind := sc.Rows.Kind
+	return (kind == sources.KindUnknown || e.RefKind == kind || e.Ref.Name == "") && sc.Rows.Filter.PassesEvent(e)
+}
+
+// readoutHeight is how many lines the event under the cursor takes in full; it is left
+// out where the list would be shorter than that.
+const readoutHeight = 6
+
+// EventRows is how many events are listed in h lines.
+func EventRows(h int) int {
+	if h < 2*readoutHeight+3 {
+		return h - 2
+	}
+	return h - 2 - readoutHeight
+}
+
+// eventScreen is the log of what was seen, with all there is to say of the event under
+// the cursor below.
+func eventScreen(sc *Scene) Frame {
+	w, h := sc.Layout.Width, sc.Layout.Body()
+	readout := h - 2 - EventRows(h)
+	lines := []string{sc.Theme.Line(w).Rule().Done(), eventHeading(sc, w)}
+	selected, _ := sc.EventList.Selected()
+	var events []*sources.Event
+	for _, seq := range sc.EventList.Visible() {
+		if e := sc.Events.Find(seq); e != nil {
+			events = append(events, e)
+		}
+	}
+	names := nameWidth(events, w)
+	for _, e := range events {
+		l, cursor := sc.Theme.Line(w), " "
+		if e.Seq == selected {
+			l.Over, cursor = sc.Theme.Selected, sc.Theme.Cursor
+		}
+		l.Put("", cursor)
+		drawEvent(sc, l, e, names)
+		lines = append(lines, l.Done())
+	}
+	if len(events) == 0 {
+		lines = append(lines, sc.Theme.Line(w).Done(), sc.Theme.Line(w).Skip(3).Put("", noEvents(sc)).Done())
+	}
+	lines = sc.Theme.Box(lines, w, h-readout)
+	if readout == 0 {
+		return fixed(sc, lines)
+	}
+	lines = append(lines, sc.Theme.Line(w).Rule().Done())
+	return fixed(sc, sc.Theme.Box(append(lines, eventReadout(sc, sc.Events.Find(selected), w)...), w, h))
+}
+
+func eventHeading(sc *Scene, w int) string {
+	l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Heading, "EVENTS").Skip(1).Put(sc.Theme.Dim, "newest first, since "+paint.TimeOfDay(observedSince(sc), sc.Now))
+	if n := sc.Events.Missed; n > 0 {
+		l.Skip(2).Put(sc.Theme.Warn, format.Count(int(n))+" were dropped before they could be read")
+	}
+	right := format.Count(sc.EventList.Pos()+min(sc.EventList.Len(), 1)) + " of " + format.Count(sc.EventList.Len())
+	if x := w - len(right) - 1; l.X < x {
+		l.To(x).Put(sc.Theme.Dim, right)
+	}
+	return l.Done()
+}
+
+// noEvents says why the log is empty.
+func noEvents(sc *Scene) string {
+	if sc.Rows.Filter.Empty() && sc.Rows.Kind == sources.KindUnknown {
+		return "nothing has changed since " + paint.TimeOfDay(observedSince(sc), sc.Now)
+	}
+	return "nothing that is selected has changed since " + paint.TimeOfDay(observedSince(sc), sc.Now) + ": " + sc.Keys.KeyIn(keys.InEvents, keys.Clear) + " shows all"
+}
+
+// eventReadout is one event in full.
+func eventReadout(sc *Scene, e *sources.Event, w int) []string {
+	if e == nil {
+		return nil
+	}
+	say := func(name string, parts ...paint.Part) string {
+		l := sc.Theme.Line(w).Skip(1).Cell(sc.Theme.Dim, name, 8)
+		for _, p := range parts {
+			l.Put(p.Style, p.Text)
+		}
+		return l.Done()
+	}
+	of := []paint.Part{sc.Theme.Strong.Text(eventName(e))}
+	if e.Ref.Name != "" {
+		of = append(of, sc.Theme.Dim.Text("  "+strings.Join(paint.DropEmpty(e.RefKind.String(), paint.Clean(e.Ref.Source), paint.Clean(e.Ref.Space)), " "+sc.Theme.Dot+" ")))
+	}
+	lines := []string{say("WHAT", of...), say("WHEN", whenParts(sc, e)...), say("", EventText(sc, e)...)}
+	var ids []paint.Part
+	for _, o := range []struct {
+		role string
+		ref  sources.OwnerRef
+	}{{"owner ", e.Owner}, {"before ", e.Previous}} {
+		if o.ref.ID == "" {
+			continue
+		}
+		ids = append(ids, sc.Theme.Dim.Text(o.role), paint.Plain(paint.Clean(o.ref.ID)))
+		if o.ref.Fence > 0 {
+			ids = append(ids, sc.Theme.Dim.Text(" fence "), paint.Plain(Fence(o.ref.Fence)))
+		}
+		ids = append(ids, paint.Plain("   "))
+	}
+	if len(ids) > 0 {
+		lines = append(lines, say("ID", ids...))
+	}
+	known := "event " + format.Count(int(e.Seq)) + " " + e.Kind.String() + ", " + knownAs(e.How)
+	if e.Held != (sources.Interval{}) {
+		known = "owned for " + paint.IntervalText(e.Held) + "; " + known
+	}
+	return append(lines, say("", sc.Theme.Dim.Text(known)))
+}
+
+// whenParts says in which stretch of time an event happened.
+func whenParts(sc *Scene, e *sources.Event) []paint.Part {
+	at := e.At.In(sc.Now.Location())
+	ago := sc.Theme.Dim.Text(", " + format.Precise(sc.Now.Sub(e.At)) + " ago")
+	if e.After.IsZero() || !e.After.Before(e.At) {
+		return []paint.Part{paint.Plain(at.Format("2006-01-02 15:04:05.000")), ago}
+	}
+	return []paint.Part{paint.Plain("after " + e.After.In(sc.Now.Location()).Format("2006-01-02 15:04:05.000") + ", at the latest " + at.Format("15:04:05.000")),
+		sc.Theme.Dim.Text(" (within " + format.Precise(e.At.Sub(e.After)) + ")"), ago}
+}
+
+// knownAs says how an event is known.
+func knownAs(how sources.Known) string {
+	switch how {
+	case sources.Told:
+		return "told by the server"
+	case sources.Seen:
+		return "seen as a difference between two looks"
+	case sources.Inferred:
+		return "its cause is inferred, not told"
+	case sources.Ours:
+		return "done by us"
+	}
+	return how.String()
+}
+
+// observedSince is since when we have been looking.
+func observedSince(sc *Scene) time.Time {
+	if at := sc.Events.Since; !at.IsZero() && at.Before(sc.Started) {
+		return at
+	}
+	return sc.Started
+}

@@ -1,0 +1,119 @@
+package screen
+
+import (
+	"cmp"
+	"slices"
+
+	"coordtop/internal/format"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+)
+
+// drawFooter is the last line: a message while there is one, else the keys that matter
+// here, as many as fit.
+func drawFooter(sc *Scene, w int) string {
+	l := sc.Theme.Line(w).Skip(1)
+	switch {
+	case sc.Command.Scope != 0:
+		return typedFooter(sc, w)
+	case sc.Menu != 0:
+		return menuFooter(sc, w)
+	case sc.Message != "" && !sc.Deciding:
+		return l.Put(sc.Theme.Strong, sc.Message).Done()
+	case sc.Layout.Small && sc.Filter.Scope != 0:
+		l.Put(sc.Theme.Strong, "/").Skip(1).Put("", sc.Filter.Text).Skip(2)
+		filterAdvice(sc, l)
+		return l.Done()
+	case sc.Layout.Small && !sc.DialogOpen:
+		return l.Put(sc.Theme.Dim, "small screen: list only, 80x24 shows all").Done()
+	}
+	scope := sc.Scope
+	hints := make([]keys.Binding, 0, 32)
+	for i := range sc.Keys {
+		if a := &sc.Keys[i]; a.Hint != "" && a.Scope&scope != 0 {
+			hints = append(hints, *a)
+		}
+	}
+	if sc.Filter.Scope != 0 || sc.Scope == keys.InList && (sc.Rows.Problems || !sc.Rows.Filter.Empty()) {
+		hints = append(hints, keys.Binding{Intent: keys.Clear, Keys: []string{sc.Keys.KeyIn(scope, keys.Clear)}, Hint: "clear"})
+	}
+	slices.SortStableFunc(hints, func(a, b keys.Binding) int { return cmp.Compare(quits(a), quits(b)) })
+	for _, a := range hints {
+		if a.Intent == keys.Pane && (sc.Layout.Split > 0 || sc.Layout.Stacked > 0) {
+			continue
+		}
+		if l.X+format.Width(a.Keys[0])+1+len(a.Hint) >= w {
+			break
+		}
+		l.Put(sc.Theme.Strong, a.Keys[0]).Skip(1).Put(sc.Theme.Dim, a.Hint).Skip(2)
+	}
+	return l.Done()
+}
+
+// quits puts the way out first among the hints: it must be seen on any screen.
+func quits(a keys.Binding) int {
+	switch a.Intent {
+	case keys.Help:
+		return 0
+	case keys.Quit, keys.Back, keys.Clear, keys.Cancel:
+		return 1
+	}
+	return 2
+}
+
+// menuFooter draws the menu that is open: its next key chooses, any other closes it.
+func menuFooter(sc *Scene, w int) string {
+	l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Strong, menuTitle(sc.Menu)).Skip(2)
+	for _, b := range sc.Keys {
+		if b.Scope == sc.Menu {
+			l.Put(sc.Theme.Strong, b.Keys[0]).Skip(1).Put(sc.Theme.Dim, b.Hint).Skip(2)
+		}
+	}
+	return l.Done()
+}
+
+func menuTitle(s keys.Scope) string {
+	return map[keys.Scope]string{keys.InSort: "order by", keys.InCopy: "copy", keys.InExport: "export as", keys.InKeep: "quit and leave this screen as text?"}[s]
+}
+
+// typedFooter draws the line being typed.
+func typedFooter(sc *Scene, w int) string {
+	t, l := &sc.Command, sc.Theme.Line(w).Skip(1)
+	sign := ":"
+	if t.Scope == keys.InHelpText {
+		sign = "/"
+	}
+	l.Put(sc.Theme.Strong, sign).Put("", paint.Clean(t.Text)).Skip(2)
+	switch {
+	case len(t.Offers) > 0:
+		putOffers(sc, l, t.Offers)
+	case t.Scope == keys.InCommand:
+		l.Put(sc.Theme.Dim, keys.Usage(t.Text))
+	}
+	return l.Done()
+}
+
+// putOffers writes what else there is.
+func putOffers(sc *Scene, l *paint.Line, offers []string) {
+	for _, text := range offers[:min(len(offers), offersShown)] {
+		l.Put(sc.Theme.Dim, paint.Clean(text)).Skip(1)
+	}
+}
+
+// offersShown is how many other completions are named.
+const offersShown = 6
+
+// filterAdvice says, behind a filter that is typed, what is wrong with it, or what else it
+// could be completed with.
+func filterAdvice(sc *Scene, l *paint.Line) {
+	switch f := &sc.Rows.Filter; {
+	case len(sc.Filter.Offers) > 0:
+		putOffers(sc, l, sc.Filter.Offers)
+	case f.Mistake != nil && f.Mistake.Open:
+		l.Put(sc.Theme.Dim, paint.Clean(f.Mistake.Text))
+	case f.Mistake != nil:
+		l.Put(sc.Theme.Warn, paint.Clean(f.Mistake.Text))
+	case len(sc.Rows.Handles) == 0 && sc.Rows.Total > 0:
+		l.Put(sc.Theme.Dim, sc.Rows.Meant())
+	}
+}

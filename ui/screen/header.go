@@ -1,0 +1,168 @@
+package screen
+
+import (
+	"coordtop/internal/format"
+	"coordtop/sources"
+	"coordtop/ui/paint"
+	"coordtop/ui/rows"
+)
+
+// drawHeader says which environment this is, how far it can be believed, and how much is
+// wrong.
+func drawHeader(sc *Scene, w, h int) []string {
+	if h < 1 {
+		return nil
+	}
+	problems, clock := problemsText(sc, w), sc.Clock.Format("15:04:05")
+	l := sc.Theme.Line(w)
+	if WorstSeverity(sc).Problem() { // nothing takes the room of the number
+		l.Width = max(w-format.Width(problems)-1, 0)
+	}
+	l.Put(sc.Theme.Title, " "+sc.Title+" ").Skip(1)
+	drawBadge(sc, l)
+	if !sc.Paused.IsZero() {
+		l.Put(sc.Theme.Notice, " PAUSED "+format.Age(sc.Clock.Sub(sc.Paused))+" ").Skip(1)
+	}
+	if sc.Slow {
+		l.Put(sc.Theme.Notice, " slow terminal ").Skip(1)
+	}
+	if w >= 100 {
+		clock = sc.Clock.Format("15:04:05 MST")
+	}
+	right := w - format.Width(problems) - len(clock) - 4
+	drawHoldings(sc, l, right)
+	if l.X < right {
+		drawHealth(sc, l, right)
+	}
+	l.To(right).Skip(1)
+	l.Width = w
+	l.Put(sc.Theme.Severity(WorstSeverity(sc)), problems).Skip(2)
+	if l.X+len(clock) <= w {
+		l.Put("", clock)
+	}
+	return sc.Theme.Box([]string{l.Done(), summaryLine(sc, w)}, w, h)
+}
+
+// problemsText counts the rows that are trouble, as many as the key for only problems
+// shows, and beside them the sources that do not answer: their rows cannot be judged. On a
+// narrow line those are left out where rows are trouble, and words where it is narrower yet.
+// Before anything was heard it does not say that all is well.
+func problemsText(sc *Scene, w int) string {
+	rows := sc.Rows.ProblemRows()
+	down, _ := SilentSources(sc)
+	switch {
+	case w < narrowest && rows+down > 0:
+		return format.Count(rows+down) + "!"
+	case rows > 0 && (down == 0 || w < fullWidth):
+		return paint.Count(rows, "problem")
+	case rows > 0:
+		return paint.Count(rows, "problem") + ", " + paint.Count(down, "source") + " down"
+	case down > 0:
+		return paint.Count(down, "source") + " down"
+	}
+	for i := range sc.State.Sources {
+		if sc.State.Sources[i].Health == sources.HealthLive {
+			return "no problems"
+		}
+	}
+	return "nothing known yet"
+}
+
+// narrowest is from how many cells on the header has words for the number of problems.
+const narrowest = 40
+
+// WorstSeverity is how bad the worst is of what problems counts.
+func WorstSeverity(sc *Scene) paint.Severity {
+	_, silent := SilentSources(sc)
+	switch {
+	case sc.Rows.BySeverity[paint.Bad] > 0:
+		return paint.Bad
+	case sc.Rows.BySeverity[paint.Warn] > 0:
+		return min(silent, paint.Warn)
+	}
+	return silent
+}
+
+// summaryLine is the second line: the screens, what the rows are like, and which of them are
+// shown. What is shown is never left out: a hidden filter would hide rows.
+func summaryLine(sc *Scene, w int) string {
+	l := sc.Theme.Line(w)
+	right := shownRows(sc, w-tabsWidth()-2)
+	end := w - paint.PartsWidth(right) - 1
+	if sc.Filter.Scope != 0 {
+		l.Skip(1).Put(sc.Theme.Strong, "/").Skip(1).Put("", sc.Filter.Text).Skip(2)
+		filterAdvice(sc, l)
+		l.To(24)
+	} else {
+		drawTabs(sc, l, end < tabsWidth())
+		if sc.Shown == List {
+			stateCounts(sc, l.Skip(1), end-2)
+		}
+	}
+	if l.X > end {
+		return l.Done()
+	}
+	l.To(end)
+	for _, p := range right {
+		l.Put(p.Style, p.Text)
+	}
+	return l.Done()
+}
+
+// stateCounts counts the rows by what is wrong with them, as far as there is room up to end:
+// the worst first, and how many there are in all last.
+func stateCounts(sc *Scene, l *paint.Line, end int) {
+	x, start := &sc.Rows, l.X
+	say := func(st paint.Style, n int, text string) {
+		text = format.Count(n) + " " + text
+		sep := ""
+		if l.X > start {
+			sep = " " + sc.Theme.Dot + " "
+		}
+		if n > 0 && l.X+format.Width(sep)+len(text) <= end {
+			l.Put(sc.Theme.Dim, sep).Put(st, text)
+		}
+	}
+	say(sc.Theme.Bad, x.ByStatus[sources.StatusConflict], "in conflict")
+	vacant := sc.Theme.Warn
+	if x.Vacant[paint.Bad] > 0 {
+		vacant = sc.Theme.Bad
+	}
+	say(vacant, x.Vacant[paint.Bad]+x.Vacant[paint.Warn], "without a leader")
+	say(sc.Theme.Warn, x.ByStatus[sources.StatusLedLate], "renewing late")
+	say(sc.Theme.Warn, x.ByStatus[sources.StatusHeldSilent], "with a silent owner")
+	say(sc.Theme.Warn, x.Flapping, "flapping")
+	say(sc.Theme.Warn, x.Waiting, "with a long wait")
+	say(sc.Theme.Dim, x.ByStatus[sources.StatusStale], "stale")
+	say(sc.Theme.Dim, x.ByStatus[sources.StatusNotObserved], "not observed yet")
+	say(sc.Theme.Dim, x.Total, paint.Plural(x.Total, "primitive"))
+}
+
+// shownRows says which rows are in the list and in which order, in at most room cells: the
+// filter's words are cut before anything is left out.
+func shownRows(sc *Scene, room int) []paint.Part {
+	var parts []paint.Part
+	dot := sc.Theme.Dim.Text(" " + sc.Theme.Dot + " ")
+	say := func(p ...paint.Part) { parts = append(append(parts, p...), dot) }
+	if sc.Rows.Problems && sc.Shown == List {
+		say(sc.Theme.Warn.Text("only problems"))
+	}
+	if sc.Rows.Kind != sources.KindUnknown {
+		say(sc.Theme.Warn.Text("only " + sc.Rows.Kind.String() + paint.KindPlural(sc.Rows.Kind)))
+	}
+	if n := len(sc.Rows.Handles); n != sc.Rows.Total && sc.Shown == List {
+		say(sc.Theme.Strong.Text(format.Count(n)), sc.Theme.Dim.Text(" of "+format.Count(sc.Rows.Total)))
+	}
+	if sc.Shown == List && (sc.Rows.Order != rows.ByProblems || sc.Rows.Reverse || sc.Rows.Held || len(parts) == 0) {
+		say(sc.Theme.Dim.Text(sc.Rows.OrderText()))
+	}
+	parts = parts[:max(len(parts)-1, 0)]
+	if left := room - paint.PartsWidth(parts) - len(" · filter "); !sc.Rows.Filter.Empty() && sc.Filter.Scope == 0 {
+		filter := []paint.Part{sc.Theme.Dim.Text("filter "), sc.Theme.Warn.Text(sc.Theme.Cut(sc.Filter.Text, max(left, 12)))}
+		if len(parts) > 0 {
+			filter = append(filter, dot)
+		}
+		parts = append(filter, parts...)
+	}
+	return parts
+}

@@ -1,0 +1,65 @@
+package screen
+
+// Layout holds the boxes of the board for one size. Lines from top to bottom: header,
+// trouble, rule, list with its heading, rule, lower panes, footer.
+type Layout struct {
+	Width, Height int
+	Small         bool // too small for more than the list
+
+	Header  int // lines
+	Trouble int // lines about sources that do not answer
+	rules   int // lines around the list: 0 or 2
+	List    int // rows, without the heading
+	lower   int // lines of the panes below
+
+	Split   int // cells of the left pane; 0: panes are not side by side
+	Stacked int // lines of the upper one of two panes that stand one on the other; 0: they do not
+}
+
+const (
+	fullWidth, fullHeight = 80, 24 // below this the list stands alone
+	splitWidth            = 150    // from here two panes stand side by side
+	stackHeight           = 36     // from here two panes stand one on the other
+)
+
+// measure cuts a screen of w x h cells. rows is how many rows there are in all,
+// whatever is filtered, so that typing a filter moves nothing; trouble is how many
+// lines of it there are to say.
+func measure(w, h, rows, trouble int) Layout {
+	l := Layout{Width: max(w, 0), Height: max(h, 0)}
+	if w < fullWidth || h < fullHeight {
+		l.Small = true
+		l.Header = min(l.Height, 1)
+		l.List = max(l.Height-l.Header-2, 0) // the heading and the footer
+		return l
+	}
+	l.Header, l.rules = 2, 2
+	l.Trouble = min(trouble, 2+(h-fullHeight)/6)
+	body := h - l.Header - l.Trouble - l.rules - 2 // the heading and the footer
+	if h < stackHeight {
+		l.lower = 5 + (h-fullHeight)/3
+		l.List = body - l.lower
+	} else {
+		l.lower = body * 2 / 5
+		l.List = min(body-l.lower, max(rows, 8))
+		l.lower = body - l.List
+	}
+	switch {
+	case w >= splitWidth:
+		l.Split = w * 9 / 20 // events are sentences: they need more
+	case h >= stackHeight:
+		l.Stacked = l.lower * 3 / 5
+	}
+	return l
+}
+
+// Body is how many lines stand between the header and the footer.
+func (l Layout) Body() int { return max(l.Height-l.Header-1, 0) }
+
+// RowsAt is the line of the screen in which the first row stands.
+func (l Layout) RowsAt() int {
+	if l.rules > 0 {
+		return l.Header + l.Trouble + 2
+	}
+	return l.Header + 1
+}

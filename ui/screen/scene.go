@@ -1,0 +1,111 @@
+package screen
+
+import (
+	"time"
+
+	"coordtop/internal/action"
+	"coordtop/sources"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+	"coordtop/ui/rows"
+	"coordtop/ui/table"
+)
+
+// View is what fills the screen between header and footer.
+type View uint8
+
+const (
+	List View = iota
+	Events
+	Sources
+	Detail
+	Caps
+	Help
+	viewCount
+)
+
+// Pane is what stands below the list where there is room for one.
+type Pane uint8
+
+const (
+	DetailPane Pane = iota
+	EventPane
+)
+
+// Scene is all that the screens are drawn from. Drawing only reads it.
+type Scene struct {
+	Theme   paint.Theme
+	Title   string // of the environment
+	Keys    keys.Table
+	Layout  Layout
+	columns columns
+	Shape   Shape
+	longest Longest // texts of the rows, since the screen has this width
+
+	Clock   time.Time // the time, to the second
+	Now     time.Time // what ages are counted to: clock, but held while paused
+	Still   bool      // the second has only begun: strips wait for a frame of their own
+	Started time.Time
+	Paused  time.Time // since when the picture is held; zero: it is not
+	Slow    bool      // the terminal keeps us waiting
+
+	State     *sources.State
+	Rows      rows.Index
+	List      table.Table[rows.Handle]
+	Marks     map[sources.Ref]bool
+	Events    rows.Log
+	EventList table.Table[uint64] // the events that the Events screen lists, by number
+
+	Shown  View
+	Trail  []View // what was left to open this one, the oldest first
+	Pane   Pane
+	Scope  keys.Scope // where a key would work now
+	Menu   keys.Scope // of one key, as InSort; 0: none is open
+	Scroll int        // first line of a view that is only read
+	HelpAt int        // the cursor of the help
+
+	Message string
+	Command Typed // a command or words for the help
+	Filter  Typed // a filter
+
+	Acts       bool                    // there is an operator; else this board is read-only
+	Abilities  func() []action.Ability // what it can do
+	Status     *action.Status          // what it does
+	DialogOpen bool                    // one stands over the board
+	Deciding   bool                    // and its keys matter more than any message
+}
+
+// Typed is a line that is being typed.
+type Typed struct {
+	Scope  keys.Scope // 0: nothing is typed
+	Text   string
+	Before string   // the cursor
+	Offers []string // what else it could be completed with, the next one first
+}
+
+// Selected returns the row under the cursor; nil where there is none.
+func (sc *Scene) Selected() (*sources.Row, rows.Verdict) {
+	h, ok := sc.List.Selected()
+	if !ok {
+		return nil, rows.Verdict{}
+	}
+	return sc.Rows.At(h)
+}
+
+// Arrange computes the boxes for the size and what there is to show.
+func (sc *Scene) Arrange(w, h int) {
+	sc.Layout = measure(w, h, sc.Rows.Total, len(troubles(sc)))
+	sc.longest.measure(sc)
+	sc.columns = fitColumns(sc.Layout.Width, sc.longest).shaped(sc.Shape)
+	sc.List.SetHeight(sc.Layout.List)
+}
+
+// Remeasure has the texts of all rows measured again: they have changed, and the rows not.
+func (sc *Scene) Remeasure() { sc.longest.rev = 0 }
+
+// Frame is a screen as it was drawn: lines of equal width, and where what was scrolled has
+// come to, which is brought back to the last page.
+type Frame struct {
+	Lines          []string
+	Scroll, HelpAt int
+}

@@ -1,0 +1,71 @@
+package screen
+
+import (
+	"coordtop/internal/format"
+
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+)
+
+// viewEntry is what there is to know of a view.
+type viewEntry struct {
+	name  string      // on its tab; "": it has none, and leads back to where it was opened
+	opens keys.Intent // what goes there; "": nothing does alone
+	scope keys.Scope  // whose keys work
+	draw  func(*Scene) Frame
+}
+
+// viewTable are all that there are. Tabs stand in the order of the table; the numbers between
+// their keys are kept for screens to come, so that a key never changes its meaning.
+func viewTable() [viewCount]viewEntry {
+	return [...]viewEntry{
+		List:    {name: "Locks", opens: keys.Locks, scope: keys.InList, draw: board},
+		Events:  {name: "Events", opens: keys.Events, scope: keys.InEvents, draw: eventScreen},
+		Sources: {name: "Sources", opens: keys.Sources, scope: keys.InSources, draw: scrolling(sourceScreen)},
+		Detail:  {scope: keys.InDetail, draw: scrolling(detailScreen)},
+		Caps:    {opens: keys.Caps, scope: keys.InCaps, draw: scrolling(capsScreen)},
+		Help:    {opens: keys.Help, scope: keys.InHelp, draw: helpScreen},
+	}
+}
+
+// Scope is where the keys of a view work.
+func (v View) Scope() keys.Scope { return viewTable()[v].scope }
+
+// ViewOf is the view that an intent goes to, and whether it has a tab.
+func ViewOf(i keys.Intent) (v View, tab, ok bool) {
+	for v, e := range viewTable() {
+		if e.opens == i && i != "" {
+			return View(v), e.name != "", true
+		}
+	}
+	return 0, false, false
+}
+
+// drawTabs writes the screens, the one that is shown underlined; a detail belongs to the
+// screen from which it was opened. Where the room is short only that one is named.
+func drawTabs(sc *Scene, l *paint.Line, short bool) {
+	shown := sc.Shown
+	if len(sc.Trail) > 0 {
+		shown = sc.Trail[0]
+	}
+	for v, e := range viewTable() {
+		switch {
+		case e.name == "":
+		case View(v) == shown:
+			l.Skip(1).Put(sc.Theme.Dim, sc.Keys.KeyOf(e.opens)).Skip(1).Put(sc.Theme.Tab, e.name).Skip(1)
+		case !short:
+			l.Skip(1).Put(sc.Theme.Dim, sc.Keys.KeyOf(e.opens)+" "+e.name).Skip(1)
+		}
+	}
+}
+
+// tabsWidth is how many cells the tabs take.
+func tabsWidth() int {
+	w := 0
+	for _, e := range viewTable() {
+		if e.name != "" {
+			w += 4 + format.Width(e.name)
+		}
+	}
+	return w
+}
