@@ -115,6 +115,16 @@ func (b *board) pids() []uint32 {
 	return list
 }
 
+// askAgain has the next look say whether the sessions live that owned a lock when it was last
+// told: why they do not any more is told with the next look.
+func (b *board) askAgain(l *lock) {
+	for i := range l.rows {
+		if s := b.sessions[l.rows[i].pid]; s != nil {
+			s.locks++
+		}
+	}
+}
+
 // add makes a lock that nobody is known to own.
 func (b *board) add(id ident, r *rule) *lock {
 	l := &lock{ident: id, rule: r, read: b.sent}
@@ -146,6 +156,9 @@ func (b *board) take(s *snapshot, e *ears, f focus) news {
 	t.candidates(touched)
 	for _, l := range touched {
 		t.lock(l)
+		if l.unsteady > 0 {
+			b.askAgain(l)
+		}
 	}
 	b.held = b.held[:0]
 	for _, l := range touched {

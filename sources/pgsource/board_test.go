@@ -2,6 +2,7 @@ package pgsource
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -83,6 +84,24 @@ func TestSessionThatVanishesWithinALookIsLookedForAgain(t *testing.T) {
 	}
 	if e := n.changes[0].Ended; len(e) != 1 || e[0].Cause != sources.CauseSession || e[0].How != sources.Inferred {
 		t.Errorf("%+v", e)
+	}
+}
+
+func TestAnOwnerThatGaveUpALockIsStillAskedForWhenItIsLookedForAgain(t *testing.T) {
+	t.Parallel()
+	b := setupBoard(t, Options{})
+	a, c := b.at(1, b.now), b.at(2, b.now)
+	b.look([]lockRow{owns(7, 1, exclusive)}, a)
+	b.look([]lockRow{owns(7, 3, exclusive)}, a, c) // 3 cannot be named yet, and 1 owns nothing any more
+	if !slices.Contains(b.pids(), 1) {
+		t.Fatal("the next look does not ask whether 1 lives")
+	}
+	n := b.look([]lockRow{owns(7, 2, exclusive)}, a, c)
+	if len(n.changes) != 1 || len(n.changes[0].Ended) != 1 || n.changes[0].Ended[0].Cause != sources.CauseReleased {
+		t.Errorf("%+v, want a release: its session lives", n)
+	}
+	if slices.Contains(b.pids(), 1) {
+		t.Error("1 is asked for for ever")
 	}
 }
 
