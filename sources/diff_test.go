@@ -249,6 +249,18 @@ func TestDiffNamesRenewalsAndProclamations(t *testing.T) {
 
 func ephemeral(p *Primitive) { p.Ephemeral = true }
 
+// inSession puts all waiters into a session.
+func inSession(id string) func(*Primitive) {
+	return func(p *Primitive) {
+		for i := range p.Queue.Waiters {
+			p.Queue.Waiters[i].Session = id
+		}
+	}
+}
+
+// mode is a second ownership of a session, in another mode.
+func mode(session string) Owner { return Owner{ID: session + " alone", Session: session} }
+
 func incarnation(name string) func(*Primitive) { return func(p *Primitive) { p.Incarnation = name } }
 
 func TestDiffNamesWaiters(t *testing.T) {
@@ -259,6 +271,10 @@ func TestDiffNamesWaiters(t *testing.T) {
 		{"left", with(prim(before, owner("a")), queue("w", "x")), with(prim(t0, owner("a")), queue("x")), Change{}, []string{"waiter_left +w told"}},
 		{"who got it did not leave", with(prim(before, owner("a")), queue("w")), with(prim(t0, owner("w")), queue()), Change{},
 			[]string{"owner_changed -a +w told"}},
+		{"an owner that waited for more gives up waiting", with(prim(before, owner("a"), owner("b")), queue("a")), with(prim(t0, owner("a"), owner("b")), queue()),
+			Change{}, []string{"waiter_left +a told"}},
+		{"an owner that waited for more gets it", with(with(prim(before, owner("a")), queue("a")), inSession("a")), with(prim(t0, owner("a"), mode("a")), queue()),
+			Change{}, []string{"acquired +a alone told"}},
 		{"a queue that becomes known was there", prim(before, owner("a")), with(prim(t0, owner("a")), queue("w")), Change{}, []string{"waiter_joined +w at_least"}},
 		{"a queue that is found", nil, with(prim(t0, owner("a")), queue("w")), Change{Gap: true, After: before}, []string{"present +a at_least", "waiter_joined +w at_least"}},
 		{"a queue of what is created", nil, with(prim(t0, owner("a")), queue("w")), Change{After: before},

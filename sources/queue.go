@@ -52,7 +52,7 @@ func (l *look) left(events []Event, before, after *Primitive) []Event {
 	}
 	for i := range before.Queue.Waiters {
 		w := &before.Queue.Waiters[i]
-		if is[w.key()] || after != nil && ownsNow(after, w) {
+		if is[w.key()] || after != nil && served(before, after, w) {
 			continue
 		}
 		e := l.waiter(EventWaiterLeft, before, before)
@@ -92,10 +92,13 @@ func (l *look) waiter(kind EventKind, before, p *Primitive) Event {
 	return e
 }
 
-func ownsNow(p *Primitive, w *Waiter) bool {
-	for i := range p.Owners {
-		o := &p.Owners[i]
-		if o.ID == w.ID && w.ID != "" || w.Session != "" && o.Session == w.Session {
+// served reports whether a waiter owns it now. Of a session that owned it already, in another
+// mode, only an ownership that is new says so.
+func served(before, after *Primitive, w *Waiter) bool {
+	was := finder{owners: before.Owners}
+	for i := range after.Owners {
+		o := &after.Owners[i]
+		if (o.ID == w.ID && w.ID != "" || w.Session != "" && o.Session == w.Session) && was.find(o) == nil {
 			return true
 		}
 	}
