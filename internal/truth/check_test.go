@@ -69,7 +69,7 @@ func check(lines []line, h *history, r rules) *verdict {
 		c.lines[l.row()] = append(c.lines[l.row()], l)
 		for _, claim := range l.claims() {
 			c.seen = append(c.seen, l)
-			p := placeOf(l.row(), claim.who.key(), claim.what)
+			p := placeOf(l.row(), claim.who.key(), claim.what, l.Detail)
 			claims[p] = append(claims[p], claim)
 		}
 	}
@@ -81,7 +81,7 @@ func check(lines []line, h *history, r rules) *verdict {
 				continue
 			}
 			v.counts["true: "+t.what.String()]++
-			p := placeOf(row, t.id, t.what)
+			p := placeOf(row, t.id, t.what, &t.data)
 			changes[p] = append(changes[p], t)
 			if _, ok := claims[p]; !ok {
 				claims[p] = nil
@@ -105,24 +105,25 @@ func check(lines []line, h *history, r rules) *verdict {
 }
 
 // place is whose changes are compared with each other: those of one owner or waiter of a
-// row, or all that was written to it.
+// row, or the writing of the same data to it.
 type place struct {
-	row, who string
-	waits    bool
+	row, who, data string
+	waits          bool
 }
 
-func placeOf(row, who string, what deed) place {
-	if what == proclaims {
-		who = ""
+func placeOf(row, who string, what deed, data *string) place {
+	p := place{row: row, who: who, waits: what == joins || what == leaves}
+	if what == proclaims && data != nil {
+		p.who, p.data = "", *data
 	}
-	return place{row, who, what == joins || what == leaves}
+	return p
 }
 
 func (p place) turn() int {
 	switch {
 	case p.waits:
 		return 2
-	case p.who == "":
+	case p.data != "":
 		return 1
 	}
 	return 0
@@ -261,7 +262,7 @@ func (c *checker) lateness() time.Duration {
 // cost is how badly a claim fits a change; false: not at all.
 func (c *checker) cost(t *change, cl *claim) (int64, bool) {
 	again := t.what == begins && cl.what == renews // who gave it up and took it again seems to have renewed it
-	if t.what != cl.what && !again || t.what == proclaims && *cl.line.Detail != t.data {
+	if t.what != cl.what && !again {
 		return 0, false
 	}
 	if t.what == begins && !again && fenceOf(&cl.who) != t.fence {

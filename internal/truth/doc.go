@@ -6,8 +6,9 @@
 // An actor, which uses the client library of the backend and nothing of ours, changes rows
 // at random and writes down the truth: who took, gave up, lost, renewed, proclaimed or waited
 // for what, and the stretch between the sending of the command and its answer in which it
-// happened. Of YDB there is only our emulator, which knows the truth itself: it is read before
-// and after each command, and every 5 ms for what happens by itself. The program runs as a
+// happened. Of Postgres, where who is served decides itself, the truth is a reading of the lock
+// table, and of YDB, of which there is only our emulator, a reading of its memory: each before
+// and after each command, and every few ms for what happens by itself. The program runs as a
 // process of its own and connects through a proxy, whose connections are reset, refused, held
 // back, frozen for ever or ended in one direction at random instants (darkness); the service of
 // YDB breaks streams, restarts and loses answers besides. When all is quiet again, each

@@ -5,31 +5,37 @@ import "time"
 // untold judges the changes that no line tells of. Two that follow each other, and end where
 // they began, came and went.
 func (c *checker) untold(changes []*change, told []bool) {
-	var open *change
+	var rest []*change
 	for i, t := range changes {
 		switch {
-		case t.mute:
-		case t.what == renews && !told[i]:
+		case t.mute || told[i]:
+		case t.what == renews:
 			c.excuse(t, t)
-		case t.what == proclaims && !told[i] && c.withTake(t):
+		case t.what == proclaims && c.withTake(t):
 			c.counts["written before its owner was seen"]++
-		case t.what == proclaims && !told[i]:
+		case t.what == proclaims:
 			c.excuse(t, c.overwritten(t))
-		case t.what == renews, t.what == proclaims:
-		case told[i] && open != nil:
-			c.missed(open, open)
-			open = nil
-		case told[i]:
-		case open == nil && t.what == leaves && c.toldToOwn(t):
-		case open == nil:
-			open = t
 		default:
-			c.excuse(open, t)
-			open = nil
+			rest = append(rest, t)
 		}
 	}
-	if open != nil {
-		c.missed(open, open)
+	var open []*change // without a counterpart yet
+	for i, t := range rest {
+		n := len(open) - 1
+		served := t.what == leaves && c.toldToOwn(t)
+		switch {
+		case n >= 0 && open[n].what != t.what && c.why(open[n], t) != "":
+			c.excuse(open[n], t)
+			open = open[:n]
+		case served && (i+1 == len(rest) || i+2 < len(rest) && rest[i+2].what == leaves):
+		default:
+			open = append(open, t)
+		}
+	}
+	for _, t := range open {
+		if t.what != leaves || !c.toldToOwn(t) {
+			c.missed(t, t)
+		}
 	}
 }
 

@@ -58,24 +58,31 @@ func (h *history) add(changes ...change) {
 }
 
 // owners are who owns each row at the end, waiters who waits.
-func (h *history) owners() map[string]map[string]bool { return h.present(begins, ends) }
+func (h *history) owners() map[string]map[string]int { return h.present(begins, ends) }
 
-func (h *history) waiters() map[string]map[string]bool { return h.present(joins, leaves) }
+func (h *history) waiters() map[string]map[string]int { return h.present(joins, leaves) }
 
-func (h *history) present(in, out deed) map[string]map[string]bool {
+func (h *history) present(in, out deed) map[string]map[string]int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	all := map[string]map[string]bool{}
+	all := map[string]map[string]int{}
 	for row, changes := range h.rows {
-		all[row] = map[string]bool{}
+		all[row] = map[string]int{}
 		for _, c := range changes {
 			switch c.what {
 			case in:
-				all[row][c.id] = true
+				all[row][c.id]++
 			case out:
-				delete(all[row], c.id)
+				less(all[row], c.id)
 			}
 		}
 	}
 	return all
+}
+
+// less takes one of who away.
+func less(of map[string]int, who string) {
+	if of[who]--; of[who] <= 0 {
+		delete(of, who)
+	}
 }

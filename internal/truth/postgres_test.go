@@ -2,6 +2,7 @@ package truth
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,64 +10,73 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/internal/localserver"
 )
 
 // postgresActor is many sessions of a Postgres server that take, await and give up advisory
-// locks with the functions that programs use.
+// locks with the functions that programs use: for a session or a transaction, alone or
+// shared, and alone what they own shared. They wait for each other, and deadlocks are ended
+// by the server. What really happened is read from the server: see postgresRecorder.
 type postgresActor struct {
 	*trial
+	*postgresRecorder
 	url   string
-	admin *pgx.Conn // looks at pg_locks, cancels and terminates
+	admin *pgx.Conn // cancels and terminates
 	rows  []*postgresRow
 	all   []*postgresSession
 	made  int
 }
 
 type postgresRow struct {
-	key   int64
-	owner *postgresSession // nil: nobody
-	queue []*postgresSession
+	key    int64
+	shared bool // it is owned in both modes
 }
-
-func (r *postgresRow) name() string { return fmt.Sprint(r.key) }
 
 type postgresSession struct {
 	conn  *pgx.Conn
 	pid   uint32
 	label string
-	ended time.Time // zero: it lives
-	owns  int
-	waits *postgresRow // nil: it is not in a queue
-	done  chan error   // the answer of the statement that waits
-	got   time.Time    // when that had come; read after done
+	ended time.Time  // zero: it lives
+	inTx  bool       // it is in a transaction
+	done  chan error // the answer of the statement that waits; nil: none does
 }
 
 func TestLinesOfPostgresAreTrue(t *testing.T) {
 	t.Parallel()
-	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	server := localserver.PostgresForTest(t, localserver.PostgresOptions{Config: []string{"deadlock_timeout = '100ms'"}})
 	r := newTrial(t, server.Addr())
 	r.pace = 80 * time.Millisecond
 	a := &postgresActor{trial: r, url: server.URL()}
 	a.admin = a.connect("admin")
+	a.postgresRecorder = &postgresRecorder{test: t, history: r.history, conn: a.connect("recorder"), last: time.Now(),
+		labels: map[uint32]string{}, started: map[uint32]*time.Time{}}
+	rules := rules{special: map[string]special{}}
+	var keys []string
 	for i := range 12 {
-		a.rows = append(a.rows, &postgresRow{key: int64(1001 + i)})
+		row := &postgresRow{key: int64(1001 + i), shared: i >= 6}
+		a.rows = append(a.rows, row)
+		keys = append(keys, fmt.Sprint(row.key))
+		rules.special[fmt.Sprint(row.key)] = special{several: row.shared}
 	}
-	for range 8 {
+	for range 10 {
 		a.all = append(a.all, a.open())
 	}
 	for i, row := range a.rows[:3] {
-		a.try(row, a.all[i])
-		r.history.rows[row.name()][0].first = true
+		a.take(row, a.all[i])
 	}
-	var keys []string
-	for _, row := range a.rows {
-		keys = append(keys, row.name())
+	a.record()
+	for row := range r.history.rows {
+		for i := range r.history.rows[row] {
+			r.history.rows[row][i].first = true
+		}
 	}
+	a.start(10*time.Millisecond, a.record)
+	t.Cleanup(a.quit)
 	url := strings.Replace(server.URL(), server.Addr(), r.proxy.Addr(), 1)
 	url += "&election=" + strings.Join(keys[:6], ",") + "&mutex=" + strings.Join(keys[6:], ",")
-	r.run(a, url, true, rules{})
+	r.run(a, url, true, rules)
 }
 
 func (a *postgresActor) connect(application string) *pgx.Conn {
@@ -91,147 +101,161 @@ func (a *postgresActor) open() *postgresSession {
 	s := &postgresSession{conn: a.connect(application)}
 	s.pid = s.conn.PgConn().PID()
 	s.label = fmt.Sprintf("%s pid %d", application, s.pid)
+	a.known(s)
 	return s
 }
 
-// ask runs a statement on a session that does not wait and returns its answer.
-func (a *postgresActor) ask(c *pgx.Conn, query string, args ...any) (yes bool, sent, answered time.Time) {
-	a.t.Helper()
-	sent = time.Now()
-	err := c.QueryRow(context.Background(), query, args...).Scan(&yes)
-	answered = time.Now()
-	if err != nil {
-		a.t.Fatalf("%s: %v", query, err)
-	}
-	return yes, sent, answered
-}
-
-func (a *postgresActor) change(row *postgresRow, s *postgresSession, what deed, from, to time.Time) change {
-	return change{row: row.name(), who: s.label, id: fmt.Sprint(s.pid), what: what, from: from, to: to}
-}
-
 func (a *postgresActor) step() {
+	a.record()
 	row := a.rows[a.random.IntN(len(a.rows))]
 	s := a.all[a.random.IntN(len(a.all))]
-	n := a.random.IntN(100)
-	switch {
-	case n < 3 && s.waits == nil:
+	a.reap(s, false)
+	switch n := a.random.IntN(100); {
+	case n < 3:
 		a.end(s)
-	case row.owner == nil && s.waits == nil:
-		a.try(row, s)
-	case row.owner == nil:
-	case n < 40 && s.waits == nil && s != row.owner && s.owns == 0: // who owns something does not wait: no deadlocks
-		a.wait(row, s)
-	case n < 55 && len(row.queue) > 0:
-		a.cancel(row.queue[a.random.IntN(len(row.queue))])
-	case row.owner.waits == nil:
-		a.release(row)
+	case s.done != nil && n < 30:
+		a.cancel(s)
+	case s.done != nil:
+	case len(a.owns(s.pid)) > 0 && n < 50:
+		a.release(s)
+	case len(a.owns(s.pid)) > 0 && n < 75: // the same once more, in another mode where there is one
+		key := a.owns(s.pid)[0]
+		a.take(a.rows[key-a.rows[0].key], s)
+	case s.inTx && n < 60:
+		a.finish(s)
+	default:
+		a.take(row, s)
 	}
+	a.record()
 }
 
-func (a *postgresActor) try(row *postgresRow, s *postgresSession) {
-	yes, sent, answered := a.ask(s.conn, "SELECT pg_try_advisory_lock($1)", row.key)
-	if !yes {
-		a.t.Fatalf("lock %d is not free", row.key)
+// take tries to take a lock, or waits for it.
+func (a *postgresActor) take(row *postgresRow, s *postgresSession) {
+	if !s.inTx && a.random.IntN(5) == 0 {
+		a.do(s, "BEGIN")
+		s.inTx = true
 	}
-	row.owner = s
-	s.owns++
-	a.history.add(a.change(row, s, begins, sent, answered))
+	function := "pg_advisory"
+	if waits := a.random.IntN(2) == 0; !waits {
+		function = "pg_try_advisory"
+	}
+	if s.inTx {
+		function += "_xact"
+	}
+	function += "_lock"
+	if row.shared && a.random.IntN(2) == 0 {
+		function += "_shared"
+	}
+	a.send(s, fmt.Sprintf("SELECT %s(%d)", function, row.key))
 }
 
-// wait lets a session await the lock, and returns when it stands in the queue.
-func (a *postgresActor) wait(row *postgresRow, s *postgresSession) {
-	s.waits, s.done = row, make(chan error, 1)
-	sent := time.Now()
-	go func() { // joined by whoever reads done: served, cancel
-		_, err := s.conn.Exec(context.Background(), "SELECT pg_advisory_lock($1)", row.key)
-		s.got = time.Now()
+// send runs a statement, and returns when it is answered or waits.
+func (a *postgresActor) send(s *postgresSession, statement string) {
+	s.done = make(chan error, 1)
+	go func() { // joined by reap
+		_, err := s.conn.Exec(context.Background(), statement)
 		s.done <- err
 	}()
-	a.until("SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = $1 AND NOT granted", s.pid)
-	row.queue = append(row.queue, s)
-	a.history.add(a.change(row, s, joins, sent, time.Now()))
-}
-
-// until asks until the answer is yes.
-func (a *postgresActor) until(query string, args ...any) {
-	a.t.Helper()
-	for deadline := time.Now().Add(patience); ; {
-		if yes, _, _ := a.ask(a.admin, query, args...); yes {
+	for deadline := time.Now().Add(patience); s.done != nil; {
+		a.record()
+		a.reap(s, false)
+		if s.done != nil && a.waits(s.pid) {
 			return
 		}
 		if time.Now().After(deadline) {
-			a.t.Fatalf("it never was so: %s", query)
+			a.t.Fatalf("%s neither waits nor is answered", statement)
 		}
 	}
 }
 
-func (a *postgresActor) cancel(s *postgresSession) {
-	row := s.waits
-	_, sent, _ := a.ask(a.admin, "SELECT pg_cancel_backend($1)", int64(s.pid))
-	if err := <-s.done; err == nil {
-		a.t.Fatal("a cancelled session got the lock")
-	}
-	a.history.add(a.change(row, s, leaves, sent, s.got))
-	row.queue = slices.DeleteFunc(row.queue, func(w *postgresSession) bool { return w == s })
-	s.waits = nil
-}
-
-func (a *postgresActor) release(row *postgresRow) {
-	s := row.owner
-	yes, sent, answered := a.ask(s.conn, "SELECT pg_advisory_unlock($1)", row.key)
-	if !yes {
-		a.t.Fatalf("%s did not own lock %d", s.label, row.key)
-	}
-	a.freed(row, sent, answered, "released")
-}
-
-// freed writes down that the owner is gone, and that the first of the queue owns the lock
-// then.
-func (a *postgresActor) freed(row *postgresRow, sent, answered time.Time, cause string) {
-	end := a.change(row, row.owner, ends, sent, answered)
-	end.cause, end.sessionEnds = cause, &row.owner.ended
-	row.owner.owns--
-	row.owner = nil
-	if len(row.queue) == 0 {
-		a.history.add(end)
+// reap takes the answer of the statement that waits, if it has come. A deadlock, or somebody's
+// wish, may have ended it, and with it the transaction.
+func (a *postgresActor) reap(s *postgresSession, wait bool) {
+	a.t.Helper()
+	if s.done == nil {
 		return
 	}
-	next := row.queue[0]
-	if err := <-next.done; err != nil {
-		a.t.Fatalf("the first in the queue: %v", err)
+	var err error
+	if wait {
+		err = <-s.done
+	} else {
+		select {
+		case err = <-s.done:
+		default:
+			return
+		}
 	}
-	if next.got.Before(end.to) {
-		end.to = next.got
+	s.done = nil
+	var said *pgconn.PgError
+	switch {
+	case err == nil || !s.ended.IsZero():
+	case !errors.As(err, &said) || said.Code != "40P01" && said.Code != "57014":
+		a.t.Fatalf("session %d: %v", s.pid, err)
+	case s.inTx:
+		a.finish(s)
 	}
-	leave, begin := a.change(row, next, leaves, sent, next.got), a.change(row, next, begins, sent, next.got)
-	leave.granted = true
-	a.history.add(end, leave, begin)
-	row.owner, row.queue = next, row.queue[1:]
-	next.owns++
-	next.waits = nil
 }
 
-// end terminates a session that does not wait, and puts another in its place.
+// do runs a statement that does not wait.
+func (a *postgresActor) do(s *postgresSession, statement string) {
+	a.t.Helper()
+	if _, err := s.conn.Exec(context.Background(), statement); err != nil {
+		a.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func (a *postgresActor) finish(s *postgresSession) {
+	a.do(s, "COMMIT") // of a transaction that failed, a rollback
+	s.inTx = false
+}
+
+// release gives up all that a session owns, but for what its transaction does.
+func (a *postgresActor) release(s *postgresSession) {
+	if s.inTx {
+		a.finish(s)
+		a.record()
+	}
+	a.do(s, "SELECT pg_advisory_unlock_all()")
+}
+
+func (a *postgresActor) cancel(s *postgresSession) {
+	a.ask("SELECT pg_cancel_backend($1)", int64(s.pid))
+	a.reap(s, true)
+}
+
+// ask asks the admin's connection.
+func (a *postgresActor) ask(query string, args ...any) (yes bool) {
+	a.t.Helper()
+	if err := a.admin.QueryRow(context.Background(), query, args...).Scan(&yes); err != nil {
+		a.t.Fatalf("%s: %v", query, err)
+	}
+	return yes
+}
+
+// end terminates a session, and puts another in its place.
 func (a *postgresActor) end(s *postgresSession) {
-	_, sent, _ := a.ask(a.admin, "SELECT pg_terminate_backend($1)", int64(s.pid))
-	a.until("SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $1", s.pid)
-	a.until("SELECT count(*) = 0 FROM pg_locks WHERE pid = $1", s.pid)
-	answered := time.Now()
-	s.ended = sent
-	for _, row := range a.rows {
-		if row.owner == s {
-			a.freed(row, sent, answered, "session_ended")
+	a.ending(s)
+	a.ask("SELECT pg_terminate_backend($1)", int64(s.pid))
+	a.reap(s, true)
+	for deadline := time.Now().Add(patience); !a.ask("SELECT count(*) = 0 FROM pg_locks WHERE pid = $1", s.pid); {
+		if time.Now().After(deadline) {
+			a.t.Fatalf("session %d keeps its locks", s.pid)
 		}
 	}
 	a.all[slices.Index(a.all, s)] = a.open()
 }
 
-// settle ends all waiting, so that the sessions can be closed.
+// settle ends all waiting and all transactions, so that the sessions can be closed.
 func (a *postgresActor) settle() {
-	for _, row := range a.rows {
-		for len(row.queue) > 0 {
-			a.cancel(row.queue[0])
+	for _, s := range a.all {
+		a.reap(s, false)
+		if s.done != nil {
+			a.cancel(s)
+		}
+		if s.inTx {
+			a.finish(s)
 		}
 	}
+	a.record()
+	a.quit()
 }

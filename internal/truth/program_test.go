@@ -139,17 +139,17 @@ func (w *watch) stop() []line {
 }
 
 // shows reports whether the lines so far end in these owners and waiters.
-func shows(lines []line, owners, waiters map[string]map[string]bool) bool {
-	type set = map[string]map[string]bool
+func shows(lines []line, owners, waiters map[string]map[string]int) bool {
+	type set = map[string]map[string]int
 	own, wait := set{}, set{}
 	add := func(s set, row, who string, in bool) {
 		if s[row] == nil {
-			s[row] = map[string]bool{}
+			s[row] = map[string]int{}
 		}
 		if in {
-			s[row][who] = true
+			s[row][who]++
 		} else {
-			delete(s[row], who)
+			less(s[row], who)
 		}
 	}
 	for i := range lines {
@@ -172,11 +172,11 @@ func shows(lines []line, owners, waiters map[string]map[string]bool) bool {
 	return equalSets(own, owners) && equalSets(wait, waiters)
 }
 
-func equalSets(a, b map[string]map[string]bool) bool {
-	covers := func(x, y map[string]map[string]bool) bool {
+func equalSets(a, b map[string]map[string]int) bool {
+	covers := func(x, y map[string]map[string]int) bool {
 		for row := range x {
-			for who := range x[row] {
-				if !y[row][who] {
+			for who, n := range x[row] {
+				if n > y[row][who] {
 					return false
 				}
 			}

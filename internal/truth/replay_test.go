@@ -8,7 +8,7 @@ import (
 // replay applies the lines of a row one after the other: they must not contradict each
 // other, and what they say of the time before must be true.
 func (c *checker) replay(row string, lines []*line) {
-	s := &shown{checker: c, row: row, owners: map[string]bool{}, waiters: map[string]bool{}}
+	s := &shown{checker: c, row: row, owners: map[string]int{}, waiters: map[string]int{}}
 	for _, l := range lines {
 		s.apply(l)
 	}
@@ -16,7 +16,7 @@ func (c *checker) replay(row string, lines []*line) {
 	s.same("waiters", s.waiters, presentIn(c.truth[row], joins, leaves))
 }
 
-func presentIn(changes []change, in, out deed) map[string]bool {
+func presentIn(changes []change, in, out deed) map[string]int {
 	h := newHistory()
 	h.rows[""] = changes
 	return h.present(in, out)[""]
@@ -26,20 +26,20 @@ func presentIn(changes []change, in, out deed) map[string]bool {
 type shown struct {
 	*checker
 	row     string
-	owners  map[string]bool
-	waiters map[string]bool
+	owners  map[string]int // how often each owns it: in two modes, a session does twice
+	waiters map[string]int
 	ended   *line // the last that told an end; nil: none did
 	anew    bool  // it was made anew since: of the time before nothing need be told
 }
 
-func (s *shown) same(what string, shown, truth map[string]bool) {
-	for who := range shown {
-		if !truth[who] {
+func (s *shown) same(what string, shown, truth map[string]int) {
+	for who, n := range shown {
+		if n > truth[who] {
 			s.lie("wrong at the end", nil, "the %s of %s include %s", what, s.row, who)
 		}
 	}
-	for who := range truth {
-		if !shown[who] {
+	for who, n := range truth {
+		if n > shown[who] {
 			s.lie("wrong at the end", nil, "the %s of %s do not include %s", what, s.row, who)
 		}
 	}
@@ -57,29 +57,29 @@ func (s *shown) apply(l *line) {
 		who := cl.who.key()
 		switch cl.what {
 		case begins:
-			if len(s.owners) > 0 && !s.special[s.row].several || s.owners[who] {
+			if several := s.special[s.row].several; len(s.owners) > 0 && !several || several && s.owners[who] > 1 {
 				s.lie("contradiction", l, "%v own it by the lines before", keys(s.owners))
 			}
 			s.took(l)
-			s.owners[who] = true
+			s.owners[who]++
 			delete(s.waiters, who)
 		case ends:
-			if !s.owners[who] {
+			if s.owners[who] == 0 {
 				s.lie("wrong previous", l, "%v own it by the lines before", keys(s.owners))
 			}
-			delete(s.owners, who)
+			less(s.owners, who)
 			s.ended, s.anew = l, false
 		case renews:
-			if !s.owners[who] {
+			if s.owners[who] == 0 {
 				s.lie("contradiction", l, "%v own it by the lines before", keys(s.owners))
 			}
 		case joins:
-			if s.waiters[who] {
+			if s.waiters[who] > 0 {
 				s.lie("contradiction", l, "it waited already")
 			}
-			s.waiters[who] = true
+			s.waiters[who]++
 		case leaves:
-			if !s.waiters[who] {
+			if s.waiters[who] == 0 {
 				s.lie("contradiction", l, "it did not wait")
 			}
 			delete(s.waiters, who)
@@ -101,7 +101,7 @@ func (s *shown) present(l *line) {
 	case l.Owner != nil && !first[l.Owner.key()]:
 		s.lie("wrong owner", l, "it was not owned by %s", l.Owner.Label)
 	case l.Owner != nil:
-		s.owners[l.Owner.key()] = true
+		s.owners[l.Owner.key()]++
 	}
 }
 
@@ -227,7 +227,7 @@ func (s *shown) slackOf(l *line) time.Duration {
 	return 0
 }
 
-func keys(set map[string]bool) []string {
+func keys[T any](set map[string]T) []string {
 	var list []string
 	for k := range set {
 		list = append(list, k)

@@ -86,7 +86,7 @@ func TestLinesOfYDBAreTrue(t *testing.T) {
 		}
 	}
 	r.harm = a.faults()
-	a.start()
+	a.start(5*time.Millisecond, a.record)
 	r.run(a, url, false, rules)
 }
 

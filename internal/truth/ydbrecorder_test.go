@@ -16,42 +16,17 @@ import (
 // itself knows it: it looks before and after each command, and every few milliseconds for
 // what happens by itself, as the end of a session or of a wait.
 type ydbRecorder struct {
+	ticker
 	server  *ydbtest.Server
 	history *history
-	done    chan struct{}
-	ticks   sync.WaitGroup
-	once    sync.Once
 
 	mu     sync.Mutex
 	last   time.Time // before the last look
 	before map[string]ydbtest.Semaphore
 }
 
-const recordEvery = 5 * time.Millisecond
-
 func newYDBRecorder(server *ydbtest.Server, h *history) *ydbRecorder {
-	return &ydbRecorder{server: server, history: h, done: make(chan struct{}), last: time.Now()}
-}
-
-// start looks again and again until quit.
-func (r *ydbRecorder) start() {
-	r.ticks.Go(func() {
-		tick := time.NewTicker(recordEvery)
-		defer tick.Stop()
-		for {
-			r.record()
-			select {
-			case <-tick.C:
-			case <-r.done:
-				return
-			}
-		}
-	})
-}
-
-func (r *ydbRecorder) quit() {
-	r.once.Do(func() { close(r.done) })
-	r.ticks.Wait()
+	return &ydbRecorder{server: server, history: h, last: time.Now()}
 }
 
 // quiet waits until all sessions have a stream and nobody waits.
