@@ -6,7 +6,7 @@
 // An actor, which uses the client library of the backend and nothing of ours, changes rows
 // at random and writes down the truth: who took, gave up, lost, renewed, proclaimed or waited
 // for what, and the stretch between the sending of the command and its answer in which it
-// happened. Of Postgres, where who is served decides itself, the truth is a reading of the lock
+// happened. Of Postgres, which decides itself who is served, the truth is a reading of its lock
 // table, and of YDB, of which there is only our emulator, a reading of its memory: each before
 // and after each command, and every few ms for what happens by itself. The program runs as a
 // process of its own and connects through a proxy, whose connections are reset, refused, held
