@@ -13,7 +13,7 @@ import (
 )
 
 // ErrParameter reports an unknown URL parameter.
-var ErrParameter = errors.New("unknown parameter")
+var ErrParameter = address.ErrParameter
 
 // ParseURL reads
 //
@@ -26,9 +26,6 @@ var ErrParameter = errors.New("unknown parameter")
 // ca, cert, key (files) and server_name. An unknown parameter is an error that wraps
 // ErrParameter. User and password are percent-decoded. No error repeats anything of the URL
 // but the names of known parameters.
-//
-// net/url refuses lists of hosts, and its errors repeat the password, so only its decoding
-// is used.
 func ParseURL(raw string) (ClientOptions, error) {
 	o, err := parseURL(raw)
 	if err != nil {
@@ -39,42 +36,24 @@ func ParseURL(raw string) (ClientOptions, error) {
 
 func parseURL(raw string) (ClientOptions, error) {
 	var o ClientOptions
-	scheme, rest, ok := strings.Cut(raw, "://")
-	if !ok {
-		return o, errors.New("it has no scheme: write it as redis://host:6379/0")
+	u, err := address.Split(raw)
+	if unknown := o.setScheme(u.Scheme); unknown != nil {
+		return o, unknown
 	}
-	if err := o.setScheme(scheme); err != nil {
-		return o, err
+	o.User, o.Password = u.User, u.Password
+	if err == nil {
+		err = o.setHosts(u.Hosts)
 	}
-	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		return o, errors.New("it holds a space or a control character: write it percent-encoded")
+	if err == nil {
+		err = o.setPath(strings.TrimSuffix(strings.TrimPrefix(u.Path, "/"), "/"))
 	}
-	if strings.Contains(rest, "#") {
-		return o, errors.New("it holds a #: write it as %23")
+	if err == nil {
+		err = address.Parameters(u.Query, o.setParameter)
 	}
-	rest, query, _ := strings.Cut(rest, "?")
-	authority, path, _ := strings.Cut(rest, "/")
-	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-		var err error
-		if o.User, o.Password, err = address.Login(authority[:i]); err != nil {
-			return o, err
-		}
-		authority = authority[i+1:]
+	if err == nil {
+		err = o.check()
 	}
-	if strings.Contains(path+query, "@") {
-		return o, errors.New("an @ behind the host: in a user or a password write / as %2F, ? as %3F, " +
-			"elsewhere write @ as %40")
-	}
-	if err := o.setHosts(authority); err != nil {
-		return o, err
-	}
-	if err := o.setPath(path); err != nil {
-		return o, err
-	}
-	if err := address.Parameters(query, o.setParameter); err != nil {
-		return o, err
-	}
-	return o, o.check()
+	return o, err
 }
 
 func (o *ClientOptions) setScheme(scheme string) error {
@@ -115,7 +94,6 @@ func (o *ClientOptions) setHosts(list string) error {
 
 // setPath reads db, or master, or master/db.
 func (o *ClientOptions) setPath(path string) error {
-	path = strings.TrimSuffix(path, "/")
 	if path == "" {
 		return nil
 	}

@@ -10,10 +10,11 @@ import (
 	"coordtop/coord"
 	"coordtop/internal/address"
 	"coordtop/internal/certs"
+	"coordtop/internal/failure"
 )
 
 // ErrParameter reports an unknown URL parameter.
-var ErrParameter = errors.New("unknown parameter")
+var ErrParameter = address.ErrParameter
 
 // ParseURL reads
 //
@@ -39,62 +40,39 @@ func ParseURL(raw string) (ClientOptions, error) {
 
 // invalid makes an error a coord.ErrInvalid without the text of that: it says itself what is
 // wrong, or what to write instead.
-func invalid(err error) error {
-	if errors.Is(err, coord.ErrInvalid) {
-		return err
-	}
-	return invalidError{err}
-}
+func invalid(err error) error { return failure.With(err, coord.ErrInvalid) }
 
-type invalidError struct{ error }
-
-func (e invalidError) Unwrap() []error { return []error{e.error, coord.ErrInvalid} }
-
-// parseURL does not use net/url for the whole, whose errors repeat the password.
 func parseURL(raw string) (ClientOptions, error) {
 	var o ClientOptions
-	scheme, rest, _ := strings.Cut(raw, "://")
+	u, err := address.Split(raw)
 	port := "2136"
-	switch strings.ToLower(scheme) {
+	switch u.Scheme {
 	case "grpc":
 	case "grpcs":
 		o.TLS, port = &certs.Files{}, "2135"
 	default:
 		return o, errors.New("its scheme is unknown: write grpc://host:2136/database, or grpcs")
 	}
-	if !utf8.ValidString(raw) || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '#' }) {
-		return o, errors.New("it holds a space, a # or a control character, or is not UTF-8: write such percent-encoded")
+	switch {
+	case err != nil:
+		return o, err
+	case !utf8.ValidString(raw):
+		return o, errors.New("it is not UTF-8: write such bytes percent-encoded")
+	case u.Login && u.User == "":
+		return o, errors.New("there is an @ but no user before it")
 	}
-	rest, query, _ := strings.Cut(rest, "?")
-	authority, path, _ := strings.Cut(rest, "/")
-	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-		if err := o.setLogin(authority[:i]); err != nil {
-			return o, err
-		}
-		authority = authority[i+1:]
-	}
-	if strings.Contains(path+query, "@") {
-		return o, errors.New("an @ behind the host: in a user or a password write / as %2F, ? as %3F, elsewhere write @ as %40")
-	}
-	var err error
-	if o.Address, err = address.Host(authority, port, "grpc://host:2136/database"); err != nil {
+	o.User, o.Password = u.User, u.Password
+	if o.Address, err = address.Host(u.Hosts, port, "grpc://host:2136/database"); err != nil {
 		return o, err
 	}
-	if path, err = url.PathUnescape(path); err != nil {
+	path, err := url.PathUnescape(u.Path)
+	if err != nil {
 		return o, errors.New("a bad % in the database: write % itself as %25")
 	}
 	if err := o.setDatabase(path); err != nil {
 		return o, err
 	}
-	return o, address.Parameters(query, o.setParameter)
-}
-
-func (o *ClientOptions) setLogin(login string) error {
-	var err error
-	if o.User, o.Password, err = address.Login(login); err == nil && o.User == "" {
-		err = errors.New("there is an @ but no user before it")
-	}
-	return err
+	return o, address.Parameters(u.Query, o.setParameter)
 }
 
 func (o *ClientOptions) setDatabase(path string) error {

@@ -49,8 +49,11 @@ func Host(text, usual, example string) (string, error) {
 }
 
 // Parameters calls set for each parameter of a query, in their order, with its value
-// decoded (%XX, and + as a blank), until one is refused.
+// decoded (%XX, and + as a blank), until one is refused. An @ in it is, see [NoAt].
 func Parameters(query string, set func(name, value string) error) error {
+	if err := NoAt(query); err != nil {
+		return err
+	}
 	for i, part := range strings.Split(query, "&") {
 		if part == "" {
 			continue

@@ -1,5 +1,5 @@
-// Package address reads the parts of a server's URL that are alike on every backend: the
-// login, a host, the parameters, and guesses what a misspelt word was meant to be. net/url
+// Package address takes the URL of a server apart and reads what is alike on every backend: the
+// login, a host, the parameters. It also guesses what a misspelt word was meant to be. net/url
 // is used for its decoding only: it refuses lists of hosts, and its errors repeat the
 // password.
 //

@@ -33,46 +33,34 @@ type Target struct {
 
 // ParseURL takes a source's URL apart and takes our parameters out of it. No error of
 // it repeats the user, the password or the parameters.
-//
-// net/url is used for the parts only: it refuses the host lists of Sentinel, Cluster
-// and dflockd, and its errors repeat the whole URL, password included.
 func ParseURL(raw string) (Target, error) {
-	var t Target
-	scheme, rest, ok := strings.Cut(raw, "://")
-	if !ok {
-		return t, fmt.Errorf("not a URL: it begins with its scheme, %s", Schemes)
+	u, err := address.Split(raw)
+	if u.Scheme == "" {
+		return Target{}, fmt.Errorf("not a URL: it begins with its scheme, %s", Schemes)
 	}
-	t.Scheme = strings.ToLower(scheme)
-	if t.Type = typeOf(t.Scheme); t.Type == "" {
+	t := Target{Scheme: u.Scheme, Type: typeOf(u.Scheme), Hosts: u.Hosts, Path: u.Path, User: u.User, HasPassword: u.Password != ""}
+	if t.Type == "" {
 		return t, unknownScheme(t.Scheme)
 	}
-	if i := strings.IndexFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }); i >= 0 {
-		return t, errors.New("a space or a control character in it: write it as %20 and so on")
+	if err == nil {
+		err = t.someHost()
 	}
-	if strings.Contains(rest, "#") {
-		return t, errors.New("a # in it: write it as %23")
-	}
-	rest, query, hasQuery := strings.Cut(rest, "?")
-	authority := rest
-	if i := strings.IndexByte(rest, '/'); i >= 0 {
-		authority, t.Path = rest[:i], rest[i:]
-	}
-	if err := t.login(authority); err != nil {
-		return t, err
-	}
-	theirs, err := t.parameters(query)
 	if err != nil {
 		return t, err
 	}
-	if strings.Contains(t.Path+theirs, "@") {
-		return t, errors.New("an @ behind the host: in a user or a password write / as %2F and ? as %3F, elsewhere @ as %40")
+	theirs, err := t.parameters(u.Query)
+	if err == nil {
+		err = address.NoAt(theirs)
+	}
+	if err != nil {
+		return t, err
 	}
 	if err := t.hosts(); err != nil {
 		return t, err
 	}
 	t.Address = t.Scheme + "://" + t.Hosts + t.Path
-	t.URL = t.Scheme + "://" + rest // pgx knows schemes in lower case only
-	if hasQuery && theirs != "" {
+	t.URL = t.Scheme + "://" + u.Authority + t.Path // pgx knows schemes in lower case only
+	if theirs != "" {
 		t.URL += "?" + theirs
 	}
 	return t, nil
@@ -144,17 +132,8 @@ func typeOf(scheme string) string {
 	return ""
 }
 
-// login splits the authority at its last @.
-func (t *Target) login(authority string) error {
-	t.Hosts = authority
-	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-		t.Hosts = authority[i+1:]
-		user, password, err := address.Login(authority[:i])
-		if err != nil {
-			return err
-		}
-		t.User, t.HasPassword = user, password != ""
-	}
+// someHost refuses a list of hosts in which one is missing.
+func (t *Target) someHost() error {
 	if t.Type == TypePostgres {
 		return nil // libpq takes an empty host for the local socket
 	}
