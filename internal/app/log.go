@@ -12,6 +12,7 @@ import (
 	"coordtop/coord/rediscoord"
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/config"
+	"coordtop/internal/files"
 )
 
 const (
@@ -26,9 +27,6 @@ func openLog(env config.Lookup) (*slog.Logger, *logFile, error) {
 	if dir == "" {
 		return slog.New(slog.DiscardHandler), nil, errors.New("opening the log: neither XDG_STATE_HOME nor HOME is set")
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return slog.New(slog.DiscardHandler), nil, fmt.Errorf("opening the log: %w", err)
-	}
 	f := &logFile{path: filepath.Join(dir, logName)}
 	if err := f.open(); err != nil {
 		return slog.New(slog.DiscardHandler), nil, fmt.Errorf("opening the log: %w", err)
@@ -40,8 +38,8 @@ func openLog(env config.Lookup) (*slog.Logger, *logFile, error) {
 }
 
 // logFile appends to a file that several coordtops share, and puts it aside when it
-// has grown too long; one old file is kept. Only its owner can read it. It is safe for
-// concurrent use.
+// has grown too long; one old file is kept. Only its owner can read it, and nothing is written
+// through a link that another planted. It is safe for concurrent use.
 type logFile struct {
 	path string
 	size int64 // 0: logSize
@@ -51,7 +49,12 @@ type logFile struct {
 }
 
 func (l *logFile) open() error {
-	f, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	folder, _, err := files.PrivateFolder(filepath.Dir(l.path))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	f, err := files.OpenPrivate(folder, filepath.Base(l.path), os.O_APPEND)
 	if err != nil {
 		return err
 	}
@@ -79,7 +82,7 @@ func (l *logFile) turnLocked(more int64) error {
 	if limit == 0 {
 		limit = logSize
 	}
-	there, err := os.Stat(l.path)
+	there, err := os.Lstat(l.path)
 	ours, statErr := l.file.Stat()
 	if statErr != nil {
 		return statErr

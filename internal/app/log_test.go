@@ -92,3 +92,60 @@ func TestTheLogFollowsAnotherCoordtopThatTurnedIt(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
+
+func TestTheLogIsWrittenThroughNoLink(t *testing.T) {
+	t.Parallel()
+	for name, plant := range map[string]func(dir, victim string) error{
+		"the file": func(dir, victim string) error {
+			if err := os.Mkdir(filepath.Join(dir, "coordtop"), 0o700); err != nil {
+				return err
+			}
+			return os.Symlink(victim, filepath.Join(dir, "coordtop", logName))
+		},
+		"the folder": func(dir, victim string) error {
+			return os.Symlink(filepath.Dir(victim), filepath.Join(dir, "coordtop"))
+		},
+	} {
+		dir, victim := t.TempDir(), filepath.Join(t.TempDir(), logName)
+		if err := os.WriteFile(victim, []byte("mine\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := plant(dir, victim); err != nil {
+			t.Fatal(err)
+		}
+		logger, file, err := openLog(lookup(map[string]string{"XDG_STATE_HOME": dir}))
+		logger.Warn("Something happened")
+		file.close()
+		if err == nil || !strings.Contains(err.Error(), "symbolic link") {
+			t.Errorf("%s is a link: %v", name, err)
+		}
+		if text, err := os.ReadFile(victim); err != nil || string(text) != "mine\n" {
+			t.Errorf("%s is a link: %q was written, %v", name, text, err)
+		}
+	}
+}
+
+func TestALinkPlantedWhileTheLogIsOpenIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	logger, file, err := openLog(lookup(map[string]string{"XDG_STATE_HOME": dir}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.close()
+	logger.Warn("Before")
+	path := filepath.Join(dir, "coordtop", logName)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, path); err != nil {
+		t.Fatal(err)
+	}
+	logger.Warn("After")
+	if text, err := os.ReadFile(victim); err != nil || len(text) > 0 {
+		t.Errorf("%q was written through the link, %v", text, err)
+	}
+}

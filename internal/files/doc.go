@@ -1,6 +1,7 @@
 // Package files reads the files that people name: configs, passwords, certificates. What
 // stands at a path may be anything, so that Read never waits for longer than five seconds,
-// never reads more than it was allowed, and opens no device.
+// never reads more than it was allowed, and opens no device. It also opens the files that the
+// program writes for itself, the log and the audit: see [OpenPrivate].
 //
 // # Errors
 //

@@ -52,7 +52,7 @@ func directions() []direction {
 		{"ui/uitest", []string{"sources", "sources/sourcetest", "internal/action"}},
 		{"ui/*", []string{"ui/*", "sources", "internal/address", "internal/format"}},
 		{"internal/action", []string{"sources", "internal/format"}},
-		{"internal/operate", []string{"coord", "sources", "internal/action", "internal/backoff", "internal/format", "internal/spawn", "internal/suspend"}},
+		{"internal/operate", []string{"coord", "sources", "internal/action", "internal/backoff", "internal/files", "internal/format", "internal/spawn", "internal/suspend"}},
 		{"internal/foreground", []string{"sources", "internal/action", "internal/format", "internal/headless", "internal/spawn"}},
 		{"internal/address", nil},
 		{"internal/backoff", nil},

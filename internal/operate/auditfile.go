@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"coordtop/internal/files"
 	"coordtop/internal/format"
 )
 
@@ -38,7 +39,7 @@ const maxTorn = 1 << 20
 
 // append brings a line, with its line break, to the disk: whole or not at all.
 func (a auditFile) append(line []byte) error {
-	folder, made, err := a.folder()
+	folder, made, err := files.PrivateFolder(filepath.Dir(a.path))
 	if err != nil {
 		return err
 	}
@@ -54,64 +55,11 @@ func (a auditFile) append(line []byte) error {
 	return err
 }
 
-// folder opens the folder of the file, which it makes if there is none.
-func (a auditFile) folder() (folder *os.File, made bool, err error) {
-	path := filepath.Dir(a.path)
-	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
-		made = true
-		if err := os.MkdirAll(path, 0o700); err != nil {
-			return nil, false, err
-		}
-	}
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	switch {
-	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR):
-		return nil, false, fmt.Errorf("%s is no folder, or a symbolic link to one: set XDG_STATE_HOME to where it leads", path)
-	case err != nil:
-		return nil, false, fmt.Errorf("opening %s: %w", path, err)
-	}
-	folder = os.NewFile(uintptr(fd), path)
-	if err = checkParent(filepath.Dir(path)); err == nil {
-		err = private(folder, 0o700)
-	}
-	if err != nil {
-		return nil, false, errors.Join(err, folder.Close())
-	}
-	return folder, made, nil
-}
-
-// checkParent refuses a folder in which everybody could put another one in the place of ours.
-func checkParent(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if info.Mode().Perm()&0o002 != 0 && info.Mode()&os.ModeSticky == 0 {
-		return fmt.Errorf("everybody may write to %s (mode %04o): run chmod o-w on it, or set XDG_STATE_HOME", path, info.Mode().Perm())
-	}
-	return nil
-}
-
-// private makes sure that f is ours, and that nobody else may read or write it.
-func private(f *os.File, mode os.FileMode) error {
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s belongs to somebody else (user id %d): set XDG_STATE_HOME to a folder of your own", f.Name(), s.Uid)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return f.Chmod(mode)
-	}
-	return nil
-}
-
 // open returns the file, locked, with room for more bytes. fresh reports whether it has just
 // been made.
 func (a auditFile) open(folder *os.File, more int64) (f *os.File, fresh bool, err error) {
 	for range 100 { // as often as others may put it aside meanwhile
-		f, err := a.openAt(folder)
+		f, err := files.OpenPrivate(folder, filepath.Base(a.path), 0)
 		if err != nil {
 			return nil, false, err
 		}
@@ -132,32 +80,6 @@ func (a auditFile) open(folder *os.File, more int64) (f *os.File, fresh bool, er
 		}
 	}
 	return nil, false, fmt.Errorf("%s is put aside by others again and again", a.path)
-}
-
-// openAt opens the file without following a link and without waiting for the other end of a
-// pipe.
-func (a auditFile) openAt(folder *os.File) (*os.File, error) {
-	fd, err := unix.Openat(int(folder.Fd()), filepath.Base(a.path), unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0o600)
-	switch {
-	case errors.Is(err, unix.ELOOP):
-		return nil, fmt.Errorf("%s is a symbolic link: remove it", a.path)
-	case errors.Is(err, unix.EISDIR):
-		return nil, fmt.Errorf("%s is a folder: remove it", a.path)
-	case err != nil:
-		return nil, fmt.Errorf("opening %s: %w", a.path, err)
-	}
-	f := os.NewFile(uintptr(fd), a.path)
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no file (%v): remove it", a.path, info.Mode().Type())
-	}
-	if err == nil {
-		err = private(f, 0o600)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 // lock waits until nobody else writes to f. current reports whether f is still the file at
