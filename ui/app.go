@@ -82,7 +82,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	p := tea.NewProgram(&terminal.Recovering{Model: m, Try: try}, t.Options(programCtx, o.Width, o.Height)...)
 	var beside sync.WaitGroup // joined below
-	m.hands.ask, m.hands.do = askIn(pumpCtx, o.Operator, &beside), doIn(pumpCtx)
+	m.acting.describer, m.acting.doer = askIn(pumpCtx, o.Operator, &beside), doIn(pumpCtx)
 	pump := pumpOf(o, p.Send)
 	spawn.Go(pumpCtx, &beside, func() {
 		stop(spawn.Call(pumpCtx, func() error { return pump.Run(pumpCtx) }))
@@ -97,7 +97,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := outcome(ctx, context.Cause(pumpCtx), err); err != nil {
 		return err
 	}
-	return t.Leave(m.kept)
+	return t.Leave(m.acting.kept)
 }
 
 // pumpOf is the pump of a board's feed and operator.

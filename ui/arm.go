@@ -13,37 +13,37 @@ import (
 )
 
 // arm asks whether writing is to be possible, or ends it.
-func (m *model) arm() tea.Cmd {
-	if m.hands.op == nil {
-		m.say(screen.ReadOnlyText)
+func (a *acting) arm() tea.Cmd {
+	if a.op == nil {
+		a.host.Say(screen.ReadOnlyText)
 		return nil
 	}
-	if m.canWrite() {
-		if _, waiting, _ := screen.Held(&m.Scene); waiting > 0 {
-			m.ask(&disarming{back: m.hands.dialog})
+	if a.canWrite() {
+		if _, waiting, _ := screen.Held(a.Scene); waiting > 0 {
+			a.show(&disarming{back: a.dialog})
 			return nil
 		}
-		return m.disarm()
+		return a.disarm()
 	}
-	m.ask(&arming{source: m.sourceAtHand(), name: newField(fieldName), back: m.hands.dialog})
+	a.show(&arming{source: a.sourceAtHand(), name: newField(fieldName), back: a.dialog})
 	return nil
 }
 
 // sourceAtHand is the source whose writing is asked for: that of the row or event under the
 // cursor; where a screen has none, the first that needs no name to be typed.
-func (m *model) sourceAtHand() string {
-	switch m.Shown {
+func (a *acting) sourceAtHand() string {
+	switch a.Shown {
 	case screen.Events:
-		seq, _ := m.EventList.Selected()
-		if e := m.Events.Find(seq); e != nil && e.Ref.Source != "" {
+		seq, _ := a.EventList.Selected()
+		if e := a.Events.Find(seq); e != nil && e.Ref.Source != "" {
 			return e.Ref.Source
 		}
 	case screen.List, screen.Detail:
-		if row, _ := m.Selected(); row != nil {
+		if row, _ := a.Selected(); row != nil {
 			return row.Source
 		}
 	}
-	able := m.hands.op.Caps()
+	able := a.op.Caps()
 	for _, free := range []bool{true, false} {
 		for i := range able {
 			if able[i].Can() && able[i].Protect != free {
@@ -51,7 +51,7 @@ func (m *model) sourceAtHand() string {
 			}
 		}
 	}
-	if row, _ := m.Selected(); row != nil {
+	if row, _ := a.Selected(); row != nil {
 		return row.Source
 	}
 	return ""
@@ -74,7 +74,7 @@ func (d *arming) scope() keys.Scope {
 	return keys.InQuestion
 }
 
-func (d *arming) do(m *model, i keys.Intent) tea.Cmd {
+func (d *arming) do(a *acting, i keys.Intent) tea.Cmd {
 	if d.writing {
 		return nil
 	}
@@ -82,66 +82,66 @@ func (d *arming) do(m *model, i keys.Intent) tea.Cmd {
 	case keys.Yes, keys.Press:
 		d.writing = true
 		name := d.name.value()
-		return m.await(func() error { return m.hands.op.Arm(d.source, name) }, func(err error) { d.answered(m, name, err) })
+		return a.await(func() error { return a.op.Arm(d.source, name) }, func(err error) { d.answered(a, name, err) })
 	case keys.Cancel, keys.No:
-		m.hands.dialog = d.back
+		a.dialog = d.back
 	}
 	return nil
 }
 
 // answered takes in what the operator said to a name.
-func (d *arming) answered(m *model, name string, err error) {
+func (d *arming) answered(a *acting, name string, err error) {
 	d.writing = false
 	if err != nil {
 		d.refused, d.typed = paint.Clean(err.Error()), name
 		d.name.focus(true)
 		return
 	}
-	if m.hands.dialog == d {
-		m.hands.dialog = d.back
+	if a.dialog == d {
+		a.dialog = d.back
 	}
 	if d.back == nil {
-		m.say("writing is possible now: " + m.Keys.KeyOf(keys.Actions) + " shows what can be done")
+		a.host.Say("writing is possible now: " + a.Keys.KeyOf(keys.Actions) + " shows what can be done")
 	}
-	m.heed()
+	a.heed()
 }
 
-func (d *arming) edit(_ *model, msg tea.Msg) tea.Cmd {
+func (d *arming) edit(_ *acting, msg tea.Msg) tea.Cmd {
 	if d.refused != "" {
 		d.name.edit(msg)
 	}
 	return nil
 }
 
-func (d *arming) heed(*model) {}
+func (d *arming) heed(*acting) {}
 
-func (d *arming) picture(m *model, w, _ int) screen.Picture {
+func (d *arming) picture(a *acting, w, _ int) screen.Picture {
 	w = min(w, 66)
 	p := screen.Picture{Danger: true}
 	say := func(st paint.Style, text string) {
 		for _, s := range paint.Fold(text, w) {
-			p.Lines = append(p.Lines, m.Theme.Line(w).Put(st, s).Done())
+			p.Lines = append(p.Lines, a.Theme.Line(w).Put(st, s).Done())
 		}
 	}
-	l := m.Theme.Line(w).Put(m.Theme.Strong, "Arm writing in ").Put(m.Theme.Title, " "+m.Title+" ")
-	l.Put(m.Theme.Strong, " for "+strconv.Itoa(int(action.ArmedFor/time.Minute))+" minutes?")
-	p.Lines = append(p.Lines, l.Done(), m.Theme.Line(w).Done())
+	l := a.Theme.Line(w).Put(a.Theme.Strong, "Arm writing in ").Put(a.Theme.Title, " "+a.Title+" ")
+	l.Put(a.Theme.Strong, " for "+strconv.Itoa(int(action.ArmedFor/time.Minute))+" minutes?")
+	p.Lines = append(p.Lines, l.Done(), a.Theme.Line(w).Done())
 	if d.writing {
-		say(m.Theme.Dim, writingAudit)
+		say(a.Theme.Dim, writingAudit)
 	}
 	if d.refused == "" {
 		say("", "Each action asks once more before it sends anything. Writing ends when the time is over, or with "+
-			m.Keys.KeyOf(keys.Arm)+". Claims that still wait are called off then; what we hold is kept.")
-		p.Lines = append(p.Lines, m.Theme.Line(w).Done(), yesNo(&m.Scene, w, "yes", "no"))
+			a.Keys.KeyOf(keys.Arm)+". Claims that still wait are called off then; what we hold is kept.")
+		p.Lines = append(p.Lines, a.Theme.Line(w).Done(), yesNo(a.Scene, w, "yes", "no"))
 		return p
 	}
-	say(m.Theme.Warn, d.refused)
+	say(a.Theme.Warn, d.refused)
 	if d.typed != "" {
-		say(m.Theme.Warn, "This is not its name: "+paint.Clean(d.typed))
+		say(a.Theme.Warn, "This is not its name: "+paint.Clean(d.typed))
 	}
 	label := "type the name of the source  "
-	lines, x, _ := d.name.draw(&m.Theme, w-len(label), 1)
-	p.Lines = append(p.Lines, m.Theme.Line(w).Done(), m.Theme.Line(len(label)).Put(m.Theme.Dim, label).Done()+lines[0])
+	lines, x, _ := d.name.draw(&a.Theme, w-len(label), 1)
+	p.Lines = append(p.Lines, a.Theme.Line(w).Done(), a.Theme.Line(len(label)).Put(a.Theme.Dim, label).Done()+lines[0])
 	p.X, p.Y, p.Cursor = len(label)+x, len(p.Lines)-1, w > len(label)
 	return p
 }

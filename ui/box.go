@@ -94,31 +94,31 @@ const (
 )
 
 // openBox puts the box of a request over the board and asks what it would do.
-func (m *model) openBox(r action.Request) tea.Cmd {
+func (a *acting) openBox(r action.Request) tea.Cmd {
 	if r.Verb == action.Acquire || r.Verb == action.Campaign {
 		r.Wait = action.BoardWait
 	}
-	b := &box{request: r, row: m.live(r.Target.Ref)}
-	m.ask(b)
-	b.look(m)
-	return b.ask(m, r)
+	b := &box{request: r, row: a.live(r.Target.Ref)}
+	a.show(b)
+	b.look(a)
+	return b.ask(a, r)
 }
 
 // answered receives what the operator said. One who asks about every change of a busy row
 // would never be answered: it is asked again when it has answered.
-func (b *box) answered(m *model, msg describedMsg) {
+func (b *box) answered(a *acting, msg describedMsg) {
 	if msg.asked != b.asked {
 		return // it answers what is not asked any more
 	}
 	b.asking = false
-	b.describe(m, msg.description)
-	if b.outdated && m.hands.dialog == b {
-		m.later(b.ask(m, b.filled()))
+	b.describe(a, msg.description)
+	if b.outdated && a.dialog == b {
+		a.later(b.ask(a, b.filled()))
 	}
 }
 
 // describe takes in what the action would do; then it is known what the person must give.
-func (b *box) describe(m *model, d description) {
+func (b *box) describe(a *acting, d description) {
 	b.described, b.pending, b.effect, b.err = true, false, d.effect, d.err
 	if d.err != nil || b.question() || len(b.fields) > 0 {
 		return
@@ -137,7 +137,7 @@ func (b *box) describe(m *model, d description) {
 	if b.effect.TakesData {
 		f := add(fieldData)
 		f.empty = "nothing"
-		b.fillData(m, f)
+		b.fillData(a, f)
 	}
 	if b.request.Target.Kind == sources.KindSemaphore && (verb == action.Acquire || verb == action.Try) {
 		add(fieldPermits).empty = "1"
@@ -154,14 +154,14 @@ func (b *box) describe(m *model, d description) {
 	b.focus = len(b.fields) + buttonCancel
 	if b.retype() {
 		b.pending = true
-		m.later(b.ask(m, b.filled()))
+		a.later(b.ask(a, b.filled()))
 	}
 }
 
 // present is the data that a proclamation would replace.
-func (m *model) present(t action.Target) []byte {
-	for i := range m.Status.Holdings {
-		if h := &m.Status.Holdings[i]; h.Ref == t.Ref && !h.Waiting {
+func (a *acting) present(t action.Target) []byte {
+	for i := range a.Status.Holdings {
+		if h := &a.Status.Holdings[i]; h.Ref == t.Ref && !h.Waiting {
 			return h.Data
 		}
 	}
@@ -184,46 +184,46 @@ func (b *box) scope() keys.Scope {
 	return keys.InBox
 }
 
-func (b *box) do(m *model, i keys.Intent) tea.Cmd {
+func (b *box) do(a *acting, i keys.Intent) tea.Cmd {
 	if b.writing { // it cannot be taken back any more
 		return nil
 	}
 	b.hint = ""
 	switch i {
 	case keys.Cancel, keys.No:
-		m.shut()
+		a.shut()
 	case keys.Yes:
-		return b.start(m)
+		return b.start(a)
 	case keys.Anew:
-		return b.anew(m)
+		return b.anew(a)
 	case keys.NextField:
-		return b.move(m, 1)
+		return b.move(a, 1)
 	case keys.PreviousField:
-		return b.move(m, -1)
+		return b.move(a, -1)
 	case keys.PageUp, keys.HalfUp:
 		b.top = max(b.top-5, 0)
 	case keys.PageDown, keys.HalfDown:
 		b.top += 5 // drawing brings it back
 	case keys.Press:
-		return b.press(m)
+		return b.press(a)
 	}
 	return nil
 }
 
 // press acts on enter: on a field it goes on to the next one, on Cancel it cancels, and
 // only on the button with the verb it acts.
-func (b *box) press(m *model) tea.Cmd {
+func (b *box) press(a *acting) tea.Cmd {
 	switch b.focus - len(b.fields) {
 	case buttonCancel:
-		m.shut()
+		a.shut()
 	case buttonAct:
-		return b.start(m)
+		return b.start(a)
 	default:
 		if f := b.fields[b.focus]; f.kind == fieldData {
 			f.edit(tea.KeyPressMsg{Code: tea.KeyEnter})
 			return nil
 		}
-		return b.move(m, 1)
+		return b.move(a, 1)
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func (b *box) press(m *model) tea.Cmd {
 // move goes to the next field or button; the button with the verb is passed over as long
 // as it is off. What was typed in the field that is left may be part of what is sent, so
 // the operator is asked again.
-func (b *box) move(m *model, by int) tea.Cmd {
+func (b *box) move(a *acting, by int) tea.Cmd {
 	left := b.focus
 	n := len(b.fields) + buttons
 	b.focus = (b.focus + by + n) % n
@@ -240,7 +240,7 @@ func (b *box) move(m *model, by int) tea.Cmd {
 	}
 	b.point(b.focus)
 	if left < len(b.fields) && b.missing() == "" {
-		return b.ask(m, b.filled())
+		return b.ask(a, b.filled())
 	}
 	return nil
 }
@@ -254,10 +254,10 @@ func (b *box) point(at int) {
 }
 
 // ask asks what a request would do. The answer comes as a message.
-func (b *box) ask(m *model, r action.Request) tea.Cmd {
+func (b *box) ask(a *acting, r action.Request) tea.Cmd {
 	b.asked++
 	b.asking, b.outdated = true, false
-	got, asked := m.hands.ask(r), b.asked
+	got, asked := a.describer(r), b.asked
 	return func() tea.Msg { return describedMsg{b, asked, <-got} }
 }
 
@@ -309,23 +309,23 @@ const writingAudit = "writing the audit"
 
 // start hands the request to the operator. Where that refuses it the box stays, with all
 // that was typed.
-func (b *box) start(m *model) tea.Cmd {
-	b.heed(m)
+func (b *box) start(a *acting) tea.Cmd {
+	b.heed(a)
 	if b.missing() != "" {
 		return nil
 	}
 	r := b.filled()
 	b.writing, b.refused = true, ""
-	return m.await(func() error { _, err := m.hands.op.Start(r); return err }, func(err error) {
+	return a.await(func() error { _, err := a.op.Start(r); return err }, func(err error) {
 		b.writing = false
 		if err != nil {
 			b.refused = paint.Clean(err.Error())
 			return
 		}
-		if m.hands.dialog == b {
-			m.shut()
+		if a.dialog == b {
+			a.shut()
 		}
-		m.heed()
+		a.heed()
 	})
 }
 

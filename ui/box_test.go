@@ -22,7 +22,7 @@ func boxed(t *testing.T, effect action.Effect) (*driver, *uitest.Operator, *sour
 	d, op := armed(a)
 	op.Effect = effect
 	d.act("a", "a")
-	if _, ok := d.hands.dialog.(*box); !ok {
+	if _, ok := d.acting.dialog.(*box); !ok {
 		t.Fatalf("no box:\n%s", d.text())
 	}
 	return d, op, a
@@ -62,11 +62,11 @@ func TestCancelIsFocusedAndEnterDoesNotConfirm(t *testing.T) {
 	t.Parallel()
 	d, op, _ := boxed(t, effect())
 	d.press("enter")
-	if d.hands.dialog != nil || len(op.Begun()) > 0 {
+	if d.acting.dialog != nil || len(op.Begun()) > 0 {
 		t.Errorf("enter began %v", op.Begun())
 	}
 	d.act("a", "a", "y", "a", "c", "space", "esc") // no letter confirms either
-	if d.hands.dialog != nil || len(op.Begun()) > 0 {
+	if d.acting.dialog != nil || len(op.Begun()) > 0 {
 		t.Errorf("letters began %v", op.Begun())
 	}
 	d.act("a", "a", "tab", "enter")
@@ -110,7 +110,7 @@ func TestTheButtonNeedsTheNameAndTheReason(t *testing.T) {
 		t.Fatal("begun without the name")
 	}
 	d.press("shift+tab", "shift+tab")
-	for d.hands.dialog.(*box).focus != 2 {
+	for d.acting.dialog.(*box).focus != 2 {
 		d.press("tab")
 	}
 	d.press("backspace")
@@ -174,7 +174,7 @@ func TestADescriptionThatComesTooLateIsForNobody(t *testing.T) {
 	cmd := d.send(key("a"))
 	d.press("esc")
 	d.await(cmd)
-	if d.hands.dialog != nil {
+	if d.acting.dialog != nil {
 		t.Error("it opened something")
 	}
 }
@@ -216,7 +216,7 @@ func TestResigningWhatIsOursIsAYesOrNo(t *testing.T) {
 		d.shows(t, "Resign a in leases")
 		d.shows(t, "y resign")
 		d.press(no)
-		if d.hands.dialog != nil || len(op.Begun()) > 0 {
+		if d.acting.dialog != nil || len(op.Begun()) > 0 {
 			t.Fatalf("%s: begun %v", no, op.Begun())
 		}
 	}
@@ -249,7 +249,7 @@ func TestAPasteGoesToTextFieldsOnly(t *testing.T) {
 	d.send(paste)
 	d.press("tab")
 	d.send(paste) // on the button
-	if len(op.Begun()) > 0 || d.hands.dialog == nil {
+	if len(op.Begun()) > 0 || d.acting.dialog == nil {
 		t.Fatal("a paste acted")
 	}
 	d.press("shift+tab", "shift+tab")
@@ -257,7 +257,7 @@ func TestAPasteGoesToTextFieldsOnly(t *testing.T) {
 	d.shows(t, `reason    y\x1b[31m`)
 	d.press("esc", "a")
 	d.send(paste)
-	if _, ok := d.hands.dialog.(*menu); !ok {
+	if _, ok := d.acting.dialog.(*menu); !ok {
 		t.Error("a paste acted on the menu")
 	}
 }

@@ -39,28 +39,28 @@ func verbButton(v action.Verb) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-func (b *box) picture(m *model, w, h int) screen.Picture {
+func (b *box) picture(a *acting, w, h int) screen.Picture {
 	p := screen.Picture{Danger: b.described && b.effect.Danger, Note: b.note()}
-	facts := b.facts(m, w)
-	form := b.form(m, w, dataLines, true, &p)
+	facts := b.facts(a, w)
+	form := b.form(a, w, dataLines, true, &p)
 	if len(b.fields) > 0 {
 		facts = append(facts, gap)
 	}
 	if len(facts)+len(form) > h {
-		form = b.form(m, w, 1, true, &p)
+		form = b.form(a, w, 1, true, &p)
 	}
 	facts = squeezed(facts, len(facts)+len(form)-h)
 	if len(facts)+len(form) > h {
-		form = b.form(m, w, 1, false, &p)
+		form = b.form(a, w, 1, false, &p)
 	}
 	for i := range facts {
 		if facts[i] == gap {
-			facts[i] = m.Theme.Line(w).Done()
+			facts[i] = a.Theme.Line(w).Done()
 		}
 	}
 	if room := max(h-len(form), 0); len(facts) > room {
 		b.top = max(min(b.top, len(facts)-room+1), 0)
-		facts = windowOf(&m.Scene, facts, b.top, room, w)
+		facts = windowOf(a.Scene, facts, b.top, room, w)
 	} else {
 		b.top = 0
 	}
@@ -106,9 +106,9 @@ func windowOf(sc *screen.Scene, lines []string, top, h, w int) []string {
 
 // facts are what the person decides on: the target as it is, what would happen to it, and
 // what is sent for that.
-func (b *box) facts(m *model, w int) []string {
-	th, t := &m.Theme, &b.request.Target
-	tail := []paint.Part{th.Strong.Text(" in "), th.Warn.Text(paint.Clean(t.Ref.Source)), paint.Plain(", "), th.Title.Text(m.Title)}
+func (b *box) facts(a *acting, w int) []string {
+	th, t := &a.Theme, &b.request.Target
+	tail := []paint.Part{th.Strong.Text(" in "), th.Warn.Text(paint.Clean(t.Ref.Source)), paint.Plain(", "), th.Title.Text(a.Title)}
 	title := th.Line(w).Put(th.Strong, boxTitle(b.request.Verb)+" ")
 	title.Put(th.Strong, th.FitName(paint.Clean(t.Ref.Name), max(w-title.X-paint.PartsWidth(tail), 8)))
 	for _, p := range tail {
@@ -123,10 +123,10 @@ func (b *box) facts(m *model, w int) []string {
 		lines = append(lines, l.Done())
 	}
 	lines = append(lines, gap)
-	say("lock", b.lock(m)...)
-	say("owner", b.owner(m)...)
+	say("lock", b.lock(a)...)
+	say("owner", b.owner(a)...)
 	if b.row != nil {
-		say("waiting", boxQueue(&m.Scene, b.row)...)
+		say("waiting", boxQueue(a.Scene, b.row)...)
 	}
 	if text := b.changedText(); text != "" {
 		lines = append(lines, gap)
@@ -137,7 +137,7 @@ func (b *box) facts(m *model, w int) []string {
 			return lines // what it would do is about another row
 		}
 	}
-	lines = append(append(lines, gap), b.effects(m, w)...)
+	lines = append(append(lines, gap), b.effects(a, w)...)
 	if b.effect.Call != "" {
 		lines = append(append(lines, gap), labelled(th, "runs", paint.Clean(b.effect.Call), w)...)
 	}
@@ -157,26 +157,26 @@ func labelled(th *paint.Theme, label, text string, w int) []string {
 	return lines
 }
 
-func (b *box) lock(m *model) []paint.Part {
+func (b *box) lock(a *acting) []paint.Part {
 	t := &b.request.Target
 	parts := []paint.Part{paint.Plain(paint.Clean(t.Ref.Name))}
 	if b.row != nil {
-		where := slices.DeleteFunc(screen.PlaceOf(&m.Scene, b.row), func(s string) bool { return s == paint.Clean(t.Ref.Source) })
-		return append(parts, m.Theme.Dim.Text("   "+strings.Join(where, " "+m.Theme.Dot+" ")))
+		where := slices.DeleteFunc(screen.PlaceOf(a.Scene, b.row), func(s string) bool { return s == paint.Clean(t.Ref.Source) })
+		return append(parts, a.Theme.Dim.Text("   "+strings.Join(where, " "+a.Theme.Dot+" ")))
 	}
-	return append(parts, m.Theme.Dim.Text("   "+t.Kind.String()))
+	return append(parts, a.Theme.Dim.Text("   "+t.Kind.String()))
 }
 
 // owner is who owns it now: the one that the action is about where that is still one of them.
-func (b *box) owner(m *model) []paint.Part {
-	th, t := &m.Theme, &b.request.Target
+func (b *box) owner(a *acting) []paint.Part {
+	th, t := &a.Theme, &b.request.Target
 	if b.row == nil {
 		return []paint.Part{th.Dim.Text("?  " + notListed)}
 	}
 	if len(b.row.Owners) == 0 {
 		parts := []paint.Part{th.Dim.Text("nobody")}
 		if !b.row.Nobody.At.IsZero() {
-			parts = append(parts, m.Theme.ForAge(b.row.Nobody, m.Now)...)
+			parts = append(parts, a.Theme.ForAge(b.row.Nobody, a.Now)...)
 		}
 		return parts
 	}
@@ -187,17 +187,17 @@ func (b *box) owner(m *model) []paint.Part {
 		}
 	}
 	parts := []paint.Part{paint.Plain(paint.CleanLabel(o.Label))}
-	if screen.IsOurs(&m.Scene, t.Ref, o) {
+	if screen.IsOurs(a.Scene, t.Ref, o) {
 		parts = append(parts, th.Accent.Text(screen.Us))
 	}
-	parts = append(append(parts, paint.Plain(" ")), m.Theme.ForAge(o.Since, m.Now)...)
+	parts = append(append(parts, paint.Plain(" ")), a.Theme.ForAge(o.Since, a.Now)...)
 	if o.Mode == sources.Shared {
 		parts = append(parts, th.Dim.Text("  "+o.Mode.String()))
 	}
 	if o.Fence != 0 {
 		parts = append(parts, th.Dim.Text("  fence "), paint.Plain(screen.Fence(o.Fence)))
 	}
-	parts = append(parts, th.Dim.Text("  lease "), screen.LeaseText(&m.Scene, o, rows.Verdict{}))
+	parts = append(parts, th.Dim.Text("  lease "), screen.LeaseText(a.Scene, o, rows.Verdict{}))
 	if n := len(b.row.Owners); n > 1 {
 		parts = append(parts, th.Dim.Text("  and "+paint.Count(n-1, "more owner")))
 	}
@@ -232,8 +232,8 @@ func boxQueue(sc *screen.Scene, row *sources.Row) []paint.Part {
 }
 
 // effects says what would happen, or why that is not known.
-func (b *box) effects(m *model, w int) []string {
-	th := &m.Theme
+func (b *box) effects(a *acting, w int) []string {
+	th := &a.Theme
 	var lines []string
 	if !b.described {
 		return []string{th.Line(w).Put(th.Dim, "asking "+paint.Clean(b.request.Target.Ref.Source)+" what this would do, for at most 5 s").Done()}
@@ -264,13 +264,13 @@ func (b *box) effects(m *model, w int) []string {
 }
 
 // form is the fields and the buttons. It notes the cursor in p, counted from its own top.
-func (b *box) form(m *model, w, dataHeight int, air bool, p *screen.Picture) []string {
-	th := &m.Theme
+func (b *box) form(a *acting, w, dataHeight int, air bool, p *screen.Picture) []string {
+	th := &a.Theme
 	p.Cursor, p.Y = false, 0
 	var lines []string
 	if b.question() && !b.gone {
-		lines = append(lines, b.refusal(m, w)...)
-		return append(lines, th.Line(w).Done(), yesNo(&m.Scene, w, b.request.Verb.String(), "no"))
+		lines = append(lines, b.refusal(a, w)...)
+		return append(lines, th.Line(w).Done(), yesNo(a.Scene, w, b.request.Verb.String(), "no"))
 	}
 	for i, f := range b.fields {
 		label := th.Cut(b.label(f), w/2)
@@ -290,36 +290,36 @@ func (b *box) form(m *model, w, dataHeight int, air bool, p *screen.Picture) []s
 			lines = append(lines, th.Line(w).Skip(boxLabel).Put(th.Warn, f.note).Done())
 		}
 	}
-	lines = append(lines, b.refusal(m, w)...)
+	lines = append(lines, b.refusal(a, w)...)
 	if air {
 		lines = append(lines, th.Line(w).Done())
 	}
 	if b.gone {
-		return append(lines, b.wayOut(m, w))
+		return append(lines, b.wayOut(a, w))
 	}
-	return append(lines, b.buttons(m, w))
+	return append(lines, b.buttons(a, w))
 }
 
 // wayOut stands instead of the buttons where the row has changed.
-func (b *box) wayOut(m *model, w int) string {
-	l := m.Theme.Line(w).Skip(2)
+func (b *box) wayOut(a *acting, w int) string {
+	l := a.Theme.Line(w).Skip(2)
 	if b.row != nil {
-		l.Put(m.Theme.Strong, m.Keys.KeyIn(keys.InChanged, keys.Anew)).Put("", "  decide anew").Skip(6)
+		l.Put(a.Theme.Strong, a.Keys.KeyIn(keys.InChanged, keys.Anew)).Put("", "  decide anew").Skip(6)
 	}
-	return l.Put(m.Theme.Strong, m.Keys.KeyIn(keys.InChanged, keys.Cancel)).Put("", "  cancel").Done()
+	return l.Put(a.Theme.Strong, a.Keys.KeyIn(keys.InChanged, keys.Cancel)).Put("", "  cancel").Done()
 }
 
 // refusal is why the operator did not begin, or where what was typed did not go.
-func (b *box) refusal(m *model, w int) []string {
+func (b *box) refusal(a *acting, w int) []string {
 	var lines []string
 	for _, s := range paint.Fold(b.hint, w) {
-		lines = append(lines, m.Theme.Line(w).Put(m.Theme.Warn, s).Done())
+		lines = append(lines, a.Theme.Line(w).Put(a.Theme.Warn, s).Done())
 	}
 	for _, s := range paint.Fold(b.refused, w) {
-		lines = append(lines, m.Theme.Line(w).Put(m.Theme.Bad, s).Done())
+		lines = append(lines, a.Theme.Line(w).Put(a.Theme.Bad, s).Done())
 	}
 	if b.writing && b.question() { // a box says it beside its button
-		lines = append(lines, m.Theme.Line(w).Put(m.Theme.Dim, writingAudit).Done())
+		lines = append(lines, a.Theme.Line(w).Put(a.Theme.Dim, writingAudit).Done())
 	}
 	return lines
 }
@@ -349,8 +349,8 @@ func (b *box) label(f *field) string {
 	return format.Fit(text, max(boxLabel, format.Width(text)+2))
 }
 
-func (b *box) buttons(m *model, w int) string {
-	th := &m.Theme
+func (b *box) buttons(a *acting, w int) string {
+	th := &a.Theme
 	cancel, act := paint.Style(""), paint.Style("")
 	marks := [2]string{" ", " "}
 	missing := b.missing()

@@ -9,32 +9,32 @@ import (
 )
 
 // heed looks at the row again.
-func (b *box) heed(m *model) { b.look(m) }
+func (b *box) heed(a *acting) { b.look(a) }
 
 // look brings all that the box says up to date: the row, what has changed about it, and
 // whether the action is possible.
-func (b *box) look(m *model) {
-	row := m.live(b.request.Target.Ref)
+func (b *box) look(a *acting) {
+	row := a.live(b.request.Target.Ref)
 	again := row != b.row
 	b.row = row
-	b.off = !m.canWrite() && !action.Of(b.request.Verb).GivesUp
-	b.not = m.notPossible(b.request.Verb, row)
+	b.off = !a.canWrite() && !action.Of(b.request.Verb).GivesUp
+	b.not = a.notPossible(b.request.Verb, row)
 	pin := b.pin()
-	if b.changed = b.difference(m, pin); b.changed == "" && pin == action.PinName {
-		b.request.Target = m.targetOf(row)
+	if b.changed = b.difference(a, pin); b.changed == "" && pin == action.PinName {
+		b.request.Target = a.targetOf(row)
 	}
 	if b.changed != "" && pin != action.PinName && !b.gone && !b.writing {
 		b.gone = true
-		m.hush()
+		a.hush()
 	}
-	if h := m.holdingOf(b.request.Target.Ref); pin == action.PinLease && h != nil && h.Owner != b.lease && !b.gone {
+	if h := a.holdingOf(b.request.Target.Ref); pin == action.PinLease && h != nil && h.Owner != b.lease && !b.gone {
 		b.lease, again = h.Owner, true // the claim that waited has won
 	}
 	if b.focus == len(b.fields)+buttonAct && !b.writing && b.missing() != "" {
 		b.point(len(b.fields) + buttonCancel)
 	}
-	if b.outdated = b.outdated || again; b.outdated && !b.asking && b.described && m.hands.dialog == b {
-		m.later(b.ask(m, b.filled()))
+	if b.outdated = b.outdated || again; b.outdated && !b.asking && b.described && a.dialog == b {
+		a.later(b.ask(a, b.filled()))
 	}
 }
 
@@ -48,11 +48,11 @@ func (b *box) pin() action.Pin {
 
 // difference says what about the row is not as it was when the person decided; "": nothing
 // that the action depends on.
-func (b *box) difference(m *model, pin action.Pin) string {
+func (b *box) difference(a *acting, pin action.Pin) string {
 	if pin != action.PinLease {
 		return b.request.Target.Changed(b.row, pin)
 	}
-	switch h := m.holdingOf(b.request.Target.Ref); {
+	switch h := a.holdingOf(b.request.Target.Ref); {
 	case h == nil:
 		return "it is not ours any more"
 	case b.lease != "" && h.Owner != b.lease:
@@ -62,9 +62,9 @@ func (b *box) difference(m *model, pin action.Pin) string {
 }
 
 // holdingOf is what we hold or wait for of a row; nil: nothing.
-func (m *model) holdingOf(ref sources.Ref) *action.Holding {
-	for i := range m.Status.Holdings {
-		if h := &m.Status.Holdings[i]; h.Ref == ref {
+func (a *acting) holdingOf(ref sources.Ref) *action.Holding {
+	for i := range a.Status.Holdings {
+		if h := &a.Status.Holdings[i]; h.Ref == ref {
 			return h
 		}
 	}
@@ -72,11 +72,11 @@ func (m *model) holdingOf(ref sources.Ref) *action.Holding {
 }
 
 // notPossible is why a verb cannot be done to a row now; "": it can, as far as is known.
-func (m *model) notPossible(v action.Verb, row *sources.Row) string {
+func (a *acting) notPossible(v action.Verb, row *sources.Row) string {
 	if row == nil {
 		return ""
 	}
-	for _, c := range m.hands.op.Choices(row) {
+	for _, c := range a.op.Choices(row) {
 		if c.Verb == v {
 			return paint.Clean(c.Not)
 		}
@@ -86,16 +86,16 @@ func (m *model) notPossible(v action.Verb, row *sources.Row) string {
 
 // anew opens the box again, about the row as it is now. What the person must type to confirm,
 // and new data of what others have changed, is to be typed again.
-func (b *box) anew(m *model) tea.Cmd {
-	row := m.live(b.request.Target.Ref)
+func (b *box) anew(a *acting) tea.Cmd {
+	row := a.live(b.request.Target.Ref)
 	if row == nil {
 		return nil // the box says so
 	}
-	cmd := m.openBox(action.Request{Verb: b.request.Verb, Target: m.targetOf(row)})
-	if next, ok := m.hands.dialog.(*box); ok {
+	cmd := a.openBox(action.Request{Verb: b.request.Verb, Target: a.targetOf(row)})
+	if next, ok := a.dialog.(*box); ok {
 		next.typed = b.fields
 	}
-	m.hush()
+	a.hush()
 	return cmd
 }
 

@@ -13,7 +13,7 @@ import (
 // edit gives what is typed or pasted to the field that has the focus. Where a button has it,
 // text never acts: it goes to the field that the button waits for, or the box says that it
 // went nowhere.
-func (b *box) edit(m *model, msg tea.Msg) tea.Cmd {
+func (b *box) edit(a *acting, msg tea.Msg) tea.Cmd {
 	b.hint = ""
 	if b.gone {
 		return nil
@@ -36,7 +36,7 @@ func (b *box) edit(m *model, msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	b.pending = true
-	return b.ask(m, b.filled())
+	return b.ask(a, b.filled())
 }
 
 // isText says whether a message is something to be read. A blank is not: people press it to

@@ -34,7 +34,7 @@ func TestTextTypedOnAButtonGoesToTheFieldThatWaitsForIt(t *testing.T) {
 func TestTextThatNoFieldWaitsForIsSaidToBeGone(t *testing.T) {
 	t.Parallel()
 	d, op, _ := boxed(t, effect())
-	b := d.hands.dialog.(*box)
+	b := d.acting.dialog.(*box)
 	for button := range buttons {
 		d.typed("y")
 		d.shows(t, "what was typed is gone: no field waits for it; tab goes to the fields")

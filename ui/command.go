@@ -86,10 +86,10 @@ func (m *model) runLine() tea.Cmd {
 	c, ok := keys.Named(name)
 	switch argument = strings.TrimSpace(argument); {
 	case !ok:
-		m.say("no command " + paint.Clean(name) + ": " + nearOr(name, keys.CommandNames(), m.Keys.KeyOf(keys.Help)+" lists them"))
+		m.Say("no command " + paint.Clean(name) + ": " + nearOr(name, keys.CommandNames(), m.Keys.KeyOf(keys.Help)+" lists them"))
 		return nil
 	case argument != "" && c.Argument == "":
-		m.say(":" + c.Name + " takes nothing behind it: write :" + c.Name + " alone")
+		m.Say(":" + c.Name + " takes nothing behind it: write :" + c.Name + " alone")
 		return nil
 	}
 	if c.Scope&m.keyScope() == 0 && c.Scope&keys.InList != 0 {
@@ -113,13 +113,13 @@ func (m *model) obey(i keys.Intent, argument string) tea.Cmd {
 		m.toRows()
 		m.setFilter(argument)
 		if mend := m.Rows.Filter.Mistake; mend != nil {
-			m.say(paint.Clean(mend.Text))
+			m.Say(paint.Clean(mend.Text))
 		} else if len(m.Rows.Handles) == 0 && m.Rows.Total > 0 {
 			text := "the filter selects nothing"
 			if meant := m.Rows.Meant(); meant != "" {
 				text += ": " + meant
 			}
-			m.say(text)
+			m.Say(text)
 		}
 	case keys.SourceIs:
 		m.onlySource(argument)
@@ -128,9 +128,9 @@ func (m *model) obey(i keys.Intent, argument string) tea.Cmd {
 	case keys.Theme:
 		return m.setScheme(argument)
 	case keys.AcquireBy:
-		return m.claimNamed(action.Acquire, argument)
+		return m.acting.claimNamed(action.Acquire, argument)
 	case keys.CampaignBy:
-		return m.claimNamed(action.Campaign, argument)
+		return m.acting.claimNamed(action.Campaign, argument)
 	default:
 		return m.do(i)
 	}
@@ -145,7 +145,7 @@ func (m *model) onlySource(name string) {
 	case name == "" || strings.EqualFold(name, "all"):
 		m.setFilter("")
 	case i < 0:
-		m.say("no rows of a source " + paint.Clean(name) + ": " + nearOr(name, known, "there are "+strings.Join(known, ", ")))
+		m.Say("no rows of a source " + paint.Clean(name) + ": " + nearOr(name, known, "there are "+strings.Join(known, ", ")))
 		return
 	default:
 		m.setFilter("source=" + filter.Quote(known[i]))
@@ -172,10 +172,10 @@ func (m *model) sortBy(name string) {
 	}
 	all := "sort by " + strings.Join(words, ", ")
 	if name == "" {
-		m.say(all)
+		m.Say(all)
 		return
 	}
-	m.say("no column " + paint.Clean(name) + ": " + nearOr(name, words, all))
+	m.Say("no column " + paint.Clean(name) + ": " + nearOr(name, words, all))
 }
 
 // completeLine offers commands, then what their argument can be.
@@ -224,4 +224,26 @@ func (m *model) arguments(i keys.Intent) []string {
 		return list
 	}
 	return nil
+}
+
+// offeredNames is how many names a completion goes through.
+const offeredNames = 50
+
+// namesLike are names of rows that begin so.
+func (m *model) namesLike(text string) []string {
+	var list []string
+	for _, r := range m.State.Rows {
+		if len(list) == offeredNames {
+			break
+		}
+		if r == nil {
+			continue
+		}
+		for _, name := range []string{r.Name, r.Alias} {
+			if name != "" && strings.HasPrefix(name, text) && paint.Clean(name) == name {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
 }

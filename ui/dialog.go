@@ -12,11 +12,11 @@ import (
 type dialog interface {
 	scope() keys.Scope
 	// do carries out an intent of its scope.
-	do(m *model, i keys.Intent) tea.Cmd
+	do(a *acting, i keys.Intent) tea.Cmd
 	// edit takes what is typed or pasted and is no key of its scope.
-	edit(m *model, msg tea.Msg) tea.Cmd
+	edit(a *acting, msg tea.Msg) tea.Cmd
 	// heed looks again at what it stands for.
-	heed(m *model)
+	heed(a *acting)
 	// picture draws it within so many cells, without its frame.
-	picture(m *model, w, h int) screen.Picture
+	picture(a *acting, w, h int) screen.Picture
 }

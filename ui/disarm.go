@@ -10,17 +10,17 @@ import (
 )
 
 // disarm ends writing. What waits is called off with it.
-func (m *model) disarm() tea.Cmd {
-	return m.await(func() error { m.hands.op.Disarm(); return nil }, func(error) {
-		m.heed()
-		holding, _, _ := screen.Held(&m.Scene)
+func (a *acting) disarm() tea.Cmd {
+	return a.await(func() error { a.op.Disarm(); return nil }, func(error) {
+		a.heed()
+		holding, _, _ := screen.Held(a.Scene)
 		switch {
-		case m.canWrite():
-			m.say("writing stays armed: somebody armed it again")
+		case a.canWrite():
+			a.host.Say("writing stays armed: somebody armed it again")
 		case holding > 0:
-			m.say("writing is off; we go on holding " + format.Count(holding) + ", and " + m.Keys.KeyOf(keys.Actions) + " gives it up")
+			a.host.Say("writing is off; we go on holding " + format.Count(holding) + ", and " + a.Keys.KeyOf(keys.Actions) + " gives it up")
 		default:
-			m.say("read-only again")
+			a.host.Say("read-only again")
 		}
 	})
 }
@@ -33,58 +33,58 @@ type disarming struct {
 
 func (d *disarming) scope() keys.Scope { return keys.InQuestion }
 
-func (d *disarming) do(m *model, i keys.Intent) tea.Cmd {
+func (d *disarming) do(a *acting, i keys.Intent) tea.Cmd {
 	if d.writing {
 		return nil
 	}
 	switch i {
 	case keys.Yes:
 		d.writing = true
-		m.hands.dialog = d.back
-		return m.disarm()
+		a.dialog = d.back
+		return a.disarm()
 	case keys.Cancel, keys.No:
-		m.hands.dialog = d.back
-		m.say("writing stays armed")
+		a.dialog = d.back
+		a.host.Say("writing stays armed")
 	}
 	return nil
 }
 
-func (d *disarming) edit(*model, tea.Msg) tea.Cmd { return nil }
+func (d *disarming) edit(*acting, tea.Msg) tea.Cmd { return nil }
 
 // heed goes away when the question is answered by what happens: the time for writing ends, or
 // the last claim does, and then nothing keeps writing from ending as the person wished.
-func (d *disarming) heed(m *model) {
-	_, waiting, _ := screen.Held(&m.Scene)
+func (d *disarming) heed(a *acting) {
+	_, waiting, _ := screen.Held(a.Scene)
 	switch {
-	case !m.canWrite():
-		m.hands.dialog = d.back
+	case !a.canWrite():
+		a.dialog = d.back
 	case waiting == 0:
-		m.hands.dialog = d.back
-		m.later(m.disarm())
+		a.dialog = d.back
+		a.later(a.disarm())
 	}
 }
 
-func (d *disarming) picture(m *model, w, h int) screen.Picture {
+func (d *disarming) picture(a *acting, w, h int) screen.Picture {
 	w = min(w, 70)
 	p := screen.Picture{Danger: true}
 	add := func(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }
-	holding, waiting, _ := screen.Held(&m.Scene)
-	add(m.Theme.Line(w).Put(m.Theme.Strong, "End writing in ").Put(m.Theme.Title, " "+m.Title+" ").Put(m.Theme.Strong, " and call off "+paint.Count(waiting, "claim")+"?"))
-	add(m.Theme.Line(w))
+	holding, waiting, _ := screen.Held(a.Scene)
+	add(a.Theme.Line(w).Put(a.Theme.Strong, "End writing in ").Put(a.Theme.Title, " "+a.Title+" ").Put(a.Theme.Strong, " and call off "+paint.Count(waiting, "claim")+"?"))
+	add(a.Theme.Line(w))
 	shown, room := 0, max(h-6, 1)
-	for i := range m.Status.Holdings {
-		if one := &m.Status.Holdings[i]; one.Waiting && shown < room {
-			drawHolding(&m.Scene, m.Theme.Line(w).Skip(2), one, add)
+	for i := range a.Status.Holdings {
+		if one := &a.Status.Holdings[i]; one.Waiting && shown < room {
+			drawHolding(a.Scene, a.Theme.Line(w).Skip(2), one, add)
 			shown++
 		}
 	}
 	if more := waiting - shown; more > 0 {
-		add(m.Theme.Line(w).Skip(2).Put(m.Theme.Dim, format.Count(more)+" more"))
+		add(a.Theme.Line(w).Skip(2).Put(a.Theme.Dim, format.Count(more)+" more"))
 	}
 	if holding > 0 {
-		add(m.Theme.Line(w).Skip(2).Put(m.Theme.Dim, "What we hold ("+format.Count(holding)+") is kept and renewed."))
+		add(a.Theme.Line(w).Skip(2).Put(a.Theme.Dim, "What we hold ("+format.Count(holding)+") is kept and renewed."))
 	}
-	add(m.Theme.Line(w))
-	p.Lines = append(p.Lines, yesNo(&m.Scene, w, "call off", "stay armed"))
+	add(a.Theme.Line(w))
+	p.Lines = append(p.Lines, yesNo(a.Scene, w, "call off", "stay armed"))
 	return p
 }

@@ -28,7 +28,7 @@ type doneMsg struct {
 }
 
 // await has f done while the board goes on; then takes in its answer.
-func (m *model) await(f func() error, then func(error)) tea.Cmd {
-	got := m.hands.do(f)
+func (a *acting) await(f func() error, then func(error)) tea.Cmd {
+	got := a.doer(f)
 	return func() tea.Msg { return doneMsg{then, <-got} }
 }

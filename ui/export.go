@@ -41,17 +41,17 @@ const maxCopy = 74_994 / 4 * 3
 func (m *model) copied(what, text string) tea.Cmd {
 	switch {
 	case text == "":
-		m.say("there is nothing to copy: choose a row that has it")
+		m.Say("there is nothing to copy: choose a row that has it")
 		return nil
 	case len(text) > maxCopy:
-		m.say(paint.Count(len(text), "byte") + " are too much for a clipboard; " + m.Keys.KeyOf(keys.Export) + " writes a file")
+		m.Say(paint.Count(len(text), "byte") + " are too much for a clipboard; " + m.Keys.KeyOf(keys.Export) + " writes a file")
 		return nil
 	}
 	hint := ""
 	if m.tmux {
 		hint = "; tmux needs set-clipboard on"
 	}
-	m.say("asked the terminal to copy " + what + "; it does not say whether it did" + hint)
+	m.Say("asked the terminal to copy " + what + "; it does not say whether it did" + hint)
 	return tea.SetClipboard(text)
 }
 
@@ -90,14 +90,14 @@ func (m *model) copy(i keys.Intent) tea.Cmd {
 		}
 		var b bytes.Buffer
 		if err := m.export(&b, FormJSON, m.State, rows, m.Now); err != nil {
-			m.say(paint.Clean(err.Error()))
+			m.Say(paint.Clean(err.Error()))
 			return nil
 		}
 		return m.copied(what+" as JSON", strings.TrimSuffix(b.String(), "\n"))
 	}
 	for _, l := range lines {
 		if format.Clean(l, 0) != l {
-			m.say("a text there has characters that a shell or terminal could obey: copy its JSON instead")
+			m.Say("a text there has characters that a shell or terminal could obey: copy its JSON instead")
 			return nil
 		}
 	}
@@ -116,7 +116,7 @@ type exportedMsg struct {
 // change.
 func (m *model) write(f Form) tea.Cmd {
 	if m.export == nil {
-		m.say("nothing here can export")
+		m.Say("nothing here can export")
 		return nil
 	}
 	var rows []*sources.Row
@@ -155,8 +155,8 @@ func writeNew(name string, write func(io.Writer) error) (path string, err error)
 // exported tells the person.
 func (m *model) exported(msg exportedMsg) {
 	if msg.err != nil {
-		m.sayFor(longMessage, "not exported: "+paint.Clean(msg.err.Error())+": start coordtop where files may be written")
+		m.SayFor(longMessage, "not exported: "+paint.Clean(msg.err.Error())+": start coordtop where files may be written")
 		return
 	}
-	m.sayFor(longMessage, paint.Count(msg.rows, "row")+" in "+paint.Clean(msg.path))
+	m.SayFor(longMessage, paint.Count(msg.rows, "row")+" in "+paint.Clean(msg.path))
 }

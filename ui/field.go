@@ -185,3 +185,16 @@ func (f *field) draw(th *paint.Theme, w, h int) (lines []string, x, y int) {
 	}
 	return th.Box(lines, w, h), x, y
 }
+
+// maxInput bounds what is typed or pasted, in characters.
+const maxInput = 200
+
+// newInput is the line in which a filter is typed. Bubbles edits it; it is drawn as a
+// part of the header, with the terminal's own cursor.
+func newInput() textinput.Model {
+	in := textinput.New()
+	in.CharLimit = maxInput
+	in.SetVirtualCursor(false)
+	in.KeyMap.Paste.SetEnabled(false) // the terminal pastes; reading the clipboard starts programs
+	return in
+}

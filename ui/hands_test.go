@@ -90,7 +90,7 @@ func TestABoardWithoutAnOperatorIsReadOnlyAndSaysSo(t *testing.T) {
 	d.shows(t, "acquire, campaign")
 	d.shows(t, ": read-only: this board can change nothing")
 	d.press("enter", "a", "esc", "X")
-	if d.hands.dialog != nil {
+	if d.acting.dialog != nil {
 		t.Error("a dialog is left")
 	}
 }
@@ -104,7 +104,7 @@ func TestWritingIsArmedByAQuestionAndEndsByTheSameKey(t *testing.T) {
 	d.shows(t, " READ-ONLY ")
 	for _, no := range []string{"n", "enter", "esc"} {
 		d.press("W", no)
-		if d.hands.dialog != nil || len(op.Called()) > 0 {
+		if d.acting.dialog != nil || len(op.Called()) > 0 {
 			t.Fatalf("after %s: %v", no, op.Called())
 		}
 	}
@@ -134,7 +134,7 @@ func TestWritingThatWasArmedEndsByTheClockOnScreen(t *testing.T) {
 	d.pass(1)
 	d.shows(t, " READ-ONLY ")
 	d.act("a", "a")
-	if _, ok := d.hands.dialog.(*box); ok {
+	if _, ok := d.acting.dialog.(*box); ok {
 		t.Error("a box was opened though writing is off")
 	}
 }
@@ -171,7 +171,7 @@ func TestTheMenuShowsWhatIsPossibleFirstAndWhyTheRestIsNot(t *testing.T) {
 	}
 	d.press("r")
 	d.shows(t, "not possible: not ours")
-	if _, ok := d.hands.dialog.(*menu); !ok {
+	if _, ok := d.acting.dialog.(*menu); !ok {
 		t.Error("the menu went away")
 	}
 	d.act("a")
@@ -309,7 +309,7 @@ func TestADialogThatNoKeyOpenedIgnoresKeysForAMoment(t *testing.T) {
 	a, _, _ := three()
 	d, op := armed(a)
 	holding(op, d, a, true)
-	d.ask(&farewell{})
+	d.acting.show(&farewell{})
 	if d.quits("r") {
 		t.Error("a key that was meant for something else resigned")
 	}
@@ -330,13 +330,13 @@ func TestABoxThatNoKeyOpenedIgnoresKeysForAMoment(t *testing.T) {
 	op.Offer = []action.Choice{{Verb: action.Resign}}
 	holding(op, d, a, true)
 	open := func() {
-		d.await(d.openBox(action.Request{Verb: action.Resign, Target: action.TargetOf(d.atHand(), nil)}))
+		d.await(d.acting.openBox(action.Request{Verb: action.Resign, Target: action.TargetOf(d.acting.atHand(), nil)}))
 	}
 	for _, k := range []string{"y", "esc", "n"} {
 		open()
 		d.feed.Pass(399 * time.Millisecond)
 		d.act(k)
-		if d.hands.dialog == nil || len(op.Begun()) > 0 {
+		if d.acting.dialog == nil || len(op.Begun()) > 0 {
 			t.Errorf("%s, which was meant for something else, was obeyed", k)
 		}
 	}

@@ -43,7 +43,7 @@ func (m *model) runHelp() tea.Cmd {
 		}
 	}
 	if b.Scope&(keys.InViews|keys.InCommand) == 0 || b.Scope&keys.InViews != 0 && b.Scope&screen.Behind(&m.Scene) == 0 {
-		m.say("that does not work here: " + b.Help)
+		m.Say("that does not work here: " + b.Help)
 		return nil
 	}
 	m.leave()

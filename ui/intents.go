@@ -15,7 +15,7 @@ import (
 
 // do carries out an intent.
 func (m *model) do(i keys.Intent) tea.Cmd {
-	if cmd, done := m.act(i); done {
+	if cmd, done := m.acting.act(i); done {
 		return cmd
 	}
 	switch i {
@@ -25,7 +25,7 @@ func (m *model) do(i keys.Intent) tea.Cmd {
 		m.openRow()
 	case keys.Pane:
 		if m.Layout.Split > 0 || m.Layout.Stacked > 0 {
-			m.say("both panes are shown")
+			m.Say("both panes are shown")
 			return nil
 		}
 		m.Pane = screen.DetailPane + screen.EventPane - m.Pane
@@ -66,7 +66,7 @@ func (m *model) do(i keys.Intent) tea.Cmd {
 		return tea.ClearScreen
 	case keys.Suspend:
 		if terminal.NoJobControl() {
-			m.say("no shell waits for this program: there is nobody to wake it again")
+			m.Say("no shell waits for this program: there is nobody to wake it again")
 			return nil
 		}
 		return tea.Suspend
@@ -163,9 +163,9 @@ func (m *model) pause() {
 func (m *model) refresh() {
 	r, ok := m.feed.(sources.Refresher)
 	if !ok {
-		m.say("this is a recording: there is nothing to read again")
+		m.Say("this is a recording: there is nothing to read again")
 		return
 	}
 	r.Refresh()
-	m.say("asked " + paint.Count(len(m.State.Sources), "source") + " to look again")
+	m.Say("asked " + paint.Count(len(m.State.Sources), "source") + " to look again")
 }

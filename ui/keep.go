@@ -7,8 +7,8 @@ import (
 // quitKeeping quits, and has what is shown left behind as text.
 func (m *model) quitKeeping() tea.Cmd {
 	lines := m.picture().Lines
-	m.kept = lines[:max(len(lines)-1, 0)] // the hints would be about keys of another program
-	return m.quit()
+	m.acting.kept = lines[:max(len(lines)-1, 0)] // the hints would be about keys of another program
+	return m.acting.quit()
 }
 
 // aborting is the command that does what ctrl-\ does to a program whose terminal is not raw.

@@ -33,11 +33,11 @@ func TestWhoStaysLeavesNoTextBehindLater(t *testing.T) {
 	holding(op, d, a, true)
 	d.press("Q", "y")
 	d.shows(t, "resign and quit")
-	if d.kept == nil || strings.Contains(strings.Join(d.kept, ""), "any other key") {
-		t.Errorf("kept %q", d.kept)
+	if d.acting.kept == nil || strings.Contains(strings.Join(d.acting.kept, ""), "any other key") {
+		t.Errorf("kept %q", d.acting.kept)
 	}
 	d.press("esc")
-	if d.kept != nil {
+	if d.acting.kept != nil {
 		t.Error("it is kept though the person stays")
 	}
 }

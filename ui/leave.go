@@ -17,14 +17,14 @@ const quitAgain = time.Second
 
 // quit ends the board. While we hold something or wait for it, it asks first what is to
 // become of that; asked again at once it ends, and everything is resigned.
-func (m *model) quit() tea.Cmd {
-	again := m.feed.Now().Sub(m.hands.leaving) <= quitAgain
-	m.hands.leaving = m.feed.Now()
-	_, asking := m.hands.dialog.(*farewell)
-	if len(m.Status.Holdings) == 0 || asking && again {
+func (a *acting) quit() tea.Cmd {
+	again := a.feed.Now().Sub(a.leaving) <= quitAgain
+	a.leaving = a.feed.Now()
+	_, asking := a.dialog.(*farewell)
+	if len(a.Status.Holdings) == 0 || asking && again {
 		return tea.Quit
 	}
-	m.ask(&farewell{})
+	a.show(&farewell{})
 	return nil
 }
 
@@ -33,31 +33,31 @@ type farewell struct{}
 
 func (d *farewell) scope() keys.Scope { return keys.InLeave }
 
-func (d *farewell) do(m *model, i keys.Intent) tea.Cmd {
+func (d *farewell) do(a *acting, i keys.Intent) tea.Cmd {
 	switch i {
 	case keys.ResignAll:
 		return tea.Quit
 	case keys.RunOut:
-		if lasting(&m.Scene) == 0 {
+		if lasting(a.Scene) == 0 {
 			return nil
 		}
-		m.hands.op.LetRunOut()
+		a.op.LetRunOut()
 		return tea.Quit
 	case keys.Cancel, keys.No:
-		m.kept = nil
-		m.shut()
+		a.kept = nil
+		a.shut()
 	}
 	return nil
 }
 
-func (d *farewell) edit(*model, tea.Msg) tea.Cmd { return nil }
+func (d *farewell) edit(*acting, tea.Msg) tea.Cmd { return nil }
 
 // heed goes away with the last thing held: there is nothing left to ask.
-func (d *farewell) heed(m *model) {
-	if len(m.Status.Holdings) == 0 {
-		m.kept = nil
-		m.shut()
-		m.say("nothing is held any more: " + m.Keys.KeyIn(keys.InList, keys.Quit) + " quits")
+func (d *farewell) heed(a *acting) {
+	if len(a.Status.Holdings) == 0 {
+		a.kept = nil
+		a.shut()
+		a.host.Say("nothing is held any more: " + a.Keys.KeyIn(keys.InList, keys.Quit) + " quits")
 	}
 }
 
@@ -72,37 +72,37 @@ func lasting(sc *screen.Scene) int {
 	return n
 }
 
-func (d *farewell) picture(m *model, w, h int) screen.Picture {
+func (d *farewell) picture(a *acting, w, h int) screen.Picture {
 	w = min(w, 70)
 	p := screen.Picture{Danger: true}
 	add := func(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }
-	holding, waiting, _ := screen.Held(&m.Scene)
+	holding, waiting, _ := screen.Held(a.Scene)
 	title := "We hold " + paint.Count(holding, "lease")
 	if holding == 0 {
 		title = "We wait in " + paint.Count(waiting, "queue")
 	} else if waiting > 0 {
 		title += " and wait in " + paint.Count(waiting, "queue")
 	}
-	add(m.Theme.Line(w).Put(m.Theme.Strong, title))
-	all := m.Status.Holdings
+	add(a.Theme.Line(w).Put(a.Theme.Strong, title))
+	all := a.Status.Holdings
 	room := max(h-7, 1)
 	for i := range all[:min(len(all), room)] {
-		drawHolding(&m.Scene, m.Theme.Line(w).Skip(2), &all[i], add)
+		drawHolding(a.Scene, a.Theme.Line(w).Skip(2), &all[i], add)
 	}
 	if more := len(all) - room; more > 0 {
-		add(m.Theme.Line(w).Skip(2).Put(m.Theme.Dim, format.Count(more)+" more"))
+		add(a.Theme.Line(w).Skip(2).Put(a.Theme.Dim, format.Count(more)+" more"))
 	}
-	add(m.Theme.Line(w))
+	add(a.Theme.Line(w))
 	key := func(k, text, more string) {
-		add(m.Theme.Line(w).Skip(2).Cell(m.Theme.Strong, k, 5).Put("", text).Put(m.Theme.Dim, more))
+		add(a.Theme.Line(w).Skip(2).Cell(a.Theme.Strong, k, 5).Put("", text).Put(a.Theme.Dim, more))
 	}
 	key("r", "resign and quit", ": others get it at once")
-	if n := lasting(&m.Scene); n == len(all) {
+	if n := lasting(a.Scene); n == len(all) {
 		key("l", "quit and let it run out", ": nobody gets it before its end")
 	} else if n > 0 {
 		key("l", "quit and let "+format.Count(n)+" run out", ": the rest ends with our connection")
 	}
-	add(m.Theme.Line(w).Skip(1).Put(m.Theme.Selected, m.Theme.Cursor+"esc  stay "))
+	add(a.Theme.Line(w).Skip(1).Put(a.Theme.Selected, a.Theme.Cursor+"esc  stay "))
 	return p
 }
 

@@ -33,20 +33,20 @@ func (m *model) doLine(i keys.Intent) tea.Cmd {
 	case keys.Mark:
 		m.mark()
 	case keys.Unmark:
-		m.say(paint.Count(len(m.Marks), "mark") + " cleared")
+		m.Say(paint.Count(len(m.Marks), "mark") + " cleared")
 		clear(m.Marks)
 	case keys.SameOwner:
 		m.sameOwner()
 	case keys.Width:
 		m.Shape = (m.Shape + 1) % screen.Shapes
-		m.say(m.Shape.String())
+		m.Say(m.Shape.String())
 		m.Scene.Arrange(m.w, m.h)
 	case keys.Mouse:
 		m.mouse = !m.mouse
 		if m.mouse {
-			m.say("mouse on: the wheel moves, a click selects; " + m.Keys.KeyOf(keys.Mouse) + " turns it off")
+			m.Say("mouse on: the wheel moves, a click selects; " + m.Keys.KeyOf(keys.Mouse) + " turns it off")
 		} else {
-			m.say("mouse off: the terminal selects text")
+			m.Say("mouse off: the terminal selects text")
 		}
 	case keys.UTC:
 		m.utc = !m.utc
@@ -86,7 +86,7 @@ func (m *model) search(step int) {
 	}
 	n := m.List.Len()
 	if f.Expr.Empty() || n == 0 {
-		m.say("nothing to look for: " + m.Keys.KeyOf(keys.Filter) + " takes words")
+		m.Say("nothing to look for: " + m.Keys.KeyOf(keys.Filter) + " takes words")
 		return
 	}
 	for d := 1; d <= n; d++ {
@@ -94,13 +94,13 @@ func (m *model) search(step int) {
 		h := m.Rows.Handles[at]
 		if row, v := m.Rows.At(h); row != nil && f.Passes(row, v) {
 			if (at-m.List.Pos())*step <= 0 {
-				m.say("went on from the other end")
+				m.Say("went on from the other end")
 			}
 			m.List.Move(at - m.List.Pos())
 			return
 		}
 	}
-	m.say("no row fits " + m.typed() + ": " + m.Keys.KeyOf(keys.Filter) + " takes other words")
+	m.Say("no row fits " + m.typed() + ": " + m.Keys.KeyOf(keys.Filter) + " takes other words")
 }
 
 // mark marks the row under the cursor, or takes its mark away, and goes to the next.
@@ -143,7 +143,7 @@ func (m *model) sameOwner() {
 	}
 	row, _ := m.Selected()
 	if row == nil || len(row.Owners) == 0 {
-		m.say("nobody is known to own this row: choose one that has an owner")
+		m.Say("nobody is known to own this row: choose one that has an owner")
 		return
 	}
 	owner := row.Owners[0].Label

@@ -36,47 +36,47 @@ type item struct {
 	not    string // why it cannot be done; "": it can
 }
 
-func (m *model) openMenu() {
-	row := m.atHand()
+func (a *acting) openMenu() {
+	row := a.atHand()
 	if row == nil {
 		return
 	}
-	d := &menu{target: m.targetOf(row)}
-	d.items = m.items(row)
-	m.ask(d)
+	d := &menu{target: a.targetOf(row)}
+	d.items = a.items(row)
+	a.show(d)
 }
 
 // atHand is the row that an action would be done to: that under the cursor, or of the event
 // under the cursor, as it is now. It says so where there is none; nil then.
-func (m *model) atHand() *sources.Row {
-	if m.Shown != screen.Events {
-		row, _ := m.Selected()
+func (a *acting) atHand() *sources.Row {
+	if a.Shown != screen.Events {
+		row, _ := a.Selected()
 		return row
 	}
-	seq, ok := m.EventList.Selected()
-	e := m.Events.Find(seq)
+	seq, ok := a.EventList.Selected()
+	e := a.Events.Find(seq)
 	switch {
 	case !ok || e == nil:
-		m.say("there is no event yet, and so no row: " + m.Keys.KeyOf(keys.Locks) + " lists the rows")
+		a.host.Say("there is no event yet, and so no row: " + a.Keys.KeyOf(keys.Locks) + " lists the rows")
 		return nil
 	case e.Ref.Name == "":
-		m.say("this event is about a source: actions are done to a row, " + m.Keys.KeyOf(keys.Locks) + " lists them")
+		a.host.Say("this event is about a source: actions are done to a row, " + a.Keys.KeyOf(keys.Locks) + " lists them")
 		return nil
 	}
-	row := m.live(e.Ref)
+	row := a.live(e.Ref)
 	if row == nil {
-		m.say(paint.Clean(e.Ref.Name) + " does not exist any more")
+		a.host.Say(paint.Clean(e.Ref.Name) + " does not exist any more")
 		return nil
 	}
-	m.EventList.Move(0) // the event is chosen now: the cursor stays on it
+	a.EventList.Move(0) // the event is chosen now: the cursor stays on it
 	return row
 }
 
 // targetOf pins a row: to our own part in it if there is one, else to its first owner.
-func (m *model) targetOf(row *sources.Row) action.Target {
+func (a *acting) targetOf(row *sources.Row) action.Target {
 	var o *sources.Owner
 	for i := range row.Owners {
-		if o == nil || screen.IsOurs(&m.Scene, row.Ref, &row.Owners[i]) {
+		if o == nil || screen.IsOurs(a.Scene, row.Ref, &row.Owners[i]) {
 			o = &row.Owners[i]
 		}
 	}
@@ -84,26 +84,26 @@ func (m *model) targetOf(row *sources.Row) action.Target {
 }
 
 // items are the lines of the menu of a row, what is possible first.
-func (m *model) items(row *sources.Row) []item {
-	if m.hands.op == nil {
+func (a *acting) items(row *sources.Row) []item {
+	if a.op == nil {
 		return []item{{key: "a", intent: keys.Acquire, verb: action.Acquire, text: "acquire, campaign, proclaim, resign", not: screen.ReadOnlyText}}
 	}
 	var items []item
 	waiting := false
-	if r := screen.RunUnder(&m.Scene, row.Ref); r != nil {
+	if r := screen.RunUnder(a.Scene, row.Ref); r != nil {
 		waiting = r.Phase == action.Waiting
 		text := "call it off: " + screen.RunText(r)
 		if waiting {
 			text = "leave the queue: " + screen.RunText(r)
 		}
-		items = append(items, item{key: m.Keys.KeyIn(keys.InMenu, keys.CallOff), intent: keys.CallOff, run: r.ID, text: text})
+		items = append(items, item{key: a.Keys.KeyIn(keys.InMenu, keys.CallOff), intent: keys.CallOff, run: r.ID, text: text})
 	}
-	choices := m.hands.op.Choices(row)
+	choices := a.op.Choices(row)
 	acquires := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Acquire && c.Not == "" })
 	campaigns := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Campaign && c.Not == "" })
 	for _, c := range choices {
 		i := item{verb: c.Verb, text: action.Of(c.Verb).Text, not: paint.Clean(c.Not)}
-		if i.not == "" && !m.canWrite() && !action.Of(c.Verb).GivesUp {
+		if i.not == "" && !a.canWrite() && !action.Of(c.Verb).GivesUp {
 			i.not = writingOff
 		}
 		i.intent = verbIntent(c.Verb)
@@ -116,7 +116,7 @@ func (m *model) items(row *sources.Row) []item {
 			i.intent = keys.Acquire
 		}
 		if i.intent != keys.Acquire || !campaigns || c.Not == "" { // else the same key campaigns
-			i.key = m.Keys.KeyIn(keys.InMenu, i.intent)
+			i.key = a.Keys.KeyIn(keys.InMenu, i.intent)
 		}
 		items = append(items, i)
 	}
@@ -158,54 +158,54 @@ func rankOf(i item) int {
 
 func (d *menu) scope() keys.Scope { return keys.InMenu }
 
-func (d *menu) do(m *model, i keys.Intent) tea.Cmd {
+func (d *menu) do(a *acting, i keys.Intent) tea.Cmd {
 	switch i {
 	case keys.Up:
 		d.at = max(d.at-1, 0)
 	case keys.Down:
 		d.at = max(min(d.at+1, len(d.items)-1), 0)
 	case keys.Cancel:
-		m.shut()
+		a.shut()
 	case keys.Arm:
-		return m.arm()
+		return a.arm()
 	case keys.Choose:
 		if d.at < len(d.items) {
-			return d.choose(m, d.items[d.at])
+			return d.choose(a, d.items[d.at])
 		}
 	default:
 		for _, item := range d.items {
 			if item.intent == i {
-				return d.choose(m, item)
+				return d.choose(a, item)
 			}
 		}
 	}
 	return nil
 }
 
-func (d *menu) choose(m *model, i item) tea.Cmd {
+func (d *menu) choose(a *acting, i item) tea.Cmd {
 	switch {
 	case i.not == writingOff:
-		m.say(writingOff + ": " + m.Keys.KeyOf(keys.Arm) + " makes it possible")
+		a.host.Say(writingOff + ": " + a.Keys.KeyOf(keys.Arm) + " makes it possible")
 		return nil
 	case i.not != "":
-		m.say("not possible: " + i.not)
+		a.host.Say("not possible: " + i.not)
 		return nil
 	case i.run != 0:
-		m.hands.op.CallOff(i.run)
-		m.shut()
-		m.heed()
+		a.op.CallOff(i.run)
+		a.shut()
+		a.heed()
 		return nil
 	}
-	d.heed(m)
-	return m.openBox(action.Request{Verb: i.verb, Target: d.target})
+	d.heed(a)
+	return a.openBox(action.Request{Verb: i.verb, Target: d.target})
 }
 
-func (d *menu) edit(*model, tea.Msg) tea.Cmd { return nil }
+func (d *menu) edit(*acting, tea.Msg) tea.Cmd { return nil }
 
 // heed keeps the row and the reasons up to date: both can change meanwhile. What is ours can
 // be given up also where nothing is seen of it.
-func (d *menu) heed(m *model) {
-	row := m.live(d.target.Ref)
+func (d *menu) heed(a *acting) {
+	row := a.live(d.target.Ref)
 	if row == nil {
 		for i := range d.items {
 			if it := &d.items[i]; it.run == 0 && !action.Of(it.verb).GivesUp {
@@ -214,20 +214,20 @@ func (d *menu) heed(m *model) {
 		}
 		return
 	}
-	d.target, d.items = m.targetOf(row), m.items(row)
+	d.target, d.items = a.targetOf(row), a.items(row)
 	d.at = max(min(d.at, len(d.items)-1), 0)
 }
 
 // owner is who the actions are about. Of many permits that is nobody alone.
-func (d *menu) owner(m *model, row *sources.Row, w int) *paint.Line {
-	l := m.Theme.Line(w)
+func (d *menu) owner(a *acting, row *sources.Row, w int) *paint.Line {
+	l := a.Theme.Line(w)
 	switch {
 	case manyPermits(row):
-		return l.Put("", screen.PermitsText(row)).Put(m.Theme.Dim, " permits are taken")
+		return l.Put("", screen.PermitsText(row)).Put(a.Theme.Dim, " permits are taken")
 	case d.target.Owner == "":
-		return l.Put(m.Theme.Dim, "owner ").Put("", "nobody owns it")
+		return l.Put(a.Theme.Dim, "owner ").Put("", "nobody owns it")
 	}
-	l.Put(m.Theme.Dim, "owner ").Put("", paint.CleanLabel(d.target.Label))
+	l.Put(a.Theme.Dim, "owner ").Put("", paint.CleanLabel(d.target.Label))
 	if d.target.Fence != 0 {
 		l.Put("", ", fence "+screen.Fence(d.target.Fence))
 	}
@@ -237,52 +237,52 @@ func (d *menu) owner(m *model, row *sources.Row, w int) *paint.Line {
 // manyPermits says whether several can own a row without sharing anything.
 func manyPermits(row *sources.Row) bool { return row != nil && row.Limited() && row.Limit > 1 }
 
-func (d *menu) picture(m *model, w, h int) screen.Picture {
+func (d *menu) picture(a *acting, w, h int) screen.Picture {
 	var p screen.Picture
 	add := func(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }
-	l := m.Theme.Line(w).Put(m.Theme.Strong, m.Theme.FitName(paint.Clean(d.target.Ref.Name), w/2)).Put(m.Theme.Dim, " in ")
-	add(l.Put(m.Theme.Warn, paint.Clean(d.target.Ref.Source)).Put(m.Theme.Dim, ", ").Put(m.Theme.Title, m.Title))
-	row := m.live(d.target.Ref)
-	add(d.owner(m, row, w))
+	l := a.Theme.Line(w).Put(a.Theme.Strong, a.Theme.FitName(paint.Clean(d.target.Ref.Name), w/2)).Put(a.Theme.Dim, " in ")
+	add(l.Put(a.Theme.Warn, paint.Clean(d.target.Ref.Source)).Put(a.Theme.Dim, ", ").Put(a.Theme.Title, a.Title))
+	row := a.live(d.target.Ref)
+	add(d.owner(a, row, w))
 	if row == nil {
-		add(m.Theme.Line(w).Put(m.Theme.Bad, notListed))
+		add(a.Theme.Line(w).Put(a.Theme.Bad, notListed))
 	}
-	add(m.Theme.Line(w))
+	add(a.Theme.Line(w))
 	for i, it := range d.items {
 		if i > 0 && rankOf(it) > rankOf(d.items[i-1]) { // what cannot be done is told apart by more than its colour
-			add(m.Theme.Line(w).Rule())
+			add(a.Theme.Line(w).Rule())
 		}
-		l, st, key := m.Theme.Line(w), paint.Style(""), m.Theme.Strong
+		l, st, key := a.Theme.Line(w), paint.Style(""), a.Theme.Strong
 		if it.not != "" {
-			st, key = m.Theme.Dim, m.Theme.Dim
+			st, key = a.Theme.Dim, a.Theme.Dim
 		}
 		mark := " "
 		if i == d.at {
-			l.Over, mark = m.Theme.Selected, m.Theme.Cursor
+			l.Over, mark = a.Theme.Selected, a.Theme.Cursor
 		}
 		l.Put("", mark).Cell(key, it.key, 3)
 		if it.not == "" {
 			add(l.Put(st, it.text))
 			continue
 		}
-		name := m.Theme.Cut(it.text, 18)
-		if it.run == 0 && m.hands.op != nil {
+		name := a.Theme.Cut(it.text, 18)
+		if it.run == 0 && a.op != nil {
 			name = it.verb.String()
 		}
 		add(l.Put(st, name).Put(st, ": "+it.not))
 	}
 	if len(d.items) == 0 {
-		add(m.Theme.Line(w).Put(m.Theme.Dim, "this backend offers no action for this row"))
+		add(a.Theme.Line(w).Put(a.Theme.Dim, "this backend offers no action for this row"))
 	}
-	add(m.Theme.Line(w))
-	l = m.Theme.Line(w)
-	if m.hands.op != nil && !m.canWrite() {
-		l.Put(m.Theme.Dim, writingOff+": ").Put(m.Theme.Strong, m.Keys.KeyOf(keys.Arm)).Put(m.Theme.Dim, " makes it possible   ")
+	add(a.Theme.Line(w))
+	l = a.Theme.Line(w)
+	if a.op != nil && !a.canWrite() {
+		l.Put(a.Theme.Dim, writingOff+": ").Put(a.Theme.Strong, a.Keys.KeyOf(keys.Arm)).Put(a.Theme.Dim, " makes it possible   ")
 	}
-	add(l.Put(m.Theme.Strong, m.Keys.KeyIn(keys.InMenu, keys.Cancel)).Put(m.Theme.Dim, " cancels"))
-	lately := screen.RunLines(&m.Scene, w, 0, screen.RunsShown, "OUR LAST ACTIONS", func(*action.Run) bool { return true })
+	add(l.Put(a.Theme.Strong, a.Keys.KeyIn(keys.InMenu, keys.Cancel)).Put(a.Theme.Dim, " cancels"))
+	lately := screen.RunLines(a.Scene, w, 0, screen.RunsShown, "OUR LAST ACTIONS", func(*action.Run) bool { return true })
 	if len(lately) > 0 && len(p.Lines)+len(lately) < h {
-		add(m.Theme.Line(w))
+		add(a.Theme.Line(w))
 		p.Lines = append(p.Lines, lately...)
 	}
 	p.Lines = p.Lines[:min(len(p.Lines), max(h, 0))]
@@ -290,31 +290,31 @@ func (d *menu) picture(m *model, w, h int) screen.Picture {
 }
 
 // crash ends the process of the owner under the cursor, in the demo.
-func (m *model) crash() tea.Cmd {
-	row, _ := m.Selected()
+func (a *acting) crash() tea.Cmd {
+	row, _ := a.Selected()
 	switch {
 	case row == nil:
 		return nil
-	case m.hands.op == nil:
-		m.say(screen.ReadOnlyText)
+	case a.op == nil:
+		a.host.Say(screen.ReadOnlyText)
 		return nil
 	}
-	for _, c := range m.hands.op.Choices(row) {
+	for _, c := range a.op.Choices(row) {
 		if c.Verb != action.Crash {
 			continue
 		}
 		if c.Not != "" {
-			m.say("not possible: " + paint.Clean(c.Not))
+			a.host.Say("not possible: " + paint.Clean(c.Not))
 			return nil
 		}
-		r := action.Request{Verb: action.Crash, Target: m.targetOf(row)}
-		return m.await(func() error { _, err := m.hands.op.Start(r); return err }, func(err error) {
+		r := action.Request{Verb: action.Crash, Target: a.targetOf(row)}
+		return a.await(func() error { _, err := a.op.Start(r); return err }, func(err error) {
 			if err != nil {
-				m.say(paint.Clean(err.Error()))
+				a.host.Say(paint.Clean(err.Error()))
 			}
-			m.heed()
+			a.heed()
 		})
 	}
-	m.say("processes are ended in coordtop demo only")
+	a.host.Say("processes are ended in coordtop demo only")
 	return nil
 }

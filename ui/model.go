@@ -7,7 +7,6 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
-	"coordtop/internal/action"
 	"coordtop/sources"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
@@ -48,13 +47,12 @@ type model struct {
 	offer  offer     // what the line was completed with last
 	until  time.Time // when the message goes
 
-	hands hands // what acts, and the dialog over the board
+	acting acting // and the dialog over the board
 
 	watched  []rows.Handle // the rows that the feed was told of last
 	studied  sources.Ref   // and which one of them is looked at
 	frame    tea.View      // what View returns: drawn by Update
 	tabTitle heldTitle     // the title of the window
-	kept     []string      // what is to be left behind as text at the end; nil: nothing
 }
 
 func newModel(o Options) *model {
@@ -64,15 +62,12 @@ func newModel(o Options) *model {
 			Title: paint.Clean(o.Title),
 			Keys:  keys.Rebound(keys.Bindings(), o.Keys),
 			Marks: map[sources.Ref]bool{},
-
-			Status: &action.Status{},
 		},
 		feed:  o.Feed,
 		split: terminal.SplitKeys{Remote: env.Remote()},
 		input: newInput(),
 		w:     o.Width,
 		h:     o.Height,
-		hands: newHands(o.Operator),
 		line:  typedLine{input: newInput()},
 
 		scheme:     paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
@@ -82,9 +77,7 @@ func newModel(o Options) *model {
 		abort:      o.Abort,
 		slowly:     o.slow,
 	}
-	if o.Operator != nil {
-		m.Acts, m.Abilities, m.Status = true, o.Operator.Caps, o.Operator.Status()
-	}
+	m.acting = newActing(&m.Scene, m, o.Feed, o.Operator)
 	m.keys = keys.NewMap(m.Keys)
 	m.Theme = m.scheme.Theme(o.ASCII || env.ASCII())
 	if m.Title == "" {
@@ -129,7 +122,7 @@ func (m *model) follow() {
 		return
 	}
 	if m.List.Moved() {
-		m.say(paint.Clean(m.picked.Name) + " does not exist any more")
+		m.Say(paint.Clean(m.picked.Name) + " does not exist any more")
 	}
 	m.picked = sources.Ref{}
 }
@@ -157,10 +150,11 @@ const (
 	longMessage = 15 * time.Second // one that has to be read or typed off
 )
 
-// say shows a message in the footer for some seconds.
-func (m *model) say(text string) { m.sayFor(messageTime, text) }
+// Say shows a message in the footer for some seconds.
+func (m *model) Say(text string) { m.SayFor(messageTime, text) }
 
-func (m *model) sayFor(d time.Duration, text string) { m.Message, m.until = text, m.Clock.Add(d) }
+// SayFor shows a message in the footer for so long.
+func (m *model) SayFor(d time.Duration, text string) { m.Message, m.until = text, m.Clock.Add(d) }
 
 // watch tells the feed which rows are on screen, if that changed.
 func (m *model) watch() {
@@ -186,7 +180,7 @@ func (m *model) watch() {
 
 // subject is the row that the person looks at: that of the box, else the one under the cursor.
 func (m *model) subject() sources.Ref {
-	if b, ok := m.hands.dialog.(*box); ok {
+	if b, ok := m.acting.dialog.(*box); ok {
 		return b.request.Target.Ref
 	}
 	return m.picked

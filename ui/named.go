@@ -14,49 +14,49 @@ import (
 )
 
 // claimNamed opens the box that takes a row by its name, wherever the cursor is.
-func (m *model) claimNamed(v action.Verb, name string) tea.Cmd {
-	if m.hands.op == nil {
-		m.say(screen.ReadOnlyText)
+func (a *acting) claimNamed(v action.Verb, name string) tea.Cmd {
+	if a.op == nil {
+		a.host.Say(screen.ReadOnlyText)
 		return nil
 	}
-	rows := m.namedRows(name)
+	rows := a.namedRows(name)
 	switch {
 	case name == "":
-		m.say("which one? write its name, or SOURCE/NAME; tab completes")
+		a.host.Say("which one? write its name, or SOURCE/NAME; tab completes")
 		return nil
 	case len(rows) == 0:
-		if near := m.nearName(name); near != "" {
-			m.say("there is no row " + paint.Clean(name) + ": did you mean " + paint.Clean(near) + "?")
+		if near := a.nearName(name); near != "" {
+			a.host.Say("there is no row " + paint.Clean(name) + ": did you mean " + paint.Clean(near) + "?")
 			return nil
 		}
-		m.say("there is no row " + paint.Clean(name) + ": " + m.Keys.KeyOf(keys.Filter) + " looks for parts of names")
+		a.host.Say("there is no row " + paint.Clean(name) + ": " + a.Keys.KeyOf(keys.Filter) + " looks for parts of names")
 		return nil
 	case len(rows) > 1:
-		m.say(paint.Count(len(rows), "row") + " have that name; write " + longName(rows[0]) + " or " + longName(rows[1]))
+		a.host.Say(paint.Count(len(rows), "row") + " have that name; write " + longName(rows[0]) + " or " + longName(rows[1]))
 		return nil
 	}
-	for _, c := range m.hands.op.Choices(rows[0]) {
+	for _, c := range a.op.Choices(rows[0]) {
 		switch {
 		case c.Verb != v:
 		case c.Not != "":
-			m.say("not possible: " + paint.Clean(c.Not))
+			a.host.Say("not possible: " + paint.Clean(c.Not))
 			return nil
-		case !m.canWrite():
-			m.say(writingOff + ": " + m.Keys.KeyOf(keys.Arm) + " makes it possible")
+		case !a.canWrite():
+			a.host.Say(writingOff + ": " + a.Keys.KeyOf(keys.Arm) + " makes it possible")
 			return nil
 		default:
-			return m.openBox(action.Request{Verb: v, Target: m.targetOf(rows[0])})
+			return a.openBox(action.Request{Verb: v, Target: a.targetOf(rows[0])})
 		}
 	}
-	m.say("this backend cannot do that: " + m.Keys.KeyOf(keys.Actions) + " on the row shows what it can")
+	a.host.Say("this backend cannot do that: " + a.Keys.KeyOf(keys.Actions) + " on the row shows what it can")
 	return nil
 }
 
 // namedRows finds the rows that go by a name, after their source or their source and space
 // if there are several; an alias counts where nothing has it for a name.
-func (m *model) namedRows(name string) []*sources.Row {
+func (a *acting) namedRows(name string) []*sources.Row {
 	var named, called []*sources.Row
-	for _, r := range m.feed.State().Rows {
+	for _, r := range a.feed.State().Rows {
 		switch {
 		case r == nil:
 		case name == r.Name, name == r.Source+"/"+r.Name, name == longName(r):
@@ -73,9 +73,9 @@ func (m *model) namedRows(name string) []*sources.Row {
 }
 
 // nearName is the name of a row that a person probably meant; "": none is near.
-func (m *model) nearName(name string) string {
+func (a *acting) nearName(name string) string {
 	var names []string
-	for _, r := range m.feed.State().Rows {
+	for _, r := range a.feed.State().Rows {
 		if r == nil {
 			continue
 		}
@@ -96,26 +96,4 @@ func longName(r *sources.Row) string {
 		return paint.Clean(r.Source + "/" + r.Name)
 	}
 	return paint.Clean(r.Source + "/" + strings.TrimPrefix(r.Space, "/") + "/" + r.Name)
-}
-
-// offeredNames is how many names a completion goes through.
-const offeredNames = 50
-
-// namesLike are names of rows that begin so.
-func (m *model) namesLike(text string) []string {
-	var list []string
-	for _, r := range m.State.Rows {
-		if len(list) == offeredNames {
-			break
-		}
-		if r == nil {
-			continue
-		}
-		for _, name := range []string{r.Name, r.Alias} {
-			if name != "" && strings.HasPrefix(name, text) && paint.Clean(name) == name {
-				list = append(list, name)
-			}
-		}
-	}
-	return list
 }

@@ -62,10 +62,10 @@ func (m *model) pickEvent() bool {
 	h, ok := m.find(e.Ref)
 	switch {
 	case !ok:
-		m.say(paint.Clean(e.Ref.Name) + " does not exist any more")
+		m.Say(paint.Clean(e.Ref.Name) + " does not exist any more")
 		return false
 	case !m.Rows.InList(h):
-		m.say("the list does not show " + paint.Clean(e.Ref.Name) + ": " + m.Keys.KeyIn(keys.InList, keys.Clear) + " clears the filter")
+		m.Say("the list does not show " + paint.Clean(e.Ref.Name) + ": " + m.Keys.KeyIn(keys.InList, keys.Clear) + " clears the filter")
 		return false
 	}
 	m.EventList.Move(0) // the event is chosen now: the cursor stays on it

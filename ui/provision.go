@@ -6,10 +6,10 @@ import (
 )
 
 // fillData puts in what the data is now, where that is all on the screen.
-func (b *box) fillData(m *model, f *field) {
+func (b *box) fillData(a *acting, f *field) {
 	switch b.request.Verb {
 	case action.Proclaim:
-		f.fill(string(m.present(b.request.Target)))
+		f.fill(string(a.present(b.request.Target)))
 	case action.Update:
 		if b.row == nil {
 			return

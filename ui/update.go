@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
@@ -19,9 +18,8 @@ import (
 // Update takes a message and draws the next frame if it changed anything.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd, changed := m.handle(msg)
-	if len(m.hands.pending) > 0 {
-		cmd = tea.Batch(append(m.hands.pending, cmd)...)
-		m.hands.pending = nil
+	if later := m.acting.taken(); len(later) > 0 {
+		cmd = tea.Batch(append(later, cmd)...)
 	}
 	if changed {
 		m.draw()
@@ -36,10 +34,10 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	switch msg := msg.(type) {
 	case terminal.WakeMsg:
 		m.take()
-		m.heed()
-		return nil, m.Paused.IsZero() || m.hands.op != nil
+		m.acting.heed()
+		return nil, m.Paused.IsZero() || m.acting.op != nil
 	case describedMsg:
-		msg.box.answered(m, msg)
+		msg.box.answered(&m.acting, msg)
 		return nil, true
 	case doneMsg:
 		msg.then(msg.err)
@@ -84,7 +82,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 // second lets time pass: ages, countdowns and what depends on them.
 func (m *model) second() {
 	m.Clock = m.time()
-	m.heed()
+	m.acting.heed()
 	if m.Message != "" && !m.Clock.Before(m.until) {
 		m.Message = ""
 	}
@@ -103,11 +101,11 @@ func (m *model) second() {
 
 // press acts on keys.
 func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
-	if m.hands.dialog != nil && m.feed.Now().Before(m.hands.quiet) {
+	if !m.acting.listens() {
 		return nil
 	}
-	m.hands.pressing = true
-	defer func() { m.hands.pressing = false }()
+	m.acting.pressing = true
+	defer func() { m.acting.pressing = false }()
 	var cmds []tea.Cmd
 	for _, k := range pressed {
 		s := m.keyScope()
@@ -124,8 +122,8 @@ func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
 
 func (m *model) keyScope() keys.Scope {
 	switch {
-	case m.hands.dialog != nil:
-		return m.hands.dialog.scope()
+	case m.acting.dialog != nil:
+		return m.acting.dialog.scope()
 	case m.Menu != 0:
 		return m.Menu
 	case m.line.scope != 0:
@@ -136,24 +134,11 @@ func (m *model) keyScope() keys.Scope {
 	return m.Shown.Scope()
 }
 
-// maxInput bounds what is typed or pasted, in characters.
-const maxInput = 200
-
-// newInput is the line in which a filter is typed. Bubbles edits it; it is drawn as a
-// part of the header, with the terminal's own cursor.
-func newInput() textinput.Model {
-	in := textinput.New()
-	in.CharLimit = maxInput
-	in.SetVirtualCursor(false)
-	in.KeyMap.Paste.SetEnabled(false) // the terminal pastes; reading the clipboard starts programs
-	return in
-}
-
 // edit changes the filter as it is typed or pasted. Nowhere else does a paste do
 // anything.
 func (m *model) edit(msg tea.Msg) tea.Cmd {
-	if m.hands.dialog != nil {
-		return m.hands.dialog.edit(m, msg)
+	if m.acting.dialog != nil {
+		return m.acting.dialog.edit(&m.acting, msg)
 	}
 	if !m.typing && m.line.scope == 0 && m.Shown != screen.Help {
 		return nil
@@ -229,12 +214,12 @@ func (m *model) Init() tea.Cmd {
 func (m *model) setScheme(name string) tea.Cmd {
 	name = strings.ToLower(name)
 	if !slices.Contains(paint.Schemes(), name) {
-		m.say("themes: " + strings.Join(paint.Schemes(), ", "))
+		m.Say("themes: " + strings.Join(paint.Schemes(), ", "))
 		return nil
 	}
 	m.scheme.Asked = name
 	m.repaint()
-	m.say("theme " + name)
+	m.Say("theme " + name)
 	return m.Init()
 }
 
