@@ -12,6 +12,7 @@ import (
 
 	"coordtop/internal/spawn"
 	"coordtop/sources"
+	"coordtop/ui/dialog"
 	"coordtop/ui/terminal"
 )
 
@@ -38,7 +39,7 @@ type Options struct {
 	Abort func()
 
 	// Operator carries out what the person decides. nil: the board is read-only.
-	Operator Operator
+	Operator dialog.Operator
 
 	Input         io.Reader // nil: the terminal
 	Output        io.Writer // nil: standard output
@@ -82,7 +83,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	p := tea.NewProgram(&terminal.Recovering{Model: m, Try: try}, t.Options(programCtx, o.Width, o.Height)...)
 	var beside sync.WaitGroup // joined below
-	m.acting.describer, m.acting.doer = askIn(pumpCtx, o.Operator, &beside), doIn(pumpCtx)
+	m.acting.Describer, m.acting.Doer = dialog.AskIn(pumpCtx, o.Operator, &beside), dialog.DoIn(pumpCtx)
 	pump := pumpOf(o, p.Send)
 	spawn.Go(pumpCtx, &beside, func() {
 		stop(spawn.Call(pumpCtx, func() error { return pump.Run(pumpCtx) }))
@@ -97,7 +98,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := outcome(ctx, context.Cause(pumpCtx), err); err != nil {
 		return err
 	}
-	return t.Leave(m.acting.kept)
+	return t.Leave(m.acting.Kept)
 }
 
 // pumpOf is the pump of a board's feed and operator.

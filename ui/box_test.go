@@ -10,6 +10,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
@@ -22,7 +23,7 @@ func boxed(t *testing.T, effect action.Effect) (*driver, *uitest.Operator, *sour
 	d, op := armed(a)
 	op.Effect = effect
 	d.act("a", "a")
-	if _, ok := d.acting.dialog.(*box); !ok {
+	if _, ok := d.acting.Target(); !ok {
 		t.Fatalf("no box:\n%s", d.text())
 	}
 	return d, op, a
@@ -62,11 +63,11 @@ func TestCancelIsFocusedAndEnterDoesNotConfirm(t *testing.T) {
 	t.Parallel()
 	d, op, _ := boxed(t, effect())
 	d.press("enter")
-	if d.acting.dialog != nil || len(op.Begun()) > 0 {
+	if d.acting.Open() || len(op.Begun()) > 0 {
 		t.Errorf("enter began %v", op.Begun())
 	}
 	d.act("a", "a", "y", "a", "c", "space", "esc") // no letter confirms either
-	if d.acting.dialog != nil || len(op.Begun()) > 0 {
+	if d.acting.Open() || len(op.Begun()) > 0 {
 		t.Errorf("letters began %v", op.Begun())
 	}
 	d.act("a", "a", "tab", "enter")
@@ -110,9 +111,7 @@ func TestTheButtonNeedsTheNameAndTheReason(t *testing.T) {
 		t.Fatal("begun without the name")
 	}
 	d.press("shift+tab", "shift+tab")
-	for d.acting.dialog.(*box).focus != 2 {
-		d.press("tab")
-	}
+	d.press("tab", "tab", "tab") // to the name
 	d.press("backspace")
 	d.typed("a")
 	d.showsNot(t, "(needs")
@@ -174,7 +173,7 @@ func TestADescriptionThatComesTooLateIsForNobody(t *testing.T) {
 	cmd := d.send(key("a"))
 	d.press("esc")
 	d.await(cmd)
-	if d.acting.dialog != nil {
+	if d.acting.Open() {
 		t.Error("it opened something")
 	}
 }
@@ -216,7 +215,7 @@ func TestResigningWhatIsOursIsAYesOrNo(t *testing.T) {
 		d.shows(t, "Resign a in leases")
 		d.shows(t, "y resign")
 		d.press(no)
-		if d.acting.dialog != nil || len(op.Begun()) > 0 {
+		if d.acting.Open() || len(op.Begun()) > 0 {
 			t.Fatalf("%s: begun %v", no, op.Begun())
 		}
 	}
@@ -249,7 +248,7 @@ func TestAPasteGoesToTextFieldsOnly(t *testing.T) {
 	d.send(paste)
 	d.press("tab")
 	d.send(paste) // on the button
-	if len(op.Begun()) > 0 || d.acting.dialog == nil {
+	if len(op.Begun()) > 0 || !d.acting.Open() {
 		t.Fatal("a paste acted")
 	}
 	d.press("shift+tab", "shift+tab")
@@ -257,7 +256,7 @@ func TestAPasteGoesToTextFieldsOnly(t *testing.T) {
 	d.shows(t, `reason    y\x1b[31m`)
 	d.press("esc", "a")
 	d.send(paste)
-	if _, ok := d.acting.dialog.(*menu); !ok {
+	if d.keyScope() != keys.InMenu {
 		t.Error("a paste acted on the menu")
 	}
 }

@@ -102,7 +102,7 @@ func TestActionsOnEventsAreDoneToTheRowOfTheEventAsItIsNow(t *testing.T) {
 	for _, c := range []struct{ down, text string }{{"j", "gone does not exist any more"}, {"G", "this event is about a source"}} {
 		d.press(c.down, "a")
 		d.shows(t, c.text)
-		if d.acting.dialog != nil {
+		if d.acting.Open() {
 			t.Errorf("a menu is open where %s", c.text)
 		}
 	}

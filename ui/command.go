@@ -128,9 +128,9 @@ func (m *model) obey(i keys.Intent, argument string) tea.Cmd {
 	case keys.Theme:
 		return m.setScheme(argument)
 	case keys.AcquireBy:
-		return m.acting.claimNamed(action.Acquire, argument)
+		return m.acting.Claim(action.Acquire, argument)
 	case keys.CampaignBy:
-		return m.acting.claimNamed(action.Campaign, argument)
+		return m.acting.Claim(action.Campaign, argument)
 	default:
 		return m.do(i)
 	}

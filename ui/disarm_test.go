@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
+	"coordtop/ui/keys"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
@@ -43,7 +44,7 @@ func TestEndingWritingAsksAboutClaimsThatWait(t *testing.T) {
 			t.Fatal("writing has ended before the question was answered")
 		}
 		d.press(c.key)
-		if calledOff(op) != c.off || d.acting.canWrite() == c.off {
+		if calledOff(op) != c.off || d.acting.CanWrite() == c.off {
 			t.Errorf("%s: writing ended %v", c.key, !c.off)
 		}
 		if c.off {
@@ -60,14 +61,14 @@ func TestTheQuestionAboutClaimsThatWaitIsAnsweredByWhatHappens(t *testing.T) {
 	d.press("W")
 	op.Change(func(s *action.Status) { s.Holdings[1].Waiting = false })
 	d.await(d.send(terminal.WakeMsg{}))
-	if d.acting.dialog != nil || !calledOff(op) {
+	if d.acting.Open() || !calledOff(op) {
 		t.Errorf("nothing waits, and writing has not ended: %v", op.Called())
 	}
 	d, op = waits(t)
 	d.press("W")
 	op.Change(func(s *action.Status) { s.Always, s.Armed = false, time.Time{} })
 	d.send(terminal.WakeMsg{})
-	if d.acting.dialog != nil || calledOff(op) {
+	if d.acting.Open() || calledOff(op) {
 		t.Errorf("writing has ended, and is asked about: %v", op.Called())
 	}
 }
@@ -78,7 +79,7 @@ func TestEndingWritingWhileNothingWaitsAsksNothing(t *testing.T) {
 	d, op := armed(a)
 	holding(op, d, a, true)
 	d.press("W")
-	if d.acting.dialog != nil || !calledOff(op) {
+	if d.acting.Open() || !calledOff(op) {
 		t.Errorf("called %v", op.Called())
 	}
 	d.shows(t, " HOLDING 1 ")
@@ -99,7 +100,7 @@ func TestTheQuestionFromTheMenuGoesBackToIt(t *testing.T) {
 		d.press("a", "W")
 		d.says(t, "call off 1 claim?")
 		d.press(k)
-		if _, ok := d.acting.dialog.(*menu); !ok {
+		if d.keyScope() != keys.InMenu {
 			t.Errorf("%s: the menu is gone", k)
 		}
 	}

@@ -18,12 +18,8 @@
 //   - While the cursor is in use, rows keep their places.
 //   - Drawing happens with ui/paint: kept SGR prefixes by meaning, widths measured in cells.
 //     What comes from outside passes paint.Clean.
-//   - What a person does goes through an Operator (operator.go). A dialog (dialog.go)
-//     stands over the board and takes the keys while it is open: the menu of a row's
-//     actions (menu.go), the box of one of them (box.go), which is pinned to the row's
-//     owner and off for good once that has changed, and questions. Only the operator's
-//     Describe may block: it is asked in a goroutine that Run joins. What waits for the
-//     disk of the audit is done beside the board, too (doer.go), but not joined.
+//   - What a person does to the world goes through an Operator, and is decided in a dialog
+//     that stands over the board: ui/dialog. What it asks in goroutines, Run joins.
 //   - Between the program and its terminal stands ui/terminal: a terminal that does not read
 //     or that is gone cannot keep Run from ending, and a panic of the model ends Run, which
 //     restores the terminal first. Run joins the goroutines that it starts.

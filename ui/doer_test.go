@@ -11,7 +11,7 @@ import (
 // slowly is a driver whose operator's answers wait until they are let come.
 func (d *driver) slowly() (answer func(error)) {
 	got := make(chan error, 1)
-	d.acting.doer = func(f func() error) <-chan error { return got }
+	d.acting.Doer = func(f func() error) <-chan error { return got }
 	return func(err error) { got <- err }
 }
 
@@ -38,7 +38,7 @@ func TestTheBoardGoesOnWhileTheAuditIsWritten(t *testing.T) {
 	op.Change(func(s *action.Status) { s.Runs = []action.Run{{ID: 1, Request: action.Request{Verb: action.Campaign}}} })
 	answer(nil)
 	d.await(written)
-	if d.acting.dialog != nil {
+	if d.acting.Open() {
 		t.Error("the box is left")
 	}
 }
@@ -57,7 +57,7 @@ func TestArmingSaysThatItWaitsForTheAudit(t *testing.T) {
 	d.shows(t, "Arm writing in  prod-eu  for 5 minutes?")
 	answer(nil)
 	d.await(written)
-	if d.acting.dialog != nil {
+	if d.acting.Open() {
 		t.Error("the question is left")
 	}
 }

@@ -24,7 +24,7 @@ func (m *model) draw() {
 	m.frame = tea.NewView(strings.Join(f.Lines, "\n"))
 	m.frame.AltScreen = true
 	m.frame.WindowTitle = m.tabTitle.at(m.Clock, screen.WindowTitle(&m.Scene))
-	if m.Layout.Height > 0 && m.acting.dialog == nil {
+	if m.Layout.Height > 0 && !m.acting.Open() {
 		if x, y, typed := m.typedAt(); typed {
 			m.frame.Cursor = tea.NewCursor(min(x, max(m.w-1, 0)), y)
 		}
@@ -32,8 +32,8 @@ func (m *model) draw() {
 	if m.mouse {
 		m.frame.MouseMode = tea.MouseModeCellMotion
 	}
-	if m.acting.dialog != nil {
-		m.frame.Cursor = m.acting.cursor
+	if m.acting.Open() {
+		m.frame.Cursor = m.acting.Cursor
 	}
 	m.watch()
 }
@@ -47,8 +47,7 @@ func (m *model) stage() {
 	if m.typing {
 		m.Filter.Scope = keys.InInput
 	}
-	_, choosing := m.acting.dialog.(*menu)
-	m.DialogOpen, m.Deciding = m.acting.dialog != nil, m.acting.dialog != nil && !choosing
+	m.DialogOpen, m.Deciding = m.acting.Open(), m.acting.Deciding()
 	if m.Shown == screen.Events {
 		m.listEvents()
 		m.EventList.SetHeight(screen.EventRows(m.Layout.Body()))
@@ -58,10 +57,7 @@ func (m *model) stage() {
 // picture draws the scene, and the dialog over it.
 func (m *model) picture() screen.Frame {
 	f := screen.Draw(&m.Scene)
-	if m.acting.dialog != nil && len(f.Lines) > 0 {
-		_, alone := m.acting.dialog.(*box)
-		f.Lines, m.acting.cursor = screen.Overlay(&m.Scene, f.Lines, alone, func(w, h int) screen.Picture { return m.acting.dialog.picture(&m.acting, w, h) })
-	}
+	f.Lines = m.acting.Draw(f.Lines)
 	return f
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"coordtop/internal/action"
 	"coordtop/sources"
+	"coordtop/ui/dialog"
 	"coordtop/ui/keys"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
@@ -41,7 +42,7 @@ func (d *driver) await(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.await(c)
 		}
-	case describedMsg, doneMsg:
+	case dialog.DescribedMsg, dialog.DoneMsg:
 		d.await(d.send(msg))
 	}
 }
@@ -90,7 +91,7 @@ func TestABoardWithoutAnOperatorIsReadOnlyAndSaysSo(t *testing.T) {
 	d.shows(t, "acquire, campaign")
 	d.shows(t, ": read-only: this board can change nothing")
 	d.press("enter", "a", "esc", "X")
-	if d.acting.dialog != nil {
+	if d.acting.Open() {
 		t.Error("a dialog is left")
 	}
 }
@@ -104,7 +105,7 @@ func TestWritingIsArmedByAQuestionAndEndsByTheSameKey(t *testing.T) {
 	d.shows(t, " READ-ONLY ")
 	for _, no := range []string{"n", "enter", "esc"} {
 		d.press("W", no)
-		if d.acting.dialog != nil || len(op.Called()) > 0 {
+		if d.acting.Open() || len(op.Called()) > 0 {
 			t.Fatalf("after %s: %v", no, op.Called())
 		}
 	}
@@ -134,7 +135,7 @@ func TestWritingThatWasArmedEndsByTheClockOnScreen(t *testing.T) {
 	d.pass(1)
 	d.shows(t, " READ-ONLY ")
 	d.act("a", "a")
-	if _, ok := d.acting.dialog.(*box); ok {
+	if _, ok := d.acting.Target(); ok {
 		t.Error("a box was opened though writing is off")
 	}
 }
@@ -171,7 +172,7 @@ func TestTheMenuShowsWhatIsPossibleFirstAndWhyTheRestIsNot(t *testing.T) {
 	}
 	d.press("r")
 	d.shows(t, "not possible: not ours")
-	if _, ok := d.acting.dialog.(*menu); !ok {
+	if d.keyScope() != keys.InMenu {
 		t.Error("the menu went away")
 	}
 	d.act("a")
@@ -309,7 +310,7 @@ func TestADialogThatNoKeyOpenedIgnoresKeysForAMoment(t *testing.T) {
 	a, _, _ := three()
 	d, op := armed(a)
 	holding(op, d, a, true)
-	d.acting.show(&farewell{})
+	d.acting.Quit()
 	if d.quits("r") {
 		t.Error("a key that was meant for something else resigned")
 	}
@@ -330,13 +331,14 @@ func TestABoxThatNoKeyOpenedIgnoresKeysForAMoment(t *testing.T) {
 	op.Offer = []action.Choice{{Verb: action.Resign}}
 	holding(op, d, a, true)
 	open := func() {
-		d.await(d.acting.openBox(action.Request{Verb: action.Resign, Target: action.TargetOf(d.acting.atHand(), nil)}))
+		row, _ := d.Selected()
+		d.await(d.acting.OpenBox(action.Request{Verb: action.Resign, Target: action.TargetOf(row, nil)}))
 	}
 	for _, k := range []string{"y", "esc", "n"} {
 		open()
 		d.feed.Pass(399 * time.Millisecond)
 		d.act(k)
-		if d.acting.dialog == nil || len(op.Begun()) > 0 {
+		if !d.acting.Open() || len(op.Begun()) > 0 {
 			t.Errorf("%s, which was meant for something else, was obeyed", k)
 		}
 	}

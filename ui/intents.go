@@ -15,7 +15,7 @@ import (
 
 // do carries out an intent.
 func (m *model) do(i keys.Intent) tea.Cmd {
-	if cmd, done := m.acting.act(i); done {
+	if cmd, done := m.acting.Do(i); done {
 		return cmd
 	}
 	switch i {

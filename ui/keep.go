@@ -7,8 +7,7 @@ import (
 // quitKeeping quits, and has what is shown left behind as text.
 func (m *model) quitKeeping() tea.Cmd {
 	lines := m.picture().Lines
-	m.acting.kept = lines[:max(len(lines)-1, 0)] // the hints would be about keys of another program
-	return m.acting.quit()
+	return m.acting.Keep(lines[:max(len(lines)-1, 0)]) // the hints would be about keys of another program
 }
 
 // aborting is the command that does what ctrl-\ does to a program whose terminal is not raw.

@@ -33,11 +33,11 @@ func TestWhoStaysLeavesNoTextBehindLater(t *testing.T) {
 	holding(op, d, a, true)
 	d.press("Q", "y")
 	d.shows(t, "resign and quit")
-	if d.acting.kept == nil || strings.Contains(strings.Join(d.acting.kept, ""), "any other key") {
-		t.Errorf("kept %q", d.acting.kept)
+	if d.acting.Kept == nil || strings.Contains(strings.Join(d.acting.Kept, ""), "any other key") {
+		t.Errorf("kept %q", d.acting.Kept)
 	}
 	d.press("esc")
-	if d.acting.kept != nil {
+	if d.acting.Kept != nil {
 		t.Error("it is kept though the person stays")
 	}
 }

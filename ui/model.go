@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/sources"
+	"coordtop/ui/dialog"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -47,7 +48,7 @@ type model struct {
 	offer  offer     // what the line was completed with last
 	until  time.Time // when the message goes
 
-	acting acting // and the dialog over the board
+	acting dialog.Acting // and the dialog over the board
 
 	watched  []rows.Handle // the rows that the feed was told of last
 	studied  sources.Ref   // and which one of them is looked at
@@ -65,10 +66,10 @@ func newModel(o Options) *model {
 		},
 		feed:  o.Feed,
 		split: terminal.SplitKeys{Remote: env.Remote()},
-		input: newInput(),
+		input: dialog.NewInput(),
 		w:     o.Width,
 		h:     o.Height,
-		line:  typedLine{input: newInput()},
+		line:  typedLine{input: dialog.NewInput()},
 
 		scheme:     paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
 		tmux:       env.Get("TMUX") != "",
@@ -77,7 +78,7 @@ func newModel(o Options) *model {
 		abort:      o.Abort,
 		slowly:     o.slow,
 	}
-	m.acting = newActing(&m.Scene, m, o.Feed, o.Operator)
+	m.acting = dialog.New(&m.Scene, m, o.Feed, o.Operator)
 	m.keys = keys.NewMap(m.Keys)
 	m.Theme = m.scheme.Theme(o.ASCII || env.ASCII())
 	if m.Title == "" {
@@ -180,8 +181,8 @@ func (m *model) watch() {
 
 // subject is the row that the person looks at: that of the box, else the one under the cursor.
 func (m *model) subject() sources.Ref {
-	if b, ok := m.acting.dialog.(*box); ok {
-		return b.request.Target.Ref
+	if ref, ok := m.acting.Target(); ok {
+		return ref
 	}
 	return m.picked
 }

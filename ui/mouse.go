@@ -9,7 +9,7 @@ import (
 // pointed takes what the mouse does.
 func (m *model) pointed(msg tea.MouseMsg) {
 	mouse := msg.Mouse()
-	if m.acting.dialog != nil {
+	if m.acting.Open() {
 		return // what a dialog asks is answered with keys
 	}
 	switch msg.(type) {

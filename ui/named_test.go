@@ -26,7 +26,7 @@ func TestARowIsTakenByItsName(t *testing.T) {
 	} {
 		d.command(text)
 		d.shows(t, want)
-		if d.acting.dialog != nil {
+		if d.acting.Open() {
 			t.Fatalf("%s opened a box", text)
 		}
 	}
@@ -76,7 +76,7 @@ func TestAnAliasIsTakenAsANameAndANearOneAskedFor(t *testing.T) {
 	} {
 		d.command(text)
 		d.shows(t, want)
-		if d.acting.dialog != nil {
+		if d.acting.Open() {
 			t.Fatalf("%s opened a box", text)
 		}
 	}

@@ -46,8 +46,8 @@ func drive(feed *uitest.Feed, o Options) *driver {
 		o.Width, o.Height = 160, 48
 	}
 	d := &driver{model: newModel(o), feed: feed}
-	do := d.acting.doer
-	d.acting.doer = func(f func() error) <-chan error {
+	do := d.acting.Doer
+	d.acting.Doer = func(f func() error) <-chan error {
 		d.waits = true
 		return do(f)
 	}

@@ -9,6 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"coordtop/sources"
+	"coordtop/ui/dialog"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/screen"
@@ -18,7 +19,7 @@ import (
 // Update takes a message and draws the next frame if it changed anything.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd, changed := m.handle(msg)
-	if later := m.acting.taken(); len(later) > 0 {
+	if later := m.acting.Later(); len(later) > 0 {
 		cmd = tea.Batch(append(later, cmd)...)
 	}
 	if changed {
@@ -34,13 +35,10 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	switch msg := msg.(type) {
 	case terminal.WakeMsg:
 		m.take()
-		m.acting.heed()
-		return nil, m.Paused.IsZero() || m.acting.op != nil
-	case describedMsg:
-		msg.box.answered(&m.acting, msg)
-		return nil, true
-	case doneMsg:
-		msg.then(msg.err)
+		m.acting.Heed()
+		return nil, m.Paused.IsZero() || m.Acts
+	case dialog.DescribedMsg, dialog.DoneMsg:
+		m.acting.Answer(msg)
 		return nil, true
 	case terminal.SecondMsg:
 		m.second()
@@ -82,7 +80,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 // second lets time pass: ages, countdowns and what depends on them.
 func (m *model) second() {
 	m.Clock = m.time()
-	m.acting.heed()
+	m.acting.Heed()
 	if m.Message != "" && !m.Clock.Before(m.until) {
 		m.Message = ""
 	}
@@ -101,29 +99,26 @@ func (m *model) second() {
 
 // press acts on keys.
 func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
-	if !m.acting.listens() {
-		return nil
-	}
-	m.acting.pressing = true
-	defer func() { m.acting.pressing = false }()
 	var cmds []tea.Cmd
-	for _, k := range pressed {
-		s := m.keyScope()
-		m.Menu = 0 // a menu is for one key
-		if do, ok := m.keys[s][keys.Name(k)]; ok {
-			cmds = append(cmds, m.do(do))
-			m.used(do)
-		} else {
-			cmds = append(cmds, m.edit(k))
+	m.acting.Press(func() {
+		for _, k := range pressed {
+			s := m.keyScope()
+			m.Menu = 0 // a menu is for one key
+			if do, ok := m.keys[s][keys.Name(k)]; ok {
+				cmds = append(cmds, m.do(do))
+				m.used(do)
+			} else {
+				cmds = append(cmds, m.edit(k))
+			}
 		}
-	}
+	})
 	return tea.Batch(cmds...)
 }
 
 func (m *model) keyScope() keys.Scope {
 	switch {
-	case m.acting.dialog != nil:
-		return m.acting.dialog.scope()
+	case m.acting.Open():
+		return m.acting.Scope()
 	case m.Menu != 0:
 		return m.Menu
 	case m.line.scope != 0:
@@ -137,8 +132,8 @@ func (m *model) keyScope() keys.Scope {
 // edit changes the filter as it is typed or pasted. Nowhere else does a paste do
 // anything.
 func (m *model) edit(msg tea.Msg) tea.Cmd {
-	if m.acting.dialog != nil {
-		return m.acting.dialog.edit(&m.acting, msg)
+	if m.acting.Open() {
+		return m.acting.Edit(msg)
 	}
 	if !m.typing && m.line.scope == 0 && m.Shown != screen.Help {
 		return nil

@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	tea "charm.land/bubbletea/v2"
@@ -7,16 +7,16 @@ import (
 	"coordtop/ui/screen"
 )
 
-// dialog stands over the board and takes the keys while it is open. One that can do harm
+// Dialog stands over the board and takes the keys while it is open. One that can do harm
 // is never opened by anything but a key.
-type dialog interface {
+type Dialog interface {
 	scope() keys.Scope
 	// do carries out an intent of its scope.
-	do(a *acting, i keys.Intent) tea.Cmd
+	do(a *Acting, i keys.Intent) tea.Cmd
 	// edit takes what is typed or pasted and is no key of its scope.
-	edit(a *acting, msg tea.Msg) tea.Cmd
+	edit(a *Acting, msg tea.Msg) tea.Cmd
 	// heed looks again at what it stands for.
-	heed(a *acting)
+	heed(a *Acting)
 	// picture draws it within so many cells, without its frame.
-	picture(a *acting, w, h int) screen.Picture
+	picture(a *Acting, w, h int) screen.Picture
 }

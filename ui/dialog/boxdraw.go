@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"slices"
@@ -39,7 +39,7 @@ func verbButton(v action.Verb) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-func (b *box) picture(a *acting, w, h int) screen.Picture {
+func (b *box) picture(a *Acting, w, h int) screen.Picture {
 	p := screen.Picture{Danger: b.described && b.effect.Danger, Note: b.note()}
 	facts := b.facts(a, w)
 	form := b.form(a, w, dataLines, true, &p)
@@ -106,7 +106,7 @@ func windowOf(sc *screen.Scene, lines []string, top, h, w int) []string {
 
 // facts are what the person decides on: the target as it is, what would happen to it, and
 // what is sent for that.
-func (b *box) facts(a *acting, w int) []string {
+func (b *box) facts(a *Acting, w int) []string {
 	th, t := &a.Theme, &b.request.Target
 	tail := []paint.Part{th.Strong.Text(" in "), th.Warn.Text(paint.Clean(t.Ref.Source)), paint.Plain(", "), th.Title.Text(a.Title)}
 	title := th.Line(w).Put(th.Strong, boxTitle(b.request.Verb)+" ")
@@ -157,7 +157,7 @@ func labelled(th *paint.Theme, label, text string, w int) []string {
 	return lines
 }
 
-func (b *box) lock(a *acting) []paint.Part {
+func (b *box) lock(a *Acting) []paint.Part {
 	t := &b.request.Target
 	parts := []paint.Part{paint.Plain(paint.Clean(t.Ref.Name))}
 	if b.row != nil {
@@ -168,7 +168,7 @@ func (b *box) lock(a *acting) []paint.Part {
 }
 
 // owner is who owns it now: the one that the action is about where that is still one of them.
-func (b *box) owner(a *acting) []paint.Part {
+func (b *box) owner(a *Acting) []paint.Part {
 	th, t := &a.Theme, &b.request.Target
 	if b.row == nil {
 		return []paint.Part{th.Dim.Text("?  " + notListed)}
@@ -232,7 +232,7 @@ func boxQueue(sc *screen.Scene, row *sources.Row) []paint.Part {
 }
 
 // effects says what would happen, or why that is not known.
-func (b *box) effects(a *acting, w int) []string {
+func (b *box) effects(a *Acting, w int) []string {
 	th := &a.Theme
 	var lines []string
 	if !b.described {
@@ -264,7 +264,7 @@ func (b *box) effects(a *acting, w int) []string {
 }
 
 // form is the fields and the buttons. It notes the cursor in p, counted from its own top.
-func (b *box) form(a *acting, w, dataHeight int, air bool, p *screen.Picture) []string {
+func (b *box) form(a *Acting, w, dataHeight int, air bool, p *screen.Picture) []string {
 	th := &a.Theme
 	p.Cursor, p.Y = false, 0
 	var lines []string
@@ -301,7 +301,7 @@ func (b *box) form(a *acting, w, dataHeight int, air bool, p *screen.Picture) []
 }
 
 // wayOut stands instead of the buttons where the row has changed.
-func (b *box) wayOut(a *acting, w int) string {
+func (b *box) wayOut(a *Acting, w int) string {
 	l := a.Theme.Line(w).Skip(2)
 	if b.row != nil {
 		l.Put(a.Theme.Strong, a.Keys.KeyIn(keys.InChanged, keys.Anew)).Put("", "  decide anew").Skip(6)
@@ -310,7 +310,7 @@ func (b *box) wayOut(a *acting, w int) string {
 }
 
 // refusal is why the operator did not begin, or where what was typed did not go.
-func (b *box) refusal(a *acting, w int) []string {
+func (b *box) refusal(a *Acting, w int) []string {
 	var lines []string
 	for _, s := range paint.Fold(b.hint, w) {
 		lines = append(lines, a.Theme.Line(w).Put(a.Theme.Warn, s).Done())
@@ -349,7 +349,7 @@ func (b *box) label(f *field) string {
 	return format.Fit(text, max(boxLabel, format.Width(text)+2))
 }
 
-func (b *box) buttons(a *acting, w int) string {
+func (b *box) buttons(a *Acting, w int) string {
 	th := &a.Theme
 	cancel, act := paint.Style(""), paint.Style("")
 	marks := [2]string{" ", " "}

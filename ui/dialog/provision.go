@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"coordtop/internal/action"
@@ -6,7 +6,7 @@ import (
 )
 
 // fillData puts in what the data is now, where that is all on the screen.
-func (b *box) fillData(a *acting, f *field) {
+func (b *box) fillData(a *Acting, f *field) {
 	switch b.request.Verb {
 	case action.Proclaim:
 		f.fill(string(a.present(b.request.Target)))

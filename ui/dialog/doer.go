@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 // doer does something that waits for a disk, in a goroutine of its own.
 type doer func(func() error) <-chan error
 
-// doIn returns a doer. Nobody here waits for its goroutines, for a disk may keep them for
+// DoIn returns a doer. Nobody here waits for its goroutines, for a disk may keep them for
 // seconds and the terminal has to be given back: they end with what the operator bounds.
-func doIn(ctx context.Context) doer {
+func DoIn(ctx context.Context) doer {
 	return func(f func() error) <-chan error {
 		got := make(chan error, 1) // nobody may be there to take it
 		spawn.Go(ctx, nil, func() { got <- spawn.Call(ctx, f) })
@@ -21,14 +21,14 @@ func doIn(ctx context.Context) doer {
 	}
 }
 
-// doneMsg brings the answer of what a doer did.
-type doneMsg struct {
+// DoneMsg brings the answer of what a doer did.
+type DoneMsg struct {
 	then func(error)
 	err  error
 }
 
 // await has f done while the board goes on; then takes in its answer.
-func (a *acting) await(f func() error, then func(error)) tea.Cmd {
-	got := a.doer(f)
-	return func() tea.Msg { return doneMsg{then, <-got} }
+func (a *Acting) await(f func() error, then func(error)) tea.Cmd {
+	got := a.Doer(f)
+	return func() tea.Msg { return DoneMsg{then, <-got} }
 }

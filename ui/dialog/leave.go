@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"time"
@@ -15,9 +15,9 @@ import (
 // quitAgain is within what time a second wish to quit is not asked about.
 const quitAgain = time.Second
 
-// quit ends the board. While we hold something or wait for it, it asks first what is to
+// Quit ends the board. While we hold something or wait for it, it asks first what is to
 // become of that; asked again at once it ends, and everything is resigned.
-func (a *acting) quit() tea.Cmd {
+func (a *Acting) Quit() tea.Cmd {
 	again := a.feed.Now().Sub(a.leaving) <= quitAgain
 	a.leaving = a.feed.Now()
 	_, asking := a.dialog.(*farewell)
@@ -33,7 +33,7 @@ type farewell struct{}
 
 func (d *farewell) scope() keys.Scope { return keys.InLeave }
 
-func (d *farewell) do(a *acting, i keys.Intent) tea.Cmd {
+func (d *farewell) do(a *Acting, i keys.Intent) tea.Cmd {
 	switch i {
 	case keys.ResignAll:
 		return tea.Quit
@@ -44,18 +44,18 @@ func (d *farewell) do(a *acting, i keys.Intent) tea.Cmd {
 		a.op.LetRunOut()
 		return tea.Quit
 	case keys.Cancel, keys.No:
-		a.kept = nil
+		a.Kept = nil
 		a.shut()
 	}
 	return nil
 }
 
-func (d *farewell) edit(*acting, tea.Msg) tea.Cmd { return nil }
+func (d *farewell) edit(*Acting, tea.Msg) tea.Cmd { return nil }
 
 // heed goes away with the last thing held: there is nothing left to ask.
-func (d *farewell) heed(a *acting) {
+func (d *farewell) heed(a *Acting) {
 	if len(a.Status.Holdings) == 0 {
-		a.kept = nil
+		a.Kept = nil
 		a.shut()
 		a.host.Say("nothing is held any more: " + a.Keys.KeyIn(keys.InList, keys.Quit) + " quits")
 	}
@@ -72,7 +72,7 @@ func lasting(sc *screen.Scene) int {
 	return n
 }
 
-func (d *farewell) picture(a *acting, w, h int) screen.Picture {
+func (d *farewell) picture(a *Acting, w, h int) screen.Picture {
 	w = min(w, 70)
 	p := screen.Picture{Danger: true}
 	add := func(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }

@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	tea "charm.land/bubbletea/v2"
@@ -9,15 +9,15 @@ import (
 )
 
 // heed looks at the row again.
-func (b *box) heed(a *acting) { b.look(a) }
+func (b *box) heed(a *Acting) { b.look(a) }
 
 // look brings all that the box says up to date: the row, what has changed about it, and
 // whether the action is possible.
-func (b *box) look(a *acting) {
+func (b *box) look(a *Acting) {
 	row := a.live(b.request.Target.Ref)
 	again := row != b.row
 	b.row = row
-	b.off = !a.canWrite() && !action.Of(b.request.Verb).GivesUp
+	b.off = !a.CanWrite() && !action.Of(b.request.Verb).GivesUp
 	b.not = a.notPossible(b.request.Verb, row)
 	pin := b.pin()
 	if b.changed = b.difference(a, pin); b.changed == "" && pin == action.PinName {
@@ -48,7 +48,7 @@ func (b *box) pin() action.Pin {
 
 // difference says what about the row is not as it was when the person decided; "": nothing
 // that the action depends on.
-func (b *box) difference(a *acting, pin action.Pin) string {
+func (b *box) difference(a *Acting, pin action.Pin) string {
 	if pin != action.PinLease {
 		return b.request.Target.Changed(b.row, pin)
 	}
@@ -62,7 +62,7 @@ func (b *box) difference(a *acting, pin action.Pin) string {
 }
 
 // holdingOf is what we hold or wait for of a row; nil: nothing.
-func (a *acting) holdingOf(ref sources.Ref) *action.Holding {
+func (a *Acting) holdingOf(ref sources.Ref) *action.Holding {
 	for i := range a.Status.Holdings {
 		if h := &a.Status.Holdings[i]; h.Ref == ref {
 			return h
@@ -72,7 +72,7 @@ func (a *acting) holdingOf(ref sources.Ref) *action.Holding {
 }
 
 // notPossible is why a verb cannot be done to a row now; "": it can, as far as is known.
-func (a *acting) notPossible(v action.Verb, row *sources.Row) string {
+func (a *Acting) notPossible(v action.Verb, row *sources.Row) string {
 	if row == nil {
 		return ""
 	}
@@ -86,12 +86,12 @@ func (a *acting) notPossible(v action.Verb, row *sources.Row) string {
 
 // anew opens the box again, about the row as it is now. What the person must type to confirm,
 // and new data of what others have changed, is to be typed again.
-func (b *box) anew(a *acting) tea.Cmd {
+func (b *box) anew(a *Acting) tea.Cmd {
 	row := a.live(b.request.Target.Ref)
 	if row == nil {
 		return nil // the box says so
 	}
-	cmd := a.openBox(action.Request{Verb: b.request.Verb, Target: a.targetOf(row)})
+	cmd := a.OpenBox(action.Request{Verb: b.request.Verb, Target: a.targetOf(row)})
 	if next, ok := a.dialog.(*box); ok {
 		next.typed = b.fields
 	}

@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ import (
 // edit gives what is typed or pasted to the field that has the focus. Where a button has it,
 // text never acts: it goes to the field that the button waits for, or the box says that it
 // went nowhere.
-func (b *box) edit(a *acting, msg tea.Msg) tea.Cmd {
+func (b *box) edit(a *Acting, msg tea.Msg) tea.Cmd {
 	b.hint = ""
 	if b.gone {
 		return nil

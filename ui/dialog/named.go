@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"strings"
@@ -13,8 +13,8 @@ import (
 	"coordtop/ui/screen"
 )
 
-// claimNamed opens the box that takes a row by its name, wherever the cursor is.
-func (a *acting) claimNamed(v action.Verb, name string) tea.Cmd {
+// Claim opens the box that takes a row by its name, wherever the cursor is.
+func (a *Acting) Claim(v action.Verb, name string) tea.Cmd {
 	if a.op == nil {
 		a.host.Say(screen.ReadOnlyText)
 		return nil
@@ -41,11 +41,11 @@ func (a *acting) claimNamed(v action.Verb, name string) tea.Cmd {
 		case c.Not != "":
 			a.host.Say("not possible: " + paint.Clean(c.Not))
 			return nil
-		case !a.canWrite():
+		case !a.CanWrite():
 			a.host.Say(writingOff + ": " + a.Keys.KeyOf(keys.Arm) + " makes it possible")
 			return nil
 		default:
-			return a.openBox(action.Request{Verb: v, Target: a.targetOf(rows[0])})
+			return a.OpenBox(action.Request{Verb: v, Target: a.targetOf(rows[0])})
 		}
 	}
 	a.host.Say("this backend cannot do that: " + a.Keys.KeyOf(keys.Actions) + " on the row shows what it can")
@@ -54,7 +54,7 @@ func (a *acting) claimNamed(v action.Verb, name string) tea.Cmd {
 
 // namedRows finds the rows that go by a name, after their source or their source and space
 // if there are several; an alias counts where nothing has it for a name.
-func (a *acting) namedRows(name string) []*sources.Row {
+func (a *Acting) namedRows(name string) []*sources.Row {
 	var named, called []*sources.Row
 	for _, r := range a.feed.State().Rows {
 		switch {
@@ -73,7 +73,7 @@ func (a *acting) namedRows(name string) []*sources.Row {
 }
 
 // nearName is the name of a row that a person probably meant; "": none is near.
-func (a *acting) nearName(name string) string {
+func (a *Acting) nearName(name string) string {
 	var names []string
 	for _, r := range a.feed.State().Rows {
 		if r == nil {

@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"context"
@@ -23,8 +23,8 @@ type description struct {
 	err    error
 }
 
-// describedMsg brings a description to the box that asked for it.
-type describedMsg struct {
+// DescribedMsg brings a description to the box that asked for it.
+type DescribedMsg struct {
 	box   *box
 	asked int // sequence number of the question that this answers
 	description
@@ -36,8 +36,8 @@ type asker func(action.Request) <-chan description
 // describePatience bounds how long a description may take.
 const describePatience = 5 * time.Second
 
-// askIn returns an asker whose goroutines end with ctx and are counted in running.
-func askIn(ctx context.Context, op Operator, running *sync.WaitGroup) asker {
+// AskIn returns an asker whose goroutines end with ctx and are counted in running.
+func AskIn(ctx context.Context, op Operator, running *sync.WaitGroup) asker {
 	return func(r action.Request) <-chan description {
 		got := make(chan description, 1) // nobody may be there to take it
 		spawn.Go(ctx, running, func() {
@@ -93,8 +93,8 @@ const (
 	buttons
 )
 
-// openBox puts the box of a request over the board and asks what it would do.
-func (a *acting) openBox(r action.Request) tea.Cmd {
+// OpenBox puts the box of a request over the board and asks what it would do.
+func (a *Acting) OpenBox(r action.Request) tea.Cmd {
 	if r.Verb == action.Acquire || r.Verb == action.Campaign {
 		r.Wait = action.BoardWait
 	}
@@ -106,7 +106,7 @@ func (a *acting) openBox(r action.Request) tea.Cmd {
 
 // answered receives what the operator said. One who asks about every change of a busy row
 // would never be answered: it is asked again when it has answered.
-func (b *box) answered(a *acting, msg describedMsg) {
+func (b *box) answered(a *Acting, msg DescribedMsg) {
 	if msg.asked != b.asked {
 		return // it answers what is not asked any more
 	}
@@ -118,7 +118,7 @@ func (b *box) answered(a *acting, msg describedMsg) {
 }
 
 // describe takes in what the action would do; then it is known what the person must give.
-func (b *box) describe(a *acting, d description) {
+func (b *box) describe(a *Acting, d description) {
 	b.described, b.pending, b.effect, b.err = true, false, d.effect, d.err
 	if d.err != nil || b.question() || len(b.fields) > 0 {
 		return
@@ -159,7 +159,7 @@ func (b *box) describe(a *acting, d description) {
 }
 
 // present is the data that a proclamation would replace.
-func (a *acting) present(t action.Target) []byte {
+func (a *Acting) present(t action.Target) []byte {
 	for i := range a.Status.Holdings {
 		if h := &a.Status.Holdings[i]; h.Ref == t.Ref && !h.Waiting {
 			return h.Data
@@ -184,7 +184,7 @@ func (b *box) scope() keys.Scope {
 	return keys.InBox
 }
 
-func (b *box) do(a *acting, i keys.Intent) tea.Cmd {
+func (b *box) do(a *Acting, i keys.Intent) tea.Cmd {
 	if b.writing { // it cannot be taken back any more
 		return nil
 	}
@@ -212,7 +212,7 @@ func (b *box) do(a *acting, i keys.Intent) tea.Cmd {
 
 // press acts on enter: on a field it goes on to the next one, on Cancel it cancels, and
 // only on the button with the verb it acts.
-func (b *box) press(a *acting) tea.Cmd {
+func (b *box) press(a *Acting) tea.Cmd {
 	switch b.focus - len(b.fields) {
 	case buttonCancel:
 		a.shut()
@@ -231,7 +231,7 @@ func (b *box) press(a *acting) tea.Cmd {
 // move goes to the next field or button; the button with the verb is passed over as long
 // as it is off. What was typed in the field that is left may be part of what is sent, so
 // the operator is asked again.
-func (b *box) move(a *acting, by int) tea.Cmd {
+func (b *box) move(a *Acting, by int) tea.Cmd {
 	left := b.focus
 	n := len(b.fields) + buttons
 	b.focus = (b.focus + by + n) % n
@@ -254,11 +254,11 @@ func (b *box) point(at int) {
 }
 
 // ask asks what a request would do. The answer comes as a message.
-func (b *box) ask(a *acting, r action.Request) tea.Cmd {
+func (b *box) ask(a *Acting, r action.Request) tea.Cmd {
 	b.asked++
 	b.asking, b.outdated = true, false
-	got, asked := a.describer(r), b.asked
-	return func() tea.Msg { return describedMsg{b, asked, <-got} }
+	got, asked := a.Describer(r), b.asked
+	return func() tea.Msg { return DescribedMsg{b, asked, <-got} }
 }
 
 // missing says what keeps the button off; "": nothing.
@@ -309,7 +309,7 @@ const writingAudit = "writing the audit"
 
 // start hands the request to the operator. Where that refuses it the box stays, with all
 // that was typed.
-func (b *box) start(a *acting) tea.Cmd {
+func (b *box) start(a *Acting) tea.Cmd {
 	b.heed(a)
 	if b.missing() != "" {
 		return nil
@@ -325,7 +325,7 @@ func (b *box) start(a *acting) tea.Cmd {
 		if a.dialog == b {
 			a.shut()
 		}
-		a.heed()
+		a.Heed()
 	})
 }
 

@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	tea "charm.land/bubbletea/v2"
@@ -10,12 +10,12 @@ import (
 )
 
 // disarm ends writing. What waits is called off with it.
-func (a *acting) disarm() tea.Cmd {
+func (a *Acting) disarm() tea.Cmd {
 	return a.await(func() error { a.op.Disarm(); return nil }, func(error) {
-		a.heed()
+		a.Heed()
 		holding, _, _ := screen.Held(a.Scene)
 		switch {
-		case a.canWrite():
+		case a.CanWrite():
 			a.host.Say("writing stays armed: somebody armed it again")
 		case holding > 0:
 			a.host.Say("writing is off; we go on holding " + format.Count(holding) + ", and " + a.Keys.KeyOf(keys.Actions) + " gives it up")
@@ -27,13 +27,13 @@ func (a *acting) disarm() tea.Cmd {
 
 // disarming is the question whether writing is to end although claims wait.
 type disarming struct {
-	back    dialog // what it was asked from; nil: the board
+	back    Dialog // what it was asked from; nil: the board
 	writing bool   // the operator was told, and has not answered
 }
 
 func (d *disarming) scope() keys.Scope { return keys.InQuestion }
 
-func (d *disarming) do(a *acting, i keys.Intent) tea.Cmd {
+func (d *disarming) do(a *Acting, i keys.Intent) tea.Cmd {
 	if d.writing {
 		return nil
 	}
@@ -49,14 +49,14 @@ func (d *disarming) do(a *acting, i keys.Intent) tea.Cmd {
 	return nil
 }
 
-func (d *disarming) edit(*acting, tea.Msg) tea.Cmd { return nil }
+func (d *disarming) edit(*Acting, tea.Msg) tea.Cmd { return nil }
 
 // heed goes away when the question is answered by what happens: the time for writing ends, or
 // the last claim does, and then nothing keeps writing from ending as the person wished.
-func (d *disarming) heed(a *acting) {
+func (d *disarming) heed(a *Acting) {
 	_, waiting, _ := screen.Held(a.Scene)
 	switch {
-	case !a.canWrite():
+	case !a.CanWrite():
 		a.dialog = d.back
 	case waiting == 0:
 		a.dialog = d.back
@@ -64,7 +64,7 @@ func (d *disarming) heed(a *acting) {
 	}
 }
 
-func (d *disarming) picture(a *acting, w, h int) screen.Picture {
+func (d *disarming) picture(a *Acting, w, h int) screen.Picture {
 	w = min(w, 70)
 	p := screen.Picture{Danger: true}
 	add := func(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }

@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"strconv"
@@ -48,7 +48,7 @@ const (
 )
 
 func newField(kind fieldKind) *field {
-	f := &field{kind: kind, line: newInput()}
+	f := &field{kind: kind, line: NewInput()}
 	if kind != fieldData {
 		return f
 	}
@@ -189,9 +189,9 @@ func (f *field) draw(th *paint.Theme, w, h int) (lines []string, x, y int) {
 // maxInput bounds what is typed or pasted, in characters.
 const maxInput = 200
 
-// newInput is the line in which a filter is typed. Bubbles edits it; it is drawn as a
+// NewInput is the line in which a filter is typed. Bubbles edits it; it is drawn as a
 // part of the header, with the terminal's own cursor.
-func newInput() textinput.Model {
+func NewInput() textinput.Model {
 	in := textinput.New()
 	in.CharLimit = maxInput
 	in.SetVirtualCursor(false)

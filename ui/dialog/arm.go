@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"strconv"
@@ -13,12 +13,12 @@ import (
 )
 
 // arm asks whether writing is to be possible, or ends it.
-func (a *acting) arm() tea.Cmd {
+func (a *Acting) arm() tea.Cmd {
 	if a.op == nil {
 		a.host.Say(screen.ReadOnlyText)
 		return nil
 	}
-	if a.canWrite() {
+	if a.CanWrite() {
 		if _, waiting, _ := screen.Held(a.Scene); waiting > 0 {
 			a.show(&disarming{back: a.dialog})
 			return nil
@@ -31,7 +31,7 @@ func (a *acting) arm() tea.Cmd {
 
 // sourceAtHand is the source whose writing is asked for: that of the row or event under the
 // cursor; where a screen has none, the first that needs no name to be typed.
-func (a *acting) sourceAtHand() string {
+func (a *Acting) sourceAtHand() string {
 	switch a.Shown {
 	case screen.Events:
 		seq, _ := a.EventList.Selected()
@@ -61,7 +61,7 @@ func (a *acting) sourceAtHand() string {
 type arming struct {
 	source  string // of the row under the cursor
 	name    *field // of a source that is protected
-	back    dialog // what it was asked from; nil: the board
+	back    Dialog // what it was asked from; nil: the board
 	refused string // why it was not done; then the name is asked for
 	typed   string // what was refused; "": nothing yet
 	writing bool   // the operator has not answered
@@ -74,7 +74,7 @@ func (d *arming) scope() keys.Scope {
 	return keys.InQuestion
 }
 
-func (d *arming) do(a *acting, i keys.Intent) tea.Cmd {
+func (d *arming) do(a *Acting, i keys.Intent) tea.Cmd {
 	if d.writing {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (d *arming) do(a *acting, i keys.Intent) tea.Cmd {
 }
 
 // answered takes in what the operator said to a name.
-func (d *arming) answered(a *acting, name string, err error) {
+func (d *arming) answered(a *Acting, name string, err error) {
 	d.writing = false
 	if err != nil {
 		d.refused, d.typed = paint.Clean(err.Error()), name
@@ -103,19 +103,19 @@ func (d *arming) answered(a *acting, name string, err error) {
 	if d.back == nil {
 		a.host.Say("writing is possible now: " + a.Keys.KeyOf(keys.Actions) + " shows what can be done")
 	}
-	a.heed()
+	a.Heed()
 }
 
-func (d *arming) edit(_ *acting, msg tea.Msg) tea.Cmd {
+func (d *arming) edit(_ *Acting, msg tea.Msg) tea.Cmd {
 	if d.refused != "" {
 		d.name.edit(msg)
 	}
 	return nil
 }
 
-func (d *arming) heed(*acting) {}
+func (d *arming) heed(*Acting) {}
 
-func (d *arming) picture(a *acting, w, _ int) screen.Picture {
+func (d *arming) picture(a *Acting, w, _ int) screen.Picture {
 	w = min(w, 66)
 	p := screen.Picture{Danger: true}
 	say := func(st paint.Style, text string) {

@@ -1,4 +1,4 @@
-package ui
+package dialog
 
 import (
 	"slices"
@@ -36,7 +36,7 @@ type item struct {
 	not    string // why it cannot be done; "": it can
 }
 
-func (a *acting) openMenu() {
+func (a *Acting) openMenu() {
 	row := a.atHand()
 	if row == nil {
 		return
@@ -48,7 +48,7 @@ func (a *acting) openMenu() {
 
 // atHand is the row that an action would be done to: that under the cursor, or of the event
 // under the cursor, as it is now. It says so where there is none; nil then.
-func (a *acting) atHand() *sources.Row {
+func (a *Acting) atHand() *sources.Row {
 	if a.Shown != screen.Events {
 		row, _ := a.Selected()
 		return row
@@ -73,7 +73,7 @@ func (a *acting) atHand() *sources.Row {
 }
 
 // targetOf pins a row: to our own part in it if there is one, else to its first owner.
-func (a *acting) targetOf(row *sources.Row) action.Target {
+func (a *Acting) targetOf(row *sources.Row) action.Target {
 	var o *sources.Owner
 	for i := range row.Owners {
 		if o == nil || screen.IsOurs(a.Scene, row.Ref, &row.Owners[i]) {
@@ -84,7 +84,7 @@ func (a *acting) targetOf(row *sources.Row) action.Target {
 }
 
 // items are the lines of the menu of a row, what is possible first.
-func (a *acting) items(row *sources.Row) []item {
+func (a *Acting) items(row *sources.Row) []item {
 	if a.op == nil {
 		return []item{{key: "a", intent: keys.Acquire, verb: action.Acquire, text: "acquire, campaign, proclaim, resign", not: screen.ReadOnlyText}}
 	}
@@ -103,7 +103,7 @@ func (a *acting) items(row *sources.Row) []item {
 	campaigns := slices.ContainsFunc(choices, func(c action.Choice) bool { return c.Verb == action.Campaign && c.Not == "" })
 	for _, c := range choices {
 		i := item{verb: c.Verb, text: action.Of(c.Verb).Text, not: paint.Clean(c.Not)}
-		if i.not == "" && !a.canWrite() && !action.Of(c.Verb).GivesUp {
+		if i.not == "" && !a.CanWrite() && !action.Of(c.Verb).GivesUp {
 			i.not = writingOff
 		}
 		i.intent = verbIntent(c.Verb)
@@ -158,7 +158,7 @@ func rankOf(i item) int {
 
 func (d *menu) scope() keys.Scope { return keys.InMenu }
 
-func (d *menu) do(a *acting, i keys.Intent) tea.Cmd {
+func (d *menu) do(a *Acting, i keys.Intent) tea.Cmd {
 	switch i {
 	case keys.Up:
 		d.at = max(d.at-1, 0)
@@ -182,7 +182,7 @@ func (d *menu) do(a *acting, i keys.Intent) tea.Cmd {
 	return nil
 }
 
-func (d *menu) choose(a *acting, i item) tea.Cmd {
+func (d *menu) choose(a *Acting, i item) tea.Cmd {
 	switch {
 	case i.not == writingOff:
 		a.host.Say(writingOff + ": " + a.Keys.KeyOf(keys.Arm) + " makes it possible")
@@ -193,18 +193,18 @@ func (d *menu) choose(a *acting, i item) tea.Cmd {
 	case i.run != 0:
 		a.op.CallOff(i.run)
 		a.shut()
-		a.heed()
+		a.Heed()
 		return nil
 	}
 	d.heed(a)
-	return a.openBox(action.Request{Verb: i.verb, Target: d.target})
+	return a.OpenBox(action.Request{Verb: i.verb, Target: d.target})
 }
 
-func (d *menu) edit(*acting, tea.Msg) tea.Cmd { return nil }
+func (d *menu) edit(*Acting, tea.Msg) tea.Cmd { return nil }
 
 // heed keeps the row and the reasons up to date: both can change meanwhile. What is ours can
 // be given up also where nothing is seen of it.
-func (d *menu) heed(a *acting) {
+func (d *menu) heed(a *Acting) {
 	row := a.live(d.target.Ref)
 	if row == nil {
 		for i := range d.items {
@@ -219,7 +219,7 @@ func (d *menu) heed(a *acting) {
 }
 
 // owner is who the actions are about. Of many permits that is nobody alone.
-func (d *menu) owner(a *acting, row *sources.Row, w int) *paint.Line {
+func (d *menu) owner(a *Acting, row *sources.Row, w int) *paint.Line {
 	l := a.Theme.Line(w)
 	switch {
 	case manyPermits(row):
@@ -237,7 +237,7 @@ func (d *menu) owner(a *acting, row *sources.Row, w int) *paint.Line {
 // manyPermits says whether several can own a row without sharing anything.
 func manyPermits(row *sources.Row) bool { return row != nil && row.Limited() && row.Limit > 1 }
 
-func (d *menu) picture(a *acting, w, h int) screen.Picture {
+func (d *menu) picture(a *Acting, w, h int) screen.Picture {
 	var p screen.Picture
 	add := func(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }
 	l := a.Theme.Line(w).Put(a.Theme.Strong, a.Theme.FitName(paint.Clean(d.target.Ref.Name), w/2)).Put(a.Theme.Dim, " in ")
@@ -276,7 +276,7 @@ func (d *menu) picture(a *acting, w, h int) screen.Picture {
 	}
 	add(a.Theme.Line(w))
 	l = a.Theme.Line(w)
-	if a.op != nil && !a.canWrite() {
+	if a.op != nil && !a.CanWrite() {
 		l.Put(a.Theme.Dim, writingOff+": ").Put(a.Theme.Strong, a.Keys.KeyOf(keys.Arm)).Put(a.Theme.Dim, " makes it possible   ")
 	}
 	add(l.Put(a.Theme.Strong, a.Keys.KeyIn(keys.InMenu, keys.Cancel)).Put(a.Theme.Dim, " cancels"))
@@ -290,7 +290,7 @@ func (d *menu) picture(a *acting, w, h int) screen.Picture {
 }
 
 // crash ends the process of the owner under the cursor, in the demo.
-func (a *acting) crash() tea.Cmd {
+func (a *Acting) crash() tea.Cmd {
 	row, _ := a.Selected()
 	switch {
 	case row == nil:
@@ -312,7 +312,7 @@ func (a *acting) crash() tea.Cmd {
 			if err != nil {
 				a.host.Say(paint.Clean(err.Error()))
 			}
-			a.heed()
+			a.Heed()
 		})
 	}
 	a.host.Say("processes are ended in coordtop demo only")
