@@ -2,12 +2,15 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"coordtop/internal/legible"
 )
 
 // nameSources gives every source without a name one that is unique and as short as can be:
-// its hosts without ports, or its type where another source has these hosts and none has
-// that type. Else its hosts with ports, with the number of its database if that is taken and
+// the name of its primary behind Sentinels, else its hosts without ports, or its type where
+// another source has these hosts and none has that type. Else its hosts with ports, with the number of its database if that is taken and
 // it is a Redis, with a number if that is taken too.
 func nameSources(sources []Source) {
 	taken, hosts, types := map[string]int{}, map[string]int{}, map[string]int{}
@@ -33,18 +36,28 @@ func nameSources(sources []Source) {
 	}
 }
 
-// hostsOf are the hosts of a source without their ports, with commas; "" where it is a
-// local socket.
+// hostsOf are the hosts of a source without their ports, each once, with commas; "" where it
+// is a local socket. Sentinels are not what is watched: the primary that they name is. What
+// stands there and is not positively a name may be a password in the wrong place.
 func hostsOf(s *Source) string {
-	_, rest, _ := strings.Cut(s.Address, "://")
-	rest, _, _ = strings.Cut(rest, "/")
+	scheme, rest, _ := strings.Cut(s.Address, "://")
+	rest, path, _ := strings.Cut(rest, "/")
+	if primary, _, _ := strings.Cut(path, "/"); strings.HasSuffix(scheme, "+sentinel") && legible.Name(primary) {
+		return primary
+	}
 	hosts := strings.Split(rest, ",")
 	for i, h := range hosts {
 		if at := strings.LastIndexByte(h, ':'); at > strings.LastIndexByte(h, ']') && (h[0] == '[' || strings.IndexByte(h, ':') == at) {
 			hosts[i] = h[:at]
 		}
 	}
-	return strings.Join(hosts, ",")
+	var once []string
+	for _, h := range hosts {
+		if !slices.Contains(once, h) {
+			once = append(once, h)
+		}
+	}
+	return strings.Join(once, ",")
 }
 
 func freeName(s *Source, taken map[string]int) string {

@@ -169,7 +169,11 @@ func TestNamesOfSourcesAreAsShortAsTellsThemApart(t *testing.T) {
 		{"redis://a:1 redis://b:2 postgres://b:3/db", "a b:2 postgres"},
 		{"redis://[::1]:6379 redis://h", "[::1] h"},
 		{"redis://redis redis://x:1 postgres://x:2/db", "redis x:1 postgres"},
-		{"redis+sentinel://a:1,b:2/master/0", "a,b"},
+		{"redis+sentinel://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3/leases/0", "leases"},
+		{"redis+sentinel://a:1,b:2/leases redis+sentinel://a:1,b:2/jobs", "leases jobs"},
+		{"redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster/0", "mymaster"},
+		{"redis+sentinel://127.0.0.1:1,127.0.0.1:2/Xq7vZk2mWp9tRb4n", "127.0.0.1"}, // not positively a name
+		{"postgres://a:1,a:2,b:3/db", "a,b"},
 	} {
 		config, err := FromURLs(strings.Fields(c.urls))
 		if err != nil {

@@ -73,7 +73,7 @@ func directions() []direction {
 		{"internal/suspend", nil},
 		{"internal/localserver", []string{"internal/spawn"}},
 		{"internal/emulator/*", nil},
-		{"internal/config", []string{"internal/address", "internal/certs", "internal/files", "internal/format", "internal/spawn", "sources"}},
+		{"internal/config", []string{"internal/address", "internal/certs", "internal/files", "internal/format", "internal/legible", "internal/spawn", "sources"}},
 		{"internal/headless", []string{"sources", "internal/address", "internal/format"}},
 		{"internal/demo", []string{"coord", "coord/*coord", "internal/backoff", "internal/format", "internal/localserver", "internal/spawn", "internal/emulator/*"}},
 		{"internal/app", []string{"coord", "coord/*coord", "sources", "sources/*source", "ui", "ui/keys", "internal/*"}},
