@@ -200,9 +200,9 @@ func (b *board) pushed(e *entry, old, p *sources.Primitive, since, after time.Ti
 	return []sources.Change{now, then}
 }
 
-// owns finds the owner that a waiter has become.
+// owns finds the owner that a waiter has become, be it by another claim of its session.
 func owns(w *sources.Waiter) func(sources.Owner) bool {
-	return func(o sources.Owner) bool { return o.Guard == w.Guard }
+	return func(o sources.Owner) bool { return o.ID == w.ID }
 }
 
 const (

@@ -59,6 +59,21 @@ func TestWhoWaitedForADeletedSemaphoreMayHaveLeftBefore(t *testing.T) {
 	}
 }
 
+func TestAWaiterThatComesBackAndIsServedIsNotToldToLeave(t *testing.T) {
+	t.Parallel()
+	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
+	b := &board{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
+	b.begin()
+	t0 := time.Now()
+	b.take(e, look(t0, 1, 2, 3))
+	served := look(t0.Add(time.Second), 2)
+	served.Owners[0].Order = 9 // it has left the queue and claimed anew
+	changes := b.take(e, served)
+	if len(changes) != 2 || len(changes[0].Set[0].Queue.Waiters) != 1 || changes[0].Set[0].Queue.Waiters[0].Order != 3 {
+		t.Fatalf("told as %+v, want the owner with only 3 in the queue first", changes)
+	}
+}
+
 func TestALateNoticeIsToldWithWhatItLeavesOpen(t *testing.T) {
 	t.Parallel()
 	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
