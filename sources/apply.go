@@ -144,7 +144,11 @@ func (b *batch) lookAt(row *Row, ref Ref) look {
 		l.after = lostBefore(c.After, row.At)
 	case row != nil && row.gap != sc.gap:
 		l.gap = true
-		l.after = later(lostBefore(c.After, sc.lost), row.At)
+		last := row.At
+		if !c.After.IsZero() && c.After.Before(last) { // what was read then was asked for before, and the source knows when
+			last = c.After
+		}
+		l.after = later(lostBefore(c.After, sc.lost), last)
 	}
 	if l.after.After(l.at) {
 		l.after = l.at

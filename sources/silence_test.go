@@ -241,3 +241,30 @@ func TestARestartSaysWhatBecameOfTheServer(t *testing.T) {
 		}
 	})
 }
+
+func TestAfterAnOutageAChangeMayBeAsOldAsTheAskingOfTheLastLook(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list()
+		time.Sleep(10 * time.Second)
+		asked := time.Now()
+		time.Sleep(100 * time.Millisecond) // the answer took so long, and what it shows may be as old
+		w.set(election("app", leased("a", time.Hour)))
+		synctest.Wait()
+		w.happened()
+		time.Sleep(time.Second)
+		w.tell(sources.Change{Gap: true})
+		w.tell(sources.Change{Synced: true, After: asked, Set: []*sources.Primitive{election("app", leased("b", time.Hour))}})
+		var changed []sources.Event
+		events, _ := w.hub.Subscribe(0).Events(0)
+		for _, e := range events {
+			if e.Kind == sources.EventOwnerChanged {
+				changed = append(changed, e)
+			}
+		}
+		if len(changed) != 1 || !changed[0].After.Equal(asked) {
+			t.Errorf("told as %+v, want after %v", changed, asked)
+		}
+	})
+}
