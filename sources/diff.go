@@ -302,6 +302,8 @@ func (l *look) continued(events []Event, before, after *Primitive) []Event {
 				e.LeaseLeft = leaseLeft(old, l.at)
 			}
 			events = append(events, e)
+		} else if e, ok := l.leaseChanged(after, old, o, before.At); ok {
+			events = append(events, e)
 		}
 		if old.Data.Sum != o.Data.Sum || old.Data.Len != o.Data.Len {
 			events = append(events, l.proclaimed(after, o.ref(), o.Data))

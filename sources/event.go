@@ -28,13 +28,14 @@ const (
 	EventClockStep
 	EventAction       // somebody did something through this program; Detail says what, and what was seen of it
 	EventOwnerUnknown // who owns it cannot be told any more; nothing says that the ownership ended
+	EventLeaseChanged // the lease of an owner ends sooner, has no end any more, or has one now: no renewal. Detail says which
 )
 
 // String returns the word of the JSON documentation, as "owner_changed".
 func (k EventKind) String() string {
 	return [...]string{"present", "synced", "acquired", "released", "expired", "owner_changed", "renewed", "proclaimed",
 		"waiter_joined", "waiter_left", "created", "deleted", "source_up", "source_down", "restarted", "clock_step",
-		"action", "owner_unknown"}[k]
+		"action", "owner_unknown", "lease_changed"}[k]
 }
 
 // EndsOwner says whether an event of this kind tells that Event.Previous no longer owns
@@ -100,7 +101,7 @@ type Event struct {
 	Previous  OwnerRef      // whose ownership ended by it
 	Last      OwnerRef      // where nobody owned it before, or it is not known any more who does: who did until then; zero: not known
 	Loss      bool          // no polite end: see Thresholds. Of an end, or of the take-over after a gap without a told cause
-	LeaseLeft time.Duration // of Previous when it was last read, of Owner just before it renewed; 0: unknown or none
+	LeaseLeft time.Duration // of Previous when it was last read, of Owner just before it renewed, or its lease changed; 0: unknown or none
 	Gap       Interval      // how long nobody owned it before Owner took it; zero: no gap known
 	Held      Interval      // how long Previous had owned it, Max Endless where it may have been any longer; zero: not known
 	Scope     string

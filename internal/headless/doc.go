@@ -133,7 +133,9 @@
 //	             somebody did something through this program, told in detail
 //	             with what was seen of it; owner_unknown: who owns it cannot
 //	             be told any more, detail says why (a present or a change
-//	             follows once it can). A waiter that becomes an owner leaves
+//	             follows once it can); lease_changed: the lease of
+//	             owner, who goes on owning it, ends sooner, has no end any more,
+//	             or has one now, which detail says (a renewal is renewed). A waiter that becomes an owner leaves
 //	             the queue without waiter_left. source_down comes again, with
 //	             after null, where a source is down for another reason than
 //	             was told, which detail says

@@ -260,6 +260,7 @@ func allEvents(now time.Time) []sources.Event {
 		event(9*time.Second, sources.Event{Kind: sources.EventRestarted, Ref: sources.Ref{Source: "leases"}}),
 		event(9*time.Second, sources.Event{Kind: sources.EventClockStep, Ref: sources.Ref{Source: "leases"}, Detail: "the clock went back by 5 s"}),
 		event(9*time.Second, sources.Event{Kind: sources.EventOwnerUnknown, Last: b, Detail: "a list, not a string"}),
+		event(9*time.Second, sources.Event{Kind: sources.EventLeaseChanged, Owner: b, Detail: "it has no end any more; it had 12 s left"}),
 		event(10*time.Second, sources.Event{Kind: sources.EventAction, Owner: b, How: sources.Ours, Detail: "resign by ana: done: given up: host-2:22 leads now"}),
 	}
 }

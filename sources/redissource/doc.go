@@ -51,11 +51,10 @@
 // A push names a key and nothing else, so every named key is read: PTTL, STRLEN,
 // GETRANGE 0 4095, PTTL. A huge value is never transferred. MULTI and EVAL would make
 // the four atomic and cost rights that a watcher should not ask for (EVAL can write).
-// Instead the remainder is asked before and after the value: unless it stood still or
-// fell, the key was written in between and is read again. What slips through, a write
-// that gives the key a shorter life in those microseconds, shows the old owner with a
-// lease that is cut short, which names no event; the push of that write, or the
-// next poll, puts it right.
+// Instead the remainder is asked before and after the value: unless it stood still, or fell as
+// time passed, the key was written in between and is read again. What slips through is a write
+// that gives the key a life shorter by no more than the reading took: the old owner is shown
+// with its end, until the push of that write or the next poll puts it right.
 //
 // # What is shown of a value
 //

@@ -89,7 +89,8 @@ func TestRenewalMovesTheDeadline(t *testing.T) {
 		r.Expect(sources.EventRenewed, "app:leader:x")
 	}
 	shortened := time.Now()
-	r.do("PEXPIRE", "app:leader:x", "100") // its end comes sooner, which is no event
+	r.do("PEXPIRE", "app:leader:x", "100") // its end comes sooner
+	r.Expect(sources.EventLeaseChanged, "app:leader:x")
 	e := r.Expect(sources.EventExpired, "app:leader:x")
 	if took := e.At.Sub(shortened); took < 100*time.Millisecond || took > 800*time.Millisecond {
 		t.Errorf("it ended after %v", took)

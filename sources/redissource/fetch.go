@@ -105,7 +105,7 @@ func (a asked) read(r *reading) (steady bool, err error) {
 	if r.ttl == gone {
 		r.shape = missing
 	}
-	return stood(a.before.Val(), a.after.Val()), nil
+	return stood(a.before.Val(), a.after.Val(), r.got.Sub(r.sent)), nil
 }
 
 func isMoved(err error) bool {
@@ -116,12 +116,13 @@ func isMoved(err error) bool {
 // gone is what PTTL says of a key that does not exist; of one that stays it says noTTL.
 const gone time.Duration = -2
 
-// stood reports whether a key's remainder moved only as time moves it.
-func stood(before, after time.Duration) bool {
+// stood reports whether a key's remainder moved only as time moves it, in a look that took so
+// long.
+func stood(before, after, took time.Duration) bool {
 	if before < 0 || after < 0 {
 		return before == after
 	}
-	return after <= before
+	return after <= before && before-after <= took+2*tick
 }
 
 // exec sends what the pipe collected. Refusals of single commands are theirs to tell.

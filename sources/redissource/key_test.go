@@ -166,11 +166,12 @@ func TestWrittenMeanwhileIsReadAgain(t *testing.T) {
 		want          bool
 	}{
 		{time.Second, time.Second, true}, {time.Second, 999 * time.Millisecond, true}, {time.Second, 2 * time.Second, false},
+		{time.Second, 995 * time.Millisecond, true}, {time.Second, 990 * time.Millisecond, false},
 		{gone, gone, true}, {gone, time.Second, false}, {time.Second, gone, false},
 		{noTTL, noTTL, true}, {time.Second, noTTL, false}, {noTTL, time.Second, false}, {noTTL, gone, false},
 	}
 	for _, tt := range tests {
-		if got := stood(tt.before, tt.after); got != tt.want {
+		if got := stood(tt.before, tt.after, 5*time.Millisecond); got != tt.want {
 			t.Errorf("from %v to %v: %v", tt.before, tt.after, got)
 		}
 	}

@@ -89,7 +89,7 @@ func fetchFields(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusa
 		before, after := ttls[n][0].Val(), ttls[n][1].Val()
 		switch {
 		case fields[n].Err() != nil:
-		case !stood(before, after):
+		case !stood(before, after, got.Sub(sent)):
 			readings[i] = nil
 		case after == gone:
 			readings[i] = &reading{shape: missing, sent: sent, got: got}

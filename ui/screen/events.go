@@ -127,6 +127,8 @@ func EventText(sc *Scene, e *sources.Event) []paint.Part {
 		return append(whoParts(sc, e, e.Owner), paint.Plain("waits"))
 	case sources.EventWaiterLeft:
 		return append(whoParts(sc, e, e.Owner), paint.Plain("waits no more"))
+	case sources.EventLeaseChanged:
+		return append(whoParts(sc, e, e.Owner), th.Warn.Text("its lease changed"), detailPart(th, e))
 	case sources.EventOwnerUnknown:
 		return ownerUnknownParts(sc, e)
 	case sources.EventSourceDown:

@@ -1,0 +1,48 @@
+package redissource
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/internal/localserver"
+	"coordtop/sources"
+)
+
+// TestALeaseThatSomebodyChangesIsAnEvent removes, cuts and sets the end of a lock that
+// somebody owns, and renews it.
+func TestALeaseThatSomebodyChangesIsAnEvent(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]Options{
+		"pushed": {Selections: leaders()},
+		"by key": {Selections: scattered(), Resync: time.Hour},
+		"polled": {Selections: leaders(), PollMin: 20 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := serve(t, localserver.RedisOptions{}, held)
+			if name == "polled" {
+				r.do("ACL", "SETUSER", "watcher", "on", ">pw", "~*", "&*", "+@all", "-client|tracking")
+				o.Client = client(r.server.Addr(), "watcher", "pw")
+			}
+			watch(t, r, o).synced()
+			r.Drain()
+			for _, step := range []struct {
+				command []any
+				kind    sources.EventKind
+				says    string
+			}{
+				{[]any{"PEXPIRE", "app:leader:x", "60000"}, sources.EventLeaseChanged, "it ends in "},
+				{[]any{"PEXPIRE", "app:leader:x", "90000"}, sources.EventRenewed, ""},
+				{[]any{"PERSIST", "app:leader:x"}, sources.EventLeaseChanged, "it has no end any more"},
+				{[]any{"PEXPIRE", "app:leader:x", "90000"}, sources.EventLeaseChanged, "it had no end"},
+				{[]any{"EXPIREAT", "app:leader:x", "1000"}, sources.EventReleased, ""},
+			} {
+				r.do(step.command...)
+				if e := r.Expect(step.kind, "app:leader:x"); !strings.Contains(e.Detail, step.says) {
+					t.Errorf("%v: %+v", step.command, e)
+				}
+			}
+		})
+	}
+}
