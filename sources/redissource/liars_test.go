@@ -169,11 +169,11 @@ func TestEndlessListingIsCut(t *testing.T) {
 		for _, p := range c.Set {
 			if !rows[p.Name] {
 				rows[p.Name] = true
-				kept += costOf(p.Name, p)
+				kept += textOf(p.Name, p)
 			}
 		}
 	}
-	if len(rows) == 0 || kept > mostKept {
+	if len(rows) == 0 || kept > mostText {
 		t.Errorf("%d rows that take %d bytes", len(rows), kept)
 	}
 }
@@ -194,17 +194,32 @@ func TestPushedNamesAreBounded(t *testing.T) {
 	}
 }
 
-// TestWhoNamesKeysMayHaveMore counts how many keys find room.
-func TestASourceHasRoomForSomeTwentyThousandKeys(t *testing.T) {
+// TestWhoNamesKeysMayHaveMore counts how many keys find room, with ordinary names and with
+// long ones.
+func TestWhoNamesKeysMayHaveMore(t *testing.T) {
 	t.Parallel()
-	for _, list := range [][]Selection{nil, leaders()} {
-		w := &watcher{keys: map[string]*key{}, link: &link{selected: compile(list)}}
+	for _, tt := range []struct {
+		list []Selection
+		name string
+		want int
+	}{
+		{nil, "app:leader:" + strings.Repeat("n", 53), mostGuessed},
+		{leaders(), "app:leader:" + strings.Repeat("n", 53), mostNamed},
+		{nil, "app:leader:" + strings.Repeat("n", 5000), mostText / 5031},
+		{leaders(), "app:leader:" + strings.Repeat("n", 5000), mostText / 5031},
+	} {
+		w := &watcher{keys: map[string]*key{}, link: &link{selected: compile(tt.list)}}
 		n := 0
-		for p := (&sources.Primitive{Ref: sources.Ref{Name: "app:leader:12345"}, Owners: []sources.Owner{{ID: "#33f0549b"}}}); w.fits(p.Name); n++ {
+		p := &sources.Primitive{Ref: sources.Ref{Name: tt.name}, Owners: []sources.Owner{{ID: "host-1:4711", Label: "#33f0549b"}}}
+		for ; w.fits(p.Name); n++ {
 			w.makeRoom(nil, p)
 		}
-		if n < 19_000 || n > 22_000 || !w.room.full {
-			t.Errorf("%d keys find room where %v is named", n, list)
+		if n < tt.want || n > tt.want+1 || !w.room.full {
+			t.Errorf("%d keys with names of %d bytes find room where %v is named, want %d", n, len(tt.name), tt.list, tt.want)
+		}
+		w.room.leaveRoom(&key{name: p.Name, shown: p})
+		if !w.fits(p.Name) {
+			t.Error("a key that is forgotten makes no room")
 		}
 	}
 }
@@ -216,14 +231,14 @@ func TestWhatFindsNoRoomIsWarnedAbout(t *testing.T) {
 	grown := func(size int) *sources.Primitive {
 		return &sources.Primitive{Owners: []sources.Owner{{Data: sources.Blob{Head: strings.Repeat("x", size), Len: size}}}}
 	}
-	w.room.kept = mostKept - 2*keptForAKey
+	w.room.text = mostText - 1024
 	small, big := grown(10), grown(4096)
 	w.makeRoom(nil, small)
 	if len(w.room.warnings(7)) > 0 || small.Owners[0].Data.Head == "" {
 		t.Errorf("%+v", w.room)
 	}
 	w.makeRoom(small, big)
-	if o := big.Owners[0]; o.Data.Head != "" || o.Data.Len != 4096 || !w.room.full || w.room.kept > mostKept {
+	if o := big.Owners[0]; o.Data.Head != "" || o.Data.Len != 4096 || !w.room.full || w.room.text > mostText {
 		t.Errorf("%+v, %+v", o.Data, w.room)
 	}
 	if w.fits(strings.Repeat("n", longestName+1)) || !w.room.long || w.fits(strings.Repeat("n", longestName)) {

@@ -9,10 +9,14 @@ import (
 
 // Bounds of what one server can make a source keep, whatever a scan lists or a push names.
 // A key takes some 2 kB in the whole program, twice that with what the collector leaves
-// lying: 20,000 keys, which are about as many as there is room for, some 100 MB.
+// lying. Of what is guessed, where nobody said that there is more, so many are kept as cost
+// some 100 MB with what a scan leaves; of keys that a person named, also by patterns, so many
+// as can be tracked one by one. Names and values are bounded by the same number of bytes for
+// both, which long ones reach first.
 const (
-	mostKept    = 22 << 20
-	keptForAKey = 1 << 10  // beside name and data: rows, owners, history
+	mostGuessed = 14_000
+	mostNamed   = mostTracked
+	mostText    = 22 << 20 // bytes of names, owners and their data
 	longestName = 16 << 10 // of a key that is shown
 	mostScanned = 50_000_000
 	mostNotices = 100_000 // keys that were pushed and not read yet
@@ -20,28 +24,36 @@ const (
 
 // room is how much of it is taken.
 type room struct {
-	kept int
-	full bool // something did not find room
-	long bool // a name was too long
+	keys, text int
+	full       bool // something did not find room
+	long       bool // a name was too long
 }
 
-// costOf is what a key takes.
-func costOf(name string, p *sources.Primitive) int {
-	cost := keptForAKey + len(name)
+// textOf is how many bytes of names and values a key takes.
+func textOf(name string, p *sources.Primitive) int {
+	n := len(name)
 	if p != nil {
 		for _, o := range p.Owners {
-			cost += len(o.ID) + len(o.Label) + len(o.Data.Head)
+			n += len(o.ID) + len(o.Label) + len(o.Data.Head)
 		}
 	}
-	return cost
+	return n
 }
 
 // countRoom counts what the keys of an earlier link take.
 func (w *watcher) countRoom() {
-	w.room = room{}
+	w.room = room{keys: len(w.keys)}
 	for name, k := range w.keys {
-		w.room.kept += costOf(name, k.shown)
+		w.room.text += textOf(name, k.shown)
 	}
+}
+
+// mostKeys is how many keys are kept.
+func (s *selection) mostKeys() int {
+	if s.guess {
+		return mostGuessed
+	}
+	return mostNamed
 }
 
 // fits reports whether there is room for a key that is not known yet.
@@ -50,27 +62,35 @@ func (w *watcher) fits(name string) bool {
 	case len(name) > longestName:
 		w.room.long = true
 		return false
-	case w.room.kept+costOf(name, nil) > mostKept:
+	case w.room.keys >= w.selected.mostKeys(), w.room.text+len(name) > mostText:
 		w.room.full = true
 		return false
 	}
 	return true
 }
 
-// makeRoom counts what p takes instead of old, and keeps less of its data where there is no
-// room for more.
+// makeRoom counts what p takes instead of old, nil where it is new, and keeps less of its data
+// where there is no room for more.
 func (w *watcher) makeRoom(old, p *sources.Primitive) {
 	had := 0
 	if old != nil {
-		had = costOf(p.Name, old)
+		had = textOf(p.Name, old)
+	} else {
+		w.room.keys++
 	}
-	if more := costOf(p.Name, p) - had; w.room.kept+more > mostKept && more > 0 {
+	if more := textOf(p.Name, p) - had; w.room.text+more > mostText && more > 0 {
 		for i := range p.Owners {
 			p.Owners[i].Data.Head = ""
 		}
 		w.room.full = true
 	}
-	w.room.kept += costOf(p.Name, p) - had
+	w.room.text += textOf(p.Name, p) - had
+}
+
+// leaveRoom takes back what a key took.
+func (r *room) leaveRoom(k *key) {
+	r.keys--
+	r.text -= textOf(k.name, k.shown)
 }
 
 // warnings says what is not shown.

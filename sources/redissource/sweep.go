@@ -230,7 +230,7 @@ func (w *watcher) forget(now time.Time) error {
 			break
 		}
 		gone = append(gone, k.shown.Ref)
-		w.room.kept -= costOf(k.name, k.shown)
+		w.room.leaveRoom(k)
 		w.unwatch(k)
 	}
 	if len(gone) == 0 {
