@@ -2,7 +2,6 @@ package app
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -118,10 +117,9 @@ func (s *sight) until(what string, ok func(string) bool) *sight {
 	return s
 }
 
-// owned waits until the row of a name shows that process as its owner.
-func (s *sight) owned(name string, pid int) *sight {
+// owned waits until the row of a name shows who as its owner.
+func (s *sight) owned(name, who string) *sight {
 	s.t.Helper()
-	who := fmt.Sprintf(":%d", pid)
 	return s.until("shows "+name+" owned by "+who, func(screen string) bool {
 		for line := range strings.Lines(screen) {
 			if strings.Contains(line, "● "+name) && strings.Contains(line, who) {
@@ -166,9 +164,12 @@ type rival struct {
 	says *bufio.Scanner
 }
 
+// rivalName is what others see of a rival.
+const rivalName = "rival:4411"
+
 func newRival(t *testing.T, url, key string) *rival {
 	t.Helper()
-	cmd := command(t, demo.CandidateCommand, "--url", url, "--key", key, "--role", string(demo.RoleLeader), "--ttl", "3s")
+	cmd := command(t, demo.CandidateCommand, "--url", url, "--key", key, "--role", string(demo.RoleLeader), "--ttl", "3s", "--name", rivalName)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -248,10 +249,10 @@ func TestAPersonCampaignsLeadsProclaimsAndResigns(t *testing.T) {
 			next := newRival(t, on.url, on.key)
 			s.keys("ar").await("Resign").keys("y")
 			next.leads(t)
-			s.gone("we hold").gone("(us)").owned(on.name, next.cmd.Process.Pid)
+			s.gone("we hold").gone("(us)").owned(on.name, rivalName)
 
 			// A claim is for whoever owns it: the box shows the new owner and stays open to it.
-			s.keys("aa").await("(needs the name)", fmt.Sprintf(":%d", next.cmd.Process.Pid))
+			s.keys("aa").await("(needs the name)", rivalName)
 			if err := next.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
