@@ -82,12 +82,14 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 		s.Abandon()
 		return nil, failure.With(err, ctx.Err())
 	}
-	s.caps = coord.Caps{
-		Mutex: true, Election: true, Shared: true, Fence: true,
-		FIFO: d.options.Poll == 0, MaxData: maxData,
-	}
+	s.caps = d.options.Caps()
 	s.putBack(l)
 	return s, nil
+}
+
+// Caps is what a driver with these options can do.
+func (o Options) Caps() coord.Caps {
+	return coord.Caps{Mutex: true, Election: true, Shared: true, Fence: true, FIFO: o.Poll == 0, MaxData: maxData}
 }
 
 // maxData is the most data that a claim carries.

@@ -57,12 +57,12 @@ func newSession(ctx context.Context, d *Driver, client redis.UniversalClient, ma
 
 // Info implements coord.DriverSession.
 func (s *session) Info() coord.SessionInfo {
-	return coord.SessionInfo{Caps: coord.Caps{
-		Mutex:    true,
-		Election: true,
-		Fence:    s.driver.options.FenceSuffix != "",
-		MaxData:  maxData,
-	}}
+	return coord.SessionInfo{Caps: s.driver.options.Caps()}
+}
+
+// Caps is what a driver with these options can do.
+func (o Options) Caps() coord.Caps {
+	return coord.Caps{Mutex: true, Election: true, Fence: o.FenceSuffix != "", MaxData: maxData}
 }
 
 // Done implements coord.DriverSession.

@@ -95,10 +95,15 @@ func newSession(ctx context.Context, service Ydb_Coordination_V1.CoordinationSer
 func (s *Session) Info() coord.SessionInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return coord.SessionInfo{ID: OwnerID(s.id), Caps: coord.Caps{
+	return coord.SessionInfo{ID: OwnerID(s.id), Caps: Options{}.Caps()}
+}
+
+// Caps is what a driver with these options can do.
+func (Options) Caps() coord.Caps {
+	return coord.Caps{
 		Mutex: true, Semaphore: true, Election: true, Ephemeral: true,
 		OneFate: true, Fence: true, FIFO: true, MaxData: maxData,
-	}}
+	}
 }
 
 // Done implements coord.DriverSession.
