@@ -201,7 +201,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{name: "help for no command", args: []string{"help", "config", "chekc"}, code: 2, stderr: []string{"there is no such command"}},
 		{
 			name: "another backend", args: []string{"get", "dflockd://u:hunter2@h/db"}, code: 2,
-			stderr: []string{"dflockd servers: this build does not watch them yet; it watches Redis"}, not: "hunter2",
+			stderr: []string{"dflockd cannot be watched yet: this build watches Redis, Postgres and YDB"}, not: "hunter2",
 		},
 		{
 			name: "a parameter that YDB does not know", args: []string{"get", "grpc://u:hunter2@h/db?leader=hunter2"}, code: 2,
@@ -222,7 +222,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 			name: "a pair out of range", args: []string{"get", "postgres://u:hunter2@h/db?mutex=17:4294967296"}, code: 2,
 			stderr: []string{"two numbers do not fit into two int4", "its two numbers as 17:-4"}, not: "hunter2",
 		},
-		{name: "a semaphore on Postgres", args: []string{"get", "postgres://h/db?semaphore=4"}, code: 2, stderr: []string{"an advisory lock is no semaphore: write election or mutex"}},
+		{name: "a semaphore on Postgres", args: []string{"get", "postgres://h/db?semaphore=4"}, code: 2, stderr: []string{"Postgres has no semaphores: write election or mutex"}},
 		{name: "a bad Postgres port", args: []string{"get", "postgres://u:hunter2@h:x/db"}, code: 2, stderr: []string{`argument 1: postgres://...: a bad port`}, not: "hunter2"},
 		{name: "a long channel", args: []string{"get", "postgres://h/db?channels=" + strings.Repeat("c", 64)}, code: 2, stderr: []string{"source h: ", "Postgres keeps 63"}},
 		{

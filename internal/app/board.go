@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/sources"
 	"coordtop/ui"
@@ -28,7 +29,7 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 		if near := cmd.SuggestionsFor(arg); len(near) > 0 {
 			return usagef("%q is neither a command nor a URL: did you mean %s?", arg, strings.Join(near, " or "))
 		}
-		return usagef("argument %d is neither a command (see coordtop --help) nor a URL, which begins with its scheme, %s", i+1, config.Schemes)
+		return usagef("argument %d is neither a command (see coordtop --help) nor a URL, which begins with its scheme, %s", i+1, backends.Config().Schemes())
 	}
 	c, _, err := p.pick(args)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/sources"
-	"coordtop/sources/redissource"
 )
 
 // specs makes the sources of a config. A source of a backend that this build does not
@@ -29,7 +29,9 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 		if p.env.wrapSource != nil {
 			source = p.env.wrapSource(source)
 		}
-		specs = append(specs, sources.Spec{Name: s.Name, Type: s.Type, Address: s.Shown(), Source: source, Owners: c.Owners, Logger: logger})
+		specs = append(specs, sources.Spec{
+			Name: s.Name, Type: s.Type, Address: backends.Config().Shown(&s), Source: source, Owners: c.Owners, Logger: logger,
+		})
 	}
 	if len(wrong) > 0 {
 		return nil, usageError{errors.Join(wrong...)}
@@ -37,35 +39,33 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 	return specs, nil
 }
 
-// source makes one source: the only place that knows which package serves which type.
+// host is what the program gives to a backend.
+func (p *program) host() backends.Host {
+	return backends.Host{Lookup: p.env.Lookup, Logger: p.logger}
+}
+
+// prepared is a source as its backend makes it, with what the config adds to every backend.
+func (p *program) prepared(s config.Source, c config.Config) (backends.Prepared, error) {
+	entry := backends.Of(s.Type)
+	if entry.Source == nil {
+		return backends.Prepared{}, backends.Config().Supported(s.Type)
+	}
+	return entry.Source(p.host(), s, c.Names[s.Name])
+}
+
 func (p *program) source(s config.Source, c config.Config) (sources.Source, error) {
+	prepared, err := p.prepared(s, c)
+	if err != nil {
+		return nil, err
+	}
 	source := &configured{
 		secret: func(ctx context.Context) (string, error) { return s.Secret().Resolve(ctx, p.env.Lookup) },
+		open:   prepared.Open,
 	}
 	if len(s.Secret().Command) > 0 {
 		source.rarely = commandRest
 	}
-	switch s.Type {
-	case config.TypeRedis:
-		client, err := redisClient(s)
-		source.open = func(password string) (sources.Source, error) {
-			client := client
-			if password != "" {
-				client.Password = password
-			}
-			return redissource.New(redisOptions(s, client)), nil
-		}
-		return source, err
-	case config.TypePostgres:
-		o := postgresOptions(s, c.Names[s.Name])
-		source.open = func(password string) (sources.Source, error) { return p.openPostgres(o, s.TLS, password) }
-		return source, p.checkPostgres(o)
-	case config.TypeYDB:
-		source.open = func(secret string) (sources.Source, error) { return openYDB(s, secret, p.logger()) }
-		return source, checkYDB(s)
-	default:
-		return nil, config.Supported(s.Type)
-	}
+	return source, nil
 }
 
 // secrets reports the passwords that cannot be read although no server has to be asked for
@@ -84,31 +84,20 @@ func (p *program) secrets(ctx context.Context, c config.Config) error {
 	return nil
 }
 
-func labels(s config.Source) []sources.Attr {
-	var list []sources.Attr
-	for _, l := range s.Labels {
-		list = append(list, sources.Attr{Key: l.Key, Value: l.Value})
-	}
-	return list
-}
-
 // usable reports what would keep a source from being connected, as far as that can be
 // found out without connecting and without running a password command.
 func (p *program) usable(ctx context.Context, s config.Source, c config.Config) error {
-	check := config.Supported(s.Type)
-	switch s.Type {
-	case config.TypeRedis:
-		check = checkRedis(s)
-	case config.TypePostgres:
-		o := postgresOptions(s, c.Names[s.Name])
-		if check = p.checkPostgres(o); check == nil {
-			_, check = p.openPostgres(o, s.TLS, "")
-		}
-	case config.TypeYDB:
-		check = checkYDB(s)
+	prepared, err := p.prepared(s, c)
+	if err != nil {
+		return err
 	}
-	if check != nil {
-		return check
+	if check := prepared.Check; check != nil {
+		err = check()
+	} else {
+		_, err = prepared.Open("")
+	}
+	if err != nil {
+		return err
 	}
 	return s.Secret().Check(ctx, p.env.Lookup)
 }

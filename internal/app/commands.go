@@ -10,15 +10,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/headless"
 	"coordtop/sources"
 )
 
-const selecting = "What to read comes from the URLs, else from the config file, else from $REDIS_URL,\n" +
-	"$DATABASE_URL, $PGSERVICE or $PGHOST, and $YDB_CONNECTION_STRING. SOURCE/NAME or SOURCE/SPACE/NAME (space:\n" +
-	"the database of a Redis or Postgres server, the path of a coordination node of YDB) selects\n" +
-	"a single primitive, SOURCE all of that source.\n\n"
+// selecting says what a command that looks reads.
+func selecting() string {
+	variables, _ := backends.Help()
+	return "What to read comes from the URLs, else from the config file, else from " + variables + ".\n" +
+		"SOURCE/NAME or SOURCE/SPACE/NAME (space: the database of a Redis or Postgres server, the path\n" +
+		"of a coordination node of YDB) selects a single primitive, SOURCE all of that source.\n\n"
+}
 
 func (p *program) getCommand() *cobra.Command {
 	var o output
@@ -26,7 +30,7 @@ func (p *program) getCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get [URL | SOURCE[/NAME] ...]",
 		Short: "Print once who leads and who owns",
-		Long: selecting + "Exit code 3: a source did not answer or refused the login, the others are printed; 4: no such name;\n" +
+		Long: selecting() + "Exit code 3: a source did not answer or refused the login, the others are printed; 4: no such name;\n" +
 			"5: a source was not read in full within --timeout.\n\n" +
 			headless.JSONHelp(headless.OfGet),
 		Example: "coordtop get redis://localhost:6379/0\n" +
@@ -45,7 +49,7 @@ func (p *program) getCommand() *cobra.Command {
 			}
 			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
 				return headless.Get(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr,
-					headless.GetOptions{Format: o.format, Names: names, Timeout: timeout})
+					headless.GetOptions{Format: o.format, Names: names, Timeout: timeout, Select: backends.Select})
 			})
 		}),
 	}
@@ -61,7 +65,7 @@ func (p *program) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [URL | SOURCE[/NAME] ...]",
 		Short: "Print a line for every change",
-		Long: selecting + "Runs until it is interrupted or nobody reads its output any more. Without an answer of a source\n" +
+		Long: selecting() + "Runs until it is interrupted or nobody reads its output any more. Without an answer of a source\n" +
 			"it goes on trying.\n\n" + headless.JSONHelp(headless.OfWatch),
 		Example: "coordtop watch redis://localhost:6379/0\n" +
 			"coordtop watch -o json | jq 'select(.event == \"owner_changed\" or .event == \"acquired\")'",

@@ -5,18 +5,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 )
 
 // completeSources completes what stands beside the flags of a command that looks: the
 // beginnings of URLs and the sources of the config file. No server is asked.
 func (p *program) completeSources(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	words := []string{"redis://", "rediss://", "redis+sentinel://", "postgres://", "grpc://", "grpcs://"}
+	var words []string
+	for _, b := range backends.All() {
+		for _, s := range b.Schemes {
+			if s.Shown != "" && !b.NotYet {
+				words = append(words, s.Name+"://")
+			}
+		}
+	}
 	path := p.configFile
 	if path == "" {
 		path, _ = config.Locate(p.env.Lookup)
 	}
-	if c, err := config.Load(path, p.env.Lookup); err == nil { // whatever is wrong with it is told by the command
+	if c, err := backends.Config().Load(path, p.env.Lookup); err == nil { // whatever is wrong with it is told by the command
 		for _, s := range c.Sources {
 			words = append(words, s.Name+"/")
 		}

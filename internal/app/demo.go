@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/demo"
 	"coordtop/internal/spawn"
@@ -104,7 +105,7 @@ func (p *program) showDemo(ctx context.Context, endpoints []demo.Endpoint, o boa
 			p.absent = append(p.absent, sources.Spec{Name: e.Name, Type: e.Name, Address: "not started", Source: unavailable{e.Err}, Logger: p.logger()})
 			continue
 		}
-		one, err := config.FromURLs([]string{e.View})
+		one, err := backends.Config().FromURLs([]string{e.View})
 		if err != nil {
 			return fmt.Errorf("reading the demo's own address: %w", err)
 		}

@@ -33,7 +33,6 @@
 //
 // # Backends
 //
-// build.go and operator.go choose by the type of a source; redis.go, postgres.go and
-// ydb.go have all that is known of one type: how the config becomes options of its source
-// and of its driver, and how an action is written in a line.
+// Package backends has the one list of them: nothing here knows what a backend is called or
+// what it can do.
 package app

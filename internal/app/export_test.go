@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/sources"
 )
@@ -13,7 +14,7 @@ func TestTheCommandOfARowShowsItWithoutSecrets(t *testing.T) {
 	row := func(source, space, name string, kind sources.Kind) *sources.Row {
 		return &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: source, Space: space, Name: name}, Kind: kind}}
 	}
-	c, err := config.FromURLs([]string{"redis://ops:hunter2@leases:6379/0?keys=app:*", "postgres://ops:hunter2@ledger:5432/ledger",
+	c, err := backends.Config().FromURLs([]string{"redis://ops:hunter2@leases:6379/0?keys=app:*", "postgres://ops:hunter2@ledger:5432/ledger",
 		"grpc://ops:hunter2@ydb:2136/local?node=/local/a", "grpcs://ops:hunter2@other/?database=/prod&discovery=off"})
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -167,14 +166,9 @@ func (p *program) pickOne(arg string) (c config.Config, name, space string, err 
 		return c, names[0], "", nil
 	}
 	s := c.Sources[0]
-	if len(s.Watch) != 1 || s.Watch[0].Kind == sources.KindUnknown || s.Type == config.TypeRedis && strings.ContainsAny(s.Watch[0].Pattern, "*?[\\") {
+	prepared, _ := p.prepared(s, c) // what is wrong with it is said when it is made
+	if len(s.Watch) != 1 || s.Watch[0].Kind == sources.KindUnknown || prepared.Many {
 		return c, "", "", usagef("name one primitive in the URL: exactly one of election=, mutex= and semaphore=, without a pattern")
 	}
-	if s.Type == config.TypeYDB {
-		return c, "", ydbSpace(s), nil
-	}
-	if t, err := config.ParseURL(s.URL); err == nil {
-		space = strings.TrimPrefix(t.Path, "/")
-	}
-	return c, "", space, nil
+	return c, "", prepared.Space, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/format"
 	"coordtop/ui/keys"
@@ -13,7 +14,7 @@ import (
 // load reads a config file and checks what only the board knows: its keys. All that is
 // wrong comes in one error, a *config.Problems.
 func (p *program) load(path string) (config.Config, error) {
-	c, err := config.Load(path, p.env.Lookup)
+	c, err := backends.Config().Load(path, p.env.Lookup)
 	wrong := &config.Problems{Path: path}
 	if err != nil && !errors.As(err, &wrong) {
 		return c, err

@@ -9,8 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"coordtop/coord/rediscoord"
-	"coordtop/coord/ydbcoord"
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/files"
 )
@@ -32,8 +31,7 @@ func openLog(env config.Lookup) (*slog.Logger, *logFile, error) {
 		return slog.New(slog.DiscardHandler), nil, fmt.Errorf("opening the log: %w", err)
 	}
 	logger := slog.New(slog.NewTextHandler(f, nil)).With("pid", os.Getpid())
-	rediscoord.LogTo(logger)
-	ydbcoord.LogTo(logger)
+	backends.LogTo(logger)
 	return logger, f, nil
 }
 

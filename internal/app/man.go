@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/headless"
 )
@@ -56,8 +57,7 @@ func manual(root *cobra.Command) string {
 		m.term(fmt.Sprint(e.code), e.text)
 	}
 	m.macro("SH", "ENVIRONMENT")
-	m.term("REDIS_URL, DATABASE_URL, PGHOST, "+config.YDBVariable, "What to watch where neither a URL nor a config file says it; "+
-		"with PGHOST also PGPORT, PGUSER, PGDATABASE and PGPASSWORD, with "+config.YDBVariable+" the credentials that YDB's own tools read.")
+	m.variables()
 	m.term(config.EnvPath, "The config file, instead of the usual one.")
 	m.term("NO_COLOR", "Of any value: no colours.")
 	m.macro("SH", "FILES")
@@ -70,6 +70,20 @@ func manual(root *cobra.Command) string {
 		}
 	}
 	return m.String()
+}
+
+// variables are those that name servers.
+func (m *page) variables() {
+	var names []string
+	var with []string
+	for _, b := range backends.All() {
+		for _, v := range b.Variables {
+			if names = append(names, v.Name); v.With != "" {
+				with = append(with, "with "+v.Name+" "+v.With)
+			}
+		}
+	}
+	m.term(strings.Join(names, ", "), "What to watch where neither a URL nor a config file says it; "+strings.Join(with, ", ")+".")
 }
 
 // commandsOf are root and all commands below it that do something and that people are told of.

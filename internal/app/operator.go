@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"coordtop/coord"
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/operate"
 	"coordtop/internal/spawn"
@@ -60,16 +61,11 @@ func (p *program) giveBack(op *operate.Operator) {
 // for it.
 func (p *program) backend(s config.Source, identity string) (b operate.Backend, ok bool) {
 	b = operate.Backend{Type: s.Type, Identity: identity, ReadOnly: s.ReadOnly, Protect: s.Protect}
-	switch s.Type {
-	case config.TypeRedis:
-		p.redisBackend(&b, s)
-	case config.TypePostgres:
-		p.postgresBackend(&b, s)
-	case config.TypeYDB:
-		p.ydbBackend(&b, s)
-	default:
+	entry := backends.Of(s.Type)
+	if entry.Driver == nil {
 		return b, false
 	}
+	entry.Driver(p.host(), s, &b)
 	if open := b.Open; p.env.wrapDriver != nil {
 		b.Open = func(ctx context.Context, space string) (coord.Driver, error) {
 			d, err := open(ctx, space)
@@ -80,15 +76,6 @@ func (p *program) backend(s config.Source, identity string) (b operate.Backend, 
 		}
 	}
 	return b, true
-}
-
-// cutText keeps the beginning of a long text.
-func cutText(s string) string {
-	const most = 300
-	if len(s) <= most {
-		return s
-	}
-	return s[:most] + "..."
 }
 
 // crash ends the process of an owner, without a word.

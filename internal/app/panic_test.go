@@ -19,7 +19,7 @@ func TestAPanicBesideTheBoardRestoresTheTerminal(t *testing.T) {
 	p := &program{env: Environment{Stderr: w.stderr, Lookup: lookup(map[string]string{"HOME": w.home})}}
 	keys, hand := io.Pipe()
 	defer hand.Close()
-	c := config.Config{Sources: []config.Source{{Name: "a", Type: config.TypePostgres}}}
+	c := config.Config{Sources: []config.Source{{Name: "a", Type: "postgres"}}}
 	under, whole := p.guarded(t.Context())
 	err := whole(p.observe(under, c, func(ctx context.Context, hub *sources.Hub, beside *watched) error {
 		feed := newFeed(hub)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"coordtop/internal/address"
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/format"
 )
@@ -27,7 +28,7 @@ func (p *program) pick(args []string) (c config.Config, names []string, err erro
 		}
 	}
 	if len(urls) > 0 {
-		c, err = config.FromURLs(urls, places...)
+		c, err = backends.Config().FromURLs(urls, places...)
 	} else {
 		c, err = p.found()
 	}
@@ -70,7 +71,7 @@ func plausible(name, where string, list []config.Source) error {
 // neither explains an argument that is not a URL and not a name, with what is known of the
 // names. It does not repeat the argument, which may be a URL without its scheme.
 func neither(where, names string) error {
-	return usagef("%s is neither a URL nor a name: a URL begins with its scheme, %s, and a name is SOURCE/NAME, or SOURCE for all of it%s", where, config.Schemes, names)
+	return usagef("%s is neither a URL nor a name: a URL begins with its scheme, %s, and a name is SOURCE/NAME, or SOURCE for all of it%s", where, backends.Config().Schemes(), names)
 }
 
 // errNothing says that neither a file nor a variable names a source.
@@ -95,7 +96,7 @@ func (p *program) found() (config.Config, error) {
 			return c, asUsage(err)
 		}
 	}
-	c, err := config.FromEnv(p.env.Lookup)
+	c, err := backends.Config().FromEnv(p.env.Lookup)
 	if err == nil && len(c.Sources) == 0 {
 		err = usagef("%w. Looked for\n%s", errNothing, p.nothing(path))
 	}
@@ -126,21 +127,15 @@ func (p *program) nothing(path string) string {
 	line("a URL on the command line", "none")
 	line("$"+config.EnvPath, "not set")
 	line(path, "not there")
-	for _, v := range []struct{ name, instead string }{
-		{"REDIS_URL", "set"}, {"DATABASE_URL", "set, but not to postgres://..."}, {"PGSERVICE", "set"}, {"PGHOST", "set"},
-		{config.YDBVariable, "set, but not to grpc://... or grpcs://..."},
-	} {
-		state := "not set"
-		if value, _ := p.env.Lookup(v.name); value != "" {
-			state = v.instead
-		}
-		line("$"+v.name, state)
+	for _, v := range backends.Config().Unused(p.env.Lookup) {
+		line(v[0], v[1])
 	}
-	b.WriteString("Start with one of\n" +
-		"  coordtop demo\n" +
-		"  coordtop redis://localhost:6379/0\n" +
-		"  coordtop postgres://user@localhost/database\n" +
-		"  coordtop grpc://localhost:2136/local\n" +
-		"  mkdir -p " + filepath.Dir(path) + " && coordtop config example > " + path)
+	b.WriteString("Start with one of\n  coordtop demo\n")
+	for _, entry := range backends.All() {
+		if entry.Docs.Example != "" {
+			b.WriteString("  coordtop " + entry.Docs.Example + "\n")
+		}
+	}
+	b.WriteString("  mkdir -p " + filepath.Dir(path) + " && coordtop config example > " + path)
 	return b.String()
 }

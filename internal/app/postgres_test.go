@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"coordtop/internal/config"
+	"coordtop/internal/app/backends"
 	"coordtop/internal/localserver"
 	"coordtop/sources"
 )
@@ -350,7 +350,7 @@ func TestNamesOfAFileReachThePostgresSource(t *testing.T) {
 	server := localserver.PostgresForTest(t, localserver.PostgresOptions{})
 	login(t, server.URL(), "mary").does("select pg_advisory_lock(17, -4)")
 	text := fmt.Sprintf("sources: [{name: a, url: '%s'}, {name: b, url: '%[1]s'}]\nnames: {b: {'17:-4': ledger/compactor}}", server.URL())
-	c, err := config.Parse([]byte(text), "c.yaml", nothingSet)
+	c, err := backends.Config().Parse([]byte(text), "c.yaml", nothingSet)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"coordtop/internal/address"
+	"coordtop/internal/app/backends"
 	"coordtop/sources"
 )
 
@@ -105,16 +106,12 @@ func (p *program) run(f func(cmd *cobra.Command, args []string) error) func(*cob
 
 func (p *program) root() *cobra.Command {
 	var o boardOptions
+	variables, urls := backends.Help()
 	root := &cobra.Command{
 		Use:   "coordtop [URL ...]",
 		Short: "top for coordination state",
 		Long: "Shows live who leads, who owns, since when and for how much longer.\n\n" +
-			"What to watch comes from the URLs, else from the config file, else from $REDIS_URL, " +
-			"$DATABASE_URL, $PGSERVICE or $PGHOST, and $YDB_CONNECTION_STRING. A URL of Redis selects with " +
-			"?keys=PATTERN, ?election=PATTERN and ?mutex=PATTERN, one of Postgres with " +
-			"?locks=4242,17:-4, ?election=NAME and ?mutex=NAME; without that, everything that looks " +
-			"like a lock is shown. One of YDB, which lists no names, selects with ?node=PATH and " +
-			"&election=NAME, &mutex=NAME and &semaphore=NAME.\n\n" +
+			"What to watch comes from the URLs, else from the config file, else from " + variables + ". " + urls + "\n\n" +
 			"Exit codes: " + exitList() + "; 128 + n ended by signal n, with stacks, or by a second signal.",
 		Example: "coordtop redis://localhost:6379/0\n" +
 			"coordtop 'rediss://ops@leases:6380/0?election=app:leader:*'\n" +

@@ -8,33 +8,34 @@ import (
 // FromURLs makes a config of URLs, one source each, named by their hosts or their types. The
 // error is a *Problems with every URL that cannot be used. It calls them by their places, as
 // "argument 2"; what has no place there by its number.
-func FromURLs(urls []string, places ...string) (Config, error) {
+func (all Backends) FromURLs(urls []string, places ...string) (Config, error) {
 	var c Config
 	var problems Problems
 	for i, raw := range urls {
-		t, err := ParseURL(raw)
+		t, err := all.ParseURL(raw)
 		if err == nil {
-			err = Supported(t.Type)
+			err = all.Supported(t.Type)
 		}
 		if err != nil {
 			place := fmt.Sprintf("argument %d", i+1)
 			if i < len(places) {
 				place = places[i]
 			}
-			problems.List = append(problems.List, Problem{Text: fmt.Sprintf("%s: %s%v", place, shownScheme(raw), err)})
+			problems.List = append(problems.List, Problem{Text: fmt.Sprintf("%s: %s%v", place, all.shownScheme(raw), err)})
 			continue
 		}
 		c.Sources = append(c.Sources, sourceOf(t))
 	}
-	nameSources(c.Sources)
+	all.nameSources(c.Sources)
 	return c, (&problems).orNil()
 }
 
 // shownScheme is all that is repeated of a URL that is not understood: any other word of it
 // could be the password.
-func shownScheme(raw string) string {
+func (all Backends) shownScheme(raw string) string {
 	scheme, _, ok := strings.Cut(raw, "://")
-	if scheme = strings.ToLower(scheme); !ok || typeOf(scheme) == "" {
+	scheme = strings.ToLower(scheme)
+	if b, _ := all.byScheme(scheme); !ok || b == nil {
 		return ""
 	}
 	return scheme + "://...: "

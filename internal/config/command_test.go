@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	. "coordtop/internal/config"
 )
 
 // openEnd makes a named pipe. ended is closed when a writer had it open and every writer has

@@ -16,7 +16,7 @@ type Config struct {
 	Color    string // of the title, one of Colors; "": the program's choice
 	Identity string // template of our label where we own; "": the program's choice
 	Sources  []Source
-	Names    map[string]map[string]string // of a Postgres source, then lock number, then the name to show
+	Names    map[string]map[string]string // of a source with Names, then lock number, then the name to show
 	Owners   sources.OwnerRules
 	Keys     []KeyChange // by action
 
@@ -31,31 +31,23 @@ type KeyChange struct {
 	Line, Column int // where it stands in Config.Path
 }
 
-// Types of sources, as they are shown and printed.
-const (
-	TypeRedis    = "redis"
-	TypePostgres = "postgres"
-	TypeYDB      = "ydb"
-	TypeDflockd  = "dflockd"
-)
-
 // Source is one backend to look at.
 type Source struct {
 	Name     string // unique in a Config
 	Line     int    // where it begins in Config.Path; 0: it is not from a file
 	Column   int    // as Line
-	Type     string // one of the Type constants
+	Type     string // of a Backend
 	URL      string // for the backend's parser, without our parameters. May hold a password if it was an argument
 	Address  string // scheme, hosts and path, no user, password or parameters; for people see Shown
 	User     string // overrides the URL's; "": the URL's
 	Password Secret
-	Token    Secret // YDB only, and then there is no User and no Password
+	Token    Secret // where the backend has Tokens, and then there is no User and no Password
 	TLS      certs.Files
 	Watch    []Watch
-	Legible  []*regexp.Regexp // Redis only: what may be shown of a value though it is not surely a name
-	Nodes    []string         // YDB only: paths of coordination nodes, from the root or from the database
-	Channels []string         // Postgres only
-	Scheme   string           // Postgres only: how names become lock numbers; "": the source's own choice
+	Legible  []*regexp.Regexp // where the backend has Legible: what may be shown of a value though it is not surely a name
+	Nodes    []string         // where the backend has Nodes: paths of coordination nodes, from the root or from the database
+	Channels []string         // where the backend has Channels
+	Scheme   string           // where the backend has KeyScheme: how names become lock numbers; "": the source's own choice
 	ReadOnly bool
 	Protect  bool
 	Labels   []Label // sorted by key
@@ -64,7 +56,7 @@ type Source struct {
 	Forget   time.Duration // 0: the source's own choice
 }
 
-// Secret is what proves who we are to the source: the password, or YDB's access token.
+// Secret is what proves who we are to the source: the password, or the access token.
 func (s Source) Secret() Secret {
 	if !s.Token.IsZero() {
 		return s.Token
@@ -72,12 +64,12 @@ func (s Source) Secret() Secret {
 	return s.Password
 }
 
-// Shown is the address for people: scheme and hosts, and the number of a Redis database. Another
+// Shown is the address for people: scheme and hosts, and the number of a database. Another
 // path may be a part of a password with a slash.
-func (s Source) Shown() string {
+func (all Backends) Shown(s *Source) string {
 	scheme, rest, _ := strings.Cut(s.Address, "://")
 	hosts, path, _ := strings.Cut(rest, "/")
-	if path = strings.TrimSuffix(path, "/"); s.Type == TypeRedis && isNumber(path) {
+	if path = strings.TrimSuffix(path, "/"); all.Of(s.Type).has(Numbered) && isNumber(path) {
 		hosts += "/" + path
 	}
 	return scheme + "://" + hosts
@@ -88,7 +80,7 @@ type Watch struct {
 	Kind     sources.Kind // KindUnknown: the source guesses from the name
 	Pattern  string       // a name, or a pattern in the backend's own language; Postgres: a lock number or a name
 	Expected bool         // must always have an owner
-	Node     string       // YDB only: the path of its coordination node; "": each of Source.Nodes
+	Node     string       // where the backend has Nodes: the path of its coordination node; "": each of Source.Nodes
 }
 
 // Label is a fact about a source that a filter can ask for.

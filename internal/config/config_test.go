@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"errors"
@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/app/backends"
 	"coordtop/internal/certs"
+	. "coordtop/internal/config"
 	"coordtop/sources"
 )
 
@@ -28,7 +30,7 @@ func env(pairs map[string]string) Lookup {
 
 func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	t.Parallel()
-	c, err := Load(example, noEnv)
+	c, err := backends.Config().Load(example, noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +45,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	}
 	s := c.Sources[0]
 	want := Source{
-		Name: "leases", Type: TypeRedis, URL: "rediss://leases.example:6380/0", Address: "rediss://leases.example:6380/0",
+		Name: "leases", Type: "redis", URL: "rediss://leases.example:6380/0", Address: "rediss://leases.example:6380/0",
 		User: "coordtop", TLS: certs.Files{ServerName: "leases.internal"},
 		Watch:   []Watch{{sources.KindElection, "app:leader:*", true, ""}, {sources.KindMutex, "app:lock:*", false, ""}},
 		Legible: []*regexp.Regexp{regexp.MustCompile("^agent=([^;]+);")},
@@ -53,7 +55,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
 	}
 	want = Source{
-		Name: "ledger-db", Type: TypePostgres, URL: "postgres://coordtop@db1.example,db2.example/ledger",
+		Name: "ledger-db", Type: "postgres", URL: "postgres://coordtop@db1.example,db2.example/ledger",
 		Address: "postgres://db1.example,db2.example/ledger", Channels: []string{"ledger_events"}, Scheme: "hashtextextended",
 		Watch: []Watch{{sources.KindElection, "4242", true, ""}, {sources.KindMutex, "17:-4", false, ""}, {sources.KindMutex, "month-end", false, ""}},
 	}
@@ -61,7 +63,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
 	}
 	want = Source{
-		Name: "jobs", Type: TypeYDB, URL: "grpcs://ydb.example:2135/prod", Address: "grpcs://ydb.example:2135/prod",
+		Name: "jobs", Type: "ydb", URL: "grpcs://ydb.example:2135/prod", Address: "grpcs://ydb.example:2135/prod",
 		Nodes: []string{"/prod/other"},
 		Watch: []Watch{{sources.KindElection, "primary", true, "/prod/app"}, {sources.KindSemaphore, "connections", false, "/prod/app"},
 			{sources.KindMutex, "nightly-export", false, ""}},
@@ -85,7 +87,7 @@ func TestExampleShowsEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range keysOf(reflect.TypeFor[file]()) {
+	for _, key := range keysOf(reflect.TypeFor[File]()) {
 		if !regexp.MustCompile(`(?m)^[ #-]*`+key+`: |^[ #-]*`+key+`:$`).Match(data) && !strings.Contains(string(data), "{ "+key+":") {
 			t.Errorf("config.example.yaml does not show the key %q", key)
 		}
@@ -111,7 +113,7 @@ func TestExampleAlternativesAreValidToo(t *testing.T) {
 			}
 			text = strings.Replace(text, "# "+mark, mark, 1)
 		}
-		if _, err := Parse([]byte(text), example, noEnv); err != nil {
+		if _, err := backends.Config().Parse([]byte(text), example, noEnv); err != nil {
 			t.Errorf("with %s: %v", alternative, err)
 		}
 	}
@@ -190,7 +192,7 @@ owners:
   - {match: "(", label: l}
   - {label: l}
 `
-	_, err := Parse([]byte(text), "/etc/c.yaml", noEnv)
+	_, err := backends.Config().Parse([]byte(text), "/etc/c.yaml", noEnv)
 	var p *Problems
 	if !errors.As(err, &p) {
 		t.Fatalf("got %v", err)
@@ -215,7 +217,7 @@ owners:
 		"/etc/c.yaml:21:5: sources[2].name: given twice",
 		"/etc/c.yaml:22:5: sources[3].url: missing: where the server is",
 		"/etc/c.yaml:24:10: sources[4].url: holds a password",
-		"/etc/c.yaml:26:20: sources[4].watch[0].semaphore: an advisory lock is no semaphore: write election or mutex",
+		"/etc/c.yaml:26:20: sources[4].watch[0].semaphore: Postgres has no semaphores: write election or mutex",
 		"/etc/c.yaml:27:20: sources[4].channels[1]: is empty",
 		"/etc/c.yaml:28:10: sources[4].tls: the url says sslmode=disable",
 		"/etc/c.yaml:31:15: sources[5].channels: only Postgres takes this",
@@ -282,7 +284,7 @@ func TestWhatIsNotYAMLIsAProblemWithItsPlace(t *testing.T) {
 		{"sources: [{url: 'redis://u@h', user: v}]", "user: the url names another user"},
 		{"owners: [{match: x}]\nsources: [{url: 'redis://h'}]", "owners[0].label: missing"},
 	} {
-		_, err := Parse([]byte(c.text), "c.yaml", noEnv)
+		_, err := backends.Config().Parse([]byte(c.text), "c.yaml", noEnv)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
 		}
@@ -291,7 +293,7 @@ func TestWhatIsNotYAMLIsAProblemWithItsPlace(t *testing.T) {
 
 func TestAnchorsAndPlainScalarsAreUnderstood(t *testing.T) {
 	t.Parallel()
-	c, err := Parse([]byte(`title: 42
+	c, err := backends.Config().Parse([]byte(`title: 42
 sources:
   - url: rediss://a
     tls: &t {ca: ~/ca.pem}
@@ -317,7 +319,7 @@ func TestAShortFileCannotSayTooMuch(t *testing.T) {
 	t.Parallel()
 	text := "sources:\n- &a {url: redis://h, watch: &w [" + strings.Repeat("{keys: x},", 400) + "]}\n" +
 		strings.Repeat("- {url: redis://h, watch: *w}\n", 400)
-	_, err := Parse([]byte(text), "c.yaml", noEnv)
+	_, err := backends.Config().Parse([]byte(text), "c.yaml", noEnv)
 	if err == nil || !strings.Contains(err.Error(), "too much for a config") {
 		t.Fatalf("got %.200v", err)
 	}
@@ -345,14 +347,14 @@ func TestTheConfigIsLookedForWhereItShouldBe(t *testing.T) {
 func TestAFileThatIsNotThereOrTooLongIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, err := Load(filepath.Join(dir, "none.yaml"), noEnv); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := backends.Config().Load(filepath.Join(dir, "none.yaml"), noEnv); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 	long := filepath.Join(dir, "long.yaml")
-	if err := os.WriteFile(long, make([]byte, maxFile+1), 0o600); err != nil {
+	if err := os.WriteFile(long, make([]byte, MaxFile+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(long, noEnv); err == nil || !strings.Contains(err.Error(), "longer than 256 kB") {
+	if _, err := backends.Config().Load(long, noEnv); err == nil || !strings.Contains(err.Error(), "longer than 256 kB") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -367,7 +369,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("a: &a [*a]"))
 	f.Add([]byte("sources:\n- <<: *x\n  url: |\n    redis://h\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := Parse(data, "c.yaml", noEnv)
+		c, err := backends.Config().Parse(data, "c.yaml", noEnv)
 		if err != nil {
 			if strings.TrimSpace(err.Error()) == "" {
 				t.Fatal("an error that says nothing")

@@ -37,7 +37,7 @@ func decode(data []byte, path string) (*file, *decoder) {
 	d := &decoder{places: map[string]ast.Node{}, shown: map[string]string{}, anchors: map[string]ast.Node{}}
 	d.problems.Path = path
 	f := new(file)
-	text, line, wrong := plainText(data)
+	text, line, wrong := PlainText(data)
 	if wrong != "" {
 		d.problems.List = append(d.problems.List, Problem{Line: line, Column: 1, Text: wrong})
 		return f, d

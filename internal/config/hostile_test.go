@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"coordtop/internal/app/backends"
+	. "coordtop/internal/config"
 	"coordtop/internal/localserver"
 )
 
@@ -32,11 +34,11 @@ func utf16Bytes(text string, order binary.AppendByteOrder) string {
 func TestAConfigOfAnotherSystemIsRead(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"a mark of UTF-8": utf8Mark + good, "CRLF": strings.ReplaceAll(good, "\n", "\r\n"), "CR": strings.ReplaceAll(good, "\n", "\r"),
-		"UTF-16 LE": utf16Mark + utf16Bytes(good, binary.LittleEndian), "UTF-16 BE": utf16MarkBig + utf16Bytes(good, binary.BigEndian),
-		"a mark and CRLF": utf8Mark + strings.ReplaceAll(good, "\n", "\r\n"),
+		"a mark of UTF-8": UTF8Mark + good, "CRLF": strings.ReplaceAll(good, "\n", "\r\n"), "CR": strings.ReplaceAll(good, "\n", "\r"),
+		"UTF-16 LE": UTF16Mark + utf16Bytes(good, binary.LittleEndian), "UTF-16 BE": UTF16MarkBig + utf16Bytes(good, binary.BigEndian),
+		"a mark and CRLF": UTF8Mark + strings.ReplaceAll(good, "\n", "\r\n"),
 	} {
-		c, err := Parse([]byte(text), "/c.yaml", noEnv)
+		c, err := backends.Config().Parse([]byte(text), "/c.yaml", noEnv)
 		if err != nil || len(c.Sources) != 1 || c.Sources[0].Name != "a" {
 			t.Errorf("%s: got %+v, %v", name, c, err)
 		}
@@ -45,7 +47,7 @@ func TestAConfigOfAnotherSystemIsRead(t *testing.T) {
 		"title: a\nsources: \x00": "/c.yaml:2:1: a zero byte", "title: a\n\ntitle: \xff\xfe\n": "/c.yaml:3:1: not UTF-8",
 		"\xff\xfe\x00\x00s\x00\x00\x00": "a zero byte",
 	} {
-		if _, err := Parse([]byte(text), "/c.yaml", noEnv); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := backends.Config().Parse([]byte(text), "/c.yaml", noEnv); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
@@ -58,16 +60,16 @@ func bombs() map[string]string {
 		"[", "{", "{a: ", "- ", "a: ", "? ", "&a ", "! ", "%", "*a ", "\"a\" ", "\n", "[a,", "a:\n", "- a\n", "#\n", "---\n", "[]", "- |\n  a\n",
 		"|", "'", "\t", "\r", "\"\\x", "]", ": ", "? a\n: b\n", "&", "@", "`", "<<: ", "a: [", " #a\n", "a ", "\n c", "- - - - - - - -\n", "[[[[[[[[],", "!!a ",
 	} {
-		for _, size := range []int{maxFile, maxFile / 4, maxFile / 16} { // the shorter ones pass the bounds
+		for _, size := range []int{MaxFile, MaxFile / 4, MaxFile / 16} { // the shorter ones pass the bounds
 			list[strconv.Quote(piece)+" in "+strconv.Itoa(size)] = strings.Repeat(piece, size/len(piece))
 		}
-		list["sources and "+strconv.Quote(piece)] = "sources: " + strings.Repeat(piece, maxFile/len(piece))
+		list["sources and "+strconv.Quote(piece)] = "sources: " + strings.Repeat(piece, MaxFile/len(piece))
 	}
 	var keys, deep, deepList, laughs strings.Builder
-	for i := range maxTokens/3 - 10 {
+	for i := range MaxTokens/3 - 10 {
 		fmt.Fprintf(&keys, "k%d: v\n", i)
 	}
-	for i := 0; deep.Len() < maxFile; i++ {
+	for i := 0; deep.Len() < MaxFile; i++ {
 		deep.WriteString(strings.Repeat(" ", i) + "a:\n")
 		deepList.WriteString(strings.Repeat(" ", i) + "-\n")
 	}
@@ -79,11 +81,11 @@ func bombs() map[string]string {
 	list["keys"], list["deep"], list["deep lists"], list["laughs"] = keys.String(), deep.String(), deepList.String(), laughs.String()
 	list["laughs in a list"] = strings.Replace(laughs.String(), "sources: *a29", "sources:\n- channels: *a29\n  url: redis://h", 1)
 	list["keys of names"] = "names:\n  a:\n" + strings.ReplaceAll("\n"+keys.String(), "\nk", "\n    k")
-	list["a long key"] = strings.Repeat("k", maxFile) + ": v"
-	list["a long value"] = "title: " + strings.Repeat("v", maxFile)
-	list["a long url"] = "sources: [{url: 'redis://" + strings.Repeat("h", maxFile) + "'}]"
-	list["many hosts"] = "sources: [{url: 'postgres://" + strings.Repeat("h,", maxFile/2) + "'}]"
-	list["a long expression"] = "owners: [{match: '" + strings.Repeat("(a*", maxFile/4) + "', label: x}]"
+	list["a long key"] = strings.Repeat("k", MaxFile) + ": v"
+	list["a long value"] = "title: " + strings.Repeat("v", MaxFile)
+	list["a long url"] = "sources: [{url: 'redis://" + strings.Repeat("h", MaxFile) + "'}]"
+	list["many hosts"] = "sources: [{url: 'postgres://" + strings.Repeat("h,", MaxFile/2) + "'}]"
+	list["a long expression"] = "owners: [{match: '" + strings.Repeat("(a*", MaxFile/4) + "', label: x}]"
 	list["a wide expression"] = "owners: [{match: '" + strings.Repeat("(a{1,1000})", 20) + "', label: x}]"
 	return list
 }
@@ -96,7 +98,7 @@ func TestAConfigCannotTakeTheMemory(t *testing.T) {
 	}
 	const variable = "COORDTOP_TEST_BOMB"
 	if path := os.Getenv(variable); path != "" {
-		c, err := Load(path, noEnv)
+		c, err := backends.Config().Load(path, noEnv)
 		runtime.KeepAlive(c)
 		text := fmt.Sprint(err)
 		fmt.Printf("%d bytes of error: %.200q\n", len(text), text)
@@ -159,11 +161,11 @@ func TestListsThatCostMemoryAreBounded(t *testing.T) {
 	for _, url := range []string{
 		"postgres://" + hosts + "/d", "redis+sentinel://" + hosts + "/m/0", "postgres:///d?host=" + hosts, "postgres:///d?host=" + strings.ReplaceAll(hosts, ",", "%2C"),
 	} {
-		if _, err := ParseURL(url); err == nil || !strings.Contains(err.Error(), "more than 64 hosts") {
+		if _, err := backends.Config().ParseURL(url); err == nil || !strings.Contains(err.Error(), "more than 64 hosts") {
 			t.Errorf("%.30s: %v", url, err)
 		}
 	}
-	if _, err := ParseURL("postgres://" + strings.Repeat("h,", 63) + "h/d"); err != nil {
+	if _, err := backends.Config().ParseURL("postgres://" + strings.Repeat("h,", 63) + "h/d"); err != nil {
 		t.Error(err)
 	}
 	source := `sources: [{url: "redis://h", legible: [` + strings.Repeat(`"x", `, 20) + `]}]`
@@ -173,7 +175,7 @@ func TestListsThatCostMemoryAreBounded(t *testing.T) {
 		"sources: [" + strings.Repeat(`{url: "redis://h", legible: [`+strings.Repeat("x, ", 19)+"x]},", 11) + "]": "more than 200 regular expressions",
 		"owners: [" + strings.Repeat("{match: x, label: y}, ", 180) + "]\n" + source:                              "",
 	} {
-		_, err := Parse([]byte(text), "/etc/c.yaml", noEnv)
+		_, err := backends.Config().Parse([]byte(text), "/etc/c.yaml", noEnv)
 		if want == "" && err != nil || want != "" && (err == nil || strings.Count(err.Error(), want) != 1) {
 			t.Errorf("%.40s: %v, want %q once", text, err, want)
 		}

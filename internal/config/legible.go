@@ -14,12 +14,12 @@ const (
 )
 
 // legible reads the patterns of what may be shown of a value that may prove ownership.
-func (v *validator) legible(f *fileSource, typ, path string) []*regexp.Regexp {
+func (v *validator) legible(f *fileSource, b *Backend, path string) []*regexp.Regexp {
 	if !v.wrote(path + ".legible") {
 		return nil
 	}
-	if typ != TypeRedis && typ != "" {
-		v.at(path+".legible", "only Redis takes this: no other backend has values that prove ownership")
+	if b != nil && !b.has(Legible) {
+		v.at(path+".legible", "only %s takes this: no other backend has values that prove ownership", v.backends.with(Legible))
 		return nil
 	}
 	if len(f.Legible) > maxLegible {

@@ -43,20 +43,20 @@ func Dir(env Lookup, variable, usual string) string {
 // Load reads and checks a config file, or what comes out of a pipe. The error is a *Problems
 // if the file could be read; it wraps fs.ErrNotExist if there is none, and repeats no path at
 // which there is nothing.
-func Load(path string, env Lookup) (Config, error) {
+func (all Backends) Load(path string, env Lookup) (Config, error) {
 	data, _, err := files.Read(context.Background(), path, maxFile)
 	if err != nil {
 		return Config{}, fmt.Errorf("reading the config: %w", err)
 	}
-	return Parse(data, path, env)
+	return all.Parse(data, path, env)
 }
 
 // Parse checks a config that was read from path, which file names in it are relative
 // to. The error is a *Problems with everything that is wrong.
-func Parse(data []byte, path string, env Lookup) (Config, error) {
+func (all Backends) Parse(data []byte, path string, env Lookup) (Config, error) {
 	f, d := decode(data, path)
 	home, _ := env("HOME")
-	v := &validator{decoder: d, dir: filepath.Dir(path), home: home}
+	v := &validator{decoder: d, backends: all, dir: filepath.Dir(path), home: home}
 	c := v.config(f)
 	c.Path = path
 	return c, d.problems.orNil()

@@ -10,9 +10,9 @@ import (
 
 // nameSources gives every source without a name one that is unique and as short as can be:
 // the name of its primary behind Sentinels, else its hosts without ports, or its type where
-// another source has these hosts and none has that type. Else its hosts with ports, with the number of its database if that is taken and
-// it is a Redis, with a number if that is taken too.
-func nameSources(sources []Source) {
+// another source has these hosts and none has that type. Else its hosts with ports, with the
+// number of its database if that is taken and there is one, with a number if that is taken too.
+func (all Backends) nameSources(sources []Source) {
 	taken, hosts, types := map[string]int{}, map[string]int{}, map[string]int{}
 	for i := range sources {
 		taken[sources[i].Name]++
@@ -30,7 +30,7 @@ func nameSources(sources []Source) {
 		case types[s.Type] == 1 && taken[s.Type] == 0:
 			s.Name = s.Type
 		default:
-			s.Name = freeName(s, taken)
+			s.Name = all.freeName(s, taken)
 		}
 		taken[s.Name]++
 	}
@@ -60,8 +60,8 @@ func hostsOf(s *Source) string {
 	return strings.Join(once, ",")
 }
 
-func freeName(s *Source, taken map[string]int) string {
-	_, rest, _ := strings.Cut(s.Shown(), "://")
+func (all Backends) freeName(s *Source, taken map[string]int) string {
+	_, rest, _ := strings.Cut(all.Shown(s), "://")
 	host, _, _ := strings.Cut(rest, "/")
 	if host == "" {
 		host, rest = s.Type, s.Type

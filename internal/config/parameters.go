@@ -1,10 +1,8 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,25 +11,22 @@ import (
 	"coordtop/sources"
 )
 
-// RedisParameters are ours in a URL of Redis, for people.
-const RedisParameters = "keys, election, mutex and semaphore"
-
-// errNoSemaphore is what a person is told who looks for one on Postgres.
-var errNoSemaphore = errors.New("an advisory lock is no semaphore: write election or mutex")
-
 // parameters takes ours and returns theirs, as they were written.
-func (t *Target) parameters(query string) (theirs string, err error) {
+func (t *Target) parameters(query string, b *Backend) (theirs string, err error) {
 	var rest []string
 	for i, part := range strings.Split(query, "&") {
 		key, value, _ := strings.Cut(part, "=")
-		ours, err := t.parameter(key, value)
+		if part == "" {
+			continue
+		}
+		ours, err := t.parameter(key, value, b)
+		if err != nil && !ours {
+			err = fmt.Errorf("parameter %d behind the ?: %w", i+1, err)
+		}
 		if err != nil {
 			return "", err
 		}
-		if !ours && part != "" {
-			if err := t.foreign(key, value); err != nil {
-				return "", fmt.Errorf("parameter %d behind the ?: %w", i+1, err)
-			}
+		if !ours {
 			rest = append(rest, part)
 			t.HasPassword = t.HasPassword || strings.Contains(key, "password") || key == "access_token"
 		}
@@ -39,73 +34,43 @@ func (t *Target) parameters(query string) (theirs string, err error) {
 	return strings.Join(rest, "&"), nil
 }
 
-// parameter takes one, if it is ours.
-func (t *Target) parameter(key, value string) (ours bool, err error) {
-	kind, watched := watchKind(key)
-	switch {
-	case t.Type == TypeYDB && key == "node":
-		path, err := unescape(key, value)
-		if strings.Trim(path, "/") == "" && err == nil {
-			err = errors.New("node= is empty: write the path of a coordination node, as node=/local/app")
-		}
-		t.Nodes = append(t.Nodes, path)
-		return true, err
-	case t.Type != TypePostgres && watched:
-		pattern, err := unescape(key, value)
-		if pattern == "" && err == nil {
-			err = fmt.Errorf("%s= is empty: write %s", key, exampleOf(t.Type, key))
-		}
-		t.Watch = append(t.Watch, Watch{Kind: kind, Pattern: pattern})
-		return true, err
-	case t.Type != TypePostgres:
-		return false, nil
-	case kind == sources.KindSemaphore:
-		return true, fmt.Errorf("%s=: %w", key, errNoSemaphore)
-	case watched || key == "locks":
-		keys, err := list(key, value, "4242,17:-4")
-		for _, k := range keys {
-			t.Watch = append(t.Watch, Watch{Kind: kind, Pattern: k})
-		}
-		return true, err
-	case key == "channels":
-		names, err := list(key, value, "jobs,events")
-		t.Channels = append(t.Channels, names...)
+// parameter reads one and reports whether it is ours.
+func (t *Target) parameter(key, value string, b *Backend) (ours bool, err error) {
+	switch kind, _ := WatchKind(key); {
+	case kind == sources.KindSemaphore && !b.has(Semaphores):
+		return true, fmt.Errorf("%s=: %w", key, b.noSemaphores())
+	case b.Parameter != nil:
+		return b.Parameter(t, key, value)
+	}
+	if ours, err := t.Select(key, value, "a name or a pattern, as "+key+"=app:leader:*"); ours {
 		return true, err
 	}
-	return false, nil
+	return false, Misspelt(key, "keys", "election", "mutex", "semaphore")
 }
 
-// setting is what the name of a setting of Postgres looks like.
-var setting = regexp.MustCompile(`^[A-Za-z_]{1,40}([.][A-Za-z_]{1,40})?$`)
+func (b *Backend) noSemaphores() error {
+	return fmt.Errorf("%s has no semaphores: write election or mutex", b.Title)
+}
 
-// foreign says what is wrong with a parameter that is not ours, as far as that is known here.
-// What else there is the backend's own parser refuses, for Postgres the server. An unknown one is repeated only
-// where it is all but a known one: it may be the second half of a password with a ? or &.
-func (t *Target) foreign(key, value string) error {
-	ours := []string{"keys", "election", "mutex", "semaphore"}
-	switch t.Type {
-	case TypePostgres:
-		ours = []string{"locks", "keys", "election", "mutex", "channels"}
-	case TypeYDB:
-		ours = append([]string{"node"}, ours...)
+// Select reads a parameter that names primitives by one name or pattern, if it is such a one.
+func (t *Target) Select(key, value, example string) (ours bool, err error) {
+	kind, watched := WatchKind(key)
+	if !watched {
+		return false, nil
 	}
-	near := address.Near(key, ours...)
-	switch modes := []string{"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}; {
-	case near != "" && key != "key": // key= is TLS's
+	pattern, err := Unescape(key, value)
+	if pattern == "" && err == nil {
+		err = fmt.Errorf("%s= is empty: write %s", key, example)
+	}
+	t.Watch = append(t.Watch, Watch{Kind: kind, Pattern: pattern})
+	return true, err
+}
+
+// Misspelt reports a parameter that is all but one of ours. Others are not repeated: they may be
+// the second half of a password with a ? or &.
+func Misspelt(key string, ours ...string) error {
+	if near := address.Near(key, ours...); near != "" && key != "key" { // key= is TLS's
 		return fmt.Errorf("unknown parameter %q: did you mean %s=?", key, near)
-	case t.Type == TypePostgres && key == "node":
-		return errors.New("node= is for YDB: write locks=, election= or mutex=")
-	case t.Type == TypePostgres && !setting.MatchString(key):
-		return fmt.Errorf("no setting of Postgres has such a name: write ? and & in a password as %%3F and %%26; to select there are %s=", strings.Join(ours, "=, "))
-	case t.Type == TypePostgres && key == "sslmode" && !slices.Contains(modes, value):
-		return fmt.Errorf("sslmode= takes %s", strings.Join(modes, ", "))
-	case t.Type == TypePostgres && (key == "host" || key == "hostaddr"):
-		if text, err := url.QueryUnescape(value); err == nil {
-			value = text
-		}
-		return few(value)
-	case t.Type == TypePostgres && key == "connect_timeout" && !isNumber(value):
-		return errors.New("connect_timeout= takes a whole number of seconds")
 	}
 	return nil
 }
@@ -115,16 +80,8 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// exampleOf is what a parameter may look like.
-func exampleOf(typ, key string) string {
-	if typ == TypeYDB {
-		return "the name of a semaphore, as " + key + "=primary"
-	}
-	return "a name or a pattern, as " + key + "=app:leader:*"
-}
-
-// watchKind is the kind that a parameter of every backend names.
-func watchKind(key string) (kind sources.Kind, ok bool) {
+// WatchKind is the kind that a parameter of every backend names.
+func WatchKind(key string) (kind sources.Kind, ok bool) {
 	for _, k := range []sources.Kind{sources.KindElection, sources.KindMutex, sources.KindSemaphore} {
 		if key == k.String() {
 			return k, true
@@ -133,12 +90,12 @@ func watchKind(key string) (kind sources.Kind, ok bool) {
 	return sources.KindUnknown, key == "keys"
 }
 
-// list reads a value with commas; one that belongs to a name is %2C.
-func list(key, value, example string) ([]string, error) {
+// List reads a value with commas; one that belongs to a name is %2C.
+func List(key, value, example string) ([]string, error) {
 	words := strings.Split(value, ",")
 	for i, word := range words {
 		var err error
-		if words[i], err = unescape(key, word); err != nil {
+		if words[i], err = Unescape(key, word); err != nil {
 			return nil, err
 		}
 	}
@@ -148,7 +105,8 @@ func list(key, value, example string) ([]string, error) {
 	return words, nil
 }
 
-func unescape(key, value string) (string, error) {
+// Unescape decodes the %XX of a value.
+func Unescape(key, value string) (string, error) {
 	text, err := url.PathUnescape(value)
 	if err != nil {
 		return "", fmt.Errorf("a bad %% in %s=: write %% itself as %%25", key)

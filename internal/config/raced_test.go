@@ -1,6 +1,6 @@
 //go:build race
 
-package config
+package config_test
 
 // raced reports whether the race detector slows the tests down and takes memory of its own.
 const raced = true

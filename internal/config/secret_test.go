@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	. "coordtop/internal/config"
 )
 
 func write(t *testing.T, text string, mode os.FileMode) string {
@@ -122,7 +124,7 @@ func TestIdentityTemplatesAreChecked(t *testing.T) {
 		"{user}@{host}:{pid}": true, "ops": true, "{user": false, "{name}": false, "a b": false, "a|b": false,
 		"é": false, strings.Repeat("x", 41): false, strings.Repeat("x", 40): true,
 	} {
-		if err := checkIdentity(template); (err == nil) != ok {
+		if err := CheckIdentity(template); (err == nil) != ok {
 			t.Errorf("%q: %v", template, err)
 		}
 	}

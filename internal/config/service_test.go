@@ -1,17 +1,20 @@
-package config
+package config_test
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"coordtop/internal/app/backends"
+	. "coordtop/internal/config"
 )
 
 func TestAServiceOfPostgresIsASource(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	const text = "# ours\n[other]\nhost=other\n\n[led ger]\nhost = db1,db2\nport=5433\ndbname=my ledger\nuser=a@b\npassword=p/w\nsslmode=require\nhost=late\n[ledger]\nhost=/run/pg\n[bare]\n[bad]\nhunter2\n"
-	if err := os.WriteFile(filepath.Join(home, ".pg_service.conf"), []byte(utf8Mark+strings.ReplaceAll(text, "\n", "\r\n")), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, ".pg_service.conf"), []byte(UTF8Mark+strings.ReplaceAll(text, "\n", "\r\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -24,7 +27,7 @@ func TestAServiceOfPostgresIsASource(t *testing.T) {
 		{map[string]string{"PGSERVICE": "bare", "DATABASE_URL": "postgres://h/db"}, "postgres://h/db", "h"},
 	} {
 		c.vars["HOME"] = home
-		got, err := FromEnv(env(c.vars))
+		got, err := backends.Config().FromEnv(env(c.vars))
 		if err != nil || len(got.Sources) != 1 || got.Sources[0].URL != c.url || got.Sources[0].Name != c.name {
 			t.Errorf("%v: got %+v, %v", c.vars, got.Sources, err)
 		}
@@ -39,7 +42,7 @@ func TestAServiceOfPostgresIsASource(t *testing.T) {
 		{map[string]string{"PGSERVICE": "x", "PGSERVICEFILE": "/dev/zero"}, "a device"},
 	} {
 		c.vars["HOME"] = home
-		got, err := FromEnv(env(c.vars))
+		got, err := backends.Config().FromEnv(env(c.vars))
 		if err == nil || len(got.Sources) != 0 || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%v: got %+v, %v, want %s", c.vars, got.Sources, err, c.want)
 		}

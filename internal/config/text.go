@@ -14,9 +14,9 @@ const (
 	utf16Mark    = "\xff\xfe"
 )
 
-// plainText is the text of a file in UTF-8, without a byte-order mark and with the line
+// PlainText is the text of a file in UTF-8, without a byte-order mark and with the line
 // breaks of this system. Where it is no text, wrong says why, and line where.
-func plainText(data []byte) (text []byte, line int, wrong string) {
+func PlainText(data []byte) (text []byte, line int, wrong string) {
 	switch {
 	case bytes.HasPrefix(data, []byte(utf16Mark)):
 		data = fromUTF16(data[len(utf16Mark):], binary.LittleEndian)

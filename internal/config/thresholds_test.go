@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"math"
@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/app/backends"
+	. "coordtop/internal/config"
 	"coordtop/sources"
 )
 
@@ -19,12 +21,12 @@ func written(t *testing.T, thresholds string) (Config, error) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return Load(path, noEnv)
+	return backends.Config().Load(path, noEnv)
 }
 
 func TestTheExampleShowsTheThresholdsThatAreInUse(t *testing.T) {
 	t.Parallel()
-	c, err := Load(example, noEnv)
+	c, err := backends.Config().Load(example, noEnv)
 	if err != nil {
 		t.Fatal(err)
 	}

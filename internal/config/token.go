@@ -3,23 +3,23 @@ package config
 import "strings"
 
 // whereSecrets lists the keys that say where a source's secret is.
-func whereSecrets(typ string) string {
-	if typ == TypeYDB {
+func whereSecrets(b *Backend) string {
+	if b.has(Tokens) {
 		return "password_env, password_file, password_command, token_env or token_file"
 	}
 	return "password_env, password_file or password_command"
 }
 
-// token reads where YDB's access token is, and what else would prove who we are.
-func (v *validator) token(f *fileSource, t Target, password Secret, path string) Secret {
+// token reads where an access token is, and what else would prove who we are.
+func (v *validator) token(f *fileSource, t Target, b *Backend, password Secret, path string) Secret {
 	var given []string
 	for _, key := range []string{"token_env", "token_file"} {
 		if !v.wrote(path + "." + key) {
 			continue
 		}
 		given = append(given, key)
-		if t.Type != TypeYDB && t.Type != "" {
-			v.at(path+"."+key, "only YDB takes this; write %s", strings.Replace(key, "token", "password", 1))
+		if b != nil && !b.has(Tokens) {
+			v.at(path+"."+key, "only %s takes this; write %s", v.backends.with(Tokens), strings.Replace(key, "token", "password", 1))
 		}
 	}
 	s := Secret{Env: f.TokenEnv, File: v.file(f.TokenFile), Token: len(given) > 0}
@@ -34,7 +34,7 @@ func (v *validator) token(f *fileSource, t Target, password Secret, path string)
 		v.at(path+"."+given[0], "there is a user too: a user has a password, a token is for itself; keep one")
 	case len(given) == 1 && !password.IsZero():
 		v.at(path+"."+given[0], "there is a password too: keep one")
-	case t.Type == TypeYDB && len(given) == 0 && !user && !password.IsZero():
+	case b.has(Tokens) && len(given) == 0 && !user && !password.IsZero():
 		v.at(path+".user", "missing: whose password is it")
 	}
 	return s

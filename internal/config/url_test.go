@@ -1,4 +1,4 @@
-package config
+package config_test
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"coordtop/internal/app/backends"
+	. "coordtop/internal/config"
 	"coordtop/sources"
 )
 
@@ -17,27 +19,27 @@ func TestURLsAreTakenApart(t *testing.T) {
 		want Target
 	}{
 		{"redis://h:6379/0?keys=app:leader:*", Target{
-			Type: TypeRedis, Scheme: "redis", Hosts: "h:6379", Path: "/0", URL: "redis://h:6379/0", Address: "redis://h:6379/0",
+			Type: "redis", Scheme: "redis", Hosts: "h:6379", Path: "/0", URL: "redis://h:6379/0", Address: "redis://h:6379/0",
 			Watch: []Watch{{sources.KindUnknown, "app:leader:*", false, ""}},
 		}},
 		{"rediss://me:p%40ss@h?protocol=2&election=a%26b&mutex=c+d&dial_timeout=1s&mutex=e&semaphore=f", Target{
-			Type: TypeRedis, Scheme: "rediss", Hosts: "h", User: "me", HasPassword: true,
+			Type: "redis", Scheme: "rediss", Hosts: "h", User: "me", HasPassword: true,
 			URL: "rediss://me:p%40ss@h?protocol=2&dial_timeout=1s", Address: "rediss://h",
 			Watch: []Watch{{sources.KindElection, "a&b", false, ""}, {sources.KindMutex, "c+d", false, ""},
 				{sources.KindMutex, "e", false, ""}, {sources.KindSemaphore, "f", false, ""}},
 		}},
 		{"redis+sentinel://h:1,[::1]:2/primary/3", Target{
-			Type: TypeRedis, Scheme: "redis+sentinel", Hosts: "h:1,[::1]:2", Path: "/primary/3",
+			Type: "redis", Scheme: "redis+sentinel", Hosts: "h:1,[::1]:2", Path: "/primary/3",
 			URL: "redis+sentinel://h:1,[::1]:2/primary/3", Address: "redis+sentinel://h:1,[::1]:2/primary/3",
 		}},
-		{"redis://:p@ss@h", Target{Type: TypeRedis, Scheme: "redis", Hosts: "h", HasPassword: true, URL: "redis://:p@ss@h", Address: "redis://h"}},
+		{"redis://:p@ss@h", Target{Type: "redis", Scheme: "redis", Hosts: "h", HasPassword: true, URL: "redis://:p@ss@h", Address: "redis://h"}},
 		{"redis://h/0?keys=what?", Target{
-			Type: TypeRedis, Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0", Address: "redis://h/0",
+			Type: "redis", Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0", Address: "redis://h/0",
 			Watch: []Watch{{sources.KindUnknown, "what?", false, ""}},
 		}},
-		{"postgres:///db?host=/run/pg", Target{Type: TypePostgres, Scheme: "postgres", Path: "/db", URL: "postgres:///db?host=/run/pg", Address: "postgres:///db"}},
+		{"postgres:///db?host=/run/pg", Target{Type: "postgres", Scheme: "postgres", Path: "/db", URL: "postgres:///db?host=/run/pg", Address: "postgres:///db"}},
 		{"PostgreSQL://me:p%40ss@h1:5432,[::1]:5433/db?sslmode=require&locks=4242,17:-4&election=leader%2Cours,-1&mutex=m&keys=k&channels=ev,a%20b&connect_timeout=3", Target{
-			Type: TypePostgres, Scheme: "postgresql", Hosts: "h1:5432,[::1]:5433", Path: "/db", User: "me", HasPassword: true,
+			Type: "postgres", Scheme: "postgresql", Hosts: "h1:5432,[::1]:5433", Path: "/db", User: "me", HasPassword: true,
 			URL:     "postgresql://me:p%40ss@h1:5432,[::1]:5433/db?sslmode=require&connect_timeout=3",
 			Address: "postgresql://h1:5432,[::1]:5433/db",
 			Watch: []Watch{{sources.KindUnknown, "4242", false, ""}, {sources.KindUnknown, "17:-4", false, ""}, {sources.KindElection, "leader,ours", false, ""},
@@ -45,24 +47,24 @@ func TestURLsAreTakenApart(t *testing.T) {
 			Channels: []string{"ev", "a b"},
 		}},
 		{"redis://h/0?keys=a,b&channels=c&locks=1", Target{
-			Type: TypeRedis, Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0?channels=c&locks=1", Address: "redis://h/0",
+			Type: "redis", Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0?channels=c&locks=1", Address: "redis://h/0",
 			Watch: []Watch{{sources.KindUnknown, "a,b", false, ""}},
 		}},
-		{"grpcs://h:2136/local?node=/n&discovery=off", Target{Type: TypeYDB, Scheme: "grpcs", Hosts: "h:2136", Path: "/local",
+		{"grpcs://h:2136/local?node=/n&discovery=off", Target{Type: "ydb", Scheme: "grpcs", Hosts: "h:2136", Path: "/local",
 			URL: "grpcs://h:2136/local?discovery=off", Address: "grpcs://h:2136/local", Nodes: []string{"/n"}}},
 		{"GRPC://me:p@h/?database=/local&node=/local/a%20b&election=x%26y&mutex=m+n&node=app&semaphore=s*&keys=k&semaphore=t,u", Target{
-			Type: TypeYDB, Scheme: "grpc", Hosts: "h", Path: "/", User: "me", HasPassword: true,
+			Type: "ydb", Scheme: "grpc", Hosts: "h", Path: "/", User: "me", HasPassword: true,
 			URL: "grpc://me:p@h/?database=/local", Address: "grpc://h/", Nodes: []string{"/local/a b", "app"},
 			Watch: []Watch{{sources.KindElection, "x&y", false, ""}, {sources.KindMutex, "m+n", false, ""}, {sources.KindSemaphore, "s*", false, ""},
 				{sources.KindUnknown, "k", false, ""}, {sources.KindSemaphore, "t,u", false, ""}},
 		}},
-		{"grpc://h/local?access_token=x", Target{Type: TypeYDB, Scheme: "grpc", Hosts: "h", Path: "/local", HasPassword: true,
+		{"grpc://h/local?access_token=x", Target{Type: "ydb", Scheme: "grpc", Hosts: "h", Path: "/local", HasPassword: true,
 			URL: "grpc://h/local?access_token=x", Address: "grpc://h/local"}},
-		{"redis://h/0?node=a", Target{Type: TypeRedis, Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0?node=a", Address: "redis://h/0"}},
-		{"dflockd://h:6388,h2:6388", Target{Type: TypeDflockd, Scheme: "dflockd", Hosts: "h:6388,h2:6388",
+		{"redis://h/0?node=a", Target{Type: "redis", Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0?node=a", Address: "redis://h/0"}},
+		{"dflockd://h:6388,h2:6388", Target{Type: "dflockd", Scheme: "dflockd", Hosts: "h:6388,h2:6388",
 			URL: "dflockd://h:6388,h2:6388", Address: "dflockd://h:6388,h2:6388"}},
 	} {
-		got, err := ParseURL(c.raw)
+		got, err := backends.Config().ParseURL(c.raw)
 		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s:\n got %+v, %v\nwant %+v", c.raw, got, err, c.want)
 		}
@@ -86,7 +88,7 @@ func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
 		{"redis://:hunter2%zz@h", "a bad % in the password"},
 		{"redis://:hunter2/x@h", "an @ behind the host"},
 		{"redis://:hunter2?x@h", "an @ behind the host"},
-		{"postgres://u:hunter2@h/db?semaphore=42", "semaphore=: an advisory lock is no semaphore: write election or mutex"},
+		{"postgres://u:hunter2@h/db?semaphore=42", "semaphore=: Postgres has no semaphores: write election or mutex"},
 		{"postgres://u:hunter2@h/db?locks=", "locks= is empty, or has nothing beside a comma: write it as locks=4242,17:-4"},
 		{"postgres://u:hunter2@h/db?election=1,,2", "election= is empty, or has nothing beside a comma"},
 		{"postgres://u:hunter2@h/db?channels=a,", "channels= is empty, or has nothing beside a comma: write it as channels=jobs,events"},
@@ -109,10 +111,10 @@ func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
 		{"postgres://u:hunter2@a,b:x/db", "a bad port"},
 		{"postgres://u:hunter2@:x/db", "a bad port"},
 		{"postgres://u:hunter2@[::1/db", "a bad IPv6 address: write it as [::1]:5432"},
-		{"dflockd://h", "dflockd servers: this build does not watch them yet; it watches Redis (redis, rediss, redis+sentinel), Postgres (postgres) and YDB (grpc, grpcs)"},
+		{"dflockd://h", "dflockd cannot be watched yet: this build watches Redis, Postgres and YDB"},
 		{"\x1b]0;x\a://h", "unknown scheme"},
 	} {
-		_, err := FromURLs([]string{c.raw})
+		_, err := backends.Config().FromURLs([]string{c.raw})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got %v, want %s", c.raw, err, c.want)
 			continue
@@ -125,7 +127,7 @@ func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
 
 func TestEveryBadArgumentIsReported(t *testing.T) {
 	t.Parallel()
-	c, err := FromURLs([]string{"postgres://h/db?channels=ev", "x", "http://y"})
+	c, err := backends.Config().FromURLs([]string{"postgres://h/db?channels=ev", "x", "http://y"})
 	var p *Problems
 	if !errors.As(err, &p) || len(p.List) != 2 {
 		t.Fatalf("got %v", err)
@@ -137,8 +139,8 @@ func TestEveryBadArgumentIsReported(t *testing.T) {
 
 func TestUnsupportedBackendsCanBeToldApart(t *testing.T) {
 	t.Parallel()
-	for typ, not := range map[string]bool{TypeRedis: false, TypePostgres: false, TypeYDB: false, TypeDflockd: true} {
-		if err := Supported(typ); errors.Is(err, ErrNotYet) != not {
+	for typ, not := range map[string]bool{"redis": false, "postgres": false, "ydb": false, "dflockd": true} {
+		if err := backends.Config().Supported(typ); errors.Is(err, ErrNotYet) != not {
 			t.Errorf("%s: got %v", typ, err)
 		}
 	}
@@ -146,7 +148,7 @@ func TestUnsupportedBackendsCanBeToldApart(t *testing.T) {
 
 func TestSourcesAreNamedByWhatTellsThemApart(t *testing.T) {
 	t.Parallel()
-	c, err := FromURLs([]string{"redis://h:1", "redis://h:2/0", "redis://h:1/3", "redis://h:1/3/", "redis://me@h:1/3", "redis://h:1/",
+	c, err := backends.Config().FromURLs([]string{"redis://h:1", "redis://h:2/0", "redis://h:1/3", "redis://h:1/3/", "redis://me@h:1/3", "redis://h:1/",
 		"postgres://a:1,b:2/x", "postgres://a:1,b:2/y", "postgres:///x", "grpc://y:1/local?node=/local/a", "grpc://y:1/local?node=/local/b"})
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +177,7 @@ func TestNamesOfSourcesAreAsShortAsTellsThemApart(t *testing.T) {
 		{"redis+sentinel://127.0.0.1:1,127.0.0.1:2/Xq7vZk2mWp9tRb4n", "127.0.0.1"}, // not positively a name
 		{"postgres://a:1,a:2,b:3/db", "a,b"},
 	} {
-		config, err := FromURLs(strings.Fields(c.urls))
+		config, err := backends.Config().FromURLs(strings.Fields(c.urls))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,14 +198,14 @@ func FuzzParseURL(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		got, err := ParseURL(raw)
+		got, err := backends.Config().ParseURL(raw)
 		if err != nil {
 			return
 		}
 		if strings.Contains(got.Address, "@") {
 			t.Fatalf("%q: the address %q shows a login", raw, got.Address)
 		}
-		again, err := ParseURL(got.URL)
+		again, err := backends.Config().ParseURL(got.URL)
 		if err != nil || len(again.Watch)+len(again.Channels)+len(again.Nodes) != 0 || again.Address != got.Address {
 			t.Fatalf("%q: what is left, %q, is read as %+v, %v", raw, got.URL, again, err)
 		}

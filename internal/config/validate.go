@@ -18,8 +18,9 @@ import (
 // validator turns a file into a Config and reports what is wrong with it.
 type validator struct {
 	*decoder
-	dir  string // relative file names start here
-	home string // ~ means this; "" unknown
+	backends Backends
+	dir      string // relative file names start here
+	home     string // ~ means this; "" unknown
 
 	expressions int // regular ones read so far
 }
@@ -42,13 +43,13 @@ func (v *validator) config(f *file) Config {
 		c.Sources = append(c.Sources, v.source(&f.Sources[i], fmt.Sprintf("sources[%d]", i)))
 	}
 	v.unique(c.Sources)
-	nameSources(c.Sources)
+	v.backends.nameSources(c.Sources)
 	for _, name := range slices.Sorted(maps.Keys(f.Names)) {
 		i := slices.IndexFunc(c.Sources, func(s Source) bool { return s.Name == name })
 		if i < 0 {
 			v.at(join("names", name), "no source has this name")
-		} else if typ := c.Sources[i].Type; typ != "" && typ != TypePostgres {
-			v.at(join("names", name), "only locks of Postgres are numbers to be named")
+		} else if b := v.backends.Of(c.Sources[i].Type); b != nil && !b.has(Names) {
+			v.at(join("names", name), "only locks of %s are numbers to be named", v.backends.with(Names))
 		}
 	}
 	for i, o := range f.Owners {
@@ -122,17 +123,21 @@ func (v *validator) source(f *fileSource, path string) Source {
 	t, ok := v.target(f, path)
 	if ok {
 		s.Type, s.URL, s.Address, s.Watch, s.Nodes = t.Type, t.URL, t.Address, t.Watch, t.Nodes
-		s.Channels, s.Scheme = v.postgres(f, t, path)
+	}
+	b := v.backends.Of(t.Type)
+	s.Channels, s.Scheme = v.channels(f, t, b, path), f.KeyScheme
+	if b != nil && !b.has(KeyScheme) && v.wrote(path+".key_scheme") {
+		v.at(path+".key_scheme", "only %s takes this", v.backends.with(KeyScheme))
 	}
 	if f.User != "" && t.User != "" && f.User != t.User {
 		v.at(path+".user", "the url names another user: keep one of the two")
 	}
-	s.Legible = v.legible(f, t.Type, path)
-	if t.Type == TypeYDB && v.wrote(path+".forget") {
-		v.at(path+".forget", "YDB takes none: what is named is always shown, and there is nothing else")
+	s.Legible = v.legible(f, b, path)
+	if b != nil && !b.has(Forget) && v.wrote(path+".forget") {
+		v.at(path+".forget", "%s takes none: what is named is always shown, and there is nothing else", b.Title)
 	}
 	s.Line, s.Column = v.place(path)
-	s.Token = v.token(f, t, s.Password, path)
+	s.Token = v.token(f, t, b, s.Password, path)
 	s.TLS = v.tls(f.TLS, t, path+".tls")
 	for i, w := range f.Watch {
 		v.watch(w, &s, fmt.Sprintf("%s.watch[%d]", path, i))
@@ -153,33 +158,29 @@ func (v *validator) target(f *fileSource, path string) (Target, bool) {
 		v.at(path+".url", "missing: where the server is, as redis://host:6379/0, postgres://user@host/database or grpc://host:2136/database")
 		return Target{}, false
 	}
-	t, err := ParseURL(f.URL)
+	t, err := v.backends.ParseURL(f.URL)
 	if err != nil {
 		v.at(path+".url", "%v", err)
 		return t, false
 	}
 	if t.HasPassword {
-		v.at(path+".url", "holds a password: take it out and say where it is with %s", whereSecrets(t.Type))
+		v.at(path+".url", "holds a password: take it out and say where it is with %s", whereSecrets(v.backends.Of(t.Type)))
 	}
 	return t, true
 }
 
-// postgres reads what only Postgres has. The channels of the url come first.
-func (v *validator) postgres(f *fileSource, t Target, path string) (channels []string, scheme string) {
-	if t.Type == TypePostgres {
-		for i, c := range f.Channels {
-			if c == "" {
-				v.at(fmt.Sprintf("%s.channels[%d]", path, i), "is empty: write the name of a channel")
-			}
-		}
-		return append(t.Channels, f.Channels...), f.KeyScheme
+// channels are those of the url, then those of the file.
+func (v *validator) channels(f *fileSource, t Target, b *Backend, path string) []string {
+	if b != nil && !b.has(Channels) && v.wrote(path+".channels") {
+		v.at(path+".channels", "only %s takes this", v.backends.with(Channels))
+		return nil
 	}
-	for _, key := range []string{"channels", "key_scheme"} {
-		if v.wrote(path + "." + key) {
-			v.at(path+"."+key, "only Postgres takes this")
+	for i, c := range f.Channels {
+		if c == "" {
+			v.at(fmt.Sprintf("%s.channels[%d]", path, i), "is empty: write the name of a channel")
 		}
 	}
-	return nil, ""
+	return append(t.Channels, f.Channels...)
 }
 
 func (v *validator) password(f *fileSource, path string) Secret {
@@ -207,13 +208,10 @@ func (v *validator) tls(f fileTLS, t Target, path string) certs.Files {
 	if (f.Cert == "") != (f.Key == "") {
 		v.at(path, "cert and key belong together: give both or none")
 	}
-	if t.Scheme == "redis" || t.Scheme == "redis+sentinel" || t.Scheme == "redis+cluster" {
-		v.at(path, "the url is not encrypted: write it as %s://", strings.Replace(t.Scheme, "redis", "rediss", 1))
+	if _, known := v.backends.byScheme(t.Scheme); known.Plain != "" {
+		v.at(path, "the url is not encrypted: write it as %s://", known.Plain)
 	}
-	if t.Scheme == "grpc" {
-		v.at(path, "the url is not encrypted: write it as grpcs://")
-	}
-	if t.Type == TypePostgres && strings.Contains(t.URL, "sslmode=disable") {
+	if strings.Contains(t.URL, "sslmode=disable") {
 		v.at(path, "the url says sslmode=disable: take that out")
 	}
 	return certs.Files{CA: v.file(f.CA), Cert: v.file(f.Cert), Key: v.file(f.Key), ServerName: f.ServerName}
@@ -230,9 +228,9 @@ func (v *validator) watch(f fileWatch, s *Source, path string) {
 			all = append(all, w)
 		}
 	}
-	switch {
-	case v.wrote(path+".node") && s.Type != TypeYDB && s.Type != "":
-		v.at(path+".node", "only YDB has coordination nodes")
+	switch b := v.backends.Of(s.Type); {
+	case v.wrote(path+".node") && b != nil && !b.has(Nodes):
+		v.at(path+".node", "only %s has coordination nodes", v.backends.with(Nodes))
 	case v.wrote(path+".node") && strings.Trim(f.Node, "/") == "":
 		v.at(path+".node", "is empty: write the path of a coordination node, as /local/app")
 	case len(all) == 0 && f.Node != "" && !f.Expected:
@@ -242,8 +240,8 @@ func (v *validator) watch(f fileWatch, s *Source, path string) {
 		v.at(path, "must have one of election, mutex, semaphore, keys, with a name or a pattern")
 		return
 	}
-	if s.Type == TypePostgres && f.Semaphore != "" {
-		v.at(path+".semaphore", "%v", errNoSemaphore)
+	if b := v.backends.Of(s.Type); b != nil && !b.has(Semaphores) && f.Semaphore != "" {
+		v.at(path+".semaphore", "%v", b.noSemaphores())
 	}
 	s.Watch = append(s.Watch, all...)
 }

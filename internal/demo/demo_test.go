@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	known "coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/localserver"
 	"coordtop/sources"
@@ -131,7 +132,7 @@ func TestTheViewsShowAllOfTheScenario(t *testing.T) {
 		if scheme == "" {
 			scheme = b.name
 		}
-		target, err := config.ParseURL(scheme + "://h/0?" + b.query)
+		target, err := known.Config().ParseURL(scheme + "://h/0?" + b.query)
 		if err != nil {
 			t.Fatal(err)
 		}

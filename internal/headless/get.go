@@ -26,6 +26,8 @@ type GetOptions struct {
 	Format  Format
 	Names   []string      // only these, as SOURCE/NAME or SOURCE/SPACE/NAME; none: all
 	Timeout time.Duration // how long to wait for slow sources; 0: 5 s
+	// Select says what to add to the URL of a source of that type where nothing is found. Nil: nothing.
+	Select func(typ string) string
 }
 
 // Get waits until every source has told everything or has failed, at most for the
@@ -47,7 +49,7 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 	if o.Format == JSON {
 		err = writeGet(out, s, list, time.Now())
 	} else {
-		err = textGet(out, diag, s, list, len(o.Names) == 0, time.Now())
+		err = textGet(out, diag, s, list, o, time.Now())
 	}
 	if err != nil {
 		return fmt.Errorf("writing: %w", err)

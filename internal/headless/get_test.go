@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"coordtop/internal/app/backends"
 	"coordtop/internal/headless"
 	"coordtop/sources"
 )
@@ -203,16 +204,17 @@ func TestGetDoesNotWaitForASourceThatFailed(t *testing.T) {
 func TestAnEmptyTableIsExplainedOnce(t *testing.T) {
 	t.Parallel()
 	var out, diag bytes.Buffer
-	if err := headless.Get(t.Context(), newScript(live()), &out, &diag, headless.GetOptions{}); err != nil || out.Len() > 0 {
+	o := headless.GetOptions{Select: func(typ string) string { return "?keys=of-" + typ }}
+	if err := headless.Get(t.Context(), newScript(live()), &out, &diag, o); err != nil || out.Len() > 0 {
 		t.Errorf("got %v, %q", err, out.String())
 	}
-	if !strings.Contains(diag.String(), "?keys=") {
+	if !strings.Contains(diag.String(), "?keys=of-redis") {
 		t.Errorf("nothing says what to do: %q", diag.String())
 	}
 	s := live()
 	s.Sources[0].Err, s.Sources[0].Health = errRefused{}, sources.HealthStale
 	diag.Reset()
-	if err := headless.Get(t.Context(), newScript(s), &out, &diag, headless.GetOptions{}); !errors.Is(err, headless.ErrNoAnswer) || diag.Len() > 0 {
+	if err := headless.Get(t.Context(), newScript(s), &out, &diag, o); !errors.Is(err, headless.ErrNoAnswer) || diag.Len() > 0 {
 		t.Errorf("got %v, and beside it %q", err, diag.String())
 	}
 }
@@ -262,7 +264,7 @@ func TestAnEmptyTableNamesTheParameterOfEachBackend(t *testing.T) {
 			s.Scopes = append(s.Scopes, sources.Scope{Source: name, Health: sources.HealthLive, Synced: true})
 		}
 		var out, diag bytes.Buffer
-		if err := headless.Get(t.Context(), newScript(s), &out, &diag, headless.GetOptions{}); err != nil || !strings.HasSuffix(diag.String(), want) {
+		if err := headless.Get(t.Context(), newScript(s), &out, &diag, headless.GetOptions{Select: backends.Select}); err != nil || !strings.HasSuffix(diag.String(), want) {
 			t.Errorf("%s: got %v, %q, want %q", types, err, diag.String(), want)
 		}
 	}

@@ -19,19 +19,19 @@ const maxText = 120
 // clock is the form of times in text: with the date, since such lines end up in files.
 const clock = "2006-01-02 15:04:05.000"
 
-// textGet writes a table to out, and what is wrong with the sources to diag. all: nothing
-// was asked for by name, so that an empty table has to be explained here.
-func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, all bool, now time.Time) error {
+// textGet writes a table to out, and what is wrong with the sources to diag. An empty table is
+// explained here, unless something was asked for by name.
+func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, o GetOptions, now time.Time) error {
 	for _, src := range s.Sources {
 		if err := textSource(diag, s, src, now); err != nil {
 			return err
 		}
 	}
 	if len(list) == 0 {
-		if !all {
+		if len(o.Names) > 0 {
 			return nil
 		}
-		return textNothing(diag, s)
+		return textNothing(diag, s, o.Select)
 	}
 	_, err := out.Write(align(textTable(s, list, now)))
 	return err
@@ -51,21 +51,13 @@ func textTable(s *sources.State, list []*sources.Row, now time.Time) [][]string 
 }
 
 // textNothing explains an empty table, unless a source that is missing explains it.
-func textNothing(diag io.Writer, s *sources.State) error {
-	if missing(s) != nil {
+func textNothing(diag io.Writer, s *sources.State, selects func(typ string) string) error {
+	if missing(s) != nil || selects == nil {
 		return nil
 	}
 	var hints []string
 	for _, src := range s.Sources {
-		hint := ""
-		switch src.Type {
-		case "redis":
-			hint = "?keys=app:lock:*"
-		case "postgres":
-			hint = "?locks=4242,17:-4"
-		case "ydb":
-			hint = "?node=/local/app&semaphore=NAME (&election=, &mutex=)"
-		}
+		hint := selects(src.Type)
 		if hint != "" && !slices.Contains(hints, hint) {
 			hints = append(hints, hint)
 		}

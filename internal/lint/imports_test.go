@@ -76,7 +76,10 @@ func directions() []direction {
 		{"internal/config", []string{"internal/address", "internal/certs", "internal/files", "internal/format", "internal/legible", "internal/spawn", "sources"}},
 		{"internal/headless", []string{"sources", "internal/address", "internal/format"}},
 		{"internal/demo", []string{"coord", "coord/*coord", "internal/backoff", "internal/format", "internal/localserver", "internal/spawn", "internal/emulator/*"}},
-		{"internal/app", []string{"coord", "coord/*coord", "sources", "sources/*source", "ui", "ui/keys", "internal/*"}},
+		{"internal/app", []string{"coord", "sources", "ui", "ui/keys", "internal/*", "internal/app/backends"}},
+		{"internal/app/backends", []string{
+			"coord", "coord/*coord", "sources", "sources/*source", "internal/action", "internal/certs", "internal/config", "internal/files", "internal/operate",
+		}},
 	}
 }
 

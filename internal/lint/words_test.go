@@ -45,7 +45,7 @@ func banned() []bannedWord {
 		}},
 		{"token", "nonce, permit or fence", []string{
 			"internal/lint", "internal/config", "ui/filter", "internal/mask", // of a parser
-			"coord/ydbcoord", "sources/ydbsource", "internal/emulator/*", "internal/app", // what YDB calls a login
+			"coord/ydbcoord", "sources/ydbsource", "internal/emulator/*", "internal/app", "internal/app/backends", // what YDB calls a login
 		}},
 	}
 }

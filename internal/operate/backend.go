@@ -51,9 +51,7 @@ type Backend struct {
 	// Provisions says that primitives have an existence of their own, which is given and
 	// taken through coord.Semaphore.
 	Provisions bool
-	// NoSpace says that the space of a primitive does not exist; CreateNode makes one,
-	// within ctx. Both or neither.
-	NoSpace    func(p *sources.Primitive) bool
+	// CreateNode makes a space that does not exist, within ctx. Nil: spaces are not made here.
 	CreateNode func(ctx context.Context, space string) error
 	// Crash ends the process of that owner of the primitive, without a word. Nil: nobody's.
 	Crash func(ref sources.Ref, owner sources.OwnerRef) error

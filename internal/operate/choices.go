@@ -68,7 +68,7 @@ func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) 
 	case group == action.Provisions:
 		return notProvisioned(&b, v, row)
 	case row.Absent:
-		return notThere(b.NoSpace != nil && b.NoSpace(row.Primitive), row)
+		return notThere(row.NoSpace, row)
 	case row.Note != "":
 		return "it cannot be read as a lock (" + clean(row.Note) + "): only its own program can take it; a narrower pattern leaves it out"
 	case v == action.Crash:

@@ -19,13 +19,12 @@ var errOtherData = errors.New("its data is another by now, nothing was sent")
 // notProvisioned is why a verb about the existence of a primitive, or its data, is not
 // possible.
 func notProvisioned(b *Backend, v action.Verb, row *sources.Row) string {
-	noSpace := b.NoSpace != nil && b.NoSpace(row.Primitive)
 	switch {
-	case v == action.CreateNode && !noSpace:
+	case v == action.CreateNode && !row.NoSpace:
 		return clean(row.Space) + " exists"
 	case v == action.CreateNode:
 		return ""
-	case noSpace:
+	case row.NoSpace:
 		return clean(row.Note)
 	case row.Kind == sources.KindMutex:
 		return "a mutex is there while somebody uses it"
@@ -177,7 +176,7 @@ func shows(b *Backend, r action.Request, row *sources.Row, events []sources.Even
 	case r.Verb == action.Update:
 		return row.Data.Shows(r.Data)
 	case r.Verb == action.CreateNode:
-		return !b.NoSpace(row.Primitive)
+		return !row.NoSpace
 	}
 	return !row.Absent
 }

@@ -54,7 +54,6 @@ func ydbRigAt(t *testing.T, server *ydbtest.Server, o options) *rig {
 		Open: func(_ context.Context, space string) (coord.Driver, error) {
 			return ydbcoord.New(server.URL(0)+"?node="+space, ydbcoord.Options{Incarnations: true})
 		},
-		NoSpace: func(p *sources.Primitive) bool { return p.Note == ydbsource.NoNode },
 		CreateNode: func(ctx context.Context, space string) error {
 			c, err := ydbcoord.NewClient(client)
 			if err != nil {
@@ -80,7 +79,7 @@ func (r *rig) not(v action.Verb, name string) string {
 func TestWhatExistsIsCreatedUpdatedAndDeleted(t *testing.T) {
 	t.Parallel()
 	r, server := ydbRig(t, false, options{})
-	if not := r.not(action.Create, "quota"); not != ydbsource.NoNode {
+	if not := r.not(action.Create, "quota"); not != "there is no such coordination node" {
 		t.Errorf("a semaphore of no node: %q", not)
 	}
 	if run := r.reaches(r.do(r.ask(action.CreateNode, "quota")), action.Seen); run.Text != "created" {

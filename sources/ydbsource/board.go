@@ -115,7 +115,7 @@ func (b *board) nothing(now time.Time) sources.Change {
 		}
 		e.got, e.absent, e.pause, e.taken = true, true, 0, false
 		p := b.none(e, now)
-		p.Note, p.Absent = NoNode, true // a mutex too: nobody can take it there
+		p.Note, p.Absent, p.NoSpace = noNode, true, true // a mutex too: nobody can take it there
 		b.set(&c, e, p)
 	}
 	b.left, b.synced, b.missing = 0, true, true

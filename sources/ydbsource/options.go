@@ -40,8 +40,8 @@ type Selection struct {
 	Expected bool         // must always have an owner
 }
 
-// NoNode is the Note of rows whose coordination node does not exist.
-const NoNode = "there is no such coordination node"
+// noNode is the Note of rows whose coordination node does not exist.
+const noNode = "there is no such coordination node"
 
 const (
 	observer    = "coordtop-watch" // how the service describes our sessions

@@ -260,7 +260,7 @@ func TestMissingNodeIsToldOnceAndLookedForAgain(t *testing.T) {
 		r.counted(Options{Nodes: []string{"/local/later"}, Selections: append(elections("leader"), Selection{Name: "job", Kind: sources.KindMutex})})
 		r.synced()
 		time.Sleep(time.Minute)
-		if row := r.Row("", "job", "absent", is(sources.StatusAbsent)); row.Note != NoNode {
+		if row := r.Row("", "job", "absent", is(sources.StatusAbsent)); !row.NoSpace || row.Note != "there is no such coordination node" {
 			t.Errorf("%+v", row.Primitive)
 		}
 		if events := r.Drain(); len(events) > 1 || len(events) == 1 && events[0].Kind != sources.EventPresent {

@@ -1,6 +1,7 @@
-package app
+package backends
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,34 @@ import (
 	"coordtop/sources/pgsource"
 )
 
+func postgres() Backend {
+	return Backend{
+		Backend: config.Backend{
+			Type: "postgres", Title: "Postgres",
+			Schemes:   []config.Scheme{{Name: "postgres", Port: "5432", Shown: "postgres://"}, {Name: "postgresql", Port: "5432"}},
+			Traits:    []config.Trait{config.Channels, config.KeyScheme, config.Forget, config.Names, config.LocalSocket},
+			Parameter: postgresParameter,
+			Variables: postgresVariables(),
+		},
+		Docs: Docs{
+			Example: "postgres://user@localhost/database", Select: "?locks=4242,17:-4",
+			Help: "?locks=4242,17:-4, ?election=NAME and ?mutex=NAME; without that, every advisory lock is shown",
+		},
+		Source: postgresSource, Driver: postgresDriver,
+		Row: func(_ config.Source, r *sources.Row, kind string) (query string, user bool) {
+			return cmp.Or(kind, "locks") + "=" + escape(r.Name), true
+		},
+	}
+}
+
+func postgresSource(h Host, s config.Source, names map[string]string) (Prepared, error) {
+	o := postgresOptions(s, names)
+	return Prepared{
+		Space: strings.TrimPrefix(pathOf(s), "/"),
+		Open:  func(password string) (sources.Source, error) { return openPostgres(h, o, s.TLS, password) },
+	}, checkPostgres(h, o)
+}
+
 // postgresOptions are those of a source without what is read anew for every connection:
 // the password and the TLS files.
 func postgresOptions(s config.Source, names map[string]string) pgsource.Options {
@@ -34,8 +63,8 @@ func postgresOptions(s config.Source, names map[string]string) pgsource.Options 
 }
 
 // checkPostgres reports what a person has to write in another way.
-func (p *program) checkPostgres(o pgsource.Options) error {
-	if err := p.postgresFiles(o.URL); err != nil {
+func checkPostgres(h Host, o pgsource.Options) error {
+	if err := postgresFiles(h.Lookup, o.URL); err != nil {
 		return err
 	}
 	_, err := pgsource.New(o)
@@ -45,8 +74,8 @@ func (p *program) checkPostgres(o pgsource.Options) error {
 	return err
 }
 
-func (p *program) openPostgres(o pgsource.Options, files certs.Files, password string) (sources.Source, error) {
-	if err := p.postgresFiles(o.URL); err != nil {
+func openPostgres(h Host, o pgsource.Options, files certs.Files, password string) (sources.Source, error) {
+	if err := postgresFiles(h.Lookup, o.URL); err != nil {
 		return nil, err
 	}
 	if files != (certs.Files{}) {
@@ -65,13 +94,11 @@ func (p *program) openPostgres(o pgsource.Options, files certs.Files, password s
 // postgresLease is how long Postgres keeps a session whose link was cut: see pgcoord.
 const postgresLease = 11 * time.Second
 
-func (p *program) postgresBackend(b *operate.Backend, s config.Source) {
-	b.Caps = coord.Caps{Mutex: true, Election: true, Shared: true, Fence: true, FIFO: true, MaxData: 7900}
+func postgresDriver(h Host, s config.Source, b *operate.Backend) {
+	b.Caps = pgcoord.Options{}.Caps()
 	b.Lease = postgresLease
 	if b.Login = s.User; b.Login == "" {
-		if t, err := config.ParseURL(s.URL); err == nil {
-			b.Login = t.User
-		}
+		b.Login = userOf(s)
 	}
 	var used atomic.Pointer[pgsource.Options] // by the newest driver
 	b.Explain = func(err error) error {
@@ -84,7 +111,7 @@ func (p *program) postgresBackend(b *operate.Backend, s config.Source) {
 		o := pgcoord.Options{
 			TTL: postgresLease, Scheme: pgcoord.Scheme(s.Scheme), Override: pgcoord.Override{User: s.User, Database: database},
 		}
-		if err := p.postgresFiles(s.URL); err != nil {
+		if err := postgresFiles(h.Lookup, s.URL); err != nil {
 			return nil, err
 		}
 		if s.TLS != (certs.Files{}) {
@@ -94,7 +121,7 @@ func (p *program) postgresBackend(b *operate.Backend, s config.Source) {
 			}
 			o.Override.TLS = t
 		}
-		password, err := s.Password.Resolve(ctx, p.env.Lookup)
+		password, err := s.Password.Resolve(ctx, h.Lookup)
 		if err != nil {
 			return nil, fmt.Errorf("finding the password: %w", err)
 		}

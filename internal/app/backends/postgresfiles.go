@@ -1,4 +1,4 @@
-package app
+package backends
 
 import (
 	"context"
@@ -8,17 +8,18 @@ import (
 	"net/url"
 	"path/filepath"
 
+	"coordtop/internal/config"
 	"coordtop/internal/files"
 )
 
 // postgresFiles reports which of the files that belong to an address cannot be read. The
 // library reads them without a bound: a pipe in the place of ~/.pgpass would keep it for ever.
-func (p *program) postgresFiles(address string) error {
+func postgresFiles(env config.Lookup, address string) error {
 	var query url.Values
 	if u, err := url.Parse(address); err == nil {
 		query = u.Query()
 	}
-	home, _ := p.env.Lookup("HOME")
+	home, _ := env("HOME")
 	for _, f := range []struct{ parameter, variable, usual string }{
 		{"passfile", "PGPASSFILE", ".pgpass"}, {"servicefile", "PGSERVICEFILE", ".pg_service.conf"},
 		{"sslrootcert", "PGSSLROOTCERT", ".postgresql/root.crt"}, {"sslcert", "PGSSLCERT", ".postgresql/postgresql.crt"},
@@ -26,7 +27,7 @@ func (p *program) postgresFiles(address string) error {
 	} {
 		path, from := query.Get(f.parameter), f.parameter+"="
 		if path == "" {
-			path, _ = p.env.Lookup(f.variable)
+			path, _ = env(f.variable)
 			from = "$" + f.variable
 		}
 		if path == "" && home != "" {

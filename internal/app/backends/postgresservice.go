@@ -1,4 +1,4 @@
-package config
+package backends
 
 import (
 	"context"
@@ -9,25 +9,27 @@ import (
 	"path/filepath"
 	"strings"
 
+	"coordtop/internal/config"
 	"coordtop/internal/files"
 )
 
 // fromService writes a URL of a service of libpq's: a section of $PGSERVICEFILE, or of
 // ~/.pg_service.conf. As in libpq it counts more than the other variables, which complete it.
 // No error repeats the service or a line of the file.
-func fromService(env Lookup, service string) (string, error) {
+func fromService(env config.Lookup) (string, error) {
+	service, _ := env("PGSERVICE")
 	path, _ := env("PGSERVICEFILE")
 	if home, _ := env("HOME"); path == "" {
 		path = filepath.Join(home, ".pg_service.conf")
 	}
-	data, _, err := files.Read(context.Background(), path, maxFile)
+	data, _, err := files.Read(context.Background(), path, 256<<10)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("the file of services: %w: make ~/.pg_service.conf, or name another in PGSERVICEFILE", err)
 	}
 	if err != nil {
 		return "", fmt.Errorf("the file of services: %w", err)
 	}
-	text, line, wrong := plainText(data)
+	text, line, wrong := config.PlainText(data)
 	if wrong != "" {
 		return "", fmt.Errorf("the file of services, line %d: %s", line, wrong)
 	}

@@ -1,10 +1,12 @@
-package app
+package backends
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -14,15 +16,37 @@ import (
 	"coordtop/internal/certs"
 	"coordtop/internal/config"
 	"coordtop/internal/operate"
+	"coordtop/sources"
 	"coordtop/sources/redissource"
 )
+
+func redis() Backend {
+	const port = "6379"
+	return Backend{
+		Backend: config.Backend{
+			Type: "redis", Title: "Redis",
+			Schemes: []config.Scheme{
+				{Name: "redis", Port: port, Shown: "redis://", Plain: "rediss"}, {Name: "rediss", Port: port, Shown: "rediss:// (TLS)"},
+				{Name: "redis+sentinel", Port: port, Shown: "redis+sentinel://", Plain: "rediss+sentinel"}, {Name: "rediss+sentinel", Port: port},
+				{Name: "redis+cluster", Port: port, Plain: "rediss+cluster"}, {Name: "rediss+cluster", Port: port},
+			},
+			Traits:    []config.Trait{config.Legible, config.Forget, config.Semaphores, config.Numbered},
+			Variables: []config.Variable{{Name: "REDIS_URL"}},
+		},
+		Docs: Docs{
+			Example: "redis://localhost:6379/0", Select: "?keys=app:lock:*",
+			Help: "?keys=PATTERN, ?election=PATTERN and ?mutex=PATTERN; without that, everything that looks like a lock is shown",
+		},
+		LogTo: rediscoord.LogTo, Source: redisSource, Driver: redisDriver, Row: redisRow,
+	}
+}
 
 // redisClient reads the URL and adds what stands beside it in the config. The password
 // is still missing if it is a Secret.
 func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
 	o, err := rediscoord.ParseURL(s.URL)
 	if errors.Is(err, rediscoord.ErrParameter) {
-		return o, fmt.Errorf("%w; to select there are %s", err, config.RedisParameters)
+		return o, fmt.Errorf("%w; to select there are keys, election, mutex and semaphore", err)
 	}
 	if err != nil {
 		return o, err
@@ -51,15 +75,27 @@ func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.
 	return o
 }
 
-func checkRedis(s config.Source) error {
-	o, err := redisClient(s)
-	if err != nil {
-		return err
+// redisSource leaves it to Connect to refuse a cluster: it stands on the screen with that.
+func redisSource(_ Host, s config.Source, _ map[string]string) (Prepared, error) {
+	client, err := redisClient(s)
+	p := Prepared{Space: strings.TrimPrefix(pathOf(s), "/")}
+	for _, w := range s.Watch {
+		p.Many = p.Many || strings.ContainsAny(w.Pattern, `*?[\`)
 	}
-	if o.Topology == rediscoord.Cluster {
-		return errors.New("a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
+	p.Check = func() error {
+		if client.Topology == rediscoord.Cluster {
+			return errors.New("a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
+		}
+		return client.Check()
 	}
-	return o.Check()
+	p.Open = func(password string) (sources.Source, error) {
+		client := client
+		if password != "" {
+			client.Password = password
+		}
+		return redissource.New(redisOptions(s, client)), nil
+	}
+	return p, err
 }
 
 // redisLease is the TTL of what we own in Redis: that of LeaderService.
@@ -69,8 +105,8 @@ const redisLease = 30 * time.Second
 // to hear soon that it was taken away.
 const redisRenew = 3 * time.Second
 
-func (p *program) redisBackend(b *operate.Backend, s config.Source) {
-	b.Caps = coord.Caps{Mutex: true, Election: true, MaxData: 4096}
+func redisDriver(h Host, s config.Source, b *operate.Backend) {
+	b.Caps = rediscoord.Options{}.Caps()
 	b.Nameless, b.RunsOut, b.Lease, b.Renew = true, true, redisLease, redisRenew
 	if o, err := redisClient(s); err == nil && (o.Password != "" || !s.Password.IsZero()) {
 		b.Login = o.User // without a password it is not sent, and may be one in the wrong place
@@ -87,7 +123,7 @@ func (p *program) redisBackend(b *operate.Backend, s config.Source) {
 		if err != nil {
 			return nil, err
 		}
-		password, err := s.Password.Resolve(ctx, p.env.Lookup)
+		password, err := s.Password.Resolve(ctx, h.Lookup)
 		if err != nil {
 			return nil, fmt.Errorf("finding the password: %w", err)
 		}
@@ -117,4 +153,12 @@ func redisCall(r action.Request) string {
 		return fmt.Sprintf("script: DEL %s, if its value is ours", key)
 	}
 	return r.Verb.String()
+}
+
+// redisRow escapes what would be a pattern.
+func redisRow(s config.Source, r *sources.Row, kind string) (query string, user bool) {
+	name := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`).Replace(r.Name)
+	client, err := rediscoord.ParseURL(s.URL)
+	sent := err != nil || client.Password != "" || !s.Password.IsZero() // without a password the user is not sent
+	return cmp.Or(kind, "keys") + "=" + escape(name), sent
 }

@@ -1,10 +1,12 @@
-package app
+package backends
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -19,6 +21,72 @@ import (
 	"coordtop/sources"
 	"coordtop/sources/ydbsource"
 )
+
+func ydb() Backend {
+	return Backend{
+		Backend: config.Backend{
+			Type: "ydb", Title: "YDB",
+			Schemes:   []config.Scheme{{Name: "grpc", Port: "2136", Shown: "grpc://", Plain: "grpcs"}, {Name: "grpcs", Port: "2136", Shown: "grpcs:// (YDB)"}},
+			Traits:    []config.Trait{config.Tokens, config.Nodes, config.Semaphores},
+			Parameter: ydbParameter,
+			Variables: []config.Variable{{
+				Name: "YDB_CONNECTION_STRING", Typed: true, Add: fromYDB, With: "the credentials that YDB's own tools read",
+			}},
+		},
+		Docs: Docs{
+			Example: "grpc://localhost:2136/local", Select: "?node=/local/app&semaphore=NAME (&election=, &mutex=)",
+			Help: "?node=PATH and &election=NAME, &mutex=NAME and &semaphore=NAME: it lists no names",
+		},
+		LogTo: ydbcoord.LogTo, Source: ydbSource, Driver: ydbDriver,
+		Row: func(s config.Source, r *sources.Row, kind string) (query string, user bool) {
+			return ydbQuery(s.URL) + "node=" + escape(r.Space) + "&" + cmp.Or(kind, "keys") + "=" + escape(r.Name), true
+		},
+	}
+}
+
+// ydbParameter reads coordination nodes and whole names: YDB lists nothing.
+func ydbParameter(t *config.Target, key, value string) (ours bool, err error) {
+	if key == "node" {
+		path, err := config.Unescape(key, value)
+		if strings.Trim(path, "/") == "" && err == nil {
+			err = errors.New("node= is empty: write the path of a coordination node, as node=/local/app")
+		}
+		t.Nodes = append(t.Nodes, path)
+		return true, err
+	}
+	if ours, err := t.Select(key, value, "the name of a semaphore, as "+key+"=primary"); ours {
+		return true, err
+	}
+	return false, config.Misspelt(key, "node", "keys", "election", "mutex", "semaphore")
+}
+
+// fromYDB completes a source as YDB's tools would: what the connection string says about who
+// we are wins, then anonymous, then a token, then a user.
+func fromYDB(s *config.Source, env config.Lookup) {
+	get := func(name string) string { v, _ := env(name); return v }
+	_, query, _ := strings.Cut(s.URL, "?")
+	own := slices.ContainsFunc(strings.Split(query, "&"), func(p string) bool { return strings.HasPrefix(p, "ca=") && p != "ca=" })
+	if strings.HasPrefix(s.Address, "grpcs://") && !own {
+		s.TLS.CA = get("YDB_SSL_ROOT_CERTIFICATES_FILE")
+	}
+	t, _ := ydbcoord.ParseURL(s.URL) // it was parsed before
+	switch {
+	case t.User != "" || t.Password != "" || t.AccessToken != "" || get("YDB_ANONYMOUS_CREDENTIALS") == "1":
+	case get("YDB_ACCESS_TOKEN_CREDENTIALS") != "":
+		s.Token.Env = "YDB_ACCESS_TOKEN_CREDENTIALS"
+	case get("YDB_STATIC_CREDENTIALS_USER") != "":
+		s.User = get("YDB_STATIC_CREDENTIALS_USER")
+		if get("YDB_STATIC_CREDENTIALS_PASSWORD") != "" {
+			s.Password.Env = "YDB_STATIC_CREDENTIALS_PASSWORD"
+		}
+	}
+}
+
+func ydbSource(h Host, s config.Source, _ map[string]string) (Prepared, error) {
+	open := func(secret string) (sources.Source, error) { return openYDB(s, secret, h.Logger()) }
+	_, err := openYDB(s, "", nil)
+	return Prepared{Open: open, Space: ydbSpace(s)}, err
+}
 
 // ydbClient reads the URL and adds what stands beside it in the config.
 func ydbClient(s config.Source, secret string, logger *slog.Logger) (ydbcoord.ClientOptions, error) {
@@ -71,12 +139,6 @@ func openYDB(s config.Source, secret string, logger *slog.Logger) (sources.Sourc
 	return ydbsource.New(o)
 }
 
-// checkYDB reports what a person has to write in another way.
-func checkYDB(s config.Source) error {
-	_, err := openYDB(s, "", nil)
-	return err
-}
-
 // ydbSpace is the path of the one coordination node that a URL names; "" if there is not
 // exactly one.
 func ydbSpace(s config.Source) string {
@@ -92,13 +154,12 @@ func ydbSpace(s config.Source) string {
 
 // ydbQuery is the beginning of the parameters of a URL that reaches the same database.
 func ydbQuery(raw string) string {
-	query := "?"
-	t, err := config.ParseURL(raw)
-	o, err2 := ydbcoord.ParseURL(raw)
-	if err != nil || err2 != nil {
-		return query
+	o, err := ydbcoord.ParseURL(raw)
+	if err != nil {
+		return ""
 	}
-	if strings.Trim(t.Path, "/") == "" {
+	query := ""
+	if strings.Trim(pathOf(config.Source{URL: raw}), "/") == "" {
 		query += "database=" + escape(o.Database) + "&"
 	}
 	if o.NoDiscovery {
@@ -110,8 +171,8 @@ func ydbQuery(raw string) string {
 // ydbLease is how long the service keeps what a session of ours owns after it lost us.
 const ydbLease = 10 * time.Second
 
-func (p *program) ydbBackend(b *operate.Backend, s config.Source) {
-	b.Caps = coord.Caps{Mutex: true, Semaphore: true, Election: true, Ephemeral: true, OneFate: true, Fence: true, FIFO: true, MaxData: 1 << 20}
+func ydbDriver(h Host, s config.Source, b *operate.Backend) {
+	b.Caps = ydbcoord.Options{}.Caps()
 	b.Nameless, b.RunsOut, b.Lease = true, true, ydbLease
 	if o, err := ydbClient(s, "", nil); err == nil {
 		b.Login = o.User
@@ -124,7 +185,7 @@ func (p *program) ydbBackend(b *operate.Backend, s config.Source) {
 		return err
 	}
 	b.Open = func(ctx context.Context, space string) (coord.Driver, error) {
-		o, err := p.ydbOptions(ctx, s)
+		o, err := ydbOptions(ctx, h, s)
 		if err != nil {
 			return nil, err
 		}
@@ -140,9 +201,8 @@ func (p *program) ydbBackend(b *operate.Backend, s config.Source) {
 		return ownClient{driver, client}, nil
 	}
 	b.Provisions = true
-	b.NoSpace = func(row *sources.Primitive) bool { return row.Note == ydbsource.NoNode }
 	b.CreateNode = func(ctx context.Context, space string) error {
-		client, err := p.ydbConnect(ctx, s)
+		client, err := ydbConnect(ctx, h, s)
 		if err != nil {
 			return err
 		}
@@ -162,17 +222,17 @@ func (p *program) ydbBackend(b *operate.Backend, s config.Source) {
 }
 
 // ydbOptions are those of a client, with the password.
-func (p *program) ydbOptions(ctx context.Context, s config.Source) (ydbcoord.ClientOptions, error) {
-	secret, err := s.Secret().Resolve(ctx, p.env.Lookup)
+func ydbOptions(ctx context.Context, h Host, s config.Source) (ydbcoord.ClientOptions, error) {
+	secret, err := s.Secret().Resolve(ctx, h.Lookup)
 	if err != nil {
 		return ydbcoord.ClientOptions{}, fmt.Errorf("finding the password: %w", err)
 	}
-	return ydbClient(s, secret, p.logger())
+	return ydbClient(s, secret, h.Logger())
 }
 
 // ydbConnect makes a client, which connects when it is used.
-func (p *program) ydbConnect(ctx context.Context, s config.Source) (*ydbcoord.Client, error) {
-	o, err := p.ydbOptions(ctx, s)
+func ydbConnect(ctx context.Context, h Host, s config.Source) (*ydbcoord.Client, error) {
+	o, err := ydbOptions(ctx, h, s)
 	if err != nil {
 		return nil, err
 	}

@@ -1,15 +1,14 @@
-package app
+package backends
 
 import (
 	"reflect"
 	"testing"
 
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/config"
 )
 
 // Two places know what YDB's variables mean: ydbcoord.FromEnv for programs that use the
-// library, config.FromEnv for the board, which keeps secrets where they are.
+// library, config.Backends.FromEnv for the board, which keeps secrets where they are.
 func TestTheVariablesOfYDBMeanWhatTheLibraryTakesThemFor(t *testing.T) {
 	t.Parallel()
 	const (
@@ -42,7 +41,7 @@ func TestTheVariablesOfYDBMeanWhatTheLibraryTakesThemFor(t *testing.T) {
 	} {
 		lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
 		want, wantErr := ydbcoord.FromEnv(lookup)
-		c, err := config.FromEnv(lookup)
+		c, err := Config().FromEnv(lookup)
 		if err == nil {
 			var got ydbcoord.ClientOptions
 			secret, _ := c.Sources[0].Secret().Resolve(t.Context(), lookup)

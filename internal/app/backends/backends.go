@@ -1,0 +1,152 @@
+package backends
+
+import (
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+
+	"coordtop/internal/config"
+	"coordtop/internal/operate"
+	"coordtop/sources"
+)
+
+// All are the backends, in the order in which people are told of them.
+func All() []Backend { return []Backend{redis(), postgres(), ydb(), dflockd()} }
+
+// Backend is one entry of the list.
+type Backend struct {
+	config.Backend
+	Docs  Docs
+	LogTo func(*slog.Logger) // takes what its library logs; nil: that logs nothing
+	// Source prepares a source. The error is what a person has to write in another way.
+	Source func(h Host, s config.Source, names map[string]string) (Prepared, error)
+	// Driver says what can be done with a source and how.
+	Driver func(h Host, s config.Source, b *operate.Backend)
+	// Row is the parameters of a URL that selects one row of a source by a parameter named kind,
+	// which is "" where the kind is not known; user reports whether the user is sent.
+	Row func(s config.Source, r *sources.Row, kind string) (query string, user bool)
+}
+
+// LogTo sends what the libraries of all backends have to say to a logger.
+func LogTo(l *slog.Logger) {
+	for _, b := range All() {
+		if b.LogTo != nil {
+			b.LogTo(l)
+		}
+	}
+}
+
+// Docs is how people are told of a backend.
+type Docs struct {
+	Example string // a URL to start with, without a password
+	Select  string // what to add to a URL where nothing was found
+	Help    string // what else a URL selects with, behind "selects with "
+}
+
+// Host is what the program gives to a backend.
+type Host struct {
+	Lookup config.Lookup
+	Logger func() *slog.Logger
+}
+
+// Prepared is a source that is not opened yet.
+type Prepared struct {
+	Open  func(secret string) (sources.Source, error)
+	Check func() error // what can be found out without connecting; nil: Open does that
+	Space string       // of what the URL selects, as far as it says that; "": any
+	Many  bool         // the URL selects by patterns, which may fit several primitives
+}
+
+// Config is what package config must know of them.
+func Config() config.Backends {
+	var all config.Backends
+	for _, b := range All() {
+		all = append(all, b.Backend)
+	}
+	return all
+}
+
+// Of returns the entry of a type; one without functions if there is none.
+func Of(typ string) Backend {
+	for _, b := range All() {
+		if b.Type == typ {
+			return b
+		}
+	}
+	return Backend{}
+}
+
+// Help says what URLs select with and what cannot be watched yet, and names the variables.
+func Help() (variables, urls string) {
+	var names, lines []string
+	for _, b := range All() {
+		var own []string
+		for _, v := range b.Variables {
+			own = append(own, "$"+v.Name)
+		}
+		if len(own) > 0 {
+			names = append(names, config.Series(own, " or "))
+		}
+		if b.NotYet {
+			lines = append(lines, fmt.Sprintf("%s (%s://) cannot be watched yet.", b.Title, b.Schemes[0].Name))
+		} else {
+			lines = append(lines, fmt.Sprintf("A URL of %s selects with %s.", b.Title, b.Docs.Help))
+		}
+	}
+	return config.Series(names, ", and "), strings.Join(lines, " ")
+}
+
+// Select says what to add to the URL of a source of a type where nothing was found.
+func Select(typ string) string { return Of(typ).Docs.Select }
+
+// URL selects one row of a source. Where a password is needed, it is left out: it must come
+// from the environment.
+func URL(s config.Source, r *sources.Row) string {
+	b := Of(s.Type)
+	if b.Row == nil {
+		return ""
+	}
+	kind := map[sources.Kind]string{sources.KindElection: "election", sources.KindSemaphore: "semaphore", sources.KindMutex: "mutex"}[r.Kind]
+	query, sent := b.Row(s, r, kind)
+	address, user := s.Address, s.User
+	if t, err := Config().ParseURL(s.URL); err == nil && user == "" {
+		user = t.User
+	}
+	if scheme, rest, ok := strings.Cut(address, "://"); ok && user != "" && sent {
+		address = scheme + "://" + url.User(user).String() + "@" + rest
+	}
+	return address + "?" + query
+}
+
+// escape is for the value of a parameter of ours, in which a + is a +.
+func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
+
+func labels(s config.Source) []sources.Attr {
+	var list []sources.Attr
+	for _, l := range s.Labels {
+		list = append(list, sources.Attr{Key: l.Key, Value: l.Value})
+	}
+	return list
+}
+
+// pathOf is the path of a source's URL, with its slash; "" if there is none.
+func pathOf(s config.Source) string {
+	t, _ := Config().ParseURL(s.URL) // it was parsed before
+	return t.Path
+}
+
+// userOf is the user in a source's URL.
+func userOf(s config.Source) string {
+	t, _ := Config().ParseURL(s.URL) // as there
+	return t.User
+}
+
+// cutText keeps the beginning of a long text.
+func cutText(s string) string {
+	const most = 300
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "..."
+}

@@ -1,0 +1,55 @@
+package backends
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"coordtop/internal/config"
+)
+
+func TestEveryEntryIsWholeOrAPromise(t *testing.T) {
+	t.Parallel()
+	var types, schemes []string
+	for _, b := range All() {
+		types = append(types, b.Type)
+		for _, s := range b.Schemes {
+			schemes = append(schemes, s.Name)
+			if s.Port == "" {
+				t.Errorf("%s:// has no usual port", s.Name)
+			}
+		}
+		whole := b.Source != nil && b.Driver != nil && b.Row != nil && b.Docs != Docs{}
+		none := b.Source == nil && b.Driver == nil && b.Row == nil && b.Docs == Docs{}
+		if b.Type == "" || b.Title == "" || len(b.Schemes) == 0 || b.NotYet && !none || !b.NotYet && !whole {
+			t.Errorf("%s (%s) is neither whole nor a promise", b.Type, b.Title)
+		}
+		_, urls := Help()
+		if !strings.Contains(urls, b.Title) || b.NotYet != strings.Contains(urls, b.Title+" ("+b.Schemes[0].Name+"://) cannot be watched yet") {
+			t.Errorf("the help says of %s: %s", b.Title, urls)
+		}
+		_, err := Config().FromURLs([]string{b.Schemes[0].Name + "://h:1/db"})
+		if refused := err != nil && strings.Contains(err.Error(), b.Title+" cannot be watched yet"); refused != b.NotYet {
+			t.Errorf("%s: got %v", b.Schemes[0].Name, err)
+		}
+		if errors.Is(Config().Supported(b.Type), config.ErrNotYet) != b.NotYet {
+			t.Errorf("%s: is supported: %v", b.Type, !b.NotYet)
+		}
+	}
+	for _, list := range [][]string{types, schemes} {
+		if slices.Sort(list); len(slices.Compact(slices.Clone(list))) != len(list) {
+			t.Errorf("one stands twice: %q", list)
+		}
+	}
+}
+
+// An entry stays small enough to be read at once.
+func TestAnEntryHasTwelveValuesAtMost(t *testing.T) {
+	t.Parallel()
+	entry, url := reflect.TypeFor[Backend](), reflect.TypeFor[config.Backend]()
+	if n := entry.NumField() - 1 + url.NumField(); n > 12 {
+		t.Errorf("it has %d", n)
+	}
+}

@@ -1,0 +1,163 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"coordtop/internal/address"
+)
+
+// Backend is what a config must know of one kind of server.
+type Backend struct {
+	Type    string // as it is shown and printed: "redis"
+	Title   string // for people: "Redis"
+	NotYet  bool   // its URLs are known, but it cannot be watched
+	Schemes []Scheme
+	Traits  []Trait
+	// Parameter reads a parameter of a URL and reports whether it is one of ours. An error about
+	// one that is not says what is wrong, as far as that is known. Nil: the parameters of every
+	// backend, whose values are names or patterns.
+	Parameter func(t *Target, key, value string) (ours bool, err error)
+	// Variables name servers in the environment: the first that does counts.
+	Variables []Variable
+}
+
+// Scheme is one scheme of the URLs of a backend.
+type Scheme struct {
+	Name  string
+	Port  string // the usual one
+	Shown string // how people are told of it: "rediss:// (TLS)"; "": they are not
+	Plain string // its connections are not encrypted: what to write where they are to be; "": they are, or can be
+}
+
+// Trait is something that only some backends have or take.
+type Trait int
+
+// The traits. The first are keys of a source.
+const (
+	Legible     Trait = iota // "legible": values that prove ownership
+	Channels                 // "channels"
+	KeyScheme                // "key_scheme"
+	Tokens                   // "token_env" and "token_file"; a password there has a user
+	Forget                   // "forget": what is gone without a word is forgotten after a while
+	Nodes                    // "node": primitives live on coordination nodes
+	Names                    // "names": locks are numbers that can be given names
+	Semaphores               // there are semaphores
+	LocalSocket              // a URL without a host means the local socket
+	Numbered                 // the path of a URL is the number of a database, which may be shown
+)
+
+// Variable is an environment variable that names a server.
+type Variable struct {
+	Name  string
+	Typed bool                             // it is also used for other things: only a URL of this backend counts
+	URL   func(env Lookup) (string, error) // makes a URL of it; nil: it is one
+	Add   func(s *Source, env Lookup)      // adds what other variables say; nil: nothing does
+	With  string                           // which those are, for people
+}
+
+func (b *Backend) has(t Trait) bool { return b != nil && slices.Contains(b.Traits, t) }
+
+// Backends are all that a config can name.
+type Backends []Backend
+
+// Of returns the backend of a type; nil: there is none.
+func (all Backends) Of(typ string) *Backend {
+	for i := range all {
+		if all[i].Type == typ {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// byScheme returns the backend that a scheme belongs to, which is in lower case.
+func (all Backends) byScheme(name string) (*Backend, Scheme) {
+	for i := range all {
+		for _, s := range all[i].Schemes {
+			if s.Name == name {
+				return &all[i], s
+			}
+		}
+	}
+	return nil, Scheme{}
+}
+
+// with are the titles of the backends that have a trait.
+func (all Backends) with(t Trait) string {
+	var titles []string
+	for i := range all {
+		if all[i].has(t) {
+			titles = append(titles, all[i].Title)
+		}
+	}
+	return Series(titles, " and ")
+}
+
+// Series joins words by commas, and the last by another word.
+func Series(words []string, last string) string {
+	if n := len(words) - 1; n > 0 {
+		return strings.Join(words[:n], ", ") + last + words[n]
+	}
+	return strings.Join(words, "")
+}
+
+// Schemes are those of the URLs that this build watches, for people.
+func (all Backends) Schemes() string {
+	var list []string
+	for _, b := range all {
+		if !b.NotYet {
+			list = append(list, b.shown()...)
+		}
+	}
+	return Series(list, " or ")
+}
+
+// shown are the schemes that people are told of.
+func (b *Backend) shown() []string {
+	var list []string
+	for _, s := range b.Schemes {
+		if s.Shown != "" {
+			list = append(list, s.Shown)
+		}
+	}
+	return list
+}
+
+// Supported returns nil for a type that this build can watch, else an error that wraps
+// ErrNotYet and says which it can.
+func (all Backends) Supported(typ string) error {
+	if b := all.Of(typ); b != nil && !b.NotYet {
+		return nil
+	}
+	title := typ
+	var titles []string
+	for _, b := range all {
+		if b.Type == typ {
+			title = b.Title
+		}
+		if !b.NotYet {
+			titles = append(titles, b.Title)
+		}
+	}
+	return fmt.Errorf("%s %w: this build watches %s", title, ErrNotYet, Series(titles, " and "))
+}
+
+func (all Backends) unknownScheme(scheme string) error {
+	var known []string
+	for _, b := range all {
+		for _, s := range b.Schemes {
+			if !b.NotYet {
+				known = append(known, s.Name)
+			}
+		}
+	}
+	if near := address.Near(scheme, known...); near != "" {
+		return fmt.Errorf("unknown scheme %q: did you mean %s://?", scheme, near)
+	}
+	if schemeWord.MatchString(scheme) {
+		return fmt.Errorf("unknown scheme %q: write %s", scheme, all.Schemes())
+	}
+	return fmt.Errorf("unknown scheme: write %s", all.Schemes())
+}
