@@ -7,7 +7,6 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
-	"coordtop/internal/action"
 	"coordtop/internal/address"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
@@ -29,9 +28,8 @@ type typedLine struct {
 // keptCommands is how many commands the history holds.
 const keptCommands = 100
 
-// prompt begins a line.
-func (m *model) prompt(what keys.Scope, text string) tea.Cmd {
-	t := &m.line
+// begin has a line typed.
+func (t *typedLine) begin(what keys.Scope, text string) tea.Cmd {
 	t.scope, t.at = what, len(t.past)
 	t.input.SetValue(text)
 	t.input.CursorEnd()
@@ -106,35 +104,19 @@ func nearOr(word string, known []string, help string) string {
 	return help
 }
 
-// obey carries out an intent that may have an argument.
-func (m *model) obey(i keys.Intent, argument string) tea.Cmd {
-	switch i {
-	case keys.FilterBy:
-		m.toRows()
-		m.setFilter(argument)
-		if mend := m.Rows.Filter.Mistake; mend != nil {
-			m.Say(paint.Clean(mend.Text))
-		} else if len(m.Rows.Handles) == 0 && m.Rows.Total > 0 {
-			text := "the filter selects nothing"
-			if meant := m.Rows.Meant(); meant != "" {
-				text += ": " + meant
-			}
-			m.Say(text)
+// filterBy shows only what is asked for.
+func (m *model) filterBy(text string) {
+	m.toRows()
+	m.setFilter(text)
+	if mend := m.Rows.Filter.Mistake; mend != nil {
+		m.Say(paint.Clean(mend.Text))
+	} else if len(m.Rows.Handles) == 0 && m.Rows.Total > 0 {
+		text := "the filter selects nothing"
+		if meant := m.Rows.Meant(); meant != "" {
+			text += ": " + meant
 		}
-	case keys.SourceIs:
-		m.onlySource(argument)
-	case keys.SortBy:
-		m.sortBy(argument)
-	case keys.Theme:
-		return m.setScheme(argument)
-	case keys.AcquireBy:
-		return m.acting.Claim(action.Acquire, argument)
-	case keys.CampaignBy:
-		return m.acting.Claim(action.Campaign, argument)
-	default:
-		return m.do(i)
+		m.Say(text)
 	}
-	return nil
 }
 
 // onlySource filters by one source; other words of the filter go.
@@ -162,14 +144,13 @@ func (m *model) toRows() {
 
 // sortBy takes the name of a column, or its beginning.
 func (m *model) sortBy(name string) {
-	var words []string
 	for s := range rows.Orders {
 		if name != "" && strings.HasPrefix(s.Word(), strings.ToLower(name)) {
 			m.order(s)
 			return
 		}
-		words = append(words, s.Word())
 	}
+	words := orderWords(m)
 	all := "sort by " + strings.Join(words, ", ")
 	if name == "" {
 		m.Say(all)
@@ -198,32 +179,31 @@ func (m *model) completeLine(text string) filter.Completion {
 		return filter.Completion{From: len(text)}
 	}
 	from := len(name) + 1
-	if c.Intent == keys.FilterBy {
-		inner := filter.Complete(argument, m.Rows.Labels(), m.Rows.Values)
-		return filter.Completion{From: from + inner.From, List: inner.List}
+	complete := m.handlers[c.Intent].arguments
+	if complete == nil {
+		return filter.Completion{From: from}
 	}
-	if c.Intent == keys.AcquireBy || c.Intent == keys.CampaignBy {
-		return filter.Completion{From: from, List: m.namesLike(argument)}
-	}
-	list := slices.DeleteFunc(m.arguments(c.Intent), func(s string) bool { return !strings.HasPrefix(s, argument) })
-	return filter.Completion{From: from, List: list}
+	inner := complete(m, argument)
+	return filter.Completion{From: from + inner.From, List: inner.List}
 }
 
-// arguments are what a command can be given.
-func (m *model) arguments(i keys.Intent) []string {
-	switch i {
-	case keys.SourceIs:
-		return append(m.Rows.Values("source"), "all")
-	case keys.Theme:
-		return paint.Schemes()
-	case keys.SortBy:
-		var list []string
-		for s := range rows.Orders {
-			list = append(list, s.Word())
-		}
-		return list
+// oneOf completes an argument that is one of some words.
+func oneOf(words func(m *model) []string) func(*model, string) filter.Completion {
+	return func(m *model, typed string) filter.Completion {
+		return filter.Completion{List: slices.DeleteFunc(words(m), func(s string) bool { return !strings.HasPrefix(s, typed) })}
 	}
-	return nil
+}
+
+// sourceNames are what only one source's rows can be asked for with.
+func sourceNames(m *model) []string { return append(m.Rows.Values("source"), "all") }
+
+// orderWords are the names of the orders.
+func orderWords(*model) []string {
+	var list []string
+	for s := range rows.Orders {
+		list = append(list, s.Word())
+	}
+	return list
 }
 
 // offeredNames is how many names a completion goes through.

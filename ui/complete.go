@@ -3,9 +3,13 @@ package ui
 import (
 	"slices"
 
+	tea "charm.land/bubbletea/v2"
+
 	"charm.land/bubbles/v2/textinput"
 
 	"coordtop/ui/filter"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
 )
 
 // offer is how a line was completed: each tab puts the next of the list in place.
@@ -43,8 +47,44 @@ func (o *offer) others(text string) []string {
 	return slices.Concat(o.list[o.at+1:], o.list[:o.at])
 }
 
-// complete completes the filter that is typed.
+// complete completes what is typed: a command, or a filter.
 func (m *model) complete() {
-	m.offer.next(&m.input, func(text string) filter.Completion { return filter.Complete(text, m.Rows.Labels(), m.Rows.Values) })
+	if m.line.scope == keys.InCommand {
+		m.line.offer.next(&m.line.input, m.completeLine)
+		return
+	}
+	f := &m.filtering
+	f.offer.next(&f.input, func(text string) filter.Completion { return completeFilter(m, text) })
 	m.refilter()
 }
+
+// completeFilter completes a filter.
+func completeFilter(m *model, text string) filter.Completion {
+	return filter.Complete(text, m.Rows.Labels(), m.Rows.Values)
+}
+
+// filterLine is the line in which a filter is typed, and the filters before it.
+type filterLine struct {
+	typing bool
+	input  textinput.Model
+	offer  offer       // what it was completed with last
+	sought filter.Expr // the last filter that was not empty
+
+	byOwner, beforeOwner string // the filter of the same owner, and what it replaced
+}
+
+// begin has a filter typed.
+func (f *filterLine) begin() tea.Cmd {
+	f.typing = true
+	f.input.CursorEnd()
+	return f.input.Focus()
+}
+
+// end ends the typing.
+func (f *filterLine) end() {
+	f.typing = false
+	f.input.Blur()
+}
+
+// typed is what stands in the line, fit for drawing.
+func (f *filterLine) typed() string { return paint.Clean(f.input.Value()) }

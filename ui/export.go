@@ -80,16 +80,16 @@ func (m *model) copy(i keys.Intent) tea.Cmd {
 	case keys.CopyCommand:
 		what = "the command"
 		for _, r := range rows {
-			if m.commandFor != nil {
-				lines = append(lines, m.commandFor(r))
+			if m.options.Command != nil {
+				lines = append(lines, m.options.Command(r))
 			}
 		}
 	case keys.CopyJSON:
-		if m.export == nil {
+		if m.options.Export == nil {
 			break
 		}
 		var b bytes.Buffer
-		if err := m.export(&b, FormJSON, m.State, rows, m.Now); err != nil {
+		if err := m.options.Export(&b, FormJSON, m.State, rows, m.Now); err != nil {
 			m.Say(paint.Clean(err.Error()))
 			return nil
 		}
@@ -115,7 +115,7 @@ type exportedMsg struct {
 // current directory. Reading them and writing happens in the command: a State does not
 // change.
 func (m *model) write(f Form) tea.Cmd {
-	if m.export == nil {
+	if m.options.Export == nil {
 		m.Say("nothing here can export")
 		return nil
 	}
@@ -127,7 +127,7 @@ func (m *model) write(f Form) tea.Cmd {
 	}
 	suffix := [...]string{FormText: ".txt", FormJSON: ".jsonl", FormCSV: ".csv", FormMarkdown: ".md"}[f]
 	name := "coordtop-" + m.Clock.Format("20060102-150405") + suffix
-	export, st, now := m.export, m.State, m.Now
+	export, st, now := m.options.Export, m.State, m.Now
 	return func() tea.Msg {
 		path, err := writeNew(name, func(w io.Writer) error { return export(w, f, st, rows, now) })
 		return exportedMsg{path, len(rows), err}

@@ -85,7 +85,7 @@ func TestTabCompletesFieldsAndValuesThatExist(t *testing.T) {
 	} {
 		d.typed(step.typed)
 		d.press("tab")
-		if got := d.model.typed(); got != step.want {
+		if got := d.filtering.typed(); got != step.want {
 			t.Fatalf("%q became %q, not %q", step.typed, got, step.want)
 		}
 	}

@@ -40,11 +40,11 @@ func (m *model) draw() {
 
 // stage puts into the scene what follows from the rest of the model.
 func (m *model) stage() {
-	m.Slow = m.slowly != nil && m.slowly()
+	m.Slow = m.options.slow != nil && m.options.slow()
 	m.Scene.Scope = m.keyScope()
 	m.Command = screen.Typed{Scope: m.line.scope, Text: m.line.input.Value(), Before: beforeCursor(&m.line.input), Offers: m.line.offer.others(m.line.input.Value())}
-	m.Filter = screen.Typed{Text: m.typed(), Before: beforeCursor(&m.input), Offers: m.offer.others(m.input.Value())}
-	if m.typing {
+	m.Filter = screen.Typed{Text: m.filtering.typed(), Before: beforeCursor(&m.filtering.input), Offers: m.filtering.offer.others(m.filtering.input.Value())}
+	if m.filtering.typing {
 		m.Filter.Scope = keys.InInput
 	}
 	m.DialogOpen, m.Deciding = m.acting.Open(), m.acting.Deciding()

@@ -15,7 +15,7 @@ func (m *model) typeHelp(msg tea.Msg) tea.Cmd {
 		if !ok || k.Text == "" || k.Text == " " {
 			return nil
 		}
-		cmd = m.prompt(keys.InHelpText, "")
+		cmd = m.line.begin(keys.InHelpText, "")
 		if k.Text == "/" {
 			return cmd
 		}
@@ -39,7 +39,7 @@ func (m *model) runHelp() tea.Cmd {
 	for _, c := range keys.Commands() {
 		if c.Intent == b.Intent && c.Argument != "" {
 			m.leave()
-			return m.prompt(keys.InCommand, c.Name+" ")
+			return m.line.begin(keys.InCommand, c.Name+" ")
 		}
 	}
 	if b.Scope&(keys.InViews|keys.InCommand) == 0 || b.Scope&keys.InViews != 0 && b.Scope&screen.Behind(&m.Scene) == 0 {
@@ -48,4 +48,12 @@ func (m *model) runHelp() tea.Cmd {
 	}
 	m.leave()
 	return m.do(b.Intent)
+}
+
+// run runs the line that is typed, or the one of the help under the cursor.
+func (m *model) run() tea.Cmd {
+	if m.line.scope == keys.InCommand {
+		return m.runLine()
+	}
+	return m.runHelp()
 }

@@ -13,69 +13,52 @@ import (
 	"coordtop/ui/terminal"
 )
 
-// do carries out an intent.
-func (m *model) do(i keys.Intent) tea.Cmd {
-	if cmd, done := m.acting.Do(i); done {
-		return cmd
+// nextPane changes what stands below the list where there is room for one pane.
+func (m *model) nextPane() {
+	if m.Layout.Split > 0 || m.Layout.Stacked > 0 {
+		m.Say("both panes are shown")
+		return
 	}
-	switch i {
-	case keys.Up, keys.Down, keys.HalfUp, keys.HalfDown, keys.PageUp, keys.PageDown, keys.Top, keys.Bottom:
-		m.move(i)
-	case keys.Open:
-		m.openRow()
-	case keys.Pane:
-		if m.Layout.Split > 0 || m.Layout.Stacked > 0 {
-			m.Say("both panes are shown")
-			return nil
-		}
-		m.Pane = screen.DetailPane + screen.EventPane - m.Pane
-	case keys.Back:
-		m.leave()
-	case keys.Filter:
-		m.typing = true
-		m.input.CursorEnd()
-		return m.input.Focus()
-	case keys.Keep:
-		m.typing = false
-		m.input.Blur()
-	case keys.Complete:
-		if m.line.scope == keys.InCommand {
-			m.line.offer.next(&m.line.input, m.completeLine)
-		} else {
-			m.complete()
-		}
-	case keys.Clear:
-		m.clearFilter()
-	case keys.Problems:
-		m.Rows.Problems = !m.Rows.Problems
-		m.relist()
-	case keys.Kind:
-		m.Rows.Kind = (m.Rows.Kind + 1) % (sources.KindSemaphore + 1)
-		m.relist()
-	case keys.Locks, keys.Events, keys.Sources, keys.Caps:
-		m.show(i)
-	case keys.Sort:
-		m.Menu = keys.InSort
-	case keys.Pause:
-		m.pause()
-	case keys.Refresh:
-		m.refresh()
-	case keys.Help:
-		m.help()
-	case keys.Redraw:
-		return tea.ClearScreen
-	case keys.Suspend:
-		if terminal.NoJobControl() {
-			m.Say("no shell waits for this program: there is nobody to wake it again")
-			return nil
-		}
-		return tea.Suspend
-	case keys.Abort:
-		return m.aborting
-	default:
-		return m.doLine(i)
+	m.Pane = screen.DetailPane + screen.EventPane - m.Pane
+}
+
+func (m *model) onlyProblems() {
+	m.Rows.Problems = !m.Rows.Problems
+	m.relist()
+}
+
+func (m *model) nextKind() {
+	m.Rows.Kind = (m.Rows.Kind + 1) % (sources.KindSemaphore + 1)
+	m.relist()
+}
+
+func (m *model) nextShape() {
+	m.Shape = (m.Shape + 1) % screen.Shapes
+	m.Say(m.Shape.String())
+	m.Scene.Arrange(m.w, m.h)
+}
+
+func (m *model) switchMouse() {
+	m.mouse = !m.mouse
+	if m.mouse {
+		m.Say("mouse on: the wheel moves, a click selects; " + m.Keys.KeyOf(keys.Mouse) + " turns it off")
+	} else {
+		m.Say("mouse off: the terminal selects text")
 	}
-	return nil
+}
+
+func (m *model) switchZone() {
+	m.utc = !m.utc
+	m.second()
+}
+
+// suspend stops the program until a shell wakes it.
+func (m *model) suspend() tea.Cmd {
+	if terminal.NoJobControl() {
+		m.Say("no shell waits for this program: there is nobody to wake it again")
+		return nil
+	}
+	return tea.Suspend
 }
 
 // move moves the cursor of the list, or scrolls what is shown instead of it.
@@ -137,7 +120,7 @@ func (m *model) help() {
 // clearFilter ends the typing and takes the words away; where there are none, it shows
 // more than problems again.
 func (m *model) clearFilter() {
-	if !m.typing && m.Rows.Filter.Empty() {
+	if !m.filtering.typing && m.Rows.Filter.Empty() {
 		if m.Shown == screen.Events && m.Rows.Kind == sources.KindUnknown {
 			m.leave()
 			return
@@ -145,8 +128,7 @@ func (m *model) clearFilter() {
 		m.Rows.Problems, m.Rows.Kind = m.Rows.Problems && m.Shown == screen.Events, sources.KindUnknown
 		m.relist()
 	}
-	m.typing = false
-	m.input.Blur()
+	m.filtering.end()
 	m.setFilter("")
 }
 

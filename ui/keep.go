@@ -12,8 +12,8 @@ func (m *model) quitKeeping() tea.Cmd {
 
 // aborting is the command that does what ctrl-\ does to a program whose terminal is not raw.
 func (m *model) aborting() tea.Msg {
-	if m.abort != nil {
-		m.abort()
+	if m.options.Abort != nil {
+		m.options.Abort()
 	}
 	return nil
 }

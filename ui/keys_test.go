@@ -90,13 +90,33 @@ func TestEveryIntentIsCarriedOut(t *testing.T) {
 	}
 }
 
+func TestEveryIntentHasAHandler(t *testing.T) {
+	t.Parallel()
+	all := handlers()
+	for _, b := range keys.Bindings() {
+		switch b.Intent {
+		case keys.Quit, keys.Arm, keys.Actions, keys.Crash: // of what acts
+			continue
+		}
+		if _, ok := all[b.Intent]; !ok && b.Scope&^keys.InDialogs != 0 {
+			t.Errorf("%s has no handler", b.Intent)
+		}
+		for _, k := range b.Keys {
+			_, _, takes := strings.Cut(k, " ")
+			if takes && all[b.Intent].arguments == nil {
+				t.Errorf("what is typed behind %s is not completed", k)
+			}
+		}
+	}
+}
+
 func TestASplitArrowDoesNotClearTheFilter(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
 	d := hand(a, b, c)
 	d.split.Remote = true
 	d.press("/", "b", "enter", "esc", "[", "B")
-	if d.model.typed() != "b" {
-		t.Errorf("the filter is %q", d.model.typed())
+	if d.filtering.typed() != "b" {
+		t.Errorf("the filter is %q", d.filtering.typed())
 	}
 }

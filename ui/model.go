@@ -4,12 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/sources"
 	"coordtop/ui/dialog"
-	"coordtop/ui/filter"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
@@ -20,40 +18,30 @@ import (
 // model is the one tea.Model. Only Update changes it; drawing reads it.
 type model struct {
 	screen.Scene
-	feed  Feed
-	keys  keys.Map
-	split terminal.SplitKeys
+	acting   dialog.Acting // and the dialog over the board
+	options  Options
+	feed     Feed
+	keys     keys.Map
+	handlers map[keys.Intent]handler
+	split    terminal.SplitKeys
 
-	w, h    int
-	longest screen.Longest // texts of the rows, since the screen has this width
-	picked  sources.Ref    // the row under the cursor, as long as it exists
+	w, h   int
+	scheme paint.Scheme
+	mouse  bool
+	utc    bool
+	tmux   bool
 
-	line  typedLine
-	mouse bool
-	utc   bool
+	line      typedLine
+	filtering filterLine
+	until     time.Time // when the message goes
+	heldUntil time.Time // till when rows keep their places
 
-	scheme     paint.Scheme
-	tmux       bool
-	export     Exporter
-	commandFor func(*sources.Row) string
-	abort      func()
-	slowly     func() bool // reports whether the terminal keeps us waiting; nil: it does not
+	picked  sources.Ref   // the row under the cursor, as long as it exists
+	watched []rows.Handle // the rows that the feed was told of last
+	studied sources.Ref   // and which one of them is looked at
 
-	sought               filter.Expr // the last filter that was not empty
-	byOwner, beforeOwner string      // the filter of the same owner, and what it replaced
-	heldUntil            time.Time   // till when rows keep their places
-
-	typing bool // a filter
-	input  textinput.Model
-	offer  offer     // what the line was completed with last
-	until  time.Time // when the message goes
-
-	acting dialog.Acting // and the dialog over the board
-
-	watched  []rows.Handle // the rows that the feed was told of last
-	studied  sources.Ref   // and which one of them is looked at
-	frame    tea.View      // what View returns: drawn by Update
-	tabTitle heldTitle     // the title of the window
+	frame    tea.View  // what View returns: drawn by Update
+	tabTitle heldTitle // the title of the window
 }
 
 func newModel(o Options) *model {
@@ -64,19 +52,17 @@ func newModel(o Options) *model {
 			Keys:  keys.Rebound(keys.Bindings(), o.Keys),
 			Marks: map[sources.Ref]bool{},
 		},
-		feed:  o.Feed,
-		split: terminal.SplitKeys{Remote: env.Remote()},
-		input: dialog.NewInput(),
-		w:     o.Width,
-		h:     o.Height,
-		line:  typedLine{input: dialog.NewInput()},
+		options:   o,
+		handlers:  handlers(),
+		feed:      o.Feed,
+		split:     terminal.SplitKeys{Remote: env.Remote()},
+		filtering: filterLine{input: dialog.NewInput()},
+		w:         o.Width,
+		h:         o.Height,
+		line:      typedLine{input: dialog.NewInput()},
 
-		scheme:     paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
-		tmux:       env.Get("TMUX") != "",
-		export:     o.Export,
-		commandFor: o.Command,
-		abort:      o.Abort,
-		slowly:     o.slow,
+		scheme: paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
+		tmux:   env.Get("TMUX") != "",
 	}
 	m.acting = dialog.New(&m.Scene, m, o.Feed, o.Operator)
 	m.keys = keys.NewMap(m.Keys)

@@ -17,10 +17,10 @@ func (m *model) open(v screen.View) {
 	m.Shown, m.Scroll = v, 0
 }
 
-// show goes to the view of an intent.
-func (m *model) show(i keys.Intent) {
-	switch v, tab, _ := screen.ViewOf(i); {
-	case tab:
+// show goes to a view.
+func (m *model) show(v screen.View) {
+	switch {
+	case v.Tab():
 		m.switchTo(v)
 	case m.Shown != v:
 		m.open(v)

@@ -1,20 +1,12 @@
 package ui
 
 import (
-	"strings"
 	"time"
 
 	"coordtop/ui/keys"
 	"coordtop/ui/rows"
 	"coordtop/ui/screen"
 )
-
-// orderOf is the order that an intent asks for.
-func orderOf(i keys.Intent) (rows.Order, bool) {
-	word, by := strings.CutPrefix(string(i), "sort-by-")
-	s, ok := rows.OrderNamed(word)
-	return s, by && ok
-}
 
 // order orders the list; the same order again is reversed.
 func (m *model) order(s rows.Order) {

@@ -87,7 +87,7 @@ func (m *model) second() {
 	if !m.Paused.IsZero() {
 		return
 	}
-	m.Slow = m.slowly != nil && m.slowly()
+	m.Slow = m.options.slow != nil && m.options.slow()
 	m.Now, m.Still = m.Clock, !m.Slow
 	m.release()
 	m.take()
@@ -123,7 +123,7 @@ func (m *model) keyScope() keys.Scope {
 		return m.Menu
 	case m.line.scope != 0:
 		return m.line.scope
-	case m.typing:
+	case m.filtering.typing:
 		return keys.InInput
 	}
 	return m.Shown.Scope()
@@ -135,7 +135,7 @@ func (m *model) edit(msg tea.Msg) tea.Cmd {
 	if m.acting.Open() {
 		return m.acting.Edit(msg)
 	}
-	if !m.typing && m.line.scope == 0 && m.Shown != screen.Help {
+	if !m.filtering.typing && m.line.scope == 0 && m.Shown != screen.Help {
 		return nil
 	}
 	if paste, ok := msg.(tea.PasteMsg); ok {
@@ -149,30 +149,27 @@ func (m *model) edit(msg tea.Msg) tea.Cmd {
 		m.line.edit(msg)
 		return nil
 	}
-	m.input, _ = m.input.Update(msg) // its command is the blinking of a cursor that we do not draw
+	m.filtering.input, _ = m.filtering.input.Update(msg) // its command is the blinking of a cursor that we do not draw
 	m.refilter()
 	return nil
 }
 
 // setFilter replaces what was typed.
 func (m *model) setFilter(text string) {
-	m.input.SetValue(text)
+	m.filtering.input.SetValue(text)
 	m.refilter()
 }
 
 // refilter shows what the typed words select.
 func (m *model) refilter() {
-	if text := m.typed(); text != m.Rows.Filter.Text {
+	if text := m.filtering.typed(); text != m.Rows.Filter.Text {
 		m.Rows.Filter.Parse(text, m.Rows.Labels)
 		if !m.Rows.Filter.Expr.Empty() {
-			m.sought = m.Rows.Filter.Expr
+			m.filtering.sought = m.Rows.Filter.Expr
 		}
 		m.relist()
 	}
 }
-
-// typed is what stands in the filter's line, fit for drawing.
-func (m *model) typed() string { return paint.Clean(m.input.Value()) }
 
 // relist makes the list anew; the cursor stays on its row if that is still there.
 func (m *model) relist() {

@@ -97,8 +97,8 @@ const (
 	inRow      = InList | InDetail
 	inTexts    = InInput | InCommand | InHelpText
 	inMenus    = InSort | InCopy | InExport | InKeep // of one key
-	inDialogs  = InMenu | InBox | InChanged | InQuestion | InLeave
-	inAll      = InViews | inTexts | inMenus | inDialogs
+	InDialogs  = InMenu | InBox | InChanged | InQuestion | InLeave
+	inAll      = InViews | inTexts | inMenus | InDialogs
 )
 
 // Binding joins an intent to its keys and its words.

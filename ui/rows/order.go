@@ -2,7 +2,6 @@ package rows
 
 import (
 	"math"
-	"slices"
 
 	"coordtop/sources"
 )
@@ -49,12 +48,6 @@ func (s Order) String() string { return orderTable[s].title }
 
 // Word is how a command names the order.
 func (s Order) Word() string { return orderTable[s].word }
-
-// OrderNamed is the order that a command names with this word.
-func OrderNamed(word string) (Order, bool) {
-	i := slices.IndexFunc(orderTable[:], func(o orderEntry) bool { return o.word == word })
-	return Order(max(i, 0)), i >= 0
-}
 
 // text is what rows with equal keys are ordered by, before their names.
 func (s Order) text(row *sources.Row) string {

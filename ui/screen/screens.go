@@ -31,14 +31,18 @@ func viewTable() [viewCount]viewEntry {
 // Scope is where the keys of a view work.
 func (v View) Scope() keys.Scope { return viewTable()[v].scope }
 
-// ViewOf is the view that an intent goes to, and whether it has a tab.
-func ViewOf(i keys.Intent) (v View, tab, ok bool) {
+// Tab reports whether a view has a tab, and so no way back but the tabs.
+func (v View) Tab() bool { return viewTable()[v].name != "" }
+
+// Openers are the intents that go to a view.
+func Openers() map[keys.Intent]View {
+	all := map[keys.Intent]View{}
 	for v, e := range viewTable() {
-		if e.opens == i && i != "" {
-			return View(v), e.name != "", true
+		if e.opens != "" {
+			all[e.opens] = View(v)
 		}
 	}
-	return 0, false, false
+	return all
 }
 
 // drawTabs writes the screens, the one that is shown underlined; a detail belongs to the

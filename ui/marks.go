@@ -1,8 +1,6 @@
 package ui
 
 import (
-	tea "charm.land/bubbletea/v2"
-
 	"coordtop/sources"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
@@ -10,79 +8,12 @@ import (
 	"coordtop/ui/screen"
 )
 
-// keys.Line carries out the intents of lines, menus and marks.
-func (m *model) doLine(i keys.Intent) tea.Cmd {
-	switch i {
-	case keys.Command:
-		return m.prompt(keys.InCommand, "")
-	case keys.Run:
-		if m.line.scope == keys.InCommand {
-			return m.runLine()
-		}
-		return m.runHelp()
-	case keys.GiveUp:
-		m.line.leave()
-	case keys.Earlier:
-		m.line.recall(-1)
-	case keys.Later:
-		m.line.recall(+1)
-	case keys.Next:
-		m.search(+1)
-	case keys.Previous:
-		m.search(-1)
-	case keys.Mark:
-		m.mark()
-	case keys.Unmark:
-		m.Say(paint.Count(len(m.Marks), "mark") + " cleared")
-		clear(m.Marks)
-	case keys.SameOwner:
-		m.sameOwner()
-	case keys.Width:
-		m.Shape = (m.Shape + 1) % screen.Shapes
-		m.Say(m.Shape.String())
-		m.Scene.Arrange(m.w, m.h)
-	case keys.Mouse:
-		m.mouse = !m.mouse
-		if m.mouse {
-			m.Say("mouse on: the wheel moves, a click selects; " + m.Keys.KeyOf(keys.Mouse) + " turns it off")
-		} else {
-			m.Say("mouse off: the terminal selects text")
-		}
-	case keys.UTC:
-		m.utc = !m.utc
-		m.second()
-	case keys.Copy:
-		m.Menu = keys.InCopy
-	case keys.Export:
-		m.Menu = keys.InExport
-	case keys.KeepScreen:
-		m.Menu = keys.InKeep
-	case keys.QuitText:
-		return m.quitKeeping()
-	case keys.CopyName, keys.CopyOwner, keys.CopyJSON, keys.CopyCommand:
-		return m.copy(i)
-	case keys.ExportText:
-		return m.write(FormText)
-	case keys.ExportJSON:
-		return m.write(FormJSON)
-	case keys.ExportCSV:
-		return m.write(FormCSV)
-	case keys.ExportMarkdown:
-		return m.write(FormMarkdown)
-	default:
-		if s, ok := orderOf(i); ok {
-			m.order(s)
-		}
-	}
-	return nil
-}
-
 // search moves the cursor to the next row, or the one before, that the filter or, where
 // there is none, the last one fits.
 func (m *model) search(step int) {
 	f := m.Rows.Filter
 	if f.Expr.Empty() {
-		f.Expr = m.sought
+		f.Expr = m.filtering.sought
 	}
 	n := m.List.Len()
 	if f.Expr.Empty() || n == 0 {
@@ -100,7 +31,7 @@ func (m *model) search(step int) {
 			return
 		}
 	}
-	m.Say("no row fits " + m.typed() + ": " + m.Keys.KeyOf(keys.Filter) + " takes other words")
+	m.Say("no row fits " + m.filtering.typed() + ": " + m.Keys.KeyOf(keys.Filter) + " takes other words")
 }
 
 // mark marks the row under the cursor, or takes its mark away, and goes to the next.
@@ -115,6 +46,12 @@ func (m *model) mark() {
 		m.Marks[row.Ref] = true
 	}
 	m.List.Move(1)
+}
+
+// unmark clears all marks.
+func (m *model) unmark() {
+	m.Say(paint.Count(len(m.Marks), "mark") + " cleared")
+	clear(m.Marks)
 }
 
 // chosen are the rows that were marked and still are there, in the order of the list's
@@ -136,9 +73,9 @@ func (m *model) chosen() []*sources.Row {
 // before.
 func (m *model) sameOwner() {
 	m.switchTo(screen.List)
-	if m.byOwner != "" && m.Rows.Filter.Text == m.byOwner {
-		m.setFilter(m.beforeOwner)
-		m.byOwner = ""
+	if m.filtering.byOwner != "" && m.Rows.Filter.Text == m.filtering.byOwner {
+		m.setFilter(m.filtering.beforeOwner)
+		m.filtering.byOwner = ""
 		return
 	}
 	row, _ := m.Selected()
@@ -150,8 +87,8 @@ func (m *model) sameOwner() {
 	if owner == "" {
 		owner = row.Owners[0].ID
 	}
-	m.beforeOwner = m.Rows.Filter.Text
+	m.filtering.beforeOwner = m.Rows.Filter.Text
 	m.List.Move(0) // the cursor stays on this row
 	m.setFilter("owner=" + filter.Quote(paint.Clean(owner)))
-	m.byOwner = m.Rows.Filter.Text
+	m.filtering.byOwner = m.Rows.Filter.Text
 }

@@ -1,0 +1,146 @@
+package ui
+
+import (
+	"maps"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/action"
+	"coordtop/ui/filter"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+	"coordtop/ui/rows"
+	"coordtop/ui/screen"
+)
+
+// handler is how an intent is carried out. What is typed behind its command is its argument.
+type handler struct {
+	do        func(m *model, argument string) tea.Cmd
+	arguments func(m *model, typed string) filter.Completion // nil: its command takes none
+}
+
+// simply is a handler that only changes the model.
+func simply(do func(m *model)) handler {
+	return handler{do: func(m *model, _ string) tea.Cmd {
+		do(m)
+		return nil
+	}}
+}
+
+// asking is a handler that asks Bubble Tea for something.
+func asking(do func(m *model) tea.Cmd) handler {
+	return handler{do: func(m *model, _ string) tea.Cmd { return do(m) }}
+}
+
+// handlers are those of all intents, but for those that dialogs carry out.
+func handlers() map[keys.Intent]handler {
+	all := map[keys.Intent]handler{}
+	for _, part := range []map[keys.Intent]handler{boardHandlers(), lineHandlers(), menuHandlers()} {
+		maps.Copy(all, part)
+	}
+	for _, i := range []keys.Intent{keys.Up, keys.Down, keys.HalfUp, keys.HalfDown, keys.PageUp, keys.PageDown, keys.Top, keys.Bottom} {
+		all[i] = simply(func(m *model) { m.move(i) })
+	}
+	for i, v := range screen.Openers() {
+		if _, own := all[i]; !own {
+			all[i] = simply(func(m *model) { m.show(v) })
+		}
+	}
+	for s := range rows.Orders {
+		all[keys.Intent("sort-by-"+s.Word())] = simply(func(m *model) { m.order(s) })
+	}
+	return all
+}
+
+// do carries out an intent.
+func (m *model) do(i keys.Intent) tea.Cmd { return m.obey(i, "") }
+
+// obey carries out an intent that may have an argument.
+func (m *model) obey(i keys.Intent, argument string) tea.Cmd {
+	if cmd, done := m.acting.Do(i); done {
+		return cmd
+	}
+	if h, ok := m.handlers[i]; ok {
+		return h.do(m, argument)
+	}
+	return nil
+}
+
+// boardHandlers are those of what is shown.
+func boardHandlers() map[keys.Intent]handler {
+	return map[keys.Intent]handler{
+		keys.Open:      simply((*model).openRow),
+		keys.Pane:      simply((*model).nextPane),
+		keys.Back:      simply((*model).leave),
+		keys.Filter:    asking(func(m *model) tea.Cmd { return m.filtering.begin() }),
+		keys.Keep:      simply(func(m *model) { m.filtering.end() }),
+		keys.Complete:  simply((*model).complete),
+		keys.Clear:     simply((*model).clearFilter),
+		keys.Problems:  simply((*model).onlyProblems),
+		keys.Kind:      simply((*model).nextKind),
+		keys.Pause:     simply((*model).pause),
+		keys.Refresh:   simply((*model).refresh),
+		keys.Help:      simply((*model).help),
+		keys.Next:      simply(func(m *model) { m.search(+1) }),
+		keys.Previous:  simply(func(m *model) { m.search(-1) }),
+		keys.Mark:      simply((*model).mark),
+		keys.Unmark:    simply((*model).unmark),
+		keys.SameOwner: simply((*model).sameOwner),
+		keys.Width:     simply((*model).nextShape),
+		keys.Mouse:     simply((*model).switchMouse),
+		keys.UTC:       simply((*model).switchZone),
+		keys.Redraw:    asking(func(*model) tea.Cmd { return tea.ClearScreen }),
+		keys.Suspend:   asking((*model).suspend),
+		keys.Abort:     asking(func(m *model) tea.Cmd { return m.aborting }),
+	}
+}
+
+// lineHandlers are those of the line at the bottom, and of commands with an argument.
+func lineHandlers() map[keys.Intent]handler {
+	claim := func(v action.Verb) handler {
+		return handler{
+			do:        func(m *model, name string) tea.Cmd { return m.acting.Claim(v, name) },
+			arguments: func(m *model, typed string) filter.Completion { return filter.Completion{List: m.namesLike(typed)} },
+		}
+	}
+	changing := func(do func(*model, string), arguments func(*model, string) filter.Completion) handler {
+		return handler{arguments: arguments, do: func(m *model, argument string) tea.Cmd {
+			do(m, argument)
+			return nil
+		}}
+	}
+	return map[keys.Intent]handler{
+		keys.Command:    asking(func(m *model) tea.Cmd { return m.line.begin(keys.InCommand, "") }),
+		keys.Run:        asking((*model).run),
+		keys.GiveUp:     simply(func(m *model) { m.line.leave() }),
+		keys.Earlier:    simply(func(m *model) { m.line.recall(-1) }),
+		keys.Later:      simply(func(m *model) { m.line.recall(+1) }),
+		keys.FilterBy:   changing((*model).filterBy, completeFilter),
+		keys.SourceIs:   changing((*model).onlySource, oneOf(sourceNames)),
+		keys.SortBy:     changing((*model).sortBy, oneOf(orderWords)),
+		keys.Theme:      {do: (*model).setScheme, arguments: oneOf(func(*model) []string { return paint.Schemes() })},
+		keys.AcquireBy:  claim(action.Acquire),
+		keys.CampaignBy: claim(action.Campaign),
+	}
+}
+
+// menuHandlers are those of menus of one key.
+func menuHandlers() map[keys.Intent]handler {
+	menu := func(s keys.Scope) handler { return simply(func(m *model) { m.Menu = s }) }
+	write := func(f Form) handler { return asking(func(m *model) tea.Cmd { return m.write(f) }) }
+	return map[keys.Intent]handler{
+		keys.Sort:           menu(keys.InSort),
+		keys.Copy:           menu(keys.InCopy),
+		keys.Export:         menu(keys.InExport),
+		keys.KeepScreen:     menu(keys.InKeep),
+		keys.QuitText:       asking((*model).quitKeeping),
+		keys.CopyName:       asking(func(m *model) tea.Cmd { return m.copy(keys.CopyName) }),
+		keys.CopyOwner:      asking(func(m *model) tea.Cmd { return m.copy(keys.CopyOwner) }),
+		keys.CopyJSON:       asking(func(m *model) tea.Cmd { return m.copy(keys.CopyJSON) }),
+		keys.CopyCommand:    asking(func(m *model) tea.Cmd { return m.copy(keys.CopyCommand) }),
+		keys.ExportText:     write(FormText),
+		keys.ExportJSON:     write(FormJSON),
+		keys.ExportCSV:      write(FormCSV),
+		keys.ExportMarkdown: write(FormMarkdown),
+	}
+}
