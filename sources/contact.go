@@ -56,7 +56,16 @@ func (c *Contact) Problem(f Failure, err error, said string) *Problem {
 	if f == NoAnswer || f == Silent {
 		err = errors.Join(err, ErrSilent)
 	}
-	return &Problem{Text: c.complete(s.text, said), Cause: err, Refused: s.refused, Login: s.login}
+	return &Problem{Text: c.complete(s.text, said), Cause: err, Refused: s.refused, Login: s.login, failure: f}
+}
+
+// Mistaken is the Problem of an err by a server that is another one (as "a Redis server") than
+// ours; scheme is that of a URL of it, "": there is none.
+func (c *Contact) Mistaken(err error, other, scheme string) *Problem {
+	if scheme == "" {
+		return c.Problem(Other, err, other+": check host and port")
+	}
+	return c.Problem(Other, err, other+": write "+scheme+", or check host and port")
 }
 
 // Unreached is the Problem of an err by which a server was not reached, or was lost, as far

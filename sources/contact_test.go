@@ -39,6 +39,7 @@ func TestEveryFailureHasOneSentence(t *testing.T) {
 		NoAnswer:       "no answer from h:1: check host and port, and whether an Alien listens there",
 		ClosedAtOnce:   "h:1 closes the connection at once: it may not be an Alien, have no room for us (its limit), want TLS (write as://), or be stopping",
 		Foreign:        "h:1 is not an Alien: check host and port (so it says)",
+		Other:          "h:1 is so it says",
 		Lies:           "h:1 sent so it says: it is not an Alien, or something between changes its answers: check host and port",
 		NoTLS:          "the server at h:1 speaks no TLS: write a://",
 		OnlyTLS:        "the server at h:1 speaks only TLS: write as://",

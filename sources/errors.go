@@ -18,6 +18,21 @@ type Problem struct {
 	Cause   error // what happened; it may be for programs only, or nil
 	Refused bool  // only somebody else can change the outcome: it wraps ErrRefused
 	Login   bool  // what is refused is our user or password: it wraps ErrCredentials
+	failure Failure
+}
+
+// Strange reports whether err is a Problem of a server that has not answered as one of its kind
+// does: it may be another.
+func Strange(err error) bool {
+	var p *Problem
+	if !errors.As(err, &p) {
+		return false
+	}
+	switch p.failure {
+	case NoAnswer, ClosedAtOnce, Foreign, Lies, TLSFailed:
+		return true
+	}
+	return false
 }
 
 // Error returns the sentence.

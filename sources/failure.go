@@ -15,6 +15,7 @@ const (
 	NoAnswer                      // nothing was ever heard
 	ClosedAtOnce                  // the connection ends before anything was heard
 	Foreign                       // something else than such a server answers
+	Other                         // a server of another kind listens there
 	Lies                          // it says what no such server would, which costs much to read
 	NoTLS                         // we speak TLS and the server does not
 	OnlyTLS                       // the other way round
@@ -63,6 +64,7 @@ var sentences = [failures]sentence{
 	NoAnswer:       {text: "no answer from {where}: check host and port, and whether {product} listens there{with TLS}"},
 	ClosedAtOnce:   {text: "{where} closes the connection at once: it may not be {product}, have no room for us ({full}), {want TLS}or be stopping"},
 	Foreign:        {text: "{where} is not {product}: check host and port{(said)}", refused: true},
+	Other:          {text: "{where} is {said}", refused: true},
 	Lies:           {text: "{where} sent {said}: it is not {product}, or something between changes its answers: check host and port", refused: true},
 	NoTLS:          {text: server + "speaks no TLS: {no TLS}", refused: true},
 	OnlyTLS:        {text: server + "speaks only TLS: {only TLS}", refused: true},

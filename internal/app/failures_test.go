@@ -156,6 +156,16 @@ func TestAnswersOfRedisThatKeepUsOutAreExplained(t *testing.T) {
 	told(t, "5 MB", at(":"+marker+"@", endless), endless, endless+" sent a line of more than", "it is not a Redis server")
 }
 
+func TestAServerOfAnotherKindIsNamed(t *testing.T) {
+	t.Parallel()
+	redis, postgres := localserver.RedisForTest(t, localserver.RedisOptions{}).Addr(), localserver.PostgresForTest(t, localserver.PostgresOptions{}).Addr()
+	const node = "/local?node=/local/app&mutex=a"
+	told(t, "Postgres at a Redis", "postgres://ann:"+marker+"@"+redis+"/db", redis, redis+" is a Redis server: write redis://, or check host and port")
+	told(t, "YDB at a Redis", "grpc://"+redis+node, redis, redis+" is a Redis server: write redis://")
+	told(t, "Redis at a Postgres", "redis://ann:"+marker+"@"+postgres+"/0", postgres, postgres+" is a Postgres server: write postgres://")
+	told(t, "YDB at a Postgres", "grpc://"+postgres+node, postgres, postgres+" is a Postgres server: write postgres://")
+}
+
 func TestAnswersOfPostgresThatKeepUsOutAreExplained(t *testing.T) {
 	t.Parallel()
 	s := localserver.PostgresForTest(t, localserver.PostgresOptions{

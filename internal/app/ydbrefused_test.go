@@ -50,7 +50,7 @@ func TestAYDBThatCannotBeReadIsExplained(t *testing.T) {
 		{"TLS there", "grpc://" + sealed.Endpoint(0) + query, []string{"cannot be watched: ", "speaks only TLS: write grpcs:// instead of grpc://"}},
 		{"no such database", open.URL(0) + "x", []string{"cannot be watched: the server at " + open.Endpoint(0) + " has no database /localx: check it in the URL"}},
 		{"no answer", "grpc://" + deaf(t) + query, []string{"did not answer"}},
-		{"another program", "grpc://" + localserver.RedisForTest(t, localserver.RedisOptions{}).Addr() + query, []string{"cannot be watched: ", "is not a YDB"}},
+		{"another program", "grpc://" + localserver.RedisForTest(t, localserver.RedisOptions{}).Addr() + query, []string{"cannot be watched: ", "is a Redis server: write redis://, or check host and port"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -162,7 +162,7 @@ func TestUnreachableServersAreSentences(t *testing.T) {
 		c.Read(make([]byte, 100))
 		c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
 	})
-	refuses(t, connect(t, at(web)), true, web+" is not a Postgres server")
+	refuses(t, connect(t, at(web)), true, web+" is a web server: check host and port")
 }
 
 // answer serves connections with f, one after the other, and closes them.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord/pgcoord"
+	"coordtop/internal/identify"
 	"coordtop/sources"
 )
 
@@ -62,7 +63,14 @@ func (s *Source) Connect(ctx context.Context) error {
 	if s.link != nil {
 		return errors.New("connecting twice without a Close")
 	}
-	l, err := dial(ctx, &s.o, s.config, s.selected)
+	var l *link
+	other, err := identify.Beside(ctx, s.address(), identify.Postgres, s.strange, func(ctx context.Context) (err error) {
+		l, err = dial(ctx, &s.o, s.config, s.selected)
+		return err
+	})
+	if other != identify.Unknown {
+		return mistaken(err, other, s.config)
+	}
 	if err != nil {
 		return explain(err, s.config, true)
 	}

@@ -71,7 +71,7 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 		{"no such database", with(client(open.server.Addr(), "", ""), func(c *rediscoord.ClientOptions) { c.DB = 99 }), one, true, "has no database 99"},
 		{"nothing listens", client(unused(t), "", ""), one, false, "nothing listens at"},
 		{"no such host", client("no-such-host.invalid:6379", "", ""), one, false, "there is no host by the name in no-such-host.invalid:6379"},
-		{"no Redis", client(speak(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), "", ""), one, true, "is not a Redis server"},
+		{"no Redis", client(speak(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), "", ""), one, true, "is a web server: check host and port"},
 		{"hangs up", client(speak(t, ""), "", ""), one, false, "closes the connection at once"},
 		{"silent", client(silent(t), "", ""), one, false, "no answer from"},
 		{"TLS is wanted", client(tlsOnly.Addr(), "", ""), one, false, "want TLS (write rediss://)"},

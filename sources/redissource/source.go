@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/identify"
 	"coordtop/sources"
 )
 
@@ -38,7 +39,15 @@ func (s *Source) Connect(ctx context.Context) error {
 	if s.link != nil {
 		return errors.New("connecting twice without a Close")
 	}
-	l, err := dial(ctx, &s.o, s.selected)
+	var l *link
+	other, err := identify.Beside(ctx, s.address(), identify.Redis, s.strange, func(ctx context.Context) (err error) {
+		l, err = dial(ctx, &s.o, s.selected)
+		return err
+	})
+	if other != identify.Unknown {
+		contact := sources.Contact{Words: words, Where: s.address(), Secrets: []string{s.o.Client.Password}}
+		return contact.Mistaken(err, string(other), other.Scheme())
+	}
 	if err != nil {
 		return Explain(err, s.o.Client, s.o.Silence, true)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 
 	"coordtop/coord/ydbcoord"
+	"coordtop/internal/identify"
 	"coordtop/sources"
 )
 
@@ -42,6 +43,18 @@ func New(o Options) (*Source, error) {
 	return &Source{o: o, plan: p, boards: map[string]*board{}}, nil
 }
 
+// strange reports whether an error of a connection that is being made may be of another kind of
+// server.
+func (s *Source) strange(err error) bool { return sources.Strange(Explain(err, s.o.Client, true)) }
+
+// address is where the server is asked of what kind it is: "" where the connection is not ours.
+func (s *Source) address() string {
+	if s.o.Client.Conn != nil {
+		return ""
+	}
+	return s.o.Client.Address
+}
+
 // Connect reaches the database, proves that it knows us, and starts the goroutines that
 // Close joins. An error is a sentence that says what to do; it wraps sources.ErrRefused
 // where only somebody else can change the outcome.
@@ -53,7 +66,13 @@ func (s *Source) Connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := client.Ping(ctx); err != nil {
+	other, err := identify.Beside(ctx, s.address(), identify.GRPC, s.strange, client.Ping)
+	if other != identify.Unknown {
+		closeClient(client)
+		contact := sources.Contact{Words: words, Where: s.o.Client.Address, Secrets: []string{s.o.Client.Password, s.o.Client.AccessToken}}
+		return contact.Mistaken(err, string(other), other.Scheme())
+	}
+	if err != nil {
 		closeClient(client)
 		if answeredWith(err, Ydb.StatusIds_NOT_FOUND) {
 			return noDatabase(s.o.Client, err)
