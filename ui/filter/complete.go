@@ -52,17 +52,8 @@ func fieldNames(labels []string, prefix string) []string {
 		if !hasPrefixFold(name, prefix) {
 			continue
 		}
-		switch f, _ := fieldOf(name); {
-		case f == Name || f == Owner:
-			name += "~"
-		case f == Since || f == Lease:
-			name += "<"
-		case f.text():
-			name += "="
-		default:
-			name += ">"
-		}
-		list = append(list, name)
+		f, _ := FieldOf(name)
+		list = append(list, name+fieldTable[f].op)
 	}
 	for _, l := range slices.Sorted(slices.Values(labels)) {
 		if hasPrefixFold(l, prefix) {

@@ -5,8 +5,7 @@ import "slices"
 // Field is what a comparison may ask for.
 type Field uint8
 
-// The fields. Source to State are texts; the others are numbers, of which Waiters and
-// Changes are counts and the rest lengths of time.
+// The fields, in the order in which they are offered.
 const (
 	Source Field = iota
 	Kind
@@ -15,26 +14,63 @@ const (
 	State
 	Since
 	Wait
+	Changes
 	Lease
 	Gap
-	Changes
-	Waiters // the field wait, compared with a plain number
+	Waiters    // the field wait, compared with a plain number
+	FieldCount // how many there are
 )
+
+// fieldEntry is what there is to know of a field.
+type fieldEntry struct {
+	name string // as it is written; "": it is not
+	op   string // the operator that is used most
+	is   fieldKind
+	many Field // what a plain number is compared with instead; 0: no other field
+}
+
+// fieldKind is what a field is compared with.
+type fieldKind uint8
+
+const (
+	fieldText fieldKind = iota
+	fieldCount
+	fieldLength // of time
+)
+
+// fieldTable are the fields. How a subject answers to them is its own table.
+var fieldTable = [FieldCount]fieldEntry{
+	Source:  {name: "source", op: "="},
+	Kind:    {name: "kind", op: "="},
+	Name:    {name: "name", op: "~"},
+	Owner:   {name: "owner", op: "~"},
+	State:   {name: "state", op: "="},
+	Since:   {name: "since", op: "<", is: fieldLength},
+	Wait:    {name: "wait", op: ">", is: fieldLength, many: Waiters},
+	Changes: {name: "chg", op: ">", is: fieldCount},
+	Lease:   {name: "lease", op: "<", is: fieldLength},
+	Gap:     {name: "gap", op: ">", is: fieldLength},
+	Waiters: {is: fieldCount},
+}
 
 // Fields returns the names of the fields, in the order in which they are offered.
 func Fields() []string {
-	return []string{"source", "kind", "name", "owner", "state", "since", "wait", "chg", "lease", "gap"}
-}
-
-func fieldOf(name string) (Field, bool) {
-	i := slices.Index(Fields(), name)
-	if i < 0 {
-		return 0, false
+	var names []string
+	for i := range fieldTable {
+		if fieldTable[i].name != "" {
+			names = append(names, fieldTable[i].name)
+		}
 	}
-	return [...]Field{Source, Kind, Name, Owner, State, Since, Wait, Changes, Lease, Gap}[i], true
+	return names
 }
 
-func (f Field) text() bool { return f <= State }
+// FieldOf finds a field by its name.
+func FieldOf(name string) (f Field, ok bool) {
+	i := slices.IndexFunc(fieldTable[:], func(e fieldEntry) bool { return e.name == name && name != "" })
+	return Field(max(i, 0)), i >= 0
+}
+
+func (f Field) text() bool { return fieldTable[f].is == fieldText }
 
 // Subject is what a filter judges. Match calls its methods on the goroutine that it
 // runs on.

@@ -65,7 +65,7 @@ const minMeant = 3
 
 // comparison writes a comparison with the operator that suits the field.
 func comparison(field, value string, values func(field string) []string) string {
-	if f, ok := fieldOf(field); ok && !f.text() {
+	if f, ok := FieldOf(field); ok && !f.text() {
 		return field + ">" + value
 	}
 	if v := meantValue(field, value, values); v != "" {
@@ -93,7 +93,7 @@ func meantField(word string, labels []string) string {
 // meantValue is the value of a text field or label that was probably meant; "" where the
 // value exists, or nothing is likely.
 func meantValue(field, value string, values func(field string) []string) string {
-	if f, ok := fieldOf(field); ok && !f.text() || value == "?" {
+	if f, ok := FieldOf(field); ok && !f.text() || value == "?" {
 		return ""
 	}
 	if field == "state" {

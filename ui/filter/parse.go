@@ -156,7 +156,7 @@ func (p *parser) term(depth int) node {
 // compare makes a comparison of its token.
 func (p *parser) compare(t token) node {
 	name := strings.ToLower(t.text)
-	field, ok := fieldOf(name)
+	field, ok := FieldOf(name)
 	key := ""
 	if !ok {
 		if t.text == "" {
@@ -225,11 +225,11 @@ func expressionError(err error) string {
 func (p *parser) compareNumber(t token, field Field) node {
 	var n, unit int64
 	var ok bool
-	switch {
-	case field == Changes || field == Wait && !hasUnit(t.value):
-		if field == Wait {
-			field = Waiters
-		}
+	if many := fieldTable[field].many; many != 0 && !hasUnit(t.value) {
+		field = many
+	}
+	switch fieldTable[field].is {
+	case fieldCount:
 		if n, ok = parseCount(t.value); !ok {
 			p.fail(t.valued, "%s is compared with a number", t.text)
 			return nil

@@ -2,7 +2,6 @@ package rows
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"time"
 
@@ -87,80 +86,10 @@ func ownedBy(r *sources.Row, match func(string) bool) bool {
 }
 
 func (s *rowSubject) Text(f filter.Field, match func(string) bool) (found, known bool) {
-	r := s.row
-	switch f {
-	case filter.Source:
-		return match(r.Source), true
-	case filter.Kind:
-		return match(r.Kind.String()), r.Kind != sources.KindUnknown
-	case filter.Name:
-		return match(r.Name) || r.Alias != "" && match(r.Alias), true
-	case filter.Owner:
-		return ownedBy(r, match), r.OwnersHow != sources.Unknown || len(r.Owners) > 0
-	case filter.State:
-		return match(stateWord(s.v.Status)) || s.v.Flapping && match("flapping"), s.v.Status != sources.StatusUnknown
-	}
-	return false, false
+	return fieldTable[f].text(s, match)
 }
 
-// stateWord is how a filter names a state.
-func stateWord(s sources.Status) string {
-	switch s { // those without a blank are themselves: nothing is allocated for most rows
-	case sources.StatusNotObserved, sources.StatusLedLate, sources.StatusNoLeader, sources.StatusNoCandidates, sources.StatusHeldSilent:
-		return filter.StateWord(s.String())
-	}
-	return s.String()
-}
-
-func (s *rowSubject) Number(f filter.Field) (int64, bool) {
-	switch r := s.row; f {
-	case filter.Since:
-		at, ok := sinceOf(r)
-		return int64(s.now.Sub(at)), ok
-	case filter.Wait:
-		longest := waitsSince(r, s.now)
-		return int64(longest), r.Queue.How != sources.Unknown && (r.Queue.Len == 0 || longest > 0)
-	case filter.Waiters:
-		return int64(r.Queue.Len), r.Queue.How != sources.Unknown
-	case filter.Lease:
-		return leaseOf(r, s.now)
-	case filter.Changes:
-		return int64(s.v.Changes), s.v.Status != sources.StatusNotObserved
-	case filter.Gap:
-		if len(r.Terms) == 0 && r.Nobody.How == sources.Unknown || r.Kind == sources.KindSemaphore {
-			return 0, false
-		}
-		return int64(r.Gaps(s.st, s.now, ChangesSpan).Sum.Max), true
-	}
-	return 0, false
-}
-
-// sinceOf is since when a row is as it is; false: unknown.
-func sinceOf(r *sources.Row) (time.Time, bool) {
-	s := r.Nobody
-	switch {
-	case len(r.Owners) > 0:
-		s = r.Owners[0].Since
-	case r.OwnersHow == sources.Unknown:
-		return time.Time{}, false
-	}
-	return s.At, s.How != sources.Unknown && !s.At.IsZero() && len(r.Owners) <= 1
-}
-
-// leaseOf is the least that is left of a lease of the row's owners. One without an end
-// is longer than any other.
-func leaseOf(r *sources.Row, now time.Time) (left int64, known bool) {
-	left = math.MaxInt64 - 1
-	for i := range r.Owners {
-		switch o := &r.Owners[i]; {
-		case o.NoExpiry:
-			known = true
-		case o.Expires.How != sources.Unknown && !o.Expires.At.IsZero():
-			left, known = min(left, int64(LeaseLeft(o, now))), true
-		}
-	}
-	return left, known
-}
+func (s *rowSubject) Number(f filter.Field) (int64, bool) { return fieldTable[f].number(s) }
 
 func (s *rowSubject) Label(key string) (string, bool) {
 	for _, l := range s.row.Labels {

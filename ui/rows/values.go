@@ -23,7 +23,7 @@ func (x *Index) Values(field string) []string {
 	}
 	for _, e := range x.entries[:min(len(x.entries), offeredRows)] {
 		if r := e.row; r != nil {
-			valuesOf(field, r, e.v, add)
+			valuesOf(field, r, &e.v, add)
 		}
 	}
 	list := make([]string, 0, len(seen))
@@ -34,26 +34,16 @@ func (x *Index) Values(field string) []string {
 	return list
 }
 
-func valuesOf(field string, r *sources.Row, v Verdict, add func(string)) {
-	switch field {
-	case "source":
-		add(r.Source)
-	case "kind":
-		add(r.Kind.String())
-	case "name":
-		add(r.Name)
-		add(r.Alias)
-	case "owner":
-		for i := range r.Owners {
-			add(r.Owners[i].Label)
+func valuesOf(field string, r *sources.Row, v *Verdict, add func(string)) {
+	if f, ok := filter.FieldOf(field); ok {
+		if values := fieldTable[f].values; values != nil {
+			values(r, v, add)
 		}
-	case "state":
-		add(stateWord(v.Status))
-	default:
-		for _, l := range r.Labels {
-			if strings.EqualFold(l.Key, field) {
-				add(l.Value)
-			}
+		return
+	}
+	for _, l := range r.Labels {
+		if strings.EqualFold(l.Key, field) {
+			add(l.Value)
 		}
 	}
 }
