@@ -114,7 +114,7 @@ func (r *Row) lastBefore(e, ended *Event, dark []Dark) {
 			e.Last = ended.Previous
 		}
 	case n == 0 || r.Nobody.How == Unknown || r.Nobody.How == AtLeast:
-	case !wentDark(earliest(r.Nobody), e.At, dark):
+	case !wentDark(earliest(r.Nobody), e.At, dark) && !wentDark(earliest(r.Terms[n-1].End), e.At, dark): // it may have been made anew since
 		e.Last = r.Terms[n-1].Owner
 	}
 }

@@ -268,3 +268,29 @@ func TestAfterAnOutageAChangeMayBeAsOldAsTheAskingOfTheLastLook(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoOwnedWhatWasDeletedInTheDarkIsNotToldAsTheLast(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		absent := election("app")
+		absent.Absent = true
+		w.start()
+		w.list(election("app", leased("a", time.Hour)))
+		time.Sleep(10 * time.Second)
+		w.script.OnConnect(func() []sources.Change { return nil })
+		w.script.Fail(errors.New("reset"))
+		synctest.Wait()
+		time.Sleep(10 * time.Second)
+		w.tell(sources.Change{Gap: true, Synced: true, Alive: []string{"main"}, Set: []*sources.Primitive{absent}})
+		time.Sleep(time.Second)
+		w.set(election("app")) // made anew
+		time.Sleep(time.Second)
+		w.set(election("app", leased("b", time.Hour)))
+		synctest.Wait()
+		events, _ := w.hub.Subscribe(0).Events(0)
+		e := events[len(events)-1]
+		if e.Kind != sources.EventAcquired || e.Last != (sources.OwnerRef{}) {
+			t.Errorf("%+v, want no last owner: another may have owned it in the dark", e)
+		}
+	})
+}
