@@ -39,7 +39,8 @@ func (c *checker) untold(changes []*change, told []bool) {
 	}
 }
 
-// withTake reports whether the line of the take-over by its owner has room for a proclamation.
+// withTake reports whether the line of the take-over by its owner, or of the making of the row,
+// has room for a proclamation.
 func (c *checker) withTake(p *change) bool {
 	var l *line
 	for i := range c.truth[p.row] {
@@ -49,6 +50,11 @@ func (c *checker) withTake(p *change) bool {
 		}
 		if t.what == begins && t.id == p.id {
 			l = c.taken[t]
+		}
+	}
+	for _, made := range c.lines[p.row] {
+		if made.Event == "created" && made.within(p.from, p.to, c.slack) {
+			l = made
 		}
 	}
 	return l != nil && l.within(p.from, p.to, c.slack)

@@ -18,7 +18,7 @@ var (
 	seed    = flag.Uint64("seed", 0, "repeat what the actors do; 0: draw a seed")
 	steps   = flag.Int("steps", 200, "how many random steps on each backend")
 	cuts    = flag.Int("cuts", 3, "how often the program's connections are cut meanwhile")
-	slack   = flag.Duration("slack", 500*time.Millisecond, "how late a push or a look may be on this machine")
+	slack   = flag.Duration("slack", 100*time.Millisecond, "how late a push or a look may be on this machine")
 	binary  built
 )
 
