@@ -30,8 +30,8 @@
 //     before.
 //   - owner, previous and last are those of the truth, by id, label and fence. last may be null
 //     only where the lines before name no end of this row, there was darkness since, or the row
-//     was read anew or made anew; on Redis also where the take-over is told in a stretch, in
-//     which another may have owned it.
+//     was read anew or made anew; on Redis also where the end or the take-over is told in
+//     a stretch, in which another may have owned it.
 //   - gap_ms holds the time in which nobody owned the row, at a stretch before the take-over.
 //     Somebody who came and went within one interval is not counted against it, unless on
 //     Redis, after more than 50 ms; somebody who did so in darkness is.

@@ -165,7 +165,7 @@ func (s *shown) unseen(now time.Time) bool {
 
 func (s *shown) last(l *line, p past) {
 	switch {
-	case l.Last == nil && s.ended != nil && p.end == p.shown && !(s.proved && l.After != nil) && !s.anew && !s.unseen(l.At):
+	case l.Last == nil && s.ended != nil && p.end == p.shown && !(s.proved && (l.After != nil || s.ended.After != nil)) && !s.anew && !s.unseen(l.At):
 		s.lie("wrong last", l, "it was %s by the lines before", s.ended.Previous.Label)
 	case l.Last == nil:
 		s.counts["last: null"]++
