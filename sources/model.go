@@ -177,6 +177,7 @@ type Owner struct {
 	ID, Session, Label string
 	Permits, Fence     uint64 // Permits 0: 1; Fence 0: none known
 	Mode               Mode
+	Idle               Idle          // whether its program does nothing with its session
 	NoExpiry           bool          // it owns without any end, which is told (a key without TTL, a session)
 	Serial             uint16        // tells apart ownerships of one ID, where the backend numbers them; 0: it does not
 	Program            Program       // 0: not known, its label stands for it
@@ -235,7 +236,20 @@ type Waiter struct {
 }
 
 // Attr is a fact of a backend under its own name.
-type Attr struct{ Key, Value string }
+type Attr struct {
+	Key, Value string
+	Odd        bool // it is worth a look
+}
+
+// Idle is how an owner is told to do nothing while it owns.
+type Idle uint8
+
+// The ways to be idle.
+const (
+	NotIdle           Idle = iota // or not told
+	IdleSession                   // its session waits for the program's next command
+	IdleInTransaction             // so it does within a transaction that was left open
+)
 
 // Limited reports whether it is known that no more than Limit permits can be owned.
 func (p *Primitive) Limited() bool {

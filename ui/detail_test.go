@@ -80,8 +80,8 @@ func TestDataIsPrettyPrintedWhenItIsJSON(t *testing.T) {
 func TestInstantsOfTheBackendAreShownAsAges(t *testing.T) {
 	t.Parallel()
 	p := uitest.Led("a", "pid 771", noon())
-	p.Owners[0].NoExpiry, p.Owners[0].Session = true, "771@x"
-	p.Owners[0].Attrs = []sources.Attr{{Key: "pid", Value: "771"}, {Key: "state", Value: "idle in transaction"},
+	p.Owners[0].NoExpiry, p.Owners[0].Session, p.Owners[0].Idle = true, "771@x", sources.IdleInTransaction
+	p.Owners[0].Attrs = []sources.Attr{{Key: "pid", Value: "771"}, {Key: "state", Value: "idle in transaction", Odd: true},
 		{Key: "query", Value: "select 1"}, {Key: "transaction start", Value: noon().Add(-127 * time.Minute).Format(time.RFC3339)}}
 	d := inDetailOf(p)
 	d.shows(t, "FACTS of pid 771")

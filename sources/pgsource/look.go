@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/pgwire"
+	"coordtop/sources"
 )
 
 // ident is the identity of an advisory lock within a server.
@@ -47,6 +49,17 @@ type identity struct {
 type doings struct {
 	state, waits, query           string // waits: "Lock/advisory"; "" none
 	transaction, queried, changed int64  // Unix µs of the server; 0: none, or hidden
+}
+
+// idle reads the state: a transaction that has failed and was left open is one too.
+func (d *doings) idle() sources.Idle {
+	switch {
+	case strings.HasPrefix(d.state, "idle in transaction"):
+		return sources.IdleInTransaction
+	case d.state == "idle":
+		return sources.IdleSession
+	}
+	return sources.NotIdle
 }
 
 // prepared is a prepared transaction that owns an advisory lock.

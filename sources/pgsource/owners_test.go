@@ -241,7 +241,7 @@ func TestBackendsFactsAreShown(t *testing.T) {
 		t.Errorf("guard %q", o.Guard)
 	}
 	other := r.row("", "1002", "held", is(sources.StatusHeld)).Owners[0]
-	if attr(other.Attrs, "pid") != pids(inside.pid) || attr(other.Attrs, "state") != "idle in transaction" ||
+	if attr(other.Attrs, "pid") != pids(inside.pid) || attr(other.Attrs, "state") != "idle in transaction" || other.Idle != sources.IdleInTransaction ||
 		attr(other.Attrs, "transaction start") == "" || attr(other.Attrs, "level") != "" {
 		t.Errorf("%+v", other.Attrs)
 	}

@@ -104,7 +104,7 @@ func (t *taking) owner(l *lock, r *lockRow, before []term) sources.Owner {
 	l.owners = append(l.owners, now)
 	o.Since = now.since
 	if s != nil {
-		o.Attrs = t.attrs(s)
+		o.Idle, o.Attrs = s.does.idle(), t.attrs(s)
 		if now.session {
 			o.Attrs = append(o.Attrs, sources.Attr{Key: "level", Value: "session"})
 		}
@@ -204,7 +204,9 @@ func (t *taking) attrs(s *session) []sources.Attr {
 	if s.who.kind != "client backend" {
 		add("backend type", s.who.kind)
 	}
-	add("state", s.does.state)
+	if add("state", s.does.state); s.does.idle() == sources.IdleInTransaction {
+		list[len(list)-1].Odd = true
+	}
 	add("waits for", s.does.waits)
 	add("query", s.query)
 	if !s.since.IsZero() {

@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"strings"
 	"time"
 
 	"coordtop/sources"
@@ -120,10 +119,9 @@ func (v *Verdict) place() uint8 {
 	return 3
 }
 
-// ownerIdle reports whether the only owner does nothing while others wait: its session says
-// that it runs no statement.
+// ownerIdle reports whether the only owner does nothing while others wait.
 func ownerIdle(row *sources.Row) bool {
-	return len(row.Owners) == 1 && strings.HasPrefix(Attr(row.Owners[0].Attrs, "state"), "idle")
+	return len(row.Owners) == 1 && row.Owners[0].Idle != sources.NotIdle
 }
 
 // endless reports whether the row is owned without any end: by no session, whose end would
@@ -238,14 +236,4 @@ func LeaseLeft(o *sources.Owner, now time.Time) time.Duration {
 		left = min(left, o.Lease)
 	}
 	return left
-}
-
-// Attr is a backend's fact by its name; "": it is not told.
-func Attr(list []sources.Attr, key string) string {
-	for i := range list {
-		if list[i].Key == key {
-			return list[i].Value
-		}
-	}
-	return ""
 }

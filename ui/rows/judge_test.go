@@ -27,7 +27,7 @@ func TestJudgement(t *testing.T) {
 	candidate := *waits(time.Hour)
 	candidate.Kind = sources.KindElection
 	idle := waits(40 * time.Second)
-	idle.Owners[0].Attrs = []sources.Attr{{Key: "state", Value: "idle in transaction"}}
+	idle.Owners[0].Idle = sources.IdleInTransaction
 	endless := func(guessed bool) *sources.Primitive {
 		p := uitest.Led("a", "o", uitest.Noon())
 		p.Kind = sources.KindMutex

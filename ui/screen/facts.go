@@ -132,9 +132,9 @@ func factValue(sc *Scene, value string) string {
 	return paint.Clean(value)
 }
 
-// factStyle draws attention to a transaction that was left open.
+// factStyle draws attention to what is worth a look.
 func factStyle(sc *Scene, a sources.Attr) paint.Style {
-	if a.Key == "state" && idleInTransaction(a.Value) {
+	if a.Odd {
 		return sc.Theme.Warn
 	}
 	return ""

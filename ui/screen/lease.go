@@ -2,7 +2,6 @@ package screen
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"coordtop/internal/format"
@@ -82,7 +81,7 @@ func drawOwnerLease(sc *Scene, l *paint.Line, o *sources.Owner, v rows.Verdict, 
 // drawSession says what an owner does that owns as long as its session lives: one that
 // has left a transaction open is told by its backend, and is how locks are forgotten.
 func drawSession(sc *Scene, l *paint.Line, o *sources.Owner, w int) {
-	if idleInTransaction(rows.Attr(o.Attrs, "state")) {
+	if o.Idle == sources.IdleInTransaction {
 		text := "idle in tx"
 		if w < len(text) {
 			text = "idle tx"
@@ -92,10 +91,6 @@ func drawSession(sc *Scene, l *paint.Line, o *sources.Owner, w int) {
 	}
 	l.Cell(sc.Theme.Dim, "session", w)
 }
-
-// idleInTransaction says whether pg_stat_activity's state is that of a session that has
-// left a transaction open, also one that failed.
-func idleInTransaction(state string) bool { return strings.HasPrefix(state, "idle in transaction") }
 
 // LeaseText is what is left of an owner's lease, or what it has instead of one.
 func LeaseText(sc *Scene, o *sources.Owner, v rows.Verdict) paint.Part {

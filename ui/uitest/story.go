@@ -154,7 +154,8 @@ func (s *story) flapping() {
 func (s *story) locks() {
 	compactor := attached("pid 30122 compactor", 30122, 0, "")
 	compactor.Since = sources.Stamp{At: s.ago(127 * time.Minute), How: sources.Bound}
-	compactor.Attrs = []sources.Attr{{Key: "state", Value: "idle in transaction"}}
+	compactor.Idle = sources.IdleInTransaction
+	compactor.Attrs = []sources.Attr{{Key: "state", Value: "idle in transaction", Odd: true}}
 	w := waiter("pid 30311 host-30", 30311, s.ago(118*time.Minute), "")
 	locked := s.prim(sources.KindMutex, Postgres, "app", "4242:17")
 	locked.p.Alias = "ledger/compactor"
