@@ -27,7 +27,7 @@ func (c *checker) untold(changes []*change, told []bool) {
 		case n >= 0 && open[n].what != t.what && c.why(open[n], t) != "":
 			c.excuse(open[n], t)
 			open = open[:n]
-		case served && (i+1 == len(rest) || i+2 < len(rest) && rest[i+2].what == leaves):
+		case served && (i+1 == len(rest) || i+2 < len(rest) && rest[i+2].what == leaves && c.why(rest[i+1], rest[i+2]) != ""):
 		default:
 			open = append(open, t)
 		}
