@@ -26,7 +26,7 @@ func (o *Operator) crash(n *run, b *Backend) {
 		return
 	}
 	o.reach(n, action.Sent, "its process is gone; what it owns runs out")
-	o.watchDeparture(n, o.o.Patience+o.leaseLeft(t), sub, t.Owner, "its process was ended")
+	o.watchDeparture(n, o.o.Patience+o.leaseLeft(t), sub, t.Owner, sent, "its process was ended")
 }
 
 // leaseLeft is how long a dead owner of a target stays one, as far as its row tells.

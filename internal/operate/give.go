@@ -54,7 +54,7 @@ func (o *Operator) resign(n *run, h *holding, b *Backend) {
 	}
 	<-h.ended
 	o.reach(n, action.Sent, "given up")
-	o.watchDeparture(n, o.o.Patience, sub, old, "given up")
+	o.watchDeparture(n, o.o.Patience, sub, old, sent, "given up")
 }
 
 // giveBack resigns what was called off, or is held while the Operator closes: an action of

@@ -53,7 +53,8 @@ func (o *Operator) subscribe() *sources.Subscription {
 
 // departure follows what becomes of a row after its owner was to go.
 type departure struct {
-	old  string // ID of the owner
+	old  string    // ID of the owner
+	sent time.Time // when it was to go: a row that was read before shows who came before it, not after
 	gone bool
 	next sources.OwnerRef
 	gap  sources.Interval
@@ -70,7 +71,7 @@ func (d *departure) take(row *sources.Row, events []sources.Event) bool {
 			d.next, d.gap = e.Owner, e.Gap
 		}
 	}
-	if row != nil && row.OwnersHow != sources.Unknown && owns(row, d.old) == nil {
+	if row != nil && row.At.After(d.sent) && row.OwnersHow != sources.Unknown && owns(row, d.old) == nil {
 		d.gone = true
 		if len(row.Owners) > 0 && d.next == (sources.OwnerRef{}) {
 			w := &row.Owners[0]
@@ -97,11 +98,11 @@ func (d *departure) text(kind sources.Kind) string {
 	return fmt.Sprintf("%s %s now, after %s to %s without", ownerText(d.next.Label, d.next.ID), does, format.Precise(d.gap.Min), format.Precise(d.gap.Max))
 }
 
-// watchDeparture ends a run whose sending should have ended the ownership of old, or will
-// within patience.
-func (o *Operator) watchDeparture(n *run, patience time.Duration, sub *sources.Subscription, old, did string) {
+// watchDeparture ends a run whose sending, at sent, should have ended the ownership of old, or
+// will within patience.
+func (o *Operator) watchDeparture(n *run, patience time.Duration, sub *sources.Subscription, old string, sent time.Time, did string) {
 	kind := n.Request.Target.Kind
-	d := departure{old: old}
+	d := departure{old: old, sent: sent}
 	o.watch(n.ctx, patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		was := d.gone
 		followed := d.take(row, events)
