@@ -39,8 +39,19 @@ func (f *feed) admitPrimitive(p *Primitive) *Primitive {
 	for i := range n.Owners {
 		n.Owners[i].Label = f.owners.Label(n.Owners[i].Label)
 	}
-	eachTime(&n, func(t *time.Time) bool { *t = wallTime(*t); return true })
+	n.OnWallClock()
 	return &n
+}
+
+// OnWallClock takes the monotonic readings out of every time in p. A source that calls it
+// before it hands p over spares the Hub a copy.
+func (p *Primitive) OnWallClock() {
+	eachTime(p, func(t *time.Time) bool {
+		if wall := wallTime(*t); wall != *t { // what was handed over is not written to
+			*t = wall
+		}
+		return true
+	})
 }
 
 func (f *feed) admitWaiters(list []Waiter) []Waiter {

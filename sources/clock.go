@@ -44,7 +44,7 @@ func wallTime(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
 	}
-	return time.Unix(t.Unix(), int64(t.Nanosecond()))
+	return t.Local() // which takes the monotonic reading away, too
 }
 
 // Why nothing is believed after a step of the wall clock. Times in Changes are on that

@@ -19,7 +19,7 @@
 //
 // Before the lock a Change is completed: its times lose their monotonic readings, owners get
 // the labels of Spec.Owners, and an error in it is reduced to its text and kind. A source
-// that writes its times with [Wall] spares the copy which that takes.
+// that tells its times without ([Primitive.OnWallClock], [Wall]) spares the copy that this takes.
 //
 // A source of one server keeps its goroutines and what they tell to Next in a [Link], and
 // says in a [Problem] what went wrong, where, and what to do. What can go wrong with servers

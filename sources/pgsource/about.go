@@ -29,7 +29,7 @@ func (w *watcher) describe() *sources.About {
 	if open, _ := w.ears.listening(); open {
 		a.Mode = modeWoken
 	}
-	if w.about.Mode != "" && sameAbout(w.about, a) {
+	if w.about.Mode != "" && w.about.Same(&a) {
 		return nil
 	}
 	w.about = a
@@ -88,17 +88,4 @@ func (w *watcher) warnings() []string {
 		list = append(list, fmt.Sprintf("more than %d locks were seen that nobody owns any more: the oldest of them are not kept; name what to watch", freeKept))
 	}
 	return list
-}
-
-// sameAbout reports whether b need not be told after a: times that only waver do not
-// count.
-func sameAbout(a, b sources.About) bool {
-	return a.Mode == b.Mode && a.Version == b.Version && a.Role == b.Role && a.Incarnation == b.Incarnation &&
-		a.Sampling == b.Sampling && near(a.RoundTrip, b.RoundTrip, 5*time.Millisecond) &&
-		slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Config, b.Config)
-}
-
-// near reports whether a and b are alike: within slack, or none twice the other.
-func near(a, b, slack time.Duration) bool {
-	return (a-b).Abs() <= slack || a <= 2*b && b <= 2*a
 }

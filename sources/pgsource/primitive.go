@@ -52,6 +52,7 @@ func (t *taking) primitive(l *lock) *sources.Primitive {
 		p.Candidates = append(p.Candidates, t.candidate(s))
 	}
 	p.Alias, p.AliasHow = t.alias(l, p)
+	p.OnWallClock()
 	return p
 }
 

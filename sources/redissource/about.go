@@ -2,7 +2,6 @@ package redissource
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -43,7 +42,7 @@ func (w *watcher) describe() error {
 	if w.polls() {
 		a.Sampling = w.sampling()
 	}
-	if sameAbout(w.about, a) {
+	if w.about.Same(&a) {
 		return nil
 	}
 	w.about = a
@@ -121,17 +120,4 @@ func (w *watcher) guessWarning() string {
 		every = "once a minute"
 	}
 	return text + "; new prefixes are looked for " + every
-}
-
-// sameAbout reports whether b need not be told after a: times that only waver do not
-// count.
-func sameAbout(a, b sources.About) bool {
-	return a.Mode == b.Mode && a.Incarnation == b.Incarnation && a.Became == b.Became && a.Version == b.Version && a.Role == b.Role &&
-		near(a.Sampling, b.Sampling, 0) && near(a.RoundTrip, b.RoundTrip, 2*time.Millisecond) &&
-		slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Config, b.Config)
-}
-
-// near reports whether a and b are alike: within slack, or none twice the other.
-func near(a, b, slack time.Duration) bool {
-	return (a-b).Abs() <= slack || a <= 2*b && b <= 2*a
 }

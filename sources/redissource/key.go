@@ -107,6 +107,7 @@ func (k *key) update(p *sources.Primitive, r *reading) bool {
 		return false
 	}
 	k.stampOwners(p)
+	p.OnWallClock()
 	k.shown = p
 	return true
 }

@@ -9,7 +9,7 @@ import (
 
 var epoch = time.Date(2026, 9, 14, 12, 0, 0, 0, time.UTC)
 
-func ms(n int) time.Time { return epoch.Add(time.Duration(n) * time.Millisecond) }
+func ms(n int) time.Time { return epoch.Add(time.Duration(n) * time.Millisecond).Local() }
 
 // lockReading is a look at a lock's value that took 2 ms.
 func lockReading(sent int, value string, ttl time.Duration) *reading {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime/pprof"
 	"strings"
 	"time"
@@ -67,6 +68,8 @@ func wellFormed(p *sources.Primitive) error {
 	switch {
 	case p.Source == "" || p.Name == "":
 		return broken("no source or no name")
+	case !reflect.DeepEqual(p, stored(reflect.ValueOf(p)).Interface()):
+		return broken("a time that is not as Primitive.OnWallClock leaves it: %+v", *p)
 	case p.At.IsZero() && p.OwnersHow != sources.Unknown:
 		return broken("owners are known of what was not read")
 	case p.At.After(time.Now().Add(time.Minute)):

@@ -129,6 +129,13 @@ func TestSuiteFindsEveryBrokenPromise(t *testing.T) {
 				}
 			})
 		}},
+		{"PrimitivesAreWellFormed", func(s *faulty, _ *Fixture) {
+			s.change(func(c *sources.Change) { // in a bubble no time has a monotonic reading
+				for _, p := range c.Set {
+					p.At = p.At.In(time.FixedZone("elsewhere", 3600))
+				}
+			})
+		}},
 		{"NextReturnsSoonWhenNothingHappens", func(s *faulty, _ *Fixture) {
 			s.next = func(ctx context.Context) (sources.Change, error) {
 				c, err := s.Source.Next(ctx)

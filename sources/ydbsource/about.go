@@ -2,7 +2,6 @@ package ydbsource
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"coordtop/coord/ydbcoord"
@@ -66,7 +65,7 @@ func (a *about) told(n *node) *sources.About {
 		now.Warnings = append(now.Warnings, "YDB lists no semaphores: name those of the coordination node "+
 			format.Clean(n.board.path, 200)+" with semaphore=, election= or mutex=")
 	}
-	if a.last != nil && sameAbout(a.last, now) {
+	if a.last != nil && a.last.Same(now) {
 		return nil
 	}
 	a.last = now
@@ -128,13 +127,4 @@ func counters(c ydbcoord.Counters) string {
 		return "detailed"
 	}
 	return "not set (aggregated)"
-}
-
-// sameAbout reports whether b need not be told after a: round trips that only waver do not
-// count.
-func sameAbout(a, b *sources.About) bool {
-	x, y := a.RoundTrip, b.RoundTrip
-	near := (x > 0) == (y > 0) && ((x-y).Abs() <= 5*time.Millisecond || x <= 2*y && y <= 2*x)
-	return near && a.Mode == b.Mode && a.Sampling == b.Sampling && a.Incarnation == b.Incarnation &&
-		slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Config, b.Config)
 }

@@ -126,6 +126,7 @@ func (b *board) nothing(now time.Time) sources.Change {
 func (b *board) set(c *sources.Change, e *entry, p *sources.Primitive) {
 	switch {
 	case !b.found || !e.absent:
+		p.OnWallClock()
 		c.Set = append(c.Set, p)
 		e.shown = p
 	case e.shown != nil:
