@@ -141,11 +141,6 @@ type Primitive struct {
 	OwnersHow Known // Told with no Owners: nobody owns it; Unknown with no Owners: we cannot tell
 	AliasHow  Known // of Alias: Told where the configuration or the server says so, Inferred where only the number does
 
-	// CandidatesHow says whether Candidates are all there are. Unknown: there may be others
-	// that nobody can see, such as programs that try now and then without waiting; an empty
-	// list does not mean that nobody campaigns.
-	CandidatesHow Known
-
 	Ephemeral    bool
 	Expected     bool // configured as: must always have an owner
 	Absent       bool // the server says that there is none: a row that is configured and stays. It has no owner
@@ -216,7 +211,13 @@ func ProgramOf(parts ...string) Program {
 
 // Queue is what is known of the waiters.
 type Queue struct {
-	How     Known // of the order: Told by the server, or Inferred. Unknown: this backend tells no queue
+	How Known // of the order: Told by the server, or Inferred. Unknown: this backend tells no queue
+
+	// CandidatesHow says whether Primitive.Candidates are all there are beside the queue.
+	// Unknown: there may be others that nobody can see, such as programs that try now and
+	// then without waiting; an empty list does not mean that nobody campaigns.
+	CandidatesHow Known
+
 	Len     int
 	At      time.Time // when it was read
 	Waiters []Waiter  // as they will be served, as far as How says; may be shorter than Len

@@ -128,7 +128,7 @@ func (r *Row) leadership(now time.Time, t Thresholds) Status {
 // nobodyCampaigns says so only where it is known: an empty queue is not enough where
 // candidates may try without waiting in it.
 func (r *Row) nobodyCampaigns() bool {
-	return r.Queue.How != Unknown && r.Queue.Len == 0 && r.CandidatesHow != Unknown && len(r.Candidates) == 0
+	return r.Queue.How != Unknown && r.Queue.Len == 0 && r.Queue.CandidatesHow != Unknown && len(r.Candidates) == 0
 }
 
 // permits judges a semaphore by its count, which some backends tell without its owners;

@@ -21,7 +21,7 @@ func TestStatusIsTheWordOfTheRow(t *testing.T) {
 		return func(r *Row) { r.Kind, r.Limit, r.Taken, r.LimitHow = KindSemaphore, limit, taken, Told }
 	}
 	noOwners := func(r *Row) { r.OwnersHow = Unknown }
-	allCandidates := func(r *Row) { r.Queue.How, r.CandidatesHow = Told, Told }
+	allCandidates := func(r *Row) { r.Queue.How, r.Queue.CandidatesHow = Told, Told }
 	stale := func(r *Row) { r.Scope = 1 }
 	tests := []struct {
 		want    Status
@@ -42,7 +42,7 @@ func TestStatusIsTheWordOfTheRow(t *testing.T) {
 		{StatusNoLeader, "no leader", nil, nil},
 		{StatusNoLeader, "no leader", nil, []func(*Row){func(r *Row) { r.Queue = Queue{How: Told, Len: 2} }}},
 		{StatusNoLeader, "no leader", nil, []func(*Row){func(r *Row) { r.Queue.How = Told }}}, // others may try unseen
-		{StatusNoLeader, "no leader", nil, []func(*Row){func(r *Row) { r.CandidatesHow = Told }}},
+		{StatusNoLeader, "no leader", nil, []func(*Row){func(r *Row) { r.Queue.CandidatesHow = Told }}},
 		{StatusNoLeader, "no leader", nil, []func(*Row){allCandidates, func(r *Row) { r.Queue.Len = 1 }}},
 		{StatusNoLeader, "no leader", nil, []func(*Row){allCandidates, func(r *Row) { r.Candidates = []Waiter{{ID: "b"}} }}},
 		{StatusNoCandidates, "no candidates", nil, []func(*Row){allCandidates}},

@@ -175,10 +175,10 @@ func primitiveOf(s *sources.State, r *sources.Row, now time.Time) primitiveJSON 
 		Source: text(r.Source), Namespace: orNull(r.Space), Kind: kind(r.Kind), Name: text(r.Name), NameB64: exact(r.Name),
 		Ephemeral: r.Ephemeral, Data: blob(r.Data), Fresh: r.Fresh(s), State: r.StatusAt(s, now).String(), Note: text(r.Note),
 		OwnersKnown: r.OwnersHow.String(), Queue: queueOf(r.Queue), Alias: aliasOf(r.Alias, r.AliasHow),
-		CandidatesKnown: r.CandidatesHow.String(), FreeSinceKnown: r.Nobody.How.String(), Before: termsOf(r.Terms),
+		CandidatesKnown: r.Queue.CandidatesHow.String(), FreeSinceKnown: r.Nobody.How.String(), Before: termsOf(r.Terms),
 	}
 	out.FreeSince, out.FreeSinceAfter = stamp(r.Nobody)
-	if r.CandidatesHow != sources.Unknown || len(r.Candidates) > 0 {
+	if r.Queue.CandidatesHow != sources.Unknown || len(r.Candidates) > 0 {
 		out.Candidates = waitersOf(r.Candidates)
 	}
 	if r.LimitHow != sources.Unknown {

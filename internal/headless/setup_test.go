@@ -180,7 +180,7 @@ func everything(now time.Time) *sources.State {
 	number.Candidates = []sources.Waiter{tries}
 	alone := prim("quota", "ledger", "17:-4", sources.KindElection)
 	alone.Alias, alone.AliasHow, alone.Note = "ledger/"+hostile, sources.Told, "noted"
-	alone.Queue, alone.CandidatesHow = sources.Queue{How: sources.Told, At: at(time.Second)}, sources.Told
+	alone.Queue = sources.Queue{How: sources.Told, CandidatesHow: sources.Told, At: at(time.Second)}
 	row := func(scope int, p *sources.Primitive) *sources.Row { return &sources.Row{Primitive: p, Scope: scope} }
 	calm := row(0, nobody)
 	calm.Nobody = sources.Stamp{At: at(5 * time.Second), How: sources.Told}

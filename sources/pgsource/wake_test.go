@@ -176,7 +176,7 @@ func TestEmptyQueueIsNotTakenForNoCandidates(t *testing.T) {
 	leader.leave()
 	for _, name := range []string{"4242", "4343"} {
 		row := r.row("", name, "without a leader", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 0 })
-		if row.Queue.Len != 0 || len(row.Candidates) != 0 || row.CandidatesHow != sources.Unknown {
+		if row.Queue.Len != 0 || len(row.Candidates) != 0 || row.Queue.CandidatesHow != sources.Unknown {
 			t.Errorf("%s: %+v", name, *row.Primitive)
 		}
 		if got := row.Status(r.Hub.State()); got != sources.StatusNoLeader {
