@@ -4,9 +4,8 @@ import (
 	"strings"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/format"
 	"coordtop/ui/keys"
@@ -17,7 +16,7 @@ import (
 // draw makes the frame that View returns until the next one. It is the end of every
 // Update that changed something.
 func (m *model) draw() {
-	m.settled()
+	m.notePicked()
 	m.stage()
 	f := m.picture()
 	m.Scroll, m.HelpAt = f.Scroll, f.HelpAt

@@ -73,13 +73,13 @@ func newModel(o Options) *model {
 	m.Rows.Filter.Find = m.rowOf
 	m.Clock = m.time()
 	m.Now, m.Started = m.Clock, m.Clock
-	m.take()
+	m.receive()
 	m.draw()
 	return m
 }
 
-// take brings in what the feed has. While paused the picture stays.
-func (m *model) take() {
+// receive brings in what the feed has. While paused the picture stays.
+func (m *model) receive() {
 	if !m.Paused.IsZero() {
 		return
 	}

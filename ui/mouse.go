@@ -1,13 +1,13 @@
 package ui
 
 import (
-	"coordtop/ui/keys"
-
 	tea "charm.land/bubbletea/v2"
+
+	"coordtop/ui/keys"
 )
 
-// pointed takes what the mouse does.
-func (m *model) pointed(msg tea.MouseMsg) {
+// point takes what the mouse does.
+func (m *model) point(msg tea.MouseMsg) {
 	mouse := msg.Mouse()
 	if m.acting.Open() {
 		return // what a dialog asks is answered with keys
@@ -21,12 +21,12 @@ func (m *model) pointed(msg tea.MouseMsg) {
 		for range wheelRows {
 			m.move(i)
 		}
-		m.used(i)
+		m.holdOrder(i)
 	case tea.MouseClickMsg:
 		at := mouse.Y - m.Layout.RowsAt()
 		if visible := m.List.Visible(); m.keyScope() == keys.InList && mouse.Button == tea.MouseLeft && at >= 0 && at < len(visible) {
 			m.List.Select(visible[at])
-			m.used(keys.Up)
+			m.holdOrder(keys.Up)
 		}
 	}
 }

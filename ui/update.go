@@ -34,8 +34,8 @@ func (m *model) View() tea.View { return m.frame }
 func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	switch msg := msg.(type) {
 	case terminal.WakeMsg:
-		m.take()
-		m.acting.Heed()
+		m.receive()
+		m.acting.Receive()
 		return nil, m.Paused.IsZero() || m.Acts
 	case dialog.DescribedMsg, dialog.DoneMsg:
 		m.acting.Answer(msg)
@@ -66,7 +66,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.repaint()
 		return nil, true
 	case tea.MouseMsg:
-		m.pointed(msg)
+		m.point(msg)
 		return nil, true
 	case tea.PasteMsg:
 		return m.edit(msg), true
@@ -80,7 +80,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 // second lets time pass: ages, countdowns and what depends on them.
 func (m *model) second() {
 	m.Clock = m.time()
-	m.acting.Heed()
+	m.acting.Receive()
 	if m.Message != "" && !m.Clock.Before(m.until) {
 		m.Message = ""
 	}
@@ -89,8 +89,8 @@ func (m *model) second() {
 	}
 	m.Slow = m.options.slow != nil && m.options.slow()
 	m.Now, m.Still = m.Clock, !m.Slow
-	m.release()
-	m.take()
+	m.freeOrder()
+	m.receive()
 	m.Events.Second()
 	if m.Rows.Sweep(m.Now, m.List.Visible()) {
 		m.List.SetKeys(m.Rows.Handles)
@@ -106,7 +106,7 @@ func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
 			m.Menu = 0 // a menu is for one key
 			if do, ok := m.keys[s][keys.Name(k)]; ok {
 				cmds = append(cmds, m.do(do))
-				m.used(do)
+				m.holdOrder(do)
 			} else {
 				cmds = append(cmds, m.edit(k))
 			}
@@ -177,8 +177,8 @@ func (m *model) relist() {
 	m.List.SetKeys(m.Rows.Handles)
 }
 
-// settled notes which row the cursor has come to.
-func (m *model) settled() {
+// notePicked notes which row the cursor has come to.
+func (m *model) notePicked() {
 	m.picked = sources.Ref{}
 	if row, _ := m.Selected(); row != nil {
 		m.picked = row.Ref

@@ -43,7 +43,7 @@ type Acting struct {
 	Cursor   *tea.Cursor // in the dialog; nil: it has none
 	quiet    time.Time   // keys before this are ignored: the dialog came without one
 	leaving  time.Time   // when the person last asked to quit
-	pending  []tea.Cmd   // what heed has asked for, until the end of the update
+	pending  []tea.Cmd   // what updates have asked for, until the end of the update
 	Kept     []string    // what is to be left behind as text at the end; nil: nothing
 }
 
@@ -63,9 +63,9 @@ func New(sc *screen.Scene, h Host, feed Latest, op Operator) Acting {
 	return a
 }
 
-// Heed takes in what the operator has done, and lets the dialog look at the rows again.
+// Receive takes in what the operator has done, and lets the dialog look at the rows again.
 // It does not wait for a paused picture.
-func (a *Acting) Heed() {
+func (a *Acting) Receive() {
 	if a.op != nil {
 		if s := a.op.Status(); s != a.Status {
 			a.Status = s
@@ -74,7 +74,7 @@ func (a *Acting) Heed() {
 		a.announce()
 	}
 	if a.dialog != nil {
-		a.dialog.heed(a)
+		a.dialog.update(a)
 	}
 }
 
@@ -82,7 +82,7 @@ func (a *Acting) Heed() {
 func (a *Acting) show(d Dialog) {
 	a.dialog, a.quiet = d, time.Time{}
 	if !a.pressing {
-		a.hush()
+		a.ignoreKeys()
 	}
 }
 
@@ -163,11 +163,11 @@ func (a *Acting) later(cmd tea.Cmd) {
 	}
 }
 
-// hush makes the dialog ignore keys for a moment: they were meant for what it showed before.
-func (a *Acting) hush() { a.quiet = a.feed.Now().Add(quietTime) }
+// ignoreKeys makes the dialog ignore keys for a moment: they were meant for what it showed before.
+func (a *Acting) ignoreKeys() { a.quiet = a.feed.Now().Add(quietTime) }
 
-// shut takes the dialog away.
-func (a *Acting) shut() { a.dialog = nil }
+// close takes the dialog away.
+func (a *Acting) close() { a.dialog = nil }
 
 // CanWrite says whether anything may be changed now.
 func (a *Acting) CanWrite() bool { return a.op != nil && a.Status.CanWrite(a.feed.Now()) }

@@ -103,7 +103,7 @@ func (d *arming) answered(a *Acting, name string, err error) {
 	if d.back == nil {
 		a.host.Say("writing is possible now: " + a.Keys.KeyOf(keys.Actions) + " shows what can be done")
 	}
-	a.Heed()
+	a.Receive()
 }
 
 func (d *arming) edit(_ *Acting, msg tea.Msg) tea.Cmd {
@@ -113,7 +113,7 @@ func (d *arming) edit(_ *Acting, msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (d *arming) heed(*Acting) {}
+func (d *arming) update(*Acting) {}
 
 func (d *arming) picture(a *Acting, w, _ int) screen.Picture {
 	w = min(w, 66)

@@ -191,7 +191,7 @@ func (b *box) do(a *Acting, i keys.Intent) tea.Cmd {
 	b.hint = ""
 	switch i {
 	case keys.Cancel, keys.No:
-		a.shut()
+		a.close()
 	case keys.Yes:
 		return b.start(a)
 	case keys.Anew:
@@ -215,7 +215,7 @@ func (b *box) do(a *Acting, i keys.Intent) tea.Cmd {
 func (b *box) press(a *Acting) tea.Cmd {
 	switch b.focus - len(b.fields) {
 	case buttonCancel:
-		a.shut()
+		a.close()
 	case buttonAct:
 		return b.start(a)
 	default:
@@ -310,7 +310,7 @@ const writingAudit = "writing the audit"
 // start hands the request to the operator. Where that refuses it the box stays, with all
 // that was typed.
 func (b *box) start(a *Acting) tea.Cmd {
-	b.heed(a)
+	b.update(a)
 	if b.missing() != "" {
 		return nil
 	}
@@ -323,9 +323,9 @@ func (b *box) start(a *Acting) tea.Cmd {
 			return
 		}
 		if a.dialog == b {
-			a.shut()
+			a.close()
 		}
-		a.Heed()
+		a.Receive()
 	})
 }
 

@@ -8,8 +8,8 @@ import (
 	"coordtop/ui/paint"
 )
 
-// heed looks at the row again.
-func (b *box) heed(a *Acting) { b.look(a) }
+// update looks at the row again.
+func (b *box) update(a *Acting) { b.look(a) }
 
 // look brings all that the box says up to date: the row, what has changed about it, and
 // whether the action is possible.
@@ -25,7 +25,7 @@ func (b *box) look(a *Acting) {
 	}
 	if b.changed != "" && pin != action.PinName && !b.gone && !b.writing {
 		b.gone = true
-		a.hush()
+		a.ignoreKeys()
 	}
 	if h := a.holdingOf(b.request.Target.Ref); pin == action.PinLease && h != nil && h.Owner != b.lease && !b.gone {
 		b.lease, again = h.Owner, true // the claim that waited has won
@@ -95,7 +95,7 @@ func (b *box) anew(a *Acting) tea.Cmd {
 	if next, ok := a.dialog.(*box); ok {
 		next.typed = b.fields
 	}
-	a.hush()
+	a.ignoreKeys()
 	return cmd
 }
 

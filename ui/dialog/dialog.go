@@ -15,8 +15,8 @@ type Dialog interface {
 	do(a *Acting, i keys.Intent) tea.Cmd
 	// edit takes what is typed or pasted and is no key of its scope.
 	edit(a *Acting, msg tea.Msg) tea.Cmd
-	// heed looks again at what it stands for.
-	heed(a *Acting)
+	// update looks again at what it stands for.
+	update(a *Acting)
 	// picture draws it within so many cells, without its frame.
 	picture(a *Acting, w, h int) screen.Picture
 }

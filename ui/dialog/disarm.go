@@ -12,7 +12,7 @@ import (
 // disarm ends writing. What waits is called off with it.
 func (a *Acting) disarm() tea.Cmd {
 	return a.await(func() error { a.op.Disarm(); return nil }, func(error) {
-		a.Heed()
+		a.Receive()
 		holding, _, _ := screen.Held(a.Scene)
 		switch {
 		case a.CanWrite():
@@ -51,9 +51,9 @@ func (d *disarming) do(a *Acting, i keys.Intent) tea.Cmd {
 
 func (d *disarming) edit(*Acting, tea.Msg) tea.Cmd { return nil }
 
-// heed goes away when the question is answered by what happens: the time for writing ends, or
+// update goes away when the question is answered by what happens: the time for writing ends, or
 // the last claim does, and then nothing keeps writing from ending as the person wished.
-func (d *disarming) heed(a *Acting) {
+func (d *disarming) update(a *Acting) {
 	_, waiting, _ := screen.Held(a.Scene)
 	switch {
 	case !a.CanWrite():

@@ -20,20 +20,20 @@ const quitAgain = time.Second
 func (a *Acting) Quit() tea.Cmd {
 	again := a.feed.Now().Sub(a.leaving) <= quitAgain
 	a.leaving = a.feed.Now()
-	_, asking := a.dialog.(*farewell)
+	_, asking := a.dialog.(*quitting)
 	if len(a.Status.Holdings) == 0 || asking && again {
 		return tea.Quit
 	}
-	a.show(&farewell{})
+	a.show(&quitting{})
 	return nil
 }
 
-// farewell asks what is to become of what we hold.
-type farewell struct{}
+// quitting asks what is to become of what we hold.
+type quitting struct{}
 
-func (d *farewell) scope() keys.Scope { return keys.InLeave }
+func (d *quitting) scope() keys.Scope { return keys.InLeave }
 
-func (d *farewell) do(a *Acting, i keys.Intent) tea.Cmd {
+func (d *quitting) do(a *Acting, i keys.Intent) tea.Cmd {
 	switch i {
 	case keys.ResignAll:
 		return tea.Quit
@@ -45,18 +45,18 @@ func (d *farewell) do(a *Acting, i keys.Intent) tea.Cmd {
 		return tea.Quit
 	case keys.Cancel, keys.No:
 		a.Kept = nil
-		a.shut()
+		a.close()
 	}
 	return nil
 }
 
-func (d *farewell) edit(*Acting, tea.Msg) tea.Cmd { return nil }
+func (d *quitting) edit(*Acting, tea.Msg) tea.Cmd { return nil }
 
-// heed goes away with the last thing held: there is nothing left to ask.
-func (d *farewell) heed(a *Acting) {
+// update goes away with the last thing held: there is nothing left to ask.
+func (d *quitting) update(a *Acting) {
 	if len(a.Status.Holdings) == 0 {
 		a.Kept = nil
-		a.shut()
+		a.close()
 		a.host.Say("nothing is held any more: " + a.Keys.KeyIn(keys.InList, keys.Quit) + " quits")
 	}
 }
@@ -72,7 +72,7 @@ func lasting(sc *screen.Scene) int {
 	return n
 }
 
-func (d *farewell) picture(a *Acting, w, h int) screen.Picture {
+func (d *quitting) picture(a *Acting, w, h int) screen.Picture {
 	w = min(w, 70)
 	p := screen.Picture{Danger: true}
 	add := func(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }

@@ -165,7 +165,7 @@ func (d *menu) do(a *Acting, i keys.Intent) tea.Cmd {
 	case keys.Down:
 		d.at = max(min(d.at+1, len(d.items)-1), 0)
 	case keys.Cancel:
-		a.shut()
+		a.close()
 	case keys.Arm:
 		return a.arm()
 	case keys.Choose:
@@ -192,19 +192,19 @@ func (d *menu) choose(a *Acting, i item) tea.Cmd {
 		return nil
 	case i.run != 0:
 		a.op.CallOff(i.run)
-		a.shut()
-		a.Heed()
+		a.close()
+		a.Receive()
 		return nil
 	}
-	d.heed(a)
+	d.update(a)
 	return a.OpenBox(action.Request{Verb: i.verb, Target: d.target})
 }
 
 func (d *menu) edit(*Acting, tea.Msg) tea.Cmd { return nil }
 
-// heed keeps the row and the reasons up to date: both can change meanwhile. What is ours can
+// update keeps the row and the reasons up to date: both can change meanwhile. What is ours can
 // be given up also where nothing is seen of it.
-func (d *menu) heed(a *Acting) {
+func (d *menu) update(a *Acting) {
 	row := a.live(d.target.Ref)
 	if row == nil {
 		for i := range d.items {
@@ -312,7 +312,7 @@ func (a *Acting) crash() tea.Cmd {
 			if err != nil {
 				a.host.Say(paint.Clean(err.Error()))
 			}
-			a.Heed()
+			a.Receive()
 		})
 	}
 	a.host.Say("processes are ended in coordtop demo only")

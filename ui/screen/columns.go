@@ -2,7 +2,6 @@ package screen
 
 import (
 	"coordtop/internal/format"
-
 	"coordtop/ui/paint"
 )
 

@@ -37,11 +37,10 @@ func eventLines(sc *Scene, w, n int, named bool, pass func(*sources.Event) bool)
 // What the parts of an event's line take: the time, and of the name as much as the
 // longest one needs within these bounds.
 const (
-	eventTime            = 11
-	minEventName         = 10
-	eventNamePart        = 3 // of the width, at most one in so many
-	maxEventName         = 48
-	eventSource, minFull = 12, 120 // from minFull cells on, the source has a column
+	eventTime     = 11
+	minEventName  = 10
+	eventNamePart = 3 // of the width, at most one in so many
+	maxEventName  = 48
 )
 
 // nameWidth is how many cells the names of events take in lines of w.

@@ -14,6 +14,7 @@ import (
 type listPane struct {
 	*Scene
 	win   timeline.Window
+	r     listRow         // that is being drawn
 	cells []timeline.Cell // of the strip that was drawn last
 }
 
@@ -35,7 +36,8 @@ func drawList(sc *Scene, w, h int) []string {
 	selected, _ := sc.List.Selected()
 	for _, at := range sc.List.Visible() {
 		if row, v := sc.Rows.At(at); row != nil {
-			lines = append(lines, p.row(w, &listRow{Row: row, v: v, acting: RunUnder(sc, row.Ref) != nil}, at == selected))
+			p.r = listRow{Row: row, v: v, acting: RunUnder(sc, row.Ref) != nil}
+			lines = append(lines, p.row(w, &p.r, at == selected))
 		}
 	}
 	return sc.Theme.Box(lines, w, h+1)

@@ -11,19 +11,6 @@ import (
 	"coordtop/ui/table"
 )
 
-// View is what fills the screen between header and footer.
-type View uint8
-
-const (
-	List View = iota
-	Events
-	Sources
-	Detail
-	Caps
-	Help
-	viewCount
-)
-
 // Pane is what stands below the list where there is room for one.
 type Pane uint8
 

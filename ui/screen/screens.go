@@ -2,9 +2,21 @@ package screen
 
 import (
 	"coordtop/internal/format"
-
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+)
+
+// View is what fills the screen between header and footer.
+type View uint8
+
+const (
+	List View = iota
+	Events
+	Sources
+	Detail
+	Caps
+	Help
+	viewCount
 )
 
 // viewEntry is what there is to know of a view.

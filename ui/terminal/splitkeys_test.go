@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"coordtop/ui/uitest"
-
 	tea "charm.land/bubbletea/v2"
+
+	"coordtop/ui/uitest"
 )
 
 func TestSplitSequencesAreTheKeysTheyWere(t *testing.T) {

@@ -3,9 +3,8 @@ package ui
 import (
 	"slices"
 
-	tea "charm.land/bubbletea/v2"
-
 	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
 
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
