@@ -9,8 +9,8 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// LeadOptions are the wishes of a Candidate. The zero value campaigns, leads and tells
-// nobody. The functions are called one after the other, never two at a time; none may
+// LeadOptions are the wishes of a Candidate. The zero value campaigns, leads and calls
+// nothing. The functions are called one after the other, never two at a time; none may
 // call Stop, which waits for them.
 type LeadOptions struct {
 	// Data is shown to others while we lead; at most Caps.MaxData bytes. DataFunc, if
@@ -22,7 +22,7 @@ type LeadOptions struct {
 	// OnElected is called at the beginning of each term, under a context that ends with
 	// the term, and before that when the candidate stops. It may return at once or do
 	// the leader's work itself: no new campaign begins before it has returned. Its error
-	// is told to OnError and does not end the leadership.
+	// is reported to OnError and does not end the leadership.
 	OnElected func(ctx context.Context, t *Term) error
 	// EndOnError makes an error of OnElected resign and end Run with that error, unless
 	// it only says that its context had ended.
@@ -31,7 +31,7 @@ type LeadOptions struct {
 	// The cause is that of the term's context; when the candidate stops it is
 	// ErrReleased, and OnLost is called before the leadership is given up.
 	OnLost func(cause error)
-	// OnError is told what goes wrong and is tried again: a campaign that failed, a
+	// OnError receives what goes wrong and is tried again: a campaign that failed, a
 	// resignation that did not reach the service, an error of OnElected. Failures to
 	// open a session go to SessionOptions.OnState.
 	OnError func(error)
@@ -58,7 +58,7 @@ type Candidate struct {
 // NewCandidate makes a candidate that does nothing before Run.
 func NewCandidate(d Driver, so SessionOptions, name string, o LeadOptions) *Candidate {
 	if o.Grace <= 0 {
-		o.Grace = farewell
+		o.Grace = cleanupTime
 	}
 	o.Election.Wait = 0
 	return &Candidate{d: d, so: so, name: name, o: o}
@@ -101,7 +101,7 @@ func (c *Candidate) Run(ctx context.Context) error {
 func (c *Candidate) sessionOptions() SessionOptions {
 	o := c.so
 	o.OnTrouble = func(t Trouble) {
-		if t.Err != nil { // told by the campaign itself, so that no other function is called now
+		if t.Err != nil { // reported by the campaign itself, so that no other function is called now
 			c.report(t.Err)
 		}
 		if c.so.OnTrouble != nil {
@@ -190,7 +190,7 @@ func (c *Candidate) lead(ctx context.Context, t *Term) error {
 	select {
 	case err := <-elected:
 		elected = nil
-		fatal = c.judge(work, err)
+		fatal = c.classify(work, err)
 		if fatal == nil {
 			<-work.Done()
 		}
@@ -199,7 +199,7 @@ func (c *Candidate) lead(ctx context.Context, t *Term) error {
 	c.setTerm(nil)
 	stop(ErrReleased)
 	if elected != nil {
-		fatal = c.judge(work, c.windUp(t, elected))
+		fatal = c.classify(work, c.windUp(t, elected))
 	}
 	if c.o.OnLost != nil {
 		c.o.OnLost(context.Cause(work))
@@ -235,9 +235,9 @@ func (c *Candidate) windUp(t *Term, elected <-chan error) error {
 	return <-elected
 }
 
-// judge returns an error of OnElected if that ends the candidate, and else tells it.
+// classify returns an error of OnElected if that ends the candidate, and else reports it to OnError.
 // That its context ended is not an error.
-func (c *Candidate) judge(work context.Context, err error) error {
+func (c *Candidate) classify(work context.Context, err error) error {
 	ended := work.Err() != nil && (errors.Is(err, work.Err()) || errors.Is(err, context.Cause(work)))
 	switch {
 	case err == nil, ended:

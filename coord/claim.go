@@ -43,13 +43,13 @@ func (s *Session) acquire(ctx context.Context, c Claim) (l *Lease, ok bool, err 
 		s.vacate(mine)
 	}
 	if err != nil {
-		return failed(blame(ctx, s.keeper.ctx, err))
+		return failed(withCause(ctx, s.keeper.ctx, err))
 	}
 	return l, ok, nil
 }
 
-// insist is acquire for those who want a lease or an error; a wait of 0 is for ever.
-func (s *Session) insist(ctx context.Context, c Claim, wait time.Duration) (*Lease, error) {
+// acquireOrFail is acquire for those who want a lease or an error; a wait of 0 is for ever.
+func (s *Session) acquireOrFail(ctx context.Context, c Claim, wait time.Duration) (*Lease, error) {
 	c.Wait = wait
 	if wait == 0 {
 		c.Wait = Forever
@@ -165,7 +165,7 @@ func (s *Session) adopt(ctx context.Context, mine *claim, g Grant, before instan
 			return l, nil
 		}
 	}
-	late, cancel := s.goodbye(ctx)
+	late, cancel := s.cleanupContext(ctx)
 	defer cancel()
 	if e := g.Release(late); e != nil {
 		g.Abandon()
@@ -175,7 +175,7 @@ func (s *Session) adopt(ctx context.Context, mine *claim, g Grant, before instan
 }
 
 // confirm finds out how long a grant can be trusted. Where each grant renews, its
-// window tells; if so much of that has passed that a renewal is due, as happens to a
+// window reports; if so much of that has passed that a renewal is due, as happens to a
 // claim that waited, the grant is renewed at once, and only an answer to that makes it
 // ours. The tries end after as long as a window lasts.
 func (s *Session) confirm(ctx context.Context, g Grant, before instant) (trust, error) {

@@ -20,7 +20,7 @@ func (l *Lease) Confirm() {
 		k = l.s.keeper
 	}
 	select {
-	case k.hurry <- struct{}{}:
+	case k.renewNow <- struct{}{}:
 	default: // somebody has asked for it already
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// farewell bounds the last request about something when the caller set no deadline:
+// cleanupTime bounds the last request about something when the caller set no deadline:
 // giving up what we own must not keep a program from ending.
-const farewell = 2 * time.Second
+const cleanupTime = 2 * time.Second
 
 // until is ctx that also ends when life does, with the cause of that.
 func until(ctx, life context.Context) (context.Context, context.CancelFunc) {
@@ -21,24 +21,24 @@ func until(ctx, life context.Context) (context.Context, context.CancelFunc) {
 	return both, func() { stop(); cancel(nil) }
 }
 
-// lastWords is a context for a request that must go out although ctx may have ended.
+// cleanupContext is a context for a request that must go out although ctx may have ended.
 // The deadline of ctx bounds it; where there is none, or ctx has ended, it has a time
 // of its own, and if ctx is cancelled meanwhile, that time more.
-func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
+func cleanupContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	free := context.WithoutCancel(ctx)
 	deadline, ok := ctx.Deadline()
 	if !ok || ctx.Err() != nil {
-		return context.WithTimeout(free, farewell)
+		return context.WithTimeout(free, cleanupTime)
 	}
 	late, cancel := context.WithDeadline(free, deadline)
-	stop := spawn.OnDone(ctx, func() { spawn.After(ctx, farewell, cancel) })
+	stop := spawn.OnDone(ctx, func() { spawn.After(ctx, cleanupTime, cancel) })
 	return late, func() { stop(); cancel() }
 }
 
-// blame gives an error that came of a request under until(ctx, life) its reason. If it
+// withCause gives an error that came of a request under until(ctx, life) its reason. If it
 // is the end of life, what the driver says of a cancelled context would mislead a
 // caller whose own has not ended: it is kept as text only.
-func blame(ctx, life context.Context, err error) error {
+func withCause(ctx, life context.Context, err error) error {
 	cause := context.Cause(life)
 	switch {
 	case ctx.Err() != nil:
@@ -51,7 +51,7 @@ func blame(ctx, life context.Context, err error) error {
 	return fmt.Errorf("%w: %v", cause, err)
 }
 
-// sameVerdict says whether two errors end for the same reason what they are about.
+// sameVerdict reports whether two errors give the same reason for an end.
 func sameVerdict(a, b error) bool {
 	for _, end := range []error{ErrLost, ErrExpired, ErrClosed} {
 		if errors.Is(a, end) && errors.Is(b, end) {
@@ -63,7 +63,7 @@ func sameVerdict(a, b error) bool {
 
 // withContext joins the reason why ctx ended to an error that came of it. Drivers leave the
 // cause out: a context that they are given may have ended with our session, and then it is
-// blame that says so.
+// withCause that says so.
 func withContext(ctx context.Context, err error) error {
 	err = failure.With(err, ctx.Err())
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {

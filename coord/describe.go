@@ -11,20 +11,20 @@ import (
 	"coordtop/internal/backoff"
 )
 
-// pollEvery is the pause between two looks where the service does not tell of changes
+// pollEvery is the pause between two reads where the service does not report changes
 // and the options do not say otherwise.
 const pollEvery = time.Second
 
 func (s *Session) describe(ctx context.Context, kind Kind, name string) (Description, error) {
-	d, err := s.look(ctx, kind, name)
+	d, err := s.describeUnwrapped(ctx, kind, name)
 	if err != nil {
 		return Description{}, s.claimError("describe", Claim{Kind: kind, Name: name}, err)
 	}
 	return d, nil
 }
 
-// look is describe without the wrapping.
-func (s *Session) look(ctx context.Context, kind Kind, name string) (Description, error) {
+// describeUnwrapped is describe without the wrapping.
+func (s *Session) describeUnwrapped(ctx context.Context, kind Kind, name string) (Description, error) {
 	if err := s.over(); err != nil {
 		return Description{}, err
 	}
@@ -39,7 +39,7 @@ func (s *Session) look(ctx context.Context, kind Kind, name string) (Description
 		d, err = Description{Kind: kind, Name: name}, nil // nobody leads what does not exist
 	}
 	if err != nil {
-		return Description{}, blame(ctx, s.keeper.ctx, err)
+		return Description{}, withCause(ctx, s.keeper.ctx, err)
 	}
 	s.health.confirmed(nil)
 	return d, nil
@@ -51,7 +51,7 @@ func (s *Session) watch(ctx context.Context, kind Kind, name string, every time.
 		both, cancel := s.under(ctx)
 		defer cancel()
 		for d, err := range s.follow(both, kind, name, every) {
-			if err != nil && passing(err) {
+			if err != nil && isTransient(err) {
 				continue
 			}
 			if err != nil {
@@ -65,19 +65,19 @@ func (s *Session) watch(ctx context.Context, kind Kind, name string, every time.
 	}
 }
 
-// glitch is an error of a look that was followed by another look.
-type glitch struct{ error }
+// transient is an error of a read that was followed by another read.
+type transient struct{ error }
 
-func (g glitch) Unwrap() error { return g.error }
+func (g transient) Unwrap() error { return g.error }
 
-func passing(err error) bool {
-	_, ok := errors.AsType[glitch](err)
+func isTransient(err error) bool {
+	_, ok := errors.AsType[transient](err)
 	return ok
 }
 
 // follow yields each state that differs, from the service's own notices where it
-// gives them, else from a look every so often. A look that fails and is repeated
-// yields a passing error; any other error is the last thing it yields. It ends when
+// gives them, else from a read every so often. A read that fails and is repeated
+// yields a transient error; any other error is the last thing it yields. It ends when
 // ctx does, which must end with the session.
 func (s *Session) follow(ctx context.Context, kind Kind, name string, every time.Duration) iter.Seq2[Description, error] {
 	if w, ok := s.ds.(Watcher); ok {
@@ -90,8 +90,8 @@ func (s *Session) follow(ctx context.Context, kind Kind, name string, every time
 		pause := backoff.Policy{Min: every, Max: max(every, 5*time.Second)}.Start()
 		var last Description
 		for first := true; ; {
-			d, err := s.look(ctx, kind, name)
-			if ctx.Err() != nil || s.over() != nil { // ctx may hear of the latter a moment later
+			d, err := s.describeUnwrapped(ctx, kind, name)
+			if ctx.Err() != nil || s.over() != nil { // ctx may end with the latter a moment later
 				return
 			}
 			rest := every
@@ -100,10 +100,10 @@ func (s *Session) follow(ctx context.Context, kind Kind, name string, every time
 				yield(Description{}, err)
 				return
 			case err != nil:
-				if !yield(Description{}, glitch{err}) {
+				if !yield(Description{}, transient{err}) {
 					return
 				}
-				first, rest = true, pause.Next() // after a glitch the state is news also if it is the old one
+				first, rest = true, pause.Next() // after a transient error the state is news also if it is the old one
 			default:
 				pause.Reset()
 				if (first || !reflect.DeepEqual(d, last)) && !yield(d, nil) {

@@ -39,7 +39,7 @@
 //     back, or that a server which stood still had not read, whenever it arrives; a claim is
 //     given back before it is called a miss only where the driver can make sure that nothing
 //     of it is left on the way, see ErrUncertain.
-//   - Work stops when its context ends. A process that is stopped between looking at
+//   - Work stops when its context ends. A process that is stopped between checking
 //     the context and writing to a resource writes late all the same; no lease can
 //     prevent that, a fence can.
 //
@@ -123,7 +123,7 @@
 //	YDB       Replicated with consensus: a failover loses nothing. Waiters are served in
 //	          order.
 //	Redis     Exact on one server. Replication is asynchronous: a failover may forget a
-//	          grant, and then there are two owners until the first is told by its next
+//	          grant, and then there are two owners until the first is notified by its next
 //	          renewal or its window ends. The same holds for a restart without (or with
 //	          late) persistence, FLUSHALL, and eviction. No queue: waiters poll, any of
 //	          them may win.
@@ -138,15 +138,34 @@
 // Where forgetting is possible and matters, wait for as long as the longest window after
 // a failover, or use the fence.
 //
+// # Words
+//
+// In this package and its drivers each word has one meaning:
+//
+//	claim      what a caller asks for; attempt: one driver's work on it; place: one in a queue
+//	grant      what the service gave; lease: a grant and the time it may be trusted
+//	window     how long the service surely counts us as the owner, from Asked on; margin: the
+//	           end of it that we do not use; trust: what is left
+//	renew      ask the service to confirm a grant or a session; keeper: what does it in time
+//	confirm    learn from an answer that something is ours, or still is
+//	release    give back and say so; abandon: let it run out; close: end a session
+//	describe   read one primitive now; watch: read each later state; observe: follow leaders
+//	publish    change the data of a grant; proclaim: that of a leader
+//	lost       the service's verdict; expired: ours; see The life of a lease
+//	passing    an error that may be over by itself; transient: one that was repeated already
+//	uncertain  sent, and not known to be done; leftover: what such a claim may have left
+//	connection one network connection with the goroutine that owns it; stream: one call on it
+//	status     what is known of a connection; state: what is known of a primitive
+//
 // # Contract
 //
 //   - One claim per kind and name in a session, from asking to the end of the lease. A
 //     second gets ErrClaimed at once, on every backend. A name whose lease has ended and
 //     is being given back is waited for.
 //   - A waiting claim that is cancelled leaves nothing behind where the service can be
-//     told; a grant that races the cancel is given back.
+//     reached; a grant that races the cancel is given back.
 //   - A waiting claim outlives what passes (Passing says what does): it is made again, with
-//     pauses, while its Wait and its session last, and SessionOptions.OnTrouble is told why. What
+//     pauses, while its Wait and its session last, and SessionOptions.OnTrouble receives why. What
 //     a person must change first ends it at once, and so does any error of a try. A place in a
 //     queue that is lost that way is not had again: the claim goes to the end of the queue.
 //   - No answer is a miss that may still be a win. Where it cannot be learned whether a claim
@@ -159,7 +178,7 @@
 //   - Close and Abandon return when no goroutine of the session is left. Drivers return
 //     from a request soon after its context ends; that is what joining relies on.
 //   - A panic in a goroutine of a session ends the process, unless the context of its
-//     opening says who is told (package spawn). Then what the goroutine kept is not trusted
+//     opening says who handles it (package spawn). Then what the goroutine kept is not trusted
 //     on: its lease or its session ends at once, lost, and is given back.
 //   - OnState is called in order, never two calls at a time, from a goroutine of its own.
 //   - Every retry has a pause that grows with jitter. No error's text is read.

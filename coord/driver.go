@@ -72,7 +72,7 @@ type DriverSession interface {
 	Info() SessionInfo
 	// Acquire claims one primitive and blocks for at most c.Wait. ok is false when
 	// the try missed or c.Wait ran out; then, and when an error is returned, nothing
-	// of us is left behind where the service can be told. Where that is not sure, the
+	// of us is left behind where the service can be reached. Where that is not sure, the
 	// error wraps ErrUncertain: it is never a miss. When ctx ends, its error
 	// is joined to the result, and a grant that raced the cancel has been released.
 	// An error that may pass (see Passing) need not be outlived here: the core claims
@@ -83,13 +83,13 @@ type DriverSession interface {
 	Done() <-chan struct{}
 	// Err says why, after Done: it wraps ErrExpired, ErrLost or ErrClosed. Nil before.
 	Err() error
-	// Close releases the grants, newest first, tells the service that the session is
+	// Close releases the grants, newest first, notifies the service that the session is
 	// over, and joins every goroutine. ctx bounds the talking, not the joining. The error
 	// wraps ErrUncertain where something that was claimed and not granted may be ours at
 	// the service all the same, now or later. A second call, and a call after Abandon, does
 	// nothing.
 	Close(ctx context.Context) error
-	// Abandon joins every goroutine and tells the service nothing: grants run out by
+	// Abandon joins every goroutine and sends the service nothing: grants run out by
 	// themselves. It does not block on the network.
 	Abandon()
 }
@@ -108,7 +108,7 @@ type Grant interface {
 	// Release gives it back. An answer that it was not ours any more is not an error.
 	// A second call does nothing.
 	Release(ctx context.Context) error
-	// Abandon forgets it without telling the service. It does not block.
+	// Abandon forgets it without notifying the service. It does not block.
 	Abandon()
 }
 
@@ -228,16 +228,16 @@ type Claim struct {
 	Waiting func()
 }
 
-// Description is the state of one primitive as its service tells it.
+// Description is the state of one primitive as its service reports it.
 type Description struct {
 	Kind         Kind
 	Name         string
-	Limit, Taken uint64 // 0: not told
+	Limit, Taken uint64 // 0: not reported
 	Ephemeral    bool
 	Data         []byte // of the primitive, where it has data of its own
 	Owners       []Owner
 	Waiters      []Owner // in the service's order
-	WaitersKnown bool    // false: the service keeps or tells no queue
+	WaitersKnown bool    // false: the service keeps or reports no queue
 	Absent       bool    // it does not exist; only a Watch says so, for Describe that is ErrNotFound
 }
 

@@ -14,7 +14,7 @@ type ElectionOptions struct {
 	TTL time.Duration
 	// Wait is how long Campaign waits to lead. 0: for ever (until the context ends).
 	Wait time.Duration
-	// Poll is the pause between two looks of Observe where the service does not tell of
+	// Poll is the pause between two reads of Observe where the service does not report
 	// changes. 0: 1 s.
 	Poll time.Duration
 }
@@ -35,7 +35,7 @@ func (s *Session) Election(name string, o ElectionOptions) *Election {
 // Campaign blocks until we lead. data is shown to others beside the leader; at most
 // Caps.MaxData bytes. It ends early as Mutex.Lock does.
 func (e *Election) Campaign(ctx context.Context, data []byte) (*Term, error) {
-	l, err := e.s.insist(ctx, e.claim(data), e.o.Wait)
+	l, err := e.s.acquireOrFail(ctx, e.claim(data), e.o.Wait)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (t *Term) proclaim(ctx context.Context, data []byte) error {
 	case <-both.Done():
 	}
 	if ctx.Err() != nil || t.l.Check() != nil { // which is why both ended, if it did
-		return blame(ctx, t.Context(), errors.New("nothing was sent"))
+		return withCause(ctx, t.Context(), errors.New("nothing was sent"))
 	}
 	err := p.Publish(both, data)
 	switch {
@@ -110,11 +110,11 @@ func (t *Term) proclaim(ctx context.Context, data []byte) error {
 		t.l.lose("proclaim", err)
 		return err
 	case t.Context().Err() != nil:
-		return fmt.Errorf("%w: %w", blame(ctx, t.Context(), err), ErrUncertain)
+		return fmt.Errorf("%w: %w", withCause(ctx, t.Context(), err), ErrUncertain)
 	}
-	return blame(ctx, t.Context(), err)
+	return withCause(ctx, t.Context(), err)
 }
 
 // Resign gives up the leadership, and only this one: after its end it does nothing to
-// whoever leads then. See Lease.Release.
+// the leader of that time. See Lease.Release.
 func (t *Term) Resign(ctx context.Context) error { return t.l.Release(ctx) }

@@ -11,9 +11,9 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// nap is the longest that a keeper sleeps. Timers stand still while the machine is
+// longestSleep is the longest that a keeper sleeps. Timers stand still while the machine is
 // suspended; a short one sees soon after it that trust is over.
-const nap = time.Second
+const longestSleep = time.Second
 
 // keeper keeps what is renewed as one (a session or a grant): it renews it in time,
 // ends its context when trust ends, and knows the truth at any instant. Where
@@ -27,10 +27,10 @@ type keeper struct {
 	wrap    func(op string, err error) error
 	health  *health
 
-	ctx    context.Context // the life of what is kept; its cause says why it ended
-	cancel context.CancelCauseFunc
-	asking sync.WaitGroup // the renewal under way
-	hurry  chan struct{}  // holds one element while somebody wants a renewal before it is due
+	ctx      context.Context // the life of what is kept; its cause says why it ended
+	cancel   context.CancelCauseFunc
+	asking   sync.WaitGroup // the renewal under way
+	renewNow chan struct{}  // holds one element while somebody wants a renewal before it is due
 
 	mu    sync.Mutex
 	trust trust
@@ -51,7 +51,7 @@ func (k *keeper) checkLocked() error {
 	}
 	select {
 	case <-k.done: // run has not noticed yet
-		k.cancel(k.taken())
+		k.cancel(k.endCause())
 	default:
 		if k.renewer != nil && k.trust.over(k.clock.now()) {
 			k.cancel(k.expiredLocked())
@@ -107,7 +107,7 @@ func (k *keeper) keep() error {
 		select {
 		case <-k.ctx.Done():
 		case <-k.done:
-			k.cancel(k.taken())
+			k.cancel(k.endCause())
 		}
 		return nil
 	}
@@ -119,10 +119,10 @@ func (k *keeper) keep() error {
 		case <-k.ctx.Done():
 			return nil
 		case <-k.done:
-			k.cancel(k.taken())
+			k.cancel(k.endCause())
 		case a := <-r.answers:
-			r.take(a)
-		case <-k.hurry:
+			r.handle(a)
+		case <-k.renewNow:
 			r.urge()
 		case <-timer.C:
 			if k.check() == nil {
@@ -133,8 +133,8 @@ func (k *keeper) keep() error {
 	}
 }
 
-// taken is the cause when the driver says that it is over.
-func (k *keeper) taken() error {
+// endCause is the cause when the driver says that it is over.
+func (k *keeper) endCause() error {
 	err := k.why()
 	if err == nil {
 		err = ErrLost
@@ -149,7 +149,7 @@ type renewal struct {
 	answers chan answer
 	running bool    // a request is under way
 	sent    instant // when that was sent
-	late    bool    // and that it is late has been told
+	late    bool    // and that it is late has been reported
 	backoff *backoff.Backoff
 	rest    time.Duration // no request before this long after rested
 	rested  instant
@@ -179,7 +179,7 @@ func (r *renewal) wake() time.Duration {
 	t := r.k.trust
 	r.k.mu.Unlock()
 	now := r.k.clock.now()
-	d := min(t.left(now), nap)
+	d := min(t.left(now), longestSleep)
 	switch {
 	case !r.running:
 		d = min(d, r.dueIn(t, now))
@@ -236,7 +236,7 @@ func (r *renewal) start(t trust, before instant) {
 	})
 }
 
-func (r *renewal) take(a answer) {
+func (r *renewal) handle(a answer) {
 	r.running = false
 	err := a.err
 	if err == nil {
@@ -260,7 +260,7 @@ func (r *renewal) take(a answer) {
 }
 
 // accept replaces trust by that of an answer. An answer that arrives when trust is
-// over changes nothing, however good its news are: others have been told already.
+// over changes nothing, however good its news are: others may rely on the end already.
 func (k *keeper) accept(a answer) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 
 // Lease is a grant and the time we may trust it. It begins when it is acquired and
 // ends once, for one of four reasons: lost, expired, released, closed. Its methods are
-// safe for concurrent use. Whoever acquired it calls Release or Abandon, or closes
+// safe for concurrent use. The caller must call Release or Abandon, or closes
 // the session.
 type Lease struct {
 	s      *Session
@@ -22,19 +22,19 @@ type Lease struct {
 	keeper *keeper
 
 	mu       sync.Mutex
-	parting  parting
-	partCtx  context.Context // of the Release that ended it
+	ending   ending
+	endCtx   context.Context // of the Release that ended it
 	finished chan struct{}   // closed when nothing of the lease is left running
 	err      error           // of that Release; read after finished
 }
 
-// parting is what the lease's goroutine does with the grant when the lease has ended.
-type parting uint8
+// ending is what the lease's goroutine does with the grant when the lease has ended.
+type ending uint8
 
 const (
-	partAsCaused parting = iota // it ended by itself
-	partReleasing
-	partAbandoning
+	endedByItself ending = iota // it ended by itself
+	endRelease
+	endAbandon
 )
 
 // newLease makes a lease that does not run yet. t is ignored where the session renews.
@@ -43,7 +43,7 @@ func (s *Session) newLease(mine *claim, g Grant, t trust, c Claim) *Lease {
 	l := &Lease{s: s, g: g, claim: mine, asked: c, finished: make(chan struct{})}
 	l.keeper = &keeper{
 		clock: s.clock, o: s.o, done: g.Done(), why: g.Err, wrap: l.wrap, health: s.health, trust: t,
-		hurry: make(chan struct{}, 1),
+		renewNow: make(chan struct{}, 1),
 	}
 	if !s.renews {
 		l.keeper.renewer, _ = g.(Renewer)
@@ -54,21 +54,21 @@ func (s *Session) newLease(mine *claim, g Grant, t trust, c Claim) *Lease {
 }
 
 // start makes the lease known and starts its goroutine, which ends after the lease
-// has; vacate tells the session.
+// has; vacate notifies the session.
 func (s *Session) start(l *Lease) {
 	s.health.confirmed(l.keeper)
 	s.mu.Lock()
 	l.claim.lease = l
 	s.announceLocked()
 	s.mu.Unlock()
-	spawn.Go(s.talk, nil, func() {
+	spawn.Go(s.cleanup, nil, func() {
 		defer close(l.finished)
 		defer s.vacate(l.claim)
 		l.keeper.run()
 		s.mu.Lock()
 		s.announceLocked()
 		s.mu.Unlock()
-		l.part()
+		l.endGrant()
 	})
 }
 
@@ -84,7 +84,7 @@ func (s *Session) announceLocked() {
 func (l *Lease) Context() context.Context { return l.keeper.ctx }
 
 // Check is nil while the lease can be trusted, and else why it ended. It reads the
-// clock: it tells the truth also where the process was stopped, starved or asleep and
+// clock: it is right also where the process was stopped, starved or asleep and
 // nothing of ours has run yet to end the context, which it then does itself.
 func (l *Lease) Check() error {
 	_ = l.s.keeper.check() // if the session is over, so are we, with its cause
@@ -102,7 +102,7 @@ func (l *Lease) TrustedUntil() time.Time {
 }
 
 // Owner is our identity exactly as others see it at the service; "" while the backend
-// has not told it.
+// has not reported it.
 func (l *Lease) Owner() string { return l.g.Info().Owner }
 
 // Fence is the number issued with the grant; it only grows from grant to grant, so
@@ -126,40 +126,40 @@ func (l *Lease) Permits() uint64 { return max(l.asked.Permits, 1) }
 // running; a call after the first, or after the lease ended otherwise, waits for that
 // and returns what the first release did, nil if there was none.
 func (l *Lease) Release(ctx context.Context) error {
-	l.leave(ctx, partReleasing)
+	l.endBy(ctx, endRelease)
 	<-l.finished
 	return l.err
 }
 
-// Abandon ends the lease like Release but tells the service nothing: there it runs
+// Abandon ends the lease like Release but sends the service nothing: there it runs
 // out by itself, or with the session where the session is what is renewed. A call
 // after the lease's end does nothing.
 func (l *Lease) Abandon() {
-	l.leave(l.s.talk, partAbandoning)
+	l.endBy(l.s.cleanup, endAbandon)
 	<-l.finished
 }
 
-// leave ends the lease on our own wish, if it has not ended already.
-func (l *Lease) leave(ctx context.Context, how parting) {
+// endBy ends the lease on our own wish, if it has not ended already.
+func (l *Lease) endBy(ctx context.Context, how ending) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.Check() == nil {
-		l.parting, l.partCtx = how, ctx
+		l.ending, l.endCtx = how, ctx
 		l.keeper.cancel(ErrReleased)
 	}
 }
 
-// part does the last thing with the grant, when the lease has ended and nothing else
+// endGrant does the last thing with the grant, when the lease has ended and nothing else
 // talks to the grant any more.
-func (l *Lease) part() {
+func (l *Lease) endGrant() {
 	l.mu.Lock()
-	how, ctx := l.parting, l.partCtx
+	how, ctx := l.ending, l.endCtx
 	l.mu.Unlock()
 	cause := context.Cause(l.keeper.ctx)
 	switch {
 	case !errors.Is(cause, ErrReleased):
 		l.clear(cause)
-	case how == partReleasing:
+	case how == endRelease:
 		if err := l.release(ctx); err != nil {
 			l.err = l.wrap("release", err)
 		}
@@ -176,16 +176,16 @@ func (l *Lease) clear(cause error) {
 	switch {
 	case l.s.over() != nil: // the session's Close or Abandon sees to all grants
 	case errors.Is(cause, spawn.ErrPanic):
-		_ = l.release(l.s.talk) // nobody else gives it back, and the program may be about to end
+		_ = l.release(l.s.cleanup) // nobody else gives it back, and the program may be about to end
 	case !errors.Is(cause, ErrExpired):
 		l.g.Abandon()
 	case backoff.Sleep(l.s.keeper.ctx, l.keeper.windowLeft()) == nil:
-		_ = l.release(l.s.talk) // there is nobody to tell, and it runs out anyway
+		_ = l.release(l.s.cleanup) // there is nobody to report it to, and it runs out anyway
 	}
 }
 
 func (l *Lease) release(ctx context.Context) error {
-	late, cancel := l.s.goodbye(ctx)
+	late, cancel := l.s.cleanupContext(ctx)
 	defer cancel()
 	err := l.g.Release(late)
 	if err != nil {

@@ -35,9 +35,9 @@ func (s *Session) Mutex(name string, o MutexOptions) *Mutex {
 // Lock blocks until the mutex is ours. It ends early when ctx ends (its error is
 // joined), when the session ends (its cause is wrapped), when Wait runs out
 // (ErrNotAcquired), and at once when this session claims or owns the name already
-// (ErrClaimed). Nothing is then left behind at the service where it can be told.
+// (ErrClaimed). Nothing is then left behind at the service where it can be reached.
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
-	return m.s.insist(ctx, m.claim(), m.o.Wait)
+	return m.s.acquireOrFail(ctx, m.claim(), m.o.Wait)
 }
 
 // TryLock asks once. ok is false, without an error, when another has it.

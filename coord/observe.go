@@ -11,7 +11,7 @@ import (
 
 // Leader is what is known of who leads.
 type Leader struct {
-	// Known: the service told it. False: it cannot, or could not be reached, and the
+	// Known: the service reported it. False: it cannot, or could not be reached, and the
 	// other fields say nothing. Led: somebody leads. IsMe: this session does, and may
 	// trust it.
 	Led, Known, IsMe bool
@@ -20,14 +20,14 @@ type Leader struct {
 	Data             []byte // what the leader proclaimed last
 	// Context ends when this leader does, and its cause says why: ErrLeaderChanged when
 	// another follows, nobody does, or the same owner leads in a new term;
-	// ErrObservationEnded when nobody looks any more. If IsMe it also ends with our
+	// ErrObservationEnded when the observation is over. If IsMe it also ends with our
 	// lease, with the lease's cause.
 	Context context.Context
 }
 
 // Leader reads who leads now. Nobody follows that leader afterwards: Context is our
 // lease's if IsMe, and has else ended already, with ErrObservationEnded. A backend that
-// cannot tell is not an error: Known is false then, unless we lead ourselves.
+// cannot tell the leader is not an error: Known is false then, unless we lead ourselves.
 func (e *Election) Leader(ctx context.Context) (Leader, error) {
 	mine := e.s.leaseOf(claimKey{KindElection, e.name})
 	var l Leader
@@ -63,7 +63,7 @@ func leaderIn(d Description) Leader {
 	return Leader{Known: true, Led: true, Owner: o.ID, Fence: o.Fence, Data: o.Data}
 }
 
-// isOf says that the leader is who has that lease, which may be nil.
+// isOf reports whether the leader has that lease, which may be nil.
 func (l Leader) isOf(mine *Lease) bool {
 	if !l.Led || mine == nil {
 		return false
@@ -74,22 +74,22 @@ func (l Leader) isOf(mine *Lease) bool {
 	return l.Fence != 0 && l.Fence == mine.Fence()
 }
 
-// sameTerm says that two known leaders are one uninterrupted leadership, as far as the
-// service tells.
+// sameTerm reports whether two known leaders are one uninterrupted leadership, as far as the
+// service reports.
 func (l Leader) sameTerm(o Leader) bool {
 	return l.Led == o.Led && l.Owner == o.Owner && l.Fence == o.Fence
 }
 
 // Observe yields who leads now, then each change: another leader, nobody, a new term
 // of the same owner, and a proclamation, for which Context is the one that was yielded
-// before. If looking fails for a while, a Leader that is not Known is yielded once;
+// before. If reading fails for a while, a Leader that is not Known is yielded once;
 // the Context yielded before goes on, as nothing is known to have changed.
 //
 // Contexts end while the body of the loop runs: it may block on one. A body that is
-// slower than the changes is given the latest. Where the service tells of changes each
+// slower than the changes is given the latest. Where the service reports changes each
 // is seen as it happens, else the election is read every Poll and what passes between
-// two looks is not seen. An error is yielded once, with the zero Leader, and ends the
-// sequence (ErrUnsupported where the backend cannot tell at all); it ends without one
+// two reads is not seen. An error is yielded once, with the zero Leader, and ends the
+// sequence (ErrUnsupported where the backend has no such answer); it ends without one
 // when ctx or the session does. The goroutines of a sequence have ended when its loop
 // is left.
 func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
@@ -163,7 +163,7 @@ func (o *observation) run(ctx context.Context, sightings <-chan sighting) {
 			if !ok {
 				return
 			}
-			if l.err != nil && !passing(l.err) {
+			if l.err != nil && !isTransient(l.err) {
 				o.close(ErrObservationEnded)
 				err := o.e.s.claimError("observe", o.e.claim(nil), l.err)
 				select { // after the leader that is not yielded yet

@@ -12,7 +12,7 @@ type SessionOptions struct {
 	// Description is shown to others where the service keeps one. At most 40 ASCII
 	// characters are sure to survive. "": "coordtop".
 	Description string
-	// TTL is how long the service keeps what we own after it last heard from us, where
+	// TTL is how long the service keeps what we own after our last sign of life, where
 	// it takes such a wish. 0: the driver's default.
 	TTL time.Duration
 	// RenewEvery is the pause between two renewals. 0: what Window.RenewIn asks for. It
@@ -26,12 +26,12 @@ type SessionOptions struct {
 	StartTimeout time.Duration
 	// Retry paces the tries of Sessions and Candidate.
 	Retry backoff.Policy
-	// OnState is told what the session goes through, in order, never two calls at a
+	// OnState receives what the session goes through, in order, never two calls at a
 	// time. It must not block, nor close the session, which waits for it. Nil: nobody is
-	// told.
+	// reported.
 	OnState func(StateChange)
-	// OnTrouble is told each time a claim that waits meets an error that may pass, and when
-	// it waits again as it should. It must not block. Nil: nobody is told.
+	// OnTrouble is called each time a claim that waits meets an error that may pass, and when
+	// it waits again as it should. It must not block. Nil: nothing is called.
 	OnTrouble func(Trouble)
 }
 

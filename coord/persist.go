@@ -15,7 +15,7 @@ import (
 // long as c.Wait allows. A try (no Wait) is made once.
 func (s *Session) persist(ctx context.Context, mine *claim, c Claim) (*Lease, bool, error) {
 	w := &waiting{s: s, c: c, pauses: s.o.Retry.Start()}
-	c.Waiting = w.goesOn
+	c.Waiting = w.noteWaiting
 	began := s.clock.now()
 	for wait := c.Wait; ; {
 		l, ok, err := s.claimOnce(ctx, mine, c)
@@ -30,7 +30,7 @@ func (s *Session) persist(ctx context.Context, mine *claim, c Claim) (*Lease, bo
 			}
 			c.Wait = left - pause
 		}
-		w.meets(err, pause)
+		w.noteTrouble(err, pause)
 		if backoff.Sleep(ctx, pause) != nil {
 			return nil, false, err
 		}
@@ -77,16 +77,16 @@ func (w *waiting) pause() time.Duration {
 	return w.pauses.Next()
 }
 
-// meets takes note of an error that may pass, after which the claim is made again.
-func (w *waiting) meets(err error, pause time.Duration) {
+// noteTrouble takes note of an error that may pass, after which the claim is made again.
+func (w *waiting) noteTrouble(err error, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.trouble = true
-	w.tellLocked(err, pause)
+	w.notifyLocked(err, pause)
 }
 
-// goesOn takes note that the claim waits as it should.
-func (w *waiting) goesOn() {
+// noteWaiting takes note that the claim waits as it should.
+func (w *waiting) noteWaiting() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.c.Waiting != nil {
@@ -97,10 +97,10 @@ func (w *waiting) goesOn() {
 	}
 	w.trouble = false
 	w.pauses.Reset()
-	w.tellLocked(nil, 0)
+	w.notifyLocked(nil, 0)
 }
 
-func (w *waiting) tellLocked(err error, pause time.Duration) {
+func (w *waiting) notifyLocked(err error, pause time.Duration) {
 	if w.s.o.OnTrouble != nil {
 		w.s.o.OnTrouble(Trouble{Kind: w.c.Kind, Name: w.c.Name, Err: err, Pause: pause})
 	}

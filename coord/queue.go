@@ -44,12 +44,12 @@ func (s *Session) enqueue(ctx context.Context, c Claim) (*QueuePlace, error) {
 	inner, err := q.Enqueue(both, c)
 	if err != nil {
 		s.vacate(mine)
-		return failed(blame(ctx, s.keeper.ctx, err))
+		return failed(withCause(ctx, s.keeper.ctx, err))
 	}
 	p := &QueuePlace{s: s, p: inner, claim: mine, asked: c, before: before, turn: make(chan struct{}, 1)}
 	p.life, p.quit = context.WithCancel(s.keeper.ctx)
 	p.turn <- struct{}{}
-	// The session's Close waits for the name to be free, and then tells the service.
+	// The session's Close waits for the name to be free, and then notifies the service.
 	p.loose = spawn.OnDone(s.keeper.ctx, func() {
 		p.turn <- struct{}{}
 		defer func() { <-p.turn }()
@@ -99,7 +99,7 @@ func (p *QueuePlace) Wait(ctx context.Context) (l *Lease, ok bool, err error) {
 	case err != nil && p.life.Err() != nil && p.s.over() == nil:
 		return failed(fmt.Errorf("the place was left: %w", ErrClosed))
 	case err != nil:
-		return failed(blame(ctx, p.s.keeper.ctx, err))
+		return failed(withCause(ctx, p.s.keeper.ctx, err))
 	case !ok:
 		p.finish()
 		return nil, false, nil
@@ -118,13 +118,13 @@ func (p *QueuePlace) adopt(ctx context.Context, g Grant) (*Lease, error) {
 	defer cancel()
 	l, err := p.s.adopt(both, p.claim, g, p.before, p.asked)
 	if err != nil {
-		return nil, blame(ctx, p.s.keeper.ctx, err)
+		return nil, withCause(ctx, p.s.keeper.ctx, err)
 	}
 	p.useUp() // the name is the lease's now
 	return l, nil
 }
 
-// Leave gives the place up; a Wait under way ends. The service is told even if ctx has
+// Leave gives the place up; a Wait under way ends. The service is notified even if ctx has
 // ended, see Lease.Release. A call after the place was used up does nothing.
 func (p *QueuePlace) Leave(ctx context.Context) error {
 	p.quit()
@@ -133,7 +133,7 @@ func (p *QueuePlace) Leave(ctx context.Context) error {
 	if p.used {
 		return nil
 	}
-	late, cancel := p.s.goodbye(ctx)
+	late, cancel := p.s.cleanupContext(ctx)
 	defer cancel()
 	err := p.p.Leave(late)
 	p.finish()

@@ -10,7 +10,7 @@ import (
 // SemaphoreOptions are the wishes for a semaphore. The zero value is usable where the
 // service knows the limit.
 type SemaphoreOptions struct {
-	// Limit is how many permits exist, for services that are told with every claim.
+	// Limit is how many permits exist, for services that take it with every claim.
 	Limit uint64
 	// Ephemeral makes it exist only while somebody owns permits; where Caps.Ephemeral.
 	Ephemeral bool
@@ -18,7 +18,7 @@ type SemaphoreOptions struct {
 	TTL  time.Duration
 	Data []byte
 	Wait time.Duration
-	// Poll is the pause between two looks of Watch where the service does not tell of
+	// Poll is the pause between two reads of Watch where the service does not report
 	// changes. 0: 1 s.
 	Poll time.Duration
 }
@@ -39,7 +39,7 @@ func (s *Session) Semaphore(name string, o SemaphoreOptions) *Semaphore {
 // Acquire blocks until n permits are ours; 0 means 1. It ends early as Mutex.Lock
 // does. All permits of a session on one name are one claim: a second is ErrClaimed.
 func (m *Semaphore) Acquire(ctx context.Context, n uint64) (*Lease, error) {
-	return m.s.insist(ctx, m.claim(n), m.o.Wait)
+	return m.s.acquireOrFail(ctx, m.claim(n), m.o.Wait)
 }
 
 // TryAcquire asks once for n permits; 0 means 1. ok is false, without an error, when
@@ -74,8 +74,8 @@ func (m *Semaphore) Describe(ctx context.Context) (Description, error) {
 }
 
 // Watch yields the present state, then each later state that differs. Where the
-// service tells of changes each arrives as it happens, else the semaphore is read
-// every Poll, and what passes between two looks is not seen. An error is yielded once
+// service reports changes each arrives as it happens, else the semaphore is read
+// every Poll, and what passes between two reads is not seen. An error is yielded once
 // and ends the sequence; it ends without one when ctx or the session does.
 func (m *Semaphore) Watch(ctx context.Context) iter.Seq2[Description, error] {
 	return m.s.watch(ctx, KindSemaphore, m.name, m.o.Poll)
@@ -113,7 +113,7 @@ func (m *Semaphore) provision(ctx context.Context, op string, do func(context.Co
 		if p, ok := m.s.ds.(Provisioner); !ok {
 			err = fmt.Errorf("semaphores exist by themselves: %w", ErrUnsupported)
 		} else if err = do(both, p); err != nil {
-			err = blame(ctx, m.s.keeper.ctx, err)
+			err = withCause(ctx, m.s.keeper.ctx, err)
 		}
 	}
 	if err != nil {

@@ -12,27 +12,27 @@ import (
 )
 
 // Session is a client's presence on a backend. What it owns ends with it. Its methods
-// are safe for concurrent use. Whoever opened it calls Close or Abandon, also after
+// are safe for concurrent use. The caller must call Close or Abandon, also after
 // it ended by itself: only then is nothing of it left running.
 type Session struct {
-	d      Driver
-	ds     DriverSession
-	o      SessionOptions
-	clock  clock
-	caps   Caps
-	id     string
-	renews bool // the session is the Renewer, not each grant
-	opened instant
-	diedAt instant // set by the keeper's goroutine; read after ended
-	teller *teller
-	health *health
-	keeper *keeper
+	d        Driver
+	ds       DriverSession
+	o        SessionOptions
+	clock    clock
+	caps     Caps
+	id       string
+	renews   bool // the session is the Renewer, not each grant
+	opened   instant
+	diedAt   instant // set by the keeper's goroutine; read after ended
+	notifier *notifier
+	health   *health
+	keeper   *keeper
 
-	talk     context.Context // bounds every farewell
-	stopTalk context.CancelFunc
-	running  sync.WaitGroup // the keeper, claims on their way and leases
-	ended    chan struct{}  // closed when the first Close or Abandon is done
-	closeErr error          // of the first Close; read after ended
+	cleanup     context.Context // bounds every cleanup request
+	stopCleanup context.CancelFunc
+	running     sync.WaitGroup // the keeper, claims on their way and leases
+	ended       chan struct{}  // closed when the first Close or Abandon is done
+	closeErr    error          // of the first Close; read after ended
 
 	mu      sync.Mutex
 	closed  bool
@@ -41,23 +41,23 @@ type Session struct {
 }
 
 // Open makes a session. ctx bounds the opening only. Where the session is what is
-// renewed, it is renewed once before Open returns, as that tells the window.
+// renewed, it is renewed once before Open returns, as the answer tells the window.
 //
 // The error wraps ErrInvalid when the options contradict each other or the window,
 // ErrRefused when the service will never have us, and anything else when another try
 // may succeed; Sessions makes those tries.
 func Open(ctx context.Context, d Driver, o SessionOptions) (*Session, error) {
-	t := newTeller(ctx, o)
+	t := newNotifier(ctx, o)
 	defer t.flush()
-	t.tell(StateChange{State: StateOpening})
+	t.notify(StateChange{State: StateOpening})
 	s, err := open(ctx, d, o, clock{suspend.Slept}, t)
 	if err != nil {
-		t.tell(StateChange{State: StateEnded, Err: err})
+		t.notify(StateChange{State: StateEnded, Err: err})
 	}
 	return s, err
 }
 
-func open(ctx context.Context, d Driver, o SessionOptions, c clock, t *teller) (*Session, error) {
+func open(ctx context.Context, d Driver, o SessionOptions, c clock, t *notifier) (*Session, error) {
 	failed := func(err error) (*Session, error) { return nil, &Error{Op: "open", Driver: d.Name(), Err: err} }
 	if err := o.check(); err != nil {
 		return failed(err)
@@ -72,15 +72,15 @@ func open(ctx context.Context, d Driver, o SessionOptions, c clock, t *teller) (
 	}
 	s := newSession(context.WithoutCancel(ctx), d, ds, o, c, t, opened)
 	if err = ctx.Err(); err == nil {
-		err = s.prove(ctx)
+		err = s.renewFirst(ctx)
 	}
 	if err != nil {
-		late, cancel := lastWords(ctx)
+		late, cancel := cleanupContext(ctx)
 		defer cancel()
 		return failed(errors.Join(withContext(ctx, err), ds.Close(late)))
 	}
 	s.health.opened()
-	spawn.Go(s.talk, &s.running, func() {
+	spawn.Go(s.cleanup, &s.running, func() {
 		s.keeper.run()
 		s.diedAt = s.clock.now()
 		s.health.ended(s.over())
@@ -88,25 +88,25 @@ func open(ctx context.Context, d Driver, o SessionOptions, c clock, t *teller) (
 	return s, nil
 }
 
-func newSession(life context.Context, d Driver, ds DriverSession, o SessionOptions, c clock, t *teller, opened instant) *Session {
+func newSession(life context.Context, d Driver, ds DriverSession, o SessionOptions, c clock, t *notifier, opened instant) *Session {
 	info := ds.Info()
 	s := &Session{
 		d: d, ds: ds, o: o, clock: c, caps: info.Caps, id: info.ID, opened: opened,
-		teller: t, health: newHealth(t),
+		notifier: t, health: newHealth(t),
 		ended: make(chan struct{}), claims: map[claimKey]*claim{}, changed: make(chan struct{}),
 	}
-	s.talk, s.stopTalk = context.WithCancel(life)
+	s.cleanup, s.stopCleanup = context.WithCancel(life)
 	s.keeper = &keeper{
 		clock: c, o: o, done: ds.Done(), why: ds.Err, wrap: s.wrap, health: s.health,
-		trust: trust{asked: opened}, hurry: make(chan struct{}, 1),
+		trust: trust{asked: opened}, renewNow: make(chan struct{}, 1),
 	}
 	s.keeper.ctx, s.keeper.cancel = context.WithCancelCause(life)
 	return s
 }
 
-// prove finds out what is renewed here, and in the case of the session asks for its
+// renewFirst finds out what is renewed here, and in the case of the session asks for its
 // window.
-func (s *Session) prove(ctx context.Context) error {
+func (s *Session) renewFirst(ctx context.Context) error {
 	r, renews := s.ds.(Renewer)
 	if renews != s.caps.OneFate {
 		return fmt.Errorf("the driver contradicts itself, its session renews: %v, one fate: %v: %w",
@@ -145,16 +145,16 @@ func (s *Session) Caps() Caps { return s.caps }
 // State is what the session goes through now.
 func (s *Session) State() State {
 	if s.over() != nil {
-		return StateEnded // OnState may hear of it a moment later
+		return StateEnded // OnState may be called a moment later
 	}
 	return s.health.now()
 }
 
 // Close ends the session: first its context and those of all its leases (the cause is
-// ErrClosed), then it releases what is owned, newest first, tells the service, and
-// returns when no goroutine of the session is left. The service is told even if ctx
-// has ended: the deadline of ctx bounds the telling, or 2 s where there is none and
-// after ctx was cancelled; what could not be told runs out by itself. A second call, also after
+// ErrClosed), then it releases what is owned, newest first, notifies the service, and
+// returns when no goroutine of the session is left. The service is notified even if ctx
+// has ended: the deadline of ctx bounds that, or 2 s where there is none and
+// after ctx was cancelled; what was not released runs out by itself. A second call, also after
 // Abandon, waits for the first and returns its error. Close must not be called by
 // OnState, which it waits for.
 func (s *Session) Close(ctx context.Context) error {
@@ -162,9 +162,9 @@ func (s *Session) Close(ctx context.Context) error {
 		<-s.ended
 		return s.closeErr
 	}
-	late, cancel := lastWords(ctx)
+	late, cancel := cleanupContext(ctx)
 	defer cancel()
-	stop := spawn.OnDone(late, s.stopTalk)
+	stop := spawn.OnDone(late, s.stopCleanup)
 	defer stop()
 	s.running.Wait()
 	if err := s.ds.Close(late); err != nil {
@@ -174,14 +174,14 @@ func (s *Session) Close(ctx context.Context) error {
 	return s.closeErr
 }
 
-// Abandon ends the session like Close, but tells the service nothing: what is owned
+// Abandon ends the session like Close, but sends the service nothing: what is owned
 // runs out by itself. A call after Close or Abandon waits for that and does nothing.
 func (s *Session) Abandon() {
 	if !s.begin() {
 		<-s.ended
 		return
 	}
-	s.stopTalk()
+	s.stopCleanup()
 	s.running.Wait()
 	s.ds.Abandon()
 	s.end()
@@ -201,8 +201,8 @@ func (s *Session) begin() bool {
 }
 
 func (s *Session) end() {
-	s.stopTalk()
-	s.teller.flush()
+	s.stopCleanup()
+	s.notifier.flush()
 	close(s.ended)
 }
 
@@ -228,10 +228,10 @@ func (s *Session) under(ctx context.Context) (context.Context, context.CancelFun
 	return until(ctx, s.keeper.ctx)
 }
 
-// goodbye is a context for giving something up: see lastWords; it also ends when the
+// cleanupContext is a context for giving something up: see the function of that name; it also ends when the
 // session's own Close gives up or the session is abandoned.
-func (s *Session) goodbye(ctx context.Context) (context.Context, context.CancelFunc) {
-	late, cancel := lastWords(ctx)
-	stop := spawn.OnDone(s.talk, cancel)
+func (s *Session) cleanupContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, cancel := cleanupContext(ctx)
+	stop := spawn.OnDone(s.cleanup, cancel)
 	return late, func() { stop(); cancel() }
 }

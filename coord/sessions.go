@@ -19,7 +19,7 @@ const (
 // The session belongs to that turn: it is closed when the body returns, breaks or
 // panics, so a body that keeps it works until Session.Context ends.
 //
-// A try that fails is told to OnState and repeated after a pause that grows with
+// A try that fails is reported to OnState and repeated after a pause that grows with
 // jitter (o.Retry). There is a pause before another session too, unless the last one
 // outlived its TTL. What cannot succeed (ErrRefused, ErrInvalid, ErrUnsupported) is
 // yielded once, without a session, and ends the sequence. It ends without an error
@@ -30,11 +30,11 @@ func Sessions(ctx context.Context, d Driver, o SessionOptions) iter.Seq2[*Sessio
 
 func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq2[*Session, error] {
 	return func(yield func(*Session, error) bool) {
-		t := newTeller(ctx, o)
+		t := newNotifier(ctx, o)
 		defer t.flush()
 		pause := o.Retry.Start()
 		for ctx.Err() == nil {
-			t.tell(StateChange{State: StateOpening})
+			t.notify(StateChange{State: StateOpening})
 			s, err := try(ctx, d, o, c, t)
 			switch {
 			case err == nil:
@@ -47,24 +47,24 @@ func sessions(ctx context.Context, d Driver, o SessionOptions, c clock) iter.Seq
 					continue
 				}
 			case ctx.Err() != nil:
-				t.tell(StateChange{State: StateEnded, Err: err})
+				t.notify(StateChange{State: StateEnded, Err: err})
 				return
 			case hopeless(err):
-				t.tell(StateChange{State: StateEnded, Err: err})
+				t.notify(StateChange{State: StateEnded, Err: err})
 				yield(nil, err)
 				return
 			}
 			rest := pause.Next()
-			t.tell(StateChange{State: StateOpening, Err: err, Retry: rest})
+			t.notify(StateChange{State: StateOpening, Err: err, Retry: rest})
 			if backoff.Sleep(ctx, rest) != nil {
-				t.tell(StateChange{State: StateEnded, Err: ctx.Err()})
+				t.notify(StateChange{State: StateEnded, Err: ctx.Err()})
 				return
 			}
 		}
 	}
 }
 
-func try(ctx context.Context, d Driver, o SessionOptions, c clock, t *teller) (*Session, error) {
+func try(ctx context.Context, d Driver, o SessionOptions, c clock, t *notifier) (*Session, error) {
 	limit := o.StartTimeout
 	if limit <= 0 {
 		limit = startTimeout
@@ -78,7 +78,7 @@ func try(ctx context.Context, d Driver, o SessionOptions, c clock, t *teller) (*
 // than its TTL; a body that sits on a dead session does not count.
 func turn(ctx context.Context, s *Session, yield func(*Session, error) bool) (outlived, again bool) {
 	defer func() {
-		// What could not be told to the service runs out there; the next session, or
+		// What could not be sent to the service runs out there; the next session, or
 		// its failure, shows what is wrong.
 		_ = s.Close(ctx)
 		outlived = s.lived() >= s.ttl()
@@ -86,7 +86,7 @@ func turn(ctx context.Context, s *Session, yield func(*Session, error) bool) (ou
 	return false, yield(s, nil)
 }
 
-// ttl is what the service was told, or as much as is known of it.
+// ttl is what the service was asked for, or as much as is known of it.
 func (s *Session) ttl() time.Duration {
 	if s.o.TTL > 0 {
 		return s.o.TTL

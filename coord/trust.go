@@ -8,7 +8,7 @@ import (
 	"coordtop/internal/suspend"
 )
 
-// clock tells the time that trust is measured in: the monotonic clock, plus the time
+// clock reads the time that trust is measured in: the monotonic clock, plus the time
 // the machine was suspended, during which that clock stands still on most systems
 // while the service's clock goes on.
 type clock struct {
@@ -53,7 +53,7 @@ type trust struct {
 // left is how long we may still rely on it; zero or less: not any more.
 func (t trust) left(now instant) time.Duration { return t.valid - t.margin - now.since(t.asked) }
 
-// over says that trust has ended. The last moment belongs to the service: at the
+// over reports whether trust has ended. The last moment belongs to the service: at the
 // deadline itself it is over.
 func (t trust) over(now instant) bool { return t.left(now) <= 0 }
 

@@ -152,7 +152,7 @@ func kept(t *testing.T) *keeper {
 	t.Helper()
 	k := &keeper{
 		clock: clock{suspend.Slept}, o: SessionOptions{Margin: time.Second}, renewer: struct{ Renewer }{},
-		wrap: func(_ string, err error) error { return err }, health: newHealth(&teller{}),
+		wrap: func(_ string, err error) error { return err }, health: newHealth(&notifier{}),
 	}
 	k.ctx, k.cancel = context.WithCancelCause(t.Context())
 	k.trust = trust{asked: k.clock.now(), valid: 10 * time.Second, margin: time.Second, every: 3 * time.Second}

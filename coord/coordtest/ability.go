@@ -16,7 +16,7 @@ const (
 	CanPublish
 )
 
-// SessionAbilities tells which optional interfaces a session implements.
+// SessionAbilities reports which optional interfaces a session implements.
 func SessionAbilities(s coord.DriverSession) Ability {
 	var has Ability
 	if _, ok := s.(coord.Renewer); ok {
@@ -37,7 +37,7 @@ func SessionAbilities(s coord.DriverSession) Ability {
 	return has
 }
 
-// GrantAbilities tells which optional interfaces a grant implements.
+// GrantAbilities reports which optional interfaces a grant implements.
 func GrantAbilities(g coord.Grant) Ability {
 	var has Ability
 	if _, ok := g.(coord.Renewer); ok {

@@ -204,7 +204,7 @@ func (s *suite) follow(ctx context.Context, e *coord.Election, steps []story) []
 }
 
 // checkContexts: what was said of a leader ends when another follows it, and at the
-// latest with the observation. A leader that was told again has one context.
+// latest with the observation. A leader that was yielded again has one context.
 func (s *suite) checkContexts(leaders []coord.Leader) {
 	s.Helper()
 	last := leaders[len(leaders)-1].Context

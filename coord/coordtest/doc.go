@@ -37,7 +37,7 @@
 // limit of a semaphore comes with the claim. It follows the services it stands for in
 // what they do that hurts: a second claim of one session is granted silently where
 // the session renews. Its clock is time.Now, so it runs in synctest bubbles, and
-// Intervals tells what it, not its clients, held for the truth.
+// Intervals reports what it, not its clients, held for the truth.
 //
 // # Faults
 //

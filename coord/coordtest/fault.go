@@ -89,7 +89,7 @@ func Drop() Fault {
 	}}
 }
 
-// Fail: the request never arrives and the client is told err at once. Nil: ErrCut.
+// Fail: the request never arrives and the client gets err at once. Nil: ErrCut.
 func Fail(err error) Fault {
 	if err == nil {
 		err = ErrCut
@@ -220,7 +220,7 @@ func (f *Faults) Script(choose func(Verb) Fault) {
 	f.script = choose
 }
 
-// Calls tells how many requests of a verb began, broken ones included.
+// Calls reports how many requests of a verb began, broken ones included.
 func (f *Faults) Calls(v Verb) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

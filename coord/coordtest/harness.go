@@ -31,7 +31,7 @@ type Harness struct {
 	// time. Nil: the cases that need it are skipped.
 	Expire func(t testing.TB, kind coord.Kind, name string)
 
-	// Owners tells the identities of the owners by another way than the driver's.
+	// Owners reports the identities of the owners by another way than the driver's.
 	// Nil: the driver's own Describe is believed.
 	Owners func(t testing.TB, kind coord.Kind, name string) []string
 
@@ -55,7 +55,7 @@ type Trouble struct {
 	Name  string
 	Begin func()
 	End   func()
-	// Silent says that the driver outlives it by itself, so that nobody need be told.
+	// Silent says that the driver outlives it by itself, so that nobody need be notified.
 	Silent bool
 }
 
@@ -82,7 +82,7 @@ func RunIn(t *testing.T, bubble func(*testing.T, func(*testing.T)), start func(t
 				defer func() { skipped = t.Skipped() }()
 				c.execute(t, start)
 			})
-			if skipped { // inside, which the test outside is not told
+			if skipped { // inside, which the test outside does not see
 				t.SkipNow()
 			}
 		})

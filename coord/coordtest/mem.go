@@ -36,7 +36,7 @@ type MemOptions struct {
 	MaxData int
 	// Without takes away the abilities that are set in it.
 	Without coord.Caps
-	// Push makes the service tell its clients at once what it took from them. Without
+	// Push makes the service notify its clients at once of what it took from them. Without
 	// it they learn it from their next request.
 	Push bool
 }
@@ -82,7 +82,7 @@ type Interval struct {
 	Why         error     // nil while it lasts; coord.ErrReleased, ErrExpired, ErrClosed or ErrLost (taken away)
 }
 
-// Intervals tells who owned a primitive when, as the service saw it: what ran out
+// Intervals reports who owned a primitive when, as the service saw it: what ran out
 // ended at its deadline, however late anybody looked.
 func (m *Mem) Intervals(kind coord.Kind, name string) []Interval {
 	var all []Interval
@@ -104,14 +104,14 @@ func (m *Mem) Endings() []string {
 	return names
 }
 
-// Owners tells who owns a primitive now.
+// Owners reports who owns a primitive now.
 func (m *Mem) Owners(kind coord.Kind, name string) []coord.Owner {
 	var owners []coord.Owner
 	m.do(func(time.Time) { owners = ownersOf(m.itemLocked(itemKey{kind, name}).owners) })
 	return owners
 }
 
-// Waiters tells who waits for a primitive now, in the service's order. Where each
+// Waiters reports who waits for a primitive now, in the service's order. Where each
 // grant renews there is no queue and the answer is empty.
 func (m *Mem) Waiters(kind coord.Kind, name string) []coord.Owner {
 	var waiters []coord.Owner
@@ -147,7 +147,7 @@ func (m *Mem) ExpireSession(id string) {
 }
 
 // do runs f with the service's lock, after everything that ran out by now has ended,
-// and tells clients what the service took from them when the lock is free again.
+// and notifies clients of what the service took from them when the lock is free again.
 func (m *Mem) do(f func(now time.Time)) {
 	m.mu.Lock()
 	now := time.Now()

@@ -160,7 +160,7 @@ func (s *memSession) clear(ctx context.Context, h handle, err error) {
 	s.settle(ctx, h)
 }
 
-// final says whether the service refused, so that nothing can be left behind there.
+// final reports whether the service refused, so that nothing can be left behind there.
 func final(err error) bool {
 	for _, e := range []error{coord.ErrLost, coord.ErrNotFound, coord.ErrRefused, coord.ErrUnsupported} {
 		if errors.Is(err, e) {

@@ -201,7 +201,7 @@ func (s *memSession) ask(c coord.Claim) handle {
 }
 
 // settle takes a claim back of which nobody knows what became of it. What cannot be
-// told to the service now is told with the next renewal of the session; where each
+// sent to the service now is sent with the next renewal of the session; where each
 // grant renews it runs out by itself.
 func (s *memSession) settle(ctx context.Context, h handle) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)

@@ -29,7 +29,7 @@ var (
 )
 
 // grant prepares what a claim will be if it is granted. Trust counts from now: the
-// caller sends the claim next. Whoever drops it instead of adopting it ends it.
+// caller sends the claim next. A caller that drops it instead of adopting it must end it.
 func (s *memSession) grant(h handle, ttl time.Duration) *memGrant {
 	g := &memGrant{handle: h, s: s, ttl: ttl, window: s.m.window(time.Now(), ttl)}
 	g.ctx, g.end = context.WithCancelCause(s.ctx)
@@ -71,7 +71,7 @@ func (g *memGrant) Done() <-chan struct{} { return g.ctx.Done() }
 func (g *memGrant) Err() error { return context.Cause(g.ctx) }
 
 // Release implements coord.Grant. Where the session renews, a release that could not
-// be told is told with the next renewal.
+// be sent is sent with the next renewal.
 func (g *memGrant) Release(ctx context.Context) error {
 	if !g.finish() {
 		return nil

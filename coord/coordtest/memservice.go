@@ -28,7 +28,7 @@ type item struct {
 	changed   chan struct{}
 }
 
-// handle names one claim of one client. ask tells an old claim from a newer one of
+// handle names one claim of one client. ask distinguishes an old claim from a newer one of
 // the same owner, so that a release that arrives late cannot hit the newer.
 type handle struct {
 	key   itemKey
@@ -48,7 +48,7 @@ type entry struct {
 	why     error         // set before over is closed
 	life    life          // used where each grant renews
 	span    *span         // nil while it waits
-	tell    func(error)   // tells the client what was taken from it
+	tell    func(error)   // notifies the client of what was taken from it
 }
 
 type span struct {
@@ -79,7 +79,7 @@ func (it *item) changedLocked() {
 	it.changed = make(chan struct{})
 }
 
-// roomLocked says whether e could be served beside the present owners.
+// roomLocked reports whether e could be served beside the present owners.
 func (it *item) roomLocked(e *entry) bool {
 	if e.key.kind != coord.KindSemaphore {
 		return !slices.ContainsFunc(it.owners, func(o *entry) bool {
@@ -91,7 +91,7 @@ func (it *item) roomLocked(e *entry) bool {
 
 // claimLocked puts e before the service. It is served at once where there is room
 // and nobody waits; else it stays in the queue if queue is set, and is forgotten if
-// not. served and waits tell which.
+// not. served and waits report which.
 func (m *Mem) claimLocked(e *entry, now time.Time, queue bool) (served, waits bool) {
 	it := m.itemLocked(e.key)
 	switch {
@@ -158,7 +158,7 @@ func (m *Mem) endLocked(e *entry, at time.Time, why error) {
 
 // serveWaitersLocked serves the head of the queue as long as there is room for it.
 // It counts from now, not from the deadline that made the room: nobody is given
-// what the service has not looked at yet.
+// what the service has not processed yet.
 func (m *Mem) serveWaitersLocked(it *item) {
 	for len(it.queue) > 0 && it.roomLocked(it.queue[0]) {
 		e := it.queue[0]
@@ -174,7 +174,7 @@ func (m *Mem) endSessionLocked(r *remote, at time.Time, why error) {
 	delete(m.sessions, r.id)
 	r.life.stop()
 	for _, e := range slices.Backward(slices.Clone(r.entries)) {
-		e.tell = nil // the session tells it
+		e.tell = nil // the session does that
 		m.endLocked(e, at, why)
 	}
 	if m.o.Push && r.tell != nil {

@@ -13,7 +13,7 @@ import (
 // Channel is where drivers announce what they do.
 const Channel = "coordtop"
 
-// Event is what an Announcement tells.
+// Event is what an Announcement reports.
 type Event string
 
 // The events. Acquired, Proclaimed and Told carry the owner's whole data.
@@ -21,15 +21,15 @@ const (
 	Acquired   Event = "acquired"
 	Proclaimed Event = "proclaimed"
 	Released   Event = "released"
-	Ask        Event = "ask"  // whoever owns the key and has more data than its name shows: tell
+	Ask        Event = "ask"  // whoever owns the key and has more data than its name shows: send it
 	Told       Event = "told" // the answer
 )
 
-// Announcement is what notifications on Channel tell: JSON with the fields database, key
+// Announcement is what notifications on Channel carry: JSON with the fields database, key
 // (as Key.String writes it), event, and data or data_b64, whichever is shorter. The pid
 // that comes with a notification says whose session it is about. Data that does not fit
 // into one notification comes in several, sent together, of which all but the last say
-// "more":true; a Joiner puts them together. It is a hint that makes others look sooner;
+// "more":true; a Joiner puts them together. It is a hint that makes others read sooner;
 // pg_locks is the truth. Every role of the database can read it, and forge it.
 type Announcement struct {
 	Database string

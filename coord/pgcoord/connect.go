@@ -33,7 +33,7 @@ func (d *Driver) connect(ctx context.Context, ttl time.Duration, notify func(*pg
 		Config: config, Dial: d.options.Dial, Keepalive: keepaliveFor(ttl).config(), Notify: notify, Known: &d.known,
 	})
 	if err != nil {
-		return nil, failure.With(tidy(err), ctx.Err())
+		return nil, failure.With(classify(err), ctx.Err())
 	}
 	if conn.Pooler() == pgwire.Lent {
 		conn.Close()

@@ -17,7 +17,7 @@
 // kept for the next claim. A waiting claim stands in the server's queue, in the order of
 // arrival, and has the lock a millisecond after it is free; with [Options].Poll it tries
 // again and again instead. A claim that stops waiting has the server cancel its statement,
-// so that nobody queues behind a ghost. Where no answer comes, the process that has the
+// so that nobody queues behind a claim that nobody waits for. Where no answer comes, the process that has the
 // statement is ended over another connection, and where that is not answered either the
 // error wraps coord.ErrUncertain: the lock may be ours until the server notices.
 //
@@ -29,7 +29,7 @@
 // # The window
 //
 // A server gives a lock away when its owner's connection ends. Told by the owner's kernel
-// that happens at once. When the link was cut and nothing is told, the server finds out by
+// that happens at once. When the connection was cut and no word was sent, the server finds out by
 // TCP keepalives, which every session may set for itself: we set 5 s of silence and 3
 // questions 2 s apart, so the server gives up 11 s after the last word from us, and sets
 // tcp_user_timeout to the same 11 s, because that replaces both the count of questions and
@@ -47,7 +47,7 @@
 // The loss of a session that the server ends (it was terminated, the server restarted) is
 // seen when it happens, because somebody always reads from the connection.
 //
-// What Postgres cannot promise: behind a link that is cut, the server can end a session by
+// What Postgres cannot promise: behind a connection that is cut, the server can end a session by
 // an administrator's hand, or restart, and give the lock away before our window ends; a
 // failover to a standby forgets all locks. And a proxy, or an address translation, that
 // closes only its connection to the server makes the server give the lock away while ours
@@ -63,7 +63,7 @@
 // sessions for a transaction or a statement would give one lock to everybody: Open finds out
 // and refuses, and so does each later connection; nothing was set by then. A renewal that
 // another process answers is a loss. A pooler in session mode will do, but its keepalives
-// with us are its own, and it must have a session for each claim and one more for looking.
+// with us are its own, and it must have a session for each claim and one more for reading.
 // A standby's locks are no locks of the primary: it is refused, unless several hosts are
 // named, of which the primary is taken.
 //
@@ -79,7 +79,7 @@
 //
 // While an election is won its connection listens to [Options].Channels. Handlers run
 // behind a bounded queue of their own: a slow one delays no renewal, it loses its oldest
-// notifications and is told how many. [Driver.Notify] sends to a channel, from anybody.
+// notifications and learns how many. [Driver.Notify] sends to a channel, from anybody.
 //
 // # Rights
 //

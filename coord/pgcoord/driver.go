@@ -17,17 +17,17 @@ import (
 const driverName = "postgres"
 
 // Driver is the coord.Driver of the advisory locks of one Postgres database. Its sessions
-// share one connection for looking and notifying, which is made when it is first needed.
+// share one connection for reading and notifying, which is made when it is first needed.
 type Driver struct {
-	config  *pgconn.Config
-	options Options
-	desk    *desk
-	known   pgwire.Known
+	config   *pgconn.Config
+	options  Options
+	observer *observer
+	known    pgwire.Known
 
-	mu       sync.Mutex
-	keys     map[string]Key     // of names, as the server computed them
-	leftover map[*link]struct{} // connections of abandoned grants, which run out
-	closed   bool
+	mu        sync.Mutex
+	keys      map[string]Key           // of names, as the server computed them
+	abandoned map[*connection]struct{} // connections of abandoned grants, which run out
+	closed    bool
 }
 
 var _ coord.Driver = (*Driver)(nil)
@@ -49,8 +49,8 @@ func New(dsn string, o Options) (*Driver, error) {
 		return nil, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
 	}
 	o.Override.apply(config)
-	d := &Driver{config: config, options: o, keys: map[string]Key{}, leftover: map[*link]struct{}{}}
-	d.desk = newDesk(d)
+	d := &Driver{config: config, options: o, keys: map[string]Key{}, abandoned: map[*connection]struct{}{}}
+	d.observer = newObserver(d)
 	return d, nil
 }
 
@@ -63,12 +63,12 @@ func (d *Driver) Name() string { return driverName }
 // if no other host is named, and a server older than version 12.
 func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
 	s := &session{
-		driver:   d,
-		identity: Identity(o.Description),
-		ttl:      d.options.TTL,
-		done:     make(chan struct{}),
-		links:    map[*link]struct{}{},
-		places:   map[*place]struct{}{},
+		driver:      d,
+		identity:    Identity(o.Description),
+		ttl:         d.options.TTL,
+		done:        make(chan struct{}),
+		connections: map[*connection]struct{}{},
+		places:      map[*place]struct{}{},
 	}
 	if o.TTL != 0 {
 		s.ttl = o.TTL
@@ -107,9 +107,9 @@ func (d *Driver) check(f facts) error {
 	return fmt.Errorf("%w: %w (name the primary, or all hosts)", coord.ErrRefused, reason)
 }
 
-// key is the key that a claim's name stands for. link makes the connection that asks the
+// key is the key that a claim's name stands for. connect makes the connection that asks the
 // server, if it must be asked.
-func (d *Driver) key(ctx context.Context, name string, link func(context.Context) (*link, error)) (Key, error) {
+func (d *Driver) key(ctx context.Context, name string, connect func(context.Context) (*connection, error)) (Key, error) {
 	k, named, err := ParseKey(name)
 	if err != nil {
 		return Key{}, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
@@ -127,7 +127,7 @@ func (d *Driver) key(ctx context.Context, name string, link func(context.Context
 	if known {
 		return k, nil
 	}
-	l, err := link(ctx)
+	l, err := connect(ctx)
 	if err != nil {
 		return Key{}, err
 	}
@@ -151,21 +151,21 @@ func (d *Driver) key(ctx context.Context, name string, link func(context.Context
 	return k, nil
 }
 
-// linger lets an abandoned connection run out by itself; the driver's Close ends it.
-func (d *Driver) linger(l *link) {
+// keepAbandoned lets an abandoned connection run out by itself; the driver's Close ends it.
+func (d *Driver) keepAbandoned(l *connection) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
 		l.cut(errClosed)
 	}
-	for old := range d.leftover {
+	for old := range d.abandoned {
 		select {
 		case <-old.done:
-			delete(d.leftover, old)
+			delete(d.abandoned, old)
 		default:
 		}
 	}
-	d.leftover[l] = struct{}{}
+	d.abandoned[l] = struct{}{}
 }
 
 // Notify sends payload on a channel to whoever listens in this database, leaders among
@@ -182,7 +182,7 @@ func (d *Driver) Notify(ctx context.Context, channel, payload string) error {
 	if !validText(payload) {
 		return fmt.Errorf("notifying: %w: the payload has a zero byte or is not UTF-8", coord.ErrInvalid)
 	}
-	return d.desk.use(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
+	return d.observer.use(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
 		return notify(ctx, conn, channel, payload)
 	})
 }
@@ -199,7 +199,7 @@ func notify(ctx context.Context, conn *pgwire.Conn, channel string, payloads ...
 // listenTo makes the session of a connection listen.
 func listenTo(ctx context.Context, conn *pgwire.Conn, channel string) error {
 	if err := conn.Listen(ctx, channel); err != nil {
-		return fmt.Errorf("listening: %w", tidy(err))
+		return fmt.Errorf("listening: %w", classify(err))
 	}
 	return nil
 }
@@ -208,8 +208,8 @@ func listenTo(ctx context.Context, conn *pgwire.Conn, channel string) error {
 func (d *Driver) Close(ctx context.Context) error {
 	d.mu.Lock()
 	d.closed = true
-	left := d.leftover
-	d.leftover = map[*link]struct{}{}
+	left := d.abandoned
+	d.abandoned = map[*connection]struct{}{}
 	d.mu.Unlock()
 	for l := range left {
 		l.cut(errClosed)
@@ -217,6 +217,6 @@ func (d *Driver) Close(ctx context.Context) error {
 	for l := range left {
 		<-l.done
 	}
-	d.desk.close(ctx)
+	d.observer.close(ctx)
 	return nil
 }

@@ -31,8 +31,8 @@ var errClosed = fmt.Errorf("%w by us", coord.ErrClosed)
 // errUnanswered: the server did not answer in time; nobody knows what it did.
 var errUnanswered = errors.New("no answer in time")
 
-// tidy joins coord.ErrRefused where the server would answer the same again.
-func tidy(err error) error {
+// classify joins coord.ErrRefused where the server would answer the same again.
+func classify(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -23,7 +23,7 @@ func KeepaliveFor(t *testing.T, ttlSeconds float64) (idle, interval, count int) 
 func AskOn(t testing.TB, g coord.Grant, sql string) string {
 	t.Helper()
 	var answer string
-	err := g.(*grant).link.do(context.Background(), func(ctx context.Context, conn *pgwire.Conn) error {
+	err := g.(*grant).connection.do(context.Background(), func(ctx context.Context, conn *pgwire.Conn) error {
 		rows, err := query(ctx, conn, sql)
 		if err == nil {
 			answer = rows[0].Text(0)
@@ -39,7 +39,7 @@ func AskOn(t testing.TB, g coord.Grant, sql string) string {
 // Move makes it seem that another process of the server gave us the lock.
 func Move(t testing.TB, g coord.Grant) {
 	t.Helper()
-	l := g.(*grant).link
+	l := g.(*grant).connection
 	err := l.do(context.Background(), func(context.Context, *pgwire.Conn) error {
 		l.facts.pid++
 		return nil

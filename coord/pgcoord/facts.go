@@ -10,7 +10,7 @@ import (
 	"coordtop/internal/pgwire"
 )
 
-// facts are what a connection tells about itself.
+// facts are what a connection reports about itself.
 type facts struct {
 	pid      uint32 // of the server's process, which a pooler hides from the protocol
 	start    time.Time
@@ -78,8 +78,8 @@ const factsQuery = `select pg_catalog.pg_backend_pid(), pg_catalog.current_datab
  current_setting('tcp_keepalives_idle'), current_setting('tcp_keepalives_interval'), current_setting('tcp_keepalives_count'),
  current_setting('tcp_user_timeout')`
 
-// look configures a connection for a TTL under a name and reads its facts.
-func look(ctx context.Context, conn *pgwire.Conn, ttl time.Duration, name string) (facts, error) {
+// configureAndRead configures a connection for a TTL under a name and reads its facts.
+func configureAndRead(ctx context.Context, conn *pgwire.Conn, ttl time.Duration, name string) (facts, error) {
 	version := conn.Major()
 	if err := configure(ctx, conn, settings(version, ttl, name)); err != nil {
 		return facts{}, err

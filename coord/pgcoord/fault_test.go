@@ -240,17 +240,17 @@ func (c child) kill(t testing.TB) {
 func TestCutLinkEndsTheLeaseBeforeTheServerGivesItAway(t *testing.T) {
 	t.Parallel()
 	ttls := []time.Duration{2 * time.Second, 3 * time.Second, 1500 * time.Millisecond} // the last is rounded up by the server
-	var links []*localserver.Namespace
+	var connections []*localserver.Namespace
 	var hosts []string
 	for range ttls {
 		n := localserver.NamespaceForTest(t)
-		links, hosts = append(links, n), append(hosts, n.Host())
+		connections, hosts = append(connections, n), append(hosts, n.Host())
 	}
 	p := server(t, localserver.PostgresOptions{Listen: hosts})
 	for i, ttl := range ttls {
 		t.Run(ttl.String(), func(t *testing.T) {
 			t.Parallel()
-			cutWhileOwning(t, p, links[i], ttl)
+			cutWhileOwning(t, p, connections[i], ttl)
 		})
 	}
 }

@@ -15,22 +15,22 @@ import (
 
 // grant is a lock that we own, on its connection.
 type grant struct {
-	session *session
-	link    *link
-	request request
-	done    chan struct{}
-	inbox   *inbox // nil: no channels
+	session    *session
+	connection *connection
+	request    request
+	done       chan struct{}
+	inbox      *inbox // nil: no channels
 
-	mu   sync.Mutex
-	info coord.GrantInfo
-	err  error  // why it ended
-	ping *job   // the renewal under way
-	gone bool   // the lock was given back, or left to run out
-	long []byte // data that the name of the session has no room for
-	told bool   // an answer to those who ask is on its way
+	mu       sync.Mutex
+	info     coord.GrantInfo
+	err      error  // why it ended
+	ping     *job   // the renewal under way
+	gone     bool   // the lock was given back, or left to run out
+	long     []byte // data that the name of the session has no room for
+	replying bool   // an answer to those who ask is on its way
 
-	asked int64  // questions of renewals; of the connection's goroutine
-	asks  Joiner // of the connection's goroutine
+	asked    int64  // questions of renewals; of the connection's goroutine
+	requests Joiner // of the connection's goroutine
 }
 
 var (
@@ -41,8 +41,8 @@ var (
 // confirm makes a grant of a lock that was just given to this connection. The query for
 // the fence is sent after that and its answer proves that we own it: trust runs from its
 // sending. Then the leader's channels are listened to, before anybody can know that we
-// lead. The others are told when we are on our way already.
-func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *link, r request) (*grant, error) {
+// lead. The others are notified when we are on our way already.
+func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *connection, r request) (*grant, error) {
 	asked := time.Now()
 	reply, err := single(ctx, conn, fenceQuery(l.facts.version))
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *link, r req
 	if reply.Text(1) != itoa(int64(l.facts.pid)) {
 		return nil, errMoved
 	}
-	g := &grant{session: s, link: l, request: r, done: make(chan struct{})}
+	g := &grant{session: s, connection: l, request: r, done: make(chan struct{})}
 	g.info = coord.GrantInfo{Owner: OwnerID(l.facts.pid, l.facts.start), Fence: fence, Window: window(asked, l.facts.window)}
 	if err := g.open(ctx, conn); err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func (g *grant) open(ctx context.Context, conn *pgwire.Conn) error {
 		g.inbox = newInbox(ctx, g.session.driver.options)
 		spawn.Go(ctx, &g.session.tasks, g.inbox.run)
 	}
-	g.link.listen(g.hear)
-	err := g.shorten(ctx, conn, g.request.Data)
+	g.connection.listen(g.receive)
+	err := g.rememberLong(ctx, conn, g.request.Data)
 	for _, c := range g.session.driver.options.Channels {
 		if err == nil && g.inbox != nil {
 			err = listenTo(ctx, conn, c.Channel)
@@ -158,7 +158,7 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	}
 	g.mu.Lock()
 	if g.ping == nil {
-		g.ping = g.link.submit(g.link.facts.window, g.confirmAgain)
+		g.ping = g.connection.submit(g.connection.facts.window, g.confirmAgain)
 	}
 	j := g.ping
 	g.mu.Unlock()
@@ -195,7 +195,7 @@ func (g *grant) confirmAgain(ctx context.Context, conn *pgwire.Conn) error {
 		return err
 	case r.Text(1) != number: // trust must not run from a question that was not answered
 		err = pgwire.ErrOutOfStep
-	case r.Text(0) != itoa(int64(g.link.facts.pid)):
+	case r.Text(0) != itoa(int64(g.connection.facts.pid)):
 		err = errMoved
 	}
 	if err != nil {
@@ -204,8 +204,8 @@ func (g *grant) confirmAgain(ctx context.Context, conn *pgwire.Conn) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.info.Window = window(asked, g.link.facts.window)
-	g.link.expireAt(asked.Add(g.link.facts.window))
+	g.info.Window = window(asked, g.connection.facts.window)
+	g.connection.expireAt(asked.Add(g.connection.facts.window))
 	return nil
 }
 
@@ -219,7 +219,7 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 		return err
 	}
 	data = append([]byte{}, data...)
-	err := g.link.do(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
+	err := g.connection.do(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
 		if err := g.over(); err != nil {
 			return err
 		}
@@ -227,7 +227,7 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 		if err := configure(ctx, conn, list); err != nil {
 			return err
 		}
-		if err := g.shorten(ctx, conn, data); err != nil {
+		if err := g.rememberLong(ctx, conn, data); err != nil {
 			return err
 		}
 		g.announce(ctx, conn, Proclaimed, data)
@@ -261,8 +261,8 @@ func (g *grant) unlock(ctx context.Context) error {
 	if again {
 		return nil
 	}
-	ours, asked := false, g.link.alive()
-	j := g.link.submit(answerTime, func(ctx context.Context, conn *pgwire.Conn) error {
+	ours, asked := false, g.connection.alive()
+	j := g.connection.submit(answerTime, func(ctx context.Context, conn *pgwire.Conn) error {
 		r, err := single(ctx, conn, g.request.sql("pg_advisory_unlock"), g.request.args()...)
 		if err != nil {
 			return err
@@ -272,7 +272,7 @@ func (g *grant) unlock(ctx context.Context) error {
 		return nil
 	})
 	err := j.wait(ctx)
-	g.link.close(ctx)
+	g.connection.close(ctx)
 	<-j.done
 	switch {
 	case !asked, errors.Is(err, coord.ErrLost) && !errors.Is(err, errUnanswered):
@@ -290,7 +290,7 @@ func (g *grant) Abandon() {
 	g.end(coord.ErrReleased)
 	g.session.forget(g)
 	if g.leave() {
-		g.session.disown(g.link)
+		g.session.disown(g.connection)
 	}
 }
 
@@ -299,17 +299,17 @@ func (g *grant) Abandon() {
 func (g *grant) leave() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.gone || !g.link.alive() {
+	if g.gone || !g.connection.alive() {
 		return false
 	}
 	g.gone = true
-	g.session.driver.linger(g.link)
+	g.session.driver.keepAbandoned(g.connection)
 	return true
 }
 
 // disown takes a connection out of what the session waits for.
-func (s *session) disown(l *link) {
+func (s *session) disown(l *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.links, l)
+	delete(s.connections, l)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// keepalive is how a TCP link finds out that its other end is gone: after idle without a
+// keepalive is how a TCP connection finds out that its other end is gone: after idle without a
 // word it asks, every interval, and gives up after count questions without an answer.
 type keepalive struct {
 	idle, interval time.Duration // whole seconds, at least one

@@ -13,7 +13,7 @@ import (
 // ErrKey is wrapped when a text is no key.
 var ErrKey = errors.New("not a key of an advisory lock")
 
-// Key identifies an advisory lock within a database, as pg_locks tells it: the columns
+// Key identifies an advisory lock within a database, as pg_locks reports it: the columns
 // classid, objid and objsubid. It is comparable. The zero Key is none that can be locked.
 type Key struct {
 	Class, Object uint32
@@ -58,7 +58,7 @@ func (k Key) String() string {
 }
 
 // ParseKey reads what String writes, extensions' keys excepted. named is true when the
-// text is not made of numbers: then it is a name, whose key a Scheme tells. A text that is
+// text is not made of numbers: then it is a name, whose key a Scheme reports. A text that is
 // made of numbers and is out of their range, and an empty one, is an error that wraps
 // ErrKey.
 func ParseKey(text string) (k Key, named bool, err error) {
@@ -113,7 +113,7 @@ func ParseScheme(text string) (Scheme, error) {
 	return "", errors.New("no such key scheme: write hashtextextended, hashtext, crc32 or sha256le")
 }
 
-// Key tells the key of a name, if it can be computed here. Else sql is the statement that
+// Key reports the key of a name, if it can be computed here. Else sql is the statement that
 // makes the server compute it: its parameter $1 is the name, its answer one bigint.
 func (s Scheme) Key(name string) (k Key, sql string) {
 	switch s {

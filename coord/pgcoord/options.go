@@ -24,7 +24,7 @@ const (
 // Options are how a driver uses its Postgres. The zero value is usable.
 type Options struct {
 	// TTL is what sessions get that wish for none: how long the server keeps what we own
-	// after the link to us was cut without a word. Keepalives count whole seconds, so the
+	// after the connection to us was cut without a word. Keepalives count whole seconds, so the
 	// server's own time is rounded up, to at least 2 s; ours is exact. 0: 11 s. At least
 	// 500 ms.
 	TTL time.Duration
@@ -34,14 +34,14 @@ type Options struct {
 	Poll time.Duration
 	// Scheme makes keys of names that are no numbers. "": Hashtextextended.
 	Scheme Scheme
-	// WatchEvery is the pause between two looks of a watch at rest; announcements make it
-	// look at once, and for ten times as long after a change, and while anybody waits, it
-	// looks four times as often. 0: 1 s.
+	// WatchEvery is the pause between two reads of a watch at rest; announcements make it
+	// read at once, and for ten times as long after a change, and while anybody waits, it
+	// reads four times as often. 0: 1 s.
 	WatchEvery time.Duration
 	// Channels are listened to while an election is won, on the connection that owns it.
 	Channels []Listener
 	// Queue is how many notifications wait for a slow handler before the oldest are
-	// dropped (which Notification.Missed tells). 0: 256.
+	// dropped (which Notification.Missed reports). 0: 256.
 	Queue int
 	// Override replaces parts of the address.
 	Override Override

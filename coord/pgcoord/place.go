@@ -17,21 +17,21 @@ import (
 
 // Acquire implements coord.DriverSession.
 func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
-	p, err := s.ask(ctx, c)
+	p, err := s.startClaim(ctx, c)
 	if err != nil {
 		return nil, false, err
 	}
 	g, ok, err := p.await(ctx)
 	if err != nil || !ok {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*partingTime)
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*closeTime)
 		defer cancel()
 		return nil, false, p.giveUp(late, coord.ErrReleased, err)
 	}
 	return g, true, nil
 }
 
-// ask checks a claim, takes a connection and begins to ask for the lock on it.
-func (s *session) ask(ctx context.Context, c coord.Claim) (*place, error) {
+// startClaim checks a claim, takes a connection and begins to ask for the lock on it.
+func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error) {
 	if !s.begin() {
 		return nil, errClosed
 	}
@@ -53,11 +53,11 @@ func (s *session) ask(ctx context.Context, c coord.Claim) (*place, error) {
 	if r.key, err = s.key(ctx, c.Name); err != nil {
 		return nil, s.closedOr(failure.With(err, ctx.Err()))
 	}
-	l, err := s.take(ctx, r.ttl, r.app)
+	l, err := s.connectionFor(ctx, r.ttl, r.app)
 	if err != nil {
 		return nil, s.closedOr(failure.With(err, ctx.Err()))
 	}
-	p := &place{session: s, link: l, request: r, asked: time.Now(), outcome: make(chan struct{})}
+	p := &place{session: s, connection: l, request: r, asked: time.Now(), outcome: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -82,17 +82,17 @@ func (s *session) closedOr(err error) error {
 // place is a claim that waits. Its goroutine works on one connection until there is an
 // outcome: a grant, a miss or an error.
 type place struct {
-	session *session
-	link    *link
-	request request
-	asked   time.Time // when the waiting began
-	ctx     context.Context
-	cancel  context.CancelFunc
-	outcome chan struct{} // closed when grant and err are final
+	session    *session
+	connection *connection
+	request    request
+	asked      time.Time // when the waiting began
+	ctx        context.Context
+	cancel     context.CancelFunc
+	outcome    chan struct{} // closed when grant and err are final
 
 	grant *grant // nil with a nil err: the try missed
 	err   error
-	// silent says that the connection ended without an answer: the lock may be ours.
+	// silent reports whether the connection ended without an answer: the lock may be ours.
 	silent bool
 
 	mu    sync.Mutex
@@ -113,17 +113,17 @@ func (p *place) run() {
 	s.mu.Unlock()
 	if p.grant == nil && p.err == nil {
 		p.err = s.Err() // a miss of a session that is closed is none
-		s.putBack(p.link)
+		s.putBack(p.connection)
 		return
 	}
 	if p.err != nil {
 		p.err = s.closedOr(p.err)
-		p.link.hangUp()
+		p.connection.hangUp()
 		return
 	}
 	if !s.adopt(p.grant) {
 		p.grant.end(errClosed)
-		p.link.cut(errClosed)
+		p.connection.cut(errClosed)
 		p.grant, p.err = nil, errClosed
 	}
 }
@@ -175,14 +175,14 @@ func (p *place) queue() (*grant, error) {
 // grant of it.
 func (p *place) perform(bound time.Duration, ask func(context.Context, *pgwire.Conn) (bool, error)) (*grant, error) {
 	var g *grant
-	j := p.link.submit(bound, func(ctx context.Context, conn *pgwire.Conn) error {
+	j := p.connection.submit(bound, func(ctx context.Context, conn *pgwire.Conn) error {
 		ok, err := ask(ctx, conn)
 		if !ok || err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeoutCause(ctx, answerTime, errUnanswered)
 		defer cancel()
-		g, err = p.session.confirm(ctx, conn, p.link, p.request)
+		g, err = p.session.confirm(ctx, conn, p.connection, p.request)
 		return err
 	})
 	<-j.done
@@ -197,7 +197,7 @@ func (p *place) perform(bound time.Duration, ask func(context.Context, *pgwire.C
 func (p *place) Wait(ctx context.Context) (coord.Grant, bool, error) {
 	g, ok, err := p.await(ctx)
 	if err == nil && !ok {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*partingTime)
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*closeTime)
 		defer cancel()
 		err = p.giveUp(late, coord.ErrReleased, nil)
 	}
@@ -278,7 +278,7 @@ func (p *place) giveUp(ctx context.Context, cause, err error) error {
 	p.cancel()
 	answered := p.cancelStatement(ctx)
 	if !answered {
-		p.link.cut(cause)
+		p.connection.cut(cause)
 	}
 	<-p.outcome
 	if p.grant != nil {
@@ -288,7 +288,7 @@ func (p *place) giveUp(ctx context.Context, cause, err error) error {
 	if answered && !p.silent {
 		return err
 	}
-	return p.uncertain(ctx, err)
+	return p.endProcess(ctx, err)
 }
 
 // cancelStatement makes the server end the statement that waits; false: it did not.
@@ -306,9 +306,9 @@ func (p *place) cancelStatement(ctx context.Context) bool {
 		return true
 	default:
 	}
-	ctx, cancel := context.WithTimeout(ctx, partingTime)
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
-	if p.link.conn.CancelStatement(ctx) != nil {
+	if p.connection.conn.CancelStatement(ctx) != nil {
 		return false
 	}
 	select {

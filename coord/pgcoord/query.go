@@ -15,13 +15,13 @@ type row = pgwire.Row
 // poolers. Errors are tidy.
 func query(ctx context.Context, conn *pgwire.Conn, sql string, args ...string) ([]row, error) {
 	rows, err := conn.Rows(ctx, sql, args...)
-	return rows, tidy(err)
+	return rows, classify(err)
 }
 
 // single is query for a statement that answers with one row.
 func single(ctx context.Context, conn *pgwire.Conn, sql string, args ...string) (row, error) {
 	r, err := conn.One(ctx, sql, args...)
-	return r, tidy(err)
+	return r, classify(err)
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -11,12 +11,12 @@ import (
 
 // Enqueue implements coord.Queuer. It returns when the server has put us into its queue.
 func (s *session) Enqueue(ctx context.Context, c coord.Claim) (coord.Place, error) {
-	p, err := s.ask(ctx, c)
+	p, err := s.startClaim(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	if err := p.queued(ctx); err != nil {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*partingTime)
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*closeTime)
 		defer cancel()
 		return nil, p.giveUp(late, coord.ErrReleased, err)
 	}
@@ -30,15 +30,15 @@ func (p *place) queued(ctx context.Context) error {
 	for {
 		select {
 		case <-p.outcome:
-			return nil // Wait tells which
+			return nil // Wait says which
 		default:
 		}
 		if p.session.driver.options.Poll > 0 {
 			return nil
 		}
 		var there bool
-		err := p.session.driver.desk.read(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
-			rows, err := query(ctx, conn, inQueueQuery, itoa(int64(p.link.facts.pid)))
+		err := p.session.driver.observer.read(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
+			rows, err := query(ctx, conn, inQueueQuery, itoa(int64(p.connection.facts.pid)))
 			there = len(rows) > 0
 			return err
 		})

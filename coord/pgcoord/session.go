@@ -22,14 +22,14 @@ type session struct {
 	life     context.Context // ends with the session
 	end      context.CancelFunc
 
-	mu     sync.Mutex
-	closed bool
-	spare  *link // a connection that no claim uses
-	links  map[*link]struct{}
-	places map[*place]struct{} // being waited for
-	grants []*grant            // oldest first
-	doubts []doubt             // of claims that ended
-	tasks  sync.WaitGroup      // calls that use links, places, handlers
+	mu          sync.Mutex
+	closed      bool
+	spare       *connection // a connection that no claim uses
+	connections map[*connection]struct{}
+	places      map[*place]struct{} // being waited for
+	grants      []*grant            // oldest first
+	uncertain   []uncertainClaim    // of claims that ended
+	tasks       sync.WaitGroup      // calls that use connections, places, handlers
 }
 
 var (
@@ -65,7 +65,7 @@ func (s *session) begin() bool {
 }
 
 // connect makes a connection of this session for a TTL under a name.
-func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (*link, error) {
+func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (*connection, error) {
 	l, err := s.driver.newPrepared(ctx, ttl, name, nil)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forgetEndedLocked()
-	s.links[l] = struct{}{}
+	s.connections[l] = struct{}{}
 	if s.closed {
 		l.cut(errClosed)
 	}
@@ -81,24 +81,24 @@ func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (
 }
 
 func (s *session) forgetEndedLocked() {
-	for l := range s.links {
+	for l := range s.connections {
 		select {
 		case <-l.done:
-			delete(s.links, l)
+			delete(s.connections, l)
 		default:
 		}
 	}
 }
 
-// take returns a connection for a claim, prepared for its TTL under its name: the spare
+// connectionFor returns a connection for a claim, prepared for its TTL under its name: the spare
 // one if that still works, else a new one.
-func (s *session) take(ctx context.Context, ttl time.Duration, name string) (*link, error) {
+func (s *session) connectionFor(ctx context.Context, ttl time.Duration, name string) (*connection, error) {
 	s.mu.Lock()
 	l := s.spare
 	s.spare = nil
 	s.mu.Unlock()
 	if l != nil && l.alive() {
-		quick, cancel := context.WithTimeout(ctx, partingTime)
+		quick, cancel := context.WithTimeout(ctx, closeTime)
 		err := l.prepare(quick, ttl, name)
 		cancel()
 		if err == nil && s.driver.check(l.facts) == nil {
@@ -110,7 +110,7 @@ func (s *session) take(ctx context.Context, ttl time.Duration, name string) (*li
 }
 
 // putBack keeps a connection that owns nothing for the next claim, or closes it.
-func (s *session) putBack(l *link) {
+func (s *session) putBack(l *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.spare == nil && !s.closed && l.alive() {
@@ -122,10 +122,10 @@ func (s *session) putBack(l *link) {
 
 // key is the key of a name; a connection that had to be made for it becomes the spare one.
 func (s *session) key(ctx context.Context, name string) (Key, error) {
-	var used *link
-	k, err := s.driver.key(ctx, name, func(ctx context.Context) (*link, error) {
+	var used *connection
+	k, err := s.driver.key(ctx, name, func(ctx context.Context) (*connection, error) {
 		var err error
-		used, err = s.take(ctx, s.ttl, s.identity)
+		used, err = s.connectionFor(ctx, s.ttl, s.identity)
 		return used, err
 	})
 	if used != nil {
@@ -185,14 +185,14 @@ func (s *session) Close(ctx context.Context) error {
 			g.end(errClosed)
 		}
 		for _, p := range places {
-			_ = p.giveUp(ctx, errClosed, nil) // resolve returns what is in doubt
+			_ = p.giveUp(ctx, errClosed, nil) // endUncertain reports what is uncertain
 		}
 		for _, g := range grants {
 			if err := g.unlock(ctx); err != nil && result == nil {
 				result = fmt.Errorf("closing the session: %w", err)
 			}
 		}
-		if err := s.resolve(ctx); err != nil {
+		if err := s.endUncertain(ctx); err != nil {
 			result = errors.Join(err, result)
 		}
 	}
@@ -204,35 +204,35 @@ func (s *session) Close(ctx context.Context) error {
 // driver keeps until then.
 func (s *session) Abandon() {
 	grants, places, _ := s.shut()
-	kept := map[*link]bool{}
+	kept := map[*connection]bool{}
 	for _, g := range grants {
 		g.end(errClosed)
 		if g.leave() {
-			kept[g.link] = true
+			kept[g.connection] = true
 		}
 	}
 	for _, p := range places {
 		p.cancel()
-		p.link.cut(errClosed)
+		p.connection.cut(errClosed)
 	}
 	s.join(kept)
 }
 
 // join cuts what is left, except for the kept ones, and waits for every goroutine.
-func (s *session) join(kept map[*link]bool) {
+func (s *session) join(kept map[*connection]bool) {
 	s.mu.Lock()
-	var links []*link
-	for l := range s.links {
+	var connections []*connection
+	for l := range s.connections {
 		if !kept[l] {
-			links = append(links, l)
+			connections = append(connections, l)
 		}
 	}
-	clear(s.links)
+	clear(s.connections)
 	s.mu.Unlock()
-	for _, l := range links {
+	for _, l := range connections {
 		l.cut(errClosed)
 	}
-	for _, l := range links {
+	for _, l := range connections {
 		<-l.done
 	}
 	s.tasks.Wait()

@@ -86,7 +86,7 @@ func (a *attempt) run(ctx context.Context) (*grant, bool, error) {
 	}
 	for {
 		// What cannot be proved to be over is given back before each try.
-		err := a.s.payDebts(ctx, func(d debt) bool { return d.key == a.key })
+		err := a.s.releaseLeftovers(ctx, func(d leftover) bool { return d.key == a.key })
 		if err != nil && !errors.Is(err, errUnproven) {
 			return nil, false, err
 		}
@@ -97,7 +97,7 @@ func (a *attempt) run(ctx context.Context) (*grant, bool, error) {
 		if a.c.Wait != 0 && a.c.Waiting != nil {
 			a.c.Waiting()
 		}
-		pause, err := a.look(ctx)
+		pause, err := a.checkKey(ctx)
 		if err != nil {
 			return nil, false, err
 		}
@@ -120,7 +120,7 @@ func (a *attempt) try(ctx context.Context) (*grant, bool, error) {
 	if !a.uncertain || ctx.Err() != nil {
 		return nil, false, err
 	}
-	return a.settle(ctx, err)
+	return a.confirm(ctx, err)
 }
 
 func (a *attempt) won(asked time.Time, n int64) *grant {

@@ -22,7 +22,7 @@ const (
 // NewClient makes the one kind of client that coordtop talks to Redis with. It does not
 // connect; it fails when the options contradict each other or a certificate cannot be
 // read. The caller closes the client, which also ends commands that are in flight, and with
-// Sentinels a goroutine that listens to them; ctx says who is told of a panic there.
+// Sentinels a goroutine that listens to them; a panic there goes to the handler of ctx.
 //
 // The client never sends a command twice by itself: a command whose reply was lost may
 // have been obeyed, and only its sender knows what that means. (A ClusterClient would,

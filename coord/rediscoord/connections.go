@@ -23,10 +23,10 @@ type connection struct{ id, addr string }
 type connections struct {
 	mu      sync.Mutex
 	known   []connection
-	unnamed bool // there was one that the server did not tell about
+	unnamed bool // there was one that the server did not report about
 }
 
-// note asks a new connection how the server lists it. A server that does not tell, or a user who
+// note asks a new connection how the server lists it. A server that does not report, or a user who
 // may not ask, is no error.
 func (c *connections) note(ctx context.Context, conn *redis.Conn, refusals *Refusals) error {
 	var text string
@@ -91,11 +91,11 @@ func (c *connections) forget(gone []connection) {
 // errUnproven: it cannot be found out whether what was sent earlier may still arrive.
 var errUnproven = errors.New("the server may still have a connection of ours with a command on it")
 
-// hush makes sure that nothing which was sent before on another connection of the session can
+// endOldConnections makes sure that nothing which was sent before on another connection of the session can
 // still be obeyed: it ends those connections at the server, or, where that is not allowed, looks
 // whether the server has any of them still. Other users of the session notice a broken connection
 // and ask again.
-func (s *session) hush(ctx context.Context) error {
+func (s *session) endOldConnections(ctx context.Context) error {
 	known, all := s.connections.list()
 	if !all {
 		return errUnproven

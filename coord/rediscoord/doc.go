@@ -30,11 +30,11 @@
 // second time by the library underneath (its Cluster client would; see once). After an
 // uncertain try the driver asks the renewal script with the same nonce before it believes
 // that it missed; after an uncertain release it releases again; after an uncertain
-// proclamation both values count as ours until the server says which one stands. A nonce
-// whose fate cannot be learned in time is remembered, and given back before the next claim
+// proclamation both values count as ours until the server says which one the key holds. A nonce
+// whose outcome cannot be learned in time is remembered, and given back before the next claim
 // of its key and when the session closes.
 //
-// A try that has no answer may also still be on its way: held by a link, or unread by a server
+// A try that has no answer may also still be on its way: held by the network, or unread by a server
 // that is stopped. To give it back is not enough then, because it may arrive afterwards. So the
 // server is made to end the connection that it was sent on (CLIENT KILL, by number and address,
 // so that it can be nobody else's), or shows that it has it no more (CLIENT LIST); only then is a
@@ -51,7 +51,7 @@
 //
 // # Fences
 //
-// With [Options].FenceSuffix a counter stands beside each key and grows with every win of
+// With [Options].FenceSuffix there is a counter beside each key, which grows with every win of
 // this driver, in the same script; LeaderService does not know it, so a fence orders only
 // owners that all use it. In a Cluster both keys must share a slot: the name needs a
 // {hash tag}.
@@ -69,7 +69,7 @@
 //
 // A candidate needs +evalsha +eval +get +set +exists +del +pexpire and its keys (~pattern);
 // +pttl and +type let it see when a key is due and what is wrong with it; +incr (and +multi
-// +exec to look) with fences; +getrange and +type to describe; +ping, +hello and
+// +exec to read) with fences; +getrange and +type to describe; +ping, +hello and
 // +client|setname are optional. +client|info with +client|kill (or +client|list) lets it be
 // sure of what became of a try without an answer.
 package rediscoord

@@ -79,7 +79,7 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	if err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
-	if err := greet(ctx, client); err != nil {
+	if err := ping(ctx, client); err != nil {
 		_ = client.Close() // it may have been cut off already
 		return nil, fmt.Errorf("connecting to %v: %w", d.client, err)
 	}
@@ -100,8 +100,8 @@ func (d *Driver) newClient(ctx context.Context, made *connections) (redis.Univer
 	return NewClient(ctx, options)
 }
 
-// greet asks for one PING. A user who may not ask for that is logged in all the same.
-func greet(ctx context.Context, client redis.UniversalClient) error {
+// ping sends one PING. A user who may not ask for that is logged in all the same.
+func ping(ctx context.Context, client redis.UniversalClient) error {
 	// The library sees a cancel only between two commands, unless it is cut off.
 	stop := spawn.OnDone(ctx, func() { client.Close() })
 	err := client.Ping(ctx).Err()

@@ -20,8 +20,8 @@ import (
 // person will free it. Trying again may work after that.
 var ErrNoExpiry = errors.New("the key has no expiry: it will not become free until somebody deletes it")
 
-// classify joins coord.ErrRefused to what a server answers again and again. It looks at
-// types and at the first word of an answer, which is the protocol's error code.
+// classify joins coord.ErrRefused to what a server answers again and again. It compares
+// types and the first word of an answer, which is the protocol's error code.
 func classify(err error) error {
 	var certificate *tls.CertificateVerificationError
 	switch {

@@ -95,7 +95,7 @@ func (f *failover) watch(ctx context.Context) {
 	pauses := listenPauses.Start()
 	for ctx.Err() == nil {
 		began := time.Now()
-		_ = spawn.Call(ctx, func() error { return f.listen(ctx) }) // a dial tells what is wrong with the Sentinels
+		_ = spawn.Call(ctx, func() error { return f.listen(ctx) }) // a dial shows what is wrong with the Sentinels
 		if time.Since(began) > listenPauses.Max {
 			pauses.Reset()
 		}

@@ -26,7 +26,7 @@ type grant struct {
 	done  chan struct{}
 
 	publishing chan struct{} // holds one element while a proclamation is on its way
-	values     standing      // what the key may hold
+	values     keyValues     // what the key may hold
 
 	mu     sync.Mutex
 	window coord.Window
@@ -51,7 +51,7 @@ func newGrant(a *attempt, fence uint64, w coord.Window) *grant {
 		done:       make(chan struct{}),
 		publishing: make(chan struct{}, 1),
 		window:     w,
-		values:     standing{current: a.value},
+		values:     keyValues{current: a.value},
 	}
 }
 
@@ -156,13 +156,13 @@ func (g *grant) Release(ctx context.Context) error {
 // giveBack releases until the service has answered. It ends without an answer when ctx
 // ends, when the connections are closed, or when the key has run out by itself.
 func (g *grant) giveBack(ctx context.Context) error {
-	if g.late && g.s.hush(ctx) != nil {
-		g.s.owe(debt{key: g.key, value: g.first, ttl: g.ttl, until: time.Now().Add(latest), late: true})
+	if g.late && g.s.endOldConnections(ctx) != nil {
+		g.s.addLeftover(leftover{key: g.key, value: g.first, ttl: g.ttl, until: time.Now().Add(longestDelivery), late: true})
 	}
 	end := g.Info().Asked.Add(2 * g.ttl) // a renewal may be on its way
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
-	pause := settlePolicy.Start()
+	pause := retryPolicy.Start()
 	for {
 		_, err := g.values.find(func(value string) (bool, error) { return g.s.release(ctx, g.key, value) })
 		if err == nil || isWrongType(err) {
@@ -174,17 +174,17 @@ func (g *grant) giveBack(ctx context.Context) error {
 		// No answer, or one that passes: the server loads its data or has just become
 		// somebody's replica.
 		if pause.Wait(ctx) != nil {
-			g.leaveDebts()
+			g.addLeftovers()
 			return failure.With(fmt.Errorf("releasing: %w", err), context.Cause(ctx))
 		}
 	}
 }
 
-// leaveDebts lets the session try again later what could not be given back.
-func (g *grant) leaveDebts() {
+// addLeftovers lets the session try again later what could not be given back.
+func (g *grant) addLeftovers() {
 	values, _ := g.values.possible()
 	for _, value := range values {
-		g.s.owe(debt{key: g.key, value: value, ttl: g.ttl, until: time.Now().Add(2 * g.ttl)})
+		g.s.addLeftover(leftover{key: g.key, value: value, ttl: g.ttl, until: time.Now().Add(2 * g.ttl)})
 	}
 }
 

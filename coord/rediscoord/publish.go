@@ -37,23 +37,23 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 
 // publish sends value until there is an answer.
 func (g *grant) publish(ctx context.Context, value string) error {
-	if !g.values.propose(value) {
+	if !g.values.sending(value) {
 		return fmt.Errorf("publishing: %w", errUndecided)
 	}
-	defer g.values.settle(value, 2*g.ttl)
-	pause := settlePolicy.Start()
+	defer g.values.sent(value, 2*g.ttl)
+	pause := retryPolicy.Start()
 	for {
 		n, err := g.proclaim(ctx, value)
 		switch {
 		case err == nil && n == 1:
-			g.values.stands(value)
+			g.values.confirmed(value)
 			return nil
 		case err == nil, isWrongType(err):
 			return g.lost("publishing")
 		case answered(err), unsent(err):
 			return fmt.Errorf("publishing: %w", err)
 		}
-		g.values.doubt(value)
+		g.values.unanswered(value)
 		if late := g.outlast(ctx, pause.Next()); late != nil {
 			return errors.Join(fmt.Errorf("publishing: %w", err), late)
 		}
@@ -79,7 +79,7 @@ func (g *grant) outlast(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// proclaim runs the script once: value replaces whatever of ours stands.
+// proclaim runs the script once: value replaces whatever of ours the key holds.
 func (g *grant) proclaim(ctx context.Context, value string) (int64, error) {
 	args := []any{value}
 	old, _ := g.values.possible()

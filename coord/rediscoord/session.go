@@ -37,10 +37,10 @@ type session struct {
 
 	connections *connections // that it has made
 
-	mu     sync.Mutex
-	closed bool
-	grants []*grant
-	debts  []debt
+	mu        sync.Mutex
+	closed    bool
+	grants    []*grant
+	leftovers []leftover
 }
 
 var (
@@ -158,19 +158,19 @@ func (s *session) Close(ctx context.Context) error {
 	case <-idle:
 	case <-ctx.Done():
 	}
-	errs = append(errs, s.settleDebts(ctx))
+	errs = append(errs, s.releaseLeftoversAtClose(ctx))
 	s.over()
 	<-idle
 	return errors.Join(errs...)
 }
 
-// settleDebts gives back, while the session closes, what may be ours without our knowing. Where a
+// releaseLeftoversAtClose gives back, while the session closes, what may be ours without our knowing. Where a
 // late try makes that unsure, the connections are closed and a successor on new ones goes on until
 // the server has none of the old ones, or ctx ends.
-func (s *session) settleDebts(ctx context.Context) error {
-	all := func(debt) bool { return true }
-	err := s.payDebts(ctx, all)
-	late := s.due(func(d debt) bool { return d.late })
+func (s *session) releaseLeftoversAtClose(ctx context.Context) error {
+	all := func(leftover) bool { return true }
+	err := s.releaseLeftovers(ctx, all)
+	late := s.leftoversWhere(func(d leftover) bool { return d.late })
 	if err == nil || len(late) == 0 {
 		return err
 	}
@@ -181,10 +181,10 @@ func (s *session) settleDebts(ctx context.Context) error {
 	}
 	next := newSession(ctx, s.driver, client, s.connections, s.ttl)
 	defer next.Abandon()
-	next.debts = s.due(all)
-	pause := settlePolicy.Start()
+	next.leftovers = s.leftoversWhere(all)
+	pause := retryPolicy.Start()
 	for {
-		err := next.payDebts(ctx, all)
+		err := next.releaseLeftovers(ctx, all)
 		switch {
 		case err == nil:
 			return nil

@@ -13,7 +13,7 @@ import (
 	"coordtop/internal/mask"
 )
 
-// Nonce is the part of a key's value that proves ownership. Whoever knows it can release the
+// Nonce is the part of a key's value that proves ownership. Anybody who knows it can release the
 // key, so formatting and logging a Nonce show its short id instead; convert it to a string
 // to get at it.
 type Nonce string

@@ -18,8 +18,8 @@ func TestAbsentSemaphoreIsToldOnceAndFoundWhenItIsThere(t *testing.T) {
 			if err := b.DeleteSemaphore(node, "s"); err != nil {
 				t.Fatal(err)
 			}
-			if sight := next(t, f); !sight.Absent {
-				t.Fatalf("deleted: %+v", sight)
+			if state := next(t, f); !state.Absent {
+				t.Fatalf("deleted: %+v", state)
 			}
 			before := r.count(isDescribe)
 			time.Sleep(20 * time.Second)
@@ -30,9 +30,9 @@ func TestAbsentSemaphoreIsToldOnceAndFoundWhenItIsThere(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)
-			for sight := next(t, f); sight.Absent || sight.Limit != 5; sight = next(t, f) {
-				if !sight.Absent {
-					t.Fatalf("created: %+v", sight)
+			for state := next(t, f); state.Absent || state.Limit != 5; state = next(t, f) {
+				if !state.Absent {
+					t.Fatalf("created: %+v", state)
 				}
 			}
 			before = r.count(isDescribe)

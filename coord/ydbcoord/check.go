@@ -19,20 +19,20 @@ import (
 // in the language of YDB.
 var ErrSilent = errors.New("connected, but there is no answer")
 
-// knock bounds what Check does at an address that says nothing, where its context has no
+// checkTime bounds what Check does at an address that says nothing, where its context has no
 // shorter end.
-const knock = 5 * time.Second
+const checkTime = 5 * time.Second
 
 // Check connects to the address once, without the SDK, and says what is wrong with it in
-// errors that can be told apart: *net.DNSError (no such name), syscall.ECONNREFUSED
+// errors that can be distinguished: *net.DNSError (no such name), syscall.ECONNREFUSED
 // (nobody listens), *tls.CertificateVerificationError (a certificate that is not trusted;
-// joined with coord.ErrRefused), context.DeadlineExceeded (nothing is heard). It does not
+// joined with coord.ErrRefused), context.DeadlineExceeded (no answer). It does not
 // prove that a YDB is there; see Ping.
 func (c *Client) Check(ctx context.Context) error {
 	if c.options.Conn != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, knock)
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", c.options.Address)
@@ -46,7 +46,7 @@ func (c *Client) Check(ctx context.Context) error {
 	return failure.With(c.options.handshake(ctx, conn), ctx.Err())
 }
 
-// handshake looks at the certificate as the SDK will.
+// handshake verifies the certificate as the SDK will.
 func (o ClientOptions) handshake(ctx context.Context, conn net.Conn) error {
 	config, err := o.TLS.Load()
 	if err != nil {

@@ -31,7 +31,7 @@ type ClientOptions struct {
 	// NoDiscovery stays with Address instead of asking it for the nodes of the cluster,
 	// for tunnels and balancers behind which those cannot be reached.
 	NoDiscovery bool
-	// Log takes what the SDK has to say beside its errors; nil: nobody hears it. See LogTo too.
+	// Log takes what the SDK has to say beside its errors; nil: it is dropped. See LogTo too.
 	Log *slog.Logger
 	// Conn is used instead of a connection of ours, and is the caller's to close.
 	Conn grpc.ClientConnInterface
@@ -93,7 +93,7 @@ func (c *Client) Close(ctx context.Context) error {
 		return nil
 	}
 	if err := db.Close(ctx); err != nil {
-		return fmt.Errorf("closing the connection: %w", tidySDK(err))
+		return fmt.Errorf("closing the connection: %w", sdkError(err))
 	}
 	return nil
 }
@@ -128,13 +128,13 @@ func (c *Client) conn(ctx context.Context) (grpc.ClientConnInterface, error) {
 	return ydb.GRPCConn(db), nil
 }
 
-// open lets the SDK connect. It tries until its context ends whatever is wrong, and tells
-// nothing of what was; so we knock at the door first.
+// open lets the SDK connect. It tries until its context ends whatever is wrong, and does not
+// say what was; so we connect once ourselves first.
 func (c *Client) open(ctx context.Context) (*ydb.Driver, error) {
 	if err := c.Check(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.greet(ctx); err != nil {
+	if err := c.checkProtocol(ctx); err != nil {
 		return nil, err
 	}
 	ctx, fail := context.WithCancelCause(ctx)
@@ -153,7 +153,7 @@ func (c *Client) open(ctx context.Context) (*ydb.Driver, error) {
 	if err != nil && ctx.Err() != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSilent, ctx.Err())
 	}
-	return db, tidySDK(err)
+	return db, sdkError(err)
 }
 
 // Bounds of what a connection holds of what was not read yet. They are fixed: gRPC would let

@@ -200,8 +200,8 @@ func TestUsersAreLetInByPasswordAndRefusedForGood(t *testing.T) {
 	if err := f.Add("s"); err != nil {
 		t.Fatal(err)
 	}
-	if sight, err := f.Next(t.Context()); err != nil || !errors.Is(sight.Err, coord.ErrRefused) {
-		t.Errorf("without the right to read: %+v, %v", sight, err)
+	if state, err := f.Next(t.Context()); err != nil || !errors.Is(state.Err, coord.ErrRefused) {
+		t.Errorf("without the right to read: %+v, %v", state, err)
 	}
 	if _, _, err := open("mute:pw").Acquire(t.Context(), mutex("m")); !errors.Is(err, coord.ErrRefused) {
 		t.Errorf("without the right to write: %v", err)

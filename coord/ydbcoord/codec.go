@@ -24,11 +24,11 @@ type Semaphore struct {
 	Data            []byte // of its own, beside that of its owners
 	Limit, Taken    uint64 // permits; AllPermits for the limit of an ephemeral one
 	Ephemeral       bool
-	Owners, Waiters []Link // owners by order id, waiters in the order of the queue
+	Owners, Waiters []SemaphoreMember // owners by order id, waiters in the order of the queue
 }
 
 // Link is what one session has to do with a semaphore.
-type Link struct {
+type SemaphoreMember struct {
 	Session uint64
 	Order   uint64 // the fence of an owner, the place of a waiter
 	Count   uint64 // permits
@@ -36,11 +36,11 @@ type Link struct {
 	Timeout time.Duration // of a waiter's claim; coord.Forever; 0 of owners
 }
 
-// OwnerID is the identity of a session as this package tells it: its number in decimal.
+// OwnerID is the identity of a session as this package reports it: its number in decimal.
 // Numbers are not used again while the coordination node exists.
 func OwnerID(session uint64) string { return strconv.FormatUint(session, 10) }
 
-func acquireMessage(id uint64, w wish, timeoutMillis uint64) *pb.SessionRequest {
+func acquireMessage(id uint64, w claimParams, timeoutMillis uint64) *pb.SessionRequest {
 	return &pb.SessionRequest{Request: &pb.SessionRequest_AcquireSemaphore_{
 		AcquireSemaphore: &pb.SessionRequest_AcquireSemaphore{
 			ReqId: id, Name: w.name, TimeoutMillis: timeoutMillis, Count: w.count, Data: w.data, Ephemeral: w.ephemeral,
@@ -54,7 +54,7 @@ func releaseMessage(id uint64, name string) *pb.SessionRequest {
 	}}
 }
 
-// describeMessage asks for everything. An arming one also asks to be told of changes.
+// describeMessage asks for everything. An arming one also asks to be notified of changes.
 func describeMessage(id uint64, name string, arm bool) *pb.SessionRequest {
 	return &pb.SessionRequest{Request: &pb.SessionRequest_DescribeSemaphore_{
 		DescribeSemaphore: &pb.SessionRequest_DescribeSemaphore{
@@ -123,14 +123,14 @@ func answerOf(msg *pb.SessionResponse) (id uint64, err error, ok bool) {
 func decodeSemaphore(name string, d *pb.SemaphoreDescription) Semaphore {
 	return Semaphore{
 		Name: name, Data: d.GetData(), Limit: d.GetLimit(), Taken: d.GetCount(), Ephemeral: d.GetEphemeral(),
-		Owners: decodeLinks(d.GetOwners()), Waiters: decodeLinks(d.GetWaiters()),
+		Owners: decodeMembers(d.GetOwners()), Waiters: decodeMembers(d.GetWaiters()),
 	}
 }
 
-func decodeLinks(links []*pb.SemaphoreSession) []Link {
-	decoded := make([]Link, len(links))
+func decodeMembers(links []*pb.SemaphoreSession) []SemaphoreMember {
+	decoded := make([]SemaphoreMember, len(links))
 	for i, l := range links {
-		decoded[i] = Link{
+		decoded[i] = SemaphoreMember{
 			Session: l.GetSessionId(), Order: l.GetOrderId(), Count: l.GetCount(), Data: l.GetData(),
 			Timeout: durationOf(l.GetTimeoutMillis()),
 		}
@@ -176,7 +176,7 @@ func description(kind coord.Kind, sem Semaphore) coord.Description {
 	return d
 }
 
-func coordOwner(l Link, whole bool) coord.Owner {
+func coordOwner(l SemaphoreMember, whole bool) coord.Owner {
 	o := coord.Owner{ID: OwnerID(l.Session), Permits: l.Count, Fence: l.Order, Data: l.Data}
 	if whole && l.Count == AllPermits {
 		o.Permits = 1
@@ -195,8 +195,8 @@ func cutText(text string, limit int) string {
 	return strings.ToValidUTF8(text, "?")
 }
 
-// sortByOrder sorts by order id: the service tells owners in no order, and two looks at
+// sortByOrder sorts by order id: the service reports owners in no order, and two reads at
 // one state should be equal.
-func sortByOrder(links []Link) {
-	slices.SortFunc(links, func(a, b Link) int { return cmp.Compare(a.Order, b.Order) })
+func sortByOrder(links []SemaphoreMember) {
+	slices.SortFunc(links, func(a, b SemaphoreMember) int { return cmp.Compare(a.Order, b.Order) })
 }

@@ -226,8 +226,8 @@ func TestThiefWithoutTheKeyHasOurStreamForAMomentAndNothingElse(t *testing.T) {
 			t.Errorf("the thief got %v, %v", msg, err)
 		}
 		synctest.Wait()
-		if s.Err() != nil || g.Err() != nil || s.Link().Number != 2 || !s.Link().Attached {
-			t.Errorf("the session: %v, %+v, its grant: %v", s.Err(), s.Link(), g.Err())
+		if s.Err() != nil || g.Err() != nil || s.Status().Number != 2 || !s.Status().Attached {
+			t.Errorf("the session: %v, %+v, its grant: %v", s.Err(), s.Status(), g.Err())
 		}
 	})
 }

@@ -12,22 +12,22 @@ import (
 	"coordtop/coord"
 )
 
-// Sight is one look at one semaphore.
-type Sight struct {
+// SemaphoreState is one read of one semaphore.
+type SemaphoreState struct {
 	Name   string
 	Absent bool // there is no semaphore of this name; Semaphore is zero
 	Semaphore
-	// What Semaphore tells was so at one instant between Asked and At, on our clock.
+	// What Semaphore reports was so at one instant between Asked and At, on our clock.
 	Asked, At time.Time
-	// Attach is LinkInfo.Number of the stream that it came on.
+	// Attach is Status.Number of the stream that it came on.
 	Attach int
-	// Fired says that a watch told of a change and this look answers that: what is new
-	// in it was told, not only seen.
+	// Fired reports whether a watch notified us of a change and this read answers that: what is new
+	// in it was pushed, not only read.
 	Fired bool
-	// Since, where Fired, is after when the change happened. Zero: it was told without
+	// Since, where Fired, is after when the change happened. Zero: it was pushed without
 	// delay, and happened at At as nearly as the network lets us know.
 	Since time.Time
-	// Err is why the service will not let us look (coord.ErrRefused); the name is not
+	// Err is why the service will not let us read it (coord.ErrRefused); the name is not
 	// followed any more.
 	Err error
 
@@ -40,63 +40,63 @@ func newDescribe(name string) *request {
 	})
 }
 
-// sightLocked makes a sight of the answer to a describe. A semaphore that does not exist
+// stateLocked makes a state of the answer to a describe. A semaphore that does not exist
 // is no error here.
-func (s *Session) sightLocked(r *request) (Sight, error) {
-	sight := Sight{Name: r.name, Asked: r.sent, At: time.Now(), Attach: s.link.Number, request: r.id}
+func (s *Session) stateLocked(r *request) (SemaphoreState, error) {
+	state := SemaphoreState{Name: r.name, Asked: r.sent, At: time.Now(), Attach: s.status.Number, request: r.id}
 	switch {
 	case errors.Is(r.err, coord.ErrNotFound):
-		sight.Absent = true
-		return sight, nil
+		state.Absent = true
+		return state, nil
 	case r.err != nil:
-		return sight, r.err
+		return state, r.err
 	}
-	sight.Semaphore = decodeSemaphore(r.name, r.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
-	return sight, nil
+	state.Semaphore = decodeSemaphore(r.name, r.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
+	return state, nil
 }
 
 // Look reads a semaphore now, owners and waiters included. That there is none is not an
 // error but a Sight that says so. A watch that follows the same semaphore is not disturbed.
-func (s *Session) Look(ctx context.Context, name string) (Sight, error) {
-	sight, err := s.look(ctx, name)
+func (s *Session) Look(ctx context.Context, name string) (SemaphoreState, error) {
+	state, err := s.describeNow(ctx, name)
 	if err != nil {
-		return Sight{}, fmt.Errorf("looking at semaphore %q: %w", name, err)
+		return SemaphoreState{}, fmt.Errorf("looking at semaphore %q: %w", name, err)
 	}
-	return sight, nil
+	return state, nil
 }
 
-func (s *Session) look(ctx context.Context, name string) (Sight, error) {
+func (s *Session) describeNow(ctx context.Context, name string) (SemaphoreState, error) {
 	if err := checkName(name); err != nil {
-		return Sight{}, err
+		return SemaphoreState{}, err
 	}
 	r := newDescribe(name)
-	var sight Sight
+	var state SemaphoreState
 	var err error
-	r.then = func() { sight, err = s.sightLocked(r) }
-	if e := s.ask(ctx, r); e != nil && !sight.Absent {
-		return Sight{}, e
+	r.then = func() { state, err = s.stateLocked(r) }
+	if e := s.ask(ctx, r); e != nil && !state.Absent {
+		return SemaphoreState{}, e
 	}
-	return sight, err
+	return state, err
 }
 
 // Describe implements coord.Describer. A mutex that does not exist has no owner; another
 // kind is coord.ErrNotFound.
 func (s *Session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
-	sight, err := s.look(ctx, name)
+	state, err := s.describeNow(ctx, name)
 	switch {
 	case err != nil:
 		return coord.Description{}, fmt.Errorf("describing: %w", err)
-	case sight.Absent && kind != coord.KindMutex:
+	case state.Absent && kind != coord.KindMutex:
 		return coord.Description{}, fmt.Errorf("describing: there is no semaphore %q: %w", name, coord.ErrNotFound)
 	}
-	return s.qualified(sight.describe(kind)), nil
+	return s.qualified(state.describe(kind)), nil
 }
 
-func (sight Sight) describe(kind coord.Kind) coord.Description {
-	if !sight.Absent {
-		return description(kind, sight.Semaphore)
+func (state SemaphoreState) describe(kind coord.Kind) coord.Description {
+	if !state.Absent {
+		return description(kind, state.Semaphore)
 	}
-	d := coord.Description{Kind: kind, Name: sight.Name, Absent: true, WaitersKnown: true}
+	d := coord.Description{Kind: kind, Name: state.Name, Absent: true, WaitersKnown: true}
 	if kind == coord.KindMutex {
 		d.Limit, d.Ephemeral, d.Absent = 1, true, false
 	}

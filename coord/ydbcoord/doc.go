@@ -15,7 +15,7 @@
 //	           refused); see Options.CreateElections. The leader's data is the owner's
 //
 // A proclamation claims the same again with other data, which the service takes for a change
-// of the claim that is there: it is bound to the ownership and watches tell it. The other
+// of the claim that is there: it is bound to the ownership and watches report it. The other
 // convention writes the semaphore's own data, which anybody may; Options.
 // MirrorProclamations does that too, and descriptions show both.
 //
@@ -31,12 +31,12 @@
 //
 // A claim that ends while nothing is answered may be granted all the same, until the service
 // ends the session: its error wraps coord.ErrUncertain, and that of Close too if the service
-// could not be told of the end.
+// could not be notified of the end.
 //
-// Streams break, and one on which nothing is heard for half a timeout is left: then the
+// Streams break, and one on which nothing is received for half a timeout is left: then the
 // session attaches again, at once the first time, later with pauses that grow, each time
 // with a higher sequence number and its secret key. What is not over is asked again, each
-// request in its own way; watches are armed anew; what we own is looked at. An end that the
+// request in its own way; watches are armed anew; what we own is read. An end that the
 // service has pronounced (the session expired, the node is gone, a right is missing) is not
 // argued with. That another has the session is believed when an attach with a higher number
 // is refused as well. A node that is gone may be created again, and a driver that had a
@@ -45,13 +45,13 @@
 // All of this rests on one assumption: that the service ends no session before T has passed
 // since it last answered it. If it does (somebody ends the session on the tablet's page, or
 // the YDB node that answers our pings is cut off from the tablet and does not know it), we
-// are told at once where a stream gets through, and know it by the end of our window at the
+// are notified at once where a stream gets through, and know it by the end of our window at the
 // latest where none does. Until then another may own what we believe is ours; no client can
 // prevent that, and the fence is what covers it.
 //
 // Grants are guarded: the owners of what we own are watched, and a grant whose session and
 // order id are not among them any more is lost, alone. So a forced deletion, of which
-// the service tells owners nothing, is seen when it happens.
+// the service sends owners nothing, is seen when it happens.
 //
 // The fence is the order id: one counter for all semaphores of a coordination node, that
 // only grows as long as the node is not dropped. It says something where the limit is 1.
@@ -63,12 +63,12 @@
 // lives is looked for after a quarter of the timeout, each verb in its own way: the service may
 // count us as an owner without our knowing. Acquires and releases of one name are sent one
 // after the other. A claim that is not wanted any more is released, also if it was granted
-// at that instant; if the service cannot be told now, it is told at the next attach.
+// at that instant; if the service cannot be reached now, it is notified at the next attach.
 //
 // # Looking
 //
 // Session.Follow follows any number of semaphores without a goroutine each: one watch a
-// semaphore, however many look, armed again after each change, with at most 64 questions
+// semaphore, however many read, armed again after each change, with at most 64 questions
 // under way. What does not exist is looked for now and then. Waiters are not watched by the
 // service: Session.Look and Follower.Look read them.
 //

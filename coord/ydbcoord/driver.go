@@ -94,7 +94,7 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	return s, nil
 }
 
-// OpenSession is Open with the type that also follows and looks. It starts a goroutine,
+// OpenSession is Open with the type that also follows and reads. It starts a goroutine,
 // which ends with Close or Abandon.
 func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Session, error) {
 	if o.TTL != 0 {
@@ -127,7 +127,7 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 // describeFor bounds a description without which a session does as well.
 const describeFor = 2 * time.Second
 
-// incarnation is that of the node; "" where it is not told.
+// incarnation is that of the node; "" where it is not reported.
 func (d *Driver) incarnation(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, describeFor)
 	defer cancel()

@@ -50,7 +50,7 @@ func statusOf(err error) Ydb.StatusIds_StatusCode {
 }
 
 // answerError makes an error of the status of an answer; nil for success. It wraps the
-// sentinel that tells callers what to do about it.
+// sentinel that says what callers can do about it.
 func answerError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage) error {
 	err := newStatusError(code, issues)
 	switch code {
@@ -102,8 +102,8 @@ func callError(err error) error {
 	return tidy
 }
 
-// tidySDK makes a short error of one of the SDK's, which are long and name source files.
-func tidySDK(err error) error {
+// sdkError makes a short error of one of the SDK's, which are long and name source files.
+func sdkError(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -143,27 +143,27 @@ type CallError struct {
 // Error reads "Unavailable: connection refused".
 func (e *CallError) Error() string { return e.Code.String() + ": " + e.Text }
 
-// fate is what the end of a stream means for its session.
-type fate uint8
+// streamEnd is what the end of a stream means for its session.
+type streamEnd uint8
 
 const (
-	fateAgain fate = iota // attach again
-	fateTaken             // another has attached: once more may help, twice means that it is theirs
-	fateOver              // the session is gone, or can never be attached again
+	endAgain     streamEnd = iota // attach again
+	endTakenOver                  // another has attached: once more may help, twice means that it is theirs
+	endOver                       // the session is gone, or can never be attached again
 )
 
-// fateOf reads the class of a failure (facts of section 9.4). What is unknown may pass.
-func fateOf(err error) fate {
+// classifyEnd reads the class of a failure by its status. What is unknown may pass.
+func classifyEnd(err error) streamEnd {
 	switch statusOf(err) {
 	case Ydb.StatusIds_SESSION_EXPIRED:
-		return fateOver
+		return endOver
 	case Ydb.StatusIds_BAD_SESSION:
-		return fateTaken
+		return endTakenOver
 	}
 	if errors.Is(err, coord.ErrRefused) {
-		return fateOver
+		return endOver
 	}
-	return fateAgain
+	return endAgain
 }
 
 // uncertain says that a claim of a session with this TTL ended, with err if that is not nil,

@@ -10,12 +10,12 @@ import (
 )
 
 // Follower follows any number of semaphores of one session through one channel: what
-// changes is looked at once and waits to be taken, the newest state of each name, so that
+// changes is read at once and waits to be taken, the newest state of each name, so that
 // a slow reader costs memory for as many states as there are names and delays nobody. It
 // has no goroutine. It is ended with Close, or with its session. Its methods are safe for
 // concurrent use.
 //
-// The service tells of changes of the owners and of the data. Of waiters it tells nothing:
+// The service reports changes of the owners and of the data. Of waiters it reports nothing:
 // they are those of the moment when something else changed, or of a Look.
 type Follower struct {
 	s    *Session
@@ -24,22 +24,22 @@ type Follower struct {
 	// Guarded by the session's mutex.
 	names  map[string]struct{}
 	ready  []string
-	latest map[string]Sight
+	latest map[string]SemaphoreState
 	closed bool
 }
 
 // Follow returns a Follower that follows nothing yet.
 func (s *Session) Follow() *Follower {
-	f := &Follower{s: s, wake: make(chan struct{}, 1), names: map[string]struct{}{}, latest: map[string]Sight{}}
+	f := &Follower{s: s, wake: make(chan struct{}, 1), names: map[string]struct{}{}, latest: map[string]SemaphoreState{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watches.followers[f] = struct{}{}
 	return f
 }
 
-// Add follows semaphores by name, also such as do not exist yet. The state of each is told
+// Add follows semaphores by name, also such as do not exist yet. The state of each is sent
 // as soon as it is known, and again after each change and each new attach. A name that is
-// followed already is told once more. A name that no semaphore can have is an error, of
+// followed already is sent once more. A name that no semaphore can have is an error, of
 // the kind coord.ErrInvalid; the others are added.
 func (f *Follower) Add(names ...string) error {
 	var bad error
@@ -83,8 +83,8 @@ func (f *Follower) Look(names ...string) {
 		}
 		r := newDescribe(name)
 		r.then = func() {
-			if sight, err := f.s.sightLocked(r); err == nil {
-				f.tellLocked(sight)
+			if state, err := f.s.stateLocked(r); err == nil {
+				f.notifyLocked(state)
 			}
 		}
 		f.s.addLocked(r)
@@ -93,42 +93,42 @@ func (f *Follower) Look(names ...string) {
 
 // Next blocks until there is a state that was not taken yet, and returns it. The error is
 // that of ctx, or why the session ended, or coord.ErrClosed.
-func (f *Follower) Next(ctx context.Context) (Sight, error) {
+func (f *Follower) Next(ctx context.Context) (SemaphoreState, error) {
 	for {
-		if sight, ok, err := f.take(); ok || err != nil {
-			return sight, err
+		if state, ok, err := f.take(); ok || err != nil {
+			return state, err
 		}
 		select {
 		case <-f.wake:
 		case <-ctx.Done():
-			return Sight{}, ctx.Err()
+			return SemaphoreState{}, ctx.Err()
 		}
 	}
 }
 
-func (f *Follower) take() (Sight, bool, error) {
+func (f *Follower) take() (SemaphoreState, bool, error) {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
 	switch {
 	case f.s.err != nil:
 		f.wakeUp() // for others who wait, too
-		return Sight{}, false, f.s.err
+		return SemaphoreState{}, false, f.s.err
 	case f.closed:
 		f.wakeUp()
-		return Sight{}, false, fmt.Errorf("following: %w", coord.ErrClosed)
+		return SemaphoreState{}, false, fmt.Errorf("following: %w", coord.ErrClosed)
 	}
 	for len(f.ready) > 0 {
 		name := f.ready[0]
 		f.ready = f.ready[1:]
-		if sight, ok := f.latest[name]; ok {
+		if state, ok := f.latest[name]; ok {
 			delete(f.latest, name)
 			if len(f.ready) > 0 {
 				f.wakeUp()
 			}
-			return sight, true, nil
+			return state, true, nil
 		}
 	}
-	return Sight{}, false, nil
+	return SemaphoreState{}, false, nil
 }
 
 // Close ends the following. A Next that waits returns.
@@ -145,19 +145,19 @@ func (f *Follower) Close() {
 	f.wakeUp()
 }
 
-// tellLocked keeps a sight to be taken, unless a newer one waits already or the name is
+// notifyLocked keeps a state to be taken, unless a newer one waits already or the name is
 // not followed any more.
-func (f *Follower) tellLocked(sight Sight) {
-	if _, ok := f.names[sight.Name]; !ok {
+func (f *Follower) notifyLocked(state SemaphoreState) {
+	if _, ok := f.names[state.Name]; !ok {
 		return
 	}
-	old, waits := f.latest[sight.Name]
-	if waits && old.request > sight.request {
+	old, waits := f.latest[state.Name]
+	if waits && old.request > state.request {
 		return
 	}
-	f.latest[sight.Name] = sight
+	f.latest[state.Name] = state
 	if !waits {
-		f.ready = append(f.ready, sight.Name)
+		f.ready = append(f.ready, state.Name)
 	}
 	f.wakeUp()
 }
@@ -182,15 +182,15 @@ func (s *Session) Watch(ctx context.Context, kind coord.Kind, name string) iter.
 		}
 		var last *coord.Description
 		for {
-			sight, err := f.Next(ctx)
+			state, err := f.Next(ctx)
 			switch {
 			case err != nil:
 				return // ctx or the session is over
-			case sight.Err != nil:
-				yield(coord.Description{}, fmt.Errorf("watching: %w", sight.Err))
+			case state.Err != nil:
+				yield(coord.Description{}, fmt.Errorf("watching: %w", state.Err))
 				return
 			}
-			d := s.qualified(sight.describe(kind))
+			d := s.qualified(state.describe(kind))
 			if last != nil && reflect.DeepEqual(*last, d) {
 				continue
 			}

@@ -17,9 +17,9 @@ func TestSlowFollowerKeepsOneStateOfAName(t *testing.T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range uint64(1000) {
-		f.tellLocked(Sight{Name: "a", request: i})
+		f.notifyLocked(SemaphoreState{Name: "a", request: i})
 	}
-	f.tellLocked(Sight{Name: "a", request: 3})
+	f.notifyLocked(SemaphoreState{Name: "a", request: 3})
 	if len(f.ready) != 1 || len(f.latest) != 1 || f.latest["a"].request != 999 {
 		t.Errorf("kept %d names and %d states, the newest %d", len(f.ready), len(f.latest), f.latest["a"].request)
 	}

@@ -13,16 +13,16 @@ import (
 )
 
 // grant is what a session owns. It is guarded: the semaphore is watched, and the grant is
-// lost when its owners are told without our session and order id, as happens after a
-// forced deletion, which the service does not tell to owners.
+// lost when its owners are reported without our session and order id, as happens after a
+// forced deletion, which the service does not report to owners.
 type grant struct {
 	s     *Session
 	order uint64
-	since uint64 // the request that confirmed it; sights that were asked for before say nothing
+	since uint64 // the request that confirmed it; states that were asked for before say nothing
 	done  chan struct{}
 
 	// Guarded by the session's mutex.
-	wish       wish
+	params     claimParams
 	err        error
 	publishing int // publications on their way
 }
@@ -32,8 +32,8 @@ var (
 	_ coord.Publisher = (*grant)(nil)
 )
 
-func (s *Session) newGrantLocked(w wish, order, since uint64) *grant {
-	g := &grant{s: s, order: order, since: since, wish: w, done: make(chan struct{})}
+func (s *Session) newGrantLocked(w claimParams, order, since uint64) *grant {
+	g := &grant{s: s, order: order, since: since, params: w, done: make(chan struct{})}
 	s.grants = append(s.grants, g)
 	s.watches.guardLocked(w.name)
 	s.flushLocked()
@@ -67,20 +67,20 @@ func (g *grant) endLocked(cause error) bool {
 	g.err = cause
 	close(g.done)
 	g.s.grants = slices.DeleteFunc(g.s.grants, func(o *grant) bool { return o == g })
-	delete(g.s.claims, g.wish.name)
-	g.s.watches.unguardLocked(g.wish.name)
+	delete(g.s.claims, g.params.name)
+	g.s.watches.unguardLocked(g.params.name)
 	if g.publishing > 0 {
-		g.s.left[g.wish.name] = struct{}{}
+		g.s.left[g.params.name] = struct{}{}
 	}
 	return true
 }
 
 // seenLocked compares what was seen of the semaphore with what we own of it.
-func (g *grant) seenLocked(sight Sight) {
-	if sight.request <= g.since {
+func (g *grant) seenLocked(state SemaphoreState) {
+	if state.request <= g.since {
 		return
 	}
-	order, ours := sight.Semaphore.orderOf(g.s.id)
+	order, ours := state.Semaphore.orderOf(g.s.id)
 	if !ours || order != g.order {
 		g.lostLocked(ours, errors.New("the service does not count us as the owner any more"))
 	}
@@ -91,14 +91,14 @@ func (g *grant) seenLocked(sight Sight) {
 func (g *grant) lostLocked(ours bool, why error) error {
 	why = fmt.Errorf("%w: %w", coord.ErrLost, why)
 	ended := g.endLocked(why)
-	if _, left := g.s.left[g.wish.name]; ours && (ended || left) {
-		delete(g.s.left, g.wish.name)
-		g.s.addLocked(g.s.releaseRequest(g.wish.name))
+	if _, left := g.s.left[g.params.name]; ours && (ended || left) {
+		delete(g.s.left, g.params.name)
+		g.s.addLocked(g.s.releaseRequest(g.params.name))
 	}
 	return why
 }
 
-// Release implements coord.Grant. A release that could not be told is told when there is a
+// Release implements coord.Grant. A release that could not be sent is sent when there is a
 // connection again.
 func (g *grant) Release(ctx context.Context) error {
 	g.s.mu.Lock()
@@ -106,8 +106,8 @@ func (g *grant) Release(ctx context.Context) error {
 		g.s.mu.Unlock()
 		return nil
 	}
-	delete(g.s.left, g.wish.name) // the release stands behind all that was sent
-	r := g.s.releaseRequest(g.wish.name)
+	delete(g.s.left, g.params.name) // the release stands behind all that was sent
+	r := g.s.releaseRequest(g.params.name)
 	g.s.addLocked(r)
 	g.s.mu.Unlock()
 	if err := g.s.awaitRelease(ctx, r); err != nil {
@@ -122,7 +122,7 @@ func (g *grant) Abandon() {
 	g.s.mu.Lock()
 	defer g.s.mu.Unlock()
 	if g.endLocked(fmt.Errorf("grant: %w", coord.ErrReleased)) {
-		g.s.left[g.wish.name] = struct{}{}
+		g.s.left[g.params.name] = struct{}{}
 	}
 }
 
@@ -136,8 +136,8 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("publishing: %w", err)
 	}
-	p := &publication{g: g, wish: g.wish, done: make(chan struct{})}
-	p.wish.data = slices.Clone(data)
+	p := &publication{g: g, params: g.params, done: make(chan struct{})}
+	p.params.data = slices.Clone(data)
 	g.s.mu.Lock()
 	if err := g.err; err != nil {
 		g.s.mu.Unlock()
@@ -153,8 +153,8 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 	if p.err != nil {
 		return fmt.Errorf("publishing: %w", p.err)
 	}
-	if g.s.options.MirrorProclamations && !p.wish.ephemeral {
-		if err := g.s.Update(ctx, p.wish.name, p.wish.data); err != nil {
+	if g.s.options.MirrorProclamations && !p.params.ephemeral {
+		if err := g.s.Update(ctx, p.params.name, p.params.data); err != nil {
 			return fmt.Errorf("publishing to those who read the semaphore's own data: %w", err)
 		}
 	}
@@ -163,16 +163,16 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 
 // publication is one Publish on its way. It needs nobody who waits for it.
 type publication struct {
-	g    *grant
-	wish wish
-	done chan struct{}
-	err  error // after done
+	g      *grant
+	params claimParams
+	done   chan struct{}
+	err    error // after done
 }
 
 func (p *publication) startLocked() {
 	p.g.publishing++
-	r := newRequest(verbAcquire, p.wish.name, func(id uint64, _ time.Time) *pb.SessionRequest {
-		return acquireMessage(id, p.wish, 0)
+	r := newRequest(verbAcquire, p.params.name, func(id uint64, _ time.Time) *pb.SessionRequest {
+		return acquireMessage(id, p.params, 0)
 	})
 	r.then = func() { p.claimedLocked(r) }
 	p.g.s.addLocked(r)
@@ -191,18 +191,18 @@ func (p *publication) claimedLocked(r *request) {
 	case !r.reply.GetAcquireSemaphoreResult().GetAcquired():
 		p.finishLocked(p.g.lostLocked(false, errors.New("another owns it")))
 	default:
-		look := newDescribe(p.wish.name)
-		look.then = func() { p.lookedLocked(look) }
-		p.g.s.addLocked(look)
+		describe := newDescribe(p.params.name)
+		describe.then = func() { p.describedLocked(describe) }
+		p.g.s.addLocked(describe)
 	}
 }
 
-func (p *publication) lookedLocked(look *request) {
-	if look.err != nil && !errors.Is(look.err, coord.ErrNotFound) {
-		p.finishLocked(look.err)
+func (p *publication) describedLocked(describe *request) {
+	if describe.err != nil && !errors.Is(describe.err, coord.ErrNotFound) {
+		p.finishLocked(describe.err)
 		return
 	}
-	sem := decodeSemaphore(p.wish.name, look.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
+	sem := decodeSemaphore(p.params.name, describe.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
 	order, ours := sem.orderOf(p.g.s.id)
 	if ours && order == p.g.order {
 		p.finishLocked(nil)

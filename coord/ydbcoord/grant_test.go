@@ -143,8 +143,8 @@ func TestNamesThatGRPCCannotCarryBreakNothing(t *testing.T) {
 				t.Errorf("%q: %v, want ErrInvalid", name, err)
 			}
 		}
-		if s.Link().Number != 1 || !s.Link().Attached {
-			t.Errorf("the link is %+v", s.Link())
+		if s.Status().Number != 1 || !s.Status().Attached {
+			t.Errorf("the link is %+v", s.Status())
 		}
 	})
 }

@@ -59,7 +59,7 @@ func (g *grpcLogger) Fatalf(format string, args ...any) {
 	g.say(slog.LevelError, fmt.Sprintf(format, args...))
 }
 
-// V says no to all that is told for its own sake.
+// V says no to what is only for information.
 func (*grpcLogger) V(int) bool { return false }
 
 // sdkLogger makes what the SDK wants of a slog.Logger; nil logs nothing.

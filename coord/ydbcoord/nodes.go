@@ -58,7 +58,7 @@ type Node struct {
 	Path  string
 	Owner string // a user of the database
 	// Incarnation is another one after the node was dropped and created again, when session
-	// numbers and order ids start anew; "" where the service does not tell it.
+	// numbers and order ids start anew; "" where the service does not report it.
 	Incarnation string
 	Config      NodeConfig // what was set; defaults are not filled in
 }

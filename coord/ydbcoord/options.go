@@ -24,7 +24,7 @@ const (
 
 // Options are how a driver uses its coordination node. The zero value is usable.
 type Options struct {
-	// TTL is the session timeout of sessions that wish for none: how long the service
+	// TTL is the session timeout of sessions that ask for none: how long the service
 	// keeps what we own after it lost us. 0: 10 s. From 100 ms to 30 min.
 	TTL time.Duration
 	// CreateElections makes a campaign create the semaphore it campaigns for, with a
@@ -32,7 +32,7 @@ type Options struct {
 	// a mistyped name elects nobody.
 	CreateElections bool
 	// MirrorProclamations also writes what is published into the semaphore's own data,
-	// where clients look that keep a leader's word there (the proclaim of
+	// where clients read it that keep a leader's word there (the proclaim of
 	// @ydbjs/coordination). That write is not fenced: the service lets anybody make it. It
 	// has no effect on mutexes, which are ephemeral.
 	MirrorProclamations bool
@@ -41,9 +41,9 @@ type Options struct {
 	// are others. It costs a description of the node for each session; where that is
 	// refused the ids are those without it.
 	Incarnations bool
-	// AbsentEvery is the longest pause between two looks for a followed semaphore that does
-	// not exist, of which the service tells nothing; they begin with 50 ms, and all of a
-	// session's share 20 looks a second. 0: 1 s.
+	// AbsentEvery is the longest pause between two reads for a followed semaphore that does
+	// not exist, of which the service reports nothing; they begin with 50 ms, and all of a
+	// session's share 20 reads a second. 0: 1 s.
 	AbsentEvery time.Duration
 }
 

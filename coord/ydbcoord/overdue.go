@@ -7,23 +7,23 @@ import (
 	"coordtop/coord"
 )
 
-// patience is how long the service has for an answer before it is looked for. The stream
+// answerTime is how long the service has for an answer before it is looked for. The stream
 // itself may live: its pings are answered by another part of the service.
-func (s *Session) patience() time.Duration { return s.ttl / 4 }
+func (s *Session) answerTime() time.Duration { return s.ttl / 4 }
 
 // lateness is when a request that was sent counts as overdue. A claim in the queue is not
 // answered before its turn; it is only looked after.
 func (s *Session) lateness(r *request) time.Duration {
 	if r.queued {
-		return 2 * s.patience()
+		return 2 * s.answerTime()
 	}
-	return s.patience() << min(r.repeats, 4)
+	return s.answerTime() << min(r.repeats, 4)
 }
 
-// seek looks for the answers that should have come. An answer that was lost would leave us an
+// checkOverdue looks for the answers that should have come. An answer that was lost would leave us an
 // owner without our knowing, or a name that nothing more can be asked about:
 //
-//	acquire   first it is looked at. In the queue, it goes on waiting. Owner, or neither: it is
+//	acquire   first it is read. In the queue, it goes on waiting. Owner, or neither: it is
 //	          asked again, which an owner is answered at once; nobody else stands behind it,
 //	          because of one session about one semaphore only one is on its way
 //	release, describe  asked again: a second one changes nothing
@@ -31,30 +31,30 @@ func (s *Session) lateness(r *request) time.Duration {
 //	          that is slow with many of them is not asked for more. Where nothing was asked
 //	          later, a plain describe is
 //
-// The others have a caller who bounds them and is told that it is not known.
-func (s *Session) seek() {
+// The others have a caller who bounds them and receives that it is not known.
+func (s *Session) checkOverdue() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
 		return
 	}
-	s.seeker.Reset(s.patience())
+	s.overdueTimer.Reset(s.answerTime())
 	if s.stream == nil {
 		return
 	}
 	now := time.Now()
 	var late []*request
 	for _, r := range s.table.open {
-		if !r.sent.IsZero() && now.Sub(r.sent) >= s.lateness(r) && now.Sub(r.sought) >= s.lateness(r) {
+		if !r.sent.IsZero() && now.Sub(r.sent) >= s.lateness(r) && now.Sub(r.checkedAt) >= s.lateness(r) {
 			late = append(late, r)
 		}
 	}
 	probed := false
 	for _, r := range late {
-		r.sought = now
+		r.checkedAt = now
 		switch {
 		case r.verb == verbAcquire:
-			s.lookForLocked(r)
+			s.describeForLocked(r)
 		case r.verb == verbRelease, r.verb == verbDescribe, r.verb == verbArm && s.newest.After(r.sent):
 			s.repeatLocked(r)
 		case r.verb == verbArm && !probed:
@@ -71,15 +71,15 @@ func (s *Session) repeatLocked(r *request) {
 	s.flushLocked()
 }
 
-// lookForLocked asks what became of an acquire. The service answers in the order in which it
+// describeForLocked asks what became of an acquire. The service answers in the order in which it
 // was asked: what it says now comes after the acquire.
-func (s *Session) lookForLocked(r *request) {
-	look := newDescribe(r.name)
-	look.then = func() {
-		if s.err != nil || s.table.open[r.id] != r || look.err != nil && !errors.Is(look.err, coord.ErrNotFound) || r.sent.After(look.sent) {
+func (s *Session) describeForLocked(r *request) {
+	describe := newDescribe(r.name)
+	describe.then = func() {
+		if s.err != nil || s.table.open[r.id] != r || describe.err != nil && !errors.Is(describe.err, coord.ErrNotFound) || r.sent.After(describe.sent) {
 			return
 		}
-		sem := decodeSemaphore(r.name, look.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
+		sem := decodeSemaphore(r.name, describe.reply.GetDescribeSemaphoreResult().GetSemaphoreDescription())
 		for _, w := range sem.Waiters {
 			if w.Session == s.id {
 				s.table.pending(r.id)
@@ -89,5 +89,5 @@ func (s *Session) lookForLocked(r *request) {
 		}
 		s.repeatLocked(r)
 	}
-	s.addLocked(look)
+	s.addLocked(describe)
 }

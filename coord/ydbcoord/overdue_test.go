@@ -102,8 +102,8 @@ func TestAWatchWhoseAnswerIsLostIsArmedAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if sight := next(t, f); string(sight.Data) != "x" {
-			t.Errorf("told %+v", sight)
+		if state := next(t, f); string(state.Data) != "x" {
+			t.Errorf("told %+v", state)
 		}
 	})
 }

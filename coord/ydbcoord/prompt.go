@@ -2,7 +2,7 @@ package ydbcoord
 
 import "time"
 
-// A notice that arrives within promptness of what it tells of counts as told at that
+// A notice that arrives within promptness of what it reports counts as reported at that
 // instant. A service that is farther away than that may take three round trips, up to
 // promptest.
 const (
@@ -36,10 +36,10 @@ func (s *Session) silentSinceLocked(now time.Time) time.Time {
 }
 
 // firedSinceLocked is the Sight.Since of a watch that has fired: since as it was then, or, where
-// the look that answers it took long, not after the sending of that look.
-func (s *Session) firedSinceLocked(sight *Sight, since time.Time) time.Time {
-	if since.IsZero() && sight.At.Sub(sight.Asked) > s.allowedLocked() {
-		return sight.Asked.Add(-s.allowedLocked())
+// the read that answers it took long, not after the sending of that read.
+func (s *Session) firedSinceLocked(state *SemaphoreState, since time.Time) time.Time {
+	if since.IsZero() && state.At.Sub(state.Asked) > s.allowedLocked() {
+		return state.Asked.Add(-s.allowedLocked())
 	}
 	return since
 }

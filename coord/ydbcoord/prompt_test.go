@@ -36,16 +36,16 @@ func TestANoticeThatWasHeldBackOnItsWaySaysSinceWhen(t *testing.T) {
 		happened := time.Now()
 		time.Sleep(time.Second)
 		b.BlackHole(0, false)
-		sight := next(t, f)
-		if !sight.Fired || sight.Since.IsZero() || sight.Since.After(happened) || sight.Since.Before(silent.Add(-long/3)) {
-			t.Errorf("told after %v; it happened at %v, the connection was silent from %v on", sight.Since, happened, silent)
+		state := next(t, f)
+		if !state.Fired || state.Since.IsZero() || state.Since.After(happened) || state.Since.Before(silent.Add(-long/3)) {
+			t.Errorf("told after %v; it happened at %v, the connection was silent from %v on", state.Since, happened, silent)
 		}
 		time.Sleep(long) // pings are answered again
 		if err := b.UpdateSemaphore(node, "s", []byte("y")); err != nil {
 			t.Fatal(err)
 		}
-		if sight := next(t, f); !sight.Fired || !sight.Since.IsZero() {
-			t.Errorf("told at once: %+v", sight)
+		if state := next(t, f); !state.Fired || !state.Since.IsZero() {
+			t.Errorf("told at once: %+v", state)
 		}
 	})
 }
@@ -60,9 +60,9 @@ func TestALookThatIsSentOnceMoreIsDatedByItsFirstSending(t *testing.T) {
 		keep(t, s)
 		began := time.Now()
 		b.Delay(0, ttl/3) // the answer comes when the look was sent again
-		sight, err := s.Look(t.Context(), "s")
-		if err != nil || sight.Asked.After(began) {
-			t.Errorf("asked at %v, %v after it was sent first: %v", sight.Asked, sight.Asked.Sub(began), err)
+		state, err := s.Look(t.Context(), "s")
+		if err != nil || state.Asked.After(began) {
+			t.Errorf("asked at %v, %v after it was sent first: %v", state.Asked, state.Asked.Sub(began), err)
 		}
 	})
 }

@@ -43,9 +43,9 @@ func TestProclamationIsAClaimWithoutAWaitAndSeenByThoseWhoFollow(t *testing.T) {
 		if err := publish(t, g, "news"); err != nil {
 			t.Fatal(err)
 		}
-		sight := next(t, f)
-		if len(sight.Owners) != 1 || string(sight.Owners[0].Data) != "news" || string(sight.Data) != "about" {
-			t.Errorf("seen as %+v", sight)
+		state := next(t, f)
+		if len(state.Owners) != 1 || string(state.Owners[0].Data) != "news" || string(state.Data) != "about" {
+			t.Errorf("seen as %+v", state)
 		}
 		var last *pb.SessionRequest_AcquireSemaphore
 		for _, m := range r.requests() {

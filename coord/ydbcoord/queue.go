@@ -13,29 +13,29 @@ import (
 	"coordtop/internal/failure"
 )
 
-// settleFor bounds the talking about a claim whose caller has gone. What could not be told
-// by then stays in the table of requests and is told when there is a connection.
-const settleFor = time.Second
+// cleanupTime bounds the talking about a claim whose caller has gone. What could not be sent
+// by then stays in the table of requests and is sent when there is a connection.
+const cleanupTime = time.Second
 
 // place is a claim on its way: asked, perhaps in the queue, perhaps granted and not yet
-// looked at.
+// read.
 type place struct {
-	s     *Session
-	kind  coord.Kind
-	wish  wish
-	until time.Time // the end of its wait; zero: none
-	try   bool      // it does not wait at all, save for the answer
-	req   *request
-	waits func() // see coord.Claim.Waiting; nil: nobody wants to know
-	gone  bool   // it was used up; guarded by the session's mutex
+	s      *Session
+	kind   coord.Kind
+	params claimParams
+	until  time.Time // the end of its wait; zero: none
+	try    bool      // it does not wait at all, save for the answer
+	req    *request
+	waits  func() // see coord.Claim.Waiting; nil: nobody wants to know
+	gone   bool   // it was used up; guarded by the session's mutex
 }
 
 var _ coord.Place = (*place)(nil)
 
-// wishOf translates a claim. A mutex is all permits of an ephemeral semaphore, an election
+// paramsOf translates a claim. A mutex is all permits of an ephemeral semaphore, an election
 // one permit of a semaphore that has one: so it is with @ydbjs/coordination.
-func wishOf(c coord.Claim) (wish, error) {
-	w := wish{name: c.Name, count: max(c.Permits, 1), ephemeral: c.Ephemeral, data: c.Data}
+func paramsOf(c coord.Claim) (claimParams, error) {
+	w := claimParams{name: c.Name, count: max(c.Permits, 1), ephemeral: c.Ephemeral, data: c.Data}
 	switch {
 	case c.Mode != coord.Exclusive:
 		return w, fmt.Errorf("mode %v: %w", c.Mode, coord.ErrUnsupported)
@@ -59,7 +59,7 @@ func (s *Session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	}
 	g, ok, err := p.wait(ctx)
 	if err != nil && ctx.Err() != nil {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 		defer cancel()
 		err = p.left(p.leave(late), err)
 	}
@@ -89,14 +89,14 @@ func (s *Session) Enqueue(ctx context.Context, c coord.Claim) (coord.Place, erro
 // enter asks for a claim and waits until the service has taken note of it. If there is an
 // error nothing of the claim is left.
 func (s *Session) enter(ctx context.Context, c coord.Claim, wait time.Duration) (*place, error) {
-	w, err := wishOf(c)
+	w, err := paramsOf(c)
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
 		return nil, err
 	}
-	p := &place{s: s, kind: c.Kind, wish: w, try: wait == 0}
+	p := &place{s: s, kind: c.Kind, params: w, try: wait == 0}
 	if wait >= 0 {
 		p.until = time.Now().Add(wait)
 	}
@@ -113,7 +113,7 @@ func (s *Session) enter(ctx context.Context, c coord.Claim, wait time.Duration) 
 	if err == nil {
 		return p, nil
 	}
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	return nil, p.left(p.leave(late), failure.With(err, ctx.Err()))
 }
@@ -122,18 +122,18 @@ func (s *Session) enter(ctx context.Context, c coord.Claim, wait time.Duration) 
 // service's refusal, or that it is too late.
 func (p *place) ask(ctx context.Context) error {
 	until := p.until
-	p.req = newRequest(verbAcquire, p.wish.name, func(id uint64, now time.Time) *pb.SessionRequest {
+	p.req = newRequest(verbAcquire, p.params.name, func(id uint64, now time.Time) *pb.SessionRequest {
 		wait := coord.Forever
 		if !until.IsZero() {
 			wait = max(until.Sub(now), 0)
 		}
-		return acquireMessage(id, p.wish, timeoutMillis(wait))
+		return acquireMessage(id, p.params, timeoutMillis(wait))
 	})
 	p.s.mu.Lock()
-	if _, left := p.s.left[p.wish.name]; left {
+	if _, left := p.s.left[p.params.name]; left {
 		// The service still counts us as the owner, and would say so, with the old fence.
-		delete(p.s.left, p.wish.name)
-		p.s.addLocked(p.s.releaseRequest(p.wish.name))
+		delete(p.s.left, p.params.name)
+		p.s.addLocked(p.s.releaseRequest(p.params.name))
 	}
 	p.s.addLocked(p.req)
 	p.s.mu.Unlock()
@@ -202,20 +202,20 @@ func (p *place) wait(ctx context.Context) (*grant, bool, error) {
 	}
 	g, err := p.confirm(ctx)
 	if err != nil && ctx.Err() == nil {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleFor)
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 		defer cancel()
 		err = p.left(p.leave(late), err)
 	}
 	return g, err == nil, err
 }
 
-// confirm looks at what was granted, because only a description tells the order id.
+// confirm reads what was granted, because only a description reports the order id.
 func (p *place) confirm(ctx context.Context) (*grant, error) {
-	sight, err := p.s.look(ctx, p.wish.name)
+	state, err := p.s.describeNow(ctx, p.params.name)
 	if err != nil {
 		return nil, err
 	}
-	sem := sight.Semaphore
+	sem := state.Semaphore
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	order, ours := sem.orderOf(p.s.id)
@@ -230,7 +230,7 @@ func (p *place) confirm(ctx context.Context) (*grant, error) {
 		return nil, fmt.Errorf("this semaphore has %d permits, an election has one: %w", sem.Limit, coord.ErrRefused)
 	}
 	p.gone = true
-	return p.s.newGrantLocked(p.wish, order, sight.request), nil
+	return p.s.newGrantLocked(p.params, order, state.request), nil
 }
 
 // orderOf is the order id of a session among the owners.
@@ -252,7 +252,7 @@ func (p *place) Leave(ctx context.Context) error {
 }
 
 // leave takes the claim back: a release, which is what the service understands as that
-// whether the claim waits or is granted. What cannot be told by the end of ctx is told
+// whether the claim waits or is granted. What cannot be sent by the end of ctx is sent
 // later.
 func (p *place) leave(ctx context.Context) error {
 	p.s.mu.Lock()
@@ -270,8 +270,8 @@ func (p *place) leave(ctx context.Context) error {
 }
 
 // left returns err, which is why a claim ended, or an error that wraps coord.ErrUncertain if
-// the service has not confirmed that nothing of the claim is left. What could not be told stays
-// to be told.
+// the service has not confirmed that nothing of the claim is left. What could not be sent is
+// kept to be sent.
 func (p *place) left(unconfirmed, err error) error {
 	if !errors.Is(unconfirmed, context.DeadlineExceeded) && !errors.Is(unconfirmed, context.Canceled) {
 		return err
@@ -292,12 +292,12 @@ func (p *place) withdrawLocked() *request {
 		p.s.flushLocked()
 		return nil
 	}
-	release := p.s.releaseRequest(p.wish.name)
+	release := p.s.releaseRequest(p.params.name)
 	p.s.addLocked(release)
 	return release
 }
 
-// refusedOrMissed says that an acquire left nothing behind.
+// refusedOrMissed reports whether an acquire left nothing behind.
 func refusedOrMissed(r *request) bool {
 	select {
 	case <-r.done:
@@ -324,7 +324,7 @@ func (p *place) useUp() {
 func (p *place) useUpLocked() {
 	if !p.gone {
 		p.gone = true
-		delete(p.s.claims, p.wish.name)
+		delete(p.s.claims, p.params.name)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 )
 
-// verb is what a request asks. It decides how the request is repeated; see replay.
+// verb is what a request asks. It decides how the request is repeated; see resend.
 type verb uint8
 
 const (
@@ -20,8 +20,8 @@ const (
 	verbDelete
 )
 
-// wish is what an acquire asks for, in the service's terms.
-type wish struct {
+// claimParams is what an acquire asks for, in the service's terms.
+type claimParams struct {
 	name      string
 	count     uint64
 	ephemeral bool
@@ -42,8 +42,8 @@ type request struct {
 	sends  int       // on how many streams
 	queued bool      // an acquire that the service has put into its queue
 
-	sought  time.Time // when its answer was last looked for; see Session.seek
-	repeats int       // how often it was sent once more on its stream
+	checkedAt time.Time // when its answer was last looked for; see Session.checkOverdue
+	repeats   int       // how often it was sent once more on its stream
 
 	acked chan struct{} // closed when the service has taken note: at pending, or at the end
 	done  chan struct{}
@@ -108,8 +108,8 @@ func (t *table) line(r *request) {
 	t.ready = append(t.ready, r)
 }
 
-// take hands over what is to be sent on the present stream at now.
-func (t *table) take(now time.Time) []*pb.SessionRequest {
+// readyAt hands over what is to be sent on the present stream at now.
+func (t *table) readyAt(now time.Time) []*pb.SessionRequest {
 	var messages []*pb.SessionRequest
 	for _, r := range t.ready {
 		if t.open[r.id] != r {

@@ -36,11 +36,11 @@ func (s *Session) create(ctx context.Context, name string, limit uint64, data []
 	if statusOf(err) != Ydb.StatusIds_ALREADY_EXISTS || s.sendsOf(r) < 2 {
 		return err
 	}
-	sight, lookErr := s.look(ctx, name)
+	state, lookErr := s.describeNow(ctx, name)
 	switch {
 	case lookErr != nil:
 		return fmt.Errorf("%w; looking whether it is ours: %w", err, lookErr)
-	case !sight.Absent && sight.Limit == limit && bytes.Equal(sight.Data, data):
+	case !state.Absent && state.Limit == limit && bytes.Equal(state.Data, data):
 		return nil
 	}
 	return err

@@ -21,7 +21,7 @@ import (
 // as its timeout that it is alive, or when it is closed. Its methods are safe for
 // concurrent use.
 //
-// Whoever opened it renews it, or it ends: a program that does not come to its senses
+// The caller must renew it, or it ends: a program that does not come to its senses
 // within the window must not own anything after it.
 type Session struct {
 	options     Options
@@ -34,33 +34,33 @@ type Session struct {
 	route       route  // of whoever attaches: OpenSession, then live
 	incarnation string // of the node; "": not told, or not asked for
 
-	life context.Context // of the goroutines and streams; ends with the session, or with its farewell
+	life context.Context // of the goroutines and streams; ends with the session, or with its last requests
 	quit context.CancelFunc
 	gone sync.WaitGroup // the goroutine that reads and attaches
 	done chan struct{}  // the session is over
 
-	mu       sync.Mutex
-	id       uint64
-	seq      uint64        // of the last attach that was tried
-	stream   *stream       // nil while not attached
-	link     LinkInfo      // what is known of the connection
-	turn     chan struct{} // closed and made anew when link is another; see Turned
-	proof    time.Time     // sending of the newest message whose answer arrived
-	expiry   *time.Timer
-	seeker   *time.Timer // looks for answers that are overdue
-	newest   time.Time   // sending of the latest request about a semaphore that was answered
-	err      error       // why it is over
-	shut     bool        // Close or Abandon was called
-	parting  bool        // the goroutine is to say farewell
-	farewell []*pb.SessionRequest
-	told     bool // the service knows that the session is over
-	unsure   bool // a claim ended, and the service did not confirm that it knows
-	table    table
-	claims   map[string]struct{} // names that a claim or a grant of ours has
-	left     map[string]struct{} // names of abandoned grants, which the service counts as ours
-	grants   []*grant            // oldest first
-	watches  *watches
-	trip     time.Duration // round trip of the last ping; 0: none was answered yet
+	mu            sync.Mutex
+	id            uint64
+	seq           uint64        // of the last attach that was tried
+	stream        *stream       // nil while not attached
+	status        Status        // what is known of the connection
+	statusChanged chan struct{} // closed and made anew when status is another; see StatusChanged
+	proof         time.Time     // sending of the newest message whose answer arrived
+	expiry        *time.Timer
+	overdueTimer  *time.Timer // looks for answers that are overdue
+	newest        time.Time   // sending of the latest request about a semaphore that was answered
+	err           error       // why it is over
+	shut          bool        // Close or Abandon was called
+	closing       bool        // the goroutine is to send the last requests
+	lastRequests  []*pb.SessionRequest
+	confirmed     bool // the service knows that the session is over
+	unsure        bool // a claim ended, and the service did not confirm that it knows
+	table         table
+	claims        map[string]struct{} // names that a claim or a grant of ours has
+	left          map[string]struct{} // names of abandoned grants, which the service counts as ours
+	grants        []*grant            // oldest first
+	watches       *watches
+	trip          time.Duration // round trip of the last ping; 0: none was answered yet
 }
 
 var (
@@ -76,7 +76,7 @@ var (
 func newSession(ctx context.Context, service Ydb_Coordination_V1.CoordinationServiceClient, path string, o Options, so coord.SessionOptions) *Session {
 	s := &Session{
 		options: o, path: path, ttl: o.TTL, description: cutDescription(so.Description), service: service,
-		done: make(chan struct{}), turn: make(chan struct{}), table: newTable(),
+		done: make(chan struct{}), statusChanged: make(chan struct{}), table: newTable(),
 		claims: map[string]struct{}{}, left: map[string]struct{}{},
 	}
 	if so.TTL != 0 {
@@ -171,14 +171,14 @@ func (s *Session) flushLocked() {
 	if s.stream == nil {
 		return
 	}
-	if messages := s.table.take(time.Now()); len(messages) > 0 {
+	if messages := s.table.readyAt(time.Now()); len(messages) > 0 {
 		s.stream.put(messages...)
 	}
 }
 
 // proveLocked notes that the service has answered what was sent at asked.
 func (s *Session) proveLocked(asked time.Time) {
-	s.link.Heard = time.Now()
+	s.status.Heard = time.Now()
 	if asked.After(s.proof) {
 		s.proof = asked
 	}
@@ -187,7 +187,7 @@ func (s *Session) proveLocked(asked time.Time) {
 	}
 }
 
-// checkWindow ends the session when its window is over, else looks again then.
+// checkWindow ends the session when its window is over, else checks again then.
 func (s *Session) checkWindow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +197,7 @@ func (s *Session) checkWindow() {
 		return
 	}
 	s.endLocked(fmt.Errorf("%w: nothing was answered for %v", coord.ErrExpired, s.ttl))
-	s.quit() // also the farewell
+	s.quit() // also the last requests
 }
 
 // endLocked ends the session and all under it. The first cause counts.
@@ -214,7 +214,7 @@ func (s *Session) endLocked(cause error) {
 	}
 	s.watches.closeLocked()
 	close(s.done)
-	if !s.parting {
+	if !s.closing {
 		s.quit()
 	}
 }
@@ -227,14 +227,14 @@ func (s *Session) Close(ctx context.Context) error {
 	first := !s.shut
 	s.shut = true
 	if first && s.err == nil {
-		s.parting = true
-		s.farewell = s.farewellLocked()
+		s.closing = true
+		s.lastRequests = s.lastRequestsLocked()
 		s.endLocked(fmt.Errorf("session: %w", coord.ErrClosed))
 		if s.stream != nil {
-			s.stream.put(s.farewell...)
+			s.stream.put(s.lastRequests...)
 		}
 	}
-	telling := first && s.parting
+	telling := first && s.closing
 	s.mu.Unlock()
 	if !telling {
 		s.join()
@@ -246,23 +246,23 @@ func (s *Session) Close(ctx context.Context) error {
 	s.join()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.told {
+	if s.confirmed {
 		return nil
 	}
 	if s.unsure {
-		return uncertain(s.ttl, failure.With(s.link.Err, ctx.Err()))
+		return uncertain(s.ttl, failure.With(s.status.Err, ctx.Err()))
 	}
-	untold := fmt.Errorf("the service was not told that the session is over, it keeps it for %v: %w", s.ttl, s.link.Err)
+	untold := fmt.Errorf("the service was not told that the session is over, it keeps it for %v: %w", s.ttl, s.status.Err)
 	return failure.With(untold, ctx.Err())
 }
 
-// farewellLocked is what the service is told at the end. The places of waiting claims end
+// lastRequestsLocked are the last messages to the service. The places of waiting claims end
 // with the session.
-func (s *Session) farewellLocked() []*pb.SessionRequest {
+func (s *Session) lastRequestsLocked() []*pb.SessionRequest {
 	var messages []*pb.SessionRequest
 	for _, g := range slices.Backward(s.grants) {
 		s.table.last++
-		messages = append(messages, releaseMessage(s.table.last, g.wish.name))
+		messages = append(messages, releaseMessage(s.table.last, g.params.name))
 	}
 	return append(messages, stopMessage())
 }
@@ -283,7 +283,7 @@ func (s *Session) join() {
 	s.gone.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range []*time.Timer{s.expiry, s.seeker} {
+	for _, t := range []*time.Timer{s.expiry, s.overdueTimer} {
 		if t != nil {
 			t.Stop()
 		}

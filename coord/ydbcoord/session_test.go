@@ -174,12 +174,12 @@ func TestBrokenStreamIsReplacedAtOnce(t *testing.T) {
 			time.Sleep(2 * ttl)
 			cut()
 			synctest.Wait()
-			if l := s.Link(); !l.Attached || !l.Since.Equal(time.Now()) {
+			if l := s.Status(); !l.Attached || !l.Since.Equal(time.Now()) {
 				t.Errorf("the link is %+v", l)
 			}
 		}
-		if s.Err() != nil || s.Link().Number != 4 {
-			t.Errorf("after 3 breaks: %v, %+v", s.Err(), s.Link())
+		if s.Err() != nil || s.Status().Number != 4 {
+			t.Errorf("after 3 breaks: %v, %+v", s.Err(), s.Status())
 		}
 	})
 }
@@ -209,10 +209,10 @@ func TestStreamsThatBreakAsSoonAsTheyAreMadeAreNotMadeWithoutPause(t *testing.T)
 		r := &record{}
 		s := b.session(t, ydbcoord.Options{}, r.option())
 		for range 10_000 {
-			if s.Err() != nil || time.Since(s.Link().Since) > ttl {
+			if s.Err() != nil || time.Since(s.Status().Since) > ttl {
 				break
 			}
-			if s.Link().Attached {
+			if s.Status().Attached {
 				b.FailStreams(node, Ydb.StatusIds_UNAVAILABLE)
 			}
 			time.Sleep(time.Millisecond)
@@ -245,8 +245,8 @@ func TestHungAttachIsGivenUpForAnotherStream(t *testing.T) {
 		}))
 		b.CutStreams()
 		time.Sleep(ttl * 3 / 4)
-		if !s.Link().Attached || s.Err() != nil || streams != 3 {
-			t.Errorf("the link is %+v, the session %v", s.Link(), s.Err())
+		if !s.Status().Attached || s.Err() != nil || streams != 3 {
+			t.Errorf("the link is %+v, the session %v", s.Status(), s.Err())
 		}
 	})
 }
@@ -315,7 +315,7 @@ func TestFailuresAreFinalOrPass(t *testing.T) {
 				b.FailStreams(node, c.status)
 				synctest.Wait()
 				switch {
-				case !c.final && (s.Err() != nil || !s.Link().Attached):
+				case !c.final && (s.Err() != nil || !s.Status().Attached):
 					t.Errorf("not attached again: %v", s.Err())
 				case c.final && (r.calls() != 1 || !errors.Is(s.Err(), c.wraps) || !errors.Is(s.Err(), coord.ErrLost)):
 					t.Errorf("%d calls, ended with %v, want one and %v", r.calls(), s.Err(), c.wraps)
@@ -389,7 +389,7 @@ func TestLostRegistrationIsNoLoss(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if s.Err() != nil || g.Err() != nil || !s.Link().Attached {
+		if s.Err() != nil || g.Err() != nil || !s.Status().Attached {
 			t.Errorf("the session: %v, its grant: %v", s.Err(), g.Err())
 		}
 	})

@@ -28,7 +28,7 @@ func newStream(rpc Ydb_Coordination_V1.CoordinationService_SessionClient, cancel
 	st := &stream{rpc: rpc, cancel: cancel, wake: make(chan struct{}, 1)}
 	spawn.Go(rpc.Context(), &st.sender, func() {
 		if spawn.Call(rpc.Context(), st.send) != nil {
-			cancel() // which tells who reads
+			cancel() // which ends the goroutine that reads
 		}
 	})
 	return st
@@ -44,7 +44,7 @@ func (st *stream) put(messages ...*pb.SessionRequest) {
 	}
 }
 
-// send ends with the call. What went wrong is told by Recv, to the goroutine that reads.
+// send ends with the call. What went wrong is returned by Recv, to the goroutine that reads.
 func (st *stream) send() error {
 	for {
 		select {

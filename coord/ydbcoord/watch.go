@@ -13,13 +13,13 @@ import (
 
 const (
 	asksAtOnce = 64                    // arming describes under way in a session
-	slowPace   = 50 * time.Millisecond // between two looks for what is absent or failed
-	firstPause = 50 * time.Millisecond // before the first look again for one of them; it doubles
+	slowPace   = 50 * time.Millisecond // between two reads for what is absent or failed
+	firstPause = 50 * time.Millisecond // before the first repeated read for one of them; it doubles
 )
 
 // watches is the only one in a session that arms watches. The service knows at most one of
-// a session for a semaphore, tells of one change and forgets it, and takes a second
-// describe for a replacement, which it tells too: two who armed by themselves would wake
+// a session for a semaphore, reports one change and forgets it, and takes a second
+// describe for a replacement, which it reports too: two who armed by themselves would wake
 // each other for ever. So here each semaphore has one state, however many follow it: at
 // rest, being asked (one describe under way), or armed. It starts no goroutine. All of it
 // is guarded by the session's mutex.
@@ -44,7 +44,7 @@ type watched struct {
 	state     watchState
 	request   uint64    // armed: the describe that armed it
 	again     bool      // being asked: ask once more after the answer
-	fired     bool      // the watch has told of a change that was not read yet
+	fired     bool      // the watch has notified of a change that was not read yet
 	since     time.Time // fired: see Sight.Since
 	due       time.Time // slow: when to ask
 	pause     time.Duration
@@ -76,7 +76,7 @@ func (w *watches) entryLocked(name string) *watched {
 }
 
 // guardLocked watches for a grant. A watch that is armed already was armed either before
-// we got it, and tells of that, or after, and tells of what follows: both will do.
+// we got it, and reports that, or after, and reports what follows: both will do.
 func (w *watches) guardLocked(name string) {
 	e := w.entryLocked(name)
 	e.guards++
@@ -92,7 +92,7 @@ func (w *watches) unguardLocked(name string) {
 	}
 }
 
-// followLocked adds a follower, which is told the present state.
+// followLocked adds a follower, which receives the present state.
 func (w *watches) followLocked(f *Follower, name string) {
 	e := w.entryLocked(name)
 	if !slices.Contains(e.followers, f) {
@@ -108,7 +108,7 @@ func (w *watches) unfollowLocked(f *Follower, name string) {
 	}
 }
 
-// dropLocked forgets what nobody wants to know. The service cannot be told; what it may
+// dropLocked forgets what nobody wants to know. The service cannot be asked to; what it may
 // still say about it is ignored.
 func (w *watches) dropLocked(e *watched) {
 	if e.guards == 0 && len(e.followers) == 0 && w.byName[e.name] == e {
@@ -117,7 +117,7 @@ func (w *watches) dropLocked(e *watched) {
 	}
 }
 
-// askLocked asks for the state, and to be told when it changes.
+// askLocked asks for the state, and to be notified when it changes.
 func (w *watches) askLocked(e *watched) {
 	switch e.state {
 	case waiting:
@@ -180,28 +180,28 @@ func (w *watches) answeredLocked(e *watched, r *request, fired bool, since time.
 	if w.byName[e.name] != e {
 		return // nobody wants to know any more
 	}
-	sight, err := w.s.sightLocked(r)
+	state, err := w.s.stateLocked(r)
 	if fired {
-		sight.Fired, sight.Since = true, w.s.firedSinceLocked(&sight, since)
+		state.Fired, state.Since = true, w.s.firedSinceLocked(&state, since)
 	}
 	switch {
 	case err != nil && !errors.Is(err, coord.ErrRefused):
 		w.delayLocked(e)
 	case err != nil:
 		e.state = atRest
-		w.tellLocked(e, Sight{Name: e.name, Asked: sight.Asked, At: sight.At, Attach: sight.Attach, Err: err})
+		w.notifyLocked(e, SemaphoreState{Name: e.name, Asked: state.Asked, At: state.At, Attach: state.Attach, Err: err})
 		for _, f := range slices.Clone(e.followers) {
 			delete(f.names, e.name)
 			w.unfollowLocked(f, e.name)
 		}
 	default:
-		if sight.Absent {
+		if state.Absent {
 			w.delayLocked(e)
 		} else {
 			e.state, e.request, e.pause = armed, r.id, 0
 			w.armed[r.id] = e
 		}
-		w.tellLocked(e, sight)
+		w.notifyLocked(e, state)
 		if e.again && e.state == armed {
 			w.askLocked(e)
 		}
@@ -209,7 +209,7 @@ func (w *watches) answeredLocked(e *watched, r *request, fired bool, since time.
 }
 
 // changedLocked takes in the news that a watch has fired. Only the present one counts: the
-// service also tells of those that were replaced, and may tell of what nobody follows any
+// service also reports those that were replaced, and may report what nobody follows any
 // more.
 func (w *watches) changedLocked(request uint64) {
 	if e := w.armed[request]; e != nil {
@@ -277,17 +277,17 @@ func (w *watches) attachedLocked() {
 	w.sendLocked()
 }
 
-// tellLocked hands a sight to those who follow, and compares it with what we own.
-func (w *watches) tellLocked(e *watched, sight Sight) {
-	if sight.Err == nil && e.guards > 0 {
+// notifyLocked hands a state to those who follow, and compares it with what we own.
+func (w *watches) notifyLocked(e *watched, state SemaphoreState) {
+	if state.Err == nil && e.guards > 0 {
 		for _, g := range slices.Clone(w.s.grants) {
-			if g.wish.name == e.name {
-				g.seenLocked(sight)
+			if g.params.name == e.name {
+				g.seenLocked(state)
 			}
 		}
 	}
 	for _, f := range e.followers {
-		f.tellLocked(sight)
+		f.notifyLocked(state)
 	}
 }
 

@@ -21,16 +21,16 @@ func isDescribe(m *pb.SessionRequest) bool {
 }
 
 // next takes the next state, which has to be there when nothing moves any more.
-func next(t *testing.T, f *ydbcoord.Follower) ydbcoord.Sight {
+func next(t *testing.T, f *ydbcoord.Follower) ydbcoord.SemaphoreState {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
 	defer cancel()
 	synctest.Wait()
-	sight, err := f.Next(ctx)
+	state, err := f.Next(ctx)
 	if err != nil {
 		t.Fatalf("nothing to take: %v", err)
 	}
-	return sight
+	return state
 }
 
 // nothing checks that there is nothing to take.
@@ -39,8 +39,8 @@ func nothing(t *testing.T, f *ydbcoord.Follower) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
 	defer cancel()
 	synctest.Wait()
-	if sight, err := f.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("got %+v, %v, want nothing", sight, err)
+	if state, err := f.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("got %+v, %v, want nothing", state, err)
 	}
 }
 
@@ -58,8 +58,8 @@ func followed(t *testing.T, test func(t *testing.T, b *bench, r *record, s *ydbc
 		if err := f.Add("s"); err != nil {
 			t.Fatal(err)
 		}
-		if sight := next(t, f); sight.Absent || sight.Limit != 1 || sight.Name != "s" {
-			t.Fatalf("first seen as %+v", sight)
+		if state := next(t, f); state.Absent || state.Limit != 1 || state.Name != "s" {
+			t.Fatalf("first seen as %+v", state)
 		}
 		test(t, b, r, s, f)
 	})
@@ -72,20 +72,20 @@ func TestFollowerIsToldEachChangeOfOwnersAndData(t *testing.T) {
 		keep(t, other)
 		for range 3 {
 			g := must(t, other, election("s"))
-			if sight := next(t, f); len(sight.Owners) != 1 || sight.Owners[0].Order != g.Info().Fence {
-				t.Errorf("acquired: %+v", sight)
+			if state := next(t, f); len(state.Owners) != 1 || state.Owners[0].Order != g.Info().Fence {
+				t.Errorf("acquired: %+v", state)
 			}
 			if err := other.Update(t.Context(), "s", []byte(fmt.Sprint(g.Info().Fence))); err != nil {
 				t.Fatal(err)
 			}
-			if sight := next(t, f); string(sight.Data) != fmt.Sprint(g.Info().Fence) {
-				t.Errorf("updated: %+v", sight)
+			if state := next(t, f); string(state.Data) != fmt.Sprint(g.Info().Fence) {
+				t.Errorf("updated: %+v", state)
 			}
 			if err := g.Release(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if sight := next(t, f); len(sight.Owners) != 0 || !sight.At.Equal(time.Now()) {
-				t.Errorf("released: %+v", sight)
+			if state := next(t, f); len(state.Owners) != 0 || !state.At.Equal(time.Now()) {
+				t.Errorf("released: %+v", state)
 			}
 			time.Sleep(time.Second)
 		}
@@ -102,8 +102,8 @@ func TestSlowFollowerIsToldTheNewestStateOnly(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		if sight := next(t, f); sight.Data[0] != 99 {
-			t.Errorf("told %v", sight.Data)
+		if state := next(t, f); state.Data[0] != 99 {
+			t.Errorf("told %v", state.Data)
 		}
 		nothing(t, f)
 	})
@@ -152,8 +152,8 @@ func TestAllWhoFollowShareOneWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, more := range append(all, f) {
-			if sight := next(t, more); string(sight.Data) != "x" {
-				t.Errorf("told %+v", sight)
+			if state := next(t, more); string(state.Data) != "x" {
+				t.Errorf("told %+v", state)
 			}
 		}
 		if n := r.count(isArming) - before; n != 1 {
@@ -205,14 +205,14 @@ func TestWatchesAreArmedAnewAfterEachAttachAndToldAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(ttl * 3 / 4)
-		if sight := next(t, f); string(sight.Data) != "unseen" || sight.Attach != 2 {
-			t.Errorf("told %+v", sight)
+		if state := next(t, f); string(state.Data) != "unseen" || state.Attach != 2 {
+			t.Errorf("told %+v", state)
 		}
 		if err := b.UpdateSemaphore(node, "s", []byte("seen")); err != nil {
 			t.Fatal(err)
 		}
-		if sight := next(t, f); string(sight.Data) != "seen" {
-			t.Errorf("told %+v", sight)
+		if state := next(t, f); string(state.Data) != "seen" {
+			t.Errorf("told %+v", state)
 		}
 	})
 }
@@ -242,11 +242,11 @@ func TestAtMostSixtyFourSemaphoresAreAskedForAtOnce(t *testing.T) {
 		b.Delay(0, 0)
 		seen := map[string]bool{}
 		for len(seen) < len(names) {
-			sight, err := f.Next(t.Context())
+			state, err := f.Next(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen[sight.Name] = true
+			seen[state.Name] = true
 		}
 		if n := r.count(isArming); n != 1000 {
 			t.Errorf("%d describes for 1000 semaphores", n)
@@ -268,16 +268,16 @@ func TestLookShowsTheQueueAndLeavesTheWatchAlone(t *testing.T) {
 		nothing(t, f) // the service does not tell of waiters
 		armed := r.count(isArming)
 		f.Look("s", "not followed")
-		want := ydbcoord.Link{Session: b.Waiters(node, "s")[0].SessionID, Order: 2, Count: 1, Data: []byte("me"), Timeout: time.Second}
-		sight := next(t, f)
-		if len(sight.Waiters) != 1 || fmt.Sprint(sight.Waiters[0]) != fmt.Sprint(want) {
-			t.Errorf("the queue is %+v, want %+v", sight.Waiters, want)
+		want := ydbcoord.SemaphoreMember{Session: b.Waiters(node, "s")[0].SessionID, Order: 2, Count: 1, Data: []byte("me"), Timeout: time.Second}
+		state := next(t, f)
+		if len(state.Waiters) != 1 || fmt.Sprint(state.Waiters[0]) != fmt.Sprint(want) {
+			t.Errorf("the queue is %+v, want %+v", state.Waiters, want)
 		}
-		if sight, err := s.Look(t.Context(), "s"); err != nil || len(sight.Waiters) != 1 || len(sight.Owners) != 1 {
-			t.Errorf("looking: %+v, %v", sight, err)
+		if state, err := s.Look(t.Context(), "s"); err != nil || len(state.Waiters) != 1 || len(state.Owners) != 1 {
+			t.Errorf("looking: %+v, %v", state, err)
 		}
-		if sight, err := s.Look(t.Context(), "absent"); err != nil || !sight.Absent {
-			t.Errorf("looking at nothing: %+v, %v", sight, err)
+		if state, err := s.Look(t.Context(), "absent"); err != nil || !state.Absent {
+			t.Errorf("looking at nothing: %+v, %v", state, err)
 		}
 		nothing(t, f)
 		if r.count(isArming) != armed {
@@ -328,8 +328,8 @@ func TestLostAnswerToADescribeIsMadeUpForOnTheNextStream(t *testing.T) {
 		if err := b.FailStreams(node, Ydb.StatusIds_OVERLOADED); err != nil {
 			t.Fatal(err)
 		}
-		if sight := next(t, f); string(sight.Data) != "x" {
-			t.Errorf("told %+v", sight)
+		if state := next(t, f); string(state.Data) != "x" {
+			t.Errorf("told %+v", state)
 		}
 	})
 }

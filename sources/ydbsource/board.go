@@ -136,7 +136,7 @@ func (b *board) set(c *sources.Change, e *entry, p *sources.Primitive) {
 }
 
 // take compares a sight with what is known, and returns what is to be told.
-func (b *board) take(e *entry, sight ydbcoord.Sight) []sources.Change {
+func (b *board) take(e *entry, sight ydbcoord.SemaphoreState) []sources.Change {
 	old, after := e.shown, e.asked
 	first, wasAbsent := !e.got, e.absent
 	e.note(sight)
@@ -212,7 +212,7 @@ const (
 )
 
 // note keeps what the pace needs.
-func (e *entry) note(sight ydbcoord.Sight) {
+func (e *entry) note(sight ydbcoord.SemaphoreState) {
 	e.pause = min(max(2*e.pause, firstPause), longestWait)
 	if !sight.Absent {
 		e.pause = 0

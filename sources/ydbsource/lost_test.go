@@ -49,7 +49,7 @@ func TestWhoWaitedForADeletedSemaphoreMayHaveLeftBefore(t *testing.T) {
 	b.begin()
 	t0 := time.Now()
 	b.take(e, look(t0, 1, 2))
-	gone := ydbcoord.Sight{Name: "x", Absent: true, Fired: true, Asked: t0.Add(time.Minute), At: t0.Add(time.Minute)}
+	gone := ydbcoord.SemaphoreState{Name: "x", Absent: true, Fired: true, Asked: t0.Add(time.Minute), At: t0.Add(time.Minute)}
 	changes := b.take(e, gone)
 	if len(changes) != 2 || !changes[0].After.Equal(t0.Add(-time.Millisecond)) || changes[0].Set[0].Queue.Len != 0 || len(changes[0].Set[0].Owners) != 1 {
 		t.Fatalf("told as %+v, want the queue first, after the last look was asked for", changes)

@@ -106,13 +106,13 @@ func (n *node) keep(ctx context.Context, s *ydbcoord.Session) error {
 		return err
 	}
 	for {
-		turned := s.Turned()
-		if info := s.Link(); info.Attached {
+		turned := s.StatusChanged()
+		if info := s.Status(); info.Attached {
 			n.link.up(n.board.path)
 			if err := n.attached(ctx, s, turned); !errors.Is(err, errDetached) {
 				return err
 			}
-			if err := n.outage(s.Link()); err != nil {
+			if err := n.outage(s.Status()); err != nil {
 				return err
 			}
 			continue
@@ -129,7 +129,7 @@ func (n *node) keep(ctx context.Context, s *ydbcoord.Session) error {
 
 // leave ends a session. Where nobody listens the service finds out by itself.
 func (n *node) leave(s *ydbcoord.Session, why error) {
-	if s.Link().Attached && !errors.Is(why, errSilent) {
+	if s.Status().Attached && !errors.Is(why, errSilent) {
 		ctx, cancel := context.WithTimeout(context.Background(), farewell)
 		defer cancel()
 		if s.Close(ctx) == nil {
@@ -155,7 +155,7 @@ func (n *node) settings(ctx context.Context) error {
 }
 
 // outage says that what is shown may be old from now on.
-func (n *node) outage(info ydbcoord.LinkInfo) error {
+func (n *node) outage(info ydbcoord.Status) error {
 	if info.Attached { // again: since when it was not is not known any more
 		return n.gap(time.Time{})
 	}

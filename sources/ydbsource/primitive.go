@@ -40,7 +40,7 @@ func (b *board) none(e *entry, at time.Time) *sources.Primitive {
 }
 
 // denied is the row of a semaphore at which we may not look.
-func (b *board) denied(e *entry, sight ydbcoord.Sight) *sources.Primitive {
+func (b *board) denied(e *entry, sight ydbcoord.SemaphoreState) *sources.Primitive {
 	p := b.row(e, sight.At)
 	p.OwnersHow, p.Queue = sources.Unknown, sources.Queue{}
 	p.Note = "no right to read it: grant the user SELECT ROW on the node"
@@ -49,7 +49,7 @@ func (b *board) denied(e *entry, sight ydbcoord.Sight) *sources.Primitive {
 
 // primitive is what the row of a semaphore shows. old is the row before, nil if there is
 // none; since is how long waiters that it does not show have waited.
-func (b *board) primitive(e *entry, sight ydbcoord.Sight, old *sources.Primitive, since sources.Stamp) *sources.Primitive {
+func (b *board) primitive(e *entry, sight ydbcoord.SemaphoreState, old *sources.Primitive, since sources.Stamp) *sources.Primitive {
 	p := b.row(e, sight.At)
 	p.Limit, p.LimitHow, p.Taken = sight.Limit, sources.Told, sight.Taken
 	p.Ephemeral, p.Data = sight.Ephemeral, sources.NewBlob(sight.Data, len(sight.Data))
@@ -108,21 +108,21 @@ func (b *board) sessionID(session uint64) string {
 	return ydbcoord.OwnerID(session) + "@" + b.incarnation
 }
 
-func guard(l ydbcoord.Link) string {
+func guard(l ydbcoord.SemaphoreMember) string {
 	return ydbcoord.OwnerID(l.Session) + "/" + strconv.FormatUint(l.Order, 10)
 }
 
 // serial is the order id, as far as it has room: two that follow each other differ.
-func serial(l ydbcoord.Link) uint16 { return uint16(l.Order%math.MaxUint16) + 1 }
+func serial(l ydbcoord.SemaphoreMember) uint16 { return uint16(l.Order%math.MaxUint16) + 1 }
 
-func permits(l ydbcoord.Link, whole bool) uint64 {
+func permits(l ydbcoord.SemaphoreMember, whole bool) uint64 {
 	if whole && l.Count == ydbcoord.AllPermits {
 		return 1
 	}
 	return l.Count
 }
 
-func (b *board) owner(l ydbcoord.Link, whole bool, p *sources.Primitive) sources.Owner {
+func (b *board) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Primitive) sources.Owner {
 	o := sources.Owner{
 		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
 		Serial: serial(l), Data: sources.NewBlob(l.Data, len(l.Data)), Guard: guard(l),
@@ -140,7 +140,7 @@ func (b *board) owner(l ydbcoord.Link, whole bool, p *sources.Primitive) sources
 
 // waiter makes a waiter. Since when it waits is not told: it was seen first between two
 // looks, or at the first.
-func (b *board) waiter(l ydbcoord.Link, whole bool, before []sources.Waiter, since sources.Stamp) sources.Waiter {
+func (b *board) waiter(l ydbcoord.SemaphoreMember, whole bool, before []sources.Waiter, since sources.Stamp) sources.Waiter {
 	w := sources.Waiter{
 		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
 		Order: l.Order, Data: sources.NewBlob(l.Data, len(l.Data)), Guard: guard(l), Since: since,
@@ -160,7 +160,7 @@ func (b *board) waiter(l ydbcoord.Link, whole bool, before []sources.Waiter, sin
 const labelLimit = 64
 
 // label is what people call an owner: what its data says, else its session.
-func label(l ydbcoord.Link) string {
+func label(l ydbcoord.SemaphoreMember) string {
 	if name := named(l.Data); name != "" {
 		return name
 	}

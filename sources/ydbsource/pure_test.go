@@ -11,7 +11,7 @@ import (
 )
 
 func guardOf(l ydbtest.Link) string {
-	return guard(ydbcoord.Link{Session: l.SessionID, Order: l.OrderID})
+	return guard(ydbcoord.SemaphoreMember{Session: l.SessionID, Order: l.OrderID})
 }
 
 func TestLabelIsReadableDataOrTheSession(t *testing.T) {
@@ -34,7 +34,7 @@ func TestLabelIsReadableDataOrTheSession(t *testing.T) {
 		"x" + strings.Repeat("ä", 40):   "x" + strings.Repeat("ä", 31),
 		`{"label":"` + strings.Repeat("x", 5000) + `"}`: anonymous,
 	} {
-		if got := label(ydbcoord.Link{Session: 0x7c0011, Data: []byte(data)}); got != want {
+		if got := label(ydbcoord.SemaphoreMember{Session: 0x7c0011, Data: []byte(data)}); got != want {
 			t.Errorf("label of %.20q is %q, want %q", data, got, want)
 		}
 	}
@@ -44,7 +44,7 @@ func FuzzLabelCanBePrinted(f *testing.F) {
 	f.Add([]byte(`{"label":"a"}`))
 	f.Add([]byte("a b\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got := label(ydbcoord.Link{Session: 1, Data: data})
+		got := label(ydbcoord.SemaphoreMember{Session: 1, Data: data})
 		if got == "" || len(got) > labelLimit || readable([]byte(got)) != got && got != "session 1" {
 			t.Errorf("%q", got)
 		}
@@ -53,11 +53,11 @@ func FuzzLabelCanBePrinted(f *testing.F) {
 
 func TestKindIsToldByTheFormWhereNoneIsNamed(t *testing.T) {
 	t.Parallel()
-	all := []ydbcoord.Link{{Count: ydbcoord.AllPermits}}
+	all := []ydbcoord.SemaphoreMember{{Count: ydbcoord.AllPermits}}
 	for want, s := range map[sources.Kind]ydbcoord.Semaphore{
 		sources.KindMutex:     {Ephemeral: true, Limit: ydbcoord.AllPermits, Owners: all},
 		sources.KindElection:  {Limit: 1},
-		sources.KindSemaphore: {Ephemeral: true, Limit: ydbcoord.AllPermits, Owners: []ydbcoord.Link{{Count: 1}}},
+		sources.KindSemaphore: {Ephemeral: true, Limit: ydbcoord.AllPermits, Owners: []ydbcoord.SemaphoreMember{{Count: 1}}},
 	} {
 		if got := guess(s); got != want {
 			t.Errorf("%+v is taken for a %v, want %v", s, got, want)
@@ -68,8 +68,8 @@ func TestKindIsToldByTheFormWhereNoneIsNamed(t *testing.T) {
 func TestSharedMutexKeepsItsCountAndIsNoConflict(t *testing.T) {
 	t.Parallel()
 	b := &board{o: &Options{}}
-	p := b.primitive(&entry{Selection: Selection{Name: "x", Kind: sources.KindMutex}}, ydbcoord.Sight{Semaphore: ydbcoord.Semaphore{
-		Ephemeral: true, Limit: ydbcoord.AllPermits, Taken: 3, Owners: []ydbcoord.Link{{Session: 1, Count: 1}, {Session: 2, Count: 2}},
+	p := b.primitive(&entry{Selection: Selection{Name: "x", Kind: sources.KindMutex}}, ydbcoord.SemaphoreState{Semaphore: ydbcoord.Semaphore{
+		Ephemeral: true, Limit: ydbcoord.AllPermits, Taken: 3, Owners: []ydbcoord.SemaphoreMember{{Session: 1, Count: 1}, {Session: 2, Count: 2}},
 	}}, nil, sources.Stamp{})
 	if p.Limit != sources.NoLimit || p.Taken != 3 || p.Owners[0].Mode != sources.Shared || p.Owners[1].Permits != 2 {
 		t.Errorf("%+v", p)
@@ -116,11 +116,11 @@ func TestSelectionsBelongToTheirNodes(t *testing.T) {
 }
 
 // look is a sight of a semaphore of limit 1 with an owner and waiters, by session.
-func look(at time.Time, owner uint64, waiters ...uint64) ydbcoord.Sight {
-	sight := ydbcoord.Sight{Name: "x", Asked: at.Add(-time.Millisecond), At: at, Fired: true, Semaphore: ydbcoord.Semaphore{Limit: 1, Taken: 1}}
-	sight.Owners = []ydbcoord.Link{{Session: owner, Order: owner, Count: 1}}
+func look(at time.Time, owner uint64, waiters ...uint64) ydbcoord.SemaphoreState {
+	sight := ydbcoord.SemaphoreState{Name: "x", Asked: at.Add(-time.Millisecond), At: at, Fired: true, Semaphore: ydbcoord.Semaphore{Limit: 1, Taken: 1}}
+	sight.Owners = []ydbcoord.SemaphoreMember{{Session: owner, Order: owner, Count: 1}}
 	for _, w := range waiters {
-		sight.Waiters = append(sight.Waiters, ydbcoord.Link{Session: w, Order: w, Count: 1})
+		sight.Waiters = append(sight.Waiters, ydbcoord.SemaphoreMember{Session: w, Order: w, Count: 1})
 	}
 	return sight
 }
@@ -132,7 +132,7 @@ func TestWaiterThatCameBesideAPushWasSeenAndNotTold(t *testing.T) {
 	b.begin()
 	t0 := time.Now()
 	var told []string
-	tell := func(sight ydbcoord.Sight) {
+	tell := func(sight ydbcoord.SemaphoreState) {
 		before := e.shown
 		for _, c := range b.take(e, sight) {
 			for _, p := range c.Set {

@@ -36,7 +36,7 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, turned <-chan 
 	defer cancel()
 	w := &watching{node: n, session: s, follower: s.Follow(), read: time.Now()}
 	defer w.follower.Close()
-	sights := make(chan ydbcoord.Sight)
+	sights := make(chan ydbcoord.SemaphoreState)
 	spawn.Go(ctx, &helpers, func() { w.pull(ctx, sights) })
 	spawn.Go(ctx, &helpers, func() { w.pings(ctx) })
 	n.board.missing = false
@@ -57,7 +57,7 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, turned <-chan 
 			}
 			continue // the pace is the timer's
 		case <-turned:
-			if now := s.Link(); !now.Attached || s.Err() != nil {
+			if now := s.Status(); !now.Attached || s.Err() != nil {
 				return ended(s)
 			}
 			return errDetached // and attached again already
@@ -93,7 +93,7 @@ func (w *watching) greet() error {
 // turn asks what is due, and says when to be called again.
 func (w *watching) turn(ctx context.Context) (time.Duration, error) {
 	now := time.Now()
-	if heard := w.session.Link().Heard; now.Sub(heard) > silenceLimit {
+	if heard := w.session.Status().Heard; now.Sub(heard) > silenceLimit {
 		return 0, errSilent
 	}
 	if now.Sub(w.read) > settingsFor {
@@ -120,7 +120,7 @@ func (w *watching) turn(ctx context.Context) (time.Duration, error) {
 }
 
 // pull hands sights over until ctx or the session ends.
-func (w *watching) pull(ctx context.Context, sights chan<- ydbcoord.Sight) {
+func (w *watching) pull(ctx context.Context, sights chan<- ydbcoord.SemaphoreState) {
 	for {
 		sight, err := w.follower.Next(ctx)
 		if err != nil {
@@ -154,7 +154,7 @@ func (w *watching) pings(ctx context.Context) {
 }
 
 // take takes in a sight: the Changes that tell it.
-func (w *watching) take(sight ydbcoord.Sight) []sources.Change {
+func (w *watching) take(sight ydbcoord.SemaphoreState) []sources.Change {
 	w.link.heard(w.board.path)
 	e := w.board.byName[sight.Name]
 	if e == nil {

@@ -9,12 +9,12 @@ import (
 // errSuperseded ends a request that a later one of ours has made pointless.
 var errSuperseded = errors.New("superseded by a later request")
 
-// replay prepares what is not over to be sent again, on a new stream. What the service did
+// resend prepares what is not over to be sent again, on a new stream. What the service did
 // with it before is not known, so each verb is repeated in its own way:
 //
 //	acquire   with what is left of its wait. The service keeps the place, or answers at
 //	          once if it is ours already. Not if a release was asked for since: the
-//	          release alone tells the service all it needs to know
+//	          release alone says all that the service needs to know
 //	release   as it is; released may be false now although the first one worked
 //	describe  as it is
 //	create    as it is; that it exists may be our own work, see Session.Create
@@ -24,7 +24,7 @@ var errSuperseded = errors.New("superseded by a later request")
 //
 // Arming describes are not repeated: watches died with the stream, and their manager
 // begins anew.
-func (t *table) replay() {
+func (t *table) resend() {
 	t.ready = nil
 	clear(t.lanes)
 	released := map[string]uint64{} // the last release of a name

@@ -13,28 +13,28 @@ import (
 func TestStandingForgetsWhatWasAnsweredAndKeepsWhatWasNot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &standing{current: "a"}
+		s := &keyValues{current: "a"}
 		want := func(when string, values ...string) {
 			t.Helper()
 			if got, _ := s.possible(); !slices.Equal(got, values) {
 				t.Errorf("%s the key may hold %q, want %q", when, got, values)
 			}
 		}
-		s.propose("b")
+		s.sending("b")
 		want("while b is sent", "a", "b")
-		s.stands("b")
-		s.settle("b", time.Minute)
+		s.confirmed("b")
+		s.sent("b", time.Minute)
 		want("after the answer", "b")
-		s.propose("c")
-		s.settle("c", time.Minute)
+		s.sending("c")
+		s.sent("c", time.Minute)
 		want("after a refusal", "b")
-		s.propose("c")
-		s.doubt("c")
-		s.settle("c", time.Minute)
+		s.sending("c")
+		s.unanswered("c")
+		s.sent("c", time.Minute)
 		want("after a lost answer", "b", "c")
-		s.propose("d")
-		s.stands("d")
-		s.settle("d", time.Minute)
+		s.sending("d")
+		s.confirmed("d")
+		s.sent("d", time.Minute)
 		want("after another answer", "d", "c")
 		time.Sleep(time.Minute)
 		want("in time for a late arrival", "d", "c")
@@ -45,26 +45,26 @@ func TestStandingForgetsWhatWasAnsweredAndKeepsWhatWasNot(t *testing.T) {
 
 func TestStandingTakesOnlySoManyUndecided(t *testing.T) {
 	t.Parallel()
-	s := &standing{current: "a"}
-	for i := range mostUndecided {
+	s := &keyValues{current: "a"}
+	for i := range mostCandidates {
 		value := string(rune('b' + i))
-		if !s.propose(value) {
+		if !s.sending(value) {
 			t.Fatalf("number %d was refused", i)
 		}
-		s.doubt(value)
-		s.settle(value, time.Hour)
+		s.unanswered(value)
+		s.sent(value, time.Hour)
 	}
-	if s.propose("z") {
+	if s.sending("z") {
 		t.Error("one too many was taken")
 	}
-	if !s.propose("b") {
+	if !s.sending("b") {
 		t.Error("one that is undecided anyway was refused")
 	}
 }
 
 func TestFindEndsWithTheError(t *testing.T) {
 	t.Parallel()
-	s := &standing{current: "a"}
+	s := &keyValues{current: "a"}
 	broken := errors.New("broken")
 	if found, err := s.find(func(string) (bool, error) { return false, broken }); found || !errors.Is(err, broken) {
 		t.Errorf("find: %v, %v", found, err)
@@ -73,15 +73,15 @@ func TestFindEndsWithTheError(t *testing.T) {
 
 func TestFindSeesAProclamationThatWasAnsweredMeanwhile(t *testing.T) {
 	t.Parallel()
-	s := &standing{current: "a"}
+	s := &keyValues{current: "a"}
 	server := "a"
 	proclaimed := false
 	found, err := s.find(func(value string) (bool, error) {
 		if !proclaimed { // while the question about a is on its way
 			proclaimed, server = true, "b"
-			s.propose("b")
-			s.stands("b")
-			s.settle("b", time.Minute)
+			s.sending("b")
+			s.confirmed("b")
+			s.sent("b", time.Minute)
 		}
 		return server == value, nil
 	})
@@ -95,7 +95,7 @@ func TestFindSeesAProclamationThatWasAnsweredMeanwhile(t *testing.T) {
 func TestFindNeverLosesAKeyThatIsOurs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		s := &standing{current: "a"}
+		s := &keyValues{current: "a"}
 		server := "a"
 		type sent struct {
 			to   string
@@ -115,12 +115,12 @@ func TestFindNeverLosesAKeyThatIsOurs(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 6).Draw(t, "proclamations") {
 			value := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "value")
-			if !s.propose(value) {
+			if !s.sending(value) {
 				continue
 			}
 			from, _ := s.possible()
-			s.doubt(value)
-			s.settle(value, time.Hour)
+			s.unanswered(value)
+			s.sent(value, time.Hour)
 			underway = append(underway, sent{value, from})
 			if rapid.Bool().Draw(t, "arrives at once") {
 				arrive()
@@ -144,15 +144,15 @@ func TestFindNeverLosesAKeyThatIsOurs(t *testing.T) {
 
 func TestAnAnswerThatAProclamationOvertookDoesNotUndoIt(t *testing.T) {
 	t.Parallel()
-	s := &standing{current: "old"}
+	s := &keyValues{current: "old"}
 	key := "old"
 	holds := func(value string) (bool, error) { return key == value, nil }
 	found, err := s.find(func(value string) (bool, error) {
 		right, err := holds(value) // the server has answered; the answer is on its way
-		s.propose("new")
+		s.sending("new")
 		key = "new" // obeyed and answered on another connection
-		s.stands("new")
-		s.settle("new", 0)
+		s.confirmed("new")
+		s.sent("new", 0)
 		return right, err
 	})
 	if !found || err != nil {

@@ -13,7 +13,7 @@ import (
 	"coordtop/coord"
 )
 
-// ErrWantsTLS: the server speaks TLS, and we were told to do without. It comes beside
+// ErrWantsTLS: the server speaks TLS, and we were configured without it. It comes beside
 // coord.ErrRefused.
 var ErrWantsTLS = errors.New("the server speaks TLS only")
 
@@ -29,13 +29,13 @@ const (
 	frameHeader  = 9
 	settingsKind = 4 // at the fourth byte
 
-	greetingFor = time.Second // how long each of the two looks may take
+	greetingFor = time.Second // how long each of the two tries may take
 )
 
-// greet finds out whether the server speaks what we are told to speak: without TLS the SDK
+// checkProtocol finds out whether the server speaks what we are configured to speak: without TLS the SDK
 // would try until its context ends, and what it says then looks like silence. A server that
 // says nothing for now may only be slow, which is the SDK's to wait for.
-func (c *Client) greet(ctx context.Context) error {
+func (c *Client) checkProtocol(ctx context.Context) error {
 	if c.options.Conn != nil || c.options.TLS != nil {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (o ClientOptions) settings(ctx context.Context) error {
 	return nil
 }
 
-// wantsTLS says whether the server answers the beginning of TLS. That its certificate is
+// wantsTLS reports whether the server answers the beginning of TLS. That its certificate is
 // not trusted is such an answer.
 func (o ClientOptions) wantsTLS(ctx context.Context) bool {
 	host, _, err := net.SplitHostPort(o.Address)

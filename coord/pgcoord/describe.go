@@ -15,11 +15,11 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// lookTime bounds one look.
-const lookTime = 5 * time.Second
+// readTime bounds one read.
+const readTime = 5 * time.Second
 
 // locksQuery reads who owns a key and who waits, in the order of the queue: by the
-// beginning of the waiting, which servers before 14 only tell as that of the statement. A
+// beginning of the waiting, which servers before 14 only report as that of the statement. A
 // prepared transaction has no process; its name is found through the transaction that it
 // holds a lock on.
 const locksQuery = `select l.pid, l.mode, l.granted, a.application_name,
@@ -46,11 +46,11 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	if kind != coord.KindMutex && kind != coord.KindElection {
 		return coord.Description{}, fmt.Errorf("a %v: %w", kind, coord.ErrUnsupported)
 	}
-	key, err := s.driver.key(ctx, name, s.driver.desk.get)
+	key, err := s.driver.key(ctx, name, s.driver.observer.get)
 	if err != nil {
 		return coord.Description{}, s.closedOr(failure.With(err, ctx.Err()))
 	}
-	v := view{desk: s.driver.desk, key: key}
+	v := view{observer: s.driver.observer, key: key}
 	d, err := v.describe(ctx)
 	if err != nil {
 		return coord.Description{}, s.closedOr(failure.With(err, ctx.Err()))
@@ -59,16 +59,16 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	return d, nil
 }
 
-// view is one key as seen from the desk.
+// view is one key as read by the observer.
 type view struct {
-	desk  *desk
-	key   Key
-	asked map[string]bool // owners that did not answer; nil: ask
+	observer *observer
+	key      Key
+	asked    map[string]bool // owners that did not answer; nil: ask
 }
 
-// describe looks once, and a second time if owners had to be asked for their data.
+// describe reads once, and a second time if owners had to be asked for their data.
 func (v *view) describe(ctx context.Context) (coord.Description, error) {
-	d, missing, err := v.look(ctx)
+	d, missing, err := v.readLocks(ctx)
 	if err != nil || len(missing) == 0 {
 		return d, err
 	}
@@ -79,9 +79,9 @@ func (v *view) describe(ctx context.Context) (coord.Description, error) {
 	if !fresh {
 		return d, nil
 	}
-	err = v.desk.ask(ctx, v.key, func() bool {
+	err = v.observer.requestData(ctx, v.key, func() bool {
 		for _, o := range missing {
-			if _, ok := v.desk.whole(v.key, o.pid, o.name); !ok {
+			if _, ok := v.observer.announcedData(v.key, o.pid, o.name); !ok {
 				return false
 			}
 		}
@@ -90,7 +90,7 @@ func (v *view) describe(ctx context.Context) (coord.Description, error) {
 	if err != nil {
 		return coord.Description{}, err
 	}
-	d, missing, err = v.look(ctx)
+	d, missing, err = v.readLocks(ctx)
 	v.asked = map[string]bool{}
 	for owner := range missing {
 		v.asked[owner] = true
@@ -104,9 +104,9 @@ type backend struct {
 	name string
 }
 
-// look reads the locks once. missing are owners whose data is known in part only.
-func (v *view) look(ctx context.Context) (d coord.Description, missing map[string]backend, err error) {
-	l, err := v.desk.get(ctx)
+// readLocks reads the locks once. missing are owners whose data is known in part only.
+func (v *view) readLocks(ctx context.Context) (d coord.Description, missing map[string]backend, err error) {
+	l, err := v.observer.get(ctx)
 	if err != nil {
 		return d, nil, err
 	}
@@ -115,7 +115,7 @@ func (v *view) look(ctx context.Context) (d coord.Description, missing map[strin
 		since = "null"
 	}
 	var rows []row
-	err = v.desk.read(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
+	err = v.observer.read(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
 		var err error
 		rows, err = query(ctx, conn, fmt.Sprintf(locksQuery, since),
 			itoa(int64(v.key.Class)), itoa(int64(v.key.Object)), itoa(int64(v.key.Sub)))
@@ -124,7 +124,7 @@ func (v *view) look(ctx context.Context) (d coord.Description, missing map[strin
 	if err != nil {
 		return d, nil, fmt.Errorf("looking at the lock: %w", err)
 	}
-	d = coord.Description{WaitersKnown: v.desk.driver.options.Poll == 0} // those who poll do not queue
+	d = coord.Description{WaitersKnown: v.observer.driver.options.Poll == 0} // those who poll do not queue
 	missing = map[string]backend{}
 	for _, r := range rows {
 		o, from, there, err := v.read(r)
@@ -142,7 +142,7 @@ func (v *view) look(ctx context.Context) (d coord.Description, missing map[strin
 		}
 		d.Taken++
 		if _, _, cut := ParseApplicationName(from.name); cut {
-			if whole, ok := v.desk.whole(v.key, from.pid, from.name); ok {
+			if whole, ok := v.observer.announcedData(v.key, from.pid, from.name); ok {
 				o.Data = whole
 			} else {
 				missing[o.ID+" "+from.name] = from
@@ -184,7 +184,7 @@ func (v *view) read(r row) (o coord.Owner, from backend, there bool, err error) 
 	return o, from, r.Text(5) == "t", nil
 }
 
-// Watch implements coord.Watcher: announcements make it look at once, and a look every so
+// Watch implements coord.Watcher: announcements make it read at once, and a read every so
 // often sees what nobody announces.
 func (s *session) Watch(ctx context.Context, kind coord.Kind, name string) iter.Seq2[coord.Description, error] {
 	return func(yield func(coord.Description, error) bool) {
@@ -199,7 +199,7 @@ func (s *session) Watch(ctx context.Context, kind coord.Kind, name string) iter.
 		defer func() { w.stop() }()
 		retry := backoff.Policy{}.Start()
 		for {
-			d, err := w.look(ctx)
+			d, err := w.readBounded(ctx)
 			switch {
 			case ctx.Err() != nil:
 				return
@@ -230,23 +230,23 @@ type watch struct {
 	name    string
 
 	view    *view         // once the key is known
-	woken   chan struct{} // by announcements about it, also while we look
+	woken   chan struct{} // by announcements about it, also while we read
 	stop    func()
 	last    *coord.Description
 	changed time.Time
 }
 
-// look looks once, with time enough for an answer but not for ever.
-func (w *watch) look(ctx context.Context) (coord.Description, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+// readBounded reads once, with time enough for an answer but not for ever.
+func (w *watch) readBounded(ctx context.Context) (coord.Description, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
 	if w.view == nil {
-		key, err := w.session.driver.key(ctx, w.name, w.session.driver.desk.get)
+		key, err := w.session.driver.key(ctx, w.name, w.session.driver.observer.get)
 		if err != nil {
 			return coord.Description{}, err
 		}
-		w.view = &view{desk: w.session.driver.desk, key: key}
-		w.woken, w.stop = w.session.driver.desk.watch(key)
+		w.view = &view{observer: w.session.driver.observer, key: key}
+		w.woken, w.stop = w.session.driver.observer.watch(key)
 	}
 	d, err := w.view.describe(ctx)
 	d.Kind, d.Name = w.kind, w.name
@@ -262,7 +262,7 @@ func (w *watch) differs(d coord.Description) bool {
 	return true
 }
 
-// rest waits for an announcement or the next look; false: ctx ended.
+// rest waits for an announcement or the next read; false: ctx ended.
 func (w *watch) rest(ctx context.Context) bool {
 	every := w.session.driver.options.WatchEvery
 	pause := every
@@ -280,7 +280,7 @@ func (w *watch) rest(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	}
-	select { // announcements that come in a flood are answered by one look
+	select { // announcements that come in a flood are answered by one read
 	case <-least.C:
 		return true
 	case <-ctx.Done():

@@ -15,8 +15,8 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// LinkInfo is what is known of a session's connection.
-type LinkInfo struct {
+// Status is what is known of a session's connection.
+type Status struct {
 	Attached bool      // there is a stream, and the session is attached to it
 	Number   int       // how often it was attached; between two numbers anything may have happened unseen
 	Since    time.Time // of the present attach, or of the loss of the last one
@@ -24,27 +24,27 @@ type LinkInfo struct {
 	Err      error     // why the last stream, or the last try to make one, ended; nil while attached
 }
 
-// Link tells how the connection is.
-func (s *Session) Link() LinkInfo {
+// Status reports how the connection is.
+func (s *Session) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.link
+	return s.status
 }
 
-// Turned returns a channel that is closed when the session is attached or loses its stream
-// the next time. Whoever reads Link after it got the channel misses nothing.
-func (s *Session) Turned() <-chan struct{} {
+// StatusChanged returns a channel that is closed when the session is attached or loses its stream
+// the next time. A caller that reads Status after it got the channel misses nothing.
+func (s *Session) StatusChanged() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.turn
+	return s.statusChanged
 }
 
-func (s *Session) turnLocked() {
-	close(s.turn)
-	s.turn = make(chan struct{})
+func (s *Session) changeStatusLocked() {
+	close(s.statusChanged)
+	s.statusChanged = make(chan struct{})
 }
 
-// errSilent ends a stream on which nothing was heard for too long.
+// errSilent ends a stream on which nothing was received for too long.
 var errSilent = errors.New("nothing was heard")
 
 // errStopped ends a stream whose session the service has stopped.
@@ -124,17 +124,17 @@ func (s *Session) attached(st *stream, id uint64, asked time.Time) {
 	defer s.mu.Unlock()
 	s.id = id
 	s.stream = st
-	s.link = LinkInfo{Attached: true, Number: s.link.Number + 1, Since: time.Now()}
-	s.turnLocked()
+	s.status = Status{Attached: true, Number: s.status.Number + 1, Since: time.Now()}
+	s.changeStatusLocked()
 	s.proveLocked(asked)
 	if s.err != nil {
-		st.put(s.farewell...)
+		st.put(s.lastRequests...)
 		return
 	}
-	if s.seeker == nil {
-		s.seeker = spawn.After(s.life, s.patience(), s.seek)
+	if s.overdueTimer == nil {
+		s.overdueTimer = spawn.After(s.life, s.answerTime(), s.checkOverdue)
 	}
-	s.table.replay()
+	s.table.resend()
 	s.watches.attachedLocked()
 	s.flushLocked()
 }
@@ -143,8 +143,8 @@ func (s *Session) attached(st *stream, id uint64, asked time.Time) {
 func (s *Session) detached(st *stream, why error) {
 	s.mu.Lock()
 	s.stream = nil
-	s.link.Attached, s.link.Since, s.link.Err = false, time.Now(), why
-	s.turnLocked()
+	s.status.Attached, s.status.Since, s.status.Err = false, time.Now(), why
+	s.changeStatusLocked()
 	s.mu.Unlock()
 	st.end()
 }
@@ -164,13 +164,13 @@ func (s *Session) run(st *stream) {
 	s.live(nil)
 }
 
-// broken ends the session after a panic, and prepares its farewell. It returns the stream
+// broken ends the session after a panic, and prepares its last requests. It returns the stream
 // that was in use.
 func (s *Session) broken(why error) *stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
-		s.parting, s.farewell = true, s.farewellLocked()
+		s.closing, s.lastRequests = true, s.lastRequestsLocked()
 		s.endLocked(fmt.Errorf("%w: %w", coord.ErrLost, why))
 	}
 	return s.stream
@@ -200,7 +200,7 @@ func (s *Session) live(st *stream) {
 		}
 		st = nil
 		s.route.failed(errors.Is(why, errSilent) || errors.Is(why, context.DeadlineExceeded))
-		if s.judge(why, &taken) || !atOnce && pause.Wait(s.life) != nil {
+		if s.classify(why, &taken) || !atOnce && pause.Wait(s.life) != nil {
 			return
 		}
 	}
@@ -212,29 +212,29 @@ func (s *Session) tryAttach() (*stream, error) {
 	st, err := s.attach(ctx)
 	if err != nil {
 		s.mu.Lock()
-		s.link.Err = err
+		s.status.Err = err
 		s.mu.Unlock()
 	}
 	return st, err
 }
 
-// judge ends the session if what a stream or a try ended with is the end of it.
-func (s *Session) judge(why error, taken *int) (over bool) {
+// classify ends the session if what a stream or a try ended with is the end of it.
+func (s *Session) classify(why error, taken *int) (over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case errors.Is(why, errStopped):
 		over = true
-	case fateOf(why) == fateTaken:
+	case classifyEnd(why) == endTakenOver:
 		*taken++
 		over = *taken >= 2
-	case fateOf(why) == fateOver:
+	case classifyEnd(why) == endOver:
 		over = true
 	default:
 		*taken = 0
 	}
 	if over {
-		s.told = true
+		s.confirmed = true
 		s.endLocked(fmt.Errorf("%w: %w", coord.ErrLost, why))
 		s.quit()
 	}

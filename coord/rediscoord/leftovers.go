@@ -16,19 +16,19 @@ import (
 const (
 	// settleTries is how often an uncertain answer is asked about before it becomes an
 	// error.
-	settleTries = 2
+	confirmTries = 2
 	// cleanupTimeout bounds what is done after a claim's context has ended.
 	cleanupTimeout = time.Second
 )
 
-// settlePolicy paces the questions after a lost reply.
-var settlePolicy = backoff.Policy{Min: 10 * time.Millisecond, Max: 250 * time.Millisecond}
+// retryPolicy paces the questions after a lost reply.
+var retryPolicy = backoff.Policy{Min: 10 * time.Millisecond, Max: 250 * time.Millisecond}
 
-// settle asks whether the key is ours after all. cause is why that is not known; nil if
+// confirm asks whether the key is ours after all. cause is why that is not known; nil if
 // the last try missed, which may have been because of an earlier one of ours.
-func (a *attempt) settle(ctx context.Context, cause error) (*grant, bool, error) {
-	pause := settlePolicy.Start()
-	for range settleTries {
+func (a *attempt) confirm(ctx context.Context, cause error) (*grant, bool, error) {
+	pause := retryPolicy.Start()
+	for range confirmTries {
 		asked := time.Now()
 		n, err := a.renew(ctx)
 		if err == nil && n > 0 {
@@ -51,27 +51,27 @@ func (a *attempt) leave(ctx context.Context, why error) error {
 	if !a.uncertain {
 		return nil
 	}
-	d := debt{key: a.key, value: a.value, ttl: a.ttl, until: time.Now().Add(latest), late: true}
+	d := leftover{key: a.key, value: a.value, ttl: a.ttl, until: time.Now().Add(longestDelivery), late: true}
 	var under *unfinished
 	if errors.As(why, &under) {
 		d.sending = under.done
 	}
-	a.s.owe(d)
+	a.s.addLeftover(d)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	if a.s.payDebts(ctx, func(o debt) bool { return o.value == a.value }) != nil && !a.s.shutting() {
+	if a.s.releaseLeftovers(ctx, func(o leftover) bool { return o.value == a.value }) != nil && !a.s.shutting() {
 		return coord.ErrUncertain
 	}
 	return nil // while the session closes, it is its Close that says what is not sure
 }
 
-// latest is how long after its sending a command may still arrive: no system goes on for longer
+// longestDelivery is how long after its sending a command may still arrive: no system goes on for longer
 // to deliver what is not acknowledged.
-const latest = 15 * time.Minute
+const longestDelivery = 15 * time.Minute
 
-// debt is a value that may stand at a key without anybody knowing it: the answer to a
+// leftover is a value that may stand at a key without anybody knowing it: the answer to a
 // try or to a release was lost, and so was every question about it.
-type debt struct {
+type leftover struct {
 	key, value string
 	ttl        time.Duration
 	until      time.Time       // when it surely has run out
@@ -79,34 +79,34 @@ type debt struct {
 	sending    <-chan struct{} // closed when nobody sends it any more; nil: nobody does
 }
 
-// owe remembers a value whose fate is unknown.
-func (s *session) owe(d debt) {
+// addLeftover remembers a value whose outcome is unknown.
+func (s *session) addLeftover(d leftover) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	s.debts = slices.DeleteFunc(s.debts, func(d debt) bool { return now.After(d.until) })
-	s.debts = append(s.debts, d)
+	s.leftovers = slices.DeleteFunc(s.leftovers, func(d leftover) bool { return now.After(d.until) })
+	s.leftovers = append(s.leftovers, d)
 }
 
-// due lists the debts that are chosen.
-func (s *session) due(chosen func(debt) bool) (due []debt) {
+// leftoversWhere lists the leftovers that are chosen.
+func (s *session) leftoversWhere(chosen func(leftover) bool) (leftoversWhere []leftover) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	for _, d := range s.debts {
+	for _, d := range s.leftovers {
 		if chosen(d) && now.Before(d.until) {
-			due = append(due, d)
+			leftoversWhere = append(leftoversWhere, d)
 		}
 	}
-	return due
+	return leftoversWhere
 }
 
-// payDebts gives back what may be ours without our knowing, of the debts that are chosen. An
+// releaseLeftovers gives back what may be ours without our knowing, of the leftovers that are chosen. An
 // error that wraps errUnproven says that all of it was given back, and that some may be taken
-// later; those debts stay.
-func (s *session) payDebts(ctx context.Context, chosen func(debt) bool) error {
-	due := s.due(chosen)
-	unproven := s.hushFor(ctx, due)
+// later; those leftovers stay.
+func (s *session) releaseLeftovers(ctx context.Context, chosen func(leftover) bool) error {
+	due := s.leftoversWhere(chosen)
+	unproven := s.endSendersOf(ctx, due)
 	for _, d := range due {
 		if _, err := s.release(ctx, d.key, d.value); err != nil && !isWrongType(err) {
 			return fmt.Errorf("giving back what an earlier claim may have left: %w", err)
@@ -115,18 +115,18 @@ func (s *session) payDebts(ctx context.Context, chosen func(debt) bool) error {
 			continue
 		}
 		s.mu.Lock()
-		s.debts = slices.DeleteFunc(s.debts, func(o debt) bool { return o == d })
+		s.leftovers = slices.DeleteFunc(s.leftovers, func(o leftover) bool { return o == d })
 		s.mu.Unlock()
 	}
 	return unproven
 }
 
-// hushFor makes sure that no try of these debts can arrive any more.
-func (s *session) hushFor(ctx context.Context, due []debt) error {
-	if !slices.ContainsFunc(due, func(d debt) bool { return d.late }) {
+// endSendersOf makes sure that no try of these leftovers can arrive any more.
+func (s *session) endSendersOf(ctx context.Context, due []leftover) error {
+	if !slices.ContainsFunc(due, func(d leftover) bool { return d.late }) {
 		return nil
 	}
-	err := s.hush(ctx) // which also makes those return that still send
+	err := s.endOldConnections(ctx) // which also makes those return that still send
 	waited := false
 	for _, d := range due {
 		if d.sending == nil {
@@ -145,7 +145,7 @@ func (s *session) hushFor(ctx context.Context, due []debt) error {
 		}
 	}
 	if waited {
-		err = s.hush(ctx)
+		err = s.endOldConnections(ctx)
 	}
 	if err != nil && !errors.Is(err, errUnproven) {
 		err = fmt.Errorf("%w: %w", errUnproven, err)

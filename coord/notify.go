@@ -7,10 +7,10 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// teller hands state changes to OnState one after the other, in the order in which
-// they were told. A slow OnState delays nobody but itself: a goroutine runs while
+// notifier hands state changes to OnState one after the other, in the order in which
+// they happened. A slow OnState delays nobody but itself: a goroutine runs while
 // there is something to hand over, and flush waits for it.
-type teller struct {
+type notifier struct {
 	f     func(StateChange) // nil: nobody wants to know
 	start func(func())      // starts a goroutine
 
@@ -19,12 +19,12 @@ type teller struct {
 	busy  chan struct{} // closed when the goroutine that hands over is done; nil: none runs
 }
 
-// newTeller starts nothing. Who is told of a panic of OnState is as in ctx.
-func newTeller(ctx context.Context, o SessionOptions) *teller {
-	return &teller{f: o.OnState, start: func(f func()) { spawn.Go(ctx, nil, f) }}
+// newNotifier starts nothing. A panic of OnState goes to the handler of ctx.
+func newNotifier(ctx context.Context, o SessionOptions) *notifier {
+	return &notifier{f: o.OnState, start: func(f func()) { spawn.Go(ctx, nil, f) }}
 }
 
-func (t *teller) tell(c StateChange) {
+func (t *notifier) notify(c StateChange) {
 	if t.f == nil {
 		return
 	}
@@ -38,7 +38,7 @@ func (t *teller) tell(c StateChange) {
 	}
 }
 
-func (t *teller) handOver(done chan struct{}) {
+func (t *notifier) handOver(done chan struct{}) {
 	defer close(done)
 	for {
 		t.mu.Lock()
@@ -54,8 +54,8 @@ func (t *teller) handOver(done chan struct{}) {
 	}
 }
 
-// flush waits until everything told so far has been handed over.
-func (t *teller) flush() {
+// flush waits until everything reported so far has been handed over.
+func (t *notifier) flush() {
 	t.mu.Lock()
 	busy := t.busy
 	t.mu.Unlock()
@@ -64,17 +64,17 @@ func (t *teller) flush() {
 	}
 }
 
-// health works out a session's state from what is heard of its renewals, and tells
+// health works out a session's state from what is known of its renewals, and reports
 // each change of it.
 type health struct {
-	t *teller
+	t *notifier
 
 	mu       sync.Mutex
 	state    State
 	doubtful map[*keeper]error // whose last renewal failed
 }
 
-func newHealth(t *teller) *health {
+func newHealth(t *notifier) *health {
 	return &health{t: t, doubtful: map[*keeper]error{}}
 }
 
@@ -87,7 +87,7 @@ func (h *health) now() State {
 // opened: the session exists.
 func (h *health) opened() { h.set(StateOpen, nil) }
 
-// ended: the session is over. Nothing is told after it.
+// ended: the session is over. Nothing is reported after it.
 func (h *health) ended(cause error) { h.set(StateEnded, cause) }
 
 func (h *health) set(s State, why error) {
@@ -101,7 +101,7 @@ func (h *health) setLocked(s State, why error) {
 		return
 	}
 	h.state = s
-	h.t.tell(StateChange{State: s, Err: why})
+	h.t.notify(StateChange{State: s, Err: why})
 }
 
 // failed: a renewal did not get its answer.
@@ -122,7 +122,7 @@ func (h *health) confirmed(k *keeper) {
 	}
 }
 
-// left: nothing more will be heard of k. That is no news of the service: a session that
+// left: nothing more will come of k. That is no news of the service: a session that
 // is doubtful stays so until an answer comes, to whatever.
 func (h *health) left(k *keeper) {
 	h.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"coordtop/coord/pgcoord"
 )
 
-// TestAClaimThatMayStillWinIsNotMissed has the owner leave after the link to the server has
+// TestAClaimThatMayStillWinIsNotMissed has the owner leave after the connection to the server has
 // fallen silent, so that the server gives the lock to a claim which has stopped waiting.
 func TestAClaimThatMayStillWinIsNotMissed(t *testing.T) {
 	t.Parallel()
@@ -64,7 +64,7 @@ func TestAClaimThatMayStillWinIsNotMissed(t *testing.T) {
 }
 
 // TestAClaimWhoseLinkFallsSilentIsEndedOverAnother has a server that can be reached: then
-// nothing is left in doubt.
+// nothing is left uncertain.
 func TestAClaimWhoseLinkFallsSilentIsEndedOverAnother(t *testing.T) {
 	t.Parallel()
 	url, proxy := proxied(t)

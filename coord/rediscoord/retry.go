@@ -12,8 +12,8 @@ import (
 	"coordtop/internal/backoff"
 )
 
-// dueJitter spreads the claims that wait for the same expiry.
-const dueJitter = 15 * time.Millisecond
+// expiryJitter spreads the claims that wait for the same expiry.
+const expiryJitter = 15 * time.Millisecond
 
 // wait pauses; it is false when the claim's time is over instead.
 func (a *attempt) wait(ctx context.Context, pause time.Duration) (bool, error) {
@@ -33,14 +33,14 @@ func (a *attempt) wait(ctx context.Context, pause time.Duration) (bool, error) {
 	return true, nil
 }
 
-// look finds out after a miss what is wrong with the key, if anything, and how long to
-// wait before it is worth trying again. Where the user may not look, it is not done.
-func (a *attempt) look(ctx context.Context) (time.Duration, error) {
+// checkKey finds out after a miss what is wrong with the key, if anything, and how long to
+// wait before it is worth trying again. Where the user may not read it, it is not done.
+func (a *attempt) checkKey(ctx context.Context) (time.Duration, error) {
 	delay := a.s.driver.options.RetryDelay
 	delay = delay/2 + rand.N(delay/2+1)
 	f, err := ask(ctx, a.s, a.timeout(), a.facts)
 	if err != nil {
-		return delay, nil // the next try will tell
+		return delay, nil // the next try will show
 	}
 	if f.kind != "" && f.kind != "string" && f.kind != "none" {
 		return 0, fmt.Errorf("the key holds a %s: %w", f.kind, coord.ErrRefused)
@@ -52,10 +52,10 @@ func (a *attempt) look(ctx context.Context) (time.Duration, error) {
 	case forever:
 		return 0, ErrNoExpiry
 	case gone:
-		return rand.N(dueJitter), nil
+		return rand.N(expiryJitter), nil
 	}
 	// The server frees the key in the millisecond after its last.
-	return min(delay, f.left+time.Millisecond+rand.N(dueJitter)), nil
+	return min(delay, f.left+time.Millisecond+rand.N(expiryJitter)), nil
 }
 
 // facts are a key's type and the time until it expires; what the user may not know is the

@@ -9,13 +9,13 @@ import (
 	"coordtop/internal/pgwire"
 )
 
-// checkTime is how long a server may take to look at its client while a statement of that
+// checkTime is how long a server may take to check its client while a statement of that
 // one waits: client_connection_check_interval in settings.
 const checkTime = time.Second
 
-// doubt is a server's process that asked for a lock on a connection that we cut without an
+// uncertainClaim is a server's process that asked for a lock on a connection that we cut without an
 // answer. The process may have the lock, or get it, until it notices.
-type doubt struct {
+type uncertainClaim struct {
 	facts facts
 	until time.Time
 }
@@ -25,28 +25,28 @@ func uncertain(within time.Duration, err error) error {
 	return coord.Uncertain(fmt.Sprintf("the server ends our session within %v", within), err)
 }
 
-// uncertain returns err, or, where the connection was cut without an answer and the process
+// endProcess returns err, or, where the connection was cut without an answer and the process
 // behind it cannot be ended either, an error that says so. ctx bounds the asking.
-func (p *place) uncertain(ctx context.Context, err error) error {
-	s, f := p.session, p.link.facts
-	d := doubt{f, time.Now().Add(f.window + checkTime)}
+func (p *place) endProcess(ctx context.Context, err error) error {
+	s, f := p.session, p.connection.facts
+	d := uncertainClaim{f, time.Now().Add(f.window + checkTime)}
 	if s.driver.endProcess(ctx, f) {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.doubts = append(s.doubts, d)
+	s.uncertain = append(s.uncertain, d)
 	return uncertain(f.window+checkTime, err)
 }
 
-// resolve tries once more, for a moment, to end the processes that are in doubt, and returns an
+// endUncertain tries once more, for a moment, to end the processes that may still be there, and returns an
 // error if one of them may be there still.
-func (s *session) resolve(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, partingTime)
+func (s *session) endUncertain(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
 	s.mu.Lock()
-	doubts := s.doubts
-	s.doubts = nil
+	doubts := s.uncertain
+	s.uncertain = nil
 	s.mu.Unlock()
 	var left time.Duration
 	for _, d := range doubts {
@@ -69,7 +69,7 @@ func (d *Driver) endProcess(ctx context.Context, f facts) bool {
 	pause := time.Millisecond
 	for {
 		var rows []row
-		err := d.desk.read(ctx, func(ctx context.Context, conn *pgwire.Conn) (err error) {
+		err := d.observer.read(ctx, func(ctx context.Context, conn *pgwire.Conn) (err error) {
 			end := "false"
 			if conn.Pooler() == pgwire.None {
 				end = "pg_catalog.pg_terminate_backend(pid)"

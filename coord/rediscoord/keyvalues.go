@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// mostUndecided is how many proclamations may be without an answer at a time.
-const mostUndecided = 8
+// mostCandidates is how many proclamations may be without an answer at a time.
+const mostCandidates = 8
 
-// standing knows which values of ours the key may hold. Normally that is one. A
+// keyValues knows which values of ours the key may hold. Normally that is one. A
 // proclamation whose answer was lost may have been obeyed, or be obeyed late, from a
 // buffer of a link that we gave up, even after another one was confirmed: until it is too
 // old for that its value counts as possible. It is safe for concurrent use.
-type standing struct {
-	mu      sync.Mutex
-	current string
-	ghosts  []ghost
-	changes int // grows with every change of what is possible
+type keyValues struct {
+	mu         sync.Mutex
+	current    string
+	candidates []candidate
+	changes    int // grows with every change of what is possible
 }
 
-// ghost is a value that was sent.
-type ghost struct {
+// candidate is a value that was sent.
+type candidate struct {
 	value     string
 	until     time.Time // when it cannot arrive any more; zero while it is being sent
 	uncertain bool      // an answer to it was lost
@@ -29,13 +29,13 @@ type ghost struct {
 
 // possible returns the values that the key may hold, the likeliest first, and the count
 // of changes that they were read at.
-func (s *standing) possible() ([]string, int) {
+func (s *keyValues) possible() ([]string, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	s.ghosts = slices.DeleteFunc(s.ghosts, func(g ghost) bool { return !g.until.IsZero() && now.After(g.until) })
+	s.candidates = slices.DeleteFunc(s.candidates, func(g candidate) bool { return !g.until.IsZero() && now.After(g.until) })
 	values := []string{s.current}
-	for _, g := range s.ghosts {
+	for _, g := range s.candidates {
 		if !slices.Contains(values, g.value) {
 			values = append(values, g.value)
 		}
@@ -43,50 +43,50 @@ func (s *standing) possible() ([]string, int) {
 	return values, s.changes
 }
 
-// propose counts a value as possible, before it is sent; false: too many are.
-func (s *standing) propose(value string) bool {
+// sending counts a value as possible, before it is sent; false: too many are.
+func (s *keyValues) sending(value string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.indexLocked(value)
-	if i < 0 && len(s.ghosts) >= mostUndecided {
+	if i < 0 && len(s.candidates) >= mostCandidates {
 		return false
 	}
 	if i < 0 {
-		s.ghosts = append(s.ghosts, ghost{value: value})
+		s.candidates = append(s.candidates, candidate{value: value})
 		s.changes++
 	} else {
-		s.ghosts[i].until = time.Time{}
+		s.candidates[i].until = time.Time{}
 	}
 	return true
 }
 
-// doubt notes that an answer about a proposed value was lost.
-func (s *standing) doubt(value string) {
+// unanswered notes that an answer about a sent value was lost.
+func (s *keyValues) unanswered(value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := s.indexLocked(value); i >= 0 {
-		s.ghosts[i].uncertain = true
+		s.candidates[i].uncertain = true
 	}
 }
 
-// settle ends the sending of a proposed value. Without a doubt it is then forgotten, else
+// sent ends the sending of a value. If every answer came it is then forgotten, else
 // it stays possible for as long as it may arrive late.
-func (s *standing) settle(value string, late time.Duration) {
+func (s *keyValues) sent(value string, late time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.indexLocked(value)
 	switch {
 	case i < 0:
-	case s.ghosts[i].uncertain:
-		s.ghosts[i].until = time.Now().Add(late)
+	case s.candidates[i].uncertain:
+		s.candidates[i].until = time.Now().Add(late)
 	default:
-		s.ghosts = slices.Delete(s.ghosts, i, i+1)
+		s.candidates = slices.Delete(s.candidates, i, i+1)
 		s.changes++
 	}
 }
 
-// stands notes that the key was seen to hold value.
-func (s *standing) stands(value string) {
+// confirmed notes that the key was seen to hold value.
+func (s *keyValues) confirmed(value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current != value {
@@ -95,10 +95,10 @@ func (s *standing) stands(value string) {
 	}
 }
 
-// stoodAt is stands for an answer to a question that was asked when the count of changes
+// confirmedAt is confirmed for an answer to a question that was asked when the count of changes
 // was before. An answer that a proclamation has overtaken, on another connection, was
 // true when it was given and says nothing of now.
-func (s *standing) stoodAt(value string, before int) {
+func (s *keyValues) confirmedAt(value string, before int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.changes == before && s.current != value {
@@ -107,14 +107,14 @@ func (s *standing) stoodAt(value string, before int) {
 	}
 }
 
-func (s *standing) indexLocked(value string) int {
-	return slices.IndexFunc(s.ghosts, func(g ghost) bool { return g.value == value })
+func (s *keyValues) indexLocked(value string) int {
+	return slices.IndexFunc(s.candidates, func(g candidate) bool { return g.value == value })
 }
 
 // find asks do for every possible value until one is the right one. It asks again when
-// the possible changed meanwhile, and once more when there are ghosts, one of which may
+// the possible changed meanwhile, and once more when there are candidates, one of which may
 // have moved the key behind our back: only then it says that none is right.
-func (s *standing) find(do func(value string) (bool, error)) (bool, error) {
+func (s *keyValues) find(do func(value string) (bool, error)) (bool, error) {
 	for rounds := 1; ; rounds++ {
 		values, before := s.possible()
 		for _, value := range values {
@@ -123,7 +123,7 @@ func (s *standing) find(do func(value string) (bool, error)) (bool, error) {
 				return false, err
 			}
 			if right {
-				s.stoodAt(value, before)
+				s.confirmedAt(value, before)
 				return true, nil
 			}
 		}

@@ -15,57 +15,57 @@ import (
 )
 
 const (
-	watchName = "coordtop-watch" // how connections that only look show themselves
-	askTime   = 300 * time.Millisecond
-	heardKept = 1000 // sessions whose data is remembered
+	watchName     = "coordtop-watch" // how connections that only read name themselves
+	replyTime     = 300 * time.Millisecond
+	announcedKept = 1000 // sessions whose data is remembered
 )
 
-// desk is the driver's connection for looking and notifying. It listens to the
+// observer is the driver's connection for reading and notifying. It listens to the
 // announcements, and is made anew when it is needed after it broke.
-type desk struct {
+type observer struct {
 	driver *Driver
 	life   context.Context // ends with close
 	quit   context.CancelFunc
 	turn   chan struct{} // holds one element while somebody connects
 
-	mu       sync.Mutex
-	link     *link
-	ending   []*link               // replaced ones, which close joins
-	watchers map[chan struct{}]Key // woken by announcements about the key, and when the link ends
-	joiner   Joiner
-	heard    map[uint32]heard // by pid; only what was heard since the link was made
+	mu         sync.Mutex
+	connection *connection
+	ending     []*connection         // replaced ones, which close joins
+	watchers   map[chan struct{}]Key // woken by announcements about the key, and when the connection ends
+	joiner     Joiner
+	announced  map[uint32]announced // by pid; only what was received since the connection was made
 }
 
-// heard is the data that a session announced last.
-type heard struct {
+// announced is the data that a session announced last.
+type announced struct {
 	key  string
 	data []byte
 }
 
-func newDesk(d *Driver) *desk {
-	k := &desk{driver: d, turn: make(chan struct{}, 1), watchers: map[chan struct{}]Key{}, heard: map[uint32]heard{}}
+func newObserver(d *Driver) *observer {
+	k := &observer{driver: d, turn: make(chan struct{}, 1), watchers: map[chan struct{}]Key{}, announced: map[uint32]announced{}}
 	k.life, k.quit = context.WithCancel(context.Background())
 	return k
 }
 
-// use runs f on the desk's connection. If ctx ends while f runs, f runs on: others use the
+// use runs f on the observer's connection. If ctx ends while f runs, f runs on: others use the
 // connection too, and an answer that takes too long ends it for all.
-func (k *desk) use(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
+func (k *observer) use(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
 	l, err := k.get(ctx)
 	if err != nil {
 		return err
 	}
-	return notOurLoss(l.submit(lookTime, f).wait(ctx))
+	return notOurLoss(l.submit(readTime, f).wait(ctx))
 }
 
 // read is use for an f that may run twice: if the connection breaks under it, it is run
 // once more on a new one.
-func (k *desk) read(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
+func (k *observer) read(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
 	l, err := k.get(ctx)
 	if err != nil {
 		return err
 	}
-	err = l.submit(lookTime, f).wait(ctx)
+	err = l.submit(readTime, f).wait(ctx)
 	if err == nil || ctx.Err() != nil || l.alive() {
 		return err
 	}
@@ -73,7 +73,7 @@ func (k *desk) read(ctx context.Context, f func(context.Context, *pgwire.Conn) e
 }
 
 // get returns the connection; it makes one if there is none that works.
-func (k *desk) get(ctx context.Context) (*link, error) {
+func (k *observer) get(ctx context.Context) (*connection, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer spawn.OnDone(k.life, cancel)()
@@ -84,7 +84,7 @@ func (k *desk) get(ctx context.Context) (*link, error) {
 		return nil, k.ended(ctx)
 	}
 	k.mu.Lock()
-	l := k.link
+	l := k.connection
 	k.mu.Unlock()
 	if l != nil && l.alive() {
 		return l, nil
@@ -99,41 +99,41 @@ func (k *desk) get(ctx context.Context) (*link, error) {
 	return fresh, err
 }
 
-func (k *desk) ended(ctx context.Context) error {
+func (k *observer) ended(ctx context.Context) error {
 	if k.life.Err() != nil {
 		return errClosed
 	}
 	return fmt.Errorf("waiting for the connection: %w", ctx.Err())
 }
 
-// open makes the connection, which from then on belongs to the desk.
-func (k *desk) open(ctx context.Context) (*link, error) {
+// open makes the connection, which from then on belongs to the observer.
+func (k *observer) open(ctx context.Context) (*connection, error) {
 	k.mu.Lock()
-	clear(k.heard)
+	clear(k.announced)
 	k.joiner = Joiner{}
 	k.mu.Unlock()
-	l, err := k.driver.newPrepared(ctx, k.driver.options.TTL, watchName, k.hear)
+	l, err := k.driver.newPrepared(ctx, k.driver.options.TTL, watchName, k.receive)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.do(ctx, prepareLooking); err != nil {
+	if err := l.do(ctx, makeReadOnly); err != nil {
 		l.cut(errClosed)
 		<-l.done
 		return nil, notOurLoss(err)
 	}
 	k.mu.Lock()
-	if k.link != nil {
-		k.ending = append(k.ending, k.link)
+	if k.connection != nil {
+		k.ending = append(k.ending, k.connection)
 	}
 	k.forgetEndedLocked()
-	k.link = l
+	k.connection = l
 	k.mu.Unlock()
 	l.whenEnded(func(error) { k.wake(Key{}) })
 	return l, nil
 }
 
 // forgetEndedLocked drops what close need not join.
-func (k *desk) forgetEndedLocked() {
+func (k *observer) forgetEndedLocked() {
 	kept := k.ending[:0]
 	for _, l := range k.ending {
 		select {
@@ -145,8 +145,8 @@ func (k *desk) forgetEndedLocked() {
 	k.ending = kept
 }
 
-// prepareLooking keeps a connection that only looks from doing or holding up anything.
-func prepareLooking(ctx context.Context, conn *pgwire.Conn) error {
+// makeReadOnly keeps a connection that only reads from doing or holding up anything.
+func makeReadOnly(ctx context.Context, conn *pgwire.Conn) error {
 	err := configure(ctx, conn, [][2]string{
 		{"default_transaction_read_only", "on"}, {"statement_timeout", "5000"}, {"lock_timeout", "1000"},
 	})
@@ -156,8 +156,8 @@ func prepareLooking(ctx context.Context, conn *pgwire.Conn) error {
 	return listenTo(ctx, conn, Channel)
 }
 
-// hear is called on the goroutine of the connection.
-func (k *desk) hear(n *pgconn.Notification) {
+// receive is called on the goroutine of the connection.
+func (k *observer) receive(n *pgconn.Notification) {
 	if n.Channel != Channel {
 		return
 	}
@@ -173,19 +173,19 @@ func (k *desk) hear(n *pgconn.Notification) {
 	}
 	k.mu.Lock()
 	if a.Event == Released {
-		delete(k.heard, n.PID)
+		delete(k.announced, n.PID)
 	} else {
-		if len(k.heard) >= heardKept {
-			clear(k.heard)
+		if len(k.announced) >= announcedKept {
+			clear(k.announced)
 		}
-		k.heard[n.PID] = heard{key: a.Key, data: a.Data}
+		k.announced[n.PID] = announced{key: a.Key, data: a.Data}
 	}
 	k.mu.Unlock()
 	k.wake(key)
 }
 
 // wake wakes those who watch a key; the zero Key: all.
-func (k *desk) wake(key Key) {
+func (k *observer) wake(key Key) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for w, watched := range k.watchers {
@@ -201,7 +201,7 @@ func (k *desk) wake(key Key) {
 
 // watch returns a channel that holds an element after something was announced about key,
 // and what ends that.
-func (k *desk) watch(key Key) (woken chan struct{}, stop func()) {
+func (k *observer) watch(key Key) (woken chan struct{}, stop func()) {
 	woken = make(chan struct{}, 1)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -213,22 +213,22 @@ func (k *desk) watch(key Key) (woken chan struct{}, stop func()) {
 	}
 }
 
-// whole is the data of a session that its name has no room for, if the session announced
+// announcedData is the data of a session that its name has no room for, if the session announced
 // it: what it announced must shorten to the very name it has. The name need not be one of
 // ours, and the announcement need not be true.
-func (k *desk) whole(key Key, pid uint32, name string) ([]byte, bool) {
+func (k *observer) announcedData(key Key, pid uint32, name string) ([]byte, bool) {
 	identity, _, _ := ParseApplicationName(name)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	h, ok := k.heard[pid]
+	h, ok := k.announced[pid]
 	if !ok || h.key != key.String() || ApplicationName(identity, h.data) != name {
 		return nil, false
 	}
 	return bytes.Clone(h.data), true
 }
 
-// ask makes owners of a key tell their data, and waits for that for a moment.
-func (k *desk) ask(ctx context.Context, key Key, known func() bool) error {
+// requestData makes owners of a key send their data, and waits for that for a moment.
+func (k *observer) requestData(ctx context.Context, key Key, known func() bool) error {
 	woken, stop := k.watch(key)
 	defer stop()
 	l, err := k.get(ctx)
@@ -244,7 +244,7 @@ func (k *desk) ask(ctx context.Context, key Key, known func() bool) error {
 	if err != nil {
 		return err
 	}
-	t := time.NewTimer(askTime)
+	t := time.NewTimer(replyTime)
 	defer t.Stop()
 	for !known() {
 		select {
@@ -259,18 +259,18 @@ func (k *desk) ask(ctx context.Context, key Key, known func() bool) error {
 }
 
 // close ends the connection and waits for that.
-func (k *desk) close(ctx context.Context) {
+func (k *observer) close(ctx context.Context) {
 	k.quit()
 	k.turn <- struct{}{} // nobody connects any more
 	defer func() { <-k.turn }()
 	k.mu.Lock()
-	links := k.ending
-	if k.link != nil {
-		links = append(links, k.link)
+	connections := k.ending
+	if k.connection != nil {
+		connections = append(connections, k.connection)
 	}
-	k.link, k.ending = nil, nil
+	k.connection, k.ending = nil, nil
 	k.mu.Unlock()
-	for _, l := range links {
+	for _, l := range connections {
 		l.close(ctx)
 	}
 }

@@ -29,7 +29,7 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	defer leave()
 	key := s.driver.options.keyOf(kind, name)
 	v, err := s.read(ctx, key)
-	// A string that reads empty has just run out, or is empty: the second look tells.
+	// A string that reads empty has just run out, or is empty: the second read shows which.
 	if err == nil && v.kind == "string" && len(v.raw) == 0 {
 		v, err = s.read(ctx, key)
 	}
@@ -80,7 +80,7 @@ func (s *session) readNow(ctx context.Context, key string) (stored, error) {
 	}
 	v := stored{kind: kind.Val(), raw: []byte(value.Val())}
 	if counter != nil && v.kind == "string" {
-		// A counter that is missing or no number tells no fence.
+		// A counter that is missing or no number gives no fence.
 		v.fence, _ = counter.Uint64()
 	}
 	return v, nil

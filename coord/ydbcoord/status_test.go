@@ -12,12 +12,12 @@ func TestWhoWatchesTheLinkIsWokenByEveryLossAndAttach(t *testing.T) {
 		s := b.session(t, ydbcoord.Options{})
 		keep(t, s)
 		for range 3 {
-			lost, number := s.Turned(), s.Link().Number
+			lost, number := s.StatusChanged(), s.Status().Number
 			b.CutStreams()
 			<-lost
 			for {
-				again := s.Turned()
-				if l := s.Link(); l.Attached && l.Number == number+1 {
+				again := s.StatusChanged()
+				if l := s.Status(); l.Attached && l.Number == number+1 {
 					break
 				}
 				<-again

@@ -19,7 +19,7 @@ const (
 	// answerTime bounds every statement that has no reason to take long.
 	answerTime = 10 * time.Second
 	// partingTime bounds the last words on a connection.
-	partingTime = time.Second
+	closeTime = time.Second
 )
 
 // job is one piece of work with a connection. It ends when done is closed.
@@ -30,11 +30,11 @@ type job struct {
 	err   error // after done
 }
 
-// link is one connection and the goroutine that alone uses it: it does jobs one after the
+// connection is one connection to the server and the goroutine that alone uses it: it does jobs one after the
 // other, and between them it waits for what the server has to say, so that the end of the
-// session is seen when it happens. A link that has an expiry closes itself when that
+// session is seen when it happens. A connection that has an expiry closes itself when that
 // passes: a lock must not outlive the trust in it because nobody renews it any more.
-type link struct {
+type connection struct {
 	conn  *pgwire.Conn
 	facts facts         // of the last prepare; written in jobs, read after them
 	done  chan struct{} // closed when the connection is closed and the goroutine has ended
@@ -45,20 +45,20 @@ type link struct {
 	onEnd  func(error) // called once, before done is closed
 	jobs   []*job
 	notify func(*pgconn.Notification) // called by the goroutine; nil: nobody listens
-	poke   context.CancelFunc         // wakes the goroutine out of its waiting
+	wake   context.CancelFunc         // wakes the goroutine out of its waiting
 	expiry time.Time                  // zero: none
 	ending bool                       // no more jobs
-	polite bool                       // say goodbye
+	polite bool                       // end with a goodbye to the server
 	over   bool                       // the goroutine is past its last job
 	err    error                      // why it ended
 }
 
-// newLink connects and starts the goroutine, which ends after close, cut, the end of the
+// newConnection connects and starts the goroutine, which ends after close, cut, the end of the
 // connection or the expiry; the caller waits for done.
-func (d *Driver) newLink(ctx context.Context, ttl time.Duration) (*link, error) {
-	l := &link{done: make(chan struct{})}
+func (d *Driver) newConnection(ctx context.Context, ttl time.Duration) (*connection, error) {
+	l := &connection{done: make(chan struct{})}
 	var err error
-	if l.conn, err = d.connect(ctx, ttl, l.heard); err != nil {
+	if l.conn, err = d.connect(ctx, ttl, l.receive); err != nil {
 		return nil, err
 	}
 	l.ctx, l.quit = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -66,13 +66,13 @@ func (d *Driver) newLink(ctx context.Context, ttl time.Duration) (*link, error) 
 	return l, nil
 }
 
-// newPrepared is newLink, prepared, listened to by notify (which may be nil), and checked
+// newPrepared is newConnection, prepared, listened to by notify (which may be nil), and checked
 // to lead to a server on which a lock is what it seems. When it fails nothing is left.
 //
 // pgbouncer was seen to hand over a server session whose answer to the pooler's own
-// DISCARD ALL was still to come, and came to us (see goodbye): such a connection is given
+// DISCARD ALL was still to come, and came to us (see disconnect): such a connection is given
 // up for another.
-func (d *Driver) newPrepared(ctx context.Context, ttl time.Duration, name string, notify func(*pgconn.Notification)) (*link, error) {
+func (d *Driver) newPrepared(ctx context.Context, ttl time.Duration, name string, notify func(*pgconn.Notification)) (*connection, error) {
 	for tries := 3; ; tries-- {
 		l, err := d.tryPrepared(ctx, ttl, name, notify)
 		if tries == 1 || !errors.Is(err, pgwire.ErrOutOfStep) {
@@ -82,8 +82,8 @@ func (d *Driver) newPrepared(ctx context.Context, ttl time.Duration, name string
 }
 
 // tryPrepared is one try of newPrepared.
-func (d *Driver) tryPrepared(ctx context.Context, ttl time.Duration, name string, notify func(*pgconn.Notification)) (*link, error) {
-	l, err := d.newLink(ctx, ttl)
+func (d *Driver) tryPrepared(ctx context.Context, ttl time.Duration, name string, notify func(*pgconn.Notification)) (*connection, error) {
+	l, err := d.newConnection(ctx, ttl)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +99,8 @@ func (d *Driver) tryPrepared(ctx context.Context, ttl time.Duration, name string
 	return nil, notOurLoss(err)
 }
 
-// heard passes a notification on.
-func (l *link) heard(n *pgconn.Notification) {
+// receive passes a notification on.
+func (l *connection) receive(n *pgconn.Notification) {
 	l.mu.Lock()
 	notify := l.notify
 	l.mu.Unlock()
@@ -109,16 +109,16 @@ func (l *link) heard(n *pgconn.Notification) {
 	}
 }
 
-// listen sets who is told of notifications; notify must not block.
-func (l *link) listen(notify func(*pgconn.Notification)) {
+// listen sets who receives notifications; notify must not block.
+func (l *connection) listen(notify func(*pgconn.Notification)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.notify = notify
 }
 
-// whenEnded sets what is called when the link ends, on the link's goroutine; it is called
+// whenEnded sets what is called when the connection ends, on the connection's goroutine; it is called
 // at once if that has happened already.
-func (l *link) whenEnded(f func(error)) {
+func (l *connection) whenEnded(f func(error)) {
 	l.mu.Lock()
 	over, err := l.over, l.err
 	if !over {
@@ -131,7 +131,7 @@ func (l *link) whenEnded(f func(error)) {
 }
 
 // run is the goroutine. After a panic the connection is cut: nothing is sure about it.
-func (l *link) run() {
+func (l *connection) run() {
 	defer close(l.done)
 	if err := spawn.Call(l.ctx, l.work); err != nil {
 		l.cut(coord.Lost(err))
@@ -140,7 +140,7 @@ func (l *link) run() {
 }
 
 // work returns when there is nothing more to do on the connection.
-func (l *link) work() error {
+func (l *connection) work() error {
 	for {
 		j, wait, cancel := l.next()
 		switch {
@@ -157,8 +157,8 @@ func (l *link) work() error {
 	}
 }
 
-// next is the next job, or else the context to wait under; neither: the link is ending.
-func (l *link) next() (*job, context.Context, context.CancelFunc) {
+// next is the next job, or else the context to wait under; neither: the connection is ending.
+func (l *connection) next() (*job, context.Context, context.CancelFunc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.jobs) > 0 && l.err == nil {
@@ -176,32 +176,32 @@ func (l *link) next() (*job, context.Context, context.CancelFunc) {
 	} else {
 		wait, cancel = context.WithDeadline(l.ctx, l.expiry)
 	}
-	l.poke = cancel
+	l.wake = cancel
 	return nil, wait, cancel
 }
 
 // woken takes note of why the waiting ended.
-func (l *link) woken(err, over error) {
+func (l *connection) woken(err, over error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.poke = nil
+	l.wake = nil
 	switch {
 	case err == nil, over != nil && !l.conn.Closed() && !l.expiredLocked():
 		return
 	case l.expiredLocked():
 		l.endLocked(errUnrenewed)
 	default:
-		l.endLocked(coord.Lost(fmt.Errorf("the connection ended: %w", tidy(err))))
+		l.endLocked(coord.Lost(fmt.Errorf("the connection ended: %w", classify(err))))
 	}
 }
 
 // errUnrenewed: the driver closed the connection because nobody renewed the grant.
 var errUnrenewed = fmt.Errorf("%w: it was not renewed in time, so its connection was closed", coord.ErrExpired)
 
-func (l *link) expiredLocked() bool { return !l.expiry.IsZero() && !time.Now().Before(l.expiry) }
+func (l *connection) expiredLocked() bool { return !l.expiry.IsZero() && !time.Now().Before(l.expiry) }
 
-// perform does one job. What closes the connection ends the link.
-func (l *link) perform(j *job) {
+// perform does one job. What closes the connection ends the connection.
+func (l *connection) perform(j *job) {
 	defer close(j.done)
 	ctx, cancel := l.boundFor(j)
 	defer cancel()
@@ -225,8 +225,8 @@ func (l *link) perform(j *job) {
 	j.err = l.err
 }
 
-// boundFor is the context of a job, which ends no later than the link expires.
-func (l *link) boundFor(j *job) (context.Context, context.CancelFunc) {
+// boundFor is the context of a job, which ends no later than the connection expires.
+func (l *connection) boundFor(j *job) (context.Context, context.CancelFunc) {
 	l.mu.Lock()
 	expiry := l.expiry
 	l.mu.Unlock()
@@ -241,18 +241,18 @@ func (l *link) boundFor(j *job) (context.Context, context.CancelFunc) {
 }
 
 // endLocked makes the goroutine finish, if it is not about to.
-func (l *link) endLocked(err error) {
+func (l *connection) endLocked(err error) {
 	if l.err == nil {
 		l.err = err
 	}
 	l.ending = true
-	if l.poke != nil {
-		l.poke()
+	if l.wake != nil {
+		l.wake()
 	}
 }
 
 // finish closes the connection and fails the jobs that are left.
-func (l *link) finish() {
+func (l *connection) finish() {
 	l.mu.Lock()
 	if l.err == nil {
 		l.err = errClosed
@@ -270,24 +270,24 @@ func (l *link) finish() {
 	if !polite {
 		l.conn.Cut()
 	}
-	l.goodbye(polite && l.conn.Pooler() == pgwire.Session)
+	l.disconnect(polite && l.conn.Pooler() == pgwire.Session)
 	l.quit(err)
 }
 
-// goodbye closes the connection. pgbouncer (1.18) takes a notification that arrives while
+// disconnect closes the connection. pgbouncer (1.18) takes a notification that arrives while
 // it cleans a session for its next client for the end of the cleaning, so a pooled session
 // stops listening before it is left to that.
-func (l *link) goodbye(unlisten bool) {
+func (l *connection) disconnect(unlisten bool) {
 	if unlisten && !l.conn.Closed() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), partingTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), closeTime)
 		defer cancel()
 		_ = l.conn.Unlisten(ctx) // a connection that breaks is gone, too
 	}
 	l.conn.Close()
 }
 
-// submit queues a job. It never blocks; on a link that has ended the job is done at once.
-func (l *link) submit(bound time.Duration, f func(context.Context, *pgwire.Conn) error) *job {
+// submit queues a job. It never blocks; on a connection that has ended the job is done at once.
+func (l *connection) submit(bound time.Duration, f func(context.Context, *pgwire.Conn) error) *job {
 	j := &job{f: f, bound: bound, done: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -300,14 +300,14 @@ func (l *link) submit(bound time.Duration, f func(context.Context, *pgwire.Conn)
 		return j
 	}
 	l.jobs = append(l.jobs, j)
-	if l.poke != nil {
-		l.poke()
+	if l.wake != nil {
+		l.wake()
 	}
 	return j
 }
 
 // do runs f on the connection and waits for its end or that of ctx; then f may still run.
-func (l *link) do(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
+func (l *connection) do(ctx context.Context, f func(context.Context, *pgwire.Conn) error) error {
 	return l.submit(answerTime, f).wait(ctx)
 }
 
@@ -320,10 +320,10 @@ func (j *job) wait(ctx context.Context) error {
 	}
 }
 
-// prepare makes the link ready for a TTL under a name, and reads its facts anew.
-func (l *link) prepare(ctx context.Context, ttl time.Duration, name string) error {
+// prepare makes the connection ready for a TTL under a name, and reads its facts anew.
+func (l *connection) prepare(ctx context.Context, ttl time.Duration, name string) error {
 	return l.do(ctx, func(ctx context.Context, conn *pgwire.Conn) error {
-		f, err := look(ctx, conn, ttl, name)
+		f, err := configureAndRead(ctx, conn, ttl, name)
 		if err == nil {
 			l.facts = f
 		}
@@ -331,26 +331,26 @@ func (l *link) prepare(ctx context.Context, ttl time.Duration, name string) erro
 	})
 }
 
-// expireAt sets when the link closes itself.
-func (l *link) expireAt(t time.Time) {
+// expireAt sets when the connection closes itself.
+func (l *connection) expireAt(t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.expiry = t
-	if l.poke != nil {
-		l.poke()
+	if l.wake != nil {
+		l.wake()
 	}
 }
 
-// alive reports whether the link can still be used, as far as it knows.
-func (l *link) alive() bool {
+// alive reports whether the connection can still be used, as far as it knows.
+func (l *connection) alive() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.ending
 }
 
-// close ends the link after the jobs that are queued, with a goodbye, and waits for that
-// or for the end of ctx, when it cuts. It returns when the link has ended.
-func (l *link) close(ctx context.Context) {
+// close ends the connection after the jobs that are queued, politely, and waits for that
+// or for the end of ctx, when it cuts. It returns when the connection has ended.
+func (l *connection) close(ctx context.Context) {
 	l.hangUp()
 	select {
 	case <-l.done:
@@ -360,19 +360,19 @@ func (l *link) close(ctx context.Context) {
 	}
 }
 
-// hangUp ends the link after the jobs that are queued, with a goodbye. It does not wait.
-func (l *link) hangUp() {
+// hangUp ends the connection after the jobs that are queued, politely. It does not wait.
+func (l *connection) hangUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ending, l.polite = true, true
-	if l.poke != nil {
-		l.poke()
+	if l.wake != nil {
+		l.wake()
 	}
 }
 
-// cut ends the link at once: the socket closes, so whatever runs on it fails. It does not
+// cut ends the connection at once: the socket closes, so whatever runs on it fails. It does not
 // wait.
-func (l *link) cut(err error) {
+func (l *connection) cut(err error) {
 	l.mu.Lock()
 	l.endLocked(err)
 	l.polite = false

@@ -17,7 +17,7 @@ func TestAPanicInAJobEndsTheLinkAndNotTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := d.newLink(spawn.With(t.Context(), func(*spawn.Panic) {}), 10*time.Second)
+	l, err := d.newConnection(spawn.With(t.Context(), func(*spawn.Panic) {}), 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

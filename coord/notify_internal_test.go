@@ -13,7 +13,7 @@ func TestStatesAreHandedOverOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []time.Duration
 		inside := 0
-		te := newTeller(t.Context(), SessionOptions{OnState: func(c StateChange) {
+		te := newNotifier(t.Context(), SessionOptions{OnState: func(c StateChange) {
 			if inside++; inside > 1 {
 				t.Error("called twice at a time")
 			}
@@ -24,7 +24,7 @@ func TestStatesAreHandedOverOneAfterTheOther(t *testing.T) {
 		start := time.Now()
 		var want []time.Duration
 		for n := range 50 {
-			te.tell(StateChange{Retry: time.Duration(n)})
+			te.notify(StateChange{Retry: time.Duration(n)})
 			want = append(want, time.Duration(n))
 		}
 		if time.Since(start) != 0 {
@@ -59,7 +59,7 @@ func TestSessionIsDoubtfulUntilTheServiceIsHeardOfAgain(t *testing.T) {
 		"doubtful ends as well":             {func(h *health) { h.failed(a, cut); h.ended(cut) }, StateEnded},
 		"a late answer opens nothing again": {func(h *health) { h.failed(a, cut); h.ended(cut); h.confirmed(a) }, StateEnded},
 	} {
-		h := newHealth(&teller{})
+		h := newHealth(&notifier{})
 		h.opened()
 		c.steps(h)
 		if got := h.now(); got != c.want {
