@@ -15,20 +15,20 @@ type file struct {
 }
 
 type fileThresholds struct {
-	NoLeader   duration `yaml:"no_leader"`
-	LateLeft   percent  `yaml:"late_left"`
-	LateMissed count    `yaml:"late_missed"`
-	LateWorn   percent  `yaml:"late_worn"`
-	LateSeen   count    `yaml:"late_seen"`
-	LossGap    duration `yaml:"loss_gap"`
-	Gap        duration `yaml:"gap"`
-	GapPart    percent  `yaml:"gap_part"`
-	FlapLosses count    `yaml:"flap_losses"`
-	FlapWithin duration `yaml:"flap_within"`
-	Wait       duration `yaml:"wait"`
-	WaitPerson duration `yaml:"wait_person"`
-	Full       duration `yaml:"full"`
-	Stale      duration `yaml:"stale"`
+	NoLeader   limit   `yaml:"no_leader"`
+	LateLeft   percent `yaml:"late_left"`
+	LateMissed count   `yaml:"late_missed"`
+	LateWorn   percent `yaml:"late_worn"`
+	LateSeen   count   `yaml:"late_seen"`
+	LossGap    limit   `yaml:"loss_gap"`
+	Gap        limit   `yaml:"gap"`
+	GapPart    percent `yaml:"gap_part"`
+	FlapLosses count   `yaml:"flap_losses"`
+	FlapWithin limit   `yaml:"flap_within"`
+	Wait       limit   `yaml:"wait"`
+	WaitPerson limit   `yaml:"wait_person"`
+	Full       limit   `yaml:"full"`
+	Stale      limit   `yaml:"stale"`
 }
 
 type fileSource struct {

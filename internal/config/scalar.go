@@ -18,10 +18,14 @@ type percent int
 // count is a whole number from 1 to 1000.
 type count int
 
+// limit is a length of time that is not nothing.
+type limit time.Duration
+
 var (
 	durationType = reflect.TypeFor[duration]()
 	percentType  = reflect.TypeFor[percent]()
 	countType    = reflect.TypeFor[count]()
+	limitType    = reflect.TypeFor[limit]()
 )
 
 func (d *decoder) scalar(n ast.Node, path string, v reflect.Value) {
@@ -31,6 +35,13 @@ func (d *decoder) scalar(n ast.Node, path string, v reflect.Value) {
 		length, err := time.ParseDuration(text)
 		if !ok || err != nil || length < 0 {
 			d.add(n, path, "must be a length of time with its unit, as 250ms, 5s or 1h")
+			return
+		}
+		v.SetInt(int64(length))
+	case v.Type() == limitType:
+		length, err := time.ParseDuration(text)
+		if !ok || err != nil || length <= 0 {
+			d.add(n, path, "must be a length of time with its unit, and not nothing, as 250ms, 5s or 1h")
 			return
 		}
 		v.SetInt(int64(length))

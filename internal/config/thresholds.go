@@ -12,7 +12,7 @@ func (v *validator) thresholds(f *fileThresholds) sources.Thresholds {
 	t := sources.DefaultThresholds()
 	for _, d := range []struct {
 		to   *time.Duration
-		from duration
+		from limit
 	}{
 		{&t.NoLeader, f.NoLeader}, {&t.LossGap, f.LossGap}, {&t.Gap, f.Gap}, {&t.FlapWithin, f.FlapWithin}, {&t.Wait, f.Wait},
 		{&t.WaitPerson, f.WaitPerson}, {&t.Full, f.Full}, {&t.Stale, f.Stale},

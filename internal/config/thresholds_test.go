@@ -56,6 +56,8 @@ func TestThresholdsAreTakenOneByOne(t *testing.T) {
 		"{late_seen: 0}":           "must be a whole number from 1 to 1000",
 		"{late_missed: 1.5}":       "must be a whole number",
 		"{no_leader: 5}":           "must be a length of time with its unit",
+		"{gap: 0s}":                "and not nothing, as 250ms",
+		"{loss_gap: -1s}":          "and not nothing, as 250ms",
 		"{flap_within: 2h}":        "must be an hour at most",
 		"{late_left: 60%}":         "must not be more than late_worn",
 		"{wait: 1h}":               "must not be longer than wait_person",
