@@ -16,7 +16,7 @@ func (all Backends) nameSources(sources []Source) {
 	taken, hosts, types := map[string]int{}, map[string]int{}, map[string]int{}
 	for i := range sources {
 		taken[sources[i].Name]++
-		hosts[hostsOf(&sources[i])]++
+		hosts[all.hostsOf(&sources[i])]++
 		types[sources[i].Type]++
 	}
 	for i := range sources {
@@ -24,7 +24,7 @@ func (all Backends) nameSources(sources []Source) {
 		if s.Name != "" {
 			continue
 		}
-		switch host := hostsOf(s); {
+		switch host := all.hostsOf(s); {
 		case host != "" && hosts[host] == 1 && taken[host] == 0:
 			s.Name = host
 		case types[s.Type] == 1 && taken[s.Type] == 0:
@@ -39,10 +39,11 @@ func (all Backends) nameSources(sources []Source) {
 // hostsOf are the hosts of a source without their ports, each once, with commas; "" where it
 // is a local socket. Sentinels are not what is watched: the primary that they name is. What
 // stands there and is not positively a name may be a password in the wrong place.
-func hostsOf(s *Source) string {
+func (all Backends) hostsOf(s *Source) string {
 	scheme, rest, _ := strings.Cut(s.Address, "://")
 	rest, path, _ := strings.Cut(rest, "/")
-	if primary, _, _ := strings.Cut(path, "/"); strings.HasSuffix(scheme, "+sentinel") && legible.Name(primary) {
+	_, known := all.byScheme(scheme)
+	if primary, _, _ := strings.Cut(path, "/"); known.Primary && legible.Name(primary) {
 		return primary
 	}
 	hosts := strings.Split(rest, ",")

@@ -208,11 +208,11 @@ func (v *validator) tls(f fileTLS, t Target, path string) certs.Files {
 	if (f.Cert == "") != (f.Key == "") {
 		v.at(path, "cert and key belong together: give both or none")
 	}
-	if _, known := v.backends.byScheme(t.Scheme); known.Plain != "" {
+	switch _, known := v.backends.byScheme(t.Scheme); {
+	case known.Plain != "":
 		v.at(path, "the url is not encrypted: write it as %s://", known.Plain)
-	}
-	if strings.Contains(t.URL, "sslmode=disable") {
-		v.at(path, "the url says sslmode=disable: take that out")
+	case known.Clear != "" && strings.Contains(t.URL, known.Clear):
+		v.at(path, "the url says %s: take that out", known.Clear)
 	}
 	return certs.Files{CA: v.file(f.CA), Cert: v.file(f.Cert), Key: v.file(f.Key), ServerName: f.ServerName}
 }

@@ -2,8 +2,13 @@ package backends
 
 import (
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,5 +56,41 @@ func TestAnEntryHasTwelveValuesAtMost(t *testing.T) {
 	entry, url := reflect.TypeFor[Backend](), reflect.TypeFor[config.Backend]()
 	if n := entry.NumField() - 1 + url.NumField(); n > 12 {
 		t.Errorf("it has %d", n)
+	}
+}
+
+// What differs between backends is in their entries: nobody above asks which one it is.
+func TestNobodyElseAsksWhichBackendItIs(t *testing.T) {
+	t.Parallel()
+	var words []string
+	for _, b := range All() {
+		words = append(words, b.Type)
+		for _, scheme := range b.Schemes {
+			words = append(words, scheme.Name)
+		}
+	}
+	for _, pattern := range []string{"../*.go", "../../config/*.go", "../../headless/*.go", "../../operate/*.go", "../../../ui/*.go", "../../../ui/*/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") || strings.Contains(name, "/uitest/") {
+				continue
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+					text, _ := strconv.Unquote(l.Value)
+					if word, _, _ := strings.Cut(text, "://"); slices.Contains(words, word) {
+						t.Errorf("%s has the text %s", name, l.Value)
+					}
+				}
+				return true
+			})
+		}
 	}
 }

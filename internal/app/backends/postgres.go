@@ -22,10 +22,13 @@ import (
 )
 
 func postgres() Backend {
+	const port, clear = "5432", "sslmode=disable"
 	return Backend{
 		Backend: config.Backend{
 			Type: "postgres", Title: "Postgres",
-			Schemes:   []config.Scheme{{Name: "postgres", Port: "5432", Shown: "postgres://"}, {Name: "postgresql", Port: "5432"}},
+			Schemes: []config.Scheme{
+				{Name: "postgres", Port: port, Shown: "postgres://", Clear: clear}, {Name: "postgresql", Port: port, Clear: clear},
+			},
 			Traits:    []config.Trait{config.Channels, config.KeyScheme, config.Forget, config.Names, config.LocalSocket},
 			Parameter: postgresParameter,
 			Variables: postgresVariables(),

@@ -27,7 +27,7 @@ func redis() Backend {
 			Type: "redis", Title: "Redis",
 			Schemes: []config.Scheme{
 				{Name: "redis", Port: port, Shown: "redis://", Plain: "rediss"}, {Name: "rediss", Port: port, Shown: "rediss:// (TLS)"},
-				{Name: "redis+sentinel", Port: port, Shown: "redis+sentinel://", Plain: "rediss+sentinel"}, {Name: "rediss+sentinel", Port: port},
+				{Name: "redis+sentinel", Port: port, Shown: "redis+sentinel://", Plain: "rediss+sentinel", Primary: true}, {Name: "rediss+sentinel", Port: port, Primary: true},
 				{Name: "redis+cluster", Port: port, Plain: "rediss+cluster"}, {Name: "rediss+cluster", Port: port},
 			},
 			Traits:    []config.Trait{config.Legible, config.Forget, config.Semaphores, config.Numbered},
