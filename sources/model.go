@@ -174,9 +174,9 @@ type Owner struct {
 	Mode               Mode
 	Idle               Idle          // whether its program does nothing with its session
 	NoExpiry           bool          // it owns without any end, which is told (a key without TTL, a session)
+	Rhythm             Rhythm        // of its renewals; a source leaves it zero: the Hub keeps it
 	Serial             uint16        // tells apart ownerships of one ID, where the backend numbers them; 0: it does not
 	Program            Program       // 0: not known, its label stands for it
-	Rhythm             Rhythm        // of its renewals; a source leaves it zero: the Hub keeps it
 	Lease              time.Duration // full length; 0: unknown
 
 	// Since is left unknown by a source that is not told it: the Hub fills in what it saw.

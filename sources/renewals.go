@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"encoding/binary"
 	"math"
 	"time"
 )
@@ -8,19 +9,29 @@ import (
 // Rhythm is how often one owner renews its lease, as far as we saw. The zero Rhythm is
 // unknown. It is kept in milliseconds, so that it fits into what an Owner leaves unused.
 type Rhythm struct {
-	millis uint32
-	seen   uint8
+	every [4]byte // milliseconds: a number would be aligned, and leave room beside it unused
+	seen  uint8
+}
+
+// millis is the usual pause; 0: unknown.
+func (r Rhythm) millis() uint32 { return binary.LittleEndian.Uint32(r.every[:]) }
+
+// usually returns the rhythm with another pause.
+func (r Rhythm) usually(millis uint32) Rhythm {
+	binary.LittleEndian.PutUint32(r.every[:], millis)
+	return r
 }
 
 // RhythmOf is the rhythm of an owner that was seen to renew so many times, usually after
 // this pause (0: unknown; 49 days at most). 255 renewals and more are counted as 255.
 func RhythmOf(every time.Duration, renewals int) Rhythm {
-	return Rhythm{millis: uint32(min(max(every.Milliseconds(), 0), math.MaxUint32)), seen: uint8(min(max(renewals, 0), 255))}
+	r := Rhythm{seen: uint8(min(max(renewals, 0), 255))}
+	return r.usually(uint32(min(max(every.Milliseconds(), 0), math.MaxUint32)))
 }
 
 // RenewEvery is the usual pause between two renewals of this owner; 0: unknown.
 func (o *Owner) RenewEvery() time.Duration {
-	return time.Duration(o.Rhythm.millis) * time.Millisecond
+	return time.Duration(o.Rhythm.millis()) * time.Millisecond
 }
 
 // renewed returns the rhythm with one more pause worked in. A single outlier, such as a
@@ -29,12 +40,12 @@ func (r Rhythm) renewed(pause time.Duration) Rhythm {
 	if r.seen < 255 {
 		r.seen++
 	}
-	millis := int64(RhythmOf(pause, 0).millis)
-	if usual := int64(r.millis); usual > 0 && millis > 0 {
+	millis := int64(RhythmOf(pause, 0).millis())
+	if usual := int64(r.millis()); usual > 0 && millis > 0 {
 		millis = usual + (min(max(millis, usual/2), 2*usual)-usual)/4
 	}
 	if millis > 0 {
-		r.millis = uint32(millis)
+		r = r.usually(uint32(millis))
 	}
 	return r
 }

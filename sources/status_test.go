@@ -143,16 +143,16 @@ func TestUsualPauseFollowsSlowlyAndSurvivesAMissedRenewal(t *testing.T) {
 	if r != RhythmOf(10*time.Second, 5) {
 		t.Errorf("%+v after five pauses of 10 s", r)
 	}
-	if got := r.renewed(10 * time.Minute); got.millis > 13_000 {
-		t.Errorf("one long pause moves it to %d ms", got.millis)
+	if got := r.renewed(10 * time.Minute); got.millis() > 13_000 {
+		t.Errorf("one long pause moves it to %d ms", got.millis())
 	}
-	if got := r.renewed(0); got.millis != r.millis || got.seen != 6 {
+	if got := r.renewed(0); got.millis() != r.millis() || got.seen != 6 {
 		t.Errorf("a renewal after an unknown pause makes it %+v", got)
 	}
 	for range 300 {
 		r = r.renewed(2 * time.Second)
 	}
-	if r.millis > 2100 || r.seen != 255 {
+	if r.millis() > 2100 || r.seen != 255 {
 		t.Errorf("%+v after three hundred pauses of 2 s", r)
 	}
 }
