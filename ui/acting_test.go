@@ -47,7 +47,7 @@ func (d *driver) await(cmd tea.Cmd) {
 	}
 }
 
-// quits says whether a key ends the program.
+// quits reports whether a key ends the program.
 func (d *driver) quits(k string) bool {
 	quit := false
 	var look func(tea.Cmd)

@@ -1,28 +1,30 @@
 // Package ui is the board: one Bubble Tea model that shows what a Feed knows.
 //
-// The parts and the rules between them:
+// Update turns messages into intents, an intent is carried out by its handler (handlers.go),
+// which changes the model, and View returns the frame that the last Update drew. Nothing here
+// reads a clock, opens a connection or blocks: a Feed gives state, events and time, so a
+// replay only needs another Feed.
 //
-//   - A Feed gives state, events and time. Nothing here reads a clock, opens a
-//     connection or blocks; a replay only needs another Feed.
-//   - Keys become intents in one table (ui/keys), which also gives the footer and the
-//     help. Update (update.go) turns messages into intents, intents (intents.go)
-//     change the model. View returns the frame that the last Update drew.
-//   - Which rows and events are shown, in which order, and how bad each row is: ui/rows. The
-//     list itself is a table of identities (ui/table), drawn for the visible window only.
-//   - What is drawn stands in ui/screen, from a Scene that is a part of the model. Screens are
-//     the list, the log of events and the sources; a detail or the help is opened over one of
-//     them and leads back to it. Filter and kind hold on all of them, and what they leave out
-//     is always said in the header.
-//   - The same table has the commands that are typed after a colon; what they take stands
-//     behind their names (command.go). The help lists it and runs its lines.
-//   - While the cursor is in use, rows keep their places.
-//   - Drawing happens with ui/paint: kept SGR prefixes by meaning, widths measured in cells.
-//     What comes from outside passes paint.Clean.
-//   - What a person does to the world goes through an Operator, and is decided in a dialog
-//     that stands over the board: ui/dialog. What it asks in goroutines, Run joins.
-//   - Between the program and its terminal stands ui/terminal: a terminal that does not read
-//     or that is gone cannot keep Run from ending, and a panic of the model ends Run, which
-//     restores the terminal first. Run joins the goroutines that it starts.
+// Below the model stand layers, each a package that imports only what stands below it:
+//
+//   - dialog: the menu, the boxes and the questions in which a person decides what an
+//     Operator does. What it asks in goroutines, Run joins.
+//   - screen: all that draws, from a Scene that it only reads and that the model embeds.
+//   - rows: which rows and events are shown, in which order, and how bad each row is.
+//   - keys: the one table of intents, keys and commands.
+//   - paint, table, timeline, filter: lines and styles, the virtual table, strips, and the
+//     language of filters. They have no state of the board.
+//   - terminal: what stands between the program and its terminal. It knows no other layer.
+//     A panic of the model ends Run, which restores the terminal first.
+//
+// To add a column: an entry of columnTable in screen. A screen: an entry of viewTable in
+// screen and its file, with an intent in keys. An order: an entry of orderTable in rows, with
+// an intent in keys. A field of filters: an entry of fieldTable in filter and one in rows. An
+// intent: a binding in keys and a handler here.
+//
+// Filter and kind hold on all screens, and what they leave out is always said in the header.
+// While the cursor is in use, rows keep their places. What comes from outside passes
+// paint.Clean before it is drawn.
 //
 // Nothing that must happen in time may depend on this package: a terminal that
 // stops reading stops the whole event loop.

@@ -36,7 +36,7 @@ type Exporter func(w io.Writer, f Form, st *sources.State, rows []*sources.Row, 
 // 74,994 bytes of base64.
 const maxCopy = 74_994 / 4 * 3
 
-// copied asks the terminal to take text into its clipboard. No terminal says whether it
+// copied asks the terminal to take text into its clipboard. No terminal reports whether it
 // did.
 func (m *model) copied(what, text string) tea.Cmd {
 	switch {

@@ -34,7 +34,7 @@ func (o *offer) next(in *textinput.Model, complete func(string) filter.Completio
 	}
 }
 
-// stands says whether text is what the last completion made of it.
+// stands reports whether text is what the last completion made of it.
 func (o *offer) stands(text string) bool { return len(o.list) > 0 && text == o.base+o.list[o.at] }
 
 // others are what the line could be completed with besides, the next one first; none where it

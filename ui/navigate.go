@@ -72,7 +72,7 @@ func (m *model) pickEvent() bool {
 	return m.List.Select(h)
 }
 
-// moveStrips lets the strips reach the time, and says whether that moves them.
+// moveStrips lets the strips reach the time, and reports whether that moves them.
 func (m *model) moveStrips() bool {
 	before := screen.StripWindow(&m.Scene)
 	m.Still = false

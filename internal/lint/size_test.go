@@ -11,6 +11,9 @@ const (
 	mostFile     = 400
 	mostFunction = 80
 	mostCase     = 12 // of a flat switch
+	mostScreen   = 25 // files of package ui, above its layers
+	mostMethods  = 40 // of a type in a layer of ui
+	mostModel    = 100
 )
 
 func sizeRules() []rule {
@@ -36,6 +39,11 @@ func sizeRules() []rule {
 			name: "every package says in doc.go what it is for", check: documented,
 			breaks: []map[string]string{{"a/a.go": "// Package a is.\npackage a\n"}, {"a/doc.go": "package a\n"}},
 			keeps:  map[string]string{"a/doc.go": "// Package a is.\npackage a\n", "a/b.go": "package a\n", "main.go": "// Command coordtop.\npackage main\n"},
+		},
+		{
+			name: "the board stays in layers of small types", check: smallBoard,
+			breaks: []map[string]string{boardOf(mostScreen+1, 1), boardOf(1, mostModel+1)},
+			keeps:  boardOf(mostScreen, mostModel),
 		},
 	}
 }
@@ -103,6 +111,51 @@ func documented(files []file) []string {
 	for dir, ok := range said {
 		if !ok {
 			wrong = append(wrong, fmt.Sprintf("the package in %q has no doc.go with its contract", dir))
+		}
+	}
+	return wrong
+}
+
+// boardOf is a package ui of so many files whose model has so many methods.
+func boardOf(files, methods int) map[string]string {
+	sources := map[string]string{"ui/f0.go": "package ui\ntype model struct{}\n"}
+	for i := range methods {
+		sources["ui/f0.go"] += fmt.Sprintf("func (m *model) f%d() {}\n", i)
+	}
+	for i := 1; i < files; i++ {
+		sources[fmt.Sprintf("ui/f%d.go", i)] = "package ui\n"
+	}
+	return sources
+}
+
+func smallBoard(files []file) []string {
+	var wrong []string
+	board, methods := 0, map[string]int{}
+	for _, f := range files {
+		if f.test || !inUI(f) {
+			continue
+		}
+		if f.dir == "ui" {
+			board++
+		}
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
+				t := fn.Recv.List[0].Type
+				if star, ok := t.(*ast.StarExpr); ok {
+					t = star.X
+				}
+				if name, ok := t.(*ast.Ident); ok {
+					methods[f.dir+"."+name.Name]++
+				}
+			}
+		}
+	}
+	if board > mostScreen {
+		wrong = append(wrong, fmt.Sprintf("ui has %d files, %d at most: move what draws or decides into its layer", board, mostScreen))
+	}
+	for name, n := range methods {
+		if n > mostMethods && name != "ui.model" || n > mostModel {
+			wrong = append(wrong, fmt.Sprintf("%s has %d methods: part it by concept", name, n))
 		}
 	}
 	return wrong

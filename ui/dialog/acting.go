@@ -169,7 +169,7 @@ func (a *Acting) ignoreKeys() { a.quiet = a.feed.Now().Add(quietTime) }
 // close takes the dialog away.
 func (a *Acting) close() { a.dialog = nil }
 
-// CanWrite says whether anything may be changed now.
+// CanWrite reports whether anything may be changed now.
 func (a *Acting) CanWrite() bool { return a.op != nil && a.Status.CanWrite(a.feed.Now()) }
 
 // live is a row as it is now, also while the picture is held; nil: it does not exist.

@@ -39,7 +39,7 @@ func (b *box) edit(a *Acting, msg tea.Msg) tea.Cmd {
 	return b.ask(a, b.filled())
 }
 
-// isText says whether a message is something to be read. A blank is not: people press it to
+// isText reports whether a message is something to be read. A blank is not: people press it to
 // press a button.
 func isText(msg tea.Msg) bool {
 	switch msg := msg.(type) {

@@ -234,7 +234,7 @@ func (d *menu) owner(a *Acting, row *sources.Row, w int) *paint.Line {
 	return l
 }
 
-// manyPermits says whether several can own a row without sharing anything.
+// manyPermits reports whether several can own a row without sharing anything.
 func manyPermits(row *sources.Row) bool { return row != nil && row.Limited() && row.Limit > 1 }
 
 func (d *menu) picture(a *Acting, w, h int) screen.Picture {

@@ -75,10 +75,10 @@ func (f Field) text() bool { return fieldTable[f].is == fieldText }
 // Subject is what a filter judges. Match calls its methods on the goroutine that it
 // runs on.
 type Subject interface {
-	// Words says whether match holds for one of the texts in which a bare word is looked
+	// Words reports whether match holds for one of the texts in which a bare word is looked
 	// for.
 	Words(match func(string) bool) bool
-	// Text says whether match holds for one of the values of a text field, and whether
+	// Text reports whether match holds for one of the values of a text field, and whether
 	// they are known.
 	Text(f Field, match func(string) bool) (found, known bool)
 	// Number returns the value of a number field, nanoseconds where it is a length of
@@ -94,10 +94,10 @@ type Expr struct{ root node }
 // Empty says that everything passes.
 func (e Expr) Empty() bool { return e.root == nil }
 
-// Match says whether s passes.
+// Match reports whether s passes.
 func (e Expr) Match(s Subject) bool { return e.root == nil || e.root.eval(s) == yes }
 
-// CountsWaiters says whether a number of waiters is asked for, as in wait>30: who writes
+// CountsWaiters reports whether a number of waiters is asked for, as in wait>30: who writes
 // that may have meant seconds.
 func (e Expr) CountsWaiters() bool { return countsWaiters(e.root) }
 
@@ -191,7 +191,7 @@ func (n textIs) eval(s Subject) answer {
 	return answered(found != n.not)
 }
 
-// numberIs says whether a number field lies in [from, to), or, with not, outside of it.
+// numberIs reports whether a number field lies in [from, to), or, with not, outside of it.
 type numberIs struct {
 	field    Field
 	from, to int64

@@ -64,7 +64,7 @@ func (p *parser) open(at int, text string) {
 	}
 }
 
-// is says whether the token is that keyword.
+// is reports whether the token is that keyword.
 func (p *parser) is(keyword string) bool {
 	return p.token.kind == tokenWord && !p.token.quoted && strings.EqualFold(p.token.text, keyword)
 }

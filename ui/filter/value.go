@@ -21,7 +21,7 @@ func parseCount(s string) (int64, bool) {
 	return n, err == nil && n >= 0 && n < maxCount
 }
 
-// hasUnit says whether a value is a length of time rather than a plain number.
+// hasUnit reports whether a value is a length of time rather than a plain number.
 func hasUnit(s string) bool { return strings.Trim(s, "0123456789") != "" }
 
 // units from the longest to the shortest; "ms" stands before "m" where it is looked for.
@@ -53,7 +53,7 @@ func parseLength(s string) (n, unit int64, ok bool) {
 	return n, unit, unit != largest
 }
 
-// contains returns what says whether a text holds word, in any case of letters.
+// contains returns what reports whether a text holds word, in any case of letters.
 func contains(word string) func(string) bool {
 	lower := strings.ToLower(word)
 	if !ascii(lower) {
@@ -62,7 +62,7 @@ func contains(word string) func(string) bool {
 	return func(s string) bool { return has(s, lower) }
 }
 
-// has says whether s holds word, which is ASCII in lower case. It allocates nothing for
+// has reports whether s holds word, which is ASCII in lower case. It allocates nothing for
 // an ASCII s: it runs over every row as somebody types.
 func has(s, word string) bool {
 	if !ascii(s) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// isCommand says whether a key of the table is one that is typed after a colon.
+// isCommand reports whether a key of the table is one that is typed after a colon.
 func isCommand(key string) bool { return len(key) > 1 && key[0] == ':' }
 
 // command is a row of the table by its command.

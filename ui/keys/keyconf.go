@@ -137,7 +137,7 @@ func clashes(table []Binding) []clash {
 	return found
 }
 
-// isAction says whether the table has an intent with keys, and not only a command.
+// isAction reports whether the table has an intent with keys, and not only a command.
 func isAction(i Intent) bool {
 	return slices.ContainsFunc(Bindings(), func(b Binding) bool {
 		return b.Intent == i && slices.ContainsFunc(b.Keys, func(k string) bool { return !isCommand(k) })
@@ -156,7 +156,7 @@ func actionNames() []string {
 	return slices.Compact(names)
 }
 
-// fixed says whether the keys of an intent are those of a box alone: what confirms there must
+// fixed reports whether the keys of an intent are those of a box alone: what confirms there must
 // be nobody's habit from elsewhere.
 func fixed(i Intent) bool {
 	for _, b := range Bindings() {
@@ -191,7 +191,7 @@ func isFunctionKey(k string) bool {
 	return ok && n != "" && strings.Trim(n, "0123456789") == ""
 }
 
-// isKey says whether a name is one that keyName gives.
+// isKey reports whether a name is one that keyName gives.
 func isKey(k string) bool {
 	if r, n := utf8.DecodeRuneInString(k); n == len(k) {
 		return r != utf8.RuneError && r != ' ' && unicode.IsPrint(r)

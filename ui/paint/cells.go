@@ -41,7 +41,7 @@ func (l *Line) Axis(win timeline.Window, zone *time.Location) {
 	}
 }
 
-// same says whether a cell goes on what c began.
+// same reports whether a cell goes on what c began.
 func same(c, next timeline.Cell) bool {
 	return !next.Head && !next.Many && !c.Many && next.Mark == c.Mark && next.Hue == c.Hue && next.Height == c.Height
 }

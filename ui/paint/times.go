@@ -58,7 +58,7 @@ func coarse(d time.Duration) string {
 	return format.Age(d)
 }
 
-// ranged says whether a stamp lies between two looks a second or more apart.
+// ranged reports whether a stamp lies between two looks a second or more apart.
 func ranged(s sources.Stamp) bool {
 	return s.How == sources.Seen && !s.After().IsZero() && s.At.Sub(s.After()) >= time.Second
 }

@@ -103,7 +103,7 @@ func ShortDuration(d time.Duration) string {
 	return d.Round(10 * time.Millisecond).String()
 }
 
-// Numeric says whether a name is only a number, or two.
+// Numeric reports whether a name is only a number, or two.
 func Numeric(name string) bool {
 	return name != "" && strings.Trim(name, "0123456789:-") == ""
 }

@@ -88,7 +88,7 @@ func (f *factSheet) ability(a *action.Ability) {
 	}
 }
 
-// known says whether any source knows of a verb at all.
+// known reports whether any source knows of a verb at all.
 func known(able []action.Ability, v action.Verb) bool {
 	for i := range able {
 		for _, c := range able[i].Choices {
@@ -100,7 +100,7 @@ func known(able []action.Ability, v action.Verb) bool {
 	return false
 }
 
-// acted says whether the operator knows the source.
+// acted reports whether the operator knows the source.
 func acted(able []action.Ability, s *sources.SourceStatus) bool {
 	for i := range able {
 		if able[i].Source == s.Name {

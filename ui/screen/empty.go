@@ -82,7 +82,7 @@ func expectation(sc *Scene, s *sources.SourceStatus) string {
 	return text
 }
 
-// allSynced says whether all of a source's listings are complete.
+// allSynced reports whether all of a source's listings are complete.
 func allSynced(sc *Scene, s *sources.SourceStatus) bool {
 	for i := range sc.State.Scopes {
 		if c := &sc.State.Scopes[i]; c.Source == s.Name && !c.Synced {

@@ -10,7 +10,7 @@ import (
 	"coordtop/ui/paint"
 )
 
-// PassesEvent says whether an event is among what filter and kind select. What is told of a
+// PassesEvent reports whether an event is among what filter and kind select. What is told of a
 // source is told of all its kinds.
 func PassesEvent(sc *Scene, e *sources.Event) bool {
 	kind := sc.Rows.Kind

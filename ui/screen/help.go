@@ -78,7 +78,7 @@ func (l *HelpLine) holds(words []string) bool {
 // shown is what the help has listed already: nothing is said twice.
 type shown map[string]bool
 
-// first says whether a text was not listed before.
+// first reports whether a text was not listed before.
 func (s shown) first(text string) bool {
 	defer func() { s[text] = true }()
 	return !s[text]

@@ -70,7 +70,7 @@ func (t *Table[K]) Selected() (k K, ok bool) {
 	return t.keys[t.pos], true
 }
 
-// Moved says whether the person has put the cursor somewhere. Until then it stays on
+// Moved reports whether the person has put the cursor somewhere. Until then it stays on
 // the top row, whichever that is.
 func (t *Table[K]) Moved() bool { return t.moved }
 
@@ -97,7 +97,7 @@ func (t *Table[K]) First() { t.moveTo(0) }
 // Last moves the cursor to the end of the list.
 func (t *Table[K]) Last() { t.moveTo(len(t.keys) - 1) }
 
-// Select puts the cursor on k, and says whether it is in the list. If it is not, the
+// Select puts the cursor on k, and reports whether it is in the list. If it is not, the
 // cursor goes there when k comes.
 func (t *Table[K]) Select(k K) bool {
 	t.cursor, t.chosen, t.moved = k, true, true

@@ -102,7 +102,7 @@ func (s *Screen) Selected() int {
 	return -1
 }
 
-// AltScreen says whether the program has taken the screen.
+// AltScreen reports whether the program has taken the screen.
 func (s *Screen) AltScreen() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

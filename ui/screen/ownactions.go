@@ -50,7 +50,7 @@ func pendingText(sc *Scene, ref sources.Ref) string {
 	return text
 }
 
-// IsOurs says whether an owner of a row is this program.
+// IsOurs reports whether an owner of a row is this program.
 func IsOurs(sc *Scene, ref sources.Ref, o *sources.Owner) bool {
 	for i := range sc.Status.Holdings {
 		h := &sc.Status.Holdings[i]
