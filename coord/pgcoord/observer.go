@@ -116,7 +116,7 @@ func (k *observer) open(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.do(ctx, makeReadOnly); err != nil {
+	if err := l.do(ctx, startReading); err != nil {
 		l.cut(errClosed)
 		<-l.done
 		return nil, notOurLoss(err)
@@ -145,13 +145,10 @@ func (k *observer) forgetEndedLocked() {
 	k.ending = kept
 }
 
-// makeReadOnly keeps a connection that only reads from doing or holding up anything.
-func makeReadOnly(ctx context.Context, conn *pgwire.Conn) error {
-	err := configure(ctx, conn, [][2]string{
-		{"default_transaction_read_only", "on"}, {"statement_timeout", "5000"}, {"lock_timeout", "1000"},
-	})
-	if err != nil {
-		return err
+// startReading makes a connection read-only and has it listen to announcements.
+func startReading(ctx context.Context, conn *pgwire.Conn) error {
+	if err := conn.ReadOnly(ctx, watchName); err != nil {
+		return classify(err)
 	}
 	return listenTo(ctx, conn, Channel)
 }

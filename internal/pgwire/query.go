@@ -126,6 +126,23 @@ const StatementLimit = 5 * time.Second
 const lentSettings = "select pg_catalog.set_config('transaction_read_only', 'on', true), " +
 	"pg_catalog.set_config('statement_timeout', $1, true), pg_catalog.set_config('lock_timeout', '1000', true)"
 
+// ReadOnly makes a session of our own one that can only read and that holds up nobody: its
+// statements end after StatementLimit and wait at most a second for a lock. The server shows it
+// under name, which is short and plain ASCII. A session that is lent is left as it is: the next
+// borrower would have our settings.
+func (c *Conn) ReadOnly(ctx context.Context, name string) error {
+	if c.pooler == Lent {
+		return nil
+	}
+	row, err := c.One(ctx, "select pg_catalog.set_config('application_name', $1, false), pg_catalog.set_config('statement_timeout', $2, false), "+
+		"pg_catalog.set_config('lock_timeout', '1000', false), pg_catalog.set_config('default_transaction_read_only', 'on', false)",
+		name, strconv.FormatInt(StatementLimit.Milliseconds(), 10))
+	if err == nil && row.Text(0) != name {
+		err = ErrOutOfStep
+	}
+	return Because(ctx, "configuring the session", err)
+}
+
 // run runs a statement in a session that is lent. It is not a batch of the library, which
 // is written past the count of questions.
 func (c *Conn) run(ctx context.Context, s Statement, params [][]byte, format []int16, f func(Row) error) (err error) {

@@ -94,3 +94,19 @@ func TestAnAddressThatChangesOnTheWayIsSaid(t *testing.T) {
 		t.Errorf("through a proxy: %q", text)
 	}
 }
+
+func TestReadOnlySessionsCannotWrite(t *testing.T) {
+	t.Parallel()
+	p := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+	c := open(t, p.URL())
+	if err := c.ReadOnly(t.Context(), "coordtop-test"); err != nil {
+		t.Fatal(err)
+	}
+	const settings = "select current_setting('application_name') || ' ' || current_setting('statement_timeout') || ' ' || current_setting('lock_timeout')"
+	if row, err := c.One(t.Context(), settings); err != nil || row.Text(0) != "coordtop-test 5s 1s" {
+		t.Errorf("its settings are %q (%v)", row.Text(0), err)
+	}
+	if _, err := c.Rows(t.Context(), "create table x ()"); err == nil {
+		t.Error("it can write")
+	}
+}

@@ -55,7 +55,7 @@ func (l *link) open(ctx context.Context, heard func(*pgconn.Notification)) (*pgw
 }
 
 func (l *link) prepare(ctx context.Context, selected *selection) error {
-	if err := settle(ctx, l.Conn); err != nil {
+	if err := l.ReadOnly(ctx, clientName); err != nil {
 		return err
 	}
 	var err error

@@ -62,7 +62,7 @@ func (l *link) listenOnce(ctx context.Context, life *sources.Life) error {
 	if s.incarnation() != l.server.incarnation() {
 		return errElsewhere
 	}
-	if err := settle(setup, second); err != nil {
+	if err := second.ReadOnly(setup, clientName); err != nil {
 		return err
 	}
 	for _, c := range l.ears.channels {

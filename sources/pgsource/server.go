@@ -118,18 +118,6 @@ func (n *numbers) read(text string) int64 {
 	return v
 }
 
-// settle makes a connection of our own one that can only look, under our name. A session
-// that is lent is left as it is: the next borrower would have our settings.
-func settle(ctx context.Context, conn *pgwire.Conn) error {
-	if conn.Pooler() == pgwire.Lent {
-		return nil
-	}
-	_, err := conn.One(ctx, `select pg_catalog.set_config('statement_timeout', $1, false), pg_catalog.set_config('lock_timeout', '1000', false),
- pg_catalog.set_config('default_transaction_read_only', 'on', false), pg_catalog.set_config('application_name', $2, false)`,
-		strconv.FormatInt(pgwire.StatementLimit.Milliseconds(), 10), clientName)
-	return pgwire.Because(ctx, "configuring the session", err)
-}
-
 // instant writes a time as the attributes and identifiers have it.
 func instant(t time.Time, precision time.Duration) string {
 	if precision >= time.Second {
