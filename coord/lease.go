@@ -12,7 +12,7 @@ import (
 
 // Lease is a grant and the time we may trust it. It begins when it is acquired and
 // ends once, for one of four reasons: lost, expired, released, closed. Its methods are
-// safe for concurrent use. The caller must call Release or Abandon, or closes
+// safe for concurrent use. The caller must call Release or Abandon, or close
 // the session.
 type Lease struct {
 	s      *Session

@@ -6,7 +6,7 @@ import (
 	"coordtop/coord"
 )
 
-// waitingIsTold: who waits learns that the service has taken note of it.
+// waitingIsTold: Claim.Waiting is called when the service has queued a claim.
 func waitingIsTold(s *suite) {
 	c := waiting(s.claim(coord.KindMutex))
 	owner := s.open()

@@ -124,7 +124,7 @@ func (m *Mem) await(ctx context.Context, e *entry, c coord.Claim) error {
 	return err
 }
 
-// note says that the service has taken note of a claim that waits.
+// note reports that the service has queued a claim.
 func note(c coord.Claim) {
 	if c.Waiting != nil {
 		c.Waiting()

@@ -17,7 +17,7 @@ type itemKey struct {
 }
 
 // item is one primitive. It stays in the map when nobody owns it, so that watchers
-// keep their place; exists says whether clients may know of it.
+// keep their place; exists reports whether clients may know of it.
 type item struct {
 	limit     uint64
 	exists    bool // semaphores only

@@ -156,7 +156,7 @@ func (p *place) try() (*grant, error) {
 	})
 }
 
-// waits says that the claim waits, to whom wants to know.
+// waits reports through Claim.Waiting that the claim waits.
 func (p *place) waits() {
 	if p.request.Waiting != nil {
 		p.request.Waiting()

@@ -20,7 +20,7 @@ type uncertainClaim struct {
 	until time.Time
 }
 
-// uncertain says that a claim ended, with err if that is not nil, and may be granted all the same.
+// uncertain returns the error of a claim that ended, with err if that is not nil, and may be granted all the same.
 func uncertain(within time.Duration, err error) error {
 	return coord.Uncertain(fmt.Sprintf("the server ends our session within %v", within), err)
 }

@@ -85,7 +85,7 @@ func (a *attempt) run(ctx context.Context) (*grant, bool, error) {
 		return nil, false, context.Cause(ctx)
 	}
 	for {
-		// What cannot be proved to be over is given back before each try.
+		// Each try first gives back what an earlier one may have left.
 		err := a.s.releaseLeftovers(ctx, func(d leftover) bool { return d.key == a.key })
 		if err != nil && !errors.Is(err, errUnproven) {
 			return nil, false, err

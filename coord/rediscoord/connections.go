@@ -211,7 +211,7 @@ func each(ctx context.Context, at asker, known []connection, ask func(connection
 	return self, answers, nil
 }
 
-// uncertain says that a claim ended, with err if that is not nil, and may be granted all the same.
+// uncertain returns the error of a claim that ended, with err if that is not nil, and may be granted all the same.
 func uncertain(ttl time.Duration, err error) error {
 	return coord.Uncertain(fmt.Sprintf("it would run out within %v", ttl), err)
 }

@@ -139,7 +139,7 @@ func (f *failover) listen(ctx context.Context) error {
 		if _, ok := m.(*redis.Pong); ok {
 			continue
 		}
-		// What the message says is not relied on. It may have been sent before we subscribed.
+		// The text of the message is not used. It may have been sent before we subscribed.
 		if err := f.follow(ctx); err != nil {
 			return err
 		}

@@ -130,12 +130,12 @@ func (s *sentinels) client(addr string) *redis.Client {
 	return redis.NewClient(&o)
 }
 
-// badSentinel says that what answers gives no address for the master.
+// badSentinel reports an answer without an address of the master.
 type badSentinel struct{ addr string }
 
 // Error names the Sentinel.
 func (b *badSentinel) Error() string {
-	return b.addr + " answers with something that is no address of a master: it is not a Sentinel"
+	return b.addr + " answers with something that is not the address of a master: it is not a Sentinel"
 }
 
 // longestHost is the longest name that the DNS has.

@@ -166,8 +166,8 @@ func classifyEnd(err error) streamEnd {
 	return endAgain
 }
 
-// uncertain says that a claim of a session with this TTL ended, with err if that is not nil,
-// and may be granted all the same. The service notices a client that is gone within two of its
+// uncertain returns the error of a claim of a session with this TTL that ended, with err if that
+// is not nil, and may be granted all the same. The service notices a client that is gone within two of its
 // pings, of which three or more fit into the TTL of any session, and keeps what the session has
 // for the TTL from then on.
 func uncertain(ttl time.Duration, err error) error {

@@ -114,7 +114,7 @@ func (n *Nodes) Describe(ctx context.Context, path string) (Node, error) {
 
 // List walks the directories below root ("" is the database) and yields the path of each
 // coordination node. Names that begin with a dot belong to the system and are left out.
-// What cannot be read yields an error, with the path, and the walk goes on; when root
+// A node that cannot be read yields an error, with the path, and the walk goes on; when root
 // itself cannot be read, or ctx ends, it is over.
 func (n *Nodes) List(ctx context.Context, root string) iter.Seq2[string, error] {
 	if root == "" {

@@ -17,7 +17,7 @@ import (
 // coord.ErrRefused.
 var ErrWantsTLS = errors.New("the server speaks TLS only")
 
-// ErrForeign: what answers at the address does not speak HTTP/2, so it is no YDB. It comes
+// ErrForeign: what answers at the address does not speak HTTP/2, so it is not a YDB. It comes
 // beside coord.ErrRefused.
 var ErrForeign = errors.New("the answer is not HTTP/2")
 

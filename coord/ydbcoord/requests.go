@@ -125,7 +125,7 @@ func (t *table) readyAt(now time.Time) []*pb.SessionRequest {
 	return messages
 }
 
-// pending says that the service has put an acquire into its queue.
+// pending notes that the service has put an acquire into its queue.
 func (t *table) pending(id uint64) *request {
 	r := t.open[id]
 	if r == nil || r.verb != verbAcquire {
