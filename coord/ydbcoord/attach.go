@@ -222,6 +222,7 @@ func (s *Session) tryAttach() (*stream, error) {
 func (s *Session) classify(why error, taken *int) (over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	gone := true // at the service, too
 	switch {
 	case errors.Is(why, errStopped):
 		over = true
@@ -230,11 +231,12 @@ func (s *Session) classify(why error, taken *int) (over bool) {
 		over = *taken >= 2
 	case classifyEnd(why) == endOver:
 		over = true
+		gone = !errors.Is(why, coord.ErrRefused) || errors.Is(why, coord.ErrNotFound)
 	default:
 		*taken = 0
 	}
 	if over {
-		s.confirmed = true
+		s.confirmed = gone
 		s.endLocked(fmt.Errorf("%w: %w", coord.ErrLost, why))
 		s.quit()
 	}

@@ -30,8 +30,8 @@
 // then fails the stream: here we trust it as much as YDB's own clients do.
 //
 // A claim that ends while nothing is answered may be granted all the same, until the service
-// ends the session: its error wraps coord.ErrUncertain, and that of Close too if the service
-// could not be notified of the end.
+// ends the session: its error wraps coord.ErrUncertain, also where it ends because our window
+// is over, and that of Close too if the service could not be notified of the end.
 //
 // Streams break, and one on which nothing is received for half a timeout is left: then the
 // session attaches again, at once the first time, later with pauses that grow, each time

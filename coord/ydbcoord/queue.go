@@ -61,7 +61,7 @@ func (s *Session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	if err != nil && ctx.Err() != nil {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 		defer cancel()
-		err = p.left(p.leave(late), err)
+		err = p.left(late, err)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("acquiring: %w", err)
@@ -115,7 +115,7 @@ func (s *Session) enter(ctx context.Context, c coord.Claim, wait time.Duration) 
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
-	return nil, p.left(p.leave(late), failure.With(err, ctx.Err()))
+	return nil, p.left(late, failure.With(err, ctx.Err()))
 }
 
 // ask sends the claim and waits until it is in the queue, or answered. The error is the
@@ -129,7 +129,9 @@ func (p *place) ask(ctx context.Context) error {
 		}
 		return acquireMessage(id, p.params, timeoutMillis(wait))
 	})
+	p.req.then = p.answeredLocked
 	p.s.mu.Lock()
+	p.s.unsettled[p] = struct{}{}
 	if _, left := p.s.left[p.params.name]; left {
 		// The service still counts us as the owner, and would say so, with the old fence.
 		delete(p.s.left, p.params.name)
@@ -188,14 +190,13 @@ func (p *place) wait(ctx context.Context) (*grant, bool, error) {
 	case <-late:
 		quick, cancel := context.WithTimeout(ctx, p.s.grace())
 		defer cancel()
-		return nil, false, p.left(p.leave(quick), nil)
+		return nil, false, p.left(quick, nil)
 	}
 	switch err := p.req.err; {
 	case errors.Is(err, errSuperseded): // somebody called Leave
 		return nil, false, fmt.Errorf("the place was left: %w", coord.ErrReleased)
 	case err != nil:
-		p.useUp()
-		return nil, false, err
+		return nil, false, p.left(ctx, err)
 	case !p.req.reply.GetAcquireSemaphoreResult().GetAcquired():
 		p.useUp()
 		return nil, false, nil
@@ -204,7 +205,7 @@ func (p *place) wait(ctx context.Context) (*grant, bool, error) {
 	if err != nil && ctx.Err() == nil {
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 		defer cancel()
-		err = p.left(p.leave(late), err)
+		err = p.left(late, err)
 	}
 	return g, err == nil, err
 }
@@ -230,6 +231,7 @@ func (p *place) confirm(ctx context.Context) (*grant, error) {
 		return nil, fmt.Errorf("this semaphore has %d permits, an election has one: %w", sem.Limit, coord.ErrRefused)
 	}
 	p.gone = true
+	delete(p.s.unsettled, p)
 	return p.s.newGrantLocked(p.params, order, state.request), nil
 }
 
@@ -269,19 +271,6 @@ func (p *place) leave(ctx context.Context) error {
 	return p.s.awaitRelease(ctx, release)
 }
 
-// left returns err, which is why a claim ended, or an error that wraps coord.ErrUncertain if
-// the service has not confirmed that nothing of the claim is left. What could not be sent is
-// kept to be sent.
-func (p *place) left(unconfirmed, err error) error {
-	if !errors.Is(unconfirmed, context.DeadlineExceeded) && !errors.Is(unconfirmed, context.Canceled) {
-		return err
-	}
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.s.unsure = true
-	return uncertain(p.s.ttl, err)
-}
-
 // withdrawLocked asks for the release of what may be at the service; nil: nothing can be.
 func (p *place) withdrawLocked() *request {
 	switch {
@@ -289,10 +278,16 @@ func (p *place) withdrawLocked() *request {
 		return nil
 	case p.req.sends == 0:
 		p.s.table.end(p.req, errSuperseded)
+		delete(p.s.unsettled, p)
 		p.s.flushLocked()
 		return nil
 	}
 	release := p.s.releaseRequest(p.params.name)
+	release.then = func() {
+		if p.s.err == nil {
+			delete(p.s.unsettled, p)
+		}
+	}
 	p.s.addLocked(release)
 	return release
 }

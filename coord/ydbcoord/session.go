@@ -54,9 +54,9 @@ type Session struct {
 	closing       bool        // the goroutine is to send the last requests
 	lastRequests  []*pb.SessionRequest
 	confirmed     bool // the service knows that the session is over
-	unsure        bool // a claim ended, and the service did not confirm that it knows
 	table         table
 	claims        map[string]struct{} // names that a claim or a grant of ours has
+	unsettled     map[*place]struct{} // claims that the service may have, and grant, without our knowing
 	left          map[string]struct{} // names of abandoned grants, which the service counts as ours
 	grants        []*grant            // oldest first
 	watches       *watches
@@ -77,7 +77,7 @@ func newSession(ctx context.Context, service Ydb_Coordination_V1.CoordinationSer
 	s := &Session{
 		options: o, path: path, ttl: o.TTL, description: cutDescription(so.Description), service: service,
 		done: make(chan struct{}), statusChanged: make(chan struct{}), table: newTable(),
-		claims: map[string]struct{}{}, left: map[string]struct{}{},
+		claims: map[string]struct{}{}, unsettled: map[*place]struct{}{}, left: map[string]struct{}{},
 	}
 	if so.TTL != 0 {
 		s.ttl = so.TTL
@@ -221,7 +221,8 @@ func (s *Session) endLocked(cause error) {
 
 // Close implements coord.DriverSession: it sends the releases, newest first, and the stop
 // of the session right behind them, and waits for the service to confirm the stop. While
-// there is no connection it tries to make one, until ctx or the window ends.
+// there is no connection it tries to make one, until ctx or the window ends. A session that
+// had ended already sends nothing; the first call still says what claims it may have left.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	first := !s.shut
@@ -238,6 +239,11 @@ func (s *Session) Close(ctx context.Context) error {
 	s.mu.Unlock()
 	if !telling {
 		s.join()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if first && s.unsureLocked() {
+			return uncertain(s.ttl, s.err)
+		}
 		return nil
 	}
 	stop := spawn.OnDone(ctx, s.quit)
@@ -249,7 +255,7 @@ func (s *Session) Close(ctx context.Context) error {
 	if s.confirmed {
 		return nil
 	}
-	if s.unsure {
+	if s.unsureLocked() {
 		return uncertain(s.ttl, failure.With(s.status.Err, ctx.Err()))
 	}
 	untold := fmt.Errorf("the service was not told that the session is over, it keeps it for %v: %w", s.ttl, s.status.Err)
