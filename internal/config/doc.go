@@ -31,12 +31,10 @@
 // backend's own parser untouched. In them %XX is decoded and + stays a +, since + is
 // likelier in a key's name than a space is.
 //
-// Of Postgres, locks (the same as keys) and channels are ours too, semaphore is an error,
-// and a value is a list with commas: 4242,17:-4. A comma in a name is %2C.
+// # Backends
 //
-// Of YDB, node is ours too: the path of a coordination node, on which the names are looked
-// for; with several of them each name on each. A name is a whole name there: patterns need
-// a list of what there is, which YDB does not give.
+// The package names no backend: Backends are given to it, and say which schemes, parameters,
+// variables and keys each of them has.
 //
 // # Names
 //
