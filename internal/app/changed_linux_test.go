@@ -78,8 +78,8 @@ func TestATryWhoseOwnerChangesBeforeAnythingIsSentHasItsExitCode(t *testing.T) {
 	eventually(t, "it waits for the audit", func() bool { return queued(t, h.cmd.Process.Pid) })
 	set(t, c, key, "host-b:2", time.Minute)
 	read := commands(t, c)
-	// A state is published within 100 ms after a key was read; a connection is pinged every second.
-	eventually(t, "its watch goes on", func() bool { return commands(t, c)["ping"] >= read["ping"]+2 })
+	// A state is published within 100 ms after a key was read, which takes fewer pings than this.
+	eventually(t, "its watch goes on", func() bool { return commands(t, c)["ping"] >= read["ping"]+20 })
 	if err := syscall.Flock(int(audit.Fd()), syscall.LOCK_UN); err != nil {
 		t.Fatal(err)
 	}

@@ -244,7 +244,7 @@ func TestDemoRefusesWhatItCannotDo(t *testing.T) {
 		"demo --no-ui --postgres-port 5432": "5432 is the standard port",
 		"demo --no-ui --ydb-port 2136":      "2136 is a standard port",
 		"demo --no-ui extra":                "demo takes no argument",
-		"demo-candidate --role juggler":     "no scheme",
+		"demo-candidate --role juggler":     "its scheme is unknown",
 		"demo --no-ui --seed minus-eleven":  "--seed",
 	} {
 		w := newWorld(t)

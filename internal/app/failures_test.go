@@ -115,8 +115,9 @@ func TestFailuresOfANetworkAreSaidInTheSameWordsOnEveryBackend(t *testing.T) {
 			{"the end, with TLS", saying(t, ""), true, "the server at %s breaks off TLS: it may want a certificate of ours"},
 			{"silence", deaf(t), false, "no answer from %s: check host and port, and whether " + b.product + " listens there"},
 			{"silence, with TLS", deaf(t), true, "no answer from %s: check host and port, and whether " + b.product + " listens there and speaks TLS"},
-			{"another program", saying(t, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"), false, "is not " + b.product},
-			{"no TLS", saying(t, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"), true, b.noTLS},
+			{"another program", saying(t, "220 mail.example ESMTP\r\n"), false, "is not " + b.product},
+			{"no TLS", saying(t, "220 mail.example ESMTP\r\n"), true, b.noTLS},
+			{"a web server", saying(t, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"), false, "%s is a web server: check host and port"},
 		} {
 			url, want := b.plain, c.want
 			if c.sealed {
