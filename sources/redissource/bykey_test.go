@@ -1,10 +1,13 @@
 package redissource
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"coordtop/internal/localserver"
 	"coordtop/sources"
@@ -19,6 +22,14 @@ func scattered() []Selection {
 func (r *rig) scatter(n int) {
 	r.t.Helper()
 	r.do("EVAL", `for i=0,ARGV[1]-1 do redis.call('SET','svc'..i..':leader:x',ARGV[2],'PX',600000) end`, 0, n, uuidA)
+}
+
+// reads is how often a value was read.
+func (r *rig) reads() (n int) {
+	r.t.Helper()
+	_, rest, _ := strings.Cut(fmt.Sprint(r.do("INFO", "commandstats")), "cmdstat_getrange:calls=")
+	_, _ = fmt.Sscan(rest, &n)
+	return n
 }
 
 // TestKeysWithoutACommonPrefixArePushed changes, drops and takes such keys, with polls too
@@ -76,38 +87,125 @@ func TestPrefixesAndKeysAreTrackedSideBySide(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	reads := func() string {
-		_, rest, _ := strings.Cut(fmt.Sprint(r.do("INFO", "commandstats")), "cmdstat_getrange:calls=")
-		calls, _, _ := strings.Cut(rest, ",")
-		return calls
-	}
-	before := reads()
+	before := r.reads()
 	r.do("SET", "app:leader:new", uuidA)
 	r.Expect(sources.EventAcquired, "app:leader:new")
 	r.do("SET", "svc1:leader:x", uuidB)
 	r.Expect(sources.EventOwnerChanged, "svc1:leader:x")
-	var was, is int
-	_, _ = fmt.Sscan(before, &was)
-	_, _ = fmt.Sscan(reads(), &is)
-	if is-was > 4 {
-		t.Errorf("two changes were read %d times", is-was)
+	if n := r.reads() - before; n > 4 {
+		t.Errorf("two changes were read %d times", n)
 	}
 }
 
-// TestKeysThatTheServerForgetsArePolled has room for a few keys in the server's table.
+// TestKeysThatTheServerForgetsArePolled has room for a few keys in the server's table, and
+// many or a few too many of them.
 func TestKeysThatTheServerForgetsArePolled(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.RedisOptions{Config: []string{"tracking-table-max-keys 10"}})
-	r.scatter(100)
-	watch(t, r, Options{Selections: scattered(), PollMin: 20 * time.Millisecond, PollMax: 100 * time.Millisecond, Resync: time.Hour}).synced()
-	r.About("", "the table to be too small", func(a sources.About) bool {
-		return strings.Contains(strings.Join(a.Warnings, ";"), "tracking-table-max-keys")
-	})
+	for _, n := range []int{100, 12} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			r := serve(t, localserver.RedisOptions{Config: []string{"tracking-table-max-keys 10"}})
+			r.scatter(n)
+			watch(t, r, Options{Selections: scattered(), PollMin: 20 * time.Millisecond, PollMax: 100 * time.Millisecond, Resync: time.Hour}).synced()
+			r.About("", "the table to be too small", func(a sources.About) bool {
+				return strings.Contains(strings.Join(a.Warnings, ";"), "tracking-table-max-keys")
+			})
+			r.Drain()
+			for i := range n {
+				key := fmt.Sprintf("svc%d:leader:x", i)
+				r.do("SET", key, uuidB, "PX", "600000")
+				r.Expect(sources.EventOwnerChanged, key)
+			}
+		})
+	}
+}
+
+// TestKeyWrittenInAnotherDatabaseIsPolledAlone has one that is written there all the time,
+// and others that are written there twice a second, with polls too rare to find any change.
+func TestKeyWrittenInAnotherDatabaseIsPolledAlone(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{})
+	r.scatter(20)
+	watch(t, r, Options{Selections: scattered(), PollMin: time.Hour, PollMax: time.Hour, Resync: time.Hour}).synced()
 	r.Drain()
-	for i := range 100 {
-		key := fmt.Sprintf("svc%d:leader:x", i)
+	stop, stopped := make(chan struct{}), make(chan error)
+	go func() { stopped <- r.writeElsewhere(stop) }()
+	r.About("", "the noisy key to be polled", func(a sources.About) bool {
+		return strings.Contains(strings.Join(a.Warnings, ";"), "in another database")
+	})
+	close(stop)
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+	for i := range 19 {
+		key := fmt.Sprintf("svc%d:leader:x", 1+i)
 		r.do("SET", key, uuidB, "PX", "600000")
-		r.Expect(sources.EventOwnerChanged, key)
+		if e := r.Expect(sources.EventOwnerChanged, key); !noticed(e) {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// writeElsewhere writes the first key in another database all the time, and the nine after it
+// twice a second and at the end.
+func (r *rig) writeElsewhere(stop <-chan struct{}) error {
+	other := redis.NewClient(&redis.Options{Addr: r.server.Addr(), DB: 1, DisableIdentity: true})
+	defer other.Close()
+	var last time.Time
+	for ended := false; !ended; {
+		select {
+		case <-stop:
+			ended = true
+		default:
+		}
+		n := 1
+		if ended || time.Since(last) > 500*time.Millisecond {
+			n, last = mostFutile, time.Now()
+		}
+		for i := range n {
+			if err := other.Set(context.Background(), fmt.Sprintf("svc%d:leader:x", i), uuidB, 0).Err(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// TestPushesWithoutAChangeAreCountedByKey counts those of one key and those of many.
+func TestPushesWithoutAChangeAreCountedByKey(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		keys, n int // each key has n pushes
+		every   int // one push every so many ms
+		polled  int
+	}{
+		{name: "one key, as often as it may", keys: 1, n: mostFutile, polled: 0},
+		{name: "one key, too often", keys: 1, n: mostFutile + 1, polled: 1},
+		{name: "one key, in more than a second", keys: 1, n: 5 * mostFutile, every: 110, polled: 0},
+		{name: "as many keys as may be", keys: mostFutile, n: mostFutile, polled: 0},
+		{name: "one key more", keys: mostFutile + 1, n: 1, polled: 1},
+		{name: "many keys", keys: 10 * mostFutile, n: 1, polled: 9 * mostFutile},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var tracking keyTracking
+			keys := make([]*key, tt.keys)
+			for i := range keys {
+				keys[i] = newKey(fmt.Sprint(i), rule{})
+				keys[i].byKey = true
+			}
+			polled := 0
+			for i := range tt.keys * tt.n {
+				if tracking.futilePush(keys[i%tt.keys], ms(i*tt.every)) {
+					polled++
+				}
+			}
+			if polled != tt.polled || tracking.evicts != (polled > 0) {
+				t.Errorf("%d are polled, not %d, and a warning: %v", polled, tt.polled, tracking.evicts)
+			}
+		})
 	}
 }
 

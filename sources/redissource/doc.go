@@ -29,9 +29,12 @@
 // not help, each of them is tracked by itself: the read connection redirects its tracking to
 // the push connection, and a read behind CLIENT CACHING YES has the next change pushed. Which
 // new keys there are is polled then, and the mode says both. The server's table of such keys
-// is bounded, and those that a full table makes it forget, more
-// than ten a second, are polled; a warning says so. About.Sampling is the pause between two
-// looks as soon as anything is polled.
+// is bounded, and one that is full forgets keys, which is pushed as if they had changed. A key
+// with more than ten pushes a second without a change is polled until the next connect, and so
+// are the keys with such pushes beyond the tenth key in one second; a warning says so. Where
+// the server refuses to redirect the tracking, all of these keys are polled, and a warning
+// names the refusal. About.Sampling is the pause between two looks as soon as anything is
+// polled.
 //
 // A mode is left until the next connect where it is proven not to tell everything: keyspace
 // events as soon as they are configured otherwise, which is asked each second, and any mode

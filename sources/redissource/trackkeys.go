@@ -40,13 +40,14 @@ func (l *link) trackKeys(ctx context.Context, c *pushConn) (reason string, err e
 type keyTracking struct {
 	count  int // keys that are tracked
 	full   bool
-	began  time.Time // of the second that futile counts
-	futile int       // pushes without a change
-	evicts bool      // the server has no room for all of them
+	began  time.Time      // of the second that futile counts
+	futile map[string]int // pushes without a change, by key
+	evicts bool           // some key had too many of them, or too many keys had some
 }
 
-// mostFutile is how many pushes a second may come without a change: a server whose table is
-// full forgets one key for each that is read, and says so as if the key had changed.
+// mostFutile is how many pushes a second may come without a change to one key, and to how
+// many keys: a server whose table is full forgets one key for each that is read, and says so
+// as if the key had changed. A key that is written often in another database is but one.
 const mostFutile = 10
 
 // admits decides how a key that no prefix and no pattern covers is watched.
@@ -68,10 +69,11 @@ func (t *keyTracking) futilePush(k *key, at time.Time) bool {
 	if !k.byKey {
 		return false
 	}
-	if at.Sub(t.began) >= time.Second {
-		t.began, t.futile = at, 0
+	if t.futile == nil || at.Sub(t.began) >= time.Second {
+		t.began, t.futile = at, map[string]int{}
 	}
-	if t.futile++; t.futile <= mostFutile {
+	t.futile[k.name]++
+	if t.futile[k.name] <= mostFutile && len(t.futile) <= mostFutile {
 		return false
 	}
 	t.evicts, k.futile = true, true
@@ -86,7 +88,7 @@ func (t *keyTracking) warnings() []string {
 		list = append(list, fmt.Sprintf("polling: more than %s keys are not tracked one by one", format.Count(mostTracked)))
 	}
 	if t.evicts {
-		list = append(list, "polling some keys: the server says that they change when they do not, as it does when tracking-table-max-keys is too small")
+		list = append(list, "polling some keys: the server says that they change when they do not, as it does when tracking-table-max-keys is too small, or keys of the same name are often written in another database")
 	}
 	return list
 }
