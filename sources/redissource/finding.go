@@ -50,11 +50,7 @@ func (w *watcher) when(k *key, old past, p *sources.Primitive, r *reading, n not
 	case old.stale:
 	case old.sent.IsZero() && w.starting():
 	case !n.first.IsZero():
-		s = told(s, r, n, w.pulse.tolerance())
-		// The push is of the deletion, and the lease was over before that.
-		if s.after.IsZero() && r.shape == missing && !old.ends.at.IsZero() && s.at.After(old.ends.after) {
-			s.after = old.ends.after
-		}
+		s = old.leaseOver(told(s, r, n, w.pulse.tolerance()), p, r, w.pulse.tolerance())
 	case old.sent.IsZero():
 		s.after = w.listed
 	case w.tracks(k) && old.lastedUntilOver(p, r):
@@ -90,6 +86,19 @@ func earlier(a, b time.Time) time.Time {
 // lastedUntilOver reports whether an owner is gone whose lease was over when r was asked for.
 func (o past) lastedUntilOver(p *sources.Primitive, r *reading) bool {
 	return !o.ends.at.IsZero() && !r.sent.Before(o.ends.at) && !sameIDs(o.shown.Owners, p.Owners)
+}
+
+// leaseOver widens s, in which a push came, by the time since the lease may be over: what is
+// pushed is the deletion, or that somebody else took it, and both come later than that.
+func (o past) leaseOver(s span, p *sources.Primitive, r *reading, tolerance time.Duration) span {
+	switch {
+	case o.ends.at.IsZero() || o.shown == nil || sameIDs(o.shown.Owners, p.Owners) || !s.at.After(o.ends.after):
+	case !s.after.IsZero():
+		s.after = earlier(s.after, later(o.ends.after, o.sent))
+	case r.shape == missing || s.at.Sub(o.ends.after) > tolerance:
+		s.after = o.ends.after
+	}
+	return s
 }
 
 // told narrows s by what was pushed. What a push tells of happened after the sending of the

@@ -158,6 +158,33 @@ func TestPushedExpiryIsNoInstant(t *testing.T) {
 	}
 }
 
+// TestALeaseThatIsOverEndedBeforeItsLatePush has pushes held up until after the lease: its
+// end is not as late as the last ping that was answered before they came.
+func TestALeaseThatIsOverEndedBeforeItsLatePush(t *testing.T) {
+	t.Parallel()
+	late := notice{first: ms(1100), last: ms(1100), floor: ms(1060)}
+	tests := []struct {
+		name string
+		n    notice
+		r    *reading
+		want span
+	}{
+		{"it is deleted", late, missingReading(1101), span{ms(999), ms(1103)}},
+		{"somebody else has taken it", late, lockReading(1101, uuidB, time.Hour), span{ms(999), ms(1103)}},
+		{"somebody else has just taken it", pushedAt(1100), lockReading(1101, uuidB, time.Hour), span{ms(999), ms(1100)}},
+		{"somebody else took it at the end", pushedAt(1010), lockReading(1011, uuidB, time.Hour), span{at: ms(1010)}},
+		{"it is renewed", late, lockReading(1101, uuidA, time.Hour), span{ms(1060), ms(1103)}},
+		{"pings were not answered since", notice{first: ms(1100), last: ms(1100), floor: ms(600)}, missingReading(1101), span{ms(600), ms(1103)}},
+	}
+	for _, tt := range tests {
+		w := still(t)
+		w.take("app:leader:x", lockReading(0, uuidA, time.Second), pushedAt(1))
+		if f, ok := w.take("app:leader:x", tt.r, tt.n); !ok || f.when != tt.want {
+			t.Errorf("%s: %v to %v, %v", tt.name, f.when.after.Sub(epoch), f.when.at.Sub(epoch), ok)
+		}
+	}
+}
+
 func TestPolledExpiryMayHaveBeenARelease(t *testing.T) {
 	t.Parallel()
 	w := still(t)
