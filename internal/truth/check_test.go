@@ -235,20 +235,32 @@ func (c *checker) ending(t *change, l *line) {
 	if (l.Event == "expired") != (*l.Cause == "expired") && l.Event != "owner_changed" {
 		c.lie("wrong cause", l, "the event and the cause say different things")
 	}
+	how := t.causeTold(l)
+	if how == "" {
+		c.lie("wrong cause", l, "it was %s", t.cause)
+		return
+	}
+	c.counts["ends: cause "+how]++
+}
+
+// causeTold is in which way a line tells the true cause of an end; "": in none.
+func (t *change) causeTold(l *line) string {
+	if l.Cause == nil {
+		return ""
+	}
 	gone := t.sessionEnds != nil && !t.sessionEnds.IsZero() && l.At.After(*t.sessionEnds)
 	over := !t.leaseEnds.IsZero() && l.At.After(t.leaseEnds)
 	switch {
 	case *l.Cause == "unknown":
-		c.counts["ends: cause unknown, was "+t.cause]++
+		return "unknown, was " + t.cause
 	case t.cause == "" || *l.Cause == t.cause:
-		c.counts["ends: cause "+*l.Cause]++
+		return *l.Cause
 	case l.Known == "inferred" && (*l.Cause == "expired" && over || *l.Cause == "released" && t.cause != "expired"):
-		c.counts["ends: cause "+*l.Cause+" by the lease, was "+t.cause]++
+		return *l.Cause + " by the lease, was " + t.cause
 	case l.Known == "inferred" && *l.Cause == "session_ended" && gone:
-		c.counts["ends: cause session_ended, it gave it up just before"]++
-	default:
-		c.lie("wrong cause", l, "it was %s", t.cause)
+		return "session_ended, it gave it up just before"
 	}
+	return ""
 }
 
 // lateness is by how much more than promised an instant may be late.
@@ -273,6 +285,9 @@ func (c *checker) cost(t *change, cl *claim) (int64, bool) {
 		return costOutside + min(max(late, -late), costOutside), true
 	}
 	if again {
+		return costHidden / 2, true
+	}
+	if t.what == ends && t.causeTold(cl.line) == "" {
 		return costHidden / 2, true
 	}
 	return min(max(late, 0), costHidden/4), true

@@ -31,13 +31,17 @@
 //   - owner, previous and last are those of the truth, by id, label and fence. last may be null
 //     only where the lines before name no end of this row, there was darkness since, or the row
 //     was read anew or made anew; on Redis also where the end or the take-over is told in
-//     a stretch, in which another may have owned it.
+//     a stretch of more than 25 ms. The link was held up then, and in the stretch another may
+//     have taken the row and given it up, which the server tells nobody afterwards. Where last
+//     names somebody it is the true one, or the one before who came and went within one interval.
 //   - gap_ms holds the time in which nobody owned the row, at a stretch before the take-over.
 //     Somebody who came and went within one interval is not counted against it, unless on
 //     Redis, after more than 50 ms; somebody who did so in darkness is.
 //   - A cause is the true one, or unknown, or follows from the lease and is marked inferred:
 //     expired where the owner is seen gone when its lease is over, released where before, but
-//     never where it ran out; session_ended where the owner's session is seen gone with it. An end is `expired` if its cause is, and no other.
+//     never where it ran out; session_ended where the owner's session is seen gone with it. An
+//     end is `expired` if its cause is, and no other. Where the same owner lost the row twice in
+//     the stretch of one line, the line tells of the end that has its cause: it does not say which.
 //   - Who gives it up and takes it again within one interval may be told as a renewal, and a
 //     waiter that leaves and then takes it as one that was served.
 //   - What an owner writes before the program has seen it take over needs no line, nor what is

@@ -180,3 +180,48 @@ func TestEachKindOfLieIsNoticed(t *testing.T) {
 		})
 	}
 }
+
+// TestALineTellsOfTheEndWithItsCause has an owner lose the row twice in the stretch of a line.
+func TestALineTellsOfTheEndWithItsCause(t *testing.T) {
+	t.Parallel()
+	const lines = `
+"at":1,"event":"synced"
+"at":10,"event":"acquired","owner":"a"
+"at":31.5,"after":29,"event":"released","previous":"a","cause":"released","known":"inferred"
+`
+	first := []change{did(10, begins, "a", ""), did(30, ends, "a", "released"), did(30.02, begins, "a", "")}
+	for _, tt := range []struct {
+		truth []change
+		want  string
+	}{
+		{append(first, did(31, ends, "a", "expired")), ""},
+		{[]change{first[0], did(31, ends, "a", "expired")}, "wrong cause"},
+	} {
+		h := newHistory()
+		h.add(tt.truth...)
+		v := check(linesOf(t, lines), h, rules{slack: 200 * time.Millisecond, proved: true})
+		if v.classes() != tt.want {
+			t.Errorf("lies noticed: %q, want %q", v.classes(), tt.want)
+		}
+	}
+}
+
+// TestNoLastAfterAStretchNeedsALongOne has the end before a take-over told in a stretch, in
+// which another may have owned the row, or in one too short for that.
+func TestNoLastAfterAStretchNeedsALongOne(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[string]string{"29.9": "", "29.99": "wrong last"} {
+		lines := `
+"at":1,"event":"synced"
+"at":10,"event":"acquired","owner":"a"
+"at":30.01,"after":` + after + `,"event":"released","previous":"a","cause":"released","known":"inferred"
+"at":40,"event":"acquired","owner":"b","gap_ms":{"min":9990,"max":10110}
+`
+		h := newHistory()
+		h.add(did(10, begins, "a", ""), did(30, ends, "a", "released"), did(40, begins, "b", ""))
+		v := check(linesOf(t, lines), h, rules{slack: 200 * time.Millisecond, proved: true})
+		if v.classes() != want {
+			t.Errorf("a stretch from %s on: %q, want %q\n%s", after, v.classes(), want, strings.Join(v.lies, "\n"))
+		}
+	}
+}

@@ -163,9 +163,13 @@ func (s *shown) unseen(now time.Time) bool {
 	return slices.ContainsFunc(s.listed, func(at time.Time) bool { return !at.Before(from) && at.Before(now.Add(listing)) })
 }
 
+// wide reports whether a line tells of a stretch in which more than its change may have come
+// and gone: a longer one than an instant stands for.
+func (l *line) wide() bool { return l.After != nil && l.At.Sub(*l.After) > prompt }
+
 func (s *shown) last(l *line, p past) {
 	switch {
-	case l.Last == nil && s.ended != nil && p.end == p.shown && !(s.proved && (l.After != nil || s.ended.After != nil)) && !s.anew && !s.unseen(l.At):
+	case l.Last == nil && s.ended != nil && p.end == p.shown && !(s.proved && (l.wide() || s.ended.wide())) && !s.anew && !s.unseen(l.At):
 		s.lie("wrong last", l, "it was %s by the lines before", s.ended.Previous.Label)
 	case l.Last == nil:
 		s.counts["last: null"]++
