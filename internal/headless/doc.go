@@ -140,9 +140,11 @@
 //	             waiter_left. source_down comes again, with after null, where
 //	             a source is down for another reason than was told, which
 //	             detail says
-//	source, namespace, kind, name
-//	             namespace, kind and name are null for events of a whole
-//	             source
+//	source, scope, namespace, kind, name
+//	             scope: which of the scopes of get it is about, as the path of
+//	             a coordination node of YDB; null: the source has but one, or
+//	             it is about the whole source. namespace, kind and name are
+//	             null for events of a whole source or scope
 //	alias        what people call it
 //	owner        id, label, fence of who owns it by this event, or goes on
 //	             owning it; with waiter_joined and waiter_left the waiter;

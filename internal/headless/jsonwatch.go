@@ -13,6 +13,7 @@ type eventJSON struct {
 	After     *string       `json:"after"`
 	Event     string        `json:"event"`
 	Source    *string       `json:"source"`
+	Scope     *string       `json:"scope"`
 	Namespace *string       `json:"namespace"`
 	Kind      *string       `json:"kind"`
 	Name      *string       `json:"name"`
@@ -49,7 +50,7 @@ type lengthJSON struct {
 func eventOf(e *sources.Event) eventJSON {
 	out := eventJSON{
 		V: version, Seq: e.Seq, At: instant(e.At), After: instant(e.After), Event: e.Kind.String(),
-		Source: orNull(e.Ref.Source), Namespace: orNull(e.Ref.Space), Kind: kind(e.RefKind),
+		Source: orNull(e.Ref.Source), Scope: orNull(e.Scope), Namespace: orNull(e.Ref.Space), Kind: kind(e.RefKind),
 		Name: orNull(e.Ref.Name), NameB64: exact(e.Ref.Name), Alias: aliasOf(e.Alias, e.AliasHow),
 		Owner: ownerRefOf(e.Owner), Previous: ownerRefOf(e.Previous), Last: ownerRefOf(e.Last),
 		Known: e.How.String(), GapMS: intervalOf(e.Gap), HeldMS: lengthOf(e.Held), Detail: orNull(e.Detail),

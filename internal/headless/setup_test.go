@@ -253,10 +253,12 @@ func allEvents(now time.Time) []sources.Event {
 		}),
 		event(7*time.Second, sources.Event{
 			Kind: sources.EventCreated, Ref: sources.Ref{Source: "quota", Space: "/local/app", Name: "jobs"}, RefKind: sources.KindSemaphore,
+			Scope: "/local/app",
 		}),
 		event(7*time.Second, sources.Event{Kind: sources.EventDeleted, Previous: a, Cause: sources.CauseDeleted}),
 		event(8*time.Second, sources.Event{Kind: sources.EventSourceDown, Ref: sources.Ref{Source: "leases"}, How: sources.Seen, Detail: "connection closed"}),
 		event(9*time.Second, sources.Event{Kind: sources.EventSourceUp, Ref: sources.Ref{Source: "leases"}}),
+		event(9*time.Second, sources.Event{Kind: sources.EventSourceDown, Ref: sources.Ref{Source: "quota"}, Scope: "/local/" + hostile, How: sources.Seen, Detail: "there is no such coordination node"}),
 		event(9*time.Second, sources.Event{Kind: sources.EventRestarted, Ref: sources.Ref{Source: "leases"}}),
 		event(9*time.Second, sources.Event{Kind: sources.EventClockStep, Ref: sources.Ref{Source: "leases"}, Detail: "the clock went back by 5 s"}),
 		event(9*time.Second, sources.Event{Kind: sources.EventOwnerUnknown, Last: b, Detail: "a list, not a string"}),

@@ -217,8 +217,11 @@ func align(table [][]string) []byte {
 // textEvent appends one line.
 func textEvent(b *bytes.Buffer, e *sources.Event, known spaces, zone *time.Location) {
 	fmt.Fprintf(b, "%s  %-13s  %s", e.At.In(zone).Format(clock), e.Kind, format.Clean(e.Ref.Source, maxText))
-	if e.Ref.Name != "" {
+	switch {
+	case e.Ref.Name != "":
 		b.WriteString("/" + known.name(e.Ref) + aside(e.Alias))
+	case e.Scope != "":
+		b.WriteString(" " + format.Clean(e.Scope, maxText))
 	}
 	switch {
 	case e.Owner != (sources.OwnerRef{}):

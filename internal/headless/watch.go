@@ -133,6 +133,9 @@ func restart(s *sources.State, names []string) []sources.Event {
 	var events []sources.Event
 	for _, r := range rows(s, names) {
 		e := sources.Event{Seq: s.LastSeq, At: s.At, Kind: sources.EventPresent, Ref: r.Ref, Alias: r.Alias, AliasHow: r.AliasHow, RefKind: r.Kind, How: r.OwnersHow}
+		if r.Scope < len(s.Scopes) {
+			e.Scope = s.Scopes[r.Scope].Name
+		}
 		if len(r.Owners) > 0 {
 			o := &r.Owners[0]
 			e.Owner = sources.OwnerRef{ID: o.ID, Label: o.Label, Fence: o.Fence}

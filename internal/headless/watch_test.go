@@ -185,7 +185,7 @@ func TestShapesAreTheDocumentedOnes(t *testing.T) {
 			"get.primitives.queue":          "at known len waiters",
 			"get.primitives.queue.waiters":  "attrs data guard id label mode order permits session since since_after since_known timeout_ms turn",
 			"get.primitives.candidates":     "attrs data guard id label mode order permits session since since_after since_known timeout_ms turn",
-			"event":                         "after alias at cause detail event gap_ms held_ms kind known last name namespace owner previous seq source v",
+			"event":                         "after alias at cause detail event gap_ms held_ms kind known last name namespace owner previous scope seq source v",
 			"event.owner":                   "fence id label",
 		} {
 			if have := strings.Join(got[name], " "); have != want {
@@ -250,6 +250,31 @@ func FuzzNamesSurviveJSON(f *testing.F) {
 		}
 		if d := p.Owners[0].Data; d != nil && len(data) > 0 && (d.Text == nil) == (d.Base64 == nil) {
 			t.Fatalf("data is neither text nor base64: %s", out.String())
+		}
+	})
+}
+
+func TestEachLineSaysWhichScopeItIsAbout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		down := func(scope string) sources.Event {
+			return sources.Event{Kind: sources.EventSourceDown, Ref: sources.Ref{Source: "quota"}, Scope: scope}
+		}
+		events := []sources.Event{down("/local/app"), down("/local/old"), down("")}
+		var scopes []string
+		for line := range strings.Lines(watch(t, newScript(live(), events...), headless.WatchOptions{Format: headless.JSON})) {
+			var e struct{ Scope json.RawMessage }
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				t.Fatal(err)
+			}
+			scopes = append(scopes, string(e.Scope))
+		}
+		if !slices.Equal(scopes, []string{`"/local/app"`, `"/local/old"`, `null`}) {
+			t.Errorf("%s", scopes)
+		}
+		text := watch(t, newScript(live(), events...), headless.WatchOptions{})
+		if !strings.Contains(text, "quota /local/app") || !strings.Contains(text, "quota /local/old") {
+			t.Errorf("%s", text)
 		}
 	})
 }
