@@ -129,13 +129,33 @@ func (k *key) takeLease(r *reading, fresh bool) {
 		k.ends, k.lease = span{}, 0
 		return
 	}
+	if k.shorter(r) {
+		k.lease = 0
+	}
+	k.lease = max(k.lease, r.ttl)
 	if fresh {
 		k.ends = r.expiry()
 	} else {
 		k.ends = k.ends.narrowed(r.expiry())
 	}
-	k.lease = max(k.lease, r.ttl)
 }
+
+// shorter reports whether r proves that the lease is shorter than it was: it ends sooner, or
+// it was renewed since the last look for less than it had. Two clocks part a little meanwhile.
+func (k *key) shorter(r *reading) bool {
+	if k.ends.at.IsZero() {
+		return true
+	}
+	since := r.got.Sub(k.sent)
+	noise := cutNoise + since/1000
+	if k.ends.after.Sub(r.expiry().at) > noise {
+		return true
+	}
+	return r.expiry().laterThan(k.ends) && r.ttl+since+noise < k.lease
+}
+
+// cutNoise is by how much a lease that nobody changed may seem to end sooner.
+const cutNoise = 50 * time.Millisecond
 
 func (k *key) stampOwners(p *sources.Primitive) {
 	for i := range p.Owners {

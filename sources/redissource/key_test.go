@@ -84,6 +84,42 @@ func TestLeaseLengthIsTheLongestRemainderOfOneOwner(t *testing.T) {
 	}
 }
 
+func TestALeaseThatGotShorterHasTheLengthThatItIsRenewedTo(t *testing.T) {
+	t.Parallel()
+	for name, then := range map[string][]*reading{
+		"cut":                       {lockReading(3000, uuidA, 10*time.Second)},
+		"cut and renewed":           {lockReading(3000, uuidA, 10*time.Second), lockReading(6000, uuidA, 10*time.Second)},
+		"cut, read late, renewed":   {lockReading(5000, uuidA, 8*time.Second), lockReading(6000, uuidA, 10*time.Second)},
+		"renewed for less":          {lockReading(55000, uuidA, 10*time.Second), lockReading(58000, uuidA, 10*time.Second)},
+		"renewed once for less":     {lockReading(40000, uuidA, 20*time.Second), lockReading(59000, uuidA, 10*time.Second)},
+		"had no end for some time":  {lockReading(1000, uuidA, noTTL), lockReading(2000, uuidA, 10*time.Second)},
+		"cut to less than it gives": {lockReading(3000, uuidA, time.Second), lockReading(3500, uuidA, 10*time.Second)},
+	} {
+		k := newKey("k", rule{})
+		see(k, lockReading(0, uuidA, 60*time.Second))
+		if p, _ := see(k, then...); p.Owners[0].Lease != 10*time.Second {
+			t.Errorf("%s: lease %v", name, p.Owners[0].Lease)
+		}
+	}
+}
+
+func TestALeaseThatIsReadLateKeepsItsLength(t *testing.T) {
+	t.Parallel()
+	for name, then := range map[string][]*reading{
+		"not renewed":             {lockReading(55000, uuidA, 5*time.Second)},
+		"clocks part":             {lockReading(55000, uuidA, 4910*time.Millisecond)},
+		"renewed and read late":   {lockReading(50000, uuidA, 20*time.Second)},
+		"renewed, read, not read": {lockReading(30000, uuidA, 50*time.Second), lockReading(70000, uuidA, 40*time.Second)},
+	} {
+		k := newKey("k", rule{})
+		see(k, lockReading(0, uuidA, 60*time.Second))
+		see(k, then...)
+		if k.lease != 60*time.Second {
+			t.Errorf("%s: lease %v", name, k.lease)
+		}
+	}
+}
+
 func TestValueTellsItsOwnerAndNeverTheNonce(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -46,3 +46,24 @@ func TestALeaseThatSomebodyChangesIsAnEvent(t *testing.T) {
 		})
 	}
 }
+
+// TestAShortenedLeaseIsAsLongAsItIsNow cuts a lease and renews it, until the row tells the
+// new length.
+func TestAShortenedLeaseIsAsLongAsItIsNow(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{}, []any{"SET", "app:leader:x", "host-1:1", "PX", "60000"})
+	watch(t, r, Options{Selections: leaders()}).synced()
+	lease := func(what string, least, most time.Duration) {
+		t.Helper()
+		r.Row("", "app:leader:x", what, func(row *sources.Row, _ *sources.State) bool {
+			return len(row.Owners) == 1 && row.Owners[0].Lease > least && row.Owners[0].Lease <= most
+		})
+	}
+	lease("of a minute", 50*time.Second, time.Minute)
+	for range 3 {
+		r.do("PEXPIRE", "app:leader:x", "10000")
+		lease("of 10 s", 9*time.Second, 10*time.Second)
+	}
+	r.do("PEXPIRE", "app:leader:x", "30000")
+	lease("of 30 s", 29*time.Second, 30*time.Second)
+}
