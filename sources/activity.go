@@ -41,11 +41,12 @@ func (p *perMinute) add(m int64) {
 	}
 }
 
-// since sums up the last `within`, to the minute, an hour at most; newest is the minute of
+// since sums up the last `within`, rounded up to minutes of the clock, the running one being the last, an hour at most; newest is the minute of
 // the newest count.
 func (p *perMinute) since(newest int64, now time.Time, within time.Duration) int {
 	last := now.Unix() / 60
-	first := max(last-int64(min(within, time.Hour)/time.Minute)+1, newest-59, 0)
+	minutes := int64((min(within, time.Hour) + time.Minute - 1) / time.Minute)
+	first := max(last-minutes+1, newest-59, 0)
 	n := 0
 	for m := first; m <= min(last, newest); m++ {
 		n += int(p[m%60])

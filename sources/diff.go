@@ -256,7 +256,10 @@ func (l *look) ending(owner string) (Ending, bool) {
 // expired; before its end, with nothing missed in between, it was given up.
 func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	e := l.event(EventReleased, p)
-	e.Previous, e.LeaseLeft = o.ref(), leaseLeft(o, p.At)
+	e.Previous = o.ref()
+	if !l.gap { // else it may have renewed unseen
+		e.LeaseLeft = leaseLeft(o, l.at)
+	}
 	told, ok := l.ending(o.ID)
 	switch {
 	case l.endedByUs(o) && !leaseOver(o, l.at) && !(ok && told.How == Told):
@@ -275,7 +278,7 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		e.Cause, e.How = CauseReleased, Inferred
 	}
 	if e.Cause == CauseExpired {
-		e.Kind = EventExpired
+		e.Kind, e.LeaseLeft = EventExpired, 0
 	}
 	return e
 }

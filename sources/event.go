@@ -101,7 +101,7 @@ type Event struct {
 	Previous  OwnerRef      // whose ownership ended by it
 	Last      OwnerRef      // where nobody owned it before, or it is not known any more who does: who did until then; zero: not known
 	Loss      bool          // no polite end: see Thresholds. Of an end, or of the take-over after a gap without a told cause
-	LeaseLeft time.Duration // of Previous when it was last read, of Owner just before it renewed, or its lease changed; 0: unknown or none
+	LeaseLeft time.Duration // of Previous at At, of Owner just before it renewed, or its lease changed; 0: unknown or none
 	Gap       Interval      // how long nobody owned it before Owner took it; zero: no gap known
 	Held      Interval      // how long Previous had owned it, Max Endless where it may have been any longer; zero: not known
 	Scope     string

@@ -36,6 +36,8 @@ func (v *validator) thresholds(f *fileThresholds) sources.Thresholds {
 	switch {
 	case t.FlapWithin > time.Hour:
 		v.at("thresholds.flap_within", "must be an hour at most: losses are counted for that long")
+	case t.FlapWithin < time.Minute:
+		v.at("thresholds.flap_within", "must be a minute at least: losses are counted by the minute")
 	case t.LateLeft > t.LateWorn:
 		v.at("thresholds.late_left", "must not be more than late_worn, from where on missed renewals count")
 	case t.Wait > t.WaitPerson:

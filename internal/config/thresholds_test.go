@@ -59,6 +59,7 @@ func TestThresholdsAreTakenOneByOne(t *testing.T) {
 		"{gap: 0s}":                "and not nothing, as 250ms",
 		"{loss_gap: -1s}":          "and not nothing, as 250ms",
 		"{flap_within: 2h}":        "must be an hour at most",
+		"{flap_within: 59s}":       "must be a minute at least",
 		"{late_left: 60%}":         "must not be more than late_worn",
 		"{wait: 1h}":               "must not be longer than wait_person",
 		"{waits: 1h}":              "thresholds",

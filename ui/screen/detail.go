@@ -39,7 +39,7 @@ func detailPane(sc *Scene, w, h int) []string {
 // that is stale it says up to when it is known.
 func detailTitle(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
 	l := sc.Theme.Line(w).Skip(1)
-	state := stateText(v) + pendingText(sc, row.Ref)
+	state := stateText(sc, row, v) + pendingText(sc, row.Ref)
 	if v.Status == sources.StatusStale {
 		state += ", as of " + paint.TimeOfDay(row.KnownAt(sc.State, sc.Now), sc.Now)
 	}
@@ -72,10 +72,11 @@ func PlaceOf(sc *Scene, row *sources.Row) []string {
 }
 
 // stateText is a row's state in words.
-func stateText(v rows.Verdict) string {
+func stateText(sc *Scene, row *sources.Row, v rows.Verdict) string {
 	text := v.Status.String()
 	if v.Flapping {
-		text += ", flapping: " + paint.Count(int(v.Changes), "change") + " in 1 h"
+		within := sc.State.Thresholds.FlapWithin
+		text += ", flapping: " + format.Count(row.Losses(sc.Now, within)) + " losses" + " in " + format.Age(within)
 	}
 	if v.Waiting {
 		text += ", long wait"
