@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
+
 	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
 )
@@ -64,5 +66,36 @@ func TestALookThatIsSentOnceMoreIsDatedByItsFirstSending(t *testing.T) {
 		if err != nil || state.Asked.After(began) {
 			t.Errorf("asked at %v, %v after it was sent first: %v", state.Asked, state.Asked.Sub(began), err)
 		}
+	})
+}
+
+// TestASessionIsTrustedFromTheFirstSendingOfWhatIsSentOnceMore has the answer to the first sending
+// arrive after the second, and nothing after that.
+func TestASessionIsTrustedFromTheFirstSendingOfWhatIsSentOnceMore(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		if err := b.CreateSemaphore(node, "s", 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		r := &record{}
+		s := b.session(t, ydbcoord.Options{}, r.option())
+		time.Sleep(ttl / 5)
+		if _, err := s.Renew(t.Context()); err != nil { // so that the stream is not silent for too long
+			t.Fatal(err)
+		}
+		began := time.Now()
+		b.Delay(0, ttl/3)
+		if _, err := s.Look(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		b.BlackHole(0, true)
+		if n := r.count(func(m *pb.SessionRequest) bool { return m.GetDescribeSemaphore() != nil }); n != 2 {
+			t.Fatalf("the look was sent %d times, want twice", n)
+		}
+		<-s.Done()
+		if trusted := time.Since(began); trusted != ttl {
+			t.Errorf("trusted for %v after the first sending, want %v", trusted, ttl)
+		}
+		b.BlackHole(0, false)
 	})
 }
