@@ -1,0 +1,62 @@
+package ydbsource
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/internal/emulator/ydbtest"
+	"coordtop/sources"
+)
+
+// TestAGapHoldsOnlyWhatWasObservedOfIt has another lead, and resign, while the source is cut off:
+// then there were two gaps, and only the ends of them were observed.
+func TestAGapHoldsOnlyWhatWasObservedOfIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := serve(t, ydbtest.Options{InMemory: true}, "leader")
+		a, b, c := r.session(1, testLimit), r.session(1, testLimit), r.session(1, testLimit)
+		term := r.lead(a, "leader", "a")
+		r.counted(Options{Selections: elections("leader")})
+		r.Row("", "leader", "led by a", ledBy("a"))
+		time.Sleep(time.Second)
+		freed := time.Now()
+		r.resign(term)
+		r.Event(sources.EventReleased, "leader")
+		time.Sleep(2 * time.Second)
+		dark := time.Now()
+		r.BlackHole(0, true)
+		r.Row("", "leader", "stale", is(sources.StatusStale))
+		time.Sleep(20 * time.Second)
+		r.resign(r.lead(b, "leader", "b"))
+		again := time.Now()
+		time.Sleep(20 * time.Second)
+		resumed := time.Now()
+		r.BlackHole(0, false)
+		r.Row("", "leader", "without a leader again", is(sources.StatusNoLeader))
+		light := time.Now()
+		time.Sleep(3 * time.Second)
+		took := time.Now()
+		r.lead(c, "leader", "c")
+		e := r.Event(sources.EventAcquired, "leader")
+		if e.Gap.Min > e.At.Sub(again) || e.Gap.Max < took.Sub(again) {
+			t.Errorf("the gap is told as %v, and it was %v", e.Gap, took.Sub(again))
+		}
+		if e.Gap.Min < took.Sub(light) {
+			t.Errorf("the gap is told as %v, and %v of it was observed", e.Gap, took.Sub(light))
+		}
+		if e.Last != (sources.OwnerRef{}) {
+			t.Errorf("%+v is told to have owned it last, and b did in the dark", e.Last)
+		}
+		row := r.Row("", "leader", "led by c", ledBy("c"))
+		gaps := row.Gaps(r.Hub.State(), time.Now(), time.Hour)
+		before, after := dark.Sub(freed), e.At.Sub(resumed)
+		if most := max(before, after) + time.Millisecond; gaps.Longest.Min > most || gaps.P95.Min > most {
+			t.Errorf("gaps of %+v, of which no more than %v at a stretch was observed", gaps, most)
+		}
+		if sum := before + after + time.Millisecond; gaps.Sum.Min > sum {
+			t.Errorf("gaps of %v in all, of which no more than %v was observed", gaps.Sum, sum)
+		}
+		r.Stop()
+	})
+}
