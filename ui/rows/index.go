@@ -51,6 +51,8 @@ type Index struct {
 	Blind      int                  // rows that cannot be judged now
 	Flapping   int
 	Waiting    int
+	// StaleProblems are the stale rows that were a problem when they were last known.
+	StaleProblems int
 }
 
 type entry struct {
@@ -180,6 +182,9 @@ func (x *Index) count(v Verdict, n int) {
 		x.Blind += n
 	}
 	x.ByStatus[v.Status] += n
+	if v.Status == sources.StatusStale && v.problem() {
+		x.StaleProblems += n
+	}
 	if v.Status == sources.StatusNoLeader || v.Status == sources.StatusNoCandidates {
 		x.Vacant[v.known] += n
 	}

@@ -106,17 +106,17 @@ func vacantGrade(row *sources.Row, status sources.Status, now time.Time, t *sour
 }
 
 // place orders rows by trouble: what needs a person, then what cannot be judged because its
-// source is silent, then what is worth a look.
+// source is silent, by how bad it was when it was last known, then what is worth a look.
 func (v *Verdict) place() uint8 {
 	switch {
 	case v.Severity == paint.Bad:
 		return 0
 	case v.Status == sources.StatusStale:
-		return 1
+		return 1 + uint8(min(v.known, paint.Well))
 	case v.Severity == paint.Warn:
-		return 2
+		return 4
 	}
-	return 3
+	return 5
 }
 
 // ownerIdle reports whether the only owner does nothing while others wait.

@@ -51,19 +51,19 @@ func TestJudgement(t *testing.T) {
 		sev  paint.Severity
 		rank uint8
 	}{
-		{"led", uitest.Led("a", "o", uitest.Noon()), paint.Well, 3},
-		{"renewed late", late, paint.Warn, 2},
-		{"free", free, paint.Free, 3},
+		{"led", uitest.Led("a", "o", uitest.Noon()), paint.Well, 5},
+		{"renewed late", late, paint.Warn, 4},
+		{"free", free, paint.Free, 5},
 		{"free and expected to be owned", &expected, paint.Bad, 0},
-		{"a long wait for a mutex", waits(40 * time.Second), paint.Warn, 2},
+		{"a long wait for a mutex", waits(40 * time.Second), paint.Warn, 4},
 		{"a very long wait", waits(11 * time.Minute), paint.Bad, 0},
 		{"a long wait for an owner that is idle", idle, paint.Bad, 0},
-		{"a candidate waits as long as it takes", &candidate, paint.Well, 3},
-		{"not read yet", &unread, paint.Blind, 3},
-		{"without any end", endless(false), paint.Warn, 2},
+		{"a candidate waits as long as it takes", &candidate, paint.Well, 5},
+		{"not read yet", &unread, paint.Blind, 5},
+		{"without any end", endless(false), paint.Warn, 4},
 		{"without any end, and somebody waits", wanted, paint.Bad, 0},
-		{"without any end, if it is a lock", endless(true), paint.Well, 3},
-		{"absent", absent(false), paint.Warn, 2},
+		{"without any end, if it is a lock", endless(true), paint.Well, 5},
+		{"absent", absent(false), paint.Warn, 4},
 		{"absent and expected", absent(true), paint.Bad, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -111,12 +111,16 @@ func TestProblemsOfASourceThatDiedAreStillCounted(t *testing.T) {
 	st.Scopes[0].Health = sources.HealthStale
 	var x Index
 	x.Update(st, uitest.Noon().Add(time.Hour))
+	if x.StaleProblems != 1 {
+		t.Errorf("%d stale rows were problems, want the one that was late", x.StaleProblems)
+	}
 	if x.ProblemRows() != 1 || x.Blind != 2 {
 		t.Errorf("%d problems and %d rows that cannot be judged, want the one that was late, and both", x.ProblemRows(), x.Blind)
 	}
+	ranks := map[string]uint8{"late": 2, "a": 3} // 0 needs a person, 4 is worth a look
 	for _, row := range st.Rows {
-		if v := judge(row, st, uitest.Noon().Add(time.Hour)); v.Severity != paint.Blind || v.rank != 1 {
-			t.Errorf("%s: severity %d, rank %d, want right after what needs a person", row.Name, v.Severity, v.rank)
+		if v := judge(row, st, uitest.Noon().Add(time.Hour)); v.Severity != paint.Blind || v.rank != ranks[row.Name] {
+			t.Errorf("%s: severity %d, rank %d, want right after what needs a person, what was late first", row.Name, v.Severity, v.rank)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -138,7 +139,7 @@ func EventText(sc *Scene, e *sources.Event) []paint.Part {
 	case sources.EventSourceUp:
 		return []paint.Part{paint.Plain("answers"), detailPart(th, e)}
 	case sources.EventRestarted:
-		return []paint.Part{th.Warn.Text("server restarted"), detailPart(th, e)}
+		return []paint.Part{th.Warn.Text(cmp.Or(paint.Clean(e.Detail), "the server was restarted"))}
 	case sources.EventClockStep:
 		return []paint.Part{th.Warn.Text("clock stepped"), detailPart(th, e)}
 	case sources.EventCreated:

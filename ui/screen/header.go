@@ -133,7 +133,15 @@ func stateCounts(sc *Scene, l *paint.Line, end int) {
 	say(sc.Theme.Warn, x.ByStatus[sources.StatusHeldSilent], "with a silent owner")
 	say(sc.Theme.Warn, x.Flapping, "flapping")
 	say(sc.Theme.Warn, x.Waiting, "with a long wait")
-	say(sc.Theme.Dim, x.ByStatus[sources.StatusStale], "stale")
+	stale := "stale"
+	switch x.StaleProblems {
+	case 0:
+	case 1:
+		stale += ", 1 of them a problem"
+	default:
+		stale += ", " + format.Count(x.StaleProblems) + " of them problems"
+	}
+	say(sc.Theme.Dim, x.ByStatus[sources.StatusStale], stale)
 	say(sc.Theme.Dim, x.ByStatus[sources.StatusNotObserved], "not observed yet")
 	say(sc.Theme.Dim, x.Total, paint.Plural(x.Total, "primitive"))
 }
