@@ -18,8 +18,9 @@ type board struct {
 	server      *server
 	keys        map[pgcoord.Key]*rule
 	incarnation string
-	databases   map[uint32]string
-	locks       map[ident]*lock
+	databases   map[uint32]string // each name once
+	locks       map[ident]*lock   // of one row each
+	renamed     []*lock           // told under a name that their database does not have any more
 	sessions    sessions
 	order       queueOrder // of the selected lock
 	became      became     // why it is another incarnation than before
@@ -91,7 +92,7 @@ func (b *board) connected(s *server, keys map[pgcoord.Key]*rule) {
 	}
 	b.server, b.keys, b.fresh = s, keys, true
 	b.order = queueOrder{refused: !s.blocking, calls: b.order.calls, oldest: b.order.oldest}
-	b.databases[s.oid] = s.database
+	b.named(s.oid, s.database)
 	b.pinned = b.pinned[:0]
 	for _, r := range keys {
 		id := ident{db: s.oid, key: r.key}
@@ -149,6 +150,7 @@ func (b *board) take(s *snapshot, e *ears, f focus) news {
 	b.round++
 	b.sessions.take(s, b.round)
 	t := &taking{board: b, s: s, ears: e, focus: f}
+	t.databases()
 	touched := b.spread(s)
 	if b.fresh {
 		touched = b.everything(touched)
@@ -160,6 +162,7 @@ func (b *board) take(s *snapshot, e *ears, f focus) news {
 			b.askAgain(l)
 		}
 	}
+	t.renamed()
 	b.held = b.held[:0]
 	for _, l := range touched {
 		tried := l.tried != trace{} && s.got.Sub(l.free) < tryRecent
@@ -204,7 +207,6 @@ func (b *board) spread(s *snapshot) []*lock {
 		if owner := b.sessions[r.pid]; owner != nil {
 			owner.locks++
 			b.hidden = b.hidden || owner.who.hidden
-			b.databases[r.ident.db] = owner.who.database
 		}
 	}
 	return touched

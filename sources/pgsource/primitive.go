@@ -61,12 +61,6 @@ func (t *taking) space(l *lock) string {
 	if name, ok := t.board.databases[l.db]; ok {
 		return name
 	}
-	for i := range l.next {
-		if x, ok := t.s.prepared[l.next[i].virtual]; ok {
-			t.board.databases[l.db] = x.database
-			return x.database
-		}
-	}
 	if l.shown != nil {
 		return l.shown.Space
 	}

@@ -72,6 +72,10 @@ func (t *taking) lock(l *lock) {
 	if !moved && !turned && !t.differs(l) {
 		return
 	}
+	if _, named := b.databases[l.db]; !named && l.shown == nil && len(rows) == 0 {
+		delete(b.locks, l.ident) // of a database that was dropped while we looked
+		return
+	}
 	l.next, l.rows = l.rows, rows
 	p := t.primitive(l)
 	u := update{prim: p, after: after}
