@@ -38,6 +38,8 @@ type Options struct {
 	// Abort does what ctrl-\ does where a terminal makes a signal of it. nil: nothing.
 	Abort func()
 
+	Demo bool // the servers are the demo's: the footer names the key that ends an owner's process
+
 	// Operator carries out what the person decides. nil: the board is read-only.
 	Operator dialog.Operator
 

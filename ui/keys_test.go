@@ -9,6 +9,7 @@ import (
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/terminal"
+	"coordtop/ui/uitest"
 )
 
 func TestHelpNamesEveryKey(t *testing.T) {
@@ -118,5 +119,16 @@ func TestASplitArrowDoesNotClearTheFilter(t *testing.T) {
 	d.press("/", "b", "enter", "esc", "[", "B")
 	if d.filtering.typed() != "b" {
 		t.Errorf("the filter is %q", d.filtering.typed())
+	}
+}
+
+func TestTheDemoNamesTheKeyThatEndsAProcess(t *testing.T) {
+	t.Parallel()
+	for _, demo := range []bool{false, true} {
+		d := drive(uitest.NewFeed(uitest.Scene(t).State()), Options{Width: 80, Height: 24, Demo: demo})
+		lines := d.lines()
+		if footer := lines[len(lines)-1]; strings.Contains(footer, "X end its process") != demo {
+			t.Errorf("demo %v: %q", demo, footer)
+		}
 	}
 }

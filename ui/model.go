@@ -44,12 +44,22 @@ type model struct {
 	tabTitle heldTitle // the title of the window
 }
 
+// boardKeys are the keys of this board: the person's own, and in the demo a hint for the one
+// that ends a process.
+func boardKeys(o Options) keys.Table {
+	table := keys.Rebound(keys.Bindings(), o.Keys)
+	if o.Demo {
+		table = table.Hinted(keys.Crash, "end its process")
+	}
+	return table
+}
+
 func newModel(o Options) *model {
 	env := terminal.Environ(o.Environ)
 	m := &model{
 		Scene: screen.Scene{
 			Title: paint.Clean(o.Title),
-			Keys:  keys.Rebound(keys.Bindings(), o.Keys),
+			Keys:  boardKeys(o),
 			Marks: map[sources.Ref]bool{},
 		},
 		options:   o,

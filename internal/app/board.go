@@ -63,7 +63,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()
 		err := ui.Run(inner, ui.Options{
-			Feed: feed, Operator: op, Title: c.Title, TitleColor: c.Color, ASCII: o.ascii, NoColor: o.plain,
+			Feed: feed, Operator: op, Title: c.Title, TitleColor: c.Color, Demo: p.crash != nil, ASCII: o.ascii, NoColor: o.plain,
 			Theme: string(o.theme), Keys: keysOf(c), Export: export, Command: p.commandFor(c), Abort: abortOurselves,
 			Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
 		})

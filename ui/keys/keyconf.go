@@ -72,6 +72,17 @@ func shownKey(k string, n int) string {
 	return fmt.Sprintf("key %d", n+1)
 }
 
+// Hinted is the table with another hint in the footer for an intent.
+func (t Table) Hinted(intent Intent, hint string) Table {
+	out := slices.Clone(t)
+	for i := range out {
+		if out[i].Intent == intent {
+			out[i].Hint = hint
+		}
+	}
+	return out
+}
+
 // Rebound is the table with other keys. Commands stay, and ctrl+c, which must end any
 // program. Where an action has other keys than elsewhere (letters are text in a line), it
 // gets of the new ones those that can stand there, if there are such.

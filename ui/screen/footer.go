@@ -50,15 +50,18 @@ func drawFooter(sc *Scene, w int) string {
 	return l.Done()
 }
 
-// quits puts the way out first among the hints: it must be seen on any screen.
+// quits puts the way out first among the hints: it must be seen on any screen. What the demo
+// is for follows.
 func quits(a keys.Binding) int {
 	switch a.Intent {
 	case keys.Help:
 		return 0
 	case keys.Quit, keys.Back, keys.Clear, keys.Cancel:
 		return 1
+	case keys.Crash:
+		return 2
 	}
-	return 2
+	return 3
 }
 
 // menuFooter draws the menu that is open: its next key chooses, any other closes it.
