@@ -42,6 +42,7 @@ type Backend struct {
 	RunsOut bool
 	Renew   time.Duration // between two renewals, which is how soon a loss is noticed; 0: the driver's choice
 	Lease   time.Duration // how long the service keeps what is not renewed
+	Doubt   time.Duration // how long a claim that ended in doubt (coord.ErrUncertain) may be ours; 0: as long as Lease
 
 	// Call says what a request sends, as exactly as a line can. Nil: the verb and the name.
 	Call func(r action.Request) string

@@ -115,7 +115,7 @@ func (w *wait) leave() error {
 	w.h.session = nil
 	w.o.mu.Unlock()
 	if errors.Is(err, coord.ErrUncertain) {
-		w.unknown, w.until = sentence(err), time.Now().Add(w.b.Lease)
+		w.unknown, w.until = sentence(err), time.Now().Add(max(w.b.Doubt, w.b.Lease))
 	}
 	return err
 }

@@ -174,6 +174,7 @@ const ydbLease = 10 * time.Second
 func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 	b.Caps = ydbcoord.Options{}.Caps()
 	b.Nameless, b.RunsOut, b.Lease = true, true, ydbLease
+	b.Doubt = 2 * ydbLease // the service has to notice first that we are gone
 	if o, err := ydbClient(s, "", nil); err == nil {
 		b.Login = o.User
 	}
