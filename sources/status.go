@@ -152,14 +152,15 @@ func (r *Row) held(now time.Time, t Thresholds) Status {
 	return StatusHeld
 }
 
-// conflict says whether two own exclusively what only one can own. A session that owns in
-// two modes is in no conflict with itself.
+// conflict reports whether two own what only one can own: an election, whatever the mode, or
+// another primitive that one of them owns exclusively. A session that owns in two modes is in
+// no conflict with itself.
 func (r *Row) conflict() bool {
 	if !single(r.Primitive) {
 		return false
 	}
 	for i := range r.Owners {
-		if r.Owners[i].Mode != Exclusive {
+		if r.Owners[i].Mode != Exclusive && r.Kind != KindElection {
 			continue
 		}
 		for j := range r.Owners {

@@ -65,6 +65,8 @@ func TestStatusIsTheWordOfTheRow(t *testing.T) {
 		{StatusHeld, "held", []Owner{{ID: "a"}}, []func(*Row){limit(5, 3), func(r *Row) { r.LimitHow = Unknown }}},
 		{StatusConflict, "conflict", []Owner{{ID: "a"}, {ID: "b"}}, nil},
 		{StatusConflict, "conflict", []Owner{{ID: "a"}, {ID: "b", Mode: Shared}}, []func(*Row){mutex}},
+		{StatusConflict, "conflict", []Owner{{ID: "a", Session: "s", Mode: Shared}, {ID: "b", Session: "t", Mode: Shared}}, nil},
+		{StatusLed, "led", []Owner{{ID: "a", Session: "s"}, {ID: "a shared", Session: "s", Mode: Shared}}, nil},
 		{StatusHeld, "held", []Owner{{ID: "a", Mode: Shared}, {ID: "b", Mode: Shared}}, []func(*Row){mutex}},
 		{StatusHeld, "held", []Owner{{ID: "a", Session: "s"}, {ID: "a shared", Session: "s", Mode: Shared}}, []func(*Row){mutex}},
 		{StatusConflict, "conflict", []Owner{{ID: "a", Session: "s"}, {ID: "b", Session: "t", Mode: Shared}}, []func(*Row){mutex}},
