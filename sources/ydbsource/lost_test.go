@@ -144,6 +144,9 @@ func TestAStreamThatSaysNotFoundDoesNotDeleteTheNode(t *testing.T) {
 		if e.Kind == sources.EventDeleted || e.Kind == sources.EventReleased || e.Kind == sources.EventAcquired {
 			t.Errorf("%v of %s was told, and nothing has happened", e.Kind, e.Ref.Name)
 		}
+		if strings.Contains(e.Detail, "there is no") {
+			t.Errorf("%v says %q, and the node exists", e.Kind, e.Detail)
+		}
 	}
 }
 

@@ -159,7 +159,11 @@ func (n *node) outage(info ydbcoord.Status) error {
 	if info.Attached { // again: since when it was not is not known any more
 		return n.gap(time.Time{})
 	}
-	n.link.lost(n.board.path, fmt.Errorf("%w: %w", errDetached, info.Err))
+	why := info.Err
+	if answeredWith(why, Ydb.StatusIds_NOT_FOUND) {
+		why = notFound(n.board.path, why)
+	}
+	n.link.lost(n.board.path, fmt.Errorf("%w: %w", errDetached, why))
 	return n.gap(info.Heard)
 }
 
@@ -186,8 +190,11 @@ func (n *node) explain(err error) error {
 
 // failed records why there is no session.
 func (n *node) failed(err error) error {
-	if answeredWith(err, Ydb.StatusIds_NOT_FOUND) && n.gone() {
-		return n.missing()
+	if answeredWith(err, Ydb.StatusIds_NOT_FOUND) {
+		if n.gone() {
+			return n.missing()
+		}
+		err = notFound(n.board.path, err)
 	}
 	n.link.lost(n.board.path, err)
 	sentence := Explain(err, n.link.source.o.Client, true)
@@ -200,6 +207,15 @@ func (n *node) failed(err error) error {
 		c.Down = sentence
 	}
 	return n.tell(c)
+}
+
+// notFound says no more than that a session was answered so: whether the node exists is
+// another question, see gone.
+func notFound(path string, err error) error {
+	return &sources.Problem{
+		Text:  "the service answers NOT_FOUND to a session on the coordination node " + format.Clean(path, 200) + ", which is not known to be gone: trying again",
+		Cause: err, Refused: true,
+	}
 }
 
 // gone asks whether the node does not exist any more. A session alone may be told so while
