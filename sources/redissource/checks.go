@@ -79,6 +79,7 @@ func (w *watcher) suspect(k *key, r *reading) {
 	switch {
 	case w.checks.lossy, len(w.checks.suspects) >= mostSuspects:
 	case k.byKey && !k.armed:
+	case k.denied || r.shape == denied: // pushes of a key that may not be read are left out
 	case w.push.mode == modeEvents && r.shape == missing: // a flush is told by no event
 	default:
 		w.checks.suspects = append(w.checks.suspects, suspect{k.name, r.got})

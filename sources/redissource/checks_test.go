@@ -140,3 +140,30 @@ func TestRightsThatAreWithdrawnAndGivenBackAreSeen(t *testing.T) {
 		}
 	}
 }
+
+// TestARightThatIsGivenBackProvesNothingAgainstTracking changes keys while they may not be
+// read.
+func TestARightThatIsGivenBackProvesNothingAgainstTracking(t *testing.T) {
+	t.Parallel()
+	for name, list := range map[string][]Selection{"by prefix": leaders(), "by key": scattered()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := serve(t, localserver.RedisOptions{Users: []string{"eve on >secret ~* &* +@all"}}, held)
+			watch(t, r, Options{Client: client(r.server.Addr(), "eve", "secret"), Selections: list, Resync: time.Hour}).synced()
+			for i := range 3 {
+				r.do("ACL", "SETUSER", "eve", "resetkeys", "~other:*")
+				r.Row("", "app:leader:x", "unknown", func(row *sources.Row, _ *sources.State) bool { return row.OwnersHow == sources.Unknown })
+				r.do("SET", "app:leader:x", fmt.Sprintf("host-1:%d", i), "PX", "600000")
+				r.do("ACL", "SETUSER", "eve", "resetkeys", "~*")
+				r.Row("", "app:leader:x", "led", led)
+				r.do("SET", "app:leader:x", fmt.Sprintf("host-2:%d", i), "PX", "600000")
+				r.Row("", "app:leader:x", "led by another", func(row *sources.Row, _ *sources.State) bool {
+					return len(row.Owners) == 1 && strings.HasPrefix(row.Owners[0].ID, "host-2")
+				})
+			}
+			if about := r.About("", "any mode", func(sources.About) bool { return true }); strings.Contains(strings.Join(about.Warnings, "\n"), "left") {
+				t.Errorf("%+v", about)
+			}
+		})
+	}
+}

@@ -38,7 +38,9 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 		if f, ok := w.take(names[i], r, n); ok {
 			told = append(told, f)
 		}
-		if k := w.keys[names[i]]; k != nil && arm[i] {
+		if k := w.keys[names[i]]; k != nil && r != nil && r.shape == denied {
+			k.armed = false
+		} else if k != nil && arm[i] {
 			k.armed = k.byKey && !k.denied
 		}
 	}
