@@ -99,3 +99,40 @@ func TestASessionIsTrustedFromTheFirstSendingOfWhatIsSentOnceMore(t *testing.T) 
 		b.BlackHole(0, false)
 	})
 }
+
+func TestANoticeSaysSinceWhenIfThePingsHadStopped(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(t *testing.T, b *bench) {
+		if err := b.CreateSemaphore(node, "s", 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		s := b.session(t, ydbcoord.Options{})
+		f := s.Follow()
+		if err := f.Add("s"); err != nil {
+			t.Fatal(err)
+		}
+		next(t, f)
+		for _, data := range []string{"x", "y"} {
+			for range 5 {
+				if _, err := s.Renew(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			if err := b.UpdateSemaphore(node, "s", []byte(data)); err != nil {
+				t.Fatal(err)
+			}
+			if state := next(t, f); !state.Fired || !state.Since.IsZero() {
+				t.Errorf("told after %v, and it was pinged all the time", state.Since)
+			}
+			last := time.Now()
+			time.Sleep(300 * time.Millisecond) // as a program that is suspended
+			if err := b.UpdateSemaphore(node, "s", []byte(data+data)); err != nil {
+				t.Fatal(err)
+			}
+			if state := next(t, f); !state.Fired || state.Since.IsZero() || state.Since.After(last) {
+				t.Errorf("told after %v, the last ping was sent at %v", state.Since, last)
+			}
+		}
+	})
+}

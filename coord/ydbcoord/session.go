@@ -61,6 +61,8 @@ type Session struct {
 	grants        []*grant            // oldest first
 	watches       *watches
 	trip          time.Duration // round trip of the last ping; 0: none was answered yet
+	pinged        time.Time     // sending of the last ping that was answered
+	pause         time.Duration // the shortest between the sending of two of them; 0: not known yet
 }
 
 var (

@@ -19,8 +19,10 @@
 // the describe that reads what has changed. So a change of owner is told at the instant of
 // that answer (Change.After zero), and what comes and goes between two describes is not
 // seen. Where a ping waited for its answer when the watch fired, or the describe took long,
-// bytes may have been held back on the way: then the change is told with the stretch since
-// the last request that was answered.
+// bytes may have been held back on the way; where no ping was sent for longer than two of
+// their pauses, this program was suspended: then the change is told with the stretch since
+// the last request that was answered. What is held back for less than that, about 125 ms, is
+// told at the instant at which it came.
 //
 // Of the queue the service tells nothing. It comes with every describe, and is looked at
 // besides: every Options.PollMin where it is selected, every two seconds where it is
@@ -44,7 +46,7 @@
 //
 // # Silence and loss
 //
-// The session's ping, once a second on the stream that carries the pushes, is the proof of
+// The session's ping, 20 times a second on the stream that carries the pushes, is the proof of
 // life. When the stream ends, the rows of the node are stale at once; the session attaches
 // again by itself, and everything is read anew. A session that is over, or whose pings are
 // not answered for four seconds, is replaced. A node that does not exist is an answer: what

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	pingEvery    = time.Second
+	pingEvery    = 50 * time.Millisecond
 	silenceLimit = 4 * time.Second // after which a session is given up; the Hub has said so before
 	reportEvery  = 500 * time.Millisecond
 	settingsFor  = time.Minute // how long the node's own description is believed
