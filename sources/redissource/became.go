@@ -21,16 +21,16 @@ func (w *watcher) compareServers(ctx context.Context) error {
 		w.became, w.becameHow = "another server: "+w.server.addr, sources.Told
 		return nil
 	}
-	gone, err := w.dataGone(ctx)
+	gone, err := w.ownersGone(ctx)
 	if gone {
-		w.became, w.becameHow = "restarted, data gone", sources.Inferred
+		w.became, w.becameHow = "restarted, none of the owners is there any more", sources.Inferred
 	}
 	return err
 }
 
-// dataGone reports whether none of the keys that should still be owned is there with its
+// ownersGone reports whether none of the keys that should still be owned is there with its
 // owner.
-func (w *watcher) dataGone(ctx context.Context) (bool, error) {
+func (w *watcher) ownersGone(ctx context.Context) (bool, error) {
 	var names []string
 	now := time.Now()
 	for name, k := range w.keys {

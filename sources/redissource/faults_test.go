@@ -102,7 +102,7 @@ func TestRestartedServerWithoutItsDataShowsTheTruth(t *testing.T) {
 	if err := r.server.Restart(r.ctx); err != nil {
 		t.Fatal(err)
 	}
-	if e := r.Event(sources.EventRestarted, ""); !strings.HasPrefix(e.Detail, "restarted, data gone: run ") || e.How != sources.Inferred {
+	if e := r.Event(sources.EventRestarted, ""); !strings.HasPrefix(e.Detail, "restarted, none of the owners is there any more: run ") || e.How != sources.Inferred {
 		t.Errorf("%+v", e)
 	}
 	e := r.Event(sources.EventReleased, "")
