@@ -86,6 +86,21 @@ func noticed(e sources.Event) bool {
 	return e.How == sources.Told && e.After.IsZero() || e.How == sources.Seen && e.After.Before(e.At)
 }
 
+// ranOut is the end of a lease that ran out: told so, or with an unknown cause where the
+// machine was too busy to prove that the owner had not given it up just before.
+func (r *rig) ranOut(name string) sources.Event {
+	r.t.Helper()
+	e := r.Next()
+	for e.Ref.Name == "" {
+		e = r.Next()
+	}
+	unproved := e.Kind == sources.EventReleased && e.Cause == sources.CauseUnknown && !e.After.IsZero() && e.At.Sub(e.After) > promptness
+	if e.Ref.Name != name || !unproved && (e.Kind != sources.EventExpired || e.Cause != sources.CauseExpired || e.How != sources.Inferred) {
+		r.t.Fatalf("%+v, want the lease of %s to have run out", e, name)
+	}
+	return e
+}
+
 // leaders is what most tests select.
 func leaders() []Selection {
 	return []Selection{{Pattern: "app:leader:*", Kind: sources.KindElection}}
