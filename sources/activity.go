@@ -41,8 +41,8 @@ func (p *perMinute) add(m int64) {
 	}
 }
 
-// since sums up the last `within`, rounded up to minutes of the clock, the running one being the last, an hour at most; newest is the minute of
-// the newest count.
+// since counts what happened in the minutes of the clock that within covers, rounded up, the
+// running one included and an hour at most. newest is the minute of the newest count.
 func (p *perMinute) since(newest int64, now time.Time, within time.Duration) int {
 	last := now.Unix() / 60
 	minutes := int64((min(within, time.Hour) + time.Minute - 1) / time.Minute)

@@ -14,7 +14,7 @@ type Input struct {
 	// The rest is what belongs to the Kind.
 	Thresholds *Thresholds   // InputStarted
 	Added      []AddedSource // InputSources
-	Change     Change        // InputChange, as it was admitted: see the package comment
+	Change     Change        // InputChange, as completed: see the package comment
 	Problem    *Problem      // InputDisconnected: why
 	Retry      time.Time     // InputDisconnected: when it is tried again
 	Expected   *Expected     // InputExpected

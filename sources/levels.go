@@ -57,8 +57,8 @@ func (l *levels) first() time.Time {
 	return l.last.At
 }
 
-// TakenSince is since when as many permits of a semaphore are taken as now, to the length of
-// a level; false: no count is told.
+// TakenSince returns since when the number of taken permits has been what it is, exact to the
+// length of a level; ok is false if no count is known.
 func (r *Row) TakenSince() (at time.Time, ok bool) {
 	if r.levels == nil {
 		return time.Time{}, false

@@ -9,7 +9,7 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// ErrClosed is the cause of a Link's end that its own source wished.
+// ErrClosed is the cause of a Link's end when its own source closed it.
 var ErrClosed = errors.New("closed by us")
 
 // Link is one life of what connects a source of one scope with its server: the goroutines

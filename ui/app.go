@@ -27,7 +27,7 @@ type Options struct {
 	Theme string // "dark" or "light"; "" and "auto": what the terminal says its background is
 
 	// Keys are the names of actions, as the help has them, with the keys that they have
-	// instead of their own. CheckKeys must find nothing wrong with them.
+	// instead of their own. keys.Check must find nothing wrong with them.
 	Keys map[string][]string
 
 	// Export writes rows for use elsewhere, and Command is the command line that shows one

@@ -18,7 +18,7 @@ import (
 // typedLine is the line at the bottom in which a command, or words for the help, are
 // typed.
 type typedLine struct {
-	scope keys.Scope // inCommand or inHelpText; 0: nothing is typed
+	scope keys.Scope // keys.InCommand or keys.InHelpText; 0: nothing is typed
 	input textinput.Model
 	offer offer
 	past  []string // commands that were run, oldest first

@@ -18,7 +18,7 @@ import (
 const (
 	// answerTime bounds every statement that has no reason to take long.
 	answerTime = 10 * time.Second
-	// partingTime bounds the last words on a connection.
+	// closeTime bounds the last words on a connection.
 	closeTime = time.Second
 )
 

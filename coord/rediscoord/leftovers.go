@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// settleTries is how often an uncertain answer is asked about before it becomes an
+	// confirmTries is how often an uncertain answer is asked about before it becomes an
 	// error.
 	confirmTries = 2
 	// cleanupTimeout bounds what is done after a claim's context has ended.

@@ -27,7 +27,7 @@ type Semaphore struct {
 	Owners, Waiters []SemaphoreMember // owners by order id, waiters in the order of the queue
 }
 
-// Link is what one session has to do with a semaphore.
+// SemaphoreMember is one session's claim or ownership of a semaphore.
 type SemaphoreMember struct {
 	Session uint64
 	Order   uint64 // the fence of an owner, the place of a waiter

@@ -33,6 +33,6 @@
 //
 // # Backends
 //
-// Package backends has the one list of them: nothing here knows what a backend is called or
-// what it can do.
+// Package backends has the one list of them: nothing here branches on a backend; names
+// of backends stand in examples of the help and in the demo.
 package app

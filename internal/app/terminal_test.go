@@ -91,7 +91,7 @@ func TestATerminalThatDoesNotReadIsGivenBackOnSIGTERM(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if code := ends(t, cmd); code != exitOK { // not abandoned by abandonAfter
+	if code := ends(t, cmd); code != exitOK { // not abandoned after patience
 		t.Errorf("exit code %d, %s", code, cmd.Stderr)
 	}
 	after, err := term.GetState(d.tty.Fd())

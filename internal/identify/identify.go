@@ -95,8 +95,8 @@ func Beside(ctx context.Context, addr string, want Product, strange func(error) 
 	}
 	connecting, callOff := context.WithCancel(ctx)
 	spawn.OnDone(ctx, callOff)
-	asking, enough := context.WithCancel(ctx)
-	defer enough()
+	asking, stopAsking := context.WithCancel(ctx)
+	defer stopAsking()
 	over, asked := make(chan struct{}), false
 	var beside sync.WaitGroup
 	spawn.Go(ctx, &beside, func() {
@@ -115,7 +115,7 @@ func Beside(ctx context.Context, addr string, want Product, strange func(error) 
 	err = connect(connecting)
 	close(over)
 	if err == nil {
-		enough()
+		stopAsking()
 	}
 	beside.Wait()
 	if err != nil && !asked && ctx.Err() == nil && strange(err) {

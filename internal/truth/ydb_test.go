@@ -22,7 +22,6 @@ type ydbActor struct {
 	conn  *grpc.ClientConn
 	rows  []*ydbRow
 	all   []*ydbSession
-	left  []*ydbSession // whose stream was dropped: they live until their timeout is over
 	made  int
 	round int
 }

@@ -87,9 +87,10 @@
 // # Times
 //
 // The server answers in order, so what a push tells of happened after the sending of the last
-// ping that was answered before it. Where that is no more than 25 ms or three round trips ago,
-// whichever is more, and the key was read within that time, the change is told at the instant
-// the push arrived (Change.After zero), and is right to within that time.
+// ping that was answered before it. Where that is no more than 25 ms ago, or three round
+// trips where those are more, 300 ms at most, and the key was read within that time, the
+// change is told at the instant the push arrived (Change.After zero), and is right to within
+// that time.
 // Otherwise, and wherever a change is found without a push (by a poll, a resync, or a
 // look at a lease's end), the change lies in (After, At]: At is when the look's answer
 // came; After is the sending of the last look that showed the old state, or of the last

@@ -55,7 +55,7 @@ func newField(kind fieldKind) *field {
 	t := textarea.New()
 	t.Prompt, t.ShowLineNumbers, t.CharLimit, t.EndOfBufferCharacter = "", false, dataChars, ' '
 	t.SetVirtualCursor(false)
-	t.KeyMap.Paste.SetEnabled(false) // as of newInput
+	t.KeyMap.Paste.SetEnabled(false) // as NewInput does
 	t.KeyMap.CopySelection.SetEnabled(false)
 	t.SetHeight(dataLines)
 	f.text = t

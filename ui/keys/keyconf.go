@@ -202,7 +202,7 @@ func isFunctionKey(k string) bool {
 	return ok && n != "" && strings.Trim(n, "0123456789") == ""
 }
 
-// isKey reports whether a name is one that keyName gives.
+// isKey reports whether a name is one that Name gives.
 func isKey(k string) bool {
 	if r, n := utf8.DecodeRuneInString(k); n == len(k) {
 		return r != utf8.RuneError && r != ' ' && unicode.IsPrint(r)

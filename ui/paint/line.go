@@ -7,7 +7,7 @@ import (
 )
 
 // Line is one line of a box while it is drawn: exactly w cells when taken. Text that
-// does not fit is cut. Text given to it must be clean (see clean).
+// does not fit is cut. Text given to it must be clean (see Clean).
 type Line struct {
 	th       *Theme
 	b        strings.Builder

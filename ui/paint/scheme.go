@@ -12,7 +12,7 @@ func Schemes() []string { return []string{"auto", "dark", "light"} }
 // Scheme is what decides over the colours beside what the person's terminal makes of the
 // sixteen.
 type Scheme struct {
-	Asked    string // one of schemes; "" is auto
+	Asked    string // one of Schemes; "" is auto
 	Plain    bool   // no colours
 	Title    string // colour of the environment's name
 	Told     bool   // the terminal has said what its background is

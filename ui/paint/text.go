@@ -39,7 +39,7 @@ func (th *Theme) Cut(s string, w int) string {
 	return s
 }
 
-// FitWords is cut for text of several words: it ends with a whole word where one fits, and
+// FitWords is Cut for text of several words: it ends with a whole word where one fits, and
 // of "pid 30122" both go where the number does.
 func (th *Theme) FitWords(s string, w int) string {
 	if format.Width(s) <= w {
@@ -94,7 +94,7 @@ const cleanLimit = 512
 // Clean makes text from outside fit for a cell.
 func Clean(s string) string { return format.Clean(s, cleanLimit) }
 
-// CleanLabel is clean for the name of an owner.
+// CleanLabel is Clean for the name of an owner.
 func CleanLabel(s string) string { return format.Label(s, cleanLimit) }
 
 // Fold wraps clean text at blanks into lines of at most w cells.

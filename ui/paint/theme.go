@@ -47,7 +47,7 @@ type Glyphs struct {
 	Up, Connecting, Down                  string            // health of a source
 	Rule, Tee, Upright                    string
 	barFull, barEmpty                     string // a lease's or semaphore's bar
-	Run, Idle, Break, Dark, Many, Crisis  string // a strip; run "": the owner's letter; brk: a short gap
+	Run, Idle, Break, Dark, Many, Crisis  string // a strip; Run "": the owner's letter; Break: a short gap
 	Dot, Arrow, AtLeast, AtMost, ellipsis string
 	About                                 string    // what is inferred, or lies somewhere between two looks
 	Corners                               [4]string // of a frame: top left, top right, bottom left, bottom right

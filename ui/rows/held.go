@@ -30,7 +30,7 @@ func (x *Index) compareText(a, b *sources.Row) int {
 }
 
 // placeHeld takes out what is gone and puts what is new at the end; all others keep
-// their places until the order is held no more. It reports whether anything changed.
+// their places as long as the order is held. It reports whether anything changed.
 func (x *Index) placeHeld() bool {
 	fresh := x.moved[x.heldMore:]
 	if len(fresh) == 0 {

@@ -14,7 +14,7 @@ import (
 type Selection struct {
 	Text    string // as typed
 	Expr    filter.Expr
-	Mistake *filter.Error // what is wrong with what is typed; expr then is the last that was right
+	Mistake *filter.Error // what is wrong with what is typed; Expr then is the last that was right
 	row     rowSubject    // of the row being judged: kept, so that judging allocates nothing
 	Find    func(sources.Ref) (*sources.Row, Verdict)
 	st      *sources.State // that the rows are from

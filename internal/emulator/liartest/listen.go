@@ -20,7 +20,6 @@ type server struct {
 	mu     sync.Mutex
 	conns  map[net.Conn]bool
 	closed bool
-	count  int
 }
 
 // listen starts serve for each connection. serve returns when the connection is closed.
@@ -53,18 +52,10 @@ func listen(t TB, serve func(net.Conn)) *server {
 // Addr is the host and port that clients connect to.
 func (s *server) Addr() string { return s.listener.Addr().String() }
 
-// Accepted is how many connections were made so far.
-func (s *server) Accepted() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.count
-}
-
 func (s *server) keep(c net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns[c] = true
-	s.count++
 	return !s.closed
 }
 
