@@ -51,8 +51,8 @@ func await(t *testing.T, what string, ended <-chan struct{}) {
 	}
 }
 
+// TestACommandThatPrintsWithoutEndIsStopped runs alone: it measures what the process takes.
 func TestACommandThatPrintsWithoutEndIsStopped(t *testing.T) {
-	t.Parallel()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for _, command := range [][]string{{"yes"}, {"cat", "/dev/zero"}, {"sh", "-c", "yes & wait"}} {

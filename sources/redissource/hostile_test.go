@@ -190,7 +190,9 @@ func TestGuessIsCutAndSaysSo(t *testing.T) {
 func TestGuessGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	r := serve(t, localserver.RedisOptions{})
-	r.do("EVAL", "for i=1,500000 do redis.call('SET','other:'..i,'x') if i % 50000 == 0 then redis.call('SET','app:lock:'..i,ARGV[1]) end end", 0, uuidA)
+	for i := 1; i <= 10; i++ { // in steps that no client gives up waiting for
+		r.do("EVAL", "local last=tonumber(ARGV[2]) for i=last-49999,last do redis.call('SET','other:'..i,'x') end redis.call('SET','app:lock:'..last,ARGV[1])", 0, uuidA, i*50_000)
+	}
 	watch(t, r, Options{}).synced()
 	r.State("all locks", func(s *sources.State) bool { return s.Sources[0].Rows == 10 })
 	r.About("", "a whole scan", func(a sources.About) bool {

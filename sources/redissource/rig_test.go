@@ -94,12 +94,15 @@ func (r *rig) ranOut(name string) sources.Event {
 	for e.Ref.Name == "" {
 		e = r.Next()
 	}
-	unproved := e.Kind == sources.EventReleased && e.Cause == sources.CauseUnknown && !e.After.IsZero() && e.At.Sub(e.After) > promptness
-	if e.Ref.Name != name || !unproved && (e.Kind != sources.EventExpired || e.Cause != sources.CauseExpired || e.How != sources.Inferred) {
+	unknown := e.Kind == sources.EventReleased && e.Cause == sources.CauseUnknown && unproved(e)
+	if e.Ref.Name != name || !unknown && (e.Kind != sources.EventExpired || e.Cause != sources.CauseExpired || e.How != sources.Inferred) {
 		r.t.Fatalf("%+v, want the lease of %s to have run out", e, name)
 	}
 	return e
 }
+
+// unproved reports whether the machine was too busy for e to be known better than as a span.
+func unproved(e sources.Event) bool { return !e.After.IsZero() && e.At.Sub(e.After) > promptness }
 
 // leaders is what most tests select.
 func leaders() []Selection {
