@@ -109,7 +109,7 @@ func connect(ctx context.Context, o Options) (*Conn, error) {
 	if o.Notify != nil {
 		config.OnNotification = func(_ *pgconn.PgConn, n *pgconn.Notification) { o.Notify(n) }
 	}
-	conn, err := pgconn.ConnectConfig(ctx, config)
+	conn, err := pgconn.ConnectConfig(context.WithValue(ctx, connectMark{}, true), config)
 	if err != nil {
 		s.close()
 		return nil, Because(ctx, "connecting", connecting(err))

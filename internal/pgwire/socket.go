@@ -23,6 +23,10 @@ const (
 // errNoDial ends what the library dials behind our back.
 var errNoDial = errors.New("the connection is over")
 
+// connectMark is in the context of a connect, which the library hands to the dials of that
+// connect but not to those by which it cancels what an earlier host may still run.
+type connectMark struct{}
+
 // dialFunc makes a network connection.
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
@@ -40,7 +44,7 @@ func (s *socket) enter(p phase) { s.phase.Store(int32(p)) }
 // Dial makes the connection. Hosts may be tried in turn: the last one counts.
 func (s *socket) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	now := phase(s.phase.Load())
-	if now == phaseConnected {
+	if now == phaseConnected || now == phaseConnecting && ctx.Value(connectMark{}) == nil {
 		return nil, errNoDial
 	}
 	c, err := s.dial(ctx, network, address)
