@@ -11,7 +11,7 @@
 // push can be; while one is not answered, once a second. A closed connection is noticed at
 // once, a silent one after Options.Silence.
 //
-// A source keeps at most 100,000 keys that a person named, by patterns too, and 14,000 that are
+// A source keeps at most 100,000 keys that a person named, by patterns too, and 12,000 that are
 // guessed, fewer with long names and values: 22 MB of these. A warning says so where there are
 // more. 100,000 keys with names of 40 bytes make a watch of 420 MB. What the server sends is bounded (see internal/respwire): an answer
 // that no Redis gives ends both connections, and Next's error names it.

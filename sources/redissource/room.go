@@ -14,7 +14,7 @@ import (
 // as can be tracked one by one. Names and values are bounded by the same number of bytes for
 // both, which long ones reach first.
 const (
-	mostGuessed = 14_000
+	mostGuessed = 12_000
 	mostNamed   = mostTracked
 	mostText    = 22 << 20 // bytes of names, owners and their data
 	longestName = 16 << 10 // of a key that is shown
