@@ -213,9 +213,9 @@ func ProgramOf(parts ...string) Program {
 type Queue struct {
 	How Known // of the order: Told by the server, or Inferred. Unknown: this backend tells no queue
 
-	// CandidatesHow says whether Primitive.Candidates are all there are beside the queue.
-	// Unknown: there may be others that nobody can see, such as programs that try now and
-	// then without waiting; an empty list does not mean that nobody campaigns.
+	// CandidatesHow says whether Primitive.Candidates is complete. Unknown: there may be
+	// others that nobody can see, such as programs that try now and then without waiting;
+	// an empty list does not mean that nobody campaigns.
 	CandidatesHow Known
 
 	Len     int

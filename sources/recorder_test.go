@@ -96,7 +96,7 @@ func TestOnlyAWholeRecordingIsReplayed(t *testing.T) {
 			{"with a hole", append(inputs[:2:2], inputs[3:]...), false},
 			{"twice", append(inputs[:2:2], inputs[1:]...), false},
 			{"begun again", append(inputs[:2:2], Input{Seq: 3, Kind: InputStarted, Thresholds: &Thresholds{}}), false},
-			{"of a source that there is not", append(inputs[:2:2], Input{Seq: 3, Kind: InputConnected, Source: "t"}), false},
+			{"of an unknown source", append(inputs[:2:2], Input{Seq: 3, Kind: InputConnected, Source: "t"}), false},
 			{"silent where nothing was heard", append(inputs[:2:2], Input{Seq: 3, Kind: InputSilent, Source: "s", Scope: "x"}), false},
 			{"a note that says nothing", append(inputs[:2:2], Input{Seq: 3, Kind: InputNote}), false},
 		}

@@ -40,6 +40,6 @@ func (p *program) completeSources(_ *cobra.Command, _ []string, typed string) ([
 
 // completeFlag completes the value of a flag with one of words.
 func completeFlag(cmd *cobra.Command, flag string, words ...string) {
-	// Its only errors are a flag that there is not and one that was completed before.
+	// It fails only for an unknown flag and for one that was completed before.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }

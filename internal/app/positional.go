@@ -52,7 +52,7 @@ func atMostOne(cmd *cobra.Command, args []string) error {
 	return usagef("%s takes one file at most, %d were given; see %s --help", cmd.Name(), len(args), cmd.CommandPath())
 }
 
-// helpCommand is cobra's, but one for a command that there is not fails.
+// helpCommand is cobra's, but fails for an unknown command.
 func (p *program) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [command]", Short: "Show the help of a command, as --help behind it does",

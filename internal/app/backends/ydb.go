@@ -139,7 +139,7 @@ func openYDB(s config.Source, secret string, logger *slog.Logger) (sources.Sourc
 	return ydbsource.New(o)
 }
 
-// ydbSpace is the path of the one coordination node that a URL names; "" if there is not
+// ydbSpace is the path of the one coordination node that a URL names; "" unless it names
 // exactly one.
 func ydbSpace(s config.Source) string {
 	if len(s.Nodes) != 1 {
