@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +21,6 @@ func TestWhatCannotWorkIsRefusedWithOneClearMessage(t *testing.T) {
 		Password: "s3cret-one", TLS: true, Config: []string{"max_connections = 6", "superuser_reserved_connections = 0", "max_wal_senders = 0"},
 		Setup: []string{"create role poor login password 's3cret-two'", "revoke execute on function pg_advisory_lock(bigint), pg_try_advisory_lock(bigint) from public"},
 	})
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
 	for what, c := range map[string]struct {
 		url, text string
 		final     bool
@@ -36,7 +30,7 @@ func TestWhatCannotWorkIsRefusedWithOneClearMessage(t *testing.T) {
 		"an unknown database":   {primary.URLFor("postgres", "", "nowhere"), `"nowhere" does not exist`, true},
 		"a standby":             {standby.URL(), "standby", true},
 		"a certificate":         {"postgres://postgres:s3cret-one@" + locked.Addr() + "/postgres?sslmode=verify-full", "certificate", true},
-		"nobody at the address": {"postgres://x:s3cret-x@" + closed.Addr().String() + "/postgres?sslmode=disable", "connection refused", false},
+		"nobody at the address": {"postgres://x:s3cret-x@" + localserver.RefusingForTest(t) + "/postgres?sslmode=disable", "connection refused", false},
 	} {
 		_, err := closing(t, c.url, pgcoord.Options{}).Open(t.Context(), coord.SessionOptions{})
 		if err == nil || errors.Is(err, coord.ErrRefused) != c.final {

@@ -24,6 +24,7 @@ import (
 	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
 	"coordtop/internal/emulator/ydbtest"
+	"coordtop/internal/localserver"
 )
 
 // client makes a client that is closed at the end of the test.
@@ -105,11 +106,6 @@ func TestWhatIsWrongWithAnAddressIsToldApart(t *testing.T) {
 	}
 	silent := listener.Addr().String() // connections are taken by the system, and nobody answers
 	t.Cleanup(func() { listener.Close() })
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone.Close()
 	config, _ := certificate(t)
 	encrypted := start(t, ydbtest.Options{TLS: config})
 	refusing := start(t, ydbtest.Options{})
@@ -128,7 +124,7 @@ func TestWhatIsWrongWithAnAddressIsToldApart(t *testing.T) {
 		url  string
 		want func(error) bool
 	}{
-		"nobody listens":                {"grpc://" + gone.Addr().String() + "/local", is(syscall.ECONNREFUSED)},
+		"nobody listens":                {"grpc://" + localserver.RefusingForTest(t) + "/local", is(syscall.ECONNREFUSED)},
 		"no such name":                  {"grpc://coordtop.invalid:1/local", isDNS},
 		"a certificate nobody trusts":   {encrypted.URL(0), isCertificate},
 		"silent":                        {"grpc://" + silent + "/local", is(ydbcoord.ErrSilent)},

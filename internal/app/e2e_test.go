@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"sync"
@@ -135,7 +134,7 @@ func TestANameIsAnsweredWhateverAnotherSourceDoes(t *testing.T) {
 	server := localserver.RedisForTest(t, localserver.RedisOptions{})
 	set(t, writer(t, server.Addr()), "app:leader:billing", "host-07:4411", time.Hour)
 	w := newWorld(t)
-	w.write(t, configFile, fmt.Sprintf("sources: [{name: leases, url: '%s'}, {name: dead, url: 'redis://%s'}]\n", server.URL(), refusing(t)))
+	w.write(t, configFile, fmt.Sprintf("sources: [{name: leases, url: '%s'}, {name: dead, url: 'redis://%s'}]\n", server.URL(), localserver.RefusingForTest(t)))
 	for args, want := range map[string]int{
 		"get leases/app:leader:billing": exitOK,
 		"get leases/app:leader:nobody":  exitNotFound,
@@ -146,17 +145,6 @@ func TestANameIsAnsweredWhateverAnotherSourceDoes(t *testing.T) {
 			t.Errorf("%s: exit code %d, want %d: %s", args, code, want, w.stderr)
 		}
 	}
-}
-
-// refusing returns an address that nobody listens on.
-func refusing(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func TestAServerThatCannotBeReadIsExplained(t *testing.T) {
@@ -174,7 +162,7 @@ func TestAServerThatCannotBeReadIsExplained(t *testing.T) {
 		name, url string
 		want      []string
 	}{
-		{"nobody listens", "redis://" + refusing(t) + "/0", []string{"did not answer", "nothing listens at"}},
+		{"nobody listens", "redis://" + localserver.RefusingForTest(t) + "/0", []string{"did not answer", "nothing listens at"}},
 		{"no such host", "redis://host.invalid:6379/0", []string{"host.invalid did not answer"}},
 		{"a wrong password", "redis://:wrong-pass@" + locked.Addr() + "/0", []string{"refused our credentials: ", "password"}},
 		{"no password", "redis://" + locked.Addr() + "/0", []string{"refused our credentials: ", "password"}},

@@ -107,8 +107,8 @@ func TestFailuresOfANetworkAreSaidInTheSameWordsOnEveryBackend(t *testing.T) {
 			sealed     bool
 			want       string
 		}{
-			{"a closed port", refusing(t), false, "nothing listens at %s: check host and port"},
-			{"a closed port, with TLS", refusing(t), true, "nothing listens at %s: check host and port"},
+			{"a closed port", localserver.RefusingForTest(t), false, "nothing listens at %s: check host and port"},
+			{"a closed port, with TLS", localserver.RefusingForTest(t), true, "nothing listens at %s: check host and port"},
 			{"an unknown host", "host.invalid:7", false, "there is no host by the name in %s: check its spelling"},
 			{"a reset", resetting(t), false, "%s closes the connection at once: it may not be " + b.product},
 			{"the end", saying(t, ""), false, "%s closes the connection at once: it may not be " + b.product},

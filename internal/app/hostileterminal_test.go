@@ -37,7 +37,7 @@ func TestWhatATerminalSaysCostsLittleMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := command(t, "redis://"+refusing(t)+"/0")
+			cmd := command(t, "redis://"+localserver.RefusingForTest(t)+"/0")
 			f, err := pty.StartWithSize(cmd, &c.size)
 			if err != nil {
 				t.Fatal(err)

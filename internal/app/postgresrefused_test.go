@@ -24,7 +24,7 @@ func TestAPostgresThatCannotBeReadIsExplained(t *testing.T) {
 		name, url string
 		want      []string
 	}{
-		{"nobody listens", "postgres://u@" + refusing(t) + "/db", []string{"did not answer", "nothing listens at"}},
+		{"nobody listens", "postgres://u@" + localserver.RefusingForTest(t) + "/db", []string{"did not answer", "nothing listens at"}},
 		{"no such host", "postgres://u@host.invalid:5433/db", []string{"host.invalid did not answer"}},
 		{"a wrong password", "postgres://postgres:wrong-pass@" + locked.Addr() + "/postgres", []string{"refused our credentials: ", "refuses the password of postgres"}},
 		{"no password", "postgres://postgres@" + locked.Addr() + "/postgres", []string{"refused our credentials: ", "wants a password for postgres"}},

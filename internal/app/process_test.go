@@ -156,7 +156,7 @@ func TestTheBoardGivesTheTerminalBack(t *testing.T) {
 
 func TestTheBoardStartsWithoutAServerAndSaysWhy(t *testing.T) {
 	t.Parallel()
-	cmd := command(t, "redis://"+refusing(t)+"/0")
+	cmd := command(t, "redis://"+localserver.RefusingForTest(t)+"/0")
 	s := onScreen(t, cmd)
 	s.await(t, func(out string) bool { return strings.Contains(out, "nothing listens") })
 	if _, err := s.file.WriteString("q"); err != nil {

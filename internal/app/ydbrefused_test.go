@@ -41,7 +41,7 @@ func TestAYDBThatCannotBeReadIsExplained(t *testing.T) {
 		name, url string
 		want      []string
 	}{
-		{"nobody listens", "grpc://" + refusing(t) + query, []string{"did not answer", "nothing listens at"}},
+		{"nobody listens", "grpc://" + localserver.RefusingForTest(t) + query, []string{"did not answer", "nothing listens at"}},
 		{"no such host", "grpc://host.invalid:2139" + query, []string{"host.invalid did not answer"}},
 		{"a wrong password", "grpc://mary:wrong-pass@" + locked.Endpoint(0) + query, []string{"refused our credentials: ", "refuses the password of mary"}},
 		{"no password", "grpc://" + locked.Endpoint(0) + query, []string{"refused our credentials: ", "wants a password"}},

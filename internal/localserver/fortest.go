@@ -17,7 +17,7 @@ type TB interface {
 
 // NeedsServer skips the test in a short run ("go test -short", "make quick"), where no
 // server starts. In any other run it does nothing: there a missing server fails the test.
-// The functions of this package that end in ForTest call it, but for ProxyForTest; only a
+// The functions of this package that end in ForTest call it, but for ProxyForTest and RefusingForTest; only a
 // test that gets its server in another way calls it itself.
 func NeedsServer(t TB) {
 	t.Helper()
@@ -31,6 +31,19 @@ func NeedsServer(t TB) {
 func shortRun() bool {
 	short := flag.Lookup("test.short")
 	return short != nil && short.Value.String() == "true"
+}
+
+// RefusingForTest returns an address that refuses connections until the test ends. Its
+// port is bound and nobody listens on it, so no other program can get it meanwhile. It
+// needs no server and does not skip a short run.
+func RefusingForTest(t TB) string {
+	t.Helper()
+	port, free, err := bindPort()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	t.Cleanup(free)
+	return address(port)
 }
 
 // RedisEnv names the variable that holds the URL of a real server which the suites

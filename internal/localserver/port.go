@@ -24,6 +24,25 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
+// bindPort takes a free port without listening on it. The caller must call free.
+func bindPort() (port int, free func(), err error) {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return 0, nil, fmt.Errorf("taking a port: %w", err)
+	}
+	syscall.CloseOnExec(fd)
+	free = func() { _ = syscall.Close(fd) }
+	err = syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
+	if err == nil {
+		var bound syscall.Sockaddr
+		if bound, err = syscall.Getsockname(fd); err == nil {
+			return bound.(*syscall.SockaddrInet4).Port, free, nil
+		}
+	}
+	free()
+	return 0, nil, fmt.Errorf("taking a port: %w", err)
+}
+
 // portTaken reports whether somebody listens on port now.
 func portTaken(port int) bool {
 	l, err := net.Listen("tcp", address(port))

@@ -137,15 +137,11 @@ func TestServerWithoutRoomIsAPassingTrouble(t *testing.T) {
 
 func TestUnreachableServersAreSentences(t *testing.T) {
 	t.Parallel()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
+	closed := localserver.RefusingForTest(t)
 	at := func(addr string) Options {
 		return Options{URL: "postgres://me:s3cret@" + addr + "/app?sslmode=disable"}
 	}
-	refuses(t, connect(t, at(closed.Addr().String())), false, "nothing listens at "+closed.Addr().String())
+	refuses(t, connect(t, at(closed)), false, "nothing listens at "+closed)
 	refuses(t, connect(t, at("nowhere.invalid:5433")), false, "no host", "nowhere.invalid")
 	refuses(t, connect(t, Options{URL: "host=/nowhere/at/all user=me password=s3cret dbname=app"}), false, "there is no socket at /nowhere/at/all")
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

@@ -69,7 +69,7 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 		{"no right to scan", client(open.server.Addr(), "noscan", "secret"), one, true, "give it +scan"},
 		{"no right to ping", client(open.server.Addr(), "noping", "secret"), one, true, "noping lacks a right at"},
 		{"no such database", with(client(open.server.Addr(), "", ""), func(c *rediscoord.ClientOptions) { c.DB = 99 }), one, true, "has no database 99"},
-		{"nothing listens", client(unused(t), "", ""), one, false, "nothing listens at"},
+		{"nothing listens", client(localserver.RefusingForTest(t), "", ""), one, false, "nothing listens at"},
 		{"no such host", client("no-such-host.invalid:6379", "", ""), one, false, "there is no host by the name in no-such-host.invalid:6379"},
 		{"no Redis", client(speak(t, "HTTP/1.1 400 Bad Request\r\n\r\n"), "", ""), one, true, "is a web server: check host and port"},
 		{"hangs up", client(speak(t, ""), "", ""), one, false, "closes the connection at once"},
@@ -83,7 +83,7 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 		{"a file that is missing", with(client(open.server.Addr(), "", ""), encrypt("no-such-file.pem")), one, true, "reading the TLS authorities"},
 		{"no connection left", client(full.server.Addr(), "", ""), one, false, "maxclients"},
 		{"a Redis for a Sentinel", rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "main", Addrs: []string{open.server.Addr()}}, one, true, "is not a Sentinel"},
-		{"no Sentinel", rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "main", Addrs: []string{unused(t)}}, one, false, "nothing listens at"},
+		{"no Sentinel", rediscoord.ClientOptions{Topology: rediscoord.Sentinel, Master: "main", Addrs: []string{localserver.RefusingForTest(t)}}, one, false, "nothing listens at"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -107,14 +107,6 @@ func TestTrustedTLSConnects(t *testing.T) {
 	c.TLS = &certs.Files{CA: files.CA, Cert: files.Cert, Key: files.Key}
 	watch(t, r, Options{Client: c, Selections: leaders()}).synced()
 	r.mode(modeTracking)
-}
-
-// unused is an address that nobody listens on.
-func unused(t *testing.T) string {
-	t.Helper()
-	l := listener(t)
-	l.Close()
-	return l.Addr().String()
 }
 
 // silent accepts and never answers.
