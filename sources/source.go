@@ -23,8 +23,8 @@ type Source interface {
 	Close() error
 }
 
-// Focuser is implemented by a source that reads faster what is on screen. Focus
-// never blocks.
+// Focuser is implemented by a source that reads faster what is on screen: rows of its own.
+// Focus never blocks. See Hints.
 type Focuser interface {
 	Focus(visible []Ref, selected Ref)
 }

@@ -12,16 +12,19 @@ import (
 	"coordtop/sources"
 )
 
-// Source watches one server. It implements sources.Source, sources.Focuser and
-// sources.Refresher.
+// Source watches one server. It implements sources.Source, sources.Refresher and
+// sources.Focuser: a selected lock is looked at as often as Options.PollMin allows and the
+// server is asked for the order of its queue; of visible ones each look tells what their
+// sessions do.
 type Source struct {
 	o        Options
 	config   *pgconn.Config
 	notes    []string // about parameters of the URL
 	selected *selection
 	board    *board // of the watcher while a link lives
-	hints    *hints
-	link     *link // nil: not connected
+	link     *link  // nil: not connected
+
+	sources.Hints
 }
 
 var (
@@ -53,7 +56,7 @@ func New(o Options) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{o: o, config: config, notes: notes, selected: selected, board: newBoard(o, selected.all, names), hints: newHints()}, nil
+	return &Source{o: o, config: config, notes: notes, selected: selected, board: newBoard(o, selected.all, names)}, nil
 }
 
 // Connect logs in, finds out what stands between us and the server, and starts the
@@ -75,7 +78,7 @@ func (s *Source) Connect(ctx context.Context) error {
 		return explain(err, s.config, true)
 	}
 	s.link = l
-	w := &watcher{link: l, notes: s.notes, board: s.board, hints: s.hints, pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
+	w := &watcher{link: l, notes: s.notes, board: s.board, hints: &s.Hints, pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
 	l.Start(w.run)
 	if w.mayListen() {
 		l.Start(l.listen)
@@ -103,33 +106,4 @@ func (s *Source) Close() error {
 		s.link = nil
 	}
 	return nil
-}
-
-// Focus makes a selected lock be looked at as often as Options.PollMin allows and the server
-// be asked for the order of its queue, and what its sessions do be told at each look where it
-// is visible.
-func (s *Source) Focus(visible []sources.Ref, selected sources.Ref) {
-	f := focus{visible: make(map[sources.Ref]bool, len(visible)+1)}
-	for _, r := range visible {
-		if r.Source == s.o.Name {
-			f.visible[r] = true
-		}
-	}
-	if selected.Source == s.o.Name && selected.Name != "" {
-		f.selected = selected
-		f.visible[selected] = true
-	}
-	s.hints.focus.Store(&f)
-	select {
-	case s.hints.moved <- struct{}{}:
-	default:
-	}
-}
-
-// Refresh looks again now.
-func (s *Source) Refresh() {
-	select {
-	case s.hints.refresh <- struct{}{}:
-	default:
-	}
 }

@@ -3,7 +3,6 @@ package pgsource
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"coordtop/coord/pgcoord"
@@ -15,24 +14,18 @@ import (
 // watcher looks again and again and tells what differs. It is one goroutine.
 type watcher struct {
 	*link
-	notes []string // about parameters of the URL
-	board *board   // outlives the link
-	hints *hints
+	notes []string       // about parameters of the URL
+	board *board         // outlives the link
+	hints *sources.Hints // of the source
 	pace  pace
 	focus focus
 
-	last  *snapshot // nil: this link has not looked yet
-	spare *snapshot // whose memory can be used again
-	again bool      // something moved between the two statements of the look
-	asked map[question]bool
-	about sources.About // as last told
-}
-
-// hints is what Focus and Refresh leave for the watcher. The focus outlives a link.
-type hints struct {
-	refresh chan struct{} // capacity 1
-	moved   chan struct{} // capacity 1: the focus is another
-	focus   atomic.Pointer[focus]
+	last   *snapshot // nil: this link has not looked yet
+	spare  *snapshot // whose memory can be used again
+	again  bool      // something moved between the two statements of the look
+	asked  map[question]bool
+	about  sources.About // as last told
+	served uint64        // refreshes of hints
 }
 
 // focus is what is on screen.
@@ -41,10 +34,13 @@ type focus struct {
 	selected sources.Ref // one of ours; the zero Ref: none is
 }
 
-func newHints() *hints {
-	h := &hints{refresh: make(chan struct{}, 1), moved: make(chan struct{}, 1)}
-	h.focus.Store(&focus{})
-	return h
+// newFocus makes a selected lock visible, too.
+func newFocus(s sources.OnScreen) focus {
+	f := focus{visible: make(map[sources.Ref]bool, len(s.Visible)+1), selected: s.Selected}
+	for _, r := range append(s.Visible[:len(s.Visible):len(s.Visible)], s.Selected) {
+		f.visible[r] = true
+	}
+	return f
 }
 
 // roleError says that a standby was promoted, or a primary demoted.
@@ -63,6 +59,7 @@ func (movedError) Error() string { return "another server answers at this addres
 func (w *watcher) run() error {
 	w.board.connected(&w.server, w.keys)
 	w.asked = map[question]bool{}
+	w.hints.Refreshed(&w.served) // by the first look
 	for {
 		if err := w.step(w.Context()); err != nil {
 			return err
@@ -193,7 +190,11 @@ func (w *watcher) wait(ctx context.Context) error {
 	began := w.last.sent
 	for {
 		now := time.Now()
-		w.focus = *w.hints.focus.Load()
+		changed := w.hints.Changed()
+		w.focus = newFocus(w.hints.OnScreen())
+		if w.hints.Refreshed(&w.served) {
+			return nil
+		}
 		pause := w.pace.interval(now, w.eager())
 		if w.again || w.orderDue() {
 			pause = min(pause, max(hurry, w.pace.cost))
@@ -205,10 +206,7 @@ func (w *watcher) wait(ctx context.Context) error {
 		case <-w.ears.wake:
 			t.Stop()
 			return w.hold(ctx, began.Add(w.pace.floor()))
-		case <-w.hints.refresh:
-			t.Stop()
-			return nil
-		case <-w.hints.moved:
+		case <-changed:
 			t.Stop()
 		case <-ctx.Done():
 			t.Stop()

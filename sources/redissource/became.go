@@ -12,8 +12,8 @@ const survivors = 100
 
 // compareServers finds out what happened to the server that the last link led to.
 func (w *watcher) compareServers(ctx context.Context) error {
-	before := w.hints.server
-	w.hints.server = w.server
+	before := *w.before
+	*w.before = w.server
 	if before.runID == "" || w.server.runID == "" || before.runID == w.server.runID {
 		return nil
 	}

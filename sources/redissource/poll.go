@@ -59,7 +59,7 @@ func (w *watcher) pollNext() time.Time {
 		return time.Time{}
 	}
 	next := w.poll.due
-	if len(w.hints.focused()) > 0 && w.poll.focusDue.Before(next) {
+	if len(w.focused()) > 0 && w.poll.focusDue.Before(next) {
 		next = w.poll.focusDue
 	}
 	if w.sweep == nil && w.discovers() && w.poll.discoverAt.Before(next) {
@@ -106,7 +106,7 @@ func (w *watcher) pollChunk(ctx context.Context) error {
 // lookAtFocus reads what is on screen and not pushed.
 func (w *watcher) lookAtFocus(ctx context.Context) error {
 	var names []string
-	for _, name := range w.hints.focused() {
+	for _, name := range w.focused() {
 		if k := w.keys[name]; k != nil && !k.pushed && len(names) < chunk {
 			names = append(names, name)
 		}

@@ -139,7 +139,7 @@ func TestAtMostTwoConnectionsNamedForWhatTheyAre(t *testing.T) {
 func TestPolledKeyOnScreenIsLookedAtMoreOften(t *testing.T) {
 	t.Parallel()
 	o := Options{Selections: []Selection{{Pattern: "app:leader:x"}, {Pattern: "app:leader:y"}}, PollMin: time.Millisecond}
-	w := &watcher{link: &link{o: &o, selected: compile(o.Selections)}, keys: map[string]*key{}, hints: newHints()}
+	w := &watcher{link: &link{o: &o, selected: compile(o.Selections)}, keys: map[string]*key{}, space: "0", hints: &sources.Hints{}}
 	for _, name := range []string{"app:leader:x", "app:leader:y"} {
 		w.admit(newKey(name, rule{exact: true}))
 	}
@@ -148,7 +148,7 @@ func TestPolledKeyOnScreenIsLookedAtMoreOften(t *testing.T) {
 	if next := w.pollNext(); !next.Equal(w.poll.due) {
 		t.Errorf("without a focus the next look is %v away", next.Sub(now))
 	}
-	w.hints.focus.Store(&[]string{"app:leader:x"})
+	w.hints.Focus([]sources.Ref{{Space: "0", Name: "app:leader:x"}}, sources.Ref{})
 	w.poll.focusDue = now.Add(time.Second)
 	if next := w.pollNext(); !next.Equal(w.poll.focusDue) {
 		t.Errorf("with a focus the next look is %v away", next.Sub(now))

@@ -9,14 +9,17 @@ import (
 	"coordtop/sources"
 )
 
-// Source watches one server. It implements sources.Source, sources.Focuser and
+// Source watches one server. It implements sources.Source, sources.Focuser, which makes keys
+// that are polled and on screen be read as often as Options.PollMin allows, and
 // sources.Refresher.
 type Source struct {
 	o        Options
 	selected *selection
 	keys     map[string]*key // of the watcher while a link lives
-	hints    *hints
-	link     *link // nil: not connected
+	before   server          // of the last link: for the watcher of the next
+	link     *link           // nil: not connected
+
+	sources.Hints
 }
 
 var (
@@ -29,7 +32,7 @@ var (
 func New(o Options) *Source {
 	o = o.withDefaults()
 	o.Client.Refusals = new(rediscoord.Refusals)
-	return &Source{o: o, selected: compile(o.Selections), keys: make(map[string]*key), hints: newHints()}
+	return &Source{o: o, selected: compile(o.Selections), keys: make(map[string]*key)}
 }
 
 // Connect logs in, checks that we may read, and starts the goroutines that Close joins. An
@@ -52,7 +55,7 @@ func (s *Source) Connect(ctx context.Context) error {
 		return Explain(err, s.o.Client, s.o.Silence, true)
 	}
 	s.link = l
-	w := &watcher{link: l, keys: s.keys, hints: s.hints}
+	w := &watcher{link: l, keys: s.keys, hints: &s.Hints, before: &s.before}
 	l.Start(w.run)
 	return nil
 }
@@ -79,24 +82,9 @@ func (s *Source) Close() error {
 	return nil
 }
 
-// Focus makes keys that are polled and on screen be looked at as often as Options.PollMin
-// allows.
-func (s *Source) Focus(visible []sources.Ref, selected sources.Ref) {
-	names := make([]string, 0, len(visible)+1)
-	for _, r := range append(visible[:len(visible):len(visible)], selected) {
-		if r.Source == s.o.Name && r.Name != "" {
-			names = append(names, r.Name)
-		}
-	}
-	s.hints.focus.Store(&names)
-}
-
 // Refresh reads everything again now, also what a right was missing for. Commands that the
 // user had no right to are asked for at the next connect.
 func (s *Source) Refresh() {
 	s.o.Client.Refusals.Forget()
-	select {
-	case s.hints.refresh <- struct{}{}:
-	default:
-	}
+	s.Hints.Refresh()
 }

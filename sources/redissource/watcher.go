@@ -3,7 +3,6 @@ package redissource
 import (
 	"context"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"coordtop/sources"
@@ -16,9 +15,11 @@ type watcher struct {
 	*link
 	space    string
 	keys     map[string]*key // outlives the link
-	hints    *hints
-	push     *pushConn // nil: nothing is pushed
-	unasked  bool      // because no key was found yet that could be tracked
+	hints    *sources.Hints  // of the source
+	served   uint64          // refreshes of hints
+	before   *server         // that of the last link; outlives this one
+	push     *pushConn       // nil: nothing is pushed
+	unasked  bool            // because no key was found yet that could be tracked
 	tracking keyTracking
 	ends     deadlines
 	sweep    *sweep // running; nil: none
@@ -42,27 +43,20 @@ type watcher struct {
 	notes     warnings
 }
 
-// hints is what Focus, Refresh and earlier links leave for the watcher.
-type hints struct {
-	refresh chan struct{} // capacity 1
-	focus   atomic.Pointer[[]string]
-	server  server // of the last link; only the watcher of the one that lives has it
-}
-
-func newHints() *hints { return &hints{refresh: make(chan struct{}, 1)} }
-
 // focused are the names on screen.
-func (h *hints) focused() []string {
-	if names := h.focus.Load(); names != nil {
-		return *names
+func (w *watcher) focused() []string {
+	visible, selected := w.hints.OnScreen().In(w.space)
+	if selected != "" {
+		visible = append(visible, selected)
 	}
-	return nil
+	return visible
 }
 
 // run watches until the link ends, which is the only way it returns.
 func (w *watcher) run() error {
 	ctx := w.Context()
 	w.space = strconv.Itoa(w.o.Client.DB)
+	w.hints.Refreshed(&w.served) // by the first sweep
 	if err := w.Tell(sources.Change{Gap: true}); err != nil {
 		return err
 	}
@@ -196,7 +190,7 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 		w.checks.lossy = true
 		w.resyncSoon()
 	}
-	names, notices := w.inbox.take(burstChunk, w.hints.focused())
+	names, notices := w.inbox.take(burstChunk, w.focused())
 	if due := w.ends.due(now, chunk); len(due) > 0 {
 		if err := w.provePushes(ctx, now); err != nil {
 			return false, err
@@ -230,11 +224,15 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	sooner(w.ends.next())
 	sooner(w.pollNext())
 	sooner(w.checks.due)
-	refresh := w.hints.refresh
-	if w.sweep != nil {
+	changed := w.hints.Changed()
+	switch {
+	case w.sweep != nil: // a refresh waits until it is over
 		sooner(w.sweep.rest)
-		refresh = nil // when this one is over
-	} else {
+	case w.hints.Refreshed(&w.served):
+		w.denials.ask = true
+		w.resyncSoon()
+		return nil
+	default:
 		sooner(w.resync)
 	}
 	t := time.NewTimer(until.Sub(now))
@@ -243,9 +241,7 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	case <-t.C:
 		return w.describe()
 	case <-w.inbox.wake:
-	case <-refresh:
-		w.denials.ask = true
-		w.resyncSoon()
+	case <-changed:
 	case <-ctx.Done():
 	}
 	return nil

@@ -16,7 +16,7 @@ func still(t *testing.T) *watcher {
 	o := Options{Name: "src", Selections: []Selection{{Pattern: "app:*"}}, Client: rediscoord.ClientOptions{}}.withDefaults()
 	return &watcher{
 		link: &link{o: &o, selected: compile(o.Selections), inbox: newInbox()}, space: "0", keys: map[string]*key{},
-		hints: newHints(), push: &pushConn{mode: modeTracking, prefixes: []string{"app:"}}, complete: true, listed: ms(-5000),
+		hints: &sources.Hints{}, before: &server{}, push: &pushConn{mode: modeTracking, prefixes: []string{"app:"}}, complete: true, listed: ms(-5000),
 	}
 }
 

@@ -22,7 +22,7 @@ type board struct {
 	synced  bool   // told, since the last gap
 	missing bool   // there is no such node, which was told; no session was attached since
 	begun   bool   // a listing was begun before: what follows is one again
-	refresh uint64 // the last refresh that was served
+	refresh uint64 // refreshes that were served
 }
 
 // entry is one semaphore.
@@ -73,13 +73,6 @@ func (b *board) complete() bool {
 	done := b.left == 0 && !b.synced
 	b.synced = b.synced || done
 	return done
-}
-
-// refreshed says whether there was a refresh since the last call; n counts them.
-func (b *board) refreshed(n uint64) bool {
-	more := n != b.refresh
-	b.refresh = n
-	return more
 }
 
 // unread are the rows of what is named and not read yet.

@@ -21,7 +21,6 @@ type link struct {
 	down      map[string]error    // by node: why it is not watched; nil: it is
 	verifying bool
 	turned    chan struct{} // closed and made anew when a node goes up
-	woken     []chan struct{}
 }
 
 const (
@@ -55,10 +54,7 @@ func (l *link) watch(path string) {
 		b = newBoard(l.source, path)
 		l.source.boards[path] = b
 	}
-	n := &node{link: l, board: b, poked: make(chan struct{}, 1)}
-	l.woken = append(l.woken, n.poked)
-	woken := append([]chan struct{}(nil), l.woken...)
-	l.source.hints.woken.Store(&woken)
+	n := &node{link: l, board: b}
 	if len(b.names) == 0 {
 		l.Start(n.describe)
 	} else {

@@ -19,7 +19,6 @@ import (
 type node struct {
 	link   *link
 	board  *board
-	poked  chan struct{} // capacity 1: the screen wishes something else
 	about  about
 	ping   atomic.Int64 // round trip of the last ping, in nanoseconds
 	driver *ydbcoord.Driver
@@ -74,15 +73,16 @@ func (n *node) rest(ctx context.Context, pause time.Duration) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	for {
+		changed := n.link.source.Changed()
+		if n.link.source.Refreshed(&n.board.refresh) {
+			return
+		}
 		select {
 		case <-timer.C:
 			return
 		case <-ctx.Done():
 			return
-		case <-n.poked:
-			if n.board.refreshed(n.link.source.hints.refreshes.Load()) {
-				return
-			}
+		case <-changed:
 		}
 	}
 }

@@ -36,6 +36,12 @@ type pace struct {
 	cursor           int // in the background
 }
 
+// onScreen is what of a node is on screen.
+type onScreen struct {
+	visible  []string
+	selected string // "": none
+}
+
 // ask is what is to be asked now, and when to call again.
 type ask struct {
 	add, look []string // to be watched from now on; to be looked at

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 
@@ -14,13 +13,17 @@ import (
 )
 
 // Source watches the coordination nodes of one database. It implements sources.Source,
-// sources.Focuser and sources.Refresher.
+// sources.Focuser, which makes the queue of a selected semaphore be looked at as often as
+// Options.PollMin allows and those of visible ones every two seconds, and sources.Refresher,
+// which looks again at what is on screen, for what is missing, and at nodes that could not be
+// watched.
 type Source struct {
 	o      Options
 	plan   *plan
 	boards map[string]*board // by node; used by the goroutine of the node while a link lives
-	hints  hints
-	link   *link // nil: not connected
+	link   *link             // nil: not connected
+
+	sources.Hints
 }
 
 var (
@@ -105,72 +108,4 @@ func (s *Source) Close() error {
 		s.link = nil
 	}
 	return nil
-}
-
-// Focus makes the queue of a selected semaphore be looked at as often as Options.PollMin
-// allows, and those of visible ones every two seconds.
-func (s *Source) Focus(visible []sources.Ref, selected sources.Ref) {
-	f := &focus{byNode: map[string]*onScreen{}}
-	for _, r := range visible {
-		if r.Source == s.o.Name {
-			f.node(r.Space).visible = append(f.node(r.Space).visible, r.Name)
-		}
-	}
-	if selected.Source == s.o.Name && selected.Name != "" {
-		f.node(selected.Space).selected = selected.Name
-	}
-	s.hints.focus.Store(f)
-	s.hints.poke()
-}
-
-// Refresh looks again now: at what is on screen, for what is missing, and at nodes that
-// could not be watched.
-func (s *Source) Refresh() {
-	s.hints.refreshes.Add(1)
-	s.hints.poke()
-}
-
-// hints are what the screen wishes, kept for the goroutines of the nodes. Writers never
-// block.
-type hints struct {
-	focus     atomic.Pointer[focus] // nil: nothing is on screen
-	refreshes atomic.Uint64         // how often a refresh was asked for
-	woken     atomic.Pointer[[]chan struct{}]
-}
-
-// poke wakes the nodes; each channel has room for one.
-func (h *hints) poke() {
-	list := h.woken.Load()
-	if list == nil {
-		return
-	}
-	for _, c := range *list {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// onScreen returns what of a node is on screen.
-func (h *hints) onScreen(node string) onScreen {
-	if f := h.focus.Load(); f != nil && f.byNode[node] != nil {
-		return *f.byNode[node]
-	}
-	return onScreen{}
-}
-
-// focus is never changed after it was stored.
-type focus struct{ byNode map[string]*onScreen }
-
-type onScreen struct {
-	visible  []string
-	selected string // "": none
-}
-
-func (f *focus) node(path string) *onScreen {
-	if f.byNode[path] == nil {
-		f.byNode[path] = &onScreen{}
-	}
-	return f.byNode[path]
 }

@@ -41,10 +41,11 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, turned <-chan 
 	spawn.Go(ctx, &helpers, func() { w.pings(ctx) })
 	n.board.missing = false
 	w.about.watched()
-	w.pace.begin(n.board, n.link.source.hints.onScreen(n.board.path), time.Now())
+	w.pace.begin(n.board, n.onScreen(), time.Now())
 	if err := w.greet(); err != nil {
 		return err
 	}
+	changed := n.link.source.Changed()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -65,7 +66,8 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, turned <-chan 
 			return s.Err()
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-n.poked:
+		case <-changed:
+			changed = n.link.source.Changed()
 		case <-timer.C:
 		}
 		next, err := w.turn(ctx)
@@ -82,6 +84,12 @@ func ended(s *ydbcoord.Session) error {
 		return err
 	}
 	return errDetached
+}
+
+// onScreen returns what of the node is on screen.
+func (n *node) onScreen() onScreen {
+	visible, selected := n.link.source.OnScreen().In(n.board.path)
+	return onScreen{visible, selected}
 }
 
 // greet tells what the source says of the node; one of which all is known has nothing more
@@ -108,8 +116,7 @@ func (w *watching) turn(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	hints := &w.link.source.hints
-	ask := w.pace.due(w.board, hints.onScreen(w.board.path), w.board.refreshed(hints.refreshes.Load()), now)
+	ask := w.pace.due(w.board, w.onScreen(), w.link.source.Refreshed(&w.board.refresh), now)
 	if len(ask.add) > 0 {
 		if err := w.follower.Add(ask.add...); err != nil {
 			return 0, err

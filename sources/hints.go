@@ -1,0 +1,86 @@
+package sources
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// OnScreen are the rows of one source that are on screen. It is never changed.
+type OnScreen struct {
+	Visible  []Ref // the selected one may be among them
+	Selected Ref   // zero: none
+}
+
+// In are the names of those in one Space; selected "": none.
+func (s OnScreen) In(space string) (visible []string, selected string) {
+	visible = make([]string, 0, len(s.Visible)+1)
+	for _, ref := range s.Visible {
+		if ref.Space == space {
+			visible = append(visible, ref.Name)
+		}
+	}
+	if s.Selected.Space == space {
+		selected = s.Selected.Name
+	}
+	return visible, selected
+}
+
+// Hints are what the screen asks of a source: to read faster what is on it, and to read
+// everything again now. A source that embeds them is a Focuser and a Refresher, and its
+// goroutines read them. They outlive connections; the zero Hints ask for nothing. All methods
+// are safe for concurrent use.
+type Hints struct {
+	screen    atomic.Pointer[OnScreen]
+	refreshes atomic.Uint64
+
+	mu      sync.Mutex
+	changed chan struct{} // nil: nobody waits
+}
+
+// Focus implements Focuser.
+func (h *Hints) Focus(visible []Ref, selected Ref) {
+	h.screen.Store(&OnScreen{visible, selected})
+	h.wake()
+}
+
+// Refresh implements Refresher.
+func (h *Hints) Refresh() {
+	h.refreshes.Add(1)
+	h.wake()
+}
+
+func (h *Hints) wake() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.changed != nil {
+		close(h.changed)
+		h.changed = nil
+	}
+}
+
+// Changed returns the channel that is closed by the next Focus or Refresh. Whoever waits for
+// it takes it before reading the rest, so that no change in between is missed.
+func (h *Hints) Changed() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.changed == nil {
+		h.changed = make(chan struct{})
+	}
+	return h.changed
+}
+
+// OnScreen is the focus of now.
+func (h *Hints) OnScreen() OnScreen {
+	if s := h.screen.Load(); s != nil {
+		return *s
+	}
+	return OnScreen{}
+}
+
+// Refreshed reports whether there was a Refresh since served, which it brings up to date.
+func (h *Hints) Refreshed(served *uint64) bool {
+	n := h.refreshes.Load()
+	more := n != *served
+	*served = n
+	return more
+}
