@@ -212,7 +212,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{
 			name: "a variable with a token that is not set", args: []string{"get"}, code: 2,
 			config: "sources: [{name: a, url: 'grpc://h/db', token_env: NONE}, {name: b, url: 'grpcs://h/db', tls: {ca: none.pem}}]",
-			stderr: []string{"source a: reading a secret: $NONE is not set"},
+			stderr: []string{configFile + ":1:48: sources[0].password_env: reading a secret: $NONE is not set"},
 		},
 		{
 			name: "a key out of range", args: []string{"get", "postgres://u:hunter2@h/db?locks=42,9223372036854775808"}, code: 2,
@@ -258,7 +258,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 			name: "a whole source to own", args: []string{"acquire", "leases", "--write", "--yes"}, config: "sources: [{name: leases, url: 'redis://h'}]", code: 2,
 			stderr: []string{"leases is a whole source: name one primitive of it, as leases/NAME; coordtop get leases lists them"},
 		},
-		{name: "config check of a command", args: []string{"config", "check"}, config: "sources:\n- url: redis://h\n  password_command: [./does-not-exist]", code: 2, stderr: []string{configFile + ":2:3: source h: finding a command for a secret: password_command: there is no such file"}, not: "does-not-exist"},
+		{name: "config check of a command", args: []string{"config", "check"}, config: "sources:\n- url: redis://h\n  password_command: [./does-not-exist]", code: 2, stderr: []string{configFile + ":3:21: sources[0].password_command: finding a command for a secret: password_command: there is no such file"}, not: "does-not-exist"},
 		{name: "config check of a cluster", args: []string{"config", "check"}, config: "sources: [{url: redis+cluster://h}]", code: 2, stderr: []string{"a cluster cannot be watched as a whole yet"}},
 		{name: "config check without a file", args: []string{"config", "check"}, code: 2, stderr: []string{"no config file at", "coordtop config example"}},
 		{
@@ -268,14 +268,14 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{
 			name: "config check of certificates", args: []string{"config", "check"},
 			config: "sources: [{name: a, url: 'rediss://h', tls: {ca: none.pem}}, {name: b, url: 'grpcs://h/x', tls: {ca: none.pem}}, {name: d, url: 'grpc://h/x', token_file: none.token}, {name: c, url: 'postgres://h/x', tls: {ca: none.pem}}]", code: 2,
-			stderr: []string{"source a: ", "source b: reading the TLS authorities: there is no such file below /", "source d: reading a secret: token_file: ", "source c: reading the TLS authorities: "}, not: "none.",
+			stderr: []string{"sources[0].tls: ", "sources[1].tls: reading the TLS authorities: there is no such file below /", "sources[2].token_file: reading a secret: token_file: ", "sources[3].tls: reading the TLS authorities: "}, not: "none.",
 		},
 		{
 			name: "config check of Postgres", args: []string{"config", "check"},
 			config: "sources: [{name: a, url: 'postgres://h/x', key_scheme: md5}, {name: b, url: 'postgres://h/x', watch: [{mutex: '1:99999999999'}]}, {name: c, url: 'postgres://h/x', password_env: NONE}]\n" +
 				"names: {c: {month-end: ledger}}", code: 2,
-			stderr: []string{`source a: no such key scheme: write hashtextextended, hashtext, crc32 or sha256le`, `source b: selecting locks: `, "its two numbers as 17:-4",
-				`source c: naming locks: a name stands at what is no number of a lock`},
+			stderr: []string{`sources[0].key_scheme: no such key scheme: write hashtextextended, hashtext, crc32 or sha256le`, `sources[1].watch[0].mutex: selecting locks: `,
+				"its two numbers as 17:-4", `sources[2].password_env: `, `:2:25: names: naming locks: a name stands at what is no number of a lock`},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -84,20 +84,37 @@ func (p *program) secrets(ctx context.Context, c config.Config) error {
 	return nil
 }
 
-// usable reports what would keep a source from being connected, as far as that can be
-// found out without connecting and without running a password command.
-func (p *program) usable(ctx context.Context, s config.Source, c config.Config) error {
-	prepared, err := p.prepared(s, c)
+// unusable reports by key what would keep a source from being connected, as far as that can be
+// found out without connecting and without running a password command, and is not found out
+// when the file is read.
+func (p *program) unusable(ctx context.Context, s config.Source) map[string]error {
+	wrong := map[string]error{}
+	if err := s.Secret().Check(ctx, p.env.Lookup); err != nil {
+		wrong[s.Secret().String()] = err
+	}
+	bare := config.Source{Name: s.Name, Type: s.Type, URL: s.URL, Address: s.Address, User: s.User}
+	if check := backends.Of(s.Type).Check; check != nil && check(bare, nil) != nil {
+		return wrong
+	}
+	if err := p.usable(bare); err != nil {
+		wrong["url"] = err
+	} else if bare.TLS = s.TLS; p.usable(bare) != nil {
+		wrong["tls"] = p.usable(bare)
+	}
+	return wrong
+}
+
+func (p *program) usable(s config.Source) error {
+	if s.Type == "" {
+		return nil
+	}
+	prepared, err := p.prepared(s, config.Config{})
 	if err != nil {
 		return err
 	}
-	if check := prepared.Check; check != nil {
-		err = check()
-	} else {
-		_, err = prepared.Open("")
+	if prepared.Check != nil {
+		return prepared.Check()
 	}
-	if err != nil {
-		return err
-	}
-	return s.Secret().Check(ctx, p.env.Lookup)
+	_, err = prepared.Open("")
+	return err
 }

@@ -123,28 +123,24 @@ func (p *program) checkConfig(cmd *cobra.Command, args []string) error {
 		return usagef("no config file: set $%s or $HOME, or name one", config.EnvPath)
 	}
 	c, err := p.load(path)
-	if errors.Is(err, fs.ErrNotExist) && from != "" {
+	wrong := &config.Problems{Path: path}
+	switch absent := errors.Is(err, fs.ErrNotExist); {
+	case absent && from != "":
 		return absentConfig(from)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
+	case absent:
 		return usagef("no config file at %s: coordtop config example prints one to start from", path)
-	}
-	if err != nil {
+	case err != nil && !errors.As(err, &wrong):
 		return asUsage(err)
 	}
-	var wrong, names []string
-	for _, s := range c.Sources {
+	var names []string
+	for i, s := range c.Sources {
 		names = append(names, s.Name)
-		if err := p.usable(cmd.Context(), s, c); err != nil {
-			where := path
-			if s.Line > 0 {
-				where = fmt.Sprintf("%s:%d:%d", path, s.Line, s.Column)
-			}
-			wrong = append(wrong, fmt.Sprintf("%s: source %s: %v", where, s.Name, err))
+		for key, err := range p.unusable(cmd.Context(), s) {
+			wrong.List = append(wrong.List, c.Problem(fmt.Sprintf("sources[%d].%s", i, key), err.Error()))
 		}
 	}
-	if len(wrong) > 0 {
-		return usagef("%s", strings.Join(wrong, "\n"))
+	if err := wrong.Err(); err != nil {
+		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %s\n", path, strings.Join(names, ", "))
 	return err

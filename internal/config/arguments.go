@@ -27,7 +27,7 @@ func (all Backends) FromURLs(urls []string, places ...string) (Config, error) {
 		c.Sources = append(c.Sources, sourceOf(t))
 	}
 	all.nameSources(c.Sources)
-	return c, (&problems).orNil()
+	return c, (&problems).Err()
 }
 
 // shownScheme is all that is repeated of a URL that is not understood: any other word of it

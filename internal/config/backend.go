@@ -12,15 +12,26 @@ import (
 type Backend struct {
 	Type    string // as it is shown and printed: "redis"
 	Title   string // for people: "Redis"
-	NotYet  bool   // its URLs are known, but it cannot be watched
+	Docs    Docs
 	Schemes []Scheme
 	Traits  []Trait
 	// Parameter reads a parameter of a URL and reports whether it is one of ours. An error about
 	// one that is not says what is wrong, as far as that is known. Nil: the parameters of every
 	// backend, whose values are names or patterns.
 	Parameter func(t *Target, key, value string) (ours bool, err error)
+	// Check reports what is wrong with a source that a file describes, without a look at anything
+	// else; names are those of its locks. Nil: URLs of the backend are known, but it cannot be
+	// watched yet.
+	Check func(s Source, names map[string]string) error
 	// Variables name servers in the environment: the first that does counts.
 	Variables []Variable
+}
+
+// Docs is how people are told of a backend.
+type Docs struct {
+	Example string // a URL to start with, without a password
+	Select  string // what to add to a URL where nothing was found
+	Help    string // what else a URL selects with, behind "selects with "
 }
 
 // Scheme is one scheme of the URLs of a backend.
@@ -59,6 +70,9 @@ type Variable struct {
 	Add   func(s *Source, env Lookup)      // adds what other variables say; nil: nothing does
 	With  string                           // which those are, for people
 }
+
+// NotYet reports whether nothing but the URLs of the backend is known.
+func (b *Backend) NotYet() bool { return b.Check == nil }
 
 func (b *Backend) has(t Trait) bool { return b != nil && slices.Contains(b.Traits, t) }
 
@@ -110,7 +124,7 @@ func Series(words []string, last string) string {
 func (all Backends) Schemes() string {
 	var list []string
 	for _, b := range all {
-		if !b.NotYet {
+		if !b.NotYet() {
 			list = append(list, b.shown()...)
 		}
 	}
@@ -131,7 +145,7 @@ func (b *Backend) shown() []string {
 // Supported returns nil for a type that this build can watch, else an error that wraps
 // ErrNotYet and says which it can.
 func (all Backends) Supported(typ string) error {
-	if b := all.Of(typ); b != nil && !b.NotYet {
+	if b := all.Of(typ); b != nil && !b.NotYet() {
 		return nil
 	}
 	title := typ
@@ -140,7 +154,7 @@ func (all Backends) Supported(typ string) error {
 		if b.Type == typ {
 			title = b.Title
 		}
-		if !b.NotYet {
+		if !b.NotYet() {
 			titles = append(titles, b.Title)
 		}
 	}
@@ -151,7 +165,7 @@ func (all Backends) unknownScheme(scheme string) error {
 	var known []string
 	for _, b := range all {
 		for _, s := range b.Schemes {
-			if !b.NotYet {
+			if !b.NotYet() {
 				known = append(known, s.Name)
 			}
 		}

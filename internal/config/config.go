@@ -18,24 +18,19 @@ type Config struct {
 	Sources  []Source
 	Names    map[string]map[string]string // of a source with Names, then lock number, then the name to show
 	Owners   sources.OwnerRules
-	Keys     []KeyChange // by action
+	Keys     map[string][]string // of the board, by action; whether there is such an action is for the board to know
 
 	Thresholds sources.Thresholds // from when on something is late, lost or a problem
+
+	places *places // in Path
 }
 
-// KeyChange gives an action of the board other keys. Whether there is such an action is for
-// the board to know.
-type KeyChange struct {
-	Action       string
-	Keys         []string
-	Line, Column int // where it stands in Config.Path
-}
+// Problem is what is wrong with the value of a path of the file, as "sources[1].url", at its place.
+func (c *Config) Problem(path, text string) Problem { return c.places.problem(path, text) }
 
 // Source is one backend to look at.
 type Source struct {
 	Name     string // unique in a Config
-	Line     int    // where it begins in Config.Path; 0: it is not from a file
-	Column   int    // as Line
 	Type     string // of a Backend
 	URL      string // for the backend's parser, without our parameters. May hold a password if it was an argument
 	Address  string // scheme, hosts and path, no user, password or parameters; for people see Shown

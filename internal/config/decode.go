@@ -11,7 +11,6 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
 
 	"coordtop/internal/address"
 )
@@ -26,15 +25,14 @@ const maxAliases = 8
 // remembers where every value stood, so that later checks can point at it too.
 type decoder struct {
 	problems Problems
-	places   map[string]ast.Node // by path
-	shown    map[string]string   // paths as problems show them, where they end in a key that the person made up
-	anchors  map[string]ast.Node
-	nodes    int
+	*places
+	anchors map[string]ast.Node
+	nodes   int
 }
 
 // decode reads data into a file. The decoder it returns holds the problems found.
 func decode(data []byte, path string) (*file, *decoder) {
-	d := &decoder{places: map[string]ast.Node{}, shown: map[string]string{}, anchors: map[string]ast.Node{}}
+	d := &decoder{places: &places{at: map[string]position{}, shown: map[string]string{}}, anchors: map[string]ast.Node{}}
 	d.problems.Path = path
 	f := new(file)
 	text, line, wrong := PlainText(data)
@@ -89,54 +87,15 @@ func (d *decoder) syntax(err error, data []byte) {
 	d.problems.List = append(d.problems.List, p)
 }
 
-// add reports a problem at a node, or without a place if n is nil.
+// add reports a problem at a node.
 func (d *decoder) add(n ast.Node, path, format string, args ...any) {
-	p := Problem{Path: d.show(path), Text: fmt.Sprintf(format, args...)}
-	if n != nil {
-		if t := firstToken(n); t != nil && t.Position != nil {
-			p.Line, p.Column = t.Position.Line, t.Position.Column
-		}
-	}
-	d.problems.List = append(d.problems.List, p)
+	at := positionOf(n)
+	d.problems.List = append(d.problems.List, Problem{Line: at.line, Column: at.column, Path: d.show(path), Text: fmt.Sprintf(format, args...)})
 }
 
-// show returns a path without the keys that the person made up, as those of labels: what is
-// wrong with a key or below it is told by its line, since it may be a secret in the wrong place.
-func (d *decoder) show(path string) string {
-	if s, ok := d.shown[path]; ok {
-		return s
-	}
-	i := strings.LastIndexAny(path, ".[")
-	if i < 0 {
-		return path
-	}
-	return d.show(path[:i]) + path[i:]
-}
-
-// firstToken is where a value begins. The parser gives a block of keys the place of
-// its first colon.
-func firstToken(n ast.Node) *token.Token {
-	switch t := n.(type) {
-	case *ast.MappingNode:
-		if !t.IsFlowStyle && len(t.Values) > 0 {
-			return t.Values[0].Key.GetToken()
-		}
-	case *ast.MappingValueNode:
-		return t.Key.GetToken()
-	}
-	return n.GetToken()
-}
-
-// at reports a problem with the value of a path, at the nearest place that was
-// written: a key that is missing is reported at the mapping that lacks it.
-func (d *decoder) at(path, format string, args ...any) {
-	for where := path; ; {
-		if n, ok := d.places[where]; ok || where == "" {
-			d.add(n, path, format, args...)
-			return
-		}
-		where = where[:max(strings.LastIndexAny(where, ".["), 0)]
-	}
+// wrong reports a problem with the value of a path.
+func (d *decoder) wrong(path, format string, args ...any) {
+	d.problems.List = append(d.problems.List, d.problem(path, fmt.Sprintf(format, args...)))
 }
 
 // reported says whether there is a problem with the value of a path.
@@ -144,19 +103,9 @@ func (d *decoder) reported(path string) bool {
 	return slices.ContainsFunc(d.problems.List, func(p Problem) bool { return p.Path == d.show(path) })
 }
 
-// place says where the value of a path begins; 0, 0 where that is not known.
-func (d *decoder) place(path string) (line, column int) {
-	if n := d.places[path]; n != nil {
-		if t := firstToken(n); t != nil && t.Position != nil {
-			return t.Position.Line, t.Position.Column
-		}
-	}
-	return 0, 0
-}
-
 // wrote says whether a path was in the file.
 func (d *decoder) wrote(path string) bool {
-	_, ok := d.places[path]
+	_, ok := d.at[path]
 	return ok
 }
 
@@ -173,8 +122,8 @@ func (d *decoder) value(n ast.Node, path string, v reflect.Value) {
 	if !ok || n.Type() == ast.NullType {
 		return
 	}
-	if _, again := d.places[path]; !again {
-		d.places[path] = n
+	if !d.wrote(path) {
+		d.at[path] = positionOf(n)
 	}
 	switch v.Kind() {
 	case reflect.Struct:

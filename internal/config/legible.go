@@ -19,18 +19,18 @@ func (v *validator) legible(f *fileSource, b *Backend, path string) []*regexp.Re
 		return nil
 	}
 	if b != nil && !b.has(Legible) {
-		v.at(path+".legible", "only %s takes this: no other backend has values that prove ownership", v.backends.with(Legible))
+		v.wrong(path+".legible", "only %s takes this: no other backend has values that prove ownership", v.backends.with(Legible))
 		return nil
 	}
 	if len(f.Legible) > maxLegible {
-		v.at(path+".legible", "more than %d expressions", maxLegible)
+		v.wrong(path+".legible", "more than %d expressions", maxLegible)
 		return nil
 	}
 	var list []*regexp.Regexp
 	for i, text := range f.Legible {
 		where := fmt.Sprintf("%s.legible[%d]", path, i)
 		if text == "" {
-			v.at(where, "is empty: write a regular expression for what may be shown of a value")
+			v.wrong(where, "is empty: write a regular expression for what may be shown of a value")
 		} else if p := v.expression(where, text); p != nil {
 			list = append(list, p)
 		}
@@ -43,17 +43,17 @@ func (v *validator) expression(where, text string) *regexp.Regexp {
 	v.expressions++
 	switch {
 	case len(text) > longestExpression:
-		v.at(where, "is longer than %d bytes", longestExpression)
+		v.wrong(where, "is longer than %d bytes", longestExpression)
 		return nil
 	case v.expressions == maxExpressions+1:
-		v.at(where, "more than %d regular expressions: too much for a config", maxExpressions)
+		v.wrong(where, "more than %d regular expressions: too much for a config", maxExpressions)
 		return nil
 	case v.expressions > maxExpressions: // which was said
 		return nil
 	}
 	p, err := regexp.Compile(text)
 	if err != nil {
-		v.at(where, "not a regular expression (RE2)%s", whyNot(err))
+		v.wrong(where, "not a regular expression (RE2)%s", whyNot(err))
 		return nil
 	}
 	return p

@@ -59,5 +59,5 @@ func (all Backends) Parse(data []byte, path string, env Lookup) (Config, error) 
 	v := &validator{decoder: d, backends: all, dir: filepath.Dir(path), home: home}
 	c := v.config(f)
 	c.Path = path
-	return c, d.problems.orNil()
+	return c, d.problems.Err()
 }

@@ -83,11 +83,19 @@ func isNumber(text string) bool {
 // WatchKind is the kind that a parameter of every backend names.
 func WatchKind(key string) (kind sources.Kind, ok bool) {
 	for _, k := range []sources.Kind{sources.KindElection, sources.KindMutex, sources.KindSemaphore} {
-		if key == k.String() {
+		if key == selector(k) {
 			return k, true
 		}
 	}
-	return sources.KindUnknown, key == "keys"
+	return sources.KindUnknown, key == selector(sources.KindUnknown)
+}
+
+// selector is the parameter of a URL, and the key in an entry of watch, that names a kind.
+func selector(k sources.Kind) string {
+	if k == sources.KindUnknown {
+		return "keys"
+	}
+	return k.String()
 }
 
 // List reads a value with commas; one that belongs to a name is %2C.

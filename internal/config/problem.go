@@ -55,8 +55,8 @@ func (p *Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// orNil sorts the problems and returns them, or nil if there are none.
-func (p *Problems) orNil() error {
+// Err sorts the problems and returns them, or nil if there are none.
+func (p *Problems) Err() error {
 	if len(p.List) == 0 {
 		return nil
 	}

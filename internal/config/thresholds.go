@@ -33,15 +33,17 @@ func (v *validator) thresholds(f *fileThresholds) sources.Thresholds {
 			*p.to = float64(p.from) / 100
 		}
 	}
-	switch {
-	case t.FlapWithin > time.Hour:
-		v.at("thresholds.flap_within", "must be an hour at most: losses are counted for that long")
-	case t.FlapWithin < time.Minute:
-		v.at("thresholds.flap_within", "must be a minute at least: losses are counted by the minute")
-	case t.LateLeft > t.LateWorn:
-		v.at("thresholds.late_left", "must not be more than late_worn, from where on missed renewals count")
-	case t.Wait > t.WaitPerson:
-		v.at("thresholds.wait", "must not be longer than wait_person")
+	if t.FlapWithin > time.Hour {
+		v.wrong("thresholds.flap_within", "must be an hour at most: losses are counted for that long")
+	}
+	if t.FlapWithin < time.Minute {
+		v.wrong("thresholds.flap_within", "must be a minute at least: losses are counted by the minute")
+	}
+	if t.LateLeft > t.LateWorn {
+		v.wrong("thresholds.late_left", "must not be more than late_worn, from where on missed renewals count")
+	}
+	if t.Wait > t.WaitPerson {
+		v.wrong("thresholds.wait", "must not be longer than wait_person")
 	}
 	return t
 }

@@ -19,23 +19,23 @@ func (v *validator) token(f *fileSource, t Target, b *Backend, password Secret, 
 		}
 		given = append(given, key)
 		if b != nil && !b.has(Tokens) {
-			v.at(path+"."+key, "only %s takes this; write %s", v.backends.with(Tokens), strings.Replace(key, "token", "password", 1))
+			v.wrong(path+"."+key, "only %s takes this; write %s", v.backends.with(Tokens), strings.Replace(key, "token", "password", 1))
 		}
 	}
 	s := Secret{Env: f.TokenEnv, File: v.file(f.TokenFile), Token: len(given) > 0}
 	switch user := f.User != "" || t.User != ""; {
 	case len(given) > 1:
-		v.at(path+".token_file", "token_env is there too: keep one")
+		v.wrong(path+".token_file", "token_env is there too: keep one")
 		return Secret{}
 	case len(given) == 1 && s.IsZero():
-		v.at(path+"."+given[0], "is empty")
+		v.wrong(path+"."+given[0], "is empty")
 		return Secret{}
 	case len(given) == 1 && user:
-		v.at(path+"."+given[0], "there is a user too: a user has a password, a token is for itself; keep one")
+		v.wrong(path+"."+given[0], "there is a user too: a user has a password, a token is for itself; keep one")
 	case len(given) == 1 && !password.IsZero():
-		v.at(path+"."+given[0], "there is a password too: keep one")
+		v.wrong(path+"."+given[0], "there is a password too: keep one")
 	case b.has(Tokens) && len(given) == 0 && !user && !password.IsZero():
-		v.at(path+".user", "missing: whose password is it")
+		v.wrong(path+".user", "missing: whose password is it")
 	}
 	return s
 }

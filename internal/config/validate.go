@@ -26,18 +26,18 @@ type validator struct {
 }
 
 func (v *validator) config(f *file) Config {
-	c := Config{Title: f.Title, Color: f.Color, Identity: f.Identity, Names: f.Names}
+	c := Config{Title: f.Title, Color: f.Color, Identity: f.Identity, Names: f.Names, Keys: f.Keys, places: v.places}
 	v.plain("title", f.Title)
 	if f.Color != "" && !slices.Contains(Colors(), f.Color) {
-		v.at("color", "must be one of %s", strings.Join(Colors(), ", "))
+		v.wrong("color", "must be one of %s", strings.Join(Colors(), ", "))
 	}
 	if f.Identity != "" {
 		if err := checkIdentity(f.Identity); err != nil {
-			v.at("identity", "%v", err)
+			v.wrong("identity", "%v", err)
 		}
 	}
 	if len(f.Sources) == 0 && len(v.problems.List) == 0 {
-		v.at("sources", "no sources: name at least one, as - url: redis://host:6379/0")
+		v.wrong("sources", "no sources: name at least one, as - url: redis://host:6379/0")
 	}
 	for i := range f.Sources {
 		c.Sources = append(c.Sources, v.source(&f.Sources[i], fmt.Sprintf("sources[%d]", i)))
@@ -45,29 +45,51 @@ func (v *validator) config(f *file) Config {
 	v.unique(c.Sources)
 	v.backends.nameSources(c.Sources)
 	for _, name := range slices.Sorted(maps.Keys(f.Names)) {
-		i := slices.IndexFunc(c.Sources, func(s Source) bool { return s.Name == name })
-		if i < 0 {
-			v.at(join("names", name), "no source has this name")
-		} else if b := v.backends.Of(c.Sources[i].Type); b != nil && !b.has(Names) {
-			v.at(join("names", name), "only locks of %s are numbers to be named", v.backends.with(Names))
-		}
+		v.names(name, f.Names[name], c.Sources)
 	}
 	for i, o := range f.Owners {
 		c.Owners = append(c.Owners, v.owner(o, fmt.Sprintf("owners[%d]", i))...)
-	}
-	for _, name := range slices.Sorted(maps.Keys(f.Keys)) {
-		k := KeyChange{Action: name, Keys: f.Keys[name]}
-		k.Line, k.Column = v.place(join("keys", name))
-		c.Keys = append(c.Keys, k)
 	}
 	c.Thresholds = v.thresholds(&f.Thresholds)
 	return c
 }
 
+// names checks what the locks of the source of that name are called.
+func (v *validator) names(source string, list map[string]string, all []Source) {
+	path := join("names", source)
+	i := slices.IndexFunc(all, func(s Source) bool { return s.Name == source })
+	if i < 0 {
+		v.wrong(path, "no source has this name")
+		return
+	}
+	b := v.backends.Of(all[i].Type)
+	if b != nil && !b.has(Names) {
+		v.wrong(path, "only locks of %s are numbers to be named", v.backends.with(Names))
+		return
+	}
+	for _, lock := range slices.Sorted(maps.Keys(list)) {
+		v.try(b, join(path, lock), Source{}, map[string]string{lock: list[lock]})
+	}
+}
+
+// try reports at a path what the backend says of a source that has only what stands there. So
+// one mistake does not hide another. What was found wrong there before is not tried.
+func (v *validator) try(b *Backend, path string, s Source, names map[string]string) {
+	if b == nil || b.NotYet() || v.reported(path) {
+		return
+	}
+	if s.Type = b.Type; s.URL == "" {
+		s.URL = b.Docs.Example
+	}
+	if err := b.Check(s, names); err != nil {
+		v.wrong(path, "%v", err)
+	}
+}
+
 // plain reports characters that would do something to a terminal.
 func (v *validator) plain(path, text string) {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		v.at(path, "must be printable text on one line")
+		v.wrong(path, "must be printable text on one line")
 	}
 }
 
@@ -78,7 +100,7 @@ func (v *validator) unique(sources []Source) {
 			continue
 		}
 		if j, taken := first[s.Name]; taken {
-			v.at(fmt.Sprintf("sources[%d].name", i), "sources[%d] has this name too: give each its own", j)
+			v.wrong(fmt.Sprintf("sources[%d].name", i), "sources[%d] has this name too: give each its own", j)
 			continue
 		}
 		first[s.Name] = i
@@ -86,12 +108,12 @@ func (v *validator) unique(sources []Source) {
 }
 
 func (v *validator) owner(o fileOwner, path string) sources.OwnerRules {
-	if o.Match == "" {
-		v.at(path+".match", "missing: a regular expression for the owner's text")
-		return nil
-	}
 	if o.Label == "" {
-		v.at(path+".label", "missing: what to show, with $1 for the first group")
+		v.wrong(path+".label", "missing: what to show, with $1 for the first group")
+	}
+	if o.Match == "" {
+		v.wrong(path+".match", "missing: a regular expression for the owner's text")
+		return nil
 	}
 	re := v.expression(path+".match", o.Match)
 	if re == nil {
@@ -115,39 +137,42 @@ func (v *validator) source(f *fileSource, path string) Source {
 	}
 	v.plain(path+".name", f.Name)
 	if strings.Contains(f.Name, "://") || strings.Contains(f.Name, "@") {
-		v.at(path+".name", "is the address of a server: write a short name, as leases")
+		v.wrong(path+".name", "is the address of a server: write a short name, as leases")
 	}
 	if v.wrote(path+".name") && f.Name == "" {
-		v.at(path+".name", "is empty: write one or leave the key out")
+		v.wrong(path+".name", "is empty: write one or leave the key out")
 	}
 	t, ok := v.target(f, path)
 	if ok {
 		s.Type, s.URL, s.Address, s.Watch, s.Nodes = t.Type, t.URL, t.Address, t.Watch, t.Nodes
 	}
 	b := v.backends.Of(t.Type)
+	if ok {
+		v.try(b, path+".url", Source{URL: t.URL, Watch: t.Watch, Nodes: t.Nodes, Channels: t.Channels}, nil)
+	}
 	s.Channels, s.Scheme = v.channels(f, t, b, path), f.KeyScheme
 	if b != nil && !b.has(KeyScheme) && v.wrote(path+".key_scheme") {
-		v.at(path+".key_scheme", "only %s takes this", v.backends.with(KeyScheme))
+		v.wrong(path+".key_scheme", "only %s takes this", v.backends.with(KeyScheme))
 	}
+	v.try(b, path+".key_scheme", Source{Scheme: s.Scheme}, nil)
 	if f.User != "" && t.User != "" && f.User != t.User {
-		v.at(path+".user", "the url names another user: keep one of the two")
+		v.wrong(path+".user", "the url names another user: keep one of the two")
 	}
 	s.Legible = v.legible(f, b, path)
 	if b != nil && !b.has(Forget) && v.wrote(path+".forget") {
-		v.at(path+".forget", "%s takes none: what is named is always shown, and there is nothing else", b.Title)
+		v.wrong(path+".forget", "%s takes none: what is named is always shown, and there is nothing else", b.Title)
 	}
-	s.Line, s.Column = v.place(path)
 	s.Token = v.token(f, t, b, s.Password, path)
 	s.TLS = v.tls(f.TLS, t, path+".tls")
 	for i, w := range f.Watch {
-		v.watch(w, &s, fmt.Sprintf("%s.watch[%d]", path, i))
+		v.watch(w, &s, b, fmt.Sprintf("%s.watch[%d]", path, i))
 	}
 	for _, key := range slices.Sorted(maps.Keys(f.Labels)) {
 		v.plain(join(path+".labels", key), key+f.Labels[key])
 		s.Labels = append(s.Labels, Label{Key: key, Value: f.Labels[key]})
 	}
 	if s.PollMin > 0 && s.PollMax > 0 && s.PollMin > s.PollMax {
-		v.at(path+".poll.min", "is longer than max")
+		v.wrong(path+".poll.min", "is longer than max")
 	}
 	return s
 }
@@ -155,16 +180,16 @@ func (v *validator) source(f *fileSource, path string) Source {
 // target reads the url of a source, without a password in it.
 func (v *validator) target(f *fileSource, path string) (Target, bool) {
 	if f.URL == "" {
-		v.at(path+".url", "missing: where the server is, as redis://host:6379/0, postgres://user@host/database or grpc://host:2136/database")
+		v.wrong(path+".url", "missing: where the server is, as redis://host:6379/0, postgres://user@host/database or grpc://host:2136/database")
 		return Target{}, false
 	}
 	t, err := v.backends.ParseURL(f.URL)
 	if err != nil {
-		v.at(path+".url", "%v", err)
+		v.wrong(path+".url", "%v", err)
 		return t, false
 	}
 	if t.HasPassword {
-		v.at(path+".url", "holds a password: take it out and say where it is with %s", whereSecrets(v.backends.Of(t.Type)))
+		v.wrong(path+".url", "holds a password: take it out and say where it is with %s", whereSecrets(v.backends.Of(t.Type)))
 	}
 	return t, true
 }
@@ -172,13 +197,15 @@ func (v *validator) target(f *fileSource, path string) (Target, bool) {
 // channels are those of the url, then those of the file.
 func (v *validator) channels(f *fileSource, t Target, b *Backend, path string) []string {
 	if b != nil && !b.has(Channels) && v.wrote(path+".channels") {
-		v.at(path+".channels", "only %s takes this", v.backends.with(Channels))
+		v.wrong(path+".channels", "only %s takes this", v.backends.with(Channels))
 		return nil
 	}
 	for i, c := range f.Channels {
+		where := fmt.Sprintf("%s.channels[%d]", path, i)
 		if c == "" {
-			v.at(fmt.Sprintf("%s.channels[%d]", path, i), "is empty: write the name of a channel")
+			v.wrong(where, "is empty: write the name of a channel")
 		}
+		v.try(b, where, Source{Channels: []string{c}}, nil)
 	}
 	return append(t.Channels, f.Channels...)
 }
@@ -192,11 +219,11 @@ func (v *validator) password(f *fileSource, path string) Secret {
 		}
 	}
 	if len(given) > 1 {
-		v.at(path+"."+given[1], "%s is there too: keep one", given[0])
+		v.wrong(path+"."+given[1], "%s is there too: keep one", given[0])
 		return Secret{}
 	}
 	if len(given) == 1 && s.IsZero() && !v.reported(path+"."+given[0]) || len(s.Command) > 0 && s.Command[0] == "" {
-		v.at(path+"."+given[0], "is empty")
+		v.wrong(path+"."+given[0], "is empty")
 	}
 	return s
 }
@@ -206,19 +233,19 @@ func (v *validator) tls(f fileTLS, t Target, path string) certs.Files {
 		return certs.Files{}
 	}
 	if (f.Cert == "") != (f.Key == "") {
-		v.at(path, "cert and key belong together: give both or none")
+		v.wrong(path, "cert and key belong together: give both or none")
 	}
 	switch _, known := v.backends.byScheme(t.Scheme); {
 	case known.Plain != "":
-		v.at(path, "the url is not encrypted: write it as %s://", known.Plain)
+		v.wrong(path, "the url is not encrypted: write it as %s://", known.Plain)
 	case known.Clear != "" && strings.Contains(t.URL, known.Clear):
-		v.at(path, "the url says %s: take that out", known.Clear)
+		v.wrong(path, "the url says %s: take that out", known.Clear)
 	}
 	return certs.Files{CA: v.file(f.CA), Cert: v.file(f.Cert), Key: v.file(f.Key), ServerName: f.ServerName}
 }
 
-// watch adds an entry of watch to the source.
-func (v *validator) watch(f fileWatch, s *Source, path string) {
+// watch adds an entry of watch to the source, whose backend is b.
+func (v *validator) watch(f fileWatch, s *Source, b *Backend, path string) {
 	var all []Watch
 	for _, w := range []Watch{
 		{sources.KindUnknown, f.Keys, f.Expected, f.Node}, {sources.KindElection, f.Election, f.Expected, f.Node},
@@ -228,22 +255,28 @@ func (v *validator) watch(f fileWatch, s *Source, path string) {
 			all = append(all, w)
 		}
 	}
-	switch b := v.backends.Of(s.Type); {
+	if strings.Trim(f.Node, "/") != "" && b.has(Nodes) {
+		v.try(b, path+".node", Source{Nodes: []string{f.Node}}, nil)
+	}
+	switch {
 	case v.wrote(path+".node") && b != nil && !b.has(Nodes):
-		v.at(path+".node", "only %s has coordination nodes", v.backends.with(Nodes))
+		v.wrong(path+".node", "only %s has coordination nodes", v.backends.with(Nodes))
 	case v.wrote(path+".node") && strings.Trim(f.Node, "/") == "":
-		v.at(path+".node", "is empty: write the path of a coordination node, as /local/app")
+		v.wrong(path+".node", "is empty: write the path of a coordination node, as /local/app")
 	case len(all) == 0 && f.Node != "" && !f.Expected:
 		s.Nodes = append(s.Nodes, f.Node)
 		return
 	case len(all) != 1:
-		v.at(path, "must have one of election, mutex, semaphore, keys, with a name or a pattern")
+		v.wrong(path, "must have one of election, mutex, semaphore, keys, with a name or a pattern")
 		return
 	}
-	if b := v.backends.Of(s.Type); b != nil && !b.has(Semaphores) && f.Semaphore != "" {
-		v.at(path+".semaphore", "%v", b.noSemaphores())
+	if b != nil && !b.has(Semaphores) && f.Semaphore != "" {
+		v.wrong(path+".semaphore", "%v", b.noSemaphores())
 	}
-	s.Watch = append(s.Watch, all...)
+	w := all[0]
+	s.Watch = append(s.Watch, w)
+	w.Node = ""
+	v.try(b, path+"."+selector(w.Kind), Source{Watch: []Watch{w}}, nil)
 }
 
 // file makes a file name absolute: ~ is the home directory, and other relative names

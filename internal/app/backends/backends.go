@@ -17,7 +17,6 @@ func All() []Backend { return []Backend{redis(), postgres(), ydb(), dflockd()} }
 // Backend is one entry of the list.
 type Backend struct {
 	config.Backend
-	Docs  Docs
 	LogTo func(*slog.Logger) // takes what its library logs; nil: that logs nothing
 	// Source prepares a source. The error is what a person has to write in another way.
 	Source func(h Host, s config.Source, names map[string]string) (Prepared, error)
@@ -35,13 +34,6 @@ func LogTo(l *slog.Logger) {
 			b.LogTo(l)
 		}
 	}
-}
-
-// Docs is how people are told of a backend.
-type Docs struct {
-	Example string // a URL to start with, without a password
-	Select  string // what to add to a URL where nothing was found
-	Help    string // what else a URL selects with, behind "selects with "
 }
 
 // Host is what the program gives to a backend.
@@ -88,7 +80,7 @@ func Help() (variables, urls string) {
 		if len(own) > 0 {
 			names = append(names, config.Series(own, " or "))
 		}
-		if b.NotYet {
+		if b.NotYet() {
 			lines = append(lines, fmt.Sprintf("%s (%s://) cannot be watched yet.", b.Title, b.Schemes[0].Name))
 		} else {
 			lines = append(lines, fmt.Sprintf("A URL of %s selects with %s.", b.Title, b.Docs.Help))

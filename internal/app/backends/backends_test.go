@@ -26,21 +26,21 @@ func TestEveryEntryIsWholeOrAPromise(t *testing.T) {
 				t.Errorf("%s:// has no usual port", s.Name)
 			}
 		}
-		whole := b.Source != nil && b.Driver != nil && b.Row != nil && b.Docs != Docs{}
-		none := b.Source == nil && b.Driver == nil && b.Row == nil && b.Docs == Docs{}
-		if b.Type == "" || b.Title == "" || len(b.Schemes) == 0 || b.NotYet && !none || !b.NotYet && !whole {
+		whole := b.Source != nil && b.Driver != nil && b.Row != nil && b.Check != nil && b.Docs != config.Docs{}
+		none := b.Source == nil && b.Driver == nil && b.Row == nil && b.Docs == config.Docs{}
+		if b.Type == "" || b.Title == "" || len(b.Schemes) == 0 || b.NotYet() && !none || !b.NotYet() && !whole {
 			t.Errorf("%s (%s) is neither whole nor a promise", b.Type, b.Title)
 		}
 		_, urls := Help()
-		if !strings.Contains(urls, b.Title) || b.NotYet != strings.Contains(urls, b.Title+" ("+b.Schemes[0].Name+"://) cannot be watched yet") {
+		if !strings.Contains(urls, b.Title) || b.NotYet() != strings.Contains(urls, b.Title+" ("+b.Schemes[0].Name+"://) cannot be watched yet") {
 			t.Errorf("the help says of %s: %s", b.Title, urls)
 		}
 		_, err := Config().FromURLs([]string{b.Schemes[0].Name + "://h:1/db"})
-		if refused := err != nil && strings.Contains(err.Error(), b.Title+" cannot be watched yet"); refused != b.NotYet {
+		if refused := err != nil && strings.Contains(err.Error(), b.Title+" cannot be watched yet"); refused != b.NotYet() {
 			t.Errorf("%s: got %v", b.Schemes[0].Name, err)
 		}
-		if errors.Is(Config().Supported(b.Type), config.ErrNotYet) != b.NotYet {
-			t.Errorf("%s: is supported: %v", b.Type, !b.NotYet)
+		if errors.Is(Config().Supported(b.Type), config.ErrNotYet) != b.NotYet() {
+			t.Errorf("%s: is supported: %v", b.Type, !b.NotYet())
 		}
 	}
 	for _, list := range [][]string{types, schemes} {

@@ -5,7 +5,7 @@
 // own packages, but for their roles in package demo.
 //
 // A new backend is its packages, a file here with its entry, and a line in All. An entry with
-// NotYet is a promise only: its URLs are read, and refused with a sentence.
+// none of its functions is a promise only: its URLs are read, and refused with a sentence.
 //
 // # URLs beside what package config says of all
 //

@@ -30,12 +30,12 @@ func postgres() Backend {
 				{Name: "postgres", Port: port, Shown: "postgres://", Clear: clear}, {Name: "postgresql", Port: port, Clear: clear},
 			},
 			Traits:    []config.Trait{config.Channels, config.KeyScheme, config.Forget, config.Names, config.LocalSocket},
-			Parameter: postgresParameter,
+			Parameter: postgresParameter, Check: checkPostgres,
+			Docs: config.Docs{
+				Example: "postgres://user@localhost/database", Select: "?locks=4242,17:-4",
+				Help: "?locks=4242,17:-4, ?election=NAME and ?mutex=NAME; without that, every advisory lock is shown",
+			},
 			Variables: postgresVariables(),
-		},
-		Docs: Docs{
-			Example: "postgres://user@localhost/database", Select: "?locks=4242,17:-4",
-			Help: "?locks=4242,17:-4, ?election=NAME and ?mutex=NAME; without that, every advisory lock is shown",
 		},
 		Source: postgresSource, Driver: postgresDriver,
 		Row: func(_ config.Source, r *sources.Row, kind string) (query string, user bool) {
@@ -49,7 +49,7 @@ func postgresSource(h Host, s config.Source, names map[string]string) (Prepared,
 	return Prepared{
 		Space: strings.TrimPrefix(pathOf(s), "/"),
 		Open:  func(password string) (sources.Source, error) { return openPostgres(h, o, s.TLS, password) },
-	}, checkPostgres(h, o)
+	}, errors.Join(checkPostgres(s, names), postgresFiles(h.Lookup, o.URL))
 }
 
 // postgresOptions are those of a source without what is read anew for every connection:
@@ -66,11 +66,8 @@ func postgresOptions(s config.Source, names map[string]string) pgsource.Options 
 }
 
 // checkPostgres reports what a person has to write in another way.
-func checkPostgres(h Host, o pgsource.Options) error {
-	if err := postgresFiles(h.Lookup, o.URL); err != nil {
-		return err
-	}
-	_, err := pgsource.New(o)
+func checkPostgres(s config.Source, names map[string]string) error {
+	_, err := pgsource.New(postgresOptions(s, names))
 	if errors.Is(err, pgcoord.ErrKey) {
 		return fmt.Errorf("%w: write a lock's number as 4242, its two numbers as 17:-4, or a name", err)
 	}

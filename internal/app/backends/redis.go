@@ -30,12 +30,16 @@ func redis() Backend {
 				{Name: "redis+sentinel", Port: port, Shown: "redis+sentinel://", Plain: "rediss+sentinel", Primary: true}, {Name: "rediss+sentinel", Port: port, Primary: true},
 				{Name: "redis+cluster", Port: port, Plain: "rediss+cluster"}, {Name: "rediss+cluster", Port: port},
 			},
-			Traits:    []config.Trait{config.Legible, config.Forget, config.Semaphores, config.Numbered},
+			Traits: []config.Trait{config.Legible, config.Forget, config.Semaphores, config.Numbered},
+			Check: func(s config.Source, _ map[string]string) error {
+				_, err := redisClient(s)
+				return err
+			},
+			Docs: config.Docs{
+				Example: "redis://localhost:6379/0", Select: "?keys=app:lock:*",
+				Help: "?keys=PATTERN, ?election=PATTERN and ?mutex=PATTERN; without that, everything that looks like a lock is shown",
+			},
 			Variables: []config.Variable{{Name: "REDIS_URL"}},
-		},
-		Docs: Docs{
-			Example: "redis://localhost:6379/0", Select: "?keys=app:lock:*",
-			Help: "?keys=PATTERN, ?election=PATTERN and ?mutex=PATTERN; without that, everything that looks like a lock is shown",
 		},
 		LogTo: rediscoord.LogTo, Source: redisSource, Driver: redisDriver, Row: redisRow,
 	}

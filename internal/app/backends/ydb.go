@@ -29,13 +29,17 @@ func ydb() Backend {
 			Schemes:   []config.Scheme{{Name: "grpc", Port: "2136", Shown: "grpc://", Plain: "grpcs"}, {Name: "grpcs", Port: "2136", Shown: "grpcs:// (YDB)"}},
 			Traits:    []config.Trait{config.Tokens, config.Nodes, config.Semaphores},
 			Parameter: ydbParameter,
+			Check: func(s config.Source, _ map[string]string) error {
+				_, err := newYDB(s, "", nil)
+				return err
+			},
+			Docs: config.Docs{
+				Example: "grpc://localhost:2136/local", Select: "?node=/local/app&semaphore=NAME (&election=, &mutex=)",
+				Help: "?node=PATH and &election=NAME, &mutex=NAME and &semaphore=NAME: it lists no names",
+			},
 			Variables: []config.Variable{{
 				Name: "YDB_CONNECTION_STRING", Typed: true, Add: fromYDB, With: "the credentials that YDB's own tools read",
 			}},
-		},
-		Docs: Docs{
-			Example: "grpc://localhost:2136/local", Select: "?node=/local/app&semaphore=NAME (&election=, &mutex=)",
-			Help: "?node=PATH and &election=NAME, &mutex=NAME and &semaphore=NAME: it lists no names",
 		},
 		LogTo: ydbcoord.LogTo, Source: ydbSource, Driver: ydbDriver,
 		Row: func(s config.Source, r *sources.Row, kind string) (query string, user bool) {
@@ -121,14 +125,18 @@ func ydbClient(s config.Source, secret string, logger *slog.Logger) (ydbcoord.Cl
 // openYDB makes a source. It reads the TLS files once, so that one that cannot be used is
 // told before anybody connects.
 func openYDB(s config.Source, secret string, logger *slog.Logger) (sources.Source, error) {
-	client, err := ydbClient(s, secret, logger)
-	if err != nil {
-		return nil, err
-	}
-	if client.TLS != nil {
+	if client, err := ydbClient(s, secret, logger); err == nil && client.TLS != nil {
 		if _, err := client.TLS.Load(); err != nil {
 			return nil, err
 		}
+	}
+	return newYDB(s, secret, logger)
+}
+
+func newYDB(s config.Source, secret string, logger *slog.Logger) (*ydbsource.Source, error) {
+	client, err := ydbClient(s, secret, logger)
+	if err != nil {
+		return nil, err
 	}
 	o := ydbsource.Options{
 		Name: s.Name, Client: client, Nodes: s.Nodes, PollMin: s.PollMin, PollMax: s.PollMax, Labels: labels(s),

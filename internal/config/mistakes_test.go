@@ -1,0 +1,59 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+
+	"coordtop/internal/app/backends"
+)
+
+func TestOneMistakeOfASourceHidesNoOther(t *testing.T) {
+	t.Parallel()
+	const text = `sources:
+  - name: a
+    url: postgres://h/d?sslmode=maybe
+    key_scheme: md5
+    channels: [ev, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb]
+    watch:
+      - mutex: m
+      - mutex: "99999999999999999999"
+      - election: "1:99999999999"
+  - url: postgres://b/d?locks=99999999999999999999
+  - url: redis://c/x
+  - url: grpc://d/l
+    watch:
+      - node: /` + "x\\x00" + `
+names:
+  b: {"17:-4": fine, month-end: x}
+owners:
+  - {}
+thresholds: {flap_within: 2h, wait: 1h}
+`
+	_, err := backends.Config().Parse([]byte(text), "/etc/c.yaml", noEnv)
+	if err == nil {
+		t.Fatal("no problem")
+	}
+	want := []string{
+		"/etc/c.yaml:3:10: sources[0].url: parameter 1 behind the ?: sslmode= takes ",
+		"/etc/c.yaml:4:17: sources[0].key_scheme: no such key scheme",
+		"/etc/c.yaml:5:20: sources[0].channels[1]: the name of channel 1 has 65 bytes",
+		"/etc/c.yaml:8:16: sources[0].watch[1].mutex: selecting locks: ",
+		"/etc/c.yaml:9:19: sources[0].watch[2].election: selecting locks: ",
+		"/etc/c.yaml:10:10: sources[1].url: selecting locks: ",
+		"/etc/c.yaml:11:10: sources[2].url: reading the Redis URL: a bad DB",
+		"/etc/c.yaml:16:33: names: naming locks: ",
+		"/etc/c.yaml:18:5: owners[0].label: missing",
+		"/etc/c.yaml:18:5: owners[0].match: missing",
+		"/etc/c.yaml:19:27: thresholds.flap_within: must be an hour at most",
+		"/etc/c.yaml:19:37: thresholds.wait: must not be longer",
+	}
+	got := strings.Split(err.Error(), "\n")
+	for i, line := range want {
+		if i >= len(got) || !strings.HasPrefix(got[i], line) {
+			t.Fatalf("problem %d is not %q:\n%s", i, line, err)
+		}
+	}
+	if len(got) > len(want) {
+		t.Errorf("more than was wrong:\n%s", err)
+	}
+}
