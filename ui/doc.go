@@ -19,8 +19,8 @@
 //
 // To add a column: an entry of columnTable in screen. A screen: an entry of viewTable in
 // screen and its file, with an intent in keys. An order: an entry of orderTable in rows, with
-// an intent in keys. A field of filters: an entry of fieldTable in filter and one in rows. An
-// intent: a binding in keys and a handler here.
+// an intent in keys. A field of filters: an entry of fieldTable in rows. An intent: a binding
+// in keys and a handler here.
 //
 // Filter and kind hold on all screens, and what they leave out is always said in the header.
 // While the cursor is in use, rows keep their places. What comes from outside passes

@@ -53,13 +53,8 @@ func (m *model) complete() {
 		return
 	}
 	f := &m.filtering
-	f.offer.next(&f.input, func(text string) filter.Completion { return completeFilter(m, text) })
+	f.offer.next(&f.input, m.Rows.Complete)
 	m.refilter()
-}
-
-// completeFilter completes a filter.
-func completeFilter(m *model, text string) filter.Completion {
-	return filter.Complete(text, m.Rows.Labels(), m.Rows.Values)
 }
 
 // filterLine is the line in which a filter is typed, and the filters before it.

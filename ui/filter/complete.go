@@ -14,7 +14,7 @@ type Completion struct {
 // Complete offers fields and labels for the word at the end of text, or, behind an
 // operator, the values that exist. values returns those of a field or label, in the
 // order in which they are to be offered; nil: any.
-func Complete(text string, labels []string, values func(field string) []string) Completion {
+func (fs Fields) Complete(text string, labels []string, values func(field string) []string) Completion {
 	s := scanner{text: text}
 	var last token
 	for t := s.next(); t.kind != tokenEnd; t = s.next() {
@@ -25,9 +25,9 @@ func Complete(text string, labels []string, values func(field string) []string) 
 	case last.kind == tokenCompare && (typed || last.empty) && strings.ContainsAny(last.op, "=~"):
 		return completeValue(text, last, values(strings.ToLower(last.text)))
 	case !typed || last.kind == tokenOpen || last.kind == tokenNot:
-		return Completion{len(text), fieldNames(labels, "")}
+		return Completion{len(text), fs.names(labels, "")}
 	case last.kind == tokenWord && !last.quoted:
-		return Completion{last.at, fieldNames(labels, last.text)}
+		return Completion{last.at, fs.names(labels, last.text)}
 	}
 	return Completion{From: len(text)}
 }
@@ -45,15 +45,13 @@ func completeValue(text string, t token, values []string) Completion {
 	return c
 }
 
-// fieldNames lists the fields, with the operator that is used most, and the labels.
-func fieldNames(labels []string, prefix string) []string {
+// names lists the fields, with the operator that is used most, and the labels.
+func (fs Fields) names(labels []string, prefix string) []string {
 	var list []string
-	for _, name := range Fields() {
-		if !hasPrefixFold(name, prefix) {
-			continue
+	for _, f := range fs {
+		if hasPrefixFold(f.Name, prefix) {
+			list = append(list, f.Name+f.Op)
 		}
-		f, _ := FieldOf(name)
-		list = append(list, name+fieldTable[f].op)
 	}
 	for _, l := range slices.Sorted(slices.Values(labels)) {
 		if hasPrefixFold(l, prefix) {

@@ -3,87 +3,52 @@ package filter
 import "slices"
 
 // Field is what a comparison may ask for.
-type Field uint8
+type Field struct {
+	Name   string // as it is written
+	Op     string // the operator that is used most
+	Is     FieldKind
+	Counts bool                // of a Length: a plain number is compared with a count of things
+	Value  func(string) string // how a value is written that was typed; nil: as it was typed
 
-// The fields, in the order in which they are offered.
+	Also  []string          // other words that people write for the field who know other programs
+	Means map[string]string // and for its values
+}
+
+// FieldKind is what a field is compared with.
+type FieldKind uint8
+
+// The kinds of fields.
 const (
-	Source Field = iota
-	Kind
-	Name
-	Owner
-	State
-	Since
-	Wait
-	Changes
-	Lease
-	Gap
-	Waiters    // the field wait, compared with a plain number
-	FieldCount // how many there are
+	Text FieldKind = iota
+	Count
+	Length // of time
 )
 
-// fieldEntry is what there is to know of a field.
-type fieldEntry struct {
-	name string // as it is written; "": it is not
-	op   string // the operator that is used most
-	is   fieldKind
-	many Field // what a plain number is compared with instead; 0: no other field
+// Fields is a language: the fields that its filters may ask for, in the order in which they
+// are offered.
+type Fields []Field
+
+// Find returns the index of a field by its name; -1: there is none.
+func (fs Fields) Find(name string) int {
+	return slices.IndexFunc(fs, func(f Field) bool { return f.Name == name })
 }
 
-// fieldKind is what a field is compared with.
-type fieldKind uint8
-
-const (
-	fieldText fieldKind = iota
-	fieldCount
-	fieldLength // of time
-)
-
-// fieldTable are the fields. How a subject answers to them is its own table.
-var fieldTable = [FieldCount]fieldEntry{
-	Source:  {name: "source", op: "="},
-	Kind:    {name: "kind", op: "="},
-	Name:    {name: "name", op: "~"},
-	Owner:   {name: "owner", op: "~"},
-	State:   {name: "state", op: "="},
-	Since:   {name: "since", op: "<", is: fieldLength},
-	Wait:    {name: "wait", op: ">", is: fieldLength, many: Waiters},
-	Changes: {name: "chg", op: ">", is: fieldCount},
-	Lease:   {name: "lease", op: "<", is: fieldLength},
-	Gap:     {name: "gap", op: ">", is: fieldLength},
-	Waiters: {is: fieldCount},
-}
-
-// Fields returns the names of the fields, in the order in which they are offered.
-func Fields() []string {
-	var names []string
-	for i := range fieldTable {
-		if fieldTable[i].name != "" {
-			names = append(names, fieldTable[i].name)
-		}
-	}
-	return names
-}
-
-// FieldOf finds a field by its name.
-func FieldOf(name string) (f Field, ok bool) {
-	i := slices.IndexFunc(fieldTable[:], func(e fieldEntry) bool { return e.name == name && name != "" })
-	return Field(max(i, 0)), i >= 0
-}
-
-func (f Field) text() bool { return fieldTable[f].is == fieldText }
+// Range is what is known of a number: it is one of those from Low to High. What is at least
+// five minutes has math.MaxInt64 as its High.
+type Range struct{ Low, High int64 }
 
 // Subject is what a filter judges. Match calls its methods on the goroutine that it
-// runs on.
+// runs on. A field is named by its index.
 type Subject interface {
 	// Words reports whether match holds for one of the texts in which a bare word is looked
 	// for.
 	Words(match func(string) bool) bool
 	// Text reports whether match holds for one of the values of a text field, and whether
 	// they are known.
-	Text(f Field, match func(string) bool) (found, known bool)
+	Text(field int, match func(string) bool) (found, known bool)
 	// Number returns the value of a number field, nanoseconds where it is a length of
-	// time, and whether it is known.
-	Number(f Field) (n int64, known bool)
+	// time, or the count that a plain number is compared with; false: it is not known.
+	Number(field int, count bool) (r Range, known bool)
 	// Label returns the value of a label; false: there is none.
 	Label(key string) (value string, ok bool)
 }
@@ -97,20 +62,20 @@ func (e Expr) Empty() bool { return e.root == nil }
 // Match reports whether s passes.
 func (e Expr) Match(s Subject) bool { return e.root == nil || e.root.eval(s) == yes }
 
-// CountsWaiters reports whether a number of waiters is asked for, as in wait>30: who writes
-// that may have meant seconds.
-func (e Expr) CountsWaiters() bool { return countsWaiters(e.root) }
+// Counts reports whether a field of times is compared with a plain number, as in wait>30: the
+// writer may have meant seconds.
+func (e Expr) Counts() bool { return counts(e.root) }
 
-func countsWaiters(n node) bool {
+func counts(n node) bool {
 	switch n := n.(type) {
 	case anyOf:
-		return slices.ContainsFunc(n, countsWaiters)
+		return slices.ContainsFunc(n, counts)
 	case allOf:
-		return slices.ContainsFunc(n, countsWaiters)
+		return slices.ContainsFunc(n, counts)
 	case negated:
-		return countsWaiters(n.of)
+		return counts(n.of)
 	case numberIs:
-		return n.field == Waiters
+		return n.count
 	}
 	return false
 }
@@ -169,7 +134,7 @@ func (n word) eval(s Subject) answer { return answered(s.Words(n.match)) }
 
 // textIs compares a text field, or a label where key is not "".
 type textIs struct {
-	field Field
+	field int
 	key   string
 	match func(string) bool
 	not   bool
@@ -191,25 +156,29 @@ func (n textIs) eval(s Subject) answer {
 	return answered(found != n.not)
 }
 
-// numberIs reports whether a number field lies in [from, to), or, with not, outside of it.
+// numberIs reports whether a number lies between two, both included, or, with not, outside of
+// them. Where that is so of a part of what the number may be, it is not known.
 type numberIs struct {
-	field    Field
+	field    int
+	count    bool
 	from, to int64
 	not      bool
 }
 
 func (n numberIs) eval(s Subject) answer {
-	v, known := s.Number(n.field)
-	if !known {
+	v, known := s.Number(n.field, n.count)
+	inside, outside := n.from <= v.Low && v.High <= n.to, v.High < n.from || n.to < v.Low
+	if !known || !inside && !outside {
 		return unknown
 	}
-	return answered((n.from <= v && v < n.to) != n.not)
+	return answered(inside != n.not)
 }
 
 // isUnknown is field=?, with not field!=?.
 type isUnknown struct {
-	field Field
+	field int
 	key   string
+	text  bool
 	not   bool
 }
 
@@ -218,10 +187,10 @@ func (n isUnknown) eval(s Subject) answer {
 	switch {
 	case n.key != "":
 		_, known = s.Label(n.key)
-	case n.field.text():
+	case n.text:
 		_, known = s.Text(n.field, nothing)
 	default:
-		_, known = s.Number(n.field)
+		_, known = s.Number(n.field, false)
 	}
 	return answered(known == n.not)
 }

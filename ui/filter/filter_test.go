@@ -2,6 +2,7 @@ package filter_test
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -10,15 +11,45 @@ import (
 	"coordtop/ui/filter"
 )
 
+// The fields of the language of these tests.
+const (
+	source = iota
+	kind
+	name
+	owner
+	state
+	since
+	wait
+	chg
+	lease
+	gap
+	waiters // what wait is compared with where that is a plain number
+)
+
+func language() filter.Fields {
+	return filter.Fields{
+		source: {Name: "source", Op: "="},
+		kind:   {Name: "kind", Op: "=", Means: map[string]string{"lock": "mutex"}},
+		name:   {Name: "name", Op: "~"},
+		owner:  {Name: "owner", Op: "~"},
+		state:  {Name: "state", Op: "=", Value: filter.OneWord, Also: []string{"status"}},
+		since:  {Name: "since", Op: "<", Is: filter.Length},
+		wait:   {Name: "wait", Op: ">", Is: filter.Length, Counts: true},
+		chg:    {Name: "chg", Op: ">", Is: filter.Count},
+		lease:  {Name: "lease", Op: "<", Is: filter.Length},
+		gap:    {Name: "gap", Op: ">", Is: filter.Length},
+	}
+}
+
 // row is a subject made by hand. Fields that are not in a map are unknown.
 type row struct {
-	texts   map[filter.Field][]string
-	numbers map[filter.Field]int64
+	texts   map[int][]string
+	numbers map[int]filter.Range
 	labels  map[string]string
 }
 
 func (r row) Words(match func(string) bool) bool {
-	for _, f := range []filter.Field{filter.Source, filter.Kind, filter.Name, filter.Owner} {
+	for _, f := range []int{source, kind, name, owner} {
 		if slices.ContainsFunc(r.texts[f], match) {
 			return true
 		}
@@ -26,15 +57,21 @@ func (r row) Words(match func(string) bool) bool {
 	return false
 }
 
-func (r row) Text(f filter.Field, match func(string) bool) (found, known bool) {
-	list, known := r.texts[f]
+func (r row) Text(field int, match func(string) bool) (found, known bool) {
+	list, known := r.texts[field]
 	return slices.ContainsFunc(list, match), known
 }
 
-func (r row) Number(f filter.Field) (int64, bool) {
-	n, ok := r.numbers[f]
+func (r row) Number(field int, count bool) (filter.Range, bool) {
+	if count {
+		field = waiters
+	}
+	n, ok := r.numbers[field]
 	return n, ok
 }
+
+// exactly is a length of time that is known.
+func exactly(d time.Duration) filter.Range { return filter.Range{Low: int64(d), High: int64(d)} }
 
 func (r row) Label(key string) (string, bool) {
 	v, ok := r.labels[key]
@@ -44,19 +81,19 @@ func (r row) Label(key string) (string, bool) {
 // setup returns three rows: a calm election, a mutex with a queue, one of which nothing
 // is known but its name.
 func setup() map[string]row {
-	text := func(source, kind, name, state string, owners ...string) map[filter.Field][]string {
-		return map[filter.Field][]string{filter.Source: {source}, filter.Kind: {kind}, filter.Name: {name}, filter.State: {state}, filter.Owner: owners}
+	text := func(from, of, called, is string, owners ...string) map[int][]string {
+		return map[int][]string{source: {from}, kind: {of}, name: {called}, state: {is}, owner: owners}
 	}
 	return map[string]row{
 		"calm": {texts: text("coord", "election", "orders/outbox", "led", "host-12:1893"),
-			numbers: map[filter.Field]int64{filter.Since: int64(3 * time.Hour), filter.Changes: 0, filter.Waiters: 0, filter.Wait: 0,
-				filter.Lease: int64(12 * time.Second), filter.Gap: 0},
+			numbers: map[int]filter.Range{since: exactly(3 * time.Hour), chg: exactly(0), waiters: exactly(0), wait: exactly(0),
+				lease: exactly(12 * time.Second), gap: exactly(0)},
 			labels: map[string]string{"env": "prod", "Team": "core"}},
 		"busy": {texts: text("leases", "mutex", "orders/reconcile", "no-leader"),
-			numbers: map[filter.Field]int64{filter.Since: int64(90 * time.Second), filter.Changes: 5, filter.Waiters: 2,
-				filter.Wait: int64(41 * time.Second), filter.Gap: int64(8200 * time.Millisecond)},
+			numbers: map[int]filter.Range{since: exactly(90 * time.Second), chg: exactly(5), waiters: exactly(2),
+				wait: exactly(41 * time.Second), gap: exactly(8200 * time.Millisecond)},
 			labels: map[string]string{"env": "test"}},
-		"dark": {texts: map[filter.Field][]string{filter.Source: {"leases"}, filter.Name: {"a name (old)"}}},
+		"dark": {texts: map[int][]string{source: {"leases"}, name: {"a name (old)"}}},
 	}
 }
 
@@ -141,13 +178,38 @@ func TestFiltersSelectWhatTheySay(t *testing.T) {
 		strings.Repeat("(", 40) + "orders":     "busy calm",
 		"source=leases !kind=mutex or kind=? ": "dark",
 	} {
-		e, err := filter.Parse(text, labels())
+		e, err := language().Parse(text, labels())
 		if open := (*filter.Error)(nil); err != nil && (!errors.As(err, &open) || !open.Open) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
 		if got := passing(e); got != want {
 			t.Errorf("%s lets %q pass, not %q", text, got, want)
+		}
+	}
+}
+
+// What is only known to lie between bounds is more or less than something where all that it may
+// be is.
+func TestANumberOfWhichBoundsAreKnownMatchesOnlyWhatIsSure(t *testing.T) {
+	t.Parallel()
+	atLeast := filter.Range{Low: int64(5 * time.Minute), High: math.MaxInt64}
+	atMost := filter.Range{High: int64(5 * time.Minute)}
+	between := filter.Range{Low: int64(2 * time.Second), High: int64(4 * time.Second)}
+	for _, c := range []struct {
+		is   filter.Range
+		text string
+		want bool
+	}{
+		{atLeast, "since>4m", true}, {atLeast, "since>=5m", true}, {atLeast, "since>10m", false}, {atLeast, "since<10m", false},
+		{atLeast, "!since<10m", false}, {atLeast, "!since>10m", false}, {atLeast, "since<5m", false}, {atLeast, "!since<5m", true},
+		{atLeast, "since=5m", false}, {atLeast, "since!=5m", false}, {atLeast, "since!=4m", true}, {atLeast, "since!=?", true}, {atLeast, "since=?", false},
+		{atMost, "since<10m", true}, {atMost, "since<=5m", true}, {atMost, "since<4m", false}, {atMost, "since>1m", false}, {atMost, "!since>5m", true},
+		{between, "since>1s", true}, {between, "since<5s", true}, {between, "since>3s", false}, {between, "since<3s", false}, {between, "since=3s", false},
+	} {
+		e, err := language().Parse(c.text, nil)
+		if got := e.Match(row{numbers: map[int]filter.Range{since: c.is}}); err != nil || got != c.want {
+			t.Errorf("%s of %v: %t (%v)", c.text, c.is, got, err)
 		}
 	}
 }
@@ -178,7 +240,7 @@ func TestMistakesAreSaidWithTheirPlace(t *testing.T) {
 		{"orders )", "a ) too many", 7, false},
 		{strings.Repeat("(", 60) + "x", "nested too deeply", 51, false},
 	} {
-		e, err := filter.Parse(c.text, labels())
+		e, err := language().Parse(c.text, labels())
 		var got *filter.Error
 		if !errors.As(err, &got) || got.Text != c.want || got.At != c.at || got.Open != c.open {
 			t.Errorf("%s: %+v", c.text, got)
@@ -216,7 +278,7 @@ func TestCompletionOffersFieldsAndValues(t *testing.T) {
 		{`"quoted`, 7, ""},
 		{"kind=mutex ", 11, "source= kind= name~ owner~ state= since< wait> chg> lease< gap> Team= env="},
 	} {
-		got := filter.Complete(c.text, labels(), values)
+		got := language().Complete(c.text, labels(), values)
 		if list := strings.Join(got.List, " "); list != c.want || c.want != "" && got.From != c.from {
 			t.Errorf("%q offers %q from %d", c.text, list, got.From)
 		}
@@ -226,8 +288,8 @@ func TestCompletionOffersFieldsAndValues(t *testing.T) {
 func TestQuotedTextIsReadBackAsItWas(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"plain", "two words", `a"b`, `back\slash`, `end\`, "or", "?", "a=b", "(x)", "日本", ""} {
-		r := row{texts: map[filter.Field][]string{filter.Owner: {text}}}
-		e, err := filter.Parse("owner="+filter.Quote(text), nil)
+		r := row{texts: map[int][]string{owner: {text}}}
+		e, err := language().Parse("owner="+filter.Quote(text), nil)
 		if err != nil || !e.Match(r) {
 			t.Errorf("%q written as %s does not match: %v", text, filter.Quote(text), err)
 		}
@@ -240,7 +302,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e, err := filter.Parse(text, labels())
+		e, err := language().Parse(text, labels())
 		var bad *filter.Error
 		if err != nil && (!errors.As(err, &bad) || bad.At < 0 || bad.At > len(text) || bad.Text == "") {
 			t.Errorf("%q: %v", text, err)
@@ -248,12 +310,12 @@ func FuzzParse(f *testing.F) {
 		for _, r := range setup() {
 			e.Match(r)
 		}
-		c := filter.Complete(text, labels(), func(string) []string { return []string{"a b", text} })
+		c := language().Complete(text, labels(), func(string) []string { return []string{"a b", text} })
 		if c.From < 0 || c.From > len(text) {
 			t.Errorf("%q is completed from %d", text, c.From)
 		}
-		quoted, err := filter.Parse("name="+filter.Quote(text), nil)
-		if text != "" && (err != nil || !quoted.Match(row{texts: map[filter.Field][]string{filter.Name: {text}}})) {
+		quoted, err := language().Parse("name="+filter.Quote(text), nil)
+		if text != "" && (err != nil || !quoted.Match(row{texts: map[int][]string{name: {text}}})) {
 			t.Errorf("%q is not read back from %s: %v", text, filter.Quote(text), err)
 		}
 	})
@@ -275,7 +337,7 @@ func TestAFilterThatSelectsNothingIsComparedWithWhatThereIs(t *testing.T) {
 		"biling": "billing", "compacter": "compactor", "4224": "4242", "billing kind=mutx": "kind=mutex",
 		"app:leader": "", `"kind:election"`: "", "!biling": "billing", "zz": "", "zzzzzz": "", "since>1m": "", "": "",
 	} {
-		if got := filter.Meant(text, labels(), values); got != want {
+		if got := language().Meant(text, labels(), values); got != want {
 			t.Errorf("%s: meant %q, want %q", text, got, want)
 		}
 	}

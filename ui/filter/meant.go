@@ -7,29 +7,20 @@ import (
 	"coordtop/internal/address"
 )
 
-// otherWords are what people write who know other programs, by what it is called here.
-var otherWords = map[string]map[string]string{
-	"": {
-		"status": "state", "type": "kind", "leader": "owner", "holder": "owner", "key": "name", "lock": "name", "age": "since",
-		"waiters": "wait", "waiting": "wait", "queue": "wait", "ttl": "lease", "expires": "lease", "changes": "chg", "backend": "source",
-	},
-	"kind": {"leader": "election", "lock": "mutex"},
-}
-
 // Meant returns the part of a filter that its writer probably meant otherwise, as it should
 // be written; "": nothing is likely. It is for a filter that selects nothing: a value that no
 // row has, a colon for an operator, or a word with a typing error. values returns what exists
 // of a field or label.
-func Meant(text string, labels []string, values func(field string) []string) string {
+func (fs Fields) Meant(text string, labels []string, values func(field string) []string) string {
 	s := scanner{text: text}
 	for t := s.next(); t.kind != tokenEnd; t = s.next() {
 		switch {
 		case t.kind == tokenCompare && t.op == "=" && !t.empty:
-			if v := meantValue(strings.ToLower(t.text), t.value, values); v != "" {
+			if v := fs.meantValue(strings.ToLower(t.text), t.value, values); v != "" {
 				return t.text + "=" + Quote(v)
 			}
 		case t.kind == tokenWord && !t.quoted:
-			if m := meantWord(t.text, labels, values); m != "" {
+			if m := fs.meantWord(t.text, labels, values); m != "" {
 				return m
 			}
 		}
@@ -38,11 +29,11 @@ func Meant(text string, labels []string, values func(field string) []string) str
 }
 
 // meantWord is what a bare word was probably meant to be.
-func meantWord(word string, labels []string, values func(field string) []string) string {
+func (fs Fields) meantWord(word string, labels []string, values func(field string) []string) string {
 	field, value, colon := strings.Cut(word, ":")
 	if colon && value != "" {
-		if known := meantField(field, labels); known != "" {
-			return comparison(known, value, values)
+		if known := fs.meant(field, labels); known != "" {
+			return fs.comparison(known, value, values)
 		}
 	}
 	var parts []string
@@ -64,11 +55,11 @@ func meantWord(word string, labels []string, values func(field string) []string)
 const minMeant = 3
 
 // comparison writes a comparison with the operator that suits the field.
-func comparison(field, value string, values func(field string) []string) string {
-	if f, ok := FieldOf(field); ok && !f.text() {
+func (fs Fields) comparison(field, value string, values func(field string) []string) string {
+	if i := fs.Find(field); i >= 0 && fs[i].Is != Text {
 		return field + ">" + value
 	}
-	if v := meantValue(field, value, values); v != "" {
+	if v := fs.meantValue(field, value, values); v != "" {
 		return field + "=" + Quote(v)
 	}
 	if slices.ContainsFunc(values(field), func(v string) bool { return strings.EqualFold(v, value) }) {
@@ -77,34 +68,41 @@ func comparison(field, value string, values func(field string) []string) string 
 	return field + "~" + Quote(value)
 }
 
-// meantField is the field or label that a word names or was probably meant to name; "": none.
-func meantField(word string, labels []string) string {
+// meant is the field or label that a word names or was probably meant to name; "": none.
+func (fs Fields) meant(word string, labels []string) string {
 	word = strings.ToLower(word)
-	known := append(Fields(), labels...)
-	switch i := slices.IndexFunc(known, func(s string) bool { return strings.EqualFold(s, word) }); {
-	case i >= 0:
-		return known[i]
-	case otherWords[""][word] != "":
-		return otherWords[""][word]
+	known := make([]string, 0, len(fs)+len(labels))
+	for _, f := range fs {
+		if f.Name == word || slices.Contains(f.Also, word) {
+			return f.Name
+		}
+		known = append(known, f.Name)
 	}
-	return address.Near(word, known...)
+	if i := slices.IndexFunc(labels, func(s string) bool { return strings.EqualFold(s, word) }); i >= 0 {
+		return labels[i]
+	}
+	return address.Near(word, append(known, labels...)...)
 }
 
 // meantValue is the value of a text field or label that was probably meant; "" where the
 // value exists, or nothing is likely.
-func meantValue(field, value string, values func(field string) []string) string {
-	if f, ok := FieldOf(field); ok && !f.text() || value == "?" {
+func (fs Fields) meantValue(field, value string, values func(field string) []string) string {
+	var f Field
+	if i := fs.Find(field); i >= 0 {
+		f = fs[i]
+	}
+	if f.Is != Text || value == "?" {
 		return ""
 	}
-	if field == "state" {
-		value = stateWord(value)
+	if f.Value != nil {
+		value = f.Value(value)
 	}
 	known := values(field)
-	switch {
+	switch other := f.Means[strings.ToLower(value)]; {
 	case slices.ContainsFunc(known, func(v string) bool { return strings.EqualFold(v, value) }):
 		return ""
-	case otherWords[field][strings.ToLower(value)] != "":
-		return otherWords[field][strings.ToLower(value)]
+	case other != "":
+		return other
 	}
 	if near := address.Near(value, known...); near != "" {
 		return near

@@ -26,8 +26,8 @@ const maxDepth = 50
 // Parse reads a filter. labels are the labels that sources have. An error is an *Error;
 // with one that is Open, the Expr is what is finished, else it is empty. A quote or a
 // parenthesis that is not closed is closed by the end.
-func Parse(text string, labels []string) (Expr, error) {
-	p := parser{scanner: scanner{text: text}, labels: labels}
+func (fs Fields) Parse(text string, labels []string) (Expr, error) {
+	p := parser{scanner: scanner{text: text}, fields: fs, labels: labels}
 	p.advance()
 	root := p.either(0)
 	if p.failed == nil && p.token.kind == tokenClose {
@@ -44,6 +44,7 @@ func Parse(text string, labels []string) (Expr, error) {
 
 type parser struct {
 	scanner
+	fields Fields
 	labels []string
 	token  token
 	failed *Error // the first one that is not Open, else the first
@@ -155,17 +156,15 @@ func (p *parser) term(depth int) node {
 
 // compare makes a comparison of its token.
 func (p *parser) compare(t token) node {
-	name := strings.ToLower(t.text)
-	field, ok := FieldOf(name)
-	key := ""
-	if !ok {
+	field, key := p.fields.Find(strings.ToLower(t.text)), ""
+	if field < 0 {
 		if t.text == "" {
 			p.fail(t.at, "which field %s %s?", t.op, t.value)
 			return nil
 		}
 		i := slices.IndexFunc(p.labels, func(l string) bool { return strings.EqualFold(l, t.text) })
 		if i < 0 {
-			if near := meantField(t.text, p.labels); near != "" {
+			if near := p.fields.meant(t.text, p.labels); near != "" {
 				p.fail(t.at, "no field or label %s: did you mean %s?", t.text, near)
 			} else {
 				p.fail(t.at, "no field or label %s: tab lists them, quotes look for it as text", t.text)
@@ -178,27 +177,29 @@ func (p *parser) compare(t token) node {
 		p.open(t.at, t.text+t.op+" what?")
 		return nil
 	}
+	text := key != "" || p.fields[field].Is == Text
 	if t.value == "?" && !t.asIs {
 		if t.op != "=" && t.op != "!=" {
 			p.fail(t.valued, "? is what is not known: use = or !=")
 			return nil
 		}
-		return isUnknown{field, key, t.op == "!="}
+		return isUnknown{field, key, text, t.op == "!="}
 	}
-	if key != "" || field.text() {
+	if text {
 		return p.compareText(t, field, key)
 	}
 	return p.compareNumber(t, field)
 }
 
-func (p *parser) compareText(t token, field Field, key string) node {
+func (p *parser) compareText(t token, field int, key string) node {
 	n := textIs{field: field, key: key, not: t.op[0] == '!'}
 	switch t.op {
 	case "=", "!=":
-		n.match = equals(t.value)
-		if field == State && key == "" {
-			n.match = equals(stateWord(t.value))
+		value := t.value
+		if key == "" && p.fields[field].Value != nil {
+			value = p.fields[field].Value(value)
 		}
+		n.match = equals(value)
 	case "~", "!~":
 		re, err := regexp.Compile("(?i)" + t.value)
 		if err != nil {
@@ -222,37 +223,35 @@ func expressionError(err error) string {
 	return "no regular expression"
 }
 
-func (p *parser) compareNumber(t token, field Field) node {
+func (p *parser) compareNumber(t token, field int) node {
 	var n, unit int64
 	var ok bool
-	if many := fieldTable[field].many; many != 0 && !hasUnit(t.value) {
-		field = many
-	}
-	switch fieldTable[field].is {
-	case fieldCount:
+	f := &p.fields[field]
+	is := numberIs{field: field, count: f.Counts && !hasUnit(t.value)}
+	if f.Is == Count || is.count {
 		if n, ok = parseCount(t.value); !ok {
 			p.fail(t.valued, "%s is compared with a number", t.text)
 			return nil
 		}
 		unit = 1
-	default:
-		if n, unit, ok = parseLength(t.value); !ok {
-			p.fail(t.valued, "%s is compared with a time as 30s, 10m, 2h or 3d", t.text)
-			return nil
-		}
+	} else if n, unit, ok = parseLength(t.value); !ok {
+		p.fail(t.valued, "%s is compared with a time as 30s, 10m, 2h or 3d", t.text)
+		return nil
 	}
 	switch t.op {
 	case "=", "!=":
-		return numberIs{field, n, n + unit, t.op == "!="}
+		is.from, is.to, is.not = n, n+unit-1, t.op == "!="
 	case "<":
-		return numberIs{field, smallest, n, false}
+		is.from, is.to = smallest, n-1
 	case "<=":
-		return numberIs{field, smallest, n + 1, false}
+		is.from, is.to = smallest, n
 	case ">":
-		return numberIs{field, n + 1, largest, false}
+		is.from, is.to = n+1, largest
 	case ">=":
-		return numberIs{field, n, largest, false}
+		is.from, is.to = n, largest
+	default:
+		p.fail(t.at, "%s is a number: use = != < > <= or >=", t.text)
+		return nil
 	}
-	p.fail(t.at, "%s is a number: use = != < > <= or >=", t.text)
-	return nil
+	return is
 }

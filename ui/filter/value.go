@@ -103,11 +103,8 @@ func equals(value string) func(string) bool {
 	return func(s string) bool { return strings.EqualFold(s, value) }
 }
 
-// stateWord writes the words of a state as one, so that it needs no quotes:
-// "led, renewal late" is led-renewal-late.
-func stateWord(s string) string {
+// OneWord writes words as one, so that they need no quotes: "led, renewal late" is
+// led-renewal-late.
+func OneWord(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' || r == '-' || r == '_' }), "-")
 }
-
-// StateWord is how a state is written in a filter: no blanks, "no leader" is no-leader.
-func StateWord(state string) string { return stateWord(state) }

@@ -8,106 +8,177 @@ import (
 	"coordtop/ui/filter"
 )
 
-// fieldEntry is how rows answer to a field of a filter: by texts or by a number. What is not
-// known is false.
+// fieldEntry is a field of filters and how rows answer to it: by texts or by a number. What is
+// not known is false.
 type fieldEntry struct {
+	filter.Field
 	text   func(s *rowSubject, match func(string) bool) (found, known bool)
-	number func(s *rowSubject) (n int64, known bool)
-	values func(r *sources.Row, v *Verdict, add func(string)) // that completion offers; nil: none
+	number func(s *rowSubject) (r filter.Range, known bool)
+	count  func(s *rowSubject) (r filter.Range, known bool)            // that a plain number is compared with, where Counts
+	event  func(s *eventSubject, match func(string) bool) (found bool) // what an event says itself; nil: its row is asked
+	values func(r *sources.Row, v *Verdict, add func(string))          // that completion offers; nil: none
+	always []string                                                    // values that make sense whether or not a row has them now
 }
 
+// exactly is a number that is known.
+func exactly[N ~int | ~int64](n N) filter.Range { return filter.Range{Low: int64(n), High: int64(n)} }
+
 // fieldTable has all fields.
-var fieldTable = [filter.FieldCount]fieldEntry{
-	filter.Source: {
+func fieldTable() []fieldEntry {
+	return []fieldEntry{{
+		Field:  filter.Field{Name: "source", Op: "=", Also: []string{"backend"}},
 		text:   func(s *rowSubject, match func(string) bool) (found, known bool) { return match(s.row.Source), true },
+		event:  func(s *eventSubject, match func(string) bool) bool { return match(s.event.Ref.Source) },
 		values: func(r *sources.Row, _ *Verdict, add func(string)) { add(r.Source) },
-	},
-	filter.Kind: {
+	}, {
+		Field: filter.Field{Name: "kind", Op: "=", Also: []string{"type"}, Means: map[string]string{"leader": "election", "lock": "mutex"}},
 		text: func(s *rowSubject, match func(string) bool) (found, known bool) {
 			return match(s.row.Kind.String()), s.row.Kind != sources.KindUnknown
 		},
 		values: func(r *sources.Row, _ *Verdict, add func(string)) { add(r.Kind.String()) },
-	},
-	filter.Name: {
+		always: []string{sources.KindElection.String(), sources.KindMutex.String(), sources.KindSemaphore.String()},
+	}, {
+		Field: filter.Field{Name: "name", Op: "~", Also: []string{"key", "lock"}},
 		text: func(s *rowSubject, match func(string) bool) (found, known bool) {
 			return match(s.row.Name) || s.row.Alias != "" && match(s.row.Alias), true
 		},
+		event: (*eventSubject).named,
 		values: func(r *sources.Row, _ *Verdict, add func(string)) {
 			add(r.Name)
 			add(r.Alias)
 		},
-	},
-	filter.Owner: {
+	}, {
+		Field: filter.Field{Name: "owner", Op: "~", Also: []string{"leader", "holder"}},
 		text: func(s *rowSubject, match func(string) bool) (found, known bool) {
 			return ownedBy(s.row, match), s.row.OwnersHow != sources.Unknown || len(s.row.Owners) > 0
 		},
+		event: (*eventSubject).owners,
 		values: func(r *sources.Row, _ *Verdict, add func(string)) {
 			for i := range r.Owners {
 				add(r.Owners[i].Label)
 			}
 		},
-	},
-	filter.State: {
+	}, {
+		Field: filter.Field{Name: "state", Op: "=", Value: filter.OneWord, Also: []string{"status"}},
 		text: func(s *rowSubject, match func(string) bool) (found, known bool) {
-			return match(stateWord(s.v.Status)) || s.v.Flapping && match("flapping"), s.v.Status != sources.StatusUnknown
+			return match(stateWord(s.v.Status)) || s.v.Flapping && match(flapping), s.v.Status != sources.StatusUnknown
 		},
 		values: func(_ *sources.Row, v *Verdict, add func(string)) { add(stateWord(v.Status)) },
-	},
-	filter.Since: {number: func(s *rowSubject) (n int64, known bool) {
-		at, ok := sinceOf(s.row)
-		return int64(s.now.Sub(at)), ok
-	}},
-	filter.Wait: {number: func(s *rowSubject) (n int64, known bool) {
-		longest := waitsSince(s.row, s.now)
-		return int64(longest), s.row.Queue.How != sources.Unknown && (s.row.Queue.Len == 0 || longest > 0)
-	}},
-	filter.Waiters: {number: func(s *rowSubject) (n int64, known bool) {
-		return int64(s.row.Queue.Len), s.row.Queue.How != sources.Unknown
-	}},
-	filter.Lease: {number: func(s *rowSubject) (n int64, known bool) { return leaseOf(s.row, s.now) }},
-	filter.Changes: {number: func(s *rowSubject) (n int64, known bool) {
-		return int64(s.v.Changes), s.v.Status != sources.StatusNotObserved
-	}},
-	filter.Gap: {number: func(s *rowSubject) (n int64, known bool) {
-		if r := s.row; len(r.Terms) == 0 && r.Nobody.How == sources.Unknown || r.Kind == sources.KindSemaphore {
-			return 0, false
-		}
-		return int64(s.row.Gaps(s.st, s.now, ChangesSpan).Sum.Max), true
-	}},
+		always: stateWords(),
+	}, {
+		Field:  filter.Field{Name: "since", Op: "<", Is: filter.Length, Also: []string{"age"}},
+		number: func(s *rowSubject) (filter.Range, bool) { return ageRange(sinceOf(s.row), s.now) },
+	}, {
+		Field:  filter.Field{Name: "wait", Op: ">", Is: filter.Length, Counts: true, Also: []string{"waiters", "waiting", "queue"}},
+		number: waitOf,
+		count: func(s *rowSubject) (filter.Range, bool) {
+			return exactly(s.row.Queue.Len), s.row.Queue.How != sources.Unknown
+		},
+	}, {
+		Field: filter.Field{Name: "chg", Op: ">", Is: filter.Count, Also: []string{"changes"}},
+		number: func(s *rowSubject) (filter.Range, bool) {
+			return exactly(int64(s.v.Changes)), s.v.Status != sources.StatusNotObserved
+		},
+	}, {
+		Field:  filter.Field{Name: "lease", Op: "<", Is: filter.Length, Also: []string{"ttl", "expires"}},
+		number: func(s *rowSubject) (filter.Range, bool) { return leaseOf(s.row, s.now) },
+	}, {
+		Field: filter.Field{Name: "gap", Op: ">", Is: filter.Length},
+		number: func(s *rowSubject) (filter.Range, bool) {
+			if r := s.row; len(r.Terms) == 0 && r.Nobody.How == sources.Unknown || r.Kind == sources.KindSemaphore {
+				return filter.Range{}, false
+			}
+			sum := s.row.Gaps(s.st, s.now, ChangesSpan).Sum
+			return filter.Range{Low: int64(sum.Min), High: int64(sum.Max)}, true
+		},
+	}}
+}
+
+// fields is the table, and language what of it filters know.
+var (
+	fields   = fieldTable()
+	language = languageOf(fields)
+)
+
+func languageOf(table []fieldEntry) filter.Fields {
+	fs := make(filter.Fields, len(table))
+	for i := range table {
+		fs[i] = table[i].Field
+	}
+	return fs
+}
+
+// flapping is what a filter names a row that flaps, beside its state.
+const flapping = "flapping"
+
+// stateWords are all that a state may be.
+func stateWords() []string {
+	list := []string{flapping}
+	for s := sources.StatusNotObserved; s <= sources.StatusAbsent; s++ {
+		list = append(list, stateWord(s))
+	}
+	return list
 }
 
 // stateWord is how a filter names a state.
 func stateWord(s sources.Status) string {
 	switch s { // those without a blank are themselves: nothing is allocated for most rows
 	case sources.StatusNotObserved, sources.StatusLedLate, sources.StatusNoLeader, sources.StatusNoCandidates, sources.StatusHeldSilent:
-		return filter.StateWord(s.String())
+		return filter.OneWord(s.String())
 	}
 	return s.String()
 }
 
-// sinceOf is since when a row is as it is; false: unknown.
-func sinceOf(r *sources.Row) (time.Time, bool) {
-	s := r.Nobody
+// sinceOf is since when a row is as it is.
+func sinceOf(r *sources.Row) sources.Stamp {
 	switch {
-	case len(r.Owners) > 0:
-		s = r.Owners[0].Since
-	case r.OwnersHow == sources.Unknown:
-		return time.Time{}, false
+	case len(r.Owners) == 1:
+		return r.Owners[0].Since
+	case len(r.Owners) > 1 || r.OwnersHow == sources.Unknown:
+		return sources.Stamp{}
 	}
-	return s.At, s.How != sources.Unknown && !s.At.IsZero() && len(r.Owners) <= 1
+	return r.Nobody
+}
+
+// ageRange is between which bounds the time since a stamp lies; false: it is unknown.
+func ageRange(s sources.Stamp, now time.Time) (filter.Range, bool) {
+	if s.How == sources.Unknown || s.At.IsZero() {
+		return filter.Range{}, false
+	}
+	r := exactly(now.Sub(s.At))
+	switch after := s.After(); {
+	case s.How == sources.AtLeast:
+		r.High = math.MaxInt64
+	case s.How == sources.Bound:
+		r.Low = min(0, r.High)
+	case !after.IsZero():
+		r.High = int64(now.Sub(after))
+	}
+	return r, true
+}
+
+// waitOf is how long the longest wait of a row lasts.
+func waitOf(s *rowSubject) (longest filter.Range, known bool) {
+	q := &s.row.Queue
+	for i := range q.Waiters {
+		if r, ok := ageRange(q.Waiters[i].Since, s.now); ok {
+			longest.Low, longest.High, known = max(longest.Low, r.Low), max(longest.High, r.High), true
+		}
+	}
+	return longest, q.How != sources.Unknown && (q.Len == 0 || known)
 }
 
 // leaseOf is the least that is left of a lease of the row's owners. One without an end
 // is longer than any other.
-func leaseOf(r *sources.Row, now time.Time) (left int64, known bool) {
-	left = math.MaxInt64 - 1
+func leaseOf(r *sources.Row, now time.Time) (left filter.Range, known bool) {
+	least := time.Duration(math.MaxInt64)
 	for i := range r.Owners {
 		switch o := &r.Owners[i]; {
 		case o.NoExpiry:
 			known = true
 		case o.Expires.How != sources.Unknown && !o.Expires.At.IsZero():
-			left, known = min(left, int64(LeaseLeft(o, now))), true
+			least, known = min(least, LeaseLeft(o, now)), true
 		}
 	}
-	return left, known
+	return exactly(least), known
 }

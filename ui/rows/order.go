@@ -99,8 +99,8 @@ func ownerText(row *sources.Row) string {
 }
 
 func sinceKey(row *sources.Row, _ *Verdict) int64 {
-	if at, ok := sinceOf(row); ok {
-		return -at.UnixNano()
+	if s := sinceOf(row); s.How != sources.Unknown && !s.At.IsZero() {
+		return -s.At.UnixNano()
 	}
 	return keyUnknown
 }

@@ -31,7 +31,7 @@ func (f *Selection) Parse(text string, labels func() []string) {
 	if strings.ContainsAny(text, "=~<>") {
 		keys = labels()
 	}
-	expr, err := filter.Parse(text, keys)
+	expr, err := language.Parse(text, keys)
 	f.Text, f.Mistake = text, nil
 	if err != nil && (!errors.As(err, &f.Mistake) || !f.Mistake.Open) {
 		return
@@ -85,11 +85,16 @@ func ownedBy(r *sources.Row, match func(string) bool) bool {
 	return false
 }
 
-func (s *rowSubject) Text(f filter.Field, match func(string) bool) (found, known bool) {
-	return fieldTable[f].text(s, match)
+func (s *rowSubject) Text(field int, match func(string) bool) (found, known bool) {
+	return fields[field].text(s, match)
 }
 
-func (s *rowSubject) Number(f filter.Field) (int64, bool) { return fieldTable[f].number(s) }
+func (s *rowSubject) Number(field int, count bool) (filter.Range, bool) {
+	if count {
+		return fields[field].count(s)
+	}
+	return fields[field].number(s)
+}
 
 func (s *rowSubject) Label(key string) (string, bool) {
 	for _, l := range s.row.Labels {
@@ -112,8 +117,7 @@ type eventSubject struct {
 
 func (s *eventSubject) Words(match func(string) bool) bool {
 	e := s.event
-	return match(e.Ref.Name) || match(e.Ref.Source) || match(e.Ref.Space) || match(e.RefKind.String()) || s.owners(match) ||
-		e.Alias != "" && match(e.Alias) || s.row != nil && s.row.Alias != "" && match(s.row.Alias)
+	return match(e.Ref.Source) || match(e.Ref.Space) || match(e.RefKind.String()) || s.owners(match) || s.named(match)
 }
 
 func (s *eventSubject) owners(match func(string) bool) bool {
@@ -121,24 +125,26 @@ func (s *eventSubject) owners(match func(string) bool) bool {
 	return match(e.Owner.Label) || match(e.Owner.ID) || match(e.Previous.Label) || match(e.Previous.ID)
 }
 
-func (s *eventSubject) Text(f filter.Field, match func(string) bool) (found, known bool) {
-	switch f {
-	case filter.Source:
-		return match(s.event.Ref.Source), true
-	case filter.Owner:
-		return s.owners(match), true
-	}
-	if s.row == nil {
-		return f == filter.Name && (match(s.event.Ref.Name) || s.event.Alias != "" && match(s.event.Alias)), f == filter.Name
-	}
-	return (&rowSubject{s.row, s.st, s.v, s.now}).Text(f, match)
+func (s *eventSubject) named(match func(string) bool) bool {
+	e := s.event
+	return match(e.Ref.Name) || e.Alias != "" && match(e.Alias) || s.row != nil && s.row.Alias != "" && match(s.row.Alias)
 }
 
-func (s *eventSubject) Number(f filter.Field) (int64, bool) {
-	if s.row == nil {
-		return 0, false
+func (s *eventSubject) Text(field int, match func(string) bool) (found, known bool) {
+	switch f := &fields[field]; {
+	case f.event != nil:
+		return f.event(s, match), true
+	case s.row == nil:
+		return false, false
 	}
-	return (&rowSubject{s.row, s.st, s.v, s.now}).Number(f)
+	return (&rowSubject{s.row, s.st, s.v, s.now}).Text(field, match)
+}
+
+func (s *eventSubject) Number(field int, count bool) (filter.Range, bool) {
+	if s.row == nil {
+		return filter.Range{}, false
+	}
+	return (&rowSubject{s.row, s.st, s.v, s.now}).Number(field, count)
 }
 
 func (s *eventSubject) Label(key string) (string, bool) {

@@ -35,9 +35,9 @@ func (x *Index) Values(field string) []string {
 }
 
 func valuesOf(field string, r *sources.Row, v *Verdict, add func(string)) {
-	if f, ok := filter.FieldOf(field); ok {
-		if values := fieldTable[f].values; values != nil {
-			values(r, v, add)
+	if i := language.Find(field); i >= 0 {
+		if fields[i].values != nil {
+			fields[i].values(r, v, add)
 		}
 		return
 	}
@@ -67,26 +67,21 @@ func (x *Index) Labels() []string {
 // Meant asks whether a filter that selects nothing was meant otherwise; "": nothing else is
 // likely.
 func (x *Index) Meant() string {
-	meant := filter.Meant(x.Filter.Text, x.Labels(), func(field string) []string { return append(x.Values(field), always(field)...) })
+	values := func(field string) []string {
+		list := x.Values(field)
+		if i := language.Find(field); i >= 0 {
+			list = append(list, fields[i].always...)
+		}
+		return list
+	}
+	meant := language.Meant(x.Filter.Text, x.Labels(), values)
 	if meant == "" {
 		return ""
 	}
 	return "did you mean " + paint.Clean(meant) + "?"
 }
 
-// always are the values of a field that make sense whether or not a row has them now.
-func always(field string) []string {
-	var list []string
-	switch field {
-	case "kind":
-		for _, k := range []sources.Kind{sources.KindElection, sources.KindMutex, sources.KindSemaphore} {
-			list = append(list, k.String())
-		}
-	case "state":
-		for s := sources.StatusNotObserved; s <= sources.StatusAbsent; s++ {
-			list = append(list, stateWord(s))
-		}
-		list = append(list, "flapping")
-	}
-	return list
+// Complete completes a filter that is typed.
+func (x *Index) Complete(text string) filter.Completion {
+	return language.Complete(text, x.Labels(), x.Values)
 }

@@ -16,7 +16,7 @@ func emptyList(sc *Scene, w int) []string {
 		return append([]string{blank}, noProblems(sc, say)...)
 	case x.Total > 0 && !x.Filter.Empty():
 		lines := []string{blank, say("", "the filter selects none of "+paint.Count(x.Total, "row")+": "+sc.Filter.Text)}
-		if x.Filter.Expr.CountsWaiters() {
+		if x.Filter.Expr.Counts() {
 			lines = append(lines, say("", "wait without a unit counts the waiters; wait>30s is about how long they wait"))
 		} else if mend := x.Filter.Mistake; mend != nil {
 			lines = append(lines, say(sc.Theme.Warn, paint.Clean(mend.Text)))

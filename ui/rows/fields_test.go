@@ -1,0 +1,62 @@
+package rows
+
+import (
+	"testing"
+	"time"
+
+	"coordtop/sources"
+)
+
+// A filter does not take for exact what is only known to be so at least, or at most.
+func TestAFilterOfTimesHoldsToWhatIsKnown(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration, how sources.Known) sources.Stamp {
+		return sources.Stamp{At: now.Add(-d), How: how}
+	}
+	owned := func(since sources.Stamp) *sources.Primitive {
+		return &sources.Primitive{OwnersHow: sources.Told, Owners: []sources.Owner{{ID: "a", Since: since}}}
+	}
+	waited := func(since ...sources.Stamp) *sources.Primitive {
+		p := &sources.Primitive{Queue: sources.Queue{How: sources.Told, Len: len(since)}}
+		for _, s := range since {
+			p.Queue.Waiters = append(p.Queue.Waiters, sources.Waiter{Since: s})
+		}
+		return p
+	}
+	looks := sources.StampBetween(now.Add(-4*time.Second), now.Add(-2*time.Second), sources.Seen)
+	for _, c := range []struct {
+		p    *sources.Primitive
+		text string
+		want bool
+	}{
+		{owned(ago(5*time.Minute, sources.Told)), "since<10m", true},
+		{owned(ago(5*time.Minute, sources.AtLeast)), "since<10m", false},
+		{owned(ago(5*time.Minute, sources.AtLeast)), "!since<10m", false},
+		{owned(ago(5*time.Minute, sources.AtLeast)), "since>4m", true},
+		{owned(ago(5*time.Minute, sources.AtLeast)), "since>6m", false},
+		{owned(ago(5*time.Minute, sources.Bound)), "since<6m", true},
+		{owned(ago(5*time.Minute, sources.Bound)), "since>1m", false},
+		{owned(looks), "since>1s", true},
+		{owned(looks), "since<3s", false},
+		{owned(looks), "since>3s", false},
+		{waited(ago(time.Minute, sources.AtLeast)), "wait>30s", true},
+		{waited(ago(time.Minute, sources.AtLeast)), "wait<2m", false},
+		{waited(ago(time.Minute, sources.Bound), ago(20*time.Second, sources.Told)), "wait>10s", true},
+		{waited(ago(time.Minute, sources.Bound), ago(20*time.Second, sources.Told)), "wait>30s", false},
+		{waited(), "wait<1s", true},
+		{waited(ago(time.Minute, sources.AtLeast)), "wait=1", true},
+	} {
+		f := Selection{now: now}
+		f.Parse(c.text, noLabels)
+		if got := f.Passes(&sources.Row{Primitive: c.p}, Verdict{}); f.Mistake != nil || got != c.want {
+			t.Errorf("%s: %t", c.text, got)
+		}
+	}
+	f := Selection{now: now, st: &sources.State{At: now}}
+	f.Parse("since<10m", noLabels)
+	free := &sources.Row{Primitive: &sources.Primitive{OwnersHow: sources.Told}, Nobody: ago(5*time.Minute, sources.AtLeast)}
+	if f.Passes(free, Verdict{}) {
+		t.Error("a row that is free for at least 5 minutes passes since<10m")
+	}
+}
