@@ -242,6 +242,9 @@ func TestDroppedSemaphoreIsDeletedAndCreatedAgain(t *testing.T) {
 	t.Logf("gone from the screen after %v", time.Since(dropped).Round(time.Millisecond))
 	<-c.a.Context().Done()
 	t.Logf("the leader knew it after %v", time.Since(dropped).Round(time.Millisecond))
+	if term, ok := <-c.b; ok { // a claim that waits is made again after ABORTED, and ends at NOT_FOUND
+		t.Fatalf("b leads a semaphore that was deleted: %+v", term)
+	}
 	created := time.Now()
 	c.semaphore("leader", 1)
 	c.Event(sources.EventCreated, "leader")

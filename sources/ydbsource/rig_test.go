@@ -168,6 +168,7 @@ func (r *rig) resign(term *coord.Term) {
 }
 
 // campaign waits for the leadership in the background, and returns when it is in the queue.
+// The channel is closed when the campaign is over.
 func (r *rig) campaign(s *coord.Session, name, data string) <-chan *coord.Term {
 	r.t.Helper()
 	before := len(r.Waiters(app, name))
@@ -176,6 +177,7 @@ func (r *rig) campaign(s *coord.Session, name, data string) <-chan *coord.Term {
 	done := make(chan struct{})
 	go func() { // joined by the clean-up
 		defer close(done)
+		defer close(won)
 		if term, err := s.Election(name, coord.ElectionOptions{}).Campaign(ctx, []byte(data)); err == nil {
 			won <- term
 		}
