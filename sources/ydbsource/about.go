@@ -37,6 +37,9 @@ func (a *about) read(n ydbcoord.Node, err error) {
 
 func (a *about) watched() { a.mode, a.sampling, a.why = modeWatch, 0, "" }
 
+// described is of a node without names.
+func (a *about) described() { a.mode, a.sampling = modeDescribe, describes.Max }
+
 func (a *about) failed(err error) { a.mode, a.why = modeFailed, format.Clean(err.Error(), 400) }
 
 // missing asks rarely, and what is silent for as long as that is not stale.
@@ -48,12 +51,8 @@ func (a *about) missing() {
 
 // told returns what is to be told, if it differs from what was; else nil.
 func (a *about) told(n *node) *sources.About {
-	mode := a.mode
-	if mode == "" {
-		mode = modeWatch
-	}
 	now := &sources.About{
-		Mode: mode, Sampling: a.sampling, Incarnation: n.board.incarnation,
+		Mode: a.mode, Sampling: a.sampling, Incarnation: n.board.incarnation,
 		RoundTrip: time.Duration(n.ping.Load()), Config: a.facts(n.board), Became: "the node was made anew",
 	}
 	for _, w := range []string{a.why, a.unknown} {

@@ -14,10 +14,8 @@ var describes = backoff.Policy{Min: 10 * time.Second, Max: 10 * time.Second}
 func (n *node) describe() error {
 	ctx := n.link.Context()
 	pauses := describes.Start()
-	n.about.mode, n.about.sampling = modeDescribe, describes.Max
-	n.board.begin()
-	c := sources.Change{Gap: true}
 	for {
+		var c sources.Change
 		err := n.settings(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -33,7 +31,6 @@ func (n *node) describe() error {
 		if err := n.tell(c); err != nil {
 			return err
 		}
-		c = sources.Change{}
 		n.rest(ctx, pauses.Next())
 	}
 }

@@ -37,29 +37,38 @@ func newLink(ctx context.Context, s *Source, c *ydbcoord.Client) *link {
 	}
 }
 
-// start starts a goroutine a node, and one that looks for nodes where none is named.
-func (l *link) start() {
-	for _, path := range l.source.plan.nodes {
-		l.watch(path)
-	}
+// begin tells of the nodes that are named and watches them, or looks for nodes where none is.
+func (l *link) begin() error {
 	if l.source.plan.walk {
-		l.Start(l.walk)
+		return l.walk()
 	}
+	return l.watch(l.source.plan.nodes)
 }
 
-// watch starts the goroutine of a node, which Close joins.
-func (l *link) watch(path string) {
-	b := l.source.boards[path]
-	if b == nil {
-		b = newBoard(l.source, path)
-		l.source.boards[path] = b
+// watch starts a goroutine for each of the nodes, which Close joins. First it tells that none of
+// them was read yet: else the listings could be complete before all of them are known.
+func (l *link) watch(paths []string) error {
+	nodes := make([]*node, 0, len(paths))
+	for _, path := range paths {
+		b := l.source.boards[path]
+		if b == nil {
+			b = newBoard(l.source, path)
+			l.source.boards[path] = b
+		}
+		n := &node{link: l, board: b}
+		if err := n.tellUnread(); err != nil {
+			return err
+		}
+		nodes = append(nodes, n)
 	}
-	n := &node{link: l, board: b}
-	if len(b.names) == 0 {
-		l.Start(n.describe)
-	} else {
-		l.Start(n.run)
+	for _, n := range nodes {
+		if len(n.board.names) == 0 {
+			l.Start(n.describe)
+		} else {
+			l.Start(n.run)
+		}
 	}
+	return nil
 }
 
 // close says goodbye where somebody listens, and joins the goroutines.

@@ -47,9 +47,6 @@ func (n *node) run() error {
 	if n.driver, err = n.link.client.Driver(n.board.path, ydbcoord.Options{TTL: sessionTTL}); err != nil {
 		return err
 	}
-	if err := n.tellUnread(); err != nil {
-		return err
-	}
 	pauses := sources.NewPauses(retries)
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -244,6 +241,9 @@ func (n *node) missing() error {
 
 // tellUnread shows what is to be read, and that nothing was yet.
 func (n *node) tellUnread() error {
+	if n.about.watched(); len(n.board.names) == 0 {
+		n.about.described()
+	}
 	n.board.begin()
 	return n.tell(sources.Change{Gap: true, Set: n.board.unread(), About: n.about.told(n)})
 }

@@ -1,9 +1,12 @@
 package ydbsource
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc/codes"
 
 	"coordtop/coord"
 	"coordtop/internal/emulator/ydbtest"
@@ -192,6 +195,69 @@ func TestNameWithoutNodeIsShownWhereItExists(t *testing.T) {
 	}
 	if e := r.Event(sources.EventCreated, "leader"); e.Ref.Space != "/local/other" {
 		t.Errorf("%+v", e)
+	}
+}
+
+// TestNoListingIsCompleteBeforeEveryNodeIsInIt reads Changes until each scope that was told of is
+// complete, as "get" does.
+func TestNoListingIsCompleteBeforeEveryNodeIsInIt(t *testing.T) {
+	t.Parallel()
+	r := serve(t, ydbtest.Options{}, "leader")
+	paths := []string{app}
+	for i := range 20 {
+		path := fmt.Sprintf("/local/node-%d", i)
+		r.node(path)
+		paths = append(paths, path)
+	}
+	for what, o := range map[string]Options{
+		"found": {Selections: elections("leader")}, "found, no names": {}, "named": {Nodes: paths, Selections: elections("leader")},
+	} {
+		s := r.source(o)
+		if err := s.Connect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		open, complete := map[string]bool{}, 0
+		for complete == 0 || len(open) > 0 {
+			c, err := s.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Gap {
+				open[c.Scope] = true
+			}
+			if c.Synced {
+				delete(open, c.Scope)
+				complete++
+			}
+		}
+		if complete < len(paths) {
+			t.Errorf("%s: complete with %d listings, and there are %d nodes", what, complete, len(paths))
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAWalkThatFailedIsNoCompleteListing(t *testing.T) {
+	t.Parallel()
+	r := serve(t, ydbtest.Options{}, "leader")
+	r.FailCalls("ListDirectory", codes.Internal, 1)
+	s := r.source(Options{})
+	if err := s.Connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for {
+		c, err := s.Next(t.Context())
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case c.Synced:
+			t.Fatalf("told as complete: %+v", c)
+		case c.About != nil && len(c.About.Warnings) > 0:
+			return
+		}
 	}
 }
 

@@ -83,7 +83,7 @@ func (s *Source) Connect(ctx context.Context) error {
 		return Explain(err, s.o.Client, true)
 	}
 	s.link = newLink(ctx, s, client)
-	s.link.start()
+	s.link.Start(s.link.begin)
 	return nil
 }
 

@@ -28,11 +28,14 @@ func (l *link) walk() error {
 	ctx, scope := l.Context(), l.source.o.Client.Database
 	known := map[string]bool{}
 	pauses := walks.Start()
-	first := true
+	begun, synced := false, false
 	for {
-		warnings, err := l.look(ctx, known)
+		found, warnings, err := l.look(ctx, known)
 		if ctx.Err() != nil {
 			return nil
+		}
+		if err := l.watch(found); err != nil {
+			return err
 		}
 		if errors.As(err, new(*sources.Problem)) {
 			return err
@@ -44,11 +47,11 @@ func (l *link) walk() error {
 			l.up(scope)
 			l.heard(scope)
 		}
-		c := sources.Change{Scope: scope, Gap: first, Synced: first, About: &sources.About{
+		c := sources.Change{Scope: scope, Gap: !begun, Synced: !synced && err == nil, About: &sources.About{
 			Mode: modeWalk, Sampling: walks.Max, Warnings: warnings,
 			Config: []sources.Attr{{Key: "coordination nodes", Value: strconv.Itoa(len(known))}},
 		}}
-		first = false
+		begun, synced = true, synced || c.Synced
 		if err := l.Tell(c); err != nil {
 			return err
 		}
@@ -58,27 +61,27 @@ func (l *link) walk() error {
 	}
 }
 
-// look walks once. The error says that nothing could be read.
-func (l *link) look(ctx context.Context, known map[string]bool) (warnings []string, err error) {
+// look walks once and finds the nodes that were not known. The error says that nothing could be read.
+func (l *link) look(ctx context.Context, known map[string]bool) (found, warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, walkLimit)
 	defer cancel()
 	unread, first := 0, ""
 	for path, bad := range l.client.Nodes().List(ctx, "") {
 		switch {
 		case bad != nil && path == l.source.o.Client.Database && answeredWith(bad, Ydb.StatusIds_SCHEME_ERROR):
-			return nil, noDatabase(l.source.o.Client, bad)
+			return nil, nil, noDatabase(l.source.o.Client, bad)
 		case bad != nil && path == l.source.o.Client.Database && !answered(bad):
-			return nil, bad
+			return nil, nil, bad
 		case bad != nil:
 			if unread++; unread == 1 {
 				first = format.Clean(bad.Error(), 300)
 			}
 		case known[path]:
 		case len(known) >= mostNodes:
-			return append(warnings, fmt.Sprintf("more than %d coordination nodes: name those to watch with node=", mostNodes)), nil
+			return found, append(warnings, fmt.Sprintf("more than %d coordination nodes: name those to watch with node=", mostNodes)), nil
 		default:
 			known[path] = true
-			l.watch(path)
+			found = append(found, path)
 		}
 	}
 	if unread > 0 {
@@ -87,5 +90,5 @@ func (l *link) look(ctx context.Context, known map[string]bool) (warnings []stri
 	if len(known) == 0 {
 		warnings = append(warnings, "no coordination node was found: name one with node=")
 	}
-	return warnings, nil
+	return found, warnings, nil
 }
