@@ -1,0 +1,147 @@
+package dflocktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrNotFound reports that an entry, or the owner of one, is not there.
+var ErrNotFound = errors.New("not found")
+
+// State is what the server knows, entries by name.
+type State struct {
+	Connections []uint64 // ids
+	Entries     []Entry
+}
+
+// Entry is one lock or semaphore.
+type Entry struct {
+	Key       string
+	Semaphore bool // of the namespace of semaphores, where there is one
+	Limit     int
+	Owners    []Owner  // by nonce
+	Waiters   []uint64 // ids of connections, in the order of the queue
+}
+
+// Owner is one grant.
+type Owner struct {
+	Conn  uint64 // id of the connection that it was given to; 0: to Own
+	Nonce string
+	Left  time.Duration // negative: not yet swept
+}
+
+// State returns what the server knows now.
+func (s *Server) State() State {
+	var st State
+	s.look(func(m *model) {
+		st.Connections = slices.Sorted(maps.Keys(m.clients))
+		for _, e := range m.entries {
+			st.Entries = append(st.Entries, e.view(m.now))
+		}
+	})
+	slices.SortFunc(st.Entries, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
+	return st
+}
+
+// Entry returns one entry, a lock before a semaphore of its name. ErrNotFound: there is none.
+func (s *Server) Entry(key string) (Entry, error) {
+	var v Entry
+	err := on(s.look, key, func(m *model, e *entry) error { v = e.view(m.now); return nil })
+	return v, err
+}
+
+// look lets f read the model at the present time.
+func (s *Server) look(f func(*model)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.model.advance(time.Now())
+	f(s.model)
+}
+
+func (e *entry) view(now time.Time) Entry {
+	v := Entry{Key: e.key.name, Semaphore: e.key.semaphore, Limit: e.limit}
+	for _, nonce := range slices.Sorted(maps.Keys(e.owners)) {
+		o := e.owners[nonce]
+		v.Owners = append(v.Owners, Owner{Conn: o.client.id, Nonce: nonce, Left: o.ends.Sub(now)})
+	}
+	for _, w := range e.queue {
+		v.Waiters = append(v.Waiters, w.client.id)
+	}
+	return v
+}
+
+func on(act func(func(*model)), key string, f func(*model, *entry) error) error {
+	err := fmt.Errorf("entry %q: %w", key, ErrNotFound)
+	act(func(m *model) {
+		for _, k := range []entryKey{{false, key}, {true, key}} {
+			if e := m.entries[k]; e != nil {
+				err = f(m, e)
+				return
+			}
+		}
+	})
+	return err
+}
+
+// Own makes nobody's connection the owner of a free lock, or of a permit of a semaphore of
+// this limit, and returns the nonce. Limits of the server are not looked at.
+func (s *Server) Own(key string, limit int, lease time.Duration) (nonce string, err error) {
+	s.step(func(m *model) {
+		k := entryKey{limit > 1 && m.options.Newer.Namespaces, key}
+		e := m.entries[k]
+		if e == nil {
+			e = &entry{key: k, limit: limit, owners: map[string]*owner{}}
+			m.entries[k] = e
+		}
+		if !e.free() || e.limit != limit {
+			err = fmt.Errorf("entry %q: not free, or of another limit", key)
+			return
+		}
+		nonce = m.grant(e, &client{}, lease)
+	})
+	return nonce, err
+}
+
+// Take takes a key away from all its owners, as if their leases had run out and been swept;
+// the queue is served.
+func (s *Server) Take(key string) error {
+	return on(s.step, key, func(m *model, e *entry) error {
+		if len(e.owners) == 0 {
+			return fmt.Errorf("owner of %q: %w", key, ErrNotFound)
+		}
+		for _, nonce := range slices.Collect(maps.Keys(e.owners)) { // serve adds owners
+			m.drop(e, nonce)
+		}
+		return nil
+	})
+}
+
+// Received counts the requests of a command, as it stands on the wire, since Start.
+func (s *Server) Received(command string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.faults.received[command]
+}
+
+// Await waits until condition is true. It asks at once and again after everything that
+// happens in the server; condition may call methods of the server. The error is the context's.
+func (s *Server) Await(ctx context.Context, condition func() bool) error {
+	for {
+		s.mu.Lock()
+		changed := s.changed
+		s.mu.Unlock()
+		if condition() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package dflocktest
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"time"
+)
+
+// conn serves one connection, one request after the other.
+type conn struct {
+	server  *Server
+	wire    *wireConn
+	stream  net.Conn // wire, or TLS over it
+	reader  *bufio.Reader
+	model   *model // the one that it was opened in: a restart makes another
+	client  *client
+	answers chan answer
+}
+
+// open gives a connection its id; nil: there are too many.
+func (s *Server) open(w *wireConn) *conn {
+	stream := s.encrypt(w)
+	c := &conn{
+		server: s, wire: w, stream: stream, reader: bufio.NewReader(stream),
+		answers: make(chan answer, 4), // deliver must not block: to a request, a refusal, two ends
+	}
+	s.step(func(m *model) { c.model, c.client = m, m.open(c.deliver) })
+	if c.client == nil {
+		return nil
+	}
+	return c
+}
+
+func (c *conn) serve() {
+	defer func() { _ = c.wire.Close() }() // what was cut is closed already
+	defer c.step(func() { c.model.hangUp(c.client) })
+	for {
+		lines, err := c.readRequest()
+		if err != nil {
+			if errors.Is(err, errLineTooLong) {
+				c.step(func() { c.model.broken(c.client) })
+				c.writeUntilEnd()
+			}
+			c.writeRest()
+			return
+		}
+		if !c.execute(lines) {
+			c.writeRest()
+			return
+		}
+	}
+}
+
+// deliver is called by the model, under the server's lock.
+func (c *conn) deliver(a answer) {
+	c.answers <- a
+	if a.end {
+		_ = c.wire.Conn.SetReadDeadline(time.Unix(1, 0)) // ends a read that waits for a request
+	}
+}
+
+// step lets f work on the model, unless that is no more.
+func (c *conn) step(f func()) {
+	c.server.step(func(m *model) {
+		if m == c.model {
+			f()
+		}
+	})
+}
+
+func (c *conn) readRequest() (lines [3]string, err error) {
+	for i := range lines {
+		most := mostLine
+		if lines[0] == "auth" && i == 2 && c.server.options.Newer.LongSecrets {
+			most = mostSecretLine
+		}
+		if lines[i], err = readLine(c.reader, most); err != nil {
+			return lines, err
+		}
+		c.step(func() { c.model.active(c.client) })
+	}
+	return lines, nil
+}
+
+// writeUntilEnd writes what the model answers until it ends the connection.
+func (c *conn) writeUntilEnd() {
+	for {
+		a, ok := c.next()
+		if !ok {
+			return
+		}
+		_, _ = io.WriteString(c.stream, line(a)) // the client may be gone
+		if a.end {
+			return
+		}
+	}
+}
+
+// writeRest writes what the model answered to nothing that was asked, if it did.
+func (c *conn) writeRest() {
+	for {
+		select {
+		case a := <-c.answers:
+			_, _ = io.WriteString(c.stream, line(a)) // the client may be gone
+		default:
+			return
+		}
+	}
+}
+
+func line(a answer) string {
+	if a.line == "" {
+		return ""
+	}
+	return a.line + "\n"
+}
+
+// execute reports whether the connection goes on.
+func (c *conn) execute(lines [3]string) bool {
+	f := c.server.faultFor(lines[0])
+	if f.answer != "" {
+		_, err := io.WriteString(c.stream, f.answer+"\n")
+		return err == nil
+	}
+	c.step(func() { c.model.request(c.client, lines[0], lines[1], lines[2]) })
+	noticed := c.watch()
+	a, ok := c.next()
+	if !ok || f.lose || !c.pause(f.slow) {
+		_ = c.wire.Close() // as the caller does anyway; it also ends the watch
+		<-noticed
+		return false
+	}
+	_, err := io.WriteString(c.stream, line(a))
+	if err != nil || a.end {
+		_ = c.wire.Close() // it also ends the watch
+	}
+	return <-noticed && err == nil && !a.end
+}
+
+// watch notices that the client hangs up while it waits, where the server does so. The
+// channel says, when the client sends or hangs up, whether the connection goes on.
+func (c *conn) watch() <-chan bool {
+	done := make(chan bool, 1)
+	if !c.server.options.Newer.NoticesHangUps || len(c.answers) > 0 {
+		done <- true
+		return done
+	}
+	c.server.tasks.Go(func() {
+		c.server.options.Guard(func() {
+			_, err := c.reader.Peek(1)
+			if err != nil {
+				c.step(func() { c.model.hangUp(c.client) })
+				c.answers <- answer{end: true}
+			}
+			done <- err == nil
+		})
+	})
+	return done
+}
+
+// next waits for an answer; false: the server closed the connection.
+func (c *conn) next() (answer, bool) {
+	select {
+	case a := <-c.answers:
+		return a, true
+	case <-c.wire.closed:
+		return answer{}, false
+	}
+}
+
+// pause waits; false: the server closed the connection meanwhile.
+func (c *conn) pause(d time.Duration) bool {
+	if d == 0 {
+		return true
+	}
+	select {
+	case <-time.After(d):
+		return true
+	case <-c.wire.closed:
+		return false
+	}
+}

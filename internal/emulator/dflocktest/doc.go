@@ -1,0 +1,50 @@
+// Package dflocktest is a dflockd server for tests and demonstrations: the wire protocol of
+// version 1.10 on a real listener or in memory, with a pure model of the server behind it.
+// Start it, and give Server.Addr to the client.
+//
+// It imports nothing of ours, so that it cannot agree with mistakes of our client.
+//
+// # Layers
+//
+// The model is a state machine: requests and the time go in, replies come out.
+//
+//	request.go              the three lines of a request, what they mean, what is malformed
+//	model.go                clients, their time-outs, the sweep of leases, garbage collection
+//	table.go                locks and semaphores: owners and queues
+//	commands.go stats.go    what each command does, and the listing of everything
+//
+// Server drives the model: server.go has the clock and the listener, conn.go one connection
+// after the other, wire.go what a network does. Tests use faults.go and backdoor.go.
+//
+// # What it knows
+//
+// The behaviour is that of github.com/mtingers/dflockd v1.10.0, also where it surprises:
+//
+//   - Release and renewal look at the nonce alone, not at the connection that sends it.
+//   - A renewal without a lease sets the server's default, not the lease of the grant.
+//   - The first claim of a key fixes its limit for as long as the entry exists, which is at
+//     least GCIdle after the last use.
+//   - A connection that sends nothing for ReadTimeout receives "error", is closed, and what it
+//     owns is released. While it waits in l or w it is not subject to that.
+//   - A client that hangs up while it waits is noticed only when its turn or its time-out comes.
+//   - A wait for a grant whose lease has been swept meanwhile is answered ok, with a nonce
+//     that is worth nothing.
+//   - A malformed request is answered "error" and leaves the connection open; a line that is
+//     too long closes it.
+//   - Entries of stats come in any order.
+//
+// What later releases changed is switched on one by one with Newer; Since1_16 and Since2_1
+// are two of them as a whole. Signals, the HTTP interface and clusters do not exist here.
+//
+// # Virtual time
+//
+// With Options.InMemory there are no sockets, and the server can live in a synctest bubble:
+// start it, and every client, inside, dial with Server.Dial, and close all of them before the
+// bubble ends.
+//
+// # Where it may differ from the server
+//
+//   - A request is handled at once and as a whole, and stats is consistent over all keys.
+//   - A reply is never refused for being written too slowly.
+//   - A connection that is refused for their number takes no connection id.
+package dflocktest

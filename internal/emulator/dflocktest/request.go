@@ -1,0 +1,101 @@
+package dflocktest
+
+import (
+	"bufio"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The most bytes of a line, without its end.
+const (
+	mostLine       = 256
+	mostSecretLine = 64 << 10
+)
+
+var errLineTooLong = errors.New("line too long")
+
+// readLine reads up to the next LF and takes off that and a CR before it.
+func readLine(r *bufio.Reader, most int) (string, error) {
+	var line []byte
+	for {
+		b, err := r.ReadByte()
+		switch {
+		case err != nil:
+			return "", err
+		case b == '\n':
+			return strings.TrimSuffix(string(line), "\r"), nil
+		case len(line) == most:
+			return "", errLineTooLong
+		}
+		line = append(line, b)
+	}
+}
+
+// request is what the three lines of a command mean.
+type request struct {
+	verb      string // "l" also for sl, and so on; "auth", "stats", "ping"
+	semaphore bool
+	key       string
+	nonce     string // of r and n
+	secret    string // of auth
+	wait      time.Duration
+	lease     time.Duration // 0: the server's default
+	limit     int
+}
+
+// The most that a number may be: more seconds do not fit into a time.Duration.
+const mostSeconds = 9_223_372_036
+
+// parse reports whether the lines are a request that the server understands.
+func parse(command, key, argument string) (request, bool) {
+	r := request{verb: command, key: key, limit: 1}
+	switch command {
+	case "auth":
+		r.secret = argument
+		return r, true
+	case "stats", "ping":
+		return r, true
+	case "sl", "sr", "sn", "se", "sw":
+		r.verb, r.semaphore = command[1:], true
+	case "l", "r", "n", "e", "w":
+	default:
+		return request{}, false
+	}
+	if key == "" || strings.ContainsAny(key, " \t\r\n") {
+		return request{}, false
+	}
+	fields := strings.Fields(argument)
+	take := func(least, most int) (int, bool) {
+		if len(fields) == 0 {
+			return 0, false
+		}
+		n, err := strconv.Atoi(fields[0])
+		fields = fields[1:]
+		return n, err == nil && n >= least && n <= most
+	}
+	ok := true
+	seconds := func(least int) time.Duration {
+		n, fine := take(least, mostSeconds)
+		ok = ok && fine
+		return time.Duration(n) * time.Second
+	}
+	switch r.verb {
+	case "l", "w":
+		r.wait = seconds(0)
+	case "r", "n":
+		if len(fields) == 0 {
+			return request{}, false
+		}
+		r.nonce, fields = fields[0], fields[1:]
+	}
+	if r.semaphore && (r.verb == "l" || r.verb == "e") {
+		n, fine := take(1, 1<<31)
+		r.limit, ok = n, ok && fine
+	}
+	if len(fields) > 0 && (r.verb == "l" || r.verb == "e" || r.verb == "n") {
+		r.lease = seconds(1)
+	}
+	return r, ok && len(fields) == 0
+}

@@ -1,0 +1,147 @@
+package dflocktest
+
+import (
+	"slices"
+	"time"
+)
+
+// entryKey is the name of an entry. semaphore is always false where both kinds share their
+// names.
+type entryKey struct {
+	semaphore bool
+	name      string
+}
+
+// entry is one lock or semaphore; a lock is a semaphore of limit 1.
+type entry struct {
+	key    entryKey
+	limit  int
+	owners map[string]*owner // by nonce
+	queue  []*waiter
+	used   time.Time
+}
+
+type owner struct {
+	client *client
+	ends   time.Time
+}
+
+type waiter struct {
+	client *client
+	lease  time.Duration
+	place  *place // nil: it waits in l
+}
+
+// place is what e left for w: a waiter, or a grant.
+type place struct {
+	entry  *entry
+	waiter *waiter // nil: granted
+	nonce  string
+	lease  time.Duration
+}
+
+// wait is a request of a client that has no answer yet.
+type wait struct {
+	entry  *entry
+	waiter *waiter
+	until  time.Time
+}
+
+func (m *model) keyOf(r request) entryKey {
+	return entryKey{r.semaphore && m.options.Newer.Namespaces, r.key}
+}
+
+// claim finds the entry for l or e, or makes it; the word is why it cannot.
+func (m *model) claim(r request) (e *entry, word string) {
+	key := m.keyOf(r)
+	e = m.entries[key]
+	switch {
+	case e != nil && e.limit != r.limit:
+		return nil, "error_limit_mismatch"
+	case e == nil && len(m.entries) >= m.options.MaxLocks:
+		return nil, "error_max_locks"
+	case e == nil:
+		e = &entry{key: key, limit: r.limit, owners: map[string]*owner{}}
+		m.entries[key] = e
+	}
+	e.used = m.now
+	m.evict(e)
+	return e, ""
+}
+
+func (e *entry) free() bool { return len(e.owners) < e.limit && len(e.queue) == 0 }
+
+// grant makes a client an owner.
+func (m *model) grant(e *entry, c *client, lease time.Duration) (nonce string) {
+	nonce = m.nonce()
+	e.owners[nonce] = &owner{client: c, ends: m.now.Add(lease)}
+	e.used = m.now
+	return nonce
+}
+
+// serve gives what is free to the first in the queue.
+func (m *model) serve(e *entry) {
+	for len(e.owners) < e.limit && len(e.queue) > 0 {
+		w := e.queue[0]
+		e.queue = e.queue[1:]
+		nonce := m.grant(e, w.client, w.lease)
+		if w.place != nil {
+			w.place.waiter, w.place.nonce = nil, nonce
+		}
+		if c := w.client; c.waits != nil && c.waits.waiter == w {
+			c.waits = nil
+			delete(c.places, e.key)
+			m.reply(c, granted(nonce, w.lease))
+		}
+	}
+}
+
+// drop takes a grant away and serves the next.
+func (m *model) drop(e *entry, nonce string) {
+	delete(e.owners, nonce)
+	e.used = m.now
+	m.serve(e)
+}
+
+// evict ends the leases that have run out.
+func (m *model) evict(e *entry) {
+	for nonce, o := range e.owners {
+		if m.now.Before(o.ends) {
+			continue
+		}
+		if m.options.Newer.ChecksWait {
+			o.client.forget(e, nonce)
+		}
+		m.drop(e, nonce)
+	}
+}
+
+func (m *model) releaseAll(e *entry, c *client) {
+	for nonce, o := range e.owners {
+		if o.client == c {
+			m.drop(e, nonce)
+		}
+	}
+}
+
+// leave takes a client out of the queue.
+func (e *entry) leave(c *client) {
+	e.queue = slices.DeleteFunc(e.queue, func(w *waiter) bool { return w.client == c })
+}
+
+// forget drops what e left for w, if that was the grant with this nonce.
+func (c *client) forget(e *entry, nonce string) {
+	if p := c.places[e.key]; p != nil && p.nonce == nonce {
+		delete(c.places, e.key)
+	}
+}
+
+// giveUp ends a wait without a grant.
+func (m *model) giveUp(c *client, word string) {
+	w := c.waits
+	c.waits = nil
+	delete(c.places, w.entry.key)
+	w.entry.queue = slices.DeleteFunc(w.entry.queue, func(other *waiter) bool { return other == w.waiter })
+	w.entry.used = m.now
+	m.reply(c, word)
+}
