@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"coordtop/internal/format"
+	"coordtop/internal/identify"
 	"coordtop/internal/mask"
 )
 
@@ -59,13 +60,12 @@ func (c *Contact) Problem(f Failure, err error, said string) *Problem {
 	return &Problem{Text: c.complete(s.text, said), Cause: err, Refused: s.refused, Login: s.login, failure: f}
 }
 
-// Mistaken is the Problem of an err by a server that is another one (as "a Redis server") than
-// ours; scheme is that of a URL of it, "": there is none.
-func (c *Contact) Mistaken(err error, other, scheme string) *Problem {
-	if scheme == "" {
-		return c.Problem(Other, err, other+": check host and port")
+// mistaken is the Problem of an err by a server that is another one than ours.
+func (c *Contact) mistaken(err error, other identify.Product) *Problem {
+	if other.Scheme() == "" {
+		return c.Problem(Other, err, string(other)+": check host and port")
 	}
-	return c.Problem(Other, err, other+": write "+scheme+", or check host and port")
+	return c.Problem(Other, err, string(other)+": write "+other.Scheme()+", or check host and port")
 }
 
 // Unreached is the Problem of an err by which a server was not reached, or was lost, as far

@@ -21,9 +21,9 @@ type Problem struct {
 	failure Failure
 }
 
-// Strange reports whether err is a Problem of a server that has not answered as one of its kind
+// strange reports whether err is a Problem of a server that has not answered as one of its kind
 // does: it may be another.
-func Strange(err error) bool {
+func strange(err error) bool {
 	var p *Problem
 	if !errors.As(err, &p) {
 		return false

@@ -85,11 +85,11 @@ func ask(ctx context.Context, addr string, question []byte) []byte {
 	return answer[:1+more]
 }
 
-// Beside connects, and finds out what listens at addr where that fails strangely, or takes
-// longer than a second. Is it of another kind than want, the connect is called off and other says of which;
-// else err is that of connect. addr "": nothing is asked. What connect makes may live as long
-// as ctx.
-func Beside(ctx context.Context, addr string, want Product, strange func(error) bool, connect func(context.Context) error) (other Product, err error) {
+// WhileConnecting connects, and finds out what listens at addr where that fails strangely, or
+// takes longer than a second. Is it of another kind than want, the connect is called off and
+// other says of which; else err is that of connect. addr "": nothing is asked. What connect
+// makes may live as long as ctx.
+func WhileConnecting(ctx context.Context, addr string, want Product, strange func(error) bool, connect func(context.Context) error) (other Product, err error) {
 	if addr == "" {
 		return Unknown, connect(ctx)
 	}

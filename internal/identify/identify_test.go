@@ -77,12 +77,12 @@ func TestAConnectToAnotherKindIsCalledOff(t *testing.T) {
 	redis := localserver.RedisForTest(t, localserver.RedisOptions{}).Addr()
 	never := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	all := func(error) bool { return true }
-	if other, err := identify.Beside(t.Context(), redis, identify.Postgres, all, never); other != identify.Redis || err == nil {
+	if other, err := identify.WhileConnecting(t.Context(), redis, identify.Postgres, all, never); other != identify.Redis || err == nil {
 		t.Errorf("a connect that lasts: %q, %v", other, err)
 	}
 	broken := errors.New("closed at once")
 	fail := func(context.Context) error { return broken }
-	if other, err := identify.Beside(t.Context(), redis, identify.Postgres, all, fail); other != identify.Redis || !errors.Is(err, broken) {
+	if other, err := identify.WhileConnecting(t.Context(), redis, identify.Postgres, all, fail); other != identify.Redis || !errors.Is(err, broken) {
 		t.Errorf("a connect that fails strangely: %q, %v", other, err)
 	}
 	for name, c := range map[string]struct {
@@ -93,7 +93,7 @@ func TestAConnectToAnotherKindIsCalledOff(t *testing.T) {
 		"the right kind": {redis, identify.Redis, true}, "an answer of its own": {redis, identify.Postgres, false},
 		"nowhere to ask": {"", identify.Postgres, true}, "nobody knows": {"127.0.0.1:1", identify.Postgres, true},
 	} {
-		other, err := identify.Beside(t.Context(), c.addr, c.want, func(error) bool { return c.strange }, fail)
+		other, err := identify.WhileConnecting(t.Context(), c.addr, c.want, func(error) bool { return c.strange }, fail)
 		if other != identify.Unknown || !errors.Is(err, broken) {
 			t.Errorf("%s: %q, %v", name, other, err)
 		}
@@ -103,7 +103,7 @@ func TestAConnectToAnotherKindIsCalledOff(t *testing.T) {
 func TestWhatConnectMakesLivesAsLongAsItsContext(t *testing.T) {
 	t.Parallel()
 	var made context.Context
-	other, err := identify.Beside(t.Context(), "127.0.0.1:1", identify.Redis, func(error) bool { return true }, func(ctx context.Context) error {
+	other, err := identify.WhileConnecting(t.Context(), "127.0.0.1:1", identify.Redis, func(error) bool { return true }, func(ctx context.Context) error {
 		made = ctx
 		return nil
 	})

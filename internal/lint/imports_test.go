@@ -41,7 +41,7 @@ func directions() []direction {
 		{"coord", []string{"internal/backoff", "internal/failure", "internal/spawn", "internal/suspend"}},
 		{"coord/coordtest", []string{"coord", "internal/backoff"}},
 		{"coord/*coord", []string{"coord", "internal/address", "internal/backoff", "internal/certs", "internal/failure", "internal/legible", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
-		{"sources", []string{"internal/backoff", "internal/format", "internal/mask", "internal/spawn"}},
+		{"sources", []string{"internal/backoff", "internal/format", "internal/identify", "internal/mask", "internal/spawn"}},
 		{"sources/sourcetest", []string{"sources", "internal/backoff"}},
 		{"sources/*source", []string{"sources", "coord/*coord", "internal/backoff", "internal/format", "internal/identify", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
 		{"ui", []string{"ui/*", "sources", "internal/action", "internal/address", "internal/format", "internal/spawn"}},

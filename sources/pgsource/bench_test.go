@@ -73,7 +73,7 @@ func (r *rig) benchOurs(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer l.close()
+	defer l.Close()
 	s.board.connected(&l.server, l.keys)
 	var last, spare *snapshot
 	look := func() {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"coordtop/internal/identify"
 	"coordtop/internal/pgwire"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
@@ -122,24 +121,14 @@ func explain(err error, c *pgconn.Config, opening bool) error {
 	return e.Problem(sources.Broken, err, innermost(err))
 }
 
-// strange reports whether an error of a connection that is being made may be of another kind of
-// server.
-func (s *Source) strange(err error) bool { return sources.Strange(explain(err, s.config, true)) }
-
 // address is where the server is asked of what kind it is: "" where there are several, none of
 // TCP, or connections that somebody else makes.
-func (s *Source) address() string {
-	hosts := pgwire.Hosts(s.config)
-	if len(hosts) != 1 || s.o.Dial != nil || strings.HasPrefix(hosts[0], "/") {
+func address(o *Options, c *pgconn.Config) string {
+	hosts := pgwire.Hosts(c)
+	if len(hosts) != 1 || o.Dial != nil || strings.HasPrefix(hosts[0], "/") {
 		return ""
 	}
 	return hosts[0]
-}
-
-// mistaken is an error by a server of another kind.
-func mistaken(err error, other identify.Product, c *pgconn.Config) error {
-	contact := sources.Contact{Words: words, Where: strings.Join(pgwire.Hosts(c), ", "), User: c.User, Database: c.Database, Secrets: secrets(c)}
-	return contact.Mistaken(err, string(other), other.Scheme())
 }
 
 // onlyTLS reports whether every attempt is made with TLS.

@@ -40,7 +40,7 @@ func dial(ctx context.Context, o *Options, config *pgconn.Config, selected *sele
 		return nil, err
 	}
 	if err := l.prepare(ctx, selected); err != nil {
-		l.close()
+		l.Close()
 		return nil, err
 	}
 	return l, nil
@@ -101,7 +101,7 @@ func (l *link) resolve(ctx context.Context, selected *selection) (map[pgcoord.Ke
 }
 
 // close ends the link and joins its goroutines.
-func (l *link) close() {
+func (l *link) Close() {
 	if l.Context().Err() != nil {
 		l.Cut() // it broke: nobody is there for a goodbye
 	}

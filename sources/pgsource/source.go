@@ -2,7 +2,6 @@ package pgsource
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -22,8 +21,8 @@ type Source struct {
 	notes    []string // about parameters of the URL
 	selected *selection
 	board    *board // of the watcher while a link lives
-	link     *link  // nil: not connected
 
+	sources.Connector
 	sources.Hints
 }
 
@@ -56,54 +55,24 @@ func New(o Options) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Source{o: o, config: config, notes: notes, selected: selected, board: newBoard(o, selected.all, names)}, nil
+	s := &Source{o: o, config: config, notes: notes, selected: selected, board: newBoard(o, selected.all, names)}
+	s.Connector = sources.Connector{
+		Product: identify.Postgres, Address: address(&o, config), Dial: s.dial,
+		Explain: func(err error, opening bool) error { return explain(err, config, opening) },
+	}
+	return s, nil
 }
 
-// Connect logs in, finds out what stands between us and the server, and starts the
-// goroutines that Close joins. An error is a sentence that says what to do; it wraps
-// sources.ErrRefused where only somebody else can change the outcome.
-func (s *Source) Connect(ctx context.Context) error {
-	if s.link != nil {
-		return errors.New("connecting twice without a Close")
-	}
-	var l *link
-	other, err := identify.Beside(ctx, s.address(), identify.Postgres, s.strange, func(ctx context.Context) (err error) {
-		l, err = dial(ctx, &s.o, s.config, s.selected)
-		return err
-	})
-	if other != identify.Unknown {
-		return mistaken(err, other, s.config)
-	}
+// dial logs in, finds out what stands between us and the server, and starts the watcher.
+func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
+	l, err := dial(ctx, &s.o, s.config, s.selected)
 	if err != nil {
-		return explain(err, s.config, true)
+		return nil, err
 	}
-	s.link = l
 	w := &watcher{link: l, notes: s.notes, board: s.board, hints: &s.Hints, pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
 	l.Start(w.run)
 	if w.mayListen() {
 		l.Start(l.listen)
 	}
-	return nil
-}
-
-// Next returns what is new, or after at most a second an empty change. Its error says why
-// the connection is over.
-func (s *Source) Next(ctx context.Context) (sources.Change, error) {
-	if s.link == nil {
-		return sources.Change{}, errors.New("not connected")
-	}
-	c, err := s.link.Next(ctx)
-	if err != nil && ctx.Err() == nil {
-		err = explain(err, s.config, false)
-	}
-	return c, err
-}
-
-// Close ends both connections and joins their goroutines. It may be called again.
-func (s *Source) Close() error {
-	if s.link != nil {
-		s.link.close()
-		s.link = nil
-	}
-	return nil
+	return l, nil
 }

@@ -106,7 +106,7 @@ func TestWatcherIsKnownByNameCannotWriteAndCountsForNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer link.close()
+	defer link.Close()
 	if _, err := link.Rows(t.Context(), "create table x ()"); err == nil {
 		t.Error("it can write")
 	}

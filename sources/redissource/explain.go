@@ -84,19 +84,13 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	return e.Problem(sources.Broken, err, err.Error())
 }
 
-// strange reports whether an error of a connection that is being made may be of another kind of
-// server.
-func (s *Source) strange(err error) bool {
-	return sources.Strange(Explain(err, s.o.Client, s.o.Silence, true))
-}
-
 // address is where the server is asked of what kind it is: "" where there are several, or only
 // Sentinels are known.
-func (s *Source) address() string {
-	if s.o.Client.Topology != rediscoord.Single || len(s.o.Client.Addrs) != 1 {
+func address(o *rediscoord.ClientOptions) string {
+	if o.Topology != rediscoord.Single || len(o.Addrs) != 1 {
 		return ""
 	}
-	return s.o.Client.Addrs[0]
+	return o.Addrs[0]
 }
 
 func (e *explaining) final(text string, args ...any) error {

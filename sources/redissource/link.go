@@ -36,7 +36,7 @@ func dial(ctx context.Context, o *Options, selected *selection) (*link, error) {
 	}
 	l := newLink(ctx, o, selected, x)
 	if err := l.login(ctx); err != nil {
-		l.close()
+		l.Close()
 		return nil, errors.Join(err, ctx.Err())
 	}
 	return l, nil
@@ -92,6 +92,3 @@ func (l *link) adopt(c *pushConn) {
 	l.Start(func() error { return l.listen(l.Context(), c) })
 	l.Start(func() error { return l.beat(l.Context(), c) })
 }
-
-// close ends the link and joins its goroutines.
-func (l *link) close() { l.Link.Close() }

@@ -1,6 +1,7 @@
 package redissource
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -250,7 +251,10 @@ func TestPanicOfTheWatcherEndsTheLinkOnly(t *testing.T) {
 	l := newLink(spawn.With(t.Context(), func(*spawn.Panic) {}), &s.o, s.selected, nil)
 	l.Start(func() error { panic("boom") })
 	<-l.Context().Done()
-	s.link = l
+	s.Dial = func(context.Context) (sources.Conn, error) { return l, nil }
+	if err := s.Connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := s.Next(t.Context()); err == nil {
 		t.Error("no error")
 	} else if !errors.Is(err, spawn.ErrPanic) {

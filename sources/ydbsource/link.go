@@ -71,8 +71,8 @@ func (l *link) watch(paths []string) error {
 	return nil
 }
 
-// close says goodbye where somebody listens, and joins the goroutines.
-func (l *link) close() {
+// Close says goodbye where somebody listens, and joins the goroutines.
+func (l *link) Close() {
 	l.Link.Close()
 	closeClient(l.client)
 }
@@ -91,9 +91,9 @@ func (l *link) heard(scope string) {
 	l.Heard()
 }
 
-// next is sources.Link.Next with the scopes that answered.
-func (l *link) next(ctx context.Context) (sources.Change, error) {
-	c, err := l.Next(ctx)
+// Next is that of sources.Link with the scopes that answered.
+func (l *link) Next(ctx context.Context) (sources.Change, error) {
+	c, err := l.Link.Next(ctx)
 	if err != nil {
 		return c, err
 	}

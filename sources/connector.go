@@ -1,0 +1,72 @@
+package sources
+
+import (
+	"context"
+	"errors"
+
+	"coordtop/internal/identify"
+)
+
+// Conn is one connection of a source: a Link, or what embeds one.
+type Conn interface {
+	Next(ctx context.Context) (Change, error)
+	Close()
+}
+
+// Connector is what is the same in the Sources of every kind of server: a Source that embeds
+// one has its Connect, Next and Close.
+type Connector struct {
+	Product identify.Product // what it connects to
+	Address string           // host:port, where a server that answers strangely is asked what it is; "": it is not
+
+	// Dial connects, and starts the goroutines that Close of the Conn joins. ctx bounds the
+	// connecting only; the Conn may keep its values.
+	Dial func(ctx context.Context) (Conn, error)
+	// Explain makes a Problem of an error where it can; opening is false once the server had
+	// answered.
+	Explain func(err error, opening bool) error
+
+	conn Conn // nil: not connected
+}
+
+// Connect is Source.Connect. An error of the server is a sentence that says what to do.
+func (c *Connector) Connect(ctx context.Context) error {
+	if c.conn != nil {
+		return errors.New("connecting twice without a Close")
+	}
+	strange := func(err error) bool { return strange(c.Explain(err, true)) }
+	var conn Conn
+	other, err := identify.WhileConnecting(ctx, c.Address, c.Product, strange, func(ctx context.Context) (err error) {
+		conn, err = c.Dial(ctx)
+		return err
+	})
+	switch {
+	case other != identify.Unknown:
+		return (&Contact{Where: c.Address}).mistaken(err, other)
+	case err != nil:
+		return c.Explain(err, true)
+	}
+	c.conn = conn
+	return nil
+}
+
+// Next is Source.Next. Its error says why the connection is over.
+func (c *Connector) Next(ctx context.Context) (Change, error) {
+	if c.conn == nil {
+		return Change{}, errors.New("not connected")
+	}
+	change, err := c.conn.Next(ctx)
+	if err != nil && ctx.Err() == nil {
+		err = c.Explain(err, false)
+	}
+	return change, err
+}
+
+// Close is Source.Close.
+func (c *Connector) Close() error {
+	if c.conn != nil {
+		c.conn.Close()
+		c.conn = nil
+	}
+	return nil
+}
