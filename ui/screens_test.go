@@ -203,7 +203,7 @@ func TestATakeOverAcrossAGapShowsItsRange(t *testing.T) {
 	p := uitest.Led("a", "host", noon())
 	p.Owners[0].Since = sources.StampBetween(noon().Add(-95*time.Second), noon().Add(-65*time.Second), sources.Seen)
 	d := hand(p)
-	d.shows(t, "~1m05s")
+	d.shows(t, "≥1m05s")
 	d.press("enter")
 	d.shows(t, "11:58:25 to 11:58:55 seen")
 }

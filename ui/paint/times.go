@@ -8,9 +8,9 @@ import (
 	"coordtop/sources"
 )
 
-// Age writes how long before now a stamp was: "≥" where it may be longer, or "?" while
-// that would say no more than that time passes, "≤" where it may be less, "~" where the
-// looks between which it lies are so far apart that it would read otherwise, in brackets
+// Age writes how long before now a stamp was: "≥" where it may be longer, also because it lies
+// between two looks so far apart that the text would be another, or "?" while
+// that would say no more than that time passes; "≤" where it may be less, in brackets
 // where only the owner says so.
 func (th *Theme) Age(s sources.Stamp, now time.Time) string {
 	if s.How == sources.Unknown || s.At.IsZero() {
@@ -27,7 +27,7 @@ func (th *Theme) Age(s sources.Stamp, now time.Time) string {
 	case s.How == sources.Claimed:
 		return "(" + text + ")"
 	case ranged(s) && format.Age(now.Sub(s.After())) != text:
-		return th.About + text
+		return th.AtLeast + text
 	}
 	return text
 }
@@ -40,6 +40,19 @@ func (th *Theme) ForAge(s sources.Stamp, now time.Time) []Part {
 		return nil
 	}
 	return []Part{th.Dim.Text(" for "), Plain(text)}
+}
+
+// Left writes what is left, of a time that began at a stamp: "≤" where that may have been
+// earlier, "≥" where it may have been later.
+func (th *Theme) Left(began sources.Stamp, left time.Duration) string {
+	text := format.Left(left)
+	switch {
+	case began.How == sources.AtLeast, ranged(began):
+		return th.AtMost + text
+	case began.How == sources.Bound:
+		return th.AtLeast + text
+	}
+	return text
 }
 
 // sayable is how long a lower bound must be to tell something.

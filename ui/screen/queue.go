@@ -125,7 +125,7 @@ func givesUp(sc *Scene, q *sources.Waiter) string {
 	case q.Since.How == sources.Unknown || q.Since.At.IsZero():
 		return "after " + format.Left(q.Timeout)
 	}
-	return "in " + format.Left(q.Since.At.Add(q.Timeout).Sub(sc.Now))
+	return "in " + sc.Theme.Left(q.Since, q.Since.At.Add(q.Timeout).Sub(sc.Now))
 }
 
 // ifReleased says what is known of who would own it next and how soon; nil where nobody
