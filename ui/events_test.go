@@ -31,7 +31,7 @@ func TestWhatLiesBetweenTwoLooksIsPrintedAsAnInterval(t *testing.T) {
 		Owner: sources.OwnerRef{ID: "x", Label: "x"}, Gap: sources.Interval{Min: time.Second, Max: 3 * time.Second}})
 	d.send(terminal.WakeMsg{})
 	d.press("enter")
-	d.shows(t, "took it, gap 1.0 s to 3.0 s within 2.0 s")
+	d.shows(t, "acquired it, gap 1.0 s to 3.0 s within 2.0 s")
 	d.shows(t, "~12:00:00.0")
 }
 
@@ -60,7 +60,7 @@ func TestEventsAreShownAsTheyComeUntilThereAreTooMany(t *testing.T) {
 	d.showsNot(t, "owner-54 ")
 	d.pass(1)
 	d.shows(t, "owner-54 ")
-	d.shows(t, "newest first, once a second")
+	d.shows(t, "newest first, drawn once a second: many changes")
 	tell(1)
 	d.showsNot(t, "owner-55 ")
 	d.pass(1)
@@ -101,15 +101,15 @@ func TestChatterOfARowIsOneLineAndALossIsNot(t *testing.T) {
 	tell(sources.KindMutex, sources.EventExpired, 4, "m", sources.CauseExpired)
 	tell(sources.KindSemaphore, sources.EventAcquired, 12, "p", sources.CauseUnknown)
 	d.send(terminal.WakeMsg{})
-	d.shows(t, "semaphore-1   4 took, 1 gone in 3.0 s")
-	d.shows(t, "12:00:12.0 semaphore-1   p took it")
+	d.shows(t, "semaphore-1   4 acquired, 1 gone in 3.0 s")
+	d.shows(t, "12:00:12.0 semaphore-1   p acquired it")
 	d.shows(t, "12:00:04.0 mutex-1       m lost it")
-	d.shows(t, ", 3 more in 3.0 s")
+	d.shows(t, ", 3 earlier changes in 3.0 s")
 	for i := range 4 {
 		d.shows(t, fmt.Sprintf("12:00:0%d.0 election-1", i))
 	}
 	d.press("5")
-	d.shows(t, "12:00:01.0 semaphore-1   p took it")
+	d.shows(t, "12:00:01.0 semaphore-1   p acquired it")
 }
 
 func TestLossesAreLoudAndHandOversGrey(t *testing.T) {
@@ -123,7 +123,7 @@ func TestLossesAreLoudAndHandOversGrey(t *testing.T) {
 		loss  bool
 		want  string
 	}{
-		{sources.EventAcquired, sources.CauseUnknown, false, ""}, {sources.EventAcquired, sources.CauseUnknown, true, "took it after a loss"},
+		{sources.EventAcquired, sources.CauseUnknown, false, ""}, {sources.EventAcquired, sources.CauseUnknown, true, "acquired it after a loss"},
 		{sources.EventOwnerChanged, sources.CauseUnknown, false, ""}, {sources.EventOwnerChanged, sources.CauseReleased, false, ""},
 		{sources.EventOwnerChanged, sources.CauseExpired, true, "which lost it"},
 		{sources.EventReleased, sources.CauseReleased, false, ""}, {sources.EventReleased, sources.CauseUnknown, false, ""},
@@ -141,5 +141,27 @@ func TestLossesAreLoudAndHandOversGrey(t *testing.T) {
 		if loud != c.want {
 			t.Errorf("%v, %v, loss %v: %q is loud, want %q", c.kind, c.cause, c.loss, loud, c.want)
 		}
+	}
+}
+
+// What is cut is never who owned it before, nor the stretch in which it happened: names give
+// their last words, then what is said aside goes.
+func TestALineOfAnEventKeepsTheOwnerBeforeAndTheStretch(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	o := sources.OwnerRef{ID: "o", Label: "closing-batch pid 29186"}
+	p := sources.OwnerRef{ID: "p", Label: "closing-after pid 29187"}
+	for w, want := range map[int]string{
+		160: "closing-batch pid 29186 acquired it from   closing-after pid 29187 (~session ended) within 230 ms",
+		115: "closing-batch… acquired it from   closing-after pid 29187 (~session ended) within 230 ms",
+		100: "closing-batch… acquired it from   closing-after…  within 230 ms",
+		80:  "closing… acquired it from   closing-a…  within 230 ms",
+	} {
+		d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: w, Height: 24})
+		d.feed.Tell(sources.Event{Seq: 1, At: noon(), After: noon().Add(-230 * time.Millisecond), Kind: sources.EventOwnerChanged, Ref: a.Ref, RefKind: a.Kind,
+			Owner: o, Previous: p, Cause: sources.CauseSession, How: sources.Inferred})
+		d.send(terminal.WakeMsg{})
+		d.press("5")
+		d.shows(t, want)
 	}
 }

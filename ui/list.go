@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"time"
-
 	"coordtop/sources"
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
@@ -104,16 +102,12 @@ func (m *model) order(s rows.Order) {
 	m.relist()
 }
 
-// holdTime is how long rows keep their places after the cursor was last used: nobody
-// should act on a row that moved in under the eye.
-const holdTime = 5 * time.Second
-
 // holdOrder notes that the person works with the rows as they stand.
 func (m *model) holdOrder(i keys.Intent) {
 	switch i {
 	case keys.Up, keys.Down, keys.HalfUp, keys.HalfDown, keys.PageUp, keys.PageDown, keys.Top, keys.Bottom, keys.Mark, keys.Next, keys.Previous, keys.Back:
 		if m.Shown == screen.List && m.List.Moved() {
-			m.Rows.Held, m.heldUntil = true, m.Clock.Add(holdTime)
+			m.Rows.Held, m.heldUntil = true, m.Clock.Add(screen.HoldTime)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package paint
 
 import (
+	"slices"
 	"strings"
 
 	"coordtop/internal/format"
@@ -108,6 +109,56 @@ func (th *Theme) Box(lines []string, w, h int) []string {
 type Part struct {
 	Style Style
 	Text  string
+	Yield Yield
+}
+
+// Yield is what a part does where a line has no room for all of its parts.
+type Yield uint8
+
+const (
+	Stays Yield = iota // it is cut only where it stands last
+	Name               // it is shortened, by whole words first
+	Aside              // it is left out
+)
+
+// leastName is how many cells of a name stay.
+const leastName = 6
+
+// FitParts makes parts fit into w cells, as far as they yield: names to their first word, then
+// what is said aside, then longer names down to the least.
+func (th *Theme) FitParts(parts []Part, w int) []Part {
+	over := PartsWidth(parts) - w
+	if over <= 0 {
+		return parts
+	}
+	parts = slices.Clone(parts)
+	become := func(p *Part, text string) {
+		over -= format.Width(p.Text) - format.Width(text)
+		p.Text = text
+	}
+	for i := range parts {
+		if p := &parts[i]; p.Yield == Name && over > 0 {
+			become(p, th.FitWords(p.Text, max(format.Width(p.Text)-over, format.Width(th.firstWord(p.Text)))))
+		}
+	}
+	for i := len(parts) - 1; i >= 0 && over > 0; i-- {
+		if parts[i].Yield == Aside {
+			become(&parts[i], "")
+		}
+	}
+	for over > 0 {
+		var longest *Part
+		for i := range parts {
+			if p := &parts[i]; p.Yield == Name && (longest == nil || format.Width(p.Text) > format.Width(longest.Text)) {
+				longest = p
+			}
+		}
+		if longest == nil || format.Width(longest.Text) <= leastName {
+			break
+		}
+		become(longest, th.Cut(strings.TrimSuffix(longest.Text, th.ellipsis), format.Width(strings.TrimSuffix(longest.Text, th.ellipsis))-1))
+	}
+	return parts
 }
 
 // Text is text of this style.

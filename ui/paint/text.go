@@ -59,6 +59,15 @@ func (th *Theme) FitWords(s string, w int) string {
 	return strings.Join(words[:n], " ") + th.ellipsis
 }
 
+// firstWord is the first word of s as FitWords leaves it.
+func (th *Theme) firstWord(s string) string {
+	first, _, more := strings.Cut(s, " ")
+	if more {
+		first += th.ellipsis
+	}
+	return first
+}
+
 // FitName cuts s in the middle: the ends of a long name tell it from its neighbours.
 func (th *Theme) FitName(s string, w int) string {
 	if len(s) <= w || w < 8 || !ascii(s) {

@@ -12,11 +12,8 @@ func (x *Index) OrderText() string {
 	if x.Reverse {
 		text += ", reversed"
 	}
-	switch {
-	case x.Held && x.Order == ByProblems && !x.Reverse:
-		return "order held"
-	case x.Held:
-		return text + ", held"
+	if x.Held {
+		text += ", held"
 	}
 	return text
 }

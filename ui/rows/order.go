@@ -32,7 +32,7 @@ type orderEntry struct {
 
 // orderTable are all that there are. A row that has no number has keyNone or keyUnknown.
 var orderTable = [Orders]orderEntry{
-	ByProblems: {word: "problems", title: "problems first", number: func(_ *sources.Row, v *Verdict) int64 { return int64(v.rank) }},
+	ByProblems: {word: "problems", title: "worst first", number: func(_ *sources.Row, v *Verdict) int64 { return int64(v.rank) }},
 	ByName:     {word: "name", title: "by name", text: func(row *sources.Row) string { return row.Name }},
 	BySource:   {word: "source", title: "by source", text: func(row *sources.Row) string { return row.Source }},
 	ByKind:     {word: "kind", title: "by kind", number: kindKey},

@@ -20,7 +20,7 @@ func eventPane(sc *Scene, w, h int) []string {
 		l.Put(sc.Theme.Dim, "of what the filter shows, newest first")
 	}
 	if sc.Events.Busy {
-		l.Put(sc.Theme.Dim, ", once a second")
+		l.Put(sc.Theme.Dim, ", drawn once a second: many changes")
 	}
 	news := sc.Events.News(h-1, func(e *sources.Event) bool {
 		return e.Seq <= sc.Events.Shown && rows.Loud(e) && sc.Rows.Filter.PassesEvent(e)
@@ -60,7 +60,7 @@ func drawNews(sc *Scene, l *paint.Line, n *rows.News, names int) {
 		for _, c := range []struct {
 			n    int
 			text string
-		}{{n.Took, " took"}, {n.Gone, " gone"}, {n.More + 1 - n.Took - n.Gone, " said"}} {
+		}{{n.Took, " acquired"}, {n.Gone, " gone"}, {n.More + 1 - n.Took - n.Gone, " changed its data"}} {
 			if c.n > 0 {
 				counts = append(counts, format.Count(c.n)+c.text)
 			}
@@ -68,9 +68,8 @@ func drawNews(sc *Scene, l *paint.Line, n *rows.News, names int) {
 		l.Skip(2).Put("", strings.Join(counts, ", ")).Put(sc.Theme.Dim, over)
 		return
 	}
-	tail := ", " + format.Count(n.More) + " more" + over
-	for _, p := range EventText(sc, n.Event) {
-		l.Put(p.Style, sc.Theme.Cut(p.Text, l.Width-len(tail)-l.X))
-	}
+	tail := ", " + paint.Count(n.More, "earlier change") + over
+	end := l.Width - len(tail)
+	putParts(l, sc.Theme.FitParts(EventText(sc, n.Event), end-l.X), end)
 	l.Put(sc.Theme.Dim, tail)
 }

@@ -70,7 +70,7 @@ func eventName(e *sources.Event) string {
 
 // drawEvent writes an event into what is left of a line, with its name in as many cells,
 // or without it where they are 0. The stretch in which it happened stands last and is
-// never cut: the sentence gives way.
+// never cut: the sentence yields.
 func drawEvent(sc *Scene, l *paint.Line, e *sources.Event, names int) {
 	l.Cell(sc.Theme.Dim, eventInstant(sc, e), eventTime).Skip(1)
 	if names > 0 {
@@ -84,15 +84,18 @@ func drawEvent(sc *Scene, l *paint.Line, e *sources.Event, names int) {
 	if tail != "" {
 		end -= len(tail) + 1
 	}
-	for _, p := range EventText(sc, e) {
-		if n := format.Width(p.Text); l.X+n <= end {
-			l.Put(p.Style, p.Text)
-			continue
-		}
-		l.Put(p.Style, sc.Theme.Cut(p.Text, end-l.X))
-		break
-	}
+	putParts(l, sc.Theme.FitParts(EventText(sc, e), end-l.X), end)
 	l.Skip(1).Put(sc.Theme.Dim, tail)
+}
+
+// putParts writes parts up to column end, where the last one is cut.
+func putParts(l *paint.Line, parts []paint.Part, end int) {
+	w := l.Width
+	l.Width = end
+	for _, p := range parts {
+		l.Put(p.Style, p.Text)
+	}
+	l.Width = w
 }
 
 // eventInstant is when it happened at the latest, with a sign where we only saw it between
@@ -159,18 +162,18 @@ func ownerUnknownParts(sc *Scene, e *sources.Event) []paint.Part {
 	return append(parts, detailPart(&sc.Theme, e))
 }
 
-// takenPart says that an owner took it: a polite hand-over is grey, one that follows a loss of
+// takenPart says that an owner acquired it: a polite hand-over is grey, one that follows a loss of
 // which nobody told is not.
 func takenPart(sc *Scene, e *sources.Event) paint.Part {
 	if e.Loss {
-		return sc.Theme.Bad.Text("took it after a loss")
+		return sc.Theme.Bad.Text("acquired it after a loss")
 	}
-	return sc.Theme.Dim.Text("took it")
+	return sc.Theme.Dim.Text("acquired it")
 }
 
-// changedParts says that an owner took it from another.
+// changedParts says that an owner acquired it from another.
 func changedParts(sc *Scene, e *sources.Event) []paint.Part {
-	parts := append(whoParts(sc, e, e.Owner), sc.Theme.Dim.Text("took it from "))
+	parts := append(whoParts(sc, e, e.Owner), sc.Theme.Dim.Text("acquired it from "))
 	parts = append(parts, whoParts(sc, e, e.Previous)...)
 	switch {
 	case e.Loss:
@@ -178,7 +181,7 @@ func changedParts(sc *Scene, e *sources.Event) []paint.Part {
 	case e.Cause == sources.CauseUnknown:
 		return parts
 	}
-	return append(parts, sc.Theme.Dim.Text("("+sc.Theme.Cause(e.Cause, e.How)+")"))
+	return append(parts, paint.Part{Style: sc.Theme.Dim, Text: "(" + sc.Theme.Cause(e.Cause, e.How) + ")", Yield: paint.Aside})
 }
 
 // goneParts says how an owner went before its lease was over: whether it lost it, or gave it up,
@@ -190,7 +193,7 @@ func goneParts(sc *Scene, e *sources.Event) []paint.Part {
 	case e.Cause == sources.CauseReleased:
 		return []paint.Part{sc.Theme.Dim.Text(sc.Theme.Cause(e.Cause, e.How) + " it")}
 	case e.Cause == sources.CauseUnknown:
-		return []paint.Part{sc.Theme.Dim.Text("is gone, cause unknown")}
+		return []paint.Part{sc.Theme.Dim.Text("is gone, not told why")}
 	case e.Cause == sources.CauseSession:
 		return []paint.Part{sc.Theme.Dim.Text(sc.Theme.Cause(e.Cause, e.How))}
 	}
@@ -213,17 +216,17 @@ func said(detail string) string {
 
 // whoParts names an owner with the letter it has in its row.
 func whoParts(sc *Scene, e *sources.Event, o sources.OwnerRef) []paint.Part {
-	label := paint.Plain(paint.CleanLabel(o.Label) + " ")
+	label, blank := paint.Part{Text: paint.CleanLabel(o.Label), Yield: paint.Name}, paint.Plain(" ")
 	switch {
 	case o.Label == "" && o.ID == "": // what is said belongs to the row
-		label.Text = ""
+		label.Text, blank.Text = "", ""
 	case o.Label == "":
-		label.Text = paint.Clean(o.ID) + " "
+		label.Text = paint.Clean(o.ID)
 	}
 	if hue, ok := hueOf(sc, e.Ref, o.ID); ok {
-		return []paint.Part{sc.Theme.OwnerLetter(hue).Text(paint.Letter(hue)), paint.Plain(" "), label}
+		return []paint.Part{sc.Theme.OwnerLetter(hue).Text(paint.Letter(hue)), paint.Plain(" "), label, blank}
 	}
-	return []paint.Part{paint.Plain("  "), label}
+	return []paint.Part{paint.Plain("  "), label, blank}
 }
 
 // hueOf is the letter's number of an owner in its row's terms, the newest first.

@@ -162,7 +162,11 @@ func shownRows(sc *Scene, room int) []paint.Part {
 		say(sc.Theme.Strong.Text(format.Count(n)), sc.Theme.Dim.Text(" of "+format.Count(sc.Rows.Total)))
 	}
 	if sc.Shown == List && (sc.Rows.Order != rows.ByProblems || sc.Rows.Reverse || sc.Rows.Held || len(parts) == 0) {
-		say(sc.Theme.Dim.Text(sc.Rows.OrderText()))
+		order := sc.Rows.OrderText()
+		if sc.Layout.Width >= splitWidth {
+			order = "sorted: " + order
+		}
+		say(sc.Theme.Dim.Text(order))
 	}
 	parts = parts[:max(len(parts)-1, 0)]
 	if left := room - paint.PartsWidth(parts) - len(" · filter "); !sc.Rows.Filter.Empty() && sc.Filter.Scope == 0 {

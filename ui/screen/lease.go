@@ -142,7 +142,7 @@ func leaseNote(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
 		}
 	}
 	if row.LowestLease > 0 {
-		say(sc.Theme.Dim, "lowest left "+format.Precise(row.LowestLease))
+		say(sc.Theme.Dim, "never below "+format.Precise(row.LowestLease))
 	}
 	if l.X == start && start == 4 {
 		return ""

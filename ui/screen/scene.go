@@ -19,6 +19,10 @@ const (
 	EventPane
 )
 
+// HoldTime is how long rows keep their places after the cursor was last used: nobody
+// should act on a row that moved in under the eye.
+const HoldTime = 5 * time.Second
+
 // Scene is all that the screens are drawn from. Drawing only reads it.
 type Scene struct {
 	Theme   paint.Theme
