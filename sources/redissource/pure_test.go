@@ -3,56 +3,11 @@ package redissource
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
-	"coordtop/internal/localserver"
 	"coordtop/sources"
 )
-
-func TestGlobMatchesWhatRedisMatches(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		pattern, name string
-		want          bool
-	}{
-		{"", "", true}, {"", "a", false}, {"a", "a", true}, {"a", "ab", false}, {"*", "", true}, {"**", "", false}, {"**a", "bba", true},
-		{"app:leader:*", "app:leader:", true}, {"app:leader:*", "app:leader:x", true}, {"app:leader:*", "app:lead", false},
-		{"*:leader:*", "x:leader:y", true}, {"*:leader:*", "leader:y", false}, {"a?c", "abc", true}, {"a?c", "ac", false},
-		{"[a-c]x", "bx", true}, {"[c-a]x", "bx", true}, {"[^a-c]x", "bx", false}, {"[^a-c]x", "zx", true},
-		{`[\]]`, "]", true}, {"[ab", "a", true}, {`\*`, "*", true}, {`\*`, "x", false}, {`a\`, `a\`, true},
-		{"*a*b*c", "xxaxxbxxc", true}, {"*a*b*c", "xxaxxcxxb", false},
-	}
-	for _, tt := range tests {
-		if got := glob(tt.pattern).match(tt.name); got != tt.want {
-			t.Errorf("%q matches %q: %v", tt.pattern, tt.name, got)
-		}
-	}
-}
-
-func TestGlobAgreesWithTheServer(t *testing.T) {
-	t.Parallel()
-	r := serve(t, localserver.RedisOptions{})
-	word := rapid.StringOfN(rapid.SampledFrom([]rune(`ab-*?[]^\:`)), 0, 8, -1)
-	rapid.Check(t, func(rt *rapid.T) {
-		pattern, name := word.Draw(rt, "pattern"), word.Draw(rt, "name")
-		r.do("SET", name, "1")
-		names, _ := r.do("KEYS", pattern).([]any)
-		r.do("DEL", name)
-		if theirs := len(names) > 0; glob(pattern).match(name) != theirs {
-			rt.Fatalf("the server says %v", theirs)
-		}
-		if !glob(escape(name)).match(name) {
-			rt.Fatalf("%q does not match the name it was made from", escape(name))
-		}
-		if prefix, exact := glob(pattern).literal(); glob(pattern).match(name) && (!strings.HasPrefix(name, prefix) || exact && name != prefix) {
-			rt.Fatalf("the literal part is %q, exact %v", prefix, exact)
-		}
-	})
-}
 
 func TestPrefixesCoverEverythingAndNeverOverlap(t *testing.T) {
 	t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9/push"
 
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/glob"
 	"coordtop/internal/respwire"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
@@ -40,7 +41,7 @@ func (l *link) leave(c *pushConn) {
 
 // covers reports whether writes to the key are pushed.
 func (c *pushConn) covers(name string) bool {
-	return c.tracks(name) || c != nil && slices.ContainsFunc(c.patterns, func(p string) bool { return glob(p).match(name) })
+	return c.tracks(name) || c != nil && slices.ContainsFunc(c.patterns, func(p string) bool { return glob.Pattern(p).Match(name) })
 }
 
 // tracks reports whether every end of the key is pushed. Keyspace events tell nothing of
@@ -133,7 +134,7 @@ func (l *link) events(ctx context.Context, patterns []string) (*pushConn, error)
 	}
 	channels := make([]string, len(patterns))
 	for i, p := range patterns {
-		channels[i] = escape(l.eventPrefix()) + p
+		channels[i] = glob.Escape(l.eventPrefix()) + p
 	}
 	return l.settle(ctx, &pushConn{mode: modeEvents, line: ln, patterns: patterns}, func(sub *redis.PubSub) (int, error) {
 		return len(channels), sub.PSubscribe(ctx, channels...)

@@ -1,5 +1,7 @@
 package redissource
 
+import "coordtop/internal/glob"
+
 // pushPlan is what the server is asked to push.
 type pushPlan struct {
 	prefixes []string // to track; none: only keys can be tracked, one by one
@@ -48,7 +50,7 @@ const mostPatterns = 32
 func patternsOf(prefixes []string) []string {
 	list := make([]string, len(prefixes))
 	for i, p := range prefixes {
-		list[i] = escape(p) + "*"
+		list[i] = glob.Escape(p) + "*"
 	}
 	return list
 }

@@ -3,6 +3,7 @@ package redissource
 import (
 	"strings"
 
+	"coordtop/internal/glob"
 	"coordtop/sources"
 )
 
@@ -17,7 +18,7 @@ type selection struct {
 
 // rule is one Selection.
 type rule struct {
-	glob     glob
+	glob     glob.Pattern
 	name     string // of an exact one; else the literal prefix
 	exact    bool
 	kind     sources.Kind
@@ -28,8 +29,8 @@ type rule struct {
 func compile(list []Selection) *selection {
 	s := &selection{exact: make(map[string]rule), guess: len(list) == 0}
 	for _, l := range list {
-		r := rule{glob: glob(l.Pattern), kind: l.Kind, expected: l.Expected}
-		r.name, r.exact = r.glob.literal()
+		r := rule{glob: glob.Pattern(l.Pattern), kind: l.Kind, expected: l.Expected}
+		r.name, r.exact = r.glob.Literal()
 		if !r.exact {
 			s.globs = append(s.globs, r)
 		} else if _, twice := s.exact[r.name]; !twice {
@@ -57,7 +58,7 @@ func (s *selection) find(name string) (rule, bool) {
 		return r, true
 	}
 	for _, r := range s.globs {
-		if r.glob.match(name) {
+		if r.glob.Match(name) {
 			return r, true
 		}
 	}
@@ -89,5 +90,5 @@ func (s *selection) scanPattern() string {
 		}
 		common = common[:n]
 	}
-	return escape(common) + "*"
+	return glob.Escape(common) + "*"
 }

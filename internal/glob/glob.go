@@ -1,14 +1,14 @@
-package redissource
+package glob
 
 import "strings"
 
-// glob is a pattern in Redis's own language: * ? [a-z] [^a] and \ for the next byte. It
-// matches bytes, not characters, as the server does.
-type glob string
+// Pattern is * ? [a-z] [^a] and \ for the next byte. It matches bytes, not characters, as
+// Redis does.
+type Pattern string
 
-// literal returns the bytes in front of the first wildcard, and whether that is all there
+// Literal returns the bytes in front of the first wildcard, and whether that is all there
 // is: then the pattern is a name.
-func (g glob) literal() (prefix string, exact bool) {
+func (g Pattern) Literal() (prefix string, exact bool) {
 	var b strings.Builder
 	for i := 0; i < len(g); i++ {
 		switch g[i] {
@@ -24,10 +24,10 @@ func (g glob) literal() (prefix string, exact bool) {
 	return b.String(), true
 }
 
-// match reports whether the server would list name for this pattern. It takes time
+// Match reports whether Redis would list name for this pattern. It takes time
 // proportional to the product of the lengths at worst: patterns come from a person, but
 // names come from strangers.
-func (g glob) match(name string) bool {
+func (g Pattern) Match(name string) bool {
 	if name == "" {
 		return g == "" || g == "*" // the server does not list it for "**"
 	}
@@ -57,7 +57,7 @@ func (g glob) match(name string) bool {
 }
 
 // one matches one byte against the element at p and returns the element's width.
-func (g glob) one(p int, b byte) (width int, ok bool) {
+func (g Pattern) one(p int, b byte) (width int, ok bool) {
 	if p >= len(g) {
 		return 0, false
 	}
@@ -117,7 +117,7 @@ func class(p string) (c set, width int) {
 	return c, i
 }
 
-// escape returns the pattern that matches name and nothing else.
-func escape(name string) string {
+// Escape returns the pattern that matches name and nothing else.
+func Escape(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`).Replace(name)
 }
