@@ -77,7 +77,9 @@ func (l *look) diff(events []Event, before, after *Primitive) []Event {
 		return events
 	case after == nil:
 		return l.vanished(events, before)
-	case after.Absent && (!read(before) || before.Absent):
+	case after.Absent && !read(before):
+		return append(events, l.first(EventAbsent, after, AtLeast))
+	case after.Absent && before.Absent:
 		return events
 	case after.Absent:
 		return l.vanished(events, before)
@@ -138,14 +140,22 @@ func (l *look) found(before *Primitive) bool {
 	return !read(before) || !before.Absent && !ownersKnown(before)
 }
 
+// first is an event about what was so when we first looked.
+func (l *look) first(kind EventKind, p *Primitive, how Known) Event {
+	e := l.event(kind, p)
+	if e.After, e.How = (time.Time{}), how; p.Absent || how == Unknown {
+		e.Detail = p.Note
+	}
+	return e
+}
+
 func (l *look) present(events []Event, p *Primitive) []Event {
-	e := l.event(EventPresent, p)
-	e.After, e.How = time.Time{}, AtLeast
+	if !ownersKnown(p) {
+		return append(events, l.first(EventPresent, p, Unknown))
+	}
+	e := l.first(EventPresent, p, AtLeast)
 	if len(p.Owners) == 0 {
-		if ownersKnown(p) {
-			events = append(events, e)
-		}
-		return events
+		return append(events, e)
 	}
 	for i := range p.Owners {
 		e.Owner = p.Owners[i].ref()

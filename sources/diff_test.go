@@ -115,7 +115,7 @@ func TestDiffNamesFirstLooks(t *testing.T) {
 		{"what was not read tells nothing", nil, unread, Change{Gap: true}, nil},
 		{"what was configured and is read later was present", unread, prim(t0, owner("a")), Change{}, []string{"present +a at_least"}},
 		{"what becomes unread again tells nothing", prim(before, owner("a")), unread, Change{}, nil},
-		{"unknown owners are not nobody", nil, with(prim(t0), func(p *Primitive) { p.OwnersHow = Unknown }), Change{Gap: true}, nil},
+		{"unknown owners are not nobody", nil, with(prim(t0), func(p *Primitive) { p.OwnersHow, p.Note = Unknown, "a list" }), Change{Gap: true}, []string{"present unknown: a list"}},
 		{"owners that become known were present", hidden, prim(t0, owner("a")), Change{}, []string{"present +a at_least"}},
 		{"owners that become unknown have not gone", prim(before, owner("a")),
 			with(prim(t0), func(p *Primitive) { p.OwnersHow, p.Note = Unknown, "a list" }), Change{}, []string{"owner_unknown told: a list"}},

@@ -10,7 +10,7 @@ type EventKind uint8
 
 // The kinds of events.
 const (
-	EventPresent EventKind = iota // was already there when we first looked
+	EventPresent EventKind = iota // was already so when we first looked; Detail says why its owner is unknown, if it is
 	EventSynced                   // a scope's listing is complete
 	EventAcquired
 	EventReleased // gone before its lease ran out, as far as known
@@ -29,13 +29,14 @@ const (
 	EventAction       // somebody did something through this program; Detail says what, and what was seen of it
 	EventOwnerUnknown // who owns it cannot be told any more; nothing says that the ownership ended
 	EventLeaseChanged // the lease of an owner ends sooner, has no end any more, or has one now: no renewal. Detail says which
+	EventAbsent       // was configured and did not exist when we first looked; Detail says what is missing
 )
 
 // String returns the word of the JSON documentation, as "owner_changed".
 func (k EventKind) String() string {
 	return [...]string{"present", "synced", "acquired", "released", "expired", "owner_changed", "renewed", "proclaimed",
 		"waiter_joined", "waiter_left", "created", "deleted", "source_up", "source_down", "restarted", "clock_step",
-		"action", "owner_unknown", "lease_changed"}[k]
+		"action", "owner_unknown", "lease_changed", "absent"}[k]
 }
 
 // EndsOwner says whether an event of this kind tells that Event.Previous no longer owns
@@ -46,7 +47,7 @@ func (k EventKind) EndsOwner() bool {
 
 // BeginsOwner says whether an event of this kind tells that Event.Owner owns the
 // primitive from now on, or did already when we first looked. An EventPresent
-// without an Owner tells that nobody does.
+// without an Owner tells that nobody does, unless its How is Unknown.
 func (k EventKind) BeginsOwner() bool {
 	return k == EventAcquired || k == EventOwnerChanged || k == EventPresent
 }

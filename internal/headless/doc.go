@@ -121,13 +121,14 @@
 //	                          unknown; else as waiters
 //	  candidates_known        unknown: there may be others that nobody can see
 //
-// Watch prints one object a line. First what is already there, as "present", then one
-// "synced" for each scope, then the changes:
+// Watch prints one object a line. First what is already there, as "present", and what is
+// configured and does not exist, as "absent", then one "synced" for each scope, then the
+// changes:
 //
 //	v, seq       seq counts the events of this run
 //	at, after    it happened at `at`, or, where after is not null, after
 //	             `after` and not after `at`
-//	event        present synced acquired released expired owner_changed
+//	event        present absent synced acquired released expired owner_changed
 //	             renewed proclaimed waiter_joined waiter_left created deleted
 //	             source_up source_down restarted clock_step missed; action:
 //	             somebody did something through this program, told in detail
@@ -164,8 +165,8 @@
 //	detail       a sentence for people; null: none
 //
 // A reader that falls behind by more than the program keeps gets one line with event
-// "missed" and the count in "missed", then the state as "present" lines and a "synced"
-// line for each source, then what happened after it.
+// "missed" and the count in "missed", then the state as "present" and "absent" lines and a
+// "synced" line for each source, then what happened after it.
 //
 // Acquire and campaign print one object a line: "acquired" as soon as the service has said
 // that it is ours, then one line in answer to each line of standard input (`proclaim TEXT`,

@@ -260,7 +260,7 @@ func textFacts(e *sources.Event) []string {
 	if e.Previous != (sources.OwnerRef{}) {
 		facts = append(facts, "cause "+e.Cause.String())
 	}
-	if e.How != sources.Told && e.Kind != sources.EventPresent {
+	if e.How != sources.Told && e.Kind != sources.EventPresent && e.Kind != sources.EventAbsent {
 		facts = append(facts, e.How.String())
 	}
 	if !e.After.IsZero() {

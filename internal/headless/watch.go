@@ -133,6 +133,12 @@ func restart(s *sources.State, names []string) []sources.Event {
 	var events []sources.Event
 	for _, r := range rows(s, names) {
 		e := sources.Event{Seq: s.LastSeq, At: s.At, Kind: sources.EventPresent, Ref: r.Ref, Alias: r.Alias, AliasHow: r.AliasHow, RefKind: r.Kind, How: r.OwnersHow}
+		if r.Absent {
+			e.Kind = sources.EventAbsent
+		}
+		if r.Absent || e.How == sources.Unknown {
+			e.Detail = r.Note
+		}
 		if r.Scope < len(s.Scopes) {
 			e.Scope = s.Scopes[r.Scope].Name
 		}

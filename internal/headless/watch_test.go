@@ -131,7 +131,10 @@ func TestAReaderThatFellBehindIsToldAndStartsFromTheState(t *testing.T) {
 			owned.Owners = []sources.Owner{{ID: "me", Label: "me"}}
 			untold := named("0", "z")
 			untold.OwnersHow = sources.Unknown
-			s := live(owned, named("0", "y"), untold)
+			untold.Note = "a list, not a string"
+			gone := named("0", "w")
+			gone.Absent, gone.Note = true, "there is no semaphore of this name"
+			s := live(owned, named("0", "y"), untold, gone)
 			s.LastSeq = 9
 			feed := newScript(s, events...)
 			feed.kept = 4

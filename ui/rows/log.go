@@ -106,7 +106,7 @@ func (log *Log) Find(seq uint64) *sources.Event {
 // all goes on as it should.
 func telling(e *sources.Event) bool {
 	switch e.Kind {
-	case sources.EventPresent, sources.EventSynced, sources.EventRenewed:
+	case sources.EventPresent, sources.EventAbsent, sources.EventSynced, sources.EventRenewed:
 		return false
 	}
 	return true
