@@ -34,11 +34,7 @@ func (p *program) commandFor(c config.Config) func(*sources.Row) string {
 		if p.configFile != "" {
 			words = append(words, "--config", quoted(p.configFile))
 		}
-		name := r.Name
-		if r.Space != "" {
-			name = strings.TrimPrefix(r.Space, "/") + "/" + name // that of YDB begins with a slash
-		}
-		return strings.Join(append(words, quoted(r.Source+"/"+name)), " ")
+		return strings.Join(append(words, quoted(headless.FullName(r.Ref))), " ")
 	}
 }
 

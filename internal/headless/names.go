@@ -17,15 +17,25 @@ var (
 	ErrAmbiguous = errors.New("more than one fits")
 )
 
+// FullName is SOURCE/SPACE/NAME, without the slash that a path of YDB begins with.
+func FullName(ref sources.Ref) string { return ref.Source + "/" + inSource(ref) }
+
+// inSource is SPACE/NAME, or NAME where there is no space.
+func inSource(ref sources.Ref) string {
+	if ref.Space == "" {
+		return ref.Name
+	}
+	return strings.TrimPrefix(ref.Space, "/") + "/" + ref.Name
+}
+
 // matches reports whether ref goes by name: SOURCE, SOURCE/NAME or SOURCE/SPACE/NAME. Whole texts
-// are compared, since a source's name and a key may both hold slashes. The slash that a path
-// of YDB begins with may be left out.
+// are compared, since a source's name and a key may both hold slashes.
 func matches(ref sources.Ref, name string) bool {
 	if name == ref.Source {
 		return true
 	}
 	rest, ok := strings.CutPrefix(name, ref.Source+"/")
-	return ok && (rest == ref.Name || rest == ref.Space+"/"+ref.Name || rest == strings.TrimPrefix(ref.Space, "/")+"/"+ref.Name)
+	return ok && (rest == ref.Name || rest == inSource(ref) || rest == ref.Space+"/"+ref.Name)
 }
 
 // known reports whether ref goes by name, or by what people call it: SOURCE/ALIAS.
@@ -119,7 +129,7 @@ func unborne(s *sources.State, name string, i int) string {
 func paths(list []*sources.Row) []string {
 	names := make([]string, len(list))
 	for i, r := range list {
-		names[i] = format.Clean(r.Source+"/"+r.Space+"/"+r.Name, maxText)
+		names[i] = format.Clean(FullName(r.Ref), maxText)
 	}
 	return names
 }
@@ -131,7 +141,7 @@ func meant(s *sources.State, name string) string {
 		if r == nil {
 			continue
 		}
-		names = append(names, r.Source+"/"+r.Name, r.Source+"/"+r.Space+"/"+r.Name)
+		names = append(names, r.Source+"/"+r.Name, FullName(r.Ref))
 		if r.Alias != "" {
 			names = append(names, r.Source+"/"+r.Alias)
 		}

@@ -68,6 +68,21 @@ func TestTheOnlyPrimitiveAskedForThatDoesNotExistIsNotFound(t *testing.T) {
 	}
 }
 
+func TestMessagesNameAPrimitiveAsItCanBeTyped(t *testing.T) {
+	t.Parallel()
+	for space, want := range map[string]string{"/local/app": "a/local/app/gone", "0": "a/0/gone", "": "a/gone"} {
+		gone := named(space, "gone")
+		gone.Absent, gone.At = true, time.Now()
+		var out, diag bytes.Buffer
+		for _, name := range []string{"a/gone", want, "a/" + space + "/gone"} {
+			err := headless.Get(t.Context(), newScript(live(gone)), &out, &diag, headless.GetOptions{Names: []string{name}})
+			if err == nil || !strings.HasPrefix(err.Error(), want+": not found: the server has none") {
+				t.Errorf("%s: %v, want %s", name, err, want)
+			}
+		}
+	}
+}
+
 func TestASourceAloneIsAllOfIt(t *testing.T) {
 	t.Parallel()
 	var out, diag bytes.Buffer

@@ -113,11 +113,10 @@ func (s spaces) see(ref sources.Ref) {
 // name is the name of a primitive, after its space where its source has several: behind the
 // source's name and a slash it selects just this one.
 func (s spaces) name(ref sources.Ref) string {
-	name := format.Clean(ref.Name, maxText)
-	if len(s[ref.Source]) > 1 && ref.Space != "" {
-		name = format.Clean(ref.Space, maxText) + "/" + name
+	if len(s[ref.Source]) > 1 {
+		return format.Clean(inSource(ref), 2*maxText)
 	}
-	return name
+	return format.Clean(ref.Name, maxText)
 }
 
 func textRow(s *sources.State, r *sources.Row, name string, now time.Time) []string {
