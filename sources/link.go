@@ -3,6 +3,8 @@ package sources
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -95,4 +97,38 @@ func onlyScope() []string { return []string{""} }
 func (l *Link) Close() {
 	l.cancel(ErrClosed)
 	l.wg.Wait()
+}
+
+// ScopedLink is the Link of a source of several scopes, each of which answers for itself.
+type ScopedLink struct {
+	*Link
+
+	mu    sync.Mutex
+	alive map[string]struct{} // what answered since the last Next
+}
+
+// NewScopedLink is NewLink for several scopes.
+func NewScopedLink(ctx context.Context) *ScopedLink {
+	return &ScopedLink{Link: NewLink(ctx), alive: map[string]struct{}{}}
+}
+
+// Heard makes Next tell that the server of a scope answered. It does not block.
+func (l *ScopedLink) Heard(scope string) {
+	l.mu.Lock()
+	l.alive[scope] = struct{}{}
+	l.mu.Unlock()
+	l.Link.Heard()
+}
+
+// Next is Link.Next, but that only those scopes are alive that were heard.
+func (l *ScopedLink) Next(ctx context.Context) (Change, error) {
+	c, err := l.Link.Next(ctx)
+	if err != nil {
+		return c, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.Alive = slices.Collect(maps.Keys(l.alive))
+	clear(l.alive)
+	return c, nil
 }

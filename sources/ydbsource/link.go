@@ -12,13 +12,12 @@ import (
 // link is one life of the connection: the goroutines of all nodes, and what they tell to
 // Next.
 type link struct {
-	*sources.Link
+	*sources.ScopedLink
 	source *Source
 	client *ydbcoord.Client
 
 	mu        sync.Mutex
-	alive     map[string]struct{} // scopes that answered since the last Next
-	down      map[string]error    // by node: why it is not watched; nil: it is
+	down      map[string]error // by node: why it is not watched; nil: it is
 	verifying bool
 	turned    chan struct{} // closed and made anew when a node goes up
 }
@@ -32,8 +31,8 @@ const (
 
 func newLink(ctx context.Context, s *Source, c *ydbcoord.Client) *link {
 	return &link{
-		Link: sources.NewLink(ctx), source: s, client: c,
-		alive: map[string]struct{}{}, down: map[string]error{}, turned: make(chan struct{}),
+		ScopedLink: sources.NewScopedLink(ctx), source: s, client: c,
+		down: map[string]error{}, turned: make(chan struct{}),
 	}
 }
 
@@ -73,7 +72,7 @@ func (l *link) watch(paths []string) error {
 
 // Close says goodbye where somebody listens, and joins the goroutines.
 func (l *link) Close() {
-	l.Link.Close()
+	l.ScopedLink.Close()
 	closeClient(l.client)
 }
 
@@ -81,30 +80,6 @@ func closeClient(c *ydbcoord.Client) {
 	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	_ = c.Close(ctx) // its connections are gone either way
-}
-
-// heard notes that the server of a scope answered.
-func (l *link) heard(scope string) {
-	l.mu.Lock()
-	l.alive[scope] = struct{}{}
-	l.mu.Unlock()
-	l.Heard()
-}
-
-// Next is that of sources.Link with the scopes that answered.
-func (l *link) Next(ctx context.Context) (sources.Change, error) {
-	c, err := l.Link.Next(ctx)
-	if err != nil {
-		return c, err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c.Alive = nil
-	for scope := range l.alive {
-		c.Alive = append(c.Alive, scope)
-	}
-	clear(l.alive)
-	return c, nil
 }
 
 // up notes that a node is watched.

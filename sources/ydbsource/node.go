@@ -235,7 +235,7 @@ func (n *node) missing() error {
 	}
 	c := n.board.nothing(time.Now())
 	c.About = n.about.told(n)
-	n.link.heard(n.board.path)
+	n.link.Heard(n.board.path)
 	return n.tell(c)
 }
 

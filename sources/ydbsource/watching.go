@@ -151,7 +151,7 @@ func (w *watching) pings(ctx context.Context) {
 			return // ctx or the session is over
 		}
 		w.ping.Store(int64(time.Since(asked)))
-		w.link.heard(w.board.path)
+		w.link.Heard(w.board.path)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -162,7 +162,7 @@ func (w *watching) pings(ctx context.Context) {
 
 // take takes in a sight: the Changes that tell it.
 func (w *watching) take(sight ydbcoord.SemaphoreState) []sources.Change {
-	w.link.heard(w.board.path)
+	w.link.Heard(w.board.path)
 	e := w.board.byName[sight.Name]
 	if e == nil {
 		return nil
