@@ -1,0 +1,173 @@
+package dflockwire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	mostKey     = 256
+	mostSeconds = 9_223_372_036
+)
+
+// Key is what a request is about.
+type Key struct {
+	Name      string
+	Semaphore bool
+	Limit     int // of a semaphore
+}
+
+// Check returns an error that wraps ErrInvalid if the key cannot be sent.
+func (k Key) Check() error {
+	switch {
+	case k.Name == "":
+		return fmt.Errorf("an empty key: %w", ErrInvalid)
+	case len(k.Name) > mostKey:
+		return fmt.Errorf("a key of %d bytes, at most %d: %w", len(k.Name), mostKey, ErrInvalid)
+	case strings.ContainsAny(k.Name, " \t\r\n\x00"):
+		return fmt.Errorf("a key with a blank, a line break or a NUL: %w", ErrInvalid)
+	case k.Semaphore && k.Limit < 1:
+		return fmt.Errorf("a semaphore with a limit of %d: %w", k.Limit, ErrInvalid)
+	}
+	return nil
+}
+
+// command is the command for this kind of key.
+func (k Key) command(verb string) string {
+	if k.Semaphore {
+		return "s" + verb
+	}
+	return verb
+}
+
+// limit is what stands before a lease.
+func (k Key) limit() string {
+	if k.Semaphore {
+		return strconv.Itoa(k.Limit) + " "
+	}
+	return ""
+}
+
+// Shard is the place, in a list of servers, of the one that a key belongs to: CRC-32 (IEEE) of
+// the name modulo their number, as the clients in Go, Python and TypeScript compute it.
+func Shard(key string, servers int) int {
+	if servers <= 1 {
+		return 0
+	}
+	return int(uint64(crc32.ChecksumIEEE([]byte(key))) % uint64(servers))
+}
+
+// Seconds rounds up to whole seconds, the unit of the protocol.
+func Seconds(d time.Duration) int64 {
+	return min(int64((max(d, 0)+time.Second-1)/time.Second), mostSeconds)
+}
+
+// Granted is what the server gave.
+type Granted struct {
+	Nonce string
+	Lease time.Duration // its whole length; it began after Asked
+	Asked time.Time     // when the request was sent
+}
+
+// lease writes a lease; 0 is the server's default.
+func lease(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return strconv.FormatInt(Seconds(d), 10)
+}
+
+// Acquire claims a key, or a permit, and waits for it at the server for at most so long, in
+// whole seconds; ok is false when that was not enough.
+func (c *Conn) Acquire(ctx context.Context, k Key, wait, length time.Duration) (g Granted, ok bool, err error) {
+	argument := fmt.Sprintf("%d %s%s", Seconds(wait), k.limit(), lease(length))
+	return c.granted(c.ask(ctx, c.waiting(wait), k.command("l"), k.Name, strings.TrimSpace(argument)))
+}
+
+// Enqueue takes a place in the queue; ok says that it was granted at once.
+func (c *Conn) Enqueue(ctx context.Context, k Key, length time.Duration) (g Granted, ok bool, err error) {
+	return c.granted(c.ask(ctx, c.patience, k.command("e"), k.Name, strings.TrimSpace(k.limit()+lease(length))))
+}
+
+// Wait waits, as Acquire does, at the place that Enqueue took on this connection. ok is false
+// when that was not enough; the place is gone then. On an old server a grant may have run out
+// already: a renewal says so.
+func (c *Conn) Wait(ctx context.Context, k Key, wait time.Duration) (g Granted, ok bool, err error) {
+	return c.granted(c.ask(ctx, c.waiting(wait), k.command("w"), k.Name, strconv.FormatInt(Seconds(wait), 10)))
+}
+
+func (c *Conn) waiting(wait time.Duration) time.Duration {
+	return c.patience + time.Duration(Seconds(wait))*time.Second
+}
+
+func (c *Conn) granted(fields []string, sent time.Time, err error) (Granted, bool, error) {
+	switch {
+	case err != nil:
+		return Granted{}, false, err
+	case len(fields) == 1 && (fields[0] == "timeout" || fields[0] == "queued"):
+		return Granted{}, false, nil
+	case len(fields) < 3 || fields[0] != "ok" && fields[0] != "acquired":
+		return Granted{}, false, c.broken("a claim")
+	}
+	length, ok := seconds(fields[2])
+	if !ok {
+		return Granted{}, false, c.broken("a claim")
+	}
+	return Granted{Nonce: fields[1], Lease: length, Asked: sent}, true, nil
+}
+
+// broken ends a connection on which something else than a dflockd answers.
+func (c *Conn) broken(what string) error {
+	err := unexpected("the answer to " + what)
+	c.end(err)
+	return err
+}
+
+func seconds(text string) (time.Duration, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return time.Duration(n) * time.Second, err == nil && n > 0 && n <= mostSeconds
+}
+
+// Renew lets a lease begin anew; ErrRejected says that nothing is owned with this nonce.
+func (c *Conn) Renew(ctx context.Context, k Key, nonce string, length time.Duration) (Granted, error) {
+	fields, sent, err := c.ask(ctx, c.patience, k.command("n"), k.Name, nonce+" "+lease(length))
+	if err != nil {
+		return Granted{}, err
+	}
+	if len(fields) >= 2 && fields[0] == "ok" {
+		if length, ok := seconds(fields[1]); ok {
+			return Granted{Nonce: nonce, Lease: length, Asked: sent}, nil
+		}
+	}
+	return Granted{}, c.broken("a renewal")
+}
+
+// Release gives a grant back. One that was not owned any more is no error.
+func (c *Conn) Release(ctx context.Context, k Key, nonce string) error {
+	fields, _, err := c.ask(ctx, c.patience, k.command("r"), k.Name, nonce)
+	switch {
+	case errors.Is(err, ErrRejected):
+		return nil
+	case err == nil && fields[0] != "ok":
+		return c.broken("a release")
+	}
+	return err
+}
+
+// Ping keeps a connection alive. known reports whether the server knows the command, which
+// came with version 1.14.
+func (c *Conn) Ping(ctx context.Context) (known bool, err error) {
+	fields, _, err := c.ask(ctx, c.patience, "ping", "_", "")
+	switch {
+	case errors.Is(err, ErrRejected):
+		return false, nil
+	case err == nil && fields[0] != "ok":
+		return false, c.broken("a ping")
+	}
+	return err == nil, err
+}

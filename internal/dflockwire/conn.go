@@ -1,0 +1,198 @@
+package dflockwire
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"coordtop/internal/failure"
+)
+
+const (
+	mostLine  = 4 << 10  // of an answer; the server's own longest is 60 bytes
+	mostStats = 64 << 20 // of the listing
+)
+
+// Conn is one connection. Its methods are safe for concurrent use.
+type Conn struct {
+	addr     string
+	stream   net.Conn
+	patience time.Duration
+	turn     chan struct{} // holds one element while a request is under way
+	running  sync.WaitGroup
+	done     chan struct{}
+
+	mu       sync.Mutex
+	err      error         // why done is closed
+	awaited  chan<- []byte // of the request under way; nil: there is none
+	most     int           // bytes of its answer
+	answered bool          // the server has answered anything
+	detached bool
+}
+
+// Addr is the address that was connected to.
+func (c *Conn) Addr() string { return c.addr }
+
+// Done is closed when the connection has ended.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Err says why the connection has ended; nil before.
+func (c *Conn) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Close ends the connection and joins its goroutine. The server notices, unless a claim
+// waits on it (before version 1.15), and gives away what it owned. A second call does nothing.
+func (c *Conn) Close() {
+	c.end(ErrClosed)
+	c.running.Wait()
+}
+
+// Detach ends the connection for us and leaves it open for the server, until the caller calls
+// hangUp. It joins the goroutine.
+func (c *Conn) Detach() (hangUp func()) {
+	c.mu.Lock()
+	ended := c.err != nil
+	c.detached = true
+	c.mu.Unlock()
+	if !ended {
+		_ = c.stream.SetReadDeadline(time.Unix(1, 0)) // if it fails the connection has ended, and so has read
+		c.end(ErrClosed)
+	}
+	c.running.Wait()
+	return func() { _ = c.stream.Close() } // a second time it says that it is closed
+}
+
+func (c *Conn) end(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return
+	}
+	if errors.Is(err, ErrHungUp) && !c.answered {
+		err = failure.Sentence(c.addr+" closed the connection without an answer: it has no connection left for us, or it wants TLS", err)
+	}
+	c.err = err
+	close(c.done)
+	if !c.detached {
+		_ = c.stream.Close() // it ends either way
+	}
+}
+
+// read passes on what the server sends, until the connection ends.
+func (c *Conn) read(r *bufio.Reader) {
+	for {
+		line, err := c.readLine(r)
+		if err != nil {
+			c.end(err)
+			return
+		}
+		c.mu.Lock()
+		awaited := c.awaited
+		c.awaited, c.answered = nil, true
+		c.mu.Unlock()
+		switch {
+		case awaited != nil:
+			awaited <- line
+		case string(line) == "error": // it says so and hangs up, for instance when nothing was asked for too long
+			c.end(ErrHungUp)
+			return
+		default:
+			c.end(unexpected("an answer to nothing that was asked"))
+			return
+		}
+	}
+}
+
+// readLine reads up to LF, which it takes off.
+func (c *Conn) readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		c.mu.Lock()
+		most := max(c.most, mostLine)
+		c.mu.Unlock()
+		switch {
+		case len(line) > most:
+			return nil, unexpected(fmt.Sprintf("an answer of more than %d bytes", most))
+		case err == nil:
+			return line[:len(line)-1], nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, hungUp(err)
+		}
+	}
+}
+
+// request sends three lines and waits for the answer. sent is when.
+func (c *Conn) request(ctx context.Context, patience time.Duration, most int, command, key, argument string) (line []byte, sent time.Time, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, ErrSilent)
+	defer cancel()
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-c.done:
+		return nil, sent, c.Err()
+	case <-ctx.Done():
+		return nil, sent, withContext(ctx)
+	}
+	if ctx.Err() != nil {
+		return nil, sent, withContext(ctx)
+	}
+	answer := make(chan []byte, 1)
+	c.mu.Lock()
+	c.awaited, c.most = answer, most
+	c.mu.Unlock()
+	sent = time.Now()
+	deadline, _ := ctx.Deadline()
+	err = c.stream.SetWriteDeadline(deadline)
+	if err == nil {
+		_, err = c.stream.Write([]byte(command + "\n" + key + "\n" + argument + "\n"))
+	}
+	if err != nil {
+		c.end(hungUp(err))
+	}
+	select {
+	case line = <-answer:
+		return line, sent, nil
+	default:
+	}
+	select {
+	case line = <-answer:
+		return line, sent, nil
+	case <-c.done:
+		return nil, sent, c.Err()
+	case <-ctx.Done():
+		c.end(failure.With(ErrSilent, context.Cause(ctx)))
+		return nil, sent, withContext(ctx)
+	}
+}
+
+// withContext is the error of a request whose context has ended.
+func withContext(ctx context.Context) error {
+	if errors.Is(context.Cause(ctx), ErrSilent) { // its own time-out, which is no end of the caller's context
+		return ErrSilent
+	}
+	return fmt.Errorf("no answer: %w", errors.Join(context.Cause(ctx), ctx.Err()))
+}
+
+// ask is request for short answers; fields has at least one element, and the status is no
+// refusal.
+func (c *Conn) ask(ctx context.Context, patience time.Duration, command, key, argument string) (fields []string, sent time.Time, err error) {
+	line, sent, err := c.request(ctx, patience, mostLine, command, key, argument)
+	if err != nil {
+		return nil, sent, err
+	}
+	fields = strings.Fields(string(line))
+	if len(fields) == 0 {
+		return nil, sent, unexpected("an empty answer")
+	}
+	return fields, sent, refusal(fields[0])
+}

@@ -1,0 +1,4 @@
+package dflockwire
+
+// ParseStats reads the object of stats.
+var ParseStats = parseStats
