@@ -1,6 +1,9 @@
 package sources
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // ErrRefused says that a backend answered and will not serve us as we are: a wrong
 // password, a missing right, a version that cannot be read. A Connect that wraps it
@@ -33,6 +36,16 @@ func strange(err error) bool {
 		return true
 	}
 	return false
+}
+
+// Passing returns a Problem of err, which may be nil, that may pass by itself.
+func Passing(err error, format string, args ...any) *Problem {
+	return &Problem{Text: fmt.Sprintf(format, args...), Cause: err}
+}
+
+// Final returns a Problem of err, which may be nil, that only somebody else can change.
+func Final(err error, format string, args ...any) *Problem {
+	return &Problem{Text: fmt.Sprintf(format, args...), Cause: err, Refused: true}
 }
 
 // Error returns the sentence.

@@ -2,7 +2,6 @@ package pgsource
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -83,26 +82,20 @@ func explain(err error, c *pgconn.Config, opening bool) error {
 		Secrets: secrets(c), TLS: onlyTLS(c), Opening: opening, Silence: answerLimit,
 	}}
 	var version *pgwire.VersionError
-	var role *roleError
-	var moved movedError
 	var reply *pgconn.PgError
 	switch {
 	case errors.As(err, &version):
-		return e.final("%s", version.Error())
-	case errors.As(err, &role):
-		return e.passing("%s", role.Error())
-	case errors.As(err, &moved):
-		return e.passing("%s", moved.Error())
+		return sources.Final(err, "%s", version.Error())
 	case errors.As(err, &reply):
 		return e.reply(reply)
 	case errors.Is(err, errWrongRole):
-		return e.passing("none of %s is a server of the sort that is asked for (the primary among several hosts, or target_session_attrs)", e.Where)
+		return sources.Passing(err, "none of %s is a server of the sort that is asked for (the primary among several hosts, or target_session_attrs)", e.Where)
 	}
 	if lie, ok := errors.AsType[*pgwire.Excess](err); ok {
 		return e.Problem(sources.Lies, err, lie.What)
 	}
 	if errors.Is(err, pgwire.ErrNoSession) {
-		return e.passing("%s: %s", e.Where, pgwire.ErrNoSession)
+		return sources.Passing(err, "%s: %s", e.Where, pgwire.ErrNoSession)
 	}
 	if errors.Is(err, pgwire.ErrForeign) {
 		return e.Problem(sources.Foreign, err, "")
@@ -134,14 +127,6 @@ func address(o *Options, c *pgconn.Config) string {
 // onlyTLS reports whether every attempt is made with TLS.
 func onlyTLS(c *pgconn.Config) bool {
 	return c.TLSConfig != nil && !slices.ContainsFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil })
-}
-
-func (e *explaining) final(text string, args ...any) error {
-	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err, Refused: true}
-}
-
-func (e *explaining) passing(text string, args ...any) error {
-	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err}
 }
 
 // reply is about what the server answered.

@@ -2,7 +2,6 @@ package pgsource
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"coordtop/coord/pgcoord"
@@ -43,18 +42,6 @@ func newFocus(s sources.OnScreen) focus {
 	return f
 }
 
-// roleError says that a standby was promoted, or a primary demoted.
-type roleError struct{ was, is string }
-
-func (e *roleError) Error() string {
-	return fmt.Sprintf("the server was a %s and is a %s now", e.was, e.is)
-}
-
-// movedError: a pooler has led us to another server in the midst of a link.
-type movedError struct{}
-
-func (movedError) Error() string { return "another server answers at this address now" }
-
 // run watches until the link ends, which is the only way it returns.
 func (w *watcher) run() error {
 	w.board.connected(&w.server, w.keys)
@@ -85,9 +72,9 @@ func (w *watcher) step(ctx context.Context) error {
 	}
 	switch {
 	case s.standby != w.server.standby:
-		return &roleError{was: w.server.role(), is: (&server{standby: s.standby}).role()}
+		return sources.Passing(nil, "the server was a %s and is a %s now", w.server.role(), (&server{standby: s.standby}).role())
 	case s.started != w.server.started:
-		return movedError{}
+		return sources.Passing(nil, "another server answers at this address now") // a pooler has led us to it
 	}
 	w.spare, w.last = w.last, s
 	w.pace.took(max(s.cost-2*w.server.trip, 0), s.rows)

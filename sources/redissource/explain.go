@@ -3,7 +3,6 @@ package redissource
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -20,14 +19,6 @@ var (
 	errNoScan = errors.New("no right to scan")
 	errNoRead = errors.New("no right to read")
 )
-
-// roleError says that a failover made another server of this one.
-type roleError struct{ was, is string }
-
-// Error names both roles.
-func (e *roleError) Error() string {
-	return fmt.Sprintf("the server was a %s and is a %s now", e.was, e.is)
-}
 
 // words are Redis'. Nobody changes them.
 var words = sources.Words{
@@ -53,25 +44,22 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 		Words: words, Where: strings.Join(o.Addrs, ", "), User: cmp.Or(o.User, "default"), Database: strconv.Itoa(o.DB),
 		Secrets: []string{o.Password, o.SentinelPassword}, TLS: o.TLS != nil, Opening: opening, Silence: silence,
 	}}
-	var role *roleError
 	var liar *respwire.Error
 	var said redis.Error
 	switch {
 	case errors.Is(err, rediscoord.ErrCluster):
-		return e.final("a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
+		return sources.Final(err, "a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
 	case errors.Is(err, errNoScan):
-		return e.final("the user may not scan for patterns: give it +scan, or name each key")
+		return sources.Final(err, "the user may not scan for patterns: give it +scan, or name each key")
 	case errors.Is(err, errNoRead):
-		return e.final("the user may not read the selected keys: give it +pttl +strlen +getrange and %%R~ with their names")
+		return sources.Final(err, "the user may not read the selected keys: give it +pttl +strlen +getrange and %%R~ with their names")
 	case errors.As(err, &liar):
 		e.Where = liar.Addr // of the master, where Sentinels were asked for it
 		return e.Problem(sources.Lies, err, liar.What)
 	case errors.Is(err, errElsewhere):
-		return e.passing("%s leads to more than one server: give the address of one", e.Where)
-	case errors.As(err, &role):
-		return e.passing("%s", role.Error())
+		return sources.Passing(err, "%s leads to more than one server: give the address of one", e.Where)
 	case o.Topology == rediscoord.Sentinel && opening && errors.Is(err, redis.Nil):
-		return e.final("the Sentinels at %s know no master %q: check the name behind the hosts", e.Where, o.Master)
+		return sources.Final(err, "the Sentinels at %s know no master %q: check the name behind the hosts", e.Where, o.Master)
 	case errors.As(err, &said):
 		return e.reply(said)
 	}
@@ -91,14 +79,6 @@ func address(o *rediscoord.ClientOptions) string {
 		return ""
 	}
 	return o.Addrs[0]
-}
-
-func (e *explaining) final(text string, args ...any) error {
-	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err, Refused: true}
-}
-
-func (e *explaining) passing(text string, args ...any) error {
-	return &sources.Problem{Text: fmt.Sprintf(text, args...), Cause: e.err}
 }
 
 // reply is about what the server answered.
@@ -121,7 +101,7 @@ func (e *explaining) reply(said redis.Error) error {
 	case errors.As(err, new(*selectError)):
 		return is(sources.NoDatabase)
 	case e.o.Topology == rediscoord.Sentinel && e.Opening && redis.HasErrorPrefix(err, "unknown command"):
-		return e.final("the server at %s is not a Sentinel: those use port 26379; for the Redis itself write redis://", e.Where)
+		return sources.Final(err, "the server at %s is not a Sentinel: those use port 26379; for the Redis itself write redis://", e.Where)
 	}
 	return is(sources.Refuses)
 }

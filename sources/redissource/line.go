@@ -36,7 +36,7 @@ func newExchange(o rediscoord.ClientOptions) (*exchange, error) {
 	case errors.Is(err, rediscoord.ErrCluster):
 		return nil, err
 	case err != nil: // nothing was sent yet: it is about the options, or a file that they name
-		return nil, &sources.Problem{Text: err.Error(), Cause: err, Refused: true}
+		return nil, sources.Final(err, "%s", err)
 	}
 	return &exchange{options: server.Options, dial: server.Dial, db: o.DB}, nil
 }

@@ -67,7 +67,7 @@ func (w *watcher) beginResync(ctx context.Context) error {
 		return err
 	}
 	if role != w.server.role {
-		return &roleError{was: w.server.role, is: role}
+		return sources.Passing(nil, "the server was a %s and is a %s now", w.server.role, role)
 	}
 	if w.unasked && len(w.keys) > 0 {
 		if err := w.askForPushes(ctx, slices.Collect(maps.Keys(w.keys))); err != nil {

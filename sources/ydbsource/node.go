@@ -177,10 +177,7 @@ func (n *node) gap(heard time.Time) error {
 // server.
 func (n *node) explain(err error) error {
 	if answeredWith(err, Ydb.StatusIds_UNAUTHORIZED) {
-		return &sources.Problem{
-			Text:  "no right to use the coordination node " + format.Clean(n.board.path, 200) + ": grant select_row on it, or name another",
-			Cause: err, Refused: true,
-		}
+		return sources.Final(err, "no right to use the coordination node %s: grant select_row on it, or name another", format.Clean(n.board.path, 200))
 	}
 	return err
 }
@@ -209,10 +206,8 @@ func (n *node) failed(err error) error {
 // notFound says no more than that a session was answered so: whether the node exists is
 // another question, see gone.
 func notFound(path string, err error) error {
-	return &sources.Problem{
-		Text:  "the service answers NOT_FOUND to a session on the coordination node " + format.Clean(path, 200) + ", which is not known to be gone: trying again",
-		Cause: err, Refused: true,
-	}
+	return sources.Final(err, "the service answers NOT_FOUND to a session on the coordination node %s, which is not known to be gone: trying again",
+		format.Clean(path, 200))
 }
 
 // gone asks whether the node does not exist any more. A session alone may be told so while
