@@ -6,34 +6,34 @@ import "time"
 // returns when the events can be read; the state follows at its own pace.
 func (h *Hub) apply(f *feed, c Change) {
 	in := Input{Kind: InputChange, Change: f.admit(c)}
-	h.take(f, &in)
+	h.enter(f, &in)
 }
 
-func (h *Hub) applyLocked(f *feed, c *Change) urgency {
+func (m *model) change(f *feed, c *Change) urgency {
 	if c.At.IsZero() {
-		c.At = h.at.Wall
+		c.At = m.at.Wall
 	}
 	b := batch{change: c, urgency: idle}
 	if len(c.Alive) > 0 {
 		b.urgency = calm
 	}
 	if c.tells() {
-		b.scope, b.urgency = h.scopeLocked(f, c.Scope), normal
-		h.aboutLocked(b.scope, c)
+		b.scope, b.urgency = m.scope(f, c.Scope), normal
+		m.about(b.scope, c)
 	}
 	for _, name := range c.Alive { // before the rows, so that they are told by a source that is up
-		sc := h.scopeLocked(f, name)
+		sc := m.scope(f, name)
 		if sc.Health != HealthLive {
 			b.urgency = urgent
 		}
-		h.aliveLocked(sc)
+		m.alive(sc)
 	}
 	if b.scope != nil {
-		h.rowsLocked(&b)
+		m.changeRows(&b)
 	}
 	if c.Down != nil {
 		b.urgency = urgent
-		h.refusedLocked(b.scope, c.Down)
+		m.refused(b.scope, c.Down)
 	}
 	return b.urgency
 }
@@ -44,14 +44,14 @@ func (c *Change) tells() bool {
 	return len(c.Set) > 0 || len(c.Gone) > 0 || len(c.Unseen) > 0 || c.Gap || c.Synced || c.About != nil || c.Down != nil
 }
 
-// aboutLocked takes in what the Change says of its scope.
-func (h *Hub) aboutLocked(sc *scope, c *Change) {
+// about takes in what the Change says of its scope.
+func (m *model) about(sc *scope, c *Change) {
 	if c.About != nil {
 		was := sc.About.Incarnation
 		sc.About = *c.About
 		sc.Silence = silenceAfter(sc.feed.silence, sc.About.Sampling)
 		if was != "" && sc.About.Incarnation != "" && was != sc.About.Incarnation {
-			h.commitLocked(sc.restarted(c))
+			m.commit(sc.restarted(c))
 		}
 	}
 	if c.Gap {
@@ -73,28 +73,28 @@ func (sc *scope) restarted(c *Change) Event {
 	return e
 }
 
-// rowsLocked brings the rows of a scope up to date.
-func (h *Hub) rowsLocked(b *batch) {
+// changeRows brings the rows of a scope up to date.
+func (m *model) changeRows(b *batch) {
 	c := b.change
 	b.endings = endingsByRef(c.Ended)
 	for _, u := range c.Unseen {
-		if slot, ok := h.index.find(u.Ref); ok && h.rows[slot].Scope == b.scope.index {
-			h.draftLocked(slot).unseen(u.From, u.To)
+		if slot, ok := m.index.find(u.Ref); ok && m.rows[slot].Scope == b.scope.index {
+			m.draft(slot).unseen(u.From, u.To)
 		}
 	}
 	for _, p := range c.Set {
-		h.setLocked(b, p)
+		m.set(b, p)
 	}
 	for _, ref := range c.Gone {
-		if slot, ok := h.index.find(ref); ok && h.rows[slot].Scope == b.scope.index {
-			h.goneLocked(b, slot)
+		if slot, ok := m.index.find(ref); ok && m.rows[slot].Scope == b.scope.index {
+			m.gone(b, slot)
 		}
 	}
 	if c.Synced {
 		if !b.scope.listed { // who has just started waits for it
 			b.urgency = urgent
 		}
-		h.syncedLocked(b)
+		m.synced(b)
 	}
 	b.scope.heard = later(b.scope.heard, c.At)
 }
@@ -165,57 +165,57 @@ func lostBefore(after, lost time.Time) time.Time {
 	return after
 }
 
-// setLocked brings one row up to date, or makes it.
-func (h *Hub) setLocked(b *batch, p *Primitive) {
-	slot, exists := h.index.find(p.Ref)
+// set brings one row up to date, or makes it.
+func (m *model) set(b *batch, p *Primitive) {
+	slot, exists := m.index.find(p.Ref)
 	var before *Primitive
 	var l look
 	if exists {
-		row := h.rows[slot]
+		row := m.rows[slot]
 		if read(row.Primitive) && !read(p) {
 			return // an old snapshot is better than none
 		}
 		l = b.lookAt(row, p.Ref)
-		l.ours = h.expectedLocked(p.Ref)
-		before = h.baseLocked(slot, &l)
-		l.queued = h.queued[slot]
+		l.ours = m.expectedEnd(p.Ref)
+		before = m.base(slot, &l)
+		l.queued = m.queued[slot]
 	} else {
 		l = b.lookAt(nil, p.Ref)
-		slot = h.occupyLocked(b.scope, p.Ref)
+		slot = m.occupy(b.scope, p.Ref)
 	}
 	after := l.complete(before, p)
-	h.events = l.diff(h.events[:0], before, after)
-	row := h.draftLocked(slot)
-	row.foresee(h.events, mergeDark(b.scope.Dark, row.unknown), h.limit)
-	h.tellAll(b, h.events)
-	row.follow(&l, h.events, before, after)
+	m.events = l.diff(m.events[:0], before, after)
+	row := m.draft(slot)
+	row.foresee(m.events, mergeDark(b.scope.Dark, row.unknown), m.limit)
+	m.tellAll(b, m.events)
+	row.follow(&l, m.events, before, after)
 	row.levels = row.levels.with(after)
 	row.Primitive = after
 	row.Scope, row.gap = b.scope.index, b.scope.gap
-	h.rememberLocked(slot, &l, before, after)
+	m.remember(slot, &l, before, after)
 }
 
-// rememberLocked keeps what the next look at a row must be compared with where this one
+// remember keeps what the next look at a row must be compared with where this one
 // could not tell who owns it, or who waits.
-func (h *Hub) rememberLocked(slot int, l *look, before, after *Primitive) {
+func (m *model) remember(slot int, l *look, before, after *Primitive) {
 	if read(after) && !ownersKnown(after) && before != nil && ownersKnown(before) {
-		h.known[slot] = before
+		m.known[slot] = before
 	} else {
-		delete(h.known, slot)
+		delete(m.known, slot)
 	}
 	if before != nil && !after.Absent && !after.Queue.whole() && l.withQueue(before).Queue.whole() {
-		h.queued[slot] = l.withQueue(before)
+		m.queued[slot] = l.withQueue(before)
 	} else {
-		delete(h.queued, slot)
+		delete(m.queued, slot)
 	}
 }
 
-// baseLocked is what a look at a row is compared with: the last one at which its owners
+// base is what a look at a row is compared with: the last one at which its owners
 // were known. Where that is not the last, what happened meanwhile was missed.
-func (h *Hub) baseLocked(slot int, l *look) *Primitive {
-	base := h.known[slot]
+func (m *model) base(slot int, l *look) *Primitive {
+	base := m.known[slot]
 	if base == nil {
-		return h.rows[slot].Primitive
+		return m.rows[slot].Primitive
 	}
 	l.gap, l.revealed = true, true
 	l.after = lostBefore(l.after, base.At)
@@ -223,56 +223,56 @@ func (h *Hub) baseLocked(slot int, l *look) *Primitive {
 }
 
 // tellAll hands events to the subscribers.
-func (h *Hub) tellAll(b *batch, events []Event) {
+func (m *model) tellAll(b *batch, events []Event) {
 	if len(events) == 0 {
 		return
 	}
-	h.commitLocked(events...)
-	if b.urgency != urgent && h.changesWatchedLocked(events) {
+	m.commit(events...)
+	if b.urgency != urgent && m.changesWatched(events) {
 		b.urgency = urgent
 	}
 }
 
-// changesWatchedLocked says whether events of one row change the owner of one on screen.
+// changesWatched says whether events of one row change the owner of one on screen.
 // Most events are renewals, so it looks for the row last.
-func (h *Hub) changesWatchedLocked(events []Event) bool {
+func (m *model) changesWatched(events []Event) bool {
 	for i := range events {
 		if k := events[i].Kind; k.EndsOwner() || k.BeginsOwner() {
-			_, ok := h.watched[events[i].Ref]
+			_, ok := m.watched[events[i].Ref]
 			return ok
 		}
 	}
 	return false
 }
 
-// commitLocked numbers events and wakes the subscribers.
-func (h *Hub) commitLocked(events ...Event) {
-	mono := h.at.Mono - h.start.Mono
+// commit numbers events and wakes the subscribers.
+func (m *model) commit(events ...Event) {
+	mono := m.at.Mono - m.start.Mono
 	for i := range events {
 		events[i].Mono = mono
 	}
-	h.ring.append(events)
+	m.ring.append(events)
 }
 
-// goneLocked takes a row away, telling the end of its owners.
-func (h *Hub) goneLocked(b *batch, slot int) {
-	row := h.rows[slot]
+// gone takes a row away, telling the end of its owners.
+func (m *model) gone(b *batch, slot int) {
+	row := m.rows[slot]
 	l := b.lookAt(row, row.Ref)
-	l.ours = h.expectedLocked(row.Ref)
-	before := h.baseLocked(slot, &l)
-	l.queued = h.queued[slot]
-	h.events = l.diff(h.events[:0], before, nil)
-	row.foresee(h.events, mergeDark(b.scope.Dark, row.unknown), h.limit)
-	h.tellAll(b, h.events)
-	h.vacateLocked(slot)
+	l.ours = m.expectedEnd(row.Ref)
+	before := m.base(slot, &l)
+	l.queued = m.queued[slot]
+	m.events = l.diff(m.events[:0], before, nil)
+	row.foresee(m.events, mergeDark(b.scope.Dark, row.unknown), m.limit)
+	m.tellAll(b, m.events)
+	m.vacate(slot)
 }
 
-// syncedLocked ends a listing: what was not in it is gone.
-func (h *Hub) syncedLocked(b *batch) {
+// synced ends a listing: what was not in it is gone.
+func (m *model) synced(b *batch) {
 	sc := b.scope
-	for slot, row := range h.rows {
+	for slot, row := range m.rows {
 		if row != nil && row.Scope == sc.index && row.gap != sc.gap {
-			h.goneLocked(b, slot)
+			m.gone(b, slot)
 		}
 	}
 	sc.Synced, sc.listed = true, true
@@ -282,5 +282,5 @@ func (h *Hub) syncedLocked(b *batch) {
 	sc.lighten(b.change.At)
 	e := sc.event(EventSynced, b.change.At, "")
 	e.How = Told
-	h.commitLocked(e)
+	m.commit(e)
 }

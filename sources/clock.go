@@ -60,7 +60,7 @@ const clockStep = 2 * time.Second
 
 // checkClockLocked notices that the wall clock was set.
 func (h *Hub) checkClockLocked(now Instant) {
-	drift := now.Wall.Sub(h.start.Wall) - (now.Mono - h.start.Mono)
+	drift := now.Wall.Sub(h.model.start.Wall) - (now.Mono - h.model.start.Mono)
 	step := drift - h.drift
 	h.drift = drift
 	if step.Abs() > clockStep {
@@ -68,22 +68,22 @@ func (h *Hub) checkClockLocked(now Instant) {
 	}
 }
 
-// clockStepLocked tells that the wall clock was set by step. Nothing is believed until it was
+// clockStep tells that the wall clock was set by step. Nothing is believed until it was
 // read anew, which takes a new connection of each source.
-func (h *Hub) clockStepLocked(step time.Duration) {
+func (m *model) clockStep(step time.Duration) {
 	way, orSlept, err := "forward", ", or this machine slept", errClockForward
 	if step < 0 {
 		way, orSlept, err = "back", "", errClockBack
 	}
-	h.commitLocked(Event{At: h.at.Wall, Kind: EventClockStep, How: Seen,
+	m.commit(Event{At: m.at.Wall, Kind: EventClockStep, How: Seen,
 		Detail: fmt.Sprintf("the clock was put %s by %v%s", way, step.Abs().Round(time.Millisecond), orSlept)})
-	for _, f := range h.feeds {
+	for _, f := range m.feeds {
 		f.stepped.Store(&err)
 	}
-	for _, sc := range h.scopes {
+	for _, sc := range m.scopes {
 		sc.putBack(min(step, 0))
 		if sc.Health == HealthLive {
-			h.downLocked(sc, err)
+			m.down(sc, err)
 		}
 	}
 }

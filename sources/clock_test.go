@@ -32,7 +32,7 @@ func TestClockThatIsSetIsTold(t *testing.T) {
 					t.Fatal(err)
 				}
 				h.apply(feeds[0], Change{Gap: true, Synced: true, Alive: []string{""}, Set: []*Primitive{prim(time.Now(), owner("a"))}})
-				sub := h.Subscribe(h.ring.newest())
+				sub := h.Subscribe(h.model.ring.newest())
 				drift.Store(int64(tt.step))
 				time.Sleep(tick + time.Millisecond)
 				synctest.Wait()

@@ -6,35 +6,6 @@ import (
 	"time"
 )
 
-// Diff names what happened to one primitive between two looks, in the order in which
-// it must be applied: ends before beginnings, one event for each. It is pure. The
-// events carry no numbers yet and no Gap, which take more than two looks to know.
-//
-// before nil: never seen; after nil: it is gone. A primitive that was not read (At
-// zero) tells nothing. Of c it uses Scope, After, At, Ended, and Gap as: the
-// continuity was lost since before was read, or, without a before, the listing that
-// found it is the first.
-func Diff(before, after *Primitive, c Change) []Event {
-	l := look{scope: c.Scope, after: c.After, at: c.At, gap: c.Gap}
-	ref := refOf(before, after)
-	for _, e := range c.Ended {
-		if e.Ref == ref {
-			l.ended = append(l.ended, e)
-		}
-	}
-	return l.diff(nil, before, after)
-}
-
-func refOf(before, after *Primitive) Ref {
-	if after != nil {
-		return after.Ref
-	}
-	if before != nil {
-		return before.Ref
-	}
-	return Ref{}
-}
-
 // look is what a Change tells about one primitive, with the doubts that the Hub knows of
 // already worked in.
 type look struct {
@@ -49,7 +20,7 @@ type look struct {
 	queued   *Primitive // the last with a whole queue, where that of before is not
 }
 
-// read says whether p was ever read.
+// read reports whether p was ever read.
 func read(p *Primitive) bool { return p != nil && !p.At.IsZero() }
 
 // ownersKnown says whether the list of owners can be believed, an empty one included.
@@ -70,7 +41,10 @@ func (l *look) event(kind EventKind, p *Primitive) Event {
 	return Event{At: l.at, After: l.after, Kind: kind, Ref: p.Ref, Alias: p.Alias, AliasHow: p.AliasHow, RefKind: p.Kind, How: l.fact(), Scope: l.scope}
 }
 
-// diff appends to events and returns the longer slice.
+// diff appends what happened to one primitive between two looks, in the order in which it must
+// be applied: ends before beginnings, one event for each. The events carry no numbers yet and
+// no Gap, which take more than two looks to know. before nil: never seen; after nil: it is
+// gone. A primitive that was not read (At zero) tells nothing.
 func (l *look) diff(events []Event, before, after *Primitive) []Event {
 	switch {
 	case after == nil && !read(before), after != nil && !read(after):

@@ -10,7 +10,7 @@
 // of what everybody else reads. For each Change, under one lock and in this order:
 //
 //  1. About and Gap are taken in, and the scopes in Alive are live.
-//  2. For each primitive, [Diff] names what happened between the last look and this one.
+//  2. For each primitive, the last look and this one are compared, which names what happened.
 //     The events get their numbers, go into the ring and wake the subscribers.
 //  3. The row's terms, gaps and counters are brought up to date from these events.
 //  4. The row is replaced, or freed where the primitive is gone.

@@ -22,3 +22,27 @@ func (d drifting) Now() Instant {
 	now.Wall = now.Wall.Add(d.drift())
 	return now
 }
+
+// Diff is look.diff of a Change. Of c it uses Scope, After, At, Ended, and Gap as: the
+// continuity was lost since before was read, or, without a before, the listing that found it
+// is the first.
+func Diff(before, after *Primitive, c Change) []Event {
+	l := look{scope: c.Scope, after: c.After, at: c.At, gap: c.Gap}
+	ref := refOf(before, after)
+	for _, e := range c.Ended {
+		if e.Ref == ref {
+			l.ended = append(l.ended, e)
+		}
+	}
+	return l.diff(nil, before, after)
+}
+
+func refOf(before, after *Primitive) Ref {
+	if after != nil {
+		return after.Ref
+	}
+	if before != nil {
+		return before.Ref
+	}
+	return Ref{}
+}

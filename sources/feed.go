@@ -56,7 +56,7 @@ func (h *Hub) add(specs []Spec) ([]*feed, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	taken := map[string]bool{"": true}
-	for _, f := range h.feeds {
+	for _, f := range h.model.feeds {
 		taken[f.Name] = true
 	}
 	in := Input{Kind: InputSources, At: h.clock.Now()}
@@ -68,7 +68,7 @@ func (h *Hub) add(specs []Spec) ([]*feed, error) {
 		in.Added = append(in.Added, AddedSource{Name: s.Name, Type: s.Type, Address: s.Address, Silence: s.Silence})
 	}
 	u := h.enterLocked(nil, &in)
-	added := h.feeds[len(h.feeds)-len(specs):]
+	added := h.model.feeds[len(h.model.feeds)-len(specs):]
 	for i, f := range added {
 		f.source, f.owners = specs[i].Source, specs[i].Owners
 	}
@@ -76,10 +76,10 @@ func (h *Hub) add(specs []Spec) ([]*feed, error) {
 	return added, nil
 }
 
-func (h *Hub) addLocked(list []AddedSource) {
-	h.feeds = slices.Clone(h.feeds) // Focus and Refresh walk the old one unlocked
+func (m *model) add(list []AddedSource) {
+	m.feeds = slices.Clone(m.feeds) // Focus and Refresh walk the old one unlocked
 	for _, s := range list {
-		h.feeds = append(h.feeds, &feed{
+		m.feeds = append(m.feeds, &feed{
 			SourceStatus: SourceStatus{Name: s.Name, Type: s.Type, Address: s.Address},
 			hurry:        make(chan struct{}, 1),
 			silence:      s.Silence,
@@ -88,27 +88,27 @@ func (h *Hub) addLocked(list []AddedSource) {
 	}
 }
 
-// feedLocked finds a source by its name; nil: there is none.
-func (h *Hub) feedLocked(name string) *feed {
-	i := slices.IndexFunc(h.feeds, func(f *feed) bool { return f.Name == name })
+// feed finds a source by its name; nil: there is none.
+func (m *model) feed(name string) *feed {
+	i := slices.IndexFunc(m.feeds, func(f *feed) bool { return f.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return h.feeds[i]
+	return m.feeds[i]
 }
 
-// scopeLocked returns the scope of this name, made when it is first mentioned.
-func (h *Hub) scopeLocked(f *feed, name string) *scope {
+// scope returns the scope of this name, made when it is first mentioned.
+func (m *model) scope(f *feed, name string) *scope {
 	sc := f.scopes[name]
 	if sc == nil {
 		sc = &scope{
 			Scope: Scope{Source: f.Name, Name: name, Silence: silenceAfter(f.silence, 0)},
 			feed:  f,
-			index: len(h.scopes),
+			index: len(m.scopes),
 		}
 		f.scopes[name] = sc
 		f.inOrder = append(f.inOrder, sc)
-		h.scopes = append(h.scopes, sc)
+		m.scopes = append(m.scopes, sc)
 	}
 	return sc
 }
@@ -149,23 +149,23 @@ func (h *Hub) patience(f *feed) time.Duration {
 }
 
 // connected takes in that a Connect succeeded. Only an answer makes the source live.
-func (h *Hub) connected(f *feed) { h.take(f, &Input{Kind: InputConnected}) }
+func (h *Hub) connected(f *feed) { h.enter(f, &Input{Kind: InputConnected}) }
 
 // disconnected takes in that a Connect or the connection failed, and when it is tried
 // again: everything that the source showed is stale at once.
 func (h *Hub) disconnected(f *feed, err error, retry time.Time) {
-	h.take(f, &Input{Kind: InputDisconnected, Problem: recordable(err), Retry: wallTime(retry)})
+	h.enter(f, &Input{Kind: InputDisconnected, Problem: recordable(err), Retry: wallTime(retry)})
 }
 
-func (h *Hub) disconnectedLocked(f *feed, err *Problem, retry time.Time) {
+func (m *model) disconnected(f *feed, err *Problem, retry time.Time) {
 	f.Err, f.Retry = err, retry
 	told := false
 	for _, sc := range f.inOrder {
 		sc.loseTrack() // the next connection begins with a gap
-		told = h.downLocked(sc, err) || told
+		told = m.down(sc, err) || told
 	}
 	if f.outage.isNews(err) && !told {
-		h.commitLocked(sourceEvent(EventSourceDown, f, h.at.Wall, err.Error()))
+		m.commit(sourceEvent(EventSourceDown, f, m.at.Wall, err.Error()))
 	}
 }
 
@@ -189,33 +189,33 @@ func (sc *scope) event(kind EventKind, at time.Time, detail string) Event {
 	return e
 }
 
-// downLocked marks a scope stale, dark from when it was last heard. It reports whether it
+// down marks a scope stale, dark from when it was last heard. It reports whether it
 // was not stale before, which is an event.
-func (h *Hub) downLocked(sc *scope, err error) bool {
+func (m *model) down(sc *scope, err error) bool {
 	sc.err = err
 	if sc.Health == HealthStale {
 		return false
 	}
 	sc.Health = HealthStale
 	sc.darken(sc.heard)
-	e := sc.event(EventSourceDown, h.at.Wall, err.Error())
+	e := sc.event(EventSourceDown, m.at.Wall, err.Error())
 	e.After = sc.heard
-	h.commitLocked(e)
+	m.commit(e)
 	return true
 }
 
-// refusedLocked records why a scope cannot be read, although its source is connected.
-func (h *Hub) refusedLocked(sc *scope, err error) {
-	told := h.downLocked(sc, err)
+// refused records why a scope cannot be read, although its source is connected.
+func (m *model) refused(sc *scope, err error) {
+	told := m.down(sc, err)
 	if sc.outage.isNews(err) && !told {
-		h.commitLocked(sc.event(EventSourceDown, h.at.Wall, err.Error()))
+		m.commit(sc.event(EventSourceDown, m.at.Wall, err.Error()))
 	}
 	sc.feed.outage.isNews(err) // it has been told
 }
 
-// aliveLocked takes in that the scope's server answered.
-func (h *Hub) aliveLocked(sc *scope) {
-	was, now := sc.Health, h.at
+// alive takes in that the scope's server answered.
+func (m *model) alive(sc *scope) {
+	was, now := sc.Health, m.at
 	sc.Health, sc.Alive, sc.answered, sc.err, sc.outage = HealthLive, now.Wall, now.Mono, nil, outage{}
 	sc.heard = later(sc.heard, now.Wall)
 	sc.feed.Err, sc.feed.Retry, sc.feed.outage = nil, time.Time{}, outage{}
@@ -223,7 +223,7 @@ func (h *Hub) aliveLocked(sc *scope) {
 		sc.lighten(now.Wall)
 	}
 	if was != HealthLive {
-		h.commitLocked(sc.event(EventSourceUp, now.Wall, sc.About.Mode))
+		m.commit(sc.event(EventSourceUp, now.Wall, sc.About.Mode))
 	}
 }
 
@@ -248,7 +248,7 @@ func (sc *scope) lighten(to time.Time) {
 // returns how long that cannot happen again, a tick at most.
 func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
 	next := tick
-	for _, sc := range h.scopes {
+	for _, sc := range h.model.scopes {
 		if sc.Health != HealthLive {
 			continue
 		}
@@ -262,9 +262,9 @@ func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
 	return next
 }
 
-func (h *Hub) silentLocked(sc *scope) {
+func (m *model) silent(sc *scope) {
 	err := silentFor(sc.Silence)
-	h.downLocked(sc, err)
+	m.down(sc, err)
 	sc.feed.outage.isNews(err) // it has just been told
 }
 

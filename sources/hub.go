@@ -29,13 +29,8 @@ const (
 // All its methods are safe for concurrent use and none waits for a source, a
 // subscriber or the screen.
 type Hub struct {
-	ring  *ring
-	index index
-	state atomic.Pointer[State]
-	clock Clock
-	start Instant    // set by InputStarted, as limit is
-	limit Thresholds // from when on something is late
-
+	state    atomic.Pointer[State]
+	clock    Clock
 	recorder *Recorder // nil: nothing is recorded
 
 	kick   chan struct{} // capacity 1: a publish is due earlier than the publisher knows
@@ -44,22 +39,36 @@ type Hub struct {
 	once   sync.Once
 	joined sync.WaitGroup // the publisher
 
-	mu       sync.Mutex // held while one Change is applied and while a state is made
-	feeds    []*feed    // in the order in which they were added
-	scopes   []*scope   // by Row.Scope
-	rows     []*Row     // by slot, as the next State will show them
-	free     []vacancy
-	known    map[int]*Primitive // by slot: the last with known owners, where the row's are unknown
-	queued   map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
-	expected map[Ref]expectation
-	watched  map[Ref]struct{}
-	events   []Event       // of the primitive being applied; kept to spare allocations
-	inputs   uint64        // how many were taken in
-	at       Instant       // of the one that is taken in now
-	drift    time.Duration // how far the wall clock has run ahead of the monotonic one
-	forget   int           // the slot where forgetting goes on
-	tidied   time.Duration // when what is too old was last dropped
-	pace     pace
+	mu     sync.Mutex // held while one Change is applied and while a state is made
+	model  model
+	drift  time.Duration // how far the wall clock has run ahead of the monotonic one
+	forget int           // the slot where forgetting goes on
+	tidied time.Duration // when what is too old was last dropped
+	pace   pace
+}
+
+// enter applies what comes from outside: it reads the clock, applies what that decides, then
+// in, and publishes if that is due. f is the source that in concerns; nil: none.
+func (h *Hub) enter(f *feed, in *Input) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	in.At = h.clock.Now()
+	h.checkClockLocked(in.At)
+	h.changedLocked(in.At, h.enterLocked(f, in))
+}
+
+// enterLocked is the only door to the model: whatever passes it is recorded. It returns how
+// soon that must be published; publishing is an Input of its own.
+func (h *Hub) enterLocked(f *feed, in *Input) urgency {
+	u := h.model.apply(f, in)
+	if s := h.model.published; s != h.state.Load() {
+		h.state.Store(s)
+		h.model.ring.wake()
+	}
+	if h.recorder != nil {
+		h.recorder.add(in)
+	}
+	return u
 }
 
 // NewHub returns a Hub and starts its publisher, a goroutine that Close ends. ctx only says
@@ -73,7 +82,7 @@ func NewHub(ctx context.Context, o HubOptions) *Hub {
 	}
 	h := newHub(o)
 	h.enterLocked(nil, &Input{Kind: InputStarted, At: h.clock.Now(), Thresholds: &o.Thresholds}) // nobody else has h yet
-	h.tidied, h.pace = h.start.Mono-tick, newPace(h.start.Mono)
+	h.tidied, h.pace = h.model.start.Mono-tick, newPace(h.model.start.Mono)
 	spawn.Go(ctx, &h.joined, func() {
 		if err := spawn.Call(ctx, h.publisher); err != nil {
 			h.broken <- err
@@ -91,17 +100,20 @@ func newHub(o HubOptions) *Hub {
 		o.EventAge = defaultEventAge
 	}
 	h := &Hub{
-		ring:     newRing(o.Events, o.EventAge),
 		clock:    o.Clock,
 		recorder: o.Recorder,
 		kick:     make(chan struct{}, 1),
 		stop:     make(chan struct{}),
 		broken:   make(chan error, 1),
-		known:    map[int]*Primitive{},
-		queued:   map[int]*Primitive{},
-		expected: map[Ref]expectation{},
+		model: model{
+			ring:      newRing(o.Events, o.EventAge),
+			known:     map[int]*Primitive{},
+			queued:    map[int]*Primitive{},
+			expected:  map[Ref]expectation{},
+			published: &State{},
+		},
 	}
-	h.state.Store(&State{})
+	h.state.Store(h.model.published)
 	return h
 }
 
@@ -118,11 +130,11 @@ func (h *Hub) State() *State { return h.state.Load() }
 
 // Subscribe starts reading behind the event numbered from; 0: all that are kept. A
 // number that has not been given yet counts as the newest.
-func (h *Hub) Subscribe(from uint64) *Subscription { return h.ring.subscribe(from) }
+func (h *Hub) Subscribe(from uint64) *Subscription { return h.model.ring.subscribe(from) }
 
 // Row returns the row of ref in s, a State of this Hub; nil: there is none in it.
 func (h *Hub) Row(s *State, ref Ref) *Row {
-	slot, ok := h.index.find(ref)
+	slot, ok := h.model.index.find(ref)
 	if !ok || slot >= len(s.Rows) || s.Rows[slot] == nil || s.Rows[slot].Ref != ref { // the index may be newer than s
 		return nil
 	}
@@ -144,8 +156,8 @@ func (h *Hub) Focus(visible []Ref, selected Ref) {
 		watched[selected] = struct{}{}
 	}
 	h.mu.Lock()
-	h.watched = watched
-	feeds := h.feeds
+	h.model.watched = watched
+	feeds := h.model.feeds
 	h.mu.Unlock()
 	for _, f := range feeds {
 		focuser, ok := f.source.(Focuser)
@@ -164,7 +176,7 @@ func (h *Hub) Focus(visible []Ref, selected Ref) {
 // Connect tries at once.
 func (h *Hub) Refresh(source string) {
 	h.mu.Lock()
-	feeds := h.feeds
+	feeds := h.model.feeds
 	h.mu.Unlock()
 	for _, f := range feeds {
 		if source != "" && source != f.Name {

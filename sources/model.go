@@ -1,297 +1,75 @@
 package sources
 
-import (
-	"encoding/binary"
-	"hash/fnv"
-	"time"
+import "time"
 
-	"coordtop/internal/mask"
-)
+// model is what a Hub knows. It changes by Inputs only and reads neither a clock nor a setting,
+// so that the same Inputs make the same model again. Its Hub holds the lock.
+type model struct {
+	ring  *ring
+	index index // may be read without the lock
 
-// Ref is the identity of a primitive. Space is the YDB node path, the Redis
-// database, the Postgres database or the dflockd server.
-type Ref struct{ Source, Space, Name string }
+	start     Instant // of InputStarted
+	limit     Thresholds
+	feeds     []*feed  // in the order in which they were added
+	scopes    []*scope // by Row.Scope
+	rows      []*Row   // by slot, as the next State will show them
+	free      []vacancy
+	known     map[int]*Primitive // by slot: the last with known owners, where the row's are unknown
+	queued    map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
+	expected  map[Ref]expectation
+	events    []Event // of the primitive being applied; kept to spare allocations
+	inputs    uint64  // how many were applied
+	at        Instant // of the one that is applied now
+	published *State  // the latest
 
-// Kind is what sort of primitive a row shows: an attribute, configured or guessed,
-// not part of the identity.
-type Kind uint8
+	watched map[Ref]struct{} // on screen: no Input, since it only decides how soon a State is published
+}
 
-// The kinds.
-const (
-	KindUnknown Kind = iota
-	KindElection
-	KindMutex
-	KindSemaphore
-)
-
-// String returns "election", "mutex", "semaphore" or "unknown".
-func (k Kind) String() string {
-	switch k {
-	case KindElection:
-		return "election"
-	case KindMutex:
-		return "mutex"
-	case KindSemaphore:
-		return "semaphore"
+// apply changes the model by one Input and returns how soon that must be published. f is the
+// source that in concerns; nil: none.
+func (m *model) apply(f *feed, in *Input) urgency {
+	m.inputs++
+	in.Seq, m.at = m.inputs, in.At
+	if f != nil {
+		in.Source = f.Name
 	}
-	return "unknown"
-}
-
-// Known says how we know something. It is printed, so that a guess never looks like
-// a fact.
-type Known uint8
-
-// The ways of knowing. Unknown is the zero value: a value marked with it must not be
-// shown as a number.
-const (
-	Unknown  Known = iota
-	Told           // by the server
-	Seen           // by us, as a difference of two looks: it happened in (After, At]
-	Inferred       // it follows from what was told or seen
-	AtLeast        // it was already so when we first looked: at At or before
-	Claimed        // written by the owner, on the owner's clock
-	Bound          // no earlier than this (a connection's or transaction's start)
-	Ours           // we did it ourselves
-)
-
-// String returns the word of the JSON documentation: "unknown", "told", "seen",
-// "inferred", "at_least", "claimed", "bound", "ours".
-func (k Known) String() string {
-	return [...]string{"unknown", "told", "seen", "inferred", "at_least", "claimed", "bound", "ours"}[k]
-}
-
-// Stamp is an instant and how it is known. The zero Stamp is unknown. The instant is At, or
-// lies in (After(), At] where StampBetween made it. A row has many of them: the stretch is
-// kept as its length, and beside How, so that it takes no room of its own.
-type Stamp struct {
-	At     time.Time
-	How    Known
-	within span // zero: At exactly
-}
-
-// StampBetween stamps an instant in (after, at]. A zero after, and one that is not before
-// at, mean at exactly. More than two years count as two years.
-func StampBetween(after, at time.Time, how Known) Stamp {
-	s := Stamp{At: at, How: how}
-	if !after.IsZero() && after.Before(at) {
-		s.within = spanOf(at.Sub(after))
+	switch in.Kind {
+	case InputStarted:
+		m.start, m.limit = in.At, *in.Thresholds
+		m.published = &State{At: in.At.Wall, Thresholds: m.limit}
+		return idle
+	case InputSources:
+		m.add(in.Added)
+		return urgent
+	case InputChange:
+		return m.change(f, &in.Change)
+	case InputConnected:
+		f.Retry = time.Time{}
+		return calm
+	case InputDisconnected:
+		m.disconnected(f, in.Problem, in.Retry)
+		return urgent
+	case InputExpected:
+		m.expect(in.Expected)
+		return idle
+	case InputNote:
+		m.note(*in.Note)
+		return urgent
+	case InputSilent:
+		m.silent(f.scopes[in.Scope])
+		return urgent
+	case InputClockStep:
+		m.clockStep(in.Step)
+		return urgent
+	case InputForgotten:
+		if slot, ok := m.index.find(in.Ref); ok {
+			m.vacate(slot)
+		}
+		return normal
+	case InputPublished:
+		in.State = m.state()
+		m.published = in.State
+		return idle
 	}
-	return s
-}
-
-// After is the lower bound of the instant, which is later; zero: it is At exactly.
-func (s Stamp) After() time.Time {
-	if s.within == (span{}) {
-		return time.Time{}
-	}
-	return earliest(s)
-}
-
-// span is a length of time, to the nanosecond, in seven bytes, the lowest first.
-type span [7]byte
-
-// longestSpan is what a span can hold: 834 days.
-const longestSpan = 1<<(8*len(span{})) - 1
-
-// spanOf keeps d, which is not negative.
-func spanOf(d time.Duration) span {
-	var s span
-	n := uint64(min(d, longestSpan))
-	for i := range s {
-		s[i] = byte(n >> (8 * i))
-	}
-	return s
-}
-
-func (s span) length() time.Duration {
-	var n uint64
-	for i, b := range s {
-		n |= uint64(b) << (8 * i)
-	}
-	return time.Duration(n)
-}
-
-// Mode is how an owner shares the primitive.
-type Mode uint8
-
-// The modes.
-const (
-	Exclusive Mode = iota
-	Shared
-)
-
-// String returns "exclusive" or "shared".
-func (m Mode) String() string {
-	if m == Shared {
-		return "shared"
-	}
-	return "exclusive"
-}
-
-// NoLimit as a Limit means that any number may own it.
-const NoLimit = ^uint64(0)
-
-// Primitive is one named mutex, semaphore or election as a source last saw it. A
-// source never changes a Primitive that it has handed over; neither does the Hub,
-// which copies what it completes.
-type Primitive struct {
-	Ref
-	Kind      Kind
-	LimitHow  Known // Inferred where that it is a lock at all follows from its name only: see Guessed
-	OwnersHow Known // Told with no Owners: nobody owns it; Unknown with no Owners: we cannot tell
-	AliasHow  Known // of Alias: Told where the configuration or the server says so, Inferred where only the number does
-
-	Ephemeral    bool
-	Expected     bool // configured as: must always have an owner
-	Absent       bool // the server says that there is none: a row that is configured and stays. It has no owner
-	NoSpace      bool // it is Absent because its Space does not exist
-	Limit, Taken uint64
-	Owners       []Owner
-	Queue        Queue
-	Candidates   []Waiter // seen or probable: pollers, former owners
-	Data         Blob
-	At           time.Time // when this was read, on our clock; zero: configured and not read yet
-	Incarnation  string    // of the server that told it; part of every owner's identity
-	Note         string    // why it cannot be read as a lock ("a list, not a string"); "" mostly
-	Labels       []Attr    // of the source, for the filter
-
-	// Alias is what people call it where its name is only a number: from the configuration,
-	// or a lock that a well-known program takes ("Prisma Migrate", "likely Airflow or
-	// Coder"). "": nothing is known.
-	Alias string
-
-	// ForgetAfter marks a primitive that exists only while somebody owns it (a Redis
-	// key, a Postgres lock): once nobody has owned it for so long, the Hub drops the
-	// row without an event. 0: it exists by itself and stays until the source says Gone.
-	ForgetAfter time.Duration
-}
-
-// Owner is one owner. Two owners of one incarnation with the same ID and Fence are the same
-// term; a Fence of 0 is not known yet and equals every other.
-type Owner struct {
-	ID, Session, Label string
-	Permits, Fence     uint64 // Permits 0: 1; Fence 0: none known
-	Mode               Mode
-	Idle               Idle          // whether its program does nothing with its session
-	NoExpiry           bool          // it owns without any end, which is told (a key without TTL, a session)
-	Rhythm             Rhythm        // of its renewals; a source leaves it zero: the Hub keeps it
-	Serial             uint16        // tells apart ownerships of one ID, where the backend numbers them; 0: it does not
-	Program            Program       // 0: not known, its label stands for it
-	Lease              time.Duration // full length; 0: unknown
-
-	// Since is left unknown by a source that is not told it: the Hub fills in what it saw.
-	// The same holds for Renewed. Expires should carry the doubt of its reading: the
-	// lease ends in (After, At], where a remainder was told between sending and receiving.
-	Since, Expires, Renewed Stamp
-
-	Data  Blob
-	Attrs []Attr
-	Guard string // what compare-and-act compares; "" where the backend has none
-}
-
-// Program stands for what people take for one owner across its sessions: the same program on
-// the same host has the same letter and colour, though each of its connections is an owner,
-// and a term, of its own.
-type Program uint32
-
-// ProgramOf makes a Program of what identifies it, such as the name of an application and
-// the address of its client; 0 where nothing does.
-func ProgramOf(parts ...string) Program {
-	sum, some := fnv.New32a(), false
-	for _, p := range parts {
-		_, _ = sum.Write([]byte(p)) // it never fails
-		_, _ = sum.Write([]byte{0})
-		some = some || p != ""
-	}
-	if !some {
-		return 0
-	}
-	return Program(max(sum.Sum32(), 1))
-}
-
-// Queue is what is known of the waiters.
-type Queue struct {
-	How Known // of the order: Told by the server, or Inferred. Unknown: this backend tells no queue
-
-	// CandidatesHow says whether Primitive.Candidates is complete. Unknown: there may be
-	// others that nobody can see, such as programs that try now and then without waiting;
-	// an empty list does not mean that nobody campaigns.
-	CandidatesHow Known
-
-	Len     int
-	At      time.Time // when it was read
-	Waiters []Waiter  // as they will be served, as far as How says; may be shorter than Len
-}
-
-// Waiter is one waiter or candidate.
-type Waiter struct {
-	ID, Session, Label string
-	Mode               Mode
-	Permits, Order     uint64
-	Turn               int // waiters with the same one are served together, 1 first; 0: not known
-	Since              Stamp
-	Timeout            time.Duration // 0: unknown or none
-	Data               Blob
-	Attrs              []Attr
-	Guard              string
-}
-
-// Attr is a fact of a backend under its own name.
-type Attr struct {
-	Key, Value string
-	Odd        bool // it is worth a look
-}
-
-// Idle is how an owner is told to do nothing while it owns.
-type Idle uint8
-
-// The ways to be idle.
-const (
-	NotIdle           Idle = iota // or not told
-	IdleSession                   // its session waits for the program's next command
-	IdleInTransaction             // so it does within a transaction that was left open
-)
-
-// Limited reports whether it is known that no more than Limit permits can be owned.
-func (p *Primitive) Limited() bool {
-	return p.Kind == KindSemaphore && p.LimitHow != Unknown && p.Limit > 0 && p.Limit != NoLimit
-}
-
-// Guessed reports whether that it is a lock at all follows from its name only: nobody named
-// it, and its value is of no known library.
-func (p *Primitive) Guessed() bool { return p.LimitHow == Inferred }
-
-// BlobHead is how many bytes of a value are kept.
-const BlobHead = 4096
-
-// Blob is the beginning of a value that may be huge. With a Len and no Head it is a secret
-// of which nothing but the length is told.
-type Blob struct {
-	Head string // at most BlobHead bytes, secrets masked: not cleaned for a terminal, perhaps not UTF-8
-	Len  int    // of the whole value as it is shown, in bytes
-	Sum  uint64 // FNV-1a of what was read; equal sums are taken as equal data
-}
-
-// NewBlob keeps the beginning of a value of size bytes, of which data is as much as was
-// read. It copies what it keeps. What internal/mask finds in it does not get into the Blob;
-// the Sum tells the values apart none the less.
-func NewBlob(data []byte, size int) Blob {
-	if size == 0 {
-		return Blob{}
-	}
-	head := data[:min(len(data), BlobHead)]
-	sum := fnv.New64a()
-	_, _ = sum.Write(head) // it never fails
-	_, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(size)))
-	shown := mask.Text(string(head))
-	size += len(shown) - len(head)
-	return Blob{Head: shown[:min(len(shown), BlobHead)], Len: size, Sum: sum.Sum64()}
-}
-
-// Masked reports whether something of the value is not shown because it is a secret.
-func (b Blob) Masked() bool { return mask.Masked(b.Head) }
-
-// Shows reports whether b was made of data, as far as that was read.
-func (b Blob) Shows(data []byte) bool {
-	return b == NewBlob(data, len(data))
+	panic("sources: an input of no kind")
 }

@@ -205,7 +205,7 @@ func (m *machine) check(t *rapid.T) {
 			t.Fatalf("row %v is in slot %d, and found is %v", row.Ref, slot, found)
 		}
 		p := row.Primitive
-		if base := m.hub.known[slot]; base != nil {
+		if base := m.hub.model.known[slot]; base != nil {
 			p = base
 		}
 		for i := range p.Owners {

@@ -94,22 +94,22 @@ func (h *Hub) publishLocked(now Instant) {
 	h.pace.published(now.Mono)
 }
 
-// stateLocked makes the next State. The rows are shared with it: from now on a change of one
+// state makes the next State. The rows are shared with it: from now on a change of one
 // copies it first.
-func (h *Hub) stateLocked() *State {
+func (m *model) state() *State {
 	s := &State{
-		Thresholds: h.limit,
-		Rev:        h.state.Load().Rev + 1,
-		At:         h.at.Wall,
-		LastSeq:    h.ring.newest(),
-		Rows:       slices.Clone(h.rows),
-		Scopes:     make([]Scope, len(h.scopes)),
-		Sources:    make([]SourceStatus, len(h.feeds)),
+		Thresholds: m.limit,
+		Rev:        m.published.Rev + 1,
+		At:         m.at.Wall,
+		LastSeq:    m.ring.newest(),
+		Rows:       slices.Clone(m.rows),
+		Scopes:     make([]Scope, len(m.scopes)),
+		Sources:    make([]SourceStatus, len(m.feeds)),
 	}
-	for i, sc := range h.scopes {
+	for i, sc := range m.scopes {
 		s.Scopes[i] = sc.Scope
 	}
-	for i, f := range h.feeds {
+	for i, f := range m.feeds {
 		s.Sources[i] = f.status()
 	}
 	return s
@@ -146,7 +146,7 @@ func (h *Hub) keepHouse() time.Duration {
 	next := h.checkSilenceLocked(now)
 	if now.Mono-h.tidied >= tick { // a busy Hub comes here ten times as often
 		h.tidied = now.Mono
-		h.ring.expire(now.Mono - h.start.Mono)
+		h.model.ring.expire(now.Mono - h.model.start.Mono)
 		h.forgetLocked(now)
 	}
 	next = min(next, h.tidied+tick-now.Mono)

@@ -28,7 +28,7 @@ func (r *Replayer) Apply(in Input) error {
 	h := r.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	f, err := h.replayableLocked(&in)
+	f, err := h.model.replayable(&in)
 	if err != nil {
 		return fmt.Errorf("%w: input %d, %s: %w", ErrRecording, in.Seq, in.Kind, err)
 	}
@@ -36,11 +36,11 @@ func (r *Replayer) Apply(in Input) error {
 	return nil
 }
 
-// replayableLocked finds the source that in concerns, and what in lacks.
-func (h *Hub) replayableLocked(in *Input) (f *feed, err error) {
+// replayable finds the source that in concerns, and what in lacks.
+func (m *model) replayable(in *Input) (f *feed, err error) {
 	switch {
-	case in.Seq != h.inputs+1:
-		return nil, fmt.Errorf("input %d is due", h.inputs+1)
+	case in.Seq != m.inputs+1:
+		return nil, fmt.Errorf("input %d is due", m.inputs+1)
 	case (in.Kind == InputStarted) != (in.Seq == 1):
 		return nil, errors.New("it is the first and nothing else")
 	}
@@ -60,7 +60,7 @@ func (h *Hub) replayableLocked(in *Input) (f *feed, err error) {
 	}
 	switch in.Kind {
 	case InputChange, InputConnected, InputDisconnected, InputSilent:
-		f = h.feedLocked(in.Source)
+		f = m.feed(in.Source)
 		if f == nil || in.Kind == InputSilent && f.scopes[in.Scope] == nil {
 			return nil, fmt.Errorf("no scope %q of source %q", in.Scope, in.Source)
 		}

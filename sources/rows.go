@@ -8,46 +8,46 @@ type vacancy struct {
 	gen  uint32
 }
 
-// occupyLocked makes an empty row for ref in a free slot.
-func (h *Hub) occupyLocked(sc *scope, ref Ref) int {
-	row := &Row{Primitive: &Primitive{Ref: ref}, Rev: h.nextRev(), Scope: sc.index}
-	if n := len(h.free); n > 0 {
-		v := h.free[n-1]
-		h.free = h.free[:n-1]
+// occupy makes an empty row for ref in a free slot.
+func (m *model) occupy(sc *scope, ref Ref) int {
+	row := &Row{Primitive: &Primitive{Ref: ref}, Rev: m.nextRev(), Scope: sc.index}
+	if n := len(m.free); n > 0 {
+		v := m.free[n-1]
+		m.free = m.free[:n-1]
 		row.Slot, row.Gen = v.slot, v.gen+1
-		h.rows[v.slot] = row
+		m.rows[v.slot] = row
 	} else {
-		row.Slot = len(h.rows)
-		h.rows = append(h.rows, row)
+		row.Slot = len(m.rows)
+		m.rows = append(m.rows, row)
 	}
-	h.index.add(ref, row.Slot)
+	m.index.add(ref, row.Slot)
 	sc.feed.rows++
 	return row.Slot
 }
 
-// vacateLocked takes the row out of its slot.
-func (h *Hub) vacateLocked(slot int) {
-	row := h.rows[slot]
-	h.index.remove(row.Ref)
-	h.scopes[row.Scope].feed.rows--
-	h.rows[slot] = nil
-	h.free = append(h.free, vacancy{slot, row.Gen})
-	delete(h.known, slot)
-	delete(h.queued, slot)
+// vacate takes the row out of its slot.
+func (m *model) vacate(slot int) {
+	row := m.rows[slot]
+	m.index.remove(row.Ref)
+	m.scopes[row.Scope].feed.rows--
+	m.rows[slot] = nil
+	m.free = append(m.free, vacancy{slot, row.Gen})
+	delete(m.known, slot)
+	delete(m.queued, slot)
 }
 
 // nextRev is the Rev of the State that is being prepared.
-func (h *Hub) nextRev() uint64 { return h.state.Load().Rev + 1 }
+func (m *model) nextRev() uint64 { return m.published.Rev + 1 }
 
-// draftLocked returns the row in a version that no published State has.
-func (h *Hub) draftLocked(slot int) *Row {
-	row, rev := h.rows[slot], h.nextRev()
+// draft returns the row in a version that no published State has.
+func (m *model) draft(slot int) *Row {
+	row, rev := m.rows[slot], m.nextRev()
 	if row.Rev == rev {
 		return row
 	}
 	draft := *row
 	draft.Rev = rev
-	h.rows[slot] = &draft
+	m.rows[slot] = &draft
 	return &draft
 }
 
@@ -57,13 +57,13 @@ const forgetBatch = 4096
 // forgetLocked drops rows that nobody has owned for their ForgetAfter, a batch at a time,
 // so that no tick takes long. Where the scope is stale nothing is forgotten.
 func (h *Hub) forgetLocked(now Instant) {
-	for range min(forgetBatch, len(h.rows)) {
-		if h.forget++; h.forget >= len(h.rows) {
+	for range min(forgetBatch, len(h.model.rows)) {
+		if h.forget++; h.forget >= len(h.model.rows) {
 			h.forget = 0
 		}
-		row := h.rows[h.forget]
+		row := h.model.rows[h.forget]
 		if row == nil || row.ForgetAfter <= 0 || row.Nobody.How == Unknown ||
-			now.Wall.Sub(row.Nobody.At) < row.ForgetAfter || h.scopes[row.Scope].Health != HealthLive {
+			now.Wall.Sub(row.Nobody.At) < row.ForgetAfter || h.model.scopes[row.Scope].Health != HealthLive {
 			continue
 		}
 		h.changedLocked(now, h.enterLocked(nil, &Input{Kind: InputForgotten, At: now, Ref: row.Ref}))

@@ -6,10 +6,10 @@ func TestTheRowOfARefIsThatOfTheStateGivenOrNone(t *testing.T) {
 	t.Parallel()
 	ref := func(name string) Ref { return Ref{Source: "s", Name: name} }
 	var h Hub
-	h.index.add(ref("mine"), 0)
-	h.index.add(ref("another's"), 0)
-	h.index.add(ref("free"), 1)
-	h.index.add(ref("newer"), 2)
+	h.model.index.add(ref("mine"), 0)
+	h.model.index.add(ref("another's"), 0)
+	h.model.index.add(ref("free"), 1)
+	h.model.index.add(ref("newer"), 2)
 	mine := &Row{Primitive: &Primitive{Ref: ref("mine")}}
 	s := &State{Rows: []*Row{mine, nil}}
 	tests := []struct {

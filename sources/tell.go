@@ -6,18 +6,18 @@ import "time"
 // within that time and nobody tells why, e.Cause is why, and that is known as [Ours]; a lease
 // that ran out has run out all the same.
 func (h *Hub) Expect(e Ending, within time.Duration) {
-	h.take(nil, &Input{Kind: InputExpected, Expected: &Expected{Ending: e, Within: within}})
+	h.enter(nil, &Input{Kind: InputExpected, Expected: &Expected{Ending: e, Within: within}})
 }
 
-func (h *Hub) expectLocked(e *Expected) {
-	for ref, x := range h.expected {
-		if h.at.Mono > x.until {
-			delete(h.expected, ref)
+func (m *model) expect(e *Expected) {
+	for ref, x := range m.expected {
+		if m.at.Mono > x.until {
+			delete(m.expected, ref)
 		}
 	}
-	x := expectation{Ending: e.Ending, until: h.at.Mono + e.Within}
+	x := expectation{Ending: e.Ending, until: m.at.Mono + e.Within}
 	x.How = Ours
-	h.expected[e.Ref] = x
+	m.expected[e.Ref] = x
 }
 
 // expectation is an end that we bring about, and how long that counts.
@@ -26,10 +26,10 @@ type expectation struct {
 	until time.Duration // on the monotonic clock
 }
 
-// expectedLocked is the end of an owner of ref that we bring about; nil: none.
-func (h *Hub) expectedLocked(ref Ref) *Ending {
-	x, ok := h.expected[ref]
-	if !ok || h.at.Mono > x.until {
+// expectedEnd is the end of an owner of ref that we bring about; nil: none.
+func (m *model) expectedEnd(ref Ref) *Ending {
+	x, ok := m.expected[ref]
+	if !ok || m.at.Mono > x.until {
 		return nil
 	}
 	return &x.Ending
@@ -40,12 +40,12 @@ func (h *Hub) expectedLocked(ref Ref) *Ending {
 // came of an action is for the sources to see.
 func (h *Hub) Tell(e Event) {
 	e.At, e.After = wallTime(e.At), wallTime(e.After)
-	h.take(nil, &Input{Kind: InputNote, Note: &e})
+	h.enter(nil, &Input{Kind: InputNote, Note: &e})
 }
 
-func (h *Hub) noteLocked(e Event) {
+func (m *model) note(e Event) {
 	if e.At.IsZero() {
-		e.At = h.at.Wall
+		e.At = m.at.Wall
 	}
-	h.commitLocked(e)
+	m.commit(e)
 }

@@ -111,7 +111,7 @@
 //
 // A key that is gone is not a told cause. Only keyspace events tell one (del, expired,
 // evicted, written over); a flushed database is inferred from the push that names no key.
-// The rest is left to sources.Diff, which compares the end with the lease.
+// The rest is left to the Hub, which compares the end with the lease.
 //
 // Another run_id at a new connection is told (About.Incarnation): as another server where the
 // address differs too, else as a restart, without its data where none of 100 owners that

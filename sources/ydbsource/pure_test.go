@@ -131,17 +131,22 @@ func TestWaiterThatCameBesideAPushWasSeenAndNotTold(t *testing.T) {
 	b := &board{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
 	b.begin()
 	t0 := time.Now()
-	var told []string
+	r, inputs := sources.NewReplayer(sources.HubOptions{}), uint64(0)
+	apply := func(in sources.Input) {
+		inputs++
+		in.Seq = inputs
+		if err := r.Apply(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit := sources.DefaultThresholds()
+	apply(sources.Input{Kind: sources.InputStarted, Thresholds: &limit})
+	apply(sources.Input{Kind: sources.InputSources, Added: []sources.AddedSource{{Name: "src"}}})
 	tell := func(sight ydbcoord.SemaphoreState) {
-		before := e.shown
+		first := e.shown == nil
 		for _, c := range b.take(e, sight) {
-			for _, p := range c.Set {
-				c.Gap = before == nil
-				for _, event := range sources.Diff(before, p, c) {
-					told = append(told, event.Kind.String()+" "+event.Owner.ID+" "+event.How.String())
-				}
-				before = p
-			}
+			c.Gap, first = first, false
+			apply(sources.Input{Kind: sources.InputChange, Source: "src", Change: c})
 		}
 	}
 	tell(look(t0, 1, 2))
@@ -151,6 +156,14 @@ func TestWaiterThatCameBesideAPushWasSeenAndNotTold(t *testing.T) {
 	tell(look(t0.Add(4*time.Second), 3, 5))
 	want := "present 1 at_least, waiter_joined 2 at_least, owner_changed 2 told, waiter_joined 3 seen, owner_changed 3 told, " +
 		"waiter_joined 4 seen, waiter_joined 5 seen, waiter_left 4 seen"
+	var told []string
+	events, _ := r.Hub().Subscribe(0).Events(0)
+	for _, event := range events {
+		if event.Kind == sources.EventSynced {
+			continue
+		}
+		told = append(told, event.Kind.String()+" "+event.Owner.ID+" "+event.How.String())
+	}
 	if got := strings.Join(told, ", "); got != want {
 		t.Errorf("told\n%s, want\n%s", got, want)
 	}

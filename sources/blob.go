@@ -1,0 +1,43 @@
+package sources
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+
+	"coordtop/internal/mask"
+)
+
+// BlobHead is how many bytes of a value are kept.
+const BlobHead = 4096
+
+// Blob is the beginning of a value that may be huge. With a Len and no Head it is a secret
+// of which nothing but the length is told.
+type Blob struct {
+	Head string // at most BlobHead bytes, secrets masked: not cleaned for a terminal, perhaps not UTF-8
+	Len  int    // of the whole value as it is shown, in bytes
+	Sum  uint64 // FNV-1a of what was read; equal sums are taken as equal data
+}
+
+// NewBlob keeps the beginning of a value of size bytes, of which data is as much as was
+// read. It copies what it keeps. What internal/mask finds in it does not get into the Blob;
+// the Sum tells the values apart none the less.
+func NewBlob(data []byte, size int) Blob {
+	if size == 0 {
+		return Blob{}
+	}
+	head := data[:min(len(data), BlobHead)]
+	sum := fnv.New64a()
+	_, _ = sum.Write(head) // it never fails
+	_, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(size)))
+	shown := mask.Text(string(head))
+	size += len(shown) - len(head)
+	return Blob{Head: shown[:min(len(shown), BlobHead)], Len: size, Sum: sum.Sum64()}
+}
+
+// Masked reports whether something of the value is not shown because it is a secret.
+func (b Blob) Masked() bool { return mask.Masked(b.Head) }
+
+// Shows reports whether b was made of data, as far as that was read.
+func (b Blob) Shows(data []byte) bool {
+	return b == NewBlob(data, len(data))
+}

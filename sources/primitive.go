@@ -1,0 +1,185 @@
+package sources
+
+import (
+	"hash/fnv"
+	"time"
+)
+
+// Ref is the identity of a primitive. Space is the YDB node path, the Redis
+// database, the Postgres database or the dflockd server.
+type Ref struct{ Source, Space, Name string }
+
+// Kind is what sort of primitive a row shows: an attribute, configured or guessed,
+// not part of the identity.
+type Kind uint8
+
+// The kinds.
+const (
+	KindUnknown Kind = iota
+	KindElection
+	KindMutex
+	KindSemaphore
+)
+
+// String returns "election", "mutex", "semaphore" or "unknown".
+func (k Kind) String() string {
+	switch k {
+	case KindElection:
+		return "election"
+	case KindMutex:
+		return "mutex"
+	case KindSemaphore:
+		return "semaphore"
+	}
+	return "unknown"
+}
+
+// Mode is how an owner shares the primitive.
+type Mode uint8
+
+// The modes.
+const (
+	Exclusive Mode = iota
+	Shared
+)
+
+// String returns "exclusive" or "shared".
+func (m Mode) String() string {
+	if m == Shared {
+		return "shared"
+	}
+	return "exclusive"
+}
+
+// NoLimit as a Limit means that any number may own it.
+const NoLimit = ^uint64(0)
+
+// Primitive is one named mutex, semaphore or election as a source last saw it. A
+// source never changes a Primitive that it has handed over; neither does the Hub,
+// which copies what it completes.
+type Primitive struct {
+	Ref
+	Kind      Kind
+	LimitHow  Known // Inferred where that it is a lock at all follows from its name only: see Guessed
+	OwnersHow Known // Told with no Owners: nobody owns it; Unknown with no Owners: we cannot tell
+	AliasHow  Known // of Alias: Told where the configuration or the server says so, Inferred where only the number does
+
+	Ephemeral    bool
+	Expected     bool // configured as: must always have an owner
+	Absent       bool // the server says that there is none: a row that is configured and stays. It has no owner
+	NoSpace      bool // it is Absent because its Space does not exist
+	Limit, Taken uint64
+	Owners       []Owner
+	Queue        Queue
+	Candidates   []Waiter // seen or probable: pollers, former owners
+	Data         Blob
+	At           time.Time // when this was read, on our clock; zero: configured and not read yet
+	Incarnation  string    // of the server that told it; part of every owner's identity
+	Note         string    // why it cannot be read as a lock ("a list, not a string"); "" mostly
+	Labels       []Attr    // of the source, for the filter
+
+	// Alias is what people call it where its name is only a number: from the configuration,
+	// or a lock that a well-known program takes ("Prisma Migrate", "likely Airflow or
+	// Coder"). "": nothing is known.
+	Alias string
+
+	// ForgetAfter marks a primitive that exists only while somebody owns it (a Redis
+	// key, a Postgres lock): once nobody has owned it for so long, the Hub drops the
+	// row without an event. 0: it exists by itself and stays until the source says Gone.
+	ForgetAfter time.Duration
+}
+
+// Owner is one owner. Two owners of one incarnation with the same ID and Fence are the same
+// term; a Fence of 0 is not known yet and equals every other.
+type Owner struct {
+	ID, Session, Label string
+	Permits, Fence     uint64 // Permits 0: 1; Fence 0: none known
+	Mode               Mode
+	Idle               Idle          // whether its program does nothing with its session
+	NoExpiry           bool          // it owns without any end, which is told (a key without TTL, a session)
+	Rhythm             Rhythm        // of its renewals; a source leaves it zero: the Hub keeps it
+	Serial             uint16        // tells apart ownerships of one ID, where the backend numbers them; 0: it does not
+	Program            Program       // 0: not known, its label stands for it
+	Lease              time.Duration // full length; 0: unknown
+
+	// Since is left unknown by a source that is not told it: the Hub fills in what it saw.
+	// The same holds for Renewed. Expires should carry the doubt of its reading: the
+	// lease ends in (After, At], where a remainder was told between sending and receiving.
+	Since, Expires, Renewed Stamp
+
+	Data  Blob
+	Attrs []Attr
+	Guard string // what compare-and-act compares; "" where the backend has none
+}
+
+// Program stands for what people take for one owner across its sessions: the same program on
+// the same host has the same letter and colour, though each of its connections is an owner,
+// and a term, of its own.
+type Program uint32
+
+// ProgramOf makes a Program of what identifies it, such as the name of an application and
+// the address of its client; 0 where nothing does.
+func ProgramOf(parts ...string) Program {
+	sum, some := fnv.New32a(), false
+	for _, p := range parts {
+		_, _ = sum.Write([]byte(p)) // it never fails
+		_, _ = sum.Write([]byte{0})
+		some = some || p != ""
+	}
+	if !some {
+		return 0
+	}
+	return Program(max(sum.Sum32(), 1))
+}
+
+// Queue is what is known of the waiters.
+type Queue struct {
+	How Known // of the order: Told by the server, or Inferred. Unknown: this backend tells no queue
+
+	// CandidatesHow says whether Primitive.Candidates is complete. Unknown: there may be
+	// others that nobody can see, such as programs that try now and then without waiting;
+	// an empty list does not mean that nobody campaigns.
+	CandidatesHow Known
+
+	Len     int
+	At      time.Time // when it was read
+	Waiters []Waiter  // as they will be served, as far as How says; may be shorter than Len
+}
+
+// Waiter is one waiter or candidate.
+type Waiter struct {
+	ID, Session, Label string
+	Mode               Mode
+	Permits, Order     uint64
+	Turn               int // waiters with the same one are served together, 1 first; 0: not known
+	Since              Stamp
+	Timeout            time.Duration // 0: unknown or none
+	Data               Blob
+	Attrs              []Attr
+	Guard              string
+}
+
+// Attr is a fact of a backend under its own name.
+type Attr struct {
+	Key, Value string
+	Odd        bool // it is worth a look
+}
+
+// Idle is how an owner is told to do nothing while it owns.
+type Idle uint8
+
+// The ways to be idle.
+const (
+	NotIdle           Idle = iota // or not told
+	IdleSession                   // its session waits for the program's next command
+	IdleInTransaction             // so it does within a transaction that was left open
+)
+
+// Limited reports whether it is known that no more than Limit permits can be owned.
+func (p *Primitive) Limited() bool {
+	return p.Kind == KindSemaphore && p.LimitHow != Unknown && p.Limit > 0 && p.Limit != NoLimit
+}
+
+// Guessed reports whether that it is a lock at all follows from its name only: nobody named
+// it, and its value is of no known library.
+func (p *Primitive) Guessed() bool { return p.LimitHow == Inferred }

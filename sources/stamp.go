@@ -1,0 +1,77 @@
+package sources
+
+import "time"
+
+// Known says how we know something. It is printed, so that a guess never looks like
+// a fact.
+type Known uint8
+
+// The ways of knowing. Unknown is the zero value: a value marked with it must not be
+// shown as a number.
+const (
+	Unknown  Known = iota
+	Told           // by the server
+	Seen           // by us, as a difference of two looks: it happened in (After, At]
+	Inferred       // it follows from what was told or seen
+	AtLeast        // it was already so when we first looked: at At or before
+	Claimed        // written by the owner, on the owner's clock
+	Bound          // no earlier than this (a connection's or transaction's start)
+	Ours           // we did it ourselves
+)
+
+// String returns the word of the JSON documentation: "unknown", "told", "seen",
+// "inferred", "at_least", "claimed", "bound", "ours".
+func (k Known) String() string {
+	return [...]string{"unknown", "told", "seen", "inferred", "at_least", "claimed", "bound", "ours"}[k]
+}
+
+// Stamp is an instant and how it is known. The zero Stamp is unknown. The instant is At, or
+// lies in (After(), At] where StampBetween made it. A row has many of them: the stretch is
+// kept as its length, and beside How, so that it takes no room of its own.
+type Stamp struct {
+	At     time.Time
+	How    Known
+	within span // zero: At exactly
+}
+
+// StampBetween stamps an instant in (after, at]. A zero after, and one that is not before
+// at, mean at exactly. More than two years count as two years.
+func StampBetween(after, at time.Time, how Known) Stamp {
+	s := Stamp{At: at, How: how}
+	if !after.IsZero() && after.Before(at) {
+		s.within = spanOf(at.Sub(after))
+	}
+	return s
+}
+
+// After is the lower bound of the instant, which is later; zero: it is At exactly.
+func (s Stamp) After() time.Time {
+	if s.within == (span{}) {
+		return time.Time{}
+	}
+	return earliest(s)
+}
+
+// span is a length of time, to the nanosecond, in seven bytes, the lowest first.
+type span [7]byte
+
+// longestSpan is what a span can hold: 834 days.
+const longestSpan = 1<<(8*len(span{})) - 1
+
+// spanOf keeps d, which is not negative.
+func spanOf(d time.Duration) span {
+	var s span
+	n := uint64(min(d, longestSpan))
+	for i := range s {
+		s[i] = byte(n >> (8 * i))
+	}
+	return s
+}
+
+func (s span) length() time.Duration {
+	var n uint64
+	for i, b := range s {
+		n |= uint64(b) << (8 * i)
+	}
+	return time.Duration(n)
+}
