@@ -83,7 +83,8 @@ func called(list []*sources.Row, name string) []*sources.Row {
 	return aliased
 }
 
-// checkNames reports a name that no row has, and one that several have.
+// checkNames reports a name that no row has, and one that several have. Of a source that was not
+// read in full it is not known what it lacks, and missing reports that.
 func checkNames(s *sources.State, list []*sources.Row, names []string) error {
 	for i, name := range names {
 		if isSource(s, name) {
@@ -91,13 +92,22 @@ func checkNames(s *sources.State, list []*sources.Row, names []string) error {
 		}
 		switch found := called(list, name); len(found) {
 		case 0:
-			return notFound(s, name, i)
+			if readInFull(s, name) {
+				return notFound(s, name, i)
+			}
 		case 1:
 		default:
 			return fmt.Errorf("%s: %w: %s", format.Clean(name, 200), ErrAmbiguous, strings.Join(paths(found), ", "))
 		}
 	}
 	return nil
+}
+
+// readInFull reports whether every source was that a name may be in.
+func readInFull(s *sources.State, name string) bool {
+	return !slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool {
+		return strings.HasPrefix(name, src.Name+"/") && !complete(s, src)
+	})
 }
 
 // isSource reports whether a name is that of a whole source.

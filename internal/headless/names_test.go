@@ -83,6 +83,28 @@ func TestMessagesNameAPrimitiveAsItCanBeTyped(t *testing.T) {
 	}
 }
 
+func TestANameIsNotMissingWhereItsSourceWasNotRead(t *testing.T) {
+	t.Parallel()
+	state := live(named("0", "x"))
+	state.Sources = append(state.Sources, sources.SourceStatus{Name: "down", Err: errors.New("nothing listens")})
+	var out, diag bytes.Buffer
+	err := headless.Get(t.Context(), newScript(state), &out, &diag, headless.GetOptions{Names: []string{"down/x", "a/y"}})
+	if !errors.Is(err, headless.ErrNoAnswer) || strings.Contains(err.Error(), "name 1") || strings.Contains(err.Error(), "down/x") {
+		t.Errorf("%v, want that down did not answer, and not that it lacks x", err)
+	}
+	if !errors.Is(err, headless.ErrNotFound) || !strings.Contains(err.Error(), "did you mean a/x?") {
+		t.Errorf("%v, want that a has no y", err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var diag bytes.Buffer
+		feed := newScript(state, sources.Event{Kind: sources.EventSynced, Ref: sources.Ref{Source: "a"}})
+		watch(t, feed, headless.WatchOptions{Names: []string{"down/x", "a/y"}, Diag: &diag})
+		if got := diag.String(); !strings.HasPrefix(got, "a/y: no primitive") || strings.Contains(got, "down") {
+			t.Errorf("watch said %s", got)
+		}
+	})
+}
+
 func TestASourceAloneIsAllOfIt(t *testing.T) {
 	t.Parallel()
 	var out, diag bytes.Buffer

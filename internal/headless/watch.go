@@ -31,6 +31,9 @@ func Watch(ctx context.Context, feed Feed, out io.Writer, o WatchOptions) error 
 		o.Zone = time.Local
 	}
 	w := &watcher{out: out, o: o, spaces: spaces{}}
+	for i := range o.Names {
+		w.unchecked = append(w.unchecked, i)
+	}
 	sub := feed.Subscribe(0)
 	defer func() { sub.Close() }() // the one of that time
 	for {
@@ -44,7 +47,9 @@ func Watch(ctx context.Context, feed Feed, out io.Writer, o WatchOptions) error 
 		if err := w.print(events, missed); err != nil {
 			return fmt.Errorf("writing: %w", err)
 		}
-		w.doubt(feed.State())
+		if len(w.unchecked) > 0 && o.Diag != nil {
+			w.doubt(feed.State())
+		}
 		if len(events) > 0 && ctx.Err() == nil {
 			continue // there may be more, and Wake tells of new ones only
 		}
@@ -57,31 +62,27 @@ func Watch(ctx context.Context, feed Feed, out io.Writer, o WatchOptions) error 
 }
 
 type watcher struct {
-	out    io.Writer
-	o      WatchOptions
-	buf    bytes.Buffer
-	spaces spaces
-	doubts bool // it was looked whether something bears each name
+	out       io.Writer
+	o         WatchOptions
+	buf       bytes.Buffer
+	spaces    spaces
+	unchecked []int // the names of which it is not known yet whether something has them
 }
 
-// doubt says once, when all was listed, of each name that nothing bears it yet, and which was
-// probably meant.
+// doubt says once, when its source was listed, of each name that nothing bears it yet, and which
+// was probably meant.
 func (w *watcher) doubt(s *sources.State) {
-	if w.doubts || w.o.Diag == nil || len(s.Sources) == 0 {
-		return
-	}
-	if slices.ContainsFunc(s.Sources, func(src sources.SourceStatus) bool { return !complete(s, src) }) {
-		return
-	}
-	w.doubts = true
-	for i, name := range w.o.Names {
-		if isSource(s, name) || len(called(rows(s, []string{name}), name)) > 0 {
-			continue
+	w.unchecked = slices.DeleteFunc(w.unchecked, func(i int) bool {
+		name := w.o.Names[i]
+		if len(s.Sources) == 0 || !readInFull(s, name) {
+			return false
 		}
-		shown, near := unborne(s, name, i), meant(s, name)
-		// Nobody need read it: what is asked for is on the other stream.
-		_, _ = fmt.Fprintf(w.o.Diag, "%s: no primitive goes by this name yet%s (its lines come as soon as one does)\n", shown, near)
-	}
+		if !isSource(s, name) && len(called(rows(s, []string{name}), name)) == 0 {
+			// Nobody need read it: what is asked for is on the other stream.
+			_, _ = fmt.Fprintf(w.o.Diag, "%s: no primitive goes by this name yet%s (its lines come as soon as one does)\n", unborne(s, name, i), meant(s, name))
+		}
+		return true
+	})
 }
 
 // print writes a batch with one Write, so that no line is held back.
