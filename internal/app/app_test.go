@@ -212,7 +212,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{
 			name: "a variable with a token that is not set", args: []string{"get"}, code: 2,
 			config: "sources: [{name: a, url: 'grpc://h/db', token_env: NONE}, {name: b, url: 'grpcs://h/db', tls: {ca: none.pem}}]",
-			stderr: []string{configFile + ":1:48: sources[0].password_env: reading a secret: $NONE is not set"},
+			stderr: []string{"source a: reading a secret: $NONE is not set"},
 		},
 		{
 			name: "a key out of range", args: []string{"get", "postgres://u:hunter2@h/db?locks=42,9223372036854775808"}, code: 2,
@@ -248,7 +248,11 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		},
 		{
 			name: "a name of no source", args: []string{"get", "b/x"}, config: "sources: [{name: a, url: 'redis://h'}]", code: 2,
-			stderr: []string{`argument 1 is neither a URL`, "the sources here are a"},
+			stderr: []string{"argument 1 is read as SOURCE/NAME", "no config names this source: the sources here are a"},
+		},
+		{
+			name: "a source without a config", args: []string{"get", "leases/x"}, code: 2,
+			stderr: []string{"no config names this source: there is no config file", "coordtop config example", "a URL begins with its scheme, redis://"}, not: "leases",
 		},
 		{
 			name: "a misspelt source", args: []string{"get", "leasse"}, config: "sources: [{name: leases, url: 'redis://h'}]", code: 2,
@@ -263,7 +267,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{name: "config check without a file", args: []string{"config", "check"}, code: 2, stderr: []string{"no config file at", "coordtop config example"}},
 		{
 			name: "config check of a secret", args: []string{"config", "check"}, config: "sources: [{name: a, url: 'redis://h', password_env: NONE}]", code: 2,
-			stderr: []string{"source a: reading a secret: $NONE is not set"},
+			stderr: []string{configFile + ":1:53: sources[0].password_env: reading a secret: $NONE is not set"},
 		},
 		{
 			name: "config check of certificates", args: []string{"config", "check"},
@@ -275,7 +279,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 			config: "sources: [{name: a, url: 'postgres://h/x', key_scheme: md5}, {name: b, url: 'postgres://h/x', watch: [{mutex: '1:99999999999'}]}, {name: c, url: 'postgres://h/x', password_env: NONE}]\n" +
 				"names: {c: {month-end: ledger}}", code: 2,
 			stderr: []string{`sources[0].key_scheme: no such key scheme: write hashtextextended, hashtext, crc32 or sha256le`, `sources[1].watch[0].mutex: selecting locks: `,
-				"its two numbers as 17:-4", `sources[2].password_env: `, `:2:25: names: naming locks: a name stands at what is no number of a lock`},
+				"its two numbers as 17:-4", `sources[2].password_env: `, `:2:24: names: naming locks: a name stands at what is no number of a lock`},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

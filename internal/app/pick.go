@@ -33,7 +33,7 @@ func (p *program) pick(args []string) (c config.Config, names []string, err erro
 		c, err = p.found()
 	}
 	if err != nil && len(names) > 0 && errors.Is(err, errNothing) {
-		return c, nil, neither(where[0], "; there is no config file, so that no source has a name")
+		return c, nil, noSource(names[0], where[0], "there is no config file (coordtop config example prints one to start from)")
 	}
 	if err != nil {
 		return c, nil, err
@@ -61,17 +61,22 @@ func plausible(name, where string, list []config.Source) error {
 		known = append(known, format.Clean(s.Name, 100))
 	}
 	source, _, _ := strings.Cut(name, "/")
-	names := "; the sources here are " + strings.Join(known, ", ")
+	names := "the sources here are " + strings.Join(known, ", ")
 	if near := address.Near(source, known...); near != "" {
 		names += ": did you mean " + near + "?"
 	}
-	return neither(where, names)
+	return noSource(name, where, names)
 }
 
-// neither explains an argument that is not a URL and not a name, with what is known of the
+// noSource explains an argument that is not a URL and names no source, with what is known of the
 // names. It does not repeat the argument, which may be a URL without its scheme.
-func neither(where, names string) error {
-	return usagef("%s is neither a URL nor a name: a URL begins with its scheme, %s, and a name is SOURCE/NAME, or SOURCE for all of it%s", where, backends.Config().Schemes(), names)
+func noSource(arg, where, names string) error {
+	source, _, _ := strings.Cut(arg, "/")
+	schemes := backends.Config().Schemes()
+	if strings.ContainsAny(source, ":@=. ") { // as the address of a server has
+		return usagef("%s is neither a URL nor a name: a URL begins with its scheme, %s, and a name is SOURCE/NAME, or SOURCE for all of it; %s", where, schemes, names)
+	}
+	return usagef("%s is read as SOURCE/NAME, or SOURCE for all of it, and no config names this source: %s; a URL begins with its scheme, %s", where, names, schemes)
 }
 
 // errNothing says that neither a file nor a variable names a source.

@@ -54,7 +54,7 @@ func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) 
 	switch v {
 	case action.Resign:
 		if ours == nil {
-			return notOurs(row)
+			return notOurs(row, "coordtop gives up only what it took")
 		}
 		return ""
 	case action.Proclaim:
@@ -133,12 +133,12 @@ func notExclusive(owners []sources.Owner) bool {
 
 func notProclaimed(b *Backend, row *sources.Row, ours *holding) string {
 	switch {
-	case ours == nil:
-		return notOurs(row)
-	case ours.waiting:
-		return "we do not lead yet: proclaim once we do"
 	case row.Kind != sources.KindElection:
 		return "only a leader proclaims"
+	case ours == nil:
+		return notOurs(row, "only the leader proclaims, and coordtop does not lead it")
+	case ours.waiting:
+		return "we do not lead yet: proclaim once we do"
 	case b.Caps.MaxData == 0:
 		return "leaders carry no data on " + b.Type
 	}
@@ -155,11 +155,11 @@ func notCrashed(b *Backend, row *sources.Row) string {
 	return ""
 }
 
-func notOurs(row *sources.Row) string {
+func notOurs(row *sources.Row, owned string) string {
 	if len(row.Owners) == 0 {
 		return "not ours: nobody owns it"
 	}
-	return "not ours: coordtop gives up only what it took"
+	return "not ours: " + owned
 }
 
 // ownerText names an owner for people.
