@@ -136,6 +136,9 @@ func (m *model) edit(msg tea.Msg) tea.Cmd {
 		return m.acting.Edit(msg)
 	}
 	if !m.filtering.typing && m.line.scope == 0 && m.Shown != screen.Help {
+		if k, ok := msg.(tea.KeyPressMsg); ok && m.keyScope() == m.Shown.Scope() {
+			m.Say("no such key here: " + paint.Clean(keys.Name(k)) + "; " + m.Keys.KeyOf(keys.Help) + " lists them")
+		}
 		return nil
 	}
 	if paste, ok := msg.(tea.PasteMsg); ok {

@@ -25,8 +25,9 @@ func Draw(sc *Scene) Frame {
 	f.Lines = append(f.Lines, drawHeader(sc, l.Width, l.Header)...)
 	part := viewTable()[sc.Shown].draw(sc)
 	f.Lines, f.Scroll, f.HelpAt = append(f.Lines, part.Lines...), part.Scroll, part.HelpAt
-	f.Lines = append(f.Lines, drawFooter(sc, l.Width))
-	f.Lines = sc.Theme.Box(f.Lines, l.Width, l.Height)
+	foot := drawFooter(sc, l.Width)
+	foot = foot[max(len(foot)-l.Height, 0):]
+	f.Lines = append(sc.Theme.Box(f.Lines, l.Width, l.Height-len(foot)), foot...)
 	return f
 }
 

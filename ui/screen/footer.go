@@ -9,17 +9,32 @@ import (
 	"coordtop/ui/paint"
 )
 
-// drawFooter is the last line: a message while there is one, else the keys that matter
-// here, as many as fit.
-func drawFooter(sc *Scene, w int) string {
+// drawFooter is the last line, or more for a message that needs them: the message while there
+// is one, and the keys that matter here, as many as fit.
+func drawFooter(sc *Scene, w int) []string {
+	var lines []string
 	l := sc.Theme.Line(w).Skip(1)
+	if sc.Message != "" && !sc.Deciding && sc.Command.Scope == 0 && sc.Menu == 0 {
+		for i, text := range paint.Fold(sc.Message, w-2) {
+			if i > 0 {
+				lines = append(lines, l.Done())
+				l = sc.Theme.Line(w).Skip(1)
+			}
+			l.Put(sc.Theme.Strong, text)
+		}
+		l.Skip(3)
+	}
+	return append(lines, footerKeys(sc, l))
+}
+
+// footerKeys fills the footer with what is typed, or the keys that matter.
+func footerKeys(sc *Scene, l *paint.Line) string {
+	w := l.Width
 	switch {
 	case sc.Command.Scope != 0:
 		return typedFooter(sc, w)
 	case sc.Menu != 0:
 		return menuFooter(sc, w)
-	case sc.Message != "" && !sc.Deciding:
-		return l.Put(sc.Theme.Strong, sc.Message).Done()
 	case sc.Layout.Small && sc.Filter.Scope != 0:
 		l.Put(sc.Theme.Strong, "/").Skip(1).Put("", sc.Filter.Text).Skip(2)
 		filterAdvice(sc, l)
