@@ -6,7 +6,6 @@ import (
 	"coordtop/internal/action"
 	"coordtop/sources"
 	"coordtop/ui/screen"
-	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
 )
 
@@ -39,8 +38,7 @@ func TestARowIsTakenByItsName(t *testing.T) {
 			t.Errorf("%s: begun %+v", name, got)
 		}
 	}
-	op.Change(func(s *action.Status) { s.Always = false })
-	d.send(terminal.WakeMsg{})
+	d.disarm(op)
 	d.command("campaign a")
 	d.shows(t, "writing is off: W makes it possible")
 	e := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{})

@@ -13,6 +13,12 @@ import (
 	"coordtop/ui/uitest"
 )
 
+// disarm ends writing.
+func (d *driver) disarm(op *uitest.Operator) {
+	op.Change(func(s *action.Status) { s.Always = false })
+	d.send(terminal.WakeMsg{})
+}
+
 // waits is a board that waits for a, and holds b.
 func waits(t *testing.T) (*driver, *uitest.Operator) {
 	t.Helper()
@@ -127,8 +133,7 @@ func TestTheBadgeNeverSaysReadOnlyWhileSomethingOfOursGoesOn(t *testing.T) {
 	small, _, b := three()
 	d, op = armed(small, b)
 	holding(op, d, b, true)
-	op.Change(func(s *action.Status) { s.Always = false })
-	d.send(terminal.WakeMsg{})
+	d.disarm(op)
 	d.send(tea.WindowSizeMsg{Width: 24, Height: 10})
 	d.shows(t, " HOLDING 1 ")
 }
@@ -139,8 +144,7 @@ func TestWhatIsOursIsGivenUpFromTheMenuWhileWritingIsOff(t *testing.T) {
 	d, op := armed(a)
 	op.Offer = []action.Choice{{Verb: action.Resign}, {Verb: action.Proclaim}}
 	holding(op, d, a, true)
-	op.Change(func(s *action.Status) { s.Always = false })
-	d.send(terminal.WakeMsg{})
+	d.disarm(op)
 	d.act("a")
 	d.says(t, "resign: give it up")
 	d.says(t, "proclaim: writing is off")

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"coordtop/internal/action"
-	"coordtop/ui/terminal"
 )
 
 // slowly is a driver whose operator's answers wait until they are let come.
@@ -47,8 +46,7 @@ func TestArmingSaysThatItWaitsForTheAudit(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
 	d, op := armed(a)
-	op.Change(func(s *action.Status) { s.Always = false })
-	d.send(terminal.WakeMsg{})
+	d.disarm(op)
 	answer := d.slowly()
 	d.press("W")
 	written := d.send(key("y"))

@@ -282,8 +282,13 @@ func (b *box) form(a *Acting, w, dataHeight int, air bool, p *screen.Picture) []
 		if i == b.focus && !b.gone {
 			p.X, p.Y, p.Cursor = format.Width(label)+x, len(lines)+y, true
 		}
+		st := th.Dim
+		if f.focused && !b.gone {
+			st = th.Selected
+		}
 		for _, s := range drawn {
-			lines = append(lines, th.Line(format.Width(label)).Put(th.Dim, label).Done()+s)
+			name := strings.TrimRight(label, " ")
+			lines = append(lines, th.Line(format.Width(label)).Put(st, name).Done()+s)
 			label = strings.Repeat(" ", format.Width(label))
 		}
 		if f.note != "" {

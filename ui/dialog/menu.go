@@ -185,7 +185,7 @@ func (d *menu) do(a *Acting, i keys.Intent) tea.Cmd {
 func (d *menu) choose(a *Acting, i item) tea.Cmd {
 	switch {
 	case i.not == writingOff:
-		a.host.Say(writingOff + ": " + a.Keys.KeyOf(keys.Arm) + " makes it possible")
+		a.sayOff()
 		return nil
 	case i.not != "":
 		a.host.Say("not possible: " + i.not)
@@ -198,6 +198,11 @@ func (d *menu) choose(a *Acting, i item) tea.Cmd {
 	}
 	d.update(a)
 	return a.OpenBox(action.Request{Verb: i.verb, Target: d.target})
+}
+
+// sayOff says that writing is off, and which key makes it possible.
+func (a *Acting) sayOff() {
+	a.host.Say(writingOff + ": " + a.Keys.KeyOf(keys.Arm) + " makes it possible")
 }
 
 func (d *menu) edit(*Acting, tea.Msg) tea.Cmd { return nil }
@@ -269,7 +274,11 @@ func (d *menu) picture(a *Acting, w, h int) screen.Picture {
 		if it.run == 0 && a.op != nil {
 			name = it.verb.String()
 		}
-		add(l.Put(st, name).Put(st, ": "+it.not))
+		not := it.not
+		if i > 0 && d.items[i-1].not == not {
+			not = "as above"
+		}
+		add(l.Put(st, name).Put(st, ": "+not))
 	}
 	if len(d.items) == 0 {
 		add(a.Theme.Line(w).Put(a.Theme.Dim, "this backend offers no action for this row"))
@@ -305,6 +314,10 @@ func (a *Acting) crash() tea.Cmd {
 		}
 		if c.Not != "" {
 			a.host.Say("not possible: " + paint.Clean(c.Not))
+			return nil
+		}
+		if !a.CanWrite() {
+			a.sayOff()
 			return nil
 		}
 		r := action.Request{Verb: action.Crash, Target: a.targetOf(row)}
