@@ -22,7 +22,7 @@ func TestColumnsOfStripsGrowWithWhatWasObserved(t *testing.T) {
 		t.Errorf("after 10 s a column is %v, not 2 s", first)
 	}
 	last := first
-	for _, observed := range []time.Duration{2 * time.Minute, 5 * time.Minute, 20 * time.Minute} {
+	for _, observed := range []time.Duration{3 * time.Minute, 6 * time.Minute, 20 * time.Minute} {
 		step := until(observed)
 		if step <= last {
 			t.Errorf("after %v a column is %v, as short as before", observed, step)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -38,16 +39,19 @@ func TestRenewalsAreDrawnAsASawtooth(t *testing.T) {
 	events = append(events, sources.Event{Seq: 99, Kind: sources.EventRenewed, Ref: other.Ref, At: noon(), Owner: sources.OwnerRef{ID: "host"}, LeaseLeft: time.Second})
 	p.Owners[0].Since = sources.Stamp{At: noon().Add(-time.Minute), How: sources.Seen}
 	d := inDetailOf(p, events...)
-	d.shows(t, "LEASE LEFT, the lowest in every 1s · longest without a renewal 10 s")
-	d.shows(t, "█▇▇▆▆█▇▇▆▆▅▅▄▄▃█▇▇▆▆█") // the tooth that goes deeper is the missed renewal
+	d.shows(t, "LEASE LEFT, the lowest in every 2s · longest without a renewal 10 s")
+	d.shows(t, "▇▆▆▇▆▇▆▅▄▃▇▆▆▇") // the tooth that goes deeper is the missed renewal
 	if n := strings.Count(d.text(), "LEASE LEFT"); n != 1 {
 		t.Errorf("%d sawteeth", n)
+	}
+	if axes := regexp.MustCompile(`(?m)^.*11:59:00.*now.*$`).FindAllString(d.text(), -1); len(axes) != 2 || axes[0] != axes[1] {
+		t.Errorf("the lease and its owners have different axes: %q", axes)
 	}
 	d = drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 120, Height: 60, ASCII: true})
 	d.feed.Tell(events...)
 	d.send(terminal.WakeMsg{})
 	d.press("enter")
-	d.shows(t, "877668776655443877668")
+	d.shows(t, "76676765437667")
 }
 
 func TestSawtoothDoesNotCountRenewalsBeforeItsWindowAsMissed(t *testing.T) {
@@ -108,9 +112,9 @@ func TestFactsOfSeveralOwnersStandBehindTheirNames(t *testing.T) {
 	second.ID, second.Label, second.Attrs = "second", "host-21", []sources.Attr{{Key: "order id", Value: "8"}}
 	p.Owners = append(p.Owners, second)
 	d := inDetailOf(p)
-	d.shows(t, "FACTS  ")
-	d.shows(t, "    host-1   order id 7  ")
-	d.shows(t, "    host-21  order id 8  ")
+	d.shows(t, "ORDER ID")
+	d.shows(t, "15s of 15s         8  ")
+	d.showsNot(t, "FACTS")
 }
 
 func TestWaitersStandInOrderWithTheirTimeOuts(t *testing.T) {
@@ -201,4 +205,23 @@ func TestQueueSaysHowItsOrderIsKnownAndWhoGoesTogether(t *testing.T) {
 			t.Errorf("%d are marked as next, want %d:\n%s", n, want, d.text())
 		}
 	}
+}
+
+// What has no room in the pane is counted in its title, and a semaphore says how many of its
+// permits are taken and free.
+func TestThePaneSaysHowMuchItLeavesOut(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("pool", "a", noon())
+	p.Kind, p.Limit, p.LimitHow, p.Taken = sources.KindSemaphore, 20, sources.Told, 19
+	p.Queue = sources.Queue{How: sources.Told}
+	for i := range 18 {
+		p.Owners = append(p.Owners, sources.Owner{ID: string(rune('b' + i)), Label: "client-" + string(rune('b'+i))})
+	}
+	d := drive(uitest.NewFeed(uitest.State(noon(), p)), Options{Width: 80, Height: 24})
+	d.shows(t, "held, 19 of 20 taken")
+	d.shows(t, " more lines: enter ")
+	d.press("enter")
+	d.press("G")
+	d.shows(t, "1 of 20 permits free now")
+	d.showsNot(t, " more lines: enter ")
 }

@@ -89,12 +89,14 @@ func FuzzHostileText(f *testing.F) {
 func checkHostile(t *testing.T, text string) {
 	t.Helper()
 	board := func(name, owner string) *driver {
-		// The row with the text stands between two others, whatever its name.
+		// The row with the text stands between two others, whatever its name. The last row has
+		// the longest name and owner that get room, so that columns do not follow the text.
 		middle := uitest.Led(name, owner, noon())
 		middle.Owners[0].Label, middle.Owners[0].Session = owner, owner
 		middle.Owners[0].Data = sources.Blob{Head: owner, Len: len(owner)}
 		middle.Queue = sources.Queue{How: sources.Told, Len: 1, At: noon(), Waiters: []sources.Waiter{{Label: owner}}}
-		st := uitest.State(noon(), uitest.Led("before", "a", noon()), middle, uitest.Led("other", "b", noon()))
+		st := uitest.State(noon(), uitest.Led("before", "a", noon()), middle, uitest.Led("other", "b", noon()),
+			uitest.Led(strings.Repeat("z", 60), strings.Repeat("y", 60), noon()))
 		feed := uitest.NewFeed(st)
 		feed.Tell(sources.Event{Seq: 1, At: noon(), Kind: sources.EventProclaimed, Ref: middle.Ref, Owner: sources.OwnerRef{ID: owner, Label: owner}, Detail: owner})
 		return drive(feed, Options{Width: 160, Height: 40})

@@ -29,6 +29,7 @@ func (m *model) typeHelp(msg tea.Msg) tea.Cmd {
 func (m *model) runHelp() tea.Cmd {
 	b, ok := screen.HelpBinding(&m.Scene, m.line.input.Value(), m.HelpAt)
 	if !ok {
+		m.Say("a sign is not carried out: the lines with keys are")
 		return nil
 	}
 	m.line.leave()

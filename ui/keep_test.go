@@ -15,7 +15,7 @@ func TestQuittingCanLeaveTheScreenAsText(t *testing.T) {
 	s.Type(t, "Q")
 	s.Await(t, "quit and leave this screen as text?  y quit; any other key stays")
 	s.Type(t, "n?")
-	s.Await(t, "rows with words")
+	s.Await(t, "SIGNS")
 	s.Type(t, "qQy")
 	if err := <-done; err != nil {
 		t.Errorf("Run = %v", err)

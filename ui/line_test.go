@@ -46,7 +46,7 @@ func TestCommandsDoWhatTheirKeysDo(t *testing.T) {
 	d.command("pa")
 	d.showsNot(t, "PAUSED")
 	d.command("help")
-	d.shows(t, "EVERYWHERE")
+	d.shows(t, "SIGNS")
 	d.press("esc")
 	if cmd := d.command("q"); cmd == nil {
 		t.Error(":q does not quit")

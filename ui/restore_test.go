@@ -58,12 +58,12 @@ func TestRestorationTurnsOffAllThatBubbleTeaTurnsOn(t *testing.T) {
 	}()
 	s.Await(t, "READ-ONLY")
 	s.Type(t, "\x1b[?2026;2$y\x1b[?2027;2$y/x\rm?") // it has both modes
-	s.Await(t, "rows with words")
+	s.Await(t, "SIGNS")
 	s.Type(t, "qq")
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	_, shutdown, found := strings.Cut(all.String(), "rows with words")
+	_, shutdown, found := strings.Cut(all.String(), "SIGNS")
 	modes := turnsOn.FindAllStringSubmatch(all.String(), -1)
 	if !found || len(modes) < 4 {
 		t.Fatalf("that was no run of Bubble Tea: %q", all)
@@ -117,7 +117,7 @@ func TestAKeyboardThatIsGoneEndsRun(t *testing.T) {
 	if _, err := master.WriteString("?"); err != nil { // it is read as any terminal
 		t.Fatal(err)
 	}
-	s.Await(t, "rows with words")
+	s.Await(t, "SIGNS")
 	if err := master.Close(); err != nil {
 		t.Fatal(err)
 	}

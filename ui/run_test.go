@@ -46,7 +46,7 @@ func TestProgramShowsStatesAsTheyComeAndQuitsClean(t *testing.T) {
 	s.Type(t, "/host-2\r")
 	s.Await(t, "filter host-2")
 	s.Type(t, "?")
-	s.Await(t, "rows with words")
+	s.Await(t, "SIGNS")
 	s.Type(t, "qq")
 	if err := <-done; err != nil {
 		t.Errorf("Run = %v", err)

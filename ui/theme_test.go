@@ -83,7 +83,7 @@ func TestBothSidesOfATurnoverHaveTheirLetters(t *testing.T) {
 	d.send(terminal.SecondMsg{})
 	d.shows(t, "B new")  // in the list and in the pane
 	d.shows(t, "A━━━━━") // the strip
-	d.shows(t, "━!  B━━━")
+	d.shows(t, "━!   B━━━")
 	d.shows(t, "A old")
 }
 

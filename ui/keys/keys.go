@@ -137,6 +137,7 @@ func boardBindings() []Binding {
 		{Sort, InList, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
 		{Pane, InList, []string{"tab", "shift+tab"}, "pane", "on a small screen: details or events below the list"},
 		{Actions, inRow | InEvents, []string{"a"}, "actions", "what can be done to the row"},
+		{Width, InList, []string{"z"}, "columns", "columns: normal, wide names, narrow with a long strip"},
 		{Arm, InBoards | InMenu, []string{"W"}, "write", "arm writing for 5 minutes, or end it"},
 		{Crash, inRow, []string{"X"}, "", "in the demo: end the owner's process, to watch a failover"},
 		{Pause, InBoards, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},

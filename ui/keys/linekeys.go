@@ -59,7 +59,6 @@ func lineBindings() []Binding {
 		{Unmark, InList, []string{"u"}, "", "clear all marks"},
 		{Copy, inRow, []string{"y"}, "copy", "copy name, owner, JSON or command (or of marked rows)"},
 		{Export, InList, []string{"e"}, "export", "write what is shown, or is marked, to a file here"},
-		{Width, InList, []string{"z"}, "", "columns: normal, wide names, narrow with a long strip"},
 		{Mouse, InBoards, []string{"m", ":mouse"}, "", "mouse on or off; off, the terminal selects text"},
 		{FilterBy, InCommand, []string{":filter EXPR"}, "", "show only what is asked for; nothing: all"},
 		{SourceIs, InCommand, []string{":source NAME|all"}, "", "only rows of that source"},

@@ -40,7 +40,8 @@ type columnEntry struct {
 	draw    func(p *listPane, l *paint.Line, r *listRow, w int)
 }
 
-// growth is one of a column's turns to get spare cells, up to a width.
+// growth is one of a column's turns to get spare cells, up to a width, and up to what its texts
+// need where that is known.
 type growth struct{ turn, upto int }
 
 // columnTable are the columns, from left to right. Those that never leave are, with the mark,
@@ -60,7 +61,7 @@ var columnTable = [columnCount]columnEntry{
 	colLease:   {head: "LEASE", gap: 2, least: 7, leaves: 7, narrow: true, grows: []growth{{3, 13}}, draw: (*listPane).lease},
 	colWait:    {head: "WAIT", right: true, gap: 1, least: 4, draw: (*listPane).wait},
 	colChanges: {head: "CHG", right: true, gap: 1, least: 4, leaves: 6, narrow: true, draw: (*listPane).changes},
-	colStrip:   {gap: 2, least: 8, leaves: 3, grows: []growth{{2, 16}, {4, 20}, {7, 53}, {10, 150}}, bare: true, draw: (*listPane).strip},
+	colStrip:   {gap: 2, least: 8, leaves: 3, grows: []growth{{2, 16}, {4, 20}, {7, 53}, {10, 1000}}, bare: true, draw: (*listPane).strip},
 }
 
 // turns is how often columns leave and grow at most.
@@ -71,10 +72,22 @@ type Longest struct {
 	width               int    // of the screen
 	rev                 uint64 // of the state in which they were looked for last; 0: in none
 	source, name, owner int
+	both                int // a name and its alias
 }
 
 // longestMax is how many cells they are given at most before others get theirs.
 var longestMax = Longest{source: 16, name: 26, owner: 20}
+
+// of is how many cells the texts of a column take at most; 0: that is not looked for.
+func (need *Longest) of(c column) int {
+	switch c {
+	case colName:
+		return max(need.name, need.both)
+	case colOwner:
+		return need.owner
+	}
+	return 0
+}
 
 // measuredRows is among how many rows the longest texts are looked for.
 const measuredRows = 500
@@ -91,13 +104,17 @@ func (need *Longest) measure(sc *Scene) {
 	before := need.rev
 	need.rev = sc.State.Rev
 	for _, row := range sc.State.Rows[:min(len(sc.State.Rows), measuredRows)] {
-		if need.name >= longestMax.name && need.owner >= longestMax.owner {
-			return
-		}
 		if row == nil || before > 0 && row.Rev <= before {
 			continue
 		}
-		need.name = max(need.name, format.Width(paint.Clean(row.Name)))
+		name := format.Width(paint.Clean(row.Name))
+		need.name = max(need.name, name)
+		if row.Alias != "" {
+			need.both = max(need.both, name+2+format.Width(aliasOf(sc, row)))
+		}
+		if row.Note != "" {
+			need.owner = max(need.owner, 2+format.Width(paint.Clean(row.Note)))
+		}
 		if len(row.Owners) == 1 {
 			need.owner = max(need.owner, 2+format.Width(ownerLabel(sc, row.Ref, &row.Owners[0], 0)))
 		}
@@ -117,7 +134,7 @@ func fitColumns(w int, need Longest) columns {
 		c.leave(w, turn+1)
 	}
 	for turn := range turns {
-		c.grow(w, turn+1)
+		c.grow(w, turn+1, &need)
 	}
 	if over := c.width() - w; over > 0 { // hardly any room: the name gives way
 		c[colName] = max(c[colName]-over, 0)
@@ -140,11 +157,15 @@ func (c *columns) leave(w, turn int) {
 }
 
 // grow gives cells to the columns whose turn it is, where w is more than they have.
-func (c *columns) grow(w, turn int) {
+func (c *columns) grow(w, turn int, need *Longest) {
 	for col := range columnTable {
 		for _, g := range columnTable[col].grows {
-			if spare := w - c.width(); g.turn == turn && spare > 0 && c[col] > 0 && c[col] < g.upto {
-				c[col] += min(spare, g.upto-c[col])
+			upto := g.upto
+			if n := need.of(column(col)); n > 0 {
+				upto = min(upto, n)
+			}
+			if spare := w - c.width(); g.turn == turn && spare > 0 && c[col] > 0 && c[col] < upto {
+				c[col] += min(spare, upto-c[col])
 			}
 		}
 	}

@@ -5,40 +5,47 @@ import (
 
 	"coordtop/internal/format"
 	"coordtop/sources"
+	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/rows"
 )
 
 // detailPane draws the pane of the row under the cursor: what matters first, because the
-// pane may be five lines high.
+// pane may be five lines high. Its title says how much there is no room for.
 func detailPane(sc *Scene, w, h int) []string {
 	row, v := sc.Selected()
 	if row == nil {
 		return sc.Theme.Blank(w, h)
 	}
-	lines := []string{detailTitle(sc, row, v, w)}
-	gap := sc.Theme.Line(w).Done()
-	if h >= 9 {
-		lines = append(lines, gap)
-	}
-	sections := [][]string{ownerTable(sc, row, v, w, h >= 9), waiterLines(sc, row, v, w, false), actionLines(sc, row, w), ifReleased(sc, row, v, w)}
+	airy, gap := h >= 9, sc.Theme.Line(w).Done()
+	sections := [][]string{ownerTable(sc, row, v, w, airy), waiterLines(sc, row, v, w, false), actionLines(sc, row, w), ifReleased(sc, row, v, w)}
 	if h >= 14 {
 		sections = append(sections, sawtoothLines(sc, row, v, w))
 	}
-	sections = append(sections, formerOwners(sc, row, w), candidateLines(sc, row, w, false))
+	sections = append(sections, formerOwners(sc, row, w), candidateLines(sc, row, w, false), dataSections(sc, row, w), labelFacts(sc, row, w))
+	lines := []string{""}
 	for i, section := range sections {
-		if i > 0 && len(section) > 0 && h >= 9 {
+		if airy && len(section) > 0 && (i == 0 || len(lines) > 2) {
 			lines = append(lines, gap)
 		}
 		lines = append(lines, section...)
 	}
+	if events := eventsOfRow(sc, row, w, h-len(lines)-3); airy && len(events) > 0 {
+		lines = append(append(lines, gap), events...)
+	}
+	lines[0] = detailTitle(sc, row, v, w, max(len(lines)-h, 0))
 	return sc.Theme.Box(lines, w, h)
 }
 
 // detailTitle names the row, what it is, where it is, and its state as a word. Of a row
-// that is stale it says up to when it is known.
-func detailTitle(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
-	l := sc.Theme.Line(w).Skip(1)
+// that is stale it says up to when it is known. more is how many lines are left out below.
+func detailTitle(sc *Scene, row *sources.Row, v rows.Verdict, w, more int) string {
+	l, rest := sc.Theme.Line(w).Skip(1), ""
+	if more > 0 {
+		rest = " " + paint.Count(more, "more line") + ": " + sc.Keys.KeyOf(keys.Open) + " "
+	}
+	w -= len(rest)
+	l.Width = w
 	state := stateText(sc, row, v) + pendingText(sc, row.Ref)
 	if v.Status == sources.StatusStale {
 		state += ", as of " + paint.TimeOfDay(row.KnownAt(sc.State, sc.Now), sc.Now)
@@ -52,7 +59,9 @@ func detailTitle(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
 	if l.X+format.Width(second)+len(state)+4 <= w && second != "" {
 		l.Put(sc.Theme.Dim, second).Skip(2)
 	}
-	return l.Put(sc.Theme.SeverityText(v.Severity), state).Skip(2).Put(sc.Theme.Dim, strings.Join(PlaceOf(sc, row), " "+sc.Theme.Dot+" ")).Done()
+	l.Put(sc.Theme.SeverityText(v.Severity), state).Skip(2).Put(sc.Theme.Dim, strings.Join(PlaceOf(sc, row), " "+sc.Theme.Dot+" "))
+	l.To(w).Width += len(rest)
+	return l.Put(sc.Theme.Dim, rest).Done()
 }
 
 // PlaceOf says what a row is and where.
@@ -80,6 +89,9 @@ func stateText(sc *Scene, row *sources.Row, v rows.Verdict) string {
 	}
 	if v.Waiting {
 		text += ", long wait"
+	}
+	if row.Limited() && row.Limit > 1 && row.Taken > 0 {
+		text += ", " + format.Count(int(row.Taken)) + " of " + format.Count(int(row.Limit)) + " taken"
 	}
 	return text
 }

@@ -19,10 +19,10 @@ func detailScreen(sc *Scene, w int) []string {
 	if row == nil {
 		return []string{gap, sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "this row does not exist any more").Done()}
 	}
-	lines := []string{gap, detailTitle(sc, row, v, w)}
-	for _, section := range [][]string{ownerTable(sc, row, v, w, false), ownerFacts(sc, row, w), sawtoothLines(sc, row, v, w), waiterLines(sc, row, v, w, true), actionLines(sc, row, w),
-		candidateLines(sc, row, w, true), ifReleased(sc, row, v, w), wideStrip(sc, row, w), formerOwners(sc, row, w), dataSections(sc, row, w),
-		labelFacts(sc, row, w), eventsOfRow(sc, row, w)} {
+	lines := []string{gap, detailTitle(sc, row, v, w, 0)}
+	for _, section := range [][]string{ownerTable(sc, row, v, w, false), ownerFacts(sc, row, w), sawtoothLines(sc, row, v, w), wideStrip(sc, row, w), waiterLines(sc, row, v, w, true), actionLines(sc, row, w),
+		candidateLines(sc, row, w, true), ifReleased(sc, row, v, w), formerOwners(sc, row, w), dataSections(sc, row, w),
+		labelFacts(sc, row, w), eventsOfRow(sc, row, w, rowEvents)} {
 		if len(section) > 0 {
 			lines = append(append(lines, gap), section...)
 		}
@@ -90,6 +90,9 @@ func ownerFacts(sc *Scene, row *sources.Row, w int) []string {
 		}
 		return titled(sc, "FACTS of "+paint.CleanLabel(o.Label), factColumns(sc, attrs, w), w)
 	}
+	if sharedFact(row) != "" {
+		return nil
+	}
 	indent := 4
 	for i := range row.Owners {
 		indent = max(indent, 4+min(format.Width(paint.CleanLabel(row.Owners[i].Label)), factNames)+2)
@@ -117,11 +120,12 @@ func labelFacts(sc *Scene, row *sources.Row, w int) []string {
 	return titled(sc, "LABELS", factColumns(sc, row.Labels, w), w)
 }
 
-func eventsOfRow(sc *Scene, row *sources.Row, w int) []string {
-	if w < 2 {
+// eventsOfRow lists at most n of the row's events.
+func eventsOfRow(sc *Scene, row *sources.Row, w, n int) []string {
+	if w < 2 || n < 1 {
 		return nil
 	}
-	events := eventLines(sc, w-2, rowEvents, false, func(e *sources.Event) bool { return e.Ref == row.Ref })
+	events := eventLines(sc, w-2, n, false, func(e *sources.Event) bool { return e.Ref == row.Ref })
 	if len(events) == 0 {
 		return nil
 	}

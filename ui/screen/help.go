@@ -37,7 +37,8 @@ func sections() []section {
 }
 
 // HelpLines are the key table and what the signs mean, as far as all the words typed
-// are in them. What works on the screen that the help was opened from stands first.
+// are in them. The signs stand first, then what works on the screen that the help was opened
+// from.
 func HelpLines(sc *Scene, text string) []HelpLine {
 	var lines []HelpLine
 	words := strings.Fields(strings.ToLower(text))
@@ -50,15 +51,15 @@ func HelpLines(sc *Scene, text string) []HelpLine {
 	parts := sections()
 	here := Behind(sc)
 	slices.SortStableFunc(parts, func(a, b section) int { return BoolInt(b.scope == here) - BoolInt(a.scope == here) })
-	seen := shown{}
-	for _, s := range parts {
-		add(s.title, s.lines(sc.Keys, seen))
-	}
 	var signs []HelpLine
 	for _, s := range helpSigns(sc) {
 		signs = append(signs, HelpLine{keys: s[0], Text: s[1].Text})
 	}
 	add("SIGNS", signs)
+	seen := shown{}
+	for _, s := range parts {
+		add(s.title, s.lines(sc.Keys, seen))
+	}
 	return lines
 }
 

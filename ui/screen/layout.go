@@ -36,14 +36,11 @@ func measure(w, h, rows, trouble int) Layout {
 	l.Header, l.rules = 2, 2
 	l.Trouble = min(trouble, 2+(h-fullHeight)/6)
 	body := h - l.Header - l.Trouble - l.rules - 2 // the heading and the footer
-	if h < stackHeight {
-		l.lower = 5 + (h-fullHeight)/3
-		l.List = body - l.lower
-	} else {
+	if l.lower = 5 + (h-fullHeight)/3; h >= stackHeight {
 		l.lower = body * 2 / 5
-		l.List = min(body-l.lower, max(rows, 8))
-		l.lower = body - l.List
 	}
+	l.List = min(body-l.lower, max(rows, 8))
+	l.lower = body - l.List
 	switch {
 	case w >= splitWidth:
 		l.Split = w * 9 / 20 // events are sentences: they need more

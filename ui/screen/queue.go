@@ -137,6 +137,8 @@ func ifReleased(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string {
 	var who string
 	q := &row.Queue
 	switch next := q.NextText(func(w *sources.Waiter) string { return paint.CleanLabel(w.Label) }); {
+	case row.Limited() && row.Taken < row.Limit && next == "":
+		who = format.Count(int(row.Limit-row.Taken)) + " of " + paint.Count(int(row.Limit), "permit") + " free now"
 	case q.How == sources.Unknown && len(row.Candidates) > 0:
 		who = "no queue here: whoever asks first, of " + paint.Count(len(row.Candidates), "candidate") + " seen"
 	case q.How == sources.Unknown:

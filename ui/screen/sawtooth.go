@@ -21,7 +21,7 @@ func sawtoothLines(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string 
 	if o.NoExpiry || o.Lease <= 0 || o.Expires.At.IsZero() {
 		return nil
 	}
-	win := timeline.Fit(sc.Now, teethSpan(sc, row, w-4), w-4)
+	win := timeline.Fit(sc.Now, spanOf(sc, w-4), w-4)
 	fills := sc.Events.Fills(row, o.Lease, win.Start.Add(-o.Lease), sc.Now)
 	if len(fills) == 0 {
 		return nil
@@ -38,12 +38,6 @@ func sawtoothLines(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string 
 		drawTooth(sc, l, o.Lease, fills, win.Start.Add(win.Step*time.Duration(i)), win.Step)
 	}
 	return []string{head.Done(), axis.Done(), l.Done()}
-}
-
-// teethSpan is how much time the sawtooth shows: three columns for each renewal, so that the
-// teeth can be seen, but no more than the strips.
-func teethSpan(sc *Scene, row *sources.Row, columns int) time.Duration {
-	return min(max(row.RenewEvery(), time.Second)*time.Duration(columns)/3, spanOf(sc, columns))
 }
 
 // drawTooth draws one column, [from, from+step).
