@@ -23,10 +23,10 @@ const (
 func (w *watcher) describe() *sources.About {
 	a := sources.About{
 		Mode: modePolling, Sampling: w.pace.interval(time.Now(), w.eager()), Version: w.server.version,
-		Incarnation: w.board.incarnation, Became: w.board.became.text, BecameHow: w.board.became.how, RoundTrip: w.last.got.Sub(w.last.sent), Role: w.server.role(),
+		Incarnation: w.table.incarnation, Became: w.table.became.text, BecameHow: w.table.became.how, RoundTrip: w.last.got.Sub(w.last.sent), Role: w.server.role(),
 		Warnings: w.warnings(), Config: w.facts(),
 	}
-	if open, _ := w.ears.listening(); open {
+	if open, _ := w.notifications.listening(); open {
 		a.Mode = modeWoken
 	}
 	if w.about.Mode != "" && w.about.Same(&a) {
@@ -43,8 +43,8 @@ func (w *watcher) facts() []sources.Attr {
 	}
 	list = append(list, sources.Attr{Key: "lock table", Value: fmt.Sprintf("%d entries (%d x (%d + %d)), %d %% taken by advisory locks",
 		w.server.capacity.entries(), w.server.capacity.perTransaction, w.server.capacity.connections, w.server.capacity.prepared, w.full())})
-	if open, _ := w.ears.listening(); open {
-		list = append(list, sources.Attr{Key: "channels", Value: strings.Join(w.ears.channels, " ")})
+	if open, _ := w.notifications.listening(); open {
+		list = append(list, sources.Attr{Key: "channels", Value: strings.Join(w.notifications.channels, " ")})
 	}
 	return list
 }
@@ -54,7 +54,7 @@ func (w *watcher) full() int {
 	if w.server.capacity.entries() == 0 {
 		return 0
 	}
-	return int(uint64(w.board.rows) * 100 / w.server.capacity.entries())
+	return int(uint64(w.table.rows) * 100 / w.server.capacity.entries())
 }
 
 func (w *watcher) warnings() []string {
@@ -64,7 +64,7 @@ func (w *watcher) warnings() []string {
 			list = append(list, text)
 		}
 	}
-	if w.board.hidden {
+	if w.table.hidden {
 		list = append(list, fmt.Sprintf("the role %s does not see what sessions of other roles do, where from and since when: grant pg_monitor to it",
 			format.Clean(w.server.user, 63)))
 	}
@@ -78,13 +78,13 @@ func (w *watcher) warnings() []string {
 	if w.server.standby {
 		list = append(list, "this is a standby: advisory locks are each server's own, and those of the primary are not seen here")
 	}
-	if open, why := w.ears.listening(); !open && why != nil && w.mayListen() {
-		list = append(list, "nothing is heard on channels, so it is only polled: "+explain(why, w.link.config, true).Error())
+	if open, why := w.notifications.listening(); !open && why != nil && w.mayListen() {
+		list = append(list, "no notification arrives, falling back to polling: "+explain(why, w.connection.config, true).Error())
 	}
 	if full := w.full(); full >= fullAt {
 		list = append(list, "advisory locks take "+strconv.Itoa(full)+" % of the nominal lock table: raise max_locks_per_transaction before it is full")
 	}
-	if w.board.dropped {
+	if w.table.dropped {
 		list = append(list, fmt.Sprintf("more than %d locks were seen that nobody owns any more: the oldest of them are not kept; name what to watch", freeKept))
 	}
 	return list

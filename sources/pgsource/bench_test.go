@@ -74,14 +74,14 @@ func (r *rig) benchOurs(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer l.Close()
-	s.board.connected(&l.server, l.keys)
+	table := s.last.table.connected(&l.server, l.keys)
 	var last, spare *snapshot
 	look := func() {
-		n, err := l.look(b.Context(), s.board.pids(), spare)
+		n, err := l.look(b.Context(), table.pids, spare)
 		if err != nil {
 			b.Fatal(err)
 		}
-		s.board.take(n, l.ears, focus{})
+		table, _ = table.compare(n, nil, focus{})
 		spare, last = last, n
 	}
 	look() // the first tells everything

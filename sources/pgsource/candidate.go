@@ -52,54 +52,60 @@ func triedKey(query string) (pgcoord.Key, bool) {
 // last query names the lock, and those that try just as its owner does, or its last owner
 // did. Who tries with a parameter for a lock that nobody is known to have tried for is
 // counted to a selected lock without an owner, if there is but one such lock.
-func (t *taking) candidates(touched []*lock) {
-	for _, l := range touched {
-		l.trying = nil
-	}
-	b := t.board
+func (d *lookDiff) candidates() {
 	var open []*session
-	for _, s := range b.sessions {
-		recent := s.does.queried != 0 && t.s.clock.age(s.does.queried) < tryRecent
-		if s.seenRound != b.round || !recent || !strings.Contains(s.does.query, tryWord) {
+	for _, s := range d.after.sessions {
+		recent := s.does.queried != 0 && d.s.clock.age(s.does.queried) < tryRecent
+		if !recent || !strings.Contains(s.does.query, tryWord) {
 			continue
 		}
 		if key, ok := triedKey(s.does.query); ok {
-			t.link(b.locks[ident{s.who.db, key}], s)
+			d.tries(s, d.entry(ident{s.who.db, key}))
 		} else {
 			open = append(open, s)
 		}
 	}
 	if len(open) > 0 {
-		t.byTrace(touched, open)
+		d.byTrace(open)
 	}
-	for _, l := range touched {
-		slices.SortFunc(l.trying, func(x, y *session) int { return int(x.pid) - int(y.pid) })
-		l.trying = l.trying[:min(len(l.trying), candidatesShown)]
+	for i := range d.entries {
+		e := &d.entries[i]
+		slices.SortFunc(e.trying, func(x, y *session) int { return int(x.pid) - int(y.pid) })
+		e.trying = e.trying[:min(len(e.trying), candidatesShown)]
 	}
 }
 
+// inUse reports whether somebody may try for a lock: it is selected, or was owned lately.
+func (d *lookDiff) inUse(e *entry) bool {
+	return len(e.now) > 0 || len(e.rows) > 0 || len(e.lock.candidates) > 0 || e.unsteady > 0 || e.selected(d.after.server.oid) ||
+		e.tried != trace{} && d.before.got.Sub(e.free) < tryRecent || d.before.fresh
+}
+
 // byTrace links sessions whose query does not say which lock they try for.
-func (t *taking) byTrace(touched []*lock, open []*session) {
-	b := t.board
-	ways := make(map[trace][]*lock, len(open))
+func (d *lookDiff) byTrace(open []*session) {
+	ways := make(map[trace][]*entry, len(open))
 	for _, s := range open {
 		ways[s.trace] = nil
 	}
-	note := func(l *lock, way trace) {
-		if found, asked := ways[way]; asked && len(found) <= tryKnown && !slices.Contains(found, l) {
-			ways[way] = append(found, l)
+	note := func(e *entry, way trace) {
+		if found, asked := ways[way]; asked && len(found) <= tryKnown && !slices.Contains(found, e) {
+			ways[way] = append(found, e)
 		}
 	}
-	var orphans []*lock
-	for _, l := range touched {
-		for i := range l.next {
-			if s := b.sessions[l.next[i].pid]; s != nil && l.next[i].granted {
-				note(l, s.trace)
+	var orphans []*entry
+	for i := range d.entries {
+		e := &d.entries[i]
+		if !d.inUse(e) {
+			continue
+		}
+		for _, r := range e.now {
+			if s := d.after.sessions[r.pid]; s != nil && r.granted {
+				note(e, s.trace)
 			}
 		}
-		note(l, l.tried)
-		if len(l.next) == 0 && l.selected(b.server.oid) && l.tried == (trace{}) {
-			orphans = append(orphans, l)
+		note(e, e.tried)
+		if len(e.now) == 0 && e.selected(d.after.server.oid) && e.tried == (trace{}) {
+			orphans = append(orphans, e)
 		}
 	}
 	for _, s := range open {
@@ -110,24 +116,23 @@ func (t *taking) byTrace(touched []*lock, open []*session) {
 		if len(found) > tryKnown {
 			continue
 		}
-		for _, l := range found {
-			t.link(l, s)
+		for _, e := range found {
+			d.tries(s, e)
 		}
 	}
 }
 
-// link makes a session a candidate of a lock, unless it has it or waits for it.
-func (t *taking) link(l *lock, s *session) {
-	if l == nil || l.touched != t.board.round || slices.ContainsFunc(l.next, func(r lockRow) bool { return r.pid == s.pid }) {
-		return
+// tries makes a session a candidate of a lock, unless it has it or waits for it.
+func (d *lookDiff) tries(s *session, e *entry) {
+	if e != nil && d.inUse(e) && !slices.ContainsFunc(e.now, func(r lockRow) bool { return r.pid == s.pid }) {
+		e.trying = append(e.trying, s)
 	}
-	l.trying = append(l.trying, s)
 }
 
 // candidate shows a session that tries.
-func (t *taking) candidate(s *session) sources.Waiter {
+func (d *lookDiff) candidate(s *session) sources.Waiter {
 	return sources.Waiter{
 		ID: s.id, Session: s.id, Label: label(s.who.application, s.pid), Permits: 1,
-		Attrs: append(t.attrs(s), sources.Attr{Key: "candidate", Value: "probable: its last query tries for such a lock"}),
+		Attrs: append(s.attrs(d.s.clock), sources.Attr{Key: "candidate", Value: "probable: its last query tries for such a lock"}),
 	}
 }

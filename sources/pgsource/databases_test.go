@@ -56,7 +56,7 @@ func in(oid uint32, row lockRow) lockRow {
 }
 
 // rowsOf is the last that was told of each row, and how often it was in this look.
-func rowsOf(t *testing.T, n news) map[string]*sources.Primitive {
+func rowsOf(t *testing.T, n lookResult) map[string]*sources.Primitive {
 	t.Helper()
 	list := map[string]*sources.Primitive{}
 	for _, c := range n.changes {
@@ -76,10 +76,10 @@ func rowsOf(t *testing.T, n news) map[string]*sources.Primitive {
 func TestAnotherClusterBehindTheNameHasTheRowsOfTheOneBefore(t *testing.T) {
 	t.Parallel()
 	for range 20 { // maps have no order
-		b := setupBoard(t, Options{})
+		b := setupTable(t)
 		a := of(b.at(1, b.now), 9, "app")
 		b.look([]lockRow{in(9, owns(7, 1, exclusive))}, a)
-		b.connected(&server{oid: 9, database: "db", started: 2, major: 15}, nil)
+		b.lockTable = b.connected(&server{oid: 9, database: "db", started: 2, major: 15}, nil)
 		c := of(b.at(2, b.now), 5, "app") // each oid has the name of the other
 		list := rowsOf(t, b.look([]lockRow{in(5, owns(7, 2, exclusive))}, c))
 		if p := list["app/7"]; len(list) != 1 || p == nil || owners(p) != "2" {
@@ -91,7 +91,7 @@ func TestAnotherClusterBehindTheNameHasTheRowsOfTheOneBefore(t *testing.T) {
 func TestRowsOfADatabaseThatIsRenamedAreFree(t *testing.T) {
 	t.Parallel()
 	for range 20 {
-		b := setupBoard(t, Options{})
+		b := setupTable(t)
 		a := b.at(1, b.now)
 		b.look([]lockRow{in(9, owns(7, 1, exclusive)), in(10, owns(7, 2, exclusive))}, of(a, 9, "x"), of(b.at(2, b.now), 10, "y"))
 		c, d := b.at(3, b.now), b.at(4, b.now)
@@ -108,7 +108,7 @@ func TestRowsOfADatabaseThatIsRenamedAreFree(t *testing.T) {
 
 func TestALockOfADatabaseThatWasDroppedWhileWeLookedIsNotTold(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	b.look([]lockRow{in(9, owns(7, 1, exclusive))}, of(b.at(1, b.now), 9, "x"))
 	c := of(b.at(2, b.now), 11, "x")
 	b.look([]lockRow{in(9, owns(8, 1, exclusive)), in(11, owns(7, 2, exclusive))}, c) // read before the drop, and after it

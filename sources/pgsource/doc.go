@@ -4,7 +4,7 @@
 //
 // # A look
 //
-// The server tells nobody when a lock changes hands, so it is asked again and again. A
+// The server announces nothing when a lock changes hands, so it is asked again and again. A
 // look is two statements, each a transaction of its own: a narrow scan of pg_locks, and
 // pg_stat_activity for just the processes that the scan found (a join of the two costs the
 // server three times as much with 10,000 locks). A third one names prepared transactions
@@ -13,7 +13,8 @@
 //
 // The statements are not one snapshot. A lock whose session ended, or began, between them
 // is left as it was and looked at again at once; only after three such looks in a row is it
-// told without the sessions that cannot be named.
+// published without the sessions that cannot be named. What differs is a pure function of the
+// table that the looks before left, the look, what sessions announced and what is on screen.
 //
 // What differs from the last look happened in (After, At]: After is the sending of the
 // last look, At is when the answer of this one had come. Two changes within that stretch
@@ -45,12 +46,12 @@
 //
 // A session is its process number and the start of its backend. Where the start is hidden
 // from our role, the time when we first saw the process stands in its place, and there is
-// no guard: such an owner cannot be told from another that gets the same number. A session
+// no guard: such an owner cannot be distinguished from another that gets the same number. A session
 // that owns a lock in two modes owns it twice; the ID of a shared ownership says so. All
 // end with the server's incarnation: the identifier of its cluster and the start of its
 // postmaster, and where a crash of one session has ended all of them, when that was. Its
 // timeline is left out, because a standby that is promoted in place keeps its sessions and
-// their locks. About.Became tells a restart, a crash recovery and another server apart.
+// their locks. About.Became distinguishes a restart, a crash recovery and another server.
 //
 // Since when somebody owns a lock is not recorded by the server. An owner that the first look
 // shows owned it then, and not before its backend began; of others the Hub knows the two

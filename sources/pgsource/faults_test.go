@@ -255,7 +255,7 @@ func TestOurTerminatedSessionIsSaidSoAndLookingGoesOn(t *testing.T) {
 		t.Fatalf("%d sessions listen", killed)
 	}
 	r.About("", "the loss of LISTEN", func(a sources.About) bool {
-		return a.Mode == modePolling && len(a.Warnings) == 1 && strings.Contains(a.Warnings[0], "nothing is heard on channels")
+		return a.Mode == modePolling && len(a.Warnings) == 1 && strings.Contains(a.Warnings[0], "no notification arrives, falling back to polling")
 	})
 	r.About("", "LISTEN again", func(a sources.About) bool { return a.Mode == modeWoken && len(a.Warnings) == 0 })
 	for _, e := range r.Drain() {

@@ -27,28 +27,25 @@ type became struct {
 	how  sources.Known
 }
 
-// incarnationOf is the incarnation of the server that answers now, and notes what became of
-// the one before.
-func (b *board) incarnationOf(s *server) string {
-	was, now := b.server, s.incarnation()
+// incarnationOf is the incarnation of the server that answers now, and what became of the one
+// before.
+func (t *lockTable) incarnationOf(s *server) (string, became) {
+	was, now := t.server, s.incarnation()
 	switch {
 	case was == nil:
-		return now
-	case now == was.incarnation():
-		if !s.crash.crashedSince(was.crash) {
-			return b.incarnation
-		}
-		b.became = became{"crash recovery", sources.Inferred}
-		return now + ", recovered " + cmp.Or(s.crash.checkpointer, s.crash.statistics)
+		return now, became{}
+	case now != was.incarnation():
+		return now, t.becameOf(was, s)
+	case s.crash.crashedSince(was.crash):
+		return now + ", recovered " + cmp.Or(s.crash.checkpointer, s.crash.statistics), became{"crash recovery", sources.Inferred}
 	}
-	b.became = b.becameOf(was, s)
-	return now
+	return t.incarnation, t.became
 }
 
 // becameOf tells a server that was restarted from another one. One that ran already when the
 // other one answered last was not restarted since.
-func (b *board) becameOf(was, s *server) became {
-	ran := s.started <= b.answered
+func (t *lockTable) becameOf(was, s *server) became {
+	ran := s.started <= t.answered
 	switch other := was.system != "" && s.system != "" && was.system != s.system; {
 	case s.address != was.address && (ran || other):
 		return became{"another server: " + s.address, sources.Told}

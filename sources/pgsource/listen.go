@@ -17,9 +17,9 @@ import (
 // listenPauses are those between two tries to listen.
 var listenPauses = backoff.Policy{Min: 100 * time.Millisecond, Max: 5 * time.Second}
 
-// listen keeps a second connection that listens, until the link ends. It returns no error:
-// a source that hears nothing looks as often as ever.
-func (l *link) listen() error {
+// listen keeps a second connection that listens, until the one that looks ends. It returns no error:
+// a source to which nothing is announced looks as often as ever.
+func (l *connection) listen() error {
 	pauses := sources.NewPauses(listenPauses)
 	for {
 		life := sources.Life{Began: time.Now()}
@@ -27,7 +27,7 @@ func (l *link) listen() error {
 		if l.Context().Err() != nil {
 			return nil
 		}
-		l.ears.set(false, err)
+		l.notifications.set(false, err)
 		life.Ended = time.Now()
 		if backoff.Sleep(l.Context(), pauses.After(life, err)) != nil {
 			return nil
@@ -41,11 +41,11 @@ var errElsewhere = errors.New("another server answered")
 // listenPing is how often a connection that only listens is asked whether it lives.
 const listenPing = 10 * time.Second
 
-func (l *link) listenOnce(ctx context.Context, life *sources.Life) error {
+func (l *connection) listenOnce(ctx context.Context, life *sources.Life) error {
 	setup, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
 	var joiner pgcoord.Joiner
-	second, err := l.open(setup, func(n *pgconn.Notification) { l.ears.hear(n, &joiner) })
+	second, err := l.open(setup, func(n *pgconn.Notification) { l.notifications.receive(n, &joiner) })
 	if err != nil {
 		return err
 	}
@@ -65,22 +65,22 @@ func (l *link) listenOnce(ctx context.Context, life *sources.Life) error {
 	if err := second.ReadOnly(setup, clientName); err != nil {
 		return err
 	}
-	for _, c := range l.ears.channels {
+	for _, c := range l.notifications.channels {
 		if err := second.Listen(setup, c); err != nil {
 			return pgwire.Because(setup, "listening", err)
 		}
 	}
-	l.ears.set(true, nil)
+	l.notifications.set(true, nil)
 	life.Listed = time.Now()
 	for {
-		if err := hearOn(ctx, second); err != nil {
+		if err := awaitNotifications(ctx, second); err != nil {
 			return err
 		}
 	}
 }
 
-// hearOn waits for notifications for a while and then asks whether the server lives.
-func hearOn(ctx context.Context, c *pgwire.Conn) error {
+// awaitNotifications waits for notifications for a while and then asks whether the server lives.
+func awaitNotifications(ctx context.Context, c *pgwire.Conn) error {
 	wait, cancel := context.WithTimeout(ctx, listenPing)
 	defer cancel()
 	for wait.Err() == nil {

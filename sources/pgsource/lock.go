@@ -3,7 +3,6 @@ package pgsource
 import (
 	"cmp"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -11,30 +10,25 @@ import (
 	"coordtop/sources"
 )
 
-// lock is what is known of one advisory lock.
+// lock is what is known of one advisory lock after a look. It is never changed.
 type lock struct {
 	ident
 	rule  *rule     // that selects it; nil: none
-	rows  []lockRow // of the last look that was taken in, waiters as they came
+	rows  []lockRow // of the last look that showed who owns it, waiters as they came
 	line  line      // of rows
 	asked bool      // for its order, at the last look
-	next  []lockRow // of this look
-	shown *sources.Primitive
 
-	touched  uint64    // the look that has rows of it
-	told     uint64    // the look in which it was last told
-	toldAt   time.Time // when
-	read     time.Time // sending of the last look that was taken in
-	free     time.Time // since when we see nobody own it; zero: somebody does
-	unsteady int       // looks in a row that could not be taken in
+	shown       *sources.Primitive // as it was published last; nil: it was not yet
+	published   uint64             // in which look
+	publishedAt time.Time
+	free        time.Time // since when we see nobody own it; zero: somebody does
+	unsteady    int       // looks in a row that did not show who owns it
+	read        time.Time // when the one before them was sent
 
 	owners     []term
 	tried      trace      // how the last owner that tried did it
-	candidates []*session // as last told
-	trying     []*session // in this look
-
-	known  []program // that take this number
-	looked bool      // known is known
+	candidates []*session // as they were published
+	programs   []program  // that take this number
 }
 
 // term is what is remembered of an owner while it owns.
@@ -53,22 +47,23 @@ const never = time.Duration(math.MaxInt64)
 // the database that was asked for.
 func (l *lock) selected(db uint32) bool { return l.rule != nil && l.db == db }
 
-// order sorts rows: owners first, then waiters as they came. One whose beginning is not
-// told yet has just come.
-func order(rows []lockRow) {
-	slices.SortFunc(rows, func(a, b lockRow) int {
-		switch {
-		case a.granted != b.granted:
-			if a.granted {
-				return -1
-			}
-			return 1
-		case !a.granted && a.wait != b.wait && (a.wait == 0 || b.wait == 0):
-			return -cmp.Compare(a.wait, b.wait)
+// inOrder compares rows: by lock, owners first, then waiters as they came. One whose beginning
+// is not told yet has just come.
+func inOrder(a, b lockRow) int {
+	if c := a.ident.compare(b.ident); c != 0 {
+		return c
+	}
+	switch {
+	case a.granted != b.granted:
+		if a.granted {
+			return -1
 		}
-		return cmp.Or(cmp.Compare(a.wait, b.wait), cmp.Compare(a.pid, b.pid), cmp.Compare(b.mode, a.mode),
-			cmp.Compare(a.virtual, b.virtual))
-	})
+		return 1
+	case !a.granted && a.wait != b.wait && (a.wait == 0 || b.wait == 0):
+		return -cmp.Compare(a.wait, b.wait)
+	}
+	return cmp.Or(cmp.Compare(a.wait, b.wait), cmp.Compare(a.pid, b.pid), cmp.Compare(b.mode, a.mode),
+		cmp.Compare(a.virtual, b.virtual))
 }
 
 // guard is what compare-and-act compares: exactly this session, on exactly this lock, in
@@ -108,13 +103,12 @@ func ownerID(session string, m mode, before, now []term) string {
 }
 
 // dataOf is what a session says beside its name.
-func dataOf(e *ears, key pgcoord.Key, s *session) (data []byte, whole bool) {
-	_, text, cut := pgcoord.ParseApplicationName(s.who.application)
-	if !cut {
-		return []byte(text), true
+// An announcement counts if the name is what its data shortens to: the name is seen in every
+// look, so data that it contradicts is old.
+func dataOf(list map[uint32]announced, key pgcoord.Key, s *session) (data []byte, whole bool) {
+	who, text, cut := pgcoord.ParseApplicationName(s.who.application)
+	if a, ok := list[s.pid]; cut && ok && a.key == key.String() && pgcoord.ApplicationName(who, a.data) == s.who.application {
+		return a.data, true
 	}
-	if data, ok := e.data(s.pid, key, s.who.application); ok {
-		return data, true
-	}
-	return []byte(text), false
+	return []byte(text), !cut
 }

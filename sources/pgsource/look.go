@@ -75,6 +75,8 @@ type snapshot struct {
 	rows      int        // of all advisory locks
 	sessions  []activity // of all that own or wait or did so a look ago, and of all that try
 	prepared  map[string]prepared
+	asked     []wait              // waits of the selected lock that the server was asked for before
+	blocking  map[uint32]blocking // what it said, by process
 	clock     clock
 	standby   bool
 	started   int64 // of the server, Unix µs of its clock
@@ -159,7 +161,7 @@ const answerLimit = pgwire.StatementLimit + time.Second
 // look reads the locks and then their sessions. before are the processes that the last look
 // showed, of which it is to be learnt whether they live. reuse is an old snapshot whose
 // memory may be used again, or nil.
-func (l *link) look(ctx context.Context, before []uint32, reuse *snapshot) (*snapshot, error) {
+func (l *connection) look(ctx context.Context, before []uint32, reuse *snapshot) (*snapshot, error) {
 	s := &snapshot{}
 	if reuse != nil {
 		s.locks, s.sessions = reuse.locks[:0], reuse.sessions[:0]
@@ -167,7 +169,7 @@ func (l *link) look(ctx context.Context, before []uint32, reuse *snapshot) (*sna
 	if err := l.readLocks(ctx, s); err != nil {
 		return nil, err
 	}
-	pids, orphans := before, false
+	pids, orphans := slices.Clone(before), false
 	for i := range s.locks {
 		if s.locks[i].pid != 0 {
 			pids = append(pids, s.locks[i].pid)
@@ -188,7 +190,7 @@ func (l *link) look(ctx context.Context, before []uint32, reuse *snapshot) (*sna
 	return s, nil
 }
 
-func (l *link) readLocks(ctx context.Context, s *snapshot) error {
+func (l *connection) readLocks(ctx context.Context, s *snapshot) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
 	s.sent = time.Now()
@@ -213,7 +215,7 @@ func (l *link) readLocks(ctx context.Context, s *snapshot) error {
 	return pgwire.Because(ctx, "reading the locks", err)
 }
 
-func (l *link) readSessions(ctx context.Context, s *snapshot, pids []uint32) error {
+func (l *connection) readSessions(ctx context.Context, s *snapshot, pids []uint32) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
 	s.clock.asked = time.Now()
@@ -265,7 +267,7 @@ func clientText(f fields) string {
 	return pgwire.HostPort(f.text(9), port)
 }
 
-func (l *link) readPrepared(ctx context.Context, s *snapshot) error {
+func (l *connection) readPrepared(ctx context.Context, s *snapshot) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
 	s.prepared = map[string]prepared{}

@@ -15,7 +15,7 @@ import (
 
 // Options say what to watch. Only Name and URL are needed.
 type Options struct {
-	// Name is the source's name: Ref.Source of everything it tells.
+	// Name is the source's name: Ref.Source of everything it publishes.
 	Name string
 	// URL says where the server is: postgres://user@host:port/database, or keywords as
 	// libpq has them. With several hosts the primary among them is watched, unless

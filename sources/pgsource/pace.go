@@ -31,8 +31,8 @@ const (
 	leastPause  = 20 * time.Millisecond
 )
 
-// took takes note of a look.
-func (p *pace) took(cost time.Duration, rows int) {
+// note keeps what a look cost.
+func (p *pace) note(cost time.Duration, rows int) {
 	p.rows = rows
 	p.recent[p.looks%recentLooks] = cost
 	p.looks++

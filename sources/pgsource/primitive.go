@@ -11,18 +11,18 @@ import (
 )
 
 // primitive is what a lock's rows show.
-func (t *taking) primitive(l *lock) *sources.Primitive {
-	b := t.board
+func (d *lookDiff) primitive(l *lock, trying []*session) *sources.Primitive {
+	t := d.after
 	p := &sources.Primitive{
-		Ref:  sources.Ref{Source: b.o.Name, Space: t.space(l), Name: l.key.String()},
+		Ref:  sources.Ref{Source: t.o.Name, Space: t.space(l), Name: l.key.String()},
 		Kind: sources.KindMutex, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,
-		At: t.s.got, Incarnation: b.incarnation, Labels: b.o.Labels, ForgetAfter: b.o.Forget,
-		Queue: sources.Queue{How: l.line.how(), At: t.s.got},
+		At: t.got, Incarnation: t.incarnation, Labels: t.o.Labels, ForgetAfter: t.o.Forget,
+		Queue: sources.Queue{How: l.line.how(), At: t.got},
 	}
 	if l.rule != nil {
 		p.Name, p.Kind = l.rule.name, l.rule.kind
 	}
-	if l.selected(b.server.oid) {
+	if l.selected(t.server.oid) {
 		p.ForgetAfter, p.Expected = never, l.rule.expected
 	}
 	owners := l.owners
@@ -33,12 +33,12 @@ func (t *taking) primitive(l *lock) *sources.Primitive {
 		if !r.granted {
 			continue
 		}
-		o := t.owner(l, r, owners)
+		o := d.owner(l, r, owners)
 		alone = alone || o.Mode == sources.Exclusive
 		p.Owners = append(p.Owners, o)
 	}
 	for i := range l.line.waiters {
-		p.Queue.Waiters = append(p.Queue.Waiters, t.waiter(l, i))
+		p.Queue.Waiters = append(p.Queue.Waiters, d.waiter(l, i))
 	}
 	p.Taken = uint64(len(p.Owners))
 	switch {
@@ -48,17 +48,20 @@ func (t *taking) primitive(l *lock) *sources.Primitive {
 		p.Limit = sources.NoLimit
 	}
 	p.Queue.Len = len(p.Queue.Waiters)
-	for _, s := range l.trying { // not all there are: CandidatesHow stays unknown
-		p.Candidates = append(p.Candidates, t.candidate(s))
+	for _, s := range trying { // not all there are: CandidatesHow stays unknown
+		p.Candidates = append(p.Candidates, d.candidate(s))
 	}
-	p.Alias, p.AliasHow = t.alias(l, p)
+	if l.shown == nil {
+		l.programs = wellKnown(p.Space, l.key)
+	}
+	p.Alias, p.AliasHow = t.alias(l)
 	p.OnWallClock()
 	return p
 }
 
 // space is the name of a lock's database.
-func (t *taking) space(l *lock) string {
-	if name, ok := t.board.databases[l.db]; ok {
+func (t *lockTable) space(l *lock) string {
+	if name, ok := t.databases[l.db]; ok {
 		return name
 	}
 	if l.shown != nil {
@@ -76,30 +79,30 @@ func programOf(s *session) sources.Program {
 }
 
 // owner makes an owner of a row. before are the terms of the last look.
-func (t *taking) owner(l *lock, r *lockRow, before []term) sources.Owner {
+func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 	o := sources.Owner{Permits: 1, Mode: r.mode.shown(), NoExpiry: true}
-	s := t.board.sessions[r.pid]
+	s := d.after.sessions[r.pid]
 	if r.pid == 0 {
-		x := t.s.prepared[r.virtual]
+		x := d.s.prepared[r.virtual]
 		o.Label = "prepared " + x.gid
 		o.ID = ownerID(o.Label, r.mode, before, l.owners)
 		o.Guard = "gid=" + quoted(x.gid) + r.guarded()
-		o.Attrs = []sources.Attr{{Key: "prepared", Value: instant(t.s.clock.local(x.at), time.Second)},
+		o.Attrs = []sources.Attr{{Key: "prepared", Value: instant(d.s.clock.local(x.at), time.Second)},
 			{Key: "gid", Value: x.gid}, {Key: "usename", Value: x.user},
 			{Key: "ends with", Value: "COMMIT PREPARED or ROLLBACK PREPARED"}}
 	} else {
-		data, _ := dataOf(t.ears, l.key, s)
+		data, _ := dataOf(d.announced, l.key, s)
 		o.ID, o.Session, o.Label = ownerID(s.id, r.mode, before, l.owners), s.id, label(s.who.application, s.pid)
 		o.Guard, o.Data, o.Program = guard(r, s), sources.NewBlob(data, len(data)), programOf(s)
 	}
-	now := t.term(l, o.ID, s, before)
+	now := d.term(l, o.ID, s, before)
 	if now.owner, now.mode = o.Session, r.mode; r.pid == 0 {
 		now.owner = o.Label
 	}
 	l.owners = append(l.owners, now)
 	o.Since = now.since
 	if s != nil {
-		o.Idle, o.Attrs = s.does.idle(), t.attrs(s)
+		o.Idle, o.Attrs = s.does.idle(), s.attrs(d.s.clock)
 		if now.session {
 			o.Attrs = append(o.Attrs, sources.Attr{Key: "level", Value: "session"})
 		}
@@ -116,7 +119,7 @@ func (t *taking) owner(l *lock, r *lockRow, before []term) sources.Owner {
 // term goes on with an owner's term or begins one. Since when it owns is never told: one
 // that was there at the first look owned at that time, and not before its backend began.
 // Of one that came later the Hub knows the two looks between which it did.
-func (t *taking) term(l *lock, id string, s *session, before []term) term {
+func (d *lookDiff) term(l *lock, id string, s *session, before []term) term {
 	now := term{id: id}
 	if s != nil {
 		now.transaction = s.does.transaction
@@ -128,10 +131,10 @@ func (t *taking) term(l *lock, id string, s *session, before []term) term {
 			break
 		}
 	}
-	if !found && (t.board.fresh || l.shown == nil && l.read.IsZero()) {
-		now.since = sources.Stamp{At: t.s.got, How: sources.AtLeast}
-		if s != nil && s.since.Before(t.s.got) {
-			now.since = sources.StampBetween(s.since, t.s.got, sources.AtLeast)
+	if !found && (d.before.fresh || l.shown == nil && l.read.IsZero()) {
+		now.since = sources.Stamp{At: d.s.got, How: sources.AtLeast}
+		if s != nil && s.since.Before(d.s.got) {
+			now.since = sources.StampBetween(s.since, d.s.got, sources.AtLeast)
 		}
 	}
 	if s != nil && !s.who.hidden {
@@ -141,17 +144,13 @@ func (t *taking) term(l *lock, id string, s *session, before []term) term {
 }
 
 // waiter makes a waiter of place i of the queue.
-func (t *taking) waiter(l *lock, i int) sources.Waiter {
+func (d *lookDiff) waiter(l *lock, i int) sources.Waiter {
 	r := &l.rows[l.line.waiters[i].row]
-	s := t.board.sessions[r.pid]
-	data, _ := dataOf(t.ears, l.key, s)
-	told := r.wait
-	if t.board.server.major < toldWaits {
-		told = 0
-	}
+	s := d.after.sessions[r.pid]
+	data, _ := dataOf(d.announced, l.key, s)
 	w := sources.Waiter{
 		ID: s.id, Session: s.id, Label: label(s.who.application, s.pid), Mode: r.mode.shown(), Permits: 1,
-		Turn: l.line.waiters[i].turn, Since: s.waitsSince(told, t.s.clock), Data: sources.NewBlob(data, len(data)), Guard: guard(r, s), Attrs: t.attrs(s),
+		Turn: l.line.waiters[i].turn, Since: s.waitsSince(r.wait != 0 && d.after.server.major >= toldWaits, d.s.clock), Data: sources.NewBlob(data, len(data)), Guard: guard(r, s), Attrs: s.attrs(d.s.clock),
 	}
 	var names []string
 	for _, o := range blockers(l.rows, &l.line, i, blockersShown+1) {
@@ -162,7 +161,7 @@ func (t *taking) waiter(l *lock, i int) sources.Waiter {
 		if o.pid != 0 {
 			names = append(names, utoa(o.pid))
 		} else {
-			names = append(names, "prepared "+format.Clean(t.s.prepared[o.virtual].gid, 100))
+			names = append(names, "prepared "+format.Clean(d.s.prepared[o.virtual].gid, 100))
 		}
 	}
 	if len(names) > 0 {
@@ -175,7 +174,7 @@ const blockersShown = 20
 
 // attrs are the facts of a session, under the names of pg_stat_activity. Times are instants
 // on our clock, so that they stay true however long they are shown.
-func (t *taking) attrs(s *session) []sources.Attr {
+func (s *session) attrs(c clock) []sources.Attr {
 	list := make([]sources.Attr, 0, 12)
 	add := func(key, value string) {
 		if value != "" {
@@ -184,7 +183,7 @@ func (t *taking) attrs(s *session) []sources.Attr {
 	}
 	at := func(key string, micros int64) {
 		if micros != 0 {
-			add(key, instant(t.s.clock.local(micros), time.Second))
+			add(key, instant(c.local(micros), time.Second))
 		}
 	}
 	name, _, _ := pgcoord.ParseApplicationName(s.who.application)

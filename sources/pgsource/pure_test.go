@@ -50,7 +50,7 @@ func TestOnlySlowLooksInARowAreCostly(t *testing.T) {
 		{100 * time.Millisecond, 5 * time.Second}, {200 * time.Millisecond, 5 * time.Second},
 		{time.Millisecond, 250 * time.Millisecond}, // it is over
 	} {
-		p.took(c.took, 10)
+		p.note(c.took, 10)
 		if got := p.interval(time.Now(), true); got != c.want {
 			t.Errorf("look %d of %v: the pause is %v, want %v", i+1, c.took, got, c.want)
 		}

@@ -29,13 +29,46 @@ const (
 // in this queue all the time. Answers that contradict each other, because somebody moved
 // between two of them, are all given up.
 type queueOrder struct {
-	ident          // of the lock; zero: none is selected
-	asked   []wait // since the last look
-	heard   map[uint32]blocking
+	ident                     // of the lock; zero: none is selected
 	answers map[wait]blocking // of those that wait
-	calls   []time.Time       // when the last ones were made; as many as may be made in a second
-	oldest  int               // of calls
-	refused bool              // we may not ask
+}
+
+// orderOf is what is known of the queue of a lock; nil: of none.
+func (t *lockTable) orderOf(l *lock) queueOrder {
+	switch {
+	case l == nil:
+		return queueOrder{}
+	case l.ident == t.order.ident:
+		return t.order
+	}
+	return queueOrder{ident: l.ident}
+}
+
+// callTimes are when the last calls were made, as many as may be made in a second.
+type callTimes struct {
+	at     []time.Time
+	oldest int
+}
+
+func newCallTimes() *callTimes { return &callTimes{at: make([]time.Time, blockingMost)} }
+
+// made notes n calls.
+func (c *callTimes) made(n int, at time.Time) {
+	for range n {
+		c.at[c.oldest] = at
+		c.oldest = (c.oldest + 1) % len(c.at)
+	}
+}
+
+// allowed is how many calls may be made at once.
+func (c *callTimes) allowed(now time.Time) int {
+	n := 0
+	for _, at := range c.at {
+		if now.Sub(at) > time.Second {
+			n++
+		}
+	}
+	return n
 }
 
 // wait is one waiting of one process.
@@ -57,18 +90,11 @@ type blocking struct {
 // process wants, and who is before it in the queue and wants what it cannot share.
 const blockingSQL = `select pid, pg_catalog.pg_blocking_pids(pid)::text from pg_catalog.unnest($1::int4[]) pid`
 
-// choose makes ident the lock whose queue is asked for.
-func (q *queueOrder) choose(id ident) {
-	if q.ident != id {
-		q.ident, q.asked, q.answers = id, nil, nil
-	}
-}
-
-// due lists the waiters of rows to be asked for now: first those that nobody asked for, in
-// order, then those whose answers are oldest.
+// due lists the waiters of rows to be asked for: first those that nobody asked for, in order,
+// then those whose answers are oldest.
 func (q *queueOrder) due(rows []lockRow, now time.Time) []wait {
 	waiting := waitsOf(rows)
-	if q.refused || len(waiting) > askedMost || inAnyOrder(rows) {
+	if len(waiting) > askedMost || inAnyOrder(rows) {
 		return nil
 	}
 	waiting = slices.DeleteFunc(waiting, func(w wait) bool {
@@ -76,28 +102,7 @@ func (q *queueOrder) due(rows []lockRow, now time.Time) []wait {
 		return ok && now.Sub(a.at) < blockingStale
 	})
 	slices.SortStableFunc(waiting, func(a, b wait) int { return q.answers[a].at.Compare(q.answers[b].at) })
-	return waiting[:min(len(waiting), q.allowed(now))]
-}
-
-// unknown reports whether somebody of rows is due who was never asked for.
-func (q *queueOrder) unknown(rows []lockRow, now time.Time) bool {
-	some := q.due(rows, now)
-	if len(some) == 0 {
-		return false
-	}
-	_, known := q.answers[some[0]]
-	return !known
-}
-
-// allowed is how many calls may be made at once.
-func (q *queueOrder) allowed(now time.Time) int {
-	n := 0
-	for _, at := range q.calls {
-		if now.Sub(at) > time.Second {
-			n++
-		}
-	}
-	return n
+	return waiting
 }
 
 // inAnyOrder reports whether no two waiters exclude each other: then nothing depends on the
@@ -125,28 +130,24 @@ func waitsOf(rows []lockRow) []wait {
 	return list
 }
 
-// ask asks the server for some waiters.
-func (q *queueOrder) ask(ctx context.Context, l *link, some []wait) error {
+// askWaits asks the server whom some waiters wait for. It returns the answers by process.
+func (w *watcher) askWaits(ctx context.Context, some []wait) (map[uint32]blocking, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errSilent)
 	defer cancel()
 	pids := make([]uint32, len(some))
 	for i, w := range some {
 		pids[i] = w.pid
 	}
-	q.asked, q.heard = some, make(map[uint32]blocking, len(some))
+	answers := make(map[uint32]blocking, len(some))
 	began := time.Now()
-	l.param = array(l.param[:0], pids)
-	err := l.Each(ctx, &l.asks.blocking, [][]byte{l.param}, func(r pgwire.Row) error {
+	w.param = array(w.param[:0], pids)
+	err := w.Each(ctx, &w.asks.blocking, [][]byte{w.param}, func(r pgwire.Row) error {
 		f := fields(r)
-		q.heard[f.number32(0)] = blocking{at: began, blocked: readArray(f[1])}
+		answers[f.number32(0)] = blocking{at: began, blocked: readArray(f[1])}
 		return nil
 	})
-	ended := time.Now()
-	for range some {
-		q.calls[q.oldest] = ended
-		q.oldest = (q.oldest + 1) % len(q.calls)
-	}
-	return pgwire.Because(ctx, "asking who waits for whom", err)
+	w.calls.made(len(some), time.Now())
+	return answers, pgwire.Because(ctx, "asking who waits for whom", err)
 }
 
 // readArray reads an int4[] as text.
@@ -160,9 +161,9 @@ func readArray(text []byte) []uint32 {
 	return list
 }
 
-// take keeps what was heard of the waits that the look before and this one show. before and
+// keep keeps what the server said of the waits that the look before and s show. before and
 // now are the rows of the lock, in order.
-func (q *queueOrder) take(before, now []lockRow) {
+func (q *queueOrder) keep(s *snapshot, before, now []lockRow) {
 	was, is := waitsOf(before), waitsOf(now)
 	kept := make(map[wait]blocking, len(is))
 	for _, w := range is {
@@ -170,15 +171,15 @@ func (q *queueOrder) take(before, now []lockRow) {
 			kept[w] = a
 		}
 	}
-	for _, w := range q.asked {
-		if a, ok := q.heard[w.pid]; ok && slices.Contains(was, w) && slices.Contains(is, w) {
+	for _, w := range s.asked {
+		if a, ok := s.blocking[w.pid]; ok && slices.Contains(was, w) && slices.Contains(is, w) {
 			kept[w] = a
 		}
 	}
-	q.asked, q.heard, q.answers = nil, nil, kept
+	q.answers = kept
 }
 
-// sort puts an inferred queue in the order that the answers tell; false: they do not tell it.
+// sort puts an inferred queue in the order that the answers give; false: they do not give it.
 // Where one waiter owns what the other wants it is named in any case, and only what is said
 // of itself tells which of them comes first.
 func (q *queueOrder) sort(queue []*party, rows []lockRow) ([]*party, bool) {

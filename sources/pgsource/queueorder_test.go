@@ -160,7 +160,7 @@ func TestNextOwnersOfASelectedQueueAreForetold(t *testing.T) {
 		g.people = append(g.people, &queuer{person: r.session("p")})
 	}
 	source := r.source(Options{PollMin: 20 * time.Millisecond})
-	source.board.order.calls = make([]time.Time, 10*blockingMost) // faster than one would bear
+	source.last.calls.at = make([]time.Time, 10*blockingMost) // faster than one would bear
 	r.run(source).synced()
 	wrong, upgrades, together := 0, 0, 0
 	for n := 0; n < queues; {

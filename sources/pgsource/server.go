@@ -9,7 +9,7 @@ import (
 	"coordtop/internal/pgwire"
 )
 
-// server is what a connection tells of its server and of itself.
+// server is what a connection knows of its server and of itself.
 type server struct {
 	version  string
 	major    int
@@ -22,18 +22,18 @@ type server struct {
 	crash    mark   // changes where its sessions were ended by a crash of one of them
 	system   string // the cluster's identifier; "": we may not see it
 	timeline string // "": we may not see it
-	capacity lockTable
+	capacity capacity
 	pooler   pgwire.Pooler
 	blocking bool          // pg_blocking_pids may be called
 	trip     time.Duration // of a round trip to it
 }
 
-// lockTable is what the table of locks has room for.
-type lockTable struct{ perTransaction, connections, prepared uint64 }
+// capacity is what the server's table of locks has room for.
+type capacity struct{ perTransaction, connections, prepared uint64 }
 
 // entries is the nominal size. Servers have some slack beyond it (facts: almost twice as
 // much went in on a default installation).
-func (t lockTable) entries() uint64 { return t.perTransaction * (t.connections + t.prepared) }
+func (t capacity) entries() uint64 { return t.perTransaction * (t.connections + t.prepared) }
 
 // incarnation identifies a life of the server: all advisory locks end with it. The
 // timeline is left out on purpose: a standby that is promoted in place keeps its
@@ -82,7 +82,7 @@ func askServer(ctx context.Context, conn *pgwire.Conn) (server, error) {
 	s.database, s.oid, s.user = row.Text(0), uint32(n.read(row.Text(1))), row.Text(2)
 	s.standby, s.started, s.blocking = row.Text(3) == "t", n.read(row.Text(4)), row.Text(10) == "t"
 	s.crash = mark{checkpointer: row.Text(11), statistics: row.Text(12)}
-	s.capacity = lockTable{uint64(n.read(row.Text(5))), uint64(n.read(row.Text(6))), uint64(n.read(row.Text(7)))}
+	s.capacity = capacity{uint64(n.read(row.Text(5))), uint64(n.read(row.Text(6))), uint64(n.read(row.Text(7)))}
 	if n.err != nil {
 		return s, fmt.Errorf("%s: %w", doing, n.err)
 	}

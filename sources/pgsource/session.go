@@ -10,22 +10,21 @@ import (
 	"coordtop/sources"
 )
 
-// session is what is known of one process of the server, as long as every look sees it.
+// session is what is known of one process of the server, as long as every look sees it. It is
+// never changed.
 type session struct {
-	pid       uint32
-	who       identity
-	does      doings
-	query     string    // does.query as it is shown: without literals, comments and secrets
-	id        string    // Owner.Session
-	since     time.Time // the start of the backend, on our clock; zero: hidden
-	whoRound  uint64    // the look in which who last changed
-	doesRound uint64
-	seenRound uint64
-	locks     int // rows of pg_locks in the last look
-	waited    int64
-	waits     sources.Stamp // waited on our clock; a backend waits for one lock at a time
-	trace     trace         // how it tries; zero: it does not
-	cut       bool          // its name says that its data goes on
+	pid      uint32
+	who      identity
+	does     doings
+	query    string    // does.query as it is shown: without literals, comments and secrets
+	id       string    // Owner.Session
+	since    time.Time // the start of the backend, on our clock; zero: hidden
+	whoLook  uint64    // the look in which who last changed
+	doesLook uint64
+	wait     int64         // since when it waits or waited last; 0: the server did not tell
+	waits    sources.Stamp // the same on our clock; a backend waits for one lock at a time
+	trace    trace         // how it tries; zero: it does not
+	cut      bool          // its name says that its data goes on
 }
 
 // trace is how a session tries for locks; others that try in the same way probably try for
@@ -37,16 +36,29 @@ type trace struct {
 
 // newSession gives a process its identity. Where the start of the backend is hidden, the
 // time when we first saw it must do: that no other process got the same number before.
-func newSession(a *activity, c clock, round uint64) *session {
-	s := &session{pid: a.pid, who: a.who, does: a.does, since: c.local(a.who.start), whoRound: round, doesRound: round, query: shownQuery(a.does.query)}
+func newSession(a *activity, c clock, look uint64) *session {
+	s := &session{pid: a.pid, since: c.local(a.who.start)}
 	if a.who.start == 0 {
 		s.id = pgcoord.OwnerID(a.pid, time.Time{}) + "~" + instant(c.got, time.Microsecond)
 	} else {
 		s.id = pgcoord.OwnerID(a.pid, time.UnixMicro(a.who.start))
 	}
-	s.trace = traceOf(a)
-	_, _, s.cut = pgcoord.ParseApplicationName(a.who.application)
+	s.is(a.who, look)
+	s.acts(a, look)
 	return s
+}
+
+// is and acts note who a session is and what it does, while it is made.
+func (s *session) is(who identity, look uint64) {
+	s.who, s.whoLook = who, look
+	_, _, s.cut = pgcoord.ParseApplicationName(who.application)
+}
+
+func (s *session) acts(a *activity, look uint64) {
+	s.does, s.doesLook, s.query = a.does, look, shownQuery(a.does.query)
+	if t := traceOf(a); t != (trace{}) {
+		s.trace = t
+	}
 }
 
 // same reports whether a is the process that s is, as far as can be told.
@@ -57,39 +69,47 @@ func (s *session) same(a *activity) bool {
 	return s.who.db == a.who.db && s.who.user == a.who.user
 }
 
-// update takes a look at the process in.
-func (s *session) update(a *activity, c clock, round uint64) {
-	if a.who != s.who {
+// after is the session after a look that shows a of it.
+func (s *session) after(a *activity, wait int64, c clock, look uint64) *session {
+	who := a.who
+	if who.start == 0 {
+		who.start = s.who.start
+	}
+	if who == s.who && a.does == s.does && (wait == 0 || wait == s.wait) {
+		return s
+	}
+	next := *s
+	if who != s.who {
+		next.is(who, look)
 		if s.since.IsZero() {
-			s.since = c.local(a.who.start) // it is not hidden any more
+			next.since = c.local(who.start) // it is not hidden any more
 		}
-		if a.who.start == 0 {
-			a.who.start = s.who.start
-		}
-		s.who, s.whoRound = a.who, round
-		_, _, s.cut = pgcoord.ParseApplicationName(a.who.application)
 	}
 	if a.does != s.does {
-		s.does, s.doesRound = a.does, round
-		s.query = shownQuery(a.does.query)
-		if t := traceOf(a); t != (trace{}) {
-			s.trace = t
-		}
+		next.acts(a, look)
+	}
+	next.noteWait(wait, c)
+	return &next
+}
+
+// noteWait turns the server's beginning of a wait into ours, once, while the session is made.
+func (s *session) noteWait(wait int64, c clock) {
+	if wait != 0 && wait != s.wait {
+		at := c.local(wait)
+		s.wait, s.waits = wait, sources.StampBetween(at.Add(-c.got.Sub(c.asked)), at, sources.Told)
 	}
 }
 
-// waitsSince turns the server's beginning of the waiting into ours, once.
-func (s *session) waitsSince(micros int64, c clock) sources.Stamp {
+// waitsSince is since when a session waits. told: the server said it; where it does not, or not
+// yet, it is not before its statement began.
+func (s *session) waitsSince(told bool, c clock) sources.Stamp {
 	switch {
-	case micros != 0 && micros != s.waited:
-		at := c.local(micros)
-		s.waited, s.waits = micros, sources.StampBetween(at.Add(-c.got.Sub(c.asked)), at, sources.Told)
-	case micros == 0 && s.does.queried != 0: // not told yet, or by this version: not before its statement began
+	case told:
+		return s.waits
+	case s.does.queried != 0:
 		return sources.Stamp{At: c.local(s.does.queried), How: sources.Bound}
-	case micros == 0:
-		return sources.Stamp{}
 	}
-	return s.waits
+	return sources.Stamp{}
 }
 
 // label is what people call it.
@@ -110,38 +130,24 @@ func shownQuery(text string) string {
 	return format.Clean(strings.Join(strings.Fields(mask.Query(text)), " "), queryShown)
 }
 
-// sessions are all that the last look showed.
-type sessions map[uint32]*session
-
-// take brings the sessions up to date. Those that the look does not show any more stay
-// until prune, so that it can be told that they ended.
-func (all sessions) take(s *snapshot, round uint64) {
+// sessionsAfter are the sessions that a look shows, by process.
+func (t *lockTable) sessionsAfter(s *snapshot, look uint64) map[uint32]*session {
+	waits := map[uint32]int64{}
+	for i := range s.locks {
+		if r := &s.locks[i]; !r.granted {
+			waits[r.pid] = r.wait
+		}
+	}
+	list := make(map[uint32]*session, len(s.sessions))
 	for i := range s.sessions {
 		a := &s.sessions[i]
-		known := all[a.pid]
-		if known == nil || !known.same(a) {
-			known = newSession(a, s.clock, round)
-			all[a.pid] = known
-		} else {
-			known.update(a, s.clock, round)
+		if known := t.sessions[a.pid]; known != nil && known.same(a) {
+			list[a.pid] = known.after(a, waits[a.pid], s.clock, look)
+			continue
 		}
-		known.seenRound = round
-		known.locks = 0
+		next := newSession(a, s.clock, look)
+		next.noteWait(waits[a.pid], s.clock)
+		list[a.pid] = next
 	}
-}
-
-// alive returns the session of a process that this look shows; nil: it ended.
-func (all sessions) alive(pid uint32, round uint64) *session {
-	if s := all[pid]; s != nil && s.seenRound == round {
-		return s
-	}
-	return nil
-}
-
-func (all sessions) prune(round uint64) {
-	for pid, s := range all {
-		if s.seenRound != round {
-			delete(all, pid)
-		}
-	}
+	return list
 }

@@ -20,7 +20,7 @@ type Source struct {
 	config   *pgconn.Config
 	notes    []string // about parameters of the URL
 	selected *selection
-	board    *board // of the watcher while a link lives
+	last     *watcher // of the last connection: its table and calls outlive it
 
 	sources.Connector
 	sources.Hints
@@ -55,7 +55,8 @@ func New(o Options) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{o: o, config: config, notes: notes, selected: selected, board: newBoard(o, selected.all, names)}
+	s := &Source{o: o, config: config, notes: notes, selected: selected}
+	s.last = &watcher{table: &lockTable{o: &s.o, names: names}, calls: newCallTimes()}
 	s.Connector = sources.Connector{
 		Product: identify.Postgres, Address: address(&o, config), Dial: s.dial,
 		Explain: func(err error, opening bool) error { return explain(err, config, opening) },
@@ -69,7 +70,8 @@ func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{link: l, notes: s.notes, board: s.board, hints: &s.Hints, pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
+	w := &watcher{connection: l, notes: s.notes, table: s.last.table, calls: s.last.calls, hints: &s.Hints, pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
+	s.last = w
 	l.Start(w.run)
 	if w.mayListen() {
 		l.Start(l.listen)

@@ -10,20 +10,21 @@ import (
 	"coordtop/sources"
 )
 
-// watcher looks again and again and tells what differs. It is one goroutine.
+// watcher looks again and again and publishes what differs. It is one goroutine.
 type watcher struct {
-	*link
-	notes []string       // about parameters of the URL
-	board *board         // outlives the link
+	*connection
+	notes []string // about parameters of the URL
+	table *lockTable
+	calls *callTimes
 	hints *sources.Hints // of the source
 	pace  pace
 	focus focus
 
-	last   *snapshot // nil: this link has not looked yet
+	last   *snapshot // nil: this connection has not looked yet
 	spare  *snapshot // whose memory can be used again
 	again  bool      // something moved between the two statements of the look
 	asked  map[question]bool
-	about  sources.About // as last told
+	about  sources.About // as last published
 	served uint64        // refreshes of hints
 }
 
@@ -42,9 +43,9 @@ func newFocus(s sources.OnScreen) focus {
 	return f
 }
 
-// run watches until the link ends, which is the only way it returns.
+// run watches until the connection ends, which is the only way it returns.
 func (w *watcher) run() error {
-	w.board.connected(&w.server, w.keys)
+	w.table = w.table.connected(&w.server, w.keys)
 	w.asked = map[question]bool{}
 	w.hints.Refreshed(&w.served) // by the first look
 	for {
@@ -57,19 +58,21 @@ func (w *watcher) run() error {
 	}
 }
 
-// step looks once and tells what is new.
+// step looks once and publishes what is new.
 func (w *watcher) step(ctx context.Context) error {
 	first := w.last == nil
-	if err := w.askOrder(ctx); err != nil {
+	asked, blocking, err := w.askOrder(ctx)
+	if err != nil {
 		return err
 	}
-	s, err := w.look(ctx, w.board.pids(), w.spare)
+	s, err := w.look(ctx, w.table.pids, w.spare)
 	for tries := 1; first && err == nil && !s.whole() && tries < unsteadyMost; tries++ {
-		s, err = w.look(ctx, w.board.pids(), s)
+		s, err = w.look(ctx, w.table.pids, s)
 	}
 	if err != nil {
 		return err
 	}
+	s.asked, s.blocking = asked, blocking
 	switch {
 	case s.standby != w.server.standby:
 		return sources.Passing(nil, "the server was a %s and is a %s now", w.server.role(), (&server{standby: s.standby}).role())
@@ -77,39 +80,48 @@ func (w *watcher) step(ctx context.Context) error {
 		return sources.Passing(nil, "another server answers at this address now") // a pooler has led us to it
 	}
 	w.spare, w.last = w.last, s
-	w.pace.took(max(s.cost-2*w.server.trip, 0), s.rows)
-	news := w.board.take(s, w.ears, w.focus)
-	w.again = news.again
-	if news.moved || first {
+	w.pace.note(max(s.cost-2*w.server.trip, 0), s.rows)
+	table, result := w.table.compare(s, w.notifications.list(), w.focus)
+	w.table, w.again = table, result.again
+	if result.moved || first {
 		w.pace.changed = s.got
 	}
 	if err := w.question(ctx); err != nil {
 		return err
 	}
-	return w.report(news.changes, first)
+	return w.report(result.changes, first)
 }
 
 // askOrder asks for the order of the selected queue, as far as it is not known. The look that
 // follows shows whether it still is the same queue.
-func (w *watcher) askOrder(ctx context.Context) error {
-	l := w.board.choose(w.focus.selected)
-	if l == nil || w.last == nil {
-		return nil
+func (w *watcher) askOrder(ctx context.Context) ([]wait, map[uint32]blocking, error) {
+	some, _ := w.orderDue()
+	if len(some) == 0 || w.last == nil {
+		return nil, nil, nil
 	}
-	some := w.board.order.due(l.rows, time.Now())
-	if len(some) == 0 {
-		return nil
-	}
-	return w.board.order.ask(ctx, w.link, some)
+	answers, err := w.askWaits(ctx, some)
+	return some, answers, err
 }
 
-// orderDue reports whether a waiter of the selected queue is to be asked for that was not yet.
-func (w *watcher) orderDue() bool {
-	l := w.board.choose(w.focus.selected)
-	return l != nil && w.board.order.unknown(l.rows, time.Now())
+// orderDue lists the waiters of the selected queue to be asked for now, and reports whether
+// one of them was not asked for yet.
+func (w *watcher) orderDue() (some []wait, unknown bool) {
+	l := w.table.shownAs(w.focus.selected)
+	if l == nil || !w.server.blocking {
+		return nil, false
+	}
+	now, order := time.Now(), w.table.orderOf(l)
+	if some = order.due(l.rows, now); len(some) > 0 {
+		some = some[:min(len(some), w.calls.allowed(now))]
+	}
+	if len(some) > 0 {
+		_, known := order.answers[some[0]]
+		unknown = !known
+	}
+	return some, unknown
 }
 
-// report tells the changes; the first of a link carries the gap and everything.
+// report publishes the changes; the first of a connection carries the gap and everything.
 func (w *watcher) report(changes []sources.Change, first bool) error {
 	about := w.describe()
 	if first {
@@ -131,15 +143,15 @@ func (w *watcher) report(changes []sources.Change, first bool) error {
 }
 
 // question asks owners for data that their names have no room for. Only owners that our own
-// core made hear it, and only where we hear the answer. After a time of deafness all are
+// core made receive it, and only while we listen to the answer. Once we listen again, all are
 // asked again.
 func (w *watcher) question(ctx context.Context) error {
-	open, _ := w.ears.listening()
+	open, _ := w.notifications.listening()
 	if !open {
 		clear(w.asked)
 		return nil
 	}
-	for _, q := range w.board.questions() {
+	for _, q := range w.table.questions() {
 		if w.asked[q] {
 			continue
 		}
@@ -183,14 +195,14 @@ func (w *watcher) wait(ctx context.Context) error {
 			return nil
 		}
 		pause := w.pace.interval(now, w.eager())
-		if w.again || w.orderDue() {
+		if _, unknown := w.orderDue(); w.again || unknown {
 			pause = min(pause, max(hurry, w.pace.cost))
 		}
 		t := time.NewTimer(began.Add(pause).Sub(now))
 		select {
 		case <-t.C:
 			return nil
-		case <-w.ears.wake:
+		case <-w.notifications.wake:
 			t.Stop()
 			return w.hold(ctx, began.Add(w.pace.floor()))
 		case <-changed:
@@ -210,4 +222,4 @@ func (w *watcher) hold(ctx context.Context, t time.Time) error {
 	return nil
 }
 
-func (w *watcher) eager() bool { return w.focus.selected.Name != "" || w.board.waiters > 0 }
+func (w *watcher) eager() bool { return w.focus.selected.Name != "" || w.table.waiters > 0 }

@@ -19,21 +19,18 @@ type program struct {
 // alias is what people call a lock: by configuration, else the programs that are known to
 // take this number. Where more than one fits, the sessions may tell which it is, and the text
 // says that it is a guess; where the number says too little, the sessions have to agree.
-func (t *taking) alias(l *lock, p *sources.Primitive) (string, sources.Known) {
-	if name, ok := t.board.names[l.key]; ok {
+func (t *lockTable) alias(l *lock) (string, sources.Known) {
+	if name, ok := t.names[l.key]; ok {
 		return name, sources.Told
-	}
-	if !l.looked {
-		l.known, l.looked = wellKnown(p.Space, l.key), true
 	}
 	text := ""
 	switch {
 	case l.rule != nil && l.rule.named: // it has its name; the number is what the server shows
 		return "key " + l.key.String(), sources.Told
-	case len(l.known) == 0:
+	case len(l.programs) == 0:
 		text = spelled(l.key)
 	default:
-		text = aliasText(l.known, func(hint string) bool { return t.hinted(l, hint) })
+		text = aliasText(l.programs, func(hint string) bool { return t.hinted(l, hint) })
 	}
 	if text == "" {
 		return "", sources.Unknown
@@ -66,9 +63,9 @@ func aliasText(known []program, hinted func(hint string) bool) string {
 
 // hinted reports whether what is known of a lock's sessions contains a word. The name of the
 // database says nothing of who uses it.
-func (t *taking) hinted(l *lock, hint string) bool {
+func (t *lockTable) hinted(l *lock, hint string) bool {
 	for i := range l.rows {
-		s := t.board.sessions[l.rows[i].pid]
+		s := t.sessions[l.rows[i].pid]
 		if s == nil {
 			continue
 		}

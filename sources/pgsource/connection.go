@@ -15,26 +15,26 @@ import (
 
 var errSilent = fmt.Errorf("%w of the server", sources.ErrSilent)
 
-// link is one life of the connection that looks. The connection that listens may come and
+// connection is the one that looks, for as long as it lives. The one that listens may come and
 // go meanwhile: looking is the truth.
-type link struct {
+type connection struct {
 	*sources.Link
 	*pgwire.Conn
-	o      *Options
-	config *pgconn.Config
-	known  *pgwire.Known
-	server server
-	asks   *statements
-	all    bool // every lock is watched
-	keys   map[pgcoord.Key]*rule
-	ears   *ears
-	param  []byte // memory of the last parameter
+	o             *Options
+	config        *pgconn.Config
+	known         *pgwire.Known
+	server        server
+	asks          *statements
+	all           bool // every lock is watched
+	keys          map[pgcoord.Key]*rule
+	notifications *notifications
+	param         []byte // memory of the last parameter
 }
 
-// dial makes a link that is ready to look. ctx bounds the dialling only. The caller must
+// dial makes a connection that is ready to look. ctx bounds the dialling only. The caller must
 // close it.
-func dial(ctx context.Context, o *Options, config *pgconn.Config, selected *selection) (*link, error) {
-	l := &link{Link: sources.NewLink(ctx), o: o, config: config, known: &pgwire.Known{}, all: selected.all}
+func dial(ctx context.Context, o *Options, config *pgconn.Config, selected *selection) (*connection, error) {
+	l := &connection{Link: sources.NewLink(ctx), o: o, config: config, known: &pgwire.Known{}, all: selected.all}
 	var err error
 	if l.Conn, err = l.open(ctx, nil); err != nil {
 		return nil, err
@@ -46,15 +46,15 @@ func dial(ctx context.Context, o *Options, config *pgconn.Config, selected *sele
 	return l, nil
 }
 
-// open connects. heard is called with what arrives on channels; nil: nothing is listened to.
-func (l *link) open(ctx context.Context, heard func(*pgconn.Notification)) (*pgwire.Conn, error) {
+// open connects. receive is called with what arrives on channels; nil: it does not listen.
+func (l *connection) open(ctx context.Context, receive func(*pgconn.Notification)) (*pgwire.Conn, error) {
 	return pgwire.Open(ctx, pgwire.Options{
-		Config: l.config, Dial: l.o.Dial, Notify: heard, Known: l.known,
+		Config: l.config, Dial: l.o.Dial, Notify: receive, Known: l.known,
 		Keepalive: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 5 * time.Second},
 	})
 }
 
-func (l *link) prepare(ctx context.Context, selected *selection) error {
+func (l *connection) prepare(ctx context.Context, selected *selection) error {
 	if err := l.ReadOnly(ctx, clientName); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (l *link) prepare(ctx context.Context, selected *selection) error {
 		return err
 	}
 	l.asks = newStatements(l.server.major)
-	l.ears = newEars(l.o.Channels)
+	l.notifications = newNotifications(l.o.Channels)
 	all := []*pgwire.Statement{&l.asks.locks, &l.asks.sessions, &l.asks.prepared}
 	if l.server.blocking {
 		all = append(all, &l.asks.blocking)
@@ -81,7 +81,7 @@ func (l *link) prepare(ctx context.Context, selected *selection) error {
 
 // resolve has the server compute the keys of names. Where two selections mean one lock,
 // the first counts.
-func (l *link) resolve(ctx context.Context, selected *selection) (map[pgcoord.Key]*rule, error) {
+func (l *connection) resolve(ctx context.Context, selected *selection) (map[pgcoord.Key]*rule, error) {
 	keys := make(map[pgcoord.Key]*rule, len(selected.rules))
 	for _, r := range selected.rules {
 		if r.sql != "" {
@@ -100,8 +100,8 @@ func (l *link) resolve(ctx context.Context, selected *selection) (map[pgcoord.Ke
 	return keys, nil
 }
 
-// close ends the link and joins its goroutines.
-func (l *link) Close() {
+// Close ends the connection and joins its goroutines.
+func (l *connection) Close() {
 	if l.Context().Err() != nil {
 		l.Cut() // it broke: nobody is there for a goodbye
 	}

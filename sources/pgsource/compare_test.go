@@ -2,7 +2,9 @@ package pgsource
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,32 +12,35 @@ import (
 	"coordtop/sources"
 )
 
-// bench is a board that is fed with looks by hand. A look takes a millisecond; the server's
-// clock is an hour ahead of ours.
+// bench is a table that is compared with looks made by hand. A look takes a millisecond; the
+// server's clock is an hour ahead of ours.
 type bench struct {
-	*board
+	*lockTable
 	t     *testing.T
 	now   time.Time
-	ears  *ears
 	focus focus
 }
 
 const ahead = time.Hour
 
-func setupBoard(t *testing.T, o Options) *bench {
-	t.Helper()
-	o.Name = "src"
-	b := &bench{board: newBoard(o.withDefaults(), true, nil), t: t, now: time.Date(2026, 9, 5, 12, 0, 0, 0, time.UTC), ears: newEars(nil)}
-	b.connected(&server{oid: 5, database: "db", started: 1, major: 15}, nil)
-	return b
+func setupTable(t *testing.T) *bench {
+	o := Options{Name: "src"}.withDefaults()
+	table := (&lockTable{o: &o}).connected(&server{oid: 5, database: "db", started: 1, major: 15}, nil)
+	return &bench{lockTable: table, t: t, now: time.Date(2026, 9, 5, 12, 0, 0, 0, time.UTC)}
 }
 
-// look is what a look a second after the last one sees.
-func (b *bench) look(locks []lockRow, list ...activity) news {
+// look compares a look a second after the last one. It checks that a comparison changes
+// nothing: a second one of the same says the same.
+func (b *bench) look(locks []lockRow, list ...activity) lookResult {
 	b.now = b.now.Add(time.Second)
 	s := &snapshot{sent: b.now, got: b.now.Add(time.Millisecond), locks: locks, rows: len(locks), sessions: list}
 	s.clock = clock{asked: s.got, got: s.got.Add(time.Millisecond), server: b.theirs(s.got)}
-	return b.take(s, b.ears, b.focus)
+	table, result := b.compare(s, nil, b.focus)
+	if table2, result2 := b.compare(s, nil, b.focus); !reflect.DeepEqual(result, result2) || !reflect.DeepEqual(table, table2) {
+		b.t.Errorf("a second comparison says %+v, the first %+v", result2, result)
+	}
+	b.lockTable = table
+	return result
 }
 
 // theirs is the server's time of an instant of ours.
@@ -54,8 +59,8 @@ func awaits(n int64, pid uint32, m mode, since int64) lockRow {
 	return lockRow{ident: ident{db: 5, key: pgcoord.BigintKey(n)}, pid: pid, mode: m, wait: since}
 }
 
-// told are the locks of a look's changes by name.
-func told(n news) map[string]*sources.Primitive {
+// published are the locks of a look's changes by name.
+func published(n lookResult) map[string]*sources.Primitive {
 	list := map[string]*sources.Primitive{}
 	for _, c := range n.changes {
 		for _, p := range c.Set {
@@ -65,9 +70,68 @@ func told(n news) map[string]*sources.Primitive {
 	return list
 }
 
+// resultText writes what a look brought: of each lock "name: owners, queue", and how owners
+// ended.
+func resultText(r lookResult) string {
+	var list []string
+	for _, c := range r.changes {
+		for _, p := range c.Set {
+			list = append(list, strings.TrimRight(p.Name+": "+owners(p)+", "+queue(p.Queue.Waiters), ", "))
+		}
+		for _, e := range c.Ended {
+			list = append(list, e.Owner[:1]+" of "+e.Ref.Name+" "+e.Cause.String())
+		}
+	}
+	if r.again {
+		list = append(list, "look again")
+	}
+	return strings.Join(list, "; ")
+}
+
+func TestWhatTwoLooksDifferIn(t *testing.T) {
+	t.Parallel()
+	rows := func(list ...lockRow) []lockRow { return list }
+	asleep := func(b *bench, list ...uint32) (all []activity) {
+		for _, pid := range list {
+			all = append(all, b.at(pid, time.Unix(0, 0)))
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		before, now         []lockRow
+		livedThen, livesNow []uint32
+		want                string
+	}{
+		"nothing":                  {before: rows(owns(7, 1, exclusive)), now: rows(owns(7, 1, exclusive)), livedThen: []uint32{1}, livesNow: []uint32{1}},
+		"somebody acquires":        {now: rows(owns(7, 1, exclusive)), livesNow: []uint32{1}, want: "7: 1"},
+		"the owner gives it up":    {before: rows(owns(7, 1, exclusive)), livedThen: []uint32{1}, livesNow: []uint32{1}, want: "7:; 1 of 7 released"},
+		"the owner's session ends": {before: rows(owns(7, 1, exclusive)), livedThen: []uint32{1}, want: "7:; 1 of 7 session_ended"},
+		"one comes and one goes": {before: rows(owns(7, 1, exclusive)), now: rows(owns(9, 1, exclusive), owns(8, 1, exclusive)), livedThen: []uint32{1}, livesNow: []uint32{1},
+			want: "7:; 8: 1; 9: 1; 1 of 7 released"},
+		"a waiter comes": {before: rows(owns(7, 1, exclusive)), now: rows(owns(7, 1, exclusive), awaits(7, 2, exclusive, 10)),
+			livedThen: []uint32{1}, livesNow: []uint32{1, 2}, want: "7: 1, 2"},
+		"the waiter gets it": {before: rows(owns(7, 1, exclusive), awaits(7, 2, exclusive, 10)), now: rows(owns(7, 2, exclusive)),
+			livedThen: []uint32{1, 2}, livesNow: []uint32{1, 2}, want: "7: 2; 1 of 7 released"},
+		"one of two gives it up": {before: rows(owns(7, 1, share), owns(7, 2, share)), now: rows(owns(7, 2, share)),
+			livedThen: []uint32{1, 2}, livesNow: []uint32{1, 2}, want: "7: 2s; 1 of 7 released"},
+		"the same in another order": {before: rows(owns(7, 1, share), owns(7, 2, share), owns(3, 1, share)), now: rows(owns(3, 1, share), owns(7, 2, share), owns(7, 1, share)),
+			livedThen: []uint32{1, 2}, livesNow: []uint32{1, 2}},
+		"an owner without a session": {before: rows(owns(7, 1, exclusive)), now: rows(owns(7, 3, exclusive)), livedThen: []uint32{1}, livesNow: []uint32{1}, want: "look again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setupTable(t)
+			b.look(c.before, asleep(b, c.livedThen...)...)
+			if got := resultText(b.look(c.now, asleep(b, c.livesNow...)...)); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestSessionThatVanishesWithinALookIsLookedForAgain(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	a, c := b.at(1, b.now), b.at(2, b.now)
 	b.look([]lockRow{owns(7, 1, exclusive)}, a)
 	lastGood := b.sent
@@ -78,7 +142,7 @@ func TestSessionThatVanishesWithinALookIsLookedForAgain(t *testing.T) {
 		}
 	}
 	n := b.look([]lockRow{owns(7, 2, exclusive)}, c)
-	p := told(n)["7"]
+	p := published(n)["7"]
 	if p == nil || owners(p) != "2" || n.again || len(n.changes) != 1 || !n.changes[0].After.Equal(lastGood) {
 		t.Errorf("%+v", n)
 	}
@@ -89,38 +153,38 @@ func TestSessionThatVanishesWithinALookIsLookedForAgain(t *testing.T) {
 
 func TestAnOwnerThatGaveUpALockIsStillAskedForWhenItIsLookedForAgain(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	a, c := b.at(1, b.now), b.at(2, b.now)
 	b.look([]lockRow{owns(7, 1, exclusive)}, a)
 	b.look([]lockRow{owns(7, 3, exclusive)}, a, c) // 3 cannot be named yet, and 1 owns nothing any more
-	if !slices.Contains(b.pids(), 1) {
+	if !slices.Contains(b.pids, 1) {
 		t.Fatal("the next look does not ask whether 1 lives")
 	}
 	n := b.look([]lockRow{owns(7, 2, exclusive)}, a, c)
 	if len(n.changes) != 1 || len(n.changes[0].Ended) != 1 || n.changes[0].Ended[0].Cause != sources.CauseReleased {
 		t.Errorf("%+v, want a release: its session lives", n)
 	}
-	if slices.Contains(b.pids(), 1) {
+	if slices.Contains(b.pids, 1) {
 		t.Error("1 is asked for for ever")
 	}
 }
 
 func TestLockWhoseOwnersNeverCanBeNamedIsToldWithoutThem(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	b.look([]lockRow{owns(7, 1, exclusive)}, b.at(1, b.now))
-	var n news
+	var n lookResult
 	for range unsteadyMost + 1 {
 		n = b.look([]lockRow{owns(7, 3, exclusive)})
 	}
-	if p := told(n)["7"]; p == nil || len(p.Owners) != 0 {
+	if p := published(n)["7"]; p == nil || len(p.Owners) != 0 {
 		t.Errorf("%+v", n)
 	}
 }
 
 func TestProcessNumberThatIsGivenAgainWithinALookIsNotTakenForTheOld(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	old := b.at(1, b.now)
 	b.look([]lockRow{owns(7, 1, exclusive)}, old)
 	began := b.now.Add(time.Second + 500*time.Microsecond) // in the midst of the next look
@@ -128,32 +192,32 @@ func TestProcessNumberThatIsGivenAgainWithinALookIsNotTakenForTheOld(t *testing.
 		t.Errorf("%+v", n)
 	}
 	n := b.look([]lockRow{owns(7, 1, exclusive)}, b.at(1, began))
-	if p := told(n)["7"]; p == nil || p.Owners[0].ID != pgcoord.OwnerID(1, time.UnixMicro(b.theirs(began))) {
+	if p := published(n)["7"]; p == nil || p.Owners[0].ID != pgcoord.OwnerID(1, time.UnixMicro(b.theirs(began))) {
 		t.Errorf("%+v", n)
 	}
 }
 
 func TestOwnerWithAHiddenStartIsTheSameWhileItIsSeen(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	hidden := activity{pid: 1, who: identity{db: 5, database: "db", user: "u", application: "a", hidden: true}}
-	id := told(b.look([]lockRow{owns(7, 1, exclusive)}, hidden))["7"].Owners[0].ID
+	id := published(b.look([]lockRow{owns(7, 1, exclusive)}, hidden))["7"].Owners[0].ID
 	b.look(nil)
 	n := b.look([]lockRow{owns(7, 1, exclusive)}, hidden)
-	if again := told(n)["7"].Owners[0].ID; again == id {
+	if again := published(n)["7"].Owners[0].ID; again == id {
 		t.Errorf("%s was gone for a look and comes back as the same", id)
 	}
 	other := hidden
 	other.who.user = "v"
 	n = b.look([]lockRow{owns(7, 1, exclusive)}, other)
-	if p := told(n)["7"]; p == nil || len(n.changes[0].Ended) != 1 {
+	if p := published(n)["7"]; p == nil || len(n.changes[0].Ended) != 1 {
 		t.Errorf("another user's session is taken for the same: %+v", n)
 	}
 }
 
 func TestReleaseByAHiddenSessionHasNoCause(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	hidden := activity{pid: 1, who: identity{db: 5, database: "db", user: "u", application: "a", hidden: true}}
 	b.look([]lockRow{owns(7, 1, exclusive), owns(8, 1, exclusive)}, hidden)
 	if n := b.look([]lockRow{owns(8, 1, exclusive)}, hidden); len(n.changes) != 1 || len(n.changes[0].Ended) != 0 {
@@ -166,10 +230,10 @@ func TestReleaseByAHiddenSessionHasNoCause(t *testing.T) {
 
 func TestLookThatShowsTheSameTellsNothing(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	a := b.at(1, b.now)
 	rows := func() []lockRow { return []lockRow{owns(7, 1, exclusive), owns(8, 1, share)} }
-	if n := b.look(rows(), a); len(told(n)) != 2 {
+	if n := b.look(rows(), a); len(published(n)) != 2 {
 		t.Fatalf("%+v", n)
 	}
 	if n := b.look(rows(), a); len(n.changes) != 0 || n.moved {
@@ -180,32 +244,32 @@ func TestLookThatShowsTheSameTellsNothing(t *testing.T) {
 		t.Errorf("what sessions do is not told at each look: %+v", n)
 	}
 	b.focus.visible = map[sources.Ref]bool{{Source: "src", Space: "db", Name: "8"}: true}
-	if n := b.look(rows(), a); len(told(n)) != 1 || attr(told(n)["8"].Owners[0].Attrs, "query") != "select 1" || n.moved {
+	if n := b.look(rows(), a); len(published(n)) != 1 || attr(published(n)["8"].Owners[0].Attrs, "query") != "select 1" || n.moved {
 		t.Errorf("it is where it is on screen: %+v", n)
 	}
 	b.now = b.now.Add(doingsEvery)
-	if n := b.look(rows(), a); told(n)["7"] == nil || n.moved {
+	if n := b.look(rows(), a); published(n)["7"] == nil || n.moved {
 		t.Errorf("it is in time: %+v", n)
 	}
 }
 
 func TestStandingQueueIsToldAgainSoThatItsAgeIsTrue(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	rows := func() []lockRow {
 		return []lockRow{owns(7, 1, exclusive), awaits(7, 2, exclusive, b.theirs(b.now))}
 	}
 	since := rows()[1].wait
-	look := func() news {
+	look := func() lookResult {
 		r := rows()
 		r[1].wait = since
 		return b.look(r, b.at(1, time.Unix(0, 0)), b.at(2, time.Unix(0, 0)))
 	}
-	first := told(look())["7"]
+	first := published(look())["7"]
 	if n := look(); len(n.changes) != 0 {
 		t.Errorf("%+v", n)
 	}
-	again := told(look())["7"]
+	again := published(look())["7"]
 	if again == nil || !again.Queue.At.After(first.Queue.At) {
 		t.Fatalf("%+v", again)
 	}
@@ -216,9 +280,9 @@ func TestStandingQueueIsToldAgainSoThatItsAgeIsTrue(t *testing.T) {
 
 func TestTimesOfTheServerAreTranslated(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	start := b.now.Add(-time.Minute)
-	p := told(b.look([]lockRow{owns(7, 1, exclusive), awaits(7, 2, exclusive, b.theirs(b.now.Add(-30*time.Second)))}, b.at(1, start), b.at(2, start)))["7"]
+	p := published(b.look([]lockRow{owns(7, 1, exclusive), awaits(7, 2, exclusive, b.theirs(b.now.Add(-30*time.Second)))}, b.at(1, start), b.at(2, start)))["7"]
 	if d := p.Owners[0].Since.After().Sub(start); d < 0 || d > 2*time.Millisecond {
 		t.Errorf("owned since %+v, not before %v", p.Owners[0].Since, start)
 	}
@@ -231,10 +295,10 @@ func TestTimesOfTheServerAreTranslated(t *testing.T) {
 
 func TestWaiterWhoseBeginningIsNotToldIsTheLast(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	list := []activity{b.at(1, b.now.Add(-time.Hour)), b.at(2, b.now.Add(-time.Hour)), b.at(3, b.now.Add(-time.Hour))}
 	list[1].does.queried = b.theirs(b.now)
-	p := told(b.look([]lockRow{awaits(7, 2, exclusive, 0), awaits(7, 3, exclusive, 5), owns(7, 1, exclusive)}, list...))["7"]
+	p := published(b.look([]lockRow{awaits(7, 2, exclusive, 0), awaits(7, 3, exclusive, 5), owns(7, 1, exclusive)}, list...))["7"]
 	if got := queue(p.Queue.Waiters); got != "3 2" {
 		t.Errorf("queue %s", got)
 	}
@@ -245,7 +309,7 @@ func TestWaiterWhoseBeginningIsNotToldIsTheLast(t *testing.T) {
 
 func TestTooManyLocksThatNobodyOwnsAreGivenUp(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	a := b.at(1, b.now)
 	rows := make([]lockRow, freeKept+7)
 	for i := range rows {
@@ -273,7 +337,7 @@ func TestTooManyLocksThatNobodyOwnsAreGivenUp(t *testing.T) {
 
 func TestOneTraceThatFitsManyLocksTellsNothing(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	const query = "select pg_try_advisory_lock($1)"
 	try := func(pid uint32) activity {
 		a := b.at(pid, b.now.Add(-time.Hour))
@@ -285,13 +349,13 @@ func TestOneTraceThatFitsManyLocksTellsNothing(t *testing.T) {
 		rows = append(rows, owns(int64(i), 1, exclusive))
 	}
 	n := b.look(rows, try(1), try(2))
-	for name, p := range told(n) {
+	for name, p := range published(n) {
 		if queue(p.Candidates) != "2" {
 			t.Errorf("%s: candidates %s", name, queue(p.Candidates))
 		}
 	}
 	rows = append(rows, owns(tryKnown, 1, exclusive))
-	for name, p := range told(b.look(rows, try(1), try(2))) {
+	for name, p := range published(b.look(rows, try(1), try(2))) {
 		if len(p.Candidates) != 0 {
 			t.Errorf("%s: candidates %s", name, queue(p.Candidates))
 		}
@@ -300,27 +364,27 @@ func TestOneTraceThatFitsManyLocksTellsNothing(t *testing.T) {
 
 func TestTryOfLongAgoIsNoCandidate(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	a := b.at(2, b.now)
 	a.does.query, a.does.queried = "select pg_try_advisory_lock(7)", b.theirs(b.now)
 	rows := func() []lockRow { return []lockRow{owns(7, 1, exclusive)} }
-	if p := told(b.look(rows(), b.at(1, b.now), a))["7"]; queue(p.Candidates) != "2" {
+	if p := published(b.look(rows(), b.at(1, b.now), a))["7"]; queue(p.Candidates) != "2" {
 		t.Errorf("candidates %s", queue(p.Candidates))
 	}
 	b.now = b.now.Add(tryRecent)
-	if p := told(b.look(rows(), b.at(1, b.now.Add(-tryRecent)), a))["7"]; p == nil || len(p.Candidates) != 0 {
+	if p := published(b.look(rows(), b.at(1, b.now.Add(-tryRecent)), a))["7"]; p == nil || len(p.Candidates) != 0 {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestWaitersOfAnOlderServerStandInTheOrderOfTheirStatements(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	b.server.major = 13
 	began := b.now.Add(-time.Hour)
 	list := []activity{b.at(1, began), b.at(2, began), b.at(3, began)}
 	list[1].does.queried, list[2].does.queried = b.theirs(b.now.Add(-10*time.Second)), b.theirs(b.now.Add(-20*time.Second))
-	p := told(b.look([]lockRow{owns(7, 1, exclusive), awaits(7, 2, exclusive, 0), awaits(7, 3, exclusive, 0)}, list...))["7"]
+	p := published(b.look([]lockRow{owns(7, 1, exclusive), awaits(7, 2, exclusive, 0), awaits(7, 3, exclusive, 0)}, list...))["7"]
 	if got := queue(p.Queue.Waiters); got != "3 2" {
 		t.Errorf("queue %s", got)
 	}
@@ -331,9 +395,9 @@ func TestWaitersOfAnOlderServerStandInTheOrderOfTheirStatements(t *testing.T) {
 
 func TestKeyOfAnExtensionHasANameOfItsOwn(t *testing.T) {
 	t.Parallel()
-	b := setupBoard(t, Options{})
+	b := setupTable(t)
 	row := lockRow{ident: ident{db: 5, key: pgcoord.Key{Class: 4294967295, Object: 7, Sub: 9}}, pid: 1, mode: rowExclusive, granted: true}
-	p := told(b.look([]lockRow{row}, b.at(1, b.now.Add(-time.Hour))))["4294967295:7/9"]
+	p := published(b.look([]lockRow{row}, b.at(1, b.now.Add(-time.Hour))))["4294967295:7/9"]
 	if p == nil || p.Alias != "likely Citus" || p.Owners[0].Mode != sources.Shared || attr(p.Owners[0].Attrs, "mode") != "RowExclusiveLock" {
 		t.Errorf("%+v", p)
 	}

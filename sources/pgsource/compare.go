@@ -1,0 +1,337 @@
+package pgsource
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"coordtop/sources"
+)
+
+// lookDiff is the comparison of a look with the table before it, while it is made.
+type lookDiff struct {
+	before, after *lockTable // after is being made
+	s             *snapshot
+	announced     map[uint32]announced // by process
+	focus         focus
+	entries       []entry // by ident
+	pids          map[uint32]bool
+
+	updates []update
+	result  lookResult
+}
+
+// lookResult is what a look brought.
+type lookResult struct {
+	changes []sources.Change // at least one after a gap
+	again   bool             // something moved while we looked: look again soon
+	moved   bool             // an owner or a waiter changed
+}
+
+// entry is one lock in a comparison.
+type entry struct {
+	*lock             // as it was
+	now    []lockRow  // its rows in this look, owners first
+	trying []*session // its candidates in this look
+}
+
+// update is a lock to be published, and since when what is published of it can have happened.
+type update struct {
+	prim  *sources.Primitive
+	after time.Time
+	ended []sources.Ending
+}
+
+const (
+	// unsteadyMost is how many looks in a row may fail to show who owns a lock, because
+	// sessions end between the two statements, before it is published without them.
+	unsteadyMost = 3
+	// What a session does is published at each look where it is on screen, else so often; and
+	// so is a queue that stands still, whose age is shown.
+	doingsEvery = 10 * time.Second
+	queueEvery  = 2 * time.Second
+)
+
+// compare returns the table after a look, and what the look changed. It changes none of its
+// arguments.
+func (t *lockTable) compare(s *snapshot, announced map[uint32]announced, f focus) (*lockTable, lookResult) {
+	after := *t
+	after.looks++
+	after.sent, after.got, after.answered, after.fresh = s.sent, s.got, s.clock.server, false
+	after.sessions = t.sessionsAfter(s, after.looks)
+	after.nameDatabases(s)
+	after.order = t.orderOf(t.shownAs(f.selected))
+	d := &lookDiff{before: t, after: &after, s: s, announced: announced, focus: f, pids: map[uint32]bool{}}
+	d.enter()
+	d.count()
+	d.candidates()
+	after.locks = make([]*lock, 0, len(d.entries))
+	for i := range d.entries {
+		if l := d.lock(&d.entries[i]); l != nil {
+			after.locks = append(after.locks, l)
+		}
+	}
+	d.publishRenamed()
+	after.pids = slices.Sorted(maps.Keys(d.pids))
+	d.finish(after.sweep())
+	return &after, d.result
+}
+
+// enter pairs the locks that are known with the rows of the look.
+func (d *lookDiff) enter() {
+	locks, rows := d.after.locks, slices.Clone(d.s.locks)
+	if d.after.server.major < toldWaits {
+		d.guessWaits(rows)
+	}
+	slices.SortFunc(rows, inOrder)
+	d.entries = make([]entry, 0, len(locks)+16)
+	for len(locks) > 0 || len(rows) > 0 {
+		var e entry
+		if len(rows) == 0 || len(locks) > 0 && locks[0].ident.compare(rows[0].ident) <= 0 {
+			e.lock, locks = locks[0], locks[1:]
+		} else {
+			e.lock = &lock{ident: rows[0].ident, rule: d.after.keys[rows[0].ident.key], read: d.before.sent}
+		}
+		n := 0
+		for n < len(rows) && rows[n].ident == e.ident {
+			n++
+		}
+		e.now, rows = rows[:n:n], rows[n:]
+		d.entries = append(d.entries, e)
+	}
+}
+
+// entry returns the entry of a lock; nil: it has none.
+func (d *lookDiff) entry(id ident) *entry {
+	i, found := slices.BinarySearchFunc(d.entries, id, func(e entry, id ident) int { return e.ident.compare(id) })
+	if !found {
+		return nil
+	}
+	return &d.entries[i]
+}
+
+// count notes what the rows say together.
+func (d *lookDiff) count() {
+	t := d.after
+	t.waiters, t.rows, t.hidden = 0, d.s.rows, false
+	for i := range d.s.locks {
+		r := &d.s.locks[i]
+		if !r.granted {
+			t.waiters++
+		}
+		if s := t.sessions[r.pid]; s != nil {
+			t.hidden = t.hidden || s.who.hidden
+		}
+	}
+	d.ask(d.s.locks)
+}
+
+// ask has the next look say whether the sessions of rows live.
+func (d *lookDiff) ask(rows []lockRow) {
+	for i := range rows {
+		if d.after.sessions[rows[i].pid] != nil {
+			d.pids[rows[i].pid] = true
+		}
+	}
+}
+
+// lock returns what a lock is after the look; nil: there is nothing to know of it.
+func (d *lookDiff) lock(e *entry) *lock {
+	was, rows := e.lock, e.now
+	fresh := d.before.fresh
+	if !d.steady(rows) {
+		if d.result.again = true; was.unsteady < unsteadyMost && !fresh {
+			return d.postpone(was)
+		}
+		rows = slices.DeleteFunc(rows, func(r lockRow) bool { return !d.known(&r) })
+		e.now = rows
+	}
+	moved := !slices.Equal(rows, was.rows)
+	selected := d.after.order.ident == was.ident
+	if selected {
+		d.after.order.keep(d.s, was.rows, rows)
+	}
+	line := was.line
+	if moved || selected || was.asked || fresh || was.shown == nil {
+		line = d.after.order.lineOf(was.ident, rows)
+	}
+	same := !moved && line.equal(&was.line) && !d.differs(e)
+	if same && selected == was.asked && was.unsteady == 0 {
+		return was
+	}
+	l := *was
+	l.line, l.asked, l.unsteady = line, selected, 0
+	if same {
+		return &l
+	}
+	if _, named := d.after.databases[l.db]; !named && l.shown == nil && len(rows) == 0 {
+		return nil // of a database that was dropped while we looked
+	}
+	l.rows = slices.Clone(rows)
+	l.shown = d.primitive(&l, e.trying)
+	u := update{prim: l.shown, after: d.before.sent}
+	if was.unsteady > 0 {
+		u.after = was.read
+	}
+	if !fresh {
+		u.ended = d.endings(was.shown, l.shown)
+	}
+	d.result.moved = d.result.moved || moved
+	d.updates = append(d.updates, u)
+	l.published, l.publishedAt, l.candidates = d.after.looks, d.s.got, e.trying
+	if len(l.shown.Owners) > 0 {
+		l.free = time.Time{}
+	} else if l.free.IsZero() {
+		l.free = d.s.got
+	}
+	return &l
+}
+
+// postpone leaves a lock as it was until a look shows who owns it. Why the sessions do not own
+// it any more that did is published then.
+func (d *lookDiff) postpone(was *lock) *lock {
+	d.ask(was.rows)
+	l := *was
+	if l.unsteady == 0 {
+		l.read = d.before.sent
+	}
+	l.unsteady++
+	return &l
+}
+
+// toldWaits is the version from which on the server tells since when a session waits.
+const toldWaits = 14
+
+// guessWaits puts the waiters of an older server in the order in which their statements
+// began.
+func (d *lookDiff) guessWaits(rows []lockRow) {
+	for i := range rows {
+		if s := d.after.sessions[rows[i].pid]; s != nil && !rows[i].granted {
+			rows[i].wait = s.does.queried
+		}
+	}
+}
+
+// known reports whether the look shows whose row it is.
+func (d *lookDiff) known(r *lockRow) bool {
+	if r.pid == 0 {
+		_, ok := d.s.prepared[r.virtual]
+		return ok
+	}
+	s := d.after.sessions[r.pid]
+	if s == nil {
+		return false
+	}
+	// A session that began while we looked may have the number of the one that the row is
+	// about. The server's clock is compared with itself.
+	window := d.s.clock.got.Sub(d.s.sent)
+	return s.who.start == 0 || d.s.clock.age(s.who.start) > window
+}
+
+// steady reports whether the sessions of all rows are known.
+func (d *lookDiff) steady(rows []lockRow) bool {
+	for i := range rows {
+		if !d.known(&rows[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// differs reports whether something other than the rows of a lock is to be published.
+func (d *lookDiff) differs(e *entry) bool {
+	sameID := func(x, y *session) bool { return x.id == y.id }
+	if d.before.fresh || e.shown == nil || !slices.EqualFunc(e.trying, e.candidates, sameID) {
+		return true
+	}
+	if len(e.now) == 0 && len(e.trying) == 0 {
+		return false
+	}
+	since := d.s.got.Sub(e.publishedAt)
+	if e.shown.Queue.Len > 0 && since >= queueEvery {
+		return true
+	}
+	changed := func(s *session) bool {
+		return s != nil && (s.whoLook > e.published || s.doesLook > e.published && (since >= doingsEvery || d.focus.visible[e.shown.Ref]))
+	}
+	for i := range e.now {
+		s := d.after.sessions[e.now[i].pid]
+		if changed(s) || s != nil && d.saysMore(e, &e.now[i], s) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(e.trying, changed)
+}
+
+// saysMore reports whether an owner has announced data that is not shown yet.
+func (d *lookDiff) saysMore(e *entry, r *lockRow, s *session) bool {
+	if !s.cut || !r.granted {
+		return false
+	}
+	data, whole := dataOf(d.announced, e.key, s)
+	for i := range e.shown.Owners {
+		if o := &e.shown.Owners[i]; whole && o.Session == s.id && o.Mode == r.mode.shown() {
+			return !o.Data.Shows(data)
+		}
+	}
+	return false
+}
+
+// endings says why owners are gone, as far as it follows: a process that is gone took
+// its locks along; one that lives has given this lock up. Where the start of the backend
+// is hidden, another process may have the number by now.
+func (d *lookDiff) endings(was, now *sources.Primitive) []sources.Ending {
+	if was == nil {
+		return nil
+	}
+	var list []sources.Ending
+	for i := range was.Owners {
+		o := &was.Owners[i]
+		if slices.ContainsFunc(now.Owners, func(n sources.Owner) bool { return n.ID == o.ID }) {
+			continue
+		}
+		if cause := d.cause(o); cause != sources.CauseUnknown {
+			list = append(list, sources.Ending{Ref: now.Ref, Owner: o.ID, Cause: cause, How: sources.Inferred})
+		}
+	}
+	return list
+}
+
+func (d *lookDiff) cause(o *sources.Owner) sources.Cause {
+	if o.Session == "" {
+		return sources.CauseReleased // a prepared transaction that was committed or rolled back
+	}
+	for _, s := range d.after.sessions {
+		switch {
+		case s.id != o.Session:
+		case s.who.start == 0:
+			return sources.CauseUnknown
+		default:
+			return sources.CauseReleased
+		}
+	}
+	return sources.CauseSession // it is gone, or its number is another session's now
+}
+
+// finish makes changes of the updates: those of the same stretch of time together.
+func (d *lookDiff) finish(gone []sources.Ref) {
+	slices.SortStableFunc(d.updates, func(a, b update) int { return a.after.Compare(b.after) })
+	var last *sources.Change
+	add := func(after time.Time) {
+		d.result.changes = append(d.result.changes, sources.Change{After: after, At: d.s.got})
+		last = &d.result.changes[len(d.result.changes)-1]
+	}
+	for _, u := range d.updates {
+		if last == nil || !last.After.Equal(u.after) {
+			add(u.after)
+		}
+		last.Set = append(last.Set, u.prim)
+		last.Ended = append(last.Ended, u.ended...)
+	}
+	if last == nil && (d.before.fresh || len(gone) > 0) {
+		add(d.before.sent)
+	}
+	if last != nil {
+		last.Gone = gone
+	}
+}

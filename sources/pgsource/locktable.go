@@ -1,0 +1,157 @@
+package pgsource
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"coordtop/coord/pgcoord"
+	"coordtop/sources"
+)
+
+// lockTable is what is known of the server's locks after a look. It outlives a connection, so
+// that what is gone after a gap can be published. It is never changed: connected and compare
+// return the one that comes after it.
+type lockTable struct {
+	o     *Options
+	names map[pgcoord.Key]string
+
+	server      *server // of the connection; nil: there was none yet
+	keys        map[pgcoord.Key]*rule
+	incarnation string
+	became      became            // why it is another incarnation than before
+	databases   map[uint32]string // each name once
+	locks       []*lock           // by ident; of one row each
+	renamed     []*lock           // published under a name that their database does not have any more
+	sessions    map[uint32]*session
+	pids        []uint32   // the processes of which the next look must say whether they live
+	order       queueOrder // of the selected lock
+
+	looks    uint64    // counts them
+	sent     time.Time // of the last look; zero: none yet
+	got      time.Time // its answer
+	answered int64     // when a look was answered last, on the server's clock
+	fresh    bool      // no look was compared since the connection was made
+	waiters  int       // rows of pg_locks that are not granted, of what is watched
+	rows     int       // of pg_locks, all of them
+	hidden   bool      // of some session we may not see much
+	swept    time.Time
+	dropped  bool // locks that nobody owns were given up because there were too many
+}
+
+// compare orders identities.
+func (id ident) compare(other ident) int {
+	return cmp.Or(cmp.Compare(id.db, other.db), cmp.Compare(id.key.Class, other.key.Class),
+		cmp.Compare(id.key.Object, other.key.Object), cmp.Compare(id.key.Sub, other.key.Sub))
+}
+
+// find returns the index at which a lock is, or would be.
+func find(locks []*lock, id ident) (int, bool) {
+	return slices.BinarySearchFunc(locks, id, func(l *lock, id ident) int { return l.ident.compare(id) })
+}
+
+// connected is the table at the beginning of a connection. Another incarnation shares no
+// session with the one before.
+func (t *lockTable) connected(s *server, keys map[pgcoord.Key]*rule) *lockTable {
+	next := *t
+	next.incarnation, next.became = t.incarnationOf(s)
+	next.locks = slices.Clone(t.locks)
+	if next.incarnation != t.incarnation {
+		next.sessions, next.databases, next.pids = nil, nil, nil
+		for i, l := range next.locks {
+			l := *l
+			l.rows, l.owners = nil, nil
+			next.locks[i] = &l
+		}
+	}
+	next.server, next.keys, next.fresh, next.order = s, keys, true, queueOrder{}
+	next.name(s.oid, s.database)
+	for _, r := range keys {
+		l := lock{ident: ident{db: s.oid, key: r.key}, read: t.sent}
+		i, known := find(next.locks, l.ident)
+		if known {
+			l = *next.locks[i]
+		} else {
+			next.locks = slices.Insert(next.locks, i, nil)
+		}
+		l.rule = r
+		next.locks[i] = &l
+	}
+	return &next
+}
+
+// shownAs returns the lock behind a row; nil: there is none.
+func (t *lockTable) shownAs(ref sources.Ref) *lock {
+	if ref.Name == "" {
+		return nil
+	}
+	for _, l := range t.locks {
+		if l.shown != nil && l.shown.Ref == ref {
+			return l
+		}
+	}
+	return nil
+}
+
+// question is data to be asked for: of the owner with this name.
+type question struct {
+	key         pgcoord.Key
+	pid         uint32
+	application string
+}
+
+// questions lists the owners whose name says that their data goes on.
+func (t *lockTable) questions() []question {
+	some := false
+	for _, s := range t.sessions {
+		some = some || s.cut
+	}
+	if !some {
+		return nil
+	}
+	var list []question
+	for _, l := range t.locks {
+		for i := range l.rows {
+			s := t.sessions[l.rows[i].pid]
+			if s != nil && s.cut && l.rows[i].granted && l.db == t.server.oid {
+				list = append(list, question{key: l.key, pid: s.pid, application: s.who.application})
+			}
+		}
+	}
+	return list
+}
+
+// sweepEvery is how often locks that nobody owns are counted, and freeKept is how many of
+// them are kept at most: programs that lock a row's number leave thousands behind.
+const (
+	sweepEvery = 10 * time.Second
+	freeKept   = 5000
+)
+
+// sweep drops the locks that nobody has owned for long, in a table that is being made. The
+// Hub drops them by itself; those that are too many are returned, to be gone.
+func (t *lockTable) sweep() []sources.Ref {
+	if t.got.Sub(t.swept) < sweepEvery {
+		return nil
+	}
+	t.swept = t.got
+	var free []*lock
+	for _, l := range t.locks {
+		if !l.selected(t.server.oid) && !l.free.IsZero() && t.got.Sub(l.free) < t.o.Forget {
+			free = append(free, l)
+		}
+	}
+	slices.SortStableFunc(free, func(x, y *lock) int { return x.free.Compare(y.free) })
+	excess := free[:max(len(free)-freeKept, 0)]
+	t.dropped = len(excess) > 0
+	gone := make(map[*lock]bool, len(excess))
+	var refs []sources.Ref
+	for _, l := range excess {
+		gone[l] = true
+		refs = append(refs, l.shown.Ref)
+	}
+	t.locks = slices.DeleteFunc(t.locks, func(l *lock) bool {
+		return gone[l] || !l.selected(t.server.oid) && !l.free.IsZero() && t.got.Sub(l.free) >= t.o.Forget
+	})
+	return refs
+}
