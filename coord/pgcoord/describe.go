@@ -36,13 +36,11 @@ const locksQuery = `select l.pid, l.mode, l.granted, a.application_name,
 // all, else what it announces; a session that is asked for it and does not answer is shown
 // with what there is.
 func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
-	if !s.begin() {
-		return coord.Description{}, errClosed
+	ctx, leave, err := s.Enter(ctx)
+	if err != nil {
+		return coord.Description{}, err
 	}
-	defer s.tasks.Done()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer spawn.OnDone(s.life, cancel)()
+	defer leave()
 	if kind != coord.KindMutex && kind != coord.KindElection {
 		return coord.Description{}, fmt.Errorf("a %v: %w", kind, coord.ErrUnsupported)
 	}
@@ -194,7 +192,7 @@ func (s *session) Watch(ctx context.Context, kind coord.Kind, name string) iter.
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		defer spawn.OnDone(s.life, cancel)()
+		defer spawn.OnDone(s.Open(), cancel)()
 		w := watch{session: s, kind: kind, name: name, stop: func() {}}
 		defer func() { w.stop() }()
 		retry := backoff.Policy{}.Start()

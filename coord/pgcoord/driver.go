@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"coordtop/coord"
+	"coordtop/coord/internal/lifetime"
 	"coordtop/internal/failure"
 	"coordtop/internal/pgwire"
 )
@@ -63,10 +64,10 @@ func (d *Driver) Name() string { return driverName }
 // if no other host is named, and a server older than version 12.
 func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
 	s := &session{
+		Session:     lifetime.NewSession[*grant](ctx),
 		driver:      d,
 		identity:    Identity(o.Description),
 		ttl:         d.options.TTL,
-		done:        make(chan struct{}),
 		connections: map[*connection]struct{}{},
 		places:      map[*place]struct{}{},
 	}
@@ -76,7 +77,6 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	if err := checkTTL(s.ttl); err != nil {
 		return nil, err
 	}
-	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	l, err := s.connect(ctx, s.ttl, s.identity)
 	if err != nil {
 		s.Abandon()

@@ -9,21 +9,20 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/internal/lifetime"
 	"coordtop/internal/pgwire"
-	"coordtop/internal/spawn"
 )
 
 // grant is a lock that we own, on its connection.
 type grant struct {
+	*lifetime.Life
 	session    *session
 	connection *connection
 	request    request
-	done       chan struct{}
 	inbox      *inbox // nil: no channels
 
 	mu       sync.Mutex
 	info     coord.GrantInfo
-	err      error  // why it ended
 	ping     *job   // the renewal under way
 	gone     bool   // the lock was given back, or left to run out
 	long     []byte // data that the name of the session has no room for
@@ -55,7 +54,7 @@ func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *connection,
 	if reply.Text(1) != itoa(int64(l.facts.pid)) {
 		return nil, errMoved
 	}
-	g := &grant{session: s, connection: l, request: r, done: make(chan struct{})}
+	g := &grant{Life: lifetime.NewLife(), session: s, connection: l, request: r}
 	g.info = coord.GrantInfo{Owner: OwnerID(l.facts.pid, l.facts.start), Fence: fence, Window: window(asked, l.facts.window)}
 	if err := g.open(ctx, conn); err != nil {
 		return nil, err
@@ -63,7 +62,7 @@ func (s *session) confirm(ctx context.Context, conn *pgwire.Conn, l *connection,
 	l.expireAt(asked.Add(l.facts.window))
 	l.whenEnded(func(err error) {
 		g.end(err)
-		s.forget(g)
+		s.Remove(g)
 	})
 	l.submit(answerTime, func(ctx context.Context, conn *pgwire.Conn) error {
 		if g.Err() == nil {
@@ -93,7 +92,7 @@ func window(asked time.Time, valid time.Duration) coord.Window {
 func (g *grant) open(ctx context.Context, conn *pgwire.Conn) error {
 	if g.request.Kind == coord.KindElection && len(g.session.driver.options.Channels) > 0 {
 		g.inbox = newInbox(ctx, g.session.driver.options)
-		spawn.Go(ctx, &g.session.tasks, g.inbox.run)
+		g.session.Start(ctx, g.inbox.run)
 	}
 	g.connection.listen(g.receive)
 	err := g.rememberLong(ctx, conn, g.request.Data)
@@ -115,26 +114,9 @@ func (g *grant) Info() coord.GrantInfo {
 	return g.info
 }
 
-// Done implements coord.Grant.
-func (g *grant) Done() <-chan struct{} { return g.done }
-
-// Err implements coord.Grant.
-func (g *grant) Err() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.err
-}
-
 // end ends it for its owner; the first cause stays.
 func (g *grant) end(cause error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.err != nil {
-		return
-	}
-	g.err = cause
-	close(g.done)
-	if g.inbox != nil {
+	if g.Finish(cause) && g.inbox != nil {
 		g.inbox.close()
 	}
 }
@@ -175,8 +157,8 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	switch {
 	case err == nil:
 		return g.info.Window, nil
-	case g.err != nil:
-		return coord.Window{}, fmt.Errorf("%w: %w", coord.ErrLost, g.err)
+	case g.Err() != nil:
+		return coord.Window{}, fmt.Errorf("%w: %w", coord.ErrLost, g.Err())
 	}
 	return coord.Window{}, fmt.Errorf("renewing: %w", err)
 }
@@ -242,7 +224,7 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 // Release implements coord.Grant.
 func (g *grant) Release(ctx context.Context) error {
 	g.end(coord.ErrReleased)
-	g.session.forget(g)
+	g.session.Remove(g)
 	return g.unlock(ctx)
 }
 
@@ -288,7 +270,7 @@ func (g *grant) unlock(ctx context.Context) error {
 // Abandon implements coord.Grant.
 func (g *grant) Abandon() {
 	g.end(coord.ErrReleased)
-	g.session.forget(g)
+	g.session.Remove(g)
 	if g.leave() {
 		g.session.disown(g.connection)
 	}

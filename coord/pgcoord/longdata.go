@@ -47,7 +47,7 @@ func (g *grant) receive(n *pgconn.Notification) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.err != nil || g.long == nil || g.replying {
+	if g.Err() != nil || g.long == nil || g.replying {
 		return
 	}
 	g.replying = true
@@ -57,7 +57,7 @@ func (g *grant) receive(n *pgconn.Notification) {
 // reply answers those who asked.
 func (g *grant) reply(ctx context.Context, conn *pgwire.Conn) error {
 	g.mu.Lock()
-	data, over := g.long, g.err != nil
+	data, over := g.long, g.Err() != nil
 	g.replying = false
 	g.mu.Unlock()
 	if !over && data != nil {

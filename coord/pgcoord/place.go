@@ -32,24 +32,21 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 
 // startClaim checks a claim, takes a connection and begins to ask for the lock on it.
 func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error) {
-	if !s.begin() {
-		return nil, errClosed
+	ctx, leave, err := s.Enter(ctx)
+	if err != nil {
+		return nil, err
 	}
-	defer s.tasks.Done()
+	defer leave()
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("not asked: %w", err)
+		return nil, s.closedOr(fmt.Errorf("not asked: %w", err))
 	}
 	if err := check(c); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer spawn.OnDone(s.life, cancel)()
 	r := request{Claim: c, ttl: s.ttl, app: ApplicationName(s.identity, c.Data)}
 	if c.TTL != 0 {
 		r.ttl = c.TTL
 	}
-	var err error
 	if r.key, err = s.key(ctx, c.Name); err != nil {
 		return nil, s.closedOr(failure.With(err, ctx.Err()))
 	}
@@ -60,20 +57,20 @@ func (s *session) startClaim(ctx context.Context, c coord.Claim) (*place, error)
 	p := &place{session: s, connection: l, request: r, asked: time.Now(), outcome: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		l.cut(errClosed)
-		return nil, errClosed
+	if over := s.Over(); over != nil {
+		l.cut(over)
+		return nil, over
 	}
 	s.places[p] = struct{}{}
 	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	spawn.Go(p.ctx, &s.tasks, p.run)
+	s.Start(p.ctx, p.run)
 	return p, nil
 }
 
 // closedOr is errClosed if the session was closed meanwhile: whatever went wrong is then
 // a consequence.
 func (s *session) closedOr(err error) error {
-	if closed := s.Err(); closed != nil {
+	if closed := s.Over(); closed != nil {
 		return fmt.Errorf("%w: %w", closed, err)
 	}
 	return err
@@ -112,7 +109,7 @@ func (p *place) run() {
 	delete(s.places, p)
 	s.mu.Unlock()
 	if p.grant == nil && p.err == nil {
-		p.err = s.Err() // a miss of a session that is closed is none
+		p.err = s.Over() // a miss of a session that is closed is none
 		s.putBack(p.connection)
 		return
 	}
@@ -121,7 +118,7 @@ func (p *place) run() {
 		p.connection.hangUp()
 		return
 	}
-	if !s.adopt(p.grant) {
+	if !s.Add(p.grant) {
 		p.grant.end(errClosed)
 		p.connection.cut(errClosed)
 		p.grant, p.err = nil, errClosed

@@ -4,32 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/internal/lifetime"
 )
 
 // session is what claims share: an identity and a TTL. Each claim has a connection of its
 // own; the server knows no session of ours beyond those.
 type session struct {
+	*lifetime.Session[*grant]
 	driver   *Driver
 	identity string
 	ttl      time.Duration
 	caps     coord.Caps
-	done     chan struct{}
-	life     context.Context // ends with the session
-	end      context.CancelFunc
 
 	mu          sync.Mutex
-	closed      bool
 	spare       *connection // a connection that no claim uses
 	connections map[*connection]struct{}
 	places      map[*place]struct{} // being waited for
-	grants      []*grant            // oldest first
 	uncertain   []uncertainClaim    // of claims that ended
-	tasks       sync.WaitGroup      // calls that use connections, places, handlers
 }
 
 var (
@@ -41,29 +38,6 @@ var (
 // Info implements coord.DriverSession.
 func (s *session) Info() coord.SessionInfo { return coord.SessionInfo{Caps: s.caps} }
 
-// Done implements coord.DriverSession.
-func (s *session) Done() <-chan struct{} { return s.done }
-
-// Err implements coord.DriverSession.
-func (s *session) Err() error {
-	select {
-	case <-s.done:
-		return errClosed
-	default:
-		return nil
-	}
-}
-
-// begin counts a call that Close waits for; false: the session is closed.
-func (s *session) begin() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.closed {
-		s.tasks.Add(1)
-	}
-	return !s.closed
-}
-
 // connect makes a connection of this session for a TTL under a name.
 func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (*connection, error) {
 	l, err := s.driver.newPrepared(ctx, ttl, name, nil)
@@ -74,7 +48,7 @@ func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (
 	defer s.mu.Unlock()
 	s.forgetEndedLocked()
 	s.connections[l] = struct{}{}
-	if s.closed {
+	if s.Over() != nil {
 		l.cut(errClosed)
 	}
 	return l, nil
@@ -113,7 +87,7 @@ func (s *session) connectionFor(ctx context.Context, ttl time.Duration, name str
 func (s *session) putBack(l *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.spare == nil && !s.closed && l.alive() {
+	if s.spare == nil && s.Over() == nil && l.alive() {
 		s.spare = l
 		return
 	}
@@ -134,46 +108,20 @@ func (s *session) key(ctx context.Context, name string) (Key, error) {
 	return k, err
 }
 
-// adopt makes a grant known; false: the session has closed meanwhile.
-func (s *session) adopt(g *grant) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.grants = append(s.grants, g)
-	return true
-}
-
-// forget ends the session's knowledge of a grant.
-func (s *session) forget(g *grant) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if i := slices.Index(s.grants, g); i >= 0 {
-		s.grants = slices.Delete(s.grants, i, i+1)
-	}
-}
-
-// shut marks the session closed and returns what it had; false: it was closed before.
+// shut shuts the session and returns what it had; false: it was shut before.
 func (s *session) shut() (grants []*grant, places []*place, first bool) {
+	grants, first = s.Shut(errClosed)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return nil, nil, false
-	}
-	s.closed = true
-	grants, s.grants = s.grants, nil
-	slices.Reverse(grants)
-	for p := range s.places {
-		places = append(places, p)
+	if first {
+		places = slices.Collect(maps.Keys(s.places))
 	}
 	if s.spare != nil {
 		s.spare.hangUp()
 		s.spare = nil
 	}
-	s.end()
-	close(s.done)
-	return grants, places, true
+	s.Finish(errClosed)
+	return grants, places, first
 }
 
 // Close implements coord.DriverSession.
@@ -235,5 +183,5 @@ func (s *session) join(kept map[*connection]bool) {
 	for _, l := range connections {
 		<-l.done
 	}
-	s.tasks.Wait()
+	s.Wait()
 }

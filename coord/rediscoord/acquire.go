@@ -17,14 +17,14 @@ func (s *session) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool
 	if err := s.driver.checkClaim(c); err != nil {
 		return nil, false, err
 	}
-	joined, leave, ok := s.enter(ctx)
-	if !ok {
-		return nil, false, fmt.Errorf("acquiring: %w", errSessionOver)
+	joined, leave, err := s.Enter(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("acquiring: %w", err)
 	}
 	defer leave()
 	a := s.newAttempt(c)
 	g, ok, err := a.run(joined)
-	if ok && ctx.Err() == nil && s.adopt(g) {
+	if ok && ctx.Err() == nil && s.Add(g) {
 		return g, true, nil
 	}
 	return nil, false, a.fail(ctx, ok, err)
@@ -36,8 +36,8 @@ func (a *attempt) fail(ctx context.Context, won bool, err error) error {
 	a.uncertain = a.uncertain || won
 	left := a.leave(ctx, err)
 	switch {
-	case a.s.shutting():
-		err = errSessionOver // what else failed failed because of it
+	case a.s.Over() != nil:
+		err = a.s.Over() // what else failed failed because of it
 	case won && err == nil:
 		err = ctx.Err()
 	default:

@@ -22,9 +22,9 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	if err := s.driver.checkClaim(coord.Claim{Kind: kind, Name: name}); err != nil {
 		return d, fmt.Errorf("describing: %w", err)
 	}
-	ctx, leave, ok := s.enter(ctx)
-	if !ok {
-		return d, fmt.Errorf("describing: %w", errSessionOver)
+	ctx, leave, err := s.Enter(ctx)
+	if err != nil {
+		return d, fmt.Errorf("describing: %w", err)
 	}
 	defer leave()
 	key := s.driver.options.keyOf(kind, name)

@@ -10,11 +10,13 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
+	"coordtop/coord/internal/lifetime"
 	"coordtop/internal/failure"
 )
 
 // grant is a key that we won.
 type grant struct {
+	*lifetime.Life
 	s     *session
 	key   string
 	nonce string
@@ -23,14 +25,12 @@ type grant struct {
 	ttl   time.Duration
 	first string // the value that it was claimed with
 	late  bool   // an earlier try for it may still arrive, and take the key again after our release
-	done  chan struct{}
 
 	publishing chan struct{} // holds one element while a proclamation is on its way
 	values     keyValues     // what the key may hold
 
 	mu     sync.Mutex
 	window coord.Window
-	err    error // why done is closed
 }
 
 var (
@@ -41,6 +41,7 @@ var (
 
 func newGrant(a *attempt, fence uint64, w coord.Window) *grant {
 	return &grant{
+		Life:       lifetime.NewLife(),
 		s:          a.s,
 		key:        a.key,
 		nonce:      a.nonce,
@@ -48,7 +49,6 @@ func newGrant(a *attempt, fence uint64, w coord.Window) *grant {
 		fence:      fence,
 		ttl:        a.ttl,
 		first:      a.value,
-		done:       make(chan struct{}),
 		publishing: make(chan struct{}, 1),
 		window:     w,
 		values:     keyValues{current: a.value},
@@ -62,27 +62,11 @@ func (g *grant) Info() coord.GrantInfo {
 	return coord.GrantInfo{Owner: g.owner, Fence: g.fence, Window: g.window}
 }
 
-// Done implements coord.Grant.
-func (g *grant) Done() <-chan struct{} { return g.done }
-
-// Err implements coord.Grant.
-func (g *grant) Err() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.err
-}
-
 // finish ends the grant on our side; false when it was over before.
 func (g *grant) finish(err error) bool {
-	g.mu.Lock()
-	first := g.err == nil
+	first := g.Finish(err)
 	if first {
-		g.err = err
-		close(g.done)
-	}
-	g.mu.Unlock()
-	if first {
-		g.s.forget(g)
+		g.s.Remove(g)
 	}
 	return first
 }
@@ -107,9 +91,9 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	if err := g.over("renewing"); err != nil {
 		return coord.Window{}, err
 	}
-	ctx, leave, ok := g.s.enter(ctx)
-	if !ok {
-		return coord.Window{}, fmt.Errorf("renewing: %w: %w", coord.ErrLost, errSessionOver)
+	ctx, leave, err := g.s.Enter(ctx)
+	if err != nil {
+		return coord.Window{}, fmt.Errorf("renewing: %w: %w", coord.ErrLost, err)
 	}
 	defer leave()
 	asked := time.Now()
@@ -142,8 +126,8 @@ func (g *grant) confirm(asked time.Time) coord.Window {
 // Release implements coord.Grant. When the session closes at the same time it is the
 // session that gives the key back.
 func (g *grant) Release(ctx context.Context) error {
-	ctx, leave, ok := g.s.enter(ctx)
-	if !ok {
+	ctx, leave, err := g.s.Enter(ctx)
+	if err != nil {
 		return nil
 	}
 	defer leave()

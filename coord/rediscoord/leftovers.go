@@ -59,7 +59,7 @@ func (a *attempt) leave(ctx context.Context, why error) error {
 	a.s.addLeftover(d)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	if a.s.releaseLeftovers(ctx, func(o leftover) bool { return o.value == a.value }) != nil && !a.s.shutting() {
+	if a.s.releaseLeftovers(ctx, func(o leftover) bool { return o.value == a.value }) != nil && a.s.Over() == nil {
 		return coord.ErrUncertain
 	}
 	return nil // while the session closes, it is its Close that says what is not sure

@@ -21,9 +21,9 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 	if err := g.over("publishing"); err != nil {
 		return err
 	}
-	ctx, leave, ok := g.s.enter(ctx)
-	if !ok {
-		return fmt.Errorf("publishing: %w: %w", coord.ErrLost, errSessionOver)
+	ctx, leave, err := g.s.Enter(ctx)
+	if err != nil {
+		return fmt.Errorf("publishing: %w: %w", coord.ErrLost, err)
 	}
 	defer leave()
 	select {
@@ -72,7 +72,7 @@ func (g *grant) outlast(ctx context.Context, pause time.Duration) error {
 	select {
 	case <-t.C:
 		return nil
-	case <-g.done:
+	case <-g.Done():
 		return g.Err()
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -64,9 +64,9 @@ func TestWinInTheInstantOfAnEndIsGivenBack(t *testing.T) {
 				cancel()
 			case end == "cancel unseen":
 				caller.over.Store(true)
-			case !s.shutting():
+			case s.Over() == nil:
 				go func() { closed <- s.Close(context.WithoutCancel(ctx)) }()
-				<-s.life.Done()
+				<-s.Open().Done()
 			}
 		}})
 		c := coord.Claim{Kind: coord.KindMutex, Name: "k", Wait: coord.Forever}

@@ -11,35 +11,27 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
+	"coordtop/coord/internal/lifetime"
 	"coordtop/internal/spawn"
 )
 
 // session is a client's presence: connections, grants, and what is owed to the service.
 // Redis knows no sessions, so nothing but Close and Abandon ends one.
 type session struct {
+	*lifetime.Session[*grant]
 	driver *Driver
 	client redis.UniversalClient
 	ttl    time.Duration
-
-	// life ends, with ErrClosed as its cause, when Close or Abandon begins: whoever waits
-	// in the session's name stops. A session's context is what the session is.
-	life context.Context
-	end  context.CancelCauseFunc
 
 	// cut ends when the connections are: nothing more is asked or dialled.
 	cut   context.Context
 	sever context.CancelFunc
 
-	busy   sync.WaitGroup // calls of the core under way
 	asking sync.WaitGroup // questions to the server under way, see ask
-
-	done chan struct{} // closed when everything is over
 
 	connections *connections // that it has made
 
 	mu        sync.Mutex
-	closed    bool
-	grants    []*grant
 	leftovers []leftover
 }
 
@@ -49,8 +41,7 @@ var (
 )
 
 func newSession(ctx context.Context, d *Driver, client redis.UniversalClient, made *connections, ttl time.Duration) *session {
-	s := &session{driver: d, client: client, connections: made, ttl: ttl, done: make(chan struct{})}
-	s.life, s.end = context.WithCancelCause(context.WithoutCancel(ctx))
+	s := &session{Session: lifetime.NewSession[*grant](ctx), driver: d, client: client, connections: made, ttl: ttl}
 	s.cut, s.sever = context.WithCancel(context.WithoutCancel(ctx))
 	return s
 }
@@ -65,90 +56,20 @@ func (o Options) Caps() coord.Caps {
 	return coord.Caps{Mutex: true, Election: true, Fence: o.FenceSuffix != "", MaxData: maxData}
 }
 
-// Done implements coord.DriverSession.
-func (s *session) Done() <-chan struct{} { return s.done }
-
-// Err implements coord.DriverSession.
-func (s *session) Err() error {
-	select {
-	case <-s.done:
-		return errSessionOver
-	default:
-		return nil
-	}
-}
-
 // errSessionOver is the one way in which such a session ends.
 var errSessionOver = fmt.Errorf("the session was closed: %w", coord.ErrClosed)
 
-// enter joins a call to the session: its context ends with the caller's and with the
-// session's. leave must be called. It is false when the session is over.
-func (s *session) enter(ctx context.Context) (joined context.Context, leave func(), ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, nil, false
-	}
-	s.busy.Add(1)
-	joined, cancel := context.WithCancelCause(ctx)
-	stop := spawn.OnDone(s.life, func() { cancel(errSessionOver) })
-	return joined, func() {
-		stop()
-		cancel(nil)
-		s.busy.Done()
-	}, true
-}
-
-// shutting reports whether Close or Abandon has begun.
-func (s *session) shutting() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
-}
-
-// adopt lists a grant. It is false when the session is over.
-func (s *session) adopt(g *grant) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.grants = append(s.grants, g)
-	return true
-}
-
-func (s *session) forget(g *grant) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.grants = slices.DeleteFunc(s.grants, func(o *grant) bool { return o == g })
-}
-
-// shut lets nobody in any more and returns the grants, newest first. It is false when it
-// was done before.
-func (s *session) shut() (grants []*grant, first bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, false
-	}
-	s.closed = true
-	grants = slices.Clone(s.grants)
-	slices.Reverse(grants)
-	return grants, true
-}
-
 // Close implements coord.DriverSession.
 func (s *session) Close(ctx context.Context) error {
-	grants, first := s.shut()
+	grants, first := s.Shut(errSessionOver) // those who wait clean up after themselves
 	if !first {
 		return nil
 	}
-	s.end(errSessionOver) // those who wait clean up after themselves
 	grants = slices.DeleteFunc(grants, func(g *grant) bool { return !g.finish(errSessionOver) })
 	idle := make(chan struct{})
-	spawn.Go(s.life, nil, func() { // ends with the calls in flight, which over makes end; joined below
+	spawn.Go(s.Open(), nil, func() { // ends with the calls in flight, which over makes end; joined below
 		defer close(idle)
-		s.busy.Wait()
+		s.Wait()
 	})
 	var errs []error
 	for _, g := range grants {
@@ -197,13 +118,12 @@ func (s *session) releaseLeftoversAtClose(ctx context.Context) error {
 // Abandon implements coord.DriverSession. Closing the client makes those in flight return,
 // also a Close that is still talking.
 func (s *session) Abandon() {
-	grants, first := s.shut()
+	grants, first := s.Shut(errSessionOver)
 	if !first {
 		s.disconnect()
-		<-s.done
+		<-s.Done()
 		return
 	}
-	s.end(errSessionOver)
 	for _, g := range grants {
 		g.finish(errSessionOver)
 	}
@@ -214,9 +134,9 @@ func (s *session) Abandon() {
 // over, so that asking can be waited for.
 func (s *session) over() {
 	s.disconnect()
-	s.busy.Wait()
+	s.Wait()
 	s.asking.Wait()
-	close(s.done)
+	s.Finish(errSessionOver)
 }
 
 // disconnect makes everything in flight return, also what still dials.

@@ -10,20 +10,20 @@ import (
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 
 	"coordtop/coord"
+	"coordtop/coord/internal/lifetime"
 )
 
 // grant is what a session owns. It is guarded: the semaphore is watched, and the grant is
 // lost when its owners are reported without our session and order id, as happens after a
 // forced deletion, which the service does not report to owners.
 type grant struct {
+	*lifetime.Life
 	s     *Session
 	order uint64
 	since uint64 // the request that confirmed it; states that were asked for before say nothing
-	done  chan struct{}
 
-	// Guarded by the session's mutex.
+	// Guarded by the session's mutex, under which it ends too.
 	params     claimParams
-	err        error
 	publishing int // publications on their way
 }
 
@@ -33,7 +33,7 @@ var (
 )
 
 func (s *Session) newGrantLocked(w claimParams, order, since uint64) *grant {
-	g := &grant{s: s, order: order, since: since, params: w, done: make(chan struct{})}
+	g := &grant{Life: lifetime.NewLife(), s: s, order: order, since: since, params: w}
 	s.grants = append(s.grants, g)
 	s.watches.guardLocked(w.name)
 	s.flushLocked()
@@ -47,25 +47,13 @@ func (g *grant) Info() coord.GrantInfo {
 	return coord.GrantInfo{Owner: g.s.ownerID(g.s.id), Fence: g.order, Window: g.s.windowLocked()}
 }
 
-// Done implements coord.Grant.
-func (g *grant) Done() <-chan struct{} { return g.done }
-
-// Err implements coord.Grant.
-func (g *grant) Err() error {
-	g.s.mu.Lock()
-	defer g.s.mu.Unlock()
-	return g.err
-}
-
 // endLocked ends the grant on our side and frees its name; false: it was over before. A
 // publication on its way may make us the owner in another term: then whoever comes first,
 // its end or the next claim of the name, gives that back.
 func (g *grant) endLocked(cause error) bool {
-	if g.err != nil {
+	if !g.Finish(cause) {
 		return false
 	}
-	g.err = cause
-	close(g.done)
 	g.s.grants = slices.DeleteFunc(g.s.grants, func(o *grant) bool { return o == g })
 	delete(g.s.claims, g.params.name)
 	g.s.watches.unguardLocked(g.params.name)
@@ -139,7 +127,7 @@ func (g *grant) Publish(ctx context.Context, data []byte) error {
 	p := &publication{g: g, params: g.params, done: make(chan struct{})}
 	p.params.data = slices.Clone(data)
 	g.s.mu.Lock()
-	if err := g.err; err != nil {
+	if err := g.Err(); err != nil {
 		g.s.mu.Unlock()
 		return fmt.Errorf("publishing: %w: %w", coord.ErrLost, err)
 	}
@@ -212,7 +200,7 @@ func (p *publication) describedLocked(describe *request) {
 }
 
 func (p *publication) finishLocked(err error) {
-	if err != nil && p.g.err != nil {
+	if err != nil && p.g.Err() != nil {
 		err = coord.Lost(err)
 	}
 	p.err = err

@@ -1,0 +1,90 @@
+package lifetime
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"coordtop/internal/spawn"
+)
+
+// Session is what a driver's session has under way: calls, goroutines and grants. Once it is
+// shut there come no more. Its Life is for the driver to end, when all is over.
+type Session[G comparable] struct {
+	*Life
+	open  context.Context // ends with Shut
+	shut  context.CancelCauseFunc
+	tasks sync.WaitGroup
+
+	mu     sync.Mutex
+	grants []G // oldest first
+}
+
+// NewSession begins a session, which lives on when ctx ends.
+func NewSession[G comparable](ctx context.Context) *Session[G] {
+	s := &Session[G]{Life: NewLife()}
+	s.open, s.shut = context.WithCancelCause(context.WithoutCancel(ctx))
+	return s
+}
+
+// Open ends when the session is shut, with the cause of that.
+func (s *Session[G]) Open() context.Context { return s.open }
+
+// Over is why the session was shut; nil: it was not yet.
+func (s *Session[G]) Over() error { return context.Cause(s.open) }
+
+// Enter begins a call, whose context ends with ctx and when the session is shut. The caller
+// must call leave. Its error is Over's.
+func (s *Session[G]) Enter(ctx context.Context) (call context.Context, leave func(), over error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if over := s.Over(); over != nil {
+		return nil, nil, over
+	}
+	s.tasks.Add(1)
+	call, cancel := context.WithCancelCause(ctx)
+	stop := spawn.OnDone(s.open, func() { cancel(s.Over()) })
+	return call, func() {
+		stop()
+		cancel(nil)
+		s.tasks.Done()
+	}, nil
+}
+
+// Start runs f in a goroutine, from within a call.
+func (s *Session[G]) Start(ctx context.Context, f func()) { spawn.Go(ctx, &s.tasks, f) }
+
+// Wait waits for the calls and goroutines.
+func (s *Session[G]) Wait() { s.tasks.Wait() }
+
+// Add adds a grant; false: the session is shut.
+func (s *Session[G]) Add(g G) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.Over() != nil {
+		return false
+	}
+	s.grants = append(s.grants, g)
+	return true
+}
+
+// Remove takes a grant out.
+func (s *Session[G]) Remove(g G) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.grants = slices.DeleteFunc(s.grants, func(o G) bool { return o == g })
+}
+
+// Shut lets nothing in any more, ends the contexts of calls with cause and returns the grants,
+// newest first. first is false where it was shut before.
+func (s *Session[G]) Shut(cause error) (grants []G, first bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.Over() != nil {
+		return nil, false
+	}
+	s.shut(cause)
+	grants = slices.Clone(s.grants)
+	slices.Reverse(grants)
+	return grants, true
+}
