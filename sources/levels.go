@@ -11,6 +11,7 @@ type Level struct {
 	At    time.Time
 	Taken uint64 // at the end of it
 	High  uint64 // the most that was seen in it
+	Gone  bool   // it did not exist
 }
 
 const (
@@ -31,16 +32,16 @@ type levels struct {
 
 // with returns the levels with what a look showed; l may be nil.
 func (l *levels) with(p *Primitive) *levels {
-	if single(p) || !read(p) || !ownersKnown(p) && p.LimitHow == Unknown {
+	if single(p) || !read(p) || !ownersKnown(p) && p.LimitHow == Unknown && !p.Absent {
 		return l
 	}
-	now := Level{At: p.At, Taken: p.Taken, High: p.Taken}
+	now := Level{At: p.At, Taken: p.Taken, High: p.Taken, Gone: p.Absent}
 	switch {
 	case l == nil:
 		return &levels{last: now}
-	case l.last.Taken == p.Taken:
+	case l.last.Taken == p.Taken && l.last.Gone == p.Absent:
 		return l
-	case p.At.Sub(l.last.At) < levelEvery:
+	case p.At.Sub(l.last.At) < levelEvery && l.last.Gone == p.Absent:
 		return &levels{past: l.past, last: Level{At: l.last.At, Taken: p.Taken, High: max(l.last.High, p.Taken)}}
 	}
 	past := l.past

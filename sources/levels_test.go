@@ -19,6 +19,9 @@ func levels(r *sources.Row) string {
 	text := ""
 	for l := range r.Levels() {
 		text += fmt.Sprintf("%d/%d ", l.Taken, l.High)
+		if l.Gone {
+			text += "absent "
+		}
 	}
 	return text
 }
@@ -41,6 +44,23 @@ func TestCountOfASemaphoreIsKeptWithTheHighestOfWhatChangesFast(t *testing.T) {
 		}
 		if got, want := levels(before), "3/3 4/10 "; got != want {
 			t.Errorf("the published levels became %q, not %q", got, want)
+		}
+	})
+}
+
+func TestACountTellsWhenItsSemaphoreDidNotExist(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		absent := pool(0)
+		absent.Absent = true
+		w.list(pool(0))
+		for _, p := range []*sources.Primitive{absent, pool(2)} {
+			time.Sleep(time.Second)
+			w.tell(sources.Change{Set: []*sources.Primitive{p}})
+		}
+		if got, want := levels(w.row("pool")), "0/0 0/0 absent 2/2 "; got != want {
+			t.Errorf("levels are %q, not %q", got, want)
 		}
 	})
 }

@@ -154,3 +154,20 @@ func TestCursorRowKeepsTheColourOfItsMark(t *testing.T) {
 		t.Errorf("the mark is not drawn as %q", mark)
 	}
 }
+
+// An absent semaphore looks like no free one, and two leaders like no single one.
+func TestAStripShowsAbsenceAndConflict(t *testing.T) {
+	t.Parallel()
+	two := uitest.Led("two", "host-1", noon())
+	second := two.Owners[0]
+	second.ID, second.Label = "host-2", "host-2"
+	two.Owners = append(two.Owners, second)
+	d := hand(two, uitest.Led("one", "host-1", noon()))
+	d.shows(t, "1 in conflict")
+	if line := d.lines()[4]; !strings.Contains(line, " two ") || !strings.Contains(line, "2 ") || strings.Contains(line[len(line)/2:], "━") {
+		t.Errorf("two leaders: %q", line)
+	}
+	d.press("?", "/")
+	d.typed("exist")
+	d.shows(t, "····")
+}

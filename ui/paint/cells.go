@@ -20,6 +20,9 @@ func (l *Line) Strip(cells []timeline.Cell) {
 	}
 }
 
+// wideAxis is from how many columns on an axis says what its number is.
+const wideAxis = 40
+
 // Axis writes the times above the strips, and on their left how much they show.
 func (l *Line) Axis(win timeline.Window, zone *time.Location) {
 	start, end := l.X, l.X+win.Columns
@@ -28,6 +31,9 @@ func (l *Line) Axis(win timeline.Window, zone *time.Location) {
 		form, apart = "15:04:05", 12
 	}
 	shown := format.Age(win.Span())
+	if win.Columns >= wideAxis {
+		shown = "last " + shown
+	}
 	if start+len(shown)+1 <= now {
 		l.Put(l.th.Dim, shown)
 	}
@@ -69,11 +75,11 @@ func (l *Line) putRun(c timeline.Cell, n int) {
 		}
 		l.Put(th.ownerLine(c.Hue), strings.Repeat(run, n))
 	case timeline.Leaderless:
-		if th.Glyphs.ASCII {
-			l.Put(th.Alarm, strings.Repeat(th.Crisis, n))
-			return
-		}
-		l.Put(th.Alarm, th.Crisis+strings.Repeat(" ", n-1))
+		l.putAlarm(th.Crisis, n)
+	case timeline.Conflict:
+		l.putAlarm(th.Two, n)
+	case timeline.Absent:
+		l.Put(th.Dim, strings.Repeat(th.Dot, n))
 	case timeline.Break:
 		l.Put(th.Dim, strings.Repeat(th.Break, n))
 	case timeline.Dark:
@@ -85,6 +91,16 @@ func (l *Line) putRun(c timeline.Cell, n int) {
 	default:
 		l.Skip(n)
 	}
+}
+
+// putAlarm draws n cells of trouble, with its sign in the first; in all where there are no
+// other characters.
+func (l *Line) putAlarm(sign string, n int) {
+	rest := " "
+	if l.th.Glyphs.ASCII {
+		rest = sign
+	}
+	l.Put(l.th.Alarm, sign+strings.Repeat(rest, n-1))
 }
 
 // putLevel draws n cells of a semaphore's profile. A quarter of its cells is left free, so

@@ -119,6 +119,8 @@ func (p *listPane) owner(l *paint.Line, r *listRow, w int) {
 	row := r.Row
 	word := func(st paint.Style, text string) { l.Skip(2).Cell(st, text, w-2) }
 	switch {
+	case row.Absent:
+		word(p.Theme.Dim, r.v.Status.String())
 	case row.Note != "":
 		word(p.Theme.Dim, paint.Clean(row.Note))
 	case len(row.Owners) == 1 || len(row.Terms) > 0 && len(row.Owners) > 1:

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"time"
 
 	"coordtop/sources"
@@ -53,7 +54,7 @@ const leastStep = 2 * time.Second
 // spanOf is how much time strips of so many columns show: what was observed, up to the whole
 // of stripSpan. So the columns are as short as can be while little was observed, and the
 // first minutes are not a corner of a blank: from the first step to the next they grow by
-// rungs of the ladder, a few times in all.
+// a few steps in all.
 func spanOf(sc *Scene, columns int) time.Duration {
 	return min(max(sc.Now.Sub(observedSince(sc)), leastStep*time.Duration(columns)), stripSpan)
 }
@@ -62,8 +63,25 @@ func spanOf(sc *Scene, columns int) time.Duration {
 func laneOf(sc *Scene, row *sources.Row) timeline.Lane {
 	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(sc.State), Trouble: row.Kind == sources.KindElection || row.Expected,
 		Gap: sc.State.Thresholds.Gap, GapPart: sc.State.Thresholds.GapPart}
+	lane.Absent, lane.Several = row.Absent, severalSince(sc, row)
 	if row.Scope < len(sc.State.Scopes) {
 		lane.Since = row.RecordedSince(sc.State)
 	}
 	return lane
+}
+
+// severalSince is since when a second owner owns what only one may own; zero: none does.
+func severalSince(sc *Scene, row *sources.Row) time.Time {
+	if len(row.Owners) < 2 || row.LastStatus(sc.State, sc.Now) != sources.StatusConflict {
+		return time.Time{}
+	}
+	starts := make([]time.Time, len(row.Owners))
+	for i := range row.Owners {
+		starts[i] = row.Owners[i].Since.At
+	}
+	slices.SortFunc(starts, time.Time.Compare)
+	if starts[1].IsZero() {
+		return sc.Now // nothing is known but that it is so
+	}
+	return starts[1]
 }

@@ -53,8 +53,14 @@ func (p *painter) level(l sources.Level, until time.Time, full uint64) {
 		if cell.Mark == Dark {
 			continue
 		}
+		if l.Gone {
+			if cell.Mark == Blank {
+				*cell = Cell{Mark: Absent}
+			}
+			continue
+		}
 		height := eighths(l.High, full)
-		if cell.Mark == Blank {
+		if cell.Mark == Blank || cell.Mark == Absent {
 			*cell = Cell{Mark: Taken}
 		}
 		cell.Height = max(cell.Height, height)

@@ -29,6 +29,8 @@ func profile(limit uint64, dark []sources.Dark, now int, levels ...sources.Level
 			b.WriteByte('0' + c.Height)
 		case timeline.Dark:
 			b.WriteByte('-')
+		case timeline.Absent:
+			b.WriteByte('x')
 		default:
 			b.WriteByte(' ')
 		}
@@ -58,6 +60,7 @@ func TestProfileShowsTheHighestOfEachColumn(t *testing.T) {
 		{"full for a moment", 4, nil, []sources.Level{level(0, 1), level(21, 4), level(22, 1)}, "2222F2222   "},
 		{"the highest within a level", 4, nil, []sources.Level{level(0, 1), {At: at(20), Taken: 1, High: 4}, level(25, 1)}, "2222F2222   "},
 		{"no limit is known", 0, nil, []sources.Level{level(0, 3), level(20, 7)}, "333377777   "},
+		{"absent, made, deleted", 4, nil, []sources.Level{{At: at(0), Gone: true}, level(20, 2), {At: at(30), Gone: true}}, "xxxx44xxx   "},
 		{"not observed", 4, []sources.Dark{{From: at(20), To: at(35)}}, []sources.Level{level(0, 2)}, "4444---44   "},
 	} {
 		if got := profile(c.limit, c.dark, 42, c.levels...); got != c.want {

@@ -19,6 +19,8 @@ const (
 	Dark                   // not observed, or not recorded
 	Taken                  // a part of the permits, to the cell's Height
 	Full                   // no permit was left
+	Absent                 // it does not exist
+	Conflict               // several own what only one may own
 )
 
 // Cell is one column of a strip.
@@ -40,6 +42,8 @@ type Lane struct {
 	Trouble bool           // nobody owning it is trouble
 	Gap     time.Duration  // a gap that is no longer than this is a break, no trouble
 	GapPart float64        // and so is one that is no longer than this part of a column
+	Absent  bool           // it does not exist now
+	Several time.Time      // since when several own what only one may own; zero: they do not
 }
 
 // Strip writes the cells of a lane to dst, as many as w has columns, and returns it.
@@ -52,6 +56,9 @@ func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
 	p := painter{w: w, now: now, cells: dst, starts: make([]uint8, len(dst))}
 	p.terms(l.Terms)
 	p.gaps(l)
+	if !l.Several.IsZero() {
+		p.paint(l.Several, now, Cell{Mark: Conflict}, true)
+	}
 	for _, d := range l.Dark {
 		to := d.To
 		if to.IsZero() {
@@ -63,9 +70,24 @@ func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
 	if l.Trouble {
 		p.leaderless(l)
 	}
+	p.atNow(l)
 	p.crowds(l.Terms)
 	heads(dst)
 	return dst
+}
+
+// atNow marks the column of now, which may only have begun, where that is no matter of terms.
+func (p *painter) atNow(l Lane) {
+	c := p.w.column(p.now)
+	if c < 0 || c >= len(p.cells) || p.cells[c].Mark == Dark {
+		return
+	}
+	switch {
+	case l.Absent:
+		p.cells[c] = Cell{Mark: Absent}
+	case !l.Several.IsZero():
+		p.cells[c] = Cell{Mark: Conflict}
+	}
 }
 
 type painter struct {

@@ -38,7 +38,7 @@ func draw(cells []timeline.Cell) string {
 		case c.Mark == timeline.Owned:
 			b.WriteByte('a' + c.Hue)
 		default:
-			b.WriteByte(" ?_!-."[c.Mark])
+			b.WriteByte(" ?_!-.tFx2"[c.Mark])
 		}
 	}
 	return b.String()
@@ -75,6 +75,10 @@ func TestStripsSayWhatHappened(t *testing.T) {
 			Dark: []sources.Dark{{From: ago(60), To: ago(20)}}}, "Aaa....Bbb"},
 		{"nobody before and after the dark", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 80), term(1, 20, 0)},
 			Dark: []sources.Dark{{From: ago(60), To: ago(40)}}}, "A!!..!!Bbb"},
+		{"it does not exist any more", timeline.Lane{Absent: true, Terms: []sources.Term{term(0, 900, 25)}}, "Aaaaaaa__x"},
+		{"it did not exist when last seen", timeline.Lane{Absent: true, Dark: []sources.Dark{{From: ago(25)}}}, "       ..."},
+		{"two own what one may own", timeline.Lane{Terms: []sources.Term{known}, Several: ago(25)}, "Aaaaaaa222"},
+		{"two own it for a moment", timeline.Lane{Terms: []sources.Term{known}, Several: ago(1)}, "Aaaaaaaaa2"},
 		{"nothing known", timeline.Lane{}, "          "},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,21 +9,21 @@ type Window struct {
 	Columns int
 }
 
-// ladder holds the lengths that a column can have: divisors of what stands on a clock.
-var ladder = [...]time.Duration{
+// steps holds the lengths that a column can have: divisors of what stands on a clock.
+var steps = [...]time.Duration{
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second,
 	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
 }
 
-// rung returns the smallest step of the ladder that is not below d, or the largest.
-func rung(d time.Duration) time.Duration {
-	for _, s := range ladder {
+// stepFor returns the smallest step that is not below d, or the largest.
+func stepFor(d time.Duration) time.Duration {
+	for _, s := range steps {
 		if s >= d {
 			return s
 		}
 	}
-	return ladder[len(ladder)-1]
+	return steps[len(steps)-1]
 }
 
 // Fit returns the window that ends with the column in which now lies and is at least
@@ -31,9 +31,9 @@ func rung(d time.Duration) time.Duration {
 // empty window.
 func Fit(now time.Time, span time.Duration, columns int) Window {
 	if columns < 1 {
-		return Window{Start: now, Step: ladder[0]}
+		return Window{Start: now, Step: steps[0]}
 	}
-	step := rung((span + time.Duration(columns) - 1) / time.Duration(columns))
+	step := stepFor((span + time.Duration(columns) - 1) / time.Duration(columns))
 	end := now.Truncate(step).Add(step)
 	return Window{Start: end.Add(-step * time.Duration(columns)), Step: step, Columns: columns}
 }
@@ -64,7 +64,7 @@ func (w Window) Ticks(apart int) []Tick {
 	if w.Columns < 1 {
 		return nil
 	}
-	every := rung(w.Step * time.Duration(max(apart, 1)))
+	every := stepFor(w.Step * time.Duration(max(apart, 1)))
 	var ticks []Tick
 	for t := w.Start.Truncate(every); t.Before(w.at(w.Columns)); t = t.Add(every) {
 		if !t.Before(w.Start) {
