@@ -129,6 +129,7 @@ func (l *look) present(events []Event, p *Primitive) []Event {
 	}
 	e := l.first(EventPresent, p, AtLeast)
 	if len(p.Owners) == 0 {
+		e.Detail = p.MaybeMisspelt()
 		return append(events, e)
 	}
 	for i := range p.Owners {

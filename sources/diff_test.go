@@ -108,7 +108,7 @@ func TestDiffNamesFirstLooks(t *testing.T) {
 	hidden := with(prim(before), func(p *Primitive) { p.OwnersHow = Unknown })
 	runDiffs(t, []diffTest{
 		{"an owner at start is present", nil, prim(t0, owner("a")), Change{Gap: true}, []string{"present +a at_least"}},
-		{"nobody at start is told too", nil, prim(t0), Change{Gap: true}, []string{"present at_least"}},
+		{"nobody at start is told too", nil, prim(t0), Change{Gap: true}, []string{"present at_least: the server has nothing of this name: is it misspelt?"}},
 		{"every owner of a semaphore is present", nil, with(prim(t0, owner("a"), owner("b")), semaphore), Change{Gap: true},
 			[]string{"present +a at_least", "present +b at_least"}},
 		{"present is not dated by the poll", nil, prim(t0, owner("a")), Change{Gap: true, After: before}, []string{"present +a at_least"}},

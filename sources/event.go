@@ -10,7 +10,7 @@ type EventKind uint8
 
 // The kinds of events.
 const (
-	EventPresent EventKind = iota // was already so when we first looked; Detail says why its owner is unknown, if it is
+	EventPresent EventKind = iota // was already so when we first looked; Detail says why no owner is seen
 	EventSynced                   // a scope's listing is complete
 	EventAcquired
 	EventReleased // gone before its lease ran out, as far as known

@@ -183,3 +183,12 @@ func (p *Primitive) Limited() bool {
 // Guessed reports whether that it is a lock at all follows from its name only: nobody named
 // it, and its value is of no known library.
 func (p *Primitive) Guessed() bool { return p.LimitHow == Inferred }
+
+// MaybeMisspelt asks whether an election has another name: it exists only while somebody leads
+// it, and nobody does. "": the server has the name, or that is not known.
+func (p *Primitive) MaybeMisspelt() string {
+	if p.Kind != KindElection || p.ForgetAfter == 0 || len(p.Owners) > 0 || p.Queue.Len > 0 || !ownersKnown(p) {
+		return ""
+	}
+	return "the server has nothing of this name: is it misspelt?"
+}

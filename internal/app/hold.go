@@ -11,6 +11,7 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/config"
 	"coordtop/internal/foreground"
+	"coordtop/internal/format"
 	"coordtop/internal/headless"
 	"coordtop/internal/operate"
 	"coordtop/sources"
@@ -121,6 +122,9 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 		}
 		if err := headless.Warn(p.env.Stderr, hub.State(), row.Ref.Source); err != nil {
 			return err
+		}
+		if doubt := row.MaybeMisspelt(); doubt != "" {
+			fmt.Fprintf(p.env.Stderr, "%s: %s\n", format.Clean(row.Name, 100), doubt)
 		}
 		defer p.parting.begin()()
 		op := p.operator(ctx, c, hub, true)

@@ -125,6 +125,9 @@ func textRow(s *sources.State, r *sources.Row, name string, now time.Time) []str
 		state += fmt.Sprintf(" %d/%d", r.Taken, r.Limit)
 	}
 	name += aside(r.Alias) + aside(r.Note)
+	if len(r.Terms) == 0 {
+		name += aside(r.MaybeMisspelt())
+	}
 	owner, since, lease := "-", age(r.Nobody, now), "-"
 	switch {
 	case len(r.Owners) > 0:
