@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/action"
+	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/foreground"
 	"coordtop/internal/format"
@@ -116,7 +117,7 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 	}
 	lines := foreground.Lines(cmd.Context(), p.env.Stdin)
 	return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
-		row, err := headless.Find(ctx, headless.Over(hub), name, space, findFor)
+		row, err := headless.Find(ctx, headless.Over(hub), name, space, findFor, backends.Select)
 		if err != nil {
 			return err
 		}

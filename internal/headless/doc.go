@@ -51,7 +51,8 @@
 //	  scopes                  one object for each server that can be silent
 //	                          alone: name, health, synced (its listing is
 //	                          complete), mode, age_ms, sampling_ms, version,
-//	                          role
+//	                          role, settings (of the server or of a YDB node,
+//	                          and of how it is read, by name)
 //	  warnings                sentences
 //	primitives  one object each, by source, namespace and name:
 //	  source, namespace, name

@@ -10,9 +10,9 @@ import (
 )
 
 // Find waits as Get does and returns the one row that goes by name, or with "" the one row
-// there is. Where several do and exactly one of them is in space, it is that one. The
+// there is; selects is that of GetOptions. Where several do and exactly one of them is in space, it is that one. The
 // errors are those of Get; ErrAmbiguous names the candidates.
-func Find(ctx context.Context, feed Feed, name, space string, timeout time.Duration) (*sources.Row, error) {
+func Find(ctx context.Context, feed Feed, name, space string, timeout time.Duration, selects func(typ string) string) (*sources.Row, error) {
 	s, err := settle(ctx, feed, timeout)
 	if err != nil {
 		return nil, fmt.Errorf("looking: %w", err)
@@ -46,7 +46,7 @@ func Find(ctx context.Context, feed Feed, name, space string, timeout time.Durat
 		return nil, checkNames(s, list, names)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("what the URL names: %w; on YDB the URL also has to name its node=PATH", ErrNotFound)
+		return nil, fmt.Errorf("what the URL names: %w; name it as %s", ErrNotFound, hints(s, selects))
 	}
 	return nil, fmt.Errorf("what the URL names: %w: %s", ErrAmbiguous, strings.Join(paths(list), ", "))
 }

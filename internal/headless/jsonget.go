@@ -30,14 +30,15 @@ type sourceJSON struct {
 }
 
 type scopeJSON struct {
-	Name       string  `json:"name"`
-	Health     string  `json:"health"`
-	Synced     bool    `json:"synced"`
-	Mode       *string `json:"mode"`
-	AgeMS      *int64  `json:"age_ms"`
-	SamplingMS *int64  `json:"sampling_ms"`
-	Version    *string `json:"version"`
-	Role       *string `json:"role"`
+	Name       string            `json:"name"`
+	Health     string            `json:"health"`
+	Synced     bool              `json:"synced"`
+	Mode       *string           `json:"mode"`
+	AgeMS      *int64            `json:"age_ms"`
+	SamplingMS *int64            `json:"sampling_ms"`
+	Version    *string           `json:"version"`
+	Role       *string           `json:"role"`
+	Settings   map[string]string `json:"settings"`
 }
 
 type primitiveJSON struct {
@@ -152,7 +153,7 @@ func sourceOf(s *sources.State, src sources.SourceStatus, now time.Time) sourceJ
 func scopeOf(c sources.Scope, now time.Time) scopeJSON {
 	out := scopeJSON{
 		Name: text(c.Name), Health: c.Health.String(), Synced: c.Synced, Mode: orNull(c.About.Mode),
-		Version: orNull(c.About.Version), Role: orNull(c.About.Role),
+		Version: orNull(c.About.Version), Role: orNull(c.About.Role), Settings: attrsOf(c.About.Config),
 	}
 	if !c.Alive.IsZero() {
 		out.AgeMS = millis(max(now.Sub(c.Alive), 0))

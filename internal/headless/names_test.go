@@ -35,7 +35,7 @@ func TestWhatPeopleCallAPrimitiveIsTakenAsItsName(t *testing.T) {
 		{"a/17:5", "", headless.ErrNotFound, "did you mean a/17:4?"},
 		{"a/something else", "", headless.ErrNotFound, "name 1 (a/...): not found: no primitive goes by this name; `coordtop get a` lists them"},
 	} {
-		row, err := headless.Find(t.Context(), feed, tt.name, "", time.Minute)
+		row, err := headless.Find(t.Context(), feed, tt.name, "", time.Minute, nil)
 		switch {
 		case !errors.Is(err, tt.err) || err != nil && !strings.Contains(err.Error(), tt.says):
 			t.Errorf("%q: %v, want %v with %q", tt.name, err, tt.err, tt.says)

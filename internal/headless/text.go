@@ -31,6 +31,9 @@ func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, o GetOp
 		if len(o.Names) > 0 {
 			return nil
 		}
+		if err := textSettings(diag, s); err != nil {
+			return err
+		}
 		return textNothing(diag, s, o.Select)
 	}
 	_, err := out.Write(align(textTable(s, list, now)))
@@ -50,20 +53,46 @@ func textTable(s *sources.State, list []*sources.Row, now time.Time) [][]string 
 	return table
 }
 
+// textSettings writes a line for the settings of each scope: where nothing is shown, they are all
+// that is known of it.
+func textSettings(diag io.Writer, s *sources.State) error {
+	var b strings.Builder
+	for _, c := range s.Scopes {
+		var settings []string
+		for _, a := range c.About.Config {
+			settings = append(settings, format.Clean(a.Key, maxText)+": "+format.Clean(a.Value, maxText))
+		}
+		if len(settings) > 0 {
+			of := ""
+			if c.Name != "" {
+				of = " of " + format.Clean(c.Name, maxText)
+			}
+			fmt.Fprintf(&b, "%s: settings%s: %s\n", format.Clean(c.Source, maxText), of, strings.Join(settings, ", "))
+		}
+	}
+	_, err := io.WriteString(diag, b.String())
+	return err
+}
+
 // textNothing explains an empty table, unless a source that is missing explains it.
 func textNothing(diag io.Writer, s *sources.State, selects func(typ string) string) error {
 	if missing(s) != nil || selects == nil {
 		return nil
 	}
-	var hints []string
+	_, err := fmt.Fprintf(diag, "nothing to show: no primitive was found; name what to look for, as %s\n", hints(s, selects))
+	return err
+}
+
+// hints are what to add to the URLs of the sources.
+func hints(s *sources.State, selects func(typ string) string) string {
+	var list []string
 	for _, src := range s.Sources {
 		hint := selects(src.Type)
-		if hint != "" && !slices.Contains(hints, hint) {
-			hints = append(hints, hint)
+		if hint != "" && !slices.Contains(list, hint) {
+			list = append(list, hint)
 		}
 	}
-	_, err := fmt.Fprintf(diag, "nothing to show: no primitive was found; name what to look for, as %s\n", strings.Join(hints, " or "))
-	return err
+	return strings.Join(list, " or ")
 }
 
 // Warn writes a line for each thing that whoever acts on a source must know.
