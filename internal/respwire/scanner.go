@@ -32,7 +32,9 @@ type scanner struct {
 	line    []byte // of the current header or simple value, as far as an earlier read brought it
 	payload int    // bytes still to come of a string, its end included
 	open    []int  // values still to come of each aggregate that is open, the outermost first
-	stream  bool   // the server pushes: each message counts by itself
+	stream  bool   // the server does nothing but push: each message counts by itself
+	pushes  bool   // a push counts by itself
+	isPush  bool   // the current reply is one
 	held    bool   // line was not passed on yet
 	skip    int    // elements of a list that are not passed on
 
@@ -224,6 +226,7 @@ func (s *scanner) beginAggregate(kind byte, text []byte) string {
 	if kind == '%' || kind == '|' {
 		size *= 2
 	}
+	s.isPush = s.isPush || kind == '>' && len(s.open) == 0
 	if wrong := s.count(0, max(size, 0)); wrong != "" {
 		return wrong
 	}
@@ -272,7 +275,11 @@ func (s *scanner) complete() {
 		}
 		s.open = s.open[:i]
 	}
-	s.reply = tally{}
+	if s.isPush && s.pushes {
+		s.answer.bytes -= s.reply.bytes
+		s.answer.values -= s.reply.values
+	}
+	s.reply, s.isPush = tally{}, false
 }
 
 // length reads the number of a header; -1 stands for nil.
