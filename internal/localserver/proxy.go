@@ -27,6 +27,7 @@ type Proxy struct {
 	losses []*loss
 	awaits []await
 	holds  []*hold
+	edits  []edit
 	closed bool
 }
 
@@ -57,6 +58,9 @@ type hold struct {
 	match      []byte
 	held, free chan struct{}
 }
+
+// edit is an order to replace old in requests by new, which is as long.
+type edit struct{ old, new []byte }
 
 // link is one client's connection and its counterpart to the server.
 type link struct {
@@ -156,6 +160,29 @@ func (p *Proxy) Await(match string) <-chan struct{} {
 	a := await{[]byte(match), make(chan struct{})}
 	p.awaits = append(p.awaits, a)
 	return a.done
+}
+
+// Replace has old, wherever a request contains it from now on, arrive as new, which must be
+// as long: the server answers as one that does not know old.
+func (p *Proxy) Replace(old, new string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.edits = append(p.edits, edit{[]byte(old), []byte(new)})
+}
+
+// edit serves the orders of Replace.
+func (p *Proxy) edit(request []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.edits {
+		for rest := request; ; {
+			i := bytes.Index(rest, e.old)
+			if i < 0 {
+				break
+			}
+			rest = rest[i+copy(rest[i:], e.new):]
+		}
+	}
 }
 
 // tell serves the orders of Await.
@@ -304,6 +331,7 @@ func (p *Proxy) hold(l *link) bool {
 
 // upstream looks at a request: false when it is to be lost.
 func (p *Proxy) upstream(l *link, request []byte) bool {
+	p.edit(request)
 	if !p.keep(l, request) {
 		return false
 	}
