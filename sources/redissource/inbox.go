@@ -69,7 +69,16 @@ func (b *inbox) flush(n notice) {
 	n.flush = true
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.all = &n
+	b.allLocked(n)
+}
+
+// allLocked notes n about every key.
+func (b *inbox) allLocked(n notice) {
+	if b.all == nil {
+		b.all = &n
+	} else {
+		b.all.last, b.all.flush = n.last, b.all.flush || n.flush
+	}
 	b.poke()
 }
 
@@ -77,10 +86,8 @@ func (b *inbox) flush(n notice) {
 func (b *inbox) everything(n notice) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.lost = true; b.all == nil {
-		b.all = &n
-	}
-	b.poke()
+	b.lost = true
+	b.allLocked(n)
 }
 
 // poke wakes the reader of wake, who may not be there yet.

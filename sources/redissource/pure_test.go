@@ -2,6 +2,7 @@ package redissource
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -260,5 +261,19 @@ func TestEventsServeOnlyIfTheyTellEveryEnd(t *testing.T) {
 		if got := enoughEvents(flags); got != want {
 			t.Errorf("%q: %v", flags, got)
 		}
+	}
+}
+
+// TestWhatIsPushedTwiceAboutEveryKeyIsAsOldAsTheFirst flushes twice before anything is read.
+func TestWhatIsPushedTwiceAboutEveryKeyIsAsOldAsTheFirst(t *testing.T) {
+	t.Parallel()
+	b := newInbox()
+	b.flush(pushedAt(10))
+	b.everything(pushedAt(50))
+	b.flush(pushedAt(90))
+	b.spread(slices.Values([]string{"x"}))
+	_, notices := b.take(1, nil)
+	if want := (notice{first: ms(10), last: ms(90), floor: ms(0), flush: true}); len(notices) != 1 || !reflect.DeepEqual(notices[0], want) {
+		t.Errorf("%+v, want %+v", notices, want)
 	}
 }
