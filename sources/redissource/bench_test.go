@@ -31,15 +31,27 @@ func (r *rig) follow(kind sources.EventKind, name string) time.Time {
 // BenchmarkChangeToEvent measures from before a write is sent until its event was read from
 // the Hub: 200 changes among 1,000 watched keys.
 func BenchmarkChangeToEvent(b *testing.B) {
-	r := serve(b, localserver.RedisOptions{})
-	for i := range 1000 {
-		r.do("SET", fmt.Sprintf("app:leader:%d", i), uuidA, "PX", "600000")
-	}
-	watch(b, r, Options{Selections: leaders()}).synced()
+	b.Run("one prefix", func(b *testing.B) {
+		r := serve(b, localserver.RedisOptions{})
+		for i := range 1000 {
+			r.do("SET", fmt.Sprintf("app:leader:%d", i), uuidA, "PX", "600000")
+		}
+		r.changes(b, Options{Selections: leaders()}, "app:leader:%d")
+	})
+	b.Run("no common prefix, not redirected", func(b *testing.B) {
+		r := serve(b, localserver.RedisOptions{})
+		r.scatter(1000)
+		r.changes(b, Options{Selections: scattered(), Client: r.notRedirected()}, "svc%d:leader:x")
+	})
+}
+
+// changes measures changes of the keys that pattern makes of a number.
+func (r *rig) changes(b *testing.B, o Options, pattern string) {
+	watch(b, r, o).synced()
 	for b.Loop() {
 		var took []time.Duration
 		for i := range 200 {
-			name := fmt.Sprintf("app:leader:%d", 5*i)
+			name := fmt.Sprintf(pattern, 5*i)
 			id := fmt.Sprintf("host-%d:%d", i, time.Now().UnixNano())
 			start := time.Now()
 			r.do("SET", name, id, "PX", "600000")
@@ -79,18 +91,24 @@ func BenchmarkIdleLoad(b *testing.B) {
 		for i := range 1000 {
 			r.do("SET", fmt.Sprintf("app:leader:%d", i), uuidA)
 		}
-		r.idle(b, leaders())
+		r.idle(b, Options{Selections: leaders()})
 	})
 	b.Run("no common prefix", func(b *testing.B) {
 		r := serve(b, localserver.RedisOptions{})
 		r.scatter(1000)
-		r.idle(b, scattered())
+		r.idle(b, Options{Selections: scattered()})
+	})
+	b.Run("no common prefix, not redirected", func(b *testing.B) {
+		r := serve(b, localserver.RedisOptions{})
+		r.scatter(1000)
+		r.idle(b, Options{Selections: scattered(), Client: r.notRedirected()})
 	})
 }
 
 // idle counts the commands of a source that is left alone.
-func (r *rig) idle(b *testing.B, list []Selection) {
-	watch(b, r, Options{Selections: list, Resync: time.Hour}).synced()
+func (r *rig) idle(b *testing.B, o Options) {
+	o.Resync = time.Hour
+	watch(b, r, o).synced()
 	for b.Loop() {
 		const watched = 10 * time.Second
 		before := r.commands()

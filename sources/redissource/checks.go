@@ -89,14 +89,13 @@ func (w *watcher) suspect(k *key, r *reading) {
 // proof says what proves that the server does not push all; "": nothing. A push that was on
 // its way has come when a ping that was sent later is answered.
 func (w *watcher) proof() string {
-	answered := w.pulse.confirmedAt()
 	kept := w.checks.suspects[:0]
 	found := ""
 	for _, s := range w.checks.suspects {
 		k := w.keys[s.name]
 		switch {
 		case k == nil || !k.pushed || k.noticed.After(s.foundAt) || w.inbox.has(s.name):
-		case answered.After(s.foundAt):
+		case w.pulseOf(k).confirmedAt().After(s.foundAt):
 			found = "a look found a change that was not pushed"
 		default:
 			kept = append(kept, s)
@@ -123,12 +122,12 @@ func (w *watcher) checkRights(ctx context.Context) error {
 	if k == nil {
 		return nil
 	}
+	start := time.Now()
 	err := w.conn.GetRange(ctx, k.name, 0, 0).Err()
 	if fatal(err) {
 		return err
 	}
-	w.answered = time.Now()
-	w.Heard()
+	w.readAnswered(start)
 	if redis.IsPermissionError(err) == k.denied {
 		return nil
 	}

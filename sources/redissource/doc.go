@@ -32,8 +32,10 @@
 // is bounded, and one that is full forgets keys, which is pushed as if they had changed. A key
 // with more than ten pushes a second without a change is polled until the next connect, and so
 // are the keys with such pushes beyond the tenth key in one second; a warning says so. Where
-// the server refuses to redirect the tracking, all of these keys are polled, and a warning
-// names the refusal. About.Sampling is the pause between two looks as soon as anything is
+// the server does not redirect the tracking, changes of these keys are pushed on the read
+// connection, if it speaks RESP3: it is pinged every 20 ms then, because what is pushed on it is
+// read together with an answer. Where that is refused too, all of these keys are polled, and a
+// warning names the refusal. About.Sampling is the pause between two looks as soon as anything is
 // polled.
 //
 // A mode is left until the next connect where it is proven not to tell everything: keyspace
@@ -73,7 +75,7 @@
 //
 // A user needs ping, pttl, strlen and getrange on the keys, and scan for patterns;
 // client|tracking for pushes (over RESP2 also client|id, subscribe and the channel
-// __redis__:invalidate; for keys without a prefix also client|id and client|caching); or config|get, psubscribe and the very patterns
+// __redis__:invalidate; for keys without a prefix also client|caching, and client|id, without which they are pushed on the read connection); or config|get, psubscribe and the very patterns
 // __keyspace@DB__:PATTERN for keyspace events; type, hlen, hgetall and object|encoding for
 // locks that are kept in hashes. Whatever else is asked for (role, info, dbsize, client|setname,
 // client|no-touch) is done without where it is refused.

@@ -50,7 +50,8 @@ func (w *watcher) when(k *key, old past, p *sources.Primitive, r *reading, n not
 	case old.stale:
 	case old.sent.IsZero() && w.starting():
 	case !n.first.IsZero():
-		s = old.leaseOver(told(s, r, n, w.pulse.tolerance()), p, r, w.pulse.tolerance())
+		tolerance := w.pulseOf(k).tolerance()
+		s = old.leaseOver(told(s, r, n, tolerance), p, r, tolerance)
 	case old.sent.IsZero():
 		s.after = w.listed
 	case w.tracks(k) && old.lastedUntilOver(p, r):
@@ -62,7 +63,7 @@ func (w *watcher) when(k *key, old past, p *sources.Primitive, r *reading, n not
 // unpushedUntil is up to when it is proved that no change of k was pushed; zero: since the
 // last look.
 func (w *watcher) unpushedUntil(k *key) time.Time {
-	confirmed := w.pulse.confirmedAt()
+	confirmed := w.pulseOf(k).confirmedAt()
 	if w.inbox.has(k.name) {
 		return time.Time{}
 	}

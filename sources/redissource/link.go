@@ -17,14 +17,15 @@ var errSilent = fmt.Errorf("%w of the server", sources.ErrSilent)
 // link is one life of the two connections.
 type link struct {
 	*sources.Link
-	o        *Options
-	selected *selection
-	x        *exchange
-	reads    *line
-	conn     *redis.Conn // on reads
-	server   server
-	inbox    *inbox
-	pulse    pulse
+	o         *Options
+	selected  *selection
+	x         *exchange
+	reads     *line
+	conn      *redis.Conn // on reads
+	server    server
+	inbox     *inbox
+	pulse     pulse // of the push connection
+	readPulse pulse // of reads
 }
 
 // dial makes a link whose read connection is logged in. ctx bounds the dialling only. The
@@ -52,6 +53,11 @@ func (l *link) login(ctx context.Context) error {
 		return err
 	}
 	l.closeAtEnd(l.reads)
+	if l.o.Client.Protocol != 2 {
+		if err := l.receivePushes(l.reads, &l.readPulse); err != nil {
+			return err
+		}
+	}
 	stop := spawn.OnDone(ctx, l.reads.close)
 	defer stop()
 	l.conn = l.reads.client.Conn()
@@ -88,6 +94,9 @@ func (l *link) closeAtEnd(c interface{ close() }) {
 
 // adopt makes c the link's push connection.
 func (l *link) adopt(c *pushConn) {
+	if c.line == nil {
+		return
+	}
 	l.closeAtEnd(c)
 	l.Start(func() error { return l.listen(l.Context(), c) })
 	l.Start(func() error { return l.beat(l.Context(), c) })

@@ -17,12 +17,12 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 	for i, name := range names {
 		arm[i] = w.arms(name, notices != nil && !notices[i].first.IsZero())
 	}
+	start := time.Now()
 	readings, err := fetch(ctx, w.conn, w.refusals(), names, arm)
 	if err != nil {
 		return err
 	}
-	w.answered = time.Now()
-	w.Heard()
+	w.readAnswered(start)
 	w.retry(names, readings)
 	var told []finding
 	for i, r := range readings {
@@ -140,7 +140,7 @@ func (w *watcher) noteUnseen(k *key, old past, p *sources.Primitive, r *reading,
 		if from = later(from, w.unpushedUntil(k)); !from.Before(old.ends.after) {
 			return
 		}
-	case n.prompt(r.got, w.pulse.tolerance()):
+	case n.prompt(r.got, w.pulseOf(k).tolerance()):
 		return
 	default:
 		from = later(from, n.floor)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// pulse knows how far the push connection can be believed, from its pings and their
-// answers. The server answers in order: when a ping is answered, every push of what
+// pulse knows how far a connection on which the server pushes can be believed, from its pings
+// and their answers. The server answers in order: when a ping is answered, every push of what
 // happened before the ping was sent has arrived. It is safe for concurrent use.
 type pulse struct {
 	mu          sync.Mutex
@@ -72,10 +72,25 @@ func (p *pulse) answered(at time.Time) {
 	}
 	p.confirmed = p.outstanding[0]
 	p.heard = at
-	p.roundTrip = max(at.Sub(p.confirmed), time.Microsecond)
-	p.trips[p.answers%len(p.trips)] = p.roundTrip
-	p.answers++
+	p.measuredLocked(max(at.Sub(p.confirmed), time.Microsecond))
 	p.outstanding = p.outstanding[1:]
+}
+
+// confirm notes that what was sent then was answered now, and was not a ping: that can take
+// longer than the link does.
+func (p *pulse) confirm(sent, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.confirmed, p.heard = sent, now
+	if trip := max(now.Sub(sent), time.Microsecond); trip < p.shortestLocked() {
+		p.measuredLocked(trip)
+	}
+}
+
+func (p *pulse) measuredLocked(trip time.Duration) {
+	p.roundTrip = trip
+	p.trips[p.answers%len(p.trips)] = trip
+	p.answers++
 }
 
 // tellAlive reports whether it is to be told that the server answers, which is not done

@@ -25,7 +25,8 @@ type pushConn struct {
 	mode     string
 	id       int64 // as the server counts connections; 0: it does not say
 	byKey    bool  // keys that are read by the read connection are tracked too
-	line     *line
+	onReads  bool  // and their changes are pushed there
+	line     *line // nil: nothing but such keys is tracked, and there is no connection but that
 	sub      *redis.PubSub
 	prefixes []string // of tracking
 	patterns []string // of keyspace events
@@ -82,7 +83,7 @@ func (l *link) track3(ctx context.Context, p pushPlan) (*pushConn, error) {
 				conn.id, err = c.ClientID(ctx).Result()
 				return err
 			})
-			if fatal(err) || err != nil && len(p.prefixes) == 0 {
+			if fatal(err) {
 				return err
 			}
 		}
@@ -91,11 +92,21 @@ func (l *link) track3(ctx context.Context, p pushPlan) (*pushConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := conn.line.client.RegisterPushNotificationHandler("invalidate", handler(l.pushed), false); err != nil {
+	if err := l.receivePushes(conn.line, &l.pulse); err != nil {
 		conn.line.close()
-		return nil, fmt.Errorf("listening for pushes: %w", err)
+		return nil, err
 	}
 	return l.settle(ctx, conn, nil)
+}
+
+// receivePushes has what the server pushes over RESP3 on ln, which p is the pulse of, come
+// into the inbox.
+func (l *link) receivePushes(ln *line, p *pulse) error {
+	err := ln.client.RegisterPushNotificationHandler("invalidate", handler(func(message []any) { l.pushed(message, p) }), false)
+	if err != nil {
+		return fmt.Errorf("listening for pushes: %w", err)
+	}
+	return nil
 }
 
 // track2 asks for tracking over RESP2, redirected to the connection itself: another one
@@ -203,6 +214,9 @@ func (l *link) await(ctx context.Context, c *pushConn, confirmations int) error 
 
 // close ends the connection: listen returns.
 func (c *pushConn) close() {
+	if c.line == nil {
+		return
+	}
 	c.line.close()
 	_ = c.sub.Close() // it has nothing left to say to a closed connection
 }
@@ -250,7 +264,7 @@ func (l *link) received(m any) {
 		}
 	case *redis.Message:
 		if m.Channel == invalidations {
-			l.named(m.PayloadSlice, now)
+			l.named(m.PayloadSlice, l.pulse.notice(now))
 			return
 		}
 		name, ok := strings.CutPrefix(m.Channel, l.eventPrefix())
@@ -260,15 +274,15 @@ func (l *link) received(m any) {
 	}
 }
 
-// pushed takes a push of RESP3.
-func (l *link) pushed(message []any) {
-	now := time.Now()
+// pushed takes a push of RESP3 on the connection that p is the pulse of.
+func (l *link) pushed(message []any, p *pulse) {
+	n := p.notice(time.Now())
 	if len(message) < 2 {
 		return
 	}
 	list, ok := message[1].([]any)
 	if !ok {
-		l.inbox.flush(l.pulse.notice(now))
+		l.inbox.flush(n)
 		return
 	}
 	names := make([]string, 0, len(list))
@@ -277,13 +291,12 @@ func (l *link) pushed(message []any) {
 			names = append(names, name)
 		}
 	}
-	l.named(names, now)
+	l.named(names, n)
 }
 
 // named takes the names that a push lists. None is what internal/respwire makes of a list
 // that is too long: any key may have changed, and there may be new ones.
-func (l *link) named(names []string, now time.Time) {
-	n := l.pulse.notice(now)
+func (l *link) named(names []string, n notice) {
 	if len(names) == 0 {
 		l.inbox.everything(n)
 		return

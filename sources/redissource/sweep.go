@@ -127,6 +127,7 @@ func (w *watcher) wanted(s *sweep, name string) bool {
 func (w *watcher) scan(ctx context.Context, s *sweep) error {
 	var names []string
 	var cursor uint64
+	start := time.Now()
 	err := w.refusals().Once("scan", func() (err error) {
 		names, cursor, err = w.conn.Scan(ctx, s.cursor, s.pattern, scanCount).Result()
 		return err
@@ -138,8 +139,7 @@ func (w *watcher) scan(ctx context.Context, s *sweep) error {
 	if err != nil {
 		return err
 	}
-	w.answered = time.Now()
-	w.Heard()
+	w.readAnswered(start)
 	for _, name := range names {
 		if _, ok := w.selected.find(name); ok && w.wanted(s, name) && (w.keys[name] != nil || w.fits(name)) {
 			s.pending = append(s.pending, name)

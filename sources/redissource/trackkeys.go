@@ -14,26 +14,41 @@ import (
 // everybody's.
 const mostTracked = 100_000
 
-// trackKeys has the server push, on c, the next change of each key that the read connection
-// reads behind CLIENT CACHING YES. reason says why it does not.
-func (l *link) trackKeys(ctx context.Context, c *pushConn) (reason string, err error) {
-	if c.id == 0 {
-		return "tracking keys one by one needs the right +client|id", nil
+// trackKeys has the server push the next change of each key that the read connection reads
+// behind CLIENT CACHING YES: on c or, where there is none or the server does not redirect to
+// it, on the read connection itself. reason says why it does neither.
+func (l *link) trackKeys(ctx context.Context, c *pushConn) (onReads bool, reason string, err error) {
+	reason = "tracking keys one by one needs RESP3, or the right +client|id"
+	if c != nil && c.id != 0 {
+		if err := l.trackReads(ctx, c.id); err == nil || fatal(err) {
+			return false, "", err
+		} else if reason = refusedByKey(err); redis.IsPermissionError(err) {
+			return false, reason, nil
+		}
 	}
-	err = l.refusals().Once("client|caching", func() error {
-		if err := l.conn.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Redirect: c.id, OptIn: true}).Err(); err != nil {
+	if l.o.Client.Protocol == 2 || l.conn.Hello(ctx, 3, "", "", "").Err() != nil {
+		return false, reason, nil
+	}
+	l.reads.net.Pushes()
+	if err := l.trackReads(ctx, 0); fatal(err) {
+		return false, "", err
+	} else if err != nil {
+		return false, refusedByKey(err), nil
+	}
+	return true, "", nil
+}
+
+func refusedByKey(err error) string { return "tracking keys one by one is refused: " + err.Error() }
+
+// trackReads has what the read connection reads tracked, and pushed on the connection that
+// the server counts as id; 0: on the read connection.
+func (l *link) trackReads(ctx context.Context, id int64) error {
+	return l.refusals().Once("client|caching", func() error {
+		if err := l.conn.ClientTrackingOn(ctx, &redis.ClientTrackingOptions{Redirect: id, OptIn: true}).Err(); err != nil {
 			return err
 		}
 		return l.conn.Do(ctx, "CLIENT", "CACHING", "YES").Err()
 	})
-	switch {
-	case fatal(err):
-		return "", err
-	case err != nil:
-		return "tracking keys one by one is refused: " + err.Error(), nil
-	}
-	c.byKey = true
-	return "", nil
 }
 
 // keyTracking knows what comes of tracking keys one by one.

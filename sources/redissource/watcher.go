@@ -160,7 +160,7 @@ func (w *watcher) turn(ctx context.Context) error {
 		return w.beginResync(ctx)
 	case !now.Before(w.checks.due):
 		return w.check(ctx, now)
-	case now.Sub(w.answered) >= w.idle():
+	case !now.Before(w.pingAt()):
 		return w.pingReads(ctx)
 	case done: // more may have been pushed
 		return nil
@@ -207,7 +207,7 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 // provePushes pings the push connection at once, to prove that no push about a lease that is
 // over is on its way, unless some pings wait for their answers.
 func (w *watcher) provePushes(ctx context.Context, now time.Time) error {
-	if w.push == nil || !w.pulse.pingDue(now, patience) {
+	if w.push == nil || w.push.line == nil || !w.pulse.pingDue(now, patience) {
 		return nil
 	}
 	return w.ping(ctx, w.push)
@@ -224,6 +224,7 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	sooner(w.ends.next())
 	sooner(w.pollNext())
 	sooner(w.checks.due)
+	sooner(w.pingAt())
 	changed := w.hints.Changed()
 	switch {
 	case w.sweep != nil: // a refresh waits until it is over
@@ -247,23 +248,46 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// idle is how long the read connection is left alone: it proves that the server lives
-// where there is no other, and servers close connections that they hear nothing from.
-func (w *watcher) idle() time.Duration {
-	if w.push == nil {
-		return time.Second
+// pingAt is when the read connection is to be pinged: it proves that the server lives where
+// there is no other, and servers close connections that they hear nothing from. What is pushed
+// on it is received with the next answer.
+func (w *watcher) pingAt() time.Time {
+	switch {
+	case w.push == nil:
+		return w.answered.Add(time.Second)
+	case w.push.onReads:
+		pause := w.readPulse.pause(w.pingLimit()) // a quarter of it is left for waiting
+		return later(w.readPulse.confirmedAt().Add(pause), w.answered.Add(pause/4))
 	}
-	return 10 * time.Second
+	return w.answered.Add(10 * time.Second)
 }
 
 // pingReads pings the read connection to prove it is alive.
 func (w *watcher) pingReads(ctx context.Context) error {
 	start := time.Now()
+	w.readPulse.sent(start)
 	if err := w.conn.Ping(ctx).Err(); err != nil {
 		return err
 	}
-	w.answered = time.Now()
 	w.server.roundTrip = time.Since(start)
-	w.Heard()
+	w.readPulse.answered(time.Now())
+	w.readAnswered(start)
 	return nil
+}
+
+// readAnswered notes that what was sent then, on the read connection, was answered now.
+func (w *watcher) readAnswered(sent time.Time) {
+	w.answered = time.Now()
+	w.readPulse.confirm(sent, w.answered)
+	if w.readPulse.tellAlive(w.answered, w.pingLimit()) {
+		w.Heard()
+	}
+}
+
+// pulseOf is that of the connection on which changes of k are pushed.
+func (w *watcher) pulseOf(k *key) *pulse {
+	if k.byKey && w.push != nil && w.push.onReads {
+		return &w.readPulse
+	}
+	return &w.pulse
 }
