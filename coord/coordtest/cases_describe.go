@@ -142,7 +142,7 @@ func (s *suite) publisher(g coord.Grant) coord.Publisher {
 
 func publishes(s *suite, c coord.Claim) {
 	owner, rival := s.open(), s.open()
-	c.Data = []byte("first")
+	c.Data = s.data("first")
 	g := s.must(owner, c)
 	p := s.publisher(g)
 	s.keep(rival, nil)
@@ -169,9 +169,9 @@ func publishes(s *suite, c coord.Claim) {
 }
 
 func publishLate(s *suite, c coord.Claim) {
-	c.Data = []byte("old")
+	c.Data = s.data("old")
 	next := c
-	next.Data = []byte("new")
+	next.Data = s.data("new")
 	_, rival, old, _ := s.overtaken(c, next)
 	if err := s.publisher(old).Publish(s.ctx, []byte("late")); !errors.Is(err, coord.ErrLost) {
 		s.Errorf("publishing after a loss: %v, want ErrLost", err)

@@ -133,9 +133,11 @@ func seconds(text string) (time.Duration, bool) {
 	return time.Duration(n) * time.Second, err == nil && n > 0 && n <= mostSeconds
 }
 
-// Renew lets a lease begin anew; ErrRejected says that nothing is owned with this nonce.
+// Renew lets a lease begin anew; ErrRejected says that nothing is owned with this nonce. Its
+// answer may take as long as the lease: an earlier end of ctx ends the connection, and with
+// that what is owned.
 func (c *Conn) Renew(ctx context.Context, k Key, nonce string, length time.Duration) (Granted, error) {
-	fields, sent, err := c.ask(ctx, c.patience, k.command("n"), k.Name, nonce+" "+lease(length))
+	fields, sent, err := c.ask(ctx, positive(length, c.patience), k.command("n"), k.Name, nonce+" "+lease(length))
 	if err != nil {
 		return Granted{}, err
 	}

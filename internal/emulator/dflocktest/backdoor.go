@@ -121,6 +121,12 @@ func (s *Server) Take(key string) error {
 	})
 }
 
+// Endings lists the keys of all grants that ended since the server started, in that order.
+func (s *Server) Endings() (keys []string) {
+	s.look(func(m *model) { keys = slices.Clone(m.endings) })
+	return keys
+}
+
 // Received counts the requests of a command, as it stands on the wire, since Start.
 func (s *Server) Received(command string) int {
 	s.mu.Lock()

@@ -18,6 +18,7 @@ type model struct {
 	sweepAt time.Time
 	gcAt    time.Time
 	shutAt  time.Time // zero: it is not being shut down
+	endings []string  // keys, one for each grant that ended
 }
 
 // client is one connection as the model sees it.

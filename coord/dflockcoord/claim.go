@@ -1,0 +1,341 @@
+package dflockcoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/backoff"
+	"coordtop/internal/dflockwire"
+	"coordtop/internal/failure"
+	"coordtop/internal/spawn"
+)
+
+// graceTime is how long a claim that is given up waits for the server's last word.
+const graceTime = 1500 * time.Millisecond
+
+// againPolicy paces claims of several permits that got some of them.
+var againPolicy = backoff.Policy{Min: 50 * time.Millisecond, Max: time.Second}
+
+// place is a claim at work, on a connection of its own. Its fields belong to whoever has the
+// turn.
+type place struct {
+	s      *session
+	claim  coord.Claim
+	server int
+	key    dflockwire.Key
+	lease  time.Duration // 0: the server's default
+	conn   *dflockwire.Conn
+	until  time.Time // the claim waits; zero: for ever
+	turn   chan struct{}
+
+	queued bool                 // the server has us in its queue
+	slice  *slice               // a wait in it that is under way
+	got    []dflockwire.Granted // permits
+	waited bool                 // the first of them was granted after a wait
+	doubt  bool                 // a request had no answer: something may be ours
+	ended  bool
+
+	life context.Context // of its keeper, if it has one
+	stop context.CancelFunc
+}
+
+// slice is one w, which the server answers when the place is served or the slice is over.
+type slice struct {
+	until time.Time
+	done  chan struct{}
+	got   dflockwire.Granted
+	ok    bool
+	err   error
+}
+
+// Acquire implements coord.DriverSession.
+func (s *session) Acquire(caller context.Context, c coord.Claim) (coord.Grant, bool, error) {
+	ctx, leave, ok := s.enter(caller)
+	if !ok {
+		return nil, false, errSessionOver
+	}
+	defer leave()
+	p, err := s.newPlace(ctx, c)
+	if err != nil {
+		return nil, false, p.failed(caller, ctx, err)
+	}
+	act := p.wait
+	if c.Wait == 0 {
+		act = p.try
+	}
+	g, err := act(ctx)
+	if g != nil {
+		return g, true, nil
+	}
+	left := p.leave(context.WithoutCancel(ctx))
+	if err != nil {
+		err = p.failed(caller, ctx, err)
+	}
+	return nil, false, failure.With(errors.Join(err, left))
+}
+
+// failed is the error of a claim, with the end of its context or session.
+func (p *place) failed(caller, ctx context.Context, err error) error {
+	return failure.With(fmt.Errorf("claiming: %w", classify(err)), caller.Err(), context.Cause(ctx))
+}
+
+// newPlace checks a claim and connects for it. The place is not nil with an error.
+func (s *session) newPlace(ctx context.Context, c coord.Claim) (*place, error) {
+	p := &place{s: s, claim: c, turn: make(chan struct{}, 1), lease: positive(c.TTL, s.ttl)}
+	p.claim.Permits = max(c.Permits, 1)
+	if c.Wait >= 0 {
+		p.until = time.Now().Add(c.Wait)
+	}
+	var err error
+	if p.key, err = keyOf(c); err != nil {
+		return p, err
+	}
+	if p.server, err = s.driver.serverOf(c.Name); err != nil {
+		return p, err
+	}
+	p.life, p.stop = context.WithCancel(s.cut)
+	if p.conn, err = s.driver.dialers[p.server].Connect(ctx); err != nil {
+		p.stop()
+	}
+	return p, err
+}
+
+// noted takes note of how a claiming request ended.
+func (p *place) noted(err error) error {
+	p.doubt = p.doubt || unanswered(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return err
+}
+
+func (p *place) try(ctx context.Context) (*grant, error) {
+	first, ok, err := p.conn.Acquire(ctx, p.key, 0, p.lease)
+	if err != nil || !ok {
+		return nil, p.noted(err)
+	}
+	p.got = []dflockwire.Granted{first}
+	return p.complete(ctx)
+}
+
+// wait claims until there is a grant, an error, or, with neither, the claim's Wait has run out.
+func (p *place) wait(ctx context.Context) (*grant, error) {
+	again := againPolicy.Start()
+	for {
+		switch {
+		case len(p.got) > 0:
+			g, err := p.complete(ctx)
+			if g != nil || err != nil {
+				return g, err
+			}
+			if err := again.Wait(ctx); err != nil {
+				return nil, err
+			}
+		case p.slice != nil:
+			select {
+			case <-p.slice.done:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+			if err := p.endSlice(); err != nil {
+				return nil, err
+			}
+		case p.queued:
+			p.startSlice()
+		case !p.until.IsZero() && !time.Now().Before(p.until):
+			return nil, nil
+		default:
+			if err := p.join(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// join takes a place in the queue, or what is free.
+func (p *place) join(ctx context.Context) error {
+	first, ok, err := p.conn.Enqueue(ctx, p.key, p.lease)
+	switch {
+	case err != nil:
+		return p.noted(err)
+	case ok:
+		p.got, p.waited = []dflockwire.Granted{first}, false
+	default:
+		p.queued = true
+		if p.claim.Waiting != nil {
+			p.claim.Waiting()
+		}
+	}
+	return nil
+}
+
+// startSlice begins to wait at the place; the server is not to be asked for more than the
+// claim waits.
+func (p *place) startSlice() {
+	longest := p.s.driver.options.LongestWait
+	if !p.until.IsZero() {
+		longest = min(longest, max(time.Until(p.until), 0))
+	}
+	longest = time.Duration(dflockwire.Seconds(longest)) * time.Second
+	s := &slice{until: time.Now().Add(longest), done: make(chan struct{})}
+	p.slice = s
+	spawn.Go(p.s.cut, &p.s.tasks, func() { // ends with its answer or its connection
+		defer close(s.done)
+		s.got, s.ok, s.err = p.conn.Wait(p.s.cut, p.key, longest)
+	})
+}
+
+// endSlice takes in what a slice that is done brought. An error ends the place.
+func (p *place) endSlice() error {
+	s := p.slice
+	p.slice, p.queued = nil, false
+	switch {
+	case errors.Is(s.err, dflockwire.ErrNotEnqueued), errors.Is(s.err, dflockwire.ErrLeaseExpired):
+		return nil // it was granted, and nobody asked in time: join anew
+	case s.err != nil:
+		return p.noted(s.err)
+	case s.ok:
+		p.got, p.waited = []dflockwire.Granted{s.got}, true
+	}
+	return nil
+}
+
+// complete makes a grant of the first permit: it gets the others, and proves that it is ours
+// where that is not sure. Nil without an error: there were not enough, or it was lost
+// meanwhile, and nothing is ours.
+func (p *place) complete(ctx context.Context) (*grant, error) {
+	for uint64(len(p.got)) < p.claim.Permits {
+		next, ok, err := p.conn.Acquire(ctx, p.key, 0, p.lease)
+		if err != nil {
+			return nil, p.noted(err)
+		}
+		if !ok {
+			return nil, p.drop(ctx)
+		}
+		p.got = append(p.got, next)
+	}
+	w := p.window()
+	if p.waited || time.Since(w.Asked) > w.RenewIn {
+		got, err := renewAll(ctx, p.conn, p.key, p.nonces(), p.got[0].Lease)
+		if errors.Is(err, dflockwire.ErrRejected) {
+			return nil, p.drop(ctx)
+		}
+		if err != nil {
+			return nil, p.noted(err)
+		}
+		p.waited = false
+		w = p.s.windowOf(got.Asked, got.Lease)
+	}
+	return p.adopt(ctx, w)
+}
+
+// window is that of the oldest permit.
+func (p *place) window() coord.Window { return p.s.windowOf(p.got[0].Asked, p.got[0].Lease) }
+
+func (p *place) nonces() []string {
+	var all []string
+	for _, g := range p.got {
+		all = append(all, g.Nonce)
+	}
+	return all
+}
+
+// drop gives the permits back.
+func (p *place) drop(ctx context.Context) error {
+	nonces := p.nonces()
+	p.got, p.queued = nil, false
+	return p.noted(releaseAll(ctx, p.conn, p.key, nonces))
+}
+
+// adopt makes the grant, and learns who we are.
+func (p *place) adopt(ctx context.Context, w coord.Window) (*grant, error) {
+	g := &grant{
+		s: p.s, server: p.server, key: p.key, conn: p.conn, nonces: p.nonces(), lease: p.got[0].Lease,
+		window: w, done: make(chan struct{}),
+	}
+	if p.s.servers[p.server].modern {
+		g.fence = fenceIn(g.nonces[len(g.nonces)-1])
+	}
+	if p.key.Limit == 1 {
+		stats, err := p.conn.Stats(ctx)
+		if err != nil && !errors.Is(err, dflockwire.ErrRejected) {
+			return nil, p.noted(err)
+		}
+		for _, l := range stats.Locks {
+			if l.Key == p.key.Name && l.Owner != 0 {
+				g.owner = OwnerID(l.Owner)
+			}
+		}
+	}
+	if !p.s.adopt(g) {
+		return nil, errSessionOver
+	}
+	p.finish()
+	spawn.Go(p.s.cut, &p.s.tasks, g.watch) // ends with the grant
+	return g, nil
+}
+
+// finish takes the place out of the session.
+func (p *place) finish() {
+	p.ended = true
+	p.stop()
+	p.s.mu.Lock()
+	defer p.s.mu.Unlock()
+	p.s.places = slices.DeleteFunc(p.s.places, func(o *place) bool { return o == p })
+}
+
+// leave gives up what is claimed and ends the connection. The error wraps coord.ErrUncertain
+// where something may be ours, now or later.
+func (p *place) leave(ctx context.Context) error {
+	p.finish()
+	defer p.conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, graceTime)
+	defer cancel()
+	defer spawn.OnDone(p.s.cut, cancel)()
+	if p.slice != nil && !p.leaveSlice(ctx) {
+		p.doubt = p.doubt || !p.s.servers[p.server].modern
+		return p.uncertainty()
+	}
+	if p.queued && p.conn.Err() == nil {
+		got, ok, err := p.conn.Wait(ctx, p.key, 0)
+		if ok {
+			p.got = append(p.got, got)
+		}
+		_ = p.noted(err)
+	}
+	if len(p.got) > 0 && p.drop(ctx) == nil {
+		p.doubt = false
+	}
+	return p.uncertainty()
+}
+
+// leaveSlice waits for the end of a slice if that is near; false: it is not.
+func (p *place) leaveSlice(ctx context.Context) bool {
+	if time.Until(p.slice.until) > graceTime {
+		select {
+		case <-p.slice.done:
+		default:
+			return false
+		}
+	}
+	select {
+	case <-p.slice.done:
+		_ = p.endSlice() // noted
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// uncertainty is the error about what may be left; nil: nothing is.
+func (p *place) uncertainty() error {
+	if !p.doubt {
+		return nil
+	}
+	within := p.s.driver.options.IdleCut
+	if p.slice != nil {
+		within += max(time.Until(p.slice.until), 0)
+	}
+	return uncertain(within.Round(time.Second), nil)
+}

@@ -1,0 +1,63 @@
+package dflockcoord
+
+import (
+	"context"
+	"fmt"
+
+	"coordtop/coord"
+	"coordtop/internal/dflockwire"
+	"coordtop/internal/failure"
+)
+
+// mostListed bounds the owners and the waiters of a description, of which a server only says
+// how many there are.
+const mostListed = 10_000
+
+// Describe implements coord.Describer. A key that the server does not list has no owners.
+func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
+	caller := ctx
+	ctx, leave, ok := s.enter(ctx)
+	if !ok {
+		return coord.Description{}, errSessionOver
+	}
+	defer leave()
+	n, err := s.driver.serverOf(name)
+	if err != nil {
+		return coord.Description{}, err
+	}
+	stats, err := s.observers[n].stats(ctx)
+	if err != nil {
+		return coord.Description{}, failure.With(fmt.Errorf("looking at %s: %w", s.driver.dialers[n].Addr, classify(err)), caller.Err(), context.Cause(ctx))
+	}
+	d := coord.Description{Kind: kind, Name: name, WaitersKnown: true}
+	semaphore := kind == coord.KindSemaphore
+	for _, p := range stats.Semaphores {
+		if p.Key == name && (semaphore || !s.servers[n].namespaces) {
+			d.Limit, d.Taken = uint64(p.Limit), uint64(p.Owners)
+			d.Owners, d.Waiters = unknown(p.Owners), unknown(p.Waiters)
+		}
+	}
+	for _, l := range stats.Locks {
+		if l.Key == name && (!semaphore || !s.servers[n].namespaces) {
+			describeLock(&d, l)
+		}
+	}
+	return d, nil
+}
+
+func describeLock(d *coord.Description, l dflockwire.Lock) {
+	d.Limit, d.Waiters = 1, unknown(l.Waiters)
+	if l.Owner != 0 {
+		d.Taken = 1
+		d.Owners = []coord.Owner{{ID: OwnerID(l.Owner), Permits: 1, Fence: l.Fence}}
+	}
+}
+
+// unknown is so many owners or waiters of whom nothing is known.
+func unknown(n int) []coord.Owner {
+	var all []coord.Owner
+	for range min(n, mostListed) {
+		all = append(all, coord.Owner{Permits: 1})
+	}
+	return all
+}

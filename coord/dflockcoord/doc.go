@@ -1,0 +1,50 @@
+// Package dflockcoord is the coord driver for dflockd: locks, semaphores and elections on a
+// server, or on several with keys spread over them.
+//
+// # Keys
+//
+// A claim's name is the key. A mutex is a lock (limit 1), an election a lock by convention,
+// without data; so both contend with each other and with the locks of other clients. A
+// semaphore is claimed with its limit (coord.Claim.Limit): the first claim fixes it, and
+// another limit is refused (dflockwire.ErrLimitMismatch) until a minute after the last use.
+// Servers before 1.14 have one namespace for both kinds. With several servers a key belongs to
+// the one that [Options].Shard names, by default as the clients in Go, Python and TypeScript
+// do it, so that all find each other; the order of the list matters.
+//
+// # What a lease rests on
+//
+// Each claim has a connection of its own, which then is its lease's: the server gives away
+// what a connection owned when it ends (unless it was started with
+// --auto-release-on-disconnect=false), so a lease whose connection ends is lost at once. The
+// server also ends a connection that sends nothing for its --read-timeout, and a lease that is
+// not renewed. So the window runs from the sending of the last answered request for as long
+// as the shorter of both, the lease and [Options].IdleCut. The lease of a claim that waited
+// began somewhen: it is renewed before it is handed out. The answer to a renewal may come
+// late; the next renewal takes it, and the connection is kept. Leases are whole seconds.
+//
+// # Waiting
+//
+// A claim that waits takes its place with e and waits with w. Servers before 1.15 notice a
+// client that leaves while it stands in w only when its turn or its time-out comes; its lease
+// is then given on at once. A claim that is cancelled there waits for the rest of its w, if
+// that is short; else its error wraps coord.ErrUncertain. [Options].LongestWait bounds each w;
+// after that the claim joins the queue anew, at its end. A place that is enqueued and not
+// waited for keeps its connection talking, and leaves exactly. Waits are whole seconds, rounded
+// up. Several permits are claimed one after the other: the first in order, the others only as
+// long as they are free, else all are given back and claimed anew, so that two claims never
+// wait for each other; such a claim may be overtaken.
+//
+// # Identity and fences
+//
+// The server lists the number of the connection that owns a lock ([OwnerID]), which is our
+// identity; one listing is read after each grant of a limit of 1 to learn it. Of semaphores it
+// lists counts, so owners and waiters in a description are as many as it says, without ids.
+// From version 2.1 on the first half of a nonce is a fence; that is recognised when a session
+// opens: ping is known, stats has no signal_channels. The nonce is a secret ([NonceOf]).
+//
+// # Errors
+//
+// Refusals wrap the values of package dflockwire. A wrong auth token, a certificate, another
+// limit and a server that is no dflockd are coord.ErrRefused; a full queue, no room for
+// another key, a server that shuts down or cannot be reached pass.
+package dflockcoord

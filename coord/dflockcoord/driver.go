@@ -1,0 +1,155 @@
+package dflockcoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/dflockwire"
+	"coordtop/internal/spawn"
+)
+
+// Driver is the coord.Driver of some dflockd servers. Its sessions share the connections of
+// what was abandoned, which stay open until it has run out.
+type Driver struct {
+	dialers []dflockwire.Dialer
+	options Options
+
+	mu        sync.Mutex
+	abandoned map[*time.Timer]func() // hangs up
+}
+
+var _ coord.Driver = (*Driver)(nil)
+
+// New makes a driver. It does not connect; it fails when the options are contradictory or a
+// certificate cannot be read.
+func New(c ClientOptions, o Options) (*Driver, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	dialers, err := c.Dialers()
+	if err != nil {
+		return nil, err
+	}
+	return &Driver{dialers: dialers, options: o, abandoned: map[*time.Timer]func(){}}, nil
+}
+
+// Name implements coord.Driver.
+func (d *Driver) Name() string { return "dflockd" }
+
+// server is what is known of one server since a session opened.
+type server struct {
+	reached    bool
+	namespaces bool // locks and semaphores are apart: 1.14 or later
+	modern     bool // 2.0 or later
+}
+
+// Open implements coord.Driver: it connects to every server, to see which generation it is. One
+// that refuses us is an error; one that cannot be reached is one only if no other can.
+func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
+	servers, failed := make([]server, len(d.dialers)), make([]error, len(d.dialers))
+	var looking sync.WaitGroup
+	for i, dialer := range d.dialers {
+		spawn.Go(ctx, &looking, func() { servers[i], failed[i] = look(ctx, dialer) }) // joined below
+	}
+	looking.Wait()
+	reached := 0
+	for i, err := range failed {
+		switch {
+		case err == nil:
+			reached++
+		case errors.Is(err, coord.ErrRefused):
+			return nil, fmt.Errorf("opening a session at %s: %w", d.dialers[i].Addr, err)
+		}
+	}
+	if reached == 0 || ctx.Err() != nil {
+		return nil, fmt.Errorf("opening a session: %w", errors.Join(append(failed, ctx.Err())...))
+	}
+	return newSession(ctx, d, servers, positive(o.TTL, d.options.Lease)), nil
+}
+
+func look(ctx context.Context, dialer dflockwire.Dialer) (server, error) {
+	conn, err := dialer.Connect(ctx)
+	if err != nil {
+		return server{}, classify(err)
+	}
+	defer conn.Close()
+	s := server{reached: true}
+	if s.namespaces, err = conn.Ping(ctx); err == nil && s.namespaces {
+		var stats dflockwire.Stats
+		stats, err = conn.Stats(ctx)
+		s.modern = err == nil && !stats.Signals
+	}
+	return s, classify(err)
+}
+
+// Close implements coord.Driver: what was abandoned and has not yet run out is given away.
+func (d *Driver) Close(context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for timer, hangUp := range d.abandoned {
+		timer.Stop()
+		hangUp()
+	}
+	clear(d.abandoned)
+	return nil
+}
+
+// keepAbandoned leaves a connection open for the server until what it owned has run out.
+func (d *Driver) keepAbandoned(ctx context.Context, hangUp func(), last time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var timer *time.Timer
+	timer = spawn.After(ctx, last, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.abandoned, timer)
+		hangUp()
+	})
+	d.abandoned[timer] = hangUp
+}
+
+// serverOf is the number of the server that a key belongs to.
+func (d *Driver) serverOf(key string) (int, error) {
+	n := d.options.Shard(key, len(d.dialers))
+	if n < 0 || n >= len(d.dialers) {
+		return 0, fmt.Errorf("the shard function chose server %d of %d: %w", n, len(d.dialers), coord.ErrInvalid)
+	}
+	return n, nil
+}
+
+// keyOf is what a claim is about at the server. It finds what this backend does not have,
+// before anything is sent.
+func keyOf(c coord.Claim) (dflockwire.Key, error) {
+	k := dflockwire.Key{Name: c.Name, Semaphore: c.Kind == coord.KindSemaphore, Limit: 1}
+	switch {
+	case c.Mode != coord.Exclusive || c.Ephemeral:
+		return k, fmt.Errorf("shared and ephemeral primitives: %w", coord.ErrUnsupported)
+	case len(c.Data) > 0:
+		return k, fmt.Errorf("%d bytes, at most 0: %w", len(c.Data), coord.ErrDataTooLong)
+	case !k.Semaphore && (c.Permits > 1 || c.Limit > 1):
+		return k, fmt.Errorf("permits of a lock: %w", coord.ErrUnsupported)
+	case k.Semaphore && (c.Limit == 0 || c.Limit > math.MaxInt32):
+		return k, fmt.Errorf("a semaphore with a limit of %d: each claim must name it: %w", c.Limit, coord.ErrInvalid)
+	case k.Semaphore && c.Permits > c.Limit:
+		return k, fmt.Errorf("%d permits of a limit of %d: %w", c.Permits, c.Limit, coord.ErrRefused)
+	case k.Semaphore:
+		k.Limit = int(c.Limit)
+	}
+	return k, classify(k.Check())
+}
+
+// OwnerID is the identity of an owner of which the server lists the connection's id.
+func OwnerID(conn uint64) string { return fmt.Sprintf("conn %d", conn) }
+
+func positive(d, unless time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return unless
+}

@@ -1,0 +1,258 @@
+package dflockcoord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/dflockwire"
+	"coordtop/internal/failure"
+	"coordtop/internal/spawn"
+)
+
+// grant is what we own on one connection: a lock, or permits of a semaphore.
+type grant struct {
+	s      *session
+	server int
+	key    dflockwire.Key
+	conn   *dflockwire.Conn
+	nonces []string // one for each permit
+	lease  time.Duration
+	owner  string
+	fence  uint64
+	done   chan struct{}
+
+	mu      sync.Mutex
+	window  coord.Window
+	renewal *renewal // under way
+	err     error    // why done is closed
+}
+
+// renewal is a request to renew. It outlives the call that began it: an answer that comes
+// late is as good, and to ask again on the same connection would bring none sooner.
+type renewal struct {
+	done   chan struct{}
+	window coord.Window
+	err    error
+}
+
+var (
+	_ coord.Grant   = (*grant)(nil)
+	_ coord.Renewer = (*grant)(nil)
+)
+
+// NonceOf returns the nonce of the first permit of a grant of this package, which is a
+// secret: whoever has it can release the grant. "": the grant is another driver's.
+func NonceOf(g coord.Grant) string {
+	if own, ok := g.(*grant); ok {
+		return own.nonces[0]
+	}
+	return ""
+}
+
+// windowOf is what a request that was sent at asked, and was answered with this lease, proves.
+func (s *session) windowOf(asked time.Time, lease time.Duration) coord.Window {
+	o := s.driver.options
+	valid := min(lease, o.IdleCut)
+	return coord.Window{Asked: asked, Valid: valid, RenewIn: time.Duration(float64(valid) * o.RenewRatio)}
+}
+
+// fenceIn reads the fence out of a nonce: it began as the server's clock in nanoseconds.
+func fenceIn(nonce string) uint64 {
+	const digits, years, day = 16, 20 * 365 * 24 * time.Hour, 24 * time.Hour
+	if len(nonce) != 2*digits {
+		return 0
+	}
+	n, err := strconv.ParseUint(nonce[:digits], 16, 63)
+	now := time.Now()
+	if err != nil || int64(n) < now.Add(-years).UnixNano() || int64(n) > now.Add(day).UnixNano() {
+		return 0
+	}
+	return n
+}
+
+// Info implements coord.Grant.
+func (g *grant) Info() coord.GrantInfo {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return coord.GrantInfo{Owner: g.owner, Fence: g.fence, Window: g.window}
+}
+
+// Done implements coord.Grant.
+func (g *grant) Done() <-chan struct{} { return g.done }
+
+// Err implements coord.Grant.
+func (g *grant) Err() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.err
+}
+
+// finish ends the grant on our side; false when it was over before.
+func (g *grant) finish(err error) bool {
+	g.mu.Lock()
+	first := g.err == nil
+	if first {
+		g.err = err
+		close(g.done)
+	}
+	g.mu.Unlock()
+	if first {
+		g.s.forget(g)
+	}
+	return first
+}
+
+// lost ends the grant by what the server did; false when it was over before.
+func (g *grant) lost(err error) bool {
+	first := g.finish(err)
+	if first && g.s.driver.options.OnLost != nil {
+		g.s.driver.options.OnLost(g.key.Name, g.nonces[0], err)
+	}
+	return first
+}
+
+// watch ends the grant with its connection: the server gives away what that owned. Where it
+// does not, or has not noticed, it is told over another connection.
+func (g *grant) watch() {
+	select {
+	case <-g.done:
+		return
+	case <-g.conn.Done():
+	}
+	cause, end := g.conn.Err(), coord.ErrLost
+	if errors.Is(cause, dflockwire.ErrSilent) { // nobody answered for a whole lease
+		end = coord.ErrExpired
+	}
+	if g.lost(fmt.Errorf("its connection ended: %w: %w", end, cause)) {
+		_ = g.giveBackElsewhere(g.s.cut) // it may be nobody's, or another's, and the server away
+	}
+}
+
+// Renew implements coord.Renewer.
+func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
+	if err := g.Err(); err != nil {
+		return coord.Window{}, fmt.Errorf("renewing: %w: %w", coord.ErrLost, err)
+	}
+	ctx, leave, ok := g.s.enter(ctx)
+	if !ok {
+		return coord.Window{}, fmt.Errorf("renewing: %w: %w", coord.ErrLost, errSessionOver)
+	}
+	defer leave()
+	g.mu.Lock()
+	r := g.renewal
+	if r == nil {
+		r = &renewal{done: make(chan struct{})}
+		g.renewal = r
+		spawn.Go(g.s.cut, &g.s.tasks, func() { g.renew(r) }) // ends with its answer or its connection
+	}
+	g.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.window, r.err
+	case <-ctx.Done():
+		return coord.Window{}, failure.With(errors.New("renewing: no answer yet"), ctx.Err(), context.Cause(ctx))
+	}
+}
+
+// renew executes a renewal.
+func (g *grant) renew(r *renewal) {
+	defer close(r.done)
+	got, err := renewAll(g.s.cut, g.conn, g.key, g.nonces, g.lease)
+	switch {
+	case errors.Is(err, dflockwire.ErrRejected):
+		r.err = fmt.Errorf("renewing: the server does not know it as ours any more: %w: %w", coord.ErrLost, err)
+		g.lost(r.err)
+		g.conn.Close()
+	case err != nil && errors.Is(err, dflockwire.ErrHungUp):
+		r.err = fmt.Errorf("renewing: %w: %w", coord.ErrLost, err) // watch ends the grant
+	case err != nil:
+		r.err = fmt.Errorf("renewing: %w", err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.renewal = nil
+	if r.err == nil {
+		g.window = g.s.windowOf(got.Asked, got.Lease)
+		r.window = g.window
+	}
+}
+
+// renewAll renews each permit. What it returns began with the first and lasts as long as the
+// shortest.
+func renewAll(ctx context.Context, conn *dflockwire.Conn, k dflockwire.Key, nonces []string, lease time.Duration) (first dflockwire.Granted, err error) {
+	for i, nonce := range nonces {
+		got, err := conn.Renew(ctx, k, nonce, lease)
+		if err != nil {
+			return first, err
+		}
+		if i == 0 {
+			first = got
+		}
+		first.Lease = min(first.Lease, got.Lease)
+	}
+	return first, nil
+}
+
+// Release implements coord.Grant. When the session closes at the same time it is the session
+// that gives it back.
+func (g *grant) Release(ctx context.Context) error {
+	ctx, leave, ok := g.s.enter(ctx)
+	if !ok {
+		return nil
+	}
+	defer leave()
+	if !g.finish(fmt.Errorf("released by us: %w", coord.ErrReleased)) {
+		return nil
+	}
+	return g.giveBack(ctx)
+}
+
+// giveBack releases, over another connection if ours does not answer, and ends ours.
+func (g *grant) giveBack(ctx context.Context) error {
+	defer g.conn.Close()
+	if releaseAll(ctx, g.conn, g.key, g.nonces) == nil {
+		return nil
+	}
+	g.conn.Close() // which is a release too, where the server notices
+	return g.giveBackElsewhere(ctx)
+}
+
+func (g *grant) giveBackElsewhere(ctx context.Context) error {
+	conn, err := g.s.driver.dialers[g.server].Connect(ctx)
+	if err == nil {
+		defer conn.Close()
+		err = releaseAll(ctx, conn, g.key, g.nonces)
+	}
+	if err != nil {
+		return fmt.Errorf("releasing: %w", classify(err))
+	}
+	return nil
+}
+
+// releaseAll releases each permit, newest first.
+func releaseAll(ctx context.Context, conn *dflockwire.Conn, k dflockwire.Key, nonces []string) error {
+	for _, nonce := range slices.Backward(nonces) {
+		if err := conn.Release(ctx, k, nonce); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Abandon implements coord.Grant. Its connection stays open, because its end would be a
+// release.
+func (g *grant) Abandon() {
+	if g.finish(fmt.Errorf("abandoned by us: %w", coord.ErrReleased)) {
+		g.detach()
+	}
+}
+
+func (g *grant) detach() {
+	g.s.driver.keepAbandoned(g.s.life, g.conn.Detach(), 2*g.lease) // a renewal may be on its way
+}

@@ -1,0 +1,98 @@
+package dflockcoord
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/certs"
+	"coordtop/internal/dflockwire"
+)
+
+const (
+	defaultServer  = "127.0.0.1:6388"
+	defaultRatio   = 0.5
+	defaultIdleCut = 23 * time.Second // --read-timeout of a server that was started without it
+	defaultWait    = 10 * time.Minute
+)
+
+// ClientOptions are how the servers are reached. The zero value is one server at
+// 127.0.0.1:6388, in plain text.
+type ClientOptions struct {
+	Servers        []string      // host:port; the order decides which key belongs where
+	TLS            *certs.Files  // nil: plain text
+	Secret         string        // --auth-token of the servers; "": no login
+	ConnectTimeout time.Duration // of connecting, encryption and login together. 0: 5 s
+	AnswerTimeout  time.Duration // of each request, beyond what it waits by itself. 0: 5 s
+	// Dial makes the network connections. Nil: TCP.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// Dialers returns what connects to each server, in their order. It reads the certificates.
+func (o ClientOptions) Dialers() ([]dflockwire.Dialer, error) {
+	var config *tls.Config
+	if o.TLS != nil {
+		var err error
+		if config, err = o.TLS.Load(); err != nil {
+			return nil, err
+		}
+	}
+	servers := o.Servers
+	if len(servers) == 0 {
+		servers = []string{defaultServer}
+	}
+	var all []dflockwire.Dialer
+	for _, addr := range servers {
+		all = append(all, dflockwire.Dialer{
+			Addr: addr, TLS: config, Secret: o.Secret, ConnectTimeout: o.ConnectTimeout, AnswerTimeout: o.AnswerTimeout, Dial: o.Dial,
+		})
+	}
+	return all, nil
+}
+
+// Options are how a driver uses the servers. The zero value is usable.
+type Options struct {
+	// Lease is what sessions get that wish for no TTL. 0: the server's default, 33 s if that
+	// was not changed.
+	Lease time.Duration
+	// RenewRatio is the part of the window after which a lease is renewed. 0: 0.5. A core with
+	// less room for a second try renews earlier.
+	RenewRatio float64
+	// IdleCut is the --read-timeout of the servers. 0: 23 s.
+	IdleCut time.Duration
+	// LongestWait is how long a claim stands in the queue before it joins anew, see Waiting
+	// in the package's comment. 0: 10 minutes. At least 1 s.
+	LongestWait time.Duration
+	// Shard chooses the server of a key: a number from 0 to servers-1. Nil: dflockwire.Shard.
+	Shard func(key string, servers int) int
+	// OnLost is called once for each grant that the server took away or whose connection
+	// ended. It must not block. Nil: nothing is called.
+	OnLost func(key, nonce string, cause error)
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.RenewRatio == 0 {
+		o.RenewRatio = defaultRatio
+	}
+	if o.IdleCut == 0 {
+		o.IdleCut = defaultIdleCut
+	}
+	if o.LongestWait == 0 {
+		o.LongestWait = defaultWait
+	}
+	if o.Shard == nil {
+		o.Shard = dflockwire.Shard
+	}
+	switch {
+	case o.RenewRatio < 0 || o.RenewRatio >= 1:
+		return o, fmt.Errorf("a renew ratio of %v: it is more than 0 and less than 1: %w", o.RenewRatio, coord.ErrInvalid)
+	case o.IdleCut < 0 || o.Lease < 0:
+		return o, fmt.Errorf("a negative lease or idle cut: %w", coord.ErrInvalid)
+	case o.LongestWait < time.Second:
+		return o, fmt.Errorf("a longest wait of %v: it is at least 1 s: %w", o.LongestWait, coord.ErrInvalid)
+	}
+	return o, nil
+}

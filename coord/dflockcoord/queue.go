@@ -1,0 +1,129 @@
+package dflockcoord
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/backoff"
+	"coordtop/internal/dflockwire"
+	"coordtop/internal/failure"
+	"coordtop/internal/spawn"
+)
+
+// Enqueue implements coord.Queuer.
+func (s *session) Enqueue(caller context.Context, c coord.Claim) (coord.Place, error) {
+	ctx, leave, ok := s.enter(caller)
+	if !ok {
+		return nil, errSessionOver
+	}
+	defer leave()
+	p, err := s.newPlace(ctx, c)
+	if err != nil {
+		return nil, p.failed(caller, ctx, err)
+	}
+	if err := p.join(ctx); err != nil {
+		return nil, errors.Join(p.failed(caller, ctx, err), p.leave(context.WithoutCancel(ctx)))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		p.conn.Close()
+		return nil, errSessionOver
+	}
+	s.places = append(s.places, p)
+	spawn.Go(p.life, &s.tasks, p.keep) // ends with the place
+	return p, nil
+}
+
+// keep tends the place while nobody waits at it.
+func (p *place) keep() {
+	for backoff.Sleep(p.life, p.pace()) == nil {
+		select {
+		case p.turn <- struct{}{}:
+		case <-p.life.Done():
+			return
+		}
+		if !p.ended {
+			p.tend()
+		}
+		<-p.turn
+	}
+}
+
+// pace is often enough for the server's idle cut and for the lease of a place that was served.
+func (p *place) pace() time.Duration {
+	pace := p.s.driver.options.IdleCut
+	if p.lease > 0 {
+		pace = min(pace, p.lease)
+	}
+	return pace / 4
+}
+
+// tend keeps the connection talking and what was granted owned. What fails shows when somebody
+// waits.
+func (p *place) tend() {
+	ctx, cancel := context.WithTimeout(p.life, graceTime)
+	defer cancel()
+	switch {
+	case p.slice != nil:
+		select {
+		case <-p.slice.done:
+			_ = p.endSlice() // if that was an error the connection says so too
+		default: // a server that lets a claim wait needs no talking to
+		}
+	case len(p.got) > 0:
+		_, err := renewAll(ctx, p.conn, p.key, p.nonces(), p.got[0].Lease)
+		if errors.Is(err, dflockwire.ErrRejected) {
+			p.got, p.queued = nil, false
+		}
+		p.waited = true
+	case p.queued:
+		_, _ = p.conn.Ping(ctx) // also a server that does not know it has been talked to
+	default:
+		_ = p.join(ctx)
+	}
+}
+
+// Wait implements coord.Place.
+func (p *place) Wait(caller context.Context) (coord.Grant, bool, error) {
+	ctx, leave, ok := p.s.enter(caller)
+	if !ok {
+		return nil, false, errSessionOver
+	}
+	defer leave()
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return nil, false, failure.With(errors.New("waiting"), ctx.Err(), context.Cause(ctx))
+	}
+	if p.ended {
+		return nil, false, errSessionOver
+	}
+	g, err := p.wait(ctx)
+	switch {
+	case g != nil:
+		return g, true, nil
+	case err == nil:
+		return nil, false, p.leave(context.WithoutCancel(ctx))
+	case ctx.Err() != nil && p.conn.Err() == nil: // the place is kept
+		return nil, false, p.failed(caller, ctx, err)
+	}
+	return nil, false, errors.Join(p.failed(caller, ctx, err), p.leave(context.WithoutCancel(ctx)))
+}
+
+// Leave implements coord.Place.
+func (p *place) Leave(ctx context.Context) error {
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if p.ended {
+		return nil
+	}
+	return p.leave(ctx)
+}

@@ -1,0 +1,83 @@
+package dflockcoord
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"coordtop/internal/address"
+	"coordtop/internal/certs"
+)
+
+// ErrParameter reports an unknown URL parameter.
+var ErrParameter = address.ErrParameter
+
+// ParseURL reads
+//
+//	dflockd://[:token@]host[:6388],host...
+//
+// and the same with dflockds for TLS. Parameters: dial_timeout and read_timeout (as 1.5s), and
+// with TLS ca, cert, key (files) and server_name. An unknown parameter is an error that wraps
+// ErrParameter. The auth token is percent-decoded. No error repeats anything of the URL but the
+// names of known parameters.
+func ParseURL(raw string) (ClientOptions, error) {
+	o, err := parseURL(raw)
+	if err != nil {
+		return ClientOptions{}, fmt.Errorf("reading the dflockd URL: %w", err)
+	}
+	return o, nil
+}
+
+func parseURL(raw string) (o ClientOptions, err error) {
+	u, err := address.Split(raw)
+	switch u.Scheme {
+	case "dflockd":
+	case "dflockds":
+		o.TLS = &certs.Files{}
+	default:
+		return o, errors.New("its scheme is unknown: write dflockd or dflockds")
+	}
+	switch {
+	case err != nil:
+		return o, err
+	case u.User != "":
+		return o, errors.New("it has a user: dflockd knows only an auth token, as in dflockd://:token@host:6388")
+	case strings.Trim(u.Path, "/") != "":
+		return o, errors.New("it has a path: a dflockd URL ends with its servers, as in dflockd://host:6388,host2:6388")
+	}
+	o.Secret = u.Password
+	for host := range strings.SplitSeq(u.Hosts, ",") {
+		addr, err := address.Host(host, "6388", "dflockd://host:6388")
+		if err != nil {
+			return o, err
+		}
+		o.Servers = append(o.Servers, addr)
+	}
+	return o, address.Parameters(u.Query, o.setParameter)
+}
+
+func (o *ClientOptions) setParameter(name, value string) (err error) {
+	switch name {
+	case "dial_timeout":
+		o.ConnectTimeout, err = parseTimeout(name, value)
+	case "read_timeout":
+		o.AnswerTimeout, err = parseTimeout(name, value)
+	case "ca", "cert", "key", "server_name":
+		if o.TLS == nil {
+			return fmt.Errorf("the parameter %q is for TLS: write dflockds instead of dflockd", name)
+		}
+		o.TLS.Set(name, value)
+	default:
+		return fmt.Errorf("%w: of the connection there are dial_timeout, read_timeout and with dflockds ca, cert, key, server_name", ErrParameter)
+	}
+	return err
+}
+
+func parseTimeout(name, value string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("a bad %s: write it as 1500ms or 2s", name)
+	}
+	return d, nil
+}
