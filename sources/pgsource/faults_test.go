@@ -13,12 +13,26 @@ import (
 
 func election() []Selection { return []Selection{{Key: "4242", Kind: sources.KindElection}} }
 
-// seen fails unless the event tells an interval that holds the instant.
-func seen(t *testing.T, e sources.Event, at time.Time) {
-	t.Helper()
-	if e.How == sources.Told || e.After.IsZero() || e.After.After(at) || e.At.Before(at) {
-		t.Errorf("it happened at %v, the event says (%v, %v], %v", at, e.After, e.At, e.How)
+// happened returns a check that fails unless the interval of the event may hold what happened since from, and surely had
+// happened when this is called.
+func happened(t *testing.T, from time.Time) func(sources.Event) {
+	to := time.Now()
+	return func(e sources.Event) {
+		t.Helper()
+		if e.How == sources.Told || e.After.IsZero() || e.After.After(to) || e.At.Before(from) {
+			t.Errorf("it happened between %v and %v, the event says (%v, %v], %v", from, to, e.After, e.At, e.How)
+		}
 	}
+}
+
+// led watches a server on which somebody leads 4242.
+func led(t *testing.T) (*rig, *person) {
+	t.Helper()
+	r := serve(t, localserver.PostgresOptions{})
+	leader := r.session("a").do("select pg_advisory_lock(4242)")
+	r.watch(Options{Selections: election()}).synced()
+	r.row("", "4242", "led", is(sources.StatusLed))
+	return r, leader
 }
 
 func TestHandOverWithinOneIntervalIsOneChangeOfOwner(t *testing.T) {
@@ -33,8 +47,9 @@ func TestHandOverWithinOneIntervalIsOneChangeOfOwner(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
+	check := happened(t, before)
 	e := r.Expect(sources.EventOwnerChanged, "4242")
-	seen(t, e, before)
+	check(e)
 	if !strings.Contains(e.Previous.Label, pids(a.pid)) || !strings.Contains(e.Owner.Label, pids(b.pid)) ||
 		e.Cause != sources.CauseReleased || e.How != sources.Inferred || e.Gap.Max != e.At.Sub(e.After) || e.Gap.Min != 0 {
 		t.Errorf("%+v", e)
@@ -57,8 +72,9 @@ func TestHandOverToOneThatSharesIsOneChangeOfOwnerToo(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
+	check := happened(t, before)
 	e := r.Expect(sources.EventOwnerChanged, "4242")
-	seen(t, e, before)
+	check(e)
 	if !strings.Contains(e.Previous.Label, pids(a.pid)) || !strings.Contains(e.Owner.Label, pids(b.pid)) || e.Cause != sources.CauseSession {
 		t.Errorf("%+v", e)
 	}
@@ -90,13 +106,12 @@ func TestWaitersComeAndGo(t *testing.T) {
 
 func TestTerminatedBackendIsAnEndedSession(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
-	a := r.session("a").do("select pg_advisory_lock(4242)")
-	r.watch(Options{Selections: election()}).synced()
+	r, a := led(t)
 	before := time.Now()
-	one[bool](r.root, "select pg_terminate_backend($1)", a.pid)
+	one[bool](r.root, "select pg_terminate_backend($1, 5000)", a.pid) // waits for the end
+	check := happened(t, before)
 	e := r.Event(sources.EventReleased, "4242")
-	seen(t, e, before)
+	check(e)
 	if e.Cause != sources.CauseSession || e.How != sources.Inferred {
 		t.Errorf("%+v", e)
 	}
@@ -114,8 +129,12 @@ func TestOwnerThatIsKilledIsAnEndedSession(t *testing.T) {
 	}
 	before := time.Now()
 	kill()
+	r.until("its session has ended", func() bool {
+		return one[bool](r.root, "select not exists (select from pg_stat_activity where pid = $1)", pid)
+	})
+	check := happened(t, before)
 	e := r.Event(sources.EventReleased, "4242")
-	seen(t, e, before)
+	check(e)
 	if e.Cause != sources.CauseSession || e.Previous.ID != row.Owners[0].ID {
 		t.Errorf("%+v", e)
 	}
@@ -150,51 +169,40 @@ func TestRestartedServerIsAnotherIncarnation(t *testing.T) {
 	r.Event(sources.EventAcquired, "4242")
 }
 
-func TestFrozenServerGoesStaleAndComesBack(t *testing.T) {
+func TestFrozenServerComesBackWithItsState(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
-	r.session("a").do("select pg_advisory_lock(4242)")
-	r.watch(Options{Selections: election()}).synced()
-	r.row("", "4242", "led", is(sources.StatusLed))
-	if err := r.server.Freeze(); err != nil {
-		t.Fatal(err)
+	for name, notice := range map[string]func(t *testing.T, r *rig){
+		"stale": func(t *testing.T, r *rig) {
+			if row := r.row("", "4242", "stale", is(sources.StatusStale)); len(row.Owners) != 1 {
+				t.Errorf("the old state is not kept: %+v", row.Primitive)
+			}
+		},
+		"given up": func(_ *testing.T, r *rig) {
+			r.State("the reason", func(s *sources.State) bool {
+				err := s.Sources[0].Err
+				return err != nil && strings.Contains(err.Error(), "no answer from "+r.server.Addr()) && !errors.Is(err, sources.ErrRefused)
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, _ := led(t)
+			if err := r.server.Freeze(); err != nil {
+				t.Fatal(err)
+			}
+			notice(t, r)
+			if err := r.server.Thaw(); err != nil {
+				t.Fatal(err)
+			}
+			r.row("", "4242", "led again", is(sources.StatusLed))
+			r.NoOwnerEvents()
+		})
 	}
-	row := r.row("", "4242", "stale", is(sources.StatusStale))
-	if len(row.Owners) != 1 {
-		t.Errorf("the old state is not kept: %+v", row.Primitive)
-	}
-	if err := r.server.Thaw(); err != nil {
-		t.Fatal(err)
-	}
-	r.row("", "4242", "led again", is(sources.StatusLed))
-	r.NoOwnerEvents()
-}
-
-func TestServerFrozenForLongIsGivenUpAndComesBack(t *testing.T) {
-	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
-	r.session("a").do("select pg_advisory_lock(4242)")
-	r.watch(Options{Selections: election()}).synced()
-	if err := r.server.Freeze(); err != nil {
-		t.Fatal(err)
-	}
-	r.State("the reason", func(s *sources.State) bool {
-		err := s.Sources[0].Err
-		return err != nil && strings.Contains(err.Error(), "no answer from "+r.server.Addr()) && !errors.Is(err, sources.ErrRefused)
-	})
-	if err := r.server.Thaw(); err != nil {
-		t.Fatal(err)
-	}
-	r.row("", "4242", "led again", is(sources.StatusLed))
-	r.NoOwnerEvents()
 }
 
 func TestKilledServerGoesStaleAtOnce(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
-	r.session("a").do("select pg_advisory_lock(4242)")
-	r.watch(Options{Selections: election()}).synced()
-	r.row("", "4242", "led", is(sources.StatusLed))
+	r, _ := led(t)
 	r.server.Kill()
 	r.Event(sources.EventSourceDown, "")
 	r.row("", "4242", "stale", is(sources.StatusStale))
@@ -217,9 +225,10 @@ func TestBlackHoledLinkGoesStaleAndShowsTheTruthAfterwards(t *testing.T) {
 	change := time.Now()
 	a.do("select pg_advisory_unlock(4242)")
 	b.do("select pg_advisory_lock(4242)")
+	check := happened(t, change)
 	proxy.Resume()
 	e := r.Event(sources.EventOwnerChanged, "4242")
-	seen(t, e, change)
+	check(e)
 	r.row("", "4242", "led by b", func(row *sources.Row, s *sources.State) bool {
 		return owners(row.Primitive) == pids(b.pid) && row.Status(s) == sources.StatusLed
 	})
