@@ -38,11 +38,8 @@ func (g *grant) receive(n *pgconn.Notification) {
 	if g.inbox != nil {
 		g.inbox.put(n)
 	}
-	if n.Channel != Channel {
-		return
-	}
-	a, ok, err := g.requests.Join(n.PID, n.Payload)
-	if err != nil || !ok || a.Event != Ask || a.Key != g.request.key.String() || a.Database != g.connection.facts.database {
+	a, ok := g.requests.Read(n)
+	if !ok || a.Event != Ask || a.Key != g.request.key.String() || a.Database != g.connection.facts.database {
 		return
 	}
 	g.mu.Lock()

@@ -1,7 +1,6 @@
 package pgcoord
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"sync"
@@ -15,9 +14,8 @@ import (
 )
 
 const (
-	watchName     = "coordtop-watch" // how connections that only read name themselves
-	replyTime     = 300 * time.Millisecond
-	announcedKept = 1000 // sessions whose data is remembered
+	watchName = "coordtop-watch" // how connections that only read name themselves
+	replyTime = 300 * time.Millisecond
 )
 
 // observer is the driver's connection for reading and notifying. It listens to the
@@ -33,17 +31,11 @@ type observer struct {
 	ending     []*connection         // replaced ones, which close joins
 	watchers   map[chan struct{}]Key // woken by announcements about the key, and when the connection ends
 	joiner     Joiner
-	announced  map[uint32]announced // by pid; only what was received since the connection was made
-}
-
-// announced is the data that a session announced last.
-type announced struct {
-	key  string
-	data []byte
+	announced  Announced // only what was received since the connection was made
 }
 
 func newObserver(d *Driver) *observer {
-	k := &observer{driver: d, turn: make(chan struct{}, 1), watchers: map[chan struct{}]Key{}, announced: map[uint32]announced{}}
+	k := &observer{driver: d, turn: make(chan struct{}, 1), watchers: map[chan struct{}]Key{}, announced: Announced{}}
 	k.life, k.quit = context.WithCancel(context.Background())
 	return k
 }
@@ -155,13 +147,10 @@ func startReading(ctx context.Context, conn *pgwire.Conn) error {
 
 // receive is called on the goroutine of the connection.
 func (k *observer) receive(n *pgconn.Notification) {
-	if n.Channel != Channel {
-		return
-	}
 	k.mu.Lock()
-	a, ok, err := k.joiner.Join(n.PID, n.Payload)
+	a, ok := k.joiner.Read(n)
 	k.mu.Unlock()
-	if err != nil || !ok || a.Event == Ask {
+	if !ok || a.Event == Ask {
 		return
 	}
 	key, named, err := ParseKey(a.Key)
@@ -169,14 +158,7 @@ func (k *observer) receive(n *pgconn.Notification) {
 		return
 	}
 	k.mu.Lock()
-	if a.Event == Released {
-		delete(k.announced, n.PID)
-	} else {
-		if len(k.announced) >= announcedKept {
-			clear(k.announced)
-		}
-		k.announced[n.PID] = announced{key: a.Key, data: a.Data}
-	}
+	k.announced.Note(n.PID, a)
 	k.mu.Unlock()
 	k.wake(key)
 }
@@ -210,18 +192,11 @@ func (k *observer) watch(key Key) (woken chan struct{}, stop func()) {
 	}
 }
 
-// announcedData is the data of a session that its name has no room for, if the session announced
-// it: what it announced must shorten to the very name it has. The name need not be one of
-// ours, and the announcement need not be true.
+// announcedData is the data of a session that its name has no room for, see [Announced.Data].
 func (k *observer) announcedData(key Key, pid uint32, name string) ([]byte, bool) {
-	identity, _, _ := ParseApplicationName(name)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	h, ok := k.announced[pid]
-	if !ok || h.key != key.String() || ApplicationName(identity, h.data) != name {
-		return nil, false
-	}
-	return bytes.Clone(h.data), true
+	return k.announced.Data(key, pid, name)
 }
 
 // requestData makes owners of a key send their data, and waits for that for a moment.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"coordtop/coord/pgcoord"
 	"coordtop/sources"
 )
 
@@ -12,7 +13,7 @@ import (
 type lookDiff struct {
 	before, after *lockTable // after is being made
 	s             *snapshot
-	announced     map[uint32]announced // by process
+	announced     pgcoord.Announced
 	focus         focus
 	entries       []entry // by ident
 	pids          map[uint32]bool
@@ -54,7 +55,7 @@ const (
 
 // compare returns the table after a look, and what the look changed. It changes none of its
 // arguments.
-func (t *lockTable) compare(s *snapshot, announced map[uint32]announced, f focus) (*lockTable, lookResult) {
+func (t *lockTable) compare(s *snapshot, announced pgcoord.Announced, f focus) (*lockTable, lookResult) {
 	after := *t
 	after.looks++
 	after.sent, after.got, after.answered, after.fresh = s.sent, s.got, s.clock.server, false

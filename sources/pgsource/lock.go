@@ -103,12 +103,10 @@ func ownerID(session string, m mode, before, now []term) string {
 }
 
 // dataOf is what a session says beside its name.
-// An announcement counts if the name is what its data shortens to: the name is seen in every
-// look, so data that it contradicts is old.
-func dataOf(list map[uint32]announced, key pgcoord.Key, s *session) (data []byte, whole bool) {
-	who, text, cut := pgcoord.ParseApplicationName(s.who.application)
-	if a, ok := list[s.pid]; cut && ok && a.key == key.String() && pgcoord.ApplicationName(who, a.data) == s.who.application {
-		return a.data, true
+func dataOf(announced pgcoord.Announced, key pgcoord.Key, s *session) (data []byte, whole bool) {
+	_, text, cut := pgcoord.ParseApplicationName(s.who.application)
+	if data, ok := announced.Data(key, s.pid, s.who.application); cut && ok {
+		return data, true
 	}
 	return []byte(text), !cut
 }

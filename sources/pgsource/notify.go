@@ -16,18 +16,9 @@ type notifications struct {
 
 	mu   sync.Mutex
 	open bool
-	why  error                // not open; nil: it was not tried yet
-	data map[uint32]announced // by the process that announced
+	why  error // not open; nil: it was not tried yet
+	data pgcoord.Announced
 }
-
-// announced is the data that a session announced last.
-type announced struct {
-	key  string
-	data []byte // never changed
-}
-
-// announcedKept is how many sessions' data is remembered.
-const announcedKept = 1000
 
 func newNotifications(channels []string) *notifications {
 	list := []string{pgcoord.Channel}
@@ -36,7 +27,7 @@ func newNotifications(channels []string) *notifications {
 			list = append(list, c)
 		}
 	}
-	return &notifications{channels: list, wake: make(chan struct{}, 1), data: map[uint32]announced{}}
+	return &notifications{channels: list, wake: make(chan struct{}, 1), data: pgcoord.Announced{}}
 }
 
 func (n *notifications) wakeUp() {
@@ -50,27 +41,17 @@ func (n *notifications) wakeUp() {
 // It is a hint, whoever sent it: the look that follows is the truth.
 func (n *notifications) receive(note *pgconn.Notification, joiner *pgcoord.Joiner) {
 	defer n.wakeUp()
-	if note.Channel != pgcoord.Channel {
-		return
-	}
-	a, whole, err := joiner.Join(note.PID, note.Payload)
-	if err != nil || !whole || a.Event == pgcoord.Ask {
+	a, ok := joiner.Read(note)
+	if !ok || a.Event == pgcoord.Ask {
 		return // not ours, or the rest is to come, or a question to owners
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if a.Event == pgcoord.Released {
-		delete(n.data, note.PID)
-		return
-	}
-	if len(n.data) >= announcedKept {
-		clear(n.data)
-	}
-	n.data[note.PID] = announced{key: a.Key, data: a.Data}
+	n.data.Note(note.PID, a)
 }
 
-// list returns the data that sessions announced, by process.
-func (n *notifications) list() map[uint32]announced {
+// announced returns a copy of what sessions announced.
+func (n *notifications) announced() pgcoord.Announced {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return maps.Clone(n.data)

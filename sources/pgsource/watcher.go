@@ -81,7 +81,7 @@ func (w *watcher) step(ctx context.Context) error {
 	}
 	w.spare, w.last = w.last, s
 	w.pace.note(max(s.cost-2*w.server.trip, 0), s.rows)
-	table, result := w.table.compare(s, w.notifications.list(), w.focus)
+	table, result := w.table.compare(s, w.notifications.announced(), w.focus)
 	w.table, w.again = table, result.again
 	if result.moved || first {
 		w.pace.changed = s.got
