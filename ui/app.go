@@ -38,7 +38,9 @@ type Options struct {
 	// Abort does what ctrl-\ does where a terminal makes a signal of it. nil: nothing.
 	Abort func()
 
-	Demo bool // the servers are the demo's: the footer names the key that ends an owner's process
+	// Demo says that the servers are the demo's: the board says at its start what there is to try,
+	// begins on a leader, and names the key that ends an owner's process.
+	Demo bool
 
 	// Operator carries out what the person decides. nil: the board is read-only.
 	Operator dialog.Operator

@@ -161,3 +161,30 @@ func TestAScreenOfNoSizeIsLeftEmpty(t *testing.T) {
 		t.Error("the first view does not take the alternate screen")
 	}
 }
+
+// The demo says what there is to try, with the keys that do it, and begins on a leader; what it
+// says goes by itself, and stands in no other run.
+func TestTheDemoSaysWhatToTryAndBeginsOnALeader(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	lock := uitest.Led("0", "host-1", noon())
+	lock.Kind = sources.KindMutex
+	st := uitest.State(noon(), lock, a)
+	const text = "Try X: it ends the leader's process. Then enter, 5 (events), ? (signs)."
+	d := drive(uitest.NewFeed(st), Options{Width: 80, Height: 24, Demo: true})
+	exact(t, d)
+	d.shows(t, "Demo: programs lead, lock and queue on real servers; 4242 is never given back.")
+	d.shows(t, text)
+	d.shows(t, "? help  q quit  X end its process")
+	if d.cursor() != a.Name {
+		t.Errorf("the cursor is on %s", d.cursor())
+	}
+	d.press("k")
+	d.show(uitest.State(noon(), lock, a))
+	if d.cursor() != lock.Name {
+		t.Error("the cursor went back to the leader")
+	}
+	d.pass(45)
+	d.showsNot(t, text)
+	drive(uitest.NewFeed(st), Options{Width: 80, Height: 24}).showsNot(t, "Try X")
+}

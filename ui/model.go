@@ -83,6 +83,9 @@ func newModel(o Options) *model {
 	m.Rows.Filter.Find = m.rowOf
 	m.Clock = m.time()
 	m.Now, m.Started = m.Clock, m.Clock
+	if o.Demo {
+		m.welcome()
+	}
 	m.receive()
 	m.draw()
 	return m
@@ -100,6 +103,7 @@ func (m *model) receive() {
 	m.follow()
 	if changed || first {
 		m.List.SetKeys(m.Rows.Handles)
+		m.toLeader()
 	}
 	m.Scene.Arrange(m.w, m.h)
 }

@@ -22,10 +22,16 @@ func drawFooter(sc *Scene, w int) []string {
 			}
 			l.Put(sc.Theme.Strong, text)
 		}
-		l.Skip(3)
+		if l.Skip(3); l.X+leastKeys > w && len(lines) > 0 { // a long message is no reason to hide them
+			lines = append(lines, l.Done())
+			l = sc.Theme.Line(w).Skip(1)
+		}
 	}
 	return append(lines, footerKeys(sc, l))
 }
+
+// leastKeys is how many cells the keys get at least beside a message of several lines.
+const leastKeys = 24
 
 // footerKeys fills the footer with what is typed, or the keys that matter.
 func footerKeys(sc *Scene, l *paint.Line) string {
