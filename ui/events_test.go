@@ -152,10 +152,10 @@ func TestALineOfAnEventKeepsTheOwnerBeforeAndTheStretch(t *testing.T) {
 	o := sources.OwnerRef{ID: "o", Label: "closing-batch pid 29186"}
 	p := sources.OwnerRef{ID: "p", Label: "closing-after pid 29187"}
 	for w, want := range map[int]string{
-		160: "closing-batch pid 29186 acquired it from   closing-after pid 29187 (~session ended) within 230 ms",
-		115: "closing-batch… acquired it from   closing-after pid 29187 (~session ended) within 230 ms",
-		100: "closing-batch… acquired it from   closing-after…  within 230 ms",
-		80:  "closing… acquired it from   closing-a…  within 230 ms",
+		160: "closing-batch pid 29186 acquired from   closing-after pid 29187 (~session ended) within 230 ms",
+		115: "closing-batch… acquired from   closing-after pid 29187 (~session ended) within 230 ms",
+		100: "closing-batch… acquired from   closing-after…  within 230 ms",
+		80:  "closing-b… acquired from   closing-aft…  within 230 ms",
 	} {
 		d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: w, Height: 24})
 		d.feed.Tell(sources.Event{Seq: 1, At: noon(), After: noon().Add(-230 * time.Millisecond), Kind: sources.EventOwnerChanged, Ref: a.Ref, RefKind: a.Kind,

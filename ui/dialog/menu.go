@@ -289,7 +289,7 @@ func (d *menu) picture(a *Acting, w, h int) screen.Picture {
 		l.Put(a.Theme.Dim, writingOff+": ").Put(a.Theme.Strong, a.Keys.KeyOf(keys.Arm)).Put(a.Theme.Dim, " makes it possible   ")
 	}
 	add(l.Put(a.Theme.Strong, a.Keys.KeyIn(keys.InMenu, keys.Cancel)).Put(a.Theme.Dim, " cancels"))
-	lately := screen.RunLines(a.Scene, w, 0, screen.RunsShown, "OUR LAST ACTIONS", func(*action.Run) bool { return true })
+	lately := screen.RunLines(a.Scene, w, 0, "OUR LAST ACTIONS", nil)
 	if len(lately) > 0 && len(p.Lines)+len(lately) < h {
 		add(a.Theme.Line(w))
 		p.Lines = append(p.Lines, lately...)

@@ -22,7 +22,7 @@ func detailPane(sc *Scene, w, h int) []string {
 	if h >= 14 {
 		sections = append(sections, sawtoothLines(sc, row, v, w))
 	}
-	sections = append(sections, formerOwners(sc, row, w), candidateLines(sc, row, w, false), dataSections(sc, row, w), labelFacts(sc, row, w))
+	sections = append(sections, formerOwners(sc, row, w), candidateLines(sc, row, w, false), labelFacts(sc, row, w))
 	lines := []string{""}
 	for i, section := range sections {
 		if airy && len(section) > 0 && (i == 0 || len(lines) > 2) {
@@ -117,7 +117,11 @@ func formerOwners(sc *Scene, row *sources.Row, w int) []string {
 	}
 	head := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "BEFORE")
 	if g := row.Gaps(sc.State, sc.Now, rows.ChangesSpan); g.Count > 0 {
-		head.Skip(2).Put(sc.Theme.Dim, "nobody "+paint.Count(g.Count, "time")+" in 1 h, "+paint.IntervalText(g.Sum)+" in all, longest "+paint.IntervalText(g.Longest))
+		text := "nobody " + paint.Count(g.Count, "time") + " in 1 h, longest " + paint.IntervalText(g.Longest)
+		if g.Count > 1 {
+			text += ", " + paint.IntervalText(g.Sum) + " in all"
+		}
+		head.Skip(2).Put(sc.Theme.Dim, text)
 	}
 	return append([]string{head.Done()}, lines...)
 }

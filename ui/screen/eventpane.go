@@ -68,8 +68,8 @@ func drawNews(sc *Scene, l *paint.Line, n *rows.News, names int) {
 		l.Skip(2).Put("", strings.Join(counts, ", ")).Put(sc.Theme.Dim, over)
 		return
 	}
-	tail := ", " + paint.Count(n.More, "earlier change") + over
-	end := l.Width - len(tail)
-	putParts(l, sc.Theme.FitParts(EventText(sc, n.Event), end-l.X), end)
-	l.Put(sc.Theme.Dim, tail)
+	e := *n.Event
+	e.Gap = sources.Interval{} // of several it is said on the screen of events
+	parts := append(EventText(sc, &e), sc.Theme.Dim.Text(", "+paint.Count(n.More, "earlier change")), paint.Part{Style: sc.Theme.Dim, Text: over, Yield: paint.Aside})
+	putParts(l, sc.Theme.FitParts(parts, l.Width-l.X), l.Width)
 }

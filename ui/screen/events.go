@@ -173,7 +173,7 @@ func takenPart(sc *Scene, e *sources.Event) paint.Part {
 
 // changedParts says that an owner acquired it from another.
 func changedParts(sc *Scene, e *sources.Event) []paint.Part {
-	parts := append(whoParts(sc, e, e.Owner), sc.Theme.Dim.Text("acquired it from "))
+	parts := append(whoParts(sc, e, e.Owner), sc.Theme.Dim.Text("acquired from "))
 	parts = append(parts, whoParts(sc, e, e.Previous)...)
 	switch {
 	case e.Loss:

@@ -109,8 +109,12 @@ func LeaseText(sc *Scene, o *sources.Owner, v rows.Verdict) paint.Part {
 	return paint.Plain(format.Left(rows.LeaseLeft(o, sc.Now)))
 }
 
-// leaseBar is how many cells the bar of a lease takes in the detail.
-const leaseBar = 16
+// leaseBar is how many cells the bar of a lease takes in the detail, where there are so many that
+// nothing is cut for it.
+const (
+	leaseBar = 16
+	barFrom  = 90
+)
 
 // leaseNote says how well the lease is renewed; "" where nothing is known.
 func leaseNote(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
@@ -123,7 +127,7 @@ func leaseNote(sc *Scene, row *sources.Row, v rows.Verdict, w int) string {
 		l.Put(st, text)
 	}
 	stale := v.Status == sources.StatusStale
-	if !stale && !o.NoExpiry && o.Lease > 0 && !o.Expires.At.IsZero() {
+	if w >= barFrom && !stale && !o.NoExpiry && o.Lease > 0 && !o.Expires.At.IsZero() {
 		left := float64(rows.LeaseLeft(o, sc.Now)) / float64(o.Lease)
 		l.Bar(leaseStyle(sc, v.Late()), left, format.Left(rows.LeaseLeft(o, sc.Now)), leaseBar+1+paint.BarText)
 		l.Skip(1)

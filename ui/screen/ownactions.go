@@ -99,21 +99,24 @@ func Held(sc *Scene) (holding, waiting int, until time.Time) {
 
 // actionLines lists what we have done to a row lately, newest first.
 func actionLines(sc *Scene, row *sources.Row, w int) []string {
-	return RunLines(sc, w, 2, RunsShown, "OUR ACTIONS", func(r *action.Run) bool { return r.Request.Target.Ref == row.Ref })
+	return RunLines(sc, w, 2, "OUR ACTIONS", &row.Ref)
 }
 
 const (
-	RunsShown = 4  // actions that a list of them shows
+	runsShown = 4  // actions that a list of them shows
 	runName   = 24 // cells that the name of a row takes there
 )
 
-// RunLines lists at most n actions that pass, newest first, under a title.
-func RunLines(sc *Scene, w, indent, n int, title string, pass func(*action.Run) bool) []string {
+// RunLines lists our last actions, newest first, under a title: those on one row, or on all where
+// of is nil. What came of one has as many lines as it needs.
+func RunLines(sc *Scene, w, indent int, title string, of *sources.Ref) []string {
 	var lines []string
+	shown := 0
 	runs := slices.Clone(sc.Status.Runs)
 	slices.SortStableFunc(runs, func(a, b action.Run) int { return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(b.ID, a.ID)) })
 	for i := range runs {
-		if r := &runs[i]; len(lines) < n && pass(r) {
+		if r := &runs[i]; shown < runsShown && (of == nil || r.Request.Target.Ref == *of) {
+			shown++
 			st := sc.Theme.Dim
 			switch r.Phase {
 			case action.Failed, action.Missed, action.Unseen, action.Unknown:
@@ -122,9 +125,19 @@ func RunLines(sc *Scene, w, indent, n int, title string, pass func(*action.Run) 
 				st = sc.Theme.Good
 			}
 			l := sc.Theme.Line(w).Skip(indent).Put(sc.Theme.Dim, paint.TimeOfDay(r.Changed, sc.Now)).Skip(2).Put("", r.Request.Verb.String()+" ")
-			l.Put("", sc.Theme.FitName(paint.Clean(r.Request.Target.Ref.Name), runName)).Skip(2).Put(st, r.Phase.String())
+			if of == nil {
+				l.Put("", sc.Theme.FitName(paint.Clean(r.Request.Target.Ref.Name), runName)).Skip(2)
+			}
+			l.Put(st, r.Phase.String())
 			if r.Text != "" {
-				l.Put("", ", "+paint.Clean(r.Text))
+				l.Put("", ", ")
+				for i, s := range paint.Wrap(paint.Clean(r.Text), w-l.X) {
+					if i > 0 {
+						lines = append(lines, l.Done())
+						l = sc.Theme.Line(w).Skip(indent + len("15:04:05") + 2)
+					}
+					l.Put("", s)
+				}
 			}
 			lines = append(lines, l.Done())
 		}

@@ -156,7 +156,10 @@ func ifReleased(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string {
 		if g.P95 != g.P50 {
 			text += ", 95 % up to " + paint.IntervalText(g.P95)
 		}
-		lines = append(lines, sc.Theme.Line(w).Skip(2+len("IF RELEASED")+2).Put(sc.Theme.Dim, text).Done())
+		indent := 2 + len("IF RELEASED") + 2
+		for _, s := range paint.Wrap(text, w-indent) {
+			lines = append(lines, sc.Theme.Line(w).Skip(indent).Put(sc.Theme.Dim, s).Done())
+		}
 	}
 	return lines
 }
