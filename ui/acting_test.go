@@ -260,7 +260,7 @@ func TestARowThatWeActOnIsPending(t *testing.T) {
 	d.showsNot(t, "pending")
 	d.shows(t, `campaign a: we lead \x1b[31mit`)
 	d.pass(20)
-	d.shows(t, `campaign a  done, we lead`) // in the pane of the row
+	d.shows(t, `campaign done, we lead`) // in the pane of the row
 	d.press("a")
 	d.shows(t, "OUR LAST ACTIONS")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"coordtop/internal/action"
 	"coordtop/sources"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
@@ -224,4 +225,22 @@ func TestThePaneSaysHowMuchItLeavesOut(t *testing.T) {
 	d.press("G")
 	d.shows(t, "1 of 20 permits free now")
 	d.showsNot(t, " more lines: enter ")
+}
+
+// What came of an action is told whole, over as many lines as it needs.
+func TestTheResultOfAnActionIsNotCut(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d, op := armed(a)
+	text := "its process was ended: " + strings.Repeat("a-long-name-of-a-host:4412 ", 4) + "leads now, after 5.2 ms without"
+	op.Change(func(s *action.Status) {
+		s.Runs = []action.Run{{ID: 1, Request: action.Request{Verb: action.Crash, Target: action.TargetOf(d.State.Rows[0], nil)}, Phase: action.Seen, Changed: noon(), Text: text}}
+	})
+	d.send(terminal.WakeMsg{})
+	d.pass(20)
+	d.press("enter")
+	exact(t, d)
+	if got := strings.Join(strings.Fields(d.text()), " "); !strings.Contains(got, text) {
+		t.Errorf("the result is cut:\n%s", d.text())
+	}
 }
