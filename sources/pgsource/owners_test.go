@@ -346,3 +346,26 @@ func TestAllConnectionsOfAProgramHaveOneLetter(t *testing.T) {
 		t.Errorf("hues %d, %d, %d of %s, %s, %s", terms[0].Hue, terms[1].Hue, terms[2].Hue, terms[0].Owner.ID, terms[1].Owner.ID, terms[2].Owner.ID)
 	}
 }
+
+func TestTwoSharedOwnersOfAnElectionAreInConflict(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.PostgresOptions{})
+	a := r.session("a").do("select pg_advisory_lock_shared(4242)")
+	r.watch(Options{Selections: election()}).synced()
+	r.row("", "4242", "led", is(sources.StatusLed))
+	b := r.session("b").do("select pg_advisory_lock_shared(4242)")
+	row := r.row("", "4242", "in conflict", is(sources.StatusConflict))
+	if got := owners(row.Primitive); got != pids(pids(a.pid)+"s", pids(b.pid)+"s") && got != pids(pids(b.pid)+"s", pids(a.pid)+"s") {
+		t.Errorf("owners %s, want both", got)
+	}
+	for _, o := range row.Owners {
+		if o.Since.At.IsZero() {
+			t.Errorf("since when %s owns it is not said: nothing can draw when the conflict began", o.Label)
+		}
+	}
+	a.leave()
+	row = r.row("", "4242", "led by the one that is left", is(sources.StatusLed))
+	if got := owners(row.Primitive); got != pids(b.pid)+"s" {
+		t.Errorf("owners %s, want %d alone", got, b.pid)
+	}
+}
