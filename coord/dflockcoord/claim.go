@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/internal/lifetime"
 	"coordtop/internal/backoff"
 	"coordtop/internal/dflockwire"
 	"coordtop/internal/failure"
@@ -54,9 +54,9 @@ type slice struct {
 
 // Acquire implements coord.DriverSession.
 func (s *session) Acquire(caller context.Context, c coord.Claim) (coord.Grant, bool, error) {
-	ctx, leave, ok := s.enter(caller)
-	if !ok {
-		return nil, false, errSessionOver
+	ctx, leave, err := s.Enter(caller)
+	if err != nil {
+		return nil, false, err
 	}
 	defer leave()
 	p, err := s.newPlace(ctx, c)
@@ -180,7 +180,7 @@ func (p *place) startSlice() {
 	longest = time.Duration(dflockwire.Seconds(longest)) * time.Second
 	s := &slice{until: time.Now().Add(longest), done: make(chan struct{})}
 	p.slice = s
-	spawn.Go(p.s.cut, &p.s.tasks, func() { // ends with its answer or its connection
+	p.s.Start(p.s.cut, func() { // ends with its answer or its connection
 		defer close(s.done)
 		s.got, s.ok, s.err = p.conn.Wait(p.s.cut, p.key, longest)
 	})
@@ -251,8 +251,8 @@ func (p *place) drop(ctx context.Context) error {
 // adopt makes the grant, and learns who we are.
 func (p *place) adopt(ctx context.Context, w coord.Window) (*grant, error) {
 	g := &grant{
-		s: p.s, server: p.server, key: p.key, conn: p.conn, nonces: p.nonces(), lease: p.got[0].Lease,
-		window: w, done: make(chan struct{}),
+		Life: lifetime.NewLife(), s: p.s, server: p.server, key: p.key, conn: p.conn, nonces: p.nonces(),
+		lease: p.got[0].Lease, window: w,
 	}
 	if p.s.servers[p.server].modern {
 		g.fence = fenceIn(g.nonces[len(g.nonces)-1])
@@ -268,27 +268,25 @@ func (p *place) adopt(ctx context.Context, w coord.Window) (*grant, error) {
 			}
 		}
 	}
-	if !p.s.adopt(g) {
+	if !p.s.Add(g) {
 		return nil, errSessionOver
 	}
-	p.finish()
-	spawn.Go(p.s.cut, &p.s.tasks, g.watch) // ends with the grant
+	p.end()
+	p.s.Start(p.s.cut, g.watch) // ends with the grant
 	return g, nil
 }
 
-// finish takes the place out of the session.
-func (p *place) finish() {
+// end takes the place out of the session.
+func (p *place) end() {
 	p.ended = true
 	p.stop()
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	p.s.places = slices.DeleteFunc(p.s.places, func(o *place) bool { return o == p })
+	p.s.Remove(p)
 }
 
 // leave gives up what is claimed and ends the connection. The error wraps coord.ErrUncertain
 // where something may be ours, now or later.
 func (p *place) leave(ctx context.Context) error {
-	p.finish()
+	p.end()
 	defer p.conn.Close()
 	ctx, cancel := context.WithTimeout(ctx, graceTime)
 	defer cancel()

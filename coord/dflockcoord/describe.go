@@ -16,9 +16,9 @@ const mostListed = 10_000
 // Describe implements coord.Describer. A key that the server does not list has no owners.
 func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
 	caller := ctx
-	ctx, leave, ok := s.enter(ctx)
-	if !ok {
-		return coord.Description{}, errSessionOver
+	ctx, leave, err := s.Enter(ctx)
+	if err != nil {
+		return coord.Description{}, err
 	}
 	defer leave()
 	n, err := s.driver.serverOf(name)

@@ -83,7 +83,7 @@ func look(ctx context.Context, dialer dflockwire.Dialer) (server, error) {
 	if s.namespaces, err = conn.Ping(ctx); err == nil && s.namespaces {
 		var stats dflockwire.Stats
 		stats, err = conn.Stats(ctx)
-		s.modern = err == nil && !stats.Signals
+		s.modern = err == nil && stats.Signals == nil
 	}
 	return s, classify(err)
 }

@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/internal/lifetime"
 	"coordtop/internal/dflockwire"
 	"coordtop/internal/failure"
-	"coordtop/internal/spawn"
 )
 
 // grant is what we own on one connection: a lock, or permits of a semaphore.
 type grant struct {
+	*lifetime.Life
 	s      *session
 	server int
 	key    dflockwire.Key
@@ -25,12 +26,10 @@ type grant struct {
 	lease  time.Duration
 	owner  string
 	fence  uint64
-	done   chan struct{}
 
 	mu      sync.Mutex
 	window  coord.Window
 	renewal *renewal // under way
-	err     error    // why done is closed
 }
 
 // renewal is a request to renew. It outlives the call that began it: an answer that comes
@@ -83,27 +82,11 @@ func (g *grant) Info() coord.GrantInfo {
 	return coord.GrantInfo{Owner: g.owner, Fence: g.fence, Window: g.window}
 }
 
-// Done implements coord.Grant.
-func (g *grant) Done() <-chan struct{} { return g.done }
-
-// Err implements coord.Grant.
-func (g *grant) Err() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.err
-}
-
 // finish ends the grant on our side; false when it was over before.
 func (g *grant) finish(err error) bool {
-	g.mu.Lock()
-	first := g.err == nil
+	first := g.Finish(err)
 	if first {
-		g.err = err
-		close(g.done)
-	}
-	g.mu.Unlock()
-	if first {
-		g.s.forget(g)
+		g.s.Remove(g)
 	}
 	return first
 }
@@ -121,7 +104,7 @@ func (g *grant) lost(err error) bool {
 // does not, or has not noticed, it is told over another connection.
 func (g *grant) watch() {
 	select {
-	case <-g.done:
+	case <-g.Done():
 		return
 	case <-g.conn.Done():
 	}
@@ -139,9 +122,9 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	if err := g.Err(); err != nil {
 		return coord.Window{}, fmt.Errorf("renewing: %w: %w", coord.ErrLost, err)
 	}
-	ctx, leave, ok := g.s.enter(ctx)
-	if !ok {
-		return coord.Window{}, fmt.Errorf("renewing: %w: %w", coord.ErrLost, errSessionOver)
+	ctx, leave, err := g.s.Enter(ctx)
+	if err != nil {
+		return coord.Window{}, fmt.Errorf("renewing: %w: %w", coord.ErrLost, err)
 	}
 	defer leave()
 	g.mu.Lock()
@@ -149,7 +132,7 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 	if r == nil {
 		r = &renewal{done: make(chan struct{})}
 		g.renewal = r
-		spawn.Go(g.s.cut, &g.s.tasks, func() { g.renew(r) }) // ends with its answer or its connection
+		g.s.Start(g.s.cut, func() { g.renew(r) }) // ends with its answer or its connection
 	}
 	g.mu.Unlock()
 	select {
@@ -202,8 +185,8 @@ func renewAll(ctx context.Context, conn *dflockwire.Conn, k dflockwire.Key, nonc
 // Release implements coord.Grant. When the session closes at the same time it is the session
 // that gives it back.
 func (g *grant) Release(ctx context.Context) error {
-	ctx, leave, ok := g.s.enter(ctx)
-	if !ok {
+	ctx, leave, err := g.s.Enter(ctx)
+	if err != nil {
 		return nil
 	}
 	defer leave()
@@ -254,5 +237,5 @@ func (g *grant) Abandon() {
 }
 
 func (g *grant) detach() {
-	g.s.driver.keepAbandoned(g.s.life, g.conn.Detach(), 2*g.lease) // a renewal may be on its way
+	g.s.driver.keepAbandoned(g.s.Open(), g.conn.Detach(), 2*g.lease) // a renewal may be on its way
 }

@@ -9,14 +9,13 @@ import (
 	"coordtop/internal/backoff"
 	"coordtop/internal/dflockwire"
 	"coordtop/internal/failure"
-	"coordtop/internal/spawn"
 )
 
 // Enqueue implements coord.Queuer.
 func (s *session) Enqueue(caller context.Context, c coord.Claim) (coord.Place, error) {
-	ctx, leave, ok := s.enter(caller)
-	if !ok {
-		return nil, errSessionOver
+	ctx, leave, err := s.Enter(caller)
+	if err != nil {
+		return nil, err
 	}
 	defer leave()
 	p, err := s.newPlace(ctx, c)
@@ -26,14 +25,11 @@ func (s *session) Enqueue(caller context.Context, c coord.Claim) (coord.Place, e
 	if err := p.join(ctx); err != nil {
 		return nil, errors.Join(p.failed(caller, ctx, err), p.leave(context.WithoutCancel(ctx)))
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	if !s.Add(p) {
 		p.conn.Close()
 		return nil, errSessionOver
 	}
-	s.places = append(s.places, p)
-	spawn.Go(p.life, &s.tasks, p.keep) // ends with the place
+	s.Start(p.life, p.keep) // ends with the place
 	return p, nil
 }
 
@@ -88,9 +84,9 @@ func (p *place) tend() {
 
 // Wait implements coord.Place.
 func (p *place) Wait(caller context.Context) (coord.Grant, bool, error) {
-	ctx, leave, ok := p.s.enter(caller)
-	if !ok {
-		return nil, false, errSessionOver
+	ctx, leave, err := p.s.Enter(caller)
+	if err != nil {
+		return nil, false, err
 	}
 	defer leave()
 	select {
@@ -127,3 +123,10 @@ func (p *place) Leave(ctx context.Context) error {
 	}
 	return p.leave(ctx)
 }
+
+// finish, giveBack and detach are for the end of the session.
+func (p *place) finish(error) bool { return true }
+
+func (p *place) giveBack(ctx context.Context) error { return p.Leave(ctx) }
+
+func (p *place) detach() { p.conn.Close() }

@@ -21,7 +21,7 @@
 //
 // # Answers
 //
-// Each refusal of the server is one of the Err values here, for errors.Is: some pass by
+// Each refusal of the server is a Refusal, for errors.Is: some pass by
 // themselves (ErrMaxLocks, ErrMaxWaiters, ErrDraining), some do not (ErrAuth,
 // ErrLimitMismatch while the key is in use). What no dflockd answers is ErrProtocol: the
 // server is another one. A nonce is the proof of a grant, and a secret; no error holds one.

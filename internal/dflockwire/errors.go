@@ -12,19 +12,50 @@ import (
 	"coordtop/internal/failure"
 )
 
-// What a server refuses with; the word on the wire stands in brackets.
-var (
-	ErrMaxLocks        = errors.New("the server has as many keys as it may have (error_max_locks): raise --max-locks, or wait until unused ones are forgotten")
-	ErrMaxWaiters      = errors.New("the queue of this key is full (error_max_waiters): try again later, or raise --max-waiters")
-	ErrLimitMismatch   = errors.New("the key has another limit at the server (error_limit_mismatch): it can change a minute after the last use of the key")
-	ErrAlreadyEnqueued = errors.New("this connection stands in the queue of the key already (error_already_enqueued)")
-	ErrNotEnqueued     = errors.New("this connection does not stand in the queue of the key any more (error_not_enqueued)")
-	ErrLeaseExpired    = errors.New("the lease ended before the claim was waited for (error_lease_expired)")
-	ErrDraining        = errors.New("the server is shutting down (error_draining)")
-	ErrAuth            = errors.New("the server refuses the auth token, or wants one (error_auth)")
-	// ErrRejected: not owned with this nonce, or the server does not understand the request.
-	ErrRejected = errors.New("the server refuses (error)")
+// Refusal is the word with which a server refuses.
+type Refusal string
 
+// The refusals. ErrRejected: nothing is owned with this nonce, or the server does not
+// understand the request, or it ends while a claim waits.
+const (
+	ErrRejected        Refusal = "error"
+	ErrMaxLocks        Refusal = "error_max_locks"
+	ErrMaxWaiters      Refusal = "error_max_waiters"
+	ErrLimitMismatch   Refusal = "error_limit_mismatch"
+	ErrAlreadyEnqueued Refusal = "error_already_enqueued"
+	ErrNotEnqueued     Refusal = "error_not_enqueued"
+	ErrLeaseExpired    Refusal = "error_lease_expired"
+	ErrDraining        Refusal = "error_draining"
+	ErrAuth            Refusal = "error_auth"
+)
+
+func sentences() map[Refusal]string {
+	return map[Refusal]string{
+		ErrRejected:        "the server refuses",
+		ErrMaxLocks:        "the server has as many keys as it may have: raise --max-locks, or wait until unused ones are forgotten",
+		ErrMaxWaiters:      "the queue of this key is full: try again later, or raise --max-waiters",
+		ErrLimitMismatch:   "the key has another limit at the server, which can change a minute after the last use of the key",
+		ErrAlreadyEnqueued: "this connection stands in the queue of the key already",
+		ErrNotEnqueued:     "this connection does not stand in the queue of the key any more",
+		ErrLeaseExpired:    "the lease ended before the claim was waited for",
+		ErrDraining:        "the server is shutting down",
+		ErrAuth:            "the server wants another auth token, or none",
+	}
+}
+
+// Error is a sentence, with the word for the server's documentation.
+func (r Refusal) Error() string { return sentences()[r] + " (" + string(r) + ")" }
+
+// refusal is the refusal that an answer begins with; nil: it is none.
+func refusal(word string) error {
+	if r := Refusal(word); sentences()[r] != "" {
+		return r
+	}
+	return nil
+}
+
+// Other ends of a request.
+var (
 	// ErrProtocol: no dflockd answers so.
 	ErrProtocol = errors.New("not an answer of a dflockd server")
 	// ErrHungUp: the server closed the connection.
@@ -37,43 +68,19 @@ var (
 	ErrInvalid = errors.New("cannot be sent")
 )
 
-func refusal(word string) error {
-	switch word {
-	case "error":
-		return ErrRejected
-	case "error_max_locks":
-		return ErrMaxLocks
-	case "error_max_waiters":
-		return ErrMaxWaiters
-	case "error_limit_mismatch":
-		return ErrLimitMismatch
-	case "error_already_enqueued":
-		return ErrAlreadyEnqueued
-	case "error_not_enqueued":
-		return ErrNotEnqueued
-	case "error_lease_expired":
-		return ErrLeaseExpired
-	case "error_draining":
-		return ErrDraining
-	case "error_auth":
-		return ErrAuth
-	}
-	return nil
-}
-
 // unexpected is the error about an answer that is not shown: it may hold a nonce.
 func unexpected(what string) error { return fmt.Errorf("%s: %w", what, ErrProtocol) }
 
 // connectError says in words for people why there is no connection.
 func connectError(addr string, err error) error {
-	var op *net.OpError
-	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return failure.Sentence(fmt.Sprintf("cannot connect to %s: no answer in time", addr), err, ErrSilent)
-	case errors.As(err, &op) && op.Op == "dial":
-		return failure.Sentence(fmt.Sprintf("cannot connect to %s: %v", addr, op.Err), err)
+	why := err
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		why = op.Err
 	}
-	return failure.Sentence(fmt.Sprintf("cannot connect to %s: %v", addr, err), err)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		why = ErrSilent
+	}
+	return failure.Sentence(fmt.Sprintf("cannot connect to %s: %v", addr, why), err, why)
 }
 
 // hungUp makes one of what the end of a connection can look like.
