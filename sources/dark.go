@@ -72,8 +72,10 @@ func lightened(list []Dark, to time.Time) []Dark {
 	return list
 }
 
-// unseen adds a stretch that is over, to the last one where they meet.
+// unseen adds a stretch that is over, to the last one where they meet. When the row was seen to be
+// free it was seen.
 func (r *Row) unseen(from, to time.Time) {
+	from = later(from, r.Nobody.At)
 	var list []Dark
 	if r.unknown != nil {
 		list = r.unknown.list

@@ -64,3 +64,23 @@ func TestAnOwnerThatMayHaveRenewedUnseenHasNotExpired(t *testing.T) {
 		})
 	}
 }
+
+// TestNobodyIsLastWhereTheUnseenStretchBeganBeforeTheEnd has a source tell as unseen what followed
+// the sending of the look that showed the row free.
+func TestNobodyIsLastWhereTheUnseenStretchBeganBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		w.start()
+		w.list(election("app", leased("a", time.Hour)))
+		time.Sleep(time.Second)
+		w.set(election("app"))
+		free := time.Now()
+		time.Sleep(4 * time.Second)
+		w.tell(sources.Change{Unseen: []sources.Unseen{{Ref: w.row("app").Ref, From: free.Add(-time.Millisecond), To: time.Now()}}, Alive: []string{"main"}})
+		time.Sleep(time.Second)
+		w.set(election("app", leased("c", time.Hour)))
+		if e := w.last(sources.EventAcquired); e.Gap.Min > time.Second || e.Last != (sources.OwnerRef{}) {
+			t.Errorf("the event tells a gap of %v after %v, and another may have owned it", e.Gap, e.Last)
+		}
+	})
+}
