@@ -291,7 +291,6 @@ func (s *Session) receive(msg *pb.SessionResponse) {
 		if id, err, ok := answerOf(msg); ok {
 			if a := s.table.answered(id, msg, err); a != nil {
 				s.proveLocked(a.sent)
-				s.timedLocked(a)
 				if a.verb != verbPing && a.sent.After(s.newest) {
 					s.newest = a.sent
 				}

@@ -24,8 +24,8 @@ type SemaphoreState struct {
 	// Fired reports whether a watch notified us of a change and this read answers that: what is new
 	// in it was pushed, not only read.
 	Fired bool
-	// Since, where Fired, is after when the change happened. Zero: it was pushed without
-	// delay, and happened at At as nearly as the network lets us know.
+	// Since, where Fired, is after when the change happened: the sending of the newest request
+	// that was answered before the watch notified us, on the stream that carries both in order.
 	Since time.Time
 	// Err is why the service will not let us read it (coord.ErrRefused); the name is not
 	// followed any more.
@@ -56,7 +56,7 @@ func (s *Session) stateLocked(r *request) (SemaphoreState, error) {
 }
 
 // Look reads a semaphore now, owners and waiters included. That there is none is not an
-// error but a Sight that says so. A watch that follows the same semaphore is not disturbed.
+// error but a SemaphoreState that says so. A watch that follows the same semaphore is not disturbed.
 func (s *Session) Look(ctx context.Context, name string) (SemaphoreState, error) {
 	state, err := s.describeNow(ctx, name)
 	if err != nil {

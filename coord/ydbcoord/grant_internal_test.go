@@ -7,7 +7,7 @@ import (
 	"coordtop/coord"
 )
 
-func TestGuardBelievesOnlySightsThatWereAskedForAfterTheGrant(t *testing.T) {
+func TestGuardBelievesOnlyStatesThatWereAskedForAfterTheGrant(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

@@ -1,53 +1,45 @@
 package ydbcoord_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 
-	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
 )
 
-func TestANoticeThatWasHeldBackOnItsWaySaysSinceWhen(t *testing.T) {
+func TestAFiredWatchSaysWhichAnswerCameBeforeIt(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(t *testing.T, b *bench) {
 		if err := b.CreateSemaphore(node, "s", 1, nil); err != nil {
 			t.Fatal(err)
 		}
-		const long = 30 * time.Second
-		s, err := b.driver(t, ydbcoord.Options{}).OpenSession(t.Context(), coord.SessionOptions{TTL: long})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(s.Abandon)
-		keep(t, s)
+		s := b.session(t, ydbcoord.Options{})
 		f := s.Follow()
 		if err := f.Add("s"); err != nil {
 			t.Fatal(err)
 		}
-		next(t, f)
-		time.Sleep(long/3 - time.Second) // a second before the next ping
-		b.BlackHole(0, true)
-		silent := time.Now()
-		time.Sleep(2 * time.Second)
-		if err := b.UpdateSemaphore(node, "s", []byte("x")); err != nil {
-			t.Fatal(err)
+		if state := next(t, f); state.Fired || !state.Since.IsZero() {
+			t.Errorf("no watch has fired: %+v", state)
 		}
-		happened := time.Now()
-		time.Sleep(time.Second)
-		b.BlackHole(0, false)
-		state := next(t, f)
-		if !state.Fired || state.Since.IsZero() || state.Since.After(happened) || state.Since.Before(silent.Add(-long/3)) {
-			t.Errorf("told after %v; it happened at %v, the connection was silent from %v on", state.Since, happened, silent)
-		}
-		time.Sleep(long) // pings are answered again
-		if err := b.UpdateSemaphore(node, "s", []byte("y")); err != nil {
-			t.Fatal(err)
-		}
-		if state := next(t, f); !state.Fired || !state.Since.IsZero() {
-			t.Errorf("told at once: %+v", state)
+		for held := range 4 {
+			time.Sleep(time.Millisecond)
+			pinged := time.Now()
+			if _, err := s.Renew(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Millisecond)
+			b.BlackHole(0, true)
+			if err := b.UpdateSemaphore(node, "s", fmt.Append(nil, held)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(held) * ttl / 10)
+			b.BlackHole(0, false)
+			if state := next(t, f); !state.Fired || !state.Since.Equal(pinged) {
+				t.Errorf("since %v, the last ping that was answered was sent at %v", state.Since, pinged)
+			}
 		}
 	})
 }
@@ -97,42 +89,5 @@ func TestASessionIsTrustedFromTheFirstSendingOfWhatIsSentOnceMore(t *testing.T) 
 			t.Errorf("trusted for %v after the first sending, want %v", trusted, ttl)
 		}
 		b.BlackHole(0, false)
-	})
-}
-
-func TestANoticeSaysSinceWhenIfThePingsHadStopped(t *testing.T) {
-	t.Parallel()
-	bubble(t, func(t *testing.T, b *bench) {
-		if err := b.CreateSemaphore(node, "s", 1, nil); err != nil {
-			t.Fatal(err)
-		}
-		s := b.session(t, ydbcoord.Options{})
-		f := s.Follow()
-		if err := f.Add("s"); err != nil {
-			t.Fatal(err)
-		}
-		next(t, f)
-		for _, data := range []string{"x", "y"} {
-			for range 5 {
-				if _, err := s.Renew(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(50 * time.Millisecond)
-			}
-			if err := b.UpdateSemaphore(node, "s", []byte(data)); err != nil {
-				t.Fatal(err)
-			}
-			if state := next(t, f); !state.Fired || !state.Since.IsZero() {
-				t.Errorf("told after %v, and it was pinged all the time", state.Since)
-			}
-			last := time.Now()
-			time.Sleep(300 * time.Millisecond) // as a program that is suspended
-			if err := b.UpdateSemaphore(node, "s", []byte(data+data)); err != nil {
-				t.Fatal(err)
-			}
-			if state := next(t, f); !state.Fired || state.Since.IsZero() || state.Since.After(last) {
-				t.Errorf("told after %v, the last ping was sent at %v", state.Since, last)
-			}
-		}
 	})
 }

@@ -77,22 +77,18 @@ type table struct {
 	lanes  map[string][]*request
 	newest map[string]*request // the last update of a name that is not over
 	ready  []*request          // to be sent, in this order
-	pings  map[uint64]*request // those of open that are pings
 }
 
 func newTable() table {
-	return table{open: map[uint64]*request{}, lanes: map[string][]*request{}, newest: map[string]*request{}, pings: map[uint64]*request{}}
+	return table{open: map[uint64]*request{}, lanes: map[string][]*request{}, newest: map[string]*request{}}
 }
 
 func (t *table) add(r *request) {
 	t.last++
 	r.id = t.last
 	t.open[r.id] = r
-	switch r.verb {
-	case verbUpdate:
+	if r.verb == verbUpdate {
 		t.newest[r.name] = r
-	case verbPing:
-		t.pings[r.id] = r
 	}
 	t.line(r)
 }
@@ -155,7 +151,6 @@ func (t *table) end(r *request, err error) {
 		return
 	}
 	delete(t.open, r.id)
-	delete(t.pings, r.id)
 	if t.newest[r.name] == r {
 		delete(t.newest, r.name)
 	}

@@ -60,9 +60,6 @@ type Session struct {
 	left          map[string]struct{} // names of abandoned grants, which the service counts as ours
 	grants        []*grant            // oldest first
 	watches       *watches
-	trip          time.Duration // round trip of the last ping; 0: none was answered yet
-	pinged        time.Time     // sending of the last ping that was answered
-	pause         time.Duration // the shortest between the sending of two of them; 0: not known yet
 }
 
 var (

@@ -44,8 +44,7 @@ type watched struct {
 	state     watchState
 	request   uint64    // armed: the describe that armed it
 	again     bool      // being asked: ask once more after the answer
-	fired     bool      // the watch has notified of a change that was not read yet
-	since     time.Time // fired: see Sight.Since
+	since     time.Time // the watch has notified of a change that was not read yet: see SemaphoreState.Since; zero: it has not
 	due       time.Time // slow: when to ask
 	pause     time.Duration
 }
@@ -162,16 +161,16 @@ func (w *watches) sendOneLocked(e *watched) {
 	r := newRequest(verbArm, e.name, func(id uint64, _ time.Time) *pb.SessionRequest {
 		return describeMessage(id, e.name, true)
 	})
-	fired, since := e.fired, e.since
-	r.then = func() { w.answeredLocked(e, r, fired, since) }
-	e.state, e.again, e.fired = beingAsked, false, false
+	since := e.since
+	r.then = func() { w.answeredLocked(e, r, since) }
+	e.state, e.again, e.since = beingAsked, false, time.Time{}
 	w.asking++
 	w.s.addLocked(r)
 }
 
-// answeredLocked takes in the answer to an arming describe. Whether it answers a watch that
-// fired, and since when that can be, was noted when it did.
-func (w *watches) answeredLocked(e *watched, r *request, fired bool, since time.Time) {
+// answeredLocked takes in the answer to an arming describe. since is not zero where it answers a
+// watch that fired.
+func (w *watches) answeredLocked(e *watched, r *request, since time.Time) {
 	w.asking--
 	if w.s.err != nil || errors.Is(r.err, errSuperseded) {
 		return // the stream is gone, and attachedLocked begins anew
@@ -181,9 +180,7 @@ func (w *watches) answeredLocked(e *watched, r *request, fired bool, since time.
 		return // nobody wants to know any more
 	}
 	state, err := w.s.stateLocked(r)
-	if fired {
-		state.Fired, state.Since = true, w.s.firedSinceLocked(&state, since)
-	}
+	state.Fired, state.Since = !since.IsZero(), since
 	switch {
 	case err != nil && !errors.Is(err, coord.ErrRefused):
 		w.delayLocked(e)
@@ -213,8 +210,8 @@ func (w *watches) answeredLocked(e *watched, r *request, fired bool, since time.
 // more.
 func (w *watches) changedLocked(request uint64) {
 	if e := w.armed[request]; e != nil {
-		if !e.fired {
-			e.fired, e.since = true, w.s.silentSinceLocked(time.Now())
+		if e.since.IsZero() {
+			e.since = w.s.proof
 		}
 		w.askLocked(e)
 	}
@@ -271,7 +268,7 @@ func (w *watches) attachedLocked() {
 	w.asking = 0
 	clear(w.armed)
 	for _, e := range w.byName {
-		e.fired = false
+		e.since = time.Time{}
 		w.queueLocked(e)
 	}
 	w.sendLocked()

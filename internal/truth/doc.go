@@ -20,8 +20,8 @@
 //     came or left has a change
 //     of that row and that owner, of its own, which may have happened in the printed
 //     (after, at]. Where after is null it happened within 25 ms of `at`, or before by no more
-//     than the slack of a busy machine (-slack); on Redis, where each push is proved to be
-//     prompt, without that slack.
+//     than the slack of a busy machine (-slack); on Redis and YDB, where each push is proved to
+//     be prompt, without that slack.
 //   - Every true change has a line, but for two kinds, which are counted and printed: what
 //     came and went within one interval, that is within the printed sampling plus the slack or
 //     within the stretch of one line, of its row or of another (where a link was silent for less
@@ -30,13 +30,13 @@
 //     before.
 //   - owner, previous and last are those of the truth, by id, label and fence. last may be null
 //     only where the lines before name no end of this row, there was darkness since, or the row
-//     was read anew or made anew; on Redis also where the end or the take-over is told in
+//     was read anew or made anew; on Redis and YDB also where the end or the take-over is told in
 //     a stretch of more than 25 ms. The link was held up then, and in the stretch another may
 //     have taken the row and given it up, which the server tells nobody afterwards. Where last
 //     names somebody it is the true one, or the one before who came and went within one interval.
 //   - gap_ms holds the time in which nobody owned the row, at a stretch before the take-over.
 //     Somebody who came and went within one interval is not counted against it, unless on
-//     Redis, after more than 50 ms; somebody who did so in darkness is.
+//     Redis and YDB, after more than 50 ms; somebody who did so in darkness is.
 //   - A cause is the true one, or unknown, or follows from the lease and is marked inferred:
 //     expired where the owner is seen gone when its lease is over, released where before, but
 //     never where it ran out; session_ended where the owner's session is seen gone with it. An
@@ -49,10 +49,8 @@
 //   - The lines do not contradict each other: applied one after the other they end in the
 //     true owners and the true queue.
 //
-// On Redis the link also stalls for less than a second, as often as it is cut: the source says
-// nothing of that, and its lines must be true. What the other sources cannot notice is left
-// out: there a link that holds bytes back so shortly makes a push late, and its change is told
-// at the wrong instant.
+// On Redis and YDB, which push, the link also stalls for less than a second, as often as it is
+// cut: the source says nothing of that, and its lines must be true.
 //
 // # Running it
 //

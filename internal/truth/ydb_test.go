@@ -54,7 +54,7 @@ func TestLinesOfYDBAreTrue(t *testing.T) {
 	t.Cleanup(func() { _ = conn.Close() })
 	a := &ydbActor{trial: r, ydbRecorder: newYDBRecorder(server, r.history), conn: conn}
 	t.Cleanup(a.quit)
-	rules := rules{queue: 5 * time.Second, special: map[string]special{}}
+	rules := rules{proved: true, queue: 5 * time.Second, special: map[string]special{}}
 	url := "grpc://" + r.proxy.Addr() + "/local?node=" + ydbNode
 	for i := range 12 {
 		row := &ydbRow{name: fmt.Sprintf("leader-%d", i), kind: "election", limit: 1}

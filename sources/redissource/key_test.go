@@ -235,7 +235,7 @@ func TestPushedChangeIsAnInstantOnlyIfAllWasPrompt(t *testing.T) {
 		{"the last look was later than the ping", old, r, span{ms(100), ms(1002)}},
 	}
 	for _, tt := range tests {
-		if got := told(span{ms(100), tt.r.got}, tt.r, tt.n, promptness); got != tt.want {
+		if got := told(span{ms(100), tt.r.got}, tt.r, tt.n, sources.Promptness); got != tt.want {
 			t.Errorf("%s: %v to %v", tt.name, got.after, got.at)
 		}
 	}

@@ -3,6 +3,8 @@ package redissource
 import (
 	"sync"
 	"time"
+
+	"coordtop/sources"
 )
 
 // pulse knows how far a connection on which the server pushes can be believed, from its pings
@@ -15,26 +17,18 @@ type pulse struct {
 	heard       time.Time   // when that answer came
 	told        time.Time   // when it was last told that the server answers
 	roundTrip   time.Duration
-	trips       [16]time.Duration // the last round trips, in no order
-	answers     int
+	trips       sources.RoundTrips
 }
 
-// A push counts as told where it is proved to have arrived within promptness of what it
-// tells. A link that is farther away than that may take three round trips, up to promptest.
-const (
-	promptness = 25 * time.Millisecond
-	promptest  = 300 * time.Millisecond
-)
-
 // pingPause is the pause between two pings. It bounds how long a push can be late without
-// being found out, so it is below promptness; a link that is farther away is granted more.
+// being found out, so it is below sources.Promptness; a link that is farther away is granted more.
 const pingPause = 20 * time.Millisecond
 
 // pause is the one before the next ping: longest at most.
 func (p *pulse) pause(longest time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return min(max(pingPause, 2*p.shortestLocked()), longest)
+	return min(max(pingPause, 2*p.trips.Shortest()), longest)
 }
 
 // pingDue reports whether a ping is of use. While one waits for its answer another is sent
@@ -44,18 +38,6 @@ func (p *pulse) pingDue(now time.Time, longest time.Duration) bool {
 	defer p.mu.Unlock()
 	n := len(p.outstanding)
 	return n == 0 || now.Sub(p.outstanding[n-1]) >= longest
-}
-
-// shortestLocked is the shortest of the last round trips: what the link takes when nothing
-// holds it up. 0: none was measured.
-func (p *pulse) shortestLocked() time.Duration {
-	shortest := time.Duration(0)
-	for _, t := range p.trips {
-		if t > 0 && (shortest == 0 || t < shortest) {
-			shortest = t
-		}
-	}
-	return shortest
 }
 
 func (p *pulse) sent(at time.Time) {
@@ -82,15 +64,14 @@ func (p *pulse) confirm(sent, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.confirmed, p.heard = sent, now
-	if trip := max(now.Sub(sent), time.Microsecond); trip < p.shortestLocked() {
+	if trip := max(now.Sub(sent), time.Microsecond); trip < p.trips.Shortest() {
 		p.measuredLocked(trip)
 	}
 }
 
 func (p *pulse) measuredLocked(trip time.Duration) {
 	p.roundTrip = trip
-	p.trips[p.answers%len(p.trips)] = trip
-	p.answers++
+	p.trips.Add(trip)
 }
 
 // tellAlive reports whether it is to be told that the server answers, which is not done
@@ -117,7 +98,7 @@ func (p *pulse) reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.outstanding, p.confirmed, p.heard, p.told, p.roundTrip = nil, time.Time{}, time.Time{}, time.Time{}, 0
-	p.trips, p.answers = [16]time.Duration{}, 0
+	p.trips = sources.RoundTrips{}
 }
 
 // silence is for how long nothing was heard, while a ping waits for its answer; else 0.
@@ -144,7 +125,7 @@ func (p *pulse) trip() time.Duration {
 func (p *pulse) tolerance() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return min(max(promptness, 3*p.shortestLocked()), promptest)
+	return p.trips.Tolerance()
 }
 
 // notice describes a push that arrives now.

@@ -193,7 +193,7 @@ func TestAPushIsAsOldAsTheLastAnsweredPingAtMost(t *testing.T) {
 	if n := p.notice(at(1501 * time.Millisecond)); n.floor != at(time.Second) || prompt(1501*time.Millisecond) {
 		t.Errorf("after a slow answer: %+v", n)
 	}
-	if p.tolerance() != promptness || p.pause(time.Second) != pingPause {
+	if p.tolerance() != sources.Promptness || p.pause(time.Second) != pingPause {
 		t.Errorf("one slow answer makes no slow link: %v, %v", p.tolerance(), p.pause(time.Second))
 	}
 	if s := p.silence(at(3 * time.Second)); s != 0 {

@@ -102,7 +102,9 @@ func (r *rig) ranOut(name string) sources.Event {
 }
 
 // unproved reports whether the machine was too busy for e to be known better than as a span.
-func unproved(e sources.Event) bool { return !e.After.IsZero() && e.At.Sub(e.After) > promptness }
+func unproved(e sources.Event) bool {
+	return !e.After.IsZero() && e.At.Sub(e.After) > sources.Promptness
+}
 
 // leaders is what most tests select.
 func leaders() []Selection {

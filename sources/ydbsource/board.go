@@ -130,6 +130,29 @@ func (b *board) set(c *sources.Change, e *entry, p *sources.Primitive) {
 
 // take compares a sight with what is known, and returns what is to be told.
 func (b *board) take(e *entry, sight ydbcoord.SemaphoreState) []sources.Change {
+	from := e.unseenSince(sight)
+	changes := b.compare(e, sight)
+	if !from.IsZero() {
+		unseen := []sources.Unseen{{Ref: b.ref(e), From: from, To: sight.At}}
+		changes = slices.Insert(changes, 0, sources.Change{Unseen: unseen, At: sight.At})
+	}
+	return changes
+}
+
+// unseenSince is since when somebody may have come and gone at what was free before the sight;
+// zero: nobody can have. A notice that was late may be of that, and what does not exist may not
+// have been looked for when that was due.
+func (e *entry) unseenSince(sight ydbcoord.SemaphoreState) time.Time {
+	switch {
+	case !e.got || e.denied || e.shown == nil || len(e.shown.Owners) > 0:
+		return time.Time{}
+	case e.absent && sight.At.Sub(e.asked) > 2*longestWait:
+		return e.asked
+	}
+	return sight.Since
+}
+
+func (b *board) compare(e *entry, sight ydbcoord.SemaphoreState) []sources.Change {
 	old, after := e.shown, e.asked
 	first, wasAbsent := !e.got, e.absent
 	e.note(sight)

@@ -18,11 +18,11 @@
 // A watch a semaphore tells of its owners and its data; it fires once and is armed anew by
 // the describe that reads what has changed. So a change of owner is told at the instant of
 // that answer (Change.After zero), and what comes and goes between two describes is not
-// seen. Where a ping waited for its answer when the watch fired, or the describe took long,
-// bytes may have been held back on the way; where no ping was sent for longer than two of
-// their pauses, this program was suspended: then the change is told with the stretch since
-// the last request that was answered. What is held back for less than that, about 125 ms, is
-// told at the instant at which it came.
+// seen. What was sent before a ping that was answered had arrived by then. So an answer that
+// comes more than sources.Promptness after the sending of the last such ping before the watch
+// fired (bytes were held back on the way, this program was suspended, or much fired at once)
+// is told with the stretch since then. The pings are answered by the YDB node of the stream:
+// what the tablet behind it sends late is told at the instant at which it comes.
 //
 // Of the queue the service tells nothing. It comes with every describe, and is looked at
 // besides: every Options.PollMin where it is selected, every two seconds where it is
@@ -46,7 +46,7 @@
 //
 // # Silence and loss
 //
-// The session's ping, 20 times a second on the stream that carries the pushes, is the proof of
+// The session's ping, 50 times a second on the stream that carries the pushes, is the proof of
 // life. When the stream ends, the rows of the node are stale at once; the session attaches
 // again by itself, and everything is read anew. A session that is over, or whose pings are
 // not answered for four seconds, is replaced. A node that does not exist is an answer: what

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"coordtop/coord"
 	"coordtop/internal/emulator/ydbtest"
 	"coordtop/sources"
 )
@@ -56,6 +57,55 @@ func TestAGapHoldsOnlyWhatWasObservedOfIt(t *testing.T) {
 		}
 		if sum := before + after + time.Millisecond; gaps.Sum.Min > sum {
 			t.Errorf("gaps of %v in all, of which no more than %v was observed", gaps.Sum, sum)
+		}
+		r.Stop()
+	})
+}
+
+// TestNoGapIsCountedOverWhoMayHaveComeAndGone has b come and go while bytes are held back, and
+// between two looks at a mutex that are far apart because there are many.
+func TestNoGapIsCountedOverWhoMayHaveComeAndGone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := serve(t, ydbtest.Options{InMemory: true}, "leader")
+		selected := elections("leader")
+		for _, name := range many(200) {
+			selected = append(selected, Selection{Name: name, Kind: sources.KindMutex})
+		}
+		mutex := many(1)[0]
+		r.watch(Options{Selections: selected}).synced()
+		b, c := r.session(1, testLimit), r.session(1, testLimit)
+		lock := func(s *coord.Session) *coord.Lease {
+			l, err := s.Mutex(mutex, coord.MutexOptions{}).Lock(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		r.resign(r.lead(b, "leader", "a"))
+		first := lock(b)
+		r.Event(sources.EventAcquired, mutex)
+		time.Sleep(time.Second)
+		if err := first.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.Event(sources.EventReleased, mutex)
+		time.Sleep(time.Minute)
+		r.BlackHole(0, true)
+		r.resign(r.lead(b, "leader", "b"))
+		if err := lock(b).Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		gone := time.Now()
+		time.Sleep(80 * time.Millisecond)
+		r.BlackHole(0, false)
+		time.Sleep(20 * time.Second)
+		r.lead(c, "leader", "c")
+		lock(c)
+		for _, name := range []string{"leader", mutex} {
+			if e := r.Event(sources.EventAcquired, name); e.Gap.Min > e.At.Sub(gone) || e.Last != (sources.OwnerRef{}) {
+				t.Errorf("the gap of %s is told as %v after %+v, and b left it %v before", name, e.Gap, e.Last, e.At.Sub(gone))
+			}
 		}
 		r.Stop()
 	})

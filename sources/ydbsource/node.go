@@ -248,7 +248,7 @@ func (n *node) tell(c sources.Change) error {
 	if c.Synced {
 		n.listed = time.Now()
 	}
-	if c.About == nil && len(c.Set) == 0 && len(c.Gone) == 0 && !c.Gap && !c.Synced && c.Down == nil {
+	if c.About == nil && len(c.Set) == 0 && len(c.Gone) == 0 && len(c.Unseen) == 0 && !c.Gap && !c.Synced && c.Down == nil {
 		return nil
 	}
 	return n.link.Tell(c)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -36,38 +37,44 @@ func TestElectionShowsLeaderFenceAndData(t *testing.T) {
 
 func TestHandOverIsOneToldChangeOfOwner(t *testing.T) {
 	t.Parallel()
-	r := serve(t, ydbtest.Options{}, "leader")
-	first := r.lead(r.person(), "leader", "a")
-	r.campaign(r.person(), "leader", "b")
-	r.watch(Options{Selections: elections("leader")}).synced()
-	r.resign(first)
-	e := r.Event(sources.EventOwnerChanged, "leader")
-	if e.How != sources.Told || !e.After.IsZero() || e.Previous.Label != "a" || e.Owner.Label != "b" || e.Cause != sources.CauseUnknown {
-		t.Errorf("%+v", e)
-	}
-	row := r.Row("", "leader", "led by b", ledBy("b"))
-	if row.Queue.Len != 0 || row.Owners[0].Since.How != sources.Seen {
-		t.Errorf("%+v", row.Primitive)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := serve(t, ydbtest.Options{InMemory: true}, "leader")
+		first := r.lead(r.person(), "leader", "a")
+		r.campaign(r.person(), "leader", "b")
+		r.watch(Options{Selections: elections("leader")}).synced()
+		r.resign(first)
+		e := r.Event(sources.EventOwnerChanged, "leader")
+		if e.How != sources.Told || !e.After.IsZero() || e.Previous.Label != "a" || e.Owner.Label != "b" || e.Cause != sources.CauseUnknown {
+			t.Errorf("%+v", e)
+		}
+		row := r.Row("", "leader", "led by b", ledBy("b"))
+		if row.Queue.Len != 0 || row.Owners[0].Since.How != sources.Seen {
+			t.Errorf("%+v", row.Primitive)
+		}
+		r.Stop()
+	})
 }
 
 func TestProclamationOfOwnerAndOfSemaphoreAreTold(t *testing.T) {
 	t.Parallel()
-	r := serve(t, ydbtest.Options{}, "leader")
-	term := r.lead(r.person(), "leader", "a")
-	r.watch(Options{Selections: elections("leader")}).synced()
-	if err := term.Proclaim(t.Context(), []byte("a ready")); err != nil {
-		t.Fatal(err)
-	}
-	if e := r.Event(sources.EventProclaimed, "leader"); e.Detail != `"a ready"` || e.How != sources.Told {
-		t.Errorf("%+v", e)
-	}
-	if err := r.UpdateSemaphore(app, "leader", []byte("of the semaphore")); err != nil {
-		t.Fatal(err)
-	}
-	if e := r.Event(sources.EventProclaimed, "leader"); e.Detail != `"of the semaphore"` {
-		t.Errorf("%+v", e)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := serve(t, ydbtest.Options{InMemory: true}, "leader")
+		term := r.lead(r.person(), "leader", "a")
+		r.watch(Options{Selections: elections("leader")}).synced()
+		if err := term.Proclaim(t.Context(), []byte("a ready")); err != nil {
+			t.Fatal(err)
+		}
+		if e := r.Event(sources.EventProclaimed, "leader"); e.Detail != `"a ready"` || e.How != sources.Told {
+			t.Errorf("%+v", e)
+		}
+		if err := r.UpdateSemaphore(app, "leader", []byte("of the semaphore")); err != nil {
+			t.Fatal(err)
+		}
+		if e := r.Event(sources.EventProclaimed, "leader"); e.Detail != `"of the semaphore"` {
+			t.Errorf("%+v", e)
+		}
+		r.Stop()
+	})
 }
 
 func TestWaitersAreShownInOrderWithWhatTheyAskFor(t *testing.T) {
@@ -132,20 +139,23 @@ func TestMutexIsAnEphemeralSemaphoreWithAllPermits(t *testing.T) {
 
 func TestMissingSemaphoreKeepsItsRowAndIsCreatedBeforeOurEyes(t *testing.T) {
 	t.Parallel()
-	r := serve(t, ydbtest.Options{})
-	r.watch(Options{Selections: []Selection{{Name: "leader", Kind: sources.KindElection, Expected: true}}}).synced()
-	row := r.Row("", "leader", "absent", is(sources.StatusAbsent))
-	if !row.Absent || row.Note == "" || !row.Expected || len(row.Owners) != 0 {
-		t.Errorf("%+v", row.Primitive)
-	}
-	r.semaphore("leader", 1)
-	if e := r.Expect(sources.EventCreated, "leader"); e.How != sources.Seen || e.After.IsZero() {
-		t.Errorf("%+v", e)
-	}
-	r.lead(r.person(), "leader", "a")
-	if e := r.Expect(sources.EventAcquired, "leader"); e.How != sources.Told {
-		t.Errorf("%+v", e)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := serve(t, ydbtest.Options{InMemory: true})
+		r.watch(Options{Selections: []Selection{{Name: "leader", Kind: sources.KindElection, Expected: true}}}).synced()
+		row := r.Row("", "leader", "absent", is(sources.StatusAbsent))
+		if !row.Absent || row.Note == "" || !row.Expected || len(row.Owners) != 0 {
+			t.Errorf("%+v", row.Primitive)
+		}
+		r.semaphore("leader", 1)
+		if e := r.Expect(sources.EventCreated, "leader"); e.How != sources.Seen || e.After.IsZero() {
+			t.Errorf("%+v", e)
+		}
+		r.lead(r.person(), "leader", "a")
+		if e := r.Expect(sources.EventAcquired, "leader"); e.How != sources.Told {
+			t.Errorf("%+v", e)
+		}
+		r.Stop()
+	})
 }
 
 func TestSemaphoreThatIsNotToBeReadSaysSo(t *testing.T) {

@@ -3,6 +3,7 @@ package ydbsource
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"coordtop/coord/ydbcoord"
@@ -11,7 +12,9 @@ import (
 )
 
 const (
-	pingEvery    = 50 * time.Millisecond
+	// pingEvery bounds how late a push can be without being found out, so it is below
+	// sources.Promptness.
+	pingEvery    = 20 * time.Millisecond
 	silenceLimit = 4 * time.Second // after which a session is given up; the Hub has said so before
 	reportEvery  = 500 * time.Millisecond
 	settingsFor  = time.Minute // how long the node's own description is believed
@@ -25,6 +28,8 @@ type watching struct {
 	pace     pace
 	read     time.Time // of the settings
 	reported time.Time // what the source says of the node
+
+	tolerance atomic.Int64 // how late a push may be that is told at its instant, in nanoseconds
 }
 
 // attached watches until the stream is lost (errDetached) or the session is over. turned
@@ -145,12 +150,16 @@ func (w *watching) pull(ctx context.Context, sights chan<- ydbcoord.SemaphoreSta
 func (w *watching) pings(ctx context.Context) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
+	var trips sources.RoundTrips
 	for {
 		asked := time.Now()
 		if _, err := w.session.Renew(ctx); err != nil {
 			return // ctx or the session is over
 		}
-		w.ping.Store(int64(time.Since(asked)))
+		trip := time.Since(asked)
+		trips.Add(trip)
+		w.ping.Store(int64(trip))
+		w.tolerance.Store(int64(trips.Tolerance()))
 		w.link.Heard(w.board.path)
 		select {
 		case <-tick.C:
@@ -166,6 +175,9 @@ func (w *watching) take(sight ydbcoord.SemaphoreState) []sources.Change {
 	e := w.board.byName[sight.Name]
 	if e == nil {
 		return nil
+	}
+	if sight.At.Sub(sight.Since) <= time.Duration(w.tolerance.Load()) {
+		sight.Since = time.Time{} // proved to be told at the instant
 	}
 	if sight.Absent {
 		w.follower.Remove(sight.Name) // looked for in our own pace

@@ -1,0 +1,39 @@
+package sources
+
+import "time"
+
+// A push counts as told at its instant where it is proved to have arrived within Promptness of
+// what it tells. From a server that is farther away it may take three round trips, up to promptest.
+const (
+	Promptness = 25 * time.Millisecond
+	promptest  = 300 * time.Millisecond
+)
+
+// RoundTrips are the last round trips of a connection. The zero value is usable; it is not safe for
+// concurrent use.
+type RoundTrips struct {
+	trips [16]time.Duration // in no order
+	added int
+}
+
+// Add adds a round trip, which is a microsecond at least.
+func (r *RoundTrips) Add(trip time.Duration) {
+	r.trips[r.added%len(r.trips)] = max(trip, time.Microsecond)
+	r.added++
+}
+
+// Shortest is what the connection takes when nothing holds it up. 0: none was measured.
+func (r *RoundTrips) Shortest() time.Duration {
+	shortest := time.Duration(0)
+	for _, trip := range r.trips {
+		if trip > 0 && (shortest == 0 || trip < shortest) {
+			shortest = trip
+		}
+	}
+	return shortest
+}
+
+// Tolerance is how long a prompt connection may take for a push and the read that follows it.
+func (r *RoundTrips) Tolerance() time.Duration {
+	return min(max(Promptness, 3*r.Shortest()), promptest)
+}
