@@ -386,6 +386,10 @@ func TestMessagesStandBesideTheKeysAndAreNeverCut(t *testing.T) {
 	if got := last(); !strings.HasPrefix(got, " no such key here: ctrl+x; ? lists them   ? help  q quit") {
 		t.Errorf("an unknown key: %q", got)
 	}
+	d.press("esc", "s", "z") // any key closes a menu
+	if got := last(); strings.Contains(got, "no such key here: z") {
+		t.Errorf("a key that closed a menu: %q", got)
+	}
 	d.press("y", "n")
 	exact(t, d)
 	text := strings.Join(strings.Fields(strings.Join(d.lines()[22:], " ")), " ")

@@ -125,7 +125,7 @@ func TestLossesAreLoudAndHandOversGrey(t *testing.T) {
 	}{
 		{sources.EventAcquired, sources.CauseUnknown, false, ""}, {sources.EventAcquired, sources.CauseUnknown, true, "acquired it after a loss"},
 		{sources.EventOwnerChanged, sources.CauseUnknown, false, ""}, {sources.EventOwnerChanged, sources.CauseReleased, false, ""},
-		{sources.EventOwnerChanged, sources.CauseExpired, true, "which lost it"},
+		{sources.EventOwnerChanged, sources.CauseExpired, true, " which lost it"},
 		{sources.EventReleased, sources.CauseReleased, false, ""}, {sources.EventReleased, sources.CauseUnknown, false, ""},
 		{sources.EventReleased, sources.CauseSession, false, ""}, {sources.EventReleased, sources.CauseSession, true, "lost it"},
 		{sources.EventReleased, sources.CauseRestart, true, "lost it"}, {sources.EventReleased, sources.CauseEvicted, true, "lost it"},
@@ -154,8 +154,8 @@ func TestALineOfAnEventKeepsTheOwnerBeforeAndTheStretch(t *testing.T) {
 	for w, want := range map[int]string{
 		160: "closing-batch pid 29186 acquired from   closing-after pid 29187 (~session ended) within 230 ms",
 		115: "closing-batch… acquired from   closing-after pid 29187 (~session ended) within 230 ms",
-		100: "closing-batch… acquired from   closing-after…  within 230 ms",
-		80:  "closing-b… acquired from   closing-aft…  within 230 ms",
+		100: "closing-batch… acquired from   closing-after… within 230 ms",
+		80:  "closing-b… acquired from   closing-aft… within 230 ms",
 	} {
 		d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: w, Height: 24})
 		d.feed.Tell(sources.Event{Seq: 1, At: noon(), After: noon().Add(-230 * time.Millisecond), Kind: sources.EventOwnerChanged, Ref: a.Ref, RefKind: a.Kind,

@@ -107,6 +107,8 @@ func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
 			if do, ok := m.keys[s][keys.Name(k)]; ok {
 				cmds = append(cmds, m.do(do))
 				m.holdOrder(do)
+			} else if s&keys.InBoards != 0 {
+				m.Say("no such key here: " + paint.Clean(keys.Name(k)) + "; " + m.Keys.KeyOf(keys.Help) + " lists them")
 			} else {
 				cmds = append(cmds, m.edit(k))
 			}
@@ -136,9 +138,6 @@ func (m *model) edit(msg tea.Msg) tea.Cmd {
 		return m.acting.Edit(msg)
 	}
 	if !m.filtering.typing && m.line.scope == 0 && m.Shown != screen.Help {
-		if k, ok := msg.(tea.KeyPressMsg); ok && m.keyScope() == m.Shown.Scope() {
-			m.Say("no such key here: " + paint.Clean(keys.Name(k)) + "; " + m.Keys.KeyOf(keys.Help) + " lists them")
-		}
 		return nil
 	}
 	if paste, ok := msg.(tea.PasteMsg); ok {

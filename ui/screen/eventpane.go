@@ -70,6 +70,6 @@ func drawNews(sc *Scene, l *paint.Line, n *rows.News, names int) {
 	}
 	e := *n.Event
 	e.Gap = sources.Interval{} // of several it is said on the screen of events
-	parts := append(EventText(sc, &e), sc.Theme.Dim.Text(", "+paint.Count(n.More, "earlier change")), paint.Part{Style: sc.Theme.Dim, Text: over, Yield: paint.Aside})
+	parts := append(EventText(sc, &e), sc.Theme.Dim.Text(", "+format.Count(n.More)+" earlier"), paint.Part{Style: sc.Theme.Dim, Text: paint.Plural(n.More, " change") + over, Yield: paint.Aside})
 	putParts(l, sc.Theme.FitParts(parts, l.Width-l.X), l.Width)
 }

@@ -174,14 +174,15 @@ func takenPart(sc *Scene, e *sources.Event) paint.Part {
 // changedParts says that an owner acquired it from another.
 func changedParts(sc *Scene, e *sources.Event) []paint.Part {
 	parts := append(whoParts(sc, e, e.Owner), sc.Theme.Dim.Text("acquired from "))
-	parts = append(parts, whoParts(sc, e, e.Previous)...)
+	before := whoParts(sc, e, e.Previous)
+	parts = append(parts, before[:len(before)-1]...)
 	switch {
 	case e.Loss:
-		return append(parts, sc.Theme.Bad.Text("which lost it"), paint.Plain(": "+sc.Theme.Cause(e.Cause, e.How)))
+		return append(parts, sc.Theme.Bad.Text(" which lost it"), paint.Plain(": "+sc.Theme.Cause(e.Cause, e.How)))
 	case e.Cause == sources.CauseUnknown:
 		return parts
 	}
-	return append(parts, paint.Part{Style: sc.Theme.Dim, Text: "(" + sc.Theme.Cause(e.Cause, e.How) + ")", Yield: paint.Aside})
+	return append(parts, paint.Part{Style: sc.Theme.Dim, Text: " (" + sc.Theme.Cause(e.Cause, e.How) + ")", Yield: paint.Aside})
 }
 
 // goneParts says how an owner went before its lease was over: whether it lost it, or gave it up,
