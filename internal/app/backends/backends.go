@@ -133,12 +133,3 @@ func userOf(s config.Source) string {
 	t, _ := Config().ParseURL(s.URL) // as there
 	return t.User
 }
-
-// cutText keeps the beginning of a long text.
-func cutText(s string) string {
-	const most = 300
-	if len(s) <= most {
-		return s
-	}
-	return s[:most] + "..."
-}

@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/action"
 	"coordtop/internal/certs"
 	"coordtop/internal/config"
 	"coordtop/internal/operate"
@@ -129,7 +127,7 @@ func postgresDriver(h Host, s config.Source, b *operate.Backend) {
 		used.Store(&pgsource.Options{URL: s.URL, User: s.User, Password: password})
 		return pgcoord.New(s.URL, o)
 	}
-	b.Call = func(r action.Request) string { return postgresCall(r, pgcoord.Scheme(s.Scheme)) }
+	b.Call = sent(pgcoord.Options{Scheme: pgcoord.Scheme(s.Scheme)}.Wire)
 	b.Refuses = func(row *sources.Primitive) string {
 		if extensionKey.MatchString(row.Name) {
 			return "its key was made by an extension: the functions for advisory locks cannot take it"
@@ -140,40 +138,3 @@ func postgresDriver(h Host, s config.Source, b *operate.Backend) {
 
 // extensionKey is how pgcoord.Key.String writes a key that an extension made.
 var extensionKey = regexp.MustCompile(`^\d+:\d+/\d+$`)
-
-// postgresCall is what the driver sends: see coord/pgcoord.
-func postgresCall(r action.Request, scheme pgcoord.Scheme) string {
-	key := sqlKey(r.Target.Ref.Name, scheme)
-	shared := ""
-	if r.Mode == sources.Shared {
-		shared = "_shared"
-	}
-	switch r.Verb {
-	case action.Acquire, action.Campaign:
-		return fmt.Sprintf("select pg_advisory_lock%s(%s), on a connection of its own", shared, key)
-	case action.Try:
-		return fmt.Sprintf("select pg_try_advisory_lock%s(%s), on a connection of its own", shared, key)
-	case action.Proclaim:
-		return fmt.Sprintf("set application_name and notify %s with the data %s", pgcoord.Channel, strconv.Quote(cutText(string(r.Data))))
-	case action.Resign:
-		return fmt.Sprintf("select pg_advisory_unlock%s(%s)", shared, key)
-	}
-	return r.Verb.String()
-}
-
-// sqlKey is the key of a lock as it stands in a call.
-func sqlKey(name string, scheme pgcoord.Scheme) string {
-	k, named, err := pgcoord.ParseKey(name)
-	if named {
-		quoted := "'" + strings.ReplaceAll(name, "'", "''") + "'"
-		switch scheme {
-		case "", pgcoord.Hashtextextended:
-			return "hashtextextended(" + quoted + ", 0)"
-		}
-		return string(scheme) + "(" + quoted + ")"
-	}
-	if a, b, pair := k.Pair(); pair && err == nil {
-		return fmt.Sprintf("%d, %d", a, b)
-	}
-	return name
-}

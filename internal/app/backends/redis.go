@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/action"
 	"coordtop/internal/certs"
 	"coordtop/internal/config"
 	"coordtop/internal/operate"
@@ -137,26 +135,7 @@ func redisDriver(h Host, s config.Source, b *operate.Backend) {
 		used.Store(&client)
 		return rediscoord.New(client, rediscoord.Options{TTL: redisLease})
 	}
-	b.Call = redisCall
-}
-
-// redisCall is what the driver sends, with the nonce as <nonce>: see coord/rediscoord/lua.
-func redisCall(r action.Request) string {
-	key, value := strconv.Quote(r.Target.Ref.Name), "<nonce>"
-	if len(r.Data) > 0 {
-		value = strconv.Quote("<nonce> " + cutText(string(r.Data)))
-	}
-	switch r.Verb {
-	case action.Acquire, action.Campaign:
-		return fmt.Sprintf("script: SET %s %s PX %d, if there is no such key; again at most every second", key, value, redisLease.Milliseconds())
-	case action.Try:
-		return fmt.Sprintf("script: SET %s %s PX %d, if there is no such key", key, value, redisLease.Milliseconds())
-	case action.Proclaim:
-		return fmt.Sprintf("script: SET %s %s KEEPTTL, if its value is ours", key, value)
-	case action.Resign:
-		return fmt.Sprintf("script: DEL %s, if its value is ours", key)
-	}
-	return r.Verb.String()
+	b.Call = sent(rediscoord.Options{TTL: redisLease}.Wire)
 }
 
 // redisRow escapes what would be a pattern.

@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/action"
 	"coordtop/internal/certs"
 	"coordtop/internal/config"
 	"coordtop/internal/operate"
@@ -218,7 +216,7 @@ func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 		err = client.Nodes().Create(ctx, space, ydbcoord.NodeConfig{})
 		return errors.Join(err, client.Close(ctx))
 	}
-	b.Call = ydbCall
+	b.Call = sent(ydbcoord.Options{}.Wire)
 	b.Refuses = func(row *sources.Primitive) string {
 		switch {
 		case row.Kind == sources.KindElection && !row.Absent && row.Limit > 1:
@@ -257,36 +255,4 @@ type ownClient struct {
 // Close closes both.
 func (o ownClient) Close(ctx context.Context) error {
 	return errors.Join(o.Driver.Close(ctx), o.client.Close(ctx))
-}
-
-// ydbCall is what the driver sends: see coord/ydbcoord.
-func ydbCall(r action.Request) string {
-	name := strconv.Quote(r.Target.Ref.Name)
-	count, ephemeral := strconv.FormatUint(max(r.Permits, 1), 10), ""
-	if r.Target.Kind == sources.KindMutex {
-		count, ephemeral = "all permits", ", ephemeral"
-	}
-	data := ""
-	if len(r.Data) > 0 {
-		data = " with the data " + strconv.Quote(cutText(string(r.Data)))
-	}
-	switch r.Verb {
-	case action.Acquire, action.Campaign:
-		return fmt.Sprintf("acquire_semaphore %s, count %s%s%s, in a session of its own", name, count, ephemeral, data)
-	case action.Try:
-		return fmt.Sprintf("acquire_semaphore %s, count %s%s, timeout 0%s, in a session of its own", name, count, ephemeral, data)
-	case action.Proclaim:
-		return fmt.Sprintf("acquire_semaphore %s once more, timeout 0%s", name, data)
-	case action.Resign:
-		return "release_semaphore " + name
-	case action.Create:
-		return fmt.Sprintf("create_semaphore %s, limit %d%s", name, max(r.Limit, 1), data)
-	case action.Update:
-		return fmt.Sprintf("update_semaphore %s%s", name, data)
-	case action.Delete:
-		return "delete_semaphore " + name + ", without force"
-	case action.CreateNode:
-		return "CreateNode " + strconv.Quote(r.Target.Ref.Space)
-	}
-	return r.Verb.String()
 }
