@@ -66,12 +66,13 @@ func answerError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage
 }
 
 // failureError is answerError for the failure of a whole stream, where some statuses mean
-// something else: there may be fewer sessions soon, and a missing node cannot be waited for.
+// something else: there may be fewer sessions soon, and a missing node cannot be waited for. That
+// the service does not find the node for a session does not prove that the node does not exist.
 func failureError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage) error {
 	err := newStatusError(code, issues)
 	switch code {
 	case Ydb.StatusIds_NOT_FOUND:
-		absent := fmt.Errorf("there is no coordination node at this path (%v)", code)
+		absent := fmt.Errorf("the service does not find the coordination node (%v)", code)
 		return failure.With(absent, coord.ErrRefused, coord.ErrNotFound, err)
 	case Ydb.StatusIds_UNAUTHORIZED, Ydb.StatusIds_BAD_REQUEST, Ydb.StatusIds_SCHEME_ERROR, Ydb.StatusIds_UNSUPPORTED:
 		return fmt.Errorf("%w: %w", coord.ErrRefused, err)

@@ -116,7 +116,7 @@ func TestClaimsOfADroppedNodeSaySoOnce(t *testing.T) {
 		}
 		for range 2 {
 			err := <-claim
-			if n := strings.Count(err.Error(), "no coordination node"); n != 1 || !errors.Is(err, coord.ErrLost) || !errors.Is(err, coord.ErrNotFound) {
+			if n := strings.Count(err.Error(), "does not find the coordination node"); n != 1 || !errors.Is(err, coord.ErrLost) || !errors.Is(err, coord.ErrNotFound) {
 				t.Errorf("said %d times in %v", n, err)
 			}
 		}
