@@ -1,6 +1,7 @@
 package rediscoord
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
 	"log/slog"
@@ -47,13 +48,45 @@ var (
 	shedLock = regexp.MustCompile(`^ADDED:[0-9TZ:.+-]{10,40}@([^@:\s]+):([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$`)
 )
 
+const (
+	moment     = `\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?`
+	snakeNames = `(?i:(?:\w*_)?(?:ts|ttl|time|timestamp|at|count|counter|seq|renewals?|renewed|beats?|heartbeats?|expires|expiry|updated))`
+	camelNames = `[a-z]\w*(?:Time|Timestamp|At|Count|Counter|Seq|Renewals?|Renewed|Beats?|Heartbeats?|Expires|Expiry)`
+)
+
+// rewritten is what programs write anew into their value at each renewal: a time, and a number
+// that is named as a time or as a count. Any other number can be what tells two owners apart.
+var rewritten = regexp.MustCompile(`\b(?:` + moment +
+	`|(?:` + snakeNames + `|` + camelNames + `)"?\s*[:=]\s*"?(?:` + moment + `|\d+(?:\.\d+)?))`)
+
+// numberedUUID is a UUID, or as many bits in hex, with a number: of one job (BullMQ), or of the
+// renewal.
+var numberedUUID = regexp.MustCompile(`^([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9a-f]{32})[:/.#|-]\d+$`)
+
+// shortestName is the length in bytes of the shortest part of a value that can be a name.
+const shortestName = 3
+
+// ownerPart is the part of a value that says whose it is: what stays the same as long as one
+// owner renews it. It is the whole value where nothing else would be left.
+func ownerPart(raw []byte) []byte {
+	if m := numberedUUID.FindSubmatch(raw); m != nil {
+		return m[1]
+	}
+	rest := bytes.Trim(rewritten.ReplaceAll(raw, nil), " :;,|/@#_-")
+	if len(rest) < shortestName || !bytes.ContainsFunc(rest, unicode.IsLetter) || !rewritten.Match(raw) {
+		return raw
+	}
+	return rest
+}
+
 // ParseValue takes a value apart. Whatever it is, the value may prove ownership, so of it
 // only this is shown: what is positively a name (internal/legible); what the first pattern
 // that matches finds, its first group if it has one; and the data behind a UUID and a space,
 // which never proves anything, without secrets in the label. It never fails, and neither ID
-// nor Label holds a control character.
+// nor Label holds a control character. What a renewal writes anew is no part of the ID.
 func ParseValue(raw []byte, patterns ...*regexp.Regexp) Value {
-	v := Value{Nonce: Nonce(raw), Opaque: true, ID: ShortID(raw)}
+	part := ownerPart(raw)
+	v := Value{Nonce: Nonce(part), Opaque: true, ID: ShortID(part)}
 	v.Label = v.ID
 	if m := uuidData.FindSubmatch(raw); m != nil {
 		v.Nonce, v.Data, v.ID = Nonce(m[1]), m[2], ShortID(m[1])
@@ -68,12 +101,12 @@ func ParseValue(raw []byte, patterns ...*regexp.Regexp) Value {
 		if host := string(m[1]); legible.Name(host) {
 			v.Label = host
 		}
-	} else if text := string(raw[:min(len(raw), longestShown+1)]); legible.Name(text) {
+	} else if text := string(part[:min(len(part), longestShown+1)]); legible.Name(text) {
 		if mask.Text(text) == text { // else it is a login
-			v.Opaque, v.ID, v.Label = false, text, text
+			v.Opaque, v.ID, v.Label = len(part) < len(raw), text, text
 		}
-	} else if part := legible.Part(text); part != "" && mask.Text(text) == text {
-		v.Label = part
+	} else if name := legible.Part(text); name != "" && mask.Text(text) == text {
+		v.Label = name
 	}
 	if text, whole := matched(raw, patterns); text != "" {
 		v.Label = text

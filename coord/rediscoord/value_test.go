@@ -33,7 +33,13 @@ func TestParseValueTellsWhoOwnsAKey(t *testing.T) {
 		{"ShedLock", "ADDED:2026-01-02T03:04:05Z@web-1:" + id, true, id, "", short, "web-1"},
 		{"ShedLock later", "ADDED:2026-01-02T03:05:05.1Z@web-1:" + id, true, id, "", short, "web-1"},
 		{"ShedLock in a container", "ADDED:2026-01-02T03:04:05Z@4f1c2d3e4f5a:" + id, true, id, "", short, short},
-		{"BullMQ", id + ":0", true, id + ":0", "", rediscoord.ShortID([]byte(id + ":0")), rediscoord.ShortID([]byte(id + ":0"))},
+		{"BullMQ", id + ":0", true, id, "", short, short},
+		{"a UUID and the number of a renewal", id + "#17", true, id, "", short, short},
+		{"a host and when it renewed", "web-1:4711 ts=1763830000123", true, "web-1:4711", "", "web-1:4711", "web-1:4711"},
+		{"a host and when it renewed, as text", "web-1 2026-01-02T03:04:05.6+01:00", true, "web-1", "", "web-1", "web-1"},
+		{"a host and how often it renewed", "web-1:4711 renewals=17", true, "web-1:4711", "", "web-1:4711", "web-1:4711"},
+		{"a host and another number", "web-1:4711 account=17", true, "web-1:4711 account=17", "", rediscoord.ShortID([]byte("web-1:4711 account=17")), "web-1"},
+		{"only a time", "at 1763830000", true, "at 1763830000", "", "#fdc7b8e4", "#fdc7b8e4"},
 		{"a UUID and a host", id + "@host-4", true, id + "@host-4", "", rediscoord.ShortID([]byte(id + "@host-4")), "host-4"},
 		{"redislock's metadata", "qpOQo6sePYlUYc5vCIyfegworker-7@host-a", true, "qpOQo6sePYlUYc5vCIyfegworker-7@host-a", "", "#84e9852d", "worker-7@host-a"},
 		{"a login", "worker:hunter2@host-4", true, "worker:hunter2@host-4", "", "#100c2865", "#100c2865"},
@@ -47,6 +53,33 @@ func TestParseValueTellsWhoOwnsAKey(t *testing.T) {
 		if v.Opaque != c.opaque || string(v.Nonce) != c.nonce || string(v.Data) != c.data || v.ID != c.id || v.Label != c.label {
 			t.Errorf("%s: ParseValue(%q) = opaque %v, nonce %q, data %q, id %q, label %q",
 				c.name, c.raw, v.Opaque, string(v.Nonce), v.Data, v.ID, v.Label)
+		}
+	}
+}
+
+// TestWhatARenewalWritesIsNoOtherOwner has values of pairs of renewals, and of pairs of owners.
+func TestWhatARenewalWritesIsNoOtherOwner(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{`{"id":"x7","ts":1}`, `{"id":"x7","ts":22}`, true},
+		{`{"id":"x7","renewedAt":"2026-01-02T03:04:05Z"}`, `{"id":"x7","renewedAt":"2026-01-02T03:04:15Z"}`, true},
+		{`{"id":"x7","last_beat": 1763830000.25}`, `{"id":"x7","last_beat": 1763830010.5}`, true},
+		{`{"id":"x7","ts":1}`, `{"id":"x8","ts":1}`, false},
+		{`{"host":"a","pid":17}`, `{"host":"a","pid":18}`, false},
+		{`{"host":"a","accounts":17}`, `{"host":"a","accounts":18}`, false},
+		{"web-1:4711", "web-1:4712", false},
+		{"web-1:1763830000123456789", "web-1:1763830000123456790", false},
+		{"worker-1234567890", "worker-1234567891", false},
+		{"1763830000", "1763830001", false}, // nothing else is left
+		{"9f86d081884c7d659f86d081884c7d65:1", "9f86d081884c7d659f86d081884c7d65:2", true},
+		{"9f86d081884c7d659f86d081884c7d65:1", "9f86d081884c7d659f86d081884c7d66:1", false},
+	} {
+		a, b := rediscoord.ParseValue([]byte(c.a)), rediscoord.ParseValue([]byte(c.b))
+		if (a.ID == b.ID) != c.same {
+			t.Errorf("%q is %s, %q is %s", c.a, a.ID, c.b, b.ID)
 		}
 	}
 }

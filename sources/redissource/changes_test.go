@@ -1,6 +1,7 @@
 package redissource
 
 import (
+	"fmt"
 	"testing"
 
 	"coordtop/internal/localserver"
@@ -62,4 +63,21 @@ func TestEveryChangeIsNamedRightlyAndOnce(t *testing.T) {
 	if about := r.mode(modeTracking); about.Sampling != 0 || about.Role != "master" || about.Version == "" || len(about.Warnings) > 0 {
 		t.Errorf("about: %+v", about)
 	}
+}
+
+// TestARenewalThatRewritesPartOfTheValueIsARenewal has an owner write when it renewed.
+func TestARenewalThatRewritesPartOfTheValueIsARenewal(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}).synced()
+	value := func(id string, second int) string {
+		return fmt.Sprintf(`{"id":"%s","renewedAt":"2026-01-02T03:04:%02dZ"}`, id, second)
+	}
+	r.do("SET", "app:leader:x", value("x7", 10), "PX", "30000")
+	r.Expect(sources.EventAcquired, "app:leader:x")
+	for i := range 3 {
+		r.do("SET", "app:leader:x", value("x7", 20+i), "PX", 60000+10000*i)
+		r.Expect(sources.EventRenewed, "app:leader:x")
+	}
+	r.do("SET", "app:leader:x", value("x8", 22), "PX", "60000")
+	r.Expect(sources.EventOwnerChanged, "app:leader:x")
 }

@@ -68,8 +68,9 @@
 // either nothing leaves this package but what is positively a name (internal/legible), what
 // one of Options.Legible finds, and the data behind a UUID and a blank, without secrets. The
 // owner's ID is the value only if all of it is a name; else it is made of the sha1 of what
-// stays the same: the UUID before data, ShedLock's UUID, Redisson's client and thread, the
-// whole value of everybody else. The guard is the sha1 of the whole value.
+// stays the same: the UUID before data or a number, ShedLock's UUID, Redisson's client and
+// thread, the value of everybody else without what a renewal writes anew (a time, a number that
+// is named as a time or a count). The guard is the sha1 of the whole value.
 //
 // # Rights
 //
