@@ -22,7 +22,7 @@ func (w *watcher) compareServers(ctx context.Context) error {
 		return nil
 	}
 	gone, err := w.ownersGone(ctx)
-	if gone {
+	if w.dataLost = gone; gone {
 		w.became, w.becameHow = "restarted, none of the owners is there any more", sources.Inferred
 	}
 	return err

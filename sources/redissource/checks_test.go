@@ -167,3 +167,18 @@ func TestARightThatIsGivenBackProvesNothingAgainstTracking(t *testing.T) {
 		})
 	}
 }
+
+// TestTheFirstGuessedKeyIsTrackedAtOnce writes the first key that looks like a lock, with
+// resyncs too rare to ask for pushes.
+func TestTheFirstGuessedKeyIsTrackedAtOnce(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{PollMin: 20 * time.Millisecond, Resync: time.Hour}).synced()
+	r.mode("polling")
+	r.do("SET", "app:lock:x", uuidA)
+	r.mode("tracking")
+	r.Drain()
+	r.do("SET", "app:lock:x", uuidB)
+	if e := r.Expect(sources.EventOwnerChanged, "app:lock:x"); !noticed(e) {
+		t.Errorf("%+v", e)
+	}
+}

@@ -97,7 +97,8 @@
 // Otherwise, and wherever a change is found without a push (by a poll, a resync, or a
 // look at a lease's end), the change lies in (After, At]: At is when the look's answer
 // came; After is the sending of the last look that showed the old state, or of the last
-// ping that was answered before the push. A lease that ran out, while any other end
+// ping that was answered before the push. Over a time without connections it is the last ping
+// that the earlier ones answered, for a key whose changes were pushed. A lease that ran out, while any other end
 // would have been pushed, ended at the earliest when it could: that is After then. A ping sent
 // with the look proves that; where its answer is held up, the end is told later, or with an
 // After as early as the last ping that was answered.
@@ -118,7 +119,8 @@
 //
 // Another run_id at a new connection is told (About.Incarnation): as another server where the
 // address differs too, else as a restart, without its data where none of 100 owners that
-// should be there is. Owners do not depend on it: a restart may keep them.
+// should be there is: then the restart is the cause of each end. Owners do not depend on it
+// otherwise: a restart may keep them.
 //
 // A write to a key of the same name in another database is pushed too; the read shows that
 // nothing changed. SWAPDB is pushed to nobody: it is found by the resync, once a minute.

@@ -48,6 +48,7 @@ func (w *watcher) when(k *key, old past, p *sources.Primitive, r *reading, n not
 	s := span{old.sent, r.got}
 	switch {
 	case old.stale:
+		s.after = later(s.after, old.proved)
 	case old.sent.IsZero() && w.starting():
 	case !n.first.IsZero():
 		tolerance := w.pulseOf(k).tolerance()
@@ -147,6 +148,16 @@ func ending(before, after *sources.Primitive, n notice) *sources.Ending {
 		return e
 	}
 	return nil
+}
+
+// endedByRestart says that an owner is gone because the server lost its data, where its lease
+// could not have been over.
+func (o past) endedByRestart(p *sources.Primitive, r *reading) *sources.Ending {
+	if !o.stale || o.shown == nil || len(o.shown.Owners) != 1 || sameIDs(o.shown.Owners, p.Owners) ||
+		!o.ends.at.IsZero() && !r.got.Before(o.ends.after) {
+		return nil
+	}
+	return &sources.Ending{Ref: p.Ref, Owner: o.shown.Owners[0].ID, Cause: sources.CauseRestart, How: sources.Inferred}
 }
 
 // eventCause is what an event says about the end of an ownership, if it is one. A renewal

@@ -27,6 +27,8 @@ type key struct {
 	stale   bool      // not looked at in this link
 	denied  bool      // we have no right to read it
 	doubted bool      // looked at again because a push may be on its way
+	pending bool      // a push about it was received, and it was not read since
+	proved  time.Time // up to when it is proved that an earlier link missed no change of it
 
 	lookAt time.Time // when the lease is over and has to be looked at
 	place  int       // in deadlines; -1: not there
@@ -46,13 +48,14 @@ func (k *key) forgetAfter(forget time.Duration) time.Duration {
 
 // past is what was known of a key before a look.
 type past struct {
-	shown *sources.Primitive
-	sent  time.Time
-	ends  span
-	stale bool
+	shown  *sources.Primitive
+	sent   time.Time
+	proved time.Time
+	ends   span
+	stale  bool
 }
 
-func (k *key) past() past { return past{k.shown, k.sent, k.ends, k.stale} }
+func (k *key) past() past { return past{k.shown, k.sent, k.proved, k.ends, k.stale} }
 
 // primitive is what a reading shows, without the lease.
 func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive {
@@ -97,7 +100,7 @@ func (k *key) update(p *sources.Primitive, r *reading) bool {
 	}
 	fresh := k.stale || k.differs(p, r)
 	k.takeLease(r, fresh)
-	k.sent, k.stale, k.doubted, k.denied = r.sent, false, false, r.shape == denied
+	k.sent, k.stale, k.doubted, k.pending, k.denied = r.sent, false, false, false, r.shape == denied
 	if len(p.Owners) > 0 || p.Note != "" {
 		k.free = time.Time{}
 	} else if k.free.IsZero() {

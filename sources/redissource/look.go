@@ -101,6 +101,9 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 	w.makeRoom(old.shown, p)
 	w.schedule(k, r)
 	f = finding{prim: p, when: w.when(k, old, p, r, n), ended: ending(old.shown, p, n)}
+	if w.dataLost && f.ended == nil {
+		f.ended = old.endedByRestart(p, r)
+	}
 	if old.sent.IsZero() && !w.complete && !w.starting() {
 		f.unread = unread(p)
 	}

@@ -173,10 +173,14 @@ func (w *watcher) finish(s *sweep) error {
 	} else if w.complete = !s.cut; w.complete {
 		w.listed = s.started
 	}
+	if w.unasked && len(w.keys) > 0 {
+		w.resyncSoon()
+	}
 	w.poll.discoverAt = now.Add(w.poll.pace(s.cost, w.o.PollMin, w.o.Resync))
 	if s.discover {
 		return w.describe()
 	}
+	w.dataLost = false
 	if w.resync = now.Add(jittered(w.o.Resync)); w.again || s.first && w.guess.cursor != 0 {
 		w.resync = now
 	}

@@ -39,6 +39,7 @@ type watcher struct {
 
 	became    string        // what happened to the server since the last link
 	becameHow sources.Known // of became
+	dataLost  bool          // by a restart, and the first sweep after it is not over
 	about     sources.About // as last told
 	notes     warnings
 }
@@ -55,6 +56,7 @@ func (w *watcher) focused() []string {
 // run watches until the link ends, which is the only way it returns.
 func (w *watcher) run() error {
 	ctx := w.Context()
+	defer w.keepProofs()
 	w.space = strconv.Itoa(w.o.Client.DB)
 	w.hints.Refreshed(&w.served) // by the first sweep
 	if err := w.Tell(sources.Change{Gap: true}); err != nil {
@@ -70,6 +72,22 @@ func (w *watcher) run() error {
 	for {
 		if err := w.turn(ctx); err != nil {
 			return err
+		}
+	}
+}
+
+// keepProofs notes up to when nothing is missed that was pushed on this link, for those who
+// compare what the next one reads. A lease that is over is pushed by nobody.
+func (w *watcher) keepProofs() {
+	if w.checks.lossy || w.inbox.overflowed() {
+		return
+	}
+	for _, k := range w.keys {
+		if k.stale || k.pending || k.doubted || !w.tracks(k) || k.byKey && !k.armed {
+			continue
+		}
+		if k.proved = w.unpushedUntil(k); !k.ends.at.IsZero() {
+			k.proved = earlier(k.proved, k.ends.after)
 		}
 	}
 }
@@ -115,7 +133,7 @@ func (w *watcher) askForPushes(ctx context.Context, guessed []string) error {
 	if w.push = c; c != nil {
 		w.adopt(c)
 	}
-	w.notes.polled, w.unasked = reasons, c == nil && len(a.prefixes) == 0 && w.selected.guess
+	w.notes.polled, w.unasked = reasons, w.selected.guess && len(guessed) == 0
 	w.poll.names, w.tracking = nil, keyTracking{}
 	for _, k := range w.keys {
 		k.armed, k.futile = false, false
@@ -172,6 +190,7 @@ func (w *watcher) turn(ctx context.Context) error {
 // no row is believed before it is read again.
 func (w *watcher) fallBehind() error {
 	w.inbox.drop()
+	w.dataLost = false
 	w.sweep = w.newSweep(true)
 	w.distrust()
 	return w.Tell(sources.Change{Gap: true})
@@ -191,6 +210,11 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 		w.resyncSoon()
 	}
 	names, notices := w.inbox.take(burstChunk, w.focused())
+	for _, name := range names {
+		if k := w.keys[name]; k != nil {
+			k.pending = true
+		}
+	}
 	if due := w.ends.due(now, chunk); len(due) > 0 {
 		if err := w.provePushes(ctx, now); err != nil {
 			return false, err
