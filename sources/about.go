@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// wavers is by how much a round trip may differ from the one told last without being told.
-const wavers = 5 * time.Millisecond
+// tripNoise is by how much a round trip may differ from the one told last without being told.
+const tripNoise = 5 * time.Millisecond
 
 // Same reports whether b need not be told after a: a round trip or a pause between two looks
-// that only wavers does not count.
+// that differs a little does not count.
 func (a *About) Same(b *About) bool {
-	trips := (a.RoundTrip > 0) == (b.RoundTrip > 0) && near(a.RoundTrip, b.RoundTrip, wavers)
-	return trips && near(a.Sampling, b.Sampling, 0) &&
+	trips := (a.RoundTrip > 0) == (b.RoundTrip > 0) && similar(a.RoundTrip, b.RoundTrip, tripNoise)
+	return trips && similar(a.Sampling, b.Sampling, 0) &&
 		a.Mode == b.Mode && a.Version == b.Version && a.Role == b.Role &&
 		a.Incarnation == b.Incarnation && a.Became == b.Became && a.BecameHow == b.BecameHow &&
 		slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Config, b.Config)
 }
 
-// near reports whether a and b are alike: within slack, or none more than twice the other. A
+// similar reports whether a and b are alike: within slack, or none more than twice the other. A
 // pause of twice the length is still within the silence limit, see silenceAfter.
-func near(a, b, slack time.Duration) bool {
+func similar(a, b, slack time.Duration) bool {
 	return (a-b).Abs() <= slack || a <= 2*b && b <= 2*a
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestOnlyWhatWaversOfASourceIsNotToldAgain(t *testing.T) {
+func TestOnlyWhatDiffersALittleOfASourceIsNotToldAgain(t *testing.T) {
 	t.Parallel()
 	told := About{Mode: "polling", Sampling: time.Second, RoundTrip: 20 * time.Millisecond, Config: []Attr{{Key: "a", Value: "b"}}}
 	tests := []struct {
@@ -14,7 +14,7 @@ func TestOnlyWhatWaversOfASourceIsNotToldAgain(t *testing.T) {
 		same   bool
 	}{
 		{"nothing", func(*About) {}, true},
-		{"a round trip that wavers", func(a *About) { a.RoundTrip = 24 * time.Millisecond }, true},
+		{"a round trip that differs a little", func(a *About) { a.RoundTrip = 24 * time.Millisecond }, true},
 		{"a round trip of half", func(a *About) { a.RoundTrip = 10 * time.Millisecond }, true},
 		{"a round trip of three times", func(a *About) { a.RoundTrip = 60 * time.Millisecond }, false},
 		{"no round trip any more", func(a *About) { a.RoundTrip = 0 }, false},

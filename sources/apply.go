@@ -17,7 +17,7 @@ func (m *model) change(f *feed, c *Change) urgency {
 	if len(c.Alive) > 0 {
 		b.urgency = calm
 	}
-	if c.tells() {
+	if c.ofScope() {
 		b.scope, b.urgency = m.scope(f, c.Scope), normal
 		m.about(b.scope, c)
 	}
@@ -38,9 +38,9 @@ func (m *model) change(f *feed, c *Change) urgency {
 	return b.urgency
 }
 
-// tells says whether c tells anything of its Scope; a Change may carry nothing but
+// ofScope says whether c tells anything of its Scope; a Change may carry nothing but
 // proof of life, of other scopes.
-func (c *Change) tells() bool {
+func (c *Change) ofScope() bool {
 	return len(c.Set) > 0 || len(c.Gone) > 0 || len(c.Unseen) > 0 || c.Gap || c.Synced || c.About != nil || c.Down != nil
 }
 
@@ -55,7 +55,7 @@ func (m *model) about(sc *scope, c *Change) {
 		}
 	}
 	if c.Gap {
-		sc.loseTrack()
+		sc.beginListing()
 	}
 }
 
@@ -96,15 +96,15 @@ func (m *model) changeRows(b *batch) {
 		}
 		m.synced(b)
 	}
-	b.scope.heard = later(b.scope.heard, c.At)
+	b.scope.completeUntil = later(b.scope.completeUntil, c.At)
 }
 
-// loseTrack begins a new listing. Rows that are not in it yet are believed up to when the
-// scope was last heard, and where it is polled up to the look before that.
-func (sc *scope) loseTrack() {
+// beginListing begins a new listing. Rows that are not in it yet are believed up to when the
+// scope last answered, and where it is polled up to the look before that.
+func (sc *scope) beginListing() {
 	sc.gap++
 	sc.Synced = false
-	sc.darken(sc.heard)
+	sc.beginDark(sc.completeUntil)
 	if sc.dark {
 		sc.lost = sc.Dark[len(sc.Dark)-1].From.Add(-sc.About.Sampling)
 	}
@@ -186,9 +186,9 @@ func (m *model) set(b *batch, p *Primitive) {
 	after := l.complete(before, p)
 	m.events = l.diff(m.events[:0], before, after)
 	row := m.draft(slot)
-	row.foresee(m.events, mergeDark(b.scope.Dark, row.unknown), m.limit)
-	m.tellAll(b, m.events)
-	row.follow(&l, m.events, before, after)
+	row.completeEvents(m.events, mergeDark(b.scope.Dark, row.unknown), m.limit)
+	m.emit(b, m.events)
+	row.update(&l, m.events, before, after)
 	row.levels = row.levels.with(after)
 	row.Primitive = after
 	row.Scope, row.gap = b.scope.index, b.scope.gap
@@ -222,8 +222,8 @@ func (m *model) base(slot int, l *look) *Primitive {
 	return base
 }
 
-// tellAll hands events to the subscribers.
-func (m *model) tellAll(b *batch, events []Event) {
+// emit hands events to the subscribers.
+func (m *model) emit(b *batch, events []Event) {
 	if len(events) == 0 {
 		return
 	}
@@ -262,8 +262,8 @@ func (m *model) gone(b *batch, slot int) {
 	before := m.base(slot, &l)
 	l.queued = m.queued[slot]
 	m.events = l.diff(m.events[:0], before, nil)
-	row.foresee(m.events, mergeDark(b.scope.Dark, row.unknown), m.limit)
-	m.tellAll(b, m.events)
+	row.completeEvents(m.events, mergeDark(b.scope.Dark, row.unknown), m.limit)
+	m.emit(b, m.events)
 	m.vacate(slot)
 }
 
@@ -279,7 +279,7 @@ func (m *model) synced(b *batch) {
 	if sc.Since.IsZero() {
 		sc.Since = b.change.At
 	}
-	sc.lighten(b.change.At)
+	sc.endDark(b.change.At)
 	e := sc.event(EventSynced, b.change.At, "")
 	e.How = Told
 	m.commit(e)

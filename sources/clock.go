@@ -88,13 +88,13 @@ func (m *model) clockStep(step time.Duration) {
 	}
 }
 
-// putBack moves what the scope was last heard at by step, a negative one: from now on it is
+// putBack moves when the scope last answered by step, a negative one: from now on it is
 // compared with times on a clock that shows less.
 func (sc *scope) putBack(step time.Duration) {
 	if step == 0 {
 		return
 	}
-	for _, t := range []*time.Time{&sc.heard, &sc.lost} {
+	for _, t := range []*time.Time{&sc.completeUntil, &sc.lost} {
 		if !t.IsZero() {
 			*t = t.Add(step)
 		}

@@ -44,9 +44,9 @@ const darkAge = 24 * time.Hour
 // each change makes a new one.
 type darkList struct{ list []Dark }
 
-// darkened returns the list with a stretch that begins, unless one lasts. Its ends are on
+// withDark returns the list with a stretch that begins, unless one lasts. Its ends are on
 // the wall clock, because the monotonic one stops while this machine sleeps.
-func darkened(list []Dark, from time.Time) []Dark {
+func withDark(list []Dark, from time.Time) []Dark {
 	if n := len(list); n > 0 && list[n-1].To.IsZero() {
 		return list
 	}
@@ -57,9 +57,9 @@ func darkened(list []Dark, from time.Time) []Dark {
 	return append(slices.Clone(list[first:]), Dark{From: from.Round(0)})
 }
 
-// lightened returns the list with the end of the stretch that lasts, or without it where it
+// withDarkEnd returns the list with the end of the stretch that lasts, or without it where it
 // has no length.
-func lightened(list []Dark, to time.Time) []Dark {
+func withDarkEnd(list []Dark, to time.Time) []Dark {
 	n := len(list)
 	if n == 0 || !list[n-1].To.IsZero() {
 		return list
@@ -89,22 +89,22 @@ func (r *Row) unseen(from, to time.Time) {
 		to = later(to, list[n-1].To)
 		list = list[:n-1]
 	}
-	r.unknown = &darkList{lightened(darkened(list, from), to)}
+	r.unknown = &darkList{withDarkEnd(withDark(list, from), to)}
 }
 
-// obscure begins a stretch in which the owners of the row cannot be told, unless one lasts.
-func (r *Row) obscure(from time.Time) {
+// beginUnknown begins a stretch in which the owners of the row cannot be told, unless one lasts.
+func (r *Row) beginUnknown(from time.Time) {
 	var list []Dark
 	if r.unknown != nil {
 		list = r.unknown.list
 	}
-	r.unknown = &darkList{darkened(list, from)}
+	r.unknown = &darkList{withDark(list, from)}
 }
 
-// reveal ends the stretch that lasts.
-func (r *Row) reveal(to time.Time) {
+// endUnknown ends the stretch that lasts.
+func (r *Row) endUnknown(to time.Time) {
 	if r.unknown != nil {
-		r.unknown = &darkList{lightened(r.unknown.list, to)}
+		r.unknown = &darkList{withDarkEnd(r.unknown.list, to)}
 	}
 }
 

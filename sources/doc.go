@@ -141,4 +141,18 @@
 // A row keeps [MaxTerms] terms, or the count of a semaphore for 20 minutes at least, and
 // an hour of activity in a fixed size; a scope keeps 256 dark stretches. Rows keep their
 // slot, with a generation, for life.
+//
+// # Words
+//
+//   - A source *reads* its backend and *sends* Changes through its Link; a server *answers*
+//     (Alive, which is the only proof of life). A *look* is one reading of one row, a *listing*
+//     the reading of all rows of a scope: Gap begins one and Synced ends it.
+//   - An *input* is what enters the model of the Hub; the model *applies* it, *emits* events
+//     and changes *rows*. The Hub *publishes* States. A *note* is an event that no source sends.
+//   - A row is *stale* when it cannot be believed now; *dark* is a stretch of time in which a
+//     scope, or a row, was not observed. Its owners are *unknown* when it was read and they
+//     cannot be told. A row is *absent* when the server says that it does not exist.
+//   - An owner's *term* is one uninterrupted ownership, a *gap* of a row (Row.Gaps) the time
+//     between two of them; a Gap of a Change is another thing: continuity was lost.
+//   - *Told*, *seen* and *inferred* are ways of knowing: see Known.
 package sources

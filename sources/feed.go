@@ -29,9 +29,9 @@ type scope struct {
 	answered time.Duration // Alive on the monotonic clock
 	// listed: a listing was complete once, so that what appears later is new.
 	listed bool
-	// heard is up to when the rows are known to have been complete: the last answer or
+	// completeUntil is up to when the rows are known to have been complete: the last answer or
 	// the last Change.
-	heard time.Time
+	completeUntil time.Time
 	// lost is, while a listing runs after a gap, up to when rows that were not read since
 	// can be believed.
 	lost   time.Time
@@ -137,8 +137,8 @@ func (f *feed) status() SourceStatus {
 	return s
 }
 
-// patience is the longest silence limit of the source's scopes.
-func (h *Hub) patience(f *feed) time.Duration {
+// longestSilence is the longest silence limit of the source's scopes.
+func (h *Hub) longestSilence(f *feed) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	limit := silenceAfter(f.silence, 0)
@@ -161,7 +161,7 @@ func (m *model) disconnected(f *feed, err *Problem, retry time.Time) {
 	f.Err, f.Retry = err, retry
 	told := false
 	for _, sc := range f.inOrder {
-		sc.loseTrack() // the next connection begins with a gap
+		sc.beginListing() // the next connection begins with a gap
 		told = m.down(sc, err) || told
 	}
 	if f.outage.isNews(err) && !told {
@@ -189,7 +189,7 @@ func (sc *scope) event(kind EventKind, at time.Time, detail string) Event {
 	return e
 }
 
-// down marks a scope stale, dark from when it was last heard. It reports whether it
+// down marks a scope stale, dark from its last answer on. It reports whether it
 // was not stale before, which is an event.
 func (m *model) down(sc *scope, err error) bool {
 	sc.err = err
@@ -197,9 +197,9 @@ func (m *model) down(sc *scope, err error) bool {
 		return false
 	}
 	sc.Health = HealthStale
-	sc.darken(sc.heard)
+	sc.beginDark(sc.completeUntil)
 	e := sc.event(EventSourceDown, m.at.Wall, err.Error())
-	e.After = sc.heard
+	e.After = sc.completeUntil
 	m.commit(e)
 	return true
 }
@@ -217,30 +217,30 @@ func (m *model) refused(sc *scope, err error) {
 func (m *model) alive(sc *scope) {
 	was, now := sc.Health, m.at
 	sc.Health, sc.Alive, sc.answered, sc.err, sc.outage = HealthLive, now.Wall, now.Mono, nil, outage{}
-	sc.heard = later(sc.heard, now.Wall)
+	sc.completeUntil = later(sc.completeUntil, now.Wall)
 	sc.feed.Err, sc.feed.Retry, sc.feed.outage = nil, time.Time{}, outage{}
 	if sc.Synced {
-		sc.lighten(now.Wall)
+		sc.endDark(now.Wall)
 	}
 	if was != HealthLive {
 		m.commit(sc.event(EventSourceUp, now.Wall, sc.About.Mode))
 	}
 }
 
-// darken begins a stretch that was not observed, unless one lasts. Before anything was
-// heard there is nothing to be missed.
-func (sc *scope) darken(from time.Time) {
+// beginDark begins a stretch that was not observed, unless one lasts. Before anything was
+// answered there is nothing to be missed.
+func (sc *scope) beginDark(from time.Time) {
 	if !sc.dark && !from.IsZero() {
 		sc.dark = true
-		sc.Dark = darkened(sc.Dark, from)
+		sc.Dark = withDark(sc.Dark, from)
 	}
 }
 
-// lighten ends the stretch that lasts.
-func (sc *scope) lighten(to time.Time) {
+// endDark ends the stretch that lasts.
+func (sc *scope) endDark(to time.Time) {
 	if sc.dark {
 		sc.dark = false
-		sc.Dark = lightened(sc.Dark, to)
+		sc.Dark = withDarkEnd(sc.Dark, to)
 	}
 }
 

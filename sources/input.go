@@ -40,7 +40,7 @@ const (
 	InputConnected                     // a source was connected; it has not answered yet
 	InputDisconnected                  // a source could not be connected, or its connection ended
 	InputExpected                      // Hub.Expect: we are about to end an ownership
-	InputNote                          // Hub.Tell: an event that no source tells
+	InputNote                          // Hub.Note: an event that no source tells
 	InputSilent                        // a scope was silent for its limit
 	InputClockStep                     // the wall clock was set, or the machine slept
 	InputForgotten                     // a row that nobody owned for its ForgetAfter was dropped

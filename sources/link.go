@@ -46,17 +46,17 @@ func (l *Link) Start(f func() error) {
 	})
 }
 
-// Heard makes Next tell that the server answered. It does not block.
-func (l *Link) Heard() {
+// Answered makes Next say that the server answered. It does not block.
+func (l *Link) Answered() {
 	select {
 	case l.alive <- struct{}{}:
 	default:
 	}
 }
 
-// Tell hands a change to Next and blocks until it is taken; At zero becomes now. Its error
+// Send hands a change to Next and blocks until it is taken; At zero becomes now. Its error
 // is the cause of the link's end.
-func (l *Link) Tell(c Change) error {
+func (l *Link) Send(c Change) error {
 	if c.At.IsZero() {
 		c.At = Wall()
 	}
@@ -112,15 +112,15 @@ func NewScopedLink(ctx context.Context) *ScopedLink {
 	return &ScopedLink{Link: NewLink(ctx), alive: map[string]struct{}{}}
 }
 
-// Heard makes Next tell that the server of a scope answered. It does not block.
-func (l *ScopedLink) Heard(scope string) {
+// Answered makes Next say that the server of a scope answered. It does not block.
+func (l *ScopedLink) Answered(scope string) {
 	l.mu.Lock()
 	l.alive[scope] = struct{}{}
 	l.mu.Unlock()
-	l.Link.Heard()
+	l.Link.Answered()
 }
 
-// Next is Link.Next, but that only those scopes are alive that were heard.
+// Next is Link.Next, but that only those scopes are alive that answered.
 func (l *ScopedLink) Next(ctx context.Context) (Change, error) {
 	c, err := l.Link.Next(ctx)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestFirstErrorEndsTheLinkAndIsWhatNextReturns(t *testing.T) {
 		if _, err := l.Next(t.Context()); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := l.Tell(sources.Change{}); !errors.Is(err, c.want) {
+		if err := l.Send(sources.Change{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: Tell: %v", name, err)
 		}
 	}

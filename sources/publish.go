@@ -133,12 +133,12 @@ func (h *Hub) publisher() error {
 		case <-h.kick:
 		case <-timer.C:
 		}
-		timer.Reset(h.keepHouse())
+		timer.Reset(h.runDue())
 	}
 }
 
-// keepHouse does what is due and returns how long nothing else will be.
-func (h *Hub) keepHouse() time.Duration {
+// runDue does what is due and returns how long nothing else will be.
+func (h *Hub) runDue() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.clock.Now()

@@ -70,10 +70,10 @@ func (h *Hub) forgetLocked(now Instant) {
 	}
 }
 
-// foresee completes events by what the row knows beyond the last look: how long nobody
+// completeEvents completes events by what the row knows beyond the last look: how long nobody
 // owned it, of which nothing counts as observed that lies in dark; who owned it before; and
 // whether it was lost.
-func (r *Row) foresee(events []Event, dark []Dark, t Thresholds) {
+func (r *Row) completeEvents(events []Event, dark []Dark, t Thresholds) {
 	var ended *Event // the last end among these events
 	for i := range events {
 		e := &events[i]
@@ -134,8 +134,8 @@ func (r *Row) lostUntold(e *Event, dark []Dark, t Thresholds) bool {
 	return e.Gap.Min > r.gapsOf(dark, e.At, changesKept, true).P95.Max
 }
 
-// follow brings the derived part of the row up to date from what happened.
-func (r *Row) follow(l *look, events []Event, before, after *Primitive) {
+// update brings the derived part of the row up to date from what happened.
+func (r *Row) update(l *look, events []Event, before, after *Primitive) {
 	one := single(after)
 	var t terms
 	if one {
@@ -166,17 +166,17 @@ func (r *Row) follow(l *look, events []Event, before, after *Primitive) {
 	}
 	r.Terms = t.list
 	r.nobody(l, before, after)
-	r.sight(l, before, after)
+	r.trackUnknown(l, before, after)
 }
 
-// sight notes since when, and until when, it could not be told who owns the row.
-func (r *Row) sight(l *look, before, after *Primitive) {
+// trackUnknown notes since when, and until when, it could not be told who owns the row.
+func (r *Row) trackUnknown(l *look, before, after *Primitive) {
 	switch {
 	case !read(after) || !read(before):
 	case ownersKnown(after):
-		r.reveal(l.at)
+		r.endUnknown(l.at)
 	case ownersKnown(before):
-		r.obscure(earliest(l.stamp()))
+		r.beginUnknown(earliest(l.stamp()))
 	}
 }
 

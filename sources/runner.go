@@ -169,7 +169,7 @@ func (r *runner) connection(ctx context.Context, l *Life) (err error) {
 		if l.Listed.IsZero() && r.hub.listed(r.feed) {
 			l.Listed = now
 		}
-		if limit := max(nextLimit, 2*r.hub.patience(r.feed)); now.Sub(proof) > limit {
+		if limit := max(nextLimit, 2*r.hub.longestSilence(r.feed)); now.Sub(proof) > limit {
 			return fmt.Errorf("reading: %w for %v", ErrSilent, limit)
 		}
 	}

@@ -55,6 +55,12 @@ func banned() []bannedWord {
 		{"glitch", "transient error", nil},
 		{"knock", "check", nil},
 		{"teller", "notifier", nil},
+		// And in sources.
+		{"foresee", "complete", nil},
+		{"darken", "begin dark", nil},
+		{"lighten", "end dark", nil},
+		{"obscure", "begin unknown", nil},
+		{"waver", "differ", nil},
 	}
 }
 

@@ -20,7 +20,7 @@ type View interface {
 	Row(s *sources.State, ref sources.Ref) *sources.Row
 	Subscribe(from uint64) *sources.Subscription
 	Refresh(source string)
-	Tell(e sources.Event)
+	Note(e sources.Event)
 	Expect(e sources.Ending, within time.Duration)
 }
 

@@ -104,7 +104,7 @@ func (o *Operator) finish(n *run, p action.Phase, text string, after sources.Own
 		text += fmt.Sprintf(" (the audit has no line of this end: %v)", err)
 	}
 	t := n.Request.Target
-	o.o.View.Tell(sources.Event{
+	o.o.View.Note(sources.Event{
 		Kind: sources.EventAction, RefKind: t.Kind, How: sources.Ours, Ref: t.Ref, Owner: after,
 		Detail: fmt.Sprintf("%s by %s: %s: %s", n.record.Action, o.o.Audit.actor.User, p, text),
 	})

@@ -149,7 +149,7 @@ func (w *wait) trouble(t coord.Trouble) {
 		return
 	}
 	target := w.n.Request.Target
-	w.o.o.View.Tell(sources.Event{
+	w.o.o.View.Note(sources.Event{
 		Kind: sources.EventAction, RefKind: target.Kind, How: sources.Ours, Ref: target.Ref,
 		Detail: fmt.Sprintf("%s by %s: %s", w.n.Request.Verb, w.o.o.Audit.actor.User, text),
 	})

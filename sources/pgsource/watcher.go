@@ -133,9 +133,9 @@ func (w *watcher) report(changes []sources.Change, first bool) error {
 		}
 		changes[0].About = about
 	}
-	w.Heard()
+	w.Answered()
 	for _, c := range changes {
-		if err := w.Tell(c); err != nil {
+		if err := w.Send(c); err != nil {
 			return err
 		}
 	}

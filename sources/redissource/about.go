@@ -46,7 +46,7 @@ func (w *watcher) describe() error {
 		return nil
 	}
 	w.about = a
-	return w.Tell(sources.Change{About: &a})
+	return w.Send(sources.Change{About: &a})
 }
 
 func (w *watcher) mode() string {

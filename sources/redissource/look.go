@@ -214,12 +214,12 @@ func (w *watcher) schedule(k *key, r *reading) {
 func (w *watcher) report(list []finding) error {
 	if unseen := w.unseen; len(unseen) > 0 {
 		w.unseen = nil
-		if err := w.Tell(sources.Change{Unseen: unseen}); err != nil {
+		if err := w.Send(sources.Change{Unseen: unseen}); err != nil {
 			return err
 		}
 	}
 	for _, c := range changes(list) {
-		if err := w.Tell(c); err != nil {
+		if err := w.Send(c); err != nil {
 			return err
 		}
 	}

@@ -260,7 +260,7 @@ func (l *link) received(m any) {
 	case *redis.Pong:
 		l.pulse.answered(now)
 		if l.pulse.tellAlive(now, l.pingLimit()) {
-			l.Heard()
+			l.Answered()
 		}
 	case *redis.Message:
 		if m.Channel == invalidations {

@@ -198,7 +198,7 @@ func (w *watcher) finish(s *sweep) error {
 	if err := w.describe(); err != nil || !s.first {
 		return err
 	}
-	return w.Tell(sources.Change{Synced: true})
+	return w.Send(sources.Change{Synced: true})
 }
 
 // nothingReadable reports whether there are keys and we have no right to read any.
@@ -241,5 +241,5 @@ func (w *watcher) forget(now time.Time) error {
 		return nil
 	}
 	w.poll.names = slices.DeleteFunc(slices.Clone(w.poll.names), func(name string) bool { return w.keys[name] == nil })
-	return w.Tell(sources.Change{Gone: gone})
+	return w.Send(sources.Change{Gone: gone})
 }

@@ -59,7 +59,7 @@ func (w *watcher) run() error {
 	defer w.keepProofs()
 	w.space = strconv.Itoa(w.o.Client.DB)
 	w.hints.Refreshed(&w.served) // by the first sweep
-	if err := w.Tell(sources.Change{Gap: true}); err != nil {
+	if err := w.Send(sources.Change{Gap: true}); err != nil {
 		return err
 	}
 	w.countRoom()
@@ -193,7 +193,7 @@ func (w *watcher) fallBehind() error {
 	w.dataLost = false
 	w.sweep = w.newSweep(true)
 	w.distrust()
-	return w.Tell(sources.Change{Gap: true})
+	return w.Send(sources.Change{Gap: true})
 }
 
 // urgent reads what was pushed, and leases that are over.
@@ -304,7 +304,7 @@ func (w *watcher) readAnswered(sent time.Time) {
 	w.answered = time.Now()
 	w.readPulse.confirm(sent, w.answered)
 	if w.readPulse.tellAlive(w.answered, w.pingLimit()) {
-		w.Heard()
+		w.Answered()
 	}
 }
 

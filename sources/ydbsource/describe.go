@@ -24,7 +24,7 @@ func (n *node) describe() error {
 			n.link.lost(n.board.path, err)
 		default:
 			n.link.up(n.board.path)
-			n.link.Heard(n.board.path)
+			n.link.Answered(n.board.path)
 			c.Synced = n.board.complete()
 		}
 		c.About = n.about.told(n)

@@ -230,7 +230,7 @@ func (n *node) missing() error {
 	}
 	c := n.board.nothing(time.Now())
 	c.About = n.about.told(n)
-	n.link.Heard(n.board.path)
+	n.link.Answered(n.board.path)
 	return n.tell(c)
 }
 
@@ -251,5 +251,5 @@ func (n *node) tell(c sources.Change) error {
 	if c.About == nil && len(c.Set) == 0 && len(c.Gone) == 0 && len(c.Unseen) == 0 && !c.Gap && !c.Synced && c.Down == nil {
 		return nil
 	}
-	return n.link.Tell(c)
+	return n.link.Send(c)
 }

@@ -45,14 +45,14 @@ func (l *link) walk() error {
 			warnings = append(warnings, format.Clean(Explain(err, l.source.o.Client, true).Error(), 300))
 		} else {
 			l.up(scope)
-			l.Heard(scope)
+			l.Answered(scope)
 		}
 		c := sources.Change{Scope: scope, Gap: !begun, Synced: !synced && err == nil, About: &sources.About{
 			Mode: modeWalk, Sampling: walks.Max, Warnings: warnings,
 			Config: []sources.Attr{{Key: "coordination nodes", Value: strconv.Itoa(len(known))}},
 		}}
 		begun, synced = true, synced || c.Synced
-		if err := l.Tell(c); err != nil {
+		if err := l.Send(c); err != nil {
 			return err
 		}
 		if pauses.Wait(ctx) != nil {

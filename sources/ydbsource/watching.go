@@ -160,7 +160,7 @@ func (w *watching) pings(ctx context.Context) {
 		trips.Add(trip)
 		w.ping.Store(int64(trip))
 		w.tolerance.Store(int64(trips.Tolerance()))
-		w.link.Heard(w.board.path)
+		w.link.Answered(w.board.path)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -171,7 +171,7 @@ func (w *watching) pings(ctx context.Context) {
 
 // take takes in a sight: the Changes that tell it.
 func (w *watching) take(sight ydbcoord.SemaphoreState) []sources.Change {
-	w.link.Heard(w.board.path)
+	w.link.Answered(w.board.path)
 	e := w.board.byName[sight.Name]
 	if e == nil {
 		return nil

@@ -35,10 +35,10 @@ func (m *model) expectedEnd(ref Ref) *Ending {
 	return &x.Ending
 }
 
-// Tell adds what no source tells to the events: what a person did through this program
+// Note adds what no source tells to the events: what a person did through this program
 // (EventAction). At is filled in where it is zero. Rows and terms are not touched: what
 // came of an action is for the sources to see.
-func (h *Hub) Tell(e Event) {
+func (h *Hub) Note(e Event) {
 	e.At, e.After = wallTime(e.At), wallTime(e.After)
 	h.enter(nil, &Input{Kind: InputNote, Note: &e})
 }
