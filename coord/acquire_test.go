@@ -197,6 +197,7 @@ func TestClaimsThatCannotBeGrantedAreNotSent(t *testing.T) {
 		"TTL without room":  {lock("a", coord.MutexOptions{TTL: margin}), coord.ErrInvalid},
 		"no such primitive": {second(s.Semaphore("a", coord.SemaphoreOptions{}).Acquire(t.Context(), 1)), coord.ErrUnsupported},
 		"no queue":          {second(s.Semaphore("a", coord.SemaphoreOptions{}).Enqueue(t.Context(), 1)), coord.ErrUnsupported},
+		"no mutex queue":    {second(s.Mutex("a", coord.MutexOptions{}).Enqueue(t.Context())), coord.ErrUnsupported},
 		"no provisioning":   {s.Semaphore("a", coord.SemaphoreOptions{}).Create(t.Context(), 1, nil), coord.ErrUnsupported},
 		"no looking":        {second(s.Semaphore("a", coord.SemaphoreOptions{}).Describe(t.Context())), coord.ErrUnsupported},
 	} {

@@ -31,8 +31,8 @@
 //     clock is set forward: then every key is over early. Let its clock be slewed.
 //   - The service does not lie: what it granted for a time it does not grant to
 //     another within that time. A failover can make a liar of it; see below.
-//   - Where the service ends a grant with its connection (Postgres), what stands between
-//     us and it closes both ends of the connection or neither. A proxy or an address
+//   - Where the service ends a grant with its connection (Postgres, dflockd), what stands
+//     between us and it closes both ends of the connection or neither. A proxy or an address
 //     translation that drops its side towards the service and keeps ours makes the service
 //     give away what we trust until the next renewal fails, at most for the window.
 //   - What was sent arrives within 15 minutes or never. Redis obeys a command that a link held
@@ -133,7 +133,8 @@
 //	          that of the connection's keepalives. Waiters are served in order, shared
 //	          ones together. Transaction poolers make sessions meaningless and are refused.
 //	dflockd   One server's memory: a restart forgets everything. Waiters are served in
-//	          order; the lease ends with the connection or its TTL.
+//	          order; the lease ends with the connection or its TTL. The window is the TTL, or
+//	          the server's idle cut (23 s) if that is shorter.
 //
 // Where forgetting is possible and matters, wait for as long as the longest window after
 // a failover, or use the fence.

@@ -45,6 +45,13 @@ func (m *Mutex) TryLock(ctx context.Context) (l *Lease, ok bool, err error) {
 	return m.s.acquire(ctx, m.claim())
 }
 
+// Enqueue takes a place in the queue without waiting for the mutex. ErrUnsupported where the
+// service keeps no queue of that kind. From now until the place or its lease is over the name
+// counts as claimed.
+func (m *Mutex) Enqueue(ctx context.Context) (*QueuePlace, error) {
+	return m.s.enqueue(ctx, m.claim(), m.o.Wait)
+}
+
 func (m *Mutex) claim() Claim {
 	return Claim{Kind: KindMutex, Name: m.name, Mode: m.o.Mode, TTL: m.o.TTL, Data: m.o.Data}
 }

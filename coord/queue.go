@@ -3,6 +3,7 @@ package coord
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"coordtop/internal/spawn"
 )
@@ -25,7 +26,11 @@ type QueuePlace struct {
 	loose func() bool   // unbinds it from the end of the session
 }
 
-func (s *Session) enqueue(ctx context.Context, c Claim) (*QueuePlace, error) {
+// enqueue takes a place; a wait of 0 is for ever.
+func (s *Session) enqueue(ctx context.Context, c Claim, wait time.Duration) (*QueuePlace, error) {
+	if c.Wait = wait; wait == 0 {
+		c.Wait = Forever
+	}
 	failed := func(err error) (*QueuePlace, error) { return nil, s.claimError("enqueue", c, err) }
 	q, ok := s.ds.(Queuer)
 	if !ok {

@@ -52,12 +52,7 @@ func (m *Semaphore) TryAcquire(ctx context.Context, n uint64) (l *Lease, ok bool
 // them. ErrUnsupported where the service keeps no queue of that kind. From now until
 // the place or its lease is over the name counts as claimed.
 func (m *Semaphore) Enqueue(ctx context.Context, n uint64) (*QueuePlace, error) {
-	c := m.claim(n)
-	c.Wait = m.o.Wait
-	if c.Wait == 0 {
-		c.Wait = Forever
-	}
-	return m.s.enqueue(ctx, c)
+	return m.s.enqueue(ctx, m.claim(n), m.o.Wait)
 }
 
 func (m *Semaphore) claim(n uint64) Claim {

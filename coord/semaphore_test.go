@@ -161,6 +161,26 @@ func TestPlaceInTheQueueBecomesALease(t *testing.T) {
 	})
 }
 
+func TestPlaceInTheQueueOfAMutexBecomesALease(t *testing.T) {
+	t.Parallel()
+	inShape(t, coordtest.SessionRenews, func(w *world) {
+		rival, err := w.rival().Mutex("job", coord.MutexOptions{}).Lock(w.Context())
+		w.want("Lock", err, nil)
+		for _, o := range []coord.MutexOptions{{Wait: time.Second}, {}} {
+			p, err := w.s.Mutex("job", o).Enqueue(w.Context())
+			if err != nil {
+				w.Fatalf("Enqueue: %v", err)
+			}
+			if o.Wait == 0 {
+				time.AfterFunc(time.Hour, func() { _ = rival.Release(context.Background()) })
+			}
+			if _, ok, err := p.Wait(w.Context()); ok != (o.Wait == 0) || err != nil {
+				w.Errorf("Wait of a place that waits %v: %v, %v", o.Wait, ok, err)
+			}
+		}
+	})
+}
+
 func TestPlaceIsKeptWhenTheContextOfWaitEnds(t *testing.T) {
 	t.Parallel()
 	queued(t, coord.SemaphoreOptions{}, func(w *world, rival *coord.Lease, p *coord.QueuePlace) {
