@@ -68,7 +68,12 @@ func (s *session) Acquire(caller context.Context, c coord.Claim) (coord.Grant, b
 		act = p.try
 	}
 	g, err := act(ctx)
-	if g != nil {
+	switch {
+	case g != nil && ctx.Err() != nil: // it raced the end of ctx
+		late, stop := s.linger(ctx)
+		defer stop()
+		return nil, false, p.failed(caller, ctx, errors.Join(ctx.Err(), g.Release(late)))
+	case g != nil:
 		return g, true, nil
 	}
 	left := p.leave(context.WithoutCancel(ctx))
@@ -110,7 +115,17 @@ func (p *place) noted(err error) error {
 	return err
 }
 
+// linger returns a context for short requests, which ends a while after ctx does: to cut one
+// would end its connection and leave open what became of it.
+func (s *session) linger(ctx context.Context) (late context.Context, stop func()) {
+	late, cancel := context.WithCancel(s.cut)
+	stopped := spawn.OnDone(ctx, func() { _ = backoff.Sleep(late, graceTime); cancel() })
+	return late, func() { stopped(); cancel() }
+}
+
 func (p *place) try(ctx context.Context) (*grant, error) {
+	ctx, stop := p.s.linger(ctx)
+	defer stop()
 	first, ok, err := p.conn.Acquire(ctx, p.key, 0, p.lease)
 	if err != nil || !ok {
 		return nil, p.noted(err)
@@ -121,11 +136,15 @@ func (p *place) try(ctx context.Context) (*grant, error) {
 
 // wait claims until there is a grant, an error, or, with neither, the claim's Wait has run out.
 func (p *place) wait(ctx context.Context) (*grant, error) {
+	late, stop := p.s.linger(ctx)
+	defer stop()
 	again := againPolicy.Start()
 	for {
 		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		case len(p.got) > 0:
-			g, err := p.complete(ctx)
+			g, err := p.complete(late)
 			if g != nil || err != nil {
 				return g, err
 			}
@@ -146,7 +165,7 @@ func (p *place) wait(ctx context.Context) (*grant, error) {
 		case !p.until.IsZero() && !time.Now().Before(p.until):
 			return nil, nil
 		default:
-			if err := p.join(ctx); err != nil {
+			if err := p.join(late); err != nil {
 				return nil, err
 			}
 		}

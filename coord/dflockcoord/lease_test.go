@@ -100,7 +100,9 @@ func TestLeaseOfACutConnectionIsGivenBack(t *testing.T) {
 func TestLeaseTakenAwayIsLostAtTheNextRenewal(t *testing.T) {
 	t.Parallel()
 	bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server) {
-		l := lock(t, session(t, driver(t, client(s), dflockcoord.Options{}), coord.SessionOptions{TTL: 10 * time.Second}), "k")
+		var lost atomic.Int32
+		d := driver(t, client(s), dflockcoord.Options{OnLost: func(string, string, error) { lost.Add(1) }})
+		l := lock(t, session(t, d, coord.SessionOptions{TTL: 10 * time.Second}), "k")
 		if err := s.Take("k"); err != nil {
 			t.Fatal(err)
 		}
@@ -109,6 +111,10 @@ func TestLeaseTakenAwayIsLostAtTheNextRenewal(t *testing.T) {
 		is(t, "cause", context.Cause(l.Context()), coord.ErrLost)
 		if took := time.Since(begin); took > 5*time.Second {
 			t.Errorf("noticed after %v", took)
+		}
+		synctest.Wait()
+		if lost.Load() != 1 {
+			t.Errorf("OnLost was called %d times", lost.Load())
 		}
 	})
 }
