@@ -26,8 +26,8 @@ type Driver struct {
 	known    pgwire.Known
 
 	mu        sync.Mutex
-	keys      map[string]Key           // of names, as the server computed them
-	abandoned map[*connection]struct{} // connections of abandoned grants, which run out
+	keys      map[string]Key // of names, as the server computed them
+	abandoned connections    // of abandoned grants, which run out
 	closed    bool
 }
 
@@ -49,8 +49,8 @@ func New(dsn string, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
 	}
-	o.Override.apply(config)
-	d := &Driver{config: config, options: o, keys: map[string]Key{}, abandoned: map[*connection]struct{}{}}
+	o.Override.Apply(config)
+	d := &Driver{config: config, options: o, keys: map[string]Key{}, abandoned: connections{}}
 	d.observer = newObserver(d)
 	return d, nil
 }
@@ -68,7 +68,7 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 		driver:      d,
 		identity:    Identity(o.Description),
 		ttl:         d.options.TTL,
-		connections: map[*connection]struct{}{},
+		connections: connections{},
 		places:      map[*place]struct{}{},
 	}
 	if o.TTL != 0 {
@@ -158,14 +158,7 @@ func (d *Driver) keepAbandoned(l *connection) {
 	if d.closed {
 		l.cut(errClosed)
 	}
-	for old := range d.abandoned {
-		select {
-		case <-old.done:
-			delete(d.abandoned, old)
-		default:
-		}
-	}
-	d.abandoned[l] = struct{}{}
+	d.abandoned.add(l)
 }
 
 // Notify sends payload on a channel to whoever listens in this database, leaders among
@@ -209,14 +202,9 @@ func (d *Driver) Close(ctx context.Context) error {
 	d.mu.Lock()
 	d.closed = true
 	left := d.abandoned
-	d.abandoned = map[*connection]struct{}{}
+	d.abandoned = connections{}
 	d.mu.Unlock()
-	for l := range left {
-		l.cut(errClosed)
-	}
-	for l := range left {
-		<-l.done
-	}
+	left.cut()
 	d.observer.close(ctx)
 	return nil
 }

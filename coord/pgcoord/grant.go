@@ -271,27 +271,22 @@ func (g *grant) unlock(ctx context.Context) error {
 func (g *grant) Abandon() {
 	g.end(coord.ErrReleased)
 	g.session.Remove(g)
-	if g.leave() {
-		g.session.disown(g.connection)
-	}
+	g.leave()
 }
 
-// leave lets the lock run out on its connection, which the driver keeps until then; false:
-// there is nothing left of it.
-func (g *grant) leave() bool {
+// leave lets the lock, if there is something left of it, run out on its connection: the driver
+// keeps that until then, and the session does not wait for it.
+func (g *grant) leave() {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.gone || !g.connection.alive() {
-		return false
+	left := !g.gone && g.connection.alive()
+	g.gone = g.gone || left
+	g.mu.Unlock()
+	if !left {
+		return
 	}
-	g.gone = true
-	g.session.driver.keepAbandoned(g.connection)
-	return true
-}
-
-// disown takes a connection out of what the session waits for.
-func (s *session) disown(l *connection) {
+	s := g.session
+	s.driver.keepAbandoned(g.connection)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.connections, l)
+	delete(s.connections, g.connection)
 }

@@ -28,14 +28,14 @@ type observer struct {
 
 	mu         sync.Mutex
 	connection *connection
-	ending     []*connection         // replaced ones, which close joins
+	all        connections           // that one and replaced ones, which close joins
 	watchers   map[chan struct{}]Key // woken by announcements about the key, and when the connection ends
 	joiner     Joiner
 	announced  Announced // only what was received since the connection was made
 }
 
 func newObserver(d *Driver) *observer {
-	k := &observer{driver: d, turn: make(chan struct{}, 1), watchers: map[chan struct{}]Key{}, announced: Announced{}}
+	k := &observer{driver: d, turn: make(chan struct{}, 1), all: connections{}, watchers: map[chan struct{}]Key{}, announced: Announced{}}
 	k.life, k.quit = context.WithCancel(context.Background())
 	return k
 }
@@ -114,27 +114,11 @@ func (k *observer) open(ctx context.Context) (*connection, error) {
 		return nil, notOurLoss(err)
 	}
 	k.mu.Lock()
-	if k.connection != nil {
-		k.ending = append(k.ending, k.connection)
-	}
-	k.forgetEndedLocked()
+	k.all.add(l)
 	k.connection = l
 	k.mu.Unlock()
 	l.whenEnded(func(error) { k.wake(Key{}) })
 	return l, nil
-}
-
-// forgetEndedLocked drops what close need not join.
-func (k *observer) forgetEndedLocked() {
-	kept := k.ending[:0]
-	for _, l := range k.ending {
-		select {
-		case <-l.done:
-		default:
-			kept = append(kept, l)
-		}
-	}
-	k.ending = kept
 }
 
 // startReading makes a connection read-only and has it listen to announcements.
@@ -236,13 +220,10 @@ func (k *observer) close(ctx context.Context) {
 	k.turn <- struct{}{} // nobody connects any more
 	defer func() { <-k.turn }()
 	k.mu.Lock()
-	connections := k.ending
-	if k.connection != nil {
-		connections = append(connections, k.connection)
-	}
-	k.connection, k.ending = nil, nil
+	all := k.all
+	k.connection, k.all = nil, connections{}
 	k.mu.Unlock()
-	for _, l := range connections {
+	for l := range all {
 		l.close(ctx)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/internal/pgwire"
 )
 
 const (
@@ -20,6 +21,9 @@ const (
 
 	channelLimit = 63 // bytes of a channel's name; the server cuts longer ones in silence
 )
+
+// Override replaces parts of the address.
+type Override = pgwire.Override
 
 // Options are how a driver uses its Postgres. The zero value is usable.
 type Options struct {
@@ -42,8 +46,7 @@ type Options struct {
 	Channels []Listener
 	// Queue is how many notifications wait for a slow handler before the oldest are
 	// dropped (which Notification.Missed reports). 0: 256.
-	Queue int
-	// Override replaces parts of the address.
+	Queue    int
 	Override Override
 	// Dial makes the connections. Nil: TCP with keepalives of our own, or a Unix socket.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)

@@ -24,7 +24,7 @@ type session struct {
 
 	mu          sync.Mutex
 	spare       *connection // a connection that no claim uses
-	connections map[*connection]struct{}
+	connections connections
 	places      map[*place]struct{} // being waited for
 	uncertain   []uncertainClaim    // of claims that ended
 }
@@ -46,22 +46,11 @@ func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forgetEndedLocked()
-	s.connections[l] = struct{}{}
+	s.connections.add(l)
 	if s.Over() != nil {
 		l.cut(errClosed)
 	}
 	return l, nil
-}
-
-func (s *session) forgetEndedLocked() {
-	for l := range s.connections {
-		select {
-		case <-l.done:
-			delete(s.connections, l)
-		default:
-		}
-	}
 }
 
 // connectionFor returns a connection for a claim, prepared for its TTL under its name: the spare
@@ -144,7 +133,7 @@ func (s *session) Close(ctx context.Context) error {
 			result = errors.Join(err, result)
 		}
 	}
-	s.join(nil)
+	s.join()
 	return result
 }
 
@@ -152,36 +141,23 @@ func (s *session) Close(ctx context.Context) error {
 // driver keeps until then.
 func (s *session) Abandon() {
 	grants, places, _ := s.shut()
-	kept := map[*connection]bool{}
 	for _, g := range grants {
 		g.end(errClosed)
-		if g.leave() {
-			kept[g.connection] = true
-		}
+		g.leave()
 	}
 	for _, p := range places {
 		p.cancel()
 		p.connection.cut(errClosed)
 	}
-	s.join(kept)
+	s.join()
 }
 
-// join cuts what is left, except for the kept ones, and waits for every goroutine.
-func (s *session) join(kept map[*connection]bool) {
+// join cuts what is left and waits for every goroutine.
+func (s *session) join() {
 	s.mu.Lock()
-	var connections []*connection
-	for l := range s.connections {
-		if !kept[l] {
-			connections = append(connections, l)
-		}
-	}
-	clear(s.connections)
+	left := s.connections
+	s.connections = connections{}
 	s.mu.Unlock()
-	for _, l := range connections {
-		l.cut(errClosed)
-	}
-	for _, l := range connections {
-		<-l.done
-	}
+	left.cut()
 	s.Wait()
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"coordtop/coord/pgcoord"
 	"coordtop/internal/pgwire"
 )
 
@@ -17,15 +16,7 @@ func parseURL(o Options) (c *pgconn.Config, notes []string, err error) {
 	if c, notes, err = pgwire.Parse(o.URL); err != nil {
 		return nil, nil, err
 	}
-	if o.User != "" {
-		c.User = o.User
-	}
-	if o.Password != "" {
-		c.Password = o.Password
-	}
-	if o.TLS != nil {
-		pgcoord.RequireTLS(c, o.TLS)
-	}
+	pgwire.Override{User: o.User, Password: o.Password, TLS: o.TLS}.Apply(c)
 	if validate := c.ValidateConnect; validate != nil {
 		c.ValidateConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
 			if err := validate(ctx, conn); err != nil {

@@ -1,4 +1,4 @@
-package pgcoord
+package pgwire
 
 import (
 	"crypto/tls"
@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Override replaces parts of the address that New is given, for programs that keep them
-// beside it. Zero fields leave what the address says.
+// Override replaces parts of an address, for programs that keep them beside it. Zero fields
+// leave what the address says.
 type Override struct {
 	User, Password string
 	// Database is another one of the same server: advisory locks are each database's own.
@@ -16,7 +16,8 @@ type Override struct {
 	TLS *tls.Config
 }
 
-func (o Override) apply(c *pgconn.Config) {
+// Apply replaces them in a config.
+func (o Override) Apply(c *pgconn.Config) {
 	for _, s := range []struct {
 		to  *string
 		new string
@@ -26,13 +27,13 @@ func (o Override) apply(c *pgconn.Config) {
 		}
 	}
 	if o.TLS != nil {
-		RequireTLS(c, o.TLS)
+		requireTLS(c, o.TLS)
 	}
 }
 
-// RequireTLS makes every connection of a config use t. Variants of a host with other TLS
+// requireTLS makes every connection of a config use t. Variants of a host with other TLS
 // or none are taken out.
-func RequireTLS(c *pgconn.Config, t *tls.Config) {
+func requireTLS(c *pgconn.Config, t *tls.Config) {
 	towards := func(host string) *tls.Config {
 		own := t.Clone()
 		if own.ServerName == "" {

@@ -1,0 +1,29 @@
+package pgcoord
+
+import "maps"
+
+// connections are those whose end somebody waits for at last, who also guards them.
+type connections map[*connection]struct{}
+
+// add drops those that have ended, so that there are few.
+func (m connections) add(l *connection) {
+	maps.DeleteFunc(m, func(old *connection, _ struct{}) bool {
+		select {
+		case <-old.done:
+			return true
+		default:
+			return false
+		}
+	})
+	m[l] = struct{}{}
+}
+
+// cut ends them at once and waits for that.
+func (m connections) cut() {
+	for l := range m {
+		l.cut(errClosed)
+	}
+	for l := range m {
+		<-l.done
+	}
+}
