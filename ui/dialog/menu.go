@@ -124,29 +124,13 @@ func (a *Acting) items(row *sources.Row) []item {
 	return items
 }
 
-// verbIntent is what a person wants who chooses a verb from the menu; "": it stands in none.
+// verbIntent is what a person wants who chooses a verb from the menu, which is called as the verb
+// is; "": it stands in none.
 func verbIntent(v action.Verb) keys.Intent {
-	switch v {
-	case action.Acquire:
-		return keys.Acquire
-	case action.Try:
-		return keys.Try
-	case action.Campaign:
-		return keys.Campaign
-	case action.Proclaim:
-		return keys.Proclaim
-	case action.Resign:
-		return keys.Resign
-	case action.Create:
-		return keys.Create
-	case action.Update:
-		return keys.Update
-	case action.Delete:
-		return keys.Delete
-	case action.CreateNode:
-		return keys.CreateNode
+	if action.Of(v).Text == "" { // as crash, which has its own key, and no box
+		return ""
 	}
-	return "" // Crash has its own key, and no box
+	return keys.Intent(v.String())
 }
 
 func rankOf(i item) int {

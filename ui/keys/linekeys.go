@@ -36,16 +36,6 @@ const (
 
 	ExportCSV      Intent = "export-csv"
 	ExportMarkdown Intent = "export-markdown"
-
-	ByProblems Intent = "sort-by-problems"
-	ByName     Intent = "sort-by-name"
-	BySource   Intent = "sort-by-source"
-	ByKind     Intent = "sort-by-kind"
-	ByOwner    Intent = "sort-by-owner"
-	BySince    Intent = "sort-by-since"
-	ByLease    Intent = "sort-by-lease"
-	ByWait     Intent = "sort-by-wait"
-	ByChanges  Intent = "sort-by-changes"
 )
 
 // lineBindings are the rows of the table for lines that are typed, for menus and marks.
@@ -81,15 +71,15 @@ func lineBindings() []Binding {
 // menuBindings are the menus of orders, copies and exports.
 func menuBindings() []Binding {
 	return []Binding{
-		{ByProblems, InSort, []string{"p"}, "problems", "what is wrong first"},
-		{ByName, InSort, []string{"n"}, "name", "by name"},
-		{BySource, InSort, []string{"s"}, "source", "by source"},
-		{ByKind, InSort, []string{"k"}, "kind", "by kind"},
-		{ByOwner, InSort, []string{"o"}, "owner", "by owner"},
-		{BySince, InSort, []string{"t"}, "since", "the newest first"},
-		{ByLease, InSort, []string{"l"}, "lease", "the least left first"},
-		{ByWait, InSort, []string{"w"}, "wait", "the longest wait first"},
-		{ByChanges, InSort, []string{"c"}, "changes", "most changes first"},
+		{"sort-by-problems", InSort, []string{"p"}, "problems", "what is wrong first"},
+		{"sort-by-name", InSort, []string{"n"}, "name", "by name"},
+		{"sort-by-source", InSort, []string{"s"}, "source", "by source"},
+		{"sort-by-kind", InSort, []string{"k"}, "kind", "by kind"},
+		{"sort-by-owner", InSort, []string{"o"}, "owner", "by owner"},
+		{"sort-by-since", InSort, []string{"t"}, "since", "the newest first"},
+		{"sort-by-lease", InSort, []string{"l"}, "lease", "the least left first"},
+		{"sort-by-wait", InSort, []string{"w"}, "wait", "the longest wait first"},
+		{"sort-by-changes", InSort, []string{"c"}, "changes", "most changes first"},
 		{CopyName, InCopy, []string{"n"}, "name", "ask the terminal to copy the name"},
 		{CopyOwner, InCopy, []string{"o"}, "owner", "ask the terminal to copy the owner"},
 		{CopyJSON, InCopy, []string{"j"}, "JSON", "ask the terminal to copy what get -o json prints"},

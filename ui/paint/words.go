@@ -10,26 +10,14 @@ import (
 
 // Cause says why an owner is gone; what is only inferred has a sign before it.
 func (th *Theme) Cause(c sources.Cause, how sources.Known) string {
-	var text string
-	switch c {
-	case sources.CauseReleased:
-		text = "released"
-	case sources.CauseExpired:
-		text = "lease ran out"
-	case sources.CauseDeleted:
-		text = "deleted"
-	case sources.CauseEvicted:
-		text = "evicted by us"
-	case sources.CauseReplaced:
-		text = "written over"
-	case sources.CauseRestart:
-		text = "server restarted"
-	case sources.CauseSession:
-		text = "session ended"
-	default:
+	text := map[sources.Cause]string{
+		sources.CauseReleased: "released", sources.CauseExpired: "lease ran out", sources.CauseDeleted: "deleted", sources.CauseEvicted: "evicted by us",
+		sources.CauseReplaced: "written over", sources.CauseRestart: "server restarted", sources.CauseSession: "session ended",
+	}[c]
+	switch {
+	case text == "":
 		return "cause unknown"
-	}
-	if how == sources.Inferred {
+	case how == sources.Inferred:
 		return th.About + text
 	}
 	return text
@@ -37,13 +25,8 @@ func (th *Theme) Cause(c sources.Cause, how sources.Known) string {
 
 // knownText says how a time is known.
 func knownText(how sources.Known) string {
-	switch how {
-	case sources.AtLeast:
-		return "or before"
-	case sources.Bound:
-		return "at the earliest"
-	case sources.Claimed:
-		return "by the owner's clock"
+	if text := map[sources.Known]string{sources.AtLeast: "or before", sources.Bound: "at the earliest", sources.Claimed: "by the owner's clock"}[how]; text != "" {
+		return text
 	}
 	return how.String()
 }

@@ -26,14 +26,18 @@ type section struct {
 	scope keys.Scope
 }
 
-// sections are the parts of the key table, in the order of the help.
+// sections are the parts of the key table, in the order of the help: those of the views first.
 func sections() []section {
-	return []section{{"EVERYWHERE", keys.InBoards}, {"LIST", keys.InList}, {"ONE ROW", keys.InDetail}, {"EVENTS", keys.InEvents},
-		{"SOURCES", keys.InSources}, {"WHAT CAN BE DONE", keys.InCaps}, {"COMMANDS AND TYPING THEM", keys.InCommand},
-		{"WHILE TYPING A FILTER", keys.InInput}, {"IN THIS HELP", keys.InHelp | keys.InHelpText},
-		{"MENU OF ORDERS", keys.InSort}, {"MENU OF COPIES", keys.InCopy},
-		{"MENU OF EXPORTS", keys.InExport}, {"QUITTING WITH THE SCREEN LEFT AS TEXT", keys.InKeep},
-		{"ACTIONS OF A ROW", keys.InMenu}, {"ONE ACTION", keys.InBox}, {"AN ACTION WHOSE ROW HAS CHANGED", keys.InChanged}, {"YES OR NO", keys.InQuestion}, {"QUITTING WHILE WE HOLD SOMETHING", keys.InLeave}}
+	parts := []section{{"EVERYWHERE", keys.InBoards}}
+	for _, v := range viewTable() {
+		if v.help != "" {
+			parts = append(parts, section{v.help, v.scope})
+		}
+	}
+	return append(parts, []section{{"COMMANDS AND TYPING THEM", keys.InCommand}, {"WHILE TYPING A FILTER", keys.InInput}, {"IN THIS HELP", keys.InHelp | keys.InHelpText},
+		{"MENU OF ORDERS", keys.InSort}, {"MENU OF COPIES", keys.InCopy}, {"MENU OF EXPORTS", keys.InExport}, {"QUITTING WITH THE SCREEN LEFT AS TEXT", keys.InKeep},
+		{"ACTIONS OF A ROW", keys.InMenu}, {"ONE ACTION", keys.InBox}, {"AN ACTION WHOSE ROW HAS CHANGED", keys.InChanged}, {"YES OR NO", keys.InQuestion},
+		{"QUITTING WHILE WE HOLD SOMETHING", keys.InLeave}}...)
 }
 
 // HelpLines are the key table and what the signs mean, as far as all the words typed

@@ -24,6 +24,7 @@ type viewEntry struct {
 	name  string      // on its tab; "": it has none, and leads back to where it was opened
 	opens keys.Intent // what goes there; "": nothing does alone
 	scope keys.Scope  // whose keys work
+	help  string      // the title over its keys in the help; "": they stand elsewhere
 	draw  func(*Scene) Frame
 }
 
@@ -31,11 +32,11 @@ type viewEntry struct {
 // their keys are kept for screens to come, so that a key never changes its meaning.
 func viewTable() [viewCount]viewEntry {
 	return [...]viewEntry{
-		List:    {name: "Locks", opens: keys.Locks, scope: keys.InList, draw: board},
-		Events:  {name: "Events", opens: keys.Events, scope: keys.InEvents, draw: eventScreen},
-		Sources: {name: "Sources", opens: keys.Sources, scope: keys.InSources, draw: scrolling(sourceScreen)},
-		Detail:  {scope: keys.InDetail, draw: scrolling(detailScreen)},
-		Caps:    {opens: keys.Caps, scope: keys.InCaps, draw: scrolling(capsScreen)},
+		List:    {name: "Locks", opens: keys.Locks, scope: keys.InList, help: "LIST", draw: board},
+		Events:  {name: "Events", opens: keys.Events, scope: keys.InEvents, help: "EVENTS", draw: eventScreen},
+		Sources: {name: "Sources", opens: keys.Sources, scope: keys.InSources, help: "SOURCES", draw: scrolling(sourceScreen)},
+		Detail:  {scope: keys.InDetail, help: "ONE ROW", draw: scrolling(detailScreen)},
+		Caps:    {opens: keys.Caps, scope: keys.InCaps, help: "WHAT CAN BE DONE", draw: scrolling(capsScreen)},
 		Help:    {opens: keys.Help, scope: keys.InHelp, draw: helpScreen},
 	}
 }
