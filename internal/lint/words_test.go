@@ -61,6 +61,8 @@ func banned() []bannedWord {
 		{"lighten", "end dark", nil},
 		{"obscure", "begin unknown", nil},
 		{"waver", "differ", nil},
+		{"ears", "notifications", nil},
+		{"rouse", "wake", nil},
 	}
 }
 
