@@ -34,9 +34,9 @@ func (o *Operator) Arm(source, typed string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.callOffUnarmedLocked(errOver) // the end of the time before may not have been noticed yet
-	o.armed = arming{at: o.o.Now(), slept: o.o.Slept()}
+	o.writing.armed = arming{at: o.o.Now(), slept: o.o.Slept()}
 	if b.Protect {
-		o.unlocked[source] = o.armed
+		o.writing.unlocked[source] = o.writing.armed
 	}
 	o.publishLocked()
 	return nil
@@ -71,22 +71,31 @@ func (o *Operator) enter() bool {
 func (o *Operator) disarm() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.always, o.armed = false, arming{}
-	clear(o.unlocked)
+	o.writing.always, o.writing.armed = false, arming{}
+	clear(o.writing.unlocked)
 	o.callOffUnarmedLocked(errDisarmed)
 	o.publishLocked()
 }
 
-// armedNextLocked is how long to wait until the next end of an arming, a second at most: that
+// next is how long to wait until the next end of an arming, a second at most: that
 // is how soon the time asleep is noticed.
-func (o *Operator) armedNextLocked() time.Duration {
+func (w *writing) next() time.Duration {
 	next := time.Second
-	for _, a := range append(slices.Collect(maps.Values(o.unlocked)), o.armed) {
-		if end := o.endOf(a); !end.IsZero() {
-			next = min(next, end.Sub(o.o.Now()))
+	for _, a := range append(slices.Collect(maps.Values(w.unlocked)), w.armed) {
+		if end := w.endOf(a); !end.IsZero() {
+			next = min(next, end.Sub(w.now()))
 		}
 	}
 	return next
+}
+
+// writing says whether and until when something may be sent. Operator.mu guards it.
+type writing struct {
+	now      func() time.Time
+	slept    func() time.Duration
+	always   bool // armed without an end
+	armed    arming
+	unlocked map[string]arming // protected sources, by when their name was typed last
 }
 
 // arming is the instant at which writing was armed last; zero: it is not.
@@ -95,19 +104,19 @@ type arming struct {
 	slept time.Duration // Options.Slept at that time
 }
 
-// armedUntilLocked is the end of being armed; zero: writing is not armed, or not any more.
+// until is the end of being armed; zero: writing is not armed, or not any more.
 // Nobody sits before a machine that sleeps, so the time asleep counts, and where the clock
 // for that is not to be had, the wall clock: the two differ only where somebody sets it.
-func (o *Operator) armedUntilLocked() time.Time { return o.endOf(o.armed) }
+func (w *writing) until() time.Time { return w.endOf(w.armed) }
 
 // endOf is the end of an arming; zero: it is over, or there was none.
-func (o *Operator) endOf(a arming) time.Time {
+func (w *writing) endOf(a arming) time.Time {
 	if a.at.IsZero() {
 		return time.Time{}
 	}
-	now := o.o.Now()
+	now := w.now()
 	passed := now.Sub(a.at)
-	slept := asleepFor(o.o.Slept()-a.slept, passed, now.Round(0).Sub(a.at.Round(0)))
+	slept := asleepFor(w.slept()-a.slept, passed, now.Round(0).Sub(a.at.Round(0)))
 	if passed+slept >= action.ArmedFor {
 		return time.Time{}
 	}
@@ -123,14 +132,14 @@ func asleepFor(slept, passed, wall time.Duration) time.Duration {
 	return 0
 }
 
-// armedLocked says why nothing may be sent to a source now; nil: it may.
-func (o *Operator) armedLocked(source string, b *Backend) error {
-	if !o.always && o.armedUntilLocked().IsZero() {
+// refuses says why nothing may be sent to a source now; nil: it may.
+func (w *writing) refuses(source string, b *Backend) error {
+	if !w.always && w.until().IsZero() {
 		return fmt.Errorf("%w: arm it first", ErrNotArmed)
 	}
 	// Its own time: arming another source, which asks for no name, must not prolong it.
-	typed, ok := o.unlocked[source]
-	if b.Protect && (!ok || !o.always && o.endOf(typed).IsZero()) {
+	typed, ok := w.unlocked[source]
+	if b.Protect && (!ok || !w.always && w.endOf(typed).IsZero()) {
 		return fmt.Errorf("%w for %s, which is protected: arm it by typing its name", ErrNotArmed, source)
 	}
 	return nil

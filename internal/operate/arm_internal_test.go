@@ -82,7 +82,7 @@ func TestSomethingDoesEachVerbAndNothingAnother(t *testing.T) {
 		n := o.runLocked(action.Request{Verb: v})
 		defer n.cancel(nil)
 		defer func() { o.held = nil }()
-		return o.bodyLocked(n, &Backend{})
+		return n.bodyLocked(&Backend{})
 	}
 	for _, d := range action.Verbs() {
 		if body(d.Verb) == nil {

@@ -31,17 +31,17 @@ func (o *Operator) CallOff(id uint64) {
 // only gives it back goes on.
 func (o *Operator) callOffUnarmedLocked(why error) {
 	for _, n := range o.runs {
-		if n.Phase < action.Sent && !n.ending && !action.Of(n.Request.Verb).GivesUp && o.unarmedLocked(n) {
+		if n.Phase < action.Sent && !n.ending && !action.Of(n.Request.Verb).GivesUp && n.unarmedLocked() {
 			n.cancel(why)
 		}
 	}
 }
 
 // unarmedLocked reports whether writing is not armed for the source of a run.
-func (o *Operator) unarmedLocked(n *run) bool {
+func (n *run) unarmedLocked() bool {
 	source := n.Request.Target.Ref.Source
-	b := o.o.Backends[source]
-	return o.armedLocked(source, &b) != nil
+	b := n.op.o.Backends[source]
+	return n.op.writing.refuses(source, &b) != nil
 }
 
 // whyCalledOff is why a run whose context has ended was called off; nil: the Operator closes.

@@ -26,7 +26,7 @@ func (o *Operator) Choices(row *sources.Row) []action.Choice {
 		switch v := d.Verb; {
 		case v == action.Crash && b.Crash == nil, d.Group == action.Provisions && !b.Provisions, v == action.CreateNode && b.CreateNode == nil:
 		default:
-			list = append(list, action.Choice{Verb: v, Not: o.notLocked(v, row, o.o.View.State())})
+			list = append(list, action.Choice{Verb: v, Not: o.notLocked(v, row, o.view.State())})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b action.Choice) int {

@@ -17,7 +17,7 @@ func (o *Operator) Describe(_ context.Context, r action.Request) (action.Effect,
 	if !ok {
 		return action.Effect{}, fmt.Errorf("%w: nothing can be sent to this source", ErrNotPossible)
 	}
-	row, _ := o.row(r.Target.Ref)
+	row, _ := o.view.row(r.Target.Ref)
 	r = o.asHeld(r)
 	e := action.Effect{
 		Call: format.Clean(b.call(r), 2000), NeedsReason: b.Protect && !action.Of(r.Verb).GivesUp, NeedsName: nameFor(&b, r),

@@ -13,57 +13,57 @@ import (
 )
 
 // resign is the goroutine of a run that gives up what we hold, or our place in a queue.
-func (o *Operator) resign(n *run, h *holding, b *Backend) {
+func (n *run) resign(h *holding, b *Backend) {
 	defer n.cancel(nil)
-	sub := o.subscribe()
+	sub := n.op.view.subscribe()
 	defer sub.Close()
-	o.mu.Lock()
+	n.op.mu.Lock()
 	lease, waiting, already := h.lease, h.waiting, h.parting == h.run
 	if !waiting && !already {
 		h.parting = n
 	}
-	o.mu.Unlock()
+	n.op.mu.Unlock()
 	if already {
 		<-h.ended
-		o.finish(n, action.Dropped, "it was being given back already", sources.OwnerRef{})
+		n.finish(action.Dropped, "it was being given back already", sources.OwnerRef{})
 		return
 	}
 	if waiting {
 		h.run.cancel(nil) // also what it wins meanwhile is given back then
 		<-h.ended
-		o.finish(n, action.Seen, "left the queue", sources.OwnerRef{})
+		n.finish(action.Seen, "left the queue", sources.OwnerRef{})
 		return
 	}
 	old := lease.Owner()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), farewell)
 	defer cancel()
-	o.o.View.Expect(sources.Ending{Ref: h.ref, Owner: old, Cause: sources.CauseReleased}, farewell+o.o.Patience)
+	n.op.view.Expect(sources.Ending{Ref: h.ref, Owner: old, Cause: sources.CauseReleased}, farewell+n.op.o.Patience)
 	sent := time.Now()
 	err := lease.Release(ctx)
 	n.answered = time.Since(sent)
 	if cause := context.Cause(lease.Context()); !errors.Is(cause, coord.ErrReleased) {
-		o.mu.Lock()
+		n.op.mu.Lock()
 		n.Lost = true
-		o.mu.Unlock()
-		o.finish(n, action.Failed, "it was not ours any more: "+clean(cause.Error()), sources.OwnerRef{})
+		n.op.mu.Unlock()
+		n.finish(action.Failed, "it was not ours any more: "+clean(cause.Error()), sources.OwnerRef{})
 		return
 	}
 	if err != nil {
-		o.finish(n, action.Failed, "given up here, but not confirmed: "+clean(err.Error())+"; it runs out there within "+format.Left(b.Lease), sources.OwnerRef{})
+		n.finish(action.Failed, "given up here, but not confirmed: "+clean(err.Error())+"; it runs out there within "+format.Left(b.Lease), sources.OwnerRef{})
 		return
 	}
 	<-h.ended
-	o.reach(n, action.Sent, "given up")
-	o.watchDeparture(n, o.o.Patience, sub, old, sent, "given up")
+	n.reach(action.Sent, "given up")
+	n.watchDeparture(n.op.o.Patience, sub, old, sent, "given up")
 }
 
 // giveBack resigns what was called off, or is held while the Operator closes: an action of
 // its own in the audit. It is done also where that cannot be written, which Unwritten
 // tells: it is the safe way.
-func (o *Operator) giveBack(n *run, h *holding, lease *coord.Lease) {
-	o.mu.Lock()
-	closing, abandon := o.closed, o.closed && o.runOut && h.runsOut
-	o.mu.Unlock()
+func (n *run) giveBack(h *holding, lease *coord.Lease) {
+	n.op.mu.Lock()
+	closing, abandon := n.op.closed, n.op.closed && n.op.runOut && h.runsOut
+	n.op.mu.Unlock()
 	why, text := errCalledOff.Error(), "given back"
 	if closing {
 		why, text = "coordtop ended", "coordtop ended"
@@ -71,26 +71,26 @@ func (o *Operator) giveBack(n *run, h *holding, lease *coord.Lease) {
 		why = ended.Error()
 		text = why + ": granted just then, and given back"
 	}
-	o.finish(n, action.Dropped, text, sources.OwnerRef{})
+	n.finish(action.Dropped, text, sources.OwnerRef{})
 	rec := n.record
-	rec.ID, rec.Stage, rec.Action, rec.Reason = o.o.Audit.id(), Before, action.Resign.String(), why
-	rec.OwnerBefore, rec.LabelBefore, rec.FenceBefore = lease.Owner(), o.labelOf(h.ref, lease.Owner()), fence(lease.Fence())
+	rec.ID, rec.Stage, rec.Action, rec.Reason = n.op.o.Audit.id(), Before, action.Resign.String(), why
+	rec.OwnerBefore, rec.LabelBefore, rec.FenceBefore = lease.Owner(), n.op.view.labelOf(h.ref, lease.Owner()), fence(lease.Fence())
 	rec.OwnerAfter, rec.LabelAfter, rec.FenceAfter, rec.Result, rec.Detail, rec.LatencyMillis = "", "", "", "", "", nil
-	b := o.o.Backends[h.ref.Source]
+	b := n.op.o.Backends[h.ref.Source]
 	rec.Call = format.Clean(b.call(action.Request{Verb: action.Resign, Target: n.Request.Target, Mode: n.Request.Mode}), 2000)
 	if abandon {
 		rec.Call = "none: it is left to run out"
 	}
-	_ = o.record(rec)
+	_ = n.op.record(rec)
 	if !abandon {
-		o.o.View.Expect(sources.Ending{Ref: h.ref, Owner: lease.Owner(), Cause: sources.CauseReleased}, farewell+o.o.Patience)
+		n.op.view.Expect(sources.Ending{Ref: h.ref, Owner: lease.Owner(), Cause: sources.CauseReleased}, farewell+n.op.o.Patience)
 	}
 	sent := time.Now()
 	var err error
 	if closing {
-		err = o.leaveSession(h.session, h) // which is bounded for all we hold together
+		err = n.op.leaveSession(h.session, h) // which is bounded for all we hold together
 	} else {
-		err = o.release(lease)
+		err = n.op.release(lease)
 	}
 	rec.Stage, rec.Result, rec.LatencyMillis = After, action.Sent.String(), millis(time.Since(sent))
 	switch {
@@ -99,12 +99,12 @@ func (o *Operator) giveBack(n *run, h *holding, lease *coord.Lease) {
 	case err != nil:
 		rec.Result, rec.Detail = action.Failed.String(), clean(err.Error())+"; it runs out there"
 	}
-	_ = o.record(rec)
+	_ = n.op.record(rec)
 }
 
 // labelOf is how our watch names an owner; "": it does not show it.
-func (o *Operator) labelOf(ref sources.Ref, id string) string {
-	row, _ := o.row(ref)
+func (v view) labelOf(ref sources.Ref, id string) string {
+	row, _ := v.row(ref)
 	if w := owns(row, id); w != nil {
 		return w.Label
 	}
@@ -120,28 +120,28 @@ func (o *Operator) release(lease *coord.Lease) error {
 
 // lost tells of a lease that ended without our wish: the run fails, or where it was over
 // already, another one that nobody started.
-func (o *Operator) lost(n *run, h *holding, cause error) {
-	text := fmt.Sprintf("lost after %s: %s", format.Age(o.o.Now().Sub(h.since)), clean(cause.Error()))
-	o.mu.Lock()
+func (n *run) lost(h *holding, cause error) {
+	text := fmt.Sprintf("lost after %s: %s", format.Age(n.op.o.Now().Sub(h.since)), clean(cause.Error()))
+	n.op.mu.Lock()
 	l, again := n, n.ending
 	if again {
-		l = o.runLocked(n.Request)
+		l = n.op.runLocked(n.Request)
 		l.record = n.record
-		o.runs = append(o.runs, l)
+		n.op.runs = append(n.op.runs, l)
 	}
 	l.Lost, l.Text = true, text
-	o.dropLocked(h) // at once, and with why: the disk may take seconds for the line
-	o.mu.Unlock()
+	n.op.dropLocked(h) // at once, and with why: the disk may take seconds for the line
+	n.op.mu.Unlock()
 	if !again {
-		o.finish(n, action.Failed, text, sources.OwnerRef{})
+		n.finish(action.Failed, text, sources.OwnerRef{})
 		return
 	}
 	defer l.cancel(nil)
-	l.record.ID, l.record.Action, l.record.Call, l.record.LatencyMillis = o.o.Audit.id(), "lost", "", nil
-	l.record.OwnerBefore, l.record.LabelBefore, l.record.FenceBefore = h.owner(), o.labelOf(h.ref, h.owner()), fence(h.lease.Fence())
-	after := o.ownerNow(h.ref)
+	l.record.ID, l.record.Action, l.record.Call, l.record.LatencyMillis = n.op.o.Audit.id(), "lost", "", nil
+	l.record.OwnerBefore, l.record.LabelBefore, l.record.FenceBefore = h.owner(), n.op.view.labelOf(h.ref, h.owner()), fence(h.lease.Fence())
+	after := n.op.view.ownerNow(h.ref)
 	if after.ID == h.owner() { // our watch has not seen it yet
 		after = sources.OwnerRef{}
 	}
-	o.finish(l, action.Failed, text, after)
+	l.finish(action.Failed, text, after)
 }

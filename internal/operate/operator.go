@@ -51,6 +51,7 @@ const (
 type Operator struct {
 	o       Options
 	drivers drivers
+	view    view
 	status  atomic.Pointer[action.Status]
 	wake    chan struct{}
 
@@ -65,10 +66,8 @@ type Operator struct {
 	mu       sync.Mutex // never held while anything is waited for
 	closed   bool
 	runOut   bool
-	always   bool
-	armed    arming
-	unlocked map[string]arming // protected sources, by when their name was typed last
-	last     uint64            // number of the newest run
+	writing  writing
+	last     uint64 // number of the newest run
 	runs     []*run
 	held     []*holding
 	left     []error // what Close could not give back
@@ -91,9 +90,10 @@ func New(ctx context.Context, o Options) *Operator {
 	}
 	op := &Operator{
 		o:       o,
-		always:  o.Always,
+		view:    view{o.View},
+		writing: writing{now: o.Now, slept: o.Slept, always: o.Always, unlocked: map[string]arming{}},
 		drivers: drivers{backends: o.Backends, spots: map[[2]string]*spot{}},
-		wake:    make(chan struct{}, 1), ended: make(chan struct{}), unlocked: map[string]arming{},
+		wake:    make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	op.life, op.end = context.WithCancel(context.WithoutCancel(ctx))
 	op.mu.Lock()
@@ -173,11 +173,11 @@ func (o *Operator) refresh() {
 		case <-next.C:
 			o.mu.Lock()
 			o.callOffUnarmedLocked(errOver)
-			if o.forgetLocked() || len(o.held) > 0 || !o.armedUntilLocked().Equal(o.Status().Armed) {
+			if o.forgetLocked() || len(o.held) > 0 || !o.writing.until().Equal(o.Status().Armed) {
 				o.placesLocked()
 				o.publishLocked()
 			}
-			next.Reset(o.armedNextLocked())
+			next.Reset(o.writing.next())
 			o.mu.Unlock()
 		}
 	}
@@ -188,7 +188,7 @@ func (o *Operator) placesLocked() {
 	for _, h := range o.held {
 		h.run.Place = 0
 		if h.waiting {
-			row, _ := o.row(h.ref)
+			row, _ := o.view.row(h.ref)
 			h.run.Place = placeIn(row, o.o.Backends[h.ref.Source].Identity)
 		}
 	}
@@ -211,7 +211,7 @@ func (o *Operator) forgetLocked() bool {
 
 // publishLocked makes the next Status and wakes its reader.
 func (o *Operator) publishLocked() {
-	s := &action.Status{Armed: o.armedUntilLocked(), Always: o.always}
+	s := &action.Status{Armed: o.writing.until(), Always: o.writing.always}
 	if o.o.Audit != nil {
 		s.Audit = o.o.Audit.file.path
 	}
@@ -229,9 +229,9 @@ func (o *Operator) publishLocked() {
 }
 
 // row finds the row of ref in the latest state; nil: there is none.
-func (o *Operator) row(ref sources.Ref) (*sources.Row, *sources.State) {
-	s := o.o.View.State()
-	return o.o.View.Row(s, ref), s
+func (v view) row(ref sources.Ref) (*sources.Row, *sources.State) {
+	s := v.State()
+	return v.Row(s, ref), s
 }
 
 // holdingLocked is what we hold or wait for of ref; nil: nothing.

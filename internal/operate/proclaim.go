@@ -12,13 +12,13 @@ import (
 )
 
 // proclaim is the goroutine of a run that replaces our data.
-func (o *Operator) proclaim(n *run, h *holding, b *Backend) {
+func (n *run) proclaim(h *holding, b *Backend) {
 	defer n.cancel(nil)
-	sub := o.subscribe()
+	sub := n.op.view.subscribe()
 	defer sub.Close()
-	o.mu.Lock()
+	n.op.mu.Lock()
 	term, data := h.term, b.data(n.Request)
-	o.mu.Unlock()
+	n.op.mu.Unlock()
 	ctx, cancel := context.WithTimeout(n.ctx, replyIn)
 	defer cancel()
 	sent := time.Now()
@@ -29,15 +29,15 @@ func (o *Operator) proclaim(n *run, h *holding, b *Backend) {
 		if !settled(err) {
 			text = calledOff(n, text) + "; whether it was written is not known"
 		}
-		o.finish(n, action.Failed, text, sources.OwnerRef{})
+		n.finish(action.Failed, text, sources.OwnerRef{})
 		return
 	}
-	o.mu.Lock()
+	n.op.mu.Lock()
 	h.data = slices.Clone(data)
-	o.mu.Unlock()
-	o.reach(n, action.Sent, "proclaimed")
+	n.op.mu.Unlock()
+	n.reach(action.Sent, "proclaimed")
 	us := sources.OwnerRef{ID: term.Lease().Owner(), Fence: term.Lease().Fence()}
-	seen := o.watch(n.ctx, o.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	seen := n.op.view.watch(n.ctx, n.op.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		for i := range events { // they come before the state that has them
 			if e := &events[i]; e.Kind == sources.EventProclaimed && e.Owner.ID == us.ID {
 				us.Label = e.Owner.Label
@@ -53,9 +53,9 @@ func (o *Operator) proclaim(n *run, h *holding, b *Backend) {
 	})
 	switch {
 	case seen:
-		o.finish(n, action.Seen, "proclaimed", us)
+		n.finish(action.Seen, "proclaimed", us)
 	default:
-		o.finish(n, action.Unseen, "proclaimed, and no change on our watch", us)
+		n.finish(action.Unseen, "proclaimed, and no change on our watch", us)
 	}
 }
 

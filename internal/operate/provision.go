@@ -81,50 +81,50 @@ func describeProvision(e *action.Effect, b *Backend, row *sources.Row, r action.
 }
 
 // provision is the goroutine of a run that changes what exists.
-func (o *Operator) provision(n *run, b *Backend) {
+func (n *run) provision(b *Backend) {
 	defer n.cancel(nil)
-	sub := o.subscribe()
+	sub := n.op.view.subscribe()
 	defer sub.Close()
 	ctx, cancel := context.WithTimeout(n.ctx, openWithin)
 	defer cancel()
 	sent := time.Now()
-	err := o.send(ctx, n, b)
+	err := n.send(ctx, b)
 	n.answered = time.Since(sent)
 	if err != nil {
 		text := clean(err.Error())
 		if why := whyCalledOff(n); why != nil && errors.Is(err, errNotSent) {
-			o.finish(n, action.Dropped, why.Error()+": nothing was sent", sources.OwnerRef{})
+			n.finish(action.Dropped, why.Error()+": nothing was sent", sources.OwnerRef{})
 			return
 		}
 		if !decided(err) {
 			text = calledOff(n, text) + "; whether it was done is not known"
 		}
-		o.finish(n, action.Failed, text, sources.OwnerRef{})
+		n.finish(action.Failed, text, sources.OwnerRef{})
 		return
 	}
 	did := map[action.Verb]string{action.Create: "created", action.Update: "updated", action.Delete: "deleted", action.CreateNode: "created"}[n.Request.Verb]
-	o.reach(n, action.Sent, did)
-	seen := o.watch(n.ctx, o.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	n.reach(action.Sent, did)
+	seen := n.op.view.watch(n.ctx, n.op.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		return shows(b, n.Request, row, events)
 	})
 	if !seen {
-		o.finish(n, action.Unseen, did+", and no change on our watch", sources.OwnerRef{})
+		n.finish(action.Unseen, did+", and no change on our watch", sources.OwnerRef{})
 		return
 	}
-	o.finish(n, action.Seen, did, sources.OwnerRef{})
+	n.finish(action.Seen, did, sources.OwnerRef{})
 }
 
 // send sends the one request, in a session that ends with it.
-func (o *Operator) send(ctx context.Context, n *run, b *Backend) error {
+func (n *run) send(ctx context.Context, b *Backend) error {
 	r := n.Request
 	if r.Verb == action.CreateNode {
 		return b.CreateNode(ctx, r.Target.Ref.Space)
 	}
-	session, err := o.session(n, b, nil)
+	session, err := n.session(b, nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}
-	defer func() { _ = o.leaveSession(session, &holding{}) }() // it owns nothing; the service finds out by itself
+	defer func() { _ = n.op.leaveSession(session, &holding{}) }() // it owns nothing; the service finds out by itself
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", errNotSent, err)
 	}

@@ -18,6 +18,7 @@ import (
 // goroutine of the run.
 type run struct {
 	action.Run
+	op     *Operator
 	ctx    context.Context // ends with CallOff, when writing ends before it is done, and when the Operator closes
 	cancel context.CancelCauseFunc
 
@@ -30,24 +31,24 @@ type run struct {
 func (o *Operator) runLocked(r action.Request) *run {
 	o.last++
 	now := o.o.Now()
-	n := &run{Run: action.Run{ID: o.last, Request: r, Started: now, Changed: now}}
+	n := &run{op: o, Run: action.Run{ID: o.last, Request: r, Started: now, Changed: now}}
 	n.ctx, n.cancel = context.WithCancelCause(o.life)
 	return n
 }
 
 // begin writes the first line of a run; where it cannot, nothing may be sent.
-func (o *Operator) begin(n *run, b *Backend) error {
-	if o.o.Audit == nil {
+func (n *run) begin(b *Backend) error {
+	if n.op.o.Audit == nil {
 		return fmt.Errorf("%w: there is nowhere to write it, nothing was sent", ErrNoAudit)
 	}
 	t := n.Request.Target
 	n.record = Record{
-		ID: o.o.Audit.id(), Stage: Before, Action: n.Request.Verb.String(), Login: b.Login,
+		ID: n.op.o.Audit.id(), Stage: Before, Action: n.Request.Verb.String(), Login: b.Login,
 		Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name,
 		OwnerBefore: t.Owner, LabelBefore: t.Label, FenceBefore: fence(t.Fence),
 		Mode: mode(n.Request), Reason: n.Request.Reason, Call: format.Clean(b.call(n.Request), 2000),
 	}
-	if err := o.o.Audit.Write(o.life, n.record); err != nil {
+	if err := n.op.o.Audit.Write(n.op.life, n.record); err != nil {
 		return fmt.Errorf("%w: nothing was sent", err)
 	}
 	return nil
@@ -69,49 +70,49 @@ func fence(n uint64) string {
 }
 
 // reach brings a run to a phase before its end.
-func (o *Operator) reach(n *run, p action.Phase, text string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.reachLocked(n, p, text)
+func (n *run) reach(p action.Phase, text string) {
+	n.op.mu.Lock()
+	defer n.op.mu.Unlock()
+	n.reachLocked(p, text)
 }
 
-func (o *Operator) reachLocked(n *run, p action.Phase, text string) {
+func (n *run) reachLocked(p action.Phase, text string) {
 	if n.ending {
 		return
 	}
 	if n.Phase != p {
-		n.Phase, n.Changed = p, o.o.Now()
+		n.Phase, n.Changed = p, n.op.o.Now()
 	}
 	n.Text = text
-	o.publishLocked()
+	n.op.publishLocked()
 }
 
 // finish ends a run, once: it writes the second line and tells the Hub.
-func (o *Operator) finish(n *run, p action.Phase, text string, after sources.OwnerRef) {
-	o.mu.Lock()
+func (n *run) finish(p action.Phase, text string, after sources.OwnerRef) {
+	n.op.mu.Lock()
 	if n.ending {
-		o.mu.Unlock()
+		n.op.mu.Unlock()
 		return
 	}
 	n.ending = true
-	o.mu.Unlock()
+	n.op.mu.Unlock()
 	n.record.Stage, n.record.Result, n.record.Detail = After, p.String(), text
 	n.record.OwnerAfter, n.record.LabelAfter, n.record.FenceAfter = after.ID, after.Label, fence(after.Fence)
 	if n.answered > 0 {
 		n.record.LatencyMillis = millis(n.answered)
 	}
-	if err := o.record(n.record); err != nil {
+	if err := n.op.record(n.record); err != nil {
 		text += fmt.Sprintf(" (the audit has no line of this end: %v)", err)
 	}
 	t := n.Request.Target
-	o.o.View.Note(sources.Event{
+	n.op.view.Note(sources.Event{
 		Kind: sources.EventAction, RefKind: t.Kind, How: sources.Ours, Ref: t.Ref, Owner: after,
-		Detail: fmt.Sprintf("%s by %s: %s: %s", n.record.Action, o.o.Audit.actor.User, p, text),
+		Detail: fmt.Sprintf("%s by %s: %s: %s", n.record.Action, n.op.o.Audit.actor.User, p, text),
 	})
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	n.Phase, n.Changed, n.Text = p, o.o.Now(), text
-	o.publishLocked()
+	n.op.mu.Lock()
+	defer n.op.mu.Unlock()
+	n.Phase, n.Changed, n.Text = p, n.op.o.Now(), text
+	n.op.publishLocked()
 }
 
 // record writes a line about what was done. One that cannot be written is kept for

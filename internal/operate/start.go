@@ -24,11 +24,11 @@ func (o *Operator) Start(r action.Request) (id uint64, err error) {
 		return 0, err
 	}
 	defer o.running.Done()
-	if err := o.begin(n, &b); err != nil {
+	if err := n.begin(&b); err != nil {
 		n.cancel(nil)
 		return 0, err
 	}
-	if err := o.launch(n, &b); err != nil {
+	if err := n.launch(&b); err != nil {
 		n.cancel(nil)
 		n.record.Stage, n.record.Result, n.record.Detail = After, action.Failed.String(), clean(err.Error())
 		_ = o.record(n.record) // what matters is told to the person, and nothing was sent
@@ -51,19 +51,19 @@ func (o *Operator) admit(r action.Request, b *Backend) (*run, error) {
 
 // launch begins a run whose first line is written, if the guards still let it pass: the
 // disk may have taken seconds.
-func (o *Operator) launch(n *run, b *Backend) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if err := o.passesLocked(n.Request, b); err != nil {
+func (n *run) launch(b *Backend) error {
+	n.op.mu.Lock()
+	defer n.op.mu.Unlock()
+	if err := n.op.passesLocked(n.Request, b); err != nil {
 		return err
 	}
-	body := o.bodyLocked(n, b)
+	body := n.bodyLocked(b)
 	if body == nil {
 		return fmt.Errorf("%w: coordtop has no way to do this", ErrNotPossible)
 	}
-	o.runs = append(o.runs, n)
-	o.start(body)
-	o.publishLocked()
+	n.op.runs = append(n.op.runs, n)
+	n.op.start(body)
+	n.op.publishLocked()
 	return nil
 }
 
@@ -72,26 +72,26 @@ func (o *Operator) passesLocked(r action.Request, b *Backend) error {
 	if o.closed {
 		return fmt.Errorf("%w: nothing was sent", ErrClosed)
 	}
-	row, s := o.row(r.Target.Ref)
+	row, s := o.view.row(r.Target.Ref)
 	return o.guardLocked(b, r, row, s)
 }
 
 // bodyLocked is what a run does, in a goroutine of its own; nil: nothing does such a verb.
-func (o *Operator) bodyLocked(n *run, b *Backend) func() {
-	h := o.holdingLocked(n.Request.Target.Ref)
+func (n *run) bodyLocked(b *Backend) func() {
+	h := n.op.holdingLocked(n.Request.Target.Ref)
 	switch n.Request.Verb {
 	case action.Resign:
-		return func() { o.resign(n, h, b) }
+		return func() { n.resign(h, b) }
 	case action.Proclaim:
-		return func() { o.proclaim(n, h, b) }
+		return func() { n.proclaim(h, b) }
 	case action.Crash:
-		return func() { o.crash(n, b) }
+		return func() { n.crash(b) }
 	case action.Create, action.Update, action.Delete, action.CreateNode:
-		return func() { o.provision(n, b) }
+		return func() { n.provision(b) }
 	case action.Acquire, action.Try, action.Campaign:
-		h = newHolding(n, o.o.Now())
-		o.held = append(o.held, h)
-		return func() { o.take(n, h, b) }
+		h = newHolding(n, n.op.o.Now())
+		n.op.held = append(n.op.held, h)
+		return func() { n.take(h, b) }
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 	case b.Protect && r.Reason == "" && !giving:
 		return fmt.Errorf("%w: %s is protected: give a reason", ErrUnconfirmed, t.Ref.Source)
 	}
-	if err := o.armedLocked(t.Ref.Source, b); err != nil && !giving {
+	if err := o.writing.refuses(t.Ref.Source, b); err != nil && !giving {
 		return err
 	}
 	ours := o.holdingLocked(t.Ref)

@@ -15,23 +15,23 @@ import (
 )
 
 // take is the goroutine of a run that takes something, and of what it then holds.
-func (o *Operator) take(n *run, h *holding, b *Backend) {
+func (n *run) take(h *holding, b *Backend) {
 	defer close(h.ended)
 	defer n.cancel(nil)
-	sub := o.subscribe()
+	sub := n.op.view.subscribe()
 	defer sub.Close()
-	w := o.newWait(n, h, b)
+	w := n.newWait(h, b)
 	defer w.leave() // for a panic; else it was done
 	lease, term, err := w.obtain()
 	if lease == nil {
-		o.drop(h)
-		o.missed(n, err, w.doubt())
+		n.op.drop(h)
+		n.missed(err, w.doubt())
 		return
 	}
-	o.keep(n, h, lease, term, sub)
-	o.drop(h)
+	n.keep(h, lease, term, sub)
+	n.op.drop(h)
 	if err := w.leave(); err != nil {
-		o.complain(fmt.Errorf("giving back %s/%s: %w", h.ref.Source, clean(h.ref.Name), err))
+		n.op.complain(fmt.Errorf("giving back %s/%s: %w", h.ref.Source, clean(h.ref.Name), err))
 	}
 }
 
@@ -68,33 +68,33 @@ func (o *Operator) complain(err error) {
 
 // missed ends a run that got nothing; without an error it was tried and missed. doubt is why
 // it may be ours at the service all the same; "": it is not.
-func (o *Operator) missed(n *run, err error, doubt string) {
-	owner := func() sources.OwnerRef { return o.ownerNow(n.Request.Target.Ref) }
+func (n *run) missed(err error, doubt string) {
+	owner := func() sources.OwnerRef { return n.op.view.ownerNow(n.Request.Target.Ref) }
 	switch {
 	case doubt != "":
-		o.finish(n, action.Unknown, doubt, sources.OwnerRef{})
+		n.finish(action.Unknown, doubt, sources.OwnerRef{})
 	case err == nil:
-		o.finish(n, action.Missed, "it is taken", owner())
+		n.finish(action.Missed, "it is taken", owner())
 	case n.ctx.Err() != nil:
 		text := "no longer waiting"
 		if why := whyCalledOff(n); why != nil && why != errCalledOff { // which the phase says
 			text = why.Error()
 		}
-		o.finish(n, action.Dropped, text, sources.OwnerRef{})
+		n.finish(action.Dropped, text, sources.OwnerRef{})
 	case errors.Is(err, coord.ErrUncertain):
-		o.finish(n, action.Missed, "no answer came in time; nothing of it is left at the service", owner())
+		n.finish(action.Missed, "no answer came in time; nothing of it is left at the service", owner())
 	case errors.Is(err, coord.ErrNotAcquired):
-		o.finish(n, action.Missed, "gave up waiting after "+asTyped(n.Request.Wait), owner())
+		n.finish(action.Missed, "gave up waiting after "+asTyped(n.Request.Wait), owner())
 	default:
 		text := err.Error()
-		b := o.o.Backends[n.Request.Target.Ref.Source]
+		b := n.op.o.Backends[n.Request.Target.Ref.Source]
 		if p := b.refusal(err); p != nil {
 			text = p.Text
-			o.mu.Lock()
+			n.op.mu.Lock()
 			n.Refused = true
-			o.mu.Unlock()
+			n.op.mu.Unlock()
 		}
-		o.finish(n, action.Failed, clean(text), sources.OwnerRef{})
+		n.finish(action.Failed, clean(text), sources.OwnerRef{})
 	}
 }
 
@@ -111,8 +111,8 @@ func asTyped(d time.Duration) string {
 }
 
 // ownerNow is who owns it on our watch.
-func (o *Operator) ownerNow(ref sources.Ref) sources.OwnerRef {
-	row, _ := o.row(ref)
+func (v view) ownerNow(ref sources.Ref) sources.OwnerRef {
+	row, _ := v.row(ref)
 	if row == nil || len(row.Owners) == 0 {
 		return sources.OwnerRef{}
 	}
@@ -139,25 +139,25 @@ func (o *Operator) dropLocked(h *holding) {
 }
 
 // keep holds a lease until it ends, is called off, or the Operator closes.
-func (o *Operator) keep(n *run, h *holding, lease *coord.Lease, term *coord.Term, sub *sources.Subscription) {
-	o.mu.Lock()
-	h.lease, h.term, h.waiting, h.since = lease, term, false, o.o.Now()
-	if o.unarmedLocked(n) { // nobody has noticed it yet
+func (n *run) keep(h *holding, lease *coord.Lease, term *coord.Term, sub *sources.Subscription) {
+	n.op.mu.Lock()
+	h.lease, h.term, h.waiting, h.since = lease, term, false, n.op.o.Now()
+	if n.unarmedLocked() { // nobody has noticed it yet
 		n.cancel(errOver)
 	}
 	called := n.ctx.Err() != nil // then it is given back at once, whatever our watch shows
 	if !called {
-		o.reachLocked(n, action.Sent, "ours; not on our watch yet")
+		n.reachLocked(action.Sent, "ours; not on our watch yet")
 	}
-	o.mu.Unlock()
+	n.op.mu.Unlock()
 	seen := make(chan struct{})
 	if called {
 		close(seen)
 	} else {
-		o.start(func() { // ends with the watch, at the latest with the lease
+		n.op.start(func() { // ends with the watch, at the latest with the lease
 			defer close(seen)
-			shown := o.watchWin(n, lease, sub)
-			o.watchHeld(n, lease, sub, shown)
+			shown := n.watchWin(lease, sub)
+			n.watchHeld(lease, sub, shown)
 		})
 	}
 	select {
@@ -165,35 +165,35 @@ func (o *Operator) keep(n *run, h *holding, lease *coord.Lease, term *coord.Term
 	case <-n.ctx.Done():
 	}
 	<-seen
-	o.mu.Lock()
+	n.op.mu.Lock()
 	ended := lease.Check() // where this process was stopped, nothing has ended the context yet
 	giving := n.ctx.Err() != nil && h.parting == nil && ended == nil
 	if giving {
 		h.parting = n // a resignation that begins now has nothing left to do
 	}
 	parting := h.parting
-	o.mu.Unlock()
+	n.op.mu.Unlock()
 	if giving {
-		o.giveBack(n, h, lease)
+		n.giveBack(h, lease)
 		return
 	}
 	if parting != nil { // whatever else has ended: it is on its way to release it
 		<-lease.Context().Done()
 	}
 	if cause := context.Cause(lease.Context()); parting != nil && errors.Is(cause, coord.ErrReleased) {
-		o.finish(n, action.Dropped, "resigned before our watch showed it", sources.OwnerRef{})
+		n.finish(action.Dropped, "resigned before our watch showed it", sources.OwnerRef{})
 	} else {
-		o.lost(n, h, cause)
+		n.lost(h, cause)
 	}
 }
 
 // watchWin waits until our own watch shows us as the owner; false: it does not in time.
-func (o *Operator) watchWin(n *run, lease *coord.Lease, sub *sources.Subscription) (seen bool) {
+func (n *run) watchWin(lease *coord.Lease, sub *sources.Subscription) (seen bool) {
 	ctx, cancel := context.WithCancel(n.ctx)
 	defer cancel()
 	defer spawn.OnDone(lease.Context(), cancel)()
 	after := sources.OwnerRef{ID: lease.Owner(), Fence: lease.Fence()}
-	seen = o.watch(ctx, o.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	seen = n.op.view.watch(ctx, n.op.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		for i := range events { // they come before the state that has them
 			if e := &events[i]; e.Kind.BeginsOwner() && e.Owner.ID == after.ID {
 				after.Label = e.Owner.Label
@@ -212,9 +212,9 @@ func (o *Operator) watchWin(n *run, lease *coord.Lease, sub *sources.Subscriptio
 	}
 	switch {
 	case seen:
-		o.finish(n, action.Seen, did, after)
+		n.finish(action.Seen, did, after)
 	case ctx.Err() == nil:
-		o.finish(n, action.Unseen, did+", and no change on our watch after "+format.Left(o.o.Patience), after)
+		n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(n.op.o.Patience), after)
 	}
 	return seen
 }

@@ -50,11 +50,11 @@ func newWin(t *testing.T, journal string) win {
 
 // keeping is take from the moment on that the lease is won.
 func (w win) keeping() {
-	sub := w.subscribe()
+	sub := w.view.subscribe()
 	w.start(func() {
 		defer close(w.h.ended)
 		defer sub.Close()
-		w.keep(w.n, w.h, w.lease, nil, sub)
+		w.n.keep(w.h, w.lease, nil, sub)
 		_ = w.leaveSession(w.session, w.h) // what it had is released
 	})
 	synctest.Wait()
@@ -99,7 +99,7 @@ func TestWhatIsBeingGivenBackWhileItIsResignedIsNotLost(t *testing.T) {
 		late := w.runLocked(action.Request{Verb: action.Resign})
 		w.h.lease, w.h.waiting = w.lease, false
 		w.mu.Unlock()
-		w.start(func() { w.resign(late, w.h, &Backend{}) })
+		w.start(func() { late.resign(w.h, &Backend{}) })
 		w.ends(t, late, "it was being given back already")
 	})
 }

@@ -30,8 +30,8 @@ type wait struct {
 	until   time.Time // when it surely is not any more
 }
 
-func (o *Operator) newWait(n *run, h *holding, b *Backend) *wait {
-	return &wait{o: o, n: n, h: h, b: b, said: map[string]time.Time{}}
+func (n *run) newWait(h *holding, b *Backend) *wait {
+	return &wait{o: n.op, n: n, h: h, b: b, said: map[string]time.Time{}}
 }
 
 // obtain claims until there is a lease, a miss (neither lease nor error) or an error that does
@@ -77,7 +77,7 @@ func (w *wait) claim(r action.Request) (*coord.Lease, *coord.Term, error) {
 
 // open opens the session that the claim lives in.
 func (w *wait) open() error {
-	session, err := w.o.session(w.n, w.b, w.trouble)
+	session, err := w.n.session(w.b, w.trouble)
 	if err != nil {
 		return err
 	}
@@ -87,17 +87,17 @@ func (w *wait) open() error {
 	w.h.data = w.b.data(w.n.Request)
 	w.o.mu.Unlock()
 	if w.n.Request.Verb != action.Try {
-		w.o.reach(w.n, action.Waiting, "")
+		w.n.reach(action.Waiting, "")
 	}
 	return nil
 }
 
 // session opens a session for a run; what its waiting claims meet is told to trouble, which may
 // be nil.
-func (o *Operator) session(n *run, b *Backend, trouble func(coord.Trouble)) (*coord.Session, error) {
+func (n *run) session(b *Backend, trouble func(coord.Trouble)) (*coord.Session, error) {
 	ctx, cancel := context.WithTimeout(n.ctx, openWithin)
 	defer cancel()
-	driver, err := o.drivers.of(ctx, n.Request.Target.Ref)
+	driver, err := n.op.drivers.of(ctx, n.Request.Target.Ref)
 	if err != nil {
 		return nil, err
 	}
@@ -132,11 +132,11 @@ func (w *wait) doubt() string {
 // waits again as it should. It may be called from any goroutine.
 func (w *wait) trouble(t coord.Trouble) {
 	if t.Err == nil {
-		w.o.reach(w.n, action.Waiting, "")
+		w.n.reach(action.Waiting, "")
 		return
 	}
 	text := "still waiting: " + clean(sentence(t.Err))
-	w.o.reach(w.n, action.Waiting, text)
+	w.n.reach(action.Waiting, text)
 	w.o.mu.Lock()
 	last, known := w.said[text]
 	now := w.o.o.Now()
@@ -149,7 +149,7 @@ func (w *wait) trouble(t coord.Trouble) {
 		return
 	}
 	target := w.n.Request.Target
-	w.o.o.View.Note(sources.Event{
+	w.o.view.Note(sources.Event{
 		Kind: sources.EventAction, RefKind: target.Kind, How: sources.Ours, Ref: target.Ref,
 		Detail: fmt.Sprintf("%s by %s: %s", w.n.Request.Verb, w.o.o.Audit.actor.User, text),
 	})

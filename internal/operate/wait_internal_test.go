@@ -40,7 +40,7 @@ func TestAClaimIsInDoubtForAsLongAsItsBackendSays(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				claim := w.newWait(w.n, newHolding(w.n, time.Now()), &b)
+				claim := w.n.newWait(newHolding(w.n, time.Now()), &b)
 				claim.session = s
 				if err := claim.leave(); err == nil || claim.doubt() == "" {
 					t.Errorf("left with %v: %q", err, claim.doubt())

@@ -11,14 +11,17 @@ import (
 	"coordtop/sources"
 )
 
+// view is what an Operator sees of the rows.
+type view struct{ View }
+
 // watch looks at a row after each wake-up until done says that there is what was waited
 // for, or patience has run out. row is nil where it is not on our watch or cannot be
 // believed; events are those of the row since the last call.
-func (o *Operator) watch(
+func (v view) watch(
 	ctx context.Context, patience time.Duration, ref sources.Ref, sub *sources.Subscription,
 	done func(row *sources.Row, events []sources.Event) bool,
 ) bool {
-	o.o.View.Refresh(ref.Source)
+	v.Refresh(ref.Source)
 	enough := time.NewTimer(patience)
 	defer enough.Stop()
 	for {
@@ -29,7 +32,7 @@ func (o *Operator) watch(
 				own = append(own, e)
 			}
 		}
-		row, s := o.row(ref)
+		row, s := v.row(ref)
 		if row != nil && !row.Fresh(s) {
 			row = nil
 		}
@@ -47,8 +50,8 @@ func (o *Operator) watch(
 }
 
 // subscribe reads events from now on.
-func (o *Operator) subscribe() *sources.Subscription {
-	return o.o.View.Subscribe(o.o.View.State().LastSeq)
+func (v view) subscribe() *sources.Subscription {
+	return v.Subscribe(v.State().LastSeq)
 }
 
 // departure follows what becomes of a row after its owner was to go.
@@ -60,8 +63,8 @@ type departure struct {
 	gap  sources.Interval
 }
 
-// take works in what was seen. It is true when a new owner is there.
-func (d *departure) take(row *sources.Row, events []sources.Event) bool {
+// update works in what was seen. It is true when a new owner is there.
+func (d *departure) update(row *sources.Row, events []sources.Event) bool {
 	for i := range events {
 		e := &events[i]
 		if e.Kind.EndsOwner() && e.Previous.ID == d.old {
@@ -100,14 +103,14 @@ func (d *departure) text(kind sources.Kind) string {
 
 // watchDeparture ends a run whose sending, at sent, should have ended the ownership of old, or
 // will within patience.
-func (o *Operator) watchDeparture(n *run, patience time.Duration, sub *sources.Subscription, old string, sent time.Time, did string) {
+func (n *run) watchDeparture(patience time.Duration, sub *sources.Subscription, old string, sent time.Time, did string) {
 	kind := n.Request.Target.Kind
 	d := departure{old: old, sent: sent}
-	o.watch(n.ctx, patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+	n.op.view.watch(n.ctx, patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		was := d.gone
-		followed := d.take(row, events)
+		followed := d.update(row, events)
 		if d.gone && !was && !followed {
-			o.reach(n, action.Sent, did+": "+d.text(kind)+"; looking who comes next")
+			n.reach(action.Sent, did+": "+d.text(kind)+"; looking who comes next")
 		}
 		// Nobody need come next to a mutex; an election without a leader is what people
 		// want to hear the end of.
@@ -115,11 +118,11 @@ func (o *Operator) watchDeparture(n *run, patience time.Duration, sub *sources.S
 	})
 	switch {
 	case d.gone:
-		o.finish(n, action.Seen, did+": "+d.text(kind), d.next)
+		n.finish(action.Seen, did+": "+d.text(kind), d.next)
 	case n.ctx.Err() != nil:
-		o.finish(n, action.Unseen, did+"; its end was not waited for", sources.OwnerRef{})
+		n.finish(action.Unseen, did+"; its end was not waited for", sources.OwnerRef{})
 	default:
-		o.finish(n, action.Unseen, did+", and no change on our watch after "+format.Left(patience), sources.OwnerRef{})
+		n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(patience), sources.OwnerRef{})
 	}
 }
 
@@ -127,7 +130,7 @@ func (o *Operator) watchDeparture(n *run, patience time.Duration, sub *sources.S
 // watch shows it without us, the service is asked at once whether that is so: the watch may
 // be older than our grant, or wrong, so only the service's answer ends the lease. shown says
 // that the watch has shown us as the owner.
-func (o *Operator) watchHeld(n *run, lease *coord.Lease, sub *sources.Subscription, shown bool) {
+func (n *run) watchHeld(lease *coord.Lease, sub *sources.Subscription, shown bool) {
 	us, ref := lease.Owner(), n.Request.Target.Ref
 	alone := n.Request.Target.Kind != sources.KindSemaphore && n.Request.Mode != sources.Shared
 	for {
@@ -140,7 +143,7 @@ func (o *Operator) watchHeld(n *run, lease *coord.Lease, sub *sources.Subscripti
 				lease.Confirm()
 			}
 		}
-		row, s := o.row(ref)
+		row, s := n.op.view.row(ref)
 		switch {
 		case row == nil || !row.Fresh(s) || row.OwnersHow == sources.Unknown:
 		case owns(row, us) != nil:

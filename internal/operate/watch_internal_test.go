@@ -15,18 +15,18 @@ func TestARowThatIsOlderThanOurReleaseNamesNobodyAsNext(t *testing.T) {
 	}
 	x := sources.Owner{ID: "x", Label: "x"}
 	d := departure{old: "us", sent: sent}
-	if d.take(row(sent.Add(-time.Second), x), nil) || d.gone {
+	if d.update(row(sent.Add(-time.Second), x), nil) || d.gone {
 		t.Errorf("%+v: who owned it before us is told as who owns it after us", d)
 	}
-	if d.take(row(sent.Add(-time.Second)), nil) || d.gone {
+	if d.update(row(sent.Add(-time.Second)), nil) || d.gone {
 		t.Errorf("%+v: a row of before we owned it tells that we do not any more", d)
 	}
-	if !d.take(row(sent.Add(time.Millisecond), x), nil) || !d.gone || d.next.ID != "x" {
+	if !d.update(row(sent.Add(time.Millisecond), x), nil) || !d.gone || d.next.ID != "x" {
 		t.Errorf("%+v: who owns it after us is not told", d)
 	}
 	d = departure{old: "us", sent: sent}
 	ended := sources.Event{Kind: sources.EventOwnerChanged, Previous: sources.OwnerRef{ID: "us"}, Owner: sources.OwnerRef{ID: "y"}}
-	if !d.take(row(sent.Add(-time.Second), x), []sources.Event{ended}) || d.next.ID != "y" {
+	if !d.update(row(sent.Add(-time.Second), x), []sources.Event{ended}) || d.next.ID != "y" {
 		t.Errorf("%+v: the event tells that y came next", d)
 	}
 }
