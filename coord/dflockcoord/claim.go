@@ -1,6 +1,7 @@
 package dflockcoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +91,7 @@ func (p *place) failed(caller, ctx context.Context, err error) error {
 
 // newPlace checks a claim and connects for it. The place is not nil with an error.
 func (s *session) newPlace(ctx context.Context, c coord.Claim) (*place, error) {
-	p := &place{s: s, claim: c, turn: make(chan struct{}, 1), lease: positive(c.TTL, s.ttl)}
+	p := &place{s: s, claim: c, turn: make(chan struct{}, 1), lease: cmp.Or(c.TTL, s.ttl)}
 	p.claim.Permits = max(c.Permits, 1)
 	if c.Wait >= 0 {
 		p.until = time.Now().Add(c.Wait)

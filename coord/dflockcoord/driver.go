@@ -1,6 +1,7 @@
 package dflockcoord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	if reached == 0 || ctx.Err() != nil {
 		return nil, fmt.Errorf("opening a session: %w", errors.Join(append(failed, ctx.Err())...))
 	}
-	return newSession(ctx, d, servers, positive(o.TTL, d.options.Lease)), nil
+	return newSession(ctx, d, servers, cmp.Or(o.TTL, d.options.Lease)), nil
 }
 
 func look(ctx context.Context, dialer dflockwire.Dialer) (server, error) {
@@ -146,10 +147,3 @@ func keyOf(c coord.Claim) (dflockwire.Key, error) {
 
 // OwnerID is the identity of an owner of which the server lists the connection's id.
 func OwnerID(conn uint64) string { return fmt.Sprintf("conn %d", conn) }
-
-func positive(d, unless time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return unless
-}

@@ -1,6 +1,7 @@
 package dflockcoord
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -74,15 +75,9 @@ type Options struct {
 }
 
 func (o Options) withDefaults() (Options, error) {
-	if o.RenewRatio == 0 {
-		o.RenewRatio = defaultRatio
-	}
-	if o.IdleCut == 0 {
-		o.IdleCut = defaultIdleCut
-	}
-	if o.LongestWait == 0 {
-		o.LongestWait = defaultWait
-	}
+	o.RenewRatio = cmp.Or(o.RenewRatio, defaultRatio)
+	o.IdleCut = cmp.Or(o.IdleCut, defaultIdleCut)
+	o.LongestWait = cmp.Or(o.LongestWait, defaultWait)
 	if o.Shard == nil {
 		o.Shard = dflockwire.Shard
 	}

@@ -1,6 +1,7 @@
 package dflockwire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,7 +138,7 @@ func seconds(text string) (time.Duration, bool) {
 // answer may take as long as the lease: an earlier end of ctx ends the connection, and with
 // that what is owned.
 func (c *Conn) Renew(ctx context.Context, k Key, nonce string, length time.Duration) (Granted, error) {
-	fields, sent, err := c.ask(ctx, positive(length, c.patience), k.command("n"), k.Name, nonce+" "+lease(length))
+	fields, sent, err := c.ask(ctx, cmp.Or(length, c.patience), k.command("n"), k.Name, nonce+" "+lease(length))
 	if err != nil {
 		return Granted{}, err
 	}

@@ -2,6 +2,7 @@ package dflockwire
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -34,14 +35,14 @@ type Dialer struct {
 
 // Connect connects and logs in. ctx bounds that only.
 func (d Dialer) Connect(ctx context.Context) (*Conn, error) {
-	bound, cancel := context.WithTimeout(ctx, positive(d.ConnectTimeout, defaultConnectTimeout))
+	bound, cancel := context.WithTimeout(ctx, cmp.Or(d.ConnectTimeout, defaultConnectTimeout))
 	defer cancel()
 	stream, err := d.connect(bound)
 	if err != nil {
 		return nil, errors.Join(connectError(d.Addr, err), ctx.Err())
 	}
 	c := &Conn{
-		addr: d.Addr, stream: stream, patience: positive(d.AnswerTimeout, defaultAnswerTimeout),
+		addr: d.Addr, stream: stream, patience: cmp.Or(d.AnswerTimeout, defaultAnswerTimeout),
 		turn: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	spawn.Go(context.WithoutCancel(ctx), &c.running, func() { c.read(bufio.NewReaderSize(stream, 16<<10)) }) // Close joins it
@@ -95,11 +96,4 @@ func (c *Conn) login(ctx context.Context, secret string) error {
 		return unexpected("logging in")
 	}
 	return nil
-}
-
-func positive(d, unless time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return unless
 }
