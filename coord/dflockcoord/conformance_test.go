@@ -2,6 +2,7 @@ package dflockcoord_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +13,7 @@ import (
 	"coordtop/internal/emulator/dflocktest"
 )
 
-// serverEnv names a real server, as host:port, of version 1.10 or later with its own
+// serverEnv names a real server, as host:port or as a URL, of version 1.10 or later with its own
 // defaults. What needs the emulator's back door, faults or switches is skipped there: Expire
 // and the order of endings, a server that freezes, troubles that pass, and all tests of this
 // package but TestConformanceOnARealServer.
@@ -46,12 +47,17 @@ func TestConformanceOnARealServer(t *testing.T) {
 	if addr == "" {
 		t.Skip(serverEnv + " names no server; the emulator stands for one in the other tests")
 	}
+	if !strings.Contains(addr, "://") {
+		addr = "dflockd://" + addr
+	}
+	o, err := dflockcoord.ParseURL(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
 	coordtest.Run(t, func(t testing.TB) coordtest.Harness {
 		return coordtest.Harness{
-			NewDriver: func(t testing.TB) coord.Driver {
-				return driver(t, dflockcoord.ClientOptions{Servers: []string{addr}}, brisk)
-			},
-			TTL: 2 * time.Second,
+			NewDriver: func(t testing.TB) coord.Driver { return driver(t, o, brisk) },
+			TTL:       2 * time.Second,
 		}
 	})
 }
