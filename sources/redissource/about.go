@@ -60,7 +60,7 @@ func (w *watcher) mode() string {
 }
 
 func (w *watcher) roundTrip() time.Duration {
-	if t := w.pulse.trip(); t > 0 {
+	if t := w.heartbeat.trip(); t > 0 {
 		return t
 	}
 	return w.server.roundTrip
@@ -92,7 +92,7 @@ func (w *watcher) warnings() []string {
 	if w.selected.guess && !w.starting() {
 		list = append(list, w.guessWarning())
 	}
-	list = append(list, w.room.warnings(len(w.keys))...)
+	list = append(list, w.capacity.warnings(len(w.keys))...)
 	if w.server.cluster {
 		list = append(list, "this is one node of a cluster: keys of the other nodes are not seen")
 	}

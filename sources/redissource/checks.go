@@ -95,7 +95,7 @@ func (w *watcher) proof() string {
 		k := w.keys[s.name]
 		switch {
 		case k == nil || !k.pushed || k.noticed.After(s.foundAt) || w.inbox.has(s.name):
-		case w.pulseOf(k).confirmedAt().After(s.foundAt):
+		case w.heartbeatOf(k).confirmedAt().After(s.foundAt):
 			found = "a look found a change that was not pushed"
 		default:
 			kept = append(kept, s)

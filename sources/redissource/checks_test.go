@@ -85,14 +85,14 @@ func TestAPushThatIsOnItsWayProvesNothing(t *testing.T) {
 	w := still(t)
 	k := newKey("app:leader:x", rule{})
 	w.admit(k)
-	w.pulse.sent(ms(0))
+	w.heartbeat.sent(ms(0))
 	w.suspect(k, lockReading(5, uuidA, time.Second))
-	w.pulse.answered(ms(10))
+	w.heartbeat.answered(ms(10))
 	if why := w.proof(); why != "" {
 		t.Error("a ping that was sent before the look proves nothing")
 	}
-	w.pulse.sent(ms(20))
-	w.pulse.answered(ms(21))
+	w.heartbeat.sent(ms(20))
+	w.heartbeat.answered(ms(21))
 	w.inbox.add(k.name, notice{}, "")
 	if why := w.proof(); why != "" {
 		t.Error("the push came")

@@ -56,7 +56,7 @@ func Explain(err error, o rediscoord.ClientOptions, silence time.Duration, openi
 	case errors.As(err, &liar):
 		e.Where = liar.Addr // of the master, where Sentinels were asked for it
 		return e.Problem(sources.Lies, err, liar.What)
-	case errors.Is(err, errElsewhere):
+	case errors.Is(err, errTwoServers):
 		return sources.Passing(err, "%s leads to more than one server: give the address of one", e.Where)
 	case o.Topology == rediscoord.Sentinel && opening && errors.Is(err, redis.Nil):
 		return sources.Final(err, "the Sentinels at %s know no master %q: check the name behind the hosts", e.Where, o.Master)

@@ -44,14 +44,14 @@ func changes(list []finding) []sources.Change {
 
 // when says in which span a key came to differ from old. Where nothing was pushed that is
 // between two looks; a lease that nothing was pushed about lasted until it was over.
-func (w *watcher) when(k *key, old past, p *sources.Primitive, r *reading, n notice) span {
+func (w *watcher) when(k *key, old previous, p *sources.Primitive, r *reading, n notice) span {
 	s := span{old.sent, r.got}
 	switch {
 	case old.stale:
 		s.after = later(s.after, old.proved)
 	case old.sent.IsZero() && w.starting():
 	case !n.first.IsZero():
-		tolerance := w.pulseOf(k).tolerance()
+		tolerance := w.heartbeatOf(k).tolerance()
 		s = old.leaseOver(told(s, r, n, tolerance), p, r, tolerance)
 	case old.sent.IsZero():
 		s.after = w.listed
@@ -64,7 +64,7 @@ func (w *watcher) when(k *key, old past, p *sources.Primitive, r *reading, n not
 // unpushedUntil is up to when it is proved that no change of k was pushed; zero: since the
 // last look.
 func (w *watcher) unpushedUntil(k *key) time.Time {
-	confirmed := w.pulseOf(k).confirmedAt()
+	confirmed := w.heartbeatOf(k).confirmedAt()
 	if w.inbox.has(k.name) {
 		return time.Time{}
 	}
@@ -86,13 +86,13 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // lastedUntilOver reports whether an owner is gone whose lease was over when r was asked for.
-func (o past) lastedUntilOver(p *sources.Primitive, r *reading) bool {
+func (o previous) lastedUntilOver(p *sources.Primitive, r *reading) bool {
 	return !o.ends.at.IsZero() && !r.sent.Before(o.ends.at) && !sameIDs(o.shown.Owners, p.Owners)
 }
 
 // leaseOver widens s, in which a push came, by the time since the lease may be over: what is
 // pushed is the deletion, or that somebody else took it, and both come later than that.
-func (o past) leaseOver(s span, p *sources.Primitive, r *reading, tolerance time.Duration) span {
+func (o previous) leaseOver(s span, p *sources.Primitive, r *reading, tolerance time.Duration) span {
 	switch {
 	case o.ends.at.IsZero() || o.shown == nil || sameIDs(o.shown.Owners, p.Owners) || !s.at.After(o.ends.after):
 	case !s.after.IsZero():
@@ -152,7 +152,7 @@ func ending(before, after *sources.Primitive, n notice) *sources.Ending {
 
 // endedByRestart says that an owner is gone because the server lost its data, where its lease
 // could not have been over.
-func (o past) endedByRestart(p *sources.Primitive, r *reading) *sources.Ending {
+func (o previous) endedByRestart(p *sources.Primitive, r *reading) *sources.Ending {
 	if !o.stale || o.shown == nil || len(o.shown.Owners) != 1 || sameIDs(o.shown.Owners, p.Owners) ||
 		!o.ends.at.IsZero() && !r.got.Before(o.ends.after) {
 		return nil

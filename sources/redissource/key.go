@@ -46,8 +46,8 @@ func (k *key) forgetAfter(forget time.Duration) time.Duration {
 	return forget
 }
 
-// past is what was known of a key before a look.
-type past struct {
+// previous is what was known of a key before a look.
+type previous struct {
 	shown  *sources.Primitive
 	sent   time.Time
 	proved time.Time
@@ -55,7 +55,7 @@ type past struct {
 	stale  bool
 }
 
-func (k *key) past() past { return past{k.shown, k.sent, k.proved, k.ends, k.stale} }
+func (k *key) previous() previous { return previous{k.shown, k.sent, k.proved, k.ends, k.stale} }
 
 // primitive is what a reading shows, without the lease.
 func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive {

@@ -208,17 +208,17 @@ func TestWhoNamesKeysMayHaveMore(t *testing.T) {
 		{nil, "app:leader:" + strings.Repeat("n", 5000), mostText / 5031},
 		{leaders(), "app:leader:" + strings.Repeat("n", 5000), mostText / 5031},
 	} {
-		w := &watcher{keys: map[string]*key{}, link: &link{selected: compile(tt.list)}}
+		c := newCapacity(compile(tt.list), nil)
 		n := 0
 		p := &sources.Primitive{Ref: sources.Ref{Name: tt.name}, Owners: []sources.Owner{{ID: "host-1:4711", Label: "#33f0549b"}}}
-		for ; w.fits(p.Name); n++ {
-			w.makeRoom(nil, p)
+		for ; c.fits(p.Name); n++ {
+			c.replace(nil, p)
 		}
-		if n < tt.want || n > tt.want+1 || !w.room.full {
+		if n < tt.want || n > tt.want+1 || !c.full {
 			t.Errorf("%d keys with names of %d bytes find room where %v is named, want %d", n, len(tt.name), tt.list, tt.want)
 		}
-		w.room.leaveRoom(&key{name: p.Name, shown: p})
-		if !w.fits(p.Name) {
+		c.remove(&key{name: p.Name, shown: p})
+		if !c.fits(p.Name) {
 			t.Error("a key that is forgotten makes no room")
 		}
 	}
@@ -227,24 +227,24 @@ func TestWhoNamesKeysMayHaveMore(t *testing.T) {
 // TestWhatFindsNoRoomIsWarnedAbout has values grow until there is no room for them.
 func TestWhatFindsNoRoomIsWarnedAbout(t *testing.T) {
 	t.Parallel()
-	w := &watcher{keys: map[string]*key{}, link: &link{selected: compile(nil)}}
+	c := newCapacity(compile(nil), nil)
 	grown := func(size int) *sources.Primitive {
 		return &sources.Primitive{Owners: []sources.Owner{{Data: sources.Blob{Head: strings.Repeat("x", size), Len: size}}}}
 	}
-	w.room.text = mostText - 1024
+	c.text = mostText - 1024
 	small, big := grown(10), grown(4096)
-	w.makeRoom(nil, small)
-	if len(w.room.warnings(7)) > 0 || small.Owners[0].Data.Head == "" {
-		t.Errorf("%+v", w.room)
+	c.replace(nil, small)
+	if len(c.warnings(7)) > 0 || small.Owners[0].Data.Head == "" {
+		t.Errorf("%+v", c)
 	}
-	w.makeRoom(small, big)
-	if o := big.Owners[0]; o.Data.Head != "" || o.Data.Len != 4096 || !w.room.full || w.room.text > mostText {
-		t.Errorf("%+v, %+v", o.Data, w.room)
+	c.replace(small, big)
+	if o := big.Owners[0]; o.Data.Head != "" || o.Data.Len != 4096 || !c.full || c.text > mostText {
+		t.Errorf("%+v, %+v", o.Data, c)
 	}
-	if w.fits(strings.Repeat("n", longestName+1)) || !w.room.long || w.fits(strings.Repeat("n", longestName)) {
-		t.Errorf("%+v", w.room)
+	if c.fits(strings.Repeat("n", longestName+1)) || !c.long || c.fits(strings.Repeat("n", longestName)) {
+		t.Errorf("%+v", c)
 	}
-	if list := w.room.warnings(7); len(list) != 2 || !strings.Contains(list[0], "7 are shown") {
+	if list := c.warnings(7); len(list) != 2 || !strings.Contains(list[0], "7 are shown") {
 		t.Errorf("%q", list)
 	}
 }

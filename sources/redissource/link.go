@@ -17,25 +17,25 @@ var errSilent = fmt.Errorf("%w of the server", sources.ErrSilent)
 // link is one life of the two connections.
 type link struct {
 	*sources.Link
-	o         *Options
-	selected  *selection
-	x         *exchange
-	reads     *line
-	conn      *redis.Conn // on reads
-	server    server
-	inbox     *inbox
-	pulse     pulse // of the push connection
-	readPulse pulse // of reads
+	o             *Options
+	selected      *selection
+	dialer        *dialer
+	reads         *connection
+	conn          *redis.Conn // on reads
+	server        server
+	inbox         *inbox
+	heartbeat     heartbeat // of the push connection
+	readHeartbeat heartbeat // of reads
 }
 
 // dial makes a link whose read connection is logged in. ctx bounds the dialling only. The
 // caller must close the link.
 func dial(ctx context.Context, o *Options, selected *selection) (*link, error) {
-	x, err := newExchange(o.Client)
+	d, err := newDialer(o.Client)
 	if err != nil {
 		return nil, err
 	}
-	l := newLink(ctx, o, selected, x)
+	l := newLink(ctx, o, selected, d)
 	if err := l.login(ctx); err != nil {
 		l.Close()
 		return nil, errors.Join(err, ctx.Err())
@@ -43,18 +43,18 @@ func dial(ctx context.Context, o *Options, selected *selection) (*link, error) {
 	return l, nil
 }
 
-func newLink(ctx context.Context, o *Options, selected *selection, x *exchange) *link {
-	return &link{Link: sources.NewLink(ctx), o: o, selected: selected, x: x, inbox: newInbox()}
+func newLink(ctx context.Context, o *Options, selected *selection, d *dialer) *link {
+	return &link{Link: sources.NewLink(ctx), o: o, selected: selected, dialer: d, inbox: newInbox()}
 }
 
 func (l *link) login(ctx context.Context) error {
 	var err error
-	if l.reads, err = l.x.open(ctx, l.o.Client.Protocol, nil); err != nil {
+	if l.reads, err = l.dialer.open(ctx, l.o.Client.Protocol, nil); err != nil {
 		return err
 	}
 	l.closeAtEnd(l.reads)
 	if l.o.Client.Protocol != 2 {
-		if err := l.receivePushes(l.reads, &l.readPulse); err != nil {
+		if err := l.receivePushes(l.reads, &l.readHeartbeat); err != nil {
 			return err
 		}
 	}
@@ -64,7 +64,7 @@ func (l *link) login(ctx context.Context) error {
 	if l.server, err = askServer(ctx, l.conn, l.refusals()); err != nil {
 		return err
 	}
-	l.server.addr = l.x.server.String()
+	l.server.addr = l.dialer.server.String()
 	return l.mayScan(ctx)
 }
 
@@ -94,7 +94,7 @@ func (l *link) closeAtEnd(c interface{ close() }) {
 
 // adopt makes c the link's push connection.
 func (l *link) adopt(c *pushConn) {
-	if c.line == nil {
+	if c.connection == nil {
 		return
 	}
 	l.closeAtEnd(c)

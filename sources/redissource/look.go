@@ -58,7 +58,7 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 	}
 	if k == nil {
 		rule, selected := w.selected.find(name)
-		if !selected || !w.worthIt(rule, r) || !w.fits(name) {
+		if !selected || !w.worthIt(rule, r) || !w.capacity.fits(name) {
 			return f, false
 		}
 		k = newKey(name, rule)
@@ -67,7 +67,7 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 	if !n.first.IsZero() {
 		k.noticed = r.got
 	}
-	old := k.past()
+	old := k.previous()
 	if old.sent.IsZero() && !w.worthIt(k.rule, r) { // it was there when it was doubted
 		w.unwatch(k)
 		return f, false
@@ -98,7 +98,7 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 		w.schedule(k, r)
 		return f, false
 	}
-	w.makeRoom(old.shown, p)
+	w.capacity.replace(old.shown, p)
 	w.schedule(k, r)
 	f = finding{prim: p, when: w.when(k, old, p, r, n), ended: ending(old.shown, p, n)}
 	if w.dataLost && f.ended == nil {
@@ -112,7 +112,7 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 
 // mayBeHeldUp reports whether an owner is gone whose lease is over, and a push may be on its
 // way that says it gave it up before. The next answered ping settles it.
-func (w *watcher) mayBeHeldUp(k *key, old past, p *sources.Primitive, r *reading, n notice) bool {
+func (w *watcher) mayBeHeldUp(k *key, old previous, p *sources.Primitive, r *reading, n notice) bool {
 	return n.first.IsZero() && !old.stale && w.tracks(k) && old.lastedUntilOver(p, r) &&
 		w.unpushedUntil(k).Before(old.ends.at) && r.got.Sub(old.ends.at) < longestDoubt
 }
@@ -124,7 +124,7 @@ const longestDoubt = 300 * time.Millisecond
 // have been owned by somebody who is not seen: it was written to and not read promptly, or it
 // is polled and was not read when that was due. One whose lease is over may have been renewed
 // and given up.
-func (w *watcher) noteUnseen(k *key, old past, p *sources.Primitive, r *reading, n notice) {
+func (w *watcher) noteUnseen(k *key, old previous, p *sources.Primitive, r *reading, n notice) {
 	if old.stale || old.shown == nil || old.shown.OwnersHow == sources.Unknown {
 		return
 	}
@@ -143,7 +143,7 @@ func (w *watcher) noteUnseen(k *key, old past, p *sources.Primitive, r *reading,
 		if from = later(from, w.unpushedUntil(k)); !from.Before(old.ends.after) {
 			return
 		}
-	case n.prompt(r.got, w.pulseOf(k).tolerance()):
+	case n.prompt(r.got, w.heartbeatOf(k).tolerance()):
 		return
 	default:
 		from = later(from, n.floor)

@@ -172,7 +172,7 @@ func TestAPushIsAsOldAsTheLastAnsweredPingAtMost(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
 	at := func(d time.Duration) time.Time { return start.Add(d) }
-	var p pulse
+	var p heartbeat
 	p.sent(at(0))
 	p.answered(at(time.Millisecond))
 	prompt := func(d time.Duration) bool { return p.notice(at(d)).prompt(at(d+time.Millisecond), p.tolerance()) }
@@ -207,7 +207,7 @@ func TestAPushIsAsOldAsTheLastAnsweredPingAtMost(t *testing.T) {
 func TestALinkThatIsFarAwayMayTakeThreeRoundTrips(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
-	var p pulse
+	var p heartbeat
 	for i := range 20 {
 		p.sent(start.Add(time.Duration(i) * time.Second))
 		p.answered(start.Add(time.Duration(i)*time.Second + 40*time.Millisecond))

@@ -22,22 +22,22 @@ import (
 
 // pushConn is a connection on which the server pushes names of keys.
 type pushConn struct {
-	mode     string
-	id       int64 // as the server counts connections; 0: it does not say
-	byKey    bool  // keys that are read by the read connection are tracked too
-	onReads  bool  // and their changes are pushed there
-	line     *line // nil: nothing but such keys is tracked, and there is no connection but that
-	sub      *redis.PubSub
-	prefixes []string // of tracking
-	patterns []string // of keyspace events
-	left     atomic.Bool
+	mode       string
+	id         int64       // as the server counts connections; 0: it does not say
+	byKey      bool        // keys that are read by the read connection are tracked too
+	onReads    bool        // and their changes are pushed there
+	connection *connection // nil: nothing but such keys is tracked, and there is no connection but that
+	sub        *redis.PubSub
+	prefixes   []string // of tracking
+	patterns   []string // of keyspace events
+	left       atomic.Bool
 }
 
 // leave closes a connection that is not needed any more, although the link lives on.
 func (l *link) leave(c *pushConn) {
 	c.left.Store(true)
 	c.close()
-	l.pulse.reset()
+	l.heartbeat.reset()
 }
 
 // covers reports whether writes to the key are pushed.
@@ -72,7 +72,7 @@ const invalidations = "__redis__:invalidate"
 func (l *link) track3(ctx context.Context, p pushPlan) (*pushConn, error) {
 	conn := &pushConn{mode: modeTracking, prefixes: p.prefixes}
 	var err error
-	conn.line, err = l.x.open(ctx, 3, func(ctx context.Context, c *redis.Conn) (err error) {
+	conn.connection, err = l.dialer.open(ctx, 3, func(ctx context.Context, c *redis.Conn) (err error) {
 		// The library goes on with RESP2 when a server knows no RESP3; there, tracking is
 		// accepted and nothing is ever pushed.
 		if err := c.Hello(ctx, 3, "", "", "").Err(); err != nil {
@@ -92,16 +92,16 @@ func (l *link) track3(ctx context.Context, p pushPlan) (*pushConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.receivePushes(conn.line, &l.pulse); err != nil {
-		conn.line.close()
+	if err := l.receivePushes(conn.connection, &l.heartbeat); err != nil {
+		conn.connection.close()
 		return nil, err
 	}
 	return l.settle(ctx, conn, nil)
 }
 
-// receivePushes has what the server pushes over RESP3 on ln, which p is the pulse of, come
+// receivePushes has what the server pushes over RESP3 on ln, which p is the heartbeat of, come
 // into the inbox.
-func (l *link) receivePushes(ln *line, p *pulse) error {
+func (l *link) receivePushes(ln *connection, p *heartbeat) error {
 	err := ln.client.RegisterPushNotificationHandler("invalidate", handler(func(message []any) { l.pushed(message, p) }), false)
 	if err != nil {
 		return fmt.Errorf("listening for pushes: %w", err)
@@ -114,7 +114,7 @@ func (l *link) receivePushes(ln *line, p *pulse) error {
 func (l *link) track2(ctx context.Context, p pushPlan) (*pushConn, error) {
 	conn := &pushConn{mode: modeTracking2, prefixes: p.prefixes}
 	var err error
-	conn.line, err = l.x.open(ctx, 2, func(ctx context.Context, c *redis.Conn) (err error) {
+	conn.connection, err = l.dialer.open(ctx, 2, func(ctx context.Context, c *redis.Conn) (err error) {
 		if conn.id, err = c.ClientID(ctx).Result(); err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func trackPrefixes(ctx context.Context, c *redis.Conn, o redis.ClientTrackingOpt
 
 // events subscribes to keyspace events.
 func (l *link) events(ctx context.Context, patterns []string) (*pushConn, error) {
-	ln, err := l.x.open(ctx, l.o.Client.Protocol, nil)
+	ln, err := l.dialer.open(ctx, l.o.Client.Protocol, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (l *link) events(ctx context.Context, patterns []string) (*pushConn, error)
 	for i, p := range patterns {
 		channels[i] = glob.Escape(l.eventPrefix()) + p
 	}
-	return l.settle(ctx, &pushConn{mode: modeEvents, line: ln, patterns: patterns}, func(sub *redis.PubSub) (int, error) {
+	return l.settle(ctx, &pushConn{mode: modeEvents, connection: ln, patterns: patterns}, func(sub *redis.PubSub) (int, error) {
 		return len(channels), sub.PSubscribe(ctx, channels...)
 	})
 }
@@ -161,10 +161,10 @@ func (l *link) eventPrefix() string { return fmt.Sprintf("__keyspace@%d__:", l.o
 func (l *link) settle(ctx context.Context, c *pushConn, subscribe func(*redis.PubSub) (int, error)) (*pushConn, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.o.Silence)
 	defer cancel()
-	stop := spawn.OnDone(ctx, c.line.close)
+	stop := spawn.OnDone(ctx, c.connection.close)
 	defer stop() // before the cancel
-	c.line.net.Stream()
-	c.sub = c.line.client.Subscribe(ctx)
+	c.connection.net.Stream()
+	c.sub = c.connection.client.Subscribe(ctx)
 	err := l.greet(ctx, c, subscribe)
 	if err != nil {
 		c.close()
@@ -199,7 +199,7 @@ func (l *link) greet(ctx context.Context, c *pushConn, subscribe func(*redis.Pub
 // await reads until so many confirmations have come.
 func (l *link) await(ctx context.Context, c *pushConn, confirmations int) error {
 	for confirmations > 0 {
-		m, err := rediscoord.Receive(ctx, c.sub, c.line.addr, 0)
+		m, err := rediscoord.Receive(ctx, c.sub, c.connection.addr, 0)
 		if err != nil {
 			return err
 		}
@@ -214,22 +214,22 @@ func (l *link) await(ctx context.Context, c *pushConn, confirmations int) error 
 
 // close ends the connection: listen returns.
 func (c *pushConn) close() {
-	if c.line == nil {
+	if c.connection == nil {
 		return
 	}
-	c.line.close()
+	c.connection.close()
 	_ = c.sub.Close() // it has nothing left to say to a closed connection
 }
 
 func (l *link) ping(ctx context.Context, c *pushConn) error {
-	l.pulse.sent(time.Now())
+	l.heartbeat.sent(time.Now())
 	return c.sub.Ping(ctx)
 }
 
 // listen reads until the connection ends, and says why it did; nil: we left it.
 func (l *link) listen(ctx context.Context, c *pushConn) error {
 	for {
-		m, err := rediscoord.Receive(ctx, c.sub, c.line.addr, 0)
+		m, err := rediscoord.Receive(ctx, c.sub, c.connection.addr, 0)
 		if c.left.Load() {
 			return nil
 		}
@@ -242,7 +242,7 @@ func (l *link) listen(ctx context.Context, c *pushConn) error {
 		}
 		// The connection lives, so it was one message that the library could not read: over
 		// RESP2 that is the list without keys that a flush sends.
-		l.inbox.flush(l.pulse.notice(time.Now()))
+		l.inbox.flush(l.heartbeat.notice(time.Now()))
 	}
 }
 
@@ -258,24 +258,24 @@ func (l *link) received(m any) {
 	now := time.Now()
 	switch m := m.(type) {
 	case *redis.Pong:
-		l.pulse.answered(now)
-		if l.pulse.tellAlive(now, l.pingLimit()) {
+		l.heartbeat.answered(now)
+		if l.heartbeat.tellAlive(now, l.pingLimit()) {
 			l.Answered()
 		}
 	case *redis.Message:
 		if m.Channel == invalidations {
-			l.named(m.PayloadSlice, l.pulse.notice(now))
+			l.named(m.PayloadSlice, l.heartbeat.notice(now))
 			return
 		}
 		name, ok := strings.CutPrefix(m.Channel, l.eventPrefix())
 		if _, selected := l.selected.find(name); ok && selected {
-			l.inbox.add(name, l.pulse.notice(now), m.Payload)
+			l.inbox.add(name, l.heartbeat.notice(now), m.Payload)
 		}
 	}
 }
 
-// pushed takes a push of RESP3 on the connection that p is the pulse of.
-func (l *link) pushed(message []any, p *pulse) {
+// pushed takes a push of RESP3 on the connection that p is the heartbeat of.
+func (l *link) pushed(message []any, p *heartbeat) {
 	n := p.notice(time.Now())
 	if len(message) < 2 {
 		return
@@ -336,14 +336,14 @@ func (l *link) beat(ctx context.Context, c *pushConn) error {
 			return nil
 		}
 		now := time.Now()
-		if l.pulse.silence(now) >= l.o.Silence {
+		if l.heartbeat.silence(now) >= l.o.Silence {
 			return errSilent
 		}
-		if l.pulse.pingDue(now, l.pingLimit()) {
+		if l.heartbeat.pingDue(now, l.pingLimit()) {
 			if err := l.ping(ctx, c); err != nil && !c.left.Load() {
 				return err
 			}
 		}
-		t.Reset(l.pulse.pause(l.pingLimit() / checks))
+		t.Reset(l.heartbeat.pause(l.pingLimit() / checks))
 	}
 }

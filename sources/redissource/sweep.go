@@ -141,15 +141,15 @@ func (w *watcher) scan(ctx context.Context, s *sweep) error {
 	}
 	w.readAnswered(start)
 	for _, name := range names {
-		if _, ok := w.selected.find(name); ok && w.wanted(s, name) && (w.keys[name] != nil || w.fits(name)) {
+		if _, ok := w.selected.find(name); ok && w.wanted(s, name) && (w.keys[name] != nil || w.capacity.fits(name)) {
 			s.pending = append(s.pending, name)
 		}
 	}
 	s.cursor = cursor
 	s.scanned += scanCount
 	s.scanning = cursor != 0
-	if s.scanning && (w.room.full || s.scanned >= mostScanned) {
-		s.scanning, s.cut, w.room.full = false, true, true
+	if s.scanning && (w.capacity.full || s.scanned >= mostScanned) {
+		s.scanning, s.cut, w.capacity.full = false, true, true
 	}
 	if w.selected.guess && s.scanning && (s.first && s.scanned >= guessKeys || s.elapsed() >= guessTime) {
 		s.scanning, s.cut = false, true
@@ -234,7 +234,7 @@ func (w *watcher) forget(now time.Time) error {
 			break
 		}
 		gone = append(gone, k.shown.Ref)
-		w.room.leaveRoom(k)
+		w.capacity.remove(k)
 		w.unwatch(k)
 	}
 	if len(gone) == 0 {

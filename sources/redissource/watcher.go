@@ -26,7 +26,7 @@ type watcher struct {
 	denials  denials
 	checks   checks
 	again    bool // a sweep is due when the running one is over
-	room     room
+	capacity capacity
 	guess    guessing
 	poll     poller
 	unseen   []sources.Unseen // to be told
@@ -62,7 +62,7 @@ func (w *watcher) run() error {
 	if err := w.Send(sources.Change{Gap: true}); err != nil {
 		return err
 	}
-	w.countRoom()
+	w.capacity = newCapacity(w.selected, w.keys)
 	if err := w.compareServers(ctx); err != nil {
 		return err
 	}
@@ -110,13 +110,13 @@ func (w *watcher) setUp(ctx context.Context) error {
 	for _, k := range w.keys {
 		k.place = -1
 	}
-	w.distrust()
+	w.markStale()
 	w.sweep = s
 	return w.describe()
 }
 
-// distrust has every key told anew when it is next read.
-func (w *watcher) distrust() {
+// markStale has every key told anew when it is next read.
+func (w *watcher) markStale() {
 	for _, k := range w.keys {
 		k.stale = true
 	}
@@ -192,7 +192,7 @@ func (w *watcher) fallBehind() error {
 	w.inbox.drop()
 	w.dataLost = false
 	w.sweep = w.newSweep(true)
-	w.distrust()
+	w.markStale()
 	return w.Send(sources.Change{Gap: true})
 }
 
@@ -231,7 +231,7 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 // provePushes pings the push connection at once, to prove that no push about a lease that is
 // over is on its way, unless some pings wait for their answers.
 func (w *watcher) provePushes(ctx context.Context, now time.Time) error {
-	if w.push == nil || w.push.line == nil || !w.pulse.pingDue(now, patience) {
+	if w.push == nil || w.push.connection == nil || !w.heartbeat.pingDue(now, patience) {
 		return nil
 	}
 	return w.ping(ctx, w.push)
@@ -280,8 +280,8 @@ func (w *watcher) pingAt() time.Time {
 	case w.push == nil:
 		return w.answered.Add(time.Second)
 	case w.push.onReads:
-		pause := w.readPulse.pause(w.pingLimit()) // a quarter of it is left for waiting
-		return later(w.readPulse.confirmedAt().Add(pause), w.answered.Add(pause/4))
+		pause := w.readHeartbeat.pause(w.pingLimit()) // a quarter of it is left for waiting
+		return later(w.readHeartbeat.confirmedAt().Add(pause), w.answered.Add(pause/4))
 	}
 	return w.answered.Add(10 * time.Second)
 }
@@ -289,12 +289,12 @@ func (w *watcher) pingAt() time.Time {
 // pingReads pings the read connection to prove it is alive.
 func (w *watcher) pingReads(ctx context.Context) error {
 	start := time.Now()
-	w.readPulse.sent(start)
+	w.readHeartbeat.sent(start)
 	if err := w.conn.Ping(ctx).Err(); err != nil {
 		return err
 	}
 	w.server.roundTrip = time.Since(start)
-	w.readPulse.answered(time.Now())
+	w.readHeartbeat.answered(time.Now())
 	w.readAnswered(start)
 	return nil
 }
@@ -302,16 +302,16 @@ func (w *watcher) pingReads(ctx context.Context) error {
 // readAnswered notes that what was sent then, on the read connection, was answered now.
 func (w *watcher) readAnswered(sent time.Time) {
 	w.answered = time.Now()
-	w.readPulse.confirm(sent, w.answered)
-	if w.readPulse.tellAlive(w.answered, w.pingLimit()) {
+	w.readHeartbeat.confirm(sent, w.answered)
+	if w.readHeartbeat.tellAlive(w.answered, w.pingLimit()) {
 		w.Answered()
 	}
 }
 
-// pulseOf is that of the connection on which changes of k are pushed.
-func (w *watcher) pulseOf(k *key) *pulse {
+// heartbeatOf is that of the connection on which changes of k are pushed.
+func (w *watcher) heartbeatOf(k *key) *heartbeat {
 	if k.byKey && w.push != nil && w.push.onReads {
-		return &w.readPulse
+		return &w.readHeartbeat
 	}
-	return &w.pulse
+	return &w.heartbeat
 }

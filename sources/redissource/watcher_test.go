@@ -16,7 +16,7 @@ func still(t *testing.T) *watcher {
 	t.Helper()
 	o := Options{Name: "src", Selections: []Selection{{Pattern: "app:*"}}, Client: rediscoord.ClientOptions{}}.withDefaults()
 	return &watcher{
-		link: &link{o: &o, selected: compile(o.Selections), inbox: newInbox()}, space: "0", keys: map[string]*key{},
+		link: &link{o: &o, selected: compile(o.Selections), inbox: newInbox()}, space: "0", keys: map[string]*key{}, capacity: newCapacity(compile(o.Selections), nil),
 		hints: &sources.Hints{}, before: &server{}, push: &pushConn{mode: modeTracking, prefixes: []string{"app:"}}, complete: true, listed: ms(-5000),
 	}
 }
@@ -28,8 +28,8 @@ func pushedAt(at int, events ...string) notice {
 
 // provedAt has the push connection proved current at that time.
 func (w *watcher) provedAt(at int) {
-	w.pulse.sent(ms(at))
-	w.pulse.answered(ms(at))
+	w.heartbeat.sent(ms(at))
+	w.heartbeat.answered(ms(at))
 }
 
 func TestChangeThatIsReadBeforeItsPushWaitsForIt(t *testing.T) {

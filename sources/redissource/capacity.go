@@ -22,11 +22,24 @@ const (
 	mostNotices = 100_000 // keys that were pushed and not read yet
 )
 
-// room is how much of it is taken.
-type room struct {
+// capacity is how much of it is taken.
+type capacity struct {
+	most       int // keys that are kept
 	keys, text int
 	full       bool // something did not find room
 	long       bool // a name was too long
+}
+
+// newCapacity counts what the keys of an earlier link take.
+func newCapacity(s *selection, keys map[string]*key) capacity {
+	c := capacity{most: mostNamed, keys: len(keys)}
+	if s.guess {
+		c.most = mostGuessed
+	}
+	for name, k := range keys {
+		c.text += textOf(name, k.shown)
+	}
+	return c
 }
 
 // textOf is how many bytes of names and values a key takes.
@@ -40,66 +53,50 @@ func textOf(name string, p *sources.Primitive) int {
 	return n
 }
 
-// countRoom counts what the keys of an earlier link take.
-func (w *watcher) countRoom() {
-	w.room = room{keys: len(w.keys)}
-	for name, k := range w.keys {
-		w.room.text += textOf(name, k.shown)
-	}
-}
-
-// mostKeys is how many keys are kept.
-func (s *selection) mostKeys() int {
-	if s.guess {
-		return mostGuessed
-	}
-	return mostNamed
-}
-
 // fits reports whether there is room for a key that is not known yet.
-func (w *watcher) fits(name string) bool {
+func (c *capacity) fits(name string) bool {
 	switch {
 	case len(name) > longestName:
-		w.room.long = true
+		c.long = true
 		return false
-	case w.room.keys >= w.selected.mostKeys(), w.room.text+len(name) > mostText:
-		w.room.full = true
+	case c.keys >= c.most, c.text+len(name) > mostText:
+		c.full = true
 		return false
 	}
 	return true
 }
 
-// makeRoom counts what p takes instead of old, nil where it is new, and keeps less of its data
+// replace counts what p takes instead of old, nil where it is new, and keeps less of its data
 // where there is no room for more.
-func (w *watcher) makeRoom(old, p *sources.Primitive) {
+func (c *capacity) replace(old, p *sources.Primitive) {
 	had := 0
 	if old != nil {
 		had = textOf(p.Name, old)
 	} else {
-		w.room.keys++
+		c.keys++
 	}
-	if more := textOf(p.Name, p) - had; w.room.text+more > mostText && more > 0 {
+	if more := textOf(p.Name, p) - had; c.text+more > mostText && more > 0 {
 		for i := range p.Owners {
 			p.Owners[i].Data.Head = ""
 		}
-		w.room.full = true
+		c.full = true
 	}
-	w.room.text += textOf(p.Name, p) - had
+	c.text += textOf(p.Name, p) - had
 }
 
-// leaveRoom takes back what a key took.
-func (r *room) leaveRoom(k *key) {
-	r.keys--
-	r.text -= textOf(k.name, k.shown)
+// remove takes back what a key took.
+func (c *capacity) remove(k *key) {
+	c.keys--
+	c.text -= textOf(k.name, k.shown)
 }
 
 // warnings says what is not shown.
-func (r room) warnings(keys int) []string {
+func (c *capacity) warnings(keys int) []string {
 	var list []string
-	if r.full {
+	if c.full {
 		list = append(list, fmt.Sprintf("there are more keys than one source may keep: %s are shown; narrow the pattern, or make sources of parts of it", format.Count(keys)))
 	}
-	if r.long {
+	if c.long {
 		list = append(list, fmt.Sprintf("keys with names of more than %s bytes are not shown", format.Count(longestName)))
 	}
 	return list

@@ -7,10 +7,10 @@ import (
 	"coordtop/sources"
 )
 
-// pulse knows how far a connection on which the server pushes can be believed, from its pings
+// heartbeat knows how far a connection on which the server pushes can be believed, from its pings
 // and their answers. The server answers in order: when a ping is answered, every push of what
 // happened before the ping was sent has arrived. It is safe for concurrent use.
-type pulse struct {
+type heartbeat struct {
 	mu          sync.Mutex
 	outstanding []time.Time // sending of the pings without an answer, oldest first
 	confirmed   time.Time   // sending of the newest ping with one
@@ -25,7 +25,7 @@ type pulse struct {
 const pingPause = 20 * time.Millisecond
 
 // pause is the one before the next ping: longest at most.
-func (p *pulse) pause(longest time.Duration) time.Duration {
+func (p *heartbeat) pause(longest time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return min(max(pingPause, 2*p.trips.Shortest()), longest)
@@ -33,20 +33,20 @@ func (p *pulse) pause(longest time.Duration) time.Duration {
 
 // pingDue reports whether a ping is of use. While one waits for its answer another is sent
 // only after longest: a link that does not move is not filled up.
-func (p *pulse) pingDue(now time.Time, longest time.Duration) bool {
+func (p *heartbeat) pingDue(now time.Time, longest time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.outstanding)
 	return n == 0 || now.Sub(p.outstanding[n-1]) >= longest
 }
 
-func (p *pulse) sent(at time.Time) {
+func (p *heartbeat) sent(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.outstanding = append(p.outstanding, at)
 }
 
-func (p *pulse) answered(at time.Time) {
+func (p *heartbeat) answered(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.outstanding) == 0 {
@@ -60,7 +60,7 @@ func (p *pulse) answered(at time.Time) {
 
 // confirm notes that what was sent then was answered now, and was not a ping: that can take
 // longer than the link does.
-func (p *pulse) confirm(sent, now time.Time) {
+func (p *heartbeat) confirm(sent, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.confirmed, p.heard = sent, now
@@ -69,14 +69,14 @@ func (p *pulse) confirm(sent, now time.Time) {
 	}
 }
 
-func (p *pulse) measuredLocked(trip time.Duration) {
+func (p *heartbeat) measuredLocked(trip time.Duration) {
 	p.roundTrip = trip
 	p.trips.Add(trip)
 }
 
 // tellAlive reports whether it is to be told that the server answers, which is not done
 // more often than once in every.
-func (p *pulse) tellAlive(now time.Time, every time.Duration) bool {
+func (p *heartbeat) tellAlive(now time.Time, every time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now.Sub(p.told) < every {
@@ -87,14 +87,14 @@ func (p *pulse) tellAlive(now time.Time, every time.Duration) bool {
 }
 
 // confirmedAt is when the newest ping was sent that was answered.
-func (p *pulse) confirmedAt() time.Time {
+func (p *heartbeat) confirmedAt() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.confirmed
 }
 
 // reset forgets a connection that was left.
-func (p *pulse) reset() {
+func (p *heartbeat) reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.outstanding, p.confirmed, p.heard, p.told, p.roundTrip = nil, time.Time{}, time.Time{}, time.Time{}, 0
@@ -102,7 +102,7 @@ func (p *pulse) reset() {
 }
 
 // silence is for how long nothing was heard, while a ping waits for its answer; else 0.
-func (p *pulse) silence(now time.Time) time.Duration {
+func (p *heartbeat) silence(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -115,21 +115,21 @@ func (p *pulse) silence(now time.Time) time.Duration {
 }
 
 // trip is the last round trip; 0: none was measured yet.
-func (p *pulse) trip() time.Duration {
+func (p *heartbeat) trip() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.roundTrip
 }
 
 // tolerance is how long a prompt link may take for a push or a read.
-func (p *pulse) tolerance() time.Duration {
+func (p *heartbeat) tolerance() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.trips.Tolerance()
 }
 
 // notice describes a push that arrives now.
-func (p *pulse) notice(now time.Time) notice {
+func (p *heartbeat) notice(now time.Time) notice {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return notice{first: now, last: now, floor: p.confirmed}

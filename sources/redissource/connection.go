@@ -17,20 +17,20 @@ import (
 // our back, which would lose pushes without a trace.
 var errNoRedial = errors.New("a broken connection is not replaced")
 
-// errElsewhere says that two connections of one link lead to different servers: pushes of
+// errTwoServers says that two connections of one link lead to different servers: pushes of
 // the one say nothing about what is read from the other.
-var errElsewhere = errors.New("two servers behind one name")
+var errTwoServers = errors.New("two servers behind one name")
 
-// exchange makes the connections of one link, all to the same server. Sentinels are asked
+// dialer makes the connections of one link, all to the same server. Sentinels are asked
 // for the master each time.
-type exchange struct {
+type dialer struct {
 	options *redis.Options
 	dial    func(ctx context.Context, addr string) (respwire.Conn, error)
 	db      int
 	server  net.Addr // of the first connection
 }
 
-func newExchange(o rediscoord.ClientOptions) (*exchange, error) {
+func newDialer(o rediscoord.ClientOptions) (*dialer, error) {
 	server, err := rediscoord.NewServer(o)
 	switch {
 	case errors.Is(err, rediscoord.ErrCluster):
@@ -38,11 +38,11 @@ func newExchange(o rediscoord.ClientOptions) (*exchange, error) {
 	case err != nil: // nothing was sent yet: it is about the options, or a file that they name
 		return nil, sources.Final(err, "%s", err)
 	}
-	return &exchange{options: server.Options, dial: server.Dial, db: o.DB}, nil
+	return &dialer{options: server.Options, dial: server.Dial, db: o.DB}, nil
 }
 
-// line is one connection and a client around it that has no other and makes no other.
-type line struct {
+// connection is one to the server, with a client around it that has no other and makes no other.
+type connection struct {
 	client *redis.Client
 	net    respwire.Conn
 	addr   string // as in errors
@@ -50,17 +50,17 @@ type line struct {
 
 // open dials and prepares a client, which logs in when it is first used and then calls
 // ready. ctx bounds the dialling.
-func (x *exchange) open(ctx context.Context, protocol int, ready func(context.Context, *redis.Conn) error) (*line, error) {
-	o := *x.options
-	conn, err := x.dial(ctx, o.Addr)
+func (d *dialer) open(ctx context.Context, protocol int, ready func(context.Context, *redis.Conn) error) (*connection, error) {
+	o := *d.options
+	conn, err := d.dial(ctx, o.Addr)
 	if err != nil {
 		return nil, err
 	}
-	if x.server == nil {
-		x.server = conn.RemoteAddr()
+	if d.server == nil {
+		d.server = conn.RemoteAddr()
 	}
-	if conn.RemoteAddr().String() != x.server.String() {
-		return nil, errors.Join(errElsewhere, conn.Close())
+	if conn.RemoteAddr().String() != d.server.String() {
+		return nil, errors.Join(errTwoServers, conn.Close())
 	}
 	hand := make(chan net.Conn, 1)
 	hand <- conn
@@ -74,7 +74,7 @@ func (x *exchange) open(ctx context.Context, protocol int, ready func(context.Co
 	}
 	named := o.OnConnect
 	o.OnConnect = func(ctx context.Context, c *redis.Conn) error {
-		if err := x.enter(ctx, c); err != nil {
+		if err := d.enter(ctx, c); err != nil {
 			return fmt.Errorf("entering: %w", err) // the library takes one wrapping off
 		}
 		if err := named(ctx, c); err != nil || ready == nil {
@@ -83,23 +83,23 @@ func (x *exchange) open(ctx context.Context, protocol int, ready func(context.Co
 		return ready(ctx, c)
 	}
 	o.DB, o.Protocol, o.PushNotificationProcessor, o.MaxRetries = 0, protocol, nil, -1
-	return &line{client: redis.NewClient(&o), net: conn, addr: o.Addr}, nil
+	return &connection{client: redis.NewClient(&o), net: conn, addr: o.Addr}, nil
 }
 
 // enter does by itself what the library does with the login, so that it is known whether
 // the database was refused.
-func (x *exchange) enter(ctx context.Context, c *redis.Conn) error {
-	if x.db == 0 {
+func (d *dialer) enter(ctx context.Context, c *redis.Conn) error {
+	if d.db == 0 {
 		return c.Ping(ctx).Err()
 	}
-	if err := c.Select(ctx, x.db).Err(); err != nil {
+	if err := c.Select(ctx, d.db).Err(); err != nil {
 		return &selectError{err}
 	}
 	return nil
 }
 
 // close ends the connection; what waits for it returns.
-func (l *line) close() {
+func (l *connection) close() {
 	_ = l.net.Close() // nothing is left to be flushed
 	_ = l.client.Close()
 }
