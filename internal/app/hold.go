@@ -125,7 +125,7 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 			return err
 		}
 		if doubt := row.MaybeMisspelt(); doubt != "" {
-			fmt.Fprintf(p.env.Stderr, "%s: %s\n", format.Clean(row.Name, 100), doubt)
+			fmt.Fprintf(p.env.Stderr, "coordtop: %s: %s\n", format.Clean(row.Name, 100), doubt)
 		}
 		defer p.parting.begin()()
 		op := p.operator(ctx, c, hub, true)

@@ -293,7 +293,7 @@ func TestALeaseThatIsTakenAwayEndsTheCommand(t *testing.T) {
 		t.Errorf("what is lost is trusted until %s", *l.Until)
 	}
 	h.ends(exitLost)
-	if text := h.errs.String(); !strings.HasPrefix(text, "coordtop: lost after ") {
+	if text := h.errs.String(); !strings.HasPrefix(text, "coordtop: app:leader:x: the server has nothing of this name") || !strings.Contains(text, "\ncoordtop: lost after ") {
 		t.Errorf("said %s", text)
 	}
 	if value, err := c.Get(t.Context(), "app:leader:x").Result(); value != "thief:1" {
