@@ -1,0 +1,48 @@
+package dflocksource
+
+import (
+	"time"
+
+	"coordtop/sources"
+)
+
+// lease is that of an owner, seen from outside.
+type lease struct {
+	owner             uint64
+	from, to          time.Time     // it ends in between
+	shortest, longest time.Duration // what its length can be; 0: no beginning of it was seen
+	renewed           sources.Stamp
+}
+
+// jitter is by how much two readings of one end may differ, beside the time that they took.
+const jitter = 10 * time.Millisecond
+
+// moved reports whether a reading, that the lease ends between from and to, is of another end
+// than the last reading. A reading of the same end takes its place: two clocks drift apart.
+func (l *lease) moved(from, to time.Time) bool {
+	if from.After(l.to.Add(jitter)) || to.Before(l.from.Add(-jitter)) {
+		return true
+	}
+	l.from, l.to = from, to
+	return false
+}
+
+// learn narrows down the length of a lease that began after one instant and before another:
+// it is a whole number of seconds.
+func (l *lease) learn(after, before time.Time) {
+	shortest := (l.from.Sub(before) + time.Second - 1).Truncate(time.Second)
+	longest := l.to.Sub(after).Truncate(time.Second)
+	if l.longest < shortest || longest < l.shortest || l.longest == 0 {
+		l.shortest, l.longest = shortest, longest // another length than before
+		return
+	}
+	l.shortest, l.longest = max(l.shortest, shortest), min(l.longest, longest)
+}
+
+// length is that of the lease; 0: not known.
+func (l *lease) length() time.Duration {
+	if l.shortest != l.longest {
+		return 0
+	}
+	return l.longest
+}

@@ -1,0 +1,113 @@
+package dflocksource
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"slices"
+	"time"
+
+	"coordtop/internal/dflockwire"
+	"coordtop/internal/glob"
+	"coordtop/sources"
+)
+
+// Options say what to watch. Only Servers are needed.
+type Options struct {
+	// Name is the source's name: Ref.Source of everything it tells.
+	Name string
+	// Servers are host:port, in the order in which the clients list them.
+	Servers []string
+	// TLS is how to encrypt; nil: plain text.
+	TLS *tls.Config
+	// Secret is the auth token of the servers; "": none is sent.
+	Secret string
+	// Selections say which keys are watched. None: all.
+	Selections []Selection
+	// Labels are handed on with every primitive.
+	Labels []sources.Attr
+	// Forget is how long a key that nobody owns stays in the list. 0: an hour. Keys that are
+	// selected by their whole name, or expected, stay for ever.
+	Forget time.Duration
+	// PollMin and PollMax bound the pause between two looks at a server. 0: 500 ms and 5 s;
+	// more than 10 s count as 10 s.
+	PollMin, PollMax time.Duration
+	// Silence is how long a server may leave a look without an answer. 0: 3 s.
+	Silence time.Duration
+}
+
+// Selection is one or many keys to watch.
+type Selection struct {
+	Pattern  string       // a key, or a pattern: see internal/glob
+	Kind     sources.Kind // KindUnknown: a mutex or a semaphore, as the server lists it
+	Expected bool         // must always have an owner
+}
+
+const (
+	never       = time.Duration(math.MaxInt64)
+	longestPoll = 10 * time.Second
+)
+
+func (o Options) withDefaults() Options {
+	def := func(d *time.Duration, otherwise time.Duration) {
+		if *d <= 0 {
+			*d = otherwise
+		}
+	}
+	def(&o.Forget, time.Hour)
+	def(&o.PollMin, 500*time.Millisecond)
+	def(&o.PollMax, 5*time.Second)
+	def(&o.Silence, 3*time.Second)
+	o.PollMin = min(o.PollMin, longestPoll)
+	o.PollMax = min(max(o.PollMin, o.PollMax), longestPoll)
+	return o
+}
+
+func (o *Options) check() error {
+	if len(o.Servers) == 0 {
+		return errors.New("no dflockd server is named: write host:port")
+	}
+	for i, addr := range o.Servers {
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			return errors.New("the address of a dflockd server is not host:port")
+		}
+		if slices.Contains(o.Servers[:i], addr) {
+			return fmt.Errorf("the dflockd server %s is named twice", addr)
+		}
+	}
+	for _, s := range o.Selections {
+		if name, exact := glob.Pattern(s.Pattern).Literal(); exact {
+			if err := (dflockwire.Key{Name: name}).Check(); err != nil {
+				return fmt.Errorf("selecting keys: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (o *Options) dialer(addr string) dflockwire.Dialer {
+	return dflockwire.Dialer{Addr: addr, TLS: o.TLS, Secret: o.Secret, AnswerTimeout: o.Silence}
+}
+
+// home is the server that a key belongs to.
+func (o *Options) home(key string) string { return o.Servers[dflockwire.Shard(key, len(o.Servers))] }
+
+// find returns the selection of a key: one by its whole name before a pattern's, else the
+// first.
+func (o *Options) find(key string) (s Selection, exact, ok bool) {
+	if len(o.Selections) == 0 {
+		return Selection{}, false, true
+	}
+	for _, each := range o.Selections {
+		name, whole := glob.Pattern(each.Pattern).Literal()
+		switch {
+		case whole && name == key:
+			return each, true, true
+		case !ok && !whole && glob.Pattern(each.Pattern).Match(key):
+			s, ok = each, true
+		}
+	}
+	return s, false, ok
+}

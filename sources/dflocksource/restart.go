@@ -1,0 +1,47 @@
+package dflocksource
+
+import (
+	"time"
+
+	"coordtop/internal/dflockwire"
+)
+
+// leastMemory is how long a server remembers a key that nobody uses (--gc-max-idle), unless it
+// was told otherwise.
+const leastMemory = time.Minute
+
+// restarted reports whether a listing, the first after a connection broke, is of a server that
+// has lost its memory since the one before. A key that is as it would be without a restart
+// decides against it, whatever else is seen.
+func (t *table) restarted(s *dflockwire.Stats, now map[string]listed) bool {
+	away := s.Answered.Sub(t.answered)
+	var highest uint64
+	for _, r := range t.rows {
+		highest = max(highest, r.owner)
+	}
+	var missing, lower, owned int
+	for name, r := range t.rows {
+		if r.unused.IsZero() && r.taken == 0 || t.asked.IsZero() {
+			continue // it was never listed
+		}
+		l := now[name]
+		if l.here && l.taken == 0 && l.idle > away {
+			return false
+		}
+		if r.taken > 0 && !l.here && away < leastMemory {
+			missing++
+		}
+		if r.owner == 0 || !l.here {
+			continue
+		}
+		owned++
+		held := r.lease
+		switch {
+		case l.owner == r.owner && !held.moved(s.Asked.Add(l.left), s.Answered.Add(l.left)), l.owner > highest:
+			return false
+		case l.owner != 0 && l.owner < r.owner:
+			lower++
+		}
+	}
+	return missing > 0 || lower > 1 && lower == owned
+}

@@ -1,0 +1,194 @@
+package dflocksource
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"coordtop/internal/backoff"
+	"coordtop/internal/dflockwire"
+	"coordtop/sources"
+)
+
+// server is one server while a link lives.
+type server struct {
+	link      *link
+	table     *table
+	pace      pace
+	conn      *dflockwire.Conn // nil: not connected
+	pings     bool             // it knows the command
+	err       error            // of the first connect
+	about     *sources.About   // as it was told last; nil: not yet on this link
+	refreshed uint64
+}
+
+// connect logs in and finds out which commands the server knows. Its error is a Problem.
+func (s *server) connect(ctx context.Context) error {
+	conn, err := s.link.source.o.dialer(s.table.space).Connect(ctx)
+	if err == nil {
+		if s.pings, err = conn.Ping(ctx); err == nil {
+			s.conn = conn
+			return nil
+		}
+		conn.Close()
+	}
+	return s.explain(err, true)
+}
+
+func (s *server) explain(err error, opening bool) error {
+	return Explain(err, s.link.source.o, s.table.space, opening)
+}
+
+// run reads the server until the link ends, connecting again after each failure.
+func (s *server) run() error {
+	ctx := s.link.Context()
+	pauses := backoff.Policy{}.Start()
+	for {
+		if s.conn != nil {
+			listed, err := s.read(ctx)
+			if ctx.Err() != nil {
+				return nil
+			}
+			if listed {
+				pauses.Reset()
+			}
+			s.link.up.Add(-1)
+			err = s.explain(err, false)
+			if len(s.link.servers) == 1 {
+				return err
+			}
+			if err := s.link.Tell(sources.Change{Scope: s.table.space, Gap: true, Down: err, At: s.table.answered}); err != nil {
+				return err
+			}
+		}
+		if s.rest(ctx, pauses.Next()) != nil {
+			return nil
+		}
+		if err := s.connect(ctx); err == nil {
+			s.link.up.Add(1)
+		} else if s.link.up.Load() == 0 {
+			return err
+		} else if err := s.link.Tell(sources.Change{Scope: s.table.space, Down: err}); err != nil {
+			return err
+		}
+	}
+}
+
+// read asks for stats until the connection ends; listed reports whether it was answered.
+func (s *server) read(ctx context.Context) (listed bool, err error) {
+	defer func() {
+		s.conn.Close()
+		s.conn, s.about = nil, nil
+	}()
+	for {
+		stats, err := s.conn.Stats(ctx)
+		if err != nil {
+			return listed, err
+		}
+		c, moved := s.table.compare(&stats, !listed)
+		if moved {
+			s.pace.changed = stats.Answered
+		}
+		s.pace.answered(stats.Answered.Sub(stats.Asked))
+		pause := s.pace.pause(stats.Answered, s.selected())
+		c.Synced, c.About = !listed, s.news(&stats, pause)
+		listed = true
+		s.link.Heard(s.table.space)
+		if c.Synced || c.About != nil || len(c.Set) > 0 {
+			if err := s.link.Tell(c); err != nil {
+				return listed, err
+			}
+		}
+		if err := s.rest(ctx, pause); err != nil {
+			return listed, err
+		}
+	}
+}
+
+// selected reports whether a row of the server is selected on screen.
+func (s *server) selected() bool {
+	return s.link.source.OnScreen().Selected.Space == s.table.space
+}
+
+// rest waits for a pause, or until somebody asks for a refresh, or selects a row of the
+// server, or the connection ends. Its error is that of ctx.
+func (s *server) rest(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	var hungUp <-chan struct{}
+	if s.conn != nil {
+		hungUp = s.conn.Done()
+	}
+	selected := s.selected()
+	for {
+		changed := s.link.source.Changed()
+		if s.link.source.Refreshed(&s.refreshed) || s.conn != nil && !selected && s.selected() {
+			return nil
+		}
+		select {
+		case <-timer.C:
+			return nil
+		case <-hungUp:
+			return nil
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// news is what the server says of itself, if that differs from what was told; else nil.
+func (s *server) news(stats *dflockwire.Stats, pause time.Duration) *sources.About {
+	now := &sources.About{
+		Mode: "polling", Sampling: pause, Version: versionOf(s.pings, stats.Signals), RoundTrip: stats.Answered.Sub(stats.Asked),
+		Incarnation: s.table.incarnation(), Became: "the server was restarted, and its locks are gone", BecameHow: sources.Inferred,
+		Warnings: s.table.warnings(),
+	}
+	if s.about != nil && s.about.Same(now) {
+		return nil
+	}
+	s.about = now
+	return now
+}
+
+// versionOf is what follows from the commands and lists that a server knows: signals came with
+// 1.11 and went with 2.0, ping came with 1.14.
+func versionOf(pings, signals bool) string {
+	switch {
+	case pings && signals:
+		return "1.14 to 1.16"
+	case pings:
+		return "2.0 or newer"
+	case signals:
+		return "1.11 to 1.13"
+	}
+	return "1.10 or older"
+}
+
+// pace says how often to look.
+type pace struct {
+	min, max time.Duration
+	changed  time.Time // when an owner or a count last changed
+	costs    []time.Duration
+}
+
+const (
+	usualPause = time.Second
+	restless   = 10 * time.Second // after a change
+	onePartIn  = 20               // of the time is what looks may take
+	someLooks  = 3                // in a row must be slow before they count as costly
+)
+
+// answered takes note of what a look took.
+func (p *pace) answered(cost time.Duration) {
+	p.costs = append(p.costs[max(0, len(p.costs)+1-someLooks):], cost)
+}
+
+// pause is that before the next look; eager: a row of the server is selected on screen.
+func (p *pace) pause(now time.Time, eager bool) time.Duration {
+	pause := usualPause
+	if eager || now.Sub(p.changed) < restless {
+		pause = p.min
+	}
+	return min(max(pause, p.min, onePartIn*slices.Min(p.costs)), p.max)
+}

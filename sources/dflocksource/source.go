@@ -1,0 +1,107 @@
+package dflocksource
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"coordtop/internal/spawn"
+	"coordtop/sources"
+)
+
+// Source watches servers. It implements sources.Source, sources.Focuser, which makes the
+// server of a selected row be asked as often as Options.PollMin allows, and sources.Refresher.
+type Source struct {
+	o      Options
+	tables []*table // of the servers, in their order; used by their goroutines while a link lives
+
+	sources.Connector
+	sources.Hints
+}
+
+var (
+	_ sources.Source    = (*Source)(nil)
+	_ sources.Focuser   = (*Source)(nil)
+	_ sources.Refresher = (*Source)(nil)
+)
+
+// New returns a source that is not connected. It starts nothing. An error says what is wrong
+// with the options; it holds no secret.
+func New(o Options) (*Source, error) {
+	o = o.withDefaults()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	s := &Source{o: o}
+	for _, addr := range o.Servers {
+		s.tables = append(s.tables, newTable(&s.o, addr))
+	}
+	address := ""
+	if len(o.Servers) == 1 {
+		address = o.Servers[0]
+	}
+	s.Connector = sources.Connector{
+		Product: dflockd, Address: address, Dial: s.dial,
+		Explain: func(err error, opening bool) error { return Explain(err, o, o.Servers[0], opening) },
+	}
+	return s, nil
+}
+
+// link is one life of the connections to all servers.
+type link struct {
+	*sources.ScopedLink
+	source  *Source
+	servers []*server
+	up      atomic.Int32 // how many servers are connected
+}
+
+// dial connects to every server and starts the goroutine of each. It fails where none can be
+// reached.
+func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
+	l := &link{ScopedLink: sources.NewScopedLink(ctx), source: s}
+	var dialing sync.WaitGroup
+	for _, t := range s.tables {
+		each := &server{link: l, table: t, pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
+		l.servers = append(l.servers, each)
+		spawn.Go(ctx, &dialing, func() { each.err = each.connect(ctx) })
+	}
+	dialing.Wait()
+	var all []error
+	for _, each := range l.servers {
+		if each.err == nil {
+			l.up.Add(1)
+		} else {
+			all = append(all, each.err)
+		}
+	}
+	if l.up.Load() == 0 {
+		return nil, errors.Join(all[0], ctx.Err())
+	}
+	l.Start(l.begin)
+	return l, nil
+}
+
+// begin tells of every server that it was not read yet, before the first is: else the listings
+// could be complete before all servers are known.
+func (l *link) begin() error {
+	for _, s := range l.servers {
+		if err := l.Tell(sources.Change{Scope: s.table.space, Gap: true, Set: s.table.unread(), Down: s.err}); err != nil {
+			return err
+		}
+	}
+	for _, s := range l.servers {
+		l.Start(s.run)
+	}
+	return nil
+}
+
+// Close joins the goroutines and ends the connections.
+func (l *link) Close() {
+	l.ScopedLink.Close()
+	for _, s := range l.servers {
+		if s.conn != nil {
+			s.conn.Close()
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package dflocksource
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"coordtop/internal/dflockwire"
+	"coordtop/internal/format"
+	"coordtop/internal/glob"
+	"coordtop/sources"
+)
+
+// mostKeys is how many keys of one server are watched. A server has 1,024 at most unless its
+// --max-locks says otherwise.
+const mostKeys = 100_000
+
+// table is what is known of the keys of one server. It compares listings, and has neither a
+// clock nor a connection.
+type table struct {
+	o     *Options
+	space string
+	rows  map[string]*row // by the name that is shown
+
+	asked, answered time.Time // of the newest listing; zero: there was none
+	restarts        int
+	strays          int    // keys of another server
+	stray           string // one of them
+	untaken         int    // keys beyond mostKeys
+}
+
+// row is one key.
+type row struct {
+	name  string // as it is shown
+	rule  Selection
+	exact bool // selected by its whole name
+	use
+	lease  lease     // of the owner
+	unused time.Time // since when nobody owns it; zero: somebody does, or it was never listed
+	shown  *sources.Primitive
+}
+
+func newTable(o *Options, space string) *table {
+	t := &table{o: o, space: space, rows: map[string]*row{}}
+	for _, s := range o.Selections {
+		name, exact := glob.Pattern(s.Pattern).Literal()
+		if _, twice := t.rows[name]; exact && !twice && o.home(name) == space {
+			t.rows[name] = &row{name: name, rule: s, exact: true}
+		}
+	}
+	return t
+}
+
+// unread are the rows that are configured and were not read yet.
+func (t *table) unread() []*sources.Primitive {
+	var list []*sources.Primitive
+	for _, r := range t.rows {
+		if r.shown == nil {
+			p := t.primitive(r, time.Time{})
+			p.OwnersHow, p.Queue.How = sources.Unknown, sources.Unknown
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// compare takes in a listing. The Change has the rows that differ, or all of them where fresh
+// says that it is the first of a connection. moved reports whether an owner or a count did.
+func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, moved bool) {
+	now := t.listed(s)
+	if fresh && t.restarted(s, now) {
+		t.restarts++
+		for _, r := range t.rows {
+			r.lease = lease{}
+		}
+	}
+	c = sources.Change{Scope: t.space, After: t.asked, At: s.Answered}
+	for name, r := range t.rows {
+		l := now[name] // of a key that is not listed: nobody uses it
+		if !l.here {
+			l.use.semaphore, l.use.limit = r.semaphore, r.limit
+		}
+		differs := r.use != l.use
+		r.use = l.use
+		told := t.follow(r, l, s, differs)
+		switch {
+		case l.taken > 0:
+			r.unused = time.Time{}
+		case r.unused.IsZero() || l.here:
+			r.unused = s.Answered.Add(-l.idle)
+		case !r.exact && s.Answered.Sub(r.unused) > t.o.Forget:
+			delete(t.rows, name) // the Hub drops it too
+			continue
+		}
+		moved = moved || differs
+		if differs || told || fresh || r.shown == nil {
+			r.shown = t.primitive(r, s.Answered)
+			c.Set = append(c.Set, r.shown)
+		}
+	}
+	t.asked, t.answered = s.Asked, s.Answered
+	return c, moved
+}
+
+// follow brings the lease of a row up to date; differs says that its use does. It reports
+// whether something of the lease is to be told.
+func (t *table) follow(r *row, l listed, s *dflockwire.Stats, differs bool) bool {
+	from, to := s.Asked.Add(l.left), s.Answered.Add(l.left)
+	if l.left == 0 {
+		from = from.Add(-sweep)
+	}
+	known := r.lease != lease{}
+	switch {
+	case l.owner == 0:
+		r.lease = lease{}
+	case !known || r.lease.owner != l.owner:
+		r.lease = lease{owner: l.owner, from: from, to: to}
+		if !t.asked.IsZero() {
+			r.lease.learn(t.asked, s.Answered)
+		}
+	case l.left > 0 && r.lease.moved(from, to):
+		r.lease.from, r.lease.to = from, to
+		r.lease.learn(t.asked, s.Answered)
+		r.lease.renewed = sources.StampBetween(t.asked, s.Answered, sources.Seen)
+		return true
+	}
+	return false
+}
+
+// sweep is how often a server looks for leases that have run out (--lease-sweep-interval),
+// unless it was told otherwise.
+const sweep = time.Second
+
+func (t *table) incarnation() string { return fmt.Sprintf("start %d that we saw", t.restarts+1) }
+
+// primitive is what is shown of a row.
+func (t *table) primitive(r *row, at time.Time) *sources.Primitive {
+	p := &sources.Primitive{
+		Ref: sources.Ref{Source: t.o.Name, Space: t.space, Name: r.name}, Kind: r.rule.Kind, Expected: r.rule.Expected,
+		Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told, Taken: uint64(r.taken), At: at,
+		Queue:  sources.Queue{How: sources.Told, Len: r.waiters, At: at},
+		Labels: t.o.Labels, ForgetAfter: t.o.Forget, Incarnation: t.incarnation(),
+	}
+	if r.exact || r.rule.Expected {
+		p.ForgetAfter = never
+	}
+	switch {
+	case r.semaphore:
+		p.Kind, p.Limit = sources.KindSemaphore, uint64(r.limit)
+		if r.limit == 0 {
+			p.LimitHow = sources.Unknown
+		}
+		if r.taken > 0 {
+			p.OwnersHow = sources.Unknown // only how many
+		}
+	case p.Kind == sources.KindUnknown:
+		p.Kind = sources.KindMutex
+	}
+	if r.owner != 0 {
+		p.Owners = []sources.Owner{t.ownerOf(r)}
+	}
+	p.OnWallClock()
+	return p
+}
+
+func (t *table) ownerOf(r *row) sources.Owner {
+	id := strconv.FormatUint(r.owner, 10)
+	o := sources.Owner{
+		ID: id, Session: id, Label: "conn " + id, Permits: 1,
+		Lease: r.lease.length(), Renewed: r.lease.renewed, Expires: sources.StampBetween(r.lease.from, r.lease.to, sources.Told),
+	}
+	if home := t.o.home(r.name); home != t.space {
+		o.Attrs = []sources.Attr{{Key: "wrong server", Value: "its hash says " + home, Odd: true}}
+	}
+	return o
+}
+
+// warnings are sentences about the server as a whole.
+func (t *table) warnings() []string {
+	var list []string
+	if t.strays > 0 {
+		list = append(list, fmt.Sprintf("keys that belong to another server by their hash: %s, such as %s; some client lists other "+
+			"servers, or in another order, and does not see who owns them", format.Count(t.strays), format.Clean(t.stray, 60)))
+	}
+	if t.untaken > 0 {
+		list = append(list, fmt.Sprintf("%s keys more than are watched: select some with keys=", format.Count(t.untaken)))
+	}
+	return list
+}
