@@ -3,7 +3,7 @@
 //
 // # Servers
 //
-// Each server of Options.Servers is a scope, and the space of its rows, named host:port. It
+// Each server of Options.Client is a scope, and the space of its rows, named host:port. It
 // has one connection, a pace and pauses of its own. One that cannot be read is stale with its
 // reason (Change.Down) while the others are read on; where none is left and one cannot be
 // connected again, the link ends with that reason. Clients choose the server of a key by its hash and by their order of the servers

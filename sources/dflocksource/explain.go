@@ -3,6 +3,7 @@ package dflocksource
 import (
 	"errors"
 
+	"coordtop/coord/dflockcoord"
 	"coordtop/internal/dflockwire"
 	"coordtop/internal/identify"
 	"coordtop/internal/spawn"
@@ -21,12 +22,12 @@ var words = sources.Words{
 
 // Explain turns an error of a connection to the server at addr into a sentence. opening is
 // false once the server had answered.
-func Explain(err error, o Options, addr string, opening bool) error {
+func Explain(err error, o dflockcoord.ClientOptions, addr string, opening bool) error {
 	if err == nil || errors.As(err, new(*sources.Problem)) || errors.Is(err, spawn.ErrPanic) {
 		return err
 	}
 	c := sources.Contact{
-		Words: words, Where: addr, Secrets: []string{o.Secret}, TLS: o.TLS != nil, Opening: opening, Silence: o.Silence,
+		Words: words, Where: addr, Secrets: []string{o.Secret}, TLS: o.TLS != nil, Opening: opening, Silence: o.AnswerTimeout,
 	}
 	if p := c.Unreached(err); p != nil {
 		return p

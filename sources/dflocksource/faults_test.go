@@ -1,11 +1,12 @@
 package dflocksource
 
 import (
-	"crypto/tls"
 	"strings"
 	"testing"
 	"time"
 
+	"coordtop/coord/dflockcoord"
+	"coordtop/internal/certs"
 	"coordtop/internal/emulator/dflocktest"
 	"coordtop/internal/localserver"
 	"coordtop/sources"
@@ -68,21 +69,21 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 	odd.Answer("stats", `ok {"a":1}`, 100)
 	for name, c := range map[string]struct {
 		addr string
-		o    Options
+		o    dflockcoord.ClientOptions
 		want string
 	}{
-		"no secret":       {secret.Addr(), Options{}, "wants a password: give its auth token"},
-		"a wrong secret":  {secret.Addr(), Options{Secret: "wr0ng-one"}, "refuses the password"},
-		"a secret unused": {plain.Addr(), Options{Secret: "s3cret-b"}, "refuses the password"},
-		"no room":         {full.Addr(), Options{}, "have no room for us (its --max-connections)"},
-		"no TLS":          {plain.Addr(), Options{TLS: &tls.Config{InsecureSkipVerify: true}}, "TLS"},
-		"nobody":          {localserver.RefusingForTest(t), Options{}, "nothing listens at"},
-		"another program": {odd.Addr(), Options{}, "what no dflockd server answers"},
+		"no secret":       {secret.Addr(), dflockcoord.ClientOptions{}, "wants a password: give its auth token"},
+		"a wrong secret":  {secret.Addr(), dflockcoord.ClientOptions{Secret: "wr0ng-one"}, "refuses the password"},
+		"a secret unused": {plain.Addr(), dflockcoord.ClientOptions{Secret: "s3cret-b"}, "refuses the password"},
+		"no room":         {full.Addr(), dflockcoord.ClientOptions{}, "have no room for us (its --max-connections)"},
+		"no TLS":          {plain.Addr(), dflockcoord.ClientOptions{TLS: &certs.Files{}}, "TLS"},
+		"nobody":          {localserver.RefusingForTest(t), dflockcoord.ClientOptions{}, "nothing listens at"},
+		"another program": {odd.Addr(), dflockcoord.ClientOptions{}, "what no dflockd server answers"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.o.Servers = []string{c.addr}
-			s, err := New(c.o)
+			s, err := New(Options{Client: c.o})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,11 +102,12 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 	}
 }
 
-func TestManySelectionsOfOptionsAreRefused(t *testing.T) {
+func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, o := range []Options{
-		{}, {Servers: []string{"nowhere"}}, {Servers: []string{"a:1", "a:1"}},
-		{Servers: []string{"a:1"}, Selections: []Selection{{Pattern: "two words"}}},
+		{Client: dflockcoord.ClientOptions{Servers: []string{"a:1", "a:1"}}},
+		{Client: dflockcoord.ClientOptions{TLS: &certs.Files{CA: "nowhere"}}},
+		{Selections: []Selection{{Pattern: "two words"}}},
 	} {
 		if _, err := New(o); err == nil {
 			t.Errorf("%+v is taken", o)

@@ -1,29 +1,24 @@
 package dflocksource
 
 import (
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"math"
-	"net"
 	"slices"
 	"time"
 
+	"coordtop/coord/dflockcoord"
 	"coordtop/internal/dflockwire"
 	"coordtop/internal/glob"
 	"coordtop/sources"
 )
 
-// Options say what to watch. Only Servers are needed.
+// Options say what to watch. Only Client is needed.
 type Options struct {
 	// Name is the source's name: Ref.Source of everything it tells.
 	Name string
-	// Servers are host:port, in the order in which the clients list them.
-	Servers []string
-	// TLS is how to encrypt; nil: plain text.
-	TLS *tls.Config
-	// Secret is the auth token of the servers; "": none is sent.
-	Secret string
+	// Client says where the servers are, in the order in which their clients list them. The
+	// AnswerTimeout of 0 is 3 s.
+	Client dflockcoord.ClientOptions
 	// Selections say which keys are watched. None: all.
 	Selections []Selection
 	// Labels are handed on with every primitive.
@@ -34,8 +29,6 @@ type Options struct {
 	// PollMin and PollMax bound the pause between two looks at a server. 0: 500 ms and 5 s;
 	// more than 10 s count as 10 s.
 	PollMin, PollMax time.Duration
-	// Silence is how long a server may leave a look without an answer. 0: 3 s.
-	Silence time.Duration
 }
 
 // Selection is one or many keys to watch.
@@ -59,21 +52,15 @@ func (o Options) withDefaults() Options {
 	def(&o.Forget, time.Hour)
 	def(&o.PollMin, 500*time.Millisecond)
 	def(&o.PollMax, 5*time.Second)
-	def(&o.Silence, 3*time.Second)
+	def(&o.Client.AnswerTimeout, 3*time.Second)
 	o.PollMin = min(o.PollMin, longestPoll)
 	o.PollMax = min(max(o.PollMin, o.PollMax), longestPoll)
 	return o
 }
 
 func (o *Options) check() error {
-	if len(o.Servers) == 0 {
-		return errors.New("no dflockd server is named: write host:port")
-	}
-	for i, addr := range o.Servers {
-		if _, _, err := net.SplitHostPort(addr); err != nil {
-			return errors.New("the address of a dflockd server is not host:port")
-		}
-		if slices.Contains(o.Servers[:i], addr) {
+	for i, addr := range o.Client.Servers {
+		if slices.Contains(o.Client.Servers[:i], addr) {
 			return fmt.Errorf("the dflockd server %s is named twice", addr)
 		}
 	}
@@ -87,12 +74,10 @@ func (o *Options) check() error {
 	return nil
 }
 
-func (o *Options) dialer(addr string) dflockwire.Dialer {
-	return dflockwire.Dialer{Addr: addr, TLS: o.TLS, Secret: o.Secret, AnswerTimeout: o.Silence}
-}
-
 // home is the server that a key belongs to.
-func (o *Options) home(key string) string { return o.Servers[dflockwire.Shard(key, len(o.Servers))] }
+func (o *Options) home(key string) string {
+	return o.Client.Servers[dflockwire.Shard(key, len(o.Client.Servers))]
+}
 
 // find returns the selection of a key: one by its whole name before a pattern's, else the
 // first.

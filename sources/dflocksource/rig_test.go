@@ -48,7 +48,7 @@ func (r *rig) another(o dflocktest.Options) *dflocktest.Server {
 
 func (r *rig) source(o Options) *Source {
 	r.t.Helper()
-	o.Name, o.Servers = "src", r.servers
+	o.Name, o.Client.Servers = "src", r.servers
 	s, err := New(o)
 	if err != nil {
 		r.t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 type server struct {
 	link      *link
 	table     *table
+	dialer    dflockwire.Dialer
 	pace      pace
 	conn      *dflockwire.Conn // nil: not connected
 	pings     bool             // it knows the command
@@ -24,7 +25,7 @@ type server struct {
 
 // connect logs in and finds out which commands the server knows. Its error is a Problem.
 func (s *server) connect(ctx context.Context) error {
-	conn, err := s.link.source.o.dialer(s.table.space).Connect(ctx)
+	conn, err := s.dialer.Connect(ctx)
 	if err == nil {
 		if s.pings, err = conn.Ping(ctx); err == nil {
 			s.conn = conn
@@ -36,7 +37,7 @@ func (s *server) connect(ctx context.Context) error {
 }
 
 func (s *server) explain(err error, opening bool) error {
-	return Explain(err, s.link.source.o, s.table.space, opening)
+	return Explain(err, s.link.source.o.Client, s.table.space, opening)
 }
 
 // run reads the server until the link ends, connecting again after each failure.

@@ -30,20 +30,28 @@ var (
 // with the options; it holds no secret.
 func New(o Options) (*Source, error) {
 	o = o.withDefaults()
+	dialers, err := o.Client.Dialers()
+	if err != nil {
+		return nil, err
+	}
+	o.Client.Servers = nil
+	for _, d := range dialers {
+		o.Client.Servers = append(o.Client.Servers, d.Addr)
+	}
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	s := &Source{o: o}
-	for _, addr := range o.Servers {
+	for _, addr := range o.Client.Servers {
 		s.tables = append(s.tables, newTable(&s.o, addr))
 	}
 	address := ""
-	if len(o.Servers) == 1 {
-		address = o.Servers[0]
+	if len(o.Client.Servers) == 1 {
+		address = o.Client.Servers[0]
 	}
 	s.Connector = sources.Connector{
 		Product: dflockd, Address: address, Dial: s.dial,
-		Explain: func(err error, opening bool) error { return Explain(err, o, o.Servers[0], opening) },
+		Explain: func(err error, opening bool) error { return Explain(err, o.Client, o.Client.Servers[0], opening) },
 	}
 	return s, nil
 }
@@ -60,9 +68,13 @@ type link struct {
 // reached.
 func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
 	l := &link{ScopedLink: sources.NewScopedLink(ctx), source: s}
+	dialers, err := s.o.Client.Dialers() // the certificates may be new
+	if err != nil {
+		return nil, err
+	}
 	var dialing sync.WaitGroup
-	for _, t := range s.tables {
-		each := &server{link: l, table: t, pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
+	for i, t := range s.tables {
+		each := &server{link: l, table: t, dialer: dialers[i], pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
 		l.servers = append(l.servers, each)
 		spawn.Go(ctx, &dialing, func() { each.err = each.connect(ctx) })
 	}

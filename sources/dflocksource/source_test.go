@@ -19,8 +19,8 @@ func TestALockIsSeenTakenRenewedWaitedForAndReleased(t *testing.T) {
 	r.Event(sources.EventAcquired, "billing/leader")
 	row := r.row("billing/leader", "an owner", func(row *sources.Row) bool { return len(row.Owners) == 1 })
 	o := row.Owners[0]
-	want := fmt.Sprint(r.id("billing/leader"))
-	if o.ID != want || o.Label != "conn "+want || row.Kind != sources.KindMutex || row.Limit != 1 {
+	want := fmt.Sprintf("conn %d", r.id("billing/leader"))
+	if o.ID != want || o.Label != want || row.Kind != sources.KindMutex || row.Limit != 1 {
 		t.Errorf("%s %q of %v %d, want %s", o.ID, o.Label, row.Kind, row.Limit, want)
 	}
 	if o.Expires.How != sources.Told || !o.Expires.After().Before(o.Expires.At) || time.Until(o.Expires.At) > 31*time.Second {

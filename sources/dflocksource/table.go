@@ -2,9 +2,9 @@ package dflocksource
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
+	"coordtop/coord/dflockcoord"
 	"coordtop/internal/dflockwire"
 	"coordtop/internal/format"
 	"coordtop/internal/glob"
@@ -164,9 +164,9 @@ func (t *table) primitive(r *row, at time.Time) *sources.Primitive {
 }
 
 func (t *table) ownerOf(r *row) sources.Owner {
-	id := strconv.FormatUint(r.owner, 10)
+	id := dflockcoord.OwnerID(r.owner)
 	o := sources.Owner{
-		ID: id, Session: id, Label: "conn " + id, Permits: 1,
+		ID: id, Session: id, Label: id, Permits: 1,
 		Lease: r.lease.length(), Renewed: r.lease.renewed, Expires: sources.StampBetween(r.lease.from, r.lease.to, sources.Told),
 	}
 	if home := t.o.home(r.name); home != t.space {

@@ -1,0 +1,155 @@
+package dflocksource
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"coordtop/coord/dflockcoord"
+	"coordtop/internal/dflockwire"
+	"coordtop/sources"
+)
+
+// listings are what one server says, one after the other, each a millisecond in the making.
+type listings struct {
+	*table
+	began time.Time
+}
+
+func newListings(o Options) listings {
+	o.Client = dflockcoord.ClientOptions{Servers: []string{"a:1"}}
+	o = o.withDefaults()
+	return listings{newTable(&o, "a:1"), time.Now()}
+}
+
+// at takes in a listing that was made so long after the beginning.
+func (l listings) at(after time.Duration, fresh bool, s dflockwire.Stats) (sources.Change, bool) {
+	s.Asked = l.began.Add(after)
+	s.Answered = s.Asked.Add(time.Millisecond)
+	return l.compare(&s, fresh)
+}
+
+func held(key string, owner uint64, left time.Duration) dflockwire.Lock {
+	return dflockwire.Lock{Key: key, Owner: owner, Left: left}
+}
+
+func locks(list ...dflockwire.Lock) dflockwire.Stats { return dflockwire.Stats{Locks: list} }
+
+func TestTheLengthOfALeaseIsToldOnceOnlyOneFits(t *testing.T) {
+	t.Parallel()
+	l := newListings(Options{})
+	l.at(0, true, locks(held("k", 7, 12*time.Second)))
+	length := func() time.Duration { return l.rows["k"].shown.Owners[0].Lease }
+	if got := length(); got != 0 {
+		t.Errorf("no beginning was seen, and it is %v", got)
+	}
+	l.at(2100*time.Millisecond, false, locks(held("k", 7, 19*time.Second))) // 19 s to 21.1 s
+	if got := length(); got != 0 {
+		t.Errorf("three lengths fit, and it is %v", got)
+	}
+	l.at(3*time.Second, false, locks(held("k", 7, 19500*time.Millisecond))) // 20 s
+	if got := length(); got != 20*time.Second {
+		t.Errorf("only 20 s fit, and it is %v", got)
+	}
+	l.at(4*time.Second, false, locks(held("k", 7, 4100*time.Millisecond))) // renewed for 5 s
+	if got := length(); got != 5*time.Second {
+		t.Errorf("it is shorter now, and it is %v", got)
+	}
+}
+
+func TestALeaseThatRunsDownIsToldOnce(t *testing.T) {
+	t.Parallel()
+	l := newListings(Options{})
+	l.at(0, true, locks(held("k", 7, time.Hour)))
+	for i := range 3000 { // our clock and the server's drift apart
+		after := time.Duration(i+1) * time.Second
+		left := time.Hour - after - time.Duration(i)*100*time.Microsecond
+		if c, _ := l.at(after, false, locks(held("k", 7, max(left, 0)))); len(c.Set) > 0 {
+			t.Fatalf("after %v it is told again: %+v", after, c.Set[0].Owners)
+		}
+	}
+}
+
+func TestAnOwnerWhoseLeaseRanOutOwnsUntilItIsSwept(t *testing.T) {
+	t.Parallel()
+	l := newListings(Options{})
+	l.at(0, true, locks(held("k", 7, 500*time.Millisecond)))
+	ends := l.rows["k"].shown.Owners[0].Expires
+	l.at(time.Second, false, locks(held("k", 7, 0)))
+	if o := l.rows["k"].shown.Owners; len(o) != 1 || o[0].Expires != ends {
+		t.Errorf("it is %+v, and ended at %v", o, ends)
+	}
+	l.at(1100*time.Millisecond, false, dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "k"}}})
+	if o := l.rows["k"].shown; len(o.Owners) != 0 || o.OwnersHow != sources.Told {
+		t.Errorf("it is swept, and %+v", o)
+	}
+}
+
+func TestWhatIsARestart(t *testing.T) {
+	t.Parallel()
+	before := locks(held("a", 731, time.Minute), held("b", 900, time.Minute))
+	idle := func(keys ...string) dflockwire.Stats {
+		var s dflockwire.Stats
+		for _, key := range keys {
+			s.IdleLocks = append(s.IdleLocks, dflockwire.Idle{Key: key})
+		}
+		return s
+	}
+	used := idle("c")
+	used.IdleLocks[0].For = 20 * time.Second
+	for name, c := range map[string]struct {
+		before, after dflockwire.Stats
+		away          time.Duration
+		want          bool
+	}{
+		"nothing is left":                   {before, dflockwire.Stats{}, time.Second, true},
+		"nothing was there":                 {dflockwire.Stats{}, locks(held("a", 1, time.Minute)), time.Second, false},
+		"one key is left":                   {before, locks(held("a", 731, 59*time.Second)), time.Second, false},
+		"all was given back":                {before, idle("a", "b"), time.Second, false},
+		"away for longer than it remembers": {before, dflockwire.Stats{}, 2 * time.Minute, false},
+		"owners from the beginning":         {before, locks(held("a", 2, time.Minute), held("b", 1, time.Minute)), time.Second, true},
+		"a waiter took one over":            {before, locks(held("a", 12, time.Minute), held("b", 900, time.Minute)), time.Second, false},
+		"owners that came later":            {before, locks(held("a", 901, time.Minute), held("b", 902, time.Minute)), time.Second, false},
+		"what was idle still is":            {used, dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "c", For: 21 * time.Second}}}, time.Second, false},
+	} {
+		l := newListings(Options{})
+		l.at(0, true, c.before)
+		l.at(c.away, true, c.after)
+		if got := l.restarts == 1; got != c.want {
+			t.Errorf("%s: a restart: %v", name, got)
+		}
+	}
+}
+
+func TestKeysThatAreForgottenAreDropped(t *testing.T) {
+	t.Parallel()
+	l := newListings(Options{Forget: time.Minute})
+	for i := range 100 {
+		l.at(time.Duration(i)*10*time.Second, i == 0, locks(held(fmt.Sprint("key", i), 7, time.Minute)))
+	}
+	if n := len(l.rows); n > 8 {
+		t.Errorf("%d rows are kept of one key in use and six that were used in the last minute", n)
+	}
+}
+
+// BenchmarkListing measures what a listing of so many keys costs, of which a hundredth was renewed.
+func BenchmarkListing(b *testing.B) {
+	for _, keys := range []int{1024, 10_000} {
+		b.Run(fmt.Sprint(keys), func(b *testing.B) {
+			var s dflockwire.Stats
+			for i := range keys {
+				s.Locks = append(s.Locks, held(fmt.Sprintf("billing/shard-%05d", i), uint64(i+1), time.Minute))
+			}
+			l, after := newListings(Options{}), time.Duration(0)
+			for b.Loop() {
+				after += time.Second
+				for i := range s.Locks {
+					if s.Locks[i].Left -= time.Second; i%100 == int(after/time.Second)%100 {
+						s.Locks[i].Left = time.Minute
+					}
+				}
+				l.at(after, false, s)
+			}
+		})
+	}
+}
