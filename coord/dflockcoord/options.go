@@ -74,6 +74,11 @@ type Options struct {
 	OnLost func(key, nonce string, cause error)
 }
 
+// Caps is what a server can do, as far as that is known before one is met.
+func (o Options) Caps() coord.Caps {
+	return coord.Caps{Mutex: true, Semaphore: true, Election: true, FIFO: true}
+}
+
 func (o Options) withDefaults() (Options, error) {
 	o.RenewRatio = cmp.Or(o.RenewRatio, defaultRatio)
 	o.IdleCut = cmp.Or(o.IdleCut, defaultIdleCut)

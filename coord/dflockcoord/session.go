@@ -49,8 +49,9 @@ func newSession(ctx context.Context, d *Driver, servers []server, ttl time.Durat
 
 // Info implements coord.DriverSession.
 func (s *session) Info() coord.SessionInfo {
-	fences := !slices.ContainsFunc(s.servers, func(one server) bool { return !one.modern })
-	return coord.SessionInfo{Caps: coord.Caps{Mutex: true, Semaphore: true, Election: true, FIFO: true, Fence: fences}}
+	caps := s.driver.options.Caps()
+	caps.Fence = !slices.ContainsFunc(s.servers, func(one server) bool { return !one.modern })
+	return coord.SessionInfo{Caps: caps}
 }
 
 // Close implements coord.DriverSession.

@@ -69,7 +69,7 @@ type Request struct {
 	Mode    sources.Mode  // Acquire, Try: Shared where the backend can
 	Permits uint64        // of a semaphore; 0: 1
 	Wait    time.Duration // Acquire, Campaign: how long to wait; 0: until it is ours
-	Limit   uint64        // Create: how many permits there shall be; 0: 1
+	Limit   uint64        // Create: how many permits there shall be; 0: 1. Of a semaphore whose server takes it with every claim; 0: as the row says
 	Data    []byte        // Acquire, Campaign, Proclaim, Create, Update: what others are to see
 	Reason  string        // goes to the audit; a protected source demands one
 	Typed   string        // the name that the person typed to confirm

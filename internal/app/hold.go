@@ -26,6 +26,7 @@ type holdOptions struct {
 	reason     string
 	shared     bool
 	permits    uint64
+	limit      uint64
 }
 
 const holding = "Waits for it. Standard error shows who owns it, and our place in the queue if the server tells it.\n" +
@@ -56,6 +57,7 @@ func (p *program) acquireCommand() *cobra.Command {
 	cmd.ValidArgsFunction = p.completeSources
 	cmd.Flags().BoolVar(&o.shared, "shared", false, "own it together with others, where the backend can")
 	cmd.Flags().Uint64Var(&o.permits, "permits", 1, "own N permits of a semaphore")
+	cmd.Flags().Uint64Var(&o.limit, "limit", 0, "the semaphore has N permits; only for dflockd, where nobody uses it (default: as the server says)")
 	return cmd
 }
 
@@ -143,7 +145,7 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 		return foreground.Keep(ctx, foreground.Options{
 			Operator: op, View: hub, Row: row, Identity: identityOf(c.Identity, p.actor()),
 			Lines: lines, Out: p.env.Stdout, Err: p.env.Stderr,
-		}, action.Request{Verb: verb, Mode: o.mode(), Permits: o.permits, Wait: o.wait, Data: []byte(o.data), Reason: o.reason})
+		}, action.Request{Verb: verb, Mode: o.mode(), Permits: o.permits, Limit: o.limit, Wait: o.wait, Data: []byte(o.data), Reason: o.reason})
 	})
 }
 

@@ -111,10 +111,10 @@ func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
 		{"postgres://u:hunter2@a,b:x/db", "a bad port"},
 		{"postgres://u:hunter2@:x/db", "a bad port"},
 		{"postgres://u:hunter2@[::1/db", "a bad IPv6 address: write it as [::1]:5432"},
-		{"dflockd://h", "dflockd cannot be watched yet: this build watches Redis, Postgres and YDB"},
+		{"promised://h", "Promised cannot be watched yet: this build watches Redis, Postgres, YDB and dflockd"},
 		{"\x1b]0;x\a://h", "unknown scheme"},
 	} {
-		_, err := backends.Config().FromURLs([]string{c.raw})
+		_, err := withPromise().FromURLs([]string{c.raw})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got %v, want %s", c.raw, err, c.want)
 			continue
@@ -137,10 +137,15 @@ func TestEveryBadArgumentIsReported(t *testing.T) {
 	}
 }
 
+// withPromise are the backends and one of which only the URLs are known.
+func withPromise() Backends {
+	return append(backends.Config(), Backend{Type: "promised", Title: "Promised", Schemes: []Scheme{{Name: "promised", Port: "1"}}})
+}
+
 func TestUnsupportedBackendsCanBeToldApart(t *testing.T) {
 	t.Parallel()
-	for typ, not := range map[string]bool{"redis": false, "postgres": false, "ydb": false, "dflockd": true} {
-		if err := backends.Config().Supported(typ); errors.Is(err, ErrNotYet) != not {
+	for typ, not := range map[string]bool{"redis": false, "postgres": false, "ydb": false, "dflockd": false, "promised": true} {
+		if err := withPromise().Supported(typ); errors.Is(err, ErrNotYet) != not {
 			t.Errorf("%s: got %v", typ, err)
 		}
 	}

@@ -44,6 +44,9 @@ type Backend struct {
 	Lease   time.Duration // how long the service keeps what is not renewed
 	Doubt   time.Duration // how long a claim that ended in doubt (coord.ErrUncertain) may be ours; 0: as long as Lease
 
+	// LimitInClaims: a claim of a semaphore names its limit, which must be known.
+	LimitInClaims bool
+
 	// Call says what a request sends, as exactly as a line can. Nil: the verb and the name.
 	Call func(r action.Request) string
 	// Refuses says why a primitive cannot be claimed although its kind can ("made by an

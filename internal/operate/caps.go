@@ -62,7 +62,11 @@ func (b *Backend) manner() []string {
 	if b.Caps.Election {
 		kinds = append(kinds, "elections")
 	}
-	lines := []string{"Takes " + strings.Join(kinds, "; ") + ". Others see at most " + format.Count(b.Caps.MaxData) + " bytes of data beside us."}
+	data := "no data"
+	if b.Caps.MaxData > 0 {
+		data = "at most " + format.Count(b.Caps.MaxData) + " bytes of data"
+	}
+	lines := []string{"Takes " + strings.Join(kinds, "; ") + ". Others see " + data + " beside us."}
 	if b.Caps.FIFO {
 		lines = append(lines, "Who waits stands in the server's queue.")
 	} else {

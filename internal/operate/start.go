@@ -45,6 +45,9 @@ func (o *Operator) admit(r action.Request, b *Backend) (*run, error) {
 	if err := o.passesLocked(r, b); err != nil {
 		return nil, err
 	}
+	if row, _ := o.row(r.Target.Ref); b.LimitInClaims && r.Limit == 0 && row != nil && row.Limited() {
+		r.Limit = row.Limit
+	}
 	o.running.Add(1)
 	return o.runLocked(o.asHeldLocked(r)), nil
 }
@@ -135,6 +138,9 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 	}
 	if name := nameFor(b, r); name != r.Typed && name != "" {
 		return fmt.Errorf("%w: type %s", ErrUnconfirmed, name)
+	}
+	if b.LimitInClaims && r.Target.Kind == sources.KindSemaphore && !giving && r.Limit == 0 && (row == nil || !row.Limited()) {
+		return fmt.Errorf("%w: its limit is not known, since nobody uses it, and each claim names it: use --limit", ErrNotPossible)
 	}
 	if r.Target.Kind == sources.KindSemaphore && row != nil && !row.Absent && row.Limit > 0 && r.Permits > row.Limit {
 		return fmt.Errorf("%w: its limit is %d", ErrNotPossible, row.Limit)

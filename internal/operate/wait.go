@@ -188,7 +188,7 @@ func claim(ctx context.Context, s *coord.Session, r action.Request, data []byte)
 			lease = term.Lease()
 		}
 	case sources.KindSemaphore:
-		m := s.Semaphore(name, coord.SemaphoreOptions{Data: data, Wait: r.Wait})
+		m := s.Semaphore(name, coord.SemaphoreOptions{Limit: r.Limit, Data: data, Wait: r.Wait})
 		if try {
 			lease, _, err = m.TryAcquire(ctx, r.Permits)
 		} else {

@@ -45,7 +45,7 @@ func newTable(o *Options, space string) *table {
 	for _, s := range o.Selections {
 		name, exact := glob.Pattern(s.Pattern).Literal()
 		if _, twice := t.rows[name]; exact && !twice && o.home(name) == space {
-			t.rows[name] = &row{name: name, rule: s, exact: true}
+			t.rows[name] = &row{name: name, rule: s, exact: true, use: use{semaphore: s.Kind == sources.KindSemaphore}}
 		}
 	}
 	return t

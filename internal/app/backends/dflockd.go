@@ -1,11 +1,152 @@
 package backends
 
-import "coordtop/internal/config"
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/coord/dflockcoord"
+	"coordtop/internal/action"
+	"coordtop/internal/certs"
+	"coordtop/internal/config"
+	"coordtop/internal/glob"
+	"coordtop/internal/operate"
+	"coordtop/sources"
+	"coordtop/sources/dflocksource"
+)
 
 func dflockd() Backend {
-	return Backend{Backend: config.Backend{
-		Type: "dflockd", Title: "dflockd",
-		Schemes: []config.Scheme{{Name: "dflockd", Port: "6388", Shown: "dflockd://", Plain: "dflockds"}, {Name: "dflockds", Port: "6388"}},
-		Traits:  []config.Trait{config.Forget, config.Semaphores},
-	}}
+	const port = "6388"
+	return Backend{
+		Backend: config.Backend{
+			Type: "dflockd", Title: "dflockd",
+			Schemes: []config.Scheme{
+				{Name: "dflockd", Port: port, Shown: "dflockd://", Plain: "dflockds"}, {Name: "dflockds", Port: port, Shown: "dflockds:// (TLS)"},
+			},
+			Traits: []config.Trait{config.Forget, config.Semaphores},
+			Check: func(s config.Source, _ map[string]string) error {
+				_, err := dflockdClient(s)
+				return err
+			},
+			Docs: config.Docs{
+				Example: "dflockd://localhost:6388", Select: "?keys=app/*",
+				Help: "?keys=PATTERN, ?election=PATTERN, ?mutex=PATTERN and ?semaphore=PATTERN; without that, every key is shown",
+			},
+		},
+		Source: dflockdSource, Driver: dflockdDriver,
+		Row: func(_ config.Source, r *sources.Row, kind string) (query string, user bool) {
+			return cmp.Or(kind, "keys") + "=" + escape(glob.Escape(r.Name)), false
+		},
+	}
+}
+
+// dflockdClient reads the URL and adds what stands beside it in the config. The password is
+// still missing if it is a Secret.
+func dflockdClient(s config.Source) (dflockcoord.ClientOptions, error) {
+	o, err := dflockcoord.ParseURL(s.URL)
+	switch {
+	case errors.Is(err, dflockcoord.ErrParameter):
+		return o, fmt.Errorf("%w; to select there are keys, election, mutex and semaphore", err)
+	case err != nil:
+		return o, err
+	case s.User != "":
+		return o, errors.New("dflockd knows no users, only an auth token: leave out user, give it with password_env or password_file")
+	}
+	if s.TLS != (certs.Files{}) {
+		files := s.TLS
+		if o.TLS != nil {
+			files = files.Over(*o.TLS)
+		}
+		o.TLS = &files
+	}
+	return o, nil
+}
+
+func dflockdSource(_ Host, s config.Source, _ map[string]string) (Prepared, error) {
+	client, err := dflockdClient(s)
+	o := dflocksource.Options{
+		Name: s.Name, Client: client, Labels: labels(s), Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax,
+	}
+	p := Prepared{}
+	for _, w := range s.Watch {
+		o.Selections = append(o.Selections, dflocksource.Selection{Pattern: w.Pattern, Kind: w.Kind, Expected: w.Expected})
+		p.Many = p.Many || strings.ContainsAny(w.Pattern, `*?[\`)
+	}
+	p.Open = func(password string) (sources.Source, error) {
+		o := o
+		o.Client.Secret = cmp.Or(password, o.Client.Secret)
+		return dflocksource.New(o)
+	}
+	return p, err
+}
+
+// dflockdLease is how long a server keeps what we own after our last renewal, which its
+// --read-timeout of 23 s must not undercut.
+const dflockdLease = 20 * time.Second
+
+// dflockdRenew is more often than needed, as with Redis.
+const dflockdRenew = 3 * time.Second
+
+func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
+	b.Caps = dflockcoord.Options{}.Caps()
+	b.Lease, b.Renew, b.LimitInClaims = dflockdLease, dflockdRenew, true
+	var used atomic.Pointer[dflockcoord.ClientOptions] // by the newest driver
+	b.Explain = func(err error) error {
+		if o := used.Load(); o != nil {
+			return dflocksource.Explain(err, *o, strings.Join(o.Servers, ","), false)
+		}
+		return err
+	}
+	// A claim goes to the server on whose row it was asked for, also where the hash of the key
+	// says another.
+	b.Open = func(ctx context.Context, space string) (coord.Driver, error) {
+		client, err := dflockdClient(s)
+		if err != nil {
+			return nil, err
+		}
+		password, err := s.Password.Resolve(ctx, h.Lookup)
+		if err != nil {
+			return nil, fmt.Errorf("finding the password: %w", err)
+		}
+		client.Secret = cmp.Or(password, client.Secret)
+		if space != "" {
+			client.Servers = []string{space}
+		}
+		used.Store(&client)
+		return dflockcoord.New(client, dflockcoord.Options{Lease: dflockdLease})
+	}
+	b.Call = dflockdCall
+	b.Refuses = func(row *sources.Primitive) string {
+		if strings.Contains(row.Name, " ") { // no key has a blank: see dflocksource
+			return "its key is a lock's too: claim the semaphore with a client of dflockd"
+		}
+		return ""
+	}
+}
+
+// dflockdCall is what the driver sends, with the nonce as <nonce>: see internal/dflockwire.
+func dflockdCall(r action.Request) string {
+	key := r.Target.Ref.Name
+	prefix, limit := "", ""
+	if r.Target.Kind == sources.KindSemaphore {
+		prefix, limit = "s", "<limit> "
+		if r.Limit > 0 {
+			limit = fmt.Sprintf("%d ", r.Limit)
+		}
+	}
+	lease := int(dflockdLease.Seconds())
+	switch r.Verb {
+	case action.Acquire, action.Campaign:
+		return fmt.Sprintf("%se %s %s%d, then %sw %s until it is ours, on a connection of its own", prefix, key, limit, lease, prefix, key)
+	case action.Try:
+		return fmt.Sprintf("%sl %s 0 %s%d, on a connection of its own", prefix, key, limit, lease)
+	case action.Resign:
+		return fmt.Sprintf("%sr %s <nonce>", prefix, key)
+	}
+	return r.Verb.String()
 }

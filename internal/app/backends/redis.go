@@ -13,6 +13,7 @@ import (
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/certs"
 	"coordtop/internal/config"
+	"coordtop/internal/glob"
 	"coordtop/internal/operate"
 	"coordtop/sources"
 	"coordtop/sources/redissource"
@@ -140,8 +141,7 @@ func redisDriver(h Host, s config.Source, b *operate.Backend) {
 
 // redisRow escapes what would be a pattern.
 func redisRow(s config.Source, r *sources.Row, kind string) (query string, user bool) {
-	name := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`).Replace(r.Name)
 	client, err := rediscoord.ParseURL(s.URL)
 	sent := err != nil || client.Password != "" || !s.Password.IsZero() // without a password the user is not sent
-	return cmp.Or(kind, "keys") + "=" + escape(name), sent
+	return cmp.Or(kind, "keys") + "=" + escape(glob.Escape(r.Name)), sent
 }
