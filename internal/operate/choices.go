@@ -156,10 +156,13 @@ func notCrashed(b *Backend, row *sources.Row) string {
 }
 
 func notOurs(row *sources.Row, owned string) string {
-	if len(row.Owners) == 0 {
-		return "not ours: nobody owns it"
+	switch {
+	case len(row.Owners) > 0:
+		return "not ours: " + owned
+	case row.OwnersHow == sources.Unknown:
+		return "not ours"
 	}
-	return "not ours: " + owned
+	return "not ours: nobody owns it"
 }
 
 // ownerText names an owner for people.

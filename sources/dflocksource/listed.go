@@ -52,22 +52,26 @@ func (t *table) listed(s *dflockwire.Stats) map[string]listed {
 		if e.Owner != 0 {
 			taken = 1
 		}
-		add(e.Key, listed{use: use{limit: 1, taken: taken, waiters: e.Waiters, owner: e.Owner}, left: e.Left})
+		add(e.Key, listed{use: use{limit: 1, taken: taken, waiters: e.Waiters, owner: e.Owner}, left: e.Left()})
 	}
 	for _, e := range s.IdleLocks {
-		add(e.Key, listed{use: use{limit: 1}, idle: e.For})
+		add(e.Key, listed{use: use{limit: 1}, idle: idleFor(e)})
 	}
 	for _, e := range s.Semaphores {
 		add(e.Key, listed{use: use{semaphore: true, limit: e.Limit, taken: e.Owners, waiters: e.Waiters}})
 	}
 	for _, e := range s.IdleSemaphores {
-		l := listed{use: use{semaphore: true}, idle: e.For}
+		l := listed{use: use{semaphore: true}, idle: idleFor(e)}
 		if r := t.rows[t.nameOf(e.Key, true, now)]; r != nil && r.semaphore {
 			l.limit = r.limit
 		}
 		add(e.Key, l)
 	}
 	return now
+}
+
+func idleFor(e dflockwire.Idle) time.Duration {
+	return time.Duration(max(0, min(e.Seconds, 1e9)) * float64(time.Second))
 }
 
 // nameOf is the name under which a key is shown. Since version 1.14 a key can be a lock and a

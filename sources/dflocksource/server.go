@@ -141,7 +141,7 @@ func (s *server) rest(ctx context.Context, pause time.Duration) error {
 // news is what the server says of itself, if that differs from what was told; else nil.
 func (s *server) news(stats *dflockwire.Stats, pause time.Duration) *sources.About {
 	now := &sources.About{
-		Mode: "polling", Sampling: pause, Version: versionOf(s.pings, stats.Signals), RoundTrip: stats.Answered.Sub(stats.Asked),
+		Mode: "polling", Sampling: pause, Version: versionOf(s.pings, stats.Signals != nil), RoundTrip: stats.Answered.Sub(stats.Asked),
 		Incarnation: s.table.incarnation(), Became: "the server was restarted, and its locks are gone", BecameHow: sources.Inferred,
 		Warnings: s.table.warnings(),
 	}

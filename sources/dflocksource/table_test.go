@@ -30,7 +30,7 @@ func (l listings) at(after time.Duration, fresh bool, s dflockwire.Stats) (sourc
 }
 
 func held(key string, owner uint64, left time.Duration) dflockwire.Lock {
-	return dflockwire.Lock{Key: key, Owner: owner, Left: left}
+	return dflockwire.Lock{Key: key, Owner: owner, LeftSeconds: left.Seconds()}
 }
 
 func locks(list ...dflockwire.Lock) dflockwire.Stats { return dflockwire.Stats{Locks: list} }
@@ -96,7 +96,7 @@ func TestWhatIsARestart(t *testing.T) {
 		return s
 	}
 	used := idle("c")
-	used.IdleLocks[0].For = 20 * time.Second
+	used.IdleLocks[0].Seconds = 20
 	for name, c := range map[string]struct {
 		before, after dflockwire.Stats
 		away          time.Duration
@@ -110,7 +110,7 @@ func TestWhatIsARestart(t *testing.T) {
 		"owners from the beginning":         {before, locks(held("a", 2, time.Minute), held("b", 1, time.Minute)), time.Second, true},
 		"a waiter took one over":            {before, locks(held("a", 12, time.Minute), held("b", 900, time.Minute)), time.Second, false},
 		"owners that came later":            {before, locks(held("a", 901, time.Minute), held("b", 902, time.Minute)), time.Second, false},
-		"what was idle still is":            {used, dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "c", For: 21 * time.Second}}}, time.Second, false},
+		"what was idle still is":            {used, dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "c", Seconds: 21}}}, time.Second, false},
 	} {
 		l := newListings(Options{})
 		l.at(0, true, c.before)
@@ -144,8 +144,8 @@ func BenchmarkListing(b *testing.B) {
 			for b.Loop() {
 				after += time.Second
 				for i := range s.Locks {
-					if s.Locks[i].Left -= time.Second; i%100 == int(after/time.Second)%100 {
-						s.Locks[i].Left = time.Minute
+					if s.Locks[i].LeftSeconds--; i%100 == int(after/time.Second)%100 {
+						s.Locks[i].LeftSeconds = 60
 					}
 				}
 				l.at(after, false, s)

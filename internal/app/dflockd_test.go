@@ -1,0 +1,86 @@
+package app
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/internal/emulator/dflocktest"
+)
+
+// dflockd starts an emulator and returns a URL of it.
+func dflockd(t *testing.T, o dflocktest.Options) (*dflocktest.Server, string) {
+	t.Helper()
+	s, err := dflocktest.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, "dflockd://" + s.Addr()
+}
+
+func TestDflockdIsWatchedLedAndResigned(t *testing.T) {
+	t.Parallel()
+	server, url := dflockd(t, dflocktest.Options{})
+	h := holds(t, "campaign", "--write", "--yes", url+"?election=billing/leader")
+	l := h.line(1, "acquired")
+	w := newWorld(t)
+	if code := w.main(t.Context(), "get", url+"?election=*"); code != 0 {
+		t.Errorf("exit code %d: %s", code, w.stderr)
+	}
+	if text := w.stdout.String(); l.Owner == nil || !strings.Contains(text, "billing/leader") || !strings.Contains(text, l.Owner.ID) || !strings.Contains(text, "led") {
+		t.Errorf("%+v leads, and get says %s", l.Owner, text)
+	}
+	h.types("proclaim anything")
+	h.line(2, "refused")
+	h.types("resign")
+	h.line(3, "resigned")
+	h.ends(0)
+	if e, err := server.Entry("billing/leader"); err != nil || len(e.Owners) != 0 {
+		t.Errorf("it is %+v, %v", e, err)
+	}
+}
+
+func TestAClaimOfASemaphoreNamesItsLimit(t *testing.T) {
+	t.Parallel()
+	server, url := dflockd(t, dflocktest.Options{})
+	if _, err := server.Own("pool", 3, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	known := holds(t, "acquire", "--write", "--yes", "--permits", "2", url+"?semaphore=pool")
+	known.line(1, "acquired")
+	known.types("resign")
+	known.line(2, "resigned")
+	known.ends(0)
+	holds(t, "acquire", "--write", "--yes", url+"?semaphore=unused").ends(exitCannot)
+	named := holds(t, "acquire", "--write", "--yes", "--limit", "4", url+"?semaphore=unused")
+	named.line(1, "acquired")
+	if e, err := server.Entry("unused"); err != nil || e.Limit != 4 || len(e.Owners) != 1 {
+		t.Errorf("it is %+v, %v", e, err)
+	}
+	named.types("resign")
+	named.line(2, "resigned")
+	named.ends(0)
+}
+
+func TestTheSecretOfDflockdIsItsPassword(t *testing.T) {
+	t.Parallel()
+	_, url := dflockd(t, dflocktest.Options{Secret: "s3cret-a"})
+	w := newWorld(t)
+	if code := w.main(t.Context(), "get", url); code != exitNoAnswer || !strings.Contains(w.stderr.String(), "auth token") {
+		t.Errorf("without it: exit code %d: %s", code, w.stderr)
+	}
+	if code := newWorld(t).main(t.Context(), "get", strings.Replace(url, "://", "://:s3cret-a@", 1)); code != 0 && code != exitNotFound {
+		t.Errorf("in the URL: exit code %d", code)
+	}
+	w = newWorld(t)
+	w.vars["LOCK_SECRET"] = "s3cret-b"
+	w.write(t, configFile, "sources: [{name: locks, url: '"+url+"', password_env: LOCK_SECRET}]\n")
+	if code := w.main(t.Context(), "get"); code != exitNoAnswer || strings.Contains(w.stderr.String(), "s3cret-b") {
+		t.Errorf("a wrong one: exit code %d: %s", code, w.stderr)
+	}
+}
