@@ -58,7 +58,7 @@ func (s *server) run() error {
 			if len(s.link.servers) == 1 {
 				return err
 			}
-			if err := s.link.Tell(sources.Change{Scope: s.table.space, Gap: true, Down: err, At: s.table.answered}); err != nil {
+			if err := s.link.Send(sources.Change{Scope: s.table.space, Gap: true, Down: err, At: s.table.answered}); err != nil {
 				return err
 			}
 		}
@@ -69,7 +69,7 @@ func (s *server) run() error {
 			s.link.up.Add(1)
 		} else if s.link.up.Load() == 0 {
 			return err
-		} else if err := s.link.Tell(sources.Change{Scope: s.table.space, Down: err}); err != nil {
+		} else if err := s.link.Send(sources.Change{Scope: s.table.space, Down: err}); err != nil {
 			return err
 		}
 	}
@@ -94,9 +94,9 @@ func (s *server) read(ctx context.Context) (listed bool, err error) {
 		pause := s.pace.pause(stats.Answered, s.selected())
 		c.Synced, c.About = !listed, s.news(&stats, pause)
 		listed = true
-		s.link.Heard(s.table.space)
+		s.link.Answered(s.table.space)
 		if c.Synced || c.About != nil || len(c.Set) > 0 {
-			if err := s.link.Tell(c); err != nil {
+			if err := s.link.Send(c); err != nil {
 				return listed, err
 			}
 		}

@@ -98,7 +98,7 @@ func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
 // could be complete before all servers are known.
 func (l *link) begin() error {
 	for _, s := range l.servers {
-		if err := l.Tell(sources.Change{Scope: s.table.space, Gap: true, Set: s.table.unread(), Down: s.err}); err != nil {
+		if err := l.Send(sources.Change{Scope: s.table.space, Gap: true, Set: s.table.unread(), Down: s.err}); err != nil {
 			return err
 		}
 	}
