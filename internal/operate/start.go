@@ -45,7 +45,7 @@ func (o *Operator) admit(r action.Request, b *Backend) (*run, error) {
 	if err := o.passesLocked(r, b); err != nil {
 		return nil, err
 	}
-	if row, _ := o.row(r.Target.Ref); b.LimitInClaims && r.Limit == 0 && row != nil && row.Limited() {
+	if row, _ := o.view.row(r.Target.Ref); b.LimitInClaims && r.Limit == 0 && row != nil && row.Limited() {
 		r.Limit = row.Limit
 	}
 	o.running.Add(1)
