@@ -213,7 +213,7 @@ func TestProblemsKeepTheirCauseAndSayWhetherTheyAreFinal(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, fmt.Errorf("%w within 5s", ErrSilent))
 	defer cancel()
 	<-ctx.Done()
-	err := withCause(ctx, fmt.Errorf("connecting: %w", refused))
+	err := withContextCause(ctx, fmt.Errorf("connecting: %w", refused))
 	if err.Error() != "no" || !errors.Is(err, ErrSilent) || !errors.Is(err, ErrRefused) {
 		t.Errorf("%v: a sentence does not stay as it is", err)
 	}

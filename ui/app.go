@@ -16,6 +16,13 @@ import (
 	"coordtop/ui/terminal"
 )
 
+// Operator carries out what a person decides in a dialog.
+type Operator interface {
+	dialog.Operator
+	// Wake receives after there is a new Status. Wake-ups are merged.
+	Wake() <-chan struct{}
+}
+
 // Options says what to show and where. The zero value of each field but Feed is fine.
 type Options struct {
 	Feed       Feed
@@ -43,7 +50,7 @@ type Options struct {
 	Demo bool
 
 	// Operator carries out what the person decides. nil: the board is read-only.
-	Operator dialog.Operator
+	Operator Operator
 
 	Input         io.Reader // nil: the terminal
 	Output        io.Writer // nil: standard output

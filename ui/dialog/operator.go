@@ -12,6 +12,13 @@ import (
 // any time from any goroutine. Describe may block, and Start, Arm and Disarm may wait some
 // seconds for a disk; the others return at once.
 type Operator interface {
+	Adviser
+	Actor
+	Switch
+}
+
+// Adviser says what can be done, and what that would do.
+type Adviser interface {
 	// Caps lists what can be done with each source at all, by name. It asks no server.
 	Caps() []action.Ability
 	// Choices lists what can be done to a row, possible actions first, the impossible ones
@@ -19,6 +26,10 @@ type Operator interface {
 	Choices(row *sources.Row) []action.Choice
 	// Describe says what a request would do; it may ask the server, until ctx ends.
 	Describe(ctx context.Context, r action.Request) (action.Effect, error)
+}
+
+// Actor does it.
+type Actor interface {
 	// Start checks every guard, writes the audit's first line and begins; what becomes of
 	// it is in Status under the number returned. An error means that nothing was sent, and
 	// its text is for the person.
@@ -28,8 +39,10 @@ type Operator interface {
 	CallOff(id uint64)
 	// Status returns the latest snapshot, never nil.
 	Status() *action.Status
-	// Wake receives after there is a new Status. Wake-ups are merged.
-	Wake() <-chan struct{}
+}
+
+// Switch says whether anything may be done, and what becomes of what we hold.
+type Switch interface {
 	// Arm makes writing possible for some minutes. For a protected source typed must be its
 	// name; elsewhere it is ignored. An error says why it is not possible.
 	Arm(source, typed string) error
