@@ -80,15 +80,15 @@ func (t *lockTable) compare(s *snapshot, announced pgcoord.Announced, f focus) (
 
 // enter pairs the locks that are known with the rows of the look.
 func (d *lookDiff) enter() {
-	locks, rows := d.after.locks, slices.Clone(d.s.locks)
+	locks, rows := d.after.locks, d.s.locks
 	if d.after.server.major < toldWaits {
-		d.guessWaits(rows)
+		rows = d.guessWaits(rows)
 	}
-	slices.SortFunc(rows, inOrder)
+	rows = inOrder(rows)
 	d.entries = make([]entry, 0, len(locks)+16)
 	for len(locks) > 0 || len(rows) > 0 {
 		var e entry
-		if len(rows) == 0 || len(locks) > 0 && locks[0].ident.compare(rows[0].ident) <= 0 {
+		if len(rows) == 0 || len(locks) > 0 && locks[0].ident.compare(&rows[0].ident) <= 0 {
 			e.lock, locks = locks[0], locks[1:]
 		} else {
 			e.lock = &lock{ident: rows[0].ident, rule: d.after.keys[rows[0].ident.key], read: d.before.sent}
@@ -104,7 +104,7 @@ func (d *lookDiff) enter() {
 
 // entry returns the entry of a lock; nil: it has none.
 func (d *lookDiff) entry(id ident) *entry {
-	i, found := slices.BinarySearchFunc(d.entries, id, func(e entry, id ident) int { return e.ident.compare(id) })
+	i, found := slices.BinarySearchFunc(d.entries, id, func(e entry, id ident) int { return e.ident.compare(&id) })
 	if !found {
 		return nil
 	}
@@ -203,14 +203,16 @@ func (d *lookDiff) postpone(was *lock) *lock {
 // toldWaits is the version from which on the server tells since when a session waits.
 const toldWaits = 14
 
-// guessWaits puts the waiters of an older server in the order in which their statements
-// began.
-func (d *lookDiff) guessWaits(rows []lockRow) {
+// guessWaits returns rows in which the waiters of an older server have waited since their
+// statements began.
+func (d *lookDiff) guessWaits(rows []lockRow) []lockRow {
+	rows = slices.Clone(rows)
 	for i := range rows {
 		if s := d.after.sessions[rows[i].pid]; s != nil && !rows[i].granted {
 			rows[i].wait = s.does.queried
 		}
 	}
+	return rows
 }
 
 // known reports whether the look shows whose row it is.

@@ -52,7 +52,7 @@ func (t *lockTable) name(oid uint32, name string) {
 		kept[i] = &heir
 	}
 	t.databases, t.renamed, t.locks = databases, renamed, append(kept, added...)
-	slices.SortFunc(t.locks, func(x, y *lock) int { return x.ident.compare(y.ident) })
+	slices.SortFunc(t.locks, func(x, y *lock) int { return x.ident.compare(&y.ident) })
 }
 
 // nameDatabases reads the names of the databases that a look shows, for a table that is being made.

@@ -3,6 +3,7 @@ package pgsource
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -47,10 +48,23 @@ const never = time.Duration(math.MaxInt64)
 // the database that was asked for.
 func (l *lock) selected(db uint32) bool { return l.rule != nil && l.db == db }
 
-// inOrder compares rows: by lock, owners first, then waiters as they came. One whose beginning
-// is not told yet has just come.
-func inOrder(a, b lockRow) int {
-	if c := a.ident.compare(b.ident); c != 0 {
+// inOrder returns rows by lock, of each the owners first, then waiters as they came.
+func inOrder(rows []lockRow) []lockRow {
+	order := make([]*lockRow, len(rows)) // rows are too large to be moved about
+	for i := range rows {
+		order[i] = &rows[i]
+	}
+	slices.SortFunc(order, compareRows)
+	list := make([]lockRow, len(rows))
+	for i, r := range order {
+		list[i] = *r
+	}
+	return list
+}
+
+// compareRows orders rows. A waiter whose beginning is not told yet has just come.
+func compareRows(a, b *lockRow) int {
+	if c := a.ident.compare(&b.ident); c != 0 {
 		return c
 	}
 	switch {

@@ -40,14 +40,22 @@ type lockTable struct {
 }
 
 // compare orders identities.
-func (id ident) compare(other ident) int {
-	return cmp.Or(cmp.Compare(id.db, other.db), cmp.Compare(id.key.Class, other.key.Class),
-		cmp.Compare(id.key.Object, other.key.Object), cmp.Compare(id.key.Sub, other.key.Sub))
+func (id *ident) compare(other *ident) int {
+	switch x, y := &id.key, &other.key; {
+	case id.db != other.db:
+		return cmp.Compare(id.db, other.db)
+	case x.Class != y.Class:
+		return cmp.Compare(x.Class, y.Class)
+	case x.Object != y.Object:
+		return cmp.Compare(x.Object, y.Object)
+	default:
+		return cmp.Compare(x.Sub, y.Sub)
+	}
 }
 
 // find returns the index at which a lock is, or would be.
 func find(locks []*lock, id ident) (int, bool) {
-	return slices.BinarySearchFunc(locks, id, func(l *lock, id ident) int { return l.ident.compare(id) })
+	return slices.BinarySearchFunc(locks, id, func(l *lock, id ident) int { return l.ident.compare(&id) })
 }
 
 // connected is the table at the beginning of a connection. Another incarnation shares no

@@ -2,7 +2,6 @@ package pgsource
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -39,7 +38,7 @@ func TestQueueIsInferredAsTheServerLetsIn(t *testing.T) {
 		"waiting for each other": {[]lockRow{owns(7, 1, share), owns(7, 2, share), awaits(7, 1, exclusive, 10), awaits(7, 2, exclusive, 20)}, "0. 2:1, 0. 1:2"},
 		"nobody":                 {[]lockRow{owns(7, 1, exclusive)}, ""},
 	} {
-		slices.SortFunc(c.rows, inOrder)
+		c.rows = inOrder(c.rows)
 		l := (&queueOrder{}).lineOf(ident{db: 7}, c.rows)
 		if got := queueText(c.rows, &l); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
