@@ -26,6 +26,7 @@ func coreCases() []testCase {
 		{"Permits/AreCountedAndDescribed", hasSemaphore, permits},
 		{"Claim/WaitingIsTold", mutex, waitingIsTold},
 		{"Claim/WaitingOutlivesWhatPasses", mutex, waitingOutlives},
+		{"Claim/ThatASilentServiceMayGrantIsUncertain", mutex, uncertainClaim},
 		{"Claim/TooMuchDataIsNotSent", func(c coord.Caps) bool { return c.Election }, tooLong},
 		{"Claim/OfAnUnsupportedKindIsRefused", nil, unsupported},
 	}

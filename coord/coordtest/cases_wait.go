@@ -1,6 +1,7 @@
 package coordtest
 
 import (
+	"errors"
 	"sync"
 
 	"coordtop/coord"
@@ -27,6 +28,38 @@ func waitingIsTold(s *suite) {
 	s.release(g)
 	if a := s.receive(answers); a.err != nil || !a.ok {
 		s.Fatalf("waiting: ok %v, %v", a.ok, a.err)
+	}
+}
+
+// uncertainClaim: a claim that was sent, and ends by its time or with its session while the service
+// says nothing, is no miss.
+func uncertainClaim(s *suite) {
+	if s.h.Freezer == nil || !s.h.FreezesQueues {
+		s.Skip("the harness cannot freeze a service's queues")
+	}
+	d, freeze := s.h.Freezer(s)
+	var sessions [2]coord.DriverSession
+	for i := range sessions {
+		session, err := d.Open(s.ctx, s.options())
+		if err != nil {
+			s.Fatalf("opening a session: %v", err)
+		}
+		s.Cleanup(session.Abandon)
+		sessions[i] = session
+	}
+	c := waiting(s.claim(coord.KindMutex))
+	s.must(sessions[0], c)
+	noted := make(chan struct{})
+	c.Waiting, c.Wait = sync.OnceFunc(func() { close(noted) }), 2*s.h.TTL
+	answers := s.start(s.ctx, sessions[1], c)
+	select {
+	case <-noted:
+	case <-s.ctx.Done():
+		s.Fatal("nobody was told that the claim waits")
+	}
+	freeze()
+	if a := s.receive(answers); a.ok || !errors.Is(a.err, coord.ErrUncertain) {
+		s.Errorf("it ended with ok %v, %v, want ErrUncertain", a.ok, a.err)
 	}
 }
 

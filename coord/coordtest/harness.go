@@ -45,6 +45,10 @@ type Harness struct {
 	// that need it are skipped.
 	Freezer func(t testing.TB) (d coord.Driver, freeze func())
 
+	// FreezesQueues: a frozen service does not answer claims that wait either. False: the
+	// case that needs it is skipped.
+	FreezesQueues bool
+
 	// Troubles makes clients of a service that no other case uses, and lists the ways in
 	// which this service can fail for a while. Nil: the case that needs it is skipped.
 	Troubles func(t testing.TB) (newDriver func(t testing.TB) coord.Driver, all []Trouble)

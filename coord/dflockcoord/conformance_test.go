@@ -78,6 +78,7 @@ func harness(s *dflocktest.Server, o dflocktest.Options) coordtest.Harness {
 			before := len(s.Endings())
 			return func() []string { return s.Endings()[before:] }
 		},
+		FreezesQueues: true,
 		Freezer: func(t testing.TB) (coord.Driver, func()) {
 			own := start(t, o)
 			return newDriver(own)(t), func() { own.Hang(true) }

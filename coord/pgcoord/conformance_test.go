@@ -68,8 +68,9 @@ func harness(url string, o pgcoord.Options, key func(coord.Kind, int64) string) 
 			}
 			return ids
 		},
-		Endings:  func(t testing.TB) func() []string { return endings(t, url, &made) },
-		Troubles: func(t testing.TB) (func(testing.TB) coord.Driver, []coordtest.Trouble) { return troubles(t, o) },
+		Endings:       func(t testing.TB) func() []string { return endings(t, url, &made) },
+		Troubles:      func(t testing.TB) (func(testing.TB) coord.Driver, []coordtest.Trouble) { return troubles(t, o) },
+		FreezesQueues: true,
 		Freezer: func(t testing.TB) (coord.Driver, func()) {
 			p := server(t, localserver.PostgresOptions{})
 			return driver(t, p.URL(), o), func() {

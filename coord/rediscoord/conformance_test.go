@@ -51,6 +51,7 @@ func harness(url string, o rediscoord.Options) coordtest.Harness {
 			}
 			return []string{rediscoord.ParseValue(value).ID}
 		},
+		FreezesQueues: true,
 		Freezer: func(t testing.TB) (coord.Driver, func()) {
 			server := localserver.RedisForTest(t, localserver.RedisOptions{})
 			return driver(t, server.URL(), o), func() {

@@ -41,6 +41,7 @@ func TestConformanceInVirtualTime(t *testing.T) {
 				return names
 			}
 		}
+		h.FreezesQueues = true
 		h.Freezer = func(t testing.TB) (coord.Driver, func()) {
 			return h.NewDriver(t), func() { b.BlackHole(0, true) }
 		}
@@ -64,6 +65,7 @@ func TestConformanceOverTCP(t *testing.T) {
 	b := start(t, ydbtest.Options{})
 	coordtest.Run(t, func(t testing.TB) coordtest.Harness {
 		h := b.harness(func(t testing.TB) coord.Driver { return overSDK(t, b.URL(0)+"?node="+node) })
+		h.FreezesQueues = true
 		h.Freezer = func(t testing.TB) (coord.Driver, func()) {
 			own := start(t, ydbtest.Options{FrontEnds: 1})
 			d := overSDK(t, own.URL(0)+"?node="+node)
