@@ -47,35 +47,6 @@ func TestBadURLsAreRefusedWithoutTheirSecrets(t *testing.T) {
 	}
 }
 
-func TestEnvironmentIsReadAndTheURLWins(t *testing.T) {
-	t.Parallel()
-	const url = "YDB_CONNECTION_STRING"
-	for _, c := range []struct {
-		env  map[string]string
-		want ydbcoord.ClientOptions
-	}{
-		{map[string]string{url: "grpc://h/l"}, ydbcoord.ClientOptions{}},
-		{map[string]string{url: "grpc://h/l", "YDB_ACCESS_TOKEN_CREDENTIALS": "t", "YDB_STATIC_CREDENTIALS_USER": "u"}, ydbcoord.ClientOptions{AccessToken: "t"}},
-		{map[string]string{url: "grpc://h/l", "YDB_STATIC_CREDENTIALS_USER": "u", "YDB_STATIC_CREDENTIALS_PASSWORD": "p"}, ydbcoord.ClientOptions{User: "u", Password: "p"}},
-		{map[string]string{url: "grpc://h/l", "YDB_ACCESS_TOKEN_CREDENTIALS": "t", "YDB_ANONYMOUS_CREDENTIALS": "1"}, ydbcoord.ClientOptions{}},
-		{map[string]string{url: "grpc://me@h/l", "YDB_ACCESS_TOKEN_CREDENTIALS": "t"}, ydbcoord.ClientOptions{User: "me"}},
-		{map[string]string{url: "grpc://h/l", "YDB_SSL_ROOT_CERTIFICATES_FILE": "/ca"}, ydbcoord.ClientOptions{}},
-		{map[string]string{url: "grpcs://h:2136/l", "YDB_SSL_ROOT_CERTIFICATES_FILE": "/ca"}, ydbcoord.ClientOptions{TLS: &certs.Files{CA: "/ca"}}},
-		{map[string]string{url: "grpcs://h:2136/l?ca=/own", "YDB_SSL_ROOT_CERTIFICATES_FILE": "/ca"}, ydbcoord.ClientOptions{TLS: &certs.Files{CA: "/own"}}},
-	} {
-		c.want.Address, c.want.Database = "h:2136", "/l"
-		got, err := ydbcoord.FromEnv(func(name string) (string, bool) { v, ok := c.env[name]; return v, ok })
-		if err != nil || !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%v: got %+v, %v, want %+v", c.env, got, err, c.want)
-		}
-	}
-	for _, bad := range []string{"", "http://h"} {
-		if _, err := ydbcoord.FromEnv(func(string) (string, bool) { return bad, bad != "" }); !errors.Is(err, coord.ErrInvalid) {
-			t.Errorf("%q: %v, want ErrInvalid", bad, err)
-		}
-	}
-}
-
 func FuzzParseURL(f *testing.F) {
 	for _, seed := range []string{"grpc://u:p@h:1/l?node=/l/n&discovery=off", "grpcs://[::1]:2135/l?ca=x", "grpc://h?database=l", "grpc://%00@h/l"} {
 		f.Add(seed)
