@@ -167,7 +167,7 @@ func (c *checker) align(changes []*change, claims []claim) {
 		}
 		c.fits(changes[i], cl)
 	}
-	c.untold(changes, told)
+	c.unprinted(changes, told)
 }
 
 // fits judges a claim that tells of a change.

@@ -2,9 +2,9 @@ package truth
 
 import "time"
 
-// untold judges the changes that no line tells of. Two that follow each other, and end where
+// unprinted judges the changes that no line tells of. Two that follow each other, and end where
 // they began, came and went.
-func (c *checker) untold(changes []*change, told []bool) {
+func (c *checker) unprinted(changes []*change, told []bool) {
 	var rest []*change
 	for i, t := range changes {
 		switch {

@@ -26,8 +26,8 @@ func networkFaults(p *localserver.Proxy) []fault {
 	}
 }
 
-// nights are the stretches in which the connections of the program are cut.
-type nights struct {
+// outages are the stretches in which the connections of the program are cut.
+type outages struct {
 	*trial
 	begin map[int]fault // by step
 	until time.Time
@@ -37,10 +37,10 @@ type nights struct {
 // shortest is how long a cut lasts at least that is no stall.
 const shortest = 1500 * time.Millisecond
 
-// nights draws when the cuts are. stalls: as many stalls, too short for the program to say that
+// outages draws when the cuts are. stalls: as many stalls, too short for the program to say that
 // it saw nothing, come on top of them.
-func (r *trial) nights(stalls bool) *nights {
-	n := &nights{trial: r, begin: map[int]fault{}}
+func (r *trial) outages(stalls bool) *outages {
+	n := &outages{trial: r, begin: map[int]fault{}}
 	for range *cuts {
 		if stalls {
 			n.begin[r.random.IntN(*steps)] = fault{"no byte passes for less than a second", r.proxy.BlackHole, true, true}
@@ -56,7 +56,7 @@ func (r *trial) nights(stalls bool) *nights {
 }
 
 // at does what is due before a step.
-func (n *nights) at(step int) {
+func (n *outages) at(step int) {
 	if n.down && time.Now().After(n.until) {
 		n.end()
 	}
@@ -76,7 +76,7 @@ func (n *nights) at(step int) {
 	}
 }
 
-func (n *nights) end() {
+func (n *outages) end() {
 	if n.down {
 		n.proxy.Resume()
 		n.down = false

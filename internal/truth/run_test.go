@@ -78,13 +78,13 @@ func (r *trial) run(a actor, url string, sampled bool, rules rules) {
 	if !w.await(func(lines []line) bool { return len(lines) > 0 && lines[len(lines)-1].Event == "synced" }) {
 		r.t.Fatalf("the program never was synced: %s", w.errs.String())
 	}
-	night := r.nights(rules.proved)
+	outages := r.outages(rules.proved)
 	for i := range *steps {
-		night.at(i)
+		outages.at(i)
 		a.step()
 		r.pause(time.Duration(r.random.ExpFloat64() * float64(r.pace)))
 	}
-	night.end()
+	outages.end()
 	a.settle()
 	owners, waiters := r.history.owners(), r.history.waiters()
 	if !w.await(func(lines []line) bool { return shows(lines, owners, waiters) }) {
