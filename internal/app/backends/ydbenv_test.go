@@ -1,15 +1,8 @@
 package backends
 
-import (
-	"reflect"
-	"testing"
+import "testing"
 
-	"coordtop/coord/ydbcoord"
-)
-
-// Two places know what YDB's variables mean: ydbcoord.FromEnv for programs that use the
-// library, config.Backends.FromEnv for the board, which keeps secrets where they are.
-func TestTheVariablesOfYDBMeanWhatTheLibraryTakesThemFor(t *testing.T) {
+func TestTheVariablesOfYDBMeanWhatItsToolsTakeThemFor(t *testing.T) {
 	t.Parallel()
 	const (
 		at, anonymous  = "YDB_CONNECTION_STRING", "YDB_ANONYMOUS_CREDENTIALS"
@@ -18,39 +11,45 @@ func TestTheVariablesOfYDBMeanWhatTheLibraryTakesThemFor(t *testing.T) {
 		ca             = "YDB_SSL_ROOT_CERTIFICATES_FILE"
 	)
 	type vars map[string]string
-	for _, env := range []vars{
-		{at: "grpc://h/l"},
-		{at: "grpc://h/l", token: "t", user: "u", password: "p"},
-		{at: "grpc://h/l", user: "u", password: "p"},
-		{at: "grpc://h/l", user: "u"},
-		{at: "grpc://h/l", password: "p"},
-		{at: "grpc://h/l", anonymous: "1", token: "t", user: "u", password: "p"},
-		{at: "grpc://h/l", anonymous: "0", token: "t"},
-		{at: "grpc://me@h/l", token: "t"},
-		{at: "grpc://me@h/l", user: "u", password: "p"},
-		{at: "grpc://me:mine@h/l", user: "u", password: "p"},
-		{at: "grpc://h/l?access_token=mine", token: "t"},
-		{at: "grpc://h/l?access_token=mine", user: "u", password: "p"},
-		{at: "grpc://h/l", ca: "/ca"},
-		{at: "grpcs://h/l", ca: "/ca"},
-		{at: "GRPCS://h/l", ca: "/ca"},
-		{at: "grpcs://h/l?ca=/mine", ca: "/ca"},
-		{at: "grpcs://h/l?cert=/c&key=/k", ca: "/ca"},
-		{at: "grpcs://h?ca=&database=/alpaca%3Dca=", ca: "/ca"},
-		{at: "grpcs://h/l", ca: ""},
+	type want struct{ user, password, token, ca string }
+	for _, tt := range []struct {
+		env  vars
+		want want
+	}{
+		{vars{at: "grpc://h/l"}, want{}},
+		{vars{at: "grpc://h/l", token: "t", user: "u", password: "p"}, want{token: "t"}},
+		{vars{at: "grpc://h/l", user: "u", password: "p"}, want{user: "u", password: "p"}},
+		{vars{at: "grpc://h/l", user: "u"}, want{user: "u"}},
+		{vars{at: "grpc://h/l", password: "p"}, want{}},
+		{vars{at: "grpc://h/l", anonymous: "1", token: "t", user: "u", password: "p"}, want{}},
+		{vars{at: "grpc://h/l", anonymous: "0", token: "t"}, want{token: "t"}},
+		{vars{at: "grpc://me@h/l", token: "t"}, want{user: "me"}},
+		{vars{at: "grpc://me@h/l", user: "u", password: "p"}, want{user: "me"}},
+		{vars{at: "grpc://me:mine@h/l", user: "u", password: "p"}, want{user: "me", password: "mine"}},
+		{vars{at: "grpc://h/l?access_token=mine", token: "t"}, want{token: "mine"}},
+		{vars{at: "grpc://h/l?access_token=mine", user: "u", password: "p"}, want{token: "mine"}},
+		{vars{at: "grpc://h/l", ca: "/ca"}, want{}},
+		{vars{at: "grpcs://h/l", ca: "/ca"}, want{ca: "/ca"}},
+		{vars{at: "GRPCS://h/l", ca: "/ca"}, want{ca: "/ca"}},
+		{vars{at: "grpcs://h/l?ca=/mine", ca: "/ca"}, want{ca: "/mine"}},
+		{vars{at: "grpcs://h/l?cert=/c&key=/k", ca: "/ca"}, want{ca: "/ca"}},
+		{vars{at: "grpcs://h?ca=&database=/alpaca%3Dca=", ca: "/ca"}, want{ca: "/ca"}},
+		{vars{at: "grpcs://h/l", ca: ""}, want{}},
 	} {
-		lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-		want, wantErr := ydbcoord.FromEnv(lookup)
+		lookup := func(name string) (string, bool) { v, ok := tt.env[name]; return v, ok }
 		c, err := Config().FromEnv(lookup)
-		if err == nil {
-			var got ydbcoord.ClientOptions
-			secret, _ := c.Sources[0].Secret().Resolve(t.Context(), lookup)
-			if got, err = ydbClient(c.Sources[0], secret, nil); err == nil && !reflect.DeepEqual(got, want) {
-				t.Errorf("%v: the board takes it for %+v (TLS %+v), the library for %+v (TLS %+v)", env, got, got.TLS, want, want.TLS)
-			}
+		if err != nil {
+			t.Errorf("%v: %v", tt.env, err)
+			continue
 		}
-		if (err == nil) != (wantErr == nil) {
-			t.Errorf("%v: the board says %v, the library %v", env, err, wantErr)
+		secret, _ := c.Sources[0].Secret().Resolve(t.Context(), lookup)
+		o, err := ydbClient(c.Sources[0], secret, nil)
+		got := want{user: o.User, password: o.Password, token: o.AccessToken}
+		if o.TLS != nil {
+			got.ca = o.TLS.CA
+		}
+		if err != nil || got != tt.want {
+			t.Errorf("%v: taken for %+v, %v, want %+v", tt.env, got, err, tt.want)
 		}
 	}
 }
