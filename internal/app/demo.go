@@ -25,6 +25,7 @@ type demoOptions struct {
 	redisPort    int
 	postgresPort int
 	ydbPort      int
+	dflockdPort  int
 	seed         uint64
 }
 
@@ -34,8 +35,8 @@ func (p *program) demoCommands() []*cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Start local servers and candidates, and watch them",
-		Long: "Starts a private Redis, a private Postgres and an emulator of YDB's coordination service on\n" +
-			"the loopback interface and candidates that contend for elections, locks and permits, each a\n" +
+		Long: "Starts a private Redis, a private Postgres and emulators of YDB's coordination service and of\n" +
+			"dflockd on the loopback interface and candidates that contend for elections, locks and permits, each a\n" +
 			"process of its own, and shows them on the board. Leaders are replaced now and then, as by a\n" +
 			"deployment, which is no problem. One lock is never given back: the board shows that as a\n" +
 			"problem after 30 s. Everything ends with the command. A server that is not installed is left\n" +
@@ -44,7 +45,7 @@ func (p *program) demoCommands() []*cobra.Command {
 			"With --no-ui it prints a `name url` line for each server and, last, a line with the\n" +
 			"command that shows them on the board, then serves until it is interrupted. Any client may use\n" +
 			"them, SDKs of YDB too: the emulator stands for two YDB nodes.",
-		Example: "coordtop demo\ncoordtop demo --no-ui --redis-port 7379 --postgres-port 7432 --ydb-port 7136 --seed 1",
+		Example: "coordtop demo\ncoordtop demo --no-ui --redis-port 7379 --postgres-port 7432 --ydb-port 7136 --dflockd-port 7388 --seed 1",
 		Args:    none,
 		RunE:    p.run(func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context(), o) }),
 	}
@@ -52,6 +53,7 @@ func (p *program) demoCommands() []*cobra.Command {
 	cmd.Flags().IntVar(&o.redisPort, "redis-port", 0, "let Redis listen on PORT (default: any free port)")
 	cmd.Flags().IntVar(&o.postgresPort, "postgres-port", 0, "let Postgres listen on PORT (default: any free port)")
 	cmd.Flags().IntVar(&o.ydbPort, "ydb-port", 0, "let the first YDB node listen on PORT (default: any free port)")
+	cmd.Flags().IntVar(&o.dflockdPort, "dflockd-port", 0, "let dflockd listen on PORT (default: any free port)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "repeat the random pauses of an earlier demo (default: others each time)")
 	cmd.Flags().BoolVar(&o.board.ascii, "ascii", false, "draw with ASCII only")
 	cmd.Flags().BoolVar(&o.board.plain, "plain", false, "use no colours (as $NO_COLOR does)")
@@ -62,7 +64,7 @@ func (p *program) demoCommands() []*cobra.Command {
 const stopPatience = 2 * time.Second
 
 func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
-	for flag, port := range map[string]int{"--redis-port": o.redisPort, "--postgres-port": o.postgresPort, "--ydb-port": o.ydbPort} {
+	for flag, port := range map[string]int{"--redis-port": o.redisPort, "--postgres-port": o.postgresPort, "--ydb-port": o.ydbPort, "--dflockd-port": o.dflockdPort} {
 		if port < 0 || port > 65535 {
 			return usagef("%s %d: a port is a number from 1 to 65535", flag, port)
 		}
@@ -80,7 +82,7 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 		o.seed = uint64(time.Now().UnixNano())
 	}
 	world, err := demo.Start(ctx, demo.Options{
-		Program: self, RedisPort: o.redisPort, PostgresPort: o.postgresPort, YDBPort: o.ydbPort, Seed: o.seed, Log: p.logger(),
+		Program: self, RedisPort: o.redisPort, PostgresPort: o.postgresPort, YDBPort: o.ydbPort, DflockdPort: o.dflockdPort, Seed: o.seed, Log: p.logger(),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the demo: %w", err)
@@ -93,7 +95,7 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 	if o.noUI {
 		return p.serve(ctx, world.Endpoints())
 	}
-	p.crash = func(_ sources.Ref, owner sources.OwnerRef) error { return world.Crash(owner.Label) }
+	p.crash = func(_ sources.Ref, owner sources.OwnerRef) error { return world.Crash(owner.Label, owner.ID) }
 	return p.showDemo(ctx, world.Endpoints(), o.board)
 }
 
@@ -167,6 +169,7 @@ func (p *program) demoCandidateCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.URL, "url", "", "server")
 	cmd.Flags().StringVar(&o.Key, "key", "", "what to contend for")
 	cmd.Flags().StringVar(&o.Also, "also", "", "what the leader of the key leads too")
+	cmd.Flags().Uint64Var(&o.Limit, "limit", 0, "of the semaphore")
 	cmd.Flags().StringVar(&role, "role", "", "what to do with it")
 	cmd.Flags().DurationVar(&o.TTL, "ttl", 0, "of the lease")
 	cmd.Flags().StringVar(&o.Channel, "channel", "", "on which a leader notifies")

@@ -19,6 +19,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"coordtop/internal/demo"
+	"coordtop/internal/dflockwire"
 	"coordtop/internal/localserver"
 )
 
@@ -29,6 +30,7 @@ type demoRun struct {
 	redis    *redis.Client
 	postgres *pgx.Conn
 	ydb      string   // URL
+	dflockd  string   // URL
 	views    []string // URLs of the last line
 	dirs     []string // of the servers
 }
@@ -46,7 +48,7 @@ func startDemo(t *testing.T, args ...string) *demoRun {
 	}
 	text := d.out.await(t, func(s string) bool { return strings.Contains(s, "all coordtop '") && strings.HasSuffix(s, "\n") })
 	lines := strings.Split(text, "\n")
-	d.views = strings.Split(strings.Trim(strings.TrimPrefix(lines[3], "all coordtop "), "'"), "' '")
+	d.views = strings.Split(strings.Trim(strings.TrimPrefix(lines[4], "all coordtop "), "'"), "' '")
 	address, err := url.Parse(strings.TrimPrefix(lines[0], "redis "))
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +56,7 @@ func startDemo(t *testing.T, args ...string) *demoRun {
 	d.redis = writer(t, address.Host)
 	d.postgres = login(t, strings.TrimPrefix(lines[1], "postgres "), "the test").conn
 	d.ydb = strings.TrimPrefix(lines[2], "ydb ")
+	d.dflockd = strings.TrimPrefix(lines[3], "dflockd ")
 	data := ""
 	if err := d.postgres.QueryRow(t.Context(), "show data_directory").Scan(&data); err != nil {
 		t.Fatal(err)
@@ -62,7 +65,34 @@ func startDemo(t *testing.T, args ...string) *demoRun {
 	eventually(t, "all five primitives in Redis are owned", func() bool { return len(d.owners(t)) == 5 })
 	eventually(t, "the locks in Postgres are owned and awaited", func() bool { return d.complete(t) })
 	eventually(t, "the semaphores of YDB are owned and awaited", func() bool { return d.patterns(t) })
+	eventually(t, "the locks of dflockd are owned and awaited", func() bool { return d.lockServed(t) })
 	return d
+}
+
+// lockServed reports whether dflockd's election has a leader who is waited for, the uploads have
+// both, and some permits of the pool are taken.
+func (d *demoRun) lockServed(t *testing.T) bool {
+	t.Helper()
+	address, err := url.Parse(d.dflockd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := dflockwire.Dialer{Addr: address.Host}.Connect(t.Context())
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	s, err := c.Stats(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	contended := 0
+	for _, l := range s.Locks {
+		if (l.Key == "demo/leader/dispatch" || l.Key == "demo/lock/upload") && l.Owner != 0 && l.Waiters > 0 {
+			contended++
+		}
+	}
+	return contended == 2 && len(s.Semaphores) == 1 && s.Semaphores[0].Owners > 0
 }
 
 // locks are those in Postgres, by name.
@@ -144,9 +174,9 @@ func TestDemoPrintsWhereItsServersAreServesAndEndsOnASignal(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)
 	const redis, postgres = `redis://127\.0\.0\.1:\d+/0`, `postgres://postgres@127\.0\.0\.1:\d+/postgres\?sslmode=disable`
-	const ydb = `grpc://127\.0\.0\.1:\d+/local`
-	form := regexp.MustCompile(`^redis ` + redis + `\npostgres ` + postgres + `\nydb ` + ydb + `\n` +
-		`all coordtop '` + redis + `\?election=demo:leader:\*&mutex=demo:lock:\*' '` + postgres + `&election=\S+&mutex=\S+&channels=demo_ledger' '` + ydb + `\?node=/local/demo&\S+'\n$`)
+	const ydb, dflockd = `grpc://127\.0\.0\.1:\d+/local`, `dflockd://127\.0\.0\.1:\d+`
+	form := regexp.MustCompile(`^redis ` + redis + `\npostgres ` + postgres + `\nydb ` + ydb + `\ndflockd ` + dflockd + `\n` +
+		`all coordtop '` + redis + `\?election=demo:leader:\*&mutex=demo:lock:\*' '` + postgres + `&election=\S+&mutex=\S+&channels=demo_ledger' '` + ydb + `\?node=/local/demo&\S+' '` + dflockd + `\?election=demo/leader/\*&\S+'\n$`)
 	if text := d.out.String(); !form.MatchString(text) {
 		t.Errorf("printed %q", text)
 	}
@@ -217,17 +247,17 @@ func (d *demoRun) hearsLeader(t *testing.T) {
 func TestDemoTakesThePortsItIsTold(t *testing.T) {
 	t.Parallel()
 	first := startDemo(t)
-	ports := regexp.MustCompile(`redis://127.0.0.1:(\d+)/0\npostgres \S+@127.0.0.1:(\d+)/\S+\nydb grpc://127.0.0.1:(\d+)/`).FindStringSubmatch(first.out.String())
-	for flag, port := range map[string]string{"--redis-port": ports[1], "--postgres-port": ports[2], "--ydb-port": ports[3]} {
+	ports := regexp.MustCompile(`redis://127.0.0.1:(\d+)/0\npostgres \S+@127.0.0.1:(\d+)/\S+\nydb grpc://127.0.0.1:(\d+)/local\ndflockd dflockd://127.0.0.1:(\d+)\n`).FindStringSubmatch(first.out.String())
+	for flag, port := range map[string]string{"--redis-port": ports[1], "--postgres-port": ports[2], "--ydb-port": ports[3], "--dflockd-port": ports[4]} {
 		second := newWorld(t)
 		if code := second.main(t.Context(), "demo", "--no-ui", flag, port); code != exitError || !strings.Contains(second.stderr.String(), port) {
 			t.Errorf("%s is taken: exit code %d, %s", flag, code, second.stderr)
 		}
 	}
 	first.interrupt(t)
-	again := startDemo(t, "--redis-port", ports[1], "--postgres-port", ports[2], "--ydb-port", ports[3])
+	again := startDemo(t, "--redis-port", ports[1], "--postgres-port", ports[2], "--ydb-port", ports[3], "--dflockd-port", ports[4])
 	for _, port := range ports[1:] {
-		if !strings.Contains(again.out.String(), ":"+port+"/") {
+		if !regexp.MustCompile(":" + port + "[/\n]").MatchString(again.out.String()) {
 			t.Errorf("asked for port %s, printed %q", port, again.out)
 		}
 	}
@@ -243,6 +273,7 @@ func TestDemoRefusesWhatItCannotDo(t *testing.T) {
 		"demo --no-ui --redis-port 6379":    "6379 is a standard port",
 		"demo --no-ui --postgres-port 5432": "5432 is the standard port",
 		"demo --no-ui --ydb-port 2136":      "2136 is a standard port",
+		"demo --no-ui --dflockd-port 6388":  "6388 is the standard port",
 		"demo --no-ui extra":                "demo takes no argument",
 		"demo-candidate --role juggler":     "its scheme is unknown",
 		"demo --no-ui --seed minus-eleven":  "--seed",

@@ -41,6 +41,10 @@ func backends(o Options) []backend {
 			name: "ydb", port: o.YDBPort, contests: ydbContests(), query: ydbQuery,
 			start: func(ctx context.Context) (server, error) { return started(startYDB(ctx, o.YDBPort)) },
 		},
+		{
+			name: "dflockd", port: o.DflockdPort, contests: dflockdContests(), query: dflockdQuery,
+			start: func(ctx context.Context) (server, error) { return started(startDflockd(ctx, o.DflockdPort)) },
+		},
 	}
 }
 

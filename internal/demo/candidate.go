@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"coordtop/coord"
+	"coordtop/coord/dflockcoord"
 	"coordtop/coord/pgcoord"
 	"coordtop/coord/rediscoord"
 	"coordtop/coord/ydbcoord"
@@ -25,6 +26,7 @@ type CandidateOptions struct {
 	URL     string // of the server; its scheme tells the backend
 	Key     string
 	Also    string // a leader of Key leads this too; "": nothing
+	Limit   uint64 // of a semaphore, for servers that take it with every claim; 0: they do not
 	Role    Role
 	TTL     time.Duration // 0: the driver's choice
 	Channel string        // a leader notifies on it, where the backend has such; "": on none
@@ -33,7 +35,7 @@ type CandidateOptions struct {
 
 // What a candidate tells its parent, a line each.
 const (
-	saysOwns  = "owns"
+	saysOwns  = "owns" // and, behind a blank, how the server lists it
 	saysWaits = "waits"
 )
 
@@ -55,6 +57,8 @@ func RunCandidate(ctx context.Context, o CandidateOptions, say io.Writer) error 
 		err = c.work(ctx, coord.Exclusive, between(o.Seed, 2*time.Second, 8*time.Second))
 	case RoleReader:
 		err = c.work(ctx, coord.Shared, between(o.Seed, 20*time.Second, 40*time.Second))
+	case RoleStaller:
+		err = c.stall(ctx)
 	case RoleLeaker:
 		err = c.leak(ctx)
 	case RoleScheduler:
@@ -84,6 +88,13 @@ func (o CandidateOptions) driver() (coord.Driver, error) {
 	if strings.HasPrefix(o.URL, "grpc://") {
 		return ydbcoord.New(o.URL+"?node="+ydbNode, ydbcoord.Options{TTL: o.TTL})
 	}
+	if strings.HasPrefix(o.URL, "dflockd://") {
+		client, err := dflockcoord.ParseURL(o.URL)
+		if err != nil {
+			return nil, err
+		}
+		return dflockcoord.New(client, dflockcoord.Options{Lease: o.TTL})
+	}
 	client, err := rediscoord.ParseURL(o.URL)
 	if err != nil {
 		return nil, err
@@ -108,17 +119,28 @@ func (c *contender) tell(line string) {
 	_, _ = fmt.Fprintln(c.say, line)
 }
 
+// owns tells the parent that this process owns what the lease is of.
+func (c *contender) owns(l *coord.Lease) { c.tell(saysOwns + " " + l.Owner()) }
+
+// data is what others see: who we are, and what we do. Nil where owners carry no data.
+func (c *contender) data(does ...string) []byte {
+	if c.driver.Name() == "dflockd" {
+		return nil
+	}
+	return []byte(strings.Join(append([]string{c.identity}, does...), " "))
+}
+
 // complain goes to the parent's log.
 func complain(err error) { fmt.Fprintln(os.Stderr, "coordtop demo:", err) }
 
 // lead leads for as long as it can, and leads Also for as long as it leads Key.
 func (c *contender) lead(ctx context.Context) error {
 	return coord.NewCandidate(c.driver, c.session(), c.options.Key, coord.LeadOptions{
-		Data: []byte(c.identity),
-		OnElected: func(ctx context.Context, _ *coord.Term) error {
-			c.tell(saysOwns)
+		Data: c.data(),
+		OnElected: func(ctx context.Context, term *coord.Term) error {
+			c.owns(term.Lease())
 			if c.options.Also != "" {
-				return coord.NewCandidate(c.driver, c.session(), c.options.Also, coord.LeadOptions{Data: []byte(c.identity)}).Run(ctx)
+				return coord.NewCandidate(c.driver, c.session(), c.options.Also, coord.LeadOptions{Data: c.data()}).Run(ctx)
 			}
 			c.notify(ctx)
 			return nil
@@ -151,9 +173,9 @@ func (c *contender) deputise(ctx context.Context) error {
 	step := between(c.options.Seed, 4*time.Second, 9*time.Second)
 	const steps = 4
 	for ctx.Err() == nil {
-		err := coord.Lead(ctx, c.driver, c.session(), c.options.Key, coord.LeadOptions{Data: []byte(c.identity)},
+		err := coord.Lead(ctx, c.driver, c.session(), c.options.Key, coord.LeadOptions{Data: c.data()},
 			func(ctx context.Context, term *coord.Term) error {
-				c.tell(saysOwns)
+				c.owns(term.Lease())
 				defer c.tell(saysWaits)
 				for n := 1; n <= steps && backoff.Sleep(ctx, step()) == nil; n++ {
 					if err := term.Proclaim(ctx, fmt.Appendf(nil, "%s report=%d/%d", c.identity, n, steps)); err != nil {
@@ -177,7 +199,7 @@ func (c *contender) work(ctx context.Context, mode coord.Mode, pause func() time
 			return err
 		}
 		for ctx.Err() == nil && s.Context().Err() == nil {
-			c.shift(ctx, s.Mutex(c.options.Key, coord.MutexOptions{Mode: mode, Data: []byte(c.identity)}), pause)
+			c.shift(ctx, s.Mutex(c.options.Key, coord.MutexOptions{Mode: mode, Data: c.data()}), pause)
 			rest := pause()
 			if mode == coord.Shared {
 				rest = time.Second // that it nearly always has several owners is what there is to see
@@ -192,7 +214,7 @@ func (c *contender) work(ctx context.Context, mode coord.Mode, pause func() time
 func (c *contender) shift(ctx context.Context, m *coord.Mutex, pause func() time.Duration) {
 	lease, err := m.Lock(ctx)
 	if err == nil {
-		c.tell(saysOwns)
+		c.owns(lease)
 		working, stop := within(ctx, lease.Context())
 		_ = backoff.Sleep(working, pause()) // or until the lease or the program ends
 		stop()
@@ -234,7 +256,7 @@ func (c *contender) leak(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1::text::bigint)", c.options.Key); err != nil {
 		return fmt.Errorf("taking the lock: %w", err)
 	}
-	c.tell(saysOwns)
+	c.tell(saysOwns + " " + c.identity)
 	_, err = conn.WaitForNotification(ctx) // none comes: this ends with ctx or with the connection
 	return err
 }

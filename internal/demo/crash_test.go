@@ -28,11 +28,11 @@ func TestOnlyTheCandidateOfThatNameCrashes(t *testing.T) {
 	b, second := start("worker-b")
 	d := &Demo{members: []*member{a, {log: slog.New(slog.DiscardHandler)}, b}}
 	for _, label := range []string{"", "somebody:1", "worker-bb", "pid 4711"} {
-		if err := d.Crash(label); !errors.Is(err, ErrNoCandidate) {
+		if err := d.Crash(label, ""); !errors.Is(err, ErrNoCandidate) {
 			t.Errorf("%q: %v", label, err)
 		}
 	}
-	if err := d.Crash("worker-b pid 4711"); err != nil {
+	if err := d.Crash("worker-b pid 4711", ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := second.Wait(); err == nil {
@@ -41,7 +41,7 @@ func TestOnlyTheCandidateOfThatNameCrashes(t *testing.T) {
 	if err := first.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Errorf("the other is gone: %v", err)
 	}
-	if err := d.Crash("host-01:4411"); err != nil {
+	if err := d.Crash("host-01:4411", ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Wait(); err == nil {

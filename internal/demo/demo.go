@@ -20,6 +20,7 @@ type Options struct {
 	RedisPort    int          // 0: any free port
 	PostgresPort int          // 0: any free port
 	YDBPort      int          // 0: any free port
+	DflockdPort  int          // 0: any free port
 	PostgresBin  string       // folder of Postgres' programs; "": where systems install them
 	Seed         uint64       // of all random pauses; the same seed gives the same pauses
 	Log          *slog.Logger // never nil
@@ -27,7 +28,7 @@ type Options struct {
 
 // Endpoint is one server of the demo.
 type Endpoint struct {
-	Name string // "redis", "postgres", "ydb"
+	Name string // "redis", "postgres", "ydb", "dflockd"
 	URL  string // for any client: no parameters of ours
 	View string // for coordtop: shows exactly the scenario
 	// Names are those of Postgres locks that are only numbers, as a config file has them.

@@ -58,11 +58,11 @@ func TestOnlyTheOwnerIsReplaced(t *testing.T) {
 		t.Error("a candidate between two lives was stopped")
 	}
 	c.set("worker-a", cmd, in)
-	c.follow(strings.NewReader(saysOwns + "\n" + saysWaits + "\n"))
+	c.follow(strings.NewReader(saysOwns + " conn 7\n" + saysWaits + "\n"))
 	if c.stopIfOwner() {
 		t.Error("a candidate that waits was stopped")
 	}
-	c.follow(strings.NewReader(saysWaits + "\n" + saysOwns + "\n"))
+	c.follow(strings.NewReader(saysWaits + "\n" + saysOwns + " conn 7\n"))
 	if !c.stopIfOwner() {
 		t.Error("the owner was not stopped")
 	}
@@ -73,7 +73,7 @@ func TestOnlyTheOwnerIsReplaced(t *testing.T) {
 
 func TestTheScenarioHasWhatPeopleComeToSee(t *testing.T) {
 	t.Parallel()
-	for name, contests := range map[string][]contest{"redis": redisContests(), "postgres": postgresContests(), "ydb": ydbContests()} {
+	for name, contests := range map[string][]contest{"redis": redisContests(), "postgres": postgresContests(), "ydb": ydbContests(), "dflockd": dflockdContests()} {
 		var restless, mutexes int
 		contending := map[string]int{}
 		for _, c := range contests {
@@ -208,6 +208,7 @@ func TestAStartThatIsGivenUpLeavesNothing(t *testing.T) {
 	for _, ask := range []func(o *Options, port int){
 		func(o *Options, port int) { o.PostgresPort = port },
 		func(o *Options, port int) { o.YDBPort = port },
+		func(o *Options, port int) { o.DflockdPort = port },
 	} {
 		o := quiet()
 		ask(&o, taken.Addr().(*net.TCPAddr).Port)

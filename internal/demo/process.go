@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -31,11 +32,12 @@ type member struct {
 	seed    uint64
 	log     *slog.Logger
 
-	mu   sync.Mutex
-	who  string    // the process calls itself so
-	cmd  *exec.Cmd // nil between two lives
-	in   io.Closer // of the process: its end asks it to stop
-	owns bool
+	mu    sync.Mutex
+	who   string    // the process calls itself so
+	cmd   *exec.Cmd // nil between two lives
+	in    io.Closer // of the process: its end asks it to stop
+	owns  bool
+	owner string // where it owns: how the server lists it
 }
 
 // run starts the process, waits for its end, pauses, and starts it again until ctx
@@ -55,7 +57,7 @@ func (c *member) run(ctx context.Context, pause func() time.Duration) {
 func (c *member) live(ctx context.Context, life int) error {
 	who := c.identity(life)
 	cmd := exec.Command(c.program, CandidateCommand, "--name", who,
-		"--url", c.url, "--key", c.contest.key, "--also", c.contest.also, "--role", string(c.contest.role),
+		"--url", c.url, "--key", c.contest.key, "--also", c.contest.also, "--limit", strconv.FormatUint(c.contest.limit, 10), "--role", string(c.contest.role),
 		"--ttl", c.contest.ttl.String(), "--channel", c.contest.channel, "--seed", strconv.FormatUint(c.seed+uint64(life)<<32, 10))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl+c at the terminal is for the parent alone
 	cmd.Stderr = logWriter{c.log, c.contest.key}
@@ -107,7 +109,7 @@ func (c *member) follow(out io.Reader) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		c.mu.Lock()
-		c.owns = lines.Text() == saysOwns
+		c.owner, c.owns = strings.CutPrefix(lines.Text(), saysOwns+" ")
 		c.mu.Unlock()
 	}
 }

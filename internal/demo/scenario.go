@@ -10,15 +10,16 @@ type Role string
 
 // The roles.
 const (
-	RoleLeader Role = "leader" // leads until it is replaced
-	RoleDeputy Role = "deputy" // leads for a while, proclaims its progress, resigns, comes back
-	RoleWorker Role = "worker" // takes a mutex, works for some seconds, releases it
-	RoleReader Role = "reader" // takes a mutex in shared mode, for longer
-	RoleLeaker Role = "leaker" // takes a lock in a connection, forgets it, and keeps the connection
+	RoleLeader  Role = "leader"  // leads until it is replaced
+	RoleDeputy  Role = "deputy"  // leads for a while, proclaims its progress, resigns, comes back
+	RoleWorker  Role = "worker"  // takes a mutex, works for some seconds, releases it
+	RoleReader  Role = "reader"  // takes a mutex in shared mode, for longer
+	RoleStaller Role = "staller" // takes a mutex, and now and then stops renewing it
+	RoleLeaker  Role = "leaker"  // takes a lock in a connection, forgets it, and keeps the connection
 
 	RoleScheduler Role = "scheduler" // leads until it is replaced, and proclaims the settings it works by
 	RolePublisher Role = "publisher" // writes new settings into a semaphore's data
-	RolePool      Role = "pool"      // has several connections, each with a permit of a semaphore while it is used
+	RolePool      Role = "pool"      // has several workers, each with a permit of a semaphore while it works
 	RoleService   Role = "service"   // owns a permit of an ephemeral semaphore, with its address, while it lives
 )
 
@@ -26,6 +27,7 @@ const (
 type contest struct {
 	key          string
 	also         string // the leader leads this too, as long as it leads key; "": nothing
+	limit        uint64 // of a semaphore, for servers that take it with every claim; 0: they do not
 	role         Role
 	names        []string         // a process each
 	ttl          time.Duration    // 0: the driver's choice

@@ -22,7 +22,7 @@ func (c *contender) schedule(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.tell(saysOwns)
+		c.owns(term.Lease())
 		defer c.tell(saysWaits)
 		leading, stop := within(ctx, term.Context())
 		defer stop()
@@ -67,8 +67,8 @@ func (c *contender) publish(ctx context.Context) error {
 	})
 }
 
-// pool is a program with several connections to a database that bears only so many: each
-// needs a permit while it is used.
+// pool is a program with several workers, such as connections to a database that bears only so
+// many: each needs a permit while it works.
 func (c *contender) pool(ctx context.Context) error {
 	var connections sync.WaitGroup
 	errs := make(chan error, perPool)
@@ -87,7 +87,7 @@ func (c *contender) connection(ctx context.Context, n uint64) error {
 	return c.sessions(ctx, func(ctx context.Context, s *coord.Session) error {
 		for backoff.Sleep(ctx, rest()/2) == nil {
 			lease, err := s.Semaphore(c.options.Key, coord.SemaphoreOptions{
-				Data: fmt.Appendf(nil, "%s connection=%d", c.identity, n+1),
+				Limit: c.options.Limit, Data: c.data(fmt.Sprintf("connection=%d", n+1)),
 			}).Acquire(ctx, 1)
 			if err != nil {
 				return err
@@ -114,7 +114,7 @@ func (c *contender) serve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.tell(saysOwns)
+		c.owns(lease)
 		defer c.tell(saysWaits)
 		select {
 		case <-lease.Context().Done():

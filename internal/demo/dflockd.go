@@ -1,0 +1,85 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/backoff"
+	"coordtop/internal/emulator/dflocktest"
+	"coordtop/internal/spawn"
+)
+
+const (
+	dflockdPool  = "demo/worker-pool"
+	dflockdQuery = "election=demo/leader/*&mutex=demo/lock/*&semaphore=" + dflockdPool
+
+	poolLimit = 5
+)
+
+// dflockdContests are eight workers with five permits, an election whose leader is replaced, a
+// lock with more workers than it serves, and one whose owner stops renewing now and then.
+func dflockdContests() []contest {
+	return []contest{
+		{key: "demo/leader/dispatch", role: RoleLeader, names: hosts(14, 15, 16), ttl: 9 * time.Second, replaceEvery: [2]time.Duration{45 * time.Second, 90 * time.Second}},
+		{key: "demo/lock/upload", role: RoleWorker, names: []string{"upload-a", "upload-b", "upload-c", "upload-d"}, ttl: 9 * time.Second},
+		{key: "demo/lock/thumbnails", role: RoleStaller, names: []string{"thumbnails-a", "thumbnails-b"}, ttl: 9 * time.Second},
+		{key: dflockdPool, limit: poolLimit, role: RolePool, names: []string{"pool-a", "pool-b"}, ttl: 9 * time.Second},
+	}
+}
+
+// lockServer is a private dflockd inside this process.
+type lockServer struct{ served *dflocktest.Server }
+
+func startDflockd(ctx context.Context, port int) (*lockServer, error) {
+	if port == 6388 {
+		return nil, fmt.Errorf("starting the dflockd emulator: %d is the standard port: choose another", port)
+	}
+	s, err := dflocktest.Start(dflocktest.Options{
+		Listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), // 0: any
+		Guard: func(body func()) {
+			_ = spawn.Call(ctx, func() error { body(); return nil }) // it runs in our process
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("starting the dflockd emulator: %w", err)
+	}
+	return &lockServer{s}, nil
+}
+
+// URL is that of the server.
+func (s *lockServer) URL() string { return "dflockd://" + s.served.Addr() }
+
+// Stop ends it at once.
+func (s *lockServer) Stop(context.Context) error { return s.served.Close() }
+
+// stall takes the mutex again and again, and every third time forgets it: the program lives on,
+// and the lease runs out.
+func (c *contender) stall(ctx context.Context) error {
+	pause := between(c.options.Seed, 6*time.Second, 14*time.Second)
+	for n := 1; ctx.Err() == nil; n++ {
+		s, err := coord.Open(ctx, c.driver, c.session())
+		if err == nil {
+			m := s.Mutex(c.options.Key, coord.MutexOptions{Data: c.data()})
+			if n%3 != 0 {
+				c.shift(ctx, m, pause)
+			} else if _, err = m.Lock(ctx); err == nil {
+				_ = backoff.Sleep(ctx, pause()) // what follows is right also if the demo ends
+				if ctx.Err() == nil {
+					s.Abandon()
+				}
+			}
+			undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			_ = s.Close(undo) // the demo ends, or the lease runs out by itself
+			cancel()
+		}
+		if err != nil && ctx.Err() == nil {
+			complain(err)
+		}
+		_ = backoff.Sleep(ctx, pause()) // as above
+	}
+	return nil
+}
