@@ -26,6 +26,9 @@ func read(p *Primitive) bool { return p != nil && !p.At.IsZero() }
 // ownersKnown says whether the list of owners can be believed, an empty one included.
 func ownersKnown(p *Primitive) bool { return p.OwnersHow != Unknown || len(p.Owners) > 0 }
 
+// counted reports whether it is told how many own p: then not to know who does hides nothing.
+func counted(p *Primitive) bool { return p.Kind == KindSemaphore && p.LimitHow != Unknown }
+
 // fact is how a difference between two looks is known.
 func (l *look) fact() Known {
 	if l.after.IsZero() {
@@ -66,7 +69,7 @@ func (l *look) diff(events []Event, before, after *Primitive) []Event {
 		events = l.owners(events, before, after, anew)
 	case ownersKnown(after):
 		events = l.present(events, after)
-	case ownersKnown(before):
+	case ownersKnown(before) && !counted(after):
 		events = append(events, l.ownerUnknown(before, after))
 	}
 	return l.waiters(events, l.withQueue(before), after, anew)

@@ -175,7 +175,7 @@ func (r *Row) trackUnknown(l *look, before, after *Primitive) {
 	case !read(after) || !read(before):
 	case ownersKnown(after):
 		r.endUnknown(l.at)
-	case ownersKnown(before):
+	case ownersKnown(before) && !counted(after):
 		r.beginUnknown(earliest(l.stamp()))
 	}
 }

@@ -58,8 +58,15 @@ func TestOfASemaphoreOnlyCountsAreKnown(t *testing.T) {
 	}
 	p.Close()
 	row = r.row("pool", "none", func(row *sources.Row) bool { return row.Taken == 0 })
-	if row.OwnersHow != sources.Told || row.Limit != 5 {
-		t.Errorf("nobody owns it, and that is %v; its limit is %d", row.OwnersHow, row.Limit)
+	if s := r.Hub.State(); row.StatusAt(s, s.At) != sources.StatusFree || row.Limit != 5 {
+		t.Errorf("nobody owns it, and it is %v; its limit is %d", row.StatusAt(s, s.At), row.Limit)
+	}
+	r.program().permit("pool", 5)
+	r.row("pool", "one permit", func(row *sources.Row) bool { return row.Taken == 1 })
+	for _, e := range r.Drain() {
+		if e.Kind == sources.EventOwnerUnknown {
+			t.Errorf("its owners were never known, and it says: %+v", e)
+		}
 	}
 }
 

@@ -149,8 +149,7 @@ func (t *table) primitive(r *row, at time.Time) *sources.Primitive {
 		p.Kind, p.Limit = sources.KindSemaphore, uint64(r.limit)
 		if r.limit == 0 {
 			p.LimitHow = sources.Unknown
-		}
-		if r.taken > 0 {
+		} else {
 			p.OwnersHow = sources.Unknown // only how many
 		}
 	case p.Kind == sources.KindUnknown:
