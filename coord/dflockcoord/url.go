@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"coordtop/internal/address"
 	"coordtop/internal/certs"
@@ -47,12 +46,8 @@ func parseURL(raw string) (o ClientOptions, err error) {
 		return o, errors.New("it has a path: a dflockd URL ends with its servers, as in dflockd://host:6388,host2:6388")
 	}
 	o.Secret = u.Password
-	for host := range strings.SplitSeq(u.Hosts, ",") {
-		addr, err := address.Host(host, "6388", "dflockd://host:6388")
-		if err != nil {
-			return o, err
-		}
-		o.Servers = append(o.Servers, addr)
+	if o.Servers, err = address.Hosts(u.Hosts, "6388", "dflockd://host:6388"); err != nil {
+		return o, err
 	}
 	return o, address.Parameters(u.Query, o.setParameter)
 }
@@ -60,9 +55,9 @@ func parseURL(raw string) (o ClientOptions, err error) {
 func (o *ClientOptions) setParameter(name, value string) (err error) {
 	switch name {
 	case "dial_timeout":
-		o.ConnectTimeout, err = parseTimeout(name, value)
+		o.ConnectTimeout, err = address.Timeout(name, value)
 	case "read_timeout":
-		o.AnswerTimeout, err = parseTimeout(name, value)
+		o.AnswerTimeout, err = address.Timeout(name, value)
 	case "ca", "cert", "key", "server_name":
 		if o.TLS == nil {
 			return fmt.Errorf("the parameter %q is for TLS: write dflockds instead of dflockd", name)
@@ -72,12 +67,4 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 		return fmt.Errorf("%w: of the connection there are dial_timeout, read_timeout and with dflockds ca, cert, key, server_name", ErrParameter)
 	}
 	return err
-}
-
-func parseTimeout(name, value string) (time.Duration, error) {
-	d, err := time.ParseDuration(value)
-	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("a bad %s: write it as 1500ms or 2s", name)
-	}
-	return d, nil
 }

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"coordtop/internal/address"
 	"coordtop/internal/certs"
@@ -77,19 +76,13 @@ func (o *ClientOptions) setScheme(scheme string) error {
 	return nil
 }
 
-func (o *ClientOptions) setHosts(list string) error {
+func (o *ClientOptions) setHosts(list string) (err error) {
 	port := "6379"
 	if o.Topology == Sentinel {
 		port = "26379"
 	}
-	for host := range strings.SplitSeq(list, ",") {
-		addr, err := address.Host(host, port, "redis://host:6379/0")
-		if err != nil {
-			return err
-		}
-		o.Addrs = append(o.Addrs, addr)
-	}
-	return nil
+	o.Addrs, err = address.Hosts(list, port, "redis://host:6379/0")
+	return err
 }
 
 // setPath reads db, or master, or master/db.
@@ -140,9 +133,9 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 			return errors.New("a bad protocol: it is 2 or 3")
 		}
 	case "dial_timeout":
-		o.DialTimeout, err = parseTimeout(name, value)
+		o.DialTimeout, err = address.Timeout(name, value)
 	case "read_timeout":
-		o.ReadTimeout, err = parseTimeout(name, value)
+		o.ReadTimeout, err = address.Timeout(name, value)
 	case "sentinel_user":
 		o.SentinelUser = value
 	case "sentinel_password":
@@ -157,12 +150,4 @@ func (o *ClientOptions) setParameter(name, value string) (err error) {
 			"sentinel_user, sentinel_password and with rediss ca, cert, key, server_name", ErrParameter)
 	}
 	return err
-}
-
-func parseTimeout(name, value string) (time.Duration, error) {
-	d, err := time.ParseDuration(value)
-	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("a bad %s: write it as 1500ms or 2s", name)
-	}
-	return d, nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Login decodes user[:password], which is what stands before the @.
@@ -46,6 +47,27 @@ func Host(text, usual, example string) (string, error) {
 		return "", errors.New("a bad port: it is a number from 1 to 65535")
 	}
 	return net.JoinHostPort(name, port), nil
+}
+
+// Hosts is Host for each of a list with commas.
+func Hosts(list, usual, example string) (addrs []string, err error) {
+	for text := range strings.SplitSeq(list, ",") {
+		addr, err := Host(text, usual, example)
+		if err != nil {
+			return addrs, err
+		}
+		addrs = append(addrs, addr)
+	}
+	return addrs, nil
+}
+
+// Timeout reads the value of a parameter that is a length of time above 0.
+func Timeout(name, value string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("a bad %s: write it as 1500ms or 2s", name)
+	}
+	return d, nil
 }
 
 // Parameters calls set for each parameter of a query, in their order, with its value
