@@ -2,8 +2,8 @@ package coord
 
 import "strconv"
 
-// Call is a request that a driver sends, for a person to read before it is sent. Drivers have a
-// function Wire, which takes what the request is about as a Claim.
+// Call is a request that a driver sends. A driver's method Wire returns it as a line for a
+// person to read before it is sent; the Claim says what the request is about.
 type Call uint8
 
 // The calls.
@@ -17,7 +17,7 @@ const (
 	CallMakeSpace                 // whose path is Name
 )
 
-// Quoted is data as it stands in the line of a Call; of long data only the beginning.
+// Quoted writes data for the line of a Call, of long data the beginning only.
 func Quoted(data []byte) string {
 	const most = 300
 	if len(data) > most {

@@ -46,8 +46,7 @@ func (m *Mutex) TryLock(ctx context.Context) (l *Lease, ok bool, err error) {
 }
 
 // Enqueue takes a place in the queue without waiting for the mutex. ErrUnsupported where the
-// service keeps no queue of that kind. From now until the place or its lease is over the name
-// counts as claimed.
+// service keeps no such queue. The name counts as claimed until the place or its lease is over.
 func (m *Mutex) Enqueue(ctx context.Context) (*QueuePlace, error) {
 	return m.s.enqueue(ctx, m.claim(), m.o.Wait)
 }

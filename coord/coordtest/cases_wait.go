@@ -31,8 +31,8 @@ func waitingIsTold(s *suite) {
 	}
 }
 
-// uncertainClaim: a claim that was sent, and ends by its time or with its session while the service
-// says nothing, is no miss.
+// uncertainClaim: a claim that was sent is uncertain, and not a miss, when its time or its
+// session ends before the service answers.
 func uncertainClaim(s *suite) {
 	if s.h.Freezer == nil || !s.h.FreezesQueues {
 		s.Skip("the harness cannot freeze a service's queues")

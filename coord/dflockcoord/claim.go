@@ -18,11 +18,11 @@ import (
 // graceTime is how long a claim that is given up waits for the server's last word.
 const graceTime = 1500 * time.Millisecond
 
-// againPolicy paces claims of several permits that got some of them.
+// againPolicy is the back-off of a claim of several permits that got only some of them.
 var againPolicy = backoff.Policy{Min: 50 * time.Millisecond, Max: time.Second}
 
-// place is a claim at work, on a connection of its own. Its fields belong to whoever has the
-// turn.
+// place is a claim under way, on a connection of its own. Its fields belong to the goroutine
+// that has the turn.
 type place struct {
 	s      *session
 	claim  coord.Claim
@@ -116,8 +116,8 @@ func (p *place) noted(err error) error {
 	return err
 }
 
-// linger returns a context for short requests, which ends a while after ctx does: to cut one
-// would end its connection and leave open what became of it.
+// linger returns a context for short requests, which ends a while after ctx does: cancelling
+// such a request would end its connection, and its outcome would be unknown.
 func (s *session) linger(ctx context.Context) (late context.Context, stop func()) {
 	late, cancel := context.WithCancel(s.cut)
 	stopped := spawn.OnDone(ctx, func() { _ = backoff.Sleep(late, graceTime); cancel() })
@@ -190,8 +190,7 @@ func (p *place) join(ctx context.Context) error {
 	return nil
 }
 
-// startSlice begins to wait at the place; the server is not to be asked for more than the
-// claim waits.
+// startSlice begins to wait at the place, for no longer than the claim waits.
 func (p *place) startSlice() {
 	longest := p.s.driver.options.LongestWait
 	if !p.until.IsZero() {
@@ -206,7 +205,7 @@ func (p *place) startSlice() {
 	})
 }
 
-// endSlice takes in what a slice that is done brought. An error ends the place.
+// endSlice stores the result of a slice that is over. An error ends the place.
 func (p *place) endSlice() error {
 	s := p.slice
 	p.slice, p.queued = nil, false
@@ -221,9 +220,9 @@ func (p *place) endSlice() error {
 	return nil
 }
 
-// complete makes a grant of the first permit: it gets the others, and proves that it is ours
-// where that is not sure. Nil without an error: there were not enough, or it was lost
-// meanwhile, and nothing is ours.
+// complete makes a grant of the first permit: it claims the others, and renews the first where
+// it may have run out already. Nil without an error: nothing is ours, because permits were
+// missing or the first was lost meanwhile.
 func (p *place) complete(ctx context.Context) (*grant, error) {
 	for uint64(len(p.got)) < p.claim.Permits {
 		next, ok, err := p.conn.Acquire(ctx, p.key, 0, p.lease)
@@ -328,7 +327,7 @@ func (p *place) leave(ctx context.Context) error {
 	return p.uncertainty()
 }
 
-// leaveSlice waits for the end of a slice if that is near; false: it is not.
+// leaveSlice waits for the end of a slice if that is near. It reports whether it was.
 func (p *place) leaveSlice(ctx context.Context) bool {
 	if time.Until(p.slice.until) > graceTime {
 		select {

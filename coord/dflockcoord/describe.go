@@ -9,8 +9,8 @@ import (
 	"coordtop/internal/failure"
 )
 
-// mostListed bounds the owners and the waiters of a description, of which a server only says
-// how many there are.
+// mostListed bounds the owners and the waiters of a description: the server gives their number
+// only, and it could be any.
 const mostListed = 10_000
 
 // Describe implements coord.Describer. A key that the server does not list has no owners.
@@ -53,7 +53,7 @@ func describeLock(d *coord.Description, l dflockwire.Lock) {
 	}
 }
 
-// unknown is so many owners or waiters of whom nothing is known.
+// unknown returns n owners or waiters of whom nothing is known.
 func unknown(n int) []coord.Owner {
 	var all []coord.Owner
 	for range min(n, mostListed) {

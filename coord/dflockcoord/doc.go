@@ -17,34 +17,36 @@
 // what a connection owned when it ends (unless it was started with
 // --auto-release-on-disconnect=false), so a lease whose connection ends is lost at once. The
 // server also ends a connection that sends nothing for its --read-timeout, and a lease that is
-// not renewed. So the window runs from the sending of the last answered request for as long
-// as the shorter of both, the lease and [Options].IdleCut. The lease of a claim that waited
-// began somewhen: it is renewed before it is handed out. The answer to a renewal may come
-// late; the next renewal takes it, and the connection is kept. Leases are whole seconds.
+// not renewed. So the window begins when the last answered request was sent, and lasts as long
+// as the shorter of the lease and [Options].IdleCut. The lease of a claim that waited began at
+// an unknown time during the wait, so it is renewed before it is handed out. The answer to a
+// renewal may come late: the next call of Renew takes it, and the connection is kept. Leases
+// are whole seconds.
 //
 // # Waiting
 //
 // A claim that waits takes its place with e and waits with w. Servers before 1.15 notice a
-// client that leaves while it stands in w only when its turn or its time-out comes; its lease
-// is then given on at once. A claim that is cancelled there waits for the rest of its w, if
-// that is short; else its error wraps coord.ErrUncertain. [Options].LongestWait bounds each w;
-// after that the claim joins the queue anew, at its end. A place that is enqueued and not
-// waited for keeps its connection talking, and leaves exactly. Waits are whole seconds, rounded
-// up. Several permits are claimed one after the other: the first in order, the others only as
-// long as they are free, else all are given back and claimed anew, so that two claims never
-// wait for each other; such a claim may be overtaken.
+// client that hangs up during w only when its turn or its time-out comes; what it is granted
+// then goes to the next in the queue at once. A claim that is cancelled during w waits for the
+// rest of it, if that is short; else its error wraps coord.ErrUncertain. [Options].LongestWait
+// bounds each w; after that the claim joins the queue again, at its end. A place that is
+// enqueued and not waited for pings the server, and can be left at any time without doubt.
+// Waits are whole seconds, rounded up. Several permits are claimed one after the other: the
+// first in the queue's order, each other one only if it is free at once. If one is not, all are
+// released and claimed again, so that two claims never wait for each other; such a claim may
+// be overtaken.
 //
 // # Identity and fences
 //
 // The server lists the number of the connection that owns a lock ([OwnerID]), which is our
 // identity; one listing is read after each grant of a limit of 1 to learn it. Of semaphores it
 // lists counts, so owners and waiters in a description are as many as it says, without ids.
-// From version 2.1 on the first half of a nonce is a fence; that is recognised when a session
-// opens: ping is known, stats has no signal_channels. The nonce is a secret ([NonceOf]).
+// From version 2.1 on the first half of a nonce is a fence. A session recognises such a server
+// when it opens: the server knows ping, and its stats have no signal_channels. The nonce is a secret ([NonceOf]).
 //
 // # Errors
 //
 // Refusals wrap the values of package dflockwire. A wrong auth token, a certificate, another
-// limit and a server that is no dflockd are coord.ErrRefused; a full queue, no room for
-// another key, a server that shuts down or cannot be reached pass.
+// limit and a server that is not dflockd are coord.ErrRefused. A full queue, no room for
+// another key, and a server that shuts down or cannot be reached are failures that may pass.
 package dflockcoord

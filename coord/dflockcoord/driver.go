@@ -14,8 +14,8 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// Driver is the coord.Driver of some dflockd servers. Its sessions share the connections of
-// what was abandoned, which stay open until it has run out.
+// Driver is the coord.Driver of some dflockd servers. It keeps the connections of abandoned
+// grants open until these have run out.
 type Driver struct {
 	dialers []dflockwire.Dialer
 	options Options
@@ -89,7 +89,8 @@ func look(ctx context.Context, dialer dflockwire.Dialer) (server, error) {
 	return s, classify(err)
 }
 
-// Close implements coord.Driver: what was abandoned and has not yet run out is given away.
+// Close implements coord.Driver. It closes the connections of abandoned grants, with which the
+// server releases those.
 func (d *Driver) Close(context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -124,8 +125,8 @@ func (d *Driver) serverOf(key string) (int, error) {
 	return n, nil
 }
 
-// keyOf is what a claim is about at the server. It finds what this backend does not have,
-// before anything is sent.
+// keyOf is the key of a claim. It refuses claims that this backend cannot make, before anything
+// is sent.
 func keyOf(c coord.Claim) (dflockwire.Key, error) {
 	k := dflockwire.Key{Name: c.Name, Semaphore: c.Kind == coord.KindSemaphore, Limit: 1}
 	switch {

@@ -12,7 +12,7 @@ import (
 
 var errSessionOver = fmt.Errorf("the session was closed: %w", coord.ErrClosed)
 
-// classify joins what the core branches on.
+// classify joins an error with the sentinel that the core branches on.
 func classify(err error) error {
 	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
 	switch {
@@ -26,7 +26,7 @@ func classify(err error) error {
 	return err
 }
 
-// unanswered reports whether it is open what became of a request: there was no answer to it.
+// unanswered reports whether a request had no answer, so that it may have been executed.
 func unanswered(err error) bool {
 	for _, e := range []error{dflockwire.ErrHungUp, dflockwire.ErrSilent, dflockwire.ErrClosed, dflockwire.ErrProtocol} {
 		if errors.Is(err, e) {

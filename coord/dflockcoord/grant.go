@@ -32,8 +32,8 @@ type grant struct {
 	renewal *renewal // under way
 }
 
-// renewal is a request to renew. It outlives the call that began it: an answer that comes
-// late is as good, and to ask again on the same connection would bring none sooner.
+// renewal is a request to renew. It outlives the call that began it: a late answer is valid
+// too, and a second request on the same connection would not be answered sooner.
 type renewal struct {
 	done   chan struct{}
 	window coord.Window
@@ -54,7 +54,8 @@ func NonceOf(g coord.Grant) string {
 	return ""
 }
 
-// windowOf is what a request that was sent at asked, and was answered with this lease, proves.
+// windowOf is the trust that follows from a request that was sent at asked and answered with
+// this lease.
 func (s *session) windowOf(asked time.Time, lease time.Duration) coord.Window {
 	o := s.driver.options
 	valid := min(lease, o.IdleCut)
@@ -100,8 +101,8 @@ func (g *grant) lost(err error) bool {
 	return first
 }
 
-// watch ends the grant with its connection: the server gives away what that owned. Where it
-// does not, or has not noticed, it is told over another connection.
+// watch ends the grant with its connection: the server releases what that owned. In case it
+// does not, or has not noticed, the grant is also released over another connection.
 func (g *grant) watch() {
 	select {
 	case <-g.Done():
@@ -166,8 +167,7 @@ func (g *grant) renew(r *renewal) {
 	}
 }
 
-// renewAll renews each permit. What it returns began with the first and lasts as long as the
-// shortest.
+// renewAll renews each permit. It returns the earliest beginning and the shortest lease.
 func renewAll(ctx context.Context, conn *dflockwire.Conn, k dflockwire.Key, nonces []string, lease time.Duration) (first dflockwire.Granted, err error) {
 	for i, nonce := range nonces {
 		got, err := conn.Renew(ctx, k, nonce, lease)
@@ -182,8 +182,8 @@ func renewAll(ctx context.Context, conn *dflockwire.Conn, k dflockwire.Key, nonc
 	return first, nil
 }
 
-// Release implements coord.Grant. When the session closes at the same time it is the session
-// that gives it back.
+// Release implements coord.Grant. If the session closes at the same time, the session releases
+// the grant.
 func (g *grant) Release(ctx context.Context) error {
 	ctx, leave, err := g.s.Enter(ctx)
 	if err != nil {

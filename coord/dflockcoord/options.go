@@ -56,8 +56,8 @@ func (o ClientOptions) Dialers() ([]dflockwire.Dialer, error) {
 
 // Options are how a driver uses the servers. The zero value is usable.
 type Options struct {
-	// Lease is what sessions get that wish for no TTL. 0: the server's default, 33 s if that
-	// was not changed.
+	// Lease is the lease of sessions that ask for no TTL. 0: the server's default, 33 s unless
+	// it was changed.
 	Lease time.Duration
 	// RenewRatio is the part of the window after which a lease is renewed. 0: 0.5. A core with
 	// less room for a second try renews earlier.
@@ -74,7 +74,7 @@ type Options struct {
 	OnLost func(key, nonce string, cause error)
 }
 
-// Caps is what a server can do, as far as that is known before one is met.
+// Caps is what every dflockd server can do; a session may know more of its own server.
 func (o Options) Caps() coord.Caps {
 	return coord.Caps{Mutex: true, Semaphore: true, Election: true, FIFO: true}
 }

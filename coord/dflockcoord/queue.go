@@ -33,7 +33,7 @@ func (s *session) Enqueue(caller context.Context, c coord.Claim) (coord.Place, e
 	return p, nil
 }
 
-// keep tends the place while nobody waits at it.
+// keep keeps the place alive while no Wait runs.
 func (p *place) keep() {
 	for backoff.Sleep(p.life, p.pace()) == nil {
 		select {
@@ -48,7 +48,8 @@ func (p *place) keep() {
 	}
 }
 
-// pace is often enough for the server's idle cut and for the lease of a place that was served.
+// pace is the pause between two calls of tend: short enough for the server's idle cut and for
+// the lease of a place that was served.
 func (p *place) pace() time.Duration {
 	pace := p.s.driver.options.IdleCut
 	if p.lease > 0 {
@@ -57,8 +58,8 @@ func (p *place) pace() time.Duration {
 	return pace / 4
 }
 
-// tend keeps the connection talking and what was granted owned. What fails shows when somebody
-// waits.
+// tend pings the server, or renews what was granted meanwhile. The next Wait returns an error
+// of it.
 func (p *place) tend() {
 	ctx, cancel := context.WithTimeout(p.life, graceTime)
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// session is what claims share: a TTL and what is known of the servers. They know no session
-// of ours, so nothing but Close and Abandon ends one.
+// session is what claims share: a TTL and what is known of the servers. A server knows no
+// sessions, so only Close and Abandon end one.
 type session struct {
 	*lifetime.Session[claimed]
 	driver    *Driver
@@ -21,7 +21,7 @@ type session struct {
 	ttl       time.Duration // 0: the server's default
 	observers []*observer   // one for each server
 
-	cut  context.Context // ends when nothing more is asked
+	cut  context.Context // ends when no request may be sent any more
 	stop context.CancelFunc
 }
 
@@ -29,7 +29,7 @@ type session struct {
 type claimed interface {
 	finish(cause error) bool // false: it was over before
 	giveBack(ctx context.Context) error
-	detach() // asks for nothing
+	detach() // sends nothing
 }
 
 var (
@@ -87,7 +87,7 @@ func (s *session) Abandon() {
 	s.over()
 }
 
-// over joins everything.
+// over ends the connections and joins every goroutine.
 func (s *session) over() {
 	s.Wait()
 	s.stop()
@@ -97,7 +97,7 @@ func (s *session) over() {
 	s.Finish(errSessionOver)
 }
 
-// observer is a connection to one server for looking.
+// observer is a connection to one server that only reads.
 type observer struct {
 	dialer dflockwire.Dialer
 	turn   chan struct{} // holds one element while somebody uses conn
@@ -132,7 +132,7 @@ func (o *observer) stats(ctx context.Context) (dflockwire.Stats, error) {
 	}
 }
 
-// hangUp is for when nobody looks any more.
+// hangUp ends the connection.
 func (o *observer) hangUp() {
 	if o.conn != nil {
 		o.conn.Close()

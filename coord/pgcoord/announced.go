@@ -39,9 +39,9 @@ func (m Announced) Note(pid uint32, a Announcement) {
 	m[pid] = announcedData{key: a.Key, data: a.Data}
 }
 
-// Data is the data of a session that its name has no room for, if the session announced it:
-// what it announced must shorten to the very name it has. The name need not be one of ours, and
-// the announcement need not be true.
+// Data is the data of a session whose name has no room for it, if the session announced it. The
+// announced data must shorten to exactly the name that the session has. The name need not be one
+// of ours, and the announcement need not be true.
 func (m Announced) Data(key Key, pid uint32, name string) ([]byte, bool) {
 	a, ok := m[pid]
 	if !ok || a.key != key.String() {

@@ -2,7 +2,7 @@ package pgcoord
 
 import "maps"
 
-// connections are those whose end somebody waits for at last, who also guards them.
+// connections are those that must be joined in the end. The type that has them locks them.
 type connections map[*connection]struct{}
 
 // add drops those that have ended, so that there are few.

@@ -66,8 +66,8 @@ var numberedUUID = regexp.MustCompile(`^([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0
 // shortestName is the length in bytes of the shortest part of a value that can be a name.
 const shortestName = 3
 
-// ownerPart is the part of a value that says whose it is: what stays the same as long as one
-// owner renews it. It is the whole value where nothing else would be left.
+// ownerPart is the part of a value that identifies its owner: the part that renewals by one
+// owner leave as it is. If that would be nothing, it is the whole value.
 func ownerPart(raw []byte) []byte {
 	if m := numberedUUID.FindSubmatch(raw); m != nil {
 		return m[1]

@@ -66,8 +66,8 @@ func answerError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage
 }
 
 // failureError is answerError for the failure of a whole stream, where some statuses mean
-// something else: there may be fewer sessions soon, and a missing node cannot be waited for. That
-// the service does not find the node for a session does not prove that the node does not exist.
+// something else: there may be fewer sessions soon, and a missing node cannot be waited for. NOT_FOUND
+// as the answer to a session does not prove that the node does not exist.
 func failureError(code Ydb.StatusIds_StatusCode, issues []*Ydb_Issue.IssueMessage) error {
 	err := newStatusError(code, issues)
 	switch code {

@@ -168,7 +168,7 @@ func (w *watches) sendOneLocked(e *watched) {
 	w.s.addLocked(r)
 }
 
-// answeredLocked takes in the answer to an arming describe. since is not zero where it answers a
+// answeredLocked stores the answer to an arming describe. since is not zero where it answers a
 // watch that fired.
 func (w *watches) answeredLocked(e *watched, r *request, since time.Time) {
 	w.asking--

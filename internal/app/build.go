@@ -84,9 +84,9 @@ func (p *program) secrets(ctx context.Context, c config.Config) error {
 	return nil
 }
 
-// unusable reports by key what would keep a source from being connected, as far as that can be
-// found out without connecting and without running a password command, and is not found out
-// when the file is read.
+// unusable reports by key what would keep a source from being connected: problems that reading
+// the file does not find, and that show without connecting and without running a password
+// command.
 func (p *program) unusable(ctx context.Context, s config.Source) map[string]error {
 	wrong := map[string]error{}
 	if err := s.Secret().Check(ctx, p.env.Lookup); err != nil {

@@ -27,7 +27,7 @@ type Backend struct {
 	Variables []Variable
 }
 
-// Docs is how people are told of a backend.
+// Docs describes a backend for people.
 type Docs struct {
 	Example string // a URL to start with, without a password
 	Select  string // what to add to a URL where nothing was found

@@ -47,8 +47,8 @@ func (p *places) problem(path, text string) Problem {
 	return Problem{Line: p.at[near].line, Column: p.at[near].column, Path: p.show(path), Text: text}
 }
 
-// show returns a path without the keys that the person made up, as those of labels: what is
-// wrong with a key or below it is told by its line, since it may be a secret in the wrong place.
+// show returns a path without the keys that the person made up, as those of labels. Such a key
+// may be a secret in the wrong place, so a problem with it is reported by its line only.
 func (p *places) show(path string) string {
 	if s, ok := p.shown[path]; ok {
 		return s

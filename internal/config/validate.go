@@ -72,8 +72,8 @@ func (v *validator) names(source string, list map[string]string, all []Source) {
 	}
 }
 
-// try reports at a path what the backend says of a source that has only what stands there. So
-// one mistake does not hide another. What was found wrong there before is not tried.
+// try has the backend check a source that has only the value at a path, and reports the problem
+// there. So one mistake does not hide another. A path with a problem is not tried again.
 func (v *validator) try(b *Backend, path string, s Source, names map[string]string) {
 	if b == nil || b.NotYet() || v.reported(path) {
 		return

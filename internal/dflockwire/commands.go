@@ -46,7 +46,7 @@ func (k Key) command(verb string) string {
 	return verb
 }
 
-// limit is what stands before a lease.
+// limit writes the limit of a semaphore, which a command has before the lease.
 func (k Key) limit() string {
 	if k.Semaphore {
 		return strconv.Itoa(k.Limit) + " "
@@ -83,8 +83,8 @@ func lease(d time.Duration) string {
 	return strconv.FormatInt(Seconds(d), 10)
 }
 
-// Acquire claims a key, or a permit, and waits for it at the server for at most so long, in
-// whole seconds; ok is false when that was not enough.
+// Acquire claims a key, or a permit, and waits for it at the server for at most the given time,
+// in whole seconds; ok is false when that was not enough.
 func (c *Conn) Acquire(ctx context.Context, k Key, wait, length time.Duration) (g Granted, ok bool, err error) {
 	argument := fmt.Sprintf("%d %s%s", Seconds(wait), k.limit(), lease(length))
 	return c.granted(c.ask(ctx, c.waiting(wait), k.command("l"), k.Name, strings.TrimSpace(argument)))
@@ -122,7 +122,7 @@ func (c *Conn) granted(fields []string, sent time.Time, err error) (Granted, boo
 	return Granted{Nonce: fields[1], Lease: length, Asked: sent}, true, nil
 }
 
-// broken ends a connection on which something else than a dflockd answers.
+// broken ends a connection whose server is not dflockd.
 func (c *Conn) broken(what string) error {
 	err := unexpected("the answer to " + what)
 	c.end(err)
@@ -134,9 +134,9 @@ func seconds(text string) (time.Duration, bool) {
 	return time.Duration(n) * time.Second, err == nil && n > 0 && n <= mostSeconds
 }
 
-// Renew lets a lease begin anew; ErrRejected says that nothing is owned with this nonce. Its
-// answer may take as long as the lease: an earlier end of ctx ends the connection, and with
-// that what is owned.
+// Renew starts a lease anew; ErrRejected: nothing is owned with this nonce. The answer may take
+// as long as the lease. If ctx ends before it, the connection ends, and the server releases what
+// that owns.
 func (c *Conn) Renew(ctx context.Context, k Key, nonce string, length time.Duration) (Granted, error) {
 	fields, sent, err := c.ask(ctx, cmp.Or(length, c.patience), k.command("n"), k.Name, nonce+" "+lease(length))
 	if err != nil {

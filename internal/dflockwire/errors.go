@@ -68,10 +68,10 @@ var (
 	ErrInvalid = errors.New("cannot be sent")
 )
 
-// unexpected is the error about an answer that is not shown: it may hold a nonce.
+// unexpected is the error about an answer. It does not repeat the answer, which may hold a nonce.
 func unexpected(what string) error { return fmt.Errorf("%s: %w", what, ErrProtocol) }
 
-// connectError says in words for people why there is no connection.
+// connectError writes for people why there is no connection.
 func connectError(addr string, err error) error {
 	why := err
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
@@ -83,7 +83,7 @@ func connectError(addr string, err error) error {
 	return failure.Sentence(fmt.Sprintf("cannot connect to %s: %v", addr, why), err, why)
 }
 
-// hungUp makes one of what the end of a connection can look like.
+// hungUp turns the different errors of a connection's end into ErrHungUp.
 func hungUp(err error) error {
 	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
 		if errors.Is(err, end) {

@@ -68,7 +68,7 @@ func (c *Conn) Stats(ctx context.Context) (Stats, error) {
 	return s, nil
 }
 
-// parseStats refuses what no server lists: numbers below 0, a listing without connections.
+// parseStats refuses listings that no server sends: negative numbers, or no connections.
 func parseStats(object []byte) (s Stats, err error) {
 	s.Connections = -1
 	ok := json.Unmarshal(object, &s) == nil && s.Connections >= 0

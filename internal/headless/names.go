@@ -83,8 +83,8 @@ func called(list []*sources.Row, name string) []*sources.Row {
 	return aliased
 }
 
-// checkNames reports a name that no row has, and one that several have. Of a source that was not
-// read in full it is not known what it lacks, and missing reports that.
+// checkNames reports a name that no row has, and one that several have. A source that was not
+// read in full may have the name all the same; missing reports such a source.
 func checkNames(s *sources.State, list []*sources.Row, names []string) error {
 	for i, name := range names {
 		if isSource(s, name) {

@@ -66,10 +66,10 @@ type watcher struct {
 	o         WatchOptions
 	buf       bytes.Buffer
 	spaces    spaces
-	unchecked []int // the names of which it is not known yet whether something has them
+	unchecked []int // the names that may be missing: their sources are not listed yet
 }
 
-// doubt says once, when its source was listed, of each name that nothing bears it yet, and which
+// doubt warns once of each name that no row of its listed source has, and suggests the one that
 // was probably meant.
 func (w *watcher) doubt(s *sources.State) {
 	w.unchecked = slices.DeleteFunc(w.unchecked, func(i int) bool {

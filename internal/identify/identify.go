@@ -85,10 +85,10 @@ func ask(ctx context.Context, addr string, question []byte) []byte {
 	return answer[:1+more]
 }
 
-// WhileConnecting connects, and finds out what listens at addr where that fails strangely, or
-// takes longer than a second. Is it of another kind than want, the connect is called off and
-// other says of which; else err is that of connect. addr "": nothing is asked. What connect
-// makes may live as long as ctx.
+// WhileConnecting calls connect. If that fails with a strange error, or takes longer than a
+// second, it asks the server at addr what it is. If the server is of another kind than want,
+// connect is cancelled and other is that kind; else err is the error of connect. addr "": the
+// server is not asked. A connection that connect makes may live as long as ctx.
 func WhileConnecting(ctx context.Context, addr string, want Product, strange func(error) bool, connect func(context.Context) error) (other Product, err error) {
 	if addr == "" {
 		return Unknown, connect(ctx)

@@ -63,7 +63,7 @@ type departure struct {
 	gap  sources.Interval
 }
 
-// update works in what was seen. It is true when a new owner is there.
+// update stores what was seen. It reports whether there is a new owner.
 func (d *departure) update(row *sources.Row, events []sources.Event) bool {
 	for i := range events {
 		e := &events[i]

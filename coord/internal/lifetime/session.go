@@ -8,8 +8,8 @@ import (
 	"coordtop/internal/spawn"
 )
 
-// Session is what a driver's session has under way: calls, goroutines and grants. Once it is
-// shut there come no more. Its Life is for the driver to end, when all is over.
+// Session is what a driver's session has under way: calls, goroutines and grants. After Shut no
+// more are admitted. The driver ends its Life when all of them are over.
 type Session[G comparable] struct {
 	*Life
 	open  context.Context // ends with Shut

@@ -88,8 +88,8 @@ func on(act func(func(*model)), key string, f func(*model, *entry) error) error 
 	return err
 }
 
-// Own makes nobody's connection the owner of a free lock, or of a permit of a semaphore of
-// this limit, and returns the nonce. Limits of the server are not looked at.
+// Own makes connection 0, which is nobody's, the owner of a free lock, or of a permit of a
+// semaphore of this limit, and returns the nonce. It ignores the limits of the server.
 func (s *Server) Own(key string, limit int, lease time.Duration) (nonce string, err error) {
 	s.step(func(m *model) {
 		k := entryKey{limit > 1 && m.options.Newer.Namespaces, key}

@@ -81,8 +81,8 @@ func (m *model) full(e *entry) bool {
 	return m.options.MaxWaiters > 0 && len(e.queue) >= m.options.MaxWaiters
 }
 
-// await lets a client wait for a grant, in the queue at the end of which it may have to
-// stand first.
+// await lets a client wait for a grant. A client that is not in the queue yet joins it at its
+// end.
 func (m *model) await(c *client, e *entry, w *waiter, patience time.Duration, joins bool) {
 	if joins {
 		e.queue = append(e.queue, w)

@@ -61,7 +61,7 @@ func (c *conn) deliver(a answer) {
 	}
 }
 
-// step lets f work on the model, unless that is no more.
+// step calls f with the model, unless a restart has replaced that.
 func (c *conn) step(f func()) {
 	c.server.step(func(m *model) {
 		if m == c.model {
@@ -98,7 +98,7 @@ func (c *conn) writeUntilEnd() {
 	}
 }
 
-// writeRest writes what the model answered to nothing that was asked, if it did.
+// writeRest writes an answer that the model gave without a request, if there is one.
 func (c *conn) writeRest() {
 	for {
 		select {

@@ -33,8 +33,8 @@
 //     too long closes it.
 //   - Entries of stats come in any order.
 //
-// What later releases changed is switched on one by one with Newer; Since1_16 and Since2_1
-// are two of them as a whole. Signals, the HTTP interface and clusters do not exist here.
+// Newer switches on, one by one, what later releases changed; Since1_16 and Since2_1 are the
+// changes up to those two releases. Signals, the HTTP interface and clusters do not exist here.
 //
 // # Virtual time
 //

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// faults are what a test wants to go wrong, and the commands that arrived, all by command as
-// it stands on the wire; "" means any.
+// faults are what a test wants to go wrong, and counts of the commands that arrived. Both are
+// kept by command as it is on the wire; "" means any.
 type faults struct {
 	received map[string]int
 	losses   map[string]int
@@ -110,8 +110,8 @@ func (s *Server) Restart() {
 	s.network.restart()
 }
 
-// Shutdown is SIGTERM: who waits is turned away, no connection is accepted any more, and those
-// that are there are served until ShutdownTimeout.
+// Shutdown is SIGTERM: claims that wait are refused, no connection is accepted any more, and
+// those that are open are served until ShutdownTimeout.
 func (s *Server) Shutdown() {
 	s.network.mu.Lock()
 	s.network.refusing = true

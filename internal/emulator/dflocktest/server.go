@@ -115,7 +115,7 @@ func (s *Server) encrypt(w *wireConn) net.Conn {
 	return tls.Server(w, s.options.TLS)
 }
 
-// step lets f work on the model at the present time.
+// step calls f with the model at the present time.
 func (s *Server) step(f func(*model)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -50,8 +50,8 @@ func (n *network) restart() {
 	}
 }
 
-// wireConn is one connection. What is on its way when the network begins to hang is kept and
-// arrives, in order, when that ends.
+// wireConn is one connection. Bytes that are on their way when the network begins to hang are
+// kept, and arrive in order when that ends.
 type wireConn struct {
 	net.Conn
 	network *network
