@@ -13,11 +13,11 @@ type Conn interface {
 	Close()
 }
 
-// Connector is what is the same in the Sources of every kind of server: a Source that embeds
-// one has its Connect, Next and Close.
+// Connector is the part that the Sources of every kind of server share: a Source that embeds one
+// has its Connect, Next and Close.
 type Connector struct {
 	Product identify.Product // what it connects to
-	Address string           // host:port, where a server that answers strangely is asked what it is; "": it is not
+	Address string           // host:port of the server, which is asked what it is when it answers strangely; "": it is not asked
 
 	// Dial connects, and starts the goroutines that Close of the Conn joins. ctx bounds the
 	// connecting only; the Conn may keep its values.

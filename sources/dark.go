@@ -72,8 +72,8 @@ func withDarkEnd(list []Dark, to time.Time) []Dark {
 	return list
 }
 
-// unseen adds a stretch that is over, to the last one where they meet. When the row was seen to be
-// free it was seen.
+// unseen adds a stretch that is over, to the last one where they meet. A time at which the row
+// was seen to be free is not part of it.
 func (r *Row) unseen(from, to time.Time) {
 	from = later(from, r.Nobody.At)
 	var list []Dark
@@ -92,7 +92,7 @@ func (r *Row) unseen(from, to time.Time) {
 	r.unknown = &darkList{withDarkEnd(withDark(list, from), to)}
 }
 
-// beginUnknown begins a stretch in which the owners of the row cannot be told, unless one lasts.
+// beginUnknown begins a stretch in which the owners of the row are unknown, unless one lasts.
 func (r *Row) beginUnknown(from time.Time) {
 	var list []Dark
 	if r.unknown != nil {

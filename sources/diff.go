@@ -26,7 +26,7 @@ func read(p *Primitive) bool { return p != nil && !p.At.IsZero() }
 // ownersKnown says whether the list of owners can be believed, an empty one included.
 func ownersKnown(p *Primitive) bool { return p.OwnersHow != Unknown || len(p.Owners) > 0 }
 
-// counted reports whether it is told how many own p: then not to know who does hides nothing.
+// counted reports whether the number of owners is told. Then unknown owners hide no change.
 func counted(p *Primitive) bool { return p.Kind == KindSemaphore && p.LimitHow != Unknown }
 
 // fact is how a difference between two looks is known.
@@ -117,7 +117,7 @@ func (l *look) found(before *Primitive) bool {
 	return !read(before) || !before.Absent && !ownersKnown(before)
 }
 
-// first is an event about what was so when we first looked.
+// first is an event about the state at the first look.
 func (l *look) first(kind EventKind, p *Primitive, how Known) Event {
 	e := l.event(kind, p)
 	if e.After, e.How = (time.Time{}), how; p.Absent || how == Unknown {

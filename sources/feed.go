@@ -213,7 +213,7 @@ func (m *model) refused(sc *scope, err error) {
 	sc.feed.outage.isNews(err) // it has been told
 }
 
-// alive takes in that the scope's server answered.
+// alive records that the scope's server answered.
 func (m *model) alive(sc *scope) {
 	was, now := sc.Health, m.at
 	sc.Health, sc.Alive, sc.answered, sc.err, sc.outage = HealthLive, now.Wall, now.Mono, nil, outage{}
@@ -227,8 +227,8 @@ func (m *model) alive(sc *scope) {
 	}
 }
 
-// beginDark begins a stretch that was not observed, unless one lasts. Before anything was
-// answered there is nothing to be missed.
+// beginDark begins a stretch that was not observed, unless one lasts. Before the first answer
+// nothing can be missed.
 func (sc *scope) beginDark(from time.Time) {
 	if !sc.dark && !from.IsZero() {
 		sc.dark = true

@@ -58,8 +58,8 @@ func (h *Hints) wake() {
 	}
 }
 
-// Changed returns the channel that is closed by the next Focus or Refresh. Whoever waits for
-// it takes it before reading the rest, so that no change in between is missed.
+// Changed returns the channel that is closed by the next Focus or Refresh. A caller that waits
+// must get the channel before it reads the hints, so that no change in between is missed.
 func (h *Hints) Changed() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,7 +69,7 @@ func (h *Hints) Changed() <-chan struct{} {
 	return h.changed
 }
 
-// OnScreen is the focus of now.
+// OnScreen is the present focus.
 func (h *Hints) OnScreen() OnScreen {
 	if s := h.screen.Load(); s != nil {
 		return *s
@@ -77,7 +77,7 @@ func (h *Hints) OnScreen() OnScreen {
 	return OnScreen{}
 }
 
-// Refreshed reports whether there was a Refresh since served, which it brings up to date.
+// Refreshed reports whether there was a Refresh since served, and sets served to now.
 func (h *Hints) Refreshed(served *uint64) bool {
 	n := h.refreshes.Load()
 	more := n != *served

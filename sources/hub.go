@@ -57,7 +57,7 @@ func (h *Hub) enter(f *feed, in *Input) {
 	h.changedLocked(in.At, h.enterLocked(f, in))
 }
 
-// enterLocked is the only door to the model: whatever passes it is recorded. It returns how
+// enterLocked is the only way to change the model: every Input is recorded here. It returns how
 // soon that must be published; publishing is an Input of its own.
 func (h *Hub) enterLocked(f *feed, in *Input) urgency {
 	u := h.model.apply(f, in)

@@ -120,7 +120,7 @@ func (l *ScopedLink) Answered(scope string) {
 	l.Link.Answered()
 }
 
-// Next is Link.Next, but that only those scopes are alive that answered.
+// Next is Link.Next, with only those scopes alive that answered.
 func (l *ScopedLink) Next(ctx context.Context) (Change, error) {
 	c, err := l.Link.Next(ctx)
 	if err != nil {

@@ -60,7 +60,7 @@ const NoLimit = ^uint64(0)
 type Primitive struct {
 	Ref
 	Kind      Kind
-	LimitHow  Known // Inferred where that it is a lock at all follows from its name only: see Guessed
+	LimitHow  Known // Inferred where only the name suggests that it is a lock: see Guessed
 	OwnersHow Known // Told with no Owners: nobody owns it; Unknown with no Owners: we cannot tell
 	AliasHow  Known // of Alias: Told where the configuration or the server says so, Inferred where only the number does
 
@@ -102,8 +102,8 @@ type Owner struct {
 	Program            Program       // 0: not known, its label stands for it
 	Lease              time.Duration // full length; 0: unknown
 
-	// Since is left unknown by a source that is not told it: the Hub fills in what it saw.
-	// The same holds for Renewed. Expires should carry the doubt of its reading: the
+	// Since may be left unknown by a source that is not told it: the Hub then fills in what it
+	// saw. The same holds for Renewed. Expires should carry the doubt of its reading: the
 	// lease ends in (After, At], where a remainder was told between sending and receiving.
 	Since, Expires, Renewed Stamp
 
@@ -112,7 +112,7 @@ type Owner struct {
 	Guard string // what compare-and-act compares; "" where the backend has none
 }
 
-// Program stands for what people take for one owner across its sessions: the same program on
+// Program identifies what people see as one owner across its sessions: the same program on
 // the same host has the same letter and colour, though each of its connections is an owner,
 // and a term, of its own.
 type Program uint32
@@ -165,7 +165,7 @@ type Attr struct {
 	Odd        bool // it is worth a look
 }
 
-// Idle is how an owner is told to do nothing while it owns.
+// Idle says whether, and how, an owner does nothing while it owns.
 type Idle uint8
 
 // The ways to be idle.
@@ -180,12 +180,12 @@ func (p *Primitive) Limited() bool {
 	return p.Kind == KindSemaphore && p.LimitHow != Unknown && p.Limit > 0 && p.Limit != NoLimit
 }
 
-// Guessed reports whether that it is a lock at all follows from its name only: nobody named
-// it, and its value is of no known library.
+// Guessed reports whether only the name suggests that this is a lock: nobody named it in the
+// configuration, and its value is of no known library.
 func (p *Primitive) Guessed() bool { return p.LimitHow == Inferred }
 
-// MaybeMisspelt asks whether an election has another name: it exists only while somebody leads
-// it, and nobody does. "": the server has the name, or that is not known.
+// MaybeMisspelt is a sentence that asks whether an election has another name: it exists only
+// while it has a leader, and has none. "": the server has the name, or may have it.
 func (p *Primitive) MaybeMisspelt() string {
 	if p.Kind != KindElection || p.ForgetAfter == 0 || len(p.Owners) > 0 || p.Queue.Len > 0 || !ownersKnown(p) {
 		return ""

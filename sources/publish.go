@@ -137,7 +137,7 @@ func (h *Hub) publisher() error {
 	}
 }
 
-// runDue does what is due and returns how long nothing else will be.
+// runDue applies what is due and returns how long nothing else will be due.
 func (h *Hub) runDue() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()

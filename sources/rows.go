@@ -70,7 +70,7 @@ func (h *Hub) forgetLocked(now Instant) {
 	}
 }
 
-// completeEvents completes events by what the row knows beyond the last look: how long nobody
+// completeEvents completes events with what the row knows beyond the last look: how long nobody
 // owned it, of which nothing counts as observed that lies in dark; who owned it before; and
 // whether it was lost.
 func (r *Row) completeEvents(events []Event, dark []Dark, t Thresholds) {
@@ -169,7 +169,7 @@ func (r *Row) update(l *look, events []Event, before, after *Primitive) {
 	r.trackUnknown(l, before, after)
 }
 
-// trackUnknown notes since when, and until when, it could not be told who owns the row.
+// trackUnknown records the stretches in which the owners of the row were unknown.
 func (r *Row) trackUnknown(l *look, before, after *Primitive) {
 	switch {
 	case !read(after) || !read(before):

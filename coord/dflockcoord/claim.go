@@ -220,8 +220,8 @@ func (p *place) endSlice() error {
 	return nil
 }
 
-// complete makes a grant of the first permit: it claims the others, and renews the first where
-// it may have run out already. Nil without an error: nothing is ours, because permits were
+// complete makes a grant of the first permit: it claims the others, and renews all if the
+// first may have run out already. Nil without an error: nothing is ours, because permits were
 // missing or the first was lost meanwhile.
 func (p *place) complete(ctx context.Context) (*grant, error) {
 	for uint64(len(p.got)) < p.claim.Permits {

@@ -87,7 +87,7 @@ func (s *session) Abandon() {
 	s.over()
 }
 
-// over ends the connections and joins every goroutine.
+// over joins every goroutine and ends the connections.
 func (s *session) over() {
 	s.Wait()
 	s.stop()

@@ -4,35 +4,35 @@
 // # Servers
 //
 // Each server of Options.Client is a scope, and the space of its rows, named host:port. It
-// has one connection, a pace and pauses of its own. One that cannot be read is stale with its
-// reason (Change.Down) while the others are read on; where none is left and one cannot be
-// connected again, the link ends with that reason. Clients choose the server of a key by its hash and by their order of the servers
-// (dflockwire.Shard); a key found on another one than that of our order is said to be in the wrong
-// place: some client has another list.
+// has one connection, a pace and pauses of its own. One that cannot be read is stale with the
+// reason (Change.Down) while the others are still read. When none is left and one cannot be
+// connected again, the link ends with the reason. Clients choose the server of a key by its
+// hash and their list of servers (dflockwire.Shard). A key on another server than our list
+// gives is flagged: some client has another list.
 //
-// # What stats tells, and what follows
+// # What stats says, and what follows
 //
 // Of a lock: the id of the connection that owns it, what is left of its lease, and how many
-// wait. From what is left follows when the lease ends, as exactly as the question took; an
-// end that moved is a renewal between two looks. The length of a lease is a whole number of
-// seconds: it is known once only one fits to what was seen of its renewals. Who waits, nobody is told.
+// wait. The rest of the lease gives its end, within the time that the request took; an end that
+// moved is a renewal between two looks. A lease is a whole number of seconds long: the length is
+// known once only one fits to the renewals that were seen. The server does not say who waits.
 //
-// Of a semaphore: its limit, and how many permits are owned and waited for. Who owns them is
+// Of a semaphore: its limit, and how many permits are owned and waited for. Its owners are
 // unknown, which is not "nobody".
 //
 // A key that nobody uses is listed as idle, and not at all after a minute: both are free. A
 // lease of 0 s has run out and is not swept yet: its owner still owns.
 //
-// A connection may give a lock back and take it again between two looks: that is seen as a
-// renewal. Whether an owner gave its lock back, hung up or was cut off for being silent too
-// long is told nowhere.
+// A connection may release a lock and acquire it again between two looks: that looks like a
+// renewal. The server does not say whether an owner released its lock, hung up, or was cut off
+// for being silent too long.
 //
 // # Restart
 //
-// Everything is in the server's memory and ids of connections begin at 1 again. A connection of
-// ours that broke, and after it a listing in which keys are missing that no server forgets so
-// soon, or in which several owners changed to ids lower than all before, is a restart
-// (inferred); a key that is as it would have been without it shows that there was none.
+// A restarted server has lost everything, and ids of connections begin at 1 again. A restart is
+// inferred when our connection broke and the next listing lacks keys that a server does not
+// forget so soon, or has several owners whose ids are lower than all before. A key that has
+// stayed as it was shows that there was no restart.
 //
 // # Pace and cost
 //
@@ -43,5 +43,5 @@
 //
 // # Versions
 //
-// No server tells its version. It follows from what it answers: see versionOf.
+// No server says which version it is. The version follows from its answers: see versionOf.
 package dflocksource

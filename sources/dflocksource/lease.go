@@ -6,7 +6,7 @@ import (
 	"coordtop/sources"
 )
 
-// lease is that of an owner, seen from outside.
+// lease is the lease of an owner, as far as it can be seen from outside.
 type lease struct {
 	owner             uint64
 	from, to          time.Time     // it ends in between
@@ -14,11 +14,12 @@ type lease struct {
 	renewed           sources.Stamp
 }
 
-// jitter is by how much two readings of one end may differ, beside the time that they took.
+// jitter is the most by which two readings of one end may differ, besides the time they took.
 const jitter = 10 * time.Millisecond
 
-// moved reports whether a reading, that the lease ends between from and to, is of another end
-// than the last reading. A reading of the same end takes its place: two clocks drift apart.
+// moved reports whether the lease has another end than at the last reading. The new reading says
+// that it ends between from and to. A reading of the same end replaces the last one, since the
+// two clocks drift apart.
 func (l *lease) moved(from, to time.Time) bool {
 	if from.After(l.to.Add(jitter)) || to.Before(l.from.Add(-jitter)) {
 		return true
@@ -39,7 +40,7 @@ func (l *lease) learn(after, before time.Time) {
 	l.shortest, l.longest = max(l.shortest, shortest), min(l.longest, longest)
 }
 
-// length is that of the lease; 0: not known.
+// length is the length of the lease; 0: not known.
 func (l *lease) length() time.Duration {
 	if l.shortest != l.longest {
 		return 0

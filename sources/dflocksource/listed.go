@@ -6,7 +6,7 @@ import (
 	"coordtop/internal/dflockwire"
 )
 
-// use is who uses a key, as a listing says.
+// use is the use of a key, as a listing says.
 type use struct {
 	semaphore      bool
 	limit          int // 0: not told, of a semaphore that nobody uses
@@ -75,7 +75,7 @@ func idleFor(e dflockwire.Idle) time.Duration {
 }
 
 // nameOf is the name under which a key is shown. Since version 1.14 a key can be a lock and a
-// semaphore at once: the semaphore is told apart by what no key can contain.
+// semaphore at once: the semaphore's name gets a suffix with a blank, which no key contains.
 func (t *table) nameOf(key string, semaphore bool, now map[string]listed) string {
 	apart := key + " (semaphore)"
 	if l, lock := now[key]; semaphore && (t.rows[apart] != nil || lock && !l.semaphore) {

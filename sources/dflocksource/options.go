@@ -14,14 +14,14 @@ import (
 
 // Options say what to watch. Only Client is needed.
 type Options struct {
-	// Name is the source's name: Ref.Source of everything it tells.
+	// Name is the source's name: Ref.Source of everything it publishes.
 	Name string
 	// Client says where the servers are, in the order in which their clients list them. The
 	// AnswerTimeout of 0 is 3 s.
 	Client dflockcoord.ClientOptions
 	// Selections say which keys are watched. None: all.
 	Selections []Selection
-	// Labels are handed on with every primitive.
+	// Labels are added to every primitive.
 	Labels []sources.Attr
 	// Forget is how long a key that nobody owns stays in the list. 0: an hour. Keys that are
 	// selected by their whole name, or expected, stay for ever.

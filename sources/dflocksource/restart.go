@@ -10,9 +10,9 @@ import (
 // was told otherwise.
 const leastMemory = time.Minute
 
-// restarted reports whether a listing, the first after a connection broke, is of a server that
-// has lost its memory since the one before. A key that is as it would be without a restart
-// decides against it, whatever else is seen.
+// restarted reports whether the server has lost its memory since the last listing. The new one
+// is the first after the connection broke. A key that has stayed as it was shows that there was
+// no restart, whatever the other keys show.
 func (t *table) restarted(s *dflockwire.Stats, now map[string]listed) bool {
 	away := s.Answered.Sub(t.answered)
 	var highest uint64

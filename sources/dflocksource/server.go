@@ -19,7 +19,7 @@ type server struct {
 	conn      *dflockwire.Conn // nil: not connected
 	pings     bool             // it knows the command
 	err       error            // of the first connect
-	about     *sources.About   // as it was told last; nil: not yet on this link
+	about     *sources.About   // as last published; nil: not yet on this link
 	refreshed uint64
 }
 
@@ -111,8 +111,8 @@ func (s *server) selected() bool {
 	return s.link.source.OnScreen().Selected.Space == s.table.space
 }
 
-// rest waits for a pause, or until somebody asks for a refresh, or selects a row of the
-// server, or the connection ends. Its error is that of ctx.
+// rest waits for a pause. It ends early when somebody asks for a refresh or selects a row of the
+// server, and when the connection ends. Its error is the error of ctx.
 func (s *server) rest(ctx context.Context, pause time.Duration) error {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -138,7 +138,7 @@ func (s *server) rest(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// news is what the server says of itself, if that differs from what was told; else nil.
+// news is what the server says of itself, if that differs from what was published; else nil.
 func (s *server) news(stats *dflockwire.Stats, pause time.Duration) *sources.About {
 	now := &sources.About{
 		Mode: "polling", Sampling: pause, Version: versionOf(s.pings, stats.Signals != nil), RoundTrip: stats.Answered.Sub(stats.Asked),
@@ -152,8 +152,8 @@ func (s *server) news(stats *dflockwire.Stats, pause time.Duration) *sources.Abo
 	return now
 }
 
-// versionOf is what follows from the commands and lists that a server knows: signals came with
-// 1.11 and went with 2.0, ping came with 1.14.
+// versionOf infers the version from the commands and lists that a server knows: signals exist
+// from 1.11 to 1.16, ping from 1.14 on.
 func versionOf(pings, signals bool) string {
 	switch {
 	case pings && signals:
@@ -166,7 +166,7 @@ func versionOf(pings, signals bool) string {
 	return "1.10 or older"
 }
 
-// pace says how often to look.
+// pace decides how often the server is read.
 type pace struct {
 	min, max time.Duration
 	changed  time.Time // when an owner or a count last changed
@@ -180,12 +180,12 @@ const (
 	someLooks  = 3                // in a row must be slow before they count as costly
 )
 
-// answered takes note of what a look took.
+// answered records how long a look took.
 func (p *pace) answered(cost time.Duration) {
 	p.costs = append(p.costs[max(0, len(p.costs)+1-someLooks):], cost)
 }
 
-// pause is that before the next look; eager: a row of the server is selected on screen.
+// pause is the pause before the next look; eager: a row of the server is selected on screen.
 func (p *pace) pause(now time.Time, eager bool) time.Duration {
 	pause := usualPause
 	if eager || now.Sub(p.changed) < restless {

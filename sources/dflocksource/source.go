@@ -94,8 +94,8 @@ func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
 	return l, nil
 }
 
-// begin tells of every server that it was not read yet, before the first is: else the listings
-// could be complete before all servers are known.
+// begin publishes every server as not read yet, before any is read: otherwise all listings could
+// seem complete before every server is known.
 func (l *link) begin() error {
 	for _, s := range l.servers {
 		if err := l.Send(sources.Change{Scope: s.table.space, Gap: true, Set: s.table.unread(), Down: s.err}); err != nil {

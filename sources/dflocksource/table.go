@@ -64,8 +64,8 @@ func (t *table) unread() []*sources.Primitive {
 	return list
 }
 
-// compare takes in a listing. The Change has the rows that differ, or all of them where fresh
-// says that it is the first of a connection. moved reports whether an owner or a count did.
+// compare stores a listing. The Change has the rows that differ, or all rows if fresh, which is
+// the first listing of a connection. moved reports whether an owner or a count changed.
 func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, moved bool) {
 	now := t.listed(s)
 	if fresh && t.restarted(s, now) {
@@ -102,8 +102,8 @@ func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, move
 	return c, moved
 }
 
-// follow brings the lease of a row up to date; differs says that its use does. It reports
-// whether something of the lease is to be told.
+// follow brings the lease of a row up to date; differs: the row's use has changed. It reports
+// whether a change of the lease must be published.
 func (t *table) follow(r *row, l listed, s *dflockwire.Stats, differs bool) bool {
 	from, to := s.Asked.Add(l.left), s.Answered.Add(l.left)
 	if l.left == 0 {
@@ -127,8 +127,8 @@ func (t *table) follow(r *row, l listed, s *dflockwire.Stats, differs bool) bool
 	return false
 }
 
-// sweep is how often a server looks for leases that have run out (--lease-sweep-interval),
-// unless it was told otherwise.
+// sweep is how often a server removes leases that have run out, unless --lease-sweep-interval
+// says otherwise.
 const sweep = time.Second
 
 func (t *table) incarnation() string { return fmt.Sprintf("start %d that we saw", t.restarts+1) }

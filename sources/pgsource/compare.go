@@ -36,7 +36,7 @@ type entry struct {
 	trying []*session // its candidates in this look
 }
 
-// update is a lock to be published, and since when what is published of it can have happened.
+// update is a lock to be published, and the time since which its change can have happened.
 type update struct {
 	prim  *sources.Primitive
 	after time.Time
@@ -47,8 +47,8 @@ const (
 	// unsteadyMost is how many looks in a row may fail to show who owns a lock, because
 	// sessions end between the two statements, before it is published without them.
 	unsteadyMost = 3
-	// What a session does is published at each look where it is on screen, else so often; and
-	// so is a queue that stands still, whose age is shown.
+	// The activity of a session is published at each look where it is on screen, else so often;
+	// and so is a queue that stands still, whose age is shown.
 	doingsEvery = 10 * time.Second
 	queueEvery  = 2 * time.Second
 )
@@ -188,8 +188,8 @@ func (d *lookDiff) lock(e *entry) *lock {
 	return &l
 }
 
-// postpone leaves a lock as it was until a look shows who owns it. Why the sessions do not own
-// it any more that did is published then.
+// postpone leaves a lock as it was until a look shows its owners. The ends of its former owners
+// are published then.
 func (d *lookDiff) postpone(was *lock) *lock {
 	d.ask(was.rows)
 	l := *was
@@ -280,8 +280,8 @@ func (d *lookDiff) saysMore(e *entry, r *lockRow, s *session) bool {
 	return false
 }
 
-// endings says why owners are gone, as far as it follows: a process that is gone took
-// its locks along; one that lives has given this lock up. Where the start of the backend
+// endings gives the causes of the ends of owners that follow: a process that is gone has lost
+// all its locks; one that lives has released this lock. Where the start of the backend
 // is hidden, another process may have the number by now.
 func (d *lookDiff) endings(was, now *sources.Primitive) []sources.Ending {
 	if was == nil {

@@ -8,8 +8,8 @@ import (
 
 // name notes the name of a database in a table that is being made. A row is called by that
 // name, and a lock by the oid: a database that is made anew, or is another cluster's, has the
-// name with another oid. What was published under the name goes on as the locks of the database
-// that has it now, so that each row has one lock.
+// name with another oid. The rows that were published under the name then belong to the locks of
+// the database that has it now, so that each row has one lock.
 func (t *lockTable) name(oid uint32, name string) {
 	if name == "" || t.databases[oid] == name {
 		return

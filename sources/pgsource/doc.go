@@ -13,8 +13,9 @@
 //
 // The statements are not one snapshot. A lock whose session ended, or began, between them
 // is left as it was and looked at again at once; only after three such looks in a row is it
-// published without the sessions that cannot be named. What differs is a pure function of the
-// table that the looks before left, the look, what sessions announced and what is on screen.
+// published without the sessions that cannot be named. The changes are a pure function
+// of the table of the looks before, the look, the data that sessions announced and the rows on
+// screen.
 //
 // What differs from the last look happened in (After, At]: After is the sending of the
 // last look, At is when the answer of this one had come. Two changes within that stretch

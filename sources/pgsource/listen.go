@@ -17,8 +17,8 @@ import (
 // listenPauses are those between two tries to listen.
 var listenPauses = backoff.Policy{Min: 100 * time.Millisecond, Max: 5 * time.Second}
 
-// listen keeps a second connection that listens, until the one that looks ends. It returns no error:
-// a source to which nothing is announced looks as often as ever.
+// listen keeps a second connection that listens, until the first one, which looks, ends. It
+// returns no error: without notifications the source looks as often as with them.
 func (l *connection) listen() error {
 	pauses := sources.NewPauses(listenPauses)
 	for {

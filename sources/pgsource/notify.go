@@ -37,8 +37,8 @@ func (n *notifications) wakeUp() {
 	}
 }
 
-// receive keeps what one notification says; joiner belongs to the connection that it came on.
-// It is a hint, whoever sent it: the look that follows is the truth.
+// receive stores the content of one notification; joiner belongs to the connection that it came
+// on. Anybody may have sent it, so it is only a hint: the look that follows decides.
 func (n *notifications) receive(note *pgconn.Notification, joiner *pgcoord.Joiner) {
 	defer n.wakeUp()
 	a, ok := joiner.Read(note)

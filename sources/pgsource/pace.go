@@ -31,7 +31,7 @@ const (
 	leastPause  = 20 * time.Millisecond
 )
 
-// note keeps what a look cost.
+// note records what a look cost.
 func (p *pace) note(cost time.Duration, rows int) {
 	p.rows = rows
 	p.recent[p.looks%recentLooks] = cost

@@ -100,8 +100,8 @@ func (s *session) noteWait(wait int64, c clock) {
 	}
 }
 
-// waitsSince is since when a session waits. told: the server said it; where it does not, or not
-// yet, it is not before its statement began.
+// waitsSince is the time since which a session waits. told: the server said it; otherwise the
+// time is that of the beginning of its statement, before which it cannot wait.
 func (s *session) waitsSince(told bool, c clock) sources.Stamp {
 	switch {
 	case told:

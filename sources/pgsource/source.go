@@ -64,7 +64,7 @@ func New(o Options) (*Source, error) {
 	return s, nil
 }
 
-// dial logs in, finds out what stands between us and the server, and starts the watcher.
+// dial logs in, finds out whether a pooler is between us and the server, and starts the watcher.
 func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
 	l, err := dial(ctx, &s.o, s.config, s.selected)
 	if err != nil {

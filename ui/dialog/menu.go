@@ -124,8 +124,8 @@ func (a *Acting) items(row *sources.Row) []item {
 	return items
 }
 
-// verbIntent is what a person wants who chooses a verb from the menu, which is called as the verb
-// is; "": it stands in none.
+// verbIntent is the intent of a verb in the menu, which has the verb's name; "": the verb is in
+// no menu.
 func verbIntent(v action.Verb) keys.Intent {
 	if action.Of(v).Text == "" { // as crash, which has its own key, and no box
 		return ""

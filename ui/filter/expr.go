@@ -10,7 +10,7 @@ type Field struct {
 	Counts bool                // of a Length: a plain number is compared with a count of things
 	Value  func(string) string // how a value is written that was typed; nil: as it was typed
 
-	Also  []string          // other words that people write for the field who know other programs
+	Also  []string          // words for the field in other programs
 	Means map[string]string // and for its values
 }
 
@@ -33,8 +33,8 @@ func (fs Fields) Find(name string) int {
 	return slices.IndexFunc(fs, func(f Field) bool { return f.Name == name })
 }
 
-// Range is what is known of a number: it is one of those from Low to High. What is at least
-// five minutes has math.MaxInt64 as its High.
+// Range is what is known of a number: it is between Low and High, both included. For "at least
+// five minutes" High is math.MaxInt64.
 type Range struct{ Low, High int64 }
 
 // Subject is what a filter judges. Match calls its methods on the goroutine that it
@@ -156,8 +156,8 @@ func (n textIs) eval(s Subject) answer {
 	return answered(found != n.not)
 }
 
-// numberIs reports whether a number lies between two, both included, or, with not, outside of
-// them. Where that is so of a part of what the number may be, it is not known.
+// numberIs reports whether a number is between two, both included, or, with not, outside of
+// them. It is not known where that holds for some of the values that the number may have.
 type numberIs struct {
 	field    int
 	count    bool

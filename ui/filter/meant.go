@@ -68,7 +68,7 @@ func (fs Fields) comparison(field, value string, values func(field string) []str
 	return field + "~" + Quote(value)
 }
 
-// meant is the field or label that a word names or was probably meant to name; "": none.
+// meant is the field or label that a word names, or probably should name; "": none.
 func (fs Fields) meant(word string, labels []string) string {
 	word = strings.ToLower(word)
 	known := make([]string, 0, len(fs)+len(labels))

@@ -20,7 +20,7 @@ func (l *Line) Strip(cells []timeline.Cell) {
 	}
 }
 
-// wideAxis is from how many columns on an axis says what its number is.
+// wideAxis is the least number of columns of an axis that says what its number means.
 const wideAxis = 40
 
 // Axis writes the times above the strips, and on their left how much they show.
@@ -93,7 +93,7 @@ func (l *Line) putRun(c timeline.Cell, n int) {
 	}
 }
 
-// putAlarm draws n cells of trouble, with its sign in the first; in all where there are no
+// putAlarm draws n cells of trouble, with its sign in the first, or in all in a theme without
 // other characters.
 func (l *Line) putAlarm(sign string, n int) {
 	rest := " "

@@ -112,20 +112,20 @@ type Part struct {
 	Yield Yield
 }
 
-// Yield is what a part does where a line has no room for all of its parts.
+// Yield says how a part becomes shorter when a line has no room for all of its parts.
 type Yield uint8
 
 const (
 	Stays Yield = iota // it is cut only where it stands last
 	Name               // it is shortened, by whole words first
-	Aside              // it is left out
+	Aside              // it may be left out
 )
 
 // leastName is how many cells of a name stay.
 const leastName = 6
 
-// FitParts makes parts fit into w cells, as far as they yield: names to their first word, then
-// what is said aside, then longer names down to the least.
+// FitParts makes parts fit into w cells, as far as they yield: first names are shortened to
+// their first word, then asides are left out, then names are shortened to leastName cells.
 func (th *Theme) FitParts(parts []Part, w int) []Part {
 	over := PartsWidth(parts) - w
 	if over <= 0 {

@@ -42,7 +42,7 @@ func (th *Theme) ForAge(s sources.Stamp, now time.Time) []Part {
 	return []Part{th.Dim.Text(" for "), Plain(text)}
 }
 
-// Left writes what is left, of a time that began at a stamp: "≤" where that may have been
+// Left writes the rest of a time that began at a stamp: "≤" where that may have been
 // earlier, "≥" where it may have been later.
 func (th *Theme) Left(began sources.Stamp, left time.Duration) string {
 	text := format.Left(left)

@@ -108,10 +108,10 @@ func languageOf(table []fieldEntry) filter.Fields {
 	return fs
 }
 
-// flapping is what a filter names a row that flaps, beside its state.
+// flapping is a filter's word for a row that flaps, besides its state.
 const flapping = "flapping"
 
-// stateWords are all that a state may be.
+// stateWords are the words for all states.
 func stateWords() []string {
 	list := []string{flapping}
 	for s := sources.StatusNotObserved; s <= sources.StatusAbsent; s++ {
@@ -129,7 +129,7 @@ func stateWord(s sources.Status) string {
 	return s.String()
 }
 
-// sinceOf is since when a row is as it is.
+// sinceOf is the time since which a row has its present state.
 func sinceOf(r *sources.Row) sources.Stamp {
 	switch {
 	case len(r.Owners) == 1:
@@ -157,7 +157,7 @@ func ageRange(s sources.Stamp, now time.Time) (filter.Range, bool) {
 	return r, true
 }
 
-// waitOf is how long the longest wait of a row lasts.
+// waitOf is the length of the longest wait of a row.
 func waitOf(s *rowSubject) (longest filter.Range, known bool) {
 	q := &s.row.Queue
 	for i := range q.Waiters {

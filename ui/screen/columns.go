@@ -40,8 +40,8 @@ type columnEntry struct {
 	draw    func(p *listPane, l *paint.Line, r *listRow, w int)
 }
 
-// growth is one of a column's turns to get spare cells, up to a width, and up to what its texts
-// need where that is known.
+// growth is one of a column's turns to get spare cells: up to a width, and no more than its
+// texts need, if that is known.
 type growth struct{ turn, upto int }
 
 // columnTable are the columns, from left to right. Those that never leave are, with the mark,
@@ -78,7 +78,7 @@ type Longest struct {
 // longestMax is how many cells they are given at most before others get theirs.
 var longestMax = Longest{source: 16, name: 26, owner: 20}
 
-// of is how many cells the texts of a column take at most; 0: that is not looked for.
+// of is the most cells that a text of a column takes; 0: it is not measured.
 func (need *Longest) of(c column) int {
 	switch c {
 	case colName:

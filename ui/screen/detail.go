@@ -11,7 +11,7 @@ import (
 )
 
 // detailPane draws the pane of the row under the cursor: what matters first, because the
-// pane may be five lines high. Its title says how much there is no room for.
+// pane may be five lines high. Its title says how many lines have no room.
 func detailPane(sc *Scene, w, h int) []string {
 	row, v := sc.Selected()
 	if row == nil {

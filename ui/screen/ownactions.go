@@ -108,7 +108,7 @@ const (
 )
 
 // RunLines lists our last actions, newest first, under a title: those on one row, or on all where
-// of is nil. What came of one has as many lines as it needs.
+// of is nil. The result of one has as many lines as it needs.
 func RunLines(sc *Scene, w, indent int, title string, of *sources.Ref) []string {
 	var lines []string
 	shown := 0

@@ -63,8 +63,8 @@ func addOwner(sc *Scene, g *paint.Grid, row *sources.Row, v rows.Verdict, o *sou
 		LeaseText(sc, o, v), sc.Theme.Dim.Text(fact), st.Text(dataHead(data)))
 }
 
-// sharedFact is the one fact that a backend tells of each of several owners, which is a column
-// then; "": there is none, or there are more.
+// sharedFact is the fact that a backend gives of each of several owners, if it is the only one:
+// then it is a column. "": there is none, or there are more.
 func sharedFact(row *sources.Row) string {
 	key := ""
 	for i := range row.Owners {

@@ -19,8 +19,8 @@ const (
 	EventPane
 )
 
-// HoldTime is how long rows keep their places after the cursor was last used: nobody
-// should act on a row that moved in under the eye.
+// HoldTime is how long rows keep their places after the cursor was last used, so that nobody
+// acts on a row that has just moved to the cursor.
 const HoldTime = 5 * time.Second
 
 // Scene is all that the screens are drawn from. Drawing only reads it.

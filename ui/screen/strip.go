@@ -70,7 +70,7 @@ func laneOf(sc *Scene, row *sources.Row) timeline.Lane {
 	return lane
 }
 
-// severalSince is since when a second owner owns what only one may own; zero: none does.
+// severalSince is the time since which two own what only one may own; zero: no two do.
 func severalSince(sc *Scene, row *sources.Row) time.Time {
 	if len(row.Owners) < 2 || row.LastStatus(sc.State, sc.Now) != sources.StatusConflict {
 		return time.Time{}

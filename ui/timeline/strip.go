@@ -76,7 +76,7 @@ func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
 	return dst
 }
 
-// atNow marks the column of now, which may only have begun, where that is no matter of terms.
+// atNow marks the present column, which may have only begun, for states that are not terms.
 func (p *painter) atNow(l Lane) {
 	c := p.w.column(p.now)
 	if c < 0 || c >= len(p.cells) || p.cells[c].Mark == Dark {

@@ -9,7 +9,7 @@ type Window struct {
 	Columns int
 }
 
-// steps holds the lengths that a column can have: divisors of what stands on a clock.
+// steps holds the lengths that a column can have: divisors of a minute, an hour or a day.
 var steps = [...]time.Duration{
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second,
 	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
