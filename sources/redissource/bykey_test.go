@@ -37,9 +37,12 @@ func (r *rig) notRedirected() rediscoord.ClientOptions {
 }
 
 // reads is how often a value was read.
-func (r *rig) reads() (n int) {
+func (r *rig) reads() int { return r.calls("getrange") }
+
+// calls is how often the server was sent a command.
+func (r *rig) calls(command string) (n int) {
 	r.t.Helper()
-	_, rest, _ := strings.Cut(fmt.Sprint(r.do("INFO", "commandstats")), "cmdstat_getrange:calls=")
+	_, rest, _ := strings.Cut(fmt.Sprint(r.do("INFO", "commandstats")), "cmdstat_"+command+":calls=")
 	_, _ = fmt.Sscan(rest, &n)
 	return n
 }

@@ -54,13 +54,16 @@
 //
 // # What is read, and why without a transaction
 //
-// A push names a key and nothing else, so every named key is read: PTTL, STRLEN,
-// GETRANGE 0 4095, PTTL. A huge value is never transferred. MULTI and EVAL would make
+// A push names a key and nothing else, so every named key is read: PTTL,
+// GETRANGE 0 4095, STRLEN, PTTL. A huge value is never transferred. MULTI and EVAL would make
 // the four atomic and cost rights that a watcher should not ask for (EVAL can write).
 // Instead the remainder is asked before and after the value: unless it stood still, or fell as
 // time passed, the key was written in between and is read again. What slips through is a write
 // that gives the key a life shorter by no more than the reading took: the old owner is shown
 // with its end, until the push of that write or the next poll puts it right.
+//
+// A sweep that reads again what would have been pushed asks for PTTL and GETRANGE only. A key
+// that differs then, or fills those 4,096 bytes, is read as above.
 //
 // # What is shown of a value
 //

@@ -3,6 +3,7 @@ package redissource
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -266,6 +267,69 @@ func TestLossThatNobodyPushesIsFoundByTheResync(t *testing.T) {
 	}
 	r.do("SWAPDB", "0", "1")
 	r.Expect(sources.EventAcquired, "app:leader:x")
+}
+
+// TestResyncFindsWhateverWasNotPushed has two databases change their places, which no server
+// pushes. Some keys differ between them, each in its own way; those that do not are asked for
+// less.
+func TestResyncFindsWhateverWasNotPushed(t *testing.T) {
+	t.Parallel()
+	long := func(n int) string { return uuidA + strings.Repeat(" ", n) }
+	differing := []struct {
+		name          string
+		before, after []any // the command that makes the key, without its name
+		want          sources.EventKind
+	}{
+		{"given-up", []any{"SET", uuidA}, nil, sources.EventReleased},
+		{"taken", nil, []any{"SET", uuidA}, sources.EventAcquired},
+		{"handed-over", []any{"SET", uuidA}, []any{"SET", uuidB}, sources.EventOwnerChanged},
+		{"renewed", []any{"SET", uuidA, "PX", "600000"}, []any{"SET", uuidA, "PX", "700000"}, sources.EventRenewed},
+		{"shortened", []any{"SET", uuidA, "PX", "600000"}, []any{"SET", uuidA, "PX", "500000"}, sources.EventLeaseChanged},
+		{"for-ever", []any{"SET", uuidA, "PX", "600000"}, []any{"SET", uuidA}, sources.EventLeaseChanged},
+		{"no-lock-any-more", []any{"SET", uuidA}, []any{"RPUSH", uuidA}, sources.EventOwnerUnknown},
+		{"a-hash-now", []any{"SET", uuidA}, []any{"HSET", uuidB + ":1", "1"}, sources.EventOwnerChanged},
+		{"longer", []any{"SET", long(5000)}, []any{"SET", long(6000)}, sources.EventProclaimed},
+		{"longer-than-is-read", []any{"SET", long(sources.BlobHead - len(uuidA))}, []any{"SET", long(5000)}, sources.EventProclaimed},
+	}
+	r := serve(t, localserver.RedisOptions{})
+	create := func(name string, command []any) {
+		if command != nil {
+			r.do(append([]any{command[0], "app:leader:" + name}, command[1:]...)...)
+		}
+	}
+	const equal = 100
+	for i := range equal {
+		create(fmt.Sprint(i), []any{"SET", uuidA})
+		r.do("COPY", fmt.Sprintf("app:leader:%d", i), fmt.Sprintf("app:leader:%d", i), "DB", "1")
+	}
+	want := map[string]sources.EventKind{}
+	for _, d := range differing {
+		create(d.name, d.after)
+		want["app:leader:"+d.name] = d.want
+	}
+	r.do("SWAPDB", "0", "1")
+	for _, d := range differing {
+		create(d.name, d.before)
+	}
+	watch(t, r, Options{Selections: leaders(), Resync: time.Hour}).synced()
+	r.Drain()
+	lengths, remainders := r.calls("strlen"), r.calls("pttl")
+	r.do("SWAPDB", "0", "1")
+	r.Hub.Refresh("src")
+	got := map[string]sources.EventKind{}
+	for len(got) < len(want) {
+		e := r.Next()
+		got[e.Ref.Name] = e.Kind
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if n := r.calls("strlen") - lengths; n >= equal {
+		t.Errorf("asked for %d lengths", n)
+	}
+	if n := r.calls("pttl") - remainders; n >= 2*equal {
+		t.Errorf("asked for %d remainders", n)
+	}
 }
 
 func TestRefreshLooksAgainNow(t *testing.T) {

@@ -22,6 +22,13 @@ const burstChunk = 200
 // is still in motion then is told by the push of its last write, or by the next poll.
 const tries = 3
 
+// question is one key to be read.
+type question struct {
+	name  string
+	arm   bool // its next change is to be pushed
+	brief bool // a reading that differs is not believed: PTTL and GETRANGE are enough
+}
+
 // asked is what one look at one key sends.
 type asked struct {
 	before, after *redis.DurationCmd
@@ -29,11 +36,11 @@ type asked struct {
 	head          *redis.StringCmd
 }
 
-// fetch reads keys and returns one reading for each, in order; the next change of those in
-// arm, one a name, is pushed. A nil reading is of a key that would not stand still. An error means that the connection is over.
-func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, names []string, arm []bool) ([]*reading, error) {
-	readings := make([]*reading, len(names))
-	again := make([]int, len(names))
+// fetch reads keys and returns one reading for each, in order. A nil reading is of a key that
+// would not stand still. An error means that the connection is over.
+func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, questions []question) ([]*reading, error) {
+	readings := make([]*reading, len(questions))
+	again := make([]int, len(questions))
 	for i := range again {
 		again[i] = i
 	}
@@ -41,7 +48,7 @@ func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, na
 	for try := 0; try < tries && len(again) > 0; try++ {
 		var err error
 		var found []int
-		if again, found, err = fetchTexts(ctx, c, names, arm, again, readings); err != nil {
+		if again, found, err = fetchTexts(ctx, c, questions, again, readings); err != nil {
 			return nil, err
 		}
 		tables = append(tables, found...)
@@ -49,21 +56,23 @@ func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, na
 	if len(tables) == 0 {
 		return readings, nil
 	}
-	return readings, fetchTables(ctx, c, refusals, names, tables, readings)
+	return readings, fetchTables(ctx, c, refusals, questions, tables, readings)
 }
 
-// fetchTexts reads names[i] for every i in which. It returns those that were written
-// meanwhile and those that are no strings.
-func fetchTexts(ctx context.Context, c *redis.Conn, names []string, arm []bool, which []int, readings []*reading) (again, tables []int, err error) {
+// fetchTexts reads questions[i] for every i in which. It returns those that were written
+// meanwhile, or are too long to be read briefly, and those that are no strings.
+func fetchTexts(ctx context.Context, c *redis.Conn, questions []question, which []int, readings []*reading) (again, tables []int, err error) {
 	pipe := c.Pipeline()
-	questions := make([]asked, len(which))
+	answers := make([]asked, len(which))
 	for n, i := range which {
-		if arm[i] {
+		q, a := &questions[i], &answers[n]
+		if q.arm {
 			pipe.Do(ctx, "CLIENT", "CACHING", "YES") // of the next command, which arms the key
 		}
-		questions[n] = asked{
-			before: pipe.PTTL(ctx, names[i]), size: pipe.StrLen(ctx, names[i]),
-			head: pipe.GetRange(ctx, names[i], 0, sources.BlobHead-1), after: pipe.PTTL(ctx, names[i]),
+		a.before, a.size = pipe.PTTL(ctx, q.name), new(redis.IntCmd)
+		a.head, a.after = pipe.GetRange(ctx, q.name, 0, sources.BlobHead-1), a.before
+		if !q.brief {
+			a.size, a.after = pipe.StrLen(ctx, q.name), pipe.PTTL(ctx, q.name)
 		}
 	}
 	sent := time.Now()
@@ -73,13 +82,14 @@ func fetchTexts(ctx context.Context, c *redis.Conn, names []string, arm []bool, 
 	got := time.Now()
 	for n, i := range which {
 		r := &reading{sent: sent, got: got}
-		switch steady, err := questions[n].read(r); {
+		switch steady, err := answers[n].read(r); {
 		case redis.HasErrorPrefix(err, "WRONGTYPE"):
 			tables = append(tables, i)
 		case err != nil:
 			return nil, nil, err
-		case !steady:
+		case !steady, questions[i].brief && len(r.head) == sources.BlobHead:
 			again = append(again, i)
+			questions[i].brief = false
 		default:
 			readings[i] = r
 		}

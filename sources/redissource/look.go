@@ -13,12 +13,17 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 	if names, notices = w.readable(names, notices); len(names) == 0 {
 		return nil
 	}
-	arm := make([]bool, len(names))
+	questions := make([]question, len(names))
 	for i, name := range names {
-		arm[i] = w.arms(name, notices != nil && !notices[i].first.IsZero())
+		k := w.keys[name]
+		questions[i] = question{
+			name: name, arm: w.arms(name, notices != nil && !notices[i].first.IsZero()),
+			// mayBePushed doubts only these.
+			brief: notices == nil && k != nil && k.pushed && !k.stale && !k.doubted,
+		}
 	}
 	start := time.Now()
-	readings, err := fetch(ctx, w.conn, w.refusals(), names, arm)
+	readings, err := fetch(ctx, w.conn, w.refusals(), questions)
 	if err != nil {
 		return err
 	}
@@ -40,7 +45,7 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 		}
 		if k := w.keys[names[i]]; k != nil && r != nil && r.shape == denied {
 			k.armed = false
-		} else if k != nil && arm[i] {
+		} else if k != nil && questions[i].arm {
 			k.armed = k.byKey && !k.denied
 		}
 	}

@@ -31,22 +31,22 @@ func (w *watcher) compareServers(ctx context.Context) error {
 // ownersGone reports whether none of the keys that should still be owned is there with its
 // owner.
 func (w *watcher) ownersGone(ctx context.Context) (bool, error) {
-	var names []string
+	var questions []question
 	now := time.Now()
 	for name, k := range w.keys {
-		if len(names) < survivors && k.shown != nil && len(k.shown.Owners) > 0 && (k.ends.after.IsZero() || k.ends.after.After(now)) {
-			names = append(names, name)
+		if len(questions) < survivors && k.shown != nil && len(k.shown.Owners) > 0 && (k.ends.after.IsZero() || k.ends.after.After(now)) {
+			questions = append(questions, question{name: name})
 		}
 	}
-	if len(names) == 0 {
+	if len(questions) == 0 {
 		return false, nil
 	}
-	readings, err := fetch(ctx, w.conn, w.refusals(), names, make([]bool, len(names)))
+	readings, err := fetch(ctx, w.conn, w.refusals(), questions)
 	if err != nil {
 		return false, err
 	}
 	for i, r := range readings {
-		k := w.keys[names[i]]
+		k := w.keys[questions[i].name]
 		if r == nil || r.shape == denied || r.shape == moved || sameIDs(k.shown.Owners, k.primitive(w.o, w.space, r).Owners) {
 			return false, nil
 		}

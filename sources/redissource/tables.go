@@ -15,21 +15,21 @@ const mostFields = 128
 // fetchTables looks again at keys that are no strings. Hashes that the server keeps
 // packed are read: it packs only those whose fields are few and short, which no other
 // cheap question tells.
-func fetchTables(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, names []string, which []int, readings []*reading) error {
+func fetchTables(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, questions []question, which []int, readings []*reading) error {
 	pipe := c.Pipeline()
 	types := make([]*redis.StatusCmd, len(which))
 	packing := make([]*redis.StringCmd, len(which))
 	sizes := make([]*redis.IntCmd, len(which))
-	// The key itself may be read: the length of its value was asked for. So what is refused
+	// The key itself may be read: its value was asked for. So what is refused
 	// here is the command. "object|encoding" before 7.0 is "object".
 	mayType, mayEncoding, mayLen := refusals.Refused("type") == nil, refusals.Refused("object|encoding") == nil, refusals.Refused("hlen") == nil
 	for n, i := range which {
 		types[n], packing[n], sizes[n] = redis.NewStatusCmd(ctx), redis.NewStringCmd(ctx), redis.NewIntCmd(ctx)
 		if mayType {
-			types[n] = pipe.Type(ctx, names[i])
+			types[n] = pipe.Type(ctx, questions[i].name)
 		}
 		if mayType && mayEncoding && mayLen {
-			packing[n], sizes[n] = pipe.ObjectEncoding(ctx, names[i]), pipe.HLen(ctx, names[i])
+			packing[n], sizes[n] = pipe.ObjectEncoding(ctx, questions[i].name), pipe.HLen(ctx, questions[i].name)
 		}
 	}
 	sent := time.Now()
@@ -58,7 +58,7 @@ func fetchTables(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusa
 	if refusals.Refused("hgetall") != nil {
 		return nil
 	}
-	return fetchFields(ctx, c, refusals, names, small, readings)
+	return fetchFields(ctx, c, refusals, questions, small, readings)
 }
 
 func isPacked(encoding string) bool {
@@ -67,7 +67,7 @@ func isPacked(encoding string) bool {
 
 // fetchFields replaces the readings of small hashes. One that was written meanwhile, or
 // that we have no right to read, keeps the reading that it has.
-func fetchFields(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, names []string, which []int, readings []*reading) error {
+func fetchFields(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, questions []question, which []int, readings []*reading) error {
 	if len(which) == 0 {
 		return nil
 	}
@@ -75,9 +75,9 @@ func fetchFields(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusa
 	fields := make([]*redis.MapStringStringCmd, len(which))
 	ttls := make([][2]*redis.DurationCmd, len(which))
 	for n, i := range which {
-		ttls[n][0] = pipe.PTTL(ctx, names[i])
-		fields[n] = pipe.HGetAll(ctx, names[i])
-		ttls[n][1] = pipe.PTTL(ctx, names[i])
+		ttls[n][0] = pipe.PTTL(ctx, questions[i].name)
+		fields[n] = pipe.HGetAll(ctx, questions[i].name)
+		ttls[n][1] = pipe.PTTL(ctx, questions[i].name)
 	}
 	sent := time.Now()
 	if err := exec(ctx, pipe); err != nil {
