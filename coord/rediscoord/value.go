@@ -72,12 +72,37 @@ func ownerPart(raw []byte) []byte {
 	if m := numberedUUID.FindSubmatch(raw); m != nil {
 		return m[1]
 	}
-	rest := bytes.Trim(rewritten.ReplaceAll(raw, nil), " :;,|/@#_-")
-	if len(rest) < shortestName || !bytes.ContainsFunc(rest, unicode.IsLetter) || !rewritten.Match(raw) {
+	head := raw[:min(len(raw), mostSearched)]
+	if !mayHoldTime(head) || !rewritten.Match(head) {
+		return raw
+	}
+	rest := bytes.Trim(append(rewritten.ReplaceAll(head, nil), raw[len(head):]...), " :;,|/@#_-")
+	if len(rest) < shortestName || !bytes.ContainsFunc(rest, unicode.IsLetter) {
 		return raw
 	}
 	return rest
 }
+
+// mostSearched is how many bytes of a value are searched for what renewals write anew.
+const mostSearched = 1024
+
+// mayHoldTime reports whether rewritten can match: it needs a digit behind a colon or an equals
+// sign, or a date. Most values have neither, and the search costs a hundred times as much.
+func mayHoldTime(b []byte) bool {
+	for i, c := range b {
+		switch {
+		case c == ':' || c == '=':
+			if rest := bytes.TrimLeft(b[i+1:min(len(b), i+16)], " \t\""); len(rest) > 0 && isDigit(rest[0]) {
+				return true
+			}
+		case c == '-' && i >= 4 && isDigit(b[i-1]) && isDigit(b[i-4]):
+			return true
+		}
+	}
+	return false
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // ParseValue takes a value apart. Whatever it is, the value may prove ownership, so of it
 // only this is shown: what is positively a name (internal/legible); what the first pattern
