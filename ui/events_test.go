@@ -2,10 +2,13 @@ package ui
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"coordtop/sources"
+	"coordtop/ui/paint"
 	"coordtop/ui/screen"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
@@ -140,6 +143,35 @@ func TestLossesAreLoudAndHandOversGrey(t *testing.T) {
 		}
 		if loud != c.want {
 			t.Errorf("%v, %v, loss %v: %q is loud, want %q", c.kind, c.cause, c.loss, loud, c.want)
+		}
+	}
+}
+
+func TestOnlyTheLossOfWhatShouldBeOwnedIsRed(t *testing.T) {
+	t.Parallel()
+	a, b, _ := three()
+	a.Kind, b.Kind, b.Expected = sources.KindMutex, sources.KindMutex, true
+	d := drive(uitest.NewFeed(uitest.State(noon(), a, b)), Options{Width: 160, Height: 48})
+	gone := sources.Ref{Source: uitest.Redis, Name: "gone"}
+	o := sources.OwnerRef{ID: "o", Label: "o"}
+	for _, kind := range []sources.EventKind{sources.EventAcquired, sources.EventOwnerChanged, sources.EventReleased, sources.EventExpired} {
+		for _, c := range []struct {
+			name string
+			ref  sources.Ref
+			kind sources.Kind
+			want paint.Style
+		}{
+			{"a lock", a.Ref, sources.KindMutex, d.Theme.Warn},
+			{"a lock that is expected to be owned", b.Ref, sources.KindMutex, d.Theme.Bad},
+			{"a lock that is forgotten", gone, sources.KindMutex, d.Theme.Warn},
+			{"an election that is forgotten", gone, sources.KindElection, d.Theme.Bad},
+		} {
+			e := sources.Event{Kind: kind, Cause: sources.CauseExpired, Loss: true, Ref: c.ref, RefKind: c.kind, Owner: o, Previous: o}
+			if !slices.ContainsFunc(screen.EventText(&d.Scene, &e), func(p paint.Part) bool {
+				return p.Style == c.want && (strings.Contains(p.Text, "lost it") || strings.Contains(p.Text, "after a loss"))
+			}) {
+				t.Errorf("%s, %v: its loss has another style", c.name, kind)
+			}
 		}
 	}
 }

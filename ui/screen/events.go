@@ -123,7 +123,7 @@ func EventText(sc *Scene, e *sources.Event) []paint.Part {
 	case sources.EventReleased:
 		return append(append(whoParts(sc, e, e.Previous), goneParts(sc, e)...), leasePart(th, e))
 	case sources.EventExpired:
-		return append(whoParts(sc, e, e.Previous), th.Bad.Text("lost it"), paint.Plain(": "+sc.Theme.Cause(e.Cause, e.How)))
+		return append(whoParts(sc, e, e.Previous), lossStyle(sc, e).Text("lost it"), paint.Plain(": "+sc.Theme.Cause(e.Cause, e.How)))
 	case sources.EventProclaimed:
 		return append(whoParts(sc, e, e.Owner), th.Dim.Text("says"), paint.Plain(" "+said(e.Detail)))
 	case sources.EventWaiterJoined:
@@ -162,11 +162,21 @@ func ownerUnknownParts(sc *Scene, e *sources.Event) []paint.Part {
 	return append(parts, detailPart(&sc.Theme, e))
 }
 
+// lossStyle is the style of a loss. Only what should always be owned needs a person then: a lock
+// that a worker lost is there for the next one.
+func lossStyle(sc *Scene, e *sources.Event) paint.Style {
+	row, _ := sc.Rows.Filter.Find(e.Ref)
+	if e.RefKind == sources.KindElection || row != nil && row.Expected {
+		return sc.Theme.Bad
+	}
+	return sc.Theme.Warn
+}
+
 // takenPart says that an owner acquired it: a polite hand-over is grey, one that follows a loss of
 // which nobody told is not.
 func takenPart(sc *Scene, e *sources.Event) paint.Part {
 	if e.Loss {
-		return sc.Theme.Bad.Text("acquired it after a loss")
+		return lossStyle(sc, e).Text("acquired it after a loss")
 	}
 	return sc.Theme.Dim.Text("acquired it")
 }
@@ -178,7 +188,7 @@ func changedParts(sc *Scene, e *sources.Event) []paint.Part {
 	parts = append(parts, before[:len(before)-1]...)
 	switch {
 	case e.Loss:
-		return append(parts, sc.Theme.Bad.Text(" which lost it"), paint.Plain(": "+sc.Theme.Cause(e.Cause, e.How)))
+		return append(parts, lossStyle(sc, e).Text(" which lost it"), paint.Plain(": "+sc.Theme.Cause(e.Cause, e.How)))
 	case e.Cause == sources.CauseUnknown:
 		return parts
 	}
@@ -190,7 +200,7 @@ func changedParts(sc *Scene, e *sources.Event) []paint.Part {
 func goneParts(sc *Scene, e *sources.Event) []paint.Part {
 	switch {
 	case e.Loss:
-		return []paint.Part{sc.Theme.Bad.Text("lost it"), paint.Plain(": " + sc.Theme.Cause(e.Cause, e.How))}
+		return []paint.Part{lossStyle(sc, e).Text("lost it"), paint.Plain(": " + sc.Theme.Cause(e.Cause, e.How))}
 	case e.Cause == sources.CauseReleased:
 		return []paint.Part{sc.Theme.Dim.Text(sc.Theme.Cause(e.Cause, e.How) + " it")}
 	case e.Cause == sources.CauseUnknown:
