@@ -9,9 +9,9 @@ import (
 	"coordtop/ui/rows"
 )
 
-// eventPane draws the newest events of what the list shows. What a busy row does all the
-// time is one line for each stretch of time, so that the losses among it are seen; the
-// screen of events has each.
+// eventPane draws the newest events of what the list shows. The routine events of a busy row are
+// one line for each stretch of time, so that losses are not buried; the screen of events shows
+// each event.
 func eventPane(sc *Scene, w, h int) []string {
 	l := sc.Theme.Line(w).Put(sc.Theme.Heading, "EVENTS").Skip(1)
 	if sc.Rows.Filter.Empty() {
@@ -22,45 +22,45 @@ func eventPane(sc *Scene, w, h int) []string {
 	if sc.Events.Busy {
 		l.Put(sc.Theme.Dim, ", drawn once a second: many changes")
 	}
-	news := sc.Events.News(h-1, func(e *sources.Event) bool {
+	groups := sc.Events.Groups(h-1, func(e *sources.Event) bool {
 		return e.Seq <= sc.Events.Shown && rows.Loud(e) && sc.Rows.Filter.PassesEvent(e)
 	})
-	events := make([]*sources.Event, len(news))
-	for i := range news {
-		events[i] = news[i].Event
+	events := make([]*sources.Event, len(groups))
+	for i := range groups {
+		events[i] = groups[i].Event
 	}
 	names := nameWidth(events, w)
 	lines := []string{l.Done()}
-	for i := range news {
+	for i := range groups {
 		l := sc.Theme.Line(w)
-		if n := &news[i]; n.More == 0 {
-			drawEvent(sc, l, n.Event, names)
+		if g := &groups[i]; g.More == 0 {
+			drawEvent(sc, l, g.Event, names)
 		} else {
-			drawNews(sc, l, n, names)
+			drawGroup(sc, l, g, names)
 		}
 		lines = append(lines, l.Done())
 	}
-	if len(news) == 0 {
+	if len(groups) == 0 {
 		lines = append(lines, sc.Theme.Line(w).Put(sc.Theme.Dim, "nothing has changed since "+paint.TimeOfDay(sc.Started, sc.Now)).Done())
 	}
 	return sc.Theme.Box(lines, w, h)
 }
 
-// drawNews writes a line that stands for several events: of permits how many came and went,
-// else the newest with the number of the others.
-func drawNews(sc *Scene, l *paint.Line, n *rows.News, names int) {
-	l.Cell(sc.Theme.Dim, " "+n.Event.At.In(sc.Now.Location()).Format("15:04:05.0"), eventTime).Skip(1)
-	l.Cell("", sc.Theme.FitName(eventName(n.Event), names), names).Skip(1)
+// drawGroup writes a line for several events: of permits how many came and went, else the newest
+// event with the number of the others.
+func drawGroup(sc *Scene, l *paint.Line, g *rows.EventGroup, names int) {
+	l.Cell(sc.Theme.Dim, " "+g.Event.At.In(sc.Now.Location()).Format("15:04:05.0"), eventTime).Skip(1)
+	l.Cell("", sc.Theme.FitName(eventName(g.Event), names), names).Skip(1)
 	over := ""
-	if d := n.Event.At.Sub(n.First); d > 0 {
+	if d := g.Event.At.Sub(g.First); d > 0 {
 		over = " in " + format.Precise(d)
 	}
-	if n.Event.RefKind == sources.KindSemaphore {
+	if g.Event.RefKind == sources.KindSemaphore {
 		var counts []string
 		for _, c := range []struct {
 			n    int
 			text string
-		}{{n.Took, " acquired"}, {n.Gone, " gone"}, {n.More + 1 - n.Took - n.Gone, " changed its data"}} {
+		}{{g.Took, " acquired"}, {g.Gone, " gone"}, {g.More + 1 - g.Took - g.Gone, " changed its data"}} {
 			if c.n > 0 {
 				counts = append(counts, format.Count(c.n)+c.text)
 			}
@@ -68,8 +68,8 @@ func drawNews(sc *Scene, l *paint.Line, n *rows.News, names int) {
 		l.Skip(2).Put("", strings.Join(counts, ", ")).Put(sc.Theme.Dim, over)
 		return
 	}
-	e := *n.Event
-	e.Gap = sources.Interval{} // of several it is said on the screen of events
-	parts := append(EventText(sc, &e), sc.Theme.Dim.Text(", "+format.Count(n.More)+" earlier"), paint.Part{Style: sc.Theme.Dim, Text: paint.Plural(n.More, " change") + over, Yield: paint.Aside})
+	e := *g.Event
+	e.Gap = sources.Interval{} // the screen of events shows it
+	parts := append(EventText(sc, &e), sc.Theme.Dim.Text(", "+format.Count(g.More)+" earlier"), paint.Part{Style: sc.Theme.Dim, Text: paint.Plural(g.More, " change") + over, Yield: paint.Aside})
 	putParts(l, sc.Theme.FitParts(parts, l.Width-l.X), l.Width)
 }
