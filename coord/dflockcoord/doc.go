@@ -42,7 +42,8 @@
 // identity; one listing is read after each grant of a limit of 1 to learn it. Of semaphores it
 // lists counts, so owners and waiters in a description are as many as it says, without ids.
 // From version 2.1 on the first half of a nonce is a fence. A session recognises such a server
-// when it opens: the server knows ping, and its stats have no signal_channels. The nonce is a secret ([NonceOf]).
+// when it opens: the server knows ping, and its stats have no signal_channels. The nonce is a
+// secret: whoever has it can release the permit.
 //
 // # Errors
 //

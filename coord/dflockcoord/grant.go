@@ -45,15 +45,6 @@ var (
 	_ coord.Renewer = (*grant)(nil)
 )
 
-// NonceOf returns the nonce of the first permit of a grant of this package, which is a
-// secret: whoever has it can release the grant. "": the grant is another driver's.
-func NonceOf(g coord.Grant) string {
-	if own, ok := g.(*grant); ok {
-		return own.nonces[0]
-	}
-	return ""
-}
-
 // windowOf is the trust that follows from a request that was sent at asked and answered with
 // this lease.
 func (s *session) windowOf(asked time.Time, lease time.Duration) coord.Window {

@@ -1,7 +1,6 @@
 package dflocksource
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -126,16 +125,6 @@ func (r *rig) id(key string) uint64 {
 		r.t.Fatalf("entry %q: %+v, %v", key, e, err)
 	}
 	return e.Owners[0].Conn
-}
-
-// await waits for a state of the first server.
-func (r *rig) await(what string, ok func() bool) {
-	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), sourcetest.Patience)
-	defer cancel()
-	if err := r.Await(ctx, ok); err != nil {
-		r.t.Fatalf("waited in vain for %s: %v", what, err)
-	}
 }
 
 // row waits for a row of the first server.
