@@ -28,7 +28,7 @@ func TestHintsWakeWhoeverWaitsAtEachFocusAndRefresh(t *testing.T) {
 		}
 		c.ask()
 		if !closed(one) || !closed(other) || closed(h.Changed()) {
-			t.Errorf("%s wakes not each of those that wait, or those that wait next", c.name)
+			t.Errorf("%s does not wake every waiter, or wakes a later one too", c.name)
 		}
 	}
 }

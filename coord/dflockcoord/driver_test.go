@@ -67,7 +67,7 @@ func TestShardFunctionOfOnesOwn(t *testing.T) {
 		}
 		for _, key := range []string{"1", "123456"} {
 			_, _, err := r.Acquire(t.Context(), mutex(key))
-			is(t, "a server that there is not", err, coord.ErrInvalid)
+			is(t, "a server that is not in the list", err, coord.ErrInvalid)
 		}
 	})
 }

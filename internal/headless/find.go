@@ -46,7 +46,7 @@ func Find(ctx context.Context, feed Feed, name, space string, timeout time.Durat
 		return nil, checkNames(s, list, names)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("what the URL names: %w; name it as %s", ErrNotFound, hints(s, selects))
+		return nil, fmt.Errorf("the primitive that the URL names: %w; name it as %s", ErrNotFound, hints(s, selects))
 	}
-	return nil, fmt.Errorf("what the URL names: %w: %s", ErrAmbiguous, strings.Join(paths(list), ", "))
+	return nil, fmt.Errorf("the primitive that the URL names: %w: %s", ErrAmbiguous, strings.Join(paths(list), ", "))
 }

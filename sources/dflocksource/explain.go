@@ -69,7 +69,7 @@ func failureOf(err error, c *sources.Contact, withSecret bool) sources.Failure {
 func said(err error) string {
 	switch {
 	case errors.Is(err, dflockwire.ErrProtocol):
-		return "what no dflockd server answers"
+		return "an answer that no dflockd server gives"
 	case errors.Is(err, dflockwire.ErrAuth), errors.Is(err, dflockwire.ErrDraining), errors.Is(err, dflockwire.ErrHungUp):
 		return ""
 	}

@@ -78,7 +78,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		"no room":         {full.Addr(), dflockcoord.ClientOptions{}, "have no room for us (its --max-connections)"},
 		"no TLS":          {plain.Addr(), dflockcoord.ClientOptions{TLS: &certs.Files{}}, "TLS"},
 		"nobody":          {localserver.RefusingForTest(t), dflockcoord.ClientOptions{}, "nothing listens at"},
-		"another program": {odd.Addr(), dflockcoord.ClientOptions{}, "what no dflockd server answers"},
+		"another program": {odd.Addr(), dflockcoord.ClientOptions{}, "an answer that no dflockd server gives"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -110,7 +110,7 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 		{Selections: []Selection{{Pattern: "two words"}}},
 	} {
 		if _, err := New(o); err == nil {
-			t.Errorf("%+v is taken", o)
+			t.Errorf("%+v is accepted", o)
 		}
 	}
 }
