@@ -68,21 +68,23 @@ func (o ClientOptions) handshake(ctx context.Context, conn net.Conn) error {
 }
 
 // Ping asks the service something small (who we are), and so proves that a YDB is there
-// which knows us. The error is that of Check, ErrSilent, or the service's refusal.
+// which knows us. Of several hosts one that answers is enough. The error is that of Check,
+// ErrSilent, or the service's refusal; a *HostsError names the hosts that were asked.
 func (c *Client) Ping(ctx context.Context) error {
 	conn, err := c.conn(ctx)
 	if err != nil {
 		return err
 	}
-	reply, err := Ydb_Discovery_V1.NewDiscoveryServiceClient(conn).WhoAmI(ctx, &Ydb_Discovery.WhoAmIRequest{})
-	switch {
-	case err == nil:
-		err = operationError(reply.GetOperation())
-	case ctx.Err() != nil:
-		err = fmt.Errorf("%w: %w", ErrSilent, ctx.Err())
-	default:
-		err = callError(err)
-	}
+	err = c.askHosts(ctx, func(ctx context.Context) error {
+		reply, err := Ydb_Discovery_V1.NewDiscoveryServiceClient(conn).WhoAmI(ctx, &Ydb_Discovery.WhoAmIRequest{})
+		switch {
+		case err == nil:
+			return operationError(reply.GetOperation())
+		case ctx.Err() != nil:
+			return fmt.Errorf("%w: %w", ErrSilent, ctx.Err())
+		}
+		return callError(err)
+	})
 	if err != nil {
 		return fmt.Errorf("asking who we are: %w", err)
 	}

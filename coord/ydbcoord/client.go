@@ -62,10 +62,11 @@ type Client struct {
 	options ClientOptions
 	turn    chan struct{} // holds one element while somebody connects or closes
 
-	mu     sync.Mutex
-	db     *ydb.Driver // nil: not connected
-	nodes  []uint32    // of its cluster
-	closed bool
+	mu       sync.Mutex
+	db       *ydb.Driver // nil: not connected
+	hosts    []host      // of its cluster
+	answered bool        // the first of hosts has answered the last Ping
+	closed   bool
 }
 
 // NewClient makes a client. It does not connect.
@@ -120,9 +121,9 @@ func (c *Client) conn(ctx context.Context) (grpc.ClientConnInterface, error) {
 		if db, err = c.open(ctx); err != nil {
 			return nil, fmt.Errorf("connecting to %s: %w", c.options.Address, err)
 		}
-		nodes := c.nodesOf(ctx, db)
+		hosts := c.hostsOf(ctx, db)
 		c.mu.Lock()
-		c.db, c.nodes = db, nodes
+		c.db, c.hosts = db, hosts
 		c.mu.Unlock()
 	}
 	return ydb.GRPCConn(db), nil

@@ -98,6 +98,7 @@ func (n *Nodes) Drop(ctx context.Context, path string) error {
 
 // Describe reads a coordination node; coord.ErrRefused if there is none.
 func (n *Nodes) Describe(ctx context.Context, path string) (Node, error) {
+	ctx = n.client.through(ctx)
 	op, err := n.call(ctx, "describing", path, func(s services, path string) (reply, error) {
 		return s.coordination.DescribeNode(ctx, &pb.DescribeNodeRequest{Path: path, OperationParams: params()})
 	})
@@ -149,6 +150,7 @@ func (n *Nodes) List(ctx context.Context, root string) iter.Seq2[string, error] 
 }
 
 func (n *Nodes) list(ctx context.Context, path string) ([]*Ydb_Scheme.Entry, error) {
+	ctx = n.client.through(ctx)
 	op, err := n.call(ctx, "listing", path, func(s services, path string) (reply, error) {
 		return s.scheme.ListDirectory(ctx, &Ydb_Scheme.ListDirectoryRequest{Path: path, OperationParams: params()})
 	})

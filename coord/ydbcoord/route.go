@@ -3,8 +3,8 @@ package ydbcoord
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 
-	"github.com/ydb-platform/ydb-go-sdk/v3"
 	"github.com/ydb-platform/ydb-go-sdk/v3/balancers"
 )
 
@@ -13,26 +13,29 @@ import (
 // again, and a session has time for two tries. So once a stream or a try was silent, each
 // try goes to another node than the one before. It belongs to whoever attaches.
 type route struct {
-	nodes []uint32 // in an order of our own; none: the SDK draws
+	hosts []host // in an order of our own; none: the SDK draws
 	at    int
-	on    bool // something was silent
+	on    bool // something was silent, or one is known to answer
 }
 
-func newRoute(nodes []uint32) route {
-	r := route{nodes: make([]uint32, len(nodes))}
-	for i, j := range rand.Perm(len(nodes)) {
-		r.nodes[i] = nodes[j]
+// newRoute begins with the first of hosts if that has answered, else where the SDK draws.
+func newRoute(hosts []host, answered bool) route {
+	r := route{hosts: slices.Clone(hosts), on: answered}
+	others := r.hosts
+	if answered {
+		others = others[1:]
 	}
+	rand.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
 	return r
 }
 
 // through is a context under which a stream leads to the node whose turn it is, or, where
 // the SDK knows that one to be gone, to any.
 func (r *route) through(ctx context.Context) context.Context {
-	if !r.on || len(r.nodes) == 0 {
+	if !r.on || len(r.hosts) == 0 {
 		return ctx
 	}
-	return balancers.WithNodeID(ctx, r.nodes[r.at%len(r.nodes)])
+	return balancers.WithNodeID(ctx, r.hosts[r.at%len(r.hosts)].id)
 }
 
 // failed takes note that a stream, or a try to make one, has ended.
@@ -41,30 +44,4 @@ func (r *route) failed(silent bool) {
 		r.at++
 	}
 	r.on = r.on || silent
-}
-
-// nodesOf asks for the nodes of the cluster. None where that cannot be known: then the SDK
-// goes on drawing.
-func (c *Client) nodesOf(ctx context.Context, db *ydb.Driver) []uint32 {
-	if c.options.NoDiscovery {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, describeFor)
-	defer cancel()
-	list, err := db.Discovery().Discover(ctx)
-	if err != nil {
-		return nil
-	}
-	var nodes []uint32
-	for _, e := range list {
-		nodes = append(nodes, e.NodeID())
-	}
-	return nodes
-}
-
-// known are the nodes of the cluster as of the making of the connection.
-func (c *Client) known() []uint32 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.nodes
 }

@@ -50,9 +50,10 @@
 // life. When the stream ends, the rows of the node are stale at once; the session attaches
 // again by itself, and everything is read anew. A session that is over, or whose pings are
 // not answered for four seconds, is replaced. A node that does not exist is an answer: what
-// was in it is deleted. Where no node is watched any more, it is asked whether the server
-// takes connections and answers at all; if not, the connection is over, and the error says
-// what is wrong.
+// was in it is deleted. Where no node is watched any more, the hosts that discovery has named
+// are asked, one after the other, until one answers; if none does, the connection is over, and
+// the error says what is wrong with which host. So a source outlives the host in its URL, which
+// only a new connection needs.
 //
 // # Who
 //

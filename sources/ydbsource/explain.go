@@ -2,6 +2,7 @@ package ydbsource
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	"google.golang.org/grpc/codes"
@@ -58,6 +59,9 @@ func Explain(err error, o ydbcoord.ClientOptions, opening bool) error {
 		return err
 	}
 	e := newExplaining(err, &o, opening)
+	if asked, ok := errors.AsType[*ydbcoord.HostsError](err); ok {
+		e.Where = strings.Join(asked.Hosts, ",")
+	}
 	var foreign *ydbcoord.ForeignError
 	switch {
 	case errors.Is(err, ydbcoord.ErrWantsTLS):

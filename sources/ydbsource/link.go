@@ -115,11 +115,21 @@ func (l *link) darkLocked() error {
 	return first
 }
 
-// reachable proves that the server takes connections, and answers on ours.
+// reachable proves that a host of the database answers. Where none does, the address itself is
+// tried once more: what is wrong with it says more than that nothing answered.
 func (l *link) reachable() error {
-	if err := l.client.Check(l.Context()); err != nil {
+	err := l.ping()
+	if err == nil || answered(err) {
 		return err
 	}
+	if unreached := l.client.Check(l.Context()); unreached != nil {
+		return unreached
+	}
+	return err
+}
+
+// ping finds a host that answers: sessions and reads lead to it from then on.
+func (l *link) ping() error {
 	ctx, cancel := context.WithTimeout(l.Context(), answerLimit)
 	defer cancel()
 	return l.client.Ping(ctx)

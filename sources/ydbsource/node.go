@@ -60,6 +60,9 @@ func (n *node) run() error {
 		if told := n.failed(err); told != nil {
 			return told
 		}
+		if !answered(err) {
+			_ = n.link.ping() // else the next session could lead to the same silent host
+		}
 		n.rest(ctx, pauses.After(life, err))
 	}
 	return nil
