@@ -11,7 +11,7 @@ import (
 	"coordtop/internal/suspend"
 )
 
-// Session is a client's presence on a backend. What it owns ends with it. Its methods
+// Session is a client's presence on a backend. Its leases end with it. Its methods
 // are safe for concurrent use. The caller must call Close or Abandon, also after
 // it ended by itself: only then is nothing of it left running.
 type Session struct {

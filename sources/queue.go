@@ -6,7 +6,7 @@ import (
 )
 
 // waiters compares two whole queues. One that is cut, or only a number, names nobody.
-// Who got it is told by the owner's event, not as a waiter that left. After a restart
+// A waiter that got it is reported by the owner's event, not as one that left. After a restart
 // nobody waits as before.
 func (l *look) waiters(events []Event, before, after *Primitive, anew bool) []Event {
 	switch {

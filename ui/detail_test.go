@@ -227,7 +227,7 @@ func TestThePaneSaysHowMuchItLeavesOut(t *testing.T) {
 	d.showsNot(t, " more lines: enter ")
 }
 
-// What came of an action is told whole, over as many lines as it needs.
+// The result of an action is shown whole, over as many lines as it needs.
 func TestTheResultOfAnActionIsNotCut(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()

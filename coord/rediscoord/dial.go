@@ -10,7 +10,7 @@ import (
 )
 
 // dialer makes the connections of every client: to servers, to the nodes of a Cluster and
-// to Sentinels. What they answer is bounded, see respwire.
+// to Sentinels. Answers are bounded, see respwire.
 func (o ClientOptions) dialer(config *tls.Config) func(ctx context.Context, addr string) (respwire.Conn, error) {
 	plain := &net.Dialer{
 		Timeout:         orDuration(o.DialTimeout, defaultDialTimeout),

@@ -153,7 +153,7 @@ const (
 	endOver                       // the session is gone, or can never be attached again
 )
 
-// classifyEnd reads the class of a failure by its status. What is unknown may pass.
+// classifyEnd reads the class of a failure by its status. An unknown one may pass.
 func classifyEnd(err error) streamEnd {
 	switch statusOf(err) {
 	case Ydb.StatusIds_SESSION_EXPIRED:

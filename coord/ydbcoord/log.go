@@ -77,7 +77,7 @@ func logging(l *slog.Logger) ydb.Option {
 	return ydb.WithLogger(sdkLogger{l}, sdkEvents)
 }
 
-// Log implements the SDK's logger. What is less than a warning is left out.
+// Log implements the SDK's logger. Levels below a warning are left out.
 func (s sdkLogger) Log(ctx context.Context, msg string, fields ...sdklog.Field) {
 	level := slog.LevelWarn
 	switch sdklog.LevelFromContext(ctx) {

@@ -44,7 +44,7 @@ func (st *stream) put(messages ...*pb.SessionRequest) {
 	}
 }
 
-// send ends with the call. What went wrong is returned by Recv, to the goroutine that reads.
+// send ends with the call. Its error is returned by Recv, to the goroutine that reads.
 func (st *stream) send() error {
 	for {
 		select {

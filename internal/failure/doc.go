@@ -1,4 +1,4 @@
-// Package failure makes errors that wrap more than their text says. Who reads an error needs
+// Package failure makes errors that wrap more than their text says. A person who reads an error needs
 // one sentence; a program needs to find every reason in it with errors.Is and errors.As, such
 // as the end of the context under which a request failed.
 //

@@ -131,7 +131,7 @@ func (n *Namespace) Cut(ctx context.Context) error {
 	return n.address(ctx, "cutting the link", wrongAddress, wrongAddress)
 }
 
-// Mend ends Cut. What was sent meanwhile and is sent again arrives.
+// Mend ends Cut. Bytes that were sent meanwhile arrive when they are sent again.
 func (n *Namespace) Mend(ctx context.Context) error {
 	return n.address(ctx, "mending the link", hostAddress, guestAddress)
 }

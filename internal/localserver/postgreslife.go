@@ -60,7 +60,7 @@ func (p *Postgres) stopLocked(ctx context.Context) {
 	p.proc.kill()
 }
 
-// thawLocked wakes every process of the server. Whatever is gone needs no waking.
+// thawLocked wakes every process of the server. Processes that are gone are left out.
 func (p *Postgres) thawLocked() {
 	_ = p.proc.signal(syscall.SIGCONT)
 	children, err := childrenOf(p.proc.pid())
@@ -92,7 +92,7 @@ func (p *Postgres) Freeze() error {
 	return nil
 }
 
-// Thaw lets a frozen server go on. What was sent meanwhile is then answered.
+// Thaw lets a frozen server go on. Requests that were sent meanwhile are then answered.
 func (p *Postgres) Thaw() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -121,7 +121,7 @@ func (r *Redis) TLSFiles() TLSFiles { return r.files }
 // Freeze stops the process in its tracks (SIGSTOP): links stay open and nothing answers.
 func (r *Redis) Freeze() error { return r.signal(syscall.SIGSTOP) }
 
-// Thaw lets a frozen process go on. What was sent meanwhile is then answered.
+// Thaw lets a frozen process go on. Requests that were sent meanwhile are then answered.
 func (r *Redis) Thaw() error { return r.signal(syscall.SIGCONT) }
 
 func (r *Redis) signal(s syscall.Signal) error {

@@ -47,7 +47,7 @@ const (
 )
 
 // Operator carries out actions. Its methods are safe for concurrent use; Start, Arm and Disarm wait
-// for the disk, and Close for servers; the others return at once. Whoever made it calls Close.
+// for the disk, and Close for servers; the others return at once. The caller must call Close.
 type Operator struct {
 	o       Options
 	drivers drivers

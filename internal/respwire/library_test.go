@@ -42,7 +42,7 @@ func FuzzLibraryStaysSmall(f *testing.F) {
 	})
 }
 
-// ask has the library read two replies of a stream. What they are is of no interest.
+// ask has the library read two replies of a stream. Their content does not matter.
 func ask(ctx context.Context, stream []byte, piece int) {
 	pieces := [][]byte{[]byte("%0\r\n")} // to HELLO
 	for rest := stream; len(rest) > 0; {

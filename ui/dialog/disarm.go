@@ -9,7 +9,7 @@ import (
 	"coordtop/ui/screen"
 )
 
-// disarm ends writing. What waits is called off with it.
+// disarm ends writing. Actions that wait are called off.
 func (a *Acting) disarm() tea.Cmd {
 	return a.await(func() error { a.op.Disarm(); return nil }, func(error) {
 		a.Receive()
