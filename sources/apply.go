@@ -96,7 +96,7 @@ func (m *model) changeRows(b *batch) {
 		}
 		m.synced(b)
 	}
-	b.scope.completeUntil = later(b.scope.completeUntil, c.At)
+	b.scope.completeUntil = Later(b.scope.completeUntil, c.At)
 }
 
 // beginListing begins a new listing. Rows that are not in it yet are believed up to when the
@@ -148,7 +148,7 @@ func (b *batch) lookAt(row *Row, ref Ref) look {
 		if !c.After.IsZero() && c.After.Before(last) { // what was read then was asked for before, and the source knows when
 			last = c.After
 		}
-		l.after = later(lostBefore(c.After, sc.lost), last)
+		l.after = Later(lostBefore(c.After, sc.lost), last)
 	}
 	if l.after.After(l.at) {
 		l.after = l.at

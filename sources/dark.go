@@ -75,7 +75,7 @@ func withDarkEnd(list []Dark, to time.Time) []Dark {
 // unseen adds a stretch that is over, to the last one where they meet. A time at which the row
 // was seen to be free is not part of it.
 func (r *Row) unseen(from, to time.Time) {
-	from = later(from, r.Nobody.At)
+	from = Later(from, r.Nobody.At)
 	var list []Dark
 	if r.unknown != nil {
 		list = r.unknown.list
@@ -86,7 +86,7 @@ func (r *Row) unseen(from, to time.Time) {
 		return
 	case n > 0 && !list[n-1].To.Before(from):
 		from = list[n-1].From
-		to = later(to, list[n-1].To)
+		to = Later(to, list[n-1].To)
 		list = list[:n-1]
 	}
 	r.unknown = &darkList{withDarkEnd(withDark(list, from), to)}
@@ -137,7 +137,7 @@ func observedBetween(from, to time.Time, dark []Dark) observed {
 			o.last = 0
 			return o
 		}
-		from = later(from, d.To)
+		from = Later(from, d.To)
 	}
 	piece(to)
 	return o
@@ -156,7 +156,7 @@ func (r *Row) RecordedSince(s *State) time.Time {
 	since := s.Scopes[r.Scope].Since
 	switch {
 	case len(r.Terms) == MaxTerms:
-		return later(since, earliest(r.Terms[0].Start))
+		return Later(since, earliest(r.Terms[0].Start))
 	case r.Leveled() && r.levels.first().After(since):
 		return r.levels.first()
 	}

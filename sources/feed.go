@@ -217,7 +217,7 @@ func (m *model) refused(sc *scope, err error) {
 func (m *model) alive(sc *scope) {
 	was, now := sc.Health, m.at
 	sc.Health, sc.Alive, sc.answered, sc.err, sc.outage = HealthLive, now.Wall, now.Mono, nil, outage{}
-	sc.completeUntil = later(sc.completeUntil, now.Wall)
+	sc.completeUntil = Later(sc.completeUntil, now.Wall)
 	sc.feed.Err, sc.feed.Retry, sc.feed.outage = nil, time.Time{}, outage{}
 	if sc.Synced {
 		sc.endDark(now.Wall)

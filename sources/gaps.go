@@ -26,7 +26,7 @@ func (r *Row) gapsOf(dark []Dark, now time.Time, within time.Duration, ended boo
 	var seen []Interval
 	for i := 1; i < len(r.Terms); i++ {
 		end, start := r.Terms[i-1].End, r.Terms[i].Start
-		g := gapOf(later(earliest(end), from), later(end.At, from), earliest(start), start.At, dark)
+		g := gapOf(Later(earliest(end), from), Later(end.At, from), earliest(start), start.At, dark)
 		stats.Sum = stats.Sum.plus(g.sum)
 		// Without a look in between that showed nobody, there may have been no gap at all.
 		if end.At.Before(start.At) && g.whole.Max > 0 {
@@ -60,18 +60,11 @@ func gapOf(earliest, begun, until, end time.Time, dark []Dark) gap {
 // lasting is how long nobody has owned a row by now, as far as it lies after from. When
 // it began before we first looked, it may have lasted all the time.
 func lasting(nobody Stamp, now, from time.Time, dark []Dark) gap {
-	first := later(earliest(nobody), from)
+	first := Later(earliest(nobody), from)
 	if nobody.How == AtLeast {
 		first = from
 	}
-	return gapOf(first, later(nobody.At, from), now, now, dark)
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	return gapOf(first, Later(nobody.At, from), now, now, dark)
 }
 
 func (i Interval) plus(j Interval) Interval { return Interval{Min: i.Min + j.Min, Max: i.Max + j.Max} }

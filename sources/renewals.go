@@ -99,19 +99,12 @@ func (o *Owner) lateAt(leads bool, t Thresholds) time.Time {
 	if o.Lease <= 0 || !leads && o.Rhythm.seen == 0 {
 		return at
 	}
-	at = sooner(at, o.Expires.At.Add(-t.short(o.Lease)))
+	at = Earlier(at, o.Expires.At.Add(-t.short(o.Lease)))
 	if last, ok := lastRenewed(o); ok && o.RenewEvery() > 0 && int(o.Rhythm.seen) >= t.LateSeen {
 		missed := last.Add(o.RenewEvery()*time.Duration(t.LateMissed) + o.RenewEvery()/2)
-		at = sooner(at, later(missed, o.Expires.At.Add(-t.worn(o.Lease))))
+		at = Earlier(at, Later(missed, o.Expires.At.Add(-t.worn(o.Lease))))
 	}
 	return at
-}
-
-func sooner(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // late reports whether the renewal of one of the owners is late.

@@ -47,11 +47,11 @@ func (r *Row) KnownAt(s *State, now time.Time) time.Time {
 	case r.Scope >= len(s.Scopes):
 		known = r.At
 	case s.Scopes[r.Scope].Health != HealthLive:
-		known = later(r.At, s.Scopes[r.Scope].Alive)
+		known = Later(r.At, s.Scopes[r.Scope].Alive)
 	case s.Scopes[r.Scope].gap != r.gap:
 		known = r.At
 		if dark := s.Scopes[r.Scope].Dark; len(dark) > 0 {
-			known = later(r.At, dark[len(dark)-1].From)
+			known = Later(r.At, dark[len(dark)-1].From)
 		}
 	}
 	if known.After(now) {

@@ -137,7 +137,7 @@ func (o *Operator) Close(ctx context.Context) error {
 	bye, cancel := context.WithTimeout(free, farewell)
 	if deadline, ok := ctx.Deadline(); ok && ctx.Err() == nil {
 		cancel()
-		bye, cancel = context.WithDeadline(free, earlier(deadline, time.Now().Add(farewell)))
+		bye, cancel = context.WithDeadline(free, sources.Earlier(deadline, time.Now().Add(farewell)))
 	}
 	defer cancel()
 	o.bye = bye
@@ -151,13 +151,6 @@ func (o *Operator) Close(ctx context.Context) error {
 	o.err = errors.Join(append(left, o.drivers.close(bye))...)
 	close(o.ended)
 	return o.err
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }
 
 // refresh publishes anew each second while we hold something: the ends of trust move with

@@ -48,7 +48,7 @@ func (w *watcher) when(k *key, old previous, p *sources.Primitive, r *reading, n
 	s := span{old.sent, r.got}
 	switch {
 	case old.stale:
-		s.after = later(s.after, old.proved)
+		s.after = sources.Later(s.after, old.proved)
 	case old.sent.IsZero() && w.starting():
 	case !n.first.IsZero():
 		tolerance := w.heartbeatOf(k).tolerance()
@@ -56,7 +56,7 @@ func (w *watcher) when(k *key, old previous, p *sources.Primitive, r *reading, n
 	case old.sent.IsZero():
 		s.after = w.listed
 	case w.tracks(k) && old.lastedUntilOver(p, r):
-		s.after = later(s.after, earlier(old.ends.after, w.unpushedUntil(k)))
+		s.after = sources.Later(s.after, sources.Earlier(old.ends.after, w.unpushedUntil(k)))
 	}
 	return s
 }
@@ -71,20 +71,6 @@ func (w *watcher) unpushedUntil(k *key) time.Time {
 	return confirmed
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
 // lastedUntilOver reports whether an owner is gone whose lease was over when r was asked for.
 func (o previous) lastedUntilOver(p *sources.Primitive, r *reading) bool {
 	return !o.ends.at.IsZero() && !r.sent.Before(o.ends.at) && !sameIDs(o.shown.Owners, p.Owners)
@@ -96,7 +82,7 @@ func (o previous) leaseOver(s span, p *sources.Primitive, r *reading, tolerance 
 	switch {
 	case o.ends.at.IsZero() || o.shown == nil || sameIDs(o.shown.Owners, p.Owners) || !s.at.After(o.ends.after):
 	case !s.after.IsZero():
-		s.after = earlier(s.after, later(o.ends.after, o.sent))
+		s.after = sources.Earlier(s.after, sources.Later(o.ends.after, o.sent))
 	case r.shape == missing || s.at.Sub(o.ends.after) > tolerance:
 		s.after = o.ends.after
 	}

@@ -145,13 +145,13 @@ func (w *watcher) noteUnseen(k *key, old previous, p *sources.Primitive, r *read
 	case n.first.IsZero() && !owned:
 		return
 	case n.first.IsZero():
-		if from = later(from, w.unpushedUntil(k)); !from.Before(old.ends.after) {
+		if from = sources.Later(from, w.unpushedUntil(k)); !from.Before(old.ends.after) {
 			return
 		}
 	case n.prompt(r.got, w.heartbeatOf(k).tolerance()):
 		return
 	default:
-		from = later(from, n.floor)
+		from = sources.Later(from, n.floor)
 	}
 	w.unseen = append(w.unseen, sources.Unseen{Ref: k.shown.Ref, From: from, To: r.got})
 }

@@ -2,6 +2,8 @@ package redissource
 
 import (
 	"time"
+
+	"coordtop/sources"
 )
 
 // shape is what was found under a key's name.
@@ -48,12 +50,7 @@ func (s span) laterThan(old span) bool { return s.after.Sub(old.at) > doubt }
 
 // narrowed returns what s and t, which tell of the same instant, have in common.
 func (s span) narrowed(t span) span {
-	if t.after.After(s.after) {
-		s.after = t.after
-	}
-	if t.at.Before(s.at) {
-		s.at = t.at
-	}
+	s = span{sources.Later(s.after, t.after), sources.Earlier(s.at, t.at)}
 	if !s.at.After(s.after) {
 		return t
 	}

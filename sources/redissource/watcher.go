@@ -87,7 +87,7 @@ func (w *watcher) keepProofs() {
 			continue
 		}
 		if k.proved = w.unpushedUntil(k); !k.ends.at.IsZero() {
-			k.proved = earlier(k.proved, k.ends.after)
+			k.proved = sources.Earlier(k.proved, k.ends.after)
 		}
 	}
 }
@@ -281,7 +281,7 @@ func (w *watcher) pingAt() time.Time {
 		return w.answered.Add(time.Second)
 	case w.push.onReads:
 		pause := w.readHeartbeat.pause(w.pingLimit()) // a quarter of it is left for waiting
-		return later(w.readHeartbeat.confirmedAt().Add(pause), w.answered.Add(pause/4))
+		return sources.Later(w.readHeartbeat.confirmedAt().Add(pause), w.answered.Add(pause/4))
 	}
 	return w.answered.Add(10 * time.Second)
 }

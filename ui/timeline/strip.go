@@ -150,7 +150,7 @@ func (p *painter) paint(from, to time.Time, c Cell, keep bool) {
 	for i := first; i <= last; i++ {
 		a, b := p.w.at(i), p.w.at(i+1)
 		whole := min(p.w.Step, p.now.Sub(a)) // the last column has only begun
-		covered := earlier(to, b).Sub(later(from, a))
+		covered := sources.Earlier(to, b).Sub(sources.Later(from, a))
 		if covered*2 > whole || covered*2 == whole && from.After(a) { // of two halves, the first
 			p.cells[i], painted = c, true
 		}
@@ -210,7 +210,7 @@ func (p *painter) leaderless(l Lane) {
 				continue
 			}
 			p.vacant(&l, from, d.From)
-			from = later(from, end)
+			from = sources.Later(from, end)
 		}
 		p.vacant(&l, from, to)
 	})
@@ -220,7 +220,7 @@ func (p *painter) leaderless(l Lane) {
 // lets pass as a break. Neither ever vanishes.
 func (p *painter) vacant(l *Lane, from, to time.Time) {
 	c := Cell{Mark: Break}
-	if d := earlier(to, p.now).Sub(from); d > l.Gap && d > time.Duration(l.GapPart*float64(p.w.Step)) {
+	if d := sources.Earlier(to, p.now).Sub(from); d > l.Gap && d > time.Duration(l.GapPart*float64(p.w.Step)) {
 		c.Mark = Leaderless
 	}
 	p.paint(from, to, c, true)
@@ -248,18 +248,4 @@ func heads(cells []Cell) {
 	for i := range cells {
 		cells[i].Head = i == 0 || cells[i].Mark != cells[i-1].Mark || cells[i].term != cells[i-1].term || cells[i-1].Many
 	}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
