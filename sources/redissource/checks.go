@@ -115,13 +115,14 @@ func (w *watcher) checkRights(ctx context.Context) error {
 		if k == nil || other.denied && !k.denied {
 			k = other
 		}
-		if k.denied {
+		if k.denied || !w.denials.some {
 			break
 		}
 	}
 	if k == nil {
 		return nil
 	}
+	w.denials.some = k.denied
 	start := time.Now()
 	err := w.conn.GetRange(ctx, k.name, 0, 0).Err()
 	if fatal(err) {

@@ -141,6 +141,18 @@ func TestRightsThatAreWithdrawnAndGivenBackAreSeen(t *testing.T) {
 	}
 }
 
+// TestTheOneKeyThatMayNotBeReadIsAskedFor has many that may be read beside it.
+func TestTheOneKeyThatMayNotBeReadIsAskedFor(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{Users: []string{"eve on >secret ~app:leader:*-* &* +@all"}}, held)
+	for i := range 500 {
+		r.do("SET", fmt.Sprintf("app:leader:a-%d", i), uuidA)
+	}
+	watch(t, r, Options{Client: client(r.server.Addr(), "eve", "secret"), Selections: leaders(), Resync: time.Hour}).synced()
+	r.do("ACL", "SETUSER", "eve", "~*")
+	r.Row("", "app:leader:x", "led", led)
+}
+
 // TestARightThatIsGivenBackProvesNothingAgainstTracking changes keys while they may not be
 // read.
 func TestARightThatIsGivenBackProvesNothingAgainstTracking(t *testing.T) {

@@ -7,6 +7,7 @@ type denials struct {
 	probe string // the key to ask for; "": none
 	ask   bool   // a person asked for all
 	all   bool   // this sweep reads all
+	some  bool   // a key was refused since none was found that is
 }
 
 // begin chooses what a sweep asks for.
@@ -18,7 +19,7 @@ func (d *denials) begin(keys map[string]*key) {
 			oldest = k
 		}
 	}
-	if oldest != nil {
+	if d.some = oldest != nil; d.some {
 		d.probe = oldest.name
 	}
 }

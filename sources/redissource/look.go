@@ -91,6 +91,7 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 	if k.doubted && k.pushed && !old.sent.IsZero() && n.first.IsZero() && k.differs(p, r) {
 		w.suspect(k, r)
 	}
+	w.denials.some = w.denials.some || r.shape == denied
 	if r.shape == denied && !k.denied && old.shown != nil && !old.stale {
 		w.resyncSoon() // others may be refused too
 	}
