@@ -173,7 +173,7 @@ func TestTheDemoSaysWhatToTryAndBeginsOnALeader(t *testing.T) {
 	const text = "Try X: it ends the leader's process. Then enter, 5 (events), ? (signs)."
 	d := drive(uitest.NewFeed(st), Options{Width: 80, Height: 24, Demo: true})
 	exact(t, d)
-	d.shows(t, "Demo: programs lead, lock and queue on real servers; 4242 is never given back.")
+	d.shows(t, "Demo: programs lead and queue on private servers; 4242 is never given back.")
 	d.shows(t, text)
 	d.shows(t, "? help  q quit  X end its process")
 	if d.cursor() != a.Name {

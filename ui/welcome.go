@@ -13,7 +13,7 @@ const welcomeTime = 45 * time.Second
 // welcome says at the start of the demo what happens in it, and what to try.
 func (m *model) welcome() {
 	key := m.Keys.KeyOf
-	m.SayFor(welcomeTime, "Demo: programs lead, lock and queue on real servers; 4242 is never given back.\n"+
+	m.SayFor(welcomeTime, "Demo: programs lead and queue on private servers; 4242 is never given back.\n"+
 		"Try "+key(keys.Crash)+": it ends the leader's process. Then "+key(keys.Open)+", "+key(keys.Events)+" (events), "+key(keys.Help)+" (signs).")
 }
 

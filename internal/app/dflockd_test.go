@@ -84,3 +84,17 @@ func TestTheSecretOfDflockdIsItsPassword(t *testing.T) {
 		t.Errorf("a wrong one: exit code %d: %s", code, w.stderr)
 	}
 }
+
+func TestALimitMustFitTheClaim(t *testing.T) {
+	t.Parallel()
+	server, url := dflockd(t, dflocktest.Options{})
+	if _, err := server.Own("pool", 3, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	for query, says := range map[string]string{"?semaphore=pool": "its limit is 3", "?mutex=m": "no claim of it takes a limit"} {
+		w := newWorld(t)
+		if code := w.main(t.Context(), "acquire", "--write", "--yes", "--limit", "9", url+query); code != exitCannot || !strings.Contains(w.stderr.String(), says) {
+			t.Errorf("%s: exit code %d: %s", query, code, w.stderr)
+		}
+	}
+}

@@ -189,7 +189,7 @@ func (r *rival) leads(t *testing.T) {
 	bound := time.AfterFunc(40*time.Second, func() { _ = r.cmd.Process.Kill() })
 	defer bound.Stop()
 	for r.says.Scan() {
-		if r.says.Text() == "owns" {
+		if strings.HasPrefix(r.says.Text(), "owns ") {
 			return
 		}
 	}

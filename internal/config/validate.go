@@ -148,7 +148,7 @@ func (v *validator) source(f *fileSource, path string) Source {
 	}
 	b := v.backends.Of(t.Type)
 	if ok {
-		v.try(b, path+".url", Source{URL: t.URL, Watch: t.Watch, Nodes: t.Nodes, Channels: t.Channels}, nil)
+		v.try(b, path+".url", Source{URL: t.URL, User: f.User, Watch: t.Watch, Nodes: t.Nodes, Channels: t.Channels}, nil)
 	}
 	s.Channels, s.Scheme = v.channels(f, t, b, path), f.KeyScheme
 	if b != nil && !b.has(KeyScheme) && v.wrote(path+".key_scheme") {

@@ -1,5 +1,5 @@
-// Package demo brings up a small world to look at: private real servers, for YDB an
-// emulator in this process, and candidates that really contend, each a process of its own,
+// Package demo brings up a small world to look at: private real servers, emulators of
+// YDB and dflockd in this process, and candidates that really contend, each a process of its own,
 // and one lock that is never given back: the only thing of it that needs a person.
 //
 // The parent (Start) owns everything: it starts the servers side by side, starts each

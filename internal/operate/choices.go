@@ -149,6 +149,8 @@ func notCrashed(b *Backend, row *sources.Row) string {
 	switch {
 	case b.Crash == nil:
 		return "only in the demo"
+	case len(row.Owners) == 0 && row.OwnersHow == sources.Unknown:
+		return "the server does not tell who owns it"
 	case len(row.Owners) == 0:
 		return "nobody owns it"
 	}

@@ -142,6 +142,9 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 	if b.LimitInClaims && r.Target.Kind == sources.KindSemaphore && !giving && r.Limit == 0 && (row == nil || !row.Limited()) {
 		return fmt.Errorf("%w: its limit is not known, since nobody uses it, and each claim names it: use --limit", ErrNotPossible)
 	}
+	if b.LimitInClaims && !giving && r.Limit != 0 && row != nil && row.Limited() && r.Limit != row.Limit {
+		return fmt.Errorf("%w: its limit is %d", ErrNotPossible, row.Limit)
+	}
 	if r.Target.Kind == sources.KindSemaphore && row != nil && !row.Absent && row.Limit > 0 && r.Permits > row.Limit {
 		return fmt.Errorf("%w: its limit is %d", ErrNotPossible, row.Limit)
 	}
@@ -157,6 +160,8 @@ func fits(b *Backend, r action.Request) error {
 		return fmt.Errorf("%w: %s cannot share this", ErrNotPossible, b.Type)
 	case r.Limit > 1 && r.Target.Kind == sources.KindElection:
 		return fmt.Errorf("%w: an election has a limit of 1", ErrNotPossible)
+	case r.Limit > 0 && action.Of(r.Verb).Group != action.Provisions && (!b.LimitInClaims || r.Target.Kind != sources.KindSemaphore):
+		return fmt.Errorf("%w: no claim of it takes a limit", ErrNotPossible)
 	case r.Permits > 1 && r.Target.Kind != sources.KindSemaphore:
 		return fmt.Errorf("%w: only a semaphore has several permits", ErrNotPossible)
 	case r.Wait < 0:

@@ -165,7 +165,7 @@ func (t *table) primitive(r *row, at time.Time) *sources.Primitive {
 func (t *table) ownerOf(r *row) sources.Owner {
 	id := dflockcoord.OwnerID(r.owner)
 	o := sources.Owner{
-		ID: id, Session: id, Label: id, Permits: 1,
+		ID: id, Session: id, Label: id, Permits: 1, Guard: id + " of " + t.incarnation(),
 		Lease: r.lease.length(), Renewed: r.lease.renewed, Expires: sources.StampBetween(r.lease.from, r.lease.to, sources.Told),
 	}
 	if home := t.o.home(r.name); home != t.space {

@@ -173,6 +173,9 @@ func (b *box) owner(a *Acting) []paint.Part {
 	if b.row == nil {
 		return []paint.Part{th.Dim.Text("?  " + notListed)}
 	}
+	if len(b.row.Owners) == 0 && b.row.OwnersHow == sources.Unknown {
+		return []paint.Part{paint.Plain("?"), th.Dim.Text("  " + "this backend does not tell")}
+	}
 	if len(b.row.Owners) == 0 {
 		parts := []paint.Part{th.Dim.Text("nobody")}
 		if !b.row.Nobody.At.IsZero() {
