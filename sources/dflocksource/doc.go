@@ -24,15 +24,16 @@
 // lease of 0 s has run out and is not swept yet: its owner still owns.
 //
 // A connection may release a lock and acquire it again between two looks: that looks like a
-// renewal. The server does not say whether an owner released its lock, hung up, or was cut off
-// for being silent too long.
+// renewal. The cause of an end is unknown where the lease would have ended between the same two
+// looks: it ran out, or was renewed and released. The server does not say whether an owner
+// released its lock, hung up, or was cut off for being silent too long.
 //
 // # Restart
 //
 // A restarted server has lost everything, and ids of connections begin at 1 again. A restart is
 // inferred when our connection broke and the next listing lacks keys that a server does not
-// forget so soon, or has several owners whose ids are lower than all before. A key that has
-// stayed as it was shows that there was no restart.
+// forget so soon, or has several owners, all with ids lower than any owner had before, of keys
+// for which nobody waited. A key that has stayed as it was shows that there was no restart.
 //
 // # Pace and cost
 //

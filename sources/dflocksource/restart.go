@@ -39,7 +39,7 @@ func (t *table) restarted(s *dflockwire.Stats, now map[string]listed) bool {
 		switch {
 		case l.owner == r.owner && !held.moved(s.Asked.Add(l.left), s.Answered.Add(l.left)), l.owner > highest:
 			return false
-		case l.owner != 0 && l.owner < r.owner:
+		case l.owner != 0 && l.owner < t.lowest && r.waiters == 0: // who waited may have been connected for longer than the owner
 			lower++
 		}
 	}

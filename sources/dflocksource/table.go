@@ -24,6 +24,7 @@ type table struct {
 
 	asked, answered time.Time // of the newest listing; zero: there was none
 	restarts        int
+	lowest          uint64 // id of an owner since the last of them; 0: there was no owner
 	strays          int    // keys of another server
 	stray           string // one of them
 	untaken         int    // keys beyond mostKeys
@@ -70,6 +71,7 @@ func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, move
 	now := t.listed(s)
 	if fresh && t.restarted(s, now) {
 		t.restarts++
+		t.lowest = 0
 		for _, r := range t.rows {
 			r.lease = lease{}
 		}
@@ -81,7 +83,13 @@ func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, move
 			l.use.semaphore, l.use.limit = r.semaphore, r.limit
 		}
 		differs := r.use != l.use
+		if !fresh && r.owner != 0 && r.owner != l.owner && r.lease.endsWithin(t.asked, s.Answered) {
+			c.Ended = append(c.Ended, sources.Ending{Ref: r.shown.Ref, Owner: dflockcoord.OwnerID(r.owner), How: sources.Inferred})
+		}
 		r.use = l.use
+		if r.owner != 0 && (t.lowest == 0 || r.owner < t.lowest) {
+			t.lowest = r.owner
+		}
 		told := t.follow(r, l, s, differs)
 		switch {
 		case l.taken > 0:

@@ -2,6 +2,7 @@ package dflocksource
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -88,6 +89,8 @@ func TestAnOwnerWhoseLeaseRanOutOwnsUntilItIsSwept(t *testing.T) {
 func TestWhatIsARestart(t *testing.T) {
 	t.Parallel()
 	before := locks(held("a", 731, time.Minute), held("b", 900, time.Minute))
+	awaited := locks(slices.Clone(before.Locks)...)
+	awaited.Locks[0].Waiters, awaited.Locks[1].Waiters = 1, 1
 	idle := func(keys ...string) dflockwire.Stats {
 		var s dflockwire.Stats
 		for _, key := range keys {
@@ -108,6 +111,7 @@ func TestWhatIsARestart(t *testing.T) {
 		"all was given back":                {before, idle("a", "b"), time.Second, false},
 		"away for longer than it remembers": {before, dflockwire.Stats{}, 2 * time.Minute, false},
 		"owners from the beginning":         {before, locks(held("a", 2, time.Minute), held("b", 1, time.Minute)), time.Second, true},
+		"waiters took both over":            {awaited, locks(held("a", 12, time.Minute), held("b", 13, time.Minute)), time.Second, false},
 		"a waiter took one over":            {before, locks(held("a", 12, time.Minute), held("b", 900, time.Minute)), time.Second, false},
 		"owners that came later":            {before, locks(held("a", 901, time.Minute), held("b", 902, time.Minute)), time.Second, false},
 		"what was idle still is":            {used, dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "c", Seconds: 21}}}, time.Second, false},
@@ -117,6 +121,30 @@ func TestWhatIsARestart(t *testing.T) {
 		l.at(c.away, true, c.after)
 		if got := l.restarts == 1; got != c.want {
 			t.Errorf("%s: a restart: %v", name, got)
+		}
+	}
+}
+
+func TestOwnersThatWereOwnersBeforeAreNoRestart(t *testing.T) {
+	t.Parallel()
+	l := newListings(Options{})
+	l.at(0, true, locks(held("a", 1, time.Minute), held("b", 2, time.Minute)))
+	l.at(time.Second, false, locks(held("a", 3, time.Minute), held("b", 4, time.Minute)))
+	l.at(3*time.Second, true, locks(held("a", 1, time.Minute), held("b", 2, time.Minute)))
+	if l.restarts != 0 {
+		t.Error("two old connections took their locks again, and it says that the server was restarted")
+	}
+}
+
+func TestTheCauseOfAnEndIsUnknownWhereTheLeaseEndsBetweenTheSameLooks(t *testing.T) {
+	t.Parallel()
+	for left, want := range map[time.Duration]int{-100 * time.Millisecond: 0, 500 * time.Millisecond: 1, 5 * time.Second: 0} {
+		l := newListings(Options{})
+		l.at(0, true, locks(held("a", 7, 10*time.Second)))
+		l.at(10*time.Second-left, false, locks(held("a", 7, max(left, 0))))
+		c, _ := l.at(11*time.Second-left, false, dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "a"}}})
+		if len(c.Ended) != want || want > 0 && (c.Ended[0].Owner != "conn 7" || c.Ended[0].Cause != sources.CauseUnknown) {
+			t.Errorf("with %v left at the last look: %+v", left, c.Ended)
 		}
 	}
 }
