@@ -34,7 +34,7 @@ func TestExampleLoadsWithoutAProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Sources) != 3 || c.Title != "prod-eu" || c.Color != "red" || len(c.Owners) != 1 {
+	if len(c.Sources) != 4 || c.Title != "prod-eu" || c.Color != "red" || len(c.Owners) != 1 {
 		t.Fatalf("the example does not say what it says: %+v", c)
 	}
 	s := c.Sources[0]
