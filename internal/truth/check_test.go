@@ -257,8 +257,8 @@ func (t *change) causeTold(l *line) string {
 		return *l.Cause
 	case l.Known == "inferred" && (*l.Cause == "expired" && over || *l.Cause == "released" && t.cause != "expired"):
 		return *l.Cause + " by the lease, was " + t.cause
-	case l.Known == "inferred" && *l.Cause == "session_ended" && gone:
-		return "session_ended, it gave it up just before"
+	case l.Known == "inferred" && (*l.Cause == "session_ended" || *l.Cause == "restart") && gone:
+		return *l.Cause + ", it gave it up just before"
 	}
 	return ""
 }

@@ -7,11 +7,11 @@
 // at random and writes down the truth: who took, gave up, lost, renewed, proclaimed or waited
 // for what, and the stretch between the sending of the command and its answer in which it
 // happened. Of Postgres, which decides itself who is served, the truth is a reading of its lock
-// table, and of YDB, of which there is only our emulator, a reading of its memory: each before
+// table, and of YDB and dflockd, of which there are only our emulators, one of their memory: each before
 // and after each command, and every few ms for what happens by itself. The program runs as a
 // process of its own and connects through a proxy, whose connections are reset, refused, held
 // back, frozen for ever or ended in one direction at random instants (darkness); the service of
-// YDB breaks streams, restarts and loses answers besides. When all is quiet again, each
+// YDB breaks streams, restarts and loses answers besides, and dflockd restarts and forgets everything. When all is quiet again, each
 // printed line is compared with the truth. Both read the same clock.
 //
 // # What must hold
@@ -39,7 +39,8 @@
 //     Redis and YDB, after more than 50 ms; somebody who did so in darkness is.
 //   - A cause is the true one, or unknown, or follows from the lease and is marked inferred:
 //     expired where the owner is seen gone when its lease is over, released where before, but
-//     never where it ran out; session_ended where the owner's session is seen gone with it. An
+//     never where it ran out; session_ended or restart where the owner's session, or the server,
+//     is seen gone with it. An
 //     end is `expired` if its cause is, and no other. Where the same owner lost the row twice in
 //     the stretch of one line, the line tells of the end that has its cause: it does not say which.
 //   - Who gives it up and takes it again within one interval may be told as a renewal, and a

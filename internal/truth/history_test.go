@@ -31,7 +31,7 @@ type change struct {
 	from, to time.Time
 	cause    string // of an end, as it is printed; "": not known
 
-	sessionEnds *time.Time // of an end: when the session of that owner ended; nil: it has no session that can
+	sessionEnds *time.Time // of an end: when the session of that owner, or its server, ended; nil: it has none that can
 	leaseEnds   time.Time  // of an end: not before this its lease would have been over; zero: it had none
 	granted     bool       // of a leave: it owns the row from then on, which the next change says
 	mute        bool       // no line need tell of it: the data of what was deleted is gone with it
