@@ -59,7 +59,14 @@ func (r *rig) source(o Options) *Source {
 func (r *rig) watch(o Options) *rig {
 	r.t.Helper()
 	r.Witness = sourcetest.Watch(r.t, "dflockd", r.source(o))
-	r.Synced()
+	r.Witness.State("a listing of every server", func(s *sources.State) bool {
+		for i := range s.Scopes {
+			if !s.Scopes[i].Synced {
+				return false
+			}
+		}
+		return len(s.Scopes) == len(r.servers)
+	})
 	return r
 }
 
