@@ -15,10 +15,11 @@ func troubles(t testing.TB, o pgcoord.Options) (func(testing.TB) coord.Driver, [
 	t.Helper()
 	p := server(t, localserver.PostgresOptions{})
 	nothing := func() {}
-	// Where claims poll, no session stands in the queue, and whoever owns nothing is meant.
+	// Where claims poll, no session stands in the queue: the one is meant that has tried and owns
+	// nothing. Other connections of the same client are not the claim's.
 	who := "wait_event = 'advisory'"
 	if o.Poll > 0 {
-		who = "backend_type = 'client backend' and application_name like 'coordtest%' and " +
+		who = "backend_type = 'client backend' and application_name like 'coordtest%' and query like '%try_advisory_lock%' and " +
 			"pid not in (select pid from pg_locks where locktype = 'advisory' and granted)"
 	}
 	each := func(what string) func() {
