@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -254,7 +255,21 @@ func TestWatchNamesEveryChangeRightlyAndOnce(t *testing.T) {
 	step("owner_changed app:leader:a host-2:2 was host-1:1", func() { set(t, c, "app:leader:a", "host-2:2", time.Hour) })
 	step("renewed app:leader:a host-2:2", func() { c.PExpire(ctx, "app:leader:a", 2*time.Hour) })
 	step("released app:leader:a was host-2:2", func() { c.Del(ctx, "app:leader:a") })
-	step("expired app:lock:b was host-3:3", func() { c.SetNX(ctx, "app:lock:b", "host-3:3", 300*time.Millisecond) })
+	// That a lease ran out is said only where an answer in time proves it: a busy machine may
+	// need several tries, each of which is told rightly all the same.
+	var tries []string
+	for expired := false; !expired && len(tries) < 20; {
+		name := fmt.Sprintf("app:lock:b%d", len(tries))
+		c.SetNX(ctx, name, "host-3:3", 300*time.Millisecond)
+		run.stdout.await(t, func(text string) bool {
+			expired = strings.Contains(text, `"event":"expired"`)
+			return expired || slices.ContainsFunc(parse(t, text), func(l lineJSON) bool { return l.brief() == "released "+name+" was host-3:3" })
+		})
+		tries = append(tries, "acquired "+name+" host-3:3", "released "+name+" was host-3:3")
+		if expired {
+			tries[len(tries)-1] = "expired " + name + " was host-3:3"
+		}
+	}
 	c.SetNX(ctx, "other", "x", time.Hour) // not selected
 	step("acquired app:lock:last host-4:4", func() { c.SetNX(ctx, "app:lock:last", "host-4:4", time.Hour) })
 
@@ -280,9 +295,10 @@ func TestWatchNamesEveryChangeRightlyAndOnce(t *testing.T) {
 		"owner_changed app:leader:a host-2:2 was host-1:1",
 		"renewed app:leader:a host-2:2",
 		"released app:leader:a was host-2:2",
-		"acquired app:lock:b host-3:3",
-		"expired app:lock:b was host-3:3",
-		"acquired app:lock:last host-4:4",
+	}
+	want = append(append(want, tries...), "acquired app:lock:last host-4:4")
+	if !strings.HasPrefix(want[len(want)-2], "expired ") {
+		t.Error("no lease was seen to run out")
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
