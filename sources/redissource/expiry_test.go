@@ -66,6 +66,7 @@ func TestExpiryThatAnotherClientComesAcrossIsNoRelease(t *testing.T) {
 		e := r.Next()
 		switch {
 		case e.Kind == sources.EventExpired && e.Cause == sources.CauseExpired:
+		case e.Kind == sources.EventReleased && e.Cause == sources.CauseUnknown && unproved(e):
 		case e.Kind == sources.EventOwnerChanged && (e.Cause == sources.CauseExpired || e.Cause == sources.CauseUnknown && unproved(e)):
 			return
 		case e.Kind == sources.EventAcquired:

@@ -32,6 +32,10 @@ type Options struct {
 	// Resync is the pause between two times that everything is read again, against
 	// what no push told. 0: a minute. It is spread by a tenth.
 	Resync time.Duration
+
+	// guessKeys is how many keys the first sweep after a connect passes in its search for
+	// what nobody selected; the next sweeps go on there. 0: 200,000.
+	guessKeys int
 	// Silence is how long the server may leave a ping or a read without an answer. 0: 3 s.
 	Silence time.Duration
 }
@@ -53,6 +57,9 @@ func (o Options) withDefaults() Options {
 	def(&o.PollMin, 250*time.Millisecond)
 	def(&o.PollMax, 5*time.Second)
 	def(&o.Resync, time.Minute)
+	if o.guessKeys == 0 {
+		o.guessKeys = 200_000
+	}
 	def(&o.Silence, 3*time.Second)
 	o.PollMax = max(o.PollMin, o.PollMax)
 	o.Client.Name = clientName

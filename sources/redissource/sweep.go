@@ -32,9 +32,7 @@ type sweep struct {
 const (
 	scanCount = 1000
 
-	// Bounds of a scan for what nobody selected: of the first one after a connect in keys, of
-	// each in the time that it works.
-	guessKeys = 200_000
+	// guessTime bounds the work of one sweep for what nobody selected, see also Options.guessKeys.
 	guessTime = 2 * time.Second
 
 	mostRetries = 10_000
@@ -151,7 +149,7 @@ func (w *watcher) scan(ctx context.Context, s *sweep) error {
 	if s.scanning && (w.capacity.full || s.scanned >= mostScanned) {
 		s.scanning, s.cut, w.capacity.full = false, true, true
 	}
-	if w.selected.guess && s.scanning && (s.first && s.scanned >= guessKeys || s.elapsed() >= guessTime) {
+	if w.selected.guess && s.scanning && (s.first && s.scanned >= w.o.guessKeys || s.elapsed() >= guessTime) {
 		s.scanning, s.cut = false, true
 	}
 	return nil
