@@ -95,5 +95,5 @@ func (w *world) ended(l *coord.Lease) (time.Time, error) {
 	}
 }
 
-// owned says whether anybody owns a mutex at the service.
+// owned reports whether anybody owns a mutex at the service.
 func (w *world) owned(name string) bool { return len(w.mem.Owners(coord.KindMutex, name)) > 0 }

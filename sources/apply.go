@@ -38,8 +38,8 @@ func (m *model) change(f *feed, c *Change) urgency {
 	return b.urgency
 }
 
-// ofScope says whether c tells anything of its Scope; a Change may carry nothing but
-// proof of life, of other scopes.
+// ofScope reports whether c has news of its own Scope. A Change without any only proves that
+// the servers of other scopes answer.
 func (c *Change) ofScope() bool {
 	return len(c.Set) > 0 || len(c.Gone) > 0 || len(c.Unseen) > 0 || c.Gap || c.Synced || c.About != nil || c.Down != nil
 }
@@ -233,8 +233,8 @@ func (m *model) emit(b *batch, events []Event) {
 	}
 }
 
-// changesWatched says whether events of one row change the owner of one on screen.
-// Most events are renewals, so it looks for the row last.
+// changesWatched reports whether events, which are all of one row, change its owner while the
+// row is on screen. Most events are renewals, so it looks for the row last.
 func (m *model) changesWatched(events []Event) bool {
 	for i := range events {
 		if k := events[i].Kind; k.EndsOwner() || k.BeginsOwner() {

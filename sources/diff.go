@@ -23,7 +23,7 @@ type look struct {
 // read reports whether p was ever read.
 func read(p *Primitive) bool { return p != nil && !p.At.IsZero() }
 
-// ownersKnown says whether the list of owners can be believed, an empty one included.
+// ownersKnown reports whether the list of owners can be believed, an empty one included.
 func ownersKnown(p *Primitive) bool { return p.OwnersHow != Unknown || len(p.Owners) > 0 }
 
 // counted reports whether the number of owners is told. Then unknown owners hide no change.
@@ -108,7 +108,7 @@ func (l *look) appeared(events []Event, before, after *Primitive) []Event {
 	return l.joined(events, nil, after)
 }
 
-// found says whether an owner that is seen first in this look was there before, as far
+// found reports whether an owner that is seen first in this look was there before, as far
 // as we can tell: its take-over was not seen.
 func (l *look) found(before *Primitive) bool {
 	if before == nil {
@@ -202,7 +202,7 @@ func (l *look) begins(events []Event, before, after *Primitive, anew bool) []Eve
 	return events
 }
 
-// replaces says whether one end and one beginning in the same look are a replacement: where
+// replaces reports whether one end and one beginning in the same look are a replacement: where
 // the two cannot own it together, the second followed the first. An owner that comes back after a
 // restart, or in another mode, is told as two events, because nobody took it from it.
 func (l *look) replaces(before, after *Primitive, end, begin *Event) bool {
@@ -213,7 +213,7 @@ func (l *look) replaces(before, after *Primitive, end, begin *Event) bool {
 	return (was.Mode == Exclusive || is.Mode == Exclusive) && (was.Session == "" || was.Session != is.Session)
 }
 
-// single says whether at most one can own p.
+// single reports whether at most one can own p.
 func single(p *Primitive) bool {
 	return p.Kind == KindElection || p.Kind == KindMutex || p.Limit == 1
 }

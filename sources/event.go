@@ -39,13 +39,13 @@ func (k EventKind) String() string {
 		"action", "owner_unknown", "lease_changed", "absent"}[k]
 }
 
-// EndsOwner says whether an event of this kind tells that Event.Previous no longer owns
+// EndsOwner reports whether an event of this kind means that Event.Previous no longer owns
 // the primitive.
 func (k EventKind) EndsOwner() bool {
 	return k == EventReleased || k == EventExpired || k == EventOwnerChanged
 }
 
-// BeginsOwner says whether an event of this kind tells that Event.Owner owns the
+// BeginsOwner reports whether an event of this kind means that Event.Owner owns the
 // primitive from now on, or did already when we first looked. An EventPresent
 // without an Owner tells that nobody does, unless its How is Unknown.
 func (k EventKind) BeginsOwner() bool {

@@ -2,7 +2,7 @@ package sources
 
 import "time"
 
-// sameTerm says whether two owners of one incarnation are one uninterrupted ownership.
+// sameTerm reports whether two owners of one incarnation are one uninterrupted ownership.
 func sameTerm(a, b *Owner) bool {
 	return a.ID == b.ID && sameNumber(a.Fence, b.Fence) && sameNumber(uint64(a.Serial), uint64(b.Serial))
 }
@@ -58,10 +58,10 @@ func (f *finder) index() map[string]int {
 	return f.byID
 }
 
-// leaseKnown says whether the end of the lease is known.
+// leaseKnown reports whether the end of the lease is known.
 func leaseKnown(o *Owner) bool { return !o.NoExpiry && o.Expires.How != Unknown }
 
-// leaseOver says whether the lease may have ended by t. An end that lies in (After, At]
+// leaseOver reports whether the lease may have ended by t. An end that lies in (After, At]
 // may have come as soon as After has passed.
 func leaseOver(o *Owner, t time.Time) bool {
 	switch {
@@ -93,7 +93,7 @@ const (
 	expiryNoise    = 25 * time.Millisecond
 )
 
-// renewed says whether the lease was renewed between two looks at the same owner.
+// renewed reports whether the lease was renewed between two looks at the same owner.
 func renewed(before, after *Owner) bool {
 	if before.Renewed.How == Told && after.Renewed.How == Told {
 		return after.Renewed.At.After(before.Renewed.At)

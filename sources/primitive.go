@@ -136,8 +136,8 @@ func ProgramOf(parts ...string) Program {
 type Queue struct {
 	How Known // of the order: Told by the server, or Inferred. Unknown: this backend tells no queue
 
-	// CandidatesHow says whether Primitive.Candidates is complete. Unknown: there may be
-	// others that nobody can see, such as programs that try now and then without waiting;
+	// CandidatesHow is how the list Primitive.Candidates is known. Unknown: it may be
+	// incomplete, because a program that tries now and then without waiting is not seen; then
 	// an empty list does not mean that nobody campaigns.
 	CandidatesHow Known
 
@@ -165,7 +165,7 @@ type Attr struct {
 	Odd        bool // it is worth a look
 }
 
-// Idle says whether, and how, an owner does nothing while it owns.
+// Idle is the way in which an owner is idle: it owns, and its session does no work.
 type Idle uint8
 
 // The ways to be idle.

@@ -105,7 +105,7 @@ func served(before, after *Primitive, w *Waiter) bool {
 	return false
 }
 
-// whole says whether every waiter is listed.
+// whole reports whether every waiter is listed.
 func (q *Queue) whole() bool { return q.How != Unknown && q.Len == len(q.Waiters) }
 
 type waiterKey struct {

@@ -28,7 +28,7 @@ func (s Status) String() string {
 		"free", "held", "held, owner silent", "full", "conflict", "absent"}[s]
 }
 
-// Fresh says whether the row can be believed: its scope's server answers, and it was read
+// Fresh reports whether the row can be believed: its scope's server answers, and it was read
 // since continuity was last lost. s is the State that the row is from.
 func (r *Row) Fresh(s *State) bool {
 	if r.Scope >= len(s.Scopes) {
@@ -110,7 +110,7 @@ func (r *Row) LastStatus(s *State, now time.Time) Status {
 	return r.held(now, s.Thresholds)
 }
 
-// owned says whether somebody owns it; some backends tell no more than how many.
+// owned reports whether somebody owns it; some backends tell only how many do.
 func (r *Row) owned() bool { return len(r.Owners) > 0 || r.Taken > 0 }
 
 func (r *Row) leadership(now time.Time, t Thresholds) Status {

@@ -138,7 +138,7 @@ func (a *attempt) acquire(ctx context.Context) (int64, error) {
 	return a.script(ctx, a.s.driver.scripts.acquire, a.s.driver.scripts.acquireFenced)
 }
 
-// renew runs the script that says whether the key is ours, and prolongs it.
+// renew runs the script that prolongs the key if it is ours, and returns whether it is.
 func (a *attempt) renew(ctx context.Context) (int64, error) {
 	return a.script(ctx, a.s.driver.scripts.renew, a.s.driver.scripts.renewFenced)
 }

@@ -174,5 +174,5 @@ type Status struct {
 	Audit    string    // where the audit is written, for people; "": nowhere
 }
 
-// CanWrite says whether writing is possible at now.
+// CanWrite reports whether writing is possible at now.
 func (s *Status) CanWrite(now time.Time) bool { return s.Always || now.Before(s.Armed) }

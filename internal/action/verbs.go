@@ -88,7 +88,7 @@ type Ability struct {
 	Lines    []string // how it does so, in words for the person
 }
 
-// Can says whether any verb is possible for the source.
+// Can reports whether any verb is possible for the source.
 func (a *Ability) Can() bool {
 	for _, c := range a.Choices {
 		if c.Not == "" {

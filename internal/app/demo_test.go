@@ -105,7 +105,7 @@ func (d *demoRun) locks(t *testing.T) map[string]lockJSON {
 	return locks
 }
 
-// complete says whether the locks in Postgres are as people shall see them.
+// complete reports whether the locks in Postgres are those that the demo promises.
 func (d *demoRun) complete(t *testing.T) bool {
 	t.Helper()
 	locks := d.locks(t)

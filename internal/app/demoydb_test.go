@@ -24,7 +24,7 @@ func (d *demoRun) semaphores(t *testing.T) map[string]lockJSON {
 	return list
 }
 
-// patterns says whether the semaphores are as people shall see them.
+// patterns reports whether the semaphores are those that the demo promises.
 func (d *demoRun) patterns(t *testing.T) bool {
 	t.Helper()
 	all := d.semaphores(t)

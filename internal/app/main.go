@@ -25,9 +25,9 @@ type Environment struct {
 	Stderr  io.Writer
 	Lookup  config.Lookup
 	Environ []string
-	// Terminal says whether Stdout is one.
+	// Terminal reports whether Stdout is one.
 	Terminal func() bool
-	// Keyboard says whether keys can come from Stdin.
+	// Keyboard reports whether keys can come from Stdin.
 	Keyboard func() bool
 	// Signals returns a context that ends when the process is asked to end, and what comes
 	// when it is asked once more.
@@ -63,7 +63,7 @@ func OS(example string) Environment {
 	}
 }
 
-// keysFrom says whether keys can come from f: from a terminal, or from a program at the
+// keysFrom reports whether keys can come from f: from a terminal, or from a program at the
 // other end of a pipe. Nothing wakes us when a file or /dev/null has something to say.
 func keysFrom(f *os.File) bool {
 	if term.IsTerminal(f.Fd()) {

@@ -40,7 +40,7 @@ func whileRead(ctx context.Context, out io.Writer) error {
 	}
 }
 
-// abandoned says whether the other end of a pipe is closed.
+// abandoned reports whether the other end of a pipe is closed.
 func abandoned(f *os.File) bool {
 	conn, err := f.SyscallConn()
 	if err != nil {

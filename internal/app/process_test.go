@@ -121,7 +121,7 @@ func onScreen(t *testing.T, cmd *exec.Cmd) *screen {
 	return s
 }
 
-// restored says whether the last that was written gives the terminal back.
+// restored reports whether the last bytes written restore the terminal.
 func restored(out string) bool {
 	return strings.LastIndex(out, "\x1b[?1049l") > strings.LastIndex(out, "\x1b[?1049h") &&
 		strings.LastIndex(out, "\x1b[?25h") > strings.LastIndex(out, "\x1b[?25l")

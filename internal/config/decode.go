@@ -98,12 +98,12 @@ func (d *decoder) wrong(path, format string, args ...any) {
 	d.problems.List = append(d.problems.List, d.problem(path, fmt.Sprintf(format, args...)))
 }
 
-// reported says whether there is a problem with the value of a path.
+// reported reports whether there is a problem with the value of a path.
 func (d *decoder) reported(path string) bool {
 	return slices.ContainsFunc(d.problems.List, func(p Problem) bool { return p.Path == d.show(path) })
 }
 
-// wrote says whether a path was in the file.
+// wrote reports whether a path was in the file.
 func (d *decoder) wrote(path string) bool {
 	_, ok := d.at[path]
 	return ok

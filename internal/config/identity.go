@@ -10,7 +10,7 @@ import (
 // (Postgres keeps 63 of application_name, and data follows ours).
 const MaxIdentity = 40
 
-// InIdentity says whether every backend takes r in a label: printable ASCII, but neither a
+// InIdentity reports whether every backend takes r in a label: printable ASCII, but neither a
 // space nor |, which divide labels from data there.
 func InIdentity(r rune) bool { return r > ' ' && r <= '~' && r != '|' }
 

@@ -42,7 +42,7 @@ func (k *keeper) serve(ctx context.Context) error {
 	}
 }
 
-// lost says whether it is not ours any more, and why.
+// lost reports whether we have lost it, and why.
 func (k *keeper) lost() (bool, string) {
 	s := k.Operator.Status()
 	for _, h := range s.Holdings {

@@ -56,7 +56,7 @@ func firstUnsafe(s string) int {
 	return -1
 }
 
-// safe says whether r is seen, occupies cells of its own and changes nothing around it.
+// safe reports whether r is seen, occupies cells of its own and changes nothing around it.
 // Terminals disagree about the width of joined and combined characters, so marks and
 // whatever else joins its neighbours are shown as escapes too; precomposed letters are
 // not touched.
@@ -68,7 +68,7 @@ func safe(r rune) bool {
 // blankBraille is a symbol by its category, and shows nothing.
 const blankBraille = '\u2800'
 
-// joins says whether r is no mark and yet becomes part of one character with its
+// joins reports whether r is no mark and yet becomes part of one character with its
 // neighbours: the loose parts of Korean syllables, the am of Thai and Lao, the voicing of
 // narrow kana, skin colours.
 func joins(r rune) bool {

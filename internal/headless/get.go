@@ -90,7 +90,7 @@ func unsettled(s *sources.State, src sources.SourceStatus) bool {
 		slices.ContainsFunc(scopesOf(s, src.Name), func(c sources.Scope) bool { return c.Health != sources.HealthStale && !c.Synced })
 }
 
-// complete says whether every scope of a source has been listed.
+// complete reports whether every scope of a source has been listed.
 func complete(s *sources.State, src sources.SourceStatus) bool {
 	scopes := scopesOf(s, src.Name)
 	return src.Health == sources.HealthLive && len(scopes) > 0 &&

@@ -89,7 +89,7 @@ func (w *writing) next() time.Duration {
 	return next
 }
 
-// writing says whether and until when something may be sent. Operator.mu guards it.
+// writing is what is armed, and until when. Operator.mu guards it.
 type writing struct {
 	now      func() time.Time
 	slept    func() time.Duration

@@ -95,7 +95,7 @@ func (b *Backend) refusal(err error) *sources.Problem {
 	return nil // it refuses what is asked for: the driver says that best
 }
 
-// shares says whether what a row stands for can be owned by several at once here.
+// shares reports whether several can own the primitive of a row at once on this backend.
 func (b *Backend) shares(kind sources.Kind) bool { return b.Caps.Shared && kind == sources.KindMutex }
 
 // call is what a request sends, in a line.

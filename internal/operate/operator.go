@@ -187,7 +187,7 @@ func (o *Operator) placesLocked() {
 	}
 }
 
-// forgetLocked drops runs that have been over for long, and says whether there were any.
+// forgetLocked drops runs that have been over for long, and reports whether there were any.
 func (o *Operator) forgetLocked() bool {
 	before, now := len(o.runs), o.o.Now()
 	o.runs = slices.DeleteFunc(o.runs, func(r *run) bool {

@@ -165,7 +165,7 @@ func decided(err error) bool {
 	}, func(known error) bool { return errors.Is(err, known) })
 }
 
-// shows says whether our own watch has what a request did.
+// shows reports whether our own watch shows the effect of a request.
 func shows(b *Backend, r action.Request, row *sources.Row, events []sources.Event) bool {
 	gone := slices.ContainsFunc(events, func(e sources.Event) bool { return e.Kind == sources.EventDeleted })
 	switch {

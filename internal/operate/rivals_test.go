@@ -282,7 +282,7 @@ func (r *rig) ends(id uint64) action.Run {
 	}
 }
 
-// proclaimed says whether the watch has seen that an owner changed its data.
+// proclaimed reports whether the watch has seen that an owner changed its data.
 func proclaimed(sub *sources.Subscription, owner string) bool {
 	events, _ := sub.Events(0)
 	for i := range events {

@@ -127,7 +127,7 @@ func (d *lookDiff) count() {
 	d.ask(d.s.locks)
 }
 
-// ask has the next look say whether the sessions of rows live.
+// ask makes the next look find out whether the sessions of rows live.
 func (d *lookDiff) ask(rows []lockRow) {
 	for i := range rows {
 		if d.after.sessions[rows[i].pid] != nil {

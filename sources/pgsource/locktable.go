@@ -24,7 +24,7 @@ type lockTable struct {
 	locks       []*lock           // by ident; of one row each
 	renamed     []*lock           // published under a name that their database does not have any more
 	sessions    map[uint32]*session
-	pids        []uint32   // the processes of which the next look must say whether they live
+	pids        []uint32   // the processes that the next look must find alive or dead
 	order       queueOrder // of the selected lock
 
 	looks    uint64    // counts them

@@ -12,14 +12,14 @@ import (
 	"coordtop/sources"
 )
 
-// answered says whether an error is an answer of the service, which proves that it is
+// answered reports whether an error is an answer of the service, which proves that it is
 // there.
 func answered(err error) bool {
 	_, ok := errors.AsType[*ydbcoord.StatusError](err)
 	return ok
 }
 
-// answeredWith says whether an error is this answer of the service.
+// answeredWith reports whether an error is this answer of the service.
 func answeredWith(err error, status Ydb.StatusIds_StatusCode) bool {
 	answer, ok := errors.AsType[*ydbcoord.StatusError](err)
 	return ok && answer.Status == status

@@ -86,7 +86,7 @@ func guess(s ydbcoord.Semaphore) sources.Kind {
 	return sources.KindSemaphore
 }
 
-// isMutex says whether a semaphore is owned as a mutex: ephemeral, and all permits as one.
+// isMutex reports whether a semaphore is owned as a mutex: ephemeral, and all permits as one.
 func isMutex(s ydbcoord.Semaphore) bool {
 	if !s.Ephemeral {
 		return false

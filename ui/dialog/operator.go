@@ -41,7 +41,7 @@ type Actor interface {
 	Status() *action.Status
 }
 
-// Switch says whether anything may be done, and what becomes of what we hold.
+// Switch arms and disarms the program, and chooses what happens to our leases when it ends.
 type Switch interface {
 	// Arm makes writing possible for some minutes. For a protected source typed must be its
 	// name; elsewhere it is ignored. An error says why it is not possible.

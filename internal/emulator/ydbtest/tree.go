@@ -76,7 +76,7 @@ func (c *cluster) makeDirectories(path []string) *entry {
 	return at
 }
 
-// inDatabase says whether something may be made at path.
+// inDatabase reports whether something may be made at path.
 func (c *cluster) inDatabase(path []string) *refusal {
 	if len(path) == 0 {
 		return &refusal{Ydb.StatusIds_BAD_REQUEST, "the path is empty"}
