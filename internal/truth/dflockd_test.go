@@ -183,6 +183,8 @@ func (a *dflockdActor) settle() {
 			}
 		}
 	}
+	a.quit()
+	a.record() // the check begins when nothing is recorded any more
 }
 
 // record compares the owners with those of the last look.

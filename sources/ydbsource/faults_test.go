@@ -240,7 +240,10 @@ func TestDroppedSemaphoreIsDeletedAndCreatedAgain(t *testing.T) {
 	if err := c.DeleteSemaphore(app, "leader"); err != nil {
 		t.Fatal(err)
 	}
-	if e := c.Event(sources.EventReleased, "leader"); e.Cause != sources.CauseDeleted || e.Previous.Label != "a" {
+	e := c.Event(sources.EventReleased, "leader")
+	// In a stretch that is no instant the owner may have given it up before.
+	unproved := e.Cause == sources.CauseUnknown && !e.After.IsZero() && pushed(e)
+	if e.Cause != sources.CauseDeleted && !unproved || e.Previous.Label != "a" {
 		t.Errorf("%+v", e)
 	}
 	c.Event(sources.EventDeleted, "leader")
