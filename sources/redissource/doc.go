@@ -113,6 +113,8 @@
 // Remainders are turned into local deadlines where they are read: a lease ends in
 // (Expires.After, Expires.At]. Redis deletes, and pushes, an expired key only when it
 // comes across it, up to minutes later, so each key is looked at once at its deadline.
+// A key that is polled is looked at shortly before it too: where that look came later or not at
+// all, its owner may have renewed it and given it up unseen, and the end is told without a cause.
 //
 // # Causes
 //

@@ -95,6 +95,33 @@ func TestRenewalMovesTheDeadline(t *testing.T) {
 	}
 }
 
+// TestAPolledLeaseThatMayHaveBeenRenewedUnseenIsNotCalledExpired polls a key rarely: the looks
+// shortly before and at the end of its lease prove that it ran out. Where the first of them
+// is held up, its owner renews and gives it up unseen.
+func TestAPolledLeaseThatMayHaveBeenRenewedUnseenIsNotCalledExpired(t *testing.T) {
+	t.Parallel()
+	take := []any{"SET", "app:leader:x", uuidA, "PX", "700"}
+	r := serve(t, localserver.RedisOptions{Users: []string{"eve on >secret ~* &* +@all -client|tracking -config"}}, take)
+	proxy := localserver.ProxyForTest(t, r.server.Addr())
+	watch(t, r, Options{Client: client(proxy.Addr(), "eve", "secret"), Selections: leaders(), PollMin: time.Hour, PollMax: time.Hour, Resync: time.Hour}).synced()
+	r.Row("", "app:leader:x", "led", led)
+	r.mode(modePolling)
+	r.Drain()
+	r.ranOut("app:leader:x")
+	r.do(take...)
+	r.Hub.Refresh("src")
+	r.Expect(sources.EventAcquired, "app:leader:x")
+	held, release := proxy.Hold("getrange")
+	<-held
+	r.do("PEXPIRE", "app:leader:x", "600000")
+	r.do("DEL", "app:leader:x")
+	r.do("BLPOP", "nothing", "0.8")
+	release()
+	if e := r.Expect(sources.EventReleased, "app:leader:x"); e.Cause != sources.CauseUnknown {
+		t.Errorf("it was renewed and given up unseen: %+v", e)
+	}
+}
+
 func TestKeyWithoutEndIsShownAsSuch(t *testing.T) {
 	t.Parallel()
 	r := setup(t, localserver.RedisOptions{}, Options{Selections: leaders()}, []any{"SET", "app:leader:x", uuidA}).synced()

@@ -107,6 +107,9 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 	w.capacity.replace(old.shown, p)
 	w.schedule(k, r)
 	f = finding{prim: p, when: w.when(k, old, p, r, n), ended: ending(old.shown, p, n)}
+	if f.ended == nil && w.maybeRenewed(k, old, p, r) {
+		f.ended = &sources.Ending{Ref: p.Ref, Owner: old.shown.Owners[0].ID, How: sources.Inferred}
+	}
 	if w.dataLost && f.ended == nil {
 		f.ended = old.endedByRestart(p, r)
 	}
@@ -121,6 +124,13 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 func (w *watcher) mayBeHeldUp(k *key, old previous, p *sources.Primitive, r *reading, n notice) bool {
 	return n.first.IsZero() && !old.stale && w.tracks(k) && old.lastedUntilOver(p, r) &&
 		w.unpushedUntil(k).Before(old.ends.at) && r.got.Sub(old.ends.at) < longestDoubt
+}
+
+// maybeRenewed reports whether the owner of a key that is polled is gone, whose lease may have
+// been over, and who may as well have renewed it and given it up since the last look.
+func (w *watcher) maybeRenewed(k *key, old previous, p *sources.Primitive, r *reading) bool {
+	return !k.pushed && !old.stale && !old.ends.at.IsZero() && len(old.shown.Owners) == 1 && !sameIDs(old.shown.Owners, p.Owners) &&
+		r.got.After(old.ends.after) && old.ends.after.Sub(old.sent) > w.readHeartbeat.tolerance()
 }
 
 // longestDoubt is how long the end of a lease may wait for the proof that nothing was pushed.
@@ -210,7 +220,9 @@ func (w *watcher) schedule(k *key, r *reading) {
 		return
 	}
 	at := k.ends.at.Add(tick)
-	if soonest := r.got.Add(relook); at.Before(soonest) && r.ttl <= tick {
+	if eve := k.ends.after.Add(-w.readHeartbeat.tolerance() / 2); !k.pushed && eve.After(r.got) {
+		at = eve // what is read then is the owner who lets the lease run out, see maybeRenewed
+	} else if soonest := r.got.Add(relook); at.Before(soonest) && r.ttl <= tick {
 		at = soonest
 	}
 	w.ends.set(k, at)
