@@ -92,7 +92,11 @@ func (r *rig) lifeOfALock(told bool) {
 	}
 	r.do("SET", "app:leader:new", uuidA, "NX", "PX", "700") // longer than any pause between two polls
 	r.Expect(sources.EventAcquired, "app:leader:new")
-	r.ranOut("app:leader:new")
+	if !told {
+		r.ranOut("app:leader:new")
+	} else if e = r.Expect(sources.EventExpired, "app:leader:new"); e.Cause != sources.CauseExpired { // by the look at its end, or by the event
+		r.t.Errorf("ran out: %+v", e)
+	}
 }
 
 func TestLookingChangesNothing(t *testing.T) {
