@@ -199,10 +199,3 @@ func (b *inbox) has(name string) bool {
 	defer b.mu.Unlock()
 	return b.notices[name] != nil || b.all != nil
 }
-
-// waiting is how many names wait to be read.
-func (b *inbox) waiting() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.notices)
-}
