@@ -124,7 +124,8 @@ func BenchmarkWatchLatency(b *testing.B) {
 }
 
 // expiries lets fifty keys run out and measures from the end of their TTL, counted from
-// the sending, to the line.
+// the sending, to the line. Where the machine is too busy to prove that none was given up
+// before, the line says released, without a cause.
 func expiries(b *testing.B, c *redis.Client, lines arrivals, serial int) []time.Duration {
 	const ttl = 250 * time.Millisecond
 	var delays []time.Duration
@@ -135,7 +136,7 @@ func expiries(b *testing.B, c *redis.Client, lines arrivals, serial int) []time.
 		set(b, c, key, "host:1", ttl)
 	}
 	for len(ends) > 0 {
-		if got := <-lines; got.event == "expired" {
+		if got := <-lines; got.event == "expired" || got.event == "released" {
 			delays = append(delays, got.at.Sub(ends[got.key]))
 			delete(ends, got.key)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/emulator/liartest"
@@ -121,7 +122,7 @@ func TestPushesBetweenTwoPingsMayBeMany(t *testing.T) {
 		}
 		return liartest.Honest(w, command)
 	}))
-	s := New(Options{Name: "src", Client: client(server.Addr(), "", ""), Selections: leaders(), Silence: testLimit})
+	s := New(Options{Name: "src", Client: client(server.Addr(), "", ""), Selections: leaders(), Silence: time.Hour})
 	defer s.Close()
 	if err := s.Connect(t.Context()); err != nil {
 		t.Fatal(err)
@@ -148,7 +149,7 @@ func TestEndlessListingIsCut(t *testing.T) {
 		}
 		return liartest.Say(w, b.String())
 	}).But("pttl", liartest.Always(":-1\r\n")).But("getrange", liartest.Always(liartest.Text("host:1"))))
-	s := New(Options{Name: "src", Client: client(liar.Addr(), "", "")})
+	s := New(Options{Name: "src", Client: client(liar.Addr(), "", ""), Silence: time.Hour})
 	defer s.Close()
 	if err := s.Connect(t.Context()); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package redissource
 
 import (
+	"cmp"
 	"context"
 	"testing"
 
@@ -41,13 +42,14 @@ func serve(t testing.TB, o localserver.RedisOptions, prepare ...[]any) *rig {
 	return r
 }
 
-// watch runs a source on the rig's server, or where o.Client says.
+// watch runs a source on the rig's server, or where o.Client says. A stall of the machine is no
+// silence of the server, where o.Silence does not say how long that is.
 func watch(t testing.TB, r *rig, o Options) *rig {
 	t.Helper()
 	if len(o.Client.Addrs) == 0 {
 		o.Client.Addrs = []string{r.server.Addr()}
 	}
-	o.Name = "src"
+	o.Name, o.Silence = "src", cmp.Or(o.Silence, testLimit)
 	r.Witness = sourcetest.Watch(t, "redis", New(o))
 	return r
 }
