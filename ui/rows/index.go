@@ -46,7 +46,7 @@ type Index struct {
 
 	Total      int
 	BySeverity [paint.Blind + 1]int
-	ByStatus   [256]int
+	ByStatus   [256]int             // by the state that was known last; the stale ones among them at StatusStale, too
 	Vacant     [paint.Blind + 1]int // elections without a leader, by how bad that is: a hand-over takes a moment
 	Blind      int                  // rows that cannot be judged now
 	Flapping   int
@@ -181,11 +181,14 @@ func (x *Index) count(v Verdict, n int) {
 	if v.Severity == paint.Blind {
 		x.Blind += n
 	}
-	x.ByStatus[v.Status] += n
-	if v.Status == sources.StatusStale && v.problem() {
-		x.StaleProblems += n
+	x.ByStatus[v.last] += n
+	if v.Status == sources.StatusStale {
+		x.ByStatus[sources.StatusStale] += n
+		if v.problem() {
+			x.StaleProblems += n
+		}
 	}
-	if v.Status == sources.StatusNoLeader || v.Status == sources.StatusNoCandidates {
+	if v.last == sources.StatusNoLeader || v.last == sources.StatusNoCandidates {
 		x.Vacant[v.known] += n
 	}
 	if v.Flapping {

@@ -10,8 +10,9 @@ import (
 // Verdict is what the board thinks of a row at an instant.
 type Verdict struct {
 	Status   sources.Status
+	last     sources.Status // as far as is known: Status, but for a row that is stale
 	Severity paint.Severity
-	known    paint.Severity // of what was known last: sev, but for a row that is stale
+	known    paint.Severity // of last: Severity, but for a row that is stale
 	rank     uint8          // for the order: 0 first
 	Changes  uint16
 	Flapping bool
@@ -31,13 +32,13 @@ const ChangesSpan = time.Hour
 // row: leases run out and changes grow old.
 func judge(row *sources.Row, st *sources.State, now time.Time) Verdict {
 	v := Verdict{Status: row.StatusAt(st, now)}
-	last := v.Status
+	v.last = v.Status
 	if v.Status == sources.StatusStale {
 		now = row.KnownAt(st, now)
-		last = row.LastStatus(st, now)
+		v.last = row.LastStatus(st, now)
 	}
 	v.Changes = uint16(min(row.Changes(now, ChangesSpan), 1<<16-1))
-	v.known = v.grade(row, st, last, now)
+	v.known = v.grade(row, st, now)
 	v.Severity = v.known
 	if v.Status == sources.StatusStale {
 		v.Severity = paint.Blind
@@ -46,10 +47,10 @@ func judge(row *sources.Row, st *sources.State, now time.Time) Verdict {
 	return v
 }
 
-// grade is how bad it is that a row is in that state.
-func (v *Verdict) grade(row *sources.Row, st *sources.State, status sources.Status, now time.Time) paint.Severity {
+// grade is how bad the last known state of a row is.
+func (v *Verdict) grade(row *sources.Row, st *sources.State, now time.Time) paint.Severity {
 	t := &st.Thresholds
-	worst := stateGrade(row, status, now, t)
+	worst := stateGrade(row, v.last, now, t)
 	if worst == paint.Blind {
 		return worst
 	}
@@ -64,7 +65,8 @@ func (v *Verdict) grade(row *sources.Row, st *sources.State, status sources.Stat
 	v.Waiting = worse(row.Kind != sources.KindElection && wait > t.Wait, paint.Warn)
 	worse(v.Waiting && (wait > t.WaitPerson || ownerIdle(row)), paint.Bad)
 	v.endless = worse(endless(row), paint.Warn)
-	worse(v.endless && (row.Queue.Len > 0 || now.After(overdueAt(row, now))), paint.Bad)
+	overdue := overdueAt(row)
+	worse(v.endless && (row.Queue.Len > 0 || !overdue.IsZero() && now.After(overdue)), paint.Bad)
 	v.Full = worse(fullSince(row, now) > t.Full && row.Queue.Len > 0, paint.Warn)
 	return worst
 }
@@ -130,12 +132,12 @@ func endless(row *sources.Row) bool {
 	return len(row.Owners) == 1 && row.Owners[0].NoExpiry && row.Owners[0].Session == "" && !row.Guessed()
 }
 
-// overdueAt is when the running term has lasted as long as the longest before it. Without an
-// earlier one whose length is known nothing is usual: that is never before now.
-func overdueAt(row *sources.Row, now time.Time) time.Time {
+// overdueAt is when the running term has lasted as long as the longest before it. Zero: never,
+// because no earlier one is of known length, so that nothing is usual.
+func overdueAt(row *sources.Row) time.Time {
 	n := len(row.Terms)
 	if n < 2 || row.Terms[n-1].End.How != sources.Unknown {
-		return now
+		return time.Time{}
 	}
 	var usual time.Duration
 	known := false
@@ -149,7 +151,7 @@ func overdueAt(row *sources.Row, now time.Time) time.Time {
 		usual = max(usual, held.Max)
 	}
 	if !known {
-		return now
+		return time.Time{}
 	}
 	return row.Terms[n-1].Start.At.Add(usual)
 }
@@ -206,8 +208,8 @@ func (v *Verdict) until(row *sources.Row, st *sources.State, now time.Time) time
 	if since, ok := row.TakenSince(); ok {
 		after(since.Add(t.Full))
 	}
-	if overdue := overdueAt(row, now); v.endless && overdue.After(now) {
-		at(overdue)
+	if v.endless {
+		after(overdueAt(row))
 	}
 	return first
 }

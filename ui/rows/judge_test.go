@@ -177,21 +177,58 @@ func TestASweepReachesEveryRowThatIsLate(t *testing.T) {
 		t.Errorf("%d rows are late, not the last one", x.ByStatus[sources.StatusLedLate])
 	}
 }
+
+func TestCountsByStateDoNotFallWhenASourceDies(t *testing.T) {
+	t.Parallel()
+	two := uitest.Led("two", "o", uitest.Noon())
+	two.Owners = append(two.Owners, sources.Owner{ID: "p", Session: "p"})
+	st := uitest.State(uitest.Noon(), uitest.Lost("lost"), two, uitest.Led("late", "o", uitest.Noon().Add(-12*time.Second)))
+	st.Scopes[0].Health = sources.HealthStale
+	var x Index
+	x.Update(st, uitest.Noon().Add(time.Hour))
+	for _, status := range []sources.Status{sources.StatusNoLeader, sources.StatusConflict, sources.StatusLedLate} {
+		if x.ByStatus[status] != 1 {
+			t.Errorf("%d rows were last known as %v, want 1", x.ByStatus[status], status)
+		}
+	}
+	if x.Vacant[paint.Bad] != 1 || x.ByStatus[sources.StatusStale] != 3 || x.Total != 3 {
+		t.Errorf("%d without a leader, %d stale of %d", x.Vacant[paint.Bad], x.ByStatus[sources.StatusStale], x.Total)
+	}
+}
+
+func TestALockWithoutAnEndIsOverdueAlsoAfterALookAtTheExactInstant(t *testing.T) {
+	t.Parallel()
+	p := uitest.Led("a", "o", uitest.Noon())
+	p.Kind = sources.KindMutex
+	p.Owners[0].NoExpiry, p.Owners[0].Session = true, ""
+	st := uitest.State(uitest.Noon(), p)
+	st.Rows[0].Terms = []sources.Term{
+		{Start: sources.Stamp{At: uitest.Noon().Add(-20 * time.Second), How: sources.Seen}, End: sources.Stamp{At: uitest.Noon().Add(-10 * time.Second), How: sources.Seen}},
+		{Start: sources.Stamp{At: uitest.Noon(), How: sources.Seen}},
+	}
+	overdue := overdueAt(st.Rows[0])
+	var x Index
+	x.Update(st, uitest.Noon())
+	if x.Sweep(overdue, nil); x.BySeverity[paint.Warn] != 1 {
+		t.Fatal("it is overdue before its time was over")
+	}
+	if x.Sweep(overdue.Add(time.Second), nil); x.BySeverity[paint.Bad] != 1 {
+		t.Error("it is not overdue a second later, because nothing happened at the exact instant")
+	}
+}
+
 func TestALowerBoundMakesNoUsualHoldTime(t *testing.T) {
 	t.Parallel()
-	lock := func(start sources.Stamp) (*sources.Row, time.Time) {
-		st := endedRow(start)
-		row := st.Rows[0]
+	lock := func(start sources.Stamp) *sources.Row {
+		row := endedRow(start).Rows[0]
 		row.Terms = append(row.Terms, sources.Term{Owner: sources.OwnerRef{ID: "b"}, Start: sources.Stamp{At: uitest.Noon(), How: sources.Seen}})
-		return row, uitest.Noon().Add(time.Minute)
+		return row
 	}
 	began := uitest.Noon().Add(-20 * time.Second)
-	row, now := lock(sources.Stamp{At: began, How: sources.Seen})
-	if got, want := overdueAt(row, now), uitest.Noon().Add(12*time.Second); !got.Equal(want) {
+	if got, want := overdueAt(lock(sources.Stamp{At: began, How: sources.Seen})), uitest.Noon().Add(12*time.Second); !got.Equal(want) {
 		t.Errorf("overdue at %v, want %v", got, want)
 	}
-	row, now = lock(sources.Stamp{At: began, How: sources.AtLeast})
-	if got := overdueAt(row, now); got.Before(now) {
+	if got := overdueAt(lock(sources.Stamp{At: began, How: sources.AtLeast})); !got.IsZero() {
 		t.Errorf("overdue at %v after a term of which nobody knows how long it was", got)
 	}
 }
