@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -196,6 +197,13 @@ func (l *look) begins(events []Event, before, after *Primitive, anew bool) []Eve
 		if o := &after.Owners[i]; anew || was.find(o) == nil {
 			e := l.event(EventAcquired, after)
 			e.Owner = o.ref()
+			if after.conflict() {
+				other := &after.Owners[0]
+				if i == 0 {
+					other = &after.Owners[1]
+				}
+				e.Detail = "while " + cmp.Or(other.Label, other.ID) + " owns it too"
+			}
 			events = append(events, e)
 		}
 	}

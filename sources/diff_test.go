@@ -163,7 +163,7 @@ func TestDiffNamesChangesOfOwner(t *testing.T) {
 		{"a session that comes to share what it owned replaces nobody", prim(before, Owner{ID: "a", Session: "a"}),
 			prim(t0, Owner{ID: "a shared", Session: "a", Mode: Shared}), Change{}, []string{"released -a told", "acquired +a shared told"}},
 		{"a second owner is acquired beside the first", prim(before, owner("a")), prim(t0, owner("a"), owner("b")), Change{},
-			[]string{"acquired +b told"}},
+			[]string{"acquired +b told: while a owns it too"}},
 	})
 }
 
@@ -274,7 +274,8 @@ func TestDiffNamesWaiters(t *testing.T) {
 			[]string{"owner_changed -a +w told"}},
 		{"an owner that waited for more gives up waiting", with(prim(before, owner("a"), owner("b")), queue("a")), with(prim(t0, owner("a"), owner("b")), queue()),
 			Change{}, []string{"waiter_left +a told"}},
-		{"an owner that waited for more gets it", with(with(prim(before, owner("a")), queue("a")), inSession("a")), with(prim(t0, owner("a"), mode("a")), queue()),
+		{"an owner that waited for more gets it", with(with(prim(before, Owner{ID: "a", Session: "a", Mode: Shared}), queue("a")), inSession("a")),
+			with(prim(t0, Owner{ID: "a", Session: "a", Mode: Shared}, mode("a")), queue()),
 			Change{}, []string{"acquired +a alone told"}},
 		{"a queue that becomes known was there", prim(before, owner("a")), with(prim(t0, owner("a")), queue("w")), Change{}, []string{"waiter_joined +w at_least"}},
 		{"a queue that is found", nil, with(prim(t0, owner("a")), queue("w")), Change{Gap: true, After: before}, []string{"present +a at_least", "waiter_joined +w at_least"}},

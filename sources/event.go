@@ -106,7 +106,7 @@ type Event struct {
 	Gap       Interval      // how long nobody owned it before Owner took it; zero: no gap known
 	Held      Interval      // how long Previous had owned it, Max Endless where it may have been any longer; zero: not known
 	Scope     string
-	Detail    string // for people: the new data, quoted; an error; a sentence
+	Detail    string // for people: the new data, quoted; an error; a sentence; who else owns what Owner acquired and only one may own
 }
 
 // Interval is a length of time that is known only to lie between two bounds.

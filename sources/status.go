@@ -155,16 +155,16 @@ func (r *Row) held(now time.Time, t Thresholds) Status {
 // conflict reports whether two own what only one can own: an election, whatever the mode, or
 // another primitive that one of them owns exclusively. A session that owns in two modes is in
 // no conflict with itself.
-func (r *Row) conflict() bool {
-	if !single(r.Primitive) {
+func (p *Primitive) conflict() bool {
+	if !single(p) {
 		return false
 	}
-	for i := range r.Owners {
-		if r.Owners[i].Mode != Exclusive && r.Kind != KindElection {
+	for i := range p.Owners {
+		if p.Owners[i].Mode != Exclusive && p.Kind != KindElection {
 			continue
 		}
-		for j := range r.Owners {
-			if s := r.Owners[j].Session; j != i && (s == "" || s != r.Owners[i].Session) {
+		for j := range p.Owners {
+			if s := p.Owners[j].Session; j != i && (s == "" || s != p.Owners[i].Session) {
 				return true
 			}
 		}
