@@ -81,7 +81,7 @@ func TestCalmEventsAreNotListed(t *testing.T) {
 	d.send(terminal.WakeMsg{})
 	d.Pane = screen.EventPane
 	d.pass(1)
-	d.shows(t, "nothing has changed since 12:00:00")
+	d.shows(t, "no event since 12:00:00")
 }
 
 func TestChatterOfARowIsOneLineAndALossIsNot(t *testing.T) {
@@ -128,7 +128,7 @@ func TestLossesAreLoudAndHandOversGrey(t *testing.T) {
 	}{
 		{sources.EventAcquired, sources.CauseUnknown, false, ""}, {sources.EventAcquired, sources.CauseUnknown, true, "acquired it after a loss"},
 		{sources.EventOwnerChanged, sources.CauseUnknown, false, ""}, {sources.EventOwnerChanged, sources.CauseReleased, false, ""},
-		{sources.EventOwnerChanged, sources.CauseExpired, true, " which lost it"},
+		{sources.EventOwnerChanged, sources.CauseExpired, true, "lost it"},
 		{sources.EventReleased, sources.CauseReleased, false, ""}, {sources.EventReleased, sources.CauseUnknown, false, ""},
 		{sources.EventReleased, sources.CauseSession, false, ""}, {sources.EventReleased, sources.CauseSession, true, "lost it"},
 		{sources.EventReleased, sources.CauseRestart, true, "lost it"}, {sources.EventReleased, sources.CauseEvicted, true, "lost it"},
@@ -196,4 +196,49 @@ func TestALineOfAnEventKeepsTheOwnerBeforeAndTheStretch(t *testing.T) {
 		d.press("5")
 		d.shows(t, want)
 	}
+}
+
+func TestTheNumberOfAConnectionIsNeverCutFromItsName(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
+	e := sources.Event{Seq: 1, At: noon(), After: noon().Add(-501 * time.Millisecond), Kind: sources.EventOwnerChanged, RefKind: a.Kind, Loss: true, Cause: sources.CauseEvicted,
+		Ref: sources.Ref{Source: uitest.Redis, Name: "demo/leader/dispatch-eu"}, Owner: sources.OwnerRef{ID: "c17", Label: "conn 17"}, Previous: sources.OwnerRef{ID: "c16", Label: "conn 16"}}
+	d.feed.Tell(e)
+	d.send(terminal.WakeMsg{})
+	d.shows(t, "conn 16 lost it to   conn 17")
+	d.shows(t, "within 501 ms")
+}
+
+func TestTheBeginningOfAConflictIsALineOfItsOwn(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
+	for i, detail := range []string{"", "while y owns it too", ""} {
+		d.feed.Tell(sources.Event{Seq: uint64(i + 1), At: noon().Add(time.Duration(i) * time.Second), Kind: sources.EventAcquired, RefKind: sources.KindMutex,
+			Ref: sources.Ref{Source: uitest.Redis, Name: "m"}, Owner: sources.OwnerRef{ID: "x", Label: "x"}, Detail: detail})
+	}
+	d.send(terminal.WakeMsg{})
+	d.shows(t, "12:00:01.0 m            x acquired it while y owns it too")
+	d.shows(t, "x acquired it, 1 earlier")
+}
+
+func TestAFilterThatHidesAllEventsSaysNothingOfManyChanges(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 160, Height: 48})
+	tell := func(from, to uint64) {
+		for seq := from; seq < to; seq++ {
+			d.feed.Tell(sources.Event{Seq: seq, At: noon(), Kind: sources.EventProclaimed, Ref: a.Ref})
+		}
+		d.pass(1)
+	}
+	tell(1, 2)
+	tell(2, 9)
+	tell(9, 16)
+	d.shows(t, "drawn once a second: many changes")
+	d.press("/")
+	d.typed("nobody")
+	d.shows(t, "no event since 12:00:00")
+	d.showsNot(t, "many changes")
 }

@@ -125,7 +125,7 @@ const (
 const leastName = 6
 
 // FitParts makes parts fit into w cells, as far as they yield: first names are shortened to
-// their first word, then asides are left out, then names are shortened to leastName cells.
+// their leastWords, then asides are left out, then names are shortened to leastName cells.
 func (th *Theme) FitParts(parts []Part, w int) []Part {
 	over := PartsWidth(parts) - w
 	if over <= 0 {
@@ -138,7 +138,7 @@ func (th *Theme) FitParts(parts []Part, w int) []Part {
 	}
 	for i := range parts {
 		if p := &parts[i]; p.Yield == Name && over > 0 {
-			become(p, th.FitWords(p.Text, max(format.Width(p.Text)-over, format.Width(th.firstWord(p.Text)))))
+			become(p, th.FitWords(p.Text, max(format.Width(p.Text)-over, format.Width(th.leastWords(p.Text)))))
 		}
 	}
 	for i := len(parts) - 1; i >= 0 && over > 0; i-- {

@@ -59,13 +59,19 @@ func (th *Theme) FitWords(s string, w int) string {
 	return strings.Join(words[:n], " ") + th.ellipsis
 }
 
-// firstWord is the first word of s as FitWords leaves it.
-func (th *Theme) firstWord(s string) string {
-	first, _, more := strings.Cut(s, " ")
-	if more {
-		first += th.ellipsis
+// leastWords is as little of s as FitWords leaves without cutting a word: its first word, and the
+// number behind it, which alone tells "conn 17" from "conn 18".
+func (th *Theme) leastWords(s string) string {
+	words := strings.Fields(s)
+	n := min(len(words), 1)
+	if len(words) > 1 && words[1][0] >= '0' && words[1][0] <= '9' {
+		n = 2
 	}
-	return first
+	least := strings.Join(words[:n], " ")
+	if n < len(words) {
+		least += th.ellipsis
+	}
+	return least
 }
 
 // FitName cuts s in the middle: the ends of a long name tell it from its neighbours.

@@ -25,7 +25,9 @@ func routine(e *sources.Event) bool {
 		return false
 	}
 	switch e.Kind {
-	case sources.EventAcquired, sources.EventProclaimed:
+	case sources.EventAcquired:
+		return e.Detail == "" // else it begins a conflict
+	case sources.EventProclaimed:
 		return true
 	case sources.EventReleased, sources.EventOwnerChanged:
 		return e.Cause == sources.CauseReleased || e.Cause == sources.CauseUnknown

@@ -19,12 +19,12 @@ func eventPane(sc *Scene, w, h int) []string {
 	} else {
 		l.Put(sc.Theme.Dim, "of what the filter shows, newest first")
 	}
-	if sc.Events.Busy {
-		l.Put(sc.Theme.Dim, ", drawn once a second: many changes")
-	}
 	groups := sc.Events.Groups(h-1, func(e *sources.Event) bool {
 		return e.Seq <= sc.Events.Shown && rows.Loud(e) && sc.Rows.Filter.PassesEvent(e)
 	})
+	if sc.Events.Busy && len(groups) > 0 {
+		l.Put(sc.Theme.Dim, ", drawn once a second: many changes")
+	}
 	events := make([]*sources.Event, len(groups))
 	for i := range groups {
 		events[i] = groups[i].Event
@@ -41,7 +41,7 @@ func eventPane(sc *Scene, w, h int) []string {
 		lines = append(lines, l.Done())
 	}
 	if len(groups) == 0 {
-		lines = append(lines, sc.Theme.Line(w).Put(sc.Theme.Dim, "nothing has changed since "+paint.TimeOfDay(sc.Started, sc.Now)).Done())
+		lines = append(lines, sc.Theme.Line(w).Put(sc.Theme.Dim, "no event since "+paint.TimeOfDay(sc.Started, sc.Now)).Done())
 	}
 	return sc.Theme.Box(lines, w, h)
 }

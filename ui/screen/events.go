@@ -2,6 +2,7 @@ package screen
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -172,27 +173,30 @@ func lossStyle(sc *Scene, e *sources.Event) paint.Style {
 	return sc.Theme.Warn
 }
 
-// takenPart says that an owner acquired it: a polite hand-over is grey, one that follows a loss of
-// which nobody told is not.
+// takenPart says that an owner acquired it: a polite hand-over is grey; one that follows a loss of
+// which nobody told, or that begins a conflict, is not.
 func takenPart(sc *Scene, e *sources.Event) paint.Part {
-	if e.Loss {
+	switch {
+	case e.Detail != "":
+		return sc.Theme.Bad.Text("acquired it " + paint.Clean(e.Detail))
+	case e.Loss:
 		return lossStyle(sc, e).Text("acquired it after a loss")
 	}
 	return sc.Theme.Dim.Text("acquired it")
 }
 
-// changedParts says that an owner acquired it from another.
+// changedParts says that an owner acquired it from another, or that the other lost it to this one.
 func changedParts(sc *Scene, e *sources.Event) []paint.Part {
-	parts := append(whoParts(sc, e, e.Owner), sc.Theme.Dim.Text("acquired from "))
-	before := whoParts(sc, e, e.Previous)
-	parts = append(parts, before[:len(before)-1]...)
-	switch {
-	case e.Loss:
-		return append(parts, lossStyle(sc, e).Text(" which lost it"), paint.Plain(": "+sc.Theme.Cause(e.Cause, e.How)))
-	case e.Cause == sources.CauseUnknown:
-		return parts
+	after, before, cause := whoParts(sc, e, e.Owner), whoParts(sc, e, e.Previous), sc.Theme.Cause(e.Cause, e.How)
+	if e.Loss {
+		parts := slices.Concat(before, []paint.Part{lossStyle(sc, e).Text("lost it"), sc.Theme.Dim.Text(" to ")}, after[:len(after)-1])
+		return append(parts, paint.Part{Text: ": " + cause, Yield: paint.Aside})
 	}
-	return append(parts, paint.Part{Style: sc.Theme.Dim, Text: " (" + sc.Theme.Cause(e.Cause, e.How) + ")", Yield: paint.Aside})
+	parts := slices.Concat(after, []paint.Part{sc.Theme.Dim.Text("acquired from ")}, before[:len(before)-1])
+	if e.Cause != sources.CauseUnknown {
+		parts = append(parts, paint.Part{Style: sc.Theme.Dim, Text: " (" + cause + ")", Yield: paint.Aside})
+	}
+	return parts
 }
 
 // goneParts says how an owner went before its lease was over: whether it lost it, or gave it up,

@@ -77,10 +77,11 @@ func eventHeading(sc *Scene, w int) string {
 
 // noEvents says why the log is empty.
 func noEvents(sc *Scene) string {
+	text := "no event since " + paint.TimeOfDay(observedSince(sc), sc.Now)
 	if sc.Rows.Filter.Empty() && sc.Rows.Kind == sources.KindUnknown {
-		return "nothing has changed since " + paint.TimeOfDay(observedSince(sc), sc.Now)
+		return text
 	}
-	return "nothing that is selected has changed since " + paint.TimeOfDay(observedSince(sc), sc.Now) + ": " + sc.Keys.KeyIn(keys.InEvents, keys.Clear) + " shows all"
+	return text + " of what is selected: " + sc.Keys.KeyIn(keys.InEvents, keys.Clear) + " shows all"
 }
 
 // eventReadout is one event in full.
