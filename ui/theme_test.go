@@ -171,3 +171,31 @@ func TestAStripShowsAbsenceAndConflict(t *testing.T) {
 	d.typed("exist")
 	d.shows(t, "····")
 }
+
+// Whether an election without a leader ever had one is not known at first: its row is yellow, and
+// its strip has no block of red.
+func TestAnElectionThatIsNotKnownToHaveHadALeaderIsNoRedBlock(t *testing.T) {
+	t.Parallel()
+	for _, expected := range []bool{false, true} {
+		p := uitest.Leaderless("a", noon().Add(-time.Minute))
+		p.Expected = expected
+		d := hand(p)
+		d.pass(10)
+		if got := strings.Contains(d.View().Content, string(d.Theme.Alarm)+"!"); got != expected {
+			t.Errorf("expected to be led %v: a red block %v:\n%s", expected, got, d.text())
+		}
+	}
+}
+
+func TestASemaphoreSaysHowManyPermitsAreTakenAlsoWithoutALimit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		limit uint64
+		how   sources.Known
+		want  string
+	}{{5, sources.Told, "0/5"}, {0, sources.Unknown, "0/?"}, {sources.NoLimit, sources.Told, "0 taken"}} {
+		p := uitest.Led("pool", "", noon())
+		p.Kind, p.Owners, p.Taken, p.Limit, p.LimitHow = sources.KindSemaphore, nil, 0, c.limit, c.how
+		hand(p).shows(t, c.want)
+	}
+}

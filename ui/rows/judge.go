@@ -99,12 +99,18 @@ func vacantGrade(row *sources.Row, status sources.Status, now time.Time, t *sour
 	switch {
 	case row.Nobody.How != sources.AtLeast && now.Sub(row.Nobody.At) < t.NoLeader:
 		return paint.Free
-	case row.Expected, election && len(row.Terms) > 0:
+	case LeaderMissed(row):
 		return paint.Bad
 	case election:
 		return paint.Warn
 	}
 	return paint.Free
+}
+
+// LeaderMissed reports whether nobody owning a row is trouble: it should always be owned, or is an
+// election that had a leader.
+func LeaderMissed(row *sources.Row) bool {
+	return row.Expected || row.Kind == sources.KindElection && len(row.Terms) > 0
 }
 
 // place orders rows by trouble: what needs a person, then what cannot be judged because its

@@ -14,12 +14,14 @@ import (
 func (p *listPane) lease(l *paint.Line, r *listRow, w int) {
 	sc, row, v := p.Scene, r.Row, r.v
 	switch {
-	case v.Status == sources.StatusStale && row.Limited():
+	case v.Status == sources.StatusStale && row.Kind == sources.KindSemaphore:
 		l.Cell(sc.Theme.Dim, PermitsText(row)+" old", w)
 	case v.Status == sources.StatusStale:
 		l.Cell(sc.Theme.Dim, "old", w)
 	case row.Limited():
 		drawPermits(sc, l, row, v, w)
+	case row.Kind == sources.KindSemaphore && v.Severity != paint.Blind:
+		l.Cell("", PermitsText(row), w)
 	case len(row.Owners) == 0:
 		l.Cell(sc.Theme.Dim, nothing(v), w)
 	case len(row.Owners) > 1:
@@ -45,9 +47,16 @@ func drawPermits(sc *Scene, l *paint.Line, row *sources.Row, v rows.Verdict, w i
 	l.Bar(st, float64(row.Taken)/float64(row.Limit), PermitsText(row), w)
 }
 
-// PermitsText is how many permits are taken of how many.
+// PermitsText is how many permits are taken of how many, if there is a limit.
 func PermitsText(row *sources.Row) string {
-	return strconv.FormatUint(row.Taken, 10) + "/" + strconv.FormatUint(row.Limit, 10)
+	taken := strconv.FormatUint(row.Taken, 10)
+	switch {
+	case row.Limited():
+		return taken + "/" + strconv.FormatUint(row.Limit, 10)
+	case row.LimitHow == sources.Unknown:
+		return taken + "/?"
+	}
+	return taken + " taken"
 }
 
 // bySession reports whether an owner owns for as long as its session lives, whenever that

@@ -6,6 +6,7 @@ import (
 
 	"coordtop/sources"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
 	"coordtop/ui/timeline"
 )
 
@@ -61,9 +62,8 @@ func spanOf(sc *Scene, columns int) time.Duration {
 
 // laneOf is what the strip of a row is made from.
 func laneOf(sc *Scene, row *sources.Row) timeline.Lane {
-	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(sc.State),
-		Trouble: row.Expected || row.Kind == sources.KindElection && len(row.Terms) > 0, // else nobody knows whether one ever led
-		Gap:     sc.State.Thresholds.Gap, GapPart: sc.State.Thresholds.GapPart}
+	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(sc.State), Trouble: rows.LeaderMissed(row),
+		Gap: sc.State.Thresholds.Gap, GapPart: sc.State.Thresholds.GapPart}
 	lane.Absent, lane.Several = row.Absent, severalSince(sc, row)
 	if row.Scope < len(sc.State.Scopes) {
 		lane.Since = row.RecordedSince(sc.State)
