@@ -157,6 +157,9 @@ func TestAFilterThatSelectsNothingAsksWhatWasMeant(t *testing.T) {
 		d.shows(t, want)
 		d.press("enter")
 		d.shows(t, want)
+		d.press("!")
+		d.shows(t, "no problems")
+		d.shows(t, want)
 	}
 	d := four()
 	d.press(":")

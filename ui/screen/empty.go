@@ -18,10 +18,8 @@ func emptyList(sc *Scene, w int) []string {
 		lines := []string{blank, say("", "the filter selects none of "+paint.Count(x.Total, "row")+": "+sc.Filter.Text)}
 		if x.Filter.Expr.Counts() {
 			lines = append(lines, say("", "wait without a unit counts the waiters; wait>30s is about how long they wait"))
-		} else if mend := x.Filter.Mistake; mend != nil {
-			lines = append(lines, say(sc.Theme.Warn, paint.Clean(mend.Text)))
-		} else if meant := sc.Rows.Meant(); meant != "" {
-			lines = append(lines, say("", meant))
+		} else if mend := filterMend(sc); mend.Text != "" {
+			lines = append(lines, say(mend.Style, mend.Text))
 		}
 		return append(lines, say(sc.Theme.Dim, sc.Keys.KeyIn(keys.InList, keys.Clear)+" clears the filter"))
 	case x.Total > 0:
@@ -61,7 +59,18 @@ func noProblems(sc *Scene, say func(paint.Style, string) string) []string {
 	if blind > 0 {
 		lines = append(lines, say(sc.Theme.Warn, paint.Count(blind, "row")+" cannot be judged: stale, or not told by the backend"))
 	}
+	if mend := filterMend(sc); mend.Text != "" {
+		lines = append(lines, say(mend.Style, mend.Text))
+	}
 	return append(lines, say(sc.Theme.Dim, esc))
+}
+
+// filterMend says what is wrong with a filter that selects nothing, or what was probably meant by it.
+func filterMend(sc *Scene) paint.Part {
+	if mend := sc.Rows.Filter.Mistake; mend != nil {
+		return sc.Theme.Warn.Text(paint.Clean(mend.Text))
+	}
+	return paint.Plain(sc.Rows.Meant())
 }
 
 // expectation says what a source without rows is doing.
