@@ -288,7 +288,7 @@ func TestTheDemoKeyEndsTheProcessOfTheOwner(t *testing.T) {
 	a, _, _ := three()
 	d, op := armed(a)
 	d.press("X")
-	d.shows(t, "processes are ended in coordtop demo only")
+	d.shows(t, "processes are crashed in coordtop demo only")
 	op.Offer = append(op.Offer, action.Choice{Verb: action.Crash, Not: "nobody owns it"})
 	d.press("X")
 	d.shows(t, "not possible: nobody owns it")

@@ -232,7 +232,7 @@ func TestTheResultOfAnActionIsNotCut(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()
 	d, op := armed(a)
-	text := "its process was ended: " + strings.Repeat("a-long-name-of-a-host:4412 ", 4) + "leads now, after 5.2 ms without"
+	text := "its process crashed: " + strings.Repeat("a-long-name-of-a-host:4412 ", 4) + "leads now, after 5.2 ms without"
 	op.Change(func(s *action.Status) {
 		s.Runs = []action.Run{{ID: 1, Request: action.Request{Verb: action.Crash, Target: action.TargetOf(d.State.Rows[0], nil)}, Phase: action.Seen, Changed: noon(), Text: text}}
 	})

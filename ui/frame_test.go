@@ -170,12 +170,12 @@ func TestTheDemoSaysWhatToTryAndBeginsOnALeader(t *testing.T) {
 	lock := uitest.Led("0", "host-1", noon())
 	lock.Kind = sources.KindMutex
 	st := uitest.State(noon(), lock, a)
-	const text = "Try X: it ends the leader's process. Then enter, 5 (events), ? (signs)."
+	const text = "Try X: it crashes the leader's process. Then enter, 5 (events), ? (signs)."
 	d := drive(uitest.NewFeed(st), Options{Width: 80, Height: 24, Demo: true})
 	exact(t, d)
 	d.shows(t, "Demo: programs lead and queue on private servers; 4242 is never given back.")
 	d.shows(t, text)
-	d.shows(t, "? help  q quit  X end its process")
+	d.shows(t, "? help  q quit  X crash its process")
 	if d.cursor() != a.Name {
 		t.Errorf("the cursor is on %s", d.cursor())
 	}

@@ -49,7 +49,7 @@ type model struct {
 func boardKeys(o Options) keys.Table {
 	table := keys.Rebound(keys.Bindings(), o.Keys)
 	if o.Demo {
-		table = table.Hinted(keys.Crash, "end its process")
+		table = table.Hinted(keys.Crash, "crash its process")
 	}
 	return table
 }

@@ -14,7 +14,7 @@ const welcomeTime = 45 * time.Second
 func (m *model) welcome() {
 	key := m.Keys.KeyOf
 	m.SayFor(welcomeTime, "Demo: programs lead and queue on private servers; 4242 is never given back.\n"+
-		"Try "+key(keys.Crash)+": it ends the leader's process. Then "+key(keys.Open)+", "+key(keys.Events)+" (events), "+key(keys.Help)+" (signs).")
+		"Try "+key(keys.Crash)+": it crashes the leader's process. Then "+key(keys.Open)+", "+key(keys.Events)+" (events), "+key(keys.Help)+" (signs).")
 }
 
 // toLeader puts the cursor of the demo on a leader, as long as nobody has moved it: there is

@@ -312,6 +312,6 @@ func (a *Acting) crash() tea.Cmd {
 			a.Receive()
 		})
 	}
-	a.host.Say("processes are ended in coordtop demo only")
+	a.host.Say("processes are crashed in coordtop demo only")
 	return nil
 }

@@ -139,7 +139,7 @@ func boardBindings() []Binding {
 		{Actions, inRow | InEvents, []string{"a"}, "actions", "what can be done to the row"},
 		{Width, InList, []string{"z"}, "columns", "columns: normal, wide names, narrow with a long strip"},
 		{Arm, InBoards | InMenu, []string{"W"}, "write", "arm writing for 5 minutes, or end it"},
-		{Crash, inRow, []string{"X"}, "", "in the demo: end the owner's process, to watch a failover"},
+		{Crash, inRow, []string{"X"}, "", "in the demo: crash the owner's process, to watch a failover"},
 		{Pause, InBoards, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
 		{Refresh, InList | InDetail | InSources, []string{"r", ":read"}, "read again", "ask every source to look again now"},
 		{Back, InDetail | InHelp | InSources | InCaps, []string{"esc", "q"}, "back", "back to where this was opened"},
