@@ -172,21 +172,6 @@ func TestAStripShowsAbsenceAndConflict(t *testing.T) {
 	d.shows(t, "····")
 }
 
-// Whether an election without a leader ever had one is not known at first: its row is yellow, and
-// its strip has no block of red.
-func TestAnElectionThatIsNotKnownToHaveHadALeaderIsNoRedBlock(t *testing.T) {
-	t.Parallel()
-	for _, expected := range []bool{false, true} {
-		p := uitest.Leaderless("a", noon().Add(-time.Minute))
-		p.Expected = expected
-		d := hand(p)
-		d.pass(10)
-		if got := strings.Contains(d.View().Content, string(d.Theme.Alarm)+"!"); got != expected {
-			t.Errorf("expected to be led %v: a red block %v:\n%s", expected, got, d.text())
-		}
-	}
-}
-
 func TestASemaphoreSaysHowManyPermitsAreTakenAlsoWithoutALimit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
