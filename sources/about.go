@@ -13,7 +13,7 @@ const tripNoise = 5 * time.Millisecond
 func (a *About) Same(b *About) bool {
 	trips := (a.RoundTrip > 0) == (b.RoundTrip > 0) && similar(a.RoundTrip, b.RoundTrip, tripNoise)
 	return trips && similar(a.Sampling, b.Sampling, 0) &&
-		a.Mode == b.Mode && a.Version == b.Version && a.Role == b.Role &&
+		a.Mode == b.Mode && a.Version == b.Version && a.Role == b.Role && a.Absent == b.Absent &&
 		a.Incarnation == b.Incarnation && a.Became == b.Became && a.BecameHow == b.BecameHow &&
 		slices.Equal(a.Warnings, b.Warnings) && slices.Equal(a.Config, b.Config)
 }

@@ -24,6 +24,7 @@ func TestOnlyWhatDiffersALittleOfASourceIsNotToldAgain(t *testing.T) {
 		{"mode", func(a *About) { a.Mode = "tracking" }, false},
 		{"version", func(a *About) { a.Version = "7" }, false},
 		{"role", func(a *About) { a.Role = "replica" }, false},
+		{"that there is no space", func(a *About) { a.Absent = true }, false},
 		{"incarnation", func(a *About) { a.Incarnation = "2" }, false},
 		{"what became of it", func(a *About) { a.Became = "the node was made anew" }, false},
 		{"how that is known", func(a *About) { a.BecameHow = Inferred }, false},

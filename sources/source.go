@@ -74,6 +74,7 @@ type About struct {
 	BecameHow   Known         // of Became: Told by the server, or Inferred; Unknown counts as Told
 	RoundTrip   time.Duration // of the last request; 0: not measured
 	Role        string        // "master", "replica", "standby"; "" if unknown
+	Absent      bool          // the scope's space does not exist at the server, and so nothing in it
 	Warnings    []string      // sentences that say what to do
 	Config      []Attr
 }

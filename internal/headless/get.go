@@ -54,7 +54,7 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 	if err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
-	return errors.Join(missing(s), checkNames(s, list, o.Names), checkAbsent(list))
+	return errors.Join(missing(s), checkNames(s, list, o.Names), checkAbsent(s, list))
 }
 
 // settle waits until no source has more to tell, or for the timeout.
@@ -131,7 +131,8 @@ func missing(s *sources.State) error {
 		case src.Health == sources.HealthLive:
 			late = append(late, fmt.Errorf("%s %w: give it longer with --timeout", name, ErrIncomplete))
 		default:
-			silent = append(silent, fmt.Errorf("%s %w in time: check host and port, or give it longer with --timeout", name, ErrNoAnswer))
+			silent = append(silent, fmt.Errorf("%s %w in time: check host and port of %s, or give it longer with --timeout",
+				name, ErrNoAnswer, format.Clean(src.Address, maxText)))
 		}
 	}
 	return errors.Join(append(silent, late...)...)

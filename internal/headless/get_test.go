@@ -124,7 +124,7 @@ func live(rows ...*sources.Row) *sources.State {
 	return &sources.State{
 		At: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), Rows: rows,
 		Scopes:  []sources.Scope{{Source: "a", Health: sources.HealthLive, Synced: true}},
-		Sources: []sources.SourceStatus{{Name: "a", Type: "redis", Health: sources.HealthLive}},
+		Sources: []sources.SourceStatus{{Name: "a", Type: "redis", Address: "redis://a", Health: sources.HealthLive}},
 	}
 }
 
@@ -161,7 +161,7 @@ func TestGetPrintsWhatArrivedWhenTheTimeIsOver(t *testing.T) {
 		want   error
 		text   string
 	}{
-		"never heard from": {func(s *sources.State) { s.Sources[0].Health = sources.HealthConnecting }, headless.ErrNoAnswer, "a did not answer in time: check host and port, or give it longer with --timeout"},
+		"never heard from": {func(s *sources.State) { s.Sources[0].Health = sources.HealthConnecting }, headless.ErrNoAnswer, "a did not answer in time: check host and port of redis://a, or give it longer with --timeout"},
 		"still listing":    {func(s *sources.State) { s.Scopes[0].Synced = false }, headless.ErrIncomplete, "--timeout"},
 		"no scope yet":     {func(s *sources.State) { s.Scopes, s.Rows = nil, nil }, headless.ErrIncomplete, "a did not finish"},
 	} {
@@ -199,6 +199,22 @@ func TestGetDoesNotWaitForASourceThatFailed(t *testing.T) {
 			t.Errorf("got %v after %v, %s", err, time.Since(start), out.String())
 		}
 	})
+}
+
+func TestGetOfOnlyASpaceThatDoesNotExistFindsNothing(t *testing.T) {
+	t.Parallel()
+	o := headless.GetOptions{Select: func(string) string { return "?keys=" }}
+	s := live()
+	s.Scopes[0].Name, s.Scopes[0].About.Absent = "/local/app", true
+	var out, diag bytes.Buffer
+	err := headless.Get(t.Context(), newScript(s), &out, &diag, o)
+	if !errors.Is(err, headless.ErrNotFound) || !strings.HasPrefix(err.Error(), "a/local/app: not found") || strings.Contains(diag.String(), "?keys=") {
+		t.Errorf("got %v, %q", err, diag.String())
+	}
+	s.Scopes = append(s.Scopes, sources.Scope{Source: "a", Name: "/local/other", Health: sources.HealthLive, Synced: true})
+	if err := headless.Get(t.Context(), newScript(s), &out, &diag, o); err != nil {
+		t.Errorf("got %v where another space exists", err)
+	}
 }
 
 func TestAnEmptyTableIsExplainedOnce(t *testing.T) {

@@ -164,10 +164,19 @@ func meant(s *sources.State, name string) string {
 }
 
 // checkAbsent reports that the only row that was asked for is of a primitive that does not
-// exist.
-func checkAbsent(list []*sources.Row) error {
-	if len(list) != 1 || !list[0].Absent {
-		return nil
+// exist, or that there is no row because none of the spaces exists that were asked for.
+func checkAbsent(s *sources.State, list []*sources.Row) error {
+	switch {
+	case len(list) == 1 && list[0].Absent:
+		return fmt.Errorf("%s: %w: the server has none of this name", paths(list)[0], ErrNotFound)
+	case len(list) == 0 && noSpaces(s):
+		c := s.Scopes[0]
+		return fmt.Errorf("%s: %w: the server has nothing at this path", format.Clean(c.Source+"/"+strings.TrimPrefix(c.Name, "/"), maxText), ErrNotFound)
 	}
-	return fmt.Errorf("%s: %w: the server has none of this name", paths(list)[0], ErrNotFound)
+	return nil
+}
+
+// noSpaces reports whether no scope has a space at its server.
+func noSpaces(s *sources.State) bool {
+	return len(s.Scopes) > 0 && !slices.ContainsFunc(s.Scopes, func(c sources.Scope) bool { return !c.About.Absent })
 }

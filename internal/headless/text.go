@@ -76,7 +76,7 @@ func textSettings(diag io.Writer, s *sources.State) error {
 
 // textNothing explains an empty table, unless a source that is missing explains it.
 func textNothing(diag io.Writer, s *sources.State, selects func(typ string) string) error {
-	if missing(s) != nil || selects == nil {
+	if missing(s) != nil || noSpaces(s) || selects == nil {
 		return nil
 	}
 	_, err := fmt.Fprintf(diag, "nothing to show: no primitive was found; name what to look for, as %s\n", hints(s, selects))

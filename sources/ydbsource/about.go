@@ -22,6 +22,7 @@ type about struct {
 	mode     string
 	sampling time.Duration
 	why      string // that it is not watched
+	absent   bool   // there is no such node
 	node     ydbcoord.Node
 	unknown  string // why its settings are not known
 	last     *sources.About
@@ -35,16 +36,21 @@ func (a *about) read(n ydbcoord.Node, err error) {
 	a.node, a.unknown = n, ""
 }
 
-func (a *about) watched() { a.mode, a.sampling, a.why = modeWatch, 0, "" }
+func (a *about) watched() { a.mode, a.sampling, a.why, a.absent = modeWatch, 0, "", false }
 
 // described is of a node without names.
-func (a *about) described() { a.mode, a.sampling = modeDescribe, describes.Max }
+func (a *about) described() {
+	a.watched()
+	a.mode, a.sampling = modeDescribe, describes.Max
+}
 
-func (a *about) failed(err error) { a.mode, a.why = modeFailed, format.Clean(err.Error(), 400) }
+func (a *about) failed(err error) {
+	a.mode, a.why, a.absent = modeFailed, format.Clean(err.Error(), 400), false
+}
 
 // missing asks rarely, and what is silent for as long as that is not stale.
 func (a *about) missing() {
-	a.mode, a.sampling = modeMissing, retries.Max
+	a.mode, a.sampling, a.absent = modeMissing, retries.Max, true
 	a.why = "there is no coordination node at this path: check node=, or create it"
 	a.node, a.unknown = ydbcoord.Node{}, ""
 }
@@ -53,14 +59,14 @@ func (a *about) missing() {
 func (a *about) told(n *node) *sources.About {
 	now := &sources.About{
 		Mode: a.mode, Sampling: a.sampling, Incarnation: n.board.incarnation,
-		RoundTrip: time.Duration(n.ping.Load()), Config: a.facts(n.board), Became: "the node was made anew",
+		RoundTrip: time.Duration(n.ping.Load()), Config: a.facts(n.board), Became: "the node was made anew", Absent: a.absent,
 	}
 	for _, w := range []string{a.why, a.unknown} {
 		if w != "" {
 			now.Warnings = append(now.Warnings, w)
 		}
 	}
-	if len(n.board.names) == 0 {
+	if len(n.board.names) == 0 && !a.absent {
 		now.Warnings = append(now.Warnings, "YDB lists no semaphores: name those of the coordination node "+
 			format.Clean(n.board.path, 200)+" with semaphore=, election= or mutex=")
 	}

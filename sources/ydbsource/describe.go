@@ -26,6 +26,10 @@ func (n *node) describe() error {
 			n.link.up(n.board.path)
 			n.link.Answered(n.board.path)
 			c.Synced = n.board.complete()
+			n.about.described()
+			if n.absent {
+				n.about.missing()
+			}
 		}
 		c.About = n.about.told(n)
 		if err := n.tell(c); err != nil {

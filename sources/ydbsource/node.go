@@ -22,6 +22,7 @@ type node struct {
 	about  about
 	ping   atomic.Int64 // round trip of the last ping, in nanoseconds
 	driver *ydbcoord.Driver
+	absent bool      // its last description says that there is no such node
 	listed time.Time // when the session of now had shown everything; zero: not yet
 }
 
@@ -145,6 +146,7 @@ func (n *node) settings(ctx context.Context) error {
 	defer cancel()
 	d, err := n.link.client.Nodes().Describe(ctx, n.board.path)
 	n.about.read(d, err)
+	n.absent = noSuchNode(err)
 	if err == nil {
 		n.board.incarnation = d.Incarnation
 	}
@@ -219,6 +221,11 @@ func (n *node) gone() bool {
 	ctx, cancel := context.WithTimeout(n.link.Context(), describeFor)
 	defer cancel()
 	_, err := n.link.client.Nodes().Describe(ctx, n.board.path)
+	return noSuchNode(err)
+}
+
+// noSuchNode reports whether a description says that the node does not exist.
+func noSuchNode(err error) bool {
 	return answeredWith(err, Ydb.StatusIds_NOT_FOUND) || answeredWith(err, Ydb.StatusIds_SCHEME_ERROR)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -274,6 +275,25 @@ func TestMissingNodeIsToldOnceAndLookedForAgain(t *testing.T) {
 		}
 		if e := r.Event(sources.EventCreated, "leader"); e.At.Sub(e.After) > 6*time.Second {
 			t.Errorf("%+v", e)
+		}
+		r.Stop()
+	})
+}
+
+func TestMissingNodeWithoutNamesSaysSoUntilItIsThere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := serve(t, ydbtest.Options{InMemory: true})
+		r.counted(Options{Nodes: []string{"/local/later"}})
+		r.synced()
+		about := r.About("/local/later", "missing", func(a sources.About) bool { return a.Absent })
+		if len(about.Warnings) != 1 || !strings.HasPrefix(about.Warnings[0], "there is no coordination node") {
+			t.Errorf("%+v", about)
+		}
+		r.node("/local/later")
+		about = r.About("/local/later", "there", func(a sources.About) bool { return !a.Absent })
+		if about.Mode != modeDescribe || len(about.Warnings) != 1 || !strings.Contains(about.Warnings[0], "semaphore=") {
+			t.Errorf("%+v", about)
 		}
 		r.Stop()
 	})
