@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 
 	"coordtop/coord"
@@ -44,6 +45,15 @@ func (s *Session) changeStatusLocked() {
 	s.statusChanged = make(chan struct{})
 }
 
+// connection is a session's way to the service: it makes streams, reads from them, and decides
+// what the end of one means. Its goroutine is run.
+type connection struct {
+	s       *Session
+	service Ydb_Coordination_V1.CoordinationServiceClient
+	route   route  // of whoever attaches: OpenSession, then live
+	seq     uint64 // of the last attach that was tried
+}
+
 // errSilent ends a stream on which nothing was received for too long.
 var errSilent = errors.New("nothing was heard")
 
@@ -54,32 +64,32 @@ var errStopped = errors.New("the session was stopped")
 const longestStart = 5 * time.Second
 
 // startTimeout is how long one try to attach may take.
-func (s *Session) startTimeout() time.Duration { return min(s.ttl/4, longestStart) }
+func (c *connection) startTimeout() time.Duration { return min(c.s.ttl/4, longestStart) }
 
 // silence is how long a stream may say nothing. The service pings, and answers the pings
 // that renew the session, every third of the timeout at the latest: a stream that is silent
 // for longer leads nowhere, and this leaves time for two tries to attach by another way.
-func (s *Session) silence() time.Duration { return s.ttl / 2 }
+func (c *connection) silence() time.Duration { return c.s.ttl / 2 }
 
 // attach makes a stream and attaches the session to it, or opens the session if it has no
 // number yet. When ctx ends the try is given up; the stream itself lives on until the
 // session's goroutine ends it.
-func (s *Session) attach(ctx context.Context) (*stream, error) {
-	life, cancel := context.WithCancel(s.life)
+func (c *connection) attach(ctx context.Context) (*stream, error) {
+	life, cancel := context.WithCancel(c.s.life)
 	stop := spawn.OnDone(ctx, cancel)
 	defer stop()
-	rpc, err := s.service.Session(s.route.through(life))
+	rpc, err := c.service.Session(c.route.through(life))
 	if err != nil {
 		cancel()
 		return nil, failure.With(callError(err), ctx.Err())
 	}
-	s.mu.Lock()
-	s.seq++
+	c.s.mu.Lock()
+	c.seq++
 	start := &pb.SessionRequest_SessionStart{
-		Path: s.path, SessionId: s.id, TimeoutMillis: uint64(s.ttl / time.Millisecond),
-		Description: s.description, SeqNo: s.seq, ProtectionKey: s.key[:],
+		Path: c.s.path, SessionId: c.s.id, TimeoutMillis: uint64(c.s.ttl / time.Millisecond),
+		Description: c.s.description, SeqNo: c.seq, ProtectionKey: c.s.key[:],
 	}
-	s.mu.Unlock()
+	c.s.mu.Unlock()
 	asked := time.Now()
 	err = rpc.Send(&pb.SessionRequest{Request: &pb.SessionRequest_SessionStart_{SessionStart: start}})
 	var id uint64
@@ -94,7 +104,7 @@ func (s *Session) attach(ctx context.Context) (*stream, error) {
 		return nil, failure.With(err, ctx.Err())
 	}
 	st := newStream(rpc, cancel)
-	s.attached(st, id, asked)
+	c.attached(st, id, asked)
 	return st, nil
 }
 
@@ -119,109 +129,109 @@ func started(rpc interface {
 }
 
 // attached begins the work on a new stream: everything that is not over is asked again.
-func (s *Session) attached(st *stream, id uint64, asked time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.id = id
-	s.stream = st
-	s.status = Status{Attached: true, Number: s.status.Number + 1, Since: time.Now()}
-	s.changeStatusLocked()
-	s.proveLocked(asked)
-	if s.err != nil {
-		st.put(s.lastRequests...)
+func (c *connection) attached(st *stream, id uint64, asked time.Time) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.s.id = id
+	c.s.stream = st
+	c.s.status = Status{Attached: true, Number: c.s.status.Number + 1, Since: time.Now()}
+	c.s.changeStatusLocked()
+	c.s.proveLocked(asked)
+	if c.s.err != nil {
+		st.put(c.s.lastRequests...)
 		return
 	}
-	if s.overdueTimer == nil {
-		s.overdueTimer = spawn.After(s.life, s.answerTime(), s.checkOverdue)
+	if c.s.overdue.timer == nil {
+		c.s.overdue.timer = spawn.After(c.s.life, c.s.overdue.answerTime(), c.s.overdue.check)
 	}
-	s.table.resend()
-	s.watches.attachedLocked()
-	s.flushLocked()
+	c.s.table.resend()
+	c.s.watches.attachedLocked()
+	c.s.flushLocked()
 }
 
 // detached ends the work on a stream.
-func (s *Session) detached(st *stream, why error) {
-	s.mu.Lock()
-	s.stream = nil
-	s.status.Attached, s.status.Since, s.status.Err = false, time.Now(), why
-	s.changeStatusLocked()
-	s.mu.Unlock()
+func (c *connection) detached(st *stream, why error) {
+	c.s.mu.Lock()
+	c.s.stream = nil
+	c.s.status.Attached, c.s.status.Since, c.s.status.Err = false, time.Now(), why
+	c.s.changeStatusLocked()
+	c.s.mu.Unlock()
 	st.end()
 }
 
 // run is the session's goroutine. Its owner waits for gone. After a panic the session is
 // over, and what it owned is given back on another stream, if that goes: nobody else can,
 // and the service would keep it for as long as the timeout.
-func (s *Session) run(st *stream) {
-	defer s.quit()
-	err := spawn.Call(s.life, func() error { s.live(st); return nil })
+func (c *connection) run(st *stream) {
+	defer c.s.quit()
+	err := spawn.Call(c.s.life, func() error { c.live(st); return nil })
 	if err == nil {
 		return
 	}
-	if st := s.broken(err); st != nil {
-		s.detached(st, err)
+	if st := c.broken(err); st != nil {
+		c.detached(st, err)
 	}
-	s.live(nil)
+	c.live(nil)
 }
 
 // broken ends the session after a panic, and prepares its last requests. It returns the stream
 // that was in use.
-func (s *Session) broken(why error) *stream {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err == nil {
-		s.closing, s.lastRequests = true, s.lastRequestsLocked()
-		s.endLocked(fmt.Errorf("%w: %w", coord.ErrLost, why))
+func (c *connection) broken(why error) *stream {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if c.s.err == nil {
+		c.s.closing, c.s.lastRequests = true, c.s.lastRequestsLocked()
+		c.s.endLocked(fmt.Errorf("%w: %w", coord.ErrLost, why))
 	}
-	return s.stream
+	return c.s.stream
 }
 
 // live reads from the stream, and makes another when that ends, until the session is over.
-func (s *Session) live(st *stream) {
-	longest := min(s.ttl/4, 5*time.Second)
+func (c *connection) live(st *stream) {
+	longest := min(c.s.ttl/4, 5*time.Second)
 	pause := backoff.Policy{Min: longest / 10, Max: longest}.Start()
 	broken := 0 // streams in a row that broke soon after they were made
 	taken := 0  // how often in a row the service has said that another has the session
-	for s.life.Err() == nil {
+	for c.s.life.Err() == nil {
 		var why error
 		atOnce := false
 		if st != nil {
 			began := time.Now()
-			why = s.serve(st)
-			s.detached(st, why)
+			why = c.serve(st)
+			c.detached(st, why)
 			if time.Since(began) >= longest {
 				broken = 0
 				pause.Reset()
 			}
 			atOnce, taken = broken == 0, 0
 			broken++
-		} else if st, why = s.tryAttach(); why == nil {
+		} else if st, why = c.tryAttach(); why == nil {
 			continue
 		}
 		st = nil
-		s.route.failed(errors.Is(why, errSilent) || errors.Is(why, context.DeadlineExceeded))
-		if s.classify(why, &taken) || !atOnce && pause.Wait(s.life) != nil {
+		c.route.failed(errors.Is(why, errSilent) || errors.Is(why, context.DeadlineExceeded))
+		if c.classify(why, &taken) || !atOnce && pause.Wait(c.s.life) != nil {
 			return
 		}
 	}
 }
 
-func (s *Session) tryAttach() (*stream, error) {
-	ctx, cancel := context.WithTimeout(s.life, s.startTimeout())
+func (c *connection) tryAttach() (*stream, error) {
+	ctx, cancel := context.WithTimeout(c.s.life, c.startTimeout())
 	defer cancel()
-	st, err := s.attach(ctx)
+	st, err := c.attach(ctx)
 	if err != nil {
-		s.mu.Lock()
-		s.status.Err = err
-		s.mu.Unlock()
+		c.s.mu.Lock()
+		c.s.status.Err = err
+		c.s.mu.Unlock()
 	}
 	return st, err
 }
 
 // classify ends the session if what a stream or a try ended with is the end of it.
-func (s *Session) classify(why error, taken *int) (over bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (c *connection) classify(why error, taken *int) (over bool) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
 	gone := true // at the service, too
 	switch {
 	case errors.Is(why, errStopped):
@@ -236,30 +246,30 @@ func (s *Session) classify(why error, taken *int) (over bool) {
 		*taken = 0
 	}
 	if over {
-		s.confirmed = gone
-		s.endLocked(fmt.Errorf("%w: %w", coord.ErrLost, why))
-		s.quit()
+		c.s.confirmed = gone
+		c.s.endLocked(fmt.Errorf("%w: %w", coord.ErrLost, why))
+		c.s.quit()
 	}
 	return over
 }
 
 // serve reads from a stream until it ends, and says why it did.
-func (s *Session) serve(st *stream) error {
+func (c *connection) serve(st *stream) error {
 	heard := time.Now()
-	deaf := spawn.After(s.life, s.silence(), st.cancel)
+	deaf := spawn.After(c.s.life, c.silence(), st.cancel)
 	defer deaf.Stop()
 	for {
 		msg, err := st.rpc.Recv()
 		switch {
 		case errors.Is(err, io.EOF):
 			return errors.New("the service ended the call without a word")
-		case err != nil && time.Since(heard) >= s.silence():
-			return fmt.Errorf("%w for %v", errSilent, s.silence())
+		case err != nil && time.Since(heard) >= c.silence():
+			return fmt.Errorf("%w for %v", errSilent, c.silence())
 		case err != nil:
 			return callError(err)
 		}
 		heard = time.Now()
-		deaf.Reset(s.silence())
+		deaf.Reset(c.silence())
 		switch r := msg.GetResponse().(type) {
 		case *pb.SessionResponse_Ping:
 			st.put(pongMessage(r.Ping.GetOpaque()))
@@ -268,34 +278,34 @@ func (s *Session) serve(st *stream) error {
 		case *pb.SessionResponse_SessionStopped_:
 			return errStopped
 		default:
-			s.receive(msg)
+			c.receive(msg)
 		}
 	}
 }
 
 // receive takes in what the service says about a request or a watch.
-func (s *Session) receive(msg *pb.SessionResponse) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
+func (c *connection) receive(msg *pb.SessionResponse) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if c.s.err != nil {
 		return
 	}
 	switch r := msg.GetResponse().(type) {
 	case *pb.SessionResponse_AcquireSemaphorePending_:
-		if a := s.table.pending(r.AcquireSemaphorePending.GetReqId()); a != nil {
-			s.proveLocked(a.sent)
+		if a := c.s.table.pending(r.AcquireSemaphorePending.GetReqId()); a != nil {
+			c.s.proveLocked(a.sent)
 		}
 	case *pb.SessionResponse_DescribeSemaphoreChanged_:
-		s.watches.changedLocked(r.DescribeSemaphoreChanged.GetReqId())
+		c.s.watches.changedLocked(r.DescribeSemaphoreChanged.GetReqId())
 	default:
 		if id, err, ok := answerOf(msg); ok {
-			if a := s.table.answered(id, msg, err); a != nil {
-				s.proveLocked(a.sent)
-				if a.verb != verbPing && a.sent.After(s.newest) {
-					s.newest = a.sent
+			if a := c.s.table.answered(id, msg, err); a != nil {
+				c.s.proveLocked(a.sent)
+				if a.verb != verbPing && a.sent.After(c.s.overdue.newest) {
+					c.s.overdue.newest = a.sent
 				}
 			}
 		}
 	}
-	s.flushLocked()
+	c.s.flushLocked()
 }

@@ -89,7 +89,7 @@ func (s *Session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	case state.Absent && kind != coord.KindMutex:
 		return coord.Description{}, fmt.Errorf("describing: there is no semaphore %q: %w", name, coord.ErrNotFound)
 	}
-	return s.qualified(state.describe(kind)), nil
+	return s.ids.qualified(state.describe(kind)), nil
 }
 
 func (state SemaphoreState) describe(kind coord.Kind) coord.Description {
@@ -119,21 +119,25 @@ func checkName(name string) error {
 	return nil
 }
 
-// suffix is what ids of owners end with, see Options.Incarnations.
-func (s *Session) suffix() string {
-	if s.incarnation == "" {
+// ids makes the ids of owners: the session's number and, unless it is "", the node's incarnation;
+// see Options.Incarnations.
+type ids string
+
+func (i ids) suffix() string {
+	if i == "" {
 		return ""
 	}
-	return "@" + s.incarnation
+	return "@" + string(i)
 }
 
-func (s *Session) ownerID(session uint64) string { return OwnerID(session) + s.suffix() }
+// of is the id of a session.
+func (i ids) of(session uint64) string { return OwnerID(session) + i.suffix() }
 
 // qualified gives owners and waiters the ids that grants have.
-func (s *Session) qualified(d coord.Description) coord.Description {
+func (i ids) qualified(d coord.Description) coord.Description {
 	for _, list := range [][]coord.Owner{d.Owners, d.Waiters} {
-		for i := range list {
-			list[i].ID += s.suffix()
+		for j := range list {
+			list[j].ID += i.suffix()
 		}
 	}
 	return d

@@ -106,12 +106,12 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 	if err != nil {
 		return nil, failure.With(err, ctx.Err())
 	}
-	s := newSession(ctx, Ydb_Coordination_V1.NewCoordinationServiceClient(conn), d.node, d.options, o)
-	s.route = newRoute(d.client.known())
+	s := newSession(ctx, d.node, d.options, o)
 	if d.options.Incarnations {
-		s.incarnation = d.incarnation(ctx)
+		s.ids = ids(d.incarnation(ctx))
 	}
-	st, err := s.attach(ctx)
+	c := &connection{s: s, service: Ydb_Coordination_V1.NewCoordinationServiceClient(conn), route: newRoute(d.client.known())}
+	st, err := c.attach(ctx)
 	if err != nil {
 		s.quit()
 		if d.seen.Load() && statusOf(err) == Ydb.StatusIds_NOT_FOUND {
@@ -120,7 +120,7 @@ func (d *Driver) OpenSession(ctx context.Context, o coord.SessionOptions) (*Sess
 		return nil, fmt.Errorf("attaching a session to %s: %w", d.node, err)
 	}
 	d.seen.Store(true)
-	spawn.Go(s.life, &s.gone, func() { s.run(st) })
+	spawn.Go(s.life, &s.gone, func() { c.run(st) })
 	return s, nil
 }
 

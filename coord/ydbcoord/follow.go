@@ -190,7 +190,7 @@ func (s *Session) Watch(ctx context.Context, kind coord.Kind, name string) iter.
 				yield(coord.Description{}, fmt.Errorf("watching: %w", state.Err))
 				return
 			}
-			d := s.qualified(state.describe(kind))
+			d := s.ids.qualified(state.describe(kind))
 			if last != nil && reflect.DeepEqual(*last, d) {
 				continue
 			}

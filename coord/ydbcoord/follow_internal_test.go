@@ -8,7 +8,7 @@ import (
 
 func TestSlowFollowerKeepsOneStateOfAName(t *testing.T) {
 	t.Parallel()
-	s := newSession(t.Context(), nil, "/n", Options{TTL: defaultTTL}, coord.SessionOptions{})
+	s := newSession(t.Context(), "/n", Options{TTL: defaultTTL}, coord.SessionOptions{})
 	t.Cleanup(s.Abandon)
 	f := s.Follow()
 	if err := f.Add("a"); err != nil {

@@ -22,7 +22,7 @@ func TestGuardBelievesOnlyStatesThatWereAskedForAfterTheGrant(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newSession(t.Context(), nil, "/n", Options{TTL: defaultTTL}, coord.SessionOptions{})
+			s := newSession(t.Context(), "/n", Options{TTL: defaultTTL}, coord.SessionOptions{})
 			t.Cleanup(s.Abandon)
 			s.mu.Lock()
 			s.id = 1

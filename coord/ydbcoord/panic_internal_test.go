@@ -36,12 +36,13 @@ func TestASessionWhoseGoroutinePanicsIsOverAndGivenBack(t *testing.T) {
 		defer conn.Close()
 		var panics atomic.Int64
 		ctx := spawn.With(t.Context(), func(*spawn.Panic) { panics.Add(1) })
-		s := newSession(ctx, Ydb_Coordination_V1.NewCoordinationServiceClient(conn), "/local/n", Options{TTL: 30 * time.Second}, coord.SessionOptions{})
-		st, err := s.attach(ctx)
+		s := newSession(ctx, "/local/n", Options{TTL: 30 * time.Second}, coord.SessionOptions{})
+		c := &connection{s: s, service: Ydb_Coordination_V1.NewCoordinationServiceClient(conn)}
+		st, err := c.attach(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		spawn.Go(s.life, &s.gone, func() { s.run(st) })
+		spawn.Go(s.life, &s.gone, func() { c.run(st) })
 		g, ok, err := s.Acquire(ctx, coord.Claim{Kind: coord.KindMutex, Name: "m", Ephemeral: true})
 		if !ok {
 			t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ydb-platform/ydb-go-genproto/Ydb_Coordination_V1"
 	pb "github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Coordination"
 
 	"coordtop/coord"
@@ -29,10 +28,7 @@ type Session struct {
 	ttl         time.Duration
 	description string
 	key         [16]byte // without it nobody else can take the session over
-	service     Ydb_Coordination_V1.CoordinationServiceClient
-
-	route       route  // of whoever attaches: OpenSession, then live
-	incarnation string // of the node; "": not told, or not asked for
+	ids         ids
 
 	life context.Context // of the goroutines and streams; ends with the session, or with its last requests
 	quit context.CancelFunc
@@ -41,17 +37,15 @@ type Session struct {
 
 	mu            sync.Mutex
 	id            uint64
-	seq           uint64        // of the last attach that was tried
 	stream        *stream       // nil while not attached
 	status        Status        // what is known of the connection
 	statusChanged chan struct{} // closed and made anew when status is another; see StatusChanged
 	proof         time.Time     // sending of the newest message whose answer arrived
 	expiry        *time.Timer
-	overdueTimer  *time.Timer // looks for answers that are overdue
-	newest        time.Time   // sending of the latest request about a semaphore that was answered
-	err           error       // why it is over
-	shut          bool        // Close or Abandon was called
-	closing       bool        // the goroutine is to send the last requests
+	overdue       overdue
+	err           error // why it is over
+	shut          bool  // Close or Abandon was called
+	closing       bool  // the goroutine is to send the last requests
 	lastRequests  []*pb.SessionRequest
 	confirmed     bool // the service knows that the session is over
 	table         table
@@ -72,9 +66,9 @@ var (
 )
 
 // newSession makes a session that is not attached yet.
-func newSession(ctx context.Context, service Ydb_Coordination_V1.CoordinationServiceClient, path string, o Options, so coord.SessionOptions) *Session {
+func newSession(ctx context.Context, path string, o Options, so coord.SessionOptions) *Session {
 	s := &Session{
-		options: o, path: path, ttl: o.TTL, description: cutDescription(so.Description), service: service,
+		options: o, path: path, ttl: o.TTL, description: cutDescription(so.Description),
 		done: make(chan struct{}), statusChanged: make(chan struct{}), table: newTable(),
 		claims: map[string]struct{}{}, unsettled: map[*place]struct{}{}, left: map[string]struct{}{},
 	}
@@ -85,7 +79,7 @@ func newSession(ctx context.Context, service Ydb_Coordination_V1.CoordinationSer
 		s.description = "coordtop"
 	}
 	_, _ = rand.Read(s.key[:]) // it never fails
-	s.watches = newWatches(s)
+	s.watches, s.overdue.s = newWatches(s), s
 	s.life, s.quit = context.WithCancel(context.WithoutCancel(ctx))
 	return s
 }
@@ -288,7 +282,7 @@ func (s *Session) join() {
 	s.gone.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range []*time.Timer{s.expiry, s.overdueTimer} {
+	for _, t := range []*time.Timer{s.expiry, s.overdue.timer} {
 		if t != nil {
 			t.Stop()
 		}
