@@ -17,7 +17,7 @@ type SemaphoreState struct {
 	Name   string
 	Absent bool // there is no semaphore of this name; Semaphore is zero
 	Semaphore
-	// What Semaphore reports was so at one instant between Asked and At, on our clock.
+	// Asked and At are instants on our clock: Semaphore was so at one between them.
 	Asked, At time.Time
 	// Attach is Status.Number of the stream that it came on.
 	Attach int
@@ -66,7 +66,7 @@ func (s *Session) Look(ctx context.Context, name string) (SemaphoreState, error)
 }
 
 func (s *Session) describeNow(ctx context.Context, name string) (SemaphoreState, error) {
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return SemaphoreState{}, err
 	}
 	r := newDescribe(name)
@@ -106,8 +106,8 @@ func (state SemaphoreState) describe(kind coord.Kind) coord.Description {
 // longestName is what the service takes when a semaphore is created.
 const longestName = 1024
 
-// checkName refuses what gRPC cannot carry and what no semaphore can be called.
-func checkName(name string) error {
+// CheckName refuses a name that gRPC cannot carry, or that no semaphore can have.
+func CheckName(name string) error {
 	switch {
 	case name == "":
 		return fmt.Errorf("%w: the name is empty", coord.ErrInvalid)

@@ -57,24 +57,25 @@ func (c *Client) Driver(node string, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, err := c.options.path(node)
+	path, err := NodePath(c.options.Database, node)
 	if err != nil {
 		return nil, err
 	}
 	return &Driver{client: c, node: path, options: o}, nil
 }
 
-// path completes the path of a coordination node.
-func (o ClientOptions) path(node string) (string, error) {
+// NodePath is the path of a coordination node from the root; without a slash before it, it is
+// one from the database.
+func NodePath(database, node string) (string, error) {
 	switch {
 	case strings.Trim(node, "/") == "":
 		return "", fmt.Errorf("%w: no coordination node is named: write node=/path of it", coord.ErrInvalid)
 	case !utf8.ValidString(node):
 		return "", fmt.Errorf("%w: the coordination node's path is not UTF-8", coord.ErrInvalid)
 	case !strings.HasPrefix(node, "/"):
-		node = o.Database + "/" + node
+		node = database + "/" + node
 	}
-	return strings.TrimSuffix(node, "/"), nil
+	return strings.TrimRight(node, "/"), nil
 }
 
 // Name implements coord.Driver.

@@ -49,7 +49,7 @@ func (f *Follower) Add(names ...string) error {
 		return fmt.Errorf("following: %w", coord.ErrClosed)
 	}
 	for _, name := range names {
-		if err := checkName(name); err != nil {
+		if err := CheckName(name); err != nil {
 			bad = fmt.Errorf("following %q: %w", cutText(name, 40), err)
 			continue
 		}

@@ -109,7 +109,7 @@ func (n *Nodes) Describe(ctx context.Context, path string) (Node, error) {
 	if err := op.GetResult().UnmarshalTo(&result); err != nil {
 		return Node{}, fmt.Errorf("describing the coordination node: reading the answer: %w", err)
 	}
-	path, err = n.client.options.path(path)
+	path, err = NodePath(n.client.options.Database, path)
 	return decodeNode(path, &result), err
 }
 
@@ -122,7 +122,7 @@ func (n *Nodes) List(ctx context.Context, root string) iter.Seq2[string, error] 
 		root = n.client.options.Database
 	}
 	return func(yield func(string, error) bool) {
-		root, err := n.client.options.path(root)
+		root, err := NodePath(n.client.options.Database, root)
 		if err != nil {
 			yield(root, fmt.Errorf("listing: %w", err))
 			return
@@ -178,7 +178,7 @@ func (n *Nodes) call(ctx context.Context, doing, path string, f func(s services,
 	failed := func(err error) (*Ydb_Operations.Operation, error) {
 		return nil, fmt.Errorf("%s %q: %w", doing, cutText(path, longestIssue), failure.With(err, ctx.Err()))
 	}
-	path, err := n.client.options.path(path)
+	path, err := NodePath(n.client.options.Database, path)
 	if err != nil {
 		return failed(err)
 	}

@@ -48,7 +48,7 @@ func paramsOf(c coord.Claim) (claimParams, error) {
 	case c.Kind != coord.KindSemaphore:
 		return w, fmt.Errorf("kind %v: %w", c.Kind, coord.ErrUnsupported)
 	}
-	return w, checkName(c.Name)
+	return w, CheckName(c.Name)
 }
 
 // Acquire implements coord.DriverSession.

@@ -92,5 +92,5 @@ func checkSemaphore(name string, data []byte) error {
 	if len(data) > maxData {
 		return fmt.Errorf("%d bytes, at most %d: %w", len(data), maxData, coord.ErrDataTooLong)
 	}
-	return checkName(name)
+	return CheckName(name)
 }

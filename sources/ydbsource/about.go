@@ -55,20 +55,20 @@ func (a *about) missing() {
 	a.node, a.unknown = ydbcoord.Node{}, ""
 }
 
-// told returns what is to be told, if it differs from what was; else nil.
-func (a *about) told(n *node) *sources.About {
+// changed returns what is to be told, if it differs from what was; else nil.
+func (a *about) changed(n *node) *sources.About {
 	now := &sources.About{
-		Mode: a.mode, Sampling: a.sampling, Incarnation: n.board.incarnation,
-		RoundTrip: time.Duration(n.ping.Load()), Config: a.facts(n.board), Became: "the node was made anew", Absent: a.absent,
+		Mode: a.mode, Sampling: a.sampling, Incarnation: n.state.incarnation,
+		RoundTrip: time.Duration(n.ping.Load()), Config: a.facts(n.state), Became: "the node was made anew", Absent: a.absent,
 	}
 	for _, w := range []string{a.why, a.unknown} {
 		if w != "" {
 			now.Warnings = append(now.Warnings, w)
 		}
 	}
-	if len(n.board.names) == 0 && !a.absent {
+	if len(n.state.names) == 0 && !a.absent {
 		now.Warnings = append(now.Warnings, "YDB lists no semaphores: name those of the coordination node "+
-			format.Clean(n.board.path, 200)+" with semaphore=, election= or mutex=")
+			format.Clean(n.state.path, 200)+" with semaphore=, election= or mutex=")
 	}
 	if a.last != nil && a.last.Same(now) {
 		return nil
@@ -77,7 +77,7 @@ func (a *about) told(n *node) *sources.About {
 	return now
 }
 
-func (a *about) facts(b *board) []sources.Attr {
+func (a *about) facts(b *nodeState) []sources.Attr {
 	var list []sources.Attr
 	add := func(key, value string) { list = append(list, sources.Attr{Key: key, Value: value}) }
 	if a.node.Path != "" {
@@ -97,7 +97,7 @@ func (a *about) facts(b *board) []sources.Attr {
 	return list
 }
 
-func (b *board) absent() int {
+func (b *nodeState) absent() int {
 	n := 0
 	for _, e := range b.names {
 		if e.absent && e.Kind != sources.KindMutex {

@@ -21,18 +21,18 @@ func (n *node) describe() error {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
-			n.link.lost(n.board.path, err)
+			n.link.lost(n.state.path, err)
 		default:
-			n.link.up(n.board.path)
-			n.link.Answered(n.board.path)
-			c.Synced = n.board.complete()
+			n.link.up(n.state.path)
+			n.link.Answered(n.state.path)
+			c.Synced = n.state.complete()
 			n.about.described()
 			if n.absent {
 				n.about.missing()
 			}
 		}
-		c.About = n.about.told(n)
-		if err := n.tell(c); err != nil {
+		c.About = n.about.changed(n)
+		if err := n.send(c); err != nil {
 			return err
 		}
 		n.rest(ctx, pauses.Next())

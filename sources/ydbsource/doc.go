@@ -30,7 +30,7 @@
 // minute while nobody does, as nobody can wait for it then. A waiter came or went between
 // two looks, and is told so, apart from what was pushed. Queue.At is the age of the queue.
 //
-// What does not exist cannot be watched either, and is looked for: soon at first, then
+// A semaphore that does not exist cannot be watched either, and is looked for: soon at first, then
 // every second. A mutex is an ephemeral semaphore that does not exist while it is free, so
 // it is seen to be taken that late, while waiters of it are served without delay. Another
 // kind that is missing keeps its row (Primitive.Absent), and its creation is an event.

@@ -19,7 +19,7 @@ type link struct {
 	mu        sync.Mutex
 	down      map[string]error // by node: why it is not watched; nil: it is
 	verifying bool
-	turned    chan struct{} // closed and made anew when a node goes up
+	wentUp    chan struct{} // closed and made anew when a node goes up
 }
 
 const (
@@ -32,7 +32,7 @@ const (
 func newLink(ctx context.Context, s *Source, c *ydbcoord.Client) *link {
 	return &link{
 		ScopedLink: sources.NewScopedLink(ctx), source: s, client: c,
-		down: map[string]error{}, turned: make(chan struct{}),
+		down: map[string]error{}, wentUp: make(chan struct{}),
 	}
 }
 
@@ -49,19 +49,19 @@ func (l *link) begin() error {
 func (l *link) watch(paths []string) error {
 	nodes := make([]*node, 0, len(paths))
 	for _, path := range paths {
-		b := l.source.boards[path]
+		b := l.source.states[path]
 		if b == nil {
-			b = newBoard(l.source, path)
-			l.source.boards[path] = b
+			b = newNodeState(l.source, path)
+			l.source.states[path] = b
 		}
-		n := &node{link: l, board: b}
-		if err := n.tellUnread(); err != nil {
+		n := &node{link: l, state: b}
+		if err := n.sendUnread(); err != nil {
 			return err
 		}
 		nodes = append(nodes, n)
 	}
 	for _, n := range nodes {
-		if len(n.board.names) == 0 {
+		if len(n.state.names) == 0 {
 			l.Start(n.describe)
 		} else {
 			l.Start(n.run)
@@ -87,8 +87,8 @@ func (l *link) up(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.down[path] = nil
-	close(l.turned)
-	l.turned = make(chan struct{})
+	close(l.wentUp)
+	l.wentUp = make(chan struct{})
 }
 
 // lost notes that a node is not watched, and why. Where none is any more, it is found out
@@ -144,7 +144,7 @@ func (l *link) verify() error {
 			return err
 		}
 		l.mu.Lock()
-		why, turned := l.darkLocked(), l.turned
+		why, wentUp := l.darkLocked(), l.wentUp
 		l.verifying = why != nil
 		l.mu.Unlock()
 		switch {
@@ -156,7 +156,7 @@ func (l *link) verify() error {
 		timer := time.NewTimer(verifyEvery)
 		select {
 		case <-timer.C:
-		case <-turned:
+		case <-wentUp:
 		case <-l.Context().Done():
 		}
 		timer.Stop()

@@ -13,16 +13,21 @@ import (
 	"coordtop/sources"
 )
 
+// oneElection is a node with one election, of which nothing was read yet.
+func oneElection() (*nodeState, *entry, time.Time) {
+	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
+	b := &nodeState{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
+	b.begin()
+	return b, e, time.Now()
+}
+
 func TestALookThatFindsAnOwnerDoesNotCallItTold(t *testing.T) {
 	t.Parallel()
-	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
-	b := &board{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
-	b.begin()
-	t0 := time.Now()
-	b.take(e, look(t0, 1))
+	b, e, t0 := oneElection()
+	b.changes(e, look(t0, 1))
 	found := look(t0.Add(time.Minute), 2)
 	found.Fired = false // no watch has said so
-	changes := b.take(e, found)
+	changes := b.changes(e, found)
 	if len(changes) != 1 || !changes[0].After.Equal(t0.Add(-time.Millisecond)) {
 		t.Errorf("told as %+v, want after the last look was asked for", changes)
 	}
@@ -30,13 +35,10 @@ func TestALookThatFindsAnOwnerDoesNotCallItTold(t *testing.T) {
 
 func TestAfterAnOutageAChangeMayBeAsOldAsTheLastReadOfThatName(t *testing.T) {
 	t.Parallel()
-	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
-	b := &board{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
-	b.begin()
-	t0 := time.Now()
-	b.take(e, look(t0, 1))
+	b, e, t0 := oneElection()
+	b.changes(e, look(t0, 1))
 	b.loseTrack()
-	changes := b.take(e, look(t0.Add(time.Minute), 2))
+	changes := b.changes(e, look(t0.Add(time.Minute), 2))
 	if len(changes) != 1 || !changes[0].After.Equal(t0.Add(-time.Millisecond)) {
 		t.Errorf("told as %+v, want after the last look was asked for", changes)
 	}
@@ -44,13 +46,10 @@ func TestAfterAnOutageAChangeMayBeAsOldAsTheLastReadOfThatName(t *testing.T) {
 
 func TestWhoWaitedForADeletedSemaphoreMayHaveLeftBefore(t *testing.T) {
 	t.Parallel()
-	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
-	b := &board{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
-	b.begin()
-	t0 := time.Now()
-	b.take(e, look(t0, 1, 2))
+	b, e, t0 := oneElection()
+	b.changes(e, look(t0, 1, 2))
 	gone := ydbcoord.SemaphoreState{Name: "x", Absent: true, Fired: true, Asked: t0.Add(time.Minute), At: t0.Add(time.Minute)}
-	changes := b.take(e, gone)
+	changes := b.changes(e, gone)
 	if len(changes) != 2 || !changes[0].After.Equal(t0.Add(-time.Millisecond)) || changes[0].Set[0].Queue.Len != 0 || len(changes[0].Set[0].Owners) != 1 {
 		t.Fatalf("told as %+v, want the queue first, after the last look was asked for", changes)
 	}
@@ -61,14 +60,11 @@ func TestWhoWaitedForADeletedSemaphoreMayHaveLeftBefore(t *testing.T) {
 
 func TestAWaiterThatComesBackAndIsServedIsNotToldToLeave(t *testing.T) {
 	t.Parallel()
-	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
-	b := &board{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
-	b.begin()
-	t0 := time.Now()
-	b.take(e, look(t0, 1, 2, 3))
+	b, e, t0 := oneElection()
+	b.changes(e, look(t0, 1, 2, 3))
 	served := look(t0.Add(time.Second), 2)
 	served.Owners[0].Order = 9 // it has left the queue and claimed anew
-	changes := b.take(e, served)
+	changes := b.changes(e, served)
 	if len(changes) != 2 || len(changes[0].Set[0].Queue.Waiters) != 1 || changes[0].Set[0].Queue.Waiters[0].Order != 3 {
 		t.Fatalf("told as %+v, want the owner with only 3 in the queue first", changes)
 	}
@@ -76,14 +72,11 @@ func TestAWaiterThatComesBackAndIsServedIsNotToldToLeave(t *testing.T) {
 
 func TestALateNoticeIsToldWithWhatItLeavesOpen(t *testing.T) {
 	t.Parallel()
-	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
-	b := &board{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
-	b.begin()
-	t0 := time.Now()
-	b.take(e, look(t0, 1, 2))
+	b, e, t0 := oneElection()
+	b.changes(e, look(t0, 1, 2))
 	late := look(t0.Add(time.Minute), 3)
 	late.Since = t0.Add(58 * time.Second)
-	changes := b.take(e, late)
+	changes := b.changes(e, late)
 	if len(changes) != 2 || !changes[0].After.Equal(late.Since) || !changes[1].After.Equal(t0.Add(-time.Millisecond)) {
 		t.Errorf("told as %+v, want the owner after %v and the queue after the last look", changes, late.Since)
 	}

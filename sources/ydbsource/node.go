@@ -18,7 +18,7 @@ import (
 // node is one coordination node of a link: a scope. All of it belongs to one goroutine.
 type node struct {
 	link   *link
-	board  *board
+	state  *nodeState
 	about  about
 	ping   atomic.Int64 // round trip of the last ping, in nanoseconds
 	driver *ydbcoord.Driver
@@ -45,7 +45,7 @@ var (
 func (n *node) run() error {
 	ctx := n.link.Context()
 	var err error
-	if n.driver, err = n.link.client.Driver(n.board.path, ydbcoord.Options{TTL: sessionTTL}); err != nil {
+	if n.driver, err = n.link.client.Driver(n.state.path, ydbcoord.Options{TTL: sessionTTL}); err != nil {
 		return err
 	}
 	pauses := sources.NewPauses(retries)
@@ -75,7 +75,7 @@ func (n *node) rest(ctx context.Context, pause time.Duration) {
 	defer timer.Stop()
 	for {
 		changed := n.link.source.Changed()
-		if n.link.source.Refreshed(&n.board.refresh) {
+		if n.link.source.Refreshed(&n.state.refresh) {
 			return
 		}
 		select {
@@ -107,10 +107,10 @@ func (n *node) keep(ctx context.Context, s *ydbcoord.Session) error {
 		return err
 	}
 	for {
-		turned := s.StatusChanged()
+		statusChanged := s.StatusChanged()
 		if info := s.Status(); info.Attached {
-			n.link.up(n.board.path)
-			if err := n.attached(ctx, s, turned); !errors.Is(err, errDetached) {
+			n.link.up(n.state.path)
+			if err := n.attached(ctx, s, statusChanged); !errors.Is(err, errDetached) {
 				return err
 			}
 			if err := n.outage(s.Status()); err != nil {
@@ -119,7 +119,7 @@ func (n *node) keep(ctx context.Context, s *ydbcoord.Session) error {
 			continue
 		}
 		select {
-		case <-turned:
+		case <-statusChanged:
 		case <-s.Done():
 			return s.Err()
 		case <-ctx.Done():
@@ -144,11 +144,11 @@ func (n *node) leave(s *ydbcoord.Session, why error) {
 func (n *node) settings(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, describeFor)
 	defer cancel()
-	d, err := n.link.client.Nodes().Describe(ctx, n.board.path)
+	d, err := n.link.client.Nodes().Describe(ctx, n.state.path)
 	n.about.read(d, err)
 	n.absent = noSuchNode(err)
 	if err == nil {
-		n.board.incarnation = d.Incarnation
+		n.state.incarnation = d.Incarnation
 	}
 	if err != nil && !answered(err) {
 		return err
@@ -163,26 +163,26 @@ func (n *node) outage(info ydbcoord.Status) error {
 	}
 	why := info.Err
 	if answeredWith(why, Ydb.StatusIds_NOT_FOUND) {
-		why = notFound(n.board.path, why)
+		why = notFound(n.state.path, why)
 	}
-	n.link.lost(n.board.path, fmt.Errorf("%w: %w", errDetached, why))
+	n.link.lost(n.state.path, fmt.Errorf("%w: %w", errDetached, why))
 	return n.gap(info.Heard)
 }
 
 // gap tells, once an outage, that continuity is lost. heard is when the service was last
 // heard.
 func (n *node) gap(heard time.Time) error {
-	if !n.board.loseTrack() {
+	if !n.state.loseTrack() {
 		return nil
 	}
-	return n.tell(sources.Change{Gap: true, At: heard})
+	return n.send(sources.Change{Gap: true, At: heard})
 }
 
 // explain says what the node wants where it refuses us. Other errors are those of the
 // server.
 func (n *node) explain(err error) error {
 	if answeredWith(err, Ydb.StatusIds_UNAUTHORIZED) {
-		return sources.Final(err, "no right to use the coordination node %s: grant select_row on it, or name another", format.Clean(n.board.path, 200))
+		return sources.Final(err, "no right to use the coordination node %s: grant select_row on it, or name another", format.Clean(n.state.path, 200))
 	}
 	return err
 }
@@ -193,19 +193,19 @@ func (n *node) failed(err error) error {
 		if n.gone() {
 			return n.missing()
 		}
-		err = notFound(n.board.path, err)
+		err = notFound(n.state.path, err)
 	}
-	n.link.lost(n.board.path, err)
+	n.link.lost(n.state.path, err)
 	sentence := Explain(err, n.link.source.o.Client, true)
 	n.about.failed(sentence)
 	if err := n.gap(time.Time{}); err != nil {
 		return err
 	}
-	c := sources.Change{About: n.about.told(n)}
+	c := sources.Change{About: n.about.changed(n)}
 	if errors.Is(sentence, sources.ErrRefused) {
 		c.Down = sentence
 	}
-	return n.tell(c)
+	return n.send(c)
 }
 
 // notFound says no more than that a session was answered so: whether the node exists is
@@ -220,7 +220,7 @@ func notFound(path string, err error) error {
 func (n *node) gone() bool {
 	ctx, cancel := context.WithTimeout(n.link.Context(), describeFor)
 	defer cancel()
-	_, err := n.link.client.Nodes().Describe(ctx, n.board.path)
+	_, err := n.link.client.Nodes().Describe(ctx, n.state.path)
 	return noSuchNode(err)
 }
 
@@ -231,30 +231,30 @@ func noSuchNode(err error) bool {
 
 // missing says that there is no such coordination node, and so nothing in it.
 func (n *node) missing() error {
-	n.link.up(n.board.path)
+	n.link.up(n.state.path)
 	n.about.missing()
-	if !n.board.missing {
+	if !n.state.missing {
 		if err := n.gap(time.Time{}); err != nil {
 			return err
 		}
 	}
-	c := n.board.nothing(time.Now())
-	c.About = n.about.told(n)
-	n.link.Answered(n.board.path)
-	return n.tell(c)
+	c := n.state.nothing(time.Now())
+	c.About = n.about.changed(n)
+	n.link.Answered(n.state.path)
+	return n.send(c)
 }
 
-// tellUnread shows what is to be read, and that nothing was yet.
-func (n *node) tellUnread() error {
-	if n.about.watched(); len(n.board.names) == 0 {
+// sendUnread shows what is to be read, and that nothing was yet.
+func (n *node) sendUnread() error {
+	if n.about.watched(); len(n.state.names) == 0 {
 		n.about.described()
 	}
-	n.board.begin()
-	return n.tell(sources.Change{Gap: true, Set: n.board.unread(), About: n.about.told(n)})
+	n.state.begin()
+	return n.send(sources.Change{Gap: true, Set: n.state.unread(), About: n.about.changed(n)})
 }
 
-func (n *node) tell(c sources.Change) error {
-	c.Scope = n.board.path
+func (n *node) send(c sources.Change) error {
+	c.Scope = n.state.path
 	if c.Synced {
 		n.listed = time.Now()
 	}

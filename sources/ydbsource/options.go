@@ -1,11 +1,7 @@
 package ydbsource
 
 import (
-	"errors"
-	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"coordtop/coord/ydbcoord"
 	"coordtop/sources"
@@ -43,10 +39,7 @@ type Selection struct {
 // noNode is the Note of rows whose coordination node does not exist.
 const noNode = "there is no such coordination node"
 
-const (
-	observer    = "coordtop-watch" // how the service describes our sessions
-	longestName = 1024             // bytes of a semaphore's name; the service refuses longer ones
-)
+const observer = "coordtop-watch" // how the service describes our sessions
 
 func (o Options) withDefaults() Options {
 	def := func(d *time.Duration, otherwise time.Duration) {
@@ -75,7 +68,7 @@ func (o Options) compile() (*plan, error) {
 	}
 	seen := map[string]bool{}
 	add := func(node string) (string, error) {
-		path, err := absolute(o.Client.Database, node)
+		path, err := ydbcoord.NodePath(o.Client.Database, node)
 		if err == nil && !seen[path] {
 			seen[path] = true
 			p.nodes = append(p.nodes, path)
@@ -88,7 +81,7 @@ func (o Options) compile() (*plan, error) {
 		}
 	}
 	for _, s := range o.Selections {
-		if err := checkName(s.Name); err != nil {
+		if err := ydbcoord.CheckName(s.Name); err != nil {
 			return nil, err
 		}
 		if s.Node != "" {
@@ -116,29 +109,4 @@ func (p *plan) selections(node string) []Selection {
 		}
 	}
 	return list
-}
-
-// absolute is a node's path from the root.
-func absolute(database, node string) (string, error) {
-	switch {
-	case strings.Trim(node, "/") == "":
-		return "", errors.New("the path of a coordination node is empty")
-	case !utf8.ValidString(node):
-		return "", errors.New("the path of a coordination node is not UTF-8")
-	case !strings.HasPrefix(node, "/"):
-		node = database + "/" + node
-	}
-	return strings.TrimRight(node, "/"), nil
-}
-
-func checkName(name string) error {
-	switch {
-	case name == "":
-		return errors.New("the name of a semaphore is empty")
-	case len(name) > longestName:
-		return fmt.Errorf("the name of a semaphore has %d bytes: YDB takes %d", len(name), longestName)
-	case !utf8.ValidString(name):
-		return errors.New("the name of a semaphore is not UTF-8")
-	}
-	return nil
 }

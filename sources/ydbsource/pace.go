@@ -51,7 +51,7 @@ type ask struct {
 // begin puts everything into the backlog, what is on screen before the rest. Where it is
 // not the first time, many programs like this one may have lost the same service, and each
 // waits for a moment of its own.
-func (p *pace) begin(b *board, screen onScreen, now time.Time) {
+func (p *pace) begin(b *nodeState, screen onScreen, now time.Time) {
 	p.pollMin, p.pollMax = b.o.PollMin, b.o.PollMax
 	p.backlog = slices.Clone(b.names)
 	rand.Shuffle(len(p.backlog), func(i, j int) { p.backlog[i], p.backlog[j] = p.backlog[j], p.backlog[i] })
@@ -71,7 +71,7 @@ func (p *pace) begin(b *board, screen onScreen, now time.Time) {
 }
 
 // due says what to ask at now.
-func (p *pace) due(b *board, screen onScreen, refresh bool, now time.Time) ask {
+func (p *pace) due(b *nodeState, screen onScreen, refresh bool, now time.Time) ask {
 	a := ask{next: idleTurn}
 	if refresh {
 		p.hurry(b, screen)
@@ -121,7 +121,7 @@ func (p *pace) helping(now time.Time) []string {
 
 // hurry makes what is on screen, and what does not exist, due at once; all of it where
 // nothing is on screen.
-func (p *pace) hurry(b *board, screen onScreen) {
+func (p *pace) hurry(b *nodeState, screen onScreen) {
 	bare := screen.selected == "" && len(screen.visible) == 0
 	for _, e := range b.names {
 		if bare || e.absent || e.denied {
@@ -137,7 +137,7 @@ func (p *pace) hurry(b *board, screen onScreen) {
 
 // choose finds what to look at now: what is selected, then what is visible and was not
 // looked at for longest, then the background in turn. soonest is when to ask again.
-func (p *pace) choose(b *board, screen onScreen, now time.Time) (e *entry, soonest time.Duration) {
+func (p *pace) choose(b *nodeState, screen onScreen, now time.Time) (e *entry, soonest time.Duration) {
 	soonest = idleTurn
 	if p.looks%fairShare == fairShare-1 {
 		if e := p.background(b, now); e != nil {
@@ -170,7 +170,7 @@ func (p *pace) choose(b *board, screen onScreen, now time.Time) (e *entry, soone
 }
 
 // background takes turns.
-func (p *pace) background(b *board, now time.Time) *entry {
+func (p *pace) background(b *nodeState, now time.Time) *entry {
 	for range min(len(b.names), scanAtMost) {
 		p.cursor = (p.cursor + 1) % len(b.names)
 		e := b.names[p.cursor]

@@ -301,7 +301,7 @@ func TestMissingNodeWithoutNamesSaysSoUntilItIsThere(t *testing.T) {
 
 func TestResyncsOfManyProgramsAreSpread(t *testing.T) {
 	t.Parallel()
-	b := &board{o: &Options{}, begun: true}
+	b := &nodeState{o: &Options{}, begun: true}
 	for _, name := range many(5000) {
 		b.names = append(b.names, &entry{Selection: Selection{Name: name}})
 	}
@@ -323,7 +323,7 @@ func TestResyncsOfManyProgramsAreSpread(t *testing.T) {
 
 func TestWhatIsNotOnScreenGetsItsShareOfTheLooks(t *testing.T) {
 	t.Parallel()
-	b := &board{o: &Options{}, byName: map[string]*entry{}}
+	b := &nodeState{o: &Options{}, byName: map[string]*entry{}}
 	now := time.Now()
 	for _, name := range many(500) {
 		e := &entry{Selection: Selection{Name: name}, got: true, taken: true, looked: now}

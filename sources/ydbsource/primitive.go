@@ -16,7 +16,7 @@ import (
 )
 
 // row is what all rows of an entry have in common.
-func (b *board) row(e *entry, at time.Time) *sources.Primitive {
+func (b *nodeState) row(e *entry, at time.Time) *sources.Primitive {
 	return &sources.Primitive{
 		Ref: b.ref(e), Kind: e.Kind, Expected: e.Expected, Labels: b.o.Labels, At: at, Incarnation: b.incarnation,
 		OwnersHow: sources.Told, Queue: sources.Queue{How: sources.Told, At: at},
@@ -25,7 +25,7 @@ func (b *board) row(e *entry, at time.Time) *sources.Primitive {
 
 // none is the row of a semaphore that does not exist. A mutex does not while nobody owns
 // it, and neither does what was seen to be ephemeral: that it is gone is no deletion.
-func (b *board) none(e *entry, at time.Time) *sources.Primitive {
+func (b *nodeState) none(e *entry, at time.Time) *sources.Primitive {
 	p := b.row(e, at)
 	switch {
 	case e.Kind == sources.KindMutex:
@@ -40,8 +40,8 @@ func (b *board) none(e *entry, at time.Time) *sources.Primitive {
 }
 
 // denied is the row of a semaphore at which we may not look.
-func (b *board) denied(e *entry, sight ydbcoord.SemaphoreState) *sources.Primitive {
-	p := b.row(e, sight.At)
+func (b *nodeState) denied(e *entry, read ydbcoord.SemaphoreState) *sources.Primitive {
+	p := b.row(e, read.At)
 	p.OwnersHow, p.Queue = sources.Unknown, sources.Queue{}
 	p.Note = "no right to read it: grant the user SELECT ROW on the node"
 	return p
@@ -49,25 +49,25 @@ func (b *board) denied(e *entry, sight ydbcoord.SemaphoreState) *sources.Primiti
 
 // primitive is what the row of a semaphore shows. old is the row before, nil if there is
 // none; since is how long waiters that it does not show have waited.
-func (b *board) primitive(e *entry, sight ydbcoord.SemaphoreState, old *sources.Primitive, since sources.Stamp) *sources.Primitive {
-	p := b.row(e, sight.At)
-	p.Limit, p.LimitHow, p.Taken = sight.Limit, sources.Told, sight.Taken
-	p.Ephemeral, p.Data = sight.Ephemeral, sources.NewBlob(sight.Data, len(sight.Data))
+func (b *nodeState) primitive(e *entry, read ydbcoord.SemaphoreState, old *sources.Primitive, since sources.Stamp) *sources.Primitive {
+	p := b.row(e, read.At)
+	p.Limit, p.LimitHow, p.Taken = read.Limit, sources.Told, read.Taken
+	p.Ephemeral, p.Data = read.Ephemeral, sources.NewBlob(read.Data, len(read.Data))
 	if p.Kind == sources.KindUnknown {
-		p.Kind = guess(sight.Semaphore)
+		p.Kind = guess(read.Semaphore)
 	}
-	whole := p.Kind == sources.KindMutex && isMutex(sight.Semaphore)
+	whole := p.Kind == sources.KindMutex && isMutex(read.Semaphore)
 	if whole {
-		p.Limit, p.Taken = 1, uint64(min(1, len(sight.Owners)))
+		p.Limit, p.Taken = 1, uint64(min(1, len(read.Owners)))
 	}
-	for _, l := range sight.Owners {
+	for _, l := range read.Owners {
 		p.Owners = append(p.Owners, b.owner(l, whole, p))
 	}
 	var before []sources.Waiter
 	if old != nil {
 		before = old.Queue.Waiters
 	}
-	for _, l := range sight.Waiters {
+	for _, l := range read.Waiters {
 		p.Queue.Waiters = append(p.Queue.Waiters, b.waiter(l, whole, before, since))
 	}
 	p.Queue.Len = len(p.Queue.Waiters)
@@ -101,7 +101,7 @@ func isMutex(s ydbcoord.Semaphore) bool {
 
 // sessionID is the identity of a session among all that the node ever had, whatever
 // becomes of the node.
-func (b *board) sessionID(session uint64) string {
+func (b *nodeState) sessionID(session uint64) string {
 	if b.incarnation == "" {
 		return ydbcoord.OwnerID(session)
 	}
@@ -122,7 +122,7 @@ func permits(l ydbcoord.SemaphoreMember, whole bool) uint64 {
 	return l.Count
 }
 
-func (b *board) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Primitive) sources.Owner {
+func (b *nodeState) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Primitive) sources.Owner {
 	o := sources.Owner{
 		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
 		Serial: serial(l), Data: sources.NewBlob(l.Data, len(l.Data)), Guard: guard(l),
@@ -140,7 +140,7 @@ func (b *board) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Primiti
 
 // waiter makes a waiter. Since when it waits is not told: it was seen first between two
 // looks, or at the first.
-func (b *board) waiter(l ydbcoord.SemaphoreMember, whole bool, before []sources.Waiter, since sources.Stamp) sources.Waiter {
+func (b *nodeState) waiter(l ydbcoord.SemaphoreMember, whole bool, before []sources.Waiter, since sources.Stamp) sources.Waiter {
 	w := sources.Waiter{
 		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
 		Order: l.Order, Data: sources.NewBlob(l.Data, len(l.Data)), Guard: guard(l), Since: since,

@@ -67,7 +67,7 @@ func TestKindIsToldByTheFormWhereNoneIsNamed(t *testing.T) {
 
 func TestSharedMutexKeepsItsCountAndIsNoConflict(t *testing.T) {
 	t.Parallel()
-	b := &board{o: &Options{}}
+	b := &nodeState{o: &Options{}}
 	p := b.primitive(&entry{Selection: Selection{Name: "x", Kind: sources.KindMutex}}, ydbcoord.SemaphoreState{Semaphore: ydbcoord.Semaphore{
 		Ephemeral: true, Limit: ydbcoord.AllPermits, Taken: 3, Owners: []ydbcoord.SemaphoreMember{{Session: 1, Count: 1}, {Session: 2, Count: 2}},
 	}}, nil, sources.Stamp{})
@@ -80,11 +80,11 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 	t.Parallel()
 	client := ydbcoord.ClientOptions{Address: "h:1", Database: "/local"}
 	for want, o := range map[string]Options{
-		"path of a coordination node is empty": {Client: client, Nodes: []string{"/"}},
-		"not UTF-8":                            {Client: client, Selections: []Selection{{Name: "\xff"}}},
-		"name of a semaphore is empty":         {Client: client, Selections: []Selection{{}}},
-		"has 1025 bytes":                       {Client: client, Selections: []Selection{{Name: strings.Repeat("x", 1025)}}},
-		"no address":                           {},
+		"no coordination node is named": {Client: client, Nodes: []string{"/"}},
+		"not UTF-8":                     {Client: client, Selections: []Selection{{Name: "\xff"}}},
+		"the name is empty":             {Client: client, Selections: []Selection{{}}},
+		"has 1025 bytes":                {Client: client, Selections: []Selection{{Name: strings.Repeat("x", 1025)}}},
+		"no address":                    {},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %q", o, err, want)
@@ -115,20 +115,20 @@ func TestSelectionsBelongToTheirNodes(t *testing.T) {
 	}
 }
 
-// look is a sight of a semaphore of limit 1 with an owner and waiters, by session.
+// look is a read of a semaphore of limit 1 with an owner and waiters, by session.
 func look(at time.Time, owner uint64, waiters ...uint64) ydbcoord.SemaphoreState {
-	sight := ydbcoord.SemaphoreState{Name: "x", Asked: at.Add(-time.Millisecond), At: at, Fired: true, Semaphore: ydbcoord.Semaphore{Limit: 1, Taken: 1}}
-	sight.Owners = []ydbcoord.SemaphoreMember{{Session: owner, Order: owner, Count: 1}}
+	read := ydbcoord.SemaphoreState{Name: "x", Asked: at.Add(-time.Millisecond), At: at, Fired: true, Semaphore: ydbcoord.Semaphore{Limit: 1, Taken: 1}}
+	read.Owners = []ydbcoord.SemaphoreMember{{Session: owner, Order: owner, Count: 1}}
 	for _, w := range waiters {
-		sight.Waiters = append(sight.Waiters, ydbcoord.SemaphoreMember{Session: w, Order: w, Count: 1})
+		read.Waiters = append(read.Waiters, ydbcoord.SemaphoreMember{Session: w, Order: w, Count: 1})
 	}
-	return sight
+	return read
 }
 
 func TestWaiterThatCameBesideAPushWasSeenAndNotTold(t *testing.T) {
 	t.Parallel()
 	e := &entry{Selection: Selection{Name: "x", Kind: sources.KindElection}}
-	b := &board{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
+	b := &nodeState{o: &Options{Name: "src"}, path: app, names: []*entry{e}}
 	b.begin()
 	t0 := time.Now()
 	r, inputs := sources.NewReplayer(sources.HubOptions{}), uint64(0)
@@ -142,9 +142,9 @@ func TestWaiterThatCameBesideAPushWasSeenAndNotTold(t *testing.T) {
 	limit := sources.DefaultThresholds()
 	apply(sources.Input{Kind: sources.InputStarted, Thresholds: &limit})
 	apply(sources.Input{Kind: sources.InputSources, Added: []sources.AddedSource{{Name: "src"}}})
-	tell := func(sight ydbcoord.SemaphoreState) {
+	tell := func(read ydbcoord.SemaphoreState) {
 		first := e.shown == nil
-		for _, c := range b.take(e, sight) {
+		for _, c := range b.changes(e, read) {
 			c.Gap, first = first, false
 			apply(sources.Input{Kind: sources.InputChange, Source: "src", Change: c})
 		}

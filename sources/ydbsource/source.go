@@ -19,7 +19,7 @@ import (
 type Source struct {
 	o      Options
 	plan   *plan
-	boards map[string]*board // by node; used by the goroutine of the node while a link lives
+	states map[string]*nodeState // by node; used by the goroutine of the node while a link lives
 
 	sources.Connector
 	sources.Hints
@@ -42,7 +42,7 @@ func New(o Options) (*Source, error) {
 	if _, err := ydbcoord.NewClient(o.Client); err != nil {
 		return nil, err
 	}
-	s := &Source{o: o, plan: p, boards: map[string]*board{}}
+	s := &Source{o: o, plan: p, states: map[string]*nodeState{}}
 	s.Connector = sources.Connector{
 		Product: identify.GRPC, Address: address(&o.Client), Dial: s.dial,
 		Explain: func(err error, opening bool) error { return Explain(err, o.Client, opening) },

@@ -30,7 +30,7 @@ func (l *link) walk() error {
 	pauses := walks.Start()
 	begun, synced := false, false
 	for {
-		found, warnings, err := l.look(ctx, known)
+		found, warnings, err := l.findNodes(ctx, known)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -61,8 +61,8 @@ func (l *link) walk() error {
 	}
 }
 
-// look walks once and finds the nodes that were not known. The error says that nothing could be read.
-func (l *link) look(ctx context.Context, known map[string]bool) (found, warnings []string, err error) {
+// findNodes walks once and finds the nodes that were not known. The error says that nothing could be read.
+func (l *link) findNodes(ctx context.Context, known map[string]bool) (found, warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, walkLimit)
 	defer cancel()
 	unread, first := 0, ""

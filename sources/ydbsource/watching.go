@@ -32,22 +32,22 @@ type watching struct {
 	tolerance atomic.Int64 // how late a push may be that is told at its instant, in nanoseconds
 }
 
-// attached watches until the stream is lost (errDetached) or the session is over. turned
+// attached watches until the stream is lost (errDetached) or the session is over. statusChanged
 // was taken before the attach was seen.
-func (n *node) attached(ctx context.Context, s *ydbcoord.Session, turned <-chan struct{}) error {
+func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged <-chan struct{}) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
 	defer helpers.Wait()
 	defer cancel()
 	w := &watching{node: n, session: s, follower: s.Follow(), read: time.Now()}
 	defer w.follower.Close()
-	sights := make(chan ydbcoord.SemaphoreState)
-	spawn.Go(ctx, &helpers, func() { w.pull(ctx, sights) })
+	reads := make(chan ydbcoord.SemaphoreState)
+	spawn.Go(ctx, &helpers, func() { w.pull(ctx, reads) })
 	spawn.Go(ctx, &helpers, func() { w.pings(ctx) })
-	n.board.missing = false
+	n.state.missing = false
 	w.about.watched()
-	w.pace.begin(n.board, n.onScreen(), time.Now())
-	if err := w.greet(); err != nil {
+	w.pace.begin(n.state, n.onScreen(), time.Now())
+	if err := w.sendAbout(); err != nil {
 		return err
 	}
 	changed := n.link.source.Changed()
@@ -55,14 +55,14 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, turned <-chan 
 	defer timer.Stop()
 	for {
 		select {
-		case sight := <-sights:
-			for _, c := range w.take(sight) {
-				if err := n.tell(c); err != nil {
+		case read := <-reads:
+			for _, c := range w.changes(read) {
+				if err := n.send(c); err != nil {
 					return err
 				}
 			}
 			continue // the pace is the timer's
-		case <-turned:
+		case <-statusChanged:
 			if now := s.Status(); !now.Attached || s.Err() != nil {
 				return ended(s)
 			}
@@ -75,7 +75,7 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, turned <-chan 
 			changed = n.link.source.Changed()
 		case <-timer.C:
 		}
-		next, err := w.turn(ctx)
+		next, err := w.askDue(ctx)
 		if err != nil {
 			return err
 		}
@@ -93,18 +93,18 @@ func ended(s *ydbcoord.Session) error {
 
 // onScreen returns what of the node is on screen.
 func (n *node) onScreen() onScreen {
-	visible, selected := n.link.source.OnScreen().In(n.board.path)
+	visible, selected := n.link.source.OnScreen().In(n.state.path)
 	return onScreen{visible, selected}
 }
 
-// greet tells what the source says of the node; one of which all is known has nothing more
+// sendAbout tells what the source says of the node; one of which all is known has nothing more
 // to tell.
-func (w *watching) greet() error {
-	return w.tell(sources.Change{Synced: w.board.complete(), About: w.about.told(w.node)})
+func (w *watching) sendAbout() error {
+	return w.send(sources.Change{Synced: w.state.complete(), About: w.about.changed(w.node)})
 }
 
-// turn asks what is due, and says when to be called again.
-func (w *watching) turn(ctx context.Context) (time.Duration, error) {
+// askDue asks what is due, and says when to be called again.
+func (w *watching) askDue(ctx context.Context) (time.Duration, error) {
 	now := time.Now()
 	if heard := w.session.Status().Heard; now.Sub(heard) > silenceLimit {
 		return 0, errSilent
@@ -117,11 +117,11 @@ func (w *watching) turn(ctx context.Context) (time.Duration, error) {
 	}
 	if now.Sub(w.reported) > reportEvery {
 		w.reported = now
-		if err := w.tell(sources.Change{About: w.about.told(w.node)}); err != nil {
+		if err := w.send(sources.Change{About: w.about.changed(w.node)}); err != nil {
 			return 0, err
 		}
 	}
-	ask := w.pace.due(w.board, w.onScreen(), w.link.source.Refreshed(&w.board.refresh), now)
+	ask := w.pace.due(w.state, w.onScreen(), w.link.source.Refreshed(&w.state.refresh), now)
 	if len(ask.add) > 0 {
 		if err := w.follower.Add(ask.add...); err != nil {
 			return 0, err
@@ -131,15 +131,15 @@ func (w *watching) turn(ctx context.Context) (time.Duration, error) {
 	return ask.next, nil
 }
 
-// pull hands sights over until ctx or the session ends.
-func (w *watching) pull(ctx context.Context, sights chan<- ydbcoord.SemaphoreState) {
+// pull hands reads over until ctx or the session ends.
+func (w *watching) pull(ctx context.Context, reads chan<- ydbcoord.SemaphoreState) {
 	for {
-		sight, err := w.follower.Next(ctx)
+		read, err := w.follower.Next(ctx)
 		if err != nil {
 			return // ctx or the session is over, which others see too
 		}
 		select {
-		case sights <- sight:
+		case reads <- read:
 		case <-ctx.Done():
 			return
 		}
@@ -160,7 +160,7 @@ func (w *watching) pings(ctx context.Context) {
 		trips.Add(trip)
 		w.ping.Store(int64(trip))
 		w.tolerance.Store(int64(trips.Tolerance()))
-		w.link.Answered(w.board.path)
+		w.link.Answered(w.state.path)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -169,18 +169,18 @@ func (w *watching) pings(ctx context.Context) {
 	}
 }
 
-// take takes in a sight: the Changes that tell it.
-func (w *watching) take(sight ydbcoord.SemaphoreState) []sources.Change {
-	w.link.Answered(w.board.path)
-	e := w.board.byName[sight.Name]
+// take takes in a read: the Changes that tell it.
+func (w *watching) changes(read ydbcoord.SemaphoreState) []sources.Change {
+	w.link.Answered(w.state.path)
+	e := w.state.byName[read.Name]
 	if e == nil {
 		return nil
 	}
-	if sight.At.Sub(sight.Since) <= time.Duration(w.tolerance.Load()) {
-		sight.Since = time.Time{} // proved to be told at the instant
+	if read.At.Sub(read.Since) <= time.Duration(w.tolerance.Load()) {
+		read.Since = time.Time{} // proved to be told at the instant
 	}
-	if sight.Absent {
-		w.follower.Remove(sight.Name) // looked for in our own pace
+	if read.Absent {
+		w.follower.Remove(read.Name) // looked for in our own pace
 	}
-	return w.board.take(e, sight)
+	return w.state.changes(e, read)
 }

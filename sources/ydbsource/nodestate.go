@@ -8,9 +8,9 @@ import (
 	"coordtop/sources"
 )
 
-// board is what is known of the semaphores of one node. It outlives links, so that waiters
+// nodeState is what is known of the semaphores of one node. It outlives links, so that waiters
 // keep the time since when they were seen.
-type board struct {
+type nodeState struct {
 	o           *Options
 	path        string
 	found       bool // by walking, not named: what does not exist is not shown
@@ -41,8 +41,8 @@ type entry struct {
 	pause     time.Duration // absent: before the next look
 }
 
-func newBoard(s *Source, path string) *board {
-	b := &board{o: &s.o, path: path, found: s.plan.walk, byName: map[string]*entry{}}
+func newNodeState(s *Source, path string) *nodeState {
+	b := &nodeState{o: &s.o, path: path, found: s.plan.walk, byName: map[string]*entry{}}
 	for _, sel := range s.plan.selections(path) {
 		e := &entry{Selection: sel}
 		b.names = append(b.names, e)
@@ -52,7 +52,7 @@ func newBoard(s *Source, path string) *board {
 }
 
 // begin begins a listing of which nothing is told yet.
-func (b *board) begin() {
+func (b *nodeState) begin() {
 	b.left, b.synced, b.missing = len(b.names), false, false
 	for _, e := range b.names {
 		e.got, e.asking = false, time.Time{}
@@ -60,7 +60,7 @@ func (b *board) begin() {
 }
 
 // loseTrack begins a new listing, if anything was told in this one.
-func (b *board) loseTrack() bool {
+func (b *nodeState) loseTrack() bool {
 	if b.left == len(b.names) && !b.synced {
 		return false
 	}
@@ -69,14 +69,14 @@ func (b *board) loseTrack() bool {
 }
 
 // complete says, once a listing, that it is complete.
-func (b *board) complete() bool {
+func (b *nodeState) complete() bool {
 	done := b.left == 0 && !b.synced
 	b.synced = b.synced || done
 	return done
 }
 
 // unread are the rows of what is named and not read yet.
-func (b *board) unread() []*sources.Primitive {
+func (b *nodeState) unread() []*sources.Primitive {
 	if b.found {
 		return nil
 	}
@@ -87,12 +87,12 @@ func (b *board) unread() []*sources.Primitive {
 	return list
 }
 
-func (b *board) ref(e *entry) sources.Ref {
+func (b *nodeState) ref(e *entry) sources.Ref {
 	return sources.Ref{Source: b.o.Name, Space: b.path, Name: e.Name}
 }
 
 // nothing tells that there is no such node, unless it was told.
-func (b *board) nothing(now time.Time) sources.Change {
+func (b *nodeState) nothing(now time.Time) sources.Change {
 	for _, e := range b.names {
 		e.asked = now
 	}
@@ -116,7 +116,7 @@ func (b *board) nothing(now time.Time) sources.Change {
 }
 
 // set tells a row, or that there is none where it need not be shown.
-func (b *board) set(c *sources.Change, e *entry, p *sources.Primitive) {
+func (b *nodeState) set(c *sources.Change, e *entry, p *sources.Primitive) {
 	switch {
 	case !b.found || !e.absent:
 		p.OnWallClock()
@@ -128,51 +128,51 @@ func (b *board) set(c *sources.Change, e *entry, p *sources.Primitive) {
 	}
 }
 
-// take compares a sight with what is known, and returns what is to be told.
-func (b *board) take(e *entry, sight ydbcoord.SemaphoreState) []sources.Change {
-	from := e.unseenSince(sight)
-	changes := b.compare(e, sight)
+// changes compares a read with what is known, and returns what is to be told.
+func (b *nodeState) changes(e *entry, read ydbcoord.SemaphoreState) []sources.Change {
+	from := e.unseenSince(read)
+	changes := b.compare(e, read)
 	if !from.IsZero() {
-		unseen := []sources.Unseen{{Ref: b.ref(e), From: from, To: sight.At}}
-		changes = slices.Insert(changes, 0, sources.Change{Unseen: unseen, At: sight.At})
+		unseen := []sources.Unseen{{Ref: b.ref(e), From: from, To: read.At}}
+		changes = slices.Insert(changes, 0, sources.Change{Unseen: unseen, At: read.At})
 	}
 	return changes
 }
 
-// unseenSince is since when somebody may have come and gone at what was free before the sight;
+// unseenSince is since when somebody may have come and gone at what was free before the read;
 // zero: nobody can have. A notice that was late may be of that, and what does not exist may not
 // have been looked for when that was due.
-func (e *entry) unseenSince(sight ydbcoord.SemaphoreState) time.Time {
+func (e *entry) unseenSince(read ydbcoord.SemaphoreState) time.Time {
 	switch {
 	case !e.got || e.denied || e.shown == nil || len(e.shown.Owners) > 0:
 		return time.Time{}
-	case e.absent && sight.At.Sub(e.asked) > 2*longestWait:
+	case e.absent && read.At.Sub(e.asked) > 2*longestWait:
 		return e.asked
 	}
-	return sight.Since
+	return read.Since
 }
 
-func (b *board) compare(e *entry, sight ydbcoord.SemaphoreState) []sources.Change {
+func (b *nodeState) compare(e *entry, read ydbcoord.SemaphoreState) []sources.Change {
 	old, after := e.shown, e.asked
 	first, wasAbsent := !e.got, e.absent
-	e.note(sight)
+	e.record(read)
 	var p *sources.Primitive
 	switch {
 	case e.denied:
-		p = b.denied(e, sight)
+		p = b.denied(e, read)
 	case e.absent:
-		p = b.none(e, sight.At)
+		p = b.none(e, read.At)
 	default:
-		since := sources.StampBetween(after, sight.At, sources.Seen)
+		since := sources.StampBetween(after, read.At, sources.Seen)
 		if first {
-			since = sources.Stamp{At: sight.At, How: sources.AtLeast}
+			since = sources.Stamp{At: read.At, How: sources.AtLeast}
 		}
-		p = b.primitive(e, sight, old, since)
+		p = b.primitive(e, read, old, since)
 	}
 	if !first && e.absent && wasAbsent && (old == nil || old.Note == p.Note) {
 		return nil
 	}
-	c := sources.Change{At: sight.At}
+	c := sources.Change{At: read.At}
 	if first {
 		e.got = true
 		b.left--
@@ -180,19 +180,19 @@ func (b *board) compare(e *entry, sight ydbcoord.SemaphoreState) []sources.Chang
 		b.set(&c, e, p)
 		return []sources.Change{c}
 	}
-	if old == nil || wasAbsent || !sight.Fired || sameFacts(old, p) {
+	if old == nil || wasAbsent || !read.Fired || sameFacts(old, p) {
 		c.After = after
 		b.set(&c, e, p)
 		return []sources.Change{c}
 	}
-	return b.pushed(e, old, p, sight.Since, after)
+	return b.pushed(e, old, p, read.Since, after)
 }
 
 // pushed tells a change that the service has told of, since `since` where the notice may have
 // been late. Waiters that came or went beside it were not told, but seen: they are told
 // apart, with the stretch in which it happened. Of what is gone they are told first, as they
 // may have left before.
-func (b *board) pushed(e *entry, old, p *sources.Primitive, since, after time.Time) []sources.Change {
+func (b *nodeState) pushed(e *entry, old, p *sources.Primitive, since, after time.Time) []sources.Change {
 	now := sources.Change{After: since, At: p.At}
 	if e.absent && len(old.Queue.Waiters) > 0 {
 		left := *old
@@ -227,18 +227,18 @@ const (
 	longestWait = time.Second
 )
 
-// note keeps what the pace needs.
-func (e *entry) note(sight ydbcoord.SemaphoreState) {
+// record keeps what the pace needs.
+func (e *entry) record(read ydbcoord.SemaphoreState) {
 	e.pause = min(max(2*e.pause, firstPause), longestWait)
-	if !sight.Absent {
+	if !read.Absent {
 		e.pause = 0
 	}
-	if !sight.Absent && sight.Err == nil {
-		e.ephemeral = sight.Ephemeral
+	if !read.Absent && read.Err == nil {
+		e.ephemeral = read.Ephemeral
 	}
-	e.absent, e.denied = sight.Absent, sight.Err != nil
-	e.taken = len(sight.Owners) > 0 || len(sight.Waiters) > 0
-	e.asked, e.looked, e.asking = sight.Asked, sight.At, time.Time{}
+	e.absent, e.denied = read.Absent, read.Err != nil
+	e.taken = len(read.Owners) > 0 || len(read.Waiters) > 0
+	e.asked, e.looked, e.asking = read.Asked, read.At, time.Time{}
 }
 
 // sameFacts reports whether two looks show the same owners and data.
