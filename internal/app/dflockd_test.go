@@ -71,7 +71,7 @@ func TestTheSecretOfDflockdIsItsPassword(t *testing.T) {
 	t.Parallel()
 	_, url := dflockd(t, dflocktest.Options{Secret: "s3cret-a"})
 	w := newWorld(t)
-	if code := w.main(t.Context(), "get", url); code != exitNoAnswer || !strings.Contains(w.stderr.String(), "auth token") {
+	if code := w.main(t.Context(), "get", url); code != exitNoAnswer || !strings.Contains(w.stderr.String(), "wants an auth token: give it with password_env") {
 		t.Errorf("without it: exit code %d: %s", code, w.stderr)
 	}
 	if code := newWorld(t).main(t.Context(), "get", strings.Replace(url, "://", "://:s3cret-a@", 1)); code != 0 && code != exitNotFound {
@@ -80,7 +80,7 @@ func TestTheSecretOfDflockdIsItsPassword(t *testing.T) {
 	w = newWorld(t)
 	w.vars["LOCK_SECRET"] = "s3cret-b"
 	w.write(t, configFile, "sources: [{name: locks, url: '"+url+"', password_env: LOCK_SECRET}]\n")
-	if code := w.main(t.Context(), "get"); code != exitNoAnswer || strings.Contains(w.stderr.String(), "s3cret-b") {
+	if code := w.main(t.Context(), "get"); code != exitNoAnswer || strings.Contains(w.stderr.String(), "s3cret-b") || !strings.Contains(w.stderr.String(), "refuses our auth token: check it") {
 		t.Errorf("a wrong one: exit code %d: %s", code, w.stderr)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 	"google.golang.org/grpc/codes"
 
+	"coordtop/internal/emulator/dflocktest"
 	"coordtop/internal/emulator/liartest"
 	"coordtop/internal/emulator/ydbtest"
 	"coordtop/internal/localserver"
@@ -160,10 +161,16 @@ func TestAnswersOfRedisThatKeepUsOutAreExplained(t *testing.T) {
 func TestAServerOfAnotherKindIsNamed(t *testing.T) {
 	t.Parallel()
 	redis, postgres := localserver.RedisForTest(t, localserver.RedisOptions{}).Addr(), localserver.PostgresForTest(t, localserver.PostgresOptions{}).Addr()
+	locks, _ := dflockd(t, dflocktest.Options{})
 	const node = "/local?node=/local/app&mutex=a"
 	told(t, "Postgres at a Redis", "postgres://ann:"+marker+"@"+redis+"/db", redis, redis+" is a Redis server: write redis://, or check host and port")
 	told(t, "YDB at a Redis", "grpc://"+redis+node, redis, redis+" is a Redis server: write redis://")
 	told(t, "Redis at a Postgres", "redis://ann:"+marker+"@"+postgres+"/0", postgres, postgres+" is a Postgres server: write postgres://")
+	told(t, "Redis at a dflockd", "redis://ann:"+marker+"@"+locks.Addr()+"/0", locks.Addr(), locks.Addr()+" is a dflockd server: write dflockd://")
+	told(t, "Postgres at a dflockd", "postgres://ann:"+marker+"@"+locks.Addr()+"/db", locks.Addr(), locks.Addr()+" is a dflockd server: write dflockd://")
+	told(t, "YDB at a dflockd", "grpc://"+locks.Addr()+node, locks.Addr(), locks.Addr()+" is a dflockd server: write dflockd://")
+	told(t, "dflockd at a Redis", "dflockd://:"+marker+"@"+redis, redis, redis+" is a Redis server: write redis://")
+	told(t, "dflockd at a Postgres", "dflockd://"+postgres, postgres, postgres+" is a Postgres server: write postgres://")
 	told(t, "YDB at a Postgres", "grpc://"+postgres+node, postgres, postgres+" is a Postgres server: write postgres://")
 }
 

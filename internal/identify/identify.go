@@ -20,12 +20,13 @@ const (
 	Redis    Product = "a Redis server"
 	Postgres Product = "a Postgres server"
 	GRPC     Product = "a gRPC server, as YDB is"
+	Dflockd  Product = "a dflockd server"
 	Web      Product = "a web server"
 )
 
 // Scheme is how a URL of such a server begins; "": no source is of that kind.
 func (p Product) Scheme() string {
-	return map[Product]string{Redis: "redis://", Postgres: "postgres://", GRPC: "grpc://"}[p]
+	return map[Product]string{Redis: "redis://", Postgres: "postgres://", GRPC: "grpc://", Dflockd: "dflockd://"}[p]
 }
 
 const (
@@ -45,11 +46,12 @@ func Server(ctx context.Context, addr string) Product {
 	} else if p := spoken(answer); p != Unknown {
 		return p
 	}
-	return spoken(ask(ctx, addr, []byte("PING\r\n\r\n")))
+	return spoken(ask(ctx, addr, []byte("PING\r\n\r\n\r\n")))
 }
 
 // spoken tells kinds by how they begin: Redis answers an inline command, a web server a line
-// that it does not understand, and HTTP/2 begins by itself with its settings.
+// that it does not understand, dflockd three lines that are no request of its own or no login,
+// and HTTP/2 begins by itself with its settings.
 func spoken(answer []byte) Product {
 	switch {
 	case bytes.HasPrefix(answer, []byte("+PONG")), bytes.HasPrefix(answer, []byte("-NOAUTH")), bytes.HasPrefix(answer, []byte("-DENIED")):
@@ -58,6 +60,8 @@ func spoken(answer []byte) Product {
 		return Web
 	case len(answer) >= 9 && answer[0] == 0 && answer[3] == 4 && bytes.Equal(answer[5:9], make([]byte, 4)): // SETTINGS of stream 0
 		return GRPC
+	case string(answer) == "error\n", string(answer) == "error_auth\n":
+		return Dflockd
 	}
 	return Unknown
 }

@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"coordtop/internal/emulator/dflocktest"
 	"coordtop/internal/identify"
 	"coordtop/internal/localserver"
 )
@@ -52,10 +53,20 @@ func TestEachKindOfServerIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() { _ = service.Serve(l) }()
+	locks := func(o dflocktest.Options) string {
+		s, err := dflocktest.Start(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s.Addr()
+	}
 	for name, c := range map[string]struct {
 		addr string
 		want identify.Product
 	}{
+		"dflockd":               {locks(dflocktest.Options{}), identify.Dflockd},
+		"dflockd with a token":  {locks(dflocktest.Options{Secret: "hunter2"}), identify.Dflockd},
 		"redis":                 {localserver.RedisForTest(t, localserver.RedisOptions{}).Addr(), identify.Redis},
 		"redis with a password": {localserver.RedisForTest(t, localserver.RedisOptions{Password: "hunter2"}).Addr(), identify.Redis},
 		"postgres":              {localserver.PostgresForTest(t, localserver.PostgresOptions{}).Addr(), identify.Postgres},

@@ -10,14 +10,11 @@ import (
 	"coordtop/sources"
 )
 
-// dflockd is how sentences name such a server.
-const dflockd identify.Product = "a dflockd server"
-
 // words are dflockd's. Nobody changes them.
 var words = sources.Words{
-	Product: string(dflockd), NoTLS: "write dflockd:// instead of dflockds://", OnlyTLS: "write dflockds:// instead of dflockd://",
+	Product: string(identify.Dflockd), NoTLS: "write dflockd:// instead of dflockds://", OnlyTLS: "write dflockds:// instead of dflockd://",
 	Authority: "tls: {ca: FILE}", Certificate: "tls: {cert: FILE, key: FILE}",
-	Password: "its auth token with password_env, password_file or in the URL", Full: "its --max-connections",
+	Password: "it with password_env, password_file or in the URL", Full: "its --max-connections",
 }
 
 // Explain turns an error of a connection to the server at addr into a sentence. opening is
@@ -38,9 +35,9 @@ func Explain(err error, o dflockcoord.ClientOptions, addr string, opening bool) 
 func failureOf(err error, c *sources.Contact, withSecret bool) sources.Failure {
 	switch {
 	case errors.Is(err, dflockwire.ErrAuth) && withSecret:
-		return sources.WrongPassword
+		return sources.WrongToken
 	case errors.Is(err, dflockwire.ErrAuth):
-		return sources.NoPassword
+		return sources.NoToken
 	case errors.Is(err, dflockwire.ErrDraining):
 		return sources.Stopping
 	case errors.Is(err, dflockwire.ErrProtocol) && c.Opening:

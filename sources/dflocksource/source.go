@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"coordtop/internal/identify"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
@@ -50,7 +51,7 @@ func New(o Options) (*Source, error) {
 		address = o.Client.Servers[0]
 	}
 	s.Connector = sources.Connector{
-		Product: dflockd, Address: address, Dial: s.dial,
+		Product: identify.Dflockd, Address: address, Dial: s.dial,
 		Explain: func(err error, opening bool) error { return Explain(err, o.Client, o.Client.Servers[0], opening) },
 	}
 	return s, nil
