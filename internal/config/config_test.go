@@ -232,8 +232,8 @@ owners:
 		"/etc/c.yaml:48:54: sources[12].watch[0].node: only YDB has coordination nodes",
 		"/etc/c.yaml:49:37: sources[13].forget: YDB takes none",
 		"/etc/c.yaml:49:59: sources[13].password_command: must be a list",
-		"/etc/c.yaml:51:11: names: no source has this name",
-		"/etc/c.yaml:52:6: names: only locks of Postgres are numbers",
+		"/etc/c.yaml:51:11: an entry of names: no source has this name",
+		"/etc/c.yaml:52:6: an entry of names: only locks of Postgres are numbers",
 		"/etc/c.yaml:54:13: owners[0].match: not a regular expression",
 		"/etc/c.yaml:55:5: owners[1].match: missing",
 	}

@@ -28,11 +28,12 @@ type decoder struct {
 	*places
 	anchors map[string]ast.Node
 	nodes   int
+	listed  map[string]int // the line at which a list of known keys was given
 }
 
 // decode reads data into a file. The decoder it returns holds the problems found.
 func decode(data []byte, path string) (*file, *decoder) {
-	d := &decoder{places: &places{at: map[string]position{}, shown: map[string]string{}}, anchors: map[string]ast.Node{}}
+	d := &decoder{places: &places{at: map[string]position{}, shown: map[string]string{}}, anchors: map[string]ast.Node{}, listed: map[string]int{}}
 	d.problems.Path = path
 	f := new(file)
 	text, line, wrong := PlainText(data)
@@ -221,13 +222,19 @@ func (d *decoder) structure(n ast.Node, path string, v reflect.Value) {
 }
 
 // unknown reports an unknown key. It is repeated only where it is all but a known one:
-// else it may be a secret in the wrong place.
+// else it may be a secret in the wrong place. The known ones are listed once.
 func (d *decoder) unknown(n ast.Node, path, key string, names []string) {
 	if near := address.Near(key, names...); near != "" {
 		d.add(n, join(path, key), "unknown key: did you mean %s?", near)
 		return
 	}
-	d.add(n, path, "unknown key; known here: %s", strings.Join(names, ", "))
+	list := strings.Join(names, ", ")
+	if line := d.listed[list]; line > 0 {
+		d.add(n, path, "unknown key; see line %d for the known ones", line)
+		return
+	}
+	d.listed[list] = positionOf(n).line
+	d.add(n, path, "unknown key; known here: %s", list)
 }
 
 // fieldsOf returns the index of each field by its key, and the keys in order.
@@ -252,10 +259,13 @@ func (d *decoder) dictionary(n ast.Node, path string, v reflect.Value) {
 		if !ok {
 			continue
 		}
-		d.shown[join(path, key)] = d.show(path)
+		d.shown[join(path, key)] = "an entry of " + strings.TrimPrefix(d.show(path), "an entry of ")
 		value := reflect.New(v.Type().Elem()).Elem()
+		before := len(d.problems.List)
 		d.value(e.Value, join(path, key), value)
-		v.SetMapIndex(reflect.ValueOf(key), value)
+		if len(d.problems.List) == before {
+			v.SetMapIndex(reflect.ValueOf(key), value)
+		}
 	}
 }
 

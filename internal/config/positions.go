@@ -47,7 +47,7 @@ func (p *places) problem(path, text string) Problem {
 	return Problem{Line: p.at[near].line, Column: p.at[near].column, Path: p.show(path), Text: text}
 }
 
-// show returns a path without the keys that the person made up, as those of labels. Such a key
+// show returns a path with words in the place of a key that the person made up, as those of labels. Such a key
 // may be a secret in the wrong place, so a problem with it is reported by its line only.
 func (p *places) show(path string) string {
 	if s, ok := p.shown[path]; ok {

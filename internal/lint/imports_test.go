@@ -49,7 +49,7 @@ func directions() []direction {
 		{"ui/terminal", []string{"internal/spawn"}},
 		{"ui/dialog", []string{"ui/screen", "ui/rows", "ui/keys", "ui/paint", "sources", "internal/action", "internal/address", "internal/format", "internal/spawn"}},
 		{"ui/screen", []string{"ui/rows", "ui/keys", "ui/paint", "ui/table", "ui/timeline", "sources", "internal/action", "internal/format"}},
-		{"ui/keys", nil},
+		{"ui/keys", []string{"internal/address"}},
 		{"ui/rows", []string{"ui/paint", "ui/filter", "sources"}},
 		{"ui/paint", []string{"ui/timeline", "sources", "internal/format"}},
 		{"ui/uitest", []string{"sources", "sources/sourcetest", "internal/action"}},
@@ -84,7 +84,7 @@ func directions() []direction {
 		{"internal/demo", []string{"coord", "coord/*coord", "internal/backoff", "internal/localserver", "internal/spawn", "internal/emulator/*"}},
 		{"internal/app", []string{"coord", "sources", "ui", "ui/keys", "internal/*", "internal/app/backends"}},
 		{"internal/app/backends", []string{
-			"coord", "coord/*coord", "sources", "sources/*source", "internal/action", "internal/certs", "internal/config", "internal/files", "internal/glob", "internal/operate",
+			"coord", "coord/*coord", "sources", "sources/*source", "internal/action", "internal/address", "internal/certs", "internal/config", "internal/files", "internal/glob", "internal/operate",
 		}},
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"coordtop/internal/address"
 )
 
 // Problem is one thing that is wrong with keys that a person wants changed.
@@ -24,10 +26,11 @@ func Check(changed map[string][]string) []Problem {
 	say := func(action, text string, args ...any) {
 		wrong = append(wrong, Problem{action, isAction(Intent(action)), fmt.Sprintf(text, args...)})
 	}
+	listed := false
 	for _, name := range slices.Sorted(maps.Keys(changed)) {
 		switch {
 		case !isAction(Intent(name)):
-			say(name, "no such action; ? on the board lists them: %s", strings.Join(actionNames(), ", "))
+			say(name, "%s", noAction(name, &listed))
 			continue
 		case fixed(Intent(name)):
 			say(name, "what confirms or cancels in a box cannot be changed")
@@ -61,6 +64,19 @@ func Check(changed map[string][]string) []Problem {
 		}
 	}
 	return wrong
+}
+
+// noAction reports a name of no action. It is repeated only where it is all but one of an action:
+// else it may be a secret in the wrong place. The actions are listed once.
+func noAction(name string, listed *bool) string {
+	if near := address.Near(name, actionNames()...); near != "" {
+		return fmt.Sprintf("no such action as %s: did you mean %s?", name, near)
+	}
+	if *listed {
+		return "no such action"
+	}
+	*listed = true
+	return "no such action; ? on the board lists them: " + strings.Join(actionNames(), ", ")
 }
 
 // shownKey is a key as a problem calls it. What is no key is not repeated: it may be a secret

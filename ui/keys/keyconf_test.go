@@ -13,6 +13,7 @@ func TestAllThatIsWrongWithChangedKeysIsFound(t *testing.T) {
 		says string
 	}{
 		"fly":          {[]string{"x"}, "no such action"},
+		"quitt":        {[]string{"x"}, "no such action as quitt: did you mean quit?"},
 		"utc":          {[]string{"x"}, "no such action"}, // it has a command alone
 		"yes":          {[]string{"enter"}, "cannot be changed"},
 		"press-button": {[]string{"space"}, "cannot be changed"},
@@ -33,7 +34,11 @@ func TestAllThatIsWrongWithChangedKeysIsFound(t *testing.T) {
 			t.Errorf("%s %v: %v, want %q", name, c.keys, wrong, c.says)
 		}
 	}
-	wrong := Check(map[string][]string{"fly": {"x"}, "pause": {"y", "ctrl+q"}, "actions": {"v"}, "write": {"v"}})
+	wrong := Check(map[string][]string{"fly": {"x"}, "hunter2": {"x"}})
+	if len(wrong) != 2 || !strings.Contains(wrong[0].Text, ", pause, ") || wrong[1].Text != "no such action" {
+		t.Errorf("the actions are not listed once: %v", wrong)
+	}
+	wrong = Check(map[string][]string{"fly": {"x"}, "pause": {"y", "ctrl+q"}, "actions": {"v"}, "write": {"v"}})
 	var of []string
 	for _, w := range wrong {
 		of = append(of, w.Action)
