@@ -53,8 +53,8 @@ func TestEveryFailureHasOneSentence(t *testing.T) {
 		GivenUp:        "watching h:1 was given up",
 		NoPassword:     "the server at h:1 wants a password for ann: give it with password_env (so it says)",
 		WrongPassword:  "the server at h:1 refuses the password of ann: check both (so it says)",
-		NoToken:        "the server at h:1 wants an auth token: give it with password_env (so it says)",
-		WrongToken:     "the server at h:1 refuses our auth token: check it (so it says)",
+		NoSecret:       "the server at h:1 wants an auth token: give it with password_env (so it says)",
+		WrongSecret:    "the server at h:1 refuses our auth token: check it (so it says)",
 		WrongLogin:     "the server at h:1 refuses our credentials: they may have run out (so it says)",
 		NotLetIn:       "the server at h:1 does not let ann in: check the user (so it says)",
 		NoRight:        "ann lacks a right at h:1: so it says",
@@ -77,7 +77,7 @@ func TestEveryFailureHasOneSentence(t *testing.T) {
 		if !errors.Is(p, cause) || errors.Is(p, ErrSilent) != (f == NoAnswer || f == Silent) {
 			t.Errorf("%q: caused by %v", p.Text, p.Cause)
 		}
-		if login := f == NoPassword || f == WrongPassword || f == NoToken || f == WrongToken || f == WrongLogin || f == NotLetIn; p.Login != login || login && !p.Refused {
+		if login := f == NoPassword || f == WrongPassword || f == NoSecret || f == WrongSecret || f == WrongLogin || f == NotLetIn; p.Login != login || login && !p.Refused {
 			t.Errorf("%q: login %v, refused %v", p.Text, p.Login, p.Refused)
 		}
 		c.Where, c.User, c.Silence = "h:1, h:2", "", 0

@@ -31,8 +31,8 @@ const (
 
 	NoPassword    // it wants one
 	WrongPassword // the one that we gave
-	NoToken       // NoPassword where there are no users
-	WrongToken    // WrongPassword there
+	NoSecret      // NoPassword where there are no users
+	WrongSecret   // WrongPassword there
 	WrongLogin    // the same of another kind of credentials
 	NotLetIn      // our user, whatever the password
 	NoRight       // a right is missing
@@ -82,8 +82,8 @@ var sentences = [failures]sentence{
 
 	NoPassword:    {text: server + "wants a password{of user}: give {password}{(said)}", refused: true, login: true},
 	WrongPassword: {text: server + "refuses the password of {user}: check both{(said)}", refused: true, login: true},
-	NoToken:       {text: server + "wants an auth token: give {password}{(said)}", refused: true, login: true},
-	WrongToken:    {text: server + "refuses our auth token: check it{(said)}", refused: true, login: true},
+	NoSecret:      {text: server + "wants an auth token: give {password}{(said)}", refused: true, login: true},
+	WrongSecret:   {text: server + "refuses our auth token: check it{(said)}", refused: true, login: true},
 	WrongLogin:    {text: server + "refuses our credentials: they may have run out{(said)}", refused: true, login: true},
 	NotLetIn:      {text: server + "does not let {user} in: check the user{(said)}", refused: true, login: true},
 	NoRight:       {text: "{user} lacks a right at {where}: {said}", refused: true},

@@ -108,7 +108,7 @@ func (o *ClientOptions) setParameter(name, value string) error {
 		}
 		o.TLS.Set(name, value)
 	default:
-		return ErrParameter
+		return fmt.Errorf("%w: of the connection there are database, discovery, access_token and with grpcs ca, cert, key, server_name", ErrParameter)
 	}
 	return nil
 }

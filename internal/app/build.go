@@ -11,17 +11,13 @@ import (
 	"coordtop/sources"
 )
 
-// specs makes the sources of a config. A source of a backend that this build does not
-// know stands on the screen with that as its error; one that is written wrongly is a
-// usage error, and all of those are reported at once.
+// specs makes the sources of a config. One that is written wrongly is a usage error, and all of
+// those are reported at once.
 func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, error) {
 	var specs []sources.Spec
 	var wrong []error
 	for _, s := range c.Sources {
 		source, err := p.source(s, c)
-		if errors.Is(err, config.ErrNotYet) {
-			source, err = unavailable{err}, nil
-		}
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("source %s: %w", s.Name, err))
 			continue
@@ -46,11 +42,7 @@ func (p *program) host() backends.Host {
 
 // prepared is a source as its backend makes it, with what the config adds to every backend.
 func (p *program) prepared(s config.Source, c config.Config) (backends.Prepared, error) {
-	entry := backends.Of(s.Type)
-	if entry.Source == nil {
-		return backends.Prepared{}, backends.Config().Supported(s.Type)
-	}
-	return entry.Source(p.host(), s, c.Names[s.Name])
+	return backends.Of(s.Type).Source(p.host(), s, c.Names[s.Name])
 }
 
 func (p *program) source(s config.Source, c config.Config) (sources.Source, error) {
@@ -93,8 +85,8 @@ func (p *program) unusable(ctx context.Context, s config.Source) map[string]erro
 		wrong[s.Secret().String()] = err
 	}
 	bare := config.Source{Name: s.Name, Type: s.Type, URL: s.URL, Address: s.Address, User: s.User}
-	if check := backends.Of(s.Type).Check; check != nil && check(bare, nil) != nil {
-		return wrong
+	if s.Type == "" || backends.Of(s.Type).Check(bare, nil) != nil {
+		return wrong // which is reported
 	}
 	if err := p.usable(bare); err != nil {
 		wrong["url"] = err
@@ -105,9 +97,6 @@ func (p *program) unusable(ctx context.Context, s config.Source) map[string]erro
 }
 
 func (p *program) usable(s config.Source) error {
-	if s.Type == "" {
-		return nil
-	}
 	prepared, err := p.prepared(s, config.Config{})
 	if err != nil {
 		return err

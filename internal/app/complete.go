@@ -15,7 +15,7 @@ func (p *program) completeSources(_ *cobra.Command, _ []string, typed string) ([
 	var words []string
 	for _, b := range backends.All() {
 		for _, s := range b.Schemes {
-			if s.Shown != "" && !b.NotYet() {
+			if s.Shown != "" {
 				words = append(words, s.Name+"://")
 			}
 		}

@@ -31,10 +31,9 @@ func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hu
 	}
 	identity := identityOf(c.Identity, who)
 	for _, s := range c.Sources {
-		if b, ok := p.backend(s, identity); ok {
-			b.Demo, b.Crash = p.crash != nil, p.crash
-			o.Backends[s.Name] = b
-		}
+		b := p.backend(s, identity)
+		b.Demo, b.Crash = p.crash != nil, p.crash
+		o.Backends[s.Name] = b
 	}
 	return operate.New(ctx, o)
 }
@@ -57,15 +56,10 @@ func (p *program) giveBack(op *operate.Operator) {
 	}
 }
 
-// backend is what can be done with a source; ok is false where this build knows no driver
-// for it.
-func (p *program) backend(s config.Source, identity string) (b operate.Backend, ok bool) {
-	b = operate.Backend{Type: s.Type, Identity: identity, ReadOnly: s.ReadOnly, Protect: s.Protect}
-	entry := backends.Of(s.Type)
-	if entry.Driver == nil {
-		return b, false
-	}
-	entry.Driver(p.host(), s, &b)
+// backend is what can be done with a source.
+func (p *program) backend(s config.Source, identity string) operate.Backend {
+	b := operate.Backend{Type: s.Type, Identity: identity, ReadOnly: s.ReadOnly, Protect: s.Protect}
+	backends.Of(s.Type).Driver(p.host(), s, &b)
 	if open := b.Open; p.env.wrapDriver != nil {
 		b.Open = func(ctx context.Context, space string) (coord.Driver, error) {
 			d, err := open(ctx, space)
@@ -75,7 +69,7 @@ func (p *program) backend(s config.Source, identity string) (b operate.Backend, 
 			return p.env.wrapDriver(d), nil
 		}
 	}
-	return b, true
+	return b
 }
 
 // crash ends the process of an owner, without a word.

@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"coordtop/internal/config"
 	"coordtop/sources"
 )
 
@@ -122,11 +121,12 @@ func TestAPasswordCommandIsNotRunAtEveryRetryOfARefusal(t *testing.T) {
 
 func TestASourceThatCannotBeIsTriedRarely(t *testing.T) {
 	t.Parallel()
-	u := unavailable{config.ErrNotYet}
-	if err := u.Connect(t.Context()); !errors.Is(err, sources.ErrRefused) || !errors.Is(err, config.ErrNotYet) {
+	reason := errors.New("not installed")
+	u := unavailable{reason}
+	if err := u.Connect(t.Context()); !errors.Is(err, sources.ErrRefused) || !errors.Is(err, reason) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := u.Next(t.Context()); !errors.Is(err, config.ErrNotYet) {
+	if _, err := u.Next(t.Context()); !errors.Is(err, reason) {
 		t.Errorf("got %v", err)
 	}
 	if err := u.Close(); err != nil {

@@ -13,9 +13,6 @@ func (all Backends) FromURLs(urls []string, places ...string) (Config, error) {
 	var problems Problems
 	for i, raw := range urls {
 		t, err := all.ParseURL(raw)
-		if err == nil {
-			err = all.Supported(t.Type)
-		}
 		if err != nil {
 			place := fmt.Sprintf("argument %d", i+1)
 			if i < len(places) {

@@ -16,12 +16,10 @@ type Backend struct {
 	Schemes []Scheme
 	Traits  []Trait
 	// Parameter reads a parameter of a URL and reports whether it is one of ours. An error about
-	// one that is not says what is wrong, as far as that is known. Nil: the parameters of every
-	// backend, whose values are names or patterns.
+	// one that is not says what is wrong, as far as that is known.
 	Parameter func(t *Target, key, value string) (ours bool, err error)
 	// Check reports what is wrong with a source that a file describes, without a look at anything
-	// else; names are those of its locks. Nil: URLs of the backend are known, but it cannot be
-	// watched yet.
+	// else; names are those of its locks.
 	Check func(s Source, names map[string]string) error
 	// Variables name servers in the environment: the first that does counts.
 	Variables []Variable
@@ -70,9 +68,6 @@ type Variable struct {
 	Add   func(s *Source, env Lookup)      // adds what other variables say; nil: nothing does
 	With  string                           // which those are, for people
 }
-
-// NotYet reports whether nothing but the URLs of the backend is known.
-func (b *Backend) NotYet() bool { return b.Check == nil }
 
 func (b *Backend) has(t Trait) bool { return b != nil && slices.Contains(b.Traits, t) }
 
@@ -124,9 +119,7 @@ func Series(words []string, last string) string {
 func (all Backends) Schemes() string {
 	var list []string
 	for _, b := range all {
-		if !b.NotYet() {
-			list = append(list, b.shown()...)
-		}
+		list = append(list, b.shown()...)
 	}
 	return Series(list, " or ")
 }
@@ -142,32 +135,11 @@ func (b *Backend) shown() []string {
 	return list
 }
 
-// Supported returns nil for a type that this build can watch, else an error that wraps
-// ErrNotYet and says which it can.
-func (all Backends) Supported(typ string) error {
-	if b := all.Of(typ); b != nil && !b.NotYet() {
-		return nil
-	}
-	title := typ
-	var titles []string
-	for _, b := range all {
-		if b.Type == typ {
-			title = b.Title
-		}
-		if !b.NotYet() {
-			titles = append(titles, b.Title)
-		}
-	}
-	return fmt.Errorf("%s %w: this build watches %s", title, ErrNotYet, Series(titles, " and "))
-}
-
 func (all Backends) unknownScheme(scheme string) error {
 	var known []string
 	for _, b := range all {
 		for _, s := range b.Schemes {
-			if !b.NotYet() {
-				known = append(known, s.Name)
-			}
+			known = append(known, s.Name)
 		}
 	}
 	if near := address.Near(scheme, known...); near != "" {

@@ -23,6 +23,10 @@ func TestOneMistakeOfASourceHidesNoOther(t *testing.T) {
   - url: grpc://d/l
     watch:
       - node: /` + "x\\x00" + `
+  - url: redis://e
+    watch: [{keys: "app:[a"}, {election: app:leader:*}]
+  - url: dflockd://f
+    watch: [{mutex: "a b"}, {keys: "x\\"}]
 names:
   b: {"17:-4": fine, month-end: x}
 owners:
@@ -41,11 +45,14 @@ thresholds: {flap_within: 2h, wait: 1h}
 		"/etc/c.yaml:9:19: sources[0].watch[2].election: selecting locks: ",
 		"/etc/c.yaml:10:10: sources[1].url: selecting locks: ",
 		"/etc/c.yaml:11:10: sources[2].url: reading the Redis URL: a bad DB",
-		"/etc/c.yaml:16:33: names: naming locks: ",
-		"/etc/c.yaml:18:5: owners[0].label: missing",
-		"/etc/c.yaml:18:5: owners[0].match: missing",
-		"/etc/c.yaml:19:27: thresholds.flap_within: must be an hour at most",
-		"/etc/c.yaml:19:37: thresholds.wait: must not be longer",
+		"/etc/c.yaml:16:20: sources[4].watch[0].keys: a [ without its ]: write \\[ for the character",
+		"/etc/c.yaml:18:21: sources[5].watch[0].mutex: selecting keys: ",
+		"/etc/c.yaml:18:36: sources[5].watch[1].keys: a \\ at its end",
+		"/etc/c.yaml:20:33: an entry of names: naming locks: ",
+		"/etc/c.yaml:22:5: owners[0].label: missing",
+		"/etc/c.yaml:22:5: owners[0].match: missing",
+		"/etc/c.yaml:23:27: thresholds.flap_within: must be an hour at most",
+		"/etc/c.yaml:23:37: thresholds.wait: must not be longer",
 	}
 	got := strings.Split(err.Error(), "\n")
 	for i, line := range want {

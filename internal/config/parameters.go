@@ -36,16 +36,10 @@ func (t *Target) parameters(query string, b *Backend) (theirs string, err error)
 
 // parameter reads one and reports whether it is ours.
 func (t *Target) parameter(key, value string, b *Backend) (ours bool, err error) {
-	switch kind, _ := WatchKind(key); {
-	case kind == sources.KindSemaphore && !b.has(Semaphores):
+	if kind, _ := WatchKind(key); kind == sources.KindSemaphore && !b.has(Semaphores) {
 		return true, fmt.Errorf("%s=: %w", key, b.noSemaphores())
-	case b.Parameter != nil:
-		return b.Parameter(t, key, value)
 	}
-	if ours, err := t.Select(key, value, "a name or a pattern, as "+key+"=app:leader:*"); ours {
-		return true, err
-	}
-	return false, Misspelt(key, "keys", "election", "mutex", "semaphore")
+	return b.Parameter(t, key, value)
 }
 
 func (b *Backend) noSemaphores() error {

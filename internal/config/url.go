@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"regexp"
@@ -9,9 +8,6 @@ import (
 
 	"coordtop/internal/address"
 )
-
-// ErrNotYet is wrapped by the errors about backends whose URLs are known and nothing else.
-var ErrNotYet = errors.New("cannot be watched yet")
 
 // Target is a source's URL taken apart.
 type Target struct {

@@ -46,8 +46,8 @@ func TestURLsAreTakenApart(t *testing.T) {
 				{sources.KindElection, "-1", false, ""}, {sources.KindMutex, "m", false, ""}, {sources.KindUnknown, "k", false, ""}},
 			Channels: []string{"ev", "a b"},
 		}},
-		{"redis://h/0?keys=a,b&channels=c&locks=1", Target{
-			Type: "redis", Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0?channels=c&locks=1", Address: "redis://h/0",
+		{"redis://h/0?keys=a,b&client_name=c&protocol=2", Target{
+			Type: "redis", Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0?client_name=c&protocol=2", Address: "redis://h/0",
 			Watch: []Watch{{sources.KindUnknown, "a,b", false, ""}},
 		}},
 		{"grpcs://h:2136/local?node=/n&discovery=off", Target{Type: "ydb", Scheme: "grpcs", Hosts: "h:2136", Path: "/local",
@@ -60,7 +60,8 @@ func TestURLsAreTakenApart(t *testing.T) {
 		}},
 		{"grpc://h/local?access_token=x", Target{Type: "ydb", Scheme: "grpc", Hosts: "h", Path: "/local", HasPassword: true,
 			URL: "grpc://h/local?access_token=x", Address: "grpc://h/local"}},
-		{"redis://h/0?node=a", Target{Type: "redis", Scheme: "redis", Hosts: "h", Path: "/0", URL: "redis://h/0?node=a", Address: "redis://h/0"}},
+		{"dflockd://h:1?election=a%2Cb&mutex=[a,b]", Target{Type: "dflockd", Scheme: "dflockd", Hosts: "h:1", URL: "dflockd://h:1", Address: "dflockd://h:1",
+			Watch: []Watch{{sources.KindElection, "a,b", false, ""}, {sources.KindMutex, "[a,b]", false, ""}}}},
 		{"dflockd://h:6388,h2:6388", Target{Type: "dflockd", Scheme: "dflockd", Hosts: "h:6388,h2:6388",
 			URL: "dflockd://h:6388,h2:6388", Address: "dflockd://h:6388,h2:6388"}},
 	} {
@@ -111,10 +112,19 @@ func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
 		{"postgres://u:hunter2@a,b:x/db", "a bad port"},
 		{"postgres://u:hunter2@:x/db", "a bad port"},
 		{"postgres://u:hunter2@[::1/db", "a bad IPv6 address: write it as [::1]:5432"},
-		{"promised://h", "Promised cannot be watched yet: this build watches Redis, Postgres, YDB and dflockd"},
+		{"redis://u:hunter2@h/0?lock=hunter2", "argument 1: redis://...: parameter 1 behind the ?: unknown parameter: of the connection there are db, master, client_name"},
+		{"redis://u:hunter2@h/0?db=1&lock=hunter2", "parameter 2 behind the ?: unknown parameter"},
+		{"grpc://u:hunter2@h/local?lock=hunter2", "parameter 1 behind the ?: unknown parameter: of the connection there are database, discovery, access_token and with grpcs ca, cert, key, server_name; to select there are node=, keys=, election=, mutex=, semaphore="},
+		{"dflockd://:hunter2@h?lock=hunter2", "argument 1: dflockd://...: parameter 1 behind the ?: unknown parameter: of the connection there are dial_timeout, read_timeout"},
+		{"dflockd://h?election=a,b", "election= takes one name: write election=A&election=B for two, and %2C for a comma in a name"},
+		{"redis://h/0?node=a", "parameter 1 behind the ?: unknown parameter"},
+		{"redis://h/0?keys=a,b&channels=c", "parameter 2 behind the ?: unknown parameter"},
+		{"redis://h?keys=app:[a", `keys=: a [ without its ]: write \[ for the character`},
+		{"dflockd://h?mutex=app[]", "mutex=: [] with nothing in it fits no name"},
+		{"redis://h?keys=app:%5C", `keys=: a \ at its end`},
 		{"\x1b]0;x\a://h", "unknown scheme"},
 	} {
-		_, err := withPromise().FromURLs([]string{c.raw})
+		_, err := backends.Config().FromURLs([]string{c.raw})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got %v, want %s", c.raw, err, c.want)
 			continue
@@ -134,20 +144,6 @@ func TestEveryBadArgumentIsReported(t *testing.T) {
 	}
 	if len(c.Sources) != 1 || !slices.Equal(c.Sources[0].Channels, []string{"ev"}) {
 		t.Errorf("the good one is lost: %+v", c)
-	}
-}
-
-// withPromise are the backends and one of which only the URLs are known.
-func withPromise() Backends {
-	return append(backends.Config(), Backend{Type: "promised", Title: "Promised", Schemes: []Scheme{{Name: "promised", Port: "1"}}})
-}
-
-func TestUnsupportedBackendsCanBeToldApart(t *testing.T) {
-	t.Parallel()
-	for typ, not := range map[string]bool{"redis": false, "postgres": false, "ydb": false, "dflockd": false, "promised": true} {
-		if err := withPromise().Supported(typ); errors.Is(err, ErrNotYet) != not {
-			t.Errorf("%s: got %v", typ, err)
-		}
 	}
 }
 

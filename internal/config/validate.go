@@ -75,7 +75,7 @@ func (v *validator) names(source string, list map[string]string, all []Source) {
 // try has the backend check a source that has only the value at a path, and reports the problem
 // there. So one mistake does not hide another. A path with a problem is not tried again.
 func (v *validator) try(b *Backend, path string, s Source, names map[string]string) {
-	if b == nil || b.NotYet() || v.reported(path) {
+	if b == nil || v.reported(path) {
 		return
 	}
 	if s.Type = b.Type; s.URL == "" {

@@ -1,6 +1,9 @@
 package glob
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
 
 // Pattern is * ? [a-z] [^a] and \ for the next byte. It matches bytes, not characters, as
 // Redis does.
@@ -22,6 +25,29 @@ func (g Pattern) Literal() (prefix string, exact bool) {
 		b.WriteByte(g[i])
 	}
 	return b.String(), true
+}
+
+// Check reports what Redis takes otherwise than a person means it: a set without an end ends with
+// the pattern there, and one of nothing fits nothing.
+func (g Pattern) Check() error {
+	for i := 0; i < len(g); i++ {
+		switch {
+		case g[i] == '\\' && i+1 == len(g):
+			return errors.New(`a \ at its end: write \\ for the character`)
+		case g[i] == '\\':
+			i++
+		case g[i] == '[':
+			set, width := class(string(g[i+1:]))
+			if !set.ended {
+				return errors.New(`a [ without its ]: write \[ for the character`)
+			}
+			if len(set.pairs) == 0 && !set.not {
+				return errors.New("[] with nothing in it fits no name")
+			}
+			i += width
+		}
+	}
+	return nil
 }
 
 // Match reports whether Redis would list name for this pattern. It takes time
@@ -78,6 +104,7 @@ func (g Pattern) one(p int, b byte) (width int, ok bool) {
 // set is what stands between brackets.
 type set struct {
 	not   bool
+	ended bool      // by a bracket, and not with the pattern
 	pairs [][2]byte // from, to
 }
 
@@ -112,6 +139,7 @@ func class(p string) (c set, width int) {
 		}
 	}
 	if i < len(p) {
+		c.ended = true
 		i++
 	}
 	return c, i

@@ -35,9 +35,9 @@ func Explain(err error, o dflockcoord.ClientOptions, addr string, opening bool) 
 func failureOf(err error, c *sources.Contact, withSecret bool) sources.Failure {
 	switch {
 	case errors.Is(err, dflockwire.ErrAuth) && withSecret:
-		return sources.WrongToken
+		return sources.WrongSecret
 	case errors.Is(err, dflockwire.ErrAuth):
-		return sources.NoToken
+		return sources.NoSecret
 	case errors.Is(err, dflockwire.ErrDraining):
 		return sources.Stopping
 	case errors.Is(err, dflockwire.ErrProtocol) && c.Opening:

@@ -59,7 +59,7 @@ func Config() config.Backends {
 	return all
 }
 
-// Of returns the entry of a type; one without functions if there is none.
+// Of returns the entry of a type, without functions if there is none.
 func Of(typ string) Backend {
 	for _, b := range All() {
 		if b.Type == typ {
@@ -69,7 +69,7 @@ func Of(typ string) Backend {
 	return Backend{}
 }
 
-// Help says what URLs select with and what cannot be watched yet, and names the variables.
+// Help says what URLs select with, and names the variables.
 func Help() (variables, urls string) {
 	var names, lines []string
 	for _, b := range All() {
@@ -80,11 +80,7 @@ func Help() (variables, urls string) {
 		if len(own) > 0 {
 			names = append(names, config.Series(own, " or "))
 		}
-		if b.NotYet() {
-			lines = append(lines, fmt.Sprintf("%s (%s://) cannot be watched yet.", b.Title, b.Schemes[0].Name))
-		} else {
-			lines = append(lines, fmt.Sprintf("A URL of %s selects with %s.", b.Title, b.Docs.Help))
-		}
+		lines = append(lines, fmt.Sprintf("A URL of %s selects with %s.", b.Title, b.Docs.Help))
 	}
 	return config.Series(names, ", and "), strings.Join(lines, " ")
 }
@@ -96,9 +92,6 @@ func Select(typ string) string { return Of(typ).Docs.Select }
 // from the environment.
 func URL(s config.Source, r *sources.Row) string {
 	b := Of(s.Type)
-	if b.Row == nil {
-		return ""
-	}
 	kind := map[sources.Kind]string{sources.KindElection: "election", sources.KindSemaphore: "semaphore", sources.KindMutex: "mutex"}[r.Kind]
 	query, sent := b.Row(s, r, kind)
 	address, user := s.Address, s.User

@@ -1,7 +1,6 @@
 package backends
 
 import (
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -15,7 +14,7 @@ import (
 	"coordtop/internal/config"
 )
 
-func TestEveryEntryIsWholeOrAPromise(t *testing.T) {
+func TestEveryEntryIsWhole(t *testing.T) {
 	t.Parallel()
 	var types, schemes []string
 	for _, b := range All() {
@@ -26,21 +25,12 @@ func TestEveryEntryIsWholeOrAPromise(t *testing.T) {
 				t.Errorf("%s:// has no usual port", s.Name)
 			}
 		}
-		whole := b.Source != nil && b.Driver != nil && b.Row != nil && b.Check != nil && b.Docs != config.Docs{}
-		none := b.Source == nil && b.Driver == nil && b.Row == nil && b.Docs == config.Docs{}
-		if b.Type == "" || b.Title == "" || len(b.Schemes) == 0 || b.NotYet() && !none || !b.NotYet() && !whole {
-			t.Errorf("%s (%s) is neither whole nor a promise", b.Type, b.Title)
+		whole := b.Source != nil && b.Driver != nil && b.Row != nil && b.Parameter != nil && b.Check != nil && b.Docs != config.Docs{}
+		if b.Type == "" || b.Title == "" || len(b.Schemes) == 0 || !whole {
+			t.Errorf("%s (%s) is not whole", b.Type, b.Title)
 		}
-		_, urls := Help()
-		if !strings.Contains(urls, b.Title) || b.NotYet() != strings.Contains(urls, b.Title+" ("+b.Schemes[0].Name+"://) cannot be watched yet") {
+		if _, urls := Help(); !strings.Contains(urls, b.Title) {
 			t.Errorf("the help says of %s: %s", b.Title, urls)
-		}
-		_, err := Config().FromURLs([]string{b.Schemes[0].Name + "://h:1/db"})
-		if refused := err != nil && strings.Contains(err.Error(), b.Title+" cannot be watched yet"); refused != b.NotYet() {
-			t.Errorf("%s: got %v", b.Schemes[0].Name, err)
-		}
-		if errors.Is(Config().Supported(b.Type), config.ErrNotYet) != b.NotYet() {
-			t.Errorf("%s: is supported: %v", b.Type, !b.NotYet())
 		}
 	}
 	for _, list := range [][]string{types, schemes} {

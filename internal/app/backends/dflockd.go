@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
 	"coordtop/coord/dflockcoord"
 	"coordtop/internal/action"
-	"coordtop/internal/certs"
 	"coordtop/internal/config"
 	"coordtop/internal/glob"
 	"coordtop/internal/operate"
@@ -28,9 +26,13 @@ func dflockd() Backend {
 			Schemes: []config.Scheme{
 				{Name: "dflockd", Port: port, Shown: "dflockd://", Plain: "dflockds"}, {Name: "dflockds", Port: port, Shown: "dflockds:// (TLS)"},
 			},
-			Traits: []config.Trait{config.Forget, config.Semaphores},
+			Traits:    []config.Trait{config.Forget, config.Semaphores},
+			Parameter: dflockdParameter,
 			Check: func(s config.Source, _ map[string]string) error {
-				_, err := dflockdClient(s)
+				o, _, err := dflockdOptions(s)
+				if o.Client.TLS = nil; err == nil { // its files are not looked at
+					_, err = dflocksource.New(o)
+				}
 				return err
 			},
 			Docs: config.Docs{
@@ -45,38 +47,41 @@ func dflockd() Backend {
 	}
 }
 
+// dflockdParameter refuses a list with commas, which the servers are in the same URL.
+func dflockdParameter(t *config.Target, key, value string) (ours bool, err error) {
+	if _, watched := config.WatchKind(key); watched && strings.Contains(value, ",") && !strings.Contains(value, "[") { // in a set it is usual
+		return true, fmt.Errorf("%s= takes one name: write %s=A&%s=B for two, and %%2C for a comma in a name", key, key, key)
+	}
+	return patternParameter(dflockcoord.ParseURL)(t, key, value)
+}
+
 // dflockdClient reads the URL and adds what stands beside it in the config. The password is
 // still missing if it is a Secret.
 func dflockdClient(s config.Source) (dflockcoord.ClientOptions, error) {
 	o, err := dflockcoord.ParseURL(s.URL)
-	switch {
-	case errors.Is(err, dflockcoord.ErrParameter):
-		return o, fmt.Errorf("%w; to select there are keys, election, mutex and semaphore", err)
-	case err != nil:
-		return o, err
-	case s.User != "":
-		return o, errors.New("dflockd knows no users, only an auth token: leave out user, give it with password_env or password_file")
+	if err == nil && s.User != "" {
+		err = errors.New("dflockd knows no users, only an auth token: leave out user, give it with password_env or password_file")
 	}
-	if s.TLS != (certs.Files{}) {
-		files := s.TLS
-		if o.TLS != nil {
-			files = files.Over(*o.TLS)
-		}
-		o.TLS = &files
+	o.TLS = tlsOf(s, o.TLS)
+	return o, err
+}
+
+// dflockdOptions are those of a source; many reports whether one of its patterns may fit several keys.
+func dflockdOptions(s config.Source) (o dflocksource.Options, many bool, err error) {
+	client, err := dflockdClient(s)
+	many, wrong := patterns(s.Watch)
+	o = dflocksource.Options{
+		Name: s.Name, Client: client, Labels: labels(s), Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax,
 	}
-	return o, nil
+	for _, w := range s.Watch {
+		o.Selections = append(o.Selections, dflocksource.Selection{Pattern: w.Pattern, Kind: w.Kind, Expected: w.Expected})
+	}
+	return o, many, errors.Join(err, wrong)
 }
 
 func dflockdSource(_ Host, s config.Source, _ map[string]string) (Prepared, error) {
-	client, err := dflockdClient(s)
-	o := dflocksource.Options{
-		Name: s.Name, Client: client, Labels: labels(s), Forget: s.Forget, PollMin: s.PollMin, PollMax: s.PollMax,
-	}
-	p := Prepared{}
-	for _, w := range s.Watch {
-		o.Selections = append(o.Selections, dflocksource.Selection{Pattern: w.Pattern, Kind: w.Kind, Expected: w.Expected})
-		p.Many = p.Many || strings.ContainsAny(w.Pattern, `*?[\`)
-	}
+	o, many, err := dflockdOptions(s)
+	p := Prepared{Many: many}
 	p.Open = func(password string) (sources.Source, error) {
 		o := o
 		o.Client.Secret = cmp.Or(password, o.Client.Secret)
@@ -95,13 +100,9 @@ const dflockdRenew = 3 * time.Second
 func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 	b.Caps = dflockcoord.Options{}.Caps()
 	b.Lease, b.Renew, b.LimitInClaims = dflockdLease, dflockdRenew, true
-	var used atomic.Pointer[dflockcoord.ClientOptions] // by the newest driver
-	b.Explain = func(err error) error {
-		if o := used.Load(); o != nil {
-			return dflocksource.Explain(err, *o, strings.Join(o.Servers, ","), false)
-		}
-		return err
-	}
+	used := explained(b, func(err error, o dflockcoord.ClientOptions) error {
+		return dflocksource.Explain(err, o, strings.Join(o.Servers, ","), false)
+	})
 	// A claim goes to the server on whose row it was asked for, also where the hash of the key
 	// says another.
 	b.Open = func(ctx context.Context, space string) (coord.Driver, error) {
@@ -109,9 +110,9 @@ func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 		if err != nil {
 			return nil, err
 		}
-		password, err := s.Password.Resolve(ctx, h.Lookup)
+		password, err := secretOf(ctx, h, s)
 		if err != nil {
-			return nil, fmt.Errorf("finding the password: %w", err)
+			return nil, err
 		}
 		client.Secret = cmp.Or(password, client.Secret)
 		if space != "" {

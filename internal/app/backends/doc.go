@@ -4,8 +4,7 @@
 // how people are told of it. What differs between backends stands nowhere else above their
 // own packages, but for their roles in package demo.
 //
-// A new backend is its packages, a file here with its entry, and a line in All. An entry with
-// none of its functions is a promise only: its URLs are read, and refused with a sentence.
+// A new backend is its packages, a file here with its entry, and a line in All.
 //
 // # URLs beside what package config says of all
 //

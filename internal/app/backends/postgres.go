@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
@@ -83,9 +82,7 @@ func openPostgres(h Host, o pgsource.Options, files certs.Files, password string
 		}
 		o.TLS = t
 	}
-	if password != "" {
-		o.Password = password
-	}
+	o.Password = cmp.Or(password, o.Password)
 	return pgsource.New(o)
 }
 
@@ -95,16 +92,8 @@ const postgresLease = 11 * time.Second
 func postgresDriver(h Host, s config.Source, b *operate.Backend) {
 	b.Caps = pgcoord.Options{}.Caps()
 	b.Lease = postgresLease
-	if b.Login = s.User; b.Login == "" {
-		b.Login = userOf(s)
-	}
-	var used atomic.Pointer[pgsource.Options] // by the newest driver
-	b.Explain = func(err error) error {
-		if o := used.Load(); o != nil {
-			return pgsource.Explain(err, *o)
-		}
-		return err
-	}
+	b.Login = cmp.Or(s.User, userOf(s))
+	used := explained(b, pgsource.Explain)
 	b.Open = func(ctx context.Context, database string) (coord.Driver, error) {
 		o := pgcoord.Options{
 			TTL: postgresLease, Scheme: pgcoord.Scheme(s.Scheme), Override: pgcoord.Override{User: s.User, Database: database},
@@ -119,9 +108,9 @@ func postgresDriver(h Host, s config.Source, b *operate.Backend) {
 			}
 			o.Override.TLS = t
 		}
-		password, err := s.Password.Resolve(ctx, h.Lookup)
+		password, err := secretOf(ctx, h, s)
 		if err != nil {
-			return nil, fmt.Errorf("finding the password: %w", err)
+			return nil, err
 		}
 		o.Override.Password = password
 		used.Store(&pgsource.Options{URL: s.URL, User: s.User, Password: password})

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
 	"coordtop/coord/rediscoord"
-	"coordtop/internal/certs"
 	"coordtop/internal/config"
 	"coordtop/internal/glob"
 	"coordtop/internal/operate"
@@ -29,9 +26,10 @@ func redis() Backend {
 				{Name: "redis+sentinel", Port: port, Shown: "redis+sentinel://", Plain: "rediss+sentinel", Primary: true}, {Name: "rediss+sentinel", Port: port, Primary: true},
 				{Name: "redis+cluster", Port: port, Plain: "rediss+cluster"}, {Name: "rediss+cluster", Port: port},
 			},
-			Traits: []config.Trait{config.Legible, config.Forget, config.Semaphores, config.Numbered},
+			Traits:    []config.Trait{config.Legible, config.Forget, config.Semaphores, config.Numbered},
+			Parameter: patternParameter(rediscoord.ParseURL),
 			Check: func(s config.Source, _ map[string]string) error {
-				_, err := redisClient(s)
+				_, err := redisSource(Host{}, s, nil)
 				return err
 			},
 			Docs: config.Docs{
@@ -48,23 +46,11 @@ func redis() Backend {
 // is still missing if it is a Secret.
 func redisClient(s config.Source) (rediscoord.ClientOptions, error) {
 	o, err := rediscoord.ParseURL(s.URL)
-	if errors.Is(err, rediscoord.ErrParameter) {
-		return o, fmt.Errorf("%w; to select there are keys, election, mutex and semaphore", err)
-	}
-	if err != nil {
-		return o, err
-	}
 	if s.User != "" {
 		o.User = s.User
 	}
-	if s.TLS != (certs.Files{}) {
-		files := s.TLS
-		if o.TLS != nil {
-			files = files.Over(*o.TLS)
-		}
-		o.TLS = &files
-	}
-	return o, nil
+	o.TLS = tlsOf(s, o.TLS)
+	return o, err
 }
 
 func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.Options {
@@ -81,10 +67,8 @@ func redisOptions(s config.Source, client rediscoord.ClientOptions) redissource.
 // redisSource leaves it to Connect to refuse a cluster: it stands on the screen with that.
 func redisSource(_ Host, s config.Source, _ map[string]string) (Prepared, error) {
 	client, err := redisClient(s)
-	p := Prepared{Space: strings.TrimPrefix(pathOf(s), "/")}
-	for _, w := range s.Watch {
-		p.Many = p.Many || strings.ContainsAny(w.Pattern, `*?[\`)
-	}
+	many, wrong := patterns(s.Watch)
+	p := Prepared{Space: strings.TrimPrefix(pathOf(s), "/"), Many: many}
 	p.Check = func() error {
 		if client.Topology == rediscoord.Cluster {
 			return errors.New("a cluster cannot be watched as a whole yet: name its masters one by one, each as redis://host:port")
@@ -93,12 +77,10 @@ func redisSource(_ Host, s config.Source, _ map[string]string) (Prepared, error)
 	}
 	p.Open = func(password string) (sources.Source, error) {
 		client := client
-		if password != "" {
-			client.Password = password
-		}
+		client.Password = cmp.Or(password, client.Password)
 		return redissource.New(redisOptions(s, client)), nil
 	}
-	return p, err
+	return p, errors.Join(err, wrong)
 }
 
 // redisLease is the TTL of what we own in Redis: that of LeaderService.
@@ -114,25 +96,17 @@ func redisDriver(h Host, s config.Source, b *operate.Backend) {
 	if o, err := redisClient(s); err == nil && (o.Password != "" || !s.Password.IsZero()) {
 		b.Login = o.User // without a password it is not sent, and may be one in the wrong place
 	}
-	var used atomic.Pointer[rediscoord.ClientOptions] // by the newest driver
-	b.Explain = func(err error) error {
-		if o := used.Load(); o != nil {
-			return redissource.Explain(err, *o, 0, false)
-		}
-		return err
-	}
+	used := explained(b, func(err error, o rediscoord.ClientOptions) error { return redissource.Explain(err, o, 0, false) })
 	b.Open = func(ctx context.Context, _ string) (coord.Driver, error) {
 		client, err := redisClient(s)
 		if err != nil {
 			return nil, err
 		}
-		password, err := s.Password.Resolve(ctx, h.Lookup)
+		password, err := secretOf(ctx, h, s)
 		if err != nil {
-			return nil, fmt.Errorf("finding the password: %w", err)
+			return nil, err
 		}
-		if password != "" {
-			client.Password = password
-		}
+		client.Password = cmp.Or(password, client.Password)
 		used.Store(&client)
 		return rediscoord.New(client, rediscoord.Options{TTL: redisLease})
 	}

@@ -8,12 +8,10 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
-	"coordtop/internal/certs"
 	"coordtop/internal/config"
 	"coordtop/internal/operate"
 	"coordtop/sources"
@@ -59,7 +57,7 @@ func ydbParameter(t *config.Target, key, value string) (ours bool, err error) {
 	if ours, err := t.Select(key, value, "the name of a semaphore, as "+key+"=primary"); ours {
 		return true, err
 	}
-	return false, config.Misspelt(key, "node", "keys", "election", "mutex", "semaphore")
+	return false, connectionParameter(t, key, value, ydbcoord.ParseURL, "node", "keys", "election", "mutex", "semaphore")
 }
 
 // fromYDB completes a source as YDB's tools would: what the connection string says about who
@@ -93,10 +91,6 @@ func ydbSource(h Host, s config.Source, _ map[string]string) (Prepared, error) {
 // ydbClient reads the URL and adds what stands beside it in the config.
 func ydbClient(s config.Source, secret string, logger *slog.Logger) (ydbcoord.ClientOptions, error) {
 	o, err := ydbcoord.ParseURL(s.URL)
-	if errors.Is(err, ydbcoord.ErrParameter) {
-		return o, fmt.Errorf("%w: of the connection there are database, discovery, access_token and with grpcs ca, cert, key, "+
-			"server_name; to select there are node=, election=, mutex= and semaphore=", err)
-	}
 	if err != nil {
 		return o, err
 	}
@@ -110,13 +104,7 @@ func ydbClient(s config.Source, secret string, logger *slog.Logger) (ydbcoord.Cl
 	case secret != "":
 		o.Password = secret
 	}
-	if s.TLS != (certs.Files{}) {
-		files := s.TLS
-		if o.TLS != nil {
-			files = files.Over(*o.TLS)
-		}
-		o.TLS = &files
-	}
+	o.TLS = tlsOf(s, o.TLS)
 	return o, nil
 }
 
@@ -184,13 +172,7 @@ func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 	if o, err := ydbClient(s, "", nil); err == nil {
 		b.Login = o.User
 	}
-	var used atomic.Pointer[ydbcoord.ClientOptions] // by the newest driver
-	b.Explain = func(err error) error {
-		if o := used.Load(); o != nil {
-			return ydbsource.Explain(err, *o, false)
-		}
-		return err
-	}
+	used := explained(b, func(err error, o ydbcoord.ClientOptions) error { return ydbsource.Explain(err, o, false) })
 	b.Open = func(ctx context.Context, space string) (coord.Driver, error) {
 		o, err := ydbOptions(ctx, h, s)
 		if err != nil {
@@ -230,9 +212,9 @@ func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 
 // ydbOptions are those of a client, with the password.
 func ydbOptions(ctx context.Context, h Host, s config.Source) (ydbcoord.ClientOptions, error) {
-	secret, err := s.Secret().Resolve(ctx, h.Lookup)
+	secret, err := secretOf(ctx, h, s)
 	if err != nil {
-		return ydbcoord.ClientOptions{}, fmt.Errorf("finding the password: %w", err)
+		return ydbcoord.ClientOptions{}, err
 	}
 	return ydbClient(s, secret, h.Logger())
 }

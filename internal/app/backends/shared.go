@@ -1,0 +1,88 @@
+package backends
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"coordtop/internal/address"
+	"coordtop/internal/certs"
+	"coordtop/internal/config"
+	"coordtop/internal/glob"
+	"coordtop/internal/operate"
+)
+
+// patternParameter reads the parameters of a backend whose names can be patterns. parse is the
+// parser of its URLs.
+func patternParameter[O any](parse func(raw string) (O, error)) func(t *config.Target, key, value string) (bool, error) {
+	return func(t *config.Target, key, value string) (bool, error) {
+		ours, err := t.Select(key, value, "a name or a pattern, as "+key+"=app:leader:*")
+		if !ours {
+			return false, connectionParameter(t, key, value, parse, "keys", "election", "mutex", "semaphore")
+		}
+		if _, wrong := patterns(t.Watch[len(t.Watch)-1:]); err == nil && wrong != nil {
+			err = fmt.Errorf("%s=: %w", key, wrong)
+		}
+		return true, err
+	}
+}
+
+// connectionParameter reports a parameter that is neither one of ours nor one that parse knows.
+func connectionParameter[O any](t *config.Target, key, value string, parse func(raw string) (O, error), ours ...string) error {
+	if err := config.Misspelt(key, ours...); err != nil {
+		return err
+	}
+	if _, err := parse(t.Scheme + "://host?" + key + "=" + value); errors.Is(err, address.ErrParameter) {
+		return fmt.Errorf("%w; to select there are %s=", errors.Unwrap(err), strings.Join(ours, "=, "))
+	}
+	return nil
+}
+
+// patterns reports whether one of them may fit several names, and which cannot be meant.
+func patterns(watch []config.Watch) (many bool, err error) {
+	for _, w := range watch {
+		pattern := glob.Pattern(w.Pattern)
+		if err := pattern.Check(); err != nil {
+			return false, err
+		}
+		_, exact := pattern.Literal()
+		many = many || !exact
+	}
+	return many, nil
+}
+
+// tlsOf is the encryption that a URL asks for, nil for none, with the files that the config names.
+func tlsOf(s config.Source, url *certs.Files) *certs.Files {
+	if s.TLS == (certs.Files{}) {
+		return url
+	}
+	files := s.TLS
+	if url != nil {
+		files = files.Over(*url)
+	}
+	return &files
+}
+
+// secretOf finds what proves who we are.
+func secretOf(ctx context.Context, h Host, s config.Source) (string, error) {
+	secret, err := s.Secret().Resolve(ctx, h.Lookup)
+	if err != nil {
+		return "", fmt.Errorf("finding the password: %w", err)
+	}
+	return secret, nil
+}
+
+// explained has the errors of a source's drivers explained by the options of the newest one, which
+// its Open must put into used.
+func explained[O any](b *operate.Backend, explain func(err error, o O) error) (used *atomic.Pointer[O]) {
+	used = new(atomic.Pointer[O])
+	b.Explain = func(err error) error {
+		if o := used.Load(); o != nil {
+			return explain(err, *o)
+		}
+		return err
+	}
+	return used
+}
