@@ -35,12 +35,21 @@ func (w *watcher) countKeys() error {
 // describe tells what the source says of itself, if it changed.
 func (w *watcher) describe() error {
 	a := sources.About{
-		Mode: w.mode(), Version: w.server.version, Role: w.server.role,
+		Mode: modePolling, Version: w.server.version, Role: w.server.role,
 		Incarnation: w.server.incarnation(), Became: w.became, BecameHow: w.becameHow,
-		RoundTrip: w.roundTrip(), Warnings: w.warnings(), Config: w.config(),
+		RoundTrip: w.roundTrip(), Warnings: w.warnings(), Config: []sources.Attr{{Key: "db", Value: w.space}},
+	}
+	if w.push != nil {
+		a.Mode = w.push.mode
+		if len(w.push.prefixes) > 0 {
+			a.Config = append(a.Config, sources.Attr{Key: "tracked prefixes", Value: strings.Join(w.push.prefixes, " ")})
+		}
 	}
 	if w.polls() {
 		a.Sampling = w.sampling()
+		if w.push != nil {
+			a.Mode += " and polling"
+		}
 	}
 	if w.about.Same(&a) {
 		return nil
@@ -49,29 +58,12 @@ func (w *watcher) describe() error {
 	return w.Send(sources.Change{About: &a})
 }
 
-func (w *watcher) mode() string {
-	switch {
-	case w.push == nil:
-		return modePolling
-	case w.polls():
-		return w.push.mode + " and polling"
-	}
-	return w.push.mode
-}
-
-func (w *watcher) roundTrip() time.Duration {
-	if t := w.heartbeat.trip(); t > 0 {
+// roundTrip is the last one that was measured.
+func (l *link) roundTrip() time.Duration {
+	if t := l.heartbeat.trip(); t > 0 {
 		return t
 	}
-	return w.server.roundTrip
-}
-
-func (w *watcher) config() []sources.Attr {
-	list := []sources.Attr{{Key: "db", Value: w.space}}
-	if w.push != nil && len(w.push.prefixes) > 0 {
-		list = append(list, sources.Attr{Key: "tracked prefixes", Value: strings.Join(w.push.prefixes, " ")})
-	}
-	return list
+	return l.server.roundTrip
 }
 
 func (w *watcher) warnings() []string {

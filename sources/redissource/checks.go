@@ -20,7 +20,7 @@ type checks struct {
 
 // suspect is a change that was found although the server should have pushed it.
 type suspect struct {
-	name    string
+	k       *key
 	foundAt time.Time
 }
 
@@ -43,7 +43,7 @@ func (w *watcher) checkPush(ctx context.Context) error {
 	if w.push == nil {
 		return nil
 	}
-	why := w.proof()
+	why := w.checks.proof(w.link)
 	if why == "" && w.push.mode == modeEvents {
 		flags, err := w.eventFlags(ctx)
 		if fatal(err) {
@@ -74,34 +74,33 @@ func (w *watcher) checkPush(ctx context.Context) error {
 	return w.describe()
 }
 
-// suspects a change of k that was found and not pushed.
-func (w *watcher) suspect(k *key, r *reading) {
+// suspect notes a change of k that was found and not pushed in this mode.
+func (c *checks) suspect(k *key, r *reading, mode string) {
 	switch {
-	case w.checks.lossy, len(w.checks.suspects) >= mostSuspects:
+	case c.lossy, len(c.suspects) >= mostSuspects:
 	case k.byKey && !k.armed:
 	case k.denied || r.shape == denied: // pushes of a key that may not be read are left out
-	case w.push.mode == modeEvents && r.shape == missing: // a flush is told by no event
+	case mode == modeEvents && r.shape == missing: // a flush is told by no event
 	default:
-		w.checks.suspects = append(w.checks.suspects, suspect{k.name, r.got})
+		c.suspects = append(c.suspects, suspect{k, r.got})
 	}
 }
 
-// proof says what proves that the server does not push all; "": nothing. A push that was on
+// proof says what proves that the server does not push all on l; "": nothing. A push that was on
 // its way has come when a ping that was sent later is answered.
-func (w *watcher) proof() string {
-	kept := w.checks.suspects[:0]
+func (c *checks) proof(l *link) string {
+	kept := c.suspects[:0]
 	found := ""
-	for _, s := range w.checks.suspects {
-		k := w.keys[s.name]
+	for _, s := range c.suspects {
 		switch {
-		case k == nil || !k.pushed || k.noticed.After(s.foundAt) || w.inbox.has(s.name):
-		case w.heartbeatOf(k).confirmedAt().After(s.foundAt):
+		case !s.k.pushed || s.k.noticed.After(s.foundAt) || l.inbox.has(s.k.name):
+		case l.heartbeatOf(s.k).confirmedAt().After(s.foundAt):
 			found = "a look found a change that was not pushed"
 		default:
 			kept = append(kept, s)
 		}
 	}
-	w.checks.suspects = kept
+	c.suspects = kept
 	return found
 }
 

@@ -86,20 +86,20 @@ func TestAPushThatIsOnItsWayProvesNothing(t *testing.T) {
 	k := newKey("app:leader:x", rule{})
 	w.admit(k)
 	w.heartbeat.sent(ms(0))
-	w.suspect(k, lockReading(5, uuidA, time.Second))
+	w.checks.suspect(k, lockReading(5, uuidA, time.Second), modeTracking)
 	w.heartbeat.answered(ms(10))
-	if why := w.proof(); why != "" {
+	if why := w.checks.proof(w.link); why != "" {
 		t.Error("a ping that was sent before the look proves nothing")
 	}
 	w.heartbeat.sent(ms(20))
 	w.heartbeat.answered(ms(21))
 	w.inbox.add(k.name, notice{}, "")
-	if why := w.proof(); why != "" {
+	if why := w.checks.proof(w.link); why != "" {
 		t.Error("the push came")
 	}
 	w.inbox.take(1, nil)
-	w.suspect(k, lockReading(15, uuidA, time.Second))
-	if why := w.proof(); why == "" {
+	w.checks.suspect(k, lockReading(15, uuidA, time.Second), modeTracking)
+	if why := w.checks.proof(w.link); why == "" {
 		t.Error("no push came, and a later ping was answered")
 	}
 }

@@ -24,35 +24,22 @@ func (d *denials) begin(keys map[string]*key) {
 	}
 }
 
-// readable leaves out the names of keys that the user was refused.
-func (w *watcher) readable(names []string, notices []notice) ([]string, []notice) {
-	keep, said := names[:0:0], notices[:0:0]
-	for i, name := range names {
-		if k := w.keys[name]; k != nil && k.denied && !w.denials.all && name != w.denials.probe {
-			continue
-		}
-		keep = append(keep, name)
-		if notices != nil {
-			said = append(said, notices[i])
-		}
-	}
-	if notices == nil {
-		return keep, nil
-	}
-	return keep, said
+// skips reports whether k, of which nothing is known if it is nil, is not to be asked for.
+func (d *denials) skips(k *key) bool {
+	return k != nil && k.denied && !d.all && k.name != d.probe
 }
 
-// retry looks whether the key that was asked for again can be read. Then the sweep that is
-// due next asks for all of them.
-func (w *watcher) retry(names []string, readings []*reading) {
-	for i, name := range names {
-		if name != w.denials.probe {
-			continue
-		}
-		w.denials.probe = ""
-		if r := readings[i]; r != nil && r.shape != denied {
-			w.denials.ask = true
-			w.resyncSoon()
+// probed reports whether one of these readings shows that the key that was asked for again can be
+// read. Then the sweep that is due next asks for all of them.
+func (d *denials) probed(questions []question, readings []*reading) bool {
+	for i, q := range questions {
+		if q.name == d.probe {
+			d.probe = ""
+			if r := readings[i]; r != nil && r.shape != denied {
+				d.ask = true
+				return true
+			}
 		}
 	}
+	return false
 }

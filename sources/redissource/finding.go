@@ -42,53 +42,6 @@ func changes(list []finding) []sources.Change {
 	return out
 }
 
-// when says in which span a key came to differ from old. Where nothing was pushed that is
-// between two looks; a lease that nothing was pushed about lasted until it was over.
-func (w *watcher) when(k *key, old previous, p *sources.Primitive, r *reading, n notice) span {
-	s := span{old.sent, r.got}
-	switch {
-	case old.stale:
-		s.after = sources.Later(s.after, old.proved)
-	case old.sent.IsZero() && w.starting():
-	case !n.first.IsZero():
-		tolerance := w.heartbeatOf(k).tolerance()
-		s = old.leaseOver(told(s, r, n, tolerance), p, r, tolerance)
-	case old.sent.IsZero():
-		s.after = w.listed
-	case w.tracks(k) && old.lastedUntilOver(p, r):
-		s.after = sources.Later(s.after, sources.Earlier(old.ends.after, w.unpushedUntil(k)))
-	}
-	return s
-}
-
-// unpushedUntil is up to when it is proved that no change of k was pushed; zero: since the
-// last look.
-func (w *watcher) unpushedUntil(k *key) time.Time {
-	confirmed := w.heartbeatOf(k).confirmedAt()
-	if w.inbox.has(k.name) {
-		return time.Time{}
-	}
-	return confirmed
-}
-
-// lastedUntilOver reports whether an owner is gone whose lease was over when r was asked for.
-func (o previous) lastedUntilOver(p *sources.Primitive, r *reading) bool {
-	return !o.ends.at.IsZero() && !r.sent.Before(o.ends.at) && !sameIDs(o.shown.Owners, p.Owners)
-}
-
-// leaseOver widens s, in which a push came, by the time since the lease may be over: what is
-// pushed is the deletion, or that somebody else took it, and both come later than that.
-func (o previous) leaseOver(s span, p *sources.Primitive, r *reading, tolerance time.Duration) span {
-	switch {
-	case o.ends.at.IsZero() || o.shown == nil || sameIDs(o.shown.Owners, p.Owners) || !s.at.After(o.ends.after):
-	case !s.after.IsZero():
-		s.after = sources.Earlier(s.after, sources.Later(o.ends.after, o.sent))
-	case r.shape == missing || s.at.Sub(o.ends.after) > tolerance:
-		s.after = o.ends.after
-	}
-	return s
-}
-
 // told narrows s by what was pushed. What a push tells of happened after the sending of the
 // last ping that was answered before it came: the server answers in order. Where that is
 // within the tolerance, and so is the look, it is told at the instant of the push.
@@ -134,16 +87,6 @@ func ending(before, after *sources.Primitive, n notice) *sources.Ending {
 		return e
 	}
 	return nil
-}
-
-// endedByRestart says that an owner is gone because the server lost its data, where its lease
-// could not have been over.
-func (o previous) endedByRestart(p *sources.Primitive, r *reading) *sources.Ending {
-	if !o.stale || o.shown == nil || len(o.shown.Owners) != 1 || sameIDs(o.shown.Owners, p.Owners) ||
-		!o.ends.at.IsZero() && !r.got.Before(o.ends.after) {
-		return nil
-	}
-	return &sources.Ending{Ref: p.Ref, Owner: o.shown.Owners[0].ID, Cause: sources.CauseRestart, How: sources.Inferred}
 }
 
 // eventCause is what an event says about the end of an ownership, if it is one. A renewal

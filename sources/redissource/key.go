@@ -46,17 +46,6 @@ func (k *key) forgetAfter(forget time.Duration) time.Duration {
 	return forget
 }
 
-// previous is what was known of a key before a look.
-type previous struct {
-	shown  *sources.Primitive
-	sent   time.Time
-	proved time.Time
-	ends   span
-	stale  bool
-}
-
-func (k *key) previous() previous { return previous{k.shown, k.sent, k.proved, k.ends, k.stale} }
-
 // primitive is what a reading shows, without the lease.
 func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive {
 	kind := k.rule.kind

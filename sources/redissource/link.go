@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -24,8 +25,10 @@ type link struct {
 	conn          *redis.Conn // on reads
 	server        server
 	inbox         *inbox
-	heartbeat     heartbeat // of the push connection
+	push          *pushConn // nil: nothing is pushed
+	heartbeat     heartbeat // of push
 	readHeartbeat heartbeat // of reads
+	answered      time.Time // when the server last answered on reads
 }
 
 // dial makes a link whose read connection is logged in. ctx bounds the dialling only. The

@@ -2,7 +2,10 @@ package redissource
 
 import (
 	"context"
+	"slices"
 	"time"
+
+	"coordtop/sources"
 )
 
 // poller paces the looks at keys that are not pushed.
@@ -34,23 +37,17 @@ func (w *watcher) polls() bool {
 }
 
 // discovers reports whether new keys of a pattern are not pushed.
-func (w *watcher) discovers() bool {
-	if w.selected.guess {
-		return w.push == nil || len(w.push.prefixes)+len(w.push.patterns) == 0
+func (l *link) discovers() bool {
+	if l.selected.guess {
+		return l.push == nil || len(l.push.prefixes)+len(l.push.patterns) == 0
 	}
-	for _, r := range w.selected.globs {
-		if w.push == nil || len(w.push.patterns) == 0 && !w.push.tracks(r.name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.selected.globs, func(r rule) bool {
+		return l.push == nil || len(l.push.patterns) == 0 && !l.push.tracks(r.name)
+	})
 }
 
 func (w *watcher) pollDue(now time.Time) bool {
-	if w.starting() || !w.polls() {
-		return false
-	}
-	return len(w.poll.pending) > 0 || !now.Before(w.pollNext())
+	return !w.starting() && w.polls() && (len(w.poll.pending) > 0 || !now.Before(w.pollNext()))
 }
 
 // pollNext is when the poller has something to do; zero: it never has.
@@ -59,11 +56,11 @@ func (w *watcher) pollNext() time.Time {
 		return time.Time{}
 	}
 	next := w.poll.due
-	if len(w.focused()) > 0 && w.poll.focusDue.Before(next) {
-		next = w.poll.focusDue
+	if len(w.focused()) > 0 {
+		next = sources.Earlier(next, w.poll.focusDue)
 	}
-	if w.sweep == nil && w.discovers() && w.poll.discoverAt.Before(next) {
-		next = w.poll.discoverAt
+	if w.sweep == nil && w.discovers() {
+		next = sources.Earlier(next, w.poll.discoverAt)
 	}
 	return next
 }

@@ -65,6 +65,17 @@ func (s *selection) find(name string) (rule, bool) {
 	return rule{}, false
 }
 
+// wants reports whether a key that was never seen, and was read now, belongs in the list.
+func (s *selection) wants(r rule, found *reading) bool {
+	switch {
+	case r.exact:
+		return true
+	case s.guess:
+		return found.shape == table || found.shape == text && found.size <= longestGuessed
+	}
+	return found.shape != missing
+}
+
 // namesOwner reports whether a name ends like those beside Redisson's read-write lock: with
 // the field of the lock's hash, which whoever knows it can release the lock with.
 func namesOwner(name string) bool {

@@ -82,12 +82,11 @@ func (w *watcher) beginDiscovery() {
 	w.sweep.discover, w.sweep.pending = true, nil
 }
 
-// stepSweep does one round trip of the sweep. All but the first are spread: they take a
+// step does one round trip of the sweep. All but the first are spread: they take a
 // fifth of the time at most.
-func (w *watcher) stepSweep(ctx context.Context) error {
-	s := w.sweep
+func (s *sweep) step(ctx context.Context, w *watcher) error {
 	start := time.Now()
-	if err := w.advance(ctx, s); err != nil {
+	if err := s.advance(ctx, w); err != nil {
 		return err
 	}
 	took := time.Since(start)
@@ -98,10 +97,10 @@ func (w *watcher) stepSweep(ctx context.Context) error {
 	return nil
 }
 
-func (w *watcher) advance(ctx context.Context, s *sweep) error {
+func (s *sweep) advance(ctx context.Context, w *watcher) error {
 	if len(s.pending) > 0 {
 		n := min(chunk, len(s.pending))
-		names := slices.DeleteFunc(s.pending[:n:n], func(name string) bool { return !w.wanted(s, name) })
+		names := slices.DeleteFunc(s.pending[:n:n], func(name string) bool { return !s.wants(w.keys[name]) })
 		s.pending = s.pending[n:]
 		if len(names) == 0 {
 			return nil
@@ -109,20 +108,19 @@ func (w *watcher) advance(ctx context.Context, s *sweep) error {
 		return w.look(ctx, names, nil)
 	}
 	if s.scanning {
-		return w.scan(ctx, s)
+		return s.scan(ctx, w)
 	}
 	w.sweep = nil
 	return w.finish(s)
 }
 
-// wanted reports whether a sweep still has to read name.
-func (w *watcher) wanted(s *sweep, name string) bool {
-	k := w.keys[name]
+// wants reports whether the sweep still has to read k, which is nil if it is not known.
+func (s *sweep) wants(k *key) bool {
 	return k == nil || k.stale || !s.discover && k.sent.Before(s.started)
 }
 
 // scan reads one page of names.
-func (w *watcher) scan(ctx context.Context, s *sweep) error {
+func (s *sweep) scan(ctx context.Context, w *watcher) error {
 	var names []string
 	var cursor uint64
 	start := time.Now()
@@ -139,7 +137,8 @@ func (w *watcher) scan(ctx context.Context, s *sweep) error {
 	}
 	w.readAnswered(start)
 	for _, name := range names {
-		if _, ok := w.selected.find(name); ok && w.wanted(s, name) && (w.keys[name] != nil || w.capacity.fits(name)) {
+		k := w.keys[name]
+		if _, ok := w.selected.find(name); ok && s.wants(k) && (k != nil || w.capacity.fits(name)) {
 			s.pending = append(s.pending, name)
 		}
 	}
@@ -190,7 +189,7 @@ func (w *watcher) finish(s *sweep) error {
 			return err
 		}
 	}
-	if s.first && w.nothingReadable() {
+	if s.first && len(w.keys) > 0 && !hasReadable(w.keys) {
 		return errNoRead
 	}
 	if err := w.describe(); err != nil || !s.first {
@@ -199,14 +198,14 @@ func (w *watcher) finish(s *sweep) error {
 	return w.Send(sources.Change{Synced: true})
 }
 
-// nothingReadable reports whether there are keys and we have no right to read any.
-func (w *watcher) nothingReadable() bool {
-	for _, k := range w.keys {
+// hasReadable reports whether the user has the right to read any of the keys.
+func hasReadable(keys map[string]*key) bool {
+	for _, k := range keys {
 		if !k.denied {
-			return false
+			return true
 		}
 	}
-	return len(w.keys) > 0
+	return false
 }
 
 // jittered spreads d by a tenth to both sides, so that many watchers do not come at once.

@@ -123,9 +123,9 @@ func (w *watcher) arms(name string, pushed bool) bool {
 // unwatch takes a key out of all lists but the poller's.
 func (w *watcher) unwatch(k *key) {
 	if k.byKey {
-		k.byKey = false
 		w.tracking.count--
 	}
+	k.byKey, k.pushed = false, false
 	w.ends.set(k, time.Time{})
 	delete(w.keys, k.name)
 }

@@ -18,7 +18,6 @@ type watcher struct {
 	hints    *sources.Hints  // of the source
 	served   uint64          // refreshes of hints
 	before   *server         // that of the last link; outlives this one
-	push     *pushConn       // nil: nothing is pushed
 	unasked  bool            // because no key was found yet that could be tracked
 	tracking keyTracking
 	ends     deadlines
@@ -34,7 +33,6 @@ type watcher struct {
 	complete bool      // the last listing was: an unknown name is a new key
 	listed   time.Time // start of the last complete listing; zero: none
 	resync   time.Time // when the next sweep is due
-	answered time.Time // when the server last answered on the read connection
 	stepped  time.Time // when there was last a step of what can wait
 
 	became    string        // what happened to the server since the last link
@@ -98,7 +96,7 @@ func (w *watcher) setUp(ctx context.Context) error {
 	var guessed []string
 	if w.selected.guess {
 		for s.scanning {
-			if err := w.scan(ctx, s); err != nil {
+			if err := s.scan(ctx, w); err != nil {
 				return err
 			}
 		}
@@ -152,9 +150,6 @@ func (w *watcher) admit(k *key) {
 	}
 }
 
-// tracks reports whether every end of the key is pushed.
-func (w *watcher) tracks(k *key) bool { return k.byKey || w.push.tracks(k.name) }
-
 // turn does the most urgent thing, or waits for the next.
 func (w *watcher) turn(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
@@ -171,7 +166,7 @@ func (w *watcher) turn(ctx context.Context) error {
 	w.stepped = now
 	switch {
 	case w.sweep != nil && !now.Before(w.sweep.rest):
-		return w.stepSweep(ctx)
+		return w.sweep.step(ctx, w)
 	case w.pollDue(now):
 		return w.stepPoll(ctx)
 	case w.sweep == nil && !now.Before(w.resync):
@@ -228,15 +223,6 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 	return true, w.look(ctx, names, notices)
 }
 
-// provePushes pings the push connection at once, to prove that no push about a lease that is
-// over is on its way, unless some pings wait for their answers.
-func (w *watcher) provePushes(ctx context.Context, now time.Time) error {
-	if w.push == nil || w.push.connection == nil || !w.heartbeat.pingDue(now, patience) {
-		return nil
-	}
-	return w.ping(ctx, w.push)
-}
-
 // wait sleeps until something is to be done, a second at most.
 func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	until := now.Add(time.Second)
@@ -270,48 +256,4 @@ func (w *watcher) wait(ctx context.Context, now time.Time) error {
 	case <-ctx.Done():
 	}
 	return nil
-}
-
-// pingAt is when the read connection is to be pinged: it proves that the server lives where
-// there is no other, and servers close connections that they hear nothing from. What is pushed
-// on it is received with the next answer.
-func (w *watcher) pingAt() time.Time {
-	switch {
-	case w.push == nil:
-		return w.answered.Add(time.Second)
-	case w.push.onReads:
-		pause := w.readHeartbeat.pause(w.pingLimit()) // a quarter of it is left for waiting
-		return sources.Later(w.readHeartbeat.confirmedAt().Add(pause), w.answered.Add(pause/4))
-	}
-	return w.answered.Add(10 * time.Second)
-}
-
-// pingReads pings the read connection to prove it is alive.
-func (w *watcher) pingReads(ctx context.Context) error {
-	start := time.Now()
-	w.readHeartbeat.sent(start)
-	if err := w.conn.Ping(ctx).Err(); err != nil {
-		return err
-	}
-	w.server.roundTrip = time.Since(start)
-	w.readHeartbeat.answered(time.Now())
-	w.readAnswered(start)
-	return nil
-}
-
-// readAnswered notes that what was sent then, on the read connection, was answered now.
-func (w *watcher) readAnswered(sent time.Time) {
-	w.answered = time.Now()
-	w.readHeartbeat.confirm(sent, w.answered)
-	if w.readHeartbeat.tellAlive(w.answered, w.pingLimit()) {
-		w.Answered()
-	}
-}
-
-// heartbeatOf is that of the connection on which changes of k are pushed.
-func (w *watcher) heartbeatOf(k *key) *heartbeat {
-	if k.byKey && w.push != nil && w.push.onReads {
-		return &w.readHeartbeat
-	}
-	return &w.heartbeat
 }

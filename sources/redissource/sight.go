@@ -1,0 +1,146 @@
+package redissource
+
+import (
+	"time"
+
+	"coordtop/sources"
+)
+
+// sight is a look at one key beside what was known of the key before.
+type sight struct {
+	*link
+	k   *key
+	old key                // k before the look
+	p   *sources.Primitive // what the look shows, without the lease
+	r   *reading
+	n   notice // what was pushed about the key; zero: nothing
+
+	starting bool      // the first sweep is still running
+	listed   time.Time // start of the last complete listing; zero: none
+}
+
+// pushed reports whether a push brought about the look.
+func (s *sight) pushed() bool { return !s.n.first.IsZero() }
+
+func (s *sight) differs() bool { return s.k.differs(s.p, s.r) }
+
+// ownersDiffer reports whether an owner came or went.
+func (s *sight) ownersDiffer() bool {
+	return s.old.shown != nil && !sameIDs(s.old.shown.Owners, s.p.Owners)
+}
+
+// lastedUntilOver reports whether an owner is gone whose lease was over when the look was asked for.
+func (s *sight) lastedUntilOver() bool {
+	return !s.old.ends.at.IsZero() && !s.r.sent.Before(s.old.ends.at) && s.ownersDiffer()
+}
+
+// patience is how long a push may be behind what a read shows already.
+const patience = 10 * time.Millisecond
+
+// mayBePushed reports whether a difference should be looked at again in a moment, because
+// a push that says more about it is probably on its way: the first one at all, or the event
+// that explains why an owner is gone. A lease that ended is pushed by nobody.
+func (s *sight) mayBePushed() bool {
+	k := s.k
+	if !k.pushed || k.doubted || k.stale || s.starting || !s.differs() {
+		return false
+	}
+	if s.pushed() && (s.push.mode != modeEvents || !s.unexplained()) {
+		return false
+	}
+	return s.r.shape != missing || k.ends.at.IsZero() || s.r.got.Before(k.ends.at)
+}
+
+// unexplained reports whether an owner is gone and no event says why.
+func (s *sight) unexplained() bool {
+	return s.ownersDiffer() && len(s.old.shown.Owners) == 1 && ending(s.old.shown, s.p, s.n) == nil
+}
+
+// longestDoubt is how long the end of a lease may wait for the proof that nothing was pushed.
+const longestDoubt = 300 * time.Millisecond
+
+// mayBeHeldUp reports whether an owner is gone whose lease is over, and a push may be on its
+// way that says it gave it up before. The next answered ping settles it.
+func (s *sight) mayBeHeldUp() bool {
+	return !s.pushed() && !s.old.stale && s.tracks(s.k) && s.lastedUntilOver() &&
+		s.unpushedUntil(s.k).Before(s.old.ends.at) && s.r.got.Sub(s.old.ends.at) < longestDoubt
+}
+
+// maybeRenewed reports whether the owner of a key that is polled is gone, whose lease may have
+// been over, and who may as well have renewed it and given it up since the last look.
+func (s *sight) maybeRenewed() bool {
+	over := s.old.ends.after
+	return !s.k.pushed && !s.old.stale && !s.old.ends.at.IsZero() && s.ownersDiffer() && len(s.old.shown.Owners) == 1 &&
+		s.r.got.After(over) && over.Sub(s.old.sent) > s.readHeartbeat.tolerance()
+}
+
+// unseen reports since when the key may have been otherwise than it was told. One that was free
+// may have been owned by somebody who is not seen: it was written to and not read promptly, or
+// it is polled, every sampling, and was not read when that was due. One whose lease is over may
+// have been renewed and given up.
+func (s *sight) unseen(sampling time.Duration) (from time.Time, ok bool) {
+	if s.old.stale || s.old.shown == nil || s.old.shown.OwnersHow == sources.Unknown {
+		return from, false
+	}
+	owned := len(s.old.shown.Owners) > 0
+	switch {
+	case owned && !(s.tracks(s.k) && s.lastedUntilOver()):
+		return from, false
+	case !s.k.pushed:
+		return s.old.sent, s.r.got.Sub(s.old.sent) > 2*sampling
+	case s.pushed():
+		return sources.Later(s.old.sent, s.n.floor), !s.n.prompt(s.r.got, s.heartbeatOf(s.k).tolerance())
+	}
+	from = sources.Later(s.old.sent, s.unpushedUntil(s.k))
+	return from, owned && from.Before(s.old.ends.after)
+}
+
+// when says in which span the key came to differ. Where nothing was pushed that is between two
+// looks; a lease that nothing was pushed about lasted until it was over.
+func (s *sight) when() span {
+	in := span{s.old.sent, s.r.got}
+	switch {
+	case s.old.stale:
+		in.after = sources.Later(in.after, s.old.proved)
+	case s.old.sent.IsZero() && s.starting:
+	case s.pushed():
+		tolerance := s.heartbeatOf(s.k).tolerance()
+		in = s.leaseOver(told(in, s.r, s.n, tolerance), tolerance)
+	case s.old.sent.IsZero():
+		in.after = s.listed
+	case s.tracks(s.k) && s.lastedUntilOver():
+		in.after = sources.Later(in.after, sources.Earlier(s.old.ends.after, s.unpushedUntil(s.k)))
+	}
+	return in
+}
+
+// leaseOver widens in, in which a push came, by the time since the lease may be over: what is
+// pushed is the deletion, or that somebody else took it, and both come later than that.
+func (s *sight) leaseOver(in span, tolerance time.Duration) span {
+	ends := s.old.ends
+	switch {
+	case ends.at.IsZero() || !s.ownersDiffer() || !in.at.After(ends.after):
+	case !in.after.IsZero():
+		in.after = sources.Earlier(in.after, sources.Later(ends.after, s.old.sent))
+	case s.r.shape == missing || in.at.Sub(ends.after) > tolerance:
+		in.after = ends.after
+	}
+	return in
+}
+
+// ended says why an owner is gone, as far as that is known; nil: it is not. dataLost reports
+// whether the server was restarted and lost its data.
+func (s *sight) ended(dataLost bool) *sources.Ending {
+	if e := ending(s.old.shown, s.p, s.n); e != nil || !s.ownersDiffer() || len(s.old.shown.Owners) != 1 {
+		return e
+	}
+	e := &sources.Ending{Ref: s.p.Ref, Owner: s.old.shown.Owners[0].ID, How: sources.Inferred}
+	switch {
+	case s.maybeRenewed():
+	case dataLost && s.old.stale && (s.old.ends.at.IsZero() || s.r.got.Before(s.old.ends.after)): // its lease could not have been over
+		e.Cause = sources.CauseRestart
+	default:
+		return nil
+	}
+	return e
+}
