@@ -10,8 +10,9 @@ import (
 
 func TestSourceKeepsEveryPromise(t *testing.T) {
 	t.Parallel()
+	server := localserver.PostgresForTest(t, localserver.PostgresOptions{}) // the cases run in turn, and each leaves it as it was
 	sourcetest.Run(t, sourcetest.Harness{New: func(t *testing.T) sourcetest.Fixture {
-		r := serve(t, localserver.PostgresOptions{})
+		r := &rig{t: t, server: server}
 		r.session("owner").do("select pg_advisory_lock(4242)")
 		next := r.session("next")
 		proxy := localserver.ProxyForTest(t, r.server.Addr())
