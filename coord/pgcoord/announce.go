@@ -21,7 +21,7 @@ const (
 	Acquired   Event = "acquired"
 	Proclaimed Event = "proclaimed"
 	Released   Event = "released"
-	Ask        Event = "ask"  // whoever owns the key and has more data than its name shows: send it
+	Ask        Event = "ask"  // the owner of the key shall send its data if that is more than its name shows
 	Told       Event = "told" // the answer
 )
 

@@ -200,7 +200,7 @@ var errUnrenewed = fmt.Errorf("%w: it was not renewed in time, so its connection
 
 func (l *connection) expiredLocked() bool { return !l.expiry.IsZero() && !time.Now().Before(l.expiry) }
 
-// perform does one job. What closes the connection ends the connection.
+// perform does one job. A job that closes the pgwire connection ends this one.
 func (l *connection) perform(j *job) {
 	defer close(j.done)
 	ctx, cancel := l.boundFor(j)

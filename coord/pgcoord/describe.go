@@ -18,7 +18,7 @@ import (
 // readTime bounds one read.
 const readTime = 5 * time.Second
 
-// locksQuery reads who owns a key and who waits, in the order of the queue: by the
+// locksQuery reads the owners of a key and its waiters, in the order of the queue: by the
 // beginning of the waiting, which servers before 14 only report as that of the statement. A
 // prepared transaction has no process; its name is found through the transaction that it
 // holds a lock on.

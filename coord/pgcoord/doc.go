@@ -40,14 +40,14 @@
 // other keepalives, in whole seconds and at least 2 s at the server. A renewal comes every
 // fifth of the window, before the server would ask by itself.
 //
-// A grant that nobody renews until its window ends is closed by the driver: what is frozen
-// or forgotten here must not be held for ever there. Abandoning leaves the connection to
+// A grant that nobody renews until its window ends is closed by the driver: a lock that a frozen
+// program forgets must not be owned for ever. Abandoning leaves the connection to
 // that end.
 //
 // The loss of a session that the server ends (it was terminated, the server restarted) is
 // seen when it happens, because somebody always reads from the connection.
 //
-// What Postgres cannot promise: behind a connection that is cut, the server can end a session by
+// Postgres cannot promise more: behind a connection that is cut, the server can end a session by
 // an administrator's hand, or restart, and give the lock away before our window ends; a
 // failover to a standby forgets all locks. And a proxy, or an address translation, that
 // closes only its connection to the server makes the server give the lock away while ours
@@ -67,7 +67,7 @@
 // A standby's locks are no locks of the primary: it is refused, unless several hosts are
 // named, of which the primary is taken.
 //
-// # What others see
+// # Names and announcements
 //
 // application_name is the identity, then | and the data as far as 63 bytes of ASCII go
 // ([ApplicationName]); it is the one thing about a session that every role can read. What

@@ -161,7 +161,7 @@ func (d *Driver) keepAbandoned(l *connection) {
 	d.abandoned.add(l)
 }
 
-// Notify sends payload on a channel to whoever listens in this database, leaders among
+// Notify sends payload on a channel to all that listen in this database, leaders among
 // them. It needs no session. The payload is at most 7999 bytes, else the error wraps
 // coord.ErrDataTooLong; a channel that cannot be is coord.ErrInvalid. After another error
 // it may have been sent.

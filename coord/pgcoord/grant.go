@@ -121,8 +121,7 @@ func (g *grant) end(cause error) {
 	}
 }
 
-// over is the verdict for whoever wants something of a grant that has ended; nil: it has
-// not.
+// over is the error of a call on a grant that has ended; nil: it has not.
 func (g *grant) over() error {
 	err := g.Err()
 	if err == nil || errors.Is(err, coord.ErrLost) {

@@ -137,8 +137,8 @@ func (s *session) Close(ctx context.Context) error {
 	return result
 }
 
-// Abandon implements coord.DriverSession. What is owned runs out on connections that the
-// driver keeps until then.
+// Abandon implements coord.DriverSession. The locks that are owned run out on connections that
+// the driver keeps until then.
 func (s *session) Abandon() {
 	grants, places, _ := s.shut()
 	for _, g := range grants {

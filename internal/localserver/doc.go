@@ -31,9 +31,9 @@
 // # Proxy
 //
 // [Proxy] stands between a client and a server and misbehaves like a network: it cuts
-// links, swallows bytes in silence, delays them, and loses single replies. What it cannot
-// do is to keep the kernels at both ends from answering each other's keepalives: a
-// [Namespace] has a link that is cut as a cable is.
+// links, swallows bytes in silence, delays them, and loses single replies. It cannot
+// keep the kernels at both ends from answering each other's keepalives: a [Namespace] has a
+// link that is cut as a cable is.
 //
 // All methods of all types are safe for concurrent use.
 package localserver

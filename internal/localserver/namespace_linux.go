@@ -70,7 +70,7 @@ func explain(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// do runs f on a thread inside. What f starts, and sockets that it makes, stay inside.
+// do runs f on a thread inside. Processes that f starts, and its sockets, stay inside.
 func (in inside) do(f func() error) error {
 	done := make(chan error)
 	go func() { // ends with its one answer

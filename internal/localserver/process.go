@@ -34,8 +34,8 @@ type process struct {
 	done chan struct{}
 }
 
-// startProcess launches program. The goroutine it starts ends with the process; whoever
-// calls stop or reads done waits for it. ctx only says who is told of a panic.
+// startProcess launches program. The goroutine it starts ends with the process; stop waits
+// for it, and so does a reader of done. ctx only says who is told of a panic.
 func startProcess(ctx context.Context, g *guard, log *os.File, program string, args ...string) (*process, error) {
 	cmd, err := g.launch(log, program, args...)
 	if err != nil {

@@ -45,8 +45,8 @@ func (p *Proxy) Freeze() {
 	}
 }
 
-// HalfClose ends the links that are up politely towards the clients. What a client still
-// sends reaches the server, which is told nothing.
+// HalfClose ends the links that are up politely towards the clients. Bytes that a client still
+// sends reach the server, which is told nothing.
 func (p *Proxy) HalfClose() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

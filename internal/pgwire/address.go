@@ -41,7 +41,7 @@ const (
 )
 
 // ignored are parameters that servers refuse, or would take for something else than is
-// meant. "": nobody need be told. What else a server refuses is left out after that.
+// meant. "": nobody need be told. Others that a server refuses are left out after that.
 var ignored = map[string]string{
 	"application_name":          "", // ours says who we are
 	"fallback_application_name": "",

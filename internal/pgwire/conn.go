@@ -84,8 +84,8 @@ func refusedParameter(err error) bool {
 	return ok && slices.Contains([]string{"42704", "42602", "22023", "08P01"}, reply.Code)
 }
 
-// plainName is what only the name of a setting looks like. What looks otherwise may be a part of
-// a password with a ? or a &.
+// plainName matches the name of a setting only. Other text may be a part of a password with a ?
+// or a &.
 var plainName = regexp.MustCompile(`^[a-z]{1,12}([._][a-z]{1,12})*$`)
 
 // connect logs in.

@@ -9,20 +9,20 @@
 // client leaves while its statement runs or its transaction is open, pgbouncer closes that
 // server session ("client disconnect while server was not ready", pgbouncer src/objects.c),
 // and the lock is free although its owner believes to have it. A statement mode pooler does
-// the same to whoever sends BEGIN. Therefore:
+// the same to a client that sends BEGIN. Therefore:
 //
-//   - No transaction of ours lasts longer than one message: none is ever begun. What the
-//     server does not end by itself with its answer is never sent.
+//   - No transaction of ours lasts longer than one message: none is ever begun. A
+//     statement that the server does not end by itself with its answer is never sent.
 //   - [Open] finds out what stands between before anything else is asked, see [Pooler].
 //     Until that is known, and for as long as a session is lent, the end of a context does
 //     not interrupt a statement: its answer is waited for, for at most [Grace], and so does
-//     [Conn.Cut]. What is slower is a server that does not answer at all; then the
+//     [Conn.Cut]. A server that is slower does not answer at all; then the
 //     connection is closed all the same.
 //   - A session that is lent keeps nothing of ours: no setting, no prepared statement, no
 //     LISTEN, no application_name. Each statement is read-only and bounded by settings that
 //     end with it, sent in the same message.
 //
-// What remains is the kernel: where this process is killed (SIGKILL) in the milliseconds in
+// One gap remains: where this process is killed (SIGKILL) in the milliseconds in
 // which a statement is under way, it closes the socket and the pooler the server session.
 // Nothing that a client can send prevents that.
 //
@@ -39,8 +39,8 @@
 //
 // Between the socket and the library stand bounds on whatever comes: the length of a
 // message by its type, the bytes of an answer, the bytes that nobody asked for within
-// some seconds, the iterations of a SCRAM login. What is no message of Postgres, or breaks a bound,
-// ends the connection with [ErrForeign] or [ErrFlood]. Texts of errors and notices are cut
+// some seconds, the iterations of a SCRAM login. A message that is none of Postgres, or breaks a
+// bound, ends the connection with [ErrForeign] or [ErrFlood]. Texts of errors and notices are cut
 // on their way in, and parameters of the server that nobody needs are dropped.
 //
 // # Rules of use

@@ -86,8 +86,8 @@ func between(local *net.TCPAddr, seen netip.AddrPort) string {
 }
 
 // rounds says which connection asks next: the first, or the second. It begins with the
-// second question of the first. Two sessions in turn that are given to whoever asks next
-// cannot look like two of our own, because nobody asks strictly in turn.
+// second question of the first. Two sessions that are lent in turn cannot look
+// like two of our own, because the questions do not come strictly in turn.
 const rounds = "12212112"
 
 // waitTime is how long the second connection may wait for a server session before the first

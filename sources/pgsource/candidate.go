@@ -50,8 +50,8 @@ func triedKey(query string) (pgcoord.Key, bool) {
 
 // candidates finds the sessions that try for locks without waiting for them: those whose
 // last query names the lock, and those that try just as its owner does, or its last owner
-// did. Who tries with a parameter for a lock that nobody is known to have tried for is
-// counted to a selected lock without an owner, if there is but one such lock.
+// did. A session that tries with a parameter in a way that links it to no lock is counted to
+// the selected lock without an owner, if there is but one such lock.
 func (d *lookDiff) candidates() {
 	var open []*session
 	for _, s := range d.after.sessions {

@@ -47,8 +47,8 @@ const (
 	// unsteadyMost is how many looks in a row may fail to show who owns a lock, because
 	// sessions end between the two statements, before it is published without them.
 	unsteadyMost = 3
-	// The activity of a session is published at each look where it is on screen, else so often;
-	// and so is a queue that stands still, whose age is shown.
+	// Rows on screen are published at each look. Of the others, a session's activity is published
+	// every doingsEvery, and a queue that stays as it is every queueEvery, so that its age is known.
 	doingsEvery = 10 * time.Second
 	queueEvery  = 2 * time.Second
 )

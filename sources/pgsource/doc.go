@@ -17,7 +17,7 @@
 // of the table of the looks before, the look, the data that sessions announced and the rows on
 // screen.
 //
-// What differs from the last look happened in (After, At]: After is the sending of the
+// A difference from the last look happened in (After, At]: After is the sending of the
 // last look, At is when the answer of this one had come. Two changes within that stretch
 // are seen as one, as is a lock that its owner released and took again.
 //
@@ -77,8 +77,8 @@
 //
 // Any role sees all locks and all names of applications. Clients, states, queries and
 // times of other roles' sessions need pg_monitor; without it they are unknown, and
-// About.Warnings says so. What a right refuses is not asked for again: the server says first
-// which functions we may call.
+// About.Warnings says so. Functions that a right refuses are not called: the server says first
+// which ones we may call.
 //
 // # Poolers and standbys
 //

@@ -127,7 +127,7 @@ const locksSQL = `select database, classid, objid, objsubid, pid, mode, granted,
 // session does not bear our name.
 const lookMark = "/* " + clientName + " */"
 
-// The first columns are there once at least. Whoever has tried to get a lock and did not
+// The first columns are there once at least. A session that has tried to get a lock and did not
 // wait for it is a candidate; a watcher's own statement contains the words too.
 const sessionsSQL = lookMark + ` select pg_catalog.clock_timestamp(), pg_catalog.pg_is_in_recovery(), pg_catalog.pg_postmaster_start_time(),
  pg_catalog.pg_backend_pid(), a.pid, a.datid, a.datname::text, a.usename::text, a.application_name, pg_catalog.host(a.client_addr), a.client_port,

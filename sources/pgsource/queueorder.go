@@ -86,8 +86,8 @@ type blocking struct {
 	blocked []uint32
 }
 
-// blockingSQL calls the function for each process in turn. It names who owns what the
-// process wants, and who is before it in the queue and wants what it cannot share.
+// blockingSQL calls the function for each process in turn. It names the owners of the lock that
+// the process wants, and the waiters before it that want it in a mode that it cannot share.
 const blockingSQL = `select pid, pg_catalog.pg_blocking_pids(pid)::text from pg_catalog.unnest($1::int4[]) pid`
 
 // due lists the waiters of rows to be asked for: first those that nobody asked for, in order,

@@ -51,7 +51,7 @@ func (p *party) needs(other *party) bool { return p != other && conflicting[p.wa
 // inferQueue puts those that wait in the order in which the server lets them in, as far as
 // that follows from rows in the order of their waiting: each goes to the end, except one that
 // owns what a waiter needs, which goes before the first such (Postgres, proc.c, ProcSleep).
-// Who was before it and has left, and what the deadlock detector has moved, is not seen.
+// Waiters that were before it and have left, and moves by the deadlock detector, are not seen.
 func inferQueue(parties []*party, rows []lockRow) []*party {
 	byRow := make([]*party, len(rows))
 	for _, p := range parties {
@@ -124,8 +124,8 @@ func othersOwn(owned map[*party]uint16, p *party) uint16 {
 	return all
 }
 
-// blockers are those that waiter i of a line has to wait for: who owns in a mode that
-// conflicts, and who is before it in the queue and asks in one. At most limit are listed.
+// blockers are those that waiter i of a line has to wait for: owners in a mode that conflicts,
+// and waiters before it in the queue that ask for one. At most limit are listed.
 func blockers(rows []lockRow, l *line, i, limit int) []*lockRow {
 	var list []*lockRow
 	me := &rows[l.waiters[i].row]

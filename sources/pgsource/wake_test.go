@@ -96,7 +96,7 @@ func TestOurOwnDriversOwnersShowTheirData(t *testing.T) {
 	if !ok {
 		t.Fatal("the driver cannot proclaim")
 	}
-	// What is proclaimed while nobody listens is asked for afterwards.
+	// A proclamation that comes while the source does not listen is asked for afterwards.
 	r.About("", "LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
 	one[int](r.root, "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = $1 and query ilike 'listen%'", clientName)
 	r.About("", "the loss of LISTEN", func(a sources.About) bool { return a.Mode == modePolling })
