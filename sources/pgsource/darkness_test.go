@@ -18,7 +18,7 @@ func behind(r *rig) *localserver.Proxy {
 
 func TestAGapHoldsOnlyWhatWasObservedOfIt(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	a, b, c := r.session("a").do("select pg_advisory_lock(4242)"), r.session("b"), r.session("c")
 	proxy := behind(r)
 	r.row("", "4242", "led", is(sources.StatusLed))
@@ -57,7 +57,7 @@ func TestAGapHoldsOnlyWhatWasObservedOfIt(t *testing.T) {
 
 func TestATermThatBeganBeforeTheFirstLookBeganAtLeastThen(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	a := r.session("a").do("select pg_advisory_lock(4242)")
 	behind(r)
 	r.row("", "4242", "led", is(sources.StatusLed))
@@ -71,7 +71,7 @@ func TestATermThatBeganBeforeTheFirstLookBeganAtLeastThen(t *testing.T) {
 
 func TestWhatEndedInTheDarkIsNoExpiry(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	a, b := r.session("a").do("select pg_advisory_lock(4242)"), r.session("b").do("select pg_advisory_lock(17)")
 	proxy := localserver.ProxyForTest(t, r.server.Addr())
 	r.watch(Options{URL: "postgres://postgres@" + proxy.Addr() + "/postgres?sslmode=disable",

@@ -28,7 +28,7 @@ func happened(t *testing.T, from time.Time) func(sources.Event) {
 // led watches a server on which somebody leads 4242.
 func led(t *testing.T) (*rig, *person) {
 	t.Helper()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	leader := r.session("a").do("select pg_advisory_lock(4242)")
 	r.watch(Options{Selections: election()}).synced()
 	r.row("", "4242", "led", is(sources.StatusLed))
@@ -37,7 +37,7 @@ func led(t *testing.T) (*rig, *person) {
 
 func TestHandOverWithinOneIntervalIsOneChangeOfOwner(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	a, b := r.session("a").do("select pg_advisory_lock(4242)"), r.session("b")
 	done := r.wait(b, "select pg_advisory_lock(4242)")
 	r.watch(Options{Selections: election()}).synced()
@@ -62,7 +62,7 @@ func TestHandOverWithinOneIntervalIsOneChangeOfOwner(t *testing.T) {
 
 func TestHandOverToOneThatSharesIsOneChangeOfOwnerToo(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	a, b := r.session("a").do("select pg_advisory_lock(4242)"), r.session("b")
 	done := r.wait(b, "select pg_advisory_lock_shared(4242)")
 	r.watch(Options{Selections: election()}).synced()
@@ -82,7 +82,7 @@ func TestHandOverToOneThatSharesIsOneChangeOfOwnerToo(t *testing.T) {
 
 func TestWaitersComeAndGo(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	a, b, c := r.session("a").do("select pg_advisory_lock(4242)"), r.session("b"), r.session("c")
 	r.watch(Options{Selections: election()}).synced()
 	first := r.wait(b, "select pg_advisory_lock(4242)")
@@ -120,7 +120,7 @@ func TestTerminatedBackendIsAnEndedSession(t *testing.T) {
 
 func TestOwnerThatIsKilledIsAnEndedSession(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	pid, kill := r.ownerProcess()
 	r.watch(Options{Selections: election()}).synced()
 	row := r.row("", "4242", "led", is(sources.StatusLed))
@@ -142,7 +142,7 @@ func TestOwnerThatIsKilledIsAnEndedSession(t *testing.T) {
 
 func TestRestartedServerIsAnotherIncarnation(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	r.session("a").do("select pg_advisory_lock(4242), pg_advisory_lock(17, -4)")
 	r.watch(Options{}).synced()
 	was := r.About("", "an incarnation", func(a sources.About) bool { return a.Incarnation != "" })
@@ -215,7 +215,7 @@ func TestKilledServerGoesStaleAtOnce(t *testing.T) {
 
 func TestBlackHoledLinkGoesStaleAndShowsTheTruthAfterwards(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	a, b := r.session("a").do("select pg_advisory_lock(4242)"), r.session("b")
 	proxy := localserver.ProxyForTest(t, r.server.Addr())
 	r.watch(Options{URL: "postgres://postgres@" + proxy.Addr() + "/postgres?sslmode=disable", Selections: election()}).synced()
@@ -254,7 +254,7 @@ func TestLinkCutInANetworkNamespaceGoesStaleAndComesBack(t *testing.T) {
 
 func TestOurTerminatedSessionIsSaidSoAndLookingGoesOn(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	r.session("a").do("select pg_advisory_lock(4242)")
 	r.watch(Options{Selections: election()}).synced()
 	r.About("", "LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })

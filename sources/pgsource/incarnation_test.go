@@ -77,7 +77,7 @@ func TestWhatBecameOfTheServerIsSaid(t *testing.T) {
 	})
 	t.Run("its connection was cut", func(t *testing.T) {
 		t.Parallel()
-		r := serve(t, localserver.PostgresOptions{})
+		r := borrow(t)
 		r.session("a").do("select pg_advisory_lock(4242)")
 		r.watch(Options{}).synced()
 		r.root.do("select pg_terminate_backend(pid) from pg_stat_activity where application_name = '" + clientName + "'")

@@ -12,7 +12,7 @@ import (
 
 func TestOwnersAndQueueAreShownInOrder(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	a := r.session("owner").do("select pg_advisory_lock(4242)")
 	x, s, y, z := r.session("x"), r.session("s"), r.session("y"), r.session("z")
 	r.wait(x, "select pg_advisory_lock(4242)")
@@ -46,7 +46,7 @@ func TestOwnersAndQueueAreShownInOrder(t *testing.T) {
 
 func TestEveryFormOfAKeyIsShown(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	keys := map[string]string{
 		"4242": "4242", "0": "0", "-1": "-1", "-9223372036854775808": "-9223372036854775808", "9223372036854775807": "9223372036854775807",
 		"17:-4": "17, -4", "-1:-2": "-1, -2", "0:72707369": "0, 72707369", "72707369": "72707369", "2147483647:-2147483648": "2147483647, -2147483648",
@@ -69,7 +69,7 @@ func TestEveryFormOfAKeyIsShown(t *testing.T) {
 
 func TestTwoOwnersShareALock(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	a := r.session("a").do("select pg_advisory_lock_shared(4242)")
 	b := r.session("b").do("select pg_advisory_lock_shared(4242)")
 	r.watch(Options{Selections: []Selection{{Key: "4242"}}}).synced()
@@ -91,7 +91,7 @@ func TestTwoOwnersShareALock(t *testing.T) {
 
 func TestSessionThatOwnsInBothModesOwnsTwiceAndIsNoConflict(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	p := r.session("both").do("select pg_advisory_lock(4242); select pg_advisory_lock_shared(4242)")
 	q := r.session("upgrades").do("select pg_advisory_lock_shared(5151)")
 	r.watch(Options{}).synced()
@@ -130,7 +130,7 @@ func TestEveryDatabaseOfTheServerIsShown(t *testing.T) {
 
 func TestSelectedLocksAreThereFromTheStart(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	r.session("other").do("select pg_advisory_lock(5151)")
 	r.watch(Options{Selections: []Selection{{Key: "4242", Kind: sources.KindElection, Expected: true}, {Key: "ledger/compactor"}}}).synced()
 	row := r.row("", "4242", "without a leader", is(sources.StatusNoLeader))
@@ -151,7 +151,7 @@ func TestSelectedLocksAreThereFromTheStart(t *testing.T) {
 
 func TestStarSelectsTheOthersToo(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	r.session("other").do("select pg_advisory_lock(5151)")
 	r.watch(Options{Selections: []Selection{{Key: "4242", Kind: sources.KindElection}, {Key: "*"}}}).synced()
 	r.row("", "4242", "without a leader", is(sources.StatusNoLeader))
@@ -160,7 +160,7 @@ func TestStarSelectsTheOthersToo(t *testing.T) {
 
 func TestLockThatNobodyOwnsIsForgotten(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	p := r.session("a").do("select pg_advisory_lock(4242), pg_advisory_lock(5151)")
 	r.watch(Options{Forget: time.Second, Selections: []Selection{{Key: "5151"}, {Key: "*"}}}).synced()
 	p.do("select pg_advisory_unlock_all()")
@@ -185,7 +185,7 @@ func TestLockThatNobodyOwnsIsForgotten(t *testing.T) {
 
 func TestNamesStandBesideTheNumbers(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	p := r.session("a").do("select pg_advisory_lock(4242, 17), pg_advisory_lock(72707369), pg_advisory_lock(1), pg_advisory_lock(987654321)")
 	r.session("airflow-scheduler").do("select pg_advisory_lock(2)")
 	r.watch(Options{Names: map[string]string{"4242:17": "ledger/compactor"}}).synced()
@@ -211,7 +211,7 @@ func TestNamesStandBesideTheNumbers(t *testing.T) {
 
 func TestBackendsFactsAreShown(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	idle := r.session("idler").do("select pg_advisory_lock(1001)")
 	inside := r.session("inside").do("begin; select pg_advisory_xact_lock(1002)")
 	r.watch(Options{}).synced()
@@ -333,7 +333,7 @@ func TestHostileNamesAndQueriesStayText(t *testing.T) {
 
 func TestAllConnectionsOfAProgramHaveOneLetter(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	r.watch(Options{}).synced()
 	for i, name := range []string{"worker", "other", "worker|shift 2"} { // each in a connection of its own, with a port of its own
 		p := r.session(name).do("select pg_advisory_lock(77)")
@@ -349,7 +349,7 @@ func TestAllConnectionsOfAProgramHaveOneLetter(t *testing.T) {
 
 func TestTwoSharedOwnersOfAnElectionAreInConflict(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	a := r.session("a").do("select pg_advisory_lock_shared(4242)")
 	r.watch(Options{Selections: election()}).synced()
 	r.row("", "4242", "led", is(sources.StatusLed))

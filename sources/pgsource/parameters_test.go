@@ -4,13 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"coordtop/internal/localserver"
 	"coordtop/sources"
 )
 
 func TestParametersThatMeanNothingHereAreIgnoredWithAWord(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	for _, c := range []struct{ query, want string }{
 		{"&schema=public", "schema= is ignored"},
 		{"&keepalives=1", "keepalives= is ignored"},

@@ -40,7 +40,7 @@ func TestProgramsThatReconnectBehindAPoolerKeepTheirLetters(t *testing.T) {
 
 func TestSessionsOfOneProgramThatFollowEachOtherAreTermsAndCounts(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	pooler := localserver.PgbouncerForTest(t, localserver.PgbouncerOptions{Server: r.server, Config: []string{"server_lifetime = 0"}})
 	r.watch(Options{}).synced()
 	first := r.sessionAt(pooler.URL(), "worker").do("select pg_advisory_lock(77)")

@@ -39,7 +39,7 @@ func (r *rig) ordered(name, what string, ok func(q *sources.Queue) bool) *source
 
 func TestQueueIsTheServersOnlyWhereTheRowIsSelected(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	for _, key := range []string{"900", "901"} {
 		r.session("owner").do("select pg_advisory_lock(" + key + ")")
 		for range 2 {
@@ -72,7 +72,7 @@ func TestQueueIsTheServersOnlyWhereTheRowIsSelected(t *testing.T) {
 // have left.
 func TestOwnerThatAsksForMoreIsNext(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	a := r.session("a").do("select pg_advisory_lock_shared(900)")
 	b := r.session("b").do("select pg_advisory_lock_shared(900)")
 	x, s := r.session("x"), r.session("s")
@@ -97,7 +97,7 @@ func TestOwnerThatAsksForMoreIsNext(t *testing.T) {
 
 func TestSharedWaitersThatGoTogetherHaveOneTurn(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	r.session("owner").do("select pg_advisory_lock(900)")
 	s1, s2, x1, s3 := r.session("s1"), r.session("s2"), r.session("x1"), r.session("s3")
 	r.wait(s1, "select pg_advisory_lock_shared(900)")

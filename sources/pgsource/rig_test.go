@@ -26,18 +26,60 @@ type rig struct {
 	root   *person // superuser in the database postgres
 }
 
-// setup starts a server and watches it.
-func setup(t testing.TB, server localserver.PostgresOptions, o Options) *rig {
-	t.Helper()
-	return serve(t, server).watch(o)
-}
-
-// serve starts a server.
+// serve starts a server for one test.
 func serve(t testing.TB, o localserver.PostgresOptions) *rig {
 	t.Helper()
 	r := &rig{t: t, server: localserver.PostgresForTest(t, o)}
 	r.root = r.session("root")
 	return r
+}
+
+// idleServers are running servers that no test uses. TestMain stops them.
+var idleServers struct {
+	sync.Mutex
+	list []*localserver.Postgres
+}
+
+// borrow gives a test a server alone that others have before and after it: to start one takes
+// longer than most tests. The test may stop, freeze and restart it, and must leave neither a role
+// nor a database nor a setting behind.
+func borrow(t testing.TB) *rig {
+	t.Helper()
+	localserver.NeedsServer(t)
+	r := &rig{t: t}
+	idleServers.Lock()
+	if last := len(idleServers.list) - 1; last >= 0 {
+		r.server, idleServers.list = idleServers.list[last], idleServers.list[:last]
+	}
+	idleServers.Unlock()
+	if r.server == nil {
+		var err error
+		if r.server, err = localserver.StartPostgres(context.Background(), localserver.PostgresOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(r.giveBack)
+	r.root = r.session("root")
+	return r
+}
+
+// giveBack keeps a server for the next test, when all sessions of this one have ended. A server
+// that the test has killed, or after a failure, is stopped.
+func (r *rig) giveBack() {
+	if r.t.Failed() || r.server.Pid() == 0 {
+		if err := r.server.Stop(context.Background()); err != nil {
+			r.t.Error(err)
+		}
+		return
+	}
+	last := r.session("last")
+	r.until("the sessions of the test have ended", func() bool {
+		return one[bool](last, "select count(*) = 1 from pg_stat_activity where backend_type = 'client backend'")
+	})
+	last.leave()
+	idleServers.Lock()
+	defer idleServers.Unlock()
+	idleServers.list = append(idleServers.list, r.server)
 }
 
 // watch runs a source on the rig's server, or where o.URL says.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"coordtop/internal/localserver"
 	"coordtop/sources"
 )
 
@@ -13,7 +12,7 @@ import (
 // announced data hold a secret, as a superuser sees them.
 func TestQueriesAndDataShowNoSecret(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	queries := map[string]string{
 		"1": "create user zz password 'TOPSECRET99'",
 		"2": "select 1 /* postgres://app:TOPSECRET99@db/x */",

@@ -10,7 +10,7 @@ import (
 
 func TestStandbyShowsItsOwnLocksAndSaysSo(t *testing.T) {
 	t.Parallel()
-	primary := serve(t, localserver.PostgresOptions{})
+	primary := borrow(t)
 	primary.session("a").do("select pg_advisory_lock(4242)")
 	r := serve(t, localserver.PostgresOptions{StandbyOf: primary.server})
 	r.watch(Options{Selections: election()}).synced()
@@ -38,7 +38,7 @@ func TestStandbyShowsItsOwnLocksAndSaysSo(t *testing.T) {
 
 func TestOfSeveralHostsThePrimaryIsWatched(t *testing.T) {
 	t.Parallel()
-	primary := serve(t, localserver.PostgresOptions{})
+	primary := borrow(t)
 	standby := localserver.PostgresForTest(t, localserver.PostgresOptions{StandbyOf: primary.server})
 	p := primary.session("a").do("select pg_advisory_lock(4242)")
 	both := "postgres://postgres@" + standby.Addr() + "," + primary.server.Addr() + "/postgres?sslmode=disable"
@@ -52,7 +52,7 @@ func TestOfSeveralHostsThePrimaryIsWatched(t *testing.T) {
 
 func TestPoolerThatLendsSessionsIsPolledAndWarnedOf(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	r.session("a").do("select pg_advisory_lock(4242)")
 	pool := localserver.PgbouncerForTest(t, localserver.PgbouncerOptions{Server: r.server, Mode: "transaction"})
 	r.watch(Options{URL: pool.URL(), Selections: election()}).synced()
@@ -74,7 +74,7 @@ func TestPoolerThatLendsSessionsIsPolledAndWarnedOf(t *testing.T) {
 
 func TestPoolerThatGivesSessionsIsFine(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	pool := localserver.PgbouncerForTest(t, localserver.PgbouncerOptions{Server: r.server, Mode: "session"})
 	p := r.sessionAt(pool.URL(), "pooled").do("select pg_advisory_lock(4242)")
 	r.watch(Options{URL: pool.URL(), Selections: election()}).synced()
@@ -90,7 +90,7 @@ func TestPoolerThatGivesSessionsIsFine(t *testing.T) {
 
 func TestWatcherIsKnownByNameCannotWriteAndCountsForNothing(t *testing.T) {
 	t.Parallel()
-	r := setup(t, localserver.PostgresOptions{}, Options{}).synced()
+	r := borrow(t).watch(Options{}).synced()
 	r.About("", "LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
 	if n := one[int](r.root, "select count(*) from pg_stat_activity where application_name = $1", clientName); n != 2 {
 		t.Errorf("%d connections are called %s", n, clientName)

@@ -8,7 +8,6 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/pgcoord"
-	"coordtop/internal/localserver"
 	"coordtop/sources"
 )
 
@@ -17,7 +16,7 @@ var seldom = Options{PollMin: time.Hour, PollMax: time.Hour}
 
 func TestNotificationOnAConfiguredChannelMakesItLook(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	o := seldom
 	o.Channels = []string{`Odd "channel"`}
 	r.watch(o).synced()
@@ -28,7 +27,7 @@ func TestNotificationOnAConfiguredChannelMakesItLook(t *testing.T) {
 
 func TestRefreshLooksAgainNow(t *testing.T) {
 	t.Parallel()
-	r := setup(t, localserver.PostgresOptions{}, seldom).synced()
+	r := borrow(t).watch(seldom).synced()
 	r.About("", "LISTEN", func(a sources.About) bool { return a.Mode == modeWoken })
 	r.root.do("select pg_advisory_lock(4242)")
 	r.Hub.Refresh("src")
@@ -37,7 +36,7 @@ func TestRefreshLooksAgainNow(t *testing.T) {
 
 func TestSelectedLockIsLookedAtMoreOften(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	p := r.session("a").do("select pg_advisory_lock(4242)")
 	r.watch(Options{PollMin: 100 * time.Millisecond, PollMax: 5 * time.Second}).synced()
 	row := r.row("", "4242", "held", is(sources.StatusHeld))
@@ -55,7 +54,7 @@ func TestSelectedLockIsLookedAtMoreOften(t *testing.T) {
 // TestOurOwnDriversOwnersShowTheirData lets our core own a lock and watches it.
 func TestOurOwnDriversOwnersShowTheirData(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	d, err := pgcoord.New(r.server.URL(), pgcoord.Options{TTL: time.Hour}) // nobody renews here
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +117,7 @@ func TestOurOwnDriversOwnersShowTheirData(t *testing.T) {
 
 func TestForgedAnnouncementChangesNothing(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	p := r.session("api|v=1...").do( // three dots: it says that its data goes on
 		"select pg_advisory_lock(4242)")
 	r.watch(Options{}).synced()
@@ -133,7 +132,7 @@ func TestForgedAnnouncementChangesNothing(t *testing.T) {
 
 func TestPollersAreProbableCandidates(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	try := func(p *person) bool { return one[bool](p, "select pg_try_advisory_lock($1) leader", int64(4242)) }
 	a, b, c := r.session("a"), r.session("b"), r.session("c")
 	if !try(a) || try(b) {
@@ -164,7 +163,7 @@ func TestPollersAreProbableCandidates(t *testing.T) {
 // try for two locks that nobody owns, and none of them can be linked to either.
 func TestEmptyQueueIsNotTakenForNoCandidates(t *testing.T) {
 	t.Parallel()
-	r := serve(t, localserver.PostgresOptions{})
+	r := borrow(t)
 	p := r.session("poller")
 	leader := r.session("leader").do("select pg_advisory_lock(4242), pg_advisory_lock(4343)")
 	for _, key := range []int64{4242, 4343} {
