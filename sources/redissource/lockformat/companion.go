@@ -1,0 +1,53 @@
+package lockformat
+
+import "strings"
+
+// Ask is how a companion is read.
+type Ask uint8
+
+// The ways to read.
+const (
+	AskString      Ask = iota // GETRANGE
+	AskList                   // LLEN, LRANGE
+	AskSortedSet              // ZCARD, ZRANGE WITHSCORES
+	AskField                  // HGET; the field stands behind the key in Companion
+	AskSubscribers            // PUBSUB NUMSUB
+)
+
+// Companion is a key, or a channel, that tells more of a lock.
+type Companion struct {
+	Ask        Ask
+	Key, Field string
+}
+
+type companion struct {
+	ask Ask
+	key func(lock string) string
+}
+
+// Companions are what is to be read with the key: the contents go to Read in the same order.
+func (f *Format) Companions(key string) []Companion {
+	list := make([]Companion, len(f.beside))
+	for i, c := range f.beside {
+		list[i] = Companion{Ask: c.ask, Key: c.key(key)}
+		if c.ask == AskField {
+			list[i].Field = "pb" // taskforcesh/bullmq, src/classes/job.ts: processedBy
+		}
+	}
+	return list
+}
+
+// channelOf is how Redisson names a channel or a key of its own for a lock: prefixName.
+func channelOf(prefix string) func(string) string {
+	return func(lock string) string { return prefix + ":" + tagged(lock) }
+}
+
+func permitsOf(lock string) string { return tagged(lock) + redissonPermits }
+
+func uniqueQueue(end string) func(string) string {
+	return func(lock string) string { return strings.TrimSuffix(lock, uniqueLocked) + end }
+}
+
+func rubyFreeOf(lock string) string { return strings.TrimSuffix(lock, rubyTaken) + rubyFree }
+
+func jobOf(lock string) string { return strings.TrimSuffix(lock, ":lock") }

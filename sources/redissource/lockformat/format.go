@@ -1,0 +1,147 @@
+package lockformat
+
+import (
+	"regexp"
+	"strings"
+
+	"coordtop/sources"
+)
+
+// Type is a type of Redis, as its TYPE command names it.
+type Type string
+
+// The types that are read.
+const (
+	String    Type = "string"
+	Hash      Type = "hash"
+	SortedSet Type = "zset"
+	List      Type = "list"
+)
+
+// Content is what stands in one key. The zero value is a key that does not exist.
+type Content struct {
+	Type    Type
+	Text    []byte // of a string: its first bytes
+	Size    int    // of the whole string, or how many fields or members there are
+	Leased  bool   // the key ends by itself
+	Fields  map[string]string
+	Members []Member // of a sorted set by score, of a list from its head
+}
+
+// Member is one of a sorted set or of a list.
+type Member struct {
+	Text  string
+	Score float64
+}
+
+// Format is one way to keep a lock.
+type Format struct {
+	Program string       // the library: "Redisson"
+	Kind    sources.Kind // KindUnknown: the word in the name decides, and without one it is a mutex
+	Certain bool         // name or value prove that it is this library's
+	Weak    bool         // without a word in its name not even a lock is proved
+
+	typ     Type
+	name    name
+	fixed   bool // the name proves it
+	named   bool // a word for a lock is needed in the name
+	counts  bool // the word has to be that of a semaphore
+	values  form // of a string; 0: any
+	members form // of each field of a hash, or member of a sorted set; 0: any
+	mark    string
+	beside  []companion
+	read    func(l *Lock, c *Content, beside []Content, o Options) // nil: one owner, whose value it is
+	Release Release
+}
+
+// name is what a key's name must have. The zero value is any name.
+type name struct {
+	begins string // at the very start
+	part   string // at the start, or behind a separator
+	ends   string
+
+	pattern *regexp.Regexp // nil: any
+}
+
+func (n name) match(s string) bool {
+	return (n.pattern == nil || n.pattern.MatchString(s)) && strings.HasPrefix(s, n.begins) && strings.HasSuffix(s, n.ends) && partAt(s, n.part) >= 0
+}
+
+// partAt is where part begins in s: at the start or behind a separator; -1: nowhere.
+func partAt(s, part string) int {
+	for from := 0; ; {
+		at := strings.Index(s[from:], part)
+		if at < 0 {
+			return -1
+		}
+		if at += from; at == 0 || strings.IndexByte(Separators, s[at-1]) >= 0 {
+			return at
+		}
+		from = at + 1
+	}
+}
+
+// Separators end a part of a key's name.
+const Separators = ":/.|-_#@{}"
+
+// Find returns the format of a key with that content; nil: none is known. kind is what a person
+// or the word in the name says; unknown where there is no such word.
+func Find(key string, c *Content, kind sources.Kind) *Format {
+	value := formOf(c)
+	for i := range table {
+		f := &table[i]
+		if f.match(key, c, value) && (!f.named || kind != sources.KindUnknown) && (!f.counts || kind == sources.KindSemaphore) {
+			return f
+		}
+	}
+	return nil
+}
+
+func (f *Format) match(key string, c *Content, value form) bool {
+	if f.typ != c.Type || f.values != 0 && f.values&value == 0 || !f.name.match(key) {
+		return false
+	}
+	if f.mark != "" && !c.has(f.mark) {
+		return false
+	}
+	return f.members == 0 || c.consistsOf(f.members)
+}
+
+// has reports whether a hash has the field, or a sorted set the member.
+func (c *Content) has(mark string) bool {
+	if _, ok := c.Fields[mark]; ok {
+		return true
+	}
+	for _, m := range c.Members {
+		if m.Text == mark {
+			return true
+		}
+	}
+	return false
+}
+
+// marks are fields and members beside the owners.
+var marks = map[string]bool{"mode": true, "__write__": true}
+
+// consistsOf reports whether there are owners, and each has one of those forms.
+func (c *Content) consistsOf(forms form) bool {
+	owners := 0
+	one := func(text string) bool {
+		if marks[text] {
+			return true
+		}
+		owners++
+		return formOfText([]byte(text))&forms != 0
+	}
+	for field := range c.Fields {
+		if !one(field) {
+			return false
+		}
+	}
+	for _, m := range c.Members {
+		if !one(m.Text) {
+			return false
+		}
+	}
+	return owners > 0
+}

@@ -1,0 +1,137 @@
+package lockformat
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"coordtop/sources"
+)
+
+// Word finds the last part of a key's name that has a word for a lock: locks, myLock, lease.
+// end is where that part ends, its separator included; 0: there is none.
+func Word(key string) (end int, kind sources.Kind) {
+	start := 0
+	for i := 0; i <= len(key); i++ {
+		if i < len(key) && strings.IndexByte(Separators, key[i]) < 0 {
+			continue
+		}
+		if k := wordIn(key[start:i]); k != sources.KindUnknown {
+			end, kind = min(i+1, len(key)), k
+		}
+		start = i + 1
+	}
+	return end, kind
+}
+
+// wordIn is what the last word for a lock in a part says. A part is one word, or several that
+// begin with capitals.
+func wordIn(part string) (kind sources.Kind) {
+	if part == "" || len(part) > longestPart {
+		return sources.KindUnknown
+	}
+	start := 0
+	for i := 1; i <= len(part); i++ {
+		if i < len(part) && !(unicode.IsUpper(rune(part[i])) && !unicode.IsUpper(rune(part[i-1]))) {
+			continue
+		}
+		if k := words[strings.ToLower(part[start:i])]; k != sources.KindUnknown {
+			kind = k
+		}
+		start = i
+	}
+	return kind
+}
+
+// longestPart is the length in bytes of the longest part that is searched for words.
+const longestPart = 64
+
+var words = map[string]sources.Kind{
+	"leader": sources.KindElection, "leaders": sources.KindElection, "master": sources.KindElection, "elected": sources.KindElection,
+	"election": sources.KindElection, "elections": sources.KindElection, "leadership": sources.KindElection,
+	"lock": sources.KindMutex, "locks": sources.KindMutex, "mutex": sources.KindMutex, "mutexes": sources.KindMutex,
+	"lease": sources.KindMutex, "leases": sources.KindMutex,
+	"semaphore": sources.KindSemaphore, "semaphores": sources.KindSemaphore,
+}
+
+// ByName says which lock a key belongs to, as far as its name alone proves it. lock is the key
+// that stands for the lock, key itself or another; "": the key belongs to a library, but to no
+// lock. ok is false where the name proves nothing.
+func ByName(key string) (lock string, ok bool) {
+	for _, prefix := range []string{redissonQueue, redissonDeadlines, redissonFence} {
+		if rest, ok := strings.CutPrefix(key, prefix+":"); ok {
+			return untagged(rest), true
+		}
+	}
+	if strings.HasPrefix(key, "redisson_unlock_latch:") {
+		return "", true
+	}
+	if m := readerTTL.FindStringSubmatch(key); m != nil {
+		return untagged(m[1]), true
+	}
+	if rest, ok := strings.CutSuffix(key, redissonPermits); ok && strings.HasPrefix(rest, "{") && strings.HasSuffix(rest, "}") {
+		return untagged(rest), true
+	}
+	if at := partAt(key, "uniquejobs:"); at >= 0 {
+		if m := uniqueJob.FindStringSubmatch(key[at:]); m != nil {
+			return key[:at] + m[1] + uniqueLocked, true
+		}
+		return "", true
+	}
+	if at := partAt(key, "SEMAPHORE:"); at >= 0 {
+		for _, end := range []string{":EXISTS", ":VERSION", rubyFree} {
+			if rest, ok := strings.CutSuffix(key, end); ok {
+				return rest + rubyTaken, true
+			}
+		}
+	}
+	for i := range table {
+		if f := &table[i]; f.fixed && f.name.match(key) {
+			return key, true
+		}
+	}
+	return "", false
+}
+
+// NamesOwner reports whether a name itself proves who owns another key: those beside
+// Redisson's read-write lock end with the field of the lock's hash, which whoever knows it can
+// release the lock with.
+func NamesOwner(key string) bool {
+	const mark = ":rwlock_timeout:"
+	at := strings.LastIndex(key, mark)
+	return at >= 0 && isCount(key[at+len(mark):])
+}
+
+// Keys of Redisson (redisson/redisson, RedissonFairLock, RedissonFencedLock, RedissonReadLock,
+// RedissonPermitExpirableSemaphore: prefixName and suffixName), of sidekiq-unique-jobs
+// (mhenrixon/sidekiq-unique-jobs, lib/sidekiq_unique_jobs/key.rb) and of redis-semaphore for
+// Ruby (dv/redis-semaphore, lib/redis/semaphore.rb).
+const (
+	redissonQueue     = "redisson_lock_queue"
+	redissonDeadlines = "redisson_lock_timeout"
+	redissonFence     = "redisson_lock_token"
+	redissonPermits   = ":timeout"
+	uniqueLocked      = ":LOCKED"
+	rubyFree          = ":AVAILABLE"
+	rubyTaken         = ":GRABBED"
+)
+
+var (
+	readerTTL = regexp.MustCompile(`^(.*):[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:\d+:rwlock_timeout:\d+$`)
+	uniqueJob = regexp.MustCompile(`^(uniquejobs:[0-9a-f]{16,64}(?::RUN)?)(?::LOCKED|:QUEUED|:PRIMED|:INFO)?$`)
+)
+
+// tagged is how Redisson writes a lock's name into that of a companion.
+func tagged(key string) string {
+	if strings.Contains(key, "{") {
+		return key
+	}
+	return "{" + key + "}"
+}
+
+func untagged(s string) string {
+	if strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}") && strings.Count(s, "{") == 1 {
+		return s[1 : len(s)-1]
+	}
+	return s
+}

@@ -1,0 +1,335 @@
+package lockformat
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"coordtop/coord/rediscoord"
+	"coordtop/internal/legible"
+	"coordtop/sources"
+)
+
+// Options are what a person said of a key.
+type Options struct {
+	Kind    sources.Kind // KindUnknown: nothing
+	Guessed bool         // nobody named the key
+	Legible []*regexp.Regexp
+}
+
+// Lock is what a key and its companions tell.
+type Lock struct {
+	Format  *Format // nil: of no known format
+	Program string  // "": none is known
+	Kind    sources.Kind
+	Mode    sources.Mode
+	Owners  []sources.Owner
+	Limit   uint64 // 0: not known, or what the kind and the mode say
+	Queue   sources.Queue
+	Note    string // why the owners cannot be told; "" where they are
+	OwnEnds bool   // the key does not end when its owners do
+	Guess   bool   // only the name, or the value alone, suggests that it is a lock
+}
+
+// Read reads a key that exists. beside has the contents of the format's Companions in their
+// order; nil: they were not read.
+func Read(key string, c *Content, beside []Content, o Options) Lock {
+	_, word := Word(key)
+	kind := o.Kind
+	if kind == sources.KindUnknown {
+		kind = word
+	}
+	f := Find(key, c, kind)
+	l := Lock{Format: f, Kind: kind}
+	if f == nil {
+		l.Guess = true
+		l.readUnknown(c, o)
+		return l
+	}
+	l.Program, l.Guess = f.Program, f.Weak && word == sources.KindUnknown
+	if o.Kind == sources.KindUnknown && f.Kind != sources.KindUnknown {
+		l.Kind = f.Kind
+	}
+	if l.Kind == sources.KindUnknown {
+		l.Kind = sources.KindMutex
+	}
+	if f.read == nil {
+		l.readText(c, o)
+		return l
+	}
+	f.read(&l, c, beside, o)
+	return l
+}
+
+// readUnknown reads what no library that is known has written.
+func (l *Lock) readUnknown(c *Content, o Options) {
+	switch {
+	case c.Type == String:
+		l.readText(c, o)
+	case c.Type == Hash:
+		l.Note = "a hash, not a string: its owner is unknown"
+	case c.Type == SortedSet && l.Kind == sources.KindSemaphore && c.Size == len(c.Members):
+		l.readMembers(c, nil, o)
+	default:
+		l.Note = article(string(c.Type)) + ", not a string"
+	}
+}
+
+// readText reads a value that names its owner, or proves who it is.
+func (l *Lock) readText(c *Content, o Options) {
+	switch {
+	case l.Kind == sources.KindSemaphore && isCount(string(c.Text)):
+		l.Note = "a count of free permits: it does not tell who owns the others"
+	case o.Guessed && IsNumberOrTime(c.Text):
+		l.Note = "a number or a time: it does not tell who owns it"
+	default:
+		l.Owners = []sources.Owner{textOwner(c, o.Legible)}
+	}
+}
+
+// textOwner hands on only what in a value is positively a name, or is legible by a pattern.
+func textOwner(c *Content, patterns []*regexp.Regexp) sources.Owner {
+	v := rediscoord.ParseValue(c.Text, patterns...)
+	o := sources.Owner{ID: v.ID, Label: v.Label, Permits: 1}
+	if c.Size == len(c.Text) {
+		o.Guard = rediscoord.Guard(c.Text)
+	}
+	switch {
+	case len(v.Data) > 0:
+		o.Data = sources.NewBlob(v.Data, c.Size-(len(c.Text)-len(v.Data)))
+	case v.Opaque: // it may prove ownership: only its length is told
+		o.Data = sources.Blob{Len: c.Size}
+	}
+	return o
+}
+
+// readMetadata reads a value of redislock: what a program says of itself stands behind the nonce
+// without a separator. Of it only what would be shown beside a nonce is.
+func (l *Lock) readMetadata(c *Content, _ []Content, o Options) {
+	l.readText(c, o)
+	if len(c.Text) <= nonceLen || len(l.Owners) == 0 || !strings.HasPrefix(l.Owners[0].Label, "#") {
+		return
+	}
+	if name := legible.Part(string(c.Text[:nonceLen]) + "/" + string(c.Text[nonceLen:])); name != "" {
+		l.Owners[0].Label = name
+	}
+}
+
+// readJob adds the name of the worker that works on a job of BullMQ.
+func (l *Lock) readJob(c *Content, beside []Content, o Options) {
+	l.readText(c, o)
+	if len(beside) == 0 || len(l.Owners) == 0 {
+		return
+	}
+	if worker := string(beside[0].Text); legible.Name(worker) {
+		l.Owners[0].Label = worker
+	}
+}
+
+// redissonField is how Redisson names an owner in a lock's hash: its client's UUID, the
+// thread, and :write in a read-write lock for the writer. Whoever sends it counts as the
+// owner, so the UUID is treated as a nonce.
+var redissonField = regexp.MustCompile(`^([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}):(\d+)(:write)?$`)
+
+// longestThread is how many digits of a thread's number are shown; a longer one could be drawn
+// by lot.
+const longestThread = 7
+
+// redissonOwner names the owner of a field; id is "" for what is none.
+func redissonOwner(field string, patterns []*regexp.Regexp) (id, session, label string) {
+	match := redissonField.FindStringSubmatch(field)
+	if match == nil {
+		return "", "", ""
+	}
+	session = rediscoord.ShortID([]byte(match[1]))
+	thread := session + "/" + match[2]
+	if len(match[2]) > longestThread {
+		thread = rediscoord.ShortID([]byte(field))
+	}
+	if label = rediscoord.Matched(field, patterns); label == "" {
+		label = thread
+	}
+	return thread + match[3], session, label
+}
+
+// readRedisson reads a hash of owners with how often each took it, the field mode in a
+// read-write lock, and what a fair or a fenced lock has beside it.
+func (l *Lock) readRedisson(c *Content, beside []Content, o Options) {
+	if c.Fields["mode"] == "read" {
+		l.Mode = sources.Shared
+	}
+	for field, count := range c.Fields {
+		if field == "mode" {
+			continue
+		}
+		id, session, label := redissonOwner(field, o.Legible)
+		if id == "" || !isCount(count) {
+			l.Owners, l.Mode, l.Format, l.Program, l.Guess = nil, sources.Exclusive, nil, "", true
+			l.readUnknown(c, o)
+			return
+		}
+		l.Owners = append(l.Owners, sources.Owner{
+			ID: id, Session: session, Label: label, Permits: 1, Mode: l.Mode,
+			Attrs: []sources.Attr{{Key: "taken", Value: count}},
+		})
+	}
+	sortOwners(l.Owners)
+	if len(beside) == 0 {
+		return
+	}
+	if waiting := beside[0]; waiting.Type != "" {
+		l.Queue = sources.Queue{How: sources.Inferred, Len: waiting.Size}
+	}
+	if len(beside) == 1 {
+		return
+	}
+	if fence, err := strconv.ParseUint(string(beside[3].Text), 10, 64); err == nil && len(l.Owners) == 1 {
+		l.Owners[0].Fence, l.Program = fence, "Redisson fenced lock"
+	}
+	if queue := beside[1]; queue.Size > 0 {
+		l.Program, l.Queue = "Redisson fair lock", fairQueue(&queue, &beside[2], o.Legible)
+	}
+}
+
+// fairQueue is who waits for a fair lock, and until when the queue keeps its place, by the
+// waiter's clock.
+func fairQueue(queue, deadlines *Content, patterns []*regexp.Regexp) sources.Queue {
+	q := sources.Queue{How: sources.Told, Len: queue.Size}
+	until := make(map[string]float64, len(deadlines.Members))
+	for _, m := range deadlines.Members {
+		until[m.Text] = m.Score
+	}
+	for i, m := range queue.Members {
+		id, session, label := redissonOwner(m.Text, patterns)
+		if id == "" {
+			id = rediscoord.ShortID([]byte(m.Text))
+			label = id
+		}
+		w := sources.Waiter{ID: id, Session: session, Label: label, Permits: 1, Turn: i + 1}
+		if score := until[m.Text]; score > 0 {
+			w.Attrs = []sources.Attr{{Key: "keeps its place until", Value: clock(score)}}
+		}
+		q.Waiters = append(q.Waiters, w)
+	}
+	return q
+}
+
+// readPermits reads a count of free permits and, where each permit ends by itself, who has the
+// others.
+func (l *Lock) readPermits(c *Content, beside []Content, o Options) {
+	l.Program = "Redisson semaphore"
+	if len(beside) > 1 && beside[1].Type != "" {
+		l.Queue = sources.Queue{How: sources.Inferred, Len: beside[1].Size}
+	}
+	if len(beside) == 0 || beside[0].Size == 0 || beside[0].Size > len(beside[0].Members) {
+		l.readText(c, o)
+		return
+	}
+	l.OwnEnds = true
+	for _, m := range beside[0].Members {
+		id := rediscoord.ShortID([]byte(m.Text))
+		owner := sources.Owner{ID: id, Label: id, Permits: 1, Guard: rediscoord.Guard([]byte(m.Text))}
+		if m.Score < endless {
+			owner.Attrs = []sources.Attr{{Key: "ends", Value: clock(m.Score)}}
+		}
+		l.Owners = append(l.Owners, owner)
+	}
+	sortOwners(l.Owners)
+	if free, err := strconv.Atoi(string(c.Text)); err == nil && free >= 0 {
+		l.Limit = uint64(free + len(l.Owners))
+	}
+}
+
+// endless is the end of a permit that has none (redisson/redisson,
+// RedissonPermitExpirableSemaphore: nonExpirableTimeout).
+const endless = 922337203685477
+
+// readUniqueJobs reads the jobs that have the lock, and those that wait for it.
+func (l *Lock) readUniqueJobs(c *Content, beside []Content, _ Options) {
+	for job := range c.Fields {
+		id := rediscoord.ShortID([]byte(job))
+		l.Owners = append(l.Owners, sources.Owner{ID: id, Label: "job " + id, Permits: 1, Guard: rediscoord.Guard([]byte(job))})
+	}
+	sortOwners(l.Owners)
+	l.Limit = 1
+	if len(l.Owners) > 1 {
+		l.Kind, l.Limit = sources.KindSemaphore, 0
+	}
+	if len(beside) == 0 {
+		return
+	}
+	l.Queue = sources.Queue{How: sources.Told}
+	for _, list := range []Content{beside[1], beside[0]} { // what is primed is served first
+		l.Queue.Len += list.Size
+		for _, m := range list.Members {
+			id := rediscoord.ShortID([]byte(m.Text))
+			l.Queue.Waiters = append(l.Queue.Waiters, sources.Waiter{ID: id, Label: "job " + id, Permits: 1})
+		}
+	}
+}
+
+// readRuby reads the permits that are taken, which are numbers from 0 on, and those that are free.
+func (l *Lock) readRuby(c *Content, beside []Content, _ Options) {
+	for permit, since := range c.Fields {
+		id := rediscoord.ShortID([]byte(permit))
+		if len(permit) <= longestThread && isCount(permit) {
+			id = "permit " + permit
+		}
+		owner := sources.Owner{ID: id, Label: id, Permits: 1, Guard: rediscoord.Guard([]byte(permit))}
+		if at, err := strconv.ParseFloat(since, 64); err == nil {
+			owner.Attrs = []sources.Attr{{Key: "taken at", Value: clock(at * 1000)}}
+		}
+		l.Owners = append(l.Owners, owner)
+	}
+	sortOwners(l.Owners)
+	if len(beside) > 0 {
+		l.Limit = uint64(len(l.Owners) + beside[0].Size)
+	}
+}
+
+// readMembers reads a sorted set whose members are owners.
+func (l *Lock) readMembers(c *Content, _ []Content, _ Options) {
+	permits := map[string]uint64{}
+	for _, m := range c.Members {
+		if marks[m.Text] {
+			continue
+		}
+		owner := m.Text
+		if uuids.MatchString(owner) {
+			owner = owner[:uuidLen]
+		}
+		permits[owner]++
+	}
+	if l.Kind == sources.KindMutex && !c.has("__write__") {
+		l.Mode = sources.Shared
+	}
+	for nonce, n := range permits {
+		v := rediscoord.ParseValue([]byte(nonce))
+		l.Owners = append(l.Owners, sources.Owner{ID: v.ID, Label: v.Label, Permits: n, Mode: l.Mode, Guard: rediscoord.Guard([]byte(nonce))})
+	}
+	sortOwners(l.Owners)
+}
+
+func sortOwners(list []sources.Owner) {
+	slices.SortFunc(list, func(a, b sources.Owner) int { return strings.Compare(a.ID, b.ID) })
+}
+
+func isCount(s string) bool {
+	_, err := strconv.Atoi(s)
+	return err == nil
+}
+
+// article names a type as Redis calls it.
+func article(typ string) string {
+	switch typ {
+	case string(SortedSet):
+		return "a sorted set"
+	case "":
+		return "something"
+	}
+	if strings.ContainsRune("aeiou", rune(typ[0])) {
+		return "an " + typ
+	}
+	return "a " + typ
+}

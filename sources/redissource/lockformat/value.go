@@ -1,0 +1,138 @@
+package lockformat
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"coordtop/internal/legible"
+)
+
+// form is what a value looks like, a bit each.
+type form uint
+
+const (
+	isUUID         form = 1 << iota // alone
+	isUUIDData                      // with a blank and data
+	isUUIDNumber                    // with a colon and a number
+	isUUIDWrite                     // Redisson's writer
+	isUUIDPermit                    // redis-semaphore's, with _ and the permit's number
+	isHex                           // 16 bytes
+	isHexTime                       // a UUID of version 1 without dashes
+	isBase64                        // 16 bytes, padded
+	isBase64Long                    // 32 bytes, padded
+	isBase64URL                     // 16 bytes, not padded, and what is behind them
+	isRandom16                      // letters and digits
+	isSerialized16                  // the same as PHP writes it
+	isShedLock
+	isJobID  // 12 bytes in hex
+	isNumber // or a time
+	isOther
+)
+
+var (
+	uuids = regexp.MustCompile(`^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?s:(:\d+)?(:write)?|(_\d+)| .*)$`)
+	texts = []struct {
+		size    int // in bytes; 0: any
+		pattern *regexp.Regexp
+		form    form
+	}{
+		{32, regexp.MustCompile(`^[0-9a-f]{32}$`), isHex},
+		{24, regexp.MustCompile(`^[0-9A-Za-z+/]{21}[AQgw]==$`), isBase64},
+		{44, regexp.MustCompile(`^[0-9A-Za-z+/]{42}[AEIMQUYcgkosw048]=$`), isBase64Long},
+		{24, regexp.MustCompile(`^[0-9a-f]{24}$`), isJobID},
+		{16, regexp.MustCompile(`^[0-9A-Za-z]{16}$`), isRandom16},
+		{24, regexp.MustCompile(`^s:16:"[0-9A-Za-z]{16}";$`), isSerialized16},
+		{0, regexp.MustCompile(`^ADDED:[^@]+@.+$`), isShedLock},
+		{0, regexp.MustCompile(`^[0-9A-Za-z_-]{21}[AQgw]`), isBase64URL},
+	}
+)
+
+// formOf is the form of a string's value; 0 for any other type.
+func formOf(c *Content) form {
+	if c.Type != String {
+		return 0
+	}
+	if c.Size > len(c.Text) {
+		return isOther
+	}
+	return formOfText(c.Text)
+}
+
+func formOfText(text []byte) form {
+	if m := uuids.FindSubmatch(text); m != nil {
+		switch {
+		case len(m[3]) > 0:
+			return isUUIDPermit
+		case len(m[2]) > 0:
+			return isUUIDWrite
+		case len(m[1]) > 0:
+			return isUUIDNumber
+		case len(text) > uuidLen:
+			return isUUIDData
+		}
+		return isUUID
+	}
+	if IsNumberOrTime(text) {
+		return isNumber
+	}
+	for _, t := range texts {
+		if t.size != 0 && t.size != len(text) || !t.pattern.Match(text) {
+			continue
+		}
+		switch {
+		case t.form == isHex && isTimeUUID(text):
+			return isHexTime
+		case t.form == isBase64URL && !mixed(text[:nonceLen]):
+			return isOther
+		}
+		return t.form
+	}
+	return isOther
+}
+
+// isTimeUUID reports whether 32 digits of hex are a UUID of version 1 from a time since
+// computers write them: of random digits one in 2,000 is.
+func isTimeUUID(text []byte) bool {
+	id, err := uuid.ParseBytes(text)
+	if err != nil || id.Version() != 1 || id.Variant() != uuid.RFC4122 {
+		return false
+	}
+	year := time.Unix(id.Time().UnixTime()).Year()
+	return year >= 2000 && year < 2100
+}
+
+// mixed reports whether text has capitals and small letters and is no name.
+func mixed(text []byte) bool {
+	return bytes.ContainsAny(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && bytes.ContainsAny(text, "abcdefghijklmnopqrstuvwxyz") &&
+		!legible.Name(string(text))
+}
+
+const (
+	uuidLen  = 36
+	nonceLen = 22 // 16 bytes in base64, not padded
+)
+
+// IsNumberOrTime reports whether a value names nobody: a number, which counts something or
+// says when, or a time.
+func IsNumberOrTime(value []byte) bool {
+	text := strings.TrimSpace(string(value))
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return true
+	}
+	for _, layout := range []string{time.RFC3339Nano, time.DateTime, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05 -0700", time.DateOnly} {
+		if _, err := time.Parse(layout, text); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// clock is a time in milliseconds since 1970 as it is shown. It is of another machine's clock.
+func clock(millis float64) string {
+	return time.UnixMilli(int64(millis)).UTC().Format(time.RFC3339)
+}
