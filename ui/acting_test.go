@@ -26,6 +26,13 @@ func armed(prims ...*sources.Primitive) (*driver, *uitest.Operator) {
 	return drive(uitest.NewFeed(uitest.State(noon(), prims...)), Options{Width: 80, Height: 24, Operator: op}), op
 }
 
+// armedOne drives the board of one election, that of host-1.
+func armedOne() (*driver, *uitest.Operator, *sources.Primitive) {
+	a, _, _ := three()
+	d, op := armed(a)
+	return d, op, a
+}
+
 // act presses keys and lets what they asked for be answered.
 func (d *driver) act(keys ...string) {
 	for _, k := range keys {
@@ -98,8 +105,7 @@ func TestABoardWithoutAnOperatorIsReadOnlyAndSaysSo(t *testing.T) {
 
 func TestWritingIsArmedByAQuestionAndEndsByTheSameKey(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, _ := armedOne()
 	d.disarm(op)
 	d.shows(t, " READ-ONLY ")
 	for _, no := range []string{"n", "enter", "esc"} {
@@ -126,8 +132,7 @@ func TestWritingIsArmedByAQuestionAndEndsByTheSameKey(t *testing.T) {
 
 func TestWritingThatWasArmedEndsByTheClockOnScreen(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, _ := armedOne()
 	op.Change(func(s *action.Status) { s.Always, s.Armed = false, noon().Add(2*time.Second) })
 	d.pass(1)
 	d.shows(t, " WRITE 1s ")
@@ -141,8 +146,7 @@ func TestWritingThatWasArmedEndsByTheClockOnScreen(t *testing.T) {
 
 func TestAProtectedSourceIsArmedByItsName(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, _ := armedOne()
 	d.disarm(op)
 	op.Protected, op.ArmErr = "leases", errors.New("leases is protected: type its name")
 	d.press("W", "y")
@@ -159,8 +163,7 @@ func TestAProtectedSourceIsArmedByItsName(t *testing.T) {
 
 func TestTheMenuShowsWhatIsPossibleFirstAndWhyTheRestIsNot(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, _ := armedOne()
 	op.Offer = []action.Choice{{Verb: action.Resign, Not: "not ours"}, {Verb: action.Campaign}, {Verb: action.Acquire, Not: "an election is led"}}
 	d.press("a")
 	text := d.text()
@@ -179,8 +182,7 @@ func TestTheMenuShowsWhatIsPossibleFirstAndWhyTheRestIsNot(t *testing.T) {
 
 func TestTheMenuSaysThatWritingIsOffAndArmsIt(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, _ := armedOne()
 	d.disarm(op)
 	d.act("a", "a")
 	d.shows(t, "campaign: writing is off")
@@ -267,8 +269,7 @@ func TestARowThatWeActOnIsPending(t *testing.T) {
 
 func TestAQueueIsLeftFromTheMenu(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, a := armedOne()
 	op.Offer = []action.Choice{{Verb: action.Resign}}
 	op.Change(func(s *action.Status) {
 		s.Runs = []action.Run{{ID: 4, Phase: action.Waiting, Place: 3, Request: action.Request{Verb: action.Campaign, Target: action.Target{Ref: a.Ref}}}}
@@ -285,8 +286,7 @@ func TestAQueueIsLeftFromTheMenu(t *testing.T) {
 
 func TestTheDemoKeyEndsTheProcessOfTheOwner(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, _ := armedOne()
 	d.press("X")
 	d.shows(t, "processes are crashed in coordtop demo only")
 	op.Offer = append(op.Offer, action.Choice{Verb: action.Crash, Not: "nobody owns it"})
@@ -309,8 +309,7 @@ func TestTheDemoKeyEndsTheProcessOfTheOwner(t *testing.T) {
 
 func TestADialogThatNoKeyOpenedIgnoresKeysForAMoment(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, a := armedOne()
 	holding(op, d, a, true)
 	d.acting.Quit()
 	if d.quits("r") {
@@ -328,8 +327,7 @@ func TestADialogThatNoKeyOpenedIgnoresKeysForAMoment(t *testing.T) {
 
 func TestABoxThatNoKeyOpenedIgnoresKeysForAMoment(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, a := armedOne()
 	op.Offer = []action.Choice{{Verb: action.Resign}}
 	holding(op, d, a, true)
 	open := func() {

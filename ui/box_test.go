@@ -140,8 +140,7 @@ func TestARefusalIsShownAndNothingTypedIsLost(t *testing.T) {
 
 func TestABoxWaitsForItsDescriptionAndSaysSo(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, _ := armedOne()
 	op.Hold = make(chan struct{})
 	d.press("a")
 	cmd := d.send(key("a"))
@@ -167,8 +166,7 @@ func TestABoxWaitsForItsDescriptionAndSaysSo(t *testing.T) {
 
 func TestADescriptionThatComesTooLateIsForNobody(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, _ := armed(a)
+	d, _, _ := armedOne()
 	d.press("a")
 	cmd := d.send(key("a"))
 	d.press("esc")
@@ -180,8 +178,7 @@ func TestADescriptionThatComesTooLateIsForNobody(t *testing.T) {
 
 func TestProclaimEditsTheDataThatIsThere(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, a := armedOne()
 	op.Offer = []action.Choice{{Verb: action.Proclaim}}
 	op.Effect = action.Effect{Lines: []string{"Replaces the data."}, TakesData: true, DataMax: 12}
 	holding(op, d, a, true)
@@ -206,8 +203,7 @@ func TestProclaimEditsTheDataThatIsThere(t *testing.T) {
 
 func TestResigningWhatIsOursIsAYesOrNo(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, a := armedOne()
 	op.Offer = []action.Choice{{Verb: action.Resign}}
 	holding(op, d, a, true)
 	for _, no := range []string{"n", "enter", "esc"} {
@@ -227,8 +223,7 @@ func TestResigningWhatIsOursIsAYesOrNo(t *testing.T) {
 
 func TestResigningNeedsSomethingOfOurs(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, a := armedOne()
 	op.Offer = []action.Choice{{Verb: action.Resign}}
 	holding(op, d, a, true)
 	d.act("a", "r")

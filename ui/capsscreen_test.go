@@ -24,8 +24,7 @@ func able() []action.Ability {
 
 func TestCapsListsWhatIsAWriteAndWhatEachSourceCan(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, a := armedOne()
 	op.Able = able()
 	for _, keys := range [][]string{{":", "c", "a", "p", "s", "enter"}, {"o", "c"}} {
 		d.send(key("2"))

@@ -208,7 +208,7 @@ func TestQueueSaysHowItsOrderIsKnownAndWhoGoesTogether(t *testing.T) {
 	}
 }
 
-// What has no room in the pane is counted in its title, and a semaphore says how many of its
+// Lines without room in the pane are counted in its title, and a semaphore says how many of its
 // permits are taken and free.
 func TestThePaneSaysHowMuchItLeavesOut(t *testing.T) {
 	t.Parallel()
@@ -230,8 +230,7 @@ func TestThePaneSaysHowMuchItLeavesOut(t *testing.T) {
 // The result of an action is shown whole, over as many lines as it needs.
 func TestTheResultOfAnActionIsNotCut(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, _ := armedOne()
 	text := "its process crashed: " + strings.Repeat("a-long-name-of-a-host:4412 ", 4) + "leads now, after 5.2 ms without"
 	op.Change(func(s *action.Status) {
 		s.Runs = []action.Run{{ID: 1, Request: action.Request{Verb: action.Crash, Target: action.TargetOf(d.State.Rows[0], nil)}, Phase: action.Seen, Changed: noon(), Text: text}}

@@ -81,8 +81,7 @@ func TestTheQuestionAboutClaimsThatWaitIsAnsweredByWhatHappens(t *testing.T) {
 
 func TestEndingWritingWhileNothingWaitsAsksNothing(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, a := armedOne()
 	holding(op, d, a, true)
 	d.press("W")
 	if d.acting.Open() || !calledOff(op) {
@@ -140,8 +139,7 @@ func TestTheBadgeNeverSaysReadOnlyWhileSomethingOfOursGoesOn(t *testing.T) {
 
 func TestWhatIsOursIsGivenUpFromTheMenuWhileWritingIsOff(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, a := armedOne()
 	op.Offer = []action.Choice{{Verb: action.Resign}, {Verb: action.Proclaim}}
 	holding(op, d, a, true)
 	d.disarm(op)

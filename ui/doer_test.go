@@ -16,8 +16,7 @@ func (d *driver) slowly() (answer func(error)) {
 
 func TestTheBoardGoesOnWhileTheAuditIsWritten(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, _ := armedOne()
 	d.act("a", "a")
 	d.shows(t, "Campaign for a")
 	answer := d.slowly()
@@ -44,8 +43,7 @@ func TestTheBoardGoesOnWhileTheAuditIsWritten(t *testing.T) {
 
 func TestArmingSaysThatItWaitsForTheAudit(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, _ := armedOne()
 	d.disarm(op)
 	answer := d.slowly()
 	d.press("W")
@@ -62,8 +60,7 @@ func TestArmingSaysThatItWaitsForTheAudit(t *testing.T) {
 
 func TestAQuestionSaysThatItWaitsForTheAudit(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, a := armedOne()
 	op.Offer = []action.Choice{{Verb: action.Resign}}
 	holding(op, d, a, true)
 	d.act("a", "r")

@@ -176,8 +176,8 @@ func TestOnlyTheLossOfWhatShouldBeOwnedIsRed(t *testing.T) {
 	}
 }
 
-// What is cut is never who owned it before, nor the stretch in which it happened: names give
-// their last words, then what is said aside goes.
+// The owner before and the stretch in which it happened are never cut: names give their last
+// words, then asides go.
 func TestALineOfAnEventKeepsTheOwnerBeforeAndTheStretch(t *testing.T) {
 	t.Parallel()
 	a, _, _ := three()

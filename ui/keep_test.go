@@ -28,8 +28,7 @@ func TestQuittingCanLeaveTheScreenAsText(t *testing.T) {
 
 func TestWhoStaysLeavesNoTextBehindLater(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, a := armedOne()
 	holding(op, d, a, true)
 	d.press("Q", "y")
 	d.shows(t, "resign and quit")

@@ -47,8 +47,7 @@ func TestQuittingAsksWhatIsToBecomeOfWhatWeHold(t *testing.T) {
 
 func TestNothingIsLeftToRunOutThatCannot(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, a := armedOne()
 	holding(op, d, a, false)
 	d.press("q")
 	d.showsNot(t, "run out")
@@ -59,8 +58,7 @@ func TestNothingIsLeftToRunOutThatCannot(t *testing.T) {
 
 func TestASecondInterruptWithinASecondQuits(t *testing.T) {
 	t.Parallel()
-	a, _, _ := three()
-	d, op := armed(a)
+	d, op, a := armedOne()
 	holding(op, d, a, true)
 	d.press("ctrl+c")
 	d.feed.Pass(1100 * time.Millisecond)

@@ -65,8 +65,8 @@ func (d *driver) send(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// press presses keys by name; one that is no name is typed letter by letter. What the
-// operator does at once has come back then.
+// press presses keys by name; one that is no name is typed letter by letter. It waits for the
+// answer to what the operator does at once.
 func (d *driver) press(keys ...string) {
 	for _, k := range keys {
 		d.waits = false
