@@ -45,8 +45,8 @@ type Options struct {
 	// Abort does what ctrl-\ does where a terminal makes a signal of it. nil: nothing.
 	Abort func()
 
-	// Demo says that the servers are the demo's: the board says at its start what there is to try,
-	// begins on a leader, and names the key that ends an owner's process.
+	// Demo is set for the demo's servers: the board then begins on a leader, with a text about what
+	// there is to try, and names the key that crashes an owner's process.
 	Demo bool
 
 	// Operator carries out what the person decides. nil: the board is read-only.

@@ -8,7 +8,7 @@
 // Below the model stand layers, each a package that imports only what stands below it:
 //
 //   - dialog: the menu, the boxes and the questions in which a person decides what an
-//     Operator does. What it asks in goroutines, Run joins.
+//     Operator does. Run joins the goroutines in which it asks.
 //   - screen: all that draws, from a Scene that it only reads and that the model embeds.
 //   - rows: which rows and events are shown, in which order, and how bad each row is.
 //   - keys: the one table of intents, keys and commands.
@@ -23,7 +23,7 @@
 // in keys and a handler here.
 //
 // Filter and kind hold on all screens, and what they leave out is always said in the header.
-// While the cursor is in use, rows keep their places. What comes from outside passes
+// While the cursor is in use, rows keep their places. Text from outside passes
 // paint.Clean before it is drawn.
 //
 // Nothing that must happen in time may depend on this package: a terminal that

@@ -196,7 +196,7 @@ func (m *model) time() time.Time {
 }
 
 // Init asks the terminal for its background where that is wanted. The answer comes later,
-// or never. What else comes by itself comes from the pump.
+// or never. All other messages that come by themselves come from the pump.
 func (m *model) Init() tea.Cmd {
 	if !m.scheme.Asks() {
 		return nil

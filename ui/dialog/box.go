@@ -17,7 +17,7 @@ import (
 	"coordtop/ui/paint"
 )
 
-// description is what the operator says that a request would do.
+// description is the operator's answer about what a request would do.
 type description struct {
 	effect action.Effect
 	err    error
@@ -57,8 +57,8 @@ func describe(ctx context.Context, op Operator, r action.Request) (d description
 	return d
 }
 
-// box is where a person decides on one action. What it says is about the row as it is now. Of
-// the row it is pinned to what the verb depends on (action.Pin): when that changes, nothing
+// box is where a person decides on one action. It shows the row as it is now. It is pinned to
+// the part of the row that the verb depends on (action.Pin): when that changes, nothing
 // can be sent any more until the person decides anew. A claim that queues follows its row.
 type box struct {
 	request action.Request
@@ -168,7 +168,7 @@ func (a *Acting) present(t action.Target) []byte {
 	return nil
 }
 
-// question says that the action needs no more than a yes: giving up what is ours.
+// question reports whether the action needs no more than a yes: giving up what is ours.
 func (b *box) question() bool {
 	e := &b.effect
 	return b.described && b.err == nil && b.request.Verb == action.Resign && !e.NeedsReason && e.NeedsName == "" && !e.TakesData
@@ -229,7 +229,7 @@ func (b *box) press(a *Acting) tea.Cmd {
 }
 
 // move goes to the next field or button; the button with the verb is passed over as long
-// as it is off. What was typed in the field that is left may be part of what is sent, so
+// as it is off. The text of the field that is left may be part of what is sent, so
 // the operator is asked again.
 func (b *box) move(a *Acting, by int) tea.Cmd {
 	left := b.focus

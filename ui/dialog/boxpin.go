@@ -84,8 +84,8 @@ func (a *Acting) notPossible(v action.Verb, row *sources.Row) string {
 	return ""
 }
 
-// anew opens the box again, about the row as it is now. What the person must type to confirm,
-// and new data of what others have changed, is to be typed again.
+// anew opens the box again, about the row as it is now. The name that confirms, and new data in
+// place of data that others have changed, must be typed again.
 func (b *box) anew(a *Acting) tea.Cmd {
 	row := a.live(b.request.Target.Ref)
 	if row == nil {

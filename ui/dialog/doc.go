@@ -3,8 +3,8 @@
 // (box.go), which is pinned to the row's owner and off for good once that has changed, and
 // questions.
 //
-// What a person decides goes through an Operator. Only its Describe may block: it is asked in
-// goroutines that the caller joins. What waits for the disk of the audit is done beside the
-// board, too (doer.go), but not joined. Dialogs reach the board through a Host, which shows
+// An Operator carries out the decision of a person. Only its Describe may block: it is asked in
+// goroutines that the caller joins. Calls that wait for the disk of the audit run beside the
+// board, too (doer.go), but are not joined. Dialogs reach the board through a Host, which shows
 // messages, the rows as they are now, and the Scene that is drawn.
 package dialog

@@ -69,7 +69,7 @@ func (f *field) value() string {
 	return strings.TrimSpace(f.line.Value())
 }
 
-// fill puts a value in that was not typed. What has no visible form is written out.
+// fill puts in a value that was not typed. Characters without a visible form are written out.
 func (f *field) fill(value string) {
 	if shown := visible(value); shown != value {
 		f.note = "not plain text: what you see is what would be sent"

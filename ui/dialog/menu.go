@@ -184,14 +184,14 @@ func (d *menu) choose(a *Acting, i item) tea.Cmd {
 	return a.OpenBox(action.Request{Verb: i.verb, Target: d.target})
 }
 
-// sayOff says that writing is off, and which key makes it possible.
+// sayOff names the key that makes writing possible.
 func (a *Acting) sayOff() {
 	a.host.Say(writingOff + ": " + a.Keys.KeyOf(keys.Arm) + " makes it possible")
 }
 
 func (d *menu) edit(*Acting, tea.Msg) tea.Cmd { return nil }
 
-// update keeps the row and the reasons up to date: both can change meanwhile. What is ours can
+// update keeps the row and the reasons up to date: both can change meanwhile. Our own can
 // be given up also where nothing is seen of it.
 func (d *menu) update(a *Acting) {
 	row := a.live(d.target.Ref)

@@ -12,7 +12,7 @@
 // Fields of time are compared with lengths (500ms, 30s, 10m, 1h30m, 2d); = means the same in the
 // smallest unit written. Some are also compared with a plain number, as wait: how many wait.
 //
-// What is not known is neither more nor less than anything, equal to nothing and
+// An unknown value is neither more nor less than anything, equal to nothing and
 // different from nothing: no comparison matches it, negated or not, but field=?, and
 // field!=? is all that is known. Of a number only bounds may be known: what is at least five
 // minutes is more than four, and whether it is less than ten is not known.

@@ -56,7 +56,7 @@ type Subject interface {
 // Expr is a filter that was understood. The zero Expr lets everything pass.
 type Expr struct{ root node }
 
-// Empty says that everything passes.
+// Empty reports whether everything passes.
 func (e Expr) Empty() bool { return e.root == nil }
 
 // Match reports whether s passes.

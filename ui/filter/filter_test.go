@@ -189,7 +189,7 @@ func TestFiltersSelectWhatTheySay(t *testing.T) {
 	}
 }
 
-// What is only known to lie between bounds is more or less than something where all that it may
+// A number known by its bounds alone is more or less than something where all that it may
 // be is.
 func TestANumberOfWhichBoundsAreKnownMatchesOnlyWhatIsSure(t *testing.T) {
 	t.Parallel()

@@ -13,8 +13,7 @@ import (
 type Error struct {
 	At   int    // where, in bytes from the beginning
 	Text string // a sentence for the person
-	// Open says that the text is only not finished ("kind=", "a or").
-	Open bool
+	Open bool   // the text is only not finished ("kind=", "a or")
 }
 
 // Error returns the sentence.
@@ -119,7 +118,7 @@ func (p *parser) both(depth int) node {
 	return list
 }
 
-// stopped says that there is an error which more text cannot mend.
+// stopped reports whether there is an error which more text cannot mend.
 func (p *parser) stopped() bool { return p.failed != nil && !p.failed.Open }
 
 func (p *parser) term(depth int) node {

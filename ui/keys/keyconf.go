@@ -79,8 +79,8 @@ func noAction(name string, listed *bool) string {
 	return "no such action; ? on the board lists them: " + strings.Join(actionNames(), ", ")
 }
 
-// shownKey is a key as a problem calls it. What is no key is not repeated: it may be a secret
-// in the wrong place.
+// shownKey is a key as a problem calls it. Text that is no key is not repeated: it may be a
+// secret in the wrong place.
 func shownKey(k string, n int) string {
 	if isKey(k) && len(k) <= len("shift+backspace") {
 		return strconv.Quote(k)

@@ -1,6 +1,6 @@
 package keys
 
-// What is done by commands, menus and marks.
+// The intents of commands, menus and marks.
 const (
 	Command  Intent = "command"
 	Run      Intent = "run"

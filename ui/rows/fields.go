@@ -8,8 +8,8 @@ import (
 	"coordtop/ui/filter"
 )
 
-// fieldEntry is a field of filters and how rows answer to it: by texts or by a number. What is
-// not known is false.
+// fieldEntry is a field of filters and how rows answer to it: by texts or by a number; known
+// false where the row does not tell.
 type fieldEntry struct {
 	filter.Field
 	text   func(s *rowSubject, match func(string) bool) (found, known bool)

@@ -38,7 +38,7 @@ type eventFeed interface {
 	Events(max int) (events []sources.Event, missed uint64)
 }
 
-// Read takes what is new. What nobody looks at here is not kept.
+// Read takes the new events, and keeps those that something here draws.
 func (log *Log) Read(feed eventFeed) {
 	defer log.show()
 	for range maxBatches {
@@ -69,7 +69,7 @@ func (log *Log) Read(feed eventFeed) {
 }
 
 // show lets the pane have what is new, unless there is too much of it, or was in the last
-// second. What was there at the start is not new.
+// second. Events from before the start are not new.
 func (log *Log) show() {
 	if log.Shown == 0 {
 		log.fresh = 0

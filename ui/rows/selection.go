@@ -105,7 +105,7 @@ func (s *rowSubject) Label(key string) (string, bool) {
 	return "", false
 }
 
-// eventSubject is an event as a filter sees it. What an event cannot say is asked of its
+// eventSubject is an event as a filter sees it. Fields that no event has are asked of its
 // row; nil: it is gone.
 type eventSubject struct {
 	event *sources.Event

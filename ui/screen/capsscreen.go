@@ -9,7 +9,7 @@ import (
 	"coordtop/ui/paint"
 )
 
-// ReadOnlyText says that nothing can be done.
+// ReadOnlyText stands where no action can be offered.
 const ReadOnlyText = "read-only: this board can change nothing"
 
 // capsScreen is what can be done with each source, and what of it counts as a write.

@@ -36,8 +36,7 @@ func emptyList(sc *Scene, w int) []string {
 	return lines
 }
 
-// noProblems says that only problems are looked for and there are none, as far as can be
-// told.
+// noProblems stands in place of rows where only problems are shown and none is known.
 func noProblems(sc *Scene, say func(paint.Style, string) string) []string {
 	x := &sc.Rows
 	blind := x.Blind

@@ -36,7 +36,7 @@ func eventLines(sc *Scene, w, n int, named bool, pass func(*sources.Event) bool)
 	return lines
 }
 
-// What the parts of an event's line take: the time, and of the name as much as the
+// The cells of the parts of an event's line: the time, and for the name as many as the
 // longest one needs within these bounds.
 const (
 	eventTime     = 11
@@ -154,7 +154,7 @@ func EventText(sc *Scene, e *sources.Event) []paint.Part {
 	return []paint.Part{paint.Plain(e.Kind.String()), detailPart(th, e)}
 }
 
-// ownerUnknownParts says that it cannot be seen any more who owns a row.
+// ownerUnknownParts is the sentence of a row whose owner cannot be seen any more.
 func ownerUnknownParts(sc *Scene, e *sources.Event) []paint.Part {
 	parts := []paint.Part{sc.Theme.Warn.Text("its owner cannot be told any more")}
 	if e.Last != (sources.OwnerRef{}) {

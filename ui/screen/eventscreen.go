@@ -10,8 +10,8 @@ import (
 	"coordtop/ui/paint"
 )
 
-// PassesEvent reports whether an event is among what filter and kind select. What is told of a
-// source is told of all its kinds.
+// PassesEvent reports whether an event is among what filter and kind select. An event of a
+// source is one of all its kinds.
 func PassesEvent(sc *Scene, e *sources.Event) bool {
 	kind := sc.Rows.Kind
 	return (kind == sources.KindUnknown || e.RefKind == kind || e.Ref.Name == "") && sc.Rows.Filter.PassesEvent(e)

@@ -71,8 +71,8 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 	return l.Done()
 }
 
-// quits puts the way out first among the hints: it must be seen on any screen. What the demo
-// is for follows.
+// quits puts the way out first among the hints: it must be seen on any screen. The key
+// of the demo follows.
 func quits(a keys.Binding) int {
 	switch a.Intent {
 	case keys.Help:

@@ -46,7 +46,7 @@ func drawHeader(sc *Scene, w, h int) []string {
 // problemsText counts the rows that are trouble, as many as the key for only problems
 // shows, and beside them the sources that do not answer: their rows cannot be judged. On a
 // narrow line those are left out where rows are trouble, and words where it is narrower yet.
-// Before anything was heard it does not say that all is well.
+// Before the first answer nothing is known, and so nothing is well.
 func problemsText(sc *Scene, w int) string {
 	rows := sc.Rows.ProblemRows()
 	down, _ := SilentSources(sc)
@@ -84,7 +84,7 @@ func WorstSeverity(sc *Scene) paint.Severity {
 }
 
 // summaryLine is the second line: the screens, what the rows are like, and which of them are
-// shown. What is shown is never left out: a hidden filter would hide rows.
+// shown. The filter is never left out: rows would be hidden without a word.
 func summaryLine(sc *Scene, w int) string {
 	l := sc.Theme.Line(w)
 	right := shownRows(sc, w-tabsWidth()-2)

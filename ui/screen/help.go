@@ -89,8 +89,8 @@ func (s shown) first(text string) bool {
 	return !s[text]
 }
 
-// lines are the rows of a section, each intent once. What works on all screens stands in
-// the section for that alone.
+// lines are the rows of a section, each intent once. A key that works on all screens stands
+// in the section for those alone.
 func (s section) lines(table []keys.Binding, seen shown) []HelpLine {
 	var lines []HelpLine
 	for _, b := range table {

@@ -31,7 +31,7 @@ const dropEvery = time.Millisecond
 var errGivenUp = errors.New("the terminal does not read")
 
 // Restoration undoes what Bubble Tea does to a terminal for our View. It writes this itself
-// unless the gate was given up. What came before may have ended anywhere: ST ends a
+// unless the gate was given up. The output before it may have ended anywhere: ST ends a
 // sequence that was cut off, and styles and a synchronized frame are ended too. A test
 // holds it against what Bubble Tea turns on.
 const Restoration = "\x1b\\\x1b[0m\x1b[?2026l" + // text

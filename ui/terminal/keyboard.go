@@ -25,8 +25,8 @@ type file interface {
 }
 
 // keyboard is the terminal as Bubble Tea reads it. Bubble Tea takes the end of its input
-// for no more than a keyboard without a next key; of a terminal it is the end. What comes
-// is bounded by a limiter. Only one goroutine may read.
+// for no more than a keyboard without a next key; of a terminal it is the end. A
+// limiter bounds the input. Only one goroutine may read.
 type keyboard struct {
 	file
 	gone  func(error)

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what a terminal may send in one piece. What is longer is cut, and its end is
+// Bounds of what a terminal may send in one piece. A longer piece is cut, and its end is
 // still seen.
 const (
 	mostPaste    = 64 << 10 // bytes of one paste
@@ -88,7 +88,7 @@ func (l *limiter) limit(b []byte, n int, silence time.Duration) int {
 	return copy(b, l.out)
 }
 
-// text puts the bytes of a character together. What is none is dropped: the decoder takes
+// text puts the bytes of a character together. Other bytes are dropped: the decoder takes
 // some such bytes for the beginning of a control sequence.
 func (l *limiter) text(c byte) {
 	if c < utf8.RuneSelf {

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// WakeMsg says that there is something new to show.
+// WakeMsg announces something new to show.
 type WakeMsg struct{}
 
 // SecondMsg comes once a second of the clock that is shown, when it turns over: several rows

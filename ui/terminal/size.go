@@ -11,13 +11,13 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// What is drawn of a terminal at most: a cell costs some 400 bytes. The rest stays blank.
+// The most of a terminal that is drawn on: a cell costs some 400 bytes. The rest stays blank.
 const (
 	mostColumns = 500
 	mostRows    = 150
 )
 
-// What a terminal is taken for that tells no size.
+// The size of a terminal that tells none.
 const (
 	usualColumns = 80
 	usualRows    = 24

@@ -28,7 +28,7 @@ type Load struct {
 	Stops bool
 }
 
-// What Load.Stops adds.
+// The election that Load.Stops adds.
 const (
 	StopsName  = "app:leader:stops"
 	StopsAfter = 30 * time.Second

@@ -12,8 +12,8 @@ import (
 	"github.com/charmbracelet/x/vt"
 )
 
-// Screen is a terminal for a running program: its Output, and its Input by Keys. What it
-// shows is read as text.
+// Screen is a terminal for a running program: its Output, and its Input by Keys. Text reads
+// what it shows.
 type Screen struct {
 	keys    *io.PipeWriter
 	input   *io.PipeReader
@@ -33,7 +33,7 @@ func NewScreen(t testing.TB, w, h int) *Screen {
 }
 
 // NewAnswering returns a terminal of that size and with these colours for what a program
-// writes to a real one. What it answers to the program's questions goes to keyboard. It is
+// writes to a real one. Its answers to the program's questions go to keyboard. It is
 // closed when the test ends.
 func NewAnswering(t testing.TB, w, h int, p Palette, keyboard io.Writer) *Screen {
 	t.Helper()
