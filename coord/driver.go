@@ -94,6 +94,29 @@ type DriverSession interface {
 	Abandon()
 }
 
+// ForceReleaser is implemented by a Driver that can end what somebody else owns.
+type ForceReleaser interface {
+	// ForceRelease ends one ownership, or one wait, if it still is exactly the one that f
+	// names: the service compares and acts in one step, unless the driver's own
+	// documentation says otherwise. It may connect first. Nil: the service has done it.
+	// An error wraps ErrChanged, ErrRefused, ErrUnsupported or ErrInvalid where surely
+	// nothing was done, and ErrUncertain where it may have been; any other error came
+	// before anything was sent.
+	ForceRelease(ctx context.Context, f Foreign) error
+}
+
+// Foreign is an ownership of somebody else, or a place in a queue, as a source has shown it.
+type Foreign struct {
+	Kind    Kind
+	Name    string
+	Owner   string // its ID
+	Fence   uint64 // 0: it has none, which is compared like any other
+	Mode    Mode
+	Permits uint64 // 0: 1
+	Guard   string // of the source of the same backend, which defines its form; never ""
+	Waiting bool   // it waits, and owns nothing
+}
+
 // Grant is what the service gave for one claim. The core releases or abandons it, or
 // closes the session. Release is never called while a renewal of the grant is under
 // way; Publish may be, and Info at any time, also after the end.

@@ -34,6 +34,8 @@ var (
 	ErrNotAcquired = errors.New("not acquired in time")
 	// ErrUnsupported: this backend has no such primitive or ability.
 	ErrUnsupported = errors.New("not supported by this backend")
+	// ErrChanged: the service compared, and it is not as the caller said: nothing was done.
+	ErrChanged = errors.New("changed meanwhile")
 	// ErrUncertain: it was sent, and whether it was done is not known.
 	ErrUncertain = errors.New("whether it was done is not known")
 	// ErrDataTooLong: the data is longer than Caps.MaxData; nothing was sent.

@@ -371,7 +371,7 @@ func TestEveryKeyOfADialogDoesSomething(t *testing.T) {
 				t.Parallel()
 				d, op := armed(a, b)
 				op.Offer = []action.Choice{{Verb: action.Acquire}, {Verb: action.Try}, {Verb: action.Campaign}, {Verb: action.Proclaim}, {Verb: action.Resign},
-					{Verb: action.Create}, {Verb: action.Update}, {Verb: action.Delete}, {Verb: action.CreateNode}}
+					{Verb: action.Create}, {Verb: action.Update}, {Verb: action.Delete}, {Verb: action.CreateNode}, {Verb: action.Release}, {Verb: action.CancelWait}}
 				holding(op, d, a, true)
 				op.Change(func(s *action.Status) {
 					s.Always = open[0] != "W"

@@ -18,12 +18,14 @@ type Verb uint8
 
 // The verbs.
 const (
-	Acquire  Verb = iota + 1 // take it; where it is taken, wait for it in the queue
-	Try                      // take it only if it is free now
-	Campaign                 // wait to lead
-	Proclaim                 // change the data of a term of ours
-	Resign                   // give up what we own, or leave the queue
-	Crash                    // end the owner's process without a word; in the demo alone
+	Acquire    Verb = iota + 1 // take it; where it is taken, wait for it in the queue
+	Try                        // take it only if it is free now
+	Campaign                   // wait to lead
+	Proclaim                   // change the data of a term of ours
+	Resign                     // give up what we own, or leave the queue
+	Release                    // end what somebody else owns, by force
+	CancelWait                 // end the wait of somebody else
+	Crash                      // end the owner's process without a word; in the demo alone
 
 	// Of what exists by itself, without being owned:
 	Create     // make a primitive that is absent
@@ -34,8 +36,8 @@ const (
 	afterLast // no verb: a test counts up to it
 )
 
-// String returns "acquire", "try", "campaign", "proclaim", "resign", "crash", "create",
-// "update", "delete" or "create-node".
+// String returns "acquire", "try", "campaign", "proclaim", "resign", "release",
+// "cancel-wait", "crash", "create", "update", "delete" or "create-node".
 func (v Verb) String() string {
 	switch v {
 	case Acquire:
@@ -48,6 +50,10 @@ func (v Verb) String() string {
 		return "proclaim"
 	case Resign:
 		return "resign"
+	case Release:
+		return "release"
+	case CancelWait:
+		return "cancel-wait"
 	case Crash:
 		return "crash"
 	case Create:
@@ -118,7 +124,7 @@ const (
 	Sent                 // the service has answered; it is not on our own watch yet
 	Seen                 // observed: done
 	Unseen               // answered, and not observed in the time that the watch may take
-	Missed               // tried or waited for, and not got
+	Missed               // tried or waited for, and not got; of Release and CancelWait: changed meanwhile, nothing was done
 	Failed               // refused, or an error; Text says which
 	Dropped              // called off by the person or the end of the program
 	Unknown              // whether it is ours at the service is not known; Text says for how long it may be

@@ -20,6 +20,7 @@ type Target struct {
 	Permits uint64 // of that owner; 0: 1
 	Absent  bool   // there was no such primitive
 	Sum     uint64 // of the primitive's own data, as sources.Blob has it
+	Waiting bool   // Owner is one that waits
 }
 
 // TargetOf pins a row to one of its owners; nil: to its having none.
@@ -29,6 +30,13 @@ func TargetOf(row *sources.Row, o *sources.Owner) Target {
 		t.Owner, t.Label, t.Fence, t.Guard = o.ID, o.Label, o.Fence, o.Guard
 		t.Mode, t.Permits = o.Mode, o.Permits
 	}
+	return t
+}
+
+// TargetOfWaiter pins a row to one that waits for it.
+func TargetOfWaiter(row *sources.Row, w *sources.Waiter) Target {
+	t := TargetOf(row, nil)
+	t.Owner, t.Label, t.Guard, t.Mode, t.Permits, t.Waiting = w.ID, w.Label, w.Guard, w.Mode, w.Permits, true
 	return t
 }
 
@@ -61,6 +69,8 @@ func (t *Target) Changed(row *sources.Row, pin Pin) string {
 		return "it existed when you decided, now it does not"
 	case t.Absent && !row.Absent:
 		return "it did not exist when you decided, now it does"
+	case t.Waiting:
+		return t.waiterChanged(row)
 	case pin == PinOwner || pin == PinGuard:
 		return t.ownerChanged(row, pin)
 	case pin != PinData:
@@ -104,6 +114,22 @@ func (t *Target) ownerChanged(row *sources.Row, pin Pin) string {
 		return before + "another owner of that name does"
 	}
 	return before + owners(row) + does(row)
+}
+
+// waiterChanged compares one that waits. Without a guard it matches nothing.
+func (t *Target) waiterChanged(row *sources.Row) string {
+	for i := range row.Queue.Waiters {
+		if w := &row.Queue.Waiters[i]; w.ID == t.Owner {
+			switch {
+			case w.Guard == "":
+				return "nothing is known of " + name(w.Label, w.ID) + " by which a change could be noticed in time"
+			case w.Guard == t.Guard && w.Mode == t.Mode && max(w.Permits, 1) == max(t.Permits, 1):
+				return ""
+			}
+			return name(w.Label, w.ID) + " waits for something else than when you decided"
+		}
+	}
+	return name(t.Label, t.Owner) + " waited when you decided, now it does not"
 }
 
 // termChanged compares what belongs to one term of an owner. All of it must be equal: a

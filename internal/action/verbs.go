@@ -47,6 +47,14 @@ func Verbs() []Doing {
 			Verb: Resign, Group: OwnLease, Pin: PinLease, GivesUp: true, Text: "resign: give it up",
 			Changes: "gives up what we own, which others may take at once; possible at any time",
 		},
+		{
+			Verb: Release, Group: Ends, Pin: PinGuard, Named: true, Text: "force-release: end what another owns",
+			Changes: "ends the ownership of another, who may go on working until it notices",
+		},
+		{
+			Verb: CancelWait, Group: Ends, Pin: PinGuard, Named: true, Text: "cancel-wait: end the wait of another",
+			Changes: "ends the wait of another; the owner notices nothing",
+		},
 		{Verb: Crash, Group: Ends, Pin: PinGuard, Changes: "ends the process of the owner; in the demo alone"},
 		{
 			Verb: Create, Group: Provisions, Pin: PinOwner, Text: "new: create it, with a limit and data",

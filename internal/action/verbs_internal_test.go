@@ -18,6 +18,7 @@ func TestEachVerbIsInTheTableWithWhatItDemands(t *testing.T) {
 	want := map[Verb]demands{
 		Acquire: {Claims, PinName, true, false}, Campaign: {Claims, PinName, true, false}, Try: {Claims, PinOwner, true, false},
 		Proclaim: {OwnLease, PinLease, false, false}, Resign: {OwnLease, PinLease, false, true},
+		Release: {Ends, PinGuard, true, false}, CancelWait: {Ends, PinGuard, true, false},
 		Crash:  {Ends, PinGuard, false, false},
 		Create: {Provisions, PinOwner, false, false}, Update: {Provisions, PinData, true, false},
 		Delete: {Provisions, PinOwner, true, false}, CreateNode: {Provisions, PinName, false, false},

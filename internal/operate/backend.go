@@ -57,6 +57,8 @@ type Backend struct {
 	Provisions bool
 	// CreateNode makes a space that does not exist, within ctx. Nil: spaces are not made here.
 	CreateNode func(ctx context.Context, space string) error
+	// Force is how what others own is ended. Nil: it is not.
+	Force *Force
 	// Crash ends the process of that owner of the primitive, without a word. Nil: nobody's.
 	Crash func(ref sources.Ref, owner sources.OwnerRef) error
 }

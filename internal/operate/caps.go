@@ -17,8 +17,8 @@ func (o *Operator) Caps() []action.Ability {
 		b := o.o.Backends[name]
 		a := action.Ability{Source: name, Type: b.Type, ReadOnly: b.ReadOnly, Protect: b.Protect}
 		for _, d := range action.Verbs() {
-			if d.Verb == action.Crash && b.Crash == nil {
-				continue // it is of the demo alone
+			if d.Verb == action.Crash && b.Crash == nil || d.Verb == action.CancelWait && b.never(d.Verb) != "" {
+				continue // of the demo alone, or of one backend
 			}
 			a.Choices = append(a.Choices, action.Choice{Verb: d.Verb, Not: b.never(d.Verb)})
 		}
@@ -41,6 +41,10 @@ func (b *Backend) never(v action.Verb) string {
 		return b.Type + " has no election that coordtop could take"
 	case v == action.Proclaim && (!b.Caps.Election || b.Caps.MaxData == 0):
 		return "leaders carry no data on " + b.Type
+	case v == action.Release && b.Force == nil:
+		return "coordtop has no way to end what another owns on " + b.Type
+	case v == action.CancelWait && (b.Force == nil || b.Force.Cancel == ""):
+		return "coordtop has no way to end another's wait on " + b.Type
 	case action.Of(v).Group == action.Provisions && (!b.Provisions || v == action.CreateNode && b.CreateNode == nil):
 		return b.Type + " has nothing that exists without being owned"
 	}

@@ -24,7 +24,7 @@ func (o *Operator) Choices(row *sources.Row) []action.Choice {
 	var list []action.Choice
 	for _, d := range action.Verbs() {
 		switch v := d.Verb; {
-		case v == action.Crash && b.Crash == nil, d.Group == action.Provisions && !b.Provisions, v == action.CreateNode && b.CreateNode == nil:
+		case v == action.Crash && b.Crash == nil, v == action.CancelWait && (b.Force == nil || b.Force.Cancel == ""), d.Group == action.Provisions && !b.Provisions, v == action.CreateNode && b.CreateNode == nil:
 		default:
 			list = append(list, action.Choice{Verb: v, Not: o.notLocked(v, row, o.view.State())})
 		}
@@ -69,10 +69,16 @@ func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) 
 		return notProvisioned(&b, v, row)
 	case row.Absent:
 		return notThere(row.NoSpace, row)
+	case row.Note != "" && group == action.Ends:
+		return "it cannot be read as a lock (" + clean(row.Note) + "), so its owner is not known"
 	case row.Note != "":
 		return "it cannot be read as a lock (" + clean(row.Note) + "): only its own program can take it; a narrower pattern leaves it out"
 	case v == action.Crash:
 		return notCrashed(&b, row)
+	case group == action.Ends && b.never(v) != "":
+		return b.never(v)
+	case group == action.Ends:
+		return o.notForcedLocked(&b, v, row)
 	case group != action.Claims:
 		return "coordtop has no way to do this: ask its owner"
 	case ours != nil && ours.waiting:

@@ -26,7 +26,7 @@ func (n *run) crash(b *Backend) {
 		return
 	}
 	n.reach(action.Sent, "its process is gone; what it owns runs out")
-	n.watchDeparture(n.op.o.Patience+n.op.leaseLeft(t), sub, t.Owner, sent, "its process crashed")
+	n.watchDeparture(n.op.o.Patience+n.op.leaseLeft(t), 0, sub, t.Owner, sent, "its process crashed")
 }
 
 // leaseLeft is how long a dead owner of a target stays one, as far as its row tells.

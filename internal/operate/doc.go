@@ -21,8 +21,13 @@
 // has stripped of everything that changes something.
 //
 // Where primitives exist by themselves (Backend.Provisions), they are created, updated and
-// deleted on the same path, without a lease. Nothing is deleted by force. An update, which
+// deleted on the same path, without a lease. An update, which
 // the service cannot compare, looks at the data last thing before it is sent.
+//
+// What somebody else owns is ended by force (Force) only if it is still what was on screen: the
+// service compares the guard of the owner in the same step (coord.ForceReleaser). The guards of
+// Start are checked again once the driver is open, last thing before the request. Without an
+// answer it is Unknown, never Failed, unless our watch shows that the owner is gone.
 //
 // A claim that waits outlives what passes (coord.Passing): over as many sessions as that takes,
 // with the reason in its text, and in an event once while the reason lasts. What a person must

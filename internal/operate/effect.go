@@ -30,6 +30,8 @@ func (o *Operator) Describe(_ context.Context, r action.Request) (action.Effect,
 		e.TakesData, e.DataMax = true, b.dataMax()
 	case action.Resign:
 		describeResigning(&e, o, row, r)
+	case action.Release, action.CancelWait:
+		o.describeForce(&e, &b, row, r)
 	case action.Crash:
 		e.Lines = []string{
 			"Ends the process of " + ownerText(r.Target.Label, r.Target.Owner) + " with SIGKILL: it cannot say goodbye.",
@@ -173,13 +175,18 @@ func describeResigning(e *action.Effect, o *Operator, row *sources.Row, r action
 		return
 	}
 	e.Lines = []string{"You give it up. Only this one: what else you hold stays yours."}
-	switch {
-	case row == nil:
-	case row.Queue.How != sources.Unknown && len(row.Queue.Waiters) > 0:
-		e.Next = row.Queue.NextText(func(w *sources.Waiter) string { return ownerText(w.Label, w.ID) })
-	case row.Queue.How != sources.Unknown && row.Queue.Len == 0:
-		e.Next = "nobody waits in the queue"
-	default:
-		e.Next = "whoever asks first: there is no queue that we could see"
+	if row != nil {
+		e.Next = nextText(row)
 	}
+}
+
+// nextText says who would own a row next, as far as known.
+func nextText(row *sources.Row) string {
+	switch {
+	case row.Queue.How != sources.Unknown && len(row.Queue.Waiters) > 0:
+		return row.Queue.NextText(func(w *sources.Waiter) string { return ownerText(w.Label, w.ID) })
+	case row.Queue.How != sources.Unknown && row.Queue.Len == 0:
+		return "nobody waits in the queue"
+	}
+	return "whoever asks first: there is no queue that we could see"
 }

@@ -54,7 +54,7 @@ func (n *run) resign(h *holding, b *Backend) {
 	}
 	<-h.ended
 	n.reach(action.Sent, "given up")
-	n.watchDeparture(n.op.o.Patience, sub, old, sent, "given up")
+	n.watchDeparture(n.op.o.Patience, 0, sub, old, sent, "given up")
 }
 
 // giveBack resigns what was called off, or is held while the Operator closes: an action of

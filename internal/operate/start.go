@@ -87,6 +87,8 @@ func (n *run) bodyLocked(b *Backend) func() {
 		return func() { n.resign(h, b) }
 	case action.Proclaim:
 		return func() { n.proclaim(h, b) }
+	case action.Release, action.CancelWait:
+		return func() { n.force(b) }
 	case action.Crash:
 		return func() { n.crash(b) }
 	case action.Create, action.Update, action.Delete, action.CreateNode:
@@ -127,6 +129,9 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 		not := o.notLocked(r.Verb, row, s)
 		if not != "" && r.Verb == action.Try && not == notTried(b, row) {
 			return fmt.Errorf("%w: %s", ErrTaken, not)
+		}
+		if not == "" {
+			not = o.notTargetLocked(b, r, row)
 		}
 		if not != "" {
 			return fmt.Errorf("%w: %s", ErrNotPossible, not)

@@ -61,6 +61,9 @@ type departure struct {
 	gone bool
 	next sources.OwnerRef
 	gap  sources.Interval
+
+	program sources.Program // of the owner that was to go
+	again   bool            // the next one is of the same program
 }
 
 // update stores what was seen. It reports whether there is a new owner.
@@ -81,11 +84,21 @@ func (d *departure) update(row *sources.Row, events []sources.Event) bool {
 			d.next = sources.OwnerRef{ID: w.ID, Label: w.Label, Fence: w.Fence}
 		}
 	}
+	if w := owns(row, d.next.ID); w != nil && d.program != 0 {
+		d.again = w.Program == d.program
+	}
 	return d.next != (sources.OwnerRef{})
 }
 
 // text says it to people.
 func (d *departure) text(kind sources.Kind) string {
+	if d.again {
+		return d.nextText(kind) + "; it is the same program"
+	}
+	return d.nextText(kind)
+}
+
+func (d *departure) nextText(kind sources.Kind) string {
 	does := "owns"
 	if kind == sources.KindElection {
 		does = "leads"
@@ -102,10 +115,14 @@ func (d *departure) text(kind sources.Kind) string {
 }
 
 // watchDeparture ends a run whose sending, at sent, should have ended the ownership of old, or
-// will within patience.
-func (n *run) watchDeparture(patience time.Duration, sub *sources.Subscription, old string, sent time.Time, did string) {
+// will within patience. After that it looks for linger who comes next to a mutex; to an
+// election it always does, until patience is over.
+func (n *run) watchDeparture(patience, linger time.Duration, sub *sources.Subscription, old string, sent time.Time, did string) {
 	kind := n.Request.Target.Kind
 	d := departure{old: old, sent: sent}
+	if row, _ := n.op.view.row(n.Request.Target.Ref); owns(row, old) != nil {
+		d.program = owns(row, old).Program
+	}
 	n.op.view.watch(n.ctx, patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
 		was := d.gone
 		followed := d.update(row, events)
@@ -116,6 +133,9 @@ func (n *run) watchDeparture(patience time.Duration, sub *sources.Subscription, 
 		// want to hear the end of.
 		return followed || d.gone && kind != sources.KindElection
 	})
+	if linger > 0 && d.gone && d.next == (sources.OwnerRef{}) && n.ctx.Err() == nil {
+		n.op.view.watch(n.ctx, linger, n.Request.Target.Ref, sub, d.update)
+	}
 	switch {
 	case d.gone:
 		n.finish(action.Seen, did+": "+d.text(kind), d.next)

@@ -30,3 +30,14 @@ func TestARowThatIsOlderThanOurReleaseNamesNobodyAsNext(t *testing.T) {
 		t.Errorf("%+v: the event tells that y came next", d)
 	}
 }
+
+func TestAnOwnerOfTheSameProgramIsSaidToComeBack(t *testing.T) {
+	t.Parallel()
+	for program, want := range map[sources.Program]string{7: "b owns now; it is the same program", 8: "b owns now"} {
+		d := departure{old: "a", program: 7, gone: true, next: sources.OwnerRef{ID: "b", Label: "b"}}
+		d.update(&sources.Row{Primitive: &sources.Primitive{Owners: []sources.Owner{{ID: "b", Label: "b", Program: program}}}}, nil)
+		if got := d.text(sources.KindMutex); got != want {
+			t.Errorf("program %d: %q, want %q", program, got, want)
+		}
+	}
+}

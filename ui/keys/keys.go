@@ -46,13 +46,15 @@ const (
 	Actions Intent = "actions"
 	Crash   Intent = "end-process"
 
-	Choose   Intent = "choose"
-	Acquire  Intent = "acquire"
-	Try      Intent = "try"
-	Campaign Intent = "campaign"
-	Proclaim Intent = "proclaim"
-	Resign   Intent = "resign"
-	CallOff  Intent = "leave-queue"
+	Choose     Intent = "choose"
+	Acquire    Intent = "acquire"
+	Try        Intent = "try"
+	Campaign   Intent = "campaign"
+	Proclaim   Intent = "proclaim"
+	Resign     Intent = "resign"
+	Release    Intent = "release"
+	CancelWait Intent = "cancel-wait"
+	CallOff    Intent = "leave-queue"
 
 	Create     Intent = "create"
 	Update     Intent = "update"
@@ -171,6 +173,8 @@ func DialogBindings() []Binding {
 		{Campaign, InMenu, []string{"c"}, "", "campaign, where the row can also be acquired"},
 		{Proclaim, InMenu, []string{"p"}, "", "change the data of what we lead"},
 		{Resign, InMenu, []string{"r"}, "", "give up what we own"},
+		{Release, InMenu, []string{"f"}, "", "force-release: end what another owns"},
+		{CancelWait, InMenu, []string{"x"}, "", "end the wait of another"},
 		{Create, InMenu, []string{"n"}, "", "create what does not exist, with a limit and data"},
 		{Update, InMenu, []string{"u"}, "", "replace the data of a semaphore itself"},
 		{Delete, InMenu, []string{"d"}, "", "delete what nobody owns or awaits"},

@@ -1,0 +1,332 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// Force is how a backend ends what somebody else owns. The driver does it
+// (coord.ForceReleaser); this says when it can, and what comes of it. Its functions look at
+// nothing but their arguments, and return at once.
+type Force struct {
+	// Refuses is why that owner's ownership cannot be ended, or when it ends by itself. "": it
+	// can be ended.
+	Refuses func(row *sources.Row, w *sources.Owner) string
+	// Effect says what becomes of the owner, and of others, in sentences for the person.
+	Effect func(row *sources.Row, w *sources.Owner) []string
+	// WholeSession: all that the owner's session owns and waits for falls with it.
+	WholeSession bool
+	// Cancel says what becomes of one that waits when its wait is ended, in a sentence for the
+	// person. "": no wait can be ended.
+	Cancel string
+}
+
+// NotReleased is why a force-release of one owner of a row is not possible; "": it is. That
+// writing is not armed is no reason here.
+func (o *Operator) NotReleased(row *sources.Row, w *sources.Owner) string {
+	b := o.o.Backends[row.Source]
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if not := o.notLocked(action.Release, row, o.view.State()); not != "" && !someReleased(o, &b, row) {
+		return not
+	}
+	return o.notReleasedLocked(&b, row, w)
+}
+
+// someReleased reports whether the ownership of any owner can be ended.
+func someReleased(o *Operator, b *Backend, row *sources.Row) bool {
+	for i := range row.Owners {
+		if o.notReleasedLocked(b, row, &row.Owners[i]) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// notForcedLocked is why nobody's ownership or wait of a row can be ended.
+func (o *Operator) notForcedLocked(b *Backend, v action.Verb, row *sources.Row) string {
+	switch {
+	case v == action.CancelWait && len(row.Queue.Waiters) == 0:
+		return "no waiter is known"
+	case v == action.CancelWait:
+		return ""
+	case len(row.Owners) == 0:
+		return notCrashed(b, row)
+	case someReleased(o, b, row):
+		return ""
+	}
+	return o.notReleasedLocked(b, row, &row.Owners[0])
+}
+
+func (o *Operator) notReleasedLocked(b *Backend, row *sources.Row, w *sources.Owner) string {
+	ours := o.holdingLocked(row.Ref)
+	if ours != nil && !ours.waiting && ours.owner() == w.ID {
+		return "ours: resign gives it up"
+	}
+	if b.Force.Refuses != nil {
+		if why := b.Force.Refuses(row, w); why != "" {
+			return clean(why)
+		}
+	}
+	if w.Guard == "" {
+		return "nothing is known of " + ownerText(w.Label, w.ID) + " by which the server could tell it from the next owner"
+	}
+	return ""
+}
+
+// notTargetLocked is why the very owner or waiter of a request cannot be ended.
+func (o *Operator) notTargetLocked(b *Backend, r action.Request, row *sources.Row) string {
+	switch {
+	case r.Verb != action.Release && r.Verb != action.CancelWait:
+		return ""
+	case r.Target.Waiting != (r.Verb == action.CancelWait):
+		return "release is for one that owns, cancel for one that waits"
+	case r.Verb == action.CancelWait:
+		return ""
+	}
+	for i := range row.Owners {
+		if w := &row.Owners[i]; w.ID == r.Target.Owner && w.Guard == r.Target.Guard {
+			return o.notReleasedLocked(b, row, w)
+		}
+	}
+	return "choose one of its owners"
+}
+
+// describeForce says what ending somebody else's ownership or wait would do.
+func (o *Operator) describeForce(e *action.Effect, b *Backend, row *sources.Row, r action.Request) {
+	who := ownerText(r.Target.Label, r.Target.Owner)
+	e.Danger = true
+	if r.Verb == action.CancelWait {
+		e.Lines = []string{"Ends the wait of " + who + ", if it still waits just then."}
+		if b.Force != nil {
+			e.Lines = append(e.Lines, b.Force.Cancel)
+		}
+		return
+	}
+	e.Lines = []string{"Ends the ownership of " + who + ", if it is still the owner just then."}
+	w := owns(row, r.Target.Owner)
+	if w == nil || b.Force == nil {
+		return
+	}
+	if b.Force.Effect != nil {
+		e.Lines = append(e.Lines, b.Force.Effect(row, w)...)
+	}
+	s := o.view.State()
+	if b.Force.WholeSession {
+		e.Lines = append(e.Lines, fallsWith(s, row, w)...)
+	}
+	if n := len(row.Owners) - 1; n > 0 {
+		e.Lines = append(e.Lines, fmt.Sprintf("%d more of its owners keep it.", n))
+	}
+	e.Next = nextText(row)
+	if gaps := row.Gaps(s, s.At, time.Hour); gaps.Count > 0 {
+		e.Lines = append(e.Lines, fmt.Sprintf("Usually nobody owns it for %s between two owners (%d times in the last hour).", format.Precise(gaps.P50.Max), gaps.Count))
+	}
+}
+
+// fallsWith lists what else the session of an owner owns and waits for.
+func fallsWith(s *sources.State, row *sources.Row, w *sources.Owner) []string {
+	if w.Session == "" {
+		return nil
+	}
+	var owned, awaited []string
+	waiters := 0
+	for _, other := range s.Rows {
+		if other == nil || other.Ref == row.Ref || other.Source != row.Source {
+			continue
+		}
+		for i := range other.Owners {
+			if other.Owners[i].Session == w.Session {
+				owned = append(owned, rowText(other))
+				waiters += other.Queue.Len
+				break
+			}
+		}
+		for i := range other.Queue.Waiters {
+			if other.Queue.Waiters[i].Session == w.Session {
+				awaited = append(awaited, rowText(other))
+				break
+			}
+		}
+	}
+	var lines []string
+	if len(owned) > 0 {
+		text := "Its session ends, so these fall too: " + someOf(owned)
+		if waiters > 0 {
+			text += fmt.Sprintf(" (%d wait for them)", waiters)
+		}
+		lines = append(lines, text+".")
+	}
+	if len(awaited) > 0 {
+		lines = append(lines, "It stops waiting for "+someOf(awaited)+".")
+	}
+	return lines
+}
+
+func rowText(row *sources.Row) string {
+	if row.Alias != "" {
+		return clean(row.Alias)
+	}
+	return clean(row.Name)
+}
+
+// someOf names the first five of a list.
+func someOf(names []string) string {
+	if more := len(names) - 5; more > 0 {
+		return strings.Join(names[:5], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// retakenWithin is how long a mutex for which nobody waits is watched after a force-release:
+// its old owner may take it again.
+const retakenWithin = 2 * time.Second
+
+// force is the goroutine of a run that ends somebody else's ownership or wait.
+func (n *run) force(b *Backend) {
+	defer n.cancel(nil)
+	sub := n.op.view.subscribe()
+	defer sub.Close()
+	t := n.Request.Target
+	did := "released by force"
+	if t.Waiting {
+		did = "its wait was ended"
+	}
+	sent, err := n.sendForce(b)
+	switch {
+	case err == nil:
+		n.reach(action.Sent, did)
+	case errors.Is(err, coord.ErrChanged), errors.Is(err, ErrChanged):
+		n.finish(action.Missed, "it changed just before: nothing was done", n.op.view.ownerNow(t.Ref))
+		return
+	case !errors.Is(err, coord.ErrUncertain):
+		n.notForced(b, err)
+		return
+	default:
+		did = "sent; whether it was done is not known"
+		n.reach(action.Sent, did)
+	}
+	if t.Waiting {
+		n.watchWaiter(sub, did, err)
+		return
+	}
+	n.watchForced(sub, sent, did, err)
+}
+
+// notForced ends a run of which nothing was done.
+func (n *run) notForced(b *Backend, err error) {
+	if why := whyCalledOff(n); why != nil {
+		n.finish(action.Dropped, why.Error()+": nothing was sent", sources.OwnerRef{})
+		return
+	}
+	text := err.Error()
+	if p := b.refusal(err); p != nil {
+		text = p.Text
+		n.op.mu.Lock()
+		n.Refused = true
+		n.op.mu.Unlock()
+	}
+	n.finish(action.Failed, clean(text), sources.OwnerRef{})
+}
+
+// sendForce looks at the guards once more, since opening a driver may have taken a person's
+// time, and sends the request at once.
+func (n *run) sendForce(b *Backend) (sent time.Time, err error) {
+	t := n.Request.Target
+	opening, cancel := context.WithTimeout(n.ctx, openWithin)
+	defer cancel()
+	d, err := n.op.drivers.of(opening, t.Ref)
+	if err != nil {
+		return sent, err
+	}
+	f, ok := d.(coord.ForceReleaser)
+	if !ok {
+		return sent, fmt.Errorf("%w: %s has no way to do this", coord.ErrUnsupported, b.Type)
+	}
+	n.op.mu.Lock()
+	err = n.op.passesLocked(n.Request, b)
+	n.op.mu.Unlock()
+	if err != nil {
+		return sent, err
+	}
+	if err := n.ctx.Err(); err != nil {
+		return sent, err
+	}
+	ending := sources.Ending{Ref: t.Ref, Owner: t.Owner, Cause: sources.CauseEvicted}
+	if !t.Waiting {
+		n.op.view.Expect(ending, replyIn+n.op.o.Patience)
+	}
+	// The answer is waited for, whatever the person does meanwhile.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), replyIn)
+	defer cancel()
+	sent = time.Now()
+	err = f.ForceRelease(ctx, coord.Foreign{
+		Kind: kindOf(t.Kind), Name: t.Ref.Name, Owner: t.Owner, Fence: t.Fence,
+		Mode: modeOf(t.Mode), Permits: t.Permits, Guard: t.Guard, Waiting: t.Waiting,
+	})
+	n.answered = time.Since(sent)
+	if err != nil && !errors.Is(err, coord.ErrUncertain) && !t.Waiting {
+		n.op.view.Expect(ending, 0) // an end that comes later is not ours
+	}
+	return sent, err
+}
+
+// kindOf is the kind of a row for a driver.
+func kindOf(k sources.Kind) coord.Kind {
+	switch k {
+	case sources.KindMutex:
+		return coord.KindMutex
+	case sources.KindSemaphore:
+		return coord.KindSemaphore
+	case sources.KindElection:
+		return coord.KindElection
+	}
+	return coord.KindNone
+}
+
+// watchForced looks what became of the owner. err is why it is not known whether the request
+// was done; nil: it was.
+func (n *run) watchForced(sub *sources.Subscription, sent time.Time, did string, err error) {
+	if err == nil {
+		linger := retakenWithin
+		if row, _ := n.op.view.row(n.Request.Target.Ref); row != nil && row.Queue.Len > 0 {
+			linger = n.op.o.Patience
+		}
+		n.watchDeparture(n.op.o.Patience, linger, sub, n.Request.Target.Owner, sent, did)
+		return
+	}
+	d := departure{old: n.Request.Target.Owner, sent: sent}
+	gone := n.op.view.watch(n.ctx, n.op.o.Patience, n.Request.Target.Ref, sub, func(row *sources.Row, events []sources.Event) bool {
+		d.update(row, events)
+		return d.gone
+	})
+	if gone {
+		n.finish(action.Seen, did+", but "+ownerText(n.Request.Target.Label, n.Request.Target.Owner)+" is gone: "+d.text(n.Request.Target.Kind), d.next)
+		return
+	}
+	n.finish(action.Unknown, did+" ("+clean(err.Error())+"), and no change on our watch after "+format.Left(n.op.o.Patience), sources.OwnerRef{})
+}
+
+// watchWaiter looks whether one that waited is gone from the queue.
+func (n *run) watchWaiter(sub *sources.Subscription, did string, err error) {
+	t := n.Request.Target
+	seen := n.op.view.watch(n.ctx, n.op.o.Patience, t.Ref, sub, func(row *sources.Row, _ []sources.Event) bool {
+		return row != nil && t.Changed(row, action.PinGuard) != ""
+	})
+	switch {
+	case seen:
+		n.finish(action.Seen, did, sources.OwnerRef{})
+	case err != nil:
+		n.finish(action.Unknown, did+" ("+clean(err.Error())+")", sources.OwnerRef{})
+	default:
+		n.finish(action.Unseen, did+", and no change on our watch after "+format.Left(n.op.o.Patience), sources.OwnerRef{})
+	}
+}
