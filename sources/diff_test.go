@@ -2,6 +2,7 @@ package sources
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -109,6 +110,9 @@ func TestDiffNamesFirstLooks(t *testing.T) {
 	runDiffs(t, []diffTest{
 		{"an owner at start is present", nil, prim(t0, owner("a")), Change{Gap: true}, []string{"present +a at_least"}},
 		{"nobody at start is told too", nil, prim(t0), Change{Gap: true}, []string{"present at_least: the server has nothing of this name: is it misspelt?"}},
+		{"a free lock that was named may be misspelt", nil, with(prim(t0), func(p *Primitive) { p.Kind, p.ForgetAfter = KindMutex, math.MaxInt64 }), Change{Gap: true},
+			[]string{"present at_least: free, or misspelt: nobody owns anything of this name"}},
+		{"a free lock that was found is not", nil, with(prim(t0), func(p *Primitive) { p.Kind = KindMutex }), Change{Gap: true}, []string{"present at_least"}},
 		{"every owner of a semaphore is present", nil, with(prim(t0, owner("a"), owner("b")), semaphore), Change{Gap: true},
 			[]string{"present +a at_least", "present +b at_least"}},
 		{"present is not dated by the poll", nil, prim(t0, owner("a")), Change{Gap: true, After: before}, []string{"present +a at_least"}},

@@ -2,6 +2,7 @@ package sources
 
 import (
 	"hash/fnv"
+	"math"
 	"time"
 )
 
@@ -184,11 +185,16 @@ func (p *Primitive) Limited() bool {
 // configuration, and its value is of no known library.
 func (p *Primitive) Guessed() bool { return p.LimitHow == Inferred }
 
-// MaybeMisspelt is a sentence that asks whether an election has another name: it exists only
-// while it has a leader, and has none. "": the server has the name, or may have it.
+// MaybeMisspelt is a sentence that asks whether a primitive has another name: it exists only
+// while somebody owns it, and nobody does. "": the server has the name, or may have it.
 func (p *Primitive) MaybeMisspelt() string {
-	if p.Kind != KindElection || p.ForgetAfter == 0 || len(p.Owners) > 0 || p.Queue.Len > 0 || !ownersKnown(p) {
+	switch free := len(p.Owners) == 0 && p.Queue.Len == 0 && ownersKnown(p); {
+	case !free || p.ForgetAfter == 0:
 		return ""
+	case p.Kind == KindElection:
+		return "the server has nothing of this name: is it misspelt?"
+	case p.ForgetAfter == math.MaxInt64: // it was named, and not found
+		return "free, or misspelt: nobody owns anything of this name"
 	}
-	return "the server has nothing of this name: is it misspelt?"
+	return ""
 }
