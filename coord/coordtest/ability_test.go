@@ -7,12 +7,14 @@ import (
 	"coordtop/coord"
 )
 
-const sessionAbilities = CanRenew | CanDescribe | CanWatch | CanQueue | CanProvision
-
 func TestWrapImplementsWhatItWraps(t *testing.T) {
 	t.Parallel()
 	all := &renewingSession{}
-	for has := Ability(0); has <= sessionAbilities; has++ {
+	for _, has := range []Ability{
+		0, CanDescribe, CanDescribe | CanQueue, CanDescribe | CanWatch, CanDescribe | CanWatch | CanQueue,
+		CanRenew | CanDescribe | CanWatch, CanRenew | CanQueue | CanProvision, CanRenew | CanDescribe | CanQueue | CanProvision,
+		CanRenew | CanDescribe | CanWatch | CanQueue | CanProvision,
+	} {
 		t.Run(fmt.Sprintf("session %05b", has), func(t *testing.T) {
 			t.Parallel()
 			s := joinSession(&faultSession{DriverSession: all}, has)
@@ -30,6 +32,16 @@ func TestWrapImplementsWhatItWraps(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestWrapRefusesASetOfAbilitiesThatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("it was wrapped with other abilities than asked for")
+		}
+	}()
+	joinSession(&faultSession{DriverSession: &renewingSession{}}, CanProvision)
 }
 
 func TestWrapAndHideKeepTheRest(t *testing.T) {

@@ -35,30 +35,30 @@ func coreCases() []testCase {
 // core opens a session of the core with a client of its own.
 func (s *suite) core() *coord.Session {
 	s.Helper()
-	return s.coreOn(s.driver())
+	return s.coreOn(s.driver(), s.options())
 }
 
-func (s *suite) coreOn(d coord.Driver) *coord.Session {
+func (s *suite) coreOn(d coord.Driver, o coord.SessionOptions) *coord.Session {
 	s.Helper()
-	session, err := coord.Open(s.ctx, d, s.options())
-	if err != nil {
-		s.Fatalf("opening a session: %v", err)
-	}
-	s.Cleanup(func() {
-		ctx, cancel := s.afterwards()
-		defer cancel()
-		_ = session.Close(ctx) // a session that the case broke may have nothing left to close
-	})
+	session, err := coord.Open(s.ctx, d, o)
+	s.noError("opening a session", err)
+	s.atEnd(func(ctx context.Context) { _ = session.Close(ctx) }) // a session that the case broke may have nothing left to close
 	return session
 }
 
 func (s *suite) lock(session *coord.Session, name string) *coord.Lease {
 	s.Helper()
 	l, err := session.Mutex(name, coord.MutexOptions{}).Lock(s.ctx)
-	if err != nil {
-		s.Fatalf("locking: %v", err)
-	}
+	s.noError("locking", err)
 	return l
+}
+
+// noError ends the case at an error.
+func (s *suite) noError(doing string, err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatalf("%s: %v", doing, err)
+	}
 }
 
 // is checks an error that is wanted.
@@ -108,13 +108,9 @@ func contenders(s *suite) {
 					s.Errorf("the fence fell to %d", f)
 				}
 				s.pause(s.h.TTL / 50) // long enough for another to come in
-				if err := l.Check(); err != nil {
-					s.Errorf("checking: %v", err)
-				}
+				s.is("checking", l.Check(), nil)
 				inside.Add(-1)
-				if err := l.Release(s.ctx); err != nil {
-					s.Errorf("releasing: %v", err)
-				}
+				s.is("releasing", l.Release(s.ctx), nil)
 			}
 		})
 	}
@@ -134,9 +130,7 @@ func claimedOnce(s *suite) {
 	s.is("a second Lock", err, coord.ErrClaimed)
 	_, _, err = session.Mutex(name, coord.MutexOptions{}).TryLock(s.ctx)
 	s.is("a TryLock of what is ours", err, coord.ErrClaimed)
-	if err := l.Release(s.ctx); err != nil {
-		s.Fatalf("releasing: %v", err)
-	}
+	s.noError("releasing", l.Release(s.ctx))
 	s.lock(session, name)
 }
 
@@ -144,14 +138,10 @@ func leaseReleased(s *suite) {
 	name := s.fresh(coord.KindMutex)
 	session := s.core()
 	l := s.lock(session, name)
-	if err := l.Release(s.ctx); err != nil {
-		s.Fatalf("releasing: %v", err)
-	}
+	s.noError("releasing", l.Release(s.ctx))
 	s.is("Check", l.Check(), coord.ErrReleased)
 	s.is("cause", context.Cause(l.Context()), coord.ErrReleased)
-	if err := l.Release(s.ctx); err != nil {
-		s.Errorf("releasing twice: %v", err)
-	}
+	s.is("releasing twice", l.Release(s.ctx), nil)
 	if _, ok, err := s.core().Mutex(name, coord.MutexOptions{}).TryLock(s.ctx); !ok || err != nil {
 		s.Errorf("after the release: ok %v, %v", ok, err)
 	}
@@ -161,9 +151,7 @@ func leaseClosed(s *suite) {
 	name := s.fresh(coord.KindMutex)
 	session := s.core()
 	l := s.lock(session, name)
-	if err := session.Close(s.ctx); err != nil {
-		s.Fatalf("closing: %v", err)
-	}
+	s.noError("closing", session.Close(s.ctx))
 	s.is("Check", l.Check(), coord.ErrClosed)
 	s.is("the session's cause", context.Cause(session.Context()), coord.ErrClosed)
 	_, err := session.Mutex(name, coord.MutexOptions{}).Lock(s.ctx)
@@ -185,9 +173,7 @@ func leasesNewestFirst(s *suite) {
 		want = append([]string{name}, want...)
 	}
 	recorded := s.h.Endings(s)
-	if err := session.Close(s.ctx); err != nil {
-		s.Fatalf("closing: %v", err)
-	}
+	s.noError("closing", session.Close(s.ctx))
 	s.released(recorded, want)
 }
 
@@ -207,9 +193,7 @@ func leaseTakenAway(s *suite) {
 		s.Fatal("the lease did not end")
 	}
 	wantCause(s, "lease that was taken away", l.Check(), coord.ErrLost, coord.ErrExpired)
-	if err := l.Release(s.ctx); err != nil {
-		s.Errorf("releasing what was taken away: %v", err)
-	}
+	s.is("releasing what was taken away", l.Release(s.ctx), nil)
 	s.is("the new owner's Check", taken.Check(), nil)
 	if s.caps.OneFate {
 		wantCause(s, "another lease of the session", other.Check(), coord.ErrLost, coord.ErrExpired)
@@ -223,7 +207,7 @@ func silentService(s *suite) {
 		s.Skip("the harness cannot freeze a service")
 	}
 	d, freeze := s.h.Freezer(s)
-	l := s.lock(s.coreOn(d), s.fresh(coord.KindMutex))
+	l := s.lock(s.coreOn(d, s.options()), s.fresh(coord.KindMutex))
 	freeze()
 	frozen := time.Now()
 	select {
@@ -240,7 +224,7 @@ func silentService(s *suite) {
 
 func tooLong(s *suite) {
 	f := &Faults{}
-	session := s.coreOn(Wrap(s.driver(), f))
+	session := s.coreOn(Wrap(s.driver(), f), s.options())
 	name := s.fresh(coord.KindElection)
 	_, err := session.Election(name, coord.ElectionOptions{}).Campaign(s.ctx, make([]byte, s.caps.MaxData+1))
 	s.is("campaigning with too much data", err, coord.ErrDataTooLong)
@@ -254,7 +238,7 @@ func tooLong(s *suite) {
 
 func unsupported(s *suite) {
 	f := &Faults{}
-	session := s.coreOn(Wrap(s.driver(), f))
+	session := s.coreOn(Wrap(s.driver(), f), s.options())
 	if !s.caps.Mutex {
 		_, err := session.Mutex(s.fresh(coord.KindMutex), coord.MutexOptions{}).Lock(s.ctx)
 		s.is("a mutex", err, coord.ErrUnsupported)
@@ -287,9 +271,7 @@ func permits(s *suite) {
 	o := coord.SemaphoreOptions{Limit: c.Limit}
 	one, two := s.core().Semaphore(c.Name, o), s.core().Semaphore(c.Name, o)
 	l, err := one.Acquire(s.ctx, 2)
-	if err != nil {
-		s.Fatalf("acquiring 2 of 3: %v", err)
-	}
+	s.noError("acquiring 2 of 3", err)
 	if _, ok, err := two.TryAcquire(s.ctx, 2); ok || err != nil {
 		s.Errorf("trying for 2 more: ok %v, %v, want neither", ok, err)
 	}

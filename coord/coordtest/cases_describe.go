@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"coordtop/coord"
 )
@@ -22,9 +21,7 @@ func inOrder(s *suite, c coord.Claim) {
 		waiter := s.open()
 		s.keep(waiter, nil)
 		p, err := waiter.(coord.Queuer).Enqueue(s.ctx, waiting(c))
-		if err != nil {
-			s.Fatalf("enqueueing: %v", err)
-		}
+		s.noError("enqueueing", err)
 		places = append(places, p)
 	}
 	for i, p := range places {
@@ -57,9 +54,7 @@ func places(s *suite, c coord.Claim) {
 	enqueue := func(q coord.Queuer, c coord.Claim) coord.Place {
 		s.Helper()
 		p, err := q.Enqueue(s.ctx, c)
-		if err != nil {
-			s.Fatalf("enqueueing: %v", err)
-		}
+		s.noError("enqueueing", err)
 		return p
 	}
 	g := s.served(enqueue(owner.(coord.Queuer), waiting(c)), 0) // granted at once
@@ -70,9 +65,7 @@ func places(s *suite, c coord.Claim) {
 	if _, ok, err := kept.Wait(short); ok || !errors.Is(err, context.DeadlineExceeded) {
 		s.Fatalf("waiting with a context that ends: ok %v, %v, want context.DeadlineExceeded", ok, err)
 	}
-	if err := left.Leave(s.ctx); err != nil {
-		s.Fatalf("leaving: %v", err)
-	}
+	s.noError("leaving", left.Leave(s.ctx))
 	s.release(g)
 	next := s.served(kept, 1) // kept its place, and nobody is before it
 
@@ -86,9 +79,7 @@ func places(s *suite, c coord.Claim) {
 	s.seen(owner, c, "has the last one as its owner", func(d coord.Description) bool {
 		return len(d.Owners) == 1 && len(d.Waiters) == 0
 	})
-	if err := granted.Leave(s.ctx); err != nil {
-		s.Fatalf("leaving what is granted: %v", err)
-	}
+	s.noError("leaving what is granted", granted.Leave(s.ctx))
 	s.release(s.must(owner, c)) // so leaving released it
 }
 
@@ -163,9 +154,7 @@ func publishes(s *suite, c coord.Claim) {
 	i := g.Info()
 	owner.Abandon()
 	s.must(rival, waiting(c)) // a publication that dropped the TTL would keep it for ever
-	if end := i.Asked.Add(i.Valid); time.Now().Before(end) {
-		s.Errorf("given away %v before the end of the window: publishing cut the TTL", time.Until(end))
-	}
+	s.windowIsOver(i)         // unless publishing cut the TTL
 }
 
 func publishLate(s *suite, c coord.Claim) {
@@ -210,9 +199,7 @@ func watches(s *suite, c coord.Claim) {
 	s.release(trial)
 	if GrantAbilities(trial)&CanPublish != 0 && s.caps.MaxData > 0 {
 		steps = append(steps, watchStep{"a publication", func() {
-			if err := g.(coord.Publisher).Publish(s.ctx, []byte("told")); err != nil {
-				s.Errorf("publishing: %v", err)
-			}
+			s.is("publishing", g.(coord.Publisher).Publish(s.ctx, []byte("told")), nil)
 		}, func(d coord.Description) bool { return len(d.Owners) == 1 && string(d.Owners[0].Data) == "told" }})
 	}
 	steps = append(steps, watchStep{"the end", cancel, nil})

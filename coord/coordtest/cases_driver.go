@@ -3,6 +3,7 @@ package coordtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/pprof"
 	"slices"
 	"strings"
@@ -61,9 +62,7 @@ func closeTwice(s *suite) {
 	for _, first := range []string{"close", "abandon"} {
 		session := s.open()
 		if first == "close" {
-			if err := session.Close(s.ctx); err != nil {
-				s.Fatalf("closing: %v", err)
-			}
+			s.noError("closing", session.Close(s.ctx))
 		} else {
 			session.Abandon()
 		}
@@ -77,9 +76,7 @@ func closeTwice(s *suite) {
 
 func closedRefuses(s *suite) {
 	session, c := s.open(), s.claim(s.anyKind())
-	if err := session.Close(s.ctx); err != nil {
-		s.Fatalf("closing: %v", err)
-	}
+	s.noError("closing", session.Close(s.ctx))
 	_, ok, err := session.Acquire(s.ctx, waiting(c))
 	if ok || !errors.Is(err, coord.ErrClosed) {
 		s.Errorf("acquiring in a closed session: ok %v, %v, want ErrClosed", ok, err)
@@ -91,9 +88,7 @@ func openStops(s *suite) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	d := s.driver()
 	session, err := d.Open(ctx, s.options())
-	if err != nil {
-		s.Fatalf("opening: %v", err)
-	}
+	s.noError("opening", err)
 	s.keep(session, nil)
 	c := s.claim(s.anyKind())
 	g := s.must(session, c)
@@ -105,13 +100,9 @@ func openStops(s *suite) {
 	if _, ok, err := rival.Acquire(s.ctx, c); ok || err != nil {
 		s.Errorf("a rival's wait: ok %v, %v, want neither", ok, err)
 	}
-	if err := session.Err(); err != nil {
-		s.Errorf("the session ended with the context of its opening: %v", err)
-	}
+	s.is("the session ended with the context of its opening", session.Err(), nil)
 	stop() // what is being renewed while its session closes is lost, and rightly so
-	if err := session.Close(s.ctx); err != nil {
-		s.Errorf("closing: %v", err)
-	}
+	s.is("closing", session.Close(s.ctx), nil)
 }
 
 // noGoroutines counts by a profiler label, which goroutines inherit, so that other
@@ -123,9 +114,7 @@ func noGoroutines(s *suite) {
 		d := s.h.NewDriver(s)
 		for _, last := range []string{"abandon", "close"} {
 			session, err := d.Open(ctx, s.options())
-			if err != nil {
-				s.Fatalf("opening: %v", err)
-			}
+			s.noError("opening", err)
 			stop := s.keep(session, nil) // it waits for the abandoned one to run out
 			s.must(session, waiting(c))
 			stop()
@@ -135,12 +124,8 @@ func noGoroutines(s *suite) {
 				s.Fatalf("closing: %v", err)
 			}
 		}
-		if err := d.Close(ctx); err != nil {
-			s.Fatalf("closing the driver: %v", err)
-		}
-		if err := d.Close(ctx); err != nil {
-			s.Fatalf("closing the driver twice: %v", err)
-		}
+		s.noError("closing the driver", d.Close(ctx))
+		s.noError("closing the driver twice", d.Close(ctx))
 	})
 	// A goroutine that has been joined may still be on its last instruction.
 	t := time.NewTicker(10 * time.Millisecond)
@@ -172,9 +157,7 @@ func newestFirst(s *suite) {
 		names = append([]string{c.Name}, names...)
 	}
 	recorded := s.h.Endings(s)
-	if err := session.Close(s.ctx); err != nil {
-		s.Fatalf("closing: %v", err)
-	}
+	s.noError("closing", session.Close(s.ctx))
 	s.released(recorded, names)
 }
 
@@ -182,20 +165,12 @@ func newestFirst(s *suite) {
 // order that was.
 func (s *suite) released(recorded func() []string, names []string) {
 	s.Helper()
-	t := time.NewTicker(s.h.TTL / 50)
-	defer t.Stop()
-	for {
-		got := slices.DeleteFunc(recorded(), func(n string) bool { return !slices.Contains(names, n) })
-		if len(got) >= len(names) {
-			if !slices.Equal(got, names) {
-				s.Errorf("released in the order %q, want %q", got, names)
-			}
-			return
-		}
-		select {
-		case <-t.C:
-		case <-s.ctx.Done():
-			s.Fatalf("only %q of %q were released", got, names)
-		}
+	var got []string
+	s.until(func() bool {
+		got = slices.DeleteFunc(recorded(), func(n string) bool { return !slices.Contains(names, n) })
+		return len(got) >= len(names)
+	}, func() string { return fmt.Sprintf("only %q of %q were released", got, names) })
+	if !slices.Equal(got, names) {
+		s.Errorf("released in the order %q, want %q", got, names)
 	}
 }

@@ -3,7 +3,6 @@ package coordtest
 import (
 	"context"
 	"errors"
-	"time"
 
 	"coordtop/coord"
 )
@@ -26,9 +25,7 @@ func electionCases() []testCase {
 func (s *suite) campaign(session *coord.Session, name, data string) *coord.Term {
 	s.Helper()
 	t, err := session.Election(name, coord.ElectionOptions{}).Campaign(s.ctx, s.data(data))
-	if err != nil {
-		s.Fatalf("campaigning: %v", err)
-	}
+	s.noError("campaigning", err)
 	return t
 }
 
@@ -59,9 +56,7 @@ func (s *suite) proclaims() {
 func (s *suite) leader(session *coord.Session, name string) coord.Leader {
 	s.Helper()
 	l, err := session.Election(name, coord.ElectionOptions{}).Leader(s.ctx)
-	if err != nil {
-		s.Fatalf("asking for the leader: %v", err)
-	}
+	s.noError("asking for the leader", err)
 	return l
 }
 
@@ -86,9 +81,7 @@ func leaderIs(s *suite) {
 			s.Errorf("%s sees the owner %q, who calls itself %q", c.who, l.Owner, own)
 		}
 	}
-	if err := t.Resign(s.ctx); err != nil {
-		s.Fatalf("resigning: %v", err)
-	}
+	s.noError("resigning", t.Resign(s.ctx))
 	s.is("cause of the term's end", context.Cause(t.Lease().Context()), coord.ErrReleased)
 	if l := s.leader(two, name); l.Led {
 		s.Errorf("after the resignation: %+v, want nobody", l)
@@ -113,12 +106,8 @@ func nextLeader(s *suite) {
 	if _, ok, err := s.core().Election(name, coord.ElectionOptions{}).TryCampaign(s.ctx, nil); ok || err != nil {
 		s.Errorf("trying while another leads: ok %v, %v", ok, err)
 	}
-	if err := t.Resign(s.ctx); err != nil {
-		s.Fatalf("resigning: %v", err)
-	}
-	if err := t.Resign(s.ctx); err != nil {
-		s.Errorf("resigning twice: %v", err)
-	}
+	s.noError("resigning", t.Resign(s.ctx))
+	s.is("resigning twice", t.Resign(s.ctx), nil)
 	select {
 	case next := <-won:
 		if next == nil {
@@ -151,9 +140,7 @@ func observes(s *suite) {
 		return l.Led && l.IsMe == me && string(l.Data) == string(s.data(data))
 	}
 	resign := func() {
-		if err := t.Resign(s.ctx); err != nil {
-			s.Errorf("resigning: %v", err)
-		}
+		s.is("resigning", t.Resign(s.ctx), nil)
 	}
 	steps := []story{
 		{"nobody", func() {}, func(l coord.Leader) bool { return !l.Led }},
@@ -163,9 +150,7 @@ func observes(s *suite) {
 	}
 	if trial := s.must(s.open(), s.claim(coord.KindElection)); GrantAbilities(trial)&CanPublish != 0 && s.caps.MaxData > 0 {
 		steps = append(steps, story{"a proclamation", func() {
-			if err := t.Proclaim(s.ctx, []byte("news")); err != nil {
-				s.Errorf("proclaiming: %v", err)
-			}
+			s.is("proclaiming", t.Proclaim(s.ctx, []byte("news")), nil)
 		}, func(l coord.Leader) bool { return has(l, "news", false) }})
 	}
 	steps = append(steps,
@@ -228,9 +213,7 @@ func observationEnds(s *suite) {
 	defer cancel()
 	var last coord.Leader
 	for l, err := range watcher.Election(name, coord.ElectionOptions{}).Observe(ctx) {
-		if err != nil {
-			s.Fatalf("observing: %v", err)
-		}
+		s.noError("observing", err)
 		if l.Led {
 			s.is("the leader's context", l.Context.Err(), nil)
 			last = l
@@ -248,9 +231,7 @@ func proclaimLate(s *suite) {
 	name := s.fresh(coord.KindElection)
 	one, two := s.core(), s.core()
 	t := s.campaign(one, name, "one")
-	if err := t.Resign(s.ctx); err != nil {
-		s.Fatalf("resigning: %v", err)
-	}
+	s.noError("resigning", t.Resign(s.ctx))
 	next := s.campaign(two, name, "two")
 	err := t.Proclaim(s.ctx, []byte("late"))
 	wantCause(s, "proclaiming after resigning", err, coord.ErrReleased, coord.ErrLost)
@@ -293,21 +274,8 @@ func candidates(s *suite) {
 	defer cancel()
 	stopped := make(chan error, 1)
 	go func() { stopped <- c.Run(ctx) }()
-	if err := t.Resign(s.ctx); err != nil {
-		s.Fatalf("resigning: %v", err)
-	}
-	tick := time.NewTicker(s.h.TTL / 50)
-	defer tick.Stop()
-	for {
-		if _, leads := c.Leading(); leads {
-			break
-		}
-		select {
-		case <-tick.C:
-		case <-s.ctx.Done():
-			s.Fatal("the candidate never led")
-		}
-	}
+	s.noError("resigning", t.Resign(s.ctx))
+	s.until(func() bool { _, leads := c.Leading(); return leads }, func() string { return "the candidate never led" })
 	cancel()
 	<-stopped
 	if _, leads := c.Leading(); leads {

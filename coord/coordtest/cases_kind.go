@@ -79,10 +79,17 @@ func grantIsTrue(s *suite, c coord.Claim) {
 	s.ended("released grant", g, coord.ErrReleased)
 }
 
-func tryMisses(s *suite, c coord.Claim) {
-	owner, rival := s.open(), s.open()
-	g := s.must(owner, c)
+// owned opens two sessions, the first of which owns c and is renewed.
+func (s *suite) owned(c coord.Claim) (owner, rival coord.DriverSession, g coord.Grant) {
+	s.Helper()
+	owner, rival = s.open(), s.open()
+	g = s.must(owner, c)
 	s.keep(owner, g)
+	return owner, rival, g
+}
+
+func tryMisses(s *suite, c coord.Claim) {
+	_, rival, g := s.owned(c)
 	s.misses(rival, c, "another owns it")
 	if g.Err() != nil {
 		s.Errorf("the owner lost it to a try: %v", g.Err())
@@ -90,10 +97,8 @@ func tryMisses(s *suite, c coord.Claim) {
 }
 
 func waitGets(s *suite, c coord.Claim) {
-	owner, rival := s.open(), s.open()
-	g := s.must(owner, c)
+	owner, rival, g := s.owned(c)
 	s.keep(rival, nil)
-	s.keep(owner, g)
 	got := s.start(s.ctx, rival, waiting(c))
 	s.seen(owner, c, "waits", func(d coord.Description) bool { return !d.WaitersKnown || len(d.Waiters) == 1 })
 	s.release(g)
@@ -114,28 +119,19 @@ func (s *suite) seen(session coord.DriverSession, c coord.Claim, what string, wa
 	if !ok {
 		return
 	}
-	t := time.NewTicker(s.h.TTL / 50)
-	defer t.Stop()
-	for {
-		got, err := d.Describe(s.ctx, c.Kind, c.Name)
-		if err != nil && !errors.Is(err, coord.ErrNotFound) {
-			s.Fatalf("describing: %v", err)
+	var got coord.Description
+	s.until(func() bool {
+		var err error
+		if got, err = d.Describe(s.ctx, c.Kind, c.Name); !errors.Is(err, coord.ErrNotFound) {
+			s.noError("describing", err)
 		}
-		if want(got) {
-			return
-		}
-		select {
-		case <-t.C:
-		case <-s.ctx.Done():
-			s.Fatalf("never seen that it %s: %+v", what, got)
-		}
-	}
+		return want(got)
+	}, func() string { return fmt.Sprintf("never seen that it %s: %+v", what, got) })
 }
 
 func waitRunsOut(s *suite, c coord.Claim) {
-	owner, rival, third := s.open(), s.open(), s.open()
-	g := s.must(owner, c)
-	s.keep(owner, g)
+	_, rival, g := s.owned(c)
+	third := s.open()
 	s.keep(rival, nil)
 	s.keep(third, nil)
 	short := c
@@ -162,9 +158,8 @@ func (s *suite) nothingLeft(g coord.Grant, third coord.DriverSession, c coord.Cl
 }
 
 func cancelLeavesNothing(s *suite, c coord.Claim) {
-	owner, rival, third := s.open(), s.open(), s.open()
-	g := s.must(owner, c)
-	s.keep(owner, g)
+	owner, rival, g := s.owned(c)
+	third := s.open()
 	s.keep(rival, nil)
 	s.keep(third, nil)
 
@@ -212,9 +207,7 @@ func abandoned(s *suite, c coord.Claim) {
 	s.ended("abandoned session", owner, coord.ErrClosed)
 	s.ended("its grant", g, coord.ErrClosed)
 	s.must(rival, waiting(c))
-	if end := i.Asked.Add(i.Valid); time.Now().Before(end) {
-		s.Errorf("given away %v before the end of the window", time.Until(end))
-	}
+	s.windowIsOver(i)
 }
 
 func abandonedGrant(s *suite, c coord.Claim) {
@@ -229,17 +222,13 @@ func abandonedGrant(s *suite, c coord.Claim) {
 		s.Errorf("abandoning a grant ended its session: %v", owner.Err())
 	}
 	s.must(rival, waiting(c)) // where the session renews, its end frees it: nobody renews it here
-	if end := i.Asked.Add(i.Valid); time.Now().Before(end) {
-		s.Errorf("given away %v before the end of the window", time.Until(end))
-	}
+	s.windowIsOver(i)
 }
 
 func closeReleases(s *suite, c coord.Claim) {
 	owner, rival := s.open(), s.open()
 	g := s.must(owner, c)
-	if err := owner.Close(s.ctx); err != nil {
-		s.Fatalf("closing: %v", err)
-	}
+	s.noError("closing", owner.Close(s.ctx))
 	s.ended("closed session", owner, coord.ErrClosed)
 	s.ended("its grant", g, coord.ErrClosed)
 	s.must(rival, c)

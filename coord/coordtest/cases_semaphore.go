@@ -39,9 +39,7 @@ func counts(s *suite) {
 	s.keep(rival, s.must(rival, c))
 	if d, ok := rival.(coord.Describer); ok {
 		got, err := d.Describe(s.ctx, c.Kind, c.Name)
-		if err != nil {
-			s.Fatalf("describing: %v", err)
-		}
+		s.noError("describing", err)
 		if got.Limit != 3 || got.Taken != 3 {
 			s.Errorf("described with %d of %d permits taken, want 3 of 3", got.Taken, got.Limit)
 		}

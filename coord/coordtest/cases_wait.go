@@ -41,9 +41,7 @@ func uncertainClaim(s *suite) {
 	var sessions [2]coord.DriverSession
 	for i := range sessions {
 		session, err := d.Open(s.ctx, s.options())
-		if err != nil {
-			s.Fatalf("opening a session: %v", err)
-		}
+		s.noError("opening a session", err)
 		s.Cleanup(session.Abandon)
 		sessions[i] = session
 	}
@@ -87,15 +85,7 @@ func (s *suite) outlive(t Trouble) {
 		default: // the first ones are enough
 		}
 	}
-	session, err := coord.Open(s.ctx, s.driver(), o)
-	if err != nil {
-		s.Fatalf("%s: opening a session: %v", t.Name, err)
-	}
-	s.Cleanup(func() {
-		ctx, cancel := s.afterwards()
-		defer cancel()
-		_ = session.Close(ctx) // the trouble may have broken it
-	})
+	session := s.coreOn(s.driver(), o)
 	type outcome struct {
 		l   *coord.Lease
 		err error

@@ -1,9 +1,13 @@
 package coordtest
 
-import "coordtop/coord"
+import (
+	"fmt"
+
+	"coordtop/coord"
+)
 
 // Go cannot compose method sets at run time, and cannot embed a type parameter: every set of
-// abilities has its own struct here.
+// abilities that occurs has its own struct here.
 
 // joinGrant gives g exactly the abilities in has, each of which the grant that it
 // wraps must have.
@@ -42,87 +46,29 @@ type (
 )
 
 // joinSession gives s exactly the abilities in has, each of which the session that it
-// wraps must have. TestWrapImplementsWhatItWraps goes through all of them.
+// wraps must have: those of a driver of this module, or of a Mem from which something is hidden.
 func joinSession(s *faultSession, has Ability) coord.DriverSession {
 	r, d, w, q, p := parts(s)
 	switch has {
-	case CanRenew:
-		return struct {
-			base
-			ren
-		}{s, r}
+	case 0:
+		return s
 	case CanDescribe:
 		return struct {
 			base
 			des
 		}{s, d}
-	case CanRenew | CanDescribe:
-		return struct {
-			base
-			ren
-			des
-		}{s, r, d}
-	case CanWatch:
-		return struct {
-			base
-			wat
-		}{s, w}
-	case CanRenew | CanWatch:
-		return struct {
-			base
-			ren
-			wat
-		}{s, r, w}
-	case CanDescribe | CanWatch:
-		return struct {
-			base
-			des
-			wat
-		}{s, d, w}
-	case CanRenew | CanDescribe | CanWatch:
-		return struct {
-			base
-			ren
-			des
-			wat
-		}{s, r, d, w}
-	case CanQueue:
-		return struct {
-			base
-			que
-		}{s, q}
-	case CanRenew | CanQueue:
-		return struct {
-			base
-			ren
-			que
-		}{s, r, q}
 	case CanDescribe | CanQueue:
 		return struct {
 			base
 			des
 			que
 		}{s, d, q}
-	case CanRenew | CanDescribe | CanQueue:
+	case CanDescribe | CanWatch:
 		return struct {
 			base
-			ren
 			des
-			que
-		}{s, r, d, q}
-	case CanWatch | CanQueue:
-		return struct {
-			base
 			wat
-			que
-		}{s, w, q}
-	case CanRenew | CanWatch | CanQueue:
-		return struct {
-			base
-			ren
-			wat
-			que
-		}{s, r, w, q}
+		}{s, d, w}
 	case CanDescribe | CanWatch | CanQueue:
 		return struct {
 			base
@@ -130,72 +76,13 @@ func joinSession(s *faultSession, has Ability) coord.DriverSession {
 			wat
 			que
 		}{s, d, w, q}
-	case CanRenew | CanDescribe | CanWatch | CanQueue:
+	case CanRenew | CanDescribe | CanWatch:
 		return struct {
 			base
 			ren
 			des
 			wat
-			que
-		}{s, r, d, w, q}
-	case CanProvision:
-		return struct {
-			base
-			pro
-		}{s, p}
-	case CanRenew | CanProvision:
-		return struct {
-			base
-			ren
-			pro
-		}{s, r, p}
-	case CanDescribe | CanProvision:
-		return struct {
-			base
-			des
-			pro
-		}{s, d, p}
-	case CanRenew | CanDescribe | CanProvision:
-		return struct {
-			base
-			ren
-			des
-			pro
-		}{s, r, d, p}
-	case CanWatch | CanProvision:
-		return struct {
-			base
-			wat
-			pro
-		}{s, w, p}
-	case CanRenew | CanWatch | CanProvision:
-		return struct {
-			base
-			ren
-			wat
-			pro
-		}{s, r, w, p}
-	case CanDescribe | CanWatch | CanProvision:
-		return struct {
-			base
-			des
-			wat
-			pro
-		}{s, d, w, p}
-	case CanRenew | CanDescribe | CanWatch | CanProvision:
-		return struct {
-			base
-			ren
-			des
-			wat
-			pro
-		}{s, r, d, w, p}
-	case CanQueue | CanProvision:
-		return struct {
-			base
-			que
-			pro
-		}{s, q, p}
+		}{s, r, d, w}
 	case CanRenew | CanQueue | CanProvision:
 		return struct {
 			base
@@ -203,13 +90,6 @@ func joinSession(s *faultSession, has Ability) coord.DriverSession {
 			que
 			pro
 		}{s, r, q, p}
-	case CanDescribe | CanQueue | CanProvision:
-		return struct {
-			base
-			des
-			que
-			pro
-		}{s, d, q, p}
 	case CanRenew | CanDescribe | CanQueue | CanProvision:
 		return struct {
 			base
@@ -218,29 +98,6 @@ func joinSession(s *faultSession, has Ability) coord.DriverSession {
 			que
 			pro
 		}{s, r, d, q, p}
-	case CanWatch | CanQueue | CanProvision:
-		return struct {
-			base
-			wat
-			que
-			pro
-		}{s, w, q, p}
-	case CanRenew | CanWatch | CanQueue | CanProvision:
-		return struct {
-			base
-			ren
-			wat
-			que
-			pro
-		}{s, r, w, q, p}
-	case CanDescribe | CanWatch | CanQueue | CanProvision:
-		return struct {
-			base
-			des
-			wat
-			que
-			pro
-		}{s, d, w, q, p}
 	case CanRenew | CanDescribe | CanWatch | CanQueue | CanProvision:
 		return struct {
 			base
@@ -251,7 +108,7 @@ func joinSession(s *faultSession, has Ability) coord.DriverSession {
 			pro
 		}{s, r, d, w, q, p}
 	}
-	return s
+	panic(fmt.Sprintf("coordtest: no session has exactly the abilities %05b: add them to joinSession", has))
 }
 
 // parts are the abilities that s may have, each with the faults of s.

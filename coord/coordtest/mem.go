@@ -146,6 +146,12 @@ func (m *Mem) ExpireSession(id string) {
 	})
 }
 
+// try is do for a request that may fail.
+func (m *Mem) try(f func(now time.Time) error) (err error) {
+	m.do(func(now time.Time) { err = f(now) })
+	return err
+}
+
 // do runs f with the service's lock, after everything that ran out by now has ended,
 // and notifies clients of what the service took from them when the lock is free again.
 func (m *Mem) do(f func(now time.Time)) {

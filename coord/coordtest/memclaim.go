@@ -25,7 +25,6 @@ var (
 	_ coord.Watcher       = (*pollingSession)(nil)
 )
 
-// Renew implements coord.Renewer.
 func (s *renewingSession) Renew(ctx context.Context) (coord.Window, error) {
 	if err := s.Err(); err != nil {
 		return coord.Window{}, fmt.Errorf("renewing the session: %w: %w", err, coord.ErrLost)
@@ -68,7 +67,6 @@ func (s *memSession) verdict(err error) {
 	}
 }
 
-// Acquire implements coord.DriverSession.
 func (s *renewingSession) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
 	if err := s.check(c); err != nil {
 		return nil, false, err
@@ -122,6 +120,13 @@ func (m *Mem) await(ctx context.Context, e *entry, c coord.Claim) error {
 		m.endLocked(e, now, coord.ErrReleased)
 	})
 	return err
+}
+
+// owe has the next renewal of the session withdraw a claim that could not be withdrawn.
+func (s *memSession) owe(h handle) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.debts = append(s.debts, h)
 }
 
 // note reports that the service has queued a claim.

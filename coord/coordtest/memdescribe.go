@@ -13,7 +13,6 @@ import (
 	"coordtop/internal/backoff"
 )
 
-// Describe implements coord.Describer.
 func (s *memSession) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
 	var d coord.Description
 	err := s.call(ctx, VerbDescribe, nil, func(context.Context) (err error) {
@@ -26,7 +25,6 @@ func (s *memSession) Describe(ctx context.Context, kind coord.Kind, name string)
 	return d, nil
 }
 
-// Watch implements coord.Watcher.
 func (s *memSession) Watch(ctx context.Context, kind coord.Kind, name string) iter.Seq2[coord.Description, error] {
 	return func(yield func(coord.Description, error) bool) {
 		var last *coord.Description
@@ -68,7 +66,6 @@ func (s *memSession) Watch(ctx context.Context, kind coord.Kind, name string) it
 	}
 }
 
-// Enqueue implements coord.Queuer.
 func (s *renewingSession) Enqueue(ctx context.Context, c coord.Claim) (coord.Place, error) {
 	if err := s.check(c); err != nil {
 		return nil, err
@@ -118,7 +115,6 @@ func (p *memPlace) Wait(ctx context.Context) (coord.Grant, bool, error) {
 	return p.s.conclude(ctx, p.g, p.e, err)
 }
 
-// Leave implements coord.Place.
 func (p *memPlace) Leave(ctx context.Context) error {
 	if !p.leave() {
 		return nil
@@ -126,9 +122,7 @@ func (p *memPlace) Leave(ctx context.Context) error {
 	p.g.end(fmt.Errorf("place: %w", coord.ErrReleased))
 	err := p.s.call(ctx, VerbLeave, nil, func(context.Context) error { p.s.m.withdraw(p.g.handle); return nil })
 	if err != nil {
-		p.s.mu.Lock()
-		p.s.debts = append(p.s.debts, p.g.handle)
-		p.s.mu.Unlock()
+		p.s.owe(p.g.handle)
 		return fmt.Errorf("leaving the queue: %w", err)
 	}
 	return nil
@@ -143,17 +137,14 @@ func (p *memPlace) leave() bool {
 	return first
 }
 
-// Create implements coord.Provisioner.
 func (s *renewingSession) Create(ctx context.Context, name string, limit uint64, data []byte) error {
 	return s.provision(ctx, VerbCreate, func() error { return s.m.create(name, limit, data) })
 }
 
-// Update implements coord.Provisioner.
 func (s *renewingSession) Update(ctx context.Context, name string, data []byte) error {
 	return s.provision(ctx, VerbUpdate, func() error { return s.m.update(name, data) })
 }
 
-// Delete implements coord.Provisioner.
 func (s *renewingSession) Delete(ctx context.Context, name string, force bool) error {
 	return s.provision(ctx, VerbDelete, func() error { return s.m.remove(name, force) })
 }

@@ -105,18 +105,14 @@ type memSession struct {
 	debts  []handle     // claims that may be left at the service and could not be taken back
 }
 
-// Info implements coord.DriverSession.
 func (s *memSession) Info() coord.SessionInfo {
 	return coord.SessionInfo{ID: s.id, Caps: s.m.caps()}
 }
 
-// Done implements coord.DriverSession.
 func (s *memSession) Done() <-chan struct{} { return s.ctx.Done() }
 
-// Err implements coord.DriverSession.
 func (s *memSession) Err() error { return context.Cause(s.ctx) }
 
-// Close implements coord.DriverSession.
 func (s *memSession) Close(ctx context.Context) error {
 	grants, first := s.finish()
 	if !first {
@@ -136,7 +132,6 @@ func (s *memSession) Close(ctx context.Context) error {
 	return err
 }
 
-// Abandon implements coord.DriverSession.
 func (s *memSession) Abandon() { s.finish() }
 
 // finish ends the session and its grants on our side. first is false when it was
@@ -208,8 +203,6 @@ func (s *memSession) settle(ctx context.Context, h handle) {
 	defer cancel()
 	withdraw := func(context.Context) error { s.m.withdraw(h); return nil }
 	if s.link.do(ctx, VerbLeave, nil, withdraw) != nil && s.id != "" {
-		s.mu.Lock()
-		s.debts = append(s.debts, h)
-		s.mu.Unlock()
+		s.owe(h)
 	}
 }

@@ -64,10 +64,8 @@ func (g *memGrant) Info() coord.GrantInfo {
 	return i
 }
 
-// Done implements coord.Grant.
 func (g *memGrant) Done() <-chan struct{} { return g.ctx.Done() }
 
-// Err implements coord.Grant.
 func (g *memGrant) Err() error { return context.Cause(g.ctx) }
 
 // Release implements coord.Grant. Where the session renews, a release that could not
@@ -81,14 +79,11 @@ func (g *memGrant) Release(ctx context.Context) error {
 		return nil
 	}
 	if g.s.id != "" {
-		g.s.mu.Lock()
-		g.s.debts = append(g.s.debts, g.handle)
-		g.s.mu.Unlock()
+		g.s.owe(g.handle)
 	}
 	return fmt.Errorf("releasing: %w", err)
 }
 
-// Abandon implements coord.Grant.
 func (g *memGrant) Abandon() { g.finish() }
 
 // finish ends the grant on our side; false when it was over before.
@@ -101,7 +96,6 @@ func (g *memGrant) finish() bool {
 	return errors.Is(g.Err(), coord.ErrReleased)
 }
 
-// Publish implements coord.Publisher.
 func (g *memGrant) Publish(ctx context.Context, data []byte) error {
 	if err := g.Err(); err != nil {
 		return fmt.Errorf("publishing: %w: %w", err, coord.ErrLost)
@@ -109,36 +103,32 @@ func (g *memGrant) Publish(ctx context.Context, data []byte) error {
 	if len(data) > g.s.m.o.MaxData {
 		return fmt.Errorf("publishing: %d bytes, at most %d: %w", len(data), g.s.m.o.MaxData, coord.ErrDataTooLong)
 	}
-	err := g.s.call(ctx, VerbPublish, g.takeAway, func(context.Context) error { return g.s.m.publish(g.handle, data) })
-	err = orLost(err, g.Err())
-	if errors.Is(err, coord.ErrLost) {
-		g.end(err)
-		g.s.forget(g)
-	}
-	if err != nil {
+	if err := g.request(ctx, VerbPublish, func() error { return g.s.m.publish(g.handle, data) }); err != nil {
 		return fmt.Errorf("publishing: %w", err)
 	}
 	return nil
 }
 
-func (g *memGrant) takeAway() { g.s.m.takeAway(g.handle) }
+// request makes a request about the grant. The answer that it is lost ends it.
+func (g *memGrant) request(ctx context.Context, v Verb, run func() error) error {
+	err := g.s.call(ctx, v, func() { g.s.m.takeAway(g.handle) }, func(context.Context) error { return run() })
+	err = orLost(err, g.Err())
+	if errors.Is(err, coord.ErrLost) {
+		g.end(err)
+		g.s.forget(g)
+	}
+	return err
+}
 
 // renewingGrant is the grant of GrantRenews.
 type renewingGrant struct{ *memGrant }
 
-// Renew implements coord.Renewer.
 func (g *renewingGrant) Renew(ctx context.Context) (coord.Window, error) {
 	asked := time.Now()
 	if err := g.Err(); err != nil {
 		return coord.Window{}, fmt.Errorf("renewing: %w: %w", err, coord.ErrLost)
 	}
-	err := g.s.call(ctx, VerbRenew, g.takeAway, func(context.Context) error { return g.s.m.extend(g.handle) })
-	err = orLost(err, g.Err())
-	if errors.Is(err, coord.ErrLost) {
-		g.end(err)
-		g.s.forget(g.memGrant)
-	}
-	if err != nil {
+	if err := g.request(ctx, VerbRenew, func() error { return g.s.m.extend(g.handle) }); err != nil {
 		return coord.Window{}, fmt.Errorf("renewing: %w", err)
 	}
 	g.s.mu.Lock()

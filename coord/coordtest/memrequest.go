@@ -9,8 +9,14 @@ import (
 	"coordtop/coord"
 )
 
-// errSessionOver is the service's answer to a session that it does not know (any more).
-var errSessionOver = fmt.Errorf("the session is over: %w", coord.ErrLost)
+// errSessionOver is the service's answer to a session that it does not know (any more), and
+// errNotOwner that to a grant.
+var (
+	errSessionOver = fmt.Errorf("the session is over: %w", coord.ErrLost)
+	errNotOwner    = fmt.Errorf("not the owner: %w", coord.ErrLost)
+)
+
+func noSemaphore(name string) error { return fmt.Errorf("semaphore %q: %w", name, coord.ErrNotFound) }
 
 // This file is what clients may ask of the service. Each method is one request, done
 // at one instant; the answer is its result.
@@ -36,16 +42,15 @@ func (m *Mem) number() uint64 {
 }
 
 // prolong is the renewal of a session.
-func (m *Mem) prolong(id string) (err error) {
-	m.do(func(now time.Time) {
+func (m *Mem) prolong(id string) error {
+	return m.try(func(now time.Time) error {
 		r := m.sessions[id]
 		if r == nil {
-			err = errSessionOver
-			return
+			return errSessionOver
 		}
 		r.life.extend(now)
+		return nil
 	})
-	return err
 }
 
 // detach ends a session on its client's wish.
@@ -121,7 +126,7 @@ func (m *Mem) admitLocked(c coord.Claim) error {
 	case m.shape == SessionRenews && !it.exists && c.Ephemeral:
 		it.exists, it.ephemeral, it.limit = true, true, max(c.Limit, c.Permits, 1)
 	case m.shape == SessionRenews && !it.exists:
-		return fmt.Errorf("semaphore %q: %w", c.Name, coord.ErrNotFound)
+		return noSemaphore(c.Name)
 	}
 	if c.Permits > it.limit {
 		return fmt.Errorf("%d permits of a limit of %d: %w", c.Permits, it.limit, coord.ErrRefused)
@@ -130,16 +135,15 @@ func (m *Mem) admitLocked(c coord.Claim) error {
 }
 
 // extend is the renewal of a grant.
-func (m *Mem) extend(h handle) (err error) {
-	m.do(func(now time.Time) {
+func (m *Mem) extend(h handle) error {
+	return m.try(func(now time.Time) error {
 		e := m.findLocked(h)
 		if e == nil {
-			err = fmt.Errorf("not the owner: %w", coord.ErrLost)
-			return
+			return errNotOwner
 		}
 		e.life.extend(now)
+		return nil
 	})
-	return err
 }
 
 // withdraw ends a claim, served or waiting, on its client's wish. That there is
@@ -163,17 +167,16 @@ func (m *Mem) takeAway(h handle) {
 }
 
 // publish replaces the data of a grant.
-func (m *Mem) publish(h handle, data []byte) (err error) {
-	m.do(func(time.Time) {
+func (m *Mem) publish(h handle, data []byte) error {
+	return m.try(func(time.Time) error {
 		e := m.findLocked(h)
 		if e == nil || e.span == nil {
-			err = fmt.Errorf("not the owner: %w", coord.ErrLost)
-			return
+			return errNotOwner
 		}
 		e.data = slices.Clone(data)
 		m.itemLocked(h.key).changedLocked()
+		return nil
 	})
-	return err
 }
 
 // describe reads a primitive; changed is closed when it differs from what was read.
@@ -185,42 +188,38 @@ func (m *Mem) describe(k itemKey) (d coord.Description, changed <-chan struct{},
 	return d, changed, err
 }
 
-func (m *Mem) create(name string, limit uint64, data []byte) (err error) {
-	m.do(func(time.Time) {
+func (m *Mem) create(name string, limit uint64, data []byte) error {
+	return m.try(func(time.Time) error {
 		it := m.itemLocked(itemKey{coord.KindSemaphore, name})
 		if it.exists {
-			err = fmt.Errorf("semaphore %q exists already: %w", name, coord.ErrRefused)
-			return
+			return fmt.Errorf("semaphore %q exists already: %w", name, coord.ErrRefused)
 		}
 		it.exists, it.ephemeral, it.limit, it.data = true, false, limit, slices.Clone(data)
 		it.changedLocked()
+		return nil
 	})
-	return err
 }
 
-func (m *Mem) update(name string, data []byte) (err error) {
-	m.do(func(time.Time) {
+func (m *Mem) update(name string, data []byte) error {
+	return m.try(func(time.Time) error {
 		it := m.itemLocked(itemKey{coord.KindSemaphore, name})
 		if !it.exists {
-			err = fmt.Errorf("semaphore %q: %w", name, coord.ErrNotFound)
-			return
+			return noSemaphore(name)
 		}
 		it.data = slices.Clone(data)
 		it.changedLocked()
+		return nil
 	})
-	return err
 }
 
-func (m *Mem) remove(name string, force bool) (err error) {
-	m.do(func(now time.Time) {
+func (m *Mem) remove(name string, force bool) error {
+	return m.try(func(now time.Time) error {
 		it := m.itemLocked(itemKey{coord.KindSemaphore, name})
 		switch {
 		case !it.exists:
-			err = fmt.Errorf("semaphore %q: %w", name, coord.ErrNotFound)
-			return
+			return noSemaphore(name)
 		case !force && len(it.owners)+len(it.queue) > 0:
-			err = fmt.Errorf("semaphore %q is in use: %w", name, coord.ErrRefused)
-			return
+			return fmt.Errorf("semaphore %q is in use: %w", name, coord.ErrRefused)
 		}
 		waiters, owners := slices.Clone(it.queue), slices.Clone(it.owners)
 		for _, e := range waiters { // before the owners, lest they are served
@@ -229,8 +228,7 @@ func (m *Mem) remove(name string, force bool) (err error) {
 		for _, e := range owners {
 			m.endLocked(e, now, coord.ErrLost)
 		}
-		it.exists, it.ephemeral, it.data, it.limit = false, false, nil, 1
-		it.changedLocked()
+		it.vanishLocked()
+		return nil
 	})
-	return err
 }

@@ -1,7 +1,6 @@
 package coordtest
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -79,6 +78,12 @@ func (it *item) changedLocked() {
 	it.changed = make(chan struct{})
 }
 
+// vanishLocked deletes a semaphore.
+func (it *item) vanishLocked() {
+	it.exists, it.ephemeral, it.data, it.limit = false, false, nil, 1
+	it.changedLocked()
+}
+
 // roomLocked reports whether e could be served beside the present owners.
 func (it *item) roomLocked(e *entry) bool {
 	if e.key.kind != coord.KindSemaphore {
@@ -151,7 +156,8 @@ func (m *Mem) endLocked(e *entry, at time.Time, why error) {
 	}
 	m.serveWaitersLocked(it)
 	if it.ephemeral && len(it.owners)+len(it.queue) == 0 {
-		it.exists, it.ephemeral, it.data, it.limit = false, false, nil, 1
+		it.vanishLocked()
+		return
 	}
 	it.changedLocked()
 }
@@ -197,7 +203,7 @@ func (m *Mem) findLocked(h handle) *entry {
 func (m *Mem) describeLocked(k itemKey) (coord.Description, error) {
 	it := m.itemLocked(k)
 	if k.kind == coord.KindSemaphore && !it.exists && m.shape == SessionRenews {
-		return coord.Description{}, fmt.Errorf("semaphore %q: %w", k.name, coord.ErrNotFound)
+		return coord.Description{}, noSemaphore(k.name)
 	}
 	d := coord.Description{
 		Kind: k.kind, Name: k.name, Limit: it.limit, Taken: takenOf(it.owners),

@@ -32,34 +32,25 @@ func (s *suite) options() coord.SessionOptions {
 func (s *suite) driver() coord.Driver {
 	s.Helper()
 	d := s.h.NewDriver(s)
-	s.Cleanup(func() {
-		ctx, cancel := s.afterwards()
-		defer cancel()
-		if err := d.Close(ctx); err != nil {
-			s.Errorf("closing the driver: %v", err)
-		}
-	})
+	s.atEnd(func(ctx context.Context) { s.is("closing the driver", d.Close(ctx), nil) })
 	return d
 }
 
-// afterwards is a context for cleaning up, when the case's own is over.
-func (s *suite) afterwards() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(s.ctx), 10*time.Second)
+// atEnd cleans up when the case is over, with a context of its own.
+func (s *suite) atEnd(f func(ctx context.Context)) {
+	s.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), 10*time.Second)
+		defer cancel()
+		f(ctx)
+	})
 }
 
 // open makes a session with a client of its own. Nobody renews it; see keep.
 func (s *suite) open() coord.DriverSession {
 	s.Helper()
 	session, err := s.driver().Open(s.ctx, s.options())
-	if err != nil {
-		s.Fatalf("opening a session: %v", err)
-	}
-	s.Cleanup(func() {
-		ctx, cancel := s.afterwards()
-		defer cancel()
-		// A session that the case broke may have nothing left to close.
-		_ = session.Close(ctx)
-	})
+	s.noError("opening a session", err)
+	s.atEnd(func(ctx context.Context) { _ = session.Close(ctx) }) // a session that the case broke may have nothing left to close
 	return session
 }
 
@@ -90,12 +81,8 @@ func (s *suite) semaphore(limit uint64) coord.Claim {
 		c.Limit = limit
 		return c
 	}
-	if err := p.Create(s.ctx, c.Name, limit, nil); err != nil {
-		s.Fatalf("creating the semaphore: %v", err)
-	}
-	s.Cleanup(func() {
-		ctx, cancel := s.afterwards()
-		defer cancel()
+	s.noError("creating the semaphore", p.Create(s.ctx, c.Name, limit, nil))
+	s.atEnd(func(ctx context.Context) {
 		if err := p.Delete(ctx, c.Name, true); err != nil && !errors.Is(err, coord.ErrNotFound) {
 			s.Errorf("deleting the semaphore: %v", err)
 		}
@@ -228,15 +215,31 @@ func (s *suite) renew(ctx context.Context, r coord.Renewer) {
 	}
 }
 
+// until tries again, a fiftieth of a TTL apart, until reached; missing is what never came.
+func (s *suite) until(reached func() bool, missing func() string) {
+	s.Helper()
+	for !reached() {
+		if s.pause(s.h.TTL / 50); s.ctx.Err() != nil {
+			s.Fatal(missing())
+		}
+	}
+}
+
+// windowIsOver checks that what was granted by i was not given away before its end.
+func (s *suite) windowIsOver(i coord.GrantInfo) {
+	s.Helper()
+	if end := i.Asked.Add(i.Valid); time.Now().Before(end) {
+		s.Errorf("given away %v before the end of the window", time.Until(end))
+	}
+}
+
 // release gives a grant back, and stops to renew it first.
 func (s *suite) release(g coord.Grant) {
 	s.Helper()
 	if r, ok := g.(coord.Renewer); ok && s.kept[r] != nil {
 		s.kept[r]()
 	}
-	if err := g.Release(s.ctx); err != nil {
-		s.Fatalf("releasing: %v", err)
-	}
+	s.noError("releasing", g.Release(s.ctx))
 }
 
 // ended waits for the end of a grant or session and checks what it says about it.

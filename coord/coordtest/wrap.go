@@ -30,7 +30,6 @@ type faultDriver struct {
 	hidden Ability
 }
 
-// Open implements coord.Driver.
 func (d *faultDriver) Open(ctx context.Context, o coord.SessionOptions) (coord.DriverSession, error) {
 	var inner coord.DriverSession
 	err := d.f.do(ctx, VerbOpen, nil, func(ctx context.Context) (err error) {
@@ -55,7 +54,6 @@ type faultSession struct {
 	lost   atomic.Pointer[error]
 }
 
-// Err implements coord.DriverSession.
 func (s *faultSession) Err() error { return verdictOr(&s.lost, s.DriverSession.Err()) }
 
 func verdictOr(lost *atomic.Pointer[error], err error) error {
@@ -67,7 +65,6 @@ func verdictOr(lost *atomic.Pointer[error], err error) error {
 
 var errTaken = fmt.Errorf("taken away by a test: %w", coord.ErrLost)
 
-// Acquire implements coord.DriverSession.
 func (s *faultSession) Acquire(ctx context.Context, c coord.Claim) (coord.Grant, bool, error) {
 	return s.grant(ctx, VerbAcquire, func(ctx context.Context) (coord.Grant, bool, error) {
 		return s.DriverSession.Acquire(ctx, c)
@@ -123,7 +120,6 @@ type faultGrant struct {
 	lost atomic.Pointer[error]
 }
 
-// Err implements coord.Grant.
 func (g *faultGrant) Err() error {
 	return verdictOr(&g.lost, verdictOr(&g.s.lost, g.Grant.Err()))
 }
@@ -260,12 +256,10 @@ type faultPlace struct {
 	p coord.Place
 }
 
-// Wait implements coord.Place.
 func (p *faultPlace) Wait(ctx context.Context) (coord.Grant, bool, error) {
 	return p.s.grant(ctx, VerbWait, p.p.Wait)
 }
 
-// Leave implements coord.Place.
 func (p *faultPlace) Leave(ctx context.Context) error {
 	return p.s.f.do(ctx, VerbLeave, nil, p.p.Leave)
 }
