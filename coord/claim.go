@@ -101,7 +101,7 @@ func (s *Session) claimError(op string, c Claim, err error) error {
 
 // reserve takes a name for one claim. A name that is claimed or owned is refused at
 // once; one whose lease has ended and is still being given back is waited for, which
-// is short: giving back is bounded. What was reserved counts as running until vacate.
+// is short: giving back is bounded. A reserved name counts as running until vacate.
 func (s *Session) reserve(ctx context.Context, k claimKey) (*claim, error) {
 	for {
 		s.mu.Lock()

@@ -23,7 +23,7 @@
 // no instant are there two processes whose Lease.Check is nil for one exclusive
 // primitive. It rests on these assumptions:
 //
-//   - The clocks of owner and service run at nearly the same rate. What time they show
+//   - The clocks of owner and service run at nearly the same rate. The time that they show
 //     does not matter; no remote clock is ever read. The margin (SessionOptions.Margin,
 //     by default a twentieth of the window) pays for the difference and for a
 //     scheduler that wakes us late: 5 % is far more than real clocks drift apart. A
@@ -112,8 +112,8 @@
 //	YDB       order id of the grant. Grows for as long as the coordination node lives;
 //	          a node dropped and created again starts anew. Limit 1 only.
 //	Redis     a counter beside the key, if configured; else 0. Counts our own wins only:
-//	          a contender that does not know the counter gets no number. What a failover
-//	          forgets it may issue again.
+//	          a contender that does not know the counter gets no number. A failover may
+//	          make it issue numbers again.
 //	Postgres  transaction id read just after the lock was granted. Grows within one
 //	          timeline; after a failover that lost transactions it may repeat.
 //	dflockd   from version 2.1 on, else 0. Starts anew with the server.
@@ -166,8 +166,8 @@
 //   - A waiting claim that is cancelled leaves nothing behind where the service can be
 //     reached; a grant that races the cancel is given back.
 //   - A waiting claim outlives what passes (Passing says what does): it is made again, with
-//     pauses, while its Wait and its session last, and SessionOptions.OnTrouble receives why. What
-//     a person must change first ends it at once, and so does any error of a try. A place in a
+//     pauses, while its Wait and its session last, and SessionOptions.OnTrouble receives why. A
+//     trouble that a person must mend ends it at once, and so does any error of a try. A place in a
 //     queue that is lost that way is not had again: the claim goes to the end of the queue.
 //   - No answer is a miss that may still be a win. Where it cannot be learned whether a claim
 //     was granted, the error wraps ErrUncertain, that of the claim or that of Close.

@@ -54,7 +54,7 @@ var (
 
 // Passing reports whether err may pass by itself: the service could not be reached, did not
 // answer, or answered with something that has an end (it loads its data, a failover is under
-// way, all its connections are in use). What does not pass needs a person first: a refusal, an
+// way, all its connections are in use). A trouble that does not pass needs a person: a refusal, an
 // unsupported or contradictory wish, a primitive that does not exist, a name that this session
 // has claimed already, a defect of ours. A claim that waits outlives what passes, and ends with
 // what does not.

@@ -14,7 +14,7 @@ import (
 // service stands for a coordination service in the examples.
 func service() *coordtest.Mem { return coordtest.NewMem(coordtest.GrantRenews, coordtest.MemOptions{}) }
 
-// A session is opened, used and closed. What it owns ends with it.
+// A session is opened, used and closed. Its leases end with it.
 func ExampleSession() {
 	ctx := context.Background()
 	driver := service().NewDriver(nil)

@@ -128,8 +128,8 @@ type yes struct {
 	at     time.Time
 }
 
-// covered says that the service held it then. What is released at the instant of the
-// Check was released after it, for the client does one after the other; what ran out
+// covered reports whether the service held it then. A lease that is released at the instant of
+// the Check was released after it, for the client does one after the other; one that ran out
 // at that instant was over.
 func (y yes) covered(i coordtest.Interval) bool {
 	if i.Owner != y.owner || i.Fence != y.fence || y.at.Before(i.From) {

@@ -21,7 +21,7 @@ const (
 //
 // A try that fails is reported to OnState and repeated after a pause that grows with
 // jitter (o.Retry). There is a pause before another session too, unless the last one
-// outlived its TTL. What cannot succeed (ErrRefused, ErrInvalid, ErrUnsupported) is
+// outlived its TTL. An error that will not pass (ErrRefused, ErrInvalid, ErrUnsupported) is
 // yielded once, without a session, and ends the sequence. It ends without an error
 // when ctx does.
 func Sessions(ctx context.Context, d Driver, o SessionOptions) iter.Seq2[*Session, error] {

@@ -66,7 +66,7 @@ func (t trust) due(now instant) time.Duration { return t.every - now.since(t.ask
 // trustIn turns an answer of the driver into trust. before was read before the
 // driver was asked, and former is what we trusted until then: its reading of the time
 // asleep is used for a window that is older than the question, because the one taken
-// with the question would hide a suspend between the two. What cannot be a window, or
+// with the question would hide a suspend between the two. A window that is impossible, or
 // leaves no room for the options, is an error that wraps ErrInvalid or ErrRefused.
 func trustIn(w Window, before instant, former trust, o SessionOptions) (trust, error) {
 	if w.Valid <= 0 || w.Asked.IsZero() {

@@ -67,7 +67,7 @@ func TestNameIsFreeAfterAClaimThatCameToNothing(t *testing.T) {
 	})
 }
 
-// The claim's context ends at the instant of the grant. Whoever wins, both sides agree:
+// The claim's context ends at the instant of the grant. Both sides agree on the winner:
 // either there is a lease, or the service has nothing of us.
 func TestClaimCancelledAtTheInstantOfItsGrantLeavesNoTrace(t *testing.T) {
 	t.Parallel()

@@ -107,8 +107,8 @@ func (r *bentRenewer) Renew(ctx context.Context) (coord.Window, error) {
 	return r.r.Renew(ctx)
 }
 
-// A driver that ignores the context of a renewal answers when trust is over. What it
-// says is true of the service, but the lease has been given up and stays so.
+// A driver that ignores the context of a renewal answers when trust is over. The
+// answer is true of the service, but the lease has been given up and stays so.
 func TestLateAnswerDoesNotReviveALease(t *testing.T) {
 	t.Parallel()
 	inBothShapes(t, func(w *world) {

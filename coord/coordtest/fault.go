@@ -174,7 +174,7 @@ type rule struct {
 }
 
 // Set makes fault happen to the next times requests of a verb; 0: to all until it is
-// cleared or replaced. What hangs in the fault it replaces is released.
+// cleared or replaced. Requests that hang in the fault before it are released.
 func (f *Faults) Set(v Verb, fault Fault, times int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -212,8 +212,8 @@ func (f *Faults) clearLocked(v Verb) {
 }
 
 // Script is asked for the fault of every request whose verb has none set. It must be
-// safe for concurrent use. What hangs in a fault that it chose ends with its
-// request's context only. Nil: no script.
+// safe for concurrent use. A request that hangs in a fault that it chose ends with
+// its context only. Nil: no script.
 func (f *Faults) Script(choose func(Verb) Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -169,7 +169,7 @@ func renewerOf(session coord.DriverSession, g coord.Grant) coord.Renewer {
 }
 
 // keep renews what covers g until it is released, stop is called or the case ends. g
-// may be nil: then only a session that renews is kept. What is kept already stays so.
+// may be nil: then only a session that renews is kept. A second call for the same changes nothing.
 func (s *suite) keep(session coord.DriverSession, g coord.Grant) (stop func()) {
 	r := renewerOf(session, g)
 	if r == nil {

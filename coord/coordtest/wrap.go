@@ -10,8 +10,8 @@ import (
 	"coordtop/coord"
 )
 
-// Wrap puts faults before every request of a driver. What it makes implements the
-// same optional interfaces as what it wraps and no others.
+// Wrap puts faults before every request of a driver. The result implements the same
+// optional interfaces as the driver and no others.
 //
 // An acquisition whose answer a fault loses is released, as the contract of Acquire
 // demands; if a fault on VerbRelease prevents that, it runs out by itself. Expire

@@ -44,9 +44,9 @@ func giveBackWith(ctx context.Context, op *operate.Operator) (stop func() bool) 
 	return spawn.OnDone(ctx, func() { _ = op.Close(context.Background()) }) // giveBack tells the error
 }
 
-// giveBack resigns what is held, within two seconds, or waits until that was done. What
-// could not be told to its service runs out there; the audit and the log have it. What the
-// audit could not take is said on standard error: the screen is gone by then.
+// giveBack resigns what is held, within two seconds, or waits until that was done. A lease whose
+// service could not be reached runs out there; the audit and the log have it. Lines that the
+// audit could not take go to standard error: the screen is gone by then.
 func (p *program) giveBack(op *operate.Operator) {
 	if err := op.Close(context.Background()); err != nil {
 		p.logger().Warn("Giving back what we hold", "error", err)

@@ -68,8 +68,8 @@ func (p *program) execute(ctx context.Context) error {
 	return p.result
 }
 
-// flagError says what a flag takes, or which was meant. What is not all but the name of one
-// is not repeated: in -pSECRET, as other programs take it, it is a password.
+// flagError says what a flag takes, or which was meant. Text that is not the name of a flag, or
+// nearly so, is not repeated: in -pSECRET, as other programs take it, it is a password.
 func flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var known []string

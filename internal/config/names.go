@@ -37,8 +37,8 @@ func (all Backends) nameSources(sources []Source) {
 }
 
 // hostsOf are the hosts of a source without their ports, each once, with commas; "" where it
-// is a local socket. Sentinels are not what is watched: the primary that they name is. What
-// stands there and is not positively a name may be a password in the wrong place.
+// is a local socket. Sentinels are not what is watched: the primary that they name is. Text
+// there that is not positively a name may be a password in the wrong place.
 func (all Backends) hostsOf(s *Source) string {
 	scheme, rest, _ := strings.Cut(s.Address, "://")
 	rest, path, _ := strings.Cut(rest, "/")

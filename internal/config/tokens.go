@@ -8,7 +8,7 @@ import (
 )
 
 // The parser takes memory by the square of how deep a text is nested, and of how many keys
-// are written below each other: 64 kB of brackets are gigabytes. What it is given is bounded
+// are written below each other: 64 kB of brackets are gigabytes. So its input is bounded
 // before.
 const (
 	maxDepth  = 16     // of a config: 5

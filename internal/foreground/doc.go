@@ -1,7 +1,7 @@
 // Package foreground is the protocol of coordtop acquire and coordtop campaign: it owns or
 // leads one primitive for as long as a person or a script wants, obeys lines that come in, and
-// writes a line of JSON for all that becomes of it. What is done it leaves to an Operator,
-// which guards and records it.
+// writes a line of JSON for all that becomes of it. It acts through an Operator, which guards
+// and records all that is done.
 //
 // # Lines in
 //

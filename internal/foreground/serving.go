@@ -96,8 +96,8 @@ func (k *keeper) proclaim(ctx context.Context, text string) error {
 	return k.say("proclaimed", "")
 }
 
-// resign gives it up, and says so when the service has. What comes of it is waited for a
-// moment more, for the audit.
+// resign gives it up, and says so when the service has. It waits a moment more for the
+// outcome, for the audit.
 func (k *keeper) resign(ctx context.Context) error {
 	id, err := k.start(ctx, action.Request{Verb: action.Resign, Reason: k.reason})
 	if err != nil {

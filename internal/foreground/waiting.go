@@ -123,8 +123,8 @@ func waitingText(row *sources.Row, place int) string {
 	return text
 }
 
-// callOff ends the wait and returns errCalledOff. What was won at that very moment is
-// given back.
+// callOff ends the wait and returns errCalledOff. A lease that was won at that very
+// moment is given back.
 func (k *keeper) callOff(id uint64) error {
 	k.Operator.CallOff(id)
 	for run, _ := runOf(k.Operator, id); !run.Phase.Over(); run, _ = runOf(k.Operator, id) {

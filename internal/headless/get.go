@@ -12,7 +12,7 @@ import (
 	"coordtop/sources"
 )
 
-// Errors of a look that could not see everything. What was seen is printed all the
+// Errors of a look that could not see everything. The part that was seen is printed all the
 // same.
 var (
 	ErrNoAnswer    = errors.New("did not answer")

@@ -12,8 +12,8 @@
 // nothing is caught: a panic ends the process with its own stack, as it does without this
 // package.
 //
-// A handler is inherited like any value of a context. What outlives the call that made it,
-// as a session does, therefore takes its life from context.WithoutCancel of that call's
+// A handler is inherited like any value of a context. A thing that outlives the call that made
+// it, as a session does, therefore takes its life from context.WithoutCancel of that call's
 // context and not from context.Background.
 //
 // What is joined must not wait for somebody who has panicked: results are sent or closed

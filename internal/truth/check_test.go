@@ -224,8 +224,8 @@ func (c *checker) called(t *change, cl *claim) bool {
 	return had
 }
 
-// ending judges what a line says of how an ownership ended. What follows from a lease or a
-// session is no more than that: an owner that is gone when its lease is over has expired, one
+// ending judges what a line says of how an ownership ended. A cause that follows from a lease or
+// a session is no more than that: an owner that is gone when its lease is over has expired, one
 // that is gone before has released it, and one whose session is gone too lost it with that.
 func (c *checker) ending(t *change, l *line) {
 	if l.Cause == nil {

@@ -13,8 +13,8 @@ import (
 	"coordtop/internal/emulator/dflocktest"
 )
 
-// dflockdActor is many connections to the emulator, which own, renew and await locks. What really
-// happened is read out of the emulator itself, as for YDB.
+// dflockdActor is many connections to the emulator, which own, renew and await locks. The truth is
+// read out of the emulator itself, as for YDB.
 type dflockdActor struct {
 	*trial
 	ticker

@@ -31,8 +31,8 @@ type ownerRef struct {
 	Fence     *string
 }
 
-// key is the id up to an @: the number of a session, or all of a name. What follows it
-// tells apart sessions of different servers.
+// key is the id up to an @: the number of a session, or all of a name. The part
+// behind it tells apart sessions of different servers.
 func (o *ownerRef) key() string {
 	key, _, _ := strings.Cut(o.ID, "@")
 	return key

@@ -18,7 +18,7 @@ import (
 // postgresActor is many sessions of a Postgres server that take, await and give up advisory
 // locks with the functions that programs use: for a session or a transaction, alone or
 // shared, and alone what they own shared. They wait for each other, and deadlocks are ended
-// by the server. What really happened is read from the server: see postgresRecorder.
+// by the server. The truth is read from the server: see postgresRecorder.
 type postgresActor struct {
 	*trial
 	*postgresRecorder

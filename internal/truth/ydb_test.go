@@ -15,7 +15,7 @@ import (
 const ydbNode = "/local/app"
 
 // ydbActor is many sessions of a coordination node of the emulator, which own and await
-// semaphores. What really happened is read out of the emulator itself: see ydbRecorder.
+// semaphores. The truth is read out of the emulator itself: see ydbRecorder.
 type ydbActor struct {
 	*trial
 	*ydbRecorder

@@ -13,7 +13,7 @@ import (
 	"coordtop/internal/config"
 )
 
-// postgresParameter reads lists of locks and of channels. What else is wrong the server refuses.
+// postgresParameter reads lists of locks and of channels. The server refuses the rest.
 func postgresParameter(t *config.Target, key, value string) (ours bool, err error) {
 	kind, watched := config.WatchKind(key)
 	switch {
