@@ -13,7 +13,7 @@ type activity struct {
 // perMinute has the count of each Unix minute at its remainder; at most 255 each.
 type perMinute [60]uint8
 
-// add counts at t. What is older than an hour before the newest is dropped.
+// add counts at t, unless t is more than an hour before the newest count.
 func (a *activity) add(t time.Time, change, loss bool) {
 	m := t.Unix() / 60
 	switch {

@@ -7,8 +7,8 @@ import (
 
 // admit returns a Change as the Hub takes it in and records it: with times on the wall clock,
 // with owners called by the rules of the source, and with an error that is nothing but its
-// text and what it is. It needs no lock: a regular expression may take its time. What belongs
-// to the source is copied before it is completed, and not copied where nothing is missing.
+// text and what it is. It needs no lock: a regular expression may take its time. Values of the
+// source are copied before they are completed, and not copied where nothing is missing.
 func (f *feed) admit(c Change) Change {
 	c.At, c.After = wallTime(c.At), wallTime(c.After)
 	if c.Down != nil {

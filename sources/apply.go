@@ -153,7 +153,7 @@ func (b *batch) lookAt(row *Row, ref Ref) look {
 	if l.after.After(l.at) {
 		l.after = l.at
 	}
-	l.unseen = row != nil && row.unknown != nil && wentDark(l.after, l.at, row.unknown.list)
+	l.unseen = row != nil && wentDark(l.after, l.at, row.unknown.stretches())
 	return l
 }
 
@@ -186,7 +186,7 @@ func (m *model) set(b *batch, p *Primitive) {
 	after := l.complete(before, p)
 	m.events = l.diff(m.events[:0], before, after)
 	row := m.draft(slot)
-	row.completeEvents(m.events, mergeDark(b.scope.Dark, row.unknown), m.limit)
+	row.completeEvents(m.events, mergeDark(b.scope.Dark, row.unknown.stretches()), m.limit)
 	m.emit(b, m.events)
 	row.update(&l, m.events, before, after)
 	row.levels = row.levels.with(after)
@@ -262,7 +262,7 @@ func (m *model) gone(b *batch, slot int) {
 	before := m.base(slot, &l)
 	l.queued = m.queued[slot]
 	m.events = l.diff(m.events[:0], before, nil)
-	row.completeEvents(m.events, mergeDark(b.scope.Dark, row.unknown), m.limit)
+	row.completeEvents(m.events, mergeDark(b.scope.Dark, row.unknown.stretches()), m.limit)
 	m.emit(b, m.events)
 	m.vacate(slot)
 }

@@ -19,7 +19,7 @@ type Blob struct {
 }
 
 // NewBlob keeps the beginning of a value of size bytes, of which data is as much as was
-// read. It copies what it keeps. What internal/mask finds in it does not get into the Blob;
+// read. It copies what it keeps. The secrets that internal/mask finds do not get into the Blob;
 // the Sum tells the values apart none the less.
 func NewBlob(data []byte, size int) Blob {
 	if size == 0 {

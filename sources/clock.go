@@ -11,8 +11,8 @@ import (
 // safe for concurrent use. The Mono of two readings never decreases.
 type Clock interface{ Now() Instant }
 
-// Instant is one reading of a Clock. Whatever is shown or kept is on the wall clock; what
-// must not depend on somebody setting that, such as silence and pauses, is on the monotonic one.
+// Instant is one reading of a Clock. Times that are shown or kept are on the wall clock;
+// those that must not depend on somebody setting that, such as silence, on the monotonic one.
 type Instant struct {
 	Wall time.Time     // without a monotonic reading, so that it compares like one from a file
 	Mono time.Duration // since some beginning; it may stand still while this machine sleeps

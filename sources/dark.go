@@ -10,26 +10,26 @@ type Dark struct{ From, To time.Time }
 
 // Unobserved returns the stretches in which the row was not observed since it was first
 // read, oldest first: those of its scope, and those in which its own owners could not be
-// told, or may have changed and changed back unseen (Change.Unseen). They may overlap. s is the State that the row is from; the result must not be
-// changed.
+// told, or may have changed and changed back unseen (Change.Unseen). They may overlap. s is the
+// State that the row is from; the result must not be changed.
 func (r *Row) Unobserved(s *State) []Dark {
 	var dark []Dark
 	if r.Scope < len(s.Scopes) {
 		dark = s.Scopes[r.Scope].Dark
 	}
-	return mergeDark(dark, r.unknown)
+	return mergeDark(dark, r.unknown.stretches())
 }
 
 // mergeDark returns both lists in one, in the order of their beginnings. It copies only
 // where neither is empty.
-func mergeDark(scope []Dark, row *darkList) []Dark {
+func mergeDark(scope, row []Dark) []Dark {
 	switch {
-	case row == nil:
+	case len(row) == 0:
 		return scope
 	case len(scope) == 0:
-		return row.list
+		return row
 	}
-	both := slices.Concat(scope, row.list)
+	both := slices.Concat(scope, row)
 	slices.SortStableFunc(both, func(x, y Dark) int { return x.From.Compare(y.From) })
 	return both
 }
@@ -40,9 +40,17 @@ const maxDark = 256
 // darkAge is how long a stretch is kept after its end, at least until the next begins.
 const darkAge = 24 * time.Hour
 
-// darkList is the stretches of one row, oldest first. What is published is never changed:
-// each change makes a new one.
+// darkList is the stretches of one row, oldest first. A published list is never
+// changed: each change makes a new one.
 type darkList struct{ list []Dark }
+
+// stretches are those in the list; nil: none.
+func (l *darkList) stretches() []Dark {
+	if l == nil {
+		return nil
+	}
+	return l.list
+}
 
 // withDark returns the list with a stretch that begins, unless one lasts. Its ends are on
 // the wall clock, because the monotonic one stops while this machine sleeps.
@@ -76,10 +84,7 @@ func withDarkEnd(list []Dark, to time.Time) []Dark {
 // was seen to be free is not part of it.
 func (r *Row) unseen(from, to time.Time) {
 	from = Later(from, r.Nobody.At)
-	var list []Dark
-	if r.unknown != nil {
-		list = r.unknown.list
-	}
+	list := r.unknown.stretches()
 	n := len(list)
 	switch {
 	case n > 0 && list[n-1].To.IsZero():
@@ -94,11 +99,7 @@ func (r *Row) unseen(from, to time.Time) {
 
 // beginUnknown begins a stretch in which the owners of the row are unknown, unless one lasts.
 func (r *Row) beginUnknown(from time.Time) {
-	var list []Dark
-	if r.unknown != nil {
-		list = r.unknown.list
-	}
-	r.unknown = &darkList{withDark(list, from)}
+	r.unknown = &darkList{withDark(r.unknown.stretches(), from)}
 }
 
 // endUnknown ends the stretch that lasts.
@@ -150,8 +151,8 @@ func wentDark(from, to time.Time, dark []Dark) bool {
 }
 
 // RecordedSince is from when on the terms, or levels, of the row are a whole record; zero:
-// nothing was observed yet. What was before is not known: it was not observed, or is not
-// kept any more. s is the State that the row is from.
+// nothing was observed yet. Nothing is known of the time before: it was not observed, or its
+// record is not kept any more. s is the State that the row is from.
 func (r *Row) RecordedSince(s *State) time.Time {
 	since := s.Scopes[r.Scope].Since
 	switch {

@@ -92,8 +92,8 @@ func restarted(before, after *Primitive) bool {
 	return before.Incarnation != after.Incarnation && before.Incarnation != "" && after.Incarnation != ""
 }
 
-// appeared names what a first look shows. What was configured and is now read for the
-// first time was there before, as far as we can tell; what was read as absent was not.
+// appeared names what a first look shows. A primitive that was configured and is now read for
+// the first time was there before, as far as we can tell; one that was read as absent was not.
 func (l *look) appeared(events []Event, before, after *Primitive) []Event {
 	if l.found(before) {
 		return l.waitersPresent(l.present(events, after), after)
@@ -247,8 +247,8 @@ func (l *look) ending(owner string) (Ending, bool) {
 	return Ending{}, false
 }
 
-// end says how o lost p. What the service told comes first, then what follows from the
-// look as a whole (a restart, a deletion), then what its lease says: after its end it
+// end tells how o lost p. The cause that the service told comes first, then one that follows from
+// the look as a whole (a restart, a deletion), then that of its lease: after its end it
 // expired; before its end, with nothing missed in between, it was given up.
 func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	e := l.event(EventReleased, p)

@@ -22,8 +22,8 @@
 // that tells its times without ([Primitive.OnWallClock], [Wall]) spares the copy that this takes.
 //
 // A source of one server keeps its goroutines and what they tell to Next in a [Link], and
-// says in a [Problem] what went wrong, where, and what to do. What can go wrong with servers
-// of every kind is a [Failure], whose sentence exists once; a [Contact] completes it with
+// says in a [Problem] what went wrong, where, and what to do. A failure that servers of every
+// kind can have is a [Failure], whose sentence exists once; a [Contact] completes it with
 // the address and with the words of that kind of server. It finds the failures of networks
 // and of TLS by itself ([Contact.Unreached]); those that a server answers are found by its
 // source. No sentence repeats a secret, or more than 300 bytes of what somebody else wrote.
@@ -75,8 +75,8 @@
 // silence of a scope or a publish. Behind the door nothing reads a clock or a setting: an Input
 // carries the Instant at which it was taken in. So the Inputs of a Hub, from the first one on,
 // make the same States and Events again in a [Replayer], unexported parts of the rows
-// included. What is not an Input has no part in them: [Hub.Focus], refreshes, and ticks at
-// which nothing was decided. (Events that are too old are dropped at such ticks; a replay drops
+// included. [Hub.Focus], refreshes, and ticks at which nothing was decided are no Inputs: they
+// have no part in them. (Events that are too old are dropped at such ticks; a replay drops
 // them with the next event.) That this machine slept is an InputClockStep.
 //
 // A [Recorder] given in HubOptions keeps the Inputs for one reader. It can rely on this:
@@ -85,8 +85,8 @@
 //     those before it and those after it also in every State: that of InputPublished has the
 //     former and none of the latter.
 //   - The Hub never waits for the reader. The Recorder is bounded by count and bytes; when it
-//     is full it drops what comes, counts it, and takes Inputs again after the next Take. What
-//     was dropped cannot be replayed: from there on only a new beginning can.
+//     is full it drops what comes, counts it, and takes Inputs again after the next Take. The
+//     Inputs behind a hole cannot be replayed before there is a new beginning.
 //   - [Recorder.Take] hands its slice over. What Inputs refer to (primitives, States) is
 //     shared and immutable: it may be kept and read in any goroutine.
 //   - Times have no monotonic reading and are local; an error is a [Problem] without a cause

@@ -14,6 +14,9 @@ var ErrRefused = errors.New("refused")
 // of one. It comes beside ErrRefused.
 var ErrCredentials = errors.New("refused our credentials")
 
+// ErrSilent says that a server did not answer in time.
+var ErrSilent = errors.New("no answer")
+
 // Problem is an error of a source in a sentence for people that says what to do. It holds
 // no secret.
 type Problem struct {

@@ -54,8 +54,8 @@ type sentence struct {
 // server begins what a server says of itself.
 const server = "the server at {where} "
 
-// sentences are in the order of the failures: what is wrong, where, what to do. What is
-// wrong comes first, because narrow screens cut the rest.
+// sentences are in the order of the failures: what is wrong, where, what to do. The
+// trouble comes first, because narrow screens cut the rest.
 var sentences = [failures]sentence{
 	NoHost:         {text: "there is no host by the name in {where}: check its spelling, or the name server"},
 	NoNameServer:   {text: "the name server does not answer for {where}: check the network"},

@@ -20,8 +20,8 @@ func (l *look) waiters(events []Event, before, after *Primitive, anew bool) []Ev
 	return l.joined(l.left(events, before, after), before, after)
 }
 
-// withQueue is the look at p, or an older one where only that had a whole queue. Who came or
-// went since that was read did so at any time after it.
+// withQueue is the look at p, or an older one where only that had a whole queue. Waiters that
+// came or went since that was read did so at any time after it.
 func (l *look) withQueue(p *Primitive) *Primitive {
 	if l.queued == nil || p.Queue.whole() {
 		return p

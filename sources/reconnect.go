@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -18,6 +19,42 @@ var (
 
 // longestRest bounds the pause that the cost of a listing asks for.
 const longestRest = 5 * time.Second
+
+// run connects and reads until ctx ends.
+func (r *runner) run(ctx context.Context) {
+	pauses := NewPauses(r.spec.Retry)
+	for {
+		l := Life{Began: r.hub.clock.Now().steady()}
+		err := r.connection(ctx, &l)
+		if ctx.Err() != nil {
+			return
+		}
+		now := r.hub.clock.Now()
+		l.Ended = now.steady()
+		pause := pauses.After(l, err)
+		r.log.Warn("not connected", "error", err, "retry", pause)
+		r.hub.disconnected(r.feed, err, now.Wall.Add(pause))
+		if !r.rest(ctx, pause) {
+			return
+		}
+	}
+}
+
+// rest waits until the pause is over, somebody asks for a refresh, or ctx ends.
+func (r *runner) rest(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-r.feed.hurry: // an old request: it was answered by the attempt that failed
+	default:
+	}
+	select {
+	case <-timer.C:
+	case <-r.feed.hurry:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
 
 // Life is one connection of a source, or of a part of it, from the call that makes it to
 // its failure. Its times are of one clock, which nobody sets.

@@ -44,18 +44,9 @@ func (m *model) replayable(in *Input) (f *feed, err error) {
 	case (in.Kind == InputStarted) != (in.Seq == 1):
 		return nil, errors.New("it is the first and nothing else")
 	}
-	missing := false
-	switch in.Kind {
-	case InputStarted:
-		missing = in.Thresholds == nil
-	case InputExpected:
-		missing = in.Expected == nil
-	case InputNote:
-		missing = in.Note == nil
-	case InputDisconnected:
-		missing = in.Problem == nil
-	}
-	if missing {
+	switch k := in.Kind; {
+	case k == InputStarted && in.Thresholds == nil, k == InputExpected && in.Expected == nil,
+		k == InputNote && in.Note == nil, k == InputDisconnected && in.Problem == nil:
 		return nil, errors.New("it says nothing")
 	}
 	switch in.Kind {

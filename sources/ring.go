@@ -163,7 +163,7 @@ func (s *Subscription) Events(max int) (events []Event, missed uint64) {
 	return events, missed - pardon
 }
 
-// Close ends the wake-ups. What is kept can still be read; closing again is harmless.
+// Close ends the wake-ups. Events that are kept can still be read; closing again is harmless.
 func (s *Subscription) Close() {
 	s.ring.mu.Lock()
 	defer s.ring.mu.Unlock()

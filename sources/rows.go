@@ -99,7 +99,7 @@ func (r *Row) sinceOf(who OwnerRef) Stamp {
 	if n := len(r.Terms); n > 0 && r.Terms[n-1].End.How == Unknown && r.Terms[n-1].Owner.ID == who.ID {
 		return r.Terms[n-1].Start
 	}
-	return since(r.Primitive, who)
+	return ownerOf(r.Primitive, who).Since
 }
 
 // lastBefore names in e, which tells a take-over, who owned the row before: by an end that
@@ -151,7 +151,8 @@ func (r *Row) update(l *look, events []Event, before, after *Primitive) {
 			if t.running() == nil {
 				r.LowestLease = 0
 			}
-			t.begin(e.Owner, program(after, e.Owner), since(after, e.Owner))
+			o := ownerOf(after, e.Owner)
+			t.begin(e.Owner, o.Program, o.Since)
 		}
 		if e.Kind == EventRenewed && one {
 			r.lowest(e.LeaseLeft)
@@ -180,24 +181,14 @@ func (r *Row) trackUnknown(l *look, before, after *Primitive) {
 	}
 }
 
-// since is the start of the owner that an event names.
-func since(p *Primitive, who OwnerRef) Stamp {
+// ownerOf finds the owner that an event names; the zero Owner if p has no such owner.
+func ownerOf(p *Primitive, who OwnerRef) *Owner {
 	for i := range p.Owners {
 		if p.Owners[i].ref() == who {
-			return p.Owners[i].Since
+			return &p.Owners[i]
 		}
 	}
-	return Stamp{}
-}
-
-// program is that of the owner that an event names.
-func program(p *Primitive, who OwnerRef) Program {
-	for i := range p.Owners {
-		if p.Owners[i].ref() == who {
-			return p.Owners[i].Program
-		}
-	}
-	return 0
+	return &Owner{}
 }
 
 // nobody brings up to date since when nobody owns the row.
@@ -206,19 +197,15 @@ func (r *Row) nobody(l *look, before, after *Primitive) {
 	case !read(after):
 	case len(after.Owners) > 0 || !ownersKnown(after) || after.Absent:
 		r.Nobody = Stamp{}
-	case read(before) && before.Absent: // it was created anew
-		r.Nobody = l.stamp()
-	case read(before) && len(before.Owners) > 0:
-		r.Nobody = l.stamp()
-	case r.Nobody.How == Unknown && before == nil && !l.gap: // it was made just now
+	case read(before) && (before.Absent || len(before.Owners) > 0), // it was created anew, or given up
+		r.Nobody.How == Unknown && before == nil && !l.gap: // it was made just now
 		r.Nobody = l.stamp()
 	case r.Nobody.How == Unknown:
 		r.Nobody = Stamp{At: l.at, How: AtLeast}
 	}
 }
 
-// count counts a change of owner, and a loss. What is published is never changed, so it
-// counts in a copy.
+// count counts a change of owner, and a loss, in a copy: published counts are never changed.
 func (r *Row) count(e *Event) {
 	change := e.Kind == EventAcquired || e.Kind == EventOwnerChanged
 	if !change && !e.Loss {

@@ -34,11 +34,6 @@ const (
 	stopLimit = 5 * time.Second
 )
 
-// Errors of the runner about a source.
-var (
-	ErrSilent = errors.New("no answer")
-)
-
 // Run runs the sources until ctx ends: it connects each, hands what it tells to h, and
 // connects it again after a failure. All of them stand in h.State at once, before any
 // has answered. Run returns nil when every source is closed and every goroutine
@@ -100,42 +95,6 @@ func newRunner(h *Hub, f *feed, s Spec) *runner {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &runner{hub: h, feed: f, spec: s, log: log.With("source", s.Name)}
-}
-
-// run connects and reads until ctx ends.
-func (r *runner) run(ctx context.Context) {
-	pauses := NewPauses(r.spec.Retry)
-	for {
-		l := Life{Began: r.hub.clock.Now().steady()}
-		err := r.connection(ctx, &l)
-		if ctx.Err() != nil {
-			return
-		}
-		now := r.hub.clock.Now()
-		l.Ended = now.steady()
-		pause := pauses.After(l, err)
-		r.log.Warn("not connected", "error", err, "retry", pause)
-		r.hub.disconnected(r.feed, err, now.Wall.Add(pause))
-		if !r.rest(ctx, pause) {
-			return
-		}
-	}
-}
-
-// rest waits until the pause is over, somebody asks for a refresh, or ctx ends.
-func (r *runner) rest(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-r.feed.hurry: // an old request: it was answered by the attempt that failed
-	default:
-	}
-	select {
-	case <-timer.C:
-	case <-r.feed.hurry:
-	case <-ctx.Done():
-	}
-	return ctx.Err() == nil
 }
 
 // connection makes one connection and reads it until it fails. It never returns nil.

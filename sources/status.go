@@ -39,8 +39,8 @@ func (r *Row) Fresh(s *State) bool {
 }
 
 // KnownAt is the latest instant up to now for which what the row says was true, as far as
-// we can tell: now while its server answers, else when it was last heard. What goes on
-// since then is not known, so ages end there.
+// we can tell: now while its server answers, else when it was last heard. Nothing is
+// known of the time since then, so ages end there.
 func (r *Row) KnownAt(s *State, now time.Time) time.Time {
 	known := now
 	switch {
@@ -77,7 +77,7 @@ func (r *Row) renewalsAt(s *State, now time.Time) time.Time {
 // change being published, so whoever has a clock asks StatusAt.
 func (r *Row) Status(s *State) Status { return r.StatusAt(s, s.At) }
 
-// StatusAt names the state of the row at now. What was never read is not observed; else
+// StatusAt names the state of the row at now. A row that was never read is not observed; else
 // stale wins over everything.
 func (r *Row) StatusAt(s *State, now time.Time) Status {
 	now = r.renewalsAt(s, now)

@@ -13,11 +13,7 @@ import (
 	"coordtop/sources"
 )
 
-func listsWithGapAndSynced(ctx context.Context, f Fixture) error {
-	r, err := listed(ctx, f.Source)
-	if err != nil {
-		return err
-	}
+func listsWithGapAndSynced(_ context.Context, _ Fixture, r *reader) error {
 	for name, l := range r.scopes {
 		if l.gaps != l.syncs {
 			return broken("scope %q: %d gaps and %d Synced", name, l.gaps, l.syncs)
@@ -31,11 +27,7 @@ func listsWithGapAndSynced(ctx context.Context, f Fixture) error {
 	return broken("the listing of %d primitives shows no owner", len(r.prims))
 }
 
-func primitivesAreWellFormed(ctx context.Context, f Fixture) error {
-	r, err := listed(ctx, f.Source)
-	if err != nil {
-		return err
-	}
+func primitivesAreWellFormed(_ context.Context, _ Fixture, r *reader) error {
 	for ref, p := range r.prims {
 		if err := wellFormed(p); err != nil {
 			return fmt.Errorf("%v: %w", ref, err)
@@ -80,11 +72,7 @@ func wellFormed(p *sources.Primitive) error {
 	return nil
 }
 
-func nextReturnsSoon(ctx context.Context, f Fixture) error {
-	r, err := listed(ctx, f.Source)
-	if err != nil {
-		return err
-	}
+func nextReturnsSoon(ctx context.Context, _ Fixture, r *reader) error {
 	return r.some(ctx)
 }
 
@@ -98,11 +86,7 @@ func (r *reader) some(ctx context.Context) error {
 	return nil
 }
 
-func aliveGoesOn(ctx context.Context, f Fixture) error {
-	r, err := listed(ctx, f.Source)
-	if err != nil {
-		return err
-	}
+func aliveGoesOn(ctx context.Context, _ Fixture, r *reader) error {
 	began := time.Now()
 	return r.until(ctx, "more proof of life of every scope", func() bool {
 		for name := range r.scopes {
@@ -114,11 +98,7 @@ func aliveGoesOn(ctx context.Context, f Fixture) error {
 	})
 }
 
-func frozenIsNotAlive(ctx context.Context, f Fixture) error {
-	r, err := listed(ctx, f.Source)
-	if err != nil {
-		return err
-	}
+func frozenIsNotAlive(ctx context.Context, f Fixture, r *reader) error {
 	thaw := f.Freeze()
 	defer thaw()
 	frozen := time.Now()
@@ -140,11 +120,7 @@ func frozenIsNotAlive(ctx context.Context, f Fixture) error {
 	return nil
 }
 
-func changeIsTold(ctx context.Context, f Fixture) error {
-	r, err := listed(ctx, f.Source)
-	if err != nil {
-		return err
-	}
+func changeIsTold(ctx context.Context, f Fixture, r *reader) error {
 	before := owners(r.prims)
 	f.Change()
 	return r.until(ctx, "the changed owner", func() bool { return owners(r.prims) != before })
@@ -161,11 +137,7 @@ func owners(prims map[sources.Ref]*sources.Primitive) string {
 	return fmt.Sprint(byRef)
 }
 
-func handedOverIsNotChanged(ctx context.Context, f Fixture) error {
-	r, err := listed(ctx, f.Source)
-	if err != nil {
-		return err
-	}
+func handedOverIsNotChanged(ctx context.Context, f Fixture, r *reader) error {
 	type copied struct {
 		p    *sources.Primitive
 		text string
@@ -174,9 +146,7 @@ func handedOverIsNotChanged(ctx context.Context, f Fixture) error {
 	for _, p := range r.prims {
 		kept = append(kept, copied{p, fmt.Sprintf("%+v", *p)})
 	}
-	before := owners(r.prims)
-	f.Change()
-	if err := r.until(ctx, "the changed owner", func() bool { return owners(r.prims) != before }); err != nil {
+	if err := changeIsTold(ctx, f, r); err != nil {
 		return err
 	}
 	if err := f.Source.Close(); err != nil {
@@ -203,11 +173,7 @@ func cancelledConnectFails(ctx context.Context, f Fixture) error {
 	return nil
 }
 
-func cancelEndsNext(ctx context.Context, f Fixture) error {
-	r, err := listed(ctx, f.Source)
-	if err != nil {
-		return err
-	}
+func cancelEndsNext(ctx context.Context, _ Fixture, r *reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
 	for range 1000 { // what was read before may still be told
@@ -221,10 +187,7 @@ func cancelEndsNext(ctx context.Context, f Fixture) error {
 	return broken("Next goes on although its context has ended")
 }
 
-func closeTwice(ctx context.Context, f Fixture) error {
-	if _, err := listed(ctx, f.Source); err != nil {
-		return err
-	}
+func closeTwice(_ context.Context, f Fixture, _ *reader) error {
 	for i := range 2 {
 		if err := f.Source.Close(); err != nil {
 			return fmt.Errorf("Close number %d: %w", i+1, err)
@@ -273,11 +236,7 @@ func marked(mark string) string {
 	return strings.Join(found, "\n\n")
 }
 
-func connectsAgain(ctx context.Context, f Fixture) error {
-	first, err := listed(ctx, f.Source)
-	if err != nil {
-		return err
-	}
+func connectsAgain(ctx context.Context, f Fixture, first *reader) error {
 	if err := f.Source.Close(); err != nil {
 		return fmt.Errorf("Close: %w", err)
 	}
@@ -291,14 +250,10 @@ func connectsAgain(ctx context.Context, f Fixture) error {
 	return nil
 }
 
-func lostConnectionIsTold(ctx context.Context, f Fixture) error {
-	r, err := listed(ctx, f.Source)
-	if err != nil {
-		return err
-	}
+func lostConnectionIsTold(ctx context.Context, f Fixture, r *reader) error {
 	gaps := r.gaps()
 	f.Drop()
-	err = r.until(ctx, "an error or a Gap", func() bool { return r.gaps() > gaps })
+	err := r.until(ctx, "an error or a Gap", func() bool { return r.gaps() > gaps })
 	if errors.Is(err, errContract) {
 		return err
 	}

@@ -35,20 +35,31 @@ func checks() []check {
 	always := func(Fixture) bool { return true }
 	changes := func(f Fixture) bool { return f.Change != nil }
 	return []check{
-		{"FirstChangeOfEachScopeCarriesTheGap", always, listsWithGapAndSynced},
-		{"PrimitivesAreWellFormed", always, primitivesAreWellFormed},
-		{"NextReturnsSoonWhenNothingHappens", always, nextReturnsSoon},
-		{"ServerIsToldAliveAgainAndAgain", always, aliveGoesOn},
-		{"NothingIsToldAliveWhileTheServerIsFrozen", func(f Fixture) bool { return f.Freeze != nil }, frozenIsNotAlive},
-		{"ChangeOfOwnerIsTold", changes, changeIsTold},
-		{"WhatWasHandedOverNeverChanges", changes, handedOverIsNotChanged},
+		{"FirstChangeOfEachScopeCarriesTheGap", always, listedFirst(listsWithGapAndSynced)},
+		{"PrimitivesAreWellFormed", always, listedFirst(primitivesAreWellFormed)},
+		{"NextReturnsSoonWhenNothingHappens", always, listedFirst(nextReturnsSoon)},
+		{"ServerIsToldAliveAgainAndAgain", always, listedFirst(aliveGoesOn)},
+		{"NothingIsToldAliveWhileTheServerIsFrozen", func(f Fixture) bool { return f.Freeze != nil }, listedFirst(frozenIsNotAlive)},
+		{"ChangeOfOwnerIsTold", changes, listedFirst(changeIsTold)},
+		{"WhatWasHandedOverNeverChanges", changes, listedFirst(handedOverIsNotChanged)},
 		{"CancelledConnectFails", always, cancelledConnectFails},
-		{"CancelEndsNext", always, cancelEndsNext},
-		{"CloseMayBeCalledTwice", always, closeTwice},
+		{"CancelEndsNext", always, listedFirst(cancelEndsNext)},
+		{"CloseMayBeCalledTwice", always, listedFirst(closeTwice)},
 		{"CloseJoinsEveryGoroutine", always, closeJoins},
-		{"ConnectWorksAgainAfterClose", always, connectsAgain},
-		{"LostConnectionIsAnErrorOrAGap", func(f Fixture) bool { return f.Drop != nil }, lostConnectionIsTold},
+		{"ConnectWorksAgainAfterClose", always, listedFirst(connectsAgain)},
+		{"LostConnectionIsAnErrorOrAGap", func(f Fixture) bool { return f.Drop != nil }, listedFirst(lostConnectionIsTold)},
 		{"FocusAndRefreshMayBeCalledAtAnyTime", always, focusAtAnyTime},
+	}
+}
+
+// listedFirst makes a check of one that begins when the source has told its whole listing.
+func listedFirst(run func(context.Context, Fixture, *reader) error) func(context.Context, Fixture) error {
+	return func(ctx context.Context, f Fixture) error {
+		r, err := listed(ctx, f.Source)
+		if err != nil {
+			return err
+		}
+		return run(ctx, f, r)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 const beat = time.Second
 
 // Script is a Source that does what a test tells it to. All its methods are safe for
-// concurrent use. What is scripted for Connect or Next is consumed in order; after
-// that Connect succeeds, and Next returns proof of life every second.
+// concurrent use. The outcomes that are scripted for Connect or Next come in order; after
+// them Connect succeeds, and Next returns proof of life every second.
 type Script struct {
 	scopes []string
 
@@ -101,7 +101,7 @@ func (s *Script) OnConnect(listing func() []sources.Change) {
 	s.update(func() { s.onConnect = listing })
 }
 
-// Silence stops the proofs of life, or lets them go on. What is pushed is still told.
+// Silence stops the proofs of life, or lets them go on. Pushed Changes are still told.
 func (s *Script) Silence(on bool) { s.update(func() { s.silent = on }) }
 
 // Record returns what happened so far.

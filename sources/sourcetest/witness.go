@@ -19,7 +19,7 @@ const Patience = 30 * time.Second
 // shownRows is how many rows a failure prints.
 const shownRows = 20
 
-// Witness watches one source through a Hub, as the board does. What it waits for and does
+// Witness watches one source through a Hub, as the board does. A wait for something that does
 // not come fails the test, with what the Hub shows instead. It belongs to the goroutine of
 // the test.
 type Witness struct {
@@ -32,7 +32,7 @@ type Witness struct {
 }
 
 // Watch runs a source, which is called src, until Stop or the end of the test. kind is the
-// type of its backend. What the Hub showed must be what a replay shows: see CheckReplay.
+// type of its backend. A replay must show the same as the Hub did: see CheckReplay.
 func Watch(t testing.TB, kind string, source sources.Source) *Witness {
 	t.Helper()
 	var o sources.HubOptions
