@@ -3,7 +3,6 @@ package dflockwire
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"strconv"
@@ -86,47 +85,35 @@ func lease(d time.Duration) string {
 // Acquire claims a key, or a permit, and waits for it at the server for at most the given time,
 // in whole seconds; ok is false when that was not enough.
 func (c *Conn) Acquire(ctx context.Context, k Key, wait, length time.Duration) (g Granted, ok bool, err error) {
-	argument := fmt.Sprintf("%d %s%s", Seconds(wait), k.limit(), lease(length))
-	return c.granted(c.ask(ctx, c.waiting(wait), k.command("l"), k.Name, strings.TrimSpace(argument)))
+	return c.claim(ctx, k, "l", wait, fmt.Sprintf("%d %s%s", Seconds(wait), k.limit(), lease(length)))
 }
 
 // Enqueue takes a place in the queue; ok says that it was granted at once.
 func (c *Conn) Enqueue(ctx context.Context, k Key, length time.Duration) (g Granted, ok bool, err error) {
-	return c.granted(c.ask(ctx, c.patience, k.command("e"), k.Name, strings.TrimSpace(k.limit()+lease(length))))
+	return c.claim(ctx, k, "e", 0, k.limit()+lease(length))
 }
 
 // Wait waits, as Acquire does, at the place that Enqueue took on this connection. ok is false
 // when that was not enough; the place is gone then. On an old server a grant may have run out
 // already: a renewal says so.
 func (c *Conn) Wait(ctx context.Context, k Key, wait time.Duration) (g Granted, ok bool, err error) {
-	return c.granted(c.ask(ctx, c.waiting(wait), k.command("w"), k.Name, strconv.FormatInt(Seconds(wait), 10)))
+	return c.claim(ctx, k, "w", wait, strconv.FormatInt(Seconds(wait), 10))
 }
 
-func (c *Conn) waiting(wait time.Duration) time.Duration {
-	return c.patience + time.Duration(Seconds(wait))*time.Second
-}
-
-func (c *Conn) granted(fields []string, sent time.Time, err error) (Granted, bool, error) {
+func (c *Conn) claim(ctx context.Context, k Key, verb string, wait time.Duration, argument string) (Granted, bool, error) {
+	patience := c.patience + time.Duration(Seconds(wait))*time.Second
+	fields, sent, err := c.ask(ctx, patience, k.command(verb), k.Name, strings.TrimSpace(argument))
 	switch {
 	case err != nil:
 		return Granted{}, false, err
 	case len(fields) == 1 && (fields[0] == "timeout" || fields[0] == "queued"):
 		return Granted{}, false, nil
-	case len(fields) < 3 || fields[0] != "ok" && fields[0] != "acquired":
-		return Granted{}, false, c.broken("a claim")
+	case len(fields) >= 3 && (fields[0] == "ok" || fields[0] == "acquired"):
+		if length, ok := seconds(fields[2]); ok {
+			return Granted{Nonce: fields[1], Lease: length, Asked: sent}, true, nil
+		}
 	}
-	length, ok := seconds(fields[2])
-	if !ok {
-		return Granted{}, false, c.broken("a claim")
-	}
-	return Granted{Nonce: fields[1], Lease: length, Asked: sent}, true, nil
-}
-
-// broken ends a connection whose server is not dflockd.
-func (c *Conn) broken(what string) error {
-	err := unexpected("the answer to " + what)
-	c.end(err)
-	return err
+	return Granted{}, false, c.broken(verb)
 }
 
 func seconds(text string) (time.Duration, bool) {
@@ -147,30 +134,17 @@ func (c *Conn) Renew(ctx context.Context, k Key, nonce string, length time.Durat
 			return Granted{Nonce: nonce, Lease: length, Asked: sent}, nil
 		}
 	}
-	return Granted{}, c.broken("a renewal")
+	return Granted{}, c.broken("n")
 }
 
 // Release gives a grant back. One that was not owned any more is no error.
 func (c *Conn) Release(ctx context.Context, k Key, nonce string) error {
-	fields, _, err := c.ask(ctx, c.patience, k.command("r"), k.Name, nonce)
-	switch {
-	case errors.Is(err, ErrRejected):
-		return nil
-	case err == nil && fields[0] != "ok":
-		return c.broken("a release")
-	}
+	_, err := c.confirm(ctx, k.command("r"), k.Name, nonce)
 	return err
 }
 
 // Ping keeps a connection alive. known reports whether the server knows the command, which
 // came with version 1.14.
 func (c *Conn) Ping(ctx context.Context) (known bool, err error) {
-	fields, _, err := c.ask(ctx, c.patience, "ping", "_", "")
-	switch {
-	case errors.Is(err, ErrRejected):
-		return false, nil
-	case err == nil && fields[0] != "ok":
-		return false, c.broken("a ping")
-	}
-	return err == nil, err
+	return c.confirm(ctx, "ping", "_", "")
 }

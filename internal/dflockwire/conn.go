@@ -13,10 +13,8 @@ import (
 	"coordtop/internal/failure"
 )
 
-const (
-	mostLine  = 4 << 10  // of an answer; the server's own longest is 60 bytes
-	mostStats = 64 << 20 // of the listing
-)
+// mostAnswer bounds the bytes of an answer, of which that of stats is the longest.
+const mostAnswer = 64 << 20
 
 // Conn is one connection. Its methods are safe for concurrent use.
 type Conn struct {
@@ -30,13 +28,9 @@ type Conn struct {
 	mu       sync.Mutex
 	err      error         // why done is closed
 	awaited  chan<- []byte // of the request under way; nil: there is none
-	most     int           // bytes of its answer
 	answered bool          // the server has answered anything
 	detached bool
 }
-
-// Addr is the address that was connected to.
-func (c *Conn) Addr() string { return c.addr }
 
 // Done is closed when the connection has ended.
 func (c *Conn) Done() <-chan struct{} { return c.done }
@@ -59,13 +53,10 @@ func (c *Conn) Close() {
 // hangUp. It joins the goroutine.
 func (c *Conn) Detach() (hangUp func()) {
 	c.mu.Lock()
-	ended := c.err != nil
 	c.detached = true
 	c.mu.Unlock()
-	if !ended {
-		_ = c.stream.SetReadDeadline(time.Unix(1, 0)) // if it fails the connection has ended, and so has read
-		c.end(ErrClosed)
-	}
+	c.end(ErrClosed)
+	_ = c.stream.SetReadDeadline(time.Unix(1, 0)) // ends read; if it fails the connection has ended already
 	c.running.Wait()
 	return func() { _ = c.stream.Close() } // a second time it says that it is closed
 }
@@ -89,7 +80,7 @@ func (c *Conn) end(err error) {
 // read passes on what the server sends, until the connection ends.
 func (c *Conn) read(r *bufio.Reader) {
 	for {
-		line, err := c.readLine(r)
+		line, err := readLine(r)
 		if err != nil {
 			c.end(err)
 			return
@@ -112,27 +103,23 @@ func (c *Conn) read(r *bufio.Reader) {
 }
 
 // readLine reads up to LF, which it takes off.
-func (c *Conn) readLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
+func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		line = append(line, part...)
-		c.mu.Lock()
-		most := max(c.most, mostLine)
-		c.mu.Unlock()
 		switch {
-		case len(line) > most:
-			return nil, unexpected(fmt.Sprintf("an answer of more than %d bytes", most))
+		case len(line) > mostAnswer:
+			return nil, unexpected(fmt.Sprintf("an answer of more than %d bytes", mostAnswer))
 		case err == nil:
 			return line[:len(line)-1], nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, hungUp(err)
+			return nil, failure.With(ErrHungUp, err)
 		}
 	}
 }
 
 // request sends three lines and waits for the answer. sent is when.
-func (c *Conn) request(ctx context.Context, patience time.Duration, most int, command, key, argument string) (line []byte, sent time.Time, err error) {
+func (c *Conn) request(ctx context.Context, patience time.Duration, command, key, argument string) (line []byte, sent time.Time, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, ErrSilent)
 	defer cancel()
 	select {
@@ -141,14 +128,13 @@ func (c *Conn) request(ctx context.Context, patience time.Duration, most int, co
 	case <-c.done:
 		return nil, sent, c.Err()
 	case <-ctx.Done():
-		return nil, sent, withContext(ctx)
 	}
 	if ctx.Err() != nil {
 		return nil, sent, withContext(ctx)
 	}
 	answer := make(chan []byte, 1)
 	c.mu.Lock()
-	c.awaited, c.most = answer, most
+	c.awaited = answer
 	c.mu.Unlock()
 	sent = time.Now()
 	deadline, _ := ctx.Deadline()
@@ -157,21 +143,22 @@ func (c *Conn) request(ctx context.Context, patience time.Duration, most int, co
 		_, err = c.stream.Write([]byte(command + "\n" + key + "\n" + argument + "\n"))
 	}
 	if err != nil {
-		c.end(hungUp(err))
+		c.end(failure.With(ErrHungUp, err))
 	}
 	select {
 	case line = <-answer:
 		return line, sent, nil
-	default:
-	}
-	select {
-	case line = <-answer:
-		return line, sent, nil
-	case <-c.done:
-		return nil, sent, c.Err()
 	case <-ctx.Done():
 		c.end(failure.With(ErrSilent, context.Cause(ctx)))
-		return nil, sent, withContext(ctx)
+		err = withContext(ctx)
+	case <-c.done:
+		err = c.Err()
+	}
+	select {
+	case line = <-answer: // the last thing that the server said
+		return line, sent, nil
+	default:
+		return nil, sent, err
 	}
 }
 
@@ -183,10 +170,10 @@ func withContext(ctx context.Context) error {
 	return fmt.Errorf("no answer: %w", errors.Join(context.Cause(ctx), ctx.Err()))
 }
 
-// ask is request for short answers; fields has at least one element, and the status is no
+// ask is request with the answer in fields, of which there is one at least. The status is no
 // refusal.
 func (c *Conn) ask(ctx context.Context, patience time.Duration, command, key, argument string) (fields []string, sent time.Time, err error) {
-	line, sent, err := c.request(ctx, patience, mostLine, command, key, argument)
+	line, sent, err := c.request(ctx, patience, command, key, argument)
 	if err != nil {
 		return nil, sent, err
 	}
@@ -195,4 +182,23 @@ func (c *Conn) ask(ctx context.Context, patience time.Duration, command, key, ar
 		return nil, sent, unexpected("an empty answer")
 	}
 	return fields, sent, refusal(fields[0])
+}
+
+// confirm is ask for an answer that is ok; without an error and not ok the server said ErrRejected.
+func (c *Conn) confirm(ctx context.Context, command, key, argument string) (ok bool, err error) {
+	fields, _, err := c.ask(ctx, c.patience, command, key, argument)
+	switch {
+	case errors.Is(err, ErrRejected):
+		return false, nil
+	case err == nil && fields[0] != "ok":
+		return false, c.broken(command)
+	}
+	return err == nil, err
+}
+
+// broken ends a connection whose server is not dflockd.
+func (c *Conn) broken(command string) error {
+	err := unexpected("the answer to the command " + command)
+	c.end(err)
+	return err
 }

@@ -86,14 +86,9 @@ func (c *Conn) login(ctx context.Context, secret string) error {
 	if len(secret) > mostSecret || strings.ContainsAny(secret, "\r\n") {
 		return fmt.Errorf("an auth token of %d bytes, or with a line break: %w", len(secret), ErrInvalid)
 	}
-	fields, _, err := c.ask(ctx, c.patience, "auth", "_", secret)
-	switch {
-	case errors.Is(err, ErrRejected):
+	ok, err := c.confirm(ctx, "auth", "_", secret)
+	if err == nil && !ok {
 		return fmt.Errorf("the server has no auth token configured and refuses ours: %w", ErrAuth)
-	case err != nil:
-		return err
-	case fields[0] != "ok":
-		return unexpected("logging in")
 	}
-	return nil
+	return err
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"syscall"
 
 	"coordtop/internal/failure"
 )
@@ -59,9 +58,9 @@ var (
 	// ErrProtocol: no dflockd answers so.
 	ErrProtocol = errors.New("not an answer of a dflockd server")
 	// ErrHungUp: the server closed the connection.
-	ErrHungUp = errors.New("the server closed the connection")
+	ErrHungUp = failure.With(errors.New("the server closed the connection"), io.EOF)
 	// ErrSilent: the server did not answer in time.
-	ErrSilent = errors.New("the server did not answer in time")
+	ErrSilent = failure.With(errors.New("the server did not answer in time"), os.ErrDeadlineExceeded)
 	// ErrClosed: the connection was closed on our side.
 	ErrClosed = errors.New("the connection was closed by us")
 	// ErrInvalid: a key or a secret that cannot be sent; nothing was.
@@ -81,14 +80,4 @@ func connectError(addr string, err error) error {
 		why = ErrSilent
 	}
 	return failure.Sentence(fmt.Sprintf("cannot connect to %s: %v", addr, why), err, why)
-}
-
-// hungUp turns the different errors of a connection's end into ErrHungUp.
-func hungUp(err error) error {
-	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
-		if errors.Is(err, end) {
-			return ErrHungUp
-		}
-	}
-	return fmt.Errorf("%w: %w", ErrHungUp, err)
 }

@@ -51,7 +51,7 @@ func (l Lock) Left() time.Duration {
 
 // Stats lists everything.
 func (c *Conn) Stats(ctx context.Context) (Stats, error) {
-	line, sent, err := c.request(ctx, c.patience, mostStats, "stats", "_", "")
+	line, sent, err := c.request(ctx, c.patience, "stats", "_", "")
 	if err != nil {
 		return Stats{}, err
 	}
