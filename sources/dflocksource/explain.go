@@ -29,46 +29,23 @@ func Explain(err error, o dflockcoord.ClientOptions, addr string, opening bool) 
 	if p := c.Unreached(err); p != nil {
 		return p
 	}
-	return c.Problem(failureOf(err, &c, o.Secret != ""), err, said(err))
-}
-
-func failureOf(err error, c *sources.Contact, withSecret bool) sources.Failure {
+	either := func(opens, later sources.Failure) sources.Failure {
+		if opening {
+			return opens
+		}
+		return later
+	}
 	switch {
-	case errors.Is(err, dflockwire.ErrAuth) && withSecret:
-		return sources.WrongSecret
+	case errors.Is(err, dflockwire.ErrAuth) && o.Secret != "":
+		return c.Problem(sources.WrongSecret, err, "")
 	case errors.Is(err, dflockwire.ErrAuth):
-		return sources.NoSecret
+		return c.Problem(sources.NoSecret, err, "")
 	case errors.Is(err, dflockwire.ErrDraining):
-		return sources.Stopping
-	case errors.Is(err, dflockwire.ErrProtocol) && c.Opening:
-		return sources.Foreign
+		return c.Problem(sources.Stopping, err, "")
 	case errors.Is(err, dflockwire.ErrProtocol):
-		return sources.Lies
-	case errors.Is(err, dflockwire.ErrSilent) && c.Opening:
-		return sources.NoAnswer
-	case errors.Is(err, dflockwire.ErrSilent):
-		return sources.Silent
-	case errors.Is(err, dflockwire.ErrHungUp) && c.Opening && c.TLS:
-		return sources.TLSFailed
-	case errors.Is(err, dflockwire.ErrHungUp) && c.Opening:
-		return sources.ClosedAtOnce
-	case errors.Is(err, dflockwire.ErrHungUp):
-		return sources.Closed
+		return c.Problem(either(sources.Foreign, sources.Lies), err, "an answer that no dflockd server gives")
 	case errors.Is(err, dflockwire.ErrRejected):
-		return sources.Refuses
-	case c.Opening:
-		return sources.Unopened
+		return c.Problem(sources.Refuses, err, err.Error())
 	}
-	return sources.Broken
-}
-
-// said is what the sentence about err repeats of it.
-func said(err error) string {
-	switch {
-	case errors.Is(err, dflockwire.ErrProtocol):
-		return "an answer that no dflockd server gives"
-	case errors.Is(err, dflockwire.ErrAuth), errors.Is(err, dflockwire.ErrDraining), errors.Is(err, dflockwire.ErrHungUp):
-		return ""
-	}
-	return err.Error()
+	return c.Problem(either(sources.Unopened, sources.Broken), err, err.Error())
 }

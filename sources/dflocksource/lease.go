@@ -10,6 +10,7 @@ import (
 type lease struct {
 	owner             uint64
 	from, to          time.Time     // it ends in between
+	told              time.Duration // how far apart these were when they were published
 	shortest, longest time.Duration // what its length can be; 0: no beginning of it was seen
 	renewed           sources.Stamp
 }
@@ -24,9 +25,16 @@ func (l *lease) moved(from, to time.Time) bool {
 	if from.After(l.to.Add(jitter)) || to.Before(l.from.Add(-jitter)) {
 		return true
 	}
-	l.from, l.to = from, to
+	l.from, l.to = sources.Earlier(from, l.to), sources.Later(to, l.from) // else it would look renewed, or cut
 	return false
 }
+
+// doubt is how exactly the end is known.
+func (l *lease) doubt() time.Duration { return l.to.Sub(l.from) }
+
+// sharper reports whether the end is known much better than it was published: the first reading
+// may have taken long.
+func (l *lease) sharper() bool { return l.told-l.doubt() > 5*jitter }
 
 // endsWithin reports whether the lease may have ended between two looks: an owner that is gone then
 // has let it run out, or renewed it unseen and gave it back.

@@ -1,6 +1,7 @@
 package dflocksource
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -43,35 +44,28 @@ const (
 	longestPoll = 10 * time.Second
 )
 
-func (o Options) withDefaults() Options {
-	def := func(d *time.Duration, otherwise time.Duration) {
-		if *d <= 0 {
-			*d = otherwise
+// withDefaults also checks the options, and reads the certificates.
+func (o Options) withDefaults() (Options, error) {
+	o.Forget = cmp.Or(o.Forget, time.Hour)
+	o.PollMin = min(cmp.Or(o.PollMin, 500*time.Millisecond), longestPoll)
+	o.PollMax = min(max(o.PollMin, cmp.Or(o.PollMax, 5*time.Second)), longestPoll)
+	o.Client.AnswerTimeout = cmp.Or(o.Client.AnswerTimeout, 3*time.Second)
+	dialers, err := o.Client.Dialers()
+	o.Client.Servers = nil
+	for _, d := range dialers {
+		if slices.Contains(o.Client.Servers, d.Addr) {
+			return o, fmt.Errorf("the dflockd server %s is named twice", d.Addr)
 		}
-	}
-	def(&o.Forget, time.Hour)
-	def(&o.PollMin, 500*time.Millisecond)
-	def(&o.PollMax, 5*time.Second)
-	def(&o.Client.AnswerTimeout, 3*time.Second)
-	o.PollMin = min(o.PollMin, longestPoll)
-	o.PollMax = min(max(o.PollMin, o.PollMax), longestPoll)
-	return o
-}
-
-func (o *Options) check() error {
-	for i, addr := range o.Client.Servers {
-		if slices.Contains(o.Client.Servers[:i], addr) {
-			return fmt.Errorf("the dflockd server %s is named twice", addr)
-		}
+		o.Client.Servers = append(o.Client.Servers, d.Addr)
 	}
 	for _, s := range o.Selections {
 		if name, exact := glob.Pattern(s.Pattern).Literal(); exact {
 			if err := (dflockwire.Key{Name: name}).Check(); err != nil {
-				return fmt.Errorf("selecting keys: %w", err)
+				return o, fmt.Errorf("selecting keys: %w", err)
 			}
 		}
 	}
-	return nil
+	return o, err
 }
 
 // home is the server that a key belongs to.

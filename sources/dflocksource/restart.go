@@ -6,9 +6,17 @@ import (
 	"coordtop/internal/dflockwire"
 )
 
-// leastMemory is how long a server remembers a key that nobody uses (--gc-max-idle), unless it
-// was told otherwise.
-const leastMemory = time.Minute
+// usualMemory is how long a server remembers a key that nobody uses (--gc-max-idle), unless it
+// was told otherwise: then the first key that it forgets shows that.
+const usualMemory = time.Minute
+
+// forgotten notes that the server forgot a key: for how long it was unused when it was last listed.
+func (t *table) forgotten(r *row) {
+	if r.unused.IsZero() {
+		t.memory = 0
+	}
+	t.memory = min(t.memory, max(0, t.asked.Sub(r.unused)))
+}
 
 // restarted reports whether the server has lost its memory since the last listing. The new one
 // is the first after the connection broke. A key that has stayed as it was shows that there was
@@ -28,7 +36,7 @@ func (t *table) restarted(s *dflockwire.Stats, now map[string]listed) bool {
 		if l.here && l.taken == 0 && l.idle > away {
 			return false
 		}
-		if r.taken > 0 && !l.here && away < leastMemory {
+		if r.taken > 0 && !l.here && away < t.memory {
 			missing++
 		}
 		if r.owner == 0 || !l.here {

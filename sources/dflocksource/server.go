@@ -17,61 +17,57 @@ type server struct {
 	dialer    dflockwire.Dialer
 	pace      pace
 	conn      *dflockwire.Conn // nil: not connected
+	err       error            // a Problem: why it is not
 	pings     bool             // it knows the command
-	err       error            // of the first connect
 	about     *sources.About   // as last published; nil: not yet on this link
 	refreshed uint64
 }
 
-// connect logs in and finds out which commands the server knows. Its error is a Problem.
-func (s *server) connect(ctx context.Context) error {
+// connect logs in and finds out which commands the server knows.
+func (s *server) connect(ctx context.Context) {
 	conn, err := s.dialer.Connect(ctx)
 	if err == nil {
 		if s.pings, err = conn.Ping(ctx); err == nil {
 			s.conn = conn
-			return nil
+			s.link.up.Add(1)
+			return
 		}
 		conn.Close()
 	}
-	return s.explain(err, true)
+	s.err = s.explain(err, true)
 }
 
 func (s *server) explain(err error, opening bool) error {
 	return Explain(err, s.link.source.o.Client, s.table.space, opening)
 }
 
-// run reads the server until the link ends, connecting again after each failure.
+// run reads the server until the link ends, connecting again after each failure. It ends the
+// link where no server is left and this one cannot be connected again.
 func (s *server) run() error {
 	ctx := s.link.Context()
 	pauses := backoff.Policy{}.Start()
 	for {
+		down := sources.Change{Scope: s.table.space, Down: s.err}
 		if s.conn != nil {
 			listed, err := s.read(ctx)
-			if ctx.Err() != nil {
-				return nil
+			down.Gap, down.At, down.Down = true, s.table.answered, s.explain(err, false)
+			s.link.up.Add(-1)
+			if len(s.link.servers) == 1 {
+				return down.Down
 			}
 			if listed {
 				pauses.Reset()
 			}
-			s.link.up.Add(-1)
-			err = s.explain(err, false)
-			if len(s.link.servers) == 1 {
-				return err
-			}
-			if err := s.link.Send(sources.Change{Scope: s.table.space, Gap: true, Down: err, At: s.table.answered}); err != nil {
-				return err
-			}
-		}
-		if s.rest(ctx, pauses.Next()) != nil {
-			return nil
-		}
-		if err := s.connect(ctx); err == nil {
-			s.link.up.Add(1)
 		} else if s.link.up.Load() == 0 {
-			return err
-		} else if err := s.link.Send(sources.Change{Scope: s.table.space, Down: err}); err != nil {
+			return s.err
+		}
+		if err := s.link.Send(down); err != nil {
 			return err
 		}
+		if err := s.rest(ctx, pauses.Next()); err != nil {
+			return err
+		}
+		s.connect(ctx)
 	}
 }
 
@@ -87,11 +83,7 @@ func (s *server) read(ctx context.Context) (listed bool, err error) {
 			return listed, err
 		}
 		c, moved := s.table.compare(&stats, !listed)
-		if moved {
-			s.pace.changed = stats.Answered
-		}
-		s.pace.answered(stats.Answered.Sub(stats.Asked))
-		pause := s.pace.pause(stats.Answered, s.selected())
+		pause := s.pace.pause(&stats, moved, s.selected())
 		c.Synced, c.About = !listed, s.news(&stats, pause)
 		listed = true
 		s.link.Answered(s.table.space)
@@ -180,15 +172,14 @@ const (
 	someLooks  = 3                // in a row must be slow before they count as costly
 )
 
-// answered records how long a look took.
-func (p *pace) answered(cost time.Duration) {
-	p.costs = append(p.costs[max(0, len(p.costs)+1-someLooks):], cost)
-}
-
-// pause is the pause before the next look; eager: a row of the server is selected on screen.
-func (p *pace) pause(now time.Time, eager bool) time.Duration {
+// pause is the pause after a look; eager: a row of the server is selected on screen.
+func (p *pace) pause(s *dflockwire.Stats, moved, eager bool) time.Duration {
+	p.costs = append(p.costs[max(0, len(p.costs)+1-someLooks):], s.Answered.Sub(s.Asked))
+	if moved {
+		p.changed = s.Answered
+	}
 	pause := usualPause
-	if eager || now.Sub(p.changed) < restless {
+	if eager || s.Answered.Sub(p.changed) < restless {
 		pause = p.min
 	}
 	return min(max(pause, p.min, onePartIn*slices.Min(p.costs)), p.max)

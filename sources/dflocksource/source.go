@@ -30,29 +30,20 @@ var (
 // New returns a source that is not connected. It starts nothing. An error says what is wrong
 // with the options; it holds no secret.
 func New(o Options) (*Source, error) {
-	o = o.withDefaults()
-	dialers, err := o.Client.Dialers()
+	o, err := o.withDefaults()
 	if err != nil {
-		return nil, err
-	}
-	o.Client.Servers = nil
-	for _, d := range dialers {
-		o.Client.Servers = append(o.Client.Servers, d.Addr)
-	}
-	if err := o.check(); err != nil {
 		return nil, err
 	}
 	s := &Source{o: o}
 	for _, addr := range o.Client.Servers {
 		s.tables = append(s.tables, newTable(&s.o, addr))
 	}
-	address := ""
-	if len(o.Client.Servers) == 1 {
-		address = o.Client.Servers[0]
-	}
 	s.Connector = sources.Connector{
-		Product: identify.Dflockd, Address: address, Dial: s.dial,
+		Product: identify.Dflockd, Dial: s.dial,
 		Explain: func(err error, opening bool) error { return Explain(err, o.Client, o.Client.Servers[0], opening) },
+	}
+	if len(o.Client.Servers) == 1 {
+		s.Address = o.Client.Servers[0]
 	}
 	return s, nil
 }
@@ -77,19 +68,11 @@ func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
 	for i, t := range s.tables {
 		each := &server{link: l, table: t, dialer: dialers[i], pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
 		l.servers = append(l.servers, each)
-		spawn.Go(ctx, &dialing, func() { each.err = each.connect(ctx) })
+		spawn.Go(ctx, &dialing, func() { each.connect(ctx) })
 	}
 	dialing.Wait()
-	var all []error
-	for _, each := range l.servers {
-		if each.err == nil {
-			l.up.Add(1)
-		} else {
-			all = append(all, each.err)
-		}
-	}
 	if l.up.Load() == 0 {
-		return nil, errors.Join(all[0], ctx.Err())
+		return nil, errors.Join(l.servers[0].err, ctx.Err())
 	}
 	l.Start(l.begin)
 	return l, nil

@@ -24,10 +24,11 @@ type table struct {
 
 	asked, answered time.Time // of the newest listing; zero: there was none
 	restarts        int
-	lowest          uint64 // id of an owner since the last of them; 0: there was no owner
-	strays          int    // keys of another server
-	stray           string // one of them
-	untaken         int    // keys beyond mostKeys
+	lowest          uint64        // id of an owner since the last of them; 0: there was no owner
+	memory          time.Duration // how long the server remembers a key that nobody uses, as far as was seen
+	strays          int           // keys of another server
+	stray           string        // one of them
+	untaken         int           // keys beyond mostKeys
 }
 
 // row is one key.
@@ -36,13 +37,14 @@ type row struct {
 	rule  Selection
 	exact bool // selected by its whole name
 	use
+	here   bool      // in the newest listing
 	lease  lease     // of the owner
 	unused time.Time // since when nobody owns it; zero: somebody does, or it was never listed
 	shown  *sources.Primitive
 }
 
 func newTable(o *Options, space string) *table {
-	t := &table{o: o, space: space, rows: map[string]*row{}}
+	t := &table{o: o, space: space, rows: map[string]*row{}, memory: usualMemory}
 	for _, s := range o.Selections {
 		name, exact := glob.Pattern(s.Pattern).Literal()
 		if _, twice := t.rows[name]; exact && !twice && o.home(name) == space {
@@ -69,28 +71,32 @@ func (t *table) unread() []*sources.Primitive {
 // the first listing of a connection. moved reports whether an owner or a count changed.
 func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, moved bool) {
 	now := t.listed(s)
-	if fresh && t.restarted(s, now) {
+	anew := fresh && t.restarted(s, now)
+	if anew {
 		t.restarts++
 		t.lowest = 0
-		for _, r := range t.rows {
-			r.lease = lease{}
-		}
 	}
 	c = sources.Change{Scope: t.space, After: t.asked, At: s.Answered}
 	for name, r := range t.rows {
 		l := now[name] // of a key that is not listed: nobody uses it
 		if !l.here {
-			l.use.semaphore, l.use.limit = r.semaphore, r.limit
+			l.semaphore, l.limit = r.semaphore, r.limit
+			if r.here && !fresh {
+				t.forgotten(r)
+			}
 		}
 		differs := r.use != l.use
-		if !fresh && r.owner != 0 && r.owner != l.owner && r.lease.endsWithin(t.asked, s.Answered) {
+		if r.owner != 0 && (anew && r.lease.from.Before(s.Answered) || !fresh && r.owner != l.owner && r.lease.endsWithin(t.asked, s.Answered)) {
 			c.Ended = append(c.Ended, sources.Ending{Ref: r.shown.Ref, Owner: dflockcoord.OwnerID(r.owner), How: sources.Inferred})
 		}
-		r.use = l.use
+		if anew {
+			r.lease = lease{}
+		}
+		r.use, r.here = l.use, l.here
 		if r.owner != 0 && (t.lowest == 0 || r.owner < t.lowest) {
 			t.lowest = r.owner
 		}
-		told := t.follow(r, l, s, differs)
+		told := t.follow(r, l.left, s)
 		switch {
 		case l.taken > 0:
 			r.unused = time.Time{}
@@ -110,27 +116,29 @@ func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, move
 	return c, moved
 }
 
-// follow brings the lease of a row up to date; differs: the row's use has changed. It reports
-// whether a change of the lease must be published.
-func (t *table) follow(r *row, l listed, s *dflockwire.Stats, differs bool) bool {
-	from, to := s.Asked.Add(l.left), s.Answered.Add(l.left)
-	if l.left == 0 {
+// follow brings the lease of a row up to date, of which so much is left. It reports whether a
+// change of it must be published.
+func (t *table) follow(r *row, left time.Duration, s *dflockwire.Stats) bool {
+	from, to := s.Asked.Add(left), s.Answered.Add(left)
+	if left == 0 {
 		from = from.Add(-sweep)
 	}
-	known := r.lease != lease{}
 	switch {
-	case l.owner == 0:
+	case r.owner == 0:
 		r.lease = lease{}
-	case !known || r.lease.owner != l.owner:
-		r.lease = lease{owner: l.owner, from: from, to: to}
+	case r.lease.owner != r.owner:
+		r.lease = lease{owner: r.owner, from: from, to: to}
 		if !t.asked.IsZero() {
 			r.lease.learn(t.asked, s.Answered)
 		}
-	case l.left > 0 && r.lease.moved(from, to):
+	case left == 0:
+	case r.lease.moved(from, to):
 		r.lease.from, r.lease.to = from, to
 		r.lease.learn(t.asked, s.Answered)
 		r.lease.renewed = sources.StampBetween(t.asked, s.Answered, sources.Seen)
 		return true
+	default:
+		return r.lease.sharper()
 	}
 	return false
 }
@@ -176,6 +184,7 @@ func (t *table) ownerOf(r *row) sources.Owner {
 		ID: id, Session: id, Label: id, Permits: 1, Guard: id + " of " + t.incarnation(),
 		Lease: r.lease.length(), Renewed: r.lease.renewed, Expires: sources.StampBetween(r.lease.from, r.lease.to, sources.Told),
 	}
+	r.lease.told = r.lease.doubt()
 	if home := t.o.home(r.name); home != t.space {
 		o.Attrs = []sources.Attr{{Key: "wrong server", Value: "its hash says " + home, Odd: true}}
 	}

@@ -19,7 +19,10 @@ type listings struct {
 
 func newListings(o Options) listings {
 	o.Client = dflockcoord.ClientOptions{Servers: []string{"a:1"}}
-	o = o.withDefaults()
+	o, err := o.withDefaults()
+	if err != nil {
+		panic(err)
+	}
 	return listings{newTable(&o, "a:1"), time.Now()}
 }
 
@@ -125,6 +128,32 @@ func TestWhatIsARestart(t *testing.T) {
 	}
 }
 
+func TestAServerThatForgetsSoonWasNotRestarted(t *testing.T) {
+	t.Parallel()
+	used := locks(held("a", 7, time.Minute))
+	idle := dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "b", Seconds: 2}}}
+	for name, c := range map[string]struct {
+		before []dflockwire.Stats // a second apart
+		away   time.Duration
+		want   bool
+	}{
+		"nothing was forgotten yet":          {[]dflockwire.Stats{idle, used}, time.Second, true},
+		"it forgot a key after 2 s":          {[]dflockwire.Stats{idle, {}, used}, 3 * time.Second, false},
+		"it forgot a key after 2 s, shortly": {[]dflockwire.Stats{idle, {}, used}, time.Second, true},
+		"it forgot a key between two looks":  {[]dflockwire.Stats{used, {}, used}, time.Second, false},
+	} {
+		l, after := newListings(Options{}), time.Duration(0)
+		for i, s := range c.before {
+			l.at(after, i == 0, s)
+			after += time.Second
+		}
+		l.at(after-time.Second+c.away, true, dflockwire.Stats{})
+		if got := l.restarts == 1; got != c.want {
+			t.Errorf("%s: a restart: %v", name, got)
+		}
+	}
+}
+
 func TestOwnersThatWereOwnersBeforeAreNoRestart(t *testing.T) {
 	t.Parallel()
 	l := newListings(Options{})
@@ -146,6 +175,36 @@ func TestTheCauseOfAnEndIsUnknownWhereTheLeaseEndsBetweenTheSameLooks(t *testing
 		if len(c.Ended) != want || want > 0 && (c.Ended[0].Owner != "conn 7" || c.Ended[0].Cause != sources.CauseUnknown) {
 			t.Errorf("with %v left at the last look: %+v", left, c.Ended)
 		}
+	}
+}
+
+func TestTheCauseIsUnknownWhereTheLeaseMayHaveEndedBeforeTheRestart(t *testing.T) {
+	t.Parallel()
+	l := newListings(Options{})
+	l.at(0, true, locks(held("a", 7, time.Second), held("b", 8, time.Minute)))
+	c, _ := l.at(3*time.Second, true, dflockwire.Stats{})
+	if l.restarts != 1 || len(c.Ended) != 1 || c.Ended[0].Owner != "conn 7" || c.Ended[0].Cause != sources.CauseUnknown {
+		t.Errorf("after %d restarts: %+v", l.restarts, c.Ended)
+	}
+}
+
+// TestAnEndThatIsKnownBetterIsTold is of a first listing that took long: the Hub judges an end by
+// what it was told last.
+func TestAnEndThatIsKnownBetterIsTold(t *testing.T) {
+	t.Parallel()
+	l := newListings(Options{})
+	slow := locks(held("k", 7, 3*time.Second))
+	slow.Asked, slow.Answered = l.began, l.began.Add(2*time.Second)
+	l.compare(&slow, true)
+	c, moved := l.at(2500*time.Millisecond, false, locks(held("k", 7, 2500*time.Millisecond)))
+	if len(c.Set) != 1 || moved {
+		t.Fatalf("%d rows are told anew, moved %v", len(c.Set), moved)
+	}
+	if o := c.Set[0].Owners[0]; o.Expires.At.Sub(o.Expires.After()) > 50*time.Millisecond || o.Renewed.How != sources.Unknown {
+		t.Errorf("it ends in (%v, %v], renewed %v", o.Expires.After(), o.Expires.At, o.Renewed.How)
+	}
+	if c, _ = l.at(3*time.Second, false, locks(held("k", 7, 2*time.Second))); len(c.Set) > 0 {
+		t.Error("it is told again")
 	}
 }
 
