@@ -18,6 +18,8 @@ import (
 // graceTime is how long a claim that is given up waits for the server's last word.
 const graceTime = 1500 * time.Millisecond
 
+const year = 365 * 24 * time.Hour
+
 // againPolicy is the back-off of a claim of several permits that got only some of them.
 var againPolicy = backoff.Policy{Min: 50 * time.Millisecond, Max: time.Second}
 
@@ -61,32 +63,40 @@ func (s *session) Acquire(caller context.Context, c coord.Claim) (coord.Grant, b
 	}
 	defer leave()
 	p, err := s.newPlace(ctx, c)
-	if err != nil {
-		return nil, false, p.failed(caller, ctx, err)
-	}
-	act := p.wait
-	if c.Wait == 0 {
-		act = p.try
-	}
-	g, err := act(ctx)
+	var g *grant
 	switch {
-	case g != nil && ctx.Err() != nil: // it raced the end of ctx
+	case err != nil:
+	case c.Wait == 0:
+		g, err = p.try(ctx)
+	default:
+		g, err = p.wait(ctx)
+	}
+	switch {
+	case g == nil:
+		return nil, false, p.given(caller, ctx, err)
+	case ctx.Err() != nil: // it raced the end of ctx
 		late, stop := s.linger(ctx)
 		defer stop()
-		return nil, false, p.failed(caller, ctx, errors.Join(ctx.Err(), g.Release(late)))
-	case g != nil:
-		return g, true, nil
+		return nil, false, failed(caller, ctx, errors.Join(ctx.Err(), g.Release(late)))
 	}
-	left := p.leave(context.WithoutCancel(ctx))
-	if err != nil {
-		err = p.failed(caller, ctx, err)
-	}
-	return nil, false, failure.With(errors.Join(err, left))
+	return g, true, nil
 }
 
 // failed is the error of a claim, with the end of its context or session.
-func (p *place) failed(caller, ctx context.Context, err error) error {
+func failed(caller, ctx context.Context, err error) error {
 	return failure.With(fmt.Errorf("claiming: %w", classify(err)), caller.Err(), context.Cause(ctx))
+}
+
+// given gives up the place. It returns the error of the claim, nil if it only waited in vain, and
+// of what may be left.
+func (p *place) given(caller, ctx context.Context, err error) error {
+	if err != nil {
+		err = failed(caller, ctx, err)
+	}
+	if p.conn != nil {
+		err = failure.With(errors.Join(err, p.leave(context.WithoutCancel(ctx))))
+	}
+	return err
 }
 
 // newPlace checks a claim and connects for it. The place is not nil with an error.
@@ -112,7 +122,8 @@ func (s *session) newPlace(ctx context.Context, c coord.Claim) (*place, error) {
 
 // noted takes note of how a claiming request ended.
 func (p *place) noted(err error) error {
-	p.doubt = p.doubt || unanswered(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	_, refused := errors.AsType[dflockwire.Refusal](err)
+	p.doubt = p.doubt || err != nil && !refused
 	return err
 }
 
@@ -193,6 +204,9 @@ func (p *place) join(ctx context.Context) error {
 // startSlice begins to wait at the place, for no longer than the claim waits.
 func (p *place) startSlice() {
 	longest := p.s.driver.options.LongestWait
+	if p.s.servers[p.server].modern { // it notices a claim that hangs up
+		longest = max(longest, year)
+	}
 	if !p.until.IsZero() {
 		longest = min(longest, max(time.Until(p.until), 0))
 	}
@@ -234,7 +248,7 @@ func (p *place) complete(ctx context.Context) (*grant, error) {
 		}
 		p.got = append(p.got, next)
 	}
-	w := p.window()
+	w := p.s.windowOf(p.got[0].Asked, p.got[0].Lease) // the oldest permit's
 	if p.waited || time.Since(w.Asked) > w.RenewIn {
 		got, err := renewAll(ctx, p.conn, p.key, p.nonces(), p.got[0].Lease)
 		if errors.Is(err, dflockwire.ErrRejected) {
@@ -248,9 +262,6 @@ func (p *place) complete(ctx context.Context) (*grant, error) {
 	}
 	return p.adopt(ctx, w)
 }
-
-// window is that of the oldest permit.
-func (p *place) window() coord.Window { return p.s.windowOf(p.got[0].Asked, p.got[0].Lease) }
 
 func (p *place) nonces() []string {
 	var all []string
@@ -354,5 +365,5 @@ func (p *place) uncertainty() error {
 	if p.slice != nil {
 		within += max(time.Until(p.slice.until), 0)
 	}
-	return uncertain(within.Round(time.Second), nil)
+	return coord.Uncertain(fmt.Sprintf("the server gives it away within %v", within.Round(time.Second)), nil)
 }

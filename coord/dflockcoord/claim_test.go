@@ -67,25 +67,31 @@ func TestCancelledClaimSaysWhatIsLeft(t *testing.T) {
 	}
 }
 
+// TestClaimKeepsItsPlaceInTheQueue is of many idle cuts. A newer server notices a client that
+// hangs up, so that there is no need to join anew ever.
 func TestClaimKeepsItsPlaceInTheQueue(t *testing.T) {
 	t.Parallel()
-	bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server) {
-		owned(t, s, "k")
-		r := raw(t, driver(t, client(s), dflockcoord.Options{}), coord.SessionOptions{})
-		got := make(chan error, 1)
-		go func() {
-			_, _, err := r.Acquire(t.Context(), waiting(mutex("k")))
-			got <- err
-		}()
-		time.Sleep(9 * time.Minute) // many idle cuts
-		if s.Received("e") != 1 || s.Received("w") != 1 {
-			t.Errorf("%d e and %d w: it lost its place", s.Received("e"), s.Received("w"))
-		}
-		if err := s.Take("k"); err != nil {
-			t.Fatal(err)
-		}
-		is(t, "claiming", <-got, nil)
-	})
+	for wait, newer := range map[time.Duration]dflocktest.Newer{9 * time.Minute: {}, 30 * time.Hour: dflocktest.Since2_1()} {
+		bubble(t, dflocktest.Options{Newer: newer}, func(t *testing.T, s *dflocktest.Server) {
+			if _, err := s.Own("k", 1, 48*time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			r := raw(t, driver(t, client(s), dflockcoord.Options{}), coord.SessionOptions{})
+			got := make(chan error, 1)
+			go func() {
+				_, _, err := r.Acquire(t.Context(), waiting(mutex("k")))
+				got <- err
+			}()
+			time.Sleep(wait)
+			if s.Received("e") != 1 || s.Received("w") != 1 {
+				t.Errorf("%d e and %d w: it lost its place", s.Received("e"), s.Received("w"))
+			}
+			if err := s.Take("k"); err != nil {
+				t.Fatal(err)
+			}
+			is(t, "claiming", <-got, nil)
+		})
+	}
 }
 
 func TestClaimWaitsAsLongAsItWantsTo(t *testing.T) {

@@ -13,23 +13,23 @@ import (
 // only, and it could be any.
 const mostListed = 10_000
 
-// Describe implements coord.Describer. A key that the server does not list has no owners.
-func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (coord.Description, error) {
-	caller := ctx
-	ctx, leave, err := s.Enter(ctx)
+// Describe implements coord.Describer, on a connection of its own. A key that the server does
+// not list has no owners.
+func (s *session) Describe(caller context.Context, kind coord.Kind, name string) (coord.Description, error) {
+	d := coord.Description{Kind: kind, Name: name, WaitersKnown: true}
+	ctx, leave, err := s.Enter(caller)
 	if err != nil {
-		return coord.Description{}, err
+		return d, err
 	}
 	defer leave()
 	n, err := s.driver.serverOf(name)
 	if err != nil {
-		return coord.Description{}, err
+		return d, err
 	}
-	stats, err := s.observers[n].stats(ctx)
+	stats, err := statsOf(ctx, s.driver.dialers[n])
 	if err != nil {
-		return coord.Description{}, failure.With(fmt.Errorf("looking at %s: %w", s.driver.dialers[n].Addr, classify(err)), caller.Err(), context.Cause(ctx))
+		return d, failure.With(fmt.Errorf("looking at %s: %w", s.driver.dialers[n].Addr, classify(err)), caller.Err(), context.Cause(ctx))
 	}
-	d := coord.Description{Kind: kind, Name: name, WaitersKnown: true}
 	semaphore := kind == coord.KindSemaphore
 	for _, p := range stats.Semaphores {
 		if p.Key == name && (semaphore || !s.servers[n].namespaces) {
@@ -39,18 +39,22 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	}
 	for _, l := range stats.Locks {
 		if l.Key == name && (!semaphore || !s.servers[n].namespaces) {
-			describeLock(&d, l)
+			d.Limit, d.Waiters = 1, unknown(l.Waiters)
+			if l.Owner != 0 {
+				d.Taken, d.Owners = 1, []coord.Owner{{ID: OwnerID(l.Owner), Permits: 1, Fence: l.Fence}}
+			}
 		}
 	}
 	return d, nil
 }
 
-func describeLock(d *coord.Description, l dflockwire.Lock) {
-	d.Limit, d.Waiters = 1, unknown(l.Waiters)
-	if l.Owner != 0 {
-		d.Taken = 1
-		d.Owners = []coord.Owner{{ID: OwnerID(l.Owner), Permits: 1, Fence: l.Fence}}
+func statsOf(ctx context.Context, dialer dflockwire.Dialer) (dflockwire.Stats, error) {
+	conn, err := dialer.Connect(ctx)
+	if err != nil {
+		return dflockwire.Stats{}, err
 	}
+	defer conn.Close()
+	return conn.Stats(ctx)
 }
 
 // unknown returns n owners or waiters of whom nothing is known.

@@ -19,9 +19,8 @@ import (
 type Driver struct {
 	dialers []dflockwire.Dialer
 	options Options
-
-	mu        sync.Mutex
-	abandoned map[*time.Timer]func() // hangs up
+	life    context.Context // ends with Close
+	end     context.CancelFunc
 }
 
 var _ coord.Driver = (*Driver)(nil)
@@ -33,11 +32,10 @@ func New(c ClientOptions, o Options) (*Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialers, err := c.Dialers()
-	if err != nil {
-		return nil, err
-	}
-	return &Driver{dialers: dialers, options: o, abandoned: map[*time.Timer]func(){}}, nil
+	d := &Driver{options: o}
+	d.life, d.end = context.WithCancel(context.Background())
+	d.dialers, err = c.Dialers()
+	return d, err
 }
 
 // Name implements coord.Driver.
@@ -45,7 +43,6 @@ func (d *Driver) Name() string { return "dflockd" }
 
 // server is what is known of one server since a session opened.
 type server struct {
-	reached    bool
 	namespaces bool // locks and semaphores are apart: 1.14 or later
 	modern     bool // 2.0 or later
 }
@@ -74,13 +71,12 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 	return newSession(ctx, d, servers, cmp.Or(o.TTL, d.options.Lease)), nil
 }
 
-func look(ctx context.Context, dialer dflockwire.Dialer) (server, error) {
+func look(ctx context.Context, dialer dflockwire.Dialer) (s server, err error) {
 	conn, err := dialer.Connect(ctx)
 	if err != nil {
-		return server{}, classify(err)
+		return s, classify(err)
 	}
 	defer conn.Close()
-	s := server{reached: true}
 	if s.namespaces, err = conn.Ping(ctx); err == nil && s.namespaces {
 		var stats dflockwire.Stats
 		stats, err = conn.Stats(ctx)
@@ -92,28 +88,17 @@ func look(ctx context.Context, dialer dflockwire.Dialer) (server, error) {
 // Close implements coord.Driver. It closes the connections of abandoned grants, with which the
 // server releases those.
 func (d *Driver) Close(context.Context) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for timer, hangUp := range d.abandoned {
-		timer.Stop()
-		hangUp()
-	}
-	clear(d.abandoned)
+	d.end()
 	return nil
 }
 
 // keepAbandoned leaves a connection open for the server until what it owned has run out.
 func (d *Driver) keepAbandoned(ctx context.Context, hangUp func(), last time.Duration) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var timer *time.Timer
-	timer = spawn.After(ctx, last, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		delete(d.abandoned, timer)
+	stop := spawn.OnDone(d.life, hangUp)
+	spawn.After(ctx, last, func() {
+		stop()
 		hangUp()
 	})
-	d.abandoned[timer] = hangUp
 }
 
 // serverOf is the number of the server that a key belongs to.

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"time"
 
 	"coordtop/coord"
 	"coordtop/internal/dflockwire"
@@ -24,19 +23,4 @@ func classify(err error) error {
 		return fmt.Errorf("%w: %w", coord.ErrRefused, err)
 	}
 	return err
-}
-
-// unanswered reports whether a request had no answer, so that it may have been executed.
-func unanswered(err error) bool {
-	for _, e := range []error{dflockwire.ErrHungUp, dflockwire.ErrSilent, dflockwire.ErrClosed, dflockwire.ErrProtocol} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
-}
-
-// uncertain is the error of a claim that ended without an answer.
-func uncertain(within time.Duration, err error) error {
-	return coord.Uncertain(fmt.Sprintf("the server gives it away within %v", within), err)
 }

@@ -3,11 +3,9 @@ package dflockcoord
 import (
 	"context"
 	"errors"
-	"time"
 
 	"coordtop/coord"
 	"coordtop/internal/backoff"
-	"coordtop/internal/dflockwire"
 	"coordtop/internal/failure"
 )
 
@@ -19,67 +17,24 @@ func (s *session) Enqueue(caller context.Context, c coord.Claim) (coord.Place, e
 	}
 	defer leave()
 	p, err := s.newPlace(ctx, c)
+	if err == nil {
+		err = p.join(ctx)
+	}
+	if err == nil && !s.Add(p) {
+		err = errSessionOver
+	}
 	if err != nil {
-		return nil, p.failed(caller, ctx, err)
-	}
-	if err := p.join(ctx); err != nil {
-		return nil, errors.Join(p.failed(caller, ctx, err), p.leave(context.WithoutCancel(ctx)))
-	}
-	if !s.Add(p) {
-		p.conn.Close()
-		return nil, errSessionOver
+		return nil, p.given(caller, ctx, err)
 	}
 	s.Start(p.life, p.keep) // ends with the place
 	return p, nil
 }
 
-// keep keeps the place alive while no Wait runs.
+// keep sends something often enough for the server's idle cut. While a Wait waits, what is sent
+// waits too, and is given up without harm.
 func (p *place) keep() {
-	for backoff.Sleep(p.life, p.pace()) == nil {
-		select {
-		case p.turn <- struct{}{}:
-		case <-p.life.Done():
-			return
-		}
-		if !p.ended {
-			p.tend()
-		}
-		<-p.turn
-	}
-}
-
-// pace is the pause between two calls of tend: short enough for the server's idle cut and for
-// the lease of a place that was served.
-func (p *place) pace() time.Duration {
-	pace := p.s.driver.options.IdleCut
-	if p.lease > 0 {
-		pace = min(pace, p.lease)
-	}
-	return pace / 4
-}
-
-// tend pings the server, or renews what was granted meanwhile. The next Wait returns an error
-// of it.
-func (p *place) tend() {
-	ctx, cancel := context.WithTimeout(p.life, graceTime)
-	defer cancel()
-	switch {
-	case p.slice != nil:
-		select {
-		case <-p.slice.done:
-			_ = p.endSlice() // if that was an error the connection says so too
-		default: // a server that lets a claim wait needs no talking to
-		}
-	case len(p.got) > 0:
-		_, err := renewAll(ctx, p.conn, p.key, p.nonces(), p.got[0].Lease)
-		if errors.Is(err, dflockwire.ErrRejected) {
-			p.got, p.queued = nil, false
-		}
-		p.waited = true
-	case p.queued:
-		_, _ = p.conn.Ping(ctx) // also a server that does not know it has been talked to
-	default:
-		_ = p.join(ctx)
+	for backoff.Sleep(p.life, p.s.driver.options.IdleCut/4) == nil {
+		_, _ = p.conn.Ping(p.life) // also a server that does not know it; Wait meets what is wrong
 	}
 }
 
@@ -103,12 +58,10 @@ func (p *place) Wait(caller context.Context) (coord.Grant, bool, error) {
 	switch {
 	case g != nil:
 		return g, true, nil
-	case err == nil:
-		return nil, false, p.leave(context.WithoutCancel(ctx))
-	case ctx.Err() != nil && p.conn.Err() == nil: // the place is kept
-		return nil, false, p.failed(caller, ctx, err)
+	case err != nil && ctx.Err() != nil && p.conn.Err() == nil: // the place is kept
+		return nil, false, failed(caller, ctx, err)
 	}
-	return nil, false, errors.Join(p.failed(caller, ctx, err), p.leave(context.WithoutCancel(ctx)))
+	return nil, false, p.given(caller, ctx, err)
 }
 
 // Leave implements coord.Place.

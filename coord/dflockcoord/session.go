@@ -8,7 +8,6 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/internal/lifetime"
-	"coordtop/internal/dflockwire"
 	"coordtop/internal/spawn"
 )
 
@@ -16,10 +15,9 @@ import (
 // sessions, so only Close and Abandon end one.
 type session struct {
 	*lifetime.Session[claimed]
-	driver    *Driver
-	servers   []server
-	ttl       time.Duration // 0: the server's default
-	observers []*observer   // one for each server
+	driver  *Driver
+	servers []server
+	ttl     time.Duration // 0: the server's default
 
 	cut  context.Context // ends when no request may be sent any more
 	stop context.CancelFunc
@@ -41,9 +39,6 @@ var (
 func newSession(ctx context.Context, d *Driver, servers []server, ttl time.Duration) *session {
 	s := &session{Session: lifetime.NewSession[claimed](ctx), driver: d, servers: servers, ttl: ttl}
 	s.cut, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	for _, dialer := range d.dialers {
-		s.observers = append(s.observers, &observer{dialer: dialer, turn: make(chan struct{}, 1)})
-	}
 	return s
 }
 
@@ -87,54 +82,9 @@ func (s *session) Abandon() {
 	s.over()
 }
 
-// over joins every goroutine and ends the connections.
+// over joins every goroutine.
 func (s *session) over() {
 	s.Wait()
 	s.stop()
-	for _, o := range s.observers {
-		o.hangUp()
-	}
 	s.Finish(errSessionOver)
-}
-
-// observer is a connection to one server that only reads.
-type observer struct {
-	dialer dflockwire.Dialer
-	turn   chan struct{} // holds one element while somebody uses conn
-	conn   *dflockwire.Conn
-}
-
-// stats lists everything on the server. The server may have ended the connection since it was
-// used last, so it is tried anew once.
-func (o *observer) stats(ctx context.Context) (dflockwire.Stats, error) {
-	select {
-	case o.turn <- struct{}{}:
-		defer func() { <-o.turn }()
-	case <-ctx.Done():
-		return dflockwire.Stats{}, ctx.Err()
-	}
-	for used := o.conn != nil; ; used = false {
-		if o.conn == nil {
-			var err error
-			if o.conn, err = o.dialer.Connect(ctx); err != nil {
-				return dflockwire.Stats{}, err
-			}
-		}
-		stats, err := o.conn.Stats(ctx)
-		if err == nil {
-			return stats, nil
-		}
-		o.conn.Close()
-		o.conn = nil
-		if !used || !errors.Is(err, dflockwire.ErrHungUp) {
-			return dflockwire.Stats{}, err
-		}
-	}
-}
-
-// hangUp ends the connection.
-func (o *observer) hangUp() {
-	if o.conn != nil {
-		o.conn.Close()
-	}
 }
