@@ -255,9 +255,9 @@ func (t *change) causeTold(l *line) string {
 		return "unknown, was " + t.cause
 	case t.cause == "" || *l.Cause == t.cause:
 		return *l.Cause
-	case l.Known == "inferred" && (*l.Cause == "expired" && over || *l.Cause == "released" && t.cause != "expired"):
+	case l.Known == "inferred" && (*l.Cause == "expired" && over || *l.Cause == "released" && t.cause != "expired" && t.cause != "restart"):
 		return *l.Cause + " by the lease, was " + t.cause
-	case l.Known == "inferred" && (*l.Cause == "session_ended" || *l.Cause == "restart") && gone:
+	case l.Known == "inferred" && (*l.Cause == "session_ended" || *l.Cause == "restart" && t.cause == "released") && gone:
 		return *l.Cause + ", it gave it up just before"
 	}
 	return ""

@@ -25,6 +25,7 @@ type dflockdActor struct {
 	mu     sync.Mutex
 	last   time.Time // before the last look
 	owners map[string]dflockdOwner
+	end    string     // how what is owned ends that does not run out
 	life   *time.Time // when the server ended that runs now; zero: it did not yet
 }
 
@@ -54,7 +55,7 @@ func TestLinesOfDflockdAreTrue(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	a := &dflockdActor{trial: newTrial(t, server.Addr()), server: server, last: time.Now(), life: new(time.Time)}
+	a := &dflockdActor{trial: newTrial(t, server.Addr()), server: server, last: time.Now(), end: "released", life: new(time.Time)}
 	t.Cleanup(a.quit)
 	for i := range 12 {
 		a.rows = append(a.rows, fmt.Sprintf("app:lock:%d", i))
@@ -164,11 +165,19 @@ func (a *dflockdActor) release(row string) {
 
 func (a *dflockdActor) restart() {
 	a.record()
+	a.endWith("restart")
 	a.server.Restart()
 	a.record()
+	a.endWith("released")
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	*a.life, a.life = time.Now(), new(time.Time)
+}
+
+func (a *dflockdActor) endWith(cause string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.end = cause
 }
 
 // settle gives up what would end by itself.
@@ -218,7 +227,7 @@ func (a *dflockdActor) record() {
 			continue
 		case owned:
 			end := change(was, ends)
-			end.leaseEnds, end.cause, end.sessionEnds = was.ends.Add(-misread), "released", a.life
+			end.leaseEnds, end.cause, end.sessionEnds = was.ends.Add(-misread), a.end, a.life
 			if !to.Before(was.ends) {
 				end.cause = "expired"
 			}

@@ -39,8 +39,8 @@
 //     Redis and YDB, after more than 50 ms; somebody who did so in darkness is.
 //   - A cause is the true one, or unknown, or follows from the lease and is marked inferred:
 //     expired where the owner is seen gone when its lease is over, released where before, but
-//     never where it ran out; session_ended or restart where the owner's session, or the server,
-//     is seen gone with it. An
+//     never where it ran out or the server restarted; session_ended where the owner's session is
+//     seen gone with it; restart where the server is, unless the lease ran out before. An
 //     end is `expired` if its cause is, and no other. Where the same owner lost the row twice in
 //     the stretch of one line, the line tells of the end that has its cause: it does not say which.
 //   - Who gives it up and takes it again within one interval may be told as a renewal, and a

@@ -206,6 +206,28 @@ func TestALineTellsOfTheEndWithItsCause(t *testing.T) {
 	}
 }
 
+// TestARestartIsNoCauseOfAnEndByTheLease has a server restart in the stretch of a line, after the
+// owner gave the row up, or its lease ran out, or before that.
+func TestARestartIsNoCauseOfAnEndByTheLease(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ cause, told, want string }{
+		{"restart", "restart", ""}, {"released", "restart", ""}, {"expired", "restart", "wrong cause"}, {"restart", "released", "wrong cause"},
+	} {
+		lines := `
+"at":1,"event":"synced"
+"at":10,"event":"acquired","owner":"a"
+"at":32,"after":29,"event":"released","previous":"a","known":"inferred","cause":"` + tt.told + `"
+`
+		end, restarted := did(30, ends, "a", tt.cause), sec(31)
+		end.sessionEnds = &restarted
+		h := newHistory()
+		h.add(did(10, begins, "a", ""), end)
+		if v := check(linesOf(t, lines), h, rules{slack: 200 * time.Millisecond}); v.classes() != tt.want {
+			t.Errorf("it was %s, and a line says %s: %q, want %q", tt.cause, tt.told, v.classes(), tt.want)
+		}
+	}
+}
+
 // TestNoLastAfterAStretchNeedsALongOne has the end before a take-over told in a stretch, in
 // which another may have owned the row, or in one too short for that.
 func TestNoLastAfterAStretchNeedsALongOne(t *testing.T) {
