@@ -68,7 +68,7 @@ func (c *Conn) end(err error) {
 		return
 	}
 	if errors.Is(err, ErrHungUp) && !c.answered {
-		err = failure.Sentence(c.addr+" closed the connection without an answer: it has no connection left for us, or it wants TLS", err)
+		err = failure.Sentence(c.addr+" closed the connection without an answer: it may have no connection left for us, want TLS, or be stopping", err)
 	}
 	c.err = err
 	close(c.done)

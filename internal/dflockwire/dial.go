@@ -88,7 +88,7 @@ func (c *Conn) login(ctx context.Context, secret string) error {
 	}
 	ok, err := c.confirm(ctx, "auth", "_", secret)
 	if err == nil && !ok {
-		return fmt.Errorf("the server has no auth token configured and refuses ours: %w", ErrAuth)
+		return fmt.Errorf("the server has no auth token configured and refuses ours: %w: %w", ErrAuth, ErrRejected)
 	}
 	return err
 }

@@ -36,6 +36,8 @@ func Explain(err error, o dflockcoord.ClientOptions, addr string, opening bool) 
 		return later
 	}
 	switch {
+	case errors.Is(err, dflockwire.ErrAuth) && errors.Is(err, dflockwire.ErrRejected):
+		return c.Problem(sources.WrongSecret, err, "the server has none: leave it out")
 	case errors.Is(err, dflockwire.ErrAuth) && o.Secret != "":
 		return c.Problem(sources.WrongSecret, err, "")
 	case errors.Is(err, dflockwire.ErrAuth):

@@ -72,9 +72,9 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		o    dflockcoord.ClientOptions
 		want string
 	}{
-		"no secret":       {secret.Addr(), dflockcoord.ClientOptions{}, "wants a password: give its auth token"},
-		"a wrong secret":  {secret.Addr(), dflockcoord.ClientOptions{Secret: "wr0ng-one"}, "refuses the password"},
-		"a secret unused": {plain.Addr(), dflockcoord.ClientOptions{Secret: "s3cret-b"}, "refuses the password"},
+		"no secret":       {secret.Addr(), dflockcoord.ClientOptions{}, "wants an auth token: give it"},
+		"a wrong secret":  {secret.Addr(), dflockcoord.ClientOptions{Secret: "wr0ng-one"}, "refuses our auth token: check it"},
+		"a secret unused": {plain.Addr(), dflockcoord.ClientOptions{Secret: "s3cret-b"}, "the server has none: leave it out"},
 		"no room":         {full.Addr(), dflockcoord.ClientOptions{}, "have no room for us (its --max-connections)"},
 		"no TLS":          {plain.Addr(), dflockcoord.ClientOptions{TLS: &certs.Files{}}, "TLS"},
 		"nobody":          {localserver.RefusingForTest(t), dflockcoord.ClientOptions{}, "nothing listens at"},
