@@ -98,3 +98,18 @@ func TestALimitMustFitTheClaim(t *testing.T) {
 		}
 	}
 }
+
+// TestASemaphoreIsNotClaimedAsAMutex: whoever asks for a mutex would get no more than a permit.
+func TestASemaphoreIsNotClaimedAsAMutex(t *testing.T) {
+	t.Parallel()
+	server, url := dflockd(t, dflocktest.Options{})
+	if _, err := server.Own("pool", 3, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"?mutex=pool", "?election=pool"} {
+		w := newWorld(t)
+		if code := w.main(t.Context(), "acquire", "--write", "--yes", url+query); code != exitCannot || !strings.Contains(w.stderr.String(), "has it as a semaphore") {
+			t.Errorf("%s: exit code %d: %s", query, code, w.stderr)
+		}
+	}
+}

@@ -126,6 +126,11 @@ func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 		if strings.Contains(row.Name, " ") { // no key has a blank: see dflocksource
 			return "its key is a lock's too: claim the semaphore with a client of dflockd"
 		}
+		for _, w := range s.Watch {
+			if row.Kind == sources.KindSemaphore && (w.Kind == sources.KindMutex || w.Kind == sources.KindElection) && glob.Pattern(w.Pattern).Match(row.Name) {
+				return fmt.Sprintf("it is watched as %s, and the server has it as a semaphore: to claim a permit, watch it with semaphore=", w.Kind)
+			}
+		}
 		return ""
 	}
 }
