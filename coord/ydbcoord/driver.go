@@ -28,7 +28,10 @@ type Driver struct {
 	seen    atomic.Bool // the node existed: a session was attached to it
 }
 
-var _ coord.Driver = (*Driver)(nil)
+var (
+	_ coord.Driver        = (*Driver)(nil)
+	_ coord.ForceReleaser = (*Driver)(nil)
+)
 
 // New makes a driver for the coordination node that a URL names; see ParseURL. It does not
 // connect. The error wraps coord.ErrInvalid, and repeats no secret.

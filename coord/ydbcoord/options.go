@@ -41,6 +41,16 @@ type Options struct {
 	// are others. It costs a description of the node for each session; where that is
 	// refused the ids are those without it.
 	Incarnations bool
+	// ClientsUnprotected says that the sessions of other programs have no protection key, as
+	// those of @ydbjs/coordination and of YDB's SDK for Python. ForceRelease then ends the
+	// owner's session. It must not be set where owners are in Go, C++, Java or Rust: their
+	// sessions have a key, and to attempt this cuts their stream if it leads to the same YDB
+	// node (ydb/core/kesus/proxy/proxy_actor.cpp evicts it before the key is compared). An owner
+	// that does not attach again then owns until the node's tablet restarts.
+	ClientsUnprotected bool
+	// AllowRecreate lets ForceRelease delete a lasting semaphore with all its owners and waiters,
+	// and create it again with its limit and data. The service sends owners nothing about that.
+	AllowRecreate bool
 	// AbsentEvery is the longest pause between two reads for a followed semaphore that does
 	// not exist, of which the service reports nothing; they begin with 50 ms, and all of a
 	// session's share 20 reads a second. 0: 1 s.

@@ -108,10 +108,6 @@ func (b *nodeState) sessionID(session uint64) string {
 	return ydbcoord.OwnerID(session) + "@" + b.incarnation
 }
 
-func guard(l ydbcoord.SemaphoreMember) string {
-	return ydbcoord.OwnerID(l.Session) + "/" + strconv.FormatUint(l.Order, 10)
-}
-
 // serial is the order id, as far as it has room: two that follow each other differ.
 func serial(l ydbcoord.SemaphoreMember) uint16 { return uint16(l.Order%math.MaxUint16) + 1 }
 
@@ -125,7 +121,7 @@ func permits(l ydbcoord.SemaphoreMember, whole bool) uint64 {
 func (b *nodeState) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Primitive) sources.Owner {
 	o := sources.Owner{
 		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
-		Serial: serial(l), Data: sources.NewBlob(l.Data, len(l.Data)), Guard: guard(l),
+		Serial: serial(l), Data: sources.NewBlob(l.Data, len(l.Data)), Guard: l.Guard(),
 	}
 	if p.Limit == 1 {
 		o.Fence = l.Order
@@ -143,7 +139,7 @@ func (b *nodeState) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Pri
 func (b *nodeState) waiter(l ydbcoord.SemaphoreMember, whole bool, before []sources.Waiter, since sources.Stamp) sources.Waiter {
 	w := sources.Waiter{
 		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
-		Order: l.Order, Data: sources.NewBlob(l.Data, len(l.Data)), Guard: guard(l), Since: since,
+		Order: l.Order, Data: sources.NewBlob(l.Data, len(l.Data)), Guard: l.Guard(), Since: since,
 	}
 	if l.Timeout > 0 { // else it waits for ever
 		w.Timeout = l.Timeout

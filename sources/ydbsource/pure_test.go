@@ -11,7 +11,7 @@ import (
 )
 
 func guardOf(l ydbtest.Link) string {
-	return guard(ydbcoord.SemaphoreMember{Session: l.SessionID, Order: l.OrderID})
+	return ydbcoord.SemaphoreMember{Session: l.SessionID, Order: l.OrderID}.Guard()
 }
 
 func TestLabelIsReadableDataOrTheSession(t *testing.T) {
