@@ -45,10 +45,13 @@ type Source struct {
 	Scheme   string           // where the backend has KeyScheme: how names become lock numbers; "": the source's own choice
 	ReadOnly bool
 	Protect  bool
-	Labels   []Label // sorted by key
-	PollMin  time.Duration
-	PollMax  time.Duration // 0, as PollMin 0: the source's own choice
-	Forget   time.Duration // 0: the source's own choice
+	// Where the backend has Nodes: how what others own may be ended, see ydbcoord.Options.
+	ClientsUnprotected, AllowRecreate bool
+
+	Labels  []Label // sorted by key
+	PollMin time.Duration
+	PollMax time.Duration // 0, as PollMin 0: the source's own choice
+	Forget  time.Duration // 0: the source's own choice
 }
 
 // Secret is what proves who we are to the source: the password, or the access token.

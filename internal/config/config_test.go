@@ -96,6 +96,7 @@ func TestExampleAlternativesAreValidToo(t *testing.T) {
 	}
 	for _, alternative := range []string{
 		"# password_env:", "# password_file:", "# password_command:", "# ca:", "# cert: # key:", "# - semaphore:", "# - keys:", "# token_env:", "# token_file:",
+		"# clients_unprotected: # allow_recreate:",
 	} {
 		text := string(data)
 		for mark := range strings.SplitSeq(alternative, "# ") {
@@ -177,7 +178,7 @@ sources:
   - {url: "grpc://h/local", user: u, token_file: t}
   - {url: "grpc://h/local", password_env: P}
   - {url: "grpc://h/local", token_file: ""}
-  - {url: "redis://q", token_file: t, watch: [{node: n, mutex: x}]}
+  - {url: "redis://q", token_file: t, watch: [{node: n, mutex: x}], allow_recreate: true}
   - {url: "grpc://q/local", forget: 1h, password_command: pass}
 names:
   nobody: {"1": x}
@@ -230,6 +231,7 @@ owners:
 		"/etc/c.yaml:47:41: sources[11].token_file: is empty",
 		"/etc/c.yaml:48:36: sources[12].token_file: only YDB takes this; write password_file",
 		"/etc/c.yaml:48:54: sources[12].watch[0].node: only YDB has coordination nodes",
+		"/etc/c.yaml:48:85: sources[12].allow_recreate: only YDB takes this",
 		"/etc/c.yaml:49:37: sources[13].forget: YDB takes none",
 		"/etc/c.yaml:49:59: sources[13].password_command: must be a list",
 		"/etc/c.yaml:51:11: an entry of names: no source has this name",

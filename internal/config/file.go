@@ -32,24 +32,26 @@ type fileThresholds struct {
 }
 
 type fileSource struct {
-	Name            string            `yaml:"name"`
-	URL             string            `yaml:"url"`
-	User            string            `yaml:"user"`
-	PasswordEnv     string            `yaml:"password_env"`
-	PasswordFile    string            `yaml:"password_file"`
-	PasswordCommand []string          `yaml:"password_command"`
-	TokenEnv        string            `yaml:"token_env"`
-	TokenFile       string            `yaml:"token_file"`
-	TLS             fileTLS           `yaml:"tls"`
-	Watch           []fileWatch       `yaml:"watch"`
-	Legible         []string          `yaml:"legible"`
-	Channels        []string          `yaml:"channels"`
-	KeyScheme       string            `yaml:"key_scheme"`
-	ReadOnly        bool              `yaml:"read_only"`
-	Protect         bool              `yaml:"protect"`
-	Labels          map[string]string `yaml:"labels"`
-	Poll            filePoll          `yaml:"poll"`
-	Forget          duration          `yaml:"forget"`
+	Name               string            `yaml:"name"`
+	URL                string            `yaml:"url"`
+	User               string            `yaml:"user"`
+	PasswordEnv        string            `yaml:"password_env"`
+	PasswordFile       string            `yaml:"password_file"`
+	PasswordCommand    []string          `yaml:"password_command"`
+	TokenEnv           string            `yaml:"token_env"`
+	TokenFile          string            `yaml:"token_file"`
+	TLS                fileTLS           `yaml:"tls"`
+	Watch              []fileWatch       `yaml:"watch"`
+	Legible            []string          `yaml:"legible"`
+	Channels           []string          `yaml:"channels"`
+	KeyScheme          string            `yaml:"key_scheme"`
+	ReadOnly           bool              `yaml:"read_only"`
+	Protect            bool              `yaml:"protect"`
+	ClientsUnprotected bool              `yaml:"clients_unprotected"`
+	AllowRecreate      bool              `yaml:"allow_recreate"`
+	Labels             map[string]string `yaml:"labels"`
+	Poll               filePoll          `yaml:"poll"`
+	Forget             duration          `yaml:"forget"`
 }
 
 type fileTLS struct {

@@ -132,7 +132,8 @@ func whyNot(err error) string {
 
 func (v *validator) source(f *fileSource, path string) Source {
 	s := Source{
-		Name: f.Name, User: f.User, ReadOnly: f.ReadOnly, Protect: f.Protect, Forget: time.Duration(f.Forget),
+		Name: f.Name, User: f.User, ReadOnly: f.ReadOnly, Protect: f.Protect,
+		ClientsUnprotected: f.ClientsUnprotected, AllowRecreate: f.AllowRecreate, Forget: time.Duration(f.Forget),
 		PollMin: time.Duration(f.Poll.Min), PollMax: time.Duration(f.Poll.Max), Password: v.password(f, path),
 	}
 	v.plain(path+".name", f.Name)
@@ -155,6 +156,11 @@ func (v *validator) source(f *fileSource, path string) Source {
 		v.wrong(path+".key_scheme", "only %s takes this", v.backends.with(KeyScheme))
 	}
 	v.try(b, path+".key_scheme", Source{Scheme: s.Scheme}, nil)
+	for _, key := range []string{"clients_unprotected", "allow_recreate"} {
+		if b != nil && !b.has(Nodes) && v.wrote(path+"."+key) {
+			v.wrong(path+"."+key, "only %s takes this", v.backends.with(Nodes))
+		}
+	}
 	if f.User != "" && t.User != "" && f.User != t.User {
 		v.wrong(path+".user", "the url names another user: keep one of the two")
 	}

@@ -24,6 +24,8 @@ type Force struct {
 	Effect func(row *sources.Row, w *sources.Owner) []string
 	// WholeSession: all that the owner's session owns and waits for falls with it.
 	WholeSession bool
+	// AllOwners: all who own it lose it, and all who wait for it are sent away, whichever was chosen.
+	AllOwners bool
 	// Cancel says what becomes of one that waits when its wait is ended, in a sentence for the
 	// person. "": no wait can be ended.
 	Cancel string
@@ -123,10 +125,14 @@ func (o *Operator) describeForce(e *action.Effect, b *Backend, row *sources.Row,
 	if b.Force.WholeSession {
 		e.Lines = append(e.Lines, fallsWith(s, row, w)...)
 	}
-	if n := len(row.Owners) - 1; n > 0 {
-		e.Lines = append(e.Lines, fmt.Sprintf("%d more of its owners keep it.", n))
+	if b.Force.AllOwners {
+		e.Next = "whoever asks first: the queue is lost"
+	} else {
+		if n := len(row.Owners) - 1; n > 0 {
+			e.Lines = append(e.Lines, fmt.Sprintf("%d more of its owners keep it.", n))
+		}
+		e.Next = nextText(row)
 	}
-	e.Next = nextText(row)
 	if gaps := row.Gaps(s, s.At, time.Hour); gaps.Count > 0 {
 		e.Lines = append(e.Lines, fmt.Sprintf("Usually nobody owns it for %s between two owners (%d times in the last hour).", format.Precise(gaps.P50.Max), gaps.Count))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
+	"coordtop/internal/action"
 	"coordtop/internal/config"
 	"coordtop/internal/operate"
 	"coordtop/sources"
@@ -183,7 +184,9 @@ func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 		if err != nil {
 			return nil, err
 		}
-		driver, err := client.Driver(space, ydbcoord.Options{TTL: ydbLease, Incarnations: true})
+		driver, err := client.Driver(space, ydbcoord.Options{
+			TTL: ydbLease, Incarnations: true, ClientsUnprotected: s.ClientsUnprotected, AllowRecreate: s.AllowRecreate,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -198,7 +201,13 @@ func ydbDriver(h Host, s config.Source, b *operate.Backend) {
 		err = client.Nodes().Create(ctx, space, ydbcoord.NodeConfig{})
 		return errors.Join(err, client.Close(ctx))
 	}
-	b.Call = sent(ydbcoord.Options{}.Wire)
+	b.Force = ydbForce(s)
+	b.Call = func(r action.Request) string {
+		if r.Verb == action.Release {
+			return ydbForceCall(s, r.Target)
+		}
+		return sent(ydbcoord.Options{}.Wire)(r)
+	}
 	b.Refuses = func(row *sources.Primitive) string {
 		switch {
 		case row.Kind == sources.KindElection && !row.Absent && row.Limit > 1:
