@@ -56,6 +56,15 @@
 // owners that all use it. In a Cluster both keys must share a slot: the name needs a
 // {hash tag}.
 //
+// # Release by force
+//
+// [Driver.ForceRelease] ends what somebody else owns. One script compares the sha1 of the whole
+// value (of a hash: of the owner's field and its value; of a sorted set: of the owner's member)
+// with the one that was on the screen, removes what belongs to that owner, and does what wakes
+// those who wait. A renewal of the lease alone is no change. The old owner is told nothing: it
+// goes on until it next compares. Where the answer is lost the error wraps coord.ErrUncertain:
+// nobody asks again, because another owner may have the same value by then.
+//
 // # Servers that lie
 //
 // What a server, a node of a Cluster or a Sentinel answers is bounded where it is read (see
@@ -70,6 +79,8 @@
 // A candidate needs +evalsha +eval +get +set +exists +del +pexpire and its keys (~pattern);
 // +pttl and +type let it see when a key is due and what is wrong with it; +incr (and +multi
 // +exec to read) with fences; +getrange and +type to describe; +ping, +hello and
-// +client|setname are optional. +client|info with +client|kill (or +client|list) lets it be
+// +client|setname are optional. A forced release needs +evalsha +eval +get +del, and +type but for
+// strings; of a hash +hlen +hgetall +hdel, of a sorted set +zcard +zrange +zrem, and +strlen and
+// +getrange, +publish and what else wakes the library's waiters. +client|info with +client|kill (or +client|list) lets it be
 // sure of what became of a try without an answer.
 package rediscoord

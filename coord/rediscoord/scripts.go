@@ -30,6 +30,8 @@ var (
 	releaseText string
 	//go:embed lua/proclaim.lua
 	proclaimText string
+	//go:embed lua/force.lua
+	forceText string
 )
 
 // script is a Lua text and its digest.
@@ -43,7 +45,7 @@ func newScript(text string) script {
 
 // scripts are all of them, made once a driver.
 type scripts struct {
-	acquire, acquireFenced, renew, renewFenced, release, proclaim script
+	acquire, acquireFenced, renew, renewFenced, release, proclaim, force script
 }
 
 func newScripts() scripts {
@@ -54,6 +56,7 @@ func newScripts() scripts {
 		renewFenced:   newScript(renewFencedText),
 		release:       newScript(releaseText),
 		proclaim:      newScript(proclaimText),
+		force:         newScript(forceText),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"coordtop/coord/rediscoord"
 	"coordtop/sources"
 )
 
@@ -49,33 +50,30 @@ func TestCompanionBelongsToItsLock(t *testing.T) {
 func TestReleaseWakesThoseWhoWait(t *testing.T) {
 	t.Parallel()
 	lock, readers := hash(uuidB+":51", "1"), hash("mode", "read", uuidB+":51", "1")
-	jobs, spring := hash(jobID, "1"), text(uuidB)
+	jobs, spring, writer := hash(jobID, "1"), text(uuidB), hash("mode", "write", uuidB+":51:write", "1")
 	for _, tt := range []struct {
-		key     string
-		c       *Content
-		s       Seen
-		removes Removal
-		after   [][]string
+		key  string
+		c    *Content
+		want rediscoord.Removal
 	}{
-		{"orders", &lock, Seen{}, Field, [][]string{{"PUBLISH", "redisson_lock__channel:{orders}", "0"}}},
-		{"a{b}", &lock, Seen{}, Field, [][]string{{"PUBLISH", "redisson_lock__channel:a{b}", "0"}}},
-		{"orders", &lock, Seen{First: uuidA + ":7"}, Field, [][]string{{"PUBLISH", "redisson_lock__channel:{orders}:" + uuidA + ":7", "0"}}},
-		{"orders", &readers, Seen{Mode: sources.Shared}, Field, [][]string{{"PUBLISH", "redisson_rwlock:{orders}", "0"}}},
-		{"orders", &readers, Seen{}, Field, [][]string{{"PUBLISH", "redisson_rwlock:{orders}", "1"}}},
-		{"registry:orders", &spring, Seen{}, Key, [][]string{{"PUBLISH", "registry-channel", "registry:orders"}}},
-		{"ns:uniquejobs:" + hex4 + ":LOCKED", &jobs, Seen{}, Field, [][]string{
+		{"orders", &lock, rediscoord.Removal{Part: Field, Beside: "redisson_lock_queue:{orders}", Channel: "redisson_lock__channel:{orders}", After: [][]string{{"PUBLISH", "redisson_lock__channel:{orders}", "0"}}}},
+		{"a{b}", &lock, rediscoord.Removal{Part: Field, Beside: "redisson_lock_queue:a{b}", Channel: "redisson_lock__channel:a{b}", After: [][]string{{"PUBLISH", "redisson_lock__channel:a{b}", "0"}}}},
+		{"orders", &readers, rediscoord.Removal{Part: Field, After: [][]string{{"PUBLISH", "redisson_rwlock:{orders}", "0"}}}},
+		{"orders", &writer, rediscoord.Removal{Part: Field, After: [][]string{{"PUBLISH", "redisson_rwlock:{orders}", "1"}}}},
+		{"registry:orders", &spring, rediscoord.Removal{Part: Key, After: [][]string{{"PUBLISH", "registry-channel", "registry:orders"}, {"PUBLISH", "registry-channel:registry:orders", "registry:orders"}}}},
+		{"ns:uniquejobs:" + hex4 + ":LOCKED", &jobs, rediscoord.Removal{Part: Field, After: [][]string{
 			{"ZREM", "ns:uniquejobs:digests", "ns:uniquejobs:" + hex4},
 			{"DEL", "ns:uniquejobs:" + hex4, "ns:uniquejobs:" + hex4 + ":INFO", "ns:uniquejobs:" + hex4 + ":PRIMED"},
 			{"LPUSH", "ns:uniquejobs:" + hex4 + ":QUEUED", "1"}, {"PEXPIRE", "ns:uniquejobs:" + hex4 + ":QUEUED", "5000"},
-		}},
+		}}},
 	} {
 		f := Find(tt.key, tt.c, sources.KindUnknown)
-		if f.Release.Removes != tt.removes || !reflect.DeepEqual(f.Release.After(tt.key, tt.s), tt.after) {
-			t.Errorf("%s: %v, %q", tt.key, f.Release.Removes, f.Release.After(tt.key, tt.s))
+		if got := f.Release.Removal(tt.key, tt.c); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %+v, want %+v", tt.key, got, tt.want)
 		}
 	}
 	for i := range table {
-		if r := &table[i].Release; r.Removes == 0 || (r.Removes == Permit || r.Removes == Returned) != (r.Beside != nil) {
+		if r := &table[i].Release; r.Removes == "" || (r.Removes == Permit || r.Removes == Returned) && r.beside == nil {
 			t.Errorf("entry %d, %s: how it is released is not said", i, table[i].Program)
 		}
 	}

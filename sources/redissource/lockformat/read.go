@@ -170,7 +170,7 @@ func (l *Lock) readRedisson(c *Content, beside []Content, o Options) {
 			return
 		}
 		l.Owners = append(l.Owners, sources.Owner{
-			ID: id, Session: session, Label: label, Permits: 1, Mode: l.Mode,
+			ID: id, Session: session, Label: label, Permits: 1, Mode: l.Mode, Guard: rediscoord.FieldGuard(field, count),
 			Attrs: []sources.Attr{{Key: "taken", Value: count}},
 		})
 	}
@@ -247,9 +247,9 @@ const endless = 922337203685477
 
 // readUniqueJobs reads the jobs that have the lock, and those that wait for it.
 func (l *Lock) readUniqueJobs(c *Content, beside []Content, _ Options) {
-	for job := range c.Fields {
+	for job, taken := range c.Fields {
 		id := rediscoord.ShortID([]byte(job))
-		l.Owners = append(l.Owners, sources.Owner{ID: id, Label: "job " + id, Permits: 1, Guard: rediscoord.Guard([]byte(job))})
+		l.Owners = append(l.Owners, sources.Owner{ID: id, Label: "job " + id, Permits: 1, Guard: rediscoord.FieldGuard(job, taken)})
 	}
 	sortOwners(l.Owners)
 	l.Limit = 1
@@ -276,7 +276,7 @@ func (l *Lock) readRuby(c *Content, beside []Content, _ Options) {
 		if len(permit) <= longestThread && isCount(permit) {
 			id = "permit " + permit
 		}
-		owner := sources.Owner{ID: id, Label: id, Permits: 1, Guard: rediscoord.Guard([]byte(permit))}
+		owner := sources.Owner{ID: id, Label: id, Permits: 1, Guard: rediscoord.FieldGuard(permit, since)}
 		if at, err := strconv.ParseFloat(since, 64); err == nil {
 			owner.Attrs = []sources.Attr{{Key: "taken at", Value: clock(at * 1000)}}
 		}

@@ -3,34 +3,31 @@ package lockformat
 import (
 	"strings"
 
-	"coordtop/sources"
+	"coordtop/coord/rediscoord"
 )
 
-// Removal is what of a lock belongs to one owner, and is removed where it is what was seen.
-type Removal uint8
-
-// The removals. The zero value is none: nobody knows how to release it.
+// The parts of a lock that belong to one owner, and are removed where they are what was seen.
 const (
-	Key      Removal = iota + 1 // DEL of the whole key
-	Field                       // HDEL of the owner's field; DEL where nothing but "mode" is left
-	InSet                       // ZREM of the owner's members; DEL where nothing but "__write__" is left
-	Permit                      // ZREM of the owner's member from Beside, then INCRBY of the key by 1
-	Returned                    // HDEL of the owner's field, then LPUSH of the field to Beside
+	Key      = rediscoord.WholeKey
+	Field    = rediscoord.Field
+	InSet    = rediscoord.Members
+	Permit   = rediscoord.Permit   // of Beside
+	Returned = rediscoord.Returned // to Beside
 )
 
 // Release is what a forced release of one owner consists of.
 type Release struct {
-	Removes Removal
+	Removes rediscoord.Part // "": nobody knows how to release it
 
 	// Blind says when the release that the old owner still does itself compares nothing, and
 	// so would release the next owner: "always". "": it always compares.
 	Blind string
 
-	// Beside is the key that a Permit is removed from, or a Returned one goes back to; nil: none.
-	Beside func(key string) string
-
+	// beside is the key that a Permit is removed from, that what is Returned goes back to, or
+	// the list of those who wait for a Field on a channel each; nil: none.
+	beside  func(key string) string
 	channel func(key string) string
-	wake    func(key string, s Seen) [][]string
+	wake    func(key string, c *Content) [][]string
 }
 
 const (
@@ -38,28 +35,19 @@ const (
 	unread = "not known: its source is closed"
 )
 
-// Seen is what a release has to know of a lock beside its owner.
-type Seen struct {
-	First string // the waiter at the head of the list in a companion; "": none
-	Mode  sources.Mode
-}
-
-// After is the commands that follow the removal in the same script, to wake those who wait. Of
-// a reentrant lock they are sent when no owner is left.
-func (r *Release) After(key string, s Seen) [][]string {
-	if r.wake == nil {
-		return nil
+// Removal is what releases one owner of a key, in which c stands.
+func (r *Release) Removal(key string, c *Content) rediscoord.Removal {
+	m := rediscoord.Removal{Part: r.Removes}
+	if r.beside != nil {
+		m.Beside = r.beside(key)
 	}
-	return r.wake(key, s)
-}
-
-// Channel is where the number of free permits is published after a Permit was given back; "":
-// nowhere.
-func (r *Release) Channel(key string) string {
-	if r.channel == nil {
-		return ""
+	if r.channel != nil {
+		m.Channel = r.channel(key)
 	}
-	return r.channel(key)
+	if r.wake != nil {
+		m.After = r.wake(key, c)
+	}
+	return m
 }
 
 const (
@@ -71,19 +59,15 @@ const (
 	readUnlockMessage = "1"
 )
 
-// wakeRedisson wakes those who wait for a lock, or who is first in the queue of a fair lock
-// (RedissonFairLock: unlockInnerAsync).
-func wakeRedisson(key string, s Seen) [][]string {
-	channel := redissonChannel + ":" + tagged(key)
-	if s.First != "" {
-		channel += ":" + s.First
-	}
-	return [][]string{{"PUBLISH", channel, unlockMessage}}
+// wakeRedisson wakes those who wait for a lock. Who waits for a fair one listens on a channel of
+// its own (RedissonFairLock: unlockInnerAsync).
+func wakeRedisson(key string, _ *Content) [][]string {
+	return [][]string{{"PUBLISH", channelOf(redissonChannel)(key), unlockMessage}}
 }
 
-func wakeReaders(key string, s Seen) [][]string {
+func wakeReaders(key string, c *Content) [][]string {
 	message := readUnlockMessage // a writer is gone
-	if s.Mode == sources.Shared {
+	if c.Fields["mode"] == "read" {
 		message = unlockMessage
 	}
 	return [][]string{{"PUBLISH", "redisson_rwlock:" + tagged(key), message}}
@@ -91,7 +75,7 @@ func wakeReaders(key string, s Seen) [][]string {
 
 // wakeUniqueJobs takes the digest off the list of all, and wakes who waits with BLMOVE. What is
 // pushed is not read in version 9, and ends by itself.
-func wakeUniqueJobs(key string, _ Seen) [][]string {
+func wakeUniqueJobs(key string, _ *Content) [][]string {
 	digest := strings.TrimSuffix(key, uniqueLocked)
 	return [][]string{
 		{"ZREM", key[:partAt(key, "uniquejobs:")] + "uniquejobs:digests", digest},
@@ -100,12 +84,19 @@ func wakeUniqueJobs(key string, _ Seen) [][]string {
 	}
 }
 
-// wakeSpring publishes what a registry that listens expects of REGISTRY:KEY: the key, on the
-// registry's channel (RedisLockRegistry: RedisPubSubLock). Nobody else has such a channel.
-func wakeSpring(key string, _ Seen) [][]string {
-	registry, _, ok := strings.Cut(key, ":")
-	if !ok {
-		return nil
+// wakeSpring publishes what a registry that listens expects of REGISTRY:KEY: the key, on a
+// channel of the registry, or of that key of the registry (RedisLockRegistry: RedisPubSubLock, of
+// several versions). Where the key has more colons, each may be the one behind the registry.
+// Nobody else has such channels.
+func wakeSpring(key string, _ *Content) (list [][]string) {
+	for i := range key {
+		if key[i] == ':' && len(list) < mostRegistries {
+			channel := key[:i] + "-channel"
+			list = append(list, []string{"PUBLISH", channel, key}, []string{"PUBLISH", channel + ":" + key, key})
+		}
 	}
-	return [][]string{{"PUBLISH", registry + "-channel", key}}
+	return list
 }
+
+// mostRegistries is how many channels are published on, twice.
+const mostRegistries = 8

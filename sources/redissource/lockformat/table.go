@@ -21,13 +21,13 @@ var table = []Format{
 			{AskSubscribers, channelOf(redissonChannel)}, {AskList, channelOf(redissonQueue)},
 			{AskSortedSet, channelOf(redissonDeadlines)}, {AskString, channelOf(redissonFence)},
 		},
-		read: (*Lock).readRedisson, Release: Release{Removes: Field, wake: wakeRedisson},
+		read: (*Lock).readRedisson, Release: Release{Removes: Field, beside: channelOf(redissonQueue), channel: channelOf(redissonChannel), wake: wakeRedisson},
 	},
 	// RedissonSemaphore, RedissonPermitExpirableSemaphore.
 	{
 		Program: "Redisson", Kind: sources.KindSemaphore, typ: String, values: isNumber, counts: true,
 		beside: []companion{{AskSortedSet, permitsOf}, {AskSubscribers, channelOf(redissonSemaphores)}},
-		read:   (*Lock).readPermits, Release: Release{Removes: Permit, Beside: permitsOf, channel: channelOf(redissonSemaphores)},
+		read:   (*Lock).readPermits, Release: Release{Removes: Permit, beside: permitsOf, channel: channelOf(redissonSemaphores)},
 	},
 
 	// mhenrixon/sidekiq-unique-jobs, lib/sidekiq_unique_jobs/lua/{lock,unlock,lock_v9,unlock_v9}.lua.
@@ -40,7 +40,7 @@ var table = []Format{
 	{
 		Program: "redis-semaphore (Ruby)", Kind: sources.KindSemaphore, Certain: true, typ: Hash, name: name{part: "SEMAPHORE:", ends: rubyTaken}, fixed: true,
 		beside: []companion{{AskList, rubyFreeOf}}, read: (*Lock).readRuby,
-		Release: Release{Removes: Returned, Beside: rubyFreeOf},
+		Release: Release{Removes: Returned, beside: rubyFreeOf},
 	},
 	// swarthy/redis-semaphore, src/semaphore/acquire/lua.ts, src/multiSemaphore/acquire/lua.ts.
 	{

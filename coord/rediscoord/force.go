@@ -1,0 +1,116 @@
+package rediscoord
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/coord"
+	"coordtop/internal/spawn"
+)
+
+// Part is what of a key belongs to one owner.
+type Part string
+
+// The parts. Guard is made of what stands behind each.
+const (
+	WholeKey Part = "key"      // a string: of the value
+	Field    Part = "field"    // of a hash: FieldGuard, of the field and its value
+	Returned Part = "returned" // of a hash, which goes back to the list beside it: FieldGuard
+	Members  Part = "member"   // of a sorted set: of the member, or of the UUID before _ and a number
+	Permit   Part = "permit"   // of the sorted set beside a string that counts the free ones: of the member
+)
+
+// Removal is what a forced release of one owner does beside comparing.
+type Removal struct {
+	Part    Part
+	Beside  string     // the key beside, of Returned and Permit; of Field: the list of those who wait
+	Channel string     // of Permit: where the number of free ones is published; of Field: with : and one who waits in Beside, where that one is woken
+	After   [][]string // commands that wake those who wait, when no owner is left
+}
+
+// FieldGuard is what a compare-and-act on one field of a hash compares.
+func FieldGuard(field, value string) string { return Guard([]byte(field + "=" + value)) }
+
+// RemovalOf is how a key of that type, as Redis calls it, is released where nothing more is known
+// of the lock. The zero Removal: such a key is no lock.
+func RemovalOf(typ string) Removal {
+	return Removal{Part: map[string]Part{"string": WholeKey, "hash": Field, "zset": Members}[typ]}
+}
+
+// ForceRelease implements coord.ForceReleaser. Foreign.Name is the whole key, and Guard that of
+// the source. The key is read to see what kind of lock it is, and one script compares and
+// releases; what Options.Removal says of it wakes those who wait. An owner that is another, or
+// has other data, is coord.ErrChanged, as is a key that is gone or has another type.
+func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
+	switch {
+	case f.Waiting:
+		return fmt.Errorf("ending a wait: Redis keeps no queue: %w", coord.ErrUnsupported)
+	case f.Guard == "":
+		return fmt.Errorf("releasing by force: nothing to compare: %w", coord.ErrInvalid)
+	}
+	client, err := NewClient(ctx, d.client)
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	defer client.Close()
+	if err := ping(ctx, client); err != nil {
+		return fmt.Errorf("connecting to %v: %w", d.client, err)
+	}
+	defer spawn.OnDone(ctx, func() { client.Close() })()
+	removal, err := d.removal(ctx, client, f)
+	if err != nil {
+		return fmt.Errorf("releasing by force: %w", err)
+	}
+	beside := removal.Beside
+	if beside == "" {
+		beside = f.Name
+	}
+	args := []any{string(removal.Part), f.Guard, max(f.Permits, 1), removal.Channel}
+	for _, command := range removal.After {
+		args = append(args, len(command))
+		for _, word := range command {
+			args = append(args, word)
+		}
+	}
+	n, err := d.scripts.force.run(ctx, client, []string{f.Name, beside}, args...)
+	switch {
+	case err == nil && n == 1:
+		return nil
+	case err == nil:
+		return fmt.Errorf("releasing by force: it is not as it was seen: %w", coord.ErrChanged)
+	case isWrongType(err):
+		return fmt.Errorf("releasing by force: the key has another type now: %w", coord.ErrChanged)
+	case answered(err), unsent(err):
+		return fmt.Errorf("releasing by force: %w", err)
+	}
+	return fmt.Errorf("releasing by force: %w: %w", coord.ErrUncertain, err)
+}
+
+// removal looks at the key.
+func (d *Driver) removal(ctx context.Context, client redis.UniversalClient, f coord.Foreign) (Removal, error) {
+	typ, err := client.Type(ctx, f.Name).Result()
+	if redis.IsPermissionError(err) { // what a user may release without is a string
+		return RemovalOf("string"), nil
+	}
+	if err != nil {
+		return Removal{}, classify(err)
+	}
+	if typ == "none" {
+		return Removal{}, fmt.Errorf("the key is gone: %w", coord.ErrChanged)
+	}
+	if RemovalOf(typ).Part == "" {
+		return Removal{}, fmt.Errorf("the key holds a %s now: %w", typ, coord.ErrChanged)
+	}
+	if d.options.Removal == nil {
+		return RemovalOf(typ), nil
+	}
+	r, err := d.options.Removal(ctx, client, f.Name, typ, f.Kind.String())
+	if isWrongType(err) || err == nil && r.Part == "" {
+		return r, fmt.Errorf("the key holds something else now: %w", coord.ErrChanged)
+	}
+	return r, classify(err)
+}
+
+var _ coord.ForceReleaser = (*Driver)(nil)
