@@ -89,7 +89,7 @@ func tableOwners(fields map[string]string, patterns []*regexp.Regexp) (list []so
 			label = text
 		}
 		list = append(list, sources.Owner{
-			ID: thread + match[3], Session: client, Label: label, Permits: 1, Mode: mode,
+			ID: thread + match[3], Session: client, Label: label, Permits: 1, Mode: mode, Guard: rediscoord.FieldGuard(name, count),
 			Attrs: []sources.Attr{{Key: "taken", Value: count}},
 		})
 	}

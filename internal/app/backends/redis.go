@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"coordtop/coord"
 	"coordtop/coord/rediscoord"
+	"coordtop/internal/action"
 	"coordtop/internal/config"
 	"coordtop/internal/glob"
 	"coordtop/internal/operate"
@@ -108,9 +110,39 @@ func redisDriver(h Host, s config.Source, b *operate.Backend) {
 		}
 		client.Password = cmp.Or(password, client.Password)
 		used.Store(&client)
-		return rediscoord.New(client, rediscoord.Options{TTL: redisLease})
+		return rediscoord.New(client, rediscoord.Options{TTL: redisLease, Removal: redissource.Removal})
 	}
-	b.Call = sent(rediscoord.Options{TTL: redisLease}.Wire)
+	call := sent(rediscoord.Options{TTL: redisLease}.Wire)
+	b.Call = func(r action.Request) string {
+		if r.Verb == action.Release {
+			return fmt.Sprintf("script: remove from %q the owner whose guard is %s, if it stands there unchanged, and wake those who wait", r.Target.Ref.Name, r.Target.Guard)
+		}
+		return call(r)
+	}
+	b.Force = &operate.Force{Refuses: redisNotReleased, Effect: redisReleased}
+}
+
+// redisNotReleased is why an owner cannot be compared.
+func redisNotReleased(_ *sources.Row, w *sources.Owner) string {
+	if w.Guard != "" {
+		return ""
+	}
+	return fmt.Sprintf("its value is longer than the %d bytes that are read, so that it cannot be compared: its owner has to release it", sources.BlobHead)
+}
+
+// redisReleased says when the owner notices.
+func redisReleased(_ *sources.Row, w *sources.Owner) []string {
+	notices := "at its next renewal, or when it looks"
+	switch every := w.RenewEvery(); {
+	case every > 0:
+		notices = "at its next renewal: it renews about every " + every.Round(100*time.Millisecond).String()
+	case w.NoExpiry:
+		notices = "only when it looks: its lease has no end, so it need not renew"
+	}
+	return []string{
+		"Redis tells the owner nothing: it goes on as if it owned it, and notices " + notices + ".",
+		"Programs that wait for a message, as those with Redisson do, are woken; the others try again after their own pause.",
+	}
 }
 
 // redisRow escapes what would be a pattern.

@@ -1,0 +1,60 @@
+package redissource
+
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+
+	"coordtop/coord/rediscoord"
+	"coordtop/sources"
+	"coordtop/sources/redissource/lockformat"
+)
+
+// Removal is rediscoord.Options.Removal: it reads a key to see which library's lock it is. Of a
+// lock that no library is known to have written, what belongs to the owner is removed.
+func Removal(ctx context.Context, c redis.Cmdable, key, typ, kind string) (rediscoord.Removal, error) {
+	content, fits, err := contentOf(ctx, c, key, lockformat.Type(typ))
+	if !fits || err != nil {
+		return rediscoord.Removal{}, err
+	}
+	for _, k := range []sources.Kind{sources.KindMutex, sources.KindElection, sources.KindSemaphore} {
+		if k.String() != kind {
+			continue
+		}
+		if format := lockformat.Find(key, content, k); format != nil {
+			return format.Release.Removal(key, content), nil
+		}
+	}
+	return rediscoord.RemovalOf(typ), nil
+}
+
+// contentOf reads a key of that type. fits is false where it is larger than a lock.
+func contentOf(ctx context.Context, c redis.Cmdable, key string, typ lockformat.Type) (content *lockformat.Content, fits bool, err error) {
+	content = &lockformat.Content{Type: typ}
+	ask, most := c.StrLen, int64(sources.BlobHead)
+	switch typ {
+	case lockformat.Hash:
+		ask, most = c.HLen, mostFields
+	case lockformat.SortedSet:
+		ask, most = c.ZCard, mostFields
+	}
+	if n, err := ask(ctx, key).Result(); err != nil || n > most {
+		return nil, false, err
+	} else {
+		content.Size = int(n)
+	}
+	switch typ {
+	case lockformat.String:
+		content.Text, err = c.GetRange(ctx, key, 0, most-1).Bytes()
+	case lockformat.Hash:
+		content.Fields, err = c.HGetAll(ctx, key).Result()
+	case lockformat.SortedSet:
+		var members []redis.Z
+		members, err = c.ZRangeWithScores(ctx, key, 0, -1).Result()
+		for _, m := range members {
+			text, _ := m.Member.(string)
+			content.Members = append(content.Members, lockformat.Member{Text: text, Score: m.Score})
+		}
+	}
+	return content, true, err
+}
