@@ -87,8 +87,11 @@ func (k *key) update(p *sources.Primitive, r *reading) bool {
 	if k.shown == nil || !sameIDs(k.shown.Owners, p.Owners) {
 		k.lease = 0
 	}
-	fresh := k.stale || k.differs(p, r)
+	fresh, was := k.stale || k.differs(p, r), k.ends
 	k.takeLease(r, fresh)
+	if was.length() > k.ends.length()+cutNoise { // an answer was late, and now the end is known better
+		fresh = true
+	}
 	k.sent, k.stale, k.doubted, k.pending, k.denied = r.sent, false, false, false, r.shape == denied
 	if len(p.Owners) > 0 || p.Note != "" {
 		k.free = time.Time{}

@@ -72,6 +72,24 @@ func TestOnlyADifferenceIsHandedOver(t *testing.T) {
 	}
 }
 
+func TestTheEndOfALeaseIsHandedOverOnceItIsKnownBetter(t *testing.T) {
+	t.Parallel()
+	k := newKey("app:leader:x", rule{})
+	late := lockReading(0, uuidA, 29*time.Second)
+	late.got = ms(1000) // the value was read somewhere within a second
+	wide, _ := see(k, late)
+	if span := wide.Owners[0].Expires; span.At.Sub(span.After()) < time.Second {
+		t.Fatalf("a reading that took a second says when the lease ends: %+v", span)
+	}
+	p, fresh := see(k, lockReading(1100, uuidA, 28500*time.Millisecond))
+	if end := p.Owners[0].Expires; !fresh || end.At.Sub(end.After()) > 10*time.Millisecond {
+		t.Errorf("handed over %v: %+v", fresh, end)
+	}
+	if _, fresh := see(k, lockReading(2100, uuidA, 27500*time.Millisecond)); fresh {
+		t.Error("it is handed over again, and is known no better")
+	}
+}
+
 func TestLeaseLengthIsTheLongestRemainderOfOneOwner(t *testing.T) {
 	t.Parallel()
 	k := newKey("k", rule{})

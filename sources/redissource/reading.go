@@ -45,6 +45,8 @@ type span struct{ after, at time.Time }
 // doubt is by how much two spans of the same lease may miss each other.
 const doubt = 2 * time.Millisecond
 
+func (s span) length() time.Duration { return s.at.Sub(s.after) }
+
 // laterThan reports whether s surely lies behind old.
 func (s span) laterThan(old span) bool { return s.after.Sub(old.at) > doubt }
 
