@@ -104,7 +104,7 @@
 // # Fencing
 //
 // Lease.Fence is a number issued with the grant that only grows. Sent along with every
-// write, it lets the resource refuse whoever comes with a smaller number than it has
+// write, it lets the resource refuse a client with a smaller number than it has
 // seen, which covers what no lease can: the write that was under way when the lease
 // ended. It is worth something only if the resource checks it, and only among grants
 // of one incarnation of the service:

@@ -27,8 +27,8 @@ type SessionOptions struct {
 	// Retry paces the tries of Sessions and Candidate.
 	Retry backoff.Policy
 	// OnState receives what the session goes through, in order, never two calls at a
-	// time. It must not block, nor close the session, which waits for it. Nil: nobody is
-	// reported.
+	// time. It must not block, nor close the session, which waits for it. Nil: nothing
+	// is called.
 	OnState func(StateChange)
 	// OnTrouble is called each time a claim that waits meets an error that may pass, and when
 	// it waits again as it should. It must not block. Nil: nothing is called.

@@ -92,7 +92,7 @@
 //   - Times have no monotonic reading and are local; an error is a [Problem] without a cause
 //     but ErrSilent.
 //
-// Where nobody records, an Input is a value on the stack of whoever made it.
+// Where nobody records, an Input is a value on the stack of its maker.
 //
 // # Silence, gaps and darkness
 //
@@ -110,7 +110,7 @@
 // at once when it ends, but for two bounds, so that a server that ends each one is not
 // hammered: two begin at least 0.5 to 1 s apart, and connecting and listing takes at most
 // half of the time (the pause for that is 5 s at most). A refusal, which somebody has to
-// mend, is tried again after 2.5 to 5 s; whoever does not want to wait asks for a refresh.
+// mend, is tried again after 2.5 to 5 s, or at once by a refresh.
 //
 // A source of several scopes that is refused one of them says so with Change.Down: that
 // scope is stale at once, for that reason, until its server is Alive for it.

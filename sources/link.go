@@ -16,7 +16,7 @@ var ErrClosed = errors.New("closed by us")
 
 // Link is one life of what connects a source of one scope with its server: the goroutines
 // that work for it and what they tell to Next. The first thing that goes wrong ends all of
-// it. Its methods are safe for concurrent use; whoever made it calls Close.
+// it. Its methods are safe for concurrent use; the caller must call Close.
 type Link struct {
 	ctx    context.Context // the link's life; its cause is why it ended
 	cancel context.CancelCauseFunc

@@ -24,7 +24,7 @@ type outage struct {
 
 // isNews records why a connection failed, and reports whether that is to be told: reasons
 // that are new in this outage are, and one that was told before another and lasts now.
-// Silence is one reason, whoever noticed it.
+// Silence is one reason, whether the source or the Hub noticed it.
 func (o *outage) isNews(err error) bool {
 	reason := err.Error()
 	if errors.Is(err, ErrSilent) {

@@ -146,7 +146,7 @@ func (s *Subscription) Wake() <-chan struct{} { return s.wake }
 
 // Events returns at most max events (max <= 0: all there are), oldest first, and moves
 // the cursor behind them. missed counts the events before the last of them that were
-// dropped before they could be read; whoever missed some starts again from the state.
+// dropped before they could be read; a reader that missed some starts again from the state.
 // It never blocks and is safe for concurrent use.
 func (s *Subscription) Events(max int) (events []Event, missed uint64) {
 	s.ring.mu.Lock()

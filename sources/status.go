@@ -74,7 +74,7 @@ func (r *Row) renewalsAt(s *State, now time.Time) time.Time {
 }
 
 // Status is StatusAt the instant of the publish. A renewal becomes late without any
-// change being published, so whoever has a clock asks StatusAt.
+// change being published, so a caller with a clock asks StatusAt.
 func (r *Row) Status(s *State) Status { return r.StatusAt(s, s.At) }
 
 // StatusAt names the state of the row at now. A row that was never read is not observed; else

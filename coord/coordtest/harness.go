@@ -101,7 +101,7 @@ type testCase struct {
 }
 
 // Reruns names the variable with the file that gets a line for each case that is run again, so
-// that whoever runs all tests sees how many were.
+// that a run of all tests shows how many were.
 const Reruns = "COORDTOP_TEST_RERUNS"
 
 func allCases() []testCase {
