@@ -89,12 +89,9 @@ func (a *Acting) show(d Dialog) {
 // Open reports whether a dialog is.
 func (a *Acting) Open() bool { return a.dialog != nil }
 
-// Deciding reports whether a dialog is open whose keys matter more than any message. The menu
-// speaks by messages itself.
-func (a *Acting) Deciding() bool {
-	_, choosing := a.dialog.(*menu)
-	return a.dialog != nil && !choosing
-}
+// Deciding reports whether a dialog is open whose keys matter more than any message. Those with the
+// keys of the menu speak by messages themselves.
+func (a *Acting) Deciding() bool { return a.dialog != nil && a.dialog.scope() != keys.InMenu }
 
 // Scope is the scope of the dialog that is open.
 func (a *Acting) Scope() keys.Scope { return a.dialog.scope() }

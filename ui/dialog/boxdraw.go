@@ -29,12 +29,19 @@ func boxTitle(v action.Verb) string {
 		return "Update the data of"
 	case action.CreateNode:
 		return "Create the node of"
+	case action.Release:
+		return "Force-release"
+	case action.CancelWait:
+		return "End a wait for"
 	}
 	return verbButton(v)
 }
 
 // verbButton is the word on the button: the verb.
 func verbButton(v action.Verb) string {
+	if v == action.CancelWait { // not to be taken for the button that cancels
+		return "End the wait"
+	}
 	s := v.String()
 	return strings.ToUpper(s[:1]) + s[1:]
 }
@@ -128,6 +135,9 @@ func (b *box) facts(a *Acting, w int) []string {
 	if b.row != nil {
 		say("waiting", boxQueue(a.Scene, b.row)...)
 	}
+	if t.Waiting {
+		say("ends", paint.Plain("the wait of "+paint.CleanLabel(t.Label)))
+	}
 	if text := b.changedText(); text != "" {
 		lines = append(lines, gap)
 		for _, s := range paint.Fold(text+"; nothing will be sent", w) {
@@ -189,22 +199,31 @@ func (b *box) owner(a *Acting) []paint.Part {
 			o = &b.row.Owners[i]
 		}
 	}
-	parts := []paint.Part{paint.Plain(paint.CleanLabel(o.Label))}
-	if screen.IsOurs(a.Scene, t.Ref, o) {
-		parts = append(parts, th.Accent.Text(screen.Us))
-	}
-	parts = append(append(parts, paint.Plain(" ")), a.Theme.ForAge(o.Since, a.Now)...)
-	if o.Mode == sources.Shared {
-		parts = append(parts, th.Dim.Text("  "+o.Mode.String()))
-	}
-	if o.Fence != 0 {
-		parts = append(parts, th.Dim.Text("  fence "), paint.Plain(screen.Fence(o.Fence)))
-	}
-	parts = append(parts, th.Dim.Text("  lease "), screen.LeaseText(a.Scene, o, rows.Verdict{}))
+	parts := ownerFacts(a.Scene, t.Ref, o)
 	if n := len(b.row.Owners); n > 1 {
 		parts = append(parts, th.Dim.Text("  and "+paint.Count(n-1, "more owner")))
 	}
 	return parts
+}
+
+// ownerFacts is an owner with all that tells it from others.
+func ownerFacts(sc *screen.Scene, ref sources.Ref, o *sources.Owner) []paint.Part {
+	th := &sc.Theme
+	parts := []paint.Part{paint.Plain(paint.CleanLabel(o.Label))}
+	if screen.IsOurs(sc, ref, o) {
+		parts = append(parts, th.Accent.Text(screen.Us))
+	}
+	parts = append(append(parts, paint.Plain(" ")), th.ForAge(o.Since, sc.Now)...)
+	if o.Mode == sources.Shared {
+		parts = append(parts, th.Dim.Text("  "+o.Mode.String()))
+	}
+	if o.Permits > 1 {
+		parts = append(parts, th.Dim.Text("  permits "), paint.Plain(format.Count(int(o.Permits))))
+	}
+	if o.Fence != 0 {
+		parts = append(parts, th.Dim.Text("  fence "), paint.Plain(screen.Fence(o.Fence)))
+	}
+	return append(parts, th.Dim.Text("  lease "), screen.LeaseText(sc, o, rows.Verdict{}))
 }
 
 // boxQueue is the queue in a line: the first one who waits is who comes next.

@@ -18,7 +18,7 @@ func (b *box) look(a *Acting) {
 	again := row != b.row
 	b.row = row
 	b.off = !a.CanWrite() && !action.Of(b.request.Verb).GivesUp
-	b.not = a.notPossible(b.request.Verb, row)
+	b.not = a.notPossible(&b.request, row)
 	pin := b.pin()
 	if b.changed = b.difference(a, pin); b.changed == "" && pin == action.PinName {
 		b.request.Target = a.targetOf(row)
@@ -71,13 +71,18 @@ func (a *Acting) holdingOf(ref sources.Ref) *action.Holding {
 	return nil
 }
 
-// notPossible is why a verb cannot be done to a row now; "": it can, as far as is known.
-func (a *Acting) notPossible(v action.Verb, row *sources.Row) string {
+// notPossible is why a request cannot be made of a row now; "": it can, as far as is known.
+func (a *Acting) notPossible(r *action.Request, row *sources.Row) string {
 	if row == nil {
 		return ""
 	}
+	for i := range row.Owners {
+		if o := &row.Owners[i]; r.Verb == action.Release && o.ID == r.Target.Owner {
+			return paint.Clean(a.op.NotReleased(row, o))
+		}
+	}
 	for _, c := range a.op.Choices(row) {
-		if c.Verb == v {
+		if c.Verb == r.Verb {
 			return paint.Clean(c.Not)
 		}
 	}
@@ -91,7 +96,7 @@ func (b *box) anew(a *Acting) tea.Cmd {
 	if row == nil {
 		return nil // the box says so
 	}
-	cmd := a.OpenBox(action.Request{Verb: b.request.Verb, Target: a.targetOf(row)})
+	cmd := a.decide(b.request.Verb, row)
 	if next, ok := a.dialog.(*box); ok {
 		next.typed = b.fields
 	}

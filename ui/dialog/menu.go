@@ -181,6 +181,9 @@ func (d *menu) choose(a *Acting, i item) tea.Cmd {
 		return nil
 	}
 	d.update(a)
+	if row := a.live(d.target.Ref); row != nil {
+		return a.decide(i.verb, row)
+	}
 	return a.OpenBox(action.Request{Verb: i.verb, Target: d.target})
 }
 

@@ -12,7 +12,8 @@ import (
 // Operator is an operator that does what a test has written down. The fields are set
 // before it is used; the methods are safe for concurrent use.
 type Operator struct {
-	Offer       []action.Choice // for every row
+	Offer       []action.Choice   // for every row
+	Kept        map[string]string // owners that cannot be released by force, with the reason
 	Able        []action.Ability
 	Effect      action.Effect // of every request
 	DescribeErr error
@@ -38,6 +39,9 @@ func (o *Operator) Caps() []action.Ability { return o.Able }
 
 // Choices returns Offer.
 func (o *Operator) Choices(*sources.Row) []action.Choice { return o.Offer }
+
+// NotReleased returns the reason in Kept.
+func (o *Operator) NotReleased(_ *sources.Row, w *sources.Owner) string { return o.Kept[w.ID] }
 
 // Describe returns Effect and DescribeErr.
 func (o *Operator) Describe(ctx context.Context, _ action.Request) (action.Effect, error) {

@@ -1,0 +1,141 @@
+package dialog
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+	"coordtop/ui/screen"
+)
+
+// choosing is the list of the owners of a row, or of its waiters, one of which a verb ends. The
+// cursor stays on its owner; when that goes, nothing is chosen.
+type choosing struct {
+	verb   action.Verb
+	target action.Target // the row, and the owner under the cursor; "": none
+	ends   []ending
+}
+
+// ending is one owner or waiter whose ownership or wait a verb would end.
+type ending struct {
+	target action.Target
+	facts  []paint.Part
+	not    string // why it cannot be ended; "": it can
+}
+
+// decide opens the box of a verb for a row as it is now; where the verb ends one of several, the
+// list of them.
+func (a *Acting) decide(v action.Verb, row *sources.Row) tea.Cmd {
+	ends := a.endsOf(v, row)
+	switch len(ends) {
+	case 0:
+		return a.OpenBox(action.Request{Verb: v, Target: a.targetOf(row)})
+	case 1:
+		return a.OpenBox(action.Request{Verb: v, Target: ends[0].target})
+	}
+	a.show(&choosing{verb: v, target: action.TargetOf(row, nil), ends: ends})
+	return nil
+}
+
+// endsOf lists what a verb could end of a row; nil: it ends nothing of others.
+func (a *Acting) endsOf(v action.Verb, row *sources.Row) []ending {
+	var ends []ending
+	switch v {
+	case action.Release:
+		for i := range row.Owners {
+			o := &row.Owners[i]
+			ends = append(ends, ending{action.TargetOf(row, o), ownerFacts(a.Scene, row.Ref, o), paint.Clean(a.op.NotReleased(row, o))})
+		}
+	case action.CancelWait:
+		for i := range row.Queue.Waiters {
+			w := &row.Queue.Waiters[i]
+			facts := append([]paint.Part{paint.Plain(paint.CleanLabel(w.Label))}, a.Theme.ForAge(w.Since, a.Now)...)
+			ends = append(ends, ending{target: action.TargetOfWaiter(row, w), facts: facts})
+		}
+	}
+	return ends
+}
+
+func (d *choosing) scope() keys.Scope { return keys.InMenu }
+
+// at is the index of the one under the cursor; -1: none.
+func (d *choosing) at() int {
+	return slices.IndexFunc(d.ends, func(e ending) bool { return e.target.Owner != "" && e.target.Owner == d.target.Owner })
+}
+
+func (d *choosing) do(a *Acting, i keys.Intent) tea.Cmd {
+	at := d.at()
+	switch i {
+	case keys.Up:
+		d.target.Owner = d.ends[max(at-1, 0)].target.Owner
+	case keys.Down:
+		d.target.Owner = d.ends[min(at+1, len(d.ends)-1)].target.Owner
+	case keys.Cancel:
+		a.close()
+	case keys.Arm:
+		return a.arm()
+	case keys.Choose:
+		switch {
+		case at < 0:
+			a.host.Say("nothing is chosen: " + a.Keys.KeyIn(keys.InMenu, keys.Down) + " goes to the first")
+		case d.ends[at].not != "":
+			a.host.Say("not possible: " + d.ends[at].not)
+		default:
+			return a.OpenBox(action.Request{Verb: d.verb, Target: d.ends[at].target})
+		}
+	}
+	return nil
+}
+
+func (d *choosing) edit(*Acting, tea.Msg) tea.Cmd { return nil }
+
+// update lists who owns or waits now. With nobody left there is nothing to choose.
+func (d *choosing) update(a *Acting) {
+	row := a.live(d.target.Ref)
+	if row != nil {
+		d.ends = a.endsOf(d.verb, row)
+	}
+	if row == nil || len(d.ends) == 0 {
+		a.close()
+		a.host.Say("nobody is left to choose for " + paint.Clean(d.target.Ref.Name))
+	}
+}
+
+func (d *choosing) picture(a *Acting, w, h int) screen.Picture {
+	th := &a.Theme
+	p := screen.Picture{Danger: true}
+	add := func(l *paint.Line) { p.Lines = append(p.Lines, l.Done()) }
+	l := th.Line(w).Put(th.Strong, boxTitle(d.verb)+" "+th.FitName(paint.Clean(d.target.Ref.Name), w/2)).Put(th.Dim, " in ")
+	add(l.Put(th.Warn, paint.Clean(d.target.Ref.Source)).Put(th.Dim, ": which one?"))
+	add(th.Line(w))
+	at, room := d.at(), max(h-5, 1)
+	top := max(min(at-room/2, len(d.ends)-room), 0)
+	for i, e := range d.ends[top:min(top+room, len(d.ends))] {
+		l, mark := th.Line(w), " "
+		if top+i == at {
+			l.Over, mark = th.Selected, th.Cursor
+		}
+		l.Put("", mark).Skip(1)
+		if e.not != "" {
+			add(l.Put(th.Dim, paint.CleanLabel(e.target.Label)+": "+e.not))
+			continue
+		}
+		for _, part := range e.facts {
+			l.Put(part.Style, part.Text)
+		}
+		add(l)
+	}
+	if more := len(d.ends) - room; more > 0 {
+		add(th.Line(w).Skip(2).Put(th.Dim, format.Count(more)+" more"))
+	}
+	add(th.Line(w))
+	l = th.Line(w).Put(th.Strong, a.Keys.KeyIn(keys.InMenu, keys.Choose)).Put(th.Dim, " opens the box   ")
+	add(l.Put(th.Strong, a.Keys.KeyIn(keys.InMenu, keys.Cancel)).Put(th.Dim, " cancels"))
+	p.Lines = p.Lines[:min(len(p.Lines), max(h, 0))]
+	return p
+}
