@@ -27,11 +27,14 @@ func selecting() string {
 func (p *program) getCommand() *cobra.Command {
 	var o output
 	var timeout time.Duration
+	var failOn faults
 	cmd := &cobra.Command{
 		Use:   "get [URL | SOURCE[/NAME] ...]",
 		Short: "Print once who leads and who owns",
 		Long: selecting() + "Exit code 3: a source did not answer or refused the login, the others are printed; 4: no such name;\n" +
-			"5: a source was not read in full within --timeout.\n\n" +
+			"5: a source was not read in full within --timeout; 10: something is as --fail-on says, which standard\n" +
+			"error tells: no-leader (an election, or an expected lock, that nobody owns), stale (a source does not\n" +
+			"answer), late (an owner does not renew in time), no-ttl (a lock of no session that never ends), any.\n\n" +
 			headless.JSONHelp(headless.OfGet),
 		Example: "coordtop get redis://localhost:6379/0\n" +
 			"coordtop get 'postgres://ops@localhost/ledger?locks=4242,17:-4'\n" +
@@ -48,14 +51,21 @@ func (p *program) getCommand() *cobra.Command {
 				return err
 			}
 			return p.observe(cmd.Context(), c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
-				return headless.Get(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr,
-					headless.GetOptions{Format: o.format, Names: names, Timeout: timeout, Select: backends.Select})
+				options := headless.GetOptions{Format: o.format, Names: names, Timeout: timeout, FailOn: failOn, Select: backends.Select}
+				if o.format == headless.JSON {
+					op := p.operator(ctx, c, hub, false)
+					defer p.giveBack(op)
+					options.Actions = func(r *sources.Row) headless.Actions { return actionsOn(op, r) }
+				}
+				return headless.Get(ctx, headless.Over(hub), p.env.Stdout, p.env.Stderr, options)
 			})
 		}),
 	}
 	cmd.Flags().VarP(&o, "output", "o", "print text or json")
 	cmd.ValidArgsFunction = p.completeSources
 	completeFlag(cmd, "output", "text", "json")
+	cmd.Flags().Var(&failOn, "fail-on", "end with exit code 10 if something is so; several with commas")
+	completeFlag(cmd, "fail-on", "no-leader", "stale", "late", "no-ttl", "any")
 	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "print what arrived after so long")
 	return cmd
 }

@@ -25,6 +25,7 @@ const (
 	exitCannot   = 7
 	exitReadOnly = 8
 	exitLost     = 9
+	exitFailed   = 10
 )
 
 type exitMeaning struct {
@@ -40,11 +41,12 @@ func exitMeanings() []exitMeaning {
 		{exitUsage, "wrong arguments or config, or not confirmed"},
 		{exitNoAnswer, "a source did not answer or refused the login; get prints the others"},
 		{exitNotFound, "no such name"},
-		{exitTimeout, "a source was not read in full within --timeout, or it was not ours within --wait"},
+		{exitTimeout, "a source was not read in full within --timeout, or it was not so within --timeout, or not ours within --wait"},
 		{exitChanged, "the owner changed just before anything was sent"},
 		{exitCannot, "not possible, the message says why"},
 		{exitReadOnly, "the source is read_only"},
 		{exitLost, "the lease was lost"},
+		{exitFailed, "get found what --fail-on names"},
 	}
 }
 
@@ -73,6 +75,10 @@ func exitCode(err error) int {
 		return exitOK // whoever read our output had enough of it
 	case errors.As(err, &usage), errors.As(err, &problems), errors.Is(err, headless.ErrAmbiguous):
 		return exitUsage
+	case errors.Is(err, headless.ErrFailed):
+		return exitFailed
+	case errors.Is(err, headless.ErrNotInTime):
+		return exitTimeout
 	case errors.Is(err, headless.ErrNoAnswer), errors.Is(err, headless.ErrCredentials), errors.Is(err, headless.ErrRefused),
 		errors.Is(err, foreground.ErrRefused):
 		return exitNoAnswer

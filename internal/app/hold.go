@@ -107,7 +107,7 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 	if cmd.Flags().Changed("wait") && o.wait == 0 {
 		verb = action.Try
 	}
-	c, name, space, err := p.pickOne(arg)
+	c, name, space, err := p.pickOne(arg, true)
 	if err != nil {
 		return err
 	}
@@ -160,8 +160,8 @@ func wrongVerb(leads bool) error {
 const findFor = 10 * time.Second
 
 // pickOne finds the one source of a NAME or URL. name is "" for a URL, which selects by
-// itself; space is then preferred.
-func (p *program) pickOne(arg string) (c config.Config, name, space string, err error) {
+// itself; space is then preferred. ofKind: the URL must say of which kind it is.
+func (p *program) pickOne(arg string, ofKind bool) (c config.Config, name, space string, err error) {
 	c, names, err := p.pick([]string{arg})
 	if err != nil {
 		return c, "", "", err
@@ -174,7 +174,7 @@ func (p *program) pickOne(arg string) (c config.Config, name, space string, err 
 	}
 	s := c.Sources[0]
 	prepared, _ := p.prepared(s, c) // what is wrong with it is said when it is made
-	if len(s.Watch) != 1 || s.Watch[0].Kind == sources.KindUnknown || prepared.Many {
+	if len(s.Watch) != 1 || ofKind && s.Watch[0].Kind == sources.KindUnknown || prepared.Many {
 		return c, "", "", usagef("name one primitive in the URL: exactly one of election=, mutex= and semaphore=, without a pattern")
 	}
 	return c, "", prepared.Space, nil

@@ -9,6 +9,7 @@ import (
 	"coordtop/coord"
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
+	"coordtop/internal/headless"
 	"coordtop/internal/operate"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
@@ -74,3 +75,15 @@ func (p *program) backend(s config.Source, identity string) operate.Backend {
 
 // crash ends the process of an owner, without a word.
 type crash = func(ref sources.Ref, owner sources.OwnerRef) error
+
+// actionsOn says what can be done to a row, and to each of its owners by force.
+func actionsOn(op *operate.Operator, r *sources.Row) headless.Actions {
+	var a headless.Actions
+	for _, c := range op.Choices(r) {
+		a.Row = append(a.Row, headless.Choice{Action: c.Verb.String(), Not: c.Not})
+	}
+	for i := range r.Owners {
+		a.Owners = append(a.Owners, op.NotReleased(r, &r.Owners[i]))
+	}
+	return a
+}

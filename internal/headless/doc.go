@@ -36,7 +36,7 @@
 //     looked), claimed (written by the owner), bound (no earlier than this), ours,
 //     unknown.
 //
-// Get prints one object:
+// Get prints one object, and wait the same once it is so:
 //
 //	v           1
 //	at          when it was printed
@@ -90,8 +90,10 @@
 //	    data, attrs           what it wrote; facts of the backend by name. The
 //	                          attribute query has a ? for each literal and
 //	                          comment, and for what follows a password
-//	    guard                 what a release would compare; null: this backend
-//	                          has none
+//	    guard                 what a release would compare, for its --if-owner;
+//	                          null: this backend has none
+//	    release               {"action","not"}: not says why its ownership cannot
+//	                          be ended by force; null: it can
 //	  owners_known            how the owners are known
 //	  free_since, free_since_known, free_since_after
 //	                          since when nobody owns it, as since of an owner;
@@ -121,6 +123,9 @@
 //	                          queue: seen or probable, attrs say which; null:
 //	                          unknown; else as waiters
 //	  candidates_known        unknown: there may be others that nobody can see
+//	  actions                 one object each: action, and not: why it is not
+//	                          possible; null: it is, once writing is confirmed.
+//	                          Only get has these, and release of an owner
 //
 // Watch prints one object a line. First what is already there, as "present", and what is
 // configured and does not exist, as "absent", then one "synced" for each scope, then the

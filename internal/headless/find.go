@@ -9,6 +9,25 @@ import (
 	"coordtop/sources"
 )
 
+// one returns the rows that go by name, or with "" all; where several do and exactly one of them is
+// in space, that one.
+func one(s *sources.State, name, space string) []*sources.Row {
+	list := rows(s, nil)
+	if name != "" {
+		list = called(list, name)
+	}
+	var near []*sources.Row
+	for _, r := range list {
+		if r.Space == space {
+			near = append(near, r)
+		}
+	}
+	if len(near) == 1 {
+		return near
+	}
+	return list
+}
+
 // Find waits as Get does and returns the one row that goes by name, or with "" the one row
 // there is; selects is that of GetOptions. Where several do and exactly one of them is in space, it is that one. The
 // errors are those of Get; ErrAmbiguous names the candidates.
@@ -21,21 +40,7 @@ func Find(ctx context.Context, feed Feed, name, space string, timeout time.Durat
 	if name != "" {
 		names = []string{name}
 	}
-	list := rows(s, names)
-	if name != "" {
-		list = called(list, name)
-	}
-	if len(list) > 1 {
-		var near []*sources.Row
-		for _, r := range list {
-			if r.Space == space {
-				near = append(near, r)
-			}
-		}
-		if len(near) == 1 {
-			list = near
-		}
-	}
+	list := one(s, name, space)
 	if len(list) == 1 {
 		return list[0], nil
 	}

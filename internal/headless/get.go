@@ -26,16 +26,19 @@ type GetOptions struct {
 	Format  Format
 	Names   []string      // only these, as SOURCE/NAME or SOURCE/SPACE/NAME; none: all
 	Timeout time.Duration // how long to wait for slow sources; 0: 5 s
+	FailOn  []Fault
 	// Select says what to add to the URL of a source of that type where nothing is found. Nil: nothing.
 	Select func(typ string) string
+	// Actions says what can be done to a row, and to each of its owners, by force. Nil: it is not printed.
+	Actions func(r *sources.Row) Actions
 }
 
 // Get waits until every source has told everything or has failed, at most for the
 // timeout, and prints the state to out. Text prints what is wrong with the sources to
 // diag; in JSON it is part of the object.
 //
-// The error wraps ErrNoAnswer, ErrCredentials, ErrRefused, ErrIncomplete, ErrNotFound and
-// ErrAmbiguous where they are so; out has been written by then. It wraps the error of ctx
+// The error wraps ErrNoAnswer, ErrCredentials, ErrRefused, ErrIncomplete, ErrNotFound,
+// ErrFailed and ErrAmbiguous where they are so; out has been written by then. It wraps the error of ctx
 // where ctx ends first, and then nothing is written.
 func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) error {
 	if o.Timeout <= 0 {
@@ -46,15 +49,22 @@ func Get(ctx context.Context, feed Feed, out, diag io.Writer, o GetOptions) erro
 		return fmt.Errorf("looking: %w", err)
 	}
 	list := rows(s, o.Names)
+	if err := printGet(out, diag, s, list, o); err != nil {
+		return err
+	}
+	return errors.Join(failed(s, list, o.FailOn, time.Now()), missing(s), checkNames(s, list, o.Names), checkAbsent(s, list))
+}
+
+func printGet(out, diag io.Writer, s *sources.State, list []*sources.Row, o GetOptions) (err error) {
 	if o.Format == JSON {
-		err = writeGet(out, s, list, time.Now())
+		err = writeGet(out, s, list, o, time.Now())
 	} else {
 		err = textGet(out, diag, s, list, o, time.Now())
 	}
 	if err != nil {
 		return fmt.Errorf("writing: %w", err)
 	}
-	return errors.Join(missing(s), checkNames(s, list, o.Names), checkAbsent(s, list))
+	return nil
 }
 
 // settle waits until no source has more to tell, or for the timeout.

@@ -67,6 +67,32 @@ type primitiveJSON struct {
 
 	Candidates      *[]waiterJSON `json:"candidates"`
 	CandidatesKnown string        `json:"candidates_known"`
+
+	Actions []actionJSON `json:"actions,omitempty"`
+}
+
+type actionJSON struct {
+	Action string  `json:"action"`
+	Not    *string `json:"not"`
+}
+
+// Actions are what can be done to a row.
+type Actions struct {
+	Row    []Choice
+	Owners []string // why the ownership of each owner cannot be ended by force; "": it can
+}
+
+// Choice is one action, and why it is not possible; "": it is.
+type Choice struct{ Action, Not string }
+
+// act adds what can be done.
+func (p *primitiveJSON) act(a Actions) {
+	for _, c := range a.Row {
+		p.Actions = append(p.Actions, actionJSON{c.Action, orNull(c.Not)})
+	}
+	for i, not := range a.Owners {
+		(*p.Owners)[i].Release = &actionJSON{"release", orNull(not)}
+	}
 }
 
 type ownerJSON struct {
@@ -84,6 +110,7 @@ type ownerJSON struct {
 	Data       *blobJSON         `json:"data"`
 	Attrs      map[string]string `json:"attrs"`
 	Guard      *string           `json:"guard"`
+	Release    *actionJSON       `json:"release,omitempty"`
 }
 
 type queueJSON struct {
@@ -111,13 +138,17 @@ type waiterJSON struct {
 }
 
 // writeGet writes the whole object with one Write.
-func writeGet(w io.Writer, s *sources.State, list []*sources.Row, now time.Time) error {
+func writeGet(w io.Writer, s *sources.State, list []*sources.Row, o GetOptions, now time.Time) error {
 	g := getJSON{V: version, At: instant(now), Sources: []sourceJSON{}, Primitives: make([]primitiveJSON, 0, len(list))}
 	for _, src := range s.Sources {
 		g.Sources = append(g.Sources, sourceOf(s, src, now))
 	}
 	for _, r := range list {
-		g.Primitives = append(g.Primitives, primitiveOf(s, r, now))
+		p := primitiveOf(s, r, now)
+		if o.Actions != nil {
+			p.act(o.Actions(r))
+		}
+		g.Primitives = append(g.Primitives, p)
 	}
 	var buf bytes.Buffer
 	if err := encode(&buf, g); err != nil {

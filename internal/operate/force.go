@@ -37,10 +37,11 @@ func (o *Operator) NotReleased(row *sources.Row, w *sources.Owner) string {
 	b := o.o.Backends[row.Source]
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if not := o.notLocked(action.Release, row, o.view.State()); not != "" && !someReleased(o, &b, row) {
-		return not
+	not := o.notLocked(action.Release, row, o.view.State())
+	if not == "" || b.Force != nil && not == o.notReleasedLocked(&b, row, &row.Owners[0]) { // which is about that owner alone
+		return o.notReleasedLocked(&b, row, w)
 	}
-	return o.notReleasedLocked(&b, row, w)
+	return not
 }
 
 // someReleased reports whether the ownership of any owner can be ended.

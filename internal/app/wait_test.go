@@ -1,0 +1,164 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/internal/emulator/dflocktest"
+	"coordtop/internal/emulator/ydbtest"
+	"coordtop/internal/localserver"
+)
+
+// waits starts wait, and returns once it says what it waits for.
+func waits(t *testing.T, args ...string) *kept {
+	t.Helper()
+	h := holds(t, append([]string{"wait", "-o", "json"}, args...)...)
+	h.says("waiting until it is ")
+	return h
+}
+
+func TestWaitEndsWhenThePrimitiveIsSoOnEveryBackend(t *testing.T) {
+	t.Parallel()
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		s := localserver.RedisForTest(t, localserver.RedisOptions{})
+		c := writer(t, s.Addr())
+		set(t, c, "app:lock:x", "host-1:1", time.Hour)
+		free := waits(t, "redis://"+s.Addr()+"/0?keys=app:lock:x", "--for", "free")
+		other := waits(t, "redis://"+s.Addr()+"/0?mutex=app:lock:x", "--for", "owner=host-2:2")
+		if err := c.Del(t.Context(), "app:lock:x").Err(); err != nil {
+			t.Fatal(err)
+		}
+		free.ends(exitOK)
+		set(t, c, "app:lock:x", "host-2:2", time.Hour)
+		other.ends(exitOK)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		s := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+		led := waits(t, s.URL()+"&election=4242", "--for", "led")
+		owner := login(t, s.URL(), "mary")
+		owner.does("select pg_advisory_lock(4242)")
+		led.ends(exitOK)
+		absent := waits(t, s.URL()+"&election=4242", "--for", "absent")
+		owner.does("select pg_advisory_unlock(4242)")
+		absent.ends(exitOK)
+	})
+	t.Run("ydb", func(t *testing.T) {
+		t.Parallel()
+		s := ydbForTest(t, ydbtest.Options{})
+		holds(t, "wait", "grpc://"+s.Endpoint(0)+"/local?node="+ydbNode+"&semaphore=nothing", "--for", "absent").ends(exitOK)
+	})
+	t.Run("dflockd", func(t *testing.T) {
+		t.Parallel()
+		s, url := dflockd(t, dflocktest.Options{})
+		if _, err := s.Own("pool", 3, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, "wait", url+"?semaphore=pool", "--for", "led").ends(exitOK)
+		free := waits(t, url+"?semaphore=pool", "--for", "free")
+		if err := s.Take("pool"); err != nil {
+			t.Fatal(err)
+		}
+		free.ends(exitOK)
+	})
+}
+
+func TestWaitThatIsOverInVainSaysHowItIs(t *testing.T) {
+	t.Parallel()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	locked := localserver.RedisForTest(t, localserver.RedisOptions{Password: "another"})
+	set(t, writer(t, s.Addr()), "app:lock:x", "host-1:1", time.Hour)
+	url := "redis://" + s.Addr() + "/0?mutex=app:lock:x"
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{url + " --for free --timeout 100ms", exitTimeout, "the time is over: waited 100ms until it is free; 127.0.0.1/0/app:lock:x is held by host-1:1"},
+		{url, exitUsage, "--for is missing: write led, free, absent or owner=NAME"},
+		{url + " --for taken", exitUsage, "--for: write led, free, absent or owner=NAME"},
+		{url + " --for free --timeout 0", exitUsage, "--timeout must be longer than nothing"},
+		{"redis://" + s.Addr() + "/0?keys=app:* --for free", exitUsage, "name one primitive in the URL"},
+		{"redis://:hunter2@" + locked.Addr() + "/0?mutex=m --for led --timeout 1m", exitNoAnswer, "refused our credentials"},
+	} {
+		w := newWorld(t)
+		code := w.main(t.Context(), append([]string{"wait"}, strings.Fields(c.args)...)...)
+		if said := w.stderr.String(); code != c.code || !strings.Contains(said, c.says) || w.stdout.String() != "" {
+			t.Errorf("%s: exit code %d, said %s, printed %s", c.args, code, said, w.stdout)
+		}
+	}
+}
+
+func TestGetFailsOnWhatIsNamedOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, s.Addr())
+	set(t, c, "app:leader:a", "host-1:1", time.Hour)
+	set(t, c, "app:lock:b", "host-2:2", 0)
+	url := "redis://" + s.Addr() + "/0?election=app:leader:a&election=app:leader:gone&mutex=app:lock:b"
+	for on, c := range map[string]struct {
+		code int
+		says []string
+	}{
+		"late,stale": {exitOK, nil},
+		"no-leader":  {exitFailed, []string{"failed on no-leader: 127.0.0.1/0/app:leader:gone: no leader"}},
+		"any":        {exitFailed, []string{"app:leader:gone: no leader", "failed on no-ttl: 127.0.0.1/0/app:lock:b: the lease of host-2:2 has no end"}},
+		"led":        {exitUsage, []string{"write no-leader, stale, late, no-ttl or any"}},
+	} {
+		w := newWorld(t)
+		code := w.main(t.Context(), "get", "--fail-on", on, url)
+		for _, says := range c.says {
+			if !strings.Contains(w.stderr.String(), says) {
+				t.Errorf("%s: lacks %q: %s", on, says, w.stderr)
+			}
+		}
+		if code != c.code || (code != exitUsage) != strings.Contains(w.stdout.String(), "host-1:1") {
+			t.Errorf("%s: exit code %d, printed %s", on, code, w.stdout)
+		}
+	}
+}
+
+func TestGetSaysOfEachRowWhatCanBeDone(t *testing.T) {
+	t.Parallel()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	set(t, writer(t, s.Addr()), "app:lock:b", "host-2:2", time.Hour)
+	for readOnly, want := range map[bool]string{false: "", true: "the config says read_only"} {
+		w := newWorld(t)
+		w.write(t, configFile, fmt.Sprintf("sources: [{name: r, url: 'redis://%s', read_only: %v, watch: [{mutex: app:lock:b}]}]", s.Addr(), readOnly))
+		if code := w.main(t.Context(), "get", "-o", "json"); code != exitOK {
+			t.Fatalf("exit code %d: %s", code, w.stderr)
+		}
+		var got struct {
+			Primitives []struct {
+				Owners []struct {
+					Guard   string
+					Release struct{ Not *string }
+				}
+				Actions []struct {
+					Action string
+					Not    *string
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(w.stdout.String()), &got); err != nil || len(got.Primitives) != 1 {
+			t.Fatalf("%v: %s", err, w.stdout)
+		}
+		row := got.Primitives[0]
+		not := map[string]string{}
+		for _, a := range row.Actions {
+			if a.Not != nil {
+				not[a.Action] = *a.Not
+			}
+		}
+		if len(row.Owners) != 1 || row.Owners[0].Guard == "" || !strings.HasPrefix(not["acquire"], want) || want == "" && not["acquire"] != "" || not["campaign"] == "" {
+			t.Errorf("read_only %v: %s", readOnly, w.stdout)
+		}
+		if release := row.Owners[0].Release.Not; readOnly && (release == nil || !strings.HasPrefix(*release, want)) {
+			t.Errorf("read_only, and a release may be possible: %s", w.stdout)
+		}
+	}
+}

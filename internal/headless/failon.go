@@ -1,0 +1,79 @@
+package headless
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+)
+
+// ErrFailed is about what Get was asked to fail on.
+var ErrFailed = errors.New("failed on")
+
+// Fault is something that Get can fail on.
+type Fault string
+
+// The faults. Any is each of the others.
+const (
+	NoLeader Fault = "no-leader" // an election, or an expected lock, that nobody owns
+	Stale    Fault = "stale"     // its source does not answer
+	Late     Fault = "late"      // its owner has stopped renewing, or soon too little of the lease is left
+	NoTTL    Fault = "no-ttl"    // owned without an end, by no session that could end
+	Any      Fault = "any"
+)
+
+// Faults are all of them.
+func Faults() []Fault { return []Fault{NoLeader, Stale, Late, NoTTL, Any} }
+
+// failed reports the rows, and the sources, that have one of the faults: a line each.
+func failed(s *sources.State, list []*sources.Row, on []Fault, now time.Time) error {
+	var wrong []error
+	report := func(f Fault, where, what string) {
+		if slices.Contains(on, f) || slices.Contains(on, Any) {
+			wrong = append(wrong, fmt.Errorf("%w %s: %s: %s", ErrFailed, f, where, what))
+		}
+	}
+	for _, src := range s.Sources {
+		if src.Health != sources.HealthLive {
+			report(Stale, format.Clean(src.Name, maxText), "the source does not answer")
+		}
+	}
+	for i, where := range paths(list) {
+		r, state := list[i], list[i].StatusAt(s, now)
+		by := state.String()
+		if len(r.Owners) > 0 {
+			by += " by " + textOwners(r.Owners)
+		}
+		switch {
+		case state == sources.StatusNoLeader, state == sources.StatusNoCandidates,
+			state == sources.StatusAbsent && (r.Expected || r.Kind == sources.KindElection), state == sources.StatusFree && r.Expected:
+			report(NoLeader, where, by)
+		case state == sources.StatusStale, state == sources.StatusNotObserved:
+			report(Stale, where, by)
+		case state == sources.StatusLedLate, state == sources.StatusHeldSilent:
+			report(Late, where, by)
+		}
+		for j := range r.Owners {
+			if o := &r.Owners[j]; o.NoExpiry && o.Session == "" {
+				report(NoTTL, where, "the lease of "+format.Label(o.Label, maxText)+" has no end")
+			}
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// ParseFaults reads a list with commas.
+func ParseFaults(text string) ([]Fault, error) {
+	var list []Fault
+	for word := range strings.SplitSeq(text, ",") {
+		if !slices.Contains(Faults(), Fault(word)) {
+			return nil, errors.New("write no-leader, stale, late, no-ttl or any, several with commas")
+		}
+		list = append(list, Fault(word))
+	}
+	return list, nil
+}
