@@ -12,6 +12,7 @@ import (
 	"coordtop/coord/dflockcoord"
 	"coordtop/internal/action"
 	"coordtop/internal/config"
+	"coordtop/internal/format"
 	"coordtop/internal/glob"
 	"coordtop/internal/operate"
 	"coordtop/sources"
@@ -122,6 +123,7 @@ func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 		return dflockcoord.New(client, dflockcoord.Options{Lease: dflockdLease})
 	}
 	b.Call = dflockdCall
+	b.Force = &operate.Force{Refuses: func(_ *sources.Row, w *sources.Owner) string { return dflockdEnd(w, time.Now()) }}
 	b.Refuses = func(row *sources.Primitive) string {
 		if strings.Contains(row.Name, " ") { // no key has a blank: see dflocksource
 			return "its key is a lock's too: claim the semaphore with a client of dflockd"
@@ -133,6 +135,19 @@ func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 		}
 		return ""
 	}
+}
+
+// dflockdEnd is why what somebody else owns cannot be ended, and what ends it.
+func dflockdEnd(w *sources.Owner, now time.Time) string {
+	when := "ends in " + format.Left(w.Expires.At.Sub(now)) + " unless it is renewed"
+	switch {
+	case w.Expires.How == sources.Unknown:
+		when = "ends unless it is renewed"
+	case !now.Before(w.Expires.At):
+		when = "has run out, and the server will end it"
+	}
+	return "no command can free another's lock: its lease " + when +
+		"; it also ends when its client's connection closes, unless the server runs with --auto-release-on-disconnect=false"
 }
 
 // dflockdCall is what the driver sends, with the nonce as <nonce>: see internal/dflockwire.
