@@ -74,10 +74,7 @@ func harness(s *dflocktest.Server, o dflocktest.Options) coordtest.Harness {
 				t.Fatal(err)
 			}
 		},
-		Endings: func(testing.TB) func() []string {
-			before := len(s.Endings())
-			return func() []string { return s.Endings()[before:] }
-		},
+		Endings:       func(testing.TB) func() []string { return s.Endings() },
 		FreezesQueues: true,
 		Freezer: func(t testing.TB) (coord.Driver, func()) {
 			own := start(t, o)

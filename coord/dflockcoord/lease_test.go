@@ -20,11 +20,12 @@ func TestLongLeaseOutlivesTheIdleCut(t *testing.T) {
 	t.Parallel()
 	for _, ratio := range []float64{0, 0.99} {
 		bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server) {
+			ended := s.Endings()
 			d := driver(t, client(s), dflockcoord.Options{RenewRatio: ratio})
 			l := lock(t, session(t, d, coord.SessionOptions{TTL: time.Minute}), "k")
 			time.Sleep(10 * time.Minute)
 			is(t, "after 10 minutes", l.Check(), nil)
-			if got := s.Endings(); len(got) != 0 {
+			if got := ended(); len(got) != 0 {
 				t.Errorf("the server ended %q", got)
 			}
 		})
@@ -214,6 +215,7 @@ func TestReleaseWhoseReplyIsLostIsMadeAgain(t *testing.T) {
 func TestDriverCloseEndsWhatWasAbandoned(t *testing.T) {
 	t.Parallel()
 	bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server) {
+		ended := s.Endings()
 		d := driver(t, client(s), dflockcoord.Options{})
 		r := raw(t, d, coord.SessionOptions{TTL: 10 * time.Second})
 		if _, ok, err := r.Acquire(t.Context(), mutex("k")); !ok || err != nil {
@@ -221,12 +223,12 @@ func TestDriverCloseEndsWhatWasAbandoned(t *testing.T) {
 		}
 		r.Abandon()
 		synctest.Wait()
-		if len(s.Endings()) != 0 {
+		if len(ended()) != 0 {
 			t.Error("the server noticed that it was abandoned")
 		}
 		is(t, "closing", d.Close(t.Context()), nil)
 		synctest.Wait()
-		if len(s.Endings()) != 1 {
+		if len(ended()) != 1 {
 			t.Error("the server did not notice that the driver was closed")
 		}
 	})

@@ -121,10 +121,15 @@ func (s *Server) Take(key string) error {
 	})
 }
 
-// Endings lists the keys of all grants that ended since the server started, in that order.
-func (s *Server) Endings() (keys []string) {
-	s.look(func(m *model) { keys = slices.Clone(m.endings) })
-	return keys
+// Endings begins to record the grants that end. The function returns the keys of those that ended
+// since, in that order; a Restart forgets them.
+func (s *Server) Endings() (since func() []string) {
+	before := 0
+	s.look(func(m *model) { m.records, before = true, len(m.endings) })
+	return func() (keys []string) {
+		s.look(func(m *model) { keys = slices.Clone(m.endings[min(before, len(m.endings)):]) })
+		return keys
+	}
 }
 
 // Received counts the requests of a command, as it stands on the wire, since Start.

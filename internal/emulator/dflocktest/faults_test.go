@@ -181,3 +181,24 @@ func TestTLSOnASocket(t *testing.T) {
 	c.want("ok", "auth", "_", "s3cret")
 	c.acquire("k", "5")
 }
+
+// TestEndingsAreRecordedOnceAskedFor: else the server of a demonstration would keep them for ever.
+func TestEndingsAreRecordedOnceAskedFor(t *testing.T) {
+	t.Parallel()
+	bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server) {
+		end := func(key string) {
+			_, err := s.Own(key, 1, time.Hour)
+			if err = errors.Join(err, s.Take(key)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		end("before")
+		ended := s.Endings()
+		end("a")
+		later := s.Endings()
+		end("b")
+		if got := strings.Join(ended(), " ") + ", " + strings.Join(later(), " "); got != "a b, b" {
+			t.Errorf("recorded: %s", got)
+		}
+	})
+}

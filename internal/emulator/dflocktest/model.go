@@ -18,6 +18,7 @@ type model struct {
 	sweepAt time.Time
 	gcAt    time.Time
 	shutAt  time.Time // zero: it is not being shut down
+	records bool      // whether endings is kept
 	endings []string  // keys, one for each grant that ended
 }
 

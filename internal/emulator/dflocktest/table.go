@@ -99,7 +99,9 @@ func (m *model) serve(e *entry) {
 // drop takes a grant away and serves the next.
 func (m *model) drop(e *entry, nonce string) {
 	delete(e.owners, nonce)
-	m.endings = append(m.endings, e.key.name)
+	if m.records {
+		m.endings = append(m.endings, e.key.name)
+	}
 	e.used = m.now
 	m.serve(e)
 }
