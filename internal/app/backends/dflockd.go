@@ -12,7 +12,6 @@ import (
 	"coordtop/coord/dflockcoord"
 	"coordtop/internal/action"
 	"coordtop/internal/config"
-	"coordtop/internal/format"
 	"coordtop/internal/glob"
 	"coordtop/internal/operate"
 	"coordtop/sources"
@@ -139,15 +138,15 @@ func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 
 // dflockdEnd is why what somebody else owns cannot be ended, and what ends it.
 func dflockdEnd(w *sources.Owner, now time.Time) string {
-	when := "ends in " + format.Left(w.Expires.At.Sub(now)) + " unless it is renewed"
+	when := fmt.Sprintf("ends it in %v unless renewed", w.Expires.At.Sub(now).Round(time.Second))
 	switch {
 	case w.Expires.How == sources.Unknown:
-		when = "ends unless it is renewed"
+		when = "ends it unless renewed"
 	case !now.Before(w.Expires.At):
 		when = "has run out, and the server will end it"
 	}
 	return "no command can free another's lock: its lease " + when +
-		"; it also ends when its client's connection closes, unless the server runs with --auto-release-on-disconnect=false"
+		", or closing its client's connection does, unless the server runs with --auto-release-on-disconnect=false"
 }
 
 // dflockdCall is what the driver sends, with the nonce as <nonce>: see internal/dflockwire.

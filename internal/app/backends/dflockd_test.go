@@ -20,12 +20,12 @@ func TestWhatEndsAnothersLockOfDflockdIsSaid(t *testing.T) {
 	}
 	now := time.Now()
 	for want, ends := range map[string]sources.Stamp{
-		"ends in 17s unless it is renewed":         {At: now.Add(16500 * time.Millisecond), How: sources.Told},
-		"has run out, and the server will end it;": {At: now, How: sources.Told},
-		"its lease ends unless it is renewed;":     {},
+		"its lease ends it in 17s unless renewed, or": {At: now.Add(16800 * time.Millisecond), How: sources.Told},
+		"has run out, and the server will end it, or": {At: now, How: sources.Told},
+		"its lease ends it unless renewed, or":        {},
 	} {
 		got := dflockdEnd(&sources.Owner{ID: "conn 7", Expires: ends}, now)
-		if !strings.Contains(got, want) || !strings.Contains(got, "no command can free another's lock") || !strings.Contains(got, "connection closes") {
+		if !strings.Contains(got, want) || !strings.Contains(got, "no command can free another's lock") || !strings.Contains(got, "closing its client's connection") {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
