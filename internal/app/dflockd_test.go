@@ -113,3 +113,19 @@ func TestASemaphoreIsNotClaimedAsAMutex(t *testing.T) {
 		}
 	}
 }
+
+func TestAWaitingClaimSaysHowLongTheQueueIs(t *testing.T) {
+	t.Parallel()
+	_, url := dflockd(t, dflocktest.Options{})
+	owner := holds(t, "acquire", "--write", "--yes", url+"?mutex=m")
+	owner.line(1, "acquired")
+	waiter := holds(t, "acquire", "--write", "--yes", url+"?mutex=m")
+	waiter.errs.await(t, func(s string) bool {
+		return strings.Contains(s, "owned by conn ") && strings.Contains(s, "the queue has 1, and the server does not tell our place")
+	})
+	owner.types("resign")
+	waiter.line(1, "acquired")
+	waiter.types("resign")
+	waiter.ends(0)
+	owner.ends(0)
+}

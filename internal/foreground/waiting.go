@@ -119,6 +119,8 @@ func waitingText(row *sources.Row, place int) string {
 		if row.Queue.How == sources.Inferred {
 			text += ", whose order is inferred"
 		}
+	case row.Queue.Len > 0 && len(row.Queue.Waiters) == 0:
+		text += fmt.Sprintf("; the queue has %d, and the server does not tell our place", row.Queue.Len)
 	}
 	return text
 }
