@@ -56,15 +56,7 @@ const (
 
 // String returns "opening", "open", "doubtful" or "ended".
 func (s State) String() string {
-	switch s {
-	case StateOpening:
-		return "opening"
-	case StateOpen:
-		return "open"
-	case StateDoubtful:
-		return "doubtful"
-	}
-	return "ended"
+	return [...]string{"opening", "open", "doubtful", "ended"}[s]
 }
 
 // StateChange is one step of a session.

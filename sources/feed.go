@@ -117,21 +117,17 @@ func (m *model) scope(f *feed, name string) *scope {
 func (f *feed) status() SourceStatus {
 	s := f.SourceStatus
 	s.Rows = f.rows
-	live := 0
+	live := len(f.inOrder) > 0
 	for _, sc := range f.inOrder {
-		switch {
-		case sc.Health == HealthLive:
-			live++
-		case sc.Health == HealthStale:
+		live = live && sc.Health == HealthLive
+		if sc.Health == HealthStale {
 			s.Health = HealthStale
 			if s.Err == nil {
 				s.Err = sc.err
 			}
 		}
 	}
-	switch {
-	case s.Health == HealthStale:
-	case live > 0 && live == len(f.inOrder):
+	if live {
 		s.Health = HealthLive
 	}
 	return s

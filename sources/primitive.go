@@ -24,15 +24,7 @@ const (
 
 // String returns "election", "mutex", "semaphore" or "unknown".
 func (k Kind) String() string {
-	switch k {
-	case KindElection:
-		return "election"
-	case KindMutex:
-		return "mutex"
-	case KindSemaphore:
-		return "semaphore"
-	}
-	return "unknown"
+	return [...]string{"unknown", "election", "mutex", "semaphore"}[k]
 }
 
 // Mode is how an owner shares the primitive.
@@ -46,10 +38,7 @@ const (
 
 // String returns "exclusive" or "shared".
 func (m Mode) String() string {
-	if m == Shared {
-		return "shared"
-	}
-	return "exclusive"
+	return [...]string{"exclusive", "shared"}[m]
 }
 
 // NoLimit as a Limit means that any number may own it.

@@ -93,16 +93,13 @@ func nextLeader(s *suite) {
 	one, two := s.core(), s.core()
 	t := s.campaign(one, name, "one")
 	won := make(chan *coord.Term, 1)
-	done := make(chan struct{})
-	s.Cleanup(func() { <-done })
-	go func() {
-		defer close(done)
+	s.background(func() {
 		t, err := two.Election(name, coord.ElectionOptions{}).Campaign(s.ctx, s.data("two"))
 		if err != nil {
 			s.Errorf("campaigning: %v", err)
 		}
 		won <- t
-	}()
+	})
 	if _, ok, err := s.core().Election(name, coord.ElectionOptions{}).TryCampaign(s.ctx, nil); ok || err != nil {
 		s.Errorf("trying while another leads: ok %v, %v", ok, err)
 	}

@@ -91,13 +91,10 @@ func (s *suite) outlive(t Trouble) {
 		err error
 	}
 	outcomes := make(chan outcome, 1)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	s.background(func() {
 		l, err := session.Mutex(name, coord.MutexOptions{}).Lock(s.ctx)
 		outcomes <- outcome{l, err}
-	}()
-	s.Cleanup(func() { <-done })
+	})
 	t.Begin()
 	if !t.Silent {
 		select {

@@ -138,14 +138,22 @@ type answer struct {
 // start acquires in the background.
 func (s *suite) start(ctx context.Context, session coord.DriverSession, c coord.Claim) <-chan answer {
 	answers := make(chan answer, 1)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	s.background(func() {
 		g, ok, err := session.Acquire(ctx, c)
 		answers <- answer{g, ok, err, time.Now()}
-	}()
-	s.Cleanup(func() { <-done })
+	})
 	return answers
+}
+
+// background runs f in a goroutine, which the case waits for when it is over.
+func (s *suite) background(f func()) (done <-chan struct{}) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f()
+	}()
+	s.Cleanup(func() { <-ended })
+	return ended
 }
 
 // receive waits for what start began.
@@ -179,11 +187,7 @@ func (s *suite) keep(session coord.DriverSession, g coord.Grant) (stop func()) {
 		return stop
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.renew(ctx, r)
-	}()
+	done := s.background(func() { s.renew(ctx, r) })
 	stop = sync.OnceFunc(func() { cancel(); <-done })
 	s.Cleanup(stop)
 	if s.kept == nil {
