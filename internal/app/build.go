@@ -37,7 +37,11 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 
 // host is what the program gives to a backend.
 func (p *program) host() backends.Host {
-	return backends.Host{Lookup: p.env.Lookup, Logger: p.logger}
+	h := backends.Host{Lookup: p.env.Lookup, Logger: p.logger}
+	if p.crash == nil { // of the demo's servers nothing is worth remembering
+		h.State = p.stateFolder()
+	}
+	return h
 }
 
 // prepared is a source as its backend makes it, with what the config adds to every backend.

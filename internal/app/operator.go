@@ -24,7 +24,7 @@ const (
 func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hub, always bool) *operate.Operator {
 	o := operate.Options{View: hub, Backends: map[string]operate.Backend{}, Always: always}
 	who := p.actor()
-	if dir := config.Dir(p.env.Lookup, "XDG_STATE_HOME", filepath.Join(".local", "state")); dir != "" {
+	if dir := p.stateFolder(); dir != "" {
 		if p.crash != nil {
 			dir = filepath.Join(dir, demoFolder) // so that what was only tried is not among what was done
 		}
@@ -37,6 +37,11 @@ func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hu
 		o.Backends[s.Name] = b
 	}
 	return operate.New(ctx, o)
+}
+
+// stateFolder is the folder of what is kept between runs; "": there is none.
+func (p *program) stateFolder() string {
+	return config.Dir(p.env.Lookup, "XDG_STATE_HOME", filepath.Join(".local", "state"))
 }
 
 // giveBackWith gives back what is held as soon as ctx ends: a terminal or a pipe that nobody

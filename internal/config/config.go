@@ -47,6 +47,8 @@ type Source struct {
 	Protect  bool
 	// Where the backend has Nodes: how what others own may be ended, see ydbcoord.Options.
 	ClientsUnprotected, AllowRecreate bool
+	NameFiles                         []NameFile
+	ForgetNames                       bool // the names that are seen are not remembered
 
 	Labels  []Label // sorted by key
 	PollMin time.Duration
@@ -79,6 +81,13 @@ type Watch struct {
 	Pattern  string       // a name, or a pattern in the backend's own language; Postgres: a lock number or a name
 	Expected bool         // must always have an owner
 	Node     string       // where the backend has Nodes: the path of its coordination node; "": each of Source.Nodes
+}
+
+// NameFile is a file of names to watch.
+type NameFile struct {
+	Path     string
+	Node     string // as in Watch
+	Expected bool
 }
 
 // Label is a fact about a source that a filter can ask for.

@@ -96,7 +96,8 @@ func TestExampleAlternativesAreValidToo(t *testing.T) {
 	}
 	for _, alternative := range []string{
 		"# password_env:", "# password_file:", "# password_command:", "# ca:", "# cert: # key:", "# - semaphore:", "# - keys:", "# token_env:", "# token_file:",
-		"# clients_unprotected: # allow_recreate:",
+		"# clients_unprotected: # allow_recreate: # names: off",
+		"# - semaphore: job-", "# - semaphores_file:",
 	} {
 		text := string(data)
 		for mark := range strings.SplitSeq(alternative, "# ") {
@@ -204,7 +205,7 @@ owners:
 		`/etc/c.yaml:12:10: sources[1].url: unknown scheme "http": write redis`,
 		"/etc/c.yaml:14:9: sources[1].watch[0]: must have one of election, mutex, semaphore, keys",
 		"/etc/c.yaml:15:9: sources[1].watch[1]: must have one of",
-		"/etc/c.yaml:15:10: sources[1].watch[1]: unknown key; known here: keys, election, mutex, semaphore, node, expected",
+		"/etc/c.yaml:15:10: sources[1].watch[1]: unknown key; known here: keys, election, mutex, semaphore, semaphores_file, node, expected",
 		"/etc/c.yaml:17:16: sources[2].token_env: only YDB takes this",
 		"/etc/c.yaml:18:10: sources[2].tls: cert and key belong together",
 		"/etc/c.yaml:18:10: sources[2].tls: the url is not encrypted: write it as rediss://",

@@ -48,6 +48,7 @@ type fileSource struct {
 	ReadOnly           bool              `yaml:"read_only"`
 	Protect            bool              `yaml:"protect"`
 	ClientsUnprotected bool              `yaml:"clients_unprotected"`
+	Names              string            `yaml:"names"`
 	AllowRecreate      bool              `yaml:"allow_recreate"`
 	Labels             map[string]string `yaml:"labels"`
 	Poll               filePoll          `yaml:"poll"`
@@ -62,12 +63,13 @@ type fileTLS struct {
 }
 
 type fileWatch struct {
-	Keys      string `yaml:"keys"`
-	Election  string `yaml:"election"`
-	Mutex     string `yaml:"mutex"`
-	Semaphore string `yaml:"semaphore"`
-	Node      string `yaml:"node"`
-	Expected  bool   `yaml:"expected"`
+	Keys           string `yaml:"keys"`
+	Election       string `yaml:"election"`
+	Mutex          string `yaml:"mutex"`
+	Semaphore      string `yaml:"semaphore"`
+	SemaphoresFile string `yaml:"semaphores_file"`
+	Node           string `yaml:"node"`
+	Expected       bool   `yaml:"expected"`
 }
 
 type filePoll struct {

@@ -133,7 +133,7 @@ func whyNot(err error) string {
 func (v *validator) source(f *fileSource, path string) Source {
 	s := Source{
 		Name: f.Name, User: f.User, ReadOnly: f.ReadOnly, Protect: f.Protect,
-		ClientsUnprotected: f.ClientsUnprotected, AllowRecreate: f.AllowRecreate, Forget: time.Duration(f.Forget),
+		ClientsUnprotected: f.ClientsUnprotected, AllowRecreate: f.AllowRecreate, ForgetNames: f.Names == "off", Forget: time.Duration(f.Forget),
 		PollMin: time.Duration(f.Poll.Min), PollMax: time.Duration(f.Poll.Max), Password: v.password(f, path),
 	}
 	v.plain(path+".name", f.Name)
@@ -156,10 +156,13 @@ func (v *validator) source(f *fileSource, path string) Source {
 		v.wrong(path+".key_scheme", "only %s takes this", v.backends.with(KeyScheme))
 	}
 	v.try(b, path+".key_scheme", Source{Scheme: s.Scheme}, nil)
-	for _, key := range []string{"clients_unprotected", "allow_recreate"} {
+	for _, key := range []string{"clients_unprotected", "allow_recreate", "names"} {
 		if b != nil && !b.has(Nodes) && v.wrote(path+"."+key) {
 			v.wrong(path+"."+key, "only %s takes this", v.backends.with(Nodes))
 		}
+	}
+	if v.wrote(path+".names") && f.Names != "off" {
+		v.wrong(path+".names", "only off is taken here: the names that are seen are not remembered")
 	}
 	if f.User != "" && t.User != "" && f.User != t.User {
 		v.wrong(path+".user", "the url names another user: keep one of the two")
@@ -269,11 +272,18 @@ func (v *validator) watch(f fileWatch, s *Source, b *Backend, path string) {
 		v.wrong(path+".node", "only %s has coordination nodes", v.backends.with(Nodes))
 	case v.wrote(path+".node") && strings.Trim(f.Node, "/") == "":
 		v.wrong(path+".node", "is empty: write the path of a coordination node, as /local/app")
+	case v.wrote(path+".semaphores_file") && b != nil && !b.has(Nodes):
+		v.wrong(path+".semaphores_file", "only %s takes this", v.backends.with(Nodes))
+	case len(all) == 0 && f.SemaphoresFile != "":
+		s.NameFiles = append(s.NameFiles, NameFile{v.file(f.SemaphoresFile), f.Node, f.Expected})
+		return
 	case len(all) == 0 && f.Node != "" && !f.Expected:
 		s.Nodes = append(s.Nodes, f.Node)
 		return
-	case len(all) != 1:
+	case len(all) != 1 || f.SemaphoresFile != "":
 		v.wrong(path, "must have one of election, mutex, semaphore, keys, with a name or a pattern")
+	}
+	if len(all) != 1 || f.SemaphoresFile != "" {
 		return
 	}
 	if b != nil && !b.has(Semaphores) && f.Semaphore != "" {

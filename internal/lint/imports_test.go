@@ -45,7 +45,7 @@ func directions() []direction {
 		{"sources", []string{"internal/backoff", "internal/format", "internal/identify", "internal/mask", "internal/spawn"}},
 		{"sources/sourcetest", []string{"sources", "internal/backoff"}},
 		{"sources/redissource/lockformat", []string{"sources", "coord/rediscoord", "internal/legible"}},
-		{"sources/*source", []string{"sources", "sources/redissource/lockformat", "coord/*coord", "internal/backoff", "internal/dflockwire", "internal/format", "internal/glob", "internal/identify", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
+		{"sources/*source", []string{"sources", "sources/redissource/lockformat", "coord/*coord", "internal/backoff", "internal/dflockwire", "internal/files", "internal/format", "internal/glob", "internal/identify", "internal/mask", "internal/pgwire", "internal/respwire", "internal/spawn"}},
 		{"ui", []string{"ui/*", "sources", "internal/action", "internal/address", "internal/format", "internal/spawn"}},
 		{"ui/terminal", []string{"internal/spawn"}},
 		{"ui/dialog", []string{"ui/screen", "ui/rows", "ui/keys", "ui/paint", "sources", "internal/action", "internal/address", "internal/format", "internal/spawn"}},

@@ -69,7 +69,11 @@ func (a *about) changed(n *node) *sources.About {
 	if len(n.state.names) == 0 && !a.absent {
 		now.Warnings = append(now.Warnings, "YDB lists no semaphores: name those of the coordination node "+
 			format.Clean(n.state.path, 200)+" with semaphore=, election= or mutex=")
+		if known := n.state.knownText(n.link.Context()); known != "" {
+			now.Warnings = append(now.Warnings, known)
+		}
 	}
+	now.Warnings = append(now.Warnings, n.state.unreadFiles()...)
 	if a.last != nil && a.last.Same(now) {
 		return nil
 	}

@@ -36,5 +36,8 @@ func (n *node) describe() error {
 			return err
 		}
 		n.rest(ctx, pauses.Next())
+		if n.state.reload(ctx); len(n.state.names) > 0 {
+			return n.run()
+		}
 	}
 }

@@ -54,6 +54,7 @@ func (l *link) watch(paths []string) error {
 			b = newNodeState(l.source, path)
 			l.source.states[path] = b
 		}
+		b.reload(l.Context())
 		n := &node{link: l, state: b}
 		if err := n.sendUnread(); err != nil {
 			return err

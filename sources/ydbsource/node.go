@@ -48,6 +48,7 @@ func (n *node) run() error {
 	if n.driver, err = n.link.client.Driver(n.state.path, ydbcoord.Options{TTL: sessionTTL}); err != nil {
 		return err
 	}
+	defer n.save()
 	pauses := sources.NewPauses(retries)
 	for ctx.Err() == nil {
 		began := time.Now()

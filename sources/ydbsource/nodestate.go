@@ -13,16 +13,19 @@ import (
 type nodeState struct {
 	o           *Options
 	path        string
-	found       bool // by walking, not named: what does not exist is not shown
+	found       bool        // by walking, not named: what does not exist is not shown
+	fixed       []Selection // named by no file
+	files       []*nameFile
 	names       []*entry
 	byName      map[string]*entry
 	incarnation string
 
-	left    int    // entries that were not read since the last gap
-	synced  bool   // told, since the last gap
-	missing bool   // there is no such node, which was told; no session was attached since
-	begun   bool   // a listing was begun before: what follows is one again
-	refresh uint64 // refreshes that were served
+	left    int      // entries that were not read since the last gap
+	synced  bool     // told, since the last gap
+	missing bool     // there is no such node, which was told; no session was attached since
+	begun   bool     // a listing was begun before: what follows is one again
+	refresh uint64   // refreshes that were served
+	unsaved []string // names that Options.Known is to remember
 }
 
 // entry is one semaphore.
@@ -32,6 +35,7 @@ type entry struct {
 	got    bool               // read since the last gap
 	absent bool               // there is none
 	denied bool               // the service will not let us look
+	known  bool               // it was seen to exist, which is remembered
 
 	ephemeral bool          // it went with its last owner when it was seen last
 	taken     bool          // somebody owns it
@@ -43,7 +47,13 @@ type entry struct {
 
 func newNodeState(s *Source, path string) *nodeState {
 	b := &nodeState{o: &s.o, path: path, found: s.plan.walk, byName: map[string]*entry{}}
-	for _, sel := range s.plan.selections(path) {
+	b.fixed = s.plan.selections(path)
+	for _, f := range s.plan.files {
+		if f.Node == "" || f.Node == path {
+			b.files = append(b.files, &nameFile{NameFile: f})
+		}
+	}
+	for _, sel := range b.fixed {
 		e := &entry{Selection: sel}
 		b.names = append(b.names, e)
 		b.byName[sel.Name] = e
@@ -156,6 +166,10 @@ func (b *nodeState) compare(e *entry, read ydbcoord.SemaphoreState) []sources.Ch
 	old, after := e.shown, e.asked
 	first, wasAbsent := !e.got, e.absent
 	e.record(read)
+	if !e.known && !e.absent && !e.denied && b.o.Known != nil {
+		e.known = true
+		b.unsaved = append(b.unsaved, e.Name)
+	}
 	var p *sources.Primitive
 	switch {
 	case e.denied:

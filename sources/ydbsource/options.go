@@ -1,6 +1,8 @@
 package ydbsource
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"coordtop/coord/ydbcoord"
@@ -21,6 +23,10 @@ type Options struct {
 	// Selections name the semaphores to watch: YDB lists none. A node for which none is
 	// named is shown with its settings only.
 	Selections []Selection
+	// Files name more semaphores. They are read again when they change.
+	Files []NameFile
+	// Known remembers the names that were seen on each node; nil: nothing does.
+	Known *KnownNames
 	// Labels are handed on with every primitive.
 	Labels []sources.Attr
 	// PollMin and PollMax bound the pause between two looks at the queue of one semaphore,
@@ -31,7 +37,7 @@ type Options struct {
 // Selection is one semaphore to watch.
 type Selection struct {
 	Node     string       // path of its coordination node; "": every one of Options.Nodes, or every one found
-	Name     string       // of the semaphore
+	Name     string       // of the semaphore; of several with ranges of numbers, as job-{0..9}
 	Kind     sources.Kind // KindUnknown: told by its form
 	Expected bool         // must always have an owner
 }
@@ -58,6 +64,7 @@ type plan struct {
 	nodes []string               // absolute paths, none twice
 	walk  bool                   // the nodes are to be found
 	named map[string][]Selection // by node; "": of every node
+	files []NameFile
 }
 
 func (o Options) compile() (*plan, error) {
@@ -80,8 +87,10 @@ func (o Options) compile() (*plan, error) {
 			return nil, err
 		}
 	}
+	count := 0
 	for _, s := range o.Selections {
-		if err := ydbcoord.CheckName(s.Name); err != nil {
+		list, err := s.expandAll()
+		if err != nil {
 			return nil, err
 		}
 		if s.Node != "" {
@@ -90,8 +99,24 @@ func (o Options) compile() (*plan, error) {
 				return nil, err
 			}
 			s.Node = path
+			for i := range list {
+				list[i].Node = path
+			}
 		}
-		p.named[s.Node] = append(p.named[s.Node], s)
+		if count += len(list); count > mostNames {
+			return nil, fmt.Errorf("more than %d semaphores are named", mostNames)
+		}
+		p.named[s.Node] = append(p.named[s.Node], list...)
+	}
+	for _, f := range o.Files {
+		if f.Node != "" {
+			path, err := add(f.Node)
+			if err != nil {
+				return nil, err
+			}
+			f.Node = path
+		}
+		p.files = append(p.files, f)
 	}
 	p.walk = len(p.nodes) == 0
 	return p, nil
@@ -102,7 +127,7 @@ func (o Options) compile() (*plan, error) {
 func (p *plan) selections(node string) []Selection {
 	var list []Selection
 	seen := map[string]bool{}
-	for _, s := range append(p.named[node][:len(p.named[node]):len(p.named[node])], p.named[""]...) {
+	for _, s := range slices.Concat(p.named[node], p.named[""]) {
 		if !seen[s.Name] {
 			seen[s.Name] = true
 			list = append(list, s)

@@ -28,6 +28,7 @@ type watching struct {
 	pace     pace
 	read     time.Time // of the settings
 	reported time.Time // what the source says of the node
+	reloaded time.Time // the files of names
 
 	tolerance atomic.Int64 // how late a push may be that is told at its instant, in nanoseconds
 }
@@ -46,6 +47,9 @@ func (n *node) attached(ctx context.Context, s *ydbcoord.Session, statusChanged 
 	spawn.Go(ctx, &helpers, func() { w.pings(ctx) })
 	n.state.missing = false
 	w.about.watched()
+	if err := w.reload(ctx); err != nil {
+		return err
+	}
 	w.pace.begin(n.state, n.onScreen(), time.Now())
 	if err := w.sendAbout(); err != nil {
 		return err
@@ -114,6 +118,13 @@ func (w *watching) askDue(ctx context.Context) (time.Duration, error) {
 		if err := w.settings(ctx); err != nil {
 			return 0, err
 		}
+	}
+	if now.Sub(w.reloaded) > readAgain {
+		w.reloaded = now
+		if err := w.reload(ctx); err != nil {
+			return 0, err
+		}
+		w.save()
 	}
 	if now.Sub(w.reported) > reportEvery {
 		w.reported = now

@@ -40,6 +40,7 @@ func LogTo(l *slog.Logger) {
 type Host struct {
 	Lookup config.Lookup
 	Logger func() *slog.Logger
+	State  string // the folder of what is remembered between runs; "": nothing is
 }
 
 // Prepared is a source that is not opened yet.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ func ydb() Backend {
 			Traits:    []config.Trait{config.Tokens, config.Nodes, config.Semaphores},
 			Parameter: ydbParameter,
 			Check: func(s config.Source, _ map[string]string) error {
-				_, err := newYDB(s, "", nil)
+				_, err := newYDB(s, "", nil, "")
 				return err
 			},
 			Docs: config.Docs{
@@ -84,8 +85,8 @@ func fromYDB(s *config.Source, env config.Lookup) {
 }
 
 func ydbSource(h Host, s config.Source, _ map[string]string) (Prepared, error) {
-	open := func(secret string) (sources.Source, error) { return openYDB(s, secret, h.Logger()) }
-	_, err := openYDB(s, "", nil)
+	open := func(secret string) (sources.Source, error) { return openYDB(s, secret, h.Logger(), h.State) }
+	_, err := openYDB(s, "", nil, h.State)
 	return Prepared{Open: open, Space: ydbSpace(s)}, err
 }
 
@@ -111,16 +112,16 @@ func ydbClient(s config.Source, secret string, logger *slog.Logger) (ydbcoord.Cl
 
 // openYDB makes a source. It reads the TLS files once, so that one that cannot be used is
 // told before anybody connects.
-func openYDB(s config.Source, secret string, logger *slog.Logger) (sources.Source, error) {
+func openYDB(s config.Source, secret string, logger *slog.Logger, state string) (sources.Source, error) {
 	if client, err := ydbClient(s, secret, logger); err == nil && client.TLS != nil {
 		if _, err := client.TLS.Load(); err != nil {
 			return nil, err
 		}
 	}
-	return newYDB(s, secret, logger)
+	return newYDB(s, secret, logger, state)
 }
 
-func newYDB(s config.Source, secret string, logger *slog.Logger) (*ydbsource.Source, error) {
+func newYDB(s config.Source, secret string, logger *slog.Logger, state string) (*ydbsource.Source, error) {
 	client, err := ydbClient(s, secret, logger)
 	if err != nil {
 		return nil, err
@@ -130,6 +131,12 @@ func newYDB(s config.Source, secret string, logger *slog.Logger) (*ydbsource.Sou
 	}
 	for _, w := range s.Watch {
 		o.Selections = append(o.Selections, ydbsource.Selection{Node: w.Node, Name: w.Pattern, Kind: w.Kind, Expected: w.Expected})
+	}
+	for _, f := range s.NameFiles {
+		o.Files = append(o.Files, ydbsource.NameFile(f))
+	}
+	if state != "" && !s.ForgetNames {
+		o.Known = ydbsource.NewKnownNames(filepath.Join(state, "ydb-names"), client.Address, client.Database)
 	}
 	return ydbsource.New(o)
 }

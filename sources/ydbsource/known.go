@@ -1,0 +1,121 @@
+package ydbsource
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha1"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"coordtop/internal/files"
+	"coordtop/internal/format"
+)
+
+// mostKnown is how many names of one node are remembered.
+const mostKnown = 10_000
+
+// KnownNames remembers the names of semaphores that were seen, a file for each coordination node:
+// YDB lists none. Its methods are safe for concurrent use.
+type KnownNames struct {
+	folder   string
+	database string // with its address
+	mu       sync.Mutex
+}
+
+// NewKnownNames remembers names in a folder, which it makes when it first writes. The address and
+// the path of the database tell nodes of the same path apart.
+func NewKnownNames(folder, address, database string) *KnownNames {
+	return &KnownNames{folder: folder, database: address + database}
+}
+
+// file is the name of the file of a node.
+func (k *KnownNames) file(node string) string {
+	return fmt.Sprintf("%x.names", sha1.Sum([]byte(k.database+"\n"+node)))
+}
+
+// Names are those that are remembered of a node, sorted; none where nothing can be read.
+func (k *KnownNames) Names(ctx context.Context, node string) []string {
+	data, _, err := files.Read(ctx, filepath.Join(k.folder, k.file(node)), longestFile)
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for line := range strings.Lines(string(data)) {
+		if name, err := strconv.Unquote(strings.TrimSpace(line)); err == nil {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// save remembers the names that were seen for the first time, in a goroutine of the link: a disk
+// may take seconds. That it fails costs a convenience.
+func (n *node) save() {
+	names, known := n.state.unsaved, n.state.o.Known
+	if len(names) == 0 {
+		return
+	}
+	n.state.unsaved = nil
+	n.link.Start(func() error {
+		_ = known.Add(context.WithoutCancel(n.link.Context()), n.state.path, names)
+		return nil
+	})
+}
+
+// Add remembers names of a node. Each stands in a line of its own, quoted.
+func (k *KnownNames) Add(ctx context.Context, node string, names []string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	known := k.Names(ctx, node)
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		_, found := slices.BinarySearch(known, name)
+		return found
+	})
+	names = names[:min(len(names), max(mostKnown-len(known), 0))]
+	if len(names) == 0 {
+		return nil
+	}
+	folder, _, err := files.PrivateFolder(k.folder)
+	if err != nil {
+		return err
+	}
+	defer folder.Close() // nothing was written to it
+	f, err := files.OpenPrivate(folder, k.file(node), os.O_CREATE|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	for _, name := range names {
+		fmt.Fprintln(w, strconv.Quote(name)) // its error is Flush's
+	}
+	err = w.Flush()
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// knownText lists the names that are remembered of the node; "": none is.
+func (b *nodeState) knownText(ctx context.Context) string {
+	if b.o.Known == nil {
+		return ""
+	}
+	names := b.o.Known.Names(ctx, b.path)
+	if len(names) == 0 {
+		return ""
+	}
+	text, shown := "", 0
+	for ; shown < len(names) && len(text) < 250; shown++ {
+		text += ", " + format.Clean(names[shown], 100)
+	}
+	if more := len(names) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%d names known from before: %s", len(names), text[2:])
+}
