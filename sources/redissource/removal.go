@@ -17,13 +17,14 @@ func Removal(ctx context.Context, c redis.Cmdable, key, typ, kind string) (redis
 	if !fits || err != nil {
 		return rediscoord.Removal{}, err
 	}
+	of := sources.KindUnknown
 	for _, k := range []sources.Kind{sources.KindMutex, sources.KindElection, sources.KindSemaphore} {
-		if k.String() != kind {
-			continue
+		if k.String() == kind {
+			of = k
 		}
-		if format := lockformat.Find(key, content, k); format != nil {
-			return format.Release.Removal(key, content), nil
-		}
+	}
+	if format := lockformat.Find(key, content, of); format != nil {
+		return format.Release.Removal(key, content), nil
 	}
 	return rediscoord.RemovalOf(typ), nil
 }

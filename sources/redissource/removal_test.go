@@ -87,14 +87,17 @@ func TestAForcedReleaseRemovesOneOwnerAndWakesThoseWhoWait(t *testing.T) {
 			}
 			other := o
 			other.Guard = rediscoord.Guard([]byte("another"))
-			c := client(r.server.Addr(), "", "")
-			if err := r.force(c, coord.KindSemaphore, tt.lock, other); !errors.Is(err, coord.ErrChanged) {
+			c, kind := client(r.server.Addr(), "", ""), coord.KindNone // as of a key whose name has no word for a lock
+			if lock.Kind == sources.KindSemaphore {
+				kind = coord.KindSemaphore
+			}
+			if err := r.force(c, kind, tt.lock, other); !errors.Is(err, coord.ErrChanged) {
 				t.Errorf("with another guard: %v, want ErrChanged", err)
 			}
-			if err := r.force(c, coord.KindSemaphore, tt.lock, o); err != nil {
+			if err := r.force(c, kind, tt.lock, o); err != nil {
 				t.Fatal(err)
 			}
-			if err := r.force(c, coord.KindSemaphore, tt.lock, o); !errors.Is(err, coord.ErrChanged) {
+			if err := r.force(c, kind, tt.lock, o); !errors.Is(err, coord.ErrChanged) {
 				t.Errorf("twice: %v, want ErrChanged", err)
 			}
 			r.do("PUBLISH", "end", "")
