@@ -1,6 +1,7 @@
 package rediscoord_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -90,6 +91,26 @@ func TestAForcedReleaseWithoutAnAnswerIsUncertain(t *testing.T) {
 				t.Errorf("released: %v", done)
 			}
 		})
+	}
+}
+
+// TestAForcedReleaseThatIsGivenUpIsUncertain holds the request up until nobody waits for it.
+func TestAForcedReleaseThatIsGivenUpIsUncertain(t *testing.T) {
+	t.Parallel()
+	b := setup(t, localserver.RedisOptions{})
+	b.take("host-1:4711")
+	p := localserver.ProxyForTest(t, b.server.Addr())
+	held, release := p.Hold("evalsha")
+	defer release()
+	var stop context.CancelFunc
+	b.ctx, stop = context.WithCancel(b.ctx)
+	defer stop()
+	answer := make(chan error, 1)
+	go func() { answer <- b.force(options(t, "redis://"+p.Addr()), "host-1:4711") }()
+	<-held
+	stop()
+	if err := <-answer; !errors.Is(err, coord.ErrUncertain) {
+		t.Errorf("%v, want ErrUncertain", err)
 	}
 }
 
