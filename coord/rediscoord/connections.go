@@ -103,34 +103,45 @@ func (s *session) endOldConnections(ctx context.Context) error {
 	if len(known) == 0 {
 		return nil
 	}
-	gone, left, err := s.endOthers(ctx, known)
+	became, err := s.endOthers(ctx, known)
 	if err != nil {
 		return err
 	}
-	s.connections.forget(gone)
-	if left > 0 {
+	s.connections.forget(became.gone)
+	if became.left > 0 {
 		return errUnproven
 	}
 	return nil
 }
 
-// endOthers asks every server of the session once, and counts the connections that are left.
-func (s *session) endOthers(ctx context.Context, known []connection) (gone []connection, left int, err error) {
+// outcome is what became of connections: those that are gone, and how many are left.
+type outcome struct {
+	gone []connection
+	left int
+}
+
+// endOthers asks every server of the session once.
+func (s *session) endOthers(ctx context.Context, known []connection) (outcome, error) {
+	at := func(ctx context.Context, node asker) (outcome, error) {
+		return ask(ctx, s, callTimeout(s.ttl), func(ctx context.Context) (outcome, error) {
+			return endOn(ctx, node, known, s.driver.client.Refusals)
+		})
+	}
 	cluster, ok := s.client.(*redis.ClusterClient)
 	if !ok {
-		return s.endOthersAt(ctx, s.client, known)
+		return at(ctx, s.client)
 	}
-	gone = known
+	all := outcome{gone: known}
 	var mu sync.Mutex
-	err = cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
-		at, n, err := s.endOthersAt(ctx, node, known)
+	err := cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
+		one, err := at(ctx, node)
 		mu.Lock()
 		defer mu.Unlock()
-		gone = slices.DeleteFunc(slices.Clone(gone), func(c connection) bool { return !slices.Contains(at, c) })
-		left += n
+		all.gone = slices.DeleteFunc(slices.Clone(all.gone), func(c connection) bool { return !slices.Contains(one.gone, c) })
+		all.left += one.left
 		return err
 	})
-	return gone, left, err
+	return all, err
 }
 
 // asker is what a question is asked on.
@@ -138,55 +149,44 @@ type asker interface {
 	Pipelined(ctx context.Context, f func(redis.Pipeliner) error) ([]redis.Cmder, error)
 }
 
-func (s *session) endOthersAt(ctx context.Context, at asker, known []connection) (gone []connection, left int, err error) {
-	type reply struct {
-		gone []connection
-		left int
-	}
-	r, err := ask(ctx, s, callTimeout(s.ttl), func(ctx context.Context) (reply, error) {
-		gone, left, err := endOn(ctx, at, known, s.driver.client.Refusals)
-		return reply{gone, left}, err
-	})
-	return r.gone, r.left, err
-}
-
 // endOn ends connections, or looks which are left where that is not allowed. All of it is asked
 // on one connection, which is spared: it has an answer to everything that was asked on it.
-func endOn(ctx context.Context, at asker, known []connection, refusals *Refusals) (gone []connection, left int, err error) {
+func endOn(ctx context.Context, at asker, known []connection, refusals *Refusals) (o outcome, err error) {
 	if refusals.Refused(clientKill) == nil {
 		self, kills, err := each(ctx, at, known, func(c connection) []any {
 			return []any{"client", "kill", "id", c.id, "addr", c.addr, "skipme", "yes"}
 		})
 		if err != nil {
-			return nil, 0, err
+			return o, err
 		}
 		refusals.Note(clientKill, kills[0].Err())
 		if kills[0].Err() == nil {
-			return slices.DeleteFunc(slices.Clone(known), func(c connection) bool { return c == self }), 0, nil
+			o.gone = slices.DeleteFunc(slices.Clone(known), func(c connection) bool { return c == self })
+			return o, nil
 		}
 	}
 	if refusals.Refused(clientList) != nil {
-		return nil, 0, errUnproven
+		return o, errUnproven
 	}
 	self, looks, err := each(ctx, at, known, func(c connection) []any { return []any{"client", "list", "id", c.id} })
 	if err != nil {
-		return nil, 0, err
+		return o, err
 	}
 	for i, c := range known {
 		text, err := looks[i].Text()
 		if err != nil {
 			refusals.Note(clientList, err)
-			return nil, 0, errUnproven
+			return outcome{}, errUnproven
 		}
 		switch there, ok := parseConnection(text); {
 		case c == self:
 		case ok && there == c:
-			left++
+			o.left++
 		default:
-			gone = append(gone, c)
+			o.gone = append(o.gone, c)
 		}
 	}
-	return gone, left, nil
+	return o, nil
 }
 
 // each asks on one connection who it is, and then something about every known one. An answer

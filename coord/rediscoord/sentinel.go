@@ -79,13 +79,6 @@ func (s *sentinels) known() []string {
 	return slices.Clone(s.addrs)
 }
 
-// room reports whether more of them may be known.
-func (s *sentinels) room() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.addrs) < mostSentinels
-}
-
 // learn puts first in front, and takes up others as far as there is room.
 func (s *sentinels) learn(first string, others []string) {
 	s.mu.Lock()
@@ -115,7 +108,7 @@ func (s *sentinels) askOne(ctx context.Context, addr string) (master string, oth
 	if len(pair) != 2 || !isAddress(pair[0], pair[1]) {
 		return "", nil, &badSentinel{addr: addr}
 	}
-	if !s.room() {
+	if len(s.known()) >= mostSentinels {
 		return net.JoinHostPort(pair[0], pair[1]), nil, nil
 	}
 	// A user who may not ask for the others, or gets no answer, makes do with those that were given.

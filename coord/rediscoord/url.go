@@ -57,21 +57,13 @@ func parseURL(raw string) (ClientOptions, error) {
 
 func (o *ClientOptions) setScheme(scheme string) error {
 	base, topology, _ := strings.Cut(strings.ToLower(scheme), "+")
-	switch base {
-	case "redis":
-	case "rediss":
-		o.TLS = &certs.Files{}
-	default:
+	known := false
+	o.Topology, known = map[string]Topology{"": Single, "sentinel": Sentinel, "cluster": Cluster}[topology]
+	if !known || base != "redis" && base != "rediss" {
 		return errors.New("its scheme is unknown: write redis, rediss, redis+sentinel or redis+cluster")
 	}
-	switch topology {
-	case "":
-	case "sentinel":
-		o.Topology = Sentinel
-	case "cluster":
-		o.Topology = Cluster
-	default:
-		return errors.New("its scheme is unknown: write redis, rediss, redis+sentinel or redis+cluster")
+	if base == "rediss" {
+		o.TLS = &certs.Files{}
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package redissource
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -63,11 +65,7 @@ func (w *watcher) checkPush(ctx context.Context) error {
 	w.checks.broken[kind] = why
 	w.leave(w.push)
 	w.push, w.checks.suspects = nil, nil
-	names := make([]string, 0, len(w.keys))
-	for name := range w.keys {
-		names = append(names, name)
-	}
-	if err := w.askForPushes(ctx, names); err != nil {
+	if err := w.askForPushes(ctx, slices.Collect(maps.Keys(w.keys))); err != nil {
 		return err
 	}
 	w.resyncSoon()

@@ -1,6 +1,7 @@
 package redissource
 
 import (
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -100,7 +101,7 @@ func (b *inbox) poke() {
 
 // spread turns what was pushed about every key, if anything was, into a notice for each of
 // the known names.
-func (b *inbox) spread(known func(yield func(name string) bool)) {
+func (b *inbox) spread(known iter.Seq[string]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.all == nil {

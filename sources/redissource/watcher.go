@@ -2,6 +2,7 @@ package redissource
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"time"
 
@@ -193,13 +194,7 @@ func (w *watcher) fallBehind() error {
 
 // urgent reads what was pushed, and leases that are over.
 func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err error) {
-	w.inbox.spread(func(yield func(string) bool) {
-		for name := range w.keys {
-			if !yield(name) {
-				return
-			}
-		}
-	})
+	w.inbox.spread(maps.Keys(w.keys))
 	if w.inbox.overflowed() {
 		w.checks.lossy = true
 		w.resyncSoon()
