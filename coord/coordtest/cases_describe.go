@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"iter"
 	"strings"
 
 	"coordtop/coord"
@@ -184,8 +185,7 @@ func watches(s *suite, c coord.Claim) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	var g coord.Grant
-	// Each step does something and knows it when it sees it; the first is the present.
-	steps := []watchStep{
+	steps := []step[coord.Description]{ // the first is the present
 		{"nobody", func() {}, func(d coord.Description) bool { return len(d.Owners) == 0 }},
 		{"an owner", func() { g = s.must(owner, c); s.keep(owner, g) }, func(d coord.Description) bool {
 			return len(d.Owners) == 1 && d.Owners[0].ID == g.Info().Owner
@@ -198,32 +198,38 @@ func watches(s *suite, c coord.Claim) {
 	trial := s.must(owner, c)
 	s.release(trial)
 	if GrantAbilities(trial)&CanPublish != 0 && s.caps.MaxData > 0 {
-		steps = append(steps, watchStep{"a publication", func() {
+		steps = append(steps, step[coord.Description]{"a publication", func() {
 			s.is("publishing", g.(coord.Publisher).Publish(s.ctx, []byte("told")), nil)
 		}, func(d coord.Description) bool { return len(d.Owners) == 1 && string(d.Owners[0].Data) == "told" }})
 	}
-	steps = append(steps, watchStep{"the end", cancel, nil})
-	step := 0
-	for d, err := range w.Watch(ctx, c.Kind, c.Name) {
-		if err != nil {
-			s.Fatalf("watching for %s: %v", steps[step].what, err)
-		}
-		if want := steps[step].want; want != nil && want(d) {
-			step++
-			steps[step].do()
-		}
-	}
-	if steps[step].what != "the end" {
-		s.Fatalf("the watch ended before it showed %s", steps[step].what)
-	}
+	steps = append(steps, step[coord.Description]{"the end", cancel, nil})
+	walk(s, w.Watch(ctx, c.Kind, c.Name), steps)
 	if s.ctx.Err() != nil {
 		s.Fatal("the watch did not end with its context")
 	}
 }
 
-// watchStep is something that happens and how a watch shows it.
-type watchStep struct {
+// step is something that happens, and how it is seen in a sequence.
+type step[T any] struct {
 	what string
 	do   func()
-	want func(coord.Description) bool
+	seen func(T) bool // nil: it ends the sequence
+}
+
+// walk reads a sequence and does each step when the one before it was seen.
+func walk[T any](s *suite, sequence iter.Seq2[T, error], steps []step[T]) {
+	s.Helper()
+	n := 0
+	for x, err := range sequence {
+		if err != nil {
+			s.Fatalf("waiting for %s: %v", steps[n].what, err)
+		}
+		if seen := steps[n].seen; seen != nil && seen(x) {
+			n++
+			steps[n].do()
+		}
+	}
+	if steps[n].seen != nil {
+		s.Fatalf("it ended before it showed %s", steps[n].what)
+	}
 }

@@ -119,13 +119,6 @@ func nextLeader(s *suite) {
 	}
 }
 
-// story is one thing that happens in an election, and how it is observed.
-type story struct {
-	what string
-	do   func()
-	seen func(l coord.Leader) bool
-}
-
 func observes(s *suite) {
 	s.looks()
 	name := s.fresh(coord.KindElection)
@@ -136,53 +129,35 @@ func observes(s *suite) {
 	has := func(l coord.Leader, data string, me bool) bool {
 		return l.Led && l.IsMe == me && string(l.Data) == string(s.data(data))
 	}
-	resign := func() {
-		s.is("resigning", t.Resign(s.ctx), nil)
-	}
-	steps := []story{
+	resign := func() { s.is("resigning", t.Resign(s.ctx), nil) }
+	steps := []step[coord.Leader]{
 		{"nobody", func() {}, func(l coord.Leader) bool { return !l.Led }},
 		{"an election", func() { t = s.campaign(one, name, "one") }, func(l coord.Leader) bool { return has(l, "one", false) }},
 		{"a resignation", resign, func(l coord.Leader) bool { return !l.Led }},
 		{"the next leader", func() { t = s.campaign(two, name, "two") }, func(l coord.Leader) bool { return has(l, "two", false) }},
 	}
 	if trial := s.must(s.open(), s.claim(coord.KindElection)); GrantAbilities(trial)&CanPublish != 0 && s.caps.MaxData > 0 {
-		steps = append(steps, story{"a proclamation", func() {
+		steps = append(steps, step[coord.Leader]{"a proclamation", func() {
 			s.is("proclaiming", t.Proclaim(s.ctx, []byte("news")), nil)
 		}, func(l coord.Leader) bool { return has(l, "news", false) }})
 	}
 	steps = append(steps,
-		story{"another resignation", resign, func(l coord.Leader) bool { return !l.Led }},
-		story{"ourselves", func() { t = s.campaign(watcher, name, "three") }, func(l coord.Leader) bool { return has(l, "three", true) }},
-		story{"the end", cancel, nil})
+		step[coord.Leader]{"another resignation", resign, func(l coord.Leader) bool { return !l.Led }},
+		step[coord.Leader]{"ourselves", func() { t = s.campaign(watcher, name, "three") }, func(l coord.Leader) bool { return has(l, "three", true) }},
+		step[coord.Leader]{"the end", cancel, nil})
 	quick := coord.ElectionOptions{Poll: s.h.TTL / 20} // where it must be polled
-	leaders := s.follow(ctx, watcher.Election(name, quick), steps)
-	s.checkContexts(leaders)
-}
-
-// follow observes while the story goes on, and returns the leaders that were seen.
-func (s *suite) follow(ctx context.Context, e *coord.Election, steps []story) []coord.Leader {
-	s.Helper()
 	var leaders []coord.Leader
-	step := 0
-	for l, err := range e.Observe(ctx) {
-		if err != nil {
-			if ctx.Err() == nil {
-				s.Fatalf("observing %s: %v", steps[step].what, err)
+	walk(s, func(yield func(coord.Leader, error) bool) {
+		for l, err := range watcher.Election(name, quick).Observe(ctx) {
+			if l.Led {
+				leaders = append(leaders, l)
 			}
-			continue
+			if (err == nil || ctx.Err() == nil) && !yield(l, err) {
+				return
+			}
 		}
-		if l.Led {
-			leaders = append(leaders, l)
-		}
-		if seen := steps[step].seen; seen != nil && seen(l) {
-			step++
-			steps[step].do()
-		}
-	}
-	if steps[step].what != "the end" {
-		s.Fatalf("the observation ended before it showed %s", steps[step].what)
-	}
-	return leaders
+	}, steps)
+	s.checkContexts(leaders)
 }
 
 // checkContexts: what was said of a leader ends when another follows it, and at the
