@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"coordtop/coord"
 	"coordtop/coord/ydbcoord"
 )
 
@@ -104,6 +105,7 @@ type world struct {
 	tty, deaf      bool // whether Stdout is a terminal; whether Stdin can bring no keys
 	exit           func(code int)
 	example        string
+	wrapDriver     func(coord.Driver) coord.Driver
 }
 
 func newWorld(t testing.TB) *world {
@@ -125,7 +127,7 @@ func (w *world) mainTo(ctx context.Context, stdout io.Writer, args ...string) in
 		vars[k] = v
 	}
 	return Main(Environment{
-		Args: args, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: w.stderr, Example: w.example,
+		Args: args, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: w.stderr, Example: w.example, wrapDriver: w.wrapDriver,
 		Lookup:   func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
 		Environ:  []string{"TERM=xterm"},
 		Terminal: func() bool { return w.tty },

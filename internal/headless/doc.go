@@ -92,8 +92,8 @@
 //	                          comment, and for what follows a password
 //	    guard                 what a release would compare, for its --if-owner;
 //	                          null: this backend has none
-//	    release               {"action","not"}: not says why its ownership cannot
-//	                          be ended by force; null: it can
+//	    release               {"action","not"}: not: why its ownership cannot be
+//	                          ended by force; null: it can
 //	  owners_known            how the owners are known
 //	  free_since, free_since_known, free_since_after
 //	                          since when nobody owns it, as since of an owner;
@@ -190,4 +190,18 @@
 //	trusted_until  until when it is surely ours if nothing more is heard from
 //	               the service; each renewal moves it; null: not ours
 //	detail         a sentence for people; null: none
+//
+// Release prints one object, once its result is on our watch or the time for that is over:
+//
+//	v, at
+//	event          release
+//	result         done: seen to be over; not seen: sent, and no change on
+//	               our watch; missed: it changed just before, and nothing
+//	               was done; failed; called off; not known: sent without an
+//	               answer
+//	source, namespace, kind, name
+//	previous       id, label, fence of the owner whose ownership was to end
+//	owners         the same of those that own it afterwards, as far as known
+//	detail         a sentence for people: what was seen, as the next owner and
+//	               for how long nobody owned it
 package headless

@@ -17,6 +17,8 @@ const (
 	OfGet   Part = "Get prints "
 	OfWatch Part = "Watch prints "
 	OfHold  Part = "Acquire and campaign print "
+
+	OfRelease Part = "Release prints "
 )
 
 // JSONHelp is the documentation of the JSON for people, the same words as in the
@@ -29,7 +31,7 @@ func JSONHelp(part Part) string {
 	wanted := true
 	for line := range strings.Lines(text) {
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "//"), " ")
-		for _, p := range []Part{OfGet, OfWatch, OfHold} {
+		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease} {
 			if strings.HasPrefix(line, string(p)) {
 				wanted = part == "" || part == p
 			}

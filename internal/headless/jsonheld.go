@@ -1,8 +1,6 @@
 package headless
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 	"time"
 
@@ -48,12 +46,5 @@ func WriteHeld(out io.Writer, h Held) error {
 		Data:  blob(sources.NewBlob(h.Data, len(h.Data))),
 		Until: instant(h.Until), Detail: orNull(h.Detail),
 	}
-	var buf bytes.Buffer
-	if err := encode(&buf, line); err != nil {
-		return fmt.Errorf("writing: %w", err)
-	}
-	if _, err := out.Write(buf.Bytes()); err != nil {
-		return fmt.Errorf("writing: %w", err)
-	}
-	return nil
+	return writeLine(out, line)
 }

@@ -1,0 +1,150 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"coordtop/internal/action"
+	"coordtop/internal/app/backends"
+	"coordtop/internal/foreground"
+	"coordtop/internal/format"
+	"coordtop/internal/headless"
+	"coordtop/internal/operate"
+	"coordtop/sources"
+)
+
+// releaseOptions are the flags of release.
+type releaseOptions struct {
+	write, yes bool
+	owner      string
+	reason     string
+}
+
+func (p *program) releaseCommand() *cobra.Command {
+	var o releaseOptions
+	cmd := &cobra.Command{
+		Use:   "release NAME | URL",
+		Short: "End by force what another owns",
+		Long: "Ends the ownership of the owner with the guard of --if-owner, if it still owns it just then: the server\n" +
+			"compares. `coordtop get -o json` prints the guard of each owner, and why a release is not possible.\n" +
+			"The owner may go on working until it notices; standard error says what else falls and who is next.\n" +
+			"Standard output gets one JSON line with the result, as it was seen afterwards. The audit (audit.jsonl in\n" +
+			"the state directory) gets a line before and one after it.\n\n" +
+			"NAME is SOURCE/NAME or SOURCE/SPACE/NAME. A URL must name one primitive. --write --yes confirms; on a\n" +
+			"terminal the name can be typed instead. A protected source needs --reason too.\n\n" +
+			"Exit code 0: seen to be over; 1: error, or not seen to be over; 2: not confirmed, or no --if-owner; 3: a\n" +
+			"source did not answer, refused the login, or a right is missing; 4: no such name; 6: the owner changed,\n" +
+			"nothing was done; 7: not possible; 8: the source is read_only.\n\n" + headless.JSONHelp(headless.OfRelease),
+		Example: "coordtop get leases/app:lock:export -o json | jq -r '.primitives[0].owners[0].guard'\n" +
+			"coordtop release leases/app:lock:export --if-owner GUARD --reason 'its host is gone' --write --yes",
+		Args: one,
+		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.release(cmd.Context(), args[0], o) }),
+	}
+	cmd.Flags().BoolVar(&o.write, "write", false, "allow writing")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "do it without asking")
+	cmd.Flags().StringVar(&o.owner, "if-owner", "", "end the ownership of the owner with this `GUARD`, and of no other")
+	cmd.Flags().StringVar(&o.reason, "reason", "", "write TEXT to the audit")
+	cmd.ValidArgsFunction = p.completeSources
+	return cmd
+}
+
+// release ends what the owner with the guard of o owns.
+func (p *program) release(ctx context.Context, arg string, o releaseOptions) error {
+	asks := !o.write || !o.yes
+	if asks && (!p.env.Keyboard() || !p.env.Terminal()) {
+		return usagef("release ends what another owns: add --write --yes to mean it")
+	}
+	c, name, space, err := p.pickOne(arg, false)
+	if err != nil {
+		return err
+	}
+	s := c.Sources[0]
+	switch {
+	case s.ReadOnly:
+		return fmt.Errorf("%w: the config says read_only for %s", operate.ErrReadOnly, s.Name)
+	case s.Protect && o.reason == "":
+		return usagef("%s is protected: add --reason TEXT", s.Name)
+	}
+	return p.observe(ctx, c, func(ctx context.Context, hub *sources.Hub, _ *watched) error {
+		row, err := headless.Find(ctx, headless.Over(hub), name, space, findFor, backends.Select)
+		if err != nil {
+			return err
+		}
+		if err := headless.Warn(p.env.Stderr, hub.State(), row.Source); err != nil {
+			return err
+		}
+		defer p.parting.begin()()
+		op := p.operator(ctx, c, hub, true)
+		defer p.giveBack(op)
+		owner, err := ownerToEnd(op, row, o.owner)
+		if err != nil {
+			return err
+		}
+		r := action.Request{Verb: action.Release, Target: action.TargetOf(row, owner), Reason: o.reason}
+		effect, err := op.Describe(ctx, r)
+		if err != nil {
+			return err
+		}
+		lines := append(effect.Lines, "It sends "+effect.Call+".")
+		if effect.Next != "" {
+			lines = append(lines, "Next: "+effect.Next+".")
+		}
+		for _, line := range lines {
+			fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", line)
+		}
+		if asks && !p.typed(format.Clean(row.Name, 0)) {
+			return usagef("not confirmed: nothing was sent")
+		}
+		if r.Typed = effect.NeedsName; s.Protect {
+			if err := op.Arm(s.Name, s.Name); err != nil {
+				return err
+			}
+		}
+		return foreground.Release(ctx, op, hub, r, p.env.Stdout)
+	})
+}
+
+// typed reports whether a person types a name on the terminal.
+func (p *program) typed(name string) bool {
+	fmt.Fprintf(p.env.Stderr, "Type %s to end this ownership: ", name)
+	line, err := bufio.NewReader(p.env.Stdin).ReadString('\n')
+	return err == nil && strings.TrimSpace(line) == name
+}
+
+// ownerToEnd finds the owner with a guard.
+func ownerToEnd(op *operate.Operator, row *sources.Row, guard string) (*sources.Owner, error) {
+	i := slices.IndexFunc(row.Owners, func(o sources.Owner) bool { return guard != "" && o.Guard == guard })
+	if i >= 0 {
+		if not := op.NotReleased(row, &row.Owners[i]); not != "" {
+			return nil, fmt.Errorf("%w: %s", operate.ErrNotPossible, not)
+		}
+		return &row.Owners[i], nil
+	}
+	var now, nots []string
+	for i := range row.Owners {
+		o := &row.Owners[i]
+		if not := op.NotReleased(row, o); not != "" {
+			nots = append(nots, not)
+			continue
+		}
+		now = append(now, format.Clean(o.Guard, 200)+" ("+format.Label(o.Label, 100)+")")
+	}
+	choices := op.Choices(row)
+	not := choices[slices.IndexFunc(choices, func(c action.Choice) bool { return c.Verb == action.Release })].Not
+	switch {
+	case len(now) > 0 && guard == "":
+		return nil, usagef("--if-owner is missing: say whose ownership is to end, now %s", strings.Join(now, ", "))
+	case len(now) > 0:
+		return nil, fmt.Errorf("%w: no owner has this guard now: %s", operate.ErrChanged, strings.Join(now, ", "))
+	case len(nots) > 0:
+		return nil, fmt.Errorf("%w: %s", operate.ErrNotPossible, nots[0])
+	case guard != "" && row.OwnersHow != sources.Unknown:
+		return nil, fmt.Errorf("%w: nobody owns it now", operate.ErrChanged)
+	}
+	return nil, fmt.Errorf("%w: %s", operate.ErrNotPossible, not)
+}

@@ -1,0 +1,168 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/coord"
+	"coordtop/internal/emulator/dflocktest"
+	"coordtop/internal/localserver"
+)
+
+// guardOf is the guard of the only owner of the only primitive that get shows.
+func guardOf(t *testing.T, url string) string {
+	t.Helper()
+	w := newWorld(t)
+	w.main(t.Context(), "get", "-o", "json", url)
+	var got struct {
+		Primitives []struct{ Owners []struct{ Guard string } }
+	}
+	if err := json.Unmarshal([]byte(w.stdout.String()), &got); err != nil || len(got.Primitives) != 1 || len(got.Primitives[0].Owners) != 1 {
+		t.Fatalf("%v: %s%s", err, w.stdout, w.stderr)
+	}
+	return got.Primitives[0].Owners[0].Guard
+}
+
+// releases runs release on a row, and returns the exit code and what it printed.
+func releases(t *testing.T, w *world, url, guard string, more ...string) (code int, line struct{ Result, Detail string }) {
+	t.Helper()
+	code = w.main(t.Context(), append([]string{"release", url, "--if-owner", guard}, more...)...)
+	if text := w.stdout.String(); text != "" {
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Errorf("%v: %s", err, text)
+		}
+	}
+	return code, line
+}
+
+func TestReleaseEndsWhatAnotherOwnsAndTellsTheResult(t *testing.T) {
+	t.Parallel()
+	confirmed := []string{"--reason", "its host is gone", "--write", "--yes"}
+	for name, prepare := range map[string]func(t *testing.T) (url string, owned func() bool, change func()){
+		"redis": func(t *testing.T) (string, func() bool, func()) {
+			s := localserver.RedisForTest(t, localserver.RedisOptions{})
+			c := writer(t, s.Addr())
+			set(t, c, "app:lock:x", "host-1:1", 0)
+			return "redis://" + s.Addr() + "/0?mutex=app:lock:x",
+				func() bool { return c.Exists(context.Background(), "app:lock:x").Val() == 1 },
+				func() { set(t, c, "app:lock:x", "host-2:2", 0) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url, owned, change := prepare(t)
+			guard := guardOf(t, url)
+			for what, c := range map[string]struct {
+				guard string
+				more  []string
+				code  int
+				says  string
+			}{
+				"without --write --yes": {guard, nil, exitUsage, "add --write --yes to mean it"},
+				"without --yes":         {guard, []string{"--write"}, exitUsage, "add --write --yes to mean it"},
+				"without an owner":      {"", confirmed, exitUsage, "--if-owner is missing: say whose ownership is to end, now " + guard},
+				"of another owner":      {guard + "0", confirmed, exitChanged, "no owner has this guard now: " + guard},
+			} {
+				w := newWorld(t)
+				if code, line := releases(t, w, url, c.guard, c.more...); code != c.code || !strings.Contains(w.stderr.String(), c.says) || line.Result != "" || !owned() {
+					t.Errorf("%s: exit code %d, printed %+v: %s", what, code, line, w.stderr)
+				}
+			}
+			change()
+			w := newWorld(t)
+			if code, line := releases(t, w, url, guard, confirmed...); code != exitChanged || line.Result != "" || !owned() {
+				t.Errorf("when another owns it: exit code %d, printed %+v: %s", code, line, w.stderr)
+			}
+			w = newWorld(t)
+			code, line := releases(t, w, url, guardOf(t, url), confirmed...)
+			if code != exitOK || line.Result != "done" || owned() {
+				t.Errorf("exit code %d, printed %+v: %s", code, line, w.stderr)
+			}
+			audit, err := os.ReadFile(filepath.Join(w.home, ".local/state/coordtop", auditName))
+			if err != nil || strings.Count(string(audit), "its host is gone") != 2 || !strings.Contains(string(audit), `"release"`) {
+				t.Errorf("the audit has %s, %v", audit, err)
+			}
+			if code, _ := releases(t, newWorld(t), url, guard, confirmed...); code != exitChanged {
+				t.Errorf("of nobody: exit code %d", code)
+			}
+		})
+	}
+}
+
+// lastInstant is a driver for which something happens just before it ends what another owns.
+type lastInstant struct {
+	coord.Driver
+	before func()
+}
+
+func (d lastInstant) ForceRelease(ctx context.Context, f coord.Foreign) error {
+	d.before()
+	return d.Driver.(coord.ForceReleaser).ForceRelease(ctx, f)
+}
+
+func TestReleaseIsComparedByTheServerAtTheLastInstant(t *testing.T) {
+	t.Parallel()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, s.Addr())
+	set(t, c, "app:lock:x", "host-1:1", 0)
+	url := "redis://" + s.Addr() + "/0?mutex=app:lock:x"
+	guard := guardOf(t, url)
+	// The key is another's between the look and the script, and the watch cannot have seen it yet.
+	w := newWorld(t)
+	w.wrapDriver = func(d coord.Driver) coord.Driver {
+		return lastInstant{d, func() { set(t, c, "app:lock:x", "host-2:2", 0) }}
+	}
+	code, line := releases(t, w, url, guard, "--write", "--yes")
+	if code != exitChanged || line.Result != "missed" {
+		t.Errorf("exit code %d, printed %+v: %s", code, line, w.stderr)
+	}
+	if owner := c.Get(t.Context(), "app:lock:x").Val(); owner != "host-2:2" {
+		t.Errorf("it is owned by %q", owner)
+	}
+}
+
+func TestReleaseSaysWhyItIsNotPossible(t *testing.T) {
+	t.Parallel()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, s.Addr())
+	set(t, c, "app:lock:x", "host-1:1", time.Hour)
+	_, locks := dflockd(t, dflocktest.Options{})
+	h := holds(t, "acquire", "--write", "--yes", locks+"?mutex=m")
+	h.line(1, "acquired")
+	url := "redis://" + s.Addr() + "/0?mutex=app:lock:x"
+	confirmed := []string{"--write", "--yes"}
+	for what, c := range map[string]struct {
+		config, target string
+		more           []string
+		code           int
+		says           string
+	}{
+		"a read-only source":       {"read_only: true", "r/app:lock:x", confirmed, exitReadOnly, "read_only"},
+		"a protected source":       {"protect: true", "r/app:lock:x", confirmed, exitUsage, "add --reason TEXT"},
+		"no such name":             {"", "r/app:lock:y", confirmed, exitNotFound, "did you mean r/app:lock:x?"},
+		"a whole source":           {"", "r", confirmed, exitUsage, "name one primitive"},
+		"a backend that cannot be": {"", locks + "?mutex=m", confirmed, exitCannot, ""},
+	} {
+		w := newWorld(t)
+		w.write(t, configFile, fmt.Sprintf("sources: [{name: r, url: 'redis://%s', watch: [{mutex: 'app:lock:*'}]%s}]", s.Addr(), strings.TrimSuffix(", "+c.config, ", ")))
+		if code, line := releases(t, w, c.target, guardOf(t, url), c.more...); code != c.code || !strings.Contains(w.stderr.String(), c.says) || line.Result != "" {
+			t.Errorf("%s: exit code %d, printed %+v: %s", what, code, line, w.stderr)
+		}
+	}
+	if n := c.Exists(t.Context(), "app:lock:x").Val(); n != 1 {
+		t.Error("it is gone")
+	}
+	w := newWorld(t)
+	w.write(t, configFile, fmt.Sprintf("sources: [{name: r, url: 'redis://%s', protect: true, watch: [{mutex: 'app:lock:*'}]}]", s.Addr()))
+	if code, line := releases(t, w, "r/app:lock:x", guardOf(t, url), "--write", "--yes", "--reason", "gone"); code != exitOK || line.Result != "done" {
+		t.Errorf("a protected source with a reason: exit code %d, %+v: %s", code, line, w.stderr)
+	}
+	h.types("resign")
+	h.ends(exitOK)
+}

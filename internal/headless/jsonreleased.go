@@ -1,0 +1,61 @@
+package headless
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"time"
+
+	"coordtop/sources"
+)
+
+// Released is the result of a release.
+type Released struct {
+	Result   string // done, not seen, missed, failed, called off, not known
+	Ref      sources.Ref
+	Kind     sources.Kind
+	Previous sources.OwnerRef // whose ownership was to end
+	Owners   []sources.Owner  // afterwards
+	Detail   string
+}
+
+type releasedJSON struct {
+	V         int            `json:"v"`
+	At        *string        `json:"at"`
+	Event     string         `json:"event"`
+	Result    string         `json:"result"`
+	Source    *string        `json:"source"`
+	Namespace *string        `json:"namespace"`
+	Kind      *string        `json:"kind"`
+	Name      *string        `json:"name"`
+	NameB64   string         `json:"name_b64,omitempty"`
+	Previous  *ownerRefJSON  `json:"previous"`
+	Owners    []ownerRefJSON `json:"owners"`
+	Detail    *string        `json:"detail"`
+}
+
+// WriteReleased writes one line of JSON, with one Write.
+func WriteReleased(out io.Writer, r Released) error {
+	line := releasedJSON{
+		V: version, At: instant(time.Now()), Event: "release", Result: r.Result, Source: orNull(r.Ref.Source), Namespace: orNull(r.Ref.Space),
+		Kind: kind(r.Kind), Name: orNull(r.Ref.Name), NameB64: exact(r.Ref.Name), Previous: ownerRefOf(r.Previous),
+		Owners: []ownerRefJSON{}, Detail: orNull(r.Detail),
+	}
+	for _, o := range r.Owners {
+		line.Owners = append(line.Owners, *ownerRefOf(sources.OwnerRef{ID: o.ID, Label: o.Label, Fence: o.Fence}))
+	}
+	return writeLine(out, line)
+}
+
+// writeLine writes an object as one line, with one Write.
+func writeLine(out io.Writer, v any) error {
+	var buf bytes.Buffer
+	err := encode(&buf, v)
+	if err == nil {
+		_, err = out.Write(buf.Bytes())
+	}
+	if err != nil {
+		return fmt.Errorf("writing: %w", err)
+	}
+	return nil
+}
