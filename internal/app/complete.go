@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,7 @@ func (p *program) completeSources(_ *cobra.Command, _ []string, typed string) ([
 			words = append(words, s.Name+"/")
 		}
 	}
+	words = append(words, p.knownNames(typed)...)
 	var fit []string
 	for _, w := range words {
 		if strings.HasPrefix(w, typed) {
@@ -36,6 +38,29 @@ func (p *program) completeSources(_ *cobra.Command, _ []string, typed string) ([
 		}
 	}
 	return fit, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// knownNames completes a URL that ends with the name of a primitive, where names are remembered.
+func (p *program) knownNames(typed string) []string {
+	query := strings.LastIndexAny(typed, "?&")
+	key, _, found := strings.Cut(typed[query+1:], "=")
+	if _, selects := config.WatchKind(key); query < 0 || !found || !selects {
+		return nil
+	}
+	t, err := backends.Config().ParseURL(typed[:query])
+	if err != nil {
+		return nil
+	}
+	s := config.Source{Name: "typed", Type: t.Type, URL: t.URL, Address: t.Address, Nodes: t.Nodes}
+	prepared, err := p.prepared(s, config.Config{})
+	if err != nil || prepared.Names == nil {
+		return nil
+	}
+	var words []string
+	for _, name := range prepared.Names(context.Background()) {
+		words = append(words, typed[:query+1]+key+"="+name)
+	}
+	return words
 }
 
 // completeFlag completes the value of a flag with one of words.

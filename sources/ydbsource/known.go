@@ -117,5 +117,9 @@ func (b *nodeState) knownText(ctx context.Context) string {
 	if more := len(names) - shown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("%d names known from before: %s", len(names), text[2:])
+	s := "s"
+	if len(names) == 1 {
+		s = ""
+	}
+	return fmt.Sprintf("%d name%s known from before: %s", len(names), s, text[2:])
 }

@@ -1,6 +1,7 @@
 package backends
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -48,7 +49,10 @@ type Prepared struct {
 	Open  func(secret string) (sources.Source, error)
 	Check func() error // what can be found out without connecting; nil: Open does that
 	Space string       // of what the URL selects, as far as it says that; "": any
-	Many  bool         // the URL selects by patterns, which may fit several primitives
+	// Names are those that are remembered of a server that lists none, as they stand in a URL. Nil:
+	// none are remembered.
+	Names func(context.Context) []string
+	Many  bool // the URL selects by patterns, which may fit several primitives
 }
 
 // Config is what package config must know of them.

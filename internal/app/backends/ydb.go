@@ -87,7 +87,7 @@ func fromYDB(s *config.Source, env config.Lookup) {
 func ydbSource(h Host, s config.Source, _ map[string]string) (Prepared, error) {
 	open := func(secret string) (sources.Source, error) { return openYDB(s, secret, h.Logger(), h.State) }
 	_, err := openYDB(s, "", nil, h.State)
-	return Prepared{Open: open, Space: ydbSpace(s)}, err
+	return Prepared{Open: open, Space: ydbSpace(s), Names: func(ctx context.Context) []string { return ydbKnown(ctx, s, h.State) }}, err
 }
 
 // ydbClient reads the URL and adds what stands beside it in the config.
@@ -136,9 +136,29 @@ func newYDB(s config.Source, secret string, logger *slog.Logger, state string) (
 		o.Files = append(o.Files, ydbsource.NameFile(f))
 	}
 	if state != "" && !s.ForgetNames {
-		o.Known = ydbsource.NewKnownNames(filepath.Join(state, "ydb-names"), client.Address, client.Database)
+		o.Known = knownNames(state, client)
 	}
 	return ydbsource.New(o)
+}
+
+func knownNames(state string, client ydbcoord.ClientOptions) *ydbsource.KnownNames {
+	return ydbsource.NewKnownNames(filepath.Join(state, "ydb-names"), client.Address, client.Database)
+}
+
+// ydbKnown are the names that are remembered of the nodes that a URL names.
+func ydbKnown(ctx context.Context, s config.Source, state string) (names []string) {
+	client, err := ydbClient(s, "", nil)
+	if err != nil || state == "" {
+		return nil
+	}
+	for _, node := range s.Nodes {
+		if path, err := ydbcoord.NodePath(client.Database, node); err == nil {
+			for _, name := range knownNames(state, client).Names(ctx, path) {
+				names = append(names, escape(strings.ReplaceAll(name, "*", `\*`)))
+			}
+		}
+	}
+	return names
 }
 
 // ydbSpace is the path of the one coordination node that a URL names; "" unless it names
