@@ -28,6 +28,7 @@ type Driver struct {
 	mu        sync.Mutex
 	keys      map[string]Key // of names, as the server computed them
 	abandoned connections    // of abandoned grants, which run out
+	serving   connections    // of all sessions
 	closed    bool
 }
 
@@ -50,7 +51,7 @@ func New(dsn string, o Options) (*Driver, error) {
 		return nil, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
 	}
 	o.Override.Apply(config)
-	d := &Driver{config: config, options: o, keys: map[string]Key{}, abandoned: connections{}}
+	d := &Driver{config: config, options: o, keys: map[string]Key{}, abandoned: connections{}, serving: connections{}}
 	d.observer = newObserver(d)
 	return d, nil
 }
@@ -114,7 +115,10 @@ func (d *Driver) key(ctx context.Context, name string, connect func(context.Cont
 	if err != nil {
 		return Key{}, fmt.Errorf("%w: %w", coord.ErrInvalid, err)
 	}
-	if !named {
+	switch {
+	case !named && k.Foreign():
+		return Key{}, fmt.Errorf("%w: an extension made the key %v: the functions for advisory locks cannot take it", coord.ErrInvalid, k)
+	case !named:
 		return k, nil
 	}
 	k, sql := d.options.Scheme.Key(name)

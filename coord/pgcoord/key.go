@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -35,6 +36,9 @@ func BigintKey(n int64) Key {
 // (0, 5) and the bigint 5 are two locks.
 func PairKey(a, b int32) Key { return Key{Class: uint32(a), Object: uint32(b), Sub: subPair} }
 
+// Foreign reports whether an extension made the key: the functions for advisory locks cannot take it.
+func (k Key) Foreign() bool { return k.Sub != subBigint && k.Sub != subPair }
+
 // Bigint is the number of a one-number key; false: it is another sort of key.
 func (k Key) Bigint() (int64, bool) {
 	return int64(uint64(k.Class)<<32 | uint64(k.Object)), k.Sub == subBigint
@@ -57,7 +61,10 @@ func (k Key) String() string {
 	return fmt.Sprintf("%d:%d/%d", k.Class, k.Object, k.Sub)
 }
 
-// ParseKey reads what String writes, extensions' keys excepted. named is true when the
+// extensionKey is how Key.String writes a key that an extension made.
+var extensionKey = regexp.MustCompile(`^(\d+):(\d+)/(\d+)$`)
+
+// ParseKey reads what String writes. named is true when the
 // text is not made of numbers: then it is a name, whose key a Scheme reports. A text that is
 // made of numbers and is out of their range, and an empty one, is an error that wraps
 // ErrKey.
@@ -68,6 +75,15 @@ func ParseKey(text string) (k Key, named bool, err error) {
 		return Key{}, false, fmt.Errorf("%w: it is empty", ErrKey)
 	case strings.ContainsRune(text, 0):
 		return Key{}, false, fmt.Errorf("%w: Postgres has no text with a zero byte", ErrKey)
+	case extensionKey.MatchString(text):
+		match := extensionKey.FindStringSubmatch(text)
+		class, err1 := strconv.ParseUint(match[1], 10, 32)
+		object, err2 := strconv.ParseUint(match[2], 10, 32)
+		sub, err3 := strconv.ParseUint(match[3], 10, 16)
+		if err1 != nil || err2 != nil || err3 != nil {
+			return Key{}, false, fmt.Errorf("%w: three numbers are out of range", ErrKey)
+		}
+		return Key{Class: uint32(class), Object: uint32(object), Sub: uint16(sub)}, false, nil
 	case !pair && isInteger(text):
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {

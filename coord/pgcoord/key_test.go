@@ -46,9 +46,21 @@ func TestKeysAreWhatTheServerShows(t *testing.T) {
 	}
 }
 
+func TestKeysAreReadAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for _, k := range []pgcoord.Key{pgcoord.BigintKey(-1), pgcoord.PairKey(17, -4), {Class: 1 << 31, Object: 7, Sub: 9}, {Sub: 29749}} {
+		if got, named, err := pgcoord.ParseKey(k.String()); got != k || named || err != nil {
+			t.Errorf("%v: %v, %v, %v", k, got, named, err)
+		}
+	}
+	if _, named, err := pgcoord.ParseKey("ledger/compactor"); !named || err != nil {
+		t.Errorf("a name: %v, %v", named, err)
+	}
+}
+
 func TestWhatIsNoKeyIsTold(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "9223372036854775808", "-9223372036854775809", "2147483648:0", "0:-2147483649", "a\x00b"} {
+	for _, text := range []string{"", "9223372036854775808", "-9223372036854775809", "2147483648:0", "0:-2147483649", "a\x00b", "1:2/65536", "4294967296:2/4"} {
 		if k, named, err := pgcoord.ParseKey(text); !errors.Is(err, pgcoord.ErrKey) || named {
 			t.Errorf("%q is read as %v (named %v, %v), want ErrKey", text, k, named, err)
 		}

@@ -44,6 +44,9 @@ func (s *session) connect(ctx context.Context, ttl time.Duration, name string) (
 	if err != nil {
 		return nil, err
 	}
+	s.driver.mu.Lock()
+	s.driver.serving.add(l)
+	s.driver.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.connections.add(l)

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/coord/pgcoord"
 	"coordtop/sources"
 )
 
@@ -96,18 +95,6 @@ func TestKeysThatAreWrittenInAQueryAreRead(t *testing.T) {
 		if ok != (want != "") || ok && key.String() != want {
 			t.Errorf("%s: %v, %v", query, key, ok)
 		}
-	}
-}
-
-func TestKeysAreReadAsTheyAreWritten(t *testing.T) {
-	t.Parallel()
-	for _, k := range []pgcoord.Key{pgcoord.BigintKey(-1), pgcoord.PairKey(17, -4), {Class: 1 << 31, Object: 7, Sub: 9}, {Sub: 29749}} {
-		if got, named, err := parseKey(k.String()); got != k || named || err != nil {
-			t.Errorf("%v: %v, %v, %v", k, got, named, err)
-		}
-	}
-	if _, named, err := parseKey("ledger/compactor"); !named || err != nil {
-		t.Errorf("a name: %v, %v", named, err)
 	}
 }
 

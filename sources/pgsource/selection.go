@@ -2,9 +2,6 @@ package pgsource
 
 import (
 	"errors"
-	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"coordtop/coord/pgcoord"
@@ -51,7 +48,7 @@ func compileOne(l Selection, scheme pgcoord.Scheme) (rule, error) {
 	if l.Kind == sources.KindSemaphore {
 		return rule{}, errors.New("an advisory lock is no semaphore: name it as election or mutex")
 	}
-	key, named, err := parseKey(l.Key)
+	key, named, err := pgcoord.ParseKey(l.Key)
 	if err != nil {
 		return rule{}, err
 	}
@@ -66,29 +63,11 @@ func compileOne(l Selection, scheme pgcoord.Scheme) (rule, error) {
 	return r, nil
 }
 
-// extensionKey is how pgcoord.Key.String writes a key that an extension made.
-var extensionKey = regexp.MustCompile(`^(\d+):(\d+)/(\d+)$`)
-
-// parseKey reads what pgcoord.Key.String writes. named: the text is no number but a name.
-func parseKey(text string) (k pgcoord.Key, named bool, err error) {
-	match := extensionKey.FindStringSubmatch(text)
-	if match == nil {
-		return pgcoord.ParseKey(text)
-	}
-	class, err1 := strconv.ParseUint(match[1], 10, 32)
-	object, err2 := strconv.ParseUint(match[2], 10, 32)
-	sub, err3 := strconv.ParseUint(match[3], 10, 16)
-	if err1 != nil || err2 != nil || err3 != nil {
-		return k, false, fmt.Errorf("%w: three numbers are out of range", pgcoord.ErrKey)
-	}
-	return pgcoord.Key{Class: uint32(class), Object: uint32(object), Sub: uint16(sub)}, false, nil
-}
-
 // parseNames reads Options.Names.
 func parseNames(list map[string]string) (map[pgcoord.Key]string, error) {
 	names := make(map[pgcoord.Key]string, len(list))
 	for text, name := range list {
-		key, named, err := parseKey(strings.TrimSpace(text))
+		key, named, err := pgcoord.ParseKey(strings.TrimSpace(text))
 		if err != nil {
 			return nil, err
 		}

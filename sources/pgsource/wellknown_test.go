@@ -49,7 +49,7 @@ func TestWellKnownKeysAreShownAsText(t *testing.T) {
 		{"143310882", "other", "", ""},
 		{"4242", "app", "", ""},
 	} {
-		key, _, err := parseKey(c.key)
+		key, _, err := pgcoord.ParseKey(c.key)
 		if err != nil {
 			t.Fatal(err)
 		}

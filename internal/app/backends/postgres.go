@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -118,12 +117,9 @@ func postgresDriver(h Host, s config.Source, b *operate.Backend) {
 	}
 	b.Call = sent(pgcoord.Options{Scheme: pgcoord.Scheme(s.Scheme)}.Wire)
 	b.Refuses = func(row *sources.Primitive) string {
-		if extensionKey.MatchString(row.Name) {
+		if key, named, err := pgcoord.ParseKey(row.Name); err == nil && !named && key.Foreign() {
 			return "its key was made by an extension: the functions for advisory locks cannot take it"
 		}
 		return ""
 	}
 }
-
-// extensionKey is how pgcoord.Key.String writes a key that an extension made.
-var extensionKey = regexp.MustCompile(`^\d+:\d+/\d+$`)

@@ -1,0 +1,69 @@
+package pgcoord
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Guard names one ownership of an advisory lock, or one wait for it, so that no other can be
+// taken for it: the session by its process and the start of that, the lock, and the mode.
+type Guard struct {
+	PID      uint32
+	Start    int64  // of the process, Unix µs of the server
+	GID      string // of a prepared transaction, which has no process; "": it is a session
+	Database uint32 // oid
+	Key      Key
+	Mode     string // as pg_locks has it: "ExclusiveLock"
+	Since    int64  // since when it waits, Unix µs of the server; 0: it owns, or the server does not say
+}
+
+// guardModes are the usual modes as a Guard writes them; it writes others as pg_locks does.
+var guardModes = map[string]string{"ExclusiveLock": "exclusive", "ShareLock": "shared"}
+
+// String writes a Guard as sources show it, such as "pid=4711,start=1795379113337158,db=5,key=4242,mode=exclusive".
+func (g Guard) String() string {
+	who := fmt.Sprintf("pid=%d,start=%d", g.PID, g.Start)
+	if g.GID != "" {
+		who = "gid=" + strings.NewReplacer(",", "%2C", " ", "%20", "%", "%25", "=", "%3D").Replace(g.GID)
+	}
+	mode := guardModes[g.Mode]
+	if mode == "" {
+		mode = g.Mode
+	}
+	text := fmt.Sprintf("%s,db=%d,key=%v,mode=%s", who, g.Database, g.Key, mode)
+	if g.Since != 0 {
+		text += ",since=" + strconv.FormatInt(g.Since, 10)
+	}
+	return text
+}
+
+// errGuard: a text is no guard of a session.
+var errGuard = errors.New("not a guard as the source shows it")
+
+// ParseGuard reads what String writes about a session.
+func ParseGuard(text string) (Guard, error) {
+	var g Guard
+	fields := map[string]string{}
+	for field := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(field, "=")
+		fields[name] = value
+	}
+	number := func(name string) int64 {
+		n, _ := strconv.ParseInt(fields[name], 10, 64) // the comparison below finds what is no number
+		return n
+	}
+	g.PID, g.Start, g.Database, g.Since = uint32(number("pid")), number("start"), uint32(number("db")), number("since")
+	g.Key, _, _ = ParseKey(fields["key"])
+	g.Mode = fields["mode"]
+	for mode, word := range guardModes {
+		if word == g.Mode {
+			g.Mode = mode
+		}
+	}
+	if g.PID == 0 || g.Start == 0 || g.Mode == "" || g.String() != text {
+		return Guard{}, errGuard
+	}
+	return g, nil
+}
