@@ -250,6 +250,9 @@ func (d *lookDiff) differs(e *entry) bool {
 	if len(e.now) == 0 && len(e.trying) == 0 {
 		return false
 	}
+	if d.after.rightsLook > e.published {
+		return true
+	}
 	since := d.s.got.Sub(e.publishedAt)
 	if e.shown.Queue.Len > 0 && since >= queueEvery {
 		return true

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/coord/pgcoord"
+	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
@@ -81,18 +82,23 @@ func compareRows(a, b *lockRow) int {
 }
 
 // guard is what compare-and-act compares: exactly this session, on exactly this lock, in
-// this mode. It is "" where the start of the backend is hidden: the number alone may be
-// another's by now.
-func guard(r *lockRow, s *session) string {
-	if s == nil || s.who.start == 0 {
+// this mode, and of a waiter exactly this wait. It is "" where the start of the backend is
+// hidden, because its number alone may be another's by now, and while the server has not told
+// yet since when it waits.
+func (d *lookDiff) guard(r *lockRow, s *session) string {
+	g := pgcoord.Guard{Database: r.ident.db, Key: r.ident.key, Mode: modeNames[r.mode]}
+	toldSince := d.after.server.major >= toldWaits
+	switch {
+	case s == nil:
+		g.GID = format.Clean(d.s.prepared[r.virtual].gid, 0)
+		return g.String()
+	case s.who.start == 0, r.mode == modeUnknown, !r.granted && toldSince && r.wait == 0:
 		return ""
+	case !r.granted && toldSince:
+		g.Since = r.wait
 	}
-	return "pid=" + utoa(r.pid) + ",start=" + strconv.FormatInt(s.who.start, 10) + r.guarded()
-}
-
-// guarded is the part of a guard that is about the lock.
-func (r *lockRow) guarded() string {
-	return ",db=" + utoa(r.ident.db) + ",key=" + r.ident.key.String() + ",mode=" + r.mode.shown().String()
+	g.PID, g.Start = r.pid, s.who.start
+	return g.String()
 }
 
 func utoa(n uint32) string { return strconv.FormatUint(uint64(n), 10) }

@@ -26,6 +26,8 @@ type lockTable struct {
 	sessions    map[uint32]*session
 	pids        []uint32   // the processes that the next look must find alive or dead
 	order       queueOrder // of the selected lock
+	rights      *rights    // of our role
+	rightsLook  uint64     // the first look with these
 
 	looks    uint64    // counts them
 	sent     time.Time // of the last look; zero: none yet
@@ -72,7 +74,7 @@ func (t *lockTable) connected(s *server, keys map[pgcoord.Key]*rule) *lockTable 
 			next.locks[i] = &l
 		}
 	}
-	next.server, next.keys, next.fresh, next.order = s, keys, true, queueOrder{}
+	next.server, next.keys, next.fresh, next.order, next.rights = s, keys, true, queueOrder{}, &rights{}
 	next.name(s.oid, s.database)
 	for _, r := range keys {
 		l := lock{ident: ident{db: s.oid, key: r.key}, read: t.sent}

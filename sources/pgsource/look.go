@@ -48,6 +48,7 @@ type identity struct {
 
 type doings struct {
 	state, waits, query           string // waits: "Lock/advisory"; "" none
+	owns                          string // its locks that are not watched
 	transaction, queried, changed int64  // Unix µs of the server; 0: none, or hidden
 }
 
@@ -73,6 +74,7 @@ type snapshot struct {
 	sent, got time.Time  // around the reading of the locks
 	locks     []lockRow  // of what is watched
 	rows      int        // of all advisory locks
+	unwatched []lockRow  // the others that are owned
 	sessions  []activity // of all that own or wait or did so a look ago, and of all that try
 	prepared  map[string]prepared
 	asked     []wait              // waits of the selected lock that the server was asked for before
@@ -164,7 +166,7 @@ const answerLimit = pgwire.StatementLimit + time.Second
 func (l *connection) look(ctx context.Context, before []uint32, reuse *snapshot) (*snapshot, error) {
 	s := &snapshot{}
 	if reuse != nil {
-		s.locks, s.sessions = reuse.locks[:0], reuse.sessions[:0]
+		s.locks, s.sessions, s.unwatched = reuse.locks[:0], reuse.sessions[:0], reuse.unwatched[:0]
 	}
 	if err := l.readLocks(ctx, s); err != nil {
 		return nil, err
@@ -186,8 +188,35 @@ func (l *connection) look(ctx context.Context, before []uint32, reuse *snapshot)
 			return nil, err
 		}
 	}
+	s.nameUnwatched()
 	s.cost = time.Since(s.sent)
 	return s, nil
+}
+
+// nameUnwatched notes of each session which locks it owns that are not watched.
+func (s *snapshot) nameUnwatched() {
+	const most = 10
+	if len(s.unwatched) == 0 {
+		return
+	}
+	locks := make(map[uint32][]string, len(s.sessions))
+	for i := range s.sessions {
+		locks[s.sessions[i].pid] = nil
+	}
+	for i := range s.unwatched {
+		pid := s.unwatched[i].pid
+		if list, shown := locks[pid]; shown {
+			locks[pid] = append(list, s.unwatched[i].ident.key.String())
+		}
+	}
+	for i := range s.sessions {
+		a := &s.sessions[i]
+		list := slices.Compact(slices.Sorted(slices.Values(locks[a.pid]))) // one may be owned in two modes
+		a.does.owns = strings.Join(list[:min(len(list), most)], " ")
+		if more := len(list) - most; more > 0 {
+			a.does.owns += fmt.Sprintf(" and %d more", more)
+		}
+	}
 }
 
 func (l *connection) readLocks(ctx context.Context, s *snapshot) error {
@@ -198,9 +227,6 @@ func (l *connection) readLocks(ctx context.Context, s *snapshot) error {
 		f := fields(r)
 		s.rows++
 		key := pgcoord.Key{Class: f.number32(1), Object: f.number32(2), Sub: f.number16(3)}
-		if !l.all && l.keys[key] == nil {
-			return nil
-		}
 		row := lockRow{
 			ident: ident{db: f.number32(0), key: key},
 			pid:   f.number32(4), mode: modeOf(f[5]), granted: f.yes(6), wait: f.micros(7),
@@ -208,7 +234,12 @@ func (l *connection) readLocks(ctx context.Context, s *snapshot) error {
 		if row.pid == 0 {
 			row.virtual = f.text(8)
 		}
-		s.locks = append(s.locks, row)
+		switch {
+		case l.all || l.keys[key] != nil:
+			s.locks = append(s.locks, row)
+		case row.granted && row.pid != 0:
+			s.unwatched = append(s.unwatched, row)
+		}
 		return nil
 	})
 	s.got = time.Now()

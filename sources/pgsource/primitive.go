@@ -86,15 +86,14 @@ func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 		x := d.s.prepared[r.virtual]
 		o.Label = "prepared " + x.gid
 		o.ID = ownerID(o.Label, r.mode, before, l.owners)
-		o.Guard = "gid=" + quoted(x.gid) + r.guarded()
 		o.Attrs = []sources.Attr{{Key: "prepared", Value: instant(d.s.clock.local(x.at), time.Second)},
-			{Key: "gid", Value: x.gid}, {Key: "usename", Value: x.user},
-			{Key: "ends with", Value: "COMMIT PREPARED or ROLLBACK PREPARED"}}
+			{Key: "gid", Value: x.gid}, {Key: "usename", Value: x.user}}
 	} else {
 		data, _ := dataOf(d.announced, l.key, s)
 		o.ID, o.Session, o.Label = ownerID(s.id, r.mode, before, l.owners), s.id, label(s.who.application, s.pid)
-		o.Guard, o.Data, o.Program = guard(r, s), sources.NewBlob(data, len(data)), programOf(s)
+		o.Data, o.Program = sources.NewBlob(data, len(data)), programOf(s)
 	}
+	o.Guard = d.guard(r, s)
 	now := d.term(l, o.ID, s, before)
 	if now.owner, now.mode = o.Session, r.mode; r.pid == 0 {
 		now.owner = o.Label
@@ -109,6 +108,9 @@ func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 		if s.trace != (trace{}) {
 			l.tried = s.trace
 		}
+	}
+	if why := d.notEnded(r, s); why != "" {
+		o.Attrs = append(o.Attrs, sources.Attr{Key: NotEnded, Value: why})
 	}
 	if r.mode != exclusive && r.mode != share {
 		o.Attrs = append(o.Attrs, sources.Attr{Key: "mode", Value: modeNames[r.mode]})
@@ -150,7 +152,7 @@ func (d *lookDiff) waiter(l *lock, i int) sources.Waiter {
 	data, _ := dataOf(d.announced, l.key, s)
 	w := sources.Waiter{
 		ID: s.id, Session: s.id, Label: label(s.who.application, s.pid), Mode: r.mode.shown(), Permits: 1,
-		Turn: l.line.waiters[i].turn, Since: s.waitsSince(r.wait != 0 && d.after.server.major >= toldWaits, d.s.clock), Data: sources.NewBlob(data, len(data)), Guard: guard(r, s), Attrs: s.attrs(d.s.clock),
+		Turn: l.line.waiters[i].turn, Since: s.waitsSince(r.wait != 0 && d.after.server.major >= toldWaits, d.s.clock), Data: sources.NewBlob(data, len(data)), Guard: d.guard(r, s), Attrs: s.attrs(d.s.clock),
 	}
 	var names []string
 	for _, o := range blockers(l.rows, &l.line, i, blockersShown+1) {
@@ -190,6 +192,7 @@ func (s *session) attrs(c clock) []sources.Attr {
 	add("pid", utoa(s.pid))
 	add("application", mask.Text(name))
 	add("user", s.who.user)
+	add(AlsoOwns, s.does.owns)
 	if s.who.hidden {
 		add("hidden", "client, state, query and times: they need pg_monitor")
 		return list
@@ -210,8 +213,4 @@ func (s *session) attrs(c clock) []sources.Attr {
 	at("query start", s.does.queried)
 	at("state change", s.does.changed)
 	return list
-}
-
-func quoted(s string) string {
-	return format.Clean(strings.NewReplacer(",", "%2C", " ", "%20", "%", "%25", "=", "%3D").Replace(s), 0)
 }

@@ -26,6 +26,7 @@ type watcher struct {
 	asked  map[question]bool
 	about  sources.About // as last published
 	served uint64        // refreshes of hints
+	rights time.Time     // when those of our role were asked for
 }
 
 // focus is what is on screen.
@@ -61,6 +62,9 @@ func (w *watcher) run() error {
 // step looks once and publishes what is new.
 func (w *watcher) step(ctx context.Context) error {
 	first := w.last == nil
+	if err := w.askRights(ctx); err != nil {
+		return err
+	}
 	asked, blocking, err := w.askOrder(ctx)
 	if err != nil {
 		return err

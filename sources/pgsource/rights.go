@@ -1,0 +1,84 @@
+package pgsource
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/internal/pgwire"
+)
+
+// The attributes of an owner that a force-release depends on.
+const (
+	// NotEnded says why its ownership cannot be ended from here, and what would have to be done.
+	NotEnded = "cannot be ended"
+	// AlsoOwns names the locks of its session that are not watched.
+	AlsoOwns = "also owns"
+)
+
+// rights are whose sessions our role may end (pg_terminate_backend in the manual, "System
+// Administration Functions").
+type rights struct {
+	all        bool     // it is a superuser
+	others     bool     // it has pg_signal_backend
+	superusers []string // whose sessions only a superuser may end
+	ours       []string // roles whose rights it has
+}
+
+const rightsSQL = `select (select rolsuper from pg_catalog.pg_roles where rolname = current_user), pg_catalog.pg_has_role('pg_signal_backend', 'usage'),
+ array_to_json(array(select rolname::text from pg_catalog.pg_roles where rolsuper))::text,
+ array_to_json(array(select rolname::text from pg_catalog.pg_roles where not (select rolsuper from pg_catalog.pg_roles where rolname = current_user)
+  and pg_catalog.pg_has_role(oid, 'usage')))::text`
+
+// rightsEvery is how often a role that lacks a right is asked for: it may be granted at any time.
+const rightsEvery = 10 * time.Second
+
+// askRights asks for the rights of our role where some are missing or not known yet.
+func (w *watcher) askRights(ctx context.Context) error {
+	if was := w.table.rights; w.server.pooler != pgwire.None || was.all || was.others || time.Since(w.rights) < rightsEvery {
+		return nil
+	}
+	w.rights = time.Now()
+	row, err := w.One(ctx, rightsSQL)
+	now := rights{all: row.Text(0) == "t", others: row.Text(1) == "t"}
+	if err == nil {
+		err = errors.Join(json.Unmarshal([]byte(row.Text(2)), &now.superusers), json.Unmarshal([]byte(row.Text(3)), &now.ours))
+	}
+	if err == nil && !reflect.DeepEqual(now, *w.table.rights) {
+		table := *w.table
+		table.rights, table.rightsLook = &now, table.looks+1
+		w.table = &table
+	}
+	return pgwire.Because(ctx, "asking for the rights of our role", err)
+}
+
+// notEnded is the value of the attribute NotEnded for an owner; "": it can be ended.
+func (d *lookDiff) notEnded(r *lockRow, s *session) string {
+	server := d.after.server
+	role := format.Clean(server.user, 63)
+	if s == nil {
+		x := d.s.prepared[r.virtual]
+		return fmt.Sprintf("a prepared transaction has no session: %s, or a superuser, ends it in the database %s with ROLLBACK PREPARED '%s'",
+			format.Clean(x.user, 63), format.Clean(x.database, 63), strings.ReplaceAll(format.Clean(x.gid, 200), "'", "''"))
+	}
+	owner := format.Clean(s.who.user, 63)
+	switch may := d.after.rights; {
+	case server.pooler != pgwire.None:
+		return "a pooler stands between, which gives a session to one client after the other: name the server's own address"
+	case !may.all && (owner == "" || slices.Contains(may.superusers, s.who.user)):
+		return fmt.Sprintf("only a superuser may end a session of the role %s, and %s is none", owner, role)
+	case !may.all && !may.others && !slices.Contains(may.ours, s.who.user) && s.who.start == 0:
+		return fmt.Sprintf("the role %s neither may end sessions of %s nor sees when they began: grant pg_signal_backend and pg_monitor to it", role, owner)
+	case !may.all && !may.others && !slices.Contains(may.ours, s.who.user):
+		return fmt.Sprintf("the role %s may not end sessions of %s: grant pg_signal_backend to it", role, owner)
+	case s.who.start == 0:
+		return fmt.Sprintf("the role %s does not see when its session began, and could end another: grant pg_monitor to it", role)
+	}
+	return ""
+}
