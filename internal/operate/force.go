@@ -37,11 +37,16 @@ func (o *Operator) NotReleased(row *sources.Row, w *sources.Owner) string {
 	b := o.o.Backends[row.Source]
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	not := o.notLocked(action.Release, row, o.view.State())
-	if not == "" || b.Force != nil && not == o.notReleasedLocked(&b, row, &row.Owners[0]) { // which is about that owner alone
-		return o.notReleasedLocked(&b, row, w)
+	if not := o.notLocked(action.Release, row, o.view.State()); !o.onlyForcedLocked(not, &b, action.Release, row) {
+		return not
 	}
-	return not
+	return o.notReleasedLocked(&b, row, w)
+}
+
+// onlyForcedLocked reports whether not is a reason about the owners of a row and not about the
+// row, or none.
+func (o *Operator) onlyForcedLocked(not string, b *Backend, v action.Verb, row *sources.Row) bool {
+	return not == "" || v == action.Release && b.Force != nil && not == o.notForcedLocked(b, v, row)
 }
 
 // someReleased reports whether the ownership of any owner can be ended.
@@ -129,7 +134,13 @@ func (o *Operator) describeForce(e *action.Effect, b *Backend, row *sources.Row,
 	if b.Force.AllOwners {
 		e.Next = "whoever asks first: the queue is lost"
 	} else {
-		if n := len(row.Owners) - 1; n > 0 {
+		n := 0
+		for i := range row.Owners {
+			if o := &row.Owners[i]; o.ID != w.ID && (!b.Force.WholeSession || o.Session != w.Session || w.Session == "") {
+				n++
+			}
+		}
+		if n > 0 {
 			e.Lines = append(e.Lines, fmt.Sprintf("%d more of its owners keep it.", n))
 		}
 		e.Next = nextText(row)

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"fmt"
 
 	"coordtop/internal/action"
@@ -122,7 +123,10 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 		}
 	} else {
 		if row.Fresh(s) { // a stale row says so below
-			if what := t.Changed(row, r.Pin(row.Limit)); what != "" {
+			// Without a guard nothing can be compared, and the reason of that is what a person needs.
+			w := owns(row, t.Owner)
+			unguarded := r.Verb == action.Release && t.Guard == "" && w != nil && w.Guard == ""
+			if what := t.Changed(row, r.Pin(row.Limit)); what != "" && !unguarded {
 				return changed(what)
 			}
 		}
@@ -130,8 +134,8 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 		if not != "" && r.Verb == action.Try && not == notTried(b, row) {
 			return fmt.Errorf("%w: %s", ErrTaken, not)
 		}
-		if not == "" {
-			not = o.notTargetLocked(b, r, row)
+		if o.onlyForcedLocked(not, b, r.Verb, row) {
+			not = cmp.Or(o.notTargetLocked(b, r, row), not)
 		}
 		if not != "" {
 			return fmt.Errorf("%w: %s", ErrNotPossible, not)
