@@ -10,6 +10,7 @@ import (
 
 	"coordtop/coord"
 	"coordtop/coord/pgcoord"
+	"coordtop/internal/action"
 	"coordtop/internal/certs"
 	"coordtop/internal/config"
 	"coordtop/internal/operate"
@@ -115,7 +116,9 @@ func postgresDriver(h Host, s config.Source, b *operate.Backend) {
 		used.Store(&pgsource.Options{URL: s.URL, User: s.User, Password: password})
 		return pgcoord.New(s.URL, o)
 	}
-	b.Call = sent(pgcoord.Options{Scheme: pgcoord.Scheme(s.Scheme)}.Wire)
+	wire := sent(pgcoord.Options{Scheme: pgcoord.Scheme(s.Scheme)}.Wire)
+	b.Call = func(r action.Request) string { return cmp.Or(postgresCall(r), wire(r)) }
+	b.Force = &postgresForce
 	b.Refuses = func(row *sources.Primitive) string {
 		if key, named, err := pgcoord.ParseKey(row.Name); err == nil && !named && key.Foreign() {
 			return "its key was made by an extension: the functions for advisory locks cannot take it"
