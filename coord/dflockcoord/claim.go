@@ -313,17 +313,30 @@ func (p *place) end() {
 	p.s.Remove(p)
 }
 
-// leave gives up what is claimed and ends the connection. The error wraps coord.ErrUncertain
-// where something may be ours, now or later.
+// leave gives up what is claimed and ends the connection. It waits for the end of a slice if that
+// is near. The error wraps coord.ErrUncertain where something may be ours, now or later.
 func (p *place) leave(ctx context.Context) error {
 	p.end()
 	defer p.conn.Close()
 	ctx, cancel := context.WithTimeout(ctx, graceTime)
 	defer cancel()
 	defer spawn.OnDone(p.s.cut, cancel)()
-	if p.slice != nil && !p.leaveSlice(ctx) {
-		p.doubt = p.doubt || !p.s.servers[p.server].modern
-		return p.uncertainty()
+	within := p.s.driver.options.IdleCut
+	if s := p.slice; s != nil {
+		left := time.Until(s.until)
+		if left <= graceTime {
+			select {
+			case <-s.done:
+			case <-ctx.Done():
+			}
+		}
+		select {
+		case <-s.done:
+			_ = p.endSlice() // noted
+		default:
+			p.queued, p.doubt = false, p.doubt || !p.s.servers[p.server].modern
+			within += max(left, 0)
+		}
 	}
 	if p.queued && p.conn.Err() == nil {
 		got, ok, err := p.conn.Wait(ctx, p.key, 0)
@@ -335,35 +348,8 @@ func (p *place) leave(ctx context.Context) error {
 	if len(p.got) > 0 && p.drop(ctx) == nil {
 		p.doubt = false
 	}
-	return p.uncertainty()
-}
-
-// leaveSlice waits for the end of a slice if that is near. It reports whether it was.
-func (p *place) leaveSlice(ctx context.Context) bool {
-	if time.Until(p.slice.until) > graceTime {
-		select {
-		case <-p.slice.done:
-		default:
-			return false
-		}
-	}
-	select {
-	case <-p.slice.done:
-		_ = p.endSlice() // noted
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// uncertainty is the error about what may be left; nil: nothing is.
-func (p *place) uncertainty() error {
 	if !p.doubt {
 		return nil
-	}
-	within := p.s.driver.options.IdleCut
-	if p.slice != nil {
-		within += max(time.Until(p.slice.until), 0)
 	}
 	return coord.Uncertain(fmt.Sprintf("the server gives it away within %v", within.Round(time.Second)), nil)
 }

@@ -27,14 +27,13 @@
 //
 // A claim that waits takes its place with e and waits with w. Servers before 1.15 notice a
 // client that hangs up during w only when its turn or its time-out comes; what it is granted
-// then goes to the next in the queue at once. A claim that is cancelled during w waits for the
-// rest of it, if that is short; else its error wraps coord.ErrUncertain. [Options].LongestWait
-// bounds each w; after that the claim joins the queue again, at its end. A place that is
-// enqueued and not waited for pings the server, and can be left at any time without doubt.
-// Waits are whole seconds, rounded up. Several permits are claimed one after the other: the
-// first in the queue's order, each other one only if it is free at once. If one is not, all are
-// released and claimed again, so that two claims never wait for each other; such a claim may
-// be overtaken.
+// then goes to the next in the queue at once. So there each w lasts [Options].LongestWait at most,
+// after which the claim joins the queue anew, at its end. A claim that is cancelled during w waits
+// for the rest of it, if that is short; else its error wraps coord.ErrUncertain. A place that is
+// enqueued and not waited for can be left at any time without doubt. Several permits are claimed
+// one after the other: the first in the queue's order, each other one only if it is free at once.
+// If one is not, all are released and claimed again, so that two claims never wait for each other;
+// such a claim may be overtaken.
 //
 // # Identity and fences
 //

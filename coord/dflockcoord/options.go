@@ -64,8 +64,8 @@ type Options struct {
 	RenewRatio float64
 	// IdleCut is the --read-timeout of the servers. 0: 23 s.
 	IdleCut time.Duration
-	// LongestWait is how long a claim stands in the queue before it joins anew, see Waiting
-	// in the package's comment. 0: 10 minutes. At least 1 s.
+	// LongestWait is how long a claim stands in the queue of a server before 2.0, until it
+	// joins anew: see Waiting in the package's comment. 0: 10 minutes. At least 1 s.
 	LongestWait time.Duration
 	// Shard chooses the server of a key: a number from 0 to servers-1. Nil: dflockwire.Shard.
 	Shard func(key string, servers int) int

@@ -15,26 +15,22 @@
 // (its context, the answer's time-out) ends the connection, because the next answer would be
 // taken for that of the next request. Done is closed when the connection ends; Err and every
 // later request return the reason. A goroutine reads all the time, so a server that hangs up is
-// noticed also between requests. Close ends a connection and joins that goroutine. A server
-// up to 2.x ends a connection that sends nothing for its --read-timeout, 23 s unless it was
-// changed, and releases what it owned; only a claim that waits is exempt.
+// noticed also between requests; Close joins it. A server up to 2.x ends a connection that sends
+// nothing for its --read-timeout, 23 s unless it was changed, and releases what it owned; only a
+// claim that waits is exempt.
 //
 // # Answers
 //
-// Each refusal of the server is a Refusal, for errors.Is: some pass by
-// themselves (ErrMaxLocks, ErrMaxWaiters, ErrDraining), some do not (ErrAuth,
-// ErrLimitMismatch while the key is in use). ErrProtocol is the error of an answer that no
-// dflockd gives: the server is another one. A nonce is the proof of a grant, and a secret; no error holds one.
+// Each refusal of the server is a Refusal, for errors.Is. ErrProtocol is the error of an answer
+// that no dflockd gives: the server is another one. A nonce is the proof of a grant, and a
+// secret; no error holds one.
 //
 // # Reading stats
 //
 // Stats.Locks are all keys of limit 1 that are owned or waited for, Stats.Semaphores those of
 // a higher limit, of which the server says only counts; the idle lists are keys that nobody
-// uses and that the server has not yet forgotten. Entries come in any order. Lock.Left is the
-// rest of a lease as the server computed it between Stats.Asked and Stats.Answered: the lease
-// surely lasts until Asked+Left, unless it is given back, and surely ends by
-// Answered+Left, unless it is renewed. A Left of 0 has run out and is not yet swept. Lock.Owner
-// 0 is nobody. Connection ids begin at 1 again when the server restarts: an id that is lower
-// than what was seen, or Connections that fell while every key is gone, hints at that. The
-// line may have several MB; Stats reads up to 64 MB, and refuses more.
+// uses and that the server has not yet forgotten. Entries come in any order. The lease of a Lock
+// surely lasts until Asked+Left, unless it is given back, and surely ends by Answered+Left,
+// unless it is renewed. A Left of 0 has run out and is not yet swept. Owner 0 is nobody. Ids of
+// connections begin at 1 again when the server restarts. Answers may have up to 64 MB.
 package dflockwire
