@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -249,4 +250,35 @@ func TestStatsOfManyEntriesComeInAnyOrder(t *testing.T) {
 			t.Error("stats always comes in the same order")
 		}
 	})
+}
+
+func TestLongSecretsOfNewerServers(t *testing.T) {
+	t.Parallel()
+	secret := strings.Repeat("s", 300)
+	for want, newer := range map[string]dflocktest.Newer{"error_auth": {}, "ok": {LongSecrets: true}} {
+		bubble(t, dflocktest.Options{Secret: secret, Newer: newer}, func(t *testing.T, s *dflocktest.Server) {
+			dial(t, s).want(want, "auth", "_", secret)
+		})
+	}
+}
+
+func TestGuardCallsEveryGoroutine(t *testing.T) {
+	t.Parallel()
+	var called, ended atomic.Int32
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, dflocktest.Options{InMemory: true, Newer: dflocktest.Since2_1(), Guard: func(body func()) {
+			called.Add(1)
+			defer ended.Add(1)
+			body()
+		}})
+		dial(t, s).acquire("k", "5")
+		dial(t, s).send("l\nk\n20 30\n") // the server watches this one
+		synctest.Wait()
+		if got := called.Load(); got != 5 { // the listener, the clock, two connections, and who watches
+			t.Errorf("%d goroutines are guarded", got)
+		}
+	})
+	if called.Load() != ended.Load() {
+		t.Errorf("%d began, %d ended", called.Load(), ended.Load())
+	}
 }
