@@ -87,7 +87,7 @@ func (s *server) read(ctx context.Context) (listed bool, err error) {
 		c.Synced, c.About = !listed, s.news(&stats, pause)
 		listed = true
 		s.link.Answered(s.table.space)
-		if c.Synced || c.About != nil || len(c.Set) > 0 {
+		if c.Synced || c.About != nil || len(c.Set)+len(c.Unseen) > 0 {
 			if err := s.link.Send(c); err != nil {
 				return listed, err
 			}

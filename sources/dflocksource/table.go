@@ -101,7 +101,11 @@ func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, move
 		case l.taken > 0:
 			r.unused = time.Time{}
 		case r.unused.IsZero() || l.here:
-			r.unused = s.Answered.Add(-l.idle)
+			since := s.Answered.Add(-l.idle)
+			if !r.unused.IsZero() && s.Asked.Add(-l.idle).After(r.unused.Add(jitter)) { // it was used between two looks
+				c.Unseen = append(c.Unseen, sources.Unseen{Ref: r.shown.Ref, From: t.asked, To: since})
+			}
+			r.unused = since
 		case !r.exact && s.Answered.Sub(r.unused) > t.o.Forget:
 			delete(t.rows, name) // the Hub drops it too
 			continue

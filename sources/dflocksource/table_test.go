@@ -208,6 +208,26 @@ func TestAnEndThatIsKnownBetterIsTold(t *testing.T) {
 	}
 }
 
+func TestAKeyThatWasUsedBetweenTwoLooksWasNotObserved(t *testing.T) {
+	t.Parallel()
+	l := newListings(Options{})
+	idle := func(d time.Duration) dflockwire.Stats {
+		return dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "a", Seconds: d.Seconds()}}}
+	}
+	l.at(0, true, idle(3*time.Second))
+	if c, _ := l.at(time.Second, false, idle(4*time.Second)); len(c.Unseen) > 0 {
+		t.Errorf("nobody used it: %+v", c.Unseen)
+	}
+	c, _ := l.at(2*time.Second, false, idle(300*time.Millisecond))
+	if len(c.Unseen) != 1 || c.Unseen[0].From != l.began.Add(time.Second) || c.Unseen[0].To.Sub(l.began).Round(10*time.Millisecond) != 1700*time.Millisecond {
+		t.Errorf("somebody used it: %+v", c.Unseen)
+	}
+	l.at(3*time.Second, false, locks(held("a", 7, time.Minute)))
+	if c, _ = l.at(4*time.Second, false, idle(300*time.Millisecond)); len(c.Unseen) > 0 {
+		t.Errorf("its owner was seen: %+v", c.Unseen)
+	}
+}
+
 func TestKeysThatAreForgottenAreDropped(t *testing.T) {
 	t.Parallel()
 	l := newListings(Options{Forget: time.Minute})
