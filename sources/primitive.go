@@ -73,6 +73,11 @@ type Primitive struct {
 	// Coder"). "": nothing is known.
 	Alias string
 
+	// Format is the library whose way of keeping a lock this is ("Redisson fair lock"). "": none is
+	// known, or the backend has one way only.
+	Format    string
+	FormatHow Known // of Format: Told where the key proves it, Inferred where others write the same
+
 	// ForgetAfter marks a primitive that exists only while somebody owns it (a Redis
 	// key, a Postgres lock): once nobody has owned it for so long, the Hub drops the
 	// row without an event. 0: it exists by itself and stays until the source says Gone.

@@ -153,7 +153,7 @@ func textRow(s *sources.State, r *sources.Row, name string, now time.Time) []str
 	if r.Limited() {
 		state += fmt.Sprintf(" %d/%d", r.Taken, r.Limit)
 	}
-	name += aside(r.Alias) + aside(r.Note)
+	name += aside(r.Alias) + aside(textFormat(r.Primitive)) + aside(r.Note)
 	if len(r.Terms) == 0 {
 		name += aside(r.MaybeMisspelt())
 	}
@@ -169,6 +169,14 @@ func textRow(s *sources.State, r *sources.Row, name string, now time.Time) []str
 		waiters = strconv.Itoa(r.Queue.Len)
 	}
 	return []string{state, format.Clean(r.Source, maxText), r.Kind.String(), name, owner, since, lease, waiters}
+}
+
+// textFormat is the library that keeps a lock, with "likely" where others write the same.
+func textFormat(p *sources.Primitive) string {
+	if p.Format != "" && p.FormatHow == sources.Inferred {
+		return "likely " + p.Format
+	}
+	return p.Format
 }
 
 // aside is what is said of a name, behind it; "" for nothing.

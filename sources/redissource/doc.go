@@ -75,13 +75,27 @@
 // thread, the value of everybody else without what a renewal writes anew (a time, a number that
 // is named as a time or a count). The guard is the sha1 of the whole value.
 //
+// # What is a lock where nothing is selected
+//
+// The formats of libraries, and which keys belong to one lock, are in lockformat. Names that prove
+// a lock, and those with a word for one, are all found, over several sweeps where there are many
+// keys. Of the others a sweep once a minute reads 2,000 at most: the first 128 bytes of a string, a
+// hash or a sorted set only if it has 16 fields or fewer. A value that a library's locks have, and
+// that ends by itself, makes it a lock. Of keys that have nothing but a random value for it, as
+// sessions have, 20 are listed whose names begin alike. About.Warnings says how many keys were
+// not read.
+//
+// What stands beside a lock is read with it, but not at one instant, and what changes in it alone
+// is seen at the next look at the lock.
+//
 // # Rights
 //
 // A user needs ping, pttl, strlen and getrange on the keys, and scan for patterns;
 // client|tracking for pushes (over RESP2 also client|id, subscribe and the channel
 // __redis__:invalidate; for keys without a prefix also client|caching, and client|id, without which they are pushed on the read connection); or config|get, psubscribe and the very patterns
 // __keyspace@DB__:PATTERN for keyspace events; type, hlen, hgetall and object|encoding for
-// locks that are kept in hashes. Whatever else is asked for (role, info, dbsize, client|setname,
+// locks that are kept in hashes, zcard and zrange for those in sorted sets; lrange, llen, hget and
+// pubsub|numsub for what stands beside them. Whatever else is asked for (role, info, dbsize, client|setname,
 // client|no-touch) is done without where it is refused.
 //
 // A refused command is an entry in the server's ACL LOG, so what was refused once is not

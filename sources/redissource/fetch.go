@@ -9,6 +9,7 @@ import (
 
 	"coordtop/coord/rediscoord"
 	"coordtop/sources"
+	"coordtop/sources/redissource/lockformat"
 )
 
 // chunk is how many keys are read in one go: more make the server's other clients wait.
@@ -27,7 +28,13 @@ type question struct {
 	name  string
 	arm   bool // its next change is to be pushed
 	brief bool // a reading that differs is not believed: PTTL and GETRANGE are enough
+	peek  bool // it is read as a whole only if its first bytes make it a lock
+
+	kind sources.Kind // of the key, as far as a person said
 }
+
+// peekBytes is how much of a value is read to see whether it is a lock's: more than any nonce.
+const peekBytes = 128
 
 // asked is what one look at one key sends.
 type asked struct {
@@ -53,10 +60,12 @@ func fetch(ctx context.Context, c *redis.Conn, refusals *rediscoord.Refusals, qu
 		}
 		tables = append(tables, found...)
 	}
-	if len(tables) == 0 {
-		return readings, nil
+	if len(tables) > 0 {
+		if err := fetchTables(ctx, c, refusals, questions, tables, readings); err != nil {
+			return nil, err
+		}
 	}
-	return readings, fetchTables(ctx, c, refusals, questions, tables, readings)
+	return readings, fetchCompanions(ctx, c, refusals, questions, readings)
 }
 
 // fetchTexts reads questions[i] for every i in which. It returns those that were written
@@ -70,8 +79,12 @@ func fetchTexts(ctx context.Context, c *redis.Conn, questions []question, which 
 			pipe.Do(ctx, "CLIENT", "CACHING", "YES") // of the next command, which arms the key
 		}
 		a.before, a.size = pipe.PTTL(ctx, q.name), new(redis.IntCmd)
-		a.head, a.after = pipe.GetRange(ctx, q.name, 0, sources.BlobHead-1), a.before
-		if !q.brief {
+		head := int64(sources.BlobHead)
+		if q.peek {
+			head = peekBytes
+		}
+		a.head, a.after = pipe.GetRange(ctx, q.name, 0, head-1), a.before
+		if !q.brief && !q.peek {
 			a.size, a.after = pipe.StrLen(ctx, q.name), pipe.PTTL(ctx, q.name)
 		}
 	}
@@ -87,6 +100,11 @@ func fetchTexts(ctx context.Context, c *redis.Conn, questions []question, which 
 			tables = append(tables, i)
 		case err != nil:
 			return nil, nil, err
+		case questions[i].peek && !lockformat.ByValue(questions[i].name, r.content(), questions[i].kind):
+			readings[i] = &reading{shape: missing, sent: sent, got: got}
+		case questions[i].peek:
+			again = append(again, i)
+			questions[i].peek = false
 		case !steady, questions[i].brief && len(r.head) == sources.BlobHead:
 			again = append(again, i)
 			questions[i].brief = false

@@ -1,57 +1,15 @@
 package redissource
 
 import (
-	"regexp"
-	"strconv"
-	"strings"
+	"hash/fnv"
 	"time"
 
-	"coordtop/sources"
+	"coordtop/sources/redissource/lockformat"
 )
 
 // longestGuessed is the length in bytes up to which a value that nobody selected can be a
 // lock's.
 const longestGuessed = 1024
-
-// kindOf guesses the kind of a key from the last part of its name that says one.
-func kindOf(name string) sources.Kind {
-	_, kind := lockPart(name)
-	return kind
-}
-
-// lockPart finds the last part of name that is a word for a lock. end is where that part
-// ends, its separator included; 0: there is none.
-func lockPart(name string) (end int, kind sources.Kind) {
-	start := 0
-	for i := 0; i <= len(name); i++ {
-		if i < len(name) && !strings.ContainsRune(separators, rune(name[i])) {
-			continue
-		}
-		if k := lockWord(name[start:i]); k != sources.KindUnknown {
-			end, kind = min(i+1, len(name)), k
-		}
-		start = i + 1
-	}
-	return end, kind
-}
-
-func lockWord(part string) sources.Kind {
-	switch strings.ToLower(part) {
-	case "leader", "master":
-		return sources.KindElection
-	case "lock", "mutex":
-		return sources.KindMutex
-	case "semaphore":
-		return sources.KindSemaphore
-	}
-	return sources.KindUnknown
-}
-
-// guessedPrefix is what to track so as to hear of name and of others like it.
-func guessedPrefix(name string) string {
-	end, _ := lockPart(name)
-	return name[:end]
-}
 
 // guessing is how far the scan for what nobody selected has come: each sweep goes on where
 // the one before it was cut.
@@ -61,63 +19,99 @@ type guessing struct {
 	passed int       // keys that it has passed
 	listed time.Time // began of the last one that came to its end
 	whole  bool      // one came to its end
+
+	scans      int             // that began at the beginning
+	nameless   int             // keys that this one passed whose names say nothing
+	valued     int             // those of them that were read
+	semaphores map[string]bool // names of which a companion says that they are some
+	crowds     map[string]int  // keys that only their values make locks, by the first part of the name
+	crowding   int             // keys that this sweep left out because there are too many like them
+	crowded    int             // that the last one did
 }
+
+const (
+	// mostValued is how many keys one sweep reads because of nothing but their values may make
+	// them locks.
+	mostValued = 2000
+	// mostAlike is how many keys whose names begin alike are kept that only a value that others
+	// write too makes locks: more are sessions, or whatever else has random values.
+	mostAlike      = 20
+	mostRemembered = 10_000
+)
 
 func (g *guessing) begin(s *sweep) {
 	if s.cursor = g.cursor; s.cursor == 0 {
 		g.began, g.passed = s.started, 0
+		g.scans++
+		g.nameless, g.valued = 0, 0
 	}
+}
+
+// lockOf is the name of the key that stands for the lock that a scanned or pushed key belongs to;
+// "": for none. byValue reports whether only its value can say that it is one.
+func (g *guessing) lockOf(name string) (lock string, byValue bool) {
+	lock, known := lockformat.ByName(name)
+	switch {
+	case known && lock != name:
+		if lockformat.IsPermits(name) && len(g.semaphores) < mostRemembered {
+			if g.semaphores == nil {
+				g.semaphores = make(map[string]bool)
+			}
+			g.semaphores[lock] = true
+		}
+		return lock, lock != "" && lockformat.Prefix(lock) == ""
+	case known:
+		return name, false
+	}
+	end, _ := lockformat.Word(name)
+	return name, end == 0
+}
+
+// choose reports whether this sweep reads a key whose name says nothing. Where there are more
+// than it may read, each scan reads another part of them, the same keys again after as many
+// scans as there are parts.
+func (g *guessing) choose(s *sweep, name string, total int) bool {
+	g.nameless++
+	parts := uint32(min(total, mostScannedAtOnce)/mostValued + 1)
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name)) // it never fails
+	if s.discover || s.valued >= mostValued || h.Sum32()%parts != uint32(g.scans)%parts {
+		return false
+	}
+	s.valued++
+	g.valued++
+	return true
+}
+
+// mostScannedAtOnce is about how many keys one sweep passes on a large server.
+const mostScannedAtOnce = 200_000
+
+// crowd reports whether there are too many keys like the one that was found to be a lock by a
+// value that others write, too.
+func (g *guessing) crowd(name string, rule rule, r *reading) bool {
+	if !lockformat.Find(name, r.content(), rule.kind).Weak {
+		return false
+	}
+	if g.crowds == nil || len(g.crowds) > mostRemembered {
+		g.crowds = make(map[string]int)
+	}
+	first := firstParts(name, 1)
+	if g.crowds[first] >= mostAlike {
+		g.crowding++
+		return true
+	}
+	g.crowds[first]++
+	return false
 }
 
 // finish returns whether an unknown name is a new key, and since when.
 func (g *guessing) finish(s *sweep) (complete bool, since time.Time) {
 	g.passed += s.scanned
+	g.crowded, g.crowding = g.crowding, 0
 	if s.cut {
 		g.cursor = s.cursor
 	} else {
 		g.cursor, g.whole, g.listed = 0, true, g.began
 	}
 	return g.whole, g.listed
-}
-
-// companion reports whether a key of that name stands beside a lock or semaphore of a known
-// library and is none itself: what Redisson adds (redisson/redisson, RedissonFairLock,
-// RedissonFencedLock, RedissonBaseLock), and the parts of a semaphore of redis-semaphore
-// (dv/redis-semaphore, lib/redis/semaphore.rb), of which GRABBED has the owners.
-func companion(name string) bool {
-	for _, start := range []string{"redisson_lock_token:", "redisson_lock_queue:", "redisson_lock_timeout:", "redisson_unlock_latch:"} {
-		if strings.HasPrefix(name, start) {
-			return true
-		}
-	}
-	at := strings.Index(name, "SEMAPHORE:")
-	if at < 0 || at > 0 && !strings.HasSuffix(name[:at], ":") {
-		return false
-	}
-	return strings.HasSuffix(name, ":EXISTS") || strings.HasSuffix(name, ":VERSION") || strings.HasSuffix(name, ":AVAILABLE")
-}
-
-// libraryValues are values that only libraries for locks write: a UUID, alone, with data or
-// with a number (LeaderService, BullMQ); ShedLock's; 16 bytes in hex (node-redlock, redis-py)
-// or in base64 (redsync).
-var libraryValues = regexp.MustCompile(`^(?:[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?:[ :].*)?|ADDED:[^@]+@.+|[0-9a-f]{32}|[0-9A-Za-z+/_-]{22}==)$`)
-
-// ofLibrary reports whether a known library wrote what was read.
-func (r *reading) ofLibrary() bool {
-	return r.shape == table && r.typ == "hash" || r.shape == text && libraryValues.Match(r.head)
-}
-
-// isNumberOrTime reports whether a value names nobody: a number, which counts something or
-// says when, or a time.
-func isNumberOrTime(value []byte) bool {
-	text := strings.TrimSpace(string(value))
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
-		return true
-	}
-	for _, layout := range []string{time.RFC3339Nano, time.DateTime, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05 -0700", time.DateOnly} {
-		if _, err := time.Parse(layout, text); err == nil {
-			return true
-		}
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package redissource
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -144,7 +145,8 @@ func TestGuessFindsLocksAndSaysSo(t *testing.T) {
 	r.crowd(2500)
 	watch(t, r, Options{}).synced()
 	about := r.mode(modeTracking)
-	if len(about.Warnings) != 1 || about.Warnings[0] != "guessed 2 of 2,505 keys: name them with ?keys=; new prefixes are looked for once a minute" {
+	if len(about.Warnings) != 1 || !strings.HasPrefix(about.Warnings[0], "guessed 2 of 2,505 keys: name them with ?keys=; 1,") ||
+		!strings.HasSuffix(about.Warnings[0], " keys whose names do not say what they are were not read, 2,000 at most are in each sweep; new prefixes are looked for once a minute") {
 		t.Errorf("warnings %q", about.Warnings)
 	}
 	if row := r.Row("", "app:lock:y", "held", func(row *sources.Row, s *sources.State) bool { return row.Status(s) == sources.StatusHeld }); row.Kind != sources.KindMutex {
@@ -186,6 +188,9 @@ func TestGuessIsCutAndSaysSo(t *testing.T) {
 	}
 }
 
+// notRead is how many of 6,000 keys whose values are no locks' a whole scan left out.
+var notRead = regexp.MustCompile(`^guessed 60 of 6,060 keys: name them with \?keys=; 4,\d{3} keys whose names do not say what they are were not read, 2,000 at most are in each sweep; new prefixes are looked for once a minute$`)
+
 // TestGuessGoesOnWhereItStopped has locks among more keys than one sweep looks at.
 func TestGuessGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
@@ -196,7 +201,7 @@ func TestGuessGoesOnWhereItStopped(t *testing.T) {
 	watch(t, r, Options{guessKeys: 2 * scanCount}).synced()
 	r.State("all locks", func(s *sources.State) bool { return s.Sources[0].Rows == 60 })
 	r.About("", "a whole scan", func(a sources.About) bool {
-		return len(a.Warnings) == 1 && a.Warnings[0] == "guessed 60 of 6,060 keys: name them with ?keys=; new prefixes are looked for once a minute"
+		return len(a.Warnings) == 1 && notRead.MatchString(a.Warnings[0])
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/sources/redissource/lockformat"
 )
 
 // key is what is known of one name.
@@ -46,31 +47,54 @@ func (k *key) forgetAfter(forget time.Duration) time.Duration {
 	return forget
 }
 
+// lock is what a reading shows of the lock.
+func (k *key) lock(o *Options, r *reading) lockformat.Lock {
+	switch r.shape {
+	case text, table, other:
+		return lockformat.Read(k.name, r.content(), r.beside, lockformat.Options{Kind: k.rule.kind, Guessed: k.rule.guessed, Legible: o.Legible})
+	}
+	l := lockformat.Lock{Kind: k.rule.kind}
+	if k.shown != nil { // what was read once stays
+		l.Kind, l.Program, l.Likely = k.shown.Kind, k.shown.Format, k.shown.FormatHow == sources.Inferred
+	} else if l.Kind == sources.KindUnknown {
+		_, l.Kind = lockformat.Word(k.name)
+	}
+	switch r.shape {
+	case denied:
+		l.Note = "no right to read it: give the user +pttl +strlen +getrange on this key"
+	case moved:
+		l.Note = "another node of the cluster has it"
+	}
+	return l
+}
+
 // primitive is what a reading shows, without the lease.
 func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive {
-	kind := k.rule.kind
-	if kind == sources.KindUnknown {
-		kind = kindOf(k.name)
-	}
-	list, mode, note := owners(r, kind, o.Legible)
-	if k.rule.guessed && r.shape == text && isNumberOrTime(r.head) {
-		list, note = nil, "a number or a time: it does not tell who owns it"
-	}
+	l := k.lock(o, r)
 	p := &sources.Primitive{
 		Ref:  sources.Ref{Source: o.Name, Space: space, Name: k.name},
-		Kind: kind, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,
-		Owners: list, Taken: uint64(len(list)), Note: note, At: r.got,
+		Kind: l.Kind, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,
+		Owners: l.Owners, Queue: l.Queue, Note: l.Note, At: r.got, Format: l.Program, FormatHow: sources.Told,
 		Labels: o.Labels, Expected: k.rule.expected, ForgetAfter: k.forgetAfter(o.Forget),
 	}
+	for i := range p.Owners {
+		p.Owners[i].NoExpiry = r.ttl == noTTL && !l.OwnEnds
+		p.Taken += p.Owners[i].Permits
+	}
 	switch {
-	case note != "":
+	case l.Note != "":
 		p.OwnersHow, p.LimitHow, p.Limit = sources.Unknown, sources.Unknown, 0
-	case mode == sources.Shared:
+	case l.Limit > 0:
+		p.Limit = l.Limit
+	case l.Mode == sources.Shared:
 		p.Limit = sources.NoLimit
-	case kind == sources.KindSemaphore:
+	case l.Kind == sources.KindSemaphore:
 		p.LimitHow, p.Limit = sources.Unknown, 0
 	}
-	if k.rule.guessed && p.LimitHow == sources.Told && !r.ofLibrary() {
+	if l.Likely {
+		p.FormatHow = sources.Inferred
+	}
+	if k.rule.guessed && p.LimitHow == sources.Told && l.Guess {
 		p.LimitHow = sources.Inferred
 	}
 	return p
@@ -156,7 +180,6 @@ func (k *key) stampOwners(p *sources.Primitive) {
 	for i := range p.Owners {
 		o := &p.Owners[i]
 		if k.ends.at.IsZero() {
-			o.NoExpiry = true
 			continue
 		}
 		o.Lease = k.lease
@@ -166,11 +189,18 @@ func (k *key) stampOwners(p *sources.Primitive) {
 
 // sameFacts reports whether a and b tell the same of everything but the lease.
 func sameFacts(a, b *sources.Primitive) bool {
-	return a.Note == b.Note && a.OwnersHow == b.OwnersHow && a.Limit == b.Limit &&
+	return a.Note == b.Note && a.OwnersHow == b.OwnersHow && a.Limit == b.Limit && a.Kind == b.Kind && a.Format == b.Format &&
+		sameQueues(&a.Queue, &b.Queue) &&
 		slices.EqualFunc(a.Owners, b.Owners, func(x, y sources.Owner) bool {
-			return x.ID == y.ID && x.Label == y.Label && x.Guard == y.Guard && x.Mode == y.Mode &&
+			return x.ID == y.ID && x.Label == y.Label && x.Guard == y.Guard && x.Mode == y.Mode && x.Fence == y.Fence && x.Permits == y.Permits &&
 				x.Data.Sum == y.Data.Sum && x.Data.Len == y.Data.Len && slices.Equal(x.Attrs, y.Attrs)
 		})
+}
+
+func sameQueues(a, b *sources.Queue) bool {
+	return a.How == b.How && a.Len == b.Len && slices.EqualFunc(a.Waiters, b.Waiters, func(x, y sources.Waiter) bool {
+		return x.ID == y.ID && slices.Equal(x.Attrs, y.Attrs)
+	})
 }
 
 func sameIDs(a, b []sources.Owner) bool {

@@ -1,10 +1,12 @@
 package redissource
 
 import (
+	"regexp"
 	"testing"
 	"time"
 
 	"coordtop/sources"
+	"coordtop/sources/redissource/lockformat"
 )
 
 var epoch = time.Date(2026, 9, 14, 12, 0, 0, 0, time.UTC)
@@ -138,6 +140,11 @@ func TestALeaseThatIsReadLateKeepsItsLength(t *testing.T) {
 	}
 }
 
+// ownerOf is the first owner that a reading of a lock shows.
+func ownerOf(r *reading, patterns ...*regexp.Regexp) sources.Owner {
+	return lockformat.Read("lock", r.content(), nil, lockformat.Options{Legible: patterns}).Owners[0]
+}
+
 func TestValueTellsItsOwnerAndNeverTheNonce(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -150,7 +157,7 @@ func TestValueTellsItsOwnerAndNeverTheNonce(t *testing.T) {
 		{"", "", "", "", 0},
 	}
 	for _, tt := range tests {
-		o := textOwner(lockReading(0, tt.value, noTTL), nil)
+		o := ownerOf(lockReading(0, tt.value, noTTL))
 		if tt.id != "" && o.ID != tt.id || tt.id == "" && (o.ID[0] != '#' || len(o.ID) != 9) {
 			t.Errorf("%q: ID %q", tt.value, o.ID)
 		}
@@ -159,7 +166,7 @@ func TestValueTellsItsOwnerAndNeverTheNonce(t *testing.T) {
 		}
 	}
 	long := &reading{shape: text, head: []byte(uuidA + " " + string(make([]byte, sources.BlobHead-37))), size: 1 << 20}
-	if o := textOwner(long, nil); o.Data.Len != 1<<20-37 || o.Guard != "" {
+	if o := ownerOf(long); o.Data.Len != 1<<20-37 || o.Guard != "" {
 		t.Errorf("a value that was cut: %d bytes, guard %q", o.Data.Len, o.Guard)
 	}
 }
@@ -177,11 +184,11 @@ func TestOtherTypesAreNamedAsSuch(t *testing.T) {
 	}{
 		{"list", &reading{shape: other, typ: "list"}, sources.KindMutex, 0, 0, "a list, not a string"},
 		{"sorted set", &reading{shape: other, typ: "zset"}, sources.KindMutex, 0, 0, "a sorted set, not a string"},
-		{"hash of something else", &reading{shape: table, fields: map[string]string{"a": "1"}}, sources.KindMutex, 0, 0, "a hash, not a string: its owner is unknown"},
-		{"hash with a foreign field", &reading{shape: table, fields: map[string]string{redisson + ":51": "1", "a": "b"}}, sources.KindMutex, 0, 0, "a hash, not a string: its owner is unknown"},
-		{"a lock of Redisson", &reading{shape: table, fields: map[string]string{redisson + ":51": "2"}}, sources.KindMutex, 1, sources.Exclusive, ""},
-		{"two readers", &reading{shape: table, fields: map[string]string{"mode": "read", redisson + ":51": "1", redisson + ":52": "1"}}, sources.KindMutex, 2, sources.Shared, ""},
-		{"a writer", &reading{shape: table, fields: map[string]string{"mode": "write", redisson + ":51:write": "1"}}, sources.KindMutex, 1, sources.Exclusive, ""},
+		{"hash of something else", &reading{shape: table, typ: "hash", fields: map[string]string{"a": "1"}}, sources.KindMutex, 0, 0, "a hash, not a string: its owner is unknown"},
+		{"hash with a foreign field", &reading{shape: table, typ: "hash", fields: map[string]string{redisson + ":51": "1", "a": "b"}}, sources.KindMutex, 0, 0, "a hash, not a string: its owner is unknown"},
+		{"a lock of Redisson", &reading{shape: table, typ: "hash", fields: map[string]string{redisson + ":51": "2"}}, sources.KindMutex, 1, sources.Exclusive, ""},
+		{"two readers", &reading{shape: table, typ: "hash", fields: map[string]string{"mode": "read", redisson + ":51": "1", redisson + ":52": "1"}}, sources.KindMutex, 2, sources.Shared, ""},
+		{"a writer", &reading{shape: table, typ: "hash", fields: map[string]string{"mode": "write", redisson + ":51:write": "1"}}, sources.KindMutex, 1, sources.Exclusive, ""},
 		{"a count of permits", lockReading(0, "5", noTTL), sources.KindSemaphore, 0, 0, "a count of free permits: it does not tell who owns the others"},
 		{"no right", &reading{shape: denied}, sources.KindMutex, 0, 0, "no right to read it: give the user +pttl +strlen +getrange on this key"},
 		{"another node", &reading{shape: moved}, sources.KindMutex, 0, 0, "another node of the cluster has it"},

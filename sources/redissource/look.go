@@ -20,10 +20,12 @@ func (w *watcher) look(ctx context.Context, names []string, notices []notice) er
 		if notices != nil {
 			*n = notices[i]
 		}
+		r, _ := w.ruleOf(name)
 		questions = append(questions, question{
-			name: name, arm: w.arms(name, !n.first.IsZero()),
+			name: name, arm: w.arms(name, !n.first.IsZero()) && (k != nil || !r.byValue),
 			// mayBePushed doubts only these.
 			brief: notices == nil && k != nil && k.pushed && !k.stale && !k.doubted,
+			kind:  r.kind, peek: k == nil && r.byValue,
 		})
 	}
 	if len(questions) == 0 {
@@ -68,8 +70,8 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 		return f, false
 	}
 	if k == nil {
-		rule, selected := w.selected.find(name)
-		if !selected || !w.selected.wants(rule, r) || !w.capacity.fits(name) {
+		rule, selected := w.ruleOf(name)
+		if !selected || !w.selected.wants(name, rule, r) || !w.capacity.fits(name) || rule.byValue && w.guess.crowd(name, rule, r) {
 			return f, false
 		}
 		k = newKey(name, rule)
@@ -79,7 +81,7 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 		k.noticed = r.got
 	}
 	unknown := k.sent.IsZero()
-	if unknown && !w.selected.wants(k.rule, r) { // it was there when it was doubted
+	if unknown && !w.selected.wants(name, k.rule, r) { // it was there when it was doubted
 		w.unwatch(k)
 		return f, false
 	}
@@ -120,6 +122,17 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 		f.unread = unread(s.p)
 	}
 	return f, true
+}
+
+// ruleOf returns the rule that selects a key.
+func (w *watcher) ruleOf(name string) (r rule, ok bool) {
+	if k := w.keys[name]; k != nil {
+		return k.rule, true
+	}
+	if r, ok = w.selected.find(name); w.guess.semaphores[name] {
+		r.kind = sources.KindSemaphore
+	}
+	return r, ok
 }
 
 // starting reports whether the first sweep is still running.

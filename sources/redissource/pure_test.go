@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/sources/redissource/lockformat"
 )
 
 func TestPrefixesCoverEverythingAndNeverOverlap(t *testing.T) {
@@ -66,10 +67,10 @@ func TestGuessKnowsLocksByAPartOfTheirName(t *testing.T) {
 		{"", sources.KindUnknown, ""},
 	}
 	for _, tt := range tests {
-		if got := kindOf(tt.name); got != tt.kind {
+		if _, got := lockformat.Word(tt.name); got != tt.kind {
 			t.Errorf("%q is a %v", tt.name, got)
 		}
-		if got := guessedPrefix(tt.name); got != tt.prefix {
+		if got := lockformat.Prefix(tt.name); got != tt.prefix {
 			t.Errorf("%q is tracked by %q", tt.name, got)
 		}
 	}

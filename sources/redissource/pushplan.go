@@ -1,6 +1,9 @@
 package redissource
 
-import "coordtop/internal/glob"
+import (
+	"coordtop/internal/glob"
+	"coordtop/sources/redissource/lockformat"
+)
 
 // pushPlan is what the server is asked to push.
 type pushPlan struct {
@@ -55,13 +58,17 @@ func patternsOf(prefixes []string) []string {
 	return list
 }
 
+// guessedPlan tracks what the names of locks begin with. Those of which only the value says that
+// they are locks are tracked one by one, or polled.
 func guessedPlan(names []string) pushPlan {
-	if len(names) == 0 {
-		return pushPlan{why: "no key looks like a lock yet"}
+	var from []string
+	for _, name := range names {
+		if prefix := lockformat.Prefix(name); prefix != "" {
+			from = append(from, prefix)
+		}
 	}
-	from := make([]string, len(names))
-	for i, name := range names {
-		from[i] = guessedPrefix(name)
+	if len(from) == 0 {
+		return pushPlan{why: "no key looks like a lock yet", keys: len(names) > 0}
 	}
 	list, ok := prefixes(from)
 	if !ok {

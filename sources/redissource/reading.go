@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/sources/redissource/lockformat"
 )
 
 // shape is what was found under a key's name.
@@ -12,7 +13,7 @@ type shape uint8
 const (
 	missing shape = iota
 	text          // a string
-	table         // a hash small enough to be read
+	table         // a hash or a sorted set small enough to be read
 	other         // anything else; reading.typ says what
 	denied        // we have no right to read it
 	moved         // another node of a cluster has it
@@ -27,6 +28,20 @@ type reading struct {
 	size      int           // of the whole string
 	typ       string        // of another type: Redis's name for it
 	fields    map[string]string
+	members   []lockformat.Member
+	beside    []lockformat.Content // of the companions; nil: it has none, or they were not read
+}
+
+// content is what stands in the key.
+func (r *reading) content() *lockformat.Content {
+	c := &lockformat.Content{Type: lockformat.Type(r.typ), Leased: r.leased(), Fields: r.fields, Members: r.members}
+	switch c.Size = len(r.fields) + len(r.members); r.shape {
+	case text:
+		c.Type, c.Text, c.Size = lockformat.String, r.head, r.size
+	case other:
+		c.Size = -1
+	}
+	return c
 }
 
 const noTTL time.Duration = -1

@@ -52,10 +52,7 @@ func contentOf(ctx context.Context, c redis.Cmdable, key string, typ lockformat.
 	case lockformat.SortedSet:
 		var members []redis.Z
 		members, err = c.ZRangeWithScores(ctx, key, 0, -1).Result()
-		for _, m := range members {
-			text, _ := m.Member.(string)
-			content.Members = append(content.Members, lockformat.Member{Text: text, Score: m.Score})
-		}
+		content.Members = membersOf(members)
 	}
 	return content, true, err
 }

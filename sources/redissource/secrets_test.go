@@ -16,6 +16,7 @@ import (
 
 	"coordtop/internal/localserver"
 	"coordtop/sources"
+	"coordtop/sources/redissource/lockformat"
 )
 
 // nonces draws values as libraries write them.
@@ -177,6 +178,31 @@ func printed(list []sources.Owner) []string {
 	return texts
 }
 
+// shownOf is who is shown where a value stands in a string, in a hash, in a sorted set, and beside
+// a lock.
+func shownOf(value string) (list []sources.Owner) {
+	inHash := map[string]string{value: "1"}
+	inSet := []lockformat.Member{{Text: value}}
+	beside := []lockformat.Content{{Type: lockformat.SortedSet, Size: 1, Members: inSet}, {Type: lockformat.SortedSet, Size: 1, Members: inSet}, {}, {}}
+	for key, c := range map[string]lockformat.Content{
+		"lock":       {Type: lockformat.String, Text: []byte(value), Size: len(value)},
+		"app:x:lock": {Type: lockformat.String, Text: []byte(value), Size: len(value)},
+		"lock:x":     {Type: lockformat.Hash, Fields: inHash, Size: 1},
+		"uniquejobs:0f1e2d3c4b5a69788796a5b4c3d2e1f0:LOCKED": {Type: lockformat.Hash, Fields: inHash, Size: 1},
+		"SEMAPHORE:x:GRABBED":                                {Type: lockformat.Hash, Fields: inHash, Size: 1},
+		"semaphore:x":                                        {Type: lockformat.SortedSet, Members: inSet, Size: 1},
+		"semaphore:count":                                    {Type: lockformat.String, Text: []byte("5"), Size: 1},
+		"redisson:lock":                                      {Type: lockformat.Hash, Fields: map[string]string{uuidA + ":51": "1"}, Size: 1},
+	} {
+		l := lockformat.Read(key, &c, beside, lockformat.Options{})
+		list = append(list, l.Owners...)
+		for _, w := range l.Queue.Waiters {
+			list = append(list, sources.Owner{ID: w.ID, Session: w.Session, Label: w.Label})
+		}
+	}
+	return list
+}
+
 // names are texts that may stand beside a nonce, and are shown where they stand alone.
 func names(t testing.TB) []string {
 	t.Helper()
@@ -203,10 +229,7 @@ func TestNoNonceIsShown(t *testing.T) {
 			n := &nonces{rand.New(rand.NewPCG(worker, 1)), words}
 			for range values / workers {
 				value, nonce := n.value()
-				r := &reading{shape: text, head: []byte(value), size: len(value)}
-				list, _, _ := owners(r, sources.KindMutex, nil)
-				fields, _ := tableOwners(map[string]string{value: "1"}, nil)
-				for _, text := range printed(append(list, fields...)) {
+				for _, text := range printed(shownOf(value)) {
 					if part := leak(text, nonce); part != "" {
 						t.Errorf("of %q, whose nonce is %q, %q is shown: %q", value, nonce, text, part)
 						return
@@ -226,7 +249,7 @@ func TestNamesAreShown(t *testing.T) {
 	}
 	var hidden []string
 	for _, name := range list {
-		o := textOwner(&reading{shape: text, head: []byte(name), size: len(name)}, nil)
+		o := ownerOf(lockReading(0, name, noTTL))
 		if o.Label != name || o.ID != name {
 			hidden = append(hidden, name)
 		}
@@ -245,14 +268,14 @@ func TestLegiblePatternIsShown(t *testing.T) {
 		"0123456789abcdef":             {"#fe5567e8", "#fe5567e8"},
 		"worker-b":                     {"worker-b", "worker-b"},
 	} {
-		o := textOwner(&reading{shape: text, head: []byte(value), size: len(value)}, patterns)
+		o := ownerOf(lockReading(0, value, noTTL), patterns...)
 		if o.Label != want[0] || o.ID != want[1] {
 			t.Errorf("%q: label %q, ID %q, want %q", value, o.Label, o.ID, want)
 		}
 	}
-	list, _ := tableOwners(map[string]string{"8743c9c0-0795-4907-87fd-6c719a6b4586:51": "1"}, patterns)
-	if len(list) != 1 || list[0].Label != "8743c9c0-0795-4907-87fd-6c719a6b4586:51" || list[0].ID[0] != '#' {
-		t.Errorf("%+v", list)
+	o := ownerOf(&reading{shape: table, typ: "hash", fields: map[string]string{"8743c9c0-0795-4907-87fd-6c719a6b4586:51": "1"}}, patterns...)
+	if o.Label != "8743c9c0-0795-4907-87fd-6c719a6b4586:51" || o.ID[0] != '#' {
+		t.Errorf("%+v", o)
 	}
 }
 

@@ -1,10 +1,9 @@
 package redissource
 
 import (
-	"strings"
-
 	"coordtop/internal/glob"
 	"coordtop/sources"
+	"coordtop/sources/redissource/lockformat"
 )
 
 // selection is the compiled form of Options.Selections. It is never changed and may be
@@ -24,6 +23,7 @@ type rule struct {
 	kind     sources.Kind
 	expected bool
 	guessed  bool // nobody named it
+	byValue  bool // its name says nothing
 }
 
 func compile(list []Selection) *selection {
@@ -44,18 +44,20 @@ func compile(list []Selection) *selection {
 }
 
 // find returns the rule that selects name: its own before a pattern's, else the first. A
-// pattern does not select a name that itself proves who owns another key.
+// pattern selects no name that itself proves who owns another key. Where nothing is selected no
+// key is that only stands beside a lock, and wants decides on a name that says nothing.
 func (s *selection) find(name string) (rule, bool) {
-	if namesOwner(name) {
-		r, ok := s.exact[name]
-		return r, ok
-	}
-	if s.guess {
-		end, kind := lockPart(name)
-		return rule{kind: kind, guessed: true}, end > 0 && !companion(name)
-	}
 	if r, ok := s.exact[name]; ok {
 		return r, true
+	}
+	if lockformat.NamesOwner(name) {
+		return rule{}, false
+	}
+	if s.guess {
+		if lock, known := lockformat.ByName(name); known && lock != name {
+			return rule{}, false
+		}
+		return rule{guessed: true, byValue: lockformat.Prefix(name) == ""}, true
 	}
 	for _, r := range s.globs {
 		if r.glob.Match(name) {
@@ -66,22 +68,16 @@ func (s *selection) find(name string) (rule, bool) {
 }
 
 // wants reports whether a key that was never seen, and was read now, belongs in the list.
-func (s *selection) wants(r rule, found *reading) bool {
+func (s *selection) wants(name string, r rule, found *reading) bool {
 	switch {
 	case r.exact:
 		return true
-	case s.guess:
-		return found.shape == table || found.shape == text && found.size <= longestGuessed
+	case s.guess && (found.shape != table && found.shape != text || found.shape == text && found.size > longestGuessed):
+		return false
+	case r.byValue:
+		return lockformat.ByValue(name, found.content(), r.kind)
 	}
 	return found.shape != missing
-}
-
-// namesOwner reports whether a name ends like those beside Redisson's read-write lock: with
-// the field of the lock's hash, which whoever knows it can release the lock with.
-func namesOwner(name string) bool {
-	const mark = ":rwlock_timeout:"
-	at := strings.LastIndex(name, mark)
-	return at >= 0 && isCount([]byte(name[at+len(mark):]))
 }
 
 // scanPattern returns the one pattern to scan with so that every key of the patterns is

@@ -27,6 +27,7 @@ type sweep struct {
 	scanned  int           // keys that were passed, in pages of scanCount
 	cost     time.Duration // of all steps
 	cut      bool          // given up before the end
+	valued   int           // keys that are read for their values
 }
 
 const (
@@ -137,6 +138,13 @@ func (s *sweep) scan(ctx context.Context, w *watcher) error {
 	}
 	w.readAnswered(start)
 	for _, name := range names {
+		if w.selected.guess {
+			lock, byValue := w.guess.lockOf(name)
+			if byValue && lock == name && w.keys[name] == nil && !w.guess.choose(s, name, int(w.notes.total)) {
+				continue
+			}
+			name = lock
+		}
 		k := w.keys[name]
 		if _, ok := w.selected.find(name); ok && s.wants(k) && (k != nil || w.capacity.fits(name)) {
 			s.pending = append(s.pending, name)

@@ -96,6 +96,9 @@ func (w *watcher) setUp(ctx context.Context) error {
 	s := w.newSweep(true)
 	var guessed []string
 	if w.selected.guess {
+		if err := w.countKeys(); err != nil {
+			return err
+		}
 		for s.scanning {
 			if err := s.scan(ctx, w); err != nil {
 				return err
@@ -200,6 +203,11 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 		w.resyncSoon()
 	}
 	names, notices := w.inbox.take(burstChunk, w.focused())
+	for i, name := range names {
+		if lock, _ := w.guess.lockOf(name); w.selected.guess && lock != "" {
+			names[i] = lock
+		}
+	}
 	for _, name := range names {
 		if k := w.keys[name]; k != nil {
 			k.pending = true

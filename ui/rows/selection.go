@@ -70,7 +70,7 @@ type rowSubject struct {
 
 func (s *rowSubject) Words(match func(string) bool) bool {
 	r := s.row
-	if match(r.Name) || match(r.Source) || match(r.Space) || match(r.Kind.String()) || r.Alias != "" && match(r.Alias) {
+	if match(r.Name) || match(r.Source) || match(r.Space) || match(r.Kind.String()) || r.Alias != "" && match(r.Alias) || r.Format != "" && match(r.Format) {
 		return true
 	}
 	return ownedBy(r, match)

@@ -109,7 +109,7 @@ func (need *Longest) measure(sc *Scene) {
 		}
 		name := format.Width(paint.Clean(row.Name))
 		need.name = max(need.name, name)
-		if row.Alias != "" {
+		if row.Alias != "" || row.Format != "" {
 			need.both = max(need.both, name+2+format.Width(aliasOf(sc, row)))
 		}
 		if row.Note != "" {

@@ -22,7 +22,7 @@ const (
 type Content struct {
 	Type    Type
 	Text    []byte // of a string: its first bytes
-	Size    int    // of the whole string, or how many fields or members there are
+	Size    int    // of the whole string, or how many fields or members there are; -1: too many, none was read
 	Leased  bool   // the key ends by itself
 	Fields  map[string]string
 	Members []Member // of a sorted set by score, of a list from its head
@@ -85,9 +85,12 @@ func partAt(s, part string) int {
 const Separators = ":/.|-_#@{}"
 
 // Find returns the format of a key with that content; nil: none is known. kind is what a person
-// or the word in the name says; unknown where there is no such word.
+// says of it; unknown: the word in the name does.
 func Find(key string, c *Content, kind sources.Kind) *Format {
 	value := formOf(c)
+	if kind == sources.KindUnknown {
+		_, kind = Word(key)
+	}
 	for i := range table {
 		f := &table[i]
 		if f.match(key, c, value) && (!f.named || kind != sources.KindUnknown) && (!f.counts || kind == sources.KindSemaphore) {
@@ -95,6 +98,13 @@ func Find(key string, c *Content, kind sources.Kind) *Format {
 		}
 	}
 	return nil
+}
+
+// ByValue reports whether a key whose name says nothing is a lock by its value. Only what ends by
+// itself is, of strings: kind is as for Find.
+func ByValue(key string, c *Content, kind sources.Kind) bool {
+	f := Find(key, c, kind)
+	return f != nil && (c.Leased || c.Type != String || f.counts)
 }
 
 func (f *Format) match(key string, c *Content, value form) bool {

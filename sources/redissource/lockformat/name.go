@@ -58,19 +58,8 @@ var words = map[string]sources.Kind{
 // that stands for the lock, key itself or another; "": the key belongs to a library, but to no
 // lock. ok is false where the name proves nothing.
 func ByName(key string) (lock string, ok bool) {
-	for _, prefix := range []string{redissonQueue, redissonDeadlines, redissonFence} {
-		if rest, ok := strings.CutPrefix(key, prefix+":"); ok {
-			return untagged(rest), true
-		}
-	}
-	if strings.HasPrefix(key, "redisson_unlock_latch:") {
-		return "", true
-	}
-	if m := readerTTL.FindStringSubmatch(key); m != nil {
-		return untagged(m[1]), true
-	}
-	if rest, ok := strings.CutSuffix(key, redissonPermits); ok && strings.HasPrefix(rest, "{") && strings.HasSuffix(rest, "}") {
-		return untagged(rest), true
+	if lock, ok := redissonLock(key); ok {
+		return lock, true
 	}
 	if at := partAt(key, "uniquejobs:"); at >= 0 {
 		if m := uniqueJob.FindStringSubmatch(key[at:]); m != nil {
@@ -85,12 +74,56 @@ func ByName(key string) (lock string, ok bool) {
 			}
 		}
 	}
-	for i := range table {
-		if f := &table[i]; f.fixed && f.name.match(key) {
-			return key, true
-		}
+	if fixed(key) != nil {
+		return key, true
 	}
 	return "", false
+}
+
+// fixed is the format that a name alone proves; nil: none.
+func fixed(key string) *Format {
+	for i := range table {
+		if f := &table[i]; f.fixed && f.name.match(key) {
+			return f
+		}
+	}
+	return nil
+}
+
+// redissonLock is the lock that a key of Redisson stands beside; "": none.
+func redissonLock(key string) (lock string, ok bool) {
+	for _, prefix := range []string{redissonQueue, redissonDeadlines, redissonFence} {
+		if rest, ok := strings.CutPrefix(key, prefix+":"); ok {
+			return untagged(rest), true
+		}
+	}
+	if strings.HasPrefix(key, "redisson_unlock_latch:") {
+		return "", true
+	}
+	if m := readerTTL.FindStringSubmatch(key); m != nil {
+		return untagged(m[1]), true
+	}
+	if IsPermits(key) {
+		return untagged(strings.TrimSuffix(key, redissonPermits)), true
+	}
+	return "", false
+}
+
+// IsPermits reports whether a key has the name of those that Redisson keeps the taken permits of
+// a semaphore in. The key that stands for the semaphore has only a number.
+func IsPermits(key string) bool {
+	return strings.HasPrefix(key, "{") && strings.HasSuffix(key, "}"+redissonPermits)
+}
+
+// Prefix is what the names of a key and of others like it have in common; "": nothing.
+func Prefix(key string) string {
+	if end, _ := Word(key); end > 0 {
+		return key[:end]
+	}
+	if f := fixed(key); f != nil {
+		return key[:partAt(key, f.name.begins+f.name.part)+len(f.name.begins+f.name.part)]
+	}
+	return ""
 }
 
 // NamesOwner reports whether a name itself proves who owns another key: those beside

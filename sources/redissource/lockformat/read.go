@@ -29,6 +29,7 @@ type Lock struct {
 	Queue   sources.Queue
 	Note    string // why the owners cannot be told; "" where they are
 	OwnEnds bool   // the key does not end when its owners do
+	Likely  bool   // the program may be another that writes the same
 	Guess   bool   // only the name, or the value alone, suggests that it is a lock
 }
 
@@ -36,18 +37,17 @@ type Lock struct {
 // order; nil: they were not read.
 func Read(key string, c *Content, beside []Content, o Options) Lock {
 	_, word := Word(key)
-	kind := o.Kind
-	if kind == sources.KindUnknown {
-		kind = word
+	f := Find(key, c, o.Kind)
+	l := Lock{Format: f, Kind: o.Kind}
+	if o.Kind == sources.KindUnknown {
+		l.Kind = word
 	}
-	f := Find(key, c, kind)
-	l := Lock{Format: f, Kind: kind}
 	if f == nil {
 		l.Guess = true
 		l.readUnknown(c, o)
 		return l
 	}
-	l.Program, l.Guess = f.Program, f.Weak && word == sources.KindUnknown
+	l.Program, l.Likely, l.Guess = f.Program, !f.Certain, f.Weak && word == sources.KindUnknown
 	if o.Kind == sources.KindUnknown && f.Kind != sources.KindUnknown {
 		l.Kind = f.Kind
 	}
@@ -67,7 +67,7 @@ func (l *Lock) readUnknown(c *Content, o Options) {
 	switch {
 	case c.Type == String:
 		l.readText(c, o)
-	case c.Type == Hash:
+	case c.Type == Hash && c.Size >= 0:
 		l.Note = "a hash, not a string: its owner is unknown"
 	case c.Type == SortedSet && l.Kind == sources.KindSemaphore && c.Size == len(c.Members):
 		l.readMembers(c, nil, o)
