@@ -1,0 +1,92 @@
+package operate
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"coordtop/internal/action"
+	"coordtop/sources"
+)
+
+// pastBytes bounds what is read of each file: some 2,000 actions.
+const pastBytes = 1 << 20
+
+// Past reads the newest actions from the audit, those of other programs too, oldest first. It waits
+// for a disk.
+func (o *Operator) Past() ([]action.Past, error) {
+	if o.o.Audit == nil {
+		return nil, nil
+	}
+	return o.o.Audit.past()
+}
+
+func (j *Journal) past() ([]action.Past, error) {
+	var list []action.Past
+	at := map[string]int{} // index in list, by ID
+	for _, path := range []string{j.file.path + ".1", j.file.path} {
+		lines, err := lastLines(path)
+		if err != nil {
+			return nil, fmt.Errorf("reading the audit: %w", err)
+		}
+		for line := range bytes.Lines(lines) {
+			var r Record
+			if json.Unmarshal(line, &r) != nil || r.Stage == Torn {
+				continue
+			}
+			i, known := at[r.ID]
+			if !known {
+				i = len(list)
+				at[r.ID], list = i, append(list, r.past())
+			}
+			if r.Stage == After {
+				list[i].Result, list[i].Detail, list[i].After = r.Result, r.Detail, cmp.Or(r.LabelAfter, r.OwnerAfter)
+				if r.LatencyMillis != nil {
+					list[i].Took = time.Duration(*r.LatencyMillis * float64(time.Millisecond))
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b action.Past) int { return a.At.Compare(b.At) })
+	return list, nil
+}
+
+// past is what one line tells of an action.
+func (r *Record) past() action.Past {
+	p := action.Past{ID: r.ID, At: r.At, Who: r.User + "@" + r.Host, Action: r.Action, Kind: r.Kind, Before: cmp.Or(r.LabelBefore, r.OwnerBefore),
+		Ref: sources.Ref{Source: r.Source, Space: r.Space, Name: r.Name}, Reason: r.Reason, Call: r.Call, Detail: r.Detail}
+	if r.SSH != "" {
+		p.Who += " from " + r.SSH
+	}
+	return p
+}
+
+// lastLines returns the whole lines at the end of a file; none where there is no file.
+func lastLines(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, fmt.Errorf("%s is no file", path))
+	}
+	from := max(info.Size()-pastBytes, 0)
+	text, err := io.ReadAll(io.NewSectionReader(f, from, pastBytes))
+	if from > 0 {
+		text = text[bytes.IndexByte(text, '\n')+1:] // the first one is cut
+	}
+	return text, err
+}
