@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"coordtop/internal/action"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 	"coordtop/ui/dialog"
@@ -39,8 +40,13 @@ type Options struct {
 
 	// Export writes rows for use elsewhere, and Command is the command line that shows one
 	// row, without secrets. Where one is nil, the person is told that there is none.
-	Export  Exporter
-	Command func(*sources.Row) string
+	Export      Exporter
+	ExportTable func(w io.Writer, f Form, table [][]string) error // as Export, of the table of the Audit screen
+	Command     func(*sources.Row) string
+
+	// Past reads the newest actions of the audit, oldest first; it may wait for a disk. nil: there is
+	// no audit.
+	Past func() ([]action.Past, error)
 
 	// Abort does what ctrl-\ does where a terminal makes a signal of it. nil: nothing.
 	Abort func()

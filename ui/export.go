@@ -16,6 +16,7 @@ import (
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+	"coordtop/ui/screen"
 )
 
 // Form is how rows are written for use outside of the board.
@@ -106,18 +107,28 @@ func (m *model) copy(i keys.Intent) tea.Cmd {
 
 // exportedMsg says what became of an export.
 type exportedMsg struct {
-	path string
-	rows int
-	err  error
+	path  string
+	thing string // that was exported
+	count int
+	err   error
 }
 
 // write writes the marked rows, or all that the list shows, to a new file in the
 // current directory. Reading them and writing happens in the command: a State does not
 // change.
 func (m *model) write(f Form) tea.Cmd {
-	if m.options.Export == nil {
+	if m.Shown != screen.Audit && m.options.Export == nil || m.Shown == screen.Audit && m.options.ExportTable == nil {
 		m.Say("nothing here can export")
 		return nil
+	}
+	suffix := [...]string{FormText: ".txt", FormJSON: ".jsonl", FormCSV: ".csv", FormMarkdown: ".md"}[f]
+	stamp := m.Clock.Format("20060102-150405") + suffix
+	if m.Shown == screen.Audit {
+		export, table := m.options.ExportTable, m.pastTable()
+		return func() tea.Msg {
+			path, err := writeNew("coordtop-audit-"+stamp, func(w io.Writer) error { return export(w, f, table) })
+			return exportedMsg{path, "action", len(table) - 1, err}
+		}
 	}
 	var rows []*sources.Row
 	if len(m.Marks) > 0 {
@@ -125,12 +136,10 @@ func (m *model) write(f Form) tea.Cmd {
 	} else {
 		rows = slices.Collect(m.Rows.Rows)
 	}
-	suffix := [...]string{FormText: ".txt", FormJSON: ".jsonl", FormCSV: ".csv", FormMarkdown: ".md"}[f]
-	name := "coordtop-" + m.Clock.Format("20060102-150405") + suffix
 	export, st, now := m.options.Export, m.State, m.Now
 	return func() tea.Msg {
-		path, err := writeNew(name, func(w io.Writer) error { return export(w, f, st, rows, now) })
-		return exportedMsg{path, len(rows), err}
+		path, err := writeNew("coordtop-"+stamp, func(w io.Writer) error { return export(w, f, st, rows, now) })
+		return exportedMsg{path, "row", len(rows), err}
 	}
 }
 
@@ -158,7 +167,7 @@ func (m *model) exported(msg exportedMsg) {
 		m.SayFor(longMessage, "not exported: "+paint.Clean(msg.err.Error())+": start coordtop where files may be written")
 		return
 	}
-	m.SayFor(longMessage, paint.Count(msg.rows, "row")+" in "+paint.Clean(msg.path))
+	m.SayFor(longMessage, paint.Count(msg.count, msg.thing)+" in "+paint.Clean(msg.path))
 }
 
 // quitKeeping quits, and has what is shown left behind as text.

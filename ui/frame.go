@@ -51,6 +51,10 @@ func (m *model) stage() {
 		m.listEvents()
 		m.EventList.SetHeight(screen.EventRows(m.Layout.Body()))
 	}
+	if m.Shown == screen.Audit {
+		m.listPast()
+		m.AuditList.SetHeight(screen.AuditRows(m.Layout.Body()))
+	}
 }
 
 // picture draws the scene, and the dialog over it.

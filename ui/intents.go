@@ -68,6 +68,8 @@ func (m *model) move(i keys.Intent) {
 		moveIn(&m.List, i)
 	case screen.Events:
 		moveIn(&m.EventList, i)
+	case screen.Audit:
+		moveIn(&m.AuditList, i)
 	case screen.Help:
 		m.HelpAt = screen.MoveHelp(&m.Scene, m.line.input.Value(), m.HelpAt, i)
 	default:
@@ -99,7 +101,7 @@ func moveIn[K comparable](t *table.Table[K], i keys.Intent) {
 
 // openRow shows all there is to know about the row under the cursor.
 func (m *model) openRow() {
-	if m.Shown == screen.Events && !m.pickEvent() {
+	if m.Shown == screen.Events && !m.pickEvent() || m.Shown == screen.Audit && !m.pickPast() {
 		return
 	}
 	if row, _ := m.Selected(); row != nil {
@@ -121,11 +123,11 @@ func (m *model) help() {
 // more than problems again.
 func (m *model) clearFilter() {
 	if !m.filtering.typing && m.Rows.Filter.Empty() {
-		if m.Shown == screen.Events && m.Rows.Kind == sources.KindUnknown {
+		if m.Shown.Filtered() && m.Rows.Kind == sources.KindUnknown {
 			m.leave()
 			return
 		}
-		m.Rows.Problems, m.Rows.Kind = m.Rows.Problems && m.Shown == screen.Events, sources.KindUnknown
+		m.Rows.Problems, m.Rows.Kind = m.Rows.Problems && m.Shown.Filtered(), sources.KindUnknown
 		m.relist()
 	}
 	m.filtering.end()
@@ -143,6 +145,11 @@ func (m *model) pause() {
 }
 
 func (m *model) refresh() {
+	if m.Shown == screen.Audit {
+		m.pastAt = time.Time{}
+		m.Say("reading the audit again")
+		return
+	}
 	r, ok := m.feed.(sources.Refresher)
 	if !ok {
 		m.Say("this is a recording: there is nothing to read again")

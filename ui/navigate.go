@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
 	"coordtop/ui/screen"
@@ -59,16 +60,32 @@ func (m *model) pickEvent() bool {
 		m.open(screen.Sources)
 		return false
 	}
-	h, ok := m.find(e.Ref)
-	switch {
-	case !ok:
-		m.Say(paint.Clean(e.Ref.Name) + " does not exist any more")
-		return false
-	case !m.Rows.InList(h):
-		m.Say("the list does not show " + paint.Clean(e.Ref.Name) + ": " + m.Keys.KeyIn(keys.InList, keys.Clear) + " clears the filter")
+	m.EventList.Move(0) // the event is chosen now: the cursor stays on it
+	return m.pickRow(e.Ref)
+}
+
+// pickPast does the same for the row of the action under the cursor.
+func (m *model) pickPast() bool {
+	id, _ := m.AuditList.Selected()
+	p := m.FindPast(id)
+	if p == nil || p.Ref.Name == "" {
 		return false
 	}
-	m.EventList.Move(0) // the event is chosen now: the cursor stays on it
+	m.AuditList.Move(0)
+	return m.pickRow(p.Ref)
+}
+
+// pickRow moves the cursor of the list to a row, or says why it cannot.
+func (m *model) pickRow(ref sources.Ref) bool {
+	h, ok := m.find(ref)
+	switch {
+	case !ok:
+		m.Say(paint.Clean(ref.Name) + " does not exist any more")
+		return false
+	case !m.Rows.InList(h):
+		m.Say("the list does not show " + paint.Clean(ref.Name) + ": " + m.Keys.KeyIn(keys.InList, keys.Clear) + " clears the filter")
+		return false
+	}
 	return m.List.Select(h)
 }
 

@@ -22,6 +22,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if later := m.acting.Later(); len(later) > 0 {
 		cmd = tea.Batch(append(later, cmd)...)
 	}
+	if reading := m.readPast(); reading != nil {
+		cmd = tea.Batch(reading, cmd)
+	}
 	if changed {
 		m.draw()
 	}
@@ -54,6 +57,9 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		return tea.Batch(cmd, m.press(pressed)), true
 	case terminal.SplitTimeout:
 		return m.press(m.split.Timeout(msg)), true
+	case pastMsg:
+		m.havePast(msg)
+		return nil, true
 	case exportedMsg:
 		m.exported(msg)
 		return nil, true

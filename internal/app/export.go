@@ -15,8 +15,15 @@ import (
 
 // export writes rows of the board as get does.
 func export(w io.Writer, f ui.Form, st *sources.State, rows []*sources.Row, now time.Time) error {
-	forms := map[ui.Form]headless.Format{ui.FormJSON: headless.JSON, ui.FormCSV: headless.CSV, ui.FormMarkdown: headless.Markdown}
-	return headless.Export(w, forms[f], st, rows, now) // without a name there it is text
+	return headless.Export(w, formatOf(f), st, rows, now)
+}
+
+func exportTable(w io.Writer, f ui.Form, table [][]string) error {
+	return headless.ExportTable(w, formatOf(f), table)
+}
+
+func formatOf(f ui.Form) headless.Format {
+	return map[ui.Form]headless.Format{ui.FormJSON: headless.JSON, ui.FormCSV: headless.CSV, ui.FormMarkdown: headless.Markdown}[f] // else Text
 }
 
 // commandFor returns what makes the command line that shows a row of c: by the name of its

@@ -17,23 +17,44 @@ import (
 // nor the rows change.
 func Export(w io.Writer, f Format, s *sources.State, rows []*sources.Row, now time.Time) error {
 	var buf bytes.Buffer
-	switch f {
-	case JSON:
+	switch {
+	case f == JSON:
 		for _, r := range rows {
 			if err := encode(&buf, primitiveOf(s, r, now)); err != nil {
 				return fmt.Errorf("encoding %s: %w", text(r.Name), err)
 			}
 		}
+	case f == Text && len(rows) == 0:
+	default:
+		return ExportTable(w, f, historyTable(s, rows, now))
+	}
+	_, err := w.Write(buf.Bytes())
+	return err
+}
+
+// ExportTable writes a table, whose first line names its columns, with one Write: as JSON an object
+// for each line.
+func ExportTable(w io.Writer, f Format, table [][]string) error {
+	var buf bytes.Buffer
+	switch f {
+	case JSON:
+		for _, line := range table[1:] {
+			object := map[string]string{}
+			for i, cell := range line {
+				object[table[0][i]] = cell
+			}
+			if err := encode(&buf, object); err != nil {
+				return fmt.Errorf("encoding: %w", err)
+			}
+		}
 	case CSV:
-		if err := writeCSV(&buf, historyTable(s, rows, now)); err != nil {
+		if err := writeCSV(&buf, table); err != nil {
 			return fmt.Errorf("encoding: %w", err)
 		}
 	case Markdown:
-		writeMarkdown(&buf, historyTable(s, rows, now))
+		writeMarkdown(&buf, table)
 	default:
-		if len(rows) > 0 {
-			buf.Write(align(historyTable(s, rows, now)))
-		}
+		buf.Write(align(table))
 	}
 	_, err := w.Write(buf.Bytes())
 	return err

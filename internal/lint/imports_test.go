@@ -49,7 +49,7 @@ func directions() []direction {
 		{"ui", []string{"ui/*", "sources", "internal/action", "internal/address", "internal/format", "internal/spawn"}},
 		{"ui/terminal", []string{"internal/spawn"}},
 		{"ui/dialog", []string{"ui/screen", "ui/rows", "ui/keys", "ui/paint", "sources", "internal/action", "internal/address", "internal/format", "internal/spawn"}},
-		{"ui/screen", []string{"ui/rows", "ui/keys", "ui/paint", "ui/table", "ui/timeline", "sources", "internal/action", "internal/format"}},
+		{"ui/screen", []string{"ui/rows", "ui/keys", "ui/paint", "ui/filter", "ui/table", "ui/timeline", "sources", "internal/action", "internal/format"}},
 		{"ui/keys", []string{"internal/address"}},
 		{"ui/rows", []string{"ui/paint", "ui/filter", "sources"}},
 		{"ui/paint", []string{"ui/timeline", "sources", "internal/format"}},

@@ -32,6 +32,7 @@ const (
 	Kind     Intent = "kind"
 	Locks    Intent = "locks"
 	Events   Intent = "events"
+	Audit    Intent = "audit"
 	Sources  Intent = "sources"
 	Caps     Intent = "caps"
 	Pause    Intent = "pause"
@@ -94,7 +95,8 @@ const (
 	InExport   // of how rows can be exported
 	InCaps     // what can be done at all
 	InKeep     // whether to quit and leave the screen as text
-	InBoards   = InList | InDetail | InEvents | InSources | InCaps
+	InAudit    // what was done through this program and others
+	InBoards   = InList | InDetail | InEvents | InAudit | InSources | InCaps
 	InViews    = InBoards | InHelp // letters that are no keys in the help look for words
 	inRow      = InList | InDetail
 	inTexts    = InInput | InCommand | InHelpText
@@ -124,18 +126,19 @@ func Bindings() Table { return slices.Concat(boardBindings(), DialogBindings(), 
 func boardBindings() []Binding {
 	return []Binding{
 		{Help, InViews, []string{"?", ":help"}, "help", "show or leave this help"},
-		{Filter, InList | InEvents, []string{"/"}, "filter", "rows with words, !words, kind=mutex, wait>30s, or ..."},
+		{Filter, InList | InEvents | InAudit, []string{"/"}, "filter", "rows with words, !words, kind=mutex, wait>30s, or ..."},
 		{Keep, InInput, []string{"enter"}, "keep", "keep the filter and go back to the list"},
 		{Complete, InInput | InCommand, []string{"tab"}, "complete", "complete the field or the value; again: the next one"},
-		{Clear, InInput | InList | InEvents, []string{"esc"}, "", "clear the filter; show all rows again"},
+		{Clear, InInput | InList | InEvents | InAudit, []string{"esc"}, "", "clear the filter; show all rows again"},
 		{Locks, InBoards, []string{"2", ":locks"}, "", "Locks: every primitive"},
 		{Events, InBoards, []string{"5", ":events"}, "", "Events: what happened, newest first"},
+		{Audit, InBoards, []string{"6", ":audit"}, "", "Audit: what was done through coordtop, by whom and why"},
 		{Sources, InBoards, []string{"o", ":sources"}, "", "Sources: how each is read, and how well"},
 		{Caps, InSources, []string{"c"}, "caps", "what can be done with each source, and what counts as a write"},
 		{Caps, InCommand, []string{":caps"}, "", "what can be done with each source, and what counts as a write"},
-		{Open, InList | InEvents, []string{"enter"}, "open", "all there is to know about the row"},
+		{Open, InList | InEvents | InAudit, []string{"enter"}, "open", "all there is to know about the row"},
 		{Problems, InList, []string{"!"}, "problems", "only problems, or all rows"},
-		{Kind, InList | InEvents, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
+		{Kind, InList | InEvents | InAudit, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
 		{Sort, InList, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
 		{Pane, InList, []string{"tab", "shift+tab"}, "pane", "on a small screen: details or events below the list"},
 		{Actions, inRow | InEvents, []string{"a"}, "actions", "what can be done to the row"},
@@ -143,9 +146,9 @@ func boardBindings() []Binding {
 		{Arm, InBoards | InMenu, []string{"W"}, "write", "arm writing for 5 minutes, or end it"},
 		{Crash, inRow, []string{"X"}, "", "in the demo: crash the owner's process, to watch a failover"},
 		{Pause, InBoards, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
-		{Refresh, InList | InDetail | InSources, []string{"r", ":read"}, "read again", "ask every source to look again now"},
+		{Refresh, InList | InDetail | InSources | InAudit, []string{"r", ":read"}, "read again", "ask every source to look again now"},
 		{Back, InDetail | InHelp | InSources | InCaps, []string{"esc", "q"}, "back", "back to where this was opened"},
-		{Back, InEvents, []string{"q"}, "back", "back to the list"},
+		{Back, InEvents | InAudit, []string{"q"}, "back", "back to the list"},
 		{Up, InViews, []string{"k", "up"}, "", "one line up"},
 		{Down, InViews, []string{"j", "down"}, "", "one line down"},
 		{HalfUp, InViews, []string{"ctrl+u"}, "", "half a page up"},

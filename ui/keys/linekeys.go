@@ -48,7 +48,7 @@ func lineBindings() []Binding {
 		{Mark, InList, []string{"space"}, "", "mark the row, or no more; marks stay with their rows"},
 		{Unmark, InList, []string{"u"}, "", "clear all marks"},
 		{Copy, inRow, []string{"y"}, "copy", "copy name, owner, JSON or command (or of marked rows)"},
-		{Export, InList, []string{"e"}, "export", "write what is shown, or is marked, to a file here"},
+		{Export, InList | InAudit, []string{"e"}, "export", "write what is shown, or is marked, to a file here"},
 		{Mouse, InBoards, []string{"m", ":mouse"}, "", "mouse on or off; off, the terminal selects text"},
 		{FilterBy, InCommand, []string{":filter EXPR"}, "", "show only what is asked for; nothing: all"},
 		{SourceIs, InCommand, []string{":source NAME|all"}, "", "only rows of that source"},

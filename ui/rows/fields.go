@@ -100,6 +100,9 @@ var (
 	language = languageOf(fields)
 )
 
+// FieldName is how filters write a field.
+func FieldName(field int) string { return fields[field].Name }
+
 func languageOf(table []fieldEntry) filter.Fields {
 	fs := make(filter.Fields, len(table))
 	for i := range table {

@@ -102,15 +102,19 @@ func putParts(l *paint.Line, parts []paint.Part, end int) {
 // eventInstant is when it happened at the latest, with a sign where we only saw it between
 // two looks.
 func eventInstant(sc *Scene, e *sources.Event) string {
-	at := e.At.In(sc.Now.Location())
-	sign := " "
 	if paint.Spread(e) > 0 {
-		sign = sc.Theme.About
+		return sc.Theme.About + instantText(sc, e.At)
 	}
+	return " " + instantText(sc, e.At)
+}
+
+// instantText is a time of today to a tenth of a second, another one with its date.
+func instantText(sc *Scene, at time.Time) string {
+	at = at.In(sc.Now.Location())
 	if at.YearDay() != sc.Now.YearDay() && sc.Now.Sub(at) > 12*time.Hour {
-		return sign + at.Format("2Jan 15:04")
+		return at.Format("2Jan 15:04")
 	}
-	return sign + at.Format("15:04:05.0")
+	return at.Format("15:04:05.0")
 }
 
 // EventText is the sentence of an event.

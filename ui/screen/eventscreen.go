@@ -17,24 +17,16 @@ func PassesEvent(sc *Scene, e *sources.Event) bool {
 	return (kind == sources.KindUnknown || e.RefKind == kind || e.Ref.Name == "") && sc.Rows.Filter.PassesEvent(e)
 }
 
-// readoutHeight is how many lines the event under the cursor takes in full; it is left
-// out where the list would be shorter than that.
+// readoutHeight is how many lines the event under the cursor takes in full.
 const readoutHeight = 6
 
 // EventRows is how many events are listed in h lines.
-func EventRows(h int) int {
-	if h < 2*readoutHeight+3 {
-		return h - 2
-	}
-	return h - 2 - readoutHeight
-}
+func EventRows(h int) int { return listedRows(h, readoutHeight) }
 
 // eventScreen is the log of what was seen, with all there is to say of the event under
 // the cursor below.
 func eventScreen(sc *Scene) Frame {
-	w, h := sc.Layout.Width, sc.Layout.Body()
-	readout := h - 2 - EventRows(h)
-	lines := []string{sc.Theme.Line(w).Rule().Done(), eventHeading(sc, w)}
+	w := sc.Layout.Width
 	selected, _ := sc.EventList.Selected()
 	var events []*sources.Event
 	for _, seq := range sc.EventList.Visible() {
@@ -43,36 +35,15 @@ func eventScreen(sc *Scene) Frame {
 		}
 	}
 	names := nameWidth(events, w)
-	for _, e := range events {
-		l, cursor := sc.Theme.Line(w), " "
-		if e.Seq == selected {
-			l.Over, cursor = sc.Theme.Selected, sc.Theme.Cursor
-		}
-		l.Put("", cursor)
-		drawEvent(sc, l, e, names)
-		lines = append(lines, l.Done())
-	}
-	if len(events) == 0 {
-		lines = append(lines, sc.Theme.Line(w).Done(), sc.Theme.Line(w).Skip(3).Put("", noEvents(sc)).Done())
-	}
-	lines = sc.Theme.Box(lines, w, h-readout)
-	if readout == 0 {
-		return fixed(sc, lines)
-	}
-	lines = append(lines, sc.Theme.Line(w).Rule().Done())
-	return fixed(sc, sc.Theme.Box(append(lines, eventReadout(sc, sc.Events.Find(selected), w)...), w, h))
-}
-
-func eventHeading(sc *Scene, w int) string {
-	l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Heading, "EVENTS").Skip(1).Put(sc.Theme.Dim, "newest first, since "+paint.TimeOfDay(observedSince(sc), sc.Now))
+	list := logList{title: "EVENTS", text: "newest first, since " + paint.TimeOfDay(observedSince(sc), sc.Now), pos: sc.EventList.Pos(), count: sc.EventList.Len(),
+		empty: noEvents(sc), lines: len(events), height: EventRows(sc.Layout.Body()), readout: eventReadout(sc, sc.Events.Find(selected), w)}
 	if n := sc.Events.Missed; n > 0 {
-		l.Skip(2).Put(sc.Theme.Warn, format.Count(int(n))+" were dropped before they could be read")
+		list.warn = format.Count(int(n)) + " were dropped before they could be read"
 	}
-	right := format.Count(sc.EventList.Pos()+min(sc.EventList.Len(), 1)) + " of " + format.Count(sc.EventList.Len())
-	if x := w - len(right) - 1; l.X < x {
-		l.To(x).Put(sc.Theme.Dim, right)
-	}
-	return l.Done()
+	return list.draw(sc, func(i int, l *paint.Line) {
+		cursorOn(sc, l, events[i].Seq == selected)
+		drawEvent(sc, l, events[i], names)
+	})
 }
 
 // noEvents says why the log is empty.
@@ -89,13 +60,7 @@ func eventReadout(sc *Scene, e *sources.Event, w int) []string {
 	if e == nil {
 		return nil
 	}
-	say := func(name string, parts ...paint.Part) string {
-		l := sc.Theme.Line(w).Skip(1).Cell(sc.Theme.Dim, name, 8)
-		for _, p := range parts {
-			l.Put(p.Style, p.Text)
-		}
-		return l.Done()
-	}
+	say := func(name string, parts ...paint.Part) string { return readoutLine(sc, w, name, parts...) }
 	of := []paint.Part{sc.Theme.Strong.Text(eventName(e))}
 	if e.Ref.Name != "" {
 		of = append(of, sc.Theme.Dim.Text("  "+strings.Join(paint.DropEmpty(e.RefKind.String(), paint.Clean(e.Ref.Source), paint.Clean(e.Ref.Space)), " "+sc.Theme.Dot+" ")))

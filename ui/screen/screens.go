@@ -12,6 +12,7 @@ type View uint8
 const (
 	List View = iota
 	Events
+	Audit
 	Sources
 	Detail
 	Caps
@@ -34,6 +35,7 @@ func viewTable() [viewCount]viewEntry {
 	return [...]viewEntry{
 		List:    {name: "Locks", opens: keys.Locks, scope: keys.InList, help: "LIST", draw: board},
 		Events:  {name: "Events", opens: keys.Events, scope: keys.InEvents, help: "EVENTS", draw: eventScreen},
+		Audit:   {name: "Audit", opens: keys.Audit, scope: keys.InAudit, help: "AUDIT", draw: auditScreen},
 		Sources: {name: "Sources", opens: keys.Sources, scope: keys.InSources, help: "SOURCES", draw: scrolling(sourceScreen)},
 		Detail:  {scope: keys.InDetail, help: "ONE ROW", draw: scrolling(detailScreen)},
 		Caps:    {opens: keys.Caps, scope: keys.InCaps, help: "WHAT CAN BE DONE", draw: scrolling(capsScreen)},
@@ -43,6 +45,9 @@ func viewTable() [viewCount]viewEntry {
 
 // Scope is where the keys of a view work.
 func (v View) Scope() keys.Scope { return viewTable()[v].scope }
+
+// Filtered reports whether the filter holds for a log of a view.
+func (v View) Filtered() bool { return v == Events || v == Audit }
 
 // Tab reports whether a view has a tab, and so no way back but the tabs.
 func (v View) Tab() bool { return viewTable()[v].name != "" }

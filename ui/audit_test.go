@@ -1,0 +1,118 @@
+package ui
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/action"
+	"coordtop/sources"
+	"coordtop/ui/uitest"
+)
+
+// audited drives a board whose audit has these actions.
+func audited(w, h int, past *[]action.Past, err *error) *driver {
+	a, b, _ := three()
+	return drive(uitest.NewFeed(uitest.State(noon(), a, b)), Options{Width: w, Height: h, Operator: uitest.NewOperator(),
+		Past: func() ([]action.Past, error) { return *past, *err }})
+}
+
+// audit goes to the Audit screen and brings what it reads.
+func (d *driver) audit() { d.obey(d.send(key("6"))) }
+
+func somePast() []action.Past {
+	at := noon().Add(-time.Hour)
+	ref := func(name string) sources.Ref { return sources.Ref{Source: uitest.Redis, Space: "0", Name: name} }
+	return []action.Past{
+		{ID: "1", At: at, Who: "ana@laptop from 10.0.0.9", Action: "arm"},
+		{ID: "2", At: at.Add(time.Minute), Who: "ana@laptop from 10.0.0.9", Action: "release", Ref: ref("a"), Kind: "election", Before: "host-9", After: "host-1",
+			Reason: "INC-4411 hung\x1b[31m after deploy", Call: "delete a if it is unchanged", Result: "done", Detail: "host-1 leads now, after 0.4 s without", Took: 3 * time.Millisecond},
+		{ID: "3", At: at.Add(2 * time.Minute), Who: "bo@ops-2", Action: "acquire", Ref: ref("gone"), Kind: "mutex", Call: "SET gone"},
+		{ID: "4", At: at.Add(3 * time.Minute), Who: "bo@ops-2", Action: "release", Ref: ref("b"), Kind: "election", Before: "host-2", Call: "x", Result: "missed", Detail: "it changed just before: nothing was done"},
+	}
+}
+
+func TestTheAuditScreenSaysWhoDidWhatWhyAndWhatCameOfIt(t *testing.T) {
+	t.Parallel()
+	past, failed := somePast(), error(nil)
+	d := audited(160, 48, &past, &failed)
+	reading := d.send(key("6"))
+	d.shows(t, "reading the audit")
+	d.obey(reading)
+	lines := d.lines()
+	if !strings.Contains(lines[4], "release     b") || !strings.Contains(lines[4], "missed: it changed just before") || !strings.Contains(lines[7], "ana arm") {
+		t.Errorf("the newest does not stand first:\n%s", d.text())
+	}
+	d.press("j", "j")
+	for _, want := range []string{`done, because INC-4411 hung\x1b[31m after deploy: host-1 leads now`, "no end is written", "WHO     ana@laptop from 10.0.0.9", "WHAT    release a",
+		"OWNER   host-9  afterwards host-1", `WHY     INC-4411 hung\x1b[31m after deploy`, "SENT    delete a if it is unchanged",
+		"RESULT  done: host-1 leads now, after 0.4 s without (answered after 3.0 ms)", "3 of 4"} {
+		d.shows(t, want)
+	}
+	past = append(past, action.Past{ID: "5", At: noon(), Who: "eve@x", Action: "disarm"})
+	d.feed.Pass(3 * time.Second)
+	d.obey(d.send(tea.ResumeMsg{}))
+	d.shows(t, "disarm") // what others write comes by itself
+	d.shows(t, "4 of 5") // and the cursor stays on its action
+	d.press("enter")
+	if row, _ := d.Selected(); row == nil || row.Name != "a" {
+		t.Errorf("enter goes to %v", row)
+	}
+	d.press("esc", "k", "enter")
+	d.shows(t, "gone does not exist any more")
+	failed = errors.New("the disk\a is gone")
+	past = nil
+	d.press("q")
+	d.audit()
+	d.showsNot(t, "the disk") // the last that was read stands
+	d = audited(80, 24, &past, &failed)
+	d.audit()
+	d.shows(t, `the disk\a is gone`)
+	failed = nil
+	d.feed.Pass(3 * time.Second)
+	d.obey(d.send(tea.ResumeMsg{}))
+	d.shows(t, "nothing was done through coordtop yet")
+}
+
+func TestTheAuditIsFilteredAsRowsAre(t *testing.T) {
+	t.Parallel()
+	past, failed := somePast(), error(nil)
+	for text, want := range map[string]string{
+		"release": "of 2", "INC-4411": "of 1", "kind=mutex": "of 1", "name=a": "of 1", "owner=host-1": "of 1", "source=leases !release": "of 1", "bo": "of 2",
+		"state=led": "no action of what is selected: esc shows all", "wait>3": "no action of what is selected", "name=?": "of 1",
+	} {
+		d := audited(120, 40, &past, &failed)
+		d.audit()
+		d.press("/")
+		d.typed(text)
+		d.shows(t, want)
+	}
+}
+
+func TestTheActionsThatAreListedAreExported(t *testing.T) {
+	t.Chdir(t.TempDir())
+	past, failed := somePast(), error(nil)
+	d := audited(120, 40, &past, &failed)
+	d.options.Export = func(io.Writer, Form, *sources.State, []*sources.Row, time.Time) error { return errors.New("rows were exported") }
+	d.options.ExportTable = func(w io.Writer, _ Form, table [][]string) error { return json.NewEncoder(w).Encode(table) }
+	d.audit()
+	d.press("/")
+	d.typed("INC-4411")
+	d.press("enter", "e")
+	msg, ok := d.send(key("j"))().(exportedMsg)
+	if !ok {
+		t.Fatal("no export")
+	}
+	d.send(msg)
+	d.shows(t, "1 action in ")
+	text, err := os.ReadFile(msg.path)
+	if err != nil || !strings.Contains(string(text), `INC-4411 hung\\x1b[31m after deploy`) || strings.Contains(string(text), "ops-2") {
+		t.Errorf("exported %s, %v", text, err)
+	}
+}

@@ -1,0 +1,168 @@
+package screen
+
+import (
+	"strings"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/sources"
+	"coordtop/ui/filter"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+	"coordtop/ui/rows"
+)
+
+// auditReadout is how many lines the action under the cursor takes in full.
+const auditReadout = 8
+
+// AuditRows is how many actions are listed in h lines.
+func AuditRows(h int) int { return listedRows(h, auditReadout) }
+
+// auditScreen lists what was done through coordtop, with all there is to say of the action under the
+// cursor below.
+func auditScreen(sc *Scene) Frame {
+	w := sc.Layout.Width
+	selected, _ := sc.AuditList.Selected()
+	var shown []*action.Past
+	names, who := minEventName, 0
+	for _, id := range sc.AuditList.Visible() {
+		if p := sc.FindPast(id); p != nil {
+			shown = append(shown, p)
+			names = max(names, format.Width(paint.Clean(p.Ref.Name)))
+			who = max(who, format.Width(whoShort(p)))
+		}
+	}
+	names, who = min(names, w/eventNamePart, maxEventName), min(who, w/8)
+	list := logList{title: "AUDIT", text: "newest first, of " + paint.Clean(sc.Status.Audit), pos: sc.AuditList.Pos(), count: sc.AuditList.Len(),
+		empty: noActions(sc), lines: len(shown), height: AuditRows(sc.Layout.Body()), readout: pastReadout(sc, sc.FindPast(selected), w)}
+	return list.draw(sc, func(i int, l *paint.Line) {
+		p := shown[i]
+		cursorOn(sc, l, p.ID == selected)
+		l.Cell(sc.Theme.Dim, " "+instantText(sc, p.At), eventTime).Skip(1)
+		l.Cell("", whoShort(p), who).Skip(1).Cell(sc.Theme.Strong, paint.Clean(p.Action), len("cancel-wait")).Skip(1)
+		l.Cell("", sc.Theme.FitName(paint.Clean(p.Ref.Name), names), names).Skip(1)
+		putParts(l, sc.Theme.FitParts(resultParts(sc, p), l.Width-l.X), l.Width)
+	})
+}
+
+// whoShort is the user alone.
+func whoShort(p *action.Past) string {
+	user, _, _ := strings.Cut(p.Who, "@")
+	return paint.Clean(user)
+}
+
+// resultParts is what came of an action, and why it was done.
+func resultParts(sc *Scene, p *action.Past) []paint.Part {
+	parts := []paint.Part{resultStyle(sc, p.Result).Text(resultText(p))}
+	if p.Reason != "" {
+		parts = append(parts, sc.Theme.Dim.Text(", because "), paint.Plain(paint.Clean(p.Reason)))
+	}
+	if p.Detail != "" {
+		parts = append(parts, paint.Plain(": "+paint.Clean(p.Detail)))
+	}
+	return parts
+}
+
+func resultText(p *action.Past) string {
+	switch {
+	case p.Result != "":
+		return paint.Clean(p.Result)
+	case p.Call != "":
+		return "no end is written"
+	}
+	return ""
+}
+
+// resultStyle is the style of the word for how an action ended.
+func resultStyle(sc *Scene, result string) paint.Style {
+	switch result {
+	case action.Seen.String():
+		return sc.Theme.Good
+	case "", action.Dropped.String():
+		return sc.Theme.Dim
+	}
+	return sc.Theme.Warn
+}
+
+// noActions says why no action is listed.
+func noActions(sc *Scene) string {
+	switch {
+	case sc.PastError != "":
+		return sc.PastError
+	case !sc.PastRead:
+		return "reading the audit"
+	case len(sc.Past) == 0:
+		return "nothing was done through coordtop yet"
+	}
+	return "no action of what is selected: " + sc.Keys.KeyIn(keys.InAudit, keys.Clear) + " shows all"
+}
+
+// pastReadout is one action in full.
+func pastReadout(sc *Scene, p *action.Past, w int) []string {
+	if p == nil {
+		return nil
+	}
+	when := sc.Theme.Dim.Text("  " + p.At.In(sc.Now.Location()).Format("2006-01-02 15:04:05.000") + ", " + format.Age(sc.Now.Sub(p.At)) + " ago")
+	lines := []string{readoutLine(sc, w, "WHO", paint.Plain(paint.Clean(p.Who)), when)}
+	what := []paint.Part{sc.Theme.Strong.Text(paint.Clean(p.Action) + " " + paint.Clean(p.Ref.Name))}
+	what = append(what, sc.Theme.Dim.Text("  "+strings.Join(paint.DropEmpty(p.Kind, paint.Clean(p.Ref.Source), paint.Clean(p.Ref.Space)), " "+sc.Theme.Dot+" ")))
+	lines = append(lines, readoutLine(sc, w, "WHAT", what...))
+	if p.Before != "" || p.After != "" {
+		lines = append(lines, readoutLine(sc, w, "OWNER", paint.Plain(paint.CleanLabel(p.Before)), sc.Theme.Dim.Text("  afterwards "), paint.Plain(paint.CleanLabel(p.After))))
+	}
+	say := func(name, text string) {
+		for _, s := range paint.Fold(paint.Clean(text), w-9) {
+			lines = append(lines, readoutLine(sc, w, name, paint.Plain(s)))
+			name = ""
+		}
+	}
+	say("WHY", p.Reason)
+	say("SENT", p.Call)
+	result := strings.Join(paint.DropEmpty(resultText(p), p.Detail), ": ")
+	if p.Took > 0 {
+		result += " (answered after " + format.Precise(p.Took) + ")"
+	}
+	say("RESULT", result)
+	return lines
+}
+
+// FindPast returns the action with this ID; nil where it is not known.
+func (sc *Scene) FindPast(id string) *action.Past {
+	for i := range sc.Past {
+		if sc.Past[i].ID == id {
+			return &sc.Past[i]
+		}
+	}
+	return nil
+}
+
+// PassesPast reports whether an action is among what the filter selects.
+func PassesPast(sc *Scene, p *action.Past) bool {
+	kind := sc.Rows.Kind
+	return (kind == sources.KindUnknown || p.Kind == kind.String()) && sc.Rows.Filter.Expr.Match(pastSubject{p})
+}
+
+// pastSubject is an action as a filter sees it.
+type pastSubject struct{ *action.Past }
+
+func (s pastSubject) Words(match func(string) bool) bool {
+	return match(s.Who) || match(s.Action) || match(s.Ref.Name) || match(s.Ref.Source) || match(s.Before) || match(s.After) || match(s.Reason) || match(s.Result) || match(s.Detail)
+}
+
+func (s pastSubject) Text(field int, match func(string) bool) (found, known bool) {
+	switch rows.FieldName(field) {
+	case "source":
+		return match(s.Ref.Source), s.Ref.Source != ""
+	case "kind":
+		return match(s.Kind), s.Kind != ""
+	case "name":
+		return match(s.Ref.Name), s.Ref.Name != ""
+	case "owner":
+		return match(s.Before) || match(s.After), s.Before+s.After != ""
+	}
+	return false, false
+}
+
+func (pastSubject) Number(int, bool) (r filter.Range, known bool) { return r, false }
+
+func (pastSubject) Label(string) (value string, ok bool) { return "", false }

@@ -1,0 +1,73 @@
+package screen
+
+import (
+	"coordtop/internal/format"
+	"coordtop/ui/paint"
+)
+
+// logList is a list of what happened, with the entry under the cursor in full below.
+type logList struct {
+	title, text string // of the heading
+	warn        string
+	pos, count  int
+	empty       string // stands where there is no line
+	lines       int
+	height      int // of the list
+	readout     []string
+}
+
+// listedRows is how many entries are listed in h lines above a readout of so many; it is left out
+// where the list would be shorter than that.
+func listedRows(h, readout int) int {
+	if h < 2*readout+3 {
+		return h - 2
+	}
+	return h - 2 - readout
+}
+
+// draw draws the list; line draws entry i.
+func (g *logList) draw(sc *Scene, line func(i int, l *paint.Line)) Frame {
+	w, h := sc.Layout.Width, sc.Layout.Body()
+	lines := []string{sc.Theme.Line(w).Rule().Done(), g.heading(sc, w)}
+	for i := range g.lines {
+		l := sc.Theme.Line(w)
+		line(i, l)
+		lines = append(lines, l.Done())
+	}
+	if g.lines == 0 {
+		lines = append(lines, sc.Theme.Line(w).Done(), sc.Theme.Line(w).Skip(3).Put("", g.empty).Done())
+	}
+	lines = sc.Theme.Box(lines, w, g.height+2)
+	if g.height+2 < h {
+		lines = append(append(lines, sc.Theme.Line(w).Rule().Done()), g.readout...)
+	}
+	return fixed(sc, sc.Theme.Box(lines, w, h))
+}
+
+func (g *logList) heading(sc *Scene, w int) string {
+	l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Heading, g.title).Skip(1).Put(sc.Theme.Dim, g.text)
+	l.Skip(2).Put(sc.Theme.Warn, g.warn)
+	right := format.Count(g.pos+min(g.count, 1)) + " of " + format.Count(g.count)
+	if x := w - len(right) - 1; l.X < x {
+		l.To(x).Put(sc.Theme.Dim, right)
+	}
+	return l.Done()
+}
+
+// cursorOn marks a line that the cursor is on.
+func cursorOn(sc *Scene, l *paint.Line, on bool) {
+	cursor := " "
+	if on {
+		l.Over, cursor = sc.Theme.Selected, sc.Theme.Cursor
+	}
+	l.Put("", cursor)
+}
+
+// readoutLine is a line of a readout, with its name.
+func readoutLine(sc *Scene, w int, name string, parts ...paint.Part) string {
+	l := sc.Theme.Line(w).Skip(1).Cell(sc.Theme.Dim, name, 8)
+	for _, p := range parts {
+		l.Put(p.Style, p.Text)
+	}
+	return l.Done()
+}
