@@ -99,7 +99,9 @@ func TestTheActionsThatAreListedAreExported(t *testing.T) {
 	t.Chdir(t.TempDir())
 	past, failed := somePast(), error(nil)
 	d := audited(120, 40, &past, &failed)
-	d.options.Export = func(io.Writer, Form, *sources.State, []*sources.Row, time.Time) error { return errors.New("rows were exported") }
+	d.options.Export = func(io.Writer, Form, *sources.State, []*sources.Row, time.Time) error {
+		return errors.New("rows were exported")
+	}
 	d.options.ExportTable = func(w io.Writer, _ Form, table [][]string) error { return json.NewEncoder(w).Encode(table) }
 	d.audit()
 	d.press("/")
