@@ -100,6 +100,14 @@ func (b *Backend) refusal(err error) *sources.Problem {
 // shares reports whether several can own the primitive of a row at once on this backend.
 func (b *Backend) shares(kind sources.Kind) bool { return b.Caps.Shared && kind == sources.KindMutex }
 
+// limit is that of a request, or of the row where each claim must name it.
+func (b *Backend) limit(r action.Request, row *sources.Row) uint64 {
+	if b.LimitInClaims && r.Limit == 0 && r.Target.Kind == sources.KindSemaphore && row != nil && row.Limited() {
+		return row.Limit
+	}
+	return r.Limit
+}
+
 // call is what a request sends, in a line.
 func (b *Backend) call(r action.Request) string {
 	r.Data = b.data(r)

@@ -19,6 +19,7 @@ func (o *Operator) Describe(_ context.Context, r action.Request) (action.Effect,
 	}
 	row, _ := o.view.row(r.Target.Ref)
 	r = o.asHeld(r)
+	r.Limit = b.limit(r, row)
 	e := action.Effect{
 		Call: format.Clean(b.call(r), 2000), NeedsReason: b.Protect && !action.Of(r.Verb).GivesUp, NeedsName: nameFor(&b, r),
 	}

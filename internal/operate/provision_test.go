@@ -3,6 +3,7 @@ package operate_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -216,5 +217,21 @@ func TestPermitsAreAskedForWhoeverOwnsOthers(t *testing.T) {
 	q.Target.Owner = "somebody who has left since"
 	if _, err := r.Start(q); !errors.Is(err, operate.ErrChanged) {
 		t.Errorf("a mutex whose owner has gone: %v", err)
+	}
+}
+
+func TestTheBoxShowsTheLimitThatAClaimNames(t *testing.T) {
+	t.Parallel()
+	r, server := ydbRig(t, true, options{change: func(_ *operate.Options, b *operate.Backend) {
+		b.LimitInClaims, b.Call = true, func(r action.Request) string { return fmt.Sprint("limit ", r.Limit) }
+	}})
+	if err := server.CreateSemaphore(node, "quota", 3, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.until("it is there", func(*sources.State) bool { return r.row("quota").Limit == 3 })
+	for name, want := range map[string]string{"quota": "limit 3", "job": "limit 0"} {
+		if e, err := r.Describe(t.Context(), r.ask(action.Acquire, name)); err != nil || e.Call != want {
+			t.Errorf("%s: it sends %q, %v, want %q", name, e.Call, err, want)
+		}
 	}
 }

@@ -46,9 +46,8 @@ func (o *Operator) admit(r action.Request, b *Backend) (*run, error) {
 	if err := o.passesLocked(r, b); err != nil {
 		return nil, err
 	}
-	if row, _ := o.view.row(r.Target.Ref); b.LimitInClaims && r.Limit == 0 && row != nil && row.Limited() {
-		r.Limit = row.Limit
-	}
+	row, _ := o.view.row(r.Target.Ref)
+	r.Limit = b.limit(r, row)
 	o.running.Add(1)
 	return o.runLocked(o.asHeldLocked(r)), nil
 }
