@@ -170,9 +170,23 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-func TestDemoPrintsWhereItsServersAreServesAndEndsOnASignal(t *testing.T) {
+// TestDemoServesUntilASignal has one demo for all that can be seen while it runs: each is some
+// thirty processes.
+func TestDemoServesUntilASignal(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)
+	d.printsWhereItsServersAre(t)
+	d.hearsLeader(t)
+	d.servesYDBToAnybody(t)
+	eventually(t, "most permits of the pool are taken, beside all else", func() bool { return d.patterns(t) && d.busy(t) })
+	d.leadersThatAreKilledAreFollowed(t)
+	owners, others, third := d.owners(t), d.processes(t), d.clients(t)
+	d.interrupt(t)
+	d.leavesNothing(t, owners, others, third)
+}
+
+func (d *demoRun) printsWhereItsServersAre(t *testing.T) {
+	t.Helper()
 	const redis, postgres = `redis://127\.0\.0\.1:\d+/0`, `postgres://postgres@127\.0\.0\.1:\d+/postgres\?sslmode=disable`
 	const ydb, dflockd = `grpc://127\.0\.0\.1:\d+/local`, `dflockd://127\.0\.0\.1:\d+`
 	form := regexp.MustCompile(`^redis ` + redis + `\npostgres ` + postgres + `\nydb ` + ydb + `\ndflockd ` + dflockd + `\n` +
@@ -180,14 +194,9 @@ func TestDemoPrintsWhereItsServersAreServesAndEndsOnASignal(t *testing.T) {
 	if text := d.out.String(); !form.MatchString(text) {
 		t.Errorf("printed %q", text)
 	}
-	d.hearsLeader(t)
-	eventually(t, "most permits of the pool are taken, beside all else", func() bool { return d.patterns(t) && d.busy(t) })
-	owners, others, third := d.owners(t), d.processes(t), d.clients(t)
-	d.interrupt(t)
-	d.leavesNothing(t, owners, others, third)
 }
 
-func TestDemoThatIsKilledLeavesNothingBehindAndItsNeighbourAlone(t *testing.T) {
+func TestDemoThatIsKilledLeavesNothingBehindAndItsNeighbourItsPorts(t *testing.T) {
 	t.Parallel()
 	killed, neighbour := startDemo(t, "--seed", "1"), startDemo(t, "--seed", "1")
 	owners, others, third := killed.owners(t), killed.processes(t), killed.clients(t)
@@ -199,15 +208,30 @@ func TestDemoThatIsKilledLeavesNothingBehindAndItsNeighbourAlone(t *testing.T) {
 	if len(neighbour.owners(t)) == 0 || len(neighbour.processes(t)) == 0 {
 		t.Error("the demo beside it lost its owners too")
 	}
+	ports := regexp.MustCompile(`redis://127.0.0.1:(\d+)/0\npostgres \S+@127.0.0.1:(\d+)/\S+\nydb grpc://127.0.0.1:(\d+)/local\ndflockd dflockd://127.0.0.1:(\d+)\n`).FindStringSubmatch(neighbour.out.String())
+	for flag, port := range map[string]string{"--redis-port": ports[1], "--postgres-port": ports[2], "--ydb-port": ports[3], "--dflockd-port": ports[4]} {
+		second := newWorld(t)
+		if code := second.main(t.Context(), "demo", "--no-ui", flag, port); code != exitError || !strings.Contains(second.stderr.String(), port) {
+			t.Errorf("%s is taken: exit code %d, %s", flag, code, second.stderr)
+		}
+	}
 	if err := neighbour.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	ends(t, neighbour.cmd)
+	if code := ends(t, neighbour.cmd); code != 0 {
+		t.Errorf("exit code %d: %s", code, neighbour.out)
+	}
+	again := startDemo(t, "--redis-port", ports[1], "--postgres-port", ports[2], "--ydb-port", ports[3], "--dflockd-port", ports[4])
+	for _, port := range ports[1:] {
+		if !regexp.MustCompile(":" + port + "[/\n]").MatchString(again.out.String()) {
+			t.Errorf("asked for port %s, printed %q", port, again.out)
+		}
+	}
+	again.interrupt(t)
 }
 
-func TestDemoLeadersThatAreKilledAreFollowedByOthers(t *testing.T) {
-	t.Parallel()
-	d := startDemo(t)
+func (d *demoRun) leadersThatAreKilledAreFollowed(t *testing.T) {
+	t.Helper()
 	for what, leader := range map[string]func() int{
 		"in Redis":    func() int { return d.owners(t)["demo:leader:scheduler"] },
 		"in Postgres": func() int { return d.processes(t)["owner 0 of demo:leader:ledger"] },
@@ -222,9 +246,6 @@ func TestDemoLeadersThatAreKilledAreFollowedByOthers(t *testing.T) {
 			return next != 0 && next != first
 		})
 	}
-	owners, others := d.owners(t), d.processes(t)
-	d.interrupt(t)
-	d.leavesNothing(t, owners, others)
 }
 
 // hearsLeader fails unless the election's leader says something on the channel.
@@ -242,26 +263,6 @@ func (d *demoRun) hearsLeader(t *testing.T) {
 	if leader := d.locks(t)["demo:leader:ledger"].Owners[0].Label; !strings.HasPrefix(n.Payload, strings.Split(leader, " ")[0]+" posted batch ") {
 		t.Errorf("%s leads, and %q was said", leader, n.Payload)
 	}
-}
-
-func TestDemoTakesThePortsItIsTold(t *testing.T) {
-	t.Parallel()
-	first := startDemo(t)
-	ports := regexp.MustCompile(`redis://127.0.0.1:(\d+)/0\npostgres \S+@127.0.0.1:(\d+)/\S+\nydb grpc://127.0.0.1:(\d+)/local\ndflockd dflockd://127.0.0.1:(\d+)\n`).FindStringSubmatch(first.out.String())
-	for flag, port := range map[string]string{"--redis-port": ports[1], "--postgres-port": ports[2], "--ydb-port": ports[3], "--dflockd-port": ports[4]} {
-		second := newWorld(t)
-		if code := second.main(t.Context(), "demo", "--no-ui", flag, port); code != exitError || !strings.Contains(second.stderr.String(), port) {
-			t.Errorf("%s is taken: exit code %d, %s", flag, code, second.stderr)
-		}
-	}
-	first.interrupt(t)
-	again := startDemo(t, "--redis-port", ports[1], "--postgres-port", ports[2], "--ydb-port", ports[3], "--dflockd-port", ports[4])
-	for _, port := range ports[1:] {
-		if !regexp.MustCompile(":" + port + "[/\n]").MatchString(again.out.String()) {
-			t.Errorf("asked for port %s, printed %q", port, again.out)
-		}
-	}
-	again.interrupt(t)
 }
 
 func TestDemoRefusesWhatItCannotDo(t *testing.T) {

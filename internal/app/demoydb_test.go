@@ -61,10 +61,9 @@ func (d *demoRun) ydbRefuses(t *testing.T) bool {
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// TestDemoServesYDBToAnybody uses the public client of YDB's SDK, as a stranger would.
-func TestDemoServesYDBToAnybody(t *testing.T) {
-	t.Parallel()
-	d := startDemo(t)
+// servesYDBToAnybody uses the public client of YDB's SDK, as a stranger would.
+func (d *demoRun) servesYDBToAnybody(t *testing.T) {
+	t.Helper()
 	ctx := t.Context()
 	db, err := ydb.Open(ctx, d.ydb)
 	if err != nil {
@@ -89,5 +88,4 @@ func TestDemoServesYDBToAnybody(t *testing.T) {
 	if len(row) != 1 || len(row[0].Owners) != 1 || row[0].Owners[0].Label != "me" {
 		t.Errorf("got %+v", row)
 	}
-	d.interrupt(t)
 }

@@ -166,3 +166,26 @@ func TestReleaseSaysWhyItIsNotPossible(t *testing.T) {
 	h.types("resign")
 	h.ends(exitOK)
 }
+
+func TestReleaseAsksForTheNameOnATerminal(t *testing.T) {
+	t.Parallel()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, s.Addr())
+	set(t, c, "app:lock:x", "host-1:1", 0)
+	url := "redis://" + s.Addr() + "/0?mutex=app:lock:x"
+	guard := guardOf(t, url)
+	for _, try := range []struct {
+		typed string
+		code  int
+		left  int64
+	}{{"y", exitUsage, 1}, {"app:lock:y", exitUsage, 1}, {"app:lock:x", exitOK, 0}} {
+		on := inSight(t, command(t, "release", url, "--if-owner", guard))
+		on.await("Type app:lock:x to end this ownership").keys(try.typed + "\r")
+		if code := ends(t, on.cmd); code != try.code {
+			t.Errorf("%s: exit code %d", try.typed, code)
+		}
+		if n := c.Exists(t.Context(), "app:lock:x").Val(); n != try.left {
+			t.Errorf("%s: %d left", try.typed, n)
+		}
+	}
+}
