@@ -64,7 +64,9 @@ func spanOf(sc *Scene, columns int) time.Duration {
 func laneOf(sc *Scene, row *sources.Row) timeline.Lane {
 	lane := timeline.Lane{Terms: row.Terms, Nobody: row.Nobody, Dark: row.Unobserved(sc.State), Trouble: rows.LeaderMissed(row),
 		Gap: sc.State.Thresholds.Gap, GapPart: sc.State.Thresholds.GapPart}
-	lane.Absent, lane.Several = row.Absent, severalSince(sc, row)
+	if lane.Several = severalSince(sc, row); row.Absent {
+		lane.Absent = row.At
+	}
 	if row.Scope < len(sc.State.Scopes) {
 		lane.Since = row.RecordedSince(sc.State)
 	}

@@ -42,7 +42,7 @@ type Lane struct {
 	Trouble bool           // nobody owning it is trouble
 	Gap     time.Duration  // a gap that is no longer than this is a break, no trouble
 	GapPart float64        // and so is one that is no longer than this part of a column
-	Absent  bool           // it does not exist now
+	Absent  time.Time      // since when it does not exist; zero: it does
 	Several time.Time      // since when several own what only one may own; zero: they do not
 }
 
@@ -56,6 +56,9 @@ func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
 	p := painter{w: w, now: now, cells: dst, starts: make([]uint8, len(dst))}
 	p.terms(l.Terms)
 	p.gaps(l)
+	if !l.Absent.IsZero() {
+		p.paint(l.Absent, now, Cell{Mark: Absent}, true)
+	}
 	if !l.Several.IsZero() {
 		p.paint(l.Several, now, Cell{Mark: Conflict}, true)
 	}
@@ -83,7 +86,7 @@ func (p *painter) atNow(l Lane) {
 		return
 	}
 	switch {
-	case l.Absent:
+	case !l.Absent.IsZero():
 		p.cells[c] = Cell{Mark: Absent}
 	case !l.Several.IsZero():
 		p.cells[c] = Cell{Mark: Conflict}
