@@ -21,10 +21,10 @@ func ydbForce(s config.Source) *operate.Force {
 			case s.ClientsUnprotected:
 				return ""
 			case !s.AllowRecreate:
-				return "YDB ends it by itself when its program ends or is cut off: in JavaScript and Python 30 to 40 s later, in Go 7 to 9 s, " +
-					"elsewhere within its session timeout; never while the program answers. Set clients_unprotected or allow_recreate on the source to force it"
+				return "it ends when its program ends or is cut off (JavaScript and Python 30 to 40 s later, Go 7 to 9 s), " +
+					"never while that answers; the config may allow more: clients_unprotected, allow_recreate"
 			case row.Ephemeral:
-				return "it is ephemeral, as every mutex, and cannot be deleted: wait until the session of its owner ends, or set clients_unprotected"
+				return "it is ephemeral, as every mutex, and cannot be deleted: it ends with its owner's session; the config may allow more: clients_unprotected"
 			}
 			return ""
 		},
