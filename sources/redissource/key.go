@@ -51,7 +51,10 @@ func (k *key) forgetAfter(forget time.Duration) time.Duration {
 func (k *key) lock(o *Options, r *reading) lockformat.Lock {
 	switch r.shape {
 	case text, table, other:
-		return lockformat.Read(k.name, r.content(), r.beside, lockformat.Options{Kind: k.rule.kind, Guessed: k.rule.guessed, Legible: o.Legible})
+		return lockformat.Read(k.name, r.content(), r.beside, lockformat.Options{
+			Kind: k.rule.kind, Guessed: k.rule.guessed, Legible: o.Legible,
+			Counted: k.shown != nil && k.shown.Kind == sources.KindSemaphore && k.shown.OwnersHow == sources.Told,
+		})
 	}
 	l := lockformat.Lock{Kind: k.rule.kind}
 	if k.shown != nil { // what was read once stays

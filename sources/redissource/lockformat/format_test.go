@@ -120,6 +120,17 @@ func formats() []known {
 	}
 }
 
+func TestSemaphoreWhosePermitsWereSeenIsFreeWithoutThem(t *testing.T) {
+	t.Parallel()
+	count, none := text("4"), []Content{{Type: SortedSet}, {}}
+	if l := Read("api:semaphore", &count, none, Options{}); l.Note == "" {
+		t.Errorf("nobody ever saw a permit: %+v", l)
+	}
+	if l := Read("api:semaphore", &count, none, Options{Counted: true}); l.Note != "" || len(l.Owners) > 0 || l.Limit != 4 {
+		t.Errorf("%+v", l)
+	}
+}
+
 func TestEachFormatIsRecognised(t *testing.T) {
 	t.Parallel()
 	met := map[*Format]bool{}

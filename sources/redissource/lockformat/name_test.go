@@ -117,7 +117,7 @@ func FuzzReadNeverFails(f *testing.F) {
 			t.Errorf("%q belongs to %q, which belongs to %q", key, lock, again)
 		}
 		l := Read(key, &c, nil, Options{Guessed: true})
-		if len(l.Owners) > 0 == (l.Note != "") {
+		if (len(l.Owners) > 0) == (l.Note != "") {
 			t.Errorf("%d owners, note %q", len(l.Owners), l.Note)
 		}
 		for _, o := range l.Owners {

@@ -16,6 +16,9 @@ type Options struct {
 	Kind    sources.Kind // KindUnknown: nothing
 	Guessed bool         // nobody named the key
 	Legible []*regexp.Regexp
+
+	// Counted says that each permit of the semaphore was seen once: where none is, all are free.
+	Counted bool
 }
 
 // Lock is what a key and its companions tell.
@@ -222,7 +225,7 @@ func (l *Lock) readPermits(c *Content, beside []Content, o Options) {
 	if len(beside) > 1 && beside[1].Type != "" {
 		l.Queue = sources.Queue{How: sources.Inferred, Len: beside[1].Size}
 	}
-	if len(beside) == 0 || beside[0].Size == 0 || beside[0].Size > len(beside[0].Members) {
+	if len(beside) == 0 || beside[0].Size == 0 && !(o.Counted && beside[0].Type != "") || beside[0].Size > len(beside[0].Members) {
 		l.readText(c, o)
 		return
 	}
