@@ -61,9 +61,8 @@ func (p *program) getCommand() *cobra.Command {
 			})
 		}),
 	}
-	cmd.Flags().VarP(&o, "output", "o", "print text or json")
+	o.flag(cmd)
 	cmd.ValidArgsFunction = p.completeSources
-	completeFlag(cmd, "output", "text", "json")
 	cmd.Flags().Var(&failOn, "fail-on", "end with exit code 10 if something is so; several with commas")
 	completeFlag(cmd, "fail-on", "no-leader", "stale", "late", "no-ttl", "any")
 	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "print what arrived after so long")
@@ -93,9 +92,8 @@ func (p *program) watchCommand() *cobra.Command {
 			})
 		}),
 	}
-	cmd.Flags().VarP(&o, "output", "o", "print text or json")
+	o.flag(cmd)
 	cmd.ValidArgsFunction = p.completeSources
-	completeFlag(cmd, "output", "text", "json")
 	return cmd
 }
 
@@ -117,17 +115,9 @@ func (p *program) configCommand() *cobra.Command {
 // checkConfig loads the file and finds the secrets that it names. Password commands are
 // not run.
 func (p *program) checkConfig(cmd *cobra.Command, args []string) error {
-	path, from := p.configFile, "--config"
+	path, from := p.locate()
 	if len(args) == 1 {
 		path, from = args[0], "the argument"
-	}
-	if path == "" {
-		var must bool
-		if path, must = config.Locate(p.env.Lookup); must {
-			from = "$" + config.EnvPath
-		} else {
-			from = ""
-		}
 	}
 	if path == "" {
 		return usagef("no config file: set $%s or $HOME, or name one", config.EnvPath)

@@ -21,10 +21,7 @@ func (p *program) completeSources(_ *cobra.Command, _ []string, typed string) ([
 			}
 		}
 	}
-	path := p.configFile
-	if path == "" {
-		path, _ = config.Locate(p.env.Lookup)
-	}
+	path, _ := p.locate()
 	if c, err := backends.Config().Load(path, p.env.Lookup); err == nil { // whatever is wrong with it is told by the command
 		for _, s := range c.Sources {
 			words = append(words, s.Name+"/")

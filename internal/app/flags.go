@@ -3,6 +3,8 @@ package app
 import (
 	"errors"
 
+	"github.com/spf13/cobra"
+
 	"coordtop/internal/headless"
 )
 
@@ -29,6 +31,12 @@ func (o *output) Set(s string) error {
 }
 
 func (o *output) Type() string { return "text|json" }
+
+// flag adds -o to a command.
+func (o *output) flag(cmd *cobra.Command) {
+	cmd.Flags().VarP(o, "output", "o", "print text or json")
+	completeFlag(cmd, "output", "text", "json")
+}
 
 // theme is the value of --theme.
 type theme string

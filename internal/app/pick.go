@@ -84,14 +84,7 @@ var errNothing = errors.New("nothing to watch")
 
 // found reads the config file, or the environment where there is none.
 func (p *program) found() (config.Config, error) {
-	path, from := p.configFile, "--config"
-	if path == "" {
-		var must bool
-		path, must = config.Locate(p.env.Lookup)
-		if from = ""; must {
-			from = "$" + config.EnvPath
-		}
-	}
+	path, from := p.locate()
 	if path != "" {
 		c, err := p.load(path)
 		switch absent := errors.Is(err, fs.ErrNotExist); {
@@ -106,6 +99,19 @@ func (p *program) found() (config.Config, error) {
 		err = usagef("%w. Looked for\n%s", errNothing, p.nothing(path))
 	}
 	return c, err
+}
+
+// locate finds the path of the config file; "": not even a home directory is known. from is who
+// names it: it must exist then, else "".
+func (p *program) locate() (path, from string) {
+	if p.configFile != "" {
+		return p.configFile, "--config"
+	}
+	path, must := config.Locate(p.env.Lookup)
+	if must {
+		from = "$" + config.EnvPath
+	}
+	return path, from
 }
 
 // absentConfig reports that there is no config file at the place that was named, which need not be a path.

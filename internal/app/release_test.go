@@ -53,6 +53,24 @@ func TestReleaseEndsWhatAnotherOwnsAndTellsTheResult(t *testing.T) {
 				func() bool { return c.Exists(context.Background(), "app:lock:x").Val() == 1 },
 				func() { set(t, c, "app:lock:x", "host-2:2", 0) }
 		},
+		"postgres": func(t *testing.T) (string, func() bool, func()) {
+			s := localserver.PostgresForTest(t, localserver.PostgresOptions{})
+			first := login(t, s.URL(), "mary")
+			first.does("select pg_advisory_lock(4242)")
+			watch := login(t, s.URL(), "observer")
+			return s.URL() + "&mutex=4242",
+				func() bool {
+					var n int
+					if err := watch.conn.QueryRow(context.Background(), "select count(*) from pg_locks where locktype = 'advisory' and granted").Scan(&n); err != nil {
+						t.Fatal(err)
+					}
+					return n > 0
+				},
+				func() {
+					first.does("select pg_advisory_unlock(4242)")
+					login(t, s.URL(), "john").does("select pg_advisory_lock(4242)")
+				}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -53,9 +53,8 @@ func (p *program) waitCommand() *cobra.Command {
 	cmd.Flags().StringVar((*string)(&o.For), "for", "", "wait until it is `led|free|absent|owner=NAME`")
 	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "give up after so long, as 30s; left out: never")
 	cmd.Flags().Lookup("timeout").DefValue = "" // the help would call 0 what is taken for left out
-	cmd.Flags().VarP(&format, "output", "o", "print text or json")
+	format.flag(cmd)
 	cmd.ValidArgsFunction = p.completeSources
-	completeFlag(cmd, "output", "text", "json")
 	completeFlag(cmd, "for", "led", "free", "absent", "owner=")
 	return cmd
 }

@@ -59,8 +59,8 @@
 //	                          namespace: number of a Redis database, name of a
 //	                          Postgres one, path of a coordination node of YDB
 //	  alias                   what people call it
-//	  format                  the library that keeps it in Redis, as an alias: inferred where
-//	                          others write the same
+//	  format                  the library that keeps it in Redis, as an alias:
+//	                          inferred where others write the same
 //	  kind                    election, mutex, semaphore
 //	  limit, taken            permits that exist, that are owned
 //	  ephemeral               it goes with its last owner
