@@ -10,7 +10,7 @@ import (
 type lease struct {
 	owner             uint64
 	from, to          time.Time     // it ends in between
-	told              time.Duration // how far apart these were when they were published
+	told              sources.Stamp // the same as it was published
 	shortest, longest time.Duration // what its length can be; 0: no beginning of it was seen
 	renewed           sources.Stamp
 }
@@ -25,16 +25,25 @@ func (l *lease) moved(from, to time.Time) bool {
 	if from.After(l.to.Add(jitter)) || to.Before(l.from.Add(-jitter)) {
 		return true
 	}
-	l.from, l.to = sources.Earlier(from, l.to), sources.Later(to, l.from) // else it would look renewed, or cut
+	l.from, l.to = from, to
 	return false
 }
 
-// doubt is how exactly the end is known.
-func (l *lease) doubt() time.Duration { return l.to.Sub(l.from) }
+// tell has the end published as it was last read.
+func (l *lease) tell() { l.told = sources.StampBetween(l.from, l.to, sources.Told) }
 
-// sharper reports whether the end is known much better than it was published: the first reading
-// may have taken long.
-func (l *lease) sharper() bool { return l.told-l.doubt() > 5*jitter }
+// sharper reports whether the end is known much better than it was published, because the first
+// reading took long, and has it published. Otherwise what is published stays, whatever is read: a
+// difference would look like a renewal.
+func (l *lease) sharper() bool {
+	doubt, told := l.to.Sub(l.from), l.told.After()
+	if told.IsZero() || l.told.At.Sub(told)-doubt <= 5*jitter {
+		return false
+	}
+	to := sources.Earlier(l.to, l.told.At)
+	l.told = sources.StampBetween(to.Add(-doubt), to, sources.Told)
+	return true
+}
 
 // endsWithin reports whether the lease may have ended between two looks: an owner that is gone then
 // has let it run out, or renewed it unseen and gave it back.

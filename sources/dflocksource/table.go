@@ -132,12 +132,14 @@ func (t *table) follow(r *row, left time.Duration, s *dflockwire.Stats) bool {
 		r.lease = lease{}
 	case r.lease.owner != r.owner:
 		r.lease = lease{owner: r.owner, from: from, to: to}
+		r.lease.tell()
 		if !t.asked.IsZero() {
 			r.lease.learn(t.asked, s.Answered)
 		}
 	case left == 0:
 	case r.lease.moved(from, to):
 		r.lease.from, r.lease.to = from, to
+		r.lease.tell()
 		r.lease.learn(t.asked, s.Answered)
 		r.lease.renewed = sources.StampBetween(t.asked, s.Answered, sources.Seen)
 		return true
@@ -186,9 +188,8 @@ func (t *table) ownerOf(r *row) sources.Owner {
 	id := dflockcoord.OwnerID(r.owner)
 	o := sources.Owner{
 		ID: id, Session: id, Label: id, Permits: 1, Guard: id + " of " + t.incarnation(),
-		Lease: r.lease.length(), Renewed: r.lease.renewed, Expires: sources.StampBetween(r.lease.from, r.lease.to, sources.Told),
+		Lease: r.lease.length(), Renewed: r.lease.renewed, Expires: r.lease.told,
 	}
-	r.lease.told = r.lease.doubt()
 	if home := t.o.home(r.name); home != t.space {
 		o.Attrs = []sources.Attr{{Key: "wrong server", Value: "its hash says " + home, Odd: true}}
 	}

@@ -72,6 +72,12 @@ func TestALeaseThatRunsDownIsToldOnce(t *testing.T) {
 			t.Fatalf("after %v it is told again: %+v", after, c.Set[0].Owners)
 		}
 	}
+	told := l.rows["k"].shown.Owners[0]
+	last := l.rows["k"].lease.to.Sub(l.answered)
+	c, _ := l.at(3001*time.Second, true, locks(held("k", 7, last-time.Second)))
+	if o := c.Set[0].Owners[0]; o.Expires != told.Expires {
+		t.Errorf("on another connection it ends at %v, before that at %v: it would look changed", o.Expires.At, told.Expires.At)
+	}
 }
 
 func TestAnOwnerWhoseLeaseRanOutOwnsUntilItIsSwept(t *testing.T) {
