@@ -228,3 +228,25 @@ func (d *driver) obey(cmd tea.Cmd) {
 		d.obey(d.send(msg))
 	}
 }
+
+func TestOurActionIsMarkedOnTheStripBesideTheOwnerThatFollows(t *testing.T) {
+	t.Parallel()
+	a, _, _ := three()
+	st := uitest.State(noon(), a)
+	row := *st.Rows[0]
+	first := sources.OwnerRef{ID: "old", Label: "old"}
+	row.Terms = []sources.Term{
+		{Owner: first, Start: sources.Stamp{At: noon().Add(-time.Minute), How: sources.Seen}, End: sources.Stamp{At: noon().Add(-20 * time.Second), How: sources.Seen}},
+		{Owner: sources.OwnerRef{ID: "host-1", Label: "host-1"}, Start: sources.Stamp{At: noon().Add(-20 * time.Second), How: sources.Seen}, Hue: 1},
+	}
+	st.Rows[0] = &row
+	st.Scopes[0].Dark = nil
+	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 48})
+	d.feed.Tell(sources.Event{Seq: 1, At: noon().Add(-time.Minute), Kind: sources.EventPresent, Ref: a.Ref},
+		sources.Event{Seq: 2, At: noon().Add(-20 * time.Second), Kind: sources.EventAction, Ref: a.Ref, Detail: "release by ana: done"})
+	d.pass(1)
+	d.shows(t, "━XB━")
+	d.press("?", "/")
+	d.typed("action of ours")
+	d.shows(t, "6 lists those of all")
+}

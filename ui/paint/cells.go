@@ -49,12 +49,16 @@ func (l *Line) Axis(win timeline.Window, zone *time.Location) {
 
 // same reports whether a cell goes on what c began.
 func same(c, next timeline.Cell) bool {
-	return !next.Head && !next.Many && !c.Many && next.Mark == c.Mark && next.Hue == c.Hue && next.Height == c.Height
+	return !next.Head && !next.Many && !c.Many && !next.Acted && !c.Acted && next.Mark == c.Mark && next.Hue == c.Hue && next.Height == c.Height
 }
 
 // putRun draws n cells that say the same, of which the first has the sign.
 func (l *Line) putRun(c timeline.Cell, n int) {
 	th := l.th
+	if c.Acted {
+		l.Put(th.Notice, th.Acted)
+		return
+	}
 	if c.Many {
 		st := th.Strong
 		if c.Mark == timeline.Leaderless {

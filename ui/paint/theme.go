@@ -49,6 +49,7 @@ type Glyphs struct {
 	barFull, barEmpty                     string // a lease's or semaphore's bar
 	Run, Idle, Break, Dark, Many, Crisis  string // a strip; Run "": the owner's letter; Break: a short gap
 	Two                                   string // two owners of what one may own
+	Acted                                 string // an action of ours
 	Dot, Arrow, AtLeast, AtMost, ellipsis string
 	About                                 string    // what is inferred, or lies somewhere between two looks
 	Corners                               [4]string // of a frame: top left, top right, bottom left, bottom right
@@ -65,7 +66,7 @@ func unicodeGlyphs() Glyphs {
 		Up:    "●", Connecting: "◌", Down: "■",
 		Rule: "─", Tee: "┬", Upright: "│",
 		barFull: "━", barEmpty: "┄",
-		Run: "━", Idle: "─", Break: "╌", Dark: "┄", Many: "*", Crisis: "!", Two: "2",
+		Run: "━", Idle: "─", Break: "╌", Dark: "┄", Many: "*", Crisis: "!", Two: "2", Acted: "X",
 		Dot: "·", Arrow: "←", AtLeast: "≥", AtMost: "≤", ellipsis: "…", About: "~",
 		Corners: [4]string{"╭", "╮", "╰", "╯"}, Bullet: "•", Pending: "◌",
 		Eighths: [...]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
@@ -81,7 +82,7 @@ func asciiGlyphs() Glyphs {
 		Up:    "o", Connecting: ".", Down: "x",
 		Rule: "-", Tee: "+", Upright: "|",
 		barFull: "#", barEmpty: ".",
-		Run: "", Idle: "_", Break: "~", Dark: ".", Many: "*", Crisis: "!", Two: "2",
+		Run: "", Idle: "_", Break: "~", Dark: ".", Many: "*", Crisis: "!", Two: "2", Acted: "X",
 		Dot: "-", Arrow: "<-", AtLeast: ">", AtMost: "<", ellipsis: "$", About: "~",
 		Corners: [4]string{"+", "+", "+", "+"}, Bullet: "*", Pending: "%",
 		Eighths: [...]string{"1", "2", "3", "4", "5", "6", "7", "8"},

@@ -15,6 +15,7 @@ type Log struct {
 	Missed   uint64    // dropped by the feed before we read them
 	Since    time.Time // of the oldest event that was ever read
 	renewals renewalLog
+	acts     []act // our actions, oldest first
 
 	fresh int    // how many loud ones came since the last second
 	Shown uint64 // number of the newest that the pane shows
@@ -30,6 +31,26 @@ const (
 	eventBatch = 1000 // read in one go
 	maxBatches = 10   // more is left for the next wake-up
 )
+
+// act is an action of ours, for the marks on strips.
+type act struct {
+	ref sources.Ref
+	at  time.Time
+}
+
+// keptActs bounds the actions that are marked.
+const keptActs = 100
+
+// Acts returns when we acted on a row, oldest first.
+func (log *Log) Acts(ref sources.Ref) []time.Time {
+	var at []time.Time
+	for i := range log.acts {
+		if log.acts[i].ref == ref {
+			at = append(at, log.acts[i].at)
+		}
+	}
+	return at
+}
 
 // eventFeed is where the log reads events from.
 type eventFeed interface {
@@ -51,6 +72,10 @@ func (log *Log) Read(feed eventFeed) {
 			}
 			if e.Kind == sources.EventRenewed {
 				log.renewals.add(e)
+			}
+			if e.Kind == sources.EventAction {
+				log.acts = append(log.acts, act{e.Ref, e.At})
+				log.acts = log.acts[max(len(log.acts)-keptActs, 0):]
 			}
 			if telling(e) {
 				log.List = append(log.List, *e)

@@ -67,6 +67,7 @@ func laneOf(sc *Scene, row *sources.Row) timeline.Lane {
 	if lane.Several = severalSince(sc, row); row.Absent {
 		lane.Absent = row.At
 	}
+	lane.Acts = sc.Events.Acts(row.Ref)
 	if row.Scope < len(sc.State.Scopes) {
 		lane.Since = row.RecordedSince(sc.State)
 	}

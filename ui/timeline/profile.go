@@ -39,6 +39,7 @@ func (w Window) Profile(dst []Cell, levels iter.Seq[sources.Level], limit uint64
 	for i := range dst {
 		dst[i].Head = false
 	}
+	w.mark(dst, l.Acts)
 	return dst
 }
 

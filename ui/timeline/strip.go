@@ -30,6 +30,7 @@ type Cell struct {
 	Head   bool  // the first cell of a run of equal cells: where the letter or sign stands
 	Height uint8 // in eighths, where Taken or Full; 0: none
 	Many   bool  // more happened than a cell can show
+	Acted  bool  // we did something
 	term   int
 }
 
@@ -44,6 +45,7 @@ type Lane struct {
 	GapPart float64        // and so is one that is no longer than this part of a column
 	Absent  time.Time      // since when it does not exist; zero: it does
 	Several time.Time      // since when several own what only one may own; zero: they do not
+	Acts    []time.Time    // when we did something
 }
 
 // Strip writes the cells of a lane to dst, as many as w has columns, and returns it.
@@ -76,7 +78,23 @@ func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
 	p.atNow(l)
 	p.crowds(l.Terms)
 	heads(dst)
+	w.mark(dst, l.Acts)
 	return dst
+}
+
+// mark marks the columns in which we acted. The letter of an owner that begins there moves to the
+// next column of its run.
+func (w Window) mark(cells []Cell, acts []time.Time) {
+	for _, at := range acts {
+		c := w.column(at)
+		if c < 0 || c >= len(cells) {
+			continue
+		}
+		if next := c + 1; cells[c].Head && next < len(cells) && cells[next].Mark == cells[c].Mark && cells[next].term == cells[c].term {
+			cells[next].Head = true
+		}
+		cells[c].Acted = true
+	}
 }
 
 // atNow marks the present column, which may have only begun, for states that are not terms.
