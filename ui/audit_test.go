@@ -19,7 +19,9 @@ import (
 // audited drives a board whose audit has these actions.
 func audited(w, h int, past *[]action.Past, err *error) *driver {
 	a, b, _ := three()
-	return drive(uitest.NewFeed(uitest.State(noon(), a, b)), Options{Width: w, Height: h, Operator: uitest.NewOperator(),
+	op := uitest.NewOperator()
+	op.Change(func(s *action.Status) { s.Audit = "/home/ana/.local/state/coordtop/audit.jsonl" })
+	return drive(uitest.NewFeed(uitest.State(noon(), a, b)), Options{Width: w, Height: h, Operator: op, Environ: []string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=/home/ana"},
 		Past: func() ([]action.Past, error) { return *past, *err }})
 }
 
@@ -50,7 +52,7 @@ func TestTheAuditScreenSaysWhoDidWhatWhyAndWhatCameOfIt(t *testing.T) {
 		t.Errorf("the newest does not stand first:\n%s", d.text())
 	}
 	d.press("j", "j")
-	for _, want := range []string{`done, because INC-4411 hung\x1b[31m after deploy: host-1 leads now`, "no end is written", "WHO     ana@laptop from 10.0.0.9", "WHAT    release a",
+	for _, want := range []string{"of ~/.local/state/coordtop/audit.jsonl", `done, because INC-4411 hung\x1b[31m after deploy: host-1 leads now`, "no end is written", "WHO     ana@laptop from 10.0.0.9", "WHAT    release a",
 		"OWNER   host-9  afterwards host-1", `WHY     INC-4411 hung\x1b[31m after deploy`, "SENT    delete a if it is unchanged",
 		"RESULT  done: host-1 leads now, after 0.4 s without (answered after 3.0 ms)", "3 of 4"} {
 		d.shows(t, want)

@@ -62,6 +62,7 @@ func newModel(o Options) *model {
 	m := &model{
 		Scene: screen.Scene{
 			Title: paint.Clean(o.Title),
+			Home:  env.Get("HOME"),
 			Keys:  boardKeys(o),
 			Marks: map[sources.Ref]bool{},
 		},

@@ -33,7 +33,11 @@ func auditScreen(sc *Scene) Frame {
 		}
 	}
 	names, who = min(names, w/eventNamePart, maxEventName), min(who, w/8)
-	list := logList{title: "AUDIT", text: "newest first, of " + paint.Clean(sc.Status.Audit), pos: sc.AuditList.Pos(), count: sc.AuditList.Len(),
+	file := sc.Status.Audit
+	if below, ok := strings.CutPrefix(file, sc.Home+"/"); ok && sc.Home != "" {
+		file = "~/" + below
+	}
+	list := logList{title: "AUDIT", text: "newest first, of " + paint.Clean(file), pos: sc.AuditList.Pos(), count: sc.AuditList.Len(),
 		empty: noActions(sc), lines: len(shown), height: AuditRows(sc.Layout.Body()), readout: pastReadout(sc, sc.FindPast(selected), w)}
 	return list.draw(sc, func(i int, l *paint.Line) {
 		p := shown[i]

@@ -27,6 +27,7 @@ const HoldTime = 5 * time.Second
 type Scene struct {
 	Theme   paint.Theme
 	Title   string // of the environment
+	Home    string // folder of the person, which paths begin with ~ for
 	Keys    keys.Table
 	Layout  Layout
 	columns columns
