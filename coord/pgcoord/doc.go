@@ -81,7 +81,14 @@
 // behind a bounded queue of their own: a slow one delays no renewal, it loses its oldest
 // notifications and learns how many. [Driver.Notify] sends to a channel, from anybody.
 //
+// # Force
+//
+// A lock belongs to its session, so [Driver.ForceRelease] ends the session of an owner, or
+// cancels the statement of a waiter. The server compares a [Guard], which the source shows, and
+// acts in one statement. An owner that released the lock and took it again is not told apart.
+//
 // # Rights
 //
-// None but to connect. To see the sessions of other roles in Describe, pg_monitor.
+// None but to connect. To see the sessions of other roles in Describe, pg_monitor; to end them,
+// pg_signal_backend too, and to end those of superusers, to be one.
 package pgcoord
