@@ -40,8 +40,6 @@ type PostgresOptions struct {
 	// Bin is the folder of the programs. "": that of initdb in PATH, else the newest version
 	// in the folders where systems install them.
 	Bin string
-	// MinVersion is the lowest version that will do, such as "14". "": 12.
-	MinVersion string
 }
 
 // Postgres is a running private Postgres.
@@ -57,7 +55,7 @@ const superuser = "postgres"
 
 // StartPostgres starts a server and returns when it accepts connections. ctx bounds the
 // start only. The error wraps ErrMissing when no server is installed and ErrTooOld when it
-// is older than asked. When we are root it runs as another user, because it refuses to be
+// is older than version 12. When we are root it runs as another user, because it refuses to be
 // root: "postgres" if there is one, else nobody. The server lives until Stop or until this
 // process ends, however it ends.
 func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {

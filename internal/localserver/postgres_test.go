@@ -275,6 +275,12 @@ func TestUnusablePostgresIsToldApart(t *testing.T) {
 	t.Parallel()
 	localserver.NeedsServer(t)
 	ctx := t.Context()
+	old := t.TempDir()
+	for _, program := range []string{"initdb", "postgres"} {
+		if err := os.WriteFile(filepath.Join(old, program), []byte("#!/bin/sh\necho 'postgres (PostgreSQL) 11.22'\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		what    string
 		options localserver.PostgresOptions
@@ -282,7 +288,7 @@ func TestUnusablePostgresIsToldApart(t *testing.T) {
 		text    string
 	}{
 		{"no programs", localserver.PostgresOptions{Bin: t.TempDir()}, localserver.ErrMissing, "apt-get install postgresql"},
-		{"old programs", localserver.PostgresOptions{MinVersion: "99.1"}, localserver.ErrTooOld, "99.1"},
+		{"old programs", localserver.PostgresOptions{Bin: old}, localserver.ErrTooOld, `version "11.22"`},
 		{"the standard port", localserver.PostgresOptions{Port: 5432}, nil, "standard port"},
 		{"a bad line", localserver.PostgresOptions{Config: []string{"no_such_setting = on"}}, nil, "no_such_setting"},
 		{"a bad statement", localserver.PostgresOptions{Setup: []string{"create nonsense"}}, nil, "nonsense"},

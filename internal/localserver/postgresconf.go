@@ -28,15 +28,11 @@ var postgresFolders = []string{
 
 // postgresPrograms finds the folder with initdb and postgres and checks their version.
 func postgresPrograms(ctx context.Context, o PostgresOptions) (string, error) {
-	lowest := o.MinVersion
-	if lowest == "" {
-		lowest = "12"
-	}
 	for _, dir := range postgresCandidates(o.Bin) {
 		if !hasPostgres(dir) {
 			continue
 		}
-		return dir, checkPostgresVersion(ctx, filepath.Join(dir, "postgres"), lowest)
+		return dir, checkPostgresVersion(ctx, filepath.Join(dir, "postgres"))
 	}
 	return "", fmt.Errorf("postgres is %w: %s", ErrMissing, postgresInstallHint)
 }
@@ -83,7 +79,8 @@ func hasPostgres(dir string) bool {
 	return true
 }
 
-func checkPostgresVersion(ctx context.Context, program, lowest string) error {
+func checkPostgresVersion(ctx context.Context, program string) error {
+	const lowest = "12"
 	out, err := exec.CommandContext(ctx, program, "--version").Output()
 	if err != nil {
 		return fmt.Errorf("asking %s for its version: %w", program, err)

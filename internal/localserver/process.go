@@ -16,7 +16,7 @@ var (
 	// ErrMissing is wrapped when a server's program is not installed; the text says
 	// how to install it.
 	ErrMissing = errors.New("not installed")
-	// ErrTooOld is wrapped when the installed server is older than was asked for.
+	// ErrTooOld is wrapped when the installed server is older than what coordtop can watch.
 	ErrTooOld = errors.New("too old")
 
 	errStopped = errors.New("the server was stopped")

@@ -35,8 +35,6 @@ type RedisOptions struct {
 	Keep bool
 	// Program is the server's program. "": redis-server, else valkey-server, from PATH.
 	Program string
-	// MinVersion is the lowest version that will do, such as "6.2". "": any.
-	MinVersion string
 }
 
 // Redis is a running private redis-server.
@@ -49,13 +47,12 @@ type Redis struct {
 }
 
 // StartRedis starts a server and returns when it answers PING. ctx bounds the start only.
-// The error wraps ErrMissing when no server is installed and ErrTooOld when it is older
-// than asked. The server lives until Stop or until this process ends, however it ends.
+// The error wraps ErrMissing when no server is installed. The server lives until Stop or until this process ends, however it ends.
 func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
 	if o.Port == 6379 || o.Port == 26379 {
 		return nil, fmt.Errorf("starting redis-server: port %d is a standard port: choose another", o.Port)
 	}
-	program, err := redisProgram(ctx, o)
+	program, err := redisProgram(o)
 	if err != nil {
 		return nil, fmt.Errorf("starting redis-server: %w", err)
 	}

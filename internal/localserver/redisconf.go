@@ -18,45 +18,18 @@ import (
 const redisInstallHint = "install it: apt-get install redis-server (Debian, Ubuntu), " +
 	"dnf install valkey (Fedora), apk add redis (Alpine), brew install redis (macOS)"
 
-// redisProgram finds the server's program and checks its version.
-func redisProgram(ctx context.Context, o RedisOptions) (string, error) {
+// redisProgram finds the server's program.
+func redisProgram(o RedisOptions) (string, error) {
 	names := []string{"redis-server", "valkey-server"}
 	if o.Program != "" {
 		names = []string{o.Program}
 	}
 	for _, name := range names {
-		program, err := exec.LookPath(name)
-		if err != nil {
-			continue
-		}
-		if o.MinVersion == "" {
+		if program, err := exec.LookPath(name); err == nil {
 			return program, nil
 		}
-		return program, checkVersion(ctx, program, o.MinVersion)
 	}
 	return "", fmt.Errorf("%s is %w: %s", names[0], ErrMissing, redisInstallHint)
-}
-
-func checkVersion(ctx context.Context, program, lowest string) error {
-	out, err := exec.CommandContext(ctx, program, "--version").Output()
-	if err != nil {
-		return fmt.Errorf("asking %s for its version: %w", program, err)
-	}
-	version := parseVersion(string(out))
-	if compareVersions(version, lowest) < 0 {
-		return fmt.Errorf("%s is version %q: %w: %s or newer is needed", program, version, ErrTooOld, lowest)
-	}
-	return nil
-}
-
-// parseVersion finds "7.0.15" in "Redis server v=7.0.15 sha=...". "": not found.
-func parseVersion(out string) string {
-	for word := range strings.FieldsSeq(out) {
-		if v, ok := strings.CutPrefix(word, "v="); ok {
-			return v
-		}
-	}
-	return ""
 }
 
 // compareVersions compares dotted numbers; a part that is missing or no number counts 0.
