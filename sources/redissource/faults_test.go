@@ -324,11 +324,15 @@ func TestResyncFindsWhateverWasNotPushed(t *testing.T) {
 	if !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if n := r.calls("strlen") - lengths; n >= equal {
-		t.Errorf("asked for %d lengths", n)
+	lengths, remainders = r.calls("strlen")-lengths, r.calls("pttl")-remainders
+	if r.calls("config|get") > 0 { // what was found has proved the mode broken meanwhile, so that all was read once more
+		return
 	}
-	if n := r.calls("pttl") - remainders; n >= 2*equal {
-		t.Errorf("asked for %d remainders", n)
+	if lengths >= equal {
+		t.Errorf("asked for %d lengths", lengths)
+	}
+	if remainders >= 2*equal {
+		t.Errorf("asked for %d remainders", remainders)
 	}
 }
 
