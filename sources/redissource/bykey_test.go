@@ -94,7 +94,7 @@ func TestKeysWithoutACommonPrefixArePushed(t *testing.T) {
 				r.Expect(sources.EventRenewed, key)
 				r.do("DEL", key)
 				r.Expect(sources.EventReleased, key)
-				r.do("SET", key, uuidA, "PX", "300")
+				r.do("SET", key, uuidA, "PX", "1500")
 				if e := r.Expect(sources.EventAcquired, key); !noticed(e) {
 					t.Errorf("%+v", e)
 				}
@@ -245,6 +245,37 @@ func TestPushesWithoutAChangeAreCountedByKey(t *testing.T) {
 				t.Errorf("%d are polled, not %d, and a warning: %v", polled, tt.polled, tracking.evicts)
 			}
 		})
+	}
+}
+
+// TestALostPushArmsItsKeyAgain loses what was pushed about a key that is tracked by itself: one
+// push too many, and all that waited for too long.
+func TestALostPushArmsItsKeyAgain(t *testing.T) {
+	t.Parallel()
+	w := still(t)
+	w.link.Link = sources.NewLink(t.Context())
+	defer w.Link.Close()
+	w.push = &pushConn{mode: modeTracking, byKey: true}
+	k := newKey("a:leader:x", rule{})
+	w.admit(k)
+	k.armed, k.denied = true, true // it is not asked for
+	if w.inbox.everything(notice{}); w.arms(k.name, false) {
+		t.Fatal("it is armed already")
+	}
+	if _, err := w.urgent(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if !w.arms(k.name, false) {
+		t.Error("a push was lost, and the next look does not arm it")
+	}
+	k.armed = true
+	w.Start(w.fallBehind)
+	if _, err := w.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.Link.Close()
+	if !w.arms(k.name, false) {
+		t.Error("pushes were dropped, and the next look does not arm it")
 	}
 }
 

@@ -117,10 +117,11 @@ func (w *watcher) setUp(ctx context.Context) error {
 	return w.describe()
 }
 
-// markStale has every key told anew when it is next read.
+// markStale has every key told anew when it is next read, and armed again: what was pushed about
+// it may be lost.
 func (w *watcher) markStale() {
 	for _, k := range w.keys {
-		k.stale = true
+		k.stale, k.armed = true, false
 	}
 }
 
@@ -200,6 +201,9 @@ func (w *watcher) urgent(ctx context.Context, now time.Time) (done bool, err err
 	w.inbox.spread(maps.Keys(w.keys))
 	if w.inbox.overflowed() {
 		w.checks.lossy = true
+		for _, k := range w.keys { // any may have been pushed
+			k.armed = false
+		}
 		w.resyncSoon()
 	}
 	names, notices := w.inbox.take(burstChunk, w.focused())
