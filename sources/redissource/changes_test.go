@@ -41,7 +41,7 @@ func TestEveryChangeIsNamedRightlyAndOnce(t *testing.T) {
 	if e := r.Expect(sources.EventAcquired, "app:leader:x"); e.Owner.Label != "host-1:42" {
 		t.Errorf("acquired again: %+v", e)
 	}
-	r.do("SET", "app:leader:x", uuidA, "PX", "200")
+	r.do("SET", "app:leader:x", uuidA, "PX", "1000")
 	r.Expect(sources.EventOwnerChanged, "app:leader:x")
 	r.ranOut("app:leader:x")
 	r.do("SET", "app:leader:y", uuidA, "PX", "30000")

@@ -90,7 +90,7 @@ func (r *rig) lifeOfALock(told bool) {
 	if e.Cause != sources.CauseReleased || told != noticed(e) {
 		r.t.Errorf("deleted: %+v", e)
 	}
-	r.do("SET", "app:leader:new", uuidA, "NX", "PX", "700") // longer than any pause between two polls
+	r.do("SET", "app:leader:new", uuidA, "NX", "PX", "1500") // longer than any pause between two polls
 	r.Expect(sources.EventAcquired, "app:leader:new")
 	if !told {
 		r.ranOut("app:leader:new")
