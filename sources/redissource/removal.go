@@ -56,3 +56,8 @@ func contentOf(ctx context.Context, c redis.Cmdable, key string, typ lockformat.
 	}
 	return content, true, err
 }
+
+// Blind says when the release that an owner of a lock of that format does itself compares nothing,
+// and so would release the next owner: "unless safeUpdate is on". "": it always compares, or that
+// is not known of the format.
+func Blind(format string) string { return lockformat.Blind(format) }

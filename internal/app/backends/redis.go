@@ -130,8 +130,8 @@ func redisNotReleased(_ *sources.Row, w *sources.Owner) string {
 	return fmt.Sprintf("its value is longer than the %d bytes that are read, so that it cannot be compared: its owner has to release it", sources.BlobHead)
 }
 
-// redisReleased says when the owner notices.
-func redisReleased(_ *sources.Row, w *sources.Owner) []string {
+// redisReleased says when the owner notices, and what it may do then.
+func redisReleased(row *sources.Row, w *sources.Owner) []string {
 	notices := "at its next renewal, or when it looks"
 	switch every := w.RenewEvery(); {
 	case every > 0:
@@ -139,10 +139,14 @@ func redisReleased(_ *sources.Row, w *sources.Owner) []string {
 	case w.NoExpiry:
 		notices = "only when it looks: its lease has no end, so it need not renew"
 	}
-	return []string{
+	lines := []string{
 		"Redis tells the owner nothing: it goes on as if it owned it, and notices " + notices + ".",
 		"Programs that wait for a message, as those with Redisson do, are woken; the others try again after their own pause.",
 	}
+	if when := redissource.Blind(row.Format); when != "" {
+		lines = append(lines, fmt.Sprintf("When the old owner releases it later, that may free the next owner: the release of %s does not compare in the same step (%s).", row.Format, when))
+	}
+	return lines
 }
 
 // redisRow escapes what would be a pattern.

@@ -35,6 +35,16 @@ const (
 	unread = "not known: its source is closed"
 )
 
+// Blind is Release.Blind of a program; "": it always compares, or the program is not known.
+func Blind(program string) string {
+	for i := range table {
+		if table[i].Program == program && table[i].Release.Blind != "" {
+			return table[i].Release.Blind
+		}
+	}
+	return ""
+}
+
 // Removal is what releases one owner of a key, in which c stands.
 func (r *Release) Removal(key string, c *Content) rediscoord.Removal {
 	m := rediscoord.Removal{Part: r.Removes}
