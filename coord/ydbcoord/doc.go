@@ -65,6 +65,13 @@
 // after the other. A claim that is not wanted any more is released, also if it was granted
 // at that instant; if the service cannot be reached now, it is notified at the next attach.
 //
+// # What others own
+//
+// The service takes nothing from an owner. Driver.ForceRelease has two ways round that, each
+// behind an option that says what must be true of the owners: Options.ClientsUnprotected and
+// Options.AllowRecreate. Neither is compared by the service. Session, order id and the node's
+// incarnation are read last thing before, over a session that belongs to the node of now.
+//
 // # Looking
 //
 // Session.Follow follows any number of semaphores without a goroutine each: one watch a

@@ -62,6 +62,7 @@ func manual(root *cobra.Command) string {
 	m.term("NO_COLOR", "Of any value: no colours.")
 	m.macro("SH", "FILES")
 	m.term("$XDG_CONFIG_HOME/coordtop/config.yaml", "The config file (~/.config/coordtop/config.yaml). coordtop config example explains every key.")
+	m.term("$XDG_STATE_HOME/coordtop/ydb-names/", "Names of YDB semaphores that were seen, a file for each coordination node; names: off on a source keeps none.")
 	m.term("$XDG_STATE_HOME/coordtop/"+auditName, "Who did what through coordtop (~/.local/state/coordtop/"+auditName+").")
 	m.macro("SH", "EXAMPLES")
 	for _, c := range all {

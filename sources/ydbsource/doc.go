@@ -10,6 +10,10 @@
 // settings. Names without a node hold in every node that is named. In nodes that are found
 // they are shown where they exist.
 //
+// A name may hold ranges of numbers, job-{0..9}, and files of names (NameFile) are read again when
+// they change. Names that were seen to exist are remembered (KnownNames): a node without names
+// says which are known of it.
+//
 // A node is a scope, and its path is Ref.Space: it can be silent alone, and restart alone.
 // Where nodes are found, the database is a scope too, without rows.
 //
