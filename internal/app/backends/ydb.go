@@ -41,7 +41,7 @@ func ydb() Backend {
 		},
 		LogTo: ydbcoord.LogTo, Source: ydbSource, Driver: ydbDriver,
 		Row: func(s config.Source, r *sources.Row, kind string) (query string, user bool) {
-			return ydbQuery(s.URL) + "node=" + escape(r.Space) + "&" + cmp.Or(kind, "keys") + "=" + escape(r.Name), true
+			return ydbQuery(s.URL) + "node=" + escape(r.Space) + "&" + cmp.Or(kind, "keys") + "=" + ydbName(r.Name), true
 		},
 	}
 }
@@ -154,12 +154,15 @@ func ydbKnown(ctx context.Context, s config.Source, state string) (names []strin
 	for _, node := range s.Nodes {
 		if path, err := ydbcoord.NodePath(client.Database, node); err == nil {
 			for _, name := range knownNames(state, client).Names(ctx, path) {
-				names = append(names, escape(strings.ReplaceAll(name, "*", `\*`)))
+				names = append(names, ydbName(name))
 			}
 		}
 	}
 	return names
 }
+
+// ydbName is a name as it stands in a URL.
+func ydbName(name string) string { return escape(strings.ReplaceAll(name, "*", `\*`)) }
 
 // ydbSpace is the path of the one coordination node that a URL names; "" unless it names
 // exactly one.
