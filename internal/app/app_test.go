@@ -207,7 +207,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		},
 		{
 			name: "a parameter that YDB does not know", args: []string{"get", "grpc://u:hunter2@h/db?leader=hunter2"}, code: 2,
-			stderr: []string{"source h: ", `unknown parameter: of the connection there are`, "node=, election=, mutex= and semaphore="}, not: "hunter2",
+			stderr: []string{"argument 1: grpc://...: parameter 1 behind the ?: ", `unknown parameter: of the connection there are`, "node, keys, election, mutex and semaphore"}, not: "hunter2",
 		},
 		{name: "a YDB without a database", args: []string{"get", "grpc://u:hunter2@h?node=/local/app"}, code: 2, stderr: []string{"source h: ", "no database: write it as in grpc://host:2136/local"}, not: "hunter2"},
 		{name: "a bad YDB port", args: []string{"get", "grpc://u:hunter2@h:x/db"}, code: 2, stderr: []string{"argument 1: grpc://...: a bad port"}, not: "hunter2"},
@@ -281,7 +281,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 			config: "sources: [{name: a, url: 'postgres://h/x', key_scheme: md5}, {name: b, url: 'postgres://h/x', watch: [{mutex: '1:99999999999'}]}, {name: c, url: 'postgres://h/x', password_env: NONE}]\n" +
 				"names: {c: {month-end: ledger}}", code: 2,
 			stderr: []string{`sources[0].key_scheme: no such key scheme: write hashtextextended, hashtext, crc32 or sha256le`, `sources[1].watch[0].mutex: selecting locks: `,
-				"its two numbers as 17:-4", `sources[2].password_env: `, `:2:24: names: naming locks: a name stands at what is no number of a lock`},
+				"its two numbers as 17:-4", `sources[2].password_env: `, `:2:24: an entry of names: naming locks: a name stands at what is no number of a lock`},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

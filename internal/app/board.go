@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"coordtop/internal/address"
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/sources"
@@ -27,6 +28,9 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 			continue
 		}
 		if near := cmd.SuggestionsFor(arg); len(near) > 0 {
+			if best := address.Near(arg, near...); best != "" {
+				near = []string{best}
+			}
 			return usagef("%q is neither a command nor a URL: did you mean %s?", arg, strings.Join(near, " or "))
 		}
 		return usagef("argument %d is neither a command (see coordtop --help) nor a URL, which begins with its scheme, %s", i+1, backends.Config().Schemes())

@@ -78,7 +78,7 @@ func TestWaitThatIsOverInVainSaysHowItIs(t *testing.T) {
 		code int
 		says string
 	}{
-		{url + " --for free --timeout 100ms", exitTimeout, "the time is over: waited 100ms until it is free; 127.0.0.1/0/app:lock:x is held by host-1:1"},
+		{url + " --for free --timeout 5s", exitTimeout, "the time is over: waited 5s until it is free; 127.0.0.1/0/app:lock:x is held by host-1:1"},
 		{url, exitUsage, "--for is missing: write led, free, absent or owner=NAME"},
 		{url + " --for taken", exitUsage, "--for: write led, free, absent or owner=NAME"},
 		{url + " --for free --timeout 0", exitUsage, "--timeout must be longer than nothing"},

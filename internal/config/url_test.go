@@ -114,7 +114,7 @@ func TestBadURLsSayWhatToDoAndNoSecret(t *testing.T) {
 		{"postgres://u:hunter2@[::1/db", "a bad IPv6 address: write it as [::1]:5432"},
 		{"redis://u:hunter2@h/0?lock=hunter2", "argument 1: redis://...: parameter 1 behind the ?: unknown parameter: of the connection there are db, master, client_name"},
 		{"redis://u:hunter2@h/0?db=1&lock=hunter2", "parameter 2 behind the ?: unknown parameter"},
-		{"grpc://u:hunter2@h/local?lock=hunter2", "parameter 1 behind the ?: unknown parameter: of the connection there are database, discovery, access_token and with grpcs ca, cert, key, server_name; to select there are node=, keys=, election=, mutex=, semaphore="},
+		{"grpc://u:hunter2@h/local?lock=hunter2", "parameter 1 behind the ?: unknown parameter: of the connection there are database, discovery, access_token and with grpcs ca, cert, key, server_name; to select there are node, keys, election, mutex and semaphore"},
 		{"dflockd://:hunter2@h?lock=hunter2", "argument 1: dflockd://...: parameter 1 behind the ?: unknown parameter: of the connection there are dial_timeout, read_timeout"},
 		{"dflockd://h?election=a,b", "election= takes one name: write election=A&election=B for two, and %2C for a comma in a name"},
 		{"redis://h/0?node=a", "parameter 1 behind the ?: unknown parameter"},

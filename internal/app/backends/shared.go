@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 
 	"coordtop/internal/address"
@@ -35,7 +34,7 @@ func connectionParameter[O any](t *config.Target, key, value string, parse func(
 		return err
 	}
 	if _, err := parse(t.Scheme + "://host?" + key + "=" + value); errors.Is(err, address.ErrParameter) {
-		return fmt.Errorf("%w; to select there are %s=", errors.Unwrap(err), strings.Join(ours, "=, "))
+		return fmt.Errorf("%w; to select there are %s", errors.Unwrap(err), config.Series(ours, " and "))
 	}
 	return nil
 }
