@@ -152,15 +152,21 @@ func notProclaimed(b *Backend, row *sources.Row, ours *holding) string {
 }
 
 func notCrashed(b *Backend, row *sources.Row) string {
-	switch {
-	case b.Crash == nil:
+	if b.Crash == nil {
 		return "only in the demo"
-	case len(row.Owners) == 0 && row.OwnersHow == sources.Unknown:
-		return "the server does not tell who owns it"
-	case len(row.Owners) == 0:
-		return "nobody owns it"
 	}
-	return ""
+	return notOwned(row)
+}
+
+// notOwned is why a row has no owner that anything could be done to; "": it has one.
+func notOwned(row *sources.Row) string {
+	switch {
+	case len(row.Owners) > 0:
+		return ""
+	case row.OwnersHow == sources.Unknown:
+		return "the server does not tell who owns it"
+	}
+	return "nobody owns it"
 }
 
 func notOurs(row *sources.Row, owned string) string {

@@ -67,7 +67,7 @@ func (o *Operator) notForcedLocked(b *Backend, v action.Verb, row *sources.Row) 
 	case v == action.CancelWait:
 		return ""
 	case len(row.Owners) == 0:
-		return notCrashed(b, row)
+		return notOwned(row)
 	case someReleased(o, b, row):
 		return ""
 	}

@@ -159,6 +159,11 @@ func TestAForceReleaseIsGuarded(t *testing.T) {
 		b.Force.Refuses = func(*sources.Row, *sources.Owner) string { return refuses }
 	})
 	r.refused(r.ask(action.Release, mutex), operate.ErrChanged, "nobody owned it")
+	for _, c := range r.Choices(r.row(mutex)) {
+		if c.Verb == action.Release && c.Not != "nobody owns it" {
+			t.Errorf("release is not possible because: %q", c.Not)
+		}
+	}
 	r.occupy(mutex, "host-a:1")
 	q := r.ask(action.Release, mutex)
 	r.refused(q, operate.ErrUnconfirmed, "type "+mutex)
