@@ -121,12 +121,12 @@ func pastReadout(sc *Scene, p *action.Past, w int) []string {
 		}
 	}
 	say("WHY", p.Reason)
-	say("SENT", p.Call)
 	result := strings.Join(paint.DropEmpty(resultText(p), p.Detail), ": ")
 	if p.Took > 0 {
 		result += " (answered after " + format.Precise(p.Took) + ")"
 	}
 	say("RESULT", result)
+	say("SENT", p.Call) // the last, for it is the longest
 	return lines
 }
 
