@@ -2,9 +2,11 @@ package paint
 
 import (
 	"image/color"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Style is a ready SGR sequence; "" is the terminal's own look. Text is written as
@@ -147,25 +149,17 @@ func kept(s lipgloss.Style) Style {
 // titleStyle is the environment's name on its colour. A name that is no colour gives
 // magenta: never red, which here means trouble, unless the person asked for it.
 func titleStyle(name string) Style {
-	dark := map[string]color.Color{
-		"black": lipgloss.Black, "red": lipgloss.Red, "green": lipgloss.Green, "yellow": lipgloss.Yellow, "blue": lipgloss.Blue,
-		"magenta": lipgloss.Magenta, "cyan": lipgloss.Cyan, "gray": lipgloss.BrightBlack,
+	const magenta, white, gray = 5, 7, 8
+	ground := slices.Index(strings.Fields("black red green yellow blue magenta cyan white gray bright-red bright-green bright-yellow "+
+		"bright-blue bright-magenta bright-cyan bright-white"), strings.ToLower(name))
+	if ground < 0 {
+		ground = magenta
 	}
-	light := map[string]color.Color{
-		"white": lipgloss.White, "bright-white": lipgloss.BrightWhite, "bright-red": lipgloss.BrightRed,
-		"bright-green": lipgloss.BrightGreen, "bright-yellow": lipgloss.BrightYellow, "bright-blue": lipgloss.BrightBlue,
-		"bright-magenta": lipgloss.BrightMagenta, "bright-cyan": lipgloss.BrightCyan,
+	ink := lipgloss.BrightWhite
+	if ground == white || ground > gray {
+		ink = lipgloss.Black
 	}
-	s := lipgloss.NewStyle().Bold(true)
-	name = strings.ToLower(name)
-	if c, ok := light[name]; ok {
-		return kept(s.Foreground(lipgloss.Black).Background(c))
-	}
-	c, ok := dark[name]
-	if !ok {
-		c = lipgloss.Magenta
-	}
-	return kept(s.Foreground(lipgloss.BrightWhite).Background(c))
+	return kept(lipgloss.NewStyle().Bold(true).Foreground(ink).Background(ansi.BasicColor(ground)))
 }
 
 // ownerLine is the style of an owner's run in a strip.

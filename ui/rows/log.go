@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"hash/maphash"
 	"slices"
 	"time"
@@ -112,15 +113,7 @@ func (log *Log) Second() {
 
 // Find returns the event with this number; nil where it is not kept.
 func (log *Log) Find(seq uint64) *sources.Event {
-	i, ok := slices.BinarySearchFunc(log.List, seq, func(e sources.Event, seq uint64) int {
-		switch {
-		case e.Seq < seq:
-			return -1
-		case e.Seq > seq:
-			return 1
-		}
-		return 0
-	})
+	i, ok := slices.BinarySearchFunc(log.List, seq, func(e sources.Event, seq uint64) int { return cmp.Compare(e.Seq, seq) })
 	if !ok {
 		return nil
 	}

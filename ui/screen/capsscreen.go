@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"strings"
 
 	"coordtop/internal/action"
@@ -90,22 +91,12 @@ func (f *factSheet) ability(a *action.Ability) {
 
 // known reports whether any source knows of a verb at all.
 func known(able []action.Ability, v action.Verb) bool {
-	for i := range able {
-		for _, c := range able[i].Choices {
-			if c.Verb == v {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(able, func(a action.Ability) bool {
+		return slices.ContainsFunc(a.Choices, func(c action.Choice) bool { return c.Verb == v })
+	})
 }
 
 // acted reports whether the operator knows the source.
 func acted(able []action.Ability, s *sources.SourceStatus) bool {
-	for i := range able {
-		if able[i].Source == s.Name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(able, func(a action.Ability) bool { return a.Source == s.Name })
 }

@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"slices"
+
 	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/keys"
@@ -92,10 +94,5 @@ func expectation(sc *Scene, s *sources.SourceStatus) string {
 
 // allSynced reports whether all of a source's listings are complete.
 func allSynced(sc *Scene, s *sources.SourceStatus) bool {
-	for i := range sc.State.Scopes {
-		if c := &sc.State.Scopes[i]; c.Source == s.Name && !c.Synced {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(scopesOf(sc, s), func(c *sources.Scope) bool { return !c.Synced })
 }

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,10 +90,8 @@ func shortSession(sc *Scene, session string) string {
 
 // modeName is shown only where an owner may share.
 func modeName(row *sources.Row, mode sources.Mode) string {
-	for i := range row.Owners {
-		if row.Owners[i].Mode == sources.Shared {
-			return mode.String()
-		}
+	if slices.ContainsFunc(row.Owners, func(o sources.Owner) bool { return o.Mode == sources.Shared }) {
+		return mode.String()
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -109,12 +110,7 @@ func firstWaiter(row *sources.Row) *sources.Waiter {
 }
 
 func mixedModes(waiters []sources.Waiter) bool {
-	for i := range waiters {
-		if waiters[i].Mode == sources.Shared {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(waiters, func(w sources.Waiter) bool { return w.Mode == sources.Shared })
 }
 
 // givesUp says when a waiter stops to wait; "" where that is not told.
