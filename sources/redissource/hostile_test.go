@@ -205,6 +205,49 @@ func TestGuessGoesOnWhereItStopped(t *testing.T) {
 	})
 }
 
+// TestGuessByValueTakesNoSessionsForLocks has many keys with random values, as sessions have, beside
+// locks whose names have no word for one.
+func TestGuessByValueTakesNoSessionsForLocks(t *testing.T) {
+	t.Parallel()
+	r := serve(t, localserver.RedisOptions{}, []any{"SET", "orders", uuidB, "PX", "600000"}, []any{"SET", "lasting", uuidB},
+		[]any{"HSET", "profile", "name", "x"}, []any{"SET", "page", "<html>", "PX", "600000"}, []any{"SET", "{x}:timeout", "7"}, []any{"SET", "x", uuidB})
+	r.do("EVAL", "for i=1,300 do redis.call('SET','session:'..i,ARGV[1],'PX',600000) end", 0, uuidA)
+	watch(t, r, Options{}).synced()
+	r.Row("", "orders", "a guess", func(row *sources.Row, _ *sources.State) bool { return row.Guessed() && row.Kind == sources.KindMutex })
+	r.State("few rows", func(s *sources.State) bool { return s.Sources[0].Rows == 1+mostAlike })
+	r.About("", "how many were left out", func(a sources.About) bool {
+		return strings.Contains(strings.Join(a.Warnings, " "), "; 280 keys with random values are left out, because many names begin as theirs do")
+	})
+}
+
+// TestWaitersOfAFairLockAreSeen has the keys that Redisson keeps beside a lock whose name says
+// nothing: they belong to its row, and are read with it.
+func TestWaitersOfAFairLockAreSeen(t *testing.T) {
+	t.Parallel()
+	const waiter = uuidA + ":7"
+	for _, protocol := range []int{2, 3} {
+		r := serve(t, localserver.RedisOptions{}, []any{"HSET", "orders", uuidB + ":51", "2"}, []any{"PEXPIRE", "orders", "600000"},
+			[]any{"RPUSH", "redisson_lock_queue:{orders}", waiter}, []any{"ZADD", "redisson_lock_timeout:{orders}", "1790000000000", waiter},
+			[]any{"SET", "redisson_lock_token:{orders}", "17"})
+		o := Options{Client: client(r.server.Addr(), "", "")}
+		o.Client.Protocol = protocol
+		watch(t, r, o).synced()
+		row := r.Row("", "orders", "a queue", func(row *sources.Row, _ *sources.State) bool { return row.Queue.Len == 1 })
+		if w := row.Queue.Waiters; len(w) != 1 || !strings.HasSuffix(w[0].Label, "/7") || len(w[0].Attrs) != 1 || w[0].Attrs[0].Value != "2026-09-21T14:13:20Z" {
+			t.Errorf("RESP%d: %+v", protocol, w)
+		}
+		if o := row.Owners[0]; row.Format != "Redisson fair lock" || o.Fence != 17 || o.Attrs[0].Value != "2" {
+			t.Errorf("RESP%d: %q, %+v", protocol, row.Format, o)
+		}
+		if rows := r.Hub.State().Rows; len(rows) != 1 {
+			t.Errorf("RESP%d: %d rows", protocol, len(rows))
+		}
+		r.do("RPUSH", "redisson_lock_queue:{orders}", uuidA+":8")
+		r.do("PEXPIRE", "orders", "700000")
+		r.Row("", "orders", "another one", func(row *sources.Row, _ *sources.State) bool { return row.Queue.Len == 2 })
+	}
+}
+
 func TestGuessTakesNoNumberForAnOwner(t *testing.T) {
 	t.Parallel()
 	for value, note := range map[string]bool{
