@@ -86,14 +86,21 @@ func (g *guessing) choose(s *sweep, name string, total int) bool {
 // mostScannedAtOnce is about how many keys one sweep passes on a large server.
 const mostScannedAtOnce = 200_000
 
+// recount counts anew the keys that are owned and whose values alone make them locks.
+func (g *guessing) recount(keys map[string]*key) {
+	g.crowds = make(map[string]int)
+	for name, k := range keys {
+		if k.rule.byValue && k.shown != nil && k.shown.Guessed() && len(k.shown.Owners) > 0 {
+			g.crowds[firstParts(name, 1)]++
+		}
+	}
+}
+
 // crowd reports whether there are too many keys like the one that was found to be a lock by a
 // value that others write, too.
 func (g *guessing) crowd(name string, rule rule, r *reading) bool {
 	if !lockformat.Find(name, r.content(), rule.kind).Weak {
 		return false
-	}
-	if g.crowds == nil || len(g.crowds) > mostRemembered {
-		g.crowds = make(map[string]int)
 	}
 	first := firstParts(name, 1)
 	if g.crowds[first] >= mostAlike {

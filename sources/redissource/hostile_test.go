@@ -1,6 +1,7 @@
 package redissource
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -218,6 +219,38 @@ func TestGuessByValueTakesNoSessionsForLocks(t *testing.T) {
 	r.About("", "how many were left out", func(a sources.About) bool {
 		return strings.Contains(strings.Join(a.Warnings, " "), "; 280 keys with random values are left out, because many names begin as theirs do")
 	})
+}
+
+func TestKeyThatIsALockByItsValueIsNoneWithAnother(t *testing.T) {
+	t.Parallel()
+	r := setup(t, localserver.RedisOptions{}, Options{}, []any{"SET", "orders", "pW0mX9s3dU2lQx7t0KbYgw==", "PX", "600000"}).synced()
+	r.Row("", "orders", "held", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 1 && !row.Guessed() })
+	r.do("PERSIST", "orders")
+	r.Row("", "orders", "held for ever", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 1 && row.Owners[0].NoExpiry })
+	r.do("SET", "orders", "<html>", "PX", "600000")
+	r.Row("", "orders", "free", func(row *sources.Row, _ *sources.State) bool {
+		return row.OwnersHow == sources.Told && len(row.Owners) == 0
+	})
+}
+
+func TestLocksThatEndedAreNoCrowd(t *testing.T) {
+	t.Parallel()
+	var g guessing
+	keys := map[string]*key{}
+	for i := range 3 * mostAlike {
+		name := fmt.Sprintf("order:%d", i)
+		r := lockReading(0, uuidA, time.Minute)
+		k := newKey(name, rule{guessed: true, byValue: true})
+		if i >= 5 {
+			r = missingReading(0)
+		}
+		see(k, r)
+		keys[name] = k
+	}
+	g.recount(keys)
+	if r := lockReading(0, uuidA, time.Minute); g.crowds["order:"] != 5 || g.crowd("order:x", rule{}, r) || g.crowds["order:"] != 6 {
+		t.Errorf("%d of them are owned", g.crowds["order:"])
+	}
 }
 
 // TestWaitersOfAFairLockAreSeen has the keys that Redisson keeps beside a lock whose name says

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"coordtop/sources"
+	"coordtop/sources/redissource/lockformat"
 )
 
 // look reads keys and tells what is new about them. notices, one a name, say what was
@@ -79,6 +80,9 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 	}
 	if !n.first.IsZero() {
 		k.noticed = r.got
+	}
+	if k.rule.byValue && (r.shape == text || r.shape == table) && lockformat.Find(name, r.content(), k.rule.kind) == nil {
+		r = &reading{shape: missing, ttl: gone, sent: r.sent, got: r.got} // it holds something else now
 	}
 	unknown := k.sent.IsZero()
 	if unknown && !w.selected.wants(name, k.rule, r) { // it was there when it was doubted

@@ -50,6 +50,7 @@ func (w *watcher) newSweep(first bool) *sweep {
 	slices.Sort(s.pending)
 	if w.selected.guess {
 		w.guess.begin(s)
+		w.guess.recount(w.keys)
 	}
 	for name, k := range w.keys {
 		if !k.rule.exact {
