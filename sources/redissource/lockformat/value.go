@@ -117,9 +117,16 @@ const (
 	nonceLen = 22 // 16 bytes in base64, not padded
 )
 
+// longestNumber is the length in bytes of the longest value that is tried as a number or a time:
+// each failed try copies the value.
+const longestNumber = 64
+
 // IsNumberOrTime reports whether a value names nobody: a number, which counts something or
 // says when, or a time.
 func IsNumberOrTime(value []byte) bool {
+	if len(value) > longestNumber {
+		return false
+	}
 	text := strings.TrimSpace(string(value))
 	if _, err := strconv.ParseFloat(text, 64); err == nil {
 		return true
