@@ -86,7 +86,11 @@ func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) 
 	case ours != nil:
 		return "ours already: resign gives it up"
 	}
-	return notTaken(&b, v, row)
+	not := notTaken(&b, v, row)
+	if not == neverFree && o.notLocked(action.Release, row, s) == "" {
+		return not + ", or a force-release ends it"
+	}
+	return not
 }
 
 // notThere is why nothing can be taken that does not exist.
@@ -96,6 +100,8 @@ func notThere(noSpace bool, row *sources.Row) string {
 	}
 	return cmp.Or(clean(row.Note), "it does not exist") + ": create it first"
 }
+
+const neverFree = "its owner's lease has no end, so it will not become free by itself: its owner has to release it"
 
 // notTaken is why a verb that takes the row is not possible.
 func notTaken(b *Backend, v action.Verb, row *sources.Row) string {
@@ -116,7 +122,7 @@ func notTaken(b *Backend, v action.Verb, row *sources.Row) string {
 		return notTried(b, row)
 	}
 	if !b.Caps.FIFO && len(row.Owners) > 0 && row.Owners[0].NoExpiry {
-		return "its owner's lease has no end, so it will not become free by itself: its owner has to release it"
+		return neverFree
 	}
 	return ""
 }

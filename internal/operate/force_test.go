@@ -230,3 +230,22 @@ func TestWhatASourceCannotReleaseSaysSo(t *testing.T) {
 		t.Error("a read-only driver can release by force")
 	}
 }
+
+func TestALeaseWithoutAnEndIsSaidToBeReleasedByForceWhereItCanBe(t *testing.T) {
+	t.Parallel()
+	refuses := ""
+	r := forcedRig(t, &forcing{}, func(_ *operate.Options, b *operate.Backend) {
+		b.Force.Refuses = func(*sources.Row, *sources.Owner) string { return refuses }
+	})
+	r.occupy(mutex, "host-a:1")
+	r.redis().Persist(t.Context(), mutex)
+	r.until("it has no end", func(*sources.State) bool { return r.row(mutex).Owners[0].NoExpiry })
+	const either = "its owner has to release it, or a force-release ends it"
+	r.refused(r.ask(action.Acquire, mutex), operate.ErrNotPossible, either)
+	refuses = "it cannot be compared"
+	for _, c := range r.Choices(r.row(mutex)) {
+		if c.Verb == action.Acquire && (strings.Contains(c.Not, either) || !strings.HasSuffix(c.Not, "its owner has to release it")) {
+			t.Errorf("%q", c.Not)
+		}
+	}
+}
