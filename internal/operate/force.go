@@ -146,8 +146,19 @@ func (o *Operator) describeForce(e *action.Effect, b *Backend, row *sources.Row,
 		e.Next = nextText(row)
 	}
 	if gaps := row.Gaps(s, s.At, time.Hour); gaps.Count > 0 {
-		e.Lines = append(e.Lines, fmt.Sprintf("Usually nobody owns it for %s between two owners (%d times in the last hour).", format.Precise(gaps.P50.Max), gaps.Count))
+		e.Lines = append(e.Lines, gapsText(&gaps))
 	}
+}
+
+// gapsText says for how long nobody owned it, in the last hour.
+func gapsText(gaps *sources.GapStats) string {
+	switch longest := format.Precise(gaps.Longest.Max); gaps.Count {
+	case 1:
+		return "In the last hour nobody owned it once, for up to " + longest + "."
+	case 2:
+		return "In the last hour nobody owned it twice, for up to " + longest + "."
+	}
+	return fmt.Sprintf("In the last hour nobody owned it %d times, usually for up to %s.", gaps.Count, format.Precise(gaps.P50.Max))
 }
 
 // fallsWith lists what else the session of an owner owns and waits for.

@@ -2,7 +2,6 @@ package operate
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"coordtop/coord"
@@ -99,19 +98,20 @@ func (d *departure) text(kind sources.Kind) string {
 }
 
 func (d *departure) nextText(kind sources.Kind) string {
-	does := "owns"
+	does, without := "owns", " without an owner"
 	if kind == sources.KindElection {
-		does = "leads"
+		does, without = "leads", " without a leader"
 	}
+	now := ownerText(d.next.Label, d.next.ID) + " " + does + " now"
 	switch {
 	case d.next == (sources.OwnerRef{}):
 		return "nobody " + does + " it now"
 	case d.gap == (sources.Interval{}):
-		return ownerText(d.next.Label, d.next.ID) + " " + does + " now"
+		return now
 	case d.gap.Min == d.gap.Max:
-		return fmt.Sprintf("%s %s now, after %s without", ownerText(d.next.Label, d.next.ID), does, format.Precise(d.gap.Max))
+		return now + ", after " + format.Precise(d.gap.Max) + without
 	}
-	return fmt.Sprintf("%s %s now, after %s to %s without", ownerText(d.next.Label, d.next.ID), does, format.Precise(d.gap.Min), format.Precise(d.gap.Max))
+	return now + ", after " + format.Precise(d.gap.Min) + " to " + format.Precise(d.gap.Max) + without
 }
 
 // watchDeparture ends a run whose sending, at sent, should have ended the ownership of old, or

@@ -41,3 +41,34 @@ func TestAnOwnerOfTheSameProgramIsSaidToComeBack(t *testing.T) {
 		}
 	}
 }
+
+func TestTheTimeBetweenTwoOwnersIsSaidWithWhatWasMissing(t *testing.T) {
+	t.Parallel()
+	for want, tt := range map[string]struct {
+		kind sources.Kind
+		gap  sources.Interval
+	}{
+		"b owns now": {sources.KindMutex, sources.Interval{}},
+		"b leads now, after 5.0 s without a leader":         {sources.KindElection, sources.Interval{Min: 5 * time.Second, Max: 5 * time.Second}},
+		"b owns now, after 2.0 s to 5.0 s without an owner": {sources.KindMutex, sources.Interval{Min: 2 * time.Second, Max: 5 * time.Second}},
+	} {
+		d := departure{next: sources.OwnerRef{ID: "b"}, gap: tt.gap}
+		if got := d.nextText(tt.kind); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestFewGapsAreNotCalledUsual(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{
+		1: "In the last hour nobody owned it once, for up to 9.0 s.",
+		2: "In the last hour nobody owned it twice, for up to 9.0 s.",
+		3: "In the last hour nobody owned it 3 times, usually for up to 5.0 s.",
+	} {
+		gaps := sources.GapStats{Count: n, P50: sources.Interval{Max: 5 * time.Second}, Longest: sources.Interval{Max: 9 * time.Second}}
+		if got := gapsText(&gaps); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
