@@ -115,7 +115,7 @@ func redisDriver(h Host, s config.Source, b *operate.Backend) {
 	call := sent(rediscoord.Options{TTL: redisLease}.Wire)
 	b.Call = func(r action.Request) string {
 		if r.Verb == action.Release {
-			return fmt.Sprintf("script: remove from %q the owner whose guard is %s, if it stands there unchanged, and wake those who wait", r.Target.Ref.Name, r.Target.Guard)
+			return fmt.Sprintf("script: remove the owner of %q if its value is still the one on screen (sha1 %s), and wake those who wait", r.Target.Ref.Name, r.Target.Guard)
 		}
 		return call(r)
 	}
@@ -132,15 +132,15 @@ func redisNotReleased(_ *sources.Row, w *sources.Owner) string {
 
 // redisReleased says when the owner notices, and what it may do then.
 func redisReleased(row *sources.Row, w *sources.Owner) []string {
-	notices := "at its next renewal, or when it looks"
+	notices := "until its next renewal fails, or until it looks"
 	switch every := w.RenewEvery(); {
 	case every > 0:
-		notices = "at its next renewal: it renews about every " + every.Round(100*time.Millisecond).String()
+		notices = "until its next renewal fails: it renews about every " + every.Round(100*time.Millisecond).String()
 	case w.NoExpiry:
-		notices = "only when it looks: its lease has no end, so it need not renew"
+		notices = "until it looks at the key, which may be never: its lease has no end, so it does not renew it"
 	}
 	lines := []string{
-		"Redis tells the owner nothing: it goes on as if it owned it, and notices " + notices + ".",
+		"Redis does not tell the owner. It goes on as if it owned it " + notices + ".",
 		"Programs that wait for a message, as those with Redisson do, are woken; the others try again after their own pause.",
 	}
 	if when := redissource.Blind(row.Format); when != "" {

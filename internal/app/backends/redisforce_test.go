@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"coordtop/internal/action"
+	"coordtop/internal/config"
+	"coordtop/internal/operate"
 	"coordtop/sources"
 )
 
@@ -16,9 +19,9 @@ func TestTheBoxOfARedisLockSaysWhatTheOldOwnerMayDo(t *testing.T) {
 		says  string
 		blind bool
 	}{
-		"ShedLock":         {sources.Owner{Guard: "1", NoExpiry: true}, "only when it looks", true},
-		"resque-scheduler": {sources.Owner{Guard: "1"}, "at its next renewal", true},
-		"Redisson":         {sources.Owner{Guard: "1"}, "at its next renewal", false},
+		"ShedLock":         {sources.Owner{Guard: "1", NoExpiry: true}, "Redis does not tell the owner. It goes on as if it owned it until it looks at the key, which may be never", true},
+		"resque-scheduler": {sources.Owner{Guard: "1"}, "until its next renewal fails", true},
+		"Redisson":         {sources.Owner{Guard: "1"}, "until its next renewal fails", false},
 		"":                 {sources.Owner{Guard: "1"}, "goes on as if it owned it", false},
 	} {
 		row := &sources.Row{Primitive: &sources.Primitive{Format: format}}
@@ -32,5 +35,15 @@ func TestTheBoxOfARedisLockSaysWhatTheOldOwnerMayDo(t *testing.T) {
 	}
 	if why := redisNotReleased(nil, &sources.Owner{}); !strings.Contains(why, "4096 bytes") {
 		t.Errorf("of a value that is too long: %q", why)
+	}
+}
+
+func TestTheScriptOfARedisReleaseIsSaidWithWhatItCompares(t *testing.T) {
+	t.Parallel()
+	var b operate.Backend
+	redisDriver(Host{}, config.Source{URL: "redis://127.0.0.1"}, &b)
+	r := action.Request{Verb: action.Release, Target: action.Target{Ref: sources.Ref{Name: "app:lock:a"}, Guard: "a46ae7"}}
+	if got, want := b.Call(r), `script: remove the owner of "app:lock:a" if its value is still the one on screen (sha1 a46ae7), and wake those who wait`; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
