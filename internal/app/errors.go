@@ -42,7 +42,7 @@ func exitMeanings() []exitMeaning {
 		{exitNoAnswer, "a source did not answer or refused the login; get prints the others"},
 		{exitNotFound, "no such name"},
 		{exitTimeout, "a source was not read in full within --timeout, or it was not so within --timeout, or not ours within --wait"},
-		{exitChanged, "the owner changed just before, nothing was done"},
+		{exitChanged, "the owner changed, or nobody owns it; nothing was done"},
 		{exitCannot, "not possible, the message says why"},
 		{exitReadOnly, "the source is read_only"},
 		{exitLost, "the lease was lost"},
@@ -88,7 +88,7 @@ func exitCode(err error) int {
 		return exitTimeout
 	case errors.Is(err, operate.ErrUnconfirmed):
 		return exitUsage
-	case errors.Is(err, operate.ErrChanged), errors.Is(err, foreground.ErrChanged):
+	case errors.Is(err, operate.ErrChanged), errors.Is(err, foreground.ErrChanged), errors.Is(err, errUnowned):
 		return exitChanged
 	case errors.Is(err, operate.ErrNotPossible):
 		return exitCannot

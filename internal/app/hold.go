@@ -94,11 +94,17 @@ func (o *holdOptions) mode() sources.Mode {
 	return sources.Exclusive
 }
 
+// unconfirmed is the error about a command without --write --yes, which does what on s.
+func unconfirmed(what string, s config.Source, reason string) error {
+	if s.Protect && reason == "" {
+		return usagef("%s: add --write --yes to mean it, and --reason TEXT: %s is protected", what, s.Name)
+	}
+	return usagef("%s: add --write --yes to mean it", what)
+}
+
 // hold takes what arg names, and keeps it until somebody says otherwise.
 func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdOptions) error {
 	switch {
-	case !o.write || !o.yes:
-		return usagef("%s keeps others from what it takes: add --write --yes to mean it", cmd.Name())
 	case cmd.Flags().Changed("permits") && o.permits == 0:
 		return usagef("--permits takes a whole number from 1 on")
 	case o.wait < 0:
@@ -114,6 +120,8 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 	switch s := c.Sources[0]; {
 	case s.ReadOnly:
 		return fmt.Errorf("%w: the config says read_only for %s", operate.ErrReadOnly, s.Name)
+	case !o.write || !o.yes:
+		return unconfirmed(cmd.Name()+" keeps others from what it takes", s, o.reason)
 	case s.Protect && o.reason == "":
 		return usagef("%s is protected: add --reason TEXT", s.Name)
 	}

@@ -3,6 +3,7 @@ package app
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,8 +39,9 @@ func (p *program) releaseCommand() *cobra.Command {
 			"NAME is SOURCE/NAME or SOURCE/SPACE/NAME. A URL must name one primitive. --write --yes confirms; on a\n" +
 			"terminal the name can be typed instead. A protected source needs --reason too.\n\n" +
 			"Exit code 0: seen to be over; 1: error, or not seen to be over; 2: not confirmed, or no --if-owner; 3: a\n" +
-			"source did not answer, refused the login, or a right is missing; 4: no such name; 6: the owner changed,\n" +
-			"nothing was done; 7: not possible; 8: the source is read_only.\n\n" + headless.JSONHelp(headless.OfRelease),
+			"source did not answer, refused the login, or a right is missing; 4: no such name; 6: the owner changed, or\n" +
+			"nobody owns it (a name that the server knows nothing of may be misspelt), nothing was done; 7: not possible;\n" +
+			"8: the source is read_only.\n\n" + headless.JSONHelp(headless.OfRelease),
 		Example: "coordtop get leases/app:lock:export -o json | jq -r '.primitives[0].owners[0].guard'\n" +
 			"coordtop release leases/app:lock:export --if-owner GUARD --reason 'its host is gone' --write --yes",
 		Args: one,
@@ -56,9 +58,6 @@ func (p *program) releaseCommand() *cobra.Command {
 // release ends what the owner with the guard of o owns.
 func (p *program) release(ctx context.Context, arg string, o releaseOptions) error {
 	asks := !o.write || !o.yes
-	if asks && (!p.env.Keyboard() || !p.env.Terminal()) {
-		return usagef("release ends what another owns: add --write --yes to mean it")
-	}
 	c, name, space, err := p.pickOne(arg, false)
 	if err != nil {
 		return err
@@ -67,6 +66,8 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 	switch {
 	case s.ReadOnly:
 		return fmt.Errorf("%w: the config says read_only for %s", operate.ErrReadOnly, s.Name)
+	case asks && o.owner != "" && (!p.env.Keyboard() || !p.env.Terminal()): // without an owner nothing can be sent
+		return unconfirmed("release ends what another owns", s, o.reason)
 	case s.Protect && o.reason == "":
 		return usagef("%s is protected: add --reason TEXT", s.Name)
 	}
@@ -116,6 +117,22 @@ func (p *program) typed(name string) bool {
 	return err == nil && strings.TrimSpace(line) == name
 }
 
+// errUnowned says that there was no ownership to end.
+var errUnowned = errors.New("nothing was released")
+
+// unowned is the error about a row that nobody owns. Whether its name is misspelt is said as get
+// says it; one that get does not find is not found here either.
+func unowned(row *sources.Row) error {
+	doubt := row.MaybeMisspelt()
+	switch {
+	case row.Absent:
+		return fmt.Errorf("%w: %w: the server has none of this name", errUnowned, headless.ErrNotFound)
+	case doubt != "" && len(row.Terms) == 0: // else the name was seen to be right
+		return fmt.Errorf("%w: %s", errUnowned, doubt)
+	}
+	return fmt.Errorf("%w: nobody owns it now", errUnowned)
+}
+
 // ownerToEnd finds the owner with a guard.
 func ownerToEnd(op *operate.Operator, row *sources.Row, guard string) (*sources.Owner, error) {
 	i := slices.IndexFunc(row.Owners, func(o sources.Owner) bool { return guard != "" && o.Guard == guard })
@@ -144,7 +161,7 @@ func ownerToEnd(op *operate.Operator, row *sources.Row, guard string) (*sources.
 	case len(nots) > 0:
 		return nil, fmt.Errorf("%w: %s", operate.ErrNotPossible, nots[0])
 	case guard != "" && row.OwnersHow != sources.Unknown:
-		return nil, fmt.Errorf("%w: nobody owns it now", operate.ErrChanged)
+		return nil, unowned(row)
 	}
 	return nil, fmt.Errorf("%w: %s", operate.ErrNotPossible, not)
 }

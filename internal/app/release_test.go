@@ -185,6 +185,49 @@ func TestReleaseSaysWhyItIsNotPossible(t *testing.T) {
 	h.ends(exitOK)
 }
 
+func TestReleaseSaysOfANameThatNobodyBearsWhatGetSays(t *testing.T) {
+	t.Parallel()
+	redis := "redis://" + localserver.RedisForTest(t, localserver.RedisOptions{}).Addr() + "/0?"
+	postgres := localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL() + "&"
+	for url, says := range map[string]string{
+		redis + "mutex=app:lock:stuk": "free, or misspelt: nobody owns anything of this name",
+		redis + "election=app:ledr":   "the server has nothing of this name: is it misspelt?",
+		postgres + "mutex=4243":       "free, or misspelt: nobody owns anything of this name",
+		postgres + "election=4243":    "the server has nothing of this name: is it misspelt?",
+	} {
+		w := newWorld(t)
+		w.main(t.Context(), "get", url)
+		if !strings.Contains(w.stdout.String(), says) {
+			t.Errorf("get %s does not say %q: %s%s", url, says, w.stdout, w.stderr)
+		}
+		w = newWorld(t)
+		code, line := releases(t, w, url, "redis:3b2f", "--write", "--yes")
+		if text := w.stderr.String(); code != exitChanged || line.Result != "" || !strings.Contains(text, "nothing was released: ") || !strings.Contains(text, says) {
+			t.Errorf("%s: exit code %d, printed %+v: %s", url, code, line, text)
+		}
+	}
+}
+
+func TestReleaseChecksItsArgumentsBeforeItAsksToConfirm(t *testing.T) {
+	t.Parallel()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	set(t, writer(t, s.Addr()), "app:lock:x", "host-1:1", 0)
+	config := fmt.Sprintf("sources: [{name: r, url: 'redis://%s', watch: [{mutex: 'app:lock:*'}]}, {name: p, url: 'redis://%s', protect: true}]", s.Addr(), s.Addr())
+	for says, args := range map[string][]string{
+		"no config names this source":                                {"q/app:lock:x", "--if-owner", "g"},
+		"name one primitive":                                         {"r", "--if-owner", "g"},
+		"--if-owner is missing: say whose ownership is to end, now ": {"r/app:lock:x"},
+		"and --reason TEXT: p is protected":                          {"p/app:lock:x", "--if-owner", "g"},
+		"add --write --yes to mean it":                               {"r/app:lock:x", "--if-owner", "g"},
+	} {
+		w := newWorld(t)
+		w.write(t, configFile, config)
+		if code := w.main(t.Context(), append([]string{"release"}, args...)...); code != exitUsage || !strings.Contains(w.stderr.String(), says) {
+			t.Errorf("%v: exit code %d: %s", args, code, w.stderr)
+		}
+	}
+}
+
 func TestReleaseAsksForTheNameOnATerminal(t *testing.T) {
 	t.Parallel()
 	s := localserver.RedisForTest(t, localserver.RedisOptions{})

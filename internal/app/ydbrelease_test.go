@@ -123,6 +123,17 @@ func TestReleaseOnYDBDoesWhatItsSourceAllows(t *testing.T) {
 	}
 }
 
+func TestReleaseOfASemaphoreThatDoesNotExistIsNotFound(t *testing.T) {
+	t.Parallel()
+	s := ydbForTest(t, ydbtest.Options{})
+	w := newWorld(t)
+	w.write(t, configFile, "sources: [{name: y, url: '"+s.URL(0)+"', clients_unprotected: true, watch: [{election: primry, node: /local/app}]}]")
+	code, line := releases(t, w, "y/primry", "1/1", "--write", "--yes")
+	if code != exitNotFound || line.Result != "" || !strings.Contains(w.stderr.String(), "nothing was released: not found: the server has none of this name") {
+		t.Errorf("exit code %d, printed %+v: %s", code, line, w.stderr)
+	}
+}
+
 func TestReleaseOnYDBReadsTheOwnerAtTheLastInstant(t *testing.T) {
 	t.Parallel()
 	s := ydbForTest(t, ydbtest.Options{})
