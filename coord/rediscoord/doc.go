@@ -58,12 +58,14 @@
 //
 // # Release by force
 //
-// [Driver.ForceRelease] ends what somebody else owns. One script compares the sha1 of the whole
-// value (of a hash: of the owner's field and its value; of a sorted set: of the owner's member)
-// with the one that was on the screen, removes what belongs to that owner, and does what wakes
-// those who wait. A renewal of the lease alone is no change. The old owner is told nothing: it
-// goes on until it next compares. Where the answer is lost the error wraps coord.ErrUncertain:
-// nobody asks again, because another owner may have the same value by then.
+// [Driver.ForceRelease] ends what somebody else owns. One script compares the sha1 of the key's
+// name and its whole value (of a hash: of the owner's field and its value; of a sorted set: of
+// the owner's member) with the one that was on the screen, removes what belongs to that owner,
+// and does what wakes those who wait. A renewal of the lease alone is no change, and neither is
+// an owner that released the key and took it again with the same value. The old owner is told
+// nothing: it goes on until it next compares. Where the answer is lost, or a right is missing for
+// a later step, the error wraps coord.ErrUncertain: nobody asks again, because another owner may
+// have the same value by then.
 //
 // # Servers that lie
 //

@@ -15,11 +15,11 @@ type Part string
 
 // The parts. Guard is made of what stands behind each.
 const (
-	WholeKey Part = "key"      // a string: of the value
+	WholeKey Part = "key"      // a string: Guard, of the value
 	Field    Part = "field"    // of a hash: FieldGuard, of the field and its value
 	Returned Part = "returned" // of a hash, which goes back to the list beside it: FieldGuard
-	Members  Part = "member"   // of a sorted set: of the member, or of the UUID before _ and a number
-	Permit   Part = "permit"   // of the sorted set beside a string that counts the free ones: of the member
+	Members  Part = "member"   // of a sorted set: MemberGuard, of the member, or of the UUID before _ and a number
+	Permit   Part = "permit"   // of the sorted set beside a string that counts the free ones: MemberGuard, of the member
 )
 
 // Removal is what a forced release of one owner does beside comparing.
@@ -29,9 +29,6 @@ type Removal struct {
 	Channel string     // of Permit: where the number of free ones is published; of Field: with : and one who waits in Beside, where that one is woken
 	After   [][]string // commands that wake those who wait, when no owner is left
 }
-
-// FieldGuard is what a compare-and-act on one field of a hash compares.
-func FieldGuard(field, value string) string { return Guard([]byte(field + "=" + value)) }
 
 // RemovalOf is how a key of that type, as Redis calls it, is released where nothing more is known
 // of the lock. The zero Removal: such a key is no lock.
@@ -59,7 +56,7 @@ func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 		return fmt.Errorf("connecting to %v: %w", d.client, err)
 	}
 	defer spawn.OnDone(ctx, func() { client.Close() })()
-	removal, err := d.removal(ctx, client, f)
+	removal, sure, err := d.removal(ctx, client, f)
 	if err != nil {
 		return fmt.Errorf("releasing by force: %w", err)
 	}
@@ -78,6 +75,10 @@ func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	switch {
 	case err == nil && n == 1:
 		return nil
+	case err == nil && n == 2:
+		return fmt.Errorf("releasing by force: it was done in part, and a right is missing for the rest: %w", coord.ErrUncertain)
+	case !sure && (err == nil || isWrongType(err)):
+		return fmt.Errorf("releasing by force: without the right TYPE only a string is found: %w", coord.ErrRefused)
 	case err == nil:
 		return fmt.Errorf("releasing by force: it is not as it was seen: %w", coord.ErrChanged)
 	case isWrongType(err):
@@ -88,29 +89,34 @@ func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	return fmt.Errorf("releasing by force: %w: %w", coord.ErrUncertain, err)
 }
 
-// removal looks at the key.
-func (d *Driver) removal(ctx context.Context, client redis.UniversalClient, f coord.Foreign) (Removal, error) {
+// removal looks at the key. sure is false where the right TYPE is missing: then it is taken for a
+// string, which can be released without.
+func (d *Driver) removal(ctx context.Context, client redis.UniversalClient, f coord.Foreign) (r Removal, sure bool, err error) {
 	typ, err := client.Type(ctx, f.Name).Result()
-	if redis.IsPermissionError(err) { // what a user may release without is a string
-		return RemovalOf("string"), nil
-	}
-	if err != nil {
-		return Removal{}, classify(err)
-	}
-	if typ == "none" {
-		return Removal{}, fmt.Errorf("the key is gone: %w", coord.ErrChanged)
-	}
-	if RemovalOf(typ).Part == "" {
-		return Removal{}, fmt.Errorf("the key holds a %s now: %w", typ, coord.ErrChanged)
+	sure = !redis.IsPermissionError(err)
+	switch {
+	case !sure:
+		typ = "string"
+	case err != nil:
+		return r, sure, classify(err)
+	case typ == "none":
+		return r, sure, fmt.Errorf("the key is gone: %w", coord.ErrChanged)
+	case RemovalOf(typ).Part == "":
+		return r, sure, fmt.Errorf("the key holds a %s now: %w", typ, coord.ErrChanged)
 	}
 	if d.options.Removal == nil {
-		return RemovalOf(typ), nil
+		return RemovalOf(typ), sure, nil
 	}
-	r, err := d.options.Removal(ctx, client, f.Name, typ, f.Kind.String())
-	if isWrongType(err) || err == nil && r.Part == "" {
-		return r, fmt.Errorf("the key holds something else now: %w", coord.ErrChanged)
+	r, err = d.options.Removal(ctx, client, f.Name, typ, f.Kind.String())
+	switch wrong := isWrongType(err); {
+	case wrong && !sure:
+		return r, sure, fmt.Errorf("without the right TYPE only a string is found: %w", coord.ErrRefused)
+	case redis.IsPermissionError(err) && !sure:
+		return RemovalOf(typ), sure, nil
+	case wrong, err == nil && r.Part == "":
+		return r, sure, fmt.Errorf("the key holds something else now: %w", coord.ErrChanged)
 	}
-	return r, classify(err)
+	return r, sure, classify(err)
 }
 
 var _ coord.ForceReleaser = (*Driver)(nil)

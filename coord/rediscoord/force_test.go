@@ -18,7 +18,7 @@ func (b bench) force(c rediscoord.ClientOptions, value string) error {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return d.ForceRelease(b.ctx, coord.Foreign{Kind: coord.KindMutex, Name: "app:k", Guard: rediscoord.Guard([]byte(value))})
+	return d.ForceRelease(b.ctx, coord.Foreign{Kind: coord.KindMutex, Name: "app:k", Guard: rediscoord.Guard("app:k", []byte(value))})
 }
 
 // take writes a lock of somebody else.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
 	"regexp"
 	"strings"
@@ -180,11 +181,23 @@ func ShortID(nonce []byte) string {
 	return "#" + hex.EncodeToString(sum[:4])
 }
 
-// Guard is what a compare-and-act on the whole value compares: its sha1 in hex, as Redis's
-// redis.sha1hex computes it. It gives no secret away.
-func Guard(raw []byte) string {
-	sum := sha1.Sum(raw)
-	return hex.EncodeToString(sum[:])
+// Guard is what a forced release of the whole of a key compares: a fingerprint of the key's name
+// and its value, which fits no other key. It gives no secret away.
+func Guard(key string, value []byte) string { return fingerprint(key, "value", string(value)) }
+
+// FieldGuard is the same of one field of a hash and its value.
+func FieldGuard(key, field, value string) string { return fingerprint(key, "field", field, value) }
+
+// MemberGuard is the same of one member of a sorted set.
+func MemberGuard(key, member string) string { return fingerprint(key, "member", member) }
+
+// fingerprint is the sha1 of words with their lengths, in hex; lua/force.lua makes the same.
+func fingerprint(words ...string) string {
+	h := sha1.New()
+	for _, w := range words {
+		fmt.Fprintf(h, "%d:%s", len(w), w)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // printable reports whether a person can read s on one line: short, printable UTF-8.

@@ -2,6 +2,8 @@ package rediscoord_test
 
 import (
 	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -126,8 +128,12 @@ func TestShortIDAndGuardAreSha1(t *testing.T) {
 	if got := rediscoord.ShortID([]byte("abc")); got != "#a9993e36" {
 		t.Errorf("ShortID(abc) is %q", got)
 	}
-	if got := rediscoord.Guard([]byte("abc")); got != "a9993e364706816aba3e25717850c26c9cd0d89d" {
-		t.Errorf("Guard(abc) is %q", got)
+	guards := map[string]bool{
+		rediscoord.Guard("k", []byte("abc")): true, rediscoord.Guard("l", []byte("abc")): true, rediscoord.MemberGuard("k", "abc"): true,
+		rediscoord.FieldGuard("k", "a=b", "c"): true, rediscoord.FieldGuard("k", "a", "b=c"): true, rediscoord.Guard("k", []byte("5:value")): true,
+	}
+	if sum := sha1.Sum([]byte("1:k5:value3:abc")); len(guards) != 6 || !guards[hex.EncodeToString(sum[:])] {
+		t.Errorf("guards that are equal, or none as documented: %v", guards)
 	}
 }
 

@@ -73,7 +73,8 @@
 // owner's ID is the value only if all of it is a name; else it is made of the sha1 of what
 // stays the same: the UUID before data or a number, ShedLock's UUID, Redisson's client and
 // thread, the value of everybody else without what a renewal writes anew (a time, a number that
-// is named as a time or a count). The guard is the sha1 of the whole value.
+// is named as a time or a count). The guard is that of
+// rediscoord: of the key and its whole value.
 //
 // # What is a lock where nothing is selected
 //

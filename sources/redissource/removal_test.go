@@ -86,7 +86,7 @@ func TestAForcedReleaseRemovesOneOwnerAndWakesThoseWhoWait(t *testing.T) {
 				}
 			}
 			other := o
-			other.Guard = rediscoord.Guard([]byte("another"))
+			other.Guard = rediscoord.Guard(tt.lock, []byte("another"))
 			c, kind := client(r.server.Addr(), "", ""), coord.KindNone // as of a key whose name has no word for a lock
 			if lock.Kind == sources.KindSemaphore {
 				kind = coord.KindSemaphore
@@ -180,6 +180,63 @@ func TestAForcedReleaseReleasesOnlyWhatWasOnTheScreen(t *testing.T) {
 			}
 			if !errors.Is(err, coord.ErrChanged) || r.do("EXISTS", name) != before {
 				t.Errorf("%v, want ErrChanged and nothing done", err)
+			}
+		})
+	}
+}
+
+// TestAForcedReleaseThatARightStopsIsNotCalledUndone takes one right away at a time.
+func TestAForcedReleaseThatARightStopsIsNotCalledUndone(t *testing.T) {
+	t.Parallel()
+	const permit, job = "6ba7b8109dad11d180b400c04fd430c8", "uniquejobs:0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+	const sem = "api:semaphore"
+	permits := [][]any{{"SET", sem, 2}, {"ZADD", "{" + sem + "}:timeout", 922337203685477, permit}}
+	writes := rediscoord.FieldGuard("rw", uuidA+":1:write", "1")
+	for name, tt := range map[string]struct {
+		rights string // but these
+		lock   string
+		write  [][]any
+		want   error
+		left   map[string]any // of key
+		key    string
+	}{
+		"a permit, no channel": {"resetchannels", sem, permits,
+			coord.ErrRefused, map[string]any{"": "2"}, sem},
+		"a permit, no ZREM": {"-zrem", sem, permits,
+			coord.ErrRefused, map[string]any{"": "2"}, sem},
+		"a permit, no INCRBY": {"-incrby", sem, permits,
+			coord.ErrUncertain, map[string]any{"": "2"}, sem},
+		"a permit that goes back, no HDEL": {"-hdel", "SEMAPHORE:x:GRABBED", [][]any{{"HSET", "SEMAPHORE:x:GRABBED", "0", "1700000000.1", "1", "1700000000.2"}},
+			coord.ErrRefused, nil, "SEMAPHORE:x:AVAILABLE"},
+		"a writer that reads, no HSET": {"-hset", "rw", [][]any{{"HSET", "rw", "mode", "write", uuidA + ":1:write", 1, uuidA + ":1", 1}},
+			coord.ErrUncertain, map[string]any{"mode": "write", uuidA + ":1": "1"}, "rw"},
+		"a unique job, no LPUSH": {"-lpush", job + ":LOCKED", [][]any{{"HSET", job + ":LOCKED", "jid1", "1.5"}, {"SET", job, "x"}},
+			coord.ErrRefused, map[string]any{"": "x"}, job},
+		"a unique job, no ZREM": {"-zrem", job + ":LOCKED", [][]any{{"HSET", job + ":LOCKED", "jid1", "1.5"}, {"SET", job, "x"}},
+			coord.ErrUncertain, map[string]any{"": "x"}, job},
+		"a hash, no TYPE": {"-type", "orders", [][]any{{"HSET", "orders", uuidA + ":1", 1}},
+			coord.ErrRefused, map[string]any{uuidA + ":1": "1"}, "orders"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := serve(t, localserver.RedisOptions{Users: []string{"eve on >secret ~* &* +@all " + tt.rights}})
+			for _, command := range tt.write {
+				r.do(command...)
+			}
+			lock, kind := r.lockAt(tt.lock), coord.KindMutex
+			if lock.Kind == sources.KindSemaphore {
+				kind = coord.KindSemaphore
+			}
+			o := lock.Owners[slices.IndexFunc(lock.Owners, func(o sources.Owner) bool { return o.Guard == writes || tt.lock != "rw" })]
+			for range 2 {
+				err := r.force(client(r.server.Addr(), "eve", "secret"), kind, tt.lock, o)
+				if !errors.Is(err, tt.want) || tt.want == coord.ErrUncertain && errors.Is(err, coord.ErrRefused) {
+					t.Errorf("%v, want %v", err, tt.want)
+				}
+				r.wantStored(tt.key, tt.left)
+				if tt.want == coord.ErrUncertain {
+					break // the owner is gone
+				}
 			}
 		})
 	}

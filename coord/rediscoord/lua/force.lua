@@ -4,29 +4,49 @@
 -- ARGV[4] the channel of free permits, or of those who wait in the list KEYS[2]
 -- ARGV[5] on: what wakes those who wait when no owner is left: for each command the number of
 -- its words, and the words
--- Returns 1 done, 0 it is not as it was seen.
+-- Returns 1 done, 0 it is not as it was seen, 2 done in part: a right is missing for the rest.
 local key, beside, part, guard, channel = KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[4]
+
+-- fingerprint is made as Guard, FieldGuard and MemberGuard are.
+local function fingerprint(...)
+  local text = {}
+  for i, word in ipairs({ key, ... }) do
+    text[i] = #word .. ':' .. word
+  end
+  return redis.sha1hex(table.concat(text))
+end
+
+-- change sends a command that changes something, or wakes. It returns nothing, or what the
+-- script has to return. The first that fails has changed nothing.
+local changed = false
+local function change(...)
+  local got = call(...)
+  if failed(got) then
+    return changed and 2 or got
+  end
+  changed = changed or ... ~= 'PUBLISH'
+end
 
 -- What wakes is sent first: where a right for it is missing, nothing is done.
 local function wake()
   local i = 5
   while i <= #ARGV do
     local words = tonumber(ARGV[i])
-    local got = call(unpack(ARGV, i + 1, i + words))
-    if failed(got) then
-      return got
+    local stop = change(unpack(ARGV, i + 1, i + words))
+    if stop then
+      return stop
     end
     i = i + words + 1
   end
   if part == 'field' and channel ~= '' then
     local waiters = call('LRANGE', beside, 0, 99)
     if failed(waiters) then
-      return waiters
+      return changed and 2 or waiters
     end
     for _, waiter in ipairs(waiters) do
-      local got = call('PUBLISH', channel .. ':' .. waiter, '0')
-      if failed(got) then
-        return got
+      local stop = change('PUBLISH', channel .. ':' .. waiter, '0')
+      if stop then
+        return stop
       end
     end
   end
@@ -35,10 +55,9 @@ end
 -- finish removes what is the owner's: all of the key where no other owner is left.
 local function finish(left, ...)
   if left > 0 then
-    local got = call(...)
-    return failed(got) and got or 1
+    return change(...)
   end
-  return wake() or call('DEL', key)
+  return wake() or change('DEL', key)
 end
 
 if part == 'key' then
@@ -46,7 +65,10 @@ if part == 'key' then
   if failed(value) then
     return value
   end
-  return value and redis.sha1hex(value) == guard and finish(0) or 0
+  if not value or fingerprint('value', value) ~= guard then
+    return 0
+  end
+  return finish(0) or 1
 end
 
 if part == 'field' or part == 'returned' then
@@ -58,7 +80,7 @@ if part == 'field' or part == 'returned' then
   for i = 1, #all, 2 do
     if all[i] == 'mode' then
       mode = all[i + 1]
-    elseif redis.sha1hex(all[i] .. '=' .. all[i + 1]) == guard then
+    elseif fingerprint('field', all[i], all[i + 1]) == guard then
       owner = all[i]
     else
       left = left + 1
@@ -67,18 +89,17 @@ if part == 'field' or part == 'returned' then
   if not owner then
     return 0
   end
-  if part == 'returned' then
-    local got = call('LPUSH', beside, owner)
-    if failed(got) then
-      return got
-    end
-  elseif left > 0 and mode == 'write' and string.sub(owner, -6) == ':write' then
-    local got = call('HSET', key, 'mode', 'read') -- what it reads stays its own
-    if failed(got) then
-      return got
-    end
+  local stop = finish(left, 'HDEL', key, owner)
+  if stop then
+    return stop
   end
-  return finish(left, 'HDEL', key, owner)
+  if part == 'returned' then
+    return change('LPUSH', beside, owner) or 1
+  end
+  if left > 0 and mode == 'write' and string.sub(owner, -6) == ':write' then
+    return change('HSET', key, 'mode', 'read') or 1 -- what it reads stays its own
+  end
+  return 1
 end
 
 local set = part == 'permit' and beside or key
@@ -89,7 +110,7 @@ end
 local owned, left = {}, 0
 for _, member in ipairs(all) do
   local permit = string.sub(member, 37, 37) == '_' and string.sub(member, 1, 36) or member
-  if redis.sha1hex(permit) == guard then
+  if fingerprint('member', permit) == guard then
     owned[#owned + 1] = member
   elseif member ~= '__write__' then
     left = left + 1
@@ -99,15 +120,13 @@ if #owned ~= tonumber(ARGV[3]) then
   return 0
 end
 if part == 'member' then
-  return finish(left, 'ZREM', key, unpack(owned))
+  return finish(left, 'ZREM', key, unpack(owned)) or 1
 end
-local free = call('INCRBY', key, #owned)
+local free = call('GET', key)
 if failed(free) then
   return free
 end
-local got = call('ZREM', beside, unpack(owned))
-if failed(got) then
-  return got
-end
-got = call('PUBLISH', channel, free)
-return failed(got) and got or 1
+return change('PUBLISH', channel, (tonumber(free or '0') or 0) + #owned)
+  or change('ZREM', beside, unpack(owned))
+  or change('INCRBY', key, #owned)
+  or 1

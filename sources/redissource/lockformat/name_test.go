@@ -62,9 +62,9 @@ func TestReleaseWakesThoseWhoWait(t *testing.T) {
 		{"orders", &writer, rediscoord.Removal{Part: Field, After: [][]string{{"PUBLISH", "redisson_rwlock:{orders}", "1"}}}},
 		{"registry:orders", &spring, rediscoord.Removal{Part: Key, After: [][]string{{"PUBLISH", "registry-channel", "registry:orders"}, {"PUBLISH", "registry-channel:registry:orders", "registry:orders"}}}},
 		{"ns:uniquejobs:" + hex4 + ":LOCKED", &jobs, rediscoord.Removal{Part: Field, After: [][]string{
+			{"LPUSH", "ns:uniquejobs:" + hex4 + ":QUEUED", "1"}, {"PEXPIRE", "ns:uniquejobs:" + hex4 + ":QUEUED", "5000"},
 			{"ZREM", "ns:uniquejobs:digests", "ns:uniquejobs:" + hex4},
 			{"DEL", "ns:uniquejobs:" + hex4, "ns:uniquejobs:" + hex4 + ":INFO", "ns:uniquejobs:" + hex4 + ":PRIMED"},
-			{"LPUSH", "ns:uniquejobs:" + hex4 + ":QUEUED", "1"}, {"PEXPIRE", "ns:uniquejobs:" + hex4 + ":QUEUED", "5000"},
 		}}},
 	} {
 		f := Find(tt.key, tt.c, sources.KindUnknown)

@@ -34,6 +34,8 @@ type Lock struct {
 	OwnEnds bool   // the key does not end when its owners do
 	Likely  bool   // the program may be another that writes the same
 	Guess   bool   // only the name, or the value alone, suggests that it is a lock
+
+	key string // its name
 }
 
 // Read reads a key that exists. beside has the contents of the format's Companions in their
@@ -41,7 +43,7 @@ type Lock struct {
 func Read(key string, c *Content, beside []Content, o Options) Lock {
 	_, word := Word(key)
 	f := Find(key, c, o.Kind)
-	l := Lock{Format: f, Kind: o.Kind}
+	l := Lock{Format: f, Kind: o.Kind, key: key}
 	if o.Kind == sources.KindUnknown {
 		l.Kind = word
 	}
@@ -87,16 +89,16 @@ func (l *Lock) readText(c *Content, o Options) {
 	case o.Guessed && IsNumberOrTime(c.Text):
 		l.Note = "a number or a time: it does not tell who owns it"
 	default:
-		l.Owners = []sources.Owner{textOwner(c, o.Legible)}
+		l.Owners = []sources.Owner{textOwner(l.key, c, o.Legible)}
 	}
 }
 
 // textOwner hands on only what in a value is positively a name, or is legible by a pattern.
-func textOwner(c *Content, patterns []*regexp.Regexp) sources.Owner {
+func textOwner(key string, c *Content, patterns []*regexp.Regexp) sources.Owner {
 	v := rediscoord.ParseValue(c.Text, patterns...)
 	o := sources.Owner{ID: v.ID, Label: v.Label, Permits: 1}
 	if c.Size == len(c.Text) {
-		o.Guard = rediscoord.Guard(c.Text)
+		o.Guard = rediscoord.Guard(key, c.Text)
 	}
 	switch {
 	case len(v.Data) > 0:
@@ -173,7 +175,7 @@ func (l *Lock) readRedisson(c *Content, beside []Content, o Options) {
 			return
 		}
 		l.Owners = append(l.Owners, sources.Owner{
-			ID: id, Session: session, Label: label, Permits: 1, Mode: l.Mode, Guard: rediscoord.FieldGuard(field, count),
+			ID: id, Session: session, Label: label, Permits: 1, Mode: l.Mode, Guard: rediscoord.FieldGuard(l.key, field, count),
 			Attrs: []sources.Attr{{Key: "taken", Value: count}},
 		})
 	}
@@ -232,7 +234,7 @@ func (l *Lock) readPermits(c *Content, beside []Content, o Options) {
 	l.OwnEnds = true
 	for _, m := range beside[0].Members {
 		id := rediscoord.ShortID([]byte(m.Text))
-		owner := sources.Owner{ID: id, Label: id, Permits: 1, Guard: rediscoord.Guard([]byte(m.Text))}
+		owner := sources.Owner{ID: id, Label: id, Permits: 1, Guard: rediscoord.MemberGuard(l.key, m.Text)}
 		if m.Score < endless {
 			owner.Attrs = []sources.Attr{{Key: "ends", Value: clock(m.Score)}}
 		}
@@ -252,7 +254,7 @@ const endless = 922337203685477
 func (l *Lock) readUniqueJobs(c *Content, beside []Content, _ Options) {
 	for job, taken := range c.Fields {
 		id := rediscoord.ShortID([]byte(job))
-		l.Owners = append(l.Owners, sources.Owner{ID: id, Label: "job " + id, Permits: 1, Guard: rediscoord.FieldGuard(job, taken)})
+		l.Owners = append(l.Owners, sources.Owner{ID: id, Label: "job " + id, Permits: 1, Guard: rediscoord.FieldGuard(l.key, job, taken)})
 	}
 	sortOwners(l.Owners)
 	l.Limit = 1
@@ -279,7 +281,7 @@ func (l *Lock) readRuby(c *Content, beside []Content, _ Options) {
 		if len(permit) <= longestThread && isCount(permit) {
 			id = "permit " + permit
 		}
-		owner := sources.Owner{ID: id, Label: id, Permits: 1, Guard: rediscoord.FieldGuard(permit, since)}
+		owner := sources.Owner{ID: id, Label: id, Permits: 1, Guard: rediscoord.FieldGuard(l.key, permit, since)}
 		if at, err := strconv.ParseFloat(since, 64); err == nil {
 			owner.Attrs = []sources.Attr{{Key: "taken at", Value: clock(at * 1000)}}
 		}
@@ -309,7 +311,7 @@ func (l *Lock) readMembers(c *Content, _ []Content, _ Options) {
 	}
 	for nonce, n := range permits {
 		v := rediscoord.ParseValue([]byte(nonce))
-		l.Owners = append(l.Owners, sources.Owner{ID: v.ID, Label: v.Label, Permits: n, Mode: l.Mode, Guard: rediscoord.Guard([]byte(nonce))})
+		l.Owners = append(l.Owners, sources.Owner{ID: v.ID, Label: v.Label, Permits: n, Mode: l.Mode, Guard: rediscoord.MemberGuard(l.key, nonce)})
 	}
 	sortOwners(l.Owners)
 }

@@ -88,9 +88,9 @@ func wakeReaders(key string, c *Content) [][]string {
 func wakeUniqueJobs(key string, _ *Content) [][]string {
 	digest := strings.TrimSuffix(key, uniqueLocked)
 	return [][]string{
+		{"LPUSH", digest + ":QUEUED", "1"}, {"PEXPIRE", digest + ":QUEUED", "5000"},
 		{"ZREM", key[:partAt(key, "uniquejobs:")] + "uniquejobs:digests", digest},
 		{"DEL", digest, digest + ":INFO", digest + ":PRIMED"},
-		{"LPUSH", digest + ":QUEUED", "1"}, {"PEXPIRE", digest + ":QUEUED", "5000"},
 	}
 }
 
