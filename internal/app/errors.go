@@ -115,6 +115,9 @@ func (p *program) report(ctx context.Context, err error) int {
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}
+	if !errors.Is(err, errNothing) { // its lines are a text to read
+		text = strings.ReplaceAll(text, "\n", "\ncoordtop: ")
+	}
 	fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", text)
 	return code
 }

@@ -72,6 +72,11 @@ func (p *program) execute(ctx context.Context) error {
 // nearly so, is not repeated: in -pSECRET, as other programs take it, it is a password.
 func flagError(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		for _, other := range cmd.Root().Commands() {
+			if name := unknown.GetSpecifiedName(); other.Flags().Lookup(name) != nil {
+				return fmt.Errorf("unknown flag: --%s is a flag of `%s`", name, other.CommandPath())
+			}
+		}
 		var known []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 		if near := address.Near(unknown.GetSpecifiedName(), known...); near != "" {

@@ -116,6 +116,9 @@ func TestGetFailsOnWhatIsNamedOnTheCommandLine(t *testing.T) {
 				t.Errorf("%s: lacks %q: %s", on, says, w.stderr)
 			}
 		}
+		if text := w.stderr.String(); strings.Count(text, "failed on") != strings.Count(text, "coordtop: failed on") {
+			t.Errorf("%s: not every line begins alike: %s", on, text)
+		}
 		if code != c.code || (code != exitUsage) != strings.Contains(w.stdout.String(), "host-1:1") {
 			t.Errorf("%s: exit code %d, printed %s", on, code, w.stdout)
 		}

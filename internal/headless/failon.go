@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"coordtop/internal/address"
 	"coordtop/internal/format"
 	"coordtop/sources"
 )
@@ -71,7 +72,11 @@ func ParseFaults(text string) ([]Fault, error) {
 	var list []Fault
 	for word := range strings.SplitSeq(text, ",") {
 		if !slices.Contains(Faults(), Fault(word)) {
-			return nil, errors.New("write no-leader, stale, late, no-ttl or any, several with commas")
+			const takes = "write no-leader, stale, late, no-ttl or any, several with commas"
+			if near := address.Near(word, "no-leader", "stale", "late", "no-ttl", "any"); near != "" {
+				return nil, fmt.Errorf("did you mean %s? %s", near, takes)
+			}
+			return nil, errors.New(takes)
 		}
 		list = append(list, Fault(word))
 	}

@@ -164,6 +164,11 @@ func TestFaultsAreReadFromAListWithCommas(t *testing.T) {
 			t.Errorf("%q is taken", text)
 		}
 	}
+	for text, meant := range map[string]string{"no-leder": "no-leader", "late,stael": "stale", "no-tll": "no-ttl", "ayn": "any"} {
+		if _, err := headless.ParseFaults(text); err == nil || !strings.HasPrefix(err.Error(), "did you mean "+meant+"?") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 }
 
 func TestGetPrintsWhatCanBeDoneAndWhyNot(t *testing.T) {
