@@ -84,7 +84,7 @@ func TestGetShowsWhoOwnsWhatOnARealServer(t *testing.T) {
 	if code := w.main(t.Context(), "get", url); code != 0 {
 		t.Fatalf("exit code %d: %s", code, w.stderr)
 	}
-	for _, want := range []string{"app:leader:billing", "host-07:4411", "no leader", "app:leader:vacant", "no end", "a list, not a string"} {
+	for _, want := range []string{"app:leader:billing", "host-07:4411", "no leader", "app:leader:vacant", "no TTL", "a list, not a string"} {
 		if !strings.Contains(w.stdout.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, w.stdout)
 		}

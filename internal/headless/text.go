@@ -226,7 +226,7 @@ func leaseLeft(o *sources.Owner, now time.Time) string {
 	case o.Session != "" && o.Expires.How == sources.Unknown:
 		return "session"
 	case o.NoExpiry:
-		return "no end"
+		return "no TTL"
 	case o.Expires.How == sources.Unknown:
 		return "?"
 	}
