@@ -120,3 +120,49 @@ func TestTheActionsThatAreListedAreExported(t *testing.T) {
 		t.Errorf("exported %s, %v", text, err)
 	}
 }
+
+func TestAnActionOfThisRunIsUnderWayUntilItEnds(t *testing.T) {
+	t.Parallel()
+	ref := sources.Ref{Source: uitest.Redis, Space: "0", Name: "a"}
+	for name, tt := range map[string]struct {
+		ours  bool
+		phase action.Phase
+		want  string
+	}{
+		"ours":                 {true, action.Sent, "RESULT  under way"},
+		"ours, and it is over": {true, action.Failed, "RESULT  no end is written"},
+		"of another run":       {false, action.Sent, "RESULT  no end is written"},
+	} {
+		past, failed := []action.Past{{ID: "1", At: noon(), Who: "ana@laptop", Action: "release", Ref: ref, Call: "x", Before: "host-9", Ours: tt.ours}}, error(nil)
+		a, _, _ := three()
+		op := uitest.NewOperator()
+		op.Change(func(s *action.Status) {
+			s.Runs = []action.Run{{ID: 1, Phase: tt.phase, Request: action.Request{Verb: action.Release, Target: action.Target{Ref: ref}}}}
+		})
+		d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 120, Height: 40, Operator: op, Past: func() ([]action.Past, error) { return past, failed }})
+		d.audit()
+		if !strings.Contains(d.text(), tt.want) || strings.Contains(d.text(), "afterwards") {
+			t.Errorf("%s: it shows\n%s", name, d.text())
+		}
+	}
+}
+
+func TestTheAuditSaysThatNobodyOwnedItAfterwards(t *testing.T) {
+	t.Parallel()
+	for p, want := range map[action.Past]string{
+		{Action: "release", Result: "done"}:     "host-9  afterwards nobody",
+		{Action: "resign", Result: "done"}:      "host-9  afterwards nobody",
+		{Action: "cancel-wait", Result: "done"}: "",
+		{Action: "release", Result: "not seen"}: "",
+	} {
+		p.At, p.Before, p.Call, p.ID = noon(), "host-9", "x", "1"
+		past, failed := []action.Past{p}, error(nil)
+		d := audited(120, 40, &past, &failed)
+		d.audit()
+		if want == "" {
+			d.showsNot(t, "afterwards")
+			continue
+		}
+		d.shows(t, want)
+	}
+}

@@ -20,5 +20,6 @@ type Past struct {
 	Call   string        // what was sent
 	Result string        // a phase, as "done"; "": no end is written, or there is none
 	Detail string        // what was seen
+	Ours   bool          // by this run of the program
 	Took   time.Duration // to the service's answer; 0: not known
 }

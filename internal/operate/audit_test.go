@@ -178,3 +178,17 @@ func TestALineThatAFullDiskCutOffDoesNotSpoilTheNext(t *testing.T) {
 		}
 	}
 }
+
+func TestTheAuditTellsTheActionsOfThisRunFromOthers(t *testing.T) {
+	t.Parallel()
+	r := redisRig(t, options{})
+	r.reaches(r.do(r.ask(action.Try, mutex)), action.Seen)
+	other := operate.NewJournal(r.journal, operate.Actor{})
+	if err := other.Write(t.Context(), operate.Record{ID: "another-1", Stage: operate.Before, Action: "try"}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := r.Past()
+	if err != nil || len(list) != 2 || !list[0].Ours || list[1].Ours {
+		t.Errorf("%+v, %v", list, err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -46,6 +47,7 @@ func (j *Journal) past() ([]action.Past, error) {
 			if !known {
 				i = len(list)
 				at[r.ID], list = i, append(list, r.past())
+				list[i].Ours = strings.HasPrefix(r.ID, j.run+"-")
 			}
 			if r.Stage == After {
 				list[i].Result, list[i].Detail, list[i].After = r.Result, r.Detail, cmp.Or(r.LabelAfter, r.OwnerAfter)

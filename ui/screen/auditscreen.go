@@ -57,7 +57,7 @@ func whoShort(p *action.Past) string {
 
 // resultParts is what came of an action, and why it was done.
 func resultParts(sc *Scene, p *action.Past) []paint.Part {
-	parts := []paint.Part{resultStyle(sc, p.Result).Text(resultText(p))}
+	parts := []paint.Part{resultStyle(sc, p.Result).Text(resultText(sc, p))}
 	if p.Reason != "" {
 		parts = append(parts, sc.Theme.Dim.Text(", because "), paint.Plain(paint.Clean(p.Reason)))
 	}
@@ -67,10 +67,12 @@ func resultParts(sc *Scene, p *action.Past) []paint.Part {
 	return parts
 }
 
-func resultText(p *action.Past) string {
-	switch {
+func resultText(sc *Scene, p *action.Past) string {
+	switch r := RunUnder(sc, p.Ref); {
 	case p.Result != "":
 		return paint.Clean(p.Result)
+	case p.Ours && r != nil && r.Request.Verb.String() == p.Action:
+		return "under way"
 	case p.Call != "":
 		return "no end is written"
 	}
@@ -112,7 +114,15 @@ func pastReadout(sc *Scene, p *action.Past, w int) []string {
 	what = append(what, sc.Theme.Dim.Text("  "+strings.Join(paint.DropEmpty(p.Kind, paint.Clean(p.Ref.Source), paint.Clean(p.Ref.Space)), " "+sc.Theme.Dot+" ")))
 	lines = append(lines, readoutLine(sc, w, "WHAT", what...))
 	if p.Before != "" || p.After != "" {
-		lines = append(lines, readoutLine(sc, w, "OWNER", paint.Plain(paint.CleanLabel(p.Before)), sc.Theme.Dim.Text("  afterwards "), paint.Plain(paint.CleanLabel(p.After))))
+		owner := []paint.Part{paint.Plain(paint.CleanLabel(p.Before))}
+		after := paint.CleanLabel(p.After)
+		if after == "" && p.Result == action.Seen.String() && (p.Action == action.Release.String() || p.Action == action.Resign.String()) {
+			after = "nobody"
+		}
+		if after != "" {
+			owner = append(owner, sc.Theme.Dim.Text("  afterwards "), paint.Plain(after))
+		}
+		lines = append(lines, readoutLine(sc, w, "OWNER", owner...))
 	}
 	say := func(name, text string) {
 		for _, s := range paint.Fold(paint.Clean(text), w-9) {
@@ -121,7 +131,7 @@ func pastReadout(sc *Scene, p *action.Past, w int) []string {
 		}
 	}
 	say("WHY", p.Reason)
-	result := strings.Join(paint.DropEmpty(resultText(p), p.Detail), ": ")
+	result := strings.Join(paint.DropEmpty(resultText(sc, p), p.Detail), ": ")
 	if p.Took > 0 {
 		result += " (answered after " + format.Precise(p.Took) + ")"
 	}
