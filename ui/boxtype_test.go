@@ -110,3 +110,46 @@ func TestAnAnswerToAnOlderQuestionIsNotShown(t *testing.T) {
 		t.Errorf("it shows\n%s", text)
 	}
 }
+
+func TestTextTypedOnAButtonGoesToTheOnlyField(t *testing.T) {
+	t.Parallel()
+	d, op, _ := stuck("host-1")
+	op.Effect.NeedsName = ""
+	d.act("a", "x")
+	d.typed("app:lock")
+	d.shows(t, "reason    app:lock")
+	d.showsNot(t, "is gone")
+	d.press("tab", "tab") // Cancel, the button
+	d.typed(":stuck")
+	d.shows(t, "reason    app:lock:stuck")
+	d.press("enter", "enter") // to Cancel, which is pressed
+	d.shows(t, "nothing was sent")
+	if len(op.Begun()) > 0 || d.acting.Open() {
+		t.Errorf("begun %+v", op.Begun())
+	}
+}
+
+func TestABoxThatIsLeftSaysThatNothingWasSent(t *testing.T) {
+	t.Parallel()
+	d, op, _ := stuck("host-1")
+	d.act("a", "x", "esc")
+	d.shows(t, "nothing was sent")
+	if len(op.Begun()) > 0 || d.acting.Open() {
+		t.Errorf("begun %+v", op.Begun())
+	}
+}
+
+func TestTextTypedWhileTheAuditIsWrittenChangesNothing(t *testing.T) {
+	t.Parallel()
+	d, op, _ := stuck("host-1")
+	op.Effect.NeedsName = ""
+	d.act("a", "x")
+	answer := d.slowly()
+	d.press("tab")
+	written := d.send(key("enter"))
+	d.shows(t, "(writing the audit)")
+	d.typed("late")
+	d.showsNot(t, "late")
+	answer(nil)
+	d.await(written)
+}

@@ -191,7 +191,7 @@ func (b *box) do(a *Acting, i keys.Intent) tea.Cmd {
 	b.hint = ""
 	switch i {
 	case keys.Cancel, keys.No:
-		a.close()
+		a.cancelBox()
 	case keys.Yes:
 		return b.start(a)
 	case keys.Anew:
@@ -210,12 +210,17 @@ func (b *box) do(a *Acting, i keys.Intent) tea.Cmd {
 	return nil
 }
 
+func (a *Acting) cancelBox() {
+	a.close()
+	a.host.Say("nothing was sent")
+}
+
 // press acts on enter: on a field it goes on to the next one, on Cancel it cancels, and
 // only on the button with the verb it acts.
 func (b *box) press(a *Acting) tea.Cmd {
 	switch b.focus - len(b.fields) {
 	case buttonCancel:
-		a.close()
+		a.cancelBox()
 	case buttonAct:
 		return b.start(a)
 	default:

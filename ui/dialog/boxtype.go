@@ -11,11 +11,11 @@ import (
 )
 
 // edit gives what is typed or pasted to the field that has the focus. Where a button has it,
-// text never acts: it goes to the field that the button waits for, or the box says that it
-// went nowhere.
+// text never acts: it goes to the field that the button waits for, else to the only field, or the box
+// says that it went nowhere.
 func (b *box) edit(a *Acting, msg tea.Msg) tea.Cmd {
 	b.hint = ""
-	if b.gone {
+	if b.gone || b.writing {
 		return nil
 	}
 	if b.focus >= len(b.fields) {
@@ -23,6 +23,9 @@ func (b *box) edit(a *Acting, msg tea.Msg) tea.Cmd {
 			return nil
 		}
 		at := slices.IndexFunc(b.fields, func(f *field) bool { return b.needs(f) != "" })
+		if len(b.fields) == 1 {
+			at = 0
+		}
 		if at < 0 {
 			b.hint = b.nowhere()
 			return nil
