@@ -243,3 +243,13 @@ func TestTheResultOfAnActionIsNotCut(t *testing.T) {
 		t.Errorf("the result is cut:\n%s", d.text())
 	}
 }
+
+func TestOneProgramThatWaitsIsSaidInTheSingular(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{1: "IF RELEASED  1 program waits, not told which", 2: "IF RELEASED  2 programs wait, not told who is first"} {
+		p := uitest.Led("a", "host", noon())
+		p.Queue = sources.Queue{How: sources.Told, Len: n, At: noon()}
+		d := inDetailOf(p)
+		d.shows(t, want)
+	}
+}

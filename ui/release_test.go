@@ -250,3 +250,23 @@ func TestOurActionIsMarkedOnTheStripBesideTheOwnerThatFollows(t *testing.T) {
 	d.typed("action of ours")
 	d.shows(t, "6 lists those of all")
 }
+
+func TestTheMenuNamesAReleaseByOneWord(t *testing.T) {
+	t.Parallel()
+	d, op, _ := stuck("host-1")
+	d.disarm(op)
+	d.act("a")
+	d.shows(t, "x  force-release: writing is off")
+	d.shows(t, "acquire: as above")
+}
+
+func TestTheMenuDoesNotSayThatNobodyOwnsWhatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	for how, want := range map[sources.Known]string{sources.Unknown: "owner ?  not known", sources.Told: "owner nobody owns it"} {
+		p := uitest.Led(stuckName, "x", noon())
+		p.Kind, p.Owners, p.OwnersHow = sources.KindMutex, nil, how
+		d, _ := armed(p)
+		d.act("a")
+		d.shows(t, want)
+	}
+}

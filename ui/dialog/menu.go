@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -216,6 +217,8 @@ func (d *menu) owner(a *Acting, row *sources.Row, w int) *paint.Line {
 	switch {
 	case manyPermits(row):
 		return l.Put("", screen.PermitsText(row)).Put(a.Theme.Dim, " permits are taken")
+	case d.target.Owner == "" && (row == nil || row.OwnersHow == sources.Unknown):
+		return l.Put(a.Theme.Dim, "owner ").Put("", "?").Put(a.Theme.Dim, "  not known")
 	case d.target.Owner == "":
 		return l.Put(a.Theme.Dim, "owner ").Put("", "nobody owns it")
 	}
@@ -259,7 +262,7 @@ func (d *menu) picture(a *Acting, w, h int) screen.Picture {
 		}
 		name := a.Theme.Cut(it.text, 18)
 		if it.run == 0 && a.op != nil {
-			name = it.verb.String()
+			name = it.text[:max(strings.IndexAny(it.text, ":,"), 0)]
 		}
 		not := it.not
 		if i > 0 && d.items[i-1].not == not {

@@ -143,6 +143,9 @@ func ifReleased(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string {
 		who = next
 	case q.Len > 0:
 		who = paint.Count(q.Len, "program") + " wait, not told who is first"
+		if q.Len == 1 {
+			who = "1 program waits, not told which"
+		}
 	default:
 		who = "nobody waits: it is free until somebody asks"
 	}
