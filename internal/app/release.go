@@ -16,6 +16,7 @@ import (
 	"coordtop/internal/format"
 	"coordtop/internal/headless"
 	"coordtop/internal/operate"
+	"coordtop/internal/spawn"
 	"coordtop/sources"
 )
 
@@ -98,10 +99,15 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 		for _, line := range lines {
 			fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", line)
 		}
-		if asks && !p.typed(format.Clean(row.Name, 0)) {
-			return usagef("not confirmed: nothing was sent")
+		if r.Typed = effect.NeedsName; asks {
+			r.Typed = p.typed(ctx, effect.NeedsName)
 		}
-		if r.Typed = effect.NeedsName; s.Protect {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case r.Typed != effect.NeedsName:
+			return usagef("not confirmed: nothing was sent")
+		case s.Protect:
 			if err := op.Arm(s.Name, s.Name); err != nil {
 				return err
 			}
@@ -110,11 +116,16 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 	})
 }
 
-// typed reports whether a person types a name on the terminal.
-func (p *program) typed(name string) bool {
+// typed is the line that a person types on the terminal when asked for a name; "": none. It
+// waits until ctx has ended; the read then ends with the process.
+func (p *program) typed(ctx context.Context, name string) string {
 	fmt.Fprintf(p.env.Stderr, "Type %s to end this ownership: ", name)
-	line, err := bufio.NewReader(p.env.Stdin).ReadString('\n')
-	return err == nil && strings.TrimSpace(line) == name
+	line, err := spawn.Within(ctx, 0, func() (string, error) { return bufio.NewReader(p.env.Stdin).ReadString('\n') })
+	if err != nil { // a line without its end confirms nothing
+		fmt.Fprintln(p.env.Stderr)
+		return ""
+	}
+	return strings.TrimSpace(line)
 }
 
 // errUnowned says that there was no ownership to end.

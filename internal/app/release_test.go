@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -248,5 +249,28 @@ func TestReleaseAsksForTheNameOnATerminal(t *testing.T) {
 		if n := c.Exists(t.Context(), "app:lock:x").Val(); n != try.left {
 			t.Errorf("%s: %d left", try.typed, n)
 		}
+	}
+}
+
+func TestReleaseEndsOnASignalWhileItAsks(t *testing.T) {
+	t.Parallel()
+	s := localserver.RedisForTest(t, localserver.RedisOptions{})
+	c := writer(t, s.Addr())
+	set(t, c, "app:lock:x", "host-1:1", 0)
+	url := "redis://" + s.Addr() + "/0?mutex=app:lock:x"
+	guard := guardOf(t, url)
+	for name, interrupt := range map[string]func(*sight){
+		"ctrl-C":  func(on *sight) { on.keys("\x03") },
+		"SIGTERM": func(on *sight) { _ = on.cmd.Process.Signal(syscall.SIGTERM) },
+	} {
+		on := inSight(t, command(t, "release", url, "--if-owner", guard))
+		interrupt(on.await("Type app:lock:x to end this ownership"))
+		on.await("interrupted") // abandon would end it without this word
+		if code := ends(t, on.cmd); code != exitError {
+			t.Errorf("%s: exit code %d", name, code)
+		}
+	}
+	if n := c.Exists(t.Context(), "app:lock:x").Val(); n != 1 {
+		t.Error("it was released")
 	}
 }
