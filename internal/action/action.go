@@ -104,7 +104,8 @@ type Effect struct {
 	Lines []string // in plain words; the first one leads
 	Call  string   // what is sent, as exactly as can be said in a line
 	Next  string   // who would own it afterwards, as far as known; "": nothing to say
-	// NeedsName is the text that the person must type to confirm; "": none.
+	// NeedsName is the text that the person must type to confirm: a short line without
+	// blanks at its ends. "": none.
 	NeedsName   string
 	NeedsReason bool
 	TakesData   bool

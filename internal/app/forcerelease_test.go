@@ -111,3 +111,23 @@ func TestALockWhoseOwnerChangedIsNotReleased(t *testing.T) {
 		})
 	}
 }
+
+func TestABlankNameIsConfirmedOnlyByTypingItInQuotes(t *testing.T) {
+	t.Parallel()
+	server := localserver.RedisForTest(t, localserver.RedisOptions{})
+	w := writer(t, server.Addr())
+	for key, typed := range map[string]string{"": `""`, " ": `" "`, "end ": `"end "`, strings.Repeat("é", 101): "sha256:96cbf9775498"} {
+		set(t, w, key, "host-a:4411", 0)
+		s := inSight(t, command(t, server.URL()+"?mutex=*")).await("host-a:4411", "READ-ONLY")
+		s.arm().keys("ax").await("type "+typed+" to confirm", "(needs the name)")
+		s.keys(tab, enter) // past the button, which is off, and from the reason to the name
+		s.keys("x", "\x7f", typed).gone("(needs the name)").keys(tab, tab, enter)
+		s.await("released by force").keys("q")
+		if code := ends(t, s.cmd); code != exitOK {
+			t.Errorf("%q: exit code %d", key, code)
+		}
+		if n := w.Exists(t.Context(), key).Val(); n != 0 {
+			t.Errorf("%q is there still", key)
+		}
+	}
+}

@@ -2,7 +2,9 @@ package operate
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"coordtop/internal/action"
@@ -50,9 +52,24 @@ func (o *Operator) Describe(_ context.Context, r action.Request) (action.Effect,
 // nameFor is the text that must be typed for a request; "": none.
 func nameFor(b *Backend, r action.Request) string {
 	if action.Of(r.Verb).Named && !b.Demo {
-		return clean(r.Target.Ref.Name)
+		return typable(r.Target.Ref.Name)
 	}
 	return ""
+}
+
+// typable is what a person types for a name: the name, if blanks at its ends do not matter.
+// Others are written in quotes. One that is too long to be typed or shown in full has a hash.
+func typable(name string) string {
+	const maxPlain, maxQuoted = 200, 24 // the input of a box; its label
+	text := format.Clean(name, 0)
+	quoted := format.Clean(strconv.Quote(name), 0)
+	switch plain := text != "" && strings.TrimSpace(text) == text; {
+	case plain && len(text) <= maxPlain:
+		return text
+	case !plain && len(quoted) <= maxQuoted:
+		return quoted
+	}
+	return fmt.Sprintf("sha256:%.6x", sha256.Sum256([]byte(name)))
 }
 
 func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Request) {

@@ -3,7 +3,6 @@ package dialog
 import (
 	"context"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -303,7 +302,7 @@ func (b *box) needs(f *field) string {
 	switch v := f.value(); {
 	case f.kind == fieldReason && v == "" && b.effect.NeedsReason:
 		return "needs a reason"
-	case f.kind == fieldName && v != strings.TrimSpace(paint.Clean(b.effect.NeedsName)):
+	case f.kind == fieldName && v != b.effect.NeedsName:
 		return "needs the name"
 	}
 	return ""
@@ -361,7 +360,7 @@ func (b *box) filled() action.Request {
 		case fieldReason:
 			r.Reason = v
 		case fieldName:
-			r.Typed = b.effect.NeedsName
+			r.Typed = v
 		}
 	}
 	return r
