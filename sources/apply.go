@@ -176,7 +176,7 @@ func (m *model) set(b *batch, p *Primitive) {
 			return // an old snapshot is better than none
 		}
 		l = b.lookAt(row, p.Ref)
-		l.ours = m.expectedEnd(p.Ref)
+		l.ours = m.expectedEnds(p.Ref)
 		before = m.base(slot, &l)
 		l.queued = m.queued[slot]
 	} else {
@@ -227,6 +227,7 @@ func (m *model) emit(b *batch, events []Event) {
 	if len(events) == 0 {
 		return
 	}
+	m.useExpectations(events)
 	m.commit(events...)
 	if b.urgency != urgent && m.changesWatched(events) {
 		b.urgency = urgent
@@ -258,7 +259,7 @@ func (m *model) commit(events ...Event) {
 func (m *model) gone(b *batch, slot int) {
 	row := m.rows[slot]
 	l := b.lookAt(row, row.Ref)
-	l.ours = m.expectedEnd(row.Ref)
+	l.ours = m.expectedEnds(row.Ref)
 	before := m.base(slot, &l)
 	l.queued = m.queued[slot]
 	m.events = l.diff(m.events[:0], before, nil)

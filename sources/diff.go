@@ -13,8 +13,8 @@ type look struct {
 	scope     string
 	after, at time.Time
 	gap       bool
-	ended     []Ending // of this primitive only
-	ours      *Ending  // the end that we bring about; nil: none
+	ended     []Ending               // of this primitive only
+	ours      map[string]expectation // the ends that we bring about, by owner
 
 	unseen   bool       // the row may have changed and changed back since before was read
 	revealed bool       // who owned it could not be told for a while
@@ -257,9 +257,10 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		e.LeaseLeft = leaseLeft(o, l.at)
 	}
 	told, ok := l.ending(o.ID)
+	ours, expected := l.ours[o.ID]
 	switch {
-	case l.endedByUs(o) && !leaseOver(o, l.at) && !(ok && told.How == Told):
-		e.Cause, e.How = l.ours.Cause, Ours
+	case expected && !leaseOver(o, l.at) && !(ok && told.How == Told):
+		e.Cause, e.How = ours.Cause, ours.How
 	case ok:
 		e.Cause = told.Cause
 		if told.How != Told {
@@ -278,9 +279,6 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	}
 	return e
 }
-
-// endedByUs reports whether we were about to end that ownership.
-func (l *look) endedByUs(o *Owner) bool { return l.ours != nil && l.ours.Owner == o.ID }
 
 // continued names what changed for owners that stay.
 func (l *look) continued(events []Event, before, after *Primitive) []Event {

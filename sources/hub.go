@@ -109,7 +109,7 @@ func newHub(o HubOptions) *Hub {
 			ring:      newRing(o.Events, o.EventAge),
 			known:     map[int]*Primitive{},
 			queued:    map[int]*Primitive{},
-			expected:  map[Ref]expectation{},
+			expected:  map[Ref]map[string]expectation{},
 			published: &State{},
 		},
 	}

@@ -1,23 +1,48 @@
 package sources
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
-// Expect says that we are about to end an ownership ourselves. If the owner is seen gone
-// within that time and nobody tells why, e.Cause is why, and that is known as [Ours]; a lease
-// that ran out has run out all the same.
+// Expect says that we are about to end an ownership ourselves. If that owner is seen gone
+// within that time and nobody tells why, e.Cause is why; a lease that ran out has run out all
+// the same. e.How is how that is known:
+//
+//   - Unknown: we do it ourselves, which makes it [Ours].
+//   - Inferred: a service is asked to do it and has not answered. An end that is seen before the
+//     answer may still be the owner's own.
+//   - Told: the service answered that it has done it: an expected end that was not seen yet is
+//     [Ours].
+//
+// The first end of that owner uses the expectation up, whatever its cause. Within 0 takes the
+// expectation back.
 func (h *Hub) Expect(e Ending, within time.Duration) {
 	h.enter(nil, &Input{Kind: InputExpected, Expected: &Expected{Ending: e, Within: within}})
 }
 
 func (m *model) expect(e *Expected) {
-	for ref, x := range m.expected {
-		if m.at.Mono > x.until {
+	for ref := range m.expected {
+		if len(m.expectedEnds(ref)) == 0 {
 			delete(m.expected, ref)
 		}
 	}
+	byOwner := m.expected[e.Ref]
+	switch _, stands := byOwner[e.Owner]; {
+	case e.Within <= 0:
+		delete(byOwner, e.Owner)
+		return
+	case e.How == Told && !stands: // its end was seen already
+		return
+	case byOwner == nil:
+		byOwner = map[string]expectation{}
+		m.expected[e.Ref] = byOwner
+	}
 	x := expectation{Ending: e.Ending, until: m.at.Mono + e.Within}
-	x.How = Ours
-	m.expected[e.Ref] = x
+	if x.How != Inferred {
+		x.How = Ours
+	}
+	byOwner[e.Owner] = x
 }
 
 // expectation is an end that we bring about, and how long that counts.
@@ -26,13 +51,20 @@ type expectation struct {
 	until time.Duration // on the monotonic clock
 }
 
-// expectedEnd is the end of an owner of ref that we bring about; nil: none.
-func (m *model) expectedEnd(ref Ref) *Ending {
-	x, ok := m.expected[ref]
-	if !ok || m.at.Mono > x.until {
-		return nil
+// expectedEnds are the ends of owners of ref that we bring about, by owner.
+func (m *model) expectedEnds(ref Ref) map[string]expectation {
+	maps.DeleteFunc(m.expected[ref], func(_ string, x expectation) bool { return m.at.Mono > x.until })
+	return m.expected[ref]
+}
+
+// useExpectations drops the expectations of owners that are gone: what the same owner takes
+// again is not ended by us.
+func (m *model) useExpectations(events []Event) {
+	for i := range events {
+		if e := &events[i]; e.Kind.EndsOwner() {
+			delete(m.expected[e.Ref], e.Previous.ID)
+		}
 	}
-	return &x.Ending
 }
 
 // Note adds what no source tells to the events: what a person did through this program

@@ -2,6 +2,7 @@ package sources_test
 
 import (
 	"testing"
+	"time"
 
 	"coordtop/sources"
 )
@@ -25,4 +26,41 @@ func TestActionIsToldToSubscribersAndChangesNoRow(t *testing.T) {
 	if rows := hub.State().Rows; len(rows) != 0 {
 		t.Errorf("it made rows: %v", rows)
 	}
+}
+
+func TestAnExpectedEndIsUsedUpByTheFirstEndOfItsOwner(t *testing.T) {
+	t.Parallel()
+	inWorld(t, func(w *world) {
+		expect := func(owner string, how sources.Known, within time.Duration) {
+			w.hub.Expect(sources.Ending{Ref: ref("pool"), Owner: owner, Cause: sources.CauseEvicted, How: how}, within)
+		}
+		pool := func(owners ...string) {
+			p := election("pool")
+			p.Kind, p.Limit, p.Taken = sources.KindSemaphore, 3, uint64(len(owners))
+			for _, id := range owners {
+				p.Owners = append(p.Owners, bound(id))
+			}
+			w.set(p)
+		}
+		w.start()
+		w.list()
+		pool("a", "b")
+		w.happened()
+		expect("a", sources.Inferred, time.Minute)
+		expect("b", sources.Unknown, time.Minute)
+		pool()
+		w.wantEvents("released pool -a evicted inferred", "released pool -b evicted ours")
+		expect("a", sources.Told, time.Minute) // the answer comes after the end was seen
+		pool("a", "b")
+		pool()
+		w.wantEvents("acquired pool +a told", "acquired pool +b told", "released pool -a told", "released pool -b told")
+		pool("a", "b")
+		w.happened()
+		expect("a", sources.Inferred, time.Minute)
+		expect("a", sources.Told, time.Minute)
+		expect("b", sources.Inferred, time.Minute)
+		expect("b", sources.Inferred, 0)
+		pool()
+		w.wantEvents("released pool -a evicted ours", "released pool -b told")
+	})
 }

@@ -289,10 +289,7 @@ func (n *run) sendForce(b *Backend) (sent time.Time, err error) {
 	if err := n.ctx.Err(); err != nil {
 		return sent, err
 	}
-	ending := sources.Ending{Ref: t.Ref, Owner: t.Owner, Cause: sources.CauseEvicted}
-	if !t.Waiting {
-		n.op.view.Expect(ending, replyIn+n.op.o.Patience)
-	}
+	n.expectForced(sources.Inferred, replyIn+n.op.o.Patience)
 	// The answer is waited for, whatever the person does meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), replyIn)
 	defer cancel()
@@ -302,10 +299,23 @@ func (n *run) sendForce(b *Backend) (sent time.Time, err error) {
 		Mode: modeOf(t.Mode), Permits: t.Permits, Guard: t.Guard, Waiting: t.Waiting,
 	})
 	n.answered = time.Since(sent)
-	if err != nil && !errors.Is(err, coord.ErrUncertain) && !t.Waiting {
-		n.op.view.Expect(ending, 0) // an end that comes later is not ours
+	switch {
+	case err == nil:
+		n.expectForced(sources.Told, n.op.o.Patience)
+	case !errors.Is(err, coord.ErrUncertain):
+		n.expectForced(sources.Inferred, 0) // an end that comes later is not ours
 	}
 	return sent, err
+}
+
+// expectForced tells our watch that the owner is about to be gone by our request. A server
+// may push the end before it answers the request, so an end that is seen before the answer
+// counts as evicted too, but only as inferred: if the owner ended it itself in that instant,
+// and the answer is that it changed, the event says evicted nevertheless.
+func (n *run) expectForced(how sources.Known, within time.Duration) {
+	if t := n.Request.Target; !t.Waiting {
+		n.op.view.Expect(sources.Ending{Ref: t.Ref, Owner: t.Owner, Cause: sources.CauseEvicted, How: how}, within)
+	}
 }
 
 // kindOf is the kind of a row for a driver.
@@ -341,6 +351,7 @@ func (n *run) watchForced(sub *sources.Subscription, sent time.Time, did string,
 		n.finish(action.Seen, did+", but "+ownerText(n.Request.Target.Label, n.Request.Target.Owner)+" is gone: "+d.text(n.Request.Target.Kind), d.next)
 		return
 	}
+	n.expectForced(sources.Inferred, 0)
 	n.finish(action.Unknown, did+" ("+clean(err.Error())+"), and no change on our watch after "+format.Left(n.op.o.Patience), sources.OwnerRef{})
 }
 
