@@ -99,8 +99,8 @@ type ForceReleaser interface {
 	// ForceRelease ends one ownership, or one wait, if it still is exactly the one that f
 	// names: the service compares and acts in one step, unless the driver's own
 	// documentation says otherwise. It may connect first. Nil: the service has done it.
-	// An error wraps ErrChanged, ErrRefused, ErrUnsupported or ErrInvalid where surely
-	// nothing was done, and ErrUncertain where it may have been; any other error came
+	// An error wraps ErrChanged, ErrRefused, ErrUnsupported or ErrInvalid where surely no
+	// ownership and no wait was ended, and ErrUncertain where it may have been; any other error came
 	// before anything was sent.
 	ForceRelease(ctx context.Context, f Foreign) error
 }

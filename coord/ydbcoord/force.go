@@ -45,7 +45,9 @@ func memberOf(guard string) (m SemaphoreMember, err error) {
 
 // ForceRelease implements coord.ForceReleaser, with Options.ClientsUnprotected by ending the
 // owner's session, else with Options.AllowRecreate by deleting the semaphore and creating it
-// again. The service compares nothing: the owner is read last thing before. No wait is ended.
+// again. The service compares nothing: the owner is read last thing before. No wait is ended. A
+// semaphore that was deleted meanwhile exists again afterwards, with no owner, and the error
+// wraps coord.ErrChanged.
 func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	if err := d.forceRelease(ctx, f); err != nil {
 		return fmt.Errorf("ending the ownership of session %s: %w", f.Owner, err)

@@ -104,11 +104,11 @@ func (w *watcher) guessWarning() string {
 	if !w.guess.whole && w.guess.passed > 0 {
 		text += fmt.Sprintf(" (only about %s keys were looked at so far)", format.Count(w.guess.passed))
 	}
-	if unread := w.guess.nameless - w.guess.valued; unread > 0 {
-		text += fmt.Sprintf("; %s keys whose names do not say what they are were not read, %s at most are in each sweep", format.Count(unread), format.Count(mostValued))
+	if unread := w.guess.nameless - w.guess.readByValue; unread > 0 {
+		text += fmt.Sprintf("; %s keys whose names do not say what they are were not read, %s at most are in each sweep", format.Count(unread), format.Count(mostReadByValue))
 	}
-	if w.guess.crowded > 0 {
-		text += fmt.Sprintf("; %s keys with random values are left out, because many names begin as theirs do", format.Count(w.guess.crowded))
+	if w.guess.leftOutBefore > 0 {
+		text += fmt.Sprintf("; %s keys with random values are left out, because many names begin as theirs do", format.Count(w.guess.leftOutBefore))
 	}
 	if w.push == nil {
 		return text

@@ -20,21 +20,21 @@ type guessing struct {
 	listed time.Time // began of the last one that came to its end
 	whole  bool      // one came to its end
 
-	scans      int             // that began at the beginning
-	nameless   int             // keys that this one passed whose names say nothing
-	valued     int             // those of them that were read
-	semaphores map[string]bool // names of which a companion says that they are some
-	crowds     map[string]int  // keys that only their values make locks, by the first part of the name
-	crowding   int             // keys that this sweep left out because there are too many like them
-	crowded    int             // that the last one did
+	scans         int             // that began at the beginning
+	nameless      int             // keys that this one passed whose names say nothing
+	readByValue   int             // those of them that were read
+	semaphores    map[string]bool // locks that a companion key proves to be semaphores
+	alike         map[string]int  // owned keys that only their values make locks, by the first part of the name
+	leftOut       int             // keys that this sweep left out, because there are mostAlike that begin alike
+	leftOutBefore int             // the same of the last sweep
 }
 
 const (
-	// mostValued is how many keys one sweep reads because of nothing but their values may make
-	// them locks.
-	mostValued = 2000
-	// mostAlike is how many keys whose names begin alike are kept that only a value that others
-	// write too makes locks: more are sessions, or whatever else has random values.
+	// mostReadByValue is how many keys a sweep reads whose names say nothing: only their values can
+	// make them locks.
+	mostReadByValue = 2000
+	// mostAlike is how many keys whose names begin alike are kept where only a value that others
+	// write too makes them locks: more than that are sessions, or other random values.
 	mostAlike      = 20
 	mostRemembered = 10_000
 )
@@ -43,7 +43,7 @@ func (g *guessing) begin(s *sweep) {
 	if s.cursor = g.cursor; s.cursor == 0 {
 		g.began, g.passed = s.started, 0
 		g.scans++
-		g.nameless, g.valued = 0, 0
+		g.nameless, g.readByValue = 0, 0
 	}
 }
 
@@ -72,14 +72,14 @@ func (g *guessing) lockOf(name string) (lock string, byValue bool) {
 // scans as there are parts.
 func (g *guessing) choose(s *sweep, name string, total int) bool {
 	g.nameless++
-	parts := uint32(min(total, mostScannedAtOnce)/mostValued + 1)
+	parts := uint32(min(total, mostScannedAtOnce)/mostReadByValue + 1)
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name)) // it never fails
-	if s.discover || s.valued >= mostValued || h.Sum32()%parts != uint32(g.scans)%parts {
+	if s.discover || s.readByValue >= mostReadByValue || h.Sum32()%parts != uint32(g.scans)%parts {
 		return false
 	}
-	s.valued++
-	g.valued++
+	s.readByValue++
+	g.readByValue++
 	return true
 }
 
@@ -88,33 +88,33 @@ const mostScannedAtOnce = 200_000
 
 // recount counts anew the keys that are owned and whose values alone make them locks.
 func (g *guessing) recount(keys map[string]*key) {
-	g.crowds = make(map[string]int)
+	g.alike = make(map[string]int)
 	for name, k := range keys {
 		if k.rule.byValue && k.shown != nil && k.shown.Guessed() && len(k.shown.Owners) > 0 {
-			g.crowds[firstParts(name, 1)]++
+			g.alike[firstParts(name, 1)]++
 		}
 	}
 }
 
-// crowd reports whether there are too many keys like the one that was found to be a lock by a
+// tooManyAlike reports whether there are too many keys like the one that was found to be a lock by a
 // value that others write, too.
-func (g *guessing) crowd(name string, rule rule, r *reading) bool {
+func (g *guessing) tooManyAlike(name string, rule rule, r *reading) bool {
 	if !lockformat.Find(name, r.content(), rule.kind).Weak {
 		return false
 	}
 	first := firstParts(name, 1)
-	if g.crowds[first] >= mostAlike {
-		g.crowding++
+	if g.alike[first] >= mostAlike {
+		g.leftOut++
 		return true
 	}
-	g.crowds[first]++
+	g.alike[first]++
 	return false
 }
 
 // finish returns whether an unknown name is a new key, and since when.
 func (g *guessing) finish(s *sweep) (complete bool, since time.Time) {
 	g.passed += s.scanned
-	g.crowded, g.crowding = g.crowding, 0
+	g.leftOutBefore, g.leftOut = g.leftOut, 0
 	if s.cut {
 		g.cursor = s.cursor
 	} else {

@@ -248,8 +248,8 @@ func TestLocksThatEndedAreNoCrowd(t *testing.T) {
 		keys[name] = k
 	}
 	g.recount(keys)
-	if r := lockReading(0, uuidA, time.Minute); g.crowds["order:"] != 5 || g.crowd("order:x", rule{}, r) || g.crowds["order:"] != 6 {
-		t.Errorf("%d of them are owned", g.crowds["order:"])
+	if r := lockReading(0, uuidA, time.Minute); g.alike["order:"] != 5 || g.tooManyAlike("order:x", rule{}, r) || g.alike["order:"] != 6 {
+		t.Errorf("%d of them are owned", g.alike["order:"])
 	}
 }
 

@@ -72,7 +72,7 @@ func (w *watcher) take(name string, r *reading, n notice) (f finding, ok bool) {
 	}
 	if k == nil {
 		rule, selected := w.ruleOf(name)
-		if !selected || !w.selected.wants(name, rule, r) || !w.capacity.fits(name) || rule.byValue && w.guess.crowd(name, rule, r) {
+		if !selected || !w.selected.wants(name, rule, r) || !w.capacity.fits(name) || rule.byValue && w.guess.tooManyAlike(name, rule, r) {
 			return f, false
 		}
 		k = newKey(name, rule)

@@ -57,7 +57,7 @@ func contentOf(ctx context.Context, c redis.Cmdable, key string, typ lockformat.
 	return content, true, err
 }
 
-// Blind says when the release that an owner of a lock of that format does itself compares nothing,
-// and so would release the next owner: "unless safeUpdate is on". "": it always compares, or that
-// is not known of the format.
-func Blind(format string) string { return lockformat.Blind(format) }
+// Unchecked says when the release that the old owner of a lock of that program itself still sends
+// may free the next owner: "unless safeUpdate is on". "": it compares, or that is not known of the
+// program.
+func Unchecked(program string) string { return lockformat.Unchecked(program) }

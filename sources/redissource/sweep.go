@@ -15,19 +15,19 @@ import (
 // sweep is one pass over everything: all that is known is read, and what is not known is
 // looked for. It advances in small steps, so that pushes never wait for it.
 type sweep struct {
-	first    bool // after a connect: ends with Synced
-	discover bool // only what is not known yet is read
-	started  time.Time
-	rest     time.Time // no step before this
-	pending  []string  // to read
-	scanning bool
-	pattern  string // to scan with; "": all keys
-	cursor   uint64
-	retries  int           // keys that would not stand still, which a first sweep must not leave out
-	scanned  int           // keys that were passed, in pages of scanCount
-	cost     time.Duration // of all steps
-	cut      bool          // given up before the end
-	valued   int           // keys that are read for their values
+	first       bool // after a connect: ends with Synced
+	discover    bool // only what is not known yet is read
+	started     time.Time
+	rest        time.Time // no step before this
+	pending     []string  // to read
+	scanning    bool
+	pattern     string // to scan with; "": all keys
+	cursor      uint64
+	retries     int           // keys that would not stand still, which a first sweep must not leave out
+	scanned     int           // keys that were passed, in pages of scanCount
+	cost        time.Duration // of all steps
+	cut         bool          // given up before the end
+	readByValue int           // keys whose names say nothing
 }
 
 const (

@@ -143,7 +143,7 @@ func redisReleased(row *sources.Row, w *sources.Owner) []string {
 		"Redis does not tell the owner. It goes on as if it owned it " + notices + ".",
 		"Programs that wait for a message, as those with Redisson do, are woken; the others try again after their own pause.",
 	}
-	if when := redissource.Blind(row.Format); when != "" {
+	if when := redissource.Unchecked(row.Format); when != "" {
 		lines = append(lines, fmt.Sprintf("When the old owner releases it later, that may free the next owner: the release of %s does not compare in the same step (%s).", row.Format, when))
 	}
 	return lines

@@ -20,8 +20,8 @@
 //
 // # What is shown of a value
 //
-// Whoever knows the value of a lock, a field of its hash or a member of its sorted set can
-// release it. So of those only what rediscoord.ParseValue allows leaves this package, and
+// The value of a lock, a field of its hash or a member of its sorted set is enough to release
+// it. So only what rediscoord.ParseValue allows leaves this package, and
 // nothing of a value that a format knows to be a nonce.
 //
 // # Release

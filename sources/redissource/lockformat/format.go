@@ -100,8 +100,8 @@ func Find(key string, c *Content, kind sources.Kind) *Format {
 	return nil
 }
 
-// ByValue reports whether a key whose name says nothing is a lock by its value. Only what ends by
-// itself is, of strings: kind is as for Find.
+// ByValue reports whether the content alone proves a lock, under a name that says nothing. A
+// string without a TTL is none, unless it counts the permits of a semaphore. kind is as for Find.
 func ByValue(key string, c *Content, kind sources.Kind) bool {
 	f := Find(key, c, kind)
 	return f != nil && (c.Leased || c.Type != String || f.counts)

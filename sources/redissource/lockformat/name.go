@@ -109,8 +109,8 @@ func redissonLock(key string) (lock string, ok bool) {
 	return "", false
 }
 
-// IsPermits reports whether a key has the name of those that Redisson keeps the taken permits of
-// a semaphore in. The key that stands for the semaphore has only a number.
+// IsPermits reports whether a key is named as the sorted set in which Redisson keeps the taken
+// permits of a semaphore. The key of the semaphore itself holds only a number.
 func IsPermits(key string) bool {
 	return strings.HasPrefix(key, "{") && strings.HasSuffix(key, "}"+redissonPermits)
 }
@@ -126,9 +126,9 @@ func Prefix(key string) string {
 	return ""
 }
 
-// NamesOwner reports whether a name itself proves who owns another key: those beside
-// Redisson's read-write lock end with the field of the lock's hash, which whoever knows it can
-// release the lock with.
+// NamesOwner reports whether a key's name contains a field of another key's hash, as those beside
+// Redisson's read-write lock do. The field is enough to release the lock, so the name must not
+// be shown.
 func NamesOwner(key string) bool {
 	const mark = ":rwlock_timeout:"
 	at := strings.LastIndex(key, mark)

@@ -83,12 +83,12 @@ func TestReleaseWakesThoseWhoWait(t *testing.T) {
 func TestBlindReleasesAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"ShedLock", "rq", "resque-scheduler", "celery-once", "celery-singleton"} {
-		if Blind(program) == "" {
+		if Unchecked(program) == "" {
 			t.Errorf("%s compares", program)
 		}
 	}
 	for _, program := range []string{"Redisson", "redsync", "redislock", "node-redlock", "redis-py", "GitLab", "Hangfire", "BullMQ"} {
-		if Blind(program) != "" {
+		if Unchecked(program) != "" {
 			t.Errorf("%s does not compare", program)
 		}
 	}

@@ -19,9 +19,10 @@ const (
 type Release struct {
 	Removes rediscoord.Part // "": nobody knows how to release it
 
-	// Blind says when the release that the old owner still does itself compares nothing, and
-	// so would release the next owner: "always". "": it always compares.
-	Blind string
+	// Unchecked says when the release that the old owner itself still sends may free the next
+	// owner, because it does not compare and delete in one step: "always", "in two steps". "":
+	// never.
+	Unchecked string
 
 	// beside is the key that a Permit is removed from, that what is Returned goes back to, or
 	// the list of those who wait for a Field on a channel each; nil: none.
@@ -35,11 +36,12 @@ const (
 	unread = "not known: its source is closed"
 )
 
-// Blind is Release.Blind of a program; "": it always compares, or the program is not known.
-func Blind(program string) string {
+// Unchecked is Release.Unchecked of a program; "": its release compares, or the program is not
+// known.
+func Unchecked(program string) string {
 	for i := range table {
-		if table[i].Program == program && table[i].Release.Blind != "" {
-			return table[i].Release.Blind
+		if table[i].Program == program && table[i].Release.Unchecked != "" {
+			return table[i].Release.Unchecked
 		}
 	}
 	return ""

@@ -54,8 +54,8 @@ var table = []Format{
 	},
 
 	// lukas-krecan/ShedLock, providers/redis, InternalRedisLockProvider.
-	{Program: "ShedLock", Kind: sources.KindMutex, Certain: true, typ: String, values: isShedLock, Release: Release{Removes: Key, Blind: "unless safeUpdate is on"}},
-	{Program: "ShedLock", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "job-lock:"}, fixed: true, Release: Release{Removes: Key, Blind: "unless safeUpdate is on"}},
+	{Program: "ShedLock", Kind: sources.KindMutex, Certain: true, typ: String, values: isShedLock, Release: Release{Removes: Key, Unchecked: "unless safeUpdate is on"}},
+	{Program: "ShedLock", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "job-lock:"}, fixed: true, Release: Release{Removes: Key, Unchecked: "unless safeUpdate is on"}},
 	// taskforcesh/bullmq, src/commands/moveToActive: the worker's UUID and the number of its job.
 	{
 		Program: "BullMQ", Kind: sources.KindMutex, Certain: true, typ: String, name: name{ends: ":lock"}, values: isUUIDNumber,
@@ -63,28 +63,28 @@ var table = []Format{
 	},
 	{Program: "Bull", Kind: sources.KindMutex, Certain: true, typ: String, name: name{begins: "bull:", ends: ":lock"}, values: isUUID, Release: Release{Removes: Key}},
 	// sidekiq/sidekiq, lib/sidekiq/api.rb reads it. The writer is closed.
-	{Program: "Sidekiq", Kind: sources.KindElection, Certain: true, typ: String, name: name{part: "dear-leader", ends: "dear-leader"}, fixed: true, Release: Release{Removes: Key, Blind: unread}},
+	{Program: "Sidekiq", Kind: sources.KindElection, Certain: true, typ: String, name: name{part: "dear-leader", ends: "dear-leader"}, fixed: true, Release: Release{Removes: Key, Unchecked: unread}},
 	// sibson/redbeat, redbeat/schedulers.py.
 	{Program: "redbeat", Kind: sources.KindElection, Certain: true, typ: String, name: name{part: "redbeat:", ends: ":lock"}, fixed: true, Release: Release{Removes: Key}},
 	// rq/rq, rq/scheduler.py.
-	{Program: "rq", Kind: sources.KindElection, Certain: true, typ: String, name: name{part: "rq:scheduler-lock:"}, fixed: true, Release: Release{Removes: Key, Blind: always}},
+	{Program: "rq", Kind: sources.KindElection, Certain: true, typ: String, name: name{part: "rq:scheduler-lock:"}, fixed: true, Release: Release{Removes: Key, Unchecked: always}},
 	// resque/resque-scheduler, lib/resque/scheduler/locking.rb.
-	{Program: "resque-scheduler", Kind: sources.KindElection, Certain: true, typ: String, name: name{part: "resque_scheduler_master_lock"}, fixed: true, Release: Release{Removes: Key, Blind: "in two steps"}},
+	{Program: "resque-scheduler", Kind: sources.KindElection, Certain: true, typ: String, name: name{part: "resque_scheduler_master_lock"}, fixed: true, Release: Release{Removes: Key, Unchecked: "in two steps"}},
 	// veeqo/activejob-uniqueness, lib/active_job/uniqueness/lock_key.rb.
 	{Program: "activejob-uniqueness", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "activejob_uniqueness:"}, fixed: true, Release: Release{Removes: Key}},
 	// gitlabhq/gitlabhq, lib/gitlab/exclusive_lease.rb.
 	{Program: "GitLab", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "gitlab:exclusive_lease:"}, fixed: true, Release: Release{Removes: Key}},
 	// steinitzu/celery-singleton, celery_singleton/{util,backends/redis}.py.
-	{Program: "celery-singleton", Kind: sources.KindMutex, Certain: true, typ: String, name: name{begins: "SINGLETONLOCK_"}, fixed: true, Release: Release{Removes: Key, Blind: always}},
+	{Program: "celery-singleton", Kind: sources.KindMutex, Certain: true, typ: String, name: name{begins: "SINGLETONLOCK_"}, fixed: true, Release: Release{Removes: Key, Unchecked: always}},
 	// cameronmaske/celery-once, celery_once/{helpers,backends/redis}.py.
-	{Program: "celery-once", Kind: sources.KindMutex, Certain: true, typ: String, name: name{begins: "qo_"}, fixed: true, Release: Release{Removes: Key, Blind: always}},
+	{Program: "celery-once", Kind: sources.KindMutex, Certain: true, typ: String, name: name{begins: "qo_"}, fixed: true, Release: Release{Removes: Key, Unchecked: always}},
 	// laravel/framework, src/Illuminate/Bus/UniqueLock.php, Console/Scheduling/Event.php, Cache/RedisLock.php.
-	{Program: "Laravel", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "laravel_unique_job:"}, fixed: true, Release: Release{Removes: Key, Blind: "where it was told to force"}},
-	{Program: "Laravel", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "framework/schedule-"}, fixed: true, Release: Release{Removes: Key, Blind: "where it was told to force"}},
+	{Program: "Laravel", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "laravel_unique_job:"}, fixed: true, Release: Release{Removes: Key, Unchecked: "where it was told to force"}},
+	{Program: "Laravel", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "framework/schedule-"}, fixed: true, Release: Release{Removes: Key, Unchecked: "where it was told to force"}},
 	{Program: "Laravel", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "laravel"}, values: isRandom16 | isSerialized16, Release: Release{Removes: Key}},
 	// jlinn/quartz-redis-jobstore, RedisJobStoreSchema.java, AbstractRedisStorage.java.
-	{Program: "Quartz", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "trigger_lock:"}, fixed: true, Release: Release{Removes: Key, Blind: always}},
-	{Program: "Quartz", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "quartz", ends: "lock"}, values: isUUID, Release: Release{Removes: Key, Blind: "in two steps"}},
+	{Program: "Quartz", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "trigger_lock:"}, fixed: true, Release: Release{Removes: Key, Unchecked: always}},
+	{Program: "Quartz", Kind: sources.KindMutex, Certain: true, typ: String, name: name{part: "quartz", ends: "lock"}, values: isUUID, Release: Release{Removes: Key, Unchecked: "in two steps"}},
 	// marcoCasamento/Hangfire.Redis.StackExchange, RedisLock.cs, RedisStorageOptions.cs: any resource behind the prefix.
 	{Program: "Hangfire", Kind: sources.KindMutex, Certain: true, typ: String, name: name{begins: "{hangfire}:"}, values: isUUID, Release: Release{Removes: Key}},
 	{Program: "Hangfire", Kind: sources.KindMutex, Certain: true, typ: String, name: name{begins: "hangfire:"}, values: isUUID, Release: Release{Removes: Key}},
