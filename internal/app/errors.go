@@ -115,7 +115,7 @@ func (p *program) report(ctx context.Context, err error) int {
 	if errors.Is(err, context.Canceled) {
 		text = "interrupted"
 	}
-	if !errors.Is(err, errNothing) { // its lines are a text to read
+	if errors.Is(err, headless.ErrFailed) { // a line for each finding
 		text = strings.ReplaceAll(text, "\n", "\ncoordtop: ")
 	}
 	fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", text)
