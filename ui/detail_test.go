@@ -253,3 +253,24 @@ func TestOneProgramThatWaitsIsSaidInTheSingular(t *testing.T) {
 		d.shows(t, want)
 	}
 }
+
+func TestFewGapsInThePaneAreNotCalledUsual(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{1: "nobody owned it 1 time in 1 h: longest 2.0 s", 2: "2 times in 1 h: longest 4.0 s", 3: "3 times in 1 h: usually for 4.0 s"} {
+		st := uitest.State(noon(), uitest.Led("a", "host", noon()))
+		st.Scopes[0].Dark = nil
+		row := *st.Rows[0]
+		row.Terms = nil
+		at := noon().Add(-30 * time.Minute)
+		for i := range n + 1 {
+			start := sources.Stamp{At: at.Add(time.Duration(2*i) * time.Second), How: sources.Seen}
+			at = at.Add(time.Duration(2*i)*time.Second + time.Minute)
+			row.Terms = append(row.Terms, sources.Term{Owner: sources.OwnerRef{ID: "host"}, Start: start, End: sources.Stamp{At: at, How: sources.Seen}})
+		}
+		row.Terms[n].End = sources.Stamp{}
+		st.Rows[0] = &row
+		d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 48})
+		d.press("enter")
+		d.shows(t, want)
+	}
+}

@@ -151,9 +151,14 @@ func ifReleased(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string {
 	}
 	lines := []string{sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "IF RELEASED").Skip(2).Put("", who).Done()}
 	if g := row.Gaps(sc.State, sc.Now, rows.ChangesSpan); g.Count > 0 {
-		text := "nobody owned it " + paint.Count(g.Count, "time") + " in 1 h: usually for " + paint.IntervalText(g.P50)
-		if g.P95 != g.P50 {
-			text += ", 95 % up to " + paint.IntervalText(g.P95)
+		text := "nobody owned it " + paint.Count(g.Count, "time") + " in 1 h: "
+		switch {
+		case g.Count < 3: // too few to call anything usual
+			text += "longest " + paint.IntervalText(g.Longest)
+		case g.P95 != g.P50:
+			text += "usually for " + paint.IntervalText(g.P50) + ", 95 % up to " + paint.IntervalText(g.P95)
+		default:
+			text += "usually for " + paint.IntervalText(g.P50)
 		}
 		indent := 2 + len("IF RELEASED") + 2
 		for _, s := range paint.Wrap(text, w-indent) {
