@@ -66,22 +66,47 @@ type Primitive struct {
 	At           time.Time // when this was read, on our clock; zero: configured and not read yet
 	Incarnation  string    // of the server that told it; part of every owner's identity
 	Note         string    // why it cannot be read as a lock ("a list, not a string"); "" mostly
-	Labels       []Attr    // of the source, for the filter
+	Labels       []Attr    // of the source, for the filter, and last FormatLabel's
 
 	// Alias is what people call it where its name is only a number: from the configuration,
 	// or a lock that a well-known program takes ("Prisma Migrate", "likely Airflow or
 	// Coder"). "": nothing is known.
 	Alias string
 
-	// Format is the library whose way of keeping a lock this is ("Redisson fair lock"). "": none is
-	// known, or the backend has one way only.
-	Format    string
-	FormatHow Known // of Format: Told where the key proves it, Inferred where others write the same
-
 	// ForgetAfter marks a primitive that exists only while somebody owns it (a Redis
 	// key, a Postgres lock): once nobody has owned it for so long, the Hub drops the
 	// row without an event. 0: it exists by itself and stays until the source says Gone.
 	ForgetAfter time.Duration
+}
+
+// The keys of the label that Format returns: it is known, or others write the same.
+const (
+	formatLabel       = "format"
+	likelyFormatLabel = "likely_format"
+)
+
+// FormatLabel is the label of a primitive that is kept as that library keeps its locks ("Redisson
+// fair lock"); how is Inferred where others write the same, else Told.
+func FormatLabel(library string, how Known) Attr {
+	if how == Inferred {
+		return Attr{Key: likelyFormatLabel, Value: library}
+	}
+	return Attr{Key: formatLabel, Value: library}
+}
+
+// Format returns the library of FormatLabel, and how it is known. "": none is known, or the
+// backend has one way only.
+func (p *Primitive) Format() (library string, how Known) {
+	if len(p.Labels) == 0 {
+		return "", Unknown
+	}
+	switch last := p.Labels[len(p.Labels)-1]; last.Key {
+	case formatLabel:
+		return last.Value, Told
+	case likelyFormatLabel:
+		return last.Value, Inferred
+	}
+	return "", Unknown
 }
 
 // Owner is one owner. Two owners of one incarnation with the same ID and Fence are the same

@@ -207,7 +207,7 @@ func primitiveOf(s *sources.State, r *sources.Row, now time.Time) primitiveJSON 
 	out := primitiveJSON{
 		Source: text(r.Source), Namespace: orNull(r.Space), Kind: kind(r.Kind), Name: text(r.Name), NameB64: exact(r.Name),
 		Ephemeral: r.Ephemeral, Data: blob(r.Data), Fresh: r.Fresh(s), State: r.StatusAt(s, now).String(), Note: text(r.Note),
-		OwnersKnown: r.OwnersHow.String(), Queue: queueOf(r.Queue), Alias: aliasOf(r.Alias, r.AliasHow), Format: aliasOf(r.Format, r.FormatHow),
+		OwnersKnown: r.OwnersHow.String(), Queue: queueOf(r.Queue), Alias: aliasOf(r.Alias, r.AliasHow), Format: aliasOf(r.Format()),
 		CandidatesKnown: r.Queue.CandidatesHow.String(), FreeSinceKnown: r.Nobody.How.String(), Before: termsOf(r.Terms),
 	}
 	out.FreeSince, out.FreeSinceAfter = stamp(r.Nobody)

@@ -173,10 +173,11 @@ func textRow(s *sources.State, r *sources.Row, name string, now time.Time) []str
 
 // textFormat is the library that keeps a lock, with "likely" where others write the same.
 func textFormat(p *sources.Primitive) string {
-	if p.Format != "" && p.FormatHow == sources.Inferred {
-		return "likely " + p.Format
+	library, how := p.Format()
+	if how == sources.Inferred {
+		return "likely " + library
 	}
-	return p.Format
+	return library
 }
 
 // aside is what is said of a name, behind it; "" for nothing.

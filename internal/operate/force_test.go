@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"coordtop/coord"
+	"coordtop/coord/rediscoord"
 	"coordtop/internal/action"
 	"coordtop/internal/operate"
 	"coordtop/sources"
@@ -31,7 +32,11 @@ func (f *forcing) ForceRelease(ctx context.Context, x coord.Foreign) error {
 	if f.drops {
 		return f.lost
 	}
-	n, err := f.rig.redis().Eval(ctx, "if redis.sha1hex(redis.call('GET',KEYS[1]) or '')==ARGV[1] then return redis.call('DEL',KEYS[1]) end return 0", []string{x.Name}, x.Guard).Int()
+	client, n := f.rig.redis(), int64(0)
+	var err error
+	if rediscoord.Guard(x.Name, []byte(client.Get(ctx, x.Name).Val())) == x.Guard {
+		n, err = client.Del(ctx, x.Name).Result()
+	}
 	if err == nil && n == 0 {
 		err = fmt.Errorf("%w: another value", coord.ErrChanged)
 	}

@@ -269,8 +269,9 @@ func TestWaitersOfAFairLockAreSeen(t *testing.T) {
 		if w := row.Queue.Waiters; len(w) != 1 || !strings.HasSuffix(w[0].Label, "/7") || len(w[0].Attrs) != 1 || w[0].Attrs[0].Value != "2026-09-21T14:13:20Z" {
 			t.Errorf("RESP%d: %+v", protocol, w)
 		}
-		if o := row.Owners[0]; row.Format != "Redisson fair lock" || o.Fence != 17 || o.Attrs[0].Value != "2" {
-			t.Errorf("RESP%d: %q, %+v", protocol, row.Format, o)
+		format, _ := row.Format()
+		if o := row.Owners[0]; format != "Redisson fair lock" || o.Fence != 17 || o.Attrs[0].Value != "2" {
+			t.Errorf("RESP%d: %q, %+v", protocol, format, o)
 		}
 		if rows := r.Hub.State().Rows; len(rows) != 1 {
 			t.Errorf("RESP%d: %d rows", protocol, len(rows))

@@ -58,7 +58,8 @@ func (k *key) lock(o *Options, r *reading) lockformat.Lock {
 	}
 	l := lockformat.Lock{Kind: k.rule.kind}
 	if k.shown != nil { // what was read once stays
-		l.Kind, l.Program, l.Likely = k.shown.Kind, k.shown.Format, k.shown.FormatHow == sources.Inferred
+		program, how := k.shown.Format()
+		l.Kind, l.Program, l.Likely = k.shown.Kind, program, how == sources.Inferred
 	} else if l.Kind == sources.KindUnknown {
 		_, l.Kind = lockformat.Word(k.name)
 	}
@@ -77,7 +78,7 @@ func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive
 	p := &sources.Primitive{
 		Ref:  sources.Ref{Source: o.Name, Space: space, Name: k.name},
 		Kind: l.Kind, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,
-		Owners: l.Owners, Queue: l.Queue, Note: l.Note, At: r.got, Format: l.Program, FormatHow: sources.Told,
+		Owners: l.Owners, Queue: l.Queue, Note: l.Note, At: r.got,
 		Labels: o.Labels, Expected: k.rule.expected, ForgetAfter: k.forgetAfter(o.Forget),
 	}
 	for i := range p.Owners {
@@ -94,8 +95,12 @@ func (k *key) primitive(o *Options, space string, r *reading) *sources.Primitive
 	case l.Kind == sources.KindSemaphore:
 		p.LimitHow, p.Limit = sources.Unknown, 0
 	}
-	if l.Likely {
-		p.FormatHow = sources.Inferred
+	if l.Program != "" {
+		how := sources.Told
+		if l.Likely {
+			how = sources.Inferred
+		}
+		p.Labels = append(slices.Clip(o.Labels), sources.FormatLabel(l.Program, how))
 	}
 	if k.rule.guessed && p.LimitHow == sources.Told && l.Guess {
 		p.LimitHow = sources.Inferred
@@ -192,7 +197,7 @@ func (k *key) stampOwners(p *sources.Primitive) {
 
 // sameFacts reports whether a and b tell the same of everything but the lease.
 func sameFacts(a, b *sources.Primitive) bool {
-	return a.Note == b.Note && a.OwnersHow == b.OwnersHow && a.Limit == b.Limit && a.Kind == b.Kind && a.Format == b.Format &&
+	return a.Note == b.Note && a.OwnersHow == b.OwnersHow && a.Limit == b.Limit && a.Kind == b.Kind && slices.Equal(a.Labels, b.Labels) &&
 		sameQueues(&a.Queue, &b.Queue) &&
 		slices.EqualFunc(a.Owners, b.Owners, func(x, y sources.Owner) bool {
 			return x.ID == y.ID && x.Label == y.Label && x.Guard == y.Guard && x.Mode == y.Mode && x.Fence == y.Fence && x.Permits == y.Permits &&

@@ -70,7 +70,7 @@ type rowSubject struct {
 
 func (s *rowSubject) Words(match func(string) bool) bool {
 	r := s.row
-	if match(r.Name) || match(r.Source) || match(r.Space) || match(r.Kind.String()) || r.Alias != "" && match(r.Alias) || r.Format != "" && match(r.Format) {
+	if match(r.Name) || match(r.Source) || match(r.Space) || match(r.Kind.String()) || r.Alias != "" && match(r.Alias) || match(formatOf(r)) {
 		return true
 	}
 	return ownedBy(r, match)
@@ -152,4 +152,10 @@ func (s *eventSubject) Label(key string) (string, bool) {
 		return "", false
 	}
 	return (&rowSubject{row: s.row}).Label(key)
+}
+
+// formatOf is the library whose way of keeping a lock a row is; "": none is known.
+func formatOf(r *sources.Row) string {
+	library, _ := r.Format()
+	return library
 }

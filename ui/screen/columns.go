@@ -109,8 +109,8 @@ func (need *Longest) measure(sc *Scene) {
 		}
 		name := format.Width(paint.Clean(row.Name))
 		need.name = max(need.name, name)
-		if row.Alias != "" || row.Format != "" {
-			need.both = max(need.both, name+2+format.Width(aliasOf(sc, row)))
+		if alias := aliasOf(sc, row); alias != "" {
+			need.both = max(need.both, name+2+format.Width(alias))
 		}
 		if row.Note != "" {
 			need.owner = max(need.owner, 2+format.Width(paint.Clean(row.Note)))

@@ -183,11 +183,11 @@ func (p *listPane) name(l *paint.Line, r *listRow, w int) {
 // aliasOf is the other name of a row, or the library that keeps the lock; what is only likely has
 // a sign before it.
 func aliasOf(sc *Scene, row *sources.Row) string {
-	if row.Alias == "" && row.Format != "" {
-		if row.FormatHow == sources.Inferred {
-			return sc.Theme.About + paint.Clean(row.Format)
+	if library, how := row.Format(); row.Alias == "" && library != "" {
+		if how == sources.Inferred {
+			return sc.Theme.About + paint.Clean(library)
 		}
-		return paint.Clean(row.Format)
+		return paint.Clean(library)
 	}
 	if row.Alias != "" && row.AliasHow == sources.Inferred {
 		return sc.Theme.About + paint.Clean(row.Alias)

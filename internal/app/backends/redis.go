@@ -115,7 +115,7 @@ func redisDriver(h Host, s config.Source, b *operate.Backend) {
 	call := sent(rediscoord.Options{TTL: redisLease}.Wire)
 	b.Call = func(r action.Request) string {
 		if r.Verb == action.Release {
-			return fmt.Sprintf("script: remove the owner of %q if its value is still the one on screen (sha1 %s), and wake those who wait", r.Target.Ref.Name, r.Target.Guard)
+			return fmt.Sprintf("script: remove the owner of %q if its value is still the one on screen (guard %s), and wake those who wait", r.Target.Ref.Name, r.Target.Guard)
 		}
 		return call(r)
 	}
@@ -143,8 +143,9 @@ func redisReleased(row *sources.Row, w *sources.Owner) []string {
 		"Redis does not tell the owner. It goes on as if it owned it " + notices + ".",
 		"Programs that wait for a message, as those with Redisson do, are woken; the others try again after their own pause.",
 	}
-	if when := redissource.Unchecked(row.Format); when != "" {
-		lines = append(lines, fmt.Sprintf("When the old owner releases it later, that may free the next owner: the release of %s does not compare in the same step (%s).", row.Format, when))
+	format, _ := row.Format()
+	if when := redissource.Unchecked(format); when != "" {
+		lines = append(lines, fmt.Sprintf("When the old owner releases it later, that may free the next owner: the release of %s does not compare in the same step (%s).", format, when))
 	}
 	return lines
 }

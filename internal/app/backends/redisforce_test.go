@@ -24,7 +24,7 @@ func TestTheBoxOfARedisLockSaysWhatTheOldOwnerMayDo(t *testing.T) {
 		"Redisson":         {sources.Owner{Guard: "1"}, "until its next renewal fails", false},
 		"":                 {sources.Owner{Guard: "1"}, "goes on as if it owned it", false},
 	} {
-		row := &sources.Row{Primitive: &sources.Primitive{Format: format}}
+		row := &sources.Row{Primitive: &sources.Primitive{Labels: []sources.Attr{sources.FormatLabel(format, sources.Told)}}}
 		text := strings.Join(redisReleased(row, &tt.owner), " ")
 		if !strings.Contains(text, tt.says) || strings.Contains(text, "may free the next owner: the release of "+format) != tt.blind {
 			t.Errorf("%s: %s", format, text)
@@ -43,7 +43,7 @@ func TestTheScriptOfARedisReleaseIsSaidWithWhatItCompares(t *testing.T) {
 	var b operate.Backend
 	redisDriver(Host{}, config.Source{URL: "redis://127.0.0.1"}, &b)
 	r := action.Request{Verb: action.Release, Target: action.Target{Ref: sources.Ref{Name: "app:lock:a"}, Guard: "a46ae7"}}
-	if got, want := b.Call(r), `script: remove the owner of "app:lock:a" if its value is still the one on screen (sha1 a46ae7), and wake those who wait`; got != want {
+	if got, want := b.Call(r), `script: remove the owner of "app:lock:a" if its value is still the one on screen (guard a46ae7), and wake those who wait`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
