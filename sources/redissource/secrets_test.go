@@ -178,23 +178,24 @@ func printed(list []sources.Owner) []string {
 	return texts
 }
 
-// shownOf is who is shown where a value stands in a string, in a hash, in a sorted set, and beside
-// a lock.
-func shownOf(value string) (list []sources.Owner) {
-	inHash := map[string]string{value: "1"}
-	inSet := []lockformat.Member{{Text: value}}
-	beside := []lockformat.Content{{Type: lockformat.SortedSet, Size: 1, Members: inSet}, {Type: lockformat.SortedSet, Size: 1, Members: inSet}, {}, {}}
-	for key, c := range map[string]lockformat.Content{
-		"lock":       {Type: lockformat.String, Text: []byte(value), Size: len(value)},
-		"app:x:lock": {Type: lockformat.String, Text: []byte(value), Size: len(value)},
-		"lock:x":     {Type: lockformat.Hash, Fields: inHash, Size: 1},
-		"uniquejobs:0f1e2d3c4b5a69788796a5b4c3d2e1f0:LOCKED": {Type: lockformat.Hash, Fields: inHash, Size: 1},
-		"SEMAPHORE:x:GRABBED":                                {Type: lockformat.Hash, Fields: inHash, Size: 1},
-		"semaphore:x":                                        {Type: lockformat.SortedSet, Members: inSet, Size: 1},
-		"semaphore:count":                                    {Type: lockformat.String, Text: []byte("5"), Size: 1},
-		"redisson:lock":                                      {Type: lockformat.Hash, Fields: map[string]string{uuidA + ":51": "1"}, Size: 1},
-	} {
-		l := lockformat.Read(key, &c, beside, lockformat.Options{})
+// shownOf is who is shown where a value stands in a string and, in turn, in another string, in a
+// hash, in a sorted set, or beside a lock.
+func shownOf(value string, turn int) (list []sources.Owner) {
+	text := lockformat.Content{Type: lockformat.String, Text: []byte(value), Size: len(value)}
+	inHash := lockformat.Content{Type: lockformat.Hash, Fields: map[string]string{value: "1"}, Size: 1}
+	inSet := lockformat.Content{Type: lockformat.SortedSet, Members: []lockformat.Member{{Text: value}}, Size: 1}
+	others := []struct {
+		key string
+		lockformat.Content
+	}{
+		{"app:x:lock", text}, {"lock:x", inHash}, {"uniquejobs:0f1e2d3c4b5a69788796a5b4c3d2e1f0:LOCKED", inHash}, {"SEMAPHORE:x:GRABBED", inHash}, {"semaphore:x", inSet},
+		{"semaphore:count", lockformat.Content{Type: lockformat.String, Text: []byte("5"), Size: 1}},
+		{"redisson:lock", lockformat.Content{Type: lockformat.Hash, Fields: map[string]string{uuidA + ":51": "1"}, Size: 1}},
+	}
+	other := &others[turn%len(others)]
+	first := lockformat.Read("lock", &text, nil, lockformat.Options{})
+	second := lockformat.Read(other.key, &other.Content, []lockformat.Content{inSet, inSet, {}, {}}, lockformat.Options{})
+	for _, l := range []lockformat.Lock{first, second} {
 		list = append(list, l.Owners...)
 		for _, w := range l.Queue.Waiters {
 			list = append(list, sources.Owner{ID: w.ID, Session: w.Session, Label: w.Label})
@@ -227,9 +228,9 @@ func TestNoNonceIsShown(t *testing.T) {
 	for worker := range uint64(workers) {
 		all.Go(func() {
 			n := &nonces{rand.New(rand.NewPCG(worker, 1)), words}
-			for range values / workers {
+			for turn := range values / workers {
 				value, nonce := n.value()
-				for _, text := range printed(shownOf(value)) {
+				for _, text := range printed(shownOf(value, turn)) {
 					if part := leak(text, nonce); part != "" {
 						t.Errorf("of %q, whose nonce is %q, %q is shown: %q", value, nonce, text, part)
 						return
