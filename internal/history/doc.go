@@ -1,0 +1,22 @@
+// Package history is what was recorded: the questions that can be asked of it, and the types of
+// their answers. It opens no file: a store is a package below this one.
+//
+// # What is recorded
+//
+// A recording is what entered the model of a Hub (sources.Input), in groups: each begins with
+// a whole model, a sources.Keyframe, so that the state at any instant is made again from one
+// group. Beside the groups a store keeps what is derived from them and must be found quickly:
+// terms, levels of semaphores, events, and the stretches in which nothing was observed.
+//
+// A [Run] is one process that recorded. Between the end of a run and the start of the next
+// nobody recorded: that time is not observed, and nothing is said about it. The same holds for
+// what was lost while the recorder could not write.
+//
+// What the program never shows is never recorded: see the codec in package sources.
+//
+// # Who uses it
+//
+// The recorder writes through a Writer, one process at a time for each store. The Timeline
+// screen, `history` and `report` ask a [Reader]. A replay reads the [Log]. All of them may do
+// so while the recorder of this process, or of another one, writes.
+package history

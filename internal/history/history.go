@@ -1,0 +1,105 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"coordtop/sources"
+)
+
+// Why a recording cannot be used, beside what the file system says.
+var (
+	ErrNewer     = errors.New("it was made by a newer coordtop")
+	ErrDamaged   = errors.New("it is damaged")
+	ErrForeign   = errors.New("it is not a recording of coordtop")
+	ErrNothing   = errors.New("nothing is recorded for this time")
+	ErrRecording = errors.New("another coordtop records into it")
+)
+
+// Span is a stretch of time: [From, To).
+type Span struct{ From, To time.Time }
+
+// Run is one process that recorded, and when. To is that of the last thing it wrote: where it
+// still writes, a second ago at most.
+type Run struct {
+	Span
+	ID      int64 // 1, 2, 3 ... in the order of their beginnings
+	Host    string
+	PID     int
+	Version string
+	Live    bool // it records now
+}
+
+// Reader answers questions about a recording. Its methods are safe for concurrent use, read
+// from the disk, and end when ctx does; none keeps a transaction open after it has returned.
+// Times are on the wall clock of the recorder.
+type Reader interface {
+	// Runs returns who recorded, the oldest first.
+	Runs(ctx context.Context) ([]Run, error)
+
+	// Lanes returns what is recorded of each of refs within span, in the order of refs; of one
+	// that was never recorded a Lane with nothing but its Ref. nil: all that there are, in the
+	// order of their names.
+	Lanes(ctx context.Context, refs []sources.Ref, span Span) ([]Lane, error)
+
+	// Totals sums up span for each primitive that is recorded in it. It is far cheaper than
+	// Lanes of all.
+	Totals(ctx context.Context, span Span) ([]Total, error)
+
+	// Events returns recorded events, the oldest first: at most before of them that lie before
+	// at, and at most after of the others. ref with an empty Source: of all. Renewals are not
+	// among them.
+	Events(ctx context.Context, at time.Time, before, after int, ref sources.Ref) ([]Event, error)
+}
+
+// Lane is what is recorded of one primitive in a span.
+type Lane struct {
+	Ref    sources.Ref
+	Kind   sources.Kind
+	Terms  []sources.Term  // that touch the span, oldest first; of a semaphore those of each of its owners, by their starts. Hues are of the whole recording
+	Levels []sources.Level // of a semaphore, from the one that lasted when the span began
+	Dark   []sources.Dark  // when it was not observed, nobody recorded, or a record was lost, oldest first
+	Since  time.Time       // from when on there is a record of it; zero: there is none
+}
+
+// Total sums up a span of one primitive.
+type Total struct {
+	Ref     sources.Ref
+	Kind    sources.Kind
+	Changes int           // owners that began
+	Nobody  time.Duration // observed, and nobody owned it
+	Gaps    int
+	Longest time.Duration // of the gaps
+}
+
+// Event is a recorded event, and in which run: numbers begin anew with each.
+type Event struct {
+	sources.Event
+	Run int64
+}
+
+// Log is a recording as a replay reads it. Its methods are safe for concurrent use.
+type Log interface {
+	Runs(ctx context.Context) ([]Run, error)
+
+	// Open returns a Cursor at the last keyframe at or before at of the run that recorded then;
+	// where none did, at the first keyframe after it. An error wraps ErrNothing where there is
+	// neither.
+	Open(ctx context.Context, at time.Time) (Cursor, error)
+}
+
+// Cursor reads one run of a Log forward. One goroutine uses it. It holds no file or
+// transaction between two calls.
+type Cursor interface {
+	// Keyframe is where the Cursor began.
+	Keyframe() *sources.Keyframe
+
+	// Next returns the next Inputs of the run, some of them at a time; none and no error at its end
+	// (of a run that still records: what there is by now).
+	Next(ctx context.Context) (inputs []sources.Input, err error)
+
+	// Restarted reports whether what Next returned begins behind a hole: a replay begins anew
+	// with Keyframe, which is the one behind it.
+	Restarted() bool
+}

@@ -1,0 +1,51 @@
+package history
+
+import (
+	"context"
+	"time"
+
+	"coordtop/sources"
+)
+
+// Writer is the side of a store that the recorder uses. One goroutine uses it; each call writes
+// all or nothing. An error that wraps syscall.ENOSPC or fs.ErrPermission can pass: the recorder
+// tries the same Batch again.
+type Writer interface {
+	// Write stores what happened since the last call.
+	Write(ctx context.Context, b *Batch) error
+
+	// Tidy drops what is too old or too much, in one step of some milliseconds; done reports
+	// whether nothing is left to drop.
+	Tidy(ctx context.Context, now time.Time) (done bool, err error)
+}
+
+// Batch is what a recorder writes at a time, about every half second.
+type Batch struct {
+	Keyframe []byte // begins a group, encoded; nil: the group of the last Batch goes on
+	Inputs   []byte // encoded, those of Seq first to last
+	Seq      [2]uint64
+	Count    int
+	Span     Span // from the first to the last Input, and where nothing happened up to now
+
+	Lanes  []LaneChange
+	Events []sources.Event // without renewals
+	Dark   []DarkChange
+	Lost   []Span // when Inputs were dropped
+}
+
+// LaneChange is what is new of one primitive.
+type LaneChange struct {
+	Ref    sources.Ref
+	Kind   sources.Kind
+	Terms  []sources.Term  // begun, changed or ended since the last Batch
+	Levels []sources.Level // begun or changed
+	Gone   bool            // the row is gone: nothing is known of it from Span.To on
+}
+
+// DarkChange is a stretch without observation of a scope, or of one row of it, that began or
+// ended.
+type DarkChange struct {
+	Source, Scope string
+	Ref           sources.Ref // of one row; with an empty Source: of the whole scope
+	Dark          sources.Dark
+}
