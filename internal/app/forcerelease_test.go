@@ -2,20 +2,27 @@ package app
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
+	"coordtop/internal/emulator/dflocktest"
+	"coordtop/internal/emulator/ydbtest"
 	"coordtop/internal/localserver"
 )
 
 // stuckLock is a lock that another program owns and does not give back.
 type stuckLock struct {
-	view  string // for coordtop: this one lock
-	name  string // as it is on screen
+	view  []string // arguments for coordtop: this one lock
+	name  string   // as it is on screen
 	owner string
-	owned func() bool // by that owner still
+	owned func() bool // by anybody
 	// swap lets another owner take it, which looks the same but for what only a guard tells.
 	swap func()
 }
@@ -25,19 +32,19 @@ func stuckLocks() map[string]func(*testing.T) stuckLock {
 		"redis": func(t *testing.T) stuckLock {
 			server := localserver.RedisForTest(t, localserver.RedisOptions{})
 			const key, owner = "app:lock:stuck", "host-a:4411"
-			set(t, writer(t, server.Addr()), key, owner, 0)
-			other := writer(t, server.Addr())
+			w, value := writer(t, server.Addr()), client+" "+owner
+			set(t, w, key, value, 0)
 			return stuckLock{
-				view: server.URL() + "?keys=" + key, name: key, owner: owner,
-				owned: func() bool { return other.Get(t.Context(), key).Val() == owner },
-				swap:  func() { set(t, other, key, owner+" again", 0) },
+				view: []string{server.URL() + "?keys=" + key}, name: key, owner: owner,
+				owned: func() bool { return w.Exists(t.Context(), key).Val() == 1 },
+				swap:  func() { set(t, w, key, value+" again", 0) }, // the same nonce with other data
 			}
 		},
 		"postgres": func(t *testing.T) stuckLock {
 			url := localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL()
 			owner := locks(t, url)
 			return stuckLock{
-				view: url + "&keys=4242", name: "4242", owner: "stuck-job",
+				view: []string{url + "&keys=4242"}, name: "4242", owner: "stuck-job",
 				owned: func() bool { return owner.Ping(t.Context()) == nil },
 				swap: func() {
 					if err := owner.Close(t.Context()); err != nil {
@@ -46,6 +53,29 @@ func stuckLocks() map[string]func(*testing.T) stuckLock {
 					owner = locks(t, url)
 				},
 			}
+		},
+		"ydb, by the session":   func(t *testing.T) stuckLock { return stuckOnYDB(t, "clients_unprotected: true") },
+		"ydb, by the semaphore": func(t *testing.T) stuckLock { return stuckOnYDB(t, "allow_recreate: true") },
+	}
+}
+
+// stuckOnYDB is an election that a session without a protection key leads. What releases it is in
+// the config.
+func stuckOnYDB(t *testing.T, allows string) stuckLock {
+	t.Helper()
+	server := ydbForTest(t, ydbtest.Options{})
+	k := newKeyless(t, server)
+	k.acquire("primary", 1)
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(config, []byte(ydbConfig(server, allows, "primary")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return stuckLock{
+		view: []string{"--config", config}, name: "primary", owner: "host-1:1",
+		owned: func() bool { return len(server.Owners(ydbNode, "primary")) > 0 },
+		swap: func() { // the same session with another order id
+			k.release("primary")
+			k.acquire("primary", 1)
 		},
 	}
 }
@@ -70,12 +100,12 @@ func TestAStuckLockIsReleasedOnTheBoard(t *testing.T) {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
 			on := set(t)
-			s := inSight(t, command(t, on.view)).await(on.name, on.owner, "READ-ONLY")
+			s := inSight(t, command(t, on.view...)).await(on.name, on.owner, "READ-ONLY")
 			s.keys("ax").await("writing is off").keys(esc).gone("writing is off: W")
 			s.arm().keys("ax").await("Force-release", on.owner).confirm(on.name)
 			s.await("released by force")
 			if on.owned() {
-				t.Error("its owner has it still")
+				t.Error("it is owned still")
 			}
 			s.keys("q")
 			if code := ends(t, s.cmd); code != exitOK {
@@ -91,7 +121,7 @@ func TestALockWhoseOwnerChangedIsNotReleased(t *testing.T) {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
 			on := set(t)
-			s := inSight(t, command(t, on.view)).await(on.name, on.owner)
+			s := inSight(t, command(t, on.view...)).await(on.name, on.owner)
 			s.arm().keys("ax").await("(needs the name)").keys(backTab, on.name).gone("(needs the name)")
 			on.swap()
 			s.await("decide anew").keys(tab, tab, enter)
@@ -101,14 +131,66 @@ func TestALockWhoseOwnerChangedIsNotReleased(t *testing.T) {
 					return false
 				}
 				return true
-			}).await("q quit").keys("q")
+			})
+			if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil { // a key behind the last esc might be one with alt
+				t.Fatal(err)
+			}
 			if code := ends(t, s.cmd); code != exitOK {
 				t.Errorf("exit code %d", code)
 			}
-			if strings.Contains(s.text(), "released by force") {
+			if strings.Contains(s.text(), "released by force") || !on.owned() {
 				t.Error("it was released")
 			}
 		})
+	}
+}
+
+func TestTheMenuSaysWhatEndsALockThatCannotBeReleased(t *testing.T) {
+	t.Parallel()
+	_, locks := dflockd(t, dflocktest.Options{})
+	h := holds(t, "acquire", "--write", "--yes", locks+"?mutex=m")
+	h.line(1, "acquired")
+	onYDB := stuckOnYDB(t, "")
+	for says, on := range map[string]stuckLock{
+		"no command can free another's lock: its lease ends it in": {view: []string{locks + "?mutex=m"}, name: "m"},
+		"it ends when its program ends":                            onYDB,
+	} {
+		s := inSight(t, command(t, on.view...)).await(on.name)
+		s.arm().keys("a").await("x  force-release: " + says).keys("x").await("not possible: " + says)
+		s.keys(esc).gone("x  force-release").keys("q")
+		if code := ends(t, s.cmd); code != exitOK {
+			t.Errorf("exit code %d", code)
+		}
+	}
+	if !onYDB.owned() {
+		t.Error("it was released")
+	}
+	h.types("resign")
+	h.ends(exitOK)
+}
+
+func TestAWaitIsEndedOnTheBoardAndItsSessionLivesOn(t *testing.T) {
+	t.Parallel()
+	url := localserver.PostgresForTest(t, localserver.PostgresOptions{}).URL()
+	owner, waiter := locks(t, url), login(t, url, "waiting-job")
+	s := inSight(t, command(t, url+"&keys=4242")).await("4242", "stuck-job", "READ-ONLY")
+	ended := make(chan error, 1)
+	go func() { // joined below
+		_, err := waiter.conn.Exec(context.Background(), "select pg_advisory_lock(4242)")
+		ended <- err
+	}()
+	s.await("waiting-job").keys("ae").await("writing is off").keys(esc).gone("writing is off: W")
+	s.arm().keys("ae").await("waiting-job", "End the wait").confirm("4242")
+	if reply, ok := errors.AsType[*pgconn.PgError](<-ended); !ok || reply.Code != "57014" {
+		t.Errorf("its statement ended with %v", reply)
+	}
+	s.await("its wait was ended").keys("q")
+	if code := ends(t, s.cmd); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	waiter.does("select 1") // its session lives on, as the owner's does
+	if err := owner.Ping(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -80,6 +80,11 @@ func (k *keyless) release(name string) {
 	<-k.got
 }
 
+// ydbConfig is a config with one source, of which one election is watched, and which allows that.
+func ydbConfig(s *ydbtest.Server, allows, election string) string {
+	return fmt.Sprintf("sources:\n  - name: y\n    url: %s\n    %s\n    watch:\n      - {election: %s, node: %s}\n", s.URL(0), allows, election, ydbNode)
+}
+
 func TestReleaseOnYDBDoesWhatItsSourceAllows(t *testing.T) {
 	t.Parallel()
 	confirmed := []string{"--write", "--yes"}
@@ -101,7 +106,7 @@ func TestReleaseOnYDBDoesWhatItsSourceAllows(t *testing.T) {
 			k.acquire("primary", 1)
 			k.acquire("m", math.MaxUint64)
 			w := newWorld(t)
-			w.write(t, configFile, fmt.Sprintf("sources:\n  - name: y\n    url: %s\n    watch: [{election: primary, node: /local/app}, {mutex: m, node: /local/app}]\n    %s\n", s.URL(0), c.allows))
+			w.write(t, configFile, ydbConfig(s, c.allows, "primary")+"      - {mutex: m, node: /local/app}\n")
 			guard := fmt.Sprintf("%d/%d", s.Owners(ydbNode, c.row)[0].SessionID, s.Owners(ydbNode, c.row)[0].OrderID)
 			code, line := releases(t, w, "y/"+c.row, guard, confirmed...)
 			if code != c.code || line.Result != c.result || !strings.Contains(w.stderr.String(), c.says) {
@@ -127,7 +132,7 @@ func TestReleaseOfASemaphoreThatDoesNotExistIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := ydbForTest(t, ydbtest.Options{})
 	w := newWorld(t)
-	w.write(t, configFile, "sources: [{name: y, url: '"+s.URL(0)+"', clients_unprotected: true, watch: [{election: primry, node: /local/app}]}]")
+	w.write(t, configFile, ydbConfig(s, "clients_unprotected: true", "primry"))
 	code, line := releases(t, w, "y/primry", "1/1", "--write", "--yes")
 	if code != exitNotFound || line.Result != "" || !strings.Contains(w.stderr.String(), "nothing was released: not found: the server has none of this name") {
 		t.Errorf("exit code %d, printed %+v: %s", code, line, w.stderr)
@@ -136,22 +141,24 @@ func TestReleaseOfASemaphoreThatDoesNotExistIsNotFound(t *testing.T) {
 
 func TestReleaseOnYDBReadsTheOwnerAtTheLastInstant(t *testing.T) {
 	t.Parallel()
-	s := ydbForTest(t, ydbtest.Options{})
-	k := newKeyless(t, s)
-	k.acquire("primary", 1)
-	w := newWorld(t)
-	w.write(t, configFile, "sources: [{name: y, url: '"+s.URL(0)+"', clients_unprotected: true, watch: [{election: primary, node: /local/app}]}]")
-	guard := fmt.Sprintf("%d/%d", s.Owners(ydbNode, "primary")[0].SessionID, s.Owners(ydbNode, "primary")[0].OrderID)
-	w.wrapDriver = func(d coord.Driver) coord.Driver {
-		return lastInstant{d, func() { // the same session, with another order id
-			k.release("primary")
-			k.acquire("primary", 1)
-		}}
-	}
-	if code, line := releases(t, w, "y/primary", guard, "--write", "--yes"); code != exitChanged || line.Result != "missed" {
-		t.Errorf("exit code %d, printed %+v: %s", code, line, w.stderr)
-	}
-	if owners := s.Owners(ydbNode, "primary"); len(owners) != 1 {
-		t.Errorf("owned by %v", owners)
+	for _, allows := range []string{"clients_unprotected: true", "allow_recreate: true"} {
+		s := ydbForTest(t, ydbtest.Options{})
+		k := newKeyless(t, s)
+		k.acquire("primary", 1)
+		w := newWorld(t)
+		w.write(t, configFile, ydbConfig(s, allows, "primary"))
+		guard := fmt.Sprintf("%d/%d", s.Owners(ydbNode, "primary")[0].SessionID, s.Owners(ydbNode, "primary")[0].OrderID)
+		w.wrapDriver = func(d coord.Driver) coord.Driver {
+			return lastInstant{d, func() { // the same session, with another order id
+				k.release("primary")
+				k.acquire("primary", 1)
+			}}
+		}
+		if code, line := releases(t, w, "y/primary", guard, "--write", "--yes"); code != exitChanged || line.Result != "missed" {
+			t.Errorf("%s: exit code %d, printed %+v: %s", allows, code, line, w.stderr)
+		}
+		if owners := s.Owners(ydbNode, "primary"); len(owners) != 1 {
+			t.Errorf("%s: owned by %v", allows, owners)
+		}
 	}
 }
