@@ -172,7 +172,10 @@ func (s *Session) recreate(ctx context.Context, name string, m SemaphoreMember) 
 		return err
 	}
 	err = s.Delete(ctx, name, true)
-	if errors.Is(err, coord.ErrRefused) || errors.Is(err, coord.ErrNotFound) {
+	switch {
+	case errors.Is(err, coord.ErrNotFound):
+		return fmt.Errorf("%w: it was deleted meanwhile", coord.ErrChanged)
+	case errors.Is(err, coord.ErrRefused):
 		return err
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), recreateFor)

@@ -150,7 +150,9 @@ type Run struct {
 	Place   int       // in the queue, from 1, while Waiting; 0: not known
 	Text    string    // what happened, in words for the person
 	Refused bool      // the service refuses us: our login, or a right is missing
-	Lost    bool      // what was ours, or was to be given up, is not ours any more
+	// NotPossible: Failed, and so it would again until a right, a setting or the owner is another.
+	NotPossible bool
+	Lost        bool // what was ours, or was to be given up, is not ours any more
 }
 
 // Holding is what we own or wait for.

@@ -90,7 +90,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.Is(err, operate.ErrChanged), errors.Is(err, foreground.ErrChanged), errors.Is(err, errUnowned):
 		return exitChanged
-	case errors.Is(err, operate.ErrNotPossible):
+	case errors.Is(err, operate.ErrNotPossible), errors.Is(err, foreground.ErrNotPossible):
 		return exitCannot
 	case errors.Is(err, operate.ErrReadOnly):
 		return exitReadOnly

@@ -54,16 +54,19 @@ func stuckLocks() map[string]func(*testing.T) stuckLock {
 				},
 			}
 		},
-		"ydb, by the session":   func(t *testing.T) stuckLock { return stuckOnYDB(t, "clients_unprotected: true") },
-		"ydb, by the semaphore": func(t *testing.T) stuckLock { return stuckOnYDB(t, "allow_recreate: true") },
+		"ydb, by the session": func(t *testing.T) stuckLock {
+			return stuckOnYDB(t, "clients_unprotected: true", ydbForTest(t, ydbtest.Options{}))
+		},
+		"ydb, by the semaphore": func(t *testing.T) stuckLock {
+			return stuckOnYDB(t, "allow_recreate: true", ydbForTest(t, ydbtest.Options{}))
+		},
 	}
 }
 
 // stuckOnYDB is an election that a session without a protection key leads. What releases it is in
 // the config.
-func stuckOnYDB(t *testing.T, allows string) stuckLock {
+func stuckOnYDB(t *testing.T, allows string, server *ydbtest.Server) stuckLock {
 	t.Helper()
-	server := ydbForTest(t, ydbtest.Options{})
 	k := newKeyless(t, server)
 	k.acquire("primary", 1)
 	config := filepath.Join(t.TempDir(), "config.yaml")
@@ -150,13 +153,18 @@ func TestTheMenuSaysWhatEndsALockThatCannotBeReleased(t *testing.T) {
 	_, locks := dflockd(t, dflocktest.Options{})
 	h := holds(t, "acquire", "--write", "--yes", locks+"?mutex=m")
 	h.line(1, "acquired")
-	onYDB := stuckOnYDB(t, "")
-	for says, on := range map[string]stuckLock{
-		"no command can free another's lock: its lease ends it in": {view: []string{locks + "?mutex=m"}, name: "m"},
-		"it ends when its program ends":                            onYDB,
+	server := ydbForTest(t, ydbtest.Options{})
+	onYDB := stuckOnYDB(t, "", server)
+	newKeyless(t, server).acquire(onYDB.name, 1) // it waits
+	for _, on := range []struct {
+		stuckLock
+		ends, wait string
+	}{
+		{stuckLock{view: []string{locks + "?mutex=m"}, name: "m"}, "no command can free another's lock: its lease ends it in", ""},
+		{onYDB, "it ends when its program ends", "e  cancel-wait: only its own session can leave the queue"},
 	} {
 		s := inSight(t, command(t, on.view...)).await(on.name)
-		s.arm().keys("a").await("x  force-release: " + says).keys("x").await("not possible: " + says)
+		s.arm().keys("a").await("x  force-release: "+on.ends, on.wait).keys("x").await("not possible: " + on.ends)
 		s.keys(esc).gone("x  force-release").keys("q")
 		if code := ends(t, s.cmd); code != exitOK {
 			t.Errorf("exit code %d", code)

@@ -40,9 +40,9 @@ func (p *program) releaseCommand() *cobra.Command {
 			"NAME is SOURCE/NAME or SOURCE/SPACE/NAME. A URL must name one primitive. --write --yes confirms; on a\n" +
 			"terminal the name can be typed instead. A protected source needs --reason too.\n\n" +
 			"Exit code 0: seen to be over; 1: error, or not seen to be over; 2: not confirmed, or no --if-owner; 3: a\n" +
-			"source did not answer, refused the login, or a right is missing; 4: no such name; 6: the owner changed, or\n" +
-			"nobody owns it (a name that the server knows nothing of may be misspelt), nothing was done; 7: not possible;\n" +
-			"8: the source is read_only.\n\n" + headless.JSONHelp(headless.OfRelease),
+			"source did not answer, or refused the login; 4: no such name; 6: the owner changed, or nobody owns it (a name\n" +
+			"that the server knows nothing of may be misspelt), nothing was done; 7: not possible, or a right is missing\n" +
+			"for it; 8: the source is read_only.\n\n" + headless.JSONHelp(headless.OfRelease),
 		Example: "coordtop get leases/app:lock:export -o json | jq -r '.primitives[0].owners[0].guard'\n" +
 			"coordtop release leases/app:lock:export --if-owner GUARD --reason 'its host is gone' --write --yes",
 		Args: one,

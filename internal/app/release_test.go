@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"coordtop/coord"
+	"coordtop/coord/ydbcoord"
 	"coordtop/internal/emulator/dflocktest"
+	"coordtop/internal/emulator/ydbtest"
 	"coordtop/internal/localserver"
 )
 
@@ -166,7 +168,7 @@ func TestReleaseSaysWhyItIsNotPossible(t *testing.T) {
 		"a protected source":       {"protect: true", "r/app:lock:x", confirmed, exitUsage, "add --reason TEXT"},
 		"no such name":             {"", "r/app:lock:y", confirmed, exitNotFound, "did you mean r/app:lock:x?"},
 		"a whole source":           {"", "r", confirmed, exitUsage, "name one primitive"},
-		"a backend that cannot be": {"", locks + "?mutex=m", confirmed, exitCannot, ""},
+		"a backend that cannot be": {"", locks + "?mutex=m", confirmed, exitCannot, "its lease ends it in"},
 	} {
 		w := newWorld(t)
 		w.write(t, configFile, fmt.Sprintf("sources: [{name: r, url: 'redis://%s', watch: [{mutex: 'app:lock:*'}]%s}]", s.Addr(), strings.TrimSuffix(", "+c.config, ", ")))
@@ -184,6 +186,79 @@ func TestReleaseSaysWhyItIsNotPossible(t *testing.T) {
 	}
 	h.types("resign")
 	h.ends(exitOK)
+}
+
+func TestReleaseThatIsNotPossibleNamesTheRightOrTheSetting(t *testing.T) {
+	t.Parallel()
+	const ann = "user: ann, password_command: [echo, x], "
+	onRedis := func(user string, write ...any) func(*testing.T) string {
+		return func(t *testing.T) string {
+			s := localserver.RedisForTest(t, localserver.RedisOptions{Users: []string{"ann on >x ~* &* " + user}})
+			if err := writer(t, s.Addr()).Do(t.Context(), write...).Err(); err != nil {
+				t.Fatal(err)
+			}
+			return "sources: [{name: s, url: 'redis://" + s.Addr() + "', " + ann + "watch: [{mutex: x}]}]"
+		}
+	}
+	onYDB := func(allows string, deny ydbtest.Rights) func(*testing.T) string {
+		return func(t *testing.T) string {
+			s := ydbForTest(t, ydbtest.Options{Users: map[string]ydbtest.User{"root": {Password: "x"}, "ann": {Password: "x", Deny: deny}}})
+			d, err := ydbcoord.New(strings.Replace(s.URL(0), "://", "://root:x@", 1)+"?node="+ydbNode, ydbcoord.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			session, err := coord.Open(context.Background(), d, coord.SessionOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _, _ = session.Close(context.Background()), d.Close(context.Background()) })
+			permits(t, session, "quota", 1, "host-1:1")
+			return "sources: [{name: s, url: '" + s.URL(0) + "', " + ann + allows + ", watch: [{semaphore: quota, node: " + ydbNode + "}]}]"
+		}
+	}
+	for name, c := range map[string]struct {
+		config func(*testing.T) string
+		says   string
+	}{
+		"redis, no right to delete":       {onRedis("+@all -del", "SET", "x", "host-1:1"), "DEL"},
+		"redis, no right to run a script": {onRedis("+@all -@scripting", "SET", "x", "host-1:1"), "evalsha"},
+		"redis, a value that is too long": {onRedis("+@all", "SET", "x", strings.Repeat("x", 5000)), "longer than the 4096 bytes"},
+		"redis, a list":                   {onRedis("+@all", "RPUSH", "x", "host-1:1"), "a list"},
+		"ydb, a protected owner":          {onYDB("clients_unprotected: true", 0), "protected by a key"},
+		"ydb, no right to delete":         {onYDB("allow_recreate: true", ydbtest.Erase), "erase"},
+		"ydb, no right to create anew":    {onYDB("allow_recreate: true", ydbtest.Write), "write"},
+		"ydb, by default":                 {onYDB("read_only: false", 0), "clients_unprotected"},
+		"postgres, no right": {func(t *testing.T) string {
+			p := localserver.PostgresForTest(t, localserver.PostgresOptions{Setup: []string{"create role ann login"}})
+			login(t, p.URL(), "mary").does("select pg_advisory_lock(4242)")
+			return "sources: [{name: s, url: '" + p.URLFor("ann", "", "postgres") + "', watch: [{mutex: 4242}]}]"
+		}, "superuser"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write(t, configFile, c.config(t))
+			w.main(t.Context(), "get", "-o", "json", "s")
+			var got struct {
+				Primitives []struct {
+					Name   string
+					Owners []struct{ Guard string }
+				}
+			}
+			if err := json.Unmarshal([]byte(w.stdout.String()), &got); err != nil || len(got.Primitives) != 1 {
+				t.Fatalf("%v: %s%s", err, w.stdout, w.stderr)
+			}
+			guard := "none"
+			if owners := got.Primitives[0].Owners; len(owners) > 0 {
+				guard = owners[0].Guard
+			}
+			w.stdout, w.stderr = newStream(), newStream()
+			code, line := releases(t, w, "s/"+got.Primitives[0].Name, guard, "--write", "--yes")
+			if code != exitCannot || line.Result == "done" || !strings.Contains(w.stderr.String(), c.says) {
+				t.Errorf("exit code %d, printed %+v: %s", code, line, w.stderr)
+			}
+		})
+	}
 }
 
 func TestReleaseSaysOfANameThatNobodyBearsWhatGetSays(t *testing.T) {

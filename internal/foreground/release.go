@@ -17,10 +17,14 @@ var ErrChanged = errors.New("changed")
 // ErrUnseen reports that the service was told, and that our watch did not see the end.
 var ErrUnseen = errors.New("not seen")
 
+// ErrNotPossible reports that nothing was done, and would not be until a right, a setting or the
+// owner is another.
+var ErrNotPossible = errors.New("not possible")
+
 // Release has the operator carry out r, which ends what another owns, and prints the result as
 // one line of JSON to out, as soon as our watch has seen it. The error wraps what
-// Start returns, ErrChanged where it changed just before, and ErrRefused, ErrUnseen or
-// ErrUnknown; nil: it was seen to end. The end of ctx ends the watching: what was sent stays sent.
+// Start returns, ErrChanged where it changed just before, and ErrNotPossible, ErrRefused, ErrUnseen
+// or ErrUnknown; nil: it was seen to end. The end of ctx ends the watching: what was sent stays sent.
 func Release(ctx context.Context, op Operator, view View, r action.Request, out io.Writer) error {
 	id, err := op.Start(r)
 	if err != nil {
@@ -55,6 +59,8 @@ func released(run action.Run) error {
 		return fmt.Errorf("%w: %s", ErrUnseen, run.Text)
 	case run.Phase == action.Unknown:
 		return unknownError{run.Text}
+	case run.NotPossible:
+		return fmt.Errorf("%w: %s", ErrNotPossible, run.Text)
 	case run.Refused:
 		return fmt.Errorf("%w: %s", ErrRefused, run.Text)
 	}

@@ -24,10 +24,10 @@ func TestReleasePrintsWhatWasSeenOfIt(t *testing.T) {
 		err    error
 	}{
 		action.Seen: {"done", nil}, action.Unseen: {"not seen", foreground.ErrUnseen}, action.Missed: {"missed", foreground.ErrChanged},
-		action.Unknown: {"not known", foreground.ErrUnknown}, action.Failed: {"failed", foreground.ErrRefused}, action.Dropped: {"called off", nil},
+		action.Unknown: {"not known", foreground.ErrUnknown}, action.Failed: {"failed", foreground.ErrNotPossible}, action.Dropped: {"called off", nil},
 	} {
 		op := newScript()
-		op.instead[action.Release] = action.Run{Phase: phase, Text: "what happened", Refused: phase == action.Failed}
+		op.instead[action.Release] = action.Run{Phase: phase, Text: "what happened", NotPossible: phase == action.Failed}
 		row := &sources.Row{Primitive: &sources.Primitive{
 			Ref: sources.Ref{Source: "a", Space: "0", Name: "x"}, Kind: sources.KindMutex, Owners: []sources.Owner{{ID: "#2", Label: "next"}},
 		}}

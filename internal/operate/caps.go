@@ -43,6 +43,8 @@ func (b *Backend) never(v action.Verb) string {
 		return "leaders carry no data on " + b.Type
 	case v == action.Release && b.Force == nil:
 		return "coordtop has no way to end what another owns on " + b.Type
+	case v == action.CancelWait && b.Force != nil && b.Force.NoCancel != "":
+		return b.Force.NoCancel
 	case v == action.CancelWait && (b.Force == nil || b.Force.Cancel == ""):
 		return "coordtop has no way to end another's wait on " + b.Type
 	case action.Of(v).Group == action.Provisions && (!b.Provisions || v == action.CreateNode && b.CreateNode == nil):

@@ -24,7 +24,7 @@ func (o *Operator) Choices(row *sources.Row) []action.Choice {
 	var list []action.Choice
 	for _, d := range action.Verbs() {
 		switch v := d.Verb; {
-		case v == action.Crash && b.Crash == nil, v == action.CancelWait && (b.Force == nil || b.Force.Cancel == ""), d.Group == action.Provisions && !b.Provisions, v == action.CreateNode && b.CreateNode == nil:
+		case v == action.Crash && b.Crash == nil, v == action.CancelWait && row.Queue.Len == 0 && b.never(v) != "", d.Group == action.Provisions && !b.Provisions, v == action.CreateNode && b.CreateNode == nil:
 		default:
 			list = append(list, action.Choice{Verb: v, Not: o.notLocked(v, row, o.view.State())})
 		}

@@ -29,6 +29,8 @@ type Force struct {
 	// Cancel says what becomes of one that waits when its wait is ended, in a sentence for the
 	// person. "": no wait can be ended.
 	Cancel string
+	// NoCancel is why no wait can be ended; "": Cancel is not "", or the backend has no way.
+	NoCancel string
 }
 
 // NotReleased is why a force-release of one owner of a row is not possible; "": it is. That
@@ -256,13 +258,14 @@ func (n *run) notForced(b *Backend, err error) {
 		n.finish(action.Dropped, why.Error()+": nothing was sent", sources.OwnerRef{})
 		return
 	}
-	text := err.Error()
-	if p := b.refusal(err); p != nil {
+	text, p := err.Error(), b.refusal(err)
+	if p != nil {
 		text = p.Text
-		n.op.mu.Lock()
-		n.Refused = true
-		n.op.mu.Unlock()
 	}
+	n.op.mu.Lock()
+	n.Refused = p != nil && p.Login
+	n.NotPossible = !n.Refused && (errors.Is(err, coord.ErrRefused) || errors.Is(err, coord.ErrUnsupported) || errors.Is(err, coord.ErrInvalid))
+	n.op.mu.Unlock()
 	n.finish(action.Failed, clean(text), sources.OwnerRef{})
 }
 

@@ -16,6 +16,7 @@ import (
 func ydbForce(s config.Source) *operate.Force {
 	return &operate.Force{
 		WholeSession: s.ClientsUnprotected, AllOwners: !s.ClientsUnprotected,
+		NoCancel: "only its own session can leave the queue, and stopping that would end all that it owns: its program or its timeout ends the wait",
 		Refuses: func(row *sources.Row, _ *sources.Owner) string {
 			switch {
 			case s.ClientsUnprotected:
