@@ -189,7 +189,7 @@ func (m *model) set(b *batch, p *Primitive) {
 	row.completeEvents(m.events, mergeDark(b.scope.Dark, row.unknown.stretches()), m.limit)
 	m.emit(b, m.events)
 	row.update(&l, m.events, before, after)
-	row.levels = row.levels.with(after)
+	row.levels = row.levels.with(after).withOwners(&l, m.events, before, after)
 	row.Primitive = after
 	row.Scope, row.gap = b.scope.index, b.scope.gap
 	m.remember(slot, &l, before, after)

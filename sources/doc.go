@@ -138,8 +138,8 @@
 //
 // # Bounds
 //
-// A row keeps [MaxTerms] terms, or the count of a semaphore for 20 minutes at least, and
-// an hour of activity in a fixed size; a scope keeps 256 dark stretches. Rows keep their
+// A row keeps [MaxTerms] terms, or the count of a semaphore for 20 minutes at least and
+// [MaxTerms] terms of its owners, and an hour of activity in a fixed size; a scope keeps 256 dark stretches. Rows keep their
 // slot, with a generation, for life.
 //
 // # Words

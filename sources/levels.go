@@ -23,11 +23,12 @@ const (
 	maxLevels = 512
 )
 
-// levels is the history of a semaphore's count. Rows that are published share the list,
-// which only grows behind what they see of it; the last level stands beside it.
+// levels is the history of a semaphore's count, and of its owners. Rows that are published
+// share the list, which only grows behind what they see of it; the last level stands beside it.
 type levels struct {
-	past []Level
-	last Level
+	past   []Level
+	last   Level
+	owners *ownerTerms // nil: none were told; never changed once published
 }
 
 // with returns the levels with what a look showed; l may be nil.
@@ -42,13 +43,13 @@ func (l *levels) with(p *Primitive) *levels {
 	case l.last.Taken == p.Taken && l.last.Gone == p.Absent:
 		return l
 	case p.At.Sub(l.last.At) < levelEvery && l.last.Gone == p.Absent:
-		return &levels{past: l.past, last: Level{At: l.last.At, Taken: p.Taken, High: max(l.last.High, p.Taken)}}
+		return &levels{past: l.past, last: Level{At: l.last.At, Taken: p.Taken, High: max(l.last.High, p.Taken)}, owners: l.owners}
 	}
 	past := l.past
 	if len(past) == maxLevels {
 		past = append(make([]Level, 0, maxLevels), past[maxLevels/2:]...)
 	}
-	return &levels{past: append(past, l.last), last: now}
+	return &levels{past: append(past, l.last), last: now, owners: l.owners}
 }
 
 func (l *levels) first() time.Time {

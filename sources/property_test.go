@@ -228,6 +228,7 @@ func checkTerms(t *rapid.T, row *Row) {
 		if len(row.Terms) > 0 {
 			t.Fatalf("%v is shared and has terms", row.Ref)
 		}
+		checkOwnerTerms(t, row)
 		return
 	}
 	for i, term := range row.Terms {
@@ -258,6 +259,26 @@ func checkTerms(t *rapid.T, row *Row) {
 		t.Fatalf("%v is owned by %+v, running is %+v", row.Ref, row.Owners, running)
 	case len(row.Owners) == 0 && row.Nobody.How == Unknown:
 		t.Fatalf("nobody owns %v, and it is not known since when", row.Ref)
+	}
+}
+
+// checkOwnerTerms holds the terms of a shared row's owners against who owns it.
+func checkOwnerTerms(t *rapid.T, row *Row) {
+	running := map[OwnerRef]bool{}
+	for _, term := range row.OwnerTerms() {
+		switch {
+		case term.End.How == Unknown:
+			running[term.Owner] = true
+		case term.End.At.Before(term.Start.At):
+			t.Fatalf("term %+v ends before it starts", term)
+		}
+	}
+	owners := map[OwnerRef]bool{}
+	for i := range row.Owners {
+		owners[row.Owners[i].ref()] = true
+	}
+	if ownersKnown(row.Primitive) && read(row.Primitive) && !maps.Equal(running, owners) {
+		t.Fatalf("%v is owned by %v, and the terms of %v run", row.Ref, owners, running)
 	}
 }
 

@@ -45,7 +45,7 @@ func (t *terms) begin(owner OwnerRef, program Program, start Stamp) {
 		last := t.last()
 		last.End, start = meet(last.End, start)
 	}
-	t.list = append(t.list, Term{Owner: owner, Program: program, Hue: hue(t.list, owner, program), Start: start})
+	t.list = append(t.list, Term{Owner: owner, Program: program, Hue: hue(owner, program, t.list), Start: start})
 	t.own = true
 }
 
@@ -85,15 +85,17 @@ func (t *terms) forget(now time.Time) {
 	t.list = t.list[first:]
 }
 
-// hue returns the hue that owner has in list, else the lowest that nobody has. The owner
-// before is in the list, so two that touch and look different have different hues.
-func hue(list []Term, owner OwnerRef, program Program) uint8 {
+// hue returns the hue that owner has in the lists, else the lowest that nobody has. The owner
+// before is in one, so two that touch and look different have different hues.
+func hue(owner OwnerRef, program Program, lists ...[]Term) uint8 {
 	var taken [MaxTerms + 1]bool
-	for i := range list {
-		if sameProgram(&list[i], owner, program) {
-			return list[i].Hue
+	for _, list := range lists {
+		for i := range list {
+			if sameProgram(&list[i], owner, program) {
+				return list[i].Hue
+			}
+			taken[list[i].Hue] = true
 		}
-		taken[list[i].Hue] = true
 	}
 	for h := range taken {
 		if !taken[h] {
