@@ -249,6 +249,9 @@ type Claim struct {
 	// waits: it stands in the queue, or a try missed and another one follows. It does not
 	// block, and may be called from any goroutine.
 	Waiting func()
+	// Place, if not nil, is called after Waiting where the service told when it queued the claim
+	// that its place is this one, from 1, or an earlier one. It is like Waiting otherwise.
+	Place func(atMost int)
 }
 
 // Description is the state of one primitive as its service reports it.

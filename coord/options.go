@@ -30,8 +30,9 @@ type SessionOptions struct {
 	// time. It must not block, nor close the session, which waits for it. Nil: nothing
 	// is called.
 	OnState func(StateChange)
-	// OnTrouble is called each time a claim that waits meets an error that may pass, and when
-	// it waits again as it should. It must not block. Nil: nothing is called.
+	// OnTrouble is called each time a claim that waits meets an error that may pass, when it
+	// waits again as it should, and when its place is told. It must not block. Nil: nothing is
+	// called.
 	OnTrouble func(Trouble)
 }
 
@@ -39,8 +40,9 @@ type SessionOptions struct {
 type Trouble struct {
 	Kind  Kind
 	Name  string
-	Err   error         // see Passing; nil: the claim waits as it should again
+	Err   error         // see Passing; nil: the claim waits as it should
 	Pause time.Duration // until it is claimed again
+	Place int           // of the claim in the queue when it joined, at most; 0: not told
 }
 
 // State is what a session goes through.

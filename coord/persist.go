@@ -15,7 +15,7 @@ import (
 // long as c.Wait allows. A try (no Wait) is made once.
 func (s *Session) persist(ctx context.Context, mine *claim, c Claim) (*Lease, bool, error) {
 	w := &waiting{s: s, c: c, pauses: s.o.Retry.Start()}
-	c.Waiting = w.noteWaiting
+	c.Waiting, c.Place = w.noteWaiting, w.notePlace
 	began := s.clock.now()
 	for wait := c.Wait; ; {
 		l, ok, err := s.claimOnce(ctx, mine, c)
@@ -82,7 +82,7 @@ func (w *waiting) noteTrouble(err error, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.trouble = true
-	w.notifyLocked(err, pause)
+	w.notifyLocked(Trouble{Err: err, Pause: pause})
 }
 
 // noteWaiting takes note that the claim waits as it should.
@@ -97,11 +97,19 @@ func (w *waiting) noteWaiting() {
 	}
 	w.trouble = false
 	w.pauses.Reset()
-	w.notifyLocked(nil, 0)
+	w.notifyLocked(Trouble{})
 }
 
-func (w *waiting) notifyLocked(err error, pause time.Duration) {
+// notePlace takes note of the claim's place in the queue.
+func (w *waiting) notePlace(atMost int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.notifyLocked(Trouble{Place: atMost})
+}
+
+func (w *waiting) notifyLocked(t Trouble) {
 	if w.s.o.OnTrouble != nil {
-		w.s.o.OnTrouble(Trouble{Kind: w.c.Kind, Name: w.c.Name, Err: err, Pause: pause})
+		t.Kind, t.Name = w.c.Kind, w.c.Name
+		w.s.o.OnTrouble(t)
 	}
 }

@@ -272,11 +272,11 @@ func TestAQueueIsLeftFromTheMenu(t *testing.T) {
 	d, op, a := armedOne()
 	op.Offer = []action.Choice{{Verb: action.Resign}}
 	op.Change(func(s *action.Status) {
-		s.Runs = []action.Run{{ID: 4, Phase: action.Waiting, Place: 3, Request: action.Request{Verb: action.Campaign, Target: action.Target{Ref: a.Ref}}}}
+		s.Runs = []action.Run{{ID: 4, Phase: action.Waiting, Place: 3, AtMost: true, Request: action.Request{Verb: action.Campaign, Target: action.Target{Ref: a.Ref}}}}
 	})
 	d.send(terminal.WakeMsg{})
 	d.press("a")
-	d.shows(t, "leave the queue: campaign a: waiting, place 3")
+	d.shows(t, "leave the queue: campaign a: waiting, place 3 or before")
 	d.showsNot(t, "resign")
 	d.press("l")
 	if !slices.Equal(op.Called(), []string{"call off"}) {

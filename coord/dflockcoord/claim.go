@@ -197,6 +197,22 @@ func (p *place) join(ctx context.Context) error {
 		if p.claim.Waiting != nil {
 			p.claim.Waiting()
 		}
+		if p.claim.Place != nil {
+			return p.tellPlace(ctx)
+		}
+	}
+	return nil
+}
+
+// tellPlace tells how long the queue is now that we stand in it: who came after us may be in it, too.
+func (p *place) tellPlace(ctx context.Context) error {
+	stats, err := p.conn.Stats(ctx)
+	if err != nil && !errors.Is(err, dflockwire.ErrRejected) {
+		return p.noted(err)
+	}
+	waiters := p.s.find(stats, p.server, p.key.Name, p.key.Semaphore).waiters
+	if waiters > 0 { // else it was our turn already
+		p.claim.Place(waiters)
 	}
 	return nil
 }
@@ -292,10 +308,8 @@ func (p *place) adopt(ctx context.Context, w coord.Window) (*grant, error) {
 		if err != nil && !errors.Is(err, dflockwire.ErrRejected) {
 			return nil, p.noted(err)
 		}
-		for _, l := range stats.Locks {
-			if l.Key == p.key.Name && l.Owner != 0 {
-				g.owner = OwnerID(l.Owner)
-			}
+		if e := p.s.find(stats, p.server, p.key.Name, p.key.Semaphore); e.owner != 0 {
+			g.owner = OwnerID(e.owner)
 		}
 	}
 	if !p.s.Add(g) {

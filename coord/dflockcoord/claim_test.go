@@ -3,6 +3,7 @@ package dflockcoord_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -275,6 +276,45 @@ func TestSessionThatClosesLeavesItsPlaces(t *testing.T) {
 		synctest.Wait()
 		if waiters(t, s, "k") != 0 || len(s.State().Connections) != 0 {
 			t.Errorf("left: %+v", s.State())
+		}
+	})
+}
+
+// TestAWaitingClaimIsToldItsPlaceAtMost: when it has joined, and those who came meanwhile count too.
+func TestAWaitingClaimIsToldItsPlaceAtMost(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []uint64{1, 2} {
+		bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server) {
+			d := driver(t, client(s), dflockcoord.Options{})
+			var told []int
+			o := coord.SessionOptions{OnTrouble: func(x coord.Trouble) { told = append(told, x.Place) }}
+			for range limit {
+				if _, err := s.Own("k", int(limit), time.Minute); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 3 {
+				c := session(t, d, o)
+				go func() { _, _ = c.Semaphore("k", coord.SemaphoreOptions{Limit: limit}).Acquire(t.Context(), 1) }() // the session ends it
+				synctest.Wait()
+			}
+			if !slices.Equal(told, []int{1, 2, 3}) {
+				t.Errorf("limit %d: told %v, want the length of the queue at each claim", limit, told)
+			}
+		})
+	}
+}
+
+// TestASemaphoreOfLimitOneIsNotTheLockOfItsName: since 1.14 both exist, and the owner of one is not
+// that of the other.
+func TestASemaphoreOfLimitOneIsNotTheLockOfItsName(t *testing.T) {
+	t.Parallel()
+	bubble(t, dflocktest.Options{Newer: dflocktest.Since2_1()}, func(t *testing.T, s *dflocktest.Server) {
+		c := session(t, driver(t, client(s), dflockcoord.Options{}), coord.SessionOptions{})
+		owned := lock(t, c, "k")
+		l, err := c.Semaphore("k", coord.SemaphoreOptions{Limit: 1}).Acquire(t.Context(), 1)
+		if err != nil || l.Owner() != "" || owned.Owner() == "" {
+			t.Errorf("the lock is owned by %q, the permit by %q, %v", owned.Owner(), l.Owner(), err)
 		}
 	})
 }

@@ -30,22 +30,34 @@ func (s *session) Describe(caller context.Context, kind coord.Kind, name string)
 	if err != nil {
 		return d, failure.With(fmt.Errorf("looking at %s: %w", s.driver.dialers[n].Addr, classify(err)), caller.Err(), context.Cause(ctx))
 	}
-	semaphore := kind == coord.KindSemaphore
+	e := s.find(stats, n, name, kind == coord.KindSemaphore)
+	d.Limit, d.Taken = uint64(e.limit), uint64(e.taken)
+	d.Owners, d.Waiters = unknown(e.taken), unknown(e.waiters)
+	if e.owner != 0 {
+		d.Owners[0].ID, d.Owners[0].Fence = OwnerID(e.owner), e.fence
+	}
+	return d, nil
+}
+
+// entry is one key in a listing; the zero entry is one that nobody uses.
+type entry struct {
+	limit, taken, waiters int
+	owner, fence          uint64 // 0: unknown, or there is none
+}
+
+// find finds a key in a listing of a server, of the kind where kinds are apart there.
+func (s *session) find(stats dflockwire.Stats, server int, name string, semaphore bool) (e entry) {
 	for _, p := range stats.Semaphores {
-		if p.Key == name && (semaphore || !s.servers[n].namespaces) {
-			d.Limit, d.Taken = uint64(p.Limit), uint64(p.Owners)
-			d.Owners, d.Waiters = unknown(p.Owners), unknown(p.Waiters)
+		if p.Key == name && (semaphore || !s.servers[server].namespaces) {
+			e = entry{limit: p.Limit, taken: p.Owners, waiters: p.Waiters}
 		}
 	}
 	for _, l := range stats.Locks {
-		if l.Key == name && (!semaphore || !s.servers[n].namespaces) {
-			d.Limit, d.Waiters = 1, unknown(l.Waiters)
-			if l.Owner != 0 {
-				d.Taken, d.Owners = 1, []coord.Owner{{ID: OwnerID(l.Owner), Permits: 1, Fence: l.Fence}}
-			}
+		if l.Key == name && (!semaphore || !s.servers[server].namespaces) {
+			e = entry{limit: 1, taken: int(min(l.Owner, 1)), waiters: l.Waiters, owner: l.Owner, fence: l.Fence}
 		}
 	}
-	return d, nil
+	return e
 }
 
 func statsOf(ctx context.Context, dialer dflockwire.Dialer) (dflockwire.Stats, error) {

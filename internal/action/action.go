@@ -148,6 +148,7 @@ type Run struct {
 	Started time.Time
 	Changed time.Time // when it came to this phase
 	Place   int       // in the queue, from 1, while Waiting; 0: not known
+	AtMost  bool      // it may also be an earlier place
 	Text    string    // what happened, in words for the person
 	Refused bool      // the service refuses us: our login, or a right is missing
 	// NotPossible: Failed, and so it would again until a right, a setting or the owner is another.

@@ -114,18 +114,32 @@ func TestASemaphoreIsNotClaimedAsAMutex(t *testing.T) {
 	}
 }
 
-func TestAWaitingClaimSaysHowLongTheQueueIs(t *testing.T) {
+// TestAWaitingClaimSaysItsPlaceAsFarAsItIsKnown: the server counts its queues only, and serves them in
+// order: nobody who comes later is before us.
+func TestAWaitingClaimSaysItsPlaceAsFarAsItIsKnown(t *testing.T) {
 	t.Parallel()
-	_, url := dflockd(t, dflocktest.Options{})
+	_, url := dflockd(t, dflocktest.Options{Newer: dflocktest.Since1_16()})
 	owner := holds(t, "acquire", "--write", "--yes", url+"?mutex=m")
 	owner.line(1, "acquired")
-	waiter := holds(t, "acquire", "--write", "--yes", url+"?mutex=m")
-	waiter.errs.await(t, func(s string) bool {
-		return strings.Contains(s, "owned by conn ") && strings.Contains(s, "the queue has 1, and the server does not tell our place")
-	})
+	waits := func(says string) *kept {
+		h := holds(t, "acquire", "--write", "--yes", url+"?mutex=m")
+		h.errs.await(t, func(s string) bool { return strings.Contains(s, "owned by conn ") && strings.Contains(s, says) })
+		return h
+	}
+	first := waits("; we are number 1 of 1 in the queue")
+	second := waits("; the queue has 2, and we are number 2 or before")
+	third := waits("; the queue has 3, and we are number 3 or before")
+	first.types("resign")
+	first.line(1, "resigned")
+	second.errs.await(t, func(s string) bool { return strings.Contains(s, "the queue has 2, and we are number 2 or before") })
+	third.errs.await(t, func(s string) bool { return strings.Contains(s, "the queue has 2, and we are number 2 or before") })
 	owner.types("resign")
-	waiter.line(1, "acquired")
-	waiter.types("resign")
-	waiter.ends(0)
+	second.line(1, "acquired")
+	third.errs.await(t, func(s string) bool { return strings.Contains(s, "; we are number 1 of 1 in the queue") })
+	for _, h := range []*kept{second, third} {
+		h.types("resign")
+		h.ends(0)
+	}
 	owner.ends(0)
+	first.ends(0)
 }

@@ -86,7 +86,7 @@ func (k *keeper) tell(run action.Run) {
 	}
 	text := run.Text
 	if row := k.now(); text == "" && len(row.Owners) > 0 && row.Fresh(k.View.State()) {
-		text = waitingText(row, run.Place)
+		text = waitingText(row, run)
 	}
 	if text == "" || text == k.told || run.Text != "" && time.Since(k.said[text]) < sayAgain {
 		return
@@ -98,7 +98,7 @@ func (k *keeper) tell(run action.Run) {
 	fmt.Fprintf(k.Err, "coordtop: %s\n", text)
 }
 
-func waitingText(row *sources.Row, place int) string {
+func waitingText(row *sources.Row, run action.Run) string {
 	owner := row.Owners[0].Label
 	if owner == "" {
 		owner = row.Owners[0].ID
@@ -114,13 +114,15 @@ func waitingText(row *sources.Row, place int) string {
 	switch {
 	case row.Queue.How == sources.Unknown:
 		text += "; there is no queue to be seen, any other may be first"
-	case place > 0:
-		text += fmt.Sprintf("; we are number %d of %d in the queue", place, max(row.Queue.Len, place))
+	case run.AtMost:
+		text += fmt.Sprintf("; the queue has %d, and we are number %d or before", max(row.Queue.Len, run.Place), run.Place)
+	case run.Place > 0:
+		text += fmt.Sprintf("; we are number %d of %d in the queue", run.Place, max(row.Queue.Len, run.Place))
 		if row.Queue.How == sources.Inferred {
 			text += ", whose order is inferred"
 		}
 	case row.Queue.Len > 0 && len(row.Queue.Waiters) == 0:
-		text += fmt.Sprintf("; the queue has %d, and the server does not tell our place", row.Queue.Len)
+		text += fmt.Sprintf("; the queue has %d", row.Queue.Len)
 	}
 	return text
 }

@@ -23,6 +23,8 @@ type holding struct {
 	since   time.Time
 	data    []byte
 	runsOut bool
+	place   int           // in the queue at most, as the service told it; 0: it did not
+	told    time.Time     // when it did
 	parting *run          // that resigns it, or run itself, giving it back; nil: none
 	ended   chan struct{} // closed when nothing of it is left
 }
@@ -64,6 +66,19 @@ func placeIn(row *sources.Row, identity string) int {
 	return 1 + slices.IndexFunc(row.Queue.Waiters, func(w sources.Waiter) bool {
 		return w.Label == identity || strings.HasPrefix(w.Label, identity+" ")
 	})
+}
+
+// placeLocked is our place in the row's queue, from 1; 0: it is not known. atMost: it may also be
+// an earlier one, because the service only counts the queue, and serves it in order: nobody is
+// before us who was not in it when its length was told or read.
+func (h *holding) placeLocked(row *sources.Row, identity string) (place int, atMost bool) {
+	if place = placeIn(row, identity); place > 0 || h.place == 0 {
+		return place, false
+	}
+	if row != nil && row.Queue.At.After(h.told) {
+		h.place = min(h.place, max(row.Queue.Len, 1))
+	}
+	return h.place, h.place > 1
 }
 
 // owns finds the owner of that identity in a row; nil: the row, which may be nil, shows none.

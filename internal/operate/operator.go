@@ -179,10 +179,10 @@ func (o *Operator) refresh() {
 // placesLocked looks up where in their queues our waiting runs stand.
 func (o *Operator) placesLocked() {
 	for _, h := range o.held {
-		h.run.Place = 0
+		h.run.Place, h.run.AtMost = 0, false
 		if h.waiting {
 			row, _ := o.view.row(h.ref)
-			h.run.Place = placeIn(row, o.o.Backends[h.ref.Source].Identity)
+			h.run.Place, h.run.AtMost = h.placeLocked(row, o.o.Backends[h.ref.Source].Identity)
 		}
 	}
 }

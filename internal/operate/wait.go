@@ -131,6 +131,10 @@ func (w *wait) doubt() string {
 // trouble tells why the claim does not get on, each reason once while it lasts, and when it
 // waits again as it should. It may be called from any goroutine.
 func (w *wait) trouble(t coord.Trouble) {
+	w.o.mu.Lock()
+	w.h.place, w.h.told = t.Place, time.Now()
+	w.o.placesLocked()
+	w.o.mu.Unlock()
 	if t.Err == nil {
 		w.n.reach(action.Waiting, "")
 		return

@@ -59,7 +59,7 @@ func (t *table) unread() []*sources.Primitive {
 	var list []*sources.Primitive
 	for _, r := range t.rows {
 		if r.shown == nil {
-			p := t.primitive(r, time.Time{})
+			p := t.primitive(r, &dflockwire.Stats{})
 			p.OwnersHow, p.Queue.How = sources.Unknown, sources.Unknown
 			list = append(list, p)
 		}
@@ -112,7 +112,7 @@ func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, move
 		}
 		moved = moved || differs
 		if differs || told || fresh || r.shown == nil {
-			r.shown = t.primitive(r, s.Answered)
+			r.shown = t.primitive(r, s)
 			c.Set = append(c.Set, r.shown)
 		}
 	}
@@ -156,11 +156,11 @@ const sweep = time.Second
 func (t *table) incarnation() string { return fmt.Sprintf("start %d that we saw", t.restarts+1) }
 
 // primitive is what is shown of a row.
-func (t *table) primitive(r *row, at time.Time) *sources.Primitive {
+func (t *table) primitive(r *row, s *dflockwire.Stats) *sources.Primitive {
 	p := &sources.Primitive{
 		Ref: sources.Ref{Source: t.o.Name, Space: t.space, Name: r.name}, Kind: r.rule.Kind, Expected: r.rule.Expected,
-		Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told, Taken: uint64(r.taken), At: at,
-		Queue:  sources.Queue{How: sources.Told, Len: r.waiters, At: at},
+		Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told, Taken: uint64(r.taken), At: s.Answered,
+		Queue:  sources.Queue{How: sources.Told, Len: r.waiters, At: s.Asked},
 		Labels: t.o.Labels, ForgetAfter: t.o.Forget, Incarnation: t.incarnation(),
 	}
 	if r.exact || r.rule.Expected {

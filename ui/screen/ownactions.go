@@ -17,12 +17,22 @@ func RunText(r *action.Run) string {
 	if r.Phase == action.Seen && r.Text != "" { // it says what was seen
 		return text + paint.Clean(r.Text)
 	}
-	text += r.Phase.String()
-	if r.Phase == action.Waiting && r.Place > 0 {
-		text += ", place " + strconv.Itoa(r.Place)
-	}
+	text += phaseText(r)
 	if r.Text != "" {
 		text += ", " + paint.Clean(r.Text)
+	}
+	return text
+}
+
+// phaseText is how far an action is, with our place in the queue.
+func phaseText(r *action.Run) string {
+	text := r.Phase.String()
+	if r.Phase != action.Waiting || r.Place == 0 {
+		return text
+	}
+	text += ", place " + strconv.Itoa(r.Place)
+	if r.AtMost {
+		text += " or before"
 	}
 	return text
 }
@@ -43,11 +53,7 @@ func pendingText(sc *Scene, ref sources.Ref) string {
 	if r == nil {
 		return ""
 	}
-	text := ", pending: " + r.Request.Verb.String() + " " + r.Phase.String()
-	if r.Phase == action.Waiting && r.Place > 0 {
-		text += ", place " + strconv.Itoa(r.Place)
-	}
-	return text
+	return ", pending: " + r.Request.Verb.String() + " " + phaseText(r)
 }
 
 // IsOurs reports whether an owner of a row is this program.
