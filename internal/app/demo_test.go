@@ -35,8 +35,8 @@ type demoRun struct {
 	dirs     []string // of the servers
 }
 
-// startDemo returns when all primitives of the demo have their owners and waiters. Only the pool
-// of connections fills later: see busy.
+// startDemo returns when the primitives of the demo have their owners and waiters. Only those of
+// dflockd and the pool of connections fill later: see lockServed and busy.
 func startDemo(t *testing.T, args ...string) *demoRun {
 	t.Helper()
 	localserver.NeedsServer(t)
@@ -65,7 +65,6 @@ func startDemo(t *testing.T, args ...string) *demoRun {
 	eventually(t, "all five primitives in Redis are owned", func() bool { return len(d.owners(t)) == 5 })
 	eventually(t, "the locks in Postgres are owned and awaited", func() bool { return d.complete(t) })
 	eventually(t, "the semaphores of YDB are owned and awaited", func() bool { return d.patterns(t) })
-	eventually(t, "the locks of dflockd are owned and awaited", func() bool { return d.lockServed(t) })
 	return d
 }
 
@@ -178,8 +177,9 @@ func TestDemoServesUntilASignal(t *testing.T) {
 	d.printsWhereItsServersAre(t)
 	d.hearsLeader(t)
 	d.servesYDBToAnybody(t)
-	eventually(t, "most permits of the pool are taken, beside all else", func() bool { return d.patterns(t) && d.busy(t) })
 	d.leadersThatAreKilledAreFollowed(t)
+	eventually(t, "most permits of the pool are taken, beside all else", func() bool { return d.patterns(t) && d.busy(t) })
+	eventually(t, "the locks of dflockd are owned and awaited", func() bool { return d.lockServed(t) })
 	owners, others, third := d.owners(t), d.processes(t), d.clients(t)
 	d.interrupt(t)
 	d.leavesNothing(t, owners, others, third)
@@ -232,18 +232,22 @@ func TestDemoThatIsKilledLeavesNothingBehindAndItsNeighbourItsPorts(t *testing.T
 
 func (d *demoRun) leadersThatAreKilledAreFollowed(t *testing.T) {
 	t.Helper()
-	for what, leader := range map[string]func() int{
+	leaders := map[string]func() int{
 		"in Redis":    func() int { return d.owners(t)["demo:leader:scheduler"] },
 		"in Postgres": func() int { return d.processes(t)["owner 0 of demo:leader:ledger"] },
 		"in YDB":      func() int { return d.clients(t)["owner 0 of scheduler"] },
-	} {
-		first := leader()
-		if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+	}
+	first := map[string]int{}
+	for what, leader := range leaders {
+		first[what] = leader()
+		if err := syscall.Kill(first[what], syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for what, leader := range leaders {
 		eventually(t, "another process leads "+what, func() bool {
 			next := leader()
-			return next != 0 && next != first
+			return next != 0 && next != first[what]
 		})
 	}
 }
