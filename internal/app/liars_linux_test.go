@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -119,11 +120,14 @@ func names(size int) liartest.Answer {
 // renewed waits until the lease was renewed twice.
 func renewed(l leading) {
 	l.t.Helper()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
 	for range 2 {
 		for last, left := l.left(), l.left(); left <= last; last, left = left, l.left() {
 			if left <= 0 {
 				l.t.Fatal("the lease is gone")
 			}
+			<-again.C
 		}
 	}
 }
