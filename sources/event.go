@@ -39,6 +39,12 @@ func (k EventKind) String() string {
 		"action", "owner_unknown", "lease_changed", "absent"}[k]
 }
 
+// Happened reports whether an event of this kind says that something happened: not what was
+// already so when we first looked, nor that all goes on as it should.
+func (k EventKind) Happened() bool {
+	return k != EventPresent && k != EventAbsent && k != EventSynced && k != EventRenewed
+}
+
 // EndsOwner reports whether an event of this kind means that Event.Previous no longer owns
 // the primitive.
 func (k EventKind) EndsOwner() bool {

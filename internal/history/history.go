@@ -92,7 +92,10 @@ type Log interface {
 // Cursor reads one run of a Log forward. One goroutine uses it. It holds no file or
 // transaction between two calls.
 type Cursor interface {
-	// Keyframe is where the Cursor began.
+	// Run is the number of the run that it reads.
+	Run() int64
+
+	// Keyframe is where the Cursor began; nil: at the beginning of the Hub.
 	Keyframe() *sources.Keyframe
 
 	// Next returns the next Inputs of the run, some of them at a time; none and no error at its end

@@ -61,6 +61,7 @@ func directions() []direction {
 		{"internal/operate", []string{"coord", "sources", "internal/action", "internal/backoff", "internal/files", "internal/format", "internal/spawn", "internal/suspend"}},
 		{"internal/foreground", []string{"sources", "internal/action", "internal/format", "internal/headless", "internal/spawn"}},
 		{"internal/history", []string{"sources", "internal/format", "internal/spawn"}},
+		{"internal/history/historytest", []string{"sources", "sources/sourcetest", "internal/history"}},
 		{"internal/history/*", []string{"sources", "internal/history", "internal/files", "internal/format", "internal/spawn"}},
 		{"internal/address", nil},
 		{"internal/backoff", nil},

@@ -78,7 +78,7 @@ func (log *Log) Read(feed eventFeed) {
 				log.acts = append(log.acts, act{e.Ref, e.At})
 				log.acts = log.acts[max(len(log.acts)-keptActs, 0):]
 			}
-			if telling(e) {
+			if e.Kind.Happened() {
 				log.List = append(log.List, *e)
 				if Loud(e) {
 					log.fresh++
@@ -118,16 +118,6 @@ func (log *Log) Find(seq uint64) *sources.Event {
 		return nil
 	}
 	return &log.List[i]
-}
-
-// telling reports whether an event is worth a line: not what was there already, nor that
-// all goes on as it should.
-func telling(e *sources.Event) bool {
-	switch e.Kind {
-	case sources.EventPresent, sources.EventAbsent, sources.EventSynced, sources.EventRenewed:
-		return false
-	}
-	return true
 }
 
 // Loud reports whether an event belongs among those of all rows; others are shown with

@@ -1,0 +1,274 @@
+package historytest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/sources"
+	"coordtop/sources/sourcetest"
+)
+
+// The sources of the Hour and some of its rows.
+const (
+	Leases = "leases"
+	Coord  = "coord"
+)
+
+// Noon is when the Hour begins; its clock is put forward by Step at StepAt after that. From
+// Stopped to Started nobody records.
+const (
+	StepAt  = 30 * time.Minute
+	Step    = 90 * time.Second
+	Stopped = 40 * time.Minute
+	Started = 41*time.Minute + 30*time.Second
+	Silent  = 20 * time.Minute // Leases answers nothing for two minutes
+	Answers = 22 * time.Minute
+	Length  = time.Hour
+)
+
+// Billing, Search and Pool are rows of Leases and Coord.
+func Billing() sources.Ref { return sources.Ref{Source: Leases, Space: "0", Name: "billing/cron"} }
+
+// Search changes its leader while Leases is silent, and while nobody records.
+func Search() sources.Ref { return sources.Ref{Source: Leases, Space: "0", Name: "search/indexer"} }
+
+// Pool is a semaphore.
+func Pool() sources.Ref { return sources.Ref{Source: Coord, Space: "/app", Name: "connections"} }
+
+// Led is what the Hour told of a leader of Billing.
+type Led struct {
+	Owner      string
+	Fence      uint64
+	Start, End time.Duration // since Noon on the clock that is shown; End 0: it goes on
+	Cause      sources.Cause
+}
+
+// Leaders are all leaders of Billing, to the millisecond. The third one is the same program in
+// both runs: that it leads was seen before and after nobody recorded.
+func Leaders() []Led {
+	return []Led{
+		{"host-1", 1, 0, 10 * time.Minute, sources.CauseExpired},
+		{"host-2", 2, 10*time.Minute + 300*time.Millisecond, 10*time.Minute + 2*time.Second, sources.CauseReplaced},
+		{"host-1", 3, 10*time.Minute + 2*time.Second, 10*time.Minute + 2500*time.Millisecond, sources.CauseReleased},
+		{"host-2", 4, 10*time.Minute + 4001*time.Millisecond, 50*time.Minute + Step, sources.CauseExpired},
+		{"host-3", 5, 50*time.Minute + Step + 7*time.Second, 0, 0},
+	}
+}
+
+// world is what the servers of the Hour know.
+type world struct {
+	shift   atomic.Int64 // of the wall clock
+	base    sources.Clock
+	scripts map[string]*sourcetest.Script
+	rows    map[sources.Ref]*sources.Primitive
+	order   []sources.Ref
+}
+
+// Now is the clock of the Hubs.
+func (w *world) Now() sources.Instant {
+	at := w.base.Now()
+	at.Wall = at.Wall.Add(time.Duration(w.shift.Load()))
+	return at
+}
+
+// row makes a row known.
+func (w *world) row(ref sources.Ref, kind sources.Kind, limit uint64, owners ...sources.Owner) *sources.Primitive {
+	p := &sources.Primitive{Ref: ref, Kind: kind, Limit: limit, LimitHow: sources.Told, OwnersHow: sources.Told,
+		Owners: owners, Taken: uint64(len(owners)), At: w.Now().Wall}
+	if ref.Source == Coord {
+		p.Queue = sources.Queue{How: sources.Told, At: p.At}
+	}
+	if w.rows[ref] == nil {
+		w.order = append(w.order, ref)
+	}
+	w.rows[ref] = p
+	return p
+}
+
+// tell changes a row and says so. cause is why previous is gone; 0: nothing is said of that.
+func (w *world) tell(previous string, cause sources.Cause, ref sources.Ref, kind sources.Kind, limit uint64, owners ...sources.Owner) {
+	p := w.row(ref, kind, limit, owners...)
+	c := sources.Change{At: p.At, Set: []*sources.Primitive{p}, Alive: []string{""}}
+	if cause != 0 {
+		c.Ended = []sources.Ending{{Ref: ref, Owner: previous, Cause: cause, How: sources.Told}}
+	}
+	w.scripts[ref.Source].Push(c)
+}
+
+func (w *world) leased(id string, fence uint64) sources.Owner {
+	return sources.Owner{ID: id, Label: id, Fence: fence, Lease: 15 * time.Second,
+		Expires: sources.Stamp{At: w.Now().Wall.Add(15 * time.Second), How: sources.Told}}
+}
+
+func session(id string, fence uint64) sources.Owner {
+	return sources.Owner{ID: id, Label: id, Fence: fence, Session: id, NoExpiry: true}
+}
+
+// listing is what a connection begins with.
+func (w *world) listing(source string) []sources.Change {
+	c := sources.Change{At: w.Now().Wall, Gap: true, Synced: true, Alive: []string{""},
+		About: &sources.About{Mode: "push", Version: "7.4.1"}}
+	for _, ref := range w.order {
+		if ref.Source == source {
+			p := *w.rows[ref]
+			p.At = c.At
+			c.Set = append(c.Set, &p)
+		}
+	}
+	return []sources.Change{c}
+}
+
+// step is what happens at an instant.
+type step struct {
+	at time.Duration
+	do func()
+}
+
+// Hour tells an hour to two Hubs, one after the other, and returns what they recorded: flaps
+// of milliseconds, a silent source, a clock that is put forward, and a restart of the program.
+// At each of the instants look is called with the Hub that lives then; nil: none does. It must be
+// called in a synctest bubble.
+func Hour(t *testing.T, instants []time.Duration, look func(hub *sources.Hub, now time.Time)) *Log {
+	t.Helper()
+	w := &world{base: sources.SystemClock(), rows: map[sources.Ref]*sources.Primitive{}}
+	noon := time.Now()
+	log := &Log{}
+	var stop func()
+	var hub *sources.Hub
+	steps := w.story()
+	steps = append(steps,
+		step{0, func() { hub, stop = w.start(t, log) }},
+		step{Stopped, func() { stop(); hub = nil }},
+		step{Started, func() { hub, stop = w.start(t, log) }},
+		step{Length, func() { stop() }})
+	for _, at := range instants {
+		steps = append(steps, step{at, func() { look(hub, w.Now().Wall) }})
+	}
+	slices.SortStableFunc(steps, func(a, b step) int { return int(a.at - b.at) })
+	for _, s := range steps {
+		time.Sleep(s.at - time.Since(noon))
+		synctest.Wait()
+		s.do()
+		synctest.Wait()
+	}
+	return log
+}
+
+// start runs a Hub; stop ends it and keeps what it recorded.
+func (w *world) start(t *testing.T, log *Log) (hub *sources.Hub, stop func()) {
+	t.Helper()
+	recorder := sources.NewRecorder(1<<20, 1<<30)
+	hub = sources.NewHub(t.Context(), sources.HubOptions{Clock: w, Recorder: recorder})
+	w.scripts = map[string]*sourcetest.Script{}
+	var specs []sources.Spec
+	for _, name := range []string{Coord, Leases} {
+		s := sourcetest.NewScript()
+		s.OnConnect(func() []sources.Change { return w.listing(name) })
+		w.scripts[name] = s
+		specs = append(specs, sources.Spec{Name: name, Type: map[string]string{Coord: "ydb", Leases: "redis"}[name], Address: name + ":1", Source: s})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- sources.Run(ctx, hub, specs) }() // received in stop
+	return hub, func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		hub.Close()
+		inputs, lost := recorder.Take()
+		if lost > 0 {
+			t.Errorf("the recorder lost %d", lost)
+		}
+		log.Add(inputs, false)
+	}
+}
+
+// story is what happens in the world.
+func (w *world) story() []step {
+	const election, semaphore = sources.KindElection, sources.KindSemaphore
+	steady := sources.Ref{Source: Coord, Space: "/app", Name: "orders/outbox"}
+	var billing, search string
+	var fence uint64
+	leads := func(id string, n uint64) { billing, fence = id, n }
+	recorded := func(at time.Duration) bool { return at < Stopped || at >= Started }
+	steps := []step{
+		{0, func() {
+			leads("host-1", 1)
+			search = "host-7"
+			w.row(Billing(), election, 1, w.leased(billing, fence))
+			w.row(Search(), election, 1, w.leased(search, 0))
+			w.row(Pool(), semaphore, 3, session("worker-1", 0))
+			w.row(steady, election, 1, session("host-9", 41))
+		}},
+		{Silent, func() { w.scripts[Leases].Silence(true) }},
+		{21 * time.Minute, func() { search = "host-8" }},
+		{Answers, func() {
+			w.row(Search(), election, 1, w.leased(search, 0))
+			w.row(Billing(), election, 1, w.leased(billing, fence))
+			w.scripts[Leases].Silence(false)
+			w.scripts[Leases].Push(w.listing(Leases)...)
+		}},
+		{StepAt, func() { w.shift.Store(int64(Step)) }},
+		{41 * time.Minute, func() {
+			search = "host-6"
+			w.row(Search(), election, 1, w.leased(search, 0))
+			w.row(Billing(), election, 1, w.leased(billing, fence))
+		}},
+	}
+	shown := func(d time.Duration) time.Duration { // on a clock that nobody puts forward
+		if d > StepAt {
+			return d - Step
+		}
+		return d
+	}
+	all := Leaders()
+	for i, led := range all {
+		end := shown(led.End)
+		if next := i + 1; next < len(all) && all[next].Start > led.End {
+			steps = append(steps, step{end, func() { leads("", 0); w.tell(led.Owner, led.Cause, Billing(), election, 1) }})
+		}
+		if i == 0 {
+			continue
+		}
+		steps = append(steps, step{shown(led.Start), func() {
+			before := billing
+			leads(led.Owner, led.Fence)
+			var cause sources.Cause
+			if before != "" {
+				cause = all[i-1].Cause
+			}
+			w.tell(before, cause, Billing(), election, 1, w.leased(led.Owner, led.Fence))
+		}})
+	}
+	for at := 5 * time.Second; at < Length; at += 5 * time.Second { // renewals
+		if !recorded(at) || at > Silent && at < Answers {
+			continue
+		}
+		steps = append(steps, step{at - 100*time.Millisecond, func() {
+			if billing != "" {
+				w.tell("", 0, Billing(), election, 1, w.leased(billing, fence))
+			}
+			w.tell("", 0, Search(), election, 1, w.leased(search, 0))
+		}})
+	}
+	for i := range 12 { // the semaphore goes up and down
+		at := time.Duration(i*5)*time.Minute + 37*time.Second
+		if !recorded(at) {
+			continue
+		}
+		steps = append(steps, step{at, func() {
+			var owners []sources.Owner
+			for n := range 1 + i%3 {
+				owners = append(owners, session(fmt.Sprintf("worker-%d", n+1), 0))
+			}
+			w.tell("", 0, Pool(), semaphore, 3, owners...)
+		}})
+	}
+	return steps
+}

@@ -1,0 +1,284 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"coordtop/internal/spawn"
+	"coordtop/sources"
+)
+
+// Speeds are how many recorded seconds a Player can play in one.
+func Speeds() []int { return []int{1, 2, 5, 10, 30, 60, 300, 1800, 3600} }
+
+// playEvery is how often a Player that plays goes on.
+const playEvery = 200 * time.Millisecond
+
+// Player shows a recording as a Hub was when it was made: it is a feed of the screen. A
+// goroutine of its own reads the Log; no method waits for it. All methods are safe for
+// concurrent use.
+type Player struct {
+	log    Log
+	reader Reader
+	stop   context.CancelFunc
+	joined sync.WaitGroup
+	asked  chan struct{} // capacity 1: there is something to do
+	wake   chan struct{} // capacity 1
+
+	mu   sync.Mutex
+	todo wish
+	quit context.CancelFunc // ends the move that is under way; nil: there is none
+	view view
+}
+
+// wish is what was asked for and not begun. Where both are asked for, seek comes first.
+type wish struct {
+	seek  time.Time // zero: nowhere
+	steps int       // events forward; negative: back
+}
+
+// view is what a Player shows.
+type view struct {
+	Position
+	hub    *sources.Hub
+	state  *sources.State
+	before []sources.Event       // of the run before its keyframe, not read yet
+	events *sources.Subscription // those behind it
+}
+
+// Position is where a Player stands.
+type Position struct {
+	At      time.Time // on the clock of the recorder
+	Playing bool
+	Speed   int   // recorded seconds in one
+	Moving  bool  // it is on its way: At is not what was asked for last
+	Run     int64 // which one recorded; 0: nothing was read yet
+	End     bool  // nothing is recorded behind At
+	Hole    Span  // what was skipped just before At, because nobody recorded; zero: nothing
+	Err     error // why the last move did not succeed
+
+	// Cuts counts how often the state was not made from the one shown before. Whoever keeps rows
+	// or events begins anew then.
+	Cuts uint64
+}
+
+// NewPlayer returns a Player that stands still and has read nothing, and starts its goroutine,
+// which Close ends and joins. It asks reader for the events of before a keyframe; nil: there
+// are none.
+func NewPlayer(ctx context.Context, log Log, reader Reader) *Player {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	p := &Player{log: log, reader: reader, stop: stop, asked: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
+	p.view.Speed, p.view.state = 1, &sources.State{}
+	spawn.Go(ctx, &p.joined, func() { p.run(ctx) })
+	return p
+}
+
+// Close ends the goroutine. What is shown can still be read.
+func (p *Player) Close() {
+	p.stop()
+	p.joined.Wait()
+}
+
+// Position returns where it stands.
+func (p *Player) Position() Position {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.view.Position
+}
+
+// Seek goes to an instant; to the nearest recorded one where that was not.
+func (p *Player) Seek(t time.Time) {
+	p.ask(func(w *wish) { *w = wish{seek: t} })
+}
+
+// Step stops playing and goes on by n events; back where n is negative.
+func (p *Player) Step(n int) {
+	p.Play(false)
+	p.ask(func(w *wish) { w.steps += n })
+}
+
+// ask changes what is wished for. A move that is under way and no longer wanted ends.
+func (p *Player) ask(change func(*wish)) {
+	p.mu.Lock()
+	change(&p.todo)
+	p.view.Moving = true
+	if p.quit != nil && !p.todo.seek.IsZero() {
+		p.quit()
+	}
+	p.mu.Unlock()
+	signal(p.asked)
+	signal(p.wake)
+}
+
+// Play goes on at the speed, or stops.
+func (p *Player) Play(on bool) {
+	p.set(func(v *view) { v.Playing = on })
+}
+
+// Faster takes the next speed of Speeds, n times; slower where n is negative.
+func (p *Player) Faster(n int) {
+	p.set(func(v *view) {
+		all := Speeds()
+		i, _ := slices.BinarySearch(all, v.Speed)
+		v.Speed = all[min(max(i+n, 0), len(all)-1)]
+	})
+}
+
+func (p *Player) set(change func(*view)) {
+	p.mu.Lock()
+	change(&p.view)
+	p.mu.Unlock()
+	signal(p.asked)
+	signal(p.wake)
+}
+
+// signal wakes the receiver of c; wake-ups are merged.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// State returns what was published last at Now.
+func (p *Player) State() *sources.State {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.view.state
+}
+
+// Now returns the recorded time.
+func (p *Player) Now() time.Time { return p.Position().At }
+
+// Clock returns the time outside the recording.
+func (p *Player) Clock() time.Time { return time.Now() }
+
+// Wake receives after there is something new to show.
+func (p *Player) Wake() <-chan struct{} { return p.wake }
+
+// Events returns at most max events that were not returned since the last cut, oldest first.
+func (p *Player) Events(max int) (events []sources.Event, missed uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v := &p.view
+	if v.events == nil {
+		return nil, 0
+	}
+	if n := min(max, len(v.before)); n > 0 {
+		events, v.before = v.before[:n], v.before[n:]
+	} else {
+		events, missed = v.events.Events(max)
+	}
+	if len(events) == max { // nothing else may happen that wakes the reader
+		signal(p.wake)
+	}
+	return events, missed
+}
+
+// Row returns the row of ref in s, a State of this Player; nil: there is none in it.
+func (p *Player) Row(s *sources.State, ref sources.Ref) *sources.Row {
+	p.mu.Lock()
+	hub := p.view.hub
+	p.mu.Unlock()
+	if hub == nil {
+		return nil
+	}
+	return hub.Row(s, ref)
+}
+
+// run carries out what is asked for until ctx ends.
+func (p *Player) run(ctx context.Context) {
+	r := &reel{log: p.log, reader: p.reader}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	playing, last := false, time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.asked:
+		case <-timer.C:
+		}
+		now := time.Now()
+		elapsed := now.Sub(last)
+		if last = now; !playing {
+			elapsed = 0
+		}
+		var moved bool
+		if playing, moved = p.move(ctx, r, elapsed); moved {
+			last = time.Now() // the way there is not played
+		}
+		if timer.Stop(); playing {
+			timer.Reset(playEvery)
+		}
+	}
+}
+
+// move carries out the next wish, or plays on for so long where there is none.
+func (p *Player) move(ctx context.Context, r *reel, elapsed time.Duration) (playing, moved bool) {
+	p.mu.Lock()
+	todo, was := p.todo, p.view.Position
+	p.todo = wish{}
+	ctx, p.quit = context.WithCancel(ctx)
+	defer p.quit()
+	p.mu.Unlock()
+	var err error
+	moved = todo != (wish{})
+	if moved {
+		r.hole = Span{}
+	}
+	if !todo.seek.IsZero() {
+		err = r.seek(ctx, todo.seek)
+	}
+	for ; err == nil && todo.steps > 0; todo.steps-- {
+		err = r.next(ctx)
+	}
+	for ; err == nil && todo.steps < 0; todo.steps++ {
+		err = r.previous(ctx)
+	}
+	if err == nil && !moved && was.Playing && was.Run != 0 {
+		err = r.play(ctx, elapsed*time.Duration(was.Speed))
+	}
+	p.show(r, err, moved || was.Playing)
+	return p.Position().Playing, moved
+}
+
+// show brings the view up to date with what was read.
+func (p *Player) show(r *reel, err error, changed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.quit = nil
+	v := &p.view
+	v.Moving = p.todo != (wish{})
+	if !changed || v.Moving && errors.Is(err, context.Canceled) {
+		return
+	}
+	was, state := v.Position, v.state
+	if v.End = errors.Is(err, errEnd); v.End {
+		v.Err = nil
+	} else {
+		v.Err = err
+	}
+	if err != nil && !(v.End && r.live) {
+		v.Playing = false
+	}
+	if r.hub != nil {
+		if r.hub != v.hub {
+			v.Cuts++
+			v.hub, v.events, v.before = r.hub, r.hub.Subscribe(0), r.before
+		}
+		v.At, v.Run, v.state = r.at.Wall, r.run, r.hub.State()
+		if v.Hole = r.hole; v.Hole.To.Add(holeShown).Before(v.At) {
+			v.Hole = Span{}
+		}
+	}
+	if !was.Playing || !v.Playing || v.state != state || v.Hole != was.Hole || v.At.Unix() != was.At.Unix() {
+		signal(p.wake)
+	}
+}
+
+// holeShown is for how long a hole is named behind it, in recorded time.
+const holeShown = 30 * time.Second

@@ -1,0 +1,313 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"coordtop/sources"
+)
+
+// errEnd reports that nothing is recorded behind where a reel stands.
+var errEnd = errors.New("the recording ends here")
+
+// eventsBefore is how many events of before a keyframe are read: as many as a screen keeps.
+const eventsBefore = 4000
+
+// errStart reports that nothing is recorded before where a reel stands.
+var errStart = errors.New("the recording begins here")
+
+// reel is the part of a Player that reads. Its goroutine alone uses it.
+type reel struct {
+	log    Log
+	reader Reader
+
+	cursor Cursor
+	run    int64
+	live   bool // the run was not over when its end was met
+	player *sources.Replayer
+	hub    *sources.Hub // of player; nil: nothing was read
+	before []sources.Event
+	news   *sources.Subscription // of hub, for marks
+	queue  []sources.Input       // read and not applied
+	opened time.Time             // where the group was looked for
+	began  time.Time             // when the group begins
+	first  uint64                // Seq of the first Input behind the keyframe
+	last   sources.Instant       // of the Input that was applied last
+	at     sources.Instant       // where it stands: at last, or behind it
+	marks  []mark                // the publishes since the keyframe with which something happened
+	hole   Span
+}
+
+// mark is a publish by its Input.
+type mark struct {
+	seq uint64
+	at  sources.Instant
+}
+
+// open goes to the last keyframe at or before t, or the first one after it.
+func (r *reel) open(ctx context.Context, t time.Time) error {
+	c, err := r.log.Open(ctx, t)
+	if err != nil {
+		return err
+	}
+	*r = reel{log: r.log, reader: r.reader, hole: r.hole, cursor: c, opened: t}
+	return r.begin(ctx)
+}
+
+// begin makes the model of the keyframe of the cursor, and applies what follows up to the first
+// State, so that there is one.
+func (r *reel) begin(ctx context.Context) (err error) {
+	r.player = replayerAt(r.cursor.Keyframe())
+	r.run, r.hub, r.marks = r.cursor.Run(), r.player.Hub(), nil
+	defer func() {
+		if err != nil {
+			r.hub = nil
+		}
+	}()
+	state := r.hub.State()
+	r.news = r.hub.Subscribe(state.LastSeq)
+	if err := r.fill(ctx); err != nil {
+		return err
+	}
+	r.first, r.at = r.queue[0].Seq, r.queue[0].At
+	r.began, r.last = r.at.Wall, r.at
+	if r.before = nil; r.reader != nil && state.LastSeq > 0 {
+		events, err := r.reader.Events(ctx, r.began, eventsBefore, 0, sources.Ref{})
+		if err != nil {
+			return err
+		}
+		for i := range events {
+			if events[i].Run == r.run && events[i].Seq <= state.LastSeq {
+				r.before = append(r.before, events[i].Event)
+			}
+		}
+	}
+	if state.Rev > 0 {
+		return nil
+	}
+	return r.apply(ctx, func(*sources.Input) bool { return r.hub.State().Rev > 0 })
+}
+
+// replayerAt returns a Replayer that has taken in all up to a keyframe.
+func replayerAt(k *sources.Keyframe) *sources.Replayer {
+	return sources.NewReplayer(sources.HubOptions{})
+}
+
+// fill sees to it that there is an Input to apply. An error wraps errEnd where the run has no
+// more of them.
+func (r *reel) fill(ctx context.Context) error {
+	for len(r.queue) == 0 {
+		inputs, err := r.cursor.Next(ctx)
+		switch {
+		case err != nil:
+			return err
+		case len(inputs) == 0:
+			return errEnd
+		}
+		r.queue = inputs
+		if r.cursor.Restarted() {
+			r.hole = Span{r.at.Wall, inputs[0].At.Wall}
+			if err := r.begin(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// apply applies Inputs until stop reports true of the next one.
+func (r *reel) apply(ctx context.Context, stop func(*sources.Input) bool) error {
+	for {
+		if err := errors.Join(r.fill(ctx), ctx.Err()); err != nil {
+			return err
+		}
+		in := &r.queue[0]
+		if stop(in) {
+			return nil
+		}
+		if err := r.player.Apply(*in); err != nil {
+			return err
+		}
+		r.last, r.at = in.At, in.At
+		if in.Kind == sources.InputPublished && r.happened() {
+			r.marks = append(r.marks, mark{in.Seq, in.At})
+		}
+		r.queue = r.queue[1:]
+	}
+}
+
+// happened reports whether something did since it was last asked.
+func (r *reel) happened() bool {
+	events, _ := r.news.Events(0)
+	return slices.ContainsFunc(events, func(e sources.Event) bool { return e.Kind.Happened() })
+}
+
+// seek goes to an instant.
+func (r *reel) seek(ctx context.Context, t time.Time) error {
+	ahead := t.Sub(r.at.Wall)
+	if near := r.hub != nil && ahead >= 0 && ahead < time.Minute; !near {
+		if err := r.open(ctx, t); errors.Is(err, ErrNothing) {
+			return r.toEnd(ctx)
+		} else if err != nil {
+			return err
+		}
+	}
+	return r.until(ctx, t)
+}
+
+// until applies all Inputs up to t, and stands there.
+func (r *reel) until(ctx context.Context, t time.Time) error {
+	err := r.apply(ctx, func(in *sources.Input) bool { return in.At.Wall.After(t) })
+	if errors.Is(err, errEnd) {
+		return r.pass(ctx, t.Sub(r.at.Wall))
+	}
+	if err == nil && t.After(r.at.Wall) {
+		r.stand(t.Sub(r.last.Wall))
+	} else if err == nil && r.began.Sub(t) > time.Second {
+		r.hole = Span{t, r.at.Wall}
+	}
+	return err
+}
+
+// stand stands so long behind the last Input, where nothing happens.
+func (r *reel) stand(behind time.Duration) {
+	r.at = sources.Instant{Wall: r.last.Wall.Add(behind), Mono: r.last.Mono + behind}
+}
+
+// play goes on by so much recorded time, also where the clock was set meanwhile.
+func (r *reel) play(ctx context.Context, d time.Duration) error {
+	to := r.at.Mono + d
+	err := r.apply(ctx, func(in *sources.Input) bool { return in.At.Mono > to })
+	if errors.Is(err, errEnd) {
+		return r.pass(ctx, to-r.at.Mono)
+	}
+	if err == nil {
+		r.stand(to - r.last.Mono)
+	}
+	return err
+}
+
+// pass goes on by d behind the last Input of the run: not further than it recorded, else to
+// the next run.
+func (r *reel) pass(ctx context.Context, d time.Duration) error {
+	runs, err := r.log.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(runs, func(run Run) bool { return run.ID == r.run })
+	if i < 0 {
+		return errEnd
+	}
+	end := Span{r.at.Wall, runs[i].To}
+	left := max(end.To.Sub(end.From), 0)
+	if r.stand(r.at.Wall.Sub(r.last.Wall) + min(d, left)); d <= left {
+		return nil
+	}
+	if r.live = runs[i].Live; r.live || i+1 == len(runs) {
+		return errEnd
+	}
+	if err := r.open(ctx, runs[i+1].From); err != nil {
+		return err
+	}
+	r.hole = Span{end.To, r.at.Wall}
+	return nil
+}
+
+// toEnd goes to the end of the last run.
+func (r *reel) toEnd(ctx context.Context) error {
+	runs, err := r.log.Runs(ctx)
+	if err != nil || len(runs) == 0 {
+		return errors.Join(err, ErrNothing)
+	}
+	last := runs[len(runs)-1]
+	err = errors.Join(r.toEndOf(ctx, last), errEnd)
+	r.live = last.Live
+	return err
+}
+
+func (r *reel) toEndOf(ctx context.Context, run Run) error {
+	err := r.open(ctx, run.To)
+	if err == nil {
+		err = r.until(ctx, run.To)
+	}
+	if errors.Is(err, errEnd) {
+		return nil
+	}
+	return err
+}
+
+// next goes to the next publish with which something happened; behind a hole that is the first.
+func (r *reel) next(ctx context.Context) error {
+	if r.hub == nil {
+		return ErrNothing
+	}
+	hub, marks, run := r.hub, len(r.marks), r.run
+	err := r.apply(ctx, func(*sources.Input) bool { return r.hub != hub || len(r.marks) > marks })
+	if !errors.Is(err, errEnd) {
+		return err
+	}
+	if err = r.pass(ctx, longest); r.run != run {
+		return nil
+	}
+	return err
+}
+
+// longest is longer than any run.
+const longest = time.Duration(math.MaxInt64)
+
+// previous goes to the last publish before, with which something happened; where the run has no
+// earlier one, to the end of the run before.
+func (r *reel) previous(ctx context.Context) error {
+	if r.hub == nil {
+		return ErrNothing
+	}
+	for group := r; ; {
+		if m, ok := group.markBefore(r.at); ok {
+			if err := r.open(ctx, group.opened); err != nil {
+				return err
+			}
+			return r.apply(ctx, func(in *sources.Input) bool { return in.Seq > m.seq })
+		}
+		earlier := &reel{log: r.log}
+		if err := earlier.open(ctx, group.began.Add(-time.Microsecond)); err != nil {
+			return err
+		}
+		if earlier.run != r.run || earlier.first >= group.first {
+			return r.endBefore(ctx)
+		}
+		err := earlier.apply(ctx, func(in *sources.Input) bool { return in.Seq >= group.first })
+		if err != nil && !errors.Is(err, errEnd) {
+			return err
+		}
+		group = earlier
+	}
+}
+
+// markBefore finds the last mark before an instant.
+func (r *reel) markBefore(at sources.Instant) (m mark, ok bool) {
+	for _, next := range r.marks {
+		if next.at.Mono < at.Mono {
+			m, ok = next, true
+		}
+	}
+	return m, ok
+}
+
+// endBefore goes to the end of the run before.
+func (r *reel) endBefore(ctx context.Context) error {
+	runs, err := r.log.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(runs, func(run Run) bool { return run.ID == r.run })
+	if i <= 0 {
+		return errStart
+	}
+	hole := Span{runs[i-1].To, runs[i].From}
+	err = r.toEndOf(ctx, runs[i-1])
+	r.hole = hole
+	return err
+}
