@@ -31,6 +31,16 @@ func (k Kind) String() string {
 	return "none"
 }
 
+// KindNamed is the kind with that String; KindNone: there is none.
+func KindNamed(name string) Kind {
+	for k := KindMutex; k <= KindElection; k++ {
+		if k.String() == name {
+			return k
+		}
+	}
+	return KindNone
+}
+
 // Mode is how a claim shares its primitive with others.
 type Mode uint8
 
@@ -46,6 +56,14 @@ func (m Mode) String() string {
 		return "shared"
 	}
 	return "exclusive"
+}
+
+// ModeNamed is the mode with that String.
+func ModeNamed(name string) Mode {
+	if name == Shared.String() {
+		return Shared
+	}
+	return Exclusive
 }
 
 // Forever as Claim.Wait means: until granted, or until the context ends.

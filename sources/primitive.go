@@ -27,6 +27,16 @@ func (k Kind) String() string {
 	return [...]string{"unknown", "election", "mutex", "semaphore"}[k]
 }
 
+// KindNamed is the kind with that String; KindUnknown: there is none.
+func KindNamed(name string) Kind {
+	for k := KindElection; k <= KindSemaphore; k++ {
+		if k.String() == name {
+			return k
+		}
+	}
+	return KindUnknown
+}
+
 // Mode is how an owner shares the primitive.
 type Mode uint8
 

@@ -35,10 +35,10 @@ type Options struct {
 	// FenceSuffix, appended to a key, names its counter of fences, such as ":fence". "":
 	// no fences. All owners must use the same.
 	FenceSuffix string
-	// Removal looks at a key of that type, which is a mutex, semaphore, election or none known, and says how
-	// one of its owners is released by force; the zero Removal: it is no lock now. Nil: what
+	// Removal looks at a key of that type and kind, which may be KindNone, and says how one of its
+	// owners is released by force; the zero Removal: it is no lock now. Nil: what
 	// belongs to the owner is removed, and nobody who waits is woken.
-	Removal func(ctx context.Context, c redis.Cmdable, key, typ, kind string) (Removal, error)
+	Removal func(ctx context.Context, c redis.Cmdable, key, typ string, kind coord.Kind) (Removal, error)
 }
 
 // Driver is the coord.Driver of one Redis. Sessions share nothing but their options:

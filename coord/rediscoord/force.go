@@ -107,7 +107,7 @@ func (d *Driver) removal(ctx context.Context, client redis.UniversalClient, f co
 	if d.options.Removal == nil {
 		return RemovalOf(typ), sure, nil
 	}
-	r, err = d.options.Removal(ctx, client, f.Name, typ, f.Kind.String())
+	r, err = d.options.Removal(ctx, client, f.Name, typ, f.Kind)
 	switch wrong := isWrongType(err); {
 	case wrong && !sure:
 		return r, sure, fmt.Errorf("without the right TYPE only a string is found: %w", coord.ErrRefused)

@@ -76,12 +76,8 @@ func isNumber(text string) bool {
 
 // WatchKind is the kind that a parameter of every backend names.
 func WatchKind(key string) (kind sources.Kind, ok bool) {
-	for _, k := range []sources.Kind{sources.KindElection, sources.KindMutex, sources.KindSemaphore} {
-		if key == selector(k) {
-			return k, true
-		}
-	}
-	return sources.KindUnknown, key == selector(sources.KindUnknown)
+	kind = sources.KindNamed(key)
+	return kind, key == selector(kind)
 }
 
 // selector is the parameter of a URL, and the key in an entry of watch, that names a kind.

@@ -298,8 +298,8 @@ func (n *run) sendForce(b *Backend) (sent time.Time, err error) {
 	defer cancel()
 	sent = time.Now()
 	err = f.ForceRelease(ctx, coord.Foreign{
-		Kind: kindOf(t.Kind), Name: t.Ref.Name, Owner: t.Owner, Fence: t.Fence,
-		Mode: modeOf(t.Mode), Permits: t.Permits, Guard: t.Guard, Waiting: t.Waiting,
+		Kind: coord.KindNamed(t.Kind.String()), Name: t.Ref.Name, Owner: t.Owner, Fence: t.Fence,
+		Mode: coord.ModeNamed(t.Mode.String()), Permits: t.Permits, Guard: t.Guard, Waiting: t.Waiting,
 	})
 	n.answered = time.Since(sent)
 	switch {
@@ -319,19 +319,6 @@ func (n *run) expectForced(how sources.Known, within time.Duration) {
 	if t := n.Request.Target; !t.Waiting {
 		n.op.view.Expect(sources.Ending{Ref: t.Ref, Owner: t.Owner, Cause: sources.CauseEvicted, How: how}, within)
 	}
-}
-
-// kindOf is the kind of a row for a driver.
-func kindOf(k sources.Kind) coord.Kind {
-	switch k {
-	case sources.KindMutex:
-		return coord.KindMutex
-	case sources.KindSemaphore:
-		return coord.KindSemaphore
-	case sources.KindElection:
-		return coord.KindElection
-	}
-	return coord.KindNone
 }
 
 // watchForced looks what became of the owner. err is why it is not known whether the request

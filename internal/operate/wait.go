@@ -199,7 +199,7 @@ func claim(ctx context.Context, s *coord.Session, r action.Request, data []byte)
 			lease, err = m.Acquire(ctx, r.Permits)
 		}
 	default:
-		m := s.Mutex(name, coord.MutexOptions{Mode: modeOf(r.Mode), Data: data, Wait: r.Wait})
+		m := s.Mutex(name, coord.MutexOptions{Mode: coord.ModeNamed(r.Mode.String()), Data: data, Wait: r.Wait})
 		if try {
 			lease, _, err = m.TryLock(ctx)
 		} else {
@@ -207,11 +207,4 @@ func claim(ctx context.Context, s *coord.Session, r action.Request, data []byte)
 		}
 	}
 	return lease, term, err
-}
-
-func modeOf(m sources.Mode) coord.Mode {
-	if m == sources.Shared {
-		return coord.Shared
-	}
-	return coord.Exclusive
 }

@@ -97,7 +97,10 @@ func Select(typ string) string { return Of(typ).Docs.Select }
 // from the environment.
 func URL(s config.Source, r *sources.Row) string {
 	b := Of(s.Type)
-	kind := map[sources.Kind]string{sources.KindElection: "election", sources.KindSemaphore: "semaphore", sources.KindMutex: "mutex"}[r.Kind]
+	kind := ""
+	if r.Kind != sources.KindUnknown {
+		kind = r.Kind.String()
+	}
 	query, sent := b.Row(s, r, kind)
 	address, user := s.Address, s.User
 	if t, err := Config().ParseURL(s.URL); err == nil && user == "" {

@@ -3,23 +3,19 @@ package backends
 import (
 	"coordtop/coord"
 	"coordtop/internal/action"
-	"coordtop/sources"
 )
 
 // sent makes of what a driver says of its calls what an action sends.
 func sent(wire func(coord.Call, coord.Claim) string) func(action.Request) string {
-	kinds := map[sources.Kind]coord.Kind{
-		sources.KindElection: coord.KindElection, sources.KindMutex: coord.KindMutex, sources.KindSemaphore: coord.KindSemaphore,
-	}
 	calls := map[action.Verb]coord.Call{
 		action.Acquire: coord.CallAcquire, action.Campaign: coord.CallAcquire, action.Try: coord.CallAcquire,
 		action.Proclaim: coord.CallPublish, action.Resign: coord.CallRelease,
 		action.Create: coord.CallCreate, action.Update: coord.CallUpdate, action.Delete: coord.CallDelete, action.CreateNode: coord.CallMakeSpace,
 	}
 	return func(r action.Request) string {
-		c := coord.Claim{Kind: kinds[r.Target.Kind], Name: r.Target.Ref.Name, Permits: r.Permits, Limit: r.Limit, Data: r.Data, Wait: coord.Forever}
-		if r.Mode == sources.Shared {
-			c.Mode = coord.Shared
+		c := coord.Claim{
+			Kind: coord.KindNamed(r.Target.Kind.String()), Name: r.Target.Ref.Name, Mode: coord.ModeNamed(r.Mode.String()),
+			Permits: r.Permits, Limit: r.Limit, Data: r.Data, Wait: coord.Forever,
 		}
 		if r.Verb == action.Try {
 			c.Wait = 0
