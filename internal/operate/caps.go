@@ -41,6 +41,8 @@ func (b *Backend) never(v action.Verb) string {
 		return b.Type + " has no election that coordtop could take"
 	case v == action.Proclaim && (!b.Caps.Election || b.Caps.MaxData == 0):
 		return "leaders carry no data on " + b.Type
+	case v == action.Crash && b.Crash == nil:
+		return "only in the demo"
 	case v == action.Release && b.Force == nil:
 		return "coordtop has no way to end what another owns on " + b.Type
 	case v == action.CancelWait && b.Force != nil && b.Force.NoCancel != "":

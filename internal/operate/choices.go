@@ -18,15 +18,16 @@ func (o *Operator) Choices(row *sources.Row) []action.Choice {
 	if row == nil {
 		return nil
 	}
-	b := o.o.Backends[row.Source]
+	b, s := o.o.Backends[row.Source], o.view.State()
 	o.mu.Lock()
-	defer o.mu.Unlock()
+	ours := o.oursLocked(row.Ref)
+	o.mu.Unlock()
 	var list []action.Choice
 	for _, d := range action.Verbs() {
 		switch v := d.Verb; {
 		case v == action.Crash && b.Crash == nil, v == action.CancelWait && row.Queue.Len == 0 && b.never(v) != "", d.Group == action.Provisions && !b.Provisions, v == action.CreateNode && b.CreateNode == nil:
 		default:
-			list = append(list, action.Choice{Verb: v, Not: o.notLocked(v, row, o.view.State())})
+			list = append(list, action.Choice{Verb: v, Not: cmp.Or(b.notRow(v, row, s, ours), b.notOwners(v, row, ours))})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b action.Choice) int {
@@ -41,56 +42,71 @@ func (o *Operator) Choices(row *sources.Row) []action.Choice {
 	return list
 }
 
-// notLocked is why a verb cannot be done to a row of s; "": it can.
-func (o *Operator) notLocked(v action.Verb, row *sources.Row, s *sources.State) string {
-	b, ok := o.o.Backends[row.Source]
+// notRow is why a verb cannot be done to a row of s, of which we hold ours, whoever else owns it;
+// "": nothing but its owners can be why (notOwners).
+func (b *Backend) notRow(v action.Verb, row *sources.Row, s *sources.State, ours *action.Holding) string {
+	group := action.Of(v).Group
 	switch {
-	case !ok:
+	case b.Type == "":
 		return "coordtop cannot send anything to this source"
 	case b.ReadOnly:
 		return readOnlyText
-	}
-	ours, group := o.holdingLocked(row.Ref), action.Of(v).Group
-	switch v {
-	case action.Resign:
-		if ours == nil {
-			return notOurs(row, "coordtop gives up only what it took")
-		}
+	case v == action.Resign && ours == nil:
+		return notOurs(row, "coordtop gives up only what it took")
+	case v == action.Resign:
 		return ""
-	case action.Proclaim:
-		return notProclaimed(&b, row, ours)
-	}
-	switch {
+	case v == action.Proclaim:
+		return b.notProclaimed(row, ours)
 	case !row.Fresh(s):
 		return "what is shown of it is old, since its source is silent: try again when it answers"
 	case group == action.Provisions && b.never(v) != "":
 		return b.never(v)
 	case group == action.Provisions:
-		return notProvisioned(&b, v, row)
+		return notProvisioned(v, row)
 	case row.Absent:
 		return notThere(row.NoSpace, row)
 	case row.Note != "" && group == action.Ends:
 		return "it cannot be read as a lock (" + clean(row.Note) + "), so its owner is not known"
 	case row.Note != "":
 		return "it cannot be read as a lock (" + clean(row.Note) + "): only its own program can take it; a narrower pattern leaves it out"
-	case v == action.Crash:
-		return notCrashed(&b, row)
-	case group == action.Ends && b.never(v) != "":
-		return b.never(v)
 	case group == action.Ends:
-		return o.notForcedLocked(&b, v, row)
+		return b.never(v)
 	case group != action.Claims:
 		return "coordtop has no way to do this: ask its owner"
-	case ours != nil && ours.waiting:
+	case ours != nil && ours.Waiting:
 		return "we wait for it already: resign calls that off"
 	case ours != nil:
 		return "ours already: resign gives it up"
 	}
-	not := notTaken(&b, v, row)
-	if not == neverFree && o.notLocked(action.Release, row, s) == "" {
-		return not + ", or a force-release ends it"
+	return b.notTaken(v, row)
+}
+
+// notOwners is why a verb that notRow lets pass cannot be done to a row because of those who own it
+// or wait for it; "": they are no reason.
+func (b *Backend) notOwners(v action.Verb, row *sources.Row, ours *action.Holding) string {
+	switch v {
+	case action.Crash:
+		return notOwned(row)
+	case action.CancelWait:
+		if len(row.Queue.Waiters) == 0 {
+			return "no waiter is known"
+		}
+	case action.Release:
+		not := notOwned(row)
+		for i := range row.Owners {
+			why := b.notReleased(row, &row.Owners[i], ours)
+			if why == "" {
+				return ""
+			}
+			not = cmp.Or(not, why)
+		}
+		return not
+	case action.Try:
+		return b.notTried(row)
+	case action.Acquire, action.Campaign:
+		return b.neverFree(row, ours)
 	}
-	return not
+	return ""
 }
 
 // notThere is why nothing can be taken that does not exist.
@@ -101,10 +117,20 @@ func notThere(noSpace bool, row *sources.Row) string {
 	return cmp.Or(clean(row.Note), "it does not exist") + ": create it first"
 }
 
-const neverFree = "its owner's lease has no end, so it will not become free by itself: its owner has to release it"
+// neverFree is why a wait for a row would have no end.
+func (b *Backend) neverFree(row *sources.Row, ours *action.Holding) string {
+	if b.Caps.FIFO || len(row.Owners) == 0 || !row.Owners[0].NoExpiry {
+		return ""
+	}
+	text := "its owner's lease has no end, so it will not become free by itself: its owner has to release it"
+	if b.notOwners(action.Release, row, ours) == "" {
+		text += ", or a force-release ends it"
+	}
+	return text
+}
 
 // notTaken is why a verb that takes the row is not possible.
-func notTaken(b *Backend, v action.Verb, row *sources.Row) string {
+func (b *Backend) notTaken(v action.Verb, row *sources.Row) string {
 	switch {
 	case v == action.Acquire && row.Kind == sources.KindElection:
 		return "an election is led: campaign for it"
@@ -118,17 +144,11 @@ func notTaken(b *Backend, v action.Verb, row *sources.Row) string {
 			return clean(why)
 		}
 	}
-	if v == action.Try {
-		return notTried(b, row)
-	}
-	if !b.Caps.FIFO && len(row.Owners) > 0 && row.Owners[0].NoExpiry {
-		return neverFree
-	}
 	return ""
 }
 
 // notTried is why a try would only miss.
-func notTried(b *Backend, row *sources.Row) string {
+func (b *Backend) notTried(row *sources.Row) string {
 	if len(row.Owners) == 0 || row.Kind == sources.KindSemaphore {
 		return ""
 	}
@@ -143,25 +163,18 @@ func notExclusive(owners []sources.Owner) bool {
 	return !slices.ContainsFunc(owners, func(w sources.Owner) bool { return w.Mode != sources.Shared })
 }
 
-func notProclaimed(b *Backend, row *sources.Row, ours *holding) string {
+func (b *Backend) notProclaimed(row *sources.Row, ours *action.Holding) string {
 	switch {
 	case row.Kind != sources.KindElection:
 		return "only a leader proclaims"
 	case ours == nil:
 		return notOurs(row, "only the leader proclaims, and coordtop does not lead it")
-	case ours.waiting:
+	case ours.Waiting:
 		return "we do not lead yet: proclaim once we do"
 	case b.Caps.MaxData == 0:
 		return "leaders carry no data on " + b.Type
 	}
 	return ""
-}
-
-func notCrashed(b *Backend, row *sources.Row) string {
-	if b.Crash == nil {
-		return "only in the demo"
-	}
-	return notOwned(row)
 }
 
 // notOwned is why a row has no owner that anything could be done to; "": it has one.

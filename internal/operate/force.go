@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,47 +39,17 @@ type Force struct {
 func (o *Operator) NotReleased(row *sources.Row, w *sources.Owner) string {
 	b := o.o.Backends[row.Source]
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if not := o.notLocked(action.Release, row, o.view.State()); !o.onlyForcedLocked(not, &b, action.Release, row) {
+	ours := o.oursLocked(row.Ref)
+	o.mu.Unlock()
+	return cmp.Or(b.notRow(action.Release, row, o.view.State(), ours), b.notReleased(row, w, ours))
+}
+
+// notReleased is why the ownership of one owner cannot be ended.
+func (b *Backend) notReleased(row *sources.Row, w *sources.Owner, ours *action.Holding) string {
+	if not := b.never(action.Release); not != "" {
 		return not
 	}
-	return o.notReleasedLocked(&b, row, w)
-}
-
-// onlyForcedLocked reports whether not is a reason about the owners of a row and not about the
-// row, or none.
-func (o *Operator) onlyForcedLocked(not string, b *Backend, v action.Verb, row *sources.Row) bool {
-	return not == "" || v == action.Release && b.Force != nil && not == o.notForcedLocked(b, v, row)
-}
-
-// someReleased reports whether the ownership of any owner can be ended.
-func someReleased(o *Operator, b *Backend, row *sources.Row) bool {
-	for i := range row.Owners {
-		if o.notReleasedLocked(b, row, &row.Owners[i]) == "" {
-			return true
-		}
-	}
-	return false
-}
-
-// notForcedLocked is why nobody's ownership or wait of a row can be ended.
-func (o *Operator) notForcedLocked(b *Backend, v action.Verb, row *sources.Row) string {
-	switch {
-	case v == action.CancelWait && len(row.Queue.Waiters) == 0:
-		return "no waiter is known"
-	case v == action.CancelWait:
-		return ""
-	case len(row.Owners) == 0:
-		return notOwned(row)
-	case someReleased(o, b, row):
-		return ""
-	}
-	return o.notReleasedLocked(b, row, &row.Owners[0])
-}
-
-func (o *Operator) notReleasedLocked(b *Backend, row *sources.Row, w *sources.Owner) string {
-	ours := o.holdingLocked(row.Ref)
-	if ours != nil && !ours.waiting && ours.owner() == w.ID {
+	if ours != nil && !ours.Waiting && ours.Owner == w.ID {
 		return "ours: resign gives it up"
 	}
 	if b.Force.Refuses != nil {
@@ -92,8 +63,8 @@ func (o *Operator) notReleasedLocked(b *Backend, row *sources.Row, w *sources.Ow
 	return ""
 }
 
-// notTargetLocked is why the very owner or waiter of a request cannot be ended.
-func (o *Operator) notTargetLocked(b *Backend, r action.Request, row *sources.Row) string {
+// notTarget is why the very owner or waiter of a request cannot be ended.
+func (b *Backend) notTarget(r action.Request, row *sources.Row, ours *action.Holding) string {
 	switch {
 	case r.Verb != action.Release && r.Verb != action.CancelWait:
 		return ""
@@ -104,7 +75,7 @@ func (o *Operator) notTargetLocked(b *Backend, r action.Request, row *sources.Ro
 	}
 	for i := range row.Owners {
 		if w := &row.Owners[i]; w.ID == r.Target.Owner && w.Guard == r.Target.Guard {
-			return o.notReleasedLocked(b, row, w)
+			return b.notReleased(row, w, ours)
 		}
 	}
 	return "choose one of its owners"

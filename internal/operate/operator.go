@@ -227,6 +227,16 @@ func (v view) row(ref sources.Ref) (*sources.Row, *sources.State) {
 	return v.Row(s, ref), s
 }
 
+// oursLocked is what people see of what we hold or wait for of ref; nil: nothing.
+func (o *Operator) oursLocked(ref sources.Ref) *action.Holding {
+	h := o.holdingLocked(ref)
+	if h == nil {
+		return nil
+	}
+	show := h.show()
+	return &show
+}
+
 // holdingLocked is what we hold or wait for of ref; nil: nothing.
 func (o *Operator) holdingLocked(ref sources.Ref) *holding {
 	for _, h := range o.held {

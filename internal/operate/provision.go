@@ -18,7 +18,7 @@ var errOtherData = errors.New("its data is another by now, nothing was sent")
 
 // notProvisioned is why a verb about the existence of a primitive, or its data, is not
 // possible.
-func notProvisioned(b *Backend, v action.Verb, row *sources.Row) string {
+func notProvisioned(v action.Verb, row *sources.Row) string {
 	switch {
 	case v == action.CreateNode && !row.NoSpace:
 		return clean(row.Space) + " exists"

@@ -114,7 +114,7 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 	if err := o.writing.refuses(t.Ref.Source, b); err != nil && !giving {
 		return err
 	}
-	ours := o.holdingLocked(t.Ref)
+	ours := o.oursLocked(t.Ref)
 	if row == nil {
 		// What is ours can be given up also where nothing is seen of it.
 		if r.Verb != action.Resign || ours == nil {
@@ -129,19 +129,17 @@ func (o *Operator) guardLocked(b *Backend, r action.Request, row *sources.Row, s
 				return changed(what)
 			}
 		}
-		not := o.notLocked(r.Verb, row, s)
-		if not != "" && r.Verb == action.Try && not == notTried(b, row) {
+		if not := cmp.Or(b.notRow(r.Verb, row, s, ours), b.notTarget(r, row, ours)); not != "" {
+			return fmt.Errorf("%w: %s", ErrNotPossible, not)
+		}
+		if not := b.notOwners(r.Verb, row, ours); not != "" && r.Verb == action.Try {
 			return fmt.Errorf("%w: %s", ErrTaken, not)
-		}
-		if o.onlyForcedLocked(not, b, r.Verb, row) {
-			not = cmp.Or(o.notTargetLocked(b, r, row), not)
-		}
-		if not != "" {
+		} else if not != "" {
 			return fmt.Errorf("%w: %s", ErrNotPossible, not)
 		}
 	}
 	// Whatever is done to our own is fenced to it; but the person may have meant another's.
-	if action.Of(r.Verb).Group == action.OwnLease && ours != nil && !ours.waiting && t.Owner != "" && t.Owner != ours.owner() && owns(row, t.Owner) == nil {
+	if action.Of(r.Verb).Group == action.OwnLease && ours != nil && !ours.Waiting && t.Owner != "" && t.Owner != ours.Owner && owns(row, t.Owner) == nil {
 		return changed(t.Changed(row, action.PinOwner))
 	}
 	if name := nameFor(b, r); name != r.Typed && name != "" {
