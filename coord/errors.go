@@ -34,7 +34,7 @@ var (
 	ErrNotAcquired = errors.New("not acquired in time")
 	// ErrUnsupported: this backend has no such primitive or ability.
 	ErrUnsupported = errors.New("not supported by this backend")
-	// ErrChanged: the service compared, and it is not as the caller said: nothing was done.
+	// ErrChanged: the service compared, and it is not as the caller said: no ownership or wait was ended.
 	ErrChanged = errors.New("changed meanwhile")
 	// ErrUncertain: it was sent, and whether it was done is not known.
 	ErrUncertain = errors.New("whether it was done is not known")

@@ -36,7 +36,7 @@ func somePast() []action.Past {
 		{ID: "2", At: at.Add(time.Minute), Who: "ana@laptop from 10.0.0.9", Action: "release", Ref: ref("a"), Kind: "election", Before: "host-9", After: "host-1",
 			Reason: "INC-4411 hung\x1b[31m after deploy", Call: "delete a if it is unchanged", Result: "done", Detail: "host-1 leads now, after 0.4 s without", Took: 3 * time.Millisecond},
 		{ID: "3", At: at.Add(2 * time.Minute), Who: "bo@ops-2", Action: "acquire", Ref: ref("gone"), Kind: "mutex", Call: "SET gone"},
-		{ID: "4", At: at.Add(3 * time.Minute), Who: "bo@ops-2", Action: "release", Ref: ref("b"), Kind: "election", Before: "host-2", Call: "x", Result: "missed", Detail: "it changed just before: nothing was done"},
+		{ID: "4", At: at.Add(3 * time.Minute), Who: "bo@ops-2", Action: "release", Ref: ref("b"), Kind: "election", Before: "host-2", Call: "x", Result: "missed", Detail: "it changed just before, nothing was released: the key is gone"},
 	}
 }
 

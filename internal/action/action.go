@@ -125,16 +125,17 @@ const (
 	Sent                 // the service has answered; it is not on our own watch yet
 	Seen                 // observed: done
 	Unseen               // answered, and not observed in the time that the watch may take
-	Missed               // tried or waited for, and not got; of Release and CancelWait: changed meanwhile, nothing was done
+	Missed               // tried or waited for, and not got
+	Changed              // Release, CancelWait: it changed just before, and no ownership or wait was ended
 	Failed               // refused, or an error; Text says which
 	Dropped              // called off by the person or the end of the program
 	Unknown              // whether it is ours at the service is not known; Text says for how long it may be
 )
 
 // String returns the word for people: "sending", "waiting", "sent", "done", "not seen",
-// "missed", "failed", "called off" or "not known".
+// "missed" (also for Changed), "failed", "called off" or "not known".
 func (p Phase) String() string {
-	return [...]string{"sending", "waiting", "sent", "done", "not seen", "missed", "failed", "called off", "not known"}[p]
+	return [...]string{"sending", "waiting", "sent", "done", "not seen", "missed", "missed", "failed", "called off", "not known"}[p]
 }
 
 // Over says that nothing more will come of an action in this phase.

@@ -11,7 +11,7 @@ import (
 	"coordtop/sources"
 )
 
-// ErrChanged reports that the owner changed just before, and that nothing was done.
+// ErrChanged reports that the owner changed just before, and that nothing was released.
 var ErrChanged = errors.New("changed")
 
 // ErrUnseen reports that the service was told, and that our watch did not see the end.
@@ -53,7 +53,7 @@ func released(run action.Run) error {
 	switch {
 	case run.Phase == action.Seen:
 		return nil
-	case run.Phase == action.Missed:
+	case run.Phase == action.Changed:
 		return fmt.Errorf("%w: %s", ErrChanged, run.Text)
 	case run.Phase == action.Unseen:
 		return fmt.Errorf("%w: %s", ErrUnseen, run.Text)

@@ -23,7 +23,7 @@ func TestReleasePrintsWhatWasSeenOfIt(t *testing.T) {
 		result string
 		err    error
 	}{
-		action.Seen: {"done", nil}, action.Unseen: {"not seen", foreground.ErrUnseen}, action.Missed: {"missed", foreground.ErrChanged},
+		action.Seen: {"done", nil}, action.Unseen: {"not seen", foreground.ErrUnseen}, action.Changed: {"missed", foreground.ErrChanged},
 		action.Unknown: {"not known", foreground.ErrUnknown}, action.Failed: {"failed", foreground.ErrNotPossible}, action.Dropped: {"called off", nil},
 	} {
 		op := newScript()

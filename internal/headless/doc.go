@@ -199,7 +199,7 @@
 //	event          release
 //	result         done: seen to be over; not seen: sent, and no change on
 //	               our watch; missed: it changed just before, and nothing
-//	               was done; failed; called off; not known: sent without an
+//	               was released; failed; called off; not known: sent without an
 //	               answer
 //	source, namespace, kind, name
 //	previous       id, label, fence of the owner whose ownership was to end

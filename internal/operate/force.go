@@ -198,16 +198,16 @@ func (n *run) force(b *Backend) {
 	sub := n.op.view.subscribe()
 	defer sub.Close()
 	t := n.Request.Target
-	did := "released by force"
+	did, not := "released by force", "nothing was released"
 	if t.Waiting {
-		did = "its wait was ended"
+		did, not = "its wait was ended", "no wait was ended"
 	}
 	sent, err := n.sendForce(b)
 	switch {
 	case err == nil:
 		n.reach(action.Sent, did)
 	case errors.Is(err, coord.ErrChanged), errors.Is(err, ErrChanged):
-		n.finish(action.Missed, "it changed just before: nothing was done", n.op.view.ownerNow(t.Ref))
+		n.finish(action.Changed, "it changed just before, "+not+": "+clean(err.Error()), n.op.view.ownerNow(t.Ref))
 		return
 	case !errors.Is(err, coord.ErrUncertain):
 		n.notForced(b, err)

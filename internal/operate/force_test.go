@@ -117,8 +117,8 @@ func TestAChangeJustBeforeAForceReleaseLosesNothing(t *testing.T) {
 	r := forcedRig(t, f, nil)
 	r.occupy(mutex, "host-a:1")
 	f.before = func() { r.redis().Set(t.Context(), mutex, "host-b:2", 0) }
-	run := r.reaches(r.do(r.ask(action.Release, mutex)), action.Missed)
-	if r.value(mutex) != "host-b:2" || !strings.Contains(run.Text, "nothing was done") {
+	run := r.reaches(r.do(r.ask(action.Release, mutex)), action.Changed)
+	if r.value(mutex) != "host-b:2" || !strings.Contains(run.Text, "nothing was released: ") || !strings.Contains(run.Text, coord.ErrChanged.Error()) {
 		t.Errorf("%q, the key has %q", run.Text, r.value(mutex))
 	}
 	r.owner(mutex, "host-a:1")
@@ -149,7 +149,7 @@ func TestOnlyAnEndAfterTheAnswerToAForceReleaseIsOurs(t *testing.T) {
 		r.redis().Del(t.Context(), mutex)
 		r.free(mutex)
 	}
-	r.reaches(r.do(r.ask(action.Release, mutex)), action.Missed)
+	r.reaches(r.do(r.ask(action.Release, mutex)), action.Changed)
 	if last := r.lastTerm(mutex); last.How == sources.Ours {
 		t.Error("an end before the request arrived is told as ours")
 	}
@@ -287,7 +287,7 @@ func TestAnOwnerThatChangesWhileTheDriverOpensIsNotReleased(t *testing.T) {
 		}
 	})
 	r.occupy(mutex, "host-a:1")
-	r.reaches(r.do(r.ask(action.Release, mutex)), action.Missed)
+	r.reaches(r.do(r.ask(action.Release, mutex)), action.Changed)
 	if r.value(mutex) != "host-b:2" {
 		t.Errorf("the key has %q", r.value(mutex))
 	}

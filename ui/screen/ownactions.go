@@ -125,7 +125,7 @@ func RunLines(sc *Scene, w, indent int, title string, of *sources.Ref) []string 
 			shown++
 			st := sc.Theme.Dim
 			switch r.Phase {
-			case action.Failed, action.Missed, action.Unseen, action.Unknown:
+			case action.Failed, action.Missed, action.Changed, action.Unseen, action.Unknown:
 				st = sc.Theme.Warn
 			case action.Seen:
 				st = sc.Theme.Good
