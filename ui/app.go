@@ -44,9 +44,9 @@ type Options struct {
 	ExportTable func(w io.Writer, f Form, table [][]string) error // as Export, of the table of the Audit screen
 	Command     func(*sources.Row) string
 
-	// Past reads the newest actions of the audit, oldest first; it may wait for a disk. nil: there is
+	// AuditEntries reads the newest actions of the audit, oldest first; it may wait for a disk. nil: there is
 	// no audit.
-	Past func() ([]action.Past, error)
+	AuditEntries func() ([]action.AuditEntry, error)
 
 	// Abort does what ctrl-\ does where a terminal makes a signal of it. nil: nothing.
 	Abort func()

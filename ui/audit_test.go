@@ -17,21 +17,21 @@ import (
 )
 
 // audited drives a board whose audit has these actions.
-func audited(w, h int, past *[]action.Past, err *error) *driver {
+func audited(w, h int, entries *[]action.AuditEntry, err *error) *driver {
 	a, b, _ := three()
 	op := uitest.NewOperator()
 	op.Change(func(s *action.Status) { s.Audit = "/home/ana/.local/state/coordtop/audit.jsonl" })
 	return drive(uitest.NewFeed(uitest.State(noon(), a, b)), Options{Width: w, Height: h, Operator: op, Environ: []string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=/home/ana"},
-		Past: func() ([]action.Past, error) { return *past, *err }})
+		AuditEntries: func() ([]action.AuditEntry, error) { return *entries, *err }})
 }
 
 // audit goes to the Audit screen and brings what it reads.
 func (d *driver) audit() { d.obey(d.send(key("6"))) }
 
-func somePast() []action.Past {
+func someEntries() []action.AuditEntry {
 	at := noon().Add(-time.Hour)
 	ref := func(name string) sources.Ref { return sources.Ref{Source: uitest.Redis, Space: "0", Name: name} }
-	return []action.Past{
+	return []action.AuditEntry{
 		{ID: "1", At: at, Who: "ana@laptop from 10.0.0.9", Action: "arm"},
 		{ID: "2", At: at.Add(time.Minute), Who: "ana@laptop from 10.0.0.9", Action: "release", Ref: ref("a"), Kind: "election", Before: "host-9", After: "host-1",
 			Reason: "INC-4411 hung\x1b[31m after deploy", Call: "delete a if it is unchanged", Result: "done", Detail: "host-1 leads now, after 0.4 s without", Took: 3 * time.Millisecond},
@@ -42,8 +42,8 @@ func somePast() []action.Past {
 
 func TestTheAuditScreenSaysWhoDidWhatWhyAndWhatCameOfIt(t *testing.T) {
 	t.Parallel()
-	past, failed := somePast(), error(nil)
-	d := audited(160, 48, &past, &failed)
+	entries, failed := someEntries(), error(nil)
+	d := audited(160, 48, &entries, &failed)
 	reading := d.send(key("6"))
 	d.shows(t, "reading the audit")
 	d.obey(reading)
@@ -57,7 +57,7 @@ func TestTheAuditScreenSaysWhoDidWhatWhyAndWhatCameOfIt(t *testing.T) {
 		"RESULT  done: host-1 leads now, after 0.4 s without (answered after 3.0 ms)", "3 of 4"} {
 		d.shows(t, want)
 	}
-	past = append(past, action.Past{ID: "5", At: noon(), Who: "eve@x", Action: "disarm"})
+	entries = append(entries, action.AuditEntry{ID: "5", At: noon(), Who: "eve@x", Action: "disarm"})
 	d.feed.Pass(3 * time.Second)
 	d.obey(d.send(tea.ResumeMsg{}))
 	d.shows(t, "disarm") // what others write comes by itself
@@ -69,11 +69,11 @@ func TestTheAuditScreenSaysWhoDidWhatWhyAndWhatCameOfIt(t *testing.T) {
 	d.press("esc", "k", "enter")
 	d.shows(t, "gone does not exist any more")
 	failed = errors.New("the disk\a is gone")
-	past = nil
+	entries = nil
 	d.press("q")
 	d.audit()
 	d.showsNot(t, "the disk") // the last that was read stands
-	d = audited(80, 24, &past, &failed)
+	d = audited(80, 24, &entries, &failed)
 	d.audit()
 	d.shows(t, `the disk\a is gone`)
 	failed = nil
@@ -84,12 +84,12 @@ func TestTheAuditScreenSaysWhoDidWhatWhyAndWhatCameOfIt(t *testing.T) {
 
 func TestTheAuditIsFilteredAsRowsAre(t *testing.T) {
 	t.Parallel()
-	past, failed := somePast(), error(nil)
+	entries, failed := someEntries(), error(nil)
 	for text, want := range map[string]string{
 		"release": "of 2", "INC-4411": "of 1", "kind=mutex": "of 1", "name=a": "of 1", "owner=host-1": "of 1", "source=leases !release": "of 1", "bo": "of 2",
 		"state=led": "no action of what is selected: esc shows all", "wait>3": "no action of what is selected", "name=?": "of 1",
 	} {
-		d := audited(120, 40, &past, &failed)
+		d := audited(120, 40, &entries, &failed)
 		d.audit()
 		d.press("/")
 		d.typed(text)
@@ -99,8 +99,8 @@ func TestTheAuditIsFilteredAsRowsAre(t *testing.T) {
 
 func TestTheActionsThatAreListedAreExported(t *testing.T) {
 	t.Chdir(t.TempDir())
-	past, failed := somePast(), error(nil)
-	d := audited(120, 40, &past, &failed)
+	entries, failed := someEntries(), error(nil)
+	d := audited(120, 40, &entries, &failed)
 	d.options.Export = func(io.Writer, Form, *sources.State, []*sources.Row, time.Time) error {
 		return errors.New("rows were exported")
 	}
@@ -133,13 +133,13 @@ func TestAnActionOfThisRunIsUnderWayUntilItEnds(t *testing.T) {
 		"ours, and it is over": {true, action.Failed, "RESULT  no end is written"},
 		"of another run":       {false, action.Sent, "RESULT  no end is written"},
 	} {
-		past, failed := []action.Past{{ID: "1", At: noon(), Who: "ana@laptop", Action: "release", Ref: ref, Call: "x", Before: "host-9", Ours: tt.ours}}, error(nil)
+		entries, failed := []action.AuditEntry{{ID: "1", At: noon(), Who: "ana@laptop", Action: "release", Ref: ref, Call: "x", Before: "host-9", Ours: tt.ours}}, error(nil)
 		a, _, _ := three()
 		op := uitest.NewOperator()
 		op.Change(func(s *action.Status) {
 			s.Runs = []action.Run{{ID: 1, Phase: tt.phase, Request: action.Request{Verb: action.Release, Target: action.Target{Ref: ref}}}}
 		})
-		d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 120, Height: 40, Operator: op, Past: func() ([]action.Past, error) { return past, failed }})
+		d := drive(uitest.NewFeed(uitest.State(noon(), a)), Options{Width: 120, Height: 40, Operator: op, AuditEntries: func() ([]action.AuditEntry, error) { return entries, failed }})
 		d.audit()
 		if !strings.Contains(d.text(), tt.want) || strings.Contains(d.text(), "afterwards") {
 			t.Errorf("%s: it shows\n%s", name, d.text())
@@ -149,15 +149,15 @@ func TestAnActionOfThisRunIsUnderWayUntilItEnds(t *testing.T) {
 
 func TestTheAuditSaysThatNobodyOwnedItAfterwards(t *testing.T) {
 	t.Parallel()
-	for p, want := range map[action.Past]string{
+	for p, want := range map[action.AuditEntry]string{
 		{Action: "release", Result: "done"}:     "host-9  afterwards nobody",
 		{Action: "resign", Result: "done"}:      "host-9  afterwards nobody",
 		{Action: "cancel-wait", Result: "done"}: "",
 		{Action: "release", Result: "not seen"}: "",
 	} {
 		p.At, p.Before, p.Call, p.ID = noon(), "host-9", "x", "1"
-		past, failed := []action.Past{p}, error(nil)
-		d := audited(120, 40, &past, &failed)
+		entries, failed := []action.AuditEntry{p}, error(nil)
+		d := audited(120, 40, &entries, &failed)
 		d.audit()
 		if want == "" {
 			d.showsNot(t, "afterwards")

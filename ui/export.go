@@ -124,7 +124,7 @@ func (m *model) write(f Form) tea.Cmd {
 	suffix := [...]string{FormText: ".txt", FormJSON: ".jsonl", FormCSV: ".csv", FormMarkdown: ".md"}[f]
 	stamp := m.Clock.Format("20060102-150405") + suffix
 	if m.Shown == screen.Audit {
-		export, table := m.options.ExportTable, m.pastTable()
+		export, table := m.options.ExportTable, m.auditTable()
 		return func() tea.Msg {
 			path, err := writeNew("coordtop-audit-"+stamp, func(w io.Writer) error { return export(w, f, table) })
 			return exportedMsg{path, "action", len(table) - 1, err}

@@ -52,7 +52,7 @@ func (m *model) stage() {
 		m.EventList.SetHeight(screen.EventRows(m.Layout.Body()))
 	}
 	if m.Shown == screen.Audit {
-		m.listPast()
+		m.listAudit()
 		m.AuditList.SetHeight(screen.AuditRows(m.Layout.Body()))
 	}
 }

@@ -101,7 +101,7 @@ func moveIn[K comparable](t *table.Table[K], i keys.Intent) {
 
 // openRow shows all there is to know about the row under the cursor.
 func (m *model) openRow() {
-	if m.Shown == screen.Events && !m.pickEvent() || m.Shown == screen.Audit && !m.pickPast() {
+	if m.Shown == screen.Events && !m.pickEvent() || m.Shown == screen.Audit && !m.pickAuditEntry() {
 		return
 	}
 	if row, _ := m.Selected(); row != nil {
@@ -146,7 +146,7 @@ func (m *model) pause() {
 
 func (m *model) refresh() {
 	if m.Shown == screen.Audit {
-		m.pastAt = time.Time{}
+		m.auditAt = time.Time{}
 		m.Say("reading the audit again")
 		return
 	}

@@ -40,7 +40,7 @@ type model struct {
 	watched []rows.Handle // the rows that the feed was told of last
 	studied sources.Ref   // and which one of them is looked at
 
-	pastAt  time.Time // when the audit was read last; zero: it is to be read
+	auditAt time.Time // when the audit was read last; zero: it is to be read
 	reading bool      // the audit
 
 	frame    tea.View  // what View returns: drawn by Update

@@ -64,10 +64,10 @@ func (m *model) pickEvent() bool {
 	return m.pickRow(e.Ref)
 }
 
-// pickPast does the same for the row of the action under the cursor.
-func (m *model) pickPast() bool {
+// pickAuditEntry does the same for the row of the action under the cursor.
+func (m *model) pickAuditEntry() bool {
 	id, _ := m.AuditList.Selected()
-	p := m.FindPast(id)
+	p := m.FindAuditEntry(id)
 	if p == nil || p.Ref.Name == "" {
 		return false
 	}

@@ -224,7 +224,7 @@ func (d *driver) obey(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.obey(c)
 		}
-	case dialog.DescribedMsg, dialog.DoneMsg, terminal.SplitTimeout, pastMsg:
+	case dialog.DescribedMsg, dialog.DoneMsg, terminal.SplitTimeout, auditMsg:
 		d.obey(d.send(msg))
 	}
 }

@@ -22,7 +22,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if later := m.acting.Later(); len(later) > 0 {
 		cmd = tea.Batch(append(later, cmd)...)
 	}
-	if reading := m.readPast(); reading != nil {
+	if reading := m.readAudit(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
 	if changed {
@@ -57,8 +57,8 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		return tea.Batch(cmd, m.press(pressed)), true
 	case terminal.SplitTimeout:
 		return m.press(m.split.Timeout(msg)), true
-	case pastMsg:
-		m.havePast(msg)
+	case auditMsg:
+		m.haveAudit(msg)
 		return nil, true
 	case exportedMsg:
 		m.exported(msg)

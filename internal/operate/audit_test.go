@@ -187,7 +187,7 @@ func TestTheAuditTellsTheActionsOfThisRunFromOthers(t *testing.T) {
 	if err := other.Write(t.Context(), operate.Record{ID: "another-1", Stage: operate.Before, Action: "try"}); err != nil {
 		t.Fatal(err)
 	}
-	list, err := r.Past()
+	list, err := r.AuditEntries()
 	if err != nil || len(list) != 2 || !list[0].Ours || list[1].Ours {
 		t.Errorf("%+v, %v", list, err)
 	}

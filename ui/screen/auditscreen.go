@@ -23,10 +23,10 @@ func AuditRows(h int) int { return listedRows(h, auditReadout) }
 func auditScreen(sc *Scene) Frame {
 	w := sc.Layout.Width
 	selected, _ := sc.AuditList.Selected()
-	var shown []*action.Past
+	var shown []*action.AuditEntry
 	names, who := minEventName, 0
 	for _, id := range sc.AuditList.Visible() {
-		if p := sc.FindPast(id); p != nil {
+		if p := sc.FindAuditEntry(id); p != nil {
 			shown = append(shown, p)
 			names = max(names, format.Width(paint.Clean(p.Ref.Name)))
 			who = max(who, format.Width(whoShort(p)))
@@ -38,7 +38,7 @@ func auditScreen(sc *Scene) Frame {
 		file = "~/" + below
 	}
 	list := logList{title: "AUDIT", text: "newest first, of " + paint.Clean(file), pos: sc.AuditList.Pos(), count: sc.AuditList.Len(),
-		empty: noActions(sc), lines: len(shown), height: AuditRows(sc.Layout.Body()), readout: pastReadout(sc, sc.FindPast(selected), w)}
+		empty: noActions(sc), lines: len(shown), height: AuditRows(sc.Layout.Body()), readout: entryReadout(sc, sc.FindAuditEntry(selected), w)}
 	return list.draw(sc, func(i int, l *paint.Line) {
 		p := shown[i]
 		cursorOn(sc, l, p.ID == selected)
@@ -50,13 +50,13 @@ func auditScreen(sc *Scene) Frame {
 }
 
 // whoShort is the user alone.
-func whoShort(p *action.Past) string {
+func whoShort(p *action.AuditEntry) string {
 	user, _, _ := strings.Cut(p.Who, "@")
 	return paint.Clean(user)
 }
 
 // resultParts is what came of an action, and why it was done.
-func resultParts(sc *Scene, p *action.Past) []paint.Part {
+func resultParts(sc *Scene, p *action.AuditEntry) []paint.Part {
 	parts := []paint.Part{resultStyle(sc, p.Result).Text(resultText(sc, p))}
 	if p.Reason != "" {
 		parts = append(parts, sc.Theme.Dim.Text(", because "), paint.Plain(paint.Clean(p.Reason)))
@@ -67,7 +67,7 @@ func resultParts(sc *Scene, p *action.Past) []paint.Part {
 	return parts
 }
 
-func resultText(sc *Scene, p *action.Past) string {
+func resultText(sc *Scene, p *action.AuditEntry) string {
 	switch r := RunUnder(sc, p.Ref); {
 	case p.Result != "":
 		return paint.Clean(p.Result)
@@ -93,18 +93,18 @@ func resultStyle(sc *Scene, result string) paint.Style {
 // noActions says why no action is listed.
 func noActions(sc *Scene) string {
 	switch {
-	case sc.PastError != "":
-		return sc.PastError
-	case !sc.PastRead:
+	case sc.AuditError != "":
+		return sc.AuditError
+	case !sc.AuditRead:
 		return "reading the audit"
-	case len(sc.Past) == 0:
+	case len(sc.AuditEntries) == 0:
 		return "nothing was done through coordtop yet"
 	}
 	return "no action of what is selected: " + sc.Keys.KeyIn(keys.InAudit, keys.Clear) + " shows all"
 }
 
-// pastReadout is one action in full.
-func pastReadout(sc *Scene, p *action.Past, w int) []string {
+// entryReadout is one action in full.
+func entryReadout(sc *Scene, p *action.AuditEntry, w int) []string {
 	if p == nil {
 		return nil
 	}
@@ -140,30 +140,30 @@ func pastReadout(sc *Scene, p *action.Past, w int) []string {
 	return lines
 }
 
-// FindPast returns the action with this ID; nil where it is not known.
-func (sc *Scene) FindPast(id string) *action.Past {
-	for i := range sc.Past {
-		if sc.Past[i].ID == id {
-			return &sc.Past[i]
+// FindAuditEntry returns the action with this ID; nil where it is not known.
+func (sc *Scene) FindAuditEntry(id string) *action.AuditEntry {
+	for i := range sc.AuditEntries {
+		if sc.AuditEntries[i].ID == id {
+			return &sc.AuditEntries[i]
 		}
 	}
 	return nil
 }
 
-// PassesPast reports whether an action is among what the filter selects.
-func PassesPast(sc *Scene, p *action.Past) bool {
+// PassesAudit reports whether an action is among what the filter selects.
+func PassesAudit(sc *Scene, p *action.AuditEntry) bool {
 	kind := sc.Rows.Kind
-	return (kind == sources.KindUnknown || p.Kind == kind.String()) && sc.Rows.Filter.Expr.Match(pastSubject{p})
+	return (kind == sources.KindUnknown || p.Kind == kind.String()) && sc.Rows.Filter.Expr.Match(auditSubject{p})
 }
 
-// pastSubject is an action as a filter sees it.
-type pastSubject struct{ *action.Past }
+// auditSubject is an action as a filter sees it.
+type auditSubject struct{ *action.AuditEntry }
 
-func (s pastSubject) Words(match func(string) bool) bool {
+func (s auditSubject) Words(match func(string) bool) bool {
 	return match(s.Who) || match(s.Action) || match(s.Ref.Name) || match(s.Ref.Source) || match(s.Before) || match(s.After) || match(s.Reason) || match(s.Result) || match(s.Detail)
 }
 
-func (s pastSubject) Text(field int, match func(string) bool) (found, known bool) {
+func (s auditSubject) Text(field int, match func(string) bool) (found, known bool) {
 	switch rows.FieldName(field) {
 	case "source":
 		return match(s.Ref.Source), s.Ref.Source != ""
@@ -177,6 +177,6 @@ func (s pastSubject) Text(field int, match func(string) bool) (found, known bool
 	return false, false
 }
 
-func (pastSubject) Number(int, bool) (r filter.Range, known bool) { return r, false }
+func (auditSubject) Number(int, bool) (r filter.Range, known bool) { return r, false }
 
-func (pastSubject) Label(string) (value string, ok bool) { return "", false }
+func (auditSubject) Label(string) (value string, ok bool) { return "", false }

@@ -48,10 +48,10 @@ type Scene struct {
 	Events    rows.Log
 	EventList table.Table[uint64] // the events that the Events screen lists, by number
 
-	Past      []action.Past       // the actions of the audit, the newest first
-	PastRead  bool                // the audit was read
-	PastError string              // why it cannot be read; "": it can
-	AuditList table.Table[string] // the actions that the Audit screen lists, by ID
+	AuditEntries []action.AuditEntry // the actions of the audit, the newest first
+	AuditRead    bool                // the audit was read
+	AuditError   string              // why it cannot be read; "": it can
+	AuditList    table.Table[string] // the actions that the Audit screen lists, by ID
 
 	Shown  View
 	Trail  []View // what was left to open this one, the oldest first

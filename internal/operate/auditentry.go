@@ -18,20 +18,20 @@ import (
 	"coordtop/sources"
 )
 
-// pastBytes bounds what is read of each file: some 2,000 actions.
-const pastBytes = 1 << 20
+// auditBytes bounds what is read of each file: some 2,000 actions.
+const auditBytes = 1 << 20
 
-// Past reads the newest actions from the audit, those of other programs too, oldest first. It waits
+// AuditEntries reads the newest actions from the audit, those of other programs too, oldest first. It waits
 // for a disk.
-func (o *Operator) Past() ([]action.Past, error) {
+func (o *Operator) AuditEntries() ([]action.AuditEntry, error) {
 	if o.o.Audit == nil {
 		return nil, nil
 	}
-	return o.o.Audit.past()
+	return o.o.Audit.entries()
 }
 
-func (j *Journal) past() ([]action.Past, error) {
-	var list []action.Past
+func (j *Journal) entries() ([]action.AuditEntry, error) {
+	var list []action.AuditEntry
 	at := map[string]int{} // index in list, by ID
 	for _, path := range []string{j.file.path + ".1", j.file.path} {
 		lines, err := lastLines(path)
@@ -46,7 +46,7 @@ func (j *Journal) past() ([]action.Past, error) {
 			i, known := at[r.ID]
 			if !known {
 				i = len(list)
-				at[r.ID], list = i, append(list, r.past())
+				at[r.ID], list = i, append(list, r.entry())
 				list[i].Ours = strings.HasPrefix(r.ID, j.run+"-")
 			}
 			if r.Stage == After {
@@ -57,13 +57,13 @@ func (j *Journal) past() ([]action.Past, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b action.Past) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(list, func(a, b action.AuditEntry) int { return a.At.Compare(b.At) })
 	return list, nil
 }
 
-// past is what one line tells of an action.
-func (r *Record) past() action.Past {
-	p := action.Past{ID: r.ID, At: r.At, Who: r.User + "@" + r.Host, Action: r.Action, Kind: r.Kind, Before: cmp.Or(r.LabelBefore, r.OwnerBefore),
+// entry is what one line tells of an action.
+func (r *Record) entry() action.AuditEntry {
+	p := action.AuditEntry{ID: r.ID, At: r.At, Who: r.User + "@" + r.Host, Action: r.Action, Kind: r.Kind, Before: cmp.Or(r.LabelBefore, r.OwnerBefore),
 		Ref: sources.Ref{Source: r.Source, Space: r.Space, Name: r.Name}, Reason: r.Reason, Call: r.Call, Detail: r.Detail}
 	if r.SSH != "" {
 		p.Who += " from " + r.SSH
@@ -85,8 +85,8 @@ func lastLines(path string) ([]byte, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, cmp.Or(err, fmt.Errorf("%s is no file", path))
 	}
-	from := max(info.Size()-pastBytes, 0)
-	text, err := io.ReadAll(io.NewSectionReader(f, from, pastBytes))
+	from := max(info.Size()-auditBytes, 0)
+	text, err := io.ReadAll(io.NewSectionReader(f, from, auditBytes))
 	if from > 0 {
 		text = text[bytes.IndexByte(text, '\n')+1:] // the first one is cut
 	}

@@ -6,8 +6,8 @@ import (
 	"coordtop/sources"
 )
 
-// Past is one action of the audit, by this program or another: its two lines, or the one there is.
-type Past struct {
+// AuditEntry is one action of the audit, by this program or another: its two lines, or the one there is.
+type AuditEntry struct {
 	ID     string
 	At     time.Time // when it began
 	Who    string    // user@host, and the address from where over ssh
