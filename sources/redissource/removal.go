@@ -5,20 +5,19 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"coordtop/coord"
 	"coordtop/coord/rediscoord"
 	"coordtop/sources"
 	"coordtop/sources/redissource/lockformat"
 )
 
-// Removal is rediscoord.Options.Removal: it reads a key to see which library's lock it is. Of a
+// Removal is for rediscoord.Options.Removal: it reads a key to see which library's lock it is. Of a
 // lock that no library is known to have written, what belongs to the owner is removed.
-func Removal(ctx context.Context, c redis.Cmdable, key, typ string, kind coord.Kind) (rediscoord.Removal, error) {
+func Removal(ctx context.Context, c redis.Cmdable, key, typ string, kind sources.Kind) (rediscoord.Removal, error) {
 	content, fits, err := contentOf(ctx, c, key, lockformat.Type(typ))
 	if !fits || err != nil {
 		return rediscoord.Removal{}, err
 	}
-	if format := lockformat.Find(key, content, sources.KindNamed(kind.String())); format != nil {
+	if format := lockformat.Find(key, content, kind); format != nil {
 		return format.Release.Removal(key, content), nil
 	}
 	return rediscoord.RemovalOf(typ), nil

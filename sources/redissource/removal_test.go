@@ -1,11 +1,14 @@
 package redissource
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"coordtop/coord"
 	"coordtop/coord/rediscoord"
@@ -17,7 +20,9 @@ import (
 // force releases an owner as a person has it released who saw it on the screen.
 func (r *rig) force(c rediscoord.ClientOptions, kind coord.Kind, name string, o sources.Owner) error {
 	r.t.Helper()
-	d, err := rediscoord.New(c, rediscoord.Options{Removal: Removal})
+	d, err := rediscoord.New(c, rediscoord.Options{Removal: func(ctx context.Context, c redis.Cmdable, key, typ string, kind coord.Kind) (rediscoord.Removal, error) {
+		return Removal(ctx, c, key, typ, sources.KindNamed(kind.String()))
+	}})
 	if err != nil {
 		r.t.Fatal(err)
 	}

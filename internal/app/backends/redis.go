@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
+
 	"coordtop/coord"
 	"coordtop/coord/rediscoord"
 	"coordtop/internal/action"
@@ -110,7 +112,7 @@ func redisDriver(h Host, s config.Source, b *operate.Backend) {
 		}
 		client.Password = cmp.Or(password, client.Password)
 		used.Store(&client)
-		return rediscoord.New(client, rediscoord.Options{TTL: redisLease, Removal: redissource.Removal})
+		return rediscoord.New(client, rediscoord.Options{TTL: redisLease, Removal: redisRemoval})
 	}
 	call := sent(rediscoord.Options{TTL: redisLease}.Wire)
 	b.Call = func(r action.Request) string {
@@ -120,6 +122,11 @@ func redisDriver(h Host, s config.Source, b *operate.Backend) {
 		return call(r)
 	}
 	b.Force = &operate.Force{Refuses: redisNotReleased, Effect: redisReleased}
+}
+
+// redisRemoval is how an owner of a key is released.
+func redisRemoval(ctx context.Context, c goredis.Cmdable, key, typ string, kind coord.Kind) (rediscoord.Removal, error) {
+	return redissource.Removal(ctx, c, key, typ, sources.KindNamed(kind.String()))
 }
 
 // redisNotReleased is why an owner cannot be compared.
