@@ -1,7 +1,6 @@
 package sources
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -51,8 +50,8 @@ func wallTime(t time.Time) time.Time {
 // clock: after a step forward this machine may have slept for so long, after a step back
 // leases seem to last for longer than they do.
 var (
-	errClockForward = errors.New("the clock was put forward or this machine slept: not heard from since")
-	errClockBack    = errors.New("the clock was put back: not heard from since")
+	errClockForward = Passing(nil, "the clock was put forward or this machine slept: not heard from since")
+	errClockBack    = Passing(nil, "the clock was put back: not heard from since")
 )
 
 // clockStep is how far wall and monotonic clock may part between two looks.
@@ -71,7 +70,7 @@ func (h *Hub) checkClockLocked(now Instant) {
 // clockStep tells that the wall clock was set by step. Nothing is believed until it was
 // read anew, which takes a new connection of each source.
 func (m *model) clockStep(step time.Duration) {
-	way, orSlept, err := "forward", ", or this machine slept", errClockForward
+	way, orSlept, err := "forward", ", or this machine slept", error(errClockForward)
 	if step < 0 {
 		way, orSlept, err = "back", "", errClockBack
 	}

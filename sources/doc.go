@@ -94,6 +94,15 @@
 //
 // Where nobody records, an Input is a value on the stack of its maker.
 //
+// A [Keyframe] is a whole model, unexported parts included, between two Inputs: [NewReplayerAt]
+// goes on from it as the Hub did. An [Encoder] and a [Decoder] write and read both in groups: a
+// Keyframe, and behind it each Input as what differs from what the group has already. A State in
+// an Input is left out; a Replayer makes it.
+//
+// What is never shown is never encoded: a source hands over no nonce, no secret value and no
+// literal of a query. Beside that no Guard is encoded, because with it one could act; a replay
+// and what goes on from it have none.
+//
 // # Silence, gaps and darkness
 //
 // A scope is what can be silent alone. Only Change.Alive proves that its server answers.

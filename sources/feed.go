@@ -9,16 +9,21 @@ import (
 
 // feed is one source as the Hub knows it.
 type feed struct {
+	feedFacts
+	source  Source
+	hurry   chan struct{} // capacity 1: connect now instead of after the pause
+	scopes  map[string]*scope
+	inOrder []*scope
+	owners  OwnerRules
+	stepped atomic.Pointer[error] // why all must be read anew: the clock was set; nil: it need not
+}
+
+// feedFacts is what a Keyframe has of a feed.
+type feedFacts struct {
 	SourceStatus // Health and Rows are worked out when a state is made
-	source       Source
-	hurry        chan struct{} // capacity 1: connect now instead of after the pause
 	silence      time.Duration
-	scopes       map[string]*scope
-	inOrder      []*scope
 	rows         int
 	outage       outage
-	owners       OwnerRules
-	stepped      atomic.Pointer[error] // why all must be read anew: the clock was set; nil: it need not
 }
 
 // scope is what can be silent alone.
@@ -79,13 +84,12 @@ func (h *Hub) add(specs []Spec) ([]*feed, error) {
 func (m *model) add(list []AddedSource) {
 	m.feeds = slices.Clone(m.feeds) // Focus and Refresh walk the old one unlocked
 	for _, s := range list {
-		m.feeds = append(m.feeds, &feed{
-			SourceStatus: SourceStatus{Name: s.Name, Type: s.Type, Address: s.Address},
-			hurry:        make(chan struct{}, 1),
-			silence:      s.Silence,
-			scopes:       map[string]*scope{},
-		})
+		m.addFeed(feedFacts{SourceStatus: SourceStatus{Name: s.Name, Type: s.Type, Address: s.Address}, silence: s.Silence})
 	}
+}
+
+func (m *model) addFeed(facts feedFacts) {
+	m.feeds = append(m.feeds, &feed{feedFacts: facts, hurry: make(chan struct{}, 1), scopes: map[string]*scope{}})
 }
 
 // feed finds a source by its name; nil: there is none.
@@ -99,18 +103,17 @@ func (m *model) feed(name string) *feed {
 
 // scope returns the scope of this name, made when it is first mentioned.
 func (m *model) scope(f *feed, name string) *scope {
-	sc := f.scopes[name]
-	if sc == nil {
-		sc = &scope{
-			Scope: Scope{Source: f.Name, Name: name, Silence: silenceAfter(f.silence, 0)},
-			feed:  f,
-			index: len(m.scopes),
-		}
-		f.scopes[name] = sc
-		f.inOrder = append(f.inOrder, sc)
-		m.scopes = append(m.scopes, sc)
+	if f.scopes[name] == nil {
+		m.addScope(f, scope{Scope: Scope{Source: f.Name, Name: name, Silence: silenceAfter(f.silence, 0)}})
 	}
-	return sc
+	return f.scopes[name]
+}
+
+func (m *model) addScope(f *feed, sc scope) {
+	sc.feed, sc.index = f, len(m.scopes)
+	f.scopes[sc.Name] = &sc
+	f.inOrder = append(f.inOrder, &sc)
+	m.scopes = append(m.scopes, &sc)
 }
 
 // status is what a state shows of the source: the worst of its scopes.
@@ -264,4 +267,6 @@ func (m *model) silent(sc *scope) {
 	sc.feed.outage.isNews(err) // it has just been told
 }
 
-func silentFor(limit time.Duration) error { return fmt.Errorf("%w for %v", ErrSilent, limit) }
+func silentFor(limit time.Duration) error {
+	return recordable(fmt.Errorf("%w for %v", ErrSilent, limit))
+}

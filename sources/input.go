@@ -13,6 +13,7 @@ type Input struct {
 
 	// The rest is what belongs to the Kind.
 	Thresholds *Thresholds   // InputStarted
+	Resume     *Keyframe     // InputStarted: HubOptions.Resume
 	Added      []AddedSource // InputSources
 	Change     Change        // InputChange, as completed: see the package comment
 	Problem    *Problem      // InputDisconnected: why

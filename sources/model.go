@@ -17,10 +17,11 @@ type model struct {
 	known     map[int]*Primitive // by slot: the last with known owners, where the row's are unknown
 	queued    map[int]*Primitive // by slot: the last with a whole queue, where the row's is not
 	expected  map[Ref]map[string]expectation
-	events    []Event // of the primitive being applied; kept to spare allocations
-	inputs    uint64  // how many were applied
-	at        Instant // of the one that is applied now
-	published *State  // the latest
+	events    []Event   // of the primitive being applied; kept to spare allocations
+	inputs    uint64    // how many were applied
+	at        Instant   // of the one that is applied now
+	published *State    // the latest
+	resume    *Keyframe // what the sources that are added first go on from; nil: nothing
 
 	watched map[Ref]struct{} // on screen: no Input, since it only decides how soon a State is published
 }

@@ -27,22 +27,25 @@ func (m *model) expect(e *Expected) {
 			delete(m.expected, ref)
 		}
 	}
-	byOwner := m.expected[e.Ref]
-	switch _, stands := byOwner[e.Owner]; {
+	switch _, stands := m.expected[e.Ref][e.Owner]; {
 	case e.Within <= 0:
-		delete(byOwner, e.Owner)
+		delete(m.expected[e.Ref], e.Owner)
 		return
 	case e.How == Told && !stands: // its end was seen already
 		return
-	case byOwner == nil:
-		byOwner = map[string]expectation{}
-		m.expected[e.Ref] = byOwner
 	}
 	x := expectation{Ending: e.Ending, until: m.at.Mono + e.Within}
 	if x.How != Inferred {
 		x.How = Ours
 	}
-	byOwner[e.Owner] = x
+	m.expectEnd(x)
+}
+
+func (m *model) expectEnd(x expectation) {
+	if m.expected[x.Ref] == nil {
+		m.expected[x.Ref] = map[string]expectation{}
+	}
+	m.expected[x.Ref][x.Owner] = x
 }
 
 // expectation is an end that we bring about, and how long that counts.

@@ -58,7 +58,11 @@ type machine struct {
 }
 
 func newMachine(ctx context.Context, events int) *machine {
-	h := NewHub(ctx, HubOptions{Events: events})
+	return newMachineOf(ctx, HubOptions{Events: events})
+}
+
+func newMachineOf(ctx context.Context, o HubOptions) *machine {
+	h := NewHub(ctx, o)
 	feeds, err := h.add([]Spec{{Name: "s"}})
 	if err != nil {
 		panic(err)

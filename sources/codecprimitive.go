@@ -1,0 +1,163 @@
+package sources
+
+import (
+	"encoding/binary"
+
+	"coordtop/sources/internal/pack"
+)
+
+// primitive is all but its Ref, which v has already. What an owner's stamps say moves with the
+// time of the look.
+func (c *codec) primitive(v, was *Primitive) {
+	f := c.Begin()
+	f.Time(&v.At, was.At)
+	c.look = 0
+	if !v.At.IsZero() && !was.At.IsZero() {
+		c.look = v.At.Sub(was.At)
+	}
+	c.source = v.Source
+	pack.List(&f, &v.Owners, was.Owners, c, (*codec).owner)
+	pack.Struct(&f, &v.Queue, &was.Queue, c, (*codec).queue)
+	pack.List(&f, &v.Candidates, was.Candidates, c, (*codec).waiter)
+	pack.Number(&f, &v.Taken, was.Taken)
+	pack.Struct(&f, &v.Data, &was.Data, c, (*codec).blob)
+	f.Text(&v.Incarnation, was.Incarnation)
+	pack.Number(&f, &v.Limit, was.Limit)
+	pack.Enum(&f, &v.Kind, was.Kind, KindSemaphore)
+	pack.Enum(&f, &v.LimitHow, was.LimitHow, Ours)
+	pack.Enum(&f, &v.OwnersHow, was.OwnersHow, Ours)
+	pack.Enum(&f, &v.AliasHow, was.AliasHow, Ours)
+	f.Flag(&v.Ephemeral, was.Ephemeral)
+	f.Flag(&v.Expected, was.Expected)
+	f.Flag(&v.Absent, was.Absent)
+	f.Flag(&v.NoSpace, was.NoSpace)
+	f.Text(&v.Note, was.Note)
+	pack.List(&f, &v.Labels, was.Labels, c, (*codec).attr)
+	f.Text(&v.Alias, was.Alias)
+	pack.Signed(&f, &v.ForgetAfter, was.ForgetAfter)
+	f.End()
+	c.look = 0
+}
+
+// owner has no Guard: with it one could act.
+func (c *codec) owner(v, was *Owner) {
+	f := c.Begin()
+	pack.Struct(&f, &v.Expires, &was.Expires, c, (*codec).stamp)
+	pack.Struct(&f, &v.Renewed, &was.Renewed, c, (*codec).stamp)
+	pack.Struct(&f, &v.Since, &was.Since, c, (*codec).stamp)
+	f.Text(&v.ID, was.ID)
+	f.Text(&v.Session, was.Session)
+	f.Text(&v.Label, was.Label)
+	pack.Number(&f, &v.Permits, was.Permits)
+	pack.Number(&f, &v.Fence, was.Fence)
+	pack.Enum(&f, &v.Mode, was.Mode, Shared)
+	pack.Enum(&f, &v.Idle, was.Idle, IdleInTransaction)
+	f.Flag(&v.NoExpiry, was.NoExpiry)
+	pack.Struct(&f, &v.Rhythm, &was.Rhythm, c, (*codec).rhythm)
+	pack.Number(&f, &v.Serial, was.Serial)
+	pack.Number(&f, &v.Program, was.Program)
+	pack.Signed(&f, &v.Lease, was.Lease)
+	pack.Struct(&f, &v.Data, &was.Data, c, (*codec).blob)
+	pack.List(&f, &v.Attrs, was.Attrs, c, (*codec).attr)
+	f.End()
+}
+
+func (c *codec) rhythm(v, was *Rhythm) {
+	millis := v.millis()
+	f := c.Begin()
+	pack.Number(&f, &millis, was.millis())
+	pack.Number(&f, &v.seen, was.seen)
+	f.End()
+	if c.Reading() {
+		*v = v.usually(millis)
+	}
+}
+
+func (c *codec) queue(v, was *Queue) {
+	f := c.Begin()
+	f.Time(&v.At, was.At)
+	pack.Signed(&f, &v.Len, was.Len)
+	pack.List(&f, &v.Waiters, was.Waiters, c, (*codec).waiter)
+	pack.Enum(&f, &v.How, was.How, Ours)
+	pack.Enum(&f, &v.CandidatesHow, was.CandidatesHow, Ours)
+	f.End()
+}
+
+// waiter has no Guard: see owner.
+func (c *codec) waiter(v, was *Waiter) {
+	f := c.Begin()
+	pack.Struct(&f, &v.Since, &was.Since, c, (*codec).stamp)
+	f.Text(&v.ID, was.ID)
+	f.Text(&v.Session, was.Session)
+	f.Text(&v.Label, was.Label)
+	pack.Number(&f, &v.Order, was.Order)
+	pack.Signed(&f, &v.Turn, was.Turn)
+	pack.Number(&f, &v.Permits, was.Permits)
+	pack.Enum(&f, &v.Mode, was.Mode, Shared)
+	pack.Signed(&f, &v.Timeout, was.Timeout)
+	pack.Struct(&f, &v.Data, &was.Data, c, (*codec).blob)
+	pack.List(&f, &v.Attrs, was.Attrs, c, (*codec).attr)
+	f.End()
+}
+
+// stamp is a Stamp; one that changes moves about as far as the look does.
+func (c *codec) stamp(v, was *Stamp) {
+	guess := was.At
+	if !guess.IsZero() {
+		guess = guess.Add(c.look)
+	}
+	within := v.within.length()
+	f := c.Begin()
+	f.TimeNear(&v.At, was.At, guess)
+	pack.Signed(&f, &within, was.within.length())
+	pack.Enum(&f, &v.How, was.How, Ours)
+	f.End()
+	if c.Reading() {
+		v.within = spanOf(max(within, 0))
+	}
+}
+
+func (c *codec) attr(v, was *Attr) {
+	f := c.Begin()
+	f.Word(&v.Key, was.Key)
+	if v.Key == formatLabel || v.Key == likelyFormatLabel {
+		f.Word(&v.Value, was.Value)
+	} else {
+		f.Text(&v.Value, was.Value)
+	}
+	f.Flag(&v.Odd, was.Odd)
+	f.End()
+}
+
+// blob is left out but for its length where the source's data is not recorded: of the sum a
+// digest then, because a short value could be found by its sum.
+func (c *codec) blob(v, was *Blob) {
+	is := *v
+	if !c.Reading() && *v != *was && c.withoutData != nil && c.withoutData(c.source) {
+		is = Blob{Len: v.Len, Sum: c.digestOfSum(v.Sum)}
+		was = &Blob{Len: was.Len, Sum: c.digestOfSum(was.Sum)}
+	}
+	f := c.Begin()
+	f.Text(&is.Head, was.Head)
+	pack.Signed(&f, &is.Len, was.Len)
+	pack.Number(&f, &is.Sum, was.Sum)
+	f.End()
+	if c.Reading() {
+		*v = is
+	}
+}
+
+func (c *codec) digestOfSum(sum uint64) uint64 {
+	if sum == 0 {
+		return 0
+	}
+	return max(binary.LittleEndian.Uint64(c.digest(string(binary.LittleEndian.AppendUint64(nil, sum)))), 1)
+}
+
+func (c *codec) ownerRef(v, was *OwnerRef) {
+	f := c.Begin()
+	f.Text(&v.ID, was.ID)
+	f.Text(&v.Label, was.Label)
+	pack.Number(&f, &v.Fence, was.Fence)
+	f.End()
+}
