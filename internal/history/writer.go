@@ -37,6 +37,7 @@ type Batch struct {
 type LaneChange struct {
 	Ref    sources.Ref
 	Kind   sources.Kind
+	Scope  string          // under which it is
 	Terms  []sources.Term  // begun, changed or ended since the last Batch
 	Levels []sources.Level // begun or changed
 	Gone   bool            // the row is gone: nothing is known of it from Span.To on

@@ -1,0 +1,148 @@
+package sqlite
+
+import (
+	"database/sql"
+	"math"
+	"slices"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// period is a stretch of time as it is stored: [from, to).
+type period struct{ from, to int64 }
+
+// endless is the end of what lasts.
+const endless = math.MaxInt64
+
+func periodOf(s history.Span) period { return period{s.From.UnixNano(), s.To.UnixNano()} }
+
+func (p period) touches(q period) bool { return p.from < q.to && q.from < p.to }
+
+// union orders stretches and makes one of those that overlap or touch.
+func union(lists ...[]period) []period {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, func(a, b period) int {
+		switch {
+		case a.from < b.from:
+			return -1
+		case a.from > b.from:
+			return 1
+		}
+		return 0
+	})
+	var out []period
+	for _, p := range all {
+		switch n := len(out); {
+		case p.from >= p.to:
+		case n > 0 && p.from <= out[n-1].to:
+			out[n-1].to = max(out[n-1].to, p.to)
+		default:
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// darkness is what was not observed within a window.
+type darkness struct {
+	window period
+	runs   map[int64]int64 // when each ended that does not record any more
+	holes  []period        // nobody recorded, or records were lost
+	scopes map[int64][]period
+	own    map[int64][]period // of single lanes
+}
+
+// darkness reads what was not observed within window: own stretches of the lane, or of all
+// lanes for 0.
+func (q *query) darkness(window period) *darkness {
+	d := &darkness{window: window, runs: map[int64]int64{}, scopes: map[int64][]period{}, own: map[int64][]period{}}
+	from := int64(0) // before the first run nothing is known
+	for _, r := range q.runs() {
+		d.holes = append(d.holes, period{from, r.From.UnixNano()})
+		from = r.To.UnixNano()
+		if r.Live {
+			from = endless
+		} else {
+			d.runs[r.ID] = from
+		}
+	}
+	d.holes = append(d.holes, period{from, endless})
+	var p period
+	q.each("select start, until from lost", nil, []any{&p.from, &p.to}, func() { d.holes = append(d.holes, p) })
+	d.holes = union(d.holes)
+	var scope, run int64
+	var until sql.NullInt64
+	q.each("select scope, start, until, run from dark where lane = 0 and start < ? and (until is null or until > ?)", []any{window.to, window.from},
+		[]any{&scope, &p.from, &until, &run}, func() { d.scopes[scope] = append(d.scopes[scope], period{p.from, d.end(until, run)}) })
+	for id, list := range d.scopes {
+		d.scopes[id] = union(list)
+	}
+	return d
+}
+
+// readOwn reads the stretches of one lane, or with 0 of all.
+func (q *query) readOwn(d *darkness, lane int64) {
+	var from, run, id int64
+	var until sql.NullInt64
+	q.each("select lane, start, until, run from dark where scope = 0 and lane between ? and ? and start < ? and (until is null or until > ?)",
+		[]any{max(lane, 1), cmpOr(lane, endless), d.window.to, d.window.from}, []any{&id, &from, &until, &run}, func() {
+			d.own[id] = append(d.own[id], period{from, d.end(until, run)})
+		})
+}
+
+func cmpOr(n, other int64) int64 {
+	if n != 0 {
+		return n
+	}
+	return other
+}
+
+// end is when something ended that run wrote; what its end left open may have lasted longer.
+func (d *darkness) end(until sql.NullInt64, run int64) int64 {
+	if until.Valid {
+		return until.Int64
+	}
+	if ended, over := d.runs[run]; over {
+		return ended
+	}
+	return endless
+}
+
+// placement is from when on a lane was under a scope.
+type placement struct{ since, scope int64 }
+
+// of is what was not observed of a lane, in order and without overlaps.
+func (d *darkness) of(lane int64, places []placement) []period {
+	lists := [][]period{d.holes, d.own[lane]}
+	for i, p := range places {
+		place := period{p.since, endless}
+		if i == 0 {
+			place.from = 0
+		}
+		if i+1 < len(places) {
+			place.to = places[i+1].since
+		}
+		for _, s := range d.scopes[p.scope] {
+			if s.touches(place) {
+				lists = append(lists, []period{{max(s.from, place.from), min(s.to, place.to)}})
+			}
+		}
+	}
+	return union(lists...)
+}
+
+// shown is what of the stretches touches window.
+func shown(list []period, window period) (dark []sources.Dark) {
+	for _, p := range list {
+		if p.touches(window) {
+			one := sources.Dark{From: time.Unix(0, p.from)}
+			if p.to != endless {
+				one.To = time.Unix(0, p.to)
+			}
+			dark = append(dark, one)
+		}
+	}
+	return dark
+}

@@ -1,0 +1,36 @@
+// Package sqlite keeps a recording in one SQLite file: see package history for what it is.
+//
+// # The file
+//
+// The file has the mode 0600, and so has what SQLite puts beside it. It is in WAL mode, so
+// that any number of readers never wait for the writer nor it for them. On a network file
+// system, and where SQLite says that it cannot have a WAL, it keeps a rollback journal instead
+// and [Writer.Note] says so: a reader and the writer then wait for each other for some
+// milliseconds.
+//
+// One process writes: the one that has the lock file beside it locked. [Begin] returns
+// history.ErrRecording in the others.
+//
+// application_id tells our files from those of other programs. user_version is made of two
+// numbers, the lowest version that can read the file times 1,000, and its own version. A file
+// of an older version is migrated by Begin in one transaction; of a newer one Begin returns
+// history.ErrNewer, and a [Store] reads it where it can. A damaged file is never written to: it is
+// renamed to NAME.broken-DATE, and a new one begun.
+//
+// # The tables
+//
+//   - run: one process that recorded. Between its last and the next began nobody recorded.
+//   - lane: a primitive; placed: under which scope it was from when on.
+//   - term, level, dark, lost, event: what is derived from the inputs. dark has a lane of 0
+//     for a whole scope. A term without an end whose run is over may have lasted any longer.
+//   - gop, chunk, tail: the inputs in groups, each with a keyframe. A piece is written as a tail
+//     at once; the tails of a minute become one compressed chunk.
+//   - sum: what totals need of six hours that are over, for all lanes.
+//   - kept: from when on terms and events were not dropped.
+//
+// Times are nanoseconds since 1970 on the wall clock of the recorder.
+//
+// # What is dropped
+//
+// See [Limits]. Dropping goes in steps that take some 25 ms at most each.
+package sqlite

@@ -1,0 +1,110 @@
+package sqlite
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// An event is stored as columns for what is asked for and a body: its first byte is the version of
+// the body, the fields follow in the order of fields.
+const eventVersion = 1
+
+// fields calls one function for each field of an event that is in its body.
+func fields(e *sources.Event, number func(*uint64), text func(*string)) {
+	byteOf := func(b *uint8) { n := uint64(*b); number(&n); *b = uint8(n) }
+	length := func(d *time.Duration) {
+		n := uint64(*d<<1) ^ uint64(*d>>63) // zigzag
+		number(&n)
+		*d = time.Duration(n>>1) ^ -time.Duration(n&1)
+	}
+	owner := func(o *sources.OwnerRef) { text(&o.ID); text(&o.Label); number(&o.Fence) }
+	length(&e.Mono)
+	byteOf((*uint8)(&e.Kind))
+	byteOf((*uint8)(&e.RefKind))
+	byteOf((*uint8)(&e.Cause))
+	byteOf((*uint8)(&e.How))
+	text(&e.Alias)
+	byteOf((*uint8)(&e.AliasHow))
+	owner(&e.Owner)
+	owner(&e.Previous)
+	owner(&e.Last)
+	loss := uint64(0)
+	if e.Loss {
+		loss = 1
+	}
+	number(&loss)
+	e.Loss = loss != 0
+	for _, d := range []*time.Duration{&e.LeaseLeft, &e.Gap.Min, &e.Gap.Max, &e.Held.Min, &e.Held.Max} {
+		length(d)
+	}
+	text(&e.Scope)
+	text(&e.Detail)
+	if e.Ref.Name == "" { // else it is that of the lane
+		text(&e.Ref.Source)
+		text(&e.Ref.Space)
+	}
+}
+
+// encodeEvent is the body of e.
+func encodeEvent(e sources.Event) []byte {
+	b := []byte{eventVersion}
+	after := uint64(0) // how long before At; 0: told
+	if !e.After.IsZero() {
+		after = uint64(max(1, e.At.Sub(e.After)))
+	}
+	b = binary.AppendUvarint(b, after)
+	fields(&e, func(n *uint64) { b = binary.AppendUvarint(b, *n) }, func(s *string) {
+		b = append(binary.AppendUvarint(b, uint64(len(*s))), *s...)
+	})
+	return b
+}
+
+// decodeEvent completes e, whose Seq, At and Ref are known.
+func decodeEvent(e *sources.Event, b []byte) error {
+	bad := len(b) == 0 || b[0] != eventVersion
+	if bad {
+		return fmt.Errorf("an event: %w", history.ErrDamaged)
+	}
+	b = b[1:]
+	next := func() uint64 {
+		n, used := binary.Uvarint(b)
+		if used <= 0 {
+			bad, b = true, nil
+			return 0
+		}
+		b = b[used:]
+		return n
+	}
+	if after := next(); after > 0 {
+		e.After = e.At.Add(-time.Duration(min(after, math.MaxInt64)))
+	}
+	fields(e, func(n *uint64) { *n = next() }, func(s *string) {
+		n := next()
+		if n > uint64(len(b)) {
+			bad, n = true, 0
+		}
+		*s, b = string(b[:n]), b[n:]
+	})
+	if bad || e.Kind > sources.EventAbsent || e.RefKind > sources.KindSemaphore || e.Cause > sources.CauseSession || max(e.How, e.AliasHow) > sources.Ours {
+		return fmt.Errorf("an event: %w", history.ErrDamaged)
+	}
+	return nil
+}
+
+// event stores an event.
+func (t *tx) event(e *sources.Event) {
+	var l int64
+	if e.Ref.Name != "" {
+		at := t.lane(e.Ref, e.RefKind, e.At)
+		if t.err != nil {
+			return
+		}
+		l = at.id
+	}
+	t.exec("insert or ignore into event values(?,?,?,?,?)", t.w.run.ID, unsigned(e.Seq), e.At.UnixNano(), l, encodeEvent(*e))
+}

@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"coordtop/internal/history"
+)
+
+// When the pieces of a group become a chunk.
+const (
+	chunkBytes = 1 << 20
+	chunkAge   = time.Minute
+)
+
+// groups is what the Writer goes on with after a transaction.
+type groups struct {
+	group  int64
+	pieces []byte
+	opened time.Time
+}
+
+// write stores the encoded inputs of a Batch.
+func (w *Writer) write(t *tx, b *history.Batch) groups {
+	g := groups{w.group, w.pieces, w.opened}
+	from, to := b.Span.From.UnixNano(), b.Span.To.UnixNano()
+	if b.Keyframe != nil {
+		t.pack(&g)
+		g.group = t.insert("insert into gop(run, seq, start, until, thin, body) values(?,?,?,?,0,?)", w.run.ID, unsigned(b.Seq[0]), from, to, packed(b.Keyframe))
+	}
+	if b.Count > 0 {
+		t.insert("insert into tail(gop, start, until, body) values(?,?,?,?)", g.group, from, to, b.Inputs)
+		g.pieces = append(g.pieces[:len(g.pieces):len(g.pieces)], b.Inputs...)
+		if g.opened.IsZero() {
+			g.opened = b.Span.From
+		}
+		t.exec("update gop set until = ? where id = ?", to, g.group)
+	}
+	if len(g.pieces) >= chunkBytes || !g.opened.IsZero() && b.Span.To.Sub(g.opened) >= chunkAge {
+		t.pack(&g)
+	}
+	return g
+}
+
+// pack makes one compressed chunk of the pieces.
+func (t *tx) pack(g *groups) {
+	if len(g.pieces) > 0 {
+		t.exec(`insert into chunk(gop, start, until, body) select gop, min(start), max(until), ? from tail where gop = ? group by gop`, packed(g.pieces), g.group)
+		t.exec("delete from tail where gop = ?", g.group)
+	}
+	g.pieces, g.opened = nil, time.Time{}
+}
+
+// gather makes chunks of the tails that a process left which was killed.
+func (w *Writer) gather(ctx context.Context) error {
+	return w.tx(ctx, func(t *tx) error {
+		left := map[int64][]byte{}
+		var gop int64
+		var body []byte
+		t.each("select gop, body from tail order by id", nil, []any{&gop, &body}, func() { left[gop] = append(left[gop], body...) })
+		for gop, pieces := range left {
+			t.pack(&groups{group: gop, pieces: pieces})
+		}
+		return t.err
+	})
+}
+
+// packed is b compressed. Both coders are stateless here and start no goroutine.
+func packed(b []byte) []byte {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic("sqlite: the options of zstd: " + err.Error())
+	}
+	return e.EncodeAll(b, nil)
+}
+
+// unpacked bounds what a damaged body may become.
+const largest = 256 << 20
+
+func unpacked(b []byte) ([]byte, error) {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(largest))
+	if err != nil {
+		panic("sqlite: the options of zstd: " + err.Error())
+	}
+	defer d.Close()
+	return d.DecodeAll(b, nil)
+}

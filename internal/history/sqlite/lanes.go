@@ -1,0 +1,248 @@
+package sqlite
+
+import (
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// lane is what the writer knows of a primitive.
+type lane struct {
+	id      int64
+	scope   int64
+	gone    bool
+	running map[string]*running // terms without an end, by the owner's ID
+	recent  []program           // the last of those that owned it, oldest first
+}
+
+// running is a term that has no end yet.
+type running struct {
+	start int64
+	fence uint64
+	run   int64
+}
+
+// program is an owner as people tell them apart, and its hue.
+type program struct {
+	label, id string
+	program   sources.Program
+	hue       uint8
+}
+
+type scopeName struct{ source, name string }
+
+// hues is how many programs of a lane have hues of their own.
+const hues = 256
+
+// lane finds the lane of ref, or makes it.
+func (t *tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *lane {
+	l := t.w.lanes[ref]
+	if l != nil || t.err != nil {
+		return l
+	}
+	l = &lane{running: map[string]*running{}}
+	if t.query("select id, gone is not null, coalesce((select scope from placed where lane = id order by since desc limit 1), 0) from lane where source = ? and space = ? and name = ?",
+		[]any{ref.Source, ref.Space, ref.Name}, &l.id, &l.gone, &l.scope) {
+		t.load(l)
+	} else {
+		l.id = t.insert("insert into lane(source, space, name, kind, since) values(?,?,?,?,?)", ref.Source, ref.Space, ref.Name, kind, now.UnixNano())
+	}
+	t.w.lanes[ref] = l
+	return l
+}
+
+// load reads what the terms of a lane say of those that follow.
+func (t *tx) load(l *lane) {
+	var owner string
+	var r running
+	t.each("select owner, start, fence, run from term where lane = ? and until is null", []any{l.id},
+		[]any{&owner, &r.start, (*unsigned)(&r.fence), &r.run}, func() {
+			one := r
+			l.running[owner] = &one
+		})
+	var p program
+	t.each("select owner, label, program, hue from term where lane = ? order by start desc limit ?", []any{l.id, hues},
+		[]any{&p.id, &p.label, &p.program, &p.hue}, func() {
+			if l.find(p) == nil {
+				l.recent = append([]program{p}, l.recent...)
+			}
+		})
+}
+
+// find returns who p is among the recent ones, by the rule of sources.Term.Hue; nil: none of them.
+func (l *lane) find(p program) *program {
+	for i := range l.recent {
+		switch r := &l.recent[i]; {
+		case r.program != 0 && p.program != 0:
+			if r.program == p.program {
+				return r
+			}
+		case r.label != "" || p.label != "":
+			if r.label == p.label {
+				return r
+			}
+		case r.id == p.id:
+			return r
+		}
+	}
+	return nil
+}
+
+// hue returns the hue of who owns the lane from now on: the one that it had, else the lowest
+// that nobody has.
+func (l *lane) hue(term *sources.Term) uint8 {
+	p := program{label: term.Owner.Label, id: term.Owner.ID, program: term.Program}
+	if known := l.find(p); known != nil {
+		return known.hue
+	}
+	if len(l.recent) == hues {
+		l.recent = l.recent[1:]
+	}
+	var taken [hues]bool
+	for _, r := range l.recent {
+		taken[r.hue] = true
+	}
+	for taken[p.hue] {
+		p.hue++
+	}
+	l.recent = append(l.recent, p)
+	return p.hue
+}
+
+// scope finds the scope of a source, or makes it.
+func (t *tx) scope(source, name string) (id int64) {
+	key := scopeName{source, name}
+	if id = t.w.scopes[key]; id != 0 {
+		return id
+	}
+	if !t.query("select id from scope where source = ? and name = ?", []any{source, name}, &id) {
+		id = t.insert("insert into scope(source, name) values(?,?)", source, name)
+	}
+	t.w.scopes[key] = id
+	return id
+}
+
+// derived stores what was made from the inputs.
+func (w *Writer) derived(t *tx, b *history.Batch) {
+	first := b.Span.From
+	for i := range b.Lanes {
+		first = sources.Earlier(first, t.change(&b.Lanes[i], b.Span))
+	}
+	for i := range b.Dark {
+		d := &b.Dark[i]
+		t.dark(d, b.Span)
+		first = sources.Earlier(first, d.Dark.From)
+	}
+	for _, lost := range b.Lost {
+		t.exec("insert into lost(run, start, until) values(?,?,?)", w.run.ID, lost.From.UnixNano(), lost.To.UnixNano())
+		first = sources.Earlier(first, lost.From)
+	}
+	for i := range b.Events {
+		t.event(&b.Events[i])
+	}
+	if n := first.UnixNano() / sumEvery; n < w.summed { // what was summed up is not true any more
+		t.exec("delete from sum where n >= ?", n)
+		w.summed = n
+	}
+}
+
+// change stores what is new of a primitive. It returns the first instant that the terms concern.
+func (t *tx) change(c *history.LaneChange, span history.Span) time.Time {
+	first := span.From
+	l := t.lane(c.Ref, c.Kind, span.From)
+	if t.err != nil {
+		return first
+	}
+	if scope := t.scope(c.Ref.Source, c.Scope); scope != l.scope {
+		t.exec("insert or replace into placed values(?,?,?)", l.id, span.From.UnixNano(), scope)
+		l.scope = scope
+	}
+	for i := range c.Terms {
+		first = sources.Earlier(first, t.term(l, &c.Terms[i]))
+	}
+	for _, v := range c.Levels {
+		t.exec("insert into level values(?,?,?,?,?) on conflict do update set taken = excluded.taken, high = excluded.high, gone = excluded.gone",
+			l.id, v.At.UnixNano(), unsigned(v.Taken), unsigned(v.High), v.Gone)
+	}
+	if c.Gone != l.gone {
+		l.gone = c.Gone
+		t.exec("update lane set gone = ? where id = ?", stamp(span.To, c.Gone), l.id)
+		if c.Gone {
+			t.exec("insert or replace into dark values(0,?,?,null,?)", l.id, span.To.UnixNano(), t.w.run.ID)
+		} else {
+			t.exec("update dark set until = ? where scope = 0 and lane = ? and until is null", span.From.UnixNano(), l.id)
+		}
+	}
+	return first
+}
+
+func earliest(s sources.Stamp) time.Time {
+	if after := s.After(); !after.IsZero() {
+		return after
+	}
+	return s.At
+}
+
+// term stores a term that began, changed or ended. It returns the first instant of which that
+// says something new.
+func (t *tx) term(l *lane, term *sources.Term) time.Time {
+	start := term.Start.At.UnixNano()
+	old := l.running[term.Owner.ID]
+	if old != nil && old.run != t.w.run.ID && old.start != start && old.fence == term.Owner.Fence &&
+		(term.Start.How == sources.AtLeast || earliest(term.Start).UnixNano() <= t.w.before) {
+		start = old.start // it was running when the last run ended, and this one found it so
+	}
+	ended := term.End.How != sources.Unknown
+	t.exec(`insert into term values(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) on conflict do update set label = excluded.label, fence = excluded.fence,
+		until = excluded.until, until_how = excluded.until_how, until_within = excluded.until_within,
+		cause = excluded.cause, how = excluded.how, program = excluded.program, run = excluded.run`,
+		l.id, start, term.Owner.ID, term.Owner.Label, unsigned(term.Owner.Fence), term.Start.How, within(term.Start),
+		stamp(term.End.At, ended), term.End.How, within(term.End), term.Cause, term.How, term.Program, l.hue(term), t.w.run.ID)
+	known := old != nil && old.start == start
+	switch {
+	case !ended:
+		l.running[term.Owner.ID] = &running{start, term.Owner.Fence, t.w.run.ID}
+		if known {
+			return time.Now()
+		}
+		return earliest(term.Start)
+	case known:
+		delete(l.running, term.Owner.ID)
+		return earliest(term.End)
+	}
+	return earliest(term.Start)
+}
+
+// within is how long before its instant a stamp may have been.
+func within(s sources.Stamp) int64 {
+	if after := s.After(); !after.IsZero() {
+		return int64(s.At.Sub(after))
+	}
+	return 0
+}
+
+// stamp is an instant as it is stored; nil where there is none.
+func stamp(at time.Time, known bool) any {
+	if !known {
+		return nil
+	}
+	return at.UnixNano()
+}
+
+// dark stores a stretch that began or ended.
+func (t *tx) dark(d *history.DarkChange, span history.Span) {
+	var l, scope int64
+	if d.Ref != (sources.Ref{}) {
+		l = t.lane(d.Ref, sources.KindUnknown, span.From).id
+	} else {
+		scope = t.scope(d.Source, d.Scope)
+	}
+	from := d.Dark.From.UnixNano()
+	if d.Dark.From.Equal(d.Dark.To) { // it was none
+		t.exec("delete from dark where scope = ? and lane = ? and start = ?", scope, l, from)
+		return
+	}
+	t.exec("insert into dark values(?,?,?,?,?) on conflict do update set until = excluded.until, run = excluded.run",
+		scope, l, from, stamp(d.Dark.To, !d.Dark.To.IsZero()), t.w.run.ID)
+}

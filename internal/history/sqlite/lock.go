@@ -1,0 +1,50 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"coordtop/internal/files"
+	"coordtop/internal/history"
+)
+
+// lockName is the file beside the recording that its writer has locked.
+func lockName(path string) string { return path + ".lock" }
+
+// lock takes the lock of the recording at path in folder, which ends with the file that is returned or with
+// the process. The error wraps history.ErrRecording where another has it.
+func lock(folder *os.File, path string) (*os.File, error) {
+	f, err := files.OpenPrivate(folder, filepath.Base(lockName(path)), 0)
+	if err != nil {
+		return nil, err
+	}
+	switch err := flock(f, unix.LOCK_EX); {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, history.ErrRecording), f.Close())
+	case err != nil:
+		return nil, errors.Join(fmt.Errorf("locking %s: %w", lockName(path), err), f.Close())
+	}
+	return f, nil
+}
+
+// recorded reports whether a process writes to the recording at path now.
+func recorded(path string) bool {
+	f, err := os.Open(lockName(path))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(flock(f, unix.LOCK_SH), unix.EWOULDBLOCK)
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		if err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

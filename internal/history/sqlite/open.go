@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"coordtop/internal/files"
+	"coordtop/internal/history"
+)
+
+// How a file is opened.
+const (
+	reading = "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(2000)"
+	writing = "mode=rw&_txlock=immediate&_pragma=busy_timeout(2000)"
+)
+
+// connect opens no file yet. The options have no answer: see journal.
+func connect(path, how string, connections int) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: how}).String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db, nil
+}
+
+// explained makes of an error of SQLite what callers ask for: history.ErrDamaged, ENOSPC,
+// EACCES; of others it keeps the text.
+func explained(path string, err error) error {
+	failed, ok := errors.AsType[*driver.Error](err)
+	if err == nil || !ok {
+		return err
+	}
+	cause := map[int]error{
+		lib.SQLITE_CORRUPT: history.ErrDamaged, lib.SQLITE_NOTADB: history.ErrDamaged, lib.SQLITE_FULL: syscall.ENOSPC,
+		lib.SQLITE_READONLY: syscall.EACCES, lib.SQLITE_CANTOPEN: syscall.EACCES, lib.SQLITE_PERM: syscall.EACCES,
+	}[failed.Code()&0xff]
+	if cause == nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return fmt.Errorf("%s: %w", path, cause)
+}
+
+// foreign reports whether a file is none of SQLite. One that is empty, or begins with a page
+// that was never written, may become one.
+func foreign(f io.ReaderAt) (bool, error) {
+	head := make([]byte, 16)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	head = head[:n]
+	return n > 0 && string(head) != "SQLite format 3\x00" && len(bytes.Trim(head, "\x00")) > 0, nil
+}
+
+// create makes an empty file in folder where there is none, so that SQLite gives what it puts
+// beside the file the same mode. alien reports whether there is one that is none of SQLite.
+func create(folder *os.File, path string) (alien bool, err error) {
+	f, err := files.OpenPrivate(folder, filepath.Base(path), 0)
+	if err != nil {
+		return false, err
+	}
+	alien, err = foreign(f)
+	return alien, errors.Join(err, f.Close())
+}
+
+// open opens the file for writing, in WAL mode if possible; note says where it is not.
+func open(ctx context.Context, path string, local bool) (db *sql.DB, note string, err error) {
+	if db, err = connect(path, writing, 1); err != nil {
+		return nil, "", err
+	}
+	has, _, ours, err := versionOf(ctx, db)
+	switch {
+	case err != nil:
+	case !ours:
+		err = fmt.Errorf("%s: %w", path, history.ErrForeign)
+	case has > version:
+		err = fmt.Errorf("%s: %w", path, history.ErrNewer)
+	default:
+		if note, err = journal(ctx, db, local); err == nil {
+			err = migrate(ctx, db, has)
+		}
+	}
+	if err != nil {
+		return nil, "", errors.Join(explained(path, err), db.Close())
+	}
+	return db, note, nil
+}
+
+// journal chooses how the file survives a crash. SQLite gives no error where there can be no
+// WAL: it answers with what it took.
+func journal(ctx context.Context, db *sql.DB, local bool) (note string, err error) {
+	if _, err := db.ExecContext(ctx, "pragma auto_vacuum = incremental; pragma journal_size_limit = 16777216"); err != nil {
+		return "", err
+	}
+	var took string
+	if local {
+		if err := db.QueryRowContext(ctx, "pragma journal_mode = wal").Scan(&took); err != nil {
+			return "", err
+		}
+	}
+	if took == "wal" {
+		_, err := db.ExecContext(ctx, "pragma synchronous = normal")
+		return "", err
+	}
+	if err := db.QueryRowContext(ctx, "pragma journal_mode = delete").Scan(&took); err != nil {
+		return "", err
+	}
+	_, err = db.ExecContext(ctx, "pragma synchronous = full")
+	return "recorded without a WAL, because the file system is not local or cannot have one: set history.file to a local disk", err
+}
+
+// setAside renames a damaged file, and what belongs to it, so that a new one can be begun.
+func setAside(path string, now time.Time) (note string, err error) {
+	to := path + ".broken-" + now.UTC().Format("20060102T150405")
+	if err := os.Rename(path, to); err != nil {
+		return "", err
+	}
+	for _, beside := range []string{"-wal", "-shm", "-journal"} {
+		if err := os.Rename(path+beside, to+beside); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("the recording was damaged: it was renamed to %s, and a new one begun", to), nil
+}

@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"coordtop/internal/history"
+)
+
+// applicationID is "ctop".
+const applicationID = 0x63746f70
+
+// The version of the schema, and the lowest that can read what we write.
+const (
+	version = 1
+	readers = 1
+)
+
+// schema[n] brings a file from version n to n+1.
+var schema = [version]string{`
+create table run(id integer primary key, host text not null, pid integer not null, version text not null,
+	began integer not null, last integer not null, ended integer);
+create table kept(id integer primary key check(id = 0), since integer not null);
+insert into kept values(0, 0);
+create table lane(id integer primary key, source text not null, space text not null, name text not null,
+	kind integer not null, since integer not null, gone integer, unique(source, space, name));
+create table scope(id integer primary key, source text not null, name text not null, unique(source, name));
+create table placed(lane integer not null, since integer not null, scope integer not null, primary key(lane, since)) without rowid;
+create table term(lane integer not null, start integer not null, owner text not null, label text not null, fence integer not null,
+	start_how integer not null, start_within integer not null, until integer, until_how integer not null, until_within integer not null,
+	cause integer not null, how integer not null, program integer not null, hue integer not null, run integer not null,
+	primary key(lane, start, owner)) without rowid;
+create index term_start on term(start);
+create index term_running on term(lane) where until is null;
+create table level(lane integer not null, at integer not null, taken integer not null, high integer not null, gone integer not null,
+	primary key(lane, at)) without rowid;
+create index level_at on level(at);
+create table dark(scope integer not null, lane integer not null, start integer not null, until integer, run integer not null,
+	primary key(scope, lane, start)) without rowid;
+create table lost(id integer primary key, run integer not null, start integer not null, until integer not null);
+create table event(run integer not null, seq integer not null, at integer not null, lane integer not null, body blob not null,
+	primary key(run, seq)) without rowid;
+create index event_at on event(at);
+create index event_lane on event(lane, at);
+create table gop(id integer primary key, run integer not null, seq integer not null, start integer not null, until integer not null,
+	thin integer not null, body blob not null);
+create index gop_start on gop(start);
+create table chunk(id integer primary key, gop integer not null, start integer not null, until integer not null, body blob not null);
+create index chunk_gop on chunk(gop, id);
+create table tail(id integer primary key, gop integer not null, start integer not null, until integer not null, body blob not null);
+create index tail_gop on tail(gop, id);
+create table sum(n integer primary key, body blob not null);
+`}
+
+// versionOf reads which version a file has and the lowest that can read it; ours reports
+// whether it is a recording at all. A new file has the version 0 and is ours.
+func versionOf(ctx context.Context, db *sql.DB) (has, reads int, ours bool, err error) {
+	var id, user, objects int
+	for _, q := range []struct {
+		text string
+		into *int
+	}{{"pragma application_id", &id}, {"pragma user_version", &user}, {"select count(*) from sqlite_schema", &objects}} {
+		if err := db.QueryRowContext(ctx, q.text).Scan(q.into); err != nil {
+			return 0, 0, false, err
+		}
+	}
+	return user % 1000, user / 1000, id == applicationID || id == 0 && user == 0 && objects == 0, nil
+}
+
+// migrate brings the file to our version, or fails with it unchanged.
+func migrate(ctx context.Context, db *sql.DB, has int) error {
+	if has > version {
+		return history.ErrNewer
+	}
+	if has == version {
+		return nil
+	}
+	steps := append([]string{"begin immediate"}, schema[has:]...)
+	steps = append(steps, fmt.Sprintf("pragma application_id = %d; pragma user_version = %d; commit", applicationID, readers*1000+version))
+	for _, step := range steps {
+		if _, err := db.ExecContext(ctx, step); err != nil {
+			_, undone := db.ExecContext(ctx, "rollback")
+			return errors.Join(err, undone)
+		}
+	}
+	return nil
+}

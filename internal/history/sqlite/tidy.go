@@ -1,0 +1,166 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+)
+
+// Limits bound what is kept. Zero fields take the defaults.
+type Limits struct {
+	Full time.Duration // renewals, and the model to the second; 0: 6 h
+	Keep time.Duration // everything but who recorded when; 0: 30 days
+	Size int64         // bytes of the file; 0: 1 GiB
+}
+
+// withDefaults returns l with its defaults.
+func (l Limits) withDefaults() Limits {
+	if l.Full <= 0 {
+		l.Full = 6 * time.Hour
+	}
+	if l.Keep <= 0 {
+		l.Keep = 30 * 24 * time.Hour
+	}
+	if l.Size <= 0 {
+		l.Size = 1 << 30
+	}
+	return l
+}
+
+// batch is how many rows are dropped in one step.
+const batch = 1000
+
+// Tidy sums up what is over and drops what is too old or too much, in one step of some
+// milliseconds: see history.Writer.
+func (w *Writer) Tidy(ctx context.Context, now time.Time) (done bool, err error) {
+	if w.db == nil {
+		return true, nil
+	}
+	limits := w.o.Limits.withDefaults()
+	did, err := w.sumUp(ctx, now)
+	for _, step := range []func() (bool, error){
+		func() (bool, error) { return w.drop(ctx, now.Add(-limits.Keep).UnixNano()) },
+		func() (bool, error) { return w.shrink(ctx, limits, now) },
+	} {
+		if did || err != nil {
+			break
+		}
+		did, err = step()
+	}
+	return !did, err
+}
+
+// settled is how long after its end six hours are summed up: the end of a term may become
+// known late.
+const settled = 10 * time.Minute
+
+// sumUp sums up the next six hours that are over. What is older than the recording has nothing
+// to sum up.
+func (w *Writer) sumUp(ctx context.Context, now time.Time) (did bool, err error) {
+	over := now.Add(-settled).UnixNano()/sumEvery - 1
+	if w.summed > over {
+		return false, nil
+	}
+	err = w.read(ctx, func(q *query) error {
+		var first int64
+		q.each("select coalesce(min(began), 0) from run", nil, []any{&first}, func() {})
+		w.summed = max(w.summed, first/sumEvery, w.kept(now)/sumEvery)
+		if w.summed > over || q.err != nil {
+			return q.err
+		}
+		n := w.summed
+		window := period{n * sumEvery, (n + 1) * sumEvery}
+		body := encodeSums(q.sum(window, q.everything(window)))
+		if q.err != nil {
+			return q.err
+		}
+		did = true
+		return w.tx(ctx, func(t *tx) error {
+			t.exec("insert or replace into sum values(?,?)", n, body)
+			return t.err
+		})
+	})
+	if err == nil && did {
+		w.summed++
+	}
+	return did, err
+}
+
+// kept is before when everything is dropped.
+func (w *Writer) kept(now time.Time) int64 {
+	return now.Add(-w.o.Limits.withDefaults().Keep).UnixNano()
+}
+
+// drop drops what is over since before.
+func (w *Writer) drop(ctx context.Context, before int64) (did bool, err error) {
+	err = w.tx(ctx, func(t *tx) error {
+		if did = t.dropGroups("select id from gop where until < ? and id <> ? order by id limit 20", before, w.group); did {
+			return t.err
+		}
+		for _, text := range []string{
+			"delete from term where (lane, start, owner) in (select lane, start, owner from term indexed by term_start where start < ?1 and until < ?1 order by start limit ?2)",
+			"delete from event where (run, seq) in (select run, seq from event indexed by event_at where at < ?1 order by at limit ?2)",
+			"delete from level where (lane, at) in (select lane, at from level l indexed by level_at where at < ?1 and exists(select 1 from level where lane = l.lane and at > l.at and at < ?1) limit ?2)",
+			"delete from dark where (scope, lane, start) in (select scope, lane, start from dark where until < ?1 limit ?2)",
+			"delete from lost where until < ?1",
+			"delete from sum where (n + 1) * ?3 <= ?1",
+			"delete from lane where id in (select id from lane l where gone < ?1 and not exists(select 1 from term where lane = l.id) limit ?2)",
+			"delete from placed where lane in (select distinct lane from placed p where not exists(select 1 from lane where id = p.lane) limit ?2)",
+		} {
+			if t.exec(text, before, batch, sumEvery) > 0 {
+				did = true
+				break
+			}
+		}
+		t.exec("update kept set since = ? where since < ?1", before)
+		return t.err
+	})
+	if did {
+		clear(w.lanes) // some may be gone
+	}
+	return did, err
+}
+
+// shrink gives pages back to the disk, and where the file is still too large drops the oldest
+// part of what it holds: of the inputs first, then of everything.
+func (w *Writer) shrink(ctx context.Context, l Limits, now time.Time) (did bool, err error) {
+	var pages, free, size, oldest, first int64
+	err = w.read(ctx, func(q *query) error {
+		for text, into := range map[string]*int64{
+			"pragma page_count": &pages, "pragma freelist_count": &free, "pragma page_size": &size,
+			"select coalesce(min(start), 0) from gop": &oldest, "select coalesce(min(at), 0) from event": &first,
+		} {
+			q.each(text, nil, []any{into}, func() {})
+		}
+		return q.err
+	})
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case (pages-free)*size > l.Size && oldest > 0 && oldest < now.Add(-time.Hour).UnixNano():
+		err = w.tx(ctx, func(t *tx) error {
+			did = t.dropGroups("select id from gop where id <> ? order by id limit 1", w.group)
+			return t.err
+		})
+		return did, err
+	case (pages-free)*size > l.Size && first > 0:
+		return w.drop(ctx, first+max((now.UnixNano()-first)/50, int64(time.Minute)))
+	case free > 1000:
+		_, err := w.conn.ExecContext(ctx, "pragma incremental_vacuum(500)")
+		return err == nil, explained(w.o.Path, err)
+	}
+	return false, nil
+}
+
+// dropGroups drops the inputs that a query names.
+func (t *tx) dropGroups(text string, args ...any) (did bool) {
+	var id int64
+	var ids []int64
+	t.each(text, args, []any{&id}, func() { ids = append(ids, id) })
+	for _, id := range ids {
+		for _, text := range []string{"delete from chunk where gop = ?", "delete from tail where gop = ?", "delete from gop where id = ?"} {
+			t.exec(text, id)
+		}
+	}
+	return len(ids) > 0
+}

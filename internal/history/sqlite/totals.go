@@ -1,0 +1,168 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// sumEvery is the length of what is summed up together.
+const sumEvery = int64(6 * time.Hour)
+
+// Totals sums up span for each primitive that is recorded in it: see history.Reader. Of
+// semaphores only the changes are counted.
+func (s *Store) Totals(ctx context.Context, span history.Span) (totals []history.Total, err error) {
+	err = s.ask(ctx, func(q *query) error {
+		window := periodOf(span)
+		window.to = min(window.to, time.Now().UnixNano())
+		all := q.everything(window)
+		sums := q.sums(window, all)
+		for _, l := range all.lanes {
+			if l.since >= window.to || l.gone != 0 && l.gone <= window.from {
+				continue
+			}
+			sum := sums[l.id]
+			totals = append(totals, history.Total{
+				Ref: l.ref, Kind: l.kind, Changes: int(sum.changes), Nobody: time.Duration(sum.nobody), Gaps: int(sum.gaps), Longest: time.Duration(sum.longest),
+			})
+		}
+		return q.err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return totals, nil
+}
+
+// everything is what is known of all lanes, but for their terms.
+type everything struct {
+	lanes []listed
+	dark  *darkness
+	same  map[int64][]period // what was not observed of the lanes of a scope that have nothing of their own
+}
+
+type listed struct {
+	id          int64
+	ref         sources.Ref
+	kind        sources.Kind
+	since, gone int64 // gone 0: it is there
+	places      []placement
+}
+
+func (q *query) everything(window period) *everything {
+	a := &everything{dark: q.darkness(window), same: map[int64][]period{}}
+	var l listed
+	var p placement
+	var scope sql.NullInt64
+	var since sql.NullInt64
+	q.each("select id, source, space, name, kind, lane.since, coalesce(gone, 0), placed.since, scope from lane left join placed on lane = id order by id, placed.since", nil,
+		[]any{&l.id, &l.ref.Source, &l.ref.Space, &l.ref.Name, &l.kind, &l.since, &l.gone, &since, &scope}, func() {
+			p = placement{since.Int64, scope.Int64}
+			if n := len(a.lanes); n > 0 && a.lanes[n-1].id == l.id {
+				a.lanes[n-1].places = append(a.lanes[n-1].places, p)
+				return
+			}
+			one := l
+			one.places = []placement{p}
+			a.lanes = append(a.lanes, one)
+		})
+	q.readOwn(a.dark, 0)
+	return a
+}
+
+// unobserved is what was not observed of a lane since there is a record of it.
+func (a *everything) unobserved(l *listed) []period {
+	if len(l.places) > 1 || len(a.dark.own[l.id]) > 0 {
+		return a.dark.of(l.id, l.places)
+	}
+	scope := l.places[0].scope
+	list, known := a.same[scope]
+	if !known {
+		list = a.dark.of(0, l.places)
+		a.same[scope] = list
+	}
+	return list
+}
+
+// sums are the sums of window by lane, made of what was summed up and of the terms of the rest.
+func (q *query) sums(window period, all *everything) map[int64]sum {
+	made := q.made(window)
+	total := make(map[int64]sum, len(all.lanes))
+	for from := window.from; from < window.to; {
+		n := from / sumEvery
+		to := min((n+1)*sumEvery, window.to)
+		part, ready := made[n]
+		if !ready || to-from != sumEvery {
+			for to < window.to { // as far as nothing is ready
+				if _, ready := made[to/sumEvery]; ready && to+sumEvery <= window.to {
+					break
+				}
+				to = min(to+sumEvery, window.to)
+			}
+			part = q.sum(period{from, to}, all)
+		}
+		for id := range total {
+			if _, has := part[id]; !has {
+				total[id] = total[id].plus(sum{})
+			}
+		}
+		for id, s := range part {
+			total[id] = total[id].plus(s)
+		}
+		from = to
+	}
+	return total
+}
+
+// made are the sums that lie wholly in window, by their numbers.
+func (q *query) made(window period) map[int64]map[int64]sum {
+	made := map[int64]map[int64]sum{}
+	var n int64
+	var body []byte
+	first, last := (window.from+sumEvery-1)/sumEvery, window.to/sumEvery-1
+	q.each("select n, body from sum where n between ? and ?", []any{first, last}, []any{&n, &body}, func() {
+		made[n], q.err = decodeSums(body)
+	})
+	return made
+}
+
+// Which terms touch a window, of all lanes.
+const (
+	sumColumns  = "select lane, start, start_how, start_within, until, run from "
+	sumsWithin  = sumColumns + "term indexed by term_start where start >= ?1 and start < ?2 order by start"
+	sumsCarried = sumColumns + "(select id from lane) join term on lane = id and start = (select max(start) from term where lane = id and start < ?1)"
+)
+
+// held is a term as sums need it.
+type held struct {
+	start, earliest, until int64
+	change                 bool // its beginning was seen
+}
+
+// sum sums up the terms of a window.
+func (q *query) sum(window period, all *everything) map[int64]sum {
+	terms := make(map[int64][]held, len(all.lanes))
+	var lane, within, run int64
+	var h held
+	var how sources.Known
+	var until sql.NullInt64
+	take := func() {
+		h.earliest, h.change, h.until = h.start-within, how != sources.AtLeast && h.start >= window.from, all.dark.end(until, run)
+		terms[lane] = append(terms[lane], h)
+	}
+	into := []any{&lane, &h.start, &how, &within, &until, &run}
+	q.each(sumsCarried, []any{window.from}, into, take)
+	q.each(sumsWithin, []any{window.from, window.to}, into, take)
+	out := make(map[int64]sum, len(terms))
+	for i := range all.lanes {
+		l := &all.lanes[i]
+		s := summed(terms[l.id], period{max(window.from, l.since), window.to}, window.from, all.unobserved(l), l.kind == sources.KindSemaphore)
+		if s != (sum{}) {
+			out[l.id] = s
+		}
+	}
+	return out
+}

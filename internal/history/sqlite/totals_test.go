@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// minute is what was so in one minute of a lane.
+type minute uint8
+
+const (
+	free minute = iota
+	owned
+	starts // owned by somebody new
+	dark
+)
+
+// sumOf counts minute by minute.
+func sumOf(ref sources.Ref, line []minute) history.Total {
+	t := history.Total{Ref: ref, Kind: sources.KindElection}
+	var run time.Duration
+	gap := false
+	for _, state := range line {
+		if state == free {
+			run += time.Minute
+			t.Nobody += time.Minute
+			t.Longest = max(t.Longest, run)
+			if !gap {
+				t.Gaps++
+			}
+			gap = true
+			continue
+		}
+		run = 0
+		if state == starts {
+			t.Changes++
+		}
+		if state != dark {
+			gap = false
+		}
+	}
+	return t
+}
+
+// TestTotalsAreThoseOfAnyWindow writes random lanes of two days and compares the sums of
+// windows, with and without those that are kept of whole six hours, with a count by minutes.
+func TestTotalsAreThoseOfAnyWindow(t *testing.T) {
+	t.Parallel()
+	const lanes, length = 4, 2 * 24 * 60
+	for seed := range uint64(3) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		o := place(t)
+		w := begun(t, o, 0)
+		lines := make([][]minute, lanes)
+		b := batchOf(0, length*time.Minute)
+		for i := range lines {
+			name := fmt.Sprint("lane", i)
+			var c history.LaneChange
+			lines[i], c = randomLane(r, length, 1+r.IntN(300))
+			c.Ref, c.Scope, c.Kind = ref(name), "s", sources.KindElection
+			b.Lanes = append(b.Lanes, c)
+		}
+		for from := r.IntN(200); from < length; from += 1 + r.IntN(600) {
+			to := min(from+1+r.IntN(400), length)
+			d := history.DarkChange{Source: "leases", Scope: "s", Dark: sources.Dark{From: minuteAt(from), To: minuteAt(to)}}
+			if r.IntN(2) == 0 {
+				d.Ref = ref(fmt.Sprint("lane", r.IntN(lanes)))
+			}
+			b.Dark = append(b.Dark, d)
+			for i := range lines {
+				if d.Ref == (sources.Ref{}) || d.Ref.Name == fmt.Sprint("lane", i) {
+					for n := from; n < to; n++ {
+						if lines[i][n] == free {
+							lines[i][n] = dark
+						}
+					}
+				}
+			}
+			from = to
+		}
+		write(t, w, b)
+		compare := func() {
+			s := store(t, o)
+			for range 8 {
+				from := r.IntN(length)
+				to := from + 1 + r.IntN(length-from)
+				totals, err := s.Totals(t.Context(), history.Span{From: minuteAt(from), To: minuteAt(to)})
+				if err != nil || len(totals) != lanes {
+					t.Fatalf("%d totals, %v", len(totals), err)
+				}
+				for i, got := range totals {
+					if want := sumOf(got.Ref, lines[i][from:to]); got != want {
+						t.Fatalf("seed %d, minutes %d to %d, %s: %+v, want %+v", seed, from, to, got.Ref.Name, got, want)
+					}
+				}
+			}
+		}
+		compare()
+		for did := true; did; {
+			var err error
+			if did, err = w.sumUp(t.Context(), minuteAt(length)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		compare()
+	}
+}
+
+func minuteAt(n int) time.Time { return t0.Add(time.Duration(n) * time.Minute) }
+
+// randomLane makes terms, some of which touch, with about so many minutes each.
+func randomLane(r *rand.Rand, length, each int) ([]minute, history.LaneChange) {
+	line := make([]minute, length)
+	var c history.LaneChange
+	for from := r.IntN(each); from < length; {
+		to := min(from+1+r.IntN(each), length)
+		one := term(fmt.Sprint(r.IntN(4)), 0, 0)
+		one.Start = sources.Stamp{At: minuteAt(from), How: sources.Seen}
+		if to < length {
+			one.End = sources.Stamp{At: minuteAt(to), How: sources.Seen}
+		}
+		c.Terms = append(c.Terms, one)
+		for n := from; n < to; n++ {
+			line[n] = owned
+		}
+		line[from] = starts
+		from = to
+		if r.IntN(2) == 0 {
+			from += r.IntN(2 * each)
+		}
+	}
+	return line, c
+}

@@ -1,0 +1,233 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"coordtop/internal/files"
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// Options say where a recording is, and what is kept of it.
+type Options struct {
+	Path   string
+	Ours   bool // the path is our own choice: what is no recording there is a damaged one
+	Limits Limits
+
+	remote bool // as on a network file system; for tests
+}
+
+// Writer writes to a recording. One goroutine uses it.
+type Writer struct {
+	o      Options
+	locked *os.File
+	db     *sql.DB   // nil: it must be opened again
+	conn   *sql.Conn // its only connection
+	note   string
+	run    history.Run
+	stored map[string]*sql.Stmt
+
+	// The rest is what the file says too, or will say after the next chunk.
+	lanes  map[sources.Ref]*lane
+	scopes map[scopeName]int64
+	group  int64     // the open gop; 0: none
+	pieces []byte    // of the group, since the last chunk
+	opened time.Time // when the first of them was written; zero: there are none
+	summed int64     // what is before this one may have been summed up
+	before int64     // when the run before ended
+}
+
+var _ history.Writer = (*Writer)(nil)
+
+// Begin opens the recording for writing, makes it where there is none, and begins a run. The
+// error wraps history.ErrRecording where another process records into it, history.ErrNewer
+// or history.ErrForeign where it must not be written to, and what the file system said.
+func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
+	folder, _, err := files.PrivateFolder(filepath.Dir(o.Path))
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	locked, err := lock(folder, o.Path)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{o: o, locked: locked, run: run}
+	if err := w.open(ctx); err != nil {
+		return nil, errors.Join(err, locked.Close())
+	}
+	return w, nil
+}
+
+// Note says what is unusual about the file, in a sentence; "": nothing is.
+func (w *Writer) Note() string { return w.note }
+
+// Run is the run that w writes.
+func (w *Writer) Run() history.Run { return w.run }
+
+// open opens the file and begins the run. A file that is damaged it puts aside.
+func (w *Writer) open(ctx context.Context) error {
+	folder, _, err := files.PrivateFolder(filepath.Dir(w.o.Path))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	alien, err := create(folder, w.o.Path)
+	switch {
+	case err != nil:
+		return err
+	case !alien:
+		err = w.begin(ctx)
+	case w.o.Ours:
+		err = history.ErrDamaged
+	default:
+		err = fmt.Errorf("%s: %w", w.o.Path, history.ErrForeign)
+	}
+	if !errors.Is(err, history.ErrDamaged) {
+		return err
+	}
+	note, err := setAside(w.o.Path, time.Now())
+	if err == nil {
+		_, err = create(folder, w.o.Path)
+	}
+	if err == nil {
+		err = w.begin(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("%w and cannot be replaced: %w", history.ErrDamaged, err)
+	}
+	w.note = note
+	return nil
+}
+
+func (w *Writer) begin(ctx context.Context) error {
+	db, note, err := open(ctx, w.o.Path, !w.o.remote && !remote(w.o.Path))
+	if err != nil {
+		return err
+	}
+	w.db, w.note = db, note
+	w.reset()
+	if w.conn, err = db.Conn(ctx); err != nil {
+		return errors.Join(err, w.shut())
+	}
+	began := w.run.From.UnixNano()
+	err = w.tx(ctx, func(t *tx) error {
+		t.exec("update lane set gone = (select max(last) from run) where gone is null")
+		t.exec("update run set ended = last where ended is null")
+		t.query("select coalesce(max(last), 0) from run", nil, &w.before)
+		w.run.ID = t.insert("insert into run(host, pid, version, began, last) values(?,?,?,?,?)",
+			w.run.Host, w.run.PID, w.run.Version, began, began)
+		t.query("select coalesce(max(n)+1, 0) from sum", nil, &w.summed)
+		return t.err
+	})
+	if err == nil {
+		err = w.gather(ctx)
+	}
+	if err != nil {
+		err = errors.Join(err, w.shut())
+	}
+	return err
+}
+
+// reset forgets what is known of the file.
+func (w *Writer) reset() {
+	w.stored, w.lanes, w.scopes = map[string]*sql.Stmt{}, map[sources.Ref]*lane{}, map[scopeName]int64{}
+	w.group, w.pieces, w.opened = 0, nil, time.Time{}
+}
+
+// ErrBeginning reports that a group must be begun: the file is new.
+var ErrBeginning = errors.New("a keyframe is needed")
+
+// Write stores b. It returns ErrBeginning where b has no keyframe and there is no group that it
+// could go on with.
+func (w *Writer) Write(ctx context.Context, b *history.Batch) error {
+	if w.db == nil {
+		if err := w.open(ctx); err != nil {
+			return err
+		}
+	}
+	if w.group == 0 && b.Keyframe == nil {
+		return ErrBeginning
+	}
+	if err := w.enough(); err != nil {
+		return err
+	}
+	var g groups
+	err := w.tx(ctx, func(t *tx) error {
+		g = w.write(t, b)
+		w.derived(t, b)
+		t.exec("update run set last = max(last, ?) where id = ?", b.Span.To.UnixNano(), w.run.ID)
+		return t.err
+	})
+	if errors.Is(err, history.ErrDamaged) {
+		return errors.Join(err, w.shut()) // the next call puts it aside
+	}
+	if err == nil {
+		w.group, w.pieces, w.opened = g.group, g.pieces, g.opened
+		w.run.To = sources.Later(w.run.To, b.Span.To)
+	}
+	return err
+}
+
+// The least room on a disk that is left to others.
+const (
+	leastRoom    = 64 << 20
+	leastPercent = 2
+)
+
+// enough fails where the disk is nearly full: a full one stops others, and nothing can be
+// dropped on it any more.
+func (w *Writer) enough() error {
+	free, all, err := room(w.o.Path)
+	if err != nil {
+		return err
+	}
+	if least := max(leastRoom, all/100*leastPercent); free < least && free < all/2 {
+		return fmt.Errorf("%s: only %d MB are free, and %d are left to others: %w", w.o.Path, free>>20, least>>20, syscall.ENOSPC)
+	}
+	return nil
+}
+
+// Close ends the run and the recording, and gives the lock back. After a clean end nothing but the
+// file itself is left, where nobody reads it. Closing again is harmless.
+func (w *Writer) Close() error {
+	if w.locked == nil {
+		return nil
+	}
+	var err error
+	if w.db != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		err = w.tx(ctx, func(t *tx) error {
+			t.exec("update run set ended = last where id = ?", w.run.ID)
+			return t.err
+		})
+		err = errors.Join(err, w.shut())
+	}
+	err = errors.Join(err, w.locked.Close())
+	w.locked = nil
+	return err
+}
+
+func (w *Writer) shut() error {
+	if w.db == nil {
+		return nil
+	}
+	var err error
+	for _, s := range w.stored {
+		err = errors.Join(err, s.Close())
+	}
+	if w.conn != nil {
+		err = errors.Join(err, w.conn.Close())
+	}
+	err = errors.Join(err, w.db.Close())
+	w.db, w.conn = nil, nil
+	return err
+}

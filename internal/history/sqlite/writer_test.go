@@ -1,0 +1,240 @@
+package sqlite
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+const h, m, sec = time.Hour, time.Minute, time.Second
+
+func TestWhatWasWrittenIsRead(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	w := begun(t, o, 0)
+	running, ended := term("a", 1*m, 0), term("a", 1*m, 2*m)
+	ended.End = sources.StampBetween(after(110*sec), after(2*m), sources.Seen)
+	next := term("b", 3*m, 0)
+	next.Owner.Label, next.Program = "worker", 9
+	write(t, w, batchOf(0, m, history.LaneChange{Ref: ref("x"), Kind: sources.KindElection, Scope: "s", Terms: []sources.Term{running}}))
+	s := store(t, o)
+	if l := laneOf(t, s, "x", span(0, h)); len(l.Terms) != 1 || l.Terms[0].End != (sources.Stamp{}) || l.Kind != sources.KindElection {
+		t.Errorf("read %+v, want a running term", l)
+	}
+	b := batchOf(m, 3*m, history.LaneChange{Ref: ref("x"), Scope: "s", Terms: []sources.Term{ended, next}, Levels: []sources.Level{{At: after(m), Taken: 3, High: sources.NoLimit}}})
+	b.Keyframe = nil
+	b.Events = []sources.Event{event(2*m, "x"), {Seq: 9, At: after(3 * m), Kind: sources.EventSourceUp, Ref: sources.Ref{Source: "leases"}, Scope: "s", Detail: "hi"}}
+	b.Dark = []history.DarkChange{{Source: "leases", Scope: "s", Dark: sources.Dark{From: after(150 * sec), To: after(160 * sec)}}, {Ref: ref("x"), Source: "leases", Scope: "s", Dark: sources.Dark{From: after(170 * sec)}}}
+	write(t, w, b)
+	l := laneOf(t, s, "x", span(0, h))
+	next.Hue = 1
+	if want := []sources.Term{ended, next}; !equal(l.Terms, want) {
+		t.Errorf("terms %+v\nwant  %+v", l.Terms, want)
+	}
+	if want := []sources.Dark{{From: after(150 * sec), To: after(160 * sec)}, {From: after(170 * sec)}}; !equal(l.Dark, want) {
+		t.Errorf("dark %+v, want %+v", l.Dark, want)
+	}
+	events, err := s.Events(t.Context(), after(2*m), 10, 10, sources.Ref{})
+	if want := []history.Event{{Event: b.Events[0], Run: 1}, {Event: b.Events[1], Run: 1}}; err != nil || !equal(events, want) {
+		t.Errorf("events %+v, %v\nwant  %+v", events, err, want)
+	}
+	if events, err := s.Events(t.Context(), after(2*m), 10, 0, ref("x")); err != nil || len(events) != 0 {
+		t.Errorf("events before %+v, %v: want none", events, err)
+	}
+	for path, mode := range map[string]os.FileMode{o.Path: 0o600, o.Path + "-wal": 0o600, filepath.Dir(o.Path): 0o700} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v: want the mode %o", path, info.Mode(), err, mode)
+		}
+	}
+}
+
+// equal compares what was stored: the zone of a time is not.
+func equal(a, b any) bool {
+	return reflect.DeepEqual(local(reflect.ValueOf(a)), local(reflect.ValueOf(b)))
+}
+
+func local(v reflect.Value) any {
+	switch v.Kind() {
+	case reflect.Slice:
+		var list []any
+		for i := range v.Len() {
+			list = append(list, local(v.Index(i)))
+		}
+		return list
+	case reflect.Struct:
+		if at, ok := v.Interface().(time.Time); ok {
+			return at.UnixNano()
+		}
+		if s, ok := v.Interface().(sources.Stamp); ok {
+			return [3]any{s.At.UnixNano(), s.How, s.After().UnixNano()}
+		}
+		var list []any
+		for i := range v.NumField() {
+			list = append(list, local(v.Field(i)))
+		}
+		return list
+	}
+	return v.Interface()
+}
+
+// event has something in every field.
+func event(at time.Duration, name string) sources.Event {
+	who := func(id string) sources.OwnerRef { return sources.OwnerRef{ID: id, Label: "l" + id, Fence: 1 << 63} }
+	return sources.Event{
+		Seq: 1 << 63, At: after(at), After: after(at - sec), Mono: at, Kind: sources.EventOwnerChanged, RefKind: sources.KindMutex, Cause: sources.CauseExpired, How: sources.Inferred,
+		Ref: ref(name), Alias: "alias", AliasHow: sources.Told, Owner: who("o"), Previous: who("p"), Last: who("q"), Loss: true, LeaseLeft: -3,
+		Gap: sources.Interval{Min: 1, Max: sources.Endless}, Held: sources.Interval{Min: 5, Max: 6}, Scope: "sc", Detail: "d",
+	}
+}
+
+func TestEveryFieldOfAnEventIsStored(t *testing.T) {
+	t.Parallel()
+	want := event(m, "x")
+	for v, i := reflect.ValueOf(want), 0; i < v.NumField(); i++ {
+		if v.Field(i).IsZero() {
+			t.Errorf("the test has no %s", v.Type().Field(i).Name)
+		}
+	}
+	got := sources.Event{Seq: want.Seq, At: want.At, Ref: want.Ref}
+	if err := decodeEvent(&got, encodeEvent(want)); err != nil || !equal(got, want) {
+		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+	}
+}
+
+func FuzzDecodeEvent(f *testing.F) {
+	f.Add(encodeEvent(event(m, "x")), true)
+	f.Fuzz(func(_ *testing.T, b []byte, named bool) {
+		var e sources.Event
+		if named {
+			e.Ref.Name = "x"
+		}
+		_ = decodeEvent(&e, b)
+	})
+}
+
+func TestTheTimeBetweenTwoRunsIsNotObserved(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	first := begun(t, o, 0)
+	write(t, first, batchOf(0, m, history.LaneChange{Ref: ref("same"), Scope: "s", Terms: []sources.Term{term("a", sec, 0)}},
+		history.LaneChange{Ref: ref("other"), Scope: "s", Terms: []sources.Term{term("a", sec, 0)}}))
+	if _, err := Begin(t.Context(), o, history.Run{}); !errors.Is(err, history.ErrRecording) {
+		t.Errorf("a second recorder: %v, want ErrRecording", err)
+	}
+	s := store(t, o)
+	if runs, err := s.Runs(t.Context()); err != nil || len(runs) != 1 || !runs[0].Live || !runs[0].To.Equal(after(m)) {
+		t.Errorf("runs %+v, %v: want one that is live", runs, err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l := laneOf(t, s, "other", span(0, h))
+	if want := (sources.Stamp{At: after(m), How: sources.Bound}); !equal(l.Terms[0].End, want) || !equal(l.Dark, []sources.Dark{{From: after(m)}}) {
+		t.Errorf("end %+v, dark %+v: want the end of the run as a bound", l.Terms[0].End, l.Dark)
+	}
+	second := begun(t, o, 10*m)
+	again := term("a", 0, 0)
+	again.Start = sources.Stamp{At: after(11 * m), How: sources.AtLeast}
+	write(t, second, batchOf(10*m, 12*m, history.LaneChange{Ref: ref("same"), Scope: "s", Terms: []sources.Term{again}},
+		history.LaneChange{Ref: ref("other"), Scope: "s", Terms: []sources.Term{term("b", 11*m, 0)}}))
+	if l := laneOf(t, s, "same", span(0, h)); len(l.Terms) != 1 || l.Terms[0].End != (sources.Stamp{}) {
+		t.Errorf("terms %+v: want the one that goes on", l.Terms)
+	}
+	l = laneOf(t, s, "other", span(sec, h))
+	if len(l.Terms) != 2 || l.Terms[0].End.How != sources.Bound || !equal(l.Dark, []sources.Dark{{From: after(m), To: after(10 * m)}}) {
+		t.Errorf("terms %+v, dark %+v", l.Terms, l.Dark)
+	}
+}
+
+func TestAFileThatIsNoRecordingIsSaidToBeNone(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		spoil   func(t *testing.T, path string)
+		theirs  bool
+		want    error
+		reading error
+		note    string
+	}{
+		{"of another program", func(t *testing.T, path string) { change(t, path, "pragma application_id = 1") }, false, history.ErrForeign, history.ErrForeign, ""},
+		{"no SQLite", func(t *testing.T, path string) { overwrite(t, path, []byte("hello, this is a text of somebody")) }, true, history.ErrForeign, history.ErrForeign, ""},
+		{"garbage at our own place", func(t *testing.T, path string) { overwrite(t, path, []byte("hello, this is a text of nobody")) }, false, nil, nil, "was damaged"},
+		{"newer and readable", func(t *testing.T, path string) { change(t, path, "pragma user_version = 1900") }, false, history.ErrNewer, nil, ""},
+		{"newer", func(t *testing.T, path string) { change(t, path, "pragma user_version = 2900") }, false, history.ErrNewer, history.ErrNewer, ""},
+		{"damaged", func(t *testing.T, path string) {
+			overwrite(t, path, append([]byte("SQLite format 3\x00"), make([]byte, 8000)...))
+		}, true, nil, nil, "was damaged"},
+		{"read-only", func(t *testing.T, path string) { protect(t, path) }, false, os.ErrPermission, nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			o := place(t)
+			o.Ours = !tt.theirs
+			w := begun(t, o, 0)
+			write(t, w, batchOf(0, m))
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if left, _ := filepath.Glob(o.Path + "-*"); len(left) > 0 {
+				t.Errorf("%v is left after a clean end", left)
+			}
+			tt.spoil(t, o.Path)
+			again, err := Begin(t.Context(), o, history.Run{Span: span(2*m, 2*m)})
+			if !errors.Is(err, tt.want) {
+				t.Fatalf("error %v, want %v", err, tt.want)
+			}
+			if err == nil {
+				if !strings.Contains(again.Note(), tt.note) {
+					t.Errorf("note %q, want %q", again.Note(), tt.note)
+				}
+				if aside, _ := filepath.Glob(o.Path + ".broken-*"); len(aside) != 1 {
+					t.Errorf("put aside: %v", aside)
+				}
+				if err := again.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := store(t, o).Runs(t.Context()); !errors.Is(err, tt.reading) {
+				t.Errorf("reading: %v, want %v", err, tt.reading)
+			}
+		})
+	}
+}
+
+func change(t *testing.T, path, text string) {
+	t.Helper()
+	db, err := connect(path, writing, 1)
+	if err == nil {
+		_, err = db.Exec(text)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func overwrite(t *testing.T, path string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func protect(t *testing.T, path string) {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	if err := errors.Join(os.Chmod(path, 0o400), os.Chmod(filepath.Dir(path), 0o500)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(path), 0o700) })
+}
