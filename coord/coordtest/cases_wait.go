@@ -38,6 +38,7 @@ func uncertainClaim(s *suite) {
 		s.Skip("the harness cannot freeze a service's queues")
 	}
 	d, freeze := s.h.Freezer(s)
+	s.Cleanup(func() { _ = d.Close(s.ctx) }) // the service does not answer
 	var sessions [2]coord.DriverSession
 	for i := range sessions {
 		session, err := d.Open(s.ctx, s.options())

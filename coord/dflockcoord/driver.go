@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
 	"coordtop/coord"
+	"coordtop/internal/backoff"
 	"coordtop/internal/dflockwire"
 	"coordtop/internal/spawn"
 )
@@ -17,10 +19,11 @@ import (
 // Driver is the coord.Driver of some dflockd servers. It keeps the connections of abandoned
 // grants open until these have run out.
 type Driver struct {
-	dialers []dflockwire.Dialer
-	options Options
-	life    context.Context // ends with Close
-	end     context.CancelFunc
+	dialers   []dflockwire.Dialer
+	options   Options
+	life      context.Context // ends with Close
+	end       context.CancelFunc
+	abandoned sync.WaitGroup // their connections
 }
 
 var _ coord.Driver = (*Driver)(nil)
@@ -56,16 +59,12 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 		spawn.Go(ctx, &looking, func() { servers[i], failed[i] = look(ctx, dialer) }) // joined below
 	}
 	looking.Wait()
-	reached := 0
-	for i, err := range failed {
-		switch {
-		case err == nil:
-			reached++
-		case errors.Is(err, coord.ErrRefused):
-			return nil, fmt.Errorf("opening a session at %s: %w", d.dialers[i].Addr, err)
+	for _, err := range failed {
+		if errors.Is(err, coord.ErrRefused) {
+			return nil, fmt.Errorf("opening a session: %w", err)
 		}
 	}
-	if reached == 0 || ctx.Err() != nil {
+	if !slices.Contains(failed, nil) || ctx.Err() != nil {
 		return nil, fmt.Errorf("opening a session: %w", errors.Join(append(failed, ctx.Err())...))
 	}
 	return newSession(ctx, d, servers, cmp.Or(o.TTL, d.options.Lease)), nil
@@ -73,31 +72,34 @@ func (d *Driver) Open(ctx context.Context, o coord.SessionOptions) (coord.Driver
 
 func look(ctx context.Context, dialer dflockwire.Dialer) (s server, err error) {
 	conn, err := dialer.Connect(ctx)
-	if err != nil {
-		return s, classify(err)
+	if err == nil {
+		defer conn.Close()
+		s.namespaces, err = conn.Ping(ctx)
 	}
-	defer conn.Close()
-	if s.namespaces, err = conn.Ping(ctx); err == nil && s.namespaces {
+	if err == nil && s.namespaces {
 		var stats dflockwire.Stats
 		stats, err = conn.Stats(ctx)
 		s.modern = err == nil && stats.Signals == nil
 	}
-	return s, classify(err)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", dialer.Addr, classify(err))
+	}
+	return s, nil
 }
 
 // Close implements coord.Driver. It closes the connections of abandoned grants, with which the
 // server releases those.
 func (d *Driver) Close(context.Context) error {
 	d.end()
+	d.abandoned.Wait()
 	return nil
 }
 
 // keepAbandoned leaves a connection open for the server until what it owned has run out.
-func (d *Driver) keepAbandoned(ctx context.Context, hangUp func(), last time.Duration) {
-	stop := spawn.OnDone(d.life, hangUp)
-	spawn.After(ctx, last, func() {
-		stop()
-		hangUp()
+func (d *Driver) keepAbandoned(ctx context.Context, conn *dflockwire.Conn, last time.Duration) {
+	spawn.Go(ctx, &d.abandoned, func() { // Close joins it
+		_ = backoff.Sleep(d.life, last)
+		conn.Close()
 	})
 }
 

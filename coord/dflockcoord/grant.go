@@ -228,5 +228,5 @@ func (g *grant) Abandon() {
 }
 
 func (g *grant) detach() {
-	g.s.driver.keepAbandoned(g.s.Open(), g.conn.Detach(), 2*g.lease) // a renewal may be on its way
+	g.s.driver.keepAbandoned(g.s.Open(), g.conn, 2*g.lease) // a renewal may be on its way
 }

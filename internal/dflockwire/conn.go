@@ -18,18 +18,15 @@ const mostAnswer = 64 << 20
 
 // Conn is one connection. Its methods are safe for concurrent use.
 type Conn struct {
-	addr     string
 	stream   net.Conn
 	patience time.Duration
 	turn     chan struct{} // holds one element while a request is under way
 	running  sync.WaitGroup
 	done     chan struct{}
 
-	mu       sync.Mutex
-	err      error         // why done is closed
-	awaited  chan<- []byte // of the request under way; nil: there is none
-	answered bool          // the server has answered anything
-	detached bool
+	mu      sync.Mutex
+	err     error         // why done is closed
+	awaited chan<- []byte // of the request under way; nil: there is none
 }
 
 // Done is closed when the connection has ended.
@@ -49,30 +46,12 @@ func (c *Conn) Close() {
 	c.running.Wait()
 }
 
-// Detach ends the connection for us and leaves it open for the server, until the caller calls
-// hangUp. It joins the goroutine.
-func (c *Conn) Detach() (hangUp func()) {
-	c.mu.Lock()
-	c.detached = true
-	c.mu.Unlock()
-	c.end(ErrClosed)
-	_ = c.stream.SetReadDeadline(time.Unix(1, 0)) // ends read; if it fails the connection has ended already
-	c.running.Wait()
-	return func() { _ = c.stream.Close() } // a second time it says that it is closed
-}
-
 func (c *Conn) end(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.err != nil {
-		return
-	}
-	if errors.Is(err, ErrHungUp) && !c.answered {
-		err = failure.Sentence(c.addr+" closed the connection without an answer: it may have no connection left for us, want TLS, or be stopping", err)
-	}
-	c.err = err
-	close(c.done)
-	if !c.detached {
+	if c.err == nil {
+		c.err = err
+		close(c.done)
 		_ = c.stream.Close() // it ends either way
 	}
 }
@@ -87,7 +66,7 @@ func (c *Conn) read(r *bufio.Reader) {
 		}
 		c.mu.Lock()
 		awaited := c.awaited
-		c.awaited, c.answered = nil, true
+		c.awaited = nil
 		c.mu.Unlock()
 		switch {
 		case awaited != nil:

@@ -8,43 +8,42 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"time"
 
+	"coordtop/internal/failure"
 	"coordtop/internal/spawn"
 )
 
 const (
-	defaultConnectTimeout = 5 * time.Second
-	defaultAnswerTimeout  = 5 * time.Second
-	mostSecret            = 64 << 10
+	defaultTimeout = 5 * time.Second
+	mostSecret     = 64 << 10
 )
 
 // Dialer makes connections to one server.
 type Dialer struct {
-	Addr   string      // host:port
-	TLS    *tls.Config // nil: plain text
-	Secret string      // --auth-token of the server; "": no login
-	// ConnectTimeout bounds connecting, encryption and login together. 0: 5 s.
-	ConnectTimeout time.Duration
-	// AnswerTimeout bounds each request, beyond what a claim waits by itself. 0: 5 s.
-	AnswerTimeout time.Duration
-	// Dial makes the network connection. Nil: TCP with keepalive.
+	Addr           string        // host:port
+	TLS            *tls.Config   // nil: plain text
+	Secret         string        // --auth-token of the server; "": no login
+	ConnectTimeout time.Duration // of connecting, encryption and login together. 0: 5 s
+	AnswerTimeout  time.Duration // of each request, beyond what a claim waits by itself. 0: 5 s
+	// Dial makes the connection, also its encryption. Nil: TCP with keepalive, and TLS.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
 // Connect connects and logs in. ctx bounds that only.
 func (d Dialer) Connect(ctx context.Context) (*Conn, error) {
-	bound, cancel := context.WithTimeout(ctx, cmp.Or(d.ConnectTimeout, defaultConnectTimeout))
+	bound, cancel := context.WithTimeout(ctx, cmp.Or(d.ConnectTimeout, defaultTimeout))
 	defer cancel()
-	stream, err := d.connect(bound)
+	stream, err := d.dial(bound)
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		err = failure.With(ErrSilent, err)
+	}
 	if err != nil {
-		return nil, errors.Join(connectError(d.Addr, err), ctx.Err())
+		return nil, errors.Join(fmt.Errorf("connecting to %s: %w", d.Addr, err), ctx.Err())
 	}
-	c := &Conn{
-		addr: d.Addr, stream: stream, patience: cmp.Or(d.AnswerTimeout, defaultAnswerTimeout),
-		turn: make(chan struct{}, 1), done: make(chan struct{}),
-	}
+	c := &Conn{stream: stream, patience: cmp.Or(d.AnswerTimeout, defaultTimeout), turn: make(chan struct{}, 1), done: make(chan struct{})}
 	spawn.Go(context.WithoutCancel(ctx), &c.running, func() { c.read(bufio.NewReaderSize(stream, 16<<10)) }) // Close joins it
 	if d.Secret == "" {
 		return c, nil
@@ -56,30 +55,15 @@ func (d Dialer) Connect(ctx context.Context) (*Conn, error) {
 	return c, nil
 }
 
-func (d Dialer) connect(ctx context.Context) (net.Conn, error) {
-	dial := d.Dial
-	if dial == nil {
-		dial = (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 2}}).DialContext
+func (d Dialer) dial(ctx context.Context) (net.Conn, error) {
+	plain := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 2}}
+	switch {
+	case d.Dial != nil:
+		return d.Dial(ctx, "tcp", d.Addr)
+	case d.TLS != nil:
+		return (&tls.Dialer{NetDialer: plain, Config: d.TLS}).DialContext(ctx, "tcp", d.Addr)
 	}
-	stream, err := dial(ctx, "tcp", d.Addr)
-	if err != nil || d.TLS == nil {
-		return stream, err
-	}
-	config := d.TLS
-	if config.ServerName == "" {
-		host, _, err := net.SplitHostPort(d.Addr)
-		if err != nil {
-			host = d.Addr
-		}
-		config = config.Clone()
-		config.ServerName = host
-	}
-	encrypted := tls.Client(stream, config)
-	if err := encrypted.HandshakeContext(ctx); err != nil {
-		_ = stream.Close() // it is of no use
-		return nil, err
-	}
-	return encrypted, nil
+	return plain.DialContext(ctx, "tcp", d.Addr)
 }
 
 func (c *Conn) login(ctx context.Context, secret string) error {

@@ -1,21 +1,20 @@
 package dflockwire
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
+	"strings"
 
 	"coordtop/internal/failure"
 )
 
-// Refusal is the word with which a server refuses.
+// Refusal is the word with which a server refuses: error, or one that begins with error_.
 type Refusal string
 
-// The refusals. ErrRejected: nothing is owned with this nonce, or the server does not
-// understand the request, or it ends while a claim waits.
+// The refusals of version 1.10, and ErrDraining of 1.16. ErrRejected: nothing is owned with this
+// nonce, or the server does not understand the request, or it ends while a claim waits.
 const (
 	ErrRejected        Refusal = "error"
 	ErrMaxLocks        Refusal = "error_max_locks"
@@ -28,27 +27,37 @@ const (
 	ErrAuth            Refusal = "error_auth"
 )
 
-func sentences() map[Refusal]string {
-	return map[Refusal]string{
-		ErrRejected:        "the server refuses",
-		ErrMaxLocks:        "the server has as many keys as it may have: raise --max-locks, or wait until unused ones are forgotten",
-		ErrMaxWaiters:      "the queue of this key is full: try again later, or raise --max-waiters",
-		ErrLimitMismatch:   "the key has another limit at the server, which can change a minute after the last use of the key",
-		ErrAlreadyEnqueued: "this connection stands in the queue of the key already",
-		ErrNotEnqueued:     "this connection does not stand in the queue of the key any more",
-		ErrLeaseExpired:    "the lease ended before the claim was waited for",
-		ErrDraining:        "the server is shutting down",
-		ErrAuth:            "the server wants another auth token, or none",
+// Error is a sentence, with the word for the server's documentation.
+func (r Refusal) Error() string {
+	sentence := "the server refuses"
+	switch r {
+	case ErrMaxLocks:
+		sentence = "the server has as many keys as it may have: raise --max-locks, or wait until unused ones are forgotten"
+	case ErrMaxWaiters:
+		sentence = "the queue of this key is full: try again later, or raise --max-waiters"
+	case ErrLimitMismatch:
+		sentence = "the key has another limit at the server, which can change a minute after the last use of the key"
+	case ErrAlreadyEnqueued:
+		sentence = "this connection stands in the queue of the key already"
+	case ErrNotEnqueued:
+		sentence = "this connection does not stand in the queue of the key any more"
+	case ErrLeaseExpired:
+		sentence = "the lease ended before the claim was waited for"
+	case ErrDraining:
+		sentence = "the server is shutting down"
+	case ErrAuth:
+		sentence = "the server wants another auth token, or none"
 	}
+	return sentence + " (" + string(r) + ")"
 }
 
-// Error is a sentence, with the word for the server's documentation.
-func (r Refusal) Error() string { return sentences()[r] + " (" + string(r) + ")" }
+// mostWord bounds the words that later versions may have. A longer one is not repeated.
+const mostWord = 40
 
 // refusal is the refusal that an answer begins with; nil: it is none.
 func refusal(word string) error {
-	if r := Refusal(word); sentences()[r] != "" {
-		return r
+	if word == "error" || strings.HasPrefix(word, "error_") && len(word) <= mostWord {
+		return Refusal(word)
 	}
 	return nil
 }
@@ -69,15 +78,3 @@ var (
 
 // unexpected is the error about an answer. It does not repeat the answer, which may hold a nonce.
 func unexpected(what string) error { return fmt.Errorf("%s: %w", what, ErrProtocol) }
-
-// connectError writes for people why there is no connection.
-func connectError(addr string, err error) error {
-	why := err
-	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		why = op.Err
-	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		why = ErrSilent
-	}
-	return failure.Sentence(fmt.Sprintf("cannot connect to %s: %v", addr, why), err, why)
-}

@@ -116,6 +116,7 @@ func TestRefusalsAreTyped(t *testing.T) {
 		"error_limit_mismatch": dflockwire.ErrLimitMismatch, "error_already_enqueued": dflockwire.ErrAlreadyEnqueued,
 		"error_not_enqueued": dflockwire.ErrNotEnqueued, "error_lease_expired": dflockwire.ErrLeaseExpired,
 		"error_draining": dflockwire.ErrDraining, "error_auth": dflockwire.ErrAuth,
+		"error_not_leader": dflockwire.Refusal("error_not_leader"), "error_" + strings.Repeat("x", 50): dflockwire.ErrProtocol, "errors": dflockwire.ErrProtocol,
 		"": dflockwire.ErrProtocol, "HTTP/1.1 400 Bad Request": dflockwire.ErrProtocol, "ok": dflockwire.ErrProtocol,
 		"ok x": dflockwire.ErrProtocol, "ok x 0": dflockwire.ErrProtocol, "ok x -1": dflockwire.ErrProtocol, "ok x 99999999999": dflockwire.ErrProtocol,
 		strings.Repeat("x", 5000): dflockwire.ErrProtocol,
@@ -277,26 +278,6 @@ func TestAnswerToNothingEndsTheConnection(t *testing.T) {
 		<-c.Done()
 		is(t, "a server that speaks first", c.Err(), dflockwire.ErrProtocol)
 		_ = theirs.Close()
-	})
-}
-
-func TestDetachedConnectionStaysOpen(t *testing.T) {
-	t.Parallel()
-	bubble(t, dflocktest.Options{}, func(t *testing.T, s *dflocktest.Server, c *dflockwire.Conn) {
-		if _, _, err := c.Acquire(t.Context(), lock("k"), 0, 0); err != nil {
-			t.Fatal(err)
-		}
-		hangUp := c.Detach()
-		is(t, "for us", c.Err(), dflockwire.ErrClosed)
-		synctest.Wait()
-		if e, err := s.Entry("k"); err != nil || len(e.Owners) != 1 {
-			t.Errorf("the server noticed: %+v, %v", e, err)
-		}
-		hangUp()
-		synctest.Wait()
-		if e, err := s.Entry("k"); err != nil || len(e.Owners) != 0 {
-			t.Errorf("the server did not notice: %+v, %v", e, err)
-		}
 	})
 }
 
