@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"coordtop/coord"
@@ -23,24 +24,54 @@ const year = 365 * 24 * time.Hour
 // againPolicy is the back-off of a claim of several permits that got only some of them.
 var againPolicy = backoff.Policy{Min: 50 * time.Millisecond, Max: time.Second}
 
+// permits are what one connection owns of a key.
+type permits struct {
+	s      *session
+	server int
+	key    dflockwire.Key
+	conn   *dflockwire.Conn
+	lease  time.Duration // 0: the server's default
+	nonces []string      // one for each permit
+}
+
+// renew renews each permit. It returns the earliest beginning and the shortest lease.
+func (o *permits) renew(ctx context.Context) (first dflockwire.Granted, err error) {
+	for i, nonce := range o.nonces {
+		got, err := o.conn.Renew(ctx, o.key, nonce, o.lease)
+		if err != nil {
+			return first, err
+		}
+		if i == 0 {
+			first = got
+		}
+		first.Lease = min(first.Lease, got.Lease)
+	}
+	return first, nil
+}
+
+// release releases each permit, newest first, on its own connection or another.
+func (o *permits) release(ctx context.Context, conn *dflockwire.Conn) error {
+	for _, nonce := range slices.Backward(o.nonces) {
+		if err := conn.Release(ctx, o.key, nonce); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // place is a claim under way, on a connection of its own. Its fields belong to the goroutine
 // that has the turn.
 type place struct {
-	s      *session
-	claim  coord.Claim
-	server int
-	key    dflockwire.Key
-	lease  time.Duration // 0: the server's default
-	conn   *dflockwire.Conn
-	until  time.Time // the claim waits; zero: for ever
-	turn   chan struct{}
+	permits
+	claim coord.Claim
+	until time.Time // the claim waits; zero: for ever
+	turn  chan struct{}
 
-	queued bool                 // the server has us in its queue
-	slice  *slice               // a wait in it that is under way
-	got    []dflockwire.Granted // permits
-	waited bool                 // the first of them was granted after a wait
-	doubt  bool                 // a request had no answer: something may be ours
-	ended  bool
+	queued bool               // the server has us in its queue
+	slice  *slice             // a wait in it that is under way
+	first  dflockwire.Granted // of permits
+	waited bool               // first was granted after a wait
+	ended  bool               // it was given up, or is a grant
 
 	life context.Context // of its keeper, if it has one
 	stop context.CancelFunc
@@ -82,17 +113,19 @@ func (s *session) Acquire(caller context.Context, c coord.Claim) (coord.Grant, b
 	return g, true, nil
 }
 
-// failed is the error of a claim, with the end of its context or session.
+// failed is the error of a claim, with the end of its context or session; nil: there was none.
 func failed(caller, ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
 	return failure.With(fmt.Errorf("claiming: %w", classify(err)), caller.Err(), context.Cause(ctx))
 }
 
 // given gives up the place. It returns the error of the claim, nil if it only waited in vain, and
 // of what may be left.
 func (p *place) given(caller, ctx context.Context, err error) error {
-	if err != nil {
-		err = failed(caller, ctx, err)
-	}
+	defer p.stop()
+	err = failed(caller, ctx, err)
 	if p.conn != nil {
 		err = failure.With(errors.Join(err, p.leave(context.WithoutCancel(ctx))))
 	}
@@ -100,31 +133,21 @@ func (p *place) given(caller, ctx context.Context, err error) error {
 }
 
 // newPlace checks a claim and connects for it. The place is not nil with an error.
-func (s *session) newPlace(ctx context.Context, c coord.Claim) (*place, error) {
-	p := &place{s: s, claim: c, turn: make(chan struct{}, 1), lease: cmp.Or(c.TTL, s.ttl)}
+func (s *session) newPlace(ctx context.Context, c coord.Claim) (p *place, err error) {
+	p = &place{claim: c, turn: make(chan struct{}, 1), permits: permits{s: s, lease: cmp.Or(c.TTL, s.ttl)}}
 	p.claim.Permits = max(c.Permits, 1)
+	p.life, p.stop = context.WithCancel(s.cut)
 	if c.Wait >= 0 {
 		p.until = time.Now().Add(c.Wait)
 	}
-	var err error
 	if p.key, err = keyOf(c); err != nil {
 		return p, err
 	}
 	if p.server, err = s.driver.serverOf(c.Name); err != nil {
 		return p, err
 	}
-	p.life, p.stop = context.WithCancel(s.cut)
-	if p.conn, err = s.driver.dialers[p.server].Connect(ctx); err != nil {
-		p.stop()
-	}
+	p.conn, err = s.driver.dialers[p.server].Connect(ctx)
 	return p, err
-}
-
-// noted takes note of how a claiming request ended.
-func (p *place) noted(err error) error {
-	_, refused := errors.AsType[dflockwire.Refusal](err)
-	p.doubt = p.doubt || err != nil && !refused
-	return err
 }
 
 // linger returns a context for short requests, which ends a while after ctx does: cancelling
@@ -138,12 +161,17 @@ func (s *session) linger(ctx context.Context) (late context.Context, stop func()
 func (p *place) try(ctx context.Context) (*grant, error) {
 	ctx, stop := p.s.linger(ctx)
 	defer stop()
-	first, ok, err := p.conn.Acquire(ctx, p.key, 0, p.lease)
+	got, ok, err := p.conn.Acquire(ctx, p.key, 0, p.lease)
 	if err != nil || !ok {
-		return nil, p.noted(err)
+		return nil, err
 	}
-	p.got = []dflockwire.Granted{first}
+	p.own(got, false)
 	return p.complete(ctx)
+}
+
+// own notes the first permit.
+func (p *place) own(got dflockwire.Granted, waited bool) {
+	p.first, p.nonces, p.queued, p.waited = got, []string{got.Nonce}, false, waited
 }
 
 // wait claims until there is a grant, an error, or, with neither, the claim's Wait has run out.
@@ -155,7 +183,7 @@ func (p *place) wait(ctx context.Context) (*grant, error) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case len(p.got) > 0:
+		case len(p.nonces) > 0:
 			g, err := p.complete(late)
 			if g != nil || err != nil {
 				return g, err
@@ -186,35 +214,35 @@ func (p *place) wait(ctx context.Context) (*grant, error) {
 
 // join takes a place in the queue, or what is free.
 func (p *place) join(ctx context.Context) error {
-	first, ok, err := p.conn.Enqueue(ctx, p.key, p.lease)
-	switch {
-	case err != nil:
-		return p.noted(err)
-	case ok:
-		p.got, p.waited = []dflockwire.Granted{first}, false
-	default:
-		p.queued = true
-		if p.claim.Waiting != nil {
-			p.claim.Waiting()
-		}
-		if p.claim.Place != nil {
-			return p.tellPlace(ctx)
-		}
+	got, ok, err := p.conn.Enqueue(ctx, p.key, p.lease)
+	if err != nil {
+		return err
 	}
-	return nil
+	if ok {
+		p.own(got, false)
+		return nil
+	}
+	p.queued = true
+	if p.claim.Waiting != nil {
+		p.claim.Waiting()
+	}
+	if p.claim.Place == nil {
+		return nil
+	}
+	found, err := p.find(ctx)
+	if err == nil && found.waiters > 0 { // else it was our turn already, or stats is refused
+		p.claim.Place(found.waiters) // who came after us may be among them
+	}
+	return err
 }
 
-// tellPlace tells how long the queue is now that we stand in it: who came after us may be in it, too.
-func (p *place) tellPlace(ctx context.Context) error {
+// find looks the key up in a listing, which is empty where the server refuses it.
+func (p *place) find(ctx context.Context) (entry, error) {
 	stats, err := p.conn.Stats(ctx)
-	if err != nil && !errors.Is(err, dflockwire.ErrRejected) {
-		return p.noted(err)
+	if errors.Is(err, dflockwire.ErrRejected) {
+		err = nil
 	}
-	waiters := p.s.find(stats, p.server, p.key.Name, p.key.Semaphore).waiters
-	if waiters > 0 { // else it was our turn already
-		p.claim.Place(waiters)
-	}
-	return nil
+	return p.s.find(stats, p.server, p.key.Name, p.key.Semaphore), err
 }
 
 // startSlice begins to wait at the place, for no longer than the claim waits.
@@ -242,74 +270,61 @@ func (p *place) endSlice() error {
 	switch {
 	case errors.Is(s.err, dflockwire.ErrNotEnqueued), errors.Is(s.err, dflockwire.ErrLeaseExpired):
 		return nil // it was granted, and nobody asked in time: join anew
-	case s.err != nil:
-		return p.noted(s.err)
 	case s.ok:
-		p.got, p.waited = []dflockwire.Granted{s.got}, true
+		p.own(s.got, true)
 	}
-	return nil
+	return s.err
 }
 
 // complete makes a grant of the first permit: it claims the others, and renews all if the
 // first may have run out already. Nil without an error: nothing is ours, because permits were
 // missing or the first was lost meanwhile.
 func (p *place) complete(ctx context.Context) (*grant, error) {
-	for uint64(len(p.got)) < p.claim.Permits {
+	for uint64(len(p.nonces)) < p.claim.Permits {
 		next, ok, err := p.conn.Acquire(ctx, p.key, 0, p.lease)
 		if err != nil {
-			return nil, p.noted(err)
+			return nil, err
 		}
 		if !ok {
 			return nil, p.drop(ctx)
 		}
-		p.got = append(p.got, next)
+		p.nonces = append(p.nonces, next.Nonce)
 	}
-	w := p.s.windowOf(p.got[0].Asked, p.got[0].Lease) // the oldest permit's
+	p.lease = p.first.Lease
+	w := p.s.windowOf(p.first)
 	if p.waited || time.Since(w.Asked) > w.RenewIn {
-		got, err := renewAll(ctx, p.conn, p.key, p.nonces(), p.got[0].Lease)
+		got, err := p.renew(ctx)
 		if errors.Is(err, dflockwire.ErrRejected) {
 			return nil, p.drop(ctx)
 		}
 		if err != nil {
-			return nil, p.noted(err)
+			return nil, err
 		}
-		p.waited = false
-		w = p.s.windowOf(got.Asked, got.Lease)
+		w = p.s.windowOf(got)
 	}
 	return p.adopt(ctx, w)
 }
 
-func (p *place) nonces() []string {
-	var all []string
-	for _, g := range p.got {
-		all = append(all, g.Nonce)
-	}
-	return all
-}
-
 // drop gives the permits back.
 func (p *place) drop(ctx context.Context) error {
-	nonces := p.nonces()
-	p.got, p.queued = nil, false
-	return p.noted(releaseAll(ctx, p.conn, p.key, nonces))
+	err := p.release(ctx, p.conn)
+	p.nonces = nil
+	return err
 }
 
 // adopt makes the grant, and learns who we are.
 func (p *place) adopt(ctx context.Context, w coord.Window) (*grant, error) {
-	g := &grant{
-		Life: lifetime.NewLife(), s: p.s, server: p.server, key: p.key, conn: p.conn, nonces: p.nonces(),
-		lease: p.got[0].Lease, window: w,
-	}
+	g := &grant{Life: lifetime.NewLife(), permits: p.permits, info: coord.GrantInfo{Window: w}}
 	if p.s.servers[p.server].modern {
-		g.fence = fenceIn(g.nonces[len(g.nonces)-1])
+		g.info.Fence = fenceIn(g.nonces[len(g.nonces)-1])
 	}
 	if p.key.Limit == 1 {
-		stats, err := p.conn.Stats(ctx)
-		if err != nil && !errors.Is(err, dflockwire.ErrRejected) {
-			return nil, p.noted(err)
+		found, err := p.find(ctx)
+		if err != nil {
+			return nil, err
 		}
-		if e := p.s.find(stats, p.server, p.key.Name, p.key.Semaphore); e.owner != 0 {
-			g.owner = OwnerID(e.owner)
+		if found.owner != 0 {
+			g.info.Owner = OwnerID(found.owner)
 		}
 	}
 	if !p.s.Add(g) {
@@ -335,7 +350,7 @@ func (p *place) leave(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, graceTime)
 	defer cancel()
 	defer spawn.OnDone(p.s.cut, cancel)()
-	within := p.s.driver.options.IdleCut
+	doubt, within := false, p.s.driver.options.IdleCut
 	if s := p.slice; s != nil {
 		left := time.Until(s.until)
 		if left <= graceTime {
@@ -346,23 +361,21 @@ func (p *place) leave(ctx context.Context) error {
 		}
 		select {
 		case <-s.done:
-			_ = p.endSlice() // noted
+			_ = p.endSlice() // its connection says what is in doubt
 		default:
-			p.queued, p.doubt = false, p.doubt || !p.s.servers[p.server].modern
+			p.queued, doubt = false, !p.s.servers[p.server].modern
 			within += max(left, 0)
 		}
 	}
 	if p.queued && p.conn.Err() == nil {
-		got, ok, err := p.conn.Wait(ctx, p.key, 0)
-		if ok {
-			p.got = append(p.got, got)
+		if got, ok, _ := p.conn.Wait(ctx, p.key, 0); ok {
+			p.own(got, true)
 		}
-		_ = p.noted(err)
 	}
-	if len(p.got) > 0 && p.drop(ctx) == nil {
-		p.doubt = false
+	if len(p.nonces) > 0 && p.conn.Err() == nil {
+		_ = p.drop(ctx) // as above
 	}
-	if !p.doubt {
+	if !doubt && p.conn.Err() == nil {
 		return nil
 	}
 	return coord.Uncertain(fmt.Sprintf("the server gives it away within %v", within.Round(time.Second)), nil)

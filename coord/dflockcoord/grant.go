@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -18,17 +17,10 @@ import (
 // grant is what we own on one connection: a lock, or permits of a semaphore.
 type grant struct {
 	*lifetime.Life
-	s      *session
-	server int
-	key    dflockwire.Key
-	conn   *dflockwire.Conn
-	nonces []string // one for each permit
-	lease  time.Duration
-	owner  string
-	fence  uint64
+	permits
 
 	mu      sync.Mutex
-	window  coord.Window
+	info    coord.GrantInfo
 	renewal *renewal // under way
 }
 
@@ -45,12 +37,11 @@ var (
 	_ coord.Renewer = (*grant)(nil)
 )
 
-// windowOf is the trust that follows from a request that was sent at asked and answered with
-// this lease.
-func (s *session) windowOf(asked time.Time, lease time.Duration) coord.Window {
+// windowOf is the trust that follows from what was granted or renewed.
+func (s *session) windowOf(got dflockwire.Granted) coord.Window {
 	o := s.driver.options
-	valid := min(lease, o.IdleCut)
-	return coord.Window{Asked: asked, Valid: valid, RenewIn: time.Duration(float64(valid) * o.RenewRatio)}
+	valid := min(got.Lease, o.IdleCut)
+	return coord.Window{Asked: got.Asked, Valid: valid, RenewIn: time.Duration(float64(valid) * o.RenewRatio)}
 }
 
 // fenceIn reads the fence out of a nonce: it began as the server's clock in nanoseconds.
@@ -71,7 +62,7 @@ func fenceIn(nonce string) uint64 {
 func (g *grant) Info() coord.GrantInfo {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return coord.GrantInfo{Owner: g.owner, Fence: g.fence, Window: g.window}
+	return g.info
 }
 
 // finish ends the grant on our side; false when it was over before.
@@ -138,7 +129,7 @@ func (g *grant) Renew(ctx context.Context) (coord.Window, error) {
 // renew executes a renewal.
 func (g *grant) renew(r *renewal) {
 	defer close(r.done)
-	got, err := renewAll(g.s.cut, g.conn, g.key, g.nonces, g.lease)
+	got, err := g.permits.renew(g.s.cut)
 	switch {
 	case errors.Is(err, dflockwire.ErrRejected):
 		r.err = fmt.Errorf("renewing: the server does not know it as ours any more: %w: %w", coord.ErrLost, err)
@@ -153,24 +144,9 @@ func (g *grant) renew(r *renewal) {
 	defer g.mu.Unlock()
 	g.renewal = nil
 	if r.err == nil {
-		g.window = g.s.windowOf(got.Asked, got.Lease)
-		r.window = g.window
+		g.info.Window = g.s.windowOf(got)
+		r.window = g.info.Window
 	}
-}
-
-// renewAll renews each permit. It returns the earliest beginning and the shortest lease.
-func renewAll(ctx context.Context, conn *dflockwire.Conn, k dflockwire.Key, nonces []string, lease time.Duration) (first dflockwire.Granted, err error) {
-	for i, nonce := range nonces {
-		got, err := conn.Renew(ctx, k, nonce, lease)
-		if err != nil {
-			return first, err
-		}
-		if i == 0 {
-			first = got
-		}
-		first.Lease = min(first.Lease, got.Lease)
-	}
-	return first, nil
 }
 
 // Release implements coord.Grant. If the session closes at the same time, the session releases
@@ -190,7 +166,7 @@ func (g *grant) Release(ctx context.Context) error {
 // giveBack releases, over another connection if ours does not answer, and ends ours.
 func (g *grant) giveBack(ctx context.Context) error {
 	defer g.conn.Close()
-	if releaseAll(ctx, g.conn, g.key, g.nonces) == nil {
+	if g.permits.release(ctx, g.conn) == nil {
 		return nil
 	}
 	g.conn.Close() // which is a release too, where the server notices
@@ -201,20 +177,10 @@ func (g *grant) giveBackElsewhere(ctx context.Context) error {
 	conn, err := g.s.driver.dialers[g.server].Connect(ctx)
 	if err == nil {
 		defer conn.Close()
-		err = releaseAll(ctx, conn, g.key, g.nonces)
+		err = g.permits.release(ctx, conn)
 	}
 	if err != nil {
 		return fmt.Errorf("releasing: %w", classify(err))
-	}
-	return nil
-}
-
-// releaseAll releases each permit, newest first.
-func releaseAll(ctx context.Context, conn *dflockwire.Conn, k dflockwire.Key, nonces []string) error {
-	for _, nonce := range slices.Backward(nonces) {
-		if err := conn.Release(ctx, k, nonce); err != nil {
-			return err
-		}
 	}
 	return nil
 }
