@@ -1,8 +1,10 @@
 package sources
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // OnScreen are the rows of one source that are on screen. It is never changed.
@@ -83,4 +85,26 @@ func (h *Hints) Refreshed(served *uint64) bool {
 	more := n != *served
 	*served = n
 	return more
+}
+
+// Rest waits for a pause, and ends early after a Refresh that was not served, when done is
+// closed, and when a new focus makes early true; nil: never. Its error is the error of ctx.
+func (h *Hints) Rest(ctx context.Context, pause time.Duration, served *uint64, done <-chan struct{}, early func() bool) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		changed := h.Changed()
+		if h.Refreshed(served) || early != nil && early() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return nil
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }

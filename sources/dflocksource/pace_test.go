@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"coordtop/internal/dflockwire"
+	"coordtop/sources"
 )
 
 // TestPaceFollowsChangesTheScreenAndTheCost also looks that no pause comes near the 23 s after which
@@ -28,10 +28,13 @@ func TestPaceFollowsChangesTheScreenAndTheCost(t *testing.T) {
 		"looks that cost, and a row": {{20 * time.Second, 100 * ms, false, true, 2 * time.Second}},
 		"looks that cost very much":  {{20 * time.Second, 2 * time.Second, true, true, 5 * time.Second}},
 	} {
-		p := pace{min: 500 * ms, max: 5 * time.Second}
+		p := sources.Pace{Min: 500 * ms, Max: 5 * time.Second}
 		for _, l := range looks {
 			at := begin.Add(l.after)
-			if got := p.pause(&dflockwire.Stats{Asked: at.Add(-l.cost), Answered: at}, l.moved, l.eager); got != l.want {
+			if p.Note(l.cost); l.moved {
+				p.Changed = at
+			}
+			if got := p.Pause(at, l.eager); got != l.want {
 				t.Errorf("%s, after %v: a pause of %v, want %v", name, l.after, got, l.want)
 			}
 		}

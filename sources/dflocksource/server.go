@@ -2,7 +2,6 @@ package dflocksource
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"coordtop/internal/backoff"
@@ -15,7 +14,7 @@ type server struct {
 	link      *link
 	table     *table
 	dialer    dflockwire.Dialer
-	pace      pace
+	pace      sources.Pace
 	conn      *dflockwire.Conn // nil: not connected
 	err       error            // a Problem: why it is not
 	pings     bool             // it knows the command
@@ -83,7 +82,10 @@ func (s *server) read(ctx context.Context) (listed bool, err error) {
 			return listed, err
 		}
 		c, moved := s.table.compare(&stats, !listed)
-		pause := s.pace.pause(&stats, moved, s.selected())
+		if s.pace.Note(stats.Answered.Sub(stats.Asked)); moved {
+			s.pace.Changed = stats.Answered
+		}
+		pause := s.pace.Pause(stats.Answered, s.selected())
 		c.Synced, c.About = !listed, s.news(&stats, pause)
 		listed = true
 		s.link.Answered(s.table.space)
@@ -106,28 +108,11 @@ func (s *server) selected() bool {
 // rest waits for a pause. It ends early when somebody asks for a refresh or selects a row of the
 // server, and when the connection ends. Its error is the error of ctx.
 func (s *server) rest(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	var hungUp <-chan struct{}
-	if s.conn != nil {
-		hungUp = s.conn.Done()
+	if s.conn == nil {
+		return s.link.source.Rest(ctx, pause, &s.refreshed, nil, nil)
 	}
 	selected := s.selected()
-	for {
-		changed := s.link.source.Changed()
-		if s.link.source.Refreshed(&s.refreshed) || s.conn != nil && !selected && s.selected() {
-			return nil
-		}
-		select {
-		case <-timer.C:
-			return nil
-		case <-hungUp:
-			return nil
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	return s.link.source.Rest(ctx, pause, &s.refreshed, s.conn.Done(), func() bool { return !selected && s.selected() })
 }
 
 // news is what the server says of itself, if that differs from what was published; else nil.
@@ -156,31 +141,4 @@ func versionOf(pings, signals bool) string {
 		return "1.11 to 1.13"
 	}
 	return "1.10 or older"
-}
-
-// pace decides how often the server is read.
-type pace struct {
-	min, max time.Duration
-	changed  time.Time // when an owner or a count last changed
-	costs    []time.Duration
-}
-
-const (
-	usualPause = time.Second
-	restless   = 10 * time.Second // after a change
-	onePartIn  = 20               // of the time is what looks may take
-	someLooks  = 3                // in a row must be slow before they count as costly
-)
-
-// pause is the pause after a look; eager: a row of the server is selected on screen.
-func (p *pace) pause(s *dflockwire.Stats, moved, eager bool) time.Duration {
-	p.costs = append(p.costs[max(0, len(p.costs)+1-someLooks):], s.Answered.Sub(s.Asked))
-	if moved {
-		p.changed = s.Answered
-	}
-	pause := usualPause
-	if eager || s.Answered.Sub(p.changed) < restless {
-		pause = p.min
-	}
-	return min(max(pause, p.min, onePartIn*slices.Min(p.costs)), p.max)
 }

@@ -66,7 +66,7 @@ func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
 	}
 	var dialing sync.WaitGroup
 	for i, t := range s.tables {
-		each := &server{link: l, table: t, dialer: dialers[i], pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
+		each := &server{link: l, table: t, dialer: dialers[i], pace: sources.Pace{Min: s.o.PollMin, Max: s.o.PollMax}}
 		l.servers = append(l.servers, each)
 		spawn.Go(ctx, &dialing, func() { each.connect(ctx) })
 	}

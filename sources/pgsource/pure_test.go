@@ -10,7 +10,7 @@ import (
 func TestPaceFollowsWhatHappensAndWhatItCosts(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	usual := pace{min: 250 * time.Millisecond, max: 5 * time.Second, cost: time.Millisecond}
+	usual := pace{Pace: sources.Pace{Min: 250 * time.Millisecond, Max: 5 * time.Second, Cost: time.Millisecond}}
 	with := func(change func(*pace)) pace {
 		p := usual
 		change(&p)
@@ -24,14 +24,14 @@ func TestPaceFollowsWhatHappensAndWhatItCosts(t *testing.T) {
 	}{
 		{"at rest", usual, false, time.Second},
 		{"somebody waits, or looks", usual, true, 250 * time.Millisecond},
-		{"just changed", with(func(p *pace) { p.changed = now.Add(-9 * time.Second) }), false, 250 * time.Millisecond},
-		{"changed long ago", with(func(p *pace) { p.changed = now.Add(-11 * time.Second) }), false, time.Second},
+		{"just changed", with(func(p *pace) { p.Changed = now.Add(-9 * time.Second) }), false, 250 * time.Millisecond},
+		{"changed long ago", with(func(p *pace) { p.Changed = now.Add(-11 * time.Second) }), false, time.Second},
 		{"many rows", with(func(p *pace) { p.rows = 5001 }), true, 2 * time.Second},
-		{"a costly look", with(func(p *pace) { p.cost = 60 * time.Millisecond }), true, 3 * time.Second},
-		{"a very costly look", with(func(p *pace) { p.cost = time.Second }), true, 5 * time.Second},
-		{"a look that costs somewhat", with(func(p *pace) { p.cost = 40 * time.Millisecond }), true, 800 * time.Millisecond},
-		{"a lower limit of the user's", with(func(p *pace) { p.min = 2 * time.Second }), false, 2 * time.Second},
-		{"an upper limit of the user's", with(func(p *pace) { p.max, p.rows = 500*time.Millisecond, 9000 }), false, 500 * time.Millisecond},
+		{"a costly look", with(func(p *pace) { p.Cost = 60 * time.Millisecond }), true, 3 * time.Second},
+		{"a very costly look", with(func(p *pace) { p.Cost = time.Second }), true, 5 * time.Second},
+		{"a look that costs somewhat", with(func(p *pace) { p.Cost = 40 * time.Millisecond }), true, 800 * time.Millisecond},
+		{"a lower limit of the user's", with(func(p *pace) { p.Min = 2 * time.Second }), false, 2 * time.Second},
+		{"an upper limit of the user's", with(func(p *pace) { p.Max, p.rows = 500*time.Millisecond, 9000 }), false, 500 * time.Millisecond},
 	} {
 		if got := c.p.interval(now, c.eager); got != c.want {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
@@ -41,7 +41,7 @@ func TestPaceFollowsWhatHappensAndWhatItCosts(t *testing.T) {
 
 func TestOnlySlowLooksInARowAreCostly(t *testing.T) {
 	t.Parallel()
-	p := pace{min: 250 * time.Millisecond, max: 5 * time.Second}
+	p := pace{Pace: sources.Pace{Min: 250 * time.Millisecond, Max: 5 * time.Second}}
 	for i, c := range []struct{ took, want time.Duration }{
 		{time.Millisecond, 250 * time.Millisecond}, {10 * time.Second, 250 * time.Millisecond}, // a stall
 		{time.Millisecond, 250 * time.Millisecond},
@@ -49,7 +49,7 @@ func TestOnlySlowLooksInARowAreCostly(t *testing.T) {
 		{100 * time.Millisecond, 5 * time.Second}, {200 * time.Millisecond, 5 * time.Second},
 		{time.Millisecond, 250 * time.Millisecond}, // it is over
 	} {
-		p.note(c.took, 10)
+		p.Note(c.took)
 		if got := p.interval(time.Now(), true); got != c.want {
 			t.Errorf("look %d of %v: the pause is %v, want %v", i+1, c.took, got, c.want)
 		}

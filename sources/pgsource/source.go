@@ -70,7 +70,7 @@ func (s *Source) dial(ctx context.Context) (sources.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{connection: l, notes: s.notes, table: s.last.table, calls: s.last.calls, hints: &s.Hints, pace: pace{min: s.o.PollMin, max: s.o.PollMax}}
+	w := &watcher{connection: l, notes: s.notes, table: s.last.table, calls: s.last.calls, hints: &s.Hints, pace: pace{Pace: sources.Pace{Min: s.o.PollMin, Max: s.o.PollMax}}}
 	s.last = w
 	l.Start(w.run)
 	if w.mayListen() {

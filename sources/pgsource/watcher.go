@@ -84,11 +84,12 @@ func (w *watcher) step(ctx context.Context) error {
 		return sources.Passing(nil, "another server answers at this address now") // a pooler has led us to it
 	}
 	w.spare, w.last = w.last, s
-	w.pace.note(max(s.cost-2*w.server.trip, 0), s.rows)
+	w.pace.rows = s.rows
+	w.pace.Note(max(s.cost-2*w.server.trip, 0))
 	table, result := w.table.compare(s, w.notifications.announced(), w.focus)
 	w.table, w.again = table, result.again
 	if result.moved || first {
-		w.pace.changed = s.got
+		w.pace.Changed = s.got
 	}
 	if err := w.question(ctx); err != nil {
 		return err
@@ -200,7 +201,7 @@ func (w *watcher) wait(ctx context.Context) error {
 		}
 		pause := w.pace.interval(now, w.eager())
 		if _, unknown := w.orderDue(); w.again || unknown {
-			pause = min(pause, max(hurry, w.pace.cost))
+			pause = min(pause, max(hurry, w.pace.Cost))
 		}
 		t := time.NewTimer(began.Add(pause).Sub(now))
 		select {

@@ -35,7 +35,7 @@ func (n *node) describe() error {
 		if err := n.send(c); err != nil {
 			return err
 		}
-		n.rest(ctx, pauses.Next())
+		_ = n.link.source.Rest(ctx, pauses.Next(), &n.state.refresh, nil, nil) // the loop asks ctx
 		if n.state.reload(ctx); len(n.state.names) > 0 {
 			return n.run()
 		}

@@ -65,28 +65,9 @@ func (n *node) run() error {
 		if !answered(err) {
 			_ = n.link.ping() // else the next session could lead to the same silent host
 		}
-		n.rest(ctx, pauses.After(life, err))
+		_ = n.link.source.Rest(ctx, pauses.After(life, err), &n.state.refresh, nil, nil) // the loop asks ctx
 	}
 	return nil
-}
-
-// rest waits for a pause, or until somebody asks for a refresh.
-func (n *node) rest(ctx context.Context, pause time.Duration) {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	for {
-		changed := n.link.source.Changed()
-		if n.link.source.Refreshed(&n.state.refresh) {
-			return
-		}
-		select {
-		case <-timer.C:
-			return
-		case <-ctx.Done():
-			return
-		case <-changed:
-		}
-	}
 }
 
 // session opens a session and watches with it until it is over. The error says why.
