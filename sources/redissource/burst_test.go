@@ -27,7 +27,6 @@ func (r *rig) dropLocks(n int) {
 // right after.
 func TestALockTakenAfterABurstDoesNotWaitForAllOfIt(t *testing.T) {
 	t.Parallel()
-	const burst = 20_000
 	r := serve(t, localserver.RedisOptions{})
 	r.locks(burst)
 	watch(t, r, Options{Selections: []Selection{{Pattern: "app:lock:*"}}}).synced()
@@ -159,7 +158,6 @@ func TestABacklogIsReadFromBothEnds(t *testing.T) {
 // BenchmarkBurst deletes 20,000 locks in one step of the server and takes one right after:
 // how long until the last event, and until that of the one, was read.
 func BenchmarkBurst(b *testing.B) {
-	const burst = 20_000
 	r := serve(b, localserver.RedisOptions{})
 	watch(b, r, Options{Selections: []Selection{{Pattern: "app:lock:*"}}}).synced()
 	for b.Loop() {

@@ -2,5 +2,5 @@
 
 package redissource
 
-// nonceValues is a tenth of those of unraced_test.go: the race detector is ten times slower.
-const nonceValues = 100_000
+// burst is a quarter of that of unraced_test.go: the race detector is ten times slower.
+const burst = 5_000

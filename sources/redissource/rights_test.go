@@ -119,7 +119,10 @@ func TestKeysThatMayNotBeReadAreProbedOneAtATime(t *testing.T) {
 			_, _ = fmt.Sscanf(rest, "%d", &calls)
 			return calls
 		}
+		again := time.NewTicker(5 * time.Millisecond)
+		defer again.Stop()
 		for until := scans() + times; scans() < until; {
+			<-again.C
 		}
 	}
 	sweeps(10)

@@ -2,5 +2,5 @@
 
 package redissource
 
-// nonceValues is how many values TestNoNonceIsShown draws.
-const nonceValues = 1_000_000
+// burst is how many locks go at once.
+const burst = 20_000
