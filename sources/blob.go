@@ -2,7 +2,9 @@ package sources
 
 import (
 	"encoding/binary"
+	"hash"
 	"hash/fnv"
+	"hash/maphash"
 
 	"coordtop/internal/mask"
 )
@@ -15,7 +17,7 @@ const BlobHead = 4096
 type Blob struct {
 	Head string // at most BlobHead bytes, secrets masked: not cleaned for a terminal, perhaps not UTF-8
 	Len  int    // of the whole value as it is shown, in bytes
-	Sum  uint64 // FNV-1a of what was read; equal sums are taken as equal data
+	Sum  uint64 // of what was read; equal sums are taken as equal data. With masked secrets it is of this run of the program only
 }
 
 // NewBlob keeps the beginning of a value of size bytes, of which data is as much as was
@@ -26,12 +28,29 @@ func NewBlob(data []byte, size int) Blob {
 		return Blob{}
 	}
 	head := data[:min(len(data), BlobHead)]
-	sum := fnv.New64a()
+	shown := mask.Text(string(head))
+	var sum hash.Hash64 = fnv.New64a()
+	if shown != string(head) { // of a sum that others can make, a short secret could be found
+		sum = keyedSum()
+	}
 	_, _ = sum.Write(head) // it never fails
 	_, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(size)))
-	shown := mask.Text(string(head))
 	size += len(shown) - len(head)
 	return Blob{Head: shown[:min(len(shown), BlobHead)], Len: size, Sum: sum.Sum64()}
+}
+
+// sumSeed is drawn anew in each run.
+var sumSeed = maphash.MakeSeed()
+
+func keyedSum() *maphash.Hash {
+	var h maphash.Hash
+	h.SetSeed(sumSeed)
+	return &h
+}
+
+// changed reports whether b is other data than before. A Sum of 0 is not known.
+func (b Blob) changed(before Blob) bool {
+	return b.Len != before.Len || b.Sum != before.Sum && b.Sum != 0 && before.Sum != 0
 }
 
 // Masked reports whether something of the value is not shown because it is a secret.

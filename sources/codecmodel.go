@@ -110,6 +110,15 @@ func (c *codec) levels(v, was *levels) {
 	f := c.Begin()
 	pack.List(&f, &v.past, was.past, c, (*codec).level)
 	pack.Struct(&f, &v.last, &was.last, c, (*codec).level)
+	pack.Pointer(&f, &v.owners, c, (*codec).ownerTerms)
+	f.End()
+}
+
+func (c *codec) ownerTerms(v, was *ownerTerms) {
+	f := c.Begin()
+	pack.List(&f, &v.past, was.past, c, (*codec).term)
+	pack.List(&f, &v.running, was.running, c, (*codec).term)
+	f.Time(&v.since, was.since)
 	f.End()
 }
 
@@ -374,6 +383,9 @@ func (k *Keyframe) sound() bool {
 
 // sound reports whether a row of a model of so many scopes can be changed.
 func (r *Row) sound(scopes int) bool {
-	return r.Scope >= 0 && r.Scope < scopes && len(r.Terms) <= MaxTerms &&
-		!slices.ContainsFunc(r.Terms, func(t Term) bool { return t.Hue > MaxTerms })
+	return r.Scope >= 0 && r.Scope < scopes && soundTerms(r.Terms) && soundTerms(r.OwnerTerms())
+}
+
+func soundTerms(list []Term) bool {
+	return len(list) <= MaxTerms && !slices.ContainsFunc(list, func(t Term) bool { return t.Hue > MaxTerms })
 }

@@ -283,7 +283,7 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 // continued names what changed for owners that stay.
 func (l *look) continued(events []Event, before, after *Primitive) []Event {
 	was := finder{owners: before.Owners}
-	data := before.Data.Sum != after.Data.Sum || before.Data.Len != after.Data.Len
+	data := after.Data.changed(before.Data)
 	stays := !after.Ephemeral
 	for i := range after.Owners {
 		o := &after.Owners[i]
@@ -302,7 +302,7 @@ func (l *look) continued(events []Event, before, after *Primitive) []Event {
 		} else if e, ok := l.leaseChanged(after, old, o, before.At); ok {
 			events = append(events, e)
 		}
-		if old.Data.Sum != o.Data.Sum || old.Data.Len != o.Data.Len {
+		if o.Data.changed(old.Data) {
 			events = append(events, l.proclaimed(after, o.ref(), o.Data))
 			data = data && len(after.Owners) > 1 // told once, by its owner
 		}

@@ -99,6 +99,13 @@
 // Keyframe, and behind it each Input as what differs from what the group has already. A State in
 // an Input is left out; a Replayer makes it.
 //
+// HubOptions.Resume begins a Hub with what an earlier run knew at its end. Sources that are
+// the same by name, type and address go on as after an outage: their rows are there at once,
+// stale, with their terms and since when; from when their servers last answered up to their
+// next listing is dark; and that listing says who goes on in the same term, and what ended or
+// began in the dark. Rows of other sources are left out. Expectations, outages and the numbers of
+// events begin anew. Of data that was left out or masked only another length is news then.
+//
 // What is never shown is never encoded: a source hands over no nonce, no secret value and no
 // literal of a query. Beside that no Guard is encoded, because with it one could act; a replay
 // and what goes on from it have none.

@@ -86,6 +86,10 @@ func (m *model) add(list []AddedSource) {
 	for _, s := range list {
 		m.addFeed(feedFacts{SourceStatus: SourceStatus{Name: s.Name, Type: s.Type, Address: s.Address}, silence: s.Silence})
 	}
+	if m.resume != nil {
+		m.goOn(m.resume, m.feeds[len(m.feeds)-len(list):])
+		m.resume = nil
+	}
 }
 
 func (m *model) addFeed(facts feedFacts) {

@@ -16,6 +16,10 @@ type HubOptions struct {
 
 	Thresholds Thresholds // zero: DefaultThresholds
 
+	// Resume is what an earlier run knew at its end: sources that are the same in the first
+	// ones that are added go on from it. nil: nothing.
+	Resume *Keyframe
+
 	Clock    Clock     // of the Hub and of the runners of its sources; nil: SystemClock
 	Recorder *Recorder // keeps what the Hub takes in; nil: nothing is recorded
 }
@@ -81,7 +85,7 @@ func NewHub(ctx context.Context, o HubOptions) *Hub {
 		o.Clock = SystemClock()
 	}
 	h := newHub(o)
-	h.enterLocked(nil, &Input{Kind: InputStarted, At: h.clock.Now(), Thresholds: &o.Thresholds}) // nobody else has h yet
+	h.enterLocked(nil, &Input{Kind: InputStarted, At: h.clock.Now(), Thresholds: &o.Thresholds, Resume: o.Resume}) // nobody else has h yet
 	h.tidied, h.pace = h.model.start.Mono-tick, newPace(h.model.start.Mono)
 	spawn.Go(ctx, &h.joined, func() {
 		if err := spawn.Call(ctx, h.publisher); err != nil {

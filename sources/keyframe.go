@@ -111,7 +111,14 @@ func (r *Row) own() *Row {
 	own := *r
 	own.Terms = slices.Clip(r.Terms)
 	if r.levels != nil {
-		own.levels = &levels{past: slices.Clip(r.levels.past), last: r.levels.last}
+		l := *r.levels
+		l.past = slices.Clip(l.past)
+		if l.owners != nil {
+			o := *l.owners
+			o.past = slices.Clip(o.past)
+			l.owners = &o
+		}
+		own.levels = &l
 	}
 	return &own
 }

@@ -36,7 +36,7 @@ func (m *model) apply(f *feed, in *Input) urgency {
 	}
 	switch in.Kind {
 	case InputStarted:
-		m.start, m.limit = in.At, *in.Thresholds
+		m.start, m.limit, m.resume = in.At, *in.Thresholds, in.Resume
 		m.published = &State{At: in.At.Wall, Thresholds: m.limit}
 		return idle
 	case InputSources:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,7 +46,9 @@ func (m replay) apply(t *rapid.T, e Event, hidden map[Ref]bool) {
 type machine struct {
 	hub    *Hub
 	feed   *feed
+	start  time.Time
 	clock  time.Time
+	passed atomic.Int64 // from start to clock
 	fence  uint64
 	told   [2]map[string]*Primitive // what the source told last, by scope
 	listed [2]bool
@@ -62,13 +65,24 @@ func newMachine(ctx context.Context, events int) *machine {
 }
 
 func newMachineOf(ctx context.Context, o HubOptions) *machine {
-	h := NewHub(ctx, o)
-	feeds, err := h.add([]Spec{{Name: "s"}})
+	m := &machine{start: Wall(), told: [2]map[string]*Primitive{{}, {}}, model: replay{}, hidden: map[Ref]bool{}}
+	m.clock, o.Clock = m.start, machineClock{m}
+	m.hub = NewHub(ctx, o)
+	m.prompt, m.lazy = m.hub.Subscribe(0), m.hub.Subscribe(0)
+	feeds, err := m.hub.add([]Spec{{Name: "s", Silence: 1000 * time.Hour}})
 	if err != nil {
 		panic(err)
 	}
-	return &machine{hub: h, feed: feeds[0], clock: time.Now(), told: [2]map[string]*Primitive{{}, {}},
-		prompt: h.Subscribe(0), lazy: h.Subscribe(0), model: replay{}, hidden: map[Ref]bool{}}
+	m.feed = feeds[0]
+	return m
+}
+
+// machineClock is the clock of a machine, for its Hub.
+type machineClock struct{ *machine }
+
+func (c machineClock) Now() Instant {
+	passed := time.Duration(c.passed.Load())
+	return Instant{Wall: c.start.Add(passed), Mono: passed}
 }
 
 var scopeNames = [2]string{"one", "two"}
@@ -118,6 +132,7 @@ func (m *machine) drawOwner(t *rapid.T) Owner {
 func (m *machine) change(t *rapid.T, scope int, c Change) {
 	then := m.clock
 	m.clock = m.clock.Add(time.Duration(rapid.IntRange(1, 5000).Draw(t, "ms")) * time.Millisecond)
+	m.passed.Store(int64(m.clock.Sub(m.start)))
 	for _, p := range c.Set {
 		if !p.At.IsZero() {
 			p.At = m.clock

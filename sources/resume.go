@@ -1,0 +1,68 @@
+package sources
+
+import (
+	"slices"
+	"time"
+)
+
+// goOn gives sources that are added what an earlier run knew of them, as if they had been
+// disconnected from its end up to now. A source is the same if its name, type and address are.
+func (m *model) goOn(k *Keyframe, added []*feed) {
+	scopes, slots := map[int]*scope{}, map[int]int{} // by their place in k
+	for i := range k.scopes {
+		was := &k.scopes[i]
+		of := slices.IndexFunc(k.feeds, func(f feedFacts) bool { return f.Name == was.Source })
+		at := slices.IndexFunc(added, func(f *feed) bool {
+			return f.Name == was.Source && f.Type == k.feeds[of].Type && f.Address == k.feeds[of].Address
+		})
+		if at >= 0 {
+			m.addScope(added[at], was.ended(added[at].silence, m.at.Wall))
+			scopes[i] = m.scopes[len(m.scopes)-1]
+		}
+	}
+	for slot, was := range k.rows {
+		if was == nil || scopes[was.Scope] == nil {
+			continue
+		}
+		row := was.own()
+		row.Slot, row.Scope = m.occupy(scopes[was.Scope], was.Ref), scopes[was.Scope].index
+		row.Gen, row.Rev, row.Primitive = 0, m.nextRev(), was.Primitive.resumed()
+		m.rows[row.Slot], slots[slot] = row, row.Slot
+	}
+	for slot, now := range slots {
+		if p := k.known[slot]; p != nil {
+			m.known[now] = p.resumed()
+		}
+		if p := k.queued[slot]; p != nil {
+			m.queued[now] = p.resumed()
+		}
+	}
+}
+
+// ended is the scope of an earlier run: nobody has answered in this one, and what it showed was
+// not observed since.
+func (sc *scope) ended(silence time.Duration, now time.Time) scope {
+	is := scope{Scope: sc.Scope, listed: sc.listed, dark: sc.dark, completeUntil: Earlier(sc.completeUntil, now)}
+	is.Health, is.Silence = HealthConnecting, silenceAfter(silence, sc.About.Sampling)
+	is.beginListing()
+	return is
+}
+
+// resumed is a primitive of an earlier run: where its data is not all there, the sums of that
+// run cannot be compared.
+func (p *Primitive) resumed() *Primitive {
+	is := *p
+	is.Owners = slices.Clone(p.Owners)
+	is.Data = p.Data.resumed()
+	for i := range is.Owners {
+		is.Owners[i].Data = is.Owners[i].Data.resumed()
+	}
+	return &is
+}
+
+func (b Blob) resumed() Blob {
+	if b.Head == "" || b.Masked() {
+		b.Sum = 0
+	}
+	return b
+}
