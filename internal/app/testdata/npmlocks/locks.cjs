@@ -22,12 +22,17 @@ async function main() {
 	}
 	const first = await claim()
 	await new Queue('mail', { connection }).add('send', {}, { jobId: 'j42' })
-	await new Promise((started) => {
-		new Worker('mail', () => { started(); return new Promise(() => {}) }, { connection, name: 'mail-worker-1', lockDuration: 600000 })
+	const works = (name, options) => new Promise((started) => {
+		const worker = new Worker('mail', () => new Promise((finish) => started({ worker, finish })), { connection, name, lockDuration: 600000, ...options })
 	})
+	const job = await works('mail-worker-1', { skipStalledCheck: true })
 	console.log('taken')
 	for await (const _ of readline.createInterface({ input: process.stdin })) {
 		await claim()
+		await works('mail-worker-2', { stalledInterval: 50 }) // the second check finds that the job has no lock
+		const refused = new Promise((told) => job.worker.once('error', told)) // it does not own the job any more
+		job.finish()
+		await refused
 		await first.lock.release().catch(() => {}) // it is told that it owns nothing
 		await first.mutex.release()
 		await first.permit.release()
