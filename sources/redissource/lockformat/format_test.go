@@ -110,7 +110,7 @@ func formats() []known {
 		{key: "orders", c: text(unpadded), program: "redislock", kind: m, owner: short(unpadded), guess: true},
 		{key: "orders", c: text(unpadded + "mailer-7"), program: "redislock", kind: m, owner: "mailer-7", guess: true},
 		{key: "lock:orders", c: text(random), program: "Laravel", kind: m, owner: short(random)},
-		{key: "myLock", c: text(uuidB), program: "Spring or redlock-rb", kind: m, owner: short(uuidB)},
+		{key: "myLock", c: text(uuidB), program: "redlock-rb", kind: m, owner: short(uuidB)},
 		{key: "registry:orders", c: text(uuidB), program: "Spring or redlock-rb", kind: m, owner: short(uuidB), guess: true},
 		{key: "lock:orders", c: text("host-1:42"), kind: m, owner: "host-1:42", guess: true},
 		{key: "lock:orders", c: text("1790000000"), kind: m, guess: true},

@@ -106,9 +106,15 @@ var table = []Format{
 	// bsm/redislock, redislock.go: 16 bytes, and what the program says of itself.
 	{Program: "redislock", typ: String, Weak: true, values: isBase64URL, read: (*Lock).readMetadata, Release: Release{Removes: Key}},
 	{Program: "Laravel", typ: String, Weak: true, named: true, values: isRandom16 | isSerialized16, Release: Release{Removes: Key}},
-	// spring-projects/spring-integration, RedisLockRegistry.java; leandromoreira/redlock-rb; many of one's own.
-	{Program: "Spring or redlock-rb", typ: String, Weak: true, values: isUUID, Release: Release{Removes: Key, wake: wakeSpring}},
+	// spring-projects/spring-integration, RedisLockRegistry.java: a colon stands behind the registry;
+	// leandromoreira/redlock-rb, lib/redlock/client.rb: any name; many of one's own.
+	{Program: "Spring or redlock-rb", typ: String, Weak: true, name: name{pattern: registered}, values: isUUID, Release: Release{Removes: Key, wake: wakeSpring}},
+	{Program: "redlock-rb", typ: String, Weak: true, values: isUUID, Release: Release{Removes: Key}},
 }
 
-// versioned is how Django's cache names a key: a prefix that is mostly empty, a version, the key.
-var versioned = regexp.MustCompile(`^[^:]*:\d{1,4}:.`)
+var (
+	// versioned is how Django's cache names a key: a prefix that is mostly empty, a version, the key.
+	versioned = regexp.MustCompile(`^[^:]*:\d{1,4}:.`)
+	// registered is how Spring names a key: its registry, the key.
+	registered = regexp.MustCompile(`:.`)
+)
