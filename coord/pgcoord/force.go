@@ -24,8 +24,11 @@ const forceQuery = `with session as materialized (
   case when start = $2::int8 and exists (select from lock) then pg_catalog.%s(session.pid) end
  from (select) one left join session on true`
 
+// NotThroughPooler is why nothing can be ended through a pooler.
+const NotThroughPooler = "a pooler stands between, which gives a session to one client after the other: name the server's own address"
+
 var (
-	errForcePooler = fmt.Errorf("%w: a pooler stands between, which gives a session to one client after the other: name the server's own address", coord.ErrRefused)
+	errForcePooler = fmt.Errorf("%w: %s", coord.ErrRefused, NotThroughPooler)
 	errForceHidden = fmt.Errorf("%w: it is hidden from our role when that session began, so it could be another by now: grant pg_monitor to the role", coord.ErrRefused)
 )
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"coordtop/coord/pgcoord"
 	"coordtop/internal/format"
 	"coordtop/internal/pgwire"
 )
@@ -70,7 +71,7 @@ func (d *lookDiff) notEnded(r *lockRow, s *session) string {
 	owner := format.Clean(s.who.user, 63)
 	switch may := d.after.rights; {
 	case server.pooler != pgwire.None:
-		return "a pooler stands between, which gives a session to one client after the other: name the server's own address"
+		return pgcoord.NotThroughPooler
 	case !may.all && (owner == "" || slices.Contains(may.superusers, s.who.user)):
 		return fmt.Sprintf("only a superuser may end a session of the role %s, and %s is none", owner, role)
 	case !may.all && !may.others && !slices.Contains(may.ours, s.who.user) && s.who.start == 0:

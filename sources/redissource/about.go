@@ -1,13 +1,11 @@
 package redissource
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
-	"coordtop/internal/format"
 	"coordtop/sources"
 )
 
@@ -82,7 +80,15 @@ func (w *watcher) warnings() []string {
 		list = append(list, "no right to scan, so keys that exist already are seen when they are next written: give the user +scan")
 	}
 	if w.selected.guess && !w.starting() {
-		list = append(list, w.guessWarning())
+		text := w.guess.warning(len(w.keys), int(w.notes.total))
+		if w.push != nil {
+			every := "every " + w.o.Resync.String()
+			if w.o.Resync == time.Minute {
+				every = "once a minute"
+			}
+			text += "; new prefixes are looked for " + every
+		}
+		list = append(list, text)
 	}
 	list = append(list, w.capacity.warnings(len(w.keys))...)
 	if w.server.cluster {
@@ -92,30 +98,4 @@ func (w *watcher) warnings() []string {
 		list = append(list, "this is a replica: it may be behind its master, which is the one to watch")
 	}
 	return list
-}
-
-// guessWarning says that keys were guessed, among how many, and what was not looked at yet.
-func (w *watcher) guessWarning() string {
-	of := ""
-	if w.notes.total > 0 {
-		of = " of " + format.Count(max(int(w.notes.total), len(w.keys)))
-	}
-	text := fmt.Sprintf("guessed %s%s keys: name them with ?keys=", format.Count(len(w.keys)), of)
-	if !w.guess.whole && w.guess.passed > 0 {
-		text += fmt.Sprintf(" (only about %s keys were looked at so far)", format.Count(w.guess.passed))
-	}
-	if unread := w.guess.nameless - w.guess.readByValue; unread > 0 {
-		text += fmt.Sprintf("; %s keys whose names do not say what they are were not read, %s at most are in each sweep", format.Count(unread), format.Count(mostReadByValue))
-	}
-	if w.guess.leftOutBefore > 0 {
-		text += fmt.Sprintf("; %s keys with random values are left out, because many names begin as theirs do", format.Count(w.guess.leftOutBefore))
-	}
-	if w.push == nil {
-		return text
-	}
-	every := "every " + w.o.Resync.String()
-	if w.o.Resync == time.Minute {
-		every = "once a minute"
-	}
-	return text + "; new prefixes are looked for " + every
 }

@@ -1,9 +1,11 @@
 package redissource
 
 import (
+	"fmt"
 	"hash/fnv"
 	"time"
 
+	"coordtop/internal/format"
 	"coordtop/sources/redissource/lockformat"
 )
 
@@ -121,4 +123,23 @@ func (g *guessing) finish(s *sweep) (complete bool, since time.Time) {
 		g.cursor, g.whole, g.listed = 0, true, g.began
 	}
 	return g.whole, g.listed
+}
+
+// warning says that known keys were guessed, among how many on the server, and what was not looked at yet.
+func (g *guessing) warning(known, total int) string {
+	of := ""
+	if total > 0 {
+		of = " of " + format.Count(max(total, known))
+	}
+	text := fmt.Sprintf("guessed %s%s keys: name them with ?keys=", format.Count(known), of)
+	if !g.whole && g.passed > 0 {
+		text += fmt.Sprintf(" (only about %s keys were looked at so far)", format.Count(g.passed))
+	}
+	if unread := g.nameless - g.readByValue; unread > 0 {
+		text += fmt.Sprintf("; %s keys whose names do not say what they are were not read, %s at most are in each sweep", format.Count(unread), format.Count(mostReadByValue))
+	}
+	if g.leftOutBefore > 0 {
+		text += fmt.Sprintf("; %s keys with random values are left out, because many names begin as theirs do", format.Count(g.leftOutBefore))
+	}
+	return text
 }

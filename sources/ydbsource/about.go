@@ -101,9 +101,9 @@ func (a *about) facts(b *nodeState) []sources.Attr {
 	return list
 }
 
-func (b *nodeState) absent() int {
+func (s *nodeState) absent() int {
 	n := 0
-	for _, e := range b.names {
+	for _, e := range s.names {
 		if e.absent && e.Kind != sources.KindMutex {
 			n++
 		}

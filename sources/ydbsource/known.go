@@ -102,11 +102,11 @@ func (k *KnownNames) Add(ctx context.Context, node string, names []string) error
 }
 
 // knownText lists the names that are remembered of the node; "": none is.
-func (b *nodeState) knownText(ctx context.Context) string {
-	if b.o.Known == nil {
+func (s *nodeState) knownText(ctx context.Context) string {
+	if s.o.Known == nil {
 		return ""
 	}
-	names := b.o.Known.Names(ctx, b.path)
+	names := s.o.Known.Names(ctx, s.path)
 	if len(names) == 0 {
 		return ""
 	}
@@ -117,9 +117,9 @@ func (b *nodeState) knownText(ctx context.Context) string {
 	if more := len(names) - shown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	s := "s"
+	noun := "names"
 	if len(names) == 1 {
-		s = ""
+		noun = "name"
 	}
-	return fmt.Sprintf("%d name%s known from before: %s", len(names), s, text[2:])
+	return fmt.Sprintf("%d %s known from before: %s", len(names), noun, text[2:])
 }

@@ -55,56 +55,56 @@ func (f *nameFile) read(ctx context.Context) bool {
 
 // reload reads the files that have changed, and makes the entries those of the present names. It
 // returns which came and which went.
-func (b *nodeState) reload(ctx context.Context) (came, went []*entry) {
+func (s *nodeState) reload(ctx context.Context) (came, went []*entry) {
 	changed := false
-	for _, f := range b.files {
+	for _, f := range s.files {
 		changed = f.read(ctx) || changed
 	}
 	if !changed {
 		return nil, nil
 	}
 	wanted := map[string]bool{}
-	add := func(s Selection) {
-		if wanted[s.Name] {
+	add := func(one Selection) {
+		if wanted[one.Name] {
 			return
 		}
-		wanted[s.Name] = true
-		if b.byName[s.Name] == nil {
-			e := &entry{Selection: s}
+		wanted[one.Name] = true
+		if s.byName[one.Name] == nil {
+			e := &entry{Selection: one}
 			came = append(came, e)
-			b.byName[s.Name] = e
-			b.names = append(b.names, e)
-			b.left++
+			s.byName[one.Name] = e
+			s.names = append(s.names, e)
+			s.left++
 		}
 	}
-	for _, s := range b.fixed {
-		add(s)
+	for _, named := range s.fixed {
+		add(named)
 	}
-	for _, f := range b.files {
+	for _, f := range s.files {
 		for _, name := range f.names {
 			add(Selection{Name: name, Node: f.Node, Expected: f.Expected})
 		}
 	}
-	stay := b.names[:0:0]
-	for _, e := range b.names {
+	stay := s.names[:0:0]
+	for _, e := range s.names {
 		if wanted[e.Name] {
 			stay = append(stay, e)
 			continue
 		}
 		went = append(went, e)
-		delete(b.byName, e.Name)
+		delete(s.byName, e.Name)
 		if !e.got {
-			b.left--
+			s.left--
 		}
 	}
-	b.names = stay
+	s.names = stay
 	return came, went
 }
 
 // unreadFiles says which files could not be read, and why.
-func (b *nodeState) unreadFiles() []string {
+func (s *nodeState) unreadFiles() []string {
 	var list []string
-	for _, f := range b.files {
+	for _, f := range s.files {
 		if f.err != nil {
 			list = append(list, "the names in "+format.Clean(f.Path, 200)+" are not those of now: "+format.Clean(f.err.Error(), 200))
 		}

@@ -62,73 +62,73 @@ func newNodeState(s *Source, path string) *nodeState {
 }
 
 // begin begins a listing of which nothing is told yet.
-func (b *nodeState) begin() {
-	b.left, b.synced, b.missing = len(b.names), false, false
-	for _, e := range b.names {
+func (s *nodeState) begin() {
+	s.left, s.synced, s.missing = len(s.names), false, false
+	for _, e := range s.names {
 		e.got, e.asking = false, time.Time{}
 	}
 }
 
 // loseTrack begins a new listing, if anything was told in this one.
-func (b *nodeState) loseTrack() bool {
-	if b.left == len(b.names) && !b.synced {
+func (s *nodeState) loseTrack() bool {
+	if s.left == len(s.names) && !s.synced {
 		return false
 	}
-	b.begin()
+	s.begin()
 	return true
 }
 
 // complete says, once a listing, that it is complete.
-func (b *nodeState) complete() bool {
-	done := b.left == 0 && !b.synced
-	b.synced = b.synced || done
+func (s *nodeState) complete() bool {
+	done := s.left == 0 && !s.synced
+	s.synced = s.synced || done
 	return done
 }
 
 // unread are the rows of what is named and not read yet.
-func (b *nodeState) unread() []*sources.Primitive {
-	if b.found {
+func (s *nodeState) unread() []*sources.Primitive {
+	if s.found {
 		return nil
 	}
-	list := make([]*sources.Primitive, len(b.names))
-	for i, e := range b.names {
-		list[i] = &sources.Primitive{Ref: b.ref(e), Kind: e.Kind, Expected: e.Expected, Labels: b.o.Labels}
+	list := make([]*sources.Primitive, len(s.names))
+	for i, e := range s.names {
+		list[i] = &sources.Primitive{Ref: s.ref(e), Kind: e.Kind, Expected: e.Expected, Labels: s.o.Labels}
 	}
 	return list
 }
 
-func (b *nodeState) ref(e *entry) sources.Ref {
-	return sources.Ref{Source: b.o.Name, Space: b.path, Name: e.Name}
+func (s *nodeState) ref(e *entry) sources.Ref {
+	return sources.Ref{Source: s.o.Name, Space: s.path, Name: e.Name}
 }
 
 // nothing tells that there is no such node, unless it was told.
-func (b *nodeState) nothing(now time.Time) sources.Change {
-	for _, e := range b.names {
+func (s *nodeState) nothing(now time.Time) sources.Change {
+	for _, e := range s.names {
 		e.asked = now
 	}
-	if b.missing {
+	if s.missing {
 		return sources.Change{}
 	}
 	c := sources.Change{At: now, Synced: true}
-	for _, e := range b.names {
+	for _, e := range s.names {
 		if e.shown != nil {
 			for i := range e.shown.Owners {
-				c.Ended = append(c.Ended, sources.Ending{Ref: b.ref(e), Owner: e.shown.Owners[i].ID, Cause: sources.CauseDeleted, How: sources.Inferred})
+				c.Ended = append(c.Ended, sources.Ending{Ref: s.ref(e), Owner: e.shown.Owners[i].ID, Cause: sources.CauseDeleted, How: sources.Inferred})
 			}
 		}
 		e.got, e.absent, e.pause, e.taken = true, true, 0, false
-		p := b.none(e, now)
+		p := s.none(e, now)
 		p.Note, p.Absent, p.NoSpace = noNode, true, true // a mutex too: nobody can take it there
-		b.set(&c, e, p)
+		s.set(&c, e, p)
 	}
-	b.left, b.synced, b.missing = 0, true, true
+	s.left, s.synced, s.missing = 0, true, true
 	return c
 }
 
 // set tells a row, or that there is none where it need not be shown.
-func (b *nodeState) set(c *sources.Change, e *entry, p *sources.Primitive) {
+func (s *nodeState) set(c *sources.Change, e *entry, p *sources.Primitive) {
 	switch {
-	case !b.found || !e.absent:
+	case !s.found || !e.absent:
 		p.OnWallClock()
 		c.Set = append(c.Set, p)
 		e.shown = p
@@ -139,11 +139,11 @@ func (b *nodeState) set(c *sources.Change, e *entry, p *sources.Primitive) {
 }
 
 // changes compares a read with what is known, and returns what is to be told.
-func (b *nodeState) changes(e *entry, read ydbcoord.SemaphoreState) []sources.Change {
+func (s *nodeState) changes(e *entry, read ydbcoord.SemaphoreState) []sources.Change {
 	from := e.unseenSince(read)
-	changes := b.compare(e, read)
+	changes := s.compare(e, read)
 	if !from.IsZero() {
-		unseen := []sources.Unseen{{Ref: b.ref(e), From: from, To: read.At}}
+		unseen := []sources.Unseen{{Ref: s.ref(e), From: from, To: read.At}}
 		changes = slices.Insert(changes, 0, sources.Change{Unseen: unseen, At: read.At})
 	}
 	return changes
@@ -162,26 +162,26 @@ func (e *entry) unseenSince(read ydbcoord.SemaphoreState) time.Time {
 	return read.Since
 }
 
-func (b *nodeState) compare(e *entry, read ydbcoord.SemaphoreState) []sources.Change {
+func (s *nodeState) compare(e *entry, read ydbcoord.SemaphoreState) []sources.Change {
 	old, after := e.shown, e.asked
 	first, wasAbsent := !e.got, e.absent
 	e.record(read)
-	if !e.known && !e.absent && !e.denied && b.o.Known != nil {
+	if !e.known && !e.absent && !e.denied && s.o.Known != nil {
 		e.known = true
-		b.unsaved = append(b.unsaved, e.Name)
+		s.unsaved = append(s.unsaved, e.Name)
 	}
 	var p *sources.Primitive
 	switch {
 	case e.denied:
-		p = b.denied(e, read)
+		p = s.denied(e, read)
 	case e.absent:
-		p = b.none(e, read.At)
+		p = s.none(e, read.At)
 	default:
 		since := sources.StampBetween(after, read.At, sources.Seen)
 		if first {
 			since = sources.Stamp{At: read.At, How: sources.AtLeast}
 		}
-		p = b.primitive(e, read, old, since)
+		p = s.primitive(e, read, old, since)
 	}
 	if !first && e.absent && wasAbsent && (old == nil || old.Note == p.Note) {
 		return nil
@@ -189,29 +189,29 @@ func (b *nodeState) compare(e *entry, read ydbcoord.SemaphoreState) []sources.Ch
 	c := sources.Change{At: read.At}
 	if first {
 		e.got = true
-		b.left--
-		c.Synced, c.After = b.complete(), after
-		b.set(&c, e, p)
+		s.left--
+		c.Synced, c.After = s.complete(), after
+		s.set(&c, e, p)
 		return []sources.Change{c}
 	}
 	if old == nil || wasAbsent || !read.Fired || sameFacts(old, p) {
 		c.After = after
-		b.set(&c, e, p)
+		s.set(&c, e, p)
 		return []sources.Change{c}
 	}
-	return b.pushed(e, old, p, read.Since, after)
+	return s.pushed(e, old, p, read.Since, after)
 }
 
 // pushed tells a change that the service has told of, since `since` where the notice may have
 // been late. Waiters that came or went beside it were not told, but seen: they are told
 // apart, with the stretch in which it happened. Of what is gone they are told first, as they
 // may have left before.
-func (b *nodeState) pushed(e *entry, old, p *sources.Primitive, since, after time.Time) []sources.Change {
+func (s *nodeState) pushed(e *entry, old, p *sources.Primitive, since, after time.Time) []sources.Change {
 	now := sources.Change{After: since, At: p.At}
 	if e.absent && len(old.Queue.Waiters) > 0 {
 		left := *old
 		left.At, left.Queue = p.At, sources.Queue{How: sources.Told, At: p.At}
-		b.set(&now, e, p)
+		s.set(&now, e, p)
 		return []sources.Change{{After: after, At: p.At, Set: []*sources.Primitive{&left}}, now}
 	}
 	stay := old.Queue
@@ -220,14 +220,14 @@ func (b *nodeState) pushed(e *entry, old, p *sources.Primitive, since, after tim
 	})
 	stay.Len = len(stay.Waiters)
 	if sameQueue(stay, p.Queue) {
-		b.set(&now, e, p)
+		s.set(&now, e, p)
 		return []sources.Change{now}
 	}
 	mid := *p
 	mid.Queue = stay
-	b.set(&now, e, &mid)
+	s.set(&now, e, &mid)
 	then := sources.Change{After: after, At: p.At}
-	b.set(&then, e, p)
+	s.set(&then, e, p)
 	return []sources.Change{now, then}
 }
 

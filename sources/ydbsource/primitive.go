@@ -16,17 +16,17 @@ import (
 )
 
 // row is what all rows of an entry have in common.
-func (b *nodeState) row(e *entry, at time.Time) *sources.Primitive {
+func (s *nodeState) row(e *entry, at time.Time) *sources.Primitive {
 	return &sources.Primitive{
-		Ref: b.ref(e), Kind: e.Kind, Expected: e.Expected, Labels: b.o.Labels, At: at, Incarnation: b.incarnation,
+		Ref: s.ref(e), Kind: e.Kind, Expected: e.Expected, Labels: s.o.Labels, At: at, Incarnation: s.incarnation,
 		OwnersHow: sources.Told, Queue: sources.Queue{How: sources.Told, At: at},
 	}
 }
 
 // none is the row of a semaphore that does not exist. A mutex does not while nobody owns
 // it, and neither does what was seen to be ephemeral: that it is gone is no deletion.
-func (b *nodeState) none(e *entry, at time.Time) *sources.Primitive {
-	p := b.row(e, at)
+func (s *nodeState) none(e *entry, at time.Time) *sources.Primitive {
+	p := s.row(e, at)
 	switch {
 	case e.Kind == sources.KindMutex:
 		p.Limit, p.LimitHow, p.Ephemeral = 1, sources.Told, true
@@ -40,8 +40,8 @@ func (b *nodeState) none(e *entry, at time.Time) *sources.Primitive {
 }
 
 // denied is the row of a semaphore at which we may not look.
-func (b *nodeState) denied(e *entry, read ydbcoord.SemaphoreState) *sources.Primitive {
-	p := b.row(e, read.At)
+func (s *nodeState) denied(e *entry, read ydbcoord.SemaphoreState) *sources.Primitive {
+	p := s.row(e, read.At)
 	p.OwnersHow, p.Queue = sources.Unknown, sources.Queue{}
 	p.Note = "no right to read it: grant the user SELECT ROW on the node"
 	return p
@@ -49,8 +49,8 @@ func (b *nodeState) denied(e *entry, read ydbcoord.SemaphoreState) *sources.Prim
 
 // primitive is what the row of a semaphore shows. old is the row before, nil if there is
 // none; since is how long waiters that it does not show have waited.
-func (b *nodeState) primitive(e *entry, read ydbcoord.SemaphoreState, old *sources.Primitive, since sources.Stamp) *sources.Primitive {
-	p := b.row(e, read.At)
+func (s *nodeState) primitive(e *entry, read ydbcoord.SemaphoreState, old *sources.Primitive, since sources.Stamp) *sources.Primitive {
+	p := s.row(e, read.At)
 	p.Limit, p.LimitHow, p.Taken = read.Limit, sources.Told, read.Taken
 	p.Ephemeral, p.Data = read.Ephemeral, sources.NewBlob(read.Data, len(read.Data))
 	if p.Kind == sources.KindUnknown {
@@ -61,14 +61,14 @@ func (b *nodeState) primitive(e *entry, read ydbcoord.SemaphoreState, old *sourc
 		p.Limit, p.Taken = 1, uint64(min(1, len(read.Owners)))
 	}
 	for _, l := range read.Owners {
-		p.Owners = append(p.Owners, b.owner(l, whole, p))
+		p.Owners = append(p.Owners, s.owner(l, whole, p))
 	}
 	var before []sources.Waiter
 	if old != nil {
 		before = old.Queue.Waiters
 	}
 	for _, l := range read.Waiters {
-		p.Queue.Waiters = append(p.Queue.Waiters, b.waiter(l, whole, before, since))
+		p.Queue.Waiters = append(p.Queue.Waiters, s.waiter(l, whole, before, since))
 	}
 	p.Queue.Len = len(p.Queue.Waiters)
 	return p
@@ -101,11 +101,11 @@ func isMutex(s ydbcoord.Semaphore) bool {
 
 // sessionID is the identity of a session among all that the node ever had, whatever
 // becomes of the node.
-func (b *nodeState) sessionID(session uint64) string {
-	if b.incarnation == "" {
+func (s *nodeState) sessionID(session uint64) string {
+	if s.incarnation == "" {
 		return ydbcoord.OwnerID(session)
 	}
-	return ydbcoord.OwnerID(session) + "@" + b.incarnation
+	return ydbcoord.OwnerID(session) + "@" + s.incarnation
 }
 
 // serial is the order id, as far as it has room: two that follow each other differ.
@@ -118,9 +118,9 @@ func permits(l ydbcoord.SemaphoreMember, whole bool) uint64 {
 	return l.Count
 }
 
-func (b *nodeState) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Primitive) sources.Owner {
+func (s *nodeState) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Primitive) sources.Owner {
 	o := sources.Owner{
-		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
+		ID: s.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
 		Serial: serial(l), Data: sources.NewBlob(l.Data, len(l.Data)), Guard: l.Guard(),
 	}
 	if p.Limit == 1 {
@@ -136,9 +136,9 @@ func (b *nodeState) owner(l ydbcoord.SemaphoreMember, whole bool, p *sources.Pri
 
 // waiter makes a waiter. Since when it waits is not told: it was seen first between two
 // looks, or at the first.
-func (b *nodeState) waiter(l ydbcoord.SemaphoreMember, whole bool, before []sources.Waiter, since sources.Stamp) sources.Waiter {
+func (s *nodeState) waiter(l ydbcoord.SemaphoreMember, whole bool, before []sources.Waiter, since sources.Stamp) sources.Waiter {
 	w := sources.Waiter{
-		ID: b.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
+		ID: s.sessionID(l.Session), Session: ydbcoord.OwnerID(l.Session), Label: label(l), Permits: permits(l, whole),
 		Order: l.Order, Data: sources.NewBlob(l.Data, len(l.Data)), Guard: l.Guard(), Since: since,
 	}
 	if l.Timeout > 0 { // else it waits for ever
