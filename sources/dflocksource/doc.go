@@ -31,11 +31,12 @@
 // # Restart
 //
 // A restarted server has lost everything, and ids of connections begin at 1 again. A restart is
-// inferred when our connection broke and the next listing lacks keys that a server does not
-// forget so soon (a minute, or less once it was seen to forget one sooner), or has several owners,
-// all with ids lower than any owner had before, of keys for which nobody waited. A key that has
-// stayed as it was shows that there was no restart. Where each owner came back with the id that
-// was the owner's before, nothing shows a restart, and it looks like renewals.
+// inferred when our connection broke and the next listing lacks keys, used or not, that a server
+// does not forget so soon (a minute, or less once it was seen to forget one sooner), or has several
+// owners, all with ids lower than any owner had before, of keys for which nobody waited. A key that
+// has stayed as it was shows that there was no restart. The server tells neither its version nor
+// when it was started: where every key that was listed is owned again, each by the id that owned
+// it before, nothing shows a restart, and it looks like renewals.
 //
 // # Pace and cost
 //

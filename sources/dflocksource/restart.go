@@ -36,7 +36,11 @@ func (t *table) restarted(s *dflockwire.Stats, now map[string]listed) bool {
 		if l.here && l.taken == 0 && l.idle > away {
 			return false
 		}
-		if r.taken > 0 && !l.here && away < t.memory {
+		unused := away // at most so long, if it was given back at once
+		if r.taken == 0 {
+			unused = s.Answered.Sub(r.unused)
+		}
+		if r.here && !l.here && unused < t.memory {
 			missing++
 		}
 		if r.owner == 0 || !l.here {

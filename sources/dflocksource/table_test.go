@@ -107,6 +107,7 @@ func TestWhatIsARestart(t *testing.T) {
 		}
 		return s
 	}
+	both := func(a, b dflockwire.Stats) dflockwire.Stats { a.IdleLocks = b.IdleLocks; return a }
 	used := idle("c")
 	used.IdleLocks[0].Seconds = 20
 	for name, c := range map[string]struct {
@@ -123,6 +124,9 @@ func TestWhatIsARestart(t *testing.T) {
 		"waiters took both over":            {awaited, locks(held("a", 12, time.Minute), held("b", 13, time.Minute)), time.Second, false},
 		"a waiter took one over":            {before, locks(held("a", 12, time.Minute), held("b", 900, time.Minute)), time.Second, false},
 		"owners that came later":            {before, locks(held("a", 901, time.Minute), held("b", 902, time.Minute)), time.Second, false},
+		"the same ids, and an unused key":   {both(before, idle("c")), locks(held("a", 731, 2*time.Minute), held("b", 900, 2*time.Minute)), time.Second, true},
+		"an unused key, for too long":       {both(before, used), locks(held("a", 731, 2*time.Minute), held("b", 900, 2*time.Minute)), 41 * time.Second, false},
+		"the same ids, and nothing else":    {before, locks(held("a", 731, 2*time.Minute), held("b", 900, 2*time.Minute)), time.Second, false},
 		"what was idle still is":            {used, dflockwire.Stats{IdleLocks: []dflockwire.Idle{{Key: "c", Seconds: 21}}}, time.Second, false},
 	} {
 		l := newListings(Options{})
