@@ -1,12 +1,7 @@
 // Package dflockwire is a client of one connection to a dflockd server: framing, replies as
 // typed values and errors, login, TLS, time-outs, and the listing of everything (stats). It
 // speaks the wire of version 1.10 and accepts what later releases add: more fields in a
-// reply, unknown members and null lists in stats.
-//
-//	c, err := dflockwire.Dialer{Addr: "127.0.0.1:6388"}.Connect(ctx)
-//	...
-//	defer c.Close()
-//	stats, err := c.Stats(ctx)
+// reply, other words of refusal, unknown members and null lists in stats.
 //
 // # A connection
 //
@@ -19,11 +14,7 @@
 // nothing for its --read-timeout, 23 s unless it was changed, and releases what it owned; only a
 // claim that waits is exempt.
 //
-// # Answers
-//
-// Each refusal of the server is a Refusal, for errors.Is. ErrProtocol is the error of an answer
-// that no dflockd gives: the server is another one. A nonce is the proof of a grant, and a
-// secret; no error holds one.
+// A nonce is the proof of a grant, and a secret; no error holds one.
 //
 // # Reading stats
 //
@@ -31,6 +22,6 @@
 // a higher limit, of which the server says only counts; the idle lists are keys that nobody
 // uses and that the server has not yet forgotten. Entries come in any order. The lease of a Lock
 // surely lasts until Asked+Left, unless it is given back, and surely ends by Answered+Left,
-// unless it is renewed. A Left of 0 has run out and is not yet swept. Owner 0 is nobody. Ids of
-// connections begin at 1 again when the server restarts. Answers may have up to 64 MB.
+// unless it is renewed. A Left of 0 has run out and is not yet swept. Ids of connections begin
+// at 1 again when the server restarts.
 package dflockwire

@@ -29,25 +29,23 @@ func Explain(err error, o dflockcoord.ClientOptions, addr string, opening bool) 
 	if p := c.Unreached(err); p != nil {
 		return p
 	}
-	either := func(opens, later sources.Failure) sources.Failure {
-		if opening {
-			return opens
-		}
-		return later
+	foreign, other := sources.Lies, sources.Broken
+	if opening {
+		foreign, other = sources.Foreign, sources.Unopened
 	}
 	switch {
 	case errors.Is(err, dflockwire.ErrAuth) && errors.Is(err, dflockwire.ErrRejected):
 		return c.Problem(sources.WrongSecret, err, "the server has none: leave it out")
-	case errors.Is(err, dflockwire.ErrAuth) && o.Secret != "":
-		return c.Problem(sources.WrongSecret, err, "")
-	case errors.Is(err, dflockwire.ErrAuth):
+	case errors.Is(err, dflockwire.ErrAuth) && o.Secret == "":
 		return c.Problem(sources.NoSecret, err, "")
+	case errors.Is(err, dflockwire.ErrAuth):
+		return c.Problem(sources.WrongSecret, err, "")
 	case errors.Is(err, dflockwire.ErrDraining):
 		return c.Problem(sources.Stopping, err, "")
 	case errors.Is(err, dflockwire.ErrProtocol):
-		return c.Problem(either(sources.Foreign, sources.Lies), err, "an answer that no dflockd server gives")
+		return c.Problem(foreign, err, "an answer that no dflockd server gives")
 	case errors.Is(err, dflockwire.ErrRejected):
 		return c.Problem(sources.Refuses, err, err.Error())
 	}
-	return c.Problem(either(sources.Unopened, sources.Broken), err, err.Error())
+	return c.Problem(other, err, err.Error())
 }
