@@ -10,13 +10,16 @@ import (
 	"coordtop/coord"
 	"coordtop/coord/coordtest"
 	"coordtop/coord/dflockcoord"
+	"coordtop/internal/certs"
 	"coordtop/internal/emulator/dflocktest"
+	"coordtop/internal/localserver"
 )
 
 // serverEnv names a real server, as host:port or as a URL, of version 1.10 or later with its own
-// defaults. What needs the emulator's back door, faults or switches is skipped there: Expire
-// and the order of endings, a server that freezes, troubles that pass, and all tests of this
-// package but TestConformanceOnARealServer.
+// defaults; without it the emulator stands for one. What needs the emulator's back door or its
+// switches is skipped there: the cases of the suite that make the server take something away
+// (Expire) or record the order in which it does (Endings), and all other tests of this package. A
+// server that freezes, and troubles that pass, are those of a proxy before it.
 const serverEnv = "COORDTOP_TEST_DFLOCKD"
 
 func TestConformanceInVirtualTime(t *testing.T) {
@@ -37,15 +40,11 @@ func TestConformanceOverTCP(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes 20 s: a short run has the same in virtual time")
 	}
-	s := start(t, dflocktest.Options{})
-	coordtest.Run(t, func(t testing.TB) coordtest.Harness { return harness(s, dflocktest.Options{}) })
-}
-
-func TestConformanceOnARealServer(t *testing.T) {
-	t.Parallel()
 	addr := os.Getenv(serverEnv)
 	if addr == "" {
-		t.Skip(serverEnv + " names no server; the emulator stands for one in the other tests")
+		s := start(t, dflocktest.Options{})
+		coordtest.Run(t, func(t testing.TB) coordtest.Harness { return harness(s, dflocktest.Options{}) })
+		return
 	}
 	if !strings.Contains(addr, "://") {
 		addr = "dflockd://" + addr
@@ -54,12 +53,34 @@ func TestConformanceOnARealServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	coordtest.Run(t, func(t testing.TB) coordtest.Harness {
-		return coordtest.Harness{
-			NewDriver: func(t testing.TB) coord.Driver { return driver(t, o, brisk) },
-			TTL:       2 * time.Second,
+	coordtest.Run(t, func(t testing.TB) coordtest.Harness { return realHarness(o) })
+}
+
+// realHarness is a server of which only the address is known.
+func realHarness(o dflockcoord.ClientOptions) coordtest.Harness {
+	newDriver := func(o dflockcoord.ClientOptions) func(testing.TB) coord.Driver {
+		return func(t testing.TB) coord.Driver { return driver(t, o, brisk) }
+	}
+	proxied := func(t testing.TB) (*localserver.Proxy, func(testing.TB) coord.Driver) {
+		p, o := localserver.ProxyForTest(t, o.Servers[0]), o
+		if o.TLS != nil && o.TLS.ServerName == "" {
+			host, _, _ := strings.Cut(o.Servers[0], ":")
+			o.TLS = &certs.Files{CA: o.TLS.CA, ServerName: host}
 		}
-	})
+		o.Servers = []string{p.Addr()}
+		return p, newDriver(o)
+	}
+	return coordtest.Harness{
+		NewDriver: newDriver(o), TTL: 2 * time.Second, FreezesQueues: true,
+		Freezer: func(t testing.TB) (coord.Driver, func()) {
+			p, newDriver := proxied(t)
+			return newDriver(t), p.BlackHole
+		},
+		Troubles: func(t testing.TB) (func(testing.TB) coord.Driver, []coordtest.Trouble) {
+			p, newDriver := proxied(t)
+			return newDriver, []coordtest.Trouble{{Name: "connections are cut and refused", Begin: p.Cut, End: p.Resume}}
+		},
+	}
 }
 
 func harness(s *dflocktest.Server, o dflocktest.Options) coordtest.Harness {
