@@ -21,16 +21,16 @@ type Writer interface {
 
 // Batch is what a recorder writes at a time, about every half second.
 type Batch struct {
-	Keyframe []byte // begins a group, encoded; nil: the group of the last Batch goes on
-	Inputs   []byte // encoded, those of Seq first to last
-	Seq      [2]uint64
+	Keyframe []byte    // begins a group, encoded; nil: the group of the last Batch goes on
+	Inputs   []byte    // encoded, those of Seq first to last
+	Seq      [2]uint64 // with a Keyframe the first is that of the last Input in it
 	Count    int
 	Span     Span // from the first to the last Input, and where nothing happened up to now
 
 	Lanes  []LaneChange
 	Events []sources.Event // without renewals
 	Dark   []DarkChange
-	Lost   []Span // when Inputs were dropped
+	Lost   []Span // when events were missed: of no primitive is it known what happened then
 }
 
 // LaneChange is what is new of one primitive.

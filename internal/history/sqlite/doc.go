@@ -24,7 +24,8 @@
 //   - term, level, dark, lost, event: what is derived from the inputs. dark has a lane of 0
 //     for a whole scope. A term without an end whose run is over may have lasted any longer.
 //   - gop, chunk, tail: the inputs in groups, each with a keyframe. A piece is written as a tail
-//     at once; the tails of a minute become one compressed chunk.
+//     at once; the tails of a minute become one compressed chunk. first is where it begins in
+//     all the bytes of its group.
 //   - sum: what totals need of six hours that are over, for all lanes.
 //   - kept: from when on terms and events were not dropped.
 //

@@ -15,23 +15,26 @@ const (
 	chunkAge   = time.Minute
 )
 
-// groups is what the Writer goes on with after a transaction.
+// groups is the open group, as the file has it after a transaction.
 type groups struct {
-	group  int64
-	pieces []byte
-	opened time.Time
+	group  int64     // 0: none
+	length int64     // bytes of the group
+	pieces []byte    // since the last chunk
+	opened time.Time // when the first of them was written; zero: there are none
 }
 
 // write stores the encoded inputs of a Batch.
 func (w *Writer) write(t *tx, b *history.Batch) groups {
-	g := groups{w.group, w.pieces, w.opened}
+	g := w.groups
 	from, to := b.Span.From.UnixNano(), b.Span.To.UnixNano()
 	if b.Keyframe != nil {
 		t.pack(&g)
+		g.length = 0
 		g.group = t.insert("insert into gop(run, seq, start, until, thin, body) values(?,?,?,?,0,?)", w.run.ID, unsigned(b.Seq[0]), from, to, packed(b.Keyframe))
 	}
 	if b.Count > 0 {
-		t.insert("insert into tail(gop, start, until, body) values(?,?,?,?)", g.group, from, to, b.Inputs)
+		t.insert("insert into tail(gop, first, start, until, body) values(?,?,?,?,?)", g.group, g.length, from, to, b.Inputs)
+		g.length += int64(len(b.Inputs))
 		g.pieces = append(g.pieces[:len(g.pieces):len(g.pieces)], b.Inputs...)
 		if g.opened.IsZero() {
 			g.opened = b.Span.From
@@ -47,7 +50,8 @@ func (w *Writer) write(t *tx, b *history.Batch) groups {
 // pack makes one compressed chunk of the pieces.
 func (t *tx) pack(g *groups) {
 	if len(g.pieces) > 0 {
-		t.exec(`insert into chunk(gop, start, until, body) select gop, min(start), max(until), ? from tail where gop = ? group by gop`, packed(g.pieces), g.group)
+		t.exec("insert into chunk(gop, first, size, start, until, body) select gop, min(first), ?, min(start), max(until), ? from tail where gop = ? group by gop",
+			len(g.pieces), packed(g.pieces), g.group)
 		t.exec("delete from tail where gop = ?", g.group)
 	}
 	g.pieces, g.opened = nil, time.Time{}

@@ -19,6 +19,7 @@ type lane struct {
 // running is a term that has no end yet.
 type running struct {
 	start int64
+	told  int64 // what this run says of its start; 0: nothing yet
 	fence uint64
 	run   int64
 }
@@ -189,8 +190,9 @@ func earliest(s sources.Stamp) time.Time {
 func (t *tx) term(l *lane, term *sources.Term) time.Time {
 	start := term.Start.At.UnixNano()
 	old := l.running[term.Owner.ID]
-	if old != nil && old.run != t.w.run.ID && old.start != start && old.fence == term.Owner.Fence &&
-		(term.Start.How == sources.AtLeast || earliest(term.Start).UnixNano() <= t.w.before) {
+	told := start
+	if old != nil && (old.told == start || old.run != t.w.run.ID && old.fence == term.Owner.Fence &&
+		(term.Start.How == sources.AtLeast || earliest(term.Start).UnixNano() <= t.w.before)) {
 		start = old.start // it was running when the last run ended, and this one found it so
 	}
 	ended := term.End.How != sources.Unknown
@@ -202,7 +204,7 @@ func (t *tx) term(l *lane, term *sources.Term) time.Time {
 	known := old != nil && old.start == start
 	switch {
 	case !ended:
-		l.running[term.Owner.ID] = &running{start, term.Owner.Fence, t.w.run.ID}
+		l.running[term.Owner.ID] = &running{start, told, term.Owner.Fence, t.w.run.ID}
 		if known {
 			return time.Now()
 		}

@@ -47,10 +47,11 @@ create index event_lane on event(lane, at);
 create table gop(id integer primary key, run integer not null, seq integer not null, start integer not null, until integer not null,
 	thin integer not null, body blob not null);
 create index gop_start on gop(start);
-create table chunk(id integer primary key, gop integer not null, start integer not null, until integer not null, body blob not null);
-create index chunk_gop on chunk(gop, id);
-create table tail(id integer primary key, gop integer not null, start integer not null, until integer not null, body blob not null);
-create index tail_gop on tail(gop, id);
+create index gop_run on gop(run, id);
+create table chunk(id integer primary key, gop integer not null, first integer not null, size integer not null, start integer not null, until integer not null, body blob not null);
+create index chunk_gop on chunk(gop, first);
+create table tail(id integer primary key, gop integer not null, first integer not null, start integer not null, until integer not null, body blob not null);
+create index tail_gop on tail(gop, first);
 create table sum(n integer primary key, body blob not null);
 `}
 

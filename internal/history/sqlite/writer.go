@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -37,11 +38,9 @@ type Writer struct {
 	// The rest is what the file says too, or will say after the next chunk.
 	lanes  map[sources.Ref]*lane
 	scopes map[scopeName]int64
-	group  int64     // the open gop; 0: none
-	pieces []byte    // of the group, since the last chunk
-	opened time.Time // when the first of them was written; zero: there are none
-	summed int64     // what is before this one may have been summed up
-	before int64     // when the run before ended
+	groups
+	summed int64 // what is before this one may have been summed up
+	before int64 // when the run before ended
 }
 
 var _ history.Writer = (*Writer)(nil)
@@ -68,6 +67,9 @@ func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 
 // Note says what is unusual about the file, in a sentence; "": nothing is.
 func (w *Writer) Note() string { return w.note }
+
+// Before is when the last run before this one wrote for the last time; zero: there was none.
+func (w *Writer) Before() time.Time { return at(w.before) }
 
 // Run is the run that w writes.
 func (w *Writer) Run() history.Run { return w.run }
@@ -139,22 +141,17 @@ func (w *Writer) begin(ctx context.Context) error {
 // reset forgets what is known of the file.
 func (w *Writer) reset() {
 	w.stored, w.lanes, w.scopes = map[string]*sql.Stmt{}, map[sources.Ref]*lane{}, map[scopeName]int64{}
-	w.group, w.pieces, w.opened = 0, nil, time.Time{}
+	w.groups = groups{}
 }
 
-// ErrBeginning reports that a group must be begun: the file is new.
-var ErrBeginning = errors.New("a keyframe is needed")
-
-// Write stores b. It returns ErrBeginning where b has no keyframe and there is no group that it
-// could go on with.
+// Write stores b: see history.Writer. After an error that wraps history.ErrDamaged, or
+// fs.ErrClosed, the recording must be closed and begun again.
 func (w *Writer) Write(ctx context.Context, b *history.Batch) error {
 	if w.db == nil {
-		if err := w.open(ctx); err != nil {
-			return err
-		}
+		return fs.ErrClosed
 	}
 	if w.group == 0 && b.Keyframe == nil {
-		return ErrBeginning
+		return errors.New("a recording begins with a keyframe")
 	}
 	if err := w.enough(); err != nil {
 		return err
@@ -167,10 +164,10 @@ func (w *Writer) Write(ctx context.Context, b *history.Batch) error {
 		return t.err
 	})
 	if errors.Is(err, history.ErrDamaged) {
-		return errors.Join(err, w.shut()) // the next call puts it aside
+		return errors.Join(err, w.shut())
 	}
 	if err == nil {
-		w.group, w.pieces, w.opened = g.group, g.pieces, g.opened
+		w.groups = g
 		w.run.To = sources.Later(w.run.To, b.Span.To)
 	}
 	return err

@@ -1,0 +1,180 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// Copy records a stretch of a recording again: what was taken in is taken in by a replay, and what
+// follows from it is derived anew. begin makes the Store for each run. Masked: every name, label and
+// sentence is replaced before anything is made of it, by the same text everywhere. An error wraps
+// history.ErrNothing where nothing lies in span.
+func Copy(ctx context.Context, from history.Log, span history.Span, masked bool, begin func(history.Run) (Store, error)) error {
+	runs, err := from.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	mask := newMask(masked)
+	copied := false
+	for _, r := range runs {
+		if !r.From.Before(span.To) || !span.From.Before(r.To) {
+			continue
+		}
+		c, err := from.Open(ctx, sources.Later(span.From, r.From))
+		if errors.Is(err, history.ErrNothing) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if c.Run() != r.ID {
+			continue // it has no group
+		}
+		p := &copying{cursor: c, mask: mask, to: span.To, begin: begin, source: r}
+		if err := p.all(ctx); err != nil {
+			return err
+		}
+		copied = true
+	}
+	if !copied {
+		return history.ErrNothing
+	}
+	return nil
+}
+
+// mask replaces texts by writing and reading them.
+type mask struct {
+	encoder *sources.Encoder // nil: nothing is replaced
+	decoder *sources.Decoder
+}
+
+func newMask(masked bool) *mask {
+	if !masked {
+		return &mask{}
+	}
+	return &mask{sources.NewEncoder(sources.EncoderOptions{Masked: true}), sources.NewDecoder()}
+}
+
+func (m *mask) keyframe(k *sources.Keyframe) (*sources.Keyframe, error) {
+	if m.encoder == nil {
+		return k, nil
+	}
+	return m.decoder.Keyframe(m.encoder.Keyframe(nil, k))
+}
+
+func (m *mask) inputs(list []sources.Input) (out []sources.Input, err error) {
+	if m.encoder == nil {
+		return list, nil
+	}
+	var b []byte
+	for i := range list {
+		b = m.encoder.Input(b, &list[i])
+	}
+	err = m.decoder.Inputs(b, func(in *sources.Input) bool {
+		out = append(out, *in)
+		return true
+	})
+	return out, err
+}
+
+// copying is one run on its way.
+type copying struct {
+	cursor history.Cursor
+	mask   *mask
+	to     time.Time
+	source history.Run
+	begin  func(history.Run) (Store, error)
+
+	replay *sources.Replayer
+	store  Store
+	run    *run
+	inputs []sources.Input // since the last write
+}
+
+func (p *copying) all(ctx context.Context) (err error) {
+	defer func() {
+		if p.store != nil {
+			err = errors.Join(err, p.store.Close())
+		}
+	}()
+	if err := p.restart(ctx); err != nil {
+		return err
+	}
+	for {
+		list, err := p.cursor.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if p.cursor.Restarted() {
+			if err := errors.Join(p.write(ctx), p.restart(ctx)); err != nil {
+				return err
+			}
+		}
+		if list, err = p.mask.inputs(list); err != nil {
+			return err
+		}
+		for _, in := range list {
+			if !in.At.Wall.Before(p.to) {
+				return p.write(ctx)
+			}
+			if err := p.replay.Apply(in); err != nil {
+				return err
+			}
+			p.inputs = append(p.inputs, in)
+			if in.At.Wall.Sub(p.run.flushed) >= every && in.Kind == sources.InputPublished {
+				if err := p.write(ctx); err != nil {
+					return err
+				}
+			}
+		}
+		if len(list) == 0 {
+			return p.write(ctx)
+		}
+	}
+}
+
+// restart goes on with a keyframe. The store begins with the first one.
+func (p *copying) restart(ctx context.Context) error {
+	k := p.cursor.Keyframe()
+	if k == nil {
+		k = &sources.Keyframe{}
+	}
+	k, err := p.mask.keyframe(k)
+	if err != nil {
+		return err
+	}
+	p.replay, p.inputs = sources.NewReplayerAt(k, sources.HubOptions{}), nil
+	at := k.At().Wall
+	if at.IsZero() {
+		at = p.source.From
+	}
+	if p.store == nil {
+		r := p.source
+		r.Span = history.Span{From: at, To: at}
+		if p.store, err = p.begin(r); err != nil {
+			return err
+		}
+		p.run = newRun(p.replay.Hub(), p.store, sources.EncoderOptions{}, at, time.Time{})
+	} else {
+		p.run.hub, p.run.group.open = p.replay.Hub(), false
+	}
+	return p.run.flush(ctx, at, p.take)
+}
+
+// write records what was replayed.
+func (p *copying) write(ctx context.Context) error {
+	now := p.run.flushed
+	if n := len(p.inputs); n > 0 {
+		now = sources.Later(now, p.inputs[n-1].At.Wall)
+	}
+	return p.run.flush(ctx, now, p.take)
+}
+
+func (p *copying) take() (inputs []sources.Input, lost uint64) {
+	inputs, p.inputs = p.inputs, nil
+	return inputs, 0
+}

@@ -1,0 +1,26 @@
+// Package record writes what a Hub takes in, and what follows from it, to a recording: see
+// package history.
+//
+// # One goroutine
+//
+// [Recorder.Run] is the only user of the store. Each half second it takes the Inputs, reads the
+// events, compares the rows with those that it wrote last, and writes one Batch. Nobody
+// waits for it: the Hub drops Inputs that it does not take in time, and Run comes back two seconds after
+// its context has ended at the latest, whatever the disk does.
+//
+// # Groups
+//
+// A group of Inputs begins with a keyframe: at the start, after 4 Inputs for each row (20,000 at
+// least), after an hour, and behind every hole, which a failed write leaves as well.
+//
+// # Terms of semaphores
+//
+// A row keeps no terms of a semaphore. They are made here of its events.
+//
+// # Failures
+//
+// What could not be written is tried again after ten seconds, with a new group. What follows from
+// the Inputs is written then as far as the Hub still has it: events that it has dropped by
+// then are a stretch in which nothing was observed, for all; the terms of a row that are
+// not kept any more, for that row.
+package record

@@ -1,0 +1,171 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/internal/spawn"
+	"coordtop/sources"
+)
+
+// Store is where a recording is kept. One goroutine uses it.
+type Store interface {
+	history.Writer
+
+	Note() string      // what is unusual about it, in a sentence; "": nothing is
+	Before() time.Time // what ended before was written by an earlier run
+	Close() error
+}
+
+// Options are what a Recorder records, and where.
+type Options struct {
+	Hub         *sources.Hub
+	Inputs      *sources.Recorder // that of Hub
+	Begin       func(ctx context.Context) (Store, error)
+	WithoutData func(source string) bool // see sources.EncoderOptions
+	Logger      *slog.Logger
+}
+
+const (
+	every    = 500 * time.Millisecond
+	retry    = 10 * time.Second
+	takeOver = 2 * time.Second // while another process records
+	patience = 2 * time.Second // at the end
+	tidying  = 10 * time.Second
+)
+
+// Recorder records one Hub.
+type Recorder struct {
+	o      Options
+	status atomic.Pointer[string]
+
+	// The rest belongs to the goroutine of Run.
+	run    *run // nil: there is none
+	waited bool // it could not be begun at once
+	next   time.Time
+	failed time.Time // since when it cannot be written; zero: it can
+	tidy   time.Time // when to tidy again
+}
+
+// New returns a Recorder, which does nothing before Run.
+func New(o Options) *Recorder {
+	r := &Recorder{o: o}
+	r.say("")
+	return r
+}
+
+// Recording says what keeps this process from recording, or is unusual about it, in a sentence;
+// "": it records. It is safe for concurrent use.
+func (r *Recorder) Recording() string { return *r.status.Load() }
+
+func (r *Recorder) say(text string) { r.status.Store(&text) }
+
+// Run records until ctx ends. What happened last is written within two seconds, or not at all.
+// It returns no error of the store: Recording says it.
+func (r *Recorder) Run(ctx context.Context) error {
+	_, err := spawn.Within(ctx, patience, func() (struct{}, error) {
+		r.loop(ctx)
+		return struct{}{}, nil
+	})
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		r.o.Logger.Error("recording", "err", "the disk did not take the end of the recording")
+		return nil
+	}
+	return err
+}
+
+func (r *Recorder) loop(ctx context.Context) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		r.step(ctx, time.Now().Round(0))
+		select {
+		case <-ctx.Done():
+			r.step(ctx, time.Now().Round(0))
+			if r.run != nil {
+				r.log(r.run.store.Close())
+			}
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+func (r *Recorder) log(err error) {
+	if err != nil {
+		r.o.Logger.Error("recording", "err", err)
+	}
+}
+
+// step writes what happened since the last one.
+func (r *Recorder) step(ctx context.Context, now time.Time) {
+	if now.Before(r.next) {
+		r.o.Inputs.Take() // nobody can use them
+		return
+	}
+	if r.run == nil && !r.begin(ctx, now) {
+		return
+	}
+	if err := r.run.flush(ctx, now, r.o.Inputs.Take); err != nil {
+		if r.run.group.open = false; !errors.Is(err, syscall.ENOSPC) {
+			r.log(r.run.store.Close())
+			r.run, r.waited = nil, true
+		}
+		r.fail(err, now)
+		return
+	}
+	if !r.failed.IsZero() {
+		r.o.Logger.Info("recording again", "since", r.failed)
+		r.failed = time.Time{}
+		r.say(r.run.store.Note())
+	}
+	if !now.Before(r.tidy) {
+		done, err := r.run.store.Tidy(ctx, now)
+		r.log(err)
+		if done || err != nil {
+			r.tidy = now.Add(tidying)
+		}
+	}
+}
+
+// begin opens the store.
+func (r *Recorder) begin(ctx context.Context, now time.Time) bool {
+	r.o.Inputs.Take()
+	store, err := r.o.Begin(context.WithoutCancel(ctx))
+	if err != nil {
+		r.waited = true
+		r.fail(err, now)
+		return false
+	}
+	r.run = newRun(r.o.Hub, store, sources.EncoderOptions{WithoutData: r.o.WithoutData}, now, store.Before())
+	if r.waited { // what happened up to now was not recorded by us
+		r.run.derived.seq = r.o.Hub.State().LastSeq
+	}
+	r.failed = time.Time{}
+	r.say(store.Note())
+	if note := store.Note(); note != "" {
+		r.o.Logger.Warn("recording", "note", note)
+	}
+	return true
+}
+
+// fail says why nothing is recorded, and when to try again.
+func (r *Recorder) fail(err error, now time.Time) {
+	if errors.Is(err, history.ErrRecording) {
+		r.next = now.Add(takeOver)
+		r.say("not recorded here: " + err.Error())
+		return
+	}
+	r.next = now.Add(retry)
+	if r.failed.IsZero() {
+		r.failed = now
+		r.log(err)
+	}
+	r.say(fmt.Sprintf("recording stopped: %v since %s", err, r.failed.Format("15:04")))
+}

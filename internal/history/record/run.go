@@ -1,0 +1,104 @@
+package record
+
+import (
+	"context"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// group is the open group of Inputs.
+type group struct {
+	open  bool
+	next  uint64 // the Seq that is due
+	count int
+	began time.Time
+}
+
+// The least and the longest group.
+const (
+	leastInputs  = 20_000
+	longestGroup = time.Hour
+)
+
+// run is what one Hub does in one run of a Store.
+type run struct {
+	hub     *sources.Hub
+	store   Store
+	encoder *sources.Encoder
+	group   group
+	derived derived
+	flushed time.Time // up to when everything was written
+}
+
+// newRun begins at an instant; what ended before stored is in the store already.
+func newRun(hub *sources.Hub, store Store, o sources.EncoderOptions, began, stored time.Time) *run {
+	return &run{hub: hub, store: store, encoder: sources.NewEncoder(o), derived: newDerived(began, stored), flushed: began}
+}
+
+// flush writes all that there is up to now. take returns the Inputs since the last call, and how
+// many were lost behind them.
+func (r *run) flush(ctx context.Context, now time.Time, take func() ([]sources.Input, uint64)) error {
+	state := r.hub.State()
+	var key *sources.Keyframe
+	if !r.group.open || r.group.count >= max(leastInputs, 4*len(state.Rows)) || now.Sub(r.group.began) >= longestGroup {
+		key = r.hub.Keyframe()
+	}
+	inputs, lost := take()
+	end := len(inputs)
+	for key != nil && end > 0 && inputs[end-1].Seq > key.Seq() {
+		end--
+	}
+	b := r.batch(inputs[:end], now)
+	if key != nil {
+		at := key.At().Wall.Round(0)
+		if at.IsZero() { // nothing happened yet
+			at = r.flushed
+		}
+		if r.group.open {
+			if b.Span.To = at; b.Count > 0 {
+				if err := r.store.Write(ctx, b); err != nil {
+					return err
+				}
+			}
+		}
+		r.group = group{open: true, next: key.Seq() + 1, began: now}
+		head := r.encoder.Keyframe(nil, key)
+		b = r.batch(inputs[end:], now)
+		b.Keyframe, b.Span.From = head, at
+		b.Seq[0] = key.Seq()
+	}
+	r.group.open = r.group.open && lost == 0
+	commit := r.derived.add(b, r.hub, state, sources.Earlier(r.flushed, b.Span.From))
+	if err := r.store.Write(ctx, b); err != nil {
+		return err
+	}
+	commit()
+	r.flushed = now
+	return nil
+}
+
+// batch encodes inputs for the open group, which ends with those that do not follow it.
+func (r *run) batch(inputs []sources.Input, now time.Time) *history.Batch {
+	b := &history.Batch{Span: history.Span{From: r.flushed, To: now}}
+	for i := range inputs {
+		in := &inputs[i]
+		if !r.group.open || in.Seq < r.group.next {
+			continue
+		}
+		if in.Seq != r.group.next {
+			r.group.open = false
+			break
+		}
+		b.Inputs = r.encoder.Input(b.Inputs, in)
+		b.Seq[1] = in.Seq
+		if b.Count == 0 {
+			b.Seq[0] = in.Seq
+		}
+		b.Count++
+		r.group.next++
+		r.group.count++
+	}
+	return b
+}
