@@ -28,7 +28,7 @@ func command(t testing.TB, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, args...)
-	cmd.Env = []string{child + "=1", "HOME=" + t.TempDir(), "TERM=xterm-256color", "LANG=C.UTF-8"}
+	cmd.Env = []string{child + "=1", "HOME=" + t.TempDir(), "TERM=xterm-256color", "LANG=C.UTF-8", "GORACE=" + os.Getenv("GORACE")}
 	t.Cleanup(func() {
 		if cmd.Process != nil && cmd.ProcessState == nil {
 			_ = cmd.Process.Kill()
