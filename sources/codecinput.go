@@ -201,7 +201,7 @@ func (c *codec) event(v, was *Event) {
 	f.Time(&v.At, was.At)
 	f.Time(&v.After, was.After)
 	pack.Signed(&f, &v.Mono, was.Mono)
-	pack.Enum(&f, &v.Kind, was.Kind, EventAbsent)
+	pack.Enum(&f, &v.Kind, was.Kind, EventNote)
 	pack.Enum(&f, &v.RefKind, was.RefKind, KindSemaphore)
 	pack.Enum(&f, &v.Cause, was.Cause, CauseSession)
 	pack.Enum(&f, &v.How, was.How, Ours)

@@ -30,13 +30,14 @@ const (
 	EventOwnerUnknown // who owns it cannot be told any more; nothing says that the ownership ended
 	EventLeaseChanged // the lease of an owner ends sooner, has no end any more, or has one now: no renewal. Detail says which
 	EventAbsent       // was configured and did not exist when we first looked; Detail says what is missing
+	EventNote         // a person noted something: Detail
 )
 
 // String returns the word of the JSON documentation, as "owner_changed".
 func (k EventKind) String() string {
 	return [...]string{"present", "synced", "acquired", "released", "expired", "owner_changed", "renewed", "proclaimed",
 		"waiter_joined", "waiter_left", "created", "deleted", "source_up", "source_down", "restarted", "clock_step",
-		"action", "owner_unknown", "lease_changed", "absent"}[k]
+		"action", "owner_unknown", "lease_changed", "absent", "note"}[k]
 }
 
 // Happened reports whether an event of this kind says that something happened: not what was

@@ -103,3 +103,9 @@ func gapBefore(nobody Stamp, at, after time.Time, dark []Dark) Interval {
 	}
 	return Interval{Min: g.last, Max: g.whole.Max}
 }
+
+// GapBetween is how long nobody owned a row between the end of a term and the start of the next:
+// at least what was observed of it without a break, at most all.
+func GapBetween(end, start Stamp, dark []Dark) Interval {
+	return gapOf(earliest(end), end.At, earliest(start), start.At, dark).whole
+}

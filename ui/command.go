@@ -137,7 +137,7 @@ func (m *model) onlySource(name string) {
 
 // toRows goes to the list, unless what is shown obeys the filter too.
 func (m *model) toRows() {
-	if m.Shown != screen.List && !m.Shown.Filtered() {
+	if !m.Shown.Listed() && !m.Shown.Filtered() {
 		m.switchTo(screen.List)
 	}
 }

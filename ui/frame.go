@@ -51,6 +51,9 @@ func (m *model) stage() {
 		m.listEvents()
 		m.EventList.SetHeight(screen.EventRows(m.Layout.Body()))
 	}
+	if m.Shown == screen.Timeline {
+		m.listLanes()
+	}
 	if m.Shown == screen.Audit {
 		m.listAudit()
 		m.AuditList.SetHeight(screen.AuditRows(m.Layout.Body()))

@@ -44,6 +44,12 @@ func TestFramesLookAsTheyWereReviewed(t *testing.T) {
 		{file: "events-screen-160x48.txt", w: 160, h: 48, keys: []string{"5", "j"}},
 		{file: "sources-80x24.txt", w: 80, h: 24, keys: []string{"o"}},
 		{file: "sources-160x48.txt", w: 160, h: 48, keys: []string{"o"}},
+		{file: "timeline-160x48.ansi", w: 160, h: 48, keys: []string{"3", "["}, styled: true},
+		{file: "timeline-100x30.txt", w: 100, h: 30, keys: []string{"3", "j", "j", "[", "["}},
+		{file: "timeline-80x24.txt", w: 80, h: 24, keys: []string{"3", "j"}},
+		{file: "timeline-60x15.txt", w: 60, h: 15, keys: []string{"3"}},
+		{file: "timeline-ascii-80x24.txt", w: 80, h: 24, o: Options{ASCII: true}, keys: []string{"3", "h", "h"}},
+		{file: "timeline-nocolor-80x24.ansi", w: 80, h: 24, o: Options{NoColor: true}, keys: []string{"3", "h", "h"}, styled: true},
 		{file: "help-80x24.txt", w: 80, h: 24, keys: []string{"?"}},
 	}
 	events, _ := scene.Events(1 << 20)

@@ -35,7 +35,7 @@ func asking(do func(m *model) tea.Cmd) handler {
 // handlers are those of all intents, but for those that dialogs carry out.
 func handlers() map[keys.Intent]handler {
 	all := map[keys.Intent]handler{}
-	for _, part := range []map[keys.Intent]handler{boardHandlers(), lineHandlers(), menuHandlers()} {
+	for _, part := range []map[keys.Intent]handler{boardHandlers(), timelineHandlers(), lineHandlers(), menuHandlers()} {
 		maps.Copy(all, part)
 	}
 	for _, i := range []keys.Intent{keys.Up, keys.Down, keys.HalfUp, keys.HalfDown, keys.PageUp, keys.PageDown, keys.Top, keys.Bottom} {

@@ -66,6 +66,8 @@ func (m *model) move(i keys.Intent) {
 	switch m.Shown {
 	case screen.List:
 		moveIn(&m.List, i)
+	case screen.Timeline:
+		m.moveLane(i)
 	case screen.Events:
 		moveIn(&m.EventList, i)
 	case screen.Audit:

@@ -11,7 +11,7 @@ import (
 func TestChangedKeysAreWhatActsAndWhatHelpAndFooterShow(t *testing.T) {
 	t.Parallel()
 	a, b, c := three()
-	changed := map[string][]string{"pause": {"x"}, "write": {"w", "f2"}, "back": {"esc", "q", "left"}, "quit": {"ctrl+x", "q"}, "up": {"k", "up", "i"}, "acquire": {"g"}}
+	changed := map[string][]string{"pause": {"x"}, "write": {"v", "f2"}, "back": {"esc", "q", "insert"}, "quit": {"ctrl+x", "q"}, "up": {"k", "up", "i"}, "acquire": {"g"}}
 	if wrong := keys.Check(changed); len(wrong) > 0 {
 		t.Fatalf("wrong: %v", wrong)
 	}
@@ -33,8 +33,8 @@ func TestChangedKeysAreWhatActsAndWhatHelpAndFooterShow(t *testing.T) {
 	}
 	d.shows(t, "x pause")
 	d.press("?")
-	d.shows(t, "w f2 ")
-	d.press("left", ":")
+	d.shows(t, "v f2 ")
+	d.press("insert", ":")
 	d.typed("pause") // letters stay text, commands stay
 	d.press("enter")
 	if d.Paused.IsZero() {

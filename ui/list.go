@@ -106,7 +106,7 @@ func (m *model) order(s rows.Order) {
 func (m *model) holdOrder(i keys.Intent) {
 	switch i {
 	case keys.Up, keys.Down, keys.HalfUp, keys.HalfDown, keys.PageUp, keys.PageDown, keys.Top, keys.Bottom, keys.Mark, keys.Next, keys.Previous, keys.Back:
-		if m.Shown == screen.List && m.List.Moved() {
+		if m.Shown.Listed() && m.List.Moved() {
 			m.Rows.Held, m.heldUntil = true, m.Clock.Add(screen.HoldTime)
 		}
 	}

@@ -40,6 +40,7 @@ type model struct {
 	watched []rows.Handle // the rows that the feed was told of last
 	studied sources.Ref   // and which one of them is looked at
 
+	summed  summed
 	auditAt time.Time // when the audit was read last; zero: it is to be read
 	reading bool      // the audit
 
@@ -168,7 +169,7 @@ func (m *model) watch() {
 		return
 	}
 	selected, _ := m.List.Selected()
-	visible := append(slices.Clone(m.List.Visible()), selected)
+	visible := append(slices.Clone(m.inSight()), selected)
 	subject := m.subject()
 	if slices.Equal(visible, m.watched) && subject == m.studied {
 		return
@@ -181,6 +182,14 @@ func (m *model) watch() {
 		}
 	}
 	focuser.Focus(refs, subject)
+}
+
+// inSight are the rows that are drawn.
+func (m *model) inSight() []rows.Handle {
+	if m.Shown == screen.Timeline {
+		return m.Time.Lanes.Visible()
+	}
+	return m.List.Visible()
 }
 
 // subject is the row that the person looks at: that of the box, else the one under the cursor.

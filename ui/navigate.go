@@ -91,7 +91,11 @@ func (m *model) pickRow(ref sources.Ref) bool {
 
 // moveStrips lets the strips reach the time, and reports whether that moves them.
 func (m *model) moveStrips() bool {
-	before := screen.StripWindow(&m.Scene)
+	window := screen.StripWindow
+	if m.Shown == screen.Timeline {
+		window = screen.TimeWindow
+	}
+	before := window(&m.Scene)
 	m.Still = false
-	return screen.StripWindow(&m.Scene) != before
+	return window(&m.Scene) != before
 }

@@ -98,7 +98,7 @@ func (m *model) second() {
 	m.freeOrder()
 	m.receive()
 	m.Events.Second()
-	if m.Rows.Sweep(m.Now, m.List.Visible()) {
+	if m.Rows.Sweep(m.Now, m.inSight()) {
 		m.List.SetKeys(m.Rows.Handles)
 	}
 }

@@ -144,7 +144,8 @@
 //	             be told any more, detail says why (a present or a change
 //	             follows once it can); lease_changed: the lease of
 //	             owner, who goes on owning it, ends sooner, has no end any more,
-//	             or has one now, which detail says (a renewal is renewed).
+//	             or has one now, which detail says (a renewal is renewed);
+//	             note: a person noted something, see detail.
 //	             A waiter that becomes an owner leaves the queue without
 //	             waiter_left. source_down comes again, with after null, where
 //	             a source is down for another reason than was told, which

@@ -203,13 +203,17 @@ func unfit(i Intent, k string) string {
 		return "is never a command: terminals, multiplexers or habits keep it"
 	case strings.HasPrefix(k, "alt+"):
 		return "is never a command: over a slow link it is esc and a letter"
-	case len(k) == 1 && strings.Contains("ABCDFHPRS[O", k), k == "Q" && i != KeepScreen:
+	case len(k) == 1 && strings.Contains("ABCDFHPRS[O", k) && !onlyMoves(i), k == "Q" && i != KeepScreen:
 		return "cannot act at once: over a slow link an arrow key arrives in parts that end in it"
 	case !isKey(k):
 		return "is no key that is known: write one character, or as ctrl+x, space, tab, enter, esc, up, home, pgup, f5"
 	}
 	return ""
 }
+
+// onlyMoves reports whether an intent does no more than move a cursor in time: what an arrow key that
+// arrived in parts would have done, too.
+func onlyMoves(i Intent) bool { return i == EarlierPage || i == LastChange }
 
 func isLetter(k string) bool { return k == "space" || utf8.RuneCountInString(k) == 1 }
 

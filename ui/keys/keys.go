@@ -43,6 +43,27 @@ const (
 	Quit     Intent = "quit"
 	Abort    Intent = "abort"
 
+	Timeline    Intent = "timeline"
+	BackOne     Intent = "earlier"
+	OnOne       Intent = "later"
+	EarlierPage Intent = "page-earlier"
+	LaterPage   Intent = "page-later"
+	LastChange  Intent = "previous-change"
+	NextChange  Intent = "next-change"
+	LastOfAny   Intent = "previous-change-of-any"
+	NextOfAny   Intent = "next-change-of-any"
+	ZoomIn      Intent = "zoom-in"
+	ZoomOut     Intent = "zoom-out"
+	ToNow       Intent = "now"
+	Follow      Intent = "follow"
+	Window      Intent = "window"
+	OnlyChanged Intent = "only-changed"
+	SortLanes   Intent = "sort-lanes"
+	Note        Intent = "note"
+	NoteText    Intent = "note-text"
+	At          Intent = "at"
+	WindowOf    Intent = "window-of"
+
 	Arm     Intent = "write"
 	Actions Intent = "actions"
 	Crash   Intent = "end-process"
@@ -96,11 +117,15 @@ const (
 	InCaps     // what can be done at all
 	InKeep     // whether to quit and leave the screen as text
 	InAudit    // what was done through this program and others
-	InBoards   = InList | InDetail | InEvents | InAudit | InSources | InCaps
+	InTimeline // lanes
+	InWindow   // the menu of windows
+	InLaneSort // the menu of orders of lanes
+	InBoards   = InList | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline
 	InViews    = InBoards | InHelp // letters that are no keys in the help look for words
-	inRow      = InList | InDetail
+	inRow      = InList | InDetail | InTimeline
+	inLogs     = InEvents | InAudit | InTimeline // lists for which the filter of the list holds
 	inTexts    = InInput | InCommand | InHelpText
-	inMenus    = InSort | InCopy | InExport | InKeep // of one key
+	inMenus    = InSort | InCopy | InExport | InKeep | InWindow | InLaneSort // of one key
 	InDialogs  = InMenu | InBox | InChanged | InQuestion | InLeave
 	inAll      = InViews | inTexts | inMenus | InDialogs
 )
@@ -120,35 +145,39 @@ type Binding struct {
 // Not bound, and not to be bound: keys that terminals and multiplexers take for
 // themselves (ctrl+a b h i j k m q s space), alt combinations, and in the views the
 // plain capitals A B C D H F P R S, nor Q for what acts at once: over a slow link an arrow
-// key arrives in parts that end in one of them.
-func Bindings() Table { return slices.Concat(boardBindings(), DialogBindings(), lineBindings()) }
+// key arrives in parts that end in one of them, or have a [ in them. What only moves in time may
+// have such a key.
+func Bindings() Table {
+	return slices.Concat(timelineBindings(), boardBindings(), DialogBindings(), lineBindings())
+}
 
 func boardBindings() []Binding {
 	return []Binding{
 		{Help, InViews, []string{"?", ":help"}, "help", "show or leave this help"},
-		{Filter, InList | InEvents | InAudit, []string{"/"}, "filter", "rows with words, !words, kind=mutex, wait>30s, or ..."},
+		{Filter, InList | inLogs, []string{"/"}, "filter", "rows with words, !words, kind=mutex, wait>30s, or ..."},
 		{Keep, InInput, []string{"enter"}, "keep", "keep the filter and go back to the list"},
 		{Complete, InInput | InCommand, []string{"tab"}, "complete", "complete the field or the value; again: the next one"},
-		{Clear, InInput | InList | InEvents | InAudit, []string{"esc"}, "", "clear the filter; show all rows again"},
+		{Clear, InInput | InList | inLogs, []string{"esc"}, "", "clear the filter; show all rows again"},
 		{Locks, InBoards, []string{"2", ":locks"}, "", "Locks: every primitive"},
+		{Timeline, InBoards, []string{"3", "t"}, "", "Timeline: who owned what and when, a lane for each row of the list"},
 		{Events, InBoards, []string{"5", ":events"}, "", "Events: what happened, newest first"},
 		{Audit, InBoards, []string{"6", ":audit"}, "", "Audit: what was done through coordtop, by whom and why"},
 		{Sources, InBoards, []string{"o", ":sources"}, "", "Sources: how each is read, and how well"},
 		{Caps, InSources, []string{"c"}, "caps", "what can be done with each source, and what counts as a write"},
 		{Caps, InCommand, []string{":caps"}, "", "what can be done with each source, and what counts as a write"},
-		{Open, InList | InEvents | InAudit, []string{"enter"}, "open", "all there is to know about the row"},
+		{Open, InList | inLogs, []string{"enter"}, "open", "all there is to know about the row"},
 		{Problems, InList, []string{"!"}, "problems", "only problems, or all rows"},
-		{Kind, InList | InEvents | InAudit, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
+		{Kind, InList | inLogs, []string{"K"}, "kind", "all kinds, only elections, mutexes or semaphores"},
 		{Sort, InList, []string{"s"}, "sort", "order the list: a menu of columns; the same again reverses"},
 		{Pane, InList, []string{"tab", "shift+tab"}, "pane", "on a small screen: details or events below the list"},
 		{Actions, inRow | InEvents, []string{"a"}, "actions", "what can be done to the row"},
 		{Width, InList, []string{"z"}, "columns", "columns: normal, wide names, narrow with a long strip"},
 		{Arm, InBoards | InMenu, []string{"W"}, "write", "arm writing for 5 minutes, or end it"},
-		{Crash, inRow, []string{"X"}, "", "in the demo: crash the owner's process, to watch a failover"},
+		{Crash, InList | InDetail, []string{"X"}, "", "in the demo: crash the owner's process, to watch a failover"},
 		{Pause, InBoards, []string{"p", ":pause"}, "pause", "hold the picture; data is still read"},
-		{Refresh, InList | InDetail | InSources | InAudit, []string{"r", ":read"}, "read again", "ask every source to look again now"},
+		{Refresh, inRow | InSources | InAudit, []string{"r", ":read"}, "read again", "ask every source to look again now"},
 		{Back, InDetail | InHelp | InSources | InCaps, []string{"esc", "q"}, "back", "back to where this was opened"},
-		{Back, InEvents | InAudit, []string{"q"}, "back", "back to the list"},
+		{Back, inLogs, []string{"q"}, "back", "back to the list"},
 		{Up, InViews, []string{"k", "up"}, "", "one line up"},
 		{Down, InViews, []string{"j", "down"}, "", "one line down"},
 		{HalfUp, InViews, []string{"ctrl+u"}, "", "half a page up"},

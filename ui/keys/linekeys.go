@@ -42,7 +42,7 @@ const (
 func lineBindings() []Binding {
 	return append([]Binding{
 		{Command, InViews, []string{":"}, "command", "type a command"},
-		{SameOwner, InList | InDetail, []string{"*"}, "same owner", "only rows of this owner; again: as before"},
+		{SameOwner, inRow, []string{"*"}, "same owner", "only rows of this owner; again: as before"},
 		{Next, InList, []string{"n"}, "", "next row that fits the last filter"},
 		{Previous, InList, []string{"N"}, "", "previous row that fits the last filter"},
 		{Mark, InList, []string{"space"}, "", "mark the row, or no more; marks stay with their rows"},

@@ -10,7 +10,7 @@ import (
 
 func TestNoKeyMeansTwoThingsInOneScope(t *testing.T) {
 	t.Parallel()
-	for _, s := range []Scope{InList, InDetail, InHelp, InInput, InEvents, InSources, InCommand, InHelpText, InSort} {
+	for _, s := range []Scope{InList, InDetail, InHelp, InInput, InEvents, InSources, InCommand, InHelpText, InSort, InTimeline, InWindow, InLaneSort} {
 		seen := map[string]Intent{}
 		for _, a := range Bindings() {
 			for _, k := range a.Keys {
@@ -30,7 +30,7 @@ func TestKeysThatOthersTakeAreNotBound(t *testing.T) {
 	banned := strings.Fields("ctrl+a ctrl+b ctrl+space ctrl+s ctrl+q ctrl+h ctrl+i ctrl+j ctrl+k ctrl+m A B C D H F P R S [ O backspace delete")
 	for _, a := range Bindings() {
 		for _, k := range a.Keys {
-			if slices.Contains(banned, k) || strings.HasPrefix(k, "alt+") {
+			if slices.Contains(banned, k) && !onlyMoves(a.Intent) || strings.HasPrefix(k, "alt+") {
 				t.Errorf("%s is bound to %s", k, a.Intent)
 			}
 		}

@@ -20,16 +20,29 @@ func (l *Line) Strip(cells []timeline.Cell) {
 	}
 }
 
+// StripAt draws the cells of a strip with the cursor in one of them, where that cell says nothing
+// but that all goes on.
+func (l *Line) StripAt(cells []timeline.Cell, cursor int) {
+	if cursor < 0 || cursor >= len(cells) {
+		l.Strip(cells)
+		return
+	}
+	l.Strip(cells[:cursor])
+	if c := cells[cursor]; !c.Head && !c.Many && !c.Acted && (c.Mark == timeline.Owned || c.Mark == timeline.Idle || c.Mark == timeline.Dark || c.Mark == timeline.Absent || c.Mark == timeline.Blank) {
+		l.Put(l.th.Strong, l.th.Upright)
+	} else {
+		l.Strip(cells[cursor : cursor+1])
+	}
+	l.Strip(cells[cursor+1:])
+}
+
 // wideAxis is the least number of columns of an axis that says what its number means.
 const wideAxis = 40
 
 // Axis writes the times above the strips, and on their left how much they show.
 func (l *Line) Axis(win timeline.Window, zone *time.Location) {
-	start, end := l.X, l.X+win.Columns
-	now, form, apart := end-len("now"), "15:04", 9
-	if win.Step*time.Duration(apart) < time.Minute {
-		form, apart = "15:04:05", 12
-	}
+	now := l.X + win.Columns - len("now")
+	start := l.X
 	shown := format.Age(win.Span())
 	if win.Columns >= wideAxis {
 		shown = "last " + shown
@@ -37,19 +50,46 @@ func (l *Line) Axis(win timeline.Window, zone *time.Location) {
 	if start+len(shown)+1 <= now {
 		l.Put(l.th.Dim, shown)
 	}
-	for _, t := range win.Ticks(apart) {
-		if x := start + t.Column; x > l.X && x+len(form)+1 <= now {
-			l.To(x).Put(l.th.Dim, t.At.In(zone).Format(form))
-		}
-	}
+	l.ticks(win, start, now, zone)
 	if now >= l.X {
 		l.To(now).Put(l.th.Dim, "now")
 	}
 }
 
+// Times writes the times above lanes, which end with the present only where follows is set.
+func (l *Line) Times(win timeline.Window, zone *time.Location, follows bool) {
+	start, end := l.X, l.X+win.Columns
+	now := end - len("now")
+	if !follows {
+		now = end + 1
+	}
+	l.ticks(win, start, now, zone)
+	if follows && now >= l.X {
+		l.To(now).Put(l.th.Dim, "now")
+	}
+}
+
+// ticks writes round times over their columns, as far as they end before end.
+func (l *Line) ticks(win timeline.Window, start, end int, zone *time.Location) {
+	form, apart := "15:04", 9
+	switch every := win.Step * time.Duration(apart); {
+	case every < time.Minute:
+		form, apart = "15:04:05", 12
+	case every > 6*time.Hour:
+		form, apart = "Jan 2", 10
+	case every > 2*time.Hour:
+		form, apart = "Jan 2 15:04", 15
+	}
+	for _, t := range win.Ticks(apart) {
+		if x := start + t.Column; (x > l.X || x == start && l.X == start) && x+len(form)+1 <= end {
+			l.To(x).Put(l.th.Dim, t.At.In(zone).Format(form))
+		}
+	}
+}
+
 // same reports whether a cell goes on what c began.
 func same(c, next timeline.Cell) bool {
-	return !next.Head && !next.Many && !c.Many && !next.Acted && !c.Acted && next.Mark == c.Mark && next.Hue == c.Hue && next.Height == c.Height
+	return !next.Head && !next.Many && !c.Many && !next.Acted && !c.Acted && next.Mark == c.Mark && next.Hue == c.Hue && next.Height == c.Height && next.Edge == c.Edge
 }
 
 // putRun draws n cells that say the same, of which the first has the sign.
@@ -73,7 +113,7 @@ func (l *Line) putRun(c timeline.Cell, n int) {
 			l.Put(th.OwnerLetter(c.Hue), Letter(c.Hue))
 			n--
 		}
-		run := th.Run
+		run := [...]string{timeline.Whole: th.Run, timeline.Left: th.RunLeft, timeline.Right: th.RunRight}[c.Edge]
 		if run == "" {
 			run = Letter(c.Hue)
 		}

@@ -50,6 +50,7 @@ type Glyphs struct {
 	Rule, Tee, Upright                    string
 	barFull, barEmpty                     string // a lease's or semaphore's bar
 	Run, Idle, Break, Dark, Many, Crisis  string // a strip; Run "": the owner's letter; Break: a short gap
+	RunLeft, RunRight                     string // a run that takes half of a cell
 	Two                                   string // two owners of what one may own
 	Acted                                 string // an action of ours
 	Dot, Arrow, AtLeast, AtMost, ellipsis string
@@ -68,6 +69,7 @@ func unicodeGlyphs() Glyphs {
 		Up:    "●", Connecting: "◌", Down: "■",
 		Rule: "─", Tee: "┬", Upright: "│",
 		barFull: "━", barEmpty: "┄",
+		RunLeft: "╸", RunRight: "╺",
 		Run: "━", Idle: "─", Break: "╌", Dark: "┄", Many: "*", Crisis: "!", Two: "2", Acted: "X",
 		Dot: "·", Arrow: "←", AtLeast: "≥", AtMost: "≤", ellipsis: "…", About: "~",
 		Corners: [4]string{"╭", "╮", "╰", "╯"}, Bullet: "•", Pending: "◌",

@@ -59,14 +59,21 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 		hints = append(hints, keys.Binding{Intent: keys.Clear, Keys: []string{sc.Keys.KeyIn(scope, keys.Clear)}, Hint: "clear"})
 	}
 	slices.SortStableFunc(hints, func(a, b keys.Binding) int { return cmp.Compare(quits(a), quits(b)) })
+	before := ""
 	for _, a := range hints {
+		if a.Hint == keys.Joined {
+			before = a.Keys[0] + " "
+			continue
+		}
+		key := before + a.Keys[0]
+		before = ""
 		if a.Intent == keys.Pane && (sc.Layout.Split > 0 || sc.Layout.Stacked > 0) {
 			continue
 		}
-		if l.X+format.Width(a.Keys[0])+1+len(a.Hint) >= w {
+		if l.X+format.Width(key)+1+len(a.Hint) >= w {
 			break
 		}
-		l.Put(sc.Theme.Strong, a.Keys[0]).Skip(1).Put(sc.Theme.Dim, a.Hint).Skip(2)
+		l.Put(sc.Theme.Strong, key).Skip(1).Put(sc.Theme.Dim, a.Hint).Skip(2)
 	}
 	return l.Done()
 }
@@ -97,7 +104,8 @@ func menuFooter(sc *Scene, w int) string {
 }
 
 func menuTitle(s keys.Scope) string {
-	return map[keys.Scope]string{keys.InSort: "order by", keys.InCopy: "copy", keys.InExport: "export as", keys.InKeep: "quit and leave this screen as text?"}[s]
+	return map[keys.Scope]string{keys.InSort: "order by", keys.InCopy: "copy", keys.InExport: "export as", keys.InKeep: "quit and leave this screen as text?",
+		keys.InWindow: "show", keys.InLaneSort: "lanes"}[s]
 }
 
 // typedFooter draws the line being typed.

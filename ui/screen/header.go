@@ -94,7 +94,11 @@ func summaryLine(sc *Scene, w int) string {
 		filterAdvice(sc, l)
 		l.To(24)
 	} else {
-		drawTabs(sc, l, end < tabsWidth())
+		room := end
+		if sc.Shown == List && sc.Rows.ProblemRows() > 0 {
+			room -= countRoom
+		}
+		drawTabs(sc, l, room)
 		if sc.Shown == List {
 			stateCounts(sc, l.Skip(1), end-2)
 		}
@@ -108,6 +112,9 @@ func summaryLine(sc *Scene, w int) string {
 	}
 	return l.Done()
 }
+
+// countRoom is how many cells what is wrong with rows gets at least beside the tabs.
+const countRoom = 22
 
 // stateCounts counts the rows by what is wrong with them, as far as there is room up to end:
 // the worst first, and how many there are in all last.
@@ -152,13 +159,13 @@ func shownRows(sc *Scene, room int) []paint.Part {
 	var parts []paint.Part
 	dot := sc.Theme.Dim.Text(" " + sc.Theme.Dot + " ")
 	say := func(p ...paint.Part) { parts = append(append(parts, p...), dot) }
-	if sc.Rows.Problems && sc.Shown == List {
+	if sc.Rows.Problems && sc.Shown.Listed() {
 		say(sc.Theme.Warn.Text("only problems"))
 	}
 	if sc.Rows.Kind != sources.KindUnknown {
 		say(sc.Theme.Warn.Text("only " + sc.Rows.Kind.String() + paint.KindPlural(sc.Rows.Kind)))
 	}
-	if n := len(sc.Rows.Handles); n != sc.Rows.Total && sc.Shown == List {
+	if n := len(sc.Rows.Handles); n != sc.Rows.Total && sc.Shown.Listed() {
 		say(sc.Theme.Strong.Text(format.Count(n)), sc.Theme.Dim.Text(" of "+format.Count(sc.Rows.Total)))
 	}
 	if sc.Shown == List && (sc.Rows.Order != rows.ByProblems || sc.Rows.Reverse || sc.Rows.Held || len(parts) == 0) {
@@ -167,6 +174,9 @@ func shownRows(sc *Scene, room int) []paint.Part {
 			order = "sorted: " + order
 		}
 		say(sc.Theme.Dim.Text(order))
+	}
+	if sc.Shown == Timeline {
+		say(shownTime(sc, room-paint.PartsWidth(parts))...)
 	}
 	parts = parts[:max(len(parts)-1, 0)]
 	if left := room - paint.PartsWidth(parts) - len(" · filter "); !sc.Rows.Filter.Empty() && sc.Filter.Scope == 0 {

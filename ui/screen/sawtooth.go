@@ -34,17 +34,29 @@ func sawtoothLines(sc *Scene, row *sources.Row, v rows.Verdict, w int) []string 
 	head.Put(sc.Theme.Dim, sc.Theme.Dot+" longest without a renewal ").Put("", format.Precise(longest))
 	axis, l := sc.Theme.Line(w).Skip(2), sc.Theme.Line(w).Skip(2)
 	axis.Axis(win, sc.Now.Location())
-	for i := range win.Columns {
-		drawTooth(sc, l, o.Lease, fills, win.Start.Add(win.Step*time.Duration(i)), win.Step)
-	}
+	teeth(sc, l, o.Lease, fills, win)
 	return []string{head.Done(), axis.Done(), l.Done()}
+}
+
+// teeth draws how low a lease came in each column.
+func teeth(sc *Scene, l *paint.Line, lease time.Duration, fills []rows.Fill, win timeline.Window) {
+	for i := range win.Columns {
+		from := win.Start.Add(win.Step * time.Duration(i))
+		for len(fills) > 0 && !fills[0].Until.After(from) {
+			fills = fills[1:]
+		}
+		drawTooth(sc, l, lease, fills, from, win.Step)
+	}
 }
 
 // drawTooth draws one column, [from, from+step).
 func drawTooth(sc *Scene, l *paint.Line, lease time.Duration, fills []rows.Fill, from time.Time, step time.Duration) {
 	to, lowest, known := from.Add(step), lease, false
 	for _, f := range fills {
-		if !f.At.Before(to) || !f.Until.After(from) {
+		if !f.At.Before(to) {
+			break
+		}
+		if !f.Until.After(from) {
 			continue
 		}
 		left := f.Left

@@ -53,6 +53,8 @@ type Scene struct {
 	AuditError   string              // why it cannot be read; "": it can
 	AuditList    table.Table[string] // the actions that the Audit screen lists, by ID
 
+	Time Time // what the Timeline screen shows
+
 	Shown  View
 	Trail  []View // what was left to open this one, the oldest first
 	Pane   Pane

@@ -11,6 +11,7 @@ type View uint8
 
 const (
 	List View = iota
+	Timeline
 	Events
 	Audit
 	Sources
@@ -33,13 +34,14 @@ type viewEntry struct {
 // their keys are kept for screens to come, so that a key never changes its meaning.
 func viewTable() [viewCount]viewEntry {
 	return [...]viewEntry{
-		List:    {name: "Locks", opens: keys.Locks, scope: keys.InList, help: "LIST", draw: board},
-		Events:  {name: "Events", opens: keys.Events, scope: keys.InEvents, help: "EVENTS", draw: eventScreen},
-		Audit:   {name: "Audit", opens: keys.Audit, scope: keys.InAudit, help: "AUDIT", draw: auditScreen},
-		Sources: {name: "Sources", opens: keys.Sources, scope: keys.InSources, help: "SOURCES", draw: scrolling(sourceScreen)},
-		Detail:  {scope: keys.InDetail, help: "ONE ROW", draw: scrolling(detailScreen)},
-		Caps:    {opens: keys.Caps, scope: keys.InCaps, help: "WHAT CAN BE DONE", draw: scrolling(capsScreen)},
-		Help:    {opens: keys.Help, scope: keys.InHelp, draw: helpScreen},
+		List:     {name: "Locks", opens: keys.Locks, scope: keys.InList, help: "LIST", draw: board},
+		Timeline: {name: "Timeline", opens: keys.Timeline, scope: keys.InTimeline, help: "TIMELINE", draw: timelineScreen},
+		Events:   {name: "Events", opens: keys.Events, scope: keys.InEvents, help: "EVENTS", draw: eventScreen},
+		Audit:    {name: "Audit", opens: keys.Audit, scope: keys.InAudit, help: "AUDIT", draw: auditScreen},
+		Sources:  {name: "Sources", opens: keys.Sources, scope: keys.InSources, help: "SOURCES", draw: scrolling(sourceScreen)},
+		Detail:   {scope: keys.InDetail, help: "ONE ROW", draw: scrolling(detailScreen)},
+		Caps:     {opens: keys.Caps, scope: keys.InCaps, help: "WHAT CAN BE DONE", draw: scrolling(capsScreen)},
+		Help:     {opens: keys.Help, scope: keys.InHelp, draw: helpScreen},
 	}
 }
 
@@ -48,6 +50,9 @@ func (v View) Scope() keys.Scope { return viewTable()[v].scope }
 
 // Filtered reports whether the filter holds for a log of a view.
 func (v View) Filtered() bool { return v == Events || v == Audit }
+
+// Listed reports whether a view shows the rows of the list.
+func (v View) Listed() bool { return v == List || v == Timeline }
 
 // Tab reports whether a view has a tab, and so no way back but the tabs.
 func (v View) Tab() bool { return viewTable()[v].name != "" }
@@ -64,8 +69,9 @@ func Openers() map[keys.Intent]View {
 }
 
 // drawTabs writes the screens, the one that is shown underlined; a detail belongs to the
-// screen from which it was opened. Where the room is short only that one is named.
-func drawTabs(sc *Scene, l *paint.Line, short bool) {
+// screen from which it was opened. Where the room is short only that one is named, and in less
+// room the keys of the others are left out, too.
+func drawTabs(sc *Scene, l *paint.Line, room int) {
 	shown := sc.Shown
 	if len(sc.Trail) > 0 {
 		shown = sc.Trail[0]
@@ -75,10 +81,24 @@ func drawTabs(sc *Scene, l *paint.Line, short bool) {
 		case e.name == "":
 		case View(v) == shown:
 			l.Skip(1).Put(sc.Theme.Dim, sc.Keys.KeyOf(e.opens)).Skip(1).Put(sc.Theme.Tab, e.name).Skip(1)
-		case !short:
+		case room < keysWidth():
+		case room < tabsWidth():
+			l.Skip(1).Put(sc.Theme.Dim, sc.Keys.KeyOf(e.opens)).Skip(1)
+		default:
 			l.Skip(1).Put(sc.Theme.Dim, sc.Keys.KeyOf(e.opens)+" "+e.name).Skip(1)
 		}
 	}
+}
+
+// keysWidth is how many cells the tabs take where only one is named.
+func keysWidth() int {
+	w := 0
+	for _, e := range viewTable() {
+		if e.name != "" {
+			w += 3
+		}
+	}
+	return w + len("Timeline")
 }
 
 // tabsWidth is how many cells the tabs take.

@@ -31,21 +31,21 @@ func StripWindow(sc *Scene) timeline.Window {
 
 // drawStrip draws who owned the row in the window. It writes over cells and returns them.
 func drawStrip(sc *Scene, l *paint.Line, row *sources.Row, win timeline.Window, cells []timeline.Cell) []timeline.Cell {
-	now := sc.Now
-	if sc.State.At.After(now) {
-		now = sc.State.At // what was published since the last second is shown at once
-	}
-	if lane := laneOf(sc, row); row.Leveled() {
-		limit := row.Limit
-		if !row.Limited() {
-			limit = 0
-		}
-		cells = win.Profile(cells, row.Levels(), limit, lane, now)
-	} else {
-		cells = win.Strip(cells, lane, now)
-	}
+	cells = cellsOf(sc, row, laneOf(sc, row), win, cells)
 	l.Strip(cells)
 	return cells
+}
+
+// cellsOf are the cells of a row's lane: what was published since the last second is in them.
+func cellsOf(sc *Scene, row *sources.Row, lane timeline.Lane, win timeline.Window, cells []timeline.Cell) []timeline.Cell {
+	if !row.Leveled() {
+		return win.Strip(cells, lane, drawnTo(sc))
+	}
+	limit := row.Limit
+	if !row.Limited() {
+		limit = 0
+	}
+	return win.Profile(cells, row.Levels(), limit, lane, drawnTo(sc))
 }
 
 // leastStep is how short a column is at least. Of a second it would be shorter, and every

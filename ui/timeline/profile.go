@@ -17,7 +17,7 @@ const Eighths = 8
 // lane says what was not observed.
 func (w Window) Profile(dst []Cell, levels iter.Seq[sources.Level], limit uint64, l Lane, now time.Time) []Cell {
 	if !l.Since.IsZero() {
-		l.Since = w.at(w.column(l.Since)) // its column shows what was seen from then on
+		l.Since = w.at(w.Column(l.Since)) // its column shows what was seen from then on
 	}
 	dst = w.Strip(dst, Lane{Since: l.Since, Dark: l.Dark}, now)
 	if len(dst) == 0 {

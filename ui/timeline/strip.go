@@ -31,8 +31,19 @@ type Cell struct {
 	Height uint8 // in eighths, where Taken or Full; 0: none
 	Many   bool  // more happened than a cell can show
 	Acted  bool  // we did something
+	Edge   Edge  // of a run that begins or ends in the middle of the cell
 	term   int
 }
+
+// Edge says which half of a cell a run takes.
+type Edge uint8
+
+// The edges.
+const (
+	Whole Edge = iota
+	Left       // the run ends in the middle of the cell
+	Right      // it begins there
+)
 
 // Lane is what is known of one row.
 type Lane struct {
@@ -46,6 +57,7 @@ type Lane struct {
 	Absent  time.Time      // since when it does not exist; zero: it does
 	Several time.Time      // since when several own what only one may own; zero: they do not
 	Acts    []time.Time    // when we did something
+	Halves  bool           // a run that begins or ends in the middle of a cell takes half of it
 }
 
 // Strip writes the cells of a lane to dst, as many as w has columns, and returns it.
@@ -55,6 +67,7 @@ func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
 	if len(dst) == 0 {
 		return dst
 	}
+	l = w.cut(l, now)
 	p := painter{w: w, now: now, cells: dst, starts: make([]uint8, len(dst))}
 	p.terms(l.Terms)
 	p.gaps(l)
@@ -65,13 +78,12 @@ func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
 		p.paint(l.Several, now, Cell{Mark: Conflict}, true)
 	}
 	for _, d := range l.Dark {
-		to := d.To
-		if to.IsZero() {
-			to = now
-		}
-		p.paint(d.From, to, Cell{Mark: Dark}, true)
+		p.paint(d.From, endOf(d, now), Cell{Mark: Dark}, true)
 	}
 	p.unseen(l)
+	if l.Halves {
+		p.halves(l.Terms)
+	}
 	if l.Trouble {
 		p.leaderless(l)
 	}
@@ -86,12 +98,12 @@ func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
 // next column of its run.
 func (w Window) mark(cells []Cell, acts []time.Time) {
 	for _, at := range acts {
-		c := w.column(at)
+		c := w.Column(at)
 		if c < 0 || c >= len(cells) {
 			continue
 		}
-		if next := c + 1; cells[c].Head && next < len(cells) && cells[next].Mark == cells[c].Mark && cells[next].term == cells[c].term {
-			cells[next].Head = true
+		if cells[c].Head && runsOn(cells, c) {
+			cells[c+1].Head = true
 		}
 		cells[c].Acted = true
 	}
@@ -99,7 +111,7 @@ func (w Window) mark(cells []Cell, acts []time.Time) {
 
 // atNow marks the present column, which may have only begun, for states that are not terms.
 func (p *painter) atNow(l Lane) {
-	c := p.w.column(p.now)
+	c := p.w.Column(p.now)
 	if c < 0 || c >= len(p.cells) || p.cells[c].Mark == Dark {
 		return
 	}
@@ -123,7 +135,7 @@ type painter struct {
 func (p *painter) terms(terms []sources.Term) {
 	for i, t := range terms {
 		from, to := t.Start.At, p.end(t)
-		if c := p.w.column(from); c >= 0 && c < len(p.cells) && t.Start.How != sources.AtLeast {
+		if c := p.w.Column(from); c >= 0 && c < len(p.cells) && t.Start.How != sources.AtLeast {
 			p.starts[c] += min(1, 255-p.starts[c])
 		}
 		first, last := p.columns(from, to)
@@ -150,11 +162,11 @@ func (p *painter) columns(from, to time.Time) (first, last int) {
 	if !to.After(p.w.Start) && !to.Equal(from) || from.After(p.now) {
 		return 0, -1
 	}
-	last = p.w.column(to)
+	last = p.w.Column(to)
 	if last >= 0 && to.After(from) && to.Equal(p.w.at(last)) && !to.Equal(p.now) {
 		last-- // to is not part of it
 	}
-	return max(p.w.column(from), 0), min(last, len(p.cells)-1)
+	return max(p.w.Column(from), 0), min(last, len(p.cells)-1)
 }
 
 // paint sets the columns of which [from, to) covers half. If there are none
@@ -221,13 +233,17 @@ func (p *painter) unseen(l Lane) {
 
 // leaderless paints what was observed of the gaps.
 func (p *painter) leaderless(l Lane) {
+	dark := l.Dark
 	p.eachGap(l, func(from, to time.Time) {
-		for _, d := range l.Dark {
-			end := d.To
-			if end.IsZero() {
-				end = p.now
+		for len(dark) > 0 && !dark[0].To.IsZero() && !dark[0].To.After(from) {
+			dark = dark[1:] // it is over before this gap, and so before all that follow
+		}
+		for _, d := range dark {
+			if !d.From.Before(to) {
+				break
 			}
-			if !end.After(from) || !d.From.Before(to) {
+			end := endOf(d, p.now)
+			if !end.After(from) {
 				continue
 			}
 			p.vacant(&l, from, d.From)
@@ -254,7 +270,7 @@ func (p *painter) crowds(terms []sources.Term) {
 		p.cells[c].Many = n > 1
 	}
 	for i, t := range terms {
-		c := p.w.column(t.Start.At)
+		c := p.w.Column(t.Start.At)
 		if c < 0 || c >= len(p.cells) || t.Start.How == sources.AtLeast || p.cells[c].term == i+1 {
 			continue
 		}
@@ -264,9 +280,19 @@ func (p *painter) crowds(terms []sources.Term) {
 	}
 }
 
-// heads marks the first cell of each run.
+// heads marks the first cell of each run, or the next one where that is half a cell.
 func heads(cells []Cell) {
 	for i := range cells {
-		cells[i].Head = i == 0 || cells[i].Mark != cells[i-1].Mark || cells[i].term != cells[i-1].term || cells[i-1].Many
+		cells[i].Head = i == 0 || !runsOn(cells, i-1) || cells[i-1].Many || cells[i-1].Edge == Right
 	}
+	for i := range cells {
+		if cells[i].Edge == Right && runsOn(cells, i) {
+			cells[i].Head = false
+		}
+	}
+}
+
+// runsOn reports whether the run of a cell goes on in the next one.
+func runsOn(cells []Cell, i int) bool {
+	return i+1 < len(cells) && cells[i+1].Mark == cells[i].Mark && cells[i+1].term == cells[i].term
 }

@@ -1,6 +1,9 @@
 package timeline
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Window is a stretch of time cut into columns of equal length.
 type Window struct {
@@ -38,14 +41,30 @@ func Fit(now time.Time, span time.Duration, columns int) Window {
 	return Window{Start: end.Add(-step * time.Duration(columns)), Step: step, Columns: columns}
 }
 
+// Ending returns the window of columns of a step, the last of which is the one that t lies in.
+func Ending(t time.Time, step time.Duration, columns int) Window {
+	columns = max(columns, 0)
+	end := t.Truncate(step).Add(step)
+	return Window{Start: end.Add(-step * time.Duration(columns)), Step: step, Columns: columns}
+}
+
+// Zoomed is the step that is n steps of the ladder above another; below it, where n is negative.
+func Zoomed(step time.Duration, n int) time.Duration {
+	at, _ := slices.BinarySearch(steps[:], step)
+	return steps[max(0, min(at+n, len(steps)-1))]
+}
+
+// End is when the last column is over.
+func (w Window) End() time.Time { return w.at(w.Columns) }
+
 // Span is the length of the window.
 func (w Window) Span() time.Duration { return w.Step * time.Duration(w.Columns) }
 
 // at returns the beginning of a column.
 func (w Window) at(column int) time.Time { return w.Start.Add(w.Step * time.Duration(column)) }
 
-// column returns the column in which t lies; it may be outside of the window.
-func (w Window) column(t time.Time) int {
+// Column returns the column in which t lies; it may be outside of the window.
+func (w Window) Column(t time.Time) int {
 	d := t.Sub(w.Start)
 	if d < 0 {
 		return -1
@@ -68,7 +87,7 @@ func (w Window) Ticks(apart int) []Tick {
 	var ticks []Tick
 	for t := w.Start.Truncate(every); t.Before(w.at(w.Columns)); t = t.Add(every) {
 		if !t.Before(w.Start) {
-			ticks = append(ticks, Tick{Column: w.column(t), At: t})
+			ticks = append(ticks, Tick{Column: w.Column(t), At: t})
 		}
 	}
 	return ticks

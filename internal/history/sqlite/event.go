@@ -90,7 +90,7 @@ func decodeEvent(e *sources.Event, b []byte) error {
 		}
 		*s, b = string(b[:n]), b[n:]
 	})
-	if bad || e.Kind > sources.EventAbsent || e.RefKind > sources.KindSemaphore || e.Cause > sources.CauseSession || max(e.How, e.AliasHow) > sources.Ours {
+	if bad || e.Kind > sources.EventNote || e.RefKind > sources.KindSemaphore || e.Cause > sources.CauseSession || max(e.How, e.AliasHow) > sources.Ours {
 		return fmt.Errorf("an event: %w", history.ErrDamaged)
 	}
 	return nil

@@ -1,0 +1,40 @@
+package keys
+
+// Joined is the hint of a key that the footer shows before that of the next row of the table.
+const Joined = "&"
+
+// timelineBindings are the rows of the table for the Timeline screen.
+func timelineBindings() []Binding {
+	return []Binding{
+		{BackOne, InTimeline, []string{"h", "left"}, Joined, "the cursor a column back"},
+		{OnOne, InTimeline, []string{"l", "right"}, "cursor", "the cursor a column on"},
+		{LastChange, InTimeline, []string{"["}, Joined, "to the change of this lane before"},
+		{NextChange, InTimeline, []string{"]"}, "change", "to the next change of this lane"},
+		{LastOfAny, InTimeline, []string{"{"}, Joined, "to the change of any lane before"},
+		{NextOfAny, InTimeline, []string{"}"}, "any change", "to the next change of any lane"},
+		{ZoomIn, InTimeline, []string{"+", "="}, Joined, "shorter columns, around the cursor"},
+		{ZoomOut, InTimeline, []string{"-"}, "zoom", "longer columns, around the cursor"},
+		{EarlierPage, InTimeline, []string{"H"}, Joined, "a page back"},
+		{LaterPage, InTimeline, []string{"L"}, "page", "a page on"},
+		{ToNow, InTimeline, []string{"0"}, "now", "to the present, and follow it"},
+		{Follow, InTimeline, []string{"f"}, "follow", "follow the present, or stand still"},
+		{Window, InTimeline, []string{"w"}, "window", "how much time is shown: a menu"},
+		{OnlyChanged, InTimeline, []string{"!"}, "changed", "only lanes that changed in the window, or all"},
+		{SortLanes, InTimeline, []string{"s"}, "sort", "order the lanes: a menu"},
+		{Note, InTimeline, []string{"M"}, "note", "write a note, which stands on the timelines at this moment"},
+		{At, InCommand, []string{":at TIME"}, "", "the Timeline at a time: 12:31, 12:31:05, 2026-11-21 12:31, -15m"},
+		{WindowOf, InCommand, []string{":window LENGTH"}, "", "how much time the Timeline shows: 15m, 1h, 7d"},
+		{NoteText, InCommand, []string{":note TEXT"}, "", "a note, which stands on the timelines at this moment"},
+		{"window-1m", InWindow, []string{"1"}, "1 min", "show a minute"},
+		{"window-5m", InWindow, []string{"2"}, "5 min", "show five minutes"},
+		{"window-15m", InWindow, []string{"3"}, "15 min", "show fifteen minutes"},
+		{"window-1h", InWindow, []string{"4"}, "1 h", "show an hour"},
+		{"window-6h", InWindow, []string{"5"}, "6 h", "show six hours"},
+		{"window-24h", InWindow, []string{"6"}, "1 d", "show a day"},
+		{"window-168h", InWindow, []string{"7"}, "7 d", "show a week"},
+		{"window-720h", InWindow, []string{"8"}, "30 d", "show thirty days"},
+		{"lanes-as-list", InLaneSort, []string{"l"}, "as the list", "in the order of the list"},
+		{"lanes-by-changes", InLaneSort, []string{"c"}, "changes", "most changes in the window first"},
+		{"lanes-by-gaps", InLaneSort, []string{"g"}, "time without a leader", "those that nobody led for longest first"},
+	}
+}

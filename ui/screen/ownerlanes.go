@@ -1,0 +1,102 @@
+package screen
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+	"coordtop/ui/paint"
+	"coordtop/ui/timeline"
+)
+
+// maxOwnerLanes is how many owners of a semaphore have lanes of their own.
+const maxOwnerLanes = 16
+
+// ownerLane is when one program owned permits.
+type ownerLane struct {
+	hue   uint8
+	label string
+	terms []sources.Term // which do not overlap
+	owned time.Duration  // in the window
+}
+
+// ownerLanes draws when each owner of a semaphore owned permits of it, in at most h lines: those
+// that owned them longest in the window.
+func ownerLanes(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []string {
+	lanes := lanesOfOwners(sc, row, win)
+	if len(lanes) == 0 || h < 1 {
+		return nil
+	}
+	var lines []string
+	lane := timeline.Lane{Since: row.OwnerTermsSince(sc.State), Dark: row.Unobserved(sc.State), Halves: true}
+	for i := range lanes {
+		if left := len(lanes) - i; i == h-1 && left > 1 {
+			l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, paint.Count(left, "more owner"))
+			lines = append(lines, l.Done())
+			break
+		}
+		o := &lanes[i]
+		l := sc.Theme.Line(w).Skip(2).Put(sc.Theme.OwnerLetter(o.hue), paint.Letter(o.hue)).Skip(1)
+		names := laneNames(sc) - 3
+		l.Cell("", sc.Theme.FitWords(paint.CleanLabel(o.label), names), names).Right(sc.Theme.Dim, format.Count(len(o.terms)), laneChanges-2).Skip(2)
+		lane.Terms = o.terms
+		l.Strip(win.Strip(nil, lane, drawnTo(sc)))
+		lines = append(lines, l.Done())
+	}
+	return lines
+}
+
+// lanesOfOwners are the owners of a semaphore in the window, the one that owned longest first.
+// What one program owned at the same time counts once.
+func lanesOfOwners(sc *Scene, row *sources.Row, win timeline.Window) []ownerLane {
+	terms := row.OwnerTerms()
+	slices.SortStableFunc(terms, func(a, b sources.Term) int { return a.Start.At.Compare(b.Start.At) })
+	var lanes []ownerLane
+	at := map[uint8]int{}
+	for _, t := range terms {
+		i, ok := at[t.Hue]
+		if !ok {
+			i = len(lanes)
+			at[t.Hue] = i
+			lanes = append(lanes, ownerLane{hue: t.Hue})
+		}
+		o := &lanes[i]
+		o.label = t.Owner.Label
+		if n := len(o.terms) - 1; n >= 0 && (o.terms[n].End.At.IsZero() || !o.terms[n].End.At.Before(t.Start.At)) {
+			if last := &o.terms[n]; !last.End.At.IsZero() && (t.End.At.IsZero() || t.End.At.After(last.End.At)) {
+				last.End = t.End
+			}
+			continue
+		}
+		o.terms = append(o.terms, t)
+	}
+	for i := range lanes {
+		lanes[i].owned = win.Sum(timeline.Lane{Terms: lanes[i].terms, Since: win.Start}, drawnTo(sc)).Owned
+	}
+	lanes = slices.DeleteFunc(lanes, func(o ownerLane) bool { return o.owned == 0 })
+	slices.SortStableFunc(lanes, func(a, b ownerLane) int {
+		return cmp.Or(cmp.Compare(b.owned, a.owned), cmp.Compare(a.hue, b.hue))
+	})
+	return lanes
+}
+
+// leaseLane draws how low the lease of the selected lane came, on the axis of the lanes; nil where
+// no lease is told, or nothing of it in the window.
+func leaseLane(sc *Scene, row *sources.Row, win timeline.Window, w int) []string {
+	if len(row.Owners) != 1 {
+		return nil
+	}
+	o := &row.Owners[0]
+	if o.NoExpiry || o.Lease <= 0 {
+		return nil
+	}
+	fills := sc.Events.Fills(row, o.Lease, win.Start.Add(-o.Lease), sources.Earlier(drawnTo(sc), win.End()))
+	if len(fills) == 0 {
+		return nil
+	}
+	l := sc.Theme.Line(w).Skip(1).Cell(sc.Theme.Dim, "lease left", laneNames(sc)).Right(sc.Theme.Dim, format.Age(o.Lease), laneChanges-2).Skip(2)
+	teeth(sc, l, o.Lease, fills, win)
+	return []string{l.Done()}
+}

@@ -1,0 +1,239 @@
+package screen
+
+import (
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+	"coordtop/ui/rows"
+	"coordtop/ui/table"
+	"coordtop/ui/timeline"
+)
+
+// Time is what the Timeline screen shows: which stretch, and where in it the cursor is.
+type Time struct {
+	Lanes   table.Table[rows.Handle]
+	Step    time.Duration // of a column; 0: the shortest with which a quarter of an hour fits
+	End     time.Time     // of the window; zero: it follows the present
+	At      time.Time     // of the cursor; zero: the present
+	Changed bool          // only lanes that changed in the window
+	Order   LaneOrder
+	All     Sums
+}
+
+// LaneOrder is the order of the lanes.
+type LaneOrder uint8
+
+// The orders of lanes.
+const (
+	LanesAsList LaneOrder = iota
+	LanesByChanges
+	LanesByGaps
+)
+
+// String is how the header names the order.
+func (o LaneOrder) String() string {
+	return [...]string{"as the list", "most changes first", "longest without a leader first"}[o]
+}
+
+// Sums sums up the window of all lanes.
+type Sums struct {
+	timeline.Sum
+	Vacant    int    // without a leader now, which should have one
+	LongestOf string // the lane with the longest gap
+}
+
+// usualWindow is how much the Timeline shows where nobody has asked for another length.
+const usualWindow = 15 * time.Minute
+
+// laneChanges is how many cells the number of changes takes, with the blanks around it.
+const laneChanges = 7
+
+// laneNames is how many cells the names of lanes take in a screen of width w.
+func laneNames(sc *Scene) int {
+	w := sc.Layout.Width
+	return max(min(sc.longest.name, max(w/6, 18)), min(12, w))
+}
+
+// laneColumns is how many columns of time fit beside the names.
+func laneColumns(sc *Scene) int {
+	return max(sc.Layout.Width-laneNames(sc)-laneChanges-2, 1)
+}
+
+// TimeWindow is what the Timeline shows.
+func TimeWindow(sc *Scene) timeline.Window {
+	n := laneColumns(sc)
+	switch {
+	case sc.Time.Step == 0:
+		w := timeline.Fit(stripsAt(sc), usualWindow, n)
+		if sc.Time.End.IsZero() {
+			return w
+		}
+		return timeline.Ending(sc.Time.End.Add(-1), w.Step, n)
+	case sc.Time.End.IsZero():
+		return timeline.Ending(stripsAt(sc), sc.Time.Step, n)
+	}
+	return timeline.Ending(sc.Time.End.Add(-1), sc.Time.Step, n)
+}
+
+// CursorAt is the instant under the cursor.
+func CursorAt(sc *Scene) time.Time {
+	if sc.Time.At.IsZero() {
+		return drawnTo(sc)
+	}
+	return sc.Time.At
+}
+
+// drawnTo is up to when the lanes are drawn.
+func drawnTo(sc *Scene) time.Time { return sources.Later(sc.Now, sc.State.At) }
+
+// LaneOf is what is drawn of a row on the Timeline.
+func LaneOf(sc *Scene, row *sources.Row) timeline.Lane {
+	lane := laneOf(sc, row)
+	lane.Halves = true
+	return lane
+}
+
+// laneSum sums up a lane in a window. The changes of a semaphore are those of its count.
+func laneSum(sc *Scene, row *sources.Row, win timeline.Window) timeline.Sum {
+	s := win.Sum(LaneOf(sc, row), drawnTo(sc))
+	if row.Leveled() {
+		s.Gaps, s.Nobody, s.Longest = 0, 0, 0
+		first := true
+		for l := range row.Levels() {
+			if !first && !l.At.Before(win.Start) && l.At.Before(win.End()) {
+				s.Changes++
+			}
+			first = false
+		}
+	}
+	if !rows.LeaderMissed(row) {
+		s.Gaps, s.Nobody, s.Longest = 0, 0, 0
+	}
+	return s
+}
+
+// SumLane is laneSum in the window that is shown.
+func SumLane(sc *Scene, row *sources.Row) timeline.Sum { return laneSum(sc, row, TimeWindow(sc)) }
+
+// laneRows is how the lines of the Timeline are shared. Its lower part is the cursor's: a rule, two
+// lines of readout, and what there is room for.
+func laneRows(sc *Scene) (lanes, lower int) {
+	h := sc.Layout.Body()
+	if sc.Layout.Small {
+		return max(h-2, 0), min(h, 1)
+	}
+	room := h - 6 // two rules, the times, the marks and the readout
+	lanes = min(max(sc.Time.Lanes.Len(), 4), max(room*3/5, room-14))
+	return lanes, h - lanes - 4
+}
+
+// LaneRows is how many lanes are shown at most.
+func LaneRows(sc *Scene) int {
+	lanes, _ := laneRows(sc)
+	return lanes
+}
+
+// timelineScreen draws a lane for each row, and what there is at the cursor.
+func timelineScreen(sc *Scene) Frame {
+	w := sc.Layout.Width
+	win := TimeWindow(sc)
+	lanes, lower := laneRows(sc)
+	var lines []string
+	if !sc.Layout.Small {
+		lines = append(lines, sc.Theme.Line(w).Rule().Done())
+	}
+	lines = append(lines, laneAxis(sc, win, w))
+	lines = append(lines, sc.Theme.Box(drawLanes(sc, win, w), w, lanes)...)
+	if sc.Layout.Small {
+		return fixed(sc, append(lines, sc.Theme.Box(timeReadout(sc, win, w)[1:], w, lower)...))
+	}
+	lines = append(lines, drawMarks(sc, win, w), sc.Theme.Line(w).Rule().Done())
+	return fixed(sc, append(lines, sc.Theme.Box(timeLower(sc, win, w, lower), w, lower)...))
+}
+
+// laneAxis is the line of times above the lanes.
+func laneAxis(sc *Scene, win timeline.Window, w int) string {
+	l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, "LANE").To(1+laneNames(sc)).Right(sc.Theme.Dim, "CHG", laneChanges-2).Skip(2)
+	l.Times(win, sc.Now.Location(), sc.Time.End.IsZero())
+	return l.Done()
+}
+
+// drawLanes draws the lanes that are in sight.
+func drawLanes(sc *Scene, win timeline.Window, w int) []string {
+	if sc.Time.Lanes.Len() == 0 {
+		if sc.Time.Changed && len(sc.Rows.Handles) > 0 {
+			text := "no lane changed in this window: " + sc.Keys.KeyIn(keys.InTimeline, keys.OnlyChanged) + " shows all"
+			return []string{sc.Theme.Line(w).Done(), sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, text).Done()}
+		}
+		return emptyList(sc, w)
+	}
+	selected, _ := sc.Time.Lanes.Selected()
+	cursor := -1
+	if !sc.Time.At.IsZero() {
+		cursor = win.Column(sc.Time.At)
+	}
+	var lines []string
+	var cells []timeline.Cell
+	for _, h := range sc.Time.Lanes.Visible() {
+		row, v := sc.Rows.At(h)
+		if row == nil {
+			continue
+		}
+		l := laneHead(sc, row, v, win, w, h == selected)
+		cells = cellsOf(sc, row, LaneOf(sc, row), win, cells)
+		l.StripAt(cells, cursor)
+		lines = append(lines, l.Done())
+	}
+	return lines
+}
+
+// laneHead begins the line of a lane with its name and the number of its changes.
+func laneHead(sc *Scene, row *sources.Row, v rows.Verdict, win timeline.Window, w int, selected bool) *paint.Line {
+	l := sc.Theme.Line(w)
+	names, st := laneNames(sc), paint.Style("")
+	if v.Severity == paint.Blind {
+		st = sc.Theme.Dim
+	}
+	cursor := " "
+	if selected {
+		cursor = sc.Theme.Cursor
+		l.Over = sc.Theme.Selected
+	}
+	name := paint.Clean(row.Name)
+	if alias := aliasOf(sc, row); alias != "" && paint.Numeric(name) {
+		name = alias
+	}
+	l.Put("", cursor).Cell(st, sc.Theme.FitName(name, names), names)
+	l.Over = ""
+	n := laneSum(sc, row, win).Changes
+	return l.Right(sc.Theme.Dim, format.Count(n), laneChanges-2).Skip(2)
+}
+
+// shownTime says, in at most room cells, how much the lanes show, in which order, and whether they
+// follow the present.
+func shownTime(sc *Scene, room int) []paint.Part {
+	th, win := &sc.Theme, TimeWindow(sc)
+	follow := th.Good.Text("on")
+	if !sc.Time.End.IsZero() {
+		follow = th.Warn.Text("off")
+	}
+	dot := th.Dim.Text(" " + th.Dot + " ")
+	parts := []paint.Part{th.Dim.Text("follow "), follow}
+	for _, p := range [][]paint.Part{
+		{th.Dim.Text("window "), paint.Plain(format.Age(win.Span()))},
+		{th.Dim.Text("1 column = "), paint.Plain(format.Age(win.Step))},
+		{th.Dim.Text(sc.Time.Order.String())},
+	} {
+		if p[0].Text == LanesAsList.String() || paint.PartsWidth(parts)+paint.PartsWidth(p)+3 > room {
+			continue
+		}
+		parts = append(append(p, dot), parts...)
+	}
+	if sc.Time.Changed {
+		parts = append([]paint.Part{th.Warn.Text("only changed"), dot}, parts...)
+	}
+	return parts
+}

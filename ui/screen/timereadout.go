@@ -1,0 +1,285 @@
+package screen
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+	"coordtop/ui/timeline"
+)
+
+// selectedLane is the row of the lane under the cursor; nil where there is none.
+func selectedLane(sc *Scene) *sources.Row {
+	h, ok := sc.Time.Lanes.Selected()
+	if !ok {
+		return nil
+	}
+	row, _ := sc.Rows.At(h)
+	return row
+}
+
+// timeReadout is two lines: which instant the cursor is at, and what was so on the selected lane.
+func timeReadout(sc *Scene, win timeline.Window, w int) []string {
+	row := selectedLane(sc)
+	head := []paint.Part{paint.Plain(" "), sc.Theme.Strong.Text(clockAt(sc, CursorAt(sc), win.Step)), sc.Theme.Dim.Text("  now")}
+	if !sc.Time.At.IsZero() {
+		head[2].Text = "  cursor"
+	}
+	if row != nil {
+		head = append(head, changesAround(sc, row)...)
+	}
+	head = append(head, marksAt(sc, win)...)
+	first, second := sc.Theme.Line(w), sc.Theme.Line(w)
+	putParts(first, sc.Theme.FitParts(head, w), w)
+	if row != nil {
+		parts := append([]paint.Part{paint.Plain(" "), {Style: sc.Theme.Strong, Text: paint.Clean(row.Name), Yield: paint.Name}, paint.Plain("  ")}, laneAt(sc, row, CursorAt(sc))...)
+		putParts(second, sc.Theme.FitParts(parts, w), w)
+	}
+	return []string{first.Done(), second.Done()}
+}
+
+// clockAt is an instant as the readout writes it, with its date where that is another one, and
+// tenths of a second where columns are short.
+func clockAt(sc *Scene, t time.Time, step time.Duration) string {
+	t = t.In(sc.Now.Location())
+	form := "15:04:05"
+	if step < 10*time.Second {
+		form += ".0"
+	}
+	if t.YearDay() != sc.Now.YearDay() || t.Year() != sc.Now.Year() {
+		form = "Jan 2 " + form
+	}
+	return t.Format(form)
+}
+
+// exactTime is an instant to a tenth of a second, with the sign of how sure it is.
+func exactTime(sc *Scene, s sources.Stamp) string {
+	return sc.Theme.Roughly(s) + clockAt(sc, s.At, 0)
+}
+
+// changesAround are the keys of the changes before and after the cursor, with their times.
+func changesAround(sc *Scene, row *sources.Row) []paint.Part {
+	key := func(do keys.Intent) string { return sc.Keys.KeyIn(keys.InTimeline, do) }
+	before, after := LaneChange(sc, row, CursorAt(sc), -1), LaneChange(sc, row, CursorAt(sc), +1)
+	var parts []paint.Part
+	if !before.IsZero() {
+		parts = append(parts, paint.Part{Style: sc.Theme.Dim, Text: "   " + key(keys.LastChange) + " change before " + clockAt(sc, before, 0), Yield: paint.Aside})
+	}
+	if !after.IsZero() {
+		parts = append(parts, paint.Part{Style: sc.Theme.Dim, Text: "   " + key(keys.NextChange) + " next change " + clockAt(sc, after, 0), Yield: paint.Aside})
+	}
+	return parts
+}
+
+// LaneChange is the last change of a lane before an instant, or with step 1 the first one after it;
+// zero: none is known.
+func LaneChange(sc *Scene, row *sources.Row, at time.Time, step int) time.Time {
+	var found time.Time
+	look := func(t time.Time) {
+		if step < 0 && t.Before(at) && t.After(found) || step > 0 && t.After(at) && (found.IsZero() || t.Before(found)) {
+			found = t
+		}
+	}
+	first := true
+	for l := range row.Levels() {
+		if !first {
+			look(l.At)
+		}
+		first = false
+	}
+	terms := LaneOf(sc, row).Terms
+	for i := range terms {
+		if s := terms[i].Start; timeline.Changed(s) {
+			look(s.At)
+		}
+		if e := terms[i].End.At; !e.IsZero() {
+			look(e)
+		}
+	}
+	return found
+}
+
+// laneAt says what was so on a lane at an instant: who owned it, from when to when, and what was
+// before and after.
+func laneAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
+	lane := LaneOf(sc, row)
+	now := drawnTo(sc)
+	if !at.Before(now) {
+		at = now.Add(-1)
+	}
+	around := timeline.Window{Start: at, Step: 1, Columns: 1}
+	pieces := around.Pieces(lane, now)
+	if len(pieces) == 0 {
+		return []paint.Part{sc.Theme.Dim.Text("not known yet")}
+	}
+	switch p := pieces[0]; {
+	case p.Mark == timeline.Dark:
+		return sc.unseenAt(row, &lane, at)
+	case p.Mark == timeline.Absent:
+		return []paint.Part{sc.Theme.Dim.Text("it did not exist")}
+	case row.Leveled():
+		return levelAt(sc, row, at)
+	case p.Mark == timeline.Owned:
+		return termAt(sc, &lane, p.Term)
+	}
+	return nobodyAt(sc, row, &lane, at)
+}
+
+// unseenAt says why nothing is known of an instant.
+func (sc *Scene) unseenAt(row *sources.Row, lane *timeline.Lane, at time.Time) []paint.Part {
+	for _, d := range lane.Dark {
+		if at.Before(d.From) || !d.To.IsZero() && !at.Before(d.To) {
+			continue
+		}
+		text := "not observed from " + clockAt(sc, d.From, 0)
+		if d.To.IsZero() {
+			return []paint.Part{sc.Theme.Dim.Text(text + ": " + paint.Clean(row.Source) + " is silent")}
+		}
+		return []paint.Part{sc.Theme.Dim.Text(text + " to " + clockAt(sc, d.To, 0) + ", " + format.Precise(d.To.Sub(d.From)))}
+	}
+	if lane.Since.IsZero() {
+		return []paint.Part{sc.Theme.Dim.Text("not observed yet")}
+	}
+	return []paint.Part{sc.Theme.Dim.Text("not recorded: what is known begins at " + clockAt(sc, lane.Since, 0))}
+}
+
+// levelAt says how many permits were taken.
+func levelAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
+	var held, next sources.Level
+	for l := range row.Levels() {
+		if l.At.After(at) {
+			next = l
+			break
+		}
+		held = l
+	}
+	if held.At.IsZero() {
+		return []paint.Part{sc.Theme.Dim.Text("not recorded")}
+	}
+	text := strconv.FormatUint(held.Taken, 10) + " taken"
+	if row.Limited() {
+		text = strconv.FormatUint(held.Taken, 10) + " of " + strconv.FormatUint(row.Limit, 10) + " taken"
+	}
+	if held.High > held.Taken {
+		text += ", " + strconv.FormatUint(held.High, 10) + " at most"
+	}
+	end := " to now"
+	if !next.At.IsZero() {
+		end = " to " + clockAt(sc, next.At, 0)
+	}
+	return []paint.Part{paint.Plain(text), sc.Theme.Dim.Text("   from " + clockAt(sc, held.At, 0) + end)}
+}
+
+// termAt is one term, with the gaps before and after it.
+func termAt(sc *Scene, lane *timeline.Lane, i int) []paint.Part {
+	th, t := &sc.Theme, &lane.Terms[i]
+	parts := []paint.Part{th.OwnerLetter(t.Hue).Text(paint.Letter(t.Hue)), ownerPart(t)}
+	end, length := "now", th.Age(t.Start, drawnTo(sc))
+	if !t.End.At.IsZero() {
+		end, length = exactTime(sc, t.End), th.TermLength(t)
+		if t.Start.How == sources.Seen && t.Start.After().IsZero() && t.End.After().IsZero() {
+			length = format.Precise(t.End.At.Sub(t.Start.At))
+		}
+	}
+	parts = append(parts, paint.Plain("   "+exactTime(sc, t.Start)+" to "+end), th.Strong.Text("  "+length))
+	if t.Owner.Fence != 0 {
+		parts = append(parts, paint.Plain("   fence "+strconv.FormatUint(t.Owner.Fence, 10)))
+	}
+	if !t.End.At.IsZero() {
+		parts = append(parts, paint.Part{Style: th.Dim, Text: "   " + th.Cause(t.Cause, t.How), Yield: paint.Aside})
+	}
+	if i > 0 {
+		parts = append(parts, besideTerm(sc, lane, "   before: ", i-1, i-1)...)
+	}
+	if i+1 < len(lane.Terms) {
+		parts = append(parts, besideTerm(sc, lane, "   after: ", i+1, i)...)
+	}
+	return parts
+}
+
+// ownerPart is an owner in a line, which is shortened only where it is long.
+func ownerPart(t *sources.Term) paint.Part {
+	p := paint.Plain(" " + paint.CleanLabel(t.Owner.Label))
+	if format.Width(p.Text) > longOwner {
+		p.Yield = paint.Name
+	}
+	return p
+}
+
+// longOwner is from how many cells on the name of an owner is long.
+const longOwner = 16
+
+// besideTerm names a neighbour of a term, and the gap that follows term end.
+func besideTerm(sc *Scene, lane *timeline.Lane, word string, i, end int) []paint.Part {
+	th, t := &sc.Theme, &lane.Terms[i]
+	gap, st := gapText(sc, lane, end)
+	return []paint.Part{th.Dim.Text(word), th.OwnerLetter(t.Hue).Text(paint.Letter(t.Hue)), ownerPart(t), th.Dim.Text(", "), st.Text(gap)}
+}
+
+// gapText is the gap that follows a term, as sure as it is known.
+func gapText(sc *Scene, lane *timeline.Lane, i int) (string, paint.Style) {
+	gap := sources.GapBetween(lane.Terms[i].End, lane.Terms[i+1].Start, lane.Dark)
+	switch {
+	case gap.Max == 0:
+		return "no gap", sc.Theme.Dim
+	case gap.Min == 0 && unseenBetween(lane, lane.Terms[i].End.At, lane.Terms[i+1].Start.At):
+		return "gap not observed", sc.Theme.Dim
+	case lane.Trouble && gap.Min > lane.Gap:
+		return "gap " + paint.IntervalText(gap), sc.Theme.Bad
+	}
+	return "gap " + paint.IntervalText(gap), ""
+}
+
+func unseenBetween(lane *timeline.Lane, from, to time.Time) bool {
+	return slices.ContainsFunc(lane.Dark, func(d sources.Dark) bool {
+		return d.From.Before(to) && (d.To.IsZero() || d.To.After(from))
+	})
+}
+
+// nobodyAt is a stretch in which nobody owned it, with who did before and after.
+func nobodyAt(sc *Scene, row *sources.Row, lane *timeline.Lane, at time.Time) []paint.Part {
+	th := &sc.Theme
+	word, st := "free", th.Dim
+	if row.Kind == sources.KindElection {
+		word = "no leader"
+	}
+	if lane.Trouble {
+		st = th.Bad
+	}
+	next := slices.IndexFunc(lane.Terms, func(t sources.Term) bool { return t.Start.At.After(at) })
+	if next < 0 {
+		next = len(lane.Terms)
+	}
+	from, to := lane.Nobody, "now"
+	if next > 0 {
+		from = lane.Terms[next-1].End
+	}
+	length := th.Age(from, drawnTo(sc))
+	if next < len(lane.Terms) {
+		to = exactTime(sc, lane.Terms[next].Start)
+		length = format.Precise(lane.Terms[next].Start.At.Sub(from.At))
+		if next > 0 {
+			length = paint.IntervalText(sources.GapBetween(from, lane.Terms[next].Start, lane.Dark))
+		}
+	}
+	parts := []paint.Part{st.Text(word)}
+	if !from.At.IsZero() {
+		parts = append(parts, paint.Plain("   "+exactTime(sc, from)+" to "+to), th.Strong.Text("  "+length))
+	}
+	name := func(word string, i int) {
+		t := &lane.Terms[i]
+		parts = append(parts, th.Dim.Text(word), th.OwnerLetter(t.Hue).Text(paint.Letter(t.Hue)), ownerPart(t))
+	}
+	if next > 0 {
+		name("   before: ", next-1)
+		parts = append(parts, paint.Part{Style: th.Dim, Text: ", " + th.Cause(lane.Terms[next-1].Cause, lane.Terms[next-1].How), Yield: paint.Aside})
+	}
+	if next < len(lane.Terms) {
+		name("   after: ", next)
+	}
+	return parts
+}

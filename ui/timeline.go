@@ -1,0 +1,331 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/format"
+	"coordtop/sources"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+	"coordtop/ui/rows"
+	"coordtop/ui/screen"
+	"coordtop/ui/timeline"
+)
+
+// timelineHandlers are those of the Timeline screen.
+func timelineHandlers() map[keys.Intent]handler {
+	typed := func(do func(*model, string), offered ...string) handler {
+		return handler{arguments: oneOf(func(*model) []string { return slices.Clone(offered) }), do: func(m *model, argument string) tea.Cmd {
+			do(m, argument)
+			return nil
+		}}
+	}
+	lengths := []string{"1m", "5m", "15m", "1h", "6h", "24h", "168h", "720h"}
+	all := map[keys.Intent]handler{
+		keys.BackOne:     simply(func(m *model) { m.moveCursor(-1) }),
+		keys.OnOne:       simply(func(m *model) { m.moveCursor(+1) }),
+		keys.EarlierPage: simply(func(m *model) { m.turnPage(-1) }),
+		keys.LaterPage:   simply(func(m *model) { m.turnPage(+1) }),
+		keys.LastChange:  simply(func(m *model) { m.jump(-1, false) }),
+		keys.NextChange:  simply(func(m *model) { m.jump(+1, false) }),
+		keys.LastOfAny:   simply(func(m *model) { m.jump(-1, true) }),
+		keys.NextOfAny:   simply(func(m *model) { m.jump(+1, true) }),
+		keys.ZoomIn:      simply(func(m *model) { m.zoom(-1) }),
+		keys.ZoomOut:     simply(func(m *model) { m.zoom(+1) }),
+		keys.ToNow:       simply(func(m *model) { m.Time.End, m.Time.At = time.Time{}, time.Time{} }),
+		keys.Follow:      simply((*model).switchFollow),
+		keys.OnlyChanged: simply(func(m *model) { m.Time.Changed = !m.Time.Changed }),
+		keys.Window:      simply(func(m *model) { m.Menu = keys.InWindow }),
+		keys.SortLanes:   simply(func(m *model) { m.Menu = keys.InLaneSort }),
+		keys.At:          typed((*model).goToTime),
+		keys.WindowOf:    typed((*model).showWindow, lengths...),
+		keys.NoteText:    typed((*model).note),
+		keys.Note:        asking(func(m *model) tea.Cmd { return m.line.begin(keys.InCommand, "note ") }),
+	}
+	for i, o := range map[keys.Intent]screen.LaneOrder{
+		"lanes-as-list": screen.LanesAsList, "lanes-by-changes": screen.LanesByChanges, "lanes-by-gaps": screen.LanesByGaps,
+	} {
+		all[i] = simply(func(m *model) { m.Time.Order = o })
+	}
+	for _, length := range lengths {
+		all[keys.Intent("window-"+length)] = simply(func(m *model) { m.showWindow(length) })
+	}
+	return all
+}
+
+// listLanes brings the lanes up to date: the rows of the list, in the order that was asked for. The
+// cursor of the list and that of the lanes are one.
+func (m *model) listLanes() {
+	m.sumLanes()
+	handles := m.Rows.Handles
+	if m.Time.Changed || m.Time.Order != screen.LanesAsList {
+		handles = m.summed.order(m.Time.Changed, m.Time.Order)
+	}
+	m.Time.Lanes.SetKeys(handles)
+	m.Time.Lanes.SetHeight(screen.LaneRows(&m.Scene))
+	picked, ok := m.List.Selected()
+	if at, _ := m.Time.Lanes.Selected(); ok && at != picked && !m.Time.Lanes.Select(picked) {
+		if at, ok = m.Time.Lanes.Selected(); ok {
+			m.List.Select(at)
+		}
+	}
+}
+
+// summed is what was summed up of each lane in a window, and when.
+type summed struct {
+	window timeline.Window
+	at     time.Time
+	lanes  []summedLane
+}
+
+type summedLane struct {
+	rows.Handle
+	timeline.Sum
+}
+
+// order returns the lanes that are to be seen, in an order.
+func (s *summed) order(changed bool, o screen.LaneOrder) []rows.Handle {
+	lanes := slices.Clone(s.lanes)
+	switch o {
+	case screen.LanesByChanges:
+		slices.SortStableFunc(lanes, func(a, b summedLane) int { return cmp.Compare(b.Changes, a.Changes) })
+	case screen.LanesByGaps:
+		slices.SortStableFunc(lanes, func(a, b summedLane) int { return cmp.Compare(b.Nobody, a.Nobody) })
+	}
+	var handles []rows.Handle
+	for i := range lanes {
+		if l := &lanes[i]; !changed || l.Changes > 0 || l.Gaps > 0 {
+			handles = append(handles, l.Handle)
+		}
+	}
+	return handles
+}
+
+// summedLanes is how many lanes are summed up at most: no frame waits for more.
+const summedLanes = 10_000
+
+// sumLanes sums up the window of all lanes, once a second and where the window or the list is
+// another.
+func (m *model) sumLanes() {
+	win, s := screen.TimeWindow(&m.Scene), &m.summed
+	listed := m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)]
+	if win == s.window && m.Now.Equal(s.at) && slices.EqualFunc(listed, s.lanes, func(h rows.Handle, l summedLane) bool { return h == l.Handle }) {
+		return
+	}
+	s.window, s.at, s.lanes = win, m.Now, s.lanes[:0]
+	all := screen.Sums{}
+	for _, h := range listed {
+		row, _ := m.Rows.At(h)
+		if row == nil {
+			continue
+		}
+		l := summedLane{h, screen.SumLane(&m.Scene, row)}
+		s.lanes = append(s.lanes, l)
+		all.Changes += l.Changes
+		all.Gaps += l.Gaps
+		all.Nobody += l.Nobody
+		all.Unseen += l.Unseen
+		if l.Longest > all.Longest {
+			all.Longest, all.LongestOf = l.Longest, paint.Clean(row.Name)
+		}
+		all.Vacant += screen.BoolInt(screen.Vacant(row))
+	}
+	m.Time.All = all
+}
+
+// moveLane moves the cursor from lane to lane.
+func (m *model) moveLane(i keys.Intent) {
+	moveIn(&m.Time.Lanes, i)
+	if h, ok := m.Time.Lanes.Selected(); ok {
+		m.List.Select(h)
+	}
+}
+
+// moveCursor moves the cursor by columns.
+func (m *model) moveCursor(n int) {
+	win := screen.TimeWindow(&m.Scene)
+	m.goTo(screen.CursorAt(&m.Scene).Add(time.Duration(n)*win.Step), win)
+}
+
+// goTo puts the cursor at an instant, and brings that into sight: the present follows, where the
+// cursor came from before it.
+func (m *model) goTo(at time.Time, win timeline.Window) {
+	if !at.Before(m.Now) {
+		m.Time.At = time.Time{}
+		if !m.Time.End.IsZero() && !m.Now.Before(m.Time.End) {
+			m.stand(m.Now, win)
+			m.Time.At = m.Now
+		}
+		return
+	}
+	m.Time.At = at
+	switch c := win.Column(at); {
+	case c < 0:
+		m.stand(at.Add(win.Step*time.Duration(win.Columns-1)), win)
+	case c >= win.Columns:
+		m.stand(at, win)
+	}
+}
+
+// far is goTo for an instant that may be far away: it is brought to the middle.
+func (m *model) far(at time.Time, win timeline.Window) {
+	if c := win.Column(at); c < 0 || c >= win.Columns {
+		m.stand(at.Add(win.Span()/2), win)
+	}
+	m.goTo(at, screen.TimeWindow(&m.Scene))
+}
+
+// stand has the window end with the column that an instant lies in, but not behind the present, and
+// stand still.
+func (m *model) stand(last time.Time, win timeline.Window) {
+	if m.Time.End.IsZero() {
+		m.Say("stands still: " + m.Keys.KeyIn(keys.InTimeline, keys.ToNow) + " is now, " + m.Keys.KeyIn(keys.InTimeline, keys.Follow) + " follows")
+	}
+	m.Time.Step = win.Step
+	m.Time.End = timeline.Ending(sources.Earlier(last, m.Now), win.Step, win.Columns).End()
+}
+
+// turnPage moves the window by its length, and the cursor with it.
+func (m *model) turnPage(n int) {
+	win := screen.TimeWindow(&m.Scene)
+	at := screen.CursorAt(&m.Scene).Add(time.Duration(n) * win.Span())
+	m.stand(win.End().Add(time.Duration(n)*win.Span()-1), win)
+	m.goTo(sources.Later(at, screen.TimeWindow(&m.Scene).Start), screen.TimeWindow(&m.Scene))
+}
+
+// jump goes to the change before the cursor, or with +1 to the next one, of the selected lane or of
+// any.
+func (m *model) jump(step int, any bool) {
+	at, found, name := screen.CursorAt(&m.Scene), time.Time{}, ""
+	look := func(row *sources.Row) {
+		if t := screen.LaneChange(&m.Scene, row, at, step); !t.IsZero() && (found.IsZero() || step < 0 == t.After(found)) {
+			found, name = t, paint.Clean(row.Name)
+		}
+	}
+	if row, _ := m.Selected(); row != nil && !any {
+		look(row)
+	}
+	for _, h := range m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)] {
+		if row, _ := m.Rows.At(h); row != nil && any {
+			look(row)
+		}
+	}
+	switch {
+	case !found.IsZero():
+		if any {
+			m.Say(name + " changed")
+		}
+		m.far(found, screen.TimeWindow(&m.Scene))
+	case step < 0:
+		m.Say("no change before is known")
+	default:
+		m.Say("no change after this one")
+	}
+}
+
+// zoom takes the next longer or shorter columns. The cursor keeps its column, and where it is at
+// the present, the window goes on to follow.
+func (m *model) zoom(n int) {
+	win := screen.TimeWindow(&m.Scene)
+	step := timeline.Zoomed(win.Step, n)
+	if step == win.Step {
+		m.Say("1 column = " + format.Age(step) + " is the end of the ladder")
+	}
+	m.resize(step, win)
+}
+
+// resize takes columns of another length.
+func (m *model) resize(step time.Duration, win timeline.Window) {
+	m.Time.Step = step
+	at := m.Time.At
+	if at.IsZero() && m.Time.End.IsZero() {
+		return
+	}
+	if at.IsZero() {
+		at = win.End().Add(-1)
+	}
+	column := min(max(win.Column(at), 0), win.Columns-1)
+	if now := screen.TimeWindow(&m.Scene); m.Time.End.IsZero() && now.Column(at) >= 0 {
+		return // it follows, and the cursor is still in sight
+	}
+	to := timeline.Window{Step: step, Columns: win.Columns}
+	m.stand(at.Add(step*time.Duration(win.Columns-1-column)), to)
+}
+
+// switchFollow has the window follow the present, or stand still.
+func (m *model) switchFollow() {
+	if m.Time.End.IsZero() {
+		win := screen.TimeWindow(&m.Scene)
+		m.stand(m.Now, win)
+		return
+	}
+	m.Time.End = time.Time{}
+	if win := screen.TimeWindow(&m.Scene); !m.Time.At.IsZero() && win.Column(m.Time.At) < 0 {
+		m.Time.At = time.Time{}
+	}
+	m.Say("follows the present")
+}
+
+// showWindow has the window show at least a length of time.
+func (m *model) showWindow(text string) {
+	length, ok := lengthOf(text)
+	if !ok {
+		m.Say("no length: " + paint.Clean(text) + "; write 15m, 1h or 7d")
+		return
+	}
+	if m.Shown != screen.Timeline {
+		m.switchTo(screen.Timeline)
+	}
+	win := screen.TimeWindow(&m.Scene)
+	m.resize(timeline.Fit(m.Now, length, win.Columns).Step, win)
+}
+
+// lengthOf reads a length of time, of days too.
+func lengthOf(text string) (time.Duration, bool) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		text = days + "h"
+		d, err := time.ParseDuration(text)
+		return d * 24, err == nil && d > 0 && d < 10_000*time.Hour
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil && d > 0
+}
+
+// goToTime shows the Timeline at a time.
+func (m *model) goToTime(text string) {
+	at, ok := format.ParseInstant(text, m.Now)
+	switch {
+	case !ok:
+		m.Say("no time: " + paint.Clean(text) + "; write " + format.InstantForms)
+		return
+	case at.After(m.Now):
+		m.Say(paint.Clean(text) + " is still to come")
+		return
+	}
+	if m.Shown != screen.Timeline {
+		m.switchTo(screen.Timeline)
+	}
+	m.far(at, screen.TimeWindow(&m.Scene))
+}
+
+// noter is a Feed that takes notes.
+type noter interface{ Note(e sources.Event) }
+
+// note writes a note at this moment.
+func (m *model) note(text string) {
+	feed, ok := m.feed.(noter)
+	switch {
+	case text == "":
+		m.Say("no note: write a word")
+	case !ok:
+		m.Say("this is a recording: it takes no notes")
+	default:
+		feed.Note(sources.Event{Kind: sources.EventNote, How: sources.Ours, Detail: text})
+		m.Say("noted: " + paint.Clean(text))
+	}
+}

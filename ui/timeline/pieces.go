@@ -1,0 +1,197 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"coordtop/sources"
+)
+
+// Piece is a stretch of a lane in which one thing was so: [From, To).
+type Piece struct {
+	From, To time.Time
+	Mark     Mark // Owned, Idle, Dark, Absent, or Blank for what lies ahead, or is not told
+	Term     int  // index in Lane.Terms, where Owned; else -1
+}
+
+// Pieces cuts the window into pieces, which follow each other without a hole or an overlap: who
+// owned it, when nobody did, and when it was not observed, to the nanosecond. Of several owners
+// of what only one may own it has the term that runs.
+func (w Window) Pieces(l Lane, now time.Time) []Piece {
+	c := cutter{at: w.Start, end: sources.Earlier(w.End(), now), lane: &l}
+	first, last := w.within(l.Terms)
+	for i := first; i < last; i++ {
+		t := &l.Terms[i]
+		c.vacant(t.Start.At, i > 0)
+		end := t.End.At
+		if end.IsZero() {
+			end = now
+		}
+		c.cover(end, Owned, i)
+	}
+	c.vacant(c.end, last > 0)
+	c.at = sources.Later(c.at, w.Start)
+	if end := w.End(); c.at.Before(end) {
+		c.pieces = append(c.pieces, Piece{c.at, end, Blank, -1})
+	}
+	return c.pieces
+}
+
+// cutter appends pieces up to an instant at a time.
+type cutter struct {
+	at, end time.Time
+	lane    *Lane
+	dark    int // the first of the lane's stretches that may not be over
+	pieces  []Piece
+}
+
+// vacant covers a stretch without a term: nobody owned it, or nothing was recorded yet. known
+// reports whether a term came before.
+func (c *cutter) vacant(to time.Time, known bool) {
+	if !known {
+		since := c.lane.Since
+		if since.IsZero() {
+			since = to
+		}
+		c.cover(sources.Earlier(since, to), Dark, -1)
+	}
+	free := Idle
+	if len(c.lane.Terms) == 0 && c.lane.Nobody.At.IsZero() {
+		free = Blank // its owners are not told
+	}
+	if a := c.lane.Absent; !a.IsZero() {
+		c.cover(sources.Earlier(a, to), free, -1)
+		c.cover(to, Absent, -1)
+		return
+	}
+	c.cover(to, free, -1)
+}
+
+// cover appends the pieces up to an instant: what was not observed of it is dark.
+func (c *cutter) cover(to time.Time, m Mark, term int) {
+	to = sources.Earlier(to, c.end)
+	for c.dark < len(c.lane.Dark) && c.at.Before(to) {
+		d := c.lane.Dark[c.dark]
+		end := endOf(d, c.end)
+		if !end.After(c.at) {
+			c.dark++
+			continue
+		}
+		if !d.From.Before(to) {
+			break
+		}
+		c.piece(d.From, m, term)
+		c.piece(sources.Earlier(end, to), Dark, -1)
+	}
+	c.piece(to, m, term)
+}
+
+// piece appends one piece, or makes the last one longer where that says the same.
+func (c *cutter) piece(to time.Time, m Mark, term int) {
+	if !to.After(c.at) {
+		return
+	}
+	if n := len(c.pieces) - 1; n >= 0 && c.pieces[n].Mark == m && c.pieces[n].Term == term {
+		c.pieces[n].To = to
+	} else {
+		c.pieces = append(c.pieces, Piece{c.at, to, m, term})
+	}
+	c.at = to
+}
+
+// At returns the piece in which an instant lies; false: it lies in none.
+func At(pieces []Piece, t time.Time) (int, bool) {
+	for i := range pieces {
+		if !t.Before(pieces[i].From) && t.Before(pieces[i].To) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// Sum is what happened in a window, of one lane or of several.
+type Sum struct {
+	Changes       int           // terms whose beginning was seen
+	Gaps          int           // stretches in which nobody was seen to own it
+	Nobody        time.Duration // all of them
+	Longest       time.Duration // of them
+	LongestAt     time.Time     // where it begins
+	Owned, Unseen time.Duration
+}
+
+// Changed reports whether a stamp is that of a change: of what was so before we looked, nobody knows
+// when it began.
+func Changed(s sources.Stamp) bool {
+	switch s.How {
+	case sources.Unknown, sources.AtLeast, sources.Bound, sources.Claimed:
+		return false
+	}
+	return true
+}
+
+// Sum sums up a window.
+func (w Window) Sum(l Lane, now time.Time) Sum {
+	var s Sum
+	first, last := w.within(l.Terms)
+	for i := first; i < last; i++ {
+		if began := l.Terms[i].Start; Changed(began) && !began.At.Before(w.Start) {
+			s.Changes++
+		}
+	}
+	for _, p := range w.Pieces(l, now) {
+		d := p.To.Sub(p.From)
+		switch p.Mark {
+		case Owned:
+			s.Owned += d
+		case Dark:
+			s.Unseen += d
+		case Idle:
+			s.Gaps++
+			s.Nobody += d
+			if d > s.Longest {
+				s.Longest, s.LongestAt = d, p.From
+			}
+		}
+	}
+	return s
+}
+
+// Share is what one owner had of a window. Owners are told apart by hue.
+type Share struct {
+	Hue     uint8
+	Label   string
+	Owned   time.Duration
+	Terms   int // that touch the window
+	Longest time.Duration
+}
+
+// Shares sums up the window by owner, the one that owned it longest first.
+func (w Window) Shares(l Lane, now time.Time) []Share {
+	var shares []Share
+	of := func(t *sources.Term) *Share {
+		for i := range shares {
+			if shares[i].Hue == t.Hue {
+				return &shares[i]
+			}
+		}
+		shares = append(shares, Share{Hue: t.Hue, Label: t.Owner.Label})
+		return &shares[len(shares)-1]
+	}
+	first, last := w.within(l.Terms)
+	owned := make([]time.Duration, last-first)
+	for _, p := range w.Pieces(l, now) {
+		if p.Mark == Owned {
+			owned[p.Term-first] += p.To.Sub(p.From)
+		}
+	}
+	for i := range owned {
+		s := of(&l.Terms[first+i])
+		s.Owned += owned[i]
+		s.Terms++
+		s.Longest = max(s.Longest, owned[i])
+		s.Label = l.Terms[first+i].Owner.Label
+	}
+	slices.SortStableFunc(shares, func(a, b Share) int { return cmp.Compare(b.Owned, a.Owned) })
+	return shares
+}
