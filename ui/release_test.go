@@ -130,6 +130,17 @@ func TestOneOfSeveralOwnersIsChosenAndKeptUnderTheCursor(t *testing.T) {
 	}
 }
 
+func TestOwnersOfOneNameAreToldApartByTheirData(t *testing.T) {
+	t.Parallel()
+	d, _, p := stuck("host-1", "host-2", "host-3")
+	p.Owners[1].Label = "host-1"
+	p.Owners[0].Data, p.Owners[1].Session = sources.NewBlob([]byte("connection=4"), 12), "4711"
+	d.show(uitest.State(noon(), p))
+	d.act("a", "x")
+	d.shows(t, "connection=4")
+	d.shows(t, "4711")
+}
+
 func TestTheWaitOfOneInTheQueueIsEnded(t *testing.T) {
 	t.Parallel()
 	d, op, p := stuck("host-1")

@@ -160,7 +160,7 @@ func TestTheMenuSaysWhatEndsALockThatCannotBeReleased(t *testing.T) {
 		stuckLock
 		ends, wait string
 	}{
-		{stuckLock{view: []string{locks + "?mutex=m"}, name: "m"}, "no command can free another's lock: its lease ends it in", ""},
+		{stuckLock{view: []string{locks + "?mutex=m"}, name: "m"}, "its lease ends in", ""},
 		{onYDB, "it ends when its program ends", "e  cancel-wait: only its own session can leave the queue"},
 	} {
 		s := inSight(t, command(t, on.view...)).await(on.name)

@@ -168,7 +168,7 @@ func TestReleaseSaysWhyItIsNotPossible(t *testing.T) {
 		"a protected source":       {"protect: true", "r/app:lock:x", confirmed, exitUsage, "add --reason TEXT"},
 		"no such name":             {"", "r/app:lock:y", confirmed, exitNotFound, "did you mean r/app:lock:x?"},
 		"a whole source":           {"", "r", confirmed, exitUsage, "name one primitive"},
-		"a backend that cannot be": {"", locks + "?mutex=m", confirmed, exitCannot, "its lease ends it in"},
+		"a backend that cannot be": {"", locks + "?mutex=m", confirmed, exitCannot, "its lease ends in"},
 	} {
 		w := newWorld(t)
 		w.write(t, configFile, fmt.Sprintf("sources: [{name: r, url: 'redis://%s', watch: [{mutex: 'app:lock:*'}]%s}]", s.Addr(), strings.TrimSuffix(", "+c.config, ", ")))

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -49,7 +50,11 @@ func (a *Acting) endsOf(v action.Verb, row *sources.Row) []ending {
 	case action.Release:
 		for i := range row.Owners {
 			o := &row.Owners[i]
-			ends = append(ends, ending{action.TargetOf(row, o), ownerFacts(a.Scene, row.Ref, o), paint.Clean(a.op.NotReleased(row, o))})
+			facts := ownerFacts(a.Scene, row.Ref, o)
+			if slices.ContainsFunc(row.Owners, func(w sources.Owner) bool { return w.Label == o.Label && w.ID != o.ID }) {
+				facts = append(facts, a.Theme.Dim.Text("  "+cmp.Or(screen.DataHead(o.Data), paint.Clean(o.Session))))
+			}
+			ends = append(ends, ending{action.TargetOf(row, o), facts, paint.Clean(a.op.NotReleased(row, o))})
 		}
 	case action.CancelWait:
 		for i := range row.Queue.Waiters {

@@ -61,7 +61,7 @@ func addOwner(sc *Scene, g *paint.Grid, row *sources.Row, v rows.Verdict, o *sou
 	}
 	g.Add(mark, st.Text(ownerLabel(sc, row.Ref, o, 0)), sc.Theme.Dim.Text(shortSession(sc, o.Session)), sc.Theme.Dim.Text(modeName(row, o.Mode)),
 		st.Text(permits(row, o.Permits)), st.Text(Fence(o.Fence)), st.Text(sc.Theme.Age(o.Since, asOf(sc, row, v))), sc.Theme.Dim.Text(paint.Instant(o.Since, sc.Now)),
-		LeaseText(sc, o, v), sc.Theme.Dim.Text(fact), st.Text(dataHead(data)))
+		LeaseText(sc, o, v), sc.Theme.Dim.Text(fact), st.Text(DataHead(data)))
 }
 
 // sharedFact is the fact that a backend gives of each of several owners, if it is the only one:
@@ -111,8 +111,8 @@ func Fence(n uint64) string {
 	return strconv.FormatUint(n, 10)
 }
 
-// dataHead is the beginning of a value, on one line.
-func dataHead(b sources.Blob) string {
+// DataHead is the beginning of a value, on one line.
+func DataHead(b sources.Blob) string {
 	if b.Len == 0 {
 		return ""
 	}

@@ -86,7 +86,7 @@ func waiterTable(sc *Scene, row *sources.Row, v rows.Verdict, waiters []sources.
 		}
 		g.Add(sc.Theme.Dim.Text(place), paint.Plain(paint.CleanLabel(q.Label)), sc.Theme.Dim.Text(shortSession(sc, q.Session)), sc.Theme.Dim.Text(mode),
 			paint.Plain(permits(row, q.Permits)), paint.Plain(sc.Theme.Age(q.Since, asOf(sc, row, v))), sc.Theme.Dim.Text(givesUp(sc, q)),
-			said, sc.Theme.Dim.Text(dataHead(q.Data)))
+			said, sc.Theme.Dim.Text(DataHead(q.Data)))
 	}
 	lines := g.Lines(&sc.Theme, w, 2)
 	if !full {

@@ -138,15 +138,15 @@ func dflockdDriver(h Host, s config.Source, b *operate.Backend) {
 
 // dflockdEnd is why what somebody else owns cannot be ended, and what ends it.
 func dflockdEnd(w *sources.Owner, now time.Time) string {
-	when := fmt.Sprintf("ends it in %v unless renewed", w.Expires.At.Sub(now).Round(time.Second))
+	when := fmt.Sprintf("ends in %v unless renewed", w.Expires.At.Sub(now).Round(time.Second))
 	switch {
 	case w.Expires.How == sources.Unknown:
-		when = "ends it unless renewed"
+		when = "ends unless renewed"
 	case !now.Before(w.Expires.At):
 		when = "has run out, and the server will end it"
 	}
-	return "no command can free another's lock: its lease " + when +
-		", or closing its client's connection does, unless the server runs with --auto-release-on-disconnect=false"
+	return "its lease " + when + "; no command can free another's lock, but closing its client's connection does, " +
+		"unless the server runs with --auto-release-on-disconnect=false"
 }
 
 // dflockdCall is what the driver sends, with the nonce as <nonce>: see internal/dflockwire.

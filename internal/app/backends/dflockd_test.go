@@ -20,9 +20,9 @@ func TestWhatEndsAnothersLockOfDflockdIsSaid(t *testing.T) {
 	}
 	now := time.Now()
 	for want, ends := range map[string]sources.Stamp{
-		"its lease ends it in 17s unless renewed, or": {At: now.Add(16800 * time.Millisecond), How: sources.Told},
-		"has run out, and the server will end it, or": {At: now, How: sources.Told},
-		"its lease ends it unless renewed, or":        {},
+		"its lease ends in 17s unless renewed; ":    {At: now.Add(16800 * time.Millisecond), How: sources.Told},
+		"has run out, and the server will end it; ": {At: now, How: sources.Told},
+		"its lease ends unless renewed; ":           {},
 	} {
 		got := dflockdEnd(&sources.Owner{ID: "conn 7", Expires: ends}, now)
 		if !strings.Contains(got, want) || !strings.Contains(got, "no command can free another's lock") || !strings.Contains(got, "closing its client's connection") {
