@@ -13,21 +13,32 @@ import (
 // Part is what of a key belongs to one owner.
 type Part string
 
-// The parts. Guard is made of what stands behind each.
 const (
-	WholeKey Part = "key"      // a string: Guard, of the value
-	Field    Part = "field"    // of a hash: FieldGuard, of the field and its value
-	Returned Part = "returned" // of a hash, which goes back to the list beside it: FieldGuard
-	Members  Part = "member"   // of a sorted set: MemberGuard, of the member, or of the UUID before _ and a number
-	Permit   Part = "permit"   // of the sorted set beside a string that counts the free ones: MemberGuard, of the member
+	// WholeKey is a string. Its guard is Guard, of the value.
+	WholeKey Part = "key"
+	// Field is a field of a hash. Its guard is FieldGuard, of the field and its value.
+	Field Part = "field"
+	// Returned is a field of a hash that goes back to the list beside it. Its guard is FieldGuard.
+	Returned Part = "returned"
+	// Members are those of a sorted set that are one owner's. Their guard is MemberGuard, of the
+	// member, or of the UUID before _ and a number.
+	Members Part = "member"
+	// Permit is a member of the sorted set beside a string that counts the free permits. Its
+	// guard is MemberGuard, of the member.
+	Permit Part = "permit"
 )
 
 // Removal is what a forced release of one owner does beside comparing.
 type Removal struct {
-	Part    Part
-	Beside  string     // the key beside, of Returned and Permit; of Field: the list of those who wait
-	Channel string     // of Permit: where the number of free ones is published; of Field: with : and one who waits in Beside, where that one is woken
-	After   [][]string // commands that wake those who wait, when no owner is left
+	Part Part
+	// Beside is the key that a Permit is removed from, that what is Returned goes back to, or the
+	// list of those who wait for a Field; "": none.
+	Beside string
+	// Channel is where the number of free permits is published; of a Field: with : and one who
+	// waits in Beside, where that one is woken. "": none.
+	Channel string
+	// After are commands that wake those who wait, sent when no owner is left.
+	After [][]string
 }
 
 // RemovalOf is how a key of that type, as Redis calls it, is released where nothing more is known

@@ -43,10 +43,10 @@ const longestShown = 256
 
 var (
 	// uuidData is LeaderService's value, and ours: a UUID, with one space and data or alone.
-	uuidData = regexp.MustCompile(`(?s)^([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})(?: (.*))?$`)
+	uuidData = regexp.MustCompile(`(?s)^(` + legible.UUID + `)(?: (.*))?$`)
 	// shedLock is ShedLock's value: when the lock was taken, the host, and a UUID
 	// (lukas-krecan/ShedLock, providers/redis, InternalRedisLockProvider).
-	shedLock = regexp.MustCompile(`^ADDED:[0-9TZ:.+-]{10,40}@([^@:\s]+):([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$`)
+	shedLock = regexp.MustCompile(`^ADDED:[0-9TZ:.+-]{10,40}@([^@:\s]+):(` + legible.UUID + `)$`)
 )
 
 const (
@@ -62,7 +62,7 @@ var rewritten = regexp.MustCompile(`\b(?:` + moment +
 
 // numberedUUID is a UUID, or as many bits in hex, with a number: of one job (BullMQ), or of the
 // renewal.
-var numberedUUID = regexp.MustCompile(`^([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9a-f]{32})[:/.#|-]\d+$`)
+var numberedUUID = regexp.MustCompile(`^(` + legible.UUID + `|[0-9a-f]{32})[:/.#|-]\d+$`)
 
 // shortestName is the length in bytes of the shortest part of a value that can be a name.
 const shortestName = 3

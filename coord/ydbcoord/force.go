@@ -79,16 +79,16 @@ func (d *Driver) forceRelease(ctx context.Context, f coord.Foreign) error {
 		return fmt.Errorf("%w: the coordination node was made anew, or cannot be described any more", coord.ErrChanged)
 	}
 	if d.options.ClientsUnprotected {
-		if _, err := s.stillOwned(ctx, f.Name, m); err != nil {
+		if _, err := stillOwned(ctx, s, f.Name, m); err != nil {
 			return err
 		}
-		return s.stopOther(ctx, d, m.Session)
+		return stopOther(ctx, s, d.client, m.Session)
 	}
-	return s.recreate(ctx, f.Name, m)
+	return recreate(ctx, s, f.Name, m)
 }
 
 // stillOwned reads a semaphore that m owns; coord.ErrChanged: it does not any more.
-func (s *Session) stillOwned(ctx context.Context, name string, m SemaphoreMember) (Semaphore, error) {
+func stillOwned(ctx context.Context, s *Session, name string, m SemaphoreMember) (Semaphore, error) {
 	state, err := s.describeNow(ctx, name)
 	if err != nil {
 		return Semaphore{}, err
@@ -101,8 +101,8 @@ func (s *Session) stillOwned(ctx context.Context, name string, m SemaphoreMember
 
 // stopOther ends another session, which must have no protection key. It attaches to it with a
 // sequence number that no attach of its owner has, so that nothing comes between.
-func (s *Session) stopOther(ctx context.Context, d *Driver, session uint64) error {
-	conn, err := d.client.conn(ctx)
+func stopOther(ctx context.Context, s *Session, client *Client, session uint64) error {
+	conn, err := client.conn(ctx)
 	if err != nil {
 		return err
 	}
@@ -153,8 +153,8 @@ func stopped(rpc Ydb_Coordination_V1.CoordinationService_SessionClient) error {
 }
 
 // recreate deletes a semaphore that m owns and creates it again, with its limit and its data.
-func (s *Session) recreate(ctx context.Context, name string, m SemaphoreMember) error {
-	sem, err := s.stillOwned(ctx, name, m)
+func recreate(ctx context.Context, s *Session, name string, m SemaphoreMember) error {
+	sem, err := stillOwned(ctx, s, name, m)
 	switch {
 	case err != nil:
 		return err
@@ -168,7 +168,7 @@ func (s *Session) recreate(ctx context.Context, name string, m SemaphoreMember) 
 	case statusOf(err) != Ydb.StatusIds_ALREADY_EXISTS:
 		return err
 	}
-	if sem, err = s.stillOwned(ctx, name, m); err != nil {
+	if sem, err = stillOwned(ctx, s, name, m); err != nil {
 		return err
 	}
 	err = s.Delete(ctx, name, true)

@@ -71,7 +71,10 @@ const (
 
 // uuid is a UUID of any version. It is a nonce wherever it stands, so it ends what is
 // before and behind it.
-var uuid = regexp.MustCompile(`(?:urn:uuid:)?[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`)
+var uuid = regexp.MustCompile(`(?:urn:uuid:)?` + UUID)
+
+// UUID is what a UUID looks like, as a regular expression.
+const UUID = `[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`
 
 // besideNonces returns the texts between those that are surely nonces.
 func besideNonces(text string) []string {

@@ -136,8 +136,8 @@ func listen(o Options, i int) (*frontEnd, error) {
 func (s *Server) serve(i int, f *frontEnd, config *tls.Config) {
 	const largestRequest = 64_000_000 // above every limit of the service's own
 	options := []grpc.ServerOption{
-		grpc.ChainUnaryInterceptor(s.guardedUnary, s.unaryFaults(f), s.unaryLogin),
-		grpc.ChainStreamInterceptor(s.guardedStream, s.streamFaults, s.streamLogin),
+		grpc.ChainUnaryInterceptor(s.guardedUnary, s.unaryFaults(f), s.tickets.unaryLogin),
+		grpc.ChainStreamInterceptor(s.guardedStream, s.streamFaults, s.tickets.streamLogin),
 		grpc.MaxRecvMsgSize(largestRequest),
 		grpc.WaitForHandlers(true),
 		// The drivers ping idle connections every ten seconds, others every second, never to

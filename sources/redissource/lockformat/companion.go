@@ -25,6 +25,16 @@ type companion struct {
 	key func(lock string) string
 }
 
+// The places of the companions in the table of formats.
+const (
+	// Of a lock of Redisson.
+	atSubscribers, atQueue, atDeadlines, atFence = 0, 1, 2, 3
+	// Of a semaphore of Redisson.
+	atPermits, atPermitSubscribers = 0, 1
+	// Of sidekiq-unique-jobs.
+	atQueued, atPrimed = 0, 1
+)
+
 // Companions are what is to be read with the key: the contents go to Read in the same order.
 func (f *Format) Companions(key string) []Companion {
 	list := make([]Companion, len(f.beside))

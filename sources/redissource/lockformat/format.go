@@ -40,18 +40,22 @@ type Format struct {
 	Kind    sources.Kind // KindUnknown: the word in the name decides, and without one it is a mutex
 	Certain bool         // name or value prove that it is this library's
 	Weak    bool         // without a word in its name not even a lock is proved
-
-	typ     Type
-	name    name
-	fixed   bool // the name proves it
-	named   bool // a word for a lock is needed in the name
-	counts  bool // the word has to be that of a semaphore
-	values  form // of a string; 0: any
-	members form // of each field of a hash, or member of a sorted set; 0: any
-	mark    string
-	beside  []companion
-	read    func(l *Lock, c *Content, beside []Content, o Options) // nil: one owner, whose value it is
 	Release Release
+
+	// What a key must be, all of it.
+
+	typ            Type
+	name           name
+	fixed          bool   // the name alone proves it, whatever the value is
+	needsWord      bool   // the name has a word for a lock, or a person named the kind
+	needsSemaphore bool   // that word, or that kind, is a semaphore's
+	values         form   // of a string; 0: any
+	members        form   // of each field of a hash, or member of a sorted set; 0: any
+	mark           string // a field or member that is there; "": none is needed
+
+	beside []companion // what is read with the key
+	// read reads key and companions into a Lock; nil: the value is the one owner.
+	read func(l *Lock, c *Content, beside []Content, o Options)
 }
 
 // name is what a key's name must have. The zero value is any name.
@@ -93,7 +97,7 @@ func Find(key string, c *Content, kind sources.Kind) *Format {
 	}
 	for i := range table {
 		f := &table[i]
-		if f.match(key, c, value) && (!f.named || kind != sources.KindUnknown) && (!f.counts || kind == sources.KindSemaphore) {
+		if f.match(key, c, value) && (!f.needsWord || kind != sources.KindUnknown) && (!f.needsSemaphore || kind == sources.KindSemaphore) {
 			return f
 		}
 	}
@@ -104,7 +108,7 @@ func Find(key string, c *Content, kind sources.Kind) *Format {
 // string without a TTL is none, unless it counts the permits of a semaphore. kind is as for Find.
 func ByValue(key string, c *Content, kind sources.Kind) bool {
 	f := Find(key, c, kind)
-	return f != nil && (c.Leased || c.Type != String || f.counts)
+	return f != nil && (c.Leased || c.Type != String || f.needsSemaphore)
 }
 
 func (f *Format) match(key string, c *Content, value form) bool {

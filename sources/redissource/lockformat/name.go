@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"coordtop/internal/legible"
 	"coordtop/sources"
 )
 
@@ -130,9 +131,8 @@ func Prefix(key string) string {
 // Redisson's read-write lock do. The field is enough to release the lock, so the name must not
 // be shown.
 func NamesOwner(key string) bool {
-	const mark = ":rwlock_timeout:"
-	at := strings.LastIndex(key, mark)
-	return at >= 0 && isCount(key[at+len(mark):])
+	at := strings.LastIndex(key, redissonReader)
+	return at >= 0 && isCount(key[at+len(redissonReader):])
 }
 
 // Keys of Redisson (redisson/redisson, RedissonFairLock, RedissonFencedLock, RedissonReadLock,
@@ -144,13 +144,14 @@ const (
 	redissonDeadlines = "redisson_lock_timeout"
 	redissonFence     = "redisson_lock_token"
 	redissonPermits   = ":timeout"
+	redissonReader    = ":rwlock_timeout:"
 	uniqueLocked      = ":LOCKED"
 	rubyFree          = ":AVAILABLE"
 	rubyTaken         = ":GRABBED"
 )
 
 var (
-	readerTTL = regexp.MustCompile(`^(.*):[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:\d+:rwlock_timeout:\d+$`)
+	readerTTL = regexp.MustCompile(`^(.*):` + legible.UUID + `:\d+` + redissonReader + `\d+$`)
 	uniqueJob = regexp.MustCompile(`^(uniquejobs:[0-9a-f]{16,64}(?::RUN)?)(?::LOCKED|:QUEUED|:PRIMED|:INFO)?$`)
 )
 

@@ -56,12 +56,12 @@ func TestReleaseWakesThoseWhoWait(t *testing.T) {
 		c    *Content
 		want rediscoord.Removal
 	}{
-		{"orders", &lock, rediscoord.Removal{Part: Field, Beside: "redisson_lock_queue:{orders}", Channel: "redisson_lock__channel:{orders}", After: [][]string{{"PUBLISH", "redisson_lock__channel:{orders}", "0"}}}},
-		{"a{b}", &lock, rediscoord.Removal{Part: Field, Beside: "redisson_lock_queue:a{b}", Channel: "redisson_lock__channel:a{b}", After: [][]string{{"PUBLISH", "redisson_lock__channel:a{b}", "0"}}}},
-		{"orders", &readers, rediscoord.Removal{Part: Field, After: [][]string{{"PUBLISH", "redisson_rwlock:{orders}", "0"}}}},
-		{"orders", &writer, rediscoord.Removal{Part: Field, After: [][]string{{"PUBLISH", "redisson_rwlock:{orders}", "1"}}}},
-		{"registry:orders", &spring, rediscoord.Removal{Part: Key, After: [][]string{{"PUBLISH", "registry-channel", "registry:orders"}, {"PUBLISH", "registry-channel:registry:orders", "registry:orders"}}}},
-		{"ns:uniquejobs:" + hex4 + ":LOCKED", &jobs, rediscoord.Removal{Part: Field, After: [][]string{
+		{"orders", &lock, rediscoord.Removal{Part: rediscoord.Field, Beside: "redisson_lock_queue:{orders}", Channel: "redisson_lock__channel:{orders}", After: [][]string{{"PUBLISH", "redisson_lock__channel:{orders}", "0"}}}},
+		{"a{b}", &lock, rediscoord.Removal{Part: rediscoord.Field, Beside: "redisson_lock_queue:a{b}", Channel: "redisson_lock__channel:a{b}", After: [][]string{{"PUBLISH", "redisson_lock__channel:a{b}", "0"}}}},
+		{"orders", &readers, rediscoord.Removal{Part: rediscoord.Field, After: [][]string{{"PUBLISH", "redisson_rwlock:{orders}", "0"}}}},
+		{"orders", &writer, rediscoord.Removal{Part: rediscoord.Field, After: [][]string{{"PUBLISH", "redisson_rwlock:{orders}", "1"}}}},
+		{"registry:orders", &spring, rediscoord.Removal{Part: rediscoord.WholeKey, After: [][]string{{"PUBLISH", "registry-channel", "registry:orders"}, {"PUBLISH", "registry-channel:registry:orders", "registry:orders"}}}},
+		{"ns:uniquejobs:" + hex4 + ":LOCKED", &jobs, rediscoord.Removal{Part: rediscoord.Field, After: [][]string{
 			{"LPUSH", "ns:uniquejobs:" + hex4 + ":QUEUED", "1"}, {"PEXPIRE", "ns:uniquejobs:" + hex4 + ":QUEUED", "5000"},
 			{"ZREM", "ns:uniquejobs:digests", "ns:uniquejobs:" + hex4},
 			{"DEL", "ns:uniquejobs:" + hex4, "ns:uniquejobs:" + hex4 + ":INFO", "ns:uniquejobs:" + hex4 + ":PRIMED"},
@@ -73,7 +73,7 @@ func TestReleaseWakesThoseWhoWait(t *testing.T) {
 		}
 	}
 	for i := range table {
-		if r := &table[i].Release; r.Removes == "" || (r.Removes == Permit || r.Removes == Returned) && r.beside == nil {
+		if r := &table[i].Release; r.Removes == "" || (r.Removes == rediscoord.Permit || r.Removes == rediscoord.Returned) && r.beside == nil {
 			t.Errorf("entry %d, %s: how it is released is not said", i, table[i].Program)
 		}
 	}

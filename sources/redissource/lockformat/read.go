@@ -135,7 +135,7 @@ func (l *Lock) readJob(c *Content, beside []Content, o Options) {
 // redissonField is how Redisson names an owner in a lock's hash: its client's UUID, the
 // thread, and :write in a read-write lock for the writer. Whoever sends it counts as the
 // owner, so the UUID is treated as a nonce.
-var redissonField = regexp.MustCompile(`^([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}):(\d+)(:write)?$`)
+var redissonField = regexp.MustCompile(`^(` + legible.UUID + `):(\d+)(:write)?$`)
 
 // longestThread is how many digits of a thread's number are shown; a longer one could be drawn
 // by lot.
@@ -183,17 +183,17 @@ func (l *Lock) readRedisson(c *Content, beside []Content, o Options) {
 	if len(beside) == 0 {
 		return
 	}
-	if waiting := beside[0]; waiting.Type != "" {
+	if waiting := beside[atSubscribers]; waiting.Type != "" {
 		l.Queue = sources.Queue{How: sources.Inferred, Len: waiting.Size}
 	}
-	if len(beside) == 1 {
+	if len(beside) == 1 { // of a read-write lock
 		return
 	}
-	if fence, err := strconv.ParseUint(string(beside[3].Text), 10, 64); err == nil && len(l.Owners) == 1 {
+	if fence, err := strconv.ParseUint(string(beside[atFence].Text), 10, 64); err == nil && len(l.Owners) == 1 {
 		l.Owners[0].Fence, l.Program = fence, "Redisson fenced lock"
 	}
-	if queue := beside[1]; queue.Size > 0 {
-		l.Program, l.Queue = "Redisson fair lock", fairQueue(&queue, &beside[2], o.Legible)
+	if queue := beside[atQueue]; queue.Size > 0 {
+		l.Program, l.Queue = "Redisson fair lock", fairQueue(&queue, &beside[atDeadlines], o.Legible)
 	}
 }
 
@@ -224,15 +224,20 @@ func fairQueue(queue, deadlines *Content, patterns []*regexp.Regexp) sources.Que
 // others.
 func (l *Lock) readPermits(c *Content, beside []Content, o Options) {
 	l.Program = "Redisson semaphore"
-	if len(beside) > 1 && beside[1].Type != "" {
-		l.Queue = sources.Queue{How: sources.Inferred, Len: beside[1].Size}
+	if len(beside) == 0 {
+		l.readText(c, o)
+		return
 	}
-	if len(beside) == 0 || beside[0].Size == 0 && !(o.Counted && beside[0].Type != "") || beside[0].Size > len(beside[0].Members) {
+	if waiting := beside[atPermitSubscribers]; waiting.Type != "" {
+		l.Queue = sources.Queue{How: sources.Inferred, Len: waiting.Size}
+	}
+	taken := &beside[atPermits]
+	if taken.Size == 0 && !(o.Counted && taken.Type != "") || taken.Size > len(taken.Members) {
 		l.readText(c, o)
 		return
 	}
 	l.OwnEnds = true
-	for _, m := range beside[0].Members {
+	for _, m := range taken.Members {
 		id := rediscoord.ShortID([]byte(m.Text))
 		owner := sources.Owner{ID: id, Label: id, Permits: 1, Guard: rediscoord.MemberGuard(l.key, m.Text)}
 		if m.Score < endless {
@@ -265,7 +270,7 @@ func (l *Lock) readUniqueJobs(c *Content, beside []Content, _ Options) {
 		return
 	}
 	l.Queue = sources.Queue{How: sources.Told}
-	for _, list := range []Content{beside[1], beside[0]} { // what is primed is served first
+	for _, list := range []Content{beside[atPrimed], beside[atQueued]} { // what is primed is served first
 		l.Queue.Len += list.Size
 		for _, m := range list.Members {
 			id := rediscoord.ShortID([]byte(m.Text))

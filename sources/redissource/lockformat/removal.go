@@ -6,15 +6,6 @@ import (
 	"coordtop/coord/rediscoord"
 )
 
-// The parts of a lock that belong to one owner, and are removed where they are what was seen.
-const (
-	Key      = rediscoord.WholeKey
-	Field    = rediscoord.Field
-	InSet    = rediscoord.Members
-	Permit   = rediscoord.Permit   // of Beside
-	Returned = rediscoord.Returned // to Beside
-)
-
 // Release is what a forced release of one owner consists of.
 type Release struct {
 	Removes rediscoord.Part // "": nobody knows how to release it
@@ -24,11 +15,14 @@ type Release struct {
 	// never.
 	Unchecked string
 
-	// beside is the key that a Permit is removed from, that what is Returned goes back to, or
-	// the list of those who wait for a Field on a channel each; nil: none.
-	beside  func(key string) string
+	// beside is the key that a rediscoord.Permit is removed from, that what is Returned goes back
+	// to, or the list of those who wait for a Field on a channel each; nil: none.
+	beside func(key string) string
+	// channel is where the number of free permits is published, or, with : and one who waits in
+	// beside, where that one is woken; nil: none.
 	channel func(key string) string
-	wake    func(key string, c *Content) [][]string
+	// wake returns the commands that wake those who wait when no owner is left; nil: none.
+	wake func(key string, c *Content) [][]string
 }
 
 const (

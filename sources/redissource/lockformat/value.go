@@ -35,7 +35,7 @@ const (
 )
 
 var (
-	uuids = regexp.MustCompile(`^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?s:(:\d+)?(:write)?|(_\d+)| .*)$`)
+	uuids = regexp.MustCompile(`^` + legible.UUID + `(?s:(:\d+)?(:write)?|(_\d+)| .*)$`)
 	texts = []struct {
 		size    int // in bytes; 0: any
 		pattern *regexp.Regexp
