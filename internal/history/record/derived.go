@@ -38,6 +38,9 @@ func (d *derived) add(b *history.Batch, hub *sources.Hub, state *sources.State, 
 			old = nil
 		}
 		if row != nil {
+			if old == nil && row.Kind == sources.KindSemaphore && len(row.Terms) == 0 {
+				d.present(row, held)
+			}
 			d.row(b, state, row, old, held[row.Ref], since)
 		}
 	}
@@ -160,6 +163,21 @@ func (d *derived) ownership(e *sources.Event, held map[sources.Ref][]sources.Ter
 			at = sources.Stamp{At: e.At, How: sources.AtLeast}
 		}
 		held[e.Ref] = append(held[e.Ref], sources.Term{Owner: e.Owner, Start: at})
+	}
+}
+
+// present makes terms of the owners that a semaphore has when its row is new, and of which no
+// event said that they took it: those of an earlier run.
+func (d *derived) present(row *sources.Row, held map[sources.Ref][]sources.Term) {
+	for i := range row.Owners {
+		o := &row.Owners[i]
+		if _, known := d.open(row.Ref, o.ID, held[row.Ref]); !known {
+			start := sources.Stamp{At: sources.Earlier(row.At, d.began), How: sources.AtLeast}
+			if o.Since.How != sources.Unknown {
+				start.At = sources.Earlier(start.At, o.Since.At)
+			}
+			held[row.Ref] = append(held[row.Ref], sources.Term{Owner: sources.OwnerRef{ID: o.ID, Label: o.Label, Fence: o.Fence}, Start: start})
+		}
 	}
 }
 

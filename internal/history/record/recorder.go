@@ -44,6 +44,7 @@ const (
 type Recorder struct {
 	o      Options
 	status atomic.Pointer[string]
+	active atomic.Bool
 
 	// The rest belongs to the goroutine of Run.
 	run    *run // nil: there is none
@@ -63,6 +64,9 @@ func New(o Options) *Recorder {
 // Recording says what keeps this process from recording, or is unusual about it, in a sentence;
 // "": it records. It is safe for concurrent use.
 func (r *Recorder) Recording() string { return *r.status.Load() }
+
+// Active reports whether this process has begun to record. It is safe for concurrent use.
+func (r *Recorder) Active() bool { return r.active.Load() }
 
 func (r *Recorder) say(text string) { r.status.Store(&text) }
 
@@ -120,6 +124,7 @@ func (r *Recorder) step(ctx context.Context, now time.Time) {
 		r.fail(err, now)
 		return
 	}
+	r.active.Store(true)
 	if !r.failed.IsZero() {
 		r.o.Logger.Info("recording again", "since", r.failed)
 		r.failed = time.Time{}

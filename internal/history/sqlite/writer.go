@@ -19,7 +19,8 @@ import (
 // Options say where a recording is, and what is kept of it.
 type Options struct {
 	Path   string
-	Ours   bool // the path is our own choice: what is no recording there is a damaged one
+	Ours   bool // the path is our own choice: its folder is made private, and what is no recording there is a damaged one
+	Alone  bool // the file is to be sent to somebody: it has no WAL
 	Limits Limits
 
 	remote bool // as on a network file system; for tests
@@ -49,7 +50,7 @@ var _ history.Writer = (*Writer)(nil)
 // error wraps history.ErrRecording where another process records into it, history.ErrNewer
 // or history.ErrForeign where it must not be written to, and what the file system said.
 func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
-	folder, _, err := files.PrivateFolder(filepath.Dir(o.Path))
+	folder, err := o.folder()
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +66,15 @@ func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 	return w, nil
 }
 
+// folder opens the folder of the file.
+func (o Options) folder() (*os.File, error) {
+	if !o.Ours {
+		return os.Open(filepath.Dir(o.Path))
+	}
+	folder, _, err := files.PrivateFolder(filepath.Dir(o.Path))
+	return folder, err
+}
+
 // Note says what is unusual about the file, in a sentence; "": nothing is.
 func (w *Writer) Note() string { return w.note }
 
@@ -76,7 +86,7 @@ func (w *Writer) Run() history.Run { return w.run }
 
 // open opens the file and begins the run. A file that is damaged it puts aside.
 func (w *Writer) open(ctx context.Context) error {
-	folder, _, err := files.PrivateFolder(filepath.Dir(w.o.Path))
+	folder, err := w.o.folder()
 	if err != nil {
 		return err
 	}
@@ -110,11 +120,13 @@ func (w *Writer) open(ctx context.Context) error {
 }
 
 func (w *Writer) begin(ctx context.Context) error {
-	db, note, err := open(ctx, w.o.Path, !w.o.remote && !remote(w.o.Path))
+	db, note, err := open(ctx, w.o.Path, !w.o.Alone && !w.o.remote && !remote(w.o.Path))
 	if err != nil {
 		return err
 	}
-	w.db, w.note = db, note
+	if w.db = db; !w.o.Alone {
+		w.note = note
+	}
 	w.reset()
 	if w.conn, err = db.Conn(ctx); err != nil {
 		return errors.Join(err, w.shut())

@@ -1,0 +1,175 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/internal/history/sqlite"
+	"coordtop/sources"
+	"coordtop/sources/sourcetest"
+)
+
+// disk is a Store that fails as it is told, and keeps what it was given.
+type disk struct {
+	err     error // of Write
+	stuck   chan struct{}
+	batches []*history.Batch
+	closed  int
+}
+
+func (d *disk) Write(_ context.Context, b *history.Batch) error {
+	if d.stuck != nil {
+		<-d.stuck
+	}
+	if d.err == nil {
+		d.batches = append(d.batches, b)
+	}
+	return d.err
+}
+
+func (d *disk) Tidy(context.Context, time.Time) (bool, error) { return true, nil }
+func (d *disk) Note() string                                  { return "" }
+func (d *disk) Before() time.Time                             { return time.Time{} }
+func (d *disk) Close() error                                  { d.closed++; return nil }
+
+// recorded runs a Hub and a Recorder until stop is called, which says how long that took.
+func recorded(t *testing.T, begin func() (Store, error)) (r *Recorder, hub *sources.Hub, stop func() time.Duration) {
+	t.Helper()
+	inputs := sources.NewRecorder(0, 0)
+	hub = sources.NewHub(t.Context(), sources.HubOptions{Recorder: inputs})
+	ctx, cancel := context.WithCancel(t.Context())
+	r = New(Options{Hub: hub, Inputs: inputs, Logger: slog.New(slog.DiscardHandler), Begin: func(context.Context) (Store, error) { return begin() }})
+	done := make(chan error, 1)
+	go func() { done <- r.Run(ctx) }() // received in stop
+	return r, hub, func() time.Duration {
+		began := time.Now()
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		hub.Close()
+		return time.Since(began)
+	}
+}
+
+func TestAFullDiskStopsTheRecordingUntilThereIsRoom(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{}
+		r, hub, stop := recorded(t, func() (Store, error) { return d, nil })
+		time.Sleep(time.Second)
+		if r.Recording() != "" || len(d.batches) == 0 || d.batches[0].Keyframe == nil {
+			t.Fatalf("%q, %d batches: want a recording that begins with a keyframe", r.Recording(), len(d.batches))
+		}
+		d.err = syscall.ENOSPC
+		hub.Note(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "while it is full"})
+		time.Sleep(5 * time.Second)
+		if got, want := r.Recording(), "recording stopped: no space left on device since 00:00"; got != want {
+			t.Errorf("says %q, want %q", got, want)
+		}
+		d.err, d.batches = nil, nil
+		time.Sleep(retry)
+		if r.Recording() != "" || len(d.batches) == 0 || d.batches[0].Keyframe == nil || len(d.batches[0].Events) != 1 || d.closed > 0 {
+			t.Errorf("%q, %+v: want a new group, and the event that the Hub has kept", r.Recording(), d.batches)
+		}
+		stop()
+	})
+}
+
+func TestAnotherRecorderIsFollowed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, err := &disk{}, error(history.ErrRecording)
+		r, hub, stop := recorded(t, func() (Store, error) { return d, err })
+		hub.Note(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "recorded by the other"})
+		time.Sleep(time.Second)
+		if !strings.Contains(r.Recording(), "another coordtop records") || r.Active() {
+			t.Errorf("says %q", r.Recording())
+		}
+		err = nil
+		time.Sleep(takeOver)
+		if r.Recording() != "" || !r.Active() || len(d.batches) == 0 || len(d.batches[0].Events) > 0 {
+			t.Errorf("%q, %+v: want what happens from now on", r.Recording(), d.batches)
+		}
+		stop()
+	})
+}
+
+func TestADiskThatDoesNotAnswerKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{stuck: make(chan struct{})}
+		_, hub, stop := recorded(t, func() (Store, error) { return d, nil })
+		time.Sleep(time.Second)
+		hub.Note(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}})
+		if took := stop(); took > patience {
+			t.Errorf("the end took %v", took)
+		}
+		close(d.stuck) // the goroutine that was given up ends
+	})
+}
+
+func TestARunThatGoesOnKeepsItsTermsAndItsOwners(t *testing.T) {
+	t.Parallel()
+	o := sqlite.Options{Path: filepath.Join(t.TempDir(), "state", "history.db"), Ours: true}
+	synctest.Test(t, func(t *testing.T) {
+		pool, leader := sources.Ref{Source: "s", Name: "pool"}, sources.Ref{Source: "s", Name: "leader"}
+		run := func() {
+			store := sqlite.Open(o.Path)
+			last, err := history.End(t.Context(), store)
+			if err := errors.Join(store.Close()); err != nil {
+				t.Error(err)
+			}
+			t.Logf("resuming: %v, %v", last != nil, err)
+			inputs := sources.NewRecorder(0, 0)
+			hub := sources.NewHub(t.Context(), sources.HubOptions{Recorder: inputs, Resume: last})
+			ctx, cancel := context.WithCancel(t.Context())
+			r := New(Options{Hub: hub, Inputs: inputs, Logger: slog.New(slog.DiscardHandler), Begin: func(ctx context.Context) (Store, error) {
+				return sqlite.Begin(ctx, o, history.Run{Span: history.Span{From: time.Now(), To: time.Now()}})
+			}})
+			s := sourcetest.NewScript()
+			s.OnConnect(func() []sources.Change {
+				now := time.Now()
+				owner := []sources.Owner{{ID: "a", Fence: 1}}
+				return []sources.Change{{Scope: "sc", Gap: true, Alive: []string{"sc"}}, {Scope: "sc", Alive: []string{"sc"}, Synced: true, Set: []*sources.Primitive{
+					{Ref: leader, Kind: sources.KindElection, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told, At: now, Owners: owner},
+					{Ref: pool, Kind: sources.KindSemaphore, Limit: 5, LimitHow: sources.Told, OwnersHow: sources.Told, Taken: 1, At: now, Owners: owner},
+				}}}
+			})
+			done := make(chan error, 2)
+			go func() { done <- sources.Run(ctx, hub, []sources.Spec{{Name: "s", Type: "redis", Address: "a:1", Source: s}}) }() // both are received below
+			go func() { done <- r.Run(ctx) }()
+			time.Sleep(5 * time.Second)
+			if text := r.Recording(); text != "" {
+				t.Error(text)
+			}
+			cancel()
+			if err := errors.Join(<-done, <-done); err != nil {
+				t.Error(err)
+			}
+			hub.Close()
+		}
+		run()
+		time.Sleep(time.Minute)
+		run()
+		s := sqlite.Open(o.Path)
+		lanes, err := s.Lanes(t.Context(), []sources.Ref{pool, leader}, history.Span{From: time.Now().Add(-time.Hour), To: time.Now()})
+		if err = errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range lanes {
+			if len(l.Terms) != 1 || l.Terms[0].End.At.Sub(l.Terms[0].Start.At) < time.Minute {
+				t.Errorf("%s: %+v: want one term of both runs", l.Ref.Name, l.Terms)
+			}
+		}
+		synctest.Wait()
+	})
+}
