@@ -59,7 +59,9 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 	if err := p.screen("for scripts there are coordtop get and coordtop watch"); err != nil {
 		return err
 	}
-	return p.observe(ctx, c, func(inner context.Context, hub *sources.Hub, _ *watched) error {
+	recording := p.recordingOf(c)
+	return p.observeWith(ctx, c, recording.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
+		recording.run(inner, hub, beside)
 		feed := newFeed(hub)
 		defer feed.Close()
 		defer p.parting.begin()()

@@ -95,6 +95,10 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 	if o.noUI {
 		return p.serve(ctx, world.Endpoints())
 	}
+	if p.demoState, err = os.MkdirTemp("", "coordtop-demo-"); err != nil {
+		return fmt.Errorf("making a folder for the recording of the demo: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(p.demoState)) }()
 	p.crash = func(_ sources.Ref, owner sources.OwnerRef) error { return world.Crash(owner.Label, owner.ID) }
 	return p.showDemo(ctx, world.Endpoints(), o.board)
 }

@@ -35,6 +35,8 @@ type Environment struct {
 	// Exit ends the process without a word; only a command that cannot be stopped any
 	// other way needs it.
 	Exit func(code int)
+	// Record says whether the screen records what it shows.
+	Record bool
 	// Example is the text of config.example.yaml.
 	Example string
 
@@ -56,7 +58,7 @@ func OS(example string) Environment {
 	}
 	return Environment{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Lookup: os.LookupEnv, Environ: os.Environ(), Exit: os.Exit, Example: example,
+		Lookup: os.LookupEnv, Environ: os.Environ(), Exit: os.Exit, Record: true, Example: example,
 		Terminal: func() bool { return term.IsTerminal(os.Stdout.Fd()) },
 		Keyboard: func() bool { return keysFrom(os.Stdin) },
 		Signals:  endOnSignal,

@@ -31,6 +31,7 @@ type program struct {
 	logTo      *slog.Logger   // nil until logger is called
 	log        *logFile       // behind logTo; nil where nothing is logged
 	absent     []sources.Spec // shown beside the config's sources: what the demo could not start
+	demoState  string         // folder of the demo's recording, which goes with it; "": this is no demo
 	crash      crash          // ends the process of an owner in the demo; nil elsewhere
 	result     error          // of the command, see run
 	parting    parting
@@ -134,7 +135,7 @@ func (p *program) root() *cobra.Command {
 	root.ValidArgsFunction = p.completeSources
 	completeFlag(root, "theme", "auto", "dark", "light")
 	root.PersistentFlags().StringVar(&p.configFile, "config", "", "read FILE instead of the usual config file")
-	root.AddCommand(p.getCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(), p.configCommand(), p.manCommand(), p.versionCommand())
+	root.AddCommand(p.getCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(), p.recordCommand(), p.configCommand(), p.manCommand(), p.versionCommand())
 	root.AddCommand(p.demoCommands()...)
 	return root
 }

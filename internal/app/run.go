@@ -17,13 +17,19 @@ import (
 // it when body returns. The context of body ends with ctx, and when something that runs
 // beside it fails; body may start more of that.
 func (p *program) observe(ctx context.Context, c config.Config, body func(ctx context.Context, hub *sources.Hub, beside *watched) error) error {
+	return p.observeWith(ctx, c, sources.HubOptions{}, body)
+}
+
+// observeWith is observe with options of the Hub, but for what c says.
+func (p *program) observeWith(ctx context.Context, c config.Config, o sources.HubOptions, body func(ctx context.Context, hub *sources.Hub, beside *watched) error) error {
 	logger := p.logger()
 	specs, err := p.specs(c, logger)
 	if err != nil {
 		return err
 	}
 	specs = append(specs, p.absent...)
-	hub := sources.NewHub(ctx, sources.HubOptions{Thresholds: c.Thresholds})
+	o.Thresholds = c.Thresholds
+	hub := sources.NewHub(ctx, o)
 	defer hub.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -21,6 +21,7 @@ type Config struct {
 	Keys     map[string][]string // of the board, by action; whether there is such an action is for the board to know
 
 	Thresholds sources.Thresholds // from when on something is late, lost or a problem
+	History    History
 
 	places *places // in Path
 }
@@ -49,11 +50,20 @@ type Source struct {
 	ClientsUnprotected, AllowRecreate bool
 	NameFiles                         []NameFile
 	ForgetNames                       bool // the names that are seen are not remembered
+	UnrecordedData                    bool // what owners and waiters say of themselves is not recorded
 
 	Labels  []Label // sorted by key
 	PollMin time.Duration
 	PollMax time.Duration // 0, as PollMin 0: the source's own choice
 	Forget  time.Duration // 0: the source's own choice
+}
+
+// History says what is recorded. The zero History: everything, at the usual place.
+type History struct {
+	Off        bool
+	File       string        // "": in the state folder
+	Keep, Full time.Duration // how long; 0: the program's choice
+	Size       int64         // bytes at most; 0: the program's choice
 }
 
 // Secret is what proves who we are to the source: the password, or the access token.

@@ -12,6 +12,15 @@ type file struct {
 	Keys     map[string][]string          `yaml:"keys"`
 
 	Thresholds fileThresholds `yaml:"thresholds"`
+	History    fileHistory    `yaml:"history"`
+}
+
+type fileHistory struct {
+	Off  bool   `yaml:"off"`
+	File string `yaml:"file"`
+	Keep limit  `yaml:"keep"`
+	Full limit  `yaml:"full"`
+	Size size   `yaml:"size"`
 }
 
 type fileThresholds struct {
@@ -53,6 +62,7 @@ type fileSource struct {
 	Labels             map[string]string `yaml:"labels"`
 	Poll               filePoll          `yaml:"poll"`
 	Forget             duration          `yaml:"forget"`
+	UnrecordedData     bool              `yaml:"unrecorded_data"`
 }
 
 type fileTLS struct {

@@ -18,6 +18,9 @@ type percent int
 // count is a whole number from 1 to 1000.
 type count int
 
+// size is a number of bytes, written as 500MB or 2GB.
+type size int64
+
 // limit is a length of time that is not nothing.
 type limit time.Duration
 
@@ -25,6 +28,7 @@ var (
 	durationType = reflect.TypeFor[duration]()
 	percentType  = reflect.TypeFor[percent]()
 	countType    = reflect.TypeFor[count]()
+	sizeType     = reflect.TypeFor[size]()
 	limitType    = reflect.TypeFor[limit]()
 )
 
@@ -60,6 +64,18 @@ func (d *decoder) scalar(n ast.Node, path string, v reflect.Value) {
 			return
 		}
 		v.SetInt(int64(number))
+	case v.Type() == sizeType:
+		number, giga := strings.CutSuffix(text, "GB")
+		number, mega := strings.CutSuffix(number, "MB")
+		bytes, err := strconv.Atoi(number)
+		if !ok || giga == mega || err != nil || bytes < 1 || bytes > 1<<20 {
+			d.add(n, path, "must be a size, as 500MB or 2GB")
+			return
+		}
+		if giga {
+			bytes <<= 10
+		}
+		v.SetInt(int64(bytes) << 20)
 	case v.Kind() == reflect.Bool:
 		b, ok := n.(*ast.BoolNode)
 		if !ok {

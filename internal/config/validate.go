@@ -51,6 +51,7 @@ func (v *validator) config(f *file) Config {
 		c.Owners = append(c.Owners, v.owner(o, fmt.Sprintf("owners[%d]", i))...)
 	}
 	c.Thresholds = v.thresholds(&f.Thresholds)
+	c.History = v.history(&f.History)
 	return c
 }
 
@@ -133,7 +134,7 @@ func whyNot(err error) string {
 func (v *validator) source(f *fileSource, path string) Source {
 	s := Source{
 		Name: f.Name, User: f.User, ReadOnly: f.ReadOnly, Protect: f.Protect,
-		ClientsUnprotected: f.ClientsUnprotected, AllowRecreate: f.AllowRecreate, ForgetNames: f.Names == "off", Forget: time.Duration(f.Forget),
+		ClientsUnprotected: f.ClientsUnprotected, AllowRecreate: f.AllowRecreate, ForgetNames: f.Names == "off", UnrecordedData: f.UnrecordedData, Forget: time.Duration(f.Forget),
 		PollMin: time.Duration(f.Poll.Min), PollMax: time.Duration(f.Poll.Max), Password: v.password(f, path),
 	}
 	v.plain(path+".name", f.Name)

@@ -1,0 +1,234 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coordtop/internal/config"
+	"coordtop/internal/history"
+	"coordtop/internal/history/record"
+	"coordtop/internal/history/sqlite"
+	"coordtop/sources"
+)
+
+const historyName = "history.db"
+
+// recording is what a command records, and where.
+type recording struct {
+	place   sqlite.Options // without a Path: nothing is recorded
+	without func(source string) bool
+	logger  *slog.Logger
+	inputs  *sources.Recorder
+	*record.Recorder
+}
+
+// historyPlace is where the recording of c is; without a Path: there is none. Where c comes from
+// arguments or the environment, the config file says so too if there is one.
+func (p *program) historyPlace(c config.Config) sqlite.Options {
+	h := c.History
+	if path, _ := p.locate(); c.Path == "" && path != "" && p.demoState == "" {
+		if usual, err := p.load(path); err == nil {
+			h = usual.History
+		}
+	}
+	o := sqlite.Options{Path: h.File, Limits: sqlite.Limits{Keep: h.Keep, Full: h.Full, Size: h.Size}}
+	if o.Path == "" {
+		folder := p.stateFolder()
+		if p.demoState != "" {
+			folder = p.demoState
+		}
+		o.Ours = folder != ""
+		if o.Ours {
+			o.Path = filepath.Join(folder, historyName)
+		}
+	}
+	if h.Off {
+		return sqlite.Options{}
+	}
+	return o
+}
+
+// recordingOf is what the screen records of c.
+func (p *program) recordingOf(c config.Config) *recording {
+	if !p.env.Record {
+		return &recording{}
+	}
+	return p.recordingAt(c, p.historyPlace(c))
+}
+
+func (p *program) recordingAt(c config.Config, place sqlite.Options) *recording {
+	without := map[string]bool{}
+	for _, s := range c.Sources {
+		without[s.Name] = s.UnrecordedData
+	}
+	return &recording{place: place, without: func(source string) bool { return without[source] }, logger: p.logger()}
+}
+
+// resumeWithin bounds how long the start waits for what was recorded.
+const resumeWithin = time.Second
+
+// options are those of the Hub that is recorded: it goes on with what the last run knew.
+func (r *recording) options(ctx context.Context) sources.HubOptions {
+	if r.place.Path == "" {
+		return sources.HubOptions{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
+	defer cancel()
+	store := sqlite.Open(r.place.Path)
+	last, err := history.End(ctx, store)
+	if err = errors.Join(err, store.Close()); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
+		r.logger.Warn("reading what was recorded", "err", err)
+	}
+	r.inputs = sources.NewRecorder(0, 0)
+	return sources.HubOptions{Recorder: r.inputs, Resume: last}
+}
+
+// run records hub until ctx ends; beside joins it.
+func (r *recording) run(ctx context.Context, hub *sources.Hub, beside *watched) {
+	if r.place.Path == "" {
+		return
+	}
+	r.Recorder = record.New(record.Options{Hub: hub, Inputs: r.inputs, WithoutData: r.without, Logger: r.logger, Begin: func(ctx context.Context) (record.Store, error) {
+		host, _ := os.Hostname() // without a name the number of the process is left
+		now := time.Now()
+		return sqlite.Begin(ctx, r.place, history.Run{Span: history.Span{From: now, To: now}, Host: host, PID: os.Getpid(), Version: version()})
+	}})
+	beside.run(ctx, func() error { return r.Recorder.Run(ctx) })
+}
+
+// recordOptions are the flags of record.
+type recordOptions struct {
+	export string
+	since  time.Duration
+	mask   bool
+}
+
+func (p *program) recordCommand() *cobra.Command {
+	var o recordOptions
+	cmd := &cobra.Command{
+		Use:   "record [URL | SOURCE ...]",
+		Short: "Record without a screen, or write a stretch to a file",
+		Long: "Records who leads, who owns and who waits until it is interrupted, as the board does while it is shown, into\n" +
+			"history.db in the state directory, or what `history.file` of the config file names. One coordtop records at a\n" +
+			"time; another waits, and takes over. Nothing is recorded that the board would not show.\n\n" +
+			"With --export the last of what was recorded is written to FILE, which can be sent to somebody and replayed\n" +
+			"there. --mask replaces every name, label and text in it by another one, the same everywhere.",
+		Example: "coordtop record\ncoordtop record --export outage.coordtop --since 2h --mask",
+		RunE: p.run(func(cmd *cobra.Command, args []string) error {
+			if o.export != "" {
+				return p.exportRecording(cmd.Context(), args, o)
+			}
+			if o.mask {
+				return usagef("--mask is for --export")
+			}
+			return p.record(cmd.Context(), args)
+		}),
+	}
+	cmd.Flags().StringVar(&o.export, "export", "", "write what was recorded to `FILE`")
+	cmd.Flags().DurationVar(&o.since, "since", 2*time.Hour, "write what was recorded in the last so long")
+	cmd.Flags().BoolVar(&o.mask, "mask", false, "replace names, labels and texts")
+	cmd.ValidArgsFunction = p.completeSources
+	return cmd
+}
+
+// record records without a screen, and says on standard error what it does.
+func (p *program) record(ctx context.Context, args []string) error {
+	c, names, err := p.pick(args)
+	if err == nil {
+		err = p.secrets(ctx, c)
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !hasSource(c, name) {
+			return usagef("record takes sources, and %q is no whole one", name)
+		}
+	}
+	place := p.historyPlace(c)
+	if place.Path == "" {
+		return usagef("there is no place for the recording: set history.file, and history.off to false, or $HOME")
+	}
+	r := p.recordingAt(c, place)
+	return p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
+		r.run(inner, hub, beside)
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		said := ""
+		for {
+			text := r.Recording()
+			if text == "" && r.Active() {
+				text = "recording into " + place.Path
+			}
+			if text != said && text != "" {
+				said = text
+				fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", text)
+			}
+			select {
+			case <-inner.Done():
+				if ctx.Err() != nil && errors.Is(context.Cause(inner), context.Cause(ctx)) {
+					return nil // asked to end
+				}
+				return context.Cause(inner)
+			case <-ticker.C:
+			}
+		}
+	})
+}
+
+func hasSource(c config.Config, name string) bool {
+	for _, s := range c.Sources {
+		if s.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// exportRecording writes a stretch of what was recorded to a file.
+func (p *program) exportRecording(ctx context.Context, args []string, o recordOptions) (err error) {
+	if len(args) > 0 {
+		return usagef("--export writes what was recorded of all sources: name none")
+	}
+	if o.since <= 0 {
+		return usagef("--since must be longer than nothing, as 2h")
+	}
+	if _, err := os.Lstat(o.export); err == nil {
+		return fmt.Errorf("%s exists: remove it, or name another file", o.export)
+	}
+	c, err := p.found()
+	if err != nil && !errors.Is(err, errNothing) {
+		return err
+	}
+	place := p.historyPlace(c)
+	if place.Path == "" {
+		return usagef("nothing is recorded: history.off is set, or $HOME is not")
+	}
+	// What is half done has another name, and its folder is ours.
+	folder, err := os.MkdirTemp(filepath.Dir(o.export), ".coordtop-export-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	part := filepath.Join(folder, filepath.Base(o.export))
+	store := sqlite.Open(place.Path)
+	now := time.Now()
+	span := history.Span{From: now.Add(-o.since), To: now}
+	err = record.Copy(ctx, store, span, o.mask, func(r history.Run) (record.Store, error) {
+		if o.mask {
+			r.Host, r.PID = "masked", 0
+		}
+		return sqlite.Begin(context.WithoutCancel(ctx), sqlite.Options{Path: part, Alone: true}, r)
+	})
+	if err = errors.Join(err, store.Close()); err != nil {
+		return fmt.Errorf("exporting %s: %w", place.Path, err)
+	}
+	return os.Rename(part, o.export)
+}
