@@ -145,7 +145,9 @@ func TestARunThatGoesOnKeepsItsTermsAndItsOwners(t *testing.T) {
 				}}}
 			})
 			done := make(chan error, 2)
-			go func() { done <- sources.Run(ctx, hub, []sources.Spec{{Name: "s", Type: "redis", Address: "a:1", Source: s}}) }() // both are received below
+			go func() {
+				done <- sources.Run(ctx, hub, []sources.Spec{{Name: "s", Type: "redis", Address: "a:1", Source: s}})
+			}() // both are received below
 			go func() { done <- r.Run(ctx) }()
 			time.Sleep(5 * time.Second)
 			if text := r.Recording(); text != "" {
