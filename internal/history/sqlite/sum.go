@@ -143,33 +143,36 @@ func (w *walk) piece(from, to int64) {
 	}
 }
 
-// encodeSums makes one body of the sums of a window.
-func encodeSums(sums map[int64]sum) []byte {
+// encodeSums makes one body of the sums of a window that are not zero, in the order of the lanes.
+func encodeSums(sums []sum, lanes []listed) []byte {
 	b := []byte{1}
-	for id, s := range sums {
-		for _, n := range []uint64{uint64(id), s.changes, s.gaps, uint64(s.nobody), uint64(s.longest), uint64(s.first), uint64(s.last), uint64(s.state)} {
+	for i, s := range sums {
+		if s == (sum{}) {
+			continue
+		}
+		for _, n := range [...]uint64{uint64(lanes[i].id), s.changes, s.gaps, uint64(s.nobody), uint64(s.longest), uint64(s.first), uint64(s.last), uint64(s.state)} {
 			b = binary.AppendUvarint(b, n)
 		}
 	}
 	return b
 }
 
-func decodeSums(b []byte) (map[int64]sum, error) {
-	if len(b) == 0 || b[0] != 1 {
-		return nil, fmt.Errorf("a sum: %w", history.ErrDamaged)
-	}
-	b = b[1:]
-	sums := make(map[int64]sum, len(b)/12)
-	for len(b) > 0 {
+func decodeSums(b []byte, f func(lane int64, s sum)) error {
+	bad := len(b) == 0 || b[0] != 1
+	for b = b[min(1, len(b)):]; len(b) > 0 && !bad; {
 		var n [8]uint64
 		for i := range n {
-			var used int
+			used := 0
 			if n[i], used = binary.Uvarint(b); used <= 0 {
-				return nil, fmt.Errorf("a sum: %w", history.ErrDamaged)
+				bad = true
+				break
 			}
 			b = b[used:]
 		}
-		sums[int64(n[0])] = sum{n[1], n[2], int64(n[3]), int64(n[4]), int64(n[5]), int64(n[6]), ends(n[7])}
+		f(int64(n[0]), sum{n[1], n[2], int64(n[3]), int64(n[4]), int64(n[5]), int64(n[6]), ends(n[7])})
 	}
-	return sums, nil
+	if bad {
+		return fmt.Errorf("a sum: %w", history.ErrDamaged)
+	}
+	return nil
 }

@@ -69,7 +69,8 @@ func (w *Writer) sumUp(ctx context.Context, now time.Time) (did bool, err error)
 		}
 		n := w.summed
 		window := period{n * sumEvery, (n + 1) * sumEvery}
-		body := encodeSums(q.sum(window, q.everything(window)))
+		all := q.everything(window)
+		body := encodeSums(q.sum(window, all), all.lanes)
 		if q.err != nil {
 			return q.err
 		}

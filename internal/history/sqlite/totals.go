@@ -20,11 +20,11 @@ func (s *Store) Totals(ctx context.Context, span history.Span) (totals []history
 		window.to = min(window.to, time.Now().UnixNano())
 		all := q.everything(window)
 		sums := q.sums(window, all)
-		for _, l := range all.lanes {
+		for i, l := range all.lanes {
 			if l.since >= window.to || l.gone != 0 && l.gone <= window.from {
 				continue
 			}
-			sum := sums[l.id]
+			sum := &sums[i]
 			totals = append(totals, history.Total{
 				Ref: l.ref, Kind: l.kind, Changes: int(sum.changes), Nobody: time.Duration(sum.nobody), Gaps: int(sum.gaps), Longest: time.Duration(sum.longest),
 			})
@@ -87,53 +87,67 @@ func (a *everything) unobserved(l *listed) []period {
 	return list
 }
 
-// sums are the sums of window by lane, made of what was summed up and of the terms of the rest.
-func (q *query) sums(window period, all *everything) map[int64]sum {
+// sums are the sums of window for each of the lanes, made of what was summed up and of the terms
+// of the rest.
+func (q *query) sums(window period, all *everything) []sum {
 	made := q.made(window)
-	total := make(map[int64]sum, len(all.lanes))
-	for from := window.from; from < window.to; {
+	total := make([]sum, len(all.lanes))
+	for from := window.from; from < window.to && q.err == nil; {
 		n := from / sumEvery
 		to := min((n+1)*sumEvery, window.to)
-		part, ready := made[n]
-		if !ready || to-from != sumEvery {
-			for to < window.to { // as far as nothing is ready
-				if _, ready := made[to/sumEvery]; ready && to+sumEvery <= window.to {
-					break
-				}
-				to = min(to+sumEvery, window.to)
-			}
-			part = q.sum(period{from, to}, all)
+		body, ready := made[n]
+		if ready && to-from == sumEvery {
+			q.err = all.add(total, body)
+			from = to
+			continue
 		}
-		for id := range total {
-			if _, has := part[id]; !has {
-				total[id] = total[id].plus(sum{})
+		for to < window.to { // as far as nothing is ready
+			if _, ready := made[to/sumEvery]; ready && to+sumEvery <= window.to {
+				break
 			}
+			to = min(to+sumEvery, window.to)
 		}
-		for id, s := range part {
-			total[id] = total[id].plus(s)
+		for i, s := range q.sum(period{from, to}, all) {
+			total[i] = total[i].plus(s)
 		}
 		from = to
 	}
 	return total
 }
 
-// made are the sums that lie wholly in window, by their numbers.
-func (q *query) made(window period) map[int64]map[int64]sum {
-	made := map[int64]map[int64]sum{}
+// made are the bodies of the sums that lie wholly in window, by their numbers.
+func (q *query) made(window period) map[int64][]byte {
+	made := map[int64][]byte{}
 	var n int64
 	var body []byte
 	first, last := (window.from+sumEvery-1)/sumEvery, window.to/sumEvery-1
-	q.each("select n, body from sum where n between ? and ?", []any{first, last}, []any{&n, &body}, func() {
-		made[n], q.err = decodeSums(body)
-	})
+	q.each("select n, body from sum where n between ? and ?", []any{first, last}, []any{&n, &body}, func() { made[n] = body })
 	return made
 }
 
-// Which terms touch a window, of all lanes.
+// add adds the sums of a body to those of the lanes; both are in the order of their numbers.
+func (a *everything) add(total []sum, body []byte) error {
+	i := 0
+	pass := func(id int64) { // of which nothing is in the body
+		for ; i < len(a.lanes) && a.lanes[i].id < id; i++ {
+			total[i].state &^= closes | whole
+		}
+	}
+	err := decodeSums(body, func(id int64, s sum) {
+		if pass(id); i < len(a.lanes) && a.lanes[i].id == id {
+			total[i] = total[i].plus(s)
+			i++
+		}
+	})
+	pass(endless)
+	return err
+}
+
+// Which terms touch a window, of all lanes. The cross join keeps the order: a seek for each lane.
 const (
 	sumColumns  = "select lane, start, start_how, start_within, until, run from "
 	sumsWithin  = sumColumns + "term indexed by term_start where start >= ?1 and start < ?2 order by start"
-	sumsCarried = sumColumns + "(select id from lane) join term on lane = id and start = (select max(start) from term where lane = id and start < ?1)"
+	sumsCarried = sumColumns + "(select id from lane) cross join term on lane = id and start < ?1 and start >= (select max(start) from term where lane = id and start < ?1)"
 )
 
 // held is a term as sums need it.
@@ -142,27 +156,30 @@ type held struct {
 	change                 bool // its beginning was seen
 }
 
-// sum sums up the terms of a window.
-func (q *query) sum(window period, all *everything) map[int64]sum {
-	terms := make(map[int64][]held, len(all.lanes))
+// sum sums up the terms of a window, for each of the lanes.
+func (q *query) sum(window period, all *everything) []sum {
+	terms := make([][]held, len(all.lanes))
+	place := make(map[int64]int, len(all.lanes))
+	for i := range all.lanes {
+		place[all.lanes[i].id] = i
+	}
 	var lane, within, run int64
 	var h held
 	var how sources.Known
 	var until sql.NullInt64
 	take := func() {
 		h.earliest, h.change, h.until = h.start-within, how != sources.AtLeast && h.start >= window.from, all.dark.end(until, run)
-		terms[lane] = append(terms[lane], h)
+		if i, known := place[lane]; known {
+			terms[i] = append(terms[i], h)
+		}
 	}
 	into := []any{&lane, &h.start, &how, &within, &until, &run}
 	q.each(sumsCarried, []any{window.from}, into, take)
 	q.each(sumsWithin, []any{window.from, window.to}, into, take)
-	out := make(map[int64]sum, len(terms))
+	sums := make([]sum, len(all.lanes))
 	for i := range all.lanes {
 		l := &all.lanes[i]
-		s := summed(terms[l.id], period{max(window.from, l.since), window.to}, window.from, all.unobserved(l), l.kind == sources.KindSemaphore)
-		if s != (sum{}) {
-			out[l.id] = s
-		}
+		sums[i] = summed(terms[i], period{max(window.from, l.since), window.to}, window.from, all.unobserved(l), l.kind == sources.KindSemaphore)
 	}
-	return out
+	return sums
 }

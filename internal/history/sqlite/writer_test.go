@@ -177,7 +177,11 @@ func TestAFileThatIsNoRecordingIsSaidToBeNone(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			o := place(t)
-			o.Ours = !tt.theirs
+			if o.Ours = !tt.theirs; tt.theirs { // they made the folder too
+				if err := os.Mkdir(filepath.Dir(o.Path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
 			w := begun(t, o, 0)
 			write(t, w, batchOf(0, m))
 			if err := w.Close(); err != nil {
