@@ -48,6 +48,10 @@ type Options struct {
 	// no audit.
 	AuditEntries func() ([]action.AuditEntry, error)
 
+	// Recording says what is unusual about the recording, in a sentence, and whether it stopped for
+	// that; "": nothing is. nil: nothing is recorded.
+	Recording func() (text string, stopped bool)
+
 	// Abort does what ctrl-\ does where a terminal makes a signal of it. nil: nothing.
 	Abort func()
 

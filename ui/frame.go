@@ -40,6 +40,9 @@ func (m *model) draw() {
 // stage puts into the scene what follows from the rest of the model.
 func (m *model) stage() {
 	m.Slow = m.options.slow != nil && m.options.slow()
+	if m.options.Recording != nil {
+		m.Recording, m.Unrecorded = m.options.Recording()
+	}
 	m.Scene.Scope = m.keyScope()
 	m.Command = screen.Typed{Scope: m.line.scope, Text: m.line.input.Value(), Before: beforeCursor(&m.line.input), Offers: m.line.offer.others(m.line.input.Value())}
 	m.Filter = screen.Typed{Text: m.filtering.typed(), Before: beforeCursor(&m.filtering.input), Offers: m.filtering.offer.others(m.filtering.input.Value())}

@@ -103,6 +103,14 @@ func (r *recording) run(ctx context.Context, hub *sources.Hub, beside *watched) 
 	beside.run(ctx, func() error { return r.Recorder.Run(ctx) })
 }
 
+// status is what the screen says of the recording.
+func (r *recording) status() (text string, stopped bool) {
+	if r.Recorder == nil {
+		return "", false
+	}
+	return r.Recording()
+}
+
 // recordOptions are the flags of record.
 type recordOptions struct {
 	export string
@@ -163,7 +171,7 @@ func (p *program) record(ctx context.Context, args []string) error {
 		defer ticker.Stop()
 		said := ""
 		for {
-			text := r.Recording()
+			text, _ := r.Recording()
 			if text == "" && r.Active() {
 				text = "recording into " + place.Path
 			}

@@ -26,6 +26,9 @@ func drawHeader(sc *Scene, w, h int) []string {
 	if sc.Slow {
 		l.Put(sc.Theme.Notice, " slow terminal ").Skip(1)
 	}
+	if sc.Unrecorded {
+		l.Put(sc.Theme.Notice, " NOT RECORDED ").Skip(1)
+	}
 	if w >= 100 {
 		clock = sc.Clock.Format("15:04:05 MST")
 	}

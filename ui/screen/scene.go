@@ -41,6 +41,9 @@ type Scene struct {
 	Paused  time.Time // since when the picture is held; zero: it is not
 	Slow    bool      // the terminal keeps us waiting
 
+	Recording  string // what is unusual about the recording; "": nothing
+	Unrecorded bool   // it stopped for that
+
 	State     *sources.State
 	Rows      rows.Index
 	List      table.Table[rows.Handle]

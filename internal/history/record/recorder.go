@@ -43,7 +43,7 @@ const (
 // Recorder records one Hub.
 type Recorder struct {
 	o      Options
-	status atomic.Pointer[string]
+	status atomic.Pointer[status]
 	active atomic.Bool
 
 	// The rest belongs to the goroutine of Run.
@@ -57,18 +57,28 @@ type Recorder struct {
 // New returns a Recorder, which does nothing before Run.
 func New(o Options) *Recorder {
 	r := &Recorder{o: o}
-	r.say("")
+	r.say("", false)
 	return r
 }
 
+// status is what Recording says.
+type status struct {
+	text    string
+	stopped bool
+}
+
 // Recording says what keeps this process from recording, or is unusual about it, in a sentence;
-// "": it records. It is safe for concurrent use.
-func (r *Recorder) Recording() string { return *r.status.Load() }
+// "": nothing is. stopped: it cannot write, and no other process does it for us. It is safe for
+// concurrent use.
+func (r *Recorder) Recording() (text string, stopped bool) {
+	s := r.status.Load()
+	return s.text, s.stopped
+}
 
 // Active reports whether this process has begun to record. It is safe for concurrent use.
 func (r *Recorder) Active() bool { return r.active.Load() }
 
-func (r *Recorder) say(text string) { r.status.Store(&text) }
+func (r *Recorder) say(text string, stopped bool) { r.status.Store(&status{text, stopped}) }
 
 // Run records until ctx ends. What happened last is written within two seconds, or not at all.
 // It returns no error of the store: Recording says it.
@@ -128,7 +138,7 @@ func (r *Recorder) step(ctx context.Context, now time.Time) {
 	if !r.failed.IsZero() {
 		r.o.Logger.Info("recording again", "since", r.failed)
 		r.failed = time.Time{}
-		r.say(r.run.store.Note())
+		r.say(r.run.store.Note(), false)
 	}
 	if !now.Before(r.tidy) {
 		done, err := r.run.store.Tidy(ctx, now)
@@ -153,7 +163,7 @@ func (r *Recorder) begin(ctx context.Context, now time.Time) bool {
 		r.run.derived.seq = r.o.Hub.State().LastSeq
 	}
 	r.failed = time.Time{}
-	r.say(store.Note())
+	r.say(store.Note(), false)
 	if note := store.Note(); note != "" {
 		r.o.Logger.Warn("recording", "note", note)
 	}
@@ -164,7 +174,7 @@ func (r *Recorder) begin(ctx context.Context, now time.Time) bool {
 func (r *Recorder) fail(err error, now time.Time) {
 	if errors.Is(err, history.ErrRecording) {
 		r.next = now.Add(takeOver)
-		r.say("not recorded here: " + err.Error())
+		r.say("not recorded here: "+err.Error(), false)
 		return
 	}
 	r.next = now.Add(retry)
@@ -172,5 +182,5 @@ func (r *Recorder) fail(err error, now time.Time) {
 		r.failed = now
 		r.log(err)
 	}
-	r.say(fmt.Sprintf("recording stopped: %v since %s", err, r.failed.Format("15:04")))
+	r.say(fmt.Sprintf("recording stopped: %v since %s", err, r.failed.Format("15:04")), true)
 }

@@ -60,25 +60,30 @@ func recorded(t *testing.T, begin func() (Store, error)) (r *Recorder, hub *sour
 	}
 }
 
+func text(r *Recorder) string {
+	text, _ := r.Recording()
+	return text
+}
+
 func TestAFullDiskStopsTheRecordingUntilThereIsRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{}
 		r, hub, stop := recorded(t, func() (Store, error) { return d, nil })
 		time.Sleep(time.Second)
-		if r.Recording() != "" || len(d.batches) == 0 || d.batches[0].Keyframe == nil {
-			t.Fatalf("%q, %d batches: want a recording that begins with a keyframe", r.Recording(), len(d.batches))
+		if text(r) != "" || len(d.batches) == 0 || d.batches[0].Keyframe == nil {
+			t.Fatalf("%q, %d batches: want a recording that begins with a keyframe", text(r), len(d.batches))
 		}
 		d.err = syscall.ENOSPC
 		hub.Note(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "while it is full"})
 		time.Sleep(5 * time.Second)
-		if got, want := r.Recording(), "recording stopped: no space left on device since 00:00"; got != want {
+		if got, want := text(r), "recording stopped: no space left on device since 00:00"; got != want {
 			t.Errorf("says %q, want %q", got, want)
 		}
 		d.err, d.batches = nil, nil
 		time.Sleep(retry)
-		if r.Recording() != "" || len(d.batches) == 0 || d.batches[0].Keyframe == nil || len(d.batches[0].Events) != 1 || d.closed > 0 {
-			t.Errorf("%q, %+v: want a new group, and the event that the Hub has kept", r.Recording(), d.batches)
+		if text(r) != "" || len(d.batches) == 0 || d.batches[0].Keyframe == nil || len(d.batches[0].Events) != 1 || d.closed > 0 {
+			t.Errorf("%q, %+v: want a new group, and the event that the Hub has kept", text(r), d.batches)
 		}
 		stop()
 	})
@@ -91,13 +96,13 @@ func TestAnotherRecorderIsFollowed(t *testing.T) {
 		r, hub, stop := recorded(t, func() (Store, error) { return d, err })
 		hub.Note(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "recorded by the other"})
 		time.Sleep(time.Second)
-		if !strings.Contains(r.Recording(), "another coordtop records") || r.Active() {
-			t.Errorf("says %q", r.Recording())
+		if !strings.Contains(text(r), "another coordtop records") || r.Active() {
+			t.Errorf("says %q", text(r))
 		}
 		err = nil
 		time.Sleep(takeOver)
-		if r.Recording() != "" || !r.Active() || len(d.batches) == 0 || len(d.batches[0].Events) > 0 {
-			t.Errorf("%q, %+v: want what happens from now on", r.Recording(), d.batches)
+		if text(r) != "" || !r.Active() || len(d.batches) == 0 || len(d.batches[0].Events) > 0 {
+			t.Errorf("%q, %+v: want what happens from now on", text(r), d.batches)
 		}
 		stop()
 	})
@@ -150,7 +155,7 @@ func TestARunThatGoesOnKeepsItsTermsAndItsOwners(t *testing.T) {
 			}() // both are received below
 			go func() { done <- r.Run(ctx) }()
 			time.Sleep(5 * time.Second)
-			if text := r.Recording(); text != "" {
+			if text := text(r); text != "" {
 				t.Error(text)
 			}
 			cancel()
