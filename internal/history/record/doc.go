@@ -10,7 +10,7 @@
 //
 // # Groups
 //
-// A group of Inputs begins with a keyframe: at the start, after 4 Inputs for each row (20,000 at
+// A group of Inputs begins with a keyframe: at the start, after 2 Inputs for each row (20,000 at
 // least), after an hour, and behind every hole, which a failed write leaves as well.
 //
 // # Terms of semaphores

@@ -42,7 +42,7 @@ func newRun(hub *sources.Hub, store Store, o sources.EncoderOptions, began, stor
 func (r *run) flush(ctx context.Context, now time.Time, take func() ([]sources.Input, uint64)) error {
 	state := r.hub.State()
 	var key *sources.Keyframe
-	if !r.group.open || r.group.count >= max(leastInputs, 4*len(state.Rows)) || now.Sub(r.group.began) >= longestGroup {
+	if !r.group.open || r.group.count >= max(leastInputs, 2*len(state.Rows)) || now.Sub(r.group.began) >= longestGroup {
 		key = r.hub.Keyframe()
 	}
 	inputs, lost := take()

@@ -33,5 +33,6 @@
 //
 // # What is dropped
 //
-// See [Limits]. Dropping goes in steps that take some 25 ms at most each.
+// See [Limits]. Renewals are inputs like all others and are kept or dropped with their group:
+// none is ever shown with an older value. Dropping goes in steps of some milliseconds.
 package sqlite

@@ -7,18 +7,18 @@ import (
 
 // Limits bound what is kept. Zero fields take the defaults.
 type Limits struct {
-	Full time.Duration // renewals, and the model to the second; 0: 6 h
+	Full time.Duration // the inputs, from which any moment is made again; 0: as long as Keep
 	Keep time.Duration // everything but who recorded when; 0: 30 days
-	Size int64         // bytes of the file; 0: 1 GiB
+	Size int64         // bytes of the file; 0: 1 GiB. The oldest inputs go first
 }
 
 // withDefaults returns l with its defaults.
 func (l Limits) withDefaults() Limits {
-	if l.Full <= 0 {
-		l.Full = 6 * time.Hour
-	}
 	if l.Keep <= 0 {
 		l.Keep = 30 * 24 * time.Hour
+	}
+	if l.Full <= 0 || l.Full > l.Keep {
+		l.Full = l.Keep
 	}
 	if l.Size <= 0 {
 		l.Size = 1 << 30
@@ -38,6 +38,7 @@ func (w *Writer) Tidy(ctx context.Context, now time.Time) (done bool, err error)
 	limits := w.o.Limits.withDefaults()
 	did, err := w.sumUp(ctx, now)
 	for _, step := range []func() (bool, error){
+		func() (bool, error) { return w.dropInputs(ctx, now.Add(-limits.Full).UnixNano()) },
 		func() (bool, error) { return w.drop(ctx, now.Add(-limits.Keep).UnixNano()) },
 		func() (bool, error) { return w.shrink(ctx, limits, now) },
 	} {
@@ -94,9 +95,6 @@ func (w *Writer) kept(now time.Time) int64 {
 // drop drops what is over since before.
 func (w *Writer) drop(ctx context.Context, before int64) (did bool, err error) {
 	err = w.tx(ctx, func(t *tx) error {
-		if did = t.dropGroups("select id from gop where until < ? and id <> ? order by id limit 20", before, w.group); did {
-			return t.err
-		}
 		for _, text := range []string{
 			"delete from term where (lane, start, owner) in (select lane, start, owner from term indexed by term_start where start < ?1 and until < ?1 order by start limit ?2)",
 			"delete from event where (run, seq) in (select run, seq from event indexed by event_at where at < ?1 order by at limit ?2)",
@@ -139,11 +137,7 @@ func (w *Writer) shrink(ctx context.Context, l Limits, now time.Time) (did bool,
 	}
 	switch {
 	case (pages-free)*size > l.Size && oldest > 0 && oldest < now.Add(-time.Hour).UnixNano():
-		err = w.tx(ctx, func(t *tx) error {
-			did = t.dropGroups("select id from gop where id <> ? order by id limit 1", w.group)
-			return t.err
-		})
-		return did, err
+		return w.dropInputs(ctx, now.Add(-time.Hour).UnixNano())
 	case (pages-free)*size > l.Size && first > 0:
 		return w.drop(ctx, first+max((now.UnixNano()-first)/50, int64(time.Minute)))
 	case free > 1000:
@@ -153,15 +147,16 @@ func (w *Writer) shrink(ctx context.Context, l Limits, now time.Time) (did bool,
 	return false, nil
 }
 
-// dropGroups drops the inputs that a query names.
-func (t *tx) dropGroups(text string, args ...any) (did bool) {
-	var id int64
-	var ids []int64
-	t.each(text, args, []any{&id}, func() { ids = append(ids, id) })
-	for _, id := range ids {
-		for _, text := range []string{"delete from chunk where gop = ?", "delete from tail where gop = ?", "delete from gop where id = ?"} {
-			t.exec(text, id)
+// dropInputs drops the oldest group, if it was over before.
+func (w *Writer) dropInputs(ctx context.Context, before int64) (did bool, err error) {
+	err = w.tx(ctx, func(t *tx) error {
+		var id int64
+		if did = t.query("select id from gop where until < ? and id <> ? order by id limit 1", []any{before, w.group}, &id); did {
+			for _, text := range []string{"delete from chunk where gop = ?", "delete from tail where gop = ?", "delete from gop where id = ?"} {
+				t.exec(text, id)
+			}
 		}
-	}
-	return len(ids) > 0
+		return t.err
+	})
+	return did, err
 }

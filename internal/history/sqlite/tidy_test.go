@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// tidied calls Tidy until nothing is left to do.
+func tidied(t *testing.T, w *Writer, now time.Time) (steps int) {
+	t.Helper()
+	for {
+		steps++
+		done, err := w.Tidy(t.Context(), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done {
+			return steps
+		}
+		if steps > 10_000 {
+			t.Fatal("it never ends")
+		}
+	}
+}
+
+func TestWhatIsTooOldIsDropped(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	o.Limits = Limits{Keep: 48 * h, Full: 24 * h}
+	w := begun(t, o, 0)
+	for day := range time.Duration(4) {
+		from := day * 24 * h
+		b := batchOf(from, from+h, history.LaneChange{Ref: ref("x"), Kind: sources.KindElection, Scope: "s", Terms: []sources.Term{term("a", from+m, from+h)}},
+			history.LaneChange{Ref: ref("lasts"), Kind: sources.KindElection, Scope: "s", Terms: []sources.Term{term("b", m, 0)}})
+		e := event(from+m, "x")
+		e.Seq = uint64(day + 1)
+		b.Events = []sources.Event{e}
+		b.Dark = []history.DarkChange{{Source: "leases", Scope: "s", Dark: sources.Dark{From: after(from + 2*m), To: after(from + 3*m)}}}
+		write(t, w, b)
+	}
+	tidied(t, w, after(74*h))
+	s := store(t, o)
+	for name, want := range map[string]int{"x": 2, "lasts": 1} {
+		if l := laneOf(t, s, name, span(0, 100*h)); len(l.Terms) != want || !l.Since.Equal(after(26*h)) {
+			t.Errorf("%s: %d terms since %v, want %d since %v", name, len(l.Terms), l.Since, want, after(26*h))
+		}
+	}
+	if events, err := s.Events(t.Context(), after(0), 10, 10, sources.Ref{}); err != nil || len(events) != 2 {
+		t.Errorf("%d events, %v: want 2", len(events), err)
+	}
+	for table, want := range map[string]int64{"gop": 1, "tail": 0, "chunk": 1, "dark": 2, "lane": 2} {
+		var n int64
+		err := s.ask(t.Context(), func(q *query) error {
+			q.each("select count(*) from "+table, nil, []any{&n}, func() {})
+			return q.err
+		})
+		if err != nil || n != want {
+			t.Errorf("%s has %d rows, %v: want %d", table, n, err, want)
+		}
+	}
+}
+
+func TestAFileThatIsTooLargeLosesItsOldestInputsFirst(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	o.Limits = Limits{Size: 3 << 20}
+	w := begun(t, o, 0)
+	for n := range time.Duration(8) {
+		b := batchOf(n*h, n*h+m, history.LaneChange{Ref: ref("x"), Scope: "s", Terms: []sources.Term{term("a", n*h, n*h+m)}})
+		b.Inputs = make([]byte, 1<<19)
+		for i := range b.Inputs {
+			b.Inputs[i] = byte(i * i >> 7)
+		}
+		write(t, w, b)
+	}
+	tidied(t, w, after(8*h))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(o.Path)
+	if err != nil || info.Size() > 6<<20 {
+		t.Errorf("the file has %d bytes, %v", info.Size(), err)
+	}
+	if l := laneOf(t, store(t, o), "x", span(0, 9*h)); len(l.Terms) != 8 {
+		t.Errorf("%d terms are left, want all 8", len(l.Terms))
+	}
+}
