@@ -23,6 +23,9 @@ const (
 	Released   Event = "released"
 	Ask        Event = "ask"  // the owner of the key shall send its data if that is more than its name shows
 	Told       Event = "told" // the answer
+	// Evicted: an ownership of the key, or a wait for it, was ended by force; the data says by
+	// whom. Its database is the oid of the key's.
+	Evicted Event = "evicted"
 )
 
 // Announcement is what notifications on Channel carry: JSON with the fields database, key

@@ -29,7 +29,10 @@ const announcedKept = 1000
 
 // Note keeps what the session pid announced.
 func (m Announced) Note(pid uint32, a Announcement) {
-	if a.Event == Released {
+	switch a.Event {
+	case Evicted: // not by the owner
+		return
+	case Released:
 		delete(m, pid)
 		return
 	}

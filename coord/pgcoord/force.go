@@ -35,7 +35,7 @@ var (
 // ForceRelease implements coord.ForceReleaser: it ends the session of an owner
 // (pg_terminate_backend), or cancels the statement with which one waits (pg_cancel_backend).
 // One statement compares the whole [Guard] and acts, on a connection of its own. Through a
-// pooler it refuses.
+// pooler it refuses. What was done is announced, with Options.Actor.
 func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 	g, err := ParseGuard(f.Guard)
 	if err != nil {
@@ -78,6 +78,9 @@ func (d *Driver) ForceRelease(ctx context.Context, f coord.Foreign) error {
 		return errForceHidden
 	case answer.Text(1) != "t":
 		return coord.ErrChanged
+	}
+	if payloads, err := (Announcement{Database: itoa(int64(g.Database)), Key: g.Key.String(), Event: Evicted, Data: []byte(d.options.Actor)}).Payloads(); err == nil && d.options.Actor != "" {
+		_ = notify(ctx, conn, Channel, payloads...) // a hint: it was done all the same
 	}
 	return nil
 }

@@ -27,6 +27,8 @@ type Override = pgwire.Override
 
 // Options are how a driver uses its Postgres. The zero value is usable.
 type Options struct {
+	// Actor is who ends by force what others own, as that is announced to them. "": it is not.
+	Actor string
 	// TTL is what sessions get that wish for none: how long the server keeps what we own
 	// after the connection to us was cut without a word. Keepalives count whole seconds, so the
 	// server's own time is rounded up, to at least 2 s; ours is exact. 0: 11 s. At least

@@ -77,8 +77,9 @@ type snapshot struct {
 	unwatched []lockRow  // the others that are owned
 	sessions  []activity // of all that own or wait or did so a look ago, and of all that try
 	prepared  map[string]prepared
-	asked     []wait              // waits of the selected lock that the server was asked for before
-	blocking  map[uint32]blocking // what it said, by process
+	evicted   map[evictedKey]eviction // announced, and no part of what was read
+	asked     []wait                  // waits of the selected lock that the server was asked for before
+	blocking  map[uint32]blocking     // what it said, by process
 	clock     clock
 	standby   bool
 	started   int64 // of the server, Unix µs of its clock

@@ -3,6 +3,7 @@ package pgsource
 import (
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -18,7 +19,23 @@ type notifications struct {
 	open bool
 	why  error // not open; nil: it was not tried yet
 	data pgcoord.Announced
+	// evicted is who announced last to have ended an ownership of a key, or a wait for it.
+	evicted map[evictedKey]eviction
 }
+
+// evictedKey is a key in the database with that oid.
+type evictedKey struct{ database, key string }
+
+type eviction struct {
+	by string
+	at time.Time // when it was received
+}
+
+const (
+	// evictedFor is how long an eviction is shown.
+	evictedFor    = time.Minute
+	mostEvictions = 1000
+)
 
 func newNotifications(channels []string) *notifications {
 	list := []string{pgcoord.Channel}
@@ -27,7 +44,7 @@ func newNotifications(channels []string) *notifications {
 			list = append(list, c)
 		}
 	}
-	return &notifications{channels: list, wake: make(chan struct{}, 1), data: pgcoord.Announced{}}
+	return &notifications{channels: list, wake: make(chan struct{}, 1), data: pgcoord.Announced{}, evicted: map[evictedKey]eviction{}}
 }
 
 func (n *notifications) wakeUp() {
@@ -47,7 +64,21 @@ func (n *notifications) receive(note *pgconn.Notification, joiner *pgcoord.Joine
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if a.Event == pgcoord.Evicted {
+		if len(n.evicted) >= mostEvictions {
+			clear(n.evicted)
+		}
+		n.evicted[evictedKey{a.Database, a.Key}] = eviction{string(a.Data), time.Now()}
+	}
 	n.data.Note(note.PID, a)
+}
+
+// evictions returns a copy of what was announced of late.
+func (n *notifications) evictions() map[evictedKey]eviction {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	maps.DeleteFunc(n.evicted, func(_ evictedKey, e eviction) bool { return time.Since(e.at) > evictedFor })
+	return maps.Clone(n.evicted)
 }
 
 // announced returns a copy of what sessions announced.

@@ -1,6 +1,7 @@
 package pgsource
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -108,6 +109,9 @@ func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 		if s.trace != (trace{}) {
 			l.tried = s.trace
 		}
+	}
+	if e, ok := d.s.evicted[evictedKey{utoa(l.db), l.key.String()}]; ok {
+		o.Attrs = append(o.Attrs, sources.Attr{Key: Evicted, Value: fmt.Sprintf("by %s at %s", format.Clean(e.by, 100), e.at.UTC().Format(time.TimeOnly+" UTC"))})
 	}
 	if why := d.notEnded(r, s); why != "" {
 		o.Attrs = append(o.Attrs, sources.Attr{Key: NotEnded, Value: why})

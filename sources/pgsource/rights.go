@@ -19,6 +19,8 @@ import (
 const (
 	// NotEnded says why its ownership cannot be ended from here, and what would have to be done.
 	NotEnded = "cannot be ended"
+	// Evicted says who announced of late to have ended an ownership of the lock, or a wait for it.
+	Evicted = "ended by force"
 	// AlsoOwns names the locks of its session that are not watched.
 	AlsoOwns = "also owns"
 )

@@ -76,7 +76,7 @@ func (w *watcher) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.asked, s.blocking = asked, blocking
+	s.asked, s.blocking, s.evicted = asked, blocking, w.notifications.evictions()
 	switch {
 	case s.standby != w.server.standby:
 		return sources.Passing(nil, "the server was a %s and is a %s now", w.server.role(), (&server{standby: s.standby}).role())

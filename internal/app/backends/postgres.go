@@ -96,7 +96,7 @@ func postgresDriver(h Host, s config.Source, b *operate.Backend) {
 	used := explained(b, pgsource.Explain)
 	b.Open = func(ctx context.Context, database string) (coord.Driver, error) {
 		o := pgcoord.Options{
-			TTL: postgresLease, Scheme: pgcoord.Scheme(s.Scheme), Override: pgcoord.Override{User: s.User, Database: database},
+			Actor: b.Identity, TTL: postgresLease, Scheme: pgcoord.Scheme(s.Scheme), Override: pgcoord.Override{User: s.User, Database: database},
 		}
 		if err := postgresFiles(h.Lookup, s.URL); err != nil {
 			return nil, err

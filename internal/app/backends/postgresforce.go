@@ -22,6 +22,9 @@ var postgresForce = operate.Force{
 func postgresEffect(_ *sources.Row, w *sources.Owner) []string {
 	lines := []string{"Its whole session ends: its program gets an error (57P01) at once if it reads from the connection, else with its next statement. " +
 		"It may connect again and take the lock again."}
+	if by := attr(w, pgsource.Evicted); by != "" {
+		lines = append(lines, "A coordtop has just ended an ownership of this lock, or a wait for it, "+by+".")
+	}
 	if began, err := time.Parse(time.RFC3339, attr(w, "transaction start")); err == nil {
 		lines = append(lines, fmt.Sprintf("Its transaction, open for %v (%s), is rolled back.", time.Since(began).Round(time.Second), attr(w, "state")))
 	}

@@ -32,10 +32,10 @@ func ydbForce(s config.Source) *operate.Force {
 		Effect: func(row *sources.Row, _ *sources.Owner) []string {
 			if s.ClientsUnprotected {
 				return []string{
-					"Attaches to the session of its owner and stops it. The owner is read just before; what changes in that instant is lost.",
-					"The owner's library notices at once: JavaScript and Python report that the session has expired. Its program may go on working.",
 					"Only for owners without a protection key (JavaScript, Python). In Go, C++, Java and Rust nothing is released, but the owner's connection may be cut: " +
 						"Rust then loses its session, and an owner that does not attach again owns until the node's tablet restarts.",
+					"Attaches to the session of its owner and stops it. The owner is read just before; what changes in that instant is lost.",
+					"The owner's library notices at once: JavaScript and Python report that the session has expired. Its program may go on working.",
 				}
 			}
 			return []string{
