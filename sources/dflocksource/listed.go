@@ -22,52 +22,47 @@ type listed struct {
 	idle time.Duration // how long nobody has used it
 }
 
-// listed sorts a listing by the names under which its keys are shown, and makes rows of keys
-// that are new.
-func (t *table) listed(s *dflockwire.Stats) map[string]listed {
-	now := make(map[string]listed, len(s.Locks)+len(s.Semaphores)+len(s.IdleLocks)+len(s.IdleSemaphores))
+// list notes in the rows what a listing says of them, and makes rows of keys that are new.
+func (t *table) list(s *dflockwire.Stats) {
 	t.strays, t.untaken = 0, 0
-	add := func(key string, l listed) {
+	for _, e := range s.Locks {
+		t.add(e.Key, listed{use: use{limit: 1, taken: int(min(e.Owner, 1)), waiters: e.Waiters, owner: e.Owner}, left: e.Left()})
+	}
+	for _, e := range s.IdleLocks {
+		t.add(e.Key, listed{use: use{limit: 1}, idle: idleFor(e)})
+	}
+	for _, e := range s.Semaphores {
+		t.add(e.Key, listed{use: use{semaphore: true, limit: e.Limit, taken: e.Owners, waiters: e.Waiters}})
+	}
+	for _, e := range s.IdleSemaphores {
+		t.add(e.Key, listed{use: use{semaphore: true}, idle: idleFor(e)})
+	}
+}
+
+func (t *table) add(key string, l listed) {
+	name := t.nameOf(key, l.semaphore)
+	r := t.rows[name]
+	if r == nil {
 		rule, exact, ok := t.o.find(key)
 		if !ok || (dflockwire.Key{Name: key}).Check() != nil {
 			return
 		}
-		if t.o.home(key) != t.space {
-			t.strays++
-			t.stray = key
+		r = &row{name: name, rule: rule, exact: exact, use: use{semaphore: l.semaphore}}
+		if len(t.rows) < mostKeys {
+			t.rows[name] = r
+		} else {
+			t.untaken++
 		}
-		name := t.nameOf(key, l.semaphore, now)
-		if t.rows[name] == nil {
-			if len(t.rows) >= mostKeys {
-				t.untaken++
-				return
-			}
-			t.rows[name] = &row{name: name, rule: rule, exact: exact, use: use{semaphore: l.semaphore}}
-		}
-		l.here = true
-		now[name] = l
 	}
-	for _, e := range s.Locks {
-		taken := 0
-		if e.Owner != 0 {
-			taken = 1
-		}
-		add(e.Key, listed{use: use{limit: 1, taken: taken, waiters: e.Waiters, owner: e.Owner}, left: e.Left()})
+	if t.o.home(key) != t.space {
+		t.strays++
+		t.stray = key
 	}
-	for _, e := range s.IdleLocks {
-		add(e.Key, listed{use: use{limit: 1}, idle: idleFor(e)})
+	if l.limit == 0 && r.semaphore {
+		l.limit = r.limit
 	}
-	for _, e := range s.Semaphores {
-		add(e.Key, listed{use: use{semaphore: true, limit: e.Limit, taken: e.Owners, waiters: e.Waiters}})
-	}
-	for _, e := range s.IdleSemaphores {
-		l := listed{use: use{semaphore: true}, idle: idleFor(e)}
-		if r := t.rows[t.nameOf(e.Key, true, now)]; r != nil && r.semaphore {
-			l.limit = r.limit
-		}
-		add(e.Key, l)
-	}
-	return now
+	l.here = true
+	r.next = l
 }
 
 func idleFor(e dflockwire.Idle) time.Duration {
@@ -76,9 +71,12 @@ func idleFor(e dflockwire.Idle) time.Duration {
 
 // nameOf is the name under which a key is shown. Since version 1.14 a key can be a lock and a
 // semaphore at once: the semaphore's name gets a suffix with a blank, which no key contains.
-func (t *table) nameOf(key string, semaphore bool, now map[string]listed) string {
+func (t *table) nameOf(key string, semaphore bool) string {
+	if !semaphore {
+		return key
+	}
 	apart := key + " (semaphore)"
-	if l, lock := now[key]; semaphore && (t.rows[apart] != nil || lock && !l.semaphore) {
+	if r := t.rows[key]; t.rows[apart] != nil || r != nil && r.next.here && !r.next.semaphore {
 		return apart
 	}
 	return key

@@ -21,18 +21,18 @@ func (t *table) forgotten(r *row) {
 // restarted reports whether the server has lost its memory since the last listing. The new one
 // is the first after the connection broke. A key that has stayed as it was shows that there was
 // no restart, whatever the other keys show.
-func (t *table) restarted(s *dflockwire.Stats, now map[string]listed) bool {
+func (t *table) restarted(s *dflockwire.Stats) bool {
 	away := s.Answered.Sub(t.answered)
 	var highest uint64
 	for _, r := range t.rows {
 		highest = max(highest, r.owner)
 	}
 	var missing, lower, owned int
-	for name, r := range t.rows {
+	for _, r := range t.rows {
 		if r.unused.IsZero() && r.taken == 0 || t.asked.IsZero() {
 			continue // it was never listed
 		}
-		l := now[name]
+		l := r.next
 		if l.here && l.taken == 0 && l.idle > away {
 			return false
 		}

@@ -38,6 +38,7 @@ type row struct {
 	exact bool // selected by its whole name
 	use
 	here   bool      // in the newest listing
+	next   listed    // what the listing has that is being compared with it
 	lease  lease     // of the owner
 	unused time.Time // since when nobody owns it; zero: somebody does, or it was never listed
 	shown  *sources.Primitive
@@ -70,16 +71,17 @@ func (t *table) unread() []*sources.Primitive {
 // compare stores a listing. The Change has the rows that differ, or all rows if fresh, which is
 // the first listing of a connection. moved reports whether an owner or a count changed.
 func (t *table) compare(s *dflockwire.Stats, fresh bool) (c sources.Change, moved bool) {
-	now := t.listed(s)
-	anew := fresh && t.restarted(s, now)
+	t.list(s)
+	anew := fresh && t.restarted(s)
 	if anew {
 		t.restarts++
 		t.lowest = 0
 	}
 	c = sources.Change{Scope: t.space, After: t.asked, At: s.Answered}
 	for name, r := range t.rows {
-		l := now[name] // of a key that is not listed: nobody uses it
-		if !l.here {
+		l := r.next
+		r.next = listed{}
+		if !l.here { // nobody uses it
 			l.semaphore, l.limit = r.semaphore, r.limit
 			if r.here && !fresh {
 				t.forgotten(r)
