@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,8 @@ type configured struct {
 	open   func(password string) (sources.Source, error)
 
 	inner    atomic.Pointer[sources.Source] // Focus and Refresh come from other goroutines
+	focusing sync.Mutex
+	focus    func(sources.Focuser) // the newest Focus; nil: there was none; guarded by focusing
 	password string                         // of inner
 	refused  bool
 	found    string      // the secret that was last read
@@ -57,6 +60,7 @@ func (c *configured) Connect(ctx context.Context) error {
 			}
 			c.inner.Store(&source)
 			c.password = password
+			c.passFocus(nil) // what came before there was a source
 		}
 	}
 	err := (*c.inner.Load()).Connect(ctx)
@@ -77,11 +81,21 @@ func (c *configured) Close() error {
 	return nil
 }
 
-// Focus passes on what is on screen.
+// Focus passes on what is on screen, at the latest when there is a source.
 func (c *configured) Focus(visible []sources.Ref, selected sources.Ref) {
-	if inner := c.inner.Load(); inner != nil {
+	c.passFocus(func(f sources.Focuser) { f.Focus(visible, selected) })
+}
+
+// passFocus gives the source the newest Focus: newer, or where that is nil the one before.
+func (c *configured) passFocus(newer func(sources.Focuser)) {
+	c.focusing.Lock()
+	defer c.focusing.Unlock()
+	if newer != nil {
+		c.focus = newer
+	}
+	if inner := c.inner.Load(); inner != nil && c.focus != nil {
 		if f, ok := (*inner).(sources.Focuser); ok {
-			f.Focus(visible, selected)
+			c.focus(f)
 		}
 	}
 }

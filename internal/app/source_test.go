@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +16,8 @@ type plain struct {
 	password string
 	connect  error
 	change   sources.Change
-	focused  int
+	focused  []sources.Ref // what was selected by each Focus
+	refresh  int
 	closed   int
 }
 
@@ -23,9 +25,9 @@ func (p *plain) Connect(context.Context) error { return p.connect }
 func (p *plain) Next(context.Context) (sources.Change, error) {
 	return p.change, nil
 }
-func (p *plain) Close() error                     { p.closed++; return nil }
-func (p *plain) Focus([]sources.Ref, sources.Ref) { p.focused++ }
-func (p *plain) Refresh()                         { p.focused++ }
+func (p *plain) Close() error                          { p.closed++; return nil }
+func (p *plain) Focus(_ []sources.Ref, on sources.Ref) { p.focused = append(p.focused, on) }
+func (p *plain) Refresh()                              { p.refresh++ }
 
 func TestTheSecretIsLookedForAgainOnlyAfterARefusal(t *testing.T) {
 	t.Parallel()
@@ -46,7 +48,9 @@ func TestTheSecretIsLookedForAgainOnlyAfterARefusal(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Errorf("closing what was never opened: %v", err)
 	}
-	c.Focus(nil, sources.Ref{})
+	before, after := sources.Ref{Name: "before"}, sources.Ref{Name: "after"}
+	c.Focus(nil, sources.Ref{Name: "older"})
+	c.Focus(nil, before)
 	c.Refresh()
 
 	broken = errors.New("no such file")
@@ -79,10 +83,13 @@ func TestTheSecretIsLookedForAgainOnlyAfterARefusal(t *testing.T) {
 	if err := connect(); err != nil || len(made) != 2 || made[1].password != "new" {
 		t.Fatalf("got %v, %d sources", err, len(made))
 	}
-	c.Focus(nil, sources.Ref{})
+	c.Focus(nil, after)
 	c.Refresh()
-	if err := c.Close(); err != nil || made[1].closed != 1 || made[1].focused != 2 {
+	if err := c.Close(); err != nil || made[1].closed != 1 || made[1].refresh != 1 {
 		t.Errorf("got %v, %+v", err, made[1])
+	}
+	if !slices.Equal(made[0].focused, []sources.Ref{before}) || !slices.Equal(made[1].focused, []sources.Ref{before, after}) {
+		t.Errorf("the first source was told %v, the second %v", made[0].focused, made[1].focused)
 	}
 }
 
