@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"coordtop/coord"
+	"coordtop/internal/action"
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/headless"
@@ -88,7 +89,7 @@ func actionsOn(op *operate.Operator, r *sources.Row) headless.Actions {
 		a.Row = append(a.Row, headless.Choice{Action: c.Verb.String(), Not: c.Not})
 	}
 	for i := range r.Owners {
-		a.Owners = append(a.Owners, op.NotReleased(r, &r.Owners[i]))
+		a.Owners = append(a.Owners, op.NotEnded(r, action.TargetOf(r, &r.Owners[i])))
 	}
 	return a
 }

@@ -148,7 +148,7 @@ func unowned(row *sources.Row) error {
 func ownerToEnd(op *operate.Operator, row *sources.Row, guard string) (*sources.Owner, error) {
 	i := slices.IndexFunc(row.Owners, func(o sources.Owner) bool { return guard != "" && o.Guard == guard })
 	if i >= 0 {
-		if not := op.NotReleased(row, &row.Owners[i]); not != "" {
+		if not := op.NotEnded(row, action.TargetOf(row, &row.Owners[i])); not != "" {
 			return nil, fmt.Errorf("%w: %s", operate.ErrNotPossible, not)
 		}
 		return &row.Owners[i], nil
@@ -156,7 +156,7 @@ func ownerToEnd(op *operate.Operator, row *sources.Row, guard string) (*sources.
 	var now, nots []string
 	for i := range row.Owners {
 		o := &row.Owners[i]
-		if not := op.NotReleased(row, o); not != "" {
+		if not := op.NotEnded(row, action.TargetOf(row, o)); not != "" {
 			nots = append(nots, not)
 			continue
 		}

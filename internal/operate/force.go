@@ -21,6 +21,8 @@ type Force struct {
 	// Refuses is why that owner's ownership cannot be ended, or when it ends by itself. "": it
 	// can be ended.
 	Refuses func(row *sources.Row, w *sources.Owner) string
+	// RefusesWaiter is why the wait of that one cannot be ended; "": it can. Nil: every one can.
+	RefusesWaiter func(w *sources.Waiter) string
 	// Effect says what becomes of the owner, and of others, in sentences for the person.
 	Effect func(row *sources.Row, w *sources.Owner) []string
 	// WholeSession: all that the owner's session owns and waits for falls with it.
@@ -34,14 +36,17 @@ type Force struct {
 	NoCancel string
 }
 
-// NotReleased is why a force-release of one owner of a row is not possible; "": it is. That
-// writing is not armed is no reason here.
-func (o *Operator) NotReleased(row *sources.Row, w *sources.Owner) string {
-	b := o.o.Backends[row.Source]
+// NotEnded is why the ownership, or the wait, of one owner or waiter of a row cannot be ended by
+// force; "": it can. That writing is not armed is no reason here.
+func (o *Operator) NotEnded(row *sources.Row, t action.Target) string {
+	b, r := o.o.Backends[row.Source], action.Request{Verb: action.Release, Target: t}
+	if t.Waiting {
+		r.Verb = action.CancelWait
+	}
 	o.mu.Lock()
 	ours := o.oursLocked(row.Ref)
 	o.mu.Unlock()
-	return cmp.Or(b.notRow(action.Release, row, o.view.State(), ours), b.notReleased(row, w, ours))
+	return cmp.Or(b.notRow(r.Verb, row, o.view.State(), ours), b.notTarget(r, row, ours))
 }
 
 // notReleased is why the ownership of one owner cannot be ended.
@@ -70,7 +75,13 @@ func (b *Backend) notTarget(r action.Request, row *sources.Row, ours *action.Hol
 		return ""
 	case r.Target.Waiting != (r.Verb == action.CancelWait):
 		return "release is for one that owns, cancel for one that waits"
-	case r.Verb == action.CancelWait:
+	}
+	for i := range row.Queue.Waiters {
+		if w := &row.Queue.Waiters[i]; r.Target.Waiting && w.ID == r.Target.Owner && b.Force != nil && b.Force.RefusesWaiter != nil {
+			return clean(b.Force.RefusesWaiter(w))
+		}
+	}
+	if r.Target.Waiting {
 		return ""
 	}
 	for i := range row.Owners {

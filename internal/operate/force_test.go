@@ -266,7 +266,7 @@ func TestAForceReleaseIsGuarded(t *testing.T) {
 	r.refused(waiter, operate.ErrChanged, "now it does not")
 	refuses = "it is a prepared transaction"
 	r.refused(q, operate.ErrNotPossible, refuses)
-	if got := r.NotReleased(r.row(mutex), &r.row(mutex).Owners[0]); got != refuses {
+	if got := r.NotEnded(r.row(mutex), q.Target); got != refuses {
 		t.Errorf("%q", got)
 	}
 	refuses = ""

@@ -113,9 +113,7 @@ func (d *lookDiff) owner(l *lock, r *lockRow, before []term) sources.Owner {
 	if e, ok := d.s.evicted[evictedKey{utoa(l.db), l.key.String()}]; ok {
 		o.Attrs = append(o.Attrs, sources.Attr{Key: Evicted, Value: fmt.Sprintf("by %s at %s", format.Clean(e.by, 100), e.at.UTC().Format(time.TimeOnly+" UTC"))})
 	}
-	if why := d.notEnded(r, s); why != "" {
-		o.Attrs = append(o.Attrs, sources.Attr{Key: NotEnded, Value: why})
-	}
+	o.Attrs = append(o.Attrs, d.notEnded(r, s)...)
 	if r.mode != exclusive && r.mode != share {
 		o.Attrs = append(o.Attrs, sources.Attr{Key: "mode", Value: modeNames[r.mode]})
 	}
@@ -156,7 +154,7 @@ func (d *lookDiff) waiter(l *lock, i int) sources.Waiter {
 	data, _ := dataOf(d.announced, l.key, s)
 	w := sources.Waiter{
 		ID: s.id, Session: s.id, Label: label(s.who.application, s.pid), Mode: r.mode.shown(), Permits: 1,
-		Turn: l.line.waiters[i].turn, Since: s.waitsSince(r.wait != 0 && d.after.server.major >= toldWaits, d.s.clock), Data: sources.NewBlob(data, len(data)), Guard: d.guard(r, s), Attrs: s.attrs(d.s.clock),
+		Turn: l.line.waiters[i].turn, Since: s.waitsSince(r.wait != 0 && d.after.server.major >= toldWaits, d.s.clock), Data: sources.NewBlob(data, len(data)), Guard: d.guard(r, s), Attrs: append(s.attrs(d.s.clock), d.notEnded(r, s)...),
 	}
 	var names []string
 	for _, o := range blockers(l.rows, &l.line, i, blockersShown+1) {

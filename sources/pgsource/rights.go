@@ -13,11 +13,12 @@ import (
 	"coordtop/coord/pgcoord"
 	"coordtop/internal/format"
 	"coordtop/internal/pgwire"
+	"coordtop/sources"
 )
 
 // The attributes of an owner that a force-release depends on.
 const (
-	// NotEnded says why its ownership cannot be ended from here, and what would have to be done.
+	// NotEnded says why its ownership, or its wait, cannot be ended from here, and what would have to be done.
 	NotEnded = "cannot be ended"
 	// Evicted says who announced of late to have ended an ownership of the lock, or a wait for it.
 	Evicted = "ended by force"
@@ -61,8 +62,15 @@ func (w *watcher) askRights(ctx context.Context) error {
 	return pgwire.Because(ctx, "asking for the rights of our role", err)
 }
 
-// notEnded is the value of the attribute NotEnded for an owner; "": it can be ended.
-func (d *lookDiff) notEnded(r *lockRow, s *session) string {
+// notEnded is the attribute NotEnded of an owner or waiter; none: it can be ended.
+func (d *lookDiff) notEnded(r *lockRow, s *session) []sources.Attr {
+	if why := d.whyNotEnded(r, s); why != "" {
+		return []sources.Attr{{Key: NotEnded, Value: why}}
+	}
+	return nil
+}
+
+func (d *lookDiff) whyNotEnded(r *lockRow, s *session) string {
 	server := d.after.server
 	role := format.Clean(server.user, 63)
 	if s == nil {

@@ -76,9 +76,9 @@ func (a *Acting) notPossible(r *action.Request, row *sources.Row) string {
 	if row == nil {
 		return ""
 	}
-	for i := range row.Owners {
-		if o := &row.Owners[i]; r.Verb == action.Release && o.ID == r.Target.Owner {
-			return paint.Clean(a.op.NotReleased(row, o))
+	for _, e := range a.endsOf(r.Verb, row) {
+		if e.target.Owner == r.Target.Owner {
+			return e.not
 		}
 	}
 	for _, c := range a.op.Choices(row) {

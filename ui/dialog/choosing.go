@@ -46,6 +46,9 @@ func (a *Acting) decide(v action.Verb, row *sources.Row) tea.Cmd {
 // endsOf lists what a verb could end of a row; nil: it ends nothing of others.
 func (a *Acting) endsOf(v action.Verb, row *sources.Row) []ending {
 	var ends []ending
+	add := func(t action.Target, facts []paint.Part) {
+		ends = append(ends, ending{t, facts, paint.Clean(a.op.NotEnded(row, t))})
+	}
 	switch v {
 	case action.Release:
 		for i := range row.Owners {
@@ -54,13 +57,12 @@ func (a *Acting) endsOf(v action.Verb, row *sources.Row) []ending {
 			if slices.ContainsFunc(row.Owners, func(w sources.Owner) bool { return w.Label == o.Label && w.ID != o.ID }) {
 				facts = append(facts, a.Theme.Dim.Text("  "+cmp.Or(screen.DataHead(o.Data), paint.Clean(o.Session))))
 			}
-			ends = append(ends, ending{action.TargetOf(row, o), facts, paint.Clean(a.op.NotReleased(row, o))})
+			add(action.TargetOf(row, o), facts)
 		}
 	case action.CancelWait:
 		for i := range row.Queue.Waiters {
 			w := &row.Queue.Waiters[i]
-			facts := append([]paint.Part{paint.Plain(paint.CleanLabel(w.Label))}, a.Theme.ForAge(w.Since, a.Now)...)
-			ends = append(ends, ending{target: action.TargetOfWaiter(row, w), facts: facts})
+			add(action.TargetOfWaiter(row, w), append([]paint.Part{paint.Plain(paint.CleanLabel(w.Label))}, a.Theme.ForAge(w.Since, a.Now)...))
 		}
 	}
 	return ends

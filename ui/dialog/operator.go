@@ -24,8 +24,9 @@ type Adviser interface {
 	// Choices lists what can be done to a row, possible actions first, the impossible ones
 	// with the reason.
 	Choices(row *sources.Row) []action.Choice
-	// NotReleased is why a force-release of that owner of a row is not possible; "": it is.
-	NotReleased(row *sources.Row, o *sources.Owner) string
+	// NotEnded is why the ownership or wait of that owner or waiter of a row cannot be ended by
+	// force; "": it can.
+	NotEnded(row *sources.Row, t action.Target) string
 	// Describe says what a request would do; it may ask the server, until ctx ends.
 	Describe(ctx context.Context, r action.Request) (action.Effect, error)
 }

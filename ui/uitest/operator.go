@@ -40,8 +40,8 @@ func (o *Operator) Caps() []action.Ability { return o.Able }
 // Choices returns Offer.
 func (o *Operator) Choices(*sources.Row) []action.Choice { return o.Offer }
 
-// NotReleased returns the reason in Kept.
-func (o *Operator) NotReleased(_ *sources.Row, w *sources.Owner) string { return o.Kept[w.ID] }
+// NotEnded returns the reason in Kept.
+func (o *Operator) NotEnded(_ *sources.Row, t action.Target) string { return o.Kept[t.Owner] }
 
 // Describe returns Effect and DescribeErr.
 func (o *Operator) Describe(ctx context.Context, _ action.Request) (action.Effect, error) {

@@ -14,21 +14,22 @@ import (
 // postgresForce is how an ownership or a wait of another session is ended: a lock belongs to its
 // session, and nobody else can release it.
 var postgresForce = operate.Force{
-	Refuses: func(_ *sources.Row, w *sources.Owner) string { return attr(w, pgsource.NotEnded) },
-	Effect:  postgresEffect, WholeSession: true,
+	Refuses:       func(_ *sources.Row, w *sources.Owner) string { return attr(w.Attrs, pgsource.NotEnded) },
+	RefusesWaiter: func(w *sources.Waiter) string { return attr(w.Attrs, pgsource.NotEnded) },
+	Effect:        postgresEffect, WholeSession: true,
 	Cancel: "Its statement fails (57014) and it leaves the queue; it keeps its session and what that owns, and a transaction that is open in it fails.",
 }
 
 func postgresEffect(_ *sources.Row, w *sources.Owner) []string {
 	lines := []string{"Its whole session ends: its program gets an error (57P01) at once if it reads from the connection, else with its next statement. " +
 		"It may connect again and take the lock again."}
-	if by := attr(w, pgsource.Evicted); by != "" {
+	if by := attr(w.Attrs, pgsource.Evicted); by != "" {
 		lines = append(lines, "A coordtop has just ended an ownership of this lock, or a wait for it, "+by+".")
 	}
-	if began, err := time.Parse(time.RFC3339, attr(w, "transaction start")); err == nil {
-		lines = append(lines, fmt.Sprintf("Its transaction, open for %v (%s), is rolled back.", time.Since(began).Round(time.Second), attr(w, "state")))
+	if began, err := time.Parse(time.RFC3339, attr(w.Attrs, "transaction start")); err == nil {
+		lines = append(lines, fmt.Sprintf("Its transaction, open for %v (%s), is rolled back.", time.Since(began).Round(time.Second), attr(w.Attrs, "state")))
 	}
-	if also := attr(w, pgsource.AlsoOwns); also != "" {
+	if also := attr(w.Attrs, pgsource.AlsoOwns); also != "" {
 		lines = append(lines, "Its session owns locks that are not watched, which fall too: "+also+".")
 	}
 	return lines
@@ -50,9 +51,9 @@ func postgresCall(r action.Request) string {
 	return ""
 }
 
-// attr is an attribute of an owner; "": it has none of that name.
-func attr(w *sources.Owner, key string) string {
-	for _, a := range w.Attrs {
+// attr is an attribute of an owner or waiter; "": it has none of that name.
+func attr(attrs []sources.Attr, key string) string {
+	for _, a := range attrs {
 		if a.Key == key {
 			return a.Value
 		}

@@ -127,7 +127,7 @@ func TestABoxOfPostgresNamesAllThatFallsAndThatFalls(t *testing.T) {
 	r.row("one waits", func(row *sources.Row) bool { return row.Queue.Len == 1 })
 	r.wait(second)
 	row := r.row("two wait", func(row *sources.Row) bool {
-		return row.Queue.Len == 2 && attr(&row.Owners[0], "transaction start") != ""
+		return row.Queue.Len == 2 && attr(row.Owners[0].Attrs, "transaction start") != ""
 	})
 	r.Row("postgres", "17:-4", "owned", func(row *sources.Row, _ *sources.State) bool { return len(row.Owners) == 1 })
 	q := request(action.Release, action.TargetOf(row, &row.Owners[0]))
@@ -138,7 +138,7 @@ func TestABoxOfPostgresNamesAllThatFallsAndThatFalls(t *testing.T) {
 	box := strings.Join(append(effect.Lines, effect.Next, effect.Call), "\n")
 	for _, want := range []string{
 		"Its whole session ends", "Its transaction, open for ", " (idle in transaction), is rolled back.", "not watched, which fall too: 99.", "so these fall too: 17:-4.",
-		row.Queue.Waiters[0].Label, "select pg_terminate_backend(" + attr(&row.Owners[0], "pid") + "), if that process began at ", " and still owns 4242",
+		row.Queue.Waiters[0].Label, "select pg_terminate_backend(" + attr(row.Owners[0].Attrs, "pid") + "), if that process began at ", " and still owns 4242",
 	} {
 		if !strings.Contains(box, want) {
 			t.Errorf("the box does not say %q:\n%s", want, box)
@@ -205,12 +205,18 @@ func TestWhatCannotBeReleasedOnPostgresSaysWhichRightIsMissing(t *testing.T) {
 		if o.Session == "" {
 			want = "app, or a superuser, ends it in the database postgres with ROLLBACK PREPARED 'order 77'"
 		}
-		if got := r.NotReleased(row, o); !strings.Contains(got, want) {
+		if got := r.NotEnded(row, action.TargetOf(row, o)); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", o.Label, got, want)
 		}
 		if _, err := r.Start(request(action.Release, action.TargetOf(row, o))); !errors.Is(err, operate.ErrNotPossible) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", o.Label, err)
 		}
+	}
+	r.wait(r.session("app"))
+	row = r.row("one waits", func(row *sources.Row) bool { return row.Queue.Len == 1 && row.Queue.Waiters[0].Guard != "" })
+	_, err := r.Start(request(action.CancelWait, action.TargetOfWaiter(row, &row.Queue.Waiters[0])))
+	if want := "grant pg_signal_backend to it"; !errors.Is(err, operate.ErrNotPossible) || !strings.Contains(err.Error(), want) {
+		t.Errorf("a wait: %v, want %q", err, want)
 	}
 	plain := newForceRig(t, server, "plain")
 	row = plain.row("owned twice", func(row *sources.Row) bool { return len(row.Owners) == 2 })
