@@ -17,11 +17,13 @@ func (n *run) crash(b *Backend) {
 		n.finish(action.Dropped, why.Error()+": nothing was sent", sources.OwnerRef{})
 		return
 	}
-	n.op.view.Expect(sources.Ending{Ref: t.Ref, Owner: t.Owner, Cause: sources.CauseEvicted}, n.op.o.Patience+n.op.leaseLeft(t))
+	end := sources.Ending{Ref: t.Ref, Owner: t.Owner, Cause: sources.CauseEvicted}
+	n.op.view.Expect(end, n.op.o.Patience+n.op.leaseLeft(t))
 	sent := time.Now()
 	err := b.Crash(t.Ref, sources.OwnerRef{ID: t.Owner, Label: t.Label, Fence: t.Fence})
 	n.answered = time.Since(sent)
 	if err != nil {
+		n.op.view.Expect(end, 0)
 		n.finish(action.Failed, clean(err.Error()), sources.OwnerRef{})
 		return
 	}

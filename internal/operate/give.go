@@ -37,7 +37,8 @@ func (n *run) resign(h *holding, b *Backend) {
 	old := lease.Owner()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(n.ctx), farewell)
 	defer cancel()
-	n.op.view.Expect(sources.Ending{Ref: h.ref, Owner: old, Cause: sources.CauseReleased}, farewell+n.op.o.Patience)
+	end := sources.Ending{Ref: h.ref, Owner: old, Cause: sources.CauseReleased}
+	n.op.view.Expect(end, farewell+n.op.o.Patience)
 	sent := time.Now()
 	err := lease.Release(ctx)
 	n.answered = time.Since(sent)
@@ -45,10 +46,12 @@ func (n *run) resign(h *holding, b *Backend) {
 		n.op.mu.Lock()
 		n.Lost = true
 		n.op.mu.Unlock()
+		n.op.view.Expect(end, 0)
 		n.finish(action.Failed, "it was not ours any more: "+clean(cause.Error()), sources.OwnerRef{})
 		return
 	}
 	if err != nil {
+		n.op.view.Expect(end, 0) // it runs out, if it was not given up
 		n.finish(action.Failed, "given up here, but not confirmed: "+clean(err.Error())+"; it runs out there within "+format.Left(b.Lease), sources.OwnerRef{})
 		return
 	}
@@ -82,8 +85,9 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 		rec.Call = "none: it is left to run out"
 	}
 	_ = n.op.record(rec)
+	end := sources.Ending{Ref: h.ref, Owner: lease.Owner(), Cause: sources.CauseReleased}
 	if !abandon {
-		n.op.view.Expect(sources.Ending{Ref: h.ref, Owner: lease.Owner(), Cause: sources.CauseReleased}, farewell+n.op.o.Patience)
+		n.op.view.Expect(end, farewell+n.op.o.Patience)
 	}
 	sent := time.Now()
 	var err error
@@ -97,6 +101,7 @@ func (n *run) giveBack(h *holding, lease *coord.Lease) {
 	case abandon:
 		rec.Result, rec.Detail, rec.LatencyMillis = action.Dropped.String(), "it runs out at "+lease.TrustedUntil().UTC().Format(time.RFC3339), nil
 	case err != nil:
+		n.op.view.Expect(end, 0)
 		rec.Result, rec.Detail = action.Failed.String(), clean(err.Error())+"; it runs out there"
 	}
 	_ = n.op.record(rec)

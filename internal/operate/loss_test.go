@@ -27,6 +27,7 @@ func cuttable(t *testing.T, ttl time.Duration) (*rig, *localserver.Proxy) {
 			client := redisClient(t, "redis://"+proxy.Addr()+"/0")
 			return rediscoord.New(client, rediscoord.Options{TTL: ttl, RetryDelay: 50 * time.Millisecond})
 		}
+		b.Crash = func(sources.Ref, sources.OwnerRef) error { return errors.New("no such process") }
 	}})
 	u, err := url.Parse(r.url)
 	if err != nil {
@@ -71,6 +72,24 @@ func TestALostLeaseIsToldWithItsCauseBeforeAnotherCanHaveIt(t *testing.T) {
 		t.Errorf("told at %v, the server gave it away by %v", lost.At, free)
 	}
 	r.until("nothing is held", func(*sources.State) bool { return len(r.Status().Holdings) == 0 })
+}
+
+func TestAnEndAfterAnActionThatFailedIsNotOurs(t *testing.T) {
+	t.Parallel()
+	r, proxy := cuttable(t, time.Minute)
+	r.occupy(mutex, "host-a:1")
+	r.reaches(r.do(r.ask(action.Crash, mutex)), action.Failed)
+	r.reaches(r.do(r.ask(action.Try, election)), action.Seen)
+	r.owner(election)
+	proxy.BlackHole()
+	r.reaches(r.do(r.ask(action.Resign, election)), action.Failed)
+	for _, name := range []string{mutex, election} {
+		r.redis().Del(t.Context(), name)
+		r.free(name)
+		if last := r.lastTerm(name); last.How == sources.Ours {
+			t.Errorf("the end of %s is told as ours: %+v", name, last)
+		}
+	}
 }
 
 func TestALeaseThatWasTakenAwayIsLost(t *testing.T) {
