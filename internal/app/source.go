@@ -26,7 +26,7 @@ type configured struct {
 	inner    atomic.Pointer[sources.Source] // Focus and Refresh come from other goroutines
 	focusing sync.Mutex
 	focus    func(sources.Focuser) // the newest Focus; nil: there was none; guarded by focusing
-	password string                         // of inner
+	password string                // of inner
 	refused  bool
 	found    string      // the secret that was last read
 	err      error       // why none was found
