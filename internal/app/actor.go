@@ -1,9 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"net"
 	"os"
 	"os/user"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -35,9 +37,7 @@ const defaultIdentity = "{user}@{host}:{pid}"
 // identityOf fills in the template of our label. Where it is too long the host gives way:
 // who and which process must stay.
 func identityOf(template string, who operate.Actor) string {
-	if template == "" {
-		template = defaultIdentity
-	}
+	template = cmp.Or(template, defaultIdentity)
 	host := plainASCII(who.Host)
 	fill := func(host string) string {
 		return strings.NewReplacer("{user}", plainASCII(who.User), "{host}", host, "{pid}", strconv.Itoa(os.Getpid())).Replace(template)
@@ -47,6 +47,13 @@ func identityOf(template string, who operate.Actor) string {
 		full = fill(host[:max(1, len(host)-over)])
 	}
 	return full[:min(len(full), config.MaxIdentity)]
+}
+
+// peersOf reports whether a label begins with a name that another coordtop with this template gives
+// itself.
+func peersOf(template string) func(label string) bool {
+	form := strings.NewReplacer(`\{user\}`, `\S+`, `\{host\}`, `\S+`, `\{pid\}`, `\d+`).Replace(regexp.QuoteMeta(cmp.Or(template, defaultIdentity)))
+	return regexp.MustCompile("^" + form + "( |$)").MatchString
 }
 
 // plainASCII makes what no label may hold into _, and nothing into "unknown".

@@ -34,6 +34,7 @@ func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hu
 	identity := identityOf(c.Identity, who)
 	for _, s := range c.Sources {
 		b := p.backend(s, identity)
+		b.Peer = peersOf(c.Identity)
 		b.Demo, b.Crash = p.crash != nil, p.crash
 		o.Backends[s.Name] = b
 	}

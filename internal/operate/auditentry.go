@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,6 +49,9 @@ func (j *Journal) entries() ([]action.AuditEntry, error) {
 				i = len(list)
 				at[r.ID], list = i, append(list, r.entry())
 				list[i].Ours = strings.HasPrefix(r.ID, j.run+"-")
+				if !list[i].Ours && r.Host == j.actor.Host {
+					list[i].Process = processOf(&r)
+				}
 			}
 			if r.Stage == After {
 				list[i].Result, list[i].Detail, list[i].After = r.Result, r.Detail, cmp.Or(r.LabelAfter, r.OwnerAfter)
@@ -57,8 +61,24 @@ func (j *Journal) entries() ([]action.AuditEntry, error) {
 			}
 		}
 	}
+	for i := range list {
+		if e := &list[i]; e.Process > 0 && e.Result == "" {
+			err := unix.Kill(e.Process, 0)
+			e.Runs = err == nil || errors.Is(err, unix.EPERM)
+		}
+	}
 	slices.SortStableFunc(list, func(a, b action.AuditEntry) int { return a.At.Compare(b.At) })
 	return list, nil
+}
+
+// processOf is the process that wrote a record, by its id (Journal.id); 0: it is not known.
+func processOf(r *Record) int {
+	run := strings.Split(r.ID, "-")
+	if len(run) != 3 {
+		return 0
+	}
+	pid, _ := strconv.Atoi(run[1]) // 0 where it is no number
+	return max(pid, 0)
 }
 
 // entry is what one line tells of an action.

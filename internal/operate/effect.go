@@ -12,9 +12,10 @@ import (
 	"coordtop/sources"
 )
 
-// Describe says what a request would do, from what is on our watch now. It asks no server:
-// what cannot be known without that is not promised by the lines.
-func (o *Operator) Describe(_ context.Context, r action.Request) (action.Effect, error) {
+// Describe says what a request would do, from what is on our watch now and in the audit. It asks no
+// server: what cannot be known without that is not promised by the lines. It waits for a disk, a
+// second at most.
+func (o *Operator) Describe(ctx context.Context, r action.Request) (action.Effect, error) {
 	b, ok := o.o.Backends[r.Target.Ref.Source]
 	if !ok {
 		return action.Effect{}, fmt.Errorf("%w: nothing can be sent to this source", ErrNotPossible)
@@ -45,6 +46,9 @@ func (o *Operator) Describe(_ context.Context, r action.Request) (action.Effect,
 		describeProvision(&e, &b, row, r)
 	default:
 		return action.Effect{}, fmt.Errorf("%w: coordtop has no way to do this", ErrNotPossible)
+	}
+	if group := action.Of(r.Verb).Group; group == action.Claims || group == action.Ends {
+		e.Lines = append(e.Lines, o.others(ctx, &b, row)...)
 	}
 	return e, nil
 }

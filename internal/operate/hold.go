@@ -2,7 +2,6 @@ package operate
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"coordtop/coord"
@@ -64,7 +63,7 @@ func placeIn(row *sources.Row, identity string) int {
 		return 0
 	}
 	return 1 + slices.IndexFunc(row.Queue.Waiters, func(w sources.Waiter) bool {
-		return w.Label == identity || strings.HasPrefix(w.Label, identity+" ")
+		return isOf(w.Label, identity)
 	})
 }
 

@@ -1,0 +1,83 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/internal/spawn"
+	"coordtop/sources"
+)
+
+// justNow is for how long an action of another coordtop is told to whoever is about to act on the
+// same row, and readWithin how long the audit may take for that.
+const justNow, readWithin = time.Minute, time.Second
+
+// others says what another coordtop does to a row, or just did: as the audit has it, and by the
+// names of those who own it or wait for it.
+func (o *Operator) others(ctx context.Context, b *Backend, row *sources.Row) []string {
+	if row == nil || o.o.Audit == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, readWithin)
+	defer cancel()
+	entries, err := spawn.Within(ctx, 0, o.AuditEntries)
+	if err != nil {
+		return []string{"The audit cannot be read (" + clean(err.Error()) + "): what another coordtop just did is not known."}
+	}
+	var lines []string
+	now := o.o.Now()
+	took := map[string]bool{} // owners, as the audit has them
+	for i := len(entries) - 1; i >= 0 && len(lines) < 2; i-- {
+		e := &entries[i]
+		if e.Ours || e.Ref != row.Ref {
+			continue
+		}
+		owns := e.Result == action.Seen.String() && e.After != "" && ownedBy(row, e.After) && (e.Action == action.Acquire.String() ||
+			e.Action == action.Campaign.String() || e.Action == action.Try.String())
+		ago := now.Sub(e.At)
+		switch text := fmt.Sprintf("%s with another coordtop %s ago", clean(e.Who), format.Age(ago)); {
+		case owns && !took[e.After]:
+			took[e.After] = true
+			lines = append(lines, "Its owner "+clean(e.After)+" is "+text+" ("+clean(e.Action)+").")
+		case e.Result == "" && (e.Runs || ago < justNow):
+			lines = append(lines, fmt.Sprintf("%s began %s: %s.", text, clean(e.Action), clean(e.Unfinished())))
+		case e.Result != "" && ago < justNow:
+			lines = append(lines, fmt.Sprintf("%s did %s: %s.", text, clean(e.Action), clean(e.Result)))
+		}
+	}
+	var like []string
+	see := func(label, does string) {
+		if b.Peer != nil && b.Peer(label) && !took[label] && !isOf(label, b.Identity) {
+			like = append(like, clean(label)+", who "+does)
+		}
+	}
+	for i := range row.Owners {
+		see(row.Owners[i].Label, "owns it")
+	}
+	for i := range row.Queue.Waiters {
+		see(row.Queue.Waiters[i].Label, "waits")
+	}
+	if len(like) > 0 {
+		lines = append(lines, "By its name this may be a person with another coordtop: "+someOf(like)+".")
+	}
+	return lines
+}
+
+// ownedBy reports whether one of the owners of a row has that label or ID.
+func ownedBy(row *sources.Row, who string) bool {
+	for i := range row.Owners {
+		if w := &row.Owners[i]; w.Label == who || w.ID == who {
+			return true
+		}
+	}
+	return false
+}
+
+// isOf reports whether a label is that of an identity, alone or before what else is told.
+func isOf(label, identity string) bool {
+	return label == identity || strings.HasPrefix(label, identity+" ")
+}
