@@ -87,6 +87,7 @@ func TestTheAuditIsFilteredAsRowsAre(t *testing.T) {
 	entries, failed := someEntries(), error(nil)
 	for text, want := range map[string]string{
 		"release": "of 2", "INC-4411": "of 1", "kind=mutex": "of 1", "name=a": "of 1", "owner=host-1": "of 1", "source=leases !release": "of 1", "bo": "of 2",
+		"action=release": "of 2", "action=release result=done": "of 1", "result=?": "of 2", "result!=done": "of 1", "user=ana": "of 2", "user!=ana": "of 2", "user~ops": "of 2",
 		"state=led": "no action of what is selected: esc shows all", "wait>3": "no action of what is selected", "name=?": "of 1",
 	} {
 		d := audited(120, 40, &entries, &failed)
@@ -95,6 +96,27 @@ func TestTheAuditIsFilteredAsRowsAre(t *testing.T) {
 		d.typed(text)
 		d.shows(t, want)
 	}
+}
+
+func TestAFilterOfTheAuditIsCompletedFromTheAudit(t *testing.T) {
+	t.Parallel()
+	entries, failed := someEntries(), error(nil)
+	for typed, want := range map[string]string{
+		"act": "/ action=", "action=rel": "/ action=release", "user=b": "/ user=bo", "result=d": "/ result=done", "stat": "/ stat",
+	} {
+		d := audited(120, 40, &entries, &failed)
+		d.audit()
+		d.press("/")
+		d.typed(typed)
+		d.press("tab")
+		d.shows(t, want)
+		d.showsNot(t, want+"e")
+	}
+	d := audited(120, 40, &entries, &failed)
+	d.press("/")
+	d.typed("acti")
+	d.press("tab")
+	d.showsNot(t, "action=") // rows have no such thing
 }
 
 func TestTheActionsThatAreListedAreExported(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"coordtop/ui/filter"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
+	"coordtop/ui/rows"
+	"coordtop/ui/screen"
 )
 
 // offer is how a line was completed: each tab puts the next of the list in place.
@@ -53,7 +55,7 @@ func (m *model) complete() {
 		return
 	}
 	f := &m.filtering
-	f.offer.next(&f.input, m.Rows.Complete)
+	f.offer.next(&f.input, m.completeFilter)
 	m.refilter()
 }
 
@@ -82,3 +84,11 @@ func (f *filterLine) end() {
 
 // typed is what stands in the line, fit for drawing.
 func (f *filterLine) typed() string { return paint.Clean(f.input.Value()) }
+
+// completeFilter completes a filter by what the shown screen lists.
+func (m *model) completeFilter(text string) filter.Completion {
+	if m.Shown == screen.Audit {
+		return rows.CompleteAudit(text, m.AuditEntries)
+	}
+	return m.Rows.Complete(text)
+}

@@ -115,7 +115,7 @@ func lineHandlers() map[keys.Intent]handler {
 		keys.GiveUp:     simply(func(m *model) { m.line.leave() }),
 		keys.Earlier:    simply(func(m *model) { m.line.recall(-1) }),
 		keys.Later:      simply(func(m *model) { m.line.recall(+1) }),
-		keys.FilterBy:   changing((*model).filterBy, func(m *model, typed string) filter.Completion { return m.Rows.Complete(typed) }),
+		keys.FilterBy:   changing((*model).filterBy, (*model).completeFilter),
 		keys.SourceIs:   changing((*model).onlySource, oneOf(sourceNames)),
 		keys.SortBy:     changing((*model).sortBy, oneOf(orderWords)),
 		keys.Theme:      {do: (*model).setScheme, arguments: oneOf(func(*model) []string { return paint.Schemes() })},

@@ -54,7 +54,7 @@ func directions() []direction {
 		{"ui/dialog", []string{"ui/screen", "ui/rows", "ui/keys", "ui/paint", "sources", "internal/action", "internal/address", "internal/format", "internal/spawn"}},
 		{"ui/screen", []string{"ui/rows", "ui/keys", "ui/paint", "ui/filter", "ui/table", "ui/timeline", "sources", "internal/action", "internal/format", "internal/history"}},
 		{"ui/keys", []string{"internal/address"}},
-		{"ui/rows", []string{"ui/paint", "ui/filter", "sources"}},
+		{"ui/rows", []string{"ui/paint", "ui/filter", "sources", "internal/action"}},
 		{"ui/paint", []string{"ui/timeline", "sources", "internal/format"}},
 		{"ui/uitest", []string{"sources", "sources/sourcetest", "internal/action"}},
 		{"ui/filter", []string{"internal/address"}},

@@ -6,6 +6,7 @@
 //	owner~host-1[0-3]            ~ and !~ take a regular expression, in any case of letters
 //	since<10m or state=no-leader or binds less than and; parentheses group, ! negates
 //	env=prod                     labels of sources
+//	user=ana action=release      fields of the audit; result=? is what has no end yet
 //	name="a name with blanks"    quotes; inside of them \" is a quote and \\ a backslash
 //
 // A word is looked for in all that is written about a row. Letters match in any case.

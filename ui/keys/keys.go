@@ -154,7 +154,7 @@ func Bindings() Table {
 func boardBindings() []Binding {
 	return []Binding{
 		{Help, InViews, []string{"?", ":help"}, "help", "show or leave this help"},
-		{Filter, InList | inLogs, []string{"/"}, "filter", "rows with words, !words, kind=mutex, wait>30s, or ..."},
+		{Filter, InList | inLogs, []string{"/"}, "filter", "words, !words, kind=mutex, wait>30s, or ...; in the audit action=release, user=ana, result=failed"},
 		{Keep, InInput, []string{"enter"}, "keep", "keep the filter and go back to the list"},
 		{Complete, InInput | InCommand, []string{"tab"}, "complete", "complete the field or the value; again: the next one"},
 		{Clear, InInput | InList | inLogs, []string{"esc"}, "", "clear the filter; show all rows again"},

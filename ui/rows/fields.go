@@ -4,18 +4,20 @@ import (
 	"math"
 	"time"
 
+	"coordtop/internal/action"
 	"coordtop/sources"
 	"coordtop/ui/filter"
 )
 
 // fieldEntry is a field of filters and how rows answer to it: by texts or by a number; known
-// false where the row does not tell.
+// false where the row does not tell. Of a field of the audit alone rows tell nothing.
 type fieldEntry struct {
 	filter.Field
 	text   func(s *rowSubject, match func(string) bool) (found, known bool)
 	number func(s *rowSubject) (r filter.Range, known bool)
 	count  func(s *rowSubject) (r filter.Range, known bool)            // that a plain number is compared with, where Counts
 	event  func(s *eventSubject, match func(string) bool) (found bool) // what an event says itself; nil: its row is asked
+	audit  func(e *action.AuditEntry) []string                         // what an action of the audit says; nil: nothing
 	values func(r *sources.Row, v *Verdict, add func(string))          // that completion offers; nil: none
 	always []string                                                    // values that make sense whether or not a row has them now
 }
@@ -29,12 +31,14 @@ func fieldTable() []fieldEntry {
 		Field:  filter.Field{Name: "source", Op: "=", Also: []string{"backend"}},
 		text:   func(s *rowSubject, match func(string) bool) (found, known bool) { return match(s.row.Source), true },
 		event:  func(s *eventSubject, match func(string) bool) bool { return match(s.event.Ref.Source) },
+		audit:  func(e *action.AuditEntry) []string { return []string{e.Ref.Source} },
 		values: func(r *sources.Row, _ *Verdict, add func(string)) { add(r.Source) },
 	}, {
 		Field: filter.Field{Name: "kind", Op: "=", Also: []string{"type"}, Means: map[string]string{"leader": "election", "lock": "mutex"}},
 		text: func(s *rowSubject, match func(string) bool) (found, known bool) {
 			return match(s.row.Kind.String()), s.row.Kind != sources.KindUnknown
 		},
+		audit:  func(e *action.AuditEntry) []string { return []string{e.Kind} },
 		values: func(r *sources.Row, _ *Verdict, add func(string)) { add(r.Kind.String()) },
 		always: []string{sources.KindElection.String(), sources.KindMutex.String(), sources.KindSemaphore.String()},
 	}, {
@@ -43,6 +47,7 @@ func fieldTable() []fieldEntry {
 			return match(s.row.Name) || s.row.Alias != "" && match(s.row.Alias), true
 		},
 		event: (*eventSubject).named,
+		audit: func(e *action.AuditEntry) []string { return []string{e.Ref.Name} },
 		values: func(r *sources.Row, _ *Verdict, add func(string)) {
 			add(r.Name)
 			add(r.Alias)
@@ -53,6 +58,7 @@ func fieldTable() []fieldEntry {
 			return ownedBy(s.row, match), s.row.OwnersHow != sources.Unknown || len(s.row.Owners) > 0
 		},
 		event: (*eventSubject).owners,
+		audit: func(e *action.AuditEntry) []string { return []string{e.Before, e.After} },
 		values: func(r *sources.Row, _ *Verdict, add func(string)) {
 			for i := range r.Owners {
 				add(r.Owners[i].Label)
@@ -91,22 +97,30 @@ func fieldTable() []fieldEntry {
 			sum := s.row.Gaps(s.st, s.now, ChangesSpan).Sum
 			return filter.Range{Low: int64(sum.Min), High: int64(sum.Max)}, true
 		},
+	}, {
+		Field: filter.Field{Name: "action", Op: "=", Also: []string{"verb"}},
+		audit: func(e *action.AuditEntry) []string { return []string{e.Action} },
+	}, {
+		Field: filter.Field{Name: "result", Op: "=", Value: filter.OneWord},
+		audit: func(e *action.AuditEntry) []string { return []string{filter.OneWord(e.Result)} },
+	}, {
+		Field: filter.Field{Name: "user", Op: "=", Also: []string{"who"}},
+		audit: func(e *action.AuditEntry) []string { return []string{e.User(), e.Who} },
 	}}
 }
 
 // fields is the table, and language what of it filters know.
 var (
 	fields   = fieldTable()
-	language = languageOf(fields)
+	language = languageOf(fields, func(*fieldEntry) bool { return true })
 )
 
-// FieldName is how filters write a field.
-func FieldName(field int) string { return fields[field].Name }
-
-func languageOf(table []fieldEntry) filter.Fields {
-	fs := make(filter.Fields, len(table))
+func languageOf(table []fieldEntry, has func(*fieldEntry) bool) filter.Fields {
+	var fs filter.Fields
 	for i := range table {
-		fs[i] = table[i].Field
+		if has(&table[i]) {
+			fs = append(fs, table[i].Field)
+		}
 	}
 	return fs
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"coordtop/internal/action"
 	"coordtop/sources"
 	"coordtop/ui/filter"
 )
@@ -86,6 +87,9 @@ func ownedBy(r *sources.Row, match func(string) bool) bool {
 }
 
 func (s *rowSubject) Text(field int, match func(string) bool) (found, known bool) {
+	if fields[field].text == nil { // of the audit alone
+		return false, false
+	}
 	return fields[field].text(s, match)
 }
 
@@ -153,6 +157,32 @@ func (s *eventSubject) Label(key string) (string, bool) {
 	}
 	return (&rowSubject{row: s.row}).Label(key)
 }
+
+// PassesAudit reports whether an action of the audit is selected.
+func (f *Selection) PassesAudit(e *action.AuditEntry) bool { return f.Expr.Match(auditSubject{e}) }
+
+// auditSubject is an action of the audit as a filter sees it.
+type auditSubject struct{ *action.AuditEntry }
+
+func (s auditSubject) Words(match func(string) bool) bool {
+	return match(s.Who) || match(s.Action) || match(s.Ref.Name) || match(s.Ref.Source) || match(s.Before) || match(s.After) || match(s.Reason) || match(s.Result) || match(s.Detail)
+}
+
+func (s auditSubject) Text(field int, match func(string) bool) (found, known bool) {
+	if fields[field].audit == nil {
+		return false, false
+	}
+	for _, text := range fields[field].audit(s.AuditEntry) {
+		if text != "" {
+			found, known = found || match(text), true
+		}
+	}
+	return found, known
+}
+
+func (auditSubject) Number(int, bool) (r filter.Range, known bool) { return r, false }
+
+func (auditSubject) Label(string) (value string, ok bool) { return "", false }
 
 // formatOf is the library whose way of keeping a lock a row is; "": none is known.
 func formatOf(r *sources.Row) string {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"coordtop/internal/action"
 	"coordtop/sources"
 	"coordtop/ui/filter"
 	"coordtop/ui/paint"
@@ -81,7 +82,25 @@ func (x *Index) Meant() string {
 	return "did you mean " + paint.Clean(meant) + "?"
 }
 
-// Complete completes a filter that is typed.
+// Complete completes a filter of rows that is typed.
 func (x *Index) Complete(text string) filter.Completion {
-	return language.Complete(text, x.Labels(), x.Values)
+	return languageOf(fields, func(f *fieldEntry) bool { return f.text != nil || f.number != nil }).Complete(text, x.Labels(), x.Values)
+}
+
+// CompleteAudit completes a filter of the audit that is typed.
+func CompleteAudit(text string, entries []action.AuditEntry) filter.Completion {
+	return languageOf(fields, func(f *fieldEntry) bool { return f.audit != nil }).Complete(text, nil, func(field string) []string {
+		var list []string
+		if i := language.Find(field); i >= 0 && fields[i].audit != nil {
+			for e := range entries {
+				list = append(list, fields[i].audit(&entries[e])...)
+			}
+		}
+		slices.Sort(list)
+		list = slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
+		for i := range list {
+			list[i] = paint.Clean(list[i])
+		}
+		return list[:min(len(list), offered)]
+	})
 }

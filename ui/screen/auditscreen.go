@@ -6,10 +6,8 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/format"
 	"coordtop/sources"
-	"coordtop/ui/filter"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
-	"coordtop/ui/rows"
 )
 
 // auditReadout is how many lines the action under the cursor takes in full.
@@ -29,7 +27,7 @@ func auditScreen(sc *Scene) Frame {
 		if p := sc.FindAuditEntry(id); p != nil {
 			shown = append(shown, p)
 			names = max(names, format.Width(paint.Clean(p.Ref.Name)))
-			who = max(who, format.Width(whoShort(p)))
+			who = max(who, format.Width(paint.Clean(p.User())))
 		}
 	}
 	names, who = min(names, w/eventNamePart, maxEventName), min(who, w/8)
@@ -43,16 +41,10 @@ func auditScreen(sc *Scene) Frame {
 		p := shown[i]
 		cursorOn(sc, l, p.ID == selected)
 		l.Cell(sc.Theme.Dim, " "+instantText(sc, p.At), eventTime).Skip(1)
-		l.Cell("", whoShort(p), who).Skip(1).Cell(sc.Theme.Strong, paint.Clean(p.Action), len("cancel-wait")).Skip(1)
+		l.Cell("", paint.Clean(p.User()), who).Skip(1).Cell(sc.Theme.Strong, paint.Clean(p.Action), len("cancel-wait")).Skip(1)
 		l.Cell("", sc.Theme.FitName(paint.Clean(p.Ref.Name), names), names).Skip(1)
 		putParts(l, sc.Theme.FitParts(resultParts(sc, p), l.Width-l.X), l.Width)
 	})
-}
-
-// whoShort is the user alone.
-func whoShort(p *action.AuditEntry) string {
-	user, _, _ := strings.Cut(p.Who, "@")
-	return paint.Clean(user)
 }
 
 // resultParts is what came of an action, and why it was done.
@@ -74,7 +66,7 @@ func resultText(sc *Scene, p *action.AuditEntry) string {
 	case p.Ours && r != nil && r.Request.Verb.String() == p.Action:
 		return "under way"
 	case p.Call != "":
-		return "no end is written"
+		return p.Unfinished()
 	}
 	return ""
 }
@@ -153,30 +145,5 @@ func (sc *Scene) FindAuditEntry(id string) *action.AuditEntry {
 // PassesAudit reports whether an action is among what the filter selects.
 func PassesAudit(sc *Scene, p *action.AuditEntry) bool {
 	kind := sc.Rows.Kind
-	return (kind == sources.KindUnknown || p.Kind == kind.String()) && sc.Rows.Filter.Expr.Match(auditSubject{p})
+	return (kind == sources.KindUnknown || p.Kind == kind.String()) && sc.Rows.Filter.PassesAudit(p)
 }
-
-// auditSubject is an action as a filter sees it.
-type auditSubject struct{ *action.AuditEntry }
-
-func (s auditSubject) Words(match func(string) bool) bool {
-	return match(s.Who) || match(s.Action) || match(s.Ref.Name) || match(s.Ref.Source) || match(s.Before) || match(s.After) || match(s.Reason) || match(s.Result) || match(s.Detail)
-}
-
-func (s auditSubject) Text(field int, match func(string) bool) (found, known bool) {
-	switch rows.FieldName(field) {
-	case "source":
-		return match(s.Ref.Source), s.Ref.Source != ""
-	case "kind":
-		return match(s.Kind), s.Kind != ""
-	case "name":
-		return match(s.Ref.Name), s.Ref.Name != ""
-	case "owner":
-		return match(s.Before) || match(s.After), s.Before+s.After != ""
-	}
-	return false, false
-}
-
-func (auditSubject) Number(int, bool) (r filter.Range, known bool) { return r, false }
-
-func (auditSubject) Label(string) (value string, ok bool) { return "", false }
