@@ -2,6 +2,7 @@ package headless
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -40,15 +41,23 @@ func textGet(out, diag io.Writer, s *sources.State, list []*sources.Row, o GetOp
 	return err
 }
 
-// textTable is the heading and a line for each row.
+// textTable is the heading and a line for each row, with the libraries of locks where any is known.
 func textTable(s *sources.State, list []*sources.Row, now time.Time) [][]string {
 	table := [][]string{{"STATE", "SOURCE", "KIND", "NAME", "OWNER", "SINCE", "LEASE", "WAITERS"}}
 	known := spaces{}
 	for _, r := range list {
 		known.see(r.Ref)
 	}
+	libraries := slices.ContainsFunc(list, func(r *sources.Row) bool { return textFormat(r.Primitive) != "" })
+	if libraries {
+		table[0] = append(table[0], "LIBRARY")
+	}
 	for _, r := range list {
-		table = append(table, textRow(s, r, known.name(r.Ref), now))
+		line := textRow(s, r, known.name(r.Ref), now)
+		if libraries {
+			line = append(line, cmp.Or(format.Clean(textFormat(r.Primitive), maxText), "-"))
+		}
+		table = append(table, line)
 	}
 	return table
 }
@@ -153,7 +162,7 @@ func textRow(s *sources.State, r *sources.Row, name string, now time.Time) []str
 	if r.Limited() {
 		state += fmt.Sprintf(" %d/%d", r.Taken, r.Limit)
 	}
-	name += aside(r.Alias) + aside(textFormat(r.Primitive)) + aside(r.Note)
+	name += aside(r.Alias) + aside(r.Note)
 	if len(r.Terms) == 0 {
 		name += aside(r.MaybeMisspelt())
 	}

@@ -1,0 +1,27 @@
+package headless
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/sources"
+)
+
+func TestTheLibraryOfALockStandsInAColumnOfItsOwn(t *testing.T) {
+	t.Parallel()
+	row := func(name string, labels ...sources.Attr) *sources.Row {
+		return &sources.Row{Primitive: &sources.Primitive{Ref: sources.Ref{Source: "s", Name: name}, Labels: labels}}
+	}
+	plain, kept := row("plain"), row("kept", sources.FormatLabel("Redisson\x1b", sources.Inferred))
+	table := func(list ...*sources.Row) []string {
+		return strings.Split(strings.TrimSpace(string(align(textTable(&sources.State{}, list, time.Now())))), "\n")
+	}
+	lines := table(plain, kept)
+	if !strings.HasSuffix(lines[0], "WAITERS  LIBRARY") || !strings.HasSuffix(lines[1], "  -") || !strings.HasSuffix(lines[2], `  likely Redisson\x1b`) || !strings.Contains(lines[2], "  kept  ") {
+		t.Errorf("%q", lines)
+	}
+	if lines := table(plain); strings.Contains(lines[0], "LIBRARY") {
+		t.Errorf("%q", lines)
+	}
+}
