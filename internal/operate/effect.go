@@ -61,19 +61,19 @@ func nameFor(b *Backend, r action.Request) string {
 	return ""
 }
 
-// typable is what a person types for a name: the name, if blanks at its ends do not matter.
-// Others are written in quotes. One that is too long to be typed or shown in full has a hash.
+// typable is what a person types for a name, which no other name has: the name, if it can be typed
+// as it is. Others, with blanks at their ends or with what nobody can see, are written in quotes. One
+// that is too long to be typed or shown in full has a hash.
 func typable(name string) string {
-	const maxPlain, maxQuoted = 200, 24 // the input of a box; its label
-	text := format.Clean(name, 0)
-	quoted := format.Clean(strconv.Quote(name), 0)
-	switch plain := text != "" && strings.TrimSpace(text) == text; {
-	case plain && len(text) <= maxPlain:
-		return text
+	const maxPlain, maxQuoted, hashed = 200, 24, "sha256:" // the input of a box; its label
+	quoted := strconv.QuoteToASCII(name)
+	switch plain := name != "" && strings.TrimSpace(name) == name && format.Clean(name, 0) == name && name[0] != '"' && !strings.HasPrefix(name, hashed); {
+	case plain && len(name) <= maxPlain:
+		return name
 	case !plain && len(quoted) <= maxQuoted:
 		return quoted
 	}
-	return fmt.Sprintf("sha256:%.6x", sha256.Sum256([]byte(name)))
+	return hashed + fmt.Sprintf("%.6x", sha256.Sum256([]byte(name)))
 }
 
 func describeTaking(e *action.Effect, b *Backend, row *sources.Row, r action.Request) {
