@@ -104,7 +104,7 @@ func (s *session) Acquire(caller context.Context, c coord.Claim) (coord.Grant, b
 	}
 	switch {
 	case g == nil:
-		return nil, false, p.given(caller, ctx, err)
+		return nil, false, p.giveUp(caller, ctx, err)
 	case ctx.Err() != nil: // it raced the end of ctx
 		late, stop := s.linger(ctx)
 		defer stop()
@@ -121,9 +121,9 @@ func failed(caller, ctx context.Context, err error) error {
 	return failure.With(fmt.Errorf("claiming: %w", classify(err)), caller.Err(), context.Cause(ctx))
 }
 
-// given gives up the place. It returns the error of the claim, nil if it only waited in vain, and
+// giveUp gives up the place. It returns the error of the claim, nil if it only waited in vain, and
 // of what may be left.
-func (p *place) given(caller, ctx context.Context, err error) error {
+func (p *place) giveUp(caller, ctx context.Context, err error) error {
 	defer p.stop()
 	err = failed(caller, ctx, err)
 	if p.conn != nil {

@@ -24,7 +24,7 @@ func (s *session) Enqueue(caller context.Context, c coord.Claim) (coord.Place, e
 		err = errSessionOver
 	}
 	if err != nil {
-		return nil, p.given(caller, ctx, err)
+		return nil, p.giveUp(caller, ctx, err)
 	}
 	s.Start(p.life, p.keep) // ends with the place
 	return p, nil
@@ -61,7 +61,7 @@ func (p *place) Wait(caller context.Context) (coord.Grant, bool, error) {
 	case err != nil && ctx.Err() != nil && p.conn.Err() == nil: // the place is kept
 		return nil, false, failed(caller, ctx, err)
 	}
-	return nil, false, p.given(caller, ctx, err)
+	return nil, false, p.giveUp(caller, ctx, err)
 }
 
 // Leave implements coord.Place.

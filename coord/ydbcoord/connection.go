@@ -256,8 +256,8 @@ func (c *connection) classify(why error, taken *int) (over bool) {
 // serve reads from a stream until it ends, and says why it did.
 func (c *connection) serve(st *stream) error {
 	heard := time.Now()
-	deaf := spawn.After(c.s.life, c.silence(), st.cancel)
-	defer deaf.Stop()
+	silent := spawn.After(c.s.life, c.silence(), st.cancel)
+	defer silent.Stop()
 	for {
 		msg, err := st.rpc.Recv()
 		switch {
@@ -269,7 +269,7 @@ func (c *connection) serve(st *stream) error {
 			return callError(err)
 		}
 		heard = time.Now()
-		deaf.Reset(c.silence())
+		silent.Reset(c.silence())
 		switch r := msg.GetResponse().(type) {
 		case *pb.SessionResponse_Ping:
 			st.put(pongMessage(r.Ping.GetOpaque()))

@@ -64,7 +64,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		recording.run(inner, hub, beside)
 		feed := newFeed(hub)
 		defer feed.Close()
-		defer p.parting.begin()()
+		defer p.unfinished.begin()()
 		op := p.operator(inner, c, hub, o.write)
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()

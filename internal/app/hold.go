@@ -137,7 +137,7 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 		if doubt := row.MaybeMisspelt(); doubt != "" {
 			fmt.Fprintf(p.env.Stderr, "coordtop: %s: %s\n", format.Clean(row.Name, 100), doubt)
 		}
-		defer p.parting.begin()()
+		defer p.unfinished.begin()()
 		op := p.operator(ctx, c, hub, true)
 		defer p.giveBack(op)
 		defer giveBackWith(ctx, op)()

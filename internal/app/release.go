@@ -80,7 +80,7 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 		if err := headless.Warn(p.env.Stderr, hub.State(), row.Source); err != nil {
 			return err
 		}
-		defer p.parting.begin()()
+		defer p.unfinished.begin()()
 		op := p.operator(ctx, c, hub, true)
 		defer p.giveBack(op)
 		owner, err := ownerToEnd(op, row, o.owner)

@@ -34,7 +34,7 @@ type program struct {
 	demoState  string         // folder of the demo's recording, which goes with it; "": this is no demo
 	crash      crash          // ends the process of an owner in the demo; nil elsewhere
 	result     error          // of the command, see run
-	parting    parting
+	unfinished unfinished
 	over       chan struct{} // closed when the command has come back and its error is said
 }
 

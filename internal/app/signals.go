@@ -104,18 +104,18 @@ const partPatience = 4 * time.Second
 // that nobody reads.
 const sayPatience = 5 * time.Second
 
-// parting counts what must not be cut short: a terminal that is to be restored, leases that
+// unfinished counts what must not be cut short: a terminal that is to be restored, leases that
 // are to be given back.
-type parting struct{ n atomic.Int32 }
+type unfinished struct{ n atomic.Int32 }
 
 // begin counts one more until done is called.
-func (p *parting) begin() (done func()) {
+func (p *unfinished) begin() (done func()) {
 	p.n.Add(1)
 	return func() { p.n.Add(-1) }
 }
 
 // await waits until nothing is left or the time is over.
-func (p *parting) await(d time.Duration) {
+func (p *unfinished) await(d time.Duration) {
 	bound := time.NewTimer(d)
 	defer bound.Stop()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -141,7 +141,7 @@ func (p *program) abandon(ctx context.Context, again <-chan *signalled) {
 		return
 	case <-bound.C:
 	case second := <-again:
-		p.parting.await(partPatience)
+		p.unfinished.await(partPatience)
 		code = second.exitCode()
 		if abortOf(cause) == nil && !errors.Is(cause, spawn.ErrPanic) {
 			cause = second

@@ -122,12 +122,12 @@ func notFound(s *sources.State, name string, i int) error {
 		source, _, _ := strings.Cut(name, "/")
 		near = "; `coordtop get " + format.Clean(source, 100) + "` lists them"
 	}
-	return fmt.Errorf("%s: %w: no primitive goes by this name%s", unborne(s, name, i), ErrNotFound, near)
+	return fmt.Errorf("%s: %w: no primitive goes by this name%s", typedName(s, name, i), ErrNotFound, near)
 }
 
-// unborne names the i-th name, which no row has. Where it is like none only its source is
+// typedName names the i-th name, which no row has. Where it is like none only its source is
 // repeated: the rest may be a secret.
-func unborne(s *sources.State, name string, i int) string {
+func typedName(s *sources.State, name string, i int) string {
 	if meant(s, name) != "" {
 		return format.Clean(name, 200)
 	}

@@ -124,7 +124,7 @@ func (w *waiting) look(s *sources.State) (list []*sources.Row, over bool, err er
 	case len(list) == 0 && whole && w.For == "free":
 		return nil, false, notFound(s, w.Name, 0)
 	case len(list) == 0 && whole:
-		w.say("%s: no primitive goes by this name yet%s", unborne(s, w.Name, 0), meant(s, w.Name))
+		w.say("%s: no primitive goes by this name yet%s", typedName(s, w.Name, 0), meant(s, w.Name))
 	case len(list) == 1 && list[0].Fresh(s):
 		w.say("waiting until %v%s", w.For, w.now(s, list))
 	}

@@ -79,7 +79,7 @@ func (w *watcher) doubt(s *sources.State) {
 		}
 		if !isSource(s, name) && len(called(rows(s, []string{name}), name)) == 0 {
 			// Nobody need read it: what is asked for is on the other stream.
-			_, _ = fmt.Fprintf(w.o.Diag, "%s: no primitive goes by this name yet%s (its lines come as soon as one does)\n", unborne(s, name, i), meant(s, name))
+			_, _ = fmt.Fprintf(w.o.Diag, "%s: no primitive goes by this name yet%s (its lines come as soon as one does)\n", typedName(s, name, i), meant(s, name))
 		}
 		return true
 	})

@@ -18,9 +18,9 @@ func (n *run) resign(h *holding, b *Backend) {
 	sub := n.op.view.subscribe()
 	defer sub.Close()
 	n.op.mu.Lock()
-	lease, waiting, already := h.lease, h.waiting, h.parting == h.run
+	lease, waiting, already := h.lease, h.waiting, h.resigning == h.run
 	if !waiting && !already {
-		h.parting = n
+		h.resigning = n
 	}
 	n.op.mu.Unlock()
 	if already {

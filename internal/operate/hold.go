@@ -12,20 +12,20 @@ import (
 // holding is what one run took or waits for. All of it is guarded by Operator.mu; over is
 // set, once, by the goroutine of the run.
 type holding struct {
-	ref     sources.Ref
-	run     *run
-	session *coord.Session // nil: not open yet
-	lease   *coord.Lease   // nil: waiting
-	term    *coord.Term    // nil: not an election
-	waiting bool
-	over    bool
-	since   time.Time
-	data    []byte
-	runsOut bool
-	place   int           // in the queue at most, as the service told it; 0: it did not
-	told    time.Time     // when it did
-	parting *run          // that resigns it, or run itself, giving it back; nil: none
-	ended   chan struct{} // closed when nothing of it is left
+	ref       sources.Ref
+	run       *run
+	session   *coord.Session // nil: not open yet
+	lease     *coord.Lease   // nil: waiting
+	term      *coord.Term    // nil: not an election
+	waiting   bool
+	over      bool
+	since     time.Time
+	data      []byte
+	runsOut   bool
+	place     int           // in the queue at most, as the service told it; 0: it did not
+	told      time.Time     // when it did
+	resigning *run          // that resigns it, or run itself, giving it back; nil: none
+	ended     chan struct{} // closed when nothing of it is left
 }
 
 func newHolding(n *run, now time.Time) *holding {

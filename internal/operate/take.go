@@ -167,20 +167,20 @@ func (n *run) keep(h *holding, lease *coord.Lease, term *coord.Term, sub *source
 	<-seen
 	n.op.mu.Lock()
 	ended := lease.Check() // where this process was stopped, nothing has ended the context yet
-	giving := n.ctx.Err() != nil && h.parting == nil && ended == nil
+	giving := n.ctx.Err() != nil && h.resigning == nil && ended == nil
 	if giving {
-		h.parting = n // a resignation that begins now has nothing left to do
+		h.resigning = n // a resignation that begins now has nothing left to do
 	}
-	parting := h.parting
+	resigning := h.resigning
 	n.op.mu.Unlock()
 	if giving {
 		n.giveBack(h, lease)
 		return
 	}
-	if parting != nil { // whatever else has ended: it is on its way to release it
+	if resigning != nil { // whatever else has ended: it is on its way to release it
 		<-lease.Context().Done()
 	}
-	if cause := context.Cause(lease.Context()); parting != nil && errors.Is(cause, coord.ErrReleased) {
+	if cause := context.Cause(lease.Context()); resigning != nil && errors.Is(cause, coord.ErrReleased) {
 		n.finish(action.Dropped, "resigned before our watch showed it", sources.OwnerRef{})
 	} else {
 		n.lost(h, cause)

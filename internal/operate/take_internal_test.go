@@ -77,7 +77,7 @@ func TestWhatIsBeingResignedWhileWeCloseIsNotLost(t *testing.T) {
 	journal := filepath.Join(t.TempDir(), "audit.jsonl")
 	synctest.Test(t, func(t *testing.T) {
 		w := newWin(t, journal)
-		w.h.parting = &run{}
+		w.h.resigning = &run{}
 		w.n.cancel(errCalledOff)
 		w.keeping()
 		if err := w.lease.Release(t.Context()); err != nil {
