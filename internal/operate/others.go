@@ -39,14 +39,14 @@ func (o *Operator) others(ctx context.Context, b *Backend, row *sources.Row) []s
 		owns := e.Result == action.Seen.String() && e.After != "" && ownedBy(row, e.After) && (e.Action == action.Acquire.String() ||
 			e.Action == action.Campaign.String() || e.Action == action.Try.String())
 		ago := now.Sub(e.At)
-		switch text := fmt.Sprintf("%s with another coordtop %s ago", clean(e.Who), format.Age(ago)); {
+		switch how := "with another coordtop " + format.Age(ago) + " ago"; {
 		case owns && !took[e.After]:
 			took[e.After] = true
-			lines = append(lines, "Its owner "+clean(e.After)+" is "+text+" ("+clean(e.Action)+").")
+			lines = append(lines, fmt.Sprintf("Its owner %s is %s, who took it %s.", clean(e.After), clean(e.Who), how))
 		case e.Result == "" && (e.Runs || ago < justNow):
-			lines = append(lines, fmt.Sprintf("%s began %s: %s.", text, clean(e.Action), clean(e.Unfinished())))
+			lines = append(lines, fmt.Sprintf("%s began %s %s: %s.", clean(e.Who), clean(e.Action), how, clean(e.Unfinished())))
 		case e.Result != "" && ago < justNow:
-			lines = append(lines, fmt.Sprintf("%s did %s: %s.", text, clean(e.Action), clean(e.Result)))
+			lines = append(lines, fmt.Sprintf("%s did %s %s: %s.", clean(e.Who), clean(e.Action), how, clean(e.Result)))
 		}
 	}
 	var like []string

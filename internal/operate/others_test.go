@@ -47,12 +47,12 @@ func TestTheBoxSaysWhatAnotherCoordtopDoes(t *testing.T) {
 	box("By its name this may be a person with another coordtop: bo@desk:77, who owns it.")
 	before := operate.Record{Stage: operate.Before, Action: "release", Call: "x"}
 	r.another(os.Getpid(), "1", "desk", before)
-	box("with another coordtop 0s ago began release: no end is written yet, and process " + strconv.Itoa(os.Getpid()) + " runs")
+	box("bo@desk began release with another coordtop 0s ago: no end is written yet, and process " + strconv.Itoa(os.Getpid()) + " runs")
 	r.another(os.Getpid(), "1", "desk", operate.Record{Stage: operate.After, Action: "release", Result: "done"})
-	box("with another coordtop 0s ago did release: done.", "began")
+	box("bo@desk did release with another coordtop 0s ago: done.", "began")
 	won := operate.Record{Stage: operate.After, Action: "acquire", Result: "done", LabelAfter: "bo@desk:77"}
 	r.another(os.Getpid(), "2", "elsewhere", operate.Record{Stage: operate.Before, Action: "acquire", Call: "x"}, won)
-	box("Its owner bo@desk:77 is bo@elsewhere with another coordtop", "By its name")
+	box("Its owner bo@desk:77 is bo@elsewhere, who took it with another coordtop 0s ago.", "By its name")
 }
 
 func TestOfAnActionWithoutAnEndItIsSaidWhetherItsProcessRuns(t *testing.T) {
