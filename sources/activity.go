@@ -17,7 +17,7 @@ type perMinute [60]uint8
 func (a *activity) add(t time.Time, change, loss bool) {
 	m := t.Unix() / 60
 	switch {
-	case m <= a.minute-60:
+	case m <= a.minute-60 || m < 0:
 		return
 	case m > a.minute+60 || a.minute == 0:
 		*a = activity{minute: m}

@@ -141,29 +141,25 @@ func (d *Decoder) failure() error {
 type codec struct {
 	pack.Stream
 	seq   uint64
-	last  map[inputPlace]*Input // the last one of its kind and source
+	last  []*Input // the last one of each kind and source
 	refs  []Ref
 	order map[Ref]int  // the place of each in refs
 	prims []*Primitive // the last version, by the place of its Ref
 
 	look   time.Duration // by how much the look at the primitive moved from that at its last version
+	doubt  time.Duration // how long the look took
 	source string        // of that primitive
+	nested int           // how many keyframes are in each other
 
 	withoutData func(source string) bool // nil: of no source
 	masked      map[string]string
 	key         [32]byte // of digests
 }
 
-// inputPlace is what tells the Inputs apart that resemble each other.
-type inputPlace struct {
-	kind   InputKind
-	source string
-}
-
 func (c *codec) begin() {
 	c.Forget()
-	c.seq, c.refs, c.prims = 0, nil, nil
-	c.last, c.order = map[inputPlace]*Input{}, map[Ref]int{}
+	c.seq, c.last, c.refs, c.prims, c.order = 0, nil, nil, nil, map[Ref]int{}
+	c.look, c.doubt, c.nested = 0, 0, 0
 }
 
 // disguise is a text that stands for s.

@@ -25,7 +25,7 @@ var most = map[reflect.Type]uint64{
 	reflect.TypeFor[InputKind](): uint64(InputPublished), reflect.TypeFor[Known](): uint64(Ours),
 	reflect.TypeFor[Cause](): uint64(CauseSession), reflect.TypeFor[Kind](): uint64(KindSemaphore),
 	reflect.TypeFor[Mode](): uint64(Shared), reflect.TypeFor[Idle](): uint64(IdleInTransaction),
-	reflect.TypeFor[EventKind](): uint64(EventAbsent), reflect.TypeFor[Health](): uint64(HealthStale),
+	reflect.TypeFor[EventKind](): uint64(EventNote), reflect.TypeFor[Health](): uint64(HealthStale),
 }
 
 func (f *filler) fill(v reflect.Value, name string) {
@@ -70,7 +70,7 @@ func (f *filler) leaf(v reflect.Value, name string) {
 	last, counted := most[v.Type()]
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString(fmt.Sprintf("text %d", n))
+		v.SetString(fmt.Sprintf("text %d.", n))
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
@@ -89,7 +89,7 @@ func (f *filler) leaf(v reflect.Value, name string) {
 	case reflect.Struct:
 		v.Set(reflect.ValueOf(time.Unix(1_700_000_000+int64(n), int64(n))))
 	case reflect.Interface: // an error
-		v.Set(reflect.ValueOf(&Problem{Text: fmt.Sprintf("text %d", n), Cause: ErrSilent, Refused: n%2 == 0, Login: n%3 == 0}))
+		v.Set(reflect.ValueOf(&Problem{Text: fmt.Sprintf("text %d.", n), Cause: ErrSilent, Refused: n%2 == 0, Login: n%3 == 0}))
 	default:
 		panic(fmt.Sprintf("%s is a %v", name, v.Type()))
 	}

@@ -19,25 +19,30 @@ func (c *codec) whole(k *Keyframe) {
 }
 
 func (c *codec) keyframe(v, _ *Keyframe) {
+	if c.nested++; c.nested > 2 {
+		c.Fail(pack.ErrDamaged)
+		return
+	}
+	defer func() { c.nested-- }()
 	f := c.Begin()
-	pack.Number(&f, &v.seq, 0)
-	pack.Number(&f, &v.lastEvent, 0)
-	c.instant(&f, &v.start, Instant{})
-	c.instant(&f, &v.at, v.start)
-	pack.Struct(&f, &v.limit, new(Thresholds), c, (*codec).thresholds)
-	pack.List(&f, &v.feeds, nil, c, (*codec).feedFacts)
-	pack.List(&f, &v.scopes, nil, c, (*codec).scope)
+	pack.Number(f, &v.seq, 0)
+	pack.Number(f, &v.lastEvent, 0)
+	c.instant(f, &v.start, Instant{})
+	c.instant(f, &v.at, v.start)
+	pack.Struct(f, &v.limit, new(Thresholds), c, (*codec).thresholds)
+	pack.List(f, &v.feeds, nil, c, (*codec).feedFacts)
+	pack.List(f, &v.scopes, nil, c, (*codec).scope)
 	if f.Field(len(v.rows) > 0) {
 		v.rows = c.rows(v.rows)
 	}
-	pack.List(&f, &v.free, nil, c, (*codec).vacancy)
-	c.bySlot(&f, &v.known)
-	c.bySlot(&f, &v.queued)
-	pack.List(&f, &v.expected, nil, c, (*codec).expectation)
+	pack.List(f, &v.free, nil, c, (*codec).vacancy)
+	c.bySlot(f, &v.known)
+	c.bySlot(f, &v.queued)
+	pack.List(f, &v.expected, nil, c, (*codec).expectation)
 	if f.Field(v.published != nil) {
 		v.published = c.state(v.published, v)
 	}
-	pack.Pointer(&f, &v.resume, c, (*codec).keyframe)
+	pack.Pointer(f, &v.resume, c, (*codec).keyframe)
 	f.End()
 }
 
@@ -78,46 +83,46 @@ func (c *codec) oneRow(v, was *Row) *Row {
 
 func (c *codec) row(v, was *Row) {
 	f := c.Begin()
-	c.ref(&f, &v.Ref, was.Ref)
+	c.ref(f, &v.Ref, was.Ref)
 	c.primitive(v.Primitive, was.Primitive)
-	pack.Signed(&f, &v.Slot, was.Slot)
-	pack.Number(&f, &v.Gen, was.Gen)
-	pack.Number(&f, &v.gap, was.gap)
-	pack.Number(&f, &v.Rev, was.Rev)
-	pack.Signed(&f, &v.Scope, was.Scope)
-	pack.List(&f, &v.Terms, was.Terms, c, (*codec).term)
-	pack.Struct(&f, &v.Nobody, &was.Nobody, c, (*codec).stamp)
-	pack.Signed(&f, &v.LowestLease, was.LowestLease)
-	pack.Pointer(&f, &v.levels, c, (*codec).levels)
-	pack.Pointer(&f, &v.activity, c, (*codec).activity)
-	pack.Pointer(&f, &v.unknown, c, (*codec).darkList)
+	pack.Signed(f, &v.Slot, was.Slot)
+	pack.Number(f, &v.Gen, was.Gen)
+	pack.Number(f, &v.gap, was.gap)
+	pack.Number(f, &v.Rev, was.Rev)
+	pack.Signed(f, &v.Scope, was.Scope)
+	pack.List(f, &v.Terms, was.Terms, c, (*codec).term)
+	pack.Struct(f, &v.Nobody, &was.Nobody, c, (*codec).stamp)
+	pack.Signed(f, &v.LowestLease, was.LowestLease)
+	pack.Pointer(f, &v.levels, c, (*codec).levels)
+	pack.Pointer(f, &v.activity, c, (*codec).activity)
+	pack.Pointer(f, &v.unknown, c, (*codec).darkList)
 	f.End()
 }
 
 func (c *codec) term(v, was *Term) {
 	f := c.Begin()
-	pack.Struct(&f, &v.Owner, &was.Owner, c, (*codec).ownerRef)
-	pack.Number(&f, &v.Hue, was.Hue)
-	pack.Enum(&f, &v.Cause, was.Cause, CauseSession)
-	pack.Enum(&f, &v.How, was.How, Ours)
-	pack.Number(&f, &v.Program, was.Program)
-	pack.Struct(&f, &v.Start, &was.Start, c, (*codec).stamp)
-	pack.Struct(&f, &v.End, &was.End, c, (*codec).stamp)
+	pack.Struct(f, &v.Owner, &was.Owner, c, (*codec).ownerRef)
+	pack.Number(f, &v.Hue, was.Hue)
+	pack.Enum(f, &v.Cause, was.Cause, CauseSession)
+	pack.Enum(f, &v.How, was.How, Ours)
+	c.program(f, &v.Program, was.Program)
+	pack.Struct(f, &v.Start, &was.Start, c, (*codec).stamp)
+	pack.Struct(f, &v.End, &was.End, c, (*codec).stamp)
 	f.End()
 }
 
 func (c *codec) levels(v, was *levels) {
 	f := c.Begin()
-	pack.List(&f, &v.past, was.past, c, (*codec).level)
-	pack.Struct(&f, &v.last, &was.last, c, (*codec).level)
-	pack.Pointer(&f, &v.owners, c, (*codec).ownerTerms)
+	pack.List(f, &v.past, was.past, c, (*codec).level)
+	pack.Struct(f, &v.last, &was.last, c, (*codec).level)
+	pack.Pointer(f, &v.owners, c, (*codec).ownerTerms)
 	f.End()
 }
 
 func (c *codec) ownerTerms(v, was *ownerTerms) {
 	f := c.Begin()
-	pack.List(&f, &v.past, was.past, c, (*codec).term)
-	pack.List(&f, &v.running, was.running, c, (*codec).term)
+	pack.List(f, &v.past, was.past, c, (*codec).term)
+	pack.List(f, &v.running, was.running, c, (*codec).term)
 	f.Time(&v.since, was.since)
 	f.End()
 }
@@ -125,22 +130,22 @@ func (c *codec) ownerTerms(v, was *ownerTerms) {
 func (c *codec) level(v, was *Level) {
 	f := c.Begin()
 	f.Time(&v.At, was.At)
-	pack.Number(&f, &v.Taken, was.Taken)
-	pack.Number(&f, &v.High, was.High)
+	pack.Number(f, &v.Taken, was.Taken)
+	pack.Number(f, &v.High, was.High)
 	f.Flag(&v.Gone, was.Gone)
 	f.End()
 }
 
 func (c *codec) activity(v, was *activity) {
 	f := c.Begin()
-	pack.Signed(&f, &v.minute, was.minute)
+	pack.Signed(f, &v.minute, was.minute)
 	var counts []uint64 // of the minutes in which something was counted: where it stands, changes, losses
 	for i := range v.changes {
 		if v.changes[i]|v.losses[i] != 0 {
 			counts = append(counts, uint64(i)<<16|uint64(v.changes[i])<<8|uint64(v.losses[i]))
 		}
 	}
-	pack.Plain(&f, &counts, nil, c.Uint)
+	pack.Plain(f, &counts, nil, c.Uint)
 	f.End()
 	if c.Reading() {
 		for _, count := range counts {
@@ -152,7 +157,7 @@ func (c *codec) activity(v, was *activity) {
 
 func (c *codec) darkList(v, was *darkList) {
 	f := c.Begin()
-	pack.List(&f, &v.list, was.list, c, (*codec).dark)
+	pack.List(f, &v.list, was.list, c, (*codec).dark)
 	f.End()
 }
 
@@ -165,8 +170,8 @@ func (c *codec) dark(v, was *Dark) {
 
 func (c *codec) vacancy(v, was *vacancy) {
 	f := c.Begin()
-	pack.Signed(&f, &v.slot, was.slot)
-	pack.Number(&f, &v.gen, was.gen)
+	pack.Signed(f, &v.slot, was.slot)
+	pack.Number(f, &v.gen, was.gen)
 	f.End()
 }
 
@@ -197,7 +202,7 @@ func (c *codec) fresh(v *Primitive) *Primitive {
 		v = new(Primitive)
 	}
 	f := c.Begin()
-	c.ref(&f, &v.Ref, Ref{})
+	c.ref(f, &v.Ref, Ref{})
 	c.primitive(v, new(Primitive))
 	f.End()
 	return v
@@ -205,17 +210,17 @@ func (c *codec) fresh(v *Primitive) *Primitive {
 
 func (c *codec) expectation(v, was *expectation) {
 	f := c.Begin()
-	pack.Struct(&f, &v.Ending, &was.Ending, c, (*codec).ending)
-	pack.Signed(&f, &v.until, was.until)
+	pack.Struct(f, &v.Ending, &was.Ending, c, (*codec).ending)
+	pack.Signed(f, &v.until, was.until)
 	f.End()
 }
 
 func (c *codec) feedFacts(v, was *feedFacts) {
 	f := c.Begin()
-	pack.Struct(&f, &v.SourceStatus, &was.SourceStatus, c, (*codec).status)
-	pack.Signed(&f, &v.silence, was.silence)
-	pack.Signed(&f, &v.rows, was.rows)
-	pack.Struct(&f, &v.outage, &was.outage, c, (*codec).outage)
+	pack.Struct(f, &v.SourceStatus, &was.SourceStatus, c, (*codec).status)
+	pack.Signed(f, &v.silence, was.silence)
+	pack.Signed(f, &v.rows, was.rows)
+	pack.Struct(f, &v.outage, &was.outage, c, (*codec).outage)
 	f.End()
 }
 
@@ -224,33 +229,33 @@ func (c *codec) status(v, was *SourceStatus) {
 	f.Text(&v.Name, was.Name)
 	f.Word(&v.Type, was.Type)
 	f.Text(&v.Address, was.Address)
-	pack.Enum(&f, &v.Health, was.Health, HealthStale)
-	c.fault(&f, &v.Err, was.Err)
+	pack.Enum(f, &v.Health, was.Health, HealthStale)
+	c.fault(f, &v.Err, was.Err)
 	f.Time(&v.Retry, was.Retry)
-	pack.Signed(&f, &v.Rows, was.Rows)
+	pack.Signed(f, &v.Rows, was.Rows)
 	f.End()
 }
 
 func (c *codec) outage(v, was *outage) {
 	f := c.Begin()
-	pack.Plain(&f, &v.told, was.told, c.Text)
+	pack.Plain(f, &v.told, was.told, c.Text)
 	f.Text(&v.last, was.last)
 	f.Text(&v.next, was.next)
-	pack.Signed(&f, &v.runs, was.runs)
+	pack.Signed(f, &v.runs, was.runs)
 	f.End()
 }
 
 func (c *codec) scope(v, was *scope) {
 	f := c.Begin()
-	pack.Struct(&f, &v.Scope, &was.Scope, c, (*codec).shownScope)
-	pack.Signed(&f, &v.index, was.index)
-	pack.Signed(&f, &v.answered, was.answered)
+	pack.Struct(f, &v.Scope, &was.Scope, c, (*codec).shownScope)
+	pack.Signed(f, &v.index, was.index)
+	pack.Signed(f, &v.answered, was.answered)
 	f.Flag(&v.listed, was.listed)
 	f.Time(&v.completeUntil, was.completeUntil)
 	f.Time(&v.lost, was.lost)
 	f.Flag(&v.dark, was.dark)
-	c.fault(&f, &v.err, was.err)
-	pack.Struct(&f, &v.outage, &was.outage, c, (*codec).outage)
+	c.fault(f, &v.err, was.err)
+	pack.Struct(f, &v.outage, &was.outage, c, (*codec).outage)
 	f.End()
 }
 
@@ -258,14 +263,14 @@ func (c *codec) shownScope(v, was *Scope) {
 	f := c.Begin()
 	f.Text(&v.Source, was.Source)
 	f.Text(&v.Name, was.Name)
-	pack.Enum(&f, &v.Health, was.Health, HealthStale)
+	pack.Enum(f, &v.Health, was.Health, HealthStale)
 	f.Flag(&v.Synced, was.Synced)
 	f.Time(&v.Alive, was.Alive)
-	pack.Signed(&f, &v.Silence, was.Silence)
-	pack.Struct(&f, &v.About, &was.About, c, (*codec).about)
+	pack.Signed(f, &v.Silence, was.Silence)
+	pack.Struct(f, &v.About, &was.About, c, (*codec).about)
 	f.Time(&v.Since, was.Since)
-	pack.List(&f, &v.Dark, was.Dark, c, (*codec).dark)
-	pack.Number(&f, &v.gap, was.gap)
+	pack.List(f, &v.Dark, was.Dark, c, (*codec).dark)
+	pack.Number(f, &v.gap, was.gap)
 	f.End()
 }
 
@@ -282,12 +287,12 @@ func (c *codec) state(v *State, k *Keyframe) *State {
 		now.Sources = append(now.Sources, k.feeds[i].SourceStatus)
 	}
 	f := c.Begin()
-	pack.Number(&f, &v.Rev, 0)
+	pack.Number(f, &v.Rev, 0)
 	f.Time(&v.At, k.at.Wall)
-	pack.Number(&f, &v.LastSeq, k.lastEvent)
-	pack.List(&f, &v.Scopes, now.Scopes, c, (*codec).shownScope)
-	pack.List(&f, &v.Sources, now.Sources, c, (*codec).status)
-	pack.Struct(&f, &v.Thresholds, &now.Thresholds, c, (*codec).thresholds)
+	pack.Number(f, &v.LastSeq, k.lastEvent)
+	pack.List(f, &v.Scopes, now.Scopes, c, (*codec).shownScope)
+	pack.List(f, &v.Sources, now.Sources, c, (*codec).status)
+	pack.Struct(f, &v.Thresholds, &now.Thresholds, c, (*codec).thresholds)
 	if f.Field(len(v.Rows) > 0) {
 		v.Rows = c.shownRows(v.Rows, k.rows)
 	}
@@ -312,7 +317,7 @@ func (c *codec) shownRows(rows, now []*Row) []*Row {
 		}
 	}
 	f := c.Begin()
-	pack.Plain(&f, &differ, nil, c.Uint)
+	pack.Plain(f, &differ, nil, c.Uint)
 	f.End()
 	for _, slot := range differ {
 		if slot >= uint64(n) {

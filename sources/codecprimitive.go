@@ -2,6 +2,7 @@ package sources
 
 import (
 	"encoding/binary"
+	"time"
 
 	"coordtop/sources/internal/pack"
 )
@@ -16,25 +17,25 @@ func (c *codec) primitive(v, was *Primitive) {
 		c.look = v.At.Sub(was.At)
 	}
 	c.source = v.Source
-	pack.List(&f, &v.Owners, was.Owners, c, (*codec).owner)
-	pack.Struct(&f, &v.Queue, &was.Queue, c, (*codec).queue)
-	pack.List(&f, &v.Candidates, was.Candidates, c, (*codec).waiter)
-	pack.Number(&f, &v.Taken, was.Taken)
-	pack.Struct(&f, &v.Data, &was.Data, c, (*codec).blob)
+	pack.List(f, &v.Owners, was.Owners, c, (*codec).owner)
+	pack.Struct(f, &v.Queue, &was.Queue, c, (*codec).queue)
+	pack.List(f, &v.Candidates, was.Candidates, c, (*codec).waiter)
+	pack.Number(f, &v.Taken, was.Taken)
+	pack.Struct(f, &v.Data, &was.Data, c, (*codec).blob)
 	f.Text(&v.Incarnation, was.Incarnation)
-	pack.Number(&f, &v.Limit, was.Limit)
-	pack.Enum(&f, &v.Kind, was.Kind, KindSemaphore)
-	pack.Enum(&f, &v.LimitHow, was.LimitHow, Ours)
-	pack.Enum(&f, &v.OwnersHow, was.OwnersHow, Ours)
-	pack.Enum(&f, &v.AliasHow, was.AliasHow, Ours)
+	pack.Number(f, &v.Limit, was.Limit)
+	pack.Enum(f, &v.Kind, was.Kind, KindSemaphore)
+	pack.Enum(f, &v.LimitHow, was.LimitHow, Ours)
+	pack.Enum(f, &v.OwnersHow, was.OwnersHow, Ours)
+	pack.Enum(f, &v.AliasHow, was.AliasHow, Ours)
 	f.Flag(&v.Ephemeral, was.Ephemeral)
 	f.Flag(&v.Expected, was.Expected)
 	f.Flag(&v.Absent, was.Absent)
 	f.Flag(&v.NoSpace, was.NoSpace)
 	f.Text(&v.Note, was.Note)
-	pack.List(&f, &v.Labels, was.Labels, c, (*codec).attr)
+	pack.List(f, &v.Labels, was.Labels, c, (*codec).attr)
 	f.Text(&v.Alias, was.Alias)
-	pack.Signed(&f, &v.ForgetAfter, was.ForgetAfter)
+	pack.Signed(f, &v.ForgetAfter, was.ForgetAfter)
 	f.End()
 	c.look = 0
 }
@@ -42,31 +43,31 @@ func (c *codec) primitive(v, was *Primitive) {
 // owner has no Guard: with it one could act.
 func (c *codec) owner(v, was *Owner) {
 	f := c.Begin()
-	pack.Struct(&f, &v.Expires, &was.Expires, c, (*codec).stamp)
-	pack.Struct(&f, &v.Renewed, &was.Renewed, c, (*codec).stamp)
-	pack.Struct(&f, &v.Since, &was.Since, c, (*codec).stamp)
+	pack.Struct(f, &v.Expires, &was.Expires, c, (*codec).stamp)
+	pack.Struct(f, &v.Renewed, &was.Renewed, c, (*codec).stamp)
+	pack.Struct(f, &v.Since, &was.Since, c, (*codec).stamp)
 	f.Text(&v.ID, was.ID)
 	f.Text(&v.Session, was.Session)
 	f.Text(&v.Label, was.Label)
-	pack.Number(&f, &v.Permits, was.Permits)
-	pack.Number(&f, &v.Fence, was.Fence)
-	pack.Enum(&f, &v.Mode, was.Mode, Shared)
-	pack.Enum(&f, &v.Idle, was.Idle, IdleInTransaction)
+	pack.Number(f, &v.Permits, was.Permits)
+	pack.Number(f, &v.Fence, was.Fence)
+	pack.Enum(f, &v.Mode, was.Mode, Shared)
+	pack.Enum(f, &v.Idle, was.Idle, IdleInTransaction)
 	f.Flag(&v.NoExpiry, was.NoExpiry)
-	pack.Struct(&f, &v.Rhythm, &was.Rhythm, c, (*codec).rhythm)
-	pack.Number(&f, &v.Serial, was.Serial)
-	pack.Number(&f, &v.Program, was.Program)
-	pack.Signed(&f, &v.Lease, was.Lease)
-	pack.Struct(&f, &v.Data, &was.Data, c, (*codec).blob)
-	pack.List(&f, &v.Attrs, was.Attrs, c, (*codec).attr)
+	pack.Struct(f, &v.Rhythm, &was.Rhythm, c, (*codec).rhythm)
+	pack.Number(f, &v.Serial, was.Serial)
+	c.program(f, &v.Program, was.Program)
+	pack.Signed(f, &v.Lease, was.Lease)
+	pack.Struct(f, &v.Data, &was.Data, c, (*codec).blob)
+	pack.List(f, &v.Attrs, was.Attrs, c, (*codec).attr)
 	f.End()
 }
 
 func (c *codec) rhythm(v, was *Rhythm) {
 	millis := v.millis()
 	f := c.Begin()
-	pack.Number(&f, &millis, was.millis())
-	pack.Number(&f, &v.seen, was.seen)
+	pack.Number(f, &millis, was.millis())
+	pack.Number(f, &v.seen, was.seen)
 	f.End()
 	if c.Reading() {
 		*v = v.usually(millis)
@@ -76,44 +77,49 @@ func (c *codec) rhythm(v, was *Rhythm) {
 func (c *codec) queue(v, was *Queue) {
 	f := c.Begin()
 	f.Time(&v.At, was.At)
-	pack.Signed(&f, &v.Len, was.Len)
-	pack.List(&f, &v.Waiters, was.Waiters, c, (*codec).waiter)
-	pack.Enum(&f, &v.How, was.How, Ours)
-	pack.Enum(&f, &v.CandidatesHow, was.CandidatesHow, Ours)
+	pack.Signed(f, &v.Len, was.Len)
+	pack.List(f, &v.Waiters, was.Waiters, c, (*codec).waiter)
+	pack.Enum(f, &v.How, was.How, Ours)
+	pack.Enum(f, &v.CandidatesHow, was.CandidatesHow, Ours)
 	f.End()
 }
 
 // waiter has no Guard: see owner.
 func (c *codec) waiter(v, was *Waiter) {
 	f := c.Begin()
-	pack.Struct(&f, &v.Since, &was.Since, c, (*codec).stamp)
+	pack.Struct(f, &v.Since, &was.Since, c, (*codec).stamp)
 	f.Text(&v.ID, was.ID)
 	f.Text(&v.Session, was.Session)
 	f.Text(&v.Label, was.Label)
-	pack.Number(&f, &v.Order, was.Order)
-	pack.Signed(&f, &v.Turn, was.Turn)
-	pack.Number(&f, &v.Permits, was.Permits)
-	pack.Enum(&f, &v.Mode, was.Mode, Shared)
-	pack.Signed(&f, &v.Timeout, was.Timeout)
-	pack.Struct(&f, &v.Data, &was.Data, c, (*codec).blob)
-	pack.List(&f, &v.Attrs, was.Attrs, c, (*codec).attr)
+	pack.Number(f, &v.Order, was.Order)
+	pack.Signed(f, &v.Turn, was.Turn)
+	pack.Number(f, &v.Permits, was.Permits)
+	pack.Enum(f, &v.Mode, was.Mode, Shared)
+	pack.Signed(f, &v.Timeout, was.Timeout)
+	pack.Struct(f, &v.Data, &was.Data, c, (*codec).blob)
+	pack.List(f, &v.Attrs, was.Attrs, c, (*codec).attr)
 	f.End()
 }
 
-// stamp is a Stamp; one that changes moves about as far as the look does.
+// stamp is a Stamp; one that changes moves about as far as the look does, and is often as
+// doubtful as that.
 func (c *codec) stamp(v, was *Stamp) {
 	guess := was.At
 	if !guess.IsZero() {
 		guess = guess.Add(c.look)
 	}
-	within := v.within.length()
 	f := c.Begin()
 	f.TimeNear(&v.At, was.At, guess)
-	pack.Signed(&f, &within, was.within.length())
-	pack.Enum(&f, &v.How, was.How, Ours)
+	within := v.within
+	if f.Field(within != was.within) {
+		within = spanOf(max(time.Duration(c.Int(int64(within.length()-c.doubt)))+c.doubt, 0))
+	} else {
+		within = was.within
+	}
+	pack.Enum(f, &v.How, was.How, Ours)
 	f.End()
 	if c.Reading() {
-		v.within = spanOf(max(within, 0))
+		v.within = within
 	}
 }
 
@@ -139,10 +145,21 @@ func (c *codec) blob(v, was *Blob) {
 	}
 	f := c.Begin()
 	f.Text(&is.Head, was.Head)
-	pack.Signed(&f, &is.Len, was.Len)
-	pack.Number(&f, &is.Sum, was.Sum)
+	pack.Signed(f, &is.Len, was.Len)
+	pack.Number(f, &is.Sum, was.Sum)
 	f.End()
 	if c.Reading() {
+		*v = is
+	}
+}
+
+// program is a digest where names are masked: the number could be made of a name that is guessed.
+func (c *codec) program(f *pack.Fields, v *Program, was Program) {
+	is := *v
+	if !c.Reading() && c.masked != nil {
+		is, was = Program(c.digestOfSum(uint64(is))), Program(c.digestOfSum(uint64(was)))
+	}
+	if pack.Number(f, &is, was); c.Reading() {
 		*v = is
 	}
 }
@@ -158,6 +175,6 @@ func (c *codec) ownerRef(v, was *OwnerRef) {
 	f := c.Begin()
 	f.Text(&v.ID, was.ID)
 	f.Text(&v.Label, was.Label)
-	pack.Number(&f, &v.Fence, was.Fence)
+	pack.Number(f, &v.Fence, was.Fence)
 	f.End()
 }

@@ -84,6 +84,9 @@ func NewHub(ctx context.Context, o HubOptions) *Hub {
 	if o.Clock == nil {
 		o.Clock = SystemClock()
 	}
+	if o.Resume != nil && o.Resume.resume != nil { // it ended before it had any source
+		o.Resume = o.Resume.resume
+	}
 	h := newHub(o)
 	h.enterLocked(nil, &Input{Kind: InputStarted, At: h.clock.Now(), Thresholds: &o.Thresholds, Resume: o.Resume}) // nobody else has h yet
 	h.tidied, h.pace = h.model.start.Mono-tick, newPace(h.model.start.Mono)

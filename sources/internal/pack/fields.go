@@ -17,8 +17,13 @@ type Fields struct {
 }
 
 // Begin begins a struct of 63 fields at most.
-func (s *Stream) Begin() Fields {
-	f := Fields{s: s, next: 1}
+func (s *Stream) Begin() *Fields {
+	if s.depth == len(s.structs) {
+		s.structs = append(s.structs, &Fields{s: s})
+	}
+	f := s.structs[s.depth]
+	s.depth++
+	f.mask, f.next = 0, 1
 	if s.reading {
 		f.mask = s.Uint(0)
 	} else {
@@ -31,6 +36,7 @@ func (s *Stream) Begin() Fields {
 // End ends the struct.
 func (f *Fields) End() {
 	s := f.s
+	s.depth--
 	switch {
 	case s.reading && f.mask >= f.next:
 		s.Fail(ErrNewer)
@@ -194,21 +200,15 @@ func length[T any](s *Stream, list []T) (n int, some bool) {
 // place of the earlier list.
 func List[C, T any](f *Fields, v *[]T, was []T, c C, item func(c C, v, was *T)) {
 	s := f.s
-	var zero T
-	base := func(i int) *T {
-		if i < len(was) {
-			return &was[i]
-		}
-		return &zero
-	}
 	if s.reading {
 		if !f.Field(false) {
 			*v = was
 			return
 		}
 		*v = made(*v, s)
+		zero := zeroFor(*v, was)
 		for i := range *v {
-			item(c, &(*v)[i], base(i))
+			item(c, &(*v)[i], earlier(was, i, zero))
 		}
 		return
 	}
@@ -217,16 +217,32 @@ func List[C, T any](f *Fields, v *[]T, was []T, c C, item func(c C, v, was *T)) 
 		f.Field(false)
 		return
 	}
-	start := len(s.data)
+	start, zero := len(s.data), zeroFor(*v, was)
 	length(s, *v)
 	for i := range *v {
 		at := len(s.data)
-		item(c, &(*v)[i], base(i))
+		item(c, &(*v)[i], earlier(was, i, zero))
 		alike = alike && s.unchanged(at)
 	}
 	if f.Field(!alike); alike {
 		s.data = s.data[:start]
 	}
+}
+
+// earlier is what stood at the same place; nothing did: the zero value.
+func earlier[T any](was []T, i int, zero *T) *T {
+	if i < len(was) {
+		return &was[i]
+	}
+	return zero
+}
+
+// zeroFor is a zero value for what is new in a list; nil: nothing is.
+func zeroFor[T any](list, was []T) *T {
+	if len(list) > len(was) {
+		return new(T)
+	}
+	return nil
 }
 
 // unchanged reports whether the struct that was written from at on is like the earlier one.

@@ -23,6 +23,9 @@ type Stream struct {
 	reading bool
 	err     error
 
+	structs []*Fields // that were begun, one in the other; kept to spare allocations
+	depth   int       // how many are not ended
+
 	clock   int64 // the last Time, in Unix nanoseconds
 	texts   []string
 	numbers map[string]uint64 // of texts, while writing

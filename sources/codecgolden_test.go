@@ -1,0 +1,200 @@
+package sources
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"os"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"coordtop/sources/internal/pack"
+)
+
+var update = flag.Bool("update", false, "write the recording of a new version of the codec")
+
+// goldenRun is a short run with something of everything, at fixed times.
+func goldenRun(t *testing.T) (middle *Keyframe, inputs []Input) {
+	t.Helper()
+	start := time.Unix(1_796_000_000, 123_456_789)
+	ref := Ref{Source: "redis", Space: "0", Name: "app:leader"}
+	quota := Ref{Source: "redis", Space: "0", Name: "app:quota"}
+	at := func(ms int) Instant {
+		d := time.Duration(ms) * time.Millisecond
+		return Instant{Wall: start.Add(d), Mono: time.Second + d + 17}
+	}
+	limits := DefaultThresholds()
+	led := func(ms int, id string) *Primitive {
+		now := at(ms).Wall
+		return &Primitive{Ref: ref, Kind: KindElection, Limit: 1, LimitHow: Told, Taken: 1, OwnersHow: Told, At: now, ForgetAfter: time.Hour,
+			Owners: []Owner{{ID: id, Label: "host-" + id, Permits: 1, Lease: 30 * time.Second, Data: NewBlob([]byte("shard 4"), 7),
+				Expires: StampBetween(now.Add(29*time.Second), now.Add(30*time.Second), Told), Attrs: []Attr{{Key: "a", Value: "b", Odd: true}}}}}
+	}
+	shared := &Primitive{Ref: quota, Kind: KindSemaphore, Limit: 3, LimitHow: Told, Taken: 2, OwnersHow: Told, At: at(20).Wall,
+		Owners: []Owner{{ID: "7", Permits: 2, NoExpiry: true}}, Queue: Queue{How: Told, Len: 1, At: at(20).Wall, Waiters: []Waiter{{ID: "8", Permits: 3, Order: 9}}}}
+	change := func(ms int, c Change) Input {
+		c.At = at(ms).Wall
+		return Input{Kind: InputChange, Source: "redis", At: at(ms + 1), Change: c}
+	}
+	inputs = []Input{
+		{Kind: InputStarted, At: at(0), Thresholds: &limits},
+		{Kind: InputSources, At: at(1), Added: []AddedSource{{Name: "redis", Type: "redis", Address: "localhost:6379"}, {Name: "pg", Type: "postgres"}}},
+		{Kind: InputConnected, Source: "redis", At: at(2)},
+		change(20, Change{Scope: "main", Alive: []string{"main"}, Gap: true, Synced: true, Set: []*Primitive{led(20, "a"), shared},
+			About: &About{Mode: "tracking", Version: "7.2", Incarnation: "r1", Warnings: []string{"w"}}}),
+		{Kind: InputPublished, At: at(22)},
+		change(5000, Change{Scope: "main", Alive: []string{"main"}, Set: []*Primitive{led(5000, "a")}, After: at(4990).Wall}),
+		{Kind: InputExpected, At: at(5100), Expected: &Expected{Ending: Ending{Ref: ref, Owner: "a", Cause: CauseEvicted}, Within: time.Minute}},
+		{Kind: InputNote, At: at(5101), Note: &Event{At: at(5101).Wall, Kind: EventAction, Ref: ref, Detail: "released"}},
+		change(5200, Change{Scope: "main", Set: []*Primitive{led(5200, "b")}, Ended: []Ending{{Ref: ref, Owner: "a", Cause: CauseDeleted, How: Told}}}),
+		{Kind: InputDisconnected, Source: "pg", At: at(5300), Problem: Final(nil, "no such host"), Retry: at(9000).Wall},
+		{Kind: InputPublished, At: at(5301)},
+		change(6000, Change{Scope: "main", Gone: []Ref{quota}, Unseen: []Unseen{{Ref: ref, From: at(5900).Wall, To: at(5950).Wall}}}),
+		{Kind: InputSilent, Source: "redis", Scope: "main", At: at(12_000)},
+		{Kind: InputClockStep, At: at(13_000), Step: -time.Minute},
+		{Kind: InputPublished, At: at(13_001)},
+	}
+	r := NewReplayer(HubOptions{})
+	for i := range inputs {
+		inputs[i].Seq = uint64(i) + 1
+		if err := r.Apply(inputs[i]); err != nil {
+			t.Fatal(err)
+		}
+		if i == 8 { // with a draft, and an expectation that is used up
+			middle = r.Hub().Keyframe()
+		}
+	}
+	return middle, inputs
+}
+
+// TestARecordingOfEachVersionIsRead reads what this version of the codec wrote when it was new.
+// A codec that writes something else needs a new version, and a new file; the old one stays.
+func TestARecordingOfEachVersionIsRead(t *testing.T) {
+	t.Parallel()
+	const name = "testdata/recording-1.bin"
+	middle, inputs := goldenRun(t)
+	list := slices.Concat(pieces(new(Keyframe), inputs, len(inputs), EncoderOptions{}), pieces(middle, inputs[middle.Seq():], len(inputs), EncoderOptions{}))
+	var s pack.Stream
+	s.Forget()
+	s.Write(nil)
+	for _, piece := range list {
+		s.Text(string(piece))
+	}
+	if *update {
+		if err := os.WriteFile(name, s.Rest(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(file, s.Rest()) {
+		t.Errorf("the same run is recorded in other bytes than those of %s", name)
+	}
+	var f pack.Stream
+	f.Read(file)
+	for len(f.Rest()) > 0 {
+		k, again, err := decoded([][]byte{[]byte(f.Text("")), []byte(f.Text(""))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := inputs[k.Seq():]; !reflect.DeepEqual(again, want) {
+			t.Errorf("behind input %d the inputs were\n%+v\nand are\n%+v", k.Seq(), want, again)
+		}
+		r, err := replayed(NewReplayerAt(k, HubOptions{}), again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := replayed(NewReplayer(HubOptions{}), inputs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if was, is := whole.Hub().State(), r.Hub().State(); !reflect.DeepEqual(was, is) {
+			t.Errorf("the state was\n%+v\nand is\n%+v", was, is)
+		}
+	}
+}
+
+func TestARecordingOfANewerVersionIsSaidToBe(t *testing.T) {
+	t.Parallel()
+	whole := pieces(new(Keyframe), []Input{{Kind: InputPublished}}, 1, EncoderOptions{})
+	for name, list := range map[string][][]byte{
+		"a reader must be newer": {append([]byte(codecMagic), 9, codecVersion+1, 0)},
+		"a keyframe has more":    {append([]byte(codecMagic), 9, codecVersion, 0x80, 0x80, 0x80, 0x80, 1)},
+		"an input has more":      {whole[0], {0, byte(InputPublished), 0, 0, 0x80, 0x80, 0x80, 1}},
+		"a kind is new":          {whole[0], {0, byte(InputPublished) + 1, 0, 0, 0}},
+	} {
+		if _, _, err := decoded(list); !errors.Is(err, ErrNewerRecording) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, list := range map[string][][]byte{
+		"nothing": {nil}, "something else": {[]byte("SQLite format 3")}, "cut": {whole[0], whole[1][:len(whole[1])-1]}, "more": {append(whole[0][:len(whole[0]):len(whole[0])], 0)},
+	} {
+		if _, _, err := decoded(list); !errors.Is(err, ErrRecording) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// FuzzDecoder decodes any bytes, and replays what comes of them.
+func FuzzDecoder(f *testing.F) {
+	whole := pieces(new(Keyframe), []Input{{Seq: 1, Kind: InputStarted, Thresholds: &Thresholds{}}}, 1, EncoderOptions{})
+	f.Add(whole[0], whole[1])
+	if file, err := os.ReadFile("testdata/recording-1.bin"); err == nil {
+		var s pack.Stream
+		for s.Read(file); len(s.Rest()) > 0; {
+			f.Add([]byte(s.Text("")), []byte(s.Text("")))
+		}
+	}
+	f.Fuzz(func(t *testing.T, keyframe, inputs []byte) {
+		d := NewDecoder()
+		k, err := d.Keyframe(keyframe)
+		if err != nil {
+			if k != nil || !errors.Is(err, ErrRecording) && !errors.Is(err, ErrNewerRecording) {
+				t.Fatal(k, err)
+			}
+			k = new(Keyframe)
+			_, _ = d.Keyframe(NewEncoder(EncoderOptions{}).Keyframe(nil, k))
+		}
+		r := NewReplayerAt(k, HubOptions{Events: 100})
+		err = d.Inputs(inputs, func(in *Input) bool { return r.Apply(*in) == nil })
+		if err != nil && !errors.Is(err, ErrRecording) && !errors.Is(err, ErrNewerRecording) {
+			t.Fatal(err)
+		}
+		r.Hub().Keyframe()
+	})
+}
+
+// Not parallel: what others allocate meanwhile would be counted too.
+func TestDecodingAllocatesNoMoreThanItsInputIsWorth(t *testing.T) {
+	const each, size = 300, 100_000
+	whole := pieces(new(Keyframe), nil, 1, EncoderOptions{})
+	// A change (1<<2) that sets (1<<2) one primitive, which is new, with owners (1<<1).
+	head := []byte{0, byte(InputChange), 0, 0, 1 << 2, 1 << 2, 1 + 1, 0, 1, 1, 1, 1 << 1}
+	lists := map[string][]byte{"a long list": nil, "a short list that says that it is long": nil, "zeros": make([]byte, size)}
+	long := binary.AppendUvarint(head, size+1)
+	lists["a short list that says that it is long"] = long
+	lists["a long list"] = append(slices.Clone(long), make([]byte, size)...)
+	for name, b := range lists {
+		var before, after runtime.MemStats
+		d := NewDecoder()
+		if _, err := d.Keyframe(whole[0]); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&before)
+		n := 0
+		err := d.Inputs(b, func(*Input) bool { n++; return true })
+		runtime.ReadMemStats(&after)
+		took := after.TotalAlloc - before.TotalAlloc
+		t.Log(name, len(b), "bytes", n, "inputs", took, "allocated", err)
+		if took > each*uint64(len(b))+1<<16 {
+			t.Errorf("%s: %d bytes allocate %d", name, len(b), took)
+		}
+	}
+}
