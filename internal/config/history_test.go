@@ -1,0 +1,37 @@
+package config_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "coordtop/internal/config"
+)
+
+func TestWhatIsRecordedIsConfigured(t *testing.T) {
+	t.Parallel()
+	c, err := written(t, "history: {file: h.db, keep: 48h, full: 1h, size: 2GB}\n")
+	if c.History.File != "" {
+		c.History.File = filepath.Base(c.History.File) // it begins at the config file
+	}
+	if want := (History{File: "h.db", Keep: 48 * time.Hour, Full: time.Hour, Size: 2 << 30}); err != nil || c.History != want {
+		t.Errorf("%+v, %v, want %+v", c.History, err, want)
+	}
+	if c, err := written(t, "history: {off: true, size: 500MB}\n"); err != nil || !c.History.Off || c.History.Size != 500<<20 {
+		t.Errorf("%+v, %v", c.History, err)
+	}
+	for text, says := range map[string]string{
+		"{size: 2}":              "must be a size, as 500MB or 2GB",
+		"{size: 0MB}":            "must be a size",
+		"{size: 2GBMB}":          "must be a size",
+		"{keep: 30d}":            "must be a length of time",
+		"{keep: 1h, full: 2h}":   "must not be longer than keep",
+		"{off: yes please}":      "must be true or false",
+		"{records: everything }": "history",
+	} {
+		if _, err := written(t, "history: "+text+"\n"); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), ":3:") {
+			t.Errorf("%s: %v, want %q and the line", text, err, says)
+		}
+	}
+}
