@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -19,8 +20,11 @@ import (
 
 // disk is a Store that fails as it is told, and keeps what it was given.
 type disk struct {
+	stuck chan struct{} // nil: it is not
+
+	mu      sync.Mutex
+	begins  error // why it cannot be begun
 	err     error // of Write
-	stuck   chan struct{}
 	batches []*history.Batch
 	closed  int
 }
@@ -29,6 +33,8 @@ func (d *disk) Write(_ context.Context, b *history.Batch) error {
 	if d.stuck != nil {
 		<-d.stuck
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.err == nil {
 		d.batches = append(d.batches, b)
 	}
@@ -38,15 +44,43 @@ func (d *disk) Write(_ context.Context, b *history.Batch) error {
 func (d *disk) Tidy(context.Context, time.Time) (bool, error) { return true, nil }
 func (d *disk) Note() string                                  { return "" }
 func (d *disk) Before() time.Time                             { return time.Time{} }
-func (d *disk) Close() error                                  { d.closed++; return nil }
+
+func (d *disk) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed++
+	return nil
+}
+
+// fails says how the disk fails from now on.
+func (d *disk) fails(begins, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.begins, d.err = begins, err
+}
+
+// written takes what was written since the last call.
+func (d *disk) written() []*history.Batch {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	batches := d.batches
+	d.batches = nil
+	return batches
+}
+
+func (d *disk) begin() (Store, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d, d.begins
+}
 
 // recorded runs a Hub and a Recorder until stop is called, which says how long that took.
-func recorded(t *testing.T, begin func() (Store, error)) (r *Recorder, hub *sources.Hub, stop func() time.Duration) {
+func recorded(t *testing.T, d *disk) (r *Recorder, hub *sources.Hub, stop func() time.Duration) {
 	t.Helper()
 	inputs := sources.NewRecorder(0, 0)
 	hub = sources.NewHub(t.Context(), sources.HubOptions{Recorder: inputs})
 	ctx, cancel := context.WithCancel(t.Context())
-	r = New(Options{Hub: hub, Inputs: inputs, Logger: slog.New(slog.DiscardHandler), Begin: func(context.Context) (Store, error) { return begin() }})
+	r = New(Options{Hub: hub, Inputs: inputs, Logger: slog.New(slog.DiscardHandler), Begin: func(context.Context) (Store, error) { return d.begin() }})
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }() // received in stop
 	return r, hub, func() time.Duration {
@@ -69,40 +103,43 @@ func TestAFullDiskStopsTheRecordingUntilThereIsRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{}
-		r, hub, stop := recorded(t, func() (Store, error) { return d, nil })
+		r, hub, stop := recorded(t, d)
 		time.Sleep(time.Second)
-		if text(r) != "" || len(d.batches) == 0 || d.batches[0].Keyframe == nil {
-			t.Fatalf("%q, %d batches: want a recording that begins with a keyframe", text(r), len(d.batches))
+		if b := d.written(); text(r) != "" || len(b) == 0 || b[0].Keyframe == nil {
+			t.Fatalf("%q, %d batches: want a recording that begins with a keyframe", text(r), len(b))
 		}
-		d.err = syscall.ENOSPC
+		d.fails(nil, syscall.ENOSPC)
 		hub.Note(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "while it is full"})
 		time.Sleep(5 * time.Second)
 		if got, want := text(r), "recording stopped: no space left on device since 00:00"; got != want {
 			t.Errorf("says %q, want %q", got, want)
 		}
-		d.err, d.batches = nil, nil
+		d.written()
+		d.fails(nil, nil)
 		time.Sleep(retry)
-		if text(r) != "" || len(d.batches) == 0 || d.batches[0].Keyframe == nil || len(d.batches[0].Events) != 1 || d.closed > 0 {
-			t.Errorf("%q, %+v: want a new group, and the event that the Hub has kept", text(r), d.batches)
+		if b := d.written(); text(r) != "" || len(b) == 0 || b[0].Keyframe == nil || len(b[0].Events) != 1 {
+			t.Errorf("%q, %+v: want a new group, and the event that the Hub has kept", text(r), b)
 		}
-		stop()
+		if stop(); d.closed != 1 {
+			t.Errorf("closed %d times", d.closed)
+		}
 	})
 }
 
 func TestAnotherRecorderIsFollowed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d, err := &disk{}, error(history.ErrRecording)
-		r, hub, stop := recorded(t, func() (Store, error) { return d, err })
+		d := &disk{begins: history.ErrRecording}
+		r, hub, stop := recorded(t, d)
 		hub.Note(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "recorded by the other"})
 		time.Sleep(time.Second)
 		if !strings.Contains(text(r), "another coordtop records") || r.Active() {
 			t.Errorf("says %q", text(r))
 		}
-		err = nil
+		d.fails(nil, nil)
 		time.Sleep(takeOver)
-		if text(r) != "" || !r.Active() || len(d.batches) == 0 || len(d.batches[0].Events) > 0 {
-			t.Errorf("%q, %+v: want what happens from now on", text(r), d.batches)
+		if b := d.written(); text(r) != "" || !r.Active() || len(b) == 0 || len(b[0].Events) > 0 {
+			t.Errorf("%q, %+v: want what happens from now on", text(r), b)
 		}
 		stop()
 	})
@@ -112,7 +149,7 @@ func TestADiskThatDoesNotAnswerKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{stuck: make(chan struct{})}
-		_, hub, stop := recorded(t, func() (Store, error) { return d, nil })
+		_, hub, stop := recorded(t, d)
 		time.Sleep(time.Second)
 		hub.Note(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}})
 		if took := stop(); took > patience {

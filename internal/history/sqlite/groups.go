@@ -11,7 +11,7 @@ import (
 
 // When the pieces of a group become a chunk.
 const (
-	chunkBytes = 1 << 20
+	chunkBytes = 256 << 10
 	chunkAge   = time.Minute
 )
 

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"coordtop/internal/history"
@@ -31,6 +32,9 @@ func (s *Store) Open(ctx context.Context, at time.Time) (history.Cursor, error) 
 	}
 	return c, nil
 }
+
+// inputBytes is about how long an encoded Input is.
+const inputBytes = 24
 
 // cursor reads the groups of one run.
 type cursor struct {
@@ -83,6 +87,7 @@ func (c *cursor) Next(ctx context.Context) (inputs []sources.Input, err error) {
 			}
 			if len(piece) > 0 {
 				c.position += int64(len(piece))
+				inputs = slices.Grow(inputs, len(piece)/inputBytes)
 				err := c.decoder.Inputs(piece, func(in *sources.Input) bool {
 					inputs = append(inputs, *in)
 					return true
