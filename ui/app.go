@@ -52,6 +52,9 @@ type Options struct {
 	// that; "": nothing is. nil: nothing is recorded.
 	Recording func() (text string, stopped bool)
 
+	// History is what was recorded before. nil: nothing is known from before what the rows keep.
+	History History
+
 	// Abort does what ctrl-\ does where a terminal makes a signal of it. nil: nothing.
 	Abort func()
 
@@ -104,6 +107,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	p := tea.NewProgram(&terminal.Recovering{Model: m, Try: try}, t.Options(programCtx, o.Width, o.Height)...)
 	var beside sync.WaitGroup // joined below
+	m.askIn(pumpCtx)
 	m.acting.Describer, m.acting.Doer = dialog.AskIn(pumpCtx, o.Operator, &beside), dialog.DoIn(pumpCtx)
 	pump := pumpOf(o, p.Send)
 	spawn.Go(pumpCtx, &beside, func() {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -41,6 +42,7 @@ type model struct {
 	studied sources.Ref   // and which one of them is looked at
 
 	summed  summed
+	asked   asked
 	auditAt time.Time // when the audit was read last; zero: it is to be read
 	reading bool      // the audit
 
@@ -79,6 +81,7 @@ func newModel(o Options) *model {
 		scheme: paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
 		tmux:   env.Get("TMUX") != "",
 	}
+	m.askIn(context.Background())
 	m.acting = dialog.New(&m.Scene, m, o.Feed, o.Operator)
 	m.keys = keys.NewMap(m.Keys)
 	m.Theme = m.scheme.Theme(o.ASCII || env.ASCII())

@@ -61,6 +61,7 @@ func timelineHandlers() map[keys.Intent]handler {
 // listLanes brings the lanes up to date: the rows of the list, in the order that was asked for. The
 // cursor of the list and that of the lanes are one.
 func (m *model) listLanes() {
+	m.joinLanes()
 	m.sumLanes()
 	handles := m.Rows.Handles
 	if m.Time.Changed || m.Time.Order != screen.LanesAsList {
@@ -221,6 +222,7 @@ func (m *model) jump(step int, any bool) {
 			m.Say(name + " changed")
 		}
 		m.far(found, screen.TimeWindow(&m.Scene))
+	case step < 0 && !any && m.furtherBack():
 	case step < 0:
 		m.Say("no change before is known")
 	default:
@@ -250,11 +252,11 @@ func (m *model) resize(step time.Duration, win timeline.Window) {
 		at = win.End().Add(-1)
 	}
 	column := min(max(win.Column(at), 0), win.Columns-1)
-	if now := screen.TimeWindow(&m.Scene); m.Time.End.IsZero() && now.Column(at) >= 0 {
-		return // it follows, and the cursor is still in sight
+	last := at.Add(step * time.Duration(win.Columns-1-column))
+	if m.Time.End.IsZero() && !last.Before(m.Now) {
+		return // the present is in sight, so it goes on to follow
 	}
-	to := timeline.Window{Step: step, Columns: win.Columns}
-	m.stand(at.Add(step*time.Duration(win.Columns-1-column)), to)
+	m.stand(last, timeline.Window{Step: step, Columns: win.Columns})
 }
 
 // switchFollow has the window follow the present, or stand still.

@@ -28,6 +28,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if changed {
 		m.draw()
 	}
+	if reading := m.readLanes(); reading != nil {
+		cmd = tea.Batch(reading, cmd)
+	}
 	return m, cmd
 }
 
@@ -59,6 +62,9 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		return m.press(m.split.Timeout(msg)), true
 	case auditMsg:
 		m.haveAudit(msg)
+		return nil, true
+	case lanesMsg:
+		m.haveLanes(msg)
 		return nil, true
 	case exportedMsg:
 		m.exported(msg)

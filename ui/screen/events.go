@@ -150,6 +150,8 @@ func EventText(sc *Scene, e *sources.Event) []paint.Part {
 		return []paint.Part{th.Warn.Text(cmp.Or(paint.Clean(e.Detail), "the server was restarted"))}
 	case sources.EventClockStep:
 		return []paint.Part{th.Warn.Text("clock stepped"), detailPart(th, e)}
+	case sources.EventNote:
+		return []paint.Part{th.Accent.Text("note"), paint.Plain("  " + paint.Clean(e.Detail))}
 	case sources.EventCreated:
 		return []paint.Part{paint.Plain("appeared"), detailPart(th, e)}
 	case sources.EventDeleted:

@@ -247,6 +247,7 @@ func helpSigns(sc *Scene) [][2]paint.Part {
 		{paint.Plain("worst first, held"), paint.Plain("rows keep their places while the cursor moves, and for " + format.Precise(HoldTime) + " after")},
 		{paint.Plain("(3h)"), paint.Plain("by the owner's own word and clock")},
 		{th.OwnerLetter(0).Text("A" + bars(th.Run, 3)), paint.Plain("owner A; the letter and its colour are the same in list, pane and events")},
+		{th.OwnerLetter(0).Text(th.RunLeft + " " + th.RunRight), paint.Plain("on the Timeline: an owner's time ends, or begins, in the middle of a column")},
 		{th.Alarm.Text(th.Crisis), paint.Plain("nobody led for longer than " + format.Precise(limits.Gap) + " and than " + strconv.Itoa(int(math.Round(100*limits.GapPart))) + "% of the column")},
 		{th.Alarm.Text(th.Two), paint.Plain("several own what only one may own")},
 		{th.Dim.Text(th.Break), paint.Plain("nobody led for a moment: a hand-over")},
@@ -257,6 +258,7 @@ func helpSigns(sc *Scene) [][2]paint.Part {
 		{th.Warn.Text(bars(th.Full, 3)), paint.Plain("no permit was left")},
 		{th.Good.Text(th.Eighths[6] + th.Eighths[5] + th.Eighths[4] + th.Eighths[6]), paint.Plain("a lease: the lowest that was left in a column; every renewal lifts it")},
 		{th.Notice.Text(th.Acted), paint.Plain("an action of ours; " + sc.Keys.KeyOf(keys.Audit) + " lists those of all")},
+		{th.Accent.Text("M"), paint.Plain("on the Timeline: a note; " + th.Down + " a source that was down, R a server that was restarted, C the clock was set")},
 		{th.Strong.Text(th.Many), paint.Plain("more changes than fit in a column")},
 	}
 }

@@ -30,7 +30,8 @@ func ownerLanes(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 		return nil
 	}
 	var lines []string
-	lane := timeline.Lane{Since: row.OwnerTermsSince(sc.State), Dark: row.Unobserved(sc.State), Halves: true}
+	_, since := ownerTermsOf(sc, row)
+	lane := timeline.Lane{Since: since, Dark: LaneOf(sc, row).Dark, Halves: true}
 	for i := range lanes {
 		if left := len(lanes) - i; i == h-1 && left > 1 {
 			l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, paint.Count(left, "more owner"))
@@ -51,7 +52,7 @@ func ownerLanes(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 // lanesOfOwners are the owners of a semaphore in the window, the one that owned longest first.
 // What one program owned at the same time counts once.
 func lanesOfOwners(sc *Scene, row *sources.Row, win timeline.Window) []ownerLane {
-	terms := row.OwnerTerms()
+	terms, _ := ownerTermsOf(sc, row)
 	slices.SortStableFunc(terms, func(a, b sources.Term) int { return a.Start.At.Compare(b.Start.At) })
 	var lanes []ownerLane
 	at := map[uint8]int{}

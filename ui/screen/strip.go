@@ -45,7 +45,7 @@ func cellsOf(sc *Scene, row *sources.Row, lane timeline.Lane, win timeline.Windo
 	if !row.Limited() {
 		limit = 0
 	}
-	return win.Profile(cells, row.Levels(), limit, lane, drawnTo(sc))
+	return win.Profile(cells, levelsOf(sc, row), limit, lane, drawnTo(sc))
 }
 
 // leastStep is how short a column is at least. Of a second it would be shorter, and every

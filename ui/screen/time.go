@@ -21,6 +21,7 @@ type Time struct {
 	Changed bool          // only lanes that changed in the window
 	Order   LaneOrder
 	All     Sums
+	Past    map[sources.Ref]*Past // what was read of a recording
 }
 
 // LaneOrder is the order of the lanes.
@@ -93,7 +94,7 @@ func drawnTo(sc *Scene) time.Time { return sources.Later(sc.Now, sc.State.At) }
 func LaneOf(sc *Scene, row *sources.Row) timeline.Lane {
 	lane := laneOf(sc, row)
 	lane.Halves = true
-	return lane
+	return withPast(sc, row, lane)
 }
 
 // laneSum sums up a lane in a window. The changes of a semaphore are those of its count.
@@ -102,7 +103,7 @@ func laneSum(sc *Scene, row *sources.Row, win timeline.Window) timeline.Sum {
 	if row.Leveled() {
 		s.Gaps, s.Nobody, s.Longest = 0, 0, 0
 		first := true
-		for l := range row.Levels() {
+		for l := range levelsOf(sc, row) {
 			if !first && !l.At.Before(win.Start) && l.At.Before(win.End()) {
 				s.Changes++
 			}
@@ -126,7 +127,7 @@ func laneRows(sc *Scene) (lanes, lower int) {
 		return max(h-2, 0), min(h, 1)
 	}
 	room := h - 6 // two rules, the times, the marks and the readout
-	lanes = min(max(sc.Time.Lanes.Len(), 4), max(room*3/5, room-14))
+	lanes = min(max(sc.Time.Lanes.Len(), 4), room-min(max(h/5, 5), 9))
 	return lanes, h - lanes - 4
 }
 

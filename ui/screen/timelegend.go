@@ -129,7 +129,7 @@ func levelLegend(sc *Scene, row *sources.Row, win timeline.Window, w int) []stri
 			full += d
 		}
 	}
-	for l := range row.Levels() {
+	for l := range levelsOf(sc, row) {
 		count(last, l.At)
 		last = l
 	}

@@ -85,7 +85,7 @@ func LaneChange(sc *Scene, row *sources.Row, at time.Time, step int) time.Time {
 		}
 	}
 	first := true
-	for l := range row.Levels() {
+	for l := range levelsOf(sc, row) {
 		if !first {
 			look(l.At)
 		}
@@ -150,7 +150,7 @@ func (sc *Scene) unseenAt(row *sources.Row, lane *timeline.Lane, at time.Time) [
 // levelAt says how many permits were taken.
 func levelAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 	var held, next sources.Level
-	for l := range row.Levels() {
+	for l := range levelsOf(sc, row) {
 		if l.At.After(at) {
 			next = l
 			break

@@ -1,0 +1,145 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+	"coordtop/ui/screen"
+	"coordtop/ui/terminal"
+	"coordtop/ui/uitest"
+)
+
+// recording is a History of one lane, which writes down what it is asked for.
+type recording struct {
+	lane  history.Lane
+	asked []history.Span
+	err   error
+}
+
+func (r *recording) Lanes(_ context.Context, refs []sources.Ref, span history.Span) ([]history.Lane, error) {
+	r.asked = append(r.asked, span)
+	lanes := make([]history.Lane, len(refs))
+	for i, ref := range refs {
+		if lanes[i].Ref = ref; ref != r.lane.Ref {
+			continue
+		}
+		lanes[i] = r.lane
+		lanes[i].Terms = nil
+		for _, t := range r.lane.Terms {
+			if t.Start.At.Before(span.To) && (t.End.At.IsZero() || t.End.At.After(span.From)) {
+				lanes[i].Terms = append(lanes[i].Terms, t)
+			}
+		}
+	}
+	return lanes, r.err
+}
+
+// answer lets the commands of an Update answer, and those of what follows.
+func (d *driver) answer(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			d.answer(c)
+		}
+	case lanesMsg:
+		d.answer(d.send(msg))
+	}
+}
+
+// recorded drives a Timeline of one row that memory knows since 11:50, led by host-b, and a
+// recording of two days in which host-c and host-a led before.
+func recorded() (*driver, *recording) {
+	at := func(d time.Duration) sources.Stamp { return sources.Stamp{At: noon().Add(-d), How: sources.Seen} }
+	term := func(who string, hue uint8, from, to time.Duration) sources.Term {
+		t := sources.Term{Owner: sources.OwnerRef{ID: who, Label: who}, Hue: hue, Start: at(from), Cause: sources.CauseExpired, How: sources.Told}
+		if to > 0 {
+			t.End = at(to)
+		}
+		return t
+	}
+	p := uitest.Led("a", "host-b", noon())
+	st := uitest.State(noon(), p)
+	st.Scopes[0].Since = noon().Add(-10 * time.Minute)
+	live := term("host-b", 0, 10*time.Minute, 0)
+	live.Start.How = sources.AtLeast
+	st.Rows[0].Terms = []sources.Term{live}
+	r := &recording{lane: history.Lane{Ref: p.Ref, Kind: p.Kind, Since: noon().Add(-48 * time.Hour), Terms: []sources.Term{
+		term("host-c", 0, 47*time.Hour, 20*time.Hour), term("host-a", 1, 20*time.Hour, 13*time.Minute), term("host-b", 2, 12*time.Minute, 0)}}}
+	d := drive(uitest.NewFeed(st), Options{Width: 160, Height: 48, History: r})
+	d.Events.Since = noon().Add(-24 * time.Hour)
+	d.answer(d.send(key("3")))
+	return d, r
+}
+
+func TestTheTimelineShowsWhatWasRecordedBeforeMemoryBegins(t *testing.T) {
+	t.Parallel()
+	d, r := recorded()
+	if len(r.asked) != 1 || d.asked.running {
+		t.Fatalf("asked for %v", r.asked)
+	}
+	lane := ""
+	for _, l := range d.lines() {
+		if strings.HasPrefix(l, " a ") {
+			lane = l
+			break
+		}
+	}
+	// host-b has the letter that it has in the list, and its term began before memory did
+	if strings.Contains(lane, "┄") || !strings.Contains(lane, "B━") || strings.Index(lane, "B━") > strings.Index(lane, "A━") {
+		t.Errorf("the lane is %q", lane)
+	}
+	d.answer(d.send(key("[")))
+	d.shows(t, "host-b   11:48:00.0 to now")
+	d.shows(t, "before: B host-a, gap 60 s")
+	before := len(r.asked)
+	d.answer(d.send(key("h")))
+	if len(r.asked) != before {
+		t.Errorf("a column further it asks for %v", r.asked[before:])
+	}
+	for range 3 {
+		d.answer(d.send(key("H")))
+	}
+	for i := 1; i < len(r.asked); i++ {
+		if r.asked[i].To.After(r.asked[i-1].From) {
+			t.Errorf("%v was asked for after %v", r.asked[i], r.asked[i-1])
+		}
+	}
+	for _, want := range []time.Duration{20 * time.Hour, 47 * time.Hour} {
+		d.answer(d.send(key("[")))
+		if got := noon().Sub(screen.CursorAt(&d.Scene)); got != want {
+			t.Errorf("the change before is %v ago, not %v", got, want)
+		}
+	}
+	d.answer(d.send(key("[")))
+	d.shows(t, "no change before is known")
+}
+
+func TestARecordingThatCannotBeReadIsSaidAndRests(t *testing.T) {
+	t.Parallel()
+	d, r := recorded()
+	r.err = errors.New("it is damaged")
+	d.answer(d.send(key("H")))
+	d.answer(d.send(key("H")))
+	d.shows(t, "the recording cannot be read: it is damaged")
+	n := len(r.asked)
+	d.answer(d.send(key("h")))
+	if len(r.asked) != n {
+		t.Error("it is asked again at once")
+	}
+	r.err = nil
+	d.feed.Pass(6 * time.Second)
+	d.answer(d.send(terminal.SecondMsg{}))
+	if len(r.asked) != n+1 {
+		t.Errorf("it was asked %d times more", len(r.asked)-n)
+	}
+}

@@ -1,0 +1,206 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"coordtop/sources"
+	"coordtop/ui/screen"
+	"coordtop/ui/terminal"
+	"coordtop/ui/uitest"
+)
+
+// changing is an election whose leaders follow each other up to noon: one every so often, with a
+// gap of 3 s before each.
+func changing(name string, every time.Duration, leaders int, i int) *sources.Row {
+	p := uitest.Led(name, "host-1", noon())
+	row := uitest.Row(p, i)
+	row.Terms = nil
+	for n := leaders; n > 0; n-- {
+		start := noon().Add(-time.Duration(n) * every)
+		t := sources.Term{Owner: sources.OwnerRef{ID: fmt.Sprint(n), Label: fmt.Sprintf("host-%d", n%3), Fence: uint64(100 - n)}, Hue: uint8(n % 3),
+			Start: sources.Stamp{At: start, How: sources.Seen}, End: sources.Stamp{At: start.Add(every - 3*time.Second), How: sources.Seen}, Cause: sources.CauseExpired, How: sources.Told}
+		if n == 1 {
+			t.End, t.Cause, t.How = sources.Stamp{}, sources.CauseUnknown, sources.Unknown
+		}
+		row.Terms = append(row.Terms, t)
+	}
+	row.Terms[0].Start = sources.Stamp{At: noon().Add(-25 * time.Hour), How: sources.AtLeast}
+	return row
+}
+
+// lanes drives a Timeline of rows, all of which were observed for a day.
+func lanes(w, h int, rows ...*sources.Row) *driver {
+	st := uitest.State(noon())
+	st.Rows, st.Scopes[0].Since = rows, noon().Add(-24*time.Hour)
+	for i, r := range rows {
+		r.Slot = i
+	}
+	d := drive(uitest.NewFeed(st), Options{Width: w, Height: h})
+	d.Events.Since = noon().Add(-24 * time.Hour) // so the window is as long as it can be
+	d.press("s", "n", "3")
+	return d
+}
+
+func TestTheTimelineGoesFromChangeToChange(t *testing.T) {
+	t.Parallel()
+	d := lanes(160, 48, changing("a", 100*time.Second, 5, 0), changing("b", 70*time.Second, 3, 1))
+	at := func(want time.Duration) {
+		t.Helper()
+		if got := noon().Sub(screen.CursorAt(&d.Scene)); got != want {
+			t.Errorf("the cursor is %v before noon, not %v:\n%s", got, want, d.text())
+		}
+	}
+	at(0)
+	for _, step := range []struct {
+		key  string
+		want time.Duration
+	}{
+		{"[", 100 * time.Second}, {"[", 103 * time.Second}, {"]", 100 * time.Second}, {"{", 103 * time.Second}, {"{", 140 * time.Second},
+		{"}", 103 * time.Second}, {"h", 113 * time.Second}, {"l", 103 * time.Second}, {"0", 0}, {"[", 100 * time.Second}, {"j", 100 * time.Second}, {"[", 140 * time.Second}, {"[", 143 * time.Second},
+	} {
+		d.press(step.key)
+		at(step.want)
+	}
+	d.shows(t, "no leader") // of b, three seconds before its third leader
+	d.press("]")
+	d.shows(t, "before: ")
+	d.shows(t, "fence 98")
+	d.press("k")
+	if d.cursor() != "a" {
+		t.Errorf("the cursor of the list is on %s", d.cursor())
+	}
+}
+
+func TestWhoPansLeavesThePresentAndIsToldSo(t *testing.T) {
+	t.Parallel()
+	d := lanes(160, 48, changing("a", 100*time.Second, 20, 0))
+	d.shows(t, "follow on")
+	d.press("H")
+	d.shows(t, "follow off")
+	d.shows(t, "stands still: 0 is now, f follows")
+	before := screen.TimeWindow(&d.Scene)
+	d.pass(60)
+	if got := screen.TimeWindow(&d.Scene); got != before {
+		t.Errorf("it moved from %v to %v", before, got)
+	}
+	d.press("f")
+	d.shows(t, "follow on")
+	d.press("-")
+	wide := screen.TimeWindow(&d.Scene)
+	if wide.Step <= before.Step || !wide.End().After(d.Now) {
+		t.Errorf("zoomed out it shows %v in steps of %v", wide.Span(), wide.Step)
+	}
+	d.press("[", "[", "[")
+	column := wide.Column(screen.CursorAt(&d.Scene))
+	d.press("+", "+", "+")
+	if near := screen.TimeWindow(&d.Scene); near.Column(screen.CursorAt(&d.Scene)) != column {
+		t.Errorf("the cursor went from column %d to %d", column, near.Column(screen.CursorAt(&d.Scene)))
+	}
+	d.press("w", "4")
+	if got := screen.TimeWindow(&d.Scene).Span(); got < time.Hour || got > 2*time.Hour {
+		t.Errorf("the window of an hour shows %v", got)
+	}
+	for text, want := range map[string]string{"at 11:50": "11:50:00", "at 25:00": "no time", "window x": "no length", "at 2026-01-01 10:00": "Jan 1 10:00:00"} {
+		d.press(":")
+		d.typed(text)
+		d.press("enter")
+		d.shows(t, want)
+	}
+}
+
+func TestLanesAreOrderedAndHiddenByWhatTheWindowShows(t *testing.T) {
+	t.Parallel()
+	calm, often, long := changing("calm", time.Hour*30, 1, 0), changing("often", 100*time.Second, 8, 1), changing("long", 10*time.Minute, 2, 2)
+	long.Expected, often.Expected = true, true
+	long.Terms[0].End.At = noon().Add(-14 * time.Minute)
+	d := lanes(160, 48, calm, often, long)
+	names := func() string {
+		var all []string
+		for _, h := range d.Time.Lanes.Visible() {
+			row, _ := d.Rows.At(h)
+			all = append(all, row.Name)
+		}
+		return strings.Join(all, " ")
+	}
+	for _, c := range []struct {
+		keys []string
+		want string
+	}{
+		{nil, "calm long often"}, {[]string{"s", "c"}, "often long calm"}, {[]string{"s", "g"}, "long often calm"}, {[]string{"!"}, "long often"},
+		{[]string{"s", "l"}, "long often"}, {[]string{"w", "1"}, "often"}, {[]string{"!"}, "calm long often"},
+	} {
+		d.press(c.keys...)
+		if got := names(); got != c.want {
+			t.Errorf("after %v: %q, not %q", c.keys, got, c.want)
+		}
+	}
+}
+
+// noting is a feed that takes notes.
+type noting struct {
+	*uitest.Feed
+	notes []sources.Event
+}
+
+func (n *noting) Note(e sources.Event) {
+	e.At = n.Now()
+	n.notes = append(n.notes, e)
+	n.Tell(e)
+}
+
+func TestANoteStandsBelowTheLanes(t *testing.T) {
+	t.Parallel()
+	d := lanes(160, 48, changing("a", 100*time.Second, 5, 0))
+	d.press("M")
+	d.typed("deploy 7")
+	d.press("enter")
+	d.shows(t, "takes no notes")
+	feed := &noting{Feed: d.feed}
+	d.model.feed = feed
+	d.press("M")
+	d.typed("deploy 7")
+	d.press("enter")
+	d.send(terminal.WakeMsg{})
+	d.shows(t, "noted: deploy 7")
+	if len(feed.notes) != 1 || feed.notes[0].Kind != sources.EventNote || feed.notes[0].Detail != "deploy 7" {
+		t.Errorf("noted: %+v", feed.notes)
+	}
+	d.shows(t, "M deploy 7")
+}
+
+func TestAFollowingTimelineCostsFewBytes(t *testing.T) {
+	t.Parallel()
+	var rows []*sources.Row
+	for i := range 40 { // one in five changes often, the others do not
+		leaders := 1
+		if i%5 == 0 {
+			leaders = 60
+		}
+		rows = append(rows, changing(fmt.Sprintf("lane-%02d", i), time.Duration(100+13*i)*time.Second, leaders, i))
+	}
+	for _, c := range []struct {
+		window string
+		limit  int // bytes a second
+	}{{"3", 500}, {"1", 4000}} {
+		d := lanes(160, 48, rows...)
+		d.press("w", c.window)
+		w := newWire(160, 48)
+		w.frame(t, d)
+		const seconds = 60
+		total := 0
+		for range seconds {
+			d.feed.Pass(time.Second)
+			d.send(terminal.SecondMsg{})
+			total += w.frame(t, d)
+			d.send(terminal.ColumnMsg{})
+			total += w.frame(t, d)
+		}
+		t.Logf("%s: %d bytes a second of %d lanes", screen.TimeWindow(&d.Scene).Span(), total/seconds, len(d.Time.Lanes.Visible()))
+		if total > c.limit*seconds {
+			t.Errorf("%d bytes in %d s, not %d a second", total, seconds, c.limit)
+		}
+	}
+}
