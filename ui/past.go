@@ -43,6 +43,7 @@ const (
 // askIn has the recording asked in a context.
 func (m *model) askIn(ctx context.Context) {
 	if h := m.options.History; h != nil {
+		m.Time.Recorded = true
 		m.asked.lanes = func(refs []sources.Ref, span history.Span) ([]history.Lane, error) { return h.Lanes(ctx, refs, span) }
 	}
 }

@@ -156,7 +156,7 @@ func (m *model) moveCursor(n int) {
 // goTo puts the cursor at an instant, and brings that into sight: the present follows, where the
 // cursor came from before it.
 func (m *model) goTo(at time.Time, win timeline.Window) {
-	if !at.Before(m.Now) {
+	if !at.Before(screen.DrawnTo(&m.Scene)) {
 		m.Time.At = time.Time{}
 		if !m.Time.End.IsZero() && !m.Now.Before(m.Time.End) {
 			m.stand(m.Now, win)

@@ -204,3 +204,59 @@ func TestAFollowingTimelineCostsFewBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestTheTimelineOfAnHourIsAsItWasTold(t *testing.T) {
+	t.Parallel()
+	hour := uitest.Hour(t)
+	events, _ := hour.Events(1 << 20)
+	open := func(o Options, keys ...string) *driver {
+		d := drive(uitest.NewFeed(hour.State()), o)
+		d.feed.Pass(hour.Now().Sub(d.feed.Now()))
+		d.feed.Tell(events...)
+		d.send(terminal.SecondMsg{})
+		d.press(append([]string{"s", "n", "3"}, keys...)...)
+		return d
+	}
+	for _, c := range []struct {
+		file string
+		w, h int
+		keys []string
+	}{
+		{"hour-160x48.txt", 160, 48, []string{"w", "4", "G", "k", "["}},
+		{"hour-100x30.txt", 100, 30, []string{"j", "j", "w", "2", "["}},
+		{"hour-80x24.txt", 80, 24, []string{"G", "k", "w", "1", "[", "["}},
+	} {
+		golden(t, c.file, open(Options{Width: c.w, Height: c.h}, c.keys...).text())
+	}
+	d := open(Options{}, "w", "4", "g")
+	changes := 0
+	for _, h := range d.Rows.Handles {
+		if row, _ := d.Rows.At(h); row.Kind == sources.KindElection {
+			changes += screen.SumLane(&d.Scene, row).Changes
+		}
+	}
+	if changes != uitest.HourChanges {
+		t.Errorf("%d changes are shown, %d were told", changes, uitest.HourChanges)
+	}
+	for _, c := range []struct{ row, at, says string }{
+		{"billing/cron", "12:10:04", "no leader   12:10:00.0 to 12:10:08.0  8.0 s   before: A host-1"},
+		{"billing/cron", "12:11", "B host-2   12:10:08.0 to now"},
+		{"search/indexer", "12:20:03", "A host-1   12:20:02.8 to 12:20:03.5  700 ms"},
+		{"mail/digest", "12:27", "not observed from 12:24:59.5 to 12:29:00.0, 4m00s"},
+		{"mail/digest", "12:30", "gap not observed"},
+		{"payments/settle", "12:40:00.1", "no leader   12:40:00.0 to 12:40:00.3  300 ms"},
+		{"shard-1/owner", "12:49", "no leader   12:48:00.0 to 12:49:30.0  90 s"},
+		{"connections", "12:50:10", "3 of 3 taken   from 12:50:00.0 to 12:50:20.0"},
+	} {
+		d.press("g")
+		for range 10 {
+			if d.cursor() != c.row {
+				d.press("j")
+			}
+		}
+		d.press(":")
+		d.typed("at " + c.at)
+		d.press("enter")
+		d.shows(t, c.says)
+	}
+}

@@ -176,6 +176,8 @@ func TestThePicturesOfTheReadmeAreDrawn(t *testing.T) {
 	s.open("x", "Force-release")
 	s.types("\t\r")
 	s.shows("release demo:leader:billing: [^s]")
+	s.types("3Mbilling is moved to host-02\r")
+	s.shows("M billing is moved")
 	for _, size := range []string{"160x48", "80x24"} {
 		if size == "80x24" {
 			s.resize(80, 24)
@@ -185,6 +187,9 @@ func TestThePicturesOfTheReadmeAreDrawn(t *testing.T) {
 			s.types("6")
 			s.shows("release .*done")
 			s.draw("audit-"+size+"-"+l.name, l.palette)
+			s.types("30[") // the last change of the row
+			s.shows("(?s)LANE .*cursor")
+			s.draw("timeline-"+size+"-"+l.name, l.palette)
 			s.types("2")
 			s.shows("NAME ")
 		}

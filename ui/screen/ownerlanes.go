@@ -43,7 +43,7 @@ func ownerLanes(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 		names := laneNames(sc) - 3
 		l.Cell("", sc.Theme.FitWords(paint.CleanLabel(o.label), names), names).Right(sc.Theme.Dim, format.Count(len(o.terms)), laneChanges-2).Skip(2)
 		lane.Terms = o.terms
-		l.Strip(win.Strip(nil, lane, drawnTo(sc)))
+		l.Strip(win.Strip(nil, lane, DrawnTo(sc)))
 		lines = append(lines, l.Done())
 	}
 	return lines
@@ -74,7 +74,7 @@ func lanesOfOwners(sc *Scene, row *sources.Row, win timeline.Window) []ownerLane
 		o.terms = append(o.terms, t)
 	}
 	for i := range lanes {
-		lanes[i].owned = win.Sum(timeline.Lane{Terms: lanes[i].terms, Since: win.Start}, drawnTo(sc)).Owned
+		lanes[i].owned = win.Sum(timeline.Lane{Terms: lanes[i].terms, Since: win.Start}, DrawnTo(sc)).Owned
 	}
 	lanes = slices.DeleteFunc(lanes, func(o ownerLane) bool { return o.owned == 0 })
 	slices.SortStableFunc(lanes, func(a, b ownerLane) int {
@@ -93,7 +93,7 @@ func leaseLane(sc *Scene, row *sources.Row, win timeline.Window, w int) []string
 	if o.NoExpiry || o.Lease <= 0 {
 		return nil
 	}
-	fills := sc.Events.Fills(row, o.Lease, win.Start.Add(-o.Lease), sources.Earlier(drawnTo(sc), win.End()))
+	fills := sc.Events.Fills(row, o.Lease, win.Start.Add(-o.Lease), sources.Earlier(DrawnTo(sc), win.End()))
 	if len(fills) == 0 {
 		return nil
 	}

@@ -39,13 +39,13 @@ func drawStrip(sc *Scene, l *paint.Line, row *sources.Row, win timeline.Window, 
 // cellsOf are the cells of a row's lane: what was published since the last second is in them.
 func cellsOf(sc *Scene, row *sources.Row, lane timeline.Lane, win timeline.Window, cells []timeline.Cell) []timeline.Cell {
 	if !row.Leveled() {
-		return win.Strip(cells, lane, drawnTo(sc))
+		return win.Strip(cells, lane, DrawnTo(sc))
 	}
 	limit := row.Limit
 	if !row.Limited() {
 		limit = 0
 	}
-	return win.Profile(cells, levelsOf(sc, row), limit, lane, drawnTo(sc))
+	return win.Profile(cells, levelsOf(sc, row), limit, lane, DrawnTo(sc))
 }
 
 // leastStep is how short a column is at least. Of a second it would be shorter, and every

@@ -21,7 +21,9 @@ type Time struct {
 	Changed bool          // only lanes that changed in the window
 	Order   LaneOrder
 	All     Sums
-	Past    map[sources.Ref]*Past // what was read of a recording
+
+	Recorded bool                  // there is a recording
+	Past     map[sources.Ref]*Past // what was read of it
 }
 
 // LaneOrder is the order of the lanes.
@@ -46,9 +48,6 @@ type Sums struct {
 	LongestOf string // the lane with the longest gap
 }
 
-// usualWindow is how much the Timeline shows where nobody has asked for another length.
-const usualWindow = 15 * time.Minute
-
 // laneChanges is how many cells the number of changes takes, with the blanks around it.
 const laneChanges = 7
 
@@ -68,7 +67,7 @@ func TimeWindow(sc *Scene) timeline.Window {
 	n := laneColumns(sc)
 	switch {
 	case sc.Time.Step == 0:
-		w := timeline.Fit(stripsAt(sc), usualWindow, n)
+		w := timeline.Fit(stripsAt(sc), usualSpan(sc, n), n)
 		if sc.Time.End.IsZero() {
 			return w
 		}
@@ -79,16 +78,25 @@ func TimeWindow(sc *Scene) timeline.Window {
 	return timeline.Ending(sc.Time.End.Add(-1), sc.Time.Step, n)
 }
 
+// usualSpan is how much so many columns show where nobody has asked for more: what was observed, as
+// on the strips of the list, or where there is a recording the whole.
+func usualSpan(sc *Scene, columns int) time.Duration {
+	if sc.Time.Recorded {
+		return stripSpan
+	}
+	return spanOf(sc, columns)
+}
+
 // CursorAt is the instant under the cursor.
 func CursorAt(sc *Scene) time.Time {
 	if sc.Time.At.IsZero() {
-		return drawnTo(sc)
+		return DrawnTo(sc)
 	}
 	return sc.Time.At
 }
 
-// drawnTo is up to when the lanes are drawn.
-func drawnTo(sc *Scene) time.Time { return sources.Later(sc.Now, sc.State.At) }
+// DrawnTo is up to when the lanes are drawn.
+func DrawnTo(sc *Scene) time.Time { return sources.Later(sc.Now, sc.State.At) }
 
 // LaneOf is what is drawn of a row on the Timeline.
 func LaneOf(sc *Scene, row *sources.Row) timeline.Lane {
@@ -99,7 +107,7 @@ func LaneOf(sc *Scene, row *sources.Row) timeline.Lane {
 
 // laneSum sums up a lane in a window. The changes of a semaphore are those of its count.
 func laneSum(sc *Scene, row *sources.Row, win timeline.Window) timeline.Sum {
-	s := win.Sum(LaneOf(sc, row), drawnTo(sc))
+	s := win.Sum(LaneOf(sc, row), DrawnTo(sc))
 	if row.Leveled() {
 		s.Gaps, s.Nobody, s.Longest = 0, 0, 0
 		first := true

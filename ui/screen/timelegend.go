@@ -51,7 +51,7 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	if h < 2 {
 		return nil
 	}
-	lane, now := LaneOf(sc, row), drawnTo(sc)
+	lane, now := LaneOf(sc, row), DrawnTo(sc)
 	sum := win.Sum(lane, now)
 	whole := sum.Owned + sum.Nobody + sum.Unseen
 	g := paint.Grid{Heads: []string{"", "SELECTED LANE", "", "", ""}, Right: []bool{false, false, true, true, false}}
@@ -112,7 +112,7 @@ func share(part, whole time.Duration) string {
 
 // levelLegend sums up the count of a semaphore in the window.
 func levelLegend(sc *Scene, row *sources.Row, win timeline.Window, w int) []string {
-	end := sources.Earlier(win.End(), drawnTo(sc))
+	end := sources.Earlier(win.End(), DrawnTo(sc))
 	var held, full time.Duration
 	var weighted float64
 	most, last := uint64(0), sources.Level{}

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -36,11 +37,18 @@ func timeReadout(sc *Scene, win timeline.Window, w int) []string {
 	first, second := sc.Theme.Line(w), sc.Theme.Line(w)
 	putParts(first, sc.Theme.FitParts(head, w), w)
 	if row != nil {
-		parts := append([]paint.Part{paint.Plain(" "), {Style: sc.Theme.Strong, Text: paint.Clean(row.Name), Yield: paint.Name}, paint.Plain("  ")}, laneAt(sc, row, CursorAt(sc))...)
+		parts := []paint.Part{paint.Plain(" ")}
+		if w >= readoutNames {
+			parts = append(parts, paint.Part{Style: sc.Theme.Strong, Text: paint.Clean(row.Name), Yield: paint.Name}, paint.Plain("  "))
+		}
+		parts = append(parts, laneAt(sc, row, CursorAt(sc))...)
 		putParts(second, sc.Theme.FitParts(parts, w), w)
 	}
 	return []string{first.Done(), second.Done()}
 }
+
+// readoutNames is from how many cells on the readout names the lane, which stands above in reverse.
+const readoutNames = 100
 
 // clockAt is an instant as the readout writes it, with its date where that is another one, and
 // tenths of a second where columns are short.
@@ -107,7 +115,7 @@ func LaneChange(sc *Scene, row *sources.Row, at time.Time, step int) time.Time {
 // before and after.
 func laneAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 	lane := LaneOf(sc, row)
-	now := drawnTo(sc)
+	now := DrawnTo(sc)
 	if !at.Before(now) {
 		at = now.Add(-1)
 	}
@@ -178,7 +186,7 @@ func levelAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 func termAt(sc *Scene, lane *timeline.Lane, i int) []paint.Part {
 	th, t := &sc.Theme, &lane.Terms[i]
 	parts := []paint.Part{th.OwnerLetter(t.Hue).Text(paint.Letter(t.Hue)), ownerPart(t)}
-	end, length := "now", th.Age(t.Start, drawnTo(sc))
+	end, length := "now", th.Age(t.Start, DrawnTo(sc))
 	if !t.End.At.IsZero() {
 		end, length = exactTime(sc, t.End), th.TermLength(t)
 		if t.Start.How == sources.Seen && t.Start.After().IsZero() && t.End.After().IsZero() {
@@ -222,11 +230,12 @@ func besideTerm(sc *Scene, lane *timeline.Lane, word string, i, end int) []paint
 
 // gapText is the gap that follows a term, as sure as it is known.
 func gapText(sc *Scene, lane *timeline.Lane, i int) (string, paint.Style) {
+	end := lane.Terms[i].End.At
 	gap := sources.GapBetween(lane.Terms[i].End, lane.Terms[i+1].Start, lane.Dark)
 	switch {
 	case gap.Max == 0:
 		return "no gap", sc.Theme.Dim
-	case gap.Min == 0 && unseenBetween(lane, lane.Terms[i].End.At, lane.Terms[i+1].Start.At):
+	case gap.Min == 0 && unseenBetween(lane, sources.Earlier(end, cmp.Or(lane.Terms[i].End.After(), end)), lane.Terms[i+1].Start.At):
 		return "gap not observed", sc.Theme.Dim
 	case lane.Trouble && gap.Min > lane.Gap:
 		return "gap " + paint.IntervalText(gap), sc.Theme.Bad
@@ -258,7 +267,7 @@ func nobodyAt(sc *Scene, row *sources.Row, lane *timeline.Lane, at time.Time) []
 	if next > 0 {
 		from = lane.Terms[next-1].End
 	}
-	length := th.Age(from, drawnTo(sc))
+	length := th.Age(from, DrawnTo(sc))
 	if next < len(lane.Terms) {
 		to = exactTime(sc, lane.Terms[next].Start)
 		length = format.Precise(lane.Terms[next].Start.At.Sub(from.At))
