@@ -107,7 +107,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	p := tea.NewProgram(&terminal.Recovering{Model: m, Try: try}, t.Options(programCtx, o.Width, o.Height)...)
 	var beside sync.WaitGroup // joined below
-	m.askIn(pumpCtx)
+	pastReader{m}.askIn(pumpCtx)
 	m.acting.Describer, m.acting.Doer = dialog.AskIn(pumpCtx, o.Operator, &beside), dialog.DoIn(pumpCtx)
 	pump := pumpOf(o, p.Send)
 	spawn.Go(pumpCtx, &beside, func() {

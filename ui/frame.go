@@ -55,7 +55,7 @@ func (m *model) stage() {
 		m.EventList.SetHeight(screen.EventRows(m.Layout.Body()))
 	}
 	if m.Shown == screen.Timeline {
-		m.listLanes()
+		timelineScreen{m}.listLanes()
 	}
 	if m.Shown == screen.Audit {
 		m.listAudit()

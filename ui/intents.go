@@ -67,7 +67,7 @@ func (m *model) move(i keys.Intent) {
 	case screen.List:
 		moveIn(&m.List, i)
 	case screen.Timeline:
-		m.moveLane(i)
+		timelineScreen{m}.moveLane(i)
 	case screen.Events:
 		moveIn(&m.EventList, i)
 	case screen.Audit:

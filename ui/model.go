@@ -81,7 +81,7 @@ func newModel(o Options) *model {
 		scheme: paint.Scheme{Asked: o.Theme, Plain: o.NoColor || env.Get("NO_COLOR") != "", Title: o.TitleColor},
 		tmux:   env.Get("TMUX") != "",
 	}
-	m.askIn(context.Background())
+	pastReader{m}.askIn(context.Background())
 	m.acting = dialog.New(&m.Scene, m, o.Feed, o.Operator)
 	m.keys = keys.NewMap(m.Keys)
 	m.Theme = m.scheme.Theme(o.ASCII || env.ASCII())

@@ -40,8 +40,11 @@ const (
 	lookBack   = 30 * 24 * time.Hour
 )
 
+// pastReader is the model as it reads a recording.
+type pastReader struct{ *model }
+
 // askIn has the recording asked in a context.
-func (m *model) askIn(ctx context.Context) {
+func (m pastReader) askIn(ctx context.Context) {
 	if h := m.options.History; h != nil {
 		m.Time.Recorded = true
 		m.asked.lanes = func(refs []sources.Ref, span history.Span) ([]history.Lane, error) { return h.Lanes(ctx, refs, span) }
@@ -50,7 +53,7 @@ func (m *model) askIn(ctx context.Context) {
 
 // readLanes is the command that reads what the Timeline shows and nobody has read yet; nil: that is
 // nothing.
-func (m *model) readLanes() tea.Cmd {
+func (m pastReader) readLanes() tea.Cmd {
 	if m.asked.lanes == nil || m.asked.running || m.Shown != screen.Timeline || m.Clock.Before(m.asked.rest) {
 		return nil
 	}
@@ -82,7 +85,7 @@ func (m *model) readLanes() tea.Cmd {
 }
 
 // unread is what of a row must be read for the window: only what enters, and half a window more.
-func (m *model) unread(row *sources.Row) (span history.Span, ok bool) {
+func (m pastReader) unread(row *sources.Row) (span history.Span, ok bool) {
 	win, known := screen.TimeWindow(&m.Scene), row.RecordedSince(m.State)
 	more := win.Span() / 2
 	wanted := history.Span{From: win.Start.Add(-more), To: sources.Earlier(win.End().Add(more), m.State.At)}
@@ -106,7 +109,7 @@ func (m *model) unread(row *sources.Row) (span history.Span, ok bool) {
 }
 
 // haveLanes takes what was read.
-func (m *model) haveLanes(msg lanesMsg) {
+func (m pastReader) haveLanes(msg lanesMsg) {
 	m.asked.running = false
 	if msg.err != nil {
 		m.asked.rest, m.asked.back = m.Clock.Add(restAfter), sources.Ref{}
@@ -131,12 +134,12 @@ func (m *model) haveLanes(msg lanesMsg) {
 	}
 	if back != (sources.Ref{}) && m.asked.back == (sources.Ref{}) {
 		m.joinLanes()
-		m.jump(-1, false)
+		timelineScreen{m.model}.jump(-1, false)
 	}
 }
 
 // joinLanes joins what was read to the rows as they are now.
-func (m *model) joinLanes() {
+func (m pastReader) joinLanes() {
 	for ref := range m.Time.Past {
 		if row := m.feed.Row(m.State, ref); row != nil {
 			screen.JoinPast(&m.Scene, row)
@@ -146,7 +149,7 @@ func (m *model) joinLanes() {
 
 // furtherBack has the change of the selected lane before what is known looked for in the recording, and
 // reports whether there is more of it.
-func (m *model) furtherBack() bool {
+func (m pastReader) furtherBack() bool {
 	row, _ := m.Selected()
 	if row == nil {
 		return false

@@ -17,34 +17,40 @@ import (
 	"coordtop/ui/timeline"
 )
 
+// timelineScreen is the model as the keys of the Timeline change it.
+type timelineScreen struct{ *model }
+
+// onTime is a handler that changes what the Timeline shows.
+func onTime(do func(timelineScreen)) handler { return simply(func(m *model) { do(timelineScreen{m}) }) }
+
 // timelineHandlers are those of the Timeline screen.
 func timelineHandlers() map[keys.Intent]handler {
-	typed := func(do func(*model, string), offered ...string) handler {
+	typed := func(do func(timelineScreen, string), offered ...string) handler {
 		return handler{arguments: oneOf(func(*model) []string { return slices.Clone(offered) }), do: func(m *model, argument string) tea.Cmd {
-			do(m, argument)
+			do(timelineScreen{m}, argument)
 			return nil
 		}}
 	}
 	lengths := []string{"1m", "5m", "15m", "1h", "6h", "24h", "168h", "720h"}
 	all := map[keys.Intent]handler{
-		keys.BackOne:     simply(func(m *model) { m.moveCursor(-1) }),
-		keys.OnOne:       simply(func(m *model) { m.moveCursor(+1) }),
-		keys.EarlierPage: simply(func(m *model) { m.turnPage(-1) }),
-		keys.LaterPage:   simply(func(m *model) { m.turnPage(+1) }),
-		keys.LastChange:  simply(func(m *model) { m.jump(-1, false) }),
-		keys.NextChange:  simply(func(m *model) { m.jump(+1, false) }),
-		keys.LastOfAny:   simply(func(m *model) { m.jump(-1, true) }),
-		keys.NextOfAny:   simply(func(m *model) { m.jump(+1, true) }),
-		keys.ZoomIn:      simply(func(m *model) { m.zoom(-1) }),
-		keys.ZoomOut:     simply(func(m *model) { m.zoom(+1) }),
+		keys.BackOne:     onTime(func(m timelineScreen) { m.moveCursor(-1) }),
+		keys.OnOne:       onTime(func(m timelineScreen) { m.moveCursor(+1) }),
+		keys.EarlierPage: onTime(func(m timelineScreen) { m.turnPage(-1) }),
+		keys.LaterPage:   onTime(func(m timelineScreen) { m.turnPage(+1) }),
+		keys.LastChange:  onTime(func(m timelineScreen) { m.jump(-1, false) }),
+		keys.NextChange:  onTime(func(m timelineScreen) { m.jump(+1, false) }),
+		keys.LastOfAny:   onTime(func(m timelineScreen) { m.jump(-1, true) }),
+		keys.NextOfAny:   onTime(func(m timelineScreen) { m.jump(+1, true) }),
+		keys.ZoomIn:      onTime(func(m timelineScreen) { m.zoom(-1) }),
+		keys.ZoomOut:     onTime(func(m timelineScreen) { m.zoom(+1) }),
 		keys.ToNow:       simply(func(m *model) { m.Time.End, m.Time.At = time.Time{}, time.Time{} }),
-		keys.Follow:      simply((*model).switchFollow),
+		keys.Follow:      onTime(timelineScreen.switchFollow),
 		keys.OnlyChanged: simply(func(m *model) { m.Time.Changed = !m.Time.Changed }),
 		keys.Window:      simply(func(m *model) { m.Menu = keys.InWindow }),
 		keys.SortLanes:   simply(func(m *model) { m.Menu = keys.InLaneSort }),
-		keys.At:          typed((*model).goToTime),
-		keys.WindowOf:    typed((*model).showWindow, lengths...),
-		keys.NoteText:    typed((*model).note),
+		keys.At:          typed(timelineScreen.goToTime),
+		keys.WindowOf:    typed(timelineScreen.showWindow, lengths...),
+		keys.NoteText:    typed(timelineScreen.note),
 		keys.Note:        asking(func(m *model) tea.Cmd { return m.line.begin(keys.InCommand, "note ") }),
 	}
 	for i, o := range map[keys.Intent]screen.LaneOrder{
@@ -53,15 +59,15 @@ func timelineHandlers() map[keys.Intent]handler {
 		all[i] = simply(func(m *model) { m.Time.Order = o })
 	}
 	for _, length := range lengths {
-		all[keys.Intent("window-"+length)] = simply(func(m *model) { m.showWindow(length) })
+		all[keys.Intent("window-"+length)] = onTime(func(m timelineScreen) { m.showWindow(length) })
 	}
 	return all
 }
 
 // listLanes brings the lanes up to date: the rows of the list, in the order that was asked for. The
 // cursor of the list and that of the lanes are one.
-func (m *model) listLanes() {
-	m.joinLanes()
+func (m timelineScreen) listLanes() {
+	pastReader{m.model}.joinLanes()
 	m.sumLanes()
 	handles := m.Rows.Handles
 	if m.Time.Changed || m.Time.Order != screen.LanesAsList {
@@ -112,7 +118,7 @@ const summedLanes = 10_000
 
 // sumLanes sums up the window of all lanes, once a second and where the window or the list is
 // another.
-func (m *model) sumLanes() {
+func (m timelineScreen) sumLanes() {
 	win, s := screen.TimeWindow(&m.Scene), &m.summed
 	listed := m.Rows.Handles[:min(len(m.Rows.Handles), summedLanes)]
 	if win == s.window && m.Now.Equal(s.at) && slices.EqualFunc(listed, s.lanes, func(h rows.Handle, l summedLane) bool { return h == l.Handle }) {
@@ -140,7 +146,7 @@ func (m *model) sumLanes() {
 }
 
 // moveLane moves the cursor from lane to lane.
-func (m *model) moveLane(i keys.Intent) {
+func (m timelineScreen) moveLane(i keys.Intent) {
 	moveIn(&m.Time.Lanes, i)
 	if h, ok := m.Time.Lanes.Selected(); ok {
 		m.List.Select(h)
@@ -148,14 +154,14 @@ func (m *model) moveLane(i keys.Intent) {
 }
 
 // moveCursor moves the cursor by columns.
-func (m *model) moveCursor(n int) {
+func (m timelineScreen) moveCursor(n int) {
 	win := screen.TimeWindow(&m.Scene)
 	m.goTo(screen.CursorAt(&m.Scene).Add(time.Duration(n)*win.Step), win)
 }
 
 // goTo puts the cursor at an instant, and brings that into sight: the present follows, where the
 // cursor came from before it.
-func (m *model) goTo(at time.Time, win timeline.Window) {
+func (m timelineScreen) goTo(at time.Time, win timeline.Window) {
 	if !at.Before(screen.DrawnTo(&m.Scene)) {
 		m.Time.At = time.Time{}
 		if !m.Time.End.IsZero() && !m.Now.Before(m.Time.End) {
@@ -174,7 +180,7 @@ func (m *model) goTo(at time.Time, win timeline.Window) {
 }
 
 // far is goTo for an instant that may be far away: it is brought to the middle.
-func (m *model) far(at time.Time, win timeline.Window) {
+func (m timelineScreen) far(at time.Time, win timeline.Window) {
 	if c := win.Column(at); c < 0 || c >= win.Columns {
 		m.stand(at.Add(win.Span()/2), win)
 	}
@@ -183,7 +189,7 @@ func (m *model) far(at time.Time, win timeline.Window) {
 
 // stand has the window end with the column that an instant lies in, but not behind the present, and
 // stand still.
-func (m *model) stand(last time.Time, win timeline.Window) {
+func (m timelineScreen) stand(last time.Time, win timeline.Window) {
 	if m.Time.End.IsZero() {
 		m.Say("stands still: " + m.Keys.KeyIn(keys.InTimeline, keys.ToNow) + " is now, " + m.Keys.KeyIn(keys.InTimeline, keys.Follow) + " follows")
 	}
@@ -192,7 +198,7 @@ func (m *model) stand(last time.Time, win timeline.Window) {
 }
 
 // turnPage moves the window by its length, and the cursor with it.
-func (m *model) turnPage(n int) {
+func (m timelineScreen) turnPage(n int) {
 	win := screen.TimeWindow(&m.Scene)
 	at := screen.CursorAt(&m.Scene).Add(time.Duration(n) * win.Span())
 	m.stand(win.End().Add(time.Duration(n)*win.Span()-1), win)
@@ -201,7 +207,7 @@ func (m *model) turnPage(n int) {
 
 // jump goes to the change before the cursor, or with +1 to the next one, of the selected lane or of
 // any.
-func (m *model) jump(step int, any bool) {
+func (m timelineScreen) jump(step int, any bool) {
 	at, found, name := screen.CursorAt(&m.Scene), time.Time{}, ""
 	look := func(row *sources.Row) {
 		if t := screen.LaneChange(&m.Scene, row, at, step); !t.IsZero() && (found.IsZero() || step < 0 == t.After(found)) {
@@ -222,7 +228,7 @@ func (m *model) jump(step int, any bool) {
 			m.Say(name + " changed")
 		}
 		m.far(found, screen.TimeWindow(&m.Scene))
-	case step < 0 && !any && m.furtherBack():
+	case step < 0 && !any && pastReader{m.model}.furtherBack():
 	case step < 0:
 		m.Say("no change before is known")
 	default:
@@ -232,7 +238,7 @@ func (m *model) jump(step int, any bool) {
 
 // zoom takes the next longer or shorter columns. The cursor keeps its column, and where it is at
 // the present, the window goes on to follow.
-func (m *model) zoom(n int) {
+func (m timelineScreen) zoom(n int) {
 	win := screen.TimeWindow(&m.Scene)
 	step := timeline.Zoomed(win.Step, n)
 	if step == win.Step {
@@ -242,7 +248,7 @@ func (m *model) zoom(n int) {
 }
 
 // resize takes columns of another length.
-func (m *model) resize(step time.Duration, win timeline.Window) {
+func (m timelineScreen) resize(step time.Duration, win timeline.Window) {
 	m.Time.Step = step
 	at := m.Time.At
 	if at.IsZero() && m.Time.End.IsZero() {
@@ -260,7 +266,7 @@ func (m *model) resize(step time.Duration, win timeline.Window) {
 }
 
 // switchFollow has the window follow the present, or stand still.
-func (m *model) switchFollow() {
+func (m timelineScreen) switchFollow() {
 	if m.Time.End.IsZero() {
 		win := screen.TimeWindow(&m.Scene)
 		m.stand(m.Now, win)
@@ -274,7 +280,7 @@ func (m *model) switchFollow() {
 }
 
 // showWindow has the window show at least a length of time.
-func (m *model) showWindow(text string) {
+func (m timelineScreen) showWindow(text string) {
 	length, ok := lengthOf(text)
 	if !ok {
 		m.Say("no length: " + paint.Clean(text) + "; write 15m, 1h or 7d")
@@ -299,7 +305,7 @@ func lengthOf(text string) (time.Duration, bool) {
 }
 
 // goToTime shows the Timeline at a time.
-func (m *model) goToTime(text string) {
+func (m timelineScreen) goToTime(text string) {
 	at, ok := format.ParseInstant(text, m.Now)
 	switch {
 	case !ok:
@@ -319,7 +325,7 @@ func (m *model) goToTime(text string) {
 type noter interface{ Note(e sources.Event) }
 
 // note writes a note at this moment.
-func (m *model) note(text string) {
+func (m timelineScreen) note(text string) {
 	feed, ok := m.feed.(noter)
 	switch {
 	case text == "":

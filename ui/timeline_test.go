@@ -238,7 +238,12 @@ func TestTheTimelineOfAnHourIsAsItWasTold(t *testing.T) {
 	if changes != uitest.HourChanges {
 		t.Errorf("%d changes are shown, %d were told", changes, uitest.HourChanges)
 	}
+	d.press("g", "j", "enter") // connections
+	d.shows(t, "OWNERS")
+	d.shows(t, "C host-62")
+	d.press("esc")
 	for _, c := range []struct{ row, at, says string }{
+		{"connections", "12:50:20.1", "B host-61"},
 		{"billing/cron", "12:10:04", "no leader   12:10:00.0 to 12:10:08.0  8.0 s   before: A host-1"},
 		{"billing/cron", "12:11", "B host-2   12:10:08.0 to now"},
 		{"search/indexer", "12:20:03", "A host-1   12:20:02.8 to 12:20:03.5  700 ms"},

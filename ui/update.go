@@ -28,7 +28,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if changed {
 		m.draw()
 	}
-	if reading := m.readLanes(); reading != nil {
+	if reading := (pastReader{m}).readLanes(); reading != nil {
 		cmd = tea.Batch(reading, cmd)
 	}
 	return m, cmd
@@ -64,7 +64,7 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 		m.haveAudit(msg)
 		return nil, true
 	case lanesMsg:
-		m.haveLanes(msg)
+		pastReader{m}.haveLanes(msg)
 		return nil, true
 	case exportedMsg:
 		m.exported(msg)

@@ -49,6 +49,19 @@ func ownerLanes(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	return lines
 }
 
+// ownersOverTime is when each owner of a semaphore owned permits of it, up to now.
+func ownersOverTime(sc *Scene, row *sources.Row, w int) []string {
+	n := laneColumns(sc)
+	win := timeline.Fit(sc.Now, spanOf(sc, n), n)
+	lanes := ownerLanes(sc, row, win, w, maxOwnerLanes+1)
+	if len(lanes) == 0 {
+		return nil
+	}
+	axis := sc.Theme.Line(w).Skip(2).Put(sc.Theme.Dim, "OWNERS").To(1+laneNames(sc)).Right(sc.Theme.Dim, "TERMS", laneChanges-2).Skip(2)
+	axis.Times(win, sc.Now.Location(), true)
+	return append([]string{axis.Done()}, lanes...)
+}
+
 // lanesOfOwners are the owners of a semaphore in the window, the one that owned longest first.
 // What one program owned at the same time counts once.
 func lanesOfOwners(sc *Scene, row *sources.Row, win timeline.Window) []ownerLane {

@@ -31,7 +31,8 @@ func Hour(t *testing.T) *Feed {
 	var feed *Feed
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(12 * time.Hour)
-		h := &hour{start: time.Now(), script: sourcetest.NewScript(), prims: map[string]*sources.Primitive{}}
+		h := &hour{clock: sources.SystemClock(), script: sourcetest.NewScript(), prims: map[string]*sources.Primitive{}}
+		h.start = h.clock.Now().Wall
 		h.hub = sources.NewHub(t.Context(), sources.HubOptions{Clock: h})
 		defer h.hub.Close()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -66,6 +67,7 @@ func Hour(t *testing.T) *Feed {
 type hour struct {
 	hub    *sources.Hub
 	script *sourcetest.Script
+	clock  sources.Clock
 	start  time.Time
 	drift  atomic.Int64
 	silent atomic.Bool
@@ -74,8 +76,9 @@ type hour struct {
 
 // Now is the virtual time, and how far somebody has set it.
 func (h *hour) Now() sources.Instant {
-	now := time.Now()
-	return sources.Instant{Wall: now.Add(time.Duration(h.drift.Load())).Round(0), Mono: now.Sub(h.start)}
+	now := h.clock.Now()
+	now.Wall = now.Wall.Add(time.Duration(h.drift.Load()))
+	return now
 }
 
 // until lets time pass up to an instant, counted from the beginning by the clock.
