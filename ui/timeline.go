@@ -125,14 +125,14 @@ func (m timelineScreen) sumLanes() {
 		return
 	}
 	s.window, s.at, s.lanes = win, m.Now, s.lanes[:0]
-	all := screen.Sums{}
+	all, counted := screen.Sums{}, make(map[*sources.Row]int, len(listed))
 	for _, h := range listed {
 		row, _ := m.Rows.At(h)
 		if row == nil {
 			continue
 		}
 		l := summedLane{h, screen.SumLane(&m.Scene, row)}
-		s.lanes = append(s.lanes, l)
+		s.lanes, counted[row] = append(s.lanes, l), l.Changes
 		all.Changes += l.Changes
 		all.Gaps += l.Gaps
 		all.Nobody += l.Nobody
@@ -142,7 +142,7 @@ func (m timelineScreen) sumLanes() {
 		}
 		all.Vacant += screen.BoolInt(screen.Vacant(row))
 	}
-	m.Time.All = all
+	m.Time.All, m.Time.Counted = all, counted
 }
 
 // moveLane moves the cursor from lane to lane.

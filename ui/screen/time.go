@@ -21,6 +21,7 @@ type Time struct {
 	Changed bool          // only lanes that changed in the window
 	Order   LaneOrder
 	All     Sums
+	Counted map[*sources.Row]int // changes in the window, of the versions of rows that were summed up
 
 	Recorded bool                  // there is a recording
 	Past     map[sources.Ref]*Past // what was read of it
@@ -217,7 +218,10 @@ func laneHead(sc *Scene, row *sources.Row, v rows.Verdict, win timeline.Window, 
 	}
 	l.Put("", cursor).Cell(st, sc.Theme.FitName(name, names), names)
 	l.Over = ""
-	n := laneSum(sc, row, win).Changes
+	n, ok := sc.Time.Counted[row]
+	if !ok {
+		n = laneSum(sc, row, win).Changes
+	}
 	return l.Right(sc.Theme.Dim, format.Count(n), laneChanges-2).Skip(2)
 }
 
