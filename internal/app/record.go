@@ -16,6 +16,7 @@ import (
 	"coordtop/internal/history/record"
 	"coordtop/internal/history/sqlite"
 	"coordtop/sources"
+	"coordtop/ui"
 )
 
 const historyName = "history.db"
@@ -101,6 +102,44 @@ func (r *recording) run(ctx context.Context, hub *sources.Hub, beside *watched) 
 		return sqlite.Begin(ctx, r.place, history.Run{Span: history.Span{From: now, To: now}, Host: host, PID: os.Getpid(), Version: version()})
 	}})
 	beside.run(ctx, func() error { return r.Recorder.Run(ctx) })
+}
+
+// past is what was recorded, as the Timeline asks for it.
+type past struct{ *sqlite.Store }
+
+// past returns it; it must be closed.
+func (r *recording) past() past {
+	if r.place.Path == "" {
+		return past{}
+	}
+	return past{sqlite.Open(r.place.Path)}
+}
+
+func (p past) close() {
+	if p.Store != nil {
+		_ = p.Close() // it only read
+	}
+}
+
+// reader is nil where nothing is recorded.
+func (p past) reader() ui.History {
+	if p.Store == nil {
+		return nil
+	}
+	return p
+}
+
+// Lanes returns nothing but their names where there is no recording yet.
+func (p past) Lanes(ctx context.Context, refs []sources.Ref, span history.Span) ([]history.Lane, error) {
+	lanes, err := p.Store.Lanes(ctx, refs, span)
+	if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
+		return lanes, err
+	}
+	lanes = make([]history.Lane, len(refs))
+	for i := range refs {
+		lanes[i].Ref = refs[i]
+	}
+	return lanes, nil
 }
 
 // status is what the screen says of the recording.

@@ -23,8 +23,8 @@ type Time struct {
 	All     Sums
 	Counted map[*sources.Row]int // changes in the window, of the versions of rows that were summed up
 
-	Recorded bool                  // there is a recording
-	Past     map[sources.Ref]*Past // what was read of it
+	Past  map[sources.Ref]*Past // what was read of a recording
+	Since time.Time             // when the oldest of it begins; zero: nothing was read
 }
 
 // LaneOrder is the order of the lanes.
@@ -80,12 +80,13 @@ func TimeWindow(sc *Scene) timeline.Window {
 }
 
 // usualSpan is how much so many columns show where nobody has asked for more: what was observed, as
-// on the strips of the list, or where there is a recording the whole.
+// on the strips of the list, or recorded.
 func usualSpan(sc *Scene, columns int) time.Duration {
-	if sc.Time.Recorded {
-		return stripSpan
+	span := spanOf(sc, columns)
+	if sc.Time.Since.IsZero() {
+		return span
 	}
-	return spanOf(sc, columns)
+	return max(span, min(sc.Now.Sub(sc.Time.Since), stripSpan))
 }
 
 // CursorAt is the instant under the cursor.
