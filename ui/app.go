@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"coordtop/internal/action"
+	"coordtop/internal/history"
 	"coordtop/internal/spawn"
 	"coordtop/sources"
 	"coordtop/ui/dialog"
@@ -26,11 +27,12 @@ type Operator interface {
 
 // Options says what to show and where. The zero value of each field but Feed is fine.
 type Options struct {
-	Feed       Feed
-	Title      string // the environment: first in the header; "": coordtop
-	TitleColor string // red, green, yellow, blue, magenta, cyan, black; "": magenta
-	ASCII      bool   // no character beyond ASCII; also without a UTF-8 locale and on TERM=linux or dumb
-	NoColor    bool   // no colours; also where NO_COLOR is set to anything
+	Feed       Feed            // nil: there is only a recording
+	Player     *history.Player // what was recorded; nil: nothing. Without a Feed it has shown a state
+	Title      string          // the environment: first in the header; "": coordtop
+	TitleColor string          // red, green, yellow, blue, magenta, cyan, black; "": magenta
+	ASCII      bool            // no character beyond ASCII; also without a UTF-8 locale and on TERM=linux or dumb
+	NoColor    bool            // no colours; also where NO_COLOR is set to anything
 
 	Theme string // "dark" or "light"; "" and "auto": what the terminal says its background is
 
@@ -81,7 +83,7 @@ type Options struct {
 // that did not read, one in the write that was given up and Bubble Tea's own that holds a
 // key which nobody took.
 func Run(ctx context.Context, o Options) error {
-	if o.Feed == nil {
+	if o.Feed == nil && o.Player == nil {
 		return errors.New("running the board: no feed")
 	}
 	if o.Environ == nil {
@@ -109,7 +111,8 @@ func Run(ctx context.Context, o Options) error {
 	var beside sync.WaitGroup // joined below
 	pastReader{m}.askIn(pumpCtx)
 	m.acting.Describer, m.acting.Doer = dialog.AskIn(pumpCtx, o.Operator, &beside), dialog.DoIn(pumpCtx)
-	pump := pumpOf(o, p.Send)
+	pump := pumpOf(o, m.feeds, p.Send)
+	spawn.Go(pumpCtx, &beside, func() { m.feeds.merge(pumpCtx) })
 	spawn.Go(pumpCtx, &beside, func() {
 		stop(spawn.Call(pumpCtx, func() error { return pump.Run(pumpCtx) }))
 	})
@@ -127,8 +130,8 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // pumpOf is the pump of a board's feed and operator.
-func pumpOf(o Options, send func(tea.Msg)) *terminal.Pump {
-	p := &terminal.Pump{Wake: o.Feed.Wake, Now: o.Feed.Now, Revision: func() uint64 { return o.Feed.State().Rev }, Send: send, Slow: o.slow}
+func pumpOf(o Options, f *feeds, send func(tea.Msg)) *terminal.Pump {
+	p := &terminal.Pump{Wake: f.Wake, Now: f.tick, Revision: func() uint64 { return f.State().Rev }, Send: send, Slow: o.slow}
 	if o.Operator != nil {
 		p.Acts = o.Operator.Wake()
 	}

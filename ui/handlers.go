@@ -35,7 +35,7 @@ func asking(do func(m *model) tea.Cmd) handler {
 // handlers are those of all intents, but for those that dialogs carry out.
 func handlers() map[keys.Intent]handler {
 	all := map[keys.Intent]handler{}
-	for _, part := range []map[keys.Intent]handler{boardHandlers(), timelineHandlers(), lineHandlers(), menuHandlers()} {
+	for _, part := range []map[keys.Intent]handler{boardHandlers(), timelineHandlers(), lineHandlers(), menuHandlers(), replayHandlers()} {
 		maps.Copy(all, part)
 	}
 	for _, i := range []keys.Intent{keys.Up, keys.Down, keys.HalfUp, keys.HalfDown, keys.PageUp, keys.PageDown, keys.Top, keys.Bottom} {
@@ -57,6 +57,9 @@ func (m *model) do(i keys.Intent) tea.Cmd { return m.obey(i, "") }
 
 // obey carries out an intent that may have an argument.
 func (m *model) obey(i keys.Intent, argument string) tea.Cmd {
+	if m.replay.refused(i) {
+		return nil
+	}
 	if cmd, done := m.acting.Do(i); done {
 		return cmd
 	}

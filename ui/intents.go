@@ -129,6 +129,10 @@ func (m *model) clearFilter() {
 			m.leave()
 			return
 		}
+		if m.feeds.replaying() && m.feeds.live != nil && !m.Rows.Problems && m.Rows.Kind == sources.KindUnknown {
+			m.replay.toNow()
+			return
+		}
 		m.Rows.Problems, m.Rows.Kind = m.Rows.Problems && m.Shown.Filtered(), sources.KindUnknown
 		m.relist()
 	}
@@ -139,7 +143,7 @@ func (m *model) clearFilter() {
 // pause holds the picture, or lets it go on from what is known now.
 func (m *model) pause() {
 	if m.Paused.IsZero() {
-		m.Paused = m.feed.Now()
+		m.Paused = m.feeds.Now()
 		return
 	}
 	m.Paused = time.Time{}
@@ -152,7 +156,7 @@ func (m *model) refresh() {
 		m.Say("reading the audit again")
 		return
 	}
-	r, ok := m.feed.(sources.Refresher)
+	r, ok := m.feeds.shown().(sources.Refresher)
 	if !ok {
 		m.Say("this is a recording: there is nothing to read again")
 		return

@@ -21,7 +21,8 @@ type model struct {
 	screen.Scene
 	acting   dialog.Acting // and the dialog over the board
 	options  Options
-	feed     Feed
+	feeds    *feeds
+	replay   replay
 	keys     keys.Map
 	handlers map[keys.Intent]handler
 	split    terminal.SplitKeys
@@ -68,10 +69,12 @@ func newModel(o Options) *model {
 			Home:  env.Get("HOME"),
 			Keys:  boardKeys(o),
 			Marks: map[sources.Ref]bool{},
+
+			OnlyPast: o.Feed == nil,
 		},
 		options:   o,
 		handlers:  handlers(),
-		feed:      o.Feed,
+		feeds:     newFeeds(o),
 		split:     terminal.SplitKeys{Remote: env.Remote()},
 		filtering: filterLine{input: dialog.NewInput()},
 		w:         o.Width,
@@ -82,15 +85,19 @@ func newModel(o Options) *model {
 		tmux:   env.Get("TMUX") != "",
 	}
 	pastReader{m}.askIn(context.Background())
-	m.acting = dialog.New(&m.Scene, m, o.Feed, o.Operator)
-	m.keys = keys.NewMap(m.Keys)
+	var op dialog.Operator
+	if o.Operator != nil {
+		op = presentOperator{o.Operator, m.feeds}
+	}
+	m.acting = dialog.New(&m.Scene, m, m.feeds.latest(), op)
+	m.keys, m.replay.model = keys.NewMap(m.Keys), m
 	m.Theme = m.scheme.Theme(o.ASCII || env.ASCII())
 	if m.Title == "" {
 		m.Title = "coordtop"
 	}
 	m.Rows.Filter.Find = m.rowOf
-	m.Clock = m.time()
-	m.Now, m.Started = m.Clock, m.Clock
+	m.Clock, m.Now = m.time()
+	m.Started = m.Clock
 	if o.Demo {
 		m.welcome()
 	}
@@ -104,11 +111,19 @@ func (m *model) receive() {
 	if !m.Paused.IsZero() {
 		return
 	}
+	if !m.replay.follows() {
+		return
+	}
 	first := m.State == nil
-	m.State = m.feed.State()
-	m.Events.Read(m.feed)
+	m.State = m.feeds.State()
+	m.Events.Read(m.feeds)
 	changed := m.Rows.Update(m.State, m.Now)
-	m.follow()
+	if m.replay.anew {
+		m.replay.anew = false
+		m.replay.regain()
+	} else {
+		m.follow()
+	}
 	if changed || first {
 		m.List.SetKeys(m.Rows.Handles)
 		m.toLeader()
@@ -138,7 +153,7 @@ func (m *model) follow() {
 
 // find returns the handle of a row by its identity.
 func (m *model) find(ref sources.Ref) (rows.Handle, bool) {
-	row := m.feed.Row(m.State, ref)
+	row := m.feeds.Row(m.State, ref)
 	if row == nil {
 		return rows.Handle{}, false
 	}
@@ -167,7 +182,7 @@ func (m *model) SayFor(d time.Duration, text string) { m.Message, m.until = text
 
 // watch tells the feed which rows are on screen, if that changed.
 func (m *model) watch() {
-	focuser, ok := m.feed.(sources.Focuser)
+	focuser, ok := m.feeds.shown().(sources.Focuser)
 	if !ok {
 		return
 	}

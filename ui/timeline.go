@@ -48,7 +48,7 @@ func timelineHandlers() map[keys.Intent]handler {
 		keys.OnlyChanged: simply(func(m *model) { m.Time.Changed = !m.Time.Changed }),
 		keys.Window:      simply(func(m *model) { m.Menu = keys.InWindow }),
 		keys.SortLanes:   simply(func(m *model) { m.Menu = keys.InLaneSort }),
-		keys.At:          typed(timelineScreen.goToTime),
+		keys.At:          typed(func(m timelineScreen, text string) { m.replay.goBack(text) }, "-5m", "-15m", "-1h", "-6h"),
 		keys.WindowOf:    typed(timelineScreen.showWindow, lengths...),
 		keys.NoteText:    typed(timelineScreen.note),
 		keys.Note:        asking(func(m *model) tea.Cmd { return m.line.begin(keys.InCommand, "note ") }),
@@ -326,7 +326,7 @@ type noter interface{ Note(e sources.Event) }
 
 // note writes a note at this moment.
 func (m timelineScreen) note(text string) {
-	feed, ok := m.feed.(noter)
+	feed, ok := m.feeds.shown().(noter)
 	switch {
 	case text == "":
 		m.Say("no note: write a word")

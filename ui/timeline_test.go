@@ -159,7 +159,7 @@ func TestANoteStandsBelowTheLanes(t *testing.T) {
 	d.press("enter")
 	d.shows(t, "takes no notes")
 	feed := &noting{Feed: d.feed}
-	d.model.feed = feed
+	d.feeds.live = feed
 	d.press("M")
 	d.typed("deploy 7")
 	d.press("enter")

@@ -40,6 +40,10 @@ func (m *model) View() tea.View { return m.frame }
 func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 	switch msg := msg.(type) {
 	case terminal.WakeMsg:
+		if m.feeds.replaying() { // its time is as new as its state
+			m.second()
+			return nil, true
+		}
 		m.receive()
 		m.acting.Receive()
 		return nil, m.Paused.IsZero() || m.Acts
@@ -91,7 +95,8 @@ func (m *model) handle(msg tea.Msg) (cmd tea.Cmd, changed bool) {
 
 // second lets time pass: ages, countdowns and what depends on them.
 func (m *model) second() {
-	m.Clock = m.time()
+	var now time.Time
+	m.Clock, now = m.time()
 	m.acting.Receive()
 	if m.Message != "" && !m.Clock.Before(m.until) {
 		m.Message = ""
@@ -100,7 +105,7 @@ func (m *model) second() {
 		return
 	}
 	m.Slow = m.options.slow != nil && m.options.slow()
-	m.Now, m.Still = m.Clock, !m.Slow
+	m.Now, m.Still = now, !m.Slow && !m.feeds.replaying()
 	m.freeOrder()
 	m.receive()
 	m.Events.Second()
@@ -116,6 +121,9 @@ func (m *model) press(pressed []tea.KeyPressMsg) tea.Cmd {
 		for _, k := range pressed {
 			s := m.keyScope()
 			m.Menu = 0 // a menu is for one key
+			if _, replay := m.keys[keys.InReplay][keys.Name(k)]; replay && s&keys.InBoards != 0 && m.feeds.replaying() {
+				s = keys.InReplay
+			}
 			if do, ok := m.keys[s][keys.Name(k)]; ok {
 				cmds = append(cmds, m.do(do))
 				m.holdOrder(do)
@@ -199,12 +207,21 @@ func (m *model) notePicked() {
 	}
 }
 
-// time is the feed's clock in the zone that times are shown in.
-func (m *model) time() time.Time {
-	if m.utc {
-		return m.feed.Now().UTC()
+// time is the clock, and the time that ages are counted to: of a recording another one.
+func (m *model) time() (clock, now time.Time) {
+	clock = m.zoned(m.feeds.clock())
+	if now = clock; m.feeds.replaying() && m.feeds.player.Position().Run != 0 {
+		now = m.zoned(m.feeds.Now())
 	}
-	return m.feed.Now()
+	return clock, now
+}
+
+// zoned is a time in the zone that times are shown in.
+func (m *model) zoned(t time.Time) time.Time {
+	if m.utc {
+		return t.UTC()
+	}
+	return t
 }
 
 // Init asks the terminal for its background where that is wanted. The answer comes later,

@@ -95,7 +95,7 @@ type Cursor interface {
 	// Run is the number of the run that it reads.
 	Run() int64
 
-	// Keyframe is where the Cursor began; nil: at the beginning of the Hub.
+	// Keyframe is where the Cursor began; the zero Keyframe: at the beginning of the Hub.
 	Keyframe() *sources.Keyframe
 
 	// Next returns the next Inputs of the run, some of them at a time; none and no error at its end

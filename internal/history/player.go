@@ -53,12 +53,13 @@ type view struct {
 type Position struct {
 	At      time.Time // on the clock of the recorder
 	Playing bool
-	Speed   int   // recorded seconds in one
-	Moving  bool  // it is on its way: At is not what was asked for last
-	Run     int64 // which one recorded; 0: nothing was read yet
-	End     bool  // nothing is recorded behind At
-	Hole    Span  // what was skipped just before At, because nobody recorded; zero: nothing
-	Err     error // why the last move did not succeed
+	Speed   int       // recorded seconds in one
+	Moving  bool      // it is on its way: At is not what was asked for last
+	Run     int64     // which one recorded; 0: nothing was read yet
+	Began   time.Time // when that did
+	End     bool      // nothing is recorded behind At
+	Hole    Span      // what was skipped just before At, because nobody recorded; zero: nothing
+	Err     error     // why the last move did not succeed
 
 	// Cuts counts how often the state was not made from the one shown before. Whoever keeps rows
 	// or events begins anew then.
@@ -127,6 +128,15 @@ func (p *Player) Faster(n int) {
 	})
 }
 
+// SetSpeed takes the speed of Speeds that is next to n, or n.
+func (p *Player) SetSpeed(n int) {
+	p.set(func(v *view) {
+		all := Speeds()
+		i, _ := slices.BinarySearch(all, n)
+		v.Speed = all[min(i, len(all)-1)]
+	})
+}
+
 func (p *Player) set(change func(*view)) {
 	p.mu.Lock()
 	change(&p.view)
@@ -167,10 +177,12 @@ func (p *Player) Events(max int) (events []sources.Event, missed uint64) {
 	if v.events == nil {
 		return nil, 0
 	}
-	if n := min(max, len(v.before)); n > 0 {
-		events, v.before = v.before[:n], v.before[n:]
-	} else {
-		events, missed = v.events.Events(max)
+	n := min(max, len(v.before))
+	events, v.before = v.before[:n:n], v.before[n:]
+	if n < max {
+		var behind []sources.Event
+		behind, missed = v.events.Events(max - n)
+		events = append(events, behind...)
 	}
 	if len(events) == max { // nothing else may happen that wakes the reader
 		signal(p.wake)
@@ -270,7 +282,7 @@ func (p *Player) show(r *reel, err error, changed bool) {
 			v.Cuts++
 			v.hub, v.events, v.before = r.hub, r.hub.Subscribe(0), r.before
 		}
-		v.At, v.Run, v.state = r.at.Wall, r.run, r.hub.State()
+		v.At, v.Run, v.Began, v.state = r.at.Wall, r.run, r.runBegan, r.hub.State()
 		if v.Hole = r.hole; v.Hole.To.Add(holeShown).Before(v.At) {
 			v.Hole = Span{}
 		}

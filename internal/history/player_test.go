@@ -34,7 +34,8 @@ var (
 func play(t *testing.T, log history.Log, test func(t *testing.T, p *history.Player)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p := history.NewPlayer(t.Context(), log, nil)
+		reader, _ := log.(history.Reader)
+		p := history.NewPlayer(t.Context(), log, reader)
 		defer p.Close()
 		test(t, p)
 	})

@@ -24,21 +24,22 @@ type reel struct {
 	log    Log
 	reader Reader
 
-	cursor Cursor
-	run    int64
-	live   bool // the run was not over when its end was met
-	player *sources.Replayer
-	hub    *sources.Hub // of player; nil: nothing was read
-	before []sources.Event
-	news   *sources.Subscription // of hub, for marks
-	queue  []sources.Input       // read and not applied
-	opened time.Time             // where the group was looked for
-	began  time.Time             // when the group begins
-	first  uint64                // Seq of the first Input behind the keyframe
-	last   sources.Instant       // of the Input that was applied last
-	at     sources.Instant       // where it stands: at last, or behind it
-	marks  []mark                // the publishes since the keyframe with which something happened
-	hole   Span
+	cursor   Cursor
+	run      int64
+	runBegan time.Time
+	live     bool // the run was not over when its end was met
+	player   *sources.Replayer
+	hub      *sources.Hub // of player; nil: nothing was read
+	before   []sources.Event
+	news     *sources.Subscription // of hub, for marks
+	queue    []sources.Input       // read and not applied
+	opened   time.Time             // where the group was looked for
+	began    time.Time             // when the group begins
+	first    uint64                // Seq of the first Input behind the keyframe
+	last     sources.Instant       // of the Input that was applied last
+	at       sources.Instant       // where it stands: at last, or behind it
+	marks    []mark                // the publishes since the keyframe with which something happened
+	hole     Span
 }
 
 // mark is a publish by its Input.
@@ -47,42 +48,61 @@ type mark struct {
 	at  sources.Instant
 }
 
-// open goes to the last keyframe at or before t, or the first one after it.
+// Renewals are told again from so long before an instant on, as strips show at most, unless that
+// takes so many more Inputs: then they fill what a screen keeps of them anyway.
+const (
+	renewalsBefore = 31 * time.Minute
+	renewalInputs  = 20_000
+)
+
+// open goes to the last keyframe at or before t, or the first one after it; to an earlier one
+// for the renewals before t.
 func (r *reel) open(ctx context.Context, t time.Time) error {
 	c, err := r.log.Open(ctx, t)
 	if err != nil {
 		return err
 	}
-	*r = reel{log: r.log, reader: r.reader, hole: r.hole, cursor: c, opened: t}
+	began, err := r.beginning(ctx, c.Run())
+	if err != nil {
+		return err
+	}
+	if k := c.Keyframe(); k.Seq() > 0 && k.At().Wall.After(t.Add(-renewalsBefore)) {
+		earlier, err := r.log.Open(ctx, sources.Later(t.Add(-renewalsBefore), began))
+		if err != nil {
+			return err
+		}
+		if earlier.Run() == c.Run() && k.Seq()-earlier.Keyframe().Seq() <= renewalInputs {
+			c = earlier
+		}
+	}
+	*r = reel{log: r.log, reader: r.reader, hole: r.hole, cursor: c, opened: t, runBegan: began}
 	return r.begin(ctx)
 }
 
-// begin makes the model of the keyframe of the cursor, and applies what follows up to the first
-// State, so that there is one.
+// begin makes the model of the keyframe of the cursor. Where nothing was published yet it goes
+// on to the first State, so that there is one.
 func (r *reel) begin(ctx context.Context) (err error) {
-	r.player = replayerAt(r.cursor.Keyframe())
-	r.run, r.hub, r.marks = r.cursor.Run(), r.player.Hub(), nil
+	k := r.cursor.Keyframe()
+	r.player = sources.NewReplayerAt(k, sources.HubOptions{})
+	r.run, r.hub, r.marks, r.before = r.cursor.Run(), r.player.Hub(), nil, nil
 	defer func() {
 		if err != nil {
 			r.hub = nil
 		}
 	}()
-	state := r.hub.State()
-	r.news = r.hub.Subscribe(state.LastSeq)
-	if err := r.fill(ctx); err != nil {
-		return err
-	}
-	r.first, r.at = r.queue[0].Seq, r.queue[0].At
-	r.began, r.last = r.at.Wall, r.at
-	if r.before = nil; r.reader != nil && state.LastSeq > 0 {
-		events, err := r.reader.Events(ctx, r.began, eventsBefore, 0, sources.Ref{})
-		if err != nil {
+	r.first, r.at = k.Seq()+1, k.At()
+	if k.Seq() == 0 {
+		if err := r.fill(ctx); err != nil {
 			return err
 		}
-		for i := range events {
-			if events[i].Run == r.run && events[i].Seq <= state.LastSeq {
-				r.before = append(r.before, events[i].Event)
-			}
+		r.at = r.queue[0].At
+	}
+	r.began, r.last = r.at.Wall, r.at
+	state := r.hub.State()
+	r.news = r.hub.Subscribe(state.LastSeq)
+	if r.reader != nil && state.LastSeq > 0 {
+		if err := r.readBefore(ctx, state.LastSeq); err != nil {
+			return err
 		}
 	}
 	if state.Rev > 0 {
@@ -91,9 +111,32 @@ func (r *reel) begin(ctx context.Context) (err error) {
 	return r.apply(ctx, func(*sources.Input) bool { return r.hub.State().Rev > 0 })
 }
 
-// replayerAt returns a Replayer that has taken in all up to a keyframe.
-func replayerAt(k *sources.Keyframe) *sources.Replayer {
-	return sources.NewReplayer(sources.HubOptions{})
+// readBefore reads the events of the run up to the one numbered last.
+func (r *reel) readBefore(ctx context.Context, last uint64) error {
+	events, err := r.reader.Events(ctx, r.began.Add(time.Nanosecond), eventsBefore, 0, sources.Ref{})
+	if err != nil {
+		return err
+	}
+	for i := range events {
+		if events[i].Run == r.run && events[i].Seq <= last {
+			r.before = append(r.before, events[i].Event)
+		}
+	}
+	return nil
+}
+
+// beginning is when a run began.
+func (r *reel) beginning(ctx context.Context, run int64) (time.Time, error) {
+	runs, err := r.log.Runs(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for i := range runs {
+		if runs[i].ID == run {
+			return runs[i].From, nil
+		}
+	}
+	return time.Time{}, ErrNothing
 }
 
 // fill sees to it that there is an Input to apply. An error wraps errEnd where the run has no
@@ -109,10 +152,11 @@ func (r *reel) fill(ctx context.Context) error {
 		}
 		r.queue = inputs
 		if r.cursor.Restarted() {
-			r.hole = Span{r.at.Wall, inputs[0].At.Wall}
+			from := r.at.Wall
 			if err := r.begin(ctx); err != nil {
 				return err
 			}
+			r.hole = Span{from, r.at.Wall}
 		}
 	}
 	return nil

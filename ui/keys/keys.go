@@ -64,6 +64,14 @@ const (
 	At          Intent = "at"
 	WindowOf    Intent = "window-of"
 
+	Present       Intent = "present"
+	Past          Intent = "past"
+	Play          Intent = "play"
+	NextEvent     Intent = "next-event"
+	PreviousEvent Intent = "previous-event"
+	Faster        Intent = "faster"
+	Slower        Intent = "slower"
+
 	Arm     Intent = "write"
 	Actions Intent = "actions"
 	Crash   Intent = "end-process"
@@ -120,6 +128,7 @@ const (
 	InTimeline // lanes
 	InWindow   // the menu of windows
 	InLaneSort // the menu of orders of lanes
+	InReplay   // on any board that shows the past: these come before the board's own
 	InBoards   = InList | InDetail | InEvents | InAudit | InSources | InCaps | InTimeline
 	InViews    = InBoards | InHelp // letters that are no keys in the help look for words
 	inRow      = InList | InDetail | InTimeline
@@ -148,7 +157,20 @@ type Binding struct {
 // key arrives in parts that end in one of them, or have a [ in them. What only moves in time may
 // have such a key.
 func Bindings() Table {
-	return slices.Concat(timelineBindings(), boardBindings(), DialogBindings(), lineBindings())
+	return slices.Concat(timelineBindings(), boardBindings(), replayBindings(), DialogBindings(), lineBindings())
+}
+
+// replayBindings are the rows of the table for the past.
+func replayBindings() []Binding {
+	return []Binding{
+		{Past, InTimeline, []string{"T"}, "", "all screens as it was at the cursor, where there is a recording"},
+		{Present, InReplay, []string{"0", ":now"}, "", "back to now"},
+		{Play, InReplay, []string{"space", "p"}, "", "play or stop"},
+		{NextEvent, InReplay, []string{"."}, "", "on to the next event"},
+		{PreviousEvent, InReplay, []string{","}, "", "back to the event before"},
+		{Faster, InReplay, []string{">"}, "", "play faster"},
+		{Slower, InReplay, []string{"<"}, "", "play slower"},
+	}
 }
 
 func boardBindings() []Binding {

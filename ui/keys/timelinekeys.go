@@ -22,7 +22,7 @@ func timelineBindings() []Binding {
 		{OnlyChanged, InTimeline, []string{"!"}, "changed", "only lanes that changed in the window, or all"},
 		{SortLanes, InTimeline, []string{"s"}, "sort", "order the lanes: a menu"},
 		{Note, InTimeline, []string{"M"}, "note", "write a note, which stands on the timelines at this moment"},
-		{At, InCommand, []string{":at TIME"}, "", "the Timeline at a time: 12:31, 12:31:05, 2026-11-21 12:31, -15m"},
+		{At, InCommand, []string{":at TIME"}, "", "all screens as it was at a time: 12:31, 2026-11-21 12:31, -15m; on the Timeline its cursor"},
 		{WindowOf, InCommand, []string{":window LENGTH"}, "", "how much time the Timeline shows: 15m, 1h, 7d"},
 		{NoteText, InCommand, []string{":note TEXT"}, "", "a note, which stands on the timelines at this moment"},
 		{"window-1m", InWindow, []string{"1"}, "1 min", "show a minute"},

@@ -90,6 +90,12 @@ func (x *Index) Update(st *sources.State, now time.Time) bool {
 	return x.place()
 }
 
+// Reset forgets all rows: the next State does not follow from the last. What is shown, and in
+// which order, stays.
+func (x *Index) Reset() {
+	*x = Index{Filter: x.Filter, Order: x.Order, Problems: x.Problems, Kind: x.Kind, Reverse: x.Reverse}
+}
+
 // health is what of a scope decides how far its rows are believed.
 type health struct {
 	state  sources.Health

@@ -11,9 +11,11 @@ func drawBadge(sc *Scene, l *paint.Line) {
 	s := sc.Status
 	holding, waiting, _ := Held(sc)
 	switch {
-	case sc.Acts && s.Always:
+	case sc.Replay != nil && holding == 0 && waiting == 0 && l.Width >= 40: // nothing is done in the past
+		l.Put(sc.Theme.Badge, " READ-ONLY ").Skip(1)
+	case sc.Replay == nil && sc.Acts && s.Always:
 		l.Put(sc.Theme.Notice, " WRITE ").Skip(1)
-	case sc.Acts && sc.Clock.Before(s.Armed):
+	case sc.Replay == nil && sc.Acts && sc.Clock.Before(s.Armed):
 		l.Put(sc.Theme.Notice, " WRITE "+format.Left(s.Armed.Sub(sc.Clock))+" ").Skip(1)
 	case holding > 0: // they are renewed
 		l.Put(sc.Theme.Notice, " HOLDING "+format.Count(holding)+" ").Skip(1)

@@ -9,6 +9,9 @@ import (
 // WindowTitle says which environment this is and how many problems there are, for whoever
 // looks at another window.
 func WindowTitle(sc *Scene) string {
+	if sc.Replay != nil {
+		return "coordtop " + sc.Title + ": replay of " + sc.Now.Format("15:04")
+	}
 	if sc.Title == "coordtop" {
 		return "coordtop: " + problemsText(sc, fullWidth)
 	}

@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"time"
+
 	"coordtop/internal/format"
 	"coordtop/sources"
 	"coordtop/ui/paint"
@@ -13,7 +15,7 @@ func drawHeader(sc *Scene, w, h int) []string {
 	if h < 1 {
 		return nil
 	}
-	problems, clock := problemsText(sc, w), sc.Clock.Format("15:04:05")
+	problems, clock := problemsText(sc, w), headerTime(sc).Format("15:04:05")
 	l := sc.Theme.Line(w)
 	if WorstSeverity(sc).Problem() { // nothing takes the room of the number
 		l.Width = max(w-format.Width(problems)-1, 0)
@@ -30,7 +32,7 @@ func drawHeader(sc *Scene, w, h int) []string {
 		l.Put(sc.Theme.Notice, " NOT RECORDED ").Skip(1)
 	}
 	if w >= 100 {
-		clock = sc.Clock.Format("15:04:05 MST")
+		clock = headerTime(sc).Format("15:04:05 MST")
 	}
 	right := w - format.Width(problems) - len(clock) - 4
 	drawHoldings(sc, l, right)
@@ -43,7 +45,20 @@ func drawHeader(sc *Scene, w, h int) []string {
 	if l.X+len(clock) <= w {
 		l.Put("", clock)
 	}
-	return sc.Theme.Box([]string{l.Done(), summaryLine(sc, w)}, w, h)
+	lines := []string{l.Done(), summaryLine(sc, w)}
+	if sc.Replay != nil {
+		lines = append([]string{drawBanner(sc, w)}, lines...)
+	}
+	return sc.Theme.Box(lines, w, h)
+}
+
+// headerTime is the time in the header: that of what is shown, and the clock while the picture
+// is held.
+func headerTime(sc *Scene) time.Time {
+	if sc.Replay != nil {
+		return sc.Now
+	}
+	return sc.Clock
 }
 
 // problemsText counts the rows that are trouble, as many as the key for only problems

@@ -24,15 +24,16 @@ const (
 
 // measure cuts a screen of w x h cells. rows is how many rows there are in all,
 // whatever is filtered, so that typing a filter moves nothing; trouble is how many
-// lines of it there are to say.
-func measure(w, h, rows, trouble int) Layout {
+// lines of it there are to say. Below banner lines all is as on a screen of so many less.
+func measure(w, h, rows, trouble, banner int) Layout {
 	l := Layout{Width: max(w, 0), Height: max(h, 0)}
 	if w < fullWidth || h < fullHeight {
 		l.Small = true
-		l.Header = min(l.Height, 1)
+		l.Header = min(l.Height, 1+banner)
 		l.List = max(l.Height-l.Header-2, 0) // the heading and the footer
 		return l
 	}
+	h -= banner
 	l.Header, l.rules = 2, 2
 	l.Trouble = min(trouble, 2+(h-fullHeight)/6)
 	body := h - l.Header - l.Trouble - l.rules - 2 // the heading and the footer
@@ -47,6 +48,7 @@ func measure(w, h, rows, trouble int) Layout {
 	case h >= stackHeight:
 		l.Stacked = l.lower * 3 / 5
 	}
+	l.Header += banner
 	return l
 }
 

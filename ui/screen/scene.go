@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"coordtop/internal/action"
+	"coordtop/internal/history"
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/paint"
@@ -41,8 +42,11 @@ type Scene struct {
 	Paused  time.Time // since when the picture is held; zero: it is not
 	Slow    bool      // the terminal keeps us waiting
 
-	Recording  string // what is unusual about the recording; "": nothing
-	Unrecorded bool   // it stopped for that
+	Recording  string            // what is unusual about the recording; "": nothing
+	Unrecorded bool              // it stopped for that
+	Replay     *history.Position // where the replay of the past is; nil: the present is shown
+
+	OnlyPast bool // a recording is all there is
 
 	State     *sources.State
 	Rows      rows.Index
@@ -96,7 +100,7 @@ func (sc *Scene) Selected() (*sources.Row, rows.Verdict) {
 
 // Arrange computes the boxes for the size and what there is to show.
 func (sc *Scene) Arrange(w, h int) {
-	sc.Layout = measure(w, h, sc.Rows.Total, len(troubles(sc)))
+	sc.Layout = measure(w, h, sc.Rows.Total, len(troubles(sc)), bannerLines(sc))
 	sc.longest.measure(sc)
 	sc.columns = fitColumns(sc.Layout.Width, sc.longest).shaped(sc.Shape)
 	sc.List.SetHeight(sc.Layout.List)
@@ -104,6 +108,9 @@ func (sc *Scene) Arrange(w, h int) {
 
 // Remeasure has the texts of all rows measured again: they have changed, and the rows not.
 func (sc *Scene) Remeasure() { sc.longest.rev = 0 }
+
+// Forget drops what was measured of rows: those that follow are others.
+func (sc *Scene) Forget() { sc.longest = Longest{} }
 
 // Frame is a screen as it was drawn: lines of equal width, and where what was scrolled has
 // come to, which is brought back to the last page.

@@ -185,7 +185,9 @@ func (w *world) start(t *testing.T, log *Log) (hub *sources.Hub, stop func()) {
 		if lost > 0 {
 			t.Errorf("the recorder lost %d", lost)
 		}
-		log.Add(inputs, false)
+		if err := log.Add(inputs); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

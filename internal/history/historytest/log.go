@@ -10,10 +10,13 @@ import (
 	"coordtop/sources"
 )
 
-// batch is how many Inputs a cursor returns at a time.
-const batch = 64
+const (
+	batch = 64  // Inputs that a cursor returns at a time
+	group = 500 // Inputs of a group
+)
 
-// Log is a recording in memory. Its groups begin where its runs do.
+// Log is a recording in memory, and answers what a store does. No group holds more than some
+// hundred Inputs.
 type Log struct {
 	mu   sync.Mutex
 	runs []*run
@@ -21,21 +24,31 @@ type Log struct {
 
 type run struct {
 	history.Run
-	inputs []sources.Input
+	inputs    []sources.Input
+	keyframes []*sources.Keyframe // of the groups: the zero one first
+	hub       *sources.Hub        // at its end
+	events    []sources.Event
 }
 
-// Add adds a run, or goes on with the last one if that is live. inputs is not empty.
-func (l *Log) Add(inputs []sources.Input, live bool) {
+// Add adds a run that is over. inputs are those of a Hub from its beginning.
+func (l *Log) Add(inputs []sources.Input) error {
+	r := &run{inputs: inputs, keyframes: []*sources.Keyframe{{}}}
+	again := sources.NewReplayer(sources.HubOptions{})
+	r.hub = again.Hub()
+	for i := range inputs {
+		if err := again.Apply(inputs[i]); err != nil {
+			return err
+		}
+		if (i+1)%group == 0 {
+			r.keyframes = append(r.keyframes, r.hub.Keyframe())
+		}
+	}
+	r.events, _ = r.hub.Subscribe(0).Events(0)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := len(l.runs)
-	if n == 0 || !l.runs[n-1].Live {
-		n++
-		l.runs = append(l.runs, &run{Run: history.Run{ID: int64(n), Host: "test", Span: history.Span{From: inputs[0].At.Wall}}})
-	}
-	r := l.runs[n-1]
-	r.inputs = append(r.inputs, inputs...)
-	r.To, r.Live = inputs[len(inputs)-1].At.Wall, live
+	r.Run = history.Run{ID: int64(len(l.runs) + 1), Host: "test", Span: history.Span{From: inputs[0].At.Wall, To: inputs[len(inputs)-1].At.Wall}}
+	l.runs = append(l.runs, r)
+	return nil
 }
 
 // Runs returns who recorded.
@@ -49,7 +62,8 @@ func (l *Log) Runs(context.Context) ([]history.Run, error) {
 	return runs, nil
 }
 
-// Open goes to the beginning of the run that recorded at an instant, else of the next one.
+// Open goes to the last keyframe up to an instant of the run that recorded then, else to the
+// beginning of the next run.
 func (l *Log) Open(_ context.Context, at time.Time) (history.Cursor, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,25 +71,29 @@ func (l *Log) Open(_ context.Context, at time.Time) (history.Cursor, error) {
 	if i < 0 {
 		return nil, history.ErrNothing
 	}
-	return &cursor{log: l, run: l.runs[i]}, nil
+	c := &cursor{run: l.runs[i]}
+	for _, k := range c.run.keyframes {
+		if c.keyframe == nil || !k.At().Wall.After(at) {
+			c.keyframe, c.next = k, int(k.Seq())
+		}
+	}
+	return c, nil
 }
 
-// cursor reads a run from its beginning.
+// cursor reads a run.
 type cursor struct {
-	log  *Log
-	run  *run
-	next int
+	run      *run
+	keyframe *sources.Keyframe
+	next     int
 }
 
 func (c *cursor) Run() int64 { return c.run.ID }
 
-func (c *cursor) Keyframe() *sources.Keyframe { return nil }
+func (c *cursor) Keyframe() *sources.Keyframe { return c.keyframe }
 
 func (c *cursor) Restarted() bool { return false }
 
 func (c *cursor) Next(ctx context.Context) ([]sources.Input, error) {
-	c.log.mu.Lock()
-	defer c.log.mu.Unlock()
 	inputs := c.run.inputs[c.next:min(c.next+batch, len(c.run.inputs))]
 	c.next += len(inputs)
 	return slices.Clone(inputs), ctx.Err()

@@ -1,0 +1,297 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"coordtop/internal/action"
+	"coordtop/internal/format"
+	"coordtop/internal/history"
+	"coordtop/sources"
+	"coordtop/ui/dialog"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+	"coordtop/ui/rows"
+	"coordtop/ui/screen"
+	"coordtop/ui/table"
+)
+
+// feeds is the live feed and a recording, one of which is shown. The program's loop switches,
+// and the pump calls it beside that.
+type feeds struct {
+	live   Feed            // nil: there is only a recording
+	player *history.Player // nil: nothing is recorded
+	past   atomic.Bool     // the recording is shown
+	wake   chan struct{}   // capacity 1: merged from both
+}
+
+func newFeeds(o Options) *feeds {
+	f := &feeds{live: o.Feed, player: o.Player, wake: make(chan struct{}, 1)}
+	f.past.Store(o.Feed == nil)
+	return f
+}
+
+func (f *feeds) shown() Feed {
+	if f.past.Load() {
+		return f.player
+	}
+	return f.live
+}
+
+// State returns the latest state of what is shown.
+func (f *feeds) State() *sources.State { return f.shown().State() }
+
+// Now is the time that ages are counted to.
+func (f *feeds) Now() time.Time { return f.shown().Now() }
+
+// Events returns what was not returned before.
+func (f *feeds) Events(max int) ([]sources.Event, uint64) { return f.shown().Events(max) }
+
+// Row returns the row of ref in s.
+func (f *feeds) Row(s *sources.State, ref sources.Ref) *sources.Row { return f.shown().Row(s, ref) }
+
+// Wake receives after there is something new in what is shown.
+func (f *feeds) Wake() <-chan struct{} {
+	switch {
+	case f.live == nil:
+		return f.player.Wake()
+	case f.player == nil:
+		return f.live.Wake()
+	}
+	return f.wake
+}
+
+// merge passes the wake-ups of what is shown on, until ctx ends.
+func (f *feeds) merge(ctx context.Context) {
+	if f.live == nil || f.player == nil {
+		return
+	}
+	for {
+		past := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.live.Wake():
+		case <-f.player.Wake():
+			past = true
+		}
+		if past == f.past.Load() {
+			select {
+			case f.wake <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// clock is the time outside the recording.
+func (f *feeds) clock() time.Time {
+	if f.live == nil {
+		return f.player.Clock()
+	}
+	return f.live.Now()
+}
+
+// tick is what the pump takes for the time: of a recording, in which time stands still or flies,
+// seconds of our own.
+func (f *feeds) tick() time.Time {
+	if f.past.Load() {
+		return f.Now().Truncate(time.Second)
+	}
+	return f.Now()
+}
+
+// ErrPast reports an action that was asked for while the past was shown.
+var ErrPast = errors.New("this is the past: nothing can be done to it")
+
+// presentOperator is an operator that refuses to act while the past is shown.
+type presentOperator struct {
+	Operator
+	feeds *feeds
+}
+
+// Start refuses in the past.
+func (o presentOperator) Start(r action.Request) (uint64, error) {
+	if o.feeds.past.Load() {
+		return 0, ErrPast
+	}
+	return o.Operator.Start(r)
+}
+
+// Arm refuses in the past.
+func (o presentOperator) Arm(source, typed string) error {
+	if o.feeds.past.Load() {
+		return ErrPast
+	}
+	return o.Operator.Arm(source, typed)
+}
+
+// replay brings the board to the past and back.
+type replay struct {
+	*model
+	present liveView // while the past is shown
+	anew    bool     // the rows are others than before
+	cuts    uint64   // of the Player, whose rows and events are shown
+}
+
+// liveView is what the board keeps of the present while it shows the past.
+type liveView struct {
+	events  rows.Log
+	started time.Time
+}
+
+// goBack shows the state as it was at an instant that is typed.
+func (m *replay) goBack(text string) {
+	if m.Shown == screen.Timeline || m.feeds.player == nil {
+		timelineScreen{m.model}.goToTime(text)
+		return
+	}
+	t, ok := format.ParseInstant(text, m.Now)
+	if !strings.HasPrefix(text, "-") { // a time of day is one of the day that is shown
+		y, month, day := m.Now.Date()
+		t, ok = format.ParseInstant(text, sources.Earlier(m.Clock, time.Date(y, month, day+1, 0, 0, 0, -1, m.Now.Location())))
+	}
+	switch {
+	case !ok:
+		m.Say("no time: " + paint.Clean(text) + "; write " + format.InstantForms)
+	case m.feeds.live != nil && t.After(m.Clock):
+		m.Say(paint.Clean(text) + " is still to come")
+	default:
+		m.travel(t)
+	}
+}
+
+// travel shows the state of all screens as it was at an instant.
+func (m *replay) travel(t time.Time) {
+	f := m.feeds
+	if f.player == nil {
+		m.Say("nothing is recorded here, so all screens but the Timeline show now only")
+		return
+	}
+	if !f.past.Load() {
+		m.present = liveView{m.Events, m.Started}
+		f.past.Store(true)
+		m.Paused, m.cuts = time.Time{}, 0
+		f.player.Play(false)
+	}
+	m.Time.End, m.Time.At = time.Time{}, time.Time{}
+	f.player.Seek(t)
+	m.second()
+}
+
+// toNow shows the present again.
+func (m *replay) toNow() {
+	switch f := m.feeds; {
+	case !f.past.Load():
+		m.Say("this is now")
+	case f.live == nil:
+		m.Say("this is a recording: there is no present to go to")
+	default:
+		f.player.Play(false)
+		f.past.Store(false)
+		m.cut()
+		m.Events, m.Started, m.Replay = m.present.events, m.present.started, nil
+		m.present = liveView{}
+		m.Time.End, m.Time.At = time.Time{}, time.Time{}
+		m.second()
+	}
+}
+
+// replaying reports whether the past is shown.
+func (f *feeds) replaying() bool { return f.past.Load() }
+
+// follows brings the board to where the replay is, and reports whether there is something to
+// show.
+func (m *replay) follows() bool {
+	if !m.feeds.replaying() {
+		return true
+	}
+	at := m.feeds.player.Position()
+	m.Replay = &at
+	if at.Run == 0 && m.State != nil { // it has read nothing yet
+		m.Scene.Arrange(m.w, m.h)
+		return false
+	}
+	if at.Cuts != m.cuts {
+		m.cuts, m.Started = at.Cuts, m.zoned(at.Began)
+		m.cut()
+	}
+	return true
+}
+
+// cut forgets what was kept of states from which the next one does not follow.
+func (m *replay) cut() {
+	m.Events, m.EventList = rows.Log{}, table.Table[uint64]{}
+	m.Time.Past = nil
+	m.Rows.Reset()
+	m.anew = true
+	m.Scene.Forget()
+}
+
+// replayed is a handler of what only a recording can do.
+func replayed(do func(p *history.Player)) handler {
+	return simply(func(m *model) {
+		if !m.feeds.replaying() {
+			m.Say("this is now: " + m.Keys.KeyOf(keys.At) + " goes to an earlier time")
+			return
+		}
+		do(m.feeds.player)
+		m.second()
+	})
+}
+
+// replayHandlers are those of moving in time.
+func replayHandlers() map[keys.Intent]handler {
+	return map[keys.Intent]handler{
+		keys.Past:          simply(func(m *model) { m.replay.travel(screen.CursorAt(&m.Scene)) }),
+		keys.Present:       simply(func(m *model) { m.replay.toNow() }),
+		keys.Play:          replayed(func(p *history.Player) { p.Play(!p.Position().Playing) }),
+		keys.NextEvent:     replayed(func(p *history.Player) { p.Step(+1) }),
+		keys.PreviousEvent: replayed(func(p *history.Player) { p.Step(-1) }),
+		keys.Faster:        replayed(func(p *history.Player) { p.Faster(+1) }),
+		keys.Slower:        replayed(func(p *history.Player) { p.Faster(-1) }),
+	}
+}
+
+// refused says why nothing is done in the past, and reports whether the intent asks for that.
+func (m *replay) refused(i keys.Intent) bool {
+	if !m.feeds.replaying() {
+		return false
+	}
+	switch i {
+	case keys.Arm, keys.Actions, keys.Crash, keys.AcquireBy, keys.CampaignBy:
+		text := ErrPast.Error()
+		if m.feeds.live != nil {
+			text += "; " + m.Keys.KeyOf(keys.Present) + " goes back to now"
+		}
+		m.Say(paint.Clean(text))
+		return true
+	}
+	return false
+}
+
+// latest is what dialogs look rows up in: the present, where there is one.
+func (f *feeds) latest() dialog.Latest {
+	if f.live == nil {
+		return f.player
+	}
+	return f.live
+}
+
+// regain puts the cursor on the row on which it was, in a list of others: their handles mean
+// nothing there.
+func (m *replay) regain() {
+	old := m.List
+	m.List = table.Table[rows.Handle]{}
+	m.List.SetHeight(old.Height())
+	m.List.SetKeys(m.Rows.Handles)
+	if h, ok := m.find(m.picked); ok && old.Moved() {
+		m.List.Select(h)
+	} else if !ok && old.Moved() && m.picked != (sources.Ref{}) {
+		m.Say(paint.Clean(m.picked.Name) + " is not known at this time")
+		m.picked = sources.Ref{}
+	}
+}

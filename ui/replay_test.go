@@ -1,0 +1,299 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"coordtop/internal/action"
+	"coordtop/internal/history"
+	"coordtop/internal/history/historytest"
+	"coordtop/sources"
+	"coordtop/ui/keys"
+	"coordtop/ui/terminal"
+	"coordtop/ui/uitest"
+)
+
+// liveFeed is a Hub as the program shows it, on the clock of the hour.
+type liveFeed struct {
+	*sources.Hub
+	*sources.Subscription
+	now time.Time
+}
+
+func (f *liveFeed) Now() time.Time { return f.now }
+
+// second lets a board draw the time and the strips.
+func second(m *model) {
+	m.Update(terminal.SecondMsg{})
+	m.Update(terminal.ColumnMsg{})
+}
+
+// frames are those of the screens, by name; the cursor of the list stays where it is.
+func frames(m *model) map[string][]string {
+	shown := map[string][]string{}
+	look := func(name string, pressed ...string) {
+		for _, k := range pressed {
+			m.Update(uitest.Key(k))
+		}
+		shown[name] = strings.Split(m.View().Content, "\n")
+	}
+	second(m)
+	second(m) // events come in batches
+	look("locks", "2")
+	look("detail", "enter")
+	look("events", "5")
+	look("timeline", "3")
+	look("sources", "o")
+	look("locks again", "2")
+	return shown
+}
+
+func board(o Options) *model {
+	o.Title, o.Environ = "prod-eu", []string{"TERM=xterm-256color", "LANG=C.UTF-8"}
+	m := newModel(o)
+	m.Update(tea.WindowSizeMsg{Width: o.Width, Height: o.Height})
+	return m
+}
+
+// at is an instant of the hour.
+func at(d time.Duration) time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d) }
+
+// hour is the recorded hour, with the frames of a live board at its instants, by the time shown.
+type recordedHour struct {
+	once   sync.Once
+	log    *historytest.Log
+	times  []time.Time
+	frames []map[string][]string
+}
+
+const liveWidth, liveHeight = 160, 47
+
+var recordedOnce recordedHour
+
+func hour(t *testing.T) *recordedHour {
+	t.Helper()
+	recordedOnce.once.Do(func() { recordedOnce.record(t) })
+	return &recordedOnce
+}
+
+func (h *recordedHour) record(t *testing.T) {
+	t.Helper()
+	instants := []time.Duration{0, historytest.Started} // at which the boards begin
+	for _, m := range []float64{0.5, 3, 9.99, 10.003, 10.02, 10.035, 10.05, 10.1, 15, 19.9, 20.03, 20.06, 20.5, 21.9, 22.05, 25, 29.99, 30.05, 35, 39.9, 41.6, 45.25, 49.99, 50.01, 50.2, 59.9} {
+		instants = append(instants, time.Duration(m*float64(time.Minute)).Round(time.Millisecond))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var feed *liveFeed
+		var m *model
+		h.log = historytest.Hour(t, instants, func(hub *sources.Hub, now time.Time) {
+			if feed == nil || feed.Hub != hub {
+				feed = &liveFeed{hub, hub.Subscribe(0), now}
+				m = board(Options{Feed: feed, Width: liveWidth, Height: liveHeight})
+			}
+			feed.now = now
+			h.times, h.frames = append(h.times, now), append(h.frames, frames(m))
+		})
+	})
+}
+
+func TestAReplayDrawsTheFramesOfTheLiveBoard(t *testing.T) {
+	t.Parallel()
+	h := hour(t)
+	if len(h.times) < 22 {
+		t.Fatalf("there are %d instants", len(h.times))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := history.NewPlayer(t.Context(), h.log, h.log)
+		defer p.Close()
+		p.Seek(h.times[0])
+		synctest.Wait()
+		m := board(Options{Player: p, Width: liveWidth, Height: liveHeight + 1})
+		order := make([]int, 0, len(h.times)) // there and back again
+		for i := range h.times {
+			order = append(order, i)
+		}
+		for i := range h.times {
+			order = append(order, len(h.times)-1-i)
+		}
+		for _, i := range order {
+			p.Seek(h.times[i])
+			synctest.Wait()
+			m.Message = ""
+			second(m)
+			m.Message = "" // that the row under the cursor is not known
+			for name, again := range frames(m) {
+				if !strings.Contains(ansi.Strip(again[0]), "THE PAST "+h.times[i].Format("Mon 2006-01-02 15:04:05.000")) {
+					t.Errorf("%s at %v has no banner: %q", name, h.times[i], again[0])
+				}
+				if d := difference(h.frames[i][name], again[1:]); d != "" {
+					t.Errorf("%s at %v: %s", name, h.times[i].Format("15:04:05.000"), d)
+				}
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	})
+}
+
+// difference names the first line in which two frames differ.
+func difference(live, again []string) string {
+	if len(live) != len(again) {
+		return fmt.Sprintf("%d lines, and %d", len(live), len(again))
+	}
+	for i := range live {
+		if live[i] != again[i] {
+			return fmt.Sprintf("line %d was\n%s\nand is\n%s", i, live[i], again[i])
+		}
+	}
+	return ""
+}
+
+// pastBoard is a live board with a recording of the hour behind it.
+func pastBoard(t *testing.T, op Operator, test func(t *testing.T, d *driver, p *history.Player)) {
+	t.Helper()
+	log := hour(t).log
+	synctest.Test(t, func(t *testing.T) {
+		p := history.NewPlayer(t.Context(), log, log)
+		defer p.Close()
+		feed := uitest.NewFeed(uitest.State(at(2*time.Hour), uitest.Led("now", "host-1", at(2*time.Hour))))
+		d := drive(feed, Options{Player: p, Width: 120, Height: 30, Operator: op})
+		test(t, d, p)
+	})
+}
+
+func (d *driver) goes(text string) {
+	d.press(":")
+	d.typed(text)
+	d.press("enter")
+	synctest.Wait()
+	second(d.model)
+}
+
+func TestTheBoardGoesBackInTimeAndToNow(t *testing.T) {
+	t.Parallel()
+	pastBoard(t, nil, func(t *testing.T, d *driver, p *history.Player) {
+		before := d.text()
+		d.goes("at 00:05")
+		d.shows(t, "THE PAST Sat 2000-01-01 00:05:00.000")
+		d.shows(t, "billing/cron")
+		d.press("space")
+		d.shows(t, "playing x1")
+		d.press(">", ">")
+		d.shows(t, "playing x5")
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		d.send(terminal.WakeMsg{})
+		d.shows(t, "00:05:10.000")
+		d.press("p")
+		d.shows(t, "stopped, x5")
+		d.press(".")
+		synctest.Wait()
+		d.send(terminal.WakeMsg{})
+		if d.Now.Before(at(5*time.Minute + 11*time.Second)) {
+			t.Errorf("a step on goes to %v", d.Now)
+		}
+		d.press(",")
+		synctest.Wait()
+		d.press("5")
+		d.shows(t, "THE PAST")
+		d.press("2")
+		d.goes("at 00:41:50")
+		d.shows(t, "not recorded: 00:41:50 - 00:43:00")
+		d.goes("at noon")
+		d.shows(t, "no time: noon; write 12:31")
+		d.goes("at 2007-01-01")
+		d.shows(t, "is still to come")
+		d.press("0")
+		d.showsNot(t, "THE PAST")
+		d.pass(20)
+		d.showsNot(t, "billing/cron")
+		d.goes("at -90m")
+		d.shows(t, "THE PAST Sat 2000-01-01 00:30:20")
+		d.press("esc")
+		d.pass(10)
+		d.press("g")
+		if after := d.text(); strings.Count(after, "\n") != strings.Count(before, "\n") || strings.Contains(after, "THE PAST") {
+			t.Errorf("esc does not go back to\n%s\nbut to\n%s", before, after)
+		}
+		d.press("space") // marks again
+		if len(d.Marks) != 1 {
+			t.Errorf("space marks %d rows", len(d.Marks))
+		}
+		if p.Position().Playing {
+			t.Error("the recording plays while nobody looks")
+		}
+	})
+}
+
+func TestNothingIsDoneInThePast(t *testing.T) {
+	t.Parallel()
+	op := uitest.NewOperator()
+	pastBoard(t, op, func(t *testing.T, d *driver, _ *history.Player) {
+		d.goes("at 00:05")
+		for _, k := range []string{"a", "W", "X"} {
+			d.press(k)
+			d.shows(t, "this is the past")
+			d.showsNot(t, "Cancel")
+			d.Message = ""
+		}
+		d.goes("acquire billing/cron")
+		d.shows(t, "this is the past")
+		guarded := presentOperator{op, d.feeds}
+		if _, err := guarded.Start(action.Request{}); !errors.Is(err, ErrPast) {
+			t.Errorf("an action is begun: %v", err)
+		}
+		if err := guarded.Arm("", ""); !errors.Is(err, ErrPast) {
+			t.Errorf("writing is armed: %v", err)
+		}
+	})
+}
+
+func TestTheBannerIsSeenOnEveryScreen(t *testing.T) {
+	t.Parallel()
+	log := hour(t).log
+	for _, o := range []Options{{Width: 60, Height: 15}, {Width: 80, Height: 24}, {Width: 160, Height: 48}, {Width: 80, Height: 24, NoColor: true}, {Width: 60, Height: 15, ASCII: true, NoColor: true}} {
+		synctest.Test(t, func(t *testing.T) {
+			p := history.NewPlayer(t.Context(), log, log)
+			defer p.Close()
+			p.Seek(at(5 * time.Minute))
+			synctest.Wait()
+			o.Player = p
+			m := board(o)
+			for _, k := range []string{"2", "enter", "5", "6", "o", "?", "esc"} {
+				m.Update(uitest.Key(k))
+				second(m)
+				lines := strings.Split(m.View().Content, "\n")
+				first := ansi.Strip(lines[0])
+				if !strings.HasPrefix(first, " THE PAST Sat 2000-01-01 00:05:00.000  stopped") || ansi.StringWidth(first) != o.Width ||
+					!strings.Contains(first, m.Keys.KeyOf(keys.Play)+" play") && o.Width > 80 || len(lines) != o.Height {
+					t.Errorf("at %dx%d after %s: %d lines, the first is %q", o.Width, o.Height, k, len(lines), first)
+				}
+				if o.NoColor && !strings.Contains(lines[0], "\x1b[1;7m") {
+					t.Errorf("without colours the banner is not in reverse: %q", lines[0])
+				}
+			}
+		})
+	}
+}
+
+func TestABoardWithoutARecordingHasNoPast(t *testing.T) {
+	t.Parallel()
+	d := hand(uitest.Led("a", "host-1", noon()))
+	d.press(":")
+	d.typed("at -5m")
+	d.press("enter")
+	d.shows(t, "11:55:00  cursor")
+	d.press(":")
+	d.typed("now")
+	d.press("enter")
+	d.shows(t, "this is now")
+}

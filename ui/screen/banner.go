@@ -1,0 +1,67 @@
+package screen
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/ui/keys"
+	"coordtop/ui/paint"
+)
+
+// bannerLines is how many lines the banner of a replay takes.
+func bannerLines(sc *Scene) int {
+	if sc.Replay == nil {
+		return 0
+	}
+	return 1
+}
+
+// drawBanner says over its whole line that the past is shown, which time of it, and how to move
+// in it: what matters most first.
+func drawBanner(sc *Scene, w int) string {
+	th := &sc.Theme
+	l := th.Line(w).Put(th.Notice, " THE PAST "+sc.Now.Format("Mon 2006-01-02 15:04:05.000 "))
+	say := func(text string) {
+		if l.X+len(text)+1 <= w {
+			l.Put(th.Notice, " "+text)
+		}
+	}
+	say(replayText(sc))
+	if sc.OnlyPast {
+		say(" " + sc.Keys.KeyIn(keys.InList, keys.Quit) + " quit ")
+	} else {
+		say(" " + sc.Keys.KeyOf(keys.Present) + " now ")
+	}
+	say(" " + sc.Keys.KeyOf(keys.Play) + " play/stop  " + sc.Keys.KeyOf(keys.PreviousEvent) + " " + sc.Keys.KeyOf(keys.NextEvent) + " event  " +
+		sc.Keys.KeyOf(keys.Slower) + " " + sc.Keys.KeyOf(keys.Faster) + " speed")
+	say(" " + sc.Keys.KeyOf(keys.At) + "  nothing can be done here")
+	return l.Put(th.Notice, fmt.Sprintf("%*s", max(w-l.X, 0), "")).Done()
+}
+
+// replayText says what the replay does, and what of the time is not as asked for.
+func replayText(sc *Scene) string {
+	at := sc.Replay
+	switch {
+	case at.Moving:
+		return "going there..."
+	case errors.Is(at.Err, history.ErrNothing):
+		return "nothing is recorded"
+	case at.Err != nil:
+		return paint.Clean(at.Err.Error())
+	case at.Hole != history.Span{}:
+		form := time.TimeOnly
+		if at.Hole.To.Sub(at.Hole.From) > 12*time.Hour {
+			form = time.DateTime
+		}
+		return fmt.Sprintf("not recorded: %s - %s", at.Hole.From.In(sc.Now.Location()).Format(form), at.Hole.To.In(sc.Now.Location()).Format(form))
+	case at.End:
+		return "the recording ends here"
+	case at.Playing:
+		return fmt.Sprintf("playing x%d", at.Speed)
+	case at.Speed > 1:
+		return fmt.Sprintf("stopped, x%d", at.Speed)
+	}
+	return "stopped"
+}
