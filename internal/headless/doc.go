@@ -207,4 +207,23 @@
 //	owners         the same of those that own it afterwards, as far as known
 //	detail         a sentence for people: what was seen, as the next owner and
 //	               for how long nobody owned it
+//
+// History prints one object a line: what is recorded of each primitive, the oldest first:
+//
+//	v
+//	what           term: somebody owned it; gap: nobody did, between two terms
+//	               (only with --gaps, which then leaves the terms out);
+//	               unobserved: nobody looked, or nobody recorded, and
+//	               nothing is said about that time
+//	source, namespace, kind, name
+//	owner          id, label, fence of who owned it; null: no term
+//	start, start_known, start_after, end, end_known, end_after
+//	               as since of an owner in get; end null and unknown: it
+//	               was not seen to end
+//	length_ms      {"min","max"}: how long it was; of a gap min is what of it
+//	               was observed; max null: it may be any longer; null: not known
+//	cause, cause_known
+//	               why a term ended, as of an event; null: it did not
+//	gap_before_ms  {"min","max"}: how long nobody owned it before a term; null:
+//	               no gap, or none known
 package headless

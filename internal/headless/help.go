@@ -19,6 +19,7 @@ const (
 	OfHold  Part = "Acquire and campaign print "
 
 	OfRelease Part = "Release prints "
+	OfHistory Part = "History prints "
 )
 
 // JSONHelp is the documentation of the JSON for people, the same words as in the
@@ -31,7 +32,7 @@ func JSONHelp(part Part) string {
 	wanted := true
 	for line := range strings.Lines(text) {
 		line = strings.TrimPrefix(strings.TrimPrefix(line, "//"), " ")
-		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease} {
+		for _, p := range []Part{OfGet, OfWatch, OfHold, OfRelease, OfHistory} {
 			if strings.HasPrefix(line, string(p)) {
 				wanted = part == "" || part == p
 			}

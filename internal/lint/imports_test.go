@@ -87,7 +87,7 @@ func directions() []direction {
 		{"internal/localserver", []string{"internal/spawn"}},
 		{"internal/emulator/*", nil},
 		{"internal/config", []string{"internal/address", "internal/certs", "internal/files", "internal/format", "internal/legible", "internal/spawn", "sources"}},
-		{"internal/headless", []string{"sources", "internal/address", "internal/format"}},
+		{"internal/headless", []string{"sources", "internal/address", "internal/format", "internal/history"}},
 		{"internal/demo", []string{"coord", "coord/*coord", "internal/backoff", "internal/localserver", "internal/spawn", "internal/emulator/*"}},
 		{"internal/app", []string{"coord", "sources", "ui", "ui/keys", "internal/*", "internal/history/*", "internal/app/backends"}},
 		{"internal/app/backends", []string{

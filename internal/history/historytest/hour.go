@@ -64,6 +64,7 @@ func Leaders() []Led {
 type world struct {
 	shift   atomic.Int64 // of the wall clock
 	base    sources.Clock
+	silent  atomic.Bool // Leases answers nothing
 	scripts map[string]*sourcetest.Script
 	rows    map[sources.Ref]*sources.Primitive
 	order   []sources.Ref
@@ -111,6 +112,9 @@ func session(id string, fence uint64) sources.Owner {
 
 // listing is what a connection begins with.
 func (w *world) listing(source string) []sources.Change {
+	if source == Leases && w.silent.Load() {
+		return nil
+	}
 	c := sources.Change{At: w.Now().Wall, Gap: true, Synced: true, Alive: []string{""},
 		About: &sources.About{Mode: "push", Version: "7.4.1"}}
 	for _, ref := range w.order {
@@ -208,11 +212,15 @@ func (w *world) story() []step {
 			w.row(Pool(), semaphore, 3, session("worker-1", 0))
 			w.row(steady, election, 1, session("host-9", 41))
 		}},
-		{Silent, func() { w.scripts[Leases].Silence(true) }},
+		{Silent, func() {
+			w.silent.Store(true)
+			w.scripts[Leases].Silence(true)
+		}},
 		{21 * time.Minute, func() { search = "host-8" }},
 		{Answers, func() {
 			w.row(Search(), election, 1, w.leased(search, 0))
 			w.row(Billing(), election, 1, w.leased(billing, fence))
+			w.silent.Store(false)
 			w.scripts[Leases].Silence(false)
 			w.scripts[Leases].Push(w.listing(Leases)...)
 		}},

@@ -75,8 +75,9 @@ func (l *Log) laneLocked(ref sources.Ref, span history.Span) history.Lane {
 		lane.Dark = append(lane.Dark, row.Unobserved(state)...)
 		for _, term := range row.Terms {
 			if n := len(lane.Terms); n > 0 && lane.Terms[n-1].End.How == sources.Unknown {
-				if lane.Terms[n-1].Owner == term.Owner {
-					continue // it went on while nobody recorded
+				if last := &lane.Terms[n-1]; last.Owner == term.Owner { // it went on while nobody recorded
+					last.End, last.Cause, last.How = term.End, term.Cause, term.How
+					continue
 				}
 				lane.Terms[n-1].End = sources.StampBetween(ended, began, sources.Seen)
 			}

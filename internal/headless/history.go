@@ -1,0 +1,131 @@
+package headless
+
+import (
+	"io"
+	"slices"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// HistoryOptions say what of a recording is printed, and how.
+type HistoryOptions struct {
+	Format Format
+	Gaps   bool // the times without an owner instead of the terms
+	Span   history.Span
+	Zone   *time.Location // of text
+}
+
+// past is one line of History: a term, a gap, or a stretch that was not observed.
+type past struct {
+	lane *history.Lane
+	from time.Time
+	term int // its number; -1: no term
+	gap  history.Gap
+	dark sources.Dark
+}
+
+// History prints what is recorded of each lane, the oldest first.
+func History(out io.Writer, lanes []history.Lane, o HistoryOptions) error {
+	var table [][]string
+	for i := range lanes {
+		for _, p := range pastOf(&lanes[i], o) {
+			if o.Format == JSON {
+				if err := writeLine(out, p.json()); err != nil {
+					return err
+				}
+				continue
+			}
+			if len(table) == 0 {
+				table = [][]string{{"WHAT", "NAME", "START", "END", "LENGTH", "OWNER", "FENCE", "CAUSE", "GAP BEFORE"}}
+			}
+			table = append(table, p.text(o.Zone))
+		}
+	}
+	if len(table) == 0 {
+		return nil
+	}
+	_, err := out.Write(align(table))
+	return err
+}
+
+// pastOf are the lines of a lane, by their start.
+func pastOf(l *history.Lane, o HistoryOptions) []past {
+	var lines []past
+	for i := range l.Terms {
+		gap, ok := l.GapBefore(i)
+		switch {
+		case !o.Gaps:
+			lines = append(lines, past{lane: l, from: l.Terms[i].Start.At, term: i, gap: gap})
+		case ok && gap.End.At.After(o.Span.From) && gap.Start.At.Before(o.Span.To):
+			lines = append(lines, past{lane: l, from: gap.Start.At, term: -1, gap: gap})
+		}
+	}
+	for _, d := range l.Dark {
+		lines = append(lines, past{lane: l, from: d.From, term: -1, dark: d})
+	}
+	slices.SortStableFunc(lines, func(a, b past) int { return a.from.Compare(b.from) })
+	return lines
+}
+
+// text is a line of the table.
+func (p *past) text(zone *time.Location) []string {
+	at := func(s sources.Stamp) string {
+		switch s.How {
+		case sources.Unknown:
+			return "-"
+		case sources.AtLeast:
+			return "≤ " + s.At.In(zone).Format(clock)
+		case sources.Told:
+			return s.At.In(zone).Format(clock)
+		}
+		return "~ " + s.At.In(zone).Format(clock)
+	}
+	name := format.Clean(p.lane.Ref.Source+"/"+p.lane.Ref.Name, maxText)
+	switch {
+	case p.term >= 0:
+		t := &p.lane.Terms[p.term]
+		gap, cause, fence := "-", "-", "-"
+		if p.gap.Length.Max > 0 {
+			gap = between(p.gap.Length)
+		}
+		if t.End.How != sources.Unknown {
+			cause = t.Cause.String()
+		}
+		if f := number(t.Owner.Fence); f != nil {
+			fence = *f
+		}
+		return []string{"term", name, at(t.Start), at(t.End), between(t.Held()), format.Clean(ownerName(t.Owner), maxText), fence, cause, gap}
+	case p.gap.Length.Max > 0:
+		return []string{"gap", name, at(p.gap.Start), at(p.gap.End), between(p.gap.Length), "-", "-", "-", "-"}
+	}
+	length, end := "-", "-"
+	if !p.dark.To.IsZero() {
+		length, end = format.Precise(p.dark.To.Sub(p.dark.From)), p.dark.To.In(zone).Format(clock)
+	}
+	return []string{"not observed", name, p.dark.From.In(zone).Format(clock), end, length, "-", "-", "-", "-"}
+}
+
+func ownerName(o sources.OwnerRef) string {
+	if o.Label != "" {
+		return o.Label
+	}
+	return o.ID
+}
+
+// between is a length of time, of which only bounds may be known.
+func between(i sources.Interval) string {
+	switch {
+	case i == (sources.Interval{}):
+		return "?"
+	case i.Max == sources.Endless:
+		return "≥ " + format.Precise(i.Min)
+	case i.Min == i.Max:
+		return format.Precise(i.Max)
+	case i.Min == 0:
+		return "≤ " + format.Precise(i.Max)
+	}
+	return format.Precise(i.Min) + " - " + format.Precise(i.Max)
+}

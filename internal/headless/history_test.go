@@ -1,0 +1,103 @@
+package headless_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/internal/headless"
+	"coordtop/internal/history"
+	"coordtop/internal/history/historytest"
+	"coordtop/sources"
+)
+
+func TestHistoryPrintsTheTermsOfTheScript(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		noon := time.Now()
+		log := historytest.Hour(t, nil, nil)
+		span := history.Span{From: noon, To: noon.Add(2 * time.Hour)}
+		lanes, err := log.Lanes(t.Context(), []sources.Ref{historytest.Billing()}, span)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := headless.History(&out, lanes, headless.HistoryOptions{Format: headless.JSON, Span: span}); err != nil {
+			t.Fatal(err)
+		}
+		agrees(t, out.String(), noon)
+	})
+}
+
+func TestHistoryPrintsTheDocumentedLines(t *testing.T) {
+	t.Parallel()
+	at := func(s float64) time.Time { return time.Unix(0, int64(s*1e9)).UTC() }
+	seen := func(after, s float64) sources.Stamp { return sources.StampBetween(at(after), at(s), sources.Seen) }
+	owner := sources.OwnerRef{ID: "#1\x1b[31m", Label: "ana\xff", Fence: 1 << 60}
+	lanes := []history.Lane{{
+		Ref: sources.Ref{Source: "leases", Space: "0", Name: "billing\xff"}, Kind: sources.KindElection,
+		Terms: []sources.Term{
+			{Owner: owner, Start: sources.Stamp{At: at(10), How: sources.AtLeast}, End: sources.Stamp{At: at(20), How: sources.Told}, Cause: sources.CauseExpired, How: sources.Told},
+			{Owner: sources.OwnerRef{ID: "b"}, Start: seen(20.2, 20.3), End: seen(40, 45), Cause: sources.CauseUnknown},
+			{Owner: sources.OwnerRef{ID: "c"}, Start: seen(50, 51)},
+		},
+		Dark: []sources.Dark{{From: at(46), To: at(47.5)}, {From: at(70)}},
+	}, {
+		Ref: sources.Ref{Source: "coord", Space: "/a", Name: "pool"}, Kind: sources.KindSemaphore, Levels: []sources.Level{{At: at(1)}},
+		Terms: []sources.Term{{Owner: owner, Start: seen(0, 10), End: seen(0, 11)}, {Owner: owner, Start: seen(0, 20)}},
+	}}
+	for _, c := range []struct {
+		file string
+		o    headless.HistoryOptions
+	}{
+		{"history.jsonl", headless.HistoryOptions{Format: headless.JSON}},
+		{"history-gaps.jsonl", headless.HistoryOptions{Format: headless.JSON, Gaps: true}},
+		{"history.txt", headless.HistoryOptions{}},
+	} {
+		var out bytes.Buffer
+		c.o.Span, c.o.Zone = history.Span{From: at(0), To: at(100)}, time.UTC
+		if err := headless.History(&out, lanes, c.o); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, c.file, out.Bytes())
+		safe(t, out.String())
+	}
+}
+
+// agrees compares the terms with what was told, to the millisecond.
+func agrees(t *testing.T, lines string, noon time.Time) {
+	t.Helper()
+	led := historytest.Leaders()
+	unobserved := 0
+	for line := range strings.Lines(lines) {
+		var got struct {
+			What  string
+			Owner *struct{ ID, Fence string }
+			Start time.Time
+			End   *time.Time
+			Cause *string
+		}
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.What == "unobserved" {
+			unobserved++
+			continue
+		}
+		want := led[0]
+		led = led[1:]
+		started, ended := got.Start.Sub(noon), time.Duration(0)
+		if got.End != nil {
+			ended = got.End.Sub(noon)
+		}
+		if got.Owner == nil || got.Owner.ID != want.Owner || started != want.Start || ended != want.End || want.Cause != 0 && *got.Cause != want.Cause.String() {
+			t.Errorf("got %s, want %+v", line, want)
+		}
+	}
+	if len(led) > 0 || unobserved < 3 { // the silence, the step of the clock, and nobody recorded
+		t.Errorf("%d terms are missing, and %d stretches were not observed", len(led), unobserved)
+	}
+}

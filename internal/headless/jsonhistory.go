@@ -1,0 +1,55 @@
+package headless
+
+import "coordtop/sources"
+
+type pastJSON struct {
+	V           int           `json:"v"`
+	What        string        `json:"what"`
+	Source      *string       `json:"source"`
+	Namespace   *string       `json:"namespace"`
+	Kind        *string       `json:"kind"`
+	Name        *string       `json:"name"`
+	NameB64     string        `json:"name_b64,omitempty"`
+	Owner       *ownerRefJSON `json:"owner"`
+	Start       *string       `json:"start"`
+	StartKnown  *string       `json:"start_known"`
+	StartAfter  *string       `json:"start_after"`
+	End         *string       `json:"end"`
+	EndKnown    *string       `json:"end_known"`
+	EndAfter    *string       `json:"end_after"`
+	LengthMS    *lengthJSON   `json:"length_ms"`
+	Cause       *string       `json:"cause"`
+	CauseKnown  *string       `json:"cause_known"`
+	GapBeforeMS *intervalJSON `json:"gap_before_ms"`
+}
+
+// json is the line as JSON.
+func (p *past) json() pastJSON {
+	ref := p.lane.Ref
+	out := pastJSON{V: version, What: "unobserved", Source: orNull(ref.Source), Namespace: orNull(ref.Space), Kind: kind(p.lane.Kind),
+		Name: orNull(ref.Name), NameB64: exact(ref.Name), GapBeforeMS: intervalOf(p.gap.Length)}
+	span := func(start, end sources.Stamp) {
+		out.Start, out.StartAfter = stamp(start)
+		out.End, out.EndAfter = stamp(end)
+		out.StartKnown, out.EndKnown = orNull(start.How.String()), orNull(end.How.String())
+	}
+	switch {
+	case p.term >= 0:
+		t := &p.lane.Terms[p.term]
+		out.What, out.Owner, out.LengthMS = "term", ownerRefOf(t.Owner), lengthOf(t.Held())
+		span(t.Start, t.End)
+		if t.End.How != sources.Unknown {
+			out.Cause, out.CauseKnown = orNull(t.Cause.String()), orNull(t.How.String())
+		}
+	case out.GapBeforeMS != nil:
+		out.What, out.LengthMS, out.GapBeforeMS = "gap", lengthOf(p.gap.Length), nil
+		span(p.gap.Start, p.gap.End)
+	default:
+		out.Start, out.End = instant(p.dark.From), instant(p.dark.To)
+		if !p.dark.To.IsZero() {
+			length := p.dark.To.Sub(p.dark.From)
+			out.LengthMS = lengthOf(sources.Interval{Min: length, Max: length})
+		}
+	}
+	return out
+}

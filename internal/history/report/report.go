@@ -1,0 +1,245 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// Report is what is told of a stretch of a recording.
+type Report struct {
+	Title   string // of the environment
+	Span    history.Span
+	Zone    *time.Location
+	Picture string // where the timeline is, as Markdown refers to it; "": nowhere
+
+	lanes  []history.Lane
+	events []sources.Event
+	runs   []history.Run
+}
+
+// mostEvents bounds the events that are read.
+const mostEvents = 20_000
+
+// Read reads what is to be told of refs; nil: of all that changed, or that nobody owned for a
+// while.
+func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources.Ref) (err error) {
+	if r.runs, err = reader.Runs(ctx); err != nil {
+		return err
+	}
+	if r.lanes, err = reader.Lanes(ctx, refs, r.Span); err != nil {
+		return err
+	}
+	if refs == nil {
+		r.lanes = slices.DeleteFunc(r.lanes, func(l history.Lane) bool { return len(l.Terms) < 2 && len(r.gaps(&l)) == 0 })
+	}
+	events, err := reader.Events(ctx, r.Span.From, 0, mostEvents, sources.Ref{})
+	for i := range events {
+		if events[i].At.Before(r.Span.To) {
+			r.events = append(r.events, events[i].Event)
+		}
+	}
+	return err
+}
+
+// gapOf is a gap of a lane, and between whom.
+type gapOf struct {
+	history.Gap
+	lane          *history.Lane
+	before, after *sources.Term // after nil: it lasts
+}
+
+// gaps are those of a lane that lie in the span, also in part.
+func (r *Report) gaps(l *history.Lane) []gapOf {
+	var found []gapOf
+	for i := range l.Terms {
+		if g, ok := l.GapBefore(i); ok && g.End.At.After(r.Span.From) && g.Start.At.Before(r.Span.To) {
+			found = append(found, gapOf{g, l, &l.Terms[i-1], &l.Terms[i]})
+		}
+	}
+	if n := len(l.Terms); n > 0 && !l.Leveled() && l.Terms[n-1].End.How != sources.Unknown && l.Terms[n-1].End.At.Before(r.Span.To) {
+		last := &l.Terms[n-1]
+		length := r.Span.To.Sub(last.End.At)
+		found = append(found, gapOf{history.Gap{Start: last.End, Length: sources.Interval{Min: l.Observed(last.End.At, r.Span.To), Max: length}}, l, last, nil})
+	}
+	return found
+}
+
+// Markdown writes the piece.
+func (r *Report) Markdown(out io.Writer) error {
+	var b strings.Builder
+	title := "Leadership"
+	if r.Title != "" {
+		title += " in " + cell(r.Title)
+	}
+	fmt.Fprintf(&b, "# %s, %s to %s\n\n", title, r.at(r.Span.From), r.at(r.Span.To))
+	fmt.Fprintf(&b, "Made by coordtop from its recording. Times are in %s. A length such as \"1.0 s - 2.0 s\" lies between the two: "+
+		"what was not observed counts for neither an owner nor a gap, and makes the lower number smaller.\n", cell(r.Span.To.In(r.Zone).Format("MST")))
+	r.numbers(&b)
+	if r.Picture != "" {
+		fmt.Fprintf(&b, "\n## Timeline\n\n![Who led when; the tables below have the same in words](<%s>)\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(r.Picture))
+	}
+	r.gapTable(&b)
+	r.eventTable(&b, "Actions, notes and what changed the clock or a server", func(e *sources.Event) bool {
+		switch e.Kind {
+		case sources.EventAction, sources.EventNote, sources.EventClockStep, sources.EventRestarted:
+			return true
+		}
+		return false
+	})
+	r.eventTable(&b, "Sources that did not answer", func(e *sources.Event) bool {
+		return e.Kind == sources.EventSourceDown || e.Kind == sources.EventSourceUp
+	})
+	r.holes(&b)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// numbers is a line for each primitive.
+func (r *Report) numbers(b *strings.Builder) {
+	b.WriteString("\n## Numbers\n\n")
+	if len(r.lanes) == 0 {
+		b.WriteString("Nothing changed in what was recorded.\n")
+		return
+	}
+	b.WriteString("| primitive | kind | owners, last one first | changes | gaps | without an owner | longest gap | not observed |\n|---|---|---|--:|--:|--:|--:|--:|\n")
+	for i := range r.lanes {
+		l := &r.lanes[i]
+		var owners []string
+		changes := 0
+		for j := len(l.Terms) - 1; j >= 0; j-- {
+			if name := cell(ownerName(&l.Terms[j])); !slices.Contains(owners, name) {
+				owners = append(owners, name)
+			}
+			if t := &l.Terms[j]; j > 0 && !t.Start.At.Before(r.Span.From) {
+				changes++
+			}
+		}
+		if len(owners) > ownersNamed {
+			owners = append(owners[:ownersNamed], fmt.Sprintf("%d more", len(owners)-ownersNamed))
+		}
+		var sum, longest sources.Interval
+		gaps := r.gaps(l)
+		for _, g := range gaps {
+			sum.Min, sum.Max = sum.Min+g.Length.Min, sum.Max+g.Length.Max
+			longest.Min, longest.Max = max(longest.Min, g.Length.Min), max(longest.Max, g.Length.Max)
+		}
+		unseen := r.Span.To.Sub(r.Span.From) - l.Observed(r.Span.From, r.Span.To)
+		fmt.Fprintf(b, "| %s | %s | %s | %d | %d | %s | %s | %s |\n", nameOf(l.Ref), l.Kind, strings.Join(owners, ", "), changes, len(gaps),
+			length(sum), length(longest), length(sources.Interval{Min: unseen, Max: unseen}))
+	}
+}
+
+// ownersNamed is how many owners a line of the numbers names.
+const ownersNamed = 4
+
+func (r *Report) gapTable(b *strings.Builder) {
+	var all []gapOf
+	for i := range r.lanes {
+		all = append(all, r.gaps(&r.lanes[i])...)
+	}
+	slices.SortStableFunc(all, func(x, y gapOf) int { return x.Start.At.Compare(y.Start.At) })
+	b.WriteString("\n## Times without an owner\n\n")
+	if len(all) == 0 {
+		b.WriteString("None was seen.\n")
+		return
+	}
+	b.WriteString("| from | to | length | primitive | before | why it ended | after |\n|---|---|--:|---|---|---|---|\n")
+	for _, g := range all {
+		to, after := "it lasts", ""
+		if g.after != nil {
+			to, after = r.at(g.End.At), cell(ownerName(g.after))
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", r.at(g.Start.At), to, length(g.Length), nameOf(g.lane.Ref), cell(ownerName(g.before)), g.before.Cause, after)
+	}
+}
+
+func (r *Report) eventTable(b *strings.Builder, title string, wanted func(*sources.Event) bool) {
+	fmt.Fprintf(b, "\n## %s\n\n", title)
+	none := true
+	for i := range r.events {
+		e := &r.events[i]
+		if !wanted(e) {
+			continue
+		}
+		if none {
+			b.WriteString("| at | what | where | detail |\n|---|---|---|---|\n")
+		}
+		none = false
+		where := nameOf(e.Ref)
+		if e.Ref.Name == "" {
+			where = cell(strings.TrimSpace(e.Ref.Source + " " + e.Scope))
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", r.at(e.At), strings.ReplaceAll(e.Kind.String(), "_", " "), where, cell(e.Detail))
+	}
+	if none {
+		b.WriteString("None.\n")
+	}
+}
+
+// unrecorded are the stretches in which nobody recorded.
+func (r *Report) unrecorded() []history.Span {
+	var holes []history.Span
+	from := r.Span.From
+	for _, run := range r.runs {
+		if run.From.After(from) && from.Before(r.Span.To) {
+			holes = append(holes, history.Span{From: from, To: sources.Earlier(run.From, r.Span.To)})
+		}
+		from = sources.Later(from, run.To)
+	}
+	if r.Span.To.Sub(from) > time.Second { // what is being recorded is a moment behind
+		holes = append(holes, history.Span{From: from, To: r.Span.To})
+	}
+	return holes
+}
+
+func (r *Report) holes(b *strings.Builder) {
+	b.WriteString("\n## Not recorded\n\n")
+	holes := r.unrecorded()
+	if len(holes) == 0 {
+		b.WriteString("All of the time was recorded.\n")
+		return
+	}
+	b.WriteString("Nothing is known of these times: coordtop did not run.\n\n")
+	for _, h := range holes {
+		fmt.Fprintf(b, "- %s to %s (%s)\n", r.at(h.From), r.at(h.To), format.Precise(h.To.Sub(h.From)))
+	}
+}
+
+func (r *Report) at(t time.Time) string { return t.In(r.Zone).Format("2006-01-02 15:04:05.000") }
+
+func length(i sources.Interval) string {
+	if i.Min == i.Max {
+		return format.Precise(i.Max)
+	}
+	return format.Precise(i.Min) + " - " + format.Precise(i.Max)
+}
+
+func ownerName(t *sources.Term) string {
+	if t.Owner.Label != "" {
+		return t.Owner.Label
+	}
+	return t.Owner.ID
+}
+
+func nameOf(ref sources.Ref) string { return cell(ref.Source + "/" + ref.Name) }
+
+// cell is a text as it stands in a table of Markdown: no sign of it means anything there.
+func cell(s string) string {
+	s = format.Clean(s, 200)
+	var b strings.Builder
+	for _, r := range s {
+		if strings.ContainsRune("\\`*_{}[]<>()#+!|~&", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,123 @@
+package report_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/internal/history/historytest"
+	"coordtop/internal/history/report"
+	"coordtop/sources"
+)
+
+// hour reports on the recorded hour.
+func hour(t *testing.T) *report.Report {
+	t.Helper()
+	r := &report.Report{Title: "prod-eu", Zone: time.UTC, Picture: "timeline.svg"}
+	synctest.Test(t, func(t *testing.T) {
+		from := time.Now()
+		log := historytest.Hour(t, nil, nil)
+		r.Span = history.Span{From: from, To: from.Add(62 * time.Minute)}
+		if err := r.Read(t.Context(), log, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return r
+}
+
+func TestAReportTellsGapsOutagesAndWhatWasNotRecorded(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := hour(t).Markdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"# Leadership in prod-eu, 2000-01-01 00:00:00.000 to 2000-01-01 01:02:00.000",
+		"| 2000-01-01 00:10:00.000 | 2000-01-01 00:10:00.300 | 300 ms | leases/billing/cron | host-1 | expired | host-2 |",
+		"| 2000-01-01 00:10:02.500 | 2000-01-01 00:10:04.001 | 1.5 s | leases/billing/cron | host-1 | released | host-2 |",
+		"| 2000-01-01 00:51:30.000 | 2000-01-01 00:51:37.000 | 7.0 s | leases/billing/cron | host-2 | expired | host-3 |",
+		"| source down | leases |", "| clock step |", "- 2000-01-01 00:41:30.000 to 2000-01-01 00:43:00.000 (90 s)", "](<timeline.svg>)",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the report does not say %q:\n%s", want, b.String())
+			return
+		}
+	}
+}
+
+func TestThePictureIsWellFormedAndHidesNoGap(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := hour(t).SVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	if path := os.Getenv("COORDTOP_TEST_SVG"); path != "" {
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gaps := 0
+	for d := xml.NewDecoder(strings.NewReader(b.String())); ; {
+		next, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := next.(xml.StartElement); ok && e.Name.Local == "rect" {
+			for _, a := range e.Attr {
+				if a.Name.Local == "class" && a.Value == "gap" {
+					gaps++
+				}
+			}
+		}
+	}
+	if gaps < 3 || !strings.Contains(b.String(), `role="img"`) || !strings.Contains(b.String(), "prefers-color-scheme:dark") {
+		t.Errorf("%d gaps are drawn:\n%s", gaps, b.String())
+	}
+}
+
+func TestNamesOfOthersMeanNothingInAReport(t *testing.T) {
+	t.Parallel()
+	const name = "a|b](javascript:x)<script>&\x1b[31m`"
+	log := &historytest.Log{}
+	from := time.Unix(0, 0)
+	at := func(s int64) sources.Instant {
+		return sources.Instant{Wall: time.Unix(s, 0), Mono: time.Duration(s) * time.Second}
+	}
+	limits := sources.DefaultThresholds()
+	owned := func(s int64, owner string) sources.Change {
+		return sources.Change{At: time.Unix(s, 0), Synced: s == 1, Gap: s == 1, Alive: []string{""}, Set: []*sources.Primitive{{
+			Ref: sources.Ref{Source: "s", Name: name}, Kind: sources.KindElection, Limit: 1, LimitHow: sources.Told, OwnersHow: sources.Told,
+			Taken: 1, Owners: []sources.Owner{{ID: owner, Label: owner}}, At: time.Unix(s, 0)}}}
+	}
+	if err := log.Add([]sources.Input{
+		{Seq: 1, At: at(0), Kind: sources.InputStarted, Thresholds: &limits},
+		{Seq: 2, At: at(0), Kind: sources.InputSources, Added: []sources.AddedSource{{Name: "s", Type: "redis"}}},
+		{Seq: 3, At: at(1), Kind: sources.InputChange, Source: "s", Change: owned(1, "o1"+name)},
+		{Seq: 4, At: at(5), Kind: sources.InputChange, Source: "s", Change: owned(5, "o2"+name)},
+		{Seq: 5, At: at(9), Kind: sources.InputPublished},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	r := &report.Report{Zone: time.UTC, Span: history.Span{From: from, To: from.Add(10 * time.Second)}}
+	if err := r.Read(t.Context(), log, nil); err != nil {
+		t.Fatal(err)
+	}
+	var text, picture strings.Builder
+	if err := errors.Join(r.Markdown(&text), r.SVG(&picture)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), `s/a\|b\]\(javascript:x\)\<script\>\&`) || strings.Contains(text.String(), "\x1b") {
+		t.Errorf("the report has the name as it is:\n%s", text.String())
+	}
+	if strings.Contains(picture.String(), "<script") || strings.Contains(picture.String(), "\x1b") || xml.Unmarshal([]byte(picture.String()), new(struct{ XMLName xml.Name })) != nil {
+		t.Errorf("the picture has the name as it is:\n%s", picture.String())
+	}
+}
