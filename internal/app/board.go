@@ -66,12 +66,14 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		defer past.close()
 		feed := newFeed(hub)
 		defer feed.Close()
+		player, closePlayer := p.player(inner, recording)
+		defer closePlayer()
 		defer p.unfinished.begin()()
 		op := p.operator(inner, c, hub, o.write)
 		defer p.giveBack(op)
 		defer giveBackWith(inner, op)()
 		err := ui.Run(inner, ui.Options{
-			Feed: feed, Operator: op, Title: c.Title, TitleColor: c.Color, Demo: p.crash != nil, ASCII: o.ascii, NoColor: o.plain,
+			Feed: feed, Player: player, Operator: op, Title: c.Title, TitleColor: c.Color, Demo: p.crash != nil, ASCII: o.ascii, NoColor: o.plain,
 			Theme: string(o.theme), Keys: c.Keys, Export: export, ExportTable: exportTable, AuditEntries: op.AuditEntries, Command: p.commandFor(c), Abort: abortOurselves, Recording: recording.status, History: past.reader(),
 			Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
 		})

@@ -135,7 +135,7 @@ func (p *program) root() *cobra.Command {
 	root.ValidArgsFunction = p.completeSources
 	completeFlag(root, "theme", "auto", "dark", "light")
 	root.PersistentFlags().StringVar(&p.configFile, "config", "", "read FILE instead of the usual config file")
-	root.AddCommand(p.getCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(), p.recordCommand(), p.configCommand(), p.manCommand(), p.versionCommand())
+	root.AddCommand(p.getCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(), p.recordCommand(), p.replayCommand(), p.historyCommand(), p.reportCommand(), p.configCommand(), p.manCommand(), p.versionCommand())
 	root.AddCommand(p.demoCommands()...)
 	return root
 }

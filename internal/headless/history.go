@@ -64,6 +64,7 @@ func pastOf(l *history.Lane, o HistoryOptions) []past {
 		}
 	}
 	for _, d := range l.Dark {
+		d.From = sources.Later(d.From, o.Span.From)
 		lines = append(lines, past{lane: l, from: d.From, term: -1, dark: d})
 	}
 	slices.SortStableFunc(lines, func(a, b past) int { return a.from.Compare(b.from) })
@@ -122,7 +123,7 @@ func between(i sources.Interval) string {
 		return "?"
 	case i.Max == sources.Endless:
 		return "≥ " + format.Precise(i.Min)
-	case i.Min == i.Max:
+	case format.Precise(i.Min) == format.Precise(i.Max):
 		return format.Precise(i.Max)
 	case i.Min == 0:
 		return "≤ " + format.Precise(i.Max)

@@ -12,9 +12,10 @@ type Gap struct {
 	Length     sources.Interval // Min: what of it was observed. Max: it may have been so long
 }
 
-// GapBefore is the time without an owner before the term numbered i; ok is false where there
-// was none, nothing is known before, or several can own the primitive.
-func (l *Lane) GapBefore(i int) (g Gap, ok bool) {
+// GapBefore is the time without an owner before the term numbered i; zero where there was none,
+// nothing is known before, or several can own the primitive. seen reports whether nobody was
+// seen to own it: else there may have been no gap.
+func (l *Lane) GapBefore(i int) (g Gap, seen bool) {
 	if i < 1 || l.Leveled() {
 		return Gap{}, false
 	}
@@ -25,7 +26,7 @@ func (l *Lane) GapBefore(i int) (g Gap, ok bool) {
 	longest := g.End.At.Sub(earliest(g.Start))
 	least := observed(g.Start.At, earliest(g.End), l.Dark)
 	g.Length = sources.Interval{Min: min(least, max(longest, 0)), Max: max(longest, 0)}
-	return g, longest > 0
+	return g, g.Start.At.Before(g.End.At) && longest > 0
 }
 
 // Leveled reports whether several can own the primitive, so that there are no gaps.

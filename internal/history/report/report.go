@@ -49,6 +49,17 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 	return err
 }
 
+// outages are the events of sources that did not answer, and of their coming back.
+func (r *Report) outages() func(*sources.Event) bool {
+	down := map[string]bool{}
+	return func(e *sources.Event) bool {
+		source := e.Ref.Source + " " + e.Scope
+		was := down[source]
+		down[source] = e.Kind == sources.EventSourceDown || was && e.Kind != sources.EventSourceUp
+		return e.Kind == sources.EventSourceDown || e.Kind == sources.EventSourceUp && was
+	}
+}
+
 // gapOf is a gap of a lane, and between whom.
 type gapOf struct {
 	history.Gap
@@ -94,9 +105,7 @@ func (r *Report) Markdown(out io.Writer) error {
 		}
 		return false
 	})
-	r.eventTable(&b, "Sources that did not answer", func(e *sources.Event) bool {
-		return e.Kind == sources.EventSourceDown || e.Kind == sources.EventSourceUp
-	})
+	r.eventTable(&b, "Sources that did not answer", r.outages())
 	r.holes(&b)
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -216,7 +225,7 @@ func (r *Report) holes(b *strings.Builder) {
 func (r *Report) at(t time.Time) string { return t.In(r.Zone).Format("2006-01-02 15:04:05.000") }
 
 func length(i sources.Interval) string {
-	if i.Min == i.Max {
+	if format.Precise(i.Min) == format.Precise(i.Max) {
 		return format.Precise(i.Max)
 	}
 	return format.Precise(i.Min) + " - " + format.Precise(i.Max)

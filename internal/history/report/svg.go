@@ -29,7 +29,7 @@ const (
 // style has two sets of colours, for light and for dark pages.
 const style = `svg{background:var(--page)}
 text{font:12px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;fill:var(--ink)}.dim{fill:var(--dim)}.grid{stroke:var(--grid)}
-.gap{fill:var(--bad)}.dark{stroke:var(--dim);stroke-dasharray:1 4;stroke-width:2}.in{fill:var(--page);font-weight:bold}
+.gap{fill:var(--bad)}.level{fill:var(--dim)}.dark{stroke:var(--dim);stroke-dasharray:1 4;stroke-width:2}.in{fill:var(--page);font-weight:bold}
 svg{--page:#ffffff;--ink:#1f2328;--dim:#6e7781;--grid:#d0d7de;--bad:#cf222e;--h0:#0550ae;--h1:#8250df;--h2:#1b7c83;--h3:#116329;--h4:#3b5bdb;--h5:#a0408f;--h6:#57606a;--h7:#4d6b00}
 @media(prefers-color-scheme:dark){svg{--page:#0d1117;--ink:#e6edf3;--dim:#8b949e;--grid:#30363d;--bad:#ff7b72;--h0:#79c0ff;--h1:#d2a8ff;--h2:#76e3ea;--h3:#7ee787;--h4:#a5b4fc;--h5:#f0a6e0;--h6:#c9d1d9;--h7:#c0d860}}
 `
@@ -98,8 +98,12 @@ func (r *Report) lane(b *strings.Builder, i int, titled bool) {
 	for _, d := range r.unobserved(l) {
 		fmt.Fprintf(b, `<line class="dark" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/>`, r.x(d.From), middle, r.x(d.To), middle)
 	}
+	r.levels(b, l, top)
 	for j := range l.Terms {
 		t := &l.Terms[j]
+		if l.Leveled() {
+			break // they overlap
+		}
 		until := r.Span.To
 		if t.End.How != sources.Unknown {
 			until = t.End.At
@@ -118,6 +122,25 @@ func (r *Report) lane(b *strings.Builder, i int, titled bool) {
 		fmt.Fprintf(b, `<path class="gap" d="M%.1f %dl-4 5h8z"/>`, x+w/2, top+laneHigh-4)
 	}
 	b.WriteString("</g>\n")
+}
+
+// levels draws how many permits of a semaphore were taken.
+func (r *Report) levels(b *strings.Builder, l *history.Lane, top int) {
+	most := uint64(1)
+	for _, level := range l.Levels {
+		most = max(most, level.High)
+	}
+	for i, level := range l.Levels {
+		until := r.Span.To
+		if i+1 < len(l.Levels) {
+			until = l.Levels[i+1].At
+		}
+		high := float64(barHigh) * float64(level.High) / float64(most)
+		for _, part := range without(history.Span{From: sources.Later(level.At, r.Span.From), To: sources.Earlier(until, r.Span.To)}, r.unobserved(l)) {
+			fmt.Fprintf(b, `<rect class="level" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%d taken</title></rect>`,
+				r.x(part.From), float64(top+(laneHigh+barHigh)/2)-high, max(r.x(part.To)-r.x(part.From), 1), high, level.High)
+		}
+	}
 }
 
 // run draws a term, in the parts of it that were observed.

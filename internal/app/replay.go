@@ -1,0 +1,152 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"coordtop/internal/config"
+	"coordtop/internal/format"
+	"coordtop/internal/history"
+	"coordtop/internal/history/sqlite"
+	"coordtop/ui"
+)
+
+// replayOptions are the flags of replay.
+type replayOptions struct {
+	boardOptions
+	at    string
+	speed int
+}
+
+func (p *program) replayCommand() *cobra.Command {
+	var o replayOptions
+	cmd := &cobra.Command{
+		Use: "replay [FILE]", Short: "Show what was recorded, on the same screens", Args: atMostOne,
+		Long: "Shows the state as it was, and nothing can be done to it. space plays and stops, . and , go to the next event\n" +
+			"and to the one before, > and < change the speed, :at 12:31 goes to a time. FILE is what `coordtop record --export`\n" +
+			"wrote; without it what this machine recorded. In the board itself :at goes back, and 0 to now.",
+		Example: "coordtop replay --at 03:12\ncoordtop replay outage.coordtop --speed 10",
+		RunE:    p.run(func(cmd *cobra.Command, args []string) error { return p.replay(cmd.Context(), args, o) }),
+	}
+	cmd.Flags().StringVar(&o.at, "at", "", "begin at this TIME: "+format.InstantForms)
+	cmd.Flags().IntVar(&o.speed, "speed", 0, "play from the start, N recorded seconds in one")
+	cmd.Flags().BoolVar(&o.ascii, "ascii", false, "draw with ASCII only")
+	cmd.Flags().BoolVar(&o.plain, "plain", false, "use no colours (as $NO_COLOR does)")
+	cmd.Flags().Var(&o.theme, "theme", "draw for a dark or a light background; auto asks the terminal")
+	completeFlag(cmd, "theme", "auto", "dark", "light")
+	return cmd
+}
+
+// replay shows a recording. It begins near the end where no time is named.
+func (p *program) replay(ctx context.Context, args []string, o replayOptions) error {
+	if err := p.screen("for scripts there is coordtop history"); err != nil {
+		return err
+	}
+	store, c, err := p.recorded(args)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }() // it only read
+	from, err := p.beginning(ctx, store, o.at)
+	if err != nil {
+		return err
+	}
+	player := history.NewPlayer(ctx, store, store)
+	defer player.Close()
+	if err := arrive(ctx, player, from); err != nil {
+		return err
+	}
+	if o.speed > 0 {
+		player.SetSpeed(o.speed)
+		player.Play(true)
+	}
+	defer p.unfinished.begin()()
+	err = ui.Run(ctx, ui.Options{
+		Player: player, Title: c.Title, TitleColor: c.Color, ASCII: o.ascii, NoColor: o.plain, Theme: string(o.theme), Keys: c.Keys,
+		Export: export, ExportTable: exportTable, Command: p.commandFor(c), Abort: abortOurselves,
+		Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
+	})
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return nil
+	}
+	return err
+}
+
+// recorded is the recording that an argument names, else that of this machine.
+func (p *program) recorded(args []string) (*sqlite.Store, config.Config, error) {
+	c, err := p.found()
+	if err != nil && !errors.Is(err, errNothing) {
+		return nil, c, err
+	}
+	path := p.historyPlace(c).Path
+	if len(args) > 0 {
+		path = args[0]
+	}
+	if path == "" {
+		return nil, c, usagef("nothing is recorded here: name a FILE, or set history.file")
+	}
+	return sqlite.Open(path), c, nil
+}
+
+// player shows the recording behind a live board; nil: there is none.
+func (p *program) player(ctx context.Context, r *recording) (player *history.Player, closed func()) {
+	if r.place.Path == "" {
+		return nil, func() {}
+	}
+	store := sqlite.Open(r.place.Path)
+	player = history.NewPlayer(ctx, store, store)
+	return player, func() {
+		player.Close()
+		_ = store.Close() // it only read
+	}
+}
+
+// lastMinutes is how long before the end of a recording a replay begins.
+const lastMinutes = 5 * time.Minute
+
+// beginning is the instant that is named, in the day in which the recording ends; else one
+// shortly before that.
+func (p *program) beginning(ctx context.Context, log history.Log, text string) (time.Time, error) {
+	runs, err := log.Runs(ctx)
+	if err == nil && len(runs) == 0 {
+		err = history.ErrNothing
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading the recording: %w", err)
+	}
+	last := runs[len(runs)-1]
+	if text == "" {
+		from := last.To.Add(-lastMinutes)
+		if from.Before(last.From) {
+			from = last.From
+		}
+		return from, nil
+	}
+	t, ok := format.ParseInstant(text, last.To)
+	if !ok {
+		return t, usagef("--at is no time: write %s", format.InstantForms)
+	}
+	return t, nil
+}
+
+// arrive waits until a player shows an instant.
+func arrive(ctx context.Context, p *history.Player, t time.Time) error {
+	p.Seek(t)
+	for {
+		if at := p.Position(); !at.Moving {
+			if at.Err != nil {
+				return fmt.Errorf("reading the recording: %w", at.Err)
+			}
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-p.Wake():
+		}
+	}
+}
