@@ -91,7 +91,7 @@ func boardHandlers() map[keys.Intent]handler {
 		keys.SameOwner: simply((*model).sameOwner),
 		keys.Width:     simply((*model).nextShape),
 		keys.Mouse:     simply((*model).switchMouse),
-		keys.UTC:       simply((*model).switchZone),
+		keys.UTC:       simply(func(m *model) { m.utc = !m.utc; m.second() }),
 		keys.Redraw:    asking(func(*model) tea.Cmd { return tea.ClearScreen }),
 		keys.Suspend:   asking((*model).suspend),
 		keys.Abort:     asking(func(m *model) tea.Cmd { return m.aborting }),

@@ -47,11 +47,6 @@ func (m *model) switchMouse() {
 	}
 }
 
-func (m *model) switchZone() {
-	m.utc = !m.utc
-	m.second()
-}
-
 // suspend stops the program until a shell wakes it.
 func (m *model) suspend() tea.Cmd {
 	if terminal.NoJobControl() {

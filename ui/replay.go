@@ -216,7 +216,7 @@ func (m *replay) follows() bool {
 		return false
 	}
 	if at.Cuts != m.cuts {
-		m.cuts, m.Started = at.Cuts, m.zoned(at.Began)
+		m.cuts, m.Started = at.Cuts, zoned(m.utc, at.Began)
 		m.cut()
 	}
 	return true

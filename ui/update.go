@@ -209,16 +209,16 @@ func (m *model) notePicked() {
 
 // time is the clock, and the time that ages are counted to: of a recording another one.
 func (m *model) time() (clock, now time.Time) {
-	clock = m.zoned(m.feeds.clock())
+	clock = zoned(m.utc, m.feeds.clock())
 	if now = clock; m.feeds.replaying() && m.feeds.player.Position().Run != 0 {
-		now = m.zoned(m.feeds.Now())
+		now = zoned(m.utc, m.feeds.Now())
 	}
 	return clock, now
 }
 
 // zoned is a time in the zone that times are shown in.
-func (m *model) zoned(t time.Time) time.Time {
-	if m.utc {
+func zoned(utc bool, t time.Time) time.Time {
+	if utc {
 		return t.UTC()
 	}
 	return t
