@@ -66,7 +66,7 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 	}
 	defer p.unfinished.begin()()
 	err = ui.Run(ctx, ui.Options{
-		Player: player, Title: c.Title, TitleColor: c.Color, ASCII: o.ascii, NoColor: o.plain, Theme: string(o.theme), Keys: c.Keys,
+		Player: player, History: store, Title: c.Title, TitleColor: c.Color, ASCII: o.ascii, NoColor: o.plain, Theme: string(o.theme), Keys: c.Keys,
 		Export: export, ExportTable: exportTable, Command: p.commandFor(c), Abort: abortOurselves,
 		Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
 	})
