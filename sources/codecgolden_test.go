@@ -142,6 +142,36 @@ func TestARecordingOfANewerVersionIsSaidToBe(t *testing.T) {
 	}
 }
 
+// TestADamagedRecordingDoesNoHarm changes each byte of a recording in some ways.
+func TestADamagedRecordingDoesNoHarm(t *testing.T) {
+	t.Parallel()
+	middle, inputs := goldenRun(t)
+	whole := pieces(middle, inputs[middle.Seq():], len(inputs), EncoderOptions{})
+	for part := range whole {
+		for at, was := range whole[part] {
+			for _, is := range []byte{0, 1, 0x80, 0xff, was ^ 1, was ^ 8, was + 1} {
+				damaged := slices.Clone(whole)
+				damaged[part] = slices.Clone(whole[part])
+				damaged[part][at] = is
+				k, again, err := decoded(damaged)
+				if err != nil {
+					continue
+				}
+				r := NewReplayerAt(k, HubOptions{Events: 100})
+				_, _ = replayed(r, again) // it may be no recording
+				state := r.Hub().State()
+				for _, row := range state.Rows {
+					if row != nil {
+						row.Status(state)
+						row.RecordedSince(state)
+						row.Unobserved(state)
+					}
+				}
+			}
+		}
+	}
+}
+
 // FuzzDecoder decodes any bytes, and replays what comes of them.
 func FuzzDecoder(f *testing.F) {
 	whole := pieces(new(Keyframe), []Input{{Seq: 1, Kind: InputStarted, Thresholds: &Thresholds{}}}, 1, EncoderOptions{})

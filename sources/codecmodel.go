@@ -11,8 +11,11 @@ import (
 func (c *codec) whole(k *Keyframe) {
 	c.keyframe(k, new(Keyframe))
 	for _, row := range k.rows {
-		if row != nil && c.Err() == nil {
-			c.prims[c.order[row.Ref]] = row.Primitive
+		if row == nil || c.Err() != nil {
+			continue
+		}
+		if place, ok := c.order[row.Ref]; ok {
+			c.prims[place] = row.Primitive
 		}
 	}
 	c.seq = k.seq

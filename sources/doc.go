@@ -108,7 +108,10 @@
 //
 // What is never shown is never encoded: a source hands over no nonce, no secret value and no
 // literal of a query. Beside that no Guard is encoded, because with it one could act; a replay
-// and what goes on from it have none.
+// and what goes on from it have none. EncoderOptions leaves out more: the data of some sources,
+// or, for a recording that is passed on, every name and text. Then a text stands for each, the
+// same for the same one, and for each number that could be made of one a digest with a key that
+// is kept nowhere.
 //
 // # Silence, gaps and darkness
 //
