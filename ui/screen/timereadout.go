@@ -131,6 +131,8 @@ func laneAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 		return []paint.Part{sc.Theme.Dim.Text("it did not exist")}
 	case row.Leveled():
 		return levelAt(sc, row, at)
+	case p.Mark == timeline.Blank:
+		return []paint.Part{sc.Theme.Dim.Text("nobody was seen to own it yet")}
 	case p.Mark == timeline.Owned:
 		return termAt(sc, &lane, p.Term)
 	}

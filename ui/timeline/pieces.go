@@ -57,8 +57,12 @@ func (c *cutter) vacant(to time.Time, known bool) {
 		c.cover(sources.Earlier(since, to), Dark, -1)
 	}
 	free := Idle
-	if len(c.lane.Terms) == 0 && c.lane.Nobody.At.IsZero() {
-		free = Blank // its owners are not told
+	switch nobody := c.lane.Nobody.At; {
+	case known:
+	case len(c.lane.Terms) > 0 || nobody.IsZero():
+		free = Blank // it was not there yet, or its owners were not told
+	default:
+		c.cover(sources.Earlier(nobody, to), Blank, -1)
 	}
 	if a := c.lane.Absent; !a.IsZero() {
 		c.cover(sources.Earlier(a, to), free, -1)
