@@ -291,7 +291,7 @@ func TestABoardWithoutARecordingHasNoPast(t *testing.T) {
 	d.press(":")
 	d.typed("at -5m")
 	d.press("enter")
-	d.shows(t, "11:55:00  cursor")
+	d.shows(t, "follow off")
 	d.press(":")
 	d.typed("now")
 	d.press("enter")
