@@ -203,3 +203,16 @@ func (c *codec) place(ref Ref) int {
 	c.refs, c.prims, c.order[ref] = append(c.refs, ref), append(c.prims, new(Primitive)), n
 	return n
 }
+
+// unshared is what is read into v, nil for a new one, or a copy of v to write: others may read v
+// at the same time.
+func unshared[T any](c *codec, v *T) *T {
+	if c.Reading() && v != nil {
+		return v
+	}
+	own := new(T)
+	if v != nil {
+		*own = *v
+	}
+	return own
+}

@@ -27,6 +27,7 @@ func (c *codec) keyframe(v, _ *Keyframe) {
 		return
 	}
 	defer func() { c.nested-- }()
+	v = unshared(c, v)
 	f := c.Begin()
 	pack.Number(f, &v.seq, 0)
 	pack.Number(f, &v.lastEvent, 0)
@@ -279,9 +280,7 @@ func (c *codec) shownScope(v, was *Scope) {
 
 // state is the State that was published last, as what differs from what the Hub knows by now.
 func (c *codec) state(v *State, k *Keyframe) *State {
-	if c.Reading() {
-		v = new(State)
-	}
+	v = unshared(c, v)
 	now := State{Thresholds: k.limit}
 	for i := range k.scopes {
 		now.Scopes = append(now.Scopes, k.scopes[i].Scope)
