@@ -37,7 +37,7 @@ const (
 	retry    = 10 * time.Second
 	takeOver = 2 * time.Second // while another process records
 	patience = 2 * time.Second // at the end
-	tidying  = 10 * time.Second
+	tidying  = time.Minute
 )
 
 // Recorder records one Hub.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -22,7 +23,12 @@ func lock(folder *os.File, path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch err := flock(f, unix.LOCK_EX); {
+	err = flock(f, unix.LOCK_EX)
+	for n := 0; n < 5 && errors.Is(err, unix.EWOULDBLOCK); n++ { // a reader that asks has it for an instant
+		<-time.After(5 * time.Millisecond)
+		err = flock(f, unix.LOCK_EX)
+	}
+	switch {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, history.ErrRecording), f.Close())
 	case err != nil:

@@ -171,6 +171,7 @@ func TestAFileThatIsNoRecordingIsSaidToBeNone(t *testing.T) {
 		{"damaged", func(t *testing.T, path string) {
 			overwrite(t, path, append([]byte("SQLite format 3\x00"), make([]byte, 8000)...))
 		}, true, nil, nil, "was damaged"},
+		{"damaged behind its first page", func(t *testing.T, path string) { garble(t, path) }, true, nil, nil, "was damaged"},
 		{"read-only", func(t *testing.T, path string) { protect(t, path) }, false, os.ErrPermission, nil, ""},
 	}
 	for _, tt := range tests {
@@ -230,6 +231,19 @@ func overwrite(t *testing.T, path string, b []byte) {
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// garble overwrites all but the first page.
+func garble(t *testing.T, path string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 4096; i < len(b); i++ {
+		b[i] = 0x5a
+	}
+	overwrite(t, path, b)
 }
 
 func protect(t *testing.T, path string) {

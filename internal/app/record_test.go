@@ -1,0 +1,68 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"coordtop/internal/history"
+	"coordtop/internal/history/sqlite"
+)
+
+func TestRecordSaysWhereItRecordsAndWritesAStretchToAFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan int, 1)
+	go func() { done <- w.main(ctx, "record", "redis://127.0.0.1:1/0") }() // received below
+	w.stderr.await(t, func(s string) bool { return strings.Contains(s, "recording into "+w.home) })
+	second := newWorld(t)
+	second.home = w.home
+	with, stop := context.WithCancel(t.Context())
+	defer stop()
+	other := make(chan int, 1)
+	go func() { other <- second.main(with, "record", "redis://127.0.0.1:1/0") }() // received below
+	second.stderr.await(t, func(s string) bool { return strings.Contains(s, "another coordtop records into it") })
+	stop()
+	cancel()
+	if a, b := <-done, <-other; a != 0 || b != 0 {
+		t.Fatalf("exit codes %d and %d: %s%s", a, b, w.stderr, second.stderr)
+	}
+	file := filepath.Join(w.home, "x.coordtop")
+	for _, want := range []int{0, 1} { // the second time it is there
+		if code := w.main(t.Context(), "record", "--export", file, "--since", "1h", "--mask"); code != want {
+			t.Fatalf("exporting: exit code %d, want %d: %s", code, want, w.stderr)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(w.home, ".coordtop-export-*")); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+	s := sqlite.Open(file)
+	runs, err := s.Runs(t.Context())
+	if err != nil || len(runs) != 1 || runs[0].Live || runs[0].Host != "masked" {
+		t.Errorf("runs %+v, %v", runs, err)
+	}
+	if last, err := history.End(t.Context(), s); err != nil || last.Seq() == 0 {
+		t.Errorf("the end of the export: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNothingIsRecordedWhereTheConfigSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write(t, configFile, "sources: [{url: \"redis://127.0.0.1:1/0\"}]\nhistory: {off: true}\n")
+	for _, args := range [][]string{{"record"}, {"record", "redis://127.0.0.1:1/0"}, {"record", "--export", "x"}} {
+		if code := w.main(t.Context(), args...); code != 2 || !strings.Contains(w.stderr.String(), "history.off") {
+			t.Errorf("%v: exit code %d, %s", args, code, w.stderr)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(w.home, ".local", "state", "coordtop", historyName)); !os.IsNotExist(err) {
+		t.Errorf("the recording: %v, want none", err)
+	}
+}
