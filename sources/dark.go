@@ -157,7 +157,7 @@ func (r *Row) RecordedSince(s *State) time.Time {
 	since := s.Scopes[r.Scope].Since
 	switch {
 	case len(r.Terms) == MaxTerms:
-		return Later(since, earliest(r.Terms[0].Start))
+		return Later(since, r.Terms[0].Start.Earliest())
 	case r.Leveled() && r.levels.first().After(since):
 		return r.levels.first()
 	}

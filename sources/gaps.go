@@ -26,7 +26,7 @@ func (r *Row) gapsOf(dark []Dark, now time.Time, within time.Duration, ended boo
 	var seen []Interval
 	for i := 1; i < len(r.Terms); i++ {
 		end, start := r.Terms[i-1].End, r.Terms[i].Start
-		g := gapOf(Later(earliest(end), from), Later(end.At, from), earliest(start), start.At, dark)
+		g := gapOf(Later(end.Earliest(), from), Later(end.At, from), start.Earliest(), start.At, dark)
 		stats.Sum = stats.Sum.plus(g.sum)
 		// Without a look in between that showed nobody, there may have been no gap at all.
 		if end.At.Before(start.At) && g.whole.Max > 0 {
@@ -60,7 +60,7 @@ func gapOf(earliest, begun, until, end time.Time, dark []Dark) gap {
 // lasting is how long nobody has owned a row by now, as far as it lies after from. When
 // it began before we first looked, it may have lasted all the time.
 func lasting(nobody Stamp, now, from time.Time, dark []Dark) gap {
-	first := Later(earliest(nobody), from)
+	first := Later(nobody.Earliest(), from)
 	if nobody.How == AtLeast {
 		first = from
 	}
@@ -97,8 +97,8 @@ func gapBefore(nobody Stamp, at, after time.Time, dark []Dark) Interval {
 		return Interval{}
 	}
 	taken := StampBetween(after, at, Unknown)
-	g := gapOf(earliest(nobody), nobody.At, earliest(taken), at, dark)
-	if wentDark(earliest(taken), at, dark) {
+	g := gapOf(nobody.Earliest(), nobody.At, taken.Earliest(), at, dark)
+	if wentDark(taken.Earliest(), at, dark) {
 		g.last = 0
 	}
 	return Interval{Min: g.last, Max: g.whole.Max}
@@ -107,5 +107,5 @@ func gapBefore(nobody Stamp, at, after time.Time, dark []Dark) Interval {
 // GapBetween is how long nobody owned a row between the end of a term and the start of the next:
 // at least what was observed of it without a break, at most all.
 func GapBetween(end, start Stamp, dark []Dark) Interval {
-	return gapOf(earliest(end), end.At, earliest(start), start.At, dark).whole
+	return gapOf(end.Earliest(), end.At, start.Earliest(), start.At, dark).whole
 }

@@ -47,7 +47,7 @@ func (o *Owner) lateAt(leads bool, t Thresholds) time.Time {
 	if !leaseKnown(o) {
 		return time.Time{}
 	}
-	at := earliest(o.Expires)
+	at := o.Expires.Earliest()
 	if o.Lease <= 0 || !leads && o.Rhythm.seen == 0 {
 		return at
 	}

@@ -262,10 +262,10 @@ func checkTerms(t *rapid.T, row *Row) {
 			continue
 		}
 		last := row.Terms[i-1]
-		if term.Start.At.Before(last.End.At) || earliest(term.Start).Before(earliest(last.End)) {
+		if term.Start.At.Before(last.End.At) || term.Start.Earliest().Before(last.End.Earliest()) {
 			t.Fatalf("terms overlap:\n%+v\n%+v", last, term)
 		}
-		if (last.Hue == term.Hue) != sameProgram(&last, term.Owner, term.Program) {
+		if (last.Hue == term.Hue) != last.SameProgram(term.Owner, term.Program) {
 			t.Fatalf("hues do not tell owners apart:\n%+v\n%+v", last, term)
 		}
 	}

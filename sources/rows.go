@@ -110,11 +110,11 @@ func (r *Row) lastBefore(e, ended *Event, dark []Dark) {
 	switch {
 	case !single(r.Primitive):
 	case ended != nil:
-		if !wentDark(earliest(StampBetween(ended.After, ended.At, Unknown)), e.At, dark) {
+		if !wentDark(StampBetween(ended.After, ended.At, Unknown).Earliest(), e.At, dark) {
 			e.Last = ended.Previous
 		}
 	case n == 0 || r.Nobody.How == Unknown || r.Nobody.How == AtLeast:
-	case !wentDark(earliest(r.Nobody), e.At, dark) && !wentDark(earliest(r.Terms[n-1].End), e.At, dark): // it may have been made anew since
+	case !wentDark(r.Nobody.Earliest(), e.At, dark) && !wentDark(r.Terms[n-1].End.Earliest(), e.At, dark): // it may have been made anew since
 		e.Last = r.Terms[n-1].Owner
 	}
 }
@@ -177,7 +177,7 @@ func (r *Row) trackUnknown(l *look, before, after *Primitive) {
 	case ownersKnown(after):
 		r.endUnknown(l.at)
 	case ownersKnown(before) && !counted(after):
-		r.beginUnknown(earliest(l.stamp()))
+		r.beginUnknown(l.stamp().Earliest())
 	}
 }
 

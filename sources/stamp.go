@@ -49,7 +49,20 @@ func (s Stamp) After() time.Time {
 	if s.within == (span{}) {
 		return time.Time{}
 	}
-	return earliest(s)
+	return s.Earliest()
+}
+
+// Earliest is the first instant at which what s stamps can have happened.
+func (s Stamp) Earliest() time.Time { return s.At.Add(-s.within.length()) }
+
+// Happened reports whether s says when something happened, as far as is known: of what was so
+// already when we first looked only a bound is known, or what its owner claims.
+func (s Stamp) Happened() bool {
+	switch s.How {
+	case Unknown, AtLeast, Bound, Claimed:
+		return false
+	}
+	return true
 }
 
 // span is a length of time, to the nanosecond, in seven bytes, the lowest first.

@@ -91,7 +91,7 @@ func hue(owner OwnerRef, program Program, lists ...[]Term) uint8 {
 	var taken [MaxTerms + 1]bool
 	for _, list := range lists {
 		for i := range list {
-			if sameProgram(&list[i], owner, program) {
+			if list[i].SameProgram(owner, program) {
 				return list[i].Hue
 			}
 			taken[list[i].Hue] = true
@@ -105,11 +105,11 @@ func hue(owner OwnerRef, program Program, lists ...[]Term) uint8 {
 	panic("sources: more hues than terms")
 }
 
-// sameProgram reports whether people take the owner of a term and another for the same: by
+// SameProgram reports whether people take the owner of a term and another for the same: by
 // program where both are known; else by label, because a program that comes back under its
 // own name has a new ID on some backends (a Redis value is made anew for each term). An ID
 // decides where there is neither.
-func sameProgram(t *Term, owner OwnerRef, program Program) bool {
+func (t *Term) SameProgram(owner OwnerRef, program Program) bool {
 	switch {
 	case t.Program != 0 && program != 0:
 		return t.Program == program
@@ -123,23 +123,18 @@ func sameProgram(t *Term, owner OwnerRef, program Program) bool {
 // first was over when the second began.
 func meet(end, start Stamp) (Stamp, Stamp) {
 	if !start.At.Before(end.At) {
-		return end, notBefore(start, Stamp{At: earliest(end)})
+		return end, notBefore(start, Stamp{At: end.Earliest()})
 	}
 	if after := end.After(); !after.IsZero() && !start.At.Before(after) {
 		end = StampBetween(after, start.At, end.How)
-		return end, notBefore(start, Stamp{At: earliest(end)})
+		return end, notBefore(start, Stamp{At: end.Earliest()})
 	}
 	return end, Stamp{At: end.At, How: start.How}
 }
 
-// earliest is the first instant at which what s stamps can have happened.
-func earliest(s Stamp) time.Time {
-	return s.At.Add(-s.within.length())
-}
-
 // notBefore narrows s to what is not before the earliest instant of other.
 func notBefore(s, other Stamp) Stamp {
-	if from := earliest(other); earliest(s).Before(from) {
+	if from := other.Earliest(); s.Earliest().Before(from) {
 		return StampBetween(from, s.At, s.How)
 	}
 	return s
@@ -155,7 +150,7 @@ func heldFor(start, end Stamp) Interval {
 	if end.How == Unknown || start.At.IsZero() {
 		return Interval{}
 	}
-	held := Interval{max(0, earliest(end).Sub(start.At)), max(0, end.At.Sub(earliest(start)))}
+	held := Interval{max(0, end.Earliest().Sub(start.At)), max(0, end.At.Sub(start.Earliest()))}
 	switch start.How {
 	case Unknown, Claimed:
 		return Interval{}

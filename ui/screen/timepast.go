@@ -122,7 +122,7 @@ func sameHues(past, live []sources.Term) map[uint8]uint8 {
 			continue
 		}
 		same := slices.IndexFunc(live, func(l sources.Term) bool {
-			return l.Program != 0 && l.Program == t.Program || l.Owner.Label != "" && l.Owner.Label == t.Owner.Label || l.Owner.ID == t.Owner.ID
+			return l.SameProgram(t.Owner, t.Program)
 		})
 		if same >= 0 {
 			hues[t.Hue] = live[same].Hue

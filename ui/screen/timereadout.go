@@ -101,7 +101,7 @@ func LaneChange(sc *Scene, row *sources.Row, at time.Time, step int) time.Time {
 	}
 	terms := LaneOf(sc, row).Terms
 	for i := range terms {
-		if s := terms[i].Start; timeline.Changed(s) {
+		if s := terms[i].Start; s.Happened() {
 			look(s.At)
 		}
 		if e := terms[i].End.At; !e.IsZero() {

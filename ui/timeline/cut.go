@@ -44,7 +44,7 @@ func endOf(d sources.Dark, now time.Time) time.Time {
 func (p *painter) halves(terms []sources.Term) {
 	for i := range terms {
 		t := &terms[i]
-		if c, ok := p.half(t.Start.At); ok && t.Start.How != sources.AtLeast && p.bare(c, i+1) {
+		if c, ok := p.half(t.Start.At); ok && t.Start.Happened() && p.bare(c, i+1) {
 			p.cells[c] = Cell{Mark: Owned, Hue: t.Hue, term: i + 1, Edge: Right}
 		}
 		if t.End.At.IsZero() {

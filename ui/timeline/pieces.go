@@ -124,22 +124,12 @@ type Sum struct {
 	Owned, Unseen time.Duration
 }
 
-// Changed reports whether a stamp is that of a change: of what was so before we looked, nobody knows
-// when it began.
-func Changed(s sources.Stamp) bool {
-	switch s.How {
-	case sources.Unknown, sources.AtLeast, sources.Bound, sources.Claimed:
-		return false
-	}
-	return true
-}
-
 // Sum sums up a window.
 func (w Window) Sum(l Lane, now time.Time) Sum {
 	var s Sum
 	first, last := w.within(l.Terms)
 	for i := first; i < last; i++ {
-		if began := l.Terms[i].Start; Changed(began) && !began.At.Before(w.Start) {
+		if began := l.Terms[i].Start; began.Happened() && !began.At.Before(w.Start) {
 			s.Changes++
 		}
 	}

@@ -135,7 +135,7 @@ type painter struct {
 func (p *painter) terms(terms []sources.Term) {
 	for i, t := range terms {
 		from, to := t.Start.At, p.end(t)
-		if c := p.w.Column(from); c >= 0 && c < len(p.cells) && t.Start.How != sources.AtLeast {
+		if c := p.w.Column(from); c >= 0 && c < len(p.cells) && t.Start.Happened() {
 			p.starts[c] += min(1, 255-p.starts[c])
 		}
 		first, last := p.columns(from, to)
@@ -271,7 +271,7 @@ func (p *painter) crowds(terms []sources.Term) {
 	}
 	for i, t := range terms {
 		c := p.w.Column(t.Start.At)
-		if c < 0 || c >= len(p.cells) || t.Start.How == sources.AtLeast || p.cells[c].term == i+1 {
+		if c < 0 || c >= len(p.cells) || !t.Start.Happened() || p.cells[c].term == i+1 {
 			continue
 		}
 		if c+1 == len(p.cells) || p.cells[c+1].term != i+1 {

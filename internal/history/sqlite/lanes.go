@@ -71,19 +71,12 @@ func (t *tx) load(l *lane) {
 		})
 }
 
-// find returns who p is among the recent ones, by the rule of sources.Term.Hue; nil: none of them.
+// find returns who p is among the recent ones; nil: none of them.
 func (l *lane) find(p program) *program {
 	for i := range l.recent {
-		switch r := &l.recent[i]; {
-		case r.program != 0 && p.program != 0:
-			if r.program == p.program {
-				return r
-			}
-		case r.label != "" || p.label != "":
-			if r.label == p.label {
-				return r
-			}
-		case r.id == p.id:
+		r := &l.recent[i]
+		t := sources.Term{Owner: sources.OwnerRef{ID: r.id, Label: r.label}, Program: r.program}
+		if t.SameProgram(sources.OwnerRef{ID: p.id, Label: p.label}, p.program) {
 			return r
 		}
 	}
@@ -178,13 +171,6 @@ func (t *tx) change(c *history.LaneChange, span history.Span) time.Time {
 	return first
 }
 
-func earliest(s sources.Stamp) time.Time {
-	if after := s.After(); !after.IsZero() {
-		return after
-	}
-	return s.At
-}
-
 // term stores a term that began, changed or ended. It returns the first instant of which that
 // says something new.
 func (t *tx) term(l *lane, term *sources.Term) time.Time {
@@ -192,7 +178,7 @@ func (t *tx) term(l *lane, term *sources.Term) time.Time {
 	old := l.running[term.Owner.ID]
 	told := start
 	if old != nil && (old.told == start || old.run != t.w.run.ID && old.fence == term.Owner.Fence &&
-		(term.Start.How == sources.AtLeast || earliest(term.Start).UnixNano() <= t.w.before)) {
+		(term.Start.How == sources.AtLeast || term.Start.Earliest().UnixNano() <= t.w.before)) {
 		start = old.start // it was running when the last run ended, and this one found it so
 	}
 	ended := term.End.How != sources.Unknown
@@ -208,12 +194,12 @@ func (t *tx) term(l *lane, term *sources.Term) time.Time {
 		if known {
 			return time.Now()
 		}
-		return earliest(term.Start)
+		return term.Start.Earliest()
 	case known:
 		delete(l.running, term.Owner.ID)
-		return earliest(term.End)
+		return term.End.Earliest()
 	}
-	return earliest(term.Start)
+	return term.Start.Earliest()
 }
 
 // within is how long before its instant a stamp may have been.

@@ -168,7 +168,7 @@ func (q *query) sum(window period, all *everything) []sum {
 	var how sources.Known
 	var until sql.NullInt64
 	take := func() {
-		h.earliest, h.change, h.until = h.start-within, how != sources.AtLeast && h.start >= window.from, all.dark.end(until, run)
+		h.earliest, h.change, h.until = h.start-within, (sources.Stamp{How: how}).Happened() && h.start >= window.from, all.dark.end(until, run)
 		if i, known := place[lane]; known {
 			terms[i] = append(terms[i], h)
 		}
