@@ -155,9 +155,11 @@ func (p *copying) restart(ctx context.Context) error {
 	if p.store == nil {
 		r := p.source
 		r.Span = history.Span{From: at, To: at}
-		if p.store, err = p.begin(r); err != nil {
+		store, err := p.begin(r)
+		if err != nil { // store may then be a nil pointer in an interface that is not nil
 			return err
 		}
+		p.store = store
 		p.run = newRun(p.replay.Hub(), p.store, sources.EncoderOptions{}, at, time.Time{})
 	} else {
 		p.run.hub, p.run.group.open = p.replay.Hub(), false

@@ -37,6 +37,10 @@ func lock(folder *os.File, path string) (*os.File, error) {
 	return f, nil
 }
 
+// unlock gives a lock back, also where a process that was forked just now has the file until it
+// becomes another program.
+func unlock(locked *os.File) error { return errors.Join(flock(locked, unix.LOCK_UN), locked.Close()) }
+
 // recorded reports whether a process writes to the recording at path now.
 func recorded(path string) bool {
 	f, err := os.Open(lockName(path))

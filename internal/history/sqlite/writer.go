@@ -61,7 +61,7 @@ func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 	}
 	w := &Writer{o: o, locked: locked, run: run}
 	if err := w.open(ctx); err != nil {
-		return nil, errors.Join(err, locked.Close())
+		return nil, errors.Join(err, unlock(locked))
 	}
 	return w, nil
 }
@@ -220,7 +220,7 @@ func (w *Writer) Close() error {
 		})
 		err = errors.Join(err, w.shut())
 	}
-	err = errors.Join(err, w.locked.Close())
+	err = errors.Join(err, unlock(w.locked))
 	w.locked = nil
 	return err
 }
