@@ -28,6 +28,11 @@ func (k *Keyframe) Seq() uint64 { return k.seq }
 // At is when that Input was taken in.
 func (k *Keyframe) At() Instant { return k.at }
 
+// Knows reports whether something was read of a source of this name.
+func (k *Keyframe) Knows(source string) bool {
+	return slices.ContainsFunc(k.scopes, func(sc scope) bool { return sc.Source == source })
+}
+
 // Keyframe returns what the Hub knows now. It holds the lock for no longer than a publish does.
 func (h *Hub) Keyframe() *Keyframe {
 	h.mu.Lock()

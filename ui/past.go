@@ -141,7 +141,7 @@ func (m pastReader) haveLanes(msg lanesMsg) {
 	}
 	if back != (sources.Ref{}) && m.asked.back == (sources.Ref{}) {
 		m.joinLanes()
-		timelineScreen{m.model}.jump(-1, false)
+		timelineScreen(m).jump(-1, false)
 	}
 }
 

@@ -67,7 +67,7 @@ func timelineHandlers() map[keys.Intent]handler {
 // listLanes brings the lanes up to date: the rows of the list, in the order that was asked for. The
 // cursor of the list and that of the lanes are one.
 func (m timelineScreen) listLanes() {
-	pastReader{m.model}.joinLanes()
+	pastReader(m).joinLanes()
 	m.sumLanes()
 	handles := m.Rows.Handles
 	if m.Time.Changed || m.Time.Order != screen.LanesAsList {
@@ -228,7 +228,7 @@ func (m timelineScreen) jump(step int, any bool) {
 			m.Say(name + " changed")
 		}
 		m.far(found, screen.TimeWindow(&m.Scene))
-	case step < 0 && !any && pastReader{m.model}.furtherBack():
+	case step < 0 && !any && pastReader(m).furtherBack():
 	case step < 0:
 		m.Say("no change before is known")
 	default:

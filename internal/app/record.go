@@ -24,6 +24,7 @@ const historyName = "history.db"
 // recording is what a command records, and where.
 type recording struct {
 	place   sqlite.Options // without a Path: nothing is recorded
+	sources []string       // their names
 	without func(source string) bool
 	logger  *slog.Logger
 	inputs  *sources.Recorder
@@ -66,16 +67,19 @@ func (p *program) recordingOf(c config.Config) *recording {
 
 func (p *program) recordingAt(c config.Config, place sqlite.Options) *recording {
 	without := map[string]bool{}
+	var names []string
 	for _, s := range c.Sources {
 		without[s.Name] = s.UnrecordedData
+		names = append(names, s.Name)
 	}
-	return &recording{place: place, without: func(source string) bool { return without[source] }, logger: p.logger()}
+	return &recording{place: place, sources: names, without: func(source string) bool { return without[source] }, logger: p.logger()}
 }
 
 // resumeWithin bounds how long the start waits for what was recorded.
-const resumeWithin = time.Second
+const resumeWithin = 2 * time.Second
 
-// options are those of the Hub that is recorded: it goes on with what the last run knew.
+// options are those of the Hub that is recorded: it goes on with what the last run of these sources
+// knew.
 func (r *recording) options(ctx context.Context) sources.HubOptions {
 	if r.place.Path == "" {
 		return sources.HubOptions{}
@@ -83,7 +87,7 @@ func (r *recording) options(ctx context.Context) sources.HubOptions {
 	ctx, cancel := context.WithTimeout(ctx, resumeWithin)
 	defer cancel()
 	store := sqlite.Open(r.place.Path)
-	last, err := history.End(ctx, store)
+	last, err := history.End(ctx, store, r.sources)
 	if err = errors.Join(err, store.Close()); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, history.ErrNothing) {
 		r.logger.Warn("reading what was recorded", "err", err)
 	}

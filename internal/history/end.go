@@ -2,23 +2,38 @@ package history
 
 import (
 	"context"
+	"slices"
 
 	"coordtop/sources"
 )
 
-// End returns what was known at the end of a recording, for HubOptions.Resume. An error wraps
-// ErrNothing where nothing is recorded.
-func End(ctx context.Context, log Log) (*sources.Keyframe, error) {
+// End returns what was known at the end of the newest run that had read one of the named
+// sources, for HubOptions.Resume; of nil: of the newest run. An error wraps ErrNothing where no run did.
+func End(ctx context.Context, log Log, of []string) (*sources.Keyframe, error) {
 	runs, err := log.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(runs) == 0 {
-		return nil, ErrNothing
+	for _, run := range slices.Backward(runs) {
+		k, err := endOf(ctx, log, run)
+		if err != nil {
+			return nil, err
+		}
+		if of == nil || slices.ContainsFunc(of, k.Knows) {
+			return k, nil
+		}
 	}
-	c, err := log.Open(ctx, runs[len(runs)-1].To)
+	return nil, ErrNothing
+}
+
+// endOf returns what was known at the end of a run.
+func endOf(ctx context.Context, log Log, run Run) (*sources.Keyframe, error) {
+	c, err := log.Open(ctx, run.To)
 	if err != nil {
 		return nil, err
+	}
+	if c.Run() != run.ID { // another one ended at the same time
+		return &sources.Keyframe{}, nil
 	}
 	r := sources.NewReplayerAt(c.Keyframe(), sources.HubOptions{Events: 1})
 	for {

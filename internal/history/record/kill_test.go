@@ -80,7 +80,7 @@ func TestAKilledRecorderLosesNothingThatItWrote(t *testing.T) {
 		if err != nil || written > 0 && (len(events) == 0 || events[0].Seq < written) {
 			t.Fatalf("kill %d: last event %+v, %v: %d was written", n, events, err, written)
 		}
-		last, err := history.End(t.Context(), s)
+		last, err := history.End(t.Context(), s, nil)
 		if err != nil && !errors.Is(err, history.ErrNothing) || written > 0 && last == nil {
 			t.Fatalf("kill %d: the inputs: %v", n, err)
 		}

@@ -164,9 +164,11 @@ func TestARunThatGoesOnKeepsItsTermsAndItsOwners(t *testing.T) {
 	o := sqlite.Options{Path: filepath.Join(t.TempDir(), "state", "history.db"), Ours: true}
 	synctest.Test(t, func(t *testing.T) {
 		pool, leader := sources.Ref{Source: "s", Name: "pool"}, sources.Ref{Source: "s", Name: "leader"}
-		run := func() {
+		run := func(of string) {
+			pool, leader := pool, leader
+			pool.Source, leader.Source = of, of
 			store := sqlite.Open(o.Path)
-			last, err := history.End(t.Context(), store)
+			last, err := history.End(t.Context(), store, []string{of})
 			if err := errors.Join(store.Close()); err != nil {
 				t.Error(err)
 			}
@@ -188,7 +190,7 @@ func TestARunThatGoesOnKeepsItsTermsAndItsOwners(t *testing.T) {
 			})
 			done := make(chan error, 2)
 			go func() {
-				done <- sources.Run(ctx, hub, []sources.Spec{{Name: "s", Type: "redis", Address: "a:1", Source: s}})
+				done <- sources.Run(ctx, hub, []sources.Spec{{Name: of, Type: "redis", Address: "a:1", Source: s}})
 			}() // both are received below
 			go func() { done <- r.Run(ctx) }()
 			time.Sleep(5 * time.Second)
@@ -201,9 +203,10 @@ func TestARunThatGoesOnKeepsItsTermsAndItsOwners(t *testing.T) {
 			}
 			hub.Close()
 		}
-		run()
+		run("s")
 		time.Sleep(time.Minute)
-		run()
+		run("other") // it knows nothing of s, and takes nothing from what was known
+		run("s")
 		s := sqlite.Open(o.Path)
 		lanes, err := s.Lanes(t.Context(), []sources.Ref{pool, leader}, history.Span{From: time.Now().Add(-time.Hour), To: time.Now()})
 		if err = errors.Join(err, s.Close()); err != nil {
