@@ -173,7 +173,7 @@ func (p *program) recordCommand() *cobra.Command {
 			"there. --mask replaces every name, label and text in it by another one, the same everywhere.",
 		Example: "coordtop record\ncoordtop record --export outage.coordtop --since 2h --mask",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			if o.export != "" {
+			if cmd.Flags().Changed("export") {
 				return p.exportRecording(cmd.Context(), args, o)
 			}
 			if o.mask {
@@ -248,7 +248,10 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	if len(args) > 0 {
 		return usagef("--export writes what was recorded of all sources: name none")
 	}
-	if o.since <= 0 {
+	switch {
+	case o.export == "":
+		return usagef("--export needs the name of the file to write")
+	case o.since <= 0:
 		return usagef("--since must be longer than nothing, as 2h")
 	}
 	if _, err := os.Lstat(o.export); err == nil {

@@ -66,3 +66,16 @@ func TestNothingIsRecordedWhereTheConfigSaysSo(t *testing.T) {
 		t.Errorf("the recording: %v, want none", err)
 	}
 }
+
+func TestAnExportThatCannotBeMadeIsRefusedBeforeAnythingIsRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, args := range [][]string{
+		{"record", "--export", ""}, {"record", "--export", "x", "--since", "0"},
+		{"record", "--mask"}, {"record", "--export", "x", "redis://127.0.0.1:1/0"},
+	} {
+		if code := w.main(t.Context(), args...); code != 2 {
+			t.Errorf("%q: exit code %d, want 2: %s", args, code, w.stderr)
+		}
+	}
+}
