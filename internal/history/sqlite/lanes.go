@@ -57,7 +57,7 @@ func (t *tx) lane(ref sources.Ref, kind sources.Kind, now time.Time) *lane {
 func (t *tx) load(l *lane) {
 	var owner string
 	var r running
-	t.each("select owner, start, fence, run from term where lane = ? and until is null", []any{l.id},
+	t.each("select owner, start, fence, run from term where lane = ? and until is null order by start", []any{l.id},
 		[]any{&owner, &r.start, (*unsigned)(&r.fence), &r.run}, func() {
 			one := r
 			l.running[owner] = &one
@@ -155,6 +155,9 @@ func (t *tx) change(c *history.LaneChange, span history.Span) time.Time {
 	for i := range c.Terms {
 		first = sources.Earlier(first, t.term(l, &c.Terms[i]))
 	}
+	if l.gone && !c.Gone {
+		t.over(l)
+	}
 	for _, v := range c.Levels {
 		t.exec("insert into level values(?,?,?,?,?) on conflict do update set taken = excluded.taken, high = excluded.high, gone = excluded.gone",
 			l.id, v.At.UnixNano(), unsigned(v.Taken), unsigned(v.High), v.Gone)
@@ -177,11 +180,11 @@ func (t *tx) term(l *lane, term *sources.Term) time.Time {
 	start := term.Start.At.UnixNano()
 	old := l.running[term.Owner.ID]
 	told := start
-	if old != nil && (old.told == start || old.run != t.w.run.ID && old.fence == term.Owner.Fence &&
+	ended := term.End.How != sources.Unknown
+	if old != nil && (!ended || term.End.At.UnixNano() >= old.start) && (old.told == start || old.run != t.w.run.ID && old.fence == term.Owner.Fence &&
 		(term.Start.How == sources.AtLeast || term.Start.Earliest().UnixNano() <= t.w.before)) {
 		start = old.start // it was running when the last run ended, and this one found it so
 	}
-	ended := term.End.How != sources.Unknown
 	t.exec(`insert into term values(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) on conflict do update set label = excluded.label, fence = excluded.fence,
 		until = excluded.until, until_how = excluded.until_how, until_within = excluded.until_within,
 		cause = excluded.cause, how = excluded.how, program = excluded.program, run = excluded.run`,
@@ -200,6 +203,18 @@ func (t *tx) term(l *lane, term *sources.Term) time.Time {
 		return term.End.Earliest()
 	}
 	return term.Start.Earliest()
+}
+
+// over ends the terms of earlier runs that this run did not find when it read the row for the first
+// time: each at the end of the last run that saw it. None of them is ever taken up again.
+func (t *tx) over(l *lane) {
+	for owner, r := range l.running {
+		if r.run != t.w.run.ID {
+			t.exec("update term set until = max(start, (select last from run where id = run)), until_how = ? where lane = ? and start = ? and owner = ?",
+				sources.Bound, l.id, r.start, owner)
+			delete(l.running, owner)
+		}
+	}
 }
 
 // within is how long before its instant a stamp may have been.
