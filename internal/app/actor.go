@@ -14,7 +14,7 @@ import (
 )
 
 // actor is who sits here, as far as the machine knows.
-func (p *program) actor() operate.Actor {
+func actor(lookup config.Lookup) operate.Actor {
 	var a operate.Actor
 	if u, err := user.Current(); err == nil {
 		a.User = u.Username
@@ -24,7 +24,7 @@ func (p *program) actor() operate.Actor {
 	if host, err := os.Hostname(); err == nil {
 		a.Host = host
 	}
-	if ssh, _ := p.env.Lookup("SSH_CONNECTION"); ssh != "" {
+	if ssh, _ := lookup("SSH_CONNECTION"); ssh != "" {
 		if f := strings.Fields(ssh); len(f) >= 2 {
 			a.SSH = net.JoinHostPort(f[0], f[1])
 		}

@@ -35,7 +35,7 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 		}
 		return usagef("argument %d is neither a command (see coordtop --help) nor a URL, which begins with its scheme, %s", i+1, backends.Config().Schemes())
 	}
-	c, _, err := p.pick(args)
+	c, _, err := p.settings.pick(args)
 	if err != nil {
 		return err
 	}
@@ -44,11 +44,11 @@ func (p *program) board(cmd *cobra.Command, args []string, o boardOptions) error
 
 // screen makes sure that there is a terminal to draw on, and something to read keys from.
 // What to do without is in instead.
-func (p *program) screen(instead string) error {
+func (env Environment) screen(instead string) error {
 	switch {
-	case !p.env.Terminal():
+	case !env.Terminal():
 		return usagef("standard output is no terminal: %s", instead)
-	case !p.env.Keyboard():
+	case !env.Keyboard():
 		return usagef("standard input is no terminal, and the keys come from it: %s", instead)
 	}
 	return nil
@@ -56,7 +56,7 @@ func (p *program) screen(instead string) error {
 
 // show runs the screen over the sources of c. Being asked to end is no error.
 func (p *program) show(ctx context.Context, c config.Config, o boardOptions) error {
-	if err := p.screen("for scripts there are coordtop get and coordtop watch"); err != nil {
+	if err := p.env.screen("for scripts there are coordtop get and coordtop watch"); err != nil {
 		return err
 	}
 	recording := p.recordingOf(c)
@@ -66,7 +66,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		defer past.close()
 		feed := newFeed(hub)
 		defer feed.Close()
-		player, closePlayer := p.player(inner, recording)
+		player, closePlayer := recording.player(inner)
 		defer closePlayer()
 		defer p.unfinished.begin()()
 		op := p.operator(inner, c, hub, o.write)
@@ -74,7 +74,7 @@ func (p *program) show(ctx context.Context, c config.Config, o boardOptions) err
 		defer giveBackWith(inner, op)()
 		err := ui.Run(inner, ui.Options{
 			Feed: feed, Player: player, Operator: op, Title: c.Title, TitleColor: c.Color, Demo: p.crash != nil, ASCII: o.ascii, NoColor: o.plain,
-			Theme: string(o.theme), Keys: c.Keys, Export: export, ExportTable: exportTable, AuditEntries: op.AuditEntries, Command: p.commandFor(c), Abort: abortOurselves, Recording: recording.status, History: past.reader(),
+			Theme: string(o.theme), Keys: c.Keys, Export: export, ExportTable: exportTable, AuditEntries: op.AuditEntries, Command: p.settings.commandFor(c), Abort: abortOurselves, Recording: recording.status, History: past.reader(),
 			Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
 		})
 		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {

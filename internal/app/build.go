@@ -17,7 +17,7 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 	var specs []sources.Spec
 	var wrong []error
 	for _, s := range c.Sources {
-		source, err := p.source(s, c)
+		source, err := p.settings.source(s, c)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("source %s: %w", s.Name, err))
 			continue
@@ -36,26 +36,26 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 }
 
 // host is what the program gives to a backend.
-func (p *program) host() backends.Host {
-	h := backends.Host{Lookup: p.env.Lookup, Logger: p.logger}
-	if p.crash == nil { // of the demo's servers nothing is worth remembering
-		h.State = p.stateFolder()
+func (st *settings) host() backends.Host {
+	h := backends.Host{Lookup: st.lookup, Logger: st.logger}
+	if st.demoState == "" { // of the demo's servers nothing is worth remembering
+		h.State = st.stateFolder()
 	}
 	return h
 }
 
 // prepared is a source as its backend makes it, with what the config adds to every backend.
-func (p *program) prepared(s config.Source, c config.Config) (backends.Prepared, error) {
-	return backends.Of(s.Type).Source(p.host(), s, c.Names[s.Name])
+func (st *settings) prepared(s config.Source, c config.Config) (backends.Prepared, error) {
+	return backends.Of(s.Type).Source(st.host(), s, c.Names[s.Name])
 }
 
-func (p *program) source(s config.Source, c config.Config) (sources.Source, error) {
-	prepared, err := p.prepared(s, c)
+func (st *settings) source(s config.Source, c config.Config) (sources.Source, error) {
+	prepared, err := st.prepared(s, c)
 	if err != nil {
 		return nil, err
 	}
 	source := &configured{
-		secret: func(ctx context.Context) (string, error) { return s.Secret().Resolve(ctx, p.env.Lookup) },
+		secret: func(ctx context.Context) (string, error) { return s.Secret().Resolve(ctx, st.lookup) },
 		open:   prepared.Open,
 	}
 	if len(s.Secret().Command) > 0 {
@@ -67,10 +67,10 @@ func (p *program) source(s config.Source, c config.Config) (sources.Source, erro
 // secrets reports the passwords that cannot be read although no server has to be asked for
 // that: whoever looks once, or starts a stream for a program, is told at once, and not that a
 // server did not answer. Commands are not run for it.
-func (p *program) secrets(ctx context.Context, c config.Config) error {
+func (st *settings) secrets(ctx context.Context, c config.Config) error {
 	var wrong []error
 	for _, s := range c.Sources {
-		if err := s.Secret().Check(ctx, p.env.Lookup); err != nil {
+		if err := s.Secret().Check(ctx, st.lookup); err != nil {
 			wrong = append(wrong, fmt.Errorf("source %s: %w", s.Name, err))
 		}
 	}
@@ -83,25 +83,25 @@ func (p *program) secrets(ctx context.Context, c config.Config) error {
 // unusable reports by key what would keep a source from being connected: problems that reading
 // the file does not find, and that show without connecting and without running a password
 // command.
-func (p *program) unusable(ctx context.Context, s config.Source) map[string]error {
+func (st *settings) unusable(ctx context.Context, s config.Source) map[string]error {
 	wrong := map[string]error{}
-	if err := s.Secret().Check(ctx, p.env.Lookup); err != nil {
+	if err := s.Secret().Check(ctx, st.lookup); err != nil {
 		wrong[s.Secret().String()] = err
 	}
 	bare := config.Source{Name: s.Name, Type: s.Type, URL: s.URL, Address: s.Address, User: s.User}
 	if s.Type == "" || backends.Of(s.Type).Check(bare, nil) != nil {
 		return wrong // which is reported
 	}
-	if err := p.usable(bare); err != nil {
+	if err := st.usable(bare); err != nil {
 		wrong["url"] = err
-	} else if bare.TLS = s.TLS; p.usable(bare) != nil {
-		wrong["tls"] = p.usable(bare)
+	} else if bare.TLS = s.TLS; st.usable(bare) != nil {
+		wrong["tls"] = st.usable(bare)
 	}
 	return wrong
 }
 
-func (p *program) usable(s config.Source) error {
-	prepared, err := p.prepared(s, config.Config{})
+func (st *settings) usable(s config.Source) error {
+	prepared, err := st.prepared(s, config.Config{})
 	if err != nil {
 		return err
 	}

@@ -2,16 +2,12 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"coordtop/internal/app/backends"
-	"coordtop/internal/config"
 	"coordtop/internal/headless"
 	"coordtop/sources"
 )
@@ -43,9 +39,9 @@ func (p *program) getCommand() *cobra.Command {
 			if timeout <= 0 {
 				return usagef("--timeout must be longer than nothing, as 5s")
 			}
-			c, names, err := p.pick(args)
+			c, names, err := p.settings.pick(args)
 			if err == nil {
-				err = p.secrets(cmd.Context(), c)
+				err = p.settings.secrets(cmd.Context(), c)
 			}
 			if err != nil {
 				return err
@@ -62,7 +58,7 @@ func (p *program) getCommand() *cobra.Command {
 		}),
 	}
 	o.flag(cmd)
-	cmd.ValidArgsFunction = p.completeSources
+	cmd.ValidArgsFunction = p.settings.completeSources
 	cmd.Flags().Var(&failOn, "fail-on", "end with exit code 10 if something is so; several with commas")
 	completeFlag(cmd, "fail-on", "no-leader", "stale", "late", "no-ttl", "any")
 	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "print what arrived after so long")
@@ -79,9 +75,9 @@ func (p *program) watchCommand() *cobra.Command {
 		Example: "coordtop watch redis://localhost:6379/0\n" +
 			"coordtop watch -o json | jq 'select(.event == \"owner_changed\" or .event == \"acquired\")'",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			c, names, err := p.pick(args)
+			c, names, err := p.settings.pick(args)
 			if err == nil {
-				err = p.secrets(cmd.Context(), c)
+				err = p.settings.secrets(cmd.Context(), c)
 			}
 			if err != nil {
 				return err
@@ -93,7 +89,7 @@ func (p *program) watchCommand() *cobra.Command {
 		}),
 	}
 	o.flag(cmd)
-	cmd.ValidArgsFunction = p.completeSources
+	cmd.ValidArgsFunction = p.settings.completeSources
 	return cmd
 }
 
@@ -101,7 +97,7 @@ func (p *program) configCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Check the config file, or print an example", Args: none, RunE: p.run(helpOnly)}
 	cmd.AddCommand(&cobra.Command{
 		Use: "check [FILE]", Short: "Print all mistakes in the config file", Args: atMostOne,
-		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.checkConfig(cmd, args) }),
+		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.settings.checkConfig(cmd, args) }),
 	}, &cobra.Command{
 		Use: "example", Short: "Print a config file with every key explained", Args: none,
 		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
@@ -110,38 +106,4 @@ func (p *program) configCommand() *cobra.Command {
 		}),
 	})
 	return cmd
-}
-
-// checkConfig loads the file and finds the secrets that it names. Password commands are
-// not run.
-func (p *program) checkConfig(cmd *cobra.Command, args []string) error {
-	path, from := p.locate()
-	if len(args) == 1 {
-		path, from = args[0], "the argument"
-	}
-	if path == "" {
-		return usagef("no config file: set $%s or $HOME, or name one", config.EnvPath)
-	}
-	c, err := p.load(path)
-	wrong := &config.Problems{Path: path}
-	switch absent := errors.Is(err, fs.ErrNotExist); {
-	case absent && from != "":
-		return absentConfig(from)
-	case absent:
-		return usagef("no config file at %s: coordtop config example prints one to start from", path)
-	case err != nil && !errors.As(err, &wrong):
-		return asUsage(err)
-	}
-	var names []string
-	for i, s := range c.Sources {
-		names = append(names, s.Name)
-		for key, err := range p.unusable(cmd.Context(), s) {
-			wrong.List = append(wrong.List, c.Problem(fmt.Sprintf("sources[%d].%s", i, key), err.Error()))
-		}
-	}
-	if err := wrong.Err(); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %s\n", path, strings.Join(names, ", "))
-	return err
 }

@@ -12,7 +12,7 @@ import (
 
 // completeSources completes what stands beside the flags of a command that looks: the
 // beginnings of URLs and the sources of the config file. No server is asked.
-func (p *program) completeSources(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (st *settings) completeSources(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, b := range backends.All() {
 		for _, s := range b.Schemes {
@@ -21,13 +21,13 @@ func (p *program) completeSources(_ *cobra.Command, _ []string, typed string) ([
 			}
 		}
 	}
-	path, _ := p.locate()
-	if c, err := backends.Config().Load(path, p.env.Lookup); err == nil { // whatever is wrong with it is told by the command
+	path, _ := st.locate()
+	if c, err := backends.Config().Load(path, st.lookup); err == nil { // whatever is wrong with it is told by the command
 		for _, s := range c.Sources {
 			words = append(words, s.Name+"/")
 		}
 	}
-	words = append(words, p.knownNames(typed)...)
+	words = append(words, st.knownNames(typed)...)
 	var fit []string
 	for _, w := range words {
 		if strings.HasPrefix(w, typed) {
@@ -38,7 +38,7 @@ func (p *program) completeSources(_ *cobra.Command, _ []string, typed string) ([
 }
 
 // knownNames completes a URL that ends with the name of a primitive, where names are remembered.
-func (p *program) knownNames(typed string) []string {
+func (st *settings) knownNames(typed string) []string {
 	query := strings.LastIndexAny(typed, "?&")
 	key, _, found := strings.Cut(typed[query+1:], "=")
 	if _, selects := config.WatchKind(key); query < 0 || !found || !selects {
@@ -49,7 +49,7 @@ func (p *program) knownNames(typed string) []string {
 		return nil
 	}
 	s := config.Source{Name: "typed", Type: t.Type, URL: t.URL, Address: t.Address, Nodes: t.Nodes}
-	prepared, err := p.prepared(s, config.Config{})
+	prepared, err := st.prepared(s, config.Config{})
 	if err != nil || prepared.Names == nil {
 		return nil
 	}

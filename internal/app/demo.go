@@ -70,7 +70,7 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 		}
 	}
 	if !o.noUI {
-		if err := p.screen("coordtop demo --no-ui serves without a screen"); err != nil {
+		if err := p.env.screen("coordtop demo --no-ui serves without a screen"); err != nil {
 			return err
 		}
 	}
@@ -93,12 +93,12 @@ func (p *program) demo(ctx context.Context, o demoOptions) (err error) {
 		err = errors.Join(err, world.Stop(stop))
 	}()
 	if o.noUI {
-		return p.serve(ctx, world.Endpoints())
+		return serve(ctx, p.env, world.Endpoints())
 	}
-	if p.demoState, err = os.MkdirTemp("", "coordtop-demo-"); err != nil {
+	if p.settings.demoState, err = os.MkdirTemp("", "coordtop-demo-"); err != nil {
 		return fmt.Errorf("making a folder for the recording of the demo: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(p.demoState)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(p.settings.demoState)) }()
 	p.crash = func(_ sources.Ref, owner sources.OwnerRef) error { return world.Crash(owner.Label, owner.ID) }
 	return p.showDemo(ctx, world.Endpoints(), o.board)
 }
@@ -128,14 +128,14 @@ func (p *program) showDemo(ctx context.Context, endpoints []demo.Endpoint, o boa
 
 // serve prints where the servers are and waits to be interrupted. A reader that goes
 // away does not end the servers: others may be using them.
-func (p *program) serve(ctx context.Context, endpoints []demo.Endpoint) error {
+func serve(ctx context.Context, env Environment, endpoints []demo.Endpoint) error {
 	var views []string
 	for _, e := range endpoints {
 		if e.Err != nil {
-			fmt.Fprintf(p.env.Stderr, "coordtop: %s: %v\n", e.Name, e.Err)
+			fmt.Fprintf(env.Stderr, "coordtop: %s: %v\n", e.Name, e.Err)
 			continue
 		}
-		if _, err := fmt.Fprintf(p.env.Stdout, "%s %s\n", e.Name, e.URL); err != nil {
+		if _, err := fmt.Fprintf(env.Stdout, "%s %s\n", e.Name, e.URL); err != nil {
 			return fmt.Errorf("printing the addresses: %w", err)
 		}
 		views = append(views, "'"+e.View+"'")
@@ -143,7 +143,7 @@ func (p *program) serve(ctx context.Context, endpoints []demo.Endpoint) error {
 	if len(views) == 0 {
 		return errors.New("no server could be started: nothing to serve")
 	}
-	if _, err := fmt.Fprintf(p.env.Stdout, "all coordtop %s\n", strings.Join(views, " ")); err != nil {
+	if _, err := fmt.Fprintf(env.Stdout, "all coordtop %s\n", strings.Join(views, " ")); err != nil {
 		return fmt.Errorf("printing the addresses: %w", err)
 	}
 	<-ctx.Done()

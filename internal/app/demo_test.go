@@ -349,11 +349,11 @@ func TestDemoWithoutRedisShowsThatBesidePostgres(t *testing.T) {
 func TestDemoWithoutAnyServerIsAnError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	p := &program{env: Environment{Stdout: w.stdout, Stderr: w.stderr}}
+	env := Environment{Stdout: w.stdout, Stderr: w.stderr}
 	missing := func(name string) demo.Endpoint {
 		return demo.Endpoint{Name: name, Err: fmt.Errorf("%s is %w", name, localserver.ErrMissing)}
 	}
-	if err := p.serve(t.Context(), []demo.Endpoint{missing("redis"), missing("postgres")}); err == nil {
+	if err := serve(t.Context(), env, []demo.Endpoint{missing("redis"), missing("postgres")}); err == nil {
 		t.Error("it serves nothing, and says so to nobody")
 	}
 	if text := w.stderr.String(); text != "coordtop: redis: redis is not installed\ncoordtop: postgres: postgres is not installed\n" || w.stdout.String() != "" {

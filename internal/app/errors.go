@@ -104,7 +104,7 @@ func exitCode(err error) int {
 // with their stacks has ended this one so, whatever became of the command.
 func (p *program) report(ctx context.Context, err error) int {
 	if abort := abortOf(context.Cause(ctx)); abort != nil {
-		p.sayStacks(ctx, abort)
+		sayStacks(ctx, p.env.Stderr, abort)
 		return abort.exitCode()
 	}
 	code := exitCode(err)

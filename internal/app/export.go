@@ -28,7 +28,7 @@ func formatOf(f ui.Form) headless.Format {
 
 // commandFor returns what makes the command line that shows a row of c: by the name of its
 // source where that stands in a config file, else by a URL without a password.
-func (p *program) commandFor(c config.Config) func(*sources.Row) string {
+func (st *settings) commandFor(c config.Config) func(*sources.Row) string {
 	return func(r *sources.Row) string {
 		words := []string{"coordtop", "get"}
 		i := slices.IndexFunc(c.Sources, func(s config.Source) bool { return s.Name == r.Source })
@@ -38,8 +38,8 @@ func (p *program) commandFor(c config.Config) func(*sources.Row) string {
 		if c.Path == "" {
 			return strings.Join(append(words, quoted(backends.URL(c.Sources[i], r))), " ")
 		}
-		if p.configFile != "" {
-			words = append(words, "--config", quoted(p.configFile))
+		if st.file != "" {
+			words = append(words, "--config", quoted(st.file))
 		}
 		return strings.Join(append(words, quoted(headless.FullName(r.Ref))), " ")
 	}

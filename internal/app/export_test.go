@@ -25,21 +25,21 @@ func TestTheCommandOfARowShowsItWithoutSecrets(t *testing.T) {
 	file.Path = "config.yaml"
 	for _, want := range []struct {
 		c       config.Config
-		p       *program
+		st      settings
 		r       *sources.Row
 		command string
 	}{
-		{c, &program{}, row(redis, "0", "app:leader:a", sources.KindElection), "coordtop get 'redis://ops@leases:6379/0?election=app%3Aleader%3Aa'"},
-		{c, &program{}, row(redis, "0", "app:*", sources.KindUnknown), `coordtop get 'redis://ops@leases:6379/0?keys=app%3A%5C%2A'`},
-		{c, &program{}, row(postgres, "ledger", "17:-4", sources.KindMutex), "coordtop get 'postgres://ops@ledger:5432/ledger?mutex=17%3A-4'"},
-		{c, &program{}, row(ydb, "/local/a", "a job+", sources.KindMutex), "coordtop get 'grpc://ops@ydb:2136/local?node=%2Flocal%2Fa&mutex=a%20job%2B'"},
-		{c, &program{}, row(other, "/prod/b", "q", sources.KindSemaphore), "coordtop get 'grpcs://ops@other/?database=%2Fprod&discovery=off&node=%2Fprod%2Fb&semaphore=q'"},
-		{file, &program{}, row(ydb, "/local/a", "q", sources.KindSemaphore), "coordtop get " + ydb + "/local/a/q"},
-		{c, &program{}, row("gone", "", "a", sources.KindMutex), ""},
-		{file, &program{}, row(redis, "0", "app:leader:a", sources.KindElection), "coordtop get " + redis + "/0/app:leader:a"},
-		{file, &program{configFile: "my file"}, row(postgres, "", "it's", sources.KindMutex), `coordtop get --config 'my file' '` + postgres + `/it'\''s'`},
+		{c, settings{}, row(redis, "0", "app:leader:a", sources.KindElection), "coordtop get 'redis://ops@leases:6379/0?election=app%3Aleader%3Aa'"},
+		{c, settings{}, row(redis, "0", "app:*", sources.KindUnknown), `coordtop get 'redis://ops@leases:6379/0?keys=app%3A%5C%2A'`},
+		{c, settings{}, row(postgres, "ledger", "17:-4", sources.KindMutex), "coordtop get 'postgres://ops@ledger:5432/ledger?mutex=17%3A-4'"},
+		{c, settings{}, row(ydb, "/local/a", "a job+", sources.KindMutex), "coordtop get 'grpc://ops@ydb:2136/local?node=%2Flocal%2Fa&mutex=a%20job%2B'"},
+		{c, settings{}, row(other, "/prod/b", "q", sources.KindSemaphore), "coordtop get 'grpcs://ops@other/?database=%2Fprod&discovery=off&node=%2Fprod%2Fb&semaphore=q'"},
+		{file, settings{}, row(ydb, "/local/a", "q", sources.KindSemaphore), "coordtop get " + ydb + "/local/a/q"},
+		{c, settings{}, row("gone", "", "a", sources.KindMutex), ""},
+		{file, settings{}, row(redis, "0", "app:leader:a", sources.KindElection), "coordtop get " + redis + "/0/app:leader:a"},
+		{file, settings{file: "my file"}, row(postgres, "", "it's", sources.KindMutex), `coordtop get --config 'my file' '` + postgres + `/it'\''s'`},
 	} {
-		got := want.p.commandFor(want.c)(want.r)
+		got := want.st.commandFor(want.c)(want.r)
 		if got != want.command {
 			t.Errorf("got  %s\nwant %s", got, want.command)
 		}

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,7 +53,7 @@ func (p *program) acquireCommand() *cobra.Command {
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.hold(cmd, action.Acquire, args[0], o) }),
 	}
 	o.flags(cmd)
-	cmd.ValidArgsFunction = p.completeSources
+	cmd.ValidArgsFunction = p.settings.completeSources
 	cmd.Flags().BoolVar(&o.shared, "shared", false, "own it together with others, where the backend can")
 	cmd.Flags().Uint64Var(&o.permits, "permits", 1, "own N permits of a semaphore")
 	cmd.Flags().Uint64Var(&o.limit, "limit", 0, "the semaphore has N permits; only for dflockd, where nobody uses it (default: as the server says)")
@@ -74,7 +73,7 @@ func (p *program) campaignCommand() *cobra.Command {
 		RunE: p.run(func(cmd *cobra.Command, args []string) error { return p.hold(cmd, action.Campaign, args[0], o) }),
 	}
 	o.flags(cmd)
-	cmd.ValidArgsFunction = p.completeSources
+	cmd.ValidArgsFunction = p.settings.completeSources
 	return cmd
 }
 
@@ -113,7 +112,7 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 	if cmd.Flags().Changed("wait") && o.wait == 0 {
 		verb = action.Try
 	}
-	c, name, space, err := p.pickOne(arg, true)
+	c, name, space, err := p.settings.pickOne(arg, true)
 	if err != nil {
 		return err
 	}
@@ -151,7 +150,7 @@ func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdO
 			}
 		}
 		return foreground.Keep(ctx, foreground.Options{
-			Operator: op, View: hub, Row: row, Identity: identityOf(c.Identity, p.actor()),
+			Operator: op, View: hub, Row: row, Identity: identityOf(c.Identity, actor(p.env.Lookup)),
 			Lines: lines, Out: p.env.Stdout, Err: p.env.Stderr,
 		}, action.Request{Verb: verb, Mode: o.mode(), Permits: o.permits, Limit: o.limit, Wait: o.wait, Data: []byte(o.data), Reason: o.reason})
 	})
@@ -166,24 +165,3 @@ func wrongVerb(leads bool) error {
 
 // findFor bounds the look for the primitive.
 const findFor = 10 * time.Second
-
-// pickOne finds the one source of a NAME or URL. name is "" for a URL, which selects by
-// itself; space is then preferred. ofKind: the URL must say of which kind it is.
-func (p *program) pickOne(arg string, ofKind bool) (c config.Config, name, space string, err error) {
-	c, names, err := p.pick([]string{arg})
-	if err != nil {
-		return c, "", "", err
-	}
-	if len(names) == 1 {
-		if isSource := slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.Name == names[0] }); isSource {
-			return c, "", "", usagef("%s is a whole source: name one primitive of it, as %s/NAME; coordtop get %s lists them", names[0], names[0], names[0])
-		}
-		return c, names[0], "", nil
-	}
-	s := c.Sources[0]
-	prepared, _ := p.prepared(s, c) // what is wrong with it is said when it is made
-	if len(s.Watch) != 1 || ofKind && s.Watch[0].Kind == sources.KindUnknown || prepared.Many {
-		return c, "", "", usagef("name one primitive in the URL: exactly one of election=, mutex= and semaphore=, without a pattern")
-	}
-	return c, "", prepared.Space, nil
-}

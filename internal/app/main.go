@@ -79,7 +79,7 @@ func keysFrom(f *os.File) bool {
 func Main(env Environment) int {
 	ctx, again, stop := env.Signals(context.Background())
 	defer stop()
-	p := &program{env: env, over: make(chan struct{})}
+	p := newProgram(env)
 	defer func() { p.log.close() }() // it is opened later
 	ctx, whole := p.guarded(ctx)
 	defer spawn.OnDone(ctx, func() { p.abandon(ctx, again) })()

@@ -15,10 +15,10 @@ import (
 
 // manCommand prints the manual page. It is our own and not fang's, which leaves out what
 // the commands say of themselves.
-func (p *program) manCommand() *cobra.Command {
+func manCommand(run runner) *cobra.Command {
 	return &cobra.Command{
 		Use: "man", Short: "Print the manual page: coordtop man | man -l -", Args: none,
-		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), manual(cmd.Root()))
 			return err
 		}),

@@ -24,8 +24,8 @@ const (
 // operator makes what acts on the sources of c. The caller gives back what it holds.
 func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hub, always bool) *operate.Operator {
 	o := operate.Options{View: hub, Backends: map[string]operate.Backend{}, Always: always}
-	who := p.actor()
-	if dir := p.stateFolder(); dir != "" {
+	who := actor(p.env.Lookup)
+	if dir := p.settings.stateFolder(); dir != "" {
 		if p.crash != nil {
 			dir = filepath.Join(dir, demoFolder) // so that what was only tried is not among what was done
 		}
@@ -39,11 +39,6 @@ func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hu
 		o.Backends[s.Name] = b
 	}
 	return operate.New(ctx, o)
-}
-
-// stateFolder is the folder of what is kept between runs; "": there is none.
-func (p *program) stateFolder() string {
-	return config.Dir(p.env.Lookup, "XDG_STATE_HOME", filepath.Join(".local", "state"))
 }
 
 // giveBackWith gives back what is held as soon as ctx ends: a terminal or a pipe that nobody
@@ -67,7 +62,7 @@ func (p *program) giveBack(op *operate.Operator) {
 // backend is what can be done with a source.
 func (p *program) backend(s config.Source, identity string) operate.Backend {
 	b := operate.Backend{Type: s.Type, Identity: identity, ReadOnly: s.ReadOnly, Protect: s.Protect}
-	backends.Of(s.Type).Driver(p.host(), s, &b)
+	backends.Of(s.Type).Driver(p.settings.host(), s, &b)
 	if open := b.Open; p.env.wrapDriver != nil {
 		b.Open = func(ctx context.Context, space string) (coord.Driver, error) {
 			d, err := open(ctx, space)

@@ -16,7 +16,7 @@ import (
 func TestAPanicBesideTheBoardRestoresTheTerminal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	p := &program{env: Environment{Stderr: w.stderr, Lookup: lookup(map[string]string{"HOME": w.home})}}
+	p := newProgram(Environment{Stderr: w.stderr, Lookup: lookup(map[string]string{"HOME": w.home})})
 	keys, hand := io.Pipe()
 	defer hand.Close()
 	c := config.Config{Sources: []config.Source{{Name: "a", Type: "postgres"}}}

@@ -3,8 +3,6 @@ package app
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,12 +10,13 @@ import (
 	"coordtop/internal/app/backends"
 	"coordtop/internal/config"
 	"coordtop/internal/format"
+	"coordtop/sources"
 )
 
 // pick finds out what to watch: the URLs among the arguments, else the config file,
 // else the environment. Arguments that are no URLs are the names of primitives, or of a source:
 // then all of its primitives are meant.
-func (p *program) pick(args []string) (c config.Config, names []string, err error) {
+func (st *settings) pick(args []string) (c config.Config, names []string, err error) {
 	var urls, places, where []string // where: the places of names
 	for i, arg := range args {
 		place := fmt.Sprintf("argument %d", i+1)
@@ -30,7 +29,7 @@ func (p *program) pick(args []string) (c config.Config, names []string, err erro
 	if len(urls) > 0 {
 		c, err = backends.Config().FromURLs(urls, places...)
 	} else {
-		c, err = p.found()
+		c, err = st.found()
 	}
 	if err != nil && len(names) > 0 && errors.Is(err, errNothing) {
 		return c, nil, noSource(names[0], where[0], "there is no config file (coordtop config example prints one to start from)")
@@ -49,6 +48,27 @@ func (p *program) pick(args []string) (c config.Config, names []string, err erro
 		})
 	}
 	return c, names, nil
+}
+
+// pickOne finds the one source of a NAME or URL. name is "" for a URL, which selects by
+// itself; space is then preferred. ofKind: the URL must say of which kind it is.
+func (st *settings) pickOne(arg string, ofKind bool) (c config.Config, name, space string, err error) {
+	c, names, err := st.pick([]string{arg})
+	if err != nil {
+		return c, "", "", err
+	}
+	if len(names) == 1 {
+		if isSource := slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.Name == names[0] }); isSource {
+			return c, "", "", usagef("%s is a whole source: name one primitive of it, as %s/NAME; coordtop get %s lists them", names[0], names[0], names[0])
+		}
+		return c, names[0], "", nil
+	}
+	s := c.Sources[0]
+	prepared, _ := st.prepared(s, c) // what is wrong with it is said when it is made
+	if len(s.Watch) != 1 || ofKind && s.Watch[0].Kind == sources.KindUnknown || prepared.Many {
+		return c, "", "", usagef("name one primitive in the URL: exactly one of election=, mutex= and semaphore=, without a pattern")
+	}
+	return c, "", prepared.Space, nil
 }
 
 // plausible refuses a name that no row can ever have.
@@ -77,76 +97,4 @@ func noSource(arg, where, names string) error {
 		return usagef("%s is neither a URL nor a name: a URL begins with its scheme, %s, and a name is SOURCE/NAME, or SOURCE for all of it; %s", where, schemes, names)
 	}
 	return usagef("%s is read as SOURCE/NAME, or SOURCE for all of it, and no config names this source: %s; a URL begins with its scheme, %s", where, names, schemes)
-}
-
-// errNothing says that neither a file nor a variable names a source.
-var errNothing = errors.New("nothing to watch")
-
-// found reads the config file, or the environment where there is none.
-func (p *program) found() (config.Config, error) {
-	path, from := p.locate()
-	if path != "" {
-		c, err := p.load(path)
-		switch absent := errors.Is(err, fs.ErrNotExist); {
-		case absent && from != "":
-			return c, absentConfig(from)
-		case !absent:
-			return c, asUsage(err)
-		}
-	}
-	c, err := backends.Config().FromEnv(p.env.Lookup)
-	if err == nil && len(c.Sources) == 0 {
-		err = usagef("%w. Looked for\n%s", errNothing, p.nothing(path))
-	}
-	return c, err
-}
-
-// locate finds the path of the config file; "": not even a home directory is known. from is who
-// names it: it must exist then, else "".
-func (p *program) locate() (path, from string) {
-	if p.configFile != "" {
-		return p.configFile, "--config"
-	}
-	path, must := config.Locate(p.env.Lookup)
-	if must {
-		from = "$" + config.EnvPath
-	}
-	return path, from
-}
-
-// absentConfig reports that there is no config file at the place that was named, which need not be a path.
-func absentConfig(from string) error {
-	return usagef("the config file that %s names does not exist: `coordtop config example` prints one to start from", from)
-}
-
-// asUsage makes an unreadable config a usage error.
-func asUsage(err error) error {
-	if err == nil {
-		return nil
-	}
-	return usageError{err}
-}
-
-// nothing tells a person who gave us nothing what was looked for and what to type.
-func (p *program) nothing(path string) string {
-	var b strings.Builder
-	path = quoted(path)
-	if path == "''" {
-		path = "$XDG_CONFIG_HOME/coordtop/config.yaml"
-	}
-	line := func(what, found string) { fmt.Fprintf(&b, "  %-*s %s\n", max(len(path), 26), what, found) }
-	line("a URL on the command line", "none")
-	line("$"+config.EnvPath, "not set")
-	line(path, "not there")
-	for _, v := range backends.Config().Unused(p.env.Lookup) {
-		line(v[0], v[1])
-	}
-	b.WriteString("Start with one of\n  coordtop demo\n")
-	for _, entry := range backends.All() {
-		if entry.Docs.Example != "" {
-			b.WriteString("  coordtop " + entry.Docs.Example + "\n")
-		}
-	}
-	b.WriteString("  mkdir -p " + filepath.Dir(path) + " && coordtop config example > " + path)
-	return b.String()
 }

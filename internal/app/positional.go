@@ -53,10 +53,10 @@ func atMostOne(cmd *cobra.Command, args []string) error {
 }
 
 // helpCommand is cobra's, but fails for an unknown command.
-func (p *program) helpCommand() *cobra.Command {
+func helpCommand(run runner) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [command]", Short: "Show the help of a command, as --help behind it does",
-		RunE: p.run(func(cmd *cobra.Command, args []string) error {
+		RunE: run(func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				return usagef("there is no such command: coordtop --help lists them")

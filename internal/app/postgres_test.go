@@ -355,8 +355,8 @@ func TestNamesOfAFileReachThePostgresSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"", "ledger/compactor"} {
-		p := &program{env: Environment{Lookup: nothingSet}}
-		source, err := p.source(c.Sources[i], c)
+		st := settings{lookup: nothingSet}
+		source, err := st.source(c.Sources[i], c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,18 +33,18 @@ type recording struct {
 
 // historyPlace is where the recording of c is; without a Path: there is none. Where c comes from
 // arguments or the environment, the config file says so too if there is one.
-func (p *program) historyPlace(c config.Config) sqlite.Options {
+func (st *settings) historyPlace(c config.Config) sqlite.Options {
 	h := c.History
-	if path, _ := p.locate(); c.Path == "" && path != "" && p.demoState == "" {
-		if usual, err := p.load(path); err == nil {
+	if path, _ := st.locate(); c.Path == "" && path != "" && st.demoState == "" {
+		if usual, err := st.load(path); err == nil {
 			h = usual.History
 		}
 	}
 	o := sqlite.Options{Path: h.File, Limits: sqlite.Limits{Keep: h.Keep, Full: h.Full, Size: h.Size}}
 	if o.Path == "" {
-		folder := p.stateFolder()
-		if p.demoState != "" {
-			folder = p.demoState
+		folder := st.stateFolder()
+		if st.demoState != "" {
+			folder = st.demoState
 		}
 		o.Ours = folder != ""
 		if o.Ours {
@@ -62,17 +62,17 @@ func (p *program) recordingOf(c config.Config) *recording {
 	if !p.env.Record {
 		return &recording{}
 	}
-	return p.recordingAt(c, p.historyPlace(c))
+	return recordingAt(c, p.settings.historyPlace(c), p.logger())
 }
 
-func (p *program) recordingAt(c config.Config, place sqlite.Options) *recording {
+func recordingAt(c config.Config, place sqlite.Options, logger *slog.Logger) *recording {
 	without := map[string]bool{}
 	var names []string
 	for _, s := range c.Sources {
 		without[s.Name] = s.UnrecordedData
 		names = append(names, s.Name)
 	}
-	return &recording{place: place, sources: names, without: func(source string) bool { return without[source] }, logger: p.logger()}
+	return &recording{place: place, sources: names, without: func(source string) bool { return without[source] }, logger: logger}
 }
 
 // resumeWithin bounds how long the start waits for what was recorded.
@@ -185,15 +185,15 @@ func (p *program) recordCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.export, "export", "", "write what was recorded to `FILE`")
 	cmd.Flags().DurationVar(&o.since, "since", 2*time.Hour, "write what was recorded in the last so long")
 	cmd.Flags().BoolVar(&o.mask, "mask", false, "replace names, labels and texts")
-	cmd.ValidArgsFunction = p.completeSources
+	cmd.ValidArgsFunction = p.settings.completeSources
 	return cmd
 }
 
 // record records without a screen, and says on standard error what it does.
 func (p *program) record(ctx context.Context, args []string) error {
-	c, names, err := p.pick(args)
+	c, names, err := p.settings.pick(args)
 	if err == nil {
-		err = p.secrets(ctx, c)
+		err = p.settings.secrets(ctx, c)
 	}
 	if err != nil {
 		return err
@@ -203,11 +203,11 @@ func (p *program) record(ctx context.Context, args []string) error {
 			return usagef("record takes sources, and %q is no whole one", name)
 		}
 	}
-	place := p.historyPlace(c)
+	place := p.settings.historyPlace(c)
 	if place.Path == "" {
 		return usagef("there is no place for the recording: set history.file, and history.off to false, or $HOME")
 	}
-	r := p.recordingAt(c, place)
+	r := recordingAt(c, place, p.logger())
 	return p.observeWith(ctx, c, r.options(ctx), func(inner context.Context, hub *sources.Hub, beside *watched) error {
 		r.run(inner, hub, beside)
 		ticker := time.NewTicker(time.Second)
@@ -257,11 +257,11 @@ func (p *program) exportRecording(ctx context.Context, args []string, o recordOp
 	if _, err := os.Lstat(o.export); err == nil {
 		return fmt.Errorf("%s exists: remove it, or name another file", o.export)
 	}
-	c, err := p.found()
+	c, err := p.settings.found()
 	if err != nil && !errors.Is(err, errNothing) {
 		return err
 	}
-	place := p.historyPlace(c)
+	place := p.settings.historyPlace(c)
 	if place.Path == "" {
 		return usagef("nothing is recorded: history.off is set, or $HOME is not")
 	}

@@ -52,14 +52,14 @@ func (p *program) releaseCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do it without asking")
 	cmd.Flags().StringVar(&o.owner, "if-owner", "", "end the ownership of the owner with this `GUARD`, and of no other")
 	cmd.Flags().StringVar(&o.reason, "reason", "", "write TEXT to the audit")
-	cmd.ValidArgsFunction = p.completeSources
+	cmd.ValidArgsFunction = p.settings.completeSources
 	return cmd
 }
 
 // release ends what the owner with the guard of o owns.
 func (p *program) release(ctx context.Context, arg string, o releaseOptions) error {
 	asks := !o.write || !o.yes
-	c, name, space, err := p.pickOne(arg, false)
+	c, name, space, err := p.settings.pickOne(arg, false)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 			fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", line)
 		}
 		if r.Typed = effect.NeedsName; asks {
-			r.Typed = p.typed(ctx, effect.NeedsName)
+			r.Typed = typed(ctx, p.env, effect.NeedsName)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -118,11 +118,11 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 
 // typed is the line that a person types on the terminal when asked for a name; "": none. It
 // waits until ctx has ended; the read then ends with the process.
-func (p *program) typed(ctx context.Context, name string) string {
-	fmt.Fprintf(p.env.Stderr, "Type %s to end this ownership: ", name)
-	line, err := spawn.Within(ctx, 0, func() (string, error) { return bufio.NewReader(p.env.Stdin).ReadString('\n') })
+func typed(ctx context.Context, env Environment, name string) string {
+	fmt.Fprintf(env.Stderr, "Type %s to end this ownership: ", name)
+	line, err := spawn.Within(ctx, 0, func() (string, error) { return bufio.NewReader(env.Stdin).ReadString('\n') })
 	if err != nil { // a line without its end confirms nothing
-		fmt.Fprintln(p.env.Stderr)
+		fmt.Fprintln(env.Stderr)
 		return ""
 	}
 	return strings.TrimSpace(line)

@@ -43,7 +43,7 @@ func (p *program) replayCommand() *cobra.Command {
 
 // replay shows a recording. It begins near the end where no time is named.
 func (p *program) replay(ctx context.Context, args []string, o replayOptions) error {
-	if err := p.screen("for scripts there is coordtop history"); err != nil {
+	if err := p.env.screen("for scripts there is coordtop history"); err != nil {
 		return err
 	}
 	store, c, err := p.recorded(args)
@@ -51,7 +51,7 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 		return err
 	}
 	defer func() { _ = store.Close() }() // it only read
-	from, err := p.beginning(ctx, store, o.at)
+	from, err := beginning(ctx, store, o.at)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 	defer p.unfinished.begin()()
 	err = ui.Run(ctx, ui.Options{
 		Player: player, History: store, Title: c.Title, TitleColor: c.Color, ASCII: o.ascii, NoColor: o.plain, Theme: string(o.theme), Keys: c.Keys,
-		Export: export, ExportTable: exportTable, Command: p.commandFor(c), Abort: abortOurselves,
+		Export: export, ExportTable: exportTable, Command: p.settings.commandFor(c), Abort: abortOurselves,
 		Input: p.env.Stdin, Output: p.env.Stdout, Environ: p.env.Environ,
 	})
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
@@ -78,11 +78,11 @@ func (p *program) replay(ctx context.Context, args []string, o replayOptions) er
 
 // recorded is the recording that an argument names, else that of this machine.
 func (p *program) recorded(args []string) (*sqlite.Store, config.Config, error) {
-	c, err := p.found()
+	c, err := p.settings.found()
 	if err != nil && !errors.Is(err, errNothing) {
 		return nil, c, err
 	}
-	path := p.historyPlace(c).Path
+	path := p.settings.historyPlace(c).Path
 	if len(args) > 0 {
 		path = args[0]
 	}
@@ -93,7 +93,7 @@ func (p *program) recorded(args []string) (*sqlite.Store, config.Config, error) 
 }
 
 // player shows the recording behind a live board; nil: there is none.
-func (p *program) player(ctx context.Context, r *recording) (player *history.Player, closed func()) {
+func (r *recording) player(ctx context.Context) (player *history.Player, closed func()) {
 	if r.place.Path == "" {
 		return nil, func() {}
 	}
@@ -110,7 +110,7 @@ const lastMinutes = 5 * time.Minute
 
 // beginning is the instant that is named, in the day in which the recording ends; else one
 // shortly before that.
-func (p *program) beginning(ctx context.Context, log history.Log, text string) (time.Time, error) {
+func beginning(ctx context.Context, log history.Log, text string) (time.Time, error) {
 	runs, err := log.Runs(ctx)
 	if err == nil && len(runs) == 0 {
 		err = history.ErrNothing

@@ -26,16 +26,21 @@ const completionName = "completion"
 // program is one run of the program.
 type program struct {
 	env        Environment
-	configFile string         // of --config
+	settings   settings
 	logging    sync.Mutex     // held while the log is opened
 	logTo      *slog.Logger   // nil until logger is called
 	log        *logFile       // behind logTo; nil where nothing is logged
 	absent     []sources.Spec // shown beside the config's sources: what the demo could not start
-	demoState  string         // folder of the demo's recording, which goes with it; "": this is no demo
 	crash      crash          // ends the process of an owner in the demo; nil elsewhere
 	result     error          // of the command, see run
 	unfinished unfinished
 	over       chan struct{} // closed when the command has come back and its error is said
+}
+
+func newProgram(env Environment) *program {
+	p := &program{env: env, over: make(chan struct{})}
+	p.settings = settings{lookup: env.Lookup, logger: p.logger}
+	return p
 }
 
 // execute parses the arguments and runs the command that they name.
@@ -54,7 +59,7 @@ func (p *program) execute(ctx context.Context) error {
 		completion.Short = "Print what completes commands, flags and sources in a shell"
 		completion.Long = completion.Short + ".\n\n`make install` puts it where the shell looks; by hand: source <(coordtop completion bash)"
 	}
-	root.SetHelpCommand(p.helpCommand())
+	root.SetHelpCommand(helpCommand(p.run))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; see %s --help", flagError(cmd, err), cmd.CommandPath())
 	})
@@ -101,6 +106,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	return errors.New("a flag cannot be read")
 }
 
+// runner is program.run.
+type runner = func(func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error
+
 // run wraps a command. Its error goes round cobra and fang: for an error fang asks the
 // terminal for its background colour, which a terminal that is gone never answers.
 func (p *program) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
@@ -132,18 +140,18 @@ func (p *program) root() *cobra.Command {
 	root.Flags().BoolVar(&o.plain, "plain", false, "use no colours (as $NO_COLOR does)")
 	root.Flags().BoolVar(&o.write, "write", false, "arm writing from the start and without an end")
 	root.Flags().Var(&o.theme, "theme", "draw for a dark or a light background; auto asks the terminal")
-	root.ValidArgsFunction = p.completeSources
+	root.ValidArgsFunction = p.settings.completeSources
 	completeFlag(root, "theme", "auto", "dark", "light")
-	root.PersistentFlags().StringVar(&p.configFile, "config", "", "read FILE instead of the usual config file")
-	root.AddCommand(p.getCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(), p.recordCommand(), p.replayCommand(), p.historyCommand(), p.reportCommand(), p.configCommand(), p.manCommand(), p.versionCommand())
+	root.PersistentFlags().StringVar(&p.settings.file, "config", "", "read FILE instead of the usual config file")
+	root.AddCommand(p.getCommand(), p.watchCommand(), p.waitCommand(), p.acquireCommand(), p.campaignCommand(), p.releaseCommand(), p.recordCommand(), p.replayCommand(), p.historyCommand(), p.reportCommand(), p.configCommand(), manCommand(p.run), versionCommand(p.run))
 	root.AddCommand(p.demoCommands()...)
 	return root
 }
 
-func (p *program) versionCommand() *cobra.Command {
+func versionCommand(run runner) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: none,
-		RunE: p.run(func(cmd *cobra.Command, _ []string) error {
+		RunE: run(func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "coordtop %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		}),

@@ -28,7 +28,7 @@ func TestAPanicAnywhereEndsTheRestFirst(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
-			p := &program{env: Environment{Stderr: newStream(), Lookup: lookup(map[string]string{"HOME": home})}}
+			p := newProgram(Environment{Stderr: newStream(), Lookup: lookup(map[string]string{"HOME": home})})
 			ctx, whole := p.guarded(t.Context())
 			under, cancel := context.WithCancelCause(ctx)
 			defer cancel(nil)

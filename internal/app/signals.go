@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -150,7 +151,7 @@ func (p *program) abandon(ctx context.Context, again <-chan *signalled) {
 	switch abort := abortOf(cause); {
 	case abort != nil:
 		code = abort.exitCode()
-		p.sayStacks(ctx, abort)
+		sayStacks(ctx, p.env.Stderr, abort)
 	case errors.Is(cause, spawn.ErrPanic):
 		inTime(ctx, func() { p.report(ctx, cause) })
 	}
@@ -166,10 +167,10 @@ func abortOf(err error) *signalled {
 }
 
 // sayStacks prints what the goroutines did when the signal came, and last what matters.
-func (p *program) sayStacks(ctx context.Context, s *signalled) {
+func sayStacks(ctx context.Context, to io.Writer, s *signalled) {
 	inTime(ctx, func() {
-		_, _ = p.env.Stderr.Write(append(s.stacks, '\n'))
-		fmt.Fprintf(p.env.Stderr, "coordtop: ended by a signal (%s); above is what its goroutines did when it came\n", s.signal)
+		_, _ = to.Write(append(s.stacks, '\n'))
+		fmt.Fprintf(to, "coordtop: ended by a signal (%s); above is what its goroutines did when it came\n", s.signal)
 	})
 }
 

@@ -37,9 +37,9 @@ func (p *program) waitCommand() *cobra.Command {
 			if o.Timeout < 0 || cmd.Flags().Changed("timeout") && o.Timeout == 0 {
 				return usagef("--timeout must be longer than nothing, as 5s; without it there is no limit")
 			}
-			c, name, space, err := p.pickOne(args[0], false)
+			c, name, space, err := p.settings.pickOne(args[0], false)
 			if err == nil {
-				err = p.secrets(cmd.Context(), c)
+				err = p.settings.secrets(cmd.Context(), c)
 			}
 			if err != nil {
 				return err
@@ -54,7 +54,7 @@ func (p *program) waitCommand() *cobra.Command {
 	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "give up after so long, as 30s; left out: never")
 	cmd.Flags().Lookup("timeout").DefValue = "" // the help would call 0 what is taken for left out
 	format.flag(cmd)
-	cmd.ValidArgsFunction = p.completeSources
+	cmd.ValidArgsFunction = p.settings.completeSources
 	completeFlag(cmd, "for", "led", "free", "absent", "owner=")
 	return cmd
 }

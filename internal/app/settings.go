@@ -1,0 +1,155 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"coordtop/internal/app/backends"
+	"coordtop/internal/config"
+	"coordtop/internal/format"
+	"coordtop/ui/keys"
+)
+
+// settings say what to watch: what the config file, the arguments and the environment say, and
+// what the backends make of that. No server is asked.
+type settings struct {
+	lookup    config.Lookup
+	file      string // of --config
+	demoState string // folder of the demo's recording, which goes with it; "": this is no demo
+	logger    func() *slog.Logger
+}
+
+// load reads a config file and checks what only the board knows: its keys. All that is
+// wrong comes in one error, a *config.Problems.
+func (st *settings) load(path string) (config.Config, error) {
+	c, err := backends.Config().Load(path, st.lookup)
+	wrong := &config.Problems{Path: path}
+	if err != nil && !errors.As(err, &wrong) {
+		return c, err
+	}
+	for _, one := range keys.Check(c.Keys) {
+		problem := c.Problem("keys."+one.Action, format.Clean(one.Text, 0))
+		if one.Known {
+			problem.Path = "keys." + one.Action
+		}
+		wrong.List = append(wrong.List, problem)
+	}
+	return c, wrong.Err()
+}
+
+// errNothing says that neither a file nor a variable names a source.
+var errNothing = errors.New("nothing to watch")
+
+// found reads the config file, or the environment where there is none.
+func (st *settings) found() (config.Config, error) {
+	path, from := st.locate()
+	if path != "" {
+		c, err := st.load(path)
+		switch absent := errors.Is(err, fs.ErrNotExist); {
+		case absent && from != "":
+			return c, absentConfig(from)
+		case !absent:
+			return c, asUsage(err)
+		}
+	}
+	c, err := backends.Config().FromEnv(st.lookup)
+	if err == nil && len(c.Sources) == 0 {
+		err = usagef("%w. Looked for\n%s", errNothing, st.nothing(path))
+	}
+	return c, err
+}
+
+// locate finds the path of the config file; "": not even a home directory is known. from is who
+// names it: it must exist then, else "".
+func (st *settings) locate() (path, from string) {
+	if st.file != "" {
+		return st.file, "--config"
+	}
+	path, must := config.Locate(st.lookup)
+	if must {
+		from = "$" + config.EnvPath
+	}
+	return path, from
+}
+
+// absentConfig reports that there is no config file at the place that was named, which need not be a path.
+func absentConfig(from string) error {
+	return usagef("the config file that %s names does not exist: `coordtop config example` prints one to start from", from)
+}
+
+// asUsage makes an unreadable config a usage error.
+func asUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
+
+// nothing tells a person who gave us nothing what was looked for and what to type.
+func (st *settings) nothing(path string) string {
+	var b strings.Builder
+	path = quoted(path)
+	if path == "''" {
+		path = "$XDG_CONFIG_HOME/coordtop/config.yaml"
+	}
+	line := func(what, found string) { fmt.Fprintf(&b, "  %-*s %s\n", max(len(path), 26), what, found) }
+	line("a URL on the command line", "none")
+	line("$"+config.EnvPath, "not set")
+	line(path, "not there")
+	for _, v := range backends.Config().Unused(st.lookup) {
+		line(v[0], v[1])
+	}
+	b.WriteString("Start with one of\n  coordtop demo\n")
+	for _, entry := range backends.All() {
+		if entry.Docs.Example != "" {
+			b.WriteString("  coordtop " + entry.Docs.Example + "\n")
+		}
+	}
+	b.WriteString("  mkdir -p " + filepath.Dir(path) + " && coordtop config example > " + path)
+	return b.String()
+}
+
+// stateFolder is the folder of what is kept between runs; "": there is none.
+func (st *settings) stateFolder() string {
+	return config.Dir(st.lookup, "XDG_STATE_HOME", filepath.Join(".local", "state"))
+}
+
+// checkConfig loads the file and finds the secrets that it names. Password commands are
+// not run.
+func (st *settings) checkConfig(cmd *cobra.Command, args []string) error {
+	path, from := st.locate()
+	if len(args) == 1 {
+		path, from = args[0], "the argument"
+	}
+	if path == "" {
+		return usagef("no config file: set $%s or $HOME, or name one", config.EnvPath)
+	}
+	c, err := st.load(path)
+	wrong := &config.Problems{Path: path}
+	switch absent := errors.Is(err, fs.ErrNotExist); {
+	case absent && from != "":
+		return absentConfig(from)
+	case absent:
+		return usagef("no config file at %s: coordtop config example prints one to start from", path)
+	case err != nil && !errors.As(err, &wrong):
+		return asUsage(err)
+	}
+	var names []string
+	for i, s := range c.Sources {
+		names = append(names, s.Name)
+		for key, err := range st.unusable(cmd.Context(), s) {
+			wrong.List = append(wrong.List, c.Problem(fmt.Sprintf("sources[%d].%s", i, key), err.Error()))
+		}
+	}
+	if err := wrong.Err(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok: %s\n", path, strings.Join(names, ", "))
+	return err
+}
