@@ -72,6 +72,15 @@ func (e *Encoder) Input(dst []byte, in *Input) []byte {
 	return e.Rest()
 }
 
+// Event returns what may be recorded of an event: its Detail is left out where that is data of
+// a source whose data is.
+func (e *Encoder) Event(v Event) Event {
+	if v.Kind == EventProclaimed && e.withoutData != nil && e.withoutData(v.Ref.Source) {
+		v.Detail = "(not recorded)"
+	}
+	return v
+}
+
 // Decoder reads what an Encoder wrote. One goroutine uses it. Its errors wrap ErrRecording or
 // ErrNewerRecording; after one, and where yield ended the reading, only a Keyframe can follow.
 type Decoder struct {
@@ -146,10 +155,11 @@ type codec struct {
 	order map[Ref]int  // the place of each in refs
 	prims []*Primitive // the last version, by the place of its Ref
 
-	look   time.Duration // by how much the look at the primitive moved from that at its last version
-	doubt  time.Duration // how long the look took
-	source string        // of that primitive
-	nested int           // how many keyframes are in each other
+	look      time.Duration // by how much the look at the primitive moved from that at its last version
+	doubt     time.Duration // how long the look took
+	source    string        // of that primitive
+	wasSource string        // of the one that it is told apart from
+	nested    int           // how many keyframes are in each other
 
 	withoutData func(source string) bool // nil: of no source
 	masked      map[string]string

@@ -105,3 +105,32 @@ func TestDataIsLeftOutOfTheSourcesThatAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestEachRowOfAKeyframeHasTheDataOfItsSource has the same data in all rows, each of which is
+// written as what differs from the one before.
+func TestEachRowOfAKeyframeHasTheDataOfItsSource(t *testing.T) {
+	t.Parallel()
+	data := NewBlob([]byte("shard 4"), 7)
+	k := new(Keyframe)
+	for slot, source := range []string{"one", "two", "two", "one", "one"} {
+		k.rows = append(k.rows, &Row{Slot: slot, Primitive: &Primitive{Ref: Ref{Source: source}, Data: data, Owners: []Owner{{ID: "a", Data: data}}}})
+	}
+	e := NewEncoder(EncoderOptions{WithoutData: func(source string) bool { return source == "one" }})
+	e.begin()
+	e.Write(nil)
+	e.keyframe(k, nil)
+	d := NewDecoder()
+	d.begin()
+	d.Read(e.Rest())
+	again := new(Keyframe)
+	if d.keyframe(again, nil); d.Err() != nil {
+		t.Fatal(d.Err())
+	}
+	hidden := Blob{Len: 7, Sum: e.digestOfSum(data.Sum)}
+	for slot, row := range again.rows {
+		want := map[string]Blob{"one": hidden, "two": data}[row.Source]
+		if row.Data != want || row.Owners[0].Data != want {
+			t.Errorf("row %d of %s has %+v and %+v, want %+v", slot, row.Source, row.Data, row.Owners[0].Data, want)
+		}
+	}
+}

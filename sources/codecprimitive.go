@@ -16,7 +16,7 @@ func (c *codec) primitive(v, was *Primitive) {
 	if !v.At.IsZero() && !was.At.IsZero() {
 		c.look = v.At.Sub(was.At)
 	}
-	c.source = v.Source
+	c.source, c.wasSource = v.Source, was.Source
 	pack.List(f, &v.Owners, was.Owners, c, (*codec).owner)
 	pack.Struct(f, &v.Queue, &was.Queue, c, (*codec).queue)
 	pack.List(f, &v.Candidates, was.Candidates, c, (*codec).waiter)
@@ -138,19 +138,26 @@ func (c *codec) attr(v, was *Attr) {
 // blob is left out but for its length where the source's data is not recorded: of the sum a
 // digest then, because a short value could be found by its sum.
 func (c *codec) blob(v, was *Blob) {
-	is := *v
-	if !c.Reading() && *v != *was && c.withoutData != nil && c.withoutData(c.source) {
-		is = Blob{Len: v.Len, Sum: c.digestOfSum(v.Sum)}
-		was = &Blob{Len: was.Len, Sum: c.digestOfSum(was.Sum)}
+	is, before := *v, *was
+	if !c.Reading() && (is != before || c.source != c.wasSource) {
+		is, before = c.recorded(is, c.source), c.recorded(before, c.wasSource)
 	}
 	f := c.Begin()
-	f.Text(&is.Head, was.Head)
-	pack.Signed(f, &is.Len, was.Len)
-	pack.Number(f, &is.Sum, was.Sum)
+	f.Text(&is.Head, before.Head)
+	pack.Signed(f, &is.Len, before.Len)
+	pack.Number(f, &is.Sum, before.Sum)
 	f.End()
 	if c.Reading() {
 		*v = is
 	}
+}
+
+// recorded is what is written of the data of a source.
+func (c *codec) recorded(b Blob, source string) Blob {
+	if c.withoutData == nil || !c.withoutData(source) {
+		return b
+	}
+	return Blob{Len: b.Len, Sum: c.digestOfSum(b.Sum)}
 }
 
 // program is a digest where names are masked: the number could be made of a name that is guessed.

@@ -12,7 +12,9 @@
 // nobody recorded: that time is not observed, and nothing is said about it. The same holds for
 // what was lost while the recorder could not write.
 //
-// What the program never shows is never recorded: see the codec in package sources.
+// What the program never shows is never recorded. Two encoders write to a store: the codec of
+// package sources (inputs) and that of the events. Neither writes a nonce, a Guard or, with
+// unrecorded_data, any data: see [coordtop/sources.Encoder.Event] for the events.
 //
 // # Who uses it
 //

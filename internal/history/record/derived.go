@@ -23,8 +23,8 @@ func newDerived(began, stored time.Time) derived {
 }
 
 // add puts into b what is new. commit must be called when b was written.
-func (d *derived) add(b *history.Batch, hub *sources.Hub, state *sources.State, since time.Time) (commit func()) {
-	events, held, seq := d.newEvents(b, hub, state, since)
+func (d *derived) add(b *history.Batch, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time) (commit func()) {
+	events, held, seq := d.newEvents(b, encoder, hub, state, since)
 	for slot, row := range state.Rows {
 		var old *sources.Row
 		if slot < len(d.state.Rows) {
@@ -122,7 +122,7 @@ func newTerms(old, list []sources.Term) (changed []sources.Term, lost bool) {
 
 // newEvents reads the events since the last ones that were written, and makes terms of those
 // of semaphores.
-func (d *derived) newEvents(b *history.Batch, hub *sources.Hub, state *sources.State, since time.Time) (events []sources.Event, held map[sources.Ref][]sources.Term, seq uint64) {
+func (d *derived) newEvents(b *history.Batch, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time) (events []sources.Event, held map[sources.Ref][]sources.Term, seq uint64) {
 	sub := hub.Subscribe(d.seq)
 	all, missed := sub.Events(0)
 	sub.Close()
@@ -136,7 +136,7 @@ func (d *derived) newEvents(b *history.Batch, hub *sources.Hub, state *sources.S
 		if e.Kind == sources.EventRenewed {
 			continue
 		}
-		events = append(events, *e)
+		events = append(events, encoder.Event(*e))
 		if e.RefKind == sources.KindSemaphore {
 			d.ownership(e, held)
 		}
