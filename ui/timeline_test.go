@@ -265,3 +265,30 @@ func TestTheTimelineOfAnHourIsAsItWasTold(t *testing.T) {
 		d.shows(t, c.says)
 	}
 }
+
+func TestTheLegendCountsOnlyWhatWasObserved(t *testing.T) {
+	t.Parallel()
+	hour := uitest.Hour(t)
+	for _, c := range []struct {
+		name   string
+		w, h   int
+		window string
+		wants  []string
+	}{
+		{"a window with a silence in it", 160, 48, "4", []string{"taken on average", "not observed 12m", "full for 20 s"}},
+		{"nobody observed the window", 160, 48, "1", []string{"nothing is known of this window", "no gap seen"}},
+		{"nobody observed the window, on a small screen", 80, 24, "1", []string{"ALL LANES  changes 0", "not observed 11m", "no gap seen"}},
+	} {
+		d := drive(uitest.NewFeed(hour.State()), Options{Width: c.w, Height: c.h})
+		d.feed.Pass(hour.Now().Sub(d.feed.Now()))
+		d.press("s", "n", "3", "g", "j", ":")
+		d.typed("at 12:27")
+		d.press("enter", "w", c.window)
+		if d.cursor() != "connections" {
+			t.Fatalf("%s: the cursor is on %s", c.name, d.cursor())
+		}
+		for _, want := range c.wants {
+			d.shows(t, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -60,7 +61,7 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	}
 	var rest []func()
 	if row.Leveled() {
-		return levelLegend(sc, row, win, w)
+		return levelLegend(sc, row, win, w, h)
 	}
 	if sum.Nobody > 0 {
 		rest = append(rest, func() {
@@ -110,15 +111,15 @@ func share(part, whole time.Duration) string {
 	return strconv.Itoa(int(p+0.5)) + " %"
 }
 
-// levelLegend sums up the count of a semaphore in the window.
-func levelLegend(sc *Scene, row *sources.Row, win timeline.Window, w int) []string {
-	end := sources.Earlier(win.End(), DrawnTo(sc))
+// levelLegend sums up the count of a semaphore in what was observed of the window.
+func levelLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []string {
+	th, lane, end := &sc.Theme, LaneOf(sc, row), sources.Earlier(win.End(), DrawnTo(sc))
+	pieces := win.Pieces(lane, end)
 	var held, full time.Duration
 	var weighted float64
 	most, last := uint64(0), sources.Level{}
 	count := func(l sources.Level, until time.Time) {
-		from := sources.Later(l.At, win.Start)
-		d := sources.Earlier(until, end).Sub(from)
+		d := timeline.Observed(pieces, l.At, sources.Earlier(until, end))
 		if l.At.IsZero() || l.Gone || d <= 0 {
 			return
 		}
@@ -134,45 +135,57 @@ func levelLegend(sc *Scene, row *sources.Row, win timeline.Window, w int) []stri
 		last = l
 	}
 	count(last, end)
-	lines := []string{sc.Theme.Line(w).Skip(3).Put(sc.Theme.Dim, "SELECTED LANE").Done()}
+	lines := []string{th.Line(w).Skip(3).Put(th.Dim, "SELECTED LANE").Done()}
 	if held == 0 {
-		return append(lines, sc.Theme.Line(w).Skip(4).Put(sc.Theme.Dim, "nothing is known of this window").Done())
+		return append(lines, th.Line(w).Skip(4).Put(th.Dim, "nothing is known of this window").Done())
 	}
 	of := ""
 	if row.Limited() {
 		of = " of " + strconv.FormatUint(row.Limit, 10)
 	}
-	lines = append(lines, sc.Theme.Line(w).Skip(4).Put("", strconv.FormatFloat(weighted/held.Seconds(), 'f', 1, 64)+of).Put(sc.Theme.Dim, " taken on average, ").
-		Put("", strconv.FormatUint(most, 10)).Put(sc.Theme.Dim, " at most").Done())
-	if row.Limited() {
-		lines = append(lines, sc.Theme.Line(w).Skip(4).Put(sc.Theme.Warn, sc.Theme.Full).Put(sc.Theme.Dim, " full for ").Put("", format.Precise(full)).Put(sc.Theme.Dim, ", "+share(full, held)).Done())
+	lines = append(lines, th.Line(w).Skip(4).Put("", strconv.FormatFloat(weighted/held.Seconds(), 'f', 1, 64)+of).Put(th.Dim, " taken on average, ").
+		Put("", strconv.FormatUint(most, 10)).Put(th.Dim, " at most").Done())
+	if unseen := win.Sum(lane, end).Unseen; unseen > 0 {
+		lines = append(lines, th.Line(w).Skip(4).Put(th.Dim, th.Dark+" not observed ").Put("", format.Precise(unseen)).Done())
 	}
-	return lines
+	if row.Limited() {
+		lines = append(lines, th.Line(w).Skip(4).Put(th.Warn, th.Full).Put(th.Dim, " full for ").Put("", format.Precise(full)).Put(th.Dim, ", "+share(full, held)+" of what was observed").Done())
+	}
+	return lines[:min(len(lines), h)]
 }
 
 // allLanes sums up the window of all lanes, in one line where that is wanted.
 func allLanes(sc *Scene, w int, short bool) []string {
 	th, s := &sc.Theme, &sc.Time.All
 	text := func(dim, plain string) []paint.Part { return []paint.Part{th.Dim.Text(dim), paint.Plain(plain)} }
-	vacant := append(text("without a leader now ", ""), paint.Plain(format.Count(s.Vacant)))
-	if s.Vacant > 0 {
-		vacant[2].Style = th.Bad
+	changes := text("changes ", format.Count(s.Changes))
+	vacant := []paint.Part{{Style: th.Bad, Text: "   without a leader now " + format.Count(s.Vacant)}}
+	if s.Vacant == 0 {
+		vacant[0].Style, vacant[0].Yield = th.Dim, paint.Aside
 	}
-	var gaps []paint.Part
-	if s.Gaps > 0 {
-		gaps = append(append(text("longest gap ", format.Precise(s.Longest)), paint.Part{Text: " " + s.LongestOf, Yield: paint.Name}), text("   all gaps ", format.Precise(s.Nobody))...)
-	} else {
-		gaps = text("no gap", "")
+	gaps := text("no gap", "")
+	switch {
+	case s.Gaps > 0:
+		gaps = append(text("longest gap ", format.Precise(s.Longest)), paint.Part{Text: " " + s.LongestOf, Yield: paint.Name}, paint.Part{Style: th.Dim, Text: "   all gaps " + format.Precise(s.Nobody), Yield: paint.Aside})
+	case s.Unseen > 0:
+		gaps[0].Text = "no gap seen"
 	}
-	facts := [][]paint.Part{append(append(text("changes ", format.Count(s.Changes)), paint.Plain("   ")), vacant...), gaps}
+	var unseen []paint.Part
 	if s.Unseen > 0 {
-		facts = append(facts, text("not observed ", format.Precise(s.Unseen)+" of all lanes together"))
+		unseen = text("not observed ", format.Precise(s.Unseen))
 	}
 	if short {
+		if unseen != nil {
+			vacant[0].Text = "   no leader now " + format.Count(s.Vacant)
+			unseen = append([]paint.Part{paint.Plain("   ")}, unseen...)
+		}
 		l := th.Line(w).Skip(1).Put(th.Dim, "ALL LANES  ")
-		parts := append(append(facts[0], paint.Plain("   ")), facts[1]...)
-		putParts(l, th.FitParts(parts, w-l.X), w)
+		putParts(l, th.FitParts(slices.Concat(changes, vacant, unseen, []paint.Part{paint.Plain("   ")}, gaps), w-l.X), w)
 		return []string{l.Done()}
+	}
+	facts := [][]paint.Part{append(changes, vacant...), gaps}
+	if unseen != nil {
+		facts = append(facts, append(unseen, paint.Plain(" of all lanes together")))
 	}
 	lines := []string{th.Line(w).Skip(2).Put(th.Dim, "ALL LANES").Done()}
 	for _, f := range facts {

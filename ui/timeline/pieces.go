@@ -104,14 +104,15 @@ func (c *cutter) piece(to time.Time, m Mark, term int) {
 	c.at = to
 }
 
-// At returns the piece in which an instant lies; false: it lies in none.
-func At(pieces []Piece, t time.Time) (int, bool) {
-	for i := range pieces {
-		if !t.Before(pieces[i].From) && t.Before(pieces[i].To) {
-			return i, true
+// Observed is how much of a stretch was observed.
+func Observed(pieces []Piece, from, to time.Time) time.Duration {
+	var d time.Duration
+	for _, p := range pieces {
+		if p.Mark != Dark {
+			d += max(sources.Earlier(to, p.To).Sub(sources.Later(from, p.From)), 0)
 		}
 	}
-	return 0, false
+	return d
 }
 
 // Sum is what happened in a window, of one lane or of several.
