@@ -144,8 +144,8 @@ func notBefore(s, other Stamp) Stamp {
 func (t *Term) Held() Interval { return heldFor(t.Start, t.End) }
 
 // heldFor is how long something lasted from start to end. A start of before the first look
-// gives no upper bound, one that is only a bound no lower one; of the clock of another
-// nothing follows.
+// gives no upper bound, nor does an end that is only a bound; a start that is one gives no lower
+// bound; of the clock of another nothing follows.
 func heldFor(start, end Stamp) Interval {
 	if end.How == Unknown || start.At.IsZero() {
 		return Interval{}
@@ -158,6 +158,9 @@ func heldFor(start, end Stamp) Interval {
 		held.Max = Endless
 	case Bound:
 		held.Min = 0
+	}
+	if end.How == Bound {
+		held.Max = Endless
 	}
 	return held
 }

@@ -103,7 +103,8 @@ func (p *program) historyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "history [SOURCE[/NAME] ...]", Short: "Print who owned what before, and when nobody did",
 		Long: "Reads what coordtop recorded (see coordtop record); no server is asked. A time after ~ was seen between two looks, one\n" +
-			"after ≤ was when it was first seen to be so. What was not observed, or not recorded, is said.\n\n" + headless.JSONHelp(headless.OfHistory),
+			"after ≤ was when it was first seen to be so, one after ≥ when it was last seen. What was not observed, or not\n" +
+			"recorded, is said.\n\n" + headless.JSONHelp(headless.OfHistory),
 		Example: "coordtop history leases/billing --since 6h\ncoordtop history leases --gaps -o json",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
 			return p.ask(cmd.Context(), s, args, func(r history.Reader, _ string, span history.Span, refs []sources.Ref) error {

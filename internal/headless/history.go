@@ -54,13 +54,14 @@ func History(out io.Writer, lanes []history.Lane, o HistoryOptions) error {
 // pastOf are the lines of a lane, by their start.
 func pastOf(l *history.Lane, o HistoryOptions) []past {
 	var lines []past
-	for i := range l.Terms {
-		gap, ok := l.GapBefore(i)
-		switch {
-		case !o.Gaps:
+	if o.Gaps {
+		for _, g := range l.Gaps(o.Span) {
+			lines = append(lines, past{lane: l, from: g.Start.At, term: -1, gap: g})
+		}
+	} else {
+		for i := range l.Terms {
+			gap, _ := l.GapBefore(i)
 			lines = append(lines, past{lane: l, from: l.Terms[i].Start.At, term: i, gap: gap})
-		case ok && gap.End.At.After(o.Span.From) && gap.Start.At.Before(o.Span.To):
-			lines = append(lines, past{lane: l, from: gap.Start.At, term: -1, gap: gap})
 		}
 	}
 	for _, d := range l.Dark {
@@ -79,6 +80,8 @@ func (p *past) text(zone *time.Location) []string {
 			return "-"
 		case sources.AtLeast:
 			return "≤ " + s.At.In(zone).Format(clock)
+		case sources.Bound:
+			return "≥ " + s.At.In(zone).Format(clock)
 		case sources.Told:
 			return s.At.In(zone).Format(clock)
 		}
@@ -92,7 +95,7 @@ func (p *past) text(zone *time.Location) []string {
 		if p.gap.Length.Max > 0 {
 			gap = between(p.gap.Length)
 		}
-		if t.End.How != sources.Unknown {
+		if endSeen(t) {
 			cause = t.Cause.String()
 		}
 		if f := number(t.Owner.Fence); f != nil {
@@ -100,13 +103,22 @@ func (p *past) text(zone *time.Location) []string {
 		}
 		return []string{"term", name, at(t.Start), at(t.End), between(t.Held()), format.Clean(ownerName(t.Owner), maxText), fence, cause, gap}
 	case p.gap.Length.Max > 0:
-		return []string{"gap", name, at(p.gap.Start), at(p.gap.End), between(p.gap.Length), "-", "-", "-", "-"}
+		end := at(p.gap.End)
+		if p.gap.After == nil {
+			end = "it lasts"
+		}
+		return []string{"gap", name, at(p.gap.Start), end, between(p.gap.Length), "-", "-", "-", "-"}
 	}
 	length, end := "-", "-"
 	if !p.dark.To.IsZero() {
 		length, end = format.Precise(p.dark.To.Sub(p.dark.From)), p.dark.To.In(zone).Format(clock)
 	}
 	return []string{"not observed", name, p.dark.From.In(zone).Format(clock), end, length, "-", "-", "-", "-"}
+}
+
+// endSeen reports whether a term ended, and was seen to.
+func endSeen(t *sources.Term) bool {
+	return t.End.How != sources.Unknown && t.End.How != sources.Bound
 }
 
 func ownerName(o sources.OwnerRef) string {

@@ -38,7 +38,7 @@ func (p *past) json() pastJSON {
 		t := &p.lane.Terms[p.term]
 		out.What, out.Owner, out.LengthMS = "term", ownerRefOf(t.Owner), lengthOf(t.Held())
 		span(t.Start, t.End)
-		if t.End.How != sources.Unknown {
+		if endSeen(t) {
 			out.Cause, out.CauseKnown = orNull(t.Cause.String()), orNull(t.How.String())
 		}
 	case out.GapBeforeMS != nil:

@@ -6,12 +6,15 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/internal/history/historytest"
+	"coordtop/internal/history/recordtest"
 	"coordtop/sources"
 )
 
 func TestGapsOfALaneAreThoseOfTheScript(t *testing.T) {
 	t.Parallel()
-	lanes, err := hour(t).Lanes(t.Context(), []sources.Ref{historytest.Billing()}, history.Span{From: at(-time.Hour), To: at(3 * time.Hour)})
+	reader, _ := recordtest.File(t, hour(t))
+	span := history.Span{From: at(-time.Hour), To: at(3 * time.Hour)}
+	lanes, err := reader.Lanes(t.Context(), []sources.Ref{historytest.Billing()}, span)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,18 +22,67 @@ func TestGapsOfALaneAreThoseOfTheScript(t *testing.T) {
 	if len(lane.Terms) != len(led) {
 		t.Fatalf("there are %d terms, want %d: %+v", len(lane.Terms), len(led), lane.Terms)
 	}
+	seen := 0
 	for i := range led {
 		g, ok := lane.GapBefore(i)
 		var want time.Duration
 		if i > 0 {
 			want = led[i].Start - led[i-1].End
 		}
+		if ok {
+			seen++
+		}
 		if ok != (want > 0) || g.Length != (sources.Interval{Min: want, Max: want}) {
 			t.Errorf("before term %d there is %+v, want %v", i, g, want)
 		}
 	}
+	if gaps := lane.Gaps(span); len(gaps) != seen { // the recorder stopped while the last one led
+		t.Errorf("there are %d gaps, want %d: %+v", len(gaps), seen, gaps)
+	}
 	lane.Dark = append(lane.Dark, sources.Dark{From: at(10*time.Minute + 3*time.Second), To: at(10*time.Minute + 3500*time.Millisecond)})
 	if g, _ := lane.GapBefore(3); g.Length != (sources.Interval{Min: 1001 * time.Millisecond, Max: 1501 * time.Millisecond}) {
 		t.Errorf("with half a second unobserved it is %v", g.Length)
+	}
+}
+
+func TestWhatWasNotRecordedIsNoGap(t *testing.T) {
+	t.Parallel()
+	stamp := func(s int, how sources.Known) sources.Stamp {
+		return sources.Stamp{At: at(time.Duration(s) * time.Second), How: how}
+	}
+	const never = -1
+	for name, c := range map[string]struct {
+		end, start sources.Stamp // start zero: nobody followed
+		dark       [2]int        // second never: it lasts
+		min, max   int
+		want       bool
+	}{
+		"between two looks":            {end: stamp(10, sources.Seen), start: stamp(13, sources.Told), min: 3, max: 3, want: true},
+		"it lasts":                     {end: stamp(10, sources.Seen), min: 90, max: 90, want: true},
+		"it lasted when the run ended": {end: stamp(10, sources.Seen), dark: [2]int{30, never}, min: 20, max: 90, want: true},
+		"the run ended":                {end: stamp(10, sources.Bound), dark: [2]int{10, never}},
+		"the run ended, another began": {end: stamp(10, sources.Bound), start: stamp(20, sources.Told), dark: [2]int{10, 30}},
+		"told of a time in the dark":   {end: stamp(10, sources.Told), start: stamp(13, sources.Told), dark: [2]int{5, 30}, max: 3},
+		"the next began some time":     {end: stamp(10, sources.Seen), start: stamp(20, sources.Bound)},
+		"it had begun when first seen": {end: stamp(10, sources.Seen), start: stamp(20, sources.AtLeast)},
+		"it goes on":                   {},
+		"one look showed it": {end: sources.StampBetween(at(5*time.Second), at(10*time.Second), sources.Seen),
+			start: sources.StampBetween(at(10*time.Second), at(15*time.Second), sources.Seen), max: 10, want: true},
+	} {
+		l := history.Lane{Terms: []sources.Term{{Start: stamp(1, sources.Seen), End: c.end}}}
+		if c.start.How != sources.Unknown {
+			l.Terms = append(l.Terms, sources.Term{Start: c.start})
+		}
+		if c.dark != [2]int{} {
+			l.Dark = []sources.Dark{{From: stamp(c.dark[0], 0).At}}
+			if c.dark[1] != never {
+				l.Dark[0].To = stamp(c.dark[1], 0).At
+			}
+		}
+		gaps := l.Gaps(history.Span{From: at(0), To: stamp(100, 0).At})
+		want := sources.Interval{Min: time.Duration(c.min) * time.Second, Max: time.Duration(c.max) * time.Second}
+		if (len(gaps) > 0) != c.want || c.want && (gaps[0].Length != want || (gaps[0].After == nil) != (len(l.Terms) == 1)) {
+			t.Errorf("%s: gaps %+v, want %v of %v", name, gaps, c.want, want)
+		}
 	}
 }

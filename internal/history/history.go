@@ -47,13 +47,19 @@ type Reader interface {
 	// Lanes of all.
 	Totals(ctx context.Context, span Span) ([]Total, error)
 
+	EventReader
+}
+
+// EventReader is the part of a Reader that a Player uses.
+type EventReader interface {
 	// Events returns recorded events, the oldest first: at most before of them that lie before
 	// at, and at most after of the others. ref with an empty Source: of all. Renewals are not
 	// among them.
 	Events(ctx context.Context, at time.Time, before, after int, ref sources.Ref) ([]Event, error)
 }
 
-// Lane is what is recorded of one primitive in a span.
+// Lane is what is recorded of one primitive in a span. A term whose run was over has an End that
+// is Bound: nobody saw it end.
 type Lane struct {
 	Ref    sources.Ref
 	Kind   sources.Kind

@@ -22,7 +22,7 @@ const playEvery = 200 * time.Millisecond
 // concurrent use.
 type Player struct {
 	log    Log
-	reader Reader
+	reader EventReader
 	stop   context.CancelFunc
 	joined sync.WaitGroup
 	asked  chan struct{} // capacity 1: there is something to do
@@ -69,7 +69,7 @@ type Position struct {
 // NewPlayer returns a Player that stands still and has read nothing, and starts its goroutine,
 // which Close ends and joins. It asks reader for the events of before a keyframe; nil: there
 // are none.
-func NewPlayer(ctx context.Context, log Log, reader Reader) *Player {
+func NewPlayer(ctx context.Context, log Log, reader EventReader) *Player {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	p := &Player{log: log, reader: reader, stop: stop, asked: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
 	p.view.Speed, p.view.state = 1, &sources.State{}

@@ -34,7 +34,7 @@ var (
 func play(t *testing.T, log history.Log, test func(t *testing.T, p *history.Player)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		reader, _ := log.(history.Reader)
+		reader, _ := log.(history.EventReader)
 		p := history.NewPlayer(t.Context(), log, reader)
 		defer p.Close()
 		test(t, p)

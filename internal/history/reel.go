@@ -22,7 +22,7 @@ var errStart = errors.New("the recording begins here")
 // reel is the part of a Player that reads. Its goroutine alone uses it.
 type reel struct {
 	log    Log
-	reader Reader
+	reader EventReader
 
 	cursor   Cursor
 	run      int64

@@ -15,8 +15,8 @@ const (
 	group = 500 // Inputs of a group
 )
 
-// Log is a recording in memory, and answers what a store does. No group holds more than some
-// hundred Inputs.
+// Log is a recording in memory, and the events of it. No group holds more than some hundred
+// Inputs. What follows from it (see history.Reader) a file of recordtest answers.
 type Log struct {
 	mu   sync.Mutex
 	runs []*run
@@ -26,7 +26,6 @@ type run struct {
 	history.Run
 	inputs    []sources.Input
 	keyframes []*sources.Keyframe // of the groups: the zero one first
-	hub       *sources.Hub        // at its end
 	events    []sources.Event
 }
 
@@ -34,16 +33,16 @@ type run struct {
 func (l *Log) Add(inputs []sources.Input) error {
 	r := &run{inputs: inputs, keyframes: []*sources.Keyframe{{}}}
 	again := sources.NewReplayer(sources.HubOptions{})
-	r.hub = again.Hub()
+	hub := again.Hub()
 	for i := range inputs {
 		if err := again.Apply(inputs[i]); err != nil {
 			return err
 		}
 		if (i+1)%group == 0 {
-			r.keyframes = append(r.keyframes, r.hub.Keyframe())
+			r.keyframes = append(r.keyframes, hub.Keyframe())
 		}
 	}
-	r.events, _ = r.hub.Subscribe(0).Events(0)
+	r.events, _ = hub.Subscribe(0).Events(0)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r.Run = history.Run{ID: int64(len(l.runs) + 1), Host: "test", Span: history.Span{From: inputs[0].At.Wall, To: inputs[len(inputs)-1].At.Wall}}
@@ -97,4 +96,23 @@ func (c *cursor) Next(ctx context.Context) ([]sources.Input, error) {
 	inputs := c.run.inputs[c.next:min(c.next+batch, len(c.run.inputs))]
 	c.next += len(inputs)
 	return slices.Clone(inputs), ctx.Err()
+}
+
+// Events returns recorded events around an instant.
+func (l *Log) Events(_ context.Context, at time.Time, before, after int, ref sources.Ref) ([]history.Event, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var earlier, later []history.Event
+	for _, r := range l.runs {
+		for _, e := range r.events {
+			switch {
+			case e.Kind == sources.EventRenewed, ref.Source != "" && ref != e.Ref:
+			case e.At.Before(at):
+				earlier = append(earlier, history.Event{Event: e, Run: r.ID})
+			default:
+				later = append(later, history.Event{Event: e, Run: r.ID})
+			}
+		}
+	}
+	return slices.Concat(earlier[max(len(earlier)-before, 0):], later[:min(len(later), after)]), nil
 }

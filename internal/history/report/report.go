@@ -38,7 +38,7 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 		return err
 	}
 	if refs == nil {
-		r.lanes = slices.DeleteFunc(r.lanes, func(l history.Lane) bool { return len(l.Terms) < 2 && len(r.gaps(&l)) == 0 })
+		r.lanes = slices.DeleteFunc(r.lanes, func(l history.Lane) bool { return len(l.Terms) < 2 && len(l.Gaps(r.Span)) == 0 })
 	}
 	events, err := reader.Events(ctx, r.Span.From, 0, mostEvents, sources.Ref{})
 	for i := range events {
@@ -58,29 +58,6 @@ func (r *Report) outages() func(*sources.Event) bool {
 		down[source] = e.Kind == sources.EventSourceDown || was && e.Kind != sources.EventSourceUp
 		return e.Kind == sources.EventSourceDown || e.Kind == sources.EventSourceUp && was
 	}
-}
-
-// gapOf is a gap of a lane, and between whom.
-type gapOf struct {
-	history.Gap
-	lane          *history.Lane
-	before, after *sources.Term // after nil: it lasts
-}
-
-// gaps are those of a lane that lie in the span, also in part.
-func (r *Report) gaps(l *history.Lane) []gapOf {
-	var found []gapOf
-	for i := range l.Terms {
-		if g, ok := l.GapBefore(i); ok && g.End.At.After(r.Span.From) && g.Start.At.Before(r.Span.To) {
-			found = append(found, gapOf{g, l, &l.Terms[i-1], &l.Terms[i]})
-		}
-	}
-	if n := len(l.Terms); n > 0 && !l.Leveled() && l.Terms[n-1].End.How != sources.Unknown && l.Terms[n-1].End.At.Before(r.Span.To) {
-		last := &l.Terms[n-1]
-		length := r.Span.To.Sub(last.End.At)
-		found = append(found, gapOf{history.Gap{Start: last.End, Length: sources.Interval{Min: l.Observed(last.End.At, r.Span.To), Max: length}}, l, last, nil})
-	}
-	return found
 }
 
 // Markdown writes the piece.
@@ -135,7 +112,7 @@ func (r *Report) numbers(b *strings.Builder) {
 			owners = append(owners[:ownersNamed], fmt.Sprintf("%d more", len(owners)-ownersNamed))
 		}
 		var sum, longest sources.Interval
-		gaps := r.gaps(l)
+		gaps := l.Gaps(r.Span)
 		for _, g := range gaps {
 			sum.Min, sum.Max = sum.Min+g.Length.Min, sum.Max+g.Length.Max
 			longest.Min, longest.Max = max(longest.Min, g.Length.Min), max(longest.Max, g.Length.Max)
@@ -150,11 +127,17 @@ func (r *Report) numbers(b *strings.Builder) {
 const ownersNamed = 4
 
 func (r *Report) gapTable(b *strings.Builder) {
-	var all []gapOf
-	for i := range r.lanes {
-		all = append(all, r.gaps(&r.lanes[i])...)
+	type row struct {
+		history.Gap
+		ref sources.Ref
 	}
-	slices.SortStableFunc(all, func(x, y gapOf) int { return x.Start.At.Compare(y.Start.At) })
+	var all []row
+	for i := range r.lanes {
+		for _, g := range r.lanes[i].Gaps(r.Span) {
+			all = append(all, row{g, r.lanes[i].Ref})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y row) int { return x.Start.At.Compare(y.Start.At) })
 	b.WriteString("\n## Times without an owner\n\n")
 	if len(all) == 0 {
 		b.WriteString("None was seen.\n")
@@ -163,10 +146,10 @@ func (r *Report) gapTable(b *strings.Builder) {
 	b.WriteString("| from | to | length | primitive | before | why it ended | after |\n|---|---|--:|---|---|---|---|\n")
 	for _, g := range all {
 		to, after := "it lasts", ""
-		if g.after != nil {
-			to, after = r.at(g.End.At), cell(ownerName(g.after))
+		if g.After != nil {
+			to, after = r.at(g.End.At), cell(ownerName(g.After))
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", r.at(g.Start.At), to, length(g.Length), nameOf(g.lane.Ref), cell(ownerName(g.before)), g.before.Cause, after)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", r.at(g.Start.At), to, length(g.Length), nameOf(g.ref), cell(ownerName(g.Before)), g.Before.Cause, after)
 	}
 }
 

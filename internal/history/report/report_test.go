@@ -11,6 +11,7 @@ import (
 
 	"coordtop/internal/history"
 	"coordtop/internal/history/historytest"
+	"coordtop/internal/history/recordtest"
 	"coordtop/internal/history/report"
 	"coordtop/sources"
 )
@@ -19,14 +20,15 @@ import (
 func hour(t *testing.T) *report.Report {
 	t.Helper()
 	r := &report.Report{Title: "prod-eu", Zone: time.UTC, Picture: "timeline.svg"}
+	var log *historytest.Log
 	synctest.Test(t, func(t *testing.T) {
-		from := time.Now()
-		log := historytest.Hour(t, nil, nil)
-		r.Span = history.Span{From: from, To: from.Add(62 * time.Minute)}
-		if err := r.Read(t.Context(), log, nil); err != nil {
-			t.Fatal(err)
-		}
+		r.Span = history.Span{From: time.Now(), To: time.Now().Add(62 * time.Minute)}
+		log = historytest.Hour(t, nil, nil)
 	})
+	reader, _ := recordtest.File(t, log)
+	if err := r.Read(t.Context(), reader, nil); err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 
@@ -47,6 +49,21 @@ func TestAReportTellsGapsOutagesAndWhatWasNotRecorded(t *testing.T) {
 			t.Errorf("the report does not say %q:\n%s", want, b.String())
 			return
 		}
+	}
+}
+
+func TestTheEndOfARunIsNotTheEndOfATerm(t *testing.T) {
+	t.Parallel()
+	var text, picture strings.Builder
+	r := hour(t)
+	if err := errors.Join(r.Markdown(&text), r.SVG(&picture)); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(text.String(), "it lasts") { // all were owned when the recorder stopped
+		t.Errorf("nobody is said to own what was not recorded:\n%s", text.String())
+	}
+	if n := strings.Count(picture.String(), `<rect class="gap"`); n != 3 {
+		t.Errorf("%d gaps are drawn, want 3:\n%s", n, picture.String())
 	}
 }
 
@@ -94,7 +111,8 @@ func TestNamesOfOthersMeanNothingInAReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &report.Report{Zone: time.UTC, Span: history.Span{From: from, To: from.Add(10 * time.Second)}}
-	if err := r.Read(t.Context(), log, nil); err != nil {
+	reader, _ := recordtest.File(t, log)
+	if err := r.Read(t.Context(), reader, nil); err != nil {
 		t.Fatal(err)
 	}
 	var text, picture strings.Builder

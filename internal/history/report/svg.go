@@ -41,7 +41,7 @@ func (r *Report) SVG(out io.Writer) error {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img" aria-labelledby="t d">`+"\n", width, high)
 	gaps, runs := 0, 0
 	for i := range r.lanes {
-		gaps += len(r.gaps(&r.lanes[i]))
+		gaps += len(r.lanes[i].Gaps(r.Span))
 		runs += len(r.lanes[i].Terms)
 	}
 	title := fmt.Sprintf("Who owned what, %s to %s", r.at(r.Span.From), r.at(r.Span.To))
@@ -110,16 +110,18 @@ func (r *Report) lane(b *strings.Builder, i int, titled bool) {
 		}
 		r.run(b, l, t, until, top, titled)
 	}
-	for _, g := range r.gaps(l) {
+	for _, g := range l.Gaps(r.Span) {
 		to := r.Span.To
-		if g.after != nil {
-			to = g.End.At
+		if g.After != nil {
+			to = sources.Earlier(g.End.At, to)
 		}
-		x := r.x(g.Start.At)
-		w := max(r.x(to)-x, gapWide)
-		fmt.Fprintf(b, `<rect class="gap" x="%.1f" y="%d" width="%.1f" height="%d"><title>%s</title></rect>`, x, top+2, w, laneHigh-6,
-			escaped("nobody: "+r.at(g.Start.At)+", "+length(g.Length)))
-		fmt.Fprintf(b, `<path class="gap" d="M%.1f %dl-4 5h8z"/>`, x+w/2, top+laneHigh-4)
+		for _, part := range without(history.Span{From: sources.Later(g.Start.At, r.Span.From), To: to}, r.unobserved(l)) {
+			x := r.x(part.From)
+			w := max(r.x(part.To)-x, gapWide)
+			fmt.Fprintf(b, `<rect class="gap" x="%.1f" y="%d" width="%.1f" height="%d"><title>%s</title></rect>`, x, top+2, w, laneHigh-6,
+				escaped("nobody: "+r.at(g.Start.At)+", "+length(g.Length)))
+			fmt.Fprintf(b, `<path class="gap" d="M%.1f %dl-4 5h8z"/>`, x+w/2, top+laneHigh-4)
+		}
 	}
 	b.WriteString("</g>\n")
 }

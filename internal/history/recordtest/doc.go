@@ -1,0 +1,3 @@
+// Package recordtest writes the recordings of historytest into files, for tests of what reads
+// them.
+package recordtest
