@@ -48,15 +48,14 @@ uninstall: ## remove what install put under PREFIX
 quick: ## before each commit: formatting, vet and the tests that need no server, in seconds (QUICKFLAGS=-count=1: uncached)
 	@GO="$(GO)" sh .ci/quick $(QUICKFLAGS)
 
-# Most tests wait more than they compute, so more of them, and of their packages, run at once than
-# there are cores.
+# Most tests wait more than they compute, so more of them run at once than there are cores.
 test: deps ## run all tests; says which packages took longest and which cases were run again
-	@GO="$(GO)" sh .ci/test -timeout 20m -p 3 -parallel 6 $(TESTFLAGS)
+	@GO="$(GO)" sh .ci/test -timeout 20m -parallel 6 $(TESTFLAGS)
 
 # A process under the race detector sleeps for a second before it exits, for goroutines that go on
 # after main. Ours do not, and the tests start some hundreds of processes.
 race: deps ## run all tests with the race detector
-	@GO="$(GO)" CGO_ENABLED=1 GORACE="atexit_sleep_ms=10 $$GORACE" sh .ci/test -race -timeout 20m -p 3 -parallel 4 $(RACEFLAGS)
+	@GO="$(GO)" CGO_ENABLED=1 GORACE="atexit_sleep_ms=10 $$GORACE" sh .ci/test -race -timeout 20m -parallel 4 $(RACEFLAGS)
 
 truth: deps build ## compare what watch prints with 2,000 random changes on each backend, over cut connections (some minutes; TRUTHFLAGS='-seed 7')
 	$(GO) test -count=1 -v -timeout 30m ./internal/truth -program $(CURDIR)/$(BIN) -steps 2000 -cuts 10 $(TRUTHFLAGS)
