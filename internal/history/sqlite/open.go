@@ -18,6 +18,7 @@ import (
 
 	"coordtop/internal/files"
 	"coordtop/internal/history"
+	"coordtop/sources"
 )
 
 // How a file is opened.
@@ -37,9 +38,15 @@ func connect(path, how string, connections int) (*sql.DB, error) {
 	return db, nil
 }
 
-// explained makes of an error of SQLite what callers ask for: history.ErrDamaged, ENOSPC,
-// EACCES; of others it keeps the text.
+// explained makes of an error of SQLite, or of the decoder, what callers ask for:
+// history.ErrDamaged, history.ErrNewer, ENOSPC, EACCES; of others it keeps the text.
 func explained(path string, err error) error {
+	switch {
+	case errors.Is(err, sources.ErrNewerRecording):
+		return fmt.Errorf("%s: %w", path, history.ErrNewer)
+	case errors.Is(err, sources.ErrRecording):
+		return fmt.Errorf("%s: %w: %w", path, history.ErrDamaged, err)
+	}
 	failed, ok := errors.AsType[*driver.Error](err)
 	if err == nil || !ok {
 		return err

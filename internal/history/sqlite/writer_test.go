@@ -256,3 +256,12 @@ func protect(t *testing.T, path string) {
 	}
 	t.Cleanup(func() { _ = os.Chmod(filepath.Dir(path), 0o700) })
 }
+
+func TestAKeyframeThatCannotBeReadIsDamaged(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	write(t, begun(t, o, 0), batchOf(0, time.Second)) // its keyframe is none
+	if _, err := store(t, o).Open(t.Context(), after(0)); !errors.Is(err, history.ErrDamaged) {
+		t.Errorf("%v, want ErrDamaged", err)
+	}
+}
