@@ -60,7 +60,7 @@ func (p *program) getCommand() *cobra.Command {
 	o.flag(cmd)
 	cmd.ValidArgsFunction = p.settings.completeSources
 	cmd.Flags().Var(&failOn, "fail-on", "end with exit code 10 if something is so; several with commas")
-	completeFlag(cmd, "fail-on", "no-leader", "stale", "late", "no-ttl", "any")
+	completeFlag(cmd, "fail-on", headless.Faults()...)
 	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "print what arrived after so long")
 	return cmd
 }

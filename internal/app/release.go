@@ -99,7 +99,8 @@ func (p *program) release(ctx context.Context, arg string, o releaseOptions) err
 		for _, line := range lines {
 			fmt.Fprintf(p.env.Stderr, "coordtop: %s\n", line)
 		}
-		if r.Typed = effect.NeedsName; asks {
+		r.Typed = effect.NeedsName
+		if asks {
 			r.Typed = typed(ctx, p.env, effect.NeedsName)
 		}
 		switch {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,4 +70,4 @@ func (f *faults) Set(text string) (err error) {
 	return err
 }
 
-func (f *faults) Type() string { return "no-leader|stale|late|no-ttl|any" }
+func (f *faults) Type() string { return strings.Join(headless.Faults(), "|") }

@@ -12,7 +12,7 @@ import (
 	"coordtop/sources"
 )
 
-// ErrFailed is about what Get was asked to fail on.
+// ErrFailed is the error about each row or source that has a fault of GetOptions.FailOn.
 var ErrFailed = errors.New("failed on")
 
 // Fault is something that Get can fail on.
@@ -22,13 +22,15 @@ type Fault string
 const (
 	NoLeader Fault = "no-leader" // an election, or an expected lock, that nobody owns
 	Stale    Fault = "stale"     // its source does not answer
-	Late     Fault = "late"      // its owner has stopped renewing, or soon too little of the lease is left
+	Late     Fault = "late"      // its lease is over or short, or a renewal is missing and much of the lease is gone
 	NoTTL    Fault = "no-ttl"    // owned without an end, by no session that could end
 	Any      Fault = "any"
 )
 
-// Faults are all of them.
-func Faults() []Fault { return []Fault{NoLeader, Stale, Late, NoTTL, Any} }
+// Faults returns the names of all of them.
+func Faults() []string {
+	return []string{string(NoLeader), string(Stale), string(Late), string(NoTTL), string(Any)}
+}
 
 // failed reports the rows, and the sources, that have one of the faults: a line each.
 func failed(s *sources.State, list []*sources.Row, on []Fault, now time.Time) error {
@@ -71,9 +73,9 @@ func failed(s *sources.State, list []*sources.Row, on []Fault, now time.Time) er
 func ParseFaults(text string) ([]Fault, error) {
 	var list []Fault
 	for word := range strings.SplitSeq(text, ",") {
-		if !slices.Contains(Faults(), Fault(word)) {
-			const takes = "write no-leader, stale, late, no-ttl or any, several with commas"
-			if near := address.Near(word, "no-leader", "stale", "late", "no-ttl", "any"); near != "" {
+		if all := Faults(); !slices.Contains(all, word) {
+			takes := "write " + strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1] + ", several with commas"
+			if near := address.Near(word, all...); near != "" {
 				return nil, fmt.Errorf("did you mean %s? %s", near, takes)
 			}
 			return nil, errors.New(takes)

@@ -31,7 +31,9 @@ func one(s *sources.State, name, space string) []*sources.Row {
 // Find waits as Get does and returns the one row that goes by name, or with "" the one row
 // there is; selects is that of GetOptions. Where several do and exactly one of them is in space, it is that one. The
 // errors are those of Get; ErrAmbiguous names the candidates.
-func Find(ctx context.Context, feed Feed, name, space string, timeout time.Duration, selects func(typ string) string) (*sources.Row, error) {
+func Find(
+	ctx context.Context, feed Feed, name, space string, timeout time.Duration, selects func(typ string) string,
+) (*sources.Row, error) {
 	s, err := settle(ctx, feed, timeout)
 	if err != nil {
 		return nil, fmt.Errorf("looking: %w", err)

@@ -13,7 +13,7 @@ import (
 	"coordtop/sources"
 )
 
-// ErrNotInTime is about a wait whose time is over.
+// ErrNotInTime is the error of a Wait that did not reach its Goal within the time-out.
 var ErrNotInTime = errors.New("the time is over")
 
 // Goal is what Wait waits for: "led", "free", "absent", or "owner=" and an id or a label.
