@@ -40,7 +40,8 @@ type LaneChange struct {
 	Scope  string          // under which it is
 	Terms  []sources.Term  // begun, changed or ended since the last Batch
 	Levels []sources.Level // begun or changed
-	Gone   bool            // the row is gone: nothing is known of it from Span.To on
+	Gone   bool            // the row is gone: nothing is known of it from At on, and what still runs was over by then
+	At     time.Time       // of Gone
 }
 
 // DarkChange is a stretch without observation of a scope, or of one row of it, that began or

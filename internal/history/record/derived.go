@@ -1,6 +1,7 @@
 package record
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -25,6 +26,7 @@ func newDerived(began, stored time.Time) derived {
 // add puts into b what is new. commit must be called when b was written.
 func (d *derived) add(b *history.Batch, encoder *sources.Encoder, hub *sources.Hub, state *sources.State, since time.Time) (commit func()) {
 	events, held, seq := d.newEvents(b, encoder, hub, state, since)
+	d.vanished(b, hub, state)
 	for slot, row := range state.Rows {
 		var old *sources.Row
 		if slot < len(d.state.Rows) {
@@ -33,8 +35,7 @@ func (d *derived) add(b *history.Batch, encoder *sources.Encoder, hub *sources.H
 		if old == row && (row == nil || held[row.Ref] == nil) {
 			continue
 		}
-		if old != nil && (row == nil || row.Ref != old.Ref) {
-			b.Lanes = append(b.Lanes, history.LaneChange{Ref: old.Ref, Kind: old.Kind, Scope: scopeOf(d.state, old), Gone: true})
+		if gone(old, row) {
 			old = nil
 		}
 		if row != nil {
@@ -52,6 +53,64 @@ func (d *derived) add(b *history.Batch, encoder *sources.Encoder, hub *sources.H
 			d.hold(ref, terms)
 		}
 	}
+}
+
+// gone reports whether a row that was in a slot is not the one that is there now.
+func gone(old, row *sources.Row) bool {
+	return old != nil && (row == nil || row.Ref != old.Ref || row.Gen != old.Gen)
+}
+
+// vanished adds the rows that are gone: before the others, because one may have come back.
+func (d *derived) vanished(b *history.Batch, hub *sources.Hub, state *sources.State) {
+	var events []sources.Event // since the last State
+	for slot, old := range d.state.Rows {
+		var row *sources.Row
+		if slot < len(state.Rows) {
+			row = state.Rows[slot]
+		}
+		if !gone(old, row) {
+			continue
+		}
+		if events == nil {
+			sub := hub.Subscribe(d.state.LastSeq)
+			events, _ = sub.Events(0)
+			sub.Close()
+		}
+		c := history.LaneChange{Ref: old.Ref, Kind: old.Kind, Scope: scopeOf(d.state, old), Gone: true, At: state.At}
+		running := slices.Collect(maps.Values(d.held[old.Ref]))
+		if n := len(old.Terms); n > 0 {
+			running = old.Terms[n-1:]
+		}
+		c.Terms = slices.DeleteFunc(slices.Clone(running), func(t sources.Term) bool { return t.End.How != sources.Unknown })
+		for i := range events {
+			if e := &events[i]; e.Ref == old.Ref {
+				if c.Terms = reached(c.Terms, e, old.Kind == sources.KindSemaphore); e.Kind == sources.EventDeleted {
+					c.At = e.At
+					break
+				}
+			}
+		}
+		b.Lanes = append(b.Lanes, c)
+	}
+}
+
+// reached adds to the terms of a row what an event says of them.
+func reached(terms []sources.Term, e *sources.Event, many bool) []sources.Term {
+	at := sources.StampBetween(e.After, e.At, sources.Seen)
+	if e.After.IsZero() {
+		at.How = sources.Told
+	}
+	running := func(id string) int {
+		return slices.IndexFunc(terms, func(t sources.Term) bool { return t.End.How == sources.Unknown && (t.Owner.ID == id || id == "") })
+	}
+	if i := running(e.Previous.ID); e.Kind.EndsOwner() && i >= 0 {
+		t := &terms[i]
+		t.End, t.Cause, t.How = at, e.Cause, e.How
+	}
+	if e.Kind.BeginsOwner() && e.Owner != (sources.OwnerRef{}) && (many && running(e.Owner.ID) < 0 || !many && running("") < 0) {
+		terms = append(terms, sources.Term{Owner: e.Owner, Start: at})
+	}
+	return terms
 }
 
 func scopeOf(s *sources.State, r *sources.Row) string {

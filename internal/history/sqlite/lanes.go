@@ -164,9 +164,12 @@ func (t *tx) change(c *history.LaneChange, span history.Span) time.Time {
 	}
 	if c.Gone != l.gone {
 		l.gone = c.Gone
-		t.exec("update lane set gone = ? where id = ?", stamp(span.To, c.Gone), l.id)
+		t.exec("update lane set gone = ? where id = ?", stamp(c.At, c.Gone), l.id)
 		if c.Gone {
-			t.exec("insert or replace into dark values(0,?,?,null,?)", l.id, span.To.UnixNano(), t.w.run.ID)
+			t.exec("update term set until = max(start, ?), until_how = ? where lane = ? and until is null", c.At.UnixNano(), sources.Bound, l.id)
+			clear(l.running)
+			t.exec("insert or replace into dark values(0,?,?,null,?)", l.id, c.At.UnixNano(), t.w.run.ID)
+			first = sources.Earlier(first, c.At)
 		} else {
 			t.exec("update dark set until = ? where scope = 0 and lane = ? and until is null", span.From.UnixNano(), l.id)
 		}
