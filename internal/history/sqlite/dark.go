@@ -13,6 +13,9 @@ import (
 // period is a stretch of time as it is stored: [from, to).
 type period struct{ from, to int64 }
 
+// silent is how long after its last write a run that goes on is believed to observe.
+const silent = 2 * time.Second
+
 // endless is the end of what lasts.
 const endless = math.MaxInt64
 
@@ -58,18 +61,23 @@ type darkness struct {
 // lanes for 0.
 func (q *query) darkness(window period) *darkness {
 	d := &darkness{window: window, runs: map[int64]int64{}, scopes: map[int64][]period{}, own: map[int64][]period{}}
-	from := int64(0) // before the first run nothing is known
+	var recorded []period
 	for _, r := range q.runs() {
-		d.holes = append(d.holes, period{from, r.From.UnixNano()})
-		from = r.To.UnixNano()
+		p := periodOf(r.Span)
 		if r.Live {
-			from = endless
+			p.to += int64(silent)
 		} else {
-			d.runs[r.ID] = from
+			d.runs[r.ID] = p.to
 		}
+		recorded = append(recorded, p)
 	}
-	d.holes = append(d.holes, period{from, endless})
-	var p period
+	p := period{} // before the first run nothing is known
+	for _, r := range union(recorded) {
+		p.to = r.from
+		d.holes = append(d.holes, p)
+		p.from = r.to
+	}
+	d.holes = append(d.holes, period{p.from, endless})
 	q.each("select start, until from lost", nil, []any{&p.from, &p.to}, func() { d.holes = append(d.holes, p) })
 	d.holes = union(d.holes)
 	var scope, run int64

@@ -171,7 +171,10 @@ func (t *tx) change(c *history.LaneChange, span history.Span) time.Time {
 			t.exec("insert or replace into dark values(0,?,?,null,?)", l.id, c.At.UnixNano(), t.w.run.ID)
 			first = sources.Earlier(first, c.At)
 		} else {
-			t.exec("update dark set until = ? where scope = 0 and lane = ? and until is null", span.From.UnixNano(), l.id)
+			known := t.exec("update dark set until = ? where scope = 0 and lane = ? and until is null and run = ?", span.From.UnixNano(), l.id, t.w.run.ID) > 0
+			if !known && span.From.After(t.w.run.From) { // this run has not seen it before
+				t.exec("insert or ignore into dark values(0,?,?,?,?)", l.id, t.w.run.From.UnixNano(), span.From.UnixNano(), t.w.run.ID)
+			}
 		}
 	}
 	return first
@@ -246,9 +249,9 @@ func (t *tx) dark(d *history.DarkChange, span history.Span) {
 	}
 	from := d.Dark.From.UnixNano()
 	if d.Dark.From.Equal(d.Dark.To) { // it was none
-		t.exec("delete from dark where scope = ? and lane = ? and start = ?", scope, l, from)
+		t.exec("delete from dark where scope = ? and lane = ? and start = ? and run = ?", scope, l, from, t.w.run.ID)
 		return
 	}
-	t.exec("insert into dark values(?,?,?,?,?) on conflict do update set until = excluded.until, run = excluded.run",
+	t.exec("insert into dark values(?,?,?,?,?) on conflict do update set until = excluded.until where run = excluded.run",
 		scope, l, from, stamp(d.Dark.To, !d.Dark.To.IsZero()), t.w.run.ID)
 }

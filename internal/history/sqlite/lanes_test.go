@@ -59,3 +59,54 @@ func TestATermThatEndedLongAgoIsNotTakenUpAgain(t *testing.T) {
 		})
 	}
 }
+
+func TestARunWritesNoDarknessOfOthers(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	stretch := func(from, to time.Duration) history.DarkChange {
+		d := history.DarkChange{Source: "leases", Scope: "s", Dark: sources.Dark{From: after(from)}}
+		if to != 0 {
+			d.Dark.To = after(to)
+		}
+		return d
+	}
+	for i, dark := range []history.DarkChange{stretch(m, 0), stretch(m, m+sec), stretch(m, m)} {
+		from := time.Duration(i) * 2 * m
+		w := begun(t, o, from)
+		b := batchOf(from, from+90*sec, changeOf(sources.KindMutex, found("a", sec)))
+		b.Dark = []history.DarkChange{dark}
+		write(t, w, b)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []sources.Dark{{From: after(m), To: after(2 * m)}, {From: after(3*m + 30*sec), To: after(4 * m)}, {From: after(5*m + 30*sec)}}
+	if l := laneOf(t, store(t, o), "x", span(0, h)); !equal(l.Dark, want) {
+		t.Errorf("dark %+v, want %+v: as the first run said it", l.Dark, want)
+	}
+}
+
+func TestWhatWasObservedIsWhatTheRunsHaveWritten(t *testing.T) {
+	t.Parallel()
+	o := place(t)
+	first := begun(t, o, 0)
+	write(t, first, batchOf(0, 10*m, changeOf(sources.KindMutex, found("a", sec))))
+	s := store(t, o)
+	if l := laneOf(t, s, "x", span(0, h)); !equal(l.Dark, []sources.Dark{{From: after(10*m + silent)}}) {
+		t.Errorf("dark %+v: want what a run that writes no more has not written", l.Dark)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := term("a", 5*m+sec, 0)
+	again.Owner.Fence = 0
+	second := begun(t, o, 5*m) // the clock was set back
+	write(t, second, batchOf(5*m, 6*m, changeOf(sources.KindMutex, again)))
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l := laneOf(t, s, "x", span(0, h))
+	if !equal(l.Dark, []sources.Dark{{From: after(10 * m)}}) || len(l.Terms) != 2 {
+		t.Errorf("dark %+v, terms %+v: want none before the last end of a run, and a term that began in the second", l.Dark, l.Terms)
+	}
+}

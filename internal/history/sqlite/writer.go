@@ -41,7 +41,7 @@ type Writer struct {
 	scopes map[scopeName]int64
 	groups
 	summed int64 // what is before this one may have been summed up
-	before int64 // when the run before ended
+	before int64 // when the run before ended, but not after this one began
 }
 
 var _ history.Writer = (*Writer)(nil)
@@ -133,9 +133,10 @@ func (w *Writer) begin(ctx context.Context) error {
 	}
 	began := w.run.From.UnixNano()
 	err = w.tx(ctx, func(t *tx) error {
-		t.exec("update lane set gone = (select max(last) from run) where gone is null")
+		t.query("select last from run order by id desc limit 1", nil, &w.before)
+		w.before = min(w.before, began) // the clock may have been set back since
+		t.exec("update lane set gone = ? where gone is null", w.before)
 		t.exec("update run set ended = last where ended is null")
-		t.query("select coalesce(max(last), 0) from run", nil, &w.before)
 		w.run.ID = t.insert("insert into run(host, pid, version, began, last) values(?,?,?,?,?)",
 			w.run.Host, w.run.PID, w.run.Version, began, began)
 		t.query("select coalesce(max(n)+1, 0) from sum", nil, &w.summed)

@@ -148,7 +148,7 @@ func TestTheTimeBetweenTwoRunsIsNotObserved(t *testing.T) {
 		t.Errorf("terms %+v: want the one that goes on", l.Terms)
 	}
 	l = laneOf(t, s, "other", span(sec, h))
-	if len(l.Terms) != 2 || l.Terms[0].End.How != sources.Bound || !equal(l.Dark, []sources.Dark{{From: after(m), To: after(10 * m)}}) {
+	if len(l.Terms) != 2 || l.Terms[0].End.How != sources.Bound || !equal(l.Dark, []sources.Dark{{From: after(m), To: after(10 * m)}, {From: after(12*m + silent)}}) {
 		t.Errorf("terms %+v, dark %+v", l.Terms, l.Dark)
 	}
 }
