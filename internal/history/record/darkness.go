@@ -2,6 +2,7 @@ package record
 
 import (
 	"slices"
+	"time"
 
 	"coordtop/internal/history"
 	"coordtop/sources"
@@ -14,7 +15,7 @@ func (d *derived) darkness(b *history.Batch, state *sources.State) map[[2]string
 	for i := range state.Scopes {
 		sc := &state.Scopes[i]
 		key := [2]string{sc.Source, sc.Name}
-		list := sc.Dark
+		list := fromOn(d.began, sc.Dark)
 		if sc.Since.IsZero() || sc.Since.After(d.began) {
 			list = append([]sources.Dark{{From: d.began, To: sc.Since}}, list...)
 		}
@@ -24,6 +25,19 @@ func (d *derived) darkness(b *history.Batch, state *sources.State) map[[2]string
 		}
 	}
 	return scopes
+}
+
+// fromOn is what lies behind an instant of stretches that are in order: a run writes only what it has
+// observed itself, and what lies before belongs to those before it.
+func fromOn(began time.Time, list []sources.Dark) []sources.Dark {
+	for len(list) > 0 && !list[0].To.IsZero() && !list[0].To.After(began) {
+		list = list[1:]
+	}
+	if len(list) > 0 && list[0].From.Before(began) {
+		list = slices.Clone(list)
+		list[0].From = began
+	}
+	return list
 }
 
 // newDark are the stretches that began or ended since old was the list; one that turned out to

@@ -146,10 +146,10 @@ func (d *derived) row(b *history.Batch, state *sources.State, row, old *sources.
 			c.Levels = append(c.Levels, l)
 		}
 	}
-	own := ownDark(row, state)
+	own := fromOn(d.began, ownDark(row, state))
 	var ownBefore []sources.Dark
 	if old != nil {
-		ownBefore = ownDark(old, d.state)
+		ownBefore = fromOn(d.began, ownDark(old, d.state))
 	}
 	for _, dark := range newDark(ownBefore, own) {
 		b.Dark = append(b.Dark, history.DarkChange{Source: row.Source, Scope: c.Scope, Ref: row.Ref, Dark: dark})

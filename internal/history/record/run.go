@@ -32,9 +32,13 @@ type run struct {
 	flushed time.Time // up to when everything was written
 }
 
-// newRun begins at an instant; what ended before stored is in the store already.
+// behind is more than the terms that are written can be behind the inputs: they are those of the last
+// State. A run that was killed left ends unwritten which the next one knows from the inputs.
+const behind = 10 * time.Second
+
+// newRun begins at an instant; the run before it wrote up to stored.
 func newRun(hub *sources.Hub, store Store, o sources.EncoderOptions, began, stored time.Time) *run {
-	return &run{hub: hub, store: store, encoder: sources.NewEncoder(o), derived: newDerived(began, stored), flushed: began}
+	return &run{hub: hub, store: store, encoder: sources.NewEncoder(o), derived: newDerived(began, stored.Add(-behind)), flushed: began}
 }
 
 // flush writes all that there is up to now. take returns the Inputs since the last call, and how
