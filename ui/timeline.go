@@ -242,7 +242,7 @@ func (m timelineScreen) zoom(n int) {
 	win := screen.TimeWindow(&m.Scene)
 	step := timeline.Zoomed(win.Step, n)
 	if step == win.Step {
-		m.Say("1 column = " + format.Age(step) + " is the end of the ladder")
+		m.Say("1 column = " + format.Age(step) + " is the " + map[bool]string{true: "longest", false: "shortest"}[n > 0])
 	}
 	m.resize(step, win)
 }

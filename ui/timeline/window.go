@@ -48,7 +48,7 @@ func Ending(t time.Time, step time.Duration, columns int) Window {
 	return Window{Start: end.Add(-step * time.Duration(columns)), Step: step, Columns: columns}
 }
 
-// Zoomed is the step that is n steps of the ladder above another; below it, where n is negative.
+// Zoomed returns the length of a column that is n places after step in steps, or before it where n is negative.
 func Zoomed(step time.Duration, n int) time.Duration {
 	at, _ := slices.BinarySearch(steps[:], step)
 	return steps[max(0, min(at+n, len(steps)-1))]
