@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"coordtop/sources"
 	"coordtop/ui/terminal"
 	"coordtop/ui/uitest"
@@ -194,5 +196,23 @@ func TestAliasesAreNamesInFiltersAndCompletion(t *testing.T) {
 	d.shows(t, "gone-1")
 	if got := d.namesLike("Prisma"); !slices.Equal(got, []string{"Prisma Migrate"}) {
 		t.Errorf("completed with %q", got)
+	}
+}
+
+// What a filter hides is hidden without a word where it is not said: it stands in the header at
+// every width from 80 cells on, beside every word of the order.
+func TestTheHeaderNeverLeavesOutTheFilter(t *testing.T) {
+	t.Parallel()
+	a, b, _ := three()
+	d := hand(a, b)
+	d.command("filter owner=host")
+	for _, sort := range []string{"name", "problems", "wait"} {
+		d.command("sort " + sort)
+		for w := 80; w <= 170; w++ {
+			d.send(tea.WindowSizeMsg{Width: w, Height: 24})
+			if !strings.Contains(d.text(), "filter owner=") {
+				t.Fatalf("sorted by %s, %d cells: %s", sort, w, strings.Join(d.lines()[:2], "\n"))
+			}
+		}
 	}
 }

@@ -112,7 +112,7 @@ func summaryLine(sc *Scene, w int) string {
 		filterAdvice(sc, l)
 		l.To(24)
 	} else {
-		room := end
+		room := end - 1 // a cell parts the tabs from what follows
 		if sc.Shown == List && sc.Rows.ProblemRows() > 0 {
 			room -= countRoom
 		}
