@@ -95,8 +95,9 @@ func (f *feeds) clock() time.Time {
 	return f.live.Now()
 }
 
-// tick is what the pump takes for the time: of a recording, in which time stands still or flies,
-// seconds of our own.
+// tick is the time from which the pump counts to the next second. The time of a recording may be
+// paused, or run many times as fast: there it is a whole second, so that the next one is one of ours
+// away.
 func (f *feeds) tick() time.Time {
 	if f.past.Load() {
 		return f.Now().Truncate(time.Second)

@@ -165,7 +165,7 @@ func (m timelineScreen) goTo(at time.Time, win timeline.Window) {
 	if !at.Before(screen.DrawnTo(&m.Scene)) {
 		m.Time.At = time.Time{}
 		if !m.Time.End.IsZero() && !m.Now.Before(m.Time.End) {
-			m.stand(m.Now, win)
+			m.stopFollowing(m.Now, win)
 			m.Time.At = m.Now
 		}
 		return
@@ -173,25 +173,25 @@ func (m timelineScreen) goTo(at time.Time, win timeline.Window) {
 	m.Time.At = at
 	switch c := win.Column(at); {
 	case c < 0:
-		m.stand(at.Add(win.Step*time.Duration(win.Columns-1)), win)
+		m.stopFollowing(at.Add(win.Step*time.Duration(win.Columns-1)), win)
 	case c >= win.Columns:
-		m.stand(at, win)
+		m.stopFollowing(at, win)
 	}
 }
 
 // far is goTo for an instant that may be far away: it is brought to the middle.
 func (m timelineScreen) far(at time.Time, win timeline.Window) {
 	if c := win.Column(at); c < 0 || c >= win.Columns {
-		m.stand(at.Add(win.Span()/2), win)
+		m.stopFollowing(at.Add(win.Span()/2), win)
 	}
 	m.goTo(at, screen.TimeWindow(&m.Scene))
 }
 
-// stand has the window end with the column that an instant lies in, but not behind the present, and
-// stand still.
-func (m timelineScreen) stand(last time.Time, win timeline.Window) {
+// stopFollowing has the window end with the column that an instant lies in, but not after the
+// present. It no longer moves with the time.
+func (m timelineScreen) stopFollowing(last time.Time, win timeline.Window) {
 	if m.Time.End.IsZero() {
-		m.Say("stands still: " + m.Keys.KeyIn(keys.InTimeline, keys.ToNow) + " is now, " + m.Keys.KeyIn(keys.InTimeline, keys.Follow) + " follows")
+		m.Say("the window stays here: " + m.Keys.KeyIn(keys.InTimeline, keys.ToNow) + " goes to now, " + m.Keys.KeyIn(keys.InTimeline, keys.Follow) + " follows again")
 	}
 	m.Time.Step = win.Step
 	m.Time.End = timeline.Ending(sources.Earlier(last, m.Now), win.Step, win.Columns).End()
@@ -201,7 +201,7 @@ func (m timelineScreen) stand(last time.Time, win timeline.Window) {
 func (m timelineScreen) turnPage(n int) {
 	win := screen.TimeWindow(&m.Scene)
 	at := screen.CursorAt(&m.Scene).Add(time.Duration(n) * win.Span())
-	m.stand(win.End().Add(time.Duration(n)*win.Span()-1), win)
+	m.stopFollowing(win.End().Add(time.Duration(n)*win.Span()-1), win)
 	m.goTo(sources.Later(at, screen.TimeWindow(&m.Scene).Start), screen.TimeWindow(&m.Scene))
 }
 
@@ -262,14 +262,14 @@ func (m timelineScreen) resize(step time.Duration, win timeline.Window) {
 	if m.Time.End.IsZero() && !last.Before(m.Now) {
 		return // the present is in sight, so it goes on to follow
 	}
-	m.stand(last, timeline.Window{Step: step, Columns: win.Columns})
+	m.stopFollowing(last, timeline.Window{Step: step, Columns: win.Columns})
 }
 
-// switchFollow has the window follow the present, or stand still.
+// switchFollow has the window move with the time, or stay.
 func (m timelineScreen) switchFollow() {
 	if m.Time.End.IsZero() {
 		win := screen.TimeWindow(&m.Scene)
-		m.stand(m.Now, win)
+		m.stopFollowing(m.Now, win)
 		return
 	}
 	m.Time.End = time.Time{}

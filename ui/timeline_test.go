@@ -80,7 +80,7 @@ func TestWhoPansLeavesThePresentAndIsToldSo(t *testing.T) {
 	d.shows(t, "follow on")
 	d.press("H")
 	d.shows(t, "follow off")
-	d.shows(t, "stands still: 0 is now, f follows")
+	d.shows(t, "the window stays here: 0 goes to now, f follows again")
 	before := screen.TimeWindow(&d.Scene)
 	d.pass(60)
 	if got := screen.TimeWindow(&d.Scene); got != before {

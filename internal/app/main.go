@@ -35,7 +35,7 @@ type Environment struct {
 	// Exit ends the process without a word; only a command that cannot be stopped any
 	// other way needs it.
 	Exit func(code int)
-	// Record says whether the screen records what it shows.
+	// Record makes the board record what it shows.
 	Record bool
 	// Example is the text of config.example.yaml.
 	Example string

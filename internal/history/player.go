@@ -49,7 +49,7 @@ type view struct {
 	events *sources.Subscription // those behind it
 }
 
-// Position is where a Player stands.
+// Position is the instant that a Player shows, and how it plays.
 type Position struct {
 	At      time.Time // on the clock of the recorder
 	Playing bool
@@ -66,7 +66,7 @@ type Position struct {
 	Cuts uint64
 }
 
-// NewPlayer returns a Player that stands still and has read nothing, and starts its goroutine,
+// NewPlayer returns a paused Player that has read nothing yet, and starts its goroutine,
 // which Close ends and joins. It asks reader for the events of before a keyframe; nil: there
 // are none.
 func NewPlayer(ctx context.Context, log Log, reader EventReader) *Player {
@@ -83,7 +83,7 @@ func (p *Player) Close() {
 	p.joined.Wait()
 }
 
-// Position returns where it stands.
+// Position returns the instant that is shown.
 func (p *Player) Position() Position {
 	p.mu.Lock()
 	defer p.mu.Unlock()

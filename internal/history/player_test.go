@@ -145,7 +145,7 @@ func TestAPlayerPlaysAtItsSpeed(t *testing.T) {
 			}
 		}
 		time.Sleep(3 * time.Second)
-		check(5 * time.Minute) // it stands still
+		check(5 * time.Minute) // it is paused
 		p.Play(true)
 		synctest.Wait()
 		time.Sleep(2 * time.Second)

@@ -10,13 +10,13 @@ import (
 	"coordtop/sources"
 )
 
-// errEnd reports that nothing is recorded behind where a reel stands.
+// errEnd reports that nothing is recorded after the instant that a reel has reached.
 var errEnd = errors.New("the recording ends here")
 
 // eventsBefore is how many events of before a keyframe are read: as many as a screen keeps.
 const eventsBefore = 4000
 
-// errStart reports that nothing is recorded before where a reel stands.
+// errStart reports that nothing is recorded before that instant.
 var errStart = errors.New("the recording begins here")
 
 // reel is the part of a Player that reads. Its goroutine alone uses it.
@@ -37,7 +37,7 @@ type reel struct {
 	began    time.Time             // when the group begins
 	first    uint64                // Seq of the first Input behind the keyframe
 	last     sources.Instant       // of the Input that was applied last
-	at       sources.Instant       // where it stands: at last, or behind it
+	at       sources.Instant       // the instant it has reached: that of last, or a later one
 	marks    []mark                // the publishes since the keyframe with which something happened
 	hole     Span
 }
@@ -202,22 +202,22 @@ func (r *reel) seek(ctx context.Context, t time.Time) error {
 	return r.until(ctx, t)
 }
 
-// until applies all Inputs up to t, and stands there.
+// until applies all Inputs up to t, which is then the instant it has reached.
 func (r *reel) until(ctx context.Context, t time.Time) error {
 	err := r.apply(ctx, func(in *sources.Input) bool { return in.At.Wall.After(t) })
 	if errors.Is(err, errEnd) {
 		return r.pass(ctx, t.Sub(r.at.Wall))
 	}
 	if err == nil && t.After(r.at.Wall) {
-		r.stand(t.Sub(r.last.Wall))
+		r.advance(t.Sub(r.last.Wall))
 	} else if err == nil && r.began.Sub(t) > time.Second {
 		r.hole = Span{t, r.at.Wall}
 	}
 	return err
 }
 
-// stand stands so long behind the last Input, where nothing happens.
-func (r *reel) stand(behind time.Duration) {
+// advance moves to an instant so long after the last Input: nothing happens in between.
+func (r *reel) advance(behind time.Duration) {
 	r.at = sources.Instant{Wall: r.last.Wall.Add(behind), Mono: r.last.Mono + behind}
 }
 
@@ -229,7 +229,7 @@ func (r *reel) play(ctx context.Context, d time.Duration) error {
 		return r.pass(ctx, to-r.at.Mono)
 	}
 	if err == nil {
-		r.stand(to - r.last.Mono)
+		r.advance(to - r.last.Mono)
 	}
 	return err
 }
@@ -247,7 +247,7 @@ func (r *reel) pass(ctx context.Context, d time.Duration) error {
 	}
 	end := Span{r.at.Wall, runs[i].To}
 	left := max(end.To.Sub(end.From), 0)
-	if r.stand(r.at.Wall.Sub(r.last.Wall) + min(d, left)); d <= left {
+	if r.advance(r.at.Wall.Sub(r.last.Wall) + min(d, left)); d <= left {
 		return nil
 	}
 	if r.live = runs[i].Live; r.live || i+1 == len(runs) {

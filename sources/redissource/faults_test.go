@@ -183,8 +183,8 @@ func TestSilentConnectionIsGivenUp(t *testing.T) {
 	}
 }
 
-// connectAndList reads one whole listing. A machine that stands still for longer than the short
-// silence limit of a test may cost a connection: it is made anew until the test ends.
+// connectAndList reads one whole listing. A machine that stalls for longer than the short
+// silence limit of a test may lose a connection: then another one is made.
 func connectAndList(t *testing.T, s *Source) {
 	t.Helper()
 	for connected := false; ; {

@@ -17,7 +17,7 @@ func timelineBindings() []Binding {
 		{EarlierPage, InTimeline, []string{"H"}, Joined, "a page back"},
 		{LaterPage, InTimeline, []string{"L"}, "page", "a page on"},
 		{ToNow, InTimeline, []string{"0"}, "now", "to the present, and follow it"},
-		{Follow, InTimeline, []string{"f"}, "follow", "follow the present, or stand still"},
+		{Follow, InTimeline, []string{"f"}, "follow", "move the window with the time, or not"},
 		{Window, InTimeline, []string{"w"}, "window", "how much time is shown: a menu"},
 		{OnlyChanged, InTimeline, []string{"!"}, "changed", "only lanes that changed in the window, or all"},
 		{SortLanes, InTimeline, []string{"s"}, "sort", "order the lanes: a menu"},
