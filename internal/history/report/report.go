@@ -22,6 +22,7 @@ type Report struct {
 
 	lanes  []history.Lane
 	events []sources.Event
+	upTo   time.Time // the events behind it were not read; zero: all were
 	runs   []history.Run
 }
 
@@ -40,11 +41,15 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 	if refs == nil {
 		r.lanes = slices.DeleteFunc(r.lanes, func(l history.Lane) bool { return len(l.Terms) < 2 && len(l.Gaps(r.Span)) == 0 })
 	}
-	events, err := reader.Events(ctx, r.Span.From, 0, mostEvents, sources.Ref{})
+	events, err := reader.Events(ctx, r.Span.From, 0, mostEvents+1, sources.Ref{})
 	for i := range events {
 		if events[i].At.Before(r.Span.To) {
 			r.events = append(r.events, events[i].Event)
 		}
+	}
+	if len(r.events) > mostEvents {
+		r.events = r.events[:mostEvents]
+		r.upTo = r.events[mostEvents-1].At
 	}
 	return err
 }
@@ -174,9 +179,13 @@ func (r *Report) eventTable(b *strings.Builder, title string, wanted func(*sourc
 	if none {
 		b.WriteString("None.\n")
 	}
+	if !r.upTo.IsZero() {
+		fmt.Fprintf(b, "\nOnly the first %s events were read, up to %s.\n", format.Count(mostEvents), r.at(r.upTo))
+	}
 }
 
-// unrecorded are the stretches in which nobody recorded.
+// unrecorded are the stretches in which no run recorded. What a run could not write or observe is
+// in the Dark of the lanes.
 func (r *Report) unrecorded() []history.Span {
 	var holes []history.Span
 	from := r.Span.From
@@ -196,10 +205,10 @@ func (r *Report) holes(b *strings.Builder) {
 	b.WriteString("\n## Not recorded\n\n")
 	holes := r.unrecorded()
 	if len(holes) == 0 {
-		b.WriteString("All of the time was recorded.\n")
+		b.WriteString("A coordtop ran all of the time. The numbers say what it could not observe or write.\n")
 		return
 	}
-	b.WriteString("Nothing is known of these times: coordtop did not run.\n\n")
+	b.WriteString("Nothing is known of these times: coordtop did not run, or could not write.\n\n")
 	for _, h := range holes {
 		fmt.Fprintf(b, "- %s to %s (%s)\n", r.at(h.From), r.at(h.To), format.Precise(h.To.Sub(h.From)))
 	}

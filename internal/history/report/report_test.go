@@ -1,9 +1,11 @@
 package report_test
 
 import (
+	"context"
 	"encoding/xml"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -84,6 +86,59 @@ func TestThePictureIsWellFormedAndHidesNoGap(t *testing.T) {
 	gaps := strings.Count(b.String(), `<rect class="gap"`)
 	if gaps < 3 || !strings.Contains(b.String(), `role="img"`) || !strings.Contains(b.String(), "prefers-color-scheme:dark") {
 		t.Errorf("%d gaps are drawn:\n%s", gaps, b.String())
+	}
+}
+
+// made answers with what a test made.
+type made struct {
+	history.Reader
+	runs   []history.Run
+	lanes  []history.Lane
+	events []history.Event
+}
+
+func (m made) Runs(context.Context) ([]history.Run, error) { return m.runs, nil }
+
+func (m made) Lanes(context.Context, []sources.Ref, history.Span) ([]history.Lane, error) {
+	return slices.Clone(m.lanes), nil
+}
+
+func (m made) Events(_ context.Context, _ time.Time, _, after int, _ sources.Ref) ([]history.Event, error) {
+	return m.events[:min(after, len(m.events))], nil
+}
+
+// minute is the report on a minute that one run recorded.
+func minute(t *testing.T, m made) string {
+	t.Helper()
+	span := history.Span{From: time.Unix(0, 0), To: time.Unix(60, 0)}
+	m.runs = []history.Run{{ID: 1, Span: span}}
+	r := report.Report{Zone: time.UTC, Span: span}
+	var b strings.Builder
+	if err := errors.Join(r.Read(t.Context(), m, []sources.Ref{{}}), r.Markdown(&b)); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestAReportDoesNotSayThatAllWasRecordedWhereARunLostSome(t *testing.T) {
+	t.Parallel()
+	text := minute(t, made{lanes: []history.Lane{{Ref: sources.Ref{Source: "s", Name: "a"}, Dark: []sources.Dark{{From: time.Unix(10, 0), To: time.Unix(15, 0)}}}}})
+	if strings.Contains(text, "All of the time") || !strings.Contains(text, "A coordtop ran all of the time.") || !strings.Contains(text, "| 5.0 s |") {
+		t.Errorf("five seconds were lost, and the report says\n%s", text)
+	}
+}
+
+func TestAReportSaysUpToWhenTheEventsWereRead(t *testing.T) {
+	t.Parallel()
+	const said = "Only the first 20,000 events were read, up to 1970-01-01 00:00:19.999."
+	for n, want := range map[int]int{20_000: 0, 20_001: 2} { // it is said of each table
+		events := make([]history.Event, n)
+		for i := range events {
+			events[i].At = time.UnixMilli(int64(i))
+		}
+		if text := minute(t, made{events: events}); strings.Count(text, said) != want {
+			t.Errorf("of %d events the report says\n%s", n, text)
+		}
 	}
 }
 
