@@ -10,11 +10,11 @@ import (
 
 // Why a recording cannot be used, beside what the file system says.
 var (
-	ErrNewer     = errors.New("it was made by a newer coordtop")
-	ErrDamaged   = errors.New("it is damaged")
-	ErrForeign   = errors.New("it is not a recording of coordtop")
-	ErrNothing   = errors.New("nothing is recorded for this time")
-	ErrRecording = errors.New("another coordtop records into it")
+	ErrNewer   = errors.New("it was made by a newer coordtop")
+	ErrDamaged = errors.New("it is damaged")
+	ErrForeign = errors.New("it is not a recording of coordtop")
+	ErrNothing = errors.New("nothing is recorded for this time")
+	ErrBusy    = errors.New("another coordtop records into it")
 )
 
 // Span is a stretch of time: [From, To).

@@ -172,7 +172,7 @@ func (r *Recorder) begin(ctx context.Context, now time.Time) bool {
 
 // fail says why nothing is recorded, and when to try again.
 func (r *Recorder) fail(err error, now time.Time) {
-	if errors.Is(err, history.ErrRecording) {
+	if errors.Is(err, history.ErrBusy) {
 		r.next = now.Add(takeOver)
 		r.say("not recorded here: "+err.Error(), false)
 		return

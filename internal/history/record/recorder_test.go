@@ -129,7 +129,7 @@ func TestAFullDiskStopsTheRecordingUntilThereIsRoom(t *testing.T) {
 func TestAnotherRecorderIsFollowed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := &disk{begins: history.ErrRecording}
+		d := &disk{begins: history.ErrBusy}
 		r, hub, stop := recorded(t, d)
 		hub.Note(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "recorded by the other"})
 		time.Sleep(time.Second)

@@ -9,7 +9,7 @@
 // milliseconds.
 //
 // One process writes: the one that has the lock file beside it locked. [Begin] returns
-// history.ErrRecording in the others.
+// history.ErrBusy in the others.
 //
 // application_id tells our files from those of other programs. user_version is made of two
 // numbers, the lowest version that can read the file times 1,000, and its own version. A file

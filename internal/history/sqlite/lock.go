@@ -17,7 +17,7 @@ import (
 func lockName(path string) string { return path + ".lock" }
 
 // lock takes the lock of the recording at path in folder, which ends with the file that is returned or with
-// the process. The error wraps history.ErrRecording where another has it.
+// the process. The error wraps history.ErrBusy where another has it.
 func lock(folder *os.File, path string) (*os.File, error) {
 	f, err := files.OpenPrivate(folder, filepath.Base(lockName(path)), 0)
 	if err != nil {
@@ -30,7 +30,7 @@ func lock(folder *os.File, path string) (*os.File, error) {
 	}
 	switch {
 	case errors.Is(err, unix.EWOULDBLOCK):
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, history.ErrRecording), f.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, history.ErrBusy), f.Close())
 	case err != nil:
 		return nil, errors.Join(fmt.Errorf("locking %s: %w", lockName(path), err), f.Close())
 	}

@@ -47,7 +47,7 @@ type Writer struct {
 var _ history.Writer = (*Writer)(nil)
 
 // Begin opens the recording for writing, makes it where there is none, and begins a run. The
-// error wraps history.ErrRecording where another process records into it, history.ErrNewer
+// error wraps history.ErrBusy where another process records into it, history.ErrNewer
 // or history.ErrForeign where it must not be written to, and what the file system said.
 func Begin(ctx context.Context, o Options, run history.Run) (*Writer, error) {
 	folder, err := o.folder()

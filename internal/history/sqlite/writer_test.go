@@ -125,8 +125,8 @@ func TestTheTimeBetweenTwoRunsIsNotObserved(t *testing.T) {
 	first := begun(t, o, 0)
 	write(t, first, batchOf(0, m, history.LaneChange{Ref: ref("same"), Scope: "s", Terms: []sources.Term{term("a", sec, 0)}},
 		history.LaneChange{Ref: ref("other"), Scope: "s", Terms: []sources.Term{term("a", sec, 0)}}))
-	if _, err := Begin(t.Context(), o, history.Run{}); !errors.Is(err, history.ErrRecording) {
-		t.Errorf("a second recorder: %v, want ErrRecording", err)
+	if _, err := Begin(t.Context(), o, history.Run{}); !errors.Is(err, history.ErrBusy) {
+		t.Errorf("a second recorder: %v, want ErrBusy", err)
 	}
 	s := store(t, o)
 	if runs, err := s.Runs(t.Context()); err != nil || len(runs) != 1 || !runs[0].Live || !runs[0].To.Equal(after(m)) {
