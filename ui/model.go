@@ -98,7 +98,7 @@ func newModel(o Options) *model {
 	m.Rows.Filter.Find = m.rowOf
 	m.Clock, m.Now = m.time()
 	m.Started = m.Clock
-	if o.Demo {
+	if o.Demo && !m.feeds.replaying() {
 		m.welcome()
 	}
 	m.receive()

@@ -176,6 +176,7 @@ func (m *replay) travel(t time.Time) {
 		m.present = liveView{m.Events, m.Started}
 		f.past.Store(true)
 		m.Paused, m.cuts = time.Time{}, 0
+		m.Message = "" // such as the welcome of the demo, which offers an action
 		f.player.Play(false)
 	}
 	m.Time.End, m.Time.At = time.Time{}, time.Time{}
@@ -259,19 +260,15 @@ func replayHandlers() map[keys.Intent]handler {
 
 // refused says why nothing is done in the past, and reports whether the intent asks for that.
 func (m *replay) refused(i keys.Intent) bool {
-	if !m.feeds.replaying() {
+	if !m.feeds.replaying() || !i.Acts() {
 		return false
 	}
-	switch i {
-	case keys.Arm, keys.Actions, keys.Crash, keys.AcquireBy, keys.CampaignBy:
-		text := ErrPast.Error()
-		if m.feeds.live != nil {
-			text += "; " + m.Keys.KeyOf(keys.Present) + " goes back to now"
-		}
-		m.Say(paint.Clean(text))
-		return true
+	text := ErrPast.Error()
+	if m.feeds.live != nil {
+		text += "; " + m.Keys.KeyOf(keys.Present) + " goes back to now"
 	}
-	return false
+	m.Say(paint.Clean(text))
+	return true
 }
 
 // latest is what dialogs look rows up in: the present, where there is one.

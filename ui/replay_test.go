@@ -97,6 +97,9 @@ func (h *recordedHour) record(t *testing.T) {
 			if feed == nil || feed.Hub != hub {
 				feed = &liveFeed{hub, hub.Subscribe(0), now}
 				m = board(Options{Feed: feed, Width: liveWidth, Height: liveHeight})
+				for _, not := range []keys.Intent{keys.Actions, keys.Arm, keys.Pause, keys.ToNow} {
+					m.Keys = m.Keys.Hinted(not, "") // that is not hinted in the past
+				}
 			}
 			feed.now = now
 			h.times, h.frames = append(h.times, now), append(h.frames, frames(m))
@@ -296,4 +299,55 @@ func TestABoardWithoutARecordingHasNoPast(t *testing.T) {
 	d.typed("now")
 	d.press("enter")
 	d.shows(t, "this is now")
+}
+
+func TestThePastHintsNoKeyThatIsOffThere(t *testing.T) {
+	t.Parallel()
+	log := hour(t).log
+	synctest.Test(t, func(t *testing.T) {
+		p := history.NewPlayer(t.Context(), log, log)
+		defer p.Close()
+		feed := uitest.NewFeed(uitest.State(at(2*time.Hour), uitest.Led("now", "host-1", at(2*time.Hour))))
+		d := drive(feed, Options{Player: p, Width: 160, Height: 40, Demo: true, Operator: uitest.NewOperator()})
+		d.shows(t, "Try X")
+		d.press("3")
+		d.press("T")
+		synctest.Wait()
+		second(d.model)
+		d.shows(t, "THE PAST")
+		d.showsNot(t, "Try X")
+		for _, k := range []string{"2", "enter", "5", "3"} {
+			d.press(k)
+			footer := " " + d.lines()[len(d.lines())-1]
+			for _, not := range []string{" X crash", " a actions", " W write", " p pause", " 0 now"} {
+				if strings.Contains(footer, not) {
+					t.Errorf("after %s the footer offers %q: %q", k, not, footer)
+				}
+			}
+		}
+		d.press("2")
+		d.press("0")
+		d.shows(t, "X crash its process")
+		d.shows(t, "a actions")
+	})
+}
+
+func TestTheBannerOfARecordingOffersTheKeyThatQuits(t *testing.T) {
+	t.Parallel()
+	log := hour(t).log
+	synctest.Test(t, func(t *testing.T) {
+		p := history.NewPlayer(t.Context(), log, log)
+		defer p.Close()
+		p.Seek(at(5 * time.Minute))
+		synctest.Wait()
+		m := board(Options{Player: p, Width: 160, Height: 40, Demo: true})
+		for _, c := range []struct{ pressed, quits string }{{"2", " q quit "}, {"5", " ctrl+c quit "}, {"2", " q quit "}} {
+			m.Update(uitest.Key(c.pressed))
+			second(m)
+			shown := ansi.Strip(m.View().Content)
+			if banner, _, _ := strings.Cut(shown, "\n"); !strings.Contains(banner, c.quits) || strings.Contains(shown, "Try X") {
+				t.Errorf("after %s %q is not in %q, or an action is offered", c.pressed, c.quits, banner)
+			}
+		}
+	})
 }

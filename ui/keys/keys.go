@@ -102,6 +102,11 @@ const (
 	Anew          Intent = "decide-anew"
 )
 
+// Acts reports whether an intent begins an action, or allows one.
+func (i Intent) Acts() bool {
+	return i == Arm || i == Actions || i == Crash || i == AcquireBy || i == CampaignBy
+}
+
 // Scope is where a key works.
 type Scope uint32
 
@@ -272,6 +277,11 @@ func (t Table) KeyIn(s Scope, do Intent) string {
 		}
 	}
 	return ""
+}
+
+// Bound reports whether a key does something in a scope.
+func (t Table) Bound(s Scope, key string) bool {
+	return slices.ContainsFunc(t, func(b Binding) bool { return b.Scope&s != 0 && slices.Contains(b.Keys, key) })
 }
 
 // Map finds intents by scope and key.

@@ -30,7 +30,7 @@ func drawBanner(sc *Scene, w int) string {
 	}
 	say(replayText(sc))
 	if sc.OnlyPast {
-		say(" " + sc.Keys.KeyIn(keys.InList, keys.Quit) + " quit ")
+		say(" " + quitKey(sc) + " quit ")
 	} else {
 		say(" " + sc.Keys.KeyOf(keys.Present) + " now ")
 	}
@@ -38,6 +38,16 @@ func drawBanner(sc *Scene, w int) string {
 		sc.Keys.KeyOf(keys.Slower) + " " + sc.Keys.KeyOf(keys.Faster) + " speed")
 	say(" " + sc.Keys.KeyOf(keys.At) + "  nothing can be done here")
 	return l.Put(th.Notice, fmt.Sprintf("%*s", max(w-l.X, 0), "")).Done()
+}
+
+// quitKey is the key that quits here: that of the screen, where it has one, else that of all screens.
+func quitKey(sc *Scene) string {
+	for _, b := range sc.Keys {
+		if b.Intent == keys.Quit && b.Scope == sc.Scope {
+			return b.Keys[0]
+		}
+	}
+	return sc.Keys.KeyOf(keys.Quit)
 }
 
 // replayText says what the replay does, and what of the time is not as asked for.

@@ -51,7 +51,7 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 	scope := sc.Scope
 	hints := make([]keys.Binding, 0, 32)
 	for i := range sc.Keys {
-		if a := &sc.Keys[i]; a.Hint != "" && a.Scope&scope != 0 {
+		if a := &sc.Keys[i]; a.Hint != "" && a.Scope&scope != 0 && !offInPast(sc, a) {
 			hints = append(hints, *a)
 		}
 	}
@@ -76,6 +76,12 @@ func footerKeys(sc *Scene, l *paint.Line) string {
 		l.Put(sc.Theme.Strong, key).Skip(1).Put(sc.Theme.Dim, a.Hint).Skip(2)
 	}
 	return l.Done()
+}
+
+// offInPast reports whether the past is shown, and a key does not do there what its hint says: it
+// acts, or moves in time.
+func offInPast(sc *Scene, b *keys.Binding) bool {
+	return sc.Replay != nil && (b.Intent.Acts() || b.Scope&keys.InBoards != 0 && sc.Keys.Bound(keys.InReplay, b.Keys[0]))
 }
 
 // quits puts the way out first among the hints: it must be seen on any screen. The key
