@@ -68,6 +68,19 @@ func (b *Backend) notReleased(row *sources.Row, w *sources.Owner, ours *action.H
 	return ""
 }
 
+// notCancelled is why the wait of one waiter, by its ID, cannot be ended.
+func (b *Backend) notCancelled(row *sources.Row, waiter string) string {
+	if b.Force == nil || b.Force.RefusesWaiter == nil {
+		return ""
+	}
+	for i := range row.Queue.Waiters {
+		if w := &row.Queue.Waiters[i]; w.ID == waiter {
+			return clean(b.Force.RefusesWaiter(w))
+		}
+	}
+	return ""
+}
+
 // notTarget is why the very owner or waiter of a request cannot be ended.
 func (b *Backend) notTarget(r action.Request, row *sources.Row, ours *action.Holding) string {
 	switch {
@@ -76,13 +89,8 @@ func (b *Backend) notTarget(r action.Request, row *sources.Row, ours *action.Hol
 	case r.Target.Waiting != (r.Verb == action.CancelWait):
 		return "release is for one that owns, cancel for one that waits"
 	}
-	for i := range row.Queue.Waiters {
-		if w := &row.Queue.Waiters[i]; r.Target.Waiting && w.ID == r.Target.Owner && b.Force != nil && b.Force.RefusesWaiter != nil {
-			return clean(b.Force.RefusesWaiter(w))
-		}
-	}
 	if r.Target.Waiting {
-		return ""
+		return b.notCancelled(row, r.Target.Owner)
 	}
 	for i := range row.Owners {
 		if w := &row.Owners[i]; w.ID == r.Target.Owner && w.Guard == r.Target.Guard {
