@@ -2,13 +2,9 @@ package sources
 
 import (
 	"bytes"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"time"
 
 	"coordtop/sources/internal/pack"
 )
@@ -144,85 +140,4 @@ func (d *Decoder) failure() error {
 	default:
 		return fmt.Errorf("%w: it is %w", ErrRecording, err)
 	}
-}
-
-// codec is what an Encoder and a Decoder know of the group that they are in.
-type codec struct {
-	pack.Stream
-	seq   uint64
-	last  []*Input // the last one of each kind and source
-	refs  []Ref
-	order map[Ref]int  // the place of each in refs
-	prims []*Primitive // the last version, by the place of its Ref
-
-	look      time.Duration // by how much the look at the primitive moved from that at its last version
-	doubt     time.Duration // how long the look took
-	source    string        // of that primitive
-	wasSource string        // of the one that it is told apart from
-	nested    int           // how many keyframes are in each other
-
-	withoutData func(source string) bool // nil: of no source
-	masked      map[string]string
-	key         [32]byte // of digests
-}
-
-func (c *codec) begin() {
-	c.Forget()
-	c.seq, c.last, c.refs, c.prims, c.order = 0, nil, nil, nil, map[Ref]int{}
-	c.look, c.doubt, c.nested = 0, 0, 0
-}
-
-// disguise is a text that stands for s.
-func (c *codec) disguise(s string) string {
-	is, ok := c.masked[s]
-	if !ok {
-		is = hex.EncodeToString(c.digest(s)[:5])
-		c.masked[s] = is
-	}
-	return is
-}
-
-// digest is a digest of s that nobody can make who has not the key, which is never stored.
-func (c *codec) digest(s string) []byte {
-	mac := hmac.New(sha256.New, c.key[:])
-	_, _ = mac.Write([]byte(s)) // it never fails
-	return mac.Sum(nil)
-}
-
-// place is the place of ref in refs, where it is put if it is new.
-func (c *codec) place(ref Ref) int {
-	n, known := c.order[ref]
-	switch {
-	case !c.Reading() && known:
-		c.Uint(uint64(n) + 1)
-		return n
-	case c.Reading():
-		if n := c.Uint(0); n > uint64(len(c.refs)) {
-			c.Fail(pack.ErrDamaged)
-		} else if n > 0 {
-			return int(n) - 1
-		}
-	default:
-		c.Uint(0)
-	}
-	is := Ref{Source: c.Text(ref.Source), Space: c.Text(ref.Space), Name: c.Text(ref.Name)}
-	if c.Reading() {
-		ref = is
-	}
-	n = len(c.refs)
-	c.refs, c.prims, c.order[ref] = append(c.refs, ref), append(c.prims, new(Primitive)), n
-	return n
-}
-
-// unshared is what is read into v, nil for a new one, or a copy of v to write: others may read v
-// at the same time.
-func unshared[T any](c *codec, v *T) *T {
-	if c.Reading() && v != nil {
-		return v
-	}
-	own := new(T)
-	if v != nil {
-		*own = *v
-	}
-	return own
 }

@@ -140,11 +140,11 @@ func TestEveryFieldOfAKeyframeComesBack(t *testing.T) {
 		var out, in codec
 		out.begin()
 		out.Write(nil)
-		out.keyframe(k, nil)
+		out.whole(k)
 		in.begin()
 		in.Read(out.Rest())
 		again := new(Keyframe)
-		if in.keyframe(again, nil); in.Err() != nil {
+		if in.whole(again); in.Err() != nil {
 			t.Fatal(name, in.Err())
 		}
 		if !reflect.DeepEqual(again, k) {

@@ -27,7 +27,7 @@ func TestAMaskedRecordingHoldsNoText(t *testing.T) {
 		}
 	}
 	e.Write(nil)
-	e.keyframe(k, nil)
+	e.whole(k)
 	check(keyframeFields.names)
 	e.begin()
 	e.Write(nil)
@@ -118,12 +118,12 @@ func TestEachRowOfAKeyframeHasTheDataOfItsSource(t *testing.T) {
 	e := NewEncoder(EncoderOptions{WithoutData: func(source string) bool { return source == "one" }})
 	e.begin()
 	e.Write(nil)
-	e.keyframe(k, nil)
+	e.whole(k)
 	d := NewDecoder()
 	d.begin()
 	d.Read(e.Rest())
 	again := new(Keyframe)
-	if d.keyframe(again, nil); d.Err() != nil {
+	if d.whole(again); d.Err() != nil {
 		t.Fatal(d.Err())
 	}
 	hidden := Blob{Len: 7, Sum: e.digestOfSum(data.Sum)}

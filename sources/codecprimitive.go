@@ -7,21 +7,20 @@ import (
 	"coordtop/sources/internal/pack"
 )
 
-// primitive is all but its Ref, which v has already. What an owner's stamps say moves with the
+// packPrimitive is all but its Ref, which v has already. What an owner's stamps say moves with the
 // time of the look.
-func (c *codec) primitive(v, was *Primitive) {
-	f := c.Begin()
+func packPrimitive(c *codec, f *pack.Fields, v, was *Primitive) {
 	f.Time(&v.At, was.At)
 	c.look = 0
 	if !v.At.IsZero() && !was.At.IsZero() {
 		c.look = v.At.Sub(was.At)
 	}
 	c.source, c.wasSource = v.Source, was.Source
-	pack.List(f, &v.Owners, was.Owners, c, (*codec).owner)
-	pack.Struct(f, &v.Queue, &was.Queue, c, (*codec).queue)
-	pack.List(f, &v.Candidates, was.Candidates, c, (*codec).waiter)
+	pack.List(f, &v.Owners, was.Owners, c, packOwner)
+	pack.Struct(f, &v.Queue, &was.Queue, c, packQueue)
+	pack.List(f, &v.Candidates, was.Candidates, c, packWaiter)
 	pack.Number(f, &v.Taken, was.Taken)
-	pack.Struct(f, &v.Data, &was.Data, c, (*codec).blob)
+	pack.Struct(f, &v.Data, &was.Data, c, packBlob)
 	f.Text(&v.Incarnation, was.Incarnation)
 	pack.Number(f, &v.Limit, was.Limit)
 	pack.Enum(f, &v.Kind, was.Kind, KindSemaphore)
@@ -33,19 +32,17 @@ func (c *codec) primitive(v, was *Primitive) {
 	f.Flag(&v.Absent, was.Absent)
 	f.Flag(&v.NoSpace, was.NoSpace)
 	f.Text(&v.Note, was.Note)
-	pack.List(f, &v.Labels, was.Labels, c, (*codec).attr)
+	pack.List(f, &v.Labels, was.Labels, c, packAttr)
 	f.Text(&v.Alias, was.Alias)
 	pack.Signed(f, &v.ForgetAfter, was.ForgetAfter)
-	f.End()
 	c.look = 0
 }
 
-// owner has no Guard: with it one could act.
-func (c *codec) owner(v, was *Owner) {
-	f := c.Begin()
-	pack.Struct(f, &v.Expires, &was.Expires, c, (*codec).stamp)
-	pack.Struct(f, &v.Renewed, &was.Renewed, c, (*codec).stamp)
-	pack.Struct(f, &v.Since, &was.Since, c, (*codec).stamp)
+// packOwner has no Guard: with it one could act.
+func packOwner(c *codec, f *pack.Fields, v, was *Owner) {
+	pack.Struct(f, &v.Expires, &was.Expires, c, packStamp)
+	pack.Struct(f, &v.Renewed, &was.Renewed, c, packStamp)
+	pack.Struct(f, &v.Since, &was.Since, c, packStamp)
 	f.Text(&v.ID, was.ID)
 	f.Text(&v.Session, was.Session)
 	f.Text(&v.Label, was.Label)
@@ -54,40 +51,34 @@ func (c *codec) owner(v, was *Owner) {
 	pack.Enum(f, &v.Mode, was.Mode, Shared)
 	pack.Enum(f, &v.Idle, was.Idle, IdleInTransaction)
 	f.Flag(&v.NoExpiry, was.NoExpiry)
-	pack.Struct(f, &v.Rhythm, &was.Rhythm, c, (*codec).rhythm)
+	pack.Struct(f, &v.Rhythm, &was.Rhythm, c, packRhythm)
 	pack.Number(f, &v.Serial, was.Serial)
 	c.program(f, &v.Program, was.Program)
 	pack.Signed(f, &v.Lease, was.Lease)
-	pack.Struct(f, &v.Data, &was.Data, c, (*codec).blob)
-	pack.List(f, &v.Attrs, was.Attrs, c, (*codec).attr)
-	f.End()
+	pack.Struct(f, &v.Data, &was.Data, c, packBlob)
+	pack.List(f, &v.Attrs, was.Attrs, c, packAttr)
 }
 
-func (c *codec) rhythm(v, was *Rhythm) {
+func packRhythm(c *codec, f *pack.Fields, v, was *Rhythm) {
 	millis := v.millis()
-	f := c.Begin()
 	pack.Number(f, &millis, was.millis())
 	pack.Number(f, &v.seen, was.seen)
-	f.End()
 	if c.Reading() {
 		*v = v.usually(millis)
 	}
 }
 
-func (c *codec) queue(v, was *Queue) {
-	f := c.Begin()
+func packQueue(c *codec, f *pack.Fields, v, was *Queue) {
 	f.Time(&v.At, was.At)
 	pack.Signed(f, &v.Len, was.Len)
-	pack.List(f, &v.Waiters, was.Waiters, c, (*codec).waiter)
+	pack.List(f, &v.Waiters, was.Waiters, c, packWaiter)
 	pack.Enum(f, &v.How, was.How, Ours)
 	pack.Enum(f, &v.CandidatesHow, was.CandidatesHow, Ours)
-	f.End()
 }
 
-// waiter has no Guard: see owner.
-func (c *codec) waiter(v, was *Waiter) {
-	f := c.Begin()
-	pack.Struct(f, &v.Since, &was.Since, c, (*codec).stamp)
+// packWaiter has no Guard: see owner.
+func packWaiter(c *codec, f *pack.Fields, v, was *Waiter) {
+	pack.Struct(f, &v.Since, &was.Since, c, packStamp)
 	f.Text(&v.ID, was.ID)
 	f.Text(&v.Session, was.Session)
 	f.Text(&v.Label, was.Label)
@@ -96,35 +87,27 @@ func (c *codec) waiter(v, was *Waiter) {
 	pack.Number(f, &v.Permits, was.Permits)
 	pack.Enum(f, &v.Mode, was.Mode, Shared)
 	pack.Signed(f, &v.Timeout, was.Timeout)
-	pack.Struct(f, &v.Data, &was.Data, c, (*codec).blob)
-	pack.List(f, &v.Attrs, was.Attrs, c, (*codec).attr)
-	f.End()
+	pack.Struct(f, &v.Data, &was.Data, c, packBlob)
+	pack.List(f, &v.Attrs, was.Attrs, c, packAttr)
 }
 
-// stamp is a Stamp; one that changes moves about as far as the look does, and is often as
+// packStamp is a Stamp; one that changes moves about as far as the look does, and is often as
 // doubtful as that.
-func (c *codec) stamp(v, was *Stamp) {
+func packStamp(c *codec, f *pack.Fields, v, was *Stamp) {
 	guess := was.At
 	if !guess.IsZero() {
 		guess = guess.Add(c.look)
 	}
-	f := c.Begin()
 	f.TimeNear(&v.At, was.At, guess)
-	within := v.within
-	if f.Field(within != was.within) {
-		within = spanOf(max(time.Duration(c.Int(int64(within.length()-c.doubt)))+c.doubt, 0))
-	} else {
-		within = was.within
-	}
+	pack.Value(f, &v.within, was.within, c, (*codec).span)
 	pack.Enum(f, &v.How, was.How, Ours)
-	f.End()
-	if c.Reading() {
-		v.within = within
-	}
 }
 
-func (c *codec) attr(v, was *Attr) {
-	f := c.Begin()
+func (c *codec) span(v span) span {
+	return spanOf(max(time.Duration(c.Int(int64(v.length()-c.doubt)))+c.doubt, 0))
+}
+
+func packAttr(_ *codec, f *pack.Fields, v, was *Attr) {
 	f.Word(&v.Key, was.Key)
 	if v.Key == formatLabel || v.Key == likelyFormatLabel {
 		f.Word(&v.Value, was.Value)
@@ -132,21 +115,18 @@ func (c *codec) attr(v, was *Attr) {
 		f.Text(&v.Value, was.Value)
 	}
 	f.Flag(&v.Odd, was.Odd)
-	f.End()
 }
 
-// blob is left out but for its length where the source's data is not recorded: of the sum a
+// packBlob is left out but for its length where the source's data is not recorded: of the sum a
 // digest then, because a short value could be found by its sum.
-func (c *codec) blob(v, was *Blob) {
+func packBlob(c *codec, f *pack.Fields, v, was *Blob) {
 	is, before := *v, *was
 	if !c.Reading() && (is != before || c.source != c.wasSource) {
 		is, before = c.recorded(is, c.source), c.recorded(before, c.wasSource)
 	}
-	f := c.Begin()
 	f.Text(&is.Head, before.Head)
 	pack.Signed(f, &is.Len, before.Len)
 	pack.Number(f, &is.Sum, before.Sum)
-	f.End()
 	if c.Reading() {
 		*v = is
 	}
@@ -178,10 +158,8 @@ func (c *codec) digestOfSum(sum uint64) uint64 {
 	return max(binary.LittleEndian.Uint64(c.digest(string(binary.LittleEndian.AppendUint64(nil, sum)))), 1)
 }
 
-func (c *codec) ownerRef(v, was *OwnerRef) {
-	f := c.Begin()
+func packOwnerRef(_ *codec, f *pack.Fields, v, was *OwnerRef) {
 	f.Text(&v.ID, was.ID)
 	f.Text(&v.Label, was.Label)
 	pack.Number(f, &v.Fence, was.Fence)
-	f.End()
 }

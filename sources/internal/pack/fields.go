@@ -16,8 +16,14 @@ type Fields struct {
 	at   int    // writing: where the mask stands
 }
 
-// Begin begins a struct of 63 fields at most.
-func (s *Stream) Begin() *Fields {
+// Item is a struct of 63 fields at most, which item names. It is there even if nothing differs.
+func Item[C, T any](s *Stream, v, was *T, c C, item func(c C, f *Fields, v, was *T)) {
+	f := s.begin()
+	item(c, f, v, was)
+	f.end()
+}
+
+func (s *Stream) begin() *Fields {
 	if s.depth == len(s.structs) {
 		s.structs = append(s.structs, &Fields{s: s})
 	}
@@ -33,8 +39,7 @@ func (s *Stream) Begin() *Fields {
 	return f
 }
 
-// End ends the struct.
-func (f *Fields) End() {
+func (f *Fields) end() {
 	s := f.s
 	s.depth--
 	switch {
@@ -64,11 +69,11 @@ func (f *Fields) Field(differs bool) bool {
 	return differs
 }
 
-// value is a field that item writes or reads. What is written is not touched: others may read it.
-func value[T comparable](f *Fields, v *T, was T, item func(s *Stream, v T) T) {
+// Value is a field that item writes or reads. What is written is not touched: others may read it.
+func Value[C any, T comparable](f *Fields, v *T, was T, c C, item func(c C, v T) T) {
 	there, now := f.Field(*v != was), was
 	if there {
-		now = item(f.s, *v)
+		now = item(c, *v)
 	}
 	if f.s.reading {
 		*v = now
@@ -83,7 +88,9 @@ func (f *Fields) Flag(v *bool, was bool) {
 }
 
 // Number is a number that is not negative.
-func Number[T ~uint8 | ~uint16 | ~uint32 | ~uint64](f *Fields, v *T, was T) { value(f, v, was, number) }
+func Number[T ~uint8 | ~uint16 | ~uint32 | ~uint64](f *Fields, v *T, was T) {
+	Value(f, v, was, f.s, number)
+}
 
 func number[T ~uint8 | ~uint16 | ~uint32 | ~uint64](s *Stream, v T) T {
 	n := s.Uint(uint64(v))
@@ -104,7 +111,7 @@ func Enum[T ~uint8](f *Fields, v *T, was, most T) {
 
 // Signed is any number.
 func Signed[T ~int | ~int64](f *Fields, v *T, was T) {
-	value(f, v, was, func(s *Stream, v T) T { return T(s.Int(int64(v))) })
+	Value(f, v, was, f.s, func(s *Stream, v T) T { return T(s.Int(int64(v))) })
 }
 
 // Float is a fraction.
@@ -117,10 +124,10 @@ func (f *Fields) Float(v *float64, was float64) {
 }
 
 // Text is a text that may be disguised.
-func (f *Fields) Text(v *string, was string) { value(f, v, was, (*Stream).Text) }
+func (f *Fields) Text(v *string, was string) { Value(f, v, was, f.s, (*Stream).Text) }
 
 // Word is a text of our own.
-func (f *Fields) Word(v *string, was string) { value(f, v, was, (*Stream).Word) }
+func (f *Fields) Word(v *string, was string) { Value(f, v, was, f.s, (*Stream).Word) }
 
 // Time is a time near to that of the last call of Time that wrote one.
 func (f *Fields) Time(v *time.Time, was time.Time) {
@@ -151,20 +158,20 @@ func (f *Fields) near(v *time.Time, was time.Time, guess int64) (there bool) {
 }
 
 // Plain is a list of what is compared and written as a whole, by item.
-func Plain[T comparable](f *Fields, v *[]T, was []T, item func(T) T) {
+func Plain[C any, T comparable](f *Fields, v *[]T, was []T, c C, item func(c C, v T) T) {
 	there := f.Field(!slices.Equal(*v, was) || (*v == nil) != (was == nil))
 	switch {
 	case f.s.reading && there:
 		*v = made(*v, f.s)
 		for i := range *v {
-			(*v)[i] = item((*v)[i])
+			(*v)[i] = item(c, (*v)[i])
 		}
 	case f.s.reading:
 		*v = was
 	case there:
 		length(f.s, *v)
 		for _, one := range *v {
-			item(one)
+			item(c, one)
 		}
 	}
 }
@@ -198,7 +205,7 @@ func length[T any](s *Stream, list []T) (n int, some bool) {
 
 // List is a list of structs, each of which is written as what differs from that at the same
 // place of the earlier list.
-func List[C, T any](f *Fields, v *[]T, was []T, c C, item func(c C, v, was *T)) {
+func List[C, T any](f *Fields, v *[]T, was []T, c C, item func(c C, f *Fields, v, was *T)) {
 	s := f.s
 	if s.reading {
 		if !f.Field(false) {
@@ -208,7 +215,7 @@ func List[C, T any](f *Fields, v *[]T, was []T, c C, item func(c C, v, was *T)) 
 		*v = made(*v, s)
 		zero := zeroFor(*v, was)
 		for i := range *v {
-			item(c, &(*v)[i], earlier(was, i, zero))
+			Item(s, &(*v)[i], earlier(was, i, zero), c, item)
 		}
 		return
 	}
@@ -221,7 +228,7 @@ func List[C, T any](f *Fields, v *[]T, was []T, c C, item func(c C, v, was *T)) 
 	length(s, *v)
 	for i := range *v {
 		at := len(s.data)
-		item(c, &(*v)[i], earlier(was, i, zero))
+		Item(s, &(*v)[i], earlier(was, i, zero), c, item)
 		alike = alike && s.unchanged(at)
 	}
 	if f.Field(!alike); alike {
@@ -249,18 +256,18 @@ func zeroFor[T any](list, was []T) *T {
 func (s *Stream) unchanged(at int) bool { return len(s.data) == at+1 && s.data[at] == 0 }
 
 // Struct is a struct within one.
-func Struct[C, T any](f *Fields, v, was *T, c C, item func(c C, v, was *T)) {
+func Struct[C, T any](f *Fields, v, was *T, c C, item func(c C, f *Fields, v, was *T)) {
 	s := f.s
 	if s.reading {
 		if f.Field(false) {
-			item(c, v, was)
+			Item(s, v, was, c, item)
 		} else {
 			*v = *was
 		}
 		return
 	}
 	at := len(s.data)
-	item(c, v, was)
+	Item(s, v, was, c, item)
 	alike := s.unchanged(at)
 	if f.Field(!alike); alike {
 		s.data = s.data[:at]
@@ -268,7 +275,7 @@ func Struct[C, T any](f *Fields, v, was *T, c C, item func(c C, v, was *T)) {
 }
 
 // Pointer is a struct, written as a whole, or nil.
-func Pointer[C, T any](f *Fields, v **T, c C, item func(c C, v, was *T)) {
+func Pointer[C, T any](f *Fields, v **T, c C, item func(c C, f *Fields, v, was *T)) {
 	there := f.Field(*v != nil)
 	if f.s.reading {
 		*v = nil
@@ -278,6 +285,6 @@ func Pointer[C, T any](f *Fields, v **T, c C, item func(c C, v, was *T)) {
 	}
 	if there {
 		var zero T
-		item(c, *v, &zero)
+		Item(f.s, *v, &zero, c, item)
 	}
 }

@@ -23,20 +23,18 @@ type record struct {
 
 type inner struct{ word string }
 
-func pass(s *pack.Stream, v, was *record) {
-	f := s.Begin()
+func pass(s *pack.Stream, v, was *record) { pack.Item(s, v, was, s, packRecord) }
+
+func packRecord(s *pack.Stream, f *pack.Fields, v, was *record) {
 	f.Time(&v.at, was.at)
 	f.Text(&v.text, was.text)
 	pack.Signed(f, &v.n, was.n)
 	pack.Number(f, &v.u, was.u)
 	f.Flag(&v.on, was.on)
 	f.Float(&v.part, was.part)
-	pack.List(f, &v.lists, was.lists, s, func(s *pack.Stream, v, was *inner) {
-		f := s.Begin()
+	pack.List(f, &v.lists, was.lists, s, func(_ *pack.Stream, f *pack.Fields, v, was *inner) {
 		f.Word(&v.word, was.word)
-		f.End()
 	})
-	f.End()
 }
 
 func same(a, b *record) bool {

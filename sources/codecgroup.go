@@ -1,0 +1,144 @@
+package sources
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"coordtop/sources/internal/pack"
+)
+
+// codec is what an Encoder and a Decoder know of the group that they are in. Each pack function
+// of this package names the fields of one type once, for writing and for reading. The place of a
+// field in its function is its number in the recording: new fields come last. What is written is
+// shared with the Hub: only what is read is assigned to.
+type codec struct {
+	pack.Stream
+	seq   uint64
+	last  []*Input // the last one of each kind and source
+	refs  []Ref
+	order map[Ref]int  // the place of each in refs, from 1
+	prims []*Primitive // the last version, by the place of its Ref
+
+	look      time.Duration // by how much the look at the primitive moved from that at its last version
+	doubt     time.Duration // how long the look took
+	source    string        // of that primitive
+	wasSource string        // of the one that it is told apart from
+	nested    int           // how many keyframes are in each other
+
+	withoutData func(source string) bool // nil: of no source
+	masked      map[string]string
+	key         [32]byte // of digests
+}
+
+func (c *codec) begin() {
+	c.Forget()
+	c.seq, c.last, c.refs, c.prims, c.order = 0, nil, nil, nil, map[Ref]int{}
+	c.look, c.doubt, c.nested = 0, 0, 0
+}
+
+// disguise is a text that stands for s.
+func (c *codec) disguise(s string) string {
+	is, ok := c.masked[s]
+	if !ok {
+		is = hex.EncodeToString(c.digest(s)[:5])
+		c.masked[s] = is
+	}
+	return is
+}
+
+// digest is a digest of s that nobody can make who has not the key, which is never stored.
+func (c *codec) digest(s string) []byte {
+	mac := hmac.New(sha256.New, c.key[:])
+	_, _ = mac.Write([]byte(s)) // it never fails
+	return mac.Sum(nil)
+}
+
+// place is the place of ref in refs, where it is put if it is new.
+func (c *codec) place(ref Ref) int {
+	switch n := c.Uint(uint64(c.order[ref])); {
+	case n > uint64(len(c.refs)):
+		c.Fail(pack.ErrDamaged)
+	case n > 0:
+		return int(n) - 1
+	}
+	is := Ref{Source: c.Text(ref.Source), Space: c.Text(ref.Space), Name: c.Text(ref.Name)}
+	if c.Reading() {
+		ref = is
+	}
+	c.refs, c.prims = append(c.refs, ref), append(c.prims, new(Primitive))
+	c.order[ref] = len(c.refs)
+	return len(c.refs) - 1
+}
+
+func (c *codec) ref(v Ref) Ref { return c.refs[c.place(v)] }
+
+// set is a primitive as what differs from the last version that the group has.
+func (c *codec) set(v *Primitive) *Primitive {
+	if c.Reading() {
+		v = new(Primitive)
+	}
+	n := c.place(v.Ref)
+	if c.Reading() {
+		v.Ref = c.refs[n]
+	}
+	pack.Item(&c.Stream, v, c.prims[n], c, packPrimitive)
+	c.prims[n] = v
+	return v
+}
+
+// whole is the Keyframe that a group begins with: Inputs that follow refer to its primitives.
+func (c *codec) whole(k *Keyframe) {
+	pack.Item(&c.Stream, k, nil, c, packKeyframe)
+	for _, row := range k.rows {
+		if row == nil || c.Err() != nil {
+			continue
+		}
+		if n := c.order[row.Ref]; n > 0 {
+			c.prims[n-1] = row.Primitive
+		}
+	}
+	c.seq = k.seq
+}
+
+// next is the next Input of the group.
+func (c *codec) next(in *Input) {
+	was := c.before(in)
+	if c.Err() != nil {
+		return
+	}
+	was.Seq = c.seq + 1
+	pack.Item(&c.Stream, in, was, c, packInput)
+	c.seq = in.Seq
+	*was = *in
+	was.State = nil
+	was.Change = Change{Scope: in.Change.Scope, Alive: in.Change.Alive}
+}
+
+// before is the last Input of the kind and source of in, which are written, or read into in.
+func (c *codec) before(in *Input) *Input {
+	n := slices.IndexFunc(c.last, func(was *Input) bool { return was.Kind == in.Kind && was.Source == in.Source })
+	if n = int(c.Uint(uint64(n + 1))); n > len(c.last) || n < 0 {
+		c.Fail(pack.ErrDamaged)
+		return nil
+	}
+	if n == 0 {
+		kind := c.Uint(uint64(in.Kind))
+		if kind > uint64(InputPublished) {
+			c.Fail(pack.ErrNewer)
+		}
+		was := &Input{Kind: InputKind(kind), Source: c.Text(in.Source)}
+		if !c.Reading() {
+			was.Source = in.Source
+		}
+		c.last = append(c.last, was)
+		n = len(c.last)
+	}
+	was := c.last[n-1]
+	if c.Reading() {
+		in.Kind, in.Source = was.Kind, was.Source
+	}
+	return was
+}
