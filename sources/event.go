@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -92,6 +93,9 @@ type OwnerRef struct {
 	ID, Label string
 	Fence     uint64
 }
+
+// Name is its label, or its ID where it has none.
+func (o OwnerRef) Name() string { return cmp.Or(o.Label, o.ID) }
 
 // Event is one thing that happened, with the stretch of time in which it did.
 type Event struct {

@@ -105,6 +105,16 @@ func hue(owner OwnerRef, program Program, lists ...[]Term) uint8 {
 	panic("sources: more hues than terms")
 }
 
+// Changes counts the changes of owner since from: the terms whose beginning was seen, or told.
+func Changes(list []Term, from time.Time) (n int) {
+	for i := range list {
+		if began := list[i].Start; began.Happened() && !began.At.Before(from) {
+			n++
+		}
+	}
+	return n
+}
+
 // SameProgram reports whether people take the owner of a term and another for the same: by
 // program where both are known; else by label, because a program that comes back under its
 // own name has a new ID on some backends (a Redis value is made anew for each term). An ID

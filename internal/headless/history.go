@@ -101,7 +101,7 @@ func (p *past) text(zone *time.Location) []string {
 		if f := number(t.Owner.Fence); f != nil {
 			fence = *f
 		}
-		return []string{"term", name, at(t.Start), at(t.End), between(t.Held()), format.Clean(ownerName(t.Owner), maxText), fence, cause, gap}
+		return []string{"term", name, at(t.Start), at(t.End), between(t.Held()), format.Clean(t.Owner.Name(), maxText), fence, cause, gap}
 	case p.gap.Length.Max > 0:
 		end := at(p.gap.End)
 		if p.gap.After == nil {
@@ -119,13 +119,6 @@ func (p *past) text(zone *time.Location) []string {
 // endSeen reports whether a term ended, and was seen to.
 func endSeen(t *sources.Term) bool {
 	return t.End.How != sources.Unknown && t.End.How != sources.Bound
-}
-
-func ownerName(o sources.OwnerRef) string {
-	if o.Label != "" {
-		return o.Label
-	}
-	return o.ID
 }
 
 // between is a length of time, of which only bounds may be known.

@@ -127,13 +127,8 @@ type Sum struct {
 
 // Sum sums up a window.
 func (w Window) Sum(l Lane, now time.Time) Sum {
-	var s Sum
 	first, last := w.within(l.Terms)
-	for i := first; i < last; i++ {
-		if began := l.Terms[i].Start; began.Happened() && !began.At.Before(w.Start) {
-			s.Changes++
-		}
-	}
+	s := Sum{Changes: sources.Changes(l.Terms[first:last], w.Start)}
 	for _, p := range w.Pieces(l, now) {
 		d := p.To.Sub(p.From)
 		switch p.Mark {

@@ -39,7 +39,9 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 		return err
 	}
 	if refs == nil {
-		r.lanes = slices.DeleteFunc(r.lanes, func(l history.Lane) bool { return len(l.Terms) < 2 && len(l.Gaps(r.Span)) == 0 })
+		r.lanes = slices.DeleteFunc(r.lanes, func(l history.Lane) bool {
+			return len(l.Terms) < 2 && sources.Changes(l.Terms, r.Span.From) == 0 && len(l.Gaps(r.Span)) == 0
+		})
 	}
 	events, err := reader.Events(ctx, r.Span.From, 0, mostEvents+1, sources.Ref{})
 	for i := range events {
@@ -104,13 +106,9 @@ func (r *Report) numbers(b *strings.Builder) {
 	for i := range r.lanes {
 		l := &r.lanes[i]
 		var owners []string
-		changes := 0
 		for j := len(l.Terms) - 1; j >= 0; j-- {
-			if name := cell(ownerName(&l.Terms[j])); !slices.Contains(owners, name) {
+			if name := cell(l.Terms[j].Owner.Name()); !slices.Contains(owners, name) {
 				owners = append(owners, name)
-			}
-			if t := &l.Terms[j]; j > 0 && !t.Start.At.Before(r.Span.From) {
-				changes++
 			}
 		}
 		if len(owners) > ownersNamed {
@@ -123,7 +121,7 @@ func (r *Report) numbers(b *strings.Builder) {
 			longest.Min, longest.Max = max(longest.Min, g.Length.Min), max(longest.Max, g.Length.Max)
 		}
 		unseen := r.Span.To.Sub(r.Span.From) - l.Observed(r.Span.From, r.Span.To)
-		fmt.Fprintf(b, "| %s | %s | %s | %d | %d | %s | %s | %s |\n", nameOf(l.Ref), l.Kind, strings.Join(owners, ", "), changes, len(gaps),
+		fmt.Fprintf(b, "| %s | %s | %s | %d | %d | %s | %s | %s |\n", nameOf(l.Ref), l.Kind, strings.Join(owners, ", "), sources.Changes(l.Terms, r.Span.From), len(gaps),
 			length(sum), length(longest), length(sources.Interval{Min: unseen, Max: unseen}))
 	}
 }
@@ -152,9 +150,9 @@ func (r *Report) gapTable(b *strings.Builder) {
 	for _, g := range all {
 		to, after := "it lasts", ""
 		if g.After != nil {
-			to, after = r.at(g.End.At), cell(ownerName(g.After))
+			to, after = r.at(g.End.At), cell(g.After.Owner.Name())
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", r.at(g.Start.At), to, length(g.Length), nameOf(g.ref), cell(ownerName(g.Before)), g.Before.Cause, after)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", r.at(g.Start.At), to, length(g.Length), nameOf(g.ref), cell(g.Before.Owner.Name()), g.Before.Cause, after)
 	}
 }
 
@@ -221,13 +219,6 @@ func length(i sources.Interval) string {
 		return format.Precise(i.Max)
 	}
 	return format.Precise(i.Min) + " - " + format.Precise(i.Max)
-}
-
-func ownerName(t *sources.Term) string {
-	if t.Owner.Label != "" {
-		return t.Owner.Label
-	}
-	return t.Owner.ID
 }
 
 func nameOf(ref sources.Ref) string { return cell(ref.Source + "/" + ref.Name) }

@@ -142,6 +142,26 @@ func TestAReportSaysUpToWhenTheEventsWereRead(t *testing.T) {
 	}
 }
 
+func TestAReportCountsTheChangesThatWereSeen(t *testing.T) {
+	t.Parallel()
+	term := func(owner string, start, end int64, began, ended sources.Known) sources.Term {
+		return sources.Term{Owner: sources.OwnerRef{ID: owner}, Start: sources.Stamp{At: time.Unix(start, 0), How: began}, End: sources.Stamp{At: time.Unix(end, 0), How: ended}}
+	}
+	for name, c := range map[string]struct {
+		terms []sources.Term
+		want  string
+	}{
+		"the first one began in the span": {[]sources.Term{term("a", 10, 0, sources.Seen, sources.Unknown)}, "| a | 1 |"},
+		"it had begun when first seen":    {[]sources.Term{term("a", 10, 20, sources.Seen, sources.Bound), term("a", 30, 0, sources.AtLeast, sources.Unknown)}, "| a | 1 |"},
+		"it began before the span":        {[]sources.Term{term("a", -10, 20, sources.Seen, sources.Seen), term("b", 20, 0, sources.Told, sources.Unknown)}, "| b, a | 1 |"},
+	} {
+		text := minute(t, made{lanes: []history.Lane{{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: sources.KindMutex, Terms: c.terms}}})
+		if !strings.Contains(text, c.want) {
+			t.Errorf("%s: the report does not say %q:\n%s", name, c.want, text)
+		}
+	}
+}
+
 func TestNamesOfOthersMeanNothingInAReport(t *testing.T) {
 	t.Parallel()
 	const name = "a|b](javascript:x)<script>&\x1b[31m`"

@@ -152,7 +152,7 @@ func (r *Report) run(b *strings.Builder, l *history.Lane, t *sources.Term, until
 		x, end := r.x(part.From), r.x(part.To)
 		fmt.Fprintf(b, `<rect class="o%d" x="%.1f" y="%d" width="%.1f" height="%d">`, t.Hue%hues, x, top+(laneHigh-barHigh)/2, max(end-x, 1), barHigh)
 		if titled {
-			fmt.Fprintf(b, "<title>%s</title>", escaped(ownerName(t)+", "+r.at(t.Start.At)+" to "+r.at(until)))
+			fmt.Fprintf(b, "<title>%s</title>", escaped(t.Owner.Name()+", "+r.at(t.Start.At)+" to "+r.at(until)))
 		}
 		b.WriteString("</rect>")
 		if first && end-x >= letters {
