@@ -220,8 +220,9 @@
 //	start, start_known, start_after, end, end_known, end_after
 //	               as since of an owner in get; end null and unknown: it
 //	               was not seen to end
-//	length_ms      {"min","max"}: how long it was; of a gap min is what of it
-//	               was observed; max null: it may be any longer; null: not known
+//	length_ms      {"min","max"}: how long it was; of a gap its part in the time
+//	               that was asked for, min what of that was observed; max null:
+//	               it may be any longer; null: not known
 //	cause, cause_known
 //	               why a term ended, as of an event; null: it did not
 //	gap_before_ms  {"min","max"}: how long nobody owned it before a term; null:

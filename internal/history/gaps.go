@@ -8,8 +8,8 @@ import (
 
 // Gap is a time without an owner between two terms of a lane.
 type Gap struct {
-	Start, End    sources.Stamp    // the zero End: it lasts
-	Length        sources.Interval // Min: what of it was observed. Max: it may have been so long
+	Start, End    sources.Stamp    // also outside of the span that was asked for; the zero End: it lasts
+	Length        sources.Interval // of its part in the span. Min: what of it was observed. Max: it may have been so long
 	Before, After *sources.Term    // After nil: it lasts
 }
 
@@ -20,38 +20,44 @@ func (l *Lane) GapBefore(i int) (g Gap, seen bool) {
 	if i < 1 {
 		return Gap{}, false
 	}
-	return l.gap(&l.Terms[i-1], &l.Terms[i], time.Time{})
+	before, after := &l.Terms[i-1], &l.Terms[i]
+	return l.gap(before, after, Span{From: before.End.Earliest(), To: after.Start.At})
 }
 
 // Gaps are those that were seen and lie in span, also in part; the one that lasts at its end is
 // the last.
 func (l *Lane) Gaps(span Span) (gaps []Gap) {
-	for i := range l.Terms {
+	before := l.Before
+	for i := 0; i <= len(l.Terms); i++ {
 		var next *sources.Term
-		if i+1 < len(l.Terms) {
-			next = &l.Terms[i+1]
+		if i < len(l.Terms) {
+			next = &l.Terms[i]
 		}
-		if g, seen := l.gap(&l.Terms[i], next, span.To); seen && g.Start.At.Before(span.To) && (next == nil || g.End.At.After(span.From)) {
-			gaps = append(gaps, g)
+		if before != nil {
+			if g, seen := l.gap(before, next, span); seen {
+				gaps = append(gaps, g)
+			}
 		}
+		before = next
 	}
 	return gaps
 }
 
-// gap is the one between two terms; after nil: that which lasts up to now.
-func (l *Lane) gap(before, after *sources.Term, now time.Time) (g Gap, seen bool) {
+// gap is the one between two terms, of which what lies in span counts; after nil: it lasts.
+func (l *Lane) gap(before, after *sources.Term, span Span) (g Gap, seen bool) {
 	g = Gap{Start: before.End, Before: before, After: after}
-	end := sources.Stamp{At: now}
+	end := sources.Stamp{At: span.To}
 	if after != nil {
 		g.End, end = after.Start, after.Start
 	}
 	if l.Leveled() || unseen(g.Start) || after != nil && (unseen(end) || end.How == sources.AtLeast) {
 		return Gap{}, false
 	}
-	longest := max(end.At.Sub(g.Start.Earliest()), 0)
-	g.Length = sources.Interval{Min: min(l.Observed(g.Start.At, end.Earliest()), longest), Max: longest}
-	instant := g.Start.At.Add(1) // what was seen at its start may be all that was seen of it
-	return g, g.Start.At.Before(end.At) && (g.Length.Min > 0 || l.Observed(g.Start.At, instant) > 0)
+	from, to := sources.Later(g.Start.At, span.From), sources.Earlier(end.At, span.To)
+	longest := max(to.Sub(sources.Later(g.Start.Earliest(), span.From)), 0)
+	g.Length = sources.Interval{Min: min(l.Observed(from, sources.Earlier(end.Earliest(), span.To)), longest), Max: longest}
+	instant := from.Add(1) // what was seen at its start may be all that was seen of it
+	return g, from.Before(to) && (g.Length.Min > 0 || l.Observed(from, instant) > 0)
 }
 
 // unseen reports whether nobody saw what s stamps.

@@ -45,6 +45,33 @@ func TestGapsOfALaneAreThoseOfTheScript(t *testing.T) {
 	}
 }
 
+func TestOfAGapItsPartInTheSpanCounts(t *testing.T) {
+	t.Parallel()
+	reader, _ := recordtest.File(t, hour(t))
+	led := historytest.Leaders() // nobody led for seven seconds before the last one
+	start, end := at(led[3].End), at(led[4].Start)
+	for name, c := range map[string]struct {
+		from, to time.Time
+		want     time.Duration
+		lasts    bool
+	}{
+		"it ends in it":   {start.Add(4 * time.Second), end.Add(time.Minute), 3 * time.Second, false},
+		"it began in it":  {start.Add(-time.Minute), start.Add(2 * time.Second), 2 * time.Second, true},
+		"it is all of it": {start.Add(2 * time.Second), start.Add(3 * time.Second), time.Second, true},
+	} {
+		span := history.Span{From: c.from, To: c.to}
+		lanes, err := reader.Lanes(t.Context(), []sources.Ref{historytest.Billing()}, span)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gaps := lanes[0].Gaps(span)
+		if len(gaps) != 1 || !gaps[0].Start.At.Equal(start) || gaps[0].Length != (sources.Interval{Min: c.want, Max: c.want}) || (gaps[0].After == nil) != c.lasts ||
+			gaps[0].Before.Owner.ID != led[3].Owner {
+			t.Errorf("%s: %+v, want one of %v", name, gaps, c.want)
+		}
+	}
+}
+
 func TestWhatWasNotRecordedIsNoGap(t *testing.T) {
 	t.Parallel()
 	stamp := func(s int, how sources.Known) sources.Stamp {

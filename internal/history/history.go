@@ -64,6 +64,7 @@ type Lane struct {
 	Ref    sources.Ref
 	Kind   sources.Kind
 	Terms  []sources.Term  // that touch the span, oldest first; of a semaphore those of each of its owners, by their starts. Hues are of the whole recording
+	Before *sources.Term   // the one that was over when the span began, where no other ran then; nil: there is none, or it is a semaphore
 	Levels []sources.Level // of a semaphore, from the one that lasted when the span began
 	Dark   []sources.Dark  // when it was not observed, nobody recorded, or a record was lost, oldest first
 	Since  time.Time       // from when on there is a record of it; zero: there is none

@@ -76,7 +76,7 @@ func (r *Report) Markdown(out io.Writer) error {
 	}
 	fmt.Fprintf(&b, "# %s, %s to %s\n\n", title, r.at(r.Span.From), r.at(r.Span.To))
 	fmt.Fprintf(&b, "Made by coordtop from its recording. Times are in %s. A length such as \"1.0 s - 2.0 s\" lies between the two: "+
-		"what was not observed counts for neither an owner nor a gap, and makes the lower number smaller.\n", cell(r.Span.To.In(r.Zone).Format("MST")))
+		"what was not observed counts for neither an owner nor a gap, and makes the lower number smaller. Of a gap that began before this time only its part in it is counted.\n", cell(r.Span.To.In(r.Zone).Format("MST")))
 	r.numbers(&b)
 	if r.Picture != "" {
 		fmt.Fprintf(&b, "\n## Timeline\n\n![Who led when; the tables below have the same in words](<%s>)\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(r.Picture))
@@ -110,6 +110,9 @@ func (r *Report) numbers(b *strings.Builder) {
 			if name := cell(l.Terms[j].Owner.Name()); !slices.Contains(owners, name) {
 				owners = append(owners, name)
 			}
+		}
+		if len(owners) == 0 {
+			owners = []string{"nobody"}
 		}
 		if len(owners) > ownersNamed {
 			owners = append(owners[:ownersNamed], fmt.Sprintf("%d more", len(owners)-ownersNamed))
@@ -148,11 +151,14 @@ func (r *Report) gapTable(b *strings.Builder) {
 	}
 	b.WriteString("| from | to | length | primitive | before | why it ended | after |\n|---|---|--:|---|---|---|---|\n")
 	for _, g := range all {
-		to, after := "it lasts", ""
+		from, to, after := r.at(g.Start.At), "it lasts", ""
+		if g.Start.At.Before(r.Span.From) {
+			from = "began before: " + from
+		}
 		if g.After != nil {
 			to, after = r.at(g.End.At), cell(g.After.Owner.Name())
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", r.at(g.Start.At), to, length(g.Length), nameOf(g.ref), cell(g.Before.Owner.Name()), g.Before.Cause, after)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", from, to, length(g.Length), nameOf(g.ref), cell(g.Before.Owner.Name()), g.Before.Cause, after)
 	}
 }
 

@@ -142,11 +142,28 @@ func TestAReportSaysUpToWhenTheEventsWereRead(t *testing.T) {
 	}
 }
 
+// term is one of owner, in seconds.
+func term(owner string, start, end int64, began, ended sources.Known) sources.Term {
+	return sources.Term{Owner: sources.OwnerRef{ID: owner}, Start: sources.Stamp{At: time.Unix(start, 0), How: began}, End: sources.Stamp{At: time.Unix(end, 0), How: ended}}
+}
+
+func TestAReportCountsOfAGapItsPartInTheTime(t *testing.T) {
+	t.Parallel()
+	before := term("a", -100, -40, sources.Seen, sources.Seen)
+	since := "| began before: 1969-12-31 23:59:20.000 | "
+	for want, terms := range map[string][]sources.Term{
+		since + "1970-01-01 00:00:05.000 | 5.0 s |": {term("b", 5, 0, sources.Seen, sources.Unknown)},
+		since + "it lasts | 60 s |":                 nil,
+	} {
+		text := minute(t, made{lanes: []history.Lane{{Ref: sources.Ref{Source: "s", Name: "x"}, Kind: sources.KindElection, Before: &before, Terms: terms}}})
+		if !strings.Contains(text, want) {
+			t.Errorf("the report does not say %q:\n%s", want, text)
+		}
+	}
+}
+
 func TestAReportCountsTheChangesThatWereSeen(t *testing.T) {
 	t.Parallel()
-	term := func(owner string, start, end int64, began, ended sources.Known) sources.Term {
-		return sources.Term{Owner: sources.OwnerRef{ID: owner}, Start: sources.Stamp{At: time.Unix(start, 0), How: began}, End: sources.Stamp{At: time.Unix(end, 0), How: ended}}
-	}
 	for name, c := range map[string]struct {
 		terms []sources.Term
 		want  string

@@ -47,7 +47,7 @@ func (q *query) lane(ref sources.Ref, window period, dark *darkness, kept int64)
 		return l
 	}
 	l.Since = time.Unix(0, max(since, kept))
-	if l.Terms = q.terms(id, l.Kind, window, dark); l.Kind == sources.KindSemaphore {
+	if q.terms(&l, id, window, dark); l.Kind == sources.KindSemaphore {
 		l.Levels = q.levels(id, window)
 	}
 	q.readOwn(dark, id)
@@ -70,9 +70,10 @@ const (
 	levelsOfALane = "select at, taken, high, gone from level where lane = ?1 and at < ?3 and at >= coalesce((select max(at) from level where lane = ?1 and at <= ?2), ?2) order by at"
 )
 
-func (q *query) terms(lane int64, kind sources.Kind, window period, dark *darkness) (terms []sources.Term) {
+// terms reads those of the lane l, which is numbered lane.
+func (q *query) terms(l *history.Lane, lane int64, window period, dark *darkness) {
 	text := termsOfOne
-	if kind == sources.KindSemaphore {
+	if l.Kind == sources.KindSemaphore {
 		text = termsOfMany
 	}
 	var t sources.Term
@@ -92,10 +93,11 @@ func (q *query) terms(lane int64, kind sources.Kind, window period, dark *darkne
 			one.End = sources.Stamp{At: time.Unix(0, ended), How: sources.Bound}
 		}
 		if one.End.At.IsZero() || !one.End.At.Before(time.Unix(0, window.from)) {
-			terms = append(terms, one)
+			l.Terms = append(l.Terms, one)
+		} else if l.Kind != sources.KindSemaphore {
+			l.Before = &one
 		}
 	})
-	return terms
 }
 
 func stampOf(at, within int64, how sources.Known) sources.Stamp {
