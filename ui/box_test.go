@@ -268,7 +268,7 @@ func TestHowLongToWaitAndHowManyPermitsAreChecked(t *testing.T) {
 	d.shows(t, "permits is a number from 1")
 	d.press("backspace", "3", "tab")
 	d.typed("5")
-	d.shows(t, "a time is 30s, 5m or 1h")
+	d.shows(t, "write 30s, 1h30m or 7d, or forever")
 	d.press("m", "tab", "tab", "tab", "enter")
 	if got := op.Begun(); len(got) != 1 || got[0].Permits != 3 || got[0].Wait != 5*time.Minute {
 		t.Errorf("begun %+v", got)

@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -281,9 +280,9 @@ func (m timelineScreen) switchFollow() {
 
 // showWindow has the window show at least a length of time.
 func (m timelineScreen) showWindow(text string) {
-	length, ok := lengthOf(text)
-	if !ok {
-		m.Say("no length: " + paint.Clean(text) + "; write 15m, 1h or 7d")
+	length, ok := format.ParseLength(text)
+	if !ok || length == 0 {
+		m.Say("no length: " + paint.Clean(text) + "; write " + format.LengthForms)
 		return
 	}
 	if m.Shown != screen.Timeline {
@@ -291,17 +290,6 @@ func (m timelineScreen) showWindow(text string) {
 	}
 	win := screen.TimeWindow(&m.Scene)
 	m.resize(timeline.Fit(m.Now, length, win.Columns).Step, win)
-}
-
-// lengthOf reads a length of time, of days too.
-func lengthOf(text string) (time.Duration, bool) {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		text = days + "h"
-		d, err := time.ParseDuration(text)
-		return d * 24, err == nil && d > 0 && d < 10_000*time.Hour
-	}
-	d, err := time.ParseDuration(text)
-	return d, err == nil && d > 0
 }
 
 // goToTime shows the Timeline at a time.

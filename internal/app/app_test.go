@@ -186,7 +186,7 @@ func TestWhatCannotBeObeyedIsSaidInASentence(t *testing.T) {
 		{name: "a word for a seed", args: []string{"demo", "--seed", "-1"}, code: 2, stderr: []string{`--seed takes a whole number from 0 on; see`}, not: "strconv"},
 		{name: "an unknown flag", args: []string{"get", "--color"}, code: 2, stderr: []string{"unknown flag; see coordtop get --help"}},
 		{name: "a bad output", args: []string{"get", "-o", "yaml", "redis://h"}, code: 2, stderr: []string{"write text or json"}},
-		{name: "a bad time-out", args: []string{"get", "--timeout", "5", "redis://h"}, code: 2, stderr: []string{`--timeout takes a length of time with its unit, as 5s or 250ms; see`}},
+		{name: "a bad time-out", args: []string{"get", "--timeout", "5", "redis://h"}, code: 2, stderr: []string{`--timeout: write a length of time with its unit, as 30s, 1h30m or 7d; see`}},
 		{name: "no time at all", args: []string{"get", "--timeout", "0s", "redis://h"}, code: 2, stderr: []string{"--timeout must be longer"}},
 		{name: "too many arguments", args: []string{"version", "x"}, code: 2, stderr: []string{`coordtop: version takes no argument; see coordtop version --help`}},
 		{name: "a typo below a command", args: []string{"config", "chek"}, code: 2, stderr: []string{`coordtop: config has no command "chek": did you mean check?`}},

@@ -36,7 +36,7 @@ func (p *program) getCommand() *cobra.Command {
 			"coordtop get 'postgres://ops@localhost/ledger?locks=4242,17:-4'\n" +
 			"coordtop get leases/app:leader:billing -o json",
 		RunE: p.run(func(cmd *cobra.Command, args []string) error {
-			if timeout <= 0 {
+			if timeout == 0 {
 				return usagef("--timeout must be longer than nothing, as 5s")
 			}
 			c, names, err := p.settings.pick(args)
@@ -61,7 +61,7 @@ func (p *program) getCommand() *cobra.Command {
 	cmd.ValidArgsFunction = p.settings.completeSources
 	cmd.Flags().Var(&failOn, "fail-on", "end with exit code 10 if something is so; several with commas")
 	completeFlag(cmd, "fail-on", headless.Faults()...)
-	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "print what arrived after so long")
+	lengthVar(cmd, &timeout, "timeout", 5*time.Second, "print what arrived after so long")
 	return cmd
 }
 

@@ -175,7 +175,7 @@ func (p *program) demoCandidateCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.Also, "also", "", "what the leader of the key leads too")
 	cmd.Flags().Uint64Var(&o.Limit, "limit", 0, "of the semaphore")
 	cmd.Flags().StringVar(&role, "role", "", "what to do with it")
-	cmd.Flags().DurationVar(&o.TTL, "ttl", 0, "of the lease")
+	lengthVar(cmd, &o.TTL, "ttl", 0, "of the lease")
 	cmd.Flags().StringVar(&o.Channel, "channel", "", "on which a leader notifies")
 	cmd.Flags().Uint64Var(&o.Seed, "seed", 0, "of the random pauses")
 	return cmd

@@ -2,11 +2,41 @@ package app
 
 import (
 	"errors"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"coordtop/internal/format"
 	"coordtop/internal/headless"
 )
+
+// length is the value of a flag that takes a length of time.
+type length struct{ d *time.Duration }
+
+func (l length) String() string {
+	if l.d == nil || *l.d == 0 {
+		return ""
+	}
+	return strings.TrimSuffix(format.Age(*l.d), "00m")
+}
+
+func (l length) Set(s string) error {
+	d, ok := format.ParseLength(s)
+	if !ok {
+		return errors.New("write a length of time with its unit, as " + format.LengthForms)
+	}
+	*l.d = d
+	return nil
+}
+
+func (l length) Type() string { return "duration" }
+
+// lengthVar adds such a flag to a command.
+func lengthVar(cmd *cobra.Command, d *time.Duration, name string, usual time.Duration, usage string) {
+	*d = usual
+	cmd.Flags().Var(length{d}, name, usage)
+}
 
 // output is the value of -o.
 type output struct{ format headless.Format }

@@ -25,7 +25,7 @@ type stretch struct {
 }
 
 func (s *stretch) flags(cmd *cobra.Command, since time.Duration) {
-	cmd.Flags().DurationVar(&s.since, "since", since, "so long before --until")
+	lengthVar(cmd, &s.since, "since", since, "so long before --until, as 90m or 7d")
 	cmd.Flags().StringVar(&s.until, "until", "", "up to this TIME: "+format.InstantForms+"; without it now")
 	cmd.Flags().StringVar(&s.file, "file", "", "read FILE, as `coordtop record --export` wrote it, instead of what this machine recorded")
 }

@@ -81,8 +81,7 @@ func (o *holdOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.write, "write", false, "allow writing")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "do it without asking")
 	cmd.Flags().StringVar(&o.data, "data", "", "show TEXT to others behind our name")
-	cmd.Flags().DurationVar(&o.wait, "wait", 0, "give up after so long, as 30s; 0: at once if it is taken; left out: never")
-	cmd.Flags().Lookup("wait").DefValue = "" // the help would call 0 what is taken for left out
+	lengthVar(cmd, &o.wait, "wait", 0, "give up after so long, as 30s; 0: at once if it is taken; left out: never")
 	cmd.Flags().StringVar(&o.reason, "reason", "", "write TEXT to the audit")
 }
 
@@ -103,11 +102,8 @@ func unconfirmed(what string, s config.Source, reason string) error {
 
 // hold takes what arg names, and keeps it until somebody says otherwise.
 func (p *program) hold(cmd *cobra.Command, verb action.Verb, arg string, o holdOptions) error {
-	switch {
-	case cmd.Flags().Changed("permits") && o.permits == 0:
+	if cmd.Flags().Changed("permits") && o.permits == 0 {
 		return usagef("--permits takes a whole number from 1 on")
-	case o.wait < 0:
-		return usagef("--wait %v: a time to wait is not negative", o.wait)
 	}
 	if cmd.Flags().Changed("wait") && o.wait == 0 {
 		verb = action.Try

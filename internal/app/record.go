@@ -183,7 +183,7 @@ func (p *program) recordCommand() *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&o.export, "export", "", "write what was recorded to `FILE`")
-	cmd.Flags().DurationVar(&o.since, "since", 2*time.Hour, "write what was recorded in the last so long")
+	lengthVar(cmd, &o.since, "since", 2*time.Hour, "write what was recorded in the last so long, as 90m or 7d")
 	cmd.Flags().BoolVar(&o.mask, "mask", false, "replace names, labels and texts")
 	cmd.ValidArgsFunction = p.settings.completeSources
 	return cmd

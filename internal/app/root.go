@@ -92,8 +92,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		takes := map[string]string{
-			"int": "a whole number", "uint64": "a whole number from 0 on", "duration": "a length of time with its unit, as 5s or 250ms",
-			"bool": "true or false",
+			"int": "a whole number", "uint64": "a whole number from 0 on", "bool": "true or false",
 		}[invalid.GetFlag().Value.Type()]
 		if takes == "" { // a type of ours, which has its words for flags.go
 			return fmt.Errorf("--%s: %w", invalid.GetFlag().Name, invalid.Unwrap())

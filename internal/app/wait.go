@@ -35,7 +35,7 @@ func (p *program) waitCommand() *cobra.Command {
 			if err := o.For.Check(); err != nil {
 				return usagef("--for: %w", err)
 			}
-			if o.Timeout < 0 || cmd.Flags().Changed("timeout") && o.Timeout == 0 {
+			if cmd.Flags().Changed("timeout") && o.Timeout == 0 {
 				return usagef("--timeout must be longer than nothing, as 5s; without it there is no limit")
 			}
 			c, name, space, err := p.settings.pickOne(args[0], false)
@@ -52,8 +52,7 @@ func (p *program) waitCommand() *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar((*string)(&o.For), "for", "", "wait until it is `led|free|absent|owner=NAME`")
-	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "give up after so long, as 30s; left out: never")
-	cmd.Flags().Lookup("timeout").DefValue = "" // the help would call 0 what is taken for left out
+	lengthVar(cmd, &o.Timeout, "timeout", 0, "give up after so long, as 30s; left out: never")
 	format.flag(cmd)
 	cmd.ValidArgsFunction = p.settings.completeSources
 	completeFlag(cmd, "for", "led", "free", "absent", "owner=")

@@ -11,7 +11,7 @@ import (
 
 func TestWhatIsRecordedIsConfigured(t *testing.T) {
 	t.Parallel()
-	c, err := written(t, "history: {file: h.db, keep: 48h, full: 1h, size: 2GB}\n")
+	c, err := written(t, "history: {file: h.db, keep: 2d, full: 1h, size: 2GB}\n")
 	if c.History.File != "" {
 		c.History.File = filepath.Base(c.History.File) // it begins at the config file
 	}
@@ -25,7 +25,7 @@ func TestWhatIsRecordedIsConfigured(t *testing.T) {
 		"{size: 2}":              "must be a size, as 500MB or 2GB",
 		"{size: 0MB}":            "must be a size",
 		"{size: 2GBMB}":          "must be a size",
-		"{keep: 30d}":            "must be a length of time",
+		"{keep: 30}":             "must be a length of time",
 		"{keep: 1h, full: 2h}":   "must not be longer than keep",
 		"{off: yes please}":      "must be true or false",
 		"{records: everything }": "history",

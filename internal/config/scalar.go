@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"coordtop/internal/format"
 )
 
 // duration is a time.Duration that is written with its unit.
@@ -35,17 +37,14 @@ var (
 func (d *decoder) scalar(n ast.Node, path string, v reflect.Value) {
 	text, ok := scalarText(n)
 	switch {
-	case v.Type() == durationType:
-		length, err := time.ParseDuration(text)
-		if !ok || err != nil || length < 0 {
-			d.add(n, path, "must be a length of time with its unit, as 250ms, 5s or 1h")
+	case v.Type() == durationType || v.Type() == limitType:
+		length, read := format.ParseLength(text)
+		switch {
+		case !ok || !read:
+			d.add(n, path, "must be a length of time with its unit, as "+format.LengthForms)
 			return
-		}
-		v.SetInt(int64(length))
-	case v.Type() == limitType:
-		length, err := time.ParseDuration(text)
-		if !ok || err != nil || length <= 0 {
-			d.add(n, path, "must be a length of time with its unit, and not nothing, as 250ms, 5s or 1h")
+		case length == 0 && v.Type() == limitType:
+			d.add(n, path, "must be longer than nothing, as "+format.LengthForms)
 			return
 		}
 		v.SetInt(int64(length))

@@ -13,8 +13,8 @@ const InstantForms = "12:31, 12:31:05, 2026-11-22 12:31, an RFC 3339 time, or -1
 func ParseInstant(text string, now time.Time) (t time.Time, ok bool) {
 	text = strings.TrimSpace(text)
 	if ago, found := strings.CutPrefix(text, "-"); found {
-		d, err := time.ParseDuration(ago)
-		return now.Add(-d), err == nil
+		d, ok := ParseLength(ago)
+		return now.Add(-d), ok
 	}
 	for _, form := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly} {
 		if t, err := time.ParseInLocation(form, text, now.Location()); err == nil {

@@ -21,6 +21,8 @@ func TestAnInstantIsReadAsPeopleWriteIt(t *testing.T) {
 		"2026-11-20T03:12:09.001Z": time.Date(2026, 11, 20, 3, 12, 9, 1e6, time.UTC),
 		"2026-11-20":               time.Date(2026, 11, 20, 0, 0, 0, 0, zone),
 		"-15m":                     now.Add(-15 * time.Minute),
+		"-2d":                      now.Add(-48 * time.Hour),
+		"--2d":                     {},
 		"25:00":                    {},
 		"-15":                      {},
 		"noon":                     {},

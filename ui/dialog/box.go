@@ -355,7 +355,7 @@ func (b *box) filled() action.Request {
 			case waitForever:
 				r.Wait = 0
 			default:
-				r.Wait, _ = time.ParseDuration(v) // as above
+				r.Wait, _ = format.ParseLength(v) // as above
 			}
 		case fieldReason:
 			r.Reason = v

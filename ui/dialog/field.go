@@ -3,7 +3,6 @@ package dialog
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"charm.land/bubbles/v2/textarea"
 	"charm.land/bubbles/v2/textinput"
@@ -132,8 +131,8 @@ func (f *field) wrong() string {
 	switch {
 	case v == "":
 	case f.kind == fieldWait:
-		if d, err := time.ParseDuration(v); v != waitForever && (err != nil || d <= 0) {
-			return "a time is 30s, 5m or 1h, or forever"
+		if d, ok := format.ParseLength(v); v != waitForever && (!ok || d == 0) {
+			return "write " + format.LengthForms + ", or forever"
 		}
 	case f.kind == fieldPermits:
 		if n, err := strconv.ParseUint(v, 10, 64); err != nil || n == 0 {
