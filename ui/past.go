@@ -30,7 +30,6 @@ type asked struct {
 	lanes   func(refs []sources.Ref, span history.Span) ([]history.Lane, error) // nil: there is no recording
 	running bool
 	rest    time.Time   // after a failure nothing is asked until then
-	said    string      // of a failure that lasts
 	back    sources.Ref // the lane whose change before is looked for further back
 }
 
@@ -47,6 +46,7 @@ type pastReader struct{ *model }
 // askIn has the recording asked in a context.
 func (m pastReader) askIn(ctx context.Context) {
 	if h := m.options.History; h != nil {
+		m.Time.Reads = true
 		m.asked.lanes = func(refs []sources.Ref, span history.Span) ([]history.Lane, error) { return h.Lanes(ctx, refs, span) }
 	}
 }
@@ -113,13 +113,13 @@ func (m pastReader) haveLanes(msg lanesMsg) {
 	m.asked.running = false
 	if msg.err != nil {
 		m.asked.rest, m.asked.back = m.Clock.Add(restAfter), sources.Ref{}
-		if text := "the recording cannot be read: " + paint.Clean(msg.err.Error()); text != m.asked.said {
-			m.asked.said = text
-			m.Say(text)
+		if text := paint.Clean(msg.err.Error()); text != m.Time.ReadError {
+			m.Time.ReadError = text
+			m.Say("the recording cannot be read: " + text)
 		}
 		return
 	}
-	m.asked.said = ""
+	m.Time.ReadError = ""
 	if m.Time.Past == nil || len(m.Time.Past) > keptPasts {
 		m.Time.Past = map[sources.Ref]*screen.Past{}
 	}

@@ -81,19 +81,25 @@ func recorded() (*driver, *recording) {
 	return d, r
 }
 
+// lane is the line of a lane.
+func (d *driver) lane(t *testing.T, name string) string {
+	t.Helper()
+	for _, l := range d.lines() {
+		if strings.HasPrefix(l, " "+name+" ") {
+			return l
+		}
+	}
+	t.Fatalf("there is no lane %s:\n%s", name, d.text())
+	return ""
+}
+
 func TestTheTimelineShowsWhatWasRecordedBeforeMemoryBegins(t *testing.T) {
 	t.Parallel()
 	d, r := recorded()
 	if len(r.asked) != 1 || d.asked.running {
 		t.Fatalf("asked for %v", r.asked)
 	}
-	lane := ""
-	for _, l := range d.lines() {
-		if strings.HasPrefix(l, " a ") {
-			lane = l
-			break
-		}
-	}
+	lane := d.lane(t, "a")
 	// host-b has the letter that it has in the list, and its term began before memory did
 	if strings.Contains(lane, "┄") || !strings.Contains(lane, "B━") || strings.Index(lane, "B━") > strings.Index(lane, "A━") {
 		t.Errorf("the lane is %q", lane)
@@ -122,6 +128,52 @@ func TestTheTimelineShowsWhatWasRecordedBeforeMemoryBegins(t *testing.T) {
 	}
 	d.answer(d.send(key("[")))
 	d.shows(t, "no change before is known")
+}
+
+func TestWhatWasNotReadYetIsNeitherNobodyNorNotObserved(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, readout, legend string
+		err                   error
+		w, h                  int
+	}{
+		{"being read", "reading what is recorded before 11:50:00.0", "? being read", nil, 160, 48},
+		{"being read, on a small screen", "reading what is recorded before 11:50:00.0", "? being read", nil, 80, 24},
+		{"not to be read", "before 11:50:00.0 could not be read: it is damaged", "? could not be read", errors.New("it is damaged"), 160, 48},
+		{"not to be read, on a small screen", "before 11:50:00.0 could not be read: it is damaged", "? could not be read", errors.New("it is damaged"), 80, 24},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d, r := recorded()
+			d.answer(d.send(tea.WindowSizeMsg{Width: c.w, Height: c.h}))
+			d.Time.Past, r.err = nil, c.err
+			cmd := d.send(key("H"))
+			if c.err != nil {
+				d.answer(cmd)
+			}
+			d.shows(t, c.readout)
+			d.shows(t, c.legend)
+			if n := strings.Count(d.text(), strings.TrimPrefix(c.legend, "? ")); n < 2 {
+				t.Errorf("it is not said of all lanes:\n%s", d.text())
+			}
+			lane := d.lane(t, "a")
+			if !strings.Contains(lane, "?░░") || strings.ContainsAny(lane, "┄!A") {
+				t.Errorf("the lane is %q", lane)
+			}
+			for _, wrong := range []string{"not observed", "not recorded", "nobody was seen"} {
+				if strings.Contains(d.text(), wrong) {
+					t.Errorf("it says %q:\n%s", wrong, d.text())
+				}
+			}
+			if c.err == nil {
+				d.answer(cmd)
+				d.shows(t, "host-a")
+				if lane := d.lane(t, "a"); strings.Contains(lane, "░") {
+					t.Errorf("when it is read the lane is %q", lane)
+				}
+			}
+		})
+	}
 }
 
 func TestARecordingThatCannotBeReadIsSaidAndRests(t *testing.T) {

@@ -136,6 +136,7 @@ func (m timelineScreen) sumLanes() {
 		all.Gaps += l.Gaps
 		all.Nobody += l.Nobody
 		all.Unseen += l.Unseen
+		all.Unread += l.Unread
 		if l.Longest > all.Longest {
 			all.Longest, all.LongestOf = l.Longest, paint.Clean(row.Name)
 		}

@@ -1,6 +1,7 @@
 package paint
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,8 @@ func (l *Line) StripAt(cells []timeline.Cell, cursor int) {
 		return
 	}
 	l.Strip(cells[:cursor])
-	if c := cells[cursor]; !c.Head && !c.Many && !c.Acted && (c.Mark == timeline.Owned || c.Mark == timeline.Idle || c.Mark == timeline.Dark || c.Mark == timeline.Absent || c.Mark == timeline.Blank) {
+	quiet := []timeline.Mark{timeline.Owned, timeline.Idle, timeline.Dark, timeline.Unread, timeline.Absent, timeline.Blank}
+	if c := cells[cursor]; !c.Head && !c.Many && !c.Acted && slices.Contains(quiet, c.Mark) {
 		l.Put(l.th.Strong, l.th.Upright)
 	} else {
 		l.Strip(cells[cursor : cursor+1])
@@ -128,6 +130,12 @@ func (l *Line) putRun(c timeline.Cell, n int) {
 		l.Put(th.Dim, strings.Repeat(th.Break, n))
 	case timeline.Dark:
 		l.Put(th.Dim, strings.Repeat(th.Dark, n))
+	case timeline.Unread:
+		if c.Head {
+			l.Put(th.Dim, th.Unknown)
+			n--
+		}
+		l.Put(th.Dim, strings.Repeat(th.Unread, n))
 	case timeline.Taken, timeline.Full:
 		l.putLevel(c, n)
 	case timeline.Idle:

@@ -51,6 +51,7 @@ type Glyphs struct {
 	barFull, barEmpty                     string // a lease's or semaphore's bar
 	Run, Idle, Break, Dark, Many, Crisis  string // a strip; Run "": the owner's letter; Break: a short gap
 	RunLeft, RunRight                     string // a run that takes half of a cell
+	Unread, Unknown                       string // what was not read of a recording; the first cell of it
 	Two                                   string // two owners of what one may own
 	Acted                                 string // an action of ours
 	Dot, Arrow, AtLeast, AtMost, ellipsis string
@@ -70,7 +71,7 @@ func unicodeGlyphs() Glyphs {
 		Rule: "─", Tee: "┬", Upright: "│",
 		barFull: "━", barEmpty: "┄",
 		RunLeft: "╸", RunRight: "╺",
-		Run: "━", Idle: "─", Break: "╌", Dark: "┄", Many: "*", Crisis: "!", Two: "2", Acted: "X",
+		Run: "━", Idle: "─", Break: "╌", Dark: "┄", Unread: "░", Unknown: "?", Many: "*", Crisis: "!", Two: "2", Acted: "X",
 		Dot: "·", Arrow: "←", AtLeast: "≥", AtMost: "≤", ellipsis: "…", About: "~",
 		Corners: [4]string{"╭", "╮", "╰", "╯"}, Bullet: "•", Pending: "◌",
 		Eighths: [...]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
@@ -86,7 +87,7 @@ func asciiGlyphs() Glyphs {
 		Up:    "o", Connecting: ".", Down: "x",
 		Rule: "-", Tee: "+", Upright: "|",
 		barFull: "#", barEmpty: ".",
-		Run: "", Idle: "_", Break: "~", Dark: ".", Many: "*", Crisis: "!", Two: "2", Acted: "X",
+		Run: "", Idle: "_", Break: "~", Dark: ".", Unread: "?", Unknown: "?", Many: "*", Crisis: "!", Two: "2", Acted: "X",
 		Dot: "-", Arrow: "<-", AtLeast: ">", AtMost: "<", ellipsis: "$", About: "~",
 		Corners: [4]string{"+", "+", "+", "+"}, Bullet: "*", Pending: "%",
 		Eighths: [...]string{"1", "2", "3", "4", "5", "6", "7", "8"},

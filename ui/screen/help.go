@@ -252,6 +252,7 @@ func helpSigns(sc *Scene) [][2]paint.Part {
 		{th.Alarm.Text(th.Two), paint.Plain("several own what only one may own")},
 		{th.Dim.Text(th.Break), paint.Plain("nobody led for a moment: a hand-over")},
 		{th.Dim.Text(bars(th.Dark, 4)), paint.Plain("not observed, or not recorded")},
+		{th.Dim.Text(th.Unknown + bars(th.Unread, 3)), paint.Plain("on the Timeline: the recording of it is being read, or could not be read")},
 		{th.Dim.Text(bars(th.Idle, 4)), paint.Plain("free")},
 		{th.Dim.Text(bars(th.Dot, 4)), paint.Plain("absent: it does not exist")},
 		{th.Dim.Text(th.Levels[1] + th.Levels[4] + th.Levels[6]), paint.Plain("a semaphore: the most permits that were taken in a column")},

@@ -31,7 +31,8 @@ func ownerLanes(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	}
 	var lines []string
 	_, since := ownerTermsOf(sc, row)
-	lane := timeline.Lane{Since: since, Dark: LaneOf(sc, row).Dark, Halves: true}
+	whole := LaneOf(sc, row)
+	lane := timeline.Lane{Since: since, Dark: whole.Dark, Unread: whole.Unread, Halves: true}
 	for i := range lanes {
 		if left := len(lanes) - i; i == h-1 && left > 1 {
 			l := sc.Theme.Line(w).Skip(1).Put(sc.Theme.Dim, paint.Count(left, "more owner"))

@@ -23,8 +23,10 @@ type Time struct {
 	All     Sums
 	Counted map[*sources.Row]int // changes in the window, of the versions of rows that were summed up
 
-	Past  map[sources.Ref]*Past // what was read of a recording
-	Since time.Time             // when the oldest of it begins; zero: nothing was read
+	Reads     bool                  // there is a recording, of which is read what is shown
+	ReadError string                // why it cannot be read; "": it can
+	Past      map[sources.Ref]*Past // what was read of it
+	Since     time.Time             // when the oldest of it begins; zero: nothing was read
 }
 
 // LaneOrder is the order of the lanes.

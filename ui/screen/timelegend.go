@@ -54,7 +54,7 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 	}
 	lane, now := LaneOf(sc, row), DrawnTo(sc)
 	sum := win.Sum(lane, now)
-	whole := sum.Owned + sum.Nobody + sum.Unseen
+	whole := sum.Owned + sum.Nobody + sum.Unseen + sum.Unread
 	g := paint.Grid{Heads: []string{"", "SELECTED LANE", "", "", ""}, Right: []bool{false, false, true, true, false}}
 	add := func(sign paint.Part, text string, part time.Duration, count, longest string) {
 		g.Add(sign, paint.Plain(text), paint.Plain(share(part, whole)), paint.Plain(count), paint.Plain(longest))
@@ -77,6 +77,11 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 			add(sc.Theme.Dim.Text(sc.Theme.Dark), "not observed", sum.Unseen, "", format.Precise(sum.Unseen))
 		})
 	}
+	if sum.Unread > 0 {
+		rest = append(rest, func() {
+			add(sc.Theme.Dim.Text(sc.Theme.Unknown), unreadWord(sc), sum.Unread, "", format.Precise(sum.Unread))
+		})
+	}
 	shares := win.Shares(lane, now)
 	room := max(h-1-len(rest), 1)
 	for i, s := range shares {
@@ -91,6 +96,14 @@ func laneLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []st
 		f()
 	}
 	return g.Lines(&sc.Theme, w, 2)
+}
+
+// unreadWord is what is said of what was not read of a recording.
+func unreadWord(sc *Scene) string {
+	if sc.Time.ReadError != "" {
+		return "could not be read"
+	}
+	return "being read"
 }
 
 // share is a part of a whole in percent: 0 only for nothing, 100 only for all.
@@ -136,8 +149,16 @@ func levelLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []s
 	}
 	count(last, end)
 	lines := []string{th.Line(w).Skip(3).Put(th.Dim, "SELECTED LANE").Done()}
+	sum := win.Sum(lane, end)
+	hidden := func(sign, word string, d time.Duration) {
+		if d > 0 {
+			lines = append(lines, th.Line(w).Skip(4).Put(th.Dim, sign+" "+word+" ").Put("", format.Precise(d)).Done())
+		}
+	}
 	if held == 0 {
-		return append(lines, th.Line(w).Skip(4).Put(th.Dim, "nothing is known of this window").Done())
+		lines = append(lines, th.Line(w).Skip(4).Put(th.Dim, "nothing is known of this window").Done())
+		hidden(th.Unknown, unreadWord(sc), sum.Unread)
+		return lines[:min(len(lines), h)]
 	}
 	of := ""
 	if row.Limited() {
@@ -145,9 +166,8 @@ func levelLegend(sc *Scene, row *sources.Row, win timeline.Window, w, h int) []s
 	}
 	lines = append(lines, th.Line(w).Skip(4).Put("", strconv.FormatFloat(weighted/held.Seconds(), 'f', 1, 64)+of).Put(th.Dim, " taken on average, ").
 		Put("", strconv.FormatUint(most, 10)).Put(th.Dim, " at most").Done())
-	if unseen := win.Sum(lane, end).Unseen; unseen > 0 {
-		lines = append(lines, th.Line(w).Skip(4).Put(th.Dim, th.Dark+" not observed ").Put("", format.Precise(unseen)).Done())
-	}
+	hidden(th.Dark, "not observed", sum.Unseen)
+	hidden(th.Unknown, unreadWord(sc), sum.Unread)
 	if row.Limited() {
 		lines = append(lines, th.Line(w).Skip(4).Put(th.Warn, th.Full).Put(th.Dim, " full for ").Put("", format.Precise(full)).Put(th.Dim, ", "+share(full, held)+" of what was observed").Done())
 	}
@@ -167,12 +187,18 @@ func allLanes(sc *Scene, w int, short bool) []string {
 	switch {
 	case s.Gaps > 0:
 		gaps = append(text("longest gap ", format.Precise(s.Longest)), paint.Part{Text: " " + s.LongestOf, Yield: paint.Name}, paint.Part{Style: th.Dim, Text: "   all gaps " + format.Precise(s.Nobody), Yield: paint.Aside})
-	case s.Unseen > 0:
+	case s.Unseen+s.Unread > 0:
 		gaps[0].Text = "no gap seen"
 	}
 	var unseen []paint.Part
 	if s.Unseen > 0 {
 		unseen = text("not observed ", format.Precise(s.Unseen))
+	}
+	if s.Unread > 0 {
+		if unseen != nil {
+			unseen = append(unseen, paint.Plain("   "))
+		}
+		unseen = append(unseen, text(unreadWord(sc)+" ", format.Precise(s.Unread))...)
 	}
 	if short {
 		if unseen != nil {

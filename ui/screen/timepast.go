@@ -50,23 +50,51 @@ func (p *Past) Whole() bool {
 // JoinPast joins what was recorded of a row to what is kept of it in memory.
 func JoinPast(sc *Scene, row *sources.Row) {
 	if p := sc.Time.Past[row.Ref]; p != nil && p.row != row {
-		p.row, p.terms = row, joined(p.Terms, row.Terms, row.RecordedSince(sc.State))
+		p.row, p.terms = row, joined(p.Terms, row.Terms, memoryBegins(sc, row))
 	}
+}
+
+// memoryBegins is from when on what is kept of a row in memory is whole.
+func memoryBegins(sc *Scene, row *sources.Row) time.Time {
+	if since := row.RecordedSince(sc.State); !since.IsZero() {
+		return since
+	}
+	return sc.State.At // it was not listed yet
+}
+
+// unreadOf is what of a row may be recorded, and was not read.
+func unreadOf(sc *Scene, row *sources.Row) (spans []timeline.Span) {
+	if !sc.Time.Reads {
+		return nil
+	}
+	begins, p := memoryBegins(sc, row), sc.Time.Past[row.Ref]
+	if p == nil {
+		return []timeline.Span{{To: begins}}
+	}
+	if !p.Whole() {
+		spans = append(spans, timeline.Span{To: sources.Earlier(p.Span.From, begins)})
+	}
+	if p.Span.To.Before(begins) {
+		spans = append(spans, timeline.Span{From: p.Span.To, To: begins})
+	}
+	return spans
 }
 
 // withPast is a lane with what was recorded before it.
 func withPast(sc *Scene, row *sources.Row, lane timeline.Lane) timeline.Lane {
+	lane.Unread = unreadOf(sc, row)
 	p := sc.Time.Past[row.Ref]
 	if p == nil || p.Since.IsZero() || p.row == nil {
 		return lane
 	}
-	if since := sources.Later(p.Since, p.Span.From); since.Before(lane.Since) || lane.Since.IsZero() {
-		before := slices.DeleteFunc(slices.Clone(p.Dark), func(d sources.Dark) bool { return !d.From.Before(lane.Since) })
-		if n := len(before) - 1; n >= 0 && (before[n].To.IsZero() || before[n].To.After(lane.Since)) {
-			before[n].To = lane.Since
+	begins := memoryBegins(sc, row)
+	if since := sources.Later(p.Since, p.Span.From); since.Before(begins) {
+		before := slices.DeleteFunc(slices.Clone(p.Dark), func(d sources.Dark) bool { return !d.From.Before(begins) })
+		if n := len(before) - 1; n >= 0 && (before[n].To.IsZero() || before[n].To.After(begins)) {
+			before[n].To = begins
 		}
-		if p.Span.To.Before(lane.Since) { // between the two nothing was read
-			before = append(before, sources.Dark{From: p.Span.To, To: lane.Since})
+		if p.Span.To.Before(begins) { // between the two nothing was read
+			before = append(before, sources.Dark{From: p.Span.To, To: begins})
 		}
 		lane.Dark, lane.Since = append(before, lane.Dark...), since
 	}

@@ -125,6 +125,8 @@ func laneAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 		return []paint.Part{sc.Theme.Dim.Text("not known yet")}
 	}
 	switch p := pieces[0]; {
+	case p.Mark == timeline.Unread:
+		return []paint.Part{sc.Theme.Dim.Text(sc.Theme.Unknown + " "), sc.unreadText("before " + clockAt(sc, lane.Unread[0].To, 0))}
 	case p.Mark == timeline.Dark:
 		return sc.unseenAt(row, &lane, at)
 	case p.Mark == timeline.Absent:
@@ -137,6 +139,14 @@ func laneAt(sc *Scene, row *sources.Row, at time.Time) []paint.Part {
 		return termAt(sc, &lane, p.Term)
 	}
 	return nobodyAt(sc, row, &lane, at)
+}
+
+// unreadText says of something in the recording that it is being read, or why it could not be.
+func (sc *Scene) unreadText(what string) paint.Part {
+	if sc.Time.ReadError != "" {
+		return sc.Theme.Warn.Text(what + " could not be read: " + sc.Time.ReadError)
+	}
+	return sc.Theme.Dim.Text("reading what is recorded " + what)
 }
 
 // unseenAt says why nothing is known of an instant.
@@ -237,6 +247,8 @@ func gapText(sc *Scene, lane *timeline.Lane, i int) (string, paint.Style) {
 	switch {
 	case gap.Max == 0:
 		return "no gap", sc.Theme.Dim
+	case slices.ContainsFunc(lane.Unread, func(u timeline.Span) bool { return u.From.Before(lane.Terms[i+1].Start.At) && u.To.After(end) }):
+		return "gap not read", sc.Theme.Dim
 	case gap.Min == 0 && unseenBetween(lane, sources.Earlier(end, cmp.Or(lane.Terms[i].End.After(), end)), lane.Terms[i+1].Start.At):
 		return "gap not observed", sc.Theme.Dim
 	case lane.Trouble && gap.Min > lane.Gap:

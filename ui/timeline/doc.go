@@ -4,8 +4,9 @@
 // Columns are anchored to the clock: their edges are multiples of a step from a fixed
 // list, so that a strip does not shimmer and costs few bytes as time goes on.
 //
-// Two kinds of nothing are kept apart: nobody owned it, and it was not observed. Time before
-// the first look was not observed, and time that is not recorded any more looks the same.
+// Two kinds of nothing are kept apart: nobody owned it, and it was not observed. Time before the
+// first look was not observed, and time that is not recorded any more looks the same. What
+// may be recorded and was not read is neither: nothing is said of it.
 // A stretch that is shorter than a column is rounded, but gaps and darkness never vanish:
 // each takes at least one cell. A column in which more happened than a cell can show says
 // so. A gap is trouble only if it is long; a short one is a break, the sign of a hand-over.

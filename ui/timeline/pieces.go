@@ -11,12 +11,12 @@ import (
 // Piece is a stretch of a lane in which one thing was so: [From, To).
 type Piece struct {
 	From, To time.Time
-	Mark     Mark // Owned, Idle, Dark, Absent, or Blank for what lies ahead, or is not told
+	Mark     Mark // Owned, Idle, Dark, Absent, Unread, or Blank for what lies ahead, or is not told
 	Term     int  // index in Lane.Terms, where Owned; else -1
 }
 
 // Pieces cuts the window into pieces, which follow each other without a hole or an overlap: who
-// owned it, when nobody did, and when it was not observed, to the nanosecond. Of several owners
+// owned it, when nobody did, when it was not observed, and what was not read, to the nanosecond. Of several owners
 // of what only one may own it has the term that runs.
 func (w Window) Pieces(l Lane, now time.Time) []Piece {
 	c := cutter{at: w.Start, end: sources.Earlier(w.End(), now), lane: &l}
@@ -35,7 +35,34 @@ func (w Window) Pieces(l Lane, now time.Time) []Piece {
 	if end := w.End(); c.at.Before(end) {
 		c.pieces = append(c.pieces, Piece{c.at, end, Blank, -1})
 	}
-	return c.pieces
+	return covered(c.pieces, l.Unread)
+}
+
+// covered is pieces with spans, the oldest first, that are unread.
+func covered(pieces []Piece, spans []Span) []Piece {
+	if len(spans) == 0 {
+		return pieces
+	}
+	var all []Piece
+	add := func(p Piece, to time.Time) time.Time {
+		if p.To = sources.Earlier(p.To, to); p.From.Before(p.To) {
+			all = append(all, p)
+		}
+		return p.To
+	}
+	for _, p := range pieces {
+		for _, s := range spans {
+			if !s.To.After(p.From) || !s.From.Before(p.To) {
+				continue
+			}
+			if p.From.Before(s.From) {
+				p.From = add(p, s.From)
+			}
+			p.From = add(Piece{p.From, p.To, Unread, -1}, s.To)
+		}
+		add(p, p.To)
+	}
+	return all
 }
 
 // cutter appends pieces up to an instant at a time.
@@ -108,7 +135,7 @@ func (c *cutter) piece(to time.Time, m Mark, term int) {
 func Observed(pieces []Piece, from, to time.Time) time.Duration {
 	var d time.Duration
 	for _, p := range pieces {
-		if p.Mark != Dark {
+		if p.Mark != Dark && p.Mark != Unread {
 			d += max(sources.Earlier(to, p.To).Sub(sources.Later(from, p.From)), 0)
 		}
 	}
@@ -117,12 +144,13 @@ func Observed(pieces []Piece, from, to time.Time) time.Duration {
 
 // Sum is what happened in a window, of one lane or of several.
 type Sum struct {
-	Changes       int           // terms whose beginning was seen
-	Gaps          int           // stretches in which nobody was seen to own it
-	Nobody        time.Duration // all of them
-	Longest       time.Duration // of them
-	LongestAt     time.Time     // where it begins
-	Owned, Unseen time.Duration
+	Changes int           // terms whose beginning was seen
+	Gaps    int           // stretches in which nobody was seen to own it
+	Nobody  time.Duration // all of them
+	Longest time.Duration // of them
+	Owned   time.Duration
+	Unseen  time.Duration // not observed, or not recorded
+	Unread  time.Duration // not read of a recording
 }
 
 // Sum sums up a window.
@@ -136,12 +164,12 @@ func (w Window) Sum(l Lane, now time.Time) Sum {
 			s.Owned += d
 		case Dark:
 			s.Unseen += d
+		case Unread:
+			s.Unread += d
 		case Idle:
 			s.Gaps++
 			s.Nobody += d
-			if d > s.Longest {
-				s.Longest, s.LongestAt = d, p.From
-			}
+			s.Longest = max(s.Longest, d)
 		}
 	}
 	return s

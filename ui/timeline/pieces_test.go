@@ -54,6 +54,14 @@ func drawLane(t *rapid.T) timeline.Lane {
 		}
 		l.Dark = append(l.Dark, d)
 	}
+	for at := l.Since.Add(-time.Hour); len(l.Unread) < 2 && rapid.Bool().Draw(t, "unread"); {
+		s := timeline.Span{From: at, To: at.Add(time.Hour + length(200, "unread"))}
+		if len(l.Unread) == 0 {
+			s.From = time.Time{}
+		}
+		at = s.To.Add(length(200, "read"))
+		l.Unread = append(l.Unread, s)
+	}
 	return l
 }
 
@@ -75,6 +83,7 @@ func TestPiecesTileTheWindowAndLoseNoTerm(t *testing.T) {
 			}
 			at = p.To
 			mid := p.From.Add(p.To.Sub(p.From) / 2)
+			unread := slices.ContainsFunc(l.Unread, func(s timeline.Span) bool { return !mid.Before(s.From) && mid.Before(s.To) })
 			dark := slices.ContainsFunc(l.Dark, func(d sources.Dark) bool {
 				return !mid.Before(d.From) && (d.To.IsZero() || mid.Before(d.To))
 			})
@@ -83,6 +92,8 @@ func TestPiecesTileTheWindowAndLoseNoTerm(t *testing.T) {
 			})
 			want := timeline.Idle
 			switch {
+			case unread:
+				want = timeline.Unread
 			case !mid.Before(now):
 				want = timeline.Blank
 			case dark, mid.Before(l.Since):
@@ -106,7 +117,7 @@ func TestPiecesTileTheWindowAndLoseNoTerm(t *testing.T) {
 				blank += p.To.Sub(p.From)
 			}
 		}
-		if got := s.Owned + s.Nobody + s.Unseen + blank; got != w.Span() {
+		if got := s.Owned + s.Nobody + s.Unseen + s.Unread + blank; got != w.Span() {
 			t.Fatalf("the sums are %v of %v", got, w.Span())
 		}
 		var owned time.Duration
@@ -140,6 +151,8 @@ func TestEveryColumnWithAGapAChangeOrDarknessShowsASign(t *testing.T) {
 				show("a gap", p.From, p.To, func(c timeline.Cell) bool {
 					return c.Many || c.Mark != timeline.Owned || c.Edge != timeline.Whole
 				})
+			case timeline.Unread:
+				show("what was not read", p.From, p.To, func(c timeline.Cell) bool { return c.Mark == timeline.Unread || c.Many })
 			case timeline.Dark:
 				if !p.To.After(l.Since) {
 					continue // the first term's column may begin before it was observed

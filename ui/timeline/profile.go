@@ -14,12 +14,12 @@ const Eighths = 8
 // has columns, and returns it: the highest that was seen in a column, so that a moment
 // without a free permit never vanishes. limit 0 means that none is known: the highest of
 // all is drawn as the whole. Nothing is drawn after now, nor before the first level. The
-// lane says what was not observed.
+// lane says what was not observed, and what was not read.
 func (w Window) Profile(dst []Cell, levels iter.Seq[sources.Level], limit uint64, l Lane, now time.Time) []Cell {
 	if !l.Since.IsZero() {
 		l.Since = w.at(w.Column(l.Since)) // its column shows what was seen from then on
 	}
-	dst = w.Strip(dst, Lane{Since: l.Since, Dark: l.Dark}, now)
+	dst = w.Strip(dst, Lane{Since: l.Since, Dark: l.Dark, Unread: l.Unread}, now)
 	if len(dst) == 0 {
 		return dst
 	}
@@ -51,7 +51,7 @@ func (p *painter) level(l sources.Level, until time.Time, full uint64) {
 	first, last := p.columns(l.At, until)
 	for c := first; c <= last; c++ {
 		cell := &p.cells[c]
-		if cell.Mark == Dark {
+		if cell.Mark == Dark || cell.Mark == Unread {
 			continue
 		}
 		if l.Gone {

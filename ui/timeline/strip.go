@@ -21,6 +21,7 @@ const (
 	Full                   // no permit was left
 	Absent                 // it does not exist
 	Conflict               // several own what only one may own
+	Unread                 // it may be recorded, and was not read
 )
 
 // Cell is one column of a strip.
@@ -45,12 +46,16 @@ const (
 	Right      // it begins there
 )
 
+// Span is a stretch of time: [From, To).
+type Span struct{ From, To time.Time }
+
 // Lane is what is known of one row.
 type Lane struct {
 	Terms   []sources.Term // oldest first
 	Nobody  sources.Stamp  // since when nobody owns it; zero where somebody does
 	Since   time.Time      // from when on there is a record; zero: there is none
 	Dark    []sources.Dark // oldest first
+	Unread  []Span         // what was not read of a recording, oldest first: it hides all else
 	Trouble bool           // nobody owning it is trouble
 	Gap     time.Duration  // a gap that is no longer than this is a break, no trouble
 	GapPart float64        // and so is one that is no longer than this part of a column
@@ -87,6 +92,9 @@ func (w Window) Strip(dst []Cell, l Lane, now time.Time) []Cell {
 	if l.Trouble {
 		p.leaderless(l)
 	}
+	for _, u := range l.Unread {
+		p.paint(u.From, u.To, Cell{Mark: Unread}, true)
+	}
 	p.atNow(l)
 	p.crowds(l.Terms)
 	heads(dst)
@@ -112,7 +120,7 @@ func (w Window) mark(cells []Cell, acts []time.Time) {
 // atNow marks the present column, which may have only begun, for states that are not terms.
 func (p *painter) atNow(l Lane) {
 	c := p.w.Column(p.now)
-	if c < 0 || c >= len(p.cells) || p.cells[c].Mark == Dark {
+	if c < 0 || c >= len(p.cells) || p.cells[c].Mark == Dark || p.cells[c].Mark == Unread {
 		return
 	}
 	switch {

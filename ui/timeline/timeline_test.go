@@ -38,7 +38,7 @@ func draw(cells []timeline.Cell) string {
 		case c.Mark == timeline.Owned:
 			b.WriteByte('a' + c.Hue)
 		default:
-			b.WriteByte(" ?_!-.tFx2"[c.Mark])
+			b.WriteByte(" ?_!-.tFx2u"[c.Mark])
 		}
 	}
 	return b.String()
@@ -81,6 +81,8 @@ func TestStripsSayWhatHappened(t *testing.T) {
 		{"it did not exist all the time", timeline.Lane{Absent: ago(95), Dark: []sources.Dark{{From: ago(25)}}}, "xxxxxxx..."},
 		{"two own what one may own", timeline.Lane{Terms: []sources.Term{known}, Several: ago(25)}, "Aaaaaaa222"},
 		{"two own it for a moment", timeline.Lane{Terms: []sources.Term{known}, Several: ago(1)}, "Aaaaaaaaa2"},
+		{"the past is not read", timeline.Lane{Since: ago(35), Terms: []sources.Term{{Start: sources.Stamp{At: ago(35), How: sources.AtLeast}}}, Unread: []timeline.Span{{To: ago(35)}}}, "uuuuuuAaaa"},
+		{"a stretch between is not read", timeline.Lane{Trouble: true, Terms: []sources.Term{term(0, 900, 70), term(1, 35, 0)}, Unread: []timeline.Span{{From: ago(65), To: ago(35)}}}, "Aa!uuuBbbb"},
 		{"nothing known", timeline.Lane{}, "          "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
