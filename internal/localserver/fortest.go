@@ -54,18 +54,24 @@ const RedisEnv = "COORDTOP_TEST_REDIS"
 // redis-server fails the test with the install hint.
 func RedisForTest(t TB, o RedisOptions) *Redis {
 	t.Helper()
+	return forTest(t, StartRedis, o)
+}
+
+// forTest starts a server that is stopped when the test ends.
+func forTest[O any, S interface{ Stop(context.Context) error }](t TB, start func(context.Context, O) (S, error), o O) S {
+	t.Helper()
 	NeedsServer(t)
-	r, err := StartRedis(context.Background(), o)
+	s, err := start(context.Background(), o)
 	if err != nil {
 		t.Fatalf("%v", err)
-		return nil
+		return s
 	}
 	t.Cleanup(func() {
-		if err := r.Stop(context.Background()); err != nil {
+		if err := s.Stop(context.Background()); err != nil {
 			t.Fatalf("%v", err)
 		}
 	})
-	return r
+	return s
 }
 
 // RedisURLForTest returns the URL of a server to test against: the one that RedisEnv
@@ -78,4 +84,32 @@ func RedisURLForTest(t TB) string {
 		return url
 	}
 	return RedisForTest(t, RedisOptions{}).URL()
+}
+
+// PostgresEnv names the variable that holds the URL of a real server which the suites
+// shall use instead of a private one, where they can.
+const PostgresEnv = "COORDTOP_TEST_POSTGRES"
+
+// PostgresForTest starts a private server that is stopped when the test ends. A missing
+// Postgres fails the test with the install hint.
+func PostgresForTest(t TB, o PostgresOptions) *Postgres {
+	t.Helper()
+	return forTest(t, StartPostgres, o)
+}
+
+// PostgresURLForTest is RedisURLForTest for PostgresEnv: a test must choose keys nobody else has.
+func PostgresURLForTest(t TB) string {
+	t.Helper()
+	NeedsServer(t)
+	if url := os.Getenv(PostgresEnv); url != "" {
+		return url
+	}
+	return PostgresForTest(t, PostgresOptions{}).URL()
+}
+
+// PgbouncerForTest starts a pooler that is stopped when the test ends. A missing pgbouncer
+// fails the test with the install hint.
+func PgbouncerForTest(t TB, o PgbouncerOptions) *Pgbouncer {
+	t.Helper()
+	return forTest(t, StartPgbouncer, o)
 }

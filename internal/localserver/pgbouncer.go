@@ -124,21 +124,3 @@ func (b *Pgbouncer) urlAt(addr, role, database string) string {
 	u := url.URL{Scheme: "postgres", Host: addr, Path: "/" + database, User: url.User(role), RawQuery: "sslmode=disable"}
 	return u.String()
 }
-
-// PgbouncerForTest starts a pooler that is stopped when the test ends. A missing pgbouncer
-// fails the test with the install hint.
-func PgbouncerForTest(t TB, o PgbouncerOptions) *Pgbouncer {
-	t.Helper()
-	NeedsServer(t)
-	b, err := StartPgbouncer(context.Background(), o)
-	if err != nil {
-		t.Fatalf("%v", err)
-		return nil
-	}
-	t.Cleanup(func() {
-		if err := b.Stop(context.Background()); err != nil {
-			t.Fatalf("%v", err)
-		}
-	})
-	return b
-}

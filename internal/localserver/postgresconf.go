@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,12 +53,12 @@ func postgresCandidates(bin string) []string {
 		matches, _ := filepath.Glob(pattern)
 		found = append(found, matches...)
 	}
-	slices.SortStableFunc(found, func(a, b string) int { return compareVersions(folderVersion(b), folderVersion(a)) })
+	slices.SortStableFunc(found, func(a, b string) int { return slices.Compare(folderVersion(b), folderVersion(a)) })
 	return append(dirs, found...)
 }
 
-// folderVersion finds "15" in "/usr/lib/postgresql/15/bin".
-func folderVersion(dir string) string {
+// folderVersion finds 15 in "/usr/lib/postgresql/15/bin".
+func folderVersion(dir string) []int {
 	digits := func(r rune) bool { return (r < '0' || r > '9') && r != '.' }
 	version := ""
 	for _, word := range strings.FieldsFunc(dir, digits) {
@@ -67,7 +66,16 @@ func folderVersion(dir string) string {
 			version = word
 		}
 	}
-	return version
+	return parseVersion(version)
+}
+
+// parseVersion reads dotted numbers; a part that is no number counts 0.
+func parseVersion(text string) (parts []int) {
+	for part := range strings.SplitSeq(text, ".") {
+		n, _ := strconv.Atoi(part)
+		parts = append(parts, n)
+	}
+	return parts
 }
 
 func hasPostgres(dir string) bool {
@@ -80,7 +88,7 @@ func hasPostgres(dir string) bool {
 }
 
 func checkPostgresVersion(ctx context.Context, program string) error {
-	const lowest = "12"
+	const lowest = 12
 	out, err := exec.CommandContext(ctx, program, "--version").Output()
 	if err != nil {
 		return fmt.Errorf("asking %s for its version: %w", program, err)
@@ -90,8 +98,8 @@ func checkPostgresVersion(ctx context.Context, program string) error {
 	if words := strings.Fields(string(out)); len(words) > 2 {
 		version = words[2]
 	}
-	if compareVersions(version, lowest) < 0 {
-		return fmt.Errorf("%s is version %q: %w: %s or newer is needed", program, version, ErrTooOld, lowest)
+	if parseVersion(version)[0] < lowest {
+		return fmt.Errorf("%s is version %q: %w: %d or newer is needed", program, version, ErrTooOld, lowest)
 	}
 	return nil
 }
@@ -233,8 +241,7 @@ func postmasterReady(file string, pid int) bool {
 // setUpLocked makes the databases and runs the statements that the options ask for. Its
 // connection also proves that the superuser can get in.
 func (p *Postgres) setUpLocked(ctx context.Context) error {
-	conn, err := pgconn.Connect(ctx, p.urlAt(net.JoinHostPort(loopback, strconv.Itoa(p.port)),
-		superuser, p.options.Password, "postgres"))
+	conn, err := pgconn.Connect(ctx, p.urlAt(address(p.port), superuser, p.options.Password, "postgres"))
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
 	}

@@ -24,9 +24,9 @@ type Proxy struct {
 	open   chan struct{} // closed while bytes may pass; replaced by BlackHole
 	refuse bool
 	delay  time.Duration
-	losses []*loss
-	awaits []await
-	holds  []*hold
+	losses orders
+	awaits orders
+	holds  orders
 	edits  []edit
 	closed bool
 }
@@ -40,23 +40,31 @@ const (
 	Reply               // the server acts on the request, and nobody hears of it
 )
 
-// loss is an order to lose one half of the exchange whose request contains match.
-type loss struct {
-	half  Half
+// order is what a Proxy does to the next request that contains match.
+type order struct {
 	match []byte
-	done  chan struct{}
+	half  Half          // Lose: of the exchange
+	done  chan struct{} // closed when it was done
+	free  chan struct{} // Hold: closed when the request may go on
 }
 
-// await is an order to tell when a request that contains match has come.
-type await struct {
-	match []byte
-	done  chan struct{}
+type orders []*order
+
+func (o *orders) add(match string) *order {
+	made := &order{match: []byte(match), done: make(chan struct{}), free: make(chan struct{})}
+	*o = append(*o, made)
+	return made
 }
 
-// hold is an order to keep a request that contains match, and all behind it on its link.
-type hold struct {
-	match      []byte
-	held, free chan struct{}
+// take strikes the first order for this request off the list; nil: there is none.
+func (o *orders) take(request []byte) *order {
+	for i, each := range *o {
+		if bytes.Contains(request, each.match) {
+			*o = slices.Delete(*o, i, i+1)
+			return each
+		}
+	}
+	return nil
 }
 
 // edit is an order to replace old in requests by new, which is as long.
@@ -72,7 +80,7 @@ type link struct {
 	deaf           atomic.Bool  // the client was told that the server has ended
 
 	mu     sync.Mutex
-	losing *loss // the next bytes from the server are to be lost
+	losing *order // the next bytes from the server are to be lost
 }
 
 // NewProxy listens on a free port of 127.0.0.1 and forwards to target, a host and port.
@@ -116,8 +124,8 @@ func (p *Proxy) Links() int {
 func (p *Proxy) Lose(half Half, match string) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	order := &loss{half: half, match: []byte(match), done: make(chan struct{})}
-	p.losses = append(p.losses, order)
+	order := p.losses.add(match)
+	order.half = half
 	return order.done
 }
 
@@ -127,23 +135,19 @@ func (p *Proxy) Lose(half Half, match string) <-chan struct{} {
 func (p *Proxy) Hold(match string) (held <-chan struct{}, release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h := &hold{match: []byte(match), held: make(chan struct{}), free: make(chan struct{})}
-	p.holds = append(p.holds, h)
-	return h.held, sync.OnceFunc(func() { close(h.free) })
+	h := p.holds.add(match)
+	return h.done, sync.OnceFunc(func() { close(h.free) })
 }
 
 // keep serves the orders of Hold; false: the link is gone.
 func (p *Proxy) keep(l *link, request []byte) bool {
 	p.mu.Lock()
-	i := slices.IndexFunc(p.holds, func(h *hold) bool { return bytes.Contains(request, h.match) })
-	if i < 0 {
-		p.mu.Unlock()
+	h := p.holds.take(request)
+	p.mu.Unlock()
+	if h == nil {
 		return true
 	}
-	h := p.holds[i]
-	p.holds = slices.Delete(p.holds, i, i+1)
-	p.mu.Unlock()
-	close(h.held)
+	close(h.done)
 	select {
 	case <-h.free:
 		return true
@@ -157,9 +161,7 @@ func (p *Proxy) keep(l *link, request []byte) bool {
 func (p *Proxy) Await(match string) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a := await{[]byte(match), make(chan struct{})}
-	p.awaits = append(p.awaits, a)
-	return a.done
+	return p.awaits.add(match).done
 }
 
 // Replace has old, wherever a request contains it from now on, arrive as new, which must be
@@ -189,13 +191,9 @@ func (p *Proxy) edit(request []byte) {
 func (p *Proxy) tell(request []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.awaits = slices.DeleteFunc(p.awaits, func(a await) bool {
-		come := bytes.Contains(request, a.match)
-		if come {
-			close(a.done)
-		}
-		return come
-	})
+	for a := p.awaits.take(request); a != nil; a = p.awaits.take(request) {
+		close(a.done)
+	}
 }
 
 // Forget takes back the losses that were ordered and have not happened.
@@ -203,19 +201,6 @@ func (p *Proxy) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.losses = nil
-}
-
-// takeLoss finds the order for this request and strikes it off the list; nil: none.
-func (p *Proxy) takeLoss(request []byte) *loss {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i, order := range p.losses {
-		if bytes.Contains(request, order.match) {
-			p.losses = append(p.losses[:i:i], p.losses[i+1:]...)
-			return order
-		}
-	}
-	return nil
 }
 
 // Close resets all links, stops listening and returns when nothing of the proxy runs.
@@ -335,7 +320,9 @@ func (p *Proxy) upstream(l *link, request []byte) bool {
 	if !p.keep(l, request) {
 		return false
 	}
-	order := p.takeLoss(request)
+	p.mu.Lock()
+	order := p.losses.take(request)
+	p.mu.Unlock()
 	if order == nil {
 		return true
 	}

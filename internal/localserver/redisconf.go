@@ -32,28 +32,6 @@ func redisProgram(o RedisOptions) (string, error) {
 	return "", fmt.Errorf("%s is %w: %s", names[0], ErrMissing, redisInstallHint)
 }
 
-// compareVersions compares dotted numbers; a part that is missing or no number counts 0.
-func compareVersions(a, b string) int {
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range max(len(as), len(bs)) {
-		if d := versionPart(as, i) - versionPart(bs, i); d != 0 {
-			return d
-		}
-	}
-	return 0
-}
-
-func versionPart(parts []string, i int) int {
-	if i >= len(parts) {
-		return 0
-	}
-	n, err := strconv.Atoi(parts[i])
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
 // redisConf writes the configuration. It is a file and not arguments because arguments,
 // and the passwords in them, can be read by every user of the machine.
 func redisConf(r *Redis) []byte {
