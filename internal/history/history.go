@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -52,10 +53,17 @@ type Reader interface {
 
 // EventReader is the part of a Reader that a Player uses.
 type EventReader interface {
-	// Events returns recorded events, the oldest first: at most before of them that lie before
-	// at, and at most after of the others. ref with an empty Source: of all. Renewals are not
-	// among them.
-	Events(ctx context.Context, at time.Time, before, after int, ref sources.Ref) ([]Event, error)
+	// Events returns recorded events in the order of Event.Compare: at most before of them that
+	// lie before at, and at most after of the others. Renewals are not among them. The cost
+	// does not grow with how many others there are, but for those of a primitive where Refs
+	// and Kinds are given.
+	Events(ctx context.Context, at time.Time, before, after int, of EventFilter) ([]Event, error)
+}
+
+// EventFilter chooses events. The zero EventFilter: all.
+type EventFilter struct {
+	Refs  []sources.Ref       // nil: of any primitive, and of none
+	Kinds []sources.EventKind // nil: of any
 }
 
 // Lane is what is recorded of one primitive in a span. A term whose run was over has an End that
@@ -84,6 +92,12 @@ type Total struct {
 type Event struct {
 	sources.Event
 	Run int64
+}
+
+// Compare orders events: by At, then as they were recorded. A clock that was set back makes
+// that another order than the one of their numbers.
+func (e *Event) Compare(o *Event) int {
+	return cmp.Or(e.At.Compare(o.At), cmp.Compare(e.Run, o.Run), cmp.Compare(e.Seq, o.Seq))
 }
 
 // Log is a recording as a replay reads it. Its methods are safe for concurrent use.

@@ -113,7 +113,7 @@ func (r *reel) begin(ctx context.Context) (err error) {
 
 // readBefore reads the events of the run up to the one numbered last.
 func (r *reel) readBefore(ctx context.Context, last uint64) error {
-	events, err := r.reader.Events(ctx, r.began.Add(time.Nanosecond), eventsBefore, 0, sources.Ref{})
+	events, err := r.reader.Events(ctx, r.began.Add(time.Nanosecond), eventsBefore, 0, EventFilter{})
 	if err != nil {
 		return err
 	}

@@ -99,20 +99,21 @@ func (c *cursor) Next(ctx context.Context) ([]sources.Input, error) {
 }
 
 // Events returns recorded events around an instant.
-func (l *Log) Events(_ context.Context, at time.Time, before, after int, ref sources.Ref) ([]history.Event, error) {
+func (l *Log) Events(_ context.Context, at time.Time, before, after int, of history.EventFilter) ([]history.Event, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var earlier, later []history.Event
+	var all []history.Event
 	for _, r := range l.runs {
 		for _, e := range r.events {
-			switch {
-			case e.Kind == sources.EventRenewed, ref.Source != "" && ref != e.Ref:
-			case e.At.Before(at):
-				earlier = append(earlier, history.Event{Event: e, Run: r.ID})
-			default:
-				later = append(later, history.Event{Event: e, Run: r.ID})
+			if e.Kind != sources.EventRenewed && (of.Refs == nil || slices.Contains(of.Refs, e.Ref)) && (of.Kinds == nil || slices.Contains(of.Kinds, e.Kind)) {
+				all = append(all, history.Event{Event: e, Run: r.ID})
 			}
 		}
 	}
-	return slices.Concat(earlier[max(len(earlier)-before, 0):], later[:min(len(later), after)]), nil
+	slices.SortFunc(all, func(a, b history.Event) int { return a.Compare(&b) })
+	later := slices.IndexFunc(all, func(e history.Event) bool { return !e.At.Before(at) })
+	if later < 0 {
+		later = len(all)
+	}
+	return all[max(later-before, 0):min(later+after, len(all))], nil
 }

@@ -76,7 +76,7 @@ func TestAKilledRecorderLosesNothingThatItWrote(t *testing.T) {
 		if err != nil || len(runs) == 0 || runs[len(runs)-1].Live {
 			t.Fatalf("kill %d: runs %+v, %v", n, runs, err)
 		}
-		events, err := s.Events(t.Context(), time.Now().Add(time.Hour), 1, 0, sources.Ref{})
+		events, err := s.Events(t.Context(), time.Now().Add(time.Hour), 1, 0, history.EventFilter{})
 		if err != nil || written > 0 && (len(events) == 0 || events[0].Seq < written) {
 			t.Fatalf("kill %d: last event %+v, %v: %d was written", n, events, err, written)
 		}

@@ -43,7 +43,8 @@ func (r *Report) Read(ctx context.Context, reader history.Reader, refs []sources
 			return len(l.Terms) < 2 && sources.Changes(l.Terms, r.Span.From) == 0 && len(l.Gaps(r.Span)) == 0
 		})
 	}
-	events, err := reader.Events(ctx, r.Span.From, 0, mostEvents+1, sources.Ref{})
+	events, err := reader.Events(ctx, r.Span.From, 0, mostEvents+1, history.EventFilter{Kinds: []sources.EventKind{
+		sources.EventAction, sources.EventNote, sources.EventClockStep, sources.EventRestarted, sources.EventSourceDown, sources.EventSourceUp}})
 	for i := range events {
 		if events[i].At.Before(r.Span.To) {
 			r.events = append(r.events, events[i].Event)

@@ -103,7 +103,7 @@ func (m made) Lanes(context.Context, []sources.Ref, history.Span) ([]history.Lan
 	return slices.Clone(m.lanes), nil
 }
 
-func (m made) Events(_ context.Context, _ time.Time, _, after int, _ sources.Ref) ([]history.Event, error) {
+func (m made) Events(_ context.Context, _ time.Time, _, after int, _ history.EventFilter) ([]history.Event, error) {
 	return m.events[:min(after, len(m.events))], nil
 }
 

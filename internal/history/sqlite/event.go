@@ -96,6 +96,14 @@ func decodeEvent(e *sources.Event, b []byte) error {
 	return nil
 }
 
+// eventOf is an event of a lane before it is decoded.
+func eventOf(lane int64) (e sources.Event) {
+	if lane != 0 {
+		e.Ref.Name = "of the lane"
+	}
+	return e
+}
+
 // event stores an event.
 func (t *tx) event(e *sources.Event) {
 	var l int64
@@ -106,5 +114,5 @@ func (t *tx) event(e *sources.Event) {
 		}
 		l = at.id
 	}
-	t.exec("insert or ignore into event values(?,?,?,?,?)", t.w.run.ID, unsigned(e.Seq), e.At.UnixNano(), l, encodeEvent(*e))
+	t.exec("insert or ignore into event(run, seq, at, lane, body, kind) values(?,?,?,?,?,?)", t.w.run.ID, unsigned(e.Seq), e.At.UnixNano(), l, encodeEvent(*e), e.Kind)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"time"
 
 	"coordtop/internal/history"
@@ -112,67 +111,4 @@ func (q *query) levels(lane int64, window period) (levels []sources.Level) {
 		levels = append(levels, l)
 	})
 	return levels
-}
-
-// Which events lie around an instant.
-const (
-	eventColumns = "select run, seq, at, lane, body from event "
-	eventsBefore = eventColumns + "where at < ? order by at desc, run desc, seq desc limit ?"
-	eventsAfter  = eventColumns + "where at >= ? order by at, run, seq limit ?"
-	laneBefore   = eventColumns + "where at < ? and lane = ? order by at desc, run desc, seq desc limit ?"
-	laneAfter    = eventColumns + "where at >= ? and lane = ? order by at, run, seq limit ?"
-)
-
-// Events returns recorded events around an instant: see history.Reader.
-func (s *Store) Events(ctx context.Context, at time.Time, before, after int, ref sources.Ref) (events []history.Event, err error) {
-	err = s.ask(ctx, func(q *query) error {
-		texts, args := [2]string{eventsBefore, eventsAfter}, []any{at.UnixNano()}
-		if ref.Source != "" {
-			var id int64
-			q.each("select id from lane where source = ? and space = ? and name = ?", []any{ref.Source, ref.Space, ref.Name}, []any{&id}, func() {})
-			texts, args = [2]string{laneBefore, laneAfter}, append(args, id)
-		}
-		known := map[int64]sources.Ref{0: {}}
-		events = q.events(texts[0], append(slices.Clone(args), before), known)
-		slices.Reverse(events)
-		events = append(events, q.events(texts[1], append(slices.Clone(args), after), known)...)
-		return q.err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return events, nil
-}
-
-func (q *query) events(text string, args []any, known map[int64]sources.Ref) (events []history.Event) {
-	var e history.Event
-	var at, lane int64
-	var body []byte
-	var lanes []int64
-	q.each(text, args, []any{&e.Run, (*unsigned)(&e.Seq), &at, &lane, &body}, func() {
-		one := e
-		one.At = time.Unix(0, at)
-		if lane != 0 {
-			one.Ref.Name = "of the lane"
-		}
-		if q.err = decodeEvent(&one.Event, body); q.err == nil {
-			events, lanes = append(events, one), append(lanes, lane)
-		}
-	})
-	for i := range events {
-		if lanes[i] != 0 {
-			events[i].Ref = q.ref(lanes[i], known)
-		}
-	}
-	return events
-}
-
-// ref is the primitive of a lane.
-func (q *query) ref(lane int64, known map[int64]sources.Ref) sources.Ref {
-	ref, ok := known[lane]
-	if !ok {
-		q.each("select source, space, name from lane where id = ?", []any{lane}, []any{&ref.Source, &ref.Space, &ref.Name}, func() {})
-		known[lane] = ref
-	}
-	return ref
 }

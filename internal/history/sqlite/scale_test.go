@@ -50,6 +50,10 @@ func BenchmarkScale(b *testing.B) {
 	for i := range 45 {
 		visible = append(visible, scaleRef(i*97))
 	}
+	var everyLane []sources.Ref
+	for i := range scaleLanes {
+		everyLane = append(everyLane, scaleRef(i))
+	}
 	for _, q := range []struct {
 		name string
 		ask  func() error
@@ -68,8 +72,22 @@ func BenchmarkScale(b *testing.B) {
 			_, err := s.Totals(b.Context(), history.Span{From: end.Add(-15 * m), To: end})
 			return err
 		}},
-		{"100 events", func() error { _, err := s.Events(b.Context(), end.Add(-100*h), 50, 50, sources.Ref{}); return err }},
-		{"100 events of one", func() error { _, err := s.Events(b.Context(), end.Add(-100*h), 50, 50, visible[0]); return err }},
+		{"100 events", func() error {
+			_, err := s.Events(b.Context(), end.Add(-100*h), 50, 50, history.EventFilter{})
+			return err
+		}},
+		{"10 notes", func() error {
+			_, err := s.Events(b.Context(), end, 10, 0, history.EventFilter{Kinds: []sources.EventKind{sources.EventNote, sources.EventAction}})
+			return err
+		}},
+		{"the change before of any of all lanes", func() error {
+			_, err := s.Events(b.Context(), end.Add(-100*h), 1, 0, history.EventFilter{Refs: everyLane, Kinds: []sources.EventKind{sources.EventAcquired, sources.EventReleased}})
+			return err
+		}},
+		{"100 events of one", func() error {
+			_, err := s.Events(b.Context(), end.Add(-100*h), 50, 50, history.EventFilter{Refs: visible[:1]})
+			return err
+		}},
 	} {
 		b.Run(q.name, func(b *testing.B) {
 			began := cpu(b)
@@ -141,9 +159,9 @@ func fill(b *testing.B, w *Writer) (terms, events int) {
 
 // parameters is how many a statement has, which may be numbered.
 func parameters(text string) int {
-	for n := range 4 {
-		if numbered := fmt.Sprint("?", 3-n); n < 3 && strings.Contains(text, numbered) {
-			return 3 - n
+	for n := 4; n > 0; n-- {
+		if strings.Contains(text, fmt.Sprint("?", n)) {
+			return n
 		}
 	}
 	return strings.Count(text, "?")
@@ -161,6 +179,8 @@ func TestQuestionsAreAnsweredByTheirIndices(t *testing.T) {
 		levelsOfALane: "SEARCH level USING PRIMARY KEY (lane=? AND at>? AND at<?)",
 		eventsBefore:  "SEARCH event USING INDEX event_at (at<?)",
 		eventsAfter:   "SEARCH event USING INDEX event_at (at>?)",
+		kindBefore:    "SEARCH event USING INDEX event_kind (kind=? AND at<?)",
+		kindAfter:     "SEARCH event USING INDEX event_kind (kind=? AND at>?)",
 		laneBefore:    "SEARCH event USING INDEX event_lane (lane=? AND at<?)",
 		laneAfter:     "SEARCH event USING INDEX event_lane (lane=? AND at>?)",
 		sumsWithin:    "SEARCH term USING INDEX term_start (start>? AND start<?)",
@@ -170,7 +190,7 @@ func TestQuestionsAreAnsweredByTheirIndices(t *testing.T) {
 		err := w.read(t.Context(), func(q *query) error {
 			var id, parent, unused int64
 			var line string
-			q.each("explain query plan "+text, []any{1, 2, 3}[:parameters(text)], []any{&id, &parent, &unused, &line}, func() { plan += line + "\n" })
+			q.each("explain query plan "+text, []any{1, 2, 3, 4}[:parameters(text)], []any{&id, &parent, &unused, &line}, func() { plan += line + "\n" })
 			return q.err
 		})
 		if err != nil || !strings.Contains(plan, want) || strings.Contains(plan, "SCAN term") || strings.Contains(plan, "TEMP B-TREE") {

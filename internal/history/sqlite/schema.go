@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"coordtop/internal/history"
+	"coordtop/sources"
 )
 
 // applicationID is "ctop".
@@ -14,7 +14,7 @@ const applicationID = 0x63746f70
 
 // The version of the schema, and the lowest that can read what we write.
 const (
-	version = 1
+	version = 2
 	readers = 1
 )
 
@@ -53,7 +53,48 @@ create index chunk_gop on chunk(gop, first);
 create table tail(id integer primary key, gop integer not null, first integer not null, start integer not null, until integer not null, body blob not null);
 create index tail_gop on tail(gop, first);
 create table sum(n integer primary key, body blob not null);
+`, `
+alter table event add column kind integer not null default -1;
+create index event_kind on event(kind, at);
 `}
+
+// fillKinds gives each event the kind that was only in its body before.
+func fillKinds(ctx context.Context, db *sql.DB) error {
+	type numbered struct {
+		run, seq int64
+		kind     sources.EventKind
+	}
+	for {
+		rows, err := db.QueryContext(ctx, "select run, seq, lane, body from event where kind < 0 limit 1000")
+		if err != nil {
+			return err
+		}
+		var events []numbered
+		var n numbered
+		var lane int64
+		var body []byte
+		err = eachRow(rows, []any{&n.run, &n.seq, &lane, &body}, func() {
+			e := eventOf(lane)
+			_ = decodeEvent(&e, body) // whoever reads it is told that it is damaged
+			n.kind = e.Kind
+			events = append(events, n)
+		})
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		fill, err := db.PrepareContext(ctx, "update event set kind = ? where run = ? and seq = ?")
+		if err != nil {
+			return err
+		}
+		for _, n := range events {
+			_, failed := fill.ExecContext(ctx, n.kind, n.run, n.seq)
+			err = errors.Join(err, failed)
+		}
+		if err = errors.Join(err, fill.Close()); err != nil {
+			return err
+		}
+	}
+}
 
 // versionOf reads which version a file has and the lowest that can read it; ours reports
 // whether it is a recording at all. A new file has the version 0 and is ours.
@@ -71,20 +112,26 @@ func versionOf(ctx context.Context, db *sql.DB) (has, reads int, ours bool, err 
 }
 
 // migrate brings the file to our version, or fails with it unchanged.
-func migrate(ctx context.Context, db *sql.DB, has int) error {
-	if has > version {
-		return history.ErrNewer
-	}
+func migrate(ctx context.Context, db *sql.DB, has int) (err error) {
 	if has == version {
 		return nil
 	}
-	steps := append([]string{"begin immediate"}, schema[has:]...)
-	steps = append(steps, fmt.Sprintf("pragma application_id = %d; pragma user_version = %d; commit", applicationID, readers*1000+version))
-	for _, step := range steps {
-		if _, err := db.ExecContext(ctx, step); err != nil {
-			_, undone := db.ExecContext(ctx, "rollback")
-			return errors.Join(err, undone)
+	exec := func(text string) {
+		if err == nil {
+			_, err = db.ExecContext(ctx, text)
 		}
+	}
+	exec("begin immediate")
+	for _, step := range schema[has:] {
+		exec(step)
+	}
+	if err == nil && has == 1 {
+		err = fillKinds(ctx, db)
+	}
+	exec(fmt.Sprintf("pragma application_id = %d; pragma user_version = %d; commit", applicationID, readers*1000+version))
+	if err != nil {
+		_, undone := db.ExecContext(ctx, "rollback")
+		return errors.Join(err, undone)
 	}
 	return nil
 }

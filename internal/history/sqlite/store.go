@@ -20,6 +20,7 @@ type Store struct {
 	mu   sync.Mutex
 	db   *sql.DB // nil: not opened yet
 	file os.FileInfo
+	has  int // the version of the file when it was opened
 }
 
 var _ history.Reader = (*Store)(nil)
@@ -44,36 +45,36 @@ func (s *Store) closeLocked() error {
 }
 
 // open returns the file that stands at the path now.
-func (s *Store) open(ctx context.Context) (*sql.DB, error) {
+func (s *Store) open(ctx context.Context) (db *sql.DB, has int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	file, err := os.Stat(s.path)
 	if err != nil {
-		return nil, errors.Join(err, s.closeLocked())
+		return nil, 0, errors.Join(err, s.closeLocked())
 	}
 	if s.db != nil && os.SameFile(file, s.file) {
-		return s.db, nil
+		return s.db, s.has, nil
 	}
 	if err := s.closeLocked(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if !file.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: %w", s.path, history.ErrForeign)
+		return nil, 0, fmt.Errorf("%s: %w", s.path, history.ErrForeign)
 	}
 	f, err := os.Open(s.path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	alien, err := foreign(f)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if alien {
-		return nil, fmt.Errorf("%s: %w", s.path, history.ErrForeign)
+		return nil, 0, fmt.Errorf("%s: %w", s.path, history.ErrForeign)
 	}
-	db, err := connect(s.path, reading, 2)
+	db, err = connect(s.path, reading, 2)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	has, reads, ours, err := versionOf(ctx, db)
 	switch {
@@ -87,10 +88,10 @@ func (s *Store) open(ctx context.Context) (*sql.DB, error) {
 		err = fmt.Errorf("%s: %w", s.path, history.ErrNothing)
 	}
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, 0, errors.Join(err, db.Close())
 	}
-	s.db, s.file = db, file
-	return db, nil
+	s.db, s.file, s.has = db, file, has
+	return db, has, nil
 }
 
 // query is one question.
@@ -100,13 +101,14 @@ type query struct {
 		PrepareContext(context.Context, string) (*sql.Stmt, error)
 	}
 	live   bool // a process records now
+	has    int  // the version of the file, or an earlier one
 	stored map[string]*sql.Stmt
 	err    error
 }
 
 // ask runs f in one transaction.
 func (s *Store) ask(ctx context.Context, f func(*query) error) error {
-	db, err := s.open(ctx)
+	db, has, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,7 +116,7 @@ func (s *Store) ask(ctx context.Context, f func(*query) error) error {
 	if err != nil {
 		return explained(s.path, err)
 	}
-	q := &query{ctx: ctx, in: tx, live: recorded(s.path), stored: map[string]*sql.Stmt{}}
+	q := &query{ctx: ctx, in: tx, live: recorded(s.path), has: has, stored: map[string]*sql.Stmt{}}
 	err = errors.Join(f(q), q.close())
 	if undone := tx.Rollback(); !errors.Is(undone, sql.ErrTxDone) { // which it is where ctx has ended
 		err = errors.Join(err, undone)
@@ -156,7 +158,7 @@ func (q *query) close() (err error) {
 
 // read asks the writer's own connection, outside a transaction.
 func (w *Writer) read(ctx context.Context, f func(*query) error) error {
-	q := &query{ctx: context.WithoutCancel(ctx), in: w.conn, live: true, stored: map[string]*sql.Stmt{}}
+	q := &query{ctx: context.WithoutCancel(ctx), in: w.conn, live: true, has: version, stored: map[string]*sql.Stmt{}}
 	err := f(q)
 	return explained(w.o.Path, errors.Join(err, q.close()))
 }

@@ -49,7 +49,7 @@ func TestWhatIsTooOldIsDropped(t *testing.T) {
 			t.Errorf("%s: %d terms since %v, want %d since %v", name, len(l.Terms), l.Since, want, after(26*h))
 		}
 	}
-	if events, err := s.Events(t.Context(), after(0), 10, 10, sources.Ref{}); err != nil || len(events) != 2 {
+	if events, err := s.Events(t.Context(), after(0), 10, 10, history.EventFilter{}); err != nil || len(events) != 2 {
 		t.Errorf("%d events, %v: want 2", len(events), err)
 	}
 	for table, want := range map[string]int64{"gop": 1, "tail": 0, "chunk": 1, "dark": 2, "lane": 2} {

@@ -1,0 +1,119 @@
+package sqlite
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// Which events lie around an instant: of all, of a kind, and those of a lane whose kinds are bits of
+// a number.
+const (
+	eventColumns = "select run, seq, at, lane, body from event "
+	newestFirst  = "order by at desc, run desc, seq desc limit ?2"
+	oldestFirst  = "order by at, run, seq limit ?2"
+	eventsBefore = eventColumns + "where at < ?1 " + newestFirst
+	eventsAfter  = eventColumns + "where at >= ?1 " + oldestFirst
+	kindBefore   = eventColumns + "where at < ?1 and kind = ?3 " + newestFirst
+	kindAfter    = eventColumns + "where at >= ?1 and kind = ?3 " + oldestFirst
+	laneBefore   = eventColumns + "where at < ?1 and lane = ?3 and (?4 >> kind) & 1 " + newestFirst
+	laneAfter    = eventColumns + "where at >= ?1 and lane = ?3 and (?4 >> kind) & 1 " + oldestFirst
+)
+
+// Events returns recorded events around an instant: see history.Reader.
+func (s *Store) Events(ctx context.Context, at time.Time, before, after int, of history.EventFilter) (events []history.Event, err error) {
+	err = s.ask(ctx, func(q *query) error {
+		a := around{query: q, at: at.UnixNano(), kinds: -1, refs: map[int64]sources.Ref{}}
+		if of.Kinds != nil {
+			a.kinds = 0
+		}
+		for _, kind := range of.Kinds {
+			a.kinds |= 1 << kind
+		}
+		earlier := a.events(of, before, [3]string{eventsBefore, kindBefore, laneBefore})
+		later := a.events(of, after, [3]string{eventsAfter, kindAfter, laneAfter})
+		events = slices.Concat(earlier[max(len(earlier)-before, 0):], later[:min(len(later), after)])
+		return q.err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return events, nil
+}
+
+// around reads events on one side of an instant.
+type around struct {
+	*query
+	at    int64
+	kinds int64 // a bit for each
+	refs  map[int64]sources.Ref
+}
+
+// events are in order. There may be more than most, which are the nearest.
+func (a *around) events(of history.EventFilter, most int, texts [3]string) (events []history.Event) {
+	shown := a.kinds
+	if a.has == 1 && a.kinds != -1 {
+		shown, most = -1, math.MaxInt
+	}
+	switch {
+	case most <= 0:
+	case of.Refs != nil:
+		for _, ref := range of.Refs {
+			var lane int64
+			a.each("select id from lane where source = ? and space = ? and name = ?", []any{ref.Source, ref.Space, ref.Name}, []any{&lane}, func() {})
+			if lane != 0 {
+				events = append(events, a.read(texts[2], most, lane, shown)...)
+			}
+		}
+	case a.kinds != -1 && a.has > 1:
+		for kind := range 64 {
+			if a.kinds>>kind&1 != 0 {
+				events = append(events, a.read(texts[1], most, kind)...)
+			}
+		}
+	default:
+		events = a.read(texts[0], most)
+	}
+	slices.SortFunc(events, func(x, y history.Event) int { return x.Compare(&y) })
+	return slices.CompactFunc(events, func(x, y history.Event) bool { return x.Compare(&y) == 0 })
+}
+
+// read returns the events that a statement finds, at most so many. In a file of the first version
+// their bodies alone tell the kinds: there it reads all.
+func (a *around) read(text string, most int, more ...any) (events []history.Event) {
+	if a.has == 1 {
+		text = strings.Replace(text, "from event", "from (select *, 0 as kind from event)", 1)
+	}
+	var e history.Event
+	var at, lane int64
+	var body []byte
+	var lanes []int64
+	a.each(text, append([]any{a.at, most}, more...), []any{&e.Run, (*unsigned)(&e.Seq), &at, &lane, &body}, func() {
+		one := history.Event{Event: eventOf(lane), Run: e.Run}
+		one.Seq, one.At = e.Seq, time.Unix(0, at)
+		if a.err = decodeEvent(&one.Event, body); a.err == nil && a.kinds>>one.Kind&1 != 0 {
+			events, lanes = append(events, one), append(lanes, lane)
+		}
+	})
+	for i := range events {
+		if lanes[i] != 0 {
+			events[i].Ref = a.ref(lanes[i])
+		}
+	}
+	return events
+}
+
+// ref is the primitive of a lane.
+func (a *around) ref(lane int64) sources.Ref {
+	ref, ok := a.refs[lane]
+	if !ok {
+		a.each("select source, space, name from lane where id = ?", []any{lane}, []any{&ref.Source, &ref.Space, &ref.Name}, func() {})
+		a.refs[lane] = ref
+	}
+	return ref
+}
