@@ -2,6 +2,7 @@ package historytest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -133,15 +134,30 @@ type step struct {
 	do func()
 }
 
-// Hour tells an hour to two Hubs, one after the other, and returns what they recorded: flaps
-// of milliseconds, a silent source, a clock that is put forward, and a restart of the program.
-// At each of the instants look is called with the Hub that lives then; nil: none does. It must be
-// called in a synctest bubble.
+// Recorder keeps what Hubs take in, one after the other.
+type Recorder interface {
+	// Begin returns the options of the next Hub.
+	Begin() (sources.HubOptions, error)
+
+	// Record records the Hub that was made with them until stop is called, which is before its Close.
+	Record(hub *sources.Hub) (stop func() error)
+}
+
+// Hour returns what Recorded records.
 func Hour(t *testing.T, instants []time.Duration, look func(hub *sources.Hub, now time.Time)) *Log {
+	t.Helper()
+	log := &Log{}
+	Recorded(t, log, instants, look)
+	return log
+}
+
+// Recorded tells an hour to two Hubs, one after the other: flaps of milliseconds, a silent source, a
+// clock that is put forward, and a restart of the program. At each of the instants look is called with
+// the Hub that lives then; nil: none does. It must be called in a synctest bubble.
+func Recorded(t *testing.T, log Recorder, instants []time.Duration, look func(hub *sources.Hub, now time.Time)) {
 	t.Helper()
 	w := &world{base: sources.SystemClock(), rows: map[sources.Ref]*sources.Primitive{}}
 	noon := time.Now()
-	log := &Log{}
 	var stop func()
 	var hub *sources.Hub
 	steps := w.story()
@@ -160,14 +176,18 @@ func Hour(t *testing.T, instants []time.Duration, look func(hub *sources.Hub, no
 		s.do()
 		synctest.Wait()
 	}
-	return log
 }
 
-// start runs a Hub; stop ends it and keeps what it recorded.
-func (w *world) start(t *testing.T, log *Log) (hub *sources.Hub, stop func()) {
+// start runs a Hub and records it; stop ends both.
+func (w *world) start(t *testing.T, log Recorder) (hub *sources.Hub, stop func()) {
 	t.Helper()
-	recorder := sources.NewRecorder(1<<20, 1<<30)
-	hub = sources.NewHub(t.Context(), sources.HubOptions{Clock: w, Recorder: recorder})
+	o, err := log.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Clock = w
+	hub = sources.NewHub(t.Context(), o)
+	recorded := log.Record(hub)
 	w.scripts = map[string]*sourcetest.Script{}
 	var specs []sources.Spec
 	for _, name := range []string{Coord, Leases} {
@@ -181,17 +201,10 @@ func (w *world) start(t *testing.T, log *Log) (hub *sources.Hub, stop func()) {
 	go func() { done <- sources.Run(ctx, hub, specs) }() // received in stop
 	return hub, func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := errors.Join(<-done, recorded()); err != nil {
 			t.Error(err)
 		}
 		hub.Close()
-		inputs, lost := recorder.Take()
-		if lost > 0 {
-			t.Errorf("the recorder lost %d", lost)
-		}
-		if err := log.Add(inputs); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

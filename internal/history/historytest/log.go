@@ -1,7 +1,9 @@
 package historytest
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -10,16 +12,15 @@ import (
 	"coordtop/sources"
 )
 
-const (
-	batch = 64  // Inputs that a cursor returns at a time
-	group = 500 // Inputs of a group
-)
+const batch = 64 // Inputs that a cursor returns at a time
 
-// Log is a recording in memory, and the events of it. No group holds more than some hundred
-// Inputs. What follows from it (see history.Reader) a file of recordtest answers.
+// Log is a recording in memory, and the events of it. What follows from it (see history.Reader) a file of recordtest answers.
 type Log struct {
+	Group int // Inputs of a group; 0: 500
+
 	mu   sync.Mutex
 	runs []*run
+	next *sources.Recorder // of the next Hub
 }
 
 type run struct {
@@ -27,6 +28,23 @@ type run struct {
 	inputs    []sources.Input
 	keyframes []*sources.Keyframe // of the groups: the zero one first
 	events    []sources.Event
+}
+
+// Begin returns the options of the next Hub: see Recorder.
+func (l *Log) Begin() (sources.HubOptions, error) {
+	l.next = sources.NewRecorder(1<<20, 1<<30)
+	return sources.HubOptions{Recorder: l.next}, nil
+}
+
+// Record adds what hub took in when it is stopped.
+func (l *Log) Record(*sources.Hub) (stop func() error) {
+	return func() error {
+		inputs, lost := l.next.Take()
+		if lost > 0 {
+			return fmt.Errorf("%d inputs are lost", lost)
+		}
+		return l.Add(inputs)
+	}
 }
 
 // Add adds a run that is over. inputs are those of a Hub from its beginning.
@@ -38,7 +56,7 @@ func (l *Log) Add(inputs []sources.Input) error {
 		if err := again.Apply(inputs[i]); err != nil {
 			return err
 		}
-		if (i+1)%group == 0 {
+		if (i+1)%cmp.Or(l.Group, 500) == 0 {
 			r.keyframes = append(r.keyframes, hub.Keyframe())
 		}
 	}
