@@ -25,6 +25,9 @@ type Keyframe struct {
 // Seq is the number of the last Input that is in it.
 func (k *Keyframe) Seq() uint64 { return k.seq }
 
+// LastEvent is the number of the last event of these Inputs, which may not be published yet.
+func (k *Keyframe) LastEvent() uint64 { return k.lastEvent }
+
 // At is when that Input was taken in.
 func (k *Keyframe) At() Instant { return k.at }
 

@@ -32,6 +32,7 @@ type reel struct {
 	hub      *sources.Hub // of player; nil: nothing was read
 	before   []sources.Event
 	news     *sources.Subscription // of hub, for marks
+	owed     bool                  // something happened before the keyframe that is published behind it
 	queue    []sources.Input       // read and not applied
 	opened   time.Time             // where the group was looked for
 	began    time.Time             // when the group begins
@@ -84,7 +85,7 @@ func (r *reel) open(ctx context.Context, t time.Time) error {
 func (r *reel) begin(ctx context.Context) (err error) {
 	k := r.cursor.Keyframe()
 	r.player = sources.NewReplayerAt(k, sources.HubOptions{})
-	r.run, r.hub, r.marks, r.before = r.cursor.Run(), r.player.Hub(), nil, nil
+	r.run, r.hub, r.marks, r.before, r.owed = r.cursor.Run(), r.player.Hub(), nil, nil, false
 	defer func() {
 		if err != nil {
 			r.hub = nil
@@ -98,14 +99,13 @@ func (r *reel) begin(ctx context.Context) (err error) {
 		r.at = r.queue[0].At
 	}
 	r.began, r.last = r.at.Wall, r.at
-	state := r.hub.State()
-	r.news = r.hub.Subscribe(state.LastSeq)
-	if r.reader != nil && state.LastSeq > 0 {
-		if err := r.readBefore(ctx, state.LastSeq); err != nil {
+	r.news = r.hub.Subscribe(k.LastEvent())
+	if r.reader != nil && k.LastEvent() > 0 {
+		if err := r.readBefore(ctx, k.LastEvent()); err != nil {
 			return err
 		}
 	}
-	if state.Rev > 0 {
+	if r.hub.State().Rev > 0 {
 		return nil
 	}
 	return r.apply(ctx, func(*sources.Input) bool { return r.hub.State().Rev > 0 })
@@ -120,6 +120,7 @@ func (r *reel) readBefore(ctx context.Context, last uint64) error {
 	for i := range events {
 		if events[i].Run == r.run && events[i].Seq <= last {
 			r.before = append(r.before, events[i].Event)
+			r.owed = r.owed || events[i].Seq > r.hub.State().LastSeq && events[i].Kind.Happened()
 		}
 	}
 	return nil
@@ -186,6 +187,10 @@ func (r *reel) apply(ctx context.Context, stop func(*sources.Input) bool) error 
 // happened reports whether something did since it was last asked.
 func (r *reel) happened() bool {
 	events, _ := r.news.Events(0)
+	if r.owed {
+		r.owed = false
+		return true
+	}
 	return slices.ContainsFunc(events, func(e sources.Event) bool { return e.Kind.Happened() })
 }
 
@@ -315,7 +320,7 @@ func (r *reel) previous(ctx context.Context) error {
 			}
 			return r.apply(ctx, func(in *sources.Input) bool { return in.Seq > m.seq })
 		}
-		earlier := &reel{log: r.log}
+		earlier := &reel{log: r.log, reader: r.reader}
 		if err := earlier.open(ctx, group.began.Add(-time.Microsecond)); err != nil {
 			return err
 		}
