@@ -131,6 +131,9 @@ func (h *Hub) Close() {
 	h.joined.Wait()
 }
 
+// Now is the time on the clock of this Hub, which that of a Replayer has not.
+func (h *Hub) Now() Instant { return h.clock.Now() }
+
 // State returns the latest published state, never nil. Every event up to its LastSeq is
 // in it, so Subscribe(State().LastSeq) goes on exactly where it ends.
 func (h *Hub) State() *State { return h.state.Load() }

@@ -47,11 +47,11 @@ type Recorder struct {
 	active atomic.Bool
 
 	// The rest belongs to the goroutine of Run.
-	run    *run // nil: there is none
-	waited bool // it could not be begun at once
-	next   time.Time
-	failed time.Time // since when it cannot be written; zero: it can
-	tidy   time.Time // when to tidy again
+	run    *run          // nil: there is none
+	waited bool          // it could not be begun at once
+	next   time.Duration // when to try again, and
+	tidy   time.Duration // to tidy again: on the monotonic clock, which nobody puts back
+	failed time.Time     // since when it cannot be written; zero: it can
 }
 
 // New returns a Recorder, which does nothing before Run.
@@ -98,10 +98,10 @@ func (r *Recorder) loop(ctx context.Context) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
-		r.step(ctx, time.Now().Round(0))
+		r.step(ctx, r.o.Hub.Now())
 		select {
 		case <-ctx.Done():
-			r.step(ctx, time.Now().Round(0))
+			r.step(ctx, r.o.Hub.Now())
 			if r.run != nil {
 				r.log(r.run.store.Close())
 			}
@@ -118,15 +118,15 @@ func (r *Recorder) log(err error) {
 }
 
 // step writes what happened since the last one.
-func (r *Recorder) step(ctx context.Context, now time.Time) {
-	if now.Before(r.next) {
+func (r *Recorder) step(ctx context.Context, now sources.Instant) {
+	if now.Mono < r.next {
 		r.o.Inputs.Take() // nobody can use them
 		return
 	}
 	if r.run == nil && !r.begin(ctx, now) {
 		return
 	}
-	if err := r.run.flush(ctx, now, r.o.Inputs.Take); err != nil {
+	if err := r.run.flush(ctx, now.Wall, r.o.Inputs.Take); err != nil {
 		if r.run.group.open = false; !errors.Is(err, syscall.ENOSPC) {
 			r.log(r.run.store.Close())
 			r.run, r.waited = nil, true
@@ -140,25 +140,24 @@ func (r *Recorder) step(ctx context.Context, now time.Time) {
 		r.failed = time.Time{}
 		r.say(r.run.store.Note(), false)
 	}
-	if !now.Before(r.tidy) {
-		done, err := r.run.store.Tidy(ctx, now)
+	if now.Mono >= r.tidy {
+		done, err := r.run.store.Tidy(ctx, now.Wall)
 		r.log(err)
 		if done || err != nil {
-			r.tidy = now.Add(tidying)
+			r.tidy = now.Mono + tidying
 		}
 	}
 }
 
 // begin opens the store.
-func (r *Recorder) begin(ctx context.Context, now time.Time) bool {
-	r.o.Inputs.Take()
+func (r *Recorder) begin(ctx context.Context, now sources.Instant) bool {
 	store, err := r.o.Begin(context.WithoutCancel(ctx))
 	if err != nil {
 		r.waited = true
 		r.fail(err, now)
 		return false
 	}
-	r.run = newRun(r.o.Hub, store, sources.EncoderOptions{WithoutData: r.o.WithoutData}, now, store.Before())
+	r.run = newRun(r.o.Hub, store, sources.EncoderOptions{WithoutData: r.o.WithoutData}, now.Wall, store.Before())
 	if r.waited { // what happened up to now was not recorded by us
 		r.run.derived.seq = r.o.Hub.State().LastSeq
 	}
@@ -171,15 +170,15 @@ func (r *Recorder) begin(ctx context.Context, now time.Time) bool {
 }
 
 // fail says why nothing is recorded, and when to try again.
-func (r *Recorder) fail(err error, now time.Time) {
+func (r *Recorder) fail(err error, now sources.Instant) {
 	if errors.Is(err, history.ErrBusy) {
-		r.next = now.Add(takeOver)
+		r.next = now.Mono + takeOver
 		r.say("not recorded here: "+err.Error(), false)
 		return
 	}
-	r.next = now.Add(retry)
+	r.next = now.Mono + retry
 	if r.failed.IsZero() {
-		r.failed = now
+		r.failed = now.Wall
 		r.log(err)
 	}
 	r.say(fmt.Sprintf("recording stopped: %v since %s", err, r.failed.Format("15:04")), true)

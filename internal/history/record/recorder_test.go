@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -21,6 +22,7 @@ import (
 // disk is a Store that fails as it is told, and keeps what it was given.
 type disk struct {
 	stuck chan struct{} // nil: it is not
+	clock sources.Clock // of the Hub; nil: that of this machine
 
 	mu      sync.Mutex
 	begins  error // why it cannot be begun
@@ -78,7 +80,7 @@ func (d *disk) begin() (Store, error) {
 func recorded(t *testing.T, d *disk) (r *Recorder, hub *sources.Hub, stop func() time.Duration) {
 	t.Helper()
 	inputs := sources.NewRecorder(0, 0)
-	hub = sources.NewHub(t.Context(), sources.HubOptions{Recorder: inputs})
+	hub = sources.NewHub(t.Context(), sources.HubOptions{Recorder: inputs, Clock: d.clock})
 	ctx, cancel := context.WithCancel(t.Context())
 	r = New(Options{Hub: hub, Inputs: inputs, Logger: slog.New(slog.DiscardHandler), Begin: func(context.Context) (Store, error) { return d.begin() }})
 	done := make(chan error, 1)
@@ -123,6 +125,35 @@ func TestAFullDiskStopsTheRecordingUntilThereIsRoom(t *testing.T) {
 		if stop(); d.closed != 1 {
 			t.Errorf("closed %d times", d.closed)
 		}
+	})
+}
+
+// shifted is a clock that was set.
+type shifted struct {
+	sources.Clock
+	by atomic.Int64
+}
+
+func (c *shifted) Now() sources.Instant {
+	now := c.Clock.Now()
+	now.Wall = now.Wall.Add(time.Duration(c.by.Load()))
+	return now
+}
+
+func TestAClockThatIsPutBackDelaysNoRetry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clock := &shifted{Clock: sources.SystemClock()}
+		d := &disk{clock: clock, err: syscall.ENOSPC}
+		r, _, stop := recorded(t, d)
+		time.Sleep(time.Second)
+		clock.by.Store(-int64(time.Hour))
+		d.fails(nil, nil)
+		time.Sleep(retry)
+		if b := d.written(); text(r) != "" || len(b) == 0 {
+			t.Errorf("%q, %d batches: want it written by now", text(r), len(b))
+		}
+		stop()
 	})
 }
 
