@@ -11,7 +11,8 @@
 // # Groups
 //
 // A group of Inputs begins with a keyframe: at the start, after 2 Inputs for each row (20,000 at
-// least), after an hour, and behind every hole, which a failed write leaves as well.
+// least), after an hour, and behind every hole, which a failed write leaves as well. Where all Inputs of
+// the Hub are there, the first one is that of a Hub to which nothing has happened.
 //
 // # Terms of semaphores
 //

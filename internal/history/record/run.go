@@ -50,6 +50,9 @@ func (r *run) flush(ctx context.Context, now time.Time, take func() ([]sources.I
 		key = r.hub.Keyframe()
 	}
 	inputs, lost := take()
+	if key != nil && len(inputs) > 0 && inputs[0].Seq == 1 { // the Hub from its beginning, with all events
+		key = &sources.Keyframe{}
+	}
 	end := len(inputs)
 	for key != nil && end > 0 && inputs[end-1].Seq > key.Seq() {
 		end--
