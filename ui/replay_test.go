@@ -3,6 +3,7 @@ package ui
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,8 @@ import (
 	"coordtop/internal/action"
 	"coordtop/internal/history"
 	"coordtop/internal/history/historytest"
+	"coordtop/internal/history/recordtest"
+	"coordtop/internal/history/sqlite"
 	"coordtop/sources"
 	"coordtop/ui/keys"
 	"coordtop/ui/terminal"
@@ -41,7 +44,8 @@ func frames(m *model) map[string][]string {
 	shown := map[string][]string{}
 	look := func(name string, pressed ...string) {
 		for _, k := range pressed {
-			m.Update(uitest.Key(k))
+			_, cmd := m.Update(uitest.Key(k))
+			(&driver{model: m}).answer(cmd)
 		}
 		shown[name] = strings.Split(m.View().Content, "\n")
 	}
@@ -51,6 +55,8 @@ func frames(m *model) map[string][]string {
 	look("detail", "enter")
 	look("events", "5")
 	look("timeline", "3")
+	look("timeline of an hour", "-", "-")
+	look("timeline again", "+", "+")
 	look("sources", "o")
 	look("locks again", "2")
 	return shown
@@ -66,78 +72,81 @@ func board(o Options) *model {
 // at is an instant of the hour.
 func at(d time.Duration) time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d) }
 
-// hour is the recorded hour, with the frames of a live board at its instants, by the time shown.
-type recordedHour struct {
-	once   sync.Once
-	log    *historytest.Log
-	times  []time.Time
-	frames []map[string][]string
-}
-
-const liveWidth, liveHeight = 160, 47
-
-var recordedOnce recordedHour
-
-func hour(t *testing.T) *recordedHour {
-	t.Helper()
-	recordedOnce.once.Do(func() { recordedOnce.record(t) })
-	return &recordedOnce
-}
-
-func (h *recordedHour) record(t *testing.T) {
+// liveHour records the hour into a file, and returns the frames of a live board at its instants, with
+// the times shown.
+func liveHour(t *testing.T, path string) (times []time.Time, drawn []map[string][]string) {
 	t.Helper()
 	instants := []time.Duration{0, historytest.Started} // at which the boards begin
 	for _, m := range []float64{0.5, 3, 9.99, 10.003, 10.02, 10.035, 10.05, 10.1, 15, 19.9, 20.03, 20.06, 20.5, 21.9, 22.05, 25, 29.99, 30.05, 35, 39.9, 41.6, 45.25, 49.99, 50.01, 50.2, 59.9} {
 		instants = append(instants, time.Duration(m*float64(time.Minute)).Round(time.Millisecond))
 	}
 	synctest.Test(t, func(t *testing.T) {
+		past := sqlite.Open(path)
 		var feed *liveFeed
 		var m *model
-		h.log = historytest.Hour(t, instants, func(hub *sources.Hub, now time.Time) {
+		historytest.Recorded(t, &recordtest.Recorder{Path: path}, instants, func(hub *sources.Hub, now time.Time) {
 			if feed == nil || feed.Hub != hub {
 				feed = &liveFeed{hub, hub.Subscribe(0), now}
-				m = board(Options{Feed: feed, Width: liveWidth, Height: liveHeight})
+				m = board(Options{Feed: feed, History: past, Width: liveWidth, Height: liveHeight})
 				for _, not := range []keys.Intent{keys.Actions, keys.Arm, keys.Pause, keys.ToNow} {
 					m.Keys = m.Keys.Hinted(not, "") // that is not hinted in the past
 				}
 			}
 			feed.now = now
-			h.times, h.frames = append(h.times, now), append(h.frames, frames(m))
+			times, drawn = append(times, now), append(drawn, frames(m))
 		})
+		if err := past.Close(); err != nil {
+			t.Error(err)
+		}
 	})
+	return times, drawn
 }
 
+const liveWidth, liveHeight = 160, 47
+
+// TestAReplayDrawsTheFramesOfTheLiveBoard records two runs into one file, and replays
+// that there and back.
 func TestAReplayDrawsTheFramesOfTheLiveBoard(t *testing.T) {
 	t.Parallel()
-	h := hour(t)
-	if len(h.times) < 22 {
-		t.Fatalf("there are %d instants", len(h.times))
+	if raced {
+		t.Skip("seven thousand transactions take half a minute then; other tests play recordings with the race detector")
+	}
+	path := filepath.Join(t.TempDir(), "history.db")
+	times, live := liveHour(t, path)
+	if len(times) < 22 {
+		t.Fatalf("there are %d instants", len(times))
 	}
 	synctest.Test(t, func(t *testing.T) {
-		p := history.NewPlayer(t.Context(), h.log, h.log)
-		defer p.Close()
-		p.Seek(h.times[0])
+		store := sqlite.Open(path)
+		p := history.NewPlayer(t.Context(), store, store)
+		defer func() {
+			p.Close()
+			if err := store.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		p.Seek(times[0])
 		synctest.Wait()
-		m := board(Options{Player: p, Width: liveWidth, Height: liveHeight + 1})
-		order := make([]int, 0, len(h.times)) // there and back again
-		for i := range h.times {
+		m := board(Options{Player: p, History: store, Width: liveWidth, Height: liveHeight + 1})
+		order := make([]int, 0, 2*len(times)) // there and back again
+		for i := range times {
 			order = append(order, i)
 		}
-		for i := range h.times {
-			order = append(order, len(h.times)-1-i)
+		for i := range times {
+			order = append(order, len(times)-1-i)
 		}
 		for _, i := range order {
-			p.Seek(h.times[i])
+			p.Seek(times[i])
 			synctest.Wait()
 			m.Message = ""
 			second(m)
 			m.Message = "" // that the row under the cursor is not known
 			for name, again := range frames(m) {
-				if !strings.Contains(ansi.Strip(again[0]), "THE PAST "+h.times[i].Format("Mon 2006-01-02 15:04:05.000")) {
-					t.Errorf("%s at %v has no banner: %q", name, h.times[i], again[0])
+				if !strings.Contains(ansi.Strip(again[0]), "THE PAST "+times[i].Format("Mon 2006-01-02 15:04:05.000")) {
+					t.Errorf("%s at %v has no banner: %q", name, times[i], again[0])
 				}
-				if d := difference(h.frames[i][name], again[1:]); d != "" {
-					t.Errorf("%s at %v: %s", name, h.times[i].Format("15:04:05.000"), d)
+				if d := difference(live[i][name], again[1:]); d != "" {
+					t.Errorf("%s at %v: %s", name, times[i].Format("15:04:05.000"), d)
 				}
 			}
 			if t.Failed() {
@@ -160,10 +169,24 @@ func difference(live, again []string) string {
 	return ""
 }
 
+var (
+	hourOnce  sync.Once
+	hourInRAM *historytest.Log
+)
+
+// hour is the recorded hour in memory.
+func hour(t *testing.T) *historytest.Log {
+	t.Helper()
+	hourOnce.Do(func() {
+		synctest.Test(t, func(t *testing.T) { hourInRAM = historytest.Hour(t, nil, nil) })
+	})
+	return hourInRAM
+}
+
 // pastBoard is a live board with a recording of the hour behind it.
 func pastBoard(t *testing.T, op Operator, test func(t *testing.T, d *driver, p *history.Player)) {
 	t.Helper()
-	log := hour(t).log
+	log := hour(t)
 	synctest.Test(t, func(t *testing.T) {
 		p := history.NewPlayer(t.Context(), log, log)
 		defer p.Close()
@@ -262,7 +285,7 @@ func TestNothingIsDoneInThePast(t *testing.T) {
 
 func TestTheBannerIsSeenOnEveryScreen(t *testing.T) {
 	t.Parallel()
-	log := hour(t).log
+	log := hour(t)
 	for _, o := range []Options{{Width: 60, Height: 15}, {Width: 80, Height: 24}, {Width: 160, Height: 48}, {Width: 80, Height: 24, NoColor: true}, {Width: 60, Height: 15, ASCII: true, NoColor: true}} {
 		synctest.Test(t, func(t *testing.T) {
 			p := history.NewPlayer(t.Context(), log, log)
@@ -303,7 +326,7 @@ func TestABoardWithoutARecordingHasNoPast(t *testing.T) {
 
 func TestThePastHintsNoKeyThatIsOffThere(t *testing.T) {
 	t.Parallel()
-	log := hour(t).log
+	log := hour(t)
 	synctest.Test(t, func(t *testing.T) {
 		p := history.NewPlayer(t.Context(), log, log)
 		defer p.Close()
@@ -334,7 +357,7 @@ func TestThePastHintsNoKeyThatIsOffThere(t *testing.T) {
 
 func TestTheBannerOfARecordingOffersTheKeyThatQuits(t *testing.T) {
 	t.Parallel()
-	log := hour(t).log
+	log := hour(t)
 	synctest.Test(t, func(t *testing.T) {
 		p := history.NewPlayer(t.Context(), log, log)
 		defer p.Close()

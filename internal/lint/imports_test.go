@@ -65,7 +65,7 @@ func directions() []direction {
 		{"internal/foreground", []string{"sources", "internal/action", "internal/format", "internal/headless", "internal/spawn"}},
 		{"internal/history", []string{"sources", "internal/format", "internal/spawn"}},
 		{"internal/history/historytest", []string{"sources", "sources/sourcetest", "internal/history"}},
-		{"internal/history/recordtest", []string{"internal/history", "internal/history/record", "internal/history/sqlite"}},
+		{"internal/history/recordtest", []string{"sources", "internal/history", "internal/history/record", "internal/history/sqlite"}},
 		{"internal/history/*", []string{"sources", "internal/history", "internal/files", "internal/format", "internal/spawn"}},
 		{"internal/address", nil},
 		{"internal/backoff", nil},
