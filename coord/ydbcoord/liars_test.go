@@ -29,11 +29,11 @@ func TestFloodOfFramesIsNamed(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close(context.Background())
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute) // a loaded machine reads slowly
 			defer cancel()
 			err = c.Ping(ctx)
 			if ctx.Err() != nil {
-				t.Error("it took a minute")
+				t.Error("it took four minutes")
 			}
 			foreign, ok := errors.AsType[*ydbcoord.ForeignError](err)
 			if !ok || foreign.Addr != liar.Addr() || !errors.Is(err, coord.ErrRefused) {

@@ -208,7 +208,7 @@ func TestEncryptedConnection(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(authority.Certificate())
 	s := start(t, dflocktest.Options{TLS: &tls.Config{Certificates: authority.TLS.Certificates}})
-	d := dflockwire.Dialer{Addr: s.Addr(), TLS: &tls.Config{RootCAs: roots}}
+	d := dflockwire.Dialer{Addr: s.Addr(), TLS: &tls.Config{RootCAs: roots}, ConnectTimeout: time.Minute, AnswerTimeout: time.Minute}
 	if _, err := connect(t, d).Stats(t.Context()); err != nil {
 		t.Error(err)
 	}
