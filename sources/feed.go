@@ -45,17 +45,6 @@ type scope struct {
 	outage outage // what Change.Down said
 }
 
-// silenceLimit is the least silence limit of a scope.
-const silenceLimit = 3 * time.Second
-
-// silenceAfter is the limit for a scope that is looked at every sampling (0: pushed).
-func silenceAfter(lowest, sampling time.Duration) time.Duration {
-	if lowest <= 0 {
-		lowest = silenceLimit
-	}
-	return max(lowest, sampling*5/2)
-}
-
 // add makes room for sources before they are connected, for all of them or for none.
 func (h *Hub) add(specs []Spec) ([]*feed, error) {
 	h.mu.Lock()
@@ -140,17 +129,6 @@ func (f *feed) status() SourceStatus {
 	return s
 }
 
-// longestSilence is the longest silence limit of the source's scopes.
-func (h *Hub) longestSilence(f *feed) time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	limit := silenceAfter(f.silence, 0)
-	for _, sc := range f.inOrder {
-		limit = max(limit, sc.Silence)
-	}
-	return limit
-}
-
 // connected takes in that a Connect succeeded. Only an answer makes the source live.
 func (h *Hub) connected(f *feed) { h.enter(f, &Input{Kind: InputConnected}) }
 
@@ -192,44 +170,6 @@ func (sc *scope) event(kind EventKind, at time.Time, detail string) Event {
 	return e
 }
 
-// down marks a scope stale, dark from its last answer on. It reports whether it
-// was not stale before, which is an event.
-func (m *model) down(sc *scope, err error) bool {
-	sc.err = err
-	if sc.Health == HealthStale {
-		return false
-	}
-	sc.Health = HealthStale
-	sc.beginDark(sc.completeUntil)
-	e := sc.event(EventSourceDown, m.at.Wall, err.Error())
-	e.After = sc.completeUntil
-	m.commit(e)
-	return true
-}
-
-// refused records why a scope cannot be read, although its source is connected.
-func (m *model) refused(sc *scope, err error) {
-	told := m.down(sc, err)
-	if sc.outage.isNews(err) && !told {
-		m.commit(sc.event(EventSourceDown, m.at.Wall, err.Error()))
-	}
-	sc.feed.outage.isNews(err) // it has been told
-}
-
-// alive records that the scope's server answered.
-func (m *model) alive(sc *scope) {
-	was, now := sc.Health, m.at
-	sc.Health, sc.Alive, sc.answered, sc.err, sc.outage = HealthLive, now.Wall, now.Mono, nil, outage{}
-	sc.completeUntil = Later(sc.completeUntil, now.Wall)
-	sc.feed.Err, sc.feed.Retry, sc.feed.outage = nil, time.Time{}, outage{}
-	if sc.Synced {
-		sc.endDark(now.Wall)
-	}
-	if was != HealthLive {
-		m.commit(sc.event(EventSourceUp, now.Wall, sc.About.Mode))
-	}
-}
-
 // beginDark begins a stretch that was not observed, unless one lasts. Before the first answer
 // nothing can be missed.
 func (sc *scope) beginDark(from time.Time) {
@@ -245,32 +185,4 @@ func (sc *scope) endDark(to time.Time) {
 		sc.dark = false
 		sc.Dark = withDarkEnd(sc.Dark, to)
 	}
-}
-
-// checkSilenceLocked turns scopes stale whose server did not answer for their limit. It
-// returns how long that cannot happen again, a tick at most.
-func (h *Hub) checkSilenceLocked(now Instant) time.Duration {
-	next := tick
-	for _, sc := range h.model.scopes {
-		if sc.Health != HealthLive {
-			continue
-		}
-		left := sc.Silence - (now.Mono - sc.answered)
-		if left > 0 {
-			next = min(next, left)
-			continue
-		}
-		h.changedLocked(now, h.enterLocked(sc.feed, &Input{Kind: InputSilent, At: now, Scope: sc.Name}))
-	}
-	return next
-}
-
-func (m *model) silent(sc *scope) {
-	err := silentFor(sc.Silence)
-	m.down(sc, err)
-	sc.feed.outage.isNews(err) // it has just been told
-}
-
-func silentFor(limit time.Duration) error {
-	return recordable(fmt.Errorf("%w for %v", ErrSilent, limit))
 }

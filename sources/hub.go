@@ -201,3 +201,18 @@ func (h *Hub) Refresh(source string) {
 		}
 	}
 }
+
+// AddEvent adds what no source tells to the events: what a person did through this program
+// (EventAction). At is filled in where it is zero. Rows and terms are not touched: what
+// came of an action is for the sources to see.
+func (h *Hub) AddEvent(e Event) {
+	e.At, e.After = wallTime(e.At), wallTime(e.After)
+	h.enter(nil, &Input{Kind: InputNote, Note: &e})
+}
+
+func (m *model) note(e Event) {
+	if e.At.IsZero() {
+		e.At = m.at.Wall
+	}
+	m.commit(e)
+}

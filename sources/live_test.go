@@ -208,7 +208,7 @@ func (l *live) takeTurns(round int) {
 	l.hub.Expect(sources.Ending{Ref: sources.Ref{Source: "redis", Space: "0", Name: "app:leader"}, Owner: me, Cause: sources.CauseEvicted}, time.Minute)
 	l.must(l.redis.Del(ctx, "app:leader").Err())
 	l.await(sources.EventReleased, "app:leader", "redis")
-	l.hub.Note(sources.Event{Kind: sources.EventAction, Detail: fmt.Sprintf("round %d", round)})
+	l.hub.AddEvent(sources.Event{Kind: sources.EventAction, Detail: fmt.Sprintf("round %d", round)})
 }
 
 func TestALiveRunOfAllBackendsIsReplayedEqually(t *testing.T) {

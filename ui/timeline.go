@@ -311,7 +311,7 @@ func (m timelineScreen) goToTime(text string) {
 }
 
 // noter is a Feed that takes notes.
-type noter interface{ Note(e sources.Event) }
+type noter interface{ AddEvent(e sources.Event) }
 
 // note writes a note at this moment.
 func (m timelineScreen) note(text string) {
@@ -322,7 +322,7 @@ func (m timelineScreen) note(text string) {
 	case !ok:
 		m.Say("this is a recording: it takes no notes")
 	default:
-		feed.Note(sources.Event{Kind: sources.EventNote, How: sources.Ours, Detail: text})
+		feed.AddEvent(sources.Event{Kind: sources.EventNote, How: sources.Ours, Detail: text})
 		m.Say("noted: " + paint.Clean(text))
 	}
 }

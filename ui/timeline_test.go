@@ -145,7 +145,7 @@ type noting struct {
 	notes []sources.Event
 }
 
-func (n *noting) Note(e sources.Event) {
+func (n *noting) AddEvent(e sources.Event) {
 	e.At = n.Now()
 	n.notes = append(n.notes, e)
 	n.Tell(e)

@@ -49,7 +49,7 @@ func harness(url string, o rediscoord.Options) coordtest.Harness {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return []string{rediscoord.ParseValue(value).ID}
+			return []string{rediscoord.OwnerOf(value).ID}
 		},
 		FreezesQueues: true,
 		Freezer: func(t testing.TB) (coord.Driver, func()) {

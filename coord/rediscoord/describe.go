@@ -39,7 +39,7 @@ func (s *session) Describe(ctx context.Context, kind coord.Kind, name string) (c
 	switch v.kind {
 	case "none":
 	case "string":
-		parsed := ParseValue(v.raw)
+		parsed := OwnerOf(v.raw)
 		d.Taken = 1
 		d.Owners = []coord.Owner{{ID: parsed.ID, Permits: 1, Fence: v.fence, Data: parsed.Data}}
 	default:

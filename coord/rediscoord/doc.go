@@ -9,7 +9,7 @@
 // <prefix>:leader:<name> and a mutex's <prefix>:<name>, as they build them. The value is a
 // nonce, a random UUID made for every claim; or the nonce, one space and the claim's data:
 // their scripts compare values as a whole and never look inside. The nonce is a secret:
-// this package shows it as # and 8 hex digits of its sha1 ([ParseValue], [ShortID]), which
+// this package shows it as # and 8 hex digits of its sha1 ([OwnerOf], [ShortID]), which
 // is also our identity in coord.GrantInfo and coord.Description. Values of other libraries
 // are secrets too, but for what in them is positively a name.
 //

@@ -159,7 +159,7 @@ func (b bench) value(key string) string {
 // wantOwner fails unless the key is g's, with that data.
 func (b bench) wantOwner(key string, g coord.Grant, data string) {
 	b.Helper()
-	v := rediscoord.ParseValue([]byte(b.value(key)))
+	v := rediscoord.OwnerOf([]byte(b.value(key)))
 	if v.ID != g.Info().Owner || string(v.Data) != data {
 		b.Errorf("the key is %s's with %q, want %s with %q", v.ID, v.Data, g.Info().Owner, data)
 	}

@@ -127,7 +127,7 @@ func TestWinThatCannotBeLearnedIsGivenBackByClose(t *testing.T) {
 		t.Errorf("closing: %v", err)
 	}
 	if v := b.value("k"); v != "" {
-		t.Errorf("the key is left behind: %s", rediscoord.ParseValue([]byte(v)).ID)
+		t.Errorf("the key is left behind: %s", rediscoord.OwnerOf([]byte(v)).ID)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestGrantThatRacesTheCancelIsReleased(t *testing.T) {
 		t.Errorf("the cancelled claim: %v, want context.Canceled", err)
 	}
 	if v := b.value("k"); v != "" {
-		t.Errorf("the key is left behind: %s", rediscoord.ParseValue([]byte(v)).ID)
+		t.Errorf("the key is left behind: %s", rediscoord.OwnerOf([]byte(v)).ID)
 	}
 }
 
@@ -297,7 +297,7 @@ func TestProclamationThatArrivesLateCostsNoLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Now the late one arrives: it finds the value that it was to replace.
-	late := string(rediscoord.ParseValue([]byte(old)).Nonce) + " late"
+	late := string(rediscoord.OwnerOf([]byte(old)).Nonce) + " late"
 	if err := b.raw.SetArgs(b.ctx, "k", late, redis.SetArgs{KeepTTL: true}).Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func (p *program) specs(c config.Config, logger *slog.Logger) ([]sources.Spec, e
 			source = p.env.wrapSource(source)
 		}
 		specs = append(specs, sources.Spec{
-			Name: s.Name, Type: s.Type, Address: backends.Config().Shown(&s), Source: source, Owners: c.Owners, Logger: logger,
+			Name: s.Name, Type: s.Type, Address: backends.Config().AddressWithoutLogin(&s), Source: source, Owners: c.Owners, Logger: logger,
 		})
 	}
 	if len(wrong) > 0 {

@@ -82,7 +82,7 @@ func (d *demoRun) owners(t *testing.T) map[string]int {
 		if err != nil {
 			t.Fatal(err)
 		}
-		label, _, _ := strings.Cut(string(rediscoord.ParseValue(value).Data), " ")
+		label, _, _ := strings.Cut(string(rediscoord.OwnerOf(value).Data), " ")
 		if pid, ok := running[label]; ok { // else it was replaced meanwhile
 			owners[key] = pid
 		}

@@ -29,7 +29,7 @@ func (p *program) operator(ctx context.Context, c config.Config, hub *sources.Hu
 		if p.crash != nil {
 			dir = filepath.Join(dir, demoFolder) // so that what was only tried is not among what was done
 		}
-		o.Audit = operate.NewJournal(filepath.Join(dir, auditName), who)
+		o.Audit = operate.NewAuditLog(filepath.Join(dir, auditName), who)
 	}
 	identity := identityOf(c.Identity, who)
 	for _, s := range c.Sources {

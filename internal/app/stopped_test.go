@@ -81,7 +81,7 @@ func TestABoardThatStandsStillForAMinuteDelaysNoRenewal(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { _ = (uitest.Load{Rows: 100, Changes: 100, Turnover: 10}).Run(ctx, hub) })
-		op := operate.New(t.Context(), operate.Options{View: hub, Always: true, Audit: operate.NewJournal(t.TempDir()+"/audit.jsonl", operate.Actor{User: "ana"}),
+		op := operate.New(t.Context(), operate.Options{View: hub, Always: true, Audit: operate.NewAuditLog(t.TempDir()+"/audit.jsonl", operate.Actor{User: "ana"}),
 			Backends: map[string]operate.Backend{uitest.Redis: {
 				Type: "redis", Demo: true, RunsOut: true, Lease: ttl, Caps: coord.Caps{Mutex: true, Election: true, MaxData: 1024},
 				Open: func(context.Context, string) (coord.Driver, error) { return mem.NewDriver(&link), nil },

@@ -2,7 +2,6 @@ package config
 
 import (
 	"regexp"
-	"strings"
 	"time"
 
 	"coordtop/internal/certs"
@@ -34,7 +33,7 @@ type Source struct {
 	Name     string // unique in a Config
 	Type     string // of a Backend
 	URL      string // for the backend's parser, without our parameters. May hold a password if it was an argument
-	Address  string // scheme, hosts and path, no user, password or parameters; for people see Shown
+	Address  string // scheme, hosts and path, no user, password or parameters; for people see AddressWithoutLogin
 	User     string // overrides the URL's; "": the URL's
 	Password Secret
 	Token    Secret // where the backend has Tokens, and then there is no User and no Password
@@ -72,17 +71,6 @@ func (s Source) Secret() Secret {
 		return s.Token
 	}
 	return s.Password
-}
-
-// Shown is the address for people: scheme and hosts, and the number of a database. Another
-// path may be a part of a password with a slash.
-func (all Backends) Shown(s *Source) string {
-	scheme, rest, _ := strings.Cut(s.Address, "://")
-	hosts, path, _ := strings.Cut(rest, "/")
-	if path = strings.TrimSuffix(path, "/"); all.Of(s.Type).has(Numbered) && isNumber(path) {
-		hosts += "/" + path
-	}
-	return scheme + "://" + hosts
 }
 
 // Watch selects primitives of a source.

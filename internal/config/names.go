@@ -62,7 +62,7 @@ func (all Backends) hostsOf(s *Source) string {
 }
 
 func (all Backends) freeName(s *Source, taken map[string]int) string {
-	_, rest, _ := strings.Cut(all.Shown(s), "://")
+	_, rest, _ := strings.Cut(all.AddressWithoutLogin(s), "://")
 	host, _, _ := strings.Cut(rest, "/")
 	if host == "" {
 		host, rest = s.Type, s.Type

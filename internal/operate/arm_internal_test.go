@@ -43,7 +43,7 @@ func TestCloseWaitsForTheLineOfTheSwitch(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			hub := sources.NewHub(t.Context(), sources.HubOptions{})
 			defer hub.Close()
-			j := NewJournal(journal, Actor{})
+			j := NewAuditLog(journal, Actor{})
 			j.Wait()
 			o := New(t.Context(), Options{View: hub, Audit: j, Backends: map[string]Backend{"s": {}}})
 			goOn := j.Stall()

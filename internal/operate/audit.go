@@ -64,9 +64,9 @@ type Actor struct {
 	SSH        string // the client's address; "": at the machine itself
 }
 
-// Journal appends Records to a file that several coordtops may share. It is safe for
+// AuditLog appends Records to a file that several coordtops may share. It is safe for
 // concurrent use.
-type Journal struct {
+type AuditLog struct {
 	file   auditFile
 	actor  Actor
 	within time.Duration
@@ -87,17 +87,17 @@ const (
 
 var errStuck = errors.New("the disk does not answer")
 
-// NewJournal makes a Journal of the file at an absolute path. The file and its folder are made with the first record, so
+// NewAuditLog makes an AuditLog of the file at an absolute path. The file and its folder are made with the first record, so
 // that who only looks leaves nothing behind.
-func NewJournal(path string, actor Actor) *Journal {
+func NewAuditLog(path string, actor Actor) *AuditLog {
 	run := strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.Itoa(os.Getpid())
 	file := auditFile{path: path, limit: auditLimit, keep: auditKeep}
-	return &Journal{file: file, actor: actor, within: writeWithin, run: run, turn: make(chan struct{}, 1)}
+	return &AuditLog{file: file, actor: actor, within: writeWithin, run: run, turn: make(chan struct{}, 1)}
 }
 
 // id makes the id of the next action.
-func (j *Journal) id() string {
-	return j.run + "-" + strconv.FormatUint(j.last.Add(1), 10)
+func (l *AuditLog) id() string {
+	return l.run + "-" + strconv.FormatUint(l.last.Add(1), 10)
 }
 
 // Write appends one line and returns when the disk has it, or with an error after five
@@ -105,62 +105,62 @@ func (j *Journal) id() string {
 // disk has one second more; ctx also says who is told of a panic. The file is opened anew for
 // each line: whoever rotates it need not tell us, and at 8 MB we do. The error wraps
 // ErrNoAudit. A line that was given up may still come to stand there.
-func (j *Journal) Write(ctx context.Context, r Record) error {
-	if err := j.write(ctx, r); err != nil {
+func (l *AuditLog) Write(ctx context.Context, r Record) error {
+	if err := l.write(ctx, r); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoAudit, err)
 	}
 	return nil
 }
 
-func (j *Journal) write(ctx context.Context, r Record) error {
-	line, err := j.line(r)
+func (l *AuditLog) write(ctx context.Context, r Record) error {
+	line, err := l.line(r)
 	if err != nil {
 		return err
 	}
-	late := time.NewTimer(j.within)
+	late := time.NewTimer(l.within)
 	defer late.Stop()
 	defer spawn.OnDone(ctx, func() { late.Reset(lastWithin) })()
-	if err := j.await(late.C); err != nil {
+	if err := l.await(late.C); err != nil {
 		return err
 	}
 	done := make(chan error, 1)
 	spawn.Go(ctx, nil, func() { // waited for below; one that was given up ends with its write, or the process
-		err := spawn.Call(ctx, func() error { return j.file.append(line) })
-		<-j.turn
+		err := spawn.Call(ctx, func() error { return l.file.append(line) })
+		<-l.turn
 		done <- err
 	})
 	select {
 	case err := <-done:
 		return err
 	case <-late.C:
-		j.stuck.Store(true)
+		l.stuck.Store(true)
 		return errStuck
 	}
 }
 
 // line is a record as it is written now.
-func (j *Journal) line(r Record) ([]byte, error) {
-	r.User, r.Host, r.SSH = j.actor.User, j.actor.Host, j.actor.SSH
+func (l *AuditLog) line(r Record) ([]byte, error) {
+	r.User, r.Host, r.SSH = l.actor.User, l.actor.Host, l.actor.SSH
 	r.At = time.Now().UTC()
 	return r.line()
 }
 
 // await waits for the turn of a line: they come in the order in which they are written.
-func (j *Journal) await(late <-chan time.Time) error {
+func (l *AuditLog) await(late <-chan time.Time) error {
 	select {
-	case j.turn <- struct{}{}:
+	case l.turn <- struct{}{}:
 	default:
-		if j.stuck.Load() {
+		if l.stuck.Load() {
 			return errStuck
 		}
 		select {
-		case j.turn <- struct{}{}:
+		case l.turn <- struct{}{}:
 		case <-late:
-			j.stuck.Store(true)
+			l.stuck.Store(true)
 			return errStuck
 		}
 	}
-	j.stuck.Store(false)
+	l.stuck.Store(false)
 	return nil
 }
 

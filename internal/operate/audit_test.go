@@ -74,7 +74,7 @@ func TestEachActionHasALineBeforeAndOneAfter(t *testing.T) {
 func TestHostileTextsStayInTheirLineOfTheAudit(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/audit.jsonl"
-	j := operate.NewJournal(path, operate.Actor{User: "a\x1b[31m"})
+	j := operate.NewAuditLog(path, operate.Actor{User: "a\x1b[31m"})
 	if err := j.Write(t.Context(), operate.Record{Name: "x\n{\"id\":\"forged\"}", LabelBefore: "\u009b2J\u202e\xff\U0001f600"}); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestNoFieldOfTheAuditIsMoreThanText(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
-	j := operate.NewJournal(path, operate.Actor{User: nasty, Host: nasty, SSH: nasty})
+	j := operate.NewAuditLog(path, operate.Actor{User: nasty, Host: nasty, SSH: nasty})
 	for range 2 {
 		if err := j.Write(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -142,7 +142,7 @@ func TestWhatWeOwnIsShownByOurIdentity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := rediscoord.ParseValue(value); string(v.Data) != "ana@desk:1" {
+	if v := rediscoord.OwnerOf(value); string(v.Data) != "ana@desk:1" {
 		t.Errorf("the data is %q", v.Data)
 	}
 }
@@ -154,7 +154,7 @@ func TestALineThatAFullDiskCutOffDoesNotSpoilTheNext(t *testing.T) {
 	if err := os.WriteFile(path, []byte(cut), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	j := operate.NewJournal(path, operate.Actor{User: "ana"})
+	j := operate.NewAuditLog(path, operate.Actor{User: "ana"})
 	for _, action := range []string{"acquire", "resign"} {
 		if err := j.Write(t.Context(), operate.Record{Action: action}); err != nil {
 			t.Fatal(err)
@@ -183,7 +183,7 @@ func TestTheAuditTellsTheActionsOfThisRunFromOthers(t *testing.T) {
 	t.Parallel()
 	r := redisRig(t, options{})
 	r.reaches(r.do(r.ask(action.Try, mutex)), action.Seen)
-	other := operate.NewJournal(r.journal, operate.Actor{})
+	other := operate.NewAuditLog(r.journal, operate.Actor{})
 	if err := other.Write(t.Context(), operate.Record{ID: "another-1", Stage: operate.Before, Action: "try"}); err != nil {
 		t.Fatal(err)
 	}

@@ -31,10 +31,10 @@ func (o *Operator) AuditEntries() ([]action.AuditEntry, error) {
 	return o.o.Audit.entries()
 }
 
-func (j *Journal) entries() ([]action.AuditEntry, error) {
+func (l *AuditLog) entries() ([]action.AuditEntry, error) {
 	var list []action.AuditEntry
 	at := map[string]int{} // index in list, by ID
-	for _, path := range []string{j.file.path + ".1", j.file.path} {
+	for _, path := range []string{l.file.path + ".1", l.file.path} {
 		lines, err := lastLines(path)
 		if err != nil {
 			return nil, fmt.Errorf("reading the audit: %w", err)
@@ -48,8 +48,8 @@ func (j *Journal) entries() ([]action.AuditEntry, error) {
 			if !known {
 				i = len(list)
 				at[r.ID], list = i, append(list, r.entry())
-				list[i].Ours = strings.HasPrefix(r.ID, j.run+"-")
-				if !list[i].Ours && r.Host == j.actor.Host {
+				list[i].Ours = strings.HasPrefix(r.ID, l.run+"-")
+				if !list[i].Ours && r.Host == l.actor.Host {
 					list[i].Process = processOf(&r)
 				}
 			}
@@ -71,7 +71,7 @@ func (j *Journal) entries() ([]action.AuditEntry, error) {
 	return list, nil
 }
 
-// processOf is the process that wrote a record, by its id (Journal.id); 0: it is not known.
+// processOf is the process that wrote a record, by its id (AuditLog.id); 0: it is not known.
 func processOf(r *Record) int {
 	run := strings.Split(r.ID, "-")
 	if len(run) != 3 {

@@ -11,7 +11,7 @@ import (
 func TestTheAuditIsReadWithTheEndsOfActionsAlsoFromTheFileBefore(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
-	j := NewJournal(path, Actor{User: "ana", Host: "laptop", SSH: "10.0.0.9"})
+	j := NewAuditLog(path, Actor{User: "ana", Host: "laptop", SSH: "10.0.0.9"})
 	write := func(r Record) {
 		t.Helper()
 		if err := j.Write(t.Context(), r); err != nil {
@@ -50,7 +50,7 @@ func TestTheAuditIsReadWithTheEndsOfActionsAlsoFromTheFileBefore(t *testing.T) {
 func TestWhatIsReadOfALongAuditIsItsEnd(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
-	j := NewJournal(path, Actor{})
+	j := NewAuditLog(path, Actor{})
 	if got, err := j.entries(); err != nil || len(got) > 0 {
 		t.Errorf("of no file: %v, %v", got, err)
 	}

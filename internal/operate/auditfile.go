@@ -18,7 +18,7 @@ import (
 	"coordtop/internal/format"
 )
 
-// auditFile is the file of a Journal, which several processes append to. A process that writes has it
+// auditFile is the file of an AuditLog, which several processes append to. A process that writes has it
 // locked (flock, which ends with the process), opens it anew for each line, and checks what
 // it has opened: the folder and the file must be ours and neither may be a link. Modes that
 // let others in are put right, since nobody else needs them.

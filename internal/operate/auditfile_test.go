@@ -51,7 +51,7 @@ const writing = "COORDTOP_TEST_WRITING"
 func TestSixProcessesShareAnAudit(t *testing.T) {
 	t.Parallel()
 	if path := os.Getenv(writing); path != "" {
-		j := operate.NewJournal(path, operate.Actor{User: "ana"})
+		j := operate.NewAuditLog(path, operate.Actor{User: "ana"})
 		j.Bound(20_000, 1000)
 		for i := range 1_000_000 {
 			name := fmt.Sprintf("%d-%d", os.Getpid(), i)
@@ -141,7 +141,7 @@ func TestWhatAKilledWriterLeftOfALineIsKept(t *testing.T) {
 			if err := os.WriteFile(path, []byte(whole+"\n"+c.left), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			j := operate.NewJournal(path, operate.Actor{})
+			j := operate.NewAuditLog(path, operate.Actor{})
 			if err := j.Write(t.Context(), operate.Record{Stage: operate.Only, Action: "new"}); err != nil {
 				t.Fatal(err)
 			}
@@ -156,7 +156,7 @@ func TestWhatAKilledWriterLeftOfALineIsKept(t *testing.T) {
 func TestTheAuditIsBounded(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
-	j := operate.NewJournal(path, operate.Actor{})
+	j := operate.NewAuditLog(path, operate.Actor{})
 	j.Bound(2000, 3)
 	for i := range 200 {
 		if err := j.Write(t.Context(), operate.Record{Stage: operate.Only, Name: strconv.Itoa(i)}); err != nil {
@@ -176,7 +176,7 @@ func TestTheAuditIsBounded(t *testing.T) {
 func TestAnAuditThatIsNotOursAloneIsRefusedOrPutRight(t *testing.T) {
 	t.Parallel()
 	write := func(path string) error {
-		return operate.NewJournal(path, operate.Actor{}).Write(t.Context(), operate.Record{Stage: operate.Only})
+		return operate.NewAuditLog(path, operate.Actor{}).Write(t.Context(), operate.Record{Stage: operate.Only})
 	}
 	for name, c := range map[string]struct {
 		make func(folder, file string) error
@@ -234,7 +234,7 @@ func TestAnAuditOfSomebodyElseIsRefused(t *testing.T) {
 		if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Chown(filepath.Join(folder, name), 4711, 4711)); err != nil {
 			t.Fatal(err)
 		}
-		err := operate.NewJournal(file, operate.Actor{}).Write(t.Context(), operate.Record{Stage: operate.Only})
+		err := operate.NewAuditLog(file, operate.Actor{}).Write(t.Context(), operate.Record{Stage: operate.Only})
 		if !errors.Is(err, operate.ErrNoAudit) || !strings.Contains(err.Error(), "belongs to somebody else (user id 4711)") {
 			t.Errorf("got %v", err)
 		}

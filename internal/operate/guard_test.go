@@ -291,10 +291,10 @@ func TestWithoutAnAuditNothingIsSent(t *testing.T) {
 	t.Parallel()
 	r := redisRig(t, options{change: func(o *operate.Options, _ *operate.Backend) {
 		file := filepath.Join(t.TempDir(), "file")
-		if err := operate.NewJournal(file, operate.Actor{}).Write(t.Context(), operate.Record{}); err != nil {
+		if err := operate.NewAuditLog(file, operate.Actor{}).Write(t.Context(), operate.Record{}); err != nil {
 			t.Fatal(err)
 		}
-		o.Audit = operate.NewJournal(filepath.Join(file, "audit.jsonl"), operate.Actor{}) // a file is no folder
+		o.Audit = operate.NewAuditLog(filepath.Join(file, "audit.jsonl"), operate.Actor{}) // a file is no folder
 	}})
 	r.refused(r.ask(action.Campaign, election), operate.ErrNoAudit, "nothing was sent")
 	if err := r.Arm("s", ""); !errors.Is(err, operate.ErrNoAudit) {

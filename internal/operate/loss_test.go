@@ -193,7 +193,7 @@ func TestLeasesThatShallRunOutAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	value, err := r.redis().Get(context.Background(), election).Bytes()
-	if err != nil || rediscoord.ParseValue(value).ID != us.ID {
+	if err != nil || rediscoord.OwnerOf(value).ID != us.ID {
 		t.Errorf("the key has %q (%v), want ours", value, err)
 	}
 	if ttl, err := r.redis().PTTL(context.Background(), election).Result(); err != nil || ttl <= 0 {

@@ -20,7 +20,7 @@ type View interface {
 	Row(s *sources.State, ref sources.Ref) *sources.Row
 	Subscribe(from uint64) *sources.Subscription
 	Refresh(source string)
-	Note(e sources.Event)
+	AddEvent(e sources.Event)
 	Expect(e sources.Ending, within time.Duration)
 }
 
@@ -28,7 +28,7 @@ type View interface {
 type Options struct {
 	View     View
 	Backends map[string]Backend // by the name of their source
-	Audit    *Journal           // nil: no action can be started
+	Audit    *AuditLog          // nil: no action can be started
 	Always   bool               // armed from the start and without an end
 	Now      func() time.Time   // nil: time.Now
 	Patience time.Duration      // until an action that is not on our watch is Unseen; 0: 10 s

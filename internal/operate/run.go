@@ -2,16 +2,9 @@ package operate
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"coordtop/internal/action"
-	"coordtop/internal/format"
-	"coordtop/sources"
 )
 
 // run is one action. Its embedded Run is guarded by Operator.mu; the rest belongs to the
@@ -36,39 +29,6 @@ func (o *Operator) runLocked(r action.Request) *run {
 	return n
 }
 
-// begin writes the first line of a run; where it cannot, nothing may be sent.
-func (n *run) begin(b *Backend) error {
-	if n.op.o.Audit == nil {
-		return fmt.Errorf("%w: there is nowhere to write it, nothing was sent", ErrNoAudit)
-	}
-	t := n.Request.Target
-	n.record = Record{
-		ID: n.op.o.Audit.id(), Stage: Before, Action: n.Request.Verb.String(), Login: b.Login,
-		Source: t.Ref.Source, Space: t.Ref.Space, Kind: t.Kind.String(), Name: t.Ref.Name,
-		OwnerBefore: t.Owner, LabelBefore: t.Label, FenceBefore: fence(t.Fence),
-		Mode: mode(n.Request), Reason: n.Request.Reason, Call: format.Clean(b.call(n.Request), 2000),
-	}
-	if err := n.op.o.Audit.Write(n.op.life, n.record); err != nil {
-		return fmt.Errorf("%w: nothing was sent", err)
-	}
-	return nil
-}
-
-// mode is how a request shares, for the audit.
-func mode(r action.Request) string {
-	if r.Mode == sources.Shared {
-		return r.Mode.String()
-	}
-	return ""
-}
-
-func fence(n uint64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatUint(n, 10)
-}
-
 // reach brings a run to a phase before its end.
 func (n *run) reach(p action.Phase, text string) {
 	n.op.mu.Lock()
@@ -85,59 +45,4 @@ func (n *run) reachLocked(p action.Phase, text string) {
 	}
 	n.Text = text
 	n.op.publishLocked()
-}
-
-// finish ends a run, once: it writes the second line and tells the Hub.
-func (n *run) finish(p action.Phase, text string, after sources.OwnerRef) {
-	n.op.mu.Lock()
-	if n.ending {
-		n.op.mu.Unlock()
-		return
-	}
-	n.ending = true
-	n.op.mu.Unlock()
-	n.record.Stage, n.record.Result, n.record.Detail = After, p.String(), text
-	n.record.OwnerAfter, n.record.LabelAfter, n.record.FenceAfter = after.ID, after.Label, fence(after.Fence)
-	if n.answered > 0 {
-		n.record.LatencyMillis = millis(n.answered)
-	}
-	if err := n.op.record(n.record); err != nil {
-		text += fmt.Sprintf(" (the audit has no line of this end: %v)", err)
-	}
-	t := n.Request.Target
-	n.op.view.Note(sources.Event{
-		Kind: sources.EventAction, RefKind: t.Kind, How: sources.Ours, Ref: t.Ref, Owner: after,
-		Detail: fmt.Sprintf("%s by %s: %s: %s", n.record.Action, n.op.o.Audit.actor.User, p, text),
-	})
-	n.op.mu.Lock()
-	defer n.op.mu.Unlock()
-	n.Phase, n.Changed, n.Text = p, n.op.o.Now(), text
-	n.op.publishLocked()
-}
-
-// record writes a line about what was done. One that cannot be written is kept for
-// Unwritten.
-func (o *Operator) record(r Record) error {
-	err := o.o.Audit.Write(o.life, r)
-	if err == nil {
-		return nil
-	}
-	line, broken := o.o.Audit.line(r)
-	if broken != nil {
-		return errors.Join(err, broken)
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.unwritten) < mostRuns {
-		o.unwritten = append(o.unwritten, strings.TrimSpace(string(line)))
-	}
-	return err
-}
-
-// Unwritten returns the lines about what was done that could not be written to the audit,
-// the oldest 200 at most. A disk that did not answer in time may still take some of them.
-func (o *Operator) Unwritten() []string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.Clone(o.unwritten)
 }

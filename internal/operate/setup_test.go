@@ -102,7 +102,7 @@ func newRig(t *testing.T, url string, source sources.Source, backend operate.Bac
 		hub.Close()
 	})
 	r := &rig{t: t, hub: hub, url: url, journal: filepath.Join(t.TempDir(), "state", "audit.jsonl")}
-	oo := operate.Options{View: hub, Always: true, Audit: operate.NewJournal(r.journal, operate.Actor{User: "ana", Host: "desk", SSH: "10.0.0.9:4711"})}
+	oo := operate.Options{View: hub, Always: true, Audit: operate.NewAuditLog(r.journal, operate.Actor{User: "ana", Host: "desk", SSH: "10.0.0.9:4711"})}
 	if o.change != nil {
 		o.change(&oo, &backend)
 	}

@@ -17,7 +17,7 @@ import (
 // its guards; started is what it then returns.
 func slow(t *testing.T, q func(*rig) action.Request) (r *rig, goOn func(), started <-chan error) {
 	t.Helper()
-	var journal *operate.Journal
+	var journal *operate.AuditLog
 	recorded := make(chan struct{}, 1)
 	r = redisRig(t, options{change: func(o *operate.Options, b *operate.Backend) {
 		journal = o.Audit
@@ -113,7 +113,7 @@ func TestWhatChangesWhileTheDiskIsWaitedForIsRefusedInASecondLine(t *testing.T) 
 
 func TestALossIsShownBeforeTheDiskHasItsLine(t *testing.T) {
 	t.Parallel()
-	var journal *operate.Journal
+	var journal *operate.AuditLog
 	r := redisRig(t, options{change: func(o *operate.Options, b *operate.Backend) {
 		journal, b.Renew = o.Audit, 100*time.Millisecond
 		journal.Wait()

@@ -153,7 +153,7 @@ func (w *wait) trouble(t coord.Trouble) {
 		return
 	}
 	target := w.n.Request.Target
-	w.o.view.Note(sources.Event{
+	w.o.view.AddEvent(sources.Event{
 		Kind: sources.EventAction, RefKind: target.Kind, How: sources.Ours, Ref: target.Ref,
 		Detail: fmt.Sprintf("%s by %s: %s", w.n.Request.Verb, w.o.o.Audit.actor.User, text),
 	})

@@ -31,7 +31,7 @@ func TestPaceFollowsChangesTheScreenAndTheCost(t *testing.T) {
 		p := sources.Pace{Min: 500 * ms, Max: 5 * time.Second}
 		for _, l := range looks {
 			at := begin.Add(l.after)
-			if p.Note(l.cost); l.moved {
+			if p.AddCost(l.cost); l.moved {
 				p.Changed = at
 			}
 			if got := p.Pause(at, l.eager); got != l.want {

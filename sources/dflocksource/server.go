@@ -82,7 +82,7 @@ func (s *server) read(ctx context.Context) (listed bool, err error) {
 			return listed, err
 		}
 		c, moved := s.table.compare(&stats, !listed)
-		if s.pace.Note(stats.Answered.Sub(stats.Asked)); moved {
+		if s.pace.AddCost(stats.Answered.Sub(stats.Asked)); moved {
 			s.pace.Changed = stats.Answered
 		}
 		pause := s.pace.Pause(stats.Answered, s.selected())

@@ -49,7 +49,7 @@ func TestOnlySlowLooksInARowAreCostly(t *testing.T) {
 		{100 * time.Millisecond, 5 * time.Second}, {200 * time.Millisecond, 5 * time.Second},
 		{time.Millisecond, 250 * time.Millisecond}, // it is over
 	} {
-		p.Note(c.took)
+		p.AddCost(c.took)
 		if got := p.interval(time.Now(), true); got != c.want {
 			t.Errorf("look %d of %v: the pause is %v, want %v", i+1, c.took, got, c.want)
 		}

@@ -85,7 +85,7 @@ func (w *watcher) step(ctx context.Context) error {
 	}
 	w.spare, w.last = w.last, s
 	w.pace.rows = s.rows
-	w.pace.Note(max(s.cost-2*w.server.trip, 0))
+	w.pace.AddCost(max(s.cost-2*w.server.trip, 0))
 	table, result := w.table.compare(s, w.notifications.announced(), w.focus)
 	w.table, w.again = table, result.again
 	if result.moved || first {

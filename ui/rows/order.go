@@ -2,6 +2,7 @@ package rows
 
 import (
 	"math"
+	"strings"
 
 	"coordtop/sources"
 )
@@ -142,4 +143,24 @@ func waitKey(row *sources.Row, _ *Verdict) int64 {
 		}
 	}
 	return key
+}
+
+// OrderText says how the list is ordered.
+func (x *Index) OrderText() string {
+	text := x.Order.String()
+	if x.Reverse {
+		text += ", reversed"
+	}
+	if x.Held {
+		text += ", held"
+	}
+	return text
+}
+
+func (x *Index) compareText(a, b *sources.Row) int {
+	c := strings.Compare(x.Order.text(a), x.Order.text(b))
+	if x.Reverse {
+		return -c
+	}
+	return c
 }

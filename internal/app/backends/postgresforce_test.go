@@ -39,7 +39,7 @@ func newForceRig(t *testing.T, server *localserver.Postgres, role string) *force
 	postgresDriver(Host{Lookup: func(string) (string, bool) { return "", false }}, config.Source{Name: "s", URL: url}, &b)
 	r.Operator = operate.New(context.Background(), operate.Options{
 		View: r.Hub, Always: true, Backends: map[string]operate.Backend{"s": b},
-		Audit: operate.NewJournal(filepath.Join(t.TempDir(), "audit.jsonl"), operate.Actor{User: "ana"}),
+		Audit: operate.NewAuditLog(filepath.Join(t.TempDir(), "audit.jsonl"), operate.Actor{User: "ana"}),
 	})
 	t.Cleanup(func() {
 		if err := r.Operator.Close(context.Background()); err != nil {

@@ -47,7 +47,7 @@ func recordUntilKilled(path string) {
 	r := newRun(hub, store, sources.EncoderOptions{}, now, store.Before())
 	for n := 1; ; n++ {
 		for range 20 {
-			hub.Note(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: strconv.Itoa(n % 7)}, Detail: "something that takes some room"})
+			hub.AddEvent(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: strconv.Itoa(n % 7)}, Detail: "something that takes some room"})
 		}
 		if n%9 == 0 {
 			r.group.open = false // another group

@@ -111,7 +111,7 @@ func TestAFullDiskStopsTheRecordingUntilThereIsRoom(t *testing.T) {
 			t.Fatalf("%q, %d batches: want a recording that begins with a keyframe", text(r), len(b))
 		}
 		d.fails(nil, syscall.ENOSPC)
-		hub.Note(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "while it is full"})
+		hub.AddEvent(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "while it is full"})
 		time.Sleep(5 * time.Second)
 		if got, want := text(r), "recording stopped: no space left on device since 00:00"; got != want {
 			t.Errorf("says %q, want %q", got, want)
@@ -162,7 +162,7 @@ func TestAnotherRecorderIsFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{begins: history.ErrBusy}
 		r, hub, stop := recorded(t, d)
-		hub.Note(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "recorded by the other"})
+		hub.AddEvent(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}, Detail: "recorded by the other"})
 		time.Sleep(time.Second)
 		if !strings.Contains(text(r), "another coordtop records") || r.Active() {
 			t.Errorf("says %q", text(r))
@@ -182,7 +182,7 @@ func TestADiskThatDoesNotAnswerKeepsNobodyWaiting(t *testing.T) {
 		d := &disk{stuck: make(chan struct{})}
 		_, hub, stop := recorded(t, d)
 		time.Sleep(time.Second)
-		hub.Note(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}})
+		hub.AddEvent(sources.Event{Kind: sources.EventAction, Ref: sources.Ref{Source: "s", Name: "n"}})
 		if took := stop(); took > patience {
 			t.Errorf("the end took %v", took)
 		}

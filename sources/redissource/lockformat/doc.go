@@ -21,7 +21,7 @@
 // # What is shown of a value
 //
 // The value of a lock, a field of its hash or a member of its sorted set is enough to release
-// it. So only what rediscoord.ParseValue allows leaves this package, and
+// it. So only what rediscoord.OwnerOf allows leaves this package, and
 // nothing of a value that a format knows to be a nonce.
 //
 // # Release

@@ -95,7 +95,7 @@ func (l *Lock) readText(c *Content, o Options) {
 
 // textOwner hands on only what in a value is positively a name, or is legible by a pattern.
 func textOwner(key string, c *Content, patterns []*regexp.Regexp) sources.Owner {
-	v := rediscoord.ParseValue(c.Text, patterns...)
+	v := rediscoord.OwnerOf(c.Text, patterns...)
 	o := sources.Owner{ID: v.ID, Label: v.Label, Permits: 1}
 	if c.Size == len(c.Text) {
 		o.Guard = rediscoord.Guard(key, c.Text)
@@ -315,7 +315,7 @@ func (l *Lock) readMembers(c *Content, _ []Content, _ Options) {
 		l.Mode = sources.Shared
 	}
 	for nonce, n := range permits {
-		v := rediscoord.ParseValue([]byte(nonce))
+		v := rediscoord.OwnerOf([]byte(nonce))
 		l.Owners = append(l.Owners, sources.Owner{ID: v.ID, Label: v.Label, Permits: n, Mode: l.Mode, Guard: rediscoord.MemberGuard(l.key, nonce)})
 	}
 	sortOwners(l.Owners)

@@ -13,7 +13,7 @@ import (
 // another is the audit's lines of another coordtop, of the process pid on this host.
 func (r *rig) another(pid int, n, host string, records ...operate.Record) {
 	r.t.Helper()
-	j := operate.NewJournal(r.journal, operate.Actor{User: "bo", Host: host})
+	j := operate.NewAuditLog(r.journal, operate.Actor{User: "bo", Host: host})
 	for _, rec := range records {
 		rec.ID, rec.Source, rec.Space, rec.Name = "run-"+strconv.Itoa(pid)+"-"+n, "s", "0", mutex
 		if err := j.Write(r.t.Context(), rec); err != nil {

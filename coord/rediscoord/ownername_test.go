@@ -15,7 +15,7 @@ import (
 	"coordtop/coord/rediscoord"
 )
 
-func TestParseValueTellsWhoOwnsAKey(t *testing.T) {
+func TestOwnerOfTellsWhoOwnsAKey(t *testing.T) {
 	t.Parallel()
 	const id = "07221940-03fa-41e1-98c6-ea5f0efb9a90"
 	short := rediscoord.ShortID([]byte(id))
@@ -51,9 +51,9 @@ func TestParseValueTellsWhoOwnsAKey(t *testing.T) {
 		{"a sentence", "my own lock", false, "my own lock", "", "my own lock", "my own lock"},
 		{"accents", "büro-1", false, "büro-1", "", "büro-1", "büro-1"},
 	} {
-		v := rediscoord.ParseValue([]byte(c.raw))
+		v := rediscoord.OwnerOf([]byte(c.raw))
 		if v.Opaque != c.opaque || string(v.Nonce) != c.nonce || string(v.Data) != c.data || v.ID != c.id || v.Label != c.label {
-			t.Errorf("%s: ParseValue(%q) = opaque %v, nonce %q, data %q, id %q, label %q",
+			t.Errorf("%s: OwnerOf(%q) = opaque %v, nonce %q, data %q, id %q, label %q",
 				c.name, c.raw, v.Opaque, string(v.Nonce), v.Data, v.ID, v.Label)
 		}
 	}
@@ -79,14 +79,14 @@ func TestWhatARenewalWritesIsNoOtherOwner(t *testing.T) {
 		{"9f86d081884c7d659f86d081884c7d65:1", "9f86d081884c7d659f86d081884c7d65:2", true},
 		{"9f86d081884c7d659f86d081884c7d65:1", "9f86d081884c7d659f86d081884c7d66:1", false},
 	} {
-		a, b := rediscoord.ParseValue([]byte(c.a)), rediscoord.ParseValue([]byte(c.b))
+		a, b := rediscoord.OwnerOf([]byte(c.a)), rediscoord.OwnerOf([]byte(c.b))
 		if (a.ID == b.ID) != c.same {
 			t.Errorf("%q is %s, %q is %s", c.a, a.ID, c.b, b.ID)
 		}
 	}
 }
 
-func TestParseValueShowsOnlyNames(t *testing.T) {
+func TestOwnerOfShowsOnlyNames(t *testing.T) {
 	t.Parallel()
 	for raw, hidden := range map[string]bool{
 		"9f86d081884c7d65":                     true, // 16 hex
@@ -113,12 +113,12 @@ func TestParseValueShowsOnlyNames(t *testing.T) {
 		"\xff\xfe":                             true,
 		strings.Repeat("host ", 60):            true, // too long to be a name
 	} {
-		v := rediscoord.ParseValue([]byte(raw))
+		v := rediscoord.OwnerOf([]byte(raw))
 		if v.Opaque != hidden {
-			t.Errorf("ParseValue(%q).Opaque is %v, want %v", raw, v.Opaque, hidden)
+			t.Errorf("OwnerOf(%q).Opaque is %v, want %v", raw, v.Opaque, hidden)
 		}
 		if v.Opaque && v.ID != rediscoord.ShortID([]byte(raw)) {
-			t.Errorf("ParseValue(%q).ID is %q, want the short id", raw, v.ID)
+			t.Errorf("OwnerOf(%q).ID is %q, want the short id", raw, v.ID)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestShortIDAndGuardAreSha1(t *testing.T) {
 func TestNonceIsNeverFormattedOrLogged(t *testing.T) {
 	t.Parallel()
 	id := uuid.NewString()
-	v := rediscoord.ParseValue([]byte(id + " data"))
+	v := rediscoord.OwnerOf([]byte(id + " data"))
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "nonce", v.Nonce)
 	out := fmt.Sprintf("%v %+v %s %#v %q", v, v, v.Nonce, v, v.Nonce) + log.String()
@@ -152,15 +152,15 @@ func TestNonceIsNeverFormattedOrLogged(t *testing.T) {
 	}
 }
 
-func FuzzParseValue(f *testing.F) {
+func FuzzOwnerOf(f *testing.F) {
 	for _, s := range []string{"", " ", "a b", "07221940-03fa-41e1-98c6-ea5f0efb9a90 {\"x\":1}", "\x1b]0;x\a", "\xff "} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		v := rediscoord.ParseValue(raw)
+		v := rediscoord.OwnerOf(raw)
 		for _, text := range []string{v.ID, v.Label} {
 			if text == "" || len(text) > 256 || strings.ContainsFunc(text, unicode.IsControl) {
-				t.Errorf("ParseValue(%q) shows %q", raw, text)
+				t.Errorf("OwnerOf(%q) shows %q", raw, text)
 			}
 		}
 		back := string(v.Nonce)
@@ -168,10 +168,10 @@ func FuzzParseValue(f *testing.F) {
 			back += " " + string(v.Data)
 		}
 		if back != string(raw) && !strings.HasPrefix(string(raw), "ADDED:") {
-			t.Errorf("ParseValue(%q) lost something: %q", raw, back)
+			t.Errorf("OwnerOf(%q) lost something: %q", raw, back)
 		}
 		if back != "" && v.Opaque && strings.Contains(v.ID, back) {
-			t.Errorf("ParseValue(%q) shows its nonce: %q", raw, v.ID)
+			t.Errorf("OwnerOf(%q) shows its nonce: %q", raw, v.ID)
 		}
 	})
 }

@@ -25,8 +25,8 @@ const (
 	recentLooks = 3
 )
 
-// Note records what a look cost.
-func (p *Pace) Note(cost time.Duration) {
+// AddCost records what a look cost.
+func (p *Pace) AddCost(cost time.Duration) {
 	p.recent = append(p.recent[max(0, len(p.recent)+1-recentLooks):], cost)
 	p.Cost = slices.Min(p.recent)
 }

@@ -24,7 +24,7 @@ type win struct {
 func newWin(t *testing.T, journal string) win {
 	t.Helper()
 	hub := sources.NewHub(t.Context(), sources.HubOptions{})
-	w := win{Operator: New(t.Context(), Options{View: hub, Always: true, Audit: NewJournal(journal, Actor{})})}
+	w := win{Operator: New(t.Context(), Options{View: hub, Always: true, Audit: NewAuditLog(journal, Actor{})})}
 	t.Cleanup(func() {
 		if err := w.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -13,7 +13,7 @@ func TestActionIsToldToSubscribersAndChangesNoRow(t *testing.T) {
 	defer hub.Close()
 	sub := hub.Subscribe(0)
 	defer sub.Close()
-	hub.Note(sources.Event{Kind: sources.EventAction, How: sources.Ours, Ref: sources.Ref{Source: "r", Name: "x"}, Detail: "resign by ana: done"})
+	hub.AddEvent(sources.Event{Kind: sources.EventAction, How: sources.Ours, Ref: sources.Ref{Source: "r", Name: "x"}, Detail: "resign by ana: done"})
 	<-sub.Wake()
 	events, missed := sub.Events(0)
 	if missed != 0 || len(events) != 1 {

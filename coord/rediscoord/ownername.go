@@ -105,12 +105,12 @@ func mayHoldTime(b []byte) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// ParseValue takes a value apart. Whatever it is, the value may prove ownership, so of it
+// OwnerOf takes a value apart. Whatever it is, the value may prove ownership, so of it
 // only this is shown: what is positively a name (internal/legible); what the first pattern
 // that matches finds, its first group if it has one; and the data behind a UUID and a space,
 // which never proves anything, without secrets in the label. It never fails, and neither ID
 // nor Label holds a control character. What a renewal writes anew is no part of the ID.
-func ParseValue(raw []byte, patterns ...*regexp.Regexp) Value {
+func OwnerOf(raw []byte, patterns ...*regexp.Regexp) Value {
 	part := ownerPart(raw)
 	v := Value{Nonce: Nonce(part), Opaque: true, ID: ShortID(part)}
 	v.Label = v.ID

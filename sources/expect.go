@@ -69,18 +69,3 @@ func (m *model) useExpectations(events []Event) {
 		}
 	}
 }
-
-// Note adds what no source tells to the events: what a person did through this program
-// (EventAction). At is filled in where it is zero. Rows and terms are not touched: what
-// came of an action is for the sources to see.
-func (h *Hub) Note(e Event) {
-	e.At, e.After = wallTime(e.At), wallTime(e.After)
-	h.enter(nil, &Input{Kind: InputNote, Note: &e})
-}
-
-func (m *model) note(e Event) {
-	if e.At.IsZero() {
-		e.At = m.at.Wall
-	}
-	m.commit(e)
-}

@@ -16,9 +16,9 @@ import (
 // same row, and readWithin how long the audit may take for that.
 const justNow, readWithin = time.Minute, time.Second
 
-// others says what another coordtop does to a row, or just did: as the audit has it, and by the
+// peers says what another coordtop does to a row, or just did: as the audit has it, and by the
 // names of those who own it or wait for it.
-func (o *Operator) others(ctx context.Context, b *Backend, row *sources.Row) []string {
+func (o *Operator) peers(ctx context.Context, b *Backend, row *sources.Row) []string {
 	if row == nil || o.o.Audit == nil {
 		return nil
 	}
