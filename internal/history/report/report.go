@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,8 +27,11 @@ type Report struct {
 	runs   []history.Run
 }
 
-// mostEvents bounds the events that are read.
-const mostEvents = 20_000
+// Of how much a report tells: the events that are read, and the rows of a table.
+const (
+	mostEvents = 20_000
+	mostRows   = 1000
+)
 
 // Read reads what is to be told of refs; nil: of all that changed, or that nobody owned for a
 // while.
@@ -83,18 +87,23 @@ func (r *Report) Markdown(out io.Writer) error {
 		fmt.Fprintf(&b, "\n## Timeline\n\n![Who led when; the tables below have the same in words](<%s>)\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(r.Picture))
 	}
 	r.gapTable(&b)
-	r.eventTable(&b, "Actions, notes and what changed the clock or a server", func(e *sources.Event) bool {
-		switch e.Kind {
-		case sources.EventAction, sources.EventNote, sources.EventClockStep, sources.EventRestarted:
-			return true
-		}
-		return false
-	})
+	r.eventTable(&b, "Actions, notes and what changed the clock or a server", listed)
 	r.eventTable(&b, "Sources that did not answer", r.outages())
 	r.holes(&b)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
+
+// listed reports whether e stands among the actions and notes.
+func listed(e *sources.Event) bool {
+	switch e.Kind {
+	case sources.EventAction, sources.EventNote, sources.EventClockStep, sources.EventRestarted:
+		return true
+	}
+	return false
+}
+
+func kindOf(e *sources.Event) string { return strings.ReplaceAll(e.Kind.String(), "_", " ") }
 
 // numbers is a line for each primitive.
 func (r *Report) numbers(b *strings.Builder) {
@@ -104,8 +113,9 @@ func (r *Report) numbers(b *strings.Builder) {
 		return
 	}
 	b.WriteString("| primitive | kind | owners, last one first | changes | gaps | without an owner | longest gap | not observed |\n|---|---|---|--:|--:|--:|--:|--:|\n")
-	for i := range r.lanes {
-		l := &r.lanes[i]
+	lanes := r.longest(mostRows)
+	for i := range lanes {
+		l := &lanes[i]
 		var owners []string
 		for j := len(l.Terms) - 1; j >= 0; j-- {
 			if name := cell(l.Terms[j].Owner.Name()); !slices.Contains(owners, name) {
@@ -118,16 +128,52 @@ func (r *Report) numbers(b *strings.Builder) {
 		if len(owners) > ownersNamed {
 			owners = append(owners[:ownersNamed], fmt.Sprintf("%d more", len(owners)-ownersNamed))
 		}
-		var sum, longest sources.Interval
 		gaps := l.Gaps(r.Span)
-		for _, g := range gaps {
-			sum.Min, sum.Max = sum.Min+g.Length.Min, sum.Max+g.Length.Max
-			longest.Min, longest.Max = max(longest.Min, g.Length.Min), max(longest.Max, g.Length.Max)
-		}
+		sum, longest := nobody(gaps)
 		unseen := r.Span.To.Sub(r.Span.From) - l.Observed(r.Span.From, r.Span.To)
-		fmt.Fprintf(b, "| %s | %s | %s | %d | %d | %s | %s | %s |\n", nameOf(l.Ref), l.Kind, strings.Join(owners, ", "), sources.Changes(l.Terms, r.Span.From), len(gaps),
-			length(sum), length(longest), length(sources.Interval{Min: unseen, Max: unseen}))
+		free := fmt.Sprintf("%d | %s | %s", len(gaps), length(sum), length(longest))
+		if l.Leveled() {
+			free = "- | - | -"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s |\n", nameOf(l.Ref), l.Kind, strings.Join(owners, ", "), sources.Changes(l.Terms, r.Span.From), free,
+			length(sources.Interval{Min: unseen, Max: unseen}))
 	}
+	if n := len(r.lanes); n > len(lanes) {
+		fmt.Fprintf(b, "\nThese are those of %s primitives that nobody owned for longest. Name some to see others.\n", format.Count(n))
+	}
+}
+
+// longest are the lanes in their order; of more than most those that nobody owned for longest.
+func (r *Report) longest(most int) []history.Lane {
+	if len(r.lanes) <= most {
+		return r.lanes
+	}
+	type row struct {
+		n   int
+		sum time.Duration
+	}
+	rows := make([]row, len(r.lanes))
+	for i := range r.lanes {
+		sum, _ := nobody(r.lanes[i].Gaps(r.Span))
+		rows[i] = row{i, sum.Max}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.sum, a.sum) })
+	rows = rows[:most]
+	slices.SortFunc(rows, func(a, b row) int { return a.n - b.n })
+	lanes := make([]history.Lane, most)
+	for i, row := range rows {
+		lanes[i] = r.lanes[row.n]
+	}
+	return lanes
+}
+
+// nobody is how long gaps are together, and the longest of them.
+func nobody(gaps []history.Gap) (sum, longest sources.Interval) {
+	for _, g := range gaps {
+		sum.Min, sum.Max = sum.Min+g.Length.Min, sum.Max+g.Length.Max
+		longest.Min, longest.Max = max(longest.Min, g.Length.Min), max(longest.Max, g.Length.Max)
+	}
+	return sum, longest
 }
 
 // ownersNamed is how many owners a line of the numbers names.
@@ -143,6 +189,11 @@ func (r *Report) gapTable(b *strings.Builder) {
 		for _, g := range r.lanes[i].Gaps(r.Span) {
 			all = append(all, row{g, r.lanes[i].Ref})
 		}
+	}
+	n := len(all)
+	if n > mostRows {
+		slices.SortStableFunc(all, func(x, y row) int { return cmp.Compare(y.Length.Max, x.Length.Max) })
+		all = all[:mostRows]
 	}
 	slices.SortStableFunc(all, func(x, y row) int { return x.Start.At.Compare(y.Start.At) })
 	b.WriteString("\n## Times without an owner\n\n")
@@ -160,6 +211,9 @@ func (r *Report) gapTable(b *strings.Builder) {
 			to, after = r.at(g.End.At), cell(g.After.Owner.Name())
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", from, to, length(g.Length), nameOf(g.ref), cell(g.Before.Owner.Name()), g.Before.Cause, after)
+	}
+	if n > mostRows {
+		fmt.Fprintf(b, "\nThese are the longest of %s.\n", format.Count(n))
 	}
 }
 
@@ -179,7 +233,7 @@ func (r *Report) eventTable(b *strings.Builder, title string, wanted func(*sourc
 		if e.Ref.Name == "" {
 			where = cell(strings.TrimSpace(e.Ref.Source + " " + e.Scope))
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", r.at(e.At), strings.ReplaceAll(e.Kind.String(), "_", " "), where, cell(e.Detail))
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", r.at(e.At), kindOf(e), where, cell(e.Detail))
 	}
 	if none {
 		b.WriteString("None.\n")
@@ -232,7 +286,7 @@ func nameOf(ref sources.Ref) string { return cell(ref.Source + "/" + ref.Name) }
 
 // cell is a text as it stands in a table of Markdown: no sign of it means anything there.
 func cell(s string) string {
-	s = format.Clean(s, 200)
+	s = format.Label(s, 200)
 	var b strings.Builder
 	for _, r := range s {
 		if strings.ContainsRune("\\`*_{}[]<>()#+!|~&", r) {
@@ -240,5 +294,5 @@ func cell(s string) string {
 		}
 		b.WriteRune(r)
 	}
-	return b.String()
+	return strings.NewReplacer("://", `:\//`, "www.", `www\.`).Replace(b.String()) // else they become links
 }

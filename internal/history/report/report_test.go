@@ -34,12 +34,24 @@ func hour(t *testing.T) *report.Report {
 	return r
 }
 
-func TestAReportTellsGapsOutagesAndWhatWasNotRecorded(t *testing.T) {
+func TestAReportOfTheRecordedHour(t *testing.T) {
 	t.Parallel()
-	var b strings.Builder
-	if err := hour(t).Markdown(&b); err != nil {
+	r := hour(t)
+	var text, picture strings.Builder
+	if err := errors.Join(r.Markdown(&text), r.SVG(&picture)); err != nil {
 		t.Fatal(err)
 	}
+	for name, test := range map[string]func(t *testing.T, text, picture string){
+		"tells gaps, outages and what was not recorded":      tellsGaps,
+		"does not take the end of a run for that of a term":  endOfARun,
+		"has a picture that is well-formed and hides no gap": wellFormed,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, text.String(), picture.String()) })
+	}
+}
+
+func tellsGaps(t *testing.T, text, _ string) {
+	t.Helper()
 	for _, want := range []string{
 		"# Leadership in prod-eu, 2000-01-01 00:00:00.000 to 2000-01-01 01:02:00.000",
 		"| 2000-01-01 00:10:00.000 | 2000-01-01 00:10:00.300 | 300 ms | leases/billing/cron | host-1 | expired | host-2 |",
@@ -47,45 +59,36 @@ func TestAReportTellsGapsOutagesAndWhatWasNotRecorded(t *testing.T) {
 		"| 2000-01-01 00:51:30.000 | 2000-01-01 00:51:37.000 | 7.0 s | leases/billing/cron | host-2 | expired | host-3 |",
 		"| source down | leases |", "| clock step |", "- 2000-01-01 00:41:30.000 to 2000-01-01 00:43:00.000 (90 s)", "](<timeline.svg>)",
 	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the report does not say %q:\n%s", want, b.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("the report does not say %q:\n%s", want, text)
 			return
 		}
 	}
 }
 
-func TestTheEndOfARunIsNotTheEndOfATerm(t *testing.T) {
-	t.Parallel()
-	var text, picture strings.Builder
-	r := hour(t)
-	if err := errors.Join(r.Markdown(&text), r.SVG(&picture)); err != nil {
-		t.Fatal(err)
+func endOfARun(t *testing.T, text, picture string) {
+	t.Helper()
+	if strings.Contains(text, "it lasts") { // all were owned when the recorder stopped
+		t.Errorf("nobody is said to own what was not recorded:\n%s", text)
 	}
-	if strings.Contains(text.String(), "it lasts") { // all were owned when the recorder stopped
-		t.Errorf("nobody is said to own what was not recorded:\n%s", text.String())
-	}
-	if n := strings.Count(picture.String(), `<rect class="gap"`); n != 3 {
-		t.Errorf("%d gaps are drawn, want 3:\n%s", n, picture.String())
+	if n := strings.Count(picture, `<rect class="gap"`); n != 3 {
+		t.Errorf("%d gaps are drawn, want 3:\n%s", n, picture)
 	}
 }
 
-func TestThePictureIsWellFormedAndHidesNoGap(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
-	if err := hour(t).SVG(&b); err != nil {
-		t.Fatal(err)
-	}
+func wellFormed(t *testing.T, _, picture string) {
+	t.Helper()
 	if path := os.Getenv("COORDTOP_TEST_SVG"); path != "" {
-		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(picture), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := xml.Unmarshal([]byte(b.String()), new(struct{ XMLName xml.Name })); err != nil {
+	if err := xml.Unmarshal([]byte(picture), new(struct{ XMLName xml.Name })); err != nil {
 		t.Fatal(err)
 	}
-	gaps := strings.Count(b.String(), `<rect class="gap"`)
-	if gaps < 3 || !strings.Contains(b.String(), `role="img"`) || !strings.Contains(b.String(), "prefers-color-scheme:dark") {
-		t.Errorf("%d gaps are drawn:\n%s", gaps, b.String())
+	gaps := strings.Count(picture, `<rect class="gap"`)
+	if gaps < 3 || !strings.Contains(picture, `role="img"`) || !strings.Contains(picture, "prefers-color-scheme:dark") {
+		t.Errorf("%d gaps are drawn:\n%s", gaps, picture)
 	}
 }
 
@@ -110,14 +113,24 @@ func (m made) Events(_ context.Context, _ time.Time, _, after int, _ history.Eve
 // minute is the report on a minute that one run recorded.
 func minute(t *testing.T, m made) string {
 	t.Helper()
+	text, _ := both(t, m)
+	return text
+}
+
+// both are the report on a minute that one run recorded, and its picture.
+func both(t *testing.T, m made) (text, picture string) {
+	t.Helper()
 	span := history.Span{From: time.Unix(0, 0), To: time.Unix(60, 0)}
 	m.runs = []history.Run{{ID: 1, Span: span}}
 	r := report.Report{Zone: time.UTC, Span: span}
-	var b strings.Builder
-	if err := errors.Join(r.Read(t.Context(), m, []sources.Ref{{}}), r.Markdown(&b)); err != nil {
+	var b, svg strings.Builder
+	if err := errors.Join(r.Read(t.Context(), m, []sources.Ref{{}}), r.Markdown(&b), r.SVG(&svg)); err != nil {
 		t.Fatal(err)
 	}
-	return b.String()
+	if err := xml.Unmarshal([]byte(svg.String()), new(struct{ XMLName xml.Name })); err != nil {
+		t.Error(err)
+	}
+	return b.String(), svg.String()
 }
 
 func TestAReportDoesNotSayThatAllWasRecordedWhereARunLostSome(t *testing.T) {

@@ -4,71 +4,106 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"coordtop/internal/format"
 	"coordtop/internal/history"
-	"coordtop/sources"
 )
 
 // The measures of the picture, in its units.
 const (
 	width     = 1000
-	names     = 230 // left of the lanes
 	margin    = 10
-	laneHigh  = 28
-	barHigh   = 14
-	head      = 46
-	gapWide   = 3  // the least width of a gap, so that none is too narrow to be seen
-	letters   = 12 // the least width of a run that has its letter
+	head      = 46  // above the lanes
+	foot      = 40  // below them, for the legend
+	charWide  = 7.4 // of a text
+	nameCells = 36  // the longest name, left of the lanes
+	mostLanes = 200
 	hues      = 8
-	titledRun = 1000 // up to so many runs each has its own title
 )
 
-// style has two sets of colours, for light and for dark pages.
-const style = `svg{background:var(--page)}
-text{font:12px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;fill:var(--ink)}.dim{fill:var(--dim)}.grid{stroke:var(--grid)}
-.gap{fill:var(--bad)}.level{fill:var(--dim)}.dark{stroke:var(--dim);stroke-dasharray:1 4;stroke-width:2}.in{fill:var(--page);font-weight:bold}
-svg{--page:#ffffff;--ink:#1f2328;--dim:#6e7781;--grid:#d0d7de;--bad:#cf222e;--h0:#0550ae;--h1:#8250df;--h2:#1b7c83;--h3:#116329;--h4:#3b5bdb;--h5:#a0408f;--h6:#57606a;--h7:#4d6b00}
-@media(prefers-color-scheme:dark){svg{--page:#0d1117;--ink:#e6edf3;--dim:#8b949e;--grid:#30363d;--bad:#ff7b72;--h0:#79c0ff;--h1:#d2a8ff;--h2:#76e3ea;--h3:#7ee787;--h4:#a5b4fc;--h5:#f0a6e0;--h6:#c9d1d9;--h7:#c0d860}}
-`
+// shapes, light and dark are the style: a page says which colours it needs.
+const (
+	shapes = `text{font:12px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}.in{font-weight:bold}.dark{stroke-dasharray:1 4;stroke-width:2}.event{stroke-dasharray:4 3}`
+	light  = `svg{background:#fff}text{fill:#1f2328}.in{fill:#fff}.dim,.level{fill:#6e7781}.dark{stroke:#6e7781}.grid{stroke:#d0d7de}.gap{fill:#cf222e}.event{stroke:#9a6700;fill:#9a6700}` +
+		`.o0{fill:#0550ae}.o1{fill:#8250df}.o2{fill:#1b7c83}.o3{fill:#116329}.o4{fill:#3b5bdb}.o5{fill:#a0408f}.o6{fill:#57606a}.o7{fill:#4d6b00}`
+	dark = `svg{background:#0d1117}text{fill:#e6edf3}.in{fill:#0d1117}.dim,.level{fill:#8b949e}.dark{stroke:#8b949e}.grid{stroke:#30363d}.gap{fill:#ff7b72}.event{stroke:#d29922;fill:#d29922}` +
+		`.o0{fill:#79c0ff}.o1{fill:#d2a8ff}.o2{fill:#76e3ea}.o3{fill:#7ee787}.o4{fill:#a5b4fc}.o5{fill:#f0a6e0}.o6{fill:#c9d1d9}.o7{fill:#c0d860}`
+	hatched = `<pattern id="many" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="gap" d="M0 0h2v4h-2z"/></pattern>`
+)
+
+// picture is the timeline of a Report while it is drawn.
+type picture struct {
+	*Report
+	strings.Builder
+	lanes  []history.Lane
+	labels []string
+	left   float64 // where the lanes begin
+	high   int
+	titled bool // each run says what it is
+}
 
 // SVG draws who owned each primitive. Gaps are drawn last and over the whole height.
 func (r *Report) SVG(out io.Writer) error {
-	var b strings.Builder
-	high := head + len(r.lanes)*laneHigh + 3*margin
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img" aria-labelledby="t d">`+"\n", width, high)
+	p := picture{Report: r, lanes: r.longest(mostLanes)}
+	p.high = head + len(p.lanes)*laneHigh + foot
 	gaps, runs := 0, 0
-	for i := range r.lanes {
-		gaps += len(r.lanes[i].Gaps(r.Span))
-		runs += len(r.lanes[i].Terms)
+	for i := range p.lanes {
+		gaps += len(p.lanes[i].Gaps(r.Span))
+		runs += len(p.lanes[i].Terms)
 	}
-	title := fmt.Sprintf("Who owned what, %s to %s", r.at(r.Span.From), r.at(r.Span.To))
-	fmt.Fprintf(&b, "<title id=\"t\">%s</title>\n<desc id=\"d\">%d primitives, %d terms, %d times without an owner.</desc>\n<style>\n", escaped(title), len(r.lanes), runs, gaps)
-	for h := range hues {
-		fmt.Fprintf(&b, ".o%d{fill:var(--h%d)}", h, h)
+	p.titled = runs <= titledRuns
+	p.name()
+	title := fmt.Sprintf("who owned what, %s to %s (%s)", r.at(r.Span.From), r.at(r.Span.To), r.Span.To.In(r.Zone).Format("MST"))
+	if r.Title != "" {
+		title = r.Title + ": " + title
 	}
-	b.WriteString(style + "</style>\n")
-	fmt.Fprintf(&b, `<text x="%d" y="18">%s</text>`+"\n", margin, escaped(title))
-	r.axis(&b, high)
-	for i := range r.lanes {
-		r.lane(&b, i, runs <= titledRun)
+	if n := len(r.lanes); n > len(p.lanes) {
+		title += fmt.Sprintf(", %d of %s primitives: those that nobody owned for longest", len(p.lanes), format.Count(n))
 	}
-	b.WriteString("</svg>\n")
-	_, err := io.WriteString(out, b.String())
+	fmt.Fprintf(&p, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img" aria-labelledby="t d">`+"\n", width, p.high)
+	fmt.Fprintf(&p, "<title id=\"t\">%s</title>\n<desc id=\"d\">%d primitives, %d terms, %d times without an owner.</desc>\n", escaped(title), len(p.lanes), runs, gaps)
+	fmt.Fprintf(&p, "<style>%s%s@media(prefers-color-scheme:dark){%s}</style>\n<defs>%s</defs>\n", shapes, light, dark, hatched)
+	fmt.Fprintf(&p, `<text x="%d" y="18">%s</text>`+"\n", margin, escaped(cut(title, (width-2*margin)*10/74)))
+	p.axis()
+	for i := range p.lanes {
+		p.lane(i)
+	}
+	p.legend()
+	p.WriteString("</svg>\n")
+	_, err := io.WriteString(out, p.String())
 	return err
 }
 
-// x is where an instant is, not outside of the lanes.
-func (r *Report) x(t time.Time) float64 {
-	part := float64(t.Sub(r.Span.From)) / float64(r.Span.To.Sub(r.Span.From))
-	return names + min(max(part, 0), 1)*(width-names-margin)
+// name makes the names of the lanes, with their sources where there are several.
+func (p *picture) name() {
+	cells := 16
+	several := slices.ContainsFunc(p.lanes, func(l history.Lane) bool { return l.Ref.Source != p.lanes[0].Ref.Source })
+	for i := range p.lanes {
+		name := p.lanes[i].Ref.Name
+		if several {
+			name = p.lanes[i].Ref.Source + "/" + name
+		}
+		name = cut(format.Label(name, 300), nameCells)
+		p.labels = append(p.labels, name)
+		cells = max(cells, ansi.StringWidth(name))
+	}
+	p.left = 2*margin + charWide*float64(cells)
 }
 
-// axis draws a line at round times, eight of them at most.
-func (r *Report) axis(b *strings.Builder, high int) {
-	span, step := r.Span.To.Sub(r.Span.From), time.Second
+// x is where an instant is, not outside of the lanes.
+func (p *picture) x(t time.Time) float64 {
+	part := float64(t.Sub(p.Span.From)) / float64(p.Span.To.Sub(p.Span.From))
+	return p.left + min(max(part, 0), 1)*(width-p.left-margin)
+}
+
+// axis draws a line at round times, eight of them at most, and one for each action or note.
+func (p *picture) axis() {
+	span, step := p.Span.To.Sub(p.Span.From), time.Second
 	for _, step = range []time.Duration{time.Second, 5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute,
 		time.Hour, 3 * time.Hour, 6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 28 * 24 * time.Hour} {
 		if span/step <= 8 {
@@ -82,114 +117,47 @@ func (r *Report) axis(b *strings.Builder, high int) {
 	case step >= 24*time.Hour:
 		form = "01-02"
 	}
-	for t := r.Span.From.Truncate(step).Add(step); t.Before(r.Span.To); t = t.Add(step) {
-		x := r.x(t)
-		fmt.Fprintf(b, `<line class="grid" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/><text class="dim" x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
-			x, head-4, x, high-margin, x, head-8, t.In(r.Zone).Format(form))
+	for t := p.Span.From.Truncate(step).Add(step); t.Before(p.Span.To); t = t.Add(step) {
+		x := p.x(t)
+		fmt.Fprintf(p, `<line class="grid" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/><text class="dim" x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
+			x, head-4, x, p.high-foot+4, x, head-10, t.In(p.Zone).Format(form))
 	}
-}
-
-// lane draws one primitive. titled: each run says what it is.
-func (r *Report) lane(b *strings.Builder, i int, titled bool) {
-	l := &r.lanes[i]
-	top := head + i*laneHigh
-	middle := top + laneHigh/2
-	fmt.Fprintf(b, `<g><title>%s</title><text x="%d" y="%d">%s</text>`, escaped(l.Ref.Source+"/"+l.Ref.Name), margin, middle+4, escaped(format.Clean(l.Ref.Name, 28)))
-	for _, d := range r.unobserved(l) {
-		fmt.Fprintf(b, `<line class="dark" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/>`, r.x(d.From), middle, r.x(d.To), middle)
-	}
-	r.levels(b, l, top)
-	for j := range l.Terms {
-		t := &l.Terms[j]
-		if l.Leveled() {
-			break // they overlap
-		}
-		until := r.Span.To
-		if t.End.How != sources.Unknown {
-			until = t.End.At
-		}
-		r.run(b, l, t, until, top, titled)
-	}
-	for _, g := range l.Gaps(r.Span) {
-		to := r.Span.To
-		if g.After != nil {
-			to = sources.Earlier(g.End.At, to)
-		}
-		for _, part := range without(history.Span{From: sources.Later(g.Start.At, r.Span.From), To: to}, r.unobserved(l)) {
-			x := r.x(part.From)
-			w := max(r.x(part.To)-x, gapWide)
-			fmt.Fprintf(b, `<rect class="gap" x="%.1f" y="%d" width="%.1f" height="%d"><title>%s</title></rect>`, x, top+2, w, laneHigh-6,
-				escaped("nobody: "+r.at(g.Start.At)+", "+length(g.Length)))
-			fmt.Fprintf(b, `<path class="gap" d="M%.1f %dl-4 5h8z"/>`, x+w/2, top+laneHigh-4)
-		}
-	}
-	b.WriteString("</g>\n")
-}
-
-// levels draws how many permits of a semaphore were taken.
-func (r *Report) levels(b *strings.Builder, l *history.Lane, top int) {
-	most := uint64(1)
-	for _, level := range l.Levels {
-		most = max(most, level.High)
-	}
-	for i, level := range l.Levels {
-		until := r.Span.To
-		if i+1 < len(l.Levels) {
-			until = l.Levels[i+1].At
-		}
-		high := float64(barHigh) * float64(level.High) / float64(most)
-		for _, part := range without(history.Span{From: sources.Later(level.At, r.Span.From), To: sources.Earlier(until, r.Span.To)}, r.unobserved(l)) {
-			fmt.Fprintf(b, `<rect class="level" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%d taken</title></rect>`,
-				r.x(part.From), float64(top+(laneHigh+barHigh)/2)-high, max(r.x(part.To)-r.x(part.From), 1), high, level.High)
+	last := 0.0
+	for i := range p.events {
+		e := &p.events[i]
+		if x := p.x(e.At); listed(e) && x > last+1 {
+			last = x
+			fmt.Fprintf(p, `<g><title>%s</title><line class="event" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/><path class="event" d="M%.1f %dl4 4l-4 4l-4-4z"/></g>`+"\n",
+				escaped(kindOf(e)+", "+p.at(e.At)+": "+e.Detail), x, head, x, p.high-foot+4, x, head-8)
 		}
 	}
 }
 
-// run draws a term, in the parts of it that were observed.
-func (r *Report) run(b *strings.Builder, l *history.Lane, t *sources.Term, until time.Time, top int, titled bool) {
-	first := true
-	for _, part := range without(history.Span{From: sources.Later(t.Start.At, r.Span.From), To: sources.Earlier(until, r.Span.To)}, r.unobserved(l)) {
-		x, end := r.x(part.From), r.x(part.To)
-		fmt.Fprintf(b, `<rect class="o%d" x="%.1f" y="%d" width="%.1f" height="%d">`, t.Hue%hues, x, top+(laneHigh-barHigh)/2, max(end-x, 1), barHigh)
-		if titled {
-			fmt.Fprintf(b, "<title>%s</title>", escaped(t.Owner.Name()+", "+r.at(t.Start.At)+" to "+r.at(until)))
-		}
-		b.WriteString("</rect>")
-		if first && end-x >= letters {
-			fmt.Fprintf(b, `<text class="in" x="%.1f" y="%d">%c</text>`, x+2, top+laneHigh/2+4, 'A'+rune(t.Hue%26))
-		}
-		first = false
+// legend says what the signs mean.
+func (p *picture) legend() {
+	x, y := float64(margin), p.high-18
+	for _, item := range [][2]string{
+		{`<rect class="o0" x="%.1f" y="%d" width="16" height="10"/>`, "an owner: a letter each"},
+		{`<path class="gap" d="M%.1f %dh16v10h-16z"/>`, "nobody"},
+		{`<rect fill="url(#many)" x="%.1f" y="%d" width="16" height="10"/>`, "many times nobody"},
+		{`<path class="dark" d="M%.1f %dm0 5h16"/>`, "not observed"},
+		{`<rect class="level" x="%.1f" y="%d" width="16" height="10"/>`, "permits (left: the most)"},
+		{`<path class="event" d="M%.1f %dm8 0l5 5l-5 5l-5-5z"/>`, "action, note"},
+	} {
+		fmt.Fprintf(p, item[0]+`<text class="dim" x="%.1f" y="%d">%s</text>`+"\n", x, y, x+22, y+10, item[1])
+		x += 22 + charWide*float64(len(item[1])+2)
 	}
 }
 
-// unobserved are the stretches in which a lane was not, in the span: those of the recording too.
-func (r *Report) unobserved(l *history.Lane) []history.Span {
-	all := r.unrecorded()
-	for _, d := range l.Dark {
-		to := d.To
-		if to.IsZero() {
-			to = r.Span.To
-		}
-		all = append(all, history.Span{From: d.From, To: to})
+// cut takes the middle out of a clean text of more than n cells: the ends of a long name tell it
+// from its neighbours.
+func cut(s string, n int) string {
+	w := ansi.StringWidth(s)
+	if w <= n {
+		return s
 	}
-	return all
-}
-
-// without is what is left of a stretch.
-func without(s history.Span, holes []history.Span) []history.Span {
-	parts := []history.Span{s}
-	for _, h := range holes {
-		var left []history.Span
-		for _, p := range parts {
-			for _, q := range []history.Span{{From: p.From, To: sources.Earlier(p.To, h.From)}, {From: sources.Later(p.From, h.To), To: p.To}} {
-				if q.From.Before(q.To) {
-					left = append(left, q)
-				}
-			}
-		}
-		parts = left
-	}
-	return parts
+	head := (n - 1) / 3
+	return ansi.Truncate(s, head, "") + "…" + ansi.TruncateLeft(s, w-(n-1-head), "")
 }
 
 // escaped is a text fit for XML.

@@ -1,0 +1,191 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"coordtop/internal/format"
+	"coordtop/internal/history"
+	"coordtop/sources"
+)
+
+// The measures of a lane.
+const (
+	laneHigh   = 28
+	barHigh    = 14
+	gapWide    = 3    // the least width of a gap, so that none is too narrow to be seen
+	marked     = 4    // of so many narrow gaps side by side each is drawn
+	letters    = 12   // the least width of a run that has its letter
+	namedCells = 6    // the least room for the name of an owner
+	titledRuns = 1000 // up to so many runs each has its own title
+)
+
+// lane draws one primitive.
+func (p *picture) lane(i int) {
+	l := &p.lanes[i]
+	top := head + i*laneHigh
+	middle := top + laneHigh/2
+	hidden := p.unobserved(l)
+	fmt.Fprintf(p, `<g><title>%s</title><text x="%d" y="%d">%s</text>`, escaped(l.Ref.Source+"/"+l.Ref.Name), margin, middle+4, escaped(p.labels[i]))
+	for _, d := range hidden {
+		if x, to := p.x(d.From), p.x(d.To); x < to {
+			fmt.Fprintf(p, `<path class="dark" d="M%.1f %dH%.1f"/>`, x, middle, to)
+		}
+	}
+	if l.Leveled() {
+		p.levels(l, hidden, top)
+	} else {
+		p.runs(l, hidden, top)
+		p.gaps(l, hidden, top)
+	}
+	p.WriteString("</g>\n")
+}
+
+// levels draws how many permits of a semaphore were taken. Its terms overlap.
+func (p *picture) levels(l *history.Lane, hidden []history.Span, top int) {
+	most := uint64(1)
+	for _, level := range l.Levels {
+		most = max(most, level.High)
+	}
+	for i, level := range l.Levels {
+		until := p.Span.To
+		if i+1 < len(l.Levels) {
+			until = l.Levels[i+1].At
+		}
+		high := max(float64(barHigh)*float64(level.High)/float64(most), 1)
+		for _, part := range p.without(level.At, until, hidden) {
+			x := p.x(part.From)
+			fmt.Fprintf(p, `<rect class="level" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%d taken</title></rect>`,
+				x, float64(top+(laneHigh+barHigh)/2)-high, max(p.x(part.To)-x, 1), high, level.High)
+		}
+	}
+	fmt.Fprintf(p, `<text class="dim" x="%.1f" y="%d">%d</text>`, p.left, top+9, most)
+}
+
+// runs draws the terms, in the parts of them that were observed.
+func (p *picture) runs(l *history.Lane, hidden []history.Span, top int) {
+	drawn := 0.0
+	for i := range l.Terms {
+		t := &l.Terms[i]
+		until := p.Span.To
+		if t.End.How != sources.Unknown {
+			until = t.End.At
+		}
+		var wide, from float64 // of the widest part
+		for _, part := range p.without(t.Start.At, until, hidden) {
+			x, end := p.x(part.From), p.x(part.To)
+			if end-drawn < 0.5 {
+				continue // too many for the width
+			}
+			drawn = end
+			fmt.Fprintf(p, `<rect class="o%d" x="%.1f" y="%d" width="%.1f" height="%d">`, t.Hue%hues, x, top+(laneHigh-barHigh)/2, max(end-x, 1), barHigh)
+			if p.titled {
+				fmt.Fprintf(p, "<title>%s</title>", escaped(t.Owner.Name()+", "+p.at(t.Start.At)+" to "+p.at(until)))
+			}
+			p.WriteString("</rect>")
+			if end-x > wide {
+				wide, from = end-x, x
+			}
+		}
+		if wide >= letters {
+			text := string('A' + rune(t.Hue%26))
+			if room := int((wide-4)/charWide) - 2; room >= namedCells {
+				text += " " + cut(format.Label(t.Owner.Name(), 300), room)
+			}
+			fmt.Fprintf(p, `<text class="in" x="%.1f" y="%d">%s</text>`, from+2, top+laneHigh/2+4, escaped(text))
+		}
+	}
+}
+
+// mark is the sign for a gap, or for an observed part of it.
+type mark struct {
+	from, to float64
+	gap      *history.Gap
+	narrow   bool
+}
+
+// gaps draws the times without an owner.
+func (p *picture) gaps(l *history.Lane, hidden []history.Span, top int) {
+	var marks []mark
+	gaps := l.Gaps(p.Span)
+	for i := range gaps {
+		g := &gaps[i]
+		end := p.Span.To
+		if g.After != nil {
+			end = g.End.At
+		}
+		for _, part := range p.without(g.Start.At, end, hidden) {
+			m := mark{from: p.x(part.From), to: p.x(part.To), gap: g}
+			if m.narrow = m.to-m.from < gapWide; m.narrow {
+				m.from = max(m.to-gapWide, p.left) // the run behind it keeps its letter
+				m.to = m.from + gapWide
+			}
+			marks = append(marks, m)
+		}
+	}
+	for len(marks) > 0 {
+		n := 1
+		for n < len(marks) && marks[n-1].narrow && marks[n].narrow && marks[n].from <= marks[n-1].to+1 {
+			n++
+		}
+		p.marks(marks[:n], top)
+		marks = marks[n:]
+	}
+}
+
+// marks draws gaps that lie side by side: hatched where they are too many for the width, so that
+// it does not look as if nobody owned it all the time.
+func (p *picture) marks(side []mark, top int) {
+	draw := func(style string, from, to float64, text string) {
+		fmt.Fprintf(p, `<rect %s x="%.1f" y="%d" width="%.1f" height="%d"><title>%s</title></rect><path class="gap" d="M%.1f %dl-4 5h8z"/>`,
+			style, from, top+2, to-from, laneHigh-6, escaped(text), (from+to)/2, top+laneHigh-4)
+	}
+	if len(side) <= marked {
+		for _, m := range side {
+			draw(`class="gap"`, m.from, m.to, "nobody since "+p.at(m.gap.Start.At)+", "+length(m.gap.Length))
+		}
+		return
+	}
+	var gaps []history.Gap
+	for i, m := range side {
+		if i == 0 || m.gap != side[i-1].gap {
+			gaps = append(gaps, *m.gap)
+		}
+	}
+	sum, _ := nobody(gaps)
+	draw(`fill="url(#many)"`, side[0].from, side[len(side)-1].to, fmt.Sprintf("%d times nobody, %s in all", len(gaps), length(sum)))
+}
+
+// unobserved are the stretches in which a lane was not, in the span: those of the recording too.
+func (r *Report) unobserved(l *history.Lane) []history.Span {
+	all := r.unrecorded()
+	for _, d := range l.Dark {
+		to := d.To
+		if to.IsZero() {
+			to = r.Span.To
+		}
+		all = append(all, history.Span{From: d.From, To: to})
+	}
+	return all
+}
+
+// without is what is left of a stretch, in the span, without the holes.
+func (r *Report) without(from, to time.Time, holes []history.Span) []history.Span {
+	from, to = sources.Later(from, r.Span.From), sources.Earlier(to, r.Span.To)
+	if !from.Before(to) {
+		return nil
+	}
+	parts := []history.Span{{From: from, To: to}}
+	for _, h := range holes {
+		var left []history.Span
+		for _, p := range parts {
+			for _, q := range []history.Span{{From: p.From, To: sources.Earlier(p.To, h.From)}, {From: sources.Later(p.From, h.To), To: p.To}} {
+				if q.From.Before(q.To) {
+					left = append(left, q)
+				}
+			}
+		}
+		parts = left
+	}
+	return parts
+}
