@@ -28,7 +28,7 @@ func (e *ForeignError) Error() string {
 // changes at once.
 const (
 	mostFrames  = 100_000 // at once
-	frameRate   = 20_000  // a second beside them
+	frameRate   = 5_000   // a second beside them; a slow machine reads no more than some 10,000 of a flood
 	tinyContent = 64      // bytes of data that count as little
 )
 
