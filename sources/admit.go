@@ -10,7 +10,7 @@ import (
 // text and what it is. It needs no lock: a regular expression may take its time. Values of the
 // source are copied before they are completed, and not copied where nothing is missing.
 func (f *feed) admit(c Change) Change {
-	c.At, c.After = wallTime(c.At), wallTime(c.After)
+	c.At, c.After, c.Decided = wallTime(c.At), wallTime(c.After), nil
 	if c.Down != nil {
 		c.Down = recordable(c.Down)
 	}

@@ -76,7 +76,8 @@ func (sc *scope) restarted(c *Change) Event {
 // changeRows brings the rows of a scope up to date.
 func (m *model) changeRows(b *batch) {
 	c := b.change
-	b.endings = endingsByRef(c.Ended)
+	b.endings = byRef(c.Ended, func(e Ending) Ref { return e.Ref })
+	b.decided = byRef(c.Decided, func(e Event) Ref { return e.Ref })
 	for _, u := range c.Unseen {
 		if slot, ok := m.index.find(u.Ref); ok && m.rows[slot].Scope == b.scope.index {
 			m.draft(slot).unseen(u.From, u.To)
@@ -116,24 +117,25 @@ type batch struct {
 	change  *Change
 	urgency urgency
 	endings map[Ref][]Ending
+	decided map[Ref][]Event
 }
 
-func endingsByRef(ended []Ending) map[Ref][]Ending {
-	if len(ended) == 0 {
+func byRef[T any](list []T, ref func(T) Ref) map[Ref][]T {
+	if len(list) == 0 {
 		return nil
 	}
-	byRef := make(map[Ref][]Ending, len(ended))
-	for _, e := range ended {
-		byRef[e.Ref] = append(byRef[e.Ref], e)
+	m := make(map[Ref][]T, len(list))
+	for _, v := range list {
+		m[ref(v)] = append(m[ref(v)], v)
 	}
-	return byRef
+	return m
 }
 
 // lookAt is what the Change tells of one row (nil: a new one), with the doubt that a gap
 // adds: what was not read since then may have changed at any time after it was lost.
 func (b *batch) lookAt(row *Row, ref Ref) look {
 	c, sc := b.change, b.scope
-	l := look{scope: sc.Name, after: c.After, at: c.At, ended: b.endings[ref]}
+	l := look{scope: sc.Name, after: c.After, at: c.At, ended: b.endings[ref], decided: b.decided[ref]}
 	switch {
 	case row == nil && !sc.listed:
 		l.gap = true

@@ -50,6 +50,7 @@ func packChange(c *codec, f *pack.Fields, v, was *Change) {
 	f.Flag(&v.Synced, false)
 	c.fault(f, &v.Down, nil)
 	pack.List(f, &v.Unseen, nil, c, packUnseen)
+	pack.List(f, &v.Decided, nil, c, packEvent)
 }
 
 func packUnseen(c *codec, f *pack.Fields, v, was *Unseen) {

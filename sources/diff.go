@@ -3,6 +3,7 @@ package sources
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -14,6 +15,7 @@ type look struct {
 	after, at time.Time
 	gap       bool
 	ended     []Ending               // of this primitive only
+	decided   []Event                // alike: see Change
 	ours      map[string]expectation // the ends that we bring about, by owner
 
 	unseen   bool       // the row may have changed and changed back since before was read
@@ -258,7 +260,10 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 	}
 	told, ok := l.ending(o.ID)
 	ours, expected := l.ours[o.ID]
+	decided := l.decision(o.ref(), true)
 	switch {
+	case decided != nil:
+		e.Cause, e.How, e.LeaseLeft = decided.Cause, decided.How, decided.LeaseLeft
 	case expected && !leaseOver(o, l.at) && !(ok && told.How == Told):
 		e.Cause, e.How = ours.Cause, ours.How
 	case ok:
@@ -278,6 +283,18 @@ func (l *look) end(p *Primitive, o *Owner, follows Cause) Event {
 		e.Kind, e.LeaseLeft = EventExpired, 0
 	}
 	return e
+}
+
+// decision is how an ownership ended, or else how its lease changed, where that is recorded and
+// the lease is not.
+func (l *look) decision(who OwnerRef, ended bool) *Event {
+	i := slices.IndexFunc(l.decided, func(e Event) bool {
+		return ended && e.Kind.EndsOwner() && e.Previous == who || !ended && e.Kind == EventLeaseChanged && e.Owner == who
+	})
+	if i < 0 {
+		return nil
+	}
+	return &l.decided[i]
 }
 
 // continued names what changed for owners that stay.

@@ -106,6 +106,10 @@
 // began in the dark. Rows of other sources are left out. Expectations, outages and the numbers of
 // events begin anew. Of data that was left out or masked only another length is news then.
 //
+// A [Thinner] makes a short recording of a long one: renewals are left out, and all that they move
+// becomes unknown, never an older value. Owners, waiters, data, terms, gaps and events stay as they
+// were.
+//
 // What is never shown is never encoded: a source hands over no nonce, no secret value and no
 // literal of a query. Beside that no Guard is encoded, because with it one could act; a replay
 // and what goes on from it have none. EncoderOptions leaves out more: the data of some sources,

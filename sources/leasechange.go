@@ -14,8 +14,12 @@ const justTaken = time.Second
 // by a renewal: it ends sooner, has no end any more, or has one now. ok is false if it did not.
 func (l *look) leaseChanged(p *Primitive, old, o *Owner, read time.Time) (e Event, ok bool) {
 	var detail string
-	left, was := format.Precise(leaseLeft(o, l.at)), format.Precise(leaseLeft(old, l.at))
+	before := leaseLeft(old, l.at)
+	left, was := format.Precise(leaseLeft(o, l.at)), format.Precise(before)
+	decided := l.decision(o.ref(), false)
 	switch {
+	case decided != nil:
+		before, detail = decided.LeaseLeft, decided.Detail
 	case leaseKnown(old) && o.NoExpiry:
 		detail = "it has no end any more; it had " + was + " left"
 	case old.NoExpiry && leaseKnown(o) && (o.Since.How == AtLeast || l.at.Sub(o.Since.At) > justTaken):
@@ -26,7 +30,7 @@ func (l *look) leaseChanged(p *Primitive, old, o *Owner, read time.Time) (e Even
 		return e, false
 	}
 	e = l.event(EventLeaseChanged, p)
-	e.Owner, e.LeaseLeft, e.Detail = o.ref(), leaseLeft(old, l.at), detail
+	e.Owner, e.LeaseLeft, e.Detail = o.ref(), before, detail
 	return e, true
 }
 

@@ -46,6 +46,10 @@ type Change struct {
 	Unseen    []Unseen     // rows that may have changed and changed back unseen
 	After, At time.Time    // what is told here happened in (After, At]; After zero: at At, told. At zero: now
 	About     *About       // if it differs from the last one
+
+	// Decided is what leases decided that a recording does not have any more: see [Thinner]. A source
+	// leaves it empty.
+	Decided []Event
 }
 
 // Unseen says that a row, though it looks as before, may have been otherwise in a stretch of

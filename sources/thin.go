@@ -1,0 +1,73 @@
+package sources
+
+import (
+	"reflect"
+	"slices"
+	"time"
+)
+
+// thin returns what the Keyframe of a Thinner has of k, which may be nil.
+func (k *Keyframe) thin() *Keyframe {
+	if k == nil {
+		return nil
+	}
+	is, rows := *k, map[*Row]*Row{nil: nil} // what the State shares with the model, it shares again
+	thin := func(list []*Row) []*Row {
+		list = slices.Clone(list)
+		for i, row := range list {
+			if _, done := rows[row]; !done {
+				own := *row
+				own.Primitive, own.LowestLease = row.Primitive.thin(), 0
+				rows[row] = &own
+			}
+			list[i] = rows[row]
+		}
+		return list
+	}
+	is.rows, is.resume = thin(k.rows), k.resume.thin()
+	if k.published != nil {
+		state := *k.published
+		state.Rows = thin(state.Rows)
+		is.published = &state
+	}
+	is.known, is.queued = cloneSlots(k.known), cloneSlots(k.queued)
+	for _, bySlot := range []map[int]*Primitive{is.known, is.queued} {
+		for slot, p := range bySlot {
+			bySlot[slot] = p.thin()
+		}
+	}
+	return &is
+}
+
+// thin returns p without what moves with each renewal, but for the time of the look.
+func (p *Primitive) thin() *Primitive {
+	if !slices.ContainsFunc(p.Owners, func(o Owner) bool { return o.Expires != (Stamp{}) || o.Renewed != (Stamp{}) || o.Rhythm != (Rhythm{}) }) {
+		return p
+	}
+	is := *p
+	is.Queue.At, is.Owners = time.Time{}, slices.Clone(p.Owners)
+	for i := range is.Owners {
+		o := &is.Owners[i]
+		o.Expires, o.Renewed, o.Rhythm = Stamp{}, Stamp{}, Rhythm{}
+	}
+	return &is
+}
+
+// sameButLease reports whether all that a Hub knows of a row is the same at two looks, but for what
+// moves with each renewal. It compares each field that there is, so that a new one is never taken
+// for a part of the lease.
+func (r *Row) sameButLease(s *Row) bool {
+	if r.Primitive == nil {
+		return false
+	}
+	a, b, p, q := *r, *s, *r.Primitive.thin(), *s.Primitive.thin()
+	a.Primitive, b.Primitive, p.At, a.Rev, a.LowestLease = &p, &q, q.At, b.Rev, b.LowestLease
+	return reflect.DeepEqual(&a, &b)
+}
+
+// sameButAlive reports whether nothing but up to when a scope answered is different.
+func (sc *scope) sameButAlive(is *scope) bool {
+	a := *sc
+	a.Alive, a.answered, a.completeUntil = is.Alive, is.answered, is.completeUntil
+	return reflect.DeepEqual(&a, is)
+}
